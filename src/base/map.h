@@ -1,0 +1,64 @@
+/*
+ * A hash index: from 64-bit hashes to dense uint32_t numbers of things that live elsewhere.
+ *
+ * The map stores (upper hash bits, number); the caller keeps the things and compares them:
+ *
+ *     struct sp_probe at = sp_map_probe(&m, hash);
+ *     for (uint32_t i; (i = sp_map_next(&m, &at)) != SP_MAP_NONE;)
+ *         if (equal(things[i], wanted))
+ *             return i;
+ *     sp_map_add(&m, hash, new_number);
+ *
+ * Open addressing, linear probing, at most 2/3 full. A zeroed map is empty and valid. No removal.
+ */
+#ifndef SP_MAP_H
+#define SP_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SP_MAP_NONE UINT32_MAX
+
+struct sp_map_slot {
+    uint32_t tag;  /* upper half of the hash */
+    uint32_t item; /* number + 1; 0: empty */
+    uint32_t low;  /* lower half of the hash, for growth without the things */
+};
+
+struct sp_map {
+    struct sp_map_slot *slots;
+    size_t mask; /* slots - 1, when there are slots */
+    size_t count, room;
+};
+
+struct sp_probe {
+    size_t slot;
+    uint32_t tag, low;
+};
+
+bool sp_map_grow(struct sp_map *m, size_t items); /* room for `items` in all, ahead of time */
+bool sp_map_add(struct sp_map *m, uint64_t hash, uint32_t number);
+void sp_map_clear(struct sp_map *m); /* empties, keeps the memory */
+void sp_map_free(struct sp_map *m);
+
+static inline struct sp_probe sp_map_probe(const struct sp_map *m, uint64_t hash)
+{
+    return (struct sp_probe){(uint32_t)hash & m->mask, (uint32_t)(hash >> 32), (uint32_t)hash};
+}
+
+static inline uint32_t sp_map_next(const struct sp_map *m, struct sp_probe *at)
+{
+    if (!m->slots)
+        return SP_MAP_NONE;
+    for (;;) {
+        const struct sp_map_slot *s = &m->slots[at->slot];
+        if (!s->item)
+            return SP_MAP_NONE;
+        at->slot = (at->slot + 1) & m->mask;
+        if (s->tag == at->tag && s->low == at->low)
+            return s->item - 1;
+    }
+}
+
+#endif

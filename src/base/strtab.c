@@ -1,0 +1,71 @@
+#include "base/strtab.h"
+
+#include "base/hash.h"
+
+#include <string.h>
+
+bool sp_strtab_init(struct sp_strtab *t)
+{
+    *t = (struct sp_strtab){0};
+    sp_arena_init(&t->arena, 0);
+    struct sp_str none = {"", 0};
+    return sp_vec_push(&t->strs, none);
+}
+
+void sp_strtab_free(struct sp_strtab *t)
+{
+    sp_arena_free(&t->arena);
+    sp_vec_free(&t->strs);
+    sp_map_free(&t->map);
+}
+
+static uint32_t find(const struct sp_strtab *t, const void *p, size_t n, uint64_t hash)
+{
+    struct sp_probe at = sp_map_probe(&t->map, hash);
+    for (uint32_t i; (i = sp_map_next(&t->map, &at)) != SP_MAP_NONE;)
+        if (t->strs.v[i].n == n && memcmp(t->strs.v[i].p, p, n) == 0)
+            return i;
+    return SP_STR_NONE;
+}
+
+uint32_t sp_strtab_find(const struct sp_strtab *t, const void *p, size_t n)
+{
+    return find(t, n ? p : "", n, sp_hash64(n ? p : "", n));
+}
+
+uint32_t sp_intern(struct sp_strtab *t, const void *p, size_t n)
+{
+    if (n >= UINT32_MAX || t->strs.n >= UINT32_MAX - 1)
+        return SP_STR_FAIL;
+    if (!n)
+        p = "";
+    uint64_t hash = sp_hash64(p, n);
+    uint32_t id = find(t, p, n, hash);
+    if (id != SP_STR_NONE)
+        return id;
+    id = (uint32_t)t->strs.n;
+    if (!sp_vec_reserve(&t->strs, t->strs.n + 1))
+        return SP_STR_FAIL;
+    char *copy = sp_arena_dup(&t->arena, p, n);
+    if (!copy || !sp_map_add(&t->map, hash, id))
+        return SP_STR_FAIL;
+    t->strs.v[t->strs.n++] = (struct sp_str){copy, (uint32_t)n};
+    return id;
+}
+
+uint32_t sp_intern_cstr(struct sp_strtab *t, const char *s)
+{
+    return sp_intern(t, s, strlen(s));
+}
+
+int sp_str_cmp(struct sp_str a, struct sp_str b)
+{
+    uint32_t n = a.n < b.n ? a.n : b.n;
+    int c = n ? memcmp(a.p, b.p, n) : 0;
+    return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+bool sp_str_is(struct sp_str a, const char *literal)
+{
+    return strlen(literal) == a.n && memcmp(a.p, literal, a.n) == 0;
+}

@@ -1,0 +1,329 @@
+#include "io/input.h"
+
+#include "io/stage.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct sp_input {
+    struct sp_diags *diags;
+    char *name;
+    int fd; /* -1: none, or not ours to close */
+    void *map;
+    size_t map_len;
+    uint64_t size; /* of the source */
+    struct sp_stage *base, *top;
+    spaa_status below; /* how the stages ended that a spool replaced */
+    uint64_t below_done;
+    bool ready; /* decompressors are in place */
+    struct sp_spool spool;
+    bool spooled;
+    size_t chunk;        /* 0: lend all there is */
+    unsigned char *lent; /* an exact copy, in small pieces only */
+};
+
+static spaa_status new_input(const char *name, struct sp_diags *d, struct sp_input **out)
+{
+    size_t n = strlen(name) + 1;
+    struct sp_input *in = calloc(1, sizeof *in);
+    if (!in || !(in->name = malloc(n))) {
+        free(in);
+        return sp_nomem(d);
+    }
+    memcpy(in->name, name, n);
+    in->diags = d;
+    in->fd = -1;
+    *out = in;
+    return SPAA_OK;
+}
+
+void sp_input_close(struct sp_input *in)
+{
+    if (!in)
+        return;
+    sp_stage_free(in->top);
+    sp_spool_free(&in->spool);
+    if (in->map)
+        munmap(in->map, in->map_len);
+    if (in->fd >= 0)
+        close(in->fd);
+    free(in->lent);
+    free(in->name);
+    free(in);
+}
+
+/*
+ * Maps a regular file from where its descriptor stands. Files that say they are empty may not be
+ * (/proc), and some file systems cannot map: those are read.
+ */
+static void try_map(struct sp_input *in, int fd, const struct stat *sb)
+{
+    if (!S_ISREG(sb->st_mode) || sb->st_size <= 0 || (uintmax_t)sb->st_size > SIZE_MAX / 2)
+        return;
+    off_t at = lseek(fd, 0, SEEK_CUR);
+    if (at < 0 || at >= sb->st_size)
+        return;
+    void *map = mmap(NULL, (size_t)sb->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED)
+        return;
+    in->map = map;
+    in->map_len = (size_t)sb->st_size;
+    madvise(map, in->map_len, MADV_SEQUENTIAL);
+    in->size = (uint64_t)(sb->st_size - at);
+    in->base =
+        sp_stage_memory((const unsigned char *)map + at, (size_t)(sb->st_size - at), in->name, in->diags);
+}
+
+static spaa_status attach(struct sp_input *in, int fd)
+{
+    struct stat sb;
+    if (fstat(fd, &sb)) {
+        sp_emit(in->diags, SP_E001, SP_AT_NOTHING, "%s: %s", in->name, strerror(errno));
+        return SPAA_ERR_IO;
+    }
+    if (S_ISDIR(sb.st_mode)) {
+        sp_emit(in->diags, SP_E003, SP_AT_NOTHING, "%s", in->name);
+        return SPAA_ERR_IO;
+    }
+    try_map(in, fd, &sb);
+    if (!in->map) {
+        if (S_ISREG(sb.st_mode) && sb.st_size > 0)
+            in->size = (uint64_t)sb.st_size;
+        in->base = sp_stage_fd(fd, in->name, in->diags);
+    }
+    in->top = in->base;
+    return in->base ? SPAA_OK : SPAA_ERR_NOMEM;
+}
+
+spaa_status sp_input_open(const char *path, struct sp_diags *d, struct sp_input **out)
+{
+    bool standard = !strcmp(path, "-");
+    struct sp_input *in;
+    spaa_status st = new_input(standard ? "standard input" : path, d, &in);
+    if (st)
+        return st;
+    if (standard) {
+        st = attach(in, STDIN_FILENO);
+    } else {
+        in->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (in->fd < 0) {
+            sp_emit(d, SP_E001, SP_AT_NOTHING, "%s: %s", path, strerror(errno));
+            st = SPAA_ERR_IO;
+        } else {
+            st = attach(in, in->fd);
+        }
+    }
+    if (st) {
+        sp_input_close(in);
+        return st;
+    }
+    *out = in;
+    return SPAA_OK;
+}
+
+spaa_status sp_input_memory(const void *p, size_t n, const char *name, struct sp_diags *d,
+                            struct sp_input **out)
+{
+    struct sp_input *in;
+    spaa_status st = new_input(name, d, &in);
+    if (st)
+        return st;
+    in->top = in->base = sp_stage_memory(p, n, in->name, d);
+    if (!in->base) {
+        sp_input_close(in);
+        return SPAA_ERR_NOMEM;
+    }
+    in->size = n;
+    *out = in;
+    return SPAA_OK;
+}
+
+void sp_input_set_chunk(struct sp_input *in, size_t n)
+{
+    in->chunk = n;
+    for (struct sp_stage *s = in->top; s; s = s->up)
+        s->piece = n;
+}
+
+/* Only now are the first bytes needed: a pipe may not have any yet when it is opened. */
+static spaa_status prepare(struct sp_input *in)
+{
+    bool found = !in->ready;
+    for (unsigned depth = 0; found && depth < SP_FILTER_DEPTH; depth++) {
+        spaa_status st = sp_filter_detect(&in->top, &found);
+        if (st)
+            return st;
+    }
+    in->ready = true;
+    return SPAA_OK;
+}
+
+/* In small pieces: a copy of exactly what is lent, so that reading beyond it or too late is found. */
+static spaa_status lend_copy(struct sp_input *in, const unsigned char **p, size_t n)
+{
+    unsigned char *copy = malloc(n ? n : 1);
+    if (!copy)
+        return sp_nomem(in->diags);
+    if (n)
+        memcpy(copy, *p, n);
+    free(in->lent);
+    in->lent = copy;
+    *p = copy;
+    return SPAA_OK;
+}
+
+spaa_status sp_input_peek(struct sp_input *in, size_t want, const unsigned char **p, size_t *n)
+{
+    if (want > SP_LINE_MAX + 1) {
+        sp_emit(in->diags, SP_E007, SP_AT(in->top->offset), "%s: %zu bytes at once", in->name, want);
+        return SPAA_ERR_LIMIT;
+    }
+    const unsigned char *at;
+    size_t ahead;
+    spaa_status st = prepare(in);
+    if (!st)
+        st = sp_stage_peek(in->top, want, &at, &ahead);
+    if (!st && in->chunk) {
+        size_t most = want > in->chunk ? want : in->chunk;
+        ahead = ahead < most ? ahead : most;
+        st = lend_copy(in, &at, ahead);
+    }
+    if (st)
+        return st;
+    *p = at;
+    *n = ahead;
+    return SPAA_OK;
+}
+
+void sp_input_consume(struct sp_input *in, size_t n)
+{
+    sp_stage_consume(in->top, n);
+    if (n) {
+        free(in->lent);
+        in->lent = NULL;
+    }
+}
+
+uint64_t sp_input_offset(const struct sp_input *in)
+{
+    return in->top->offset;
+}
+
+spaa_status sp_input_failed(const struct sp_input *in)
+{
+    return in->spooled ? in->below : in->top->failed;
+}
+
+void sp_input_progress(const struct sp_input *in, uint64_t *done, uint64_t *size)
+{
+    *done = in->spooled ? in->below_done : in->base->offset;
+    *size = in->size;
+}
+
+const char *sp_input_name(const struct sp_input *in)
+{
+    return in->name;
+}
+
+/* Drops a line that is too long, of which `seen` bytes without an end are ahead. */
+static spaa_status skip_line(struct sp_input *in, size_t seen)
+{
+    const unsigned char *p, *end = NULL;
+    size_t n;
+    sp_emit(in->diags, SP_E007, SP_AT(in->top->offset), "%s: a line of more than %zu MiB was skipped",
+            in->name, SP_LINE_MAX >> 20);
+    sp_stage_consume(in->top, seen);
+    while (!end) {
+        spaa_status st = sp_stage_peek(in->top, 1, &p, &n);
+        if (st)
+            return st;
+        if (!n)
+            break;
+        end = memchr(p, '\n', n);
+        sp_stage_consume(in->top, end ? (size_t)(end - p) + 1 : n);
+    }
+    return SPAA_OK;
+}
+
+static spaa_status lend_line(struct sp_input *in, const unsigned char *p, size_t n, bool ended,
+                             const char **line, size_t *len)
+{
+    sp_stage_consume(in->top, n + ended);
+    if (ended && n && p[n - 1] == '\r')
+        n--;
+    spaa_status st = in->chunk ? lend_copy(in, &p, n) : SPAA_OK;
+    if (st)
+        return st;
+    *line = (const char *)p;
+    *len = n;
+    return SPAA_OK;
+}
+
+spaa_status sp_input_line(struct sp_input *in, const char **line, size_t *len)
+{
+    const unsigned char *p, *end;
+    size_t n, seen = 0;
+    spaa_status st = prepare(in);
+    while (!st) {
+        st = sp_stage_peek(in->top, seen + 1, &p, &n);
+        if (st)
+            break;
+        size_t reach = n <= SP_LINE_MAX ? n : SP_LINE_MAX + 1;
+        end = memchr(p + seen, '\n', reach - seen);
+        if (end)
+            return lend_line(in, p, (size_t)(end - p), true, line, len);
+        if (reach > SP_LINE_MAX) {
+            st = skip_line(in, reach);
+            seen = 0;
+        } else if (n == seen) { /* nothing more came: the end of the input */
+            if (n)
+                return lend_line(in, p, n, false, line, len);
+            *line = NULL;
+            *len = 0;
+            return SPAA_OK;
+        } else {
+            seen = n;
+        }
+    }
+    return st;
+}
+
+/* From now on the input is the spool; the stages are no longer needed. */
+static spaa_status spool(struct sp_input *in)
+{
+    if (in->top->offset) {
+        sp_emit(in->diags, SP_E009, SP_AT(in->top->offset), "%s was partly read and cannot be read again",
+                in->name);
+        return SPAA_ERR_USAGE;
+    }
+    spaa_status st = sp_spool_fill(&in->spool, in->top, SP_SPOOL_MEMORY, SP_SPOOL_MAX);
+    if (st)
+        return st;
+    struct sp_stage *s = sp_stage_memory(sp_spool_data(&in->spool), in->spool.len, in->name, in->diags);
+    if (!s)
+        return SPAA_ERR_NOMEM;
+    in->spooled = true;
+    in->below = in->top->failed;
+    in->below_done = in->base->offset;
+    sp_stage_free(in->top);
+    in->top = in->base = s;
+    return SPAA_OK;
+}
+
+spaa_status sp_input_whole(struct sp_input *in, const unsigned char **p, size_t *n)
+{
+    spaa_status st = prepare(in);
+    if (!st && in->top->fill)
+        st = spool(in);
+    if (st)
+        return st;
+    *n = in->top->len;
+    *p = *n ? in->top->data : (const unsigned char *)"";
+    return SPAA_OK;
+}

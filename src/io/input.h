@@ -1,0 +1,70 @@
+/*
+ * Reading bytes: files, standard input and memory, through zstd and gzip that are found by content.
+ *
+ * The caller peeks and consumes. sp_input_peek lends a view of the bytes ahead without copying when
+ * it can: all the rest of an uncompressed file (it is mapped), at least `want` bytes otherwise.
+ * A view is valid until the next peek, consume or close. Offsets count decompressed bytes.
+ *
+ *     size_t n;
+ *     const unsigned char *p;
+ *     while (sp_input_peek(in, 1, &p, &n) == SPAA_OK && n) {
+ *         size_t used = parse(p, n);
+ *         sp_input_consume(in, used);
+ *     }
+ *
+ * Not thread-safe.
+ */
+#ifndef SP_INPUT_H
+#define SP_INPUT_H
+
+#include "base/diag.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sp_input;
+
+#define SP_LINE_MAX ((size_t)256 << 20) /* the longest line any text reader accepts */
+
+/* Opens a path, or standard input for "-". Diagnostics carry the name. */
+spaa_status sp_input_open(const char *path, struct sp_diags *d, struct sp_input **out);
+/* Reads from memory that the caller keeps alive; name is for diagnostics. */
+spaa_status sp_input_memory(const void *p, size_t n, const char *name, struct sp_diags *d,
+                            struct sp_input **out);
+void sp_input_close(struct sp_input *in); /* NULL is fine */
+
+/*
+ * Lends the bytes ahead. *n is at least `want` unless the input ends before, 0 at the end. want is at
+ * most SP_LINE_MAX + 1. A damaged or failing input is reported once, and then ends where the damage
+ * begins: *n may be 0 with SPAA_OK; sp_input_failed tells.
+ */
+spaa_status sp_input_peek(struct sp_input *in, size_t want, const unsigned char **p, size_t *n);
+void sp_input_consume(struct sp_input *in, size_t n);   /* n <= what was lent */
+uint64_t sp_input_offset(const struct sp_input *in);    /* of the next byte */
+spaa_status sp_input_failed(const struct sp_input *in); /* SPAA_OK, or why it ended early */
+/* Size of the undecompressed source, 0 where unknown; and how much of it was read: for progress. */
+void sp_input_progress(const struct sp_input *in, uint64_t *done, uint64_t *size);
+const char *sp_input_name(const struct sp_input *in);
+
+/*
+ * One line without its end ("\n" or "\r\n"), lent until the next call. SPAA_OK with *line NULL at
+ * the end of the input. A line longer than SP_LINE_MAX is reported and skipped.
+ */
+spaa_status sp_input_line(struct sp_input *in, const char **line, size_t *n);
+
+/*
+ * The whole input from its first byte: memory and mapped files at any time, whatever was consumed; pipes
+ * and compressed input only before anything was consumed (peeking is fine), else SPAA_ERR_USAGE: they
+ * are copied to memory, beyond 64 MiB to an unlinked file in $TMPDIR or /tmp. Lent until close. Damage
+ * shortens it as it ends a stream. May be called again, and the stream may be read on.
+ */
+spaa_status sp_input_whole(struct sp_input *in, const unsigned char **p, size_t *n);
+
+/*
+ * For tests, before the first read: lends no more than what is asked for or n bytes, whichever is
+ * larger, each time as a copy of its own, and reads and unpacks n bytes at a time. 0: no limit.
+ */
+void sp_input_set_chunk(struct sp_input *in, size_t n);
+
+#endif

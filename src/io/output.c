@@ -1,0 +1,310 @@
+/*
+ * Output: a buffer, then a compressor or none, then a descriptor or memory.
+ *
+ * After a failure everything written is dropped, and the buffer only serves so that there is somewhere
+ * to write to. Compressed bytes depend on the content and on nothing else (no time, no name).
+ */
+#include "io/output.h"
+
+#include "io/target.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+enum { ROOM_MAX = 64 << 10, BLOCK = 256 << 10, PACKED = 128 << 10, ZSTD_LEVEL = 3, GZIP_LEVEL = 6 };
+static const size_t memory_max = (size_t)2 << 30;
+
+enum kind { PLAIN, ZSTD, GZIP, MEMORY };
+
+struct writer {
+    struct sp_output o; /* first: an output is a writer */
+    struct sp_diags *diags;
+    char *path;
+    enum kind kind;
+    bool done; /* committed: nothing more is written */
+    struct sp_target target;
+    ZSTD_CStream *zstd;
+    z_stream gzip;
+    unsigned char *packed;
+};
+
+static void fail(struct writer *w, int error)
+{
+    w->o.len = 0;
+    if (error == EPIPE) {
+        w->o.status = SPAA_ERR_CLOSED;
+        return;
+    }
+    w->o.status = SPAA_ERR_IO;
+    sp_emit(w->diags, SP_E020, SP_AT_NOTHING, "%s: %s", w->path, strerror(error));
+}
+
+static void fail_memory(struct writer *w)
+{
+    w->o.len = 0;
+    w->o.status = sp_nomem(w->diags);
+}
+
+static void put(struct writer *w, const void *data, size_t n)
+{
+    const char *p = data;
+    while (n && !w->o.status) {
+        ssize_t sent = write(w->target.fd, p, n < (size_t)1 << 30 ? n : (size_t)1 << 30);
+        if (sent >= 0) {
+            p += sent;
+            n -= (size_t)sent;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            struct pollfd wait = {.fd = w->target.fd, .events = POLLOUT};
+            if (poll(&wait, 1, -1) < 0 && errno != EINTR)
+                fail(w, errno);
+        } else if (errno != EINTR) {
+            fail(w, errno);
+        }
+    }
+}
+
+static void put_zstd(struct writer *w, const void *p, size_t n, bool last)
+{
+    ZSTD_inBuffer in = {p, n, 0};
+    size_t left;
+    do {
+        ZSTD_outBuffer out = {w->packed, PACKED, 0};
+        left = ZSTD_compressStream2(w->zstd, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+        if (ZSTD_isError(left)) {
+            fail_memory(w); /* nothing else can go wrong here */
+            return;
+        }
+        put(w, w->packed, out.pos);
+    } while (!w->o.status && (last ? left != 0 : in.pos < in.size));
+}
+
+static void put_gzip(struct writer *w, const void *p, size_t n, bool last)
+{
+    assert(n <= UINT_MAX);
+    w->gzip.next_in = (z_const Bytef *)p;
+    w->gzip.avail_in = (uInt)n;
+    int rc;
+    do {
+        w->gzip.next_out = w->packed;
+        w->gzip.avail_out = PACKED;
+        rc = deflate(&w->gzip, last ? Z_FINISH : Z_NO_FLUSH);
+        put(w, w->packed, PACKED - w->gzip.avail_out);
+    } while (!w->o.status && (last ? rc != Z_STREAM_END : w->gzip.avail_out == 0));
+}
+
+static void put_through(struct writer *w, const void *p, size_t n, bool last)
+{
+    if (w->kind == ZSTD)
+        put_zstd(w, p, n, last);
+    else if (w->kind == GZIP)
+        put_gzip(w, p, n, last);
+    else
+        put(w, p, n);
+}
+
+/* Makes room for n bytes in a memory output and a NUL. */
+static void grow(struct writer *w, size_t n)
+{
+    if (n > memory_max - w->o.len) {
+        w->o.len = 0;
+        w->o.status = SPAA_ERR_LIMIT;
+        sp_emit(w->diags, SP_E007, SP_AT_NOTHING, "%s: more than %zu MiB in memory", w->path,
+                memory_max >> 20);
+        return;
+    }
+    size_t cap = w->o.cap * 2;
+    while (cap < w->o.len + n)
+        cap *= 2;
+    char *p = realloc(w->o.buf, cap + 1);
+    if (!p) {
+        fail_memory(w);
+        return;
+    }
+    w->o.buf = p;
+    w->o.cap = cap;
+}
+
+/* Empties the buffer, or makes it larger by n in a memory output. */
+static void flush(struct writer *w, size_t n)
+{
+    if (w->done || w->o.status) {
+        w->o.len = 0;
+    } else if (w->kind == MEMORY) {
+        grow(w, n);
+    } else {
+        put_through(w, w->o.buf, w->o.len, false);
+        w->o.len = 0;
+    }
+}
+
+void sp_write_slow(struct sp_output *o, const void *p, size_t n)
+{
+    struct writer *w = (struct writer *)o;
+    if (n <= o->cap - o->len) {
+        sp_write(o, p, n);
+        return;
+    }
+    flush(w, n);
+    if (o->status || w->done)
+        return;
+    const char *at = p;
+    while (n > o->cap - o->len && !o->status) { /* never in a memory output: it has grown */
+        size_t part = n < BLOCK ? n : BLOCK;
+        put_through(w, at, part, false);
+        at += part;
+        n -= part;
+    }
+    if (!o->status)
+        sp_write(o, at, n);
+}
+
+char *sp_output_room(struct sp_output *o, size_t n)
+{
+    assert(n <= ROOM_MAX);
+    if (n > o->cap - o->len)
+        flush((struct writer *)o, n);
+    return o->buf + o->len;
+}
+
+void sp_printf(struct sp_output *o, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (n < 0 || o->status)
+        return;
+    if ((size_t)n < sizeof text) {
+        sp_write(o, text, (size_t)n);
+        return;
+    }
+    char *longer = malloc((size_t)n + 1);
+    if (!longer) {
+        fail_memory((struct writer *)o);
+        return;
+    }
+    va_start(ap, fmt);
+    vsnprintf(longer, (size_t)n + 1, fmt, ap);
+    va_end(ap);
+    sp_write(o, longer, (size_t)n);
+    free(longer);
+}
+
+static struct writer *new_writer(const char *path, enum kind kind, struct sp_diags *d)
+{
+    struct writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    size_t n = strlen(path) + 1;
+    w->kind = kind;
+    w->diags = d;
+    w->target.fd = -1;
+    w->path = malloc(n);
+    w->o.buf = malloc(BLOCK + 1);
+    if (!w->path || !w->o.buf) {
+        sp_output_close(&w->o);
+        return NULL;
+    }
+    memcpy(w->path, path, n);
+    w->o.cap = BLOCK;
+    return w;
+}
+
+static enum kind kind_of(const char *path)
+{
+    size_t n = strlen(path);
+    if (n > 4 && !memcmp(path + n - 4, ".zst", 4))
+        return ZSTD;
+    if (n > 3 && !memcmp(path + n - 3, ".gz", 3))
+        return GZIP;
+    return PLAIN;
+}
+
+static bool open_packer(struct writer *w)
+{
+    if (w->kind == PLAIN)
+        return true;
+    w->packed = malloc(PACKED);
+    if (!w->packed)
+        return false;
+    if (w->kind == GZIP) /* no name, no time */
+        return deflateInit2(&w->gzip, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+    w->zstd = ZSTD_createCStream();
+    return w->zstd && !ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL)) &&
+           !ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1));
+}
+
+spaa_status sp_output_open(const char *path, struct sp_diags *d, struct sp_output **out)
+{
+    *out = NULL;
+    bool standard = !strcmp(path, "-");
+    struct writer *w = new_writer(standard ? "standard output" : path, kind_of(path), d);
+    if (!w)
+        return sp_nomem(d);
+    spaa_status st = open_packer(w) ? sp_target_open(&w->target, path, d) : sp_nomem(d);
+    if (st) {
+        sp_output_close(&w->o);
+        return st;
+    }
+    *out = &w->o;
+    return SPAA_OK;
+}
+
+spaa_status sp_output_memory(struct sp_diags *d, struct sp_output **out)
+{
+    struct writer *w = new_writer("memory", MEMORY, d);
+    *out = w ? &w->o : NULL;
+    return w ? SPAA_OK : sp_nomem(d);
+}
+
+const char *sp_output_data(struct sp_output *o, size_t *n)
+{
+    size_t len = o->status ? 0 : o->len;
+    o->buf[len] = '\0'; /* there is a byte more than cap */
+    *n = len;
+    return o->buf;
+}
+
+spaa_status sp_output_commit(struct sp_output *o)
+{
+    struct writer *w = (struct writer *)o;
+    if (w->done || w->kind == MEMORY)
+        return o->status;
+    if (!o->status)
+        put_through(w, o->buf, o->len, true);
+    o->len = 0;
+    w->done = true;
+    if (o->status) {
+        sp_target_discard(&w->target);
+        return o->status;
+    }
+    int error = sp_target_finish(&w->target);
+    if (error)
+        fail(w, error);
+    return o->status;
+}
+
+void sp_output_close(struct sp_output *o)
+{
+    struct writer *w = (struct writer *)o;
+    if (!w)
+        return;
+    if (w->kind != MEMORY)
+        sp_target_discard(&w->target);
+    if (w->kind == GZIP)
+        deflateEnd(&w->gzip);
+    ZSTD_freeCStream(w->zstd);
+    free(w->packed);
+    free(w->path);
+    free(o->buf);
+    free(w);
+}

@@ -1,0 +1,58 @@
+/*
+ * Writing bytes: to a file that appears only when it is complete, or to standard output.
+ *
+ * Errors are sticky: write freely, check the status of sp_output_commit. A path ending in .zst or .gz
+ * is compressed. A file is written beside its final name, synced and renamed by commit; close without
+ * commit leaves nothing behind. Not thread-safe.
+ */
+#ifndef SP_OUTPUT_H
+#define SP_OUTPUT_H
+
+#include "base/diag.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct sp_output {
+    char *buf; /* sp_output_room lends from here */
+    size_t len, cap;
+    spaa_status status;
+};
+
+/* path "-" is standard output (never compressed). *out is NULL on failure. */
+spaa_status sp_output_open(const char *path, struct sp_diags *d, struct sp_output **out);
+/* Collects everything in memory, for tests and for answers that go elsewhere. */
+spaa_status sp_output_memory(struct sp_diags *d, struct sp_output **out);
+/* What a memory output holds so far and a NUL that is not counted; lent until the next write or close. */
+const char *sp_output_data(struct sp_output *o, size_t *n);
+void sp_write_slow(struct sp_output *o, const void *p, size_t n);
+void sp_printf(struct sp_output *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* At least n (<= 64 KiB) bytes to fill directly; then sp_output_took. Never NULL. */
+char *sp_output_room(struct sp_output *o, size_t n);
+/* Flushes, syncs and renames; SPAA_ERR_CLOSED when the other end of a pipe went away. */
+spaa_status sp_output_commit(struct sp_output *o);
+void sp_output_close(struct sp_output *o); /* NULL is fine; without commit: discards */
+
+static inline void sp_output_took(struct sp_output *o, size_t n)
+{
+    o->len += n;
+}
+
+static inline void sp_write(struct sp_output *o, const void *p, size_t n)
+{
+    if (n <= o->cap - o->len) {
+        memcpy(o->buf + o->len, p, n);
+        o->len += n;
+    } else {
+        sp_write_slow(o, p, n);
+    }
+}
+
+static inline void sp_puts(struct sp_output *o, const char *s)
+{
+    sp_write(o, s, strlen(s));
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* Where bytes come from: memory, or a file descriptor that is read in blocks. */
+#include "io/stage.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct fd_stage {
+    struct sp_stage s;
+    int fd;
+    uint64_t read;
+};
+
+static void destroy_plain(struct sp_stage *s)
+{
+    free(s);
+}
+
+struct sp_stage *sp_stage_memory(const void *p, size_t n, const char *name, struct sp_diags *d)
+{
+    struct sp_stage *s = calloc(1, sizeof *s);
+    if (!s) {
+        sp_nomem(d);
+        return NULL;
+    }
+    s->destroy = destroy_plain;
+    s->diags = d;
+    s->name = name;
+    s->data = p;
+    s->len = n;
+    s->ended = true;
+    return s;
+}
+
+static size_t fill_fd(struct sp_stage *s, unsigned char *out, size_t cap)
+{
+    struct fd_stage *f = (struct fd_stage *)s;
+    for (;;) {
+        ssize_t got = read(f->fd, out, cap);
+        if (got >= 0) {
+            f->read += (uint64_t)got;
+            return (size_t)got;
+        }
+        if (errno == EINTR)
+            continue;
+        if (errno == EAGAIN || errno == EWOULDBLOCK) { /* somebody made our standard input non-blocking */
+            struct pollfd wait = {.fd = f->fd, .events = POLLIN};
+            if (poll(&wait, 1, -1) >= 0 || errno == EINTR)
+                continue;
+        }
+        s->failed = SPAA_ERR_IO;
+        sp_emit(s->diags, SP_E002, SP_AT(f->read), "%s: %s", s->name, strerror(errno));
+        return 0;
+    }
+}
+
+struct sp_stage *sp_stage_fd(int fd, const char *name, struct sp_diags *d)
+{
+    struct fd_stage *f = calloc(1, sizeof *f);
+    if (!f) {
+        sp_nomem(d);
+        return NULL;
+    }
+    f->s.fill = fill_fd;
+    f->s.destroy = destroy_plain;
+    f->s.diags = d;
+    f->s.name = name;
+    f->fd = fd;
+    return &f->s;
+}

@@ -1,0 +1,150 @@
+/* A stream kept whole, for readers that jump about: in memory while small, then on disk, mapped. */
+#include "io/stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *temporary_folder(void)
+{
+    const char *dir = getenv("TMPDIR");
+    return dir && *dir ? dir : "/tmp";
+}
+
+/* A file without a name, so that nothing stays behind whatever happens to us. */
+static int open_unnamed(const char *dir)
+{
+#ifdef O_TMPFILE
+    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+#endif
+    static const char pattern[] = "/spaa-XXXXXX";
+    size_t n = strlen(dir);
+    char *path = malloc(n + sizeof pattern);
+    if (!path) {
+        errno = ENOMEM;
+        return -1;
+    }
+    memcpy(path, dir, n);
+    memcpy(path + n, pattern, sizeof pattern);
+    int named = mkostemp(path, O_CLOEXEC);
+    int saved = errno;
+    if (named >= 0)
+        unlink(path);
+    free(path);
+    errno = saved;
+    return named;
+}
+
+static bool write_all(int fd, const unsigned char *p, size_t n)
+{
+    while (n) {
+        ssize_t put = write(fd, p, n < (size_t)1 << 30 ? n : (size_t)1 << 30);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return false;
+        p += put;
+        n -= (size_t)put;
+    }
+    return true;
+}
+
+static spaa_status disk_error(struct sp_stage *from)
+{
+    sp_emit_hint(from->diags, SP_E020, SP_AT_NOTHING, "set TMPDIR to a folder with enough free space",
+                 "a temporary file in %s for %s: %s", temporary_folder(), from->name, strerror(errno));
+    return SPAA_ERR_IO;
+}
+
+/* Takes from the stage until its end, or until memory holds the limit. */
+static spaa_status fill_memory(struct sp_spool *sp, struct sp_stage *from, size_t in_memory, bool *ended)
+{
+    const unsigned char *p;
+    size_t n;
+    for (;;) {
+        spaa_status st = sp_stage_peek(from, 1, &p, &n);
+        if (st)
+            return st;
+        *ended = !n;
+        if (*ended || n > in_memory - sp->len)
+            return SPAA_OK;
+        if (n > sp->cap - sp->len) {
+            size_t cap = sp->cap ? sp->cap : (size_t)64 << 10;
+            while (cap < sp->len + n)
+                cap *= 2;
+            unsigned char *m = realloc(sp->memory, cap);
+            if (!m)
+                return sp_nomem(from->diags);
+            sp->memory = m;
+            sp->cap = cap;
+        }
+        memcpy(sp->memory + sp->len, p, n);
+        sp->len += n;
+        sp_stage_consume(from, n);
+    }
+}
+
+static spaa_status fill_disk(struct sp_spool *sp, struct sp_stage *from, uint64_t max, int fd)
+{
+    const unsigned char *p;
+    size_t n;
+    if (!write_all(fd, sp->memory, sp->len))
+        return disk_error(from);
+    for (;;) {
+        spaa_status st = sp_stage_peek(from, 1, &p, &n);
+        if (st)
+            return st;
+        if (!n)
+            break;
+        if (n > SIZE_MAX - sp->len || sp->len + n > max) {
+            sp_emit(from->diags, SP_E007, SP_AT(sp->len), "%s is larger than %llu MiB unpacked", from->name,
+                    (unsigned long long)(max >> 20));
+            return SPAA_ERR_LIMIT;
+        }
+        if (!write_all(fd, p, n))
+            return disk_error(from);
+        sp->len += n;
+        sp_stage_consume(from, n);
+    }
+    void *map = mmap(NULL, sp->len, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED)
+        return disk_error(from);
+    sp->map = map;
+    free(sp->memory);
+    sp->memory = NULL;
+    return SPAA_OK;
+}
+
+spaa_status sp_spool_fill(struct sp_spool *sp, struct sp_stage *from, size_t in_memory, uint64_t max)
+{
+    bool ended = false;
+    spaa_status st = fill_memory(sp, from, in_memory, &ended);
+    if (!st && !ended) {
+        int fd = open_unnamed(temporary_folder());
+        st = fd < 0 ? disk_error(from) : fill_disk(sp, from, max, fd);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (st)
+        sp_spool_free(sp);
+    return st;
+}
+
+const unsigned char *sp_spool_data(const struct sp_spool *sp)
+{
+    return sp->map ? sp->map : sp->memory;
+}
+
+void sp_spool_free(struct sp_spool *sp)
+{
+    if (sp->map)
+        munmap(sp->map, sp->len);
+    free(sp->memory);
+    *sp = (struct sp_spool){0};
+}

@@ -1,0 +1,67 @@
+/*
+ * What an input is made of: a source of bytes, and up to three decompressors on top of it.
+ *
+ * A stage lends the bytes ahead and forgets them when they are consumed. One kind lends memory as it
+ * is (a mapped file); the others have `fill` write the next bytes into a block buffer, which grows
+ * only when more is asked for at once than fits. Private to this folder and its tests.
+ */
+#ifndef SP_IO_STAGE_H
+#define SP_IO_STAGE_H
+
+#include "base/diag.h"
+#include "io/input.h"
+
+#define SP_STAGE_BLOCK  ((size_t)1 << 20)
+#define SP_FILTER_DEPTH 3u /* decompressors on top of each other */
+
+struct sp_stage {
+    /*
+     * Writes up to cap bytes and returns how many: 0 ends the stage. A failure is reported by fill,
+     * which then sets `failed` and delivers nothing more. NULL: all bytes are in data already.
+     */
+    size_t (*fill)(struct sp_stage *s, unsigned char *out, size_t cap);
+    void (*destroy)(struct sp_stage *s); /* what fill needs, and s itself */
+    struct sp_stage *up;                 /* where a decompressor reads from; owned */
+    struct sp_diags *diags;
+    const char *name; /* for messages; borrowed */
+
+    const unsigned char *data; /* data[pos..len) lies ahead */
+    size_t pos, len;
+    unsigned char *buf; /* == data, when there is fill */
+    size_t cap;
+    uint64_t offset; /* of data[pos] */
+    size_t piece;    /* fill at most this many bytes at a time; 0: no limit */
+    bool ended;
+    spaa_status failed;
+};
+
+spaa_status sp_stage_peek(struct sp_stage *s, size_t want, const unsigned char **p, size_t *n);
+void sp_stage_consume(struct sp_stage *s, size_t n);
+void sp_stage_free(struct sp_stage *s); /* with everything below; NULL is fine */
+
+/* Stages on memory or on a file descriptor, both borrowed. NULL: out of memory (reported). */
+struct sp_stage *sp_stage_memory(const void *p, size_t n, const char *name, struct sp_diags *d);
+struct sp_stage *sp_stage_fd(int fd, const char *name, struct sp_diags *d);
+
+/*
+ * If what the stage lends begins like zstd or gzip: *top becomes a stage that decompresses it, and
+ * *found is set.
+ */
+spaa_status sp_filter_detect(struct sp_stage **top, bool *found);
+
+/* Keeps a stream whole: in memory up to a limit, then in an unlinked temporary file. */
+struct sp_spool {
+    unsigned char *memory;
+    size_t cap;
+    void *map;
+    size_t len;
+};
+#define SP_SPOOL_MEMORY ((size_t)64 << 20)
+#define SP_SPOOL_MAX    ((uint64_t)64 << 30)
+
+/* Empties the stage into the spool. On failure (reported) the spool is as it was: zeroed. */
+spaa_status sp_spool_fill(struct sp_spool *sp, struct sp_stage *from, size_t in_memory, uint64_t max);
+const unsigned char *sp_spool_data(const struct sp_spool *sp);
+void sp_spool_free(struct sp_spool *sp);
+
+#endif

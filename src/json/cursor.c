@@ -1,0 +1,424 @@
+/* The cursor of json.h. Classes of bytes come from one table, so that scanning a string is one load each. */
+#include "json/json.h"
+
+#include "base/num.h"
+
+enum { PLAIN, QUOTE, ESCAPE, CONTROL, HIGH };
+
+/* HIGH for bytes that start or continue a multi-byte sequence. */
+static const unsigned char classes[256] = {
+    [0 ... 31] = CONTROL, ['"'] = QUOTE, ['\\'] = ESCAPE, [128 ... 255] = HIGH,
+};
+
+void sp_json_init(struct sp_json *j, const char *p, size_t n)
+{
+    sp_buf_init(&j->scratch, 0);
+    sp_json_reset(j, p, n);
+}
+
+void sp_json_reset(struct sp_json *j, const char *p, size_t n)
+{
+    j->start = j->p = p;
+    j->end = p + n;
+    j->error = NULL;
+    j->error_at = 0;
+    j->first = false;
+}
+
+void sp_json_free(struct sp_json *j)
+{
+    sp_buf_free(&j->scratch);
+}
+
+bool sp_json_fail(struct sp_json *j, const char *literal)
+{
+    if (!j->error) {
+        j->error = literal;
+        j->error_at = (size_t)(j->p - j->start);
+        j->p = j->end;
+    }
+    return false;
+}
+
+static inline void blanks(struct sp_json *j)
+{
+    while (j->p < j->end && (*j->p == ' ' || *j->p == '\t' || *j->p == '\n' || *j->p == '\r'))
+        j->p++;
+}
+
+static inline bool take(struct sp_json *j, char c)
+{
+    blanks(j);
+    if (j->p < j->end && *j->p == c) {
+        j->p++;
+        return true;
+    }
+    return false;
+}
+
+enum sp_json_type sp_json_type(struct sp_json *j)
+{
+    blanks(j);
+    if (j->p >= j->end)
+        return SP_JSON_NOTHING;
+    switch (*j->p) {
+    case '{':
+        return SP_JSON_OBJECT;
+    case '[':
+        return SP_JSON_ARRAY;
+    case '"':
+        return SP_JSON_STRING;
+    case 't':
+        return SP_JSON_TRUE;
+    case 'f':
+        return SP_JSON_FALSE;
+    case 'n':
+        return SP_JSON_NULL;
+    default:
+        return *j->p == '-' || (unsigned char)(*j->p - '0') < 10 ? SP_JSON_NUMBER : SP_JSON_NOTHING;
+    }
+}
+
+bool sp_json_object(struct sp_json *j)
+{
+    if (!take(j, '{'))
+        return sp_json_fail(j, "expected an object");
+    j->first = true;
+    return true;
+}
+
+bool sp_json_array(struct sp_json *j)
+{
+    if (!take(j, '['))
+        return sp_json_fail(j, "expected an array");
+    j->first = true;
+    return true;
+}
+
+size_t sp_utf8_at(const char *s, const char *end)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    size_t left = (size_t)(end - s);
+    if (!left)
+        return 0;
+    if (p[0] < 0x80)
+        return 1;
+    if (p[0] < 0xC2 || p[0] > 0xF4)
+        return 0;
+    size_t n = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    if (left < n)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+    /* Overlong forms, surrogates, beyond U+10FFFF. */
+    if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F) || (p[0] == 0xF0 && p[1] < 0x90) ||
+        (p[0] == 0xF4 && p[1] > 0x8F))
+        return 0;
+    return n;
+}
+
+size_t sp_utf8_prefix(const char *p, size_t n)
+{
+    const char *s = p, *end = p + n;
+    while (s < end) {
+        size_t used = sp_utf8_at(s, end);
+        if (!used)
+            break;
+        s += used;
+    }
+    return (size_t)(s - p);
+}
+
+static bool hex4(struct sp_json *j, uint32_t *out)
+{
+    uint64_t v;
+    if (j->end - j->p < 4 || sp_parse_hex(j->p, j->p + 4, &v) != 4)
+        return sp_json_fail(j, "\\u needs four hex digits");
+    j->p += 4;
+    *out = (uint32_t)v;
+    return true;
+}
+
+static void add_code_point(struct sp_buf *b, uint32_t c)
+{
+    char t[4];
+    size_t n = 0;
+    if (c < 0x80) {
+        t[n++] = (char)c;
+    } else if (c < 0x800) {
+        t[n++] = (char)(0xC0 | c >> 6);
+        t[n++] = (char)(0x80 | (c & 63));
+    } else if (c < 0x10000) {
+        t[n++] = (char)(0xE0 | c >> 12);
+        t[n++] = (char)(0x80 | (c >> 6 & 63));
+        t[n++] = (char)(0x80 | (c & 63));
+    } else {
+        t[n++] = (char)(0xF0 | c >> 18);
+        t[n++] = (char)(0x80 | (c >> 12 & 63));
+        t[n++] = (char)(0x80 | (c >> 6 & 63));
+        t[n++] = (char)(0x80 | (c & 63));
+    }
+    sp_buf_add(b, t, n);
+}
+
+/* After the backslash. */
+static bool escape(struct sp_json *j)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    if (j->p >= j->end)
+        return sp_json_fail(j, "the string does not end");
+    char c = *j->p;
+    const char *at = c ? strchr(from, c) : NULL;
+    if (at) {
+        j->p++;
+        sp_buf_ch(&j->scratch, to[at - from]);
+        return true;
+    }
+    if (c != 'u')
+        return sp_json_fail(j, "unknown escape");
+    j->p++;
+    uint32_t u, low;
+    if (!hex4(j, &u))
+        return false;
+    if (u >= 0xDC00 && u < 0xE000)
+        return sp_json_fail(j, "a lone low surrogate");
+    if (u >= 0xD800 && u < 0xDC00) {
+        if (j->end - j->p < 2 || j->p[0] != '\\' || j->p[1] != 'u')
+            return sp_json_fail(j, "a lone high surrogate");
+        j->p += 2;
+        if (!hex4(j, &low))
+            return false;
+        if (low < 0xDC00 || low > 0xDFFF)
+            return sp_json_fail(j, "a lone high surrogate");
+        u = 0x10000 + ((u - 0xD800) << 10) + (low - 0xDC00);
+    }
+    add_code_point(&j->scratch, u);
+    return true;
+}
+
+/* The rest of a string from its first escape on. */
+static bool decode(struct sp_json *j, const char *from, struct sp_span *out)
+{
+    sp_buf_clear(&j->scratch);
+    for (;;) {
+        const char *run = j->p;
+        while (j->p < j->end && (classes[(unsigned char)*j->p] == PLAIN))
+            j->p++;
+        if (from) {
+            run = from;
+            from = NULL;
+        }
+        sp_buf_add(&j->scratch, run, (size_t)(j->p - run));
+        if (j->p >= j->end)
+            return sp_json_fail(j, "the string does not end");
+        size_t n;
+        switch (classes[(unsigned char)*j->p]) {
+        case QUOTE:
+            j->p++;
+            if (j->scratch.failed)
+                return sp_json_fail(j, "out of memory");
+            *out = (struct sp_span){j->scratch.len ? j->scratch.data : "", j->scratch.len};
+            return true;
+        case ESCAPE:
+            j->p++;
+            if (!escape(j))
+                return false;
+            break;
+        case HIGH:
+            n = sp_utf8_at(j->p, j->end);
+            if (!n)
+                return sp_json_fail(j, "not UTF-8");
+            sp_buf_add(&j->scratch, j->p, n);
+            j->p += n;
+            break;
+        default:
+            return sp_json_fail(j, "a control character in a string");
+        }
+    }
+}
+
+/* At the opening quote. Most strings have no escape: they are lent as they stand. */
+static bool string(struct sp_json *j, struct sp_span *out)
+{
+    const char *from = ++j->p;
+    for (;;) {
+        while (j->p < j->end && classes[(unsigned char)*j->p] == PLAIN)
+            j->p++;
+        if (j->p >= j->end)
+            return sp_json_fail(j, "the string does not end");
+        size_t n;
+        switch (classes[(unsigned char)*j->p]) {
+        case QUOTE:
+            *out = (struct sp_span){from, (size_t)(j->p - from)};
+            j->p++;
+            return true;
+        case ESCAPE:
+            return decode(j, from, out);
+        case HIGH:
+            n = sp_utf8_at(j->p, j->end);
+            if (!n)
+                return sp_json_fail(j, "not UTF-8");
+            j->p += n;
+            break;
+        default:
+            return sp_json_fail(j, "a control character in a string");
+        }
+    }
+}
+
+bool sp_json_string_value(struct sp_json *j, struct sp_span *out)
+{
+    blanks(j);
+    if (j->p >= j->end || *j->p != '"')
+        return sp_json_fail(j, "expected a string");
+    return string(j, out);
+}
+
+bool sp_json_key(struct sp_json *j, struct sp_span *key)
+{
+    if (take(j, '}')) {
+        j->first = false;
+        return false;
+    }
+    if (!j->first && !take(j, ','))
+        return sp_json_fail(j, "expected a comma or a closing brace");
+    j->first = false;
+    blanks(j);
+    if (j->p >= j->end || *j->p != '"')
+        return sp_json_fail(j, "expected a key");
+    if (!string(j, key))
+        return false;
+    return take(j, ':') || sp_json_fail(j, "expected a colon");
+}
+
+bool sp_json_item(struct sp_json *j)
+{
+    if (take(j, ']')) {
+        j->first = false;
+        return false;
+    }
+    if (!j->first && !take(j, ','))
+        return sp_json_fail(j, "expected a comma or a closing bracket");
+    j->first = false;
+    return sp_json_type(j) != SP_JSON_NOTHING || sp_json_fail(j, "expected a value");
+}
+
+static bool digits(struct sp_json *j)
+{
+    const char *from = j->p;
+    while (j->p < j->end && (unsigned char)(*j->p - '0') < 10)
+        j->p++;
+    return j->p > from || sp_json_fail(j, "expected a digit");
+}
+
+bool sp_json_number(struct sp_json *j, struct sp_span *out)
+{
+    blanks(j);
+    const char *from = j->p;
+    if (j->p < j->end && *j->p == '-')
+        j->p++;
+    if (j->p < j->end && *j->p == '0')
+        j->p++;
+    else if (!digits(j))
+        return false;
+    if (j->p < j->end && *j->p == '.') {
+        j->p++;
+        if (!digits(j))
+            return false;
+    }
+    if (j->p < j->end && (*j->p | 32) == 'e') {
+        j->p++;
+        if (j->p < j->end && (*j->p == '+' || *j->p == '-'))
+            j->p++;
+        if (!digits(j))
+            return false;
+    }
+    *out = (struct sp_span){from, (size_t)(j->p - from)};
+    return true;
+}
+
+bool sp_json_u64(struct sp_json *j, uint64_t *out)
+{
+    struct sp_span s;
+    if (!sp_json_number(j, &s))
+        return false;
+    return sp_parse_u64(s.p, s.p + s.n, out) == s.n ? true : sp_json_fail(j, "expected a whole number");
+}
+
+static bool word(struct sp_json *j, const char *w, size_t n)
+{
+    if ((size_t)(j->end - j->p) < n || memcmp(j->p, w, n) != 0)
+        return sp_json_fail(j, "expected a value");
+    j->p += n;
+    return true;
+}
+
+bool sp_json_bool(struct sp_json *j, bool *out)
+{
+    enum sp_json_type t = sp_json_type(j);
+    if (t != SP_JSON_TRUE && t != SP_JSON_FALSE)
+        return sp_json_fail(j, "expected true or false");
+    *out = t == SP_JSON_TRUE;
+    return word(j, *out ? "true" : "false", *out ? 4 : 5);
+}
+
+static bool scalar(struct sp_json *j)
+{
+    struct sp_span s;
+    switch (sp_json_type(j)) {
+    case SP_JSON_STRING:
+        return string(j, &s);
+    case SP_JSON_NUMBER:
+        return sp_json_number(j, &s);
+    case SP_JSON_TRUE:
+        return word(j, "true", 4);
+    case SP_JSON_FALSE:
+        return word(j, "false", 5);
+    case SP_JSON_NULL:
+        return word(j, "null", 4);
+    default:
+        return sp_json_fail(j, "expected a value");
+    }
+}
+
+/* Nested values are walked with a bit per level: set where the level is an object. */
+bool sp_json_skip(struct sp_json *j, struct sp_span *raw)
+{
+    uint64_t object[SP_JSON_DEPTH / 64];
+    size_t depth = 0;
+    blanks(j);
+    const char *from = j->p;
+    do {
+        enum sp_json_type t = sp_json_type(j);
+        if (t == SP_JSON_OBJECT || t == SP_JSON_ARRAY) {
+            if (depth == SP_JSON_DEPTH)
+                return sp_json_fail(j, "nested too deeply");
+            uint64_t bit = (uint64_t)1 << depth % 64;
+            uint64_t *w = &object[depth / 64];
+            *w = t == SP_JSON_OBJECT ? *w | bit : *w & ~bit;
+            depth++;
+            j->p++;
+            j->first = true;
+        } else if (!scalar(j)) {
+            return false;
+        }
+        struct sp_span key;
+        while (depth && !(object[(depth - 1) / 64] >> (depth - 1) % 64 & 1 ? sp_json_key(j, &key)
+                                                                            : sp_json_item(j))) {
+            if (j->error)
+                return false;
+            depth--;
+        }
+    } while (depth);
+    *raw = (struct sp_span){from, (size_t)(j->p - from)};
+    return true;
+}
+
+bool sp_json_end(struct sp_json *j)
+{
+    blanks(j);
+    if (j->error)
+        return false;
+    return j->p == j->end || sp_json_fail(j, "something follows the value");
+}
