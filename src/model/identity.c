@@ -1,0 +1,212 @@
+#include "model/identity.h"
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/num.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct sp_str sp_base_name(struct sp_str path)
+{
+    for (uint32_t i = path.n; i > 0; i--)
+        if (path.p[i - 1] == '/')
+            return i == path.n ? path : (struct sp_str){path.p + i, path.n - i};
+    return path;
+}
+
+static void field(struct sp_buf *b, struct sp_str s)
+{
+    sp_buf_add(b, s.p, s.n);
+    sp_buf_ch(b, '\0');
+}
+
+static void hex_field(struct sp_buf *b, char mark, uint64_t v)
+{
+    char t[16];
+    sp_buf_ch(b, mark);
+    sp_buf_add(b, "0x", 2);
+    sp_buf_add(b, t, sp_hex_text(v, t));
+}
+
+static bool frame_hash(const struct sp_profile *p, uint32_t frame, struct sp_buf *b, uint64_t *out)
+{
+    const struct sp_frame *f = &p->frames.v[frame];
+    const struct sp_function *fn = &p->functions.v[f->function];
+    struct sp_str dso = sp_pstr(p, p->dsos.v[fn->dso].name);
+    bool nowhere = sp_str_is(dso, "[unknown]") && f->flags & SP_FRAME_UNRESOLVED;
+    sp_buf_clear(b);
+    field(b, nowhere ? (struct sp_str){"", 0} : sp_pstr(p, fn->name));
+    field(b, sp_base_name(dso));
+    field(b, sp_pstr(p, f->srcline));
+    if (nowhere)
+        ;
+    else if (f->flags & SP_FRAME_SYMOFF)
+        hex_field(b, '+', f->symoff);
+    else if (f->flags & SP_FRAME_IP)
+        hex_field(b, '@', f->ip);
+    sp_buf_ch(b, '\0');
+    sp_buf_u64(b, f->inline_depth);
+    sp_buf_ch(b, '\0');
+    *out = sp_hash64(b->data, b->len);
+    return !b->failed;
+}
+
+uint64_t sp_function_hash(const struct sp_profile *p, uint32_t function)
+{
+    const struct sp_function *fn = &p->functions.v[function];
+    struct sp_str name = sp_pstr(p, fn->name), dso = sp_base_name(sp_pstr(p, p->dsos.v[fn->dso].name));
+    uint64_t parts[2] = {sp_hash64(name.p, name.n), sp_hash64(dso.p, dso.n)};
+    return sp_hash64(parts, sizeof parts);
+}
+
+static uint32_t suffix_of(const struct sp_context *c)
+{
+    char t[128];
+    const int64_t v[] = {c->pid, c->tid, c->cpu};
+    static const char *const names[] = {"pid=", "tid=", "cpu="};
+    size_t n = 0;
+    for (int i = 0; i < 3; i++) {
+        if (v[i] == SP_ABSENT)
+            continue;
+        memcpy(t + n, names[i], 4);
+        n += 4;
+        char number[64];
+        size_t used = sp_scaled_text(v[i], 0, number);
+        memcpy(t + n, number, used);
+        n += used;
+        t[n++] = ';';
+    }
+    return (uint32_t)sp_hash64(t, n);
+}
+
+struct keyed {
+    uint64_t hash;
+    uint32_t suffix, stack;
+    bool has_suffix;
+};
+
+struct ctx {
+    const struct sp_profile *p;
+    const struct sp_order *o;
+};
+
+static int cmp_keyed(const void *va, const void *vb, void *arg)
+{
+    const struct keyed *a = va, *b = vb;
+    const struct ctx *x = arg;
+    if (a->has_suffix != b->has_suffix)
+        return a->has_suffix ? 1 : -1;
+    if (a->suffix != b->suffix)
+        return a->suffix < b->suffix ? -1 : 1;
+    if (a->hash != b->hash)
+        return a->hash < b->hash ? -1 : 1;
+    return sp_stack_content_cmp(x->p, x->o, a->stack, b->stack);
+}
+
+/* Base hashes of all stacks into k[].hash. */
+static spaa_status bases(const struct sp_profile *p, struct keyed *k)
+{
+    spaa_status st = SPAA_ERR_NOMEM;
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    uint64_t *frames = malloc((p->frames.n + 1) * sizeof *frames);
+    if (!frames)
+        goto done;
+    for (uint32_t i = 0; i < p->frames.n; i++)
+        if (!frame_hash(p, i, &b, &frames[i]))
+            goto done;
+    for (uint32_t i = 0; i < p->stacks.n; i++) {
+        const struct sp_stack *s = &p->stacks.v[i];
+        const struct sp_context *c = &p->contexts.v[s->context];
+        const uint32_t *f = sp_stack_frames(p, i);
+        sp_buf_clear(&b);
+        field(&b, c->event == SP_NONE ? (struct sp_str){"", 0} : sp_pstr(p, p->events.v[c->event].name));
+        sp_buf_puts(&b, sp_stack_type_names[s->type]);
+        sp_buf_ch(&b, '\0');
+        field(&b, sp_pstr(p, c->comm));
+        field(&b, sp_pstr(p, c->state));
+        if (!sp_buf_reserve(&b, (size_t)s->n * 8))
+            goto done;
+        for (uint32_t j = s->n; j-- > 0;) {
+            uint64_t h = htole64(frames[f[j]]);
+            memcpy(b.data + b.len, &h, 8);
+            b.len += 8;
+        }
+        k[i].hash = sp_hash64(b.data, b.len);
+    }
+    st = SPAA_OK;
+done:
+    free(frames);
+    sp_buf_free(&b);
+    return st;
+}
+
+/* Partners of linked pairs hash both; anything but a clean pair keeps its own base. */
+static void pairs(const struct sp_profile *p, const uint64_t *base, struct keyed *k)
+{
+    for (uint32_t i = 0; i < p->stacks.n; i++) {
+        uint32_t r = p->stacks.v[i].related;
+        if (!r || p->related.v[r - 1].n != 1)
+            continue;
+        uint32_t other = p->related_stacks.v[p->related.v[r - 1].first];
+        if (other == SP_NONE || other == i)
+            continue;
+        uint64_t both[2] = {htole64(base[i]), htole64(base[other])};
+        k[i].hash = sp_hash64(both, sizeof both);
+    }
+}
+
+spaa_status sp_profile_identify(struct sp_profile *p, const struct sp_order *o)
+{
+    size_t n = p->stacks.n;
+    struct ctx x = {p, o};
+    struct keyed *k = malloc((n + 1) * sizeof *k);
+    uint64_t *base = malloc((n + 1) * sizeof *base);
+    spaa_status st = k && base && sp_vec_reserve(&p->ids, n) ? bases(p, k) : SPAA_ERR_NOMEM;
+    if (st)
+        goto done;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct sp_context *c = &p->contexts.v[p->stacks.v[i].context];
+        k[i].stack = i;
+        k[i].has_suffix = c->pid != SP_ABSENT || c->tid != SP_ABSENT || c->cpu != SP_ABSENT;
+        k[i].suffix = k[i].has_suffix ? suffix_of(c) : 0;
+        base[i] = k[i].hash;
+    }
+    if (p->related.n)
+        pairs(p, base, k);
+    qsort_r(k, n, sizeof *k, cmp_keyed, &x);
+    p->ids.n = n;
+    for (size_t i = 0; i < n; i++) {
+        bool same_run = i && k[i].has_suffix == k[i - 1].has_suffix && k[i].suffix == k[i - 1].suffix;
+        if (same_run && k[i].hash <= k[i - 1].hash)
+            k[i].hash = k[i - 1].hash + 1;
+        p->ids.v[k[i].stack] =
+            (struct sp_stack_id){.hash = k[i].hash,
+                                 .suffix = k[i].suffix,
+                                 .flags = (uint8_t)(SP_ID_SET | (k[i].has_suffix ? SP_ID_SUFFIX : 0))};
+    }
+done:
+    free(k);
+    free(base);
+    return st ? sp_nomem(p->diags) : SPAA_OK;
+}
+
+static size_t padded_hex(uint64_t v, size_t digits, char *out)
+{
+    for (size_t i = digits; i-- > 0; v >>= 4)
+        out[i] = "0123456789abcdef"[v & 15];
+    return digits;
+}
+
+size_t sp_stack_id_text(const struct sp_stack_id *id, char out[static 32])
+{
+    size_t n = 2;
+    memcpy(out, "0x", 2);
+    n += padded_hex(id->hash, 16, out + n);
+    if (id->flags & SP_ID_SUFFIX) {
+        out[n++] = '.';
+        n += padded_hex(id->suffix, 8, out + n);
+    }
+    return n;
+}

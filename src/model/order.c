@@ -1,0 +1,268 @@
+#include "model/order.h"
+
+#include "base/num.h"
+#include "model/identity.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* qsort_r with the profile as the argument is what every table here needs. */
+struct ctx {
+    const struct sp_profile *p;
+    const struct sp_order *o;
+};
+
+static int cmp_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int cmp_i64(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int cmp_str(const struct sp_profile *p, uint32_t a, uint32_t b)
+{
+    return a == b ? 0 : sp_str_cmp(sp_pstr(p, a), sp_pstr(p, b));
+}
+
+static int cmp_dso(const void *va, const void *vb, void *arg)
+{
+    const struct sp_profile *p = ((struct ctx *)arg)->p;
+    uint32_t na = *(const uint32_t *)va, nb = *(const uint32_t *)vb;
+    const struct sp_dso *a = &p->dsos.v[na], *b = &p->dsos.v[nb];
+    int c = (int)a->is_kernel - (int)b->is_kernel;
+    if (!c)
+        c = cmp_str(p, a->name, b->name);
+    if (!c)
+        c = cmp_str(p, a->build_id, b->build_id);
+    if (!c)
+        c = cmp_str(p, a->more, b->more);
+    return c ? c : cmp_u64(na, nb);
+}
+
+static int cmp_function(const void *va, const void *vb, void *arg)
+{
+    const struct ctx *x = arg;
+    uint32_t na = *(const uint32_t *)va, nb = *(const uint32_t *)vb;
+    const struct sp_function *a = &x->p->functions.v[na], *b = &x->p->functions.v[nb];
+    int c = cmp_str(x->p, a->name, b->name);
+    return c ? c : cmp_u64(x->o->dso_rank[a->dso], x->o->dso_rank[b->dso]);
+}
+
+static int cmp_frame(const void *va, const void *vb, void *arg)
+{
+    const struct ctx *x = arg;
+    const struct sp_profile *p = x->p;
+    uint32_t na = *(const uint32_t *)va, nb = *(const uint32_t *)vb;
+    const struct sp_frame *a = &p->frames.v[na], *b = &p->frames.v[nb];
+    int c = cmp_u64(x->o->function_rank[a->function], x->o->function_rank[b->function]);
+    if (!c)
+        c = cmp_str(p, a->srcline, b->srcline);
+    if (!c)
+        c = cmp_u64(a->flags & SP_FRAME_SYMOFF ? a->symoff + 1 : 0, b->flags & SP_FRAME_SYMOFF ? b->symoff + 1 : 0);
+    if (!c)
+        c = cmp_u64(a->ip, b->ip);
+    if (!c)
+        c = cmp_u64(a->inline_depth, b->inline_depth);
+    if (!c)
+        c = cmp_u64(a->kind, b->kind);
+    if (!c)
+        c = cmp_u64(a->flags, b->flags);
+    if (!c)
+        c = cmp_str(p, a->more, b->more);
+    return c ? c : cmp_u64(na, nb);
+}
+
+static int cmp_thread(const void *va, const void *vb, void *arg)
+{
+    const struct sp_profile *p = ((struct ctx *)arg)->p;
+    uint32_t na = *(const uint32_t *)va, nb = *(const uint32_t *)vb;
+    const struct sp_thread *a = &p->threads.v[na], *b = &p->threads.v[nb];
+    int c = cmp_i64(a->pid, b->pid);
+    if (!c)
+        c = cmp_i64(a->tid, b->tid);
+    return c ? c : cmp_u64(na, nb);
+}
+
+/* 0..n-1 sorted; the sort is skipped when they are in order already, as in a file of ours. */
+static uint32_t *sorted(size_t n, int (*cmp)(const void *, const void *, void *), struct ctx *x)
+{
+    uint32_t *v = malloc((n + 1) * sizeof *v);
+    if (!v)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        v[i] = (uint32_t)i;
+    for (size_t i = 1; i < n; i++) {
+        if (cmp(&v[i - 1], &v[i], x) > 0) {
+            qsort_r(v, n, sizeof *v, cmp, x);
+            break;
+        }
+    }
+    return v;
+}
+
+static uint32_t *ranks(const uint32_t *order, size_t n)
+{
+    uint32_t *r = order ? malloc((n + 1) * sizeof *r) : NULL;
+    for (size_t i = 0; r && i < n; i++)
+        r[order[i]] = (uint32_t)i + 1;
+    return r;
+}
+
+spaa_status sp_order_dictionaries(const struct sp_profile *p, struct sp_order *o)
+{
+    *o = (struct sp_order){0};
+    struct ctx x = {p, o};
+    uint32_t *functions = NULL;
+    o->dsos = sorted(p->dsos.n, cmp_dso, &x);
+    o->dso_rank = ranks(o->dsos, p->dsos.n);
+    if (o->dso_rank)
+        functions = sorted(p->functions.n, cmp_function, &x);
+    o->function_rank = ranks(functions, p->functions.n);
+    free(functions);
+    if (o->function_rank)
+        o->frames = sorted(p->frames.n, cmp_frame, &x);
+    o->frame_rank = ranks(o->frames, p->frames.n);
+    o->threads = sorted(p->threads.n, cmp_thread, &x);
+    if (o->frame_rank && o->threads)
+        return SPAA_OK;
+    sp_order_free(o);
+    return sp_nomem(p->diags);
+}
+
+void sp_order_free(struct sp_order *o)
+{
+    free(o->dsos);
+    free(o->frames);
+    free(o->threads);
+    free(o->stacks);
+    free(o->dso_rank);
+    free(o->function_rank);
+    free(o->frame_rank);
+    *o = (struct sp_order){0};
+}
+
+static int cmp_context(const struct sp_profile *p, const struct sp_context *a, const struct sp_context *b)
+{
+    struct sp_str none = {"", 0};
+    struct sp_str ea = a->event == SP_NONE ? none : sp_pstr(p, p->events.v[a->event].name);
+    struct sp_str eb = b->event == SP_NONE ? none : sp_pstr(p, p->events.v[b->event].name);
+    int c = sp_str_cmp(ea, eb);
+    if (!c)
+        c = cmp_str(p, a->comm, b->comm);
+    if (!c)
+        c = cmp_str(p, a->state, b->state);
+    if (!c)
+        c = cmp_i64(a->pid, b->pid);
+    if (!c)
+        c = cmp_i64(a->tid, b->tid);
+    if (!c)
+        c = cmp_i64(a->cpu, b->cpu);
+    if (!c)
+        c = cmp_str(p, a->source, b->source);
+    return c ? c : cmp_str(p, a->more, b->more);
+}
+
+int sp_stack_content_cmp(const struct sp_profile *p, const struct sp_order *o, uint32_t a, uint32_t b)
+{
+    const struct sp_stack *sa = &p->stacks.v[a], *sb = &p->stacks.v[b];
+    int c = sa->context == sb->context
+                ? 0
+                : cmp_context(p, &p->contexts.v[sa->context], &p->contexts.v[sb->context]);
+    if (!c)
+        c = (int)sa->type - (int)sb->type;
+    const uint32_t *fa = sp_stack_frames(p, a), *fb = sp_stack_frames(p, b);
+    for (uint32_t i = 0; !c && i < sa->n && i < sb->n; i++)
+        c = cmp_u64(o->frame_rank[fa[sa->n - 1 - i]], o->frame_rank[fb[sb->n - 1 - i]]);
+    if (!c)
+        c = cmp_u64(sa->n, sb->n);
+    if (!c)
+        c = cmp_str(p, sa->more, sb->more);
+    return c;
+}
+
+double sp_weight_double(const struct sp_profile *p, uint32_t stack, uint32_t metric)
+{
+    int64_t v = sp_weight(p, stack, metric);
+    if (v == SP_ABSENT)
+        return -INFINITY;
+    if (v != SP_DECIMAL)
+        return (double)v;
+    struct sp_str t = sp_weight_text(p, stack, metric);
+    return sp_text_double(t.p, t.n);
+}
+
+struct stack_key {
+    int64_t weight; /* exact for integers; decimals by their whole part */
+    double fraction;
+    struct sp_stack_id id;
+    uint32_t stack;
+};
+
+static int cmp_id(const struct sp_profile *p, const struct sp_stack_id *a, const struct sp_stack_id *b)
+{
+    if (a->text == SP_STR_NONE && b->text == SP_STR_NONE) {
+        int c = cmp_u64(a->hash, b->hash);
+        if (!c)
+            c = (a->flags & SP_ID_SUFFIX) - (b->flags & SP_ID_SUFFIX);
+        return c ? c : cmp_u64(a->suffix, b->suffix);
+    }
+    char ta[32], tb[32];
+    struct sp_str sa = a->text ? sp_pstr(p, a->text) : (struct sp_str){ta, (uint32_t)sp_stack_id_text(a, ta)};
+    struct sp_str sb = b->text ? sp_pstr(p, b->text) : (struct sp_str){tb, (uint32_t)sp_stack_id_text(b, tb)};
+    return sp_str_cmp(sa, sb);
+}
+
+static int cmp_stack(const void *va, const void *vb, void *arg)
+{
+    const struct ctx *x = arg;
+    const struct stack_key *a = va, *b = vb;
+    int c = cmp_i64(b->weight, a->weight);
+    if (!c)
+        c = (a->fraction < b->fraction) - (a->fraction > b->fraction);
+    if (!c)
+        c = cmp_id(x->p, &a->id, &b->id);
+    return c ? c : cmp_u64(a->stack, b->stack);
+}
+
+static struct stack_key key_of(const struct sp_profile *p, uint32_t stack)
+{
+    struct stack_key k = {.weight = INT64_MIN, .id = p->ids.v[stack], .stack = stack};
+    uint32_t event = p->contexts.v[p->stacks.v[stack].context].event;
+    if (event == SP_NONE)
+        return k;
+    k.weight = sp_weight(p, stack, p->events.v[event].primary);
+    if (k.weight == SP_DECIMAL) {
+        double v = sp_weight_double(p, stack, p->events.v[event].primary);
+        double whole = floor(v);
+        k.weight = whole >= 9e18 ? INT64_MAX : whole <= -9e18 ? INT64_MIN + 2 : (int64_t)whole;
+        k.fraction = v - whole;
+    }
+    return k;
+}
+
+spaa_status sp_order_stacks(const struct sp_profile *p, struct sp_order *o)
+{
+    struct ctx x = {p, o};
+    size_t n = p->stacks.n;
+    struct stack_key *keys = malloc((n + 1) * sizeof *keys);
+    o->stacks = malloc((n + 1) * sizeof *o->stacks);
+    if (!keys || !o->stacks) {
+        free(keys);
+        return sp_nomem(p->diags);
+    }
+    bool in_order = true;
+    for (size_t i = 0; i < n; i++) {
+        keys[i] = key_of(p, (uint32_t)i);
+        in_order = in_order && (!i || cmp_stack(&keys[i - 1], &keys[i], &x) <= 0);
+    }
+    if (!in_order)
+        qsort_r(keys, n, sizeof *keys, cmp_stack, &x);
+    for (size_t i = 0; i < n; i++)
+        o->stacks[i] = keys[i].stack;
+    free(keys);
+    return SPAA_OK;
+}

@@ -1,0 +1,378 @@
+#include "model/profile.h"
+
+#include "base/hash.h"
+#include "base/num.h"
+#include "model/samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+spaa_status sp_profile_new(struct sp_diags *d, struct sp_profile **out)
+{
+    struct sp_profile *p = calloc(1, sizeof *p);
+    if (!p)
+        return sp_nomem(d);
+    p->diags = d;
+    if (!sp_strtab_init(&p->strs)) {
+        sp_profile_free(p);
+        return sp_nomem(d);
+    }
+    *out = p;
+    return SPAA_OK;
+}
+
+void sp_profile_free(struct sp_profile *p)
+{
+    if (!p)
+        return;
+    sp_strtab_free(&p->strs);
+    sp_vec_free(&p->events);
+    sp_vec_free(&p->metrics);
+    sp_vec_free(&p->dsos);
+    sp_vec_free(&p->functions);
+    sp_vec_free(&p->frames);
+    sp_vec_free(&p->threads);
+    sp_vec_free(&p->contexts);
+    sp_vec_free(&p->layouts);
+    sp_vec_free(&p->layout_fields);
+    sp_vec_free(&p->stacks);
+    sp_vec_free(&p->stack_frames);
+    sp_vec_free(&p->ids);
+    for (unsigned m = 0; m < SP_METRICS_MAX; m++)
+        free(p->columns[m].v);
+    sp_vec_free(&p->decimals);
+    sp_vec_free(&p->exclusives);
+    sp_vec_free(&p->values);
+    sp_vec_free(&p->related);
+    sp_vec_free(&p->related_stacks);
+    sp_vec_free(&p->windows);
+    sp_vec_free(&p->window_rows);
+    sp_vec_free(&p->extensions);
+    sp_samples_free(p->samples);
+    struct sp_map *maps[] = {&p->dso_map,     &p->function_map, &p->frame_map,
+                             &p->thread_map,  &p->context_map,  &p->layout_map,
+                             &p->stack_map,   &p->decimal_map};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        sp_map_free(maps[i]);
+    free(p);
+}
+
+uint32_t sp_profile_str(struct sp_profile *p, const void *s, size_t n)
+{
+    return sp_intern(&p->strs, s, n);
+}
+
+uint32_t sp_profile_cstr(struct sp_profile *p, const char *s)
+{
+    return sp_intern_cstr(&p->strs, s);
+}
+
+uint32_t sp_event_add(struct sp_profile *p, const struct sp_event *e)
+{
+    return sp_vec_push(&p->events, *e) ? (uint32_t)p->events.n - 1 : SP_NONE;
+}
+
+uint32_t sp_event_find(const struct sp_profile *p, const char *name, size_t n)
+{
+    uint32_t s = sp_strtab_find(&p->strs, name, n);
+    for (uint32_t i = 0; s != SP_STR_NONE && i < p->events.n; i++)
+        if (p->events.v[i].name == s)
+            return i;
+    return SP_NONE;
+}
+
+uint32_t sp_metric_find(const struct sp_profile *p, const char *name, size_t n)
+{
+    uint32_t s = sp_strtab_find(&p->strs, name, n);
+    for (uint32_t i = 0; s != SP_STR_NONE && i < p->metrics.n; i++)
+        if (p->metrics.v[i].name == s)
+            return i;
+    return SP_NONE;
+}
+
+uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n)
+{
+    uint32_t i = sp_metric_find(p, name, n);
+    if (i != SP_NONE)
+        return i;
+    struct sp_metric m = {sp_intern(&p->strs, name, n), sp_metric_info(name, n)};
+    if (m.name == SP_STR_FAIL || p->metrics.n >= SP_METRICS_MAX || !sp_vec_push(&p->metrics, m))
+        return SP_NONE;
+    return (uint32_t)p->metrics.n - 1;
+}
+
+/*
+ * Finds the equal element of a table of plain structs, or appends a copy. Structs hash and compare as
+ * bytes, so they are built with their padding zeroed (see the callers).
+ */
+#define INTERN(map, table, key, hash)                                                                        \
+    do {                                                                                                     \
+        struct sp_probe at_ = sp_map_probe((map), (hash));                                                   \
+        for (uint32_t i_; (i_ = sp_map_next((map), &at_)) != SP_MAP_NONE;)                                   \
+            if (memcmp(&(table)->v[i_], (key), sizeof *(key)) == 0)                                          \
+                return i_;                                                                                   \
+        uint32_t n_ = (uint32_t)(table)->n;                                                                  \
+        if ((table)->n >= SP_NONE - 1 || !sp_vec_reserve((table), (table)->n + 1) ||                         \
+            !sp_map_add((map), (hash), n_))                                                                  \
+            return SP_NONE;                                                                                  \
+        (table)->v[(table)->n++] = *(key);                                                                   \
+        return n_;                                                                                           \
+    } while (0)
+
+uint32_t sp_dso_intern(struct sp_profile *p, const struct sp_dso *d)
+{
+    struct sp_dso key;
+    memset(&key, 0, sizeof key);
+    key.name = d->name;
+    key.build_id = d->build_id;
+    key.more = d->more;
+    key.is_kernel = d->is_kernel;
+    INTERN(&p->dso_map, &p->dsos, &key, sp_hash64(&key, sizeof key));
+}
+
+uint32_t sp_function_intern(struct sp_profile *p, uint32_t name, uint32_t dso)
+{
+    struct sp_function key = {name, dso};
+    INTERN(&p->function_map, &p->functions, &key, sp_hash_mix(name, dso));
+}
+
+uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f)
+{
+    struct sp_frame key = *f;
+    key.zero = 0;
+    key.zero2 = 0;
+    INTERN(&p->frame_map, &p->frames, &key, sp_hash64(&key, sizeof key));
+}
+
+uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c)
+{
+    struct sp_context key = *c;
+    key.zero = 0;
+    INTERN(&p->context_map, &p->contexts, &key, sp_hash64(&key, sizeof key));
+}
+
+uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32_t comm)
+{
+    uint64_t hash = sp_hash_mix((uint64_t)tid, 1);
+    struct sp_probe at = sp_map_probe(&p->thread_map, hash);
+    for (uint32_t i; (i = sp_map_next(&p->thread_map, &at)) != SP_MAP_NONE;) {
+        struct sp_thread *t = &p->threads.v[i];
+        if (t->tid != tid)
+            continue;
+        if (t->comm == SP_STR_NONE)
+            t->comm = comm;
+        return i;
+    }
+    struct sp_thread t = {.pid = pid, .tid = tid, .comm = comm};
+    uint32_t n = (uint32_t)p->threads.n;
+    if (p->threads.n >= SP_NONE - 1 || !sp_vec_reserve(&p->threads, p->threads.n + 1) ||
+        !sp_map_add(&p->thread_map, hash, n))
+        return SP_NONE;
+    p->threads.v[p->threads.n++] = t;
+    return n;
+}
+
+uint32_t sp_layout_intern(struct sp_profile *p, const struct sp_weight_field *fields, size_t n)
+{
+    uint64_t hash = sp_hash64(fields, n * sizeof *fields);
+    struct sp_probe at = sp_map_probe(&p->layout_map, hash);
+    for (uint32_t i; (i = sp_map_next(&p->layout_map, &at)) != SP_MAP_NONE;)
+        if (p->layouts.v[i].n == n &&
+            (!n || memcmp(p->layout_fields.v + p->layouts.v[i].first, fields, n * sizeof *fields) == 0))
+            return i;
+    size_t first = p->layout_fields.n;
+    if (first + n >= SP_NONE || p->layouts.n >= SP_NONE - 1 || !sp_vec_reserve(&p->layout_fields, first + n) ||
+        !sp_vec_reserve(&p->layouts, p->layouts.n + 1) ||
+        !sp_map_add(&p->layout_map, hash, (uint32_t)p->layouts.n))
+        return SP_NONE;
+    if (n)
+        memcpy(p->layout_fields.v + first, fields, n * sizeof *fields);
+    p->layout_fields.n += n;
+    p->layouts.v[p->layouts.n++] = (struct sp_layout){(uint32_t)first, (uint32_t)n};
+    return (uint32_t)p->layouts.n - 1;
+}
+
+uint32_t sp_layout_simple(struct sp_profile *p, uint32_t metric_a, uint32_t unit_a, uint32_t metric_b,
+                          uint32_t unit_b)
+{
+    struct sp_weight_field f[2] = {{metric_a, unit_a, 0}, {metric_b, unit_b, 0}};
+    return sp_layout_intern(p, f, metric_b == SP_NONE ? 1 : 2);
+}
+
+uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
+                         enum sp_stack_type type)
+{
+    if (p->stacks.n >= SP_NONE - 1 || n >= SP_NONE || !sp_vec_reserve(&p->stacks, p->stacks.n + 1) ||
+        !sp_vec_reserve(&p->stack_frames, p->stack_frames.n + n))
+        return SP_NONE;
+    struct sp_stack s = {.first = p->stack_frames.n,
+                         .n = (uint32_t)n,
+                         .context = context,
+                         .layout = SP_NONE,
+                         .exclusive = SP_EXCLUSIVE_SAME,
+                         .type = (uint8_t)type};
+    if (n)
+        memcpy(p->stack_frames.v + p->stack_frames.n, frames, n * sizeof *frames);
+    p->stack_frames.n += n;
+    p->stacks.v[p->stacks.n++] = s;
+    return (uint32_t)p->stacks.n - 1;
+}
+
+uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
+                         enum sp_stack_type type, bool *is_new)
+{
+    uint64_t hash = sp_hash64_seed(frames, n * sizeof *frames, (uint64_t)context << 8 | (uint64_t)type);
+    struct sp_probe at = sp_map_probe(&p->stack_map, hash);
+    *is_new = false;
+    for (uint32_t i; (i = sp_map_next(&p->stack_map, &at)) != SP_MAP_NONE;) {
+        const struct sp_stack *s = &p->stacks.v[i];
+        if (s->n == n && s->context == context && s->type == (uint8_t)type &&
+            (!n || memcmp(p->stack_frames.v + s->first, frames, n * sizeof *frames) == 0))
+            return i;
+    }
+    uint32_t i = sp_stack_append(p, frames, n, context, type);
+    if (i == SP_NONE)
+        return SP_NONE;
+    if (!sp_map_add(&p->stack_map, hash, i)) {
+        p->stacks.n--;
+        p->stack_frames.n -= n;
+        return SP_NONE;
+    }
+    *is_new = true;
+    return i;
+}
+
+/* Makes column `metric` reach `stack`, filling with "absent". */
+static int64_t *cell(struct sp_profile *p, uint32_t stack, uint32_t metric)
+{
+    struct sp_column *c = &p->columns[metric];
+    if (stack < c->n)
+        return &c->v[stack];
+    if (stack >= c->cap) {
+        size_t want = c->cap ? c->cap * 2 : 64;
+        if (want <= stack)
+            want = (size_t)stack + 1;
+        if (!sp_vec_grow((void **)&c->v, &c->cap, want, sizeof *c->v))
+            return NULL;
+    }
+    for (; c->n <= stack; c->n++)
+        c->v[c->n] = SP_ABSENT;
+    return &c->v[stack];
+}
+
+bool sp_weight_set(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
+{
+    int64_t *c = cell(p, stack, metric);
+    if (!c)
+        return false;
+    if (v <= SP_DECIMAL) { /* the two values that are marks */
+        char t[32];
+        size_t n = 0;
+        t[n++] = '-';
+        n += sp_u64_text((uint64_t)0 - (uint64_t)v, t + n);
+        return sp_weight_set_text(p, stack, metric, t, n);
+    }
+    *c = v;
+    return true;
+}
+
+static struct sp_decimal *decimal_at(const struct sp_profile *p, uint32_t stack, uint32_t metric)
+{
+    struct sp_probe at = sp_map_probe(&p->decimal_map, sp_hash_mix(stack, metric));
+    for (uint32_t i; (i = sp_map_next(&p->decimal_map, &at)) != SP_MAP_NONE;)
+        if (p->decimals.v[i].stack == stack && p->decimals.v[i].metric == metric)
+            return &p->decimals.v[i];
+    return NULL;
+}
+
+struct sp_str sp_weight_text(const struct sp_profile *p, uint32_t stack, uint32_t metric)
+{
+    const struct sp_decimal *d = decimal_at(p, stack, metric);
+    return d ? sp_pstr(p, d->text) : (struct sp_str){"", 0};
+}
+
+static bool set_decimal(struct sp_profile *p, uint32_t stack, uint32_t metric, const char *s, size_t n)
+{
+    uint32_t text = sp_intern(&p->strs, s, n);
+    int64_t *c = cell(p, stack, metric);
+    if (text == SP_STR_FAIL || !c)
+        return false;
+    struct sp_decimal *d = decimal_at(p, stack, metric);
+    if (d) {
+        d->text = text;
+    } else {
+        struct sp_decimal fresh = {stack, metric, text};
+        if (p->decimals.n >= SP_NONE - 1 || !sp_vec_reserve(&p->decimals, p->decimals.n + 1) ||
+            !sp_map_add(&p->decimal_map, sp_hash_mix(stack, metric), (uint32_t)p->decimals.n))
+            return false;
+        p->decimals.v[p->decimals.n++] = fresh;
+    }
+    *c = SP_DECIMAL;
+    return true;
+}
+
+bool sp_weight_set_text(struct sp_profile *p, uint32_t stack, uint32_t metric, const char *s, size_t n)
+{
+    int64_t v;
+    if (n && sp_parse_i64(s, s + n, &v) == n && v > SP_DECIMAL && !(n > 1 && s[0] == '-' && s[1] == '0'))
+        return sp_weight_set(p, stack, metric, v);
+    return set_decimal(p, stack, metric, s, n);
+}
+
+bool sp_weight_add(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
+{
+    int64_t *c = cell(p, stack, metric);
+    if (!c)
+        return false;
+    int64_t sum;
+    if (*c == SP_ABSENT)
+        return sp_weight_set(p, stack, metric, v);
+    if (*c == SP_DECIMAL) {
+        char t[32];
+        int64_t magnitude = v < 0 ? -v : v;
+        size_t n = 0;
+        if (v < 0)
+            t[n++] = '-';
+        n += sp_u64_text((uint64_t)magnitude, t + n);
+        return sp_weight_add_text(p, stack, metric, t, n);
+    }
+    if (__builtin_add_overflow(*c, v, &sum)) {
+        sp_emit(p->diags, SP_L304, SP_AT_NOTHING, "the sum of weights of one stack");
+        sum = v > 0 ? INT64_MAX : SP_DECIMAL + 1;
+    }
+    *c = sum > SP_DECIMAL ? sum : SP_DECIMAL + 1;
+    return true;
+}
+
+bool sp_weight_add_text(struct sp_profile *p, uint32_t stack, uint32_t metric, const char *s, size_t n)
+{
+    int64_t old = sp_weight(p, stack, metric);
+    if (old == SP_ABSENT)
+        return sp_weight_set_text(p, stack, metric, s, n);
+    int64_t v;
+    if (old != SP_DECIMAL && n && sp_parse_i64(s, s + n, &v) == n)
+        return sp_weight_add(p, stack, metric, v);
+    char t[64];
+    size_t tn;
+    struct sp_str text = {t, 0};
+    if (old == SP_DECIMAL) {
+        text = sp_weight_text(p, stack, metric);
+    } else {
+        text.n = (uint32_t)sp_scaled_text(old, 0, t);
+    }
+    int64_t a, b;
+    unsigned sa, sb;
+    if (sp_parse_scaled(text.p, text.n, &a, &sa) && sp_parse_scaled(s, n, &b, &sb)) {
+        __int128 x = a, y = b;
+        unsigned scale = sa > sb ? sa : sb;
+        for (; sa < scale; sa++)
+            x *= 10;
+        for (; sb < scale; sb++)
+            y *= 10;
+        tn = sp_scaled_text(x + y, scale, t);
+        return sp_weight_set_text(p, stack, metric, t, tn);
+    }
+    sp_emit(p->diags, SP_L304, SP_AT_NOTHING, "a sum of decimals was rounded");
+    tn = sp_double_text(sp_text_double(text.p, text.n) + sp_text_double(s, n), t);
+    return sp_weight_set_text(p, stack, metric, t, tn);
+}

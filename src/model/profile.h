@@ -1,0 +1,296 @@
+/*
+ * The profile: tables of plain arrays, filled once by a reader, read many times by everything else.
+ *
+ * A reader fills it with the sp_*_intern functions (equal content gets one number) and
+ * sp_stack_intern / sp_stack_append, adds weights, and returns; nothing is sorted or identified until
+ * a writer or a view asks (model/order.h, model/identity.h). Numbers ("event 3", "frame 17") are dense
+ * indexes into the tables; strings are numbers in `strs`, SP_STR_NONE meaning "absent".
+ *
+ * Frames of a stack are stored leaf first, whatever the file's frame_order. Inlined frames stand
+ * before (leafward of) the physical frame they were inlined into, deepest first.
+ *
+ * Fields named `more` hold what the tables have no field for: raw JSON members without braces
+ * (`"x_foo":1,"y":[2]`), minified, in input order. They take part in identity of dictionary entries.
+ *
+ * Owner: whoever called sp_profile_new; sp_profile_free frees all of it. Not thread-safe while it is
+ * being filled; after that any number of readers may share it.
+ */
+#ifndef SP_PROFILE_H
+#define SP_PROFILE_H
+
+#include "base/diag.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+#include "model/vocab.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SP_NONE UINT32_MAX      /* no such number */
+#define SP_ABSENT INT64_MIN     /* a weight, pid, tid or cpu that is not there */
+#define SP_DECIMAL (INT64_MIN + 1) /* a weight that is no 64-bit integer: see sp_weight_text */
+#define SP_METRICS_MAX 256u
+
+struct sp_event {
+    uint32_t name;
+    enum sp_event_kind kind;
+    enum sp_mode mode;
+    uint32_t primary;             /* metric */
+    uint32_t unit;                /* of the primary metric ("ns", "bytes", ...), for readers to note */
+    uint32_t sample_period, frequency_hz; /* number texts */
+    uint32_t allocation_tracking; /* raw JSON object */
+    uint32_t sampling_more, more;
+};
+
+struct sp_metric {
+    uint32_t name;
+    const struct sp_metric_info *info; /* how it adds; never NULL (unknown metrics sum) */
+};
+
+struct sp_dso {
+    uint32_t name, build_id, more;
+    bool is_kernel;
+};
+
+struct sp_function {
+    uint32_t name;
+    uint32_t dso; /* number in dsos */
+};
+
+enum sp_frame_flag {
+    SP_FRAME_IP = 1,          /* ip is set */
+    SP_FRAME_SYMOFF = 2,      /* symoff is set */
+    SP_FRAME_UNRESOLVED = 4,  /* func is no symbol but the address in hex */
+    SP_FRAME_NO_SRCLINE = 8,  /* srcline_resolved: false was stated */
+    SP_FRAME_INLINED = 16,
+};
+
+struct sp_frame {
+    uint32_t function;
+    uint32_t srcline;
+    uint64_t ip, symoff;
+    uint32_t inline_depth; /* 0: physical */
+    uint32_t more;
+    uint8_t kind;  /* enum sp_frame_kind */
+    uint8_t flags; /* enum sp_frame_flag */
+    uint16_t zero; /* padding, kept zero so that frames hash as bytes */
+    uint32_t zero2;
+};
+
+struct sp_thread {
+    int64_t pid, tid;
+    uint32_t comm, more;
+};
+
+/* What a stack record is grouped by. */
+struct sp_context {
+    int64_t pid, tid, cpu; /* SP_ABSENT where not grouped by */
+    uint32_t event;        /* number in events, SP_NONE if undeclared (kept in more) */
+    uint32_t comm, state;  /* state: x_state */
+    uint32_t source;       /* x_source: the file it came from, where several are one profile */
+    uint32_t more;
+    uint32_t zero; /* padding, kept zero so that contexts hash as bytes */
+};
+
+/* Which metrics a list of weights holds, in order: shared by most stacks. */
+struct sp_weight_field {
+    uint32_t metric, unit, more;
+};
+struct sp_layout {
+    uint32_t first, n; /* slice of layout_fields */
+};
+
+/* As printed in a file: foreign text, or ours: hash and, when a key of one run is grouped by, a suffix. */
+struct sp_stack_id {
+    uint64_t hash;
+    uint32_t suffix;
+    uint32_t text; /* SP_STR_NONE: ours, else the id as decoded text */
+    uint8_t flags; /* enum sp_id_flag */
+};
+enum sp_id_flag { SP_ID_SET = 1, SP_ID_SUFFIX = 2, SP_ID_NUMBER = 4 /* written as a JSON number */ };
+
+enum { SP_EXCLUSIVE_NONE = 0, SP_EXCLUSIVE_SAME = 1 }; /* else 2 + number in exclusives */
+
+struct sp_stack {
+    uint64_t first; /* slice of stack_frames, leaf first */
+    uint32_t n;
+    uint32_t context;
+    uint32_t layout;    /* SP_NONE until weights are set */
+    uint32_t exclusive; /* SP_EXCLUSIVE_SAME: at the leaf, equal to the weights */
+    uint32_t related;   /* 1 + number in related, 0: none */
+    uint32_t more;
+    uint8_t type; /* enum sp_stack_type */
+};
+
+/* An `exclusive` that says something else than the stack's own weights. */
+struct sp_exclusive {
+    uint32_t frame, layout;
+    uint32_t first; /* in values, one per field of the layout */
+    uint32_t more;
+};
+struct sp_value {
+    int64_t v;     /* SP_DECIMAL: see text */
+    uint32_t text; /* number text */
+};
+
+struct sp_related {
+    uint32_t first, n; /* slice of related_stacks: stack numbers; SP_NONE where the id is unknown */
+};
+
+/* Weights of one metric over all stacks. */
+struct sp_column {
+    int64_t *v; /* v[stack]; SP_ABSENT, SP_DECIMAL */
+    size_t n, cap; /* stacks from n on: absent */
+};
+struct sp_decimal {
+    uint32_t stack, metric, text;
+};
+
+struct sp_window {
+    uint32_t id;         /* raw JSON: string or number */
+    uint32_t start, end; /* number texts */
+    uint32_t unit, more;
+    uint32_t first, n; /* slice of window_rows */
+};
+struct sp_window_row {
+    uint32_t stack, layout, first, more; /* first: in values */
+};
+
+/* A record of a type that is not ours, as its minified JSON object. */
+struct sp_extension {
+    uint32_t json;
+};
+
+struct sp_samples; /* model/samples.h */
+
+struct sp_host {
+    uint32_t name, os, arch, cpus; /* cpus: number text */
+};
+
+struct sp_header {
+    uint32_t version;     /* "1.0" */
+    uint32_t source_tool; /* "perf", ... */
+    bool root_first;      /* frame_order of the file read, and of the file to write */
+    bool ids_local;       /* stack_id_mode local */
+    uint32_t time_start, time_end, time_unit, time_more; /* number texts; all NONE: no time_range */
+    uint32_t tool, command, tool_version, source_more;   /* the `source` object */
+    uint32_t more;
+    /* x_spaa: ours says how the file was made */
+    bool has_x_spaa;
+    enum sp_granularity frames;
+    unsigned group_by; /* enum sp_group bits */
+    uint32_t clock, duration; /* duration: seconds, number text */
+    struct sp_host host;
+    uint64_t lost;      /* samples the profiler says it lost */
+    uint64_t truncated; /* stacks the profiler cut off */
+    uint32_t x_spaa_more;
+};
+
+struct sp_profile {
+    struct sp_diags *diags; /* borrowed */
+    struct sp_strtab strs;
+    struct sp_header header;
+
+    SP_VEC(struct sp_event) events;
+    SP_VEC(struct sp_metric) metrics;
+    SP_VEC(struct sp_dso) dsos;
+    SP_VEC(struct sp_function) functions;
+    SP_VEC(struct sp_frame) frames;
+    SP_VEC(struct sp_thread) threads;
+    SP_VEC(struct sp_context) contexts;
+    SP_VEC(struct sp_layout) layouts;
+    SP_VEC(struct sp_weight_field) layout_fields;
+
+    SP_VEC(struct sp_stack) stacks;
+    SP_VEC(uint32_t) stack_frames;
+    SP_VEC(struct sp_stack_id) ids; /* empty, or one per stack */
+    struct sp_column columns[SP_METRICS_MAX];
+    SP_VEC(struct sp_decimal) decimals;
+    SP_VEC(struct sp_exclusive) exclusives;
+    SP_VEC(struct sp_value) values;
+    SP_VEC(struct sp_related) related;
+    SP_VEC(uint32_t) related_stacks;
+
+    SP_VEC(struct sp_window) windows;
+    SP_VEC(struct sp_window_row) window_rows;
+    SP_VEC(struct sp_extension) extensions;
+    struct sp_samples *samples; /* NULL: none */
+
+    struct sp_map dso_map, function_map, frame_map, thread_map, context_map, layout_map, stack_map,
+        decimal_map;
+};
+
+spaa_status sp_profile_new(struct sp_diags *d, struct sp_profile **out);
+void sp_profile_free(struct sp_profile *p); /* NULL is fine */
+
+/*
+ * Interning. All return the number, or SP_NONE when memory (or a cap) is exhausted: return
+ * sp_nomem(diags) then. Structures are taken by value semantics; strings in them are numbers of
+ * p->strs, from sp_profile_str.
+ */
+uint32_t sp_profile_str(struct sp_profile *p, const void *s, size_t n); /* SP_STR_FAIL on failure */
+uint32_t sp_profile_cstr(struct sp_profile *p, const char *s);
+uint32_t sp_event_add(struct sp_profile *p, const struct sp_event *e); /* no merging */
+uint32_t sp_event_find(const struct sp_profile *p, const char *name, size_t n);
+uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n);
+uint32_t sp_metric_find(const struct sp_profile *p, const char *name, size_t n);
+uint32_t sp_dso_intern(struct sp_profile *p, const struct sp_dso *d);
+uint32_t sp_function_intern(struct sp_profile *p, uint32_t name, uint32_t dso);
+uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f);
+uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c);
+/* One record per tid; a comm that comes later replaces an absent one only. */
+uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32_t comm);
+uint32_t sp_layout_intern(struct sp_profile *p, const struct sp_weight_field *fields, size_t n);
+
+/*
+ * Stacks. Frames leaf first. `append` always makes a new record; `intern` finds an equal one (same
+ * frames, context and type) first. A new record has no weights yet; readers of sample streams set the
+ * layout once per new stack and then only add.
+ */
+uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
+                         enum sp_stack_type type);
+uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
+                         enum sp_stack_type type, bool *is_new);
+/* The layout of native readers: samples (unit none) beside the primary metric, or one of the two. */
+uint32_t sp_layout_simple(struct sp_profile *p, uint32_t metric_a, uint32_t unit_a, uint32_t metric_b,
+                          uint32_t unit_b); /* metric_b SP_NONE: one field */
+
+/* Sets the layout; metrics of the layout without a weight read as absent. */
+static inline void sp_stack_set_layout(struct sp_profile *p, uint32_t stack, uint32_t layout)
+{
+    p->stacks.v[stack].layout = layout;
+}
+/* Adds to an integer weight (absent counts as 0); overflow is reported once and capped. */
+bool sp_weight_add(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v);
+bool sp_weight_set(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v);
+/* Sets or adds a number given as text: exactly when it is an integer of 64 bits or a decimal. */
+bool sp_weight_set_text(struct sp_profile *p, uint32_t stack, uint32_t metric, const char *s, size_t n);
+bool sp_weight_add_text(struct sp_profile *p, uint32_t stack, uint32_t metric, const char *s, size_t n);
+
+static inline int64_t sp_weight(const struct sp_profile *p, uint32_t stack, uint32_t metric)
+{
+    const struct sp_column *c = &p->columns[metric];
+    return stack < c->n ? c->v[stack] : SP_ABSENT;
+}
+/* The text of a weight that sp_weight says is SP_DECIMAL. */
+struct sp_str sp_weight_text(const struct sp_profile *p, uint32_t stack, uint32_t metric);
+
+/* Short forms for reading. */
+static inline struct sp_str sp_pstr(const struct sp_profile *p, uint32_t s)
+{
+    return sp_str_at(&p->strs, s);
+}
+static inline const struct sp_function *sp_frame_function(const struct sp_profile *p, uint32_t frame)
+{
+    return &p->functions.v[p->frames.v[frame].function];
+}
+static inline const struct sp_dso *sp_frame_dso(const struct sp_profile *p, uint32_t frame)
+{
+    return &p->dsos.v[sp_frame_function(p, frame)->dso];
+}
+static inline const uint32_t *sp_stack_frames(const struct sp_profile *p, uint32_t stack)
+{
+    return p->stack_frames.v + p->stacks.v[stack].first;
+}
+
+#endif

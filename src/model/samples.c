@@ -1,0 +1,176 @@
+#include "model/samples.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { BATCH = 4096 };
+
+struct sp_samples {
+    struct sp_diags *diags;
+    int fd;
+    uint64_t count; /* in the file and in the batch */
+    size_t batched;
+    struct sp_sample *map;
+    size_t mapped; /* bytes */
+    struct sp_sample batch[BATCH];
+};
+
+/* An unlinked file in the directory for temporary files. */
+static int temporary(void)
+{
+    const char *dir = getenv("TMPDIR");
+    char path[4096];
+    int n = snprintf(path, sizeof path, "%s/spaa-samples-XXXXXX", dir && *dir ? dir : "/tmp");
+    if (n < 0 || (size_t)n >= sizeof path)
+        return -1;
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+spaa_status sp_samples_new(struct sp_diags *d, struct sp_samples **out)
+{
+    struct sp_samples *s = calloc(1, sizeof *s);
+    if (!s)
+        return sp_nomem(d);
+    s->diags = d;
+    s->fd = temporary();
+    if (s->fd < 0) {
+        sp_emit_hint(d, SP_E020, SP_AT_NOTHING, "set TMPDIR to a directory with free space",
+                     "a temporary file for samples: %s", strerror(errno));
+        free(s);
+        return SPAA_ERR_IO;
+    }
+    *out = s;
+    return SPAA_OK;
+}
+
+static void unmap(struct sp_samples *s)
+{
+    if (s->map)
+        munmap(s->map, s->mapped);
+    s->map = NULL;
+    s->mapped = 0;
+}
+
+void sp_samples_free(struct sp_samples *s)
+{
+    if (!s)
+        return;
+    unmap(s);
+    close(s->fd);
+    free(s);
+}
+
+static spaa_status flush(struct sp_samples *s)
+{
+    const char *p = (const char *)s->batch;
+    size_t left = s->batched * sizeof *s->batch;
+    while (left) {
+        ssize_t n = write(s->fd, p, left);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            sp_emit_hint(s->diags, SP_E020, SP_AT_NOTHING, "set TMPDIR to a directory with free space",
+                         "the temporary file of samples: %s", strerror(errno));
+            return SPAA_ERR_IO;
+        }
+        p += n;
+        left -= (size_t)n;
+    }
+    s->batched = 0;
+    return SPAA_OK;
+}
+
+spaa_status sp_samples_add(struct sp_samples *s, const struct sp_sample *row)
+{
+    unmap(s);
+    s->batch[s->batched++] = *row;
+    s->count++;
+    return s->batched == BATCH ? flush(s) : SPAA_OK;
+}
+
+uint64_t sp_samples_count(const struct sp_samples *s)
+{
+    return s ? s->count : 0;
+}
+
+spaa_status sp_samples_rows(struct sp_samples *s, struct sp_sample **rows, size_t *n)
+{
+    *rows = NULL;
+    *n = 0;
+    spaa_status st = flush(s);
+    if (st || !s->count)
+        return st;
+    if (!s->map) {
+        size_t bytes = (size_t)s->count * sizeof *s->map;
+        void *m = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
+        if (m == MAP_FAILED)
+            return sp_nomem(s->diags);
+        s->map = m;
+        s->mapped = bytes;
+    }
+    *rows = s->map;
+    *n = (size_t)s->count;
+    return SPAA_OK;
+}
+
+static bool after(const struct sp_sample *a, const struct sp_sample *b)
+{
+    bool ta = a->flags & SP_SAMPLE_TIME, tb = b->flags & SP_SAMPLE_TIME;
+    return ta != tb ? ta : ta && a->time > b->time;
+}
+
+static void merge(const struct sp_sample *from, struct sp_sample *to, size_t n, size_t width)
+{
+    for (size_t lo = 0; lo < n; lo += 2 * width) {
+        size_t mid = lo + width < n ? lo + width : n;
+        size_t hi = mid + width < n ? mid + width : n;
+        size_t i = lo, j = mid;
+        for (size_t k = lo; k < hi; k++)
+            to[k] = i < mid && (j >= hi || !after(&from[i], &from[j])) ? from[i++] : from[j++];
+    }
+}
+
+/* Bottom-up merge sort between the file and a second unlinked file: stable, and no heap. */
+spaa_status sp_samples_sort(struct sp_samples *s)
+{
+    struct sp_sample *rows;
+    size_t n;
+    spaa_status st = sp_samples_rows(s, &rows, &n);
+    size_t i = 1;
+    while (!st && i < n && !after(&rows[i - 1], &rows[i]))
+        i++;
+    if (st || i >= n)
+        return st;
+    int fd = temporary();
+    void *m = MAP_FAILED;
+    if (fd >= 0 && ftruncate(fd, (off_t)s->mapped) == 0)
+        m = mmap(NULL, s->mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (m == MAP_FAILED) {
+        sp_emit_hint(s->diags, SP_E020, SP_AT_NOTHING, "set TMPDIR to a directory with free space",
+                     "a temporary file to sort samples: %s", strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return SPAA_ERR_IO;
+    }
+    struct sp_sample *from = rows, *to = m;
+    for (size_t width = 1; width < n; width *= 2) {
+        merge(from, to, n, width);
+        struct sp_sample *t = from;
+        from = to;
+        to = t;
+    }
+    if (from != rows)
+        memcpy(rows, from, n * sizeof *rows);
+    munmap(m, s->mapped);
+    close(fd);
+    return SPAA_OK;
+}

@@ -1,0 +1,295 @@
+/*
+ * ELF: the file as a whole and its symbol tables, through libelf (elfutils).
+ *
+ * libelf checks that section data lie inside the file; offsets inside the data (names, notes,
+ * links between sections) are checked here. Which symbols count is as in Linux perf
+ * (tools/perf/util/symbol-elf.c): named functions, indirect functions and objects of allocated
+ * sections; labels without a type only in sections named like text or data, and not when hidden;
+ * no mapping symbols ($a, $d, $t, $x) of ARM and RISC-V; nothing absolute. Unlike perf, addresses are
+ * virtual ones throughout.
+ *
+ * Not read: symbol tables in .gnu_debugdata, function descriptors of 64-bit PowerPC's first ABI.
+ */
+#include "symbols/elf.h"
+
+#include "symbols/file.h"
+#include "symbols/plt.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOADS_MAX      4096
+#define NOTES_MAX      64                /* sections or segments of notes that are looked into */
+#define NOTE_BYTES_MAX ((size_t)1 << 20) /* of one of them */
+
+void sp_elf_free(struct sp_elf *e)
+{
+    sp_vec_free(&e->loads);
+    *e = (struct sp_elf){0};
+}
+
+static void hex(const unsigned char *p, size_t n, char *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < n; i++) {
+        out[2 * i] = digits[p[i] >> 4];
+        out[2 * i + 1] = digits[p[i] & 15];
+    }
+    out[2 * n] = '\0';
+}
+
+/* Takes the build-id out of a block of notes, if there is one. */
+static bool build_id_in(Elf_Data *notes, struct sp_elf *out)
+{
+    GElf_Nhdr h;
+    size_t name, desc;
+    for (size_t at = 0; notes && notes->d_buf && (at = gelf_getnote(notes, at, &h, &name, &desc)) > 0;) {
+        if (h.n_type != NT_GNU_BUILD_ID || h.n_namesz != 4 || !h.n_descsz || h.n_descsz > SP_BUILD_ID_MAX)
+            continue;
+        const unsigned char *p = notes->d_buf;
+        if (name > notes->d_size || notes->d_size - name < 4 || desc > notes->d_size ||
+            notes->d_size - desc < h.n_descsz || memcmp(p + name, "GNU", 4) != 0)
+            continue;
+        hex(p + desc, h.n_descsz, out->build_id);
+        return true;
+    }
+    return false;
+}
+
+static void read_debuglink(Elf_Data *data, bool little, struct sp_elf *out)
+{
+    if (!data || !data->d_buf)
+        return;
+    const unsigned char *p = data->d_buf;
+    size_t n = strnlen(data->d_buf, data->d_size), crc = (n + 4) & ~(size_t)3;
+    /* A name with a directory in it could point anywhere. */
+    if (!n || n >= sizeof out->debuglink || memchr(p, '/', n) || crc > data->d_size || data->d_size - crc < 4)
+        return;
+    memcpy(out->debuglink, p, n + 1);
+    for (unsigned i = 0; i < 4; i++)
+        out->debuglink_crc |= (uint32_t)p[crc + i] << (little ? 8 * i : 24 - 8 * i);
+}
+
+static const char *section_name(const struct sp_elf_file *f, const GElf_Shdr *sh)
+{
+    const char *s = elf_strptr(f->elf, f->shstrndx, sh->sh_name);
+    return s ? s : "";
+}
+
+/* One pass over the sections: what they say of the file, and where the tables are. */
+static void read_sections(struct sp_elf_file *f, struct sp_elf *out)
+{
+    GElf_Shdr sh;
+    unsigned notes = 0;
+    for (Elf_Scn *s = NULL; (s = elf_nextscn(f->elf, s));) {
+        size_t i = elf_ndxscn(s);
+        if (!gelf_getshdr(s, &sh))
+            continue;
+        const char *name = section_name(f, &sh);
+        if (i < f->sections) {
+            f->section[i] |= sh.sh_flags & SHF_ALLOC ? SP_SECTION_ALLOC : 0;
+            f->section[i] |= strstr(name, "text") || strstr(name, "data") ? SP_SECTION_LABELS : 0;
+        }
+        if (sh.sh_type == SHT_NOTE && !out->build_id[0] && notes++ < NOTES_MAX &&
+            sh.sh_size <= NOTE_BYTES_MAX)
+            build_id_in(elf_getdata(s, NULL), out);
+        else if (sh.sh_type == SHT_SYMTAB && !f->symtab)
+            f->symtab = s;
+        else if (sh.sh_type == SHT_DYNSYM && !f->dynsym)
+            f->dynsym = s;
+        else if ((sh.sh_type == SHT_RELA || sh.sh_type == SHT_REL) && sh.sh_flags & SHF_ALLOC &&
+                 (!strcmp(name, ".rela.plt") || !strcmp(name, ".rel.plt")))
+            f->plt_relocs = s;
+        else if (!strcmp(name, ".plt.sec"))
+            f->plt_sec = s;
+        else if (!strcmp(name, ".plt"))
+            f->plt = s;
+        else if (sh.sh_type == SHT_PROGBITS && !out->debuglink[0] && sh.sh_size <= 4096 &&
+                 !strcmp(name, ".gnu_debuglink"))
+            read_debuglink(elf_rawdata(s, NULL), f->little, out);
+        if (sh.sh_type == SHT_SYMTAB && sh.sh_size > sh.sh_entsize)
+            out->has_symtab = true;
+    }
+}
+
+static bool read_segments(struct sp_elf_file *f, struct sp_elf *out)
+{
+    size_t n;
+    unsigned notes = 0;
+    GElf_Phdr ph;
+    if (elf_getphdrnum(f->elf, &n))
+        return true;
+    for (size_t i = 0; i < n && i < LOADS_MAX && gelf_getphdr(f->elf, (int)i, &ph); i++) {
+        if (ph.p_type == PT_NOTE && !out->build_id[0] && notes++ < NOTES_MAX && ph.p_offset <= INT64_MAX &&
+            ph.p_filesz <= NOTE_BYTES_MAX) {
+            Elf_Type type = ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
+            build_id_in(elf_getdata_rawchunk(f->elf, (int64_t)ph.p_offset, (size_t)ph.p_filesz, type), out);
+        }
+        struct sp_elf_load load = {ph.p_offset, ph.p_filesz, ph.p_vaddr, ph.p_flags & PF_X};
+        if (ph.p_type == PT_LOAD && !sp_vec_push(&out->loads, load))
+            return false;
+    }
+    return true;
+}
+
+/* The string table a section links to, cut behind its last NUL so that every offset in it is a string. */
+static Elf_Data *linked_strings(struct sp_elf_file *f, Elf_Scn *table, size_t *usable)
+{
+    GElf_Shdr sh;
+    if (!gelf_getshdr(table, &sh))
+        return NULL;
+    Elf_Scn *s = elf_getscn(f->elf, sh.sh_link);
+    if (!s || !gelf_getshdr(s, &sh) || sh.sh_type != SHT_STRTAB)
+        return NULL;
+    Elf_Data *d = elf_getdata(s, NULL);
+    if (!d || !d->d_buf)
+        return NULL;
+    const char *last = memrchr(d->d_buf, '\0', d->d_size);
+    *usable = last ? (size_t)(last - (const char *)d->d_buf) + 1 : 0;
+    return d;
+}
+
+bool sp_elf_strings(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab *keep, const char **strings,
+                    size_t *n)
+{
+    Elf_Data *d = linked_strings(f, table, n);
+    *strings = NULL;
+    if (!d || !*n) {
+        *n = 0;
+        return true;
+    }
+    char *copy = malloc(*n);
+    if (!copy)
+        return false;
+    memcpy(copy, d->d_buf, *n);
+    *strings = copy;
+    return sp_symtab_keep(keep, copy);
+}
+
+static bool is_mapping_symbol(const struct sp_elf_file *f, const char *name)
+{
+    if (f->machine == EM_RISCV && name[0] == '.' && name[1] == 'L')
+        return true;
+    return (f->machine == EM_ARM || f->machine == EM_AARCH64 || f->machine == EM_RISCV) && name[0] == '$' &&
+           name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.' || f->machine == EM_RISCV);
+}
+
+static bool wanted(const struct sp_elf_file *f, const GElf_Sym *s, const char *name)
+{
+    unsigned char in = SP_SECTION_ALLOC; /* SHN_XINDEX: in one of more than 65,000 sections */
+    if (s->st_shndx < SHN_LORESERVE)
+        in = s->st_shndx < f->sections ? f->section[s->st_shndx] : 0;
+    if (!*name || s->st_shndx == SHN_UNDEF || s->st_shndx == SHN_ABS || s->st_shndx == SHN_COMMON ||
+        !(in & SP_SECTION_ALLOC) || is_mapping_symbol(f, name))
+        return false;
+    switch (GELF_ST_TYPE(s->st_info)) {
+    case STT_FUNC:
+    case STT_GNU_IFUNC:
+    case STT_OBJECT:
+        return true;
+    case STT_NOTYPE:
+        return in & SP_SECTION_LABELS && GELF_ST_VISIBILITY(s->st_other) != STV_HIDDEN &&
+               GELF_ST_VISIBILITY(s->st_other) != STV_INTERNAL;
+    default:
+        return false;
+    }
+}
+
+static enum sp_bind bind_of(const GElf_Sym *s)
+{
+    unsigned b = GELF_ST_BIND(s->st_info);
+    return b == STB_WEAK ? SP_BIND_WEAK : b == STB_GLOBAL ? SP_BIND_GLOBAL : SP_BIND_LOCAL;
+}
+
+static bool read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab *out)
+{
+    Elf_Data *d = table ? elf_getdata(table, NULL) : NULL;
+    size_t size = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT), usable;
+    const char *strings;
+    if (!d || !d->d_buf || !size)
+        return true;
+    if (!sp_elf_strings(f, table, out, &strings, &usable))
+        return false;
+    GElf_Sym s;
+    size_t n = d->d_size / size;
+    if (!sp_vec_reserve(&out->syms, out->syms.n + (n < SP_SYMS_MAX ? n : SP_SYMS_MAX)))
+        return false;
+    for (size_t i = 1; i < n && i < SP_SYMS_MAX && gelf_getsym(d, (int)i, &s); i++) {
+        if (!s.st_name || s.st_name >= usable || !wanted(f, &s, strings + s.st_name))
+            continue;
+        /* The lowest bit of an ARM function says Thumb. */
+        if (f->machine == EM_ARM && GELF_ST_TYPE(s.st_info) == STT_FUNC)
+            s.st_value &= ~(GElf_Addr)1;
+        if (!sp_symtab_add(out, s.st_value, s.st_size, bind_of(&s), strings + s.st_name))
+            return false;
+    }
+    return true;
+}
+
+static spaa_status read_elf(int fd, struct sp_elf *out, struct sp_symtab *syms)
+{
+    spaa_status st = SPAA_ERR_INPUT;
+    struct sp_elf_file f = {0};
+    GElf_Ehdr eh;
+    if (elf_version(EV_CURRENT) == EV_NONE)
+        return SPAA_ERR_BUG;
+    f.elf = elf_begin(fd, ELF_C_READ, NULL);
+    if (!f.elf || elf_kind(f.elf) != ELF_K_ELF || !gelf_getehdr(f.elf, &eh))
+        goto done;
+    f.machine = eh.e_machine;
+    f.little = eh.e_ident[EI_DATA] == ELFDATA2LSB;
+    if (elf_getshdrnum(f.elf, &f.sections) || elf_getshdrstrndx(f.elf, &f.shstrndx))
+        f.sections = f.shstrndx = 0;
+    f.section = calloc(f.sections + 1, 1);
+    st = SPAA_ERR_NOMEM;
+    if (!f.section)
+        goto done;
+    if (f.sections)
+        read_sections(&f, out);
+    if (!read_segments(&f, out))
+        goto done;
+    if (syms &&
+        (!read_symbols(&f, f.symtab, syms) || !read_symbols(&f, f.dynsym, syms) || !sp_plt_symbols(&f, syms)))
+        goto done;
+    st = SPAA_OK;
+done:
+    elf_end(f.elf);
+    free(f.section);
+    return st;
+}
+
+spaa_status sp_elf_read(const char *path, struct sp_elf *out, struct sp_symtab *syms)
+{
+    struct sp_elf e = {0};
+    int fd = sp_file_open(path);
+    if (fd < 0)
+        return SPAA_ERR_NOT_FOUND;
+    spaa_status st = read_elf(fd, &e, syms);
+    close(fd);
+    if (st == SPAA_OK)
+        *out = e;
+    else
+        sp_elf_free(&e);
+    return st;
+}
+
+bool sp_elf_vaddr(const struct sp_elf *e, uint64_t offset, uint64_t *vaddr)
+{
+    const struct sp_elf_load *best = NULL;
+    for (size_t i = 0; i < e->loads.n; i++) {
+        const struct sp_elf_load *l = &e->loads.v[i];
+        if (offset >= l->offset && offset - l->offset < l->filesz && (!best || (l->exec && !best->exec)))
+            best = l;
+    }
+    /* Mappings are whole pages: what lies behind a segment's end in its last page belongs to it. */
+    for (size_t i = 0; i < e->loads.n && !best; i++) {
+        const struct sp_elf_load *l = &e->loads.v[i];
+        if (l->exec && l->filesz && offset >= l->offset && offset <= ((l->offset + l->filesz - 1) | 4095))
+            best = l;
+    }
+    if (best)
+        *vaddr = offset - best->offset + best->vaddr;
+    return best;
+}

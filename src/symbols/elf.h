@@ -1,0 +1,34 @@
+/* ELF files: build-id, load segments, symbols. */
+#ifndef SP_SYMBOLS_ELF_H
+#define SP_SYMBOLS_ELF_H
+
+#include "spaa/status.h"
+#include "symbols/symtab.h"
+
+#define SP_BUILD_ID_MAX 64 /* bytes */
+
+struct sp_elf_load {
+    uint64_t offset, filesz, vaddr;
+    bool exec;
+};
+
+struct sp_elf {
+    char build_id[2 * SP_BUILD_ID_MAX + 1]; /* lower-case hex; "" when there is none */
+    char debuglink[256];                    /* a file name without directories; "" when there is none */
+    uint32_t debuglink_crc;
+    bool has_symtab; /* .symtab with something in it */
+    SP_VEC(struct sp_elf_load) loads;
+};
+
+/*
+ * Reads what is said about the file as a whole, and with syms the functions, objects and labels of
+ * its tables too (the PLT's as name@plt), at their virtual addresses. SPAA_ERR_NOT_FOUND when it cannot
+ * be opened, SPAA_ERR_INPUT when it is no ELF file, SPAA_ERR_NOMEM. What is damaged inside is left out.
+ * The file is closed again: a recording may name more files than descriptors can be had.
+ */
+spaa_status sp_elf_read(const char *path, struct sp_elf *out, struct sp_symtab *syms);
+void sp_elf_free(struct sp_elf *e); /* a zeroed one is fine */
+/* By the load segments, executable ones first. */
+bool sp_elf_vaddr(const struct sp_elf *e, uint64_t offset, uint64_t *vaddr);
+
+#endif

@@ -1,0 +1,76 @@
+/* What the parts of the symbolizer share; symbols/symbols.h is for everybody else. */
+#ifndef SP_SYMBOLS_INTERNAL_H
+#define SP_SYMBOLS_INTERNAL_H
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/strtab.h"
+#include "symbols/elf.h"
+#include "symbols/symbols.h"
+#include "symbols/symtab.h"
+
+/* Why a module has no symbols, or not all. */
+enum sp_why {
+    SP_WHY_NONE,
+    SP_WHY_NO_FILE,
+    SP_WHY_OTHER_BUILD,
+    SP_WHY_NOT_ELF,
+    SP_WHY_STRIPPED,
+    SP_WHY_NO_KALLSYMS,
+    SP_WHY_RESTRICTED,
+    SP_WHY_OTHER_BOOT, /* module addresses of another boot cannot be compared */
+    SP_WHY_NO_MAP,
+};
+
+/* A kallsyms file, parsed once for the kernel and all its modules. */
+struct sp_ksyms {
+    struct sp_ksyms *next;
+    const char *path;
+    struct sp_symtab tab;
+    uint64_t text;
+    bool readable, restricted;
+};
+
+struct sp_module {
+    struct sp_symbols *owner;
+    struct sp_module_key key;
+    struct sp_elf elf;      /* the file itself, when file is set */
+    const char *file;       /* where it was found, or NULL */
+    const char *debug;      /* where its separate debug file was found, or NULL */
+    bool built;             /* tab is filled as far as it can be */
+    struct sp_symtab tab;   /* FILE, JIT, and KERNEL by an ELF file */
+    struct sp_ksyms *ksyms; /* KERNEL, KMOD */
+    uint64_t shift;         /* address of the recording - address in the table */
+    enum sp_why why;
+    const char *other, *other_id; /* OTHER_BUILD: the file and its build-id; RESTRICTED: the file */
+    uint64_t misses;
+};
+
+struct sp_symbols {
+    struct sp_symbol_opts opts;
+    const char *home;
+    struct sp_diags *d;
+    struct sp_arena arena;
+    struct sp_strtab names;
+    SP_VEC(uint32_t) plain; /* by name: 0 not tried, SP_STR_FAIL not mangled, else the demangled name */
+    SP_VEC(struct sp_module *) modules;
+    struct sp_map by_key;
+    struct sp_ksyms *ksyms;
+};
+
+/* find.c */
+bool sp_is_build_id(const char *s);
+bool sp_same_build_id(const char *recorded, const char *file);
+const char *sp_module_keep(struct sp_module *m, const char *s); /* a copy, or NULL */
+/* A file name, "" when it would be too long for one; the text is valid until the next use of b. */
+const char *sp_path(struct sp_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* These return SPAA_OK also when nothing is found, else SPAA_ERR_NOMEM. */
+spaa_status sp_find_file(struct sp_module *m);
+spaa_status sp_find_debug(struct sp_module *m);
+
+/* load.c: the same; fill the table or give the reason. */
+spaa_status sp_load_elf(struct sp_module *m);
+spaa_status sp_load_kernel(struct sp_module *m);
+spaa_status sp_load_perf_map(struct sp_module *m);
+
+#endif

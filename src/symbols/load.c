@@ -1,0 +1,218 @@
+/*
+ * The tables of a module from the files that were found.
+ *
+ * The kernel: kallsyms. A copy says nothing about which kernel it is of, so one that was named is
+ * believed; the running kernel's is taken only for a recording of the same build-id (a recording without
+ * one could be of any kernel, and wrong names are worse than none). Where kernels are loaded at a
+ * random address (KASLR), the recording's _text and the file's differ by how much the kernel moved;
+ * modules move on their own, so their addresses mean something only when the kernel did not.
+ * Without kallsyms, the debug file of the recorded build-id (vmlinux) serves.
+ */
+#include "symbols/file.h"
+#include "symbols/internal.h"
+#include "symbols/kallsyms.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <string.h>
+
+static spaa_status add_elf(struct sp_module *m, const char *file)
+{
+    struct sp_elf e = {0};
+    size_t before = m->tab.syms.n;
+    spaa_status st = sp_elf_read(file, &e, &m->tab);
+    const char *id = m->elf.build_id[0] ? m->elf.build_id : m->key.build_id;
+    /* The file may have been replaced since it was found. */
+    if (st != SPAA_OK || (id && !sp_same_build_id(id, e.build_id)))
+        m->tab.syms.n = before;
+    sp_elf_free(&e);
+    return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
+}
+
+static uint64_t shift_to(const struct sp_module *m, uint64_t text)
+{
+    return text && m->key.kernel_text ? m->key.kernel_text - text : 0;
+}
+
+/* Of a kernel with symbols; asked before equals are dropped, for _text is seldom alone. */
+static uint64_t text_of(const struct sp_symtab *t)
+{
+    uint64_t text = 0, stext = 0;
+    for (size_t i = 0; i < t->syms.n; i++) {
+        const struct sp_sym *s = &t->syms.v[i];
+        if (!strcmp(s->name, "_text"))
+            text = s->start;
+        else if (!strcmp(s->name, "_stext"))
+            stext = s->start;
+    }
+    return text ? text : stext;
+}
+
+spaa_status sp_load_elf(struct sp_module *m)
+{
+    spaa_status st = SPAA_OK;
+    m->built = true;
+    if (m->file && !m->elf.has_symtab)
+        st = sp_find_debug(m);
+    if (st == SPAA_OK && m->debug)
+        st = add_elf(m, m->debug);
+    if (st == SPAA_OK && m->file)
+        st = add_elf(m, m->file);
+    if (st == SPAA_OK && m->key.kind == SP_MODULE_KERNEL)
+        m->shift = shift_to(m, text_of(&m->tab));
+    if (st == SPAA_OK && !sp_symtab_finish(&m->tab, SP_RULES_ELF))
+        st = SPAA_ERR_NOMEM;
+    return st;
+}
+
+/* The build-id of the running kernel; "" when it cannot be had. */
+static spaa_status running_kernel(char id[static 2 * SP_BUILD_ID_MAX + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    char *notes;
+    size_t n, at = 0;
+    id[0] = '\0';
+    spaa_status st = sp_file_slurp("/sys/kernel/notes", (size_t)1 << 20, &notes, &n);
+    if (st != SPAA_OK)
+        return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
+    while (n - at >= 12 && !id[0]) {
+        uint32_t h[3]; /* sizes of name and content, type; both are padded to 4 bytes */
+        memcpy(h, notes + at, sizeof h);
+        size_t name = ((size_t)h[0] + 3) & ~(size_t)3, desc = ((size_t)h[1] + 3) & ~(size_t)3;
+        at += sizeof h;
+        if (name > n - at || desc > n - at - name)
+            break;
+        if (h[2] == NT_GNU_BUILD_ID && h[0] == 4 && !memcmp(notes + at, "GNU", 4) &&
+            h[1] <= SP_BUILD_ID_MAX) {
+            for (size_t i = 0; i < h[1]; i++) {
+                id[2 * i] = digits[(unsigned char)notes[at + name + i] >> 4];
+                id[2 * i + 1] = digits[notes[at + name + i] & 15];
+            }
+            id[2 * h[1]] = '\0';
+        }
+        at += name + desc;
+    }
+    free(notes);
+    return SPAA_OK;
+}
+
+/* The parsed kallsyms of a path, once per path. */
+static spaa_status ksyms_of(struct sp_symbols *s, const char *path, struct sp_ksyms **out)
+{
+    for (*out = s->ksyms; *out; *out = (*out)->next)
+        if (!strcmp((*out)->path, path))
+            return SPAA_OK;
+    struct sp_ksyms *k = sp_arena_zalloc(&s->arena, sizeof *k);
+    char *text;
+    size_t n;
+    if (!k || !(k->path = sp_arena_dup(&s->arena, path, strlen(path))))
+        return SPAA_ERR_NOMEM;
+    sp_symtab_init(&k->tab);
+    k->next = s->ksyms;
+    s->ksyms = *out = k;
+    spaa_status st = sp_file_slurp(path, SP_KALLSYMS_MAX, &text, &n);
+    if (st != SPAA_OK)
+        return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
+    if (!sp_symtab_keep(&k->tab, text) || !sp_kallsyms_parse(text, n, &k->tab, &k->text, &k->restricted))
+        return SPAA_ERR_NOMEM;
+    k->readable = true;
+    return SPAA_OK;
+}
+
+static spaa_status try_kallsyms(struct sp_module *m, const char *path, bool named)
+{
+    struct sp_ksyms *k;
+    if (m->ksyms || !*path)
+        return SPAA_OK;
+    spaa_status st = ksyms_of(m->owner, path, &k);
+    if (st != SPAA_OK)
+        return st;
+    if (k->tab.syms.n) {
+        m->shift = shift_to(m, k->text);
+        if (m->shift && m->key.kind == SP_MODULE_KMOD) {
+            m->why = SP_WHY_OTHER_BOOT;
+            m->other = k->path;
+        } else {
+            m->ksyms = k;
+        }
+    } else if (k->restricted || named) {
+        m->why = k->restricted ? SP_WHY_RESTRICTED : SP_WHY_NO_KALLSYMS;
+        m->other = k->path;
+    }
+    return SPAA_OK;
+}
+
+spaa_status sp_load_kernel(struct sp_module *m)
+{
+    const struct sp_symbols *s = m->owner;
+    const char *id = sp_is_build_id(m->key.build_id) ? m->key.build_id : NULL;
+    char running[2 * SP_BUILD_ID_MAX + 1] = "";
+    spaa_status st = SPAA_OK;
+    struct sp_buf b;
+    sp_buf_init(&b, PATH_MAX);
+    m->built = true;
+    m->why = SP_WHY_NO_KALLSYMS;
+    if (s->opts.kallsyms)
+        st = try_kallsyms(m, s->opts.kallsyms, true);
+    if (st == SPAA_OK && s->opts.symfs)
+        st = try_kallsyms(m, sp_path(&b, "%s/proc/kallsyms", s->opts.symfs), false);
+    if (m->key.kind == SP_MODULE_KMOD) {
+        id = NULL; /* its build-id is the module's, not the kernel's */
+        for (size_t i = 0; i < s->modules.n && st == SPAA_OK; i++)
+            if (s->modules.v[i]->key.kind == SP_MODULE_KERNEL && s->modules.v[i]->ksyms)
+                st = try_kallsyms(m, s->modules.v[i]->ksyms->path, false);
+    }
+    if (st == SPAA_OK && id && s->home)
+        st = try_kallsyms(m, sp_path(&b, "%s/.debug/.build-id/%.2s/%s/kallsyms", s->home, id, id + 2), false);
+    if (st == SPAA_OK && id && !m->ksyms)
+        st = running_kernel(running);
+    if (st == SPAA_OK && running[0] && sp_same_build_id(id, running))
+        st = try_kallsyms(m, "/proc/kallsyms", false);
+    if (st == SPAA_OK && id && !m->ksyms)
+        st = sp_find_debug(m);
+    if (st == SPAA_OK && m->debug)
+        st = sp_load_elf(m);
+    sp_buf_free(&b);
+    if (m->ksyms || m->debug)
+        m->why = SP_WHY_NONE;
+    return st;
+}
+
+/* Parses the first of the candidates that is there. */
+static spaa_status try_map(struct sp_module *m, const char *path)
+{
+    char *text;
+    size_t n;
+    if (m->file || !*path)
+        return SPAA_OK;
+    spaa_status st = sp_file_slurp(path, SP_PERF_MAP_MAX, &text, &n);
+    if (st != SPAA_OK)
+        return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
+    m->file = sp_module_keep(m, path);
+    if (!sp_symtab_keep(&m->tab, text) || !m->file || !sp_perf_map_parse(text, n, &m->tab))
+        return SPAA_ERR_NOMEM;
+    m->why = SP_WHY_NONE;
+    return SPAA_OK;
+}
+
+spaa_status sp_load_perf_map(struct sp_module *m)
+{
+    const char *symfs = m->owner->opts.symfs, *p = m->key.path;
+    long long pid = m->key.pid;
+    size_t n = p ? strlen(p) : 0;
+    spaa_status st = SPAA_OK;
+    struct sp_buf b;
+    sp_buf_init(&b, PATH_MAX);
+    m->built = true;
+    m->why = SP_WHY_NO_MAP;
+    if (symfs && pid > 0)
+        st = try_map(m, sp_path(&b, "%s/tmp/perf-%lld.map", symfs, pid));
+    if (st == SPAA_OK && symfs && pid > 0)
+        st = try_map(m, sp_path(&b, "%s/perf-%lld.map", symfs, pid));
+    if (st == SPAA_OK && n > 4 && !strcmp(p + n - 4, ".map"))
+        st = try_map(m, p);
+    if (st == SPAA_OK && pid > 0)
+        st = try_map(m, sp_path(&b, "/tmp/perf-%lld.map", pid));
+    sp_buf_free(&b);
+    return st;
+}

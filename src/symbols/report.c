@@ -1,0 +1,134 @@
+/* What is said in the end about modules without symbols: the worst few one by one, then how many more. */
+#include "symbols/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TOLD_MAX 5
+
+static bool is_lacking(const struct sp_module *m)
+{
+    return m->misses && m->why != SP_WHY_NONE;
+}
+
+static int by_misses(const void *a, const void *b)
+{
+    const struct sp_module *x = *(struct sp_module *const *)a, *y = *(struct sp_module *const *)b;
+    if (x->misses != y->misses)
+        return x->misses < y->misses ? 1 : -1;
+    if (x->key.kind != y->key.kind)
+        return x->key.kind < y->key.kind ? -1 : 1;
+    if (x->key.pid != y->key.pid)
+        return x->key.pid < y->key.pid ? -1 : 1;
+    int order = strcmp(x->key.path ? x->key.path : "", y->key.path ? y->key.path : "");
+    return order ? order
+                 : strcmp(x->key.build_id ? x->key.build_id : "", y->key.build_id ? y->key.build_id : "");
+}
+
+static void say_name(const struct sp_module *m, struct sp_buf *b)
+{
+    if (m->key.kind == SP_MODULE_KERNEL)
+        sp_buf_puts(b, "the kernel");
+    else if (m->key.kind == SP_MODULE_JIT)
+        sp_buf_printf(b, "just-in-time code of process %lld", (long long)m->key.pid);
+    else if (m->key.kind == SP_MODULE_KMOD)
+        sp_buf_printf(b, "kernel module %s", m->key.path ? m->key.path : "?");
+    else
+        sp_buf_puts(b, m->key.path ? m->key.path : "a file without a name");
+    sp_buf_printf(b, ": %llu address%s without a name: ", (unsigned long long)m->misses,
+                  m->misses == 1 ? "" : "es");
+}
+
+#define HINT_KALLSYMS                                                                                        \
+    "pass `--kallsyms FILE`, a copy of /proc/kallsyms made as root during the recorded boot "                \
+    "(`sudo cat /proc/kallsyms > FILE`)"
+
+/* Appends the reason and returns the hint, which may stand in `hint`. */
+static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct sp_buf *hint)
+{
+    const char *id = m->elf.build_id[0] ? m->elf.build_id : m->key.build_id;
+    switch (m->why) {
+    case SP_WHY_NONE:
+        return "";
+    case SP_WHY_NO_FILE:
+        if (!m->key.path || m->key.path[0] != '/') {
+            sp_buf_puts(b, "it is not a file");
+            return "";
+        }
+        sp_buf_puts(b, "the file was not found");
+        sp_buf_puts(hint, "pass `--symfs DIR` with a copy of the recorded machine's files");
+        if (id)
+            sp_buf_printf(hint, ", or `--debug-dir DIR` with the debug file of build-id %s", id);
+        return sp_buf_cstr(hint);
+    case SP_WHY_OTHER_BUILD:
+        sp_buf_printf(b, "%s is of another build", m->other);
+        return "pass `--symfs DIR` with the files of the recorded machine as they were then";
+    case SP_WHY_NOT_ELF:
+        sp_buf_printf(b, "%s is not a readable ELF file", m->other);
+        return "pass `--symfs DIR` with a copy of the recorded machine's files";
+    case SP_WHY_STRIPPED:
+        sp_buf_puts(b, "it is stripped, and no debug file was found");
+        sp_buf_puts(hint, "install its debug package, or pass `--debug-dir DIR`");
+        if (id)
+            sp_buf_printf(hint, " with the debug file of build-id %s", id);
+        return sp_buf_cstr(hint);
+    case SP_WHY_NO_KALLSYMS:
+        sp_buf_printf(b, m->other ? "%s cannot be used as kallsyms" : "no kallsyms of the recorded kernel%s",
+                      m->other ? m->other : "");
+        return HINT_KALLSYMS;
+    case SP_WHY_RESTRICTED:
+        sp_buf_printf(b, "%s hides the addresses (kernel.kptr_restrict)", m->other);
+        return HINT_KALLSYMS;
+    case SP_WHY_OTHER_BOOT:
+        sp_buf_printf(b, "%s is of another boot, and modules move at each", m->other);
+        return HINT_KALLSYMS;
+    case SP_WHY_NO_MAP:
+        sp_buf_printf(b, "no perf-%lld.map", (long long)m->key.pid);
+        sp_buf_printf(hint,
+                      "have the runtime write it (`node --perf-basic-prof`, `java -XX:+DumpPerfMapAtExit`, "
+                      "`PYTHONPERFSUPPORT=1`, ...) and pass `--symfs DIR` with it as DIR/tmp/perf-%lld.map",
+                      (long long)m->key.pid);
+        return sp_buf_cstr(hint);
+    }
+    return "";
+}
+
+static void tell(struct sp_diags *d, const struct sp_module *m)
+{
+    struct sp_buf text, hint;
+    sp_buf_init(&text, 64 << 10);
+    sp_buf_init(&hint, 4 << 10);
+    if (m->why == SP_WHY_OTHER_BUILD)
+        sp_emit(d, SP_W312, SP_AT_NOTHING, "%s has build-id %s, the recording %s", m->other,
+                m->other_id[0] ? m->other_id : "(none)", m->key.build_id);
+    say_name(m, &text);
+    const char *advice = say_why(m, &text, &hint);
+    sp_emit_hint(d, SP_I320, SP_AT_NOTHING, advice, "%s", sp_buf_cstr(&text));
+    sp_buf_free(&text);
+    sp_buf_free(&hint);
+}
+
+void sp_symbols_report(struct sp_symbols *s)
+{
+    SP_VEC(struct sp_module *) lacking = {0};
+    uint64_t more = 0;
+    for (size_t i = 0; i < s->modules.n; i++) {
+        if (is_lacking(s->modules.v[i]) && !sp_vec_push(&lacking, s->modules.v[i])) {
+            sp_nomem(s->d);
+            goto done;
+        }
+    }
+    if (lacking.n)
+        qsort(lacking.v, lacking.n, sizeof *lacking.v, by_misses);
+    for (size_t i = 0; i < lacking.n; i++) {
+        if (i < TOLD_MAX)
+            tell(s->d, lacking.v[i]);
+        else
+            more += lacking.v[i]->misses;
+    }
+    if (more)
+        sp_emit(s->d, SP_I320, SP_AT_NOTHING, "%zu more modules with %llu addresses without a name",
+                lacking.n - TOLD_MAX, (unsigned long long)more);
+done:
+    sp_vec_free(&lacking);
+}

@@ -1,0 +1,229 @@
+/*
+ * The registry of modules, and the way from an address to a name.
+ *
+ * Opening a module finds its file; its table is read when the first address is asked for. Names are
+ * demangled when they are handed out, once per name.
+ */
+#include "symbols/symbols.h"
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "symbols/demangle.h"
+#include "symbols/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool copy_text(struct sp_symbols *s, const char **text)
+{
+    if (*text)
+        *text = sp_arena_dup(&s->arena, *text, strlen(*text));
+    return *text;
+}
+
+spaa_status sp_symbols_new(const struct sp_symbol_opts *opts, struct sp_diags *d, struct sp_symbols **out)
+{
+    struct sp_symbols *s = calloc(1, sizeof *s);
+    if (!s)
+        return sp_nomem(d);
+    s->d = d;
+    s->opts = opts ? *opts : (struct sp_symbol_opts){0};
+    s->home = getenv("HOME");
+    sp_arena_init(&s->arena, 0);
+    const char **texts[] = {&s->opts.symfs, &s->opts.debug_dir, &s->opts.kallsyms, &s->home};
+    bool ok = sp_strtab_init(&s->names);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        ok = (!*texts[i] || copy_text(s, texts[i])) && ok;
+    if (!ok) {
+        sp_symbols_free(s);
+        return sp_nomem(d);
+    }
+    *out = s;
+    return SPAA_OK;
+}
+
+void sp_symbols_free(struct sp_symbols *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->modules.n; i++) {
+        sp_symtab_free(&s->modules.v[i]->tab);
+        sp_elf_free(&s->modules.v[i]->elf);
+    }
+    for (struct sp_ksyms *k = s->ksyms; k; k = k->next)
+        sp_symtab_free(&k->tab);
+    sp_vec_free(&s->modules);
+    sp_map_free(&s->by_key);
+    sp_vec_free(&s->plain);
+    sp_strtab_free(&s->names);
+    sp_arena_free(&s->arena);
+    free(s);
+}
+
+static uint64_t hash_text(const char *s, uint64_t seed)
+{
+    return s ? sp_hash64_seed(s, strlen(s), seed) : sp_hash_mix(seed, 1);
+}
+
+static uint64_t hash_key(const struct sp_module_key *k)
+{
+    uint64_t h = sp_hash_mix((uint64_t)k->kind, (uint64_t)k->pid);
+    h = sp_hash_mix(h, k->kernel_text);
+    return hash_text(k->build_id, hash_text(k->path, h));
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool same_key(const struct sp_module_key *a, const struct sp_module_key *b)
+{
+    return a->kind == b->kind && a->pid == b->pid && a->kernel_text == b->kernel_text &&
+           same_text(a->path, b->path) && same_text(a->build_id, b->build_id);
+}
+
+static spaa_status open_module(struct sp_module *m)
+{
+    spaa_status st = SPAA_OK;
+    switch (m->key.kind) {
+    case SP_MODULE_FILE:
+        st = sp_find_file(m);
+        if (st == SPAA_OK && !m->file)
+            st = sp_find_debug(m);
+        return st;
+    case SP_MODULE_KERNEL:
+    case SP_MODULE_KMOD:
+        return sp_load_kernel(m);
+    case SP_MODULE_JIT:
+        return sp_load_perf_map(m);
+    }
+    return st;
+}
+
+spaa_status sp_symbols_module(struct sp_symbols *s, const struct sp_module_key *key, struct sp_module **out)
+{
+    uint64_t hash = hash_key(key);
+    struct sp_probe at = sp_map_probe(&s->by_key, hash);
+    for (uint32_t i; (i = sp_map_next(&s->by_key, &at)) != SP_MAP_NONE;) {
+        if (same_key(&s->modules.v[i]->key, key)) {
+            *out = s->modules.v[i];
+            return SPAA_OK;
+        }
+    }
+    struct sp_module *m = sp_arena_zalloc(&s->arena, sizeof *m);
+    if (!m)
+        return sp_nomem(s->d);
+    m->owner = s;
+    m->key = *key;
+    if ((key->path && !copy_text(s, &m->key.path)) || (key->build_id && !copy_text(s, &m->key.build_id)) ||
+        s->modules.n >= UINT32_MAX - 1 || !sp_vec_reserve(&s->modules, s->modules.n + 1) ||
+        !sp_map_add(&s->by_key, hash, (uint32_t)s->modules.n))
+        return sp_nomem(s->d);
+    sp_symtab_init(&m->tab);
+    s->modules.v[s->modules.n++] = m;
+    if (!s->opts.no_symbols && open_module(m) != SPAA_OK)
+        return sp_nomem(s->d);
+    *out = m;
+    return SPAA_OK;
+}
+
+bool sp_module_found(const struct sp_module *m)
+{
+    return m->file || m->debug || m->ksyms;
+}
+
+const char *sp_module_build_id(const struct sp_module *m)
+{
+    return m->file && m->elf.build_id[0] ? m->elf.build_id : NULL;
+}
+
+bool sp_module_vaddr(const struct sp_module *m, uint64_t file_offset, uint64_t *vaddr)
+{
+    return m->key.kind == SP_MODULE_FILE && m->file && sp_elf_vaddr(&m->elf, file_offset, vaddr);
+}
+
+/* The demangled form of an interned name: SP_STR_FAIL when it is not mangled, SP_STR_NONE for want of memory.
+ */
+static uint32_t plain_of(struct sp_symbols *s, uint32_t name)
+{
+    if (name >= s->plain.n) {
+        if (!sp_vec_reserve(&s->plain, (size_t)name + 1))
+            return SP_STR_NONE;
+        memset(s->plain.v + s->plain.n, 0, (s->plain.cap - s->plain.n) * sizeof *s->plain.v);
+        s->plain.n = s->plain.cap;
+    }
+    if (s->plain.v[name])
+        return s->plain.v[name];
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    bool mangled = sp_demangle(sp_str_cstr(&s->names, name), &b);
+    uint32_t id = mangled ? sp_intern(&s->names, b.data, b.len) : SP_STR_FAIL;
+    bool failed = b.failed || (mangled && id == SP_STR_FAIL);
+    sp_buf_free(&b);
+    if (failed)
+        return SP_STR_NONE;
+    return s->plain.v[name] = id;
+}
+
+/* The interned name and its demangled form; false: out of memory, which is reported. */
+static bool names_of(struct sp_symbols *s, const char *name, uint32_t *raw, uint32_t *plain)
+{
+    *raw = sp_intern_cstr(&s->names, name);
+    *plain = *raw == SP_STR_FAIL ? SP_STR_NONE : plain_of(s, *raw);
+    if (*plain == SP_STR_NONE)
+        sp_nomem(s->d);
+    return *plain != SP_STR_NONE;
+}
+
+const char *sp_symbols_demangle(struct sp_symbols *s, const char *name)
+{
+    uint32_t raw, plain;
+    if (name[0] != '_' || !names_of(s, name, &raw, &plain) || plain == SP_STR_FAIL)
+        return NULL;
+    return sp_str_cstr(&s->names, plain);
+}
+
+static bool same_kmod(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if (*a != *b && !(strchr("-_", *a) && strchr("-_", *b)))
+            return false;
+    return *a == *b;
+}
+
+static const struct sp_sym *find_symbol(const struct sp_module *m, uint64_t addr)
+{
+    const struct sp_sym *s = sp_symtab_find(m->ksyms ? &m->ksyms->tab : &m->tab, addr);
+    if (!s || !m->ksyms)
+        return s;
+    if (m->key.kind == SP_MODULE_KMOD)
+        return s->module && m->key.path && same_kmod(s->name + s->module, m->key.path) ? s : NULL;
+    /* A module the recording did not name; it moved on its own if the kernel did. */
+    return s->module && m->shift ? NULL : s;
+}
+
+size_t sp_module_resolve(struct sp_module *m, uint64_t addr, struct sp_resolved *out, size_t max)
+{
+    struct sp_symbols *s = m->owner;
+    if (s->opts.no_symbols || !max)
+        return 0;
+    if (!m->built && sp_load_elf(m) != SPAA_OK) {
+        sp_nomem(s->d);
+        return 0;
+    }
+    uint32_t raw, plain;
+    const struct sp_sym *sym = find_symbol(m, addr - m->shift);
+    if (!sym) {
+        m->misses++;
+        return 0;
+    }
+    if (!names_of(s, sym->name, &raw, &plain))
+        return 0;
+    const char *name = sp_str_cstr(&s->names, raw);
+    bool mangled = plain != SP_STR_FAIL && plain != raw;
+    *out = (struct sp_resolved){.func = mangled ? sp_str_cstr(&s->names, plain) : name,
+                                .raw = mangled ? name : NULL,
+                                .symoff = addr - m->shift - sym->start};
+    return 1;
+}

@@ -1,0 +1,92 @@
+/*
+ * From addresses to names: ELF symbol tables, kallsyms, perf-PID.map; demangled.
+ *
+ * A module is one binary as recorded. Open it once, look up each distinct address once. Everything is
+ * owned by the symbolizer and lives until sp_symbols_free. Not thread-safe.
+ *
+ * Where a file is looked for, in this order, each accepted only if its build-id equals the recorded
+ * one (when one is recorded). The binary: symfs + path; ~/.debug/.build-id; the path itself. A separate
+ * debug file, when the binary is stripped or missing: symfs + /usr/lib/debug/.build-id/xx/yyyy.debug;
+ * debug_dir's .build-id; ~/.debug/.build-id; /usr/lib/debug/.build-id; by .gnu_debuglink beside the
+ * binary, in .debug there and under the debug directories. It adds its .symtab to what the stripped file
+ * has. A file of another build is not used, and reported (SP_W312).
+ *
+ * The kernel and its modules: the kallsyms given; symfs + /proc/kallsyms; the copy in ~/.debug of
+ * the recorded build-id; /proc/kallsyms if the running kernel has the recorded build-id (never for a
+ * recording without one); the kernel's debug file by build-id. A kernel that stood elsewhere (KASLR) is
+ * relocated by _text; its modules then cannot be. Modules use what their kernel uses, so open that first.
+ *
+ * Just-in-time code: symfs + /tmp/perf-PID.map; symfs + /perf-PID.map; the key's path if it ends in
+ * .map; /tmp/perf-PID.map.
+ */
+#ifndef SP_SYMBOLS_H
+#define SP_SYMBOLS_H
+
+#include "base/diag.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where symbols are looked for; NULL fields: the usual places only. */
+struct sp_symbol_opts {
+    const char *symfs;     /* a root directory to prefix recorded paths with */
+    const char *debug_dir; /* a directory like /usr/lib/debug */
+    const char *kallsyms;  /* a copy of /proc/kallsyms of the recorded boot */
+    bool no_symbols;
+};
+
+struct sp_symbols;
+struct sp_module;
+
+enum sp_module_kind {
+    SP_MODULE_FILE,   /* an ELF file */
+    SP_MODULE_KERNEL, /* the kernel proper: kallsyms */
+    SP_MODULE_KMOD,   /* a kernel module: kallsyms, module part */
+    SP_MODULE_JIT,    /* anonymous code of a process: perf-PID.map */
+};
+
+struct sp_module_key {
+    enum sp_module_kind kind;
+    const char *path;     /* as recorded; for KMOD the name without brackets */
+    const char *build_id; /* lower-case hex, or NULL */
+    int64_t pid;          /* JIT */
+    uint64_t kernel_text; /* KERNEL, KMOD: address of _text in the recording; 0: unknown */
+};
+
+/* One frame at an address: the function and, for inlined ones, how deep. Strings live in the symbolizer. */
+struct sp_resolved {
+    const char *func;      /* demangled */
+    const char *raw;       /* as in the symbol table, NULL when equal to func */
+    const char *srcline;   /* "file:line", or NULL */
+    uint64_t symoff;       /* address - start of the symbol */
+    uint32_t inline_depth; /* 0 for the physical frame, which is the last one */
+};
+
+spaa_status sp_symbols_new(const struct sp_symbol_opts *opts, struct sp_diags *d, struct sp_symbols **out);
+void sp_symbols_free(struct sp_symbols *s);
+/* The module for a key, opened on first use. *out is never NULL on SPAA_OK; it may know nothing. */
+spaa_status sp_symbols_module(struct sp_symbols *s, const struct sp_module_key *key, struct sp_module **out);
+/* True if some symbol source was found. */
+bool sp_module_found(const struct sp_module *m);
+/* FILE: the build-id read from the file itself, lower-case hex, or NULL. */
+const char *sp_module_build_id(const struct sp_module *m);
+/*
+ * FILE: a file offset to the ELF virtual address (by PT_LOAD); false when no ELF file is there to say.
+ */
+bool sp_module_vaddr(const struct sp_module *m, uint64_t file_offset, uint64_t *vaddr);
+/*
+ * The frames at an address, innermost first, physical one last: FILE: ELF virtual address; KERNEL,
+ * KMOD, JIT: absolute address of the recording. 0 when there is no symbol. At most max (>= 1) frames
+ * are returned. Inlined frames need DWARF and come later; today the answer has one frame or none.
+ */
+size_t sp_module_resolve(struct sp_module *m, uint64_t addr, struct sp_resolved *out, size_t max);
+/* Demangles C++, Rust (legacy, v0) and D; NULL when the name is not mangled. Lives in the symbolizer. */
+const char *sp_symbols_demangle(struct sp_symbols *s, const char *name);
+/*
+ * Why modules have no symbols (or only the exported ones), as infos (SP_I320) with the number of
+ * addresses that got no name, the five worst one by one; SP_W312 too where a file was of another build.
+ * Call once after all lookups.
+ */
+void sp_symbols_report(struct sp_symbols *s);
+
+#endif

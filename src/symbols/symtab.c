@@ -1,0 +1,223 @@
+/*
+ * The symbol table: sorting, the rules for equals and unknown sizes, the search.
+ *
+ * The rules are those of Linux perf (tools/perf/util/symbol.c as of 6.1), so that names agree with
+ * `perf report`: first a symbol of unknown size is extended to the start of the one after it in
+ * (address, input) order, then one is chosen among those at one address: a non-zero size beats zero,
+ * then strong beats weak, global beats local, fewer leading underscores, the longer name, the first.
+ * The order of the two steps matters: of several symbols of unknown size at one address all but the
+ * last end up empty, so the last one wins whatever its binding is. In kallsyms, which has no sizes,
+ * that is always so.
+ *
+ * perf keeps nested symbols in a tree whose shape decides which one is found. Here the innermost (the
+ * last to start) wins; and an address behind the inner one belongs to the outer one again. To make a
+ * lookup one binary search whatever the nesting, finishing cuts the symbols into disjoint stretches.
+ */
+#include "symbols/symtab.h"
+
+#include <string.h>
+
+#define PAGE 4096u
+
+void sp_symtab_init(struct sp_symtab *t)
+{
+    *t = (struct sp_symtab){0};
+    sp_arena_init(&t->arena, 0);
+}
+
+void sp_symtab_free(struct sp_symtab *t)
+{
+    sp_vec_free(&t->syms);
+    sp_vec_free(&t->seg);
+    sp_vec_free(&t->seg_sym);
+    for (size_t i = 0; i < t->kept.n; i++)
+        free(t->kept.v[i]);
+    sp_vec_free(&t->kept);
+    sp_arena_free(&t->arena);
+    t->finished = false;
+}
+
+bool sp_symtab_keep(struct sp_symtab *t, void *block)
+{
+    if (sp_vec_push(&t->kept, block))
+        return true;
+    free(block);
+    return false;
+}
+
+static uint64_t add_capped(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+bool sp_symtab_add(struct sp_symtab *t, uint64_t start, uint64_t size, enum sp_bind bind, const char *name)
+{
+    if (t->syms.n >= SP_SYMS_MAX)
+        return true;
+    struct sp_sym s = {.start = start, .end = add_capped(start, size), .name = name, .bind = (uint8_t)bind};
+    return sp_vec_push(&t->syms, s);
+}
+
+/* Stable, by start: a byte-wise radix sort that skips the bytes all starts agree in. */
+static bool sort_by_start(struct sp_symtab *t)
+{
+    struct sp_sym *from = t->syms.v;
+    size_t n = t->syms.n, sorted = 1;
+    while (sorted < n && from[sorted - 1].start <= from[sorted].start)
+        sorted++;
+    if (sorted >= n)
+        return true;
+    struct sp_sym *to = malloc(n * sizeof *to), *spare = to;
+    size_t(*count)[256] = calloc(8, sizeof *count);
+    if (!to || !count) {
+        free(to);
+        free(count);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (unsigned b = 0; b < 8; b++)
+            count[b][from[i].start >> (8 * b) & 0xff]++;
+    for (unsigned b = 0; b < 8; b++) {
+        if (count[b][from[0].start >> (8 * b) & 0xff] == n)
+            continue;
+        size_t at = 0;
+        for (unsigned k = 0; k < 256; k++) {
+            size_t here = count[b][k];
+            count[b][k] = at;
+            at += here;
+        }
+        for (size_t i = 0; i < n; i++)
+            to[count[b][from[i].start >> (8 * b) & 0xff]++] = from[i];
+        struct sp_sym *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from == spare)
+        memcpy(t->syms.v, spare, n * sizeof *spare);
+    free(spare);
+    free(count);
+    return true;
+}
+
+static uint64_t page_after(uint64_t a)
+{
+    return add_capped(a, PAGE + (PAGE - a % PAGE) % PAGE);
+}
+
+static bool same_module(const struct sp_sym *a, const struct sp_sym *b)
+{
+    if (!a->module || !b->module)
+        return !a->module == !b->module;
+    return !strcmp(a->name + a->module, b->name + b->module);
+}
+
+static void fix_ends(struct sp_symtab *t, enum sp_symtab_rules rules)
+{
+    for (size_t i = 0; i < t->syms.n; i++) {
+        struct sp_sym *s = &t->syms.v[i];
+        if (s->end != s->start)
+            continue;
+        if (rules == SP_RULES_JIT)
+            s->end = add_capped(s->start, 1);
+        else if (i + 1 == t->syms.n || (rules == SP_RULES_KALLSYMS && !same_module(s, s + 1)))
+            s->end = page_after(s->start);
+        else
+            s->end = s[1].start;
+    }
+}
+
+static size_t underscores(const char *s)
+{
+    return strspn(s, "_");
+}
+
+/* True if b is to be kept instead of a. */
+static bool is_better(const struct sp_sym *a, const struct sp_sym *b)
+{
+    bool a_empty = a->end == a->start, b_empty = b->end == b->start;
+    if (a_empty != b_empty)
+        return a_empty;
+    if ((a->bind == SP_BIND_WEAK) != (b->bind == SP_BIND_WEAK))
+        return a->bind == SP_BIND_WEAK;
+    if ((a->bind == SP_BIND_GLOBAL) != (b->bind == SP_BIND_GLOBAL))
+        return b->bind == SP_BIND_GLOBAL;
+    size_t ua = underscores(a->name), ub = underscores(b->name);
+    if (ua != ub)
+        return ub < ua;
+    size_t na = strlen(a->name), nb = strlen(b->name);
+    if (na != nb)
+        return nb > na;
+    /* Aliases of system calls in kernels before 4.17; the other spelling, sys_, is as long. */
+    return !strncmp(a->name, "SyS", 3) || !strncmp(a->name, "compat_SyS", 10);
+}
+
+static void drop_duplicates(struct sp_symtab *t, enum sp_symtab_rules rules)
+{
+    size_t out = 0;
+    for (size_t i = 0; i < t->syms.n; i++) {
+        struct sp_sym *s = &t->syms.v[i];
+        if (!out || t->syms.v[out - 1].start != s->start)
+            t->syms.v[out++] = *s;
+        else if (rules == SP_RULES_JIT || is_better(&t->syms.v[out - 1], s))
+            t->syms.v[out - 1] = *s;
+    }
+    t->syms.n = out;
+}
+
+static bool add_seg(struct sp_symtab *t, uint64_t start, uint32_t sym)
+{
+    if (t->seg.n && t->seg.v[t->seg.n - 1] == start) {
+        t->seg_sym.v[t->seg_sym.n - 1] = sym;
+        return true;
+    }
+    return sp_vec_push(&t->seg, start) && sp_vec_push(&t->seg_sym, sym);
+}
+
+/*
+ * One sweep over the starts with a stack of the symbols still open, innermost on top. When the top
+ * one ends, so do those below that end no later, and the next one goes on.
+ */
+static bool cut_segments(struct sp_symtab *t)
+{
+    SP_VEC(uint32_t) open = {0};
+    const struct sp_sym *syms = t->syms.v;
+    bool ok = sp_vec_reserve(&t->seg, t->syms.n + 1) && sp_vec_reserve(&t->seg_sym, t->syms.n + 1);
+    for (size_t i = 0; ok && i <= t->syms.n; i++) {
+        uint64_t next = i < t->syms.n ? syms[i].start : UINT64_MAX;
+        while (ok && open.n && syms[open.v[open.n - 1]].end <= next) {
+            uint64_t end = syms[open.v[open.n - 1]].end;
+            while (open.n && syms[open.v[open.n - 1]].end <= end)
+                open.n--;
+            ok = add_seg(t, end, open.n ? open.v[open.n - 1] : SP_SYM_NONE);
+        }
+        if (ok && i < t->syms.n && syms[i].end > syms[i].start)
+            ok = add_seg(t, syms[i].start, (uint32_t)i) && sp_vec_push(&open, (uint32_t)i);
+    }
+    sp_vec_free(&open);
+    return ok;
+}
+
+bool sp_symtab_finish(struct sp_symtab *t, enum sp_symtab_rules rules)
+{
+    if (!sort_by_start(t))
+        return false;
+    fix_ends(t, rules);
+    drop_duplicates(t, rules);
+    t->finished = cut_segments(t);
+    return t->finished;
+}
+
+const struct sp_sym *sp_symtab_find(const struct sp_symtab *t, uint64_t addr)
+{
+    size_t lo = 0, hi = t->finished ? t->seg.n : 0;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (t->seg.v[mid] <= addr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    uint32_t sym = lo ? t->seg_sym.v[lo - 1] : SP_SYM_NONE;
+    return sym == SP_SYM_NONE ? NULL : &t->syms.v[sym];
+}

@@ -1,0 +1,55 @@
+/*
+ * A table of symbols: filled in any order, finished once, then asked which symbol covers an address.
+ *
+ * Names are borrowed: they must live as long as the table (sp_symtab_keep, or the table's arena).
+ * Lifecycle: sp_symtab_init, sp_symtab_add ..., sp_symtab_finish, sp_symtab_find ..., sp_symtab_free.
+ * Functions returning bool: false is out of memory.
+ */
+#ifndef SP_SYMTAB_H
+#define SP_SYMTAB_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum sp_bind { SP_BIND_LOCAL, SP_BIND_GLOBAL, SP_BIND_WEAK };
+
+struct sp_sym {
+    uint64_t start, end; /* end is exclusive; until finished, end == start says "size unknown" */
+    const char *name;
+    uint32_t module; /* kallsyms: where the module's name stands, counted from name; 0: the kernel */
+    uint8_t bind;
+};
+
+/* What decides among symbols at one address, and how far one of unknown size reaches. */
+enum sp_symtab_rules {
+    SP_RULES_ELF,      /* to the next symbol; the best of equals as perf chooses */
+    SP_RULES_KALLSYMS, /* the same, but the last of the kernel or of a module ends at its page */
+    SP_RULES_JIT,      /* sizes are what they are; the last added wins */
+};
+
+struct sp_symtab {
+    SP_VEC(struct sp_sym) syms; /* finished: by start, one per start */
+    SP_VEC(uint64_t) seg;       /* starts of disjoint stretches of addresses, ascending */
+    SP_VEC(uint32_t) seg_sym;   /* the symbol of each stretch, or SP_SYM_NONE */
+    SP_VEC(void *) kept;        /* malloced blocks that names point into */
+    struct sp_arena arena;
+    bool finished;
+};
+
+#define SP_SYM_NONE UINT32_MAX
+#define SP_SYMS_MAX ((size_t)1 << 26) /* symbols in a table; a browser with everything has 2^21 */
+
+void sp_symtab_init(struct sp_symtab *t);
+void sp_symtab_free(struct sp_symtab *t);
+/* Size 0: unknown. Symbols beyond SP_SYMS_MAX are left out. */
+bool sp_symtab_add(struct sp_symtab *t, uint64_t start, uint64_t size, enum sp_bind bind, const char *name);
+/* Takes a malloced block; it is freed with the table, or at once when this fails. */
+bool sp_symtab_keep(struct sp_symtab *t, void *block);
+bool sp_symtab_finish(struct sp_symtab *t, enum sp_symtab_rules rules);
+/* The symbol that covers addr; of nested ones the innermost. NULL: none. */
+const struct sp_sym *sp_symtab_find(const struct sp_symtab *t, uint64_t addr);
+
+#endif
