@@ -1,0 +1,89 @@
+/*
+ * What a format is to the rest of the program, and the table of them.
+ *
+ * To add one: a folder here with reader.c and/or writer.c that defines one
+ * `const struct spaa_format spaa_format_NAME`, its line in formats.def, its files in the folder's
+ * meson.build. The command line, `spaa formats`, the docs table, the fuzz targets and the sweeps of
+ * the tests come from that line.
+ */
+#ifndef SP_FORMAT_H
+#define SP_FORMAT_H
+
+#include "base/diag.h"
+#include "io/input.h"
+#include "io/output.h"
+#include "model/profile.h"
+#include "symbols/symbols.h"
+
+enum sp_format_cap { SP_CAN_READ = 1, SP_CAN_WRITE = 2, SP_CAN_LOSSLESS = 4, SP_CAN_VALIDATE = 8 };
+
+/* How much of the start of the (decompressed) input probes see, at most. */
+#define SP_PROBE_BYTES ((size_t)64 << 10)
+
+/* A format's own option as given: `--name value`; value is NULL for flags. */
+struct sp_own_opt {
+    const char *name, *value;
+};
+
+struct sp_read_opts {
+    enum sp_granularity frames; /* SP_FRAMES_ADDRESS keeps everything */
+    unsigned group_by;          /* enum sp_group bits; what the format cannot know is left out */
+    bool samples;               /* keep raw samples (model/samples.h) */
+    bool strict;                /* stop at the first thing that would be skipped */
+    unsigned jobs;              /* threads; 0 and 1: one */
+    struct sp_symbol_opts symbols;
+    const struct sp_own_opt *own;
+    size_t nown;
+};
+
+struct sp_write_opts {
+    uint32_t event;         /* events number, or SP_NONE: all that the format can hold */
+    uint32_t metric;        /* metrics number, or SP_NONE: the format's choice */
+    unsigned jobs;
+    const struct sp_own_opt *own;
+    size_t nown;
+};
+
+struct sp_format_option {
+    const char *name;   /* without dashes */
+    const char *value;  /* what stands after it ("NAMES"), or NULL for a flag */
+    const char *help;   /* one line */
+    unsigned when;      /* SP_CAN_READ, SP_CAN_WRITE or both */
+};
+
+struct spaa_format {
+    const char *name;       /* "perf-data" */
+    const char *title;      /* "Linux perf.data" */
+    const char *extensions; /* space-separated, without dots: "perf.data data"; first one is for writing */
+    const char *media_type; /* or NULL */
+    const char *comes_back; /* what a round trip gives: one sentence */
+    unsigned caps;
+    const struct sp_format_option *options; /* name NULL ends; may be NULL */
+    /*
+     * 0: no; 1..100: how sure, with *reason set to a literal. p has n <= SP_PROBE_BYTES bytes, `whole`
+     * when that is everything. Must not look at the name.
+     */
+    int (*probe)(const unsigned char *p, size_t n, bool whole, const char **reason);
+    /*
+     * Fills an empty profile. Bad parts are skipped and reported; fails only when nothing useful can
+     * be had (or opts->strict). The profile is the caller's to free either way.
+     */
+    spaa_status (*read)(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                        struct sp_profile *p);
+    spaa_status (*write)(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                         struct sp_output *out);
+    /* Checks the input, reporting into d; errors there mean "invalid". */
+    spaa_status (*validate)(struct sp_input *in, struct sp_diags *d);
+};
+
+extern const struct spaa_format *const spaa_formats[]; /* NULL-terminated */
+
+const struct spaa_format *sp_format_by_name(const char *name);
+/* By the longest matching extension, ignoring .zst and .gz. */
+const struct spaa_format *sp_format_by_path(const char *path);
+/* The format of an input by content; NULL when none scores. *reason may be set either way. */
+const struct spaa_format *sp_format_probe(struct sp_input *in, const char **reason);
+/* The value of an own option ("" for a flag), or NULL when it was not given. */
+const char *sp_own_opt(const struct sp_own_opt *own, size_t n, const char *name);
+
+#endif

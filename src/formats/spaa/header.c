@@ -1,0 +1,324 @@
+/* The header record of a SPAA file. */
+#include "formats/spaa/read.h"
+
+#include "base/num.h"
+
+/* One of a list of names; unknown ones are reported and `otherwise` is taken. */
+static bool enumeration(struct reader *r, struct sp_span key, const char *const *names, int otherwise, int *out)
+{
+    char field[32];
+    size_t n = key.n < sizeof field ? key.n : sizeof field - 1;
+    memcpy(field, key.p, n);
+    field[n] = '\0';
+    if (sp_json_type(&r->j) != SP_JSON_STRING)
+        return sp_keep_odd(r, key, "a string");
+    struct sp_span s;
+    if (!sp_json_string_value(&r->j, &s))
+        return false;
+    *out = sp_name_index(names, s.p, s.n);
+    if (*out < 0) {
+        sp_emit(r->d, SP_E111, sp_here(r, field), "\"%.*s\", taken as \"%s\"", (int)(s.n < 80 ? s.n : 80), s.p,
+                names[otherwise]);
+        *out = otherwise;
+    }
+    return true;
+}
+
+/* Members of an object inside the header gather in buffers of their own. */
+struct nest {
+    struct sp_buf more, more_x;
+};
+
+static void nest_begin(struct reader *r, struct nest *n)
+{
+    n->more = r->more;
+    n->more_x = r->more_x;
+    sp_buf_init(&r->more, 0);
+    sp_buf_init(&r->more_x, 0);
+}
+
+static bool nest_end(struct reader *r, struct nest *n, uint32_t *more)
+{
+    *more = sp_take_more(r);
+    sp_buf_free(&r->more);
+    sp_buf_free(&r->more_x);
+    r->more = n->more;
+    r->more_x = n->more_x;
+    return *more != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
+}
+
+static bool read_sampling(struct reader *r, struct sp_event *e)
+{
+    struct nest n;
+    struct sp_span key, s;
+    int v;
+    if (!sp_json_object(&r->j))
+        return false;
+    nest_begin(r, &n);
+    while (sp_json_key(&r->j, &key)) {
+        bool ok;
+        if (sp_span_is(key, "mode")) {
+            v = (int)e->mode;
+            ok = enumeration(r, key, sp_mode_names, SP_EVENT, &v);
+            e->mode = (enum sp_mode)v;
+        } else if (sp_span_is(key, "primary_metric") && sp_json_type(&r->j) == SP_JSON_STRING) {
+            ok = sp_json_string_value(&r->j, &s);
+            if (ok && (e->primary = sp_metric_intern(r->p, s.p, s.n)) == SP_NONE)
+                sp_json_fail(&r->j, "too many metrics");
+        } else if (sp_span_is(key, "sample_period")) {
+            ok = sp_read_number_text(r, key, &e->sample_period);
+        } else if (sp_span_is(key, "frequency_hz")) {
+            ok = sp_read_number_text(r, key, &e->frequency_hz);
+        } else {
+            ok = sp_keep_member(r, key);
+        }
+        if (!ok)
+            break;
+    }
+    return nest_end(r, &n, &e->sampling_more) && !r->j.error;
+}
+
+static bool read_event(struct reader *r)
+{
+    struct sp_event e = {.kind = SP_SOFTWARE, .mode = SP_EVENT, .primary = SP_NONE};
+    struct nest n;
+    struct sp_span key;
+    int v;
+    if (!sp_json_object(&r->j))
+        return false;
+    nest_begin(r, &n);
+    while (sp_json_key(&r->j, &key)) {
+        bool ok;
+        if (sp_span_is(key, "name")) {
+            ok = sp_read_str(r, key, &e.name);
+        } else if (sp_span_is(key, "kind")) {
+            v = (int)e.kind;
+            ok = enumeration(r, key, sp_event_kind_names, SP_SOFTWARE, &v);
+            e.kind = (enum sp_event_kind)v;
+        } else if (sp_span_is(key, "sampling") && sp_json_type(&r->j) == SP_JSON_OBJECT) {
+            ok = read_sampling(r, &e);
+        } else if (sp_span_is(key, "allocation_tracking")) {
+            ok = sp_read_raw(r, &e.allocation_tracking);
+        } else {
+            ok = sp_keep_member(r, key);
+        }
+        if (!ok)
+            break;
+    }
+    if (!nest_end(r, &n, &e.more) || r->j.error)
+        return false;
+    if (e.primary == SP_NONE) {
+        sp_emit(r->d, SP_W208, sp_here(r, "events.sampling.primary_metric"), "samples");
+        if ((e.primary = sp_metric_intern(r->p, "samples", 7)) == SP_NONE)
+            return sp_json_fail(&r->j, "out of memory");
+    }
+    if (e.name == SP_STR_NONE && (e.name = sp_profile_cstr(r->p, "")) == SP_STR_FAIL)
+        return sp_json_fail(&r->j, "out of memory");
+    return sp_event_add(r->p, &e) != SP_NONE || sp_json_fail(&r->j, "out of memory");
+}
+
+static bool read_events(struct reader *r)
+{
+    if (!sp_json_array(&r->j))
+        return false;
+    while (sp_json_item(&r->j))
+        if (!read_event(r))
+            return false;
+    return !r->j.error;
+}
+
+static bool read_time_range(struct reader *r)
+{
+    struct sp_header *h = &r->p->header;
+    struct nest n;
+    struct sp_span key;
+    if (!sp_json_object(&r->j))
+        return false;
+    nest_begin(r, &n);
+    while (sp_json_key(&r->j, &key)) {
+        if (!(sp_span_is(key, "start")  ? sp_read_number_text(r, key, &h->time_start)
+              : sp_span_is(key, "end")  ? sp_read_number_text(r, key, &h->time_end)
+              : sp_span_is(key, "unit") ? sp_read_str(r, key, &h->time_unit)
+                                        : sp_keep_member(r, key)))
+            break;
+    }
+    return nest_end(r, &n, &h->time_more) && !r->j.error;
+}
+
+static bool read_source(struct reader *r)
+{
+    struct sp_header *h = &r->p->header;
+    struct nest n;
+    struct sp_span key;
+    if (!sp_json_object(&r->j))
+        return false;
+    nest_begin(r, &n);
+    while (sp_json_key(&r->j, &key)) {
+        if (!(sp_span_is(key, "tool")           ? sp_read_str(r, key, &h->tool)
+              : sp_span_is(key, "command")      ? sp_read_str(r, key, &h->command)
+              : sp_span_is(key, "tool_version") ? sp_read_str(r, key, &h->tool_version)
+                                                : sp_keep_member(r, key)))
+            break;
+    }
+    return nest_end(r, &n, &h->source_more) && !r->j.error;
+}
+
+static bool read_host(struct reader *r)
+{
+    struct sp_host *h = &r->p->header.host;
+    struct sp_span key;
+    if (!sp_json_object(&r->j))
+        return false;
+    while (sp_json_key(&r->j, &key)) {
+        if (!(sp_span_is(key, "name")   ? sp_read_str(r, key, &h->name)
+              : sp_span_is(key, "os")   ? sp_read_str(r, key, &h->os)
+              : sp_span_is(key, "arch") ? sp_read_str(r, key, &h->arch)
+              : sp_span_is(key, "cpus") ? sp_read_number_text(r, key, &h->cpus)
+                                        : sp_keep_member(r, key)))
+            break;
+    }
+    return !r->j.error;
+}
+
+static bool read_groups(struct reader *r, unsigned *out)
+{
+    struct sp_span s;
+    if (!sp_json_array(&r->j))
+        return false;
+    while (sp_json_item(&r->j)) {
+        if (!sp_json_string_value(&r->j, &s))
+            return false;
+        int i = sp_name_index(sp_group_names, s.p, s.n);
+        if (i >= 0)
+            *out |= 1u << i;
+    }
+    return !r->j.error;
+}
+
+static bool read_counter(struct reader *r, struct sp_span key, uint64_t *out)
+{
+    int64_t v = 0;
+    if (!sp_read_i64(r, key, &v))
+        return false;
+    *out = v > 0 ? (uint64_t)v : 0;
+    return true;
+}
+
+static bool read_x_spaa(struct reader *r)
+{
+    struct sp_header *h = &r->p->header;
+    struct nest n;
+    struct sp_span key, s;
+    int v;
+    if (!sp_json_object(&r->j))
+        return false;
+    h->has_x_spaa = true;
+    nest_begin(r, &n);
+    while (sp_json_key(&r->j, &key)) {
+        bool ok;
+        if (sp_span_is(key, "frames")) {
+            v = SP_FRAMES_FOREIGN;
+            ok = enumeration(r, key, sp_granularity_names, SP_FRAMES_FOREIGN, &v);
+            h->frames = (enum sp_granularity)v;
+        } else if (sp_span_is(key, "group_by")) {
+            ok = read_groups(r, &h->group_by);
+        } else if (sp_span_is(key, "id")) {
+            ok = sp_json_skip(&r->j, &s);
+        } else if (sp_span_is(key, "clock")) {
+            ok = sp_read_str(r, key, &h->clock);
+        } else if (sp_span_is(key, "duration")) {
+            ok = sp_read_number_text(r, key, &h->duration);
+        } else if (sp_span_is(key, "host") && sp_json_type(&r->j) == SP_JSON_OBJECT) {
+            ok = read_host(r);
+        } else if (sp_span_is(key, "lost")) {
+            ok = read_counter(r, key, &h->lost);
+        } else if (sp_span_is(key, "truncated")) {
+            ok = read_counter(r, key, &h->truncated);
+        } else {
+            ok = sp_keep_member(r, key);
+        }
+        if (!ok)
+            break;
+    }
+    return nest_end(r, &n, &h->x_spaa_more) && !r->j.error;
+}
+
+static bool read_order(struct reader *r, struct sp_span key)
+{
+    static const char *const names[] = {"leaf_to_root", "root_to_leaf", NULL};
+    int v = 0;
+    if (!enumeration(r, key, names, 0, &v))
+        return false;
+    r->p->header.root_first = v == 1;
+    return true;
+}
+
+static bool read_id_mode(struct reader *r, struct sp_span key)
+{
+    static const char *const names[] = {"content_addressable", "local", NULL};
+    int v = 0;
+    if (!enumeration(r, key, names, 0, &v))
+        return false;
+    r->p->header.ids_local = v == 1;
+    return true;
+}
+
+static bool read_version(struct reader *r, struct sp_span key)
+{
+    if (!sp_read_str(r, key, &r->p->header.version))
+        return false;
+    struct sp_str v = sp_pstr(r->p, r->p->header.version);
+    if (v.n < 2 || v.p[0] != '1' || v.p[1] != '.')
+        sp_emit(r->d, SP_W311, sp_here(r, "version"), "\"%.*s\" is read as 1.0", (int)(v.n < 20 ? v.n : 20), v.p);
+    return true;
+}
+
+static bool header_member(struct reader *r, struct sp_span key, bool *id_mode)
+{
+    struct sp_span s;
+    enum sp_json_type t = sp_json_type(&r->j);
+    if (sp_span_is(key, "type") || sp_span_is(key, "format"))
+        return sp_json_skip(&r->j, &s);
+    if (sp_span_is(key, "version"))
+        return read_version(r, key);
+    if (sp_span_is(key, "source_tool"))
+        return sp_read_str(r, key, &r->p->header.source_tool);
+    if (sp_span_is(key, "frame_order"))
+        return read_order(r, key);
+    if (sp_span_is(key, "events") && t == SP_JSON_ARRAY)
+        return read_events(r);
+    if (sp_span_is(key, "time_range") && t == SP_JSON_OBJECT)
+        return read_time_range(r);
+    if (sp_span_is(key, "source") && t == SP_JSON_OBJECT)
+        return read_source(r);
+    if (sp_span_is(key, "stack_id_mode")) {
+        *id_mode = true;
+        return read_id_mode(r, key);
+    }
+    if (sp_span_is(key, "x_spaa") && t == SP_JSON_OBJECT)
+        return read_x_spaa(r);
+    return sp_keep_member(r, key);
+}
+
+spaa_status sp_read_header(struct reader *r)
+{
+    struct sp_header *h = &r->p->header;
+    struct sp_span key;
+    bool id_mode = false;
+    if (r->header_seen) {
+        sp_emit(r->d, SP_E106, sp_here(r, NULL), "it was skipped");
+        return SPAA_OK;
+    }
+    if (r->p->stacks.n || r->p->frames.n)
+        sp_emit(r->d, SP_E104, sp_here(r, NULL), "records before it were read without it");
+    while (sp_json_key(&r->j, &key) && header_member(r, key, &id_mode))
+        ;
+    spaa_status st = sp_json_status(r);
+    if (st)
+        return st;
+    r->header_seen = true;
+    if (!id_mode)
+        sp_emit(r->d, SP_W208, sp_here(r, "stack_id_mode"), "content_addressable");
+    h->more = sp_take_more(r);
+    return h->more == SP_STR_FAIL ? sp_nomem(r->d) : SPAA_OK;
+}

@@ -1,0 +1,178 @@
+/* Ids of a SPAA file: they compare as decoded text, the number 42 equals "42". */
+#include "formats/spaa/read.h"
+
+#include "base/hash.h"
+#include "base/num.h"
+#include "model/identity.h"
+
+#include <stdlib.h>
+
+/* Small whole numbers without leading zeros address an array; it stays within a few times the count. */
+static bool small_id(struct sp_span id, uint64_t *v)
+{
+    return id.n && id.n <= 9 && (id.p[0] != '0' || id.n == 1) && sp_parse_u64(id.p, id.p + id.n, v) == id.n;
+}
+
+uint32_t sp_idmap_find(const struct reader *r, const struct idmap *m, struct sp_span id)
+{
+    uint64_t v;
+    if (small_id(id, &v)) {
+        uint32_t number = sp_idmap_small(m, v);
+        if (number != SP_NONE)
+            return number;
+    }
+    struct sp_probe at = sp_map_probe(&m->map, sp_hash64(id.p, id.n));
+    for (uint32_t i; (i = sp_map_next(&m->map, &at)) != SP_MAP_NONE;) {
+        struct sp_str t = sp_pstr(r->p, m->ids.v[i].text);
+        if (t.n == id.n && memcmp(t.p, id.p, id.n) == 0)
+            return m->ids.v[i].number;
+    }
+    return SP_NONE;
+}
+
+static bool grow_direct(struct idmap *m, size_t need)
+{
+    size_t want = m->ndirect ? m->ndirect * 2 : 1024;
+    while (want < need)
+        want *= 2;
+    uint32_t *t = realloc(m->direct, want * sizeof *t);
+    if (!t)
+        return false;
+    memset(t + m->ndirect, 0, (want - m->ndirect) * sizeof *t);
+    m->direct = t;
+    m->ndirect = want;
+    return true;
+}
+
+bool sp_idmap_add(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number, bool *duplicate)
+{
+    *duplicate = sp_idmap_find(r, m, id) != SP_NONE;
+    if (*duplicate)
+        return true;
+    m->count++;
+    uint64_t v;
+    if (small_id(id, &v) && (v < m->ndirect || v < m->count * 4 + 65536)) {
+        if (v >= m->ndirect && !grow_direct(m, (size_t)v + 1))
+            return false;
+        m->direct[v] = number + 1;
+        return true;
+    }
+    struct idmap_entry e = {sp_profile_str(r->p, id.p, id.n), number};
+    return e.text != SP_STR_FAIL && sp_map_add(&m->map, sp_hash64(id.p, id.n), (uint32_t)m->ids.n) &&
+           sp_vec_push(&m->ids, e);
+}
+
+void sp_idmap_free(struct idmap *m)
+{
+    free(m->direct);
+    sp_map_free(&m->map);
+    sp_vec_free(&m->ids);
+}
+
+/* Exactly the hex digits we write: lower case, so that the text can be rebuilt from the number. */
+static bool hex_digits(const char *p, size_t n, uint64_t *out)
+{
+    uint64_t v = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned c = (unsigned char)p[i];
+        unsigned d = c - '0' < 10 ? c - '0' : c - 'a' < 6 ? c - 'a' + 10 : 16;
+        if (d > 15)
+            return false;
+        v = v << 4 | d;
+    }
+    *out = v;
+    return true;
+}
+
+static bool our_id(struct sp_span s, struct sp_stack_id *id)
+{
+    uint64_t hash, suffix = 0;
+    if ((s.n != 18 && s.n != 27) || s.p[0] != '0' || s.p[1] != 'x' || !hex_digits(s.p + 2, 16, &hash))
+        return false;
+    if (s.n == 27 && (s.p[18] != '.' || !hex_digits(s.p + 19, 8, &suffix)))
+        return false;
+    *id = (struct sp_stack_id){hash, (uint32_t)suffix, SP_STR_NONE,
+                               (uint8_t)(SP_ID_SET | (s.n == 27 ? SP_ID_SUFFIX : 0))};
+    return true;
+}
+
+bool sp_read_stack_id(struct reader *r, struct sp_stack_id *id)
+{
+    struct sp_span s;
+    bool number = sp_json_type(&r->j) == SP_JSON_NUMBER;
+    if (!(number ? sp_json_number(&r->j, &s) : sp_json_string_value(&r->j, &s)))
+        return false;
+    if (!number && our_id(s, id))
+        return true;
+    uint32_t text = sp_profile_str(r->p, s.p, s.n);
+    if (text == SP_STR_FAIL)
+        return sp_json_fail(&r->j, "out of memory");
+    *id = (struct sp_stack_id){0, 0, text, (uint8_t)(SP_ID_SET | (number ? SP_ID_NUMBER : 0))};
+    return true;
+}
+
+/* Numbers and strings of the same text are one id. */
+static bool same_id(const struct sp_stack_id *a, const struct sp_stack_id *b)
+{
+    return a->hash == b->hash && a->suffix == b->suffix && a->text == b->text &&
+           (a->flags & SP_ID_SUFFIX) == (b->flags & SP_ID_SUFFIX);
+}
+
+static uint64_t id_hash(const struct sp_stack_id *id)
+{
+    return sp_hash_mix(id->hash, (uint64_t)id->text << 32 | id->suffix);
+}
+
+static uint32_t lookup(const struct reader *r, const struct sp_stack_id *id, uint64_t hash)
+{
+    struct sp_probe at = sp_map_probe(&r->stack_map, hash);
+    for (uint32_t i; (i = sp_map_next(&r->stack_map, &at)) != SP_MAP_NONE;)
+        if (same_id(&r->p->ids.v[i], id))
+            return i;
+    return SP_NONE;
+}
+
+/* Enters the stacks read since the last call; the first record under an id wins. */
+static bool map_stacks(struct reader *r)
+{
+    if (!sp_map_grow(&r->stack_map, r->p->ids.n))
+        return false;
+    for (; r->mapped < r->p->ids.n; r->mapped++) {
+        const struct sp_stack_id *id = &r->p->ids.v[r->mapped];
+        if (!(id->flags & SP_ID_SET))
+            continue;
+        uint64_t hash = id_hash(id);
+        if (lookup(r, id, hash) != SP_NONE)
+            r->duplicate_ids = true;
+        else if (!sp_map_add(&r->stack_map, hash, (uint32_t)r->mapped))
+            return false;
+    }
+    return true;
+}
+
+uint32_t sp_find_stack(struct reader *r, const struct sp_stack_id *id)
+{
+    return map_stacks(r) ? lookup(r, id, id_hash(id)) : SP_NONE;
+}
+
+spaa_status sp_finish_ids(struct reader *r)
+{
+    if (!map_stacks(r))
+        return sp_nomem(r->d);
+    for (size_t i = 0; i < r->links.n; i++) {
+        const struct pending_link *l = &r->links.v[i];
+        r->p->related_stacks.v[l->slot] = lookup(r, &l->id, id_hash(&l->id));
+        r->missing_refs += r->p->related_stacks.v[l->slot] == SP_NONE;
+    }
+    if (r->missing_refs)
+        sp_emit(r->d, SP_W311, SP_AT_NOTHING, "%llu references to stacks that are not in the file",
+                (unsigned long long)r->missing_refs);
+    bool unset = false;
+    for (size_t i = 0; i < r->p->ids.n && !unset; i++)
+        unset = !(r->p->ids.v[i].flags & SP_ID_SET);
+    if (r->duplicate_ids)
+        sp_emit(r->d, SP_W209, SP_AT_NOTHING, " ");
+    if (r->duplicate_ids || unset)
+        r->p->ids.n = 0; /* the writer gives new ones */
+    return SPAA_OK;
+}

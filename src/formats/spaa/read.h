@@ -1,0 +1,121 @@
+/*
+ * State of the SPAA reader, shared by the files that read one record type each.
+ *
+ * A record function gets the cursor behind the opening brace of its object and reads to its end. What
+ * the tables cannot hold (unknown members, known ones of a wrong type) goes to `more` as raw text, so
+ * that nothing is lost; SPAA_ERR_INPUT from a record function means the line is no JSON and costs the
+ * line, anything else stops.
+ */
+#ifndef SP_SPAA_READ_H
+#define SP_SPAA_READ_H
+
+#include "formats/spaa/spaa.h"
+#include "json/json.h"
+
+struct idmap_entry {
+    uint32_t text, number;
+};
+
+/* Dictionary ids of a file, as decoded text, to numbers of a table. */
+struct idmap {
+    uint32_t *direct; /* by small whole number: number + 1, 0: none */
+    size_t ndirect;
+    struct sp_map map; /* others, by hash of their text: position in ids */
+    SP_VEC(struct idmap_entry) ids;
+    size_t count;
+};
+
+/* Texts of weight lists that were read before: literals around plain whole numbers. */
+enum { TEMPLATE_VALUES = 8, TEMPLATES = 8 };
+struct template {
+    struct sp_span part[TEMPLATE_VALUES + 1]; /* before, between and after the numbers */
+    uint32_t layout, metrics[TEMPLATE_VALUES];
+    unsigned n;
+};
+
+struct context_text {
+    struct sp_span raw;
+    uint32_t context;
+};
+enum { CONTEXTS_RECENT = 8 };
+
+/* A reference to a stack that is resolved when all stacks are known. */
+struct pending_link {
+    uint32_t slot; /* in related_stacks */
+    struct sp_stack_id id;
+};
+
+struct reader {
+    struct sp_profile *p;
+    const struct sp_read_opts *opts;
+    struct sp_diags *d;
+    struct sp_json j;
+    uint64_t line, offset; /* of the record being read */
+    const char *record;    /* its type */
+    bool header_seen, deferred_pass;
+    struct idmap dsos, frames;
+    struct sp_buf more, more_x; /* members of the record being read without a field: others, x_… */
+    struct sp_buf text;
+    SP_VEC(struct sp_value) values;          /* of the weight list being read */
+    SP_VEC(struct sp_weight_field) fields;
+    struct sp_arena texts; /* what templates and context texts point to */
+    struct template templates[TEMPLATES];
+    unsigned ntemplates, next_template, last_template;
+    struct context_text recent[CONTEXTS_RECENT];
+    unsigned next_recent;
+    SP_VEC(struct context_text) contexts;
+    struct sp_map context_map;
+    struct sp_map stack_map; /* id -> stack, filled up to `mapped` */
+    size_t mapped;
+    bool duplicate_ids;
+    SP_VEC(struct pending_link) links;
+    SP_VEC(struct sp_span) deferred;          /* lines that use what is defined later */
+    SP_VEC(uint64_t) deferred_lines;
+    size_t deferred_bytes;
+    uint64_t missing_refs;
+};
+
+/* ids.c */
+bool sp_idmap_add(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number, bool *duplicate);
+uint32_t sp_idmap_find(const struct reader *r, const struct idmap *m, struct sp_span id);
+void sp_idmap_free(struct idmap *m);
+static inline uint32_t sp_idmap_small(const struct idmap *m, uint64_t id)
+{
+    return id < m->ndirect ? m->direct[id] - 1 : SP_NONE; /* 0 - 1 is SP_NONE */
+}
+bool sp_read_stack_id(struct reader *r, struct sp_stack_id *id); /* at the value */
+/* The stack of an id among those read so far, SP_NONE if there is none. */
+uint32_t sp_find_stack(struct reader *r, const struct sp_stack_id *id);
+/* After the last record: duplicates, related stacks. */
+spaa_status sp_finish_ids(struct reader *r);
+
+/* reader.c */
+struct sp_where sp_here(const struct reader *r, const char *field);
+/* Reads a value as it stands into more; false on a JSON error. */
+bool sp_keep_member(struct reader *r, struct sp_span key);
+/* What sp_keep_member gathered, as a string number; SP_STR_FAIL when out of memory. */
+uint32_t sp_take_more(struct reader *r);
+/* The same with a warning, for a known member of a wrong type. */
+bool sp_keep_odd(struct reader *r, struct sp_span key, const char *want);
+/* A string value into a string number, or (wrong type) kept as it is with *out untouched. */
+bool sp_read_str(struct reader *r, struct sp_span key, uint32_t *out);
+bool sp_read_number_text(struct reader *r, struct sp_span key, uint32_t *out);
+bool sp_read_raw(struct reader *r, uint32_t *out); /* any value, minified */
+bool sp_read_i64(struct reader *r, struct sp_span key, int64_t *out);
+/* An id: a string, or a number's text. */
+bool sp_read_id(struct reader *r, struct sp_span *out);
+spaa_status sp_json_status(struct reader *r); /* of the record just read: OK, ERR_INPUT, ERR_NOMEM */
+
+/* Record functions. */
+spaa_status sp_read_header(struct reader *r);
+spaa_status sp_read_dso(struct reader *r);
+spaa_status sp_read_frame(struct reader *r);
+spaa_status sp_read_thread(struct reader *r);
+spaa_status sp_read_stack(struct reader *r);
+spaa_status sp_read_sample(struct reader *r);
+spaa_status sp_read_window(struct reader *r);
+
+/* stack.c: a list of weights into r->values; *layout says of what. */
+bool sp_read_weights(struct reader *r, uint32_t *layout);
+
+#endif

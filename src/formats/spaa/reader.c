@@ -1,0 +1,326 @@
+/*
+ * Reads SPAA 1.0 (docs/spaa.md): NDJSON records into a profile, one line at a time.
+ *
+ * More is read than the specification allows to be written: keys in any order, missing defaults, CRLF,
+ * a byte order mark, ids of any kind, dictionary records after their first use (those lines wait to the
+ * end), several records under one id (all are kept). A line that is no JSON costs that line.
+ */
+#include "formats/spaa/read.h"
+
+#include "base/num.h"
+#include "model/samples.h"
+
+#include <stdlib.h>
+
+enum { DEFERRED_MAX = 256 << 20 };
+
+struct sp_where sp_here(const struct reader *r, const char *field)
+{
+    return (struct sp_where){r->offset, r->line, r->record, field};
+}
+
+bool sp_keep_member(struct reader *r, struct sp_span key)
+{
+    bool x = key.n > 1 && key.p[0] == 'x' && key.p[1] == '_';
+    struct sp_buf *b = x ? &r->more_x : &r->more;
+    struct sp_span raw;
+    sp_buf_ch(b, ',');
+    sp_json_string(b, key.p, key.n);
+    sp_buf_ch(b, ':');
+    if (!sp_json_skip(&r->j, &raw))
+        return false;
+    sp_json_minify(b, raw);
+    return true;
+}
+
+uint32_t sp_take_more(struct reader *r)
+{
+    if (!r->more.len && !r->more_x.len)
+        return r->more.failed || r->more_x.failed ? SP_STR_FAIL : SP_STR_NONE;
+    sp_buf_add(&r->more, r->more_x.data, r->more_x.len);
+    bool failed = r->more.failed || r->more_x.failed;
+    uint32_t s = failed ? SP_STR_FAIL : sp_profile_str(r->p, r->more.data + 1, r->more.len - 1);
+    sp_buf_clear(&r->more);
+    sp_buf_clear(&r->more_x);
+    return s;
+}
+
+bool sp_keep_odd(struct reader *r, struct sp_span key, const char *want)
+{
+    char name[64];
+    size_t n = key.n < sizeof name ? key.n : sizeof name - 1;
+    memcpy(name, key.p, n);
+    name[n] = '\0';
+    sp_emit(r->d, SP_W203, sp_here(r, name), "expected %s; the member is kept as it is", want);
+    return sp_keep_member(r, key);
+}
+
+bool sp_read_str(struct reader *r, struct sp_span key, uint32_t *out)
+{
+    if (sp_json_type(&r->j) != SP_JSON_STRING)
+        return sp_keep_odd(r, key, "a string");
+    struct sp_span s;
+    if (!sp_json_string_value(&r->j, &s))
+        return false;
+    *out = sp_profile_str(r->p, s.p, s.n);
+    return *out != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
+}
+
+bool sp_read_number_text(struct reader *r, struct sp_span key, uint32_t *out)
+{
+    if (sp_json_type(&r->j) != SP_JSON_NUMBER)
+        return sp_keep_odd(r, key, "a number");
+    struct sp_span s;
+    if (!sp_json_number(&r->j, &s))
+        return false;
+    *out = sp_profile_str(r->p, s.p, s.n);
+    return *out != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
+}
+
+bool sp_read_raw(struct reader *r, uint32_t *out)
+{
+    struct sp_span raw;
+    if (!sp_json_skip(&r->j, &raw))
+        return false;
+    sp_buf_clear(&r->text);
+    *out = sp_json_minify(&r->text, raw) ? sp_profile_str(r->p, r->text.data, r->text.len) : SP_STR_FAIL;
+    return *out != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
+}
+
+bool sp_read_i64(struct reader *r, struct sp_span key, int64_t *out)
+{
+    struct sp_json before = r->j;
+    struct sp_span s;
+    int64_t v;
+    if (sp_json_type(&r->j) != SP_JSON_NUMBER)
+        return sp_keep_odd(r, key, "a whole number");
+    if (!sp_json_number(&r->j, &s))
+        return false;
+    if (sp_parse_i64(s.p, s.p + s.n, &v) == s.n && v > SP_DECIMAL && !sp_span_is(s, "-0")) {
+        *out = v;
+        return true;
+    }
+    before.scratch = r->j.scratch;
+    r->j = before;
+    return sp_keep_odd(r, key, "a whole number");
+}
+
+bool sp_read_id(struct reader *r, struct sp_span *out)
+{
+    return sp_json_type(&r->j) == SP_JSON_NUMBER ? sp_json_number(&r->j, out) : sp_json_string_value(&r->j, out);
+}
+
+spaa_status sp_json_status(struct reader *r)
+{
+    if (!r->j.error && sp_json_end(&r->j))
+        return SPAA_OK;
+    sp_buf_clear(&r->more);
+    sp_buf_clear(&r->more_x);
+    if (strcmp(r->j.error, "out of memory") == 0)
+        return sp_nomem(r->d);
+    struct sp_where at = sp_here(r, NULL);
+    at.offset += r->j.error_at;
+    bool utf8 = strcmp(r->j.error, "not UTF-8") == 0;
+    sp_emit_hint(r->d, utf8 ? SP_E101 : SP_E100, at, "the line was skipped; `spaa validate` checks the whole file",
+                 "%s", r->j.error);
+    sp_emit(r->d, SP_L302, sp_here(r, NULL), " ");
+    return SPAA_ERR_INPUT;
+}
+
+/* Records of other types are kept whole. */
+static spaa_status read_extension(struct reader *r, struct sp_span type, struct sp_span line)
+{
+    struct sp_span raw;
+    struct sp_extension e = {SP_STR_NONE};
+    if (!(type.n > 1 && type.p[0] == 'x' && type.p[1] == '_'))
+        sp_emit(r->d, SP_W201, sp_here(r, "type"), "\"%.*s\"", (int)(type.n < 100 ? type.n : 100), type.p);
+    sp_json_reset(&r->j, line.p, line.n);
+    sp_json_skip(&r->j, &raw);
+    spaa_status st = sp_json_status(r);
+    if (st)
+        return st;
+    sp_buf_clear(&r->text);
+    e.json = sp_json_minify(&r->text, raw) ? sp_profile_str(r->p, r->text.data, r->text.len) : SP_STR_FAIL;
+    return e.json != SP_STR_FAIL && sp_vec_push(&r->p->extensions, e) ? SPAA_OK : sp_nomem(r->d);
+}
+
+static const struct {
+    const char *type;
+    spaa_status (*read)(struct reader *r);
+} records[] = {
+    {"stack", sp_read_stack},   {"sample", sp_read_sample}, {"frame", sp_read_frame},   {"dso", sp_read_dso},
+    {"thread", sp_read_thread}, {"window", sp_read_window}, {"header", sp_read_header},
+};
+
+/* The value of `type`, which mostly comes first; the cursor is left anywhere. */
+static bool find_type(struct reader *r, struct sp_span *type)
+{
+    struct sp_span key, raw;
+    if (!sp_json_object(&r->j))
+        return false;
+    while (sp_json_key(&r->j, &key)) {
+        if (sp_span_is(key, "type") && sp_json_type(&r->j) == SP_JSON_STRING)
+            return sp_json_string_value(&r->j, type);
+        if (!sp_json_skip(&r->j, &raw))
+            return false;
+    }
+    return r->j.error ? false : sp_json_fail(&r->j, "no `type`");
+}
+
+static spaa_status defer(struct reader *r, struct sp_span line)
+{
+    r->deferred_bytes += line.n;
+    if (r->deferred_bytes > DEFERRED_MAX) {
+        sp_emit(r->d, SP_E007, sp_here(r, NULL), "more than 256 MiB of lines use what is defined after them");
+        return SPAA_ERR_LIMIT;
+    }
+    char *copy = sp_arena_dup(&r->texts, line.p, line.n);
+    struct sp_span s = {copy, line.n};
+    return copy && sp_vec_push(&r->deferred, s) && sp_vec_push(&r->deferred_lines, r->line) ? SPAA_OK
+                                                                                          : sp_nomem(r->d);
+}
+
+static spaa_status read_line(struct reader *r, struct sp_span line)
+{
+    struct sp_span type;
+    sp_json_reset(&r->j, line.p, line.n);
+    r->record = NULL;
+    if (!find_type(r, &type))
+        return sp_json_status(r);
+    char name[32];
+    struct sp_span known = {name, type.n < sizeof name ? type.n : 0};
+    memcpy(name, type.p, known.n); /* the cursor's scratch may go */
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+        if (!sp_span_is(known, records[i].type))
+            continue;
+        r->record = records[i].type;
+        sp_json_reset(&r->j, line.p, line.n);
+        sp_json_object(&r->j);
+        spaa_status st = records[i].read(r);
+        return st == SPAA_ERR_NOT_FOUND ? defer(r, line) : st;
+    }
+    return read_extension(r, type, line);
+}
+
+/* A blank line, the byte order mark of the first, or a record. */
+static spaa_status take_line(struct reader *r, const char *p, size_t n)
+{
+    if (r->line == 1 && n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
+        p += 3;
+        n -= 3;
+    }
+    while (n && (p[n - 1] == '\r' || p[n - 1] == ' ' || p[n - 1] == '\t'))
+        n--;
+    if (!n) {
+        sp_emit(r->d, SP_W207, sp_here(r, NULL), " ");
+        return SPAA_OK;
+    }
+    spaa_status st = read_line(r, (struct sp_span){p, n});
+    return st == SPAA_ERR_INPUT && !r->opts->strict ? SPAA_OK : st;
+}
+
+/* Lines of the view; the last one only when it is complete or nothing follows. */
+static spaa_status read_lines(struct reader *r, struct sp_input *in)
+{
+    const unsigned char *view;
+    size_t n, want = 1;
+    for (;;) {
+        spaa_status st = sp_input_peek(in, want, &view, &n);
+        if (st || !n)
+            return st;
+        const char *p = (const char *)view, *end = p + n;
+        const char *at = p;
+        for (const char *nl; !st && (nl = memchr(at, '\n', (size_t)(end - at))); at = nl + 1) {
+            r->line++;
+            r->offset = sp_input_offset(in) + (uint64_t)(at - p);
+            st = take_line(r, at, (size_t)(nl - at));
+        }
+        if (st)
+            return st;
+        size_t rest = (size_t)(end - at);
+        sp_input_consume(in, (size_t)(at - p));
+        if (rest && (n < want || rest >= SP_LINE_MAX)) {
+            r->line++;
+            r->offset = sp_input_offset(in);
+            if (rest >= SP_LINE_MAX) {
+                sp_emit(r->d, SP_E007, sp_here(r, NULL), "a line is longer than %zu bytes", SP_LINE_MAX);
+                return SPAA_ERR_LIMIT;
+            }
+            st = take_line(r, at, rest);
+            sp_input_consume(in, rest);
+            if (st)
+                return st;
+            rest = 0;
+        }
+        want = rest + 1 < SP_LINE_MAX / 2 ? 2 * rest + 1 : SP_LINE_MAX + 1;
+    }
+}
+
+static spaa_status read_deferred(struct reader *r)
+{
+    spaa_status st = SPAA_OK;
+    r->deferred_pass = true;
+    /* Frames first: stacks that wait may wait for frames that wait for a dso. */
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; !st && i < r->deferred.n; i++) {
+            struct sp_span type;
+            sp_json_reset(&r->j, r->deferred.v[i].p, r->deferred.v[i].n);
+            bool frame = find_type(r, &type) && sp_span_is(type, "frame");
+            r->line = r->deferred_lines.v[i];
+            r->offset = SP_NOWHERE;
+            if (frame == (pass == 0))
+                st = read_line(r, r->deferred.v[i]);
+        }
+    }
+    return st;
+}
+
+static void reader_free(struct reader *r)
+{
+    sp_json_free(&r->j);
+    sp_idmap_free(&r->dsos);
+    sp_idmap_free(&r->frames);
+    sp_buf_free(&r->more);
+    sp_buf_free(&r->more_x);
+    sp_buf_free(&r->text);
+    sp_vec_free(&r->values);
+    sp_vec_free(&r->fields);
+    sp_arena_free(&r->texts);
+    sp_vec_free(&r->contexts);
+    sp_map_free(&r->context_map);
+    sp_map_free(&r->stack_map);
+    sp_vec_free(&r->links);
+    sp_vec_free(&r->deferred);
+    sp_vec_free(&r->deferred_lines);
+}
+
+spaa_status sp_spaa_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                         struct sp_profile *p)
+{
+    struct reader *r = calloc(1, sizeof *r);
+    if (!r)
+        return sp_nomem(d);
+    *r = (struct reader){.p = p, .opts = opts, .d = d};
+    sp_json_init(&r->j, "", 0);
+    sp_buf_init(&r->more, 0);
+    sp_buf_init(&r->more_x, 0);
+    sp_buf_init(&r->text, 0);
+    sp_arena_init(&r->texts, 0);
+    spaa_status st = read_lines(r, in);
+    if (!st && !r->header_seen) {
+        sp_emit(d, SP_E105, SP_AT_LINE(1, 0), " ");
+        st = SPAA_ERR_INPUT;
+    }
+    if (!st && r->deferred.n) {
+        sp_emit(d, SP_W311, SP_AT_LINE(r->deferred_lines.v[0], SP_NOWHERE),
+                "%zu lines use dictionary records that come after them; they were read last", r->deferred.n);
+        st = read_deferred(r);
+    }
+    if (!st)
+        st = sp_finish_ids(r);
+    if (!st && opts->strict && sp_input_failed(in))
+        st = sp_input_failed(in);
+    reader_free(r);
+    free(r);
+    return st;
+}

@@ -1,0 +1,227 @@
+/* The optional records of a SPAA file: raw samples and time windows. */
+#include "formats/spaa/read.h"
+
+#include "base/num.h"
+#include "model/samples.h"
+
+static bool seconds(const struct reader *r)
+{
+    struct sp_str unit = sp_pstr(r->p, r->p->header.time_unit);
+    return !unit.n || sp_str_is(unit, "seconds");
+}
+
+/* Nanoseconds where the same text comes back from them, else the text beside. */
+static bool read_timestamp(struct reader *r, struct sp_span key, struct sp_sample *x)
+{
+    uint32_t text = SP_STR_NONE;
+    if (!sp_read_number_text(r, key, &text))
+        return false;
+    if (text == SP_STR_NONE)
+        return true;
+    struct sp_str s = sp_pstr(r->p, text);
+    char back[32];
+    if (seconds(r) && sp_seconds_ns(s.p, s.n, &x->time)) {
+        x->flags |= SP_SAMPLE_TIME;
+        if (sp_ns_seconds(x->time, back) == s.n && memcmp(back, s.p, s.n) == 0)
+            return true;
+    }
+    x->time_text = text;
+    return true;
+}
+
+static bool read_period(struct reader *r, struct sp_span key, struct sp_sample *x)
+{
+    if (sp_json_type(&r->j) != SP_JSON_NUMBER)
+        return sp_keep_odd(r, key, "a number");
+    struct sp_span s;
+    if (!sp_json_number(&r->j, &s))
+        return false;
+    if (sp_parse_i64(s.p, s.p + s.n, &x->period) == s.n && x->period > SP_DECIMAL && !sp_span_is(s, "-0"))
+        return true;
+    x->period = SP_DECIMAL;
+    x->period_text = sp_profile_str(r->p, s.p, s.n);
+    return x->period_text != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
+}
+
+static bool read_sample_event(struct reader *r, struct sp_span key, struct sp_sample *x)
+{
+    struct sp_json before = r->j;
+    struct sp_span s;
+    if (sp_json_type(&r->j) == SP_JSON_STRING) {
+        if (!sp_json_string_value(&r->j, &s))
+            return false;
+        x->event = sp_event_find(r->p, s.p, s.n);
+        if (x->event != SP_NONE)
+            return true;
+        before.scratch = r->j.scratch;
+        r->j = before;
+        sp_emit(r->d, SP_E114, sp_here(r, "event"), " ");
+    }
+    return sp_keep_member(r, key);
+}
+
+/* The members of a sample's context, raw and minified, without the braces. */
+static bool read_sample_context(struct reader *r, struct sp_span key, struct sp_sample *x)
+{
+    struct sp_span raw;
+    if (sp_json_type(&r->j) != SP_JSON_OBJECT)
+        return sp_keep_odd(r, key, "an object");
+    if (!sp_json_skip(&r->j, &raw))
+        return false;
+    x->flags |= SP_SAMPLE_CONTEXT;
+    sp_buf_clear(&r->text);
+    if (!sp_json_minify(&r->text, raw))
+        return sp_json_fail(&r->j, "out of memory");
+    if (r->text.len > 2)
+        x->context = sp_profile_str(r->p, r->text.data + 1, r->text.len - 2);
+    return x->context != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
+}
+
+static bool read_reference(struct reader *r, uint32_t *stack)
+{
+    struct sp_stack_id id;
+    if (!sp_read_stack_id(r, &id))
+        return false;
+    *stack = sp_find_stack(r, &id);
+    return true;
+}
+
+/* References that are not there (yet) make the record wait; in the last pass they are reported. */
+static spaa_status settle(struct reader *r, bool missing)
+{
+    if (missing && !r->deferred_pass)
+        return SPAA_ERR_NOT_FOUND;
+    if (missing)
+        sp_emit(r->d, SP_E118, sp_here(r, "stack_id"), " ");
+    return SPAA_OK;
+}
+
+static bool sample_member(struct reader *r, struct sp_span key, struct sp_sample *x, bool *has_stack)
+{
+    struct sp_span s;
+    if (sp_span_is(key, "type"))
+        return sp_json_skip(&r->j, &s);
+    if (sp_span_is(key, "timestamp"))
+        return read_timestamp(r, key, x);
+    if (sp_span_is(key, "pid"))
+        return sp_read_i64(r, key, &x->pid);
+    if (sp_span_is(key, "tid"))
+        return sp_read_i64(r, key, &x->tid);
+    if (sp_span_is(key, "cpu"))
+        return sp_read_i64(r, key, &x->cpu);
+    if (sp_span_is(key, "event"))
+        return read_sample_event(r, key, x);
+    if (sp_span_is(key, "period"))
+        return read_period(r, key, x);
+    if (sp_span_is(key, "stack_id")) {
+        *has_stack = true;
+        return read_reference(r, &x->stack);
+    }
+    if (sp_span_is(key, "context"))
+        return read_sample_context(r, key, x);
+    return sp_keep_member(r, key);
+}
+
+spaa_status sp_read_sample(struct reader *r)
+{
+    struct sp_sample x = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .period = SP_ABSENT,
+                          .stack = SP_NONE, .event = SP_NONE};
+    bool has_stack = false;
+    struct sp_span key;
+    while (sp_json_key(&r->j, &key) && sample_member(r, key, &x, &has_stack))
+        ;
+    spaa_status st = sp_json_status(r);
+    if (!st)
+        x.more = sp_take_more(r);
+    if (!st && x.more == SP_STR_FAIL)
+        return sp_nomem(r->d);
+    if (!st)
+        st = settle(r, has_stack && x.stack == SP_NONE);
+    if (!st && !r->p->samples)
+        st = sp_samples_new(r->d, &r->p->samples);
+    return st ? st : sp_samples_add(r->p->samples, &x);
+}
+
+static bool read_window_row(struct reader *r, bool *missing)
+{
+    struct sp_window_row row = {.stack = SP_NONE, .layout = SP_NONE};
+    struct sp_buf more;
+    struct sp_span key, s;
+    sp_buf_init(&more, 0);
+    if (!sp_json_object(&r->j))
+        return false;
+    while (sp_json_key(&r->j, &key)) {
+        bool ok;
+        if (sp_span_is(key, "stack_id")) {
+            ok = read_reference(r, &row.stack);
+            *missing = *missing || (ok && row.stack == SP_NONE);
+        } else if (sp_span_is(key, "weights") && sp_json_type(&r->j) == SP_JSON_ARRAY) {
+            ok = sp_read_weights(r, &row.layout);
+            row.first = (uint32_t)r->p->values.n;
+            for (size_t i = 0; ok && i < r->values.n; i++)
+                if (!sp_vec_push(&r->p->values, r->values.v[i]))
+                    ok = sp_json_fail(&r->j, "out of memory");
+        } else {
+            sp_buf_puts(&more, more.len ? "," : "");
+            sp_json_string(&more, key.p, key.n);
+            sp_buf_ch(&more, ':');
+            ok = sp_json_skip(&r->j, &s) && sp_json_minify(&more, s);
+        }
+        if (!ok)
+            break;
+    }
+    if (more.len)
+        row.more = more.failed ? SP_STR_FAIL : sp_profile_str(r->p, more.data, more.len);
+    sp_buf_free(&more);
+    if (row.more == SP_STR_FAIL || !sp_vec_push(&r->p->window_rows, row))
+        return sp_json_fail(&r->j, "out of memory");
+    return !r->j.error;
+}
+
+static bool window_member(struct reader *r, struct sp_span key, struct sp_window *x, bool *missing)
+{
+    struct sp_span s;
+    if (sp_span_is(key, "type"))
+        return sp_json_skip(&r->j, &s);
+    if (sp_span_is(key, "id"))
+        return sp_read_raw(r, &x->id);
+    if (sp_span_is(key, "start"))
+        return sp_read_number_text(r, key, &x->start);
+    if (sp_span_is(key, "end"))
+        return sp_read_number_text(r, key, &x->end);
+    if (sp_span_is(key, "unit"))
+        return sp_read_str(r, key, &x->unit);
+    if (!sp_span_is(key, "by_stack") || sp_json_type(&r->j) != SP_JSON_ARRAY)
+        return sp_keep_member(r, key);
+    sp_json_array(&r->j);
+    x->first = (uint32_t)r->p->window_rows.n;
+    while (sp_json_item(&r->j))
+        if (!read_window_row(r, missing))
+            return false;
+    x->n = (uint32_t)r->p->window_rows.n - x->first;
+    return !r->j.error;
+}
+
+spaa_status sp_read_window(struct reader *r)
+{
+    struct sp_window x = {0};
+    size_t rows = r->p->window_rows.n, values = r->p->values.n;
+    bool missing = false;
+    struct sp_span key;
+    while (sp_json_key(&r->j, &key) && window_member(r, key, &x, &missing))
+        ;
+    spaa_status st = sp_json_status(r);
+    if (!st)
+        x.more = sp_take_more(r);
+    if (!st && x.more == SP_STR_FAIL)
+        return sp_nomem(r->d);
+    if (!st)
+        st = settle(r, missing);
+    if (!st && !sp_vec_push(&r->p->windows, x))
+        st = sp_nomem(r->d);
+    if (st) {
+        r->p->window_rows.n = rows;
+        r->p->values.n = values;
+    }
+    return st;
+}

@@ -1,0 +1,14 @@
+/* SPAA 1.0: what the files of this folder share. */
+#ifndef SP_FORMATS_SPAA_H
+#define SP_FORMATS_SPAA_H
+
+#include "formats/format.h"
+
+#define SP_IDENTITY_NAME "xxh3-64/1" /* model/identity.h */
+
+spaa_status sp_spaa_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                         struct sp_profile *p);
+spaa_status sp_spaa_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                          struct sp_output *out);
+
+#endif

@@ -1,0 +1,548 @@
+/*
+ * Stack records of a SPAA file: most of its bytes.
+ *
+ * Three texts repeat from record to record and are recognised by comparing bytes instead of parsing:
+ * the context object (a JSON object ends itself, so a known text that is a prefix of what stands here
+ * is the same object), and lists of weights, whose literals between the numbers repeat. Anything else
+ * takes the cursor.
+ */
+#include "formats/spaa/read.h"
+
+#include "base/hash.h"
+#include "base/num.h"
+
+static struct sp_span keep_text(struct reader *r, struct sp_span s)
+{
+    char *t = sp_arena_dup(&r->texts, s.p, s.n);
+    return (struct sp_span){t, t ? s.n : 0};
+}
+
+/* ---- context ---- */
+
+static bool context_member(struct reader *r, struct sp_span key, struct sp_context *c)
+{
+    if (sp_span_is(key, "pid"))
+        return sp_read_i64(r, key, &c->pid);
+    if (sp_span_is(key, "tid"))
+        return sp_read_i64(r, key, &c->tid);
+    if (sp_span_is(key, "cpu"))
+        return sp_read_i64(r, key, &c->cpu);
+    if (sp_span_is(key, "comm"))
+        return sp_read_str(r, key, &c->comm);
+    if (sp_span_is(key, "x_state"))
+        return sp_read_str(r, key, &c->state);
+    if (sp_span_is(key, "x_source"))
+        return sp_read_str(r, key, &c->source);
+    if (!sp_span_is(key, "event") || sp_json_type(&r->j) != SP_JSON_STRING)
+        return sp_keep_member(r, key);
+    struct sp_span name;
+    if (!sp_json_string_value(&r->j, &name))
+        return false;
+    c->event = sp_event_find(r->p, name.p, name.n);
+    if (c->event != SP_NONE)
+        return true;
+    sp_emit(r->d, SP_E114, sp_here(r, "context.event"), "\"%.*s\"", (int)(name.n < 200 ? name.n : 200), name.p);
+    sp_buf_puts(&r->more, ",\"event\":");
+    return sp_json_string(&r->more, name.p, name.n);
+}
+
+/* At an object that was not seen before. The members gathered for the stack itself are kept apart. */
+static bool parse_context(struct reader *r, uint32_t *out)
+{
+    struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = SP_NONE};
+    struct sp_buf more = r->more, more_x = r->more_x;
+    sp_buf_init(&r->more, 0);
+    sp_buf_init(&r->more_x, 0);
+    struct sp_span key;
+    if (sp_json_object(&r->j))
+        while (sp_json_key(&r->j, &key) && context_member(r, key, &c))
+            ;
+    c.more = sp_take_more(r);
+    sp_buf_free(&r->more);
+    sp_buf_free(&r->more_x);
+    r->more = more;
+    r->more_x = more_x;
+    if (r->j.error)
+        return false;
+    *out = c.more == SP_STR_FAIL ? SP_NONE : sp_context_intern(r->p, &c);
+    return *out != SP_NONE || sp_json_fail(&r->j, "out of memory");
+}
+
+static inline bool stands_here(const struct sp_json *j, struct sp_span s)
+{
+    return s.n && s.n <= (size_t)(j->end - j->p) && memcmp(j->p, s.p, s.n) == 0;
+}
+
+static bool read_context(struct reader *r, uint32_t *out)
+{
+    for (unsigned i = 0; i < CONTEXTS_RECENT; i++) {
+        const struct context_text *t = &r->recent[i];
+        if (stands_here(&r->j, t->raw)) {
+            r->j.p += t->raw.n;
+            *out = t->context;
+            return true;
+        }
+    }
+    struct sp_json before = r->j;
+    struct sp_span raw;
+    if (!sp_json_skip(&r->j, &raw))
+        return false;
+    uint64_t hash = sp_hash64(raw.p, raw.n);
+    struct context_text found = {{0}, SP_NONE};
+    struct sp_probe at = sp_map_probe(&r->context_map, hash);
+    for (uint32_t i; found.context == SP_NONE && (i = sp_map_next(&r->context_map, &at)) != SP_MAP_NONE;)
+        if (r->contexts.v[i].raw.n == raw.n && memcmp(r->contexts.v[i].raw.p, raw.p, raw.n) == 0)
+            found = r->contexts.v[i];
+    if (found.context == SP_NONE) {
+        before.scratch = r->j.scratch;
+        r->j = before;
+        if (!parse_context(r, &found.context))
+            return false;
+        found.raw = keep_text(r, raw);
+        if (!found.raw.p || !sp_map_add(&r->context_map, hash, (uint32_t)r->contexts.n) ||
+            !sp_vec_push(&r->contexts, found))
+            return sp_json_fail(&r->j, "out of memory");
+    }
+    r->recent[r->next_recent++ % CONTEXTS_RECENT] = found;
+    *out = found.context;
+    return true;
+}
+
+/* ---- weights ---- */
+
+/* Reads "metric", "value", "unit" and others of one weight, the cursor behind its brace. */
+static bool read_weight(struct reader *r, struct sp_weight_field *f, struct sp_value *v, struct sp_span *number)
+{
+    struct sp_span key, s;
+    struct sp_buf more;
+    sp_buf_init(&more, 0);
+    *f = (struct sp_weight_field){SP_NONE, 0, 0};
+    *v = (struct sp_value){SP_ABSENT, 0};
+    while (sp_json_key(&r->j, &key)) {
+        enum sp_json_type t = sp_json_type(&r->j);
+        if (sp_span_is(key, "metric") && t == SP_JSON_STRING) {
+            if (sp_json_string_value(&r->j, &s) && (f->metric = sp_metric_intern(r->p, s.p, s.n)) == SP_NONE)
+                sp_json_fail(&r->j, "too many metrics");
+        } else if (sp_span_is(key, "value") && t == SP_JSON_NUMBER) {
+            if (!sp_json_number(&r->j, &s))
+                break;
+            *number = s;
+            if (sp_parse_i64(s.p, s.p + s.n, &v->v) != s.n || v->v <= SP_DECIMAL || sp_span_is(s, "-0")) {
+                v->v = SP_DECIMAL;
+                if ((v->text = sp_profile_str(r->p, s.p, s.n)) == SP_STR_FAIL)
+                    sp_json_fail(&r->j, "out of memory");
+            }
+        } else if (sp_span_is(key, "unit") && t == SP_JSON_STRING) {
+            if (sp_json_string_value(&r->j, &s) && (f->unit = sp_profile_str(r->p, s.p, s.n)) == SP_STR_FAIL)
+                sp_json_fail(&r->j, "out of memory");
+        } else {
+            sp_buf_puts(&more, more.len ? "," : "");
+            sp_json_string(&more, key.p, key.n);
+            sp_buf_ch(&more, ':');
+            if (!sp_json_skip(&r->j, &s))
+                break;
+            sp_json_minify(&more, s);
+        }
+    }
+    if (more.len)
+        f->more = more.failed ? SP_STR_FAIL : sp_profile_str(r->p, more.data, more.len);
+    sp_buf_free(&more);
+    if (f->more == SP_STR_FAIL)
+        return sp_json_fail(&r->j, "out of memory");
+    return !r->j.error;
+}
+
+/* Remembers the literals around the numbers of the list that was just read from `from` on. */
+static void learn(struct reader *r, const char *from, const struct sp_span *numbers, uint32_t layout)
+{
+    size_t n = r->values.n;
+    if (!n || n > TEMPLATE_VALUES)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (r->values.v[i].v == SP_DECIMAL || r->values.v[i].v < 0 || !numbers[i].p)
+            return;
+    struct template t = {.layout = layout, .n = (unsigned)n};
+    for (size_t i = 0; i <= n; i++) {
+        const char *to = i < n ? numbers[i].p : r->j.p;
+        t.part[i] = keep_text(r, (struct sp_span){from, (size_t)(to - from)});
+        if (!t.part[i].p)
+            return;
+        if (i < n) {
+            from = numbers[i].p + numbers[i].n;
+            t.metrics[i] = r->fields.v[i].metric;
+        }
+    }
+    unsigned slot = r->next_template++ % TEMPLATES;
+    r->templates[slot] = t;
+    if (r->ntemplates < TEMPLATES)
+        r->ntemplates++;
+    r->last_template = slot;
+}
+
+/* Up to 18 digits without a leading zero, ended by something that does not go on a number. */
+static inline const char *plain_number(const char *p, const char *end, int64_t *out)
+{
+    const char *s = p;
+    uint64_t v = 0;
+    while (s < end && (unsigned char)(*s - '0') < 10)
+        v = v * 10 + (unsigned char)(*s++ - '0');
+    if (s == p || s - p > 18 || (*p == '0' && s - p > 1))
+        return NULL;
+    *out = (int64_t)v;
+    return s;
+}
+
+static bool match(struct reader *r, const struct template *t)
+{
+    struct sp_json j = r->j;
+    for (unsigned i = 0; i < t->n; i++) {
+        if (!stands_here(&j, t->part[i]))
+            return false;
+        const char *after = plain_number(j.p + t->part[i].n, j.end, &r->values.v[i].v);
+        if (!after)
+            return false;
+        r->values.v[i].text = 0;
+        j.p = after;
+    }
+    if (!stands_here(&j, t->part[t->n]))
+        return false;
+    r->j.p = j.p + t->part[t->n].n;
+    r->values.n = t->n;
+    return true;
+}
+
+bool sp_read_weights(struct reader *r, uint32_t *layout)
+{
+    if (!sp_vec_reserve(&r->values, TEMPLATE_VALUES))
+        return sp_json_fail(&r->j, "out of memory");
+    for (unsigned i = 0; i < r->ntemplates; i++) {
+        unsigned slot = (r->last_template + i) % r->ntemplates;
+        if (match(r, &r->templates[slot])) {
+            r->last_template = slot;
+            *layout = r->templates[slot].layout;
+            return true;
+        }
+    }
+    struct sp_span numbers[TEMPLATE_VALUES] = {{0}}, number;
+    const char *from = r->j.p;
+    r->values.n = r->fields.n = 0;
+    if (!sp_json_array(&r->j))
+        return false;
+    while (sp_json_item(&r->j)) {
+        struct sp_weight_field f;
+        struct sp_value v;
+        number = (struct sp_span){0};
+        if (!sp_json_object(&r->j) || !read_weight(r, &f, &v, &number))
+            return false;
+        if (f.metric == SP_NONE) {
+            sp_emit(r->d, SP_E109, sp_here(r, "weights.metric"), "the weight is skipped");
+            continue;
+        }
+        if (r->values.n < TEMPLATE_VALUES)
+            numbers[r->values.n] = number;
+        if (!sp_vec_push(&r->values, v) || !sp_vec_push(&r->fields, f))
+            return sp_json_fail(&r->j, "out of memory");
+    }
+    if (r->j.error)
+        return false;
+    *layout = sp_layout_intern(r->p, r->fields.v, r->fields.n);
+    if (*layout == SP_NONE)
+        return sp_json_fail(&r->j, "out of memory");
+    learn(r, from, numbers, *layout);
+    return true;
+}
+
+/* ---- the record ---- */
+
+struct stack_fields {
+    struct sp_stack s;
+    struct sp_stack_id id;
+    uint32_t exclusive_frame; /* SP_NONE: none stated */
+    bool has_exclusive, exclusive_missing;
+    uint32_t exclusive_layout, exclusive_first, exclusive_more;
+    struct sp_related related;
+    uint64_t missing; /* frames that are not (yet) defined */
+};
+
+/* Numbers straight into the profile's frame array; the usual small ids by one load each. */
+static bool read_frames(struct reader *r, struct stack_fields *x)
+{
+    struct sp_profile *p = r->p;
+    struct sp_json *j = &r->j;
+    x->s.first = p->stack_frames.n;
+    if (!sp_json_array(j))
+        return false;
+    for (;;) {
+        /* At least two bytes per item: what fits the rest of the line needs no check in the loop. */
+        size_t room = 64;
+        if (!sp_vec_reserve(&p->stack_frames, p->stack_frames.n + room))
+            return sp_json_fail(j, "out of memory");
+        uint32_t *at = p->stack_frames.v + p->stack_frames.n, *full = at + room;
+        while (at < full) {
+            const char *s = j->p;
+            if (!j->first && s < j->end && *s == ',')
+                s++;
+            else if (!j->first)
+                break;
+            uint64_t v = 0;
+            const char *digits = s;
+            while (s < j->end && (unsigned char)(*s - '0') < 10 && s - digits < 10)
+                v = v * 10 + (unsigned char)(*s++ - '0');
+            if (s == digits || s >= j->end || (*s != ',' && *s != ']') || (*digits == '0' && s - digits > 1))
+                break;
+            uint32_t f = sp_idmap_small(&r->frames, v);
+            if (f == SP_NONE)
+                break;
+            *at++ = f;
+            j->p = s;
+            j->first = false;
+        }
+        p->stack_frames.n = (size_t)(at - p->stack_frames.v);
+        if (at == full)
+            continue;
+        /* The cursor, for one item: white space, other ids, the end, errors. */
+        if (!sp_json_item(j))
+            break;
+        struct sp_span id;
+        if (!sp_read_id(r, &id))
+            return false;
+        uint32_t f = sp_idmap_find(r, &r->frames, id);
+        x->missing += f == SP_NONE;
+        if (f != SP_NONE && !sp_vec_push(&p->stack_frames, f))
+            return sp_json_fail(j, "out of memory");
+    }
+    x->s.n = (uint32_t)(p->stack_frames.n - x->s.first);
+    return !j->error;
+}
+
+static bool keep_weights(struct reader *r, uint32_t *first)
+{
+    *first = (uint32_t)r->p->values.n;
+    if (r->p->values.n + r->values.n >= SP_NONE)
+        return sp_json_fail(&r->j, "too many weights");
+    for (size_t i = 0; i < r->values.n; i++)
+        if (!sp_vec_push(&r->p->values, r->values.v[i]))
+            return sp_json_fail(&r->j, "out of memory");
+    return true;
+}
+
+static bool read_exclusive(struct reader *r, struct sp_span key, struct stack_fields *x)
+{
+    if (sp_json_type(&r->j) != SP_JSON_OBJECT)
+        return sp_keep_odd(r, key, "an object");
+    x->has_exclusive = true;
+    struct sp_buf more;
+    sp_buf_init(&more, 0);
+    struct sp_span s;
+    sp_json_object(&r->j);
+    while (sp_json_key(&r->j, &key)) {
+        if (sp_span_is(key, "frame")) {
+            if (!sp_read_id(r, &s))
+                break;
+            x->exclusive_frame = sp_idmap_find(r, &r->frames, s);
+            x->exclusive_missing = x->exclusive_frame == SP_NONE;
+        } else if (sp_span_is(key, "weights") && sp_json_type(&r->j) == SP_JSON_ARRAY) {
+            if (!sp_read_weights(r, &x->exclusive_layout) || !keep_weights(r, &x->exclusive_first))
+                break;
+        } else {
+            sp_buf_puts(&more, more.len ? "," : "");
+            sp_json_string(&more, key.p, key.n);
+            sp_buf_ch(&more, ':');
+            if (!sp_json_skip(&r->j, &s))
+                break;
+            sp_json_minify(&more, s);
+        }
+    }
+    if (more.len)
+        x->exclusive_more = more.failed ? SP_STR_FAIL : sp_profile_str(r->p, more.data, more.len);
+    sp_buf_free(&more);
+    if (x->exclusive_more == SP_STR_FAIL)
+        return sp_json_fail(&r->j, "out of memory");
+    return !r->j.error;
+}
+
+static bool read_related(struct reader *r, struct sp_span key, struct stack_fields *x)
+{
+    if (sp_json_type(&r->j) != SP_JSON_ARRAY)
+        return sp_keep_odd(r, key, "an array of stack ids");
+    x->related.first = (uint32_t)r->p->related_stacks.n;
+    sp_json_array(&r->j);
+    while (sp_json_item(&r->j)) {
+        struct pending_link l = {(uint32_t)r->p->related_stacks.n, {0}};
+        if (!sp_read_stack_id(r, &l.id))
+            return false;
+        if (r->p->related_stacks.n >= SP_NONE - 1 || !sp_vec_push(&r->p->related_stacks, SP_NONE) ||
+            !sp_vec_push(&r->links, l))
+            return sp_json_fail(&r->j, "out of memory");
+        x->related.n++;
+    }
+    return !r->j.error;
+}
+
+static bool read_stack_type(struct reader *r, struct sp_span key, struct stack_fields *x)
+{
+    struct sp_span s;
+    if (sp_json_type(&r->j) != SP_JSON_STRING)
+        return sp_keep_odd(r, key, "a string");
+    if (!sp_json_string_value(&r->j, &s))
+        return false;
+    int t = sp_name_index(sp_stack_type_names, s.p, s.n);
+    if (t < 0)
+        sp_emit(r->d, SP_W203, sp_here(r, "stack_type"), "taken as unified");
+    x->s.type = (uint8_t)(t < 0 ? SP_UNIFIED : t);
+    return true;
+}
+
+static bool stack_member(struct reader *r, struct sp_span key, struct stack_fields *x, uint32_t *first)
+{
+    struct sp_span s;
+    if (sp_span_is(key, "frames") && sp_json_type(&r->j) == SP_JSON_ARRAY)
+        return read_frames(r, x);
+    if (sp_span_is(key, "weights") && sp_json_type(&r->j) == SP_JSON_ARRAY)
+        return sp_read_weights(r, &x->s.layout) && keep_weights(r, first);
+    if (sp_span_is(key, "context") && sp_json_type(&r->j) == SP_JSON_OBJECT)
+        return read_context(r, &x->s.context);
+    if (sp_span_is(key, "id"))
+        return sp_read_stack_id(r, &x->id);
+    if (sp_span_is(key, "exclusive"))
+        return read_exclusive(r, key, x);
+    if (sp_span_is(key, "stack_type"))
+        return read_stack_type(r, key, x);
+    if (sp_span_is(key, "type"))
+        return sp_json_skip(&r->j, &s);
+    if (sp_span_is(key, "related_stacks"))
+        return read_related(r, key, x);
+    return sp_keep_member(r, key);
+}
+
+static bool same_values(const struct sp_value *a, const struct sp_value *b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (a[i].v != b[i].v || a[i].text != b[i].text)
+            return false;
+    return true;
+}
+
+/* Usual: the leaf, with the stack's own weights. Everything else is kept as it was said. */
+static bool settle_exclusive(struct reader *r, struct stack_fields *x, uint32_t first)
+{
+    struct sp_profile *p = r->p;
+    const struct sp_layout *l = x->s.layout == SP_NONE ? NULL : &p->layouts.v[x->s.layout];
+    x->s.exclusive = SP_EXCLUSIVE_NONE;
+    if (!x->has_exclusive)
+        return true;
+    if (x->exclusive_missing)
+        sp_emit(r->d, SP_E113, sp_here(r, "exclusive.frame"), "ignored");
+    if (l && x->s.n && x->exclusive_frame == p->stack_frames.v[x->s.first] && !x->exclusive_more &&
+        x->exclusive_layout == x->s.layout &&
+        same_values(p->values.v + first, p->values.v + x->exclusive_first, l->n)) {
+        x->s.exclusive = SP_EXCLUSIVE_SAME;
+        return true;
+    }
+    if (x->exclusive_frame != SP_NONE && x->s.n && x->exclusive_frame != p->stack_frames.v[x->s.first])
+        sp_emit(r->d, SP_E116, sp_here(r, "exclusive.frame"), " ");
+    struct sp_exclusive e = {x->exclusive_frame, x->exclusive_layout, x->exclusive_first, x->exclusive_more};
+    if (p->exclusives.n >= SP_NONE - 2 || !sp_vec_push(&p->exclusives, e))
+        return false;
+    x->s.exclusive = (uint32_t)p->exclusives.n + 1;
+    return true;
+}
+
+/* Values of the list at `first` into the columns of `stack`. */
+static bool enter_weights(struct reader *r, uint32_t stack, const struct stack_fields *x, uint32_t first)
+{
+    struct sp_profile *p = r->p;
+    if (x->s.layout == SP_NONE)
+        return true;
+    const struct sp_layout *l = &p->layouts.v[x->s.layout];
+    for (uint32_t i = 0; i < l->n; i++) {
+        uint32_t metric = p->layout_fields.v[l->first + i].metric;
+        struct sp_value v = p->values.v[first + i];
+        struct sp_column *c = &p->columns[metric];
+        if (v.v == SP_DECIMAL) {
+            struct sp_str t = sp_pstr(p, v.text);
+            if (!sp_weight_set_text(p, stack, metric, t.p, t.n))
+                return false;
+        } else if (v.v == SP_ABSENT) {
+            continue;
+        } else if (c->n == stack && c->n < c->cap) {
+            c->v[c->n++] = v.v;
+        } else if (!sp_weight_set(p, stack, metric, v.v)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check_weights(struct reader *r, const struct stack_fields *x)
+{
+    struct sp_profile *p = r->p;
+    uint32_t event = p->contexts.v[x->s.context].event;
+    uint32_t primary = event == SP_NONE ? SP_NONE : p->events.v[event].primary;
+    if (primary == SP_NONE)
+        return;
+    const struct sp_layout *l = x->s.layout == SP_NONE ? NULL : &p->layouts.v[x->s.layout];
+    for (uint32_t i = 0; l && i < l->n; i++)
+        if (p->layout_fields.v[l->first + i].metric == primary)
+            return;
+    sp_emit(r->d, SP_E115, sp_here(r, "weights"), " ");
+}
+
+static spaa_status add_stack(struct reader *r, struct stack_fields *x, uint32_t first)
+{
+    struct sp_profile *p = r->p;
+    if (x->s.context == SP_NONE) {
+        struct sp_context none = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = SP_NONE};
+        sp_emit(r->d, SP_E109, sp_here(r, "context"), " ");
+        x->s.context = sp_context_intern(p, &none);
+    }
+    if (p->header.root_first)
+        for (uint32_t i = 0, n = x->s.n; i < n / 2; i++) {
+            uint32_t *f = p->stack_frames.v + x->s.first, t = f[i];
+            f[i] = f[n - 1 - i];
+            f[n - 1 - i] = t;
+        }
+    x->s.more = sp_take_more(r);
+    if (x->s.more == SP_STR_FAIL || x->s.context == SP_NONE || p->stacks.n >= SP_NONE - 1)
+        return sp_nomem(r->d);
+    if (x->related.n) {
+        if (!sp_vec_push(&p->related, x->related))
+            return sp_nomem(r->d);
+        x->s.related = (uint32_t)p->related.n;
+    }
+    if (!settle_exclusive(r, x, first) || !sp_vec_push(&p->stacks, x->s) || !sp_vec_push(&p->ids, x->id) ||
+        !enter_weights(r, (uint32_t)p->stacks.n - 1, x, first))
+        return sp_nomem(r->d);
+    check_weights(r, x);
+    return SPAA_OK;
+}
+
+spaa_status sp_read_stack(struct reader *r)
+{
+    struct sp_profile *p = r->p;
+    struct stack_fields x = {.s = {.context = SP_NONE, .layout = SP_NONE, .type = SP_UNIFIED},
+                             .exclusive_frame = SP_NONE,
+                             .exclusive_layout = SP_NONE};
+    size_t frames = p->stack_frames.n, values = p->values.n, related = p->related_stacks.n, links = r->links.n;
+    uint32_t first = 0;
+    struct sp_span key;
+    x.s.first = frames;
+    while (sp_json_key(&r->j, &key) && stack_member(r, key, &x, &first))
+        ;
+    spaa_status st = sp_json_status(r);
+    if (!st && x.missing && !r->deferred_pass)
+        st = SPAA_ERR_NOT_FOUND; /* its frames may come later */
+    if (!st && x.missing)
+        sp_emit(r->d, SP_E113, sp_here(r, "frames"), "%llu of them; they are left out",
+                (unsigned long long)x.missing);
+    if (!st)
+        st = add_stack(r, &x, first);
+    if (st) {
+        p->stack_frames.n = frames;
+        p->related_stacks.n = related;
+        r->links.n = links;
+    }
+    if (st || x.s.exclusive <= SP_EXCLUSIVE_SAME)
+        p->values.n = values;
+    return st;
+}

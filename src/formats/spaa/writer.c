@@ -1,0 +1,564 @@
+/*
+ * Writes SPAA 1.0 in canonical form: `type` first, then the specification's field order, `x_` keys
+ * last, no spaces; header, dso, frame, thread, stack, sample, window, extensions; dictionaries sorted by
+ * content and numbered from 1, stacks by descending primary weight, ties by id. Equal profiles give
+ * equal bytes. Members at their default (func_resolved true, inlined false, inline_depth 0) are left out.
+ *
+ * Stacks are most of a file, so their texts are assembled from prepared pieces: one per frame number,
+ * per context, per field of a layout.
+ */
+#include "formats/spaa/spaa.h"
+
+#include "base/num.h"
+#include "json/json.h"
+#include "model/identity.h"
+#include "model/order.h"
+#include "model/samples.h"
+
+#include <stdlib.h>
+
+/* "123," of a frame's number, ready to be copied as 16 bytes. */
+struct frame_text {
+    char t[15];
+    uint8_t n;
+};
+
+struct writer {
+    struct sp_profile *p;
+    struct sp_output *out;
+    struct sp_order order;
+    struct sp_buf b;       /* the record being built */
+    struct sp_buf raw_hex; /* members of its x_raw_hex */
+    struct frame_text *frames;
+    struct sp_str *contexts; /* `,"context":…` up to and with `"weights":[`, by context */
+    struct sp_str *fields;   /* `{"metric":"x","value":` per layout field */
+    struct sp_arena pieces;
+};
+
+/* A string member; bytes that are no UTF-8 are kept in x_raw_hex. The key brings comma and colon. */
+static void str_member(struct writer *w, const char *key, const char *name, uint32_t s)
+{
+    struct sp_str v = sp_pstr(w->p, s);
+    bool damaged;
+    sp_buf_puts(&w->b, key);
+    sp_json_string_to(&w->b, v.p, v.n, &damaged);
+    if (!damaged)
+        return;
+    sp_buf_printf(&w->raw_hex, "%s\"%s\":\"", w->raw_hex.len ? "," : "", name);
+    for (uint32_t i = 0; i < v.n; i++)
+        sp_buf_printf(&w->raw_hex, "%02x", (unsigned char)v.p[i]);
+    sp_buf_ch(&w->raw_hex, '"');
+}
+
+static void opt_str(struct writer *w, const char *key, const char *name, uint32_t s)
+{
+    if (s != SP_STR_NONE)
+        str_member(w, key, name, s);
+}
+
+/* Number texts, raw JSON and `more` members go out as they are. */
+static void raw(struct writer *w, const char *key, uint32_t s)
+{
+    if (s == SP_STR_NONE)
+        return;
+    struct sp_str v = sp_pstr(w->p, s);
+    sp_buf_puts(&w->b, key);
+    sp_buf_add(&w->b, v.p, v.n);
+}
+
+/* Ends the record: raw_hex, what the tables have no field for, the brace, the newline. */
+static spaa_status end_record(struct writer *w, uint32_t more)
+{
+    raw(w, ",", more);
+    if (w->raw_hex.len) {
+        sp_buf_puts(&w->b, ",\"x_raw_hex\":{");
+        sp_buf_add(&w->b, w->raw_hex.data, w->raw_hex.len);
+        sp_buf_ch(&w->b, '}');
+        sp_buf_clear(&w->raw_hex);
+    }
+    sp_buf_add(&w->b, "}\n", 2);
+    if (w->b.failed)
+        return sp_nomem(w->p->diags);
+    sp_write(w->out, w->b.data, w->b.len);
+    sp_buf_clear(&w->b);
+    return w->out->status;
+}
+
+static void write_event(struct writer *w, const struct sp_event *e)
+{
+    struct sp_buf *b = &w->b;
+    str_member(w, "{\"name\":", "event", e->name);
+    sp_buf_printf(b, ",\"kind\":\"%s\",\"sampling\":{\"mode\":\"%s\"", sp_event_kind_names[e->kind],
+                  sp_mode_names[e->mode]);
+    if (e->primary != SP_NONE)
+        str_member(w, ",\"primary_metric\":", "primary_metric", w->p->metrics.v[e->primary].name);
+    raw(w, ",\"sample_period\":", e->sample_period);
+    raw(w, ",\"frequency_hz\":", e->frequency_hz);
+    raw(w, ",", e->sampling_more);
+    sp_buf_ch(b, '}');
+    raw(w, ",\"allocation_tracking\":", e->allocation_tracking);
+    raw(w, ",", e->more);
+    sp_buf_ch(b, '}');
+}
+
+static void write_host(struct writer *w, const struct sp_host *h)
+{
+    if (!h->name && !h->os && !h->arch && !h->cpus)
+        return;
+    sp_buf_puts(&w->b, ",\"host\":{");
+    size_t from = w->b.len;
+    opt_str(w, ",\"name\":", "host.name", h->name);
+    opt_str(w, ",\"os\":", "host.os", h->os);
+    opt_str(w, ",\"arch\":", "host.arch", h->arch);
+    raw(w, ",\"cpus\":", h->cpus);
+    if (!w->b.failed) { /* the first member has no comma */
+        memmove(w->b.data + from, w->b.data + from + 1, w->b.len - from - 1);
+        w->b.len--;
+    }
+    sp_buf_ch(&w->b, '}');
+}
+
+static void write_x_spaa(struct writer *w)
+{
+    const struct sp_header *h = &w->p->header;
+    struct sp_buf *b = &w->b;
+    sp_buf_printf(b, ",\"x_spaa\":{\"frames\":\"%s\",\"group_by\":[", sp_granularity_names[h->frames]);
+    const char *comma = "";
+    for (unsigned i = 0; sp_group_names[i]; i++) {
+        if (!(h->group_by >> i & 1))
+            continue;
+        sp_buf_printf(b, "%s\"%s\"", comma, sp_group_names[i]);
+        comma = ",";
+    }
+    sp_buf_puts(b, "],\"id\":\"" SP_IDENTITY_NAME "\"");
+    opt_str(w, ",\"clock\":", "clock", h->clock);
+    raw(w, ",\"duration\":", h->duration);
+    write_host(w, &h->host);
+    if (h->lost)
+        sp_buf_printf(b, ",\"lost\":%llu", (unsigned long long)h->lost);
+    if (h->truncated)
+        sp_buf_printf(b, ",\"truncated\":%llu", (unsigned long long)h->truncated);
+    raw(w, ",", h->x_spaa_more);
+    sp_buf_ch(b, '}');
+}
+
+static spaa_status write_header(struct writer *w)
+{
+    const struct sp_profile *p = w->p;
+    const struct sp_header *h = &p->header;
+    struct sp_buf *b = &w->b;
+    sp_buf_puts(b, "{\"type\":\"header\",\"format\":\"spaa\",\"version\":");
+    struct sp_str version = h->version ? sp_pstr(p, h->version) : (struct sp_str){"1.0", 3};
+    sp_json_string(b, version.p, version.n);
+    if (h->source_tool)
+        str_member(w, ",\"source_tool\":", "source_tool", h->source_tool);
+    sp_buf_printf(b, ",\"frame_order\":\"%s\",\"events\":[", h->root_first ? "root_to_leaf" : "leaf_to_root");
+    for (size_t i = 0; i < p->events.n; i++) {
+        if (i)
+            sp_buf_ch(b, ',');
+        write_event(w, &p->events.v[i]);
+    }
+    sp_buf_ch(b, ']');
+    if (h->time_start || h->time_end || h->time_unit || h->time_more) {
+        sp_buf_puts(b, ",\"time_range\":{");
+        raw(w, "\"start\":", h->time_start);
+        raw(w, h->time_start ? ",\"end\":" : "\"end\":", h->time_end);
+        opt_str(w, h->time_start || h->time_end ? ",\"unit\":" : "\"unit\":", "unit", h->time_unit);
+        raw(w, h->time_start || h->time_end || h->time_unit ? "," : "", h->time_more);
+        sp_buf_ch(b, '}');
+    }
+    if (h->tool || h->command || h->tool_version || h->source_more) {
+        sp_buf_puts(b, ",\"source\":{");
+        opt_str(w, "\"tool\":", "tool", h->tool);
+        opt_str(w, h->tool ? ",\"command\":" : "\"command\":", "command", h->command);
+        opt_str(w, h->tool || h->command ? ",\"tool_version\":" : "\"tool_version\":", "tool_version",
+                h->tool_version);
+        raw(w, h->tool || h->command || h->tool_version ? "," : "", h->source_more);
+        sp_buf_ch(b, '}');
+    }
+    sp_buf_printf(b, ",\"stack_id_mode\":\"%s\"", h->ids_local ? "local" : "content_addressable");
+    raw(w, ",", h->more);
+    if (h->has_x_spaa)
+        write_x_spaa(w);
+    return end_record(w, SP_STR_NONE);
+}
+
+static spaa_status write_dso(struct writer *w, uint32_t n)
+{
+    const struct sp_dso *d = &w->p->dsos.v[n];
+    sp_buf_printf(&w->b, "{\"type\":\"dso\",\"id\":%u", w->order.dso_rank[n]);
+    str_member(w, ",\"name\":", "name", d->name);
+    opt_str(w, ",\"build_id\":", "build_id", d->build_id);
+    sp_buf_puts(&w->b, d->is_kernel ? ",\"is_kernel\":true" : ",\"is_kernel\":false");
+    return end_record(w, d->more);
+}
+
+static void hex_member(struct writer *w, const char *key, uint64_t v)
+{
+    char t[16];
+    sp_buf_puts(&w->b, key);
+    sp_buf_add(&w->b, t, sp_hex_text(v, t));
+    sp_buf_ch(&w->b, '"');
+}
+
+static spaa_status write_frame(struct writer *w, uint32_t n)
+{
+    const struct sp_frame *f = &w->p->frames.v[n];
+    const struct sp_function *fn = &w->p->functions.v[f->function];
+    struct sp_buf *b = &w->b;
+    sp_buf_printf(b, "{\"type\":\"frame\",\"id\":%u", w->order.frame_rank[n]);
+    str_member(w, ",\"func\":", "func", fn->name);
+    if (f->flags & SP_FRAME_UNRESOLVED)
+        sp_buf_puts(b, ",\"func_resolved\":false");
+    sp_buf_printf(b, ",\"dso\":%u", w->order.dso_rank[fn->dso]);
+    if (f->flags & SP_FRAME_IP)
+        hex_member(w, ",\"ip\":\"0x", f->ip);
+    if (f->flags & SP_FRAME_SYMOFF)
+        hex_member(w, ",\"symoff\":\"0x", f->symoff);
+    opt_str(w, ",\"srcline\":", "srcline", f->srcline);
+    if (f->flags & SP_FRAME_NO_SRCLINE)
+        sp_buf_puts(b, ",\"srcline_resolved\":false");
+    if (f->flags & SP_FRAME_INLINED)
+        sp_buf_puts(b, ",\"inlined\":true");
+    if (f->inline_depth)
+        sp_buf_printf(b, ",\"inline_depth\":%u", f->inline_depth);
+    sp_buf_printf(b, ",\"kind\":\"%s\"", sp_frame_kind_names[f->kind]);
+    return end_record(w, f->more);
+}
+
+static void i64_member(struct writer *w, const char *key, int64_t v)
+{
+    if (v == SP_ABSENT)
+        return;
+    sp_buf_puts(&w->b, key);
+    sp_buf_i64(&w->b, v);
+}
+
+static spaa_status write_thread(struct writer *w, uint32_t n)
+{
+    const struct sp_thread *t = &w->p->threads.v[n];
+    sp_buf_puts(&w->b, "{\"type\":\"thread\"");
+    i64_member(w, ",\"pid\":", t->pid);
+    i64_member(w, ",\"tid\":", t->tid);
+    opt_str(w, ",\"comm\":", "comm", t->comm);
+    return end_record(w, t->more);
+}
+
+/* {"pid":…} of a context. */
+static void context_object(struct writer *w, const struct sp_context *c)
+{
+    struct sp_buf *b = &w->b;
+    sp_buf_ch(b, '{');
+    size_t from = b->len;
+    i64_member(w, ",\"pid\":", c->pid);
+    i64_member(w, ",\"tid\":", c->tid);
+    i64_member(w, ",\"cpu\":", c->cpu);
+    if (c->event != SP_NONE)
+        str_member(w, ",\"event\":", "event", w->p->events.v[c->event].name);
+    opt_str(w, ",\"comm\":", "comm", c->comm);
+    raw(w, ",", c->more);
+    opt_str(w, ",\"x_source\":", "x_source", c->source);
+    opt_str(w, ",\"x_state\":", "x_state", c->state);
+    if (b->len > from && !b->failed) {
+        memmove(b->data + from, b->data + from + 1, b->len - from - 1);
+        b->len--;
+    }
+    sp_buf_ch(b, '}');
+}
+
+/* Moves what stands in w->b to the arena of pieces. */
+static bool keep_piece(struct writer *w, struct sp_str *out)
+{
+    char *t = w->b.failed ? NULL : sp_arena_dup(&w->pieces, w->b.data ? w->b.data : "", w->b.len);
+    *out = (struct sp_str){t, (uint32_t)w->b.len};
+    sp_buf_clear(&w->b);
+    sp_buf_clear(&w->raw_hex);
+    return t != NULL;
+}
+
+static bool prepare_frames(struct writer *w)
+{
+    size_t n = w->p->frames.n;
+    w->frames = malloc((n + 1) * sizeof *w->frames);
+    for (size_t i = 0; w->frames && i < n; i++) {
+        struct frame_text *t = &w->frames[i];
+        char digits[20];
+        t->n = (uint8_t)sp_u64_text(w->order.frame_rank[i], digits);
+        memcpy(t->t, digits, t->n);
+        t->t[t->n++] = ',';
+    }
+    return w->frames != NULL;
+}
+
+static bool prepare_fields(struct writer *w)
+{
+    const struct sp_profile *p = w->p;
+    w->fields = calloc(p->layout_fields.n + 1, sizeof *w->fields);
+    if (!w->fields)
+        return false;
+    for (size_t i = 0; i < p->layout_fields.n; i++) {
+        str_member(w, "{\"metric\":", "metric", p->metrics.v[p->layout_fields.v[i].metric].name);
+        sp_buf_puts(&w->b, ",\"value\":");
+        if (!keep_piece(w, &w->fields[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool prepare(struct writer *w)
+{
+    w->contexts = calloc(w->p->contexts.n + 1, sizeof *w->contexts);
+    return w->contexts && prepare_frames(w) && prepare_fields(w);
+}
+
+static struct sp_str context_piece(struct writer *w, uint32_t context)
+{
+    struct sp_str *s = &w->contexts[context];
+    if (!s->p) {
+        struct sp_buf keep = w->b;
+        sp_buf_init(&w->b, 0);
+        sp_buf_puts(&w->b, ",\"context\":");
+        context_object(w, &w->p->contexts.v[context]);
+        sp_buf_puts(&w->b, ",\"weights\":[");
+        if (!keep_piece(w, s))
+            keep.failed = true;
+        sp_buf_free(&w->b);
+        w->b = keep;
+    }
+    return *s;
+}
+
+static void write_value(struct writer *w, int64_t v, struct sp_str text)
+{
+    if (v == SP_DECIMAL)
+        sp_buf_add(&w->b, text.p, text.n);
+    else if (v == SP_ABSENT)
+        sp_buf_add(&w->b, "null", 4);
+    else
+        sp_buf_i64(&w->b, v);
+}
+
+/* One list of weights without its brackets; values from `v`, or from the stack's columns. */
+static void write_weights(struct writer *w, uint32_t layout, uint32_t stack, const struct sp_value *v)
+{
+    const struct sp_profile *p = w->p;
+    if (layout == SP_NONE)
+        return;
+    const struct sp_layout *l = &p->layouts.v[layout];
+    for (uint32_t i = 0; i < l->n; i++) {
+        const struct sp_weight_field *f = &p->layout_fields.v[l->first + i];
+        if (i)
+            sp_buf_ch(&w->b, ',');
+        sp_buf_add(&w->b, w->fields[l->first + i].p, w->fields[l->first + i].n);
+        int64_t value = v ? v[i].v : sp_weight(p, stack, f->metric);
+        struct sp_str text = {"", 0};
+        if (value == SP_DECIMAL)
+            text = v ? sp_pstr(p, v[i].text) : sp_weight_text(p, stack, f->metric);
+        write_value(w, value, text);
+        opt_str(w, ",\"unit\":", "unit", f->unit);
+        raw(w, ",", f->more);
+        sp_buf_ch(&w->b, '}');
+    }
+}
+
+static void write_id(struct writer *w, uint32_t stack)
+{
+    const struct sp_stack_id *id = stack == SP_NONE ? NULL : &w->p->ids.v[stack];
+    char t[34];
+    if (!id) {
+        sp_buf_add(&w->b, "null", 4);
+    } else if (id->text == SP_STR_NONE) {
+        t[0] = '"';
+        size_t n = sp_stack_id_text(id, t + 1);
+        t[n + 1] = '"';
+        sp_buf_add(&w->b, t, n + 2);
+    } else if (id->flags & SP_ID_NUMBER) {
+        raw(w, "", id->text);
+    } else {
+        struct sp_str s = sp_pstr(w->p, id->text);
+        sp_json_string(&w->b, s.p, s.n);
+    }
+}
+
+static void write_frame_list(struct writer *w, uint32_t stack)
+{
+    const struct sp_stack *s = &w->p->stacks.v[stack];
+    const uint32_t *f = sp_stack_frames(w->p, stack);
+    sp_buf_puts(&w->b, ",\"frames\":[");
+    if (!sp_buf_reserve(&w->b, (size_t)s->n * 11 + 16))
+        return;
+    char *at = w->b.data + w->b.len;
+    bool reverse = w->p->header.root_first;
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct frame_text *t = &w->frames[f[reverse ? s->n - 1 - i : i]];
+        memcpy(at, t->t, 15);
+        at += t->n;
+    }
+    w->b.len = (size_t)(at - w->b.data) - (s->n ? 1 : 0);
+    sp_buf_ch(&w->b, ']');
+}
+
+static void write_exclusive(struct writer *w, uint32_t stack)
+{
+    const struct sp_profile *p = w->p;
+    const struct sp_stack *s = &p->stacks.v[stack];
+    if (s->exclusive == SP_EXCLUSIVE_NONE || (s->exclusive == SP_EXCLUSIVE_SAME && !s->n))
+        return;
+    const struct sp_exclusive *e =
+        s->exclusive == SP_EXCLUSIVE_SAME ? NULL : &p->exclusives.v[s->exclusive - 2];
+    uint32_t frame = e ? e->frame : sp_stack_frames(p, stack)[0];
+    sp_buf_puts(&w->b, ",\"exclusive\":{");
+    if (frame != SP_NONE) {
+        sp_buf_puts(&w->b, "\"frame\":");
+        sp_buf_u64(&w->b, w->order.frame_rank[frame]);
+        sp_buf_ch(&w->b, ',');
+    }
+    sp_buf_puts(&w->b, "\"weights\":[");
+    write_weights(w, e ? e->layout : s->layout, stack, e ? p->values.v + e->first : NULL);
+    sp_buf_ch(&w->b, ']');
+    if (e)
+        raw(w, ",", e->more);
+    sp_buf_ch(&w->b, '}');
+}
+
+static spaa_status write_stack(struct writer *w, uint32_t n)
+{
+    const struct sp_profile *p = w->p;
+    const struct sp_stack *s = &p->stacks.v[n];
+    sp_buf_puts(&w->b, "{\"type\":\"stack\",\"id\":");
+    write_id(w, n);
+    write_frame_list(w, n);
+    sp_buf_puts(&w->b, ",\"stack_type\":\"");
+    sp_buf_puts(&w->b, sp_stack_type_names[s->type]);
+    sp_buf_ch(&w->b, '"');
+    if (s->related) {
+        const struct sp_related *r = &p->related.v[s->related - 1];
+        sp_buf_puts(&w->b, ",\"related_stacks\":[");
+        for (uint32_t i = 0; i < r->n; i++) {
+            if (i)
+                sp_buf_ch(&w->b, ',');
+            write_id(w, p->related_stacks.v[r->first + i]);
+        }
+        sp_buf_ch(&w->b, ']');
+    }
+    struct sp_str context = context_piece(w, s->context);
+    sp_buf_add(&w->b, context.p, context.n);
+    write_weights(w, s->layout, n, NULL);
+    sp_buf_ch(&w->b, ']');
+    write_exclusive(w, n);
+    return end_record(w, s->more);
+}
+
+static spaa_status write_sample(struct writer *w, const struct sp_sample *s)
+{
+    char t[32];
+    sp_buf_puts(&w->b, "{\"type\":\"sample\"");
+    if (s->time_text) {
+        raw(w, ",\"timestamp\":", s->time_text);
+    } else if (s->flags & SP_SAMPLE_TIME) {
+        sp_buf_puts(&w->b, ",\"timestamp\":");
+        sp_buf_add(&w->b, t, sp_ns_seconds(s->time, t));
+    }
+    i64_member(w, ",\"pid\":", s->pid);
+    i64_member(w, ",\"tid\":", s->tid);
+    i64_member(w, ",\"cpu\":", s->cpu);
+    if (s->event != SP_NONE)
+        str_member(w, ",\"event\":", "event", w->p->events.v[s->event].name);
+    if (s->period == SP_DECIMAL)
+        raw(w, ",\"period\":", s->period_text);
+    else
+        i64_member(w, ",\"period\":", s->period);
+    if (s->stack != SP_NONE) {
+        sp_buf_puts(&w->b, ",\"stack_id\":");
+        write_id(w, s->stack);
+    }
+    if (s->flags & SP_SAMPLE_CONTEXT) {
+        sp_buf_puts(&w->b, ",\"context\":{");
+        raw(w, "", s->context);
+        sp_buf_ch(&w->b, '}');
+    }
+    return end_record(w, s->more);
+}
+
+static spaa_status write_window(struct writer *w, const struct sp_window *x)
+{
+    const struct sp_profile *p = w->p;
+    sp_buf_puts(&w->b, "{\"type\":\"window\"");
+    raw(w, ",\"id\":", x->id);
+    raw(w, ",\"start\":", x->start);
+    raw(w, ",\"end\":", x->end);
+    opt_str(w, ",\"unit\":", "unit", x->unit);
+    sp_buf_puts(&w->b, ",\"by_stack\":[");
+    for (uint32_t i = 0; i < x->n; i++) {
+        const struct sp_window_row *r = &p->window_rows.v[x->first + i];
+        sp_buf_puts(&w->b, i ? ",{\"stack_id\":" : "{\"stack_id\":");
+        write_id(w, r->stack);
+        sp_buf_puts(&w->b, ",\"weights\":[");
+        write_weights(w, r->layout, SP_NONE, p->values.v + r->first);
+        sp_buf_ch(&w->b, ']');
+        raw(w, ",", r->more);
+        sp_buf_ch(&w->b, '}');
+    }
+    sp_buf_ch(&w->b, ']');
+    return end_record(w, x->more);
+}
+
+static spaa_status write_dictionaries(struct writer *w)
+{
+    spaa_status st = write_header(w);
+    for (size_t i = 0; !st && i < w->p->dsos.n; i++)
+        st = write_dso(w, w->order.dsos[i]);
+    for (size_t i = 0; !st && i < w->p->frames.n; i++)
+        st = write_frame(w, w->order.frames[i]);
+    for (size_t i = 0; !st && i < w->p->threads.n; i++)
+        st = write_thread(w, w->order.threads[i]);
+    return st;
+}
+
+static spaa_status write_rest(struct writer *w)
+{
+    struct sp_sample *rows = NULL;
+    size_t n = 0;
+    spaa_status st = w->p->samples ? sp_samples_rows(w->p->samples, &rows, &n) : SPAA_OK;
+    for (size_t i = 0; !st && i < n; i++)
+        st = write_sample(w, &rows[i]);
+    for (size_t i = 0; !st && i < w->p->windows.n; i++)
+        st = write_window(w, &w->p->windows.v[i]);
+    for (size_t i = 0; !st && i < w->p->extensions.n; i++) {
+        raw(w, "", w->p->extensions.v[i].json);
+        w->b.len -= w->b.len > 0; /* end_record closes the object */
+        st = end_record(w, SP_STR_NONE);
+    }
+    return st;
+}
+
+spaa_status sp_spaa_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                          struct sp_output *out)
+{
+    (void)opts;
+    struct writer w = {.p = p, .out = out};
+    sp_buf_init(&w.b, 0);
+    sp_buf_init(&w.raw_hex, 0);
+    sp_arena_init(&w.pieces, 0);
+    spaa_status st = sp_order_dictionaries(p, &w.order);
+    if (!st && p->ids.n != p->stacks.n)
+        st = sp_profile_identify(p, &w.order);
+    if (!st)
+        st = sp_order_stacks(p, &w.order);
+    if (!st && !prepare(&w))
+        st = sp_nomem(d);
+    if (!st)
+        st = write_dictionaries(&w);
+    for (size_t i = 0; !st && i < p->stacks.n; i++)
+        st = write_stack(&w, w.order.stacks[i]);
+    if (!st)
+        st = write_rest(&w);
+    sp_order_free(&w.order);
+    sp_buf_free(&w.b);
+    sp_buf_free(&w.raw_hex);
+    sp_arena_free(&w.pieces);
+    free(w.frames);
+    free(w.contexts);
+    free(w.fields);
+    return st;
+}
