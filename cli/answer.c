@@ -1,0 +1,236 @@
+#include "answer.h"
+
+#include "base/num.h"
+#include "render/text.h"
+
+#include <limits.h>
+
+void answer_diag(struct sp_jw *w, const struct sp_diag *g)
+{
+    sp_jw_open(w, NULL, '{');
+    sp_jw_cstr(w, "code", sp_code_info(g->code)->name);
+    sp_jw_cstr(w, "severity", sp_severity_name(g->severity));
+    sp_jw_cstr(w, "file", g->file);
+    if (g->line)
+        sp_jw_u64(w, "line", g->line);
+    else
+        sp_jw_null(w, "line");
+    if (g->offset == SP_NOWHERE)
+        sp_jw_null(w, "offset");
+    else
+        sp_jw_u64(w, "offset", g->offset);
+    sp_jw_cstr(w, "path", g->field);
+    sp_jw_cstr(w, "message", g->message);
+    sp_jw_cstr(w, "hint", g->hint);
+    sp_jw_close(w, '}');
+}
+
+static void str(struct sp_jw *w, const char *key, const struct sp_profile *p, uint32_t s)
+{
+    struct sp_str t = sp_pstr(p, s);
+    if (s == SP_STR_NONE)
+        sp_jw_null(w, key);
+    else
+        sp_jw_str(w, key, t.p, t.n);
+}
+
+static void samples(struct sp_jw *w, const char *key, int64_t v)
+{
+    if (v == SP_ABSENT)
+        sp_jw_null(w, key);
+    else
+        sp_jw_i64(w, key, v);
+}
+
+void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struct sp_selection *s)
+{
+    const struct sp_profile *p = s->profile;
+    sp_jw_init(w, c->out);
+    sp_jw_open(w, NULL, '{');
+    sp_jw_cstr(w, "schema", schema);
+    sp_jw_open(w, "profile", '{');
+    str(w, "source_tool", p, p->header.source_tool);
+    str(w, "event", p, p->events.v[s->event].name);
+    str(w, "metric", p, p->metrics.v[s->metric].name);
+    if (s->unit.n)
+        sp_jw_str(w, "unit", s->unit.p, s->unit.n);
+    else
+        sp_jw_null(w, "unit");
+    samples(w, "samples", s->base_samples);
+    sp_jw_cstr(w, "view", s->view);
+    sp_jw_str(w, "filters", s->filters.data ? s->filters.data : "", s->filters.len);
+    sp_jw_scaled(w, "event_total", s->all, s->scale);
+    sp_jw_close(w, '}');
+    if (s->cannot_add) {
+        sp_jw_null(w, "total");
+        sp_jw_null(w, "kept");
+    } else {
+        sp_jw_scaled(w, "total", s->base, s->scale);
+        sp_jw_scaled(w, "kept", s->total, s->scale);
+    }
+    samples(w, "kept_samples", s->samples);
+}
+
+void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection *s, const struct sp_quality *q)
+{
+    const struct sp_profile *p = s->profile;
+    sp_jw_open(w, key, '{');
+    sp_jw_percent(w, "unresolved_percent", q->unresolved_leaf, s->total);
+    sp_jw_percent(w, "unresolved_anywhere_percent", q->unresolved_any, s->total);
+    sp_jw_percent(w, "no_stack_percent", q->no_stack, s->total);
+    sp_jw_u64(w, "frames", q->frames);
+    sp_jw_u64(w, "frames_unresolved", q->frames_unresolved);
+    sp_jw_u64(w, "lost", q->lost);
+    sp_jw_u64(w, "truncated", q->truncated);
+    sp_jw_u64(w, "exclusive_differs", q->exclusive_differs);
+    sp_jw_open(w, "unresolved_by_dso", '[');
+    for (size_t i = 0; i < q->dsos.n && i < 10; i++) {
+        struct sp_str name = sp_pstr(p, p->dsos.v[q->dsos.v[i].dso].name);
+        sp_jw_open(w, NULL, '{');
+        sp_jw_str(w, "dso", name.p, name.n);
+        sp_jw_percent(w, "percent", q->dsos.v[i].leaf, s->total);
+        sp_jw_close(w, '}');
+    }
+    sp_jw_close(w, ']');
+    sp_jw_close(w, '}');
+}
+
+void answer_close(struct cli *c, struct sp_jw *w)
+{
+    sp_jw_open(w, "diagnostics", '[');
+    for (size_t i = 0; i < c->diags.list.n; i++)
+        answer_diag(w, &c->diags.list.v[i]);
+    sp_jw_close(w, ']');
+    sp_jw_close(w, '}');
+    sp_puts(c->out, "\n");
+    sp_jw_free(w);
+}
+
+/* 1,234 or, where the unit is ns, 1.23 s. */
+void weight_text(struct sp_buf *out, const struct sp_selection *s, int64_t v)
+{
+    if (s->unit.n != 2 || memcmp(s->unit.p, "ns", 2) != 0 || s->scale) {
+        sp_text_grouped(out, v, s->scale);
+        return;
+    }
+    static const struct {
+        int64_t ns;
+        const char *unit;
+    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
+    int64_t magnitude = v < 0 ? -v : v;
+    size_t u = 0;
+    while (u < 3 && magnitude < units[u].ns)
+        u++;
+    char t[64];
+    sp_scaled_text(sp_ratio(v, units[u].ns, 100), 2, t);
+    sp_buf_printf(out, "%s %s", t, units[u].unit);
+}
+
+void percent_text(struct sp_buf *out, const struct sp_selection *s, int64_t v)
+{
+    if (s->cannot_add)
+        sp_buf_puts(out, "-");
+    else
+        sp_text_percent(out, v, s->base);
+}
+
+void answer_heading(struct cli *c, const struct sp_selection *s)
+{
+    const struct sp_profile *p = s->profile;
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    struct sp_str event = sp_pstr(p, p->events.v[s->event].name), metric = sp_pstr(p, p->metrics.v[s->metric].name);
+    sp_buf_puts(&b, "event ");
+    sp_text_safe(&b, event.p, event.n);
+    sp_buf_puts(&b, ", metric ");
+    sp_text_safe(&b, metric.p, metric.n);
+    if (s->unit.n) {
+        sp_buf_puts(&b, " (");
+        sp_text_safe(&b, s->unit.p, s->unit.n);
+        sp_buf_puts(&b, ")");
+    }
+    if (s->cannot_add) {
+        sp_buf_puts(&b, "; values of this metric must not be added: shares are left out");
+    } else {
+        sp_buf_puts(&b, ", total ");
+        weight_text(&b, s, s->base);
+    }
+    if (s->base_samples != SP_ABSENT) {
+        sp_buf_puts(&b, ", ");
+        sp_text_grouped(&b, s->base_samples, 0);
+        sp_buf_puts(&b, " samples");
+    }
+    if (s->view) {
+        sp_buf_printf(&b, "; view %s, ", s->view);
+        sp_text_percent(&b, s->base, s->all);
+        sp_buf_puts(&b, "% of all (--view all)");
+    }
+    if (s->filters.len) {
+        sp_buf_puts(&b, "; ");
+        sp_text_safe(&b, s->filters.data, s->filters.len);
+        sp_buf_puts(&b, " keeps ");
+        sp_text_percent(&b, s->total, s->base);
+        sp_buf_puts(&b, "%");
+    }
+    if (p->events.n > 1)
+        sp_buf_printf(&b, "; %zu other events (--event)", p->events.n - 1);
+    sp_buf_ch(&b, '\n');
+    if (c->format == FORMAT_TABLE || c->format == FORMAT_MARKDOWN) {
+        sp_write(c->out, b.data, b.len);
+        if (c->format == FORMAT_MARKDOWN)
+            sp_puts(c->out, "\n");
+    }
+    sp_buf_free(&b);
+}
+
+/* Quoted for a shell where it needs to be. */
+static void shell_word(struct sp_buf *b, const char *s)
+{
+    if (*s && strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:,@%=") == strlen(s)) {
+        sp_buf_puts(b, s);
+        return;
+    }
+    sp_buf_ch(b, '\'');
+    for (; *s; s++) {
+        if (*s == '\'')
+            sp_buf_puts(b, "'\\''");
+        else
+            sp_buf_ch(b, *s);
+    }
+    sp_buf_ch(b, '\'');
+}
+
+void command_text(struct sp_buf *out, const struct cli *c, const char *command)
+{
+    sp_buf_printf(out, "spaa %s", command);
+    for (size_t i = 0; i < c->files.n; i++) {
+        sp_buf_ch(out, ' ');
+        shell_word(out, c->files.v[i]);
+    }
+    for (const struct cli_option *o = cli_options; o->name; o++) {
+        const char *v = *(const char *const *)(const void *)((const char *)&c->v + o->offset);
+        if (!v || !(o->groups & (G_READ | G_EVENT | G_SELECT)) || strcmp(o->name, "jobs") == 0)
+            continue;
+        sp_buf_printf(out, " --%s", o->name);
+        if (o->value) {
+            sp_buf_ch(out, ' ');
+            shell_word(out, v);
+        }
+    }
+}
+
+int answer_table(struct cli *c, struct sp_table *t)
+{
+    static const enum sp_table_form forms[] = {SP_TABLE_TEXT, SP_TABLE_TEXT, SP_TABLE_CSV, SP_TABLE_MARKDOWN};
+    spaa_status st = sp_table_write(t, forms[c->format], c->width, c->out);
+    return st ? cli_exit_of(sp_nomem(&c->diags)) : EXIT_FINE;
+}
+
+bool answer_limit(struct cli *c, size_t *limit)
+{
+    long n;
+    if (!cli_number(c, "limit", c->v.limit, 0, LONG_MAX, 22, &n))
+        return false;
+    *limit = n ? (size_t)n : SIZE_MAX;
+    return true;
+}

@@ -1,0 +1,115 @@
+/*
+ * The command line: what its files share.
+ *
+ * main.c parses a command's arguments by the tables of commands.def and options.def into a struct cli
+ * and calls the command, which opens its inputs with cli_open*, asks the analysis layer, and answers
+ * through answer.h. Data goes to stdout, everything else to stderr.
+ */
+#ifndef SP_CLI_H
+#define SP_CLI_H
+
+#include "analysis/select.h"
+#include "base/diag.h"
+#include "base/vec.h"
+#include "formats/format.h"
+#include "io/output.h"
+#include "model/profile.h"
+
+enum cli_group {
+    G_READ = 1,
+    G_CONVERT = 2,
+    G_EVENT = 4,
+    G_SELECT = 8,
+    G_TOP = 16,
+    G_TREE = 32,
+    G_FLAME = 64,
+    G_ROWS = 128,
+    G_ANSWER = 256,
+    G_OUT = 512,
+    G_ALL = 1024,
+};
+
+enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };
+
+enum cli_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_MARKDOWN };
+
+struct cli_option {
+    const char *name;
+    char letter;
+    const char *value; /* NULL: a flag */
+    unsigned groups;
+    const char *help;
+    size_t offset; /* of its field in struct cli_values */
+};
+
+/* What was given: NULL where an option was not, "" for flags. */
+struct cli_values {
+#define SPAA_OPT(field, name, letter, value, groups, help) const char *field;
+#include "options.def"
+#undef SPAA_OPT
+};
+
+struct cli;
+struct cli_command {
+    const char *name, *args;
+    unsigned groups;
+    const char *title, *examples;
+    int (*run)(struct cli *c);
+};
+
+extern const struct cli_option cli_options[]; /* name NULL ends */
+extern const struct cli_command cli_commands[];
+
+struct cli {
+    const struct cli_command *command;
+    struct cli_values v;
+    SP_VEC(const char *) files;
+    SP_VEC(struct sp_own_opt) own; /* options of formats */
+    struct sp_diags diags;
+    enum cli_format format;
+    bool colour;    /* for stdout */
+    unsigned width; /* columns of the terminal, 0: not a terminal */
+    struct sp_profile *profile;
+    const struct spaa_format *input; /* of the (first) input */
+    uint64_t input_bytes;
+    struct sp_output *out; /* stdout, opened on first use */
+};
+
+/* options.c: fills c->command, values, files. EXIT_FINE or EXIT_USAGE (said on stderr). */
+int cli_parse(struct cli *c, int argc, char **argv);
+/* A whole number option within lo..hi, or otherwise when it was not given; false: said on stderr. */
+bool cli_number(struct cli *c, const char *name, const char *value, long lo, long hi, long otherwise, long *out);
+/* An option's value among names (NULL-terminated); false: said on stderr, with the nearest. */
+bool cli_choice(struct cli *c, const char *name, const char *value, const char *const *names, int otherwise,
+                int *out);
+/* One line on stderr, and in JSON form on stdout where that was asked for; returns EXIT_USAGE. */
+int cli_usage(struct cli *c, const char *hint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* help.c */
+void cli_help(const struct cli_command *command, struct sp_output *out); /* NULL: the overview */
+void cli_nearest(const char *asked, const char *const *names, char *out, size_t n);
+
+/* open.c: the inputs as one profile into c->profile. An exit code; errors are in c->diags. */
+int cli_open(struct cli *c);
+int cli_open_default(struct cli *c); /* the same; without files ./perf.data where it is there */
+/* One input with options of one's own (convert). */
+spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts *opts, struct sp_profile **out);
+bool cli_read_opts(struct cli *c, struct sp_read_opts *out);
+/* The selection that the options ask for. */
+spaa_status cli_select(struct cli *c, struct sp_selection *out);
+/* Options of formats that neither `in` nor `out` has are refused: EXIT_USAGE, else EXIT_FINE. */
+int cli_check_own(struct cli *c, const struct spaa_format *in, const struct spaa_format *out);
+unsigned cli_jobs(const struct cli *c);
+
+/* exit code of a failed status */
+int cli_exit_of(spaa_status st);
+/* Says the diagnostics on stderr; in JSON form of a failed command writes the error object to stdout. */
+int cli_finish(struct cli *c, int code);
+/* stdout; never NULL after EXIT_FINE of cli_stdout. */
+int cli_stdout(struct cli *c);
+
+#define SPAA_COMMAND(name, args, groups, title, examples) int sp_cmd_##name(struct cli *c);
+#include "commands.def"
+#undef SPAA_COMMAND
+
+#endif

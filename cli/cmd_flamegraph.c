@@ -1,0 +1,124 @@
+/* spaa flamegraph: the call tree as one SVG file. */
+#include "answer.h"
+
+#include "render/flamegraph.h"
+#include "render/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* NAME.svg beside the working directory, from the input's name without its extensions. */
+static void default_name(const struct cli *c, struct sp_buf *b)
+{
+    const char *path = c->files.v[0], *base = strrchr(path, '/');
+    base = strcmp(path, "-") == 0 ? "flamegraph" : base ? base + 1 : path;
+    static const char *const ends[] = {".zst", ".gz", ".data", ".spaa", ".folded", ".txt", ".script"};
+    size_t n = strlen(base);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t en = strlen(ends[i]);
+        if (n > en && memcmp(base + n - en, ends[i], en) == 0)
+            n -= en;
+    }
+    sp_buf_add(b, base, n);
+    sp_buf_puts(b, ".svg");
+}
+
+static void subtitle(const struct cli *c, const struct sp_selection *s, struct sp_buf *b)
+{
+    const struct sp_profile *p = s->profile;
+    struct sp_str event = sp_pstr(p, p->events.v[s->event].name), metric = sp_pstr(p, p->metrics.v[s->metric].name);
+    for (size_t i = 0; i < c->files.n && i < 3; i++)
+        sp_buf_printf(b, "%s%s", i ? ", " : "", c->files.v[i]);
+    if (c->files.n > 3)
+        sp_buf_printf(b, " and %zu more", c->files.n - 3);
+    sp_buf_puts(b, " · event ");
+    sp_buf_add(b, event.p, event.n);
+    sp_buf_puts(b, " · ");
+    sp_buf_add(b, metric.p, metric.n);
+    sp_buf_ch(b, ' ');
+    weight_text(b, s, s->total);
+    if (s->samples != SP_ABSENT) {
+        sp_buf_puts(b, " · ");
+        sp_text_grouped(b, s->samples, 0);
+        sp_buf_puts(b, " samples");
+    }
+    if (s->filters.len) {
+        sp_buf_puts(b, " · ");
+        sp_buf_add(b, s->filters.data, s->filters.len);
+    }
+}
+
+static bool pixels(struct cli *c, const char *name, const char *value, double lo, double hi, double otherwise, double *out)
+{
+    char *end;
+    *out = value ? strtod(value, &end) : otherwise;
+    if (!value || (*value && !*end && *out >= lo && *out <= hi))
+        return true;
+    cli_usage(c, NULL, "--%s needs a number from %g to %g, not \"%s\"", name, lo, hi, value);
+    return false;
+}
+
+static spaa_status draw(struct cli *c, struct sp_selection *s, const char *path, double width, double min_width,
+                        uint32_t *frames)
+{
+    struct sp_tree t;
+    struct sp_buf words;
+    struct sp_output *out = NULL;
+    struct sp_tree_opts how = {.inverted = c->v.inverted != NULL, .by_comm = !c->v.inverted, .sort = SP_TREE_BY_NAME};
+    spaa_status st = sp_tree_build(s, &how, &c->diags, &t);
+    if (st)
+        return st;
+    sp_buf_init(&words, 0);
+    subtitle(c, s, &words);
+    char unit[32];
+    snprintf(unit, sizeof unit, "%.*s", (int)s->unit.n, s->unit.p);
+    struct sp_flamegraph_opts opts = {.title = c->v.title, .subtitle = sp_buf_cstr(&words),
+                                      .inverted = c->v.inverted != NULL, .width = (unsigned)width,
+                                      .min_width = min_width, .scale = s->scale};
+    struct sp_str metric = sp_pstr(s->profile, s->profile->metrics.v[s->metric].name);
+    opts.unit = *unit ? unit : metric.p;
+    st = sp_output_open(path, &c->diags, &out);
+    if (!st)
+        st = sp_flamegraph_svg(&t, &opts, &c->diags, out);
+    if (!st)
+        st = sp_output_commit(out);
+    sp_output_close(out);
+    *frames = (uint32_t)t.nodes.n - 1;
+    sp_buf_free(&words);
+    sp_tree_free(&t);
+    return st;
+}
+
+int sp_cmd_flamegraph(struct cli *c)
+{
+    double width, min_width;
+    struct sp_selection s;
+    struct sp_buf name;
+    uint32_t frames = 0;
+    if (!pixels(c, "width", c->v.width, 300, 20000, 0, &width) ||
+        !pixels(c, "min-width", c->v.min_width, 0.001, 100, 0, &min_width))
+        return EXIT_USAGE;
+    int rc = cli_open_default(c);
+    if (rc)
+        return rc;
+    spaa_status st = cli_select(c, &s);
+    if (st)
+        return cli_exit_of(st);
+    if (s.cannot_add) {
+        sp_emit_hint(&c->diags, SP_E036, SP_AT_NOTHING, "choose another with --metric",
+                     "values of this metric must not be added, so they have no flame graph");
+        sp_selection_free(&s);
+        return EXIT_USAGE;
+    }
+    sp_buf_init(&name, 4096);
+    if (c->v.output)
+        sp_buf_puts(&name, c->v.output);
+    else
+        default_name(c, &name);
+    st = draw(c, &s, sp_buf_cstr(&name), width, min_width, &frames);
+    if (!st && !c->v.quiet && strcmp(sp_buf_cstr(&name), "-") != 0)
+        fprintf(stderr, "spaa: wrote %s (%u frames); open it in a browser\n", sp_buf_cstr(&name), frames);
+    sp_buf_free(&name);
+    sp_selection_free(&s);
+    return cli_exit_of(st);
+}

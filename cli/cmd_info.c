@@ -1,0 +1,264 @@
+/* spaa info: what is in a profile, and how good it is. */
+#include "answer.h"
+
+#include "base/num.h"
+#include "render/text.h"
+
+#include <stdlib.h>
+
+struct event_facts {
+    int64_t samples; /* SP_ABSENT: not counted */
+    int64_t total;
+    unsigned scale;
+    bool cannot_add;
+    struct sp_str unit;
+    uint64_t stacks;
+    struct sp_quality quality;
+};
+
+static spaa_status facts_of(struct cli *c, uint32_t event, struct event_facts *f)
+{
+    struct sp_selection s;
+    const char *name = sp_str_cstr(&c->profile->strs, c->profile->events.v[event].name);
+    struct sp_select_opts o = {.event = name, .view = "all"};
+    spaa_status st = sp_select(c->profile, &o, &c->diags, &s);
+    if (st)
+        return st;
+    *f = (struct event_facts){s.samples, s.total, s.scale, s.cannot_add, s.unit, s.rows.n, {0}};
+    st = sp_quality_of(&s, &c->diags, &f->quality);
+    sp_selection_free(&s);
+    return st;
+}
+
+static uint64_t processes(const struct sp_profile *p)
+{
+    uint64_t n = 0;
+    struct sp_map seen = {0};
+    for (uint32_t i = 0; i < p->threads.n; i++) {
+        uint64_t hash = (uint64_t)p->threads.v[i].pid * 0x9E3779B97F4A7C15u;
+        struct sp_probe at = sp_map_probe(&seen, hash);
+        uint32_t k;
+        while ((k = sp_map_next(&seen, &at)) != SP_MAP_NONE && p->threads.v[k].pid != p->threads.v[i].pid)
+            ;
+        if (k == SP_MAP_NONE && sp_map_add(&seen, hash, i))
+            n++;
+    }
+    sp_map_free(&seen);
+    return n;
+}
+
+static void str(struct sp_jw *w, const char *key, const struct sp_profile *p, uint32_t s)
+{
+    struct sp_str t = sp_pstr(p, s);
+    if (s == SP_STR_NONE)
+        sp_jw_null(w, key);
+    else
+        sp_jw_str(w, key, t.p, t.n);
+}
+
+static void raw(struct sp_jw *w, const char *key, const struct sp_profile *p, uint32_t s)
+{
+    struct sp_str t = sp_pstr(p, s);
+    if (s == SP_STR_NONE)
+        sp_jw_null(w, key);
+    else
+        sp_jw_raw(w, key, t.p, t.n);
+}
+
+static void json_event(struct sp_jw *w, const struct sp_profile *p, uint32_t i, const struct event_facts *f)
+{
+    const struct sp_event *e = &p->events.v[i];
+    sp_jw_open(w, NULL, '{');
+    str(w, "name", p, e->name);
+    sp_jw_cstr(w, "kind", sp_event_kind_names[e->kind]);
+    sp_jw_cstr(w, "mode", sp_mode_names[e->mode]);
+    str(w, "primary_metric", p, p->metrics.v[e->primary].name);
+    if (f->unit.n)
+        sp_jw_str(w, "unit", f->unit.p, f->unit.n);
+    else
+        sp_jw_null(w, "unit");
+    raw(w, "sample_period", p, e->sample_period);
+    raw(w, "frequency_hz", p, e->frequency_hz);
+    if (f->samples == SP_ABSENT)
+        sp_jw_null(w, "samples");
+    else
+        sp_jw_i64(w, "samples", f->samples);
+    if (f->cannot_add)
+        sp_jw_null(w, "total");
+    else
+        sp_jw_scaled(w, "total", f->total, f->scale);
+    sp_jw_u64(w, "stacks", f->stacks);
+    struct sp_selection s = {.profile = p, .total = f->total};
+    answer_quality(w, "quality", &s, &f->quality);
+    sp_jw_close(w, '}');
+}
+
+static void json_header(struct sp_jw *w, const struct sp_profile *p)
+{
+    const struct sp_header *h = &p->header;
+    if (h->time_start || h->time_end) {
+        sp_jw_open(w, "time_range", '{');
+        raw(w, "start", p, h->time_start);
+        raw(w, "end", p, h->time_end);
+        str(w, "unit", p, h->time_unit);
+        sp_jw_close(w, '}');
+    } else {
+        sp_jw_null(w, "time_range");
+    }
+    raw(w, "duration", p, h->duration);
+    str(w, "clock", p, h->clock);
+    sp_jw_open(w, "source", '{');
+    str(w, "tool", p, h->tool);
+    str(w, "command", p, h->command);
+    str(w, "tool_version", p, h->tool_version);
+    sp_jw_close(w, '}');
+    sp_jw_open(w, "host", '{');
+    str(w, "name", p, h->host.name);
+    str(w, "os", p, h->host.os);
+    str(w, "arch", p, h->host.arch);
+    raw(w, "cpus", p, h->host.cpus);
+    sp_jw_close(w, '}');
+    sp_jw_cstr(w, "granularity", sp_granularity_names[h->frames]);
+    sp_jw_open(w, "group_by", '[');
+    for (unsigned i = 0; sp_group_names[i]; i++)
+        if (h->group_by >> i & 1)
+            sp_jw_cstr(w, NULL, sp_group_names[i]);
+    sp_jw_close(w, ']');
+}
+
+static int answer_json(struct cli *c, const struct event_facts *facts)
+{
+    const struct sp_profile *p = c->profile;
+    struct sp_jw w;
+    sp_jw_init(&w, c->out);
+    sp_jw_open(&w, NULL, '{');
+    sp_jw_cstr(&w, "schema", "spaa.info/1");
+    str(&w, "source_tool", p, p->header.source_tool);
+    sp_jw_cstr(&w, "format", c->input->name);
+    sp_jw_open(&w, "events", '[');
+    for (uint32_t i = 0; i < p->events.n; i++)
+        json_event(&w, p, i, &facts[i]);
+    sp_jw_close(&w, ']');
+    sp_jw_u64(&w, "threads", p->threads.n);
+    sp_jw_u64(&w, "processes", processes(p));
+    sp_jw_u64(&w, "dsos", p->dsos.n);
+    sp_jw_u64(&w, "functions", p->functions.n);
+    sp_jw_u64(&w, "frames", p->frames.n);
+    sp_jw_u64(&w, "stacks", p->stacks.n);
+    json_header(&w, p);
+    uint32_t first = sp_default_event(p);
+    struct sp_selection s = {.profile = p, .total = first == SP_NONE ? 0 : facts[first].total};
+    struct sp_quality none = {.lost = p->header.lost, .truncated = p->header.truncated, .frames = p->frames.n};
+    answer_quality(&w, "quality", &s, first == SP_NONE ? &none : &facts[first].quality);
+    answer_close(c, &w);
+    return EXIT_FINE;
+}
+
+static void line(struct cli *c, const char *name, const struct sp_profile *p, uint32_t s)
+{
+    struct sp_buf b;
+    struct sp_str t = sp_pstr(p, s);
+    if (s == SP_STR_NONE)
+        return;
+    sp_buf_init(&b, 0);
+    sp_text_safe(&b, t.p, t.n);
+    sp_printf(c->out, "%-12s %s\n", name, sp_buf_cstr(&b));
+    sp_buf_free(&b);
+}
+
+static int event_table(struct cli *c, const struct event_facts *facts)
+{
+    static const struct sp_table_column columns[] = {
+        {"event", false, true},    {"kind", false, false},  {"mode", false, false}, {"samples", true, false},
+        {"metric", false, false},  {"total", true, false},  {"stacks", true, false}, {"unresolved%", true, false}};
+    const struct sp_profile *p = c->profile;
+    struct sp_table t;
+    struct sp_buf b;
+    sp_table_init(&t, columns, 8);
+    sp_buf_init(&b, 0);
+    for (uint32_t i = 0; i < p->events.n; i++) {
+        const struct sp_event *e = &p->events.v[i];
+        const struct event_facts *f = &facts[i];
+        struct sp_str name = sp_pstr(p, e->name);
+        sp_table_cell(&t, name.p, name.n);
+        sp_table_printf(&t, "%s", sp_event_kind_names[e->kind]);
+        struct sp_str hz = sp_pstr(p, e->frequency_hz), period = sp_pstr(p, e->sample_period);
+        sp_table_printf(&t, "%s%s%s%s", sp_mode_names[e->mode], hz.n || period.n ? " " : "", hz.n ? hz.p : period.p,
+                        hz.n ? " Hz" : "");
+        sp_buf_clear(&b);
+        if (f->samples != SP_ABSENT)
+            sp_text_grouped(&b, f->samples, 0);
+        sp_table_cell(&t, b.data ? b.data : "", b.len);
+        struct sp_str metric = sp_pstr(p, p->metrics.v[e->primary].name);
+        sp_table_cell(&t, metric.p, metric.n);
+        sp_buf_clear(&b);
+        struct sp_selection s = {.unit = f->unit, .scale = f->scale};
+        if (f->cannot_add)
+            sp_buf_ch(&b, '-');
+        else
+            weight_text(&b, &s, f->total);
+        sp_table_cell(&t, b.data, b.len);
+        sp_table_printf(&t, "%llu", (unsigned long long)f->stacks);
+        sp_buf_clear(&b);
+        sp_text_percent(&b, f->quality.unresolved_leaf, f->total);
+        sp_table_cell(&t, b.data, b.len);
+    }
+    int rc = answer_table(c, &t);
+    sp_buf_free(&b);
+    sp_table_free(&t);
+    return rc;
+}
+
+static int answer_text(struct cli *c, const struct event_facts *facts)
+{
+    const struct sp_profile *p = c->profile;
+    const struct sp_header *h = &p->header;
+    if (c->format == FORMAT_TABLE) {
+        sp_printf(c->out, "%-12s %s\n", "format", c->input->title);
+        line(c, "tool", p, h->source_tool);
+        line(c, "version", p, h->tool_version);
+        line(c, "command", p, h->command);
+        line(c, "host", p, h->host.name);
+        line(c, "os", p, h->host.os);
+        line(c, "arch", p, h->host.arch);
+        line(c, "cpus", p, h->host.cpus);
+        if (h->time_start)
+            sp_printf(c->out, "%-12s %s to %s %s\n", "time", sp_str_cstr(&p->strs, h->time_start),
+                      sp_str_cstr(&p->strs, h->time_end), sp_str_cstr(&p->strs, h->time_unit));
+        if (h->duration)
+            sp_printf(c->out, "%-12s %s s\n", "duration", sp_str_cstr(&p->strs, h->duration));
+        line(c, "clock", p, h->clock);
+        sp_printf(c->out, "%-12s %zu of %llu processes\n", "threads", p->threads.n, (unsigned long long)processes(p));
+        sp_printf(c->out, "%-12s %zu stacks of %zu frames, %zu functions, %zu binaries\n", "tables", p->stacks.n,
+                  p->frames.n, p->functions.n, p->dsos.n);
+        sp_printf(c->out, "%-12s frames by %s, stacks by", "granularity", sp_granularity_names[h->frames]);
+        for (unsigned i = 0; sp_group_names[i]; i++)
+            if (h->group_by >> i & 1)
+                sp_printf(c->out, " %s", sp_group_names[i]);
+        sp_printf(c->out, "%s\n", h->group_by ? "" : " nothing");
+        if (h->lost || h->truncated)
+            sp_printf(c->out, "%-12s %llu samples lost by the profiler, %llu stacks cut off\n", "quality",
+                      (unsigned long long)h->lost, (unsigned long long)h->truncated);
+        sp_puts(c->out, "\n");
+    }
+    return event_table(c, facts);
+}
+
+int sp_cmd_info(struct cli *c)
+{
+    int rc = cli_open_default(c);
+    if (rc)
+        return rc;
+    size_t n = c->profile->events.n, done = 0;
+    struct event_facts *facts = calloc(n + 1, sizeof *facts);
+    spaa_status st = facts ? SPAA_OK : sp_nomem(&c->diags);
+    for (; !st && done < n; done++)
+        st = facts_of(c, (uint32_t)done, &facts[done]);
+    rc = st ? cli_exit_of(st) : cli_stdout(c);
+    if (!rc)
+        rc = c->format == FORMAT_JSON ? answer_json(c, facts) : answer_text(c, facts);
+    for (size_t i = 0; i < done; i++)
+        sp_quality_free(&facts[i].quality);
+    free(facts);
+    return rc;
+}

@@ -1,0 +1,94 @@
+/* spaa validate: is it valid? */
+#include "answer.h"
+
+#include "io/input.h"
+
+#include <stdio.h>
+
+struct verdict {
+    uint64_t errors, warnings;
+    bool unreadable;
+};
+
+static spaa_status check(struct cli *c, const char *path, struct sp_diags *d)
+{
+    struct sp_input *in = NULL;
+    const char *reason;
+    sp_diags_source(d, path, NULL);
+    spaa_status st = sp_input_open(path, d, &in);
+    if (st)
+        return st;
+    const struct spaa_format *f = c->v.from ? sp_format_by_name(c->v.from) : sp_format_probe(in, &reason);
+    if (!f && !c->v.from) /* what a validator is asked about is meant to be SPAA, however broken */
+        f = sp_format_by_name("spaa");
+    if (!f || !f->validate) {
+        sp_emit_hint(d, SP_E009, SP_AT_NOTHING, "`spaa formats` shows which can be; `spaa info` reads this one",
+                     "%s files cannot be validated", f ? f->name : c->v.from);
+        sp_input_close(in);
+        return SPAA_ERR_UNSUPPORTED;
+    }
+    sp_diags_source(d, path, f->name);
+    st = f->validate(in, d);
+    if (!st)
+        st = sp_input_failed(in);
+    sp_input_close(in);
+    return st;
+}
+
+static void count(const struct sp_diags *d, struct verdict *v)
+{
+    v->errors += sp_diags_count(d, SP_ERROR);
+    v->warnings += sp_diags_count(d, SP_WARNING) - sp_diags_count(d, SP_ERROR);
+}
+
+static void json_findings(struct sp_jw *w, const struct sp_diags *d)
+{
+    for (size_t i = 0; i < d->list.n; i++)
+        answer_diag(w, &d->list.v[i]);
+}
+
+static int answer(struct cli *c, const struct verdict *v)
+{
+    bool valid = !v->errors && !(c->v.strict && v->warnings);
+    if (c->format == FORMAT_JSON) {
+        struct sp_jw w;
+        sp_jw_init(&w, c->out);
+        sp_jw_open(&w, NULL, '{');
+        sp_jw_cstr(&w, "schema", "spaa.validate/1");
+        sp_jw_bool(&w, "valid", valid);
+        sp_jw_u64(&w, "errors", v->errors);
+        sp_jw_u64(&w, "warnings", v->warnings);
+        sp_jw_open(&w, "findings", '[');
+        json_findings(&w, &c->diags);
+        sp_jw_close(&w, ']');
+        sp_jw_close(&w, '}');
+        sp_puts(c->out, "\n");
+        sp_jw_free(&w);
+        sp_diags_free(&c->diags); /* they are the answer, not to be said twice */
+    } else {
+        sp_printf(c->out, "%s: %llu error%s, %llu warning%s\n", valid ? "valid" : "invalid",
+                  (unsigned long long)v->errors, v->errors == 1 ? "" : "s", (unsigned long long)v->warnings,
+                  v->warnings == 1 ? "" : "s");
+    }
+    return v->unreadable ? EXIT_IO : valid ? EXIT_FINE : EXIT_NO;
+}
+
+int sp_cmd_validate(struct cli *c)
+{
+    struct verdict v = {0};
+    if (!c->files.n)
+        return cli_usage(c, NULL, "validate needs a file");
+    for (size_t i = 0; i < c->files.n; i++) {
+        spaa_status st = check(c, c->files.v[i], &c->diags);
+        v.unreadable = v.unreadable || st;
+        if (st == SPAA_ERR_NOMEM || st == SPAA_ERR_UNSUPPORTED)
+            return EXIT_IO;
+    }
+    count(&c->diags, &v);
+    int rc = cli_stdout(c);
+    if (rc)
+        return rc;
+    rc = answer(c, &v);
+    c->v.strict = NULL; /* here it is about warnings, not about the exit code of a loss */
+    return rc;
+}

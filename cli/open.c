@@ -1,0 +1,202 @@
+/* Opening inputs: format by content, symbols, several files as one profile. */
+#include "cli.h"
+
+#include "io/input.h"
+#include "model/absorb.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+unsigned cli_jobs(const struct cli *c)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    long jobs = c->v.jobs ? strtol(c->v.jobs, NULL, 10) : cores;
+    return jobs < 1 ? 1 : jobs > 256 ? 256 : (unsigned)jobs;
+}
+
+static bool parse_groups(struct cli *c, const char *list, unsigned *out)
+{
+    *out = 0;
+    if (strcmp(list, "none") == 0)
+        return true;
+    while (*list) {
+        size_t n = strcspn(list, ",");
+        int i = sp_name_index(sp_group_names, list, n);
+        if (i < 0) {
+            char word[64], near[128];
+            snprintf(word, sizeof word, "%.*s", (int)n, list);
+            cli_nearest(word, sp_group_names, near, sizeof near);
+            cli_usage(c, *near ? near : "keys are pid, tid, comm, cpu, state; or none", "--group-by has no key \"%s\"",
+                      word);
+            return false;
+        }
+        *out |= 1u << i;
+        list += n;
+        list += *list == ',';
+    }
+    return true;
+}
+
+bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
+{
+    int frames = SP_FRAMES_ADDRESS;
+    long jobs;
+    *out = (struct sp_read_opts){.group_by = SP_BY_DEFAULT | SP_BY_STATE};
+    if (!cli_choice(c, "frames", c->v.frames, sp_granularity_names + 1, SP_FRAMES_ADDRESS - 1, &frames) ||
+        !cli_number(c, "jobs", c->v.jobs, 1, 256, 1, &jobs) ||
+        (c->v.group_by && !parse_groups(c, c->v.group_by, &out->group_by)))
+        return false;
+    out->frames = c->v.frames ? (enum sp_granularity)(frames + 1) : SP_FRAMES_ADDRESS;
+    out->samples = c->v.samples != NULL;
+    out->strict = c->v.strict != NULL;
+    out->jobs = cli_jobs(c);
+    out->symbols = (struct sp_symbol_opts){c->v.symfs, c->v.debug_dir, c->v.kallsyms, c->v.no_symbols != NULL};
+    out->own = c->own.v;
+    out->nown = c->own.n;
+    return true;
+}
+
+static const struct spaa_format *named_format(struct cli *c, const char *name, unsigned cap)
+{
+    const struct spaa_format *f = sp_format_by_name(name);
+    if (f && f->caps & cap)
+        return f;
+    const char *names[64];
+    char near[256];
+    size_t n = 0;
+    for (size_t i = 0; spaa_formats[i] && n < 63; i++)
+        if (spaa_formats[i]->caps & cap)
+            names[n++] = spaa_formats[i]->name;
+    names[n] = NULL;
+    cli_nearest(name, names, near, sizeof near);
+    cli_usage(c, *near ? near : "`spaa formats` lists them", f ? "the format %s cannot be %s" : "there is no format %s%.0s",
+              name, cap == SP_CAN_READ ? "read" : "written");
+    return NULL;
+}
+
+/* By --from or by content; NULL with the reason in the diagnostics. */
+static const struct spaa_format *input_format(struct cli *c, struct sp_input *in, spaa_status *st)
+{
+    const char *reason;
+    const unsigned char *p;
+    size_t n;
+    *st = SPAA_ERR_USAGE;
+    if (c->v.from)
+        return named_format(c, c->v.from, SP_CAN_READ);
+    *st = sp_input_peek(in, 1, &p, &n);
+    if (*st)
+        return NULL;
+    *st = sp_input_failed(in);
+    if (!n) {
+        if (!*st)
+            sp_emit(&c->diags, SP_E004, SP_AT(0), " ");
+        *st = SPAA_ERR_INPUT;
+        return NULL;
+    }
+    const struct spaa_format *f = sp_format_probe(in, &reason);
+    *st = f ? SPAA_OK : SPAA_ERR_INPUT;
+    if (!f)
+        sp_emit(&c->diags, SP_E005, SP_AT(0), "no reader knows its first bytes (%02x %02x %02x %02x)", p[0],
+                n > 1 ? p[1] : 0u, n > 2 ? p[2] : 0u, n > 3 ? p[3] : 0u);
+    return f;
+}
+
+spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts *opts, struct sp_profile **out)
+{
+    struct sp_input *in = NULL;
+    struct sp_profile *p = NULL;
+    sp_diags_source(&c->diags, strcmp(path, "-") == 0 ? "<stdin>" : path, NULL);
+    spaa_status st = sp_input_open(path, &c->diags, &in);
+    if (!st) {
+        const struct spaa_format *f = input_format(c, in, &st);
+        if (f) {
+            st = SPAA_OK;
+            c->input = c->input ? c->input : f;
+            sp_diags_source(&c->diags, strcmp(path, "-") == 0 ? "<stdin>" : path, f->name);
+            st = sp_profile_new(&c->diags, &p);
+            if (!st)
+                st = f->read(in, opts, &c->diags, p);
+        }
+    }
+    if (!st && !p->stacks.n && !p->events.n) {
+        sp_emit(&c->diags, SP_E011, SP_AT_NOTHING, " ");
+        st = SPAA_ERR_INPUT;
+    }
+    sp_input_close(in);
+    sp_diags_source(&c->diags, NULL, NULL);
+    if (st) {
+        sp_profile_free(p);
+        return st;
+    }
+    *out = p;
+    return SPAA_OK;
+}
+
+int cli_open(struct cli *c)
+{
+    struct sp_read_opts opts;
+    if (!cli_read_opts(c, &opts))
+        return EXIT_USAGE;
+    if (!c->files.n)
+        return cli_usage(c, "`spaa help` shows how", "%s needs a file", c->command->name);
+    for (size_t i = 0; i < c->files.n; i++) {
+        struct sp_profile *one = NULL, *whole = NULL;
+        spaa_status st = cli_read(c, c->files.v[i], &opts, &one);
+        if (st)
+            return cli_exit_of(st);
+        if (c->files.n == 1) {
+            c->profile = one;
+            break;
+        }
+        struct sp_absorb_opts how = {SP_FRAMES_ADDRESS, opts.group_by | SP_BY_CPU, c->files.v[i]};
+        if (!c->profile)
+            st = sp_profile_new(&c->diags, &whole);
+        if (!st && whole)
+            c->profile = whole;
+        if (!st)
+            st = sp_profile_absorb(c->profile, one, &how, &c->diags);
+        sp_profile_free(one);
+        if (st)
+            return cli_exit_of(st);
+    }
+    return cli_check_own(c, c->input, NULL);
+}
+
+int cli_open_default(struct cli *c)
+{
+    if (!c->files.n && access("perf.data", R_OK) == 0 && !sp_vec_push(&c->files, "perf.data"))
+        return EXIT_IO;
+    return cli_open(c);
+}
+
+static bool has_own(const struct spaa_format *f, const char *name, unsigned when)
+{
+    for (const struct sp_format_option *o = f ? f->options : NULL; o && o->name; o++)
+        if (strcmp(o->name, name) == 0 && o->when & when)
+            return true;
+    return false;
+}
+
+int cli_check_own(struct cli *c, const struct spaa_format *in, const struct spaa_format *out)
+{
+    for (size_t i = 0; i < c->own.n; i++)
+        if (!has_own(in, c->own.v[i].name, SP_CAN_READ) && !has_own(out, c->own.v[i].name, SP_CAN_WRITE))
+            return cli_usage(c, "`spaa formats` lists each format's own options", "--%s does not fit %s%s%s",
+                             c->own.v[i].name, in ? in->name : "this input", out ? " or " : "", out ? out->name : "");
+    return EXIT_FINE;
+}
+
+spaa_status cli_select(struct cli *c, struct sp_selection *out)
+{
+    static const char *const views[] = {"cpu", "latency", "all", NULL};
+    const struct cli_values *v = &c->v;
+    int view;
+    if (!cli_choice(c, "view", v->view, views, 0, &view))
+        return SPAA_ERR_USAGE;
+    struct sp_select_opts o = {.event = v->event, .metric = v->metric, .thread = v->thread, .pid = v->pid,
+                               .comm = v->comm, .state = v->state, .view = v->view, .dso = v->dso,
+                               .focus = v->focus, .ignore = v->ignore, .hide = v->hide, .root_at = v->root_at,
+                               .user_only = v->user != NULL, .kernel_only = v->kernel != NULL};
+    return sp_select(c->profile, &o, &c->diags, out);
+}

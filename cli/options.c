@@ -1,0 +1,202 @@
+/* Parsing the command line by the tables. */
+#include "cli.h"
+
+#include "base/num.h"
+#include "model/vocab.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+const struct cli_option cli_options[] = {
+#define SPAA_OPT(field, name, letter, value, groups, help)                                                   \
+    {name, letter, value, groups, help, offsetof(struct cli_values, field)},
+#include "options.def"
+#undef SPAA_OPT
+    {0},
+};
+
+const struct cli_command cli_commands[] = {
+#define SPAA_COMMAND(name, args, groups, title, examples) {#name, args, groups, title, examples, sp_cmd_##name},
+#include "commands.def"
+#undef SPAA_COMMAND
+    {0},
+};
+
+int cli_usage(struct cli *c, const char *hint, const char *fmt, ...)
+{
+    char message[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(message, sizeof message, fmt, ap);
+    va_end(ap);
+    sp_emit_hint(&c->diags, SP_E037, SP_AT_NOTHING, hint ? hint : "", "%s", message);
+    return EXIT_USAGE;
+}
+
+static bool applies(const struct cli *c, const struct cli_option *o)
+{
+    return o->groups & (c->command->groups | G_ALL);
+}
+
+static const struct cli_option *find(const struct cli *c, const char *name, size_t n)
+{
+    for (const struct cli_option *o = cli_options; o->name; o++)
+        if (applies(c, o) && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
+            return o;
+    return NULL;
+}
+
+static const struct cli_option *find_letter(const struct cli *c, char letter)
+{
+    for (const struct cli_option *o = cli_options; o->name; o++)
+        if (applies(c, o) && o->letter == letter)
+            return o;
+    return NULL;
+}
+
+/* An option that some format declares as its own, and that this command can hand to it. */
+static const struct sp_format_option *find_own(const struct cli *c, const char *name, size_t n)
+{
+    unsigned when = (c->command->groups & G_READ ? SP_CAN_READ : 0u) | (c->command->groups & G_CONVERT ? SP_CAN_WRITE : 0u);
+    for (size_t i = 0; spaa_formats[i]; i++)
+        for (const struct sp_format_option *o = spaa_formats[i]->options; o && o->name; o++)
+            if (o->when & when && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
+                return o;
+    return NULL;
+}
+
+static int unknown_option(struct cli *c, const char *arg)
+{
+    const char *names[128];
+    size_t n = 0;
+    for (const struct cli_option *o = cli_options; o->name && n < 100; o++)
+        if (applies(c, o))
+            names[n++] = o->name;
+    for (size_t i = 0; spaa_formats[i]; i++)
+        for (const struct sp_format_option *o = spaa_formats[i]->options; o && o->name && n < 127; o++)
+            names[n++] = o->name;
+    names[n] = NULL;
+    char near[256], hint[320];
+    cli_nearest(arg + strspn(arg, "-"), names, near, sizeof near);
+    snprintf(hint, sizeof hint, "%s%s`spaa help %s` lists the options", near, *near ? " " : "", c->command->name);
+    return cli_usage(c, hint, "%s has no option %s", c->command->name, arg);
+}
+
+static void set(struct cli *c, const struct cli_option *o, const char *value)
+{
+    *(const char **)(void *)((char *)&c->v + o->offset) = value;
+}
+
+/* --name, --name=value, --name value */
+static int long_option(struct cli *c, int argc, char **argv, int *i)
+{
+    const char *name = argv[*i] + 2, *eq = strchr(name, '=');
+    size_t n = eq ? (size_t)(eq - name) : strlen(name);
+    const struct cli_option *o = find(c, name, n);
+    const struct sp_format_option *own = o ? NULL : find_own(c, name, n);
+    if (!o && !own)
+        return unknown_option(c, argv[*i]);
+    const char *wanted = o ? o->value : own->value, *value = eq ? eq + 1 : NULL;
+    if (!wanted && value)
+        return cli_usage(c, NULL, "--%.*s takes no value", (int)n, name);
+    if (wanted && !value) {
+        if (*i + 1 >= argc)
+            return cli_usage(c, NULL, "--%s needs a value: %s", o ? o->name : own->name, wanted);
+        value = argv[++*i];
+    }
+    if (o) {
+        set(c, o, value ? value : "");
+        return EXIT_FINE;
+    }
+    return sp_vec_push(&c->own, ((struct sp_own_opt){own->name, value})) ? EXIT_FINE : EXIT_IO;
+}
+
+/* -n 5, -n5, -q */
+static int short_options(struct cli *c, int argc, char **argv, int *i)
+{
+    for (const char *p = argv[*i] + 1; *p; p++) {
+        const struct cli_option *o = find_letter(c, *p);
+        if (!o)
+            return unknown_option(c, argv[*i]);
+        if (!o->value) {
+            set(c, o, "");
+            continue;
+        }
+        const char *value = p[1] ? p + 1 : *i + 1 < argc ? argv[++*i] : NULL;
+        if (!value)
+            return cli_usage(c, NULL, "-%c needs a value: %s", *p, o->value);
+        set(c, o, value);
+        return EXIT_FINE;
+    }
+    return EXIT_FINE;
+}
+
+int cli_parse(struct cli *c, int argc, char **argv)
+{
+    static const char *const formats[] = {"table", "json", "csv", "markdown", NULL};
+    bool options = true;
+    for (int i = 0; i < argc; i++) {
+        int rc = EXIT_FINE;
+        if (options && strcmp(argv[i], "--") == 0)
+            options = false;
+        else if (options && argv[i][0] == '-' && argv[i][1] == '-')
+            rc = long_option(c, argc, argv, &i);
+        else if (options && argv[i][0] == '-' && argv[i][1])
+            rc = short_options(c, argc, argv, &i);
+        else if (!sp_vec_push(&c->files, argv[i]))
+            rc = EXIT_IO;
+        if (rc)
+            return rc;
+    }
+    int format = FORMAT_TABLE;
+    if (!cli_choice(c, "format", c->v.format, formats, FORMAT_TABLE, &format))
+        return EXIT_USAGE;
+    c->format = c->v.json ? FORMAT_JSON : (enum cli_format)format;
+    static const char *const colours[] = {"auto", "always", "never", NULL};
+    int colour = 0;
+    if (!cli_choice(c, "color", c->v.color, colours, 0, &colour))
+        return EXIT_USAGE;
+    if (colour)
+        c->colour = colour == 1;
+    return EXIT_FINE;
+}
+
+bool cli_number(struct cli *c, const char *name, const char *value, long lo, long hi, long otherwise, long *out)
+{
+    int64_t v;
+    *out = otherwise;
+    if (!value)
+        return true;
+    size_t n = strlen(value);
+    if (!n || sp_parse_i64(value, value + n, &v) != n || v < lo || v > hi) {
+        if (hi == LONG_MAX)
+            cli_usage(c, NULL, "--%s needs a whole number from %ld on, not \"%s\"", name, lo, value);
+        else
+            cli_usage(c, NULL, "--%s needs a whole number from %ld to %ld, not \"%s\"", name, lo, hi, value);
+        return false;
+    }
+    *out = (long)v;
+    return true;
+}
+
+bool cli_choice(struct cli *c, const char *name, const char *value, const char *const *names, int otherwise,
+                int *out)
+{
+    *out = otherwise;
+    if (!value)
+        return true;
+    int i = sp_name_index(names, value, strlen(value));
+    if (i >= 0) {
+        *out = i;
+        return true;
+    }
+    char near[256], hint[600];
+    size_t n = 0;
+    cli_nearest(value, names, near, sizeof near);
+    n = (size_t)snprintf(hint, sizeof hint, "%s%sone of:", near, *near ? " " : "");
+    for (i = 0; names[i] && n < sizeof hint; i++)
+        n += (size_t)snprintf(hint + n, sizeof hint - n, "%s %s", i ? "," : "", names[i]);
+    cli_usage(c, hint, "--%s has no value \"%s\"", name, value);
+    return false;
+}

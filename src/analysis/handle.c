@@ -1,0 +1,83 @@
+#include "analysis/handle.h"
+
+#include "base/num.h"
+#include "model/identity.h"
+
+#include <stdlib.h>
+
+static int cmp_hash(const void *va, const void *vb, void *arg)
+{
+    const uint64_t *hash = arg;
+    uint64_t a = hash[*(const uint32_t *)va], b = hash[*(const uint32_t *)vb];
+    return (a > b) - (a < b);
+}
+
+static uint8_t common_digits(uint64_t a, uint64_t b)
+{
+    return a == b ? 16 : (uint8_t)(__builtin_clzll(a ^ b) / 4);
+}
+
+spaa_status sp_handles_of(const struct sp_profile *p, struct sp_handles *out)
+{
+    size_t n = p->functions.n;
+    struct sp_handles h = {malloc((n + 1) * sizeof *h.hash), malloc(n + 1)};
+    uint32_t *order = malloc((n + 1) * sizeof *order);
+    if (!h.hash || !h.digits || !order) {
+        free(order);
+        sp_handles_free(&h);
+        return sp_nomem(p->diags);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        h.hash[i] = sp_function_hash(p, i);
+        h.digits[i] = 4;
+        order[i] = i;
+    }
+    qsort_r(order, n, sizeof *order, cmp_hash, h.hash);
+    for (size_t i = 1; i < n; i++) {
+        uint32_t a = order[i - 1], b = order[i];
+        uint8_t same = common_digits(h.hash[a], h.hash[b]);
+        uint8_t need = same < 16 ? (uint8_t)(same + 1) : 16;
+        h.digits[a] = h.digits[a] > need ? h.digits[a] : need;
+        h.digits[b] = h.digits[b] > need ? h.digits[b] : need;
+    }
+    free(order);
+    *out = h;
+    return SPAA_OK;
+}
+
+void sp_handles_free(struct sp_handles *h)
+{
+    free(h->hash);
+    free(h->digits);
+    *h = (struct sp_handles){0};
+}
+
+size_t sp_handle_text(const struct sp_handles *h, uint32_t function, char out[static 32])
+{
+    uint64_t v = h->hash[function];
+    size_t n = h->digits[function];
+    out[0] = 'f';
+    out[1] = ':';
+    for (size_t i = 0; i < n; i++)
+        out[2 + i] = "0123456789abcdef"[v >> (60 - 4 * i) & 15];
+    out[2 + n] = '\0';
+    return 2 + n;
+}
+
+uint32_t sp_handle_find(const struct sp_profile *p, const struct sp_handles *h, const char *text)
+{
+    uint64_t v;
+    size_t n = strlen(text);
+    uint32_t found = SP_NONE;
+    if (n < 3 || n > 18 || text[0] != 'f' || text[1] != ':' || sp_parse_hex(text + 2, text + n, &v) != n - 2)
+        return SP_NONE;
+    unsigned shift = (unsigned)(64 - 4 * (n - 2));
+    for (uint32_t i = 0; i < p->functions.n; i++) {
+        if (h->hash[i] >> shift != v)
+            continue;
+        if (found != SP_NONE)
+            return SP_NONE;
+        found = i;
+    }
+    return found;
+}

@@ -1,0 +1,76 @@
+#include "analysis/match.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdlib.h>
+
+struct matcher {
+    pcre2_code *code;
+    pcre2_match_data *data;
+    pcre2_match_context *limits;
+};
+
+static void matcher_free(struct matcher *m)
+{
+    pcre2_match_data_free(m->data);
+    pcre2_match_context_free(m->limits);
+    pcre2_code_free(m->code);
+}
+
+static spaa_status matcher_new(const char *pattern, struct sp_diags *d, struct matcher *m)
+{
+    int error;
+    PCRE2_SIZE at;
+    *m = (struct matcher){0};
+    m->code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_MATCH_INVALID_UTF, &error,
+                            &at, NULL);
+    if (!m->code) {
+        PCRE2_UCHAR words[256];
+        pcre2_get_error_message(error, words, sizeof words);
+        sp_emit(d, SP_E035, SP_AT_NOTHING, "%s at character %zu of \"%s\"", (char *)words, (size_t)at + 1, pattern);
+        return SPAA_ERR_USAGE;
+    }
+    m->data = pcre2_match_data_create_from_pattern(m->code, NULL);
+    m->limits = pcre2_match_context_create(NULL);
+    if (!m->data || !m->limits) {
+        matcher_free(m);
+        return sp_nomem(d);
+    }
+    /* Names are short; a pattern that backtracks without end gives up instead of hanging. */
+    pcre2_set_match_limit(m->limits, 1000000);
+    return SPAA_OK;
+}
+
+static bool matches(const struct matcher *m, struct sp_str s)
+{
+    return pcre2_match(m->code, (PCRE2_SPTR)s.p, s.n, 0, 0, m->data, m->limits) >= 0;
+}
+
+spaa_status sp_match_functions(const struct sp_profile *p, const char *pattern, struct sp_diags *d,
+                               unsigned char **out)
+{
+    struct matcher m;
+    spaa_status st = matcher_new(pattern, d, &m);
+    if (st)
+        return st;
+    unsigned char *hits = calloc(p->functions.n + 1, 1);
+    for (size_t i = 0; hits && i < p->functions.n; i++)
+        hits[i] = matches(&m, sp_pstr(p, p->functions.v[i].name));
+    matcher_free(&m);
+    *out = hits;
+    return hits ? SPAA_OK : sp_nomem(d);
+}
+
+spaa_status sp_match_dsos(const struct sp_profile *p, const char *pattern, struct sp_diags *d, unsigned char **out)
+{
+    struct matcher m;
+    spaa_status st = matcher_new(pattern, d, &m);
+    if (st)
+        return st;
+    unsigned char *hits = calloc(p->dsos.n + 1, 1);
+    for (size_t i = 0; hits && i < p->dsos.n; i++)
+        hits[i] = matches(&m, sp_pstr(p, p->dsos.v[i].name));
+    matcher_free(&m);
+    *out = hits;
+    return hits ? SPAA_OK : sp_nomem(d);
+}

@@ -1,0 +1,15 @@
+/* Regular expressions (PCRE2) over a profile's names: one test per name, not per frame or stack. */
+#ifndef SP_MATCH_H
+#define SP_MATCH_H
+
+#include "model/profile.h"
+
+/*
+ * *out[i] is 1 for each function (DSO) whose name matches anywhere; the caller frees it. A bad pattern is
+ * SPAA_ERR_USAGE, reported with the place of the mistake. UTF-8 names match as UTF-8.
+ */
+spaa_status sp_match_functions(const struct sp_profile *p, const char *pattern, struct sp_diags *d,
+                               unsigned char **out);
+spaa_status sp_match_dsos(const struct sp_profile *p, const char *pattern, struct sp_diags *d, unsigned char **out);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * How good the data of a selection is: what could not be named, what was cut off, what was lost.
+ */
+#ifndef SP_QUALITY_H
+#define SP_QUALITY_H
+
+#include "analysis/select.h"
+
+struct sp_quality_dso {
+    uint32_t dso;
+    int64_t leaf; /* weight of rows whose leaf is an unresolved frame of this DSO */
+};
+
+struct sp_quality {
+    int64_t unresolved_leaf; /* weight of rows whose leaf has no symbol */
+    int64_t unresolved_any;  /* weight of rows with any such frame */
+    int64_t no_stack;        /* weight of rows without frames */
+    uint64_t frames, frames_unresolved; /* distinct ones */
+    uint64_t lost, truncated;           /* as the header says */
+    uint64_t exclusive_differs; /* rows whose `exclusive` says another weight than the stack */
+    SP_VEC(struct sp_quality_dso) dsos; /* with unresolved leaves, heaviest first */
+};
+
+spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_quality *out);
+void sp_quality_free(struct sp_quality *q);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * A selection: which stacks a question is about, and their weights.
+ *
+ * One implementation of the filters for every view. A selection picks one event and one metric; weights
+ * are int64 at a common decimal `scale` (a weight of 3.14 at scale 2 is 314), so that sums are exact.
+ * `base` is the total after event, metric, thread, pid, comm and state: percentages are of that;
+ * `total` is what dso, focus, ignore and root_at leave.
+ *
+ * Linked user and kernel records of one observation are one row: the kernel frames at the leaf end.
+ */
+#ifndef SP_SELECT_H
+#define SP_SELECT_H
+
+#include "base/buf.h"
+#include "model/profile.h"
+
+struct sp_select_opts {
+    const char *event, *metric; /* NULL: the default ones */
+    const char *thread;         /* a tid or a thread name */
+    const char *pid;            /* decimal */
+    const char *comm;
+    const char *state; /* comma-separated x_state values */
+    const char *view;  /* cpu, latency, all; NULL: cpu where the profile has states */
+    const char *dso, *focus, *ignore; /* regular expressions (PCRE2): stacks with such a frame */
+    const char *hide;                 /* regular expression: frames to leave out of the stacks */
+    const char *root_at;              /* stacks are cut to start at this function; others are dropped */
+    bool user_only, kernel_only;      /* frames of the other kind are left out */
+};
+
+struct sp_selected {
+    uint32_t stack;
+    uint32_t kernel; /* the linked kernel record, or SP_NONE */
+    int64_t weight;
+    int64_t samples; /* SP_ABSENT where the source has none */
+};
+
+struct sp_selection {
+    const struct sp_profile *profile;
+    uint32_t event, metric;
+    struct sp_str unit;  /* may be empty */
+    unsigned scale;      /* decimal digits after the point */
+    bool inexact;        /* a weight did not fit: it was rounded */
+    bool cannot_add;     /* the vocabulary says that values of this metric must not be summed */
+    const char *view;    /* "cpu", "latency", "all", "custom"; NULL where the profile has no states */
+    SP_VEC(struct sp_selected) rows;
+    int64_t all;                  /* of the event and metric, before any filter */
+    int64_t base, total;          /* scaled */
+    int64_t base_samples, samples; /* SP_ABSENT where the source has none */
+    struct sp_buf filters;        /* the filters in words, empty when there are none */
+    unsigned char *hidden;        /* per frame: left out of the stacks; NULL: none */
+    unsigned char *roots;         /* per function: stacks are cut here; NULL: they are not */
+    SP_VEC(uint32_t) scratch;
+};
+
+/*
+ * Fails, reported, with SPAA_ERR_NOT_FOUND when a thread, function or filter matches nothing, with
+ * SPAA_ERR_USAGE for an unknown event or metric or a bad regular expression. Free the selection on success only.
+ */
+spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *opts, struct sp_diags *d,
+                      struct sp_selection *out);
+void sp_selection_free(struct sp_selection *s);
+
+/* The event a view takes when none is named: most samples, then header order, never lbr. */
+uint32_t sp_default_event(const struct sp_profile *p);
+/* Observations of an event, by its `samples` metric; SP_ABSENT when the source counts none. */
+int64_t sp_event_samples(const struct sp_profile *p, uint32_t event);
+
+/*
+ * The visible frames of a selected row, leaf first: lent, until the next call on this selection.
+ * Filters that drop frames are applied; an empty stack gives *n = 0. NULL: out of memory.
+ */
+const uint32_t *sp_selected_frames(struct sp_selection *s, size_t row, size_t *n);
+
+/* Where flat weight goes: the exclusive record's frame where it names a visible one, else the leaf. */
+uint32_t sp_selected_leaf(const struct sp_selection *s, size_t row, const uint32_t *frames, size_t n);
+
+#endif

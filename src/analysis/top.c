@@ -1,0 +1,284 @@
+#include "analysis/top.h"
+
+#include "analysis/match.h"
+#include "base/hash.h"
+#include "base/num.h"
+#include "model/identity.h"
+
+#include <stdlib.h>
+
+const char *const sp_by_names[] = {"function", "line", "address", "dso",   "thread", "process",
+                                   "comm",     "cpu",  "state",   "event",  "source", NULL};
+
+/* Functions in which a CPU has nothing to do, and in which a thread waits, by their exact names. */
+static const char *const idle_names[] = {"swapper",        "cpuidle_enter_state", "intel_idle", "default_idle",
+                                         "native_safe_halt", "acpi_idle_do_entry", "do_idle",   "mwait_idle",
+                                         "pv_native_safe_halt", "acpi_safe_halt",  "poll_idle", "cpu_idle",
+                                         "cpu_idle_loop",  "intel_idle_irq",      NULL};
+static const char *const wait_names[] = {"__schedule", "schedule", "schedule_timeout", "futex_wait_queue",
+                                         "futex_wait_queue_me", "do_nanosleep", "ep_poll", "pipe_wait",
+                                         "mach_msg2_trap", "__psynch_cvwait", "semaphore_wait_trap", "kevent",
+                                         NULL};
+
+unsigned sp_function_tags(const struct sp_profile *p, uint32_t function)
+{
+    const struct sp_function *f = &p->functions.v[function];
+    struct sp_str name = sp_pstr(p, f->name);
+    unsigned tags = 0;
+    if (sp_name_index(idle_names, name.p, name.n) >= 0)
+        tags |= SP_TAG_IDLE;
+    if (sp_name_index(wait_names, name.p, name.n) >= 0)
+        tags |= SP_TAG_WAIT;
+    if (p->dsos.v[f->dso].is_kernel)
+        tags |= SP_TAG_KERNEL;
+    return tags;
+}
+
+struct builder {
+    struct sp_selection *s;
+    enum sp_by by;
+    struct sp_top t;
+    uint32_t *key;   /* row number of each frame or context; SP_NONE: not seen yet */
+    uint32_t *stamp; /* per row: 1 + the last selected row that contained it */
+    size_t stamps;
+    struct sp_map map; /* rows by (function, dso, name) */
+    struct sp_buf text;
+};
+
+static uint32_t row_for(struct builder *b, uint32_t function, uint32_t dso, const char *p, size_t n, unsigned tags)
+{
+    uint32_t name = sp_intern(&b->t.names, p, n);
+    if (name == SP_STR_FAIL)
+        return SP_NONE;
+    uint64_t hash = sp_hash_mix((uint64_t)function << 32 | dso, name);
+    struct sp_probe at = sp_map_probe(&b->map, hash);
+    for (uint32_t i; (i = sp_map_next(&b->map, &at)) != SP_MAP_NONE;) {
+        struct sp_top_row *r = &b->t.rows.v[i];
+        if (r->function == function && r->dso == dso && r->name == name) {
+            r->tags |= tags;
+            return i;
+        }
+    }
+    struct sp_top_row r = {function, dso, name, tags, 0, 0, SP_ABSENT, SP_ABSENT};
+    if (!sp_map_add(&b->map, hash, (uint32_t)b->t.rows.n) || !sp_vec_push(&b->t.rows, r))
+        return SP_NONE;
+    return (uint32_t)b->t.rows.n - 1;
+}
+
+static uint32_t frame_row(struct builder *b, uint32_t frame)
+{
+    const struct sp_profile *p = b->s->profile;
+    const struct sp_frame *f = &p->frames.v[frame];
+    uint32_t dso = p->functions.v[f->function].dso, function = f->function;
+    struct sp_str name = sp_pstr(p, p->functions.v[function].name);
+    unsigned tags = sp_function_tags(p, function) | (f->flags & SP_FRAME_UNRESOLVED ? SP_TAG_UNRESOLVED : 0) |
+                    (f->flags & SP_FRAME_INLINED ? SP_TAG_INLINED : 0);
+    char t[16];
+    sp_buf_clear(&b->text);
+    if (b->by == SP_TOP_DSO) {
+        struct sp_str d = sp_pstr(p, p->dsos.v[dso].name);
+        return row_for(b, SP_NONE, dso, d.p, d.n, tags & SP_TAG_KERNEL);
+    }
+    sp_buf_add(&b->text, name.p, name.n);
+    if (b->by == SP_TOP_LINE && f->srcline) {
+        struct sp_str line = sp_pstr(p, f->srcline);
+        sp_buf_ch(&b->text, ' ');
+        sp_buf_add(&b->text, line.p, line.n);
+    } else if (b->by == SP_TOP_ADDRESS && f->flags & SP_FRAME_SYMOFF) {
+        sp_buf_puts(&b->text, "+0x");
+        sp_buf_add(&b->text, t, sp_hex_text(f->symoff, t));
+    } else if (b->by == SP_TOP_ADDRESS && f->flags & SP_FRAME_IP && !(f->flags & SP_FRAME_UNRESOLVED)) {
+        sp_buf_puts(&b->text, " 0x");
+        sp_buf_add(&b->text, t, sp_hex_text(f->ip, t));
+    }
+    return row_for(b, function, dso, b->text.data, b->text.len, tags);
+}
+
+static void number(struct sp_buf *b, int64_t v)
+{
+    if (v == SP_ABSENT)
+        sp_buf_puts(b, "?");
+    else
+        sp_buf_i64(b, v);
+}
+
+static uint32_t context_row(struct builder *b, uint32_t context)
+{
+    const struct sp_profile *p = b->s->profile;
+    const struct sp_context *c = &p->contexts.v[context];
+    struct sp_str comm = sp_pstr(p, c->comm);
+    struct sp_buf *t = &b->text;
+    sp_buf_clear(t);
+    if (b->by == SP_TOP_CPU) {
+        number(t, c->cpu);
+    } else if (b->by == SP_TOP_STATE) {
+        sp_buf_puts(t, c->state ? sp_str_cstr(&p->strs, c->state) : "?");
+    } else if (b->by == SP_TOP_SOURCE) {
+        sp_buf_puts(t, c->source ? sp_str_cstr(&p->strs, c->source) : "?");
+    } else if (b->by == SP_TOP_EVENT) {
+        sp_buf_puts(t, sp_str_cstr(&p->strs, p->events.v[c->event].name));
+    } else {
+        sp_buf_puts(t, b->by == SP_TOP_PROCESS ? "" : comm.n ? comm.p : "?");
+        if (b->by == SP_TOP_THREAD || b->by == SP_TOP_PROCESS) {
+            sp_buf_puts(t, b->by == SP_TOP_THREAD ? " (tid " : "pid ");
+            number(t, b->by == SP_TOP_THREAD ? c->tid : c->pid);
+            sp_buf_puts(t, b->by == SP_TOP_THREAD ? ")" : "");
+        }
+    }
+    return row_for(b, SP_NONE, SP_NONE, sp_buf_cstr(t), t->len, 0);
+}
+
+static void add_samples(int64_t *to, int64_t v)
+{
+    if (v > SP_DECIMAL)
+        *to = (*to == SP_ABSENT ? 0 : *to) + v;
+}
+
+static uint32_t key_of(struct builder *b, uint32_t thing, uint32_t (*make)(struct builder *, uint32_t))
+{
+    if (b->key[thing] == SP_NONE)
+        b->key[thing] = make(b, thing);
+    return b->key[thing];
+}
+
+static bool flat(struct builder *b, uint32_t row, const struct sp_selected *x)
+{
+    if (row == SP_NONE)
+        return false;
+    b->t.rows.v[row].flat += x->weight;
+    add_samples(&b->t.rows.v[row].samples, x->samples);
+    return true;
+}
+
+static bool cum(struct builder *b, uint32_t row, const struct sp_selected *x, uint32_t stamp)
+{
+    if (row == SP_NONE)
+        return false;
+    if (row >= b->stamps) {
+        size_t cap = b->stamps, want = (size_t)row + 1;
+        if (!sp_vec_grow((void **)&b->stamp, &cap, want, sizeof *b->stamp))
+            return false;
+        memset(b->stamp + b->stamps, 0, (cap - b->stamps) * sizeof *b->stamp);
+        b->stamps = cap;
+    }
+    if (b->stamp[row] == stamp)
+        return true;
+    b->stamp[row] = stamp;
+    b->t.rows.v[row].cum += x->weight;
+    add_samples(&b->t.rows.v[row].cum_samples, x->samples);
+    return true;
+}
+
+static bool by_frames(struct builder *b)
+{
+    for (size_t i = 0; i < b->s->rows.n; i++) {
+        size_t n;
+        const struct sp_selected *x = &b->s->rows.v[i];
+        const uint32_t *f = sp_selected_frames(b->s, i, &n);
+        if (!f)
+            return false;
+        if (!n) { /* an observation without a stack is weight all the same */
+            uint32_t row = row_for(b, SP_NONE, SP_NONE, "[no stack]", 10, SP_TAG_UNRESOLVED);
+            if (!flat(b, row, x) || !cum(b, row, x, (uint32_t)i + 1))
+                return false;
+            continue;
+        }
+        if (!flat(b, key_of(b, sp_selected_leaf(b->s, i, f, n), frame_row), x))
+            return false;
+        for (size_t k = 0; k < n; k++)
+            if (!cum(b, key_of(b, f[k], frame_row), x, (uint32_t)i + 1))
+                return false;
+    }
+    return true;
+}
+
+static bool by_contexts(struct builder *b)
+{
+    for (size_t i = 0; i < b->s->rows.n; i++) {
+        const struct sp_selected *x = &b->s->rows.v[i];
+        uint32_t row = key_of(b, b->s->profile->stacks.v[x->stack].context, context_row);
+        if (!flat(b, row, x) || !cum(b, row, x, (uint32_t)i + 1))
+            return false;
+    }
+    return true;
+}
+
+struct order {
+    const struct sp_top *t;
+    bool cum;
+};
+
+static int cmp_row(const void *va, const void *vb, void *arg)
+{
+    const struct order *o = arg;
+    const struct sp_top_row *a = va, *b = vb;
+    int64_t x[2] = {o->cum ? a->cum : a->flat, o->cum ? a->flat : a->cum};
+    int64_t y[2] = {o->cum ? b->cum : b->flat, o->cum ? b->flat : b->cum};
+    for (int i = 0; i < 2; i++)
+        if (x[i] != y[i])
+            return x[i] > y[i] ? -1 : 1;
+    int c = sp_str_cmp(sp_str_at(&o->t->names, a->name), sp_str_at(&o->t->names, b->name));
+    const struct sp_profile *p = o->t->profile;
+    if (!c && a->dso != SP_NONE && b->dso != SP_NONE)
+        c = sp_str_cmp(sp_pstr(p, p->dsos.v[a->dso].name), sp_pstr(p, p->dsos.v[b->dso].name));
+    return c ? c : (a->dso > b->dso) - (a->dso < b->dso);
+}
+
+spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_cum, struct sp_diags *d, struct sp_top *out)
+{
+    struct builder b = {.s = s, .by = by, .t = {.profile = s->profile}};
+    bool frames = by <= SP_TOP_DSO;
+    size_t n = frames ? s->profile->frames.n : s->profile->contexts.n;
+    sp_buf_init(&b.text, 0);
+    b.key = malloc((n + 1) * sizeof *b.key);
+    bool ok = sp_strtab_init(&b.t.names) && b.key;
+    for (size_t i = 0; ok && i < n; i++)
+        b.key[i] = SP_NONE;
+    if (ok)
+        ok = frames ? by_frames(&b) : by_contexts(&b);
+    if (ok && b.t.rows.n) {
+        struct order o = {&b.t, sort_cum};
+        qsort_r(b.t.rows.v, b.t.rows.n, sizeof *b.t.rows.v, cmp_row, &o);
+    }
+    free(b.key);
+    free(b.stamp);
+    sp_map_free(&b.map);
+    ok = ok && !b.text.failed;
+    sp_buf_free(&b.text);
+    if (!ok) {
+        sp_top_free(&b.t);
+        return sp_nomem(d);
+    }
+    *out = b.t;
+    return SPAA_OK;
+}
+
+void sp_top_free(struct sp_top *t)
+{
+    sp_vec_free(&t->rows);
+    sp_strtab_free(&t->names);
+}
+
+spaa_status sp_top_sum(struct sp_selection *s, const char *pattern, struct sp_diags *d, int64_t *weight,
+                       int64_t *samples)
+{
+    unsigned char *hits = NULL;
+    spaa_status st = sp_match_functions(s->profile, pattern, d, &hits);
+    *weight = 0;
+    *samples = SP_ABSENT;
+    for (size_t i = 0; !st && i < s->rows.n; i++) {
+        size_t n;
+        const uint32_t *f = sp_selected_frames(s, i, &n);
+        if (!f)
+            st = sp_nomem(d);
+        for (size_t k = 0; !st && k < n; k++) {
+            if (!hits[s->profile->frames.v[f[k]].function])
+                continue;
+            *weight += s->rows.v[i].weight;
+            add_samples(samples, s->rows.v[i].samples);
+            break;
+        }
+    }
+    free(hits);
+    return st;
+}

@@ -1,0 +1,54 @@
+/*
+ * Weight by function, line, address, DSO, thread, process, comm, cpu, state, event or source.
+ *
+ * flat: weight of the rows whose leaf it is. cum: weight of the rows that contain it, each counted once
+ * however often it recurs; cums of different rows overlap. For groupings of whole stacks flat = cum.
+ */
+#ifndef SP_TOP_H
+#define SP_TOP_H
+
+#include "analysis/select.h"
+
+enum sp_by {
+    SP_TOP_FUNCTION,
+    SP_TOP_LINE,
+    SP_TOP_ADDRESS,
+    SP_TOP_DSO,
+    SP_TOP_THREAD,
+    SP_TOP_PROCESS,
+    SP_TOP_COMM,
+    SP_TOP_CPU,
+    SP_TOP_STATE,
+    SP_TOP_EVENT,
+    SP_TOP_SOURCE,
+};
+extern const char *const sp_by_names[]; /* NULL-terminated, in enum order */
+
+enum sp_top_tag { SP_TAG_UNRESOLVED = 1, SP_TAG_IDLE = 2, SP_TAG_WAIT = 4, SP_TAG_KERNEL = 8, SP_TAG_INLINED = 16 };
+
+struct sp_top_row {
+    uint32_t function;  /* SP_NONE where rows are no functions */
+    uint32_t dso;       /* SP_NONE likewise */
+    uint32_t name;      /* number in sp_top.names */
+    unsigned tags;      /* enum sp_top_tag */
+    int64_t flat, cum;  /* scaled as the selection */
+    int64_t samples;    /* of flat; SP_ABSENT where the source has none */
+    int64_t cum_samples;
+};
+
+struct sp_top {
+    const struct sp_profile *profile;
+    SP_VEC(struct sp_top_row) rows; /* sorted: flat (or cum) descending, then name */
+    struct sp_strtab names;
+};
+
+spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_cum, struct sp_diags *d,
+                         struct sp_top *out);
+void sp_top_free(struct sp_top *t);
+/* The exact weight of all rows with a frame whose function matches (PCRE2), each counted once. */
+spaa_status sp_top_sum(struct sp_selection *s, const char *pattern, struct sp_diags *d, int64_t *weight,
+                       int64_t *samples);
+/* Tags of a function by its name, DSO and frames. */
+unsigned sp_function_tags(const struct sp_profile *p, uint32_t function);
+
+#endif

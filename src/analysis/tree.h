@@ -1,0 +1,51 @@
+/*
+ * The call tree of a selection: one node per distinct path, derived on demand.
+ *
+ * Nodes are in depth-first order, children sorted by descending total (SP_TREE_BY_WEIGHT) or by name
+ * (SP_TREE_BY_NAME, for flame graphs), so parent < child and a subtree is a run [i, end). Node 0 is the
+ * root: no frame, the selection's whole weight. Weights are scaled integers of the selection
+ * (analysis/select.h).
+ */
+#ifndef SP_TREE_H
+#define SP_TREE_H
+
+#include "analysis/select.h"
+
+struct sp_tree_node {
+    uint32_t parent;  /* SP_NONE for the root */
+    uint32_t end;     /* one past the last node of this subtree */
+    uint32_t function; /* number in functions; SP_NONE for the root */
+    uint32_t frame;   /* a frame of this function here: for location, inlining and kind */
+    uint32_t depth;   /* 0: root */
+    bool inlined;     /* all frames of this node are inlined */
+    uint8_t kind;     /* enum sp_frame_kind */
+    int64_t self, total;
+    int64_t samples;  /* of the subtree; SP_ABSENT where the source has none */
+};
+
+enum sp_tree_sort { SP_TREE_BY_WEIGHT, SP_TREE_BY_NAME };
+
+struct sp_tree_opts {
+    bool inverted;      /* from the leaves down to the roots */
+    bool by_comm;       /* the first level is the thread's name, where contexts have one (nodes with
+                           function SP_NONE and `comm` set) */
+    enum sp_tree_sort sort;
+    int64_t min_total;  /* nodes below are left out (their weight stays in the parent's total) */
+    uint32_t max_depth; /* 0: all */
+};
+
+struct sp_tree {
+    const struct sp_profile *profile;
+    SP_VEC(struct sp_tree_node) nodes;
+    SP_VEC(uint32_t) comms; /* with by_comm: comms.v[node] is the name of a first-level node, or 0 */
+    uint32_t pruned;     /* nodes left out */
+    int64_t pruned_total; /* weight of the topmost nodes left out */
+};
+
+spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opts, struct sp_diags *d,
+                          struct sp_tree *out);
+void sp_tree_free(struct sp_tree *t);
+/* The name shown for a node: the function's, the comm, or "all". */
+struct sp_str sp_tree_name(const struct sp_tree *t, uint32_t node);
+
+#endif
