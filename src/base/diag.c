@@ -54,7 +54,7 @@ static void emit(struct sp_diags *d, enum sp_code code, struct sp_where where, c
     struct sp_buf text;
     sp_buf_init(&text, 64 << 10);
     const char *message = infos[code].title;
-    if (*fmt) {
+    if (strcmp(fmt, " ") != 0) {
         sp_buf_printf(&text, "%s: ", infos[code].title);
         sp_buf_vprintf(&text, fmt, ap);
         message = sp_buf_cstr(&text);

@@ -67,7 +67,7 @@ void sp_diags_free(struct sp_diags *d);
 /* Names the input that what follows is about; copies both (either may be NULL). */
 void sp_diags_source(struct sp_diags *d, const char *file, const char *format);
 
-/* Adds a message; an empty fmt ("") leaves the code's title alone as the message. */
+/* Adds a message; a fmt of one blank (" ") leaves the code's title alone as the message. */
 void sp_emit(struct sp_diags *d, enum sp_code code, struct sp_where where, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* The same with a hint for this very case (copied) instead of the code's. */

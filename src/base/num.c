@@ -93,7 +93,7 @@ bool sp_parse_0x(const char *p, size_t n, uint64_t *out)
 size_t sp_double_text(double v, char out[static 32])
 {
     int n = 0;
-    for (int digits = 15; digits <= 17; digits++) {
+    for (int digits = 1; digits <= 17; digits += digits == 1 ? 14 : 1) {
         n = snprintf(out, 32, "%.*g", digits, v);
         if (strtod(out, NULL) == v)
             break;
@@ -103,12 +103,19 @@ size_t sp_double_text(double v, char out[static 32])
 
 double sp_text_double(const char *p, size_t n)
 {
-    char t[128];
-    if (n >= sizeof t)
+    char t[1100]; /* more digits than any double's value depends on */
+    double beyond = 1;
+    if (n >= sizeof t) {
+        size_t point = 0; /* digits of the whole part that are cut off scale what is left */
+        while (point < n && p[point] != '.' && (p[point] | 32) != 'e')
+            point++;
+        for (; point >= sizeof t; point--)
+            beyond *= 10;
         n = sizeof t - 1;
+    }
     memcpy(t, p, n);
     t[n] = '\0';
-    return strtod(t, NULL);
+    return strtod(t, NULL) * beyond;
 }
 
 /* Digits, point and exponent of a JSON-like number, as far as they matter for an exact value. */

@@ -28,19 +28,20 @@ struct sp_input {
     unsigned char *lent; /* an exact copy, in small pieces only */
 };
 
-static spaa_status new_input(const char *name, struct sp_diags *d, struct sp_input **out)
+/* NULL: out of memory, and reported. */
+static struct sp_input *new_input(const char *name, struct sp_diags *d)
 {
     size_t n = strlen(name) + 1;
     struct sp_input *in = calloc(1, sizeof *in);
     if (!in || !(in->name = malloc(n))) {
         free(in);
-        return sp_nomem(d);
+        sp_nomem(d);
+        return NULL;
     }
     memcpy(in->name, name, n);
     in->diags = d;
     in->fd = -1;
-    *out = in;
-    return SPAA_OK;
+    return in;
 }
 
 void sp_input_close(struct sp_input *in)
@@ -104,10 +105,10 @@ static spaa_status attach(struct sp_input *in, int fd)
 spaa_status sp_input_open(const char *path, struct sp_diags *d, struct sp_input **out)
 {
     bool standard = !strcmp(path, "-");
-    struct sp_input *in;
-    spaa_status st = new_input(standard ? "standard input" : path, d, &in);
-    if (st)
-        return st;
+    struct sp_input *in = new_input(standard ? "standard input" : path, d);
+    spaa_status st;
+    if (!in)
+        return SPAA_ERR_NOMEM;
     if (standard) {
         st = attach(in, STDIN_FILENO);
     } else {
@@ -130,10 +131,9 @@ spaa_status sp_input_open(const char *path, struct sp_diags *d, struct sp_input 
 spaa_status sp_input_memory(const void *p, size_t n, const char *name, struct sp_diags *d,
                             struct sp_input **out)
 {
-    struct sp_input *in;
-    spaa_status st = new_input(name, d, &in);
-    if (st)
-        return st;
+    struct sp_input *in = new_input(name, d);
+    if (!in)
+        return SPAA_ERR_NOMEM;
     in->top = in->base = sp_stage_memory(p, n, in->name, d);
     if (!in->base) {
         sp_input_close(in);

@@ -43,7 +43,8 @@ static inline void sp_output_took(struct sp_output *o, size_t n)
 static inline void sp_write(struct sp_output *o, const void *p, size_t n)
 {
     if (n <= o->cap - o->len) {
-        memcpy(o->buf + o->len, p, n);
+        if (n) /* p may be NULL then */
+            memcpy(o->buf + o->len, p, n);
         o->len += n;
     } else {
         sp_write_slow(o, p, n);

@@ -121,12 +121,7 @@ uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n)
 
 uint32_t sp_dso_intern(struct sp_profile *p, const struct sp_dso *d)
 {
-    struct sp_dso key;
-    memset(&key, 0, sizeof key);
-    key.name = d->name;
-    key.build_id = d->build_id;
-    key.more = d->more;
-    key.is_kernel = d->is_kernel;
+    struct sp_dso key = {d->name, d->build_id, d->more, d->is_kernel, {0}};
     INTERN(&p->dso_map, &p->dsos, &key, sp_hash64(&key, sizeof key));
 }
 

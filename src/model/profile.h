@@ -50,6 +50,7 @@ struct sp_metric {
 struct sp_dso {
     uint32_t name, build_id, more;
     bool is_kernel;
+    uint8_t zero[3]; /* padding, kept zero so that DSOs hash as bytes */
 };
 
 struct sp_function {

@@ -119,7 +119,8 @@ static bool frame_member(struct reader *r, struct sp_span key, struct frame_fiel
         return sp_json_skip(&r->j, &s);
     if (sp_span_is(key, "id")) {
         x->has_id = sp_read_id(r, &s);
-        return x->has_id && (x->id = sp_profile_str(r->p, s.p, s.n)) != SP_STR_FAIL;
+        x->id = x->has_id ? sp_profile_str(r->p, s.p, s.n) : SP_STR_NONE;
+        return x->has_id && (x->id != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory"));
     }
     if (sp_span_is(key, "func"))
         return sp_read_str(r, key, &x->func);

@@ -62,9 +62,7 @@ static bool read_sampling(struct reader *r, struct sp_event *e)
             ok = enumeration(r, key, sp_mode_names, SP_EVENT, &v);
             e->mode = (enum sp_mode)v;
         } else if (sp_span_is(key, "primary_metric") && sp_json_type(&r->j) == SP_JSON_STRING) {
-            ok = sp_json_string_value(&r->j, &s);
-            if (ok && (e->primary = sp_metric_intern(r->p, s.p, s.n)) == SP_NONE)
-                sp_json_fail(&r->j, "too many metrics");
+            ok = sp_json_string_value(&r->j, &s) && sp_metric_named(r, s, &e->primary);
         } else if (sp_span_is(key, "sample_period")) {
             ok = sp_read_number_text(r, key, &e->sample_period);
         } else if (sp_span_is(key, "frequency_hz")) {

@@ -72,19 +72,22 @@ void sp_idmap_free(struct idmap *m)
 /* Exactly the hex digits we write: lower case, so that the text can be rebuilt from the number. */
 static bool hex_digits(const char *p, size_t n, uint64_t *out)
 {
+    static const unsigned char nibble[256] = {
+        ['0'] = 0x10, ['1'] = 0x11, ['2'] = 0x12, ['3'] = 0x13, ['4'] = 0x14, ['5'] = 0x15, ['6'] = 0x16, ['7'] = 0x17,
+        ['8'] = 0x18, ['9'] = 0x19, ['a'] = 0x1a, ['b'] = 0x1b, ['c'] = 0x1c, ['d'] = 0x1d, ['e'] = 0x1e, ['f'] = 0x1f,
+    };
     uint64_t v = 0;
+    unsigned all = 0x10;
     for (size_t i = 0; i < n; i++) {
-        unsigned c = (unsigned char)p[i];
-        unsigned d = c - '0' < 10 ? c - '0' : c - 'a' < 6 ? c - 'a' + 10 : 16;
-        if (d > 15)
-            return false;
-        v = v << 4 | d;
+        unsigned d = nibble[(unsigned char)p[i]];
+        all &= d;
+        v = v << 4 | (d & 15);
     }
     *out = v;
-    return true;
+    return all & 0x10;
 }
 
-static bool our_id(struct sp_span s, struct sp_stack_id *id)
+bool sp_our_id(struct sp_span s, struct sp_stack_id *id)
 {
     uint64_t hash, suffix = 0;
     if ((s.n != 18 && s.n != 27) || s.p[0] != '0' || s.p[1] != 'x' || !hex_digits(s.p + 2, 16, &hash))
@@ -102,7 +105,7 @@ bool sp_read_stack_id(struct reader *r, struct sp_stack_id *id)
     bool number = sp_json_type(&r->j) == SP_JSON_NUMBER;
     if (!(number ? sp_json_number(&r->j, &s) : sp_json_string_value(&r->j, &s)))
         return false;
-    if (!number && our_id(s, id))
+    if (!number && sp_our_id(s, id))
         return true;
     uint32_t text = sp_profile_str(r->p, s.p, s.n);
     if (text == SP_STR_FAIL)
@@ -139,6 +142,8 @@ static bool map_stacks(struct reader *r)
         return false;
     for (; r->mapped < r->p->ids.n; r->mapped++) {
         const struct sp_stack_id *id = &r->p->ids.v[r->mapped];
+        if (r->mapped + 8 < r->p->ids.n) /* the map is larger than the caches */
+            __builtin_prefetch(&r->stack_map.slots[(uint32_t)id_hash(id + 8) & r->stack_map.mask]);
         if (!(id->flags & SP_ID_SET))
             continue;
         uint64_t hash = id_hash(id);

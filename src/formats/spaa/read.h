@@ -115,7 +115,24 @@ spaa_status sp_read_stack(struct reader *r);
 spaa_status sp_read_sample(struct reader *r);
 spaa_status sp_read_window(struct reader *r);
 
+/* fast.c: true when the line was the usual stack record and has been entered. */
+bool sp_fast_stack(struct reader *r, struct sp_span line);
+/* At *p: the template's literals around plain numbers; *p is moved behind them. */
+bool sp_match_template(const struct template *t, const char **p, const char *end, int64_t *values);
+/* At *p: a context whose text was read before, though not recently. */
+bool sp_known_context(struct reader *r, const char **p, const char *end, uint32_t *context);
+bool sp_our_id(struct sp_span s, struct sp_stack_id *id); /* ids.c */
+static inline void sp_reverse(uint32_t *f, uint32_t n)
+{
+    for (uint32_t i = 0; i < n / 2; i++) {
+        uint32_t t = f[i];
+        f[i] = f[n - 1 - i];
+        f[n - 1 - i] = t;
+    }
+}
+
 /* stack.c: a list of weights into r->values; *layout says of what. */
 bool sp_read_weights(struct reader *r, uint32_t *layout);
+bool sp_metric_named(struct reader *r, struct sp_span name, uint32_t *out); /* interned */
 
 #endif

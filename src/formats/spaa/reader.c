@@ -183,6 +183,8 @@ static spaa_status defer(struct reader *r, struct sp_span line)
 static spaa_status read_line(struct reader *r, struct sp_span line)
 {
     struct sp_span type;
+    if (sp_fast_stack(r, line))
+        return SPAA_OK;
     sp_json_reset(&r->j, line.p, line.n);
     r->record = NULL;
     if (!find_type(r, &type))

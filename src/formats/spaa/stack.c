@@ -73,6 +73,42 @@ static inline bool stands_here(const struct sp_json *j, struct sp_span s)
     return s.n && s.n <= (size_t)(j->end - j->p) && memcmp(j->p, s.p, s.n) == 0;
 }
 
+static void remember(struct reader *r, struct context_text t)
+{
+    r->recent[r->next_recent++ % CONTEXTS_RECENT] = t;
+}
+
+static bool find_context(const struct reader *r, struct sp_span raw, uint64_t hash, struct context_text *out)
+{
+    struct sp_probe at = sp_map_probe(&r->context_map, hash);
+    for (uint32_t i; (i = sp_map_next(&r->context_map, &at)) != SP_MAP_NONE;) {
+        if (r->contexts.v[i].raw.n != raw.n || memcmp(r->contexts.v[i].raw.p, raw.p, raw.n) != 0)
+            continue;
+        *out = r->contexts.v[i];
+        return true;
+    }
+    return false;
+}
+
+/*
+ * Contexts without nested objects end at the first brace outside a string; a brace inside one makes the
+ * text no known one, and the general path decides.
+ */
+bool sp_known_context(struct reader *r, const char **p, const char *end, uint32_t *context)
+{
+    struct context_text found;
+    const char *close = memchr(*p, '}', (size_t)(end - *p));
+    if (!close)
+        return false;
+    struct sp_span raw = {*p, (size_t)(close + 1 - *p)};
+    if (!find_context(r, raw, sp_hash64(raw.p, raw.n), &found))
+        return false;
+    remember(r, found);
+    *context = found.context;
+    *p = close + 1;
+    return true;
+}
+
 static bool read_context(struct reader *r, uint32_t *out)
 {
     for (unsigned i = 0; i < CONTEXTS_RECENT; i++) {
@@ -85,15 +121,11 @@ static bool read_context(struct reader *r, uint32_t *out)
     }
     struct sp_json before = r->j;
     struct sp_span raw;
+    struct context_text found;
     if (!sp_json_skip(&r->j, &raw))
         return false;
     uint64_t hash = sp_hash64(raw.p, raw.n);
-    struct context_text found = {{0}, SP_NONE};
-    struct sp_probe at = sp_map_probe(&r->context_map, hash);
-    for (uint32_t i; found.context == SP_NONE && (i = sp_map_next(&r->context_map, &at)) != SP_MAP_NONE;)
-        if (r->contexts.v[i].raw.n == raw.n && memcmp(r->contexts.v[i].raw.p, raw.p, raw.n) == 0)
-            found = r->contexts.v[i];
-    if (found.context == SP_NONE) {
+    if (!find_context(r, raw, hash, &found)) {
         before.scratch = r->j.scratch;
         r->j = before;
         if (!parse_context(r, &found.context))
@@ -103,12 +135,20 @@ static bool read_context(struct reader *r, uint32_t *out)
             !sp_vec_push(&r->contexts, found))
             return sp_json_fail(&r->j, "out of memory");
     }
-    r->recent[r->next_recent++ % CONTEXTS_RECENT] = found;
+    remember(r, found);
     *out = found.context;
     return true;
 }
 
 /* ---- weights ---- */
+
+bool sp_metric_named(struct reader *r, struct sp_span name, uint32_t *out)
+{
+    *out = sp_metric_intern(r->p, name.p, name.n);
+    if (*out != SP_NONE)
+        return true;
+    return sp_json_fail(&r->j, r->p->metrics.n < SP_METRICS_MAX ? "out of memory" : "more than 256 metrics");
+}
 
 /* Reads "metric", "value", "unit" and others of one weight, the cursor behind its brace. */
 static bool read_weight(struct reader *r, struct sp_weight_field *f, struct sp_value *v, struct sp_span *number)
@@ -121,8 +161,8 @@ static bool read_weight(struct reader *r, struct sp_weight_field *f, struct sp_v
     while (sp_json_key(&r->j, &key)) {
         enum sp_json_type t = sp_json_type(&r->j);
         if (sp_span_is(key, "metric") && t == SP_JSON_STRING) {
-            if (sp_json_string_value(&r->j, &s) && (f->metric = sp_metric_intern(r->p, s.p, s.n)) == SP_NONE)
-                sp_json_fail(&r->j, "too many metrics");
+            if (sp_json_string_value(&r->j, &s))
+                sp_metric_named(r, s, &f->metric);
         } else if (sp_span_is(key, "value") && t == SP_JSON_NUMBER) {
             if (!sp_json_number(&r->j, &s))
                 break;
@@ -192,21 +232,31 @@ static inline const char *plain_number(const char *p, const char *end, int64_t *
     return s;
 }
 
+bool sp_match_template(const struct template *t, const char **p, const char *end, int64_t *values)
+{
+    const char *s = *p;
+    for (unsigned i = 0; i < t->n; i++) {
+        const struct sp_span *part = &t->part[i];
+        if ((size_t)(end - s) < part->n || memcmp(s, part->p, part->n) != 0)
+            return false;
+        s = plain_number(s + part->n, end, &values[i]);
+        if (!s)
+            return false;
+    }
+    const struct sp_span *last = &t->part[t->n];
+    if ((size_t)(end - s) < last->n || memcmp(s, last->p, last->n) != 0)
+        return false;
+    *p = s + last->n;
+    return true;
+}
+
 static bool match(struct reader *r, const struct template *t)
 {
-    struct sp_json j = r->j;
-    for (unsigned i = 0; i < t->n; i++) {
-        if (!stands_here(&j, t->part[i]))
-            return false;
-        const char *after = plain_number(j.p + t->part[i].n, j.end, &r->values.v[i].v);
-        if (!after)
-            return false;
-        r->values.v[i].text = 0;
-        j.p = after;
-    }
-    if (!stands_here(&j, t->part[t->n]))
+    int64_t values[TEMPLATE_VALUES];
+    if (!sp_match_template(t, &r->j.p, r->j.end, values))
         return false;
-    r->j.p = j.p + t->part[t->n].n;
+    for (unsigned i = 0; i < t->n; i++)
+        r->values.v[i] = (struct sp_value){values[i], 0};
     r->values.n = t->n;
     return true;
 }
@@ -497,11 +547,7 @@ static spaa_status add_stack(struct reader *r, struct stack_fields *x, uint32_t 
         x->s.context = sp_context_intern(p, &none);
     }
     if (p->header.root_first)
-        for (uint32_t i = 0, n = x->s.n; i < n / 2; i++) {
-            uint32_t *f = p->stack_frames.v + x->s.first, t = f[i];
-            f[i] = f[n - 1 - i];
-            f[n - 1 - i] = t;
-        }
+        sp_reverse(p->stack_frames.v + x->s.first, x->s.n);
     x->s.more = sp_take_more(r);
     if (x->s.more == SP_STR_FAIL || x->s.context == SP_NONE || p->stacks.n >= SP_NONE - 1)
         return sp_nomem(r->d);

@@ -66,16 +66,21 @@ static void raw(struct writer *w, const char *key, uint32_t s)
     sp_buf_add(&w->b, v.p, v.n);
 }
 
-/* Ends the record: raw_hex, what the tables have no field for, the brace, the newline. */
+static void write_raw_hex(struct writer *w)
+{
+    if (!w->raw_hex.len)
+        return;
+    sp_buf_puts(&w->b, ",\"x_raw_hex\":{");
+    sp_buf_add(&w->b, w->raw_hex.data, w->raw_hex.len);
+    sp_buf_ch(&w->b, '}');
+    sp_buf_clear(&w->raw_hex);
+}
+
+/* Ends the record: what the tables have no field for, raw_hex, the brace, the newline. */
 static spaa_status end_record(struct writer *w, uint32_t more)
 {
     raw(w, ",", more);
-    if (w->raw_hex.len) {
-        sp_buf_puts(&w->b, ",\"x_raw_hex\":{");
-        sp_buf_add(&w->b, w->raw_hex.data, w->raw_hex.len);
-        sp_buf_ch(&w->b, '}');
-        sp_buf_clear(&w->raw_hex);
-    }
+    write_raw_hex(w);
     sp_buf_add(&w->b, "}\n", 2);
     if (w->b.failed)
         return sp_nomem(w->p->diags);
@@ -178,8 +183,14 @@ static spaa_status write_header(struct writer *w)
     }
     sp_buf_printf(b, ",\"stack_id_mode\":\"%s\"", h->ids_local ? "local" : "content_addressable");
     raw(w, ",", h->more);
+    size_t here = b->len; /* x_spaa stands last, behind what its own strings add to x_raw_hex */
     if (h->has_x_spaa)
         write_x_spaa(w);
+    b->len = here;
+    write_raw_hex(w);
+    if (h->has_x_spaa)
+        write_x_spaa(w);
+    sp_buf_clear(&w->raw_hex);
     return end_record(w, SP_STR_NONE);
 }
 
@@ -491,9 +502,13 @@ static spaa_status write_window(struct writer *w, const struct sp_window *x)
     sp_buf_puts(&w->b, ",\"by_stack\":[");
     for (uint32_t i = 0; i < x->n; i++) {
         const struct sp_window_row *r = &p->window_rows.v[x->first + i];
-        sp_buf_puts(&w->b, i ? ",{\"stack_id\":" : "{\"stack_id\":");
-        write_id(w, r->stack);
-        sp_buf_puts(&w->b, ",\"weights\":[");
+        sp_buf_puts(&w->b, i ? ",{" : "{");
+        if (r->stack != SP_NONE) {
+            sp_buf_puts(&w->b, "\"stack_id\":");
+            write_id(w, r->stack);
+            sp_buf_ch(&w->b, ',');
+        }
+        sp_buf_puts(&w->b, "\"weights\":[");
         write_weights(w, r->layout, SP_NONE, p->values.v + r->first);
         sp_buf_ch(&w->b, ']');
         raw(w, ",", r->more);

@@ -1,0 +1,134 @@
+/*
+ * Parts of the folded format: one line per stack, root first, frames between semicolons, then a number.
+ * See reader.c and writer.c.
+ */
+#ifndef SP_FOLDED_H
+#define SP_FOLDED_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/hash.h"
+#include "formats/format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * line.c: a line's parts.
+ */
+struct sp_fold_line {
+    const char *stack, *value, *before; /* before: the first of two numbers; NULL: one number */
+    size_t stack_n, value_n, before_n;
+};
+
+enum sp_fold_is { SP_FOLD_NOTHING, SP_FOLD_COMMENT, SP_FOLD_STACK };
+
+/* The line [p, end) without its end; `two` reads two numbers where there are two. */
+enum sp_fold_is sp_fold_line(const char *p, const char *end, bool two, struct sp_fold_line *line);
+/* Whether all stacks of [p, n) have two numbers (at least two stacks, or one that is all there is). */
+bool sp_fold_two_columns(const char *p, size_t n, bool whole);
+/* 0, or 2 and 4 for UTF-16 with a byte order mark in little and big endian, 3 for a UTF-8 one. */
+enum sp_fold_mark { SP_FOLD_PLAIN = 0, SP_FOLD_UTF16LE = 2, SP_FOLD_UTF8 = 3, SP_FOLD_UTF16BE = 4 };
+enum sp_fold_mark sp_fold_mark(const unsigned char *p, size_t n);
+/* Appends UTF-16 as UTF-8; returns the bytes used (all but an incomplete last character). */
+size_t sp_fold_from_utf16(struct sp_buf *out, const unsigned char *p, size_t n, bool big);
+int sp_fold_probe(const unsigned char *p, size_t n, bool whole, const char **reason);
+
+/*
+ * texts.c: numbers of texts that were seen before. A zeroed table is empty and valid.
+ */
+struct sp_fold_text {
+    uint64_t hash;
+    const char *text; /* NULL: an empty slot */
+    uint32_t n, number;
+};
+
+struct sp_fold_texts {
+    struct sp_arena text;
+    struct sp_fold_text *slots;
+    size_t mask, count;
+};
+
+void sp_fold_texts_free(struct sp_fold_texts *t);
+bool sp_fold_texts_add(struct sp_fold_texts *t, const char *p, size_t n, uint64_t hash, uint32_t number);
+
+/* The number of a text, or SP_NONE. */
+static inline uint32_t sp_fold_texts_find(const struct sp_fold_texts *t, const char *p, size_t n,
+                                          uint64_t hash)
+{
+    if (!t->slots)
+        return SP_NONE;
+    for (size_t i = hash & t->mask; t->slots[i].text; i = (i + 1) & t->mask)
+        if (t->slots[i].hash == hash && t->slots[i].n == n && memcmp(t->slots[i].text, p, n) == 0)
+            return t->slots[i].number;
+    return SP_NONE;
+}
+
+static inline uint64_t sp_fold_load(const char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* For names: every byte counts, and short ones take a few instructions. */
+static inline uint64_t sp_fold_hash(const char *p, size_t n)
+{
+    if (n < 8 || n > 32)
+        return sp_hash64(p, n);
+    uint64_t h = sp_hash_mix(sp_fold_load(p) + n, sp_fold_load(p + n - 8));
+    if (n > 16)
+        h = sp_hash_mix(h ^ sp_fold_load(p + 8), sp_fold_load(p + n - 16));
+    return h;
+}
+
+/* The first semicolon of [p, end), or NULL; frames are short, so the first bytes are looked at here. */
+static inline const char *sp_fold_semicolon(const char *p, const char *end)
+{
+    for (; end - p >= 8; p += 8) {
+        uint64_t x = sp_fold_load(p) ^ 0x3B3B3B3B3B3B3B3Bu;
+        x = (x - 0x0101010101010101u) & ~x & 0x8080808080808080u;
+        if (x)
+            break;
+    }
+    for (; p < end; p++)
+        if (*p == ';')
+            return p;
+    return NULL;
+}
+
+/*
+ * Marks at the end of a frame's name.
+ */
+enum sp_fold_suffix {
+    SP_FOLD_NONE,
+    SP_FOLD_KERNEL = 'k',
+    SP_FOLD_JIT = 'j',
+    SP_FOLD_INLINED = 'i',
+    SP_FOLD_WAKER = 'w'
+};
+
+spaa_status sp_fold_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                         struct sp_profile *p);
+
+/*
+ * names.c: a frame's name as it is written.
+ */
+struct sp_fold_style {
+    bool perf;    /* as stackcollapse-perf.pl does: DSOs for unknown symbols, tidy names */
+    bool printed; /* names as perf script printed them, where they were demangled here */
+    bool addrs;   /* addresses of unknown symbols */
+    bool tidy;
+    bool kernel, jit, inlined; /* marks */
+};
+
+/* Appends the name of a frame; java: the process is one. */
+bool sp_fold_name(struct sp_buf *out, const struct sp_profile *p, uint32_t frame,
+                  const struct sp_fold_style *style, bool java);
+
+spaa_status sp_fold_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                          struct sp_output *out);
+
+#endif

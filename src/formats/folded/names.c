@@ -1,0 +1,214 @@
+/*
+ * A frame's name as folded text writes it.
+ *
+ * For profiles of perf this follows stackcollapse-perf.pl, whose output people compare and keep: a
+ * frame without a symbol is its DSO in brackets, parameter lists and quotes are dropped, and Java's
+ * "Lpkg/Class;::method" loses its L (where the process is written as plain "java"). Unlike there, parentheses
+ * within <...> and {...} stay, `operator->` is not taken for inlining, and [vdso] is no kernel.
+ */
+#include "formats/folded/folded.h"
+#include "json/json.h"
+
+#include <string.h>
+
+/* The string member `key` of raw JSON members, onto out; false if there is none. */
+static bool member(struct sp_buf *out, struct sp_str more, const char *key)
+{
+    struct sp_buf object;
+    struct sp_json j;
+    bool found = false;
+    sp_buf_init(&object, 0);
+    sp_buf_ch(&object, '{');
+    sp_buf_add(&object, more.p, more.n);
+    sp_buf_ch(&object, '}');
+    if (object.failed) {
+        out->failed = true;
+        sp_buf_free(&object);
+        return false;
+    }
+    sp_json_init(&j, object.data, object.len);
+    if (sp_json_object(&j))
+        for (struct sp_span k, v; !found && sp_json_key(&j, &k);) {
+            if (sp_span_is(k, key) && sp_json_string_value(&j, &v)) {
+                found = true;
+                sp_buf_add(out, v.p, v.n);
+            } else {
+                sp_json_skip(&j, &v);
+            }
+        }
+    sp_json_free(&j);
+    sp_buf_free(&object);
+    return found;
+}
+
+/* "[libc.so.6]", "[unknown <7f00>]" */
+static void unknown(struct sp_buf *out, const struct sp_profile *p, uint32_t frame, bool addrs)
+{
+    struct sp_str dso = sp_pstr(p, sp_frame_dso(p, frame)->name);
+    struct sp_str func = sp_pstr(p, sp_frame_function(p, frame)->name);
+    size_t start = out->len;
+    sp_buf_ch(out, '[');
+    if (sp_str_is(dso, "[unknown]"))
+        sp_buf_puts(out, "unknown");
+    else if (p->frames.v[frame].more && member(out, sp_pstr(p, p->frames.v[frame].more), "x_raw_dso"))
+        ;
+    else if (sp_str_is(dso, "[kernel]"))
+        sp_buf_puts(out, "[kernel.kallsyms]");
+    else
+        sp_buf_add(out, dso.p, dso.n);
+    if (out->failed)
+        return;
+    const char *slash = memrchr(out->data + start + 1, '/', out->len - start - 1);
+    if (slash) {
+        size_t base = out->len - (size_t)(slash + 1 - out->data);
+        memmove(out->data + start + 1, slash + 1, base);
+        out->len = start + 1 + base;
+    }
+    if (addrs && func.n > 2) {
+        sp_buf_puts(out, " <");
+        sp_buf_add(out, func.p + 2, func.n - 2);
+        sp_buf_ch(out, '>');
+    }
+    sp_buf_ch(out, ']');
+}
+
+static bool starts(const char *p, const char *end, const char *literal)
+{
+    size_t n = strlen(literal);
+    return (size_t)(end - p) >= n && memcmp(p, literal, n) == 0;
+}
+
+/* "net/http.(*Client).Do" */
+static bool is_go_method(const char *p, const char *end)
+{
+    const char *open = memmem(p, (size_t)(end - p), ".(", 2);
+    return open && memmem(open, (size_t)(end - open), ").", 2);
+}
+
+/* The first parenthesis that opens a parameter list; end if there is none. */
+static const char *parameters(const char *p, const char *end, bool nesting)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    int depth = 0;
+    for (const char *q = p; q < end; q++) {
+        if (starts(q, end, "operator")) {
+            q += strlen("operator");
+            while (q < end && memchr("<>-=", *q, 4))
+                q++;
+            q--;
+        } else if (starts(q, end, anonymous)) {
+            q += sizeof anonymous - 2;
+        } else if (nesting && (*q == '<' || *q == '{')) {
+            depth++;
+        } else if (nesting && (*q == '}' || (*q == '>' && q > p && q[-1] != '-'))) {
+            depth--;
+        } else if (*q == '(' && depth == 0) {
+            return q;
+        }
+    }
+    return depth ? parameters(p, end, false) : end;
+}
+
+static void tidy(struct sp_buf *out, size_t start, bool java)
+{
+    const char *p = out->data + start, *end = out->data + out->len;
+    const char *cut = is_go_method(p, end) ? end : parameters(p, end, true);
+    size_t n = cut == p ? (size_t)(end - p) : (size_t)(cut - p), to = start;
+    for (size_t i = 0; i < n; i++)
+        if (p[i] != '"' && p[i] != '\'')
+            out->data[to++] = p[i];
+    out->len = to;
+    if (java && to > start && out->data[start] == 'L' && memchr(out->data + start, '/', to - start)) {
+        memmove(out->data + start, out->data + start + 1, to - start - 1);
+        out->len--;
+    }
+}
+
+/* What has a meaning in folded text cannot stand in a name. */
+static void escape(struct sp_buf *out, size_t start)
+{
+    for (size_t i = start; i < out->len; i++)
+        if (out->data[i] == ';')
+            out->data[i] = ':';
+        else if (out->data[i] == '\n' || out->data[i] == '\r')
+            out->data[i] = ' ';
+}
+
+static void mark(struct sp_buf *out, size_t start, char c)
+{
+    char text[] = {'_', '[', c, ']'};
+    if (out->len - start < 4 || memcmp(out->data + out->len - 4, text, 4) != 0)
+        sp_buf_add(out, text, 4);
+}
+
+static void marks(struct sp_buf *out, size_t start, const struct sp_profile *p, uint32_t frame,
+                  const struct sp_fold_style *style)
+{
+    const struct sp_frame *f = &p->frames.v[frame];
+    const struct sp_dso *dso = sp_frame_dso(p, frame);
+    bool jit = sp_str_is(sp_pstr(p, dso->name), "[jit]");
+    if (out->failed)
+        return;
+    if ((f->flags & SP_FRAME_INLINED) && (style->inlined || (style->perf && jit)))
+        mark(out, start, 'i');
+    else if (style->kernel && (f->kind == SP_KERNEL || dso->is_kernel))
+        mark(out, start, 'k');
+    else if (style->jit && jit)
+        mark(out, start, 'j');
+    else if (f->more && strstr(sp_pstr(p, f->more).p, "\"x_folded\":{\"mark\":\"w\"}"))
+        mark(out, start, 'w');
+}
+
+/* Names of Java perf maps that hold what was inlined: "outer->inlined->deeper" is three frames. */
+static void split_java(struct sp_buf *out, size_t start, bool java)
+{
+    struct sp_buf whole;
+    sp_buf_init(&whole, 0);
+    sp_buf_add(&whole, out->data + start, out->len - start);
+    if (whole.failed) {
+        out->failed = true;
+    } else {
+        const char *p = whole.data, *end = p + whole.len;
+        out->len = start;
+        for (bool first = true; p <= end; first = false) {
+            const char *arrow = memmem(p, (size_t)(end - p), "->", 2), *stop = arrow ? arrow : end;
+            if (!first)
+                sp_buf_ch(out, ';');
+            size_t part = out->len;
+            sp_buf_add(out, p, (size_t)(stop - p));
+            escape(out, part);
+            tidy(out, part, java);
+            if (!first)
+                mark(out, part, 'i');
+            p = arrow ? arrow + 2 : end + 1;
+        }
+    }
+    sp_buf_free(&whole);
+}
+
+bool sp_fold_name(struct sp_buf *out, const struct sp_profile *p, uint32_t frame,
+                  const struct sp_fold_style *style, bool java)
+{
+    const struct sp_frame *f = &p->frames.v[frame];
+    struct sp_str func = sp_pstr(p, sp_frame_function(p, frame)->name);
+    size_t start = out->len;
+    if (style->perf && (f->flags & SP_FRAME_UNRESOLVED))
+        unknown(out, p, frame, style->addrs);
+    else if (!(style->printed && f->more && member(out, sp_pstr(p, f->more), "x_raw_func")))
+        sp_buf_add(out, func.p, func.n);
+    if (out->failed)
+        return false;
+    if (out->len > start && style->tidy) {
+        bool jit = sp_str_is(sp_pstr(p, sp_frame_dso(p, frame)->name), "[jit]");
+        if (java && jit && memmem(out->data + start, out->len - start, "->", 2)) {
+            split_java(out, start, java);
+        } else {
+            escape(out, start);
+            tidy(out, start, java);
+        }
+    } else {
+        escape(out, start);
+    }
+    marks(out, start, p, frame, style);
+    return !out->failed;
+}

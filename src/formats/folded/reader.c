@@ -1,0 +1,437 @@
+/*
+ * Reads folded stacks (the input of flamegraph.pl, written by the stackcollapse tools, py-spy, bcc and
+ * many others):
+ *
+ *     java;start_thread;JavaMain_[j];sys_write_[k] 12
+ *
+ * The number follows the last blank. It may be a decimal; of two (difffolded.pl writes the value before
+ * and after) the last is the value and the first is kept as metric `before`: a text has two columns when
+ * all stacks of its first 64 KiB do. Lines that begin with "# " are comments. UTF-16 with a byte order
+ * mark is accepted, as PowerShell's redirections write it.
+ *
+ * What the text does not say and how it is taken: one event `folded`, kind timer, mode period; the
+ * metric is `value` unless --value-metric names it; frames have the DSO "[unknown]", but marks mean
+ * something: `_[k]` kernel (DSO [kernel]), `_[j]` JIT (DSO [jit]), `_[i]` inlined into the frame before
+ * it (with its DSO), `_[w]` a waker (kept as x_folded). Two frames are one when their names are: the
+ * granularity is function.
+ */
+#include "base/hash.h"
+#include "base/num.h"
+#include "formats/folded/folded.h"
+
+#include <string.h>
+
+#define PEEK_BYTES ((size_t)1 << 20)
+#define TEXT_BYTES ((size_t)128 << 20) /* of copies of whole stacks */
+#define WINDOW     8192u               /* stacks after which it is decided whether copies pay */
+
+struct reader {
+    struct sp_diags *d;
+    struct sp_profile *p;
+    bool strict, two;
+    uint32_t value, before, context, layout, layout_two;
+    uint32_t unknown, kernel, jit; /* DSOs */
+    struct sp_fold_texts stacks, frames;
+    SP_VEC(uint32_t) path; /* frames of the stack before, root first */
+    SP_VEC(uint32_t) scratch;
+    struct sp_buf last; /* its text */
+    bool use_cache;
+    uint32_t window, repeats;
+    uint64_t line, skipped, stacks_read;
+    uint64_t view_offset;
+};
+
+static bool remember(struct sp_fold_texts *t, const char *p, size_t n, uint64_t hash, uint32_t number)
+{
+    return t->text.total > TEXT_BYTES || sp_fold_texts_add(t, p, n, hash, number);
+}
+
+static uint32_t dso(struct reader *r, const char *name, bool kernel)
+{
+    struct sp_dso d = {.name = sp_profile_cstr(r->p, name), .is_kernel = kernel};
+    return d.name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(r->p, &d);
+}
+
+/* The profile's fixed parts: event, metrics, context, layouts, DSOs. */
+static bool prepare(struct reader *r, const struct sp_read_opts *opts)
+{
+    const char *name = sp_own_opt(opts->own, opts->nown, "value-metric");
+    if (!name || !*name)
+        name = "value";
+    struct sp_profile *p = r->p;
+    r->value = sp_metric_intern(p, name, strlen(name));
+    r->before = r->two ? sp_metric_intern(p, "before", 6) : SP_NONE;
+    struct sp_event e = {.name = sp_profile_cstr(p, "folded"), .kind = SP_TIMER, .mode = SP_PERIOD};
+    e.primary = r->value;
+    struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT};
+    if (e.name == SP_STR_FAIL || r->value == SP_NONE || (r->two && r->before == SP_NONE))
+        return false;
+    c.event = sp_event_add(p, &e);
+    if (c.event == SP_NONE)
+        return false;
+    r->context = sp_context_intern(p, &c);
+    r->layout = sp_layout_simple(p, r->value, SP_STR_NONE, SP_NONE, SP_STR_NONE);
+    r->layout_two = r->two ? sp_layout_simple(p, r->value, SP_STR_NONE, r->before, SP_STR_NONE) : r->layout;
+    r->unknown = dso(r, "[unknown]", false);
+    r->kernel = r->jit = SP_NONE;
+    struct sp_header *h = &p->header;
+    h->version = sp_profile_cstr(p, "1.0");
+    h->source_tool = sp_profile_cstr(p, "folded");
+    h->has_x_spaa = true;
+    h->frames = SP_FRAMES_FUNCTION;
+    h->group_by = 0;
+    return r->context != SP_NONE && r->layout != SP_NONE && r->layout_two != SP_NONE &&
+           r->unknown != SP_NONE && h->version != SP_STR_FAIL && h->source_tool != SP_STR_FAIL;
+}
+
+static enum sp_fold_suffix suffix(const char *p, size_t n)
+{
+    if (n < 4 || p[n - 1] != ']' || p[n - 3] != '[' || p[n - 4] != '_')
+        return SP_FOLD_NONE;
+    return memchr("kjiw", p[n - 2], 4) ? (enum sp_fold_suffix)p[n - 2] : SP_FOLD_NONE;
+}
+
+static bool is_hex(const char *p, size_t n)
+{
+    uint64_t v;
+    return n > 2 && sp_parse_0x(p, n, &v);
+}
+
+/* A frame that is not inlined. */
+static uint32_t plain_frame(struct reader *r, const char *p, size_t n, enum sp_fold_suffix mark)
+{
+    struct sp_frame f = {.kind = SP_UNKNOWN};
+    uint32_t d = r->unknown;
+    if (mark == SP_FOLD_KERNEL) {
+        if (r->kernel == SP_NONE)
+            r->kernel = dso(r, "[kernel]", true);
+        d = r->kernel;
+        f.kind = SP_KERNEL;
+    } else if (mark == SP_FOLD_JIT) {
+        if (r->jit == SP_NONE)
+            r->jit = dso(r, "[jit]", false);
+        d = r->jit;
+        f.kind = SP_USER;
+    } else if (mark == SP_FOLD_WAKER) {
+        f.more = sp_profile_cstr(r->p, "\"x_folded\":{\"mark\":\"w\"}");
+    }
+    if (is_hex(p, n))
+        f.flags |= SP_FRAME_UNRESOLVED;
+    uint32_t name = sp_profile_str(r->p, p, n);
+    if (name == SP_STR_FAIL || f.more == SP_STR_FAIL || d == SP_NONE)
+        return SP_NONE;
+    f.function = sp_function_intern(r->p, name, d);
+    return f.function == SP_NONE ? SP_NONE : sp_frame_intern(r->p, &f);
+}
+
+/* A frame inlined into `outer` (SP_NONE: the stack begins with it). */
+static uint32_t inlined_frame(struct reader *r, const char *p, size_t n, uint32_t outer)
+{
+    struct sp_frame f = {.kind = SP_UNKNOWN, .flags = SP_FRAME_INLINED, .inline_depth = 1};
+    uint32_t d = r->unknown;
+    if (outer != SP_NONE) {
+        const struct sp_frame *o = &r->p->frames.v[outer];
+        f.kind = o->kind;
+        f.inline_depth = o->inline_depth + 1;
+        d = r->p->functions.v[o->function].dso;
+    }
+    uint32_t name = sp_profile_str(r->p, p, n);
+    if (name == SP_STR_FAIL)
+        return SP_NONE;
+    f.function = sp_function_intern(r->p, name, d);
+    return f.function == SP_NONE ? SP_NONE : sp_frame_intern(r->p, &f);
+}
+
+static uint32_t frame(struct reader *r, const char *p, size_t n, uint32_t outer)
+{
+    enum sp_fold_suffix mark = suffix(p, n);
+    if (mark == SP_FOLD_INLINED)
+        return inlined_frame(r, p, n - 4, outer);
+    uint64_t hash = sp_fold_hash(p, n);
+    uint32_t f = sp_fold_texts_find(&r->frames, p, n, hash);
+    if (f != SP_NONE)
+        return f;
+    f = plain_frame(r, p, mark ? n - 4 : n, mark);
+    return f != SP_NONE && remember(&r->frames, p, n, hash, f) ? f : SP_NONE;
+}
+
+/* Bytes that two texts have in common at their start. */
+static size_t common(const char *a, const char *b, size_t n)
+{
+    size_t i = 0;
+    uint64_t x, y;
+    for (; i + 8 <= n; i += 8) {
+        memcpy(&x, a + i, 8);
+        memcpy(&y, b + i, 8);
+        if (x != y)
+            break;
+    }
+    while (i < n && a[i] == b[i])
+        i++;
+    return i;
+}
+
+/*
+ * How many frames from the root this text shares with the one before (files are often sorted), and in
+ * *at where the next one begins.
+ */
+static size_t shared(struct reader *r, const char *p, size_t n, size_t *at)
+{
+    size_t most = n < r->last.len ? n : r->last.len, same = most ? common(p, r->last.data, most) : 0;
+    size_t frames = 0;
+    *at = 0;
+    for (const char *q = p, *semicolon; (semicolon = sp_fold_semicolon(q, p + same)); q = semicolon + 1) {
+        frames++;
+        *at = (size_t)(semicolon + 1 - p);
+    }
+    return frames;
+}
+
+/* Root first in the text, leaf first in the profile. */
+static uint32_t new_stack(struct reader *r, const char *p, size_t n, bool *is_new)
+{
+    const char *end = p + n;
+    size_t at;
+    r->path.n = shared(r, p, n, &at);
+    uint32_t outer = r->path.n ? r->path.v[r->path.n - 1] : SP_NONE;
+    for (const char *q = p + at;; q++) {
+        const char *semicolon = sp_fold_semicolon(q, end);
+        const char *stop = semicolon ? semicolon : end;
+        outer = frame(r, q, (size_t)(stop - q), outer);
+        if (outer == SP_NONE || !sp_vec_push(&r->path, outer))
+            return SP_NONE;
+        q = stop;
+        if (!semicolon)
+            break;
+    }
+    sp_buf_clear(&r->last);
+    sp_buf_add(&r->last, p, n);
+    size_t depth = r->path.n;
+    if (r->last.failed || !sp_vec_reserve(&r->scratch, depth))
+        return SP_NONE;
+    for (size_t i = 0; i < depth; i++)
+        r->scratch.v[i] = r->path.v[depth - 1 - i];
+    uint32_t s = sp_stack_intern(r->p, r->scratch.v, depth, r->context, SP_UNIFIED, is_new);
+    if (s != SP_NONE && *is_new)
+        sp_stack_set_layout(r->p, s, r->layout);
+    return s;
+}
+
+/* Copies of whole stacks pay where stacks repeat, and only there. */
+static void weigh_cache(struct reader *r, bool repeated)
+{
+    r->repeats += repeated;
+    if (++r->window < WINDOW)
+        return;
+    r->use_cache = r->repeats > WINDOW / 4;
+    r->window = r->repeats = 0;
+}
+
+static uint32_t stack_of(struct reader *r, const char *p, size_t n)
+{
+    bool is_new;
+    uint64_t hash = 0;
+    bool cached = r->use_cache;
+    if (cached) {
+        hash = sp_hash64(p, n);
+        uint32_t s = sp_fold_texts_find(&r->stacks, p, n, hash);
+        if (s != SP_NONE) {
+            weigh_cache(r, true);
+            return s;
+        }
+    }
+    uint32_t s = new_stack(r, p, n, &is_new);
+    if (s == SP_NONE || (cached && !remember(&r->stacks, p, n, hash, s)))
+        return SP_NONE;
+    weigh_cache(r, !is_new);
+    return s;
+}
+
+/* A number that is none of JSON's ("+1", "007.50", "20.", ".5") as one of the same value. */
+static bool add_odd_number(struct reader *r, uint32_t stack, uint32_t metric, const char *p, size_t n)
+{
+    const char *end = p + n;
+    struct sp_buf b;
+    sp_buf_init(&b, SP_LINE_MAX + 16);
+    if (*p == '-')
+        sp_buf_ch(&b, '-');
+    p += *p == '-' || *p == '+';
+    while (end - p > 1 && p[0] == '0' && (unsigned char)(p[1] - '0') < 10)
+        p++;
+    if (*p == '.')
+        sp_buf_ch(&b, '0');
+    const char *point = memchr(p, '.', (size_t)(end - p));
+    if (point && (point + 1 == end || (unsigned char)(point[1] - '0') >= 10)) { /* no fraction */
+        sp_buf_add(&b, p, (size_t)(point - p));
+        p = point + 1;
+    }
+    sp_buf_add(&b, p, (size_t)(end - p));
+    bool ok = !b.failed && sp_weight_add_text(r->p, stack, metric, b.data, b.len);
+    sp_buf_free(&b);
+    return ok;
+}
+
+static bool add_number(struct reader *r, uint32_t stack, uint32_t metric, const char *p, size_t n)
+{
+    int64_t v = 0;
+    if (n > 18)
+        return add_odd_number(r, stack, metric, p, n);
+    for (size_t i = 0; i < n; i++) {
+        if ((unsigned char)(p[i] - '0') >= 10)
+            return add_odd_number(r, stack, metric, p, n);
+        v = v * 10 + (p[i] - '0');
+    }
+    return sp_weight_add(r->p, stack, metric, v);
+}
+
+static spaa_status take(struct reader *r, const struct sp_fold_line *line)
+{
+    uint32_t s = stack_of(r, line->stack, line->stack_n);
+    if (s == SP_NONE || !add_number(r, s, r->value, line->value, line->value_n))
+        return sp_nomem(r->d);
+    if (line->before) {
+        sp_stack_set_layout(r->p, s, r->layout_two);
+        if (!add_number(r, s, r->before, line->before, line->before_n))
+            return sp_nomem(r->d);
+    }
+    r->stacks_read++;
+    return SPAA_OK;
+}
+
+/* Handles the whole lines of [p, p + n), and at the end of the input the last one; *used says how far. */
+static spaa_status lines(struct reader *r, const char *p, size_t n, bool final, size_t *used)
+{
+    const char *start = p, *end = p + n;
+    while (p < end) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+        if (!nl && !final)
+            break;
+        struct sp_fold_line line;
+        const char *stop = nl ? nl : end;
+        enum sp_fold_is is = sp_fold_line(p, stop, r->two, &line);
+        if (is == SP_FOLD_STACK) {
+            spaa_status st = take(r, &line);
+            if (st != SPAA_OK)
+                return st;
+        } else if (is == SP_FOLD_NOTHING) {
+            sp_emit(r->d, SP_L302, SP_AT_LINE(r->line, r->view_offset + (uint64_t)(p - start)),
+                    "no stack and number: \"%.*s\"", stop - p > 80 ? 80 : (int)(stop - p), p);
+            r->skipped++;
+            if (r->strict)
+                return SPAA_ERR_INPUT;
+        }
+        r->line++;
+        p = nl ? nl + 1 : end;
+    }
+    *used = (size_t)(p - start);
+    return SPAA_OK;
+}
+
+static spaa_status read_lines(struct reader *r, struct sp_input *in)
+{
+    const unsigned char *v;
+    size_t n, want = PEEK_BYTES;
+    for (;;) {
+        spaa_status st = sp_input_peek(in, want, &v, &n);
+        if (st != SPAA_OK || !n)
+            return st;
+        bool final = n < want || want >= SP_LINE_MAX;
+        size_t used = 0;
+        r->view_offset = sp_input_offset(in);
+        st = lines(r, (const char *)v, n, final, &used);
+        if (st != SPAA_OK)
+            return st;
+        sp_input_consume(in, used);
+        size_t left = n - used;
+        want = left + PEEK_BYTES < SP_LINE_MAX ? left + PEEK_BYTES : SP_LINE_MAX;
+    }
+}
+
+/* The whole input as UTF-8 in memory. */
+static spaa_status transcode(struct sp_input *in, bool big, struct sp_buf *out, struct sp_diags *d)
+{
+    const unsigned char *v;
+    size_t n;
+    sp_input_consume(in, 2);
+    for (;;) {
+        spaa_status st = sp_input_peek(in, PEEK_BYTES, &v, &n);
+        if (st != SPAA_OK)
+            return st;
+        size_t used = sp_fold_from_utf16(out, v, n, big);
+        if (out->failed) {
+            sp_emit(d, SP_E007, SP_AT(sp_input_offset(in)), "UTF-16 text of more than 1 GiB");
+            return SPAA_ERR_LIMIT;
+        }
+        sp_input_consume(in, used);
+        if (n >= PEEK_BYTES)
+            continue;
+        if (used < n)
+            sp_emit(d, SP_L301, SP_AT(sp_input_offset(in)), "half a character at the end");
+        return SPAA_OK;
+    }
+}
+
+static spaa_status read_text(struct reader *r, struct sp_input *in, const struct sp_read_opts *opts)
+{
+    const unsigned char *v;
+    size_t n;
+    spaa_status st = sp_input_peek(in, SP_PROBE_BYTES, &v, &n);
+    if (st != SPAA_OK)
+        return st;
+    bool whole = n < SP_PROBE_BYTES;
+    r->two = sp_fold_two_columns((const char *)v, whole ? n : SP_PROBE_BYTES, whole);
+    if (!prepare(r, opts))
+        return sp_nomem(r->d);
+    if (r->two)
+        sp_emit(r->d, SP_I322, SP_AT_NOTHING,
+                "two numbers on each line: the last is the value, the first is kept as metric `before`");
+    return read_lines(r, in);
+}
+
+static spaa_status read_marked(struct reader *r, struct sp_input *in, const struct sp_read_opts *opts)
+{
+    const unsigned char *v;
+    size_t n;
+    spaa_status st = sp_input_peek(in, 3, &v, &n);
+    if (st != SPAA_OK)
+        return st;
+    enum sp_fold_mark mark = sp_fold_mark(v, n);
+    if (mark == SP_FOLD_UTF8)
+        sp_input_consume(in, 3);
+    if (mark != SP_FOLD_UTF16LE && mark != SP_FOLD_UTF16BE)
+        return read_text(r, in, opts);
+    struct sp_buf text;
+    struct sp_input *inner = NULL;
+    sp_buf_init(&text, 0);
+    st = transcode(in, mark == SP_FOLD_UTF16BE, &text, r->d);
+    if (st == SPAA_OK)
+        st = sp_input_memory(text.len ? text.data : "", text.len, sp_input_name(in), r->d, &inner);
+    if (st == SPAA_OK)
+        st = read_text(r, inner, opts);
+    sp_input_close(inner);
+    sp_buf_free(&text);
+    return st;
+}
+
+spaa_status sp_fold_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                         struct sp_profile *p)
+{
+    struct reader r = {.d = d, .p = p, .strict = opts->strict, .line = 1, .use_cache = true};
+    sp_buf_init(&r.last, SP_LINE_MAX + 1);
+    sp_arena_init(&r.stacks.text, 0);
+    sp_arena_init(&r.frames.text, 0);
+    spaa_status st = read_marked(&r, in, opts);
+    if (st == SPAA_OK && !r.stacks_read) {
+        st = sp_input_failed(in);
+        if (st == SPAA_OK) {
+            sp_emit(d, SP_E011, SP_AT_NOTHING, "the text has no stack");
+            st = SPAA_ERR_INPUT;
+        }
+    }
+    sp_fold_texts_free(&r.stacks);
+    sp_fold_texts_free(&r.frames);
+    sp_vec_free(&r.path);
+    sp_vec_free(&r.scratch);
+    sp_buf_free(&r.last);
+    return st;
+}

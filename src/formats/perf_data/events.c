@@ -1,0 +1,231 @@
+/*
+ * The events of a recording: what they are called, what they count, and their place in the profile.
+ *
+ * Names come from EVENT_DESC, else from EVENT_UPDATE, else from the attribute: type and config, with
+ * PMU_MAPPINGS for types of the machine. On hybrid processors the upper half of config is a PMU's type.
+ */
+#include "formats/perf_data/perf_data.h"
+
+#include "base/buf.h"
+#include "base/num.h"
+
+#define SW_DUMMY 9
+
+static const char *const hardware_names[] = {
+    "cycles",        "instructions", "cache-references",        "cache-misses",           "branches",
+    "branch-misses", "bus-cycles",   "stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles"};
+static const char *const software_names[] = {
+    "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+    "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+    "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches"};
+static const char *const cache_names[] = {"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node"};
+static const char *const cache_ops[] = {"load", "store", "prefetch"};
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static const struct sp_pd_pmu *find_pmu(const struct sp_pd *pd, uint32_t type)
+{
+    for (size_t i = 0; i < pd->pmus.n; i++)
+        if (pd->pmus.v[i].type == type && pd->pmus.v[i].name.n)
+            return &pd->pmus.v[i];
+    return NULL;
+}
+
+static bool pmu_is(const struct sp_pd *pd, uint32_t type, const char *name)
+{
+    const struct sp_pd_pmu *pmu = find_pmu(pd, type);
+    return pmu && pmu->name.n == strlen(name) && memcmp(pmu->name.p, name, pmu->name.n) == 0;
+}
+
+/* The attribute's modifiers as perf writes them: the modes that are left, and the precision. */
+static void add_modifiers(const struct sp_pd_attr *a, struct sp_buf *b)
+{
+    bool some = a->exclude_user || a->exclude_kernel || a->exclude_hv;
+    if (!some && !a->precise)
+        return;
+    sp_buf_ch(b, ':');
+    if (some && !a->exclude_user)
+        sp_buf_ch(b, 'u');
+    if (some && !a->exclude_kernel)
+        sp_buf_ch(b, 'k');
+    if (some && !a->exclude_hv)
+        sp_buf_ch(b, 'h');
+    for (unsigned i = 0; i < a->precise; i++)
+        sp_buf_ch(b, 'p');
+}
+
+static bool cache_name(uint64_t config, struct sp_buf *b)
+{
+    unsigned cache = config & 255, op = config >> 8 & 255, miss = config >> 16 & 255;
+    if (cache >= COUNT(cache_names) || op >= COUNT(cache_ops) || miss > 1)
+        return false;
+    static const char *const plain[] = {"loads", "stores", "prefetches"};
+    if (miss)
+        return sp_buf_printf(b, "%s-%s-misses", cache_names[cache], cache_ops[op]);
+    return sp_buf_printf(b, "%s-%s", cache_names[cache], plain[op]);
+}
+
+/* A name made of type and config. */
+static void generic_name(const struct sp_pd *pd, const struct sp_pd_attr *a, struct sp_buf *b)
+{
+    uint64_t config = a->config;
+    const struct sp_pd_pmu *hybrid = NULL;
+    if ((a->type == PD_HARDWARE || a->type == PD_HW_CACHE) && config >> 32) {
+        hybrid = find_pmu(pd, (uint32_t)(config >> 32));
+        config &= UINT32_MAX;
+    }
+    if (hybrid)
+        sp_buf_printf(b, "%.*s/", (int)hybrid->name.n, hybrid->name.p);
+    const struct sp_pd_pmu *pmu = find_pmu(pd, a->type);
+    if (a->type == PD_HARDWARE && config < COUNT(hardware_names))
+        sp_buf_puts(b, hardware_names[config]);
+    else if (a->type == PD_SOFTWARE && config < COUNT(software_names))
+        sp_buf_puts(b, software_names[config]);
+    else if (a->type == PD_HW_CACHE && cache_name(config, b))
+        ;
+    else if (a->type == PD_TRACEPOINT)
+        sp_buf_printf(b, "tracepoint:%llu", (unsigned long long)config);
+    else if (a->type == PD_TYPE_RAW)
+        sp_buf_printf(b, "r%llx", (unsigned long long)config);
+    else if (pmu)
+        sp_buf_printf(b, "%.*s/config=0x%llx/", (int)pmu->name.n, pmu->name.p, (unsigned long long)config);
+    else
+        sp_buf_printf(b, "type%u/config=0x%llx/", a->type, (unsigned long long)config);
+    if (hybrid)
+        sp_buf_ch(b, '/');
+    add_modifiers(a, b);
+}
+
+static struct sp_pd_text recorded_name(const struct sp_pd *pd, size_t attr)
+{
+    const struct sp_pd_attr *a = &pd->attrs.v[attr];
+    for (size_t i = 0; i < pd->descs.n; i++) {
+        const struct sp_pd_desc *d = &pd->descs.v[i];
+        uint32_t id = d->nids ? sp_pd_find_id(pd, d->first_id) : SP_NONE;
+        if (id != SP_NONE ? pd->ids.v[id].attr == attr : !a->nids && !d->nids && i == attr)
+            if (d->name.n)
+                return d->name;
+    }
+    for (size_t i = 0; a->type == PD_TRACEPOINT && i < pd->event_types.n; i++)
+        if (pd->event_types.v[i].config == a->config && pd->event_types.v[i].name.n)
+            return pd->event_types.v[i].name;
+    return (struct sp_pd_text){0};
+}
+
+static bool taken(const struct sp_pd *pd, size_t attr, const struct sp_buf *name)
+{
+    for (size_t i = 0; i < attr; i++) {
+        struct sp_pd_text n = pd->attrs.v[i].name;
+        if (n.n == name->len && memcmp(n.p, name->data, n.n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The name of an attribute, made unique: by its PMU, else by a number. */
+static void make_name(const struct sp_pd *pd, size_t attr, struct sp_buf *b)
+{
+    const struct sp_pd_attr *a = &pd->attrs.v[attr];
+    struct sp_pd_text given = recorded_name(pd, attr);
+    if (given.n)
+        sp_buf_add(b, given.p, given.n);
+    else
+        generic_name(pd, a, b);
+    if (b->failed || !taken(pd, attr, b))
+        return;
+    uint32_t type = a->type <= PD_HW_CACHE && a->config >> 32 ? (uint32_t)(a->config >> 32) : a->type;
+    const struct sp_pd_pmu *pmu = type > PD_BREAKPOINT ? find_pmu(pd, type) : NULL;
+    size_t plain = b->len;
+    if (pmu && given.n) {
+        sp_buf_clear(b);
+        sp_buf_printf(b, "%.*s/%.*s/", (int)pmu->name.n, pmu->name.p, (int)given.n, given.p);
+        plain = b->len;
+    }
+    for (unsigned i = 2; !b->failed && taken(pd, attr, b); i++) {
+        b->len = plain;
+        sp_buf_printf(b, "#%u", i);
+    }
+}
+
+spaa_status sp_pd_name_events(struct sp_pd *pd)
+{
+    struct sp_buf b;
+    spaa_status st = SPAA_OK;
+    sp_buf_init(&b, 0);
+    for (size_t i = 0; i < pd->attrs.n && !st; i++) {
+        sp_buf_clear(&b);
+        make_name(pd, i, &b);
+        const char *copy = b.failed ? NULL : sp_arena_dup(&pd->arena, b.data, b.len);
+        if (copy)
+            pd->attrs.v[i].name = (struct sp_pd_text){copy, b.len};
+        else
+            st = sp_nomem(pd->d);
+    }
+    sp_buf_free(&b);
+    return st;
+}
+
+/* "cpu_core/cycles:P/" counts cycles, and so do "cycles:u" and "cpu-cycles". */
+static bool counts_cycles(const struct sp_pd_attr *a)
+{
+    if (a->type == PD_HARDWARE)
+        return (a->config & UINT32_MAX) == 0;
+    const char *p = a->name.p, *end = p + a->name.n, *slash = memchr(p, '/', a->name.n);
+    p = slash ? slash + 1 : p;
+    size_t n = 0;
+    while (p + n < end && p[n] != ':' && p[n] != '/')
+        n++;
+    return (n == 6 && memcmp(p, "cycles", 6) == 0) || (n == 10 && memcmp(p, "cpu-cycles", 10) == 0);
+}
+
+static bool is_probe(const struct sp_pd *pd, const struct sp_pd_attr *a)
+{
+    return a->type == PD_TRACEPOINT || pmu_is(pd, a->type, "kprobe") || pmu_is(pd, a->type, "uprobe");
+}
+
+static spaa_status add_event(struct sp_pd *pd, struct sp_pd_attr *a)
+{
+    struct sp_profile *p = pd->p;
+    bool probe = is_probe(pd, a), clock = a->type == PD_SOFTWARE && a->config <= 1;
+    const char *unit = probe ? NULL : clock ? "ns" : counts_cycles(a) ? "cycles" : "events";
+    struct sp_event e = {
+        .name = sp_profile_str(p, a->name.p, a->name.n),
+        .kind = probe                    ? SP_PROBE
+                : a->type == PD_SOFTWARE ? SP_SOFTWARE
+                                         : SP_HARDWARE,
+        .mode = probe     ? SP_EVENT
+                : a->freq ? SP_FREQUENCY
+                          : SP_PERIOD,
+        .unit = unit ? sp_profile_cstr(p, unit) : SP_STR_NONE,
+    };
+    char digits[20];
+    uint32_t rate = sp_profile_str(p, digits, sp_u64_text(a->period, digits));
+    if (e.mode == SP_FREQUENCY)
+        e.frequency_hz = rate;
+    else if (e.mode == SP_PERIOD)
+        e.sample_period = rate;
+    uint32_t samples = sp_metric_intern(p, "samples", 7);
+    a->metric = e.primary = probe ? sp_metric_intern(p, "count", 5) : sp_metric_intern(p, "period", 6);
+    if (e.name == SP_STR_FAIL || e.unit == SP_STR_FAIL || rate == SP_STR_FAIL || samples == SP_NONE ||
+        a->metric == SP_NONE)
+        return sp_nomem(pd->d);
+    a->layout = sp_layout_simple(p, samples, SP_STR_NONE, a->metric, e.unit);
+    a->event = sp_event_add(p, &e);
+    return a->layout == SP_NONE || a->event == SP_NONE ? sp_nomem(pd->d) : SPAA_OK;
+}
+
+spaa_status sp_pd_add_events(struct sp_pd *pd)
+{
+    for (size_t i = 0; i < pd->keys.n; i++)
+        pd->attrs.v[pd->keys.v[i].attr].samples += pd->keys.v[i].count;
+    for (size_t i = 0; i < pd->attrs.n; i++) {
+        struct sp_pd_attr *a = &pd->attrs.v[i];
+        /* perf adds a dummy event for sideband records; some other recorders name it differently. */
+        if (!a->samples && a->type == PD_SOFTWARE && a->config == SW_DUMMY)
+            continue;
+        spaa_status st = add_event(pd, a);
+        if (st)
+            return st;
+    }
+    return SPAA_OK;
+}

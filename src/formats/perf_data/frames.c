@@ -1,0 +1,474 @@
+/*
+ * From recorded addresses to frames of the profile, once per distinct (DSO, offset).
+ *
+ * An address becomes what it is in its DSO as linked: for ELF files the virtual address of the file
+ * offset, for the kernel what is left after the address of _text, for modules what is left after their
+ * start. JIT code and unknown places keep the address. A DSO enters the profile with its first frame.
+ */
+#include "formats/perf_data/perf_data.h"
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/num.h"
+#include "json/json.h"
+
+#define INLINE_MAX    64
+#define TEXT(literal) ((struct sp_pd_text){(literal), sizeof(literal) - 1})
+
+enum dso_kind {
+    DSO_FILE,
+    DSO_SPECIAL,   /* [vdso] and other names in brackets: offsets, no file */
+    DSO_ANONYMOUS, /* JIT code if a perf map knows it */
+    DSO_UNMAPPED,  /* no map at this address */
+    DSO_KERNEL,
+    DSO_MODULE,
+    DSO_BPF,     /* one function: its name is all that is known */
+    DSO_FOREIGN, /* guests and the hypervisor: never looked up here */
+};
+
+struct dso {
+    enum dso_kind kind;
+    struct sp_pd_text path; /* as recorded, for the symbolizer; of BPF the function's name */
+    const char *name;       /* in the profile; NULL: the path */
+    const char *build_id;
+    int32_t pid;
+    uint64_t base; /* address that offsets count from */
+    bool is_kernel, opened, file_offsets;
+    struct sp_module *module;
+    uint32_t number, fallback; /* in the profile's dsos; fallback: of unresolved frames, where it differs */
+};
+
+/* What an address gave: a slice of `numbers`. */
+struct place {
+    uint64_t addr;
+    uint32_t dso;
+    bool caller;
+    uint32_t first, n;
+};
+
+struct sp_pd_frames {
+    struct sp_pd *pd;
+    struct sp_symbols *symbols;
+    SP_VEC(struct dso) dsos;
+    struct sp_map dso_map;
+    SP_VEC(struct place) places;
+    struct sp_map place_map;
+    SP_VEC(uint32_t) numbers;
+    struct sp_pd_maps kernel_maps;
+    uint32_t kernel, guest_kernel, guest_user, hypervisor;
+    uint64_t kernel_text; /* address of _text in the recording; 0: unknown */
+    struct sp_buf text;
+};
+
+static uint64_t dso_hash(const struct dso *d)
+{
+    uint64_t h = sp_hash_mix(sp_hash64(d->path.p, d->path.n), (uint64_t)d->kind << 32 | (uint32_t)d->pid);
+    return sp_hash_mix(h ^ d->base, d->build_id ? sp_hash64(d->build_id, strlen(d->build_id)) : 0);
+}
+
+static bool same_dso(const struct dso *a, const struct dso *b)
+{
+    return a->kind == b->kind && a->pid == b->pid && a->base == b->base && a->path.n == b->path.n &&
+           memcmp(a->path.p, b->path.p, a->path.n) == 0 && !a->build_id == !b->build_id &&
+           (!a->build_id || strcmp(a->build_id, b->build_id) == 0);
+}
+
+static bool keep_text(struct sp_pd *pd, const char **s, size_t n)
+{
+    if (*s)
+        *s = sp_arena_dup(&pd->arena, *s, n);
+    return *s;
+}
+
+/* Finds or adds; a new one gets copies of what it names, but for `name`, a literal. */
+static uint32_t intern_dso(struct sp_pd_frames *f, const struct dso *d)
+{
+    uint64_t hash = dso_hash(d);
+    struct sp_probe at = sp_map_probe(&f->dso_map, hash);
+    for (uint32_t i; (i = sp_map_next(&f->dso_map, &at)) != SP_MAP_NONE;)
+        if (same_dso(&f->dsos.v[i], d))
+            return i;
+    struct dso fresh = *d;
+    fresh.number = fresh.fallback = SP_NONE;
+    if (!keep_text(f->pd, &fresh.path.p, fresh.path.n) ||
+        (d->build_id && !keep_text(f->pd, &fresh.build_id, strlen(d->build_id))) ||
+        f->dsos.n >= SP_NONE - 1 || !sp_vec_push(&f->dsos, fresh) ||
+        !sp_map_add(&f->dso_map, hash, (uint32_t)f->dsos.n - 1))
+        return SP_NONE;
+    return (uint32_t)f->dsos.n - 1;
+}
+
+static bool starts(struct sp_pd_text t, const char *with)
+{
+    size_t n = strlen(with);
+    return t.n >= n && memcmp(t.p, with, n) == 0;
+}
+
+static bool is_anonymous(struct sp_pd_text path)
+{
+    return !path.n || starts(path, "//anon") || starts(path, "/anon_hugepage") || starts(path, "/dev/zero") ||
+           starts(path, "/memfd:") || starts(path, "/SYSV") || starts(path, "anon_inode:") ||
+           starts(path, "[heap]") || starts(path, "[stack") || starts(path, "[anon:");
+}
+
+uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
+{
+    static const char deleted[] = " (deleted)";
+    struct sp_pd_text path = m->path;
+    struct dso d = {.kind = DSO_FILE};
+    if (is_anonymous(path)) {
+        d.kind = DSO_ANONYMOUS;
+        d.pid = m->pid;
+        d.name = "[anon]";
+        d.path = TEXT("//anon");
+        return intern_dso(f, &d);
+    }
+    size_t cut = sizeof deleted - 1;
+    if (path.n > cut && memcmp(path.p + path.n - cut, deleted, cut) == 0)
+        path.n -= cut;
+    if (path.p[0] == '[')
+        d.kind = DSO_SPECIAL;
+    d.path = path;
+    char hex[2 * 20 + 1];
+    if (m->build_id) {
+        d.build_id = sp_pd_hex(m->build_id, m->build_id_size, hex);
+    } else {
+        d.build_id = sp_pd_build_id_of(f->pd, m->path.p, m->path.n);
+        if (!d.build_id)
+            d.build_id = sp_pd_build_id_of(f->pd, path.p, path.n);
+    }
+    return intern_dso(f, &d);
+}
+
+/* "/lib/modules/…/snd-hda.ko.xz" and "[snd_hda]" are both "[snd_hda]", as perf shows them. */
+static bool module_name(struct sp_pd_text path, struct sp_buf *out)
+{
+    for (size_t i = 0; i < path.n; i++) {
+        if (path.p[i] != '/')
+            continue;
+        path = (struct sp_pd_text){path.p + i + 1, path.n - i - 1};
+        i = (size_t)-1;
+    }
+    const char *ko = memmem(path.p, path.n, ".ko", 3);
+    if (ko)
+        path.n = (size_t)(ko - path.p);
+    else if (path.n > 2 && path.p[0] == '[')
+        path = (struct sp_pd_text){path.p + 1, path.n - 2};
+    sp_buf_clear(out);
+    sp_buf_ch(out, '[');
+    for (size_t i = 0; i < path.n; i++)
+        sp_buf_ch(out, path.p[i] == '-' ? '_' : path.p[i]);
+    return sp_buf_ch(out, ']');
+}
+
+static spaa_status put_kernel_map(struct sp_pd_frames *f, const struct dso *d, uint64_t start, uint64_t len)
+{
+    struct sp_pd_map map = {.start = start, .end = start + len < start ? UINT64_MAX : start + len};
+    map.dso = intern_dso(f, d);
+    if (map.dso == SP_NONE || sp_pd_maps_put(&f->kernel_maps, map) == SP_PD_PUT_NOMEM)
+        return sp_nomem(f->pd->d);
+    return SPAA_OK;
+}
+
+static spaa_status take_kernel_map(struct sp_pd_frames *f, const unsigned char *rec)
+{
+    struct sp_pd *pd = f->pd;
+    struct dso d = {.is_kernel = true};
+    if (sp_pd_u32(rec, pd->swap) == PD_KSYMBOL) {
+        /* Kinds: 1 BPF, 2 out of line; flag 1: it goes away. */
+        if (sp_pd_u16(rec + 22, pd->swap) & 1)
+            return SPAA_OK;
+        d.kind = DSO_BPF;
+        d.base = sp_pd_u64(rec + 8, pd->swap);
+        d.path.p = (const char *)rec + 24;
+        d.path.n = strlen(d.path.p);
+        d.name = sp_pd_u16(rec + 20, pd->swap) == 1 ? "[bpf]" : "[kernel]";
+        return put_kernel_map(f, &d, d.base, sp_pd_u32(rec + 16, pd->swap));
+    }
+    struct sp_pd_mmap m;
+    if (!sp_pd_mmap_read(pd, rec, &m) || m.guest)
+        return SPAA_OK;
+    if (starts(m.path, "[kernel.kallsyms]") || starts(m.path, "[kernel.vmlinux]") ||
+        starts(m.path, "[kernel]")) {
+        if (!f->kernel_text)
+            f->kernel_text = m.pgoff ? m.pgoff : m.start;
+        return SPAA_OK;
+    }
+    d.kind = DSO_MODULE;
+    d.base = m.start;
+    if (!module_name(m.path, &f->text))
+        return sp_nomem(pd->d);
+    d.path = (struct sp_pd_text){f->text.data, f->text.len};
+    char hex[2 * 20 + 1];
+    d.build_id =
+        m.build_id ? sp_pd_hex(m.build_id, m.build_id_size, hex) : sp_pd_build_id_of(pd, m.path.p, m.path.n);
+    return put_kernel_map(f, &d, m.start, m.len);
+}
+
+spaa_status sp_pd_frames_kernel(struct sp_pd_frames *f)
+{
+    for (size_t i = 0; i < f->pd->kernel_maps.n; i++) {
+        spaa_status st = take_kernel_map(f, sp_pd_at(f->pd, f->pd->kernel_maps.v[i]));
+        if (st)
+            return st;
+    }
+    struct dso kernel = {
+        .kind = DSO_KERNEL, .path = TEXT("[kernel.kallsyms]"), .name = "[kernel]", .is_kernel = true};
+    struct dso guest_kernel = {.kind = DSO_FOREIGN, .path = TEXT("[guest.kernel]"), .is_kernel = true};
+    struct dso guest_user = {.kind = DSO_FOREIGN, .path = TEXT("[guest]")};
+    struct dso hypervisor = {.kind = DSO_FOREIGN, .path = TEXT("[hypervisor]")};
+    kernel.build_id = sp_pd_build_id_of(f->pd, kernel.path.p, kernel.path.n);
+    f->kernel = intern_dso(f, &kernel);
+    f->guest_kernel = intern_dso(f, &guest_kernel);
+    f->guest_user = intern_dso(f, &guest_user);
+    f->hypervisor = intern_dso(f, &hypervisor);
+    bool full = f->kernel == SP_NONE || f->guest_kernel == SP_NONE || f->guest_user == SP_NONE ||
+                f->hypervisor == SP_NONE;
+    return full ? sp_nomem(f->pd->d) : SPAA_OK;
+}
+
+spaa_status sp_pd_frames_new(struct sp_pd *pd, struct sp_pd_frames **out)
+{
+    struct sp_pd_frames *f = calloc(1, sizeof *f);
+    if (!f)
+        return sp_nomem(pd->d);
+    f->pd = pd;
+    sp_buf_init(&f->text, 0);
+    spaa_status st = sp_symbols_new(&pd->opts->symbols, pd->d, &f->symbols);
+    if (st)
+        sp_pd_frames_free(f);
+    else
+        *out = f;
+    return st;
+}
+
+void sp_pd_frames_free(struct sp_pd_frames *f)
+{
+    if (!f)
+        return;
+    sp_symbols_free(f->symbols);
+    sp_vec_free(&f->dsos);
+    sp_map_free(&f->dso_map);
+    sp_vec_free(&f->places);
+    sp_map_free(&f->place_map);
+    sp_vec_free(&f->numbers);
+    sp_vec_free(&f->kernel_maps.list);
+    sp_buf_free(&f->text);
+    free(f);
+}
+
+void sp_pd_frames_report(struct sp_pd_frames *f)
+{
+    sp_symbols_report(f->symbols);
+}
+
+/* The symbolizer's module of a DSO, opened with its first address, which is asked for first as well. */
+static spaa_status open_dso(struct sp_pd_frames *f, struct dso *d, uint64_t addr)
+{
+    struct sp_module_key key = {
+        .path = d->path.p, .build_id = d->build_id, .pid = d->pid, .kernel_text = f->kernel_text};
+    d->opened = true;
+    switch (d->kind) {
+    case DSO_FILE:
+        key.kind = SP_MODULE_FILE;
+        break;
+    case DSO_ANONYMOUS:
+    case DSO_UNMAPPED:
+        key.kind = SP_MODULE_JIT;
+        break;
+    case DSO_KERNEL:
+        key.kind = SP_MODULE_KERNEL;
+        break;
+    case DSO_MODULE:
+        key.kind = SP_MODULE_KMOD;
+        key.path = sp_arena_dup(&f->pd->arena, d->path.p + 1, d->path.n - 2);
+        if (!key.path)
+            return sp_nomem(f->pd->d);
+        break;
+    default:
+        return SPAA_OK;
+    }
+    spaa_status st = sp_symbols_module(f->symbols, &key, &d->module);
+    uint64_t any;
+    if (!st && d->kind == DSO_FILE)
+        d->file_offsets = !sp_module_vaddr(d->module, addr, &any) && !sp_module_vaddr(d->module, 0, &any);
+    return st;
+}
+
+/* The profile's number for a DSO name. */
+static uint32_t profile_dso(struct sp_pd_frames *f, const struct dso *d, const char *name)
+{
+    struct sp_profile *p = f->pd->p;
+    struct sp_dso row = {.name = sp_profile_cstr(p, name), .is_kernel = d->is_kernel};
+    const char *id = d->build_id;
+    if (!id && d->kind == DSO_FILE && d->module)
+        id = sp_module_build_id(d->module);
+    if (id)
+        row.build_id = sp_profile_cstr(p, id);
+    if (d->file_offsets)
+        row.more = sp_profile_cstr(p, "\"x_perf\":{\"ip\":\"file_offset\"}");
+    if (row.name == SP_STR_FAIL || row.build_id == SP_STR_FAIL || row.more == SP_STR_FAIL)
+        return SP_NONE;
+    return sp_dso_intern(p, &row);
+}
+
+/* Fills in what granularity leaves of a frame and interns it; the place's list grows by it. */
+static spaa_status add_frame(struct sp_pd_frames *f, struct sp_frame *row, const struct sp_resolved *r,
+                             uint32_t dso, bool caller)
+{
+    struct sp_profile *p = f->pd->p;
+    enum sp_granularity keep = f->pd->opts->frames;
+    uint32_t name;
+    if (r) {
+        name = sp_profile_cstr(p, r->func);
+        row->symoff = r->symoff + caller;
+        row->flags |= SP_FRAME_SYMOFF;
+        row->inline_depth = r->inline_depth;
+        if (r->inline_depth)
+            row->flags |= SP_FRAME_INLINED;
+        if (r->srcline && keep != SP_FRAMES_FUNCTION)
+            row->srcline = sp_profile_cstr(p, r->srcline);
+        if (r->raw) {
+            sp_buf_clear(&f->text);
+            sp_buf_puts(&f->text, "\"x_raw_func\":");
+            sp_json_string(&f->text, r->raw, strlen(r->raw));
+            row->more = f->text.failed ? SP_STR_FAIL : sp_profile_str(p, f->text.data, f->text.len);
+        }
+    } else {
+        char hex[2 + 16] = "0x";
+        name = sp_profile_str(p, hex, 2 + sp_hex_text(row->ip, hex + 2));
+        row->flags |= SP_FRAME_UNRESOLVED;
+    }
+    if (keep == SP_FRAMES_LINE || keep == SP_FRAMES_FUNCTION) {
+        row->ip = row->symoff = 0;
+        row->flags &= (uint8_t) ~(SP_FRAME_IP | SP_FRAME_SYMOFF);
+    }
+    if (name == SP_STR_FAIL || row->srcline == SP_STR_FAIL || row->more == SP_STR_FAIL)
+        return sp_nomem(f->pd->d);
+    row->function = sp_function_intern(p, name, dso);
+    uint32_t number = row->function == SP_NONE ? SP_NONE : sp_frame_intern(p, row);
+    if (number == SP_NONE || !sp_vec_push(&f->numbers, number))
+        return sp_nomem(f->pd->d);
+    return SPAA_OK;
+}
+
+/* What is looked up for an offset of a DSO, and what is recorded as its ip. */
+static void addresses(const struct sp_pd_frames *f, const struct dso *d, uint64_t addr, uint64_t *look,
+                      uint64_t *ip)
+{
+    *look = *ip = addr;
+    if (d->kind == DSO_FILE && d->module && sp_module_vaddr(d->module, addr, ip))
+        *look = *ip;
+    if (d->kind == DSO_KERNEL && f->kernel_text && addr >= f->kernel_text)
+        *ip = addr - f->kernel_text;
+    if (d->kind == DSO_MODULE || d->kind == DSO_BPF)
+        *ip = addr - d->base;
+}
+
+static spaa_status resolve_place(struct sp_pd_frames *f, struct place *pl, uint8_t kind)
+{
+    struct dso *d = &f->dsos.v[pl->dso];
+    spaa_status st = d->opened ? SPAA_OK : open_dso(f, d, pl->addr);
+    if (st)
+        return st;
+    uint64_t look, ip;
+    struct sp_resolved found[INLINE_MAX];
+    size_t n = 0;
+    addresses(f, d, pl->addr, &look, &ip);
+    bool caller = pl->caller && look;
+    if (d->kind == DSO_BPF) {
+        found[0] = (struct sp_resolved){.func = d->path.p, .symoff = ip - caller};
+        n = 1;
+    } else if (d->module && !d->file_offsets && (d->kind != DSO_UNMAPPED || sp_module_found(d->module))) {
+        n = sp_module_resolve(d->module, look - caller, found, INLINE_MAX);
+    }
+    bool jit = d->kind == DSO_ANONYMOUS || d->kind == DSO_UNMAPPED;
+    uint32_t *number = jit && !n ? &d->fallback : &d->number;
+    if (*number == SP_NONE)
+        *number = profile_dso(f, d, jit && n ? "[jit]" : d->name ? d->name : d->path.p);
+    if (*number == SP_NONE)
+        return sp_nomem(f->pd->d);
+    uint32_t dso = *number;
+    pl->first = (uint32_t)f->numbers.n;
+    for (size_t i = 0; !st && i < (n ? n : 1); i++) {
+        struct sp_frame row = {.ip = ip, .kind = kind, .flags = SP_FRAME_IP};
+        st = add_frame(f, &row, n ? &found[i] : NULL, dso, caller);
+    }
+    pl->n = (uint32_t)f->numbers.n - pl->first;
+    return st;
+}
+
+/* The place of an address in a DSO, resolved once. */
+static spaa_status place_at(struct sp_pd_frames *f, uint32_t dso, uint64_t addr, bool caller, uint8_t kind,
+                            struct sp_pd_frame_list *out)
+{
+    uint64_t hash = sp_hash_mix(addr, (uint64_t)dso << 1 | caller);
+    struct sp_probe at = sp_map_probe(&f->place_map, hash);
+    const struct place *pl = NULL;
+    for (uint32_t i; !pl && (i = sp_map_next(&f->place_map, &at)) != SP_MAP_NONE;)
+        if (f->places.v[i].addr == addr && f->places.v[i].dso == dso && f->places.v[i].caller == caller)
+            pl = &f->places.v[i];
+    if (!pl) {
+        struct place fresh = {.addr = addr, .dso = dso, .caller = caller};
+        spaa_status st = resolve_place(f, &fresh, kind);
+        if (st)
+            return st;
+        if (f->places.n >= SP_NONE - 1 || !sp_vec_push(&f->places, fresh) ||
+            !sp_map_add(&f->place_map, hash, (uint32_t)f->places.n - 1))
+            return sp_nomem(f->pd->d);
+        pl = &f->places.v[f->places.n - 1];
+    }
+    if (!sp_vec_reserve(out, out->n + pl->n))
+        return sp_nomem(f->pd->d);
+    memcpy(out->v + out->n, f->numbers.v + pl->first, pl->n * sizeof *out->v);
+    out->n += pl->n;
+    return SPAA_OK;
+}
+
+static spaa_status kernel_place(struct sp_pd_frames *f, uint64_t addr, bool caller,
+                                struct sp_pd_frame_list *out)
+{
+    const struct sp_pd_map *m = sp_pd_maps_find(&f->kernel_maps, addr - (caller && addr));
+    return place_at(f, m ? m->dso : f->kernel, addr, caller, SP_KERNEL, out);
+}
+
+static spaa_status unmapped_place(struct sp_pd_frames *f, int32_t pid, uint64_t addr, bool caller,
+                                  uint8_t kind, struct sp_pd_frame_list *out)
+{
+    struct dso d = {.kind = DSO_UNMAPPED, .path = TEXT(""), .name = "[unknown]", .pid = pid};
+    uint32_t dso = intern_dso(f, &d);
+    return dso == SP_NONE ? sp_nomem(f->pd->d) : place_at(f, dso, addr, caller, kind, out);
+}
+
+static spaa_status user_place(struct sp_pd_frames *f, const struct sp_pd_maps *maps, int32_t pid,
+                              uint64_t addr, bool caller, uint8_t kind, struct sp_pd_frame_list *out)
+{
+    const struct sp_pd_map *m = maps ? sp_pd_maps_find(maps, addr - (caller && addr)) : NULL;
+    if (!m)
+        return unmapped_place(f, pid, addr, caller, kind, out);
+    bool absolute = f->dsos.v[m->dso].kind == DSO_ANONYMOUS;
+    return place_at(f, m->dso, absolute ? addr : addr - m->start + m->pgoff, caller, kind, out);
+}
+
+spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_maps *maps, int32_t pid, unsigned mode,
+                            uint64_t addr, bool caller, struct sp_pd_frame_list *out)
+{
+    switch (mode) {
+    case PD_MODE_KERNEL:
+        return kernel_place(f, addr, caller, out);
+    case PD_MODE_USER:
+        return user_place(f, maps, pid, addr, caller, SP_USER, out);
+    case PD_MODE_GUEST_KERNEL:
+        return place_at(f, f->guest_kernel, addr, caller, SP_KERNEL, out);
+    case PD_MODE_GUEST_USER:
+        return place_at(f, f->guest_user, addr, caller, SP_USER, out);
+    case PD_MODE_HYPERVISOR:
+        return place_at(f, f->hypervisor, addr, caller, SP_UNKNOWN, out);
+    default:
+        if (maps && sp_pd_maps_find(maps, addr))
+            return user_place(f, maps, pid, addr, caller, SP_USER, out);
+        if (f->kernel_text && addr >= f->kernel_text)
+            return kernel_place(f, addr, caller, out);
+        return unmapped_place(f, pid, addr, caller, SP_UNKNOWN, out);
+    }
+}

@@ -1,0 +1,101 @@
+/*
+ * The table of keys: samples that are one stack, found by hash and compared whole.
+ *
+ * A key's callchain stays where it is in the input. While the input streams through the caches, the
+ * table falls out of them; so samples come in batches, and what a look-up will touch is asked for one
+ * step ahead: the slot, then the key, then its callchain.
+ */
+#include "formats/perf_data/perf_data.h"
+
+#include "base/hash.h"
+#include "model/samples.h"
+
+void sp_pd_sample_hash(const struct sp_pd *pd, struct sp_pd_sample *s)
+{
+    uint64_t hash = s->n ? sp_hash64(s->chain, (size_t)s->n * 8) : s->ip;
+    if (pd->group_by & SP_BY_CPU)
+        hash ^= (uint64_t)(uint32_t)s->cpu << 32;
+    s->hash = sp_hash_mix(hash, (uint64_t)s->moment << 32 | s->attr << 3 | s->mode);
+}
+
+static spaa_status keep_sample(struct sp_pd *pd, const struct sp_pd_sample *s, uint32_t key)
+{
+    const struct sp_pd_plan *plan = &pd->attrs.v[s->attr].plan;
+    struct sp_sample row = {
+        .time = (int64_t)s->time,
+        .pid = plan->tid ? s->pid : SP_ABSENT,
+        .tid = plan->tid ? s->tid : SP_ABSENT,
+        .cpu = plan->cpu ? s->cpu : SP_ABSENT,
+        .period = s->period <= INT64_MAX ? (int64_t)s->period : INT64_MAX,
+        .stack = key,
+        .event = s->attr,
+        .flags = plan->time && s->time < SP_PD_SANE ? SP_SAMPLE_TIME : 0,
+    };
+    return sp_samples_add(pd->p->samples, &row);
+}
+
+static uint32_t new_key(struct sp_pd *pd, const struct sp_pd_sample *s, int32_t cpu, bool copy)
+{
+    struct sp_pd_key fresh = {.chain = s->chain,
+                              .n = s->n,
+                              .ip = s->ip,
+                              .attr = s->attr,
+                              .moment = s->moment,
+                              .cpu = cpu,
+                              .mode = s->mode,
+                              .stack = SP_NONE};
+    if (copy && s->n) {
+        fresh.chain = (unsigned char *)sp_arena_dup(&pd->arena, s->chain, (size_t)s->n * 8);
+        if (!fresh.chain)
+            return SP_NONE;
+    }
+    uint32_t i = (uint32_t)pd->keys.n;
+    if (pd->keys.n >= SP_NONE - 1 || !sp_vec_push(&pd->keys, fresh) || !sp_map_add(&pd->key_map, s->hash, i))
+        return SP_NONE;
+    return i;
+}
+
+spaa_status sp_pd_key_add(struct sp_pd *pd, const struct sp_pd_sample *s, bool copy)
+{
+    int32_t cpu = pd->group_by & SP_BY_CPU ? s->cpu : 0;
+    struct sp_probe probe = sp_map_probe(&pd->key_map, s->hash);
+    uint32_t i;
+    while ((i = sp_map_next(&pd->key_map, &probe)) != SP_MAP_NONE) {
+        const struct sp_pd_key *k = &pd->keys.v[i];
+        if (k->moment == s->moment && k->attr == s->attr && k->n == s->n && k->mode == s->mode &&
+            k->cpu == cpu && (s->n ? memcmp(k->chain, s->chain, (size_t)s->n * 8) == 0 : k->ip == s->ip))
+            break;
+    }
+    if (i == SP_MAP_NONE)
+        i = new_key(pd, s, cpu, copy);
+    if (i == SP_NONE)
+        return sp_nomem(pd->d);
+    struct sp_pd_key *k = &pd->keys.v[i];
+    k->count++;
+    if (__builtin_add_overflow(k->period, s->period, &k->period)) {
+        k->period = UINT64_MAX;
+        pd->capped = true;
+    }
+    return pd->p->samples ? keep_sample(pd, s, i) : SPAA_OK;
+}
+
+spaa_status sp_pd_keys_add(struct sp_pd *pd, const struct sp_pd_sample *batch, unsigned n)
+{
+    const struct sp_pd_key *ahead[SP_PD_BATCH];
+    const struct sp_map *m = &pd->key_map;
+    spaa_status st = SPAA_OK;
+    for (unsigned i = 0; i < n && m->slots; i++) {
+        uint32_t item = m->slots[(uint32_t)batch[i].hash & m->mask].item;
+        ahead[i] = item ? &pd->keys.v[item - 1] : NULL;
+        if (item) {
+            __builtin_prefetch(ahead[i], 1);
+            __builtin_prefetch((const char *)(ahead[i] + 1) - 1, 1);
+        }
+    }
+    for (unsigned i = 0; i < n && m->slots; i++)
+        for (uint32_t at = 0; ahead[i] && at < batch[i].n; at += 8)
+            __builtin_prefetch(ahead[i]->chain + (size_t)at * 8);
+    for (unsigned i = 0; i < n && !st; i++)
+        st = sp_pd_key_add(pd, &batch[i], false);
+    return st;
+}

@@ -1,0 +1,459 @@
+/*
+ * Linux perf.data, shared by the files of this folder.
+ *
+ * Source of the layout: the kernel's perf-file documentation (tools/perf/Documentation/
+ * perf.data-file-format.txt), include/uapi/linux/perf_event.h and tools/lib/perf/include/perf/event.h.
+ * Only numbers of that interface are repeated here, so that recordings can be read on any system.
+ *
+ * How a recording is read (reader.c runs the steps):
+ *   header.c    magic, attributes, feature sections      -> attrs, ids, names, build-ids, host
+ *   records.c   pass 1 over all records, samples skipped  -> sideband list, kernel maps; COMPRESSED
+ *               records are unpacked into a spool (unpack.c), which pass 1 then walks as well
+ *   timeline.c  sideband by time                          -> comms and map versions of each process
+ *   samples.c   pass 2 over the samples, unsorted         -> keys: distinct (event, thread and comm, map
+ *               version, mode, raw callchain) with their weights
+ *   resolve.c   keys in order of map versions, while the maps of every process are replayed (maps.c)
+ *               -> frames (frames.c) and stacks of the profile
+ *
+ * A position names a record for good: its offset in the input, or SP_PD_UNPACKED plus its offset in
+ * what COMPRESSED records hold. Records without a time are ordered by it.
+ *
+ * Frames come from the recorded callchain alone. Unwinding from REGS_USER and STACK_USER would stand in
+ * resolve.c, where the maps of the sample's moment are at hand, and needs samples of such attributes to
+ * be keyed one by one.
+ */
+#ifndef SP_PERF_DATA_H
+#define SP_PERF_DATA_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+#include "formats/format.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Record types of the kernel, and those that perf itself writes. */
+enum {
+    PD_MMAP = 1,
+    PD_LOST = 2,
+    PD_COMM = 3,
+    PD_EXIT = 4,
+    PD_FORK = 7,
+    PD_SAMPLE = 9,
+    PD_MMAP2 = 10,
+    PD_LOST_SAMPLES = 13,
+    PD_KSYMBOL = 17,
+    PD_CALLCHAIN_DEFERRED = 22,
+    PD_KERNEL_LAST = 22,
+    PD_USER_FIRST = 64,
+    PD_HEADER_ATTR = 64,
+    PD_EVENT_TYPE = 65,
+    PD_TRACING_DATA = 66,
+    PD_BUILD_ID = 67,
+    PD_AUXTRACE = 71,
+    PD_EVENT_UPDATE = 78,
+    PD_FEATURE = 80,
+    PD_COMPRESSED = 81,
+    PD_COMPRESSED2 = 83,
+    PD_USER_LAST = 86,
+    PD_TYPE_LIMIT = 65536, /* no writer uses types from here on: what looks like one is no record */
+};
+
+/* perf_event_header.misc */
+enum {
+    PD_MISC_MODE = 7,
+    PD_MODE_UNKNOWN = 0,
+    PD_MODE_KERNEL = 1,
+    PD_MODE_USER = 2,
+    PD_MODE_HYPERVISOR = 3,
+    PD_MODE_GUEST_KERNEL = 4,
+    PD_MODE_GUEST_USER = 5,
+    PD_MISC_EXEC = 1 << 13,     /* COMM: by exec; FORK: made up by perf, maps follow */
+    PD_MISC_BUILD_ID = 1 << 14, /* MMAP2 carries a build-id instead of the inode */
+    PD_MISC_BUILD_ID_SIZE = 1 << 15,
+    PD_MISC_LOST_BPF = 1 << 15, /* LOST_SAMPLES: filtered out on purpose */
+};
+
+/* perf_event_attr.sample_type */
+enum {
+    PD_IP = 1 << 0,
+    PD_TID = 1 << 1,
+    PD_TIME = 1 << 2,
+    PD_ADDR = 1 << 3,
+    PD_READ = 1 << 4,
+    PD_CALLCHAIN = 1 << 5,
+    PD_ID = 1 << 6,
+    PD_CPU = 1 << 7,
+    PD_PERIOD = 1 << 8,
+    PD_STREAM_ID = 1 << 9,
+    PD_RAW = 1 << 10,
+    PD_BRANCH_STACK = 1 << 11,
+    PD_IDENTIFIER = 1 << 16,
+};
+
+enum { PD_READ_ENABLED = 1, PD_READ_RUNNING = 2, PD_READ_ID = 4, PD_READ_GROUP = 8, PD_READ_LOST = 16 };
+enum { PD_BRANCH_CALL_STACK = 1 << 11, PD_BRANCH_HW_INDEX = 1 << 17 };
+
+/* Context markers inside callchains: anything from PD_CONTEXT_MAX on is no address. */
+#define PD_CONTEXT_HV            ((uint64_t)-32)
+#define PD_CONTEXT_KERNEL        ((uint64_t)-128)
+#define PD_CONTEXT_USER          ((uint64_t)-512)
+#define PD_CONTEXT_USER_DEFERRED ((uint64_t)-640)
+#define PD_CONTEXT_GUEST         ((uint64_t)-2048)
+#define PD_CONTEXT_GUEST_KERNEL  ((uint64_t)-2176)
+#define PD_CONTEXT_GUEST_USER    ((uint64_t)-2560)
+#define PD_CONTEXT_MAX           ((uint64_t)-4095)
+
+/* perf_event_attr.type */
+enum { PD_HARDWARE, PD_SOFTWARE, PD_TRACEPOINT, PD_HW_CACHE, PD_TYPE_RAW, PD_BREAKPOINT };
+
+#define SP_PD_UNPACKED ((uint64_t)1 << 62) /* positions in the unpacked records start here */
+#define SP_PD_SANE     ((uint64_t)1 << 62) /* times from here on are marks, not moments */
+#define SP_PD_ATTRS    65536u              /* caps on what a file may declare */
+#define SP_PD_IDS      (16u << 20)
+
+struct sp_pd_text {
+    const char *p; /* NULL: not there */
+    size_t n;
+};
+
+/* Where the fields of an attribute's samples are, in bytes from the record's start; 0: not there. */
+struct sp_pd_plan {
+    uint32_t identifier, ip, tid, time, id, cpu, period, read;
+    uint32_t chain;      /* of the callchain's count; with a group read: of the read format */
+    uint32_t read_entry; /* bytes per counter in a group read */
+    uint32_t read_times; /* bytes of the times beside them */
+    uint32_t fixed;      /* bytes that every sample has */
+    bool group;          /* the read format's size varies */
+    /* The sample_id trailer of other records, in bytes before the record's end; 0: not there. */
+    uint32_t t_tid, t_time, t_id, t_identifier, t_size;
+};
+
+struct sp_pd_attr {
+    uint32_t type;
+    uint64_t config, period, sample_type, read_format, branch_type;
+    bool freq, id_all, use_clockid, exclude_user, exclude_kernel, exclude_hv;
+    unsigned precise;
+    int32_t clockid;
+    uint16_t max_stack; /* callchains of this many addresses were probably cut off */
+    struct sp_pd_plan plan;
+    struct sp_pd_text name;
+    uint64_t first_id;
+    uint32_t nids;
+    uint64_t samples;
+    uint32_t event, layout, metric; /* in the profile; event SP_NONE: not shown */
+};
+
+struct sp_pd_id {
+    uint64_t id;
+    uint32_t attr;
+    uint64_t value; /* of the last READ of this id */
+};
+
+/* One event of HEADER_EVENT_DESC. */
+struct sp_pd_desc {
+    struct sp_pd_text name;
+    uint64_t first_id;
+    uint32_t nids;
+};
+
+struct sp_pd_pmu {
+    uint32_t type;
+    struct sp_pd_text name;
+};
+
+struct sp_pd_build_id {
+    struct sp_pd_text path; /* as in maps */
+    const char *hex;
+    int32_t pid;
+};
+
+struct sp_pd_event_type {
+    uint64_t config;
+    struct sp_pd_text name;
+};
+
+/* Bytes that hold records one after another. */
+struct sp_pd_range {
+    const unsigned char *p;
+    size_t n;
+    uint64_t base; /* position of p[0] */
+};
+
+struct sp_pd_record {
+    const unsigned char *p;
+    uint64_t pos;
+    size_t at, size, span; /* span: with the payload that header.size does not count */
+    uint32_t type;
+    uint16_t misc;
+};
+
+/* A record that changes maps or comms: MMAP, MMAP2, COMM, FORK. */
+struct sp_pd_side {
+    uint64_t time, pos;
+};
+
+struct sp_pd_comm {
+    uint64_t since;
+    uint32_t name; /* in the profile's strings */
+};
+
+struct sp_pd_process {
+    int32_t pid;
+    SP_VEC(uint64_t) changes; /* when its maps change, ascending; version v holds from changes[v - 1] on */
+};
+
+struct sp_pd_thread {
+    int32_t pid, tid;
+    uint32_t process;
+    SP_VEC(struct sp_pd_comm) comms;
+};
+
+/* A thread while neither its comm nor its process's maps change. */
+struct sp_pd_moment {
+    uint32_t thread, process, version, comm;
+};
+
+/* Samples that are one stack. */
+struct sp_pd_key {
+    const unsigned char *chain; /* n values as in the file; n == 0: none, then ip is all there is */
+    uint64_t ip, count, period;
+    uint32_t n, attr, moment;
+    int32_t cpu; /* 0 unless grouped by */
+    uint32_t mode;
+    uint32_t stack;
+};
+
+/* A sample's parts that make its key, and its weight. */
+struct sp_pd_sample {
+    uint64_t time, pos, ip, period, hash;
+    const unsigned char *chain;
+    uint32_t n, mode, attr, moment;
+    int32_t pid, tid, cpu;
+};
+#define SP_PD_BATCH 16u /* samples that are looked up together */
+
+struct sp_pd_deferred {
+    uint64_t cookie;
+    const unsigned char *chain;
+    uint32_t n;
+    int32_t tid;
+};
+
+struct sp_pd_unpack; /* unpack.c */
+struct sp_pd_frames; /* frames.c */
+
+struct sp_pd {
+    struct sp_diags *d;
+    const struct sp_read_opts *opts;
+    struct sp_profile *p;
+    struct sp_arena arena;
+    const unsigned char *file;
+    size_t size;
+    bool swap;       /* the recording's byte order is not ours */
+    bool big_endian; /* the recording's */
+    bool pipe;
+    bool by_position; /* samples or sideband carry no times: order is that of the file */
+    bool closed;      /* the recorder wrote its header at the end, as it should */
+    unsigned group_by;
+
+    struct sp_pd_range ranges[2];
+    struct sp_pd_unpack *unpack;
+
+    SP_VEC(struct sp_pd_attr) attrs;
+    SP_VEC(struct sp_pd_id) ids;
+    struct sp_map id_map;
+    SP_VEC(struct sp_pd_desc) descs;
+    SP_VEC(struct sp_pd_pmu) pmus;
+    SP_VEC(struct sp_pd_build_id) build_ids;
+    struct sp_map build_id_map;
+    SP_VEC(struct sp_pd_event_type) event_types;
+    struct sp_pd_text hostname, osrelease, version, arch, cpudesc, cpuid;
+    struct sp_pd_text cmdline;
+    uint32_t cpus_online;
+    uint64_t total_mem;
+    bool has_clock_data;
+    uint32_t clock_data_id;
+    uint64_t clock_wall, clock_time;
+
+    SP_VEC(struct sp_pd_side) sides;
+    SP_VEC(uint64_t) kernel_maps; /* positions of MMAP and KSYMBOL records of the kernel, in file order */
+    SP_VEC(struct sp_pd_deferred) deferred;
+    struct sp_map deferred_map;
+    uint64_t seen_samples; /* in pass 1 */
+    uint64_t lost, unknown_records, bad_samples, unknown_ids, truncated;
+    uint64_t first_unknown_id;
+
+    SP_VEC(struct sp_pd_process) processes;
+    struct sp_map process_map;
+    SP_VEC(struct sp_pd_thread) threads;
+    struct sp_map thread_map;
+    SP_VEC(struct sp_pd_moment) moments;
+    struct sp_map moment_map;
+
+    SP_VEC(struct sp_pd_key) keys;
+    struct sp_map key_map;
+    uint64_t time_first, time_last; /* of samples; time_last 0: none */
+    bool capped;                    /* a sum of periods did not fit */
+};
+
+/* Unaligned loads in the recording's byte order. */
+static inline uint16_t sp_pd_swapped16(uint16_t v, bool swap)
+{
+    return swap ? __builtin_bswap16(v) : v;
+}
+static inline uint16_t sp_pd_u16(const unsigned char *p, bool swap)
+{
+    uint16_t v;
+    memcpy(&v, p, sizeof v);
+    return sp_pd_swapped16(v, swap);
+}
+static inline uint32_t sp_pd_u32(const unsigned char *p, bool swap)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return swap ? __builtin_bswap32(v) : v;
+}
+static inline uint64_t sp_pd_u64(const unsigned char *p, bool swap)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return swap ? __builtin_bswap64(v) : v;
+}
+static inline int32_t sp_pd_i32(const unsigned char *p, bool swap)
+{
+    return (int32_t)sp_pd_u32(p, swap);
+}
+
+/*
+ * Records lie a few hundred bytes apart, at distances no prefetcher of the processor foresees, and each
+ * tells where the next one is: without this, half of the time goes into waiting for their headers.
+ */
+#define SP_PD_AHEAD ((size_t)2048)
+static inline void sp_pd_prefetch(const unsigned char *p, size_t size, size_t left)
+{
+    if (left <= SP_PD_AHEAD + size)
+        return;
+    for (size_t i = 0; i < size; i += 64)
+        __builtin_prefetch(p + SP_PD_AHEAD + i);
+}
+
+/* header.c: everything before the records, and the feature sections behind them. */
+spaa_status sp_pd_open(struct sp_pd *pd);
+bool sp_pd_add_id(struct sp_pd *pd, uint64_t id, uint32_t attr);
+uint32_t sp_pd_find_id(const struct sp_pd *pd, uint64_t id); /* number in ids, or SP_NONE */
+
+/* attr.c: perf_event_attr, and what follows from it. n bytes are there; bytes 0: not even the minimum. */
+bool sp_pd_attr_read(const unsigned char *p, size_t n, bool swap, bool big_endian, struct sp_pd_attr *out);
+void sp_pd_plan_make(const struct sp_pd_attr *a, struct sp_pd_plan *out);
+
+/* features.c: one feature, from its section or from a FEATURE record. */
+spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n, uint64_t pos);
+spaa_status sp_pd_build_id_record(struct sp_pd *pd, const unsigned char *p, size_t n, unsigned misc);
+/* The recorded build-id of a path in lower-case hex, or NULL. */
+const char *sp_pd_build_id_of(const struct sp_pd *pd, const char *path, size_t n);
+/* 2 * n digits and a NUL; returns out. */
+const char *sp_pd_hex(const unsigned char *p, size_t n, char *out);
+
+/* records.c */
+/*
+ * The record at r->at + r->span of the range (start with a zeroed *r); false at the end. Damage is
+ * stepped over; with `report` it is told, once.
+ */
+bool sp_pd_next(struct sp_pd *pd, const struct sp_pd_range *range, struct sp_pd_record *r, bool report);
+const unsigned char *sp_pd_at(const struct sp_pd *pd, uint64_t pos); /* a record seen before */
+spaa_status sp_pd_pass1(struct sp_pd *pd);
+/* The words of a position for messages: an offset in the input where there is one. */
+struct sp_where sp_pd_where(uint64_t pos);
+
+/* unpack.c: the stream inside COMPRESSED records. */
+spaa_status sp_pd_unpack_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t pos);
+spaa_status sp_pd_unpack_end(struct sp_pd *pd); /* sets ranges[1] */
+void sp_pd_unpack_free(struct sp_pd_unpack *u);
+
+/* events.c: names of the events, and their place in the profile. Before and after pass 2. */
+spaa_status sp_pd_name_events(struct sp_pd *pd);
+spaa_status sp_pd_add_events(struct sp_pd *pd);
+
+/* timeline.c */
+struct sp_pd_mmap {
+    int32_t pid;
+    uint64_t start, len, pgoff;
+    struct sp_pd_text path;        /* NUL-terminated in the input */
+    const unsigned char *build_id; /* build_id_size bytes, or NULL */
+    size_t build_id_size;
+    bool kernel, guest;
+};
+bool sp_pd_mmap_read(const struct sp_pd *pd, const unsigned char *rec, struct sp_pd_mmap *out);
+bool sp_pd_is_fork(const struct sp_pd *pd, const unsigned char *rec, uint64_t time, int32_t *pid,
+                   int32_t *ppid);
+spaa_status sp_pd_timeline(struct sp_pd *pd);
+uint32_t sp_pd_process(struct sp_pd *pd, int32_t pid); /* finds or adds; SP_NONE: out of memory */
+uint32_t sp_pd_process_find(const struct sp_pd *pd, int32_t pid);
+uint32_t sp_pd_thread(struct sp_pd *pd, int32_t pid, int32_t tid);
+/*
+ * The moment of a thread at a time: finds or adds; SP_NONE: out of memory. The answer holds for
+ * since <= time < until.
+ */
+uint32_t sp_pd_moment(struct sp_pd *pd, int32_t pid, int32_t tid, uint64_t time, uint64_t *since,
+                      uint64_t *until);
+
+/* samples.c */
+spaa_status sp_pd_pass2(struct sp_pd *pd);
+
+/* keys.c */
+void sp_pd_sample_hash(const struct sp_pd *pd, struct sp_pd_sample *s);
+/* Adds to the sample's key. copy: its callchain does not stay where it is. */
+spaa_status sp_pd_key_add(struct sp_pd *pd, const struct sp_pd_sample *s, bool copy);
+spaa_status sp_pd_keys_add(struct sp_pd *pd, const struct sp_pd_sample *batch, unsigned n);
+static inline void sp_pd_keys_ahead(const struct sp_pd *pd, const struct sp_pd_sample *s)
+{
+    if (pd->key_map.slots)
+        __builtin_prefetch(&pd->key_map.slots[(uint32_t)s->hash & pd->key_map.mask]);
+}
+
+/* maps.c: address ranges without overlap, the latest on top. */
+struct sp_pd_map {
+    uint64_t start, end; /* end is outside */
+    uint64_t pgoff;      /* file offset of start */
+    uint32_t dso;        /* of frames.c */
+    uint32_t image;      /* execs of the process before it was mapped */
+};
+struct sp_pd_maps {
+    SP_VEC(struct sp_pd_map) list; /* ascending */
+    uint32_t refs;
+};
+#define SP_PD_MAPS_MAX ((size_t)1 << 20) /* per process; Linux allows 65,530 unless told otherwise */
+enum sp_pd_put { SP_PD_PUT, SP_PD_PUT_FULL, SP_PD_PUT_NOMEM };
+enum sp_pd_put sp_pd_maps_put(struct sp_pd_maps *maps, struct sp_pd_map add);
+void sp_pd_maps_forget(struct sp_pd_maps *maps, uint32_t image); /* those mapped before this image */
+const struct sp_pd_map *sp_pd_maps_find(const struct sp_pd_maps *maps, uint64_t addr);
+
+/* frames.c */
+spaa_status sp_pd_frames_new(struct sp_pd *pd, struct sp_pd_frames **out);
+void sp_pd_frames_free(struct sp_pd_frames *f);
+/* The DSO of a map (a number for struct sp_pd_map); SP_NONE: out of memory. */
+uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m);
+spaa_status sp_pd_frames_kernel(struct sp_pd_frames *f); /* the kernel's own maps, once */
+/*
+ * Appends the frames at an address, innermost first, to out. `caller`: the address is a return address,
+ * so the call before it is what is looked up. maps may be NULL.
+ */
+struct sp_pd_frame_list {
+    uint32_t *v;
+    size_t n, cap;
+};
+spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_maps *maps, int32_t pid, unsigned mode,
+                            uint64_t addr, bool caller, struct sp_pd_frame_list *out);
+void sp_pd_frames_report(struct sp_pd_frames *f);
+
+/* resolve.c */
+spaa_status sp_pd_resolve(struct sp_pd *pd);
+
+/* summary.c: the header of the profile. */
+spaa_status sp_pd_summary(struct sp_pd *pd);
+
+#endif

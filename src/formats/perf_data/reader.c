@@ -1,0 +1,117 @@
+/* Linux perf.data as a format: the steps of perf_data.h in order. */
+#include "formats/perf_data/perf_data.h"
+
+#include "model/samples.h"
+
+static int probe(const unsigned char *p, size_t n, bool whole, const char **reason)
+{
+    (void)whole;
+    if (n < 8)
+        return 0;
+    if (memcmp(p, "PERFILE2", 8) == 0 || memcmp(p, "2ELIFREP", 8) == 0) {
+        *reason = "starts with PERFILE2";
+        return 100;
+    }
+    if (memcmp(p, "PERFFILE", 8) == 0) {
+        *reason = "starts with PERFFILE, the old version";
+        return 100;
+    }
+    return 0;
+}
+
+static void free_session(struct sp_pd *pd)
+{
+    sp_pd_unpack_free(pd->unpack);
+    for (size_t i = 0; i < pd->processes.n; i++)
+        sp_vec_free(&pd->processes.v[i].changes);
+    for (size_t i = 0; i < pd->threads.n; i++)
+        sp_vec_free(&pd->threads.v[i].comms);
+    sp_vec_free(&pd->attrs);
+    sp_vec_free(&pd->ids);
+    sp_vec_free(&pd->descs);
+    sp_vec_free(&pd->pmus);
+    sp_vec_free(&pd->build_ids);
+    sp_vec_free(&pd->event_types);
+    sp_vec_free(&pd->sides);
+    sp_vec_free(&pd->kernel_maps);
+    sp_vec_free(&pd->deferred);
+    sp_vec_free(&pd->processes);
+    sp_vec_free(&pd->threads);
+    sp_vec_free(&pd->moments);
+    sp_vec_free(&pd->keys);
+    struct sp_map *maps[] = {&pd->id_map,     &pd->build_id_map, &pd->deferred_map, &pd->process_map,
+                             &pd->thread_map, &pd->moment_map,   &pd->key_map};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        sp_map_free(maps[i]);
+    sp_arena_free(&pd->arena);
+}
+
+/* What of the wished grouping the samples can tell. */
+static unsigned grouping(const struct sp_pd *pd)
+{
+    uint64_t have = 0;
+    for (size_t i = 0; i < pd->attrs.n; i++)
+        have |= pd->attrs.v[i].sample_type;
+    unsigned can = (have & PD_TID ? SP_BY_PID | SP_BY_TID | SP_BY_COMM : 0) | (have & PD_CPU ? SP_BY_CPU : 0);
+    return pd->opts->group_by & can;
+}
+
+static spaa_status run(struct sp_pd *pd)
+{
+    spaa_status st = sp_pd_open(pd);
+    if (!st)
+        st = sp_pd_pass1(pd);
+    if (st)
+        return st;
+    if (!pd->attrs.n) {
+        sp_emit(pd->d, SP_E010, SP_AT(pd->ranges[0].base), "the recording declares no events");
+        return SPAA_ERR_INPUT;
+    }
+    pd->group_by = grouping(pd);
+    if (pd->opts->samples)
+        st = sp_samples_new(pd->d, &pd->p->samples);
+    if (!st)
+        st = sp_pd_name_events(pd);
+    if (!st)
+        st = sp_pd_timeline(pd);
+    if (!st)
+        st = sp_pd_pass2(pd);
+    if (!st)
+        st = sp_pd_add_events(pd);
+    if (!st)
+        st = sp_pd_resolve(pd);
+    if (!st)
+        st = sp_pd_summary(pd);
+    if (!st && !pd->keys.n)
+        sp_emit(pd->d, SP_W311, SP_AT_NOTHING, "the recording holds no samples");
+    return st;
+}
+
+static spaa_status read_perf_data(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                                  struct sp_profile *p)
+{
+    struct sp_pd *pd = calloc(1, sizeof *pd);
+    if (!pd)
+        return sp_nomem(d);
+    pd->d = d;
+    pd->opts = opts;
+    pd->p = p;
+    sp_arena_init(&pd->arena, 0);
+    spaa_status st = sp_input_whole(in, &pd->file, &pd->size);
+    if (!st)
+        st = run(pd);
+    free_session(pd);
+    free(pd);
+    return st;
+}
+
+const struct spaa_format spaa_format_perf_data = {
+    .name = "perf-data",
+    .title = "Linux perf.data",
+    .extensions = "perf.data data",
+    .media_type = "application/vnd.linux.perf.data",
+    .comes_back = "read only",
+    .caps = SP_CAN_READ,
+    .probe = probe,
+    .read = read_perf_data,
+};

@@ -1,0 +1,411 @@
+/*
+ * Pass 2: samples to keys. This is the loop that speed depends on: per sample it reads the fixed fields,
+ * finds the attribute and the thread's moment in small direct-mapped caches, hashes the raw callchain and
+ * adds to a key. Addresses are not looked at.
+ *
+ * Sampling of groups (`{a,b}:S`): one sample carries the counters of all members, and stands for each of
+ * them that moved since the last reading. Deferred user callchains (a record of their own, with a cookie)
+ * are put behind the kernel's. With call-stack LBR the branch stack is the user's callchain.
+ */
+#include "formats/perf_data/perf_data.h"
+
+#include "base/hash.h"
+
+#define CACHE 256u /* a power of two */
+
+struct cached_moment {
+    uint64_t since, span; /* span 0: empty */
+    int32_t pid, tid;
+    uint32_t moment;
+};
+
+struct cached_id {
+    uint64_t id;
+    uint32_t attr; /* SP_NONE: empty */
+};
+
+struct pass {
+    struct sp_pd *pd;
+    uint64_t *clock_periods; /* by attribute: what a sample without a period stands for */
+    bool one_attr;
+    unsigned queued;
+    struct sp_pd_sample batch[SP_PD_BATCH];
+    struct cached_moment moments[CACHE];
+    struct cached_id ids[CACHE];
+    SP_VEC(unsigned char) scratch; /* a callchain put together */
+};
+
+static spaa_status find_moment(struct pass *ps, int32_t pid, int32_t tid, uint64_t when, uint32_t *out)
+{
+    struct cached_moment *c = &ps->moments[(uint32_t)tid % CACHE];
+    if (when - c->since >= c->span || c->tid != tid || c->pid != pid) {
+        uint64_t until;
+        c->span = 0;
+        c->moment = sp_pd_moment(ps->pd, pid, tid, when, &c->since, &until);
+        if (c->moment == SP_NONE)
+            return sp_nomem(ps->pd->d);
+        c->span = until - c->since;
+        c->pid = pid;
+        c->tid = tid;
+    }
+    *out = c->moment;
+    return SPAA_OK;
+}
+
+/* The attribute of an id; 0 is what recorders without ids write. */
+static uint32_t find_attr(struct pass *ps, uint64_t id)
+{
+    struct cached_id *c = &ps->ids[id % CACHE];
+    if (c->attr != SP_NONE && c->id == id)
+        return c->attr;
+    uint32_t i = sp_pd_find_id(ps->pd, id);
+    uint32_t attr = i != SP_NONE ? ps->pd->ids.v[i].attr : id ? SP_NONE : 0;
+    if (attr == SP_NONE) {
+        if (!ps->pd->unknown_ids++)
+            ps->pd->first_unknown_id = id;
+    } else {
+        *c = (struct cached_id){id, attr};
+    }
+    return attr;
+}
+
+/* What the key of a sample is, beside its callchain. */
+static inline __attribute__((always_inline)) spaa_status complete(struct pass *ps, struct sp_pd_sample *s)
+{
+    spaa_status st = find_moment(ps, s->pid, s->tid, ps->pd->by_position ? s->pos : s->time, &s->moment);
+    if (!st)
+        sp_pd_sample_hash(ps->pd, s);
+    return st;
+}
+
+/* A sample whose callchain is in the scratch buffer, or that stands for several events. */
+static spaa_status add_now(struct pass *ps, struct sp_pd_sample *s, bool copied)
+{
+    spaa_status st = complete(ps, s);
+    return st ? st : sp_pd_key_add(ps->pd, s, copied);
+}
+
+static spaa_status flush(struct pass *ps)
+{
+    spaa_status st = sp_pd_keys_add(ps->pd, ps->batch, ps->queued);
+    ps->queued = 0;
+    return st;
+}
+
+/* Puts `bytes` more into the scratch callchain. */
+static bool scratch(struct pass *ps, const void *p, size_t bytes)
+{
+    if (!sp_vec_reserve(&ps->scratch, ps->scratch.n + bytes))
+        return false;
+    memcpy(ps->scratch.v + ps->scratch.n, p, bytes);
+    ps->scratch.n += bytes;
+    return true;
+}
+
+static bool scratch_u64(struct pass *ps, uint64_t v)
+{
+    v = ps->pd->swap ? __builtin_bswap64(v) : v;
+    return scratch(ps, &v, sizeof v);
+}
+
+/* Replaces a deferred marker and cookie at the end by the user callchain recorded for it. */
+static spaa_status join_deferred(struct pass *ps, struct sp_pd_sample *s, bool *copied)
+{
+    struct sp_pd *pd = ps->pd;
+    uint64_t cookie = sp_pd_u64(s->chain + ((size_t)s->n - 1) * 8, pd->swap);
+    struct sp_probe at = sp_map_probe(&pd->deferred_map, sp_hash_mix(cookie, (uint32_t)s->tid));
+    for (uint32_t i; (i = sp_map_next(&pd->deferred_map, &at)) != SP_MAP_NONE;) {
+        const struct sp_pd_deferred *c = &pd->deferred.v[i];
+        if (c->cookie != cookie || c->tid != s->tid)
+            continue;
+        ps->scratch.n = 0;
+        if (!scratch(ps, s->chain, ((size_t)s->n - 2) * 8) || !scratch_u64(ps, PD_CONTEXT_USER) ||
+            !scratch(ps, c->chain, (size_t)c->n * 8))
+            return sp_nomem(pd->d);
+        s->chain = ps->scratch.v;
+        s->n = (uint32_t)(ps->scratch.n / 8);
+        *copied = true;
+        break;
+    }
+    return SPAA_OK;
+}
+
+/*
+ * The user's callchain from a call-stack LBR: each entry is a call that has not returned, newest first.
+ * `p` with n bytes is what follows the callchain in the sample.
+ */
+static spaa_status join_lbr(struct pass *ps, const struct sp_pd_attr *a, const unsigned char *p, size_t n,
+                            struct sp_pd_sample *s, bool *copied)
+{
+    bool swap = ps->pd->swap;
+    if (a->sample_type & PD_RAW) {
+        size_t raw = n >= 4 ? (((size_t)sp_pd_u32(p, swap) + 4 + 7) & ~(size_t)7) : SIZE_MAX;
+        if (raw > n)
+            return SPAA_OK;
+        p += raw;
+        n -= raw;
+    }
+    size_t head = a->branch_type & PD_BRANCH_HW_INDEX ? 16 : 8;
+    if (n < head)
+        return SPAA_OK;
+    uint64_t calls = sp_pd_u64(p, swap);
+    if (!calls || calls > (n - head) / 24)
+        return SPAA_OK;
+    uint32_t kernel = 0;
+    while (kernel < s->n && sp_pd_u64(s->chain + (size_t)kernel * 8, swap) != PD_CONTEXT_USER)
+        kernel++;
+    /* Where user code stood: the sample itself, or what the kernel saved; else the last call's target. */
+    uint64_t leaf = sp_pd_u64(p + head + 8, swap);
+    if (s->mode == PD_MODE_USER)
+        leaf = s->ip;
+    else if (kernel + 1 < s->n)
+        leaf = sp_pd_u64(s->chain + ((size_t)kernel + 1) * 8, swap);
+    ps->scratch.n = 0;
+    if ((s->mode != PD_MODE_USER && !scratch(ps, s->chain, (size_t)kernel * 8)) ||
+        !scratch_u64(ps, PD_CONTEXT_USER) || !scratch_u64(ps, leaf))
+        return sp_nomem(ps->pd->d);
+    for (uint64_t i = 0; i < calls; i++)
+        if (!scratch(ps, p + head + i * 24, 8))
+            return sp_nomem(ps->pd->d);
+    s->chain = ps->scratch.v;
+    s->n = (uint32_t)(ps->scratch.n / 8);
+    *copied = true;
+    return SPAA_OK;
+}
+
+/* The counter of one id moved by what its last reading says; the sample is one of its event. */
+static spaa_status add_reading(struct pass *ps, struct sp_pd_sample *s, uint64_t id, uint64_t value,
+                               bool copied)
+{
+    uint32_t i = sp_pd_find_id(ps->pd, id);
+    if (i == SP_NONE) {
+        if (!ps->pd->unknown_ids++)
+            ps->pd->first_unknown_id = id;
+        return SPAA_OK;
+    }
+    struct sp_pd_id *row = &ps->pd->ids.v[i];
+    s->period = value >= row->value ? value - row->value : value;
+    row->value = value;
+    s->attr = row->attr;
+    return s->period ? add_now(ps, s, copied) : SPAA_OK;
+}
+
+/* A sample whose read format has ids: it stands for its counters. `read` was checked to be inside. */
+static spaa_status add_readings(struct pass *ps, struct sp_pd_sample *s, const unsigned char *read,
+                                bool copied)
+{
+    const struct sp_pd_attr *a = &ps->pd->attrs.v[s->attr];
+    bool swap = ps->pd->swap;
+    if (!(a->read_format & PD_READ_ID))
+        return add_now(ps, s, copied);
+    if (!a->plan.group)
+        return add_reading(ps, s, sp_pd_u64(read + 8 + a->plan.read_times, swap), sp_pd_u64(read, swap),
+                           copied);
+    uint64_t n = sp_pd_u64(read, swap);
+    const unsigned char *entry = read + 8 + a->plan.read_times;
+    spaa_status st = SPAA_OK;
+    for (uint64_t i = 0; !st && i < n; i++, entry += a->plan.read_entry)
+        st = add_reading(ps, s, sp_pd_u64(entry + 8, swap), sp_pd_u64(entry, swap), copied);
+    return st;
+}
+
+/* Samples with a read format, an LBR callchain, or a deferred one: rare, and put together here. */
+static __attribute__((noinline)) spaa_status add_special(struct pass *ps, const unsigned char *p, size_t size,
+                                                         struct sp_pd_sample *s)
+{
+    struct sp_pd *pd = ps->pd;
+    const struct sp_pd_attr *a = &pd->attrs.v[s->attr];
+    const struct sp_pd_plan *plan = &a->plan;
+    size_t chain = plan->chain;
+    if (plan->group) {
+        uint64_t n = sp_pd_u64(p + plan->read, pd->swap);
+        if (n > size / plan->read_entry || plan->fixed + plan->read_times + n * plan->read_entry > size) {
+            pd->bad_samples++;
+            return SPAA_OK;
+        }
+        if (chain)
+            chain = plan->read + 8 + a->plan.read_times + (size_t)n * plan->read_entry;
+    }
+    s->n = 0;
+    bool copied = false;
+    size_t end = plan->fixed;
+    if (chain) {
+        uint64_t n = sp_pd_u64(p + chain, pd->swap);
+        if (n > (size - chain - 8) / 8) {
+            pd->bad_samples++;
+            return SPAA_OK;
+        }
+        s->chain = p + chain + 8;
+        s->n = (uint32_t)n;
+        end = chain + 8 + (size_t)n * 8;
+    }
+    spaa_status st = SPAA_OK;
+    if (a->branch_type & PD_BRANCH_CALL_STACK && a->sample_type & PD_BRANCH_STACK)
+        st = join_lbr(ps, a, p + end, size - end, s, &copied);
+    else if (s->n >= 2 && sp_pd_u64(s->chain + ((size_t)s->n - 2) * 8, pd->swap) == PD_CONTEXT_USER_DEFERRED)
+        st = join_deferred(ps, s, &copied);
+    if (st)
+        return st;
+    return plan->read ? add_readings(ps, s, p + plan->read, copied) : add_now(ps, s, copied);
+}
+
+static bool is_special(const struct sp_pd *pd, const struct sp_pd_attr *a)
+{
+    return a->plan.read || pd->deferred.n ||
+           (a->sample_type & PD_BRANCH_STACK && a->branch_type & PD_BRANCH_CALL_STACK);
+}
+
+/* The number of the sample's attribute; SP_NONE: it is not among the known. */
+static inline uint32_t attr_of(struct pass *ps, const unsigned char *p, size_t size, bool swap)
+{
+    if (ps->one_attr)
+        return 0;
+    const struct sp_pd_plan *plan = &ps->pd->attrs.v[0].plan;
+    uint32_t at = plan->identifier ? plan->identifier : plan->id;
+    if (!at)
+        return 0;
+    return size >= at + 8 ? find_attr(ps, sp_pd_u64(p + at, swap)) : 0;
+}
+
+static inline __attribute__((always_inline)) spaa_status take(struct pass *ps, const unsigned char *p,
+                                                              size_t size, uint64_t pos, bool swap)
+{
+    struct sp_pd *pd = ps->pd;
+    uint32_t attr = attr_of(ps, p, size, swap);
+    if (attr == SP_NONE)
+        return SPAA_OK;
+    const struct sp_pd_attr *a = &pd->attrs.v[attr];
+    const struct sp_pd_plan *plan = &a->plan;
+    if (size < plan->fixed) {
+        pd->bad_samples++;
+        return SPAA_OK;
+    }
+    struct sp_pd_sample *s = &ps->batch[ps->queued];
+    s->pos = pos;
+    s->attr = attr;
+    s->mode = sp_pd_u16(p + 4, swap) & PD_MISC_MODE;
+    s->time = 0;
+    s->n = 0;
+    s->ip = plan->ip ? sp_pd_u64(p + plan->ip, swap) : 0;
+    s->pid = plan->tid ? sp_pd_i32(p + plan->tid, swap) : -1;
+    s->tid = plan->tid ? sp_pd_i32(p + plan->tid + 4, swap) : -1;
+    s->cpu = plan->cpu ? sp_pd_i32(p + plan->cpu, swap) : -1;
+    s->period = plan->period ? sp_pd_u64(p + plan->period, swap) : ps->clock_periods[attr];
+    if (plan->time) {
+        s->time = sp_pd_u64(p + plan->time, swap);
+        if (s->time < SP_PD_SANE && s->time) {
+            pd->time_first = s->time < pd->time_first ? s->time : pd->time_first;
+            pd->time_last = s->time > pd->time_last ? s->time : pd->time_last;
+        }
+    }
+    if (is_special(pd, a))
+        return add_special(ps, p, size, s);
+    if (plan->chain) {
+        uint64_t n = sp_pd_u64(p + plan->chain, swap);
+        if (n > (size - plan->chain - 8) / 8) {
+            pd->bad_samples++;
+            return SPAA_OK;
+        }
+        s->chain = p + plan->chain + 8;
+        s->n = (uint32_t)n;
+    }
+    spaa_status st = complete(ps, s);
+    if (st)
+        return st;
+    sp_pd_keys_ahead(pd, s);
+    return ++ps->queued < SP_PD_BATCH ? SPAA_OK : flush(ps);
+}
+
+static inline __attribute__((always_inline)) spaa_status
+walk(struct pass *ps, const struct sp_pd_range *range, const bool swap)
+{
+    struct sp_pd_record r = {0};
+    size_t at = 0;
+    spaa_status st = SPAA_OK;
+    while (!st) {
+        while (range->n - at >= 8) {
+            const unsigned char *p = range->p + at;
+            size_t size = sp_pd_u16(p + 6, swap);
+            if (sp_pd_u32(p, swap) != PD_SAMPLE || size < 8 || size > range->n - at)
+                break;
+            sp_pd_prefetch(p, size, range->n - at);
+            st = take(ps, p, size, range->base + at, swap);
+            if (st)
+                return st;
+            at += size;
+        }
+        r.at = at;
+        r.span = 0;
+        if (!sp_pd_next(ps->pd, range, &r, false))
+            break;
+        /* A sample is left where it is: the loop above takes it. */
+        at = r.type == PD_SAMPLE ? r.at : r.at + r.span;
+    }
+    return st;
+}
+
+static spaa_status walk_native(struct pass *ps, const struct sp_pd_range *range)
+{
+    return walk(ps, range, false);
+}
+
+static spaa_status walk_swapped(struct pass *ps, const struct sp_pd_range *range)
+{
+    return walk(ps, range, true);
+}
+
+/* What a sample without a period field stands for. */
+static uint64_t default_period(const struct sp_pd_attr *a)
+{
+    if (!a->freq)
+        return a->period;
+    bool clock = a->type == PD_SOFTWARE && a->config <= 1;
+    return clock && a->period ? 1000000000 / a->period : 1;
+}
+
+static void report(struct sp_pd *pd)
+{
+    if (pd->unknown_ids)
+        sp_emit(pd->d, SP_L300, SP_AT_NOTHING,
+                "%llu samples have an event id that the file does not declare (%llu)",
+                (unsigned long long)pd->unknown_ids, (unsigned long long)pd->first_unknown_id);
+    if (pd->bad_samples)
+        sp_emit(pd->d, SP_L300, SP_AT_NOTHING, "%llu samples are too short for what they should hold",
+                (unsigned long long)pd->bad_samples);
+    if (pd->capped)
+        sp_emit(pd->d, SP_L304, SP_AT_NOTHING, "the sum of periods of one stack");
+}
+
+spaa_status sp_pd_pass2(struct sp_pd *pd)
+{
+    if (!pd->attrs.n)
+        return SPAA_OK;
+    struct pass *ps = calloc(1, sizeof *ps);
+    uint64_t *periods = calloc(pd->attrs.n, sizeof *periods);
+    spaa_status st = SPAA_OK;
+    if (!ps || !periods) {
+        st = sp_nomem(pd->d);
+        goto done;
+    }
+    for (size_t i = 0; i < pd->attrs.n; i++)
+        periods[i] = default_period(&pd->attrs.v[i]);
+    for (size_t i = 0; i < CACHE; i++)
+        ps->ids[i].attr = SP_NONE;
+    ps->pd = pd;
+    ps->clock_periods = periods;
+    ps->one_attr = pd->attrs.n == 1;
+    pd->time_first = UINT64_MAX;
+    for (size_t i = 0; i < 2 && !st; i++)
+        if (pd->ranges[i].n)
+            st = pd->swap ? walk_swapped(ps, &pd->ranges[i]) : walk_native(ps, &pd->ranges[i]);
+    if (!st)
+        st = flush(ps);
+    if (!st)
+        report(pd);
+done:
+    if (ps)
+        sp_vec_free(&ps->scratch);
+    free(periods);
+    free(ps);
+    return st;
+}

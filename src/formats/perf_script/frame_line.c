@@ -1,0 +1,179 @@
+/*
+ * A frame line of `perf script` text, and what its DSO is:
+ *
+ *     \t    7f56a8d0 std::map<int, (anonymous namespace)::X>::find(int) const+0x1c (/usr/lib/libx.so
+ * (deleted))
+ *
+ * Symbols hold spaces, parentheses and "+"; the DSO is the last group in balanced parentheses, after a
+ * space. `[unknown]` stands for a missing symbol as for a missing DSO.
+ */
+#include "base/num.h"
+#include "formats/perf_script/perf_script.h"
+
+#include <string.h>
+
+static bool is(struct sp_ps_text t, const char *literal)
+{
+    return strlen(literal) == t.n && memcmp(t.p, literal, t.n) == 0;
+}
+
+static bool starts(struct sp_ps_text t, const char *literal)
+{
+    size_t n = strlen(literal);
+    return n <= t.n && memcmp(t.p, literal, n) == 0;
+}
+
+static bool ends(struct sp_ps_text t, const char *literal)
+{
+    size_t n = strlen(literal);
+    return n <= t.n && memcmp(t.p + t.n - n, literal, n) == 0;
+}
+
+/* Cuts "+0x1f" off the end; false if there is none. */
+static bool cut_offset(struct sp_ps_text *t, uint64_t *off)
+{
+    size_t i = t->n;
+    while (i > 0 && ((unsigned char)(t->p[i - 1] - '0') < 10 || (unsigned char)(t->p[i - 1] - 'a') < 6))
+        i--;
+    if (i == t->n || t->n - i > 16 || i < 3 || memcmp(t->p + i - 3, "+0x", 3) != 0)
+        return false;
+    sp_parse_hex(t->p + i, t->p + t->n, off);
+    t->n = i - 3;
+    return true;
+}
+
+/* Where the last group in parentheses opens, when it closes the text and follows a blank; else NULL. */
+static const char *last_group(const char *p, const char *end)
+{
+    if (p == end || end[-1] != ')')
+        return NULL;
+    size_t open = 0;
+    for (const char *q = end; q-- > p;) {
+        if (*q == ')')
+            open++;
+        else if (*q == '(' && --open == 0)
+            return q == p || sp_ps_blank(q[-1]) ? q : NULL;
+    }
+    for (const char *q = end; q-- > p;) /* unbalanced: the last one */
+        if (*q == '(' && (q == p || sp_ps_blank(q[-1])))
+            return q;
+    return NULL;
+}
+
+bool sp_ps_frame_line(const char *p, const char *end, struct sp_ps_frame *f)
+{
+    while (p < end && sp_ps_blank(*p))
+        p++;
+    size_t n = sp_parse_hex(p, end, &f->ip);
+    if (!n || (p + n < end && !sp_ps_blank(p[n])))
+        return false;
+    p += n;
+    while (p < end && sp_ps_blank(*p))
+        p++;
+    while (end > p && sp_ps_blank(end[-1]))
+        end--;
+    f->dso = (struct sp_ps_text){NULL, 0};
+    f->has_symoff = f->inlined = false;
+    const char *group = last_group(p, end);
+    if (group) {
+        uint64_t ignored;
+        f->dso = (struct sp_ps_text){group + 1, (size_t)(end - group - 2)};
+        f->inlined = is(f->dso, "inlined");
+        cut_offset(&f->dso, &ignored); /* -F +dsoff */
+        if (ends(f->dso, " (deleted)"))
+            f->dso.n -= strlen(" (deleted)");
+        end = group;
+        while (end > p && sp_ps_blank(end[-1]))
+            end--;
+    }
+    f->symbol = (struct sp_ps_text){p, (size_t)(end - p)};
+    f->has_symoff = cut_offset(&f->symbol, &f->symoff);
+    if (is(f->symbol, "[unknown]"))
+        f->symbol.n = 0;
+    return true;
+}
+
+/* ".../perf-1234.map" */
+static bool perf_map(struct sp_ps_text t)
+{
+    if (!ends(t, ".map"))
+        return false;
+    size_t i = t.n - 4, start = i;
+    while (i > 0 && (unsigned char)(t.p[i - 1] - '0') < 10)
+        i--;
+    return i < start && i >= 6 && memcmp(t.p + i - 6, "/perf-", 6) == 0;
+}
+
+/* ".../jitted-1234-5.so", written by `perf inject --jit` */
+static bool jitdump(struct sp_ps_text t)
+{
+    const char *slash = memrchr(t.p, '/', t.n);
+    struct sp_ps_text base = t;
+    if (slash)
+        base = (struct sp_ps_text){slash + 1, (size_t)(t.p + t.n - slash - 1)};
+    return starts(base, "jitted-") && ends(base, ".so");
+}
+
+static bool anonymous(struct sp_ps_text t)
+{
+    static const char *const names[] = {
+        "anon_inode:", "/anon_hugepage", "/memfd:", "memfd:", "/dev/zero", "/SYSV", "[anon"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (starts(t, names[i]))
+            return true;
+    return false;
+}
+
+static bool user_bracket(struct sp_ps_text t)
+{
+    static const char *const names[] = {"[vdso", "[vsyscall", "[vvar", "[heap", "[stack", "[uprobes"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (starts(t, names[i]))
+            return true;
+    return false;
+}
+
+static bool kernel_file(struct sp_ps_text t, uint64_t ip)
+{
+    const char *slash = memrchr(t.p, '/', t.n);
+    struct sp_ps_text base = t;
+    if (slash)
+        base = (struct sp_ps_text){slash + 1, (size_t)(t.p + t.n - slash - 1)};
+    return starts(base, "vmlinu") || is(base, "kcore") || ends(base, ".ko") || ends(base, ".ko.xz") ||
+           ends(base, ".ko.gz") || ends(base, ".ko.zst") || (starts(t, "bpf_prog_") && ip >> 48 == 0xffff);
+}
+
+void sp_ps_classify_dso(struct sp_ps_text dso, uint64_t ip, struct sp_ps_dso *out)
+{
+    *out = (struct sp_ps_dso){.name = dso};
+    if (!dso.p || !dso.n || is(dso, "[unknown]")) {
+        out->name = (struct sp_ps_text){"[unknown]", 9};
+        out->unknown = true;
+    } else if (starts(dso, "[kernel.kallsyms]") || is(dso, "[kernel]")) {
+        out->name = (struct sp_ps_text){"[kernel]", 8};
+        out->kernel = true;
+        out->renamed = !is(dso, "[kernel.kallsyms]");
+    } else if (is(dso, "//anon") || perf_map(dso) || jitdump(dso)) {
+        out->name = (struct sp_ps_text){"[jit]", 5};
+        out->jit = out->renamed = true;
+    } else if (anonymous(dso)) {
+        out->name = (struct sp_ps_text){"[anon]", 6};
+        out->renamed = true;
+    } else if (dso.p[0] == '[') {
+        out->kernel = !user_bracket(dso);
+    } else {
+        out->kernel = kernel_file(dso, ip);
+    }
+}
+
+size_t sp_ps_jit_parts(struct sp_ps_text symbol)
+{
+    size_t parts = 1;
+    const char *p = symbol.p, *end = p + symbol.n;
+    for (const char *q; (q = memmem(p, (size_t)(end - p), "->", 2)); p = q + 2) {
+        if (q == p || q + 2 == end || (q - p >= 8 && memcmp(q - 8, "operator", 8) == 0))
+            return 1;
+        parts++;
+    }
+    return parts;
+}

@@ -1,0 +1,206 @@
+/*
+ * Parts of the reader of `perf script` text, in the order a line meets them: comments (`# ...`),
+ * sample lines, frame lines, stacks. See reader.c for the format.
+ */
+#ifndef SP_PERF_SCRIPT_H
+#define SP_PERF_SCRIPT_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/profile.h"
+#include "symbols/symbols.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A line of text, without its end. */
+struct sp_ps_text {
+    const char *p;
+    size_t n;
+};
+
+/*
+ * sample_line.c: "comm pid/tid [cpu] time: period event: rest". Texts point into the line.
+ */
+struct sp_ps_sample {
+    struct sp_ps_text comm;
+    struct sp_ps_text who; /* comm up to the end of pid/tid, as printed: a key for caches */
+    int64_t pid, tid, cpu; /* SP_ABSENT where not printed; a single number is the tid */
+    bool timed;
+    unsigned digits; /* of the fraction, as printed */
+    int64_t ns;
+    bool has_period;
+    int64_t period;
+    struct sp_ps_text event; /* without its colon; p NULL: none */
+    struct sp_ps_text rest;  /* what follows the event, trimmed */
+};
+
+static inline bool sp_ps_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/*
+ * False if the line [p, end) is no sample line. `timeless` also accepts lines without a time, which are
+ * easily mistaken.
+ */
+bool sp_ps_sample_line(const char *p, const char *end, bool timeless, struct sp_ps_sample *s);
+
+/*
+ * frame_line.c: "addr symbol+0xoff (dso)".
+ */
+struct sp_ps_frame {
+    uint64_t ip;
+    struct sp_ps_text symbol; /* n 0: unknown */
+    struct sp_ps_text dso;    /* as printed, " (deleted)" and "+0xoff" cut; p NULL: none printed */
+    bool has_symoff, inlined;
+    uint64_t symoff;
+};
+
+bool sp_ps_frame_line(const char *p, const char *end, struct sp_ps_frame *f);
+
+struct sp_ps_dso {
+    struct sp_ps_text name; /* the model's: "[kernel]", "[jit]", "[anon]", or as printed */
+    bool kernel, unknown, jit;
+    bool renamed; /* the printed name cannot be told from the model's */
+};
+
+void sp_ps_classify_dso(struct sp_ps_text dso, uint64_t ip, struct sp_ps_dso *out);
+/* How many of the names in "outer->inlined->deeper" (perf maps of Java) there are; 1: not such a name. */
+size_t sp_ps_jit_parts(struct sp_ps_text symbol);
+
+/*
+ * stacks.c: from the text of a stack to its number in the profile, whole texts cached.
+ */
+struct sp_ps_entry {
+    const char *text;
+    uint32_t n;
+    uint32_t first, frames; /* slice of pool */
+};
+
+struct sp_ps_block {
+    const char *text;
+    size_t n;
+    uint32_t lines;
+    uint32_t context, stack; /* of its first use; other contexts: see pairs */
+};
+
+struct sp_ps_pair {
+    uint32_t block, context, stack;
+};
+
+struct sp_ps_name {
+    uint32_t raw, func, more;
+};
+
+struct sp_ps_piece {
+    struct sp_ps_frame frame;
+    struct sp_ps_text srcline;
+};
+
+struct sp_ps_stacks {
+    struct sp_profile *p;
+    struct sp_diags *d;
+    enum sp_granularity frames;
+    struct sp_symbols *symbols;
+    struct sp_arena block_text, entry_text;
+    SP_VEC(struct sp_ps_entry) entries;
+    SP_VEC(struct sp_ps_block) blocks;
+    SP_VEC(struct sp_ps_pair) pairs;
+    SP_VEC(struct sp_ps_name) names;
+    struct sp_map entry_map, block_map, pair_map, name_map;
+    SP_VEC(uint32_t) pool;             /* frames of entries */
+    SP_VEC(uint32_t) scratch;          /* frames of the stack being built */
+    SP_VEC(struct sp_ps_piece) pieces; /* of the entry being parsed */
+    struct sp_buf buf;
+    bool no_blocks; /* see weigh_blocks */
+    uint32_t window, repeats;
+    bool dso_seen; /* frames of this input name their DSO */
+    uint64_t bad;  /* lines reported */
+};
+
+/* Where a stack's text stands and what is known about it. */
+struct sp_ps_place {
+    uint64_t offset, line; /* of its first byte */
+    bool one_line;         /* it stands on the sample line itself */
+    bool at_end;           /* the input ends with it */
+};
+
+spaa_status sp_ps_stacks_init(struct sp_ps_stacks *st, struct sp_profile *p, enum sp_granularity frames,
+                              struct sp_diags *d);
+void sp_ps_stacks_free(struct sp_ps_stacks *st);
+/* The stack of a text (its lines with their ends) in a context; *lines is how many lines it has. */
+spaa_status sp_ps_stack(struct sp_ps_stacks *st, struct sp_ps_text text, uint32_t context,
+                        const struct sp_ps_place *at, uint32_t *stack, uint32_t *lines);
+
+/*
+ * comments.c: what the header of `perf script --header` says.
+ */
+struct sp_ps_event_note {
+    uint32_t name; /* string */
+    bool freq;
+    uint64_t value; /* of { sample_period, sample_freq }; 0: not stated */
+};
+
+struct sp_ps_comments {
+    SP_VEC(struct sp_ps_event_note) events;
+    struct sp_buf lines; /* JSON strings with commas */
+};
+
+bool sp_ps_comment(struct sp_ps_comments *c, struct sp_profile *p, const char *line, size_t n);
+void sp_ps_comments_free(struct sp_ps_comments *c);
+
+/*
+ * counts.c: what samples are counted as.
+ */
+struct sp_ps_event { /* as printed, and what its samples showed */
+    struct sp_ps_text raw;
+    uint32_t number; /* in the profile */
+    bool probe;
+    bool with_period, without_period;
+};
+
+struct sp_ps_who { /* a thread as printed */
+    struct sp_ps_text raw;
+    int64_t pid, tid;
+    uint32_t comm;
+};
+
+struct sp_ps_counts {
+    struct sp_profile *p;
+    struct sp_diags *d;
+    unsigned group_by;
+    const struct sp_ps_comments *comments;
+    struct sp_arena text;
+    SP_VEC(struct sp_ps_event) events;
+    SP_VEC(struct sp_ps_who) whos;
+    struct sp_map who_map;
+    uint32_t samples, period, count; /* metrics, SP_NONE until something is counted in them */
+    uint32_t last_event, last_who;   /* of the sample before, and its context */
+    struct sp_context last;
+    uint32_t context_number;
+    bool any, any_time, any_pid, any_cpu;
+    int64_t first_ns, last_ns;
+    unsigned first_digits, last_digits;
+};
+
+bool sp_ps_is_probe(struct sp_ps_text event);
+void sp_ps_counts_init(struct sp_ps_counts *c, struct sp_profile *p, unsigned group_by,
+                       struct sp_ps_comments *comments, struct sp_diags *d);
+void sp_ps_counts_free(struct sp_ps_counts *c);
+/* The event and the context of a sample. */
+spaa_status sp_ps_context(struct sp_ps_counts *c, const struct sp_ps_sample *s, uint32_t *event,
+                          uint32_t *context);
+/* Adds a sample to its stack, and to the raw samples where they are kept. */
+spaa_status sp_ps_count(struct sp_ps_counts *c, const struct sp_ps_sample *s, uint32_t event, uint32_t stack,
+                        uint64_t line);
+/* Layouts and header, when all samples were counted. */
+spaa_status sp_ps_finish(struct sp_ps_counts *c, enum sp_granularity frames);
+
+/* probe.c */
+int sp_ps_probe(const unsigned char *p, size_t n, bool whole, const char **reason);
+
+#endif

@@ -1,0 +1,372 @@
+/*
+ * Reads the text that `perf script` prints (tools/perf/builtin-script.c of Linux):
+ *
+ *     parser  7957   838.459762:    1003009 cpu-clock:
+ *     	            1418 parse_value+0x48 (/tmp/gen/mix)
+ *     	           891f5 start_thread+0x305 (/usr/lib/x86_64-linux-gnu/libc.so.6)
+ *     <blank line>
+ *
+ * Dialects differ in what a sample line names (pid, cpu, time, period, event: each may be missing), in
+ * frames on the sample line itself (recordings without callchains), and in source lines under frames.
+ *
+ * What the text does not say and how it is taken: a single number is the tid; such a thread's record
+ * has its tid as pid and `x_pid_unknown`, its contexts have no pid, and where no pid was printed at all
+ * the profile is not grouped by pid. Addresses are kept as printed. Without an event name the event is
+ * the only one of the header, else "unknown". Tracepoint text is kept on raw samples (`x_perf_script`).
+ * Where a period is printed it is the primary metric; tracepoints count; otherwise samples.
+ * The header's `x_perf_script.comments` holds the `#` lines; that key also tells writers that names which
+ * have an `x_raw_func` were printed raw.
+ *
+ * Lines that are none of this are reported and cost only themselves.
+ */
+#include "base/num.h"
+#include "formats/format.h"
+#include "formats/perf_script/perf_script.h"
+#include "model/samples.h"
+#include "json/json.h"
+
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define PEEK_BYTES ((size_t)1 << 20)
+
+struct reader {
+    const struct sp_read_opts *opts;
+    struct sp_diags *d;
+    struct sp_profile *p;
+    struct sp_ps_stacks stacks;
+    struct sp_ps_comments comments;
+    struct sp_ps_counts counts;
+    uint64_t skipped; /* lines that were not understood */
+    uint64_t side_band;
+    uint64_t line;        /* of the next byte */
+    uint64_t view_offset; /* of the view's first byte in the input */
+    const char *view;
+    bool final; /* the view reaches the end of the input */
+};
+
+static uint64_t offset_of(const struct reader *r, const char *p)
+{
+    return r->view_offset + (uint64_t)(p - r->view);
+}
+
+/* Counts a sample whose frames are `text`. */
+static spaa_status take(struct reader *r, const struct sp_ps_sample *s, struct sp_ps_text text,
+                        const struct sp_ps_place *at, uint32_t *lines)
+{
+    uint32_t event, context, stack;
+    spaa_status st = sp_ps_context(&r->counts, s, &event, &context);
+    if (st == SPAA_OK)
+        st = sp_ps_stack(&r->stacks, text, context, at, &stack, lines);
+    return st == SPAA_OK ? sp_ps_count(&r->counts, s, event, stack, r->line) : st;
+}
+
+/* The first newline in [p, end) that is followed by something else than a tab; NULL if there is none. */
+static const char *untabbed(const char *p, const char *end)
+{
+#ifdef __SSE2__
+    const __m128i nl = _mm_set1_epi8('\n'), tab = _mm_set1_epi8('\t');
+    for (; end - p >= 17; p += 16) {
+        __m128i a = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), nl);
+        __m128i b = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p + 1)), tab);
+        int mask = _mm_movemask_epi8(_mm_andnot_si128(b, a));
+        if (mask)
+            return p + __builtin_ctz((unsigned)mask);
+    }
+#endif
+    while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
+        if (p + 1 < end && p[1] != '\t')
+            return p;
+        p++;
+    }
+    return NULL;
+}
+
+static bool blank_line(const char *p, const char *end, const char **after)
+{
+    if (p < end && *p == '\r')
+        p++;
+    *after = p + 1;
+    return p < end && *p == '\n';
+}
+
+static bool sample_at(const char *p, const char *end, const char **eol)
+{
+    struct sp_ps_sample s;
+    *eol = memchr(p, '\n', (size_t)(end - p));
+    return sp_ps_sample_line(p, *eol ? *eol : end, false, &s);
+}
+
+/*
+ * Where the stack that starts at p ends: behind its last line. NULL: beyond the view. A blank line ends
+ * it, unless a frame follows (source lines whose blanks were trimmed); so does a sample line.
+ */
+static const char *stack_end(struct reader *r, const char *p, const char *end)
+{
+    for (;;) {
+        const char *nl = untabbed(p, end), *after, *eol;
+        if (!nl)
+            return r->final ? end : NULL;
+        const char *next = nl + 1;
+        if (blank_line(next, end, &after)) {
+            if (after < end && *after != '\t')
+                return next;
+            if (after >= end)
+                return r->final ? next : NULL;
+            p = after;
+            continue;
+        }
+        if (sample_at(next, end, &eol))
+            return next;
+        if (!eol)
+            return r->final ? end : NULL;
+        p = eol;
+    }
+}
+
+/*
+ * The text of the frames below a sample line, which starts at p: from *start to the result. NULL: beyond
+ * the view.
+ */
+static const char *frames_below(struct reader *r, const char *p, const char *end, const char **start)
+{
+    const char *after, *eol;
+    *start = p;
+    if (p == end)
+        return r->final ? p : NULL;
+    if (*p == '\t')
+        return stack_end(r, p, end);
+    if (blank_line(p, end, &after)) {
+        if (after >= end)
+            return r->final ? p : NULL;
+        if (*after != '\t')
+            return p;
+        sp_emit(r->d, SP_W311, SP_AT_LINE(r->line + 1, offset_of(r, p)),
+                "a blank line between a sample and its frames");
+        return stack_end(r, after, end);
+    }
+    if (*p != ' ')
+        return p;
+    if (sample_at(p, end, &eol))
+        return p;
+    return !eol && !r->final ? NULL : stack_end(r, p, end);
+}
+
+/* The source line below a frame that stands on the sample line. NULL: beyond the view. */
+static const char *source_below(struct reader *r, const char *p, const char *end)
+{
+    const char *eol;
+    if (end - p < 3)
+        return r->final ? p : NULL;
+    if (p[0] != ' ' || p[1] != ' ' || sp_ps_blank(p[2]))
+        return p;
+    bool sample = sample_at(p, end, &eol);
+    if (!eol)
+        return !r->final ? NULL : sample ? p : end;
+    return sample ? p : eol + 1;
+}
+
+/* Tracepoint text may look like a frame; a frame always names its DSO there. */
+static bool frame_on_line(struct reader *r, const struct sp_ps_sample *s)
+{
+    struct sp_ps_frame f;
+    if (!s->rest.n || !sp_ps_frame_line(s->rest.p, s->rest.p + s->rest.n, &f))
+        return false;
+    return f.dso.p || (!r->stacks.dso_seen && !sp_ps_is_probe(s->event));
+}
+
+/* One sample from its line [p, eol) on. *next NULL: more of the input is needed. */
+static spaa_status sample(struct reader *r, struct sp_ps_sample *s, const char *eol, const char *end,
+                          const char **next)
+{
+    struct sp_ps_place at = {.line = r->line + 1};
+    struct sp_ps_text text;
+    const char *body = eol < end ? eol + 1 : end, *start = body, *stop;
+    uint32_t lines = 0;
+    if (frame_on_line(r, s)) {
+        stop = source_below(r, body, end);
+        start = s->rest.p;
+        at.one_line = true;
+        at.line = r->line;
+        text = (struct sp_ps_text){start, s->rest.n};
+        if (stop && stop != body)
+            text.n = (size_t)(stop - start);
+    } else {
+        stop = frames_below(r, body, end, &start);
+        text = (struct sp_ps_text){start, stop ? (size_t)(stop - start) : 0};
+    }
+    *next = NULL;
+    if (!stop)
+        return SPAA_OK;
+    at.offset = offset_of(r, start);
+    at.at_end = r->final && stop == end;
+    spaa_status st = take(r, s, text, &at, &lines);
+    r->line += lines - at.one_line + (!at.one_line && start != body);
+    *next = stop;
+    return st;
+}
+
+static bool is_comment(const char *p, const char *end)
+{
+    return *p == '#' && (end - p == 1 || sp_ps_blank(p[1]) || p[1] == '#' || p[1] == '=');
+}
+
+/* `--show-mmap-events` and the like print these as samples without frames. */
+static bool side_band(struct reader *r, const struct sp_ps_sample *s)
+{
+    static const char lost[] = "PERF_RECORD_LOST lost ";
+    struct sp_ps_text t = s->event.p ? s->event : s->rest;
+    if (t.n < 12 || memcmp(t.p, "PERF_RECORD_", 12) != 0)
+        return false;
+    uint64_t n;
+    if (t.n >= sizeof lost && memcmp(t.p, lost, sizeof lost - 1) == 0 &&
+        sp_parse_u64(t.p + sizeof lost - 1, t.p + t.n, &n)) {
+        r->p->header.lost += n;
+        sp_emit(r->d, SP_L303, SP_AT_LINE(r->line, SP_NOWHERE), "%llu samples", (unsigned long long)n);
+    }
+    r->side_band++;
+    return true;
+}
+
+static void weird(struct reader *r, const char *p, const char *eol, bool complete)
+{
+    static const char trace[] = " instruction trace error";
+    struct sp_where at = SP_AT_LINE(r->line, offset_of(r, p));
+    int n = eol - p > 80 ? 80 : (int)(eol - p);
+    if ((size_t)(eol - p) >= sizeof trace - 1 && memcmp(p, trace, sizeof trace - 1) == 0)
+        sp_emit(r->d, SP_L300, at, "the trace could not be decoded: \"%.*s\"", n, p);
+    else if (!complete)
+        sp_emit(r->d, SP_L301, at, "the last line is incomplete: \"%.*s\"", n, p);
+    else
+        sp_emit(r->d, SP_L302, at, "%s: \"%.*s\"", *p == '\t' ? "a frame without a sample" : "not a sample",
+                n, p);
+    r->skipped++;
+}
+
+/*
+ * Lines without a time are sample lines only in an input where none has one, and when an event or a frame
+ * bears them out.
+ */
+static bool is_sample(const struct reader *r, const char *p, const char *eol, const char *next,
+                      const char *end, struct sp_ps_sample *s)
+{
+    if (sp_ps_sample_line(p, eol, false, s))
+        return true;
+    return !r->counts.any_time && sp_ps_sample_line(p, eol, true, s) &&
+           (s->event.p || (s->comm.n && next < end && *next == '\t'));
+}
+
+/* Handles what is complete in [p, end); *used says how far. */
+static spaa_status records(struct reader *r, const char *p, const char *end, size_t *used)
+{
+    const char *start = p, *next;
+    while (p < end) {
+        if (*p == '\n') {
+            r->line++;
+            p++;
+            continue;
+        }
+        const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = nl ? nl : end;
+        if (!nl && !r->final)
+            break;
+        const char *stop = eol;
+        while (stop > p && stop[-1] == '\r')
+            stop--;
+        next = nl ? nl + 1 : end;
+        struct sp_ps_sample s;
+        if (stop == p) {
+            /* blank */
+        } else if (is_comment(p, stop)) {
+            if (!sp_ps_comment(&r->comments, r->p, p, (size_t)(stop - p)))
+                return sp_nomem(r->d);
+        } else if (is_sample(r, p, stop, next, end, &s)) {
+            if (!side_band(r, &s)) {
+                spaa_status st = sample(r, &s, eol, end, &next);
+                if (st != SPAA_OK)
+                    return st;
+                if (!next)
+                    break;
+            }
+        } else {
+            weird(r, p, stop, nl != NULL);
+        }
+        if (r->opts->strict && (r->skipped || r->stacks.bad))
+            return SPAA_ERR_INPUT;
+        r->line++;
+        p = next;
+    }
+    *used = (size_t)(p - start);
+    return SPAA_OK;
+}
+
+static spaa_status read_all(struct reader *r, struct sp_input *in)
+{
+    const unsigned char *v;
+    size_t n, want = PEEK_BYTES, left = 0;
+    spaa_status st = sp_input_peek(in, want, &v, &n);
+    if (st == SPAA_OK && n >= 3 && memcmp(v, "\xEF\xBB\xBF", 3) == 0)
+        sp_input_consume(in, 3);
+    for (;;) {
+        st = sp_input_peek(in, want, &v, &n);
+        if (st != SPAA_OK || !n)
+            return st;
+        size_t used = 0;
+        r->view = (const char *)v;
+        r->view_offset = sp_input_offset(in);
+        /* Beyond the cap, a stack that never ends is cut. */
+        r->final = n < want || left > SP_LINE_MAX - PEEK_BYTES;
+        st = records(r, r->view, r->view + n, &used);
+        if (st != SPAA_OK)
+            return st;
+        sp_input_consume(in, used);
+        left = n - used;
+        want = left + PEEK_BYTES < SP_LINE_MAX ? left + PEEK_BYTES : SP_LINE_MAX;
+    }
+}
+
+static spaa_status finish(struct reader *r, struct sp_input *in)
+{
+    spaa_status st = sp_input_failed(in);
+    if (!r->counts.any) {
+        if (st == SPAA_OK)
+            sp_emit(r->d, SP_E011, SP_AT_NOTHING, "the text has no sample");
+        return st == SPAA_OK ? SPAA_ERR_INPUT : st;
+    }
+    if (r->side_band)
+        sp_emit(r->d, SP_I321, SP_AT_NOTHING, "%llu records other than samples (PERF_RECORD_...)",
+                (unsigned long long)r->side_band);
+    return sp_ps_finish(&r->counts, r->stacks.frames);
+}
+
+static spaa_status read_perf_script(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                                    struct sp_profile *p)
+{
+    struct reader r = {.opts = opts, .d = d, .p = p, .line = 1};
+    enum sp_granularity frames = opts->frames == SP_FRAMES_FOREIGN ? SP_FRAMES_ADDRESS : opts->frames;
+    sp_buf_init(&r.comments.lines, 0);
+    sp_ps_counts_init(&r.counts, p, opts->group_by, &r.comments, d);
+    spaa_status st = sp_ps_stacks_init(&r.stacks, p, frames, d);
+    if (st == SPAA_OK && opts->samples)
+        st = sp_samples_new(d, &p->samples);
+    if (st == SPAA_OK)
+        st = read_all(&r, in);
+    if (st == SPAA_OK)
+        st = finish(&r, in);
+    sp_ps_stacks_free(&r.stacks);
+    sp_ps_comments_free(&r.comments);
+    sp_ps_counts_free(&r.counts);
+    return st;
+}
+
+const struct spaa_format spaa_format_perf_script = {
+    .name = "perf-script",
+    .title = "Linux perf script text",
+    .extensions = "perf-script perf-script.txt linux-perf.txt",
+    .media_type = "text/plain",
+    .comes_back = "read only",
+    .caps = SP_CAN_READ,
+    .probe = sp_ps_probe,
+    .read = read_perf_script,
+};

@@ -1,0 +1,148 @@
+/*
+ * The line that opens a sample in `perf script` text:
+ *
+ *     V8 WorkerThread 24636/25607 [000] 4794564.109216:     250000 cpu-clock:uhH:
+ *
+ * The comm may hold anything, so the first number that is followed by a CPU or a time ends it. With one
+ * number, that is the tid. Period, event name, CPU and time may each be missing. What follows the event
+ * is tracepoint text or, without callchains, the frame.
+ */
+#include "formats/perf_script/perf_script.h"
+
+static const char *skip_blank(const char *p, const char *end)
+{
+    while (p < end && sp_ps_blank(*p))
+        p++;
+    return p;
+}
+
+static const char *token_end(const char *p, const char *end)
+{
+    while (p < end && !sp_ps_blank(*p))
+        p++;
+    return p;
+}
+
+/* Beyond 64 bits: INT64_MAX, which callers report. Returns p when there are no digits. */
+static const char *digits(const char *p, const char *end, int64_t *out)
+{
+    int64_t v = 0;
+    for (; p < end && (unsigned char)(*p - '0') < 10; p++)
+        if (v > (INT64_MAX - 9) / 10)
+            v = INT64_MAX;
+        else
+            v = v * 10 + (*p - '0');
+    *out = v;
+    return p;
+}
+
+static const char *signed_digits(const char *p, const char *end, int64_t *out)
+{
+    bool minus = p < end && *p == '-';
+    const char *q = digits(p + minus, end, out);
+    if (q == p + minus)
+        return p;
+    if (minus)
+        *out = -*out;
+    return q;
+}
+
+/* "secs.frac:"; returns p if it is none. */
+static const char *time_of(const char *p, const char *end, struct sp_ps_sample *s)
+{
+    int64_t secs, frac = 0;
+    const char *q = digits(p, end, &secs);
+    if (q == p || q == end || *q != '.' || secs > 9000000000)
+        return p;
+    const char *f = ++q;
+    unsigned n = 0;
+    for (; q < end && (unsigned char)(*q - '0') < 10; q++)
+        if (n < 9) {
+            frac = frac * 10 + (*q - '0');
+            n++;
+        }
+    if (q == f || q == end || *q != ':')
+        return p;
+    s->digits = n;
+    for (; n < 9; n++)
+        frac *= 10;
+    s->ns = secs * 1000000000 + frac;
+    s->timed = true;
+    return q + 1;
+}
+
+/* Period, event, rest. */
+static void what(const char *p, const char *end, struct sp_ps_sample *s)
+{
+    p = skip_blank(p, end);
+    s->has_period = false;
+    s->event = (struct sp_ps_text){NULL, 0};
+    const char *q = digits(p, end, &s->period);
+    const char *t = p;
+    if (q > p && (q == end || sp_ps_blank(*q))) {
+        t = skip_blank(q, end);
+        s->has_period = true;
+    }
+    const char *u = token_end(t, end);
+    if (u - t > 1 && u[-1] == ':') {
+        s->event = (struct sp_ps_text){t, (size_t)(u - t - 1)};
+        t = skip_blank(u, end);
+    } else if (s->has_period && t < end) {
+        s->has_period = false; /* an address of digits only */
+        t = p;
+    }
+    while (end > t && sp_ps_blank(end[-1]))
+        end--;
+    s->rest = (struct sp_ps_text){t, (size_t)(end - t)};
+}
+
+/* What follows pid/tid. */
+static bool tail(const char *p, const char *end, bool timeless, struct sp_ps_sample *s)
+{
+    s->cpu = SP_ABSENT;
+    p = skip_blank(p, end);
+    if (p < end && *p == '[') {
+        const char *q = digits(p + 1, end, &s->cpu);
+        if (q == p + 1 || q == end || *q != ']')
+            return false;
+        p = skip_blank(q + 1, end);
+    }
+    const char *q = time_of(p, end, s);
+    if (q == p && !timeless)
+        return false;
+    what(q, end, s);
+    return s->timed || s->event.p || (!s->rest.n && !s->has_period);
+}
+
+bool sp_ps_sample_line(const char *p, const char *end, bool timeless, struct sp_ps_sample *s)
+{
+    const char *start = skip_blank(p, end);
+    s->timed = false;
+    for (const char *t = start; t < end; t = skip_blank(token_end(t, end), end)) {
+        if (*t != '-' && (unsigned char)(*t - '0') >= 10)
+            continue;
+        int64_t a, b;
+        const char *q = signed_digits(t, end, &a);
+        if (q == t)
+            continue;
+        s->pid = SP_ABSENT;
+        s->tid = a;
+        if (q < end && *q == '/') {
+            const char *r = signed_digits(q + 1, end, &b);
+            if (r == q + 1)
+                continue;
+            s->pid = a;
+            s->tid = b;
+            q = r;
+        }
+        if ((q < end && !sp_ps_blank(*q)) || !tail(q, end, timeless, s))
+            continue;
+        const char *c = t;
+        while (c > start && sp_ps_blank(c[-1]))
+            c--;
+        s->comm = (struct sp_ps_text){start, (size_t)(c - start)};
+        s->who = (struct sp_ps_text){start, (size_t)(q - start)};
+        return true;
+    }
+    return false;
+}

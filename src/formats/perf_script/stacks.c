@@ -1,0 +1,403 @@
+/*
+ * From the text of a stack to its number in the profile.
+ *
+ * A recording repeats itself: a million samples may hold 1,600 distinct stacks of 1,500 distinct lines.
+ * So the text of a whole stack (a block) is hashed first and compared with the stored copy; only a new
+ * block is cut into entries, which are again looked up as text; only a new entry is parsed. An entry is
+ * what makes up one physical frame: inlined frames before it, its own line, and source lines under
+ * either:
+ *
+ *     \t  7f44 _dl_map_segments (inlined)
+ *       map.c:18
+ *     \t  7f44 _dl_map_object_from_fd (/lib/x86_64-linux-gnu/ld-2.27.so)
+ *       map.c:90
+ *
+ * A text of few repeats would be kept whole for nothing: copies of blocks stop at BLOCK_BYTES, and pause
+ * while less than a quarter of the last WINDOW stacks were known. Entries are cached up to ENTRY_BYTES.
+ */
+#include "base/hash.h"
+#include "base/num.h"
+#include "formats/perf_script/perf_script.h"
+#include "json/json.h"
+
+#include <string.h>
+
+#define BLOCK_BYTES ((size_t)128 << 20)
+#define ENTRY_BYTES ((size_t)256 << 20)
+#define WINDOW      8192u
+
+spaa_status sp_ps_stacks_init(struct sp_ps_stacks *st, struct sp_profile *p, enum sp_granularity frames,
+                              struct sp_diags *d)
+{
+    memset(st, 0, sizeof *st);
+    st->p = p;
+    st->d = d;
+    st->frames = frames;
+    sp_arena_init(&st->block_text, 0);
+    sp_arena_init(&st->entry_text, 0);
+    sp_buf_init(&st->buf, 0);
+    const struct sp_symbol_opts names_only = {.no_symbols = true};
+    return sp_symbols_new(&names_only, d, &st->symbols);
+}
+
+void sp_ps_stacks_free(struct sp_ps_stacks *st)
+{
+    sp_symbols_free(st->symbols);
+    sp_arena_free(&st->block_text);
+    sp_arena_free(&st->entry_text);
+    sp_vec_free(&st->entries);
+    sp_vec_free(&st->blocks);
+    sp_vec_free(&st->pairs);
+    sp_vec_free(&st->names);
+    sp_map_free(&st->entry_map);
+    sp_map_free(&st->block_map);
+    sp_map_free(&st->pair_map);
+    sp_map_free(&st->name_map);
+    sp_vec_free(&st->pool);
+    sp_vec_free(&st->scratch);
+    sp_vec_free(&st->pieces);
+    sp_buf_free(&st->buf);
+}
+
+/* A function's name as printed: demangled, with the raw name as a member for `more` when that differs. */
+static bool name_of(struct sp_ps_stacks *st, struct sp_ps_text symbol, struct sp_ps_name *out)
+{
+    uint32_t raw = sp_profile_str(st->p, symbol.p, symbol.n);
+    if (raw == SP_STR_FAIL)
+        return false;
+    struct sp_probe at = sp_map_probe(&st->name_map, sp_hash_mix(raw, 1));
+    for (uint32_t i; (i = sp_map_next(&st->name_map, &at)) != SP_MAP_NONE;)
+        if (st->names.v[i].raw == raw) {
+            *out = st->names.v[i];
+            return true;
+        }
+    *out = (struct sp_ps_name){raw, raw, SP_STR_NONE};
+    const char *name = NULL;
+    if (symbol.n > 2 && symbol.p[0] == '_')
+        name = sp_symbols_demangle(st->symbols, sp_pstr(st->p, raw).p);
+    if (name) {
+        sp_buf_clear(&st->buf);
+        sp_buf_puts(&st->buf, "\"x_raw_func\":");
+        sp_json_string(&st->buf, symbol.p, symbol.n);
+        out->func = sp_profile_cstr(st->p, name);
+        out->more = st->buf.failed ? SP_STR_FAIL : sp_profile_str(st->p, st->buf.data, st->buf.len);
+        if (out->func == SP_STR_FAIL || out->more == SP_STR_FAIL)
+            return false;
+    }
+    return sp_map_add(&st->name_map, sp_hash_mix(raw, 1), (uint32_t)st->names.n) &&
+           sp_vec_push(&st->names, *out);
+}
+
+/* `more` with the DSO as printed beside what `more` holds. */
+static uint32_t with_raw_dso(struct sp_ps_stacks *st, uint32_t more, struct sp_ps_text dso)
+{
+    struct sp_str had = sp_pstr(st->p, more);
+    sp_buf_clear(&st->buf);
+    if (more != SP_STR_NONE) {
+        sp_buf_add(&st->buf, had.p, had.n);
+        sp_buf_ch(&st->buf, ',');
+    }
+    sp_buf_puts(&st->buf, "\"x_raw_dso\":");
+    sp_json_string(&st->buf, dso.p, dso.n);
+    return st->buf.failed ? SP_STR_FAIL : sp_profile_str(st->p, st->buf.data, st->buf.len);
+}
+
+static bool add_frame(struct sp_ps_stacks *st, const struct sp_ps_frame *f, struct sp_ps_text symbol,
+                      const struct sp_ps_dso *dso, struct sp_ps_text printed_dso, struct sp_ps_text srcline,
+                      uint32_t depth)
+{
+    struct sp_frame frame = {.inline_depth = depth};
+    struct sp_dso d = {.name = sp_profile_str(st->p, dso->name.p, dso->name.n), .is_kernel = dso->kernel};
+    struct sp_ps_name name = {0};
+    bool unresolved = !symbol.n;
+    if (unresolved) {
+        char hex[2 + 16] = "0x";
+        size_t n = 2 + sp_hex_text(f->ip, hex + 2);
+        name.func = sp_profile_str(st->p, hex, n);
+        frame.flags |= SP_FRAME_UNRESOLVED;
+    } else if (!name_of(st, symbol, &name)) {
+        return false;
+    }
+    if (dso->renamed && (unresolved || !dso->jit))
+        name.more = with_raw_dso(st, name.more, printed_dso);
+    if (d.name == SP_STR_FAIL || name.func == SP_STR_FAIL || name.more == SP_STR_FAIL)
+        return false;
+    uint32_t dso_number = sp_dso_intern(st->p, &d);
+    if (dso_number == SP_NONE)
+        return false;
+    frame.function = sp_function_intern(st->p, name.func, dso_number);
+    if (frame.function == SP_NONE)
+        return false;
+    frame.more = name.more;
+    frame.kind = dso->unknown ? SP_UNKNOWN : dso->kernel ? SP_KERNEL : SP_USER;
+    if (depth)
+        frame.flags |= SP_FRAME_INLINED;
+    if (srcline.n && st->frames != SP_FRAMES_FUNCTION) {
+        frame.srcline = sp_profile_str(st->p, srcline.p, srcline.n);
+        if (frame.srcline == SP_STR_FAIL)
+            return false;
+    }
+    if (st->frames == SP_FRAMES_ADDRESS) {
+        frame.ip = f->ip;
+        frame.flags |= SP_FRAME_IP;
+        if (f->has_symoff) {
+            frame.symoff = f->symoff;
+            frame.flags |= SP_FRAME_SYMOFF;
+        }
+    }
+    uint32_t number = sp_frame_intern(st->p, &frame);
+    return number != SP_NONE && sp_vec_push(&st->pool, number);
+}
+
+/* The physical frame of an entry; one of a Java perf map may name the methods inlined into it. */
+static bool add_physical(struct sp_ps_stacks *st, const struct sp_ps_piece *piece,
+                         const struct sp_ps_dso *dso)
+{
+    const struct sp_ps_frame *f = &piece->frame;
+    size_t parts = dso->jit ? sp_ps_jit_parts(f->symbol) : 1;
+    struct sp_ps_frame inner = *f;
+    inner.has_symoff = false;
+    struct sp_ps_text left = f->symbol;
+    for (size_t depth = parts - 1; depth > 0; depth--) {
+        size_t i = left.n - 2;
+        while (memcmp(left.p + i, "->", 2) != 0)
+            i--;
+        struct sp_ps_text name = {left.p + i + 2, left.n - i - 2};
+        if (!add_frame(st, &inner, name, dso, f->dso, (struct sp_ps_text){NULL, 0}, (uint32_t)depth))
+            return false;
+        left.n = i;
+    }
+    return add_frame(st, f, left, dso, f->dso, piece->srcline, 0);
+}
+
+/*
+ * Frames of the collected pieces, leaf first, onto the pool. Inlined frames belong to the physical one
+ * of their address. Where that is missing, perf has printed it as inlined, because its name in the debug
+ * information is not that of the symbol (`f` and `f.part.0`): the outermost is it, of a DSO not printed.
+ */
+static bool add_pieces(struct sp_ps_stacks *st)
+{
+    const struct sp_ps_piece *v = st->pieces.v;
+    for (size_t i = 0, n = st->pieces.n, end; i < n; i = end) {
+        for (end = i + 1; end < n && v[end].frame.ip == v[i].frame.ip; end++)
+            ;
+        const struct sp_ps_piece *outer = &v[end - 1];
+        struct sp_ps_piece physical = *outer;
+        if (outer->frame.inlined)
+            physical.frame.dso = (struct sp_ps_text){NULL, 0};
+        struct sp_ps_dso dso;
+        sp_ps_classify_dso(physical.frame.dso, outer->frame.ip, &dso);
+        for (; i + 1 < end; i++)
+            if (!add_frame(st, &v[i].frame, v[i].frame.symbol, &dso, physical.frame.dso, v[i].srcline,
+                           (uint32_t)(end - 1 - i)))
+                return false;
+        if (!add_physical(st, &physical, &dso))
+            return false;
+    }
+    return true;
+}
+
+/* "file:line", or nothing: `??:0`, `libc.so.6[27b25]` and empty lines say that it is unknown. */
+static struct sp_ps_text srcline_of(const char *p, const char *end)
+{
+    while (p < end && sp_ps_blank(*p))
+        p++;
+    while (end > p && (sp_ps_blank(end[-1]) || end[-1] == '\r'))
+        end--;
+    if (p == end || *p == '?' || end[-1] == ']')
+        end = p;
+    return (struct sp_ps_text){p, (size_t)(end - p)};
+}
+
+/* Whether the line at p is what `-F +srcline` prints under a frame: two blanks and text, or nothing. */
+static bool is_srcline(const char *p, const char *end)
+{
+    if (p < end && (*p == '\n' || *p == '\r'))
+        return true;
+    return end - p >= 2 && p[0] == ' ' && p[1] == ' ' && (end - p == 2 || !sp_ps_blank(p[2]));
+}
+
+static void bad_line(struct sp_ps_stacks *st, const char *p, const char *end, const struct sp_ps_place *at,
+                     uint64_t offset, uint64_t line, bool last)
+{
+    st->bad++;
+    int n = end - p > 80 ? 80 : (int)(end - p);
+    if (last && at->at_end)
+        sp_emit(st->d, SP_L301, SP_AT_LINE(line, offset), "the last line is incomplete: \"%.*s\"", n, p);
+    else
+        sp_emit(st->d, SP_L302, SP_AT_LINE(line, offset), "not a frame: \"%.*s\"", n, p);
+}
+
+/* Parses the lines of an entry; lines that are no frames are reported. False: out of memory. */
+static bool parse_entry(struct sp_ps_stacks *st, struct sp_ps_text text, const struct sp_ps_place *at,
+                        uint64_t offset, uint64_t line, bool *bad)
+{
+    const char *p = text.p, *end = p + text.n;
+    st->pieces.n = 0;
+    for (; p < end; line++) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+        const char *eol = nl ? nl : end, *next = nl ? nl + 1 : end;
+        while (eol > p && eol[-1] == '\r')
+            eol--;
+        struct sp_ps_piece piece = {0};
+        struct sp_ps_piece *under = st->pieces.n ? &st->pieces.v[st->pieces.n - 1] : NULL;
+        if (under && is_srcline(p, eol)) {
+            under->srcline = srcline_of(p, eol);
+        } else if (!(under && !under->frame.inlined) && sp_ps_frame_line(p, eol, &piece.frame) &&
+                   (piece.frame.dso.p || !st->dso_seen)) {
+            st->dso_seen |= !piece.frame.inlined && piece.frame.dso.p;
+            if (!sp_vec_push(&st->pieces, piece))
+                return false;
+        } else if (srcline_of(p, eol).n) {
+            *bad = true;
+            bad_line(st, p, eol, at, offset + (uint64_t)(p - text.p), line, !nl);
+        }
+        p = next;
+    }
+    return true;
+}
+
+/* The end of the entry that starts at p: behind the line of a physical frame and its source line. */
+static const char *entry_end(const char *p, const char *end, uint32_t *lines)
+{
+    for (;;) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+        const char *next = nl ? nl + 1 : end, *eol = nl ? nl : end;
+        (*lines)++;
+        if (eol > p && eol[-1] == '\r')
+            eol--;
+        bool inlined = eol - p >= 9 && eol[-1] == ')' && memcmp(eol - 9, "(inlined)", 9) == 0;
+        bool source = next < end && *next != '\t' && p[0] != ' ' && is_srcline(next, end);
+        p = next;
+        if (p == end)
+            return p;
+        if (source) {
+            nl = memchr(p, '\n', (size_t)(end - p));
+            p = nl ? nl + 1 : end;
+            (*lines)++;
+        }
+        if (!inlined || p == end)
+            return p;
+    }
+}
+
+/* The frames of one entry, onto the scratch stack. */
+static bool push_entry(struct sp_ps_stacks *st, struct sp_ps_text text, const struct sp_ps_place *at,
+                       uint64_t offset, uint64_t line, bool *bad)
+{
+    uint64_t hash = sp_hash64(text.p, text.n);
+    struct sp_probe probe = sp_map_probe(&st->entry_map, hash);
+    for (uint32_t i; (i = sp_map_next(&st->entry_map, &probe)) != SP_MAP_NONE;) {
+        const struct sp_ps_entry *e = &st->entries.v[i];
+        if (e->n != text.n || memcmp(e->text, text.p, text.n) != 0)
+            continue;
+        if (e->frames == 1)
+            return sp_vec_push(&st->scratch, st->pool.v[e->first]);
+        for (uint32_t k = 0; k < e->frames; k++)
+            if (!sp_vec_push(&st->scratch, st->pool.v[e->first + k]))
+                return false;
+        return true;
+    }
+    size_t first = st->pool.n;
+    bool entry_bad = false;
+    if (!parse_entry(st, text, at, offset, line, &entry_bad) || (st->pieces.n && !add_pieces(st)))
+        return false;
+    for (size_t k = first; k < st->pool.n; k++)
+        if (!sp_vec_push(&st->scratch, st->pool.v[k]))
+            return false;
+    *bad |= entry_bad;
+    if (entry_bad || text.n >= UINT32_MAX || st->entry_text.total > ENTRY_BYTES || st->pool.n >= SP_NONE) {
+        st->pool.n = first;
+        return true;
+    }
+    struct sp_ps_entry e = {sp_arena_dup(&st->entry_text, text.p, text.n), (uint32_t)text.n, (uint32_t)first,
+                            (uint32_t)(st->pool.n - first)};
+    return e.text && sp_vec_push(&st->entries, e) &&
+           sp_map_add(&st->entry_map, hash, (uint32_t)st->entries.n - 1);
+}
+
+/* The frames of a text, in scratch. */
+static bool build(struct sp_ps_stacks *st, struct sp_ps_text text, const struct sp_ps_place *at,
+                  uint32_t *lines, bool *bad)
+{
+    const char *p = text.p, *end = p + text.n;
+    st->scratch.n = 0;
+    *lines = 0;
+    while (p < end) {
+        uint32_t before = *lines;
+        const char *next = entry_end(p, end, lines);
+        if (!push_entry(st, (struct sp_ps_text){p, (size_t)(next - p)}, at,
+                        at->offset + (uint64_t)(p - text.p), at->line + before, bad))
+            return false;
+        p = next;
+    }
+    return true;
+}
+
+/* The stack of a known block in a context. */
+static uint32_t of_block(struct sp_ps_stacks *st, uint32_t number, uint32_t context)
+{
+    const struct sp_ps_block *b = &st->blocks.v[number];
+    if (b->context == context)
+        return b->stack;
+    uint64_t hash = sp_hash_mix(number, context);
+    struct sp_probe probe = sp_map_probe(&st->pair_map, hash);
+    for (uint32_t i; (i = sp_map_next(&st->pair_map, &probe)) != SP_MAP_NONE;)
+        if (st->pairs.v[i].block == number && st->pairs.v[i].context == context)
+            return st->pairs.v[i].stack;
+    uint32_t n = st->p->stacks.v[b->stack].n;
+    if (!sp_vec_reserve(&st->scratch, n))
+        return SP_NONE;
+    if (n) /* a copy: the table they stand in may move */
+        memcpy(st->scratch.v, sp_stack_frames(st->p, b->stack), n * sizeof *st->scratch.v);
+    bool is_new;
+    uint32_t stack = sp_stack_intern(st->p, st->scratch.v, n, context, SP_UNIFIED, &is_new);
+    struct sp_ps_pair pair = {number, context, stack};
+    if (stack == SP_NONE || !sp_vec_push(&st->pairs, pair) ||
+        !sp_map_add(&st->pair_map, hash, (uint32_t)st->pairs.n - 1))
+        return SP_NONE;
+    return stack;
+}
+
+static bool remember(struct sp_ps_stacks *st, uint64_t hash, struct sp_ps_text text, uint32_t lines,
+                     uint32_t context, uint32_t stack)
+{
+    if (st->block_text.total + text.n > BLOCK_BYTES)
+        return true;
+    struct sp_ps_block b = {sp_arena_dup(&st->block_text, text.p, text.n), text.n, lines, context, stack};
+    return b.text && sp_vec_push(&st->blocks, b) &&
+           sp_map_add(&st->block_map, hash, (uint32_t)st->blocks.n - 1);
+}
+
+static void weigh_blocks(struct sp_ps_stacks *st, bool repeated)
+{
+    st->repeats += repeated;
+    if (++st->window < WINDOW)
+        return;
+    st->no_blocks = st->repeats < WINDOW / 4;
+    st->window = st->repeats = 0;
+}
+
+spaa_status sp_ps_stack(struct sp_ps_stacks *st, struct sp_ps_text text, uint32_t context,
+                        const struct sp_ps_place *at, uint32_t *stack, uint32_t *lines)
+{
+    bool bad = false, is_new, blocks = !st->no_blocks;
+    uint64_t hash = blocks ? sp_hash64(text.p, text.n) : 0;
+    struct sp_probe probe = sp_map_probe(&st->block_map, hash);
+    for (uint32_t i; blocks && (i = sp_map_next(&st->block_map, &probe)) != SP_MAP_NONE;) {
+        const struct sp_ps_block *b = &st->blocks.v[i];
+        if (b->n != text.n || memcmp(b->text, text.p, text.n) != 0)
+            continue;
+        weigh_blocks(st, true);
+        *lines = b->lines;
+        *stack = of_block(st, i, context);
+        return *stack == SP_NONE ? sp_nomem(st->d) : SPAA_OK;
+    }
+    if (!build(st, text, at, lines, &bad))
+        return sp_nomem(st->d);
+    *stack = sp_stack_intern(st->p, st->scratch.v, st->scratch.n, context, SP_UNIFIED, &is_new);
+    if (*stack == SP_NONE || (blocks && !bad && !remember(st, hash, text, *lines, context, *stack)))
+        return sp_nomem(st->d);
+    weigh_blocks(st, !is_new);
+    return SPAA_OK;
+}

@@ -1,0 +1,245 @@
+/*
+ * Which frames of a call tree are drawn, and where.
+ *
+ * A frame's place is exact: start and width are integers of weight, turned into hundredths of a pixel
+ * only when printed. Children stand side by side from the left edge of their parent, in the tree's order;
+ * what the parent has left at its right is its own weight. Frames narrower than a stated width are left
+ * out with all that stands on them, counted, and the picture says so; frames with no positive weight (a
+ * metric may go below zero) have no width at all. The least width doubles until the rest is a number of
+ * frames that a browser handles well.
+ */
+#include "base/hash.h"
+#include "base/num.h"
+#include "render/flamegraph_private.h"
+#include "render/text.h"
+
+#include <math.h>
+
+void sp_flame_flush(struct sp_flame *f)
+{
+    if (f->b.failed)
+        return;
+    if (f->b.len)
+        sp_write(f->out, f->b.data, f->b.len);
+    sp_buf_clear(&f->b);
+}
+
+static void complete_opts(struct sp_flame *f, const struct sp_flamegraph_opts *opts)
+{
+    struct sp_flamegraph_opts *o = &f->opts;
+    *o = *opts;
+    if (!o->title)
+        o->title = "Flame graph";
+    if (!o->unit)
+        o->unit = "";
+    if (o->scale > 18)
+        o->scale = 18;
+    o->width = o->width == 0 ? 1200 : o->width < 320 ? 320 : o->width > 20000 ? 20000 : o->width;
+    f->inner = o->width - 2 * SP_FLAME_PAD;
+    if (!(o->min_width > 0))
+        o->min_width = 0.1;
+    double most = f->inner, least = 0.001;
+    f->min_thousandths = llround((o->min_width > most    ? most
+                                  : o->min_width < least ? least
+                                                         : o->min_width) *
+                                 1000);
+}
+
+static enum sp_flame_sort sort_of(const struct sp_tree *t, const struct sp_tree_node *n)
+{
+    if (n->depth == 0)
+        return SP_FLAME_ROOT;
+    if (n->function == SP_NONE)
+        return SP_FLAME_COMM;
+    const struct sp_profile *p = t->profile;
+    bool kernel = n->kind == SP_KERNEL;
+    if ((n->frame != SP_NONE && p->frames.v[n->frame].flags & SP_FRAME_UNRESOLVED) ||
+        sp_str_is(sp_pstr(p, p->functions.v[n->function].name), "[unknown]"))
+        return kernel ? SP_FLAME_UNRESOLVED_KERNEL : SP_FLAME_UNRESOLVED;
+    if (n->inlined)
+        return kernel ? SP_FLAME_KERNEL_INLINED : SP_FLAME_USER_INLINED;
+    return kernel ? SP_FLAME_KERNEL : n->kind == SP_USER ? SP_FLAME_USER : SP_FLAME_UNSTATED;
+}
+
+const char *sp_flame_sort_words(enum sp_flame_sort s)
+{
+    static const char *const words[SP_FLAME_SORTS] = {
+        "everything",      "thread",     "user",
+        "inlined",         "kernel",     "kernel, inlined",
+        "kind not stated", "unresolved", "kernel, unresolved",
+    };
+    return words[s];
+}
+
+/* Where the next child of the frame last seen at each depth begins, and where that frame ends. */
+struct edge {
+    int64_t next, end;
+};
+
+static bool add_frame(struct sp_flame *f, uint32_t node, int64_t start, int64_t width)
+{
+    const struct sp_tree_node *n = &f->tree->nodes.v[node];
+    struct sp_flame_frame r = {.node = node, .start = start, .width = width};
+    r.sort = (uint8_t)sort_of(f->tree, n);
+    struct sp_str name = sp_tree_name(f->tree, node);
+    r.shade = (uint8_t)(sp_hash64(name.p, name.n) % SP_FLAME_SHADES);
+    f->sorts[r.sort] = true;
+    if (n->depth + 1 > f->levels)
+        f->levels = n->depth + 1;
+    return sp_vec_push(&f->frames, r);
+}
+
+static void reset_frames(struct sp_flame *f)
+{
+    f->frames.n = 0;
+    f->levels = 0;
+    f->narrow = f->deep = f->weightless = 0;
+    f->narrow_weight = f->deep_weight = 0;
+    memset(f->sorts, 0, sizeof f->sorts);
+}
+
+/* Places the frames that are wide enough; false: out of memory. */
+static bool place_frames(struct sp_flame *f, struct edge *edges)
+{
+    const struct sp_tree *t = f->tree;
+    reset_frames(f);
+    edges[0] = (struct edge){.next = 0, .end = f->total};
+    for (uint32_t i = 0; i < t->nodes.n;) {
+        const struct sp_tree_node *n = &t->nodes.v[i];
+        struct edge *in = &edges[n->depth];
+        int64_t start = in->next, left = in->end - in->next;
+        int64_t width = n->total > left ? left : n->total;
+        if (width <= 0) {
+            f->weightless += n->end - i;
+            i = n->end;
+            continue;
+        }
+        in->next += width;
+        if (n->depth >= SP_FLAME_LEVELS) {
+            f->deep += n->end - i;
+            f->deep_weight += width;
+            i = n->end;
+            continue;
+        }
+        if (n->depth > 0 && (__int128)width * f->inner * 1000 < (__int128)f->min_thousandths * f->total) {
+            f->narrow += n->end - i;
+            f->narrow_weight += width;
+            i = n->end;
+            continue;
+        }
+        if (f->frames.n >= SP_FLAME_FRAMES)
+            return true;
+        if (!add_frame(f, i, start, width))
+            return false;
+        edges[n->depth + 1] = (struct edge){.next = start, .end = start + width};
+        i++;
+    }
+    return true;
+}
+
+/* Numbers the names and DSOs of the drawn frames in the order they appear. */
+static bool number_labels(struct sp_flame *f)
+{
+    const struct sp_profile *p = f->tree->profile;
+    size_t functions = p->functions.n, dsos = p->dsos.n;
+    uint32_t *label_of = malloc((functions + dsos + 1) * sizeof *label_of);
+    if (!label_of)
+        return false;
+    memset(label_of, 0xff, (functions + dsos + 1) * sizeof *label_of);
+    uint32_t *dso_of = label_of + functions;
+    bool ok = true;
+    for (size_t i = 0; ok && i < f->frames.n; i++) {
+        struct sp_flame_frame *r = &f->frames.v[i];
+        uint32_t function = sp_flame_node(f, r)->function;
+        struct sp_flame_label label = {.node = r->node, .dso = SP_NONE};
+        r->label = (uint32_t)f->labels.n;
+        if (function != SP_NONE) {
+            if (label_of[function] != SP_NONE) {
+                r->label = label_of[function];
+                continue;
+            }
+            label_of[function] = r->label;
+            uint32_t dso = p->functions.v[function].dso;
+            if (dso < dsos && sp_pstr(p, p->dsos.v[dso].name).n > 0) {
+                if (dso_of[dso] == SP_NONE) {
+                    dso_of[dso] = (uint32_t)f->dsos.n;
+                    ok = sp_vec_push(&f->dsos, dso);
+                }
+                label.dso = dso_of[dso];
+            }
+        }
+        ok = ok && sp_vec_push(&f->labels, label);
+    }
+    free(label_of);
+    return ok;
+}
+
+static void note_narrow(struct sp_flame *f, struct sp_buf *out)
+{
+    char least[64];
+    bool one = f->narrow == 1;
+    sp_scaled_text(f->min_thousandths, 3, least);
+    sp_text_grouped(out, (int64_t)f->narrow, 0);
+    sp_buf_printf(out, " frame%s narrower than %s px (", one ? "" : "s", least);
+    sp_text_percent(out, f->narrow_weight, f->total);
+    sp_buf_printf(
+        out,
+        "%% of the weight) %s not drawn, and zooming does not show %s; --root-at or --focus draws a "
+        "part larger",
+        one ? "is" : "are", one ? "it" : "them");
+}
+
+bool sp_flame_note(struct sp_flame *f, unsigned i, struct sp_buf *out)
+{
+    if (i == 0 && f->total <= 0) {
+        sp_buf_puts(out, "There is nothing to draw: the weights add up to ");
+        sp_text_grouped(out, f->total, f->opts.scale);
+    } else if (i == 0 && f->narrow) {
+        note_narrow(f, out);
+    } else if (i == 1 && f->deep) {
+        sp_text_grouped(out, (int64_t)f->deep, 0);
+        sp_buf_printf(out, " frames more than %d levels deep (", SP_FLAME_LEVELS);
+        sp_text_percent(out, f->deep_weight, f->total);
+        sp_buf_puts(out, "% of the weight) are not drawn");
+    } else if (i == 2 && f->weightless && f->total > 0) {
+        sp_text_grouped(out, (int64_t)f->weightless, 0);
+        sp_buf_puts(out, " frames have no positive weight and are not drawn");
+    } else if (i == 3 && f->tree->pruned) {
+        sp_text_grouped(out, f->tree->pruned, 0);
+        sp_buf_puts(out, " frames (");
+        sp_text_percent(out, f->tree->pruned_total, f->total);
+        sp_buf_puts(out, "% of the weight) were left out of the call tree");
+    } else {
+        return false;
+    }
+    return true;
+}
+
+spaa_status sp_flamegraph_svg(const struct sp_tree *t, const struct sp_flamegraph_opts *opts,
+                              struct sp_diags *d, struct sp_output *out)
+{
+    struct sp_flame f = {.tree = t, .out = out};
+    sp_buf_init(&f.b, 0);
+    complete_opts(&f, opts);
+    struct edge *edges = malloc((SP_FLAME_LEVELS + 2) * sizeof *edges);
+    bool ok = edges != NULL;
+    f.total = t->nodes.n ? t->nodes.v[0].total : 0;
+    for (bool again = true; ok && again; f.min_thousandths *= again ? 2 : 1) {
+        ok = place_frames(&f, edges);
+        again = f.frames.n >= SP_FLAME_FRAMES;
+    }
+    ok = ok && number_labels(&f);
+    if (ok) {
+        sp_flame_draw(&f);
+        sp_flame_data(&f);
+        sp_buf_puts(&f.b, "</svg>\n");
+        sp_flame_flush(&f);
+        ok = !f.b.failed;
+    }
+    free(edges);
+    sp_vec_free(&f.frames);
+    sp_vec_free(&f.labels);
+    sp_vec_free(&f.dsos);
+    sp_buf_free(&f.b);
+    return ok ? SPAA_OK : sp_nomem(d);
+}

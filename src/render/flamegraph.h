@@ -1,0 +1,24 @@
+/*
+ * A flame graph as one self-contained SVG: no network, works from a file in any browser.
+ */
+#ifndef SP_FLAMEGRAPH_H
+#define SP_FLAMEGRAPH_H
+
+#include "analysis/tree.h"
+#include "io/output.h"
+
+struct sp_flamegraph_opts {
+    const char *title;    /* NULL: "Flame graph" */
+    const char *subtitle; /* what was profiled: source, event, filters; may be NULL */
+    bool inverted;        /* icicle of an inverted tree: root on top */
+    unsigned width;       /* of the drawing in px; 0: 1200 */
+    double min_width;     /* frames narrower than this many px are left out, and counted; 0: 0.1 */
+    const char *unit;     /* of the weights, for the hover text; may be NULL */
+    unsigned scale;       /* decimal digits of the weights (analysis/select.h) */
+};
+
+/* The tree must be sorted SP_TREE_BY_NAME. Errors of writing are the output's. */
+spaa_status sp_flamegraph_svg(const struct sp_tree *t, const struct sp_flamegraph_opts *opts,
+                              struct sp_diags *d, struct sp_output *out);
+
+#endif

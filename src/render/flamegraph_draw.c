@@ -1,0 +1,320 @@
+/*
+ * The picture as it is without a script: in an <img>, on a page that allows none, in an image viewer.
+ *
+ * Frames wide enough for a label are a rectangle and a text, with a <title> that viewers show as a tip.
+ * The narrower ones, nearly all of a large profile, have no element of their own: all those of one class
+ * are one path, some twenty bytes each. Labels are cut here, for a monospaced font.
+ */
+#include "base/num.h"
+#include "render/flamegraph_private.h"
+#include "render/text.h"
+
+/* A length in hundredths of a px as SVG writes it: "12.5", ".25", "7". */
+static void add_px(struct sp_buf *b, int64_t hundredths)
+{
+    if (hundredths >= 100 || hundredths % 100 == 0)
+        sp_buf_i64(b, hundredths / 100);
+    unsigned rest = (unsigned)(hundredths % 100);
+    if (rest) {
+        char t[3] = {'.', (char)('0' + rest / 10), (char)('0' + rest % 10)};
+        sp_buf_add(b, t, rest % 10 ? 3 : 2);
+    }
+}
+
+static int64_t x_of(const struct sp_flame *f, int64_t weight)
+{
+    __int128 inner = (__int128)f->inner * 100;
+    return SP_FLAME_PAD * 100 + (int64_t)((weight * inner + f->total / 2) / f->total);
+}
+
+static unsigned y_of(const struct sp_flame *f, uint32_t depth)
+{
+    return f->head + (f->opts.inverted ? depth : f->levels - 1 - depth) * SP_FLAME_ROW;
+}
+
+/* Left edge and drawn width: a hair of space follows what is wide enough to spare it. */
+static int64_t place(const struct sp_flame *f, const struct sp_flame_frame *r, int64_t *x)
+{
+    *x = x_of(f, r->start);
+    int64_t w = x_of(f, r->start + r->width) - *x;
+    return w >= 400 ? w - 100 : w;
+}
+
+static void add_text(struct sp_flame *f, const char *attributes, unsigned x, unsigned y, const char *p,
+                     size_t n)
+{
+    sp_buf_printf(&f->b, "<text %s x=\"%u\" y=\"%u\">", attributes, x, y);
+    sp_xml_text(&f->b, p, n);
+    sp_buf_puts(&f->b, "</text>\n");
+}
+
+/* The same, cut to the picture's width less `less` px. */
+static void add_fit(struct sp_flame *f, const char *attributes, unsigned y, const char *s, unsigned font,
+                    unsigned less)
+{
+    unsigned room = f->opts.width > less + 100 ? f->opts.width - less : 100;
+    struct sp_buf t;
+    sp_buf_init(&t, 0);
+    if (sp_text_fit(&t, s, strlen(s), room * 10 / (font * 6)))
+        add_text(f, attributes, SP_FLAME_PAD, y, t.data ? t.data : "", t.len);
+    else
+        f->b.failed = true;
+    sp_buf_free(&t);
+}
+
+static void add_amount(struct sp_flame *f, int64_t v)
+{
+    sp_text_grouped(&f->b, v, f->opts.scale);
+    if (f->opts.unit[0]) {
+        sp_buf_ch(&f->b, ' ');
+        sp_xml_text(&f->b, f->opts.unit, strlen(f->opts.unit));
+    }
+}
+
+static void add_weight(struct sp_flame *f, const char *what, int64_t v)
+{
+    sp_buf_puts(&f->b, what);
+    add_amount(f, v);
+    sp_buf_puts(&f->b, " (");
+    sp_text_percent(&f->b, v, f->total);
+    sp_buf_puts(&f->b, "%)");
+}
+
+/* "12 frames in 3 levels, total 1,234 ns" */
+static void add_extent(struct sp_flame *f)
+{
+    sp_text_grouped(&f->b, (int64_t)f->frames.n, 0);
+    sp_buf_printf(&f->b, " frame%s in %u level%s, total ", f->frames.n == 1 ? "" : "s", f->levels,
+                  f->levels == 1 ? "" : "s");
+    add_amount(f, f->total);
+}
+
+static void add_description(struct sp_flame *f)
+{
+    struct sp_buf *b = &f->b;
+    sp_buf_puts(b, "<title id=\"sp-t\">");
+    sp_xml_text(b, f->opts.title, strlen(f->opts.title));
+    sp_buf_puts(b, "</title>\n<desc id=\"sp-d\">");
+    if (f->opts.subtitle) {
+        sp_xml_text(b, f->opts.subtitle, strlen(f->opts.subtitle));
+        sp_buf_puts(b, ". ");
+    }
+    sp_buf_puts(b, "A flame graph of sampled call stacks: ");
+    add_extent(f);
+    sp_buf_printf(b, ". The width of a frame is its share of the total; a frame stands %s the frame it %s. ",
+                  f->opts.inverted ? "below" : "above", f->opts.inverted ? "called" : "was called by");
+    for (unsigned i = 0; i < 4; i++)
+        if (sp_flame_note(f, i, b))
+            sp_buf_puts(b, ". ");
+    sp_buf_puts(b, "</desc>\n");
+}
+
+/* Kernel frames are hatched. A pattern per shade, its colours from the style. */
+static void add_patterns(struct sp_flame *f)
+{
+    sp_buf_puts(&f->b, "<defs>\n");
+    for (unsigned i = 0; i <= SP_FLAME_SHADES; i++) {
+        char name[2] = {i < SP_FLAME_SHADES ? 'k' : 'h', (char)('0' + i % SP_FLAME_SHADES)};
+        sp_buf_printf(&f->b,
+                      "<pattern id=\"sp-%.2s\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
+                      "patternTransform=\"rotate(45)\"><path class=\"%.2sf\" d=\"M0 0h7v7h-7\"/>"
+                      "<path class=\"%.2sl\" d=\"M0 0h2v7h-2\"/></pattern>\n",
+                      name, name, name);
+    }
+    sp_buf_puts(&f->b, "</defs>\n");
+}
+
+static void add_label(struct sp_flame *f, const struct sp_flame_frame *r, int64_t x, int64_t w, unsigned y)
+{
+    size_t columns = (size_t)((w - 600) / (SP_FLAME_CHAR_TENTHS * 10));
+    struct sp_str name = sp_tree_name(f->tree, r->node);
+    struct sp_buf t;
+    sp_buf_init(&t, 0);
+    bool ok = sp_text_fit(&t, name.p, name.n, columns);
+    bool says_little = columns < 3 && t.len > columns; /* "f…" */
+    if (ok && !says_little) {
+        sp_buf_puts(&f->b, "<text x=\"");
+        add_px(&f->b, x + 300);
+        sp_buf_printf(&f->b, "\" y=\"%u\"", y + 13);
+        if (r->sort == SP_FLAME_COMM || r->sort >= SP_FLAME_UNRESOLVED)
+            sp_buf_printf(&f->b, " class=\"t%c\"", SP_FLAME_LETTERS[r->sort]);
+        sp_buf_ch(&f->b, '>');
+        sp_xml_text(&f->b, t.data ? t.data : "", t.len);
+        sp_buf_puts(&f->b, "</text>");
+    }
+    f->b.failed |= !ok;
+    sp_buf_free(&t);
+}
+
+static void add_tip(struct sp_flame *f, const struct sp_flame_frame *r)
+{
+    const struct sp_tree_node *n = sp_flame_node(f, r);
+    struct sp_str name = sp_tree_name(f->tree, r->node);
+    struct sp_buf t;
+    sp_buf_init(&t, 0);
+    if (!sp_text_fit(&t, name.p, name.n, 200))
+        f->b.failed = true;
+    sp_buf_puts(&f->b, "<title>");
+    sp_xml_text(&f->b, t.data ? t.data : "", t.len);
+    sp_buf_free(&t);
+    add_weight(f, ": total ", n->total);
+    add_weight(f, ", self ", n->self);
+    if (r->sort != SP_FLAME_ROOT)
+        sp_buf_printf(&f->b, ", %s", sp_flame_sort_words(r->sort));
+    sp_buf_puts(&f->b, "</title>");
+}
+
+static void add_frame(struct sp_flame *f, const struct sp_flame_frame *r, int64_t x, int64_t w)
+{
+    unsigned y = y_of(f, sp_flame_node(f, r)->depth);
+    bool dashed = r->sort == SP_FLAME_USER_INLINED || r->sort == SP_FLAME_KERNEL_INLINED;
+    unsigned inset = dashed ? 50 : 0; /* the line of dashes stays inside */
+    sp_buf_puts(&f->b, "<g>");
+    add_tip(f, r);
+    sp_buf_printf(&f->b, "<rect class=\"%c%u%s\" x=\"", SP_FLAME_LETTERS[r->sort], sp_flame_shade(r),
+                  dashed ? " d" : "");
+    add_px(&f->b, x + inset);
+    sp_buf_puts(&f->b, "\" y=\"");
+    add_px(&f->b, y * 100 + inset);
+    sp_buf_puts(&f->b, "\" width=\"");
+    add_px(&f->b, w - 2 * inset);
+    sp_buf_printf(&f->b, "\" height=\"%d\"/>", SP_FLAME_ROW - 1 - (dashed ? 1 : 0));
+    add_label(f, r, x, w, y);
+    sp_buf_puts(&f->b, "</g>\n");
+    sp_flame_flush_some(f);
+}
+
+/* All narrow frames of one class as one path. */
+static void add_narrow(struct sp_flame *f, unsigned sort, unsigned shade)
+{
+    bool any = false;
+    for (size_t i = 0; i < f->frames.n; i++) {
+        const struct sp_flame_frame *r = &f->frames.v[i];
+        if (r->sort != sort || sp_flame_shade(r) != shade)
+            continue;
+        int64_t x, w = place(f, r, &x);
+        if (w >= SP_FLAME_LABELLED * 100)
+            continue;
+        if (!any)
+            sp_buf_printf(&f->b, "<path class=\"%c%u\" d=\"", SP_FLAME_LETTERS[sort], shade);
+        any = true;
+        sp_buf_ch(&f->b, 'M');
+        add_px(&f->b, x);
+        sp_buf_printf(&f->b, " %uh", y_of(f, sp_flame_node(f, r)->depth));
+        add_px(&f->b, w < 5 ? 5 : w);
+        sp_buf_printf(&f->b, "v%dH", SP_FLAME_ROW - 1);
+        add_px(&f->b, x);
+        sp_flame_flush_some(f);
+    }
+    if (any)
+        sp_buf_puts(&f->b, "\"/>\n");
+}
+
+static void add_frames(struct sp_flame *f)
+{
+    sp_buf_puts(&f->b, "<g id=\"sp-frames\">\n");
+    for (unsigned sort = 0; sort < SP_FLAME_SORTS; sort++)
+        for (unsigned shade = 0; f->sorts[sort] && shade < SP_FLAME_SHADES; shade++)
+            add_narrow(f, sort, shade);
+    for (size_t i = 0; i < f->frames.n; i++) {
+        int64_t x, w = place(f, &f->frames.v[i], &x);
+        if (w >= SP_FLAME_LABELLED * 100)
+            add_frame(f, &f->frames.v[i], x, w);
+    }
+    sp_buf_puts(&f->b, "</g>\n");
+}
+
+/* A sample of each sort of frame that is there, with what it is. */
+static void add_legend(struct sp_flame *f, unsigned y)
+{
+    static const char *const marks[SP_FLAME_SORTS] = {
+        NULL,
+        "thread (bold)",
+        "user",
+        "inlined (dashed)",
+        "kernel (hatched)",
+        "kernel, inlined (both)",
+        "frames of no stated kind",
+        "unresolved (italic)",
+        "unresolved kernel (hatched, italic)",
+    };
+    unsigned x = SP_FLAME_PAD;
+    sp_buf_puts(&f->b, "<g id=\"sp-legend\">");
+    for (unsigned s = SP_FLAME_COMM; s < SP_FLAME_SORTS; s++) {
+        if (!f->sorts[s])
+            continue;
+        char letter = SP_FLAME_LETTERS[s];
+        bool dashed = s == SP_FLAME_USER_INLINED || s == SP_FLAME_KERNEL_INLINED;
+        sp_buf_printf(&f->b, "<rect class=\"%c0%s\" x=\"%u.5\" y=\"%u.5\" width=\"22\" height=\"12\"/>",
+                      letter, dashed ? " d" : "", x, y - 11);
+        sp_buf_printf(&f->b, "<text class=\"m t%c\" x=\"%u\" y=\"%u\">%s</text>\n", letter, x + 28, y,
+                      marks[s]);
+        x += 28 + (unsigned)strlen(marks[s]) * 65 / 10 + 18;
+    }
+    sp_buf_puts(&f->b, "</g>\n");
+}
+
+/* Title, subtitle, notes, legend, and two lines that the script turns into the details of a frame. */
+static void add_head(struct sp_flame *f)
+{
+    unsigned y = 26;
+    sp_buf_printf(&f->b, "<g id=\"sp-head\"><rect class=\"bg\" id=\"sp-back\" width=\"%u\" height=\"%u\"/>\n",
+                  f->opts.width, f->head - 4);
+    add_fit(f, "id=\"sp-title\" class=\"h1\"", y, f->opts.title, 20, 20); /* bold is wider */
+    y += 20;
+    if (f->opts.subtitle)
+        add_fit(f, "id=\"sp-sub\" class=\"m\"", y, f->opts.subtitle, 13, 20);
+    y += 20;
+    add_legend(f, y);
+    for (unsigned i = 0; i < 4; i++) {
+        struct sp_buf t;
+        sp_buf_init(&t, 0);
+        if (sp_flame_note(f, i, &t)) {
+            y += SP_FLAME_NOTE;
+            add_fit(f, "class=\"note\"", y, sp_buf_cstr(&t), 13, 20);
+        }
+        f->b.failed |= t.failed;
+        sp_buf_free(&t);
+    }
+    sp_buf_printf(&f->b, "<path class=\"rule\" id=\"sp-rule\" d=\"M0 %u.5h%u\"/>\n", y + 8, f->opts.width);
+    sp_buf_printf(&f->b, "<text id=\"sp-name\" class=\"name\" x=\"%d\" y=\"%u\">", SP_FLAME_PAD, y + 26);
+    if (f->frames.n)
+        sp_buf_puts(&f->b, "all");
+    sp_buf_printf(&f->b, "</text>\n<text id=\"sp-facts\" x=\"%d\" y=\"%u\">", SP_FLAME_PAD, y + 43);
+    add_extent(f);
+    sp_buf_puts(&f->b, "</text>\n</g>\n");
+}
+
+static void measure(struct sp_flame *f)
+{
+    f->head = 66 + 8 + 46;
+    for (unsigned i = 0; i < 4; i++) {
+        struct sp_buf t;
+        sp_buf_init(&t, 0);
+        if (sp_flame_note(f, i, &t))
+            f->head += SP_FLAME_NOTE;
+        f->b.failed |= t.failed;
+        sp_buf_free(&t);
+    }
+}
+
+void sp_flame_draw(struct sp_flame *f)
+{
+    measure(f);
+    unsigned height = f->head + f->levels * SP_FLAME_ROW + SP_FLAME_PAD;
+    sp_buf_printf(&f->b,
+                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                  "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"sp-flame\" xml:lang=\"en\" width=\"%u\" "
+                  "height=\"%u\" "
+                  "viewBox=\"0 0 %u %u\" role=\"img\" aria-labelledby=\"sp-t\" aria-describedby=\"sp-d\">\n",
+                  f->opts.width, height, f->opts.width, height);
+    add_description(f);
+    sp_buf_puts(&f->b, "<style>\n");
+    sp_buf_add(&f->b, sp_flamegraph_css, sp_flamegraph_css_n);
+    sp_buf_puts(&f->b, "</style>\n");
+    add_patterns(f);
+    sp_buf_puts(&f->b, "<rect class=\"bg\" width=\"100%\" height=\"100%\"/>\n");
+    add_frames(f);
+    add_head(f);
+    sp_flame_flush(f);
+}

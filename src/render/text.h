@@ -1,0 +1,40 @@
+/*
+ * Foreign text made fit to be shown.
+ *
+ * Names in a profile are written by strangers. The *safe form* of any bytes is valid UTF-8 on one line,
+ * without control characters, bidirectional controls, invisible characters or noncharacters: what is
+ * not shown as itself is spelled out, visibly,
+ *
+ *     \n \t \r        newline, tab, carriage return
+ *     \x1b \xff       another ASCII control, or a byte that is no UTF-8
+ *     \u{202e}        any other character that would not show, or would reorder what is shown
+ *
+ * It is for people, not for reading back: a backslash stands for itself. Making it safe again changes
+ * nothing, so every function here takes raw bytes or the safe form alike. All append to `out` and return
+ * false only when the buffer failed (base/buf.h).
+ */
+#ifndef SP_TEXT_H
+#define SP_TEXT_H
+
+#include "base/buf.h"
+
+bool sp_text_safe(struct sp_buf *out, const char *p, size_t n);
+/* The safe form with & < > " ' escaped: for XML and HTML text and attribute values. */
+bool sp_xml_text(struct sp_buf *out, const char *p, size_t n);
+/* The safe form as what stands between the quotes of a JSON string, and without < > & as such, so that it
+ * may stand in a script element of XML and HTML. */
+bool sp_json_text(struct sp_buf *out, const char *p, size_t n);
+
+/* Columns that safe text takes in a terminal or a monospaced font: wide characters 2, combining 0. */
+size_t sp_text_width(const char *p, size_t n);
+/* The safe form, its middle replaced by one "…" where it is wider than `columns`; below 12 columns its end.
+ */
+bool sp_text_fit(struct sp_buf *out, const char *p, size_t n, size_t columns);
+
+/* v * 10^-scale with thousands separators and no trailing zeros of the fraction: "-1,234.5". */
+bool sp_text_grouped(struct sp_buf *out, int64_t v, unsigned scale);
+/* 100 * v / of with exactly two decimals, halves away from zero: "12.35"; "0.00" when `of` is 0. No sign
+ * of percent. */
+bool sp_text_percent(struct sp_buf *out, int64_t v, int64_t of);
+
+#endif
