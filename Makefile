@@ -1,0 +1,106 @@
+# The front door: meson and ninja do the work, in build/. `make help` lists what there is.
+#
+#   make PREFIX=/usr install DESTDIR=...    FUZZ_SECONDS=60 make fuzz    SPAA_CORPUS=DIR make test
+
+MESON ?= meson
+NINJA ?= ninja
+PYTHON ?= /usr/bin/python3
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 20
+B := build
+
+SOURCES = $$(find include src cli tests fuzz -name '*.[ch]' 2>/dev/null | sort)
+PYTEST = $(PYTHON) -m pytest -q -p no:cacheprovider
+SANITIZE = address,undefined
+ASAN_CC = $(if $(shell command -v clang),clang,gcc)
+
+.DEFAULT_GOAL := all
+.PHONY: all help setup demo test asan fuzz bench cover format lint goldens install clean tools configured
+
+all: $(B)/build.ninja tools ## build build/spaa (the default)
+	@$(NINJA) -C $(B) --quiet
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+tools:
+	@for tool in $(MESON) $(NINJA) pkg-config; do command -v $$tool >/dev/null || \
+	    { echo "$$tool is missing: run \`make setup\`" >&2; exit 1; }; done
+
+$(B)/build.ninja: | tools
+	@$(MESON) setup $(B) --prefix=$(PREFIX) >/dev/null 2>$(B).log; rc=$$?; \
+	    if [ $$rc != 0 ]; then cat $(B)/meson-logs/meson-log.txt 2>/dev/null | grep -E 'ERROR|not found' >&2; \
+	    cat $(B).log >&2; rm -rf $(B) $(B).log; \
+	    echo "cannot configure: run \`make setup\` if something is missing" >&2; exit 1; fi; rm -f $(B).log
+
+# New unit tests and libraries that have been installed since are only seen when configuring.
+configured: $(B)/build.ninja
+	@if ! grep -q '"cmocka"' $(B)/meson-info/intro-dependencies.json || \
+	    [ -n "$$(find tests/unit -newer $(B)/build.ninja -prune)" ]; then \
+	    $(MESON) setup --reconfigure $(B) >/dev/null; touch $(B)/build.ninja; fi
+
+setup: ## install the Debian packages the build needs (apt-get, sudo when not root)
+	@tools/setup build
+
+demo: ## build, and show what it does on recorded profiles
+	@tools/setup build
+	@$(MAKE) --no-print-directory all
+	@demo/run.sh
+
+test: ## every test: unit tests, then the command line
+	@tools/setup test
+	@$(MAKE) --no-print-directory configured
+	@$(NINJA) -C $(B) --quiet
+	@grep -q '"cmocka"' $(B)/meson-info/intro-dependencies.json || { echo "cmocka is missing" >&2; exit 1; }
+	@$(MESON) test -C $(B) --no-rebuild --print-errorlogs
+	@SPAA_BIN=$(CURDIR)/$(B)/spaa $(PYTEST) tests
+
+asan: ## every test under the address and undefined-behaviour sanitizers (build-asan/)
+	@tools/setup test
+	@[ -f build-asan/build.ninja ] || CC=$(ASAN_CC) $(MESON) setup build-asan -Db_sanitize=$(SANITIZE) \
+	    -Db_lundef=false -Ddefault_library=static -Dc_args=-fno-sanitize-recover=all >/dev/null
+	@$(NINJA) -C build-asan --quiet
+	@$(MESON) test -C build-asan --no-rebuild --print-errorlogs --timeout-multiplier 10
+	@SPAA_BIN=$(CURDIR)/build-asan/spaa $(PYTEST) tests
+
+fuzz: ## every fuzzer for FUZZ_SECONDS (20) each (build-fuzz/)
+	@tools/setup test
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run
+
+bench: ## measure against the peers installed here
+	@tools/setup bench
+	@$(MAKE) --no-print-directory all
+	@$(PYTHON) bench/run.py
+
+cover: ## line coverage of the tests (build-cover/)
+	@tools/setup test
+	@[ -f build-cover/build.ninja ] || $(MESON) setup build-cover -Db_coverage=true -Ddefault_library=static \
+	    -Doptimization=0 >/dev/null
+	@$(NINJA) -C build-cover --quiet
+	@find build-cover -name '*.gcda' -delete
+	@$(MESON) test -C build-cover --no-rebuild --print-errorlogs --timeout-multiplier 5
+	@SPAA_BIN=$(CURDIR)/build-cover/spaa $(PYTEST) tests
+	@tools/coverage build-cover
+
+format: ## clang-format every C file in place
+	@tools/setup dev
+	@clang-format -i $(SOURCES)
+
+lint: ## clang-format (check only) and clang-tidy
+	@tools/setup dev
+	@$(MAKE) --no-print-directory all
+	@clang-format --dry-run -Werror $(SOURCES)
+	@clang-tidy -p $(B) --quiet $$(find src cli -name '*.c' | sort) 2>/dev/null
+
+goldens: ## write the golden files of the tests anew: read the diff before committing
+	@tools/setup test
+	@$(MAKE) --no-print-directory all
+	@SPAA_UPDATE_GOLDENS=1 SPAA_BIN=$(CURDIR)/$(B)/spaa $(PYTEST) tests
+
+install: all ## install below PREFIX (/usr/local), honouring DESTDIR
+	@$(MESON) configure $(B) -Dprefix=$(PREFIX)
+	@$(NINJA) -C $(B) --quiet
+	@DESTDIR=$(DESTDIR) $(MESON) install -C $(B) --no-rebuild
+
+clean: ## remove everything built
+	@rm -rf build build-asan build-cover build-fuzz

@@ -1,0 +1,152 @@
+/*
+ * One fuzzer per format: compiled with -DFORMAT=name for each line of formats.def.
+ *
+ * Whatever the bytes: reading them in small pieces gives the same profile and the same messages as
+ * reading them at once; what is written as SPAA reads back to itself; and where the format can be
+ * written, what it writes reads back to a profile that it writes the same way again.
+ */
+#include "formats/format.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOIN2(a, b) a##b
+#define JOIN(a, b)  JOIN2(a, b)
+#define THIS        JOIN(spaa_format_, FORMAT)
+
+extern const struct spaa_format THIS, spaa_format_spaa;
+int LLVMFuzzerTestOneInput(const unsigned char *p, size_t n);
+
+static void die(const char *what)
+{
+    fprintf(stderr, "%s: %s\n", THIS.name, what);
+    abort();
+}
+
+struct result {
+    struct sp_diags d;
+    struct sp_profile *profile;
+    spaa_status status;
+};
+
+static void read_as(struct result *r, const struct spaa_format *format, const void *p, size_t n, size_t chunk)
+{
+    struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS,
+                                .group_by = SP_BY_DEFAULT,
+                                .samples = true,
+                                .symbols = {.no_symbols = true}};
+    struct sp_input *in = NULL;
+    memset(r, 0, sizeof *r);
+    sp_diags_init(&r->d);
+    if (sp_input_memory(p, n, "fuzz", &r->d, &in) || sp_profile_new(&r->d, &r->profile))
+        die("out of memory");
+    sp_input_set_chunk(in, chunk);
+    r->status = format->read(in, &opts, &r->d, r->profile);
+    sp_input_close(in);
+    if (r->status == SPAA_ERR_BUG)
+        die("a bug of ours");
+}
+
+static void release(struct result *r)
+{
+    sp_profile_free(r->profile);
+    sp_diags_free(&r->d);
+}
+
+/* NULL when the format cannot hold the profile. */
+static struct sp_output *written(struct result *r, const struct spaa_format *format)
+{
+    struct sp_write_opts opts = {.event = SP_NONE, .metric = SP_NONE};
+    struct sp_output *out;
+    if (sp_output_memory(&r->d, &out))
+        die("out of memory");
+    if (format->write(r->profile, &opts, &r->d, out) || sp_output_commit(out)) {
+        sp_output_close(out);
+        return NULL;
+    }
+    return out;
+}
+
+static bool same(struct sp_output *a, struct sp_output *b)
+{
+    if (!a || !b)
+        return !a && !b;
+    size_t n, m;
+    const char *p = sp_output_data(a, &n), *q = sp_output_data(b, &m);
+    return n == m && !memcmp(p, q, n);
+}
+
+/* Reads `out`, which the format wrote, and expects that it is written the same way again. */
+static void comes_back(const struct spaa_format *format, struct sp_output *out, const char *what)
+{
+    struct result r;
+    size_t n;
+    const char *p = sp_output_data(out, &n);
+    read_as(&r, format, p, n, 0);
+    struct sp_output *again = r.status ? NULL : written(&r, format);
+    if (!same(out, again))
+        die(what);
+    sp_output_close(again);
+    release(&r);
+}
+
+/* The first writing may lose what the format has no place for; from the second on nothing changes. */
+static void settles(struct result *r)
+{
+    struct sp_output *once = written(r, &THIS);
+    if (!once)
+        return;
+    struct result second;
+    size_t n;
+    const char *p = sp_output_data(once, &n);
+    read_as(&second, &THIS, p, n, 0);
+    if (!second.status) {
+        struct sp_output *twice = written(&second, &THIS);
+        if (twice)
+            comes_back(&THIS, twice, "its own output does not settle");
+        sp_output_close(twice);
+    } else if (r->profile->stacks.n) {
+        die("its own output cannot be read");
+    }
+    sp_output_close(once);
+    release(&second);
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *p, size_t n)
+{
+    struct result whole, pieces;
+    size_t chunk = n ? 1 + p[n - 1] % 61u : 1;
+    read_as(&whole, &THIS, p, n, 0);
+    read_as(&pieces, &THIS, p, n, chunk);
+    if (whole.status != pieces.status)
+        die("the status depends on the pieces");
+    if (memcmp(whole.d.count, pieces.d.count, sizeof whole.d.count))
+        die("the messages depend on the pieces");
+    if (!whole.status) {
+        struct sp_output *a = written(&whole, &spaa_format_spaa), *b = written(&pieces, &spaa_format_spaa);
+        if (!same(a, b))
+            die("the profile depends on the pieces");
+        if (!a)
+            die("cannot be written as SPAA");
+        comes_back(&spaa_format_spaa, a, "its SPAA does not read back to itself");
+        if (THIS.caps & SP_CAN_WRITE)
+            settles(&whole);
+        sp_output_close(a);
+        sp_output_close(b);
+    }
+    release(&whole);
+    release(&pieces);
+    if (THIS.validate) {
+        struct sp_diags d;
+        struct sp_input *in;
+        sp_diags_init(&d);
+        if (sp_input_memory(p, n, "fuzz", &d, &in))
+            die("out of memory");
+        sp_input_set_chunk(in, chunk);
+        THIS.validate(in, &d);
+        sp_input_close(in);
+        sp_diags_free(&d);
+    }
+    return 0;
+}

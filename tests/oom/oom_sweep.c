@@ -1,0 +1,154 @@
+/*
+ * Makes every allocation fail in turn: oom_sweep FILE-OR-FOLDER...
+ *
+ * For every fixture, the Nth allocation of a conversion to SPAA fails, for N = 1, 2, 3, ... with a
+ * stride that grows, once alone and once with all that follow. Then the conversion either says that
+ * memory ran out, or ends as it does without the failure, with the same bytes: only messages may be lost.
+ * Nothing that was allocated may be left. Linked with --wrap for malloc, calloc, realloc and free.
+ */
+#include "sweep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MAX = 64 << 10, RUNS_MAX = 1500 };
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void __real_free(void *p);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+void __wrap_free(void *p);
+
+static struct {
+    unsigned long calls, fail_at; /* 0: never */
+    bool on_and_on;               /* all that follow fail as well */
+    bool failed;
+    long live; /* pieces */
+} heap;
+
+static bool fails(void)
+{
+    heap.calls++;
+    bool now = heap.fail_at && (heap.calls == heap.fail_at || (heap.on_and_on && heap.calls > heap.fail_at));
+    heap.failed |= now;
+    return now;
+}
+
+void *__wrap_malloc(size_t n)
+{
+    void *p = fails() ? NULL : __real_malloc(n);
+    heap.live += p != NULL;
+    return p;
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    void *p = fails() ? NULL : __real_calloc(n, size);
+    heap.live += p != NULL;
+    return p;
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+    void *q = fails() ? NULL : __real_realloc(p, n);
+    heap.live += q != NULL && !p;
+    return q;
+}
+
+void __wrap_free(void *p)
+{
+    heap.live -= p != NULL;
+    __real_free(p);
+}
+
+struct run {
+    spaa_status status;
+    bool failed; /* an allocation did */
+    bool said;   /* that memory ran out */
+    bool same;   /* wrote what the first run wrote */
+    long left;   /* pieces not freed */
+};
+
+static struct run run(const struct sweep_file *f, unsigned long fail_at, bool on_and_on,
+                      struct sp_output *expected)
+{
+    struct sp_diags d;
+    struct sp_output *out;
+    struct run r = {0};
+    sp_diags_init(&d);
+    long before = heap.live;
+    heap.calls = 0;
+    heap.failed = false;
+    heap.fail_at = fail_at;
+    heap.on_and_on = on_and_on;
+    r.status = sweep_convert(NULL, f->bytes, f->n, 0, &d, &out);
+    heap.fail_at = 0;
+    r.failed = heap.failed;
+    r.said = d.count[SP_E008] > 0;
+    if (out) {
+        size_t n, m;
+        const char *p = sp_output_data(out, &n), *q = sp_output_data(expected, &m);
+        r.same = n == m && !memcmp(p, q, n);
+    }
+    sp_output_close(out);
+    sp_diags_free(&d);
+    r.left = heap.live - before;
+    return r;
+}
+
+static int judge(const struct sweep_file *f, unsigned long at, bool on_and_on, struct run r,
+                 struct run normal)
+{
+    const char *wrong = NULL;
+    if (r.left != normal.left)
+        wrong = "memory is left";
+    else if (r.status == SPAA_ERR_NOMEM)
+        wrong = r.said ? NULL : "out of memory, and no message";
+    else if (r.status != normal.status)
+        wrong = "another status";
+    else if (r.status == SPAA_OK && !r.same)
+        wrong = "another profile, without an error";
+    if (wrong)
+        printf("%s: allocation %lu%s: %s (status %d, normally %d; %ld left)\n", f->path, at,
+               on_and_on ? " and on" : "", wrong, (int)r.status, (int)normal.status, r.left - normal.left);
+    return wrong != NULL;
+}
+
+static int each(const struct sweep_file *f)
+{
+    struct sp_diags d;
+    struct sp_output *expected;
+    int wrong = 0, runs = 0;
+    if (!sweep_probe(f))
+        return 0;
+    sp_diags_init(&d);
+    sweep_convert(NULL, f->bytes, f->n, 0, &d, &expected);
+    if (!expected) {
+        printf("%s: cannot even begin\n", f->path);
+        sp_diags_free(&d);
+        return 1;
+    }
+    struct run normal = run(f, 0, false, expected);
+    for (unsigned long at = 1; runs < RUNS_MAX && wrong < 5; at += 1 + at / 100) {
+        struct run once = run(f, at, false, expected), on = run(f, at, true, expected);
+        if (!once.failed)
+            break;
+        wrong += judge(f, at, false, once, normal) + judge(f, at, true, on, normal);
+        runs += 2;
+    }
+    printf("%s: %d runs\n", f->path, runs);
+    sp_output_close(expected);
+    sp_diags_free(&d);
+    return wrong;
+}
+
+int main(int argc, char **argv)
+{
+    int wrong = sweep_files(argc, argv, FILE_MAX, each);
+    printf("%d wrong\n", wrong);
+    return wrong != 0;
+}

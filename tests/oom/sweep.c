@@ -1,0 +1,113 @@
+#include "sweep.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PATH_ROOM = 4096, LEVELS = 4 };
+
+static spaa_status convert(const struct spaa_format *format, struct sp_input *in, struct sp_diags *d,
+                           struct sp_output *out)
+{
+    struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS,
+                                .group_by = SP_BY_DEFAULT,
+                                .samples = true,
+                                .symbols = {.no_symbols = true}};
+    struct sp_write_opts write = {.event = SP_NONE, .metric = SP_NONE};
+    const struct spaa_format *spaa = sp_format_by_name("spaa");
+    const char *reason;
+    struct sp_profile *p = NULL;
+    if (!format && !(format = sp_format_probe(in, &reason)))
+        return SPAA_ERR_UNSUPPORTED;
+    spaa_status st = sp_profile_new(d, &p);
+    if (!st)
+        st = format->read(in, &opts, d, p);
+    if (!st)
+        st = spaa->write(p, &write, d, out);
+    if (!st)
+        st = sp_output_commit(out);
+    sp_profile_free(p);
+    return st;
+}
+
+spaa_status sweep_convert(const struct spaa_format *format, const void *p, size_t n, size_t chunk,
+                          struct sp_diags *d, struct sp_output **out)
+{
+    struct sp_input *in = NULL;
+    *out = NULL;
+    spaa_status st = sp_input_memory(p, n, "sweep", d, &in);
+    if (!st) {
+        sp_input_set_chunk(in, chunk);
+        st = sp_output_memory(d, out);
+    }
+    if (!st)
+        st = convert(format, in, d, *out);
+    sp_input_close(in);
+    return st;
+}
+
+const struct spaa_format *sweep_probe(const struct sweep_file *f)
+{
+    struct sp_diags d;
+    struct sp_input *in;
+    const char *reason;
+    const struct spaa_format *format = NULL;
+    sp_diags_init(&d);
+    if (sp_input_memory(f->bytes, f->n, f->path, &d, &in) == SPAA_OK) {
+        format = sp_format_probe(in, &reason);
+        sp_input_close(in);
+    }
+    sp_diags_free(&d);
+    return format;
+}
+
+static int sweep_file(const char *path, size_t size, int (*each)(const struct sweep_file *f))
+{
+    FILE *file = fopen(path, "rb");
+    /* Exactly as large as the file, so that a sanitizer sees the first byte read behind it. */
+    struct sweep_file f = {path, malloc(size ? size : 1), size};
+    int failed = 1;
+    if (file && f.bytes && fread(f.bytes, 1, size, file) == size)
+        failed = each(&f);
+    else
+        printf("%s: cannot be read\n", path);
+    free(f.bytes);
+    if (file)
+        fclose(file);
+    return failed;
+}
+
+static int sweep_path(const char *path, int levels, size_t max, int (*each)(const struct sweep_file *f))
+{
+    struct stat sb;
+    if (stat(path, &sb)) {
+        printf("%s: is not there\n", path);
+        return 1;
+    }
+    if (S_ISREG(sb.st_mode))
+        return (uintmax_t)sb.st_size <= max ? sweep_file(path, (size_t)sb.st_size, each) : 0;
+    if (!S_ISDIR(sb.st_mode) || !levels)
+        return 0;
+    struct dirent **names;
+    int failed = 0, n = scandir(path, &names, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        char below[PATH_ROOM];
+        int len = snprintf(below, sizeof below, "%s/%s", path, names[i]->d_name);
+        if (names[i]->d_name[0] != '.' && len < PATH_ROOM)
+            failed += sweep_path(below, levels - 1, max, each);
+        free(names[i]);
+    }
+    if (n >= 0)
+        free(names);
+    return failed;
+}
+
+int sweep_files(int argc, char **argv, size_t max, int (*each)(const struct sweep_file *f))
+{
+    int failed = 0;
+    for (int i = 1; i < argc; i++)
+        failed += sweep_path(argv[i], LEVELS, max, each);
+    return failed;
+}

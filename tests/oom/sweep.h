@@ -1,0 +1,29 @@
+/* What the sweeps share: finding the fixtures, and one conversion as the thing that is tried. */
+#ifndef SWEEP_H
+#define SWEEP_H
+
+#include "formats/format.h"
+
+struct sweep_file {
+    const char *path;
+    unsigned char *bytes;
+    size_t n;
+};
+
+/*
+ * Reads bytes as the format (NULL: found by content) with at most `chunk` lent at a time (0: all), and
+ * writes the profile as SPAA into *out, a memory output, which is the caller's to close if it is set.
+ */
+spaa_status sweep_convert(const struct spaa_format *format, const void *p, size_t n, size_t chunk,
+                          struct sp_diags *d, struct sp_output **out);
+
+/* The format of a file by content, or NULL. */
+const struct spaa_format *sweep_probe(const struct sweep_file *f);
+
+/*
+ * Calls `each` for every file named, and every file somewhere below a folder named, in bytewise order,
+ * leaving out files of more than max bytes. Returns the sum of what `each` returns: failures.
+ */
+int sweep_files(int argc, char **argv, size_t max, int (*each)(const struct sweep_file *f));
+
+#endif

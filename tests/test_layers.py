@@ -1,0 +1,98 @@
+"""Holds the layers of the sources apart: who may include whom, and that no layer is left out."""
+
+import os
+import re
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# A layer may include itself, what is named here, and the public headers. Formats are layers of
+# their own (formats/NAME): they share formats/format.h, and never include each other.
+BASE = {"base"}
+IO = BASE | {"io"}
+MODEL = IO | {"json", "proto", "model"}
+FORMATS = MODEL | {"symbols", "formats"}
+VIEWS = MODEL | {"analysis"}
+ABOVE = FORMATS | VIEWS | {"render", "sql", "record", "remote"}
+MAY_INCLUDE = {
+    "base": BASE,
+    "io": IO,
+    "json": IO,
+    "proto": IO,
+    "model": MODEL,
+    "symbols": MODEL,
+    "formats": FORMATS,
+    "analysis": VIEWS,
+    "render": VIEWS,
+    "sql": VIEWS,
+    "record": FORMATS,
+    "remote": FORMATS,
+    "server": ABOVE,
+    "cli": ABOVE | {"server"},
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+
+
+def sources():
+    for top in ("src", "cli"):
+        for folder, _, names in sorted(os.walk(os.path.join(ROOT, top))):
+            for name in sorted(names):
+                if name.endswith((".c", ".h", ".def")):
+                    yield os.path.relpath(os.path.join(folder, name), ROOT)
+
+
+def layer_of(path):
+    """"src/formats/spaa/reader.c" -> ("formats", "spaa"); "cli/main.c" -> ("cli", "")."""
+    parts = path.split(os.sep)
+    if parts[0] == "cli":
+        return "cli", ""
+    layer = parts[1] if len(parts) > 2 else ""
+    return layer, parts[2] if layer == "formats" and len(parts) > 3 else ""
+
+
+def resolved(path, included):
+    """The file that an #include "..." of ours names, from the root; None if it is none of ours."""
+    beside = os.path.join(os.path.dirname(path), included)
+    for at in (beside, os.path.join("src", included), included, os.path.join("include", included)):
+        if os.path.exists(os.path.join(ROOT, at)):
+            return os.path.normpath(at)
+    return None
+
+
+def violations():
+    for path in sources():
+        layer, own = layer_of(path)
+        if not layer:
+            yield f"{path}: not in a layer"
+            continue
+        if layer not in MAY_INCLUDE:
+            yield f"{path}: unknown layer {layer}: add it to MAY_INCLUDE"
+            continue
+        with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+            text = f.read()
+        for included in INCLUDE.findall(text):
+            target = resolved(path, included)
+            if target is None:
+                if not included.startswith(("spaa/",)) and "generated" not in included:
+                    yield f'{path}: "{included}" is nowhere'
+                continue
+            if target.startswith("include" + os.sep):
+                continue
+            their, theirs = layer_of(target)
+            if their not in MAY_INCLUDE[layer] | {layer}:
+                yield f"{path}: {layer} must not include {target}"
+            elif theirs and (layer != "formats" or theirs != own):
+                yield f"{path}: the inside of a format is its own: {target}"
+
+
+def test_layers_point_one_way():
+    assert not list(violations())
+
+
+def test_only_public_headers_include_public_headers():
+    wrong = []
+    for folder, _, names in os.walk(os.path.join(ROOT, "include")):
+        for name in names:
+            path = os.path.join(folder, name)
+            with open(path, encoding="utf-8") as f:
+                wrong += [f"{name}: {i}" for i in INCLUDE.findall(f.read()) if not i.startswith("spaa/")]
+    assert not wrong

@@ -1,0 +1,515 @@
+/* Reading: every kind of source, any chunking, compression of any nesting, and damage at every byte. */
+#include "io/input.h"
+#include "io/stage.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <cmocka.h>
+
+struct bytes {
+    unsigned char *p;
+    size_t n;
+};
+
+static struct bytes bytes_of(const void *p, size_t n)
+{
+    struct bytes b = {malloc(n + 1), n};
+    assert_non_null(b.p);
+    if (n)
+        memcpy(b.p, p, n);
+    return b;
+}
+
+static struct bytes joined(struct bytes a, struct bytes b)
+{
+    struct bytes c = {malloc(a.n + b.n + 1), a.n + b.n};
+    assert_non_null(c.p);
+    memcpy(c.p, a.p, a.n);
+    memcpy(c.p + a.n, b.p, b.n);
+    free(a.p);
+    free(b.p);
+    return c;
+}
+
+/* Lines of pseudo-random words, so that compression leaves several blocks. */
+static struct bytes some_text(size_t n)
+{
+    struct bytes b = {malloc(n + 1), n};
+    assert_non_null(b.p);
+    uint32_t seed = 12345;
+    for (size_t i = 0; i < n; i++) {
+        seed = seed * 1664525 + 1013904223;
+        b.p[i] = (seed >> 24) % 41 == 0 ? '\n' : (unsigned char)('a' + (seed >> 16) % 20);
+    }
+    return b;
+}
+
+static struct bytes zstd_of(const void *p, size_t n)
+{
+    struct bytes b = {malloc(ZSTD_compressBound(n)), 0};
+    ZSTD_CCtx *c = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
+    b.n = ZSTD_compress2(c, b.p, ZSTD_compressBound(n), p, n);
+    assert_false(ZSTD_isError(b.n));
+    ZSTD_freeCCtx(c);
+    return b;
+}
+
+static struct bytes gzip_of(const void *p, size_t n)
+{
+    z_stream z = {0};
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    size_t room = deflateBound(&z, n) + 64;
+    struct bytes b = {malloc(room), 0};
+    z.next_in = (z_const Bytef *)p;
+    z.avail_in = (uInt)n;
+    z.next_out = b.p;
+    z.avail_out = (uInt)room;
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    b.n = room - z.avail_out;
+    deflateEnd(&z);
+    return b;
+}
+
+static struct bytes packed(struct bytes b, const char *how)
+{
+    for (; *how; how++) {
+        struct bytes next = *how == 'z' ? zstd_of(b.p, b.n) : gzip_of(b.p, b.n);
+        free(b.p);
+        b = next;
+    }
+    return b;
+}
+
+/* Reads everything, by steps of `want`; takes all that is lent or, with `partly`, a part of it. */
+static struct bytes drain(struct sp_input *in, size_t want, bool partly)
+{
+    struct bytes b = bytes_of("", 0);
+    const unsigned char *p;
+    size_t n, cap = 0;
+    for (;;) {
+        assert_int_equal(sp_input_offset(in), b.n);
+        assert_int_equal(sp_input_peek(in, want, &p, &n), SPAA_OK);
+        if (!n)
+            return b;
+        size_t take = partly ? (n + 1) / 2 : n;
+        if (b.n + take > cap) {
+            cap = (b.n + take) * 2;
+            b.p = realloc(b.p, cap);
+            assert_non_null(b.p);
+        }
+        memcpy(b.p + b.n, p, take);
+        b.n += take;
+        sp_input_consume(in, take);
+    }
+}
+
+static void assert_bytes(struct bytes got, struct bytes expected)
+{
+    assert_int_equal(got.n, expected.n);
+    if (got.n)
+        assert_memory_equal(got.p, expected.p, got.n);
+}
+
+static void any_chunking_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    static const char *const nestings[] = {"", "z", "g", "zg", "gz", "zzg"};
+    static const size_t chunks[] = {0, 1, 7, 4096}, wants[] = {1, 3, 5000};
+    struct bytes text = some_text(20000);
+    for (size_t k = 0; k < 6; k++) {
+        struct bytes b = packed(bytes_of(text.p, text.n), nestings[k]);
+        for (size_t c = 0; c < 4; c++)
+            for (size_t w = 0; w < 3; w++) {
+                struct sp_diags d;
+                struct sp_input *in;
+                sp_diags_init(&d);
+                assert_int_equal(sp_input_memory(b.p, b.n, "memory", &d, &in), SPAA_OK);
+                sp_input_set_chunk(in, chunks[c]);
+                struct bytes got = drain(in, wants[w], c != 1);
+                assert_bytes(got, text);
+                assert_int_equal(sp_input_failed(in), SPAA_OK);
+                assert_int_equal(d.list.n, 0);
+                free(got.p);
+                sp_input_close(in);
+                sp_diags_free(&d);
+            }
+        free(b.p);
+    }
+    free(text.p);
+}
+
+static void a_fourth_nesting_is_left_packed(void **state)
+{
+    (void)state;
+    struct sp_diags d;
+    struct sp_input *in;
+    sp_diags_init(&d);
+    struct bytes inner = packed(bytes_of("hello", 5), "z");
+    struct bytes b = packed(bytes_of(inner.p, inner.n), "gzg");
+    assert_int_equal(sp_input_memory(b.p, b.n, "memory", &d, &in), SPAA_OK);
+    struct bytes got = drain(in, 1, false);
+    assert_bytes(got, inner);
+    sp_input_close(in);
+    sp_diags_free(&d);
+    free(got.p);
+    free(inner.p);
+    free(b.p);
+}
+
+static void a_peek_lends_at_least_what_was_asked_for(void **state)
+{
+    (void)state;
+    struct sp_diags d;
+    struct sp_input *in;
+    const unsigned char *p;
+    size_t n;
+    sp_diags_init(&d);
+    struct bytes text = some_text(5 << 20);
+    struct bytes b = packed(bytes_of(text.p, text.n), "z");
+    assert_int_equal(sp_input_memory(b.p, b.n, "memory", &d, &in), SPAA_OK);
+    sp_input_peek(in, 10, &p, &n);
+    assert_true(n >= 10);
+    sp_input_consume(in, 3);
+    assert_int_equal(sp_input_peek(in, 4 << 20, &p, &n), SPAA_OK);
+    assert_true(n >= 4 << 20);
+    assert_memory_equal(p, text.p + 3, n);
+    assert_int_equal(sp_input_peek(in, SP_LINE_MAX + 1, &p, &n), SPAA_OK);
+    assert_int_equal(n, text.n - 3);
+    assert_int_equal(sp_input_peek(in, SP_LINE_MAX + 2, &p, &n), SPAA_ERR_LIMIT);
+    sp_input_close(in);
+    sp_diags_free(&d);
+    free(text.p);
+    free(b.p);
+}
+
+static void concatenated_and_skippable_frames_are_one_stream(void **state)
+{
+    (void)state;
+    static const unsigned char skippable[] = {0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 'x', 'y', 'z'};
+    struct bytes skip = bytes_of(skippable, sizeof skippable);
+    struct bytes b = joined(skip, joined(zstd_of("one ", 4), bytes_of(skippable, sizeof skippable)));
+    b = joined(b, joined(zstd_of("", 0), zstd_of("two", 3)));
+    struct bytes g = joined(gzip_of("one ", 4), joined(gzip_of("", 0), gzip_of("two", 3)));
+    g = joined(g, bytes_of("\0\0\0\0\0", 5)); /* padding is no damage */
+    for (int k = 0; k < 2; k++)
+        for (size_t chunk = 0; chunk < 4; chunk++) {
+            struct sp_diags d;
+            struct sp_input *in;
+            sp_diags_init(&d);
+            assert_int_equal(sp_input_memory(k ? g.p : b.p, k ? g.n : b.n, "memory", &d, &in), SPAA_OK);
+            sp_input_set_chunk(in, chunk);
+            struct bytes got = drain(in, 1, false);
+            assert_bytes(got, (struct bytes){(unsigned char *)"one two", 7});
+            assert_int_equal(sp_input_failed(in), SPAA_OK);
+            assert_int_equal(d.list.n, 0);
+            free(got.p);
+            sp_input_close(in);
+            sp_diags_free(&d);
+        }
+    free(b.p);
+    free(g.p);
+}
+
+static void garbage_after_compressed_data_is_damage(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        struct sp_diags d;
+        struct sp_input *in;
+        sp_diags_init(&d);
+        struct bytes b = k ? gzip_of("good", 4) : zstd_of("good", 4);
+        b = joined(b, k == 2 ? bytes_of("\0\0trailing", 10) : bytes_of("trailing", 8));
+        assert_int_equal(sp_input_memory(b.p, b.n, "memory", &d, &in), SPAA_OK);
+        struct bytes got = drain(in, 1, false);
+        assert_bytes(got, (struct bytes){(unsigned char *)"good", 4});
+        assert_int_equal(sp_input_failed(in), SPAA_ERR_INPUT);
+        assert_int_equal(d.count[SP_E006], 1);
+        free(got.p);
+        free(b.p);
+        sp_input_close(in);
+        sp_diags_free(&d);
+    }
+}
+
+/* What a damaged copy of b gives is a beginning of text, said once to be damaged unless it is whole. */
+static size_t damaged_gives_a_beginning(struct bytes b, struct bytes text, bool may_be_whole)
+{
+    struct sp_diags d;
+    struct sp_input *in;
+    sp_diags_init(&d);
+    assert_int_equal(sp_input_memory(b.p, b.n, "memory", &d, &in), SPAA_OK);
+    struct bytes got = drain(in, 1, false);
+    size_t n = got.n;
+    if (!may_be_whole || sp_input_failed(in)) {
+        assert_int_equal(sp_input_failed(in), SPAA_ERR_INPUT);
+        assert_int_equal(d.count[SP_E006], 1);
+        assert_int_equal(d.list.n, 1);
+    }
+    assert_true(n <= text.n);
+    if (n)
+        assert_memory_equal(got.p, text.p, n);
+    free(got.p);
+    sp_input_close(in);
+    sp_diags_free(&d);
+    return n;
+}
+
+static void a_stream_cut_at_any_byte_gives_what_came_before(void **state)
+{
+    (void)state;
+    static const char *const nestings[] = {"z", "g", "zg", "gz"};
+    struct bytes text = some_text(3000);
+    for (size_t k = 0; k < 4; k++) {
+        struct bytes b = packed(bytes_of(text.p, text.n), nestings[k]);
+        size_t before = 0;
+        for (size_t n = 4; n < b.n; n++) {
+            struct bytes part = bytes_of(b.p, n);
+            size_t got = damaged_gives_a_beginning(part, text, false);
+            assert_true(got >= before); /* more input never gives less */
+            before = got;
+            free(part.p);
+        }
+        free(b.p);
+    }
+    free(text.p);
+}
+
+static void blocks_before_the_damage_are_delivered(void **state)
+{
+    (void)state;
+    struct bytes text = some_text(1 << 20);
+    for (int k = 0; k < 2; k++) {
+        struct bytes b = packed(bytes_of(text.p, text.n), k ? "g" : "z");
+        struct bytes cut = {b.p, b.n / 2};
+        size_t got = damaged_gives_a_beginning(cut, text, false);
+        assert_true(got > text.n / 2 - (160 << 10));
+        for (size_t i = 0; i < 64; i++)
+            b.p[b.n / 2 + i] ^= 0x55;
+        struct sp_diags d;
+        struct sp_input *in;
+        sp_diags_init(&d);
+        sp_input_memory(b.p, b.n, "memory", &d, &in);
+        struct bytes all = drain(in, 1, false);
+        assert_int_equal(sp_input_failed(in), SPAA_ERR_INPUT);
+        assert_true(all.n > text.n / 2 - (160 << 10));
+        assert_memory_equal(all.p, text.p, text.n / 2 - (160 << 10));
+        assert_int_equal(d.count[SP_E006], 1);
+        sp_input_close(in);
+        sp_diags_free(&d);
+        free(all.p);
+        free(b.p);
+    }
+    free(text.p);
+}
+
+static void flipped_bits_never_crash(void **state)
+{
+    (void)state;
+    struct bytes text = some_text(300);
+    for (int k = 0; k < 2; k++) {
+        struct bytes b = packed(bytes_of(text.p, text.n), k ? "g" : "z");
+        for (size_t i = 4; i < b.n; i++)
+            for (unsigned bit = 0; bit < 8; bit++) {
+                struct sp_diags d;
+                struct sp_input *in;
+                sp_diags_init(&d);
+                b.p[i] ^= (unsigned char)(1u << bit);
+                sp_input_memory(b.p, b.n, "memory", &d, &in);
+                struct bytes got = drain(in, 1, false);
+                assert_true(got.n < 2 << 20);
+                assert_true(d.list.n <= 1);
+                assert_true((d.list.n == 1) == (sp_input_failed(in) != SPAA_OK));
+                b.p[i] ^= (unsigned char)(1u << bit);
+                free(got.p);
+                sp_input_close(in);
+                sp_diags_free(&d);
+            }
+        free(b.p);
+    }
+    free(text.p);
+}
+
+static void too_large_a_window_is_a_limit(void **state)
+{
+    (void)state;
+    /* A frame header: no single segment, window descriptor 2^(10+18) = 256 MiB, then an empty last block. */
+    static const unsigned char frame[] = {0x28, 0xb5, 0x2f, 0xfd, 0x00, 18 << 3, 1, 0, 0};
+    struct sp_diags d;
+    struct sp_input *in;
+    const unsigned char *p;
+    size_t n;
+    sp_diags_init(&d);
+    sp_input_memory(frame, sizeof frame, "memory", &d, &in);
+    assert_int_equal(sp_input_peek(in, 1, &p, &n), SPAA_OK);
+    assert_int_equal(n, 0);
+    assert_int_equal(sp_input_failed(in), SPAA_ERR_LIMIT);
+    assert_int_equal(d.count[SP_E007], 1);
+    sp_input_close(in);
+    sp_diags_free(&d);
+}
+
+/* n zeros (a multiple of 1 MiB), as so many frames. */
+static struct bytes bomb(uint64_t n)
+{
+    enum { STEP = 1 << 20 };
+    unsigned char *zeros = calloc(1, STEP);
+    assert_non_null(zeros);
+    struct bytes frame = zstd_of(zeros, STEP);
+    size_t times = (size_t)(n / STEP);
+    struct bytes b = {malloc(times * frame.n), times * frame.n};
+    assert_non_null(b.p);
+    for (size_t i = 0; i < times; i++)
+        memcpy(b.p + i * frame.n, frame.p, frame.n);
+    free(frame.p);
+    free(zeros);
+    return b;
+}
+
+static long peak_kib(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return u.ru_maxrss;
+}
+
+static void a_bomb_is_read_in_constant_memory(void **state)
+{
+    (void)state;
+    struct sp_diags d;
+    struct sp_input *in;
+    const unsigned char *p;
+    size_t n;
+    uint64_t total = 0;
+    sp_diags_init(&d);
+    struct bytes b = bomb((uint64_t)10 << 30);
+    struct bytes twice = packed(b, "z"); /* packed again, it is tiny */
+    assert_true(twice.n < 64 << 10);
+    long before = peak_kib();
+    sp_input_memory(twice.p, twice.n, "bomb", &d, &in);
+    while (total < (uint64_t)300 << 20) {
+        assert_int_equal(sp_input_peek(in, 1, &p, &n), SPAA_OK);
+        assert_true(n > 0 && n <= SP_STAGE_BLOCK);
+        total += n;
+        sp_input_consume(in, n);
+    }
+    assert_true(peak_kib() - before < 16 << 10);
+    sp_input_close(in);
+    sp_diags_free(&d);
+    free(twice.p);
+}
+
+static void assert_lines(const char *text, size_t n, size_t chunk, const char *const *expected)
+{
+    struct sp_diags d;
+    struct sp_input *in;
+    const char *line;
+    size_t len;
+    sp_diags_init(&d);
+    sp_input_memory(text, n, "memory", &d, &in);
+    sp_input_set_chunk(in, chunk);
+    for (; *expected; expected++) {
+        assert_int_equal(sp_input_line(in, &line, &len), SPAA_OK);
+        assert_non_null(line);
+        assert_int_equal(len, strlen(*expected));
+        assert_memory_equal(line, *expected, len);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(sp_input_line(in, &line, &len), SPAA_OK);
+        assert_null(line);
+    }
+    assert_int_equal(d.list.n, 0);
+    sp_input_close(in);
+    sp_diags_free(&d);
+}
+
+static void lines_come_without_their_ends(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"one", "two", "", "", "a\rb", "last\r", NULL};
+    static const char *const none[] = {NULL};
+    static const char text[] = "one\ntwo\r\n\n\r\na\rb\nlast\r";
+    struct bytes z = zstd_of(text, sizeof text - 1);
+    for (size_t chunk = 0; chunk < 5; chunk++) {
+        assert_lines(text, sizeof text - 1, chunk, lines);
+        assert_lines((const char *)z.p, z.n, chunk, lines);
+        assert_lines("", 0, chunk, none);
+        assert_lines("x\n", 2, chunk, (const char *const[]){"x", NULL});
+    }
+    free(z.p);
+}
+
+static void a_line_longer_than_a_block_comes_whole(void **state)
+{
+    (void)state;
+    struct sp_diags d;
+    struct sp_input *in;
+    const char *line;
+    size_t len;
+    sp_diags_init(&d);
+    struct bytes b = bytes_of("", 0);
+    b.p = realloc(b.p, 5000001);
+    memset(b.p, 'x', 5000000);
+    b.n = 5000001;
+    b.p[5000000] = '\n';
+    b = packed(joined(b, bytes_of("short", 5)), "g");
+    sp_input_memory(b.p, b.n, "memory", &d, &in);
+    assert_int_equal(sp_input_line(in, &line, &len), SPAA_OK);
+    assert_int_equal(len, 5000000);
+    assert_int_equal(line[4999999], 'x');
+    assert_int_equal(sp_input_offset(in), 5000001);
+    assert_int_equal(sp_input_line(in, &line, &len), SPAA_OK);
+    assert_int_equal(len, 5);
+    sp_input_close(in);
+    sp_diags_free(&d);
+    free(b.p);
+}
+
+static void a_line_that_is_too_long_is_reported_and_skipped(void **state)
+{
+    (void)state;
+    struct sp_diags d;
+    struct sp_input *in;
+    const char *line;
+    size_t len;
+    sp_diags_init(&d);
+    struct bytes b = joined(zstd_of("first\n", 6), bomb((uint64_t)600 << 20));
+    b = joined(b, joined(zstd_of("\nnext\n", 6), bomb((uint64_t)257 << 20)));
+    sp_input_memory(b.p, b.n, "memory", &d, &in);
+    assert_int_equal(sp_input_line(in, &line, &len), SPAA_OK);
+    assert_int_equal(len, 5);
+    assert_int_equal(sp_input_line(in, &line, &len), SPAA_OK);
+    assert_int_equal(len, 4);
+    assert_memory_equal(line, "next", 4);
+    assert_int_equal(sp_input_line(in, &line, &len), SPAA_OK);
+    assert_null(line);
+    assert_int_equal(d.count[SP_E007], 2);
+    sp_input_close(in);
+    sp_diags_free(&d);
+    free(b.p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bomb_is_read_in_constant_memory),
+        cmocka_unit_test(any_chunking_gives_the_same_bytes),
+        cmocka_unit_test(a_fourth_nesting_is_left_packed),
+        cmocka_unit_test(a_peek_lends_at_least_what_was_asked_for),
+        cmocka_unit_test(concatenated_and_skippable_frames_are_one_stream),
+        cmocka_unit_test(garbage_after_compressed_data_is_damage),
+        cmocka_unit_test(a_stream_cut_at_any_byte_gives_what_came_before),
+        cmocka_unit_test(blocks_before_the_damage_are_delivered),
+        cmocka_unit_test(flipped_bits_never_crash),
+        cmocka_unit_test(too_large_a_window_is_a_limit),
+        cmocka_unit_test(lines_come_without_their_ends),
+        cmocka_unit_test(a_line_longer_than_a_block_comes_whole),
+        cmocka_unit_test(a_line_that_is_too_long_is_reported_and_skipped),
+    };
+    return cmocka_run_group_tests_name("io_input", tests, NULL, NULL);
+}
