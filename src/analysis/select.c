@@ -3,6 +3,7 @@
 #include "analysis/match.h"
 #include "analysis/nearest.h"
 #include "base/num.h"
+#include "model/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,10 +94,11 @@ static spaa_status pick_metric(struct sp_selection *s, const char *name, struct 
 
 /* ---- weights ---- */
 
-/* Decimals decide the scale; weights that do not fit at it are rounded and flagged. */
+/* Decimals decide the scale, as far as the sums still fit; what is finer is rounded and flagged. */
 static void find_scale(struct sp_selection *s)
 {
     const struct sp_profile *p = s->profile;
+    double sum = 0;
     for (size_t i = 0; i < p->decimals.n; i++) {
         int64_t m;
         unsigned scale;
@@ -106,6 +108,11 @@ static void find_scale(struct sp_selection *s)
     }
     if (s->scale > 9)
         s->scale = 9;
+    for (uint32_t i = 0; s->scale && i < p->stacks.n; i++)
+        if (p->contexts.v[p->stacks.v[i].context].event == s->event && sp_weight(p, i, s->metric) != SP_ABSENT)
+            sum += fabs(sp_weight_double(p, i, s->metric));
+    while (s->scale && sum * pow(10, (double)s->scale) > 9e18)
+        s->scale--;
 }
 
 static int64_t scaled(struct sp_selection *s, int64_t v, struct sp_str text)
@@ -115,32 +122,36 @@ static int64_t scaled(struct sp_selection *s, int64_t v, struct sp_str text)
     if (v == SP_DECIMAL && (!sp_parse_scaled(text.p, text.n, &m, &scale) || scale > s->scale)) {
         double x = sp_text_double(text.p, text.n) * pow(10, (double)s->scale);
         s->inexact = true;
-        return x >= 9e18 ? INT64_MAX / 4 : x <= -9e18 ? -(INT64_MAX / 4) : llround(x);
+        return x >= 9.2e18 ? INT64_MAX : x <= -9.2e18 ? -INT64_MAX : llround(x);
     }
     for (; scale < s->scale; scale++) {
         if (__builtin_mul_overflow(m, 10, &m)) {
             s->inexact = true;
-            return v > 0 ? INT64_MAX / 4 : -(INT64_MAX / 4);
+            return v > 0 ? INT64_MAX : -INT64_MAX;
         }
     }
     return m;
 }
 
-static void add(struct sp_selection *s, int64_t *sum, int64_t v)
+/*
+ * Takes v from what is left of the range of int64: all rows together, whatever their signs, stay in it, so
+ * that no sum of any rows overflows, in any view.
+ */
+static int64_t within(struct sp_selection *s, uint64_t *left, int64_t v)
 {
-    if (__builtin_add_overflow(*sum, v, sum)) {
-        s->inexact = true;
-        *sum = v > 0 ? INT64_MAX : INT64_MIN + 2;
+    uint64_t magnitude = v < 0 ? -(uint64_t)v : (uint64_t)v;
+    if (magnitude > *left) {
+        magnitude = *left;
+        s->capped = true;
     }
+    *left -= magnitude;
+    return v < 0 ? -(int64_t)magnitude : (int64_t)magnitude;
 }
 
-static void add_samples(struct sp_selection *s, int64_t *sum, int64_t v)
+static void add_samples(int64_t *sum, int64_t v)
 {
-    if (v <= SP_DECIMAL)
-        return;
-    if (*sum == SP_ABSENT)
-        *sum = 0;
-    add(s, sum, v);
+    if (v > SP_DECIMAL)
+        *sum = (*sum == SP_ABSENT ? 0 : *sum) + v;
 }
 
 /* ---- filters ---- */
@@ -305,6 +316,7 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
     const struct sp_profile *p = s->profile;
     struct frame_filters filters = {0};
     uint32_t samples = sp_metric_find(p, "samples", 7);
+    uint64_t left = INT64_MAX, samples_left = INT64_MAX;
     unsigned char *fits = calloc(p->contexts.n + 1, 1);
     spaa_status st = fits ? frame_filters(p, o, d, &filters) : sp_nomem(d);
     bool odd = false;
@@ -321,12 +333,15 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
         if (skip)
             continue;
         row.weight = scaled(s, v, v == SP_DECIMAL ? sp_weight_text(p, i, s->metric) : (struct sp_str){"", 0});
+        row.weight = within(s, &left, row.weight);
         row.samples = samples == SP_NONE ? SP_ABSENT : sp_weight(p, i, samples);
-        add(s, &s->all, row.weight);
+        if (row.samples > SP_DECIMAL)
+            row.samples = within(s, &samples_left, row.samples);
+        s->all += row.weight;
         if (fits[stack->context] < 2)
             continue;
-        add(s, &s->base, row.weight);
-        add_samples(s, &s->base_samples, row.samples);
+        s->base += row.weight;
+        add_samples(&s->base_samples, row.samples);
         if (!sp_vec_push(&s->rows, row)) {
             st = sp_nomem(d);
             break;
@@ -338,10 +353,16 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
         else if (!frames_fit(p, &filters, f, n) || (s->roots && !n)) {
             s->rows.n--;
         } else {
-            add(s, &s->total, row.weight);
-            add_samples(s, &s->samples, row.samples);
+            s->total += row.weight;
+            add_samples(&s->samples, row.samples);
         }
     }
+    struct sp_str name = sp_pstr(p, p->metrics.v[s->metric].name);
+    if (s->capped)
+        sp_emit_hint(d, SP_L304, SP_AT_NOTHING, "shares are no longer right: filter for less",
+                     "the values of %.*s add up to more; what is beyond was left out", (int)name.n, name.p);
+    if (s->inexact && !s->capped)
+        sp_emit(d, SP_I322, SP_AT_NOTHING, "values of %.*s were rounded to %u decimals", (int)name.n, name.p, s->scale);
     if (odd)
         sp_emit(d, SP_W311, SP_AT_NOTHING, "stacks linked to several others: the user side was counted");
     frame_filters_free(&filters);

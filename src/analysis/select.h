@@ -39,7 +39,8 @@ struct sp_selection {
     uint32_t event, metric;
     struct sp_str unit;  /* may be empty */
     unsigned scale;      /* decimal digits after the point */
-    bool inexact;        /* a weight did not fit: it was rounded */
+    bool inexact;        /* weights were rounded at this scale; said by a note */
+    bool capped;         /* the sums left 64 bits: rows were cut so that they fit; said as data loss */
     bool cannot_add;     /* the vocabulary says that values of this metric must not be summed */
     const char *view;    /* "cpu", "latency", "all", "custom"; NULL where the profile has no states */
     SP_VEC(struct sp_selected) rows;

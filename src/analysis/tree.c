@@ -211,7 +211,8 @@ static bool reorder(struct sp_tree *t, const struct sp_tree_opts *opts)
         children.n = 0;
         for (uint32_t c = old + 1; ok && c < t->nodes.v[old].end; c = t->nodes.v[c].end) {
             const struct sp_tree_node *n = &t->nodes.v[c];
-            if ((opts->max_depth && n->depth > opts->max_depth) || n->total < opts->min_total) {
+            int64_t magnitude = n->total < 0 && !opts->positive ? -n->total : n->total;
+            if ((opts->max_depth && n->depth > opts->max_depth) || magnitude < opts->min_total) {
                 out.pruned += n->end - c;
                 out.pruned_total += n->total;
                 continue;

@@ -30,7 +30,8 @@ struct sp_tree_opts {
     bool by_comm;       /* the first level is the thread's name, where contexts have one (nodes with
                            function SP_NONE and `comm` set) */
     enum sp_tree_sort sort;
-    int64_t min_total;  /* nodes below are left out (their weight stays in the parent's total) */
+    int64_t min_total;  /* nodes below, whatever their sign, are left out (their weight stays in the parent's) */
+    bool positive;      /* leave out nodes below 0 too: a drawing has no place for them */
     uint32_t max_depth; /* 0: all */
 };
 

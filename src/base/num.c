@@ -93,7 +93,8 @@ bool sp_parse_0x(const char *p, size_t n, uint64_t *out)
 size_t sp_double_text(double v, char out[static 32])
 {
     int n = 0;
-    for (int digits = 1; digits <= 17; digits += digits == 1 ? 14 : 1) {
+    bool subnormal = v > -2.3e-308 && v < 2.3e-308; /* fewer than 15 digits may tell these apart */
+    for (int digits = subnormal ? 1 : 15; digits <= 17; digits++) {
         n = snprintf(out, 32, "%.*g", digits, v);
         if (strtod(out, NULL) == v)
             break;

@@ -289,11 +289,14 @@ static spaa_status links(struct absorber *a)
         if (!from->stacks.v[i].related)
             continue;
         const struct sp_related *r = &from->related.v[from->stacks.v[i].related - 1];
-        struct sp_related fresh = {(uint32_t)a->to->related_stacks.n, r->n};
+        struct sp_related fresh = {(uint32_t)a->to->related_stacks.n, 0};
         for (uint32_t k = 0; k < r->n; k++) {
             uint32_t other = from->related_stacks.v[r->first + k];
-            if (!sp_vec_push(&a->to->related_stacks, other == SP_NONE ? SP_NONE : a->stacks[other]))
+            if (other == SP_NONE)
+                continue;
+            if (!sp_vec_push(&a->to->related_stacks, a->stacks[other]))
                 return sp_nomem(a->d);
+            fresh.n++;
         }
         if (!sp_vec_push(&a->to->related, fresh))
             return sp_nomem(a->d);

@@ -45,6 +45,7 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->values);
     sp_vec_free(&p->related);
     sp_vec_free(&p->related_stacks);
+    sp_vec_free(&p->related_ids);
     sp_vec_free(&p->windows);
     sp_vec_free(&p->window_rows);
     sp_vec_free(&p->extensions);

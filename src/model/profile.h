@@ -211,6 +211,7 @@ struct sp_profile {
     SP_VEC(struct sp_value) values;
     SP_VEC(struct sp_related) related;
     SP_VEC(uint32_t) related_stacks;
+    SP_VEC(struct sp_stack_id) related_ids; /* as in the file, beside related_stacks; may be empty */
 
     SP_VEC(struct sp_window) windows;
     SP_VEC(struct sp_window_row) window_rows;

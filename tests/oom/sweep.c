@@ -18,10 +18,15 @@ static spaa_status convert(const struct spaa_format *format, struct sp_input *in
     struct sp_write_opts write = {.event = SP_NONE, .metric = SP_NONE};
     const struct spaa_format *spaa = sp_format_by_name("spaa");
     const char *reason;
+    const unsigned char *first;
+    size_t n;
     struct sp_profile *p = NULL;
+    spaa_status st = sp_input_peek(in, 1, &first, &n);
+    if (st || (st = sp_input_failed(in)) == SPAA_ERR_NOMEM)
+        return st;
     if (!format && !(format = sp_format_probe(in, &reason)))
         return SPAA_ERR_UNSUPPORTED;
-    spaa_status st = sp_profile_new(d, &p);
+    st = sp_profile_new(d, &p);
     if (!st)
         st = format->read(in, &opts, d, p);
     if (!st)

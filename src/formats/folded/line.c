@@ -187,10 +187,13 @@ int sp_fold_probe(const unsigned char *p, size_t n, bool whole, const char **rea
         size_t skip = mark == SP_FOLD_UTF8 ? 3 : 0;
         return score((const char *)p + skip, n - skip, whole, reason);
     }
-    struct sp_buf text;
-    sp_buf_init(&text, 4 * SP_PROBE_BYTES);
-    sp_fold_from_utf16(&text, p + 2, n - 2, mark == SP_FOLD_UTF16BE);
-    int s = text.failed || !text.len ? 0 : score(text.data, text.len, whole, reason);
-    sp_buf_free(&text);
-    return s;
+    char room[24 << 10]; /* two bytes become three at most; a probe allocates nothing */
+    struct sp_buf text = {.data = room, .cap = sizeof room, .max = sizeof room};
+    n -= 2;
+    if (n > sizeof room / 3 * 2) {
+        n = sizeof room / 3 * 2;
+        whole = false;
+    }
+    sp_fold_from_utf16(&text, p + 2, n, mark == SP_FOLD_UTF16BE);
+    return text.len ? score(text.data, text.len, whole, reason) : 0;
 }

@@ -23,6 +23,7 @@
 
 #define PEEK_BYTES ((size_t)1 << 20)
 #define TEXT_BYTES ((size_t)128 << 20) /* of copies of whole stacks */
+#define SHORT_MAX  ((size_t)1 << 20)   /* short names that are cached */
 #define WINDOW     8192u               /* stacks after which it is decided whether copies pay */
 
 struct reader {
@@ -32,6 +33,8 @@ struct reader {
     uint32_t value, before, context, layout, layout_two;
     uint32_t unknown, kernel, jit; /* DSOs */
     struct sp_fold_texts stacks, frames;
+    struct sp_fold_shorts short_frames;
+    const char *view_end;
     SP_VEC(uint32_t) path; /* frames of the stack before, root first */
     SP_VEC(uint32_t) scratch;
     struct sp_buf last; /* its text */
@@ -147,12 +150,34 @@ static uint32_t frame(struct reader *r, const char *p, size_t n, uint32_t outer)
     enum sp_fold_suffix mark = suffix(p, n);
     if (mark == SP_FOLD_INLINED)
         return inlined_frame(r, p, n - 4, outer);
-    uint64_t hash = sp_fold_hash(p, n);
+    uint64_t hash = sp_hash64(p, n);
     uint32_t f = sp_fold_texts_find(&r->frames, p, n, hash);
     if (f != SP_NONE)
         return f;
     f = plain_frame(r, p, mark ? n - 4 : n, mark);
     return f != SP_NONE && remember(&r->frames, p, n, hash, f) ? f : SP_NONE;
+}
+
+/* The frame at *p, which moves to the semicolon behind it or to end. */
+static uint32_t next_frame(struct reader *r, const char **p, const char *end, uint32_t outer)
+{
+    struct sp_fold_short key;
+    const char *start = *p;
+    bool is_short = r->view_end - start >= 32 && sp_fold_short_name(start, end, &key);
+    if (is_short) {
+        *p = start + key.n;
+        uint32_t f = sp_fold_shorts_find(&r->short_frames, &key);
+        if (f != SP_NONE)
+            return f;
+    } else {
+        const char *semicolon = sp_fold_semicolon(start, end);
+        *p = semicolon ? semicolon : end;
+    }
+    uint32_t f = frame(r, start, (size_t)(*p - start), outer);
+    if (f == SP_NONE || !is_short || (r->p->frames.v[f].flags & SP_FRAME_INLINED) ||
+        r->short_frames.count >= SHORT_MAX)
+        return f;
+    return sp_fold_shorts_add(&r->short_frames, &key, f) ? f : SP_NONE;
 }
 
 /* Bytes that two texts have in common at their start. */
@@ -195,13 +220,10 @@ static uint32_t new_stack(struct reader *r, const char *p, size_t n, bool *is_ne
     r->path.n = shared(r, p, n, &at);
     uint32_t outer = r->path.n ? r->path.v[r->path.n - 1] : SP_NONE;
     for (const char *q = p + at;; q++) {
-        const char *semicolon = sp_fold_semicolon(q, end);
-        const char *stop = semicolon ? semicolon : end;
-        outer = frame(r, q, (size_t)(stop - q), outer);
+        outer = next_frame(r, &q, end, outer);
         if (outer == SP_NONE || !sp_vec_push(&r->path, outer))
             return SP_NONE;
-        q = stop;
-        if (!semicolon)
+        if (q == end)
             break;
     }
     sp_buf_clear(&r->last);
@@ -302,6 +324,7 @@ static spaa_status take(struct reader *r, const struct sp_fold_line *line)
 static spaa_status lines(struct reader *r, const char *p, size_t n, bool final, size_t *used)
 {
     const char *start = p, *end = p + n;
+    r->view_end = end;
     while (p < end) {
         const char *nl = memchr(p, '\n', (size_t)(end - p));
         if (!nl && !final)
@@ -358,6 +381,8 @@ static spaa_status transcode(struct sp_input *in, bool big, struct sp_buf *out, 
         if (st != SPAA_OK)
             return st;
         size_t used = sp_fold_from_utf16(out, v, n, big);
+        if (out->failed && out->max - out->len > 2 * PEEK_BYTES)
+            return sp_nomem(d);
         if (out->failed) {
             sp_emit(d, SP_E007, SP_AT(sp_input_offset(in)), "UTF-16 text of more than 1 GiB");
             return SPAA_ERR_LIMIT;
@@ -430,6 +455,7 @@ spaa_status sp_fold_read(struct sp_input *in, const struct sp_read_opts *opts, s
     }
     sp_fold_texts_free(&r.stacks);
     sp_fold_texts_free(&r.frames);
+    sp_fold_shorts_free(&r.short_frames);
     sp_vec_free(&r.path);
     sp_vec_free(&r.scratch);
     sp_buf_free(&r.last);

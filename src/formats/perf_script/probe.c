@@ -27,7 +27,7 @@ static int score(const char *p, const char *eol, const char *end, const char **r
     bool frames = one_line || (next && frame_at(next + 1, end));
     *reason = frames ? "a sample line and its frames" : "a sample line";
     if (!strict)
-        return frames && s.comm.n ? 60 : 0;
+        return !frames || !s.comm.n ? 0 : s.event.p ? 45 : 20;
     if (frames)
         return s.event.p ? 95 : 85;
     return s.event.p ? 75 : 0;

@@ -24,14 +24,15 @@ static const char *token_end(const char *p, const char *end)
 }
 
 /* Beyond 64 bits: INT64_MAX, which callers report. Returns p when there are no digits. */
-static const char *digits(const char *p, const char *end, int64_t *out)
+static inline __attribute__((always_inline)) const char *digits(const char *p, const char *end, int64_t *out)
 {
+    const char *safe = end - p > 18 ? p + 18 : end;
+    unsigned d;
     int64_t v = 0;
-    for (; p < end && (unsigned char)(*p - '0') < 10; p++)
-        if (v > (INT64_MAX - 9) / 10)
-            v = INT64_MAX;
-        else
-            v = v * 10 + (*p - '0');
+    for (; p < safe && (d = (unsigned char)(*p - '0')) < 10; p++)
+        v = v * 10 + d;
+    for (; p < end && (d = (unsigned char)(*p - '0')) < 10; p++)
+        v = v > (INT64_MAX - 9) / 10 ? INT64_MAX : v * 10 + d;
     *out = v;
     return p;
 }
@@ -50,23 +51,21 @@ static const char *signed_digits(const char *p, const char *end, int64_t *out)
 /* "secs.frac:"; returns p if it is none. */
 static const char *time_of(const char *p, const char *end, struct sp_ps_sample *s)
 {
-    int64_t secs, frac = 0;
+    static const int64_t scale[] = {1000000000, 100000000, 10000000, 1000000, 100000,
+                                    10000,      1000,      100,      10,      1};
+    int64_t secs, frac;
     const char *q = digits(p, end, &secs);
     if (q == p || q == end || *q != '.' || secs > 9000000000)
         return p;
     const char *f = ++q;
-    unsigned n = 0;
-    for (; q < end && (unsigned char)(*q - '0') < 10; q++)
-        if (n < 9) {
-            frac = frac * 10 + (*q - '0');
-            n++;
-        }
+    q = digits(f, end - f > 9 ? f + 9 : end, &frac);
+    unsigned n = (unsigned)(q - f);
+    while (q < end && (unsigned char)(*q - '0') < 10)
+        q++;
     if (q == f || q == end || *q != ':')
         return p;
     s->digits = n;
-    for (; n < 9; n++)
-        frac *= 10;
-    s->ns = secs * 1000000000 + frac;
+    s->ns = secs * 1000000000 + frac * scale[n];
     s->timed = true;
     return q + 1;
 }

@@ -73,8 +73,11 @@ static bool name_of(struct sp_ps_stacks *st, struct sp_ps_text symbol, struct sp
         }
     *out = (struct sp_ps_name){raw, raw, SP_STR_NONE};
     const char *name = NULL;
+    uint64_t out_of_memory = st->d->count[SP_E008];
     if (symbol.n > 2 && symbol.p[0] == '_')
         name = sp_symbols_demangle(st->symbols, sp_pstr(st->p, raw).p);
+    if (st->d->count[SP_E008] != out_of_memory) /* not a name that is not mangled */
+        return false;
     if (name) {
         sp_buf_clear(&st->buf);
         sp_buf_puts(&st->buf, "\"x_raw_func\":");

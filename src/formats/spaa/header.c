@@ -24,29 +24,6 @@ static bool enumeration(struct reader *r, struct sp_span key, const char *const 
     return true;
 }
 
-/* Members of an object inside the header gather in buffers of their own. */
-struct nest {
-    struct sp_buf more, more_x;
-};
-
-static void nest_begin(struct reader *r, struct nest *n)
-{
-    n->more = r->more;
-    n->more_x = r->more_x;
-    sp_buf_init(&r->more, 0);
-    sp_buf_init(&r->more_x, 0);
-}
-
-static bool nest_end(struct reader *r, struct nest *n, uint32_t *more)
-{
-    *more = sp_take_more(r);
-    sp_buf_free(&r->more);
-    sp_buf_free(&r->more_x);
-    r->more = n->more;
-    r->more_x = n->more_x;
-    return *more != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
-}
-
 static bool read_sampling(struct reader *r, struct sp_event *e)
 {
     struct nest n;
@@ -54,7 +31,7 @@ static bool read_sampling(struct reader *r, struct sp_event *e)
     int v;
     if (!sp_json_object(&r->j))
         return false;
-    nest_begin(r, &n);
+    sp_nest_begin(r, &n);
     while (sp_json_key(&r->j, &key)) {
         bool ok;
         if (sp_span_is(key, "mode")) {
@@ -73,7 +50,7 @@ static bool read_sampling(struct reader *r, struct sp_event *e)
         if (!ok)
             break;
     }
-    return nest_end(r, &n, &e->sampling_more) && !r->j.error;
+    return sp_nest_end(r, &n, &e->sampling_more) && !r->j.error;
 }
 
 static bool read_event(struct reader *r)
@@ -84,7 +61,7 @@ static bool read_event(struct reader *r)
     int v;
     if (!sp_json_object(&r->j))
         return false;
-    nest_begin(r, &n);
+    sp_nest_begin(r, &n);
     while (sp_json_key(&r->j, &key)) {
         bool ok;
         if (sp_span_is(key, "name")) {
@@ -103,7 +80,7 @@ static bool read_event(struct reader *r)
         if (!ok)
             break;
     }
-    if (!nest_end(r, &n, &e.more) || r->j.error)
+    if (!sp_nest_end(r, &n, &e.more) || r->j.error)
         return false;
     if (e.primary == SP_NONE) {
         sp_emit(r->d, SP_W208, sp_here(r, "events.sampling.primary_metric"), "samples");
@@ -132,7 +109,7 @@ static bool read_time_range(struct reader *r)
     struct sp_span key;
     if (!sp_json_object(&r->j))
         return false;
-    nest_begin(r, &n);
+    sp_nest_begin(r, &n);
     while (sp_json_key(&r->j, &key)) {
         if (!(sp_span_is(key, "start")  ? sp_read_number_text(r, key, &h->time_start)
               : sp_span_is(key, "end")  ? sp_read_number_text(r, key, &h->time_end)
@@ -140,7 +117,7 @@ static bool read_time_range(struct reader *r)
                                         : sp_keep_member(r, key)))
             break;
     }
-    return nest_end(r, &n, &h->time_more) && !r->j.error;
+    return sp_nest_end(r, &n, &h->time_more) && !r->j.error;
 }
 
 static bool read_source(struct reader *r)
@@ -150,7 +127,7 @@ static bool read_source(struct reader *r)
     struct sp_span key;
     if (!sp_json_object(&r->j))
         return false;
-    nest_begin(r, &n);
+    sp_nest_begin(r, &n);
     while (sp_json_key(&r->j, &key)) {
         if (!(sp_span_is(key, "tool")           ? sp_read_str(r, key, &h->tool)
               : sp_span_is(key, "command")      ? sp_read_str(r, key, &h->command)
@@ -158,7 +135,7 @@ static bool read_source(struct reader *r)
                                                 : sp_keep_member(r, key)))
             break;
     }
-    return nest_end(r, &n, &h->source_more) && !r->j.error;
+    return sp_nest_end(r, &n, &h->source_more) && !r->j.error;
 }
 
 static bool read_host(struct reader *r)
@@ -211,7 +188,7 @@ static bool read_x_spaa(struct reader *r)
     if (!sp_json_object(&r->j))
         return false;
     h->has_x_spaa = true;
-    nest_begin(r, &n);
+    sp_nest_begin(r, &n);
     while (sp_json_key(&r->j, &key)) {
         bool ok;
         if (sp_span_is(key, "frames")) {
@@ -238,7 +215,7 @@ static bool read_x_spaa(struct reader *r)
         if (!ok)
             break;
     }
-    return nest_end(r, &n, &h->x_spaa_more) && !r->j.error;
+    return sp_nest_end(r, &n, &h->x_spaa_more) && !r->j.error;
 }
 
 static bool read_order(struct reader *r, struct sp_span key)

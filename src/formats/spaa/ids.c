@@ -155,19 +155,22 @@ static bool map_stacks(struct reader *r)
     return true;
 }
 
-uint32_t sp_find_stack(struct reader *r, const struct sp_stack_id *id)
+bool sp_find_stack(struct reader *r, const struct sp_stack_id *id, uint32_t *stack)
 {
-    return map_stacks(r) ? lookup(r, id, id_hash(id)) : SP_NONE;
+    if (!map_stacks(r))
+        return sp_json_fail(&r->j, "out of memory");
+    *stack = lookup(r, id, id_hash(id));
+    return true;
 }
 
 spaa_status sp_finish_ids(struct reader *r)
 {
     if (!map_stacks(r))
         return sp_nomem(r->d);
-    for (size_t i = 0; i < r->links.n; i++) {
-        const struct pending_link *l = &r->links.v[i];
-        r->p->related_stacks.v[l->slot] = lookup(r, &l->id, id_hash(&l->id));
-        r->missing_refs += r->p->related_stacks.v[l->slot] == SP_NONE;
+    for (size_t i = 0; i < r->p->related_ids.n; i++) {
+        const struct sp_stack_id *id = &r->p->related_ids.v[i];
+        r->p->related_stacks.v[i] = lookup(r, id, id_hash(id));
+        r->missing_refs += r->p->related_stacks.v[i] == SP_NONE;
     }
     if (r->missing_refs)
         sp_emit(r->d, SP_W311, SP_AT_NOTHING, "%llu references to stacks that are not in the file",

@@ -39,12 +39,6 @@ struct context_text {
 };
 enum { CONTEXTS_RECENT = 8 };
 
-/* A reference to a stack that is resolved when all stacks are known. */
-struct pending_link {
-    uint32_t slot; /* in related_stacks */
-    struct sp_stack_id id;
-};
-
 struct reader {
     struct sp_profile *p;
     const struct sp_read_opts *opts;
@@ -68,7 +62,6 @@ struct reader {
     struct sp_map stack_map; /* id -> stack, filled up to `mapped` */
     size_t mapped;
     bool duplicate_ids;
-    SP_VEC(struct pending_link) links;
     SP_VEC(struct sp_span) deferred;          /* lines that use what is defined later */
     SP_VEC(uint64_t) deferred_lines;
     size_t deferred_bytes;
@@ -84,8 +77,8 @@ static inline uint32_t sp_idmap_small(const struct idmap *m, uint64_t id)
     return id < m->ndirect ? m->direct[id] - 1 : SP_NONE; /* 0 - 1 is SP_NONE */
 }
 bool sp_read_stack_id(struct reader *r, struct sp_stack_id *id); /* at the value */
-/* The stack of an id among those read so far, SP_NONE if there is none. */
-uint32_t sp_find_stack(struct reader *r, const struct sp_stack_id *id);
+/* The stack of an id among those read so far, SP_NONE if there is none; false: out of memory. */
+bool sp_find_stack(struct reader *r, const struct sp_stack_id *id, uint32_t *stack);
 /* After the last record: duplicates, related stacks. */
 spaa_status sp_finish_ids(struct reader *r);
 
@@ -95,6 +88,12 @@ struct sp_where sp_here(const struct reader *r, const char *field);
 bool sp_keep_member(struct reader *r, struct sp_span key);
 /* What sp_keep_member gathered, as a string number; SP_STR_FAIL when out of memory. */
 uint32_t sp_take_more(struct reader *r);
+/* Members of an object inside a record gather in buffers of their own, between begin and end. */
+struct nest {
+    struct sp_buf more, more_x;
+};
+void sp_nest_begin(struct reader *r, struct nest *n);
+bool sp_nest_end(struct reader *r, struct nest *n, uint32_t *more);
 /* The same with a warning, for a known member of a wrong type. */
 bool sp_keep_odd(struct reader *r, struct sp_span key, const char *want);
 /* A string value into a string number, or (wrong type) kept as it is with *out untouched. */

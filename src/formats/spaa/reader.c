@@ -45,6 +45,24 @@ uint32_t sp_take_more(struct reader *r)
     return s;
 }
 
+void sp_nest_begin(struct reader *r, struct nest *n)
+{
+    n->more = r->more;
+    n->more_x = r->more_x;
+    sp_buf_init(&r->more, 0);
+    sp_buf_init(&r->more_x, 0);
+}
+
+bool sp_nest_end(struct reader *r, struct nest *n, uint32_t *more)
+{
+    *more = sp_take_more(r);
+    sp_buf_free(&r->more);
+    sp_buf_free(&r->more_x);
+    r->more = n->more;
+    r->more_x = n->more_x;
+    return *more != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
+}
+
 bool sp_keep_odd(struct reader *r, struct sp_span key, const char *want)
 {
     char name[64];
@@ -221,39 +239,45 @@ static spaa_status take_line(struct reader *r, const char *p, size_t n)
     return st == SPAA_ERR_INPUT && !r->opts->strict ? SPAA_OK : st;
 }
 
-/* Lines of the view; the last one only when it is complete or nothing follows. */
+/* The complete lines of the view, and what stands behind the last newline when nothing follows it. */
+static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool last, size_t *used)
+{
+    const char *at = p, *end = p + n;
+    const uint64_t base = r->offset;
+    spaa_status st = SPAA_OK;
+    for (const char *nl; !st && (nl = memchr(at, '\n', (size_t)(end - at))); at = nl + 1) {
+        r->line++;
+        r->offset = base + (uint64_t)(at - p);
+        st = take_line(r, at, (size_t)(nl - at));
+    }
+    if (!st && at < end && last) {
+        r->line++;
+        r->offset = base + (uint64_t)(at - p);
+        st = take_line(r, at, (size_t)(end - at));
+        at = end;
+    }
+    *used = (size_t)(at - p);
+    return st;
+}
+
 static spaa_status read_lines(struct reader *r, struct sp_input *in)
 {
     const unsigned char *view;
-    size_t n, want = 1;
+    size_t n, used, want = 1;
     for (;;) {
         spaa_status st = sp_input_peek(in, want, &view, &n);
         if (st || !n)
             return st;
-        const char *p = (const char *)view, *end = p + n;
-        const char *at = p;
-        for (const char *nl; !st && (nl = memchr(at, '\n', (size_t)(end - at))); at = nl + 1) {
-            r->line++;
-            r->offset = sp_input_offset(in) + (uint64_t)(at - p);
-            st = take_line(r, at, (size_t)(nl - at));
-        }
+        r->offset = sp_input_offset(in);
+        st = view_lines(r, (const char *)view, n, n < want, &used);
         if (st)
             return st;
-        size_t rest = (size_t)(end - at);
-        sp_input_consume(in, (size_t)(at - p));
-        if (rest && (n < want || rest >= SP_LINE_MAX)) {
-            r->line++;
-            r->offset = sp_input_offset(in);
-            if (rest >= SP_LINE_MAX) {
-                sp_emit(r->d, SP_E007, sp_here(r, NULL), "a line is longer than %zu bytes", SP_LINE_MAX);
-                return SPAA_ERR_LIMIT;
-            }
-            st = take_line(r, at, rest);
-            sp_input_consume(in, rest);
-            if (st)
-                return st;
-            rest = 0;
+        size_t rest = n - used;
+        if (rest >= SP_LINE_MAX) {
+            sp_emit(r->d, SP_E007, sp_here(r, NULL), "a line is longer than %zu bytes", SP_LINE_MAX);
+            return SPAA_ERR_LIMIT;
         }
+        sp_input_consume(in, used);
         want = rest + 1 < SP_LINE_MAX / 2 ? 2 * rest + 1 : SP_LINE_MAX + 1;
     }
 }
@@ -291,7 +315,6 @@ static void reader_free(struct reader *r)
     sp_vec_free(&r->contexts);
     sp_map_free(&r->context_map);
     sp_map_free(&r->stack_map);
-    sp_vec_free(&r->links);
     sp_vec_free(&r->deferred);
     sp_vec_free(&r->deferred_lines);
 }

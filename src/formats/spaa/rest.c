@@ -77,13 +77,36 @@ static bool read_sample_context(struct reader *r, struct sp_span key, struct sp_
     return x->context != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
 }
 
-static bool read_reference(struct reader *r, uint32_t *stack)
+struct reference {
+    uint32_t stack; /* SP_NONE: not found */
+    uint32_t raw;   /* its text, where it was not found and no further record will come */
+};
+
+static bool read_reference(struct reader *r, struct reference *out)
 {
+    struct sp_json before = r->j;
     struct sp_stack_id id;
-    if (!sp_read_stack_id(r, &id))
+    if (!sp_read_stack_id(r, &id) || !sp_find_stack(r, &id, &out->stack))
         return false;
-    *stack = sp_find_stack(r, &id);
-    return true;
+    if (out->stack != SP_NONE || !r->deferred_pass)
+        return true;
+    before.scratch = r->j.scratch;
+    r->j = before;
+    return sp_read_raw(r, &out->raw);
+}
+
+/* The members of a record whose reference was not found: the reference first, so that it comes back so. */
+static uint32_t with_reference(struct reader *r, const struct reference *ref, uint32_t more)
+{
+    if (ref->raw == SP_STR_NONE || more == SP_STR_FAIL)
+        return more;
+    struct sp_str id = sp_pstr(r->p, ref->raw), rest = sp_pstr(r->p, more);
+    sp_buf_clear(&r->text);
+    sp_buf_puts(&r->text, "\"stack_id\":");
+    sp_buf_add(&r->text, id.p, id.n);
+    sp_buf_add(&r->text, ",", rest.n ? 1 : 0);
+    sp_buf_add(&r->text, rest.p, rest.n);
+    return r->text.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->text.data, r->text.len);
 }
 
 /* References that are not there (yet) make the record wait; in the last pass they are reported. */
@@ -96,7 +119,8 @@ static spaa_status settle(struct reader *r, bool missing)
     return SPAA_OK;
 }
 
-static bool sample_member(struct reader *r, struct sp_span key, struct sp_sample *x, bool *has_stack)
+static bool sample_member(struct reader *r, struct sp_span key, struct sp_sample *x, struct reference *ref,
+                          bool *has_stack)
 {
     struct sp_span s;
     if (sp_span_is(key, "type"))
@@ -115,7 +139,7 @@ static bool sample_member(struct reader *r, struct sp_span key, struct sp_sample
         return read_period(r, key, x);
     if (sp_span_is(key, "stack_id")) {
         *has_stack = true;
-        return read_reference(r, &x->stack);
+        return read_reference(r, ref);
     }
     if (sp_span_is(key, "context"))
         return read_sample_context(r, key, x);
@@ -126,56 +150,57 @@ spaa_status sp_read_sample(struct reader *r)
 {
     struct sp_sample x = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .period = SP_ABSENT,
                           .stack = SP_NONE, .event = SP_NONE};
+    struct reference ref = {SP_NONE, SP_STR_NONE};
     bool has_stack = false;
     struct sp_span key;
-    while (sp_json_key(&r->j, &key) && sample_member(r, key, &x, &has_stack))
+    while (sp_json_key(&r->j, &key) && sample_member(r, key, &x, &ref, &has_stack))
         ;
     spaa_status st = sp_json_status(r);
+    x.stack = ref.stack;
     if (!st)
-        x.more = sp_take_more(r);
+        x.more = with_reference(r, &ref, sp_take_more(r));
     if (!st && x.more == SP_STR_FAIL)
         return sp_nomem(r->d);
     if (!st)
-        st = settle(r, has_stack && x.stack == SP_NONE);
+        st = settle(r, has_stack && ref.stack == SP_NONE);
     if (!st && !r->p->samples)
         st = sp_samples_new(r->d, &r->p->samples);
     return st ? st : sp_samples_add(r->p->samples, &x);
 }
 
+static bool window_row_member(struct reader *r, struct sp_span key, struct sp_window_row *row, struct reference *ref)
+{
+    if (sp_span_is(key, "stack_id"))
+        return read_reference(r, ref);
+    if (!sp_span_is(key, "weights") || sp_json_type(&r->j) != SP_JSON_ARRAY)
+        return sp_keep_member(r, key);
+    if (!sp_read_weights(r, &row->layout))
+        return false;
+    row->first = (uint32_t)r->p->values.n;
+    for (size_t i = 0; i < r->values.n; i++)
+        if (!sp_vec_push(&r->p->values, r->values.v[i]))
+            return sp_json_fail(&r->j, "out of memory");
+    return true;
+}
+
 static bool read_window_row(struct reader *r, bool *missing)
 {
     struct sp_window_row row = {.stack = SP_NONE, .layout = SP_NONE};
-    struct sp_buf more;
-    struct sp_span key, s;
-    sp_buf_init(&more, 0);
+    struct reference ref = {SP_NONE, SP_STR_NONE};
+    struct nest n;
+    struct sp_span key;
     if (!sp_json_object(&r->j))
         return false;
-    while (sp_json_key(&r->j, &key)) {
-        bool ok;
-        if (sp_span_is(key, "stack_id")) {
-            ok = read_reference(r, &row.stack);
-            *missing = *missing || (ok && row.stack == SP_NONE);
-        } else if (sp_span_is(key, "weights") && sp_json_type(&r->j) == SP_JSON_ARRAY) {
-            ok = sp_read_weights(r, &row.layout);
-            row.first = (uint32_t)r->p->values.n;
-            for (size_t i = 0; ok && i < r->values.n; i++)
-                if (!sp_vec_push(&r->p->values, r->values.v[i]))
-                    ok = sp_json_fail(&r->j, "out of memory");
-        } else {
-            sp_buf_puts(&more, more.len ? "," : "");
-            sp_json_string(&more, key.p, key.n);
-            sp_buf_ch(&more, ':');
-            ok = sp_json_skip(&r->j, &s) && sp_json_minify(&more, s);
-        }
-        if (!ok)
-            break;
-    }
-    if (more.len)
-        row.more = more.failed ? SP_STR_FAIL : sp_profile_str(r->p, more.data, more.len);
-    sp_buf_free(&more);
-    if (row.more == SP_STR_FAIL || !sp_vec_push(&r->p->window_rows, row))
-        return sp_json_fail(&r->j, "out of memory");
-    return !r->j.error;
+    sp_nest_begin(r, &n);
+    while (sp_json_key(&r->j, &key) && window_row_member(r, key, &row, &ref))
+        ;
+    if (!sp_nest_end(r, &n, &row.more) || r->j.error)
+        return false;
+    row.stack = ref.stack;
+    row.more = with_reference(r, &ref, row.more);
+    *missing = *missing || row.stack == SP_NONE;
+    return row.more != SP_STR_FAIL &&
+           (sp_vec_push(&r->p->window_rows, row) || sp_json_fail(&r->j, "out of memory"));
 }
 
 static bool window_member(struct reader *r, struct sp_span key, struct sp_window *x, bool *missing)

@@ -46,25 +46,20 @@ static bool context_member(struct reader *r, struct sp_span key, struct sp_conte
     return sp_json_string(&r->more, name.p, name.n);
 }
 
-/* At an object that was not seen before. The members gathered for the stack itself are kept apart. */
+/* At an object that was not seen before. */
 static bool parse_context(struct reader *r, uint32_t *out)
 {
     struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = SP_NONE};
-    struct sp_buf more = r->more, more_x = r->more_x;
-    sp_buf_init(&r->more, 0);
-    sp_buf_init(&r->more_x, 0);
+    struct nest n;
     struct sp_span key;
-    if (sp_json_object(&r->j))
-        while (sp_json_key(&r->j, &key) && context_member(r, key, &c))
-            ;
-    c.more = sp_take_more(r);
-    sp_buf_free(&r->more);
-    sp_buf_free(&r->more_x);
-    r->more = more;
-    r->more_x = more_x;
-    if (r->j.error)
+    if (!sp_json_object(&r->j))
         return false;
-    *out = c.more == SP_STR_FAIL ? SP_NONE : sp_context_intern(r->p, &c);
+    sp_nest_begin(r, &n);
+    while (sp_json_key(&r->j, &key) && context_member(r, key, &c))
+        ;
+    if (!sp_nest_end(r, &n, &c.more) || r->j.error)
+        return false;
+    *out = sp_context_intern(r->p, &c);
     return *out != SP_NONE || sp_json_fail(&r->j, "out of memory");
 }
 
@@ -150,46 +145,38 @@ bool sp_metric_named(struct reader *r, struct sp_span name, uint32_t *out)
     return sp_json_fail(&r->j, r->p->metrics.n < SP_METRICS_MAX ? "out of memory" : "more than 256 metrics");
 }
 
-/* Reads "metric", "value", "unit" and others of one weight, the cursor behind its brace. */
+static bool weight_member(struct reader *r, struct sp_span key, struct sp_weight_field *f, struct sp_value *v,
+                          struct sp_span *number)
+{
+    struct sp_span s;
+    enum sp_json_type t = sp_json_type(&r->j);
+    if (sp_span_is(key, "metric") && t == SP_JSON_STRING)
+        return sp_json_string_value(&r->j, &s) && sp_metric_named(r, s, &f->metric);
+    if (sp_span_is(key, "unit") && t == SP_JSON_STRING)
+        return sp_read_str(r, key, &f->unit);
+    if (!sp_span_is(key, "value") || t != SP_JSON_NUMBER)
+        return sp_keep_member(r, key);
+    if (!sp_json_number(&r->j, number))
+        return false;
+    s = *number;
+    if (sp_parse_i64(s.p, s.p + s.n, &v->v) == s.n && v->v > SP_DECIMAL && !sp_span_is(s, "-0"))
+        return true;
+    v->v = SP_DECIMAL;
+    v->text = sp_profile_str(r->p, s.p, s.n);
+    return v->text != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
+}
+
+/* One weight, the cursor behind its brace. */
 static bool read_weight(struct reader *r, struct sp_weight_field *f, struct sp_value *v, struct sp_span *number)
 {
-    struct sp_span key, s;
-    struct sp_buf more;
-    sp_buf_init(&more, 0);
+    struct sp_span key;
+    struct nest n;
     *f = (struct sp_weight_field){SP_NONE, 0, 0};
     *v = (struct sp_value){SP_ABSENT, 0};
-    while (sp_json_key(&r->j, &key)) {
-        enum sp_json_type t = sp_json_type(&r->j);
-        if (sp_span_is(key, "metric") && t == SP_JSON_STRING) {
-            if (sp_json_string_value(&r->j, &s))
-                sp_metric_named(r, s, &f->metric);
-        } else if (sp_span_is(key, "value") && t == SP_JSON_NUMBER) {
-            if (!sp_json_number(&r->j, &s))
-                break;
-            *number = s;
-            if (sp_parse_i64(s.p, s.p + s.n, &v->v) != s.n || v->v <= SP_DECIMAL || sp_span_is(s, "-0")) {
-                v->v = SP_DECIMAL;
-                if ((v->text = sp_profile_str(r->p, s.p, s.n)) == SP_STR_FAIL)
-                    sp_json_fail(&r->j, "out of memory");
-            }
-        } else if (sp_span_is(key, "unit") && t == SP_JSON_STRING) {
-            if (sp_json_string_value(&r->j, &s) && (f->unit = sp_profile_str(r->p, s.p, s.n)) == SP_STR_FAIL)
-                sp_json_fail(&r->j, "out of memory");
-        } else {
-            sp_buf_puts(&more, more.len ? "," : "");
-            sp_json_string(&more, key.p, key.n);
-            sp_buf_ch(&more, ':');
-            if (!sp_json_skip(&r->j, &s))
-                break;
-            sp_json_minify(&more, s);
-        }
-    }
-    if (more.len)
-        f->more = more.failed ? SP_STR_FAIL : sp_profile_str(r->p, more.data, more.len);
-    sp_buf_free(&more);
-    if (f->more == SP_STR_FAIL)
-        return sp_json_fail(&r->j, "out of memory");
-    return !r->j.error;
+    sp_nest_begin(r, &n);
+    while (sp_json_key(&r->j, &key) && weight_member(r, key, f, v, number))
+        ;
+    return sp_nest_end(r, &n, &f->more) && !r->j.error;
 }
 
 /* Remembers the literals around the numbers of the list that was just read from `from` on. */
@@ -376,39 +363,31 @@ static bool keep_weights(struct reader *r, uint32_t *first)
     return true;
 }
 
+static bool exclusive_member(struct reader *r, struct sp_span key, struct stack_fields *x)
+{
+    struct sp_span id;
+    if (sp_span_is(key, "weights") && sp_json_type(&r->j) == SP_JSON_ARRAY)
+        return sp_read_weights(r, &x->exclusive_layout) && keep_weights(r, &x->exclusive_first);
+    if (!sp_span_is(key, "frame"))
+        return sp_keep_member(r, key);
+    if (!sp_read_id(r, &id))
+        return false;
+    x->exclusive_frame = sp_idmap_find(r, &r->frames, id);
+    x->exclusive_missing = x->exclusive_frame == SP_NONE;
+    return true;
+}
+
 static bool read_exclusive(struct reader *r, struct sp_span key, struct stack_fields *x)
 {
+    struct nest n;
     if (sp_json_type(&r->j) != SP_JSON_OBJECT)
         return sp_keep_odd(r, key, "an object");
     x->has_exclusive = true;
-    struct sp_buf more;
-    sp_buf_init(&more, 0);
-    struct sp_span s;
     sp_json_object(&r->j);
-    while (sp_json_key(&r->j, &key)) {
-        if (sp_span_is(key, "frame")) {
-            if (!sp_read_id(r, &s))
-                break;
-            x->exclusive_frame = sp_idmap_find(r, &r->frames, s);
-            x->exclusive_missing = x->exclusive_frame == SP_NONE;
-        } else if (sp_span_is(key, "weights") && sp_json_type(&r->j) == SP_JSON_ARRAY) {
-            if (!sp_read_weights(r, &x->exclusive_layout) || !keep_weights(r, &x->exclusive_first))
-                break;
-        } else {
-            sp_buf_puts(&more, more.len ? "," : "");
-            sp_json_string(&more, key.p, key.n);
-            sp_buf_ch(&more, ':');
-            if (!sp_json_skip(&r->j, &s))
-                break;
-            sp_json_minify(&more, s);
-        }
-    }
-    if (more.len)
-        x->exclusive_more = more.failed ? SP_STR_FAIL : sp_profile_str(r->p, more.data, more.len);
-    sp_buf_free(&more);
-    if (x->exclusive_more == SP_STR_FAIL)
-        return sp_json_fail(&r->j, "out of memory");
-    return !r->j.error;
+    sp_nest_begin(r, &n);
+    while (sp_json_key(&r->j, &key) && exclusive_member(r, key, x))
+        ;
+    return sp_nest_end(r, &n, &x->exclusive_more) && !r->j.error;
 }
 
 static bool read_related(struct reader *r, struct sp_span key, struct stack_fields *x)
@@ -418,11 +397,11 @@ static bool read_related(struct reader *r, struct sp_span key, struct stack_fiel
     x->related.first = (uint32_t)r->p->related_stacks.n;
     sp_json_array(&r->j);
     while (sp_json_item(&r->j)) {
-        struct pending_link l = {(uint32_t)r->p->related_stacks.n, {0}};
-        if (!sp_read_stack_id(r, &l.id))
+        struct sp_stack_id id;
+        if (!sp_read_stack_id(r, &id))
             return false;
         if (r->p->related_stacks.n >= SP_NONE - 1 || !sp_vec_push(&r->p->related_stacks, SP_NONE) ||
-            !sp_vec_push(&r->links, l))
+            !sp_vec_push(&r->p->related_ids, id))
             return sp_json_fail(&r->j, "out of memory");
         x->related.n++;
     }
@@ -569,7 +548,7 @@ spaa_status sp_read_stack(struct reader *r)
     struct stack_fields x = {.s = {.context = SP_NONE, .layout = SP_NONE, .type = SP_UNIFIED},
                              .exclusive_frame = SP_NONE,
                              .exclusive_layout = SP_NONE};
-    size_t frames = p->stack_frames.n, values = p->values.n, related = p->related_stacks.n, links = r->links.n;
+    size_t frames = p->stack_frames.n, values = p->values.n, related = p->related_stacks.n;
     uint32_t first = 0;
     struct sp_span key;
     x.s.first = frames;
@@ -586,7 +565,7 @@ spaa_status sp_read_stack(struct reader *r)
     if (st) {
         p->stack_frames.n = frames;
         p->related_stacks.n = related;
-        r->links.n = links;
+        p->related_ids.n = related;
     }
     if (st || x.s.exclusive <= SP_EXCLUSIVE_SAME)
         p->values.n = values;

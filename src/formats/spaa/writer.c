@@ -23,6 +23,8 @@ struct frame_text {
     uint8_t n;
 };
 
+#define VALUE_KEY ",\"value\":"
+
 struct writer {
     struct sp_profile *p;
     struct sp_output *out;
@@ -309,7 +311,7 @@ static bool prepare_fields(struct writer *w)
         return false;
     for (size_t i = 0; i < p->layout_fields.n; i++) {
         str_member(w, "{\"metric\":", "metric", p->metrics.v[p->layout_fields.v[i].metric].name);
-        sp_buf_puts(&w->b, ",\"value\":");
+        sp_buf_puts(&w->b, VALUE_KEY);
         if (!keep_piece(w, &w->fields[i]))
             return false;
     }
@@ -343,9 +345,7 @@ static void write_value(struct writer *w, int64_t v, struct sp_str text)
 {
     if (v == SP_DECIMAL)
         sp_buf_add(&w->b, text.p, text.n);
-    else if (v == SP_ABSENT)
-        sp_buf_add(&w->b, "null", 4);
-    else
+    else if (v != SP_ABSENT)
         sp_buf_i64(&w->b, v);
 }
 
@@ -360,8 +360,10 @@ static void write_weights(struct writer *w, uint32_t layout, uint32_t stack, con
         const struct sp_weight_field *f = &p->layout_fields.v[l->first + i];
         if (i)
             sp_buf_ch(&w->b, ',');
-        sp_buf_add(&w->b, w->fields[l->first + i].p, w->fields[l->first + i].n);
         int64_t value = v ? v[i].v : sp_weight(p, stack, f->metric);
+        /* A weight without a value (a damaged record) has no such member. */
+        uint32_t lead = w->fields[l->first + i].n - (value == SP_ABSENT ? (uint32_t)strlen(VALUE_KEY) : 0);
+        sp_buf_add(&w->b, w->fields[l->first + i].p, lead);
         struct sp_str text = {"", 0};
         if (value == SP_DECIMAL)
             text = v ? sp_pstr(p, v[i].text) : sp_weight_text(p, stack, f->metric);
@@ -372,13 +374,10 @@ static void write_weights(struct writer *w, uint32_t layout, uint32_t stack, con
     }
 }
 
-static void write_id(struct writer *w, uint32_t stack)
+static void write_this_id(struct writer *w, const struct sp_stack_id *id)
 {
-    const struct sp_stack_id *id = stack == SP_NONE ? NULL : &w->p->ids.v[stack];
     char t[34];
-    if (!id) {
-        sp_buf_add(&w->b, "null", 4);
-    } else if (id->text == SP_STR_NONE) {
+    if (id->text == SP_STR_NONE) {
         t[0] = '"';
         size_t n = sp_stack_id_text(id, t + 1);
         t[n + 1] = '"';
@@ -389,6 +388,11 @@ static void write_id(struct writer *w, uint32_t stack)
         struct sp_str s = sp_pstr(w->p, id->text);
         sp_json_string(&w->b, s.p, s.n);
     }
+}
+
+static void write_id(struct writer *w, uint32_t stack)
+{
+    write_this_id(w, &w->p->ids.v[stack]);
 }
 
 static void write_frame_list(struct writer *w, uint32_t stack)
@@ -448,7 +452,11 @@ static spaa_status write_stack(struct writer *w, uint32_t n)
         for (uint32_t i = 0; i < r->n; i++) {
             if (i)
                 sp_buf_ch(&w->b, ',');
-            write_id(w, p->related_stacks.v[r->first + i]);
+            uint32_t other = p->related_stacks.v[r->first + i];
+            if (other == SP_NONE)
+                write_this_id(w, &p->related_ids.v[r->first + i]);
+            else
+                write_id(w, other);
         }
         sp_buf_ch(&w->b, ']');
     }

@@ -23,6 +23,7 @@
 #define SHAPE_BYTES   512
 #define SHAPE_VALUES  8
 #define RELATED       16
+#define OTHERS        8
 #define PLAIN_DIGITS  18 /* fit in 64 bits */
 
 struct context {
@@ -54,7 +55,8 @@ struct line {
     const char *p, *end, *limit; /* limit: of what is readable */
     struct sp_span id, weights, related[RELATED];
     struct sp_fp fp;
-    unsigned nrelated;
+    struct sp_span others[OTHERS]; /* keys of somebody's own */
+    unsigned nrelated, nothers;
     size_t nframes;
     int type;
     const struct context *context;
@@ -337,6 +339,42 @@ static bool look_ahead(struct sp_validator *v, struct line *l)
     return true;
 }
 
+/* A number without sign and exponent. */
+static bool take_number(struct line *l, struct sp_span *out)
+{
+    const char *from = l->p, *p = from;
+    while ((unsigned char)(*p - '0') <= 9)
+        p++;
+    if (p == from || (*from == '0' && p - from > 1))
+        return false;
+    if (*p == '.') {
+        const char *fraction = ++p;
+        while ((unsigned char)(*p - '0') <= 9)
+            p++;
+        if (p == fraction)
+            return false;
+    }
+    *out = (struct sp_span){from, (size_t)(p - from)};
+    l->p = p;
+    return *p == ',' || *p == '}';
+}
+
+/* A key of somebody's own with a value that holds no keys; the quote of the key is taken. */
+static bool take_other(struct line *l)
+{
+    struct sp_span key, value;
+    if (l->limit - l->p < 2 || memcmp(l->p, "x_", 2) != 0 || l->nothers == OTHERS || !take_text(l, &key) ||
+        !TAKE(l, ":"))
+        return false;
+    for (unsigned i = 0; i < l->nothers; i++)
+        if (l->others[i].n == key.n && memcmp(l->others[i].p, key.p, key.n) == 0)
+            return false;
+    l->others[l->nothers++] = key;
+    if (TAKE(l, "\""))
+        return take_text(l, &value);
+    return TAKE(l, "true") || TAKE(l, "false") || TAKE(l, "null") || take_number(l, &value);
+}
+
 enum { ID = 1, FRAME_LIST = 2, TYPE = 4, CONTEXT = 8, WEIGHTS = 16, EXCLUSIVE = 32, LINKS = 64 };
 
 /* The members up to the closing brace; *seen: which there were. */
@@ -359,6 +397,8 @@ static bool take_stack_members(struct sp_validator *v, struct line *l, unsigned 
             what = EXCLUSIVE, ok = take_exclusive(v, l);
         else if (TAKE(l, "related_stacks\":["))
             what = LINKS, ok = take_related(l);
+        else
+            ok = take_other(l);
         if (!ok || *seen & what)
             return false;
         *seen |= what;
@@ -434,26 +474,6 @@ static bool stack_line(struct sp_validator *v, struct line *l)
     return true;
 }
 
-/* A number without sign and exponent. */
-static bool take_number(struct line *l, struct sp_span *out)
-{
-    const char *from = l->p, *p = from;
-    while ((unsigned char)(*p - '0') <= 9)
-        p++;
-    if (p == from || (*from == '0' && p - from > 1))
-        return false;
-    if (*p == '.') {
-        const char *fraction = ++p;
-        while ((unsigned char)(*p - '0') <= 9)
-            p++;
-        if (p == fraction)
-            return false;
-    }
-    *out = (struct sp_span){from, (size_t)(p - from)};
-    l->p = p;
-    return *p == ',' || *p == '}';
-}
-
 struct sample {
     struct sp_span timestamp, tid, event, period, stack, other;
 };
@@ -480,6 +500,8 @@ static bool take_sample_members(struct line *l, struct sample *s)
             what = 64, ok = take_text(l, &s->stack);
         else if (TAKE(l, "context\":{}"))
             what = 128, ok = true;
+        else
+            ok = take_other(l);
         if (!ok || seen & what)
             return false;
         seen |= what;
@@ -514,7 +536,16 @@ bool sp_fast_line(struct sp_validator *v, const char *p, size_t n, const char *l
 {
     if (!v->header.events_known || v->header.order == SP_ORDER_UNKNOWN)
         return false;
-    struct line l = {.p = p, .end = p + n, .limit = limit};
+    struct line l;
+    l.p = p;
+    l.end = p + n;
+    l.limit = limit;
+    l.nrelated = l.nothers = 0;
+    l.nframes = 0;
+    l.type = SP_UNIFIED;
+    l.context = NULL;
+    l.shape = NULL;
+    l.exclusive = false;
     if (TAKE(&l, "{\"type\":\"stack\""))
         return stack_line(v, &l);
     return TAKE(&l, "{\"type\":\"sample\"") && sample_line(v, &l);

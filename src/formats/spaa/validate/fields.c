@@ -22,7 +22,7 @@ const char *const sp_stack_id_modes[] = {"content_addressable", "local", NULL};
 static const struct sp_field fields[SP_FIELDS] = {
 #define SP_TABLE(t, where, begin)
 #define SP_FIELD(t, key, need, kind, fn)                                                                     \
-    {.table = SP_T_##t, .name = #key, .must = need, kind, .check = sp_check_##fn},
+    {.table = SP_T_##t, .name = #key, .length = sizeof #key - 1, .must = need, kind, .check = sp_check_##fn},
 #include "formats/spaa/validate/fields.def"
 #undef SP_TABLE
 #undef SP_FIELD
@@ -45,7 +45,7 @@ void sp_fields_init(struct sp_validator *v)
     }
     v->first_field[SP_TABLES] = SP_FIELDS;
     for (int i = 0; i < SP_FIELDS; i++)
-        v->field_keys[i] = sp_fingerprint(fields[i].name, strlen(fields[i].name));
+        v->field_keys[i] = sp_fingerprint(fields[i].name, fields[i].length);
 }
 
 bool sp_field_known(const struct sp_validator *v, enum sp_table table, struct sp_fp key)
@@ -246,7 +246,7 @@ void sp_check_table(struct sp_validator *v, enum sp_table table, const char *at,
         bool there = m < first + n;
         if (!there && (!f->must || (!v->whole && at == v->text)))
             continue;
-        size_t cut = sp_path_push(v, f->name, strlen(f->name));
+        size_t cut = sp_path_push(v, f->name, f->length);
         if (there)
             check_value(v, f, v->members.v[m].raw);
         else

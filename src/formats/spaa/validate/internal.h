@@ -51,7 +51,7 @@ struct sp_validator;
 struct sp_value;
 
 struct sp_field {
-    unsigned char table, type, inner; /* inner: the table of the objects in it */
+    unsigned char table, type, inner, length; /* inner: the table of the objects in it; length: of the name */
     bool must;
     const char *name;
     const char *const *names; /* of an enumeration */
@@ -144,10 +144,10 @@ struct sp_header_state {
 struct sp_stack_state { /* of the stack record that is being read; windows borrow its weights */
     uint32_t entry, event, thread;
     int type;
-    bool has_weights, has_exclusive_weights, first_known, last_known, exclusive_known;
+    bool has_weights, has_exclusive_weights, leaf_known, exclusive_known;
     unsigned kinds; /* enum sp_id_bits of the frames, or-ed */
     size_t frames;
-    struct sp_fp first, last, exclusive_frame;
+    struct sp_fp leaf, exclusive_frame;
     const char *exclusive_at, *weights_at, *exclusive_weights_at;
     uint64_t findings;     /* before the context */
     SP_VEC(uint32_t) list; /* entries of the frames, SP_ID_NONE where not defined (yet) */

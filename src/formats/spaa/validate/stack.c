@@ -12,7 +12,7 @@ void sp_begin_stack(struct sp_validator *v)
     s->type = SP_UNIFIED;
     s->kinds = 0;
     s->frames = s->list.n = s->weights.n = s->exclusive.n = 0;
-    s->first_known = s->last_known = s->exclusive_known = s->has_exclusive_weights = false;
+    s->leaf_known = s->exclusive_known = s->has_exclusive_weights = false;
     s->exclusive_at = s->exclusive_weights_at = NULL;
 }
 
@@ -22,26 +22,32 @@ void sp_check_stack_id(struct sp_validator *v, const struct sp_value *x)
     v->stack.entry = sp_define(v, &v->stacks, x, &fresh);
 }
 
+/* The entry of a defined frame, its bits or-ed into *bits; SP_ID_NONE where there is none (yet). */
+static uint32_t frame_entry(struct sp_validator *v, const struct sp_value *x, unsigned *bits)
+{
+    const struct sp_ids *t = &v->frames;
+    uint32_t small = sp_small_id(x->text.p, x->text.n);
+    if (small < t->nnumbers && t->briefs[small].bits) {
+        *bits |= t->briefs[small].bits;
+        return t->numbers[small] - 1;
+    }
+    uint32_t e = sp_refer(v, &v->frames, x->text, x->raw.p, SP_REF_STACK_FRAME, x->index);
+    if (e == SP_ID_NONE || !(t->v[e].bits & SP_ID_DEFINED))
+        return SP_ID_NONE;
+    *bits |= (unsigned)t->v[e].bits;
+    return e;
+}
+
 void sp_check_stack_frame(struct sp_validator *v, const struct sp_value *x)
 {
     struct sp_stack_state *s = &v->stack;
-    uint32_t e = SP_ID_NONE;
-    struct sp_fp fp = {0, 0};
-    if (x->text.p) {
-        e = sp_refer(v, &v->frames, x->text, x->raw.p, SP_REF_STACK_FRAME, x->index);
-        fp = e == SP_ID_NONE ? sp_fingerprint(x->text.p, x->text.n) : v->frames.v[e].fp;
+    bool leaf = v->header.order == SP_ROOT_FIRST || !s->frames;
+    uint32_t e = x->text.p ? frame_entry(v, x, &s->kinds) : SP_ID_NONE;
+    if (leaf) { /* so far */
+        s->leaf_known = x->text.p != NULL;
+        s->leaf = s->leaf_known ? sp_fingerprint(x->text.p, x->text.n) : (struct sp_fp){0, 0};
     }
-    if (!s->frames) {
-        s->first = fp;
-        s->first_known = x->text.p;
-    }
-    s->last = fp;
-    s->last_known = x->text.p;
     s->frames++;
-    if (e != SP_ID_NONE && v->frames.v[e].bits & SP_ID_DEFINED)
-        s->kinds |= (unsigned)v->frames.v[e].bits;
-    else
-        e = SP_ID_NONE;
     if (s->list.n < FRAMES_MAX && !sp_vec_push(&s->list, e))
         v->status = sp_nomem(v->d);
 }
@@ -245,9 +251,7 @@ static void check_leaf(struct sp_validator *v)
     bool first = v->header.order == SP_LEAF_FIRST;
     if (!s->exclusive_known || v->header.order == SP_ORDER_UNKNOWN)
         return;
-    if (s->frames && !(first ? s->first_known : s->last_known))
-        return;
-    if (s->frames && sp_fp_equal(s->exclusive_frame, first ? s->first : s->last))
+    if (s->frames && (!s->leaf_known || sp_fp_equal(s->exclusive_frame, s->leaf)))
         return;
     size_t cut = sp_path_push(v, "exclusive.frame", 15);
     sp_report(v, SP_E116, s->exclusive_at, s->frames ? "it is not the %s frame" : "there are no frames",

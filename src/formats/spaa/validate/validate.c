@@ -25,14 +25,10 @@ static const struct {
 static void emit(struct sp_validator *v, enum sp_code code, struct sp_where where, const char *text)
 {
     v->findings++;
-    if (*text) {
+    if (*text)
         sp_emit(v->d, code, where, "%s", text);
-        return;
-    }
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-zero-length"
-    sp_emit(v->d, code, where, "");
-#pragma GCC diagnostic pop
+    else
+        sp_emit(v->d, code, where, " "); /* the title says it all */
 }
 
 /* Findings beyond those that are kept are counted, without the cost of their words. */

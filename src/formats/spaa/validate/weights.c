@@ -143,8 +143,11 @@ static void check_one(struct sp_validator *v, const struct sp_event *event, size
     size_t cut = sp_path_item(v, i);
     bool primary = event && event->has_primary && sp_fp_equal(w->metric, event->primary);
     if (w->value.p && sp_decimal_is_zero(w->value) &&
-        (w->classes & SP_METRIC_PERIOD || (primary && w->classes & SP_METRIC_OBSERVATIONS)))
+        (w->classes & SP_METRIC_PERIOD || (primary && w->classes & SP_METRIC_OBSERVATIONS))) {
+        size_t item = sp_path_push(v, "value", 5);
         sp_report(v, SP_W203, w->value.p, "%.*s is 0", SP_CLIP(w->name));
+        sp_path_cut(v, item);
+    }
     if (w->classes & SP_METRIC_CPU_TIME && !w->derivation && !v->header.derivation &&
         !(event && event->derivation))
         sp_report_title(v, SP_W214, w->raw.p);

@@ -1,0 +1,47 @@
+/*
+ * What the files behind the public interface (include/spaa/) share. Nothing else includes this.
+ *
+ * The public functions are thin: they check what comes from outside, call the layers, and hand over the
+ * diagnostics. Whatever a call says is collected apart and delivered at its end, so that a caller's
+ * diagnostics are touched by one function only (sp_api_deliver).
+ */
+#ifndef SP_API_H
+#define SP_API_H
+
+#include "formats/format.h"
+#include "spaa/spaa.h"
+
+struct spaa_diagnostics {
+    struct sp_diags d;
+};
+
+struct spaa_profile {
+    struct sp_profile *p;
+    const struct spaa_format *format;
+    /* The profile and its samples report here as long as they live; emptied at the end of each call. */
+    struct sp_diags diags;
+};
+
+/* Appends what d holds to *to (which may have to be made), and empties d. Returns st. */
+spaa_status sp_api_deliver(struct sp_diags *d, struct spaa_diagnostics **to, spaa_status st);
+/* Reports a slip of the caller; returns SPAA_ERR_USAGE. */
+spaa_status sp_api_usage(struct sp_diags *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * The caller's option structure into one of ours, zeroed first. `from` NULL: the defaults. Members we do
+ * not know are refused unless zero.
+ */
+spaa_status sp_api_options(void *to, size_t size, const void *from, struct sp_diags *d);
+/* Our result into the caller's structure, as much as its size says; SPAA_ERR_USAGE when that is none. */
+spaa_status sp_api_result(void *to, const void *from, size_t size);
+
+/* The position of a value among names (NULL: `otherwise`); false: reported. */
+bool sp_api_choice(struct sp_diags *d, const char *option, const char *value, const char *const *names,
+                   int otherwise, int *out);
+/* Options of a format, checked: *out is the caller's to free. */
+spaa_status sp_api_own(struct sp_diags *d, const struct spaa_format *f, unsigned when,
+                       const struct spaa_format_option *own, size_t n, struct sp_own_opt **out);
+/* A string of the profile; NULL where absent. */
+const char *sp_api_str(const struct sp_profile *p, uint32_t s);
+
+#endif
