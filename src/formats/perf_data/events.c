@@ -199,7 +199,8 @@ static spaa_status add_event(struct sp_pd *pd, struct sp_pd_attr *a)
         .unit = unit ? sp_profile_cstr(p, unit) : SP_STR_NONE,
     };
     char digits[20];
-    uint32_t rate = sp_profile_str(p, digits, sp_u64_text(a->period, digits));
+    /* Members of a group that only their leader samples have none. */
+    uint32_t rate = a->period ? sp_profile_str(p, digits, sp_u64_text(a->period, digits)) : SP_STR_NONE;
     if (e.mode == SP_FREQUENCY)
         e.frequency_hz = rate;
     else if (e.mode == SP_PERIOD)

@@ -102,6 +102,8 @@ spaa_status sp_pd_build_id_record(struct sp_pd *pd, const unsigned char *p, size
     b.hex = sp_arena_dup(&pd->arena, hex, 2 * len);
     if (!b.hex)
         return sp_nomem(pd->d);
+    if (sp_pd_build_id_of(pd, b.path.p, b.path.n))
+        return SPAA_OK;
     if (pd->build_ids.n >= SP_MAP_NONE - 1 || !sp_vec_push(&pd->build_ids, b) ||
         !sp_map_add(&pd->build_id_map, sp_hash64(b.path.p, b.path.n), (uint32_t)pd->build_ids.n - 1))
         return sp_nomem(pd->d);

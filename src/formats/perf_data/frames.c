@@ -57,6 +57,7 @@ struct sp_pd_frames {
     struct sp_pd_maps kernel_maps;
     uint32_t kernel, guest_kernel, guest_user, hypervisor;
     uint64_t kernel_text; /* address of _text in the recording; 0: unknown */
+    char kernel_id[2 * 20 + 1];
     struct sp_buf text;
 };
 
@@ -118,9 +119,12 @@ uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
     struct dso d = {.kind = DSO_FILE};
     if (is_anonymous(path)) {
         d.kind = DSO_ANONYMOUS;
-        d.pid = m->pid;
         d.name = "[anon]";
-        d.path = TEXT("//anon");
+        d.path = TEXT("");
+        if (!m->data) {
+            d.pid = m->pid;
+            d.path = TEXT("//anon");
+        }
         return intern_dso(f, &d);
     }
     size_t cut = sizeof deleted - 1;
@@ -192,6 +196,8 @@ static spaa_status take_kernel_map(struct sp_pd_frames *f, const unsigned char *
         starts(m.path, "[kernel]")) {
         if (!f->kernel_text)
             f->kernel_text = m.pgoff ? m.pgoff : m.start;
+        if (m.build_id)
+            sp_pd_hex(m.build_id, m.build_id_size, f->kernel_id);
         return SPAA_OK;
     }
     d.kind = DSO_MODULE;
@@ -217,7 +223,7 @@ spaa_status sp_pd_frames_kernel(struct sp_pd_frames *f)
     struct dso guest_kernel = {.kind = DSO_FOREIGN, .path = TEXT("[guest.kernel]"), .is_kernel = true};
     struct dso guest_user = {.kind = DSO_FOREIGN, .path = TEXT("[guest]")};
     struct dso hypervisor = {.kind = DSO_FOREIGN, .path = TEXT("[hypervisor]")};
-    kernel.build_id = sp_pd_build_id_of(f->pd, kernel.path.p, kernel.path.n);
+    kernel.build_id = f->kernel_id[0] ? f->kernel_id : sp_pd_build_id_of(f->pd, kernel.path.p, kernel.path.n);
     f->kernel = intern_dso(f, &kernel);
     f->guest_kernel = intern_dso(f, &guest_kernel);
     f->guest_user = intern_dso(f, &guest_user);
@@ -273,6 +279,10 @@ static spaa_status open_dso(struct sp_pd_frames *f, struct dso *d, uint64_t addr
         key.kind = SP_MODULE_FILE;
         break;
     case DSO_ANONYMOUS:
+        if (!d->path.n) /* data: no code there */
+            return SPAA_OK;
+        key.kind = SP_MODULE_JIT;
+        break;
     case DSO_UNMAPPED:
         key.kind = SP_MODULE_JIT;
         break;

@@ -1,14 +1,17 @@
 /*
  * The table of keys: samples that are one stack, found by hash and compared whole.
  *
- * A key's callchain stays where it is in the input. While the input streams through the caches, the
- * table falls out of them; so samples come in batches, and what a look-up will touch is asked for one
- * step ahead: the slot, then the key, then its callchain.
+ * A key's callchain stays where it is in the input, but for the first ones, which are copied to lie
+ * close together. While the input streams through the caches, the table falls out of them; so samples
+ * come in batches, and what a look-up will touch is asked for one step ahead: the slot, then the key,
+ * then its callchain.
  */
 #include "formats/perf_data/perf_data.h"
 
 #include "base/hash.h"
 #include "model/samples.h"
+
+#define COPIED ((size_t)16 << 20) /* bytes of callchains */
 
 void sp_pd_sample_hash(const struct sp_pd *pd, struct sp_pd_sample *s)
 {
@@ -44,7 +47,7 @@ static uint32_t new_key(struct sp_pd *pd, const struct sp_pd_sample *s, int32_t 
                               .cpu = cpu,
                               .mode = s->mode,
                               .stack = SP_NONE};
-    if (copy && s->n) {
+    if (s->n && (copy || pd->arena.total < COPIED)) {
         fresh.chain = (unsigned char *)sp_arena_dup(&pd->arena, s->chain, (size_t)s->n * 8);
         if (!fresh.chain)
             return SP_NONE;

@@ -72,6 +72,7 @@ enum {
     PD_MODE_GUEST_KERNEL = 4,
     PD_MODE_GUEST_USER = 5,
     PD_MISC_EXEC = 1 << 13,     /* COMM: by exec; FORK: made up by perf, maps follow */
+    PD_MISC_DATA = 1 << 13,     /* MMAP, MMAP2: not executable */
     PD_MISC_BUILD_ID = 1 << 14, /* MMAP2 carries a build-id instead of the inode */
     PD_MISC_BUILD_ID_SIZE = 1 << 15,
     PD_MISC_LOST_BPF = 1 << 15, /* LOST_SAMPLES: filtered out on purpose */
@@ -366,6 +367,8 @@ const char *sp_pd_hex(const unsigned char *p, size_t n, char *out);
 bool sp_pd_next(struct sp_pd *pd, const struct sp_pd_range *range, struct sp_pd_record *r, bool report);
 const unsigned char *sp_pd_at(const struct sp_pd *pd, uint64_t pos); /* a record seen before */
 spaa_status sp_pd_pass1(struct sp_pd *pd);
+/* The user callchain that was recorded later under this cookie, or NULL. */
+const struct sp_pd_deferred *sp_pd_find_deferred(const struct sp_pd *pd, uint64_t cookie, int32_t tid);
 /* The words of a position for messages: an offset in the input where there is one. */
 struct sp_where sp_pd_where(uint64_t pos);
 
@@ -386,6 +389,7 @@ struct sp_pd_mmap {
     const unsigned char *build_id; /* build_id_size bytes, or NULL */
     size_t build_id_size;
     bool kernel, guest;
+    bool data; /* not executable */
 };
 bool sp_pd_mmap_read(const struct sp_pd *pd, const unsigned char *rec, struct sp_pd_mmap *out);
 bool sp_pd_is_fork(const struct sp_pd *pd, const unsigned char *rec, uint64_t time, int32_t *pid,
@@ -424,9 +428,10 @@ struct sp_pd_map {
 };
 struct sp_pd_maps {
     SP_VEC(struct sp_pd_map) list; /* ascending */
-    uint32_t refs;
+    size_t copied;                 /* how many came from another set */
+    uint32_t refs;                 /* processes that share it */
 };
-#define SP_PD_MAPS_MAX ((size_t)1 << 20) /* per process; Linux allows 65,530 unless told otherwise */
+#define SP_PD_MAPS_MAX ((size_t)1 << 17) /* per process; Linux allows 65,530 unless told otherwise */
 enum sp_pd_put { SP_PD_PUT, SP_PD_PUT_FULL, SP_PD_PUT_NOMEM };
 enum sp_pd_put sp_pd_maps_put(struct sp_pd_maps *maps, struct sp_pd_map add);
 void sp_pd_maps_forget(struct sp_pd_maps *maps, uint32_t image); /* those mapped before this image */

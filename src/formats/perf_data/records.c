@@ -218,9 +218,13 @@ static spaa_status attr_record(struct sp_pd *pd, const struct sp_pd_record *r)
         sp_emit(pd->d, SP_E007, sp_pd_where(r->pos), "more than %u events", SP_PD_ATTRS);
         return SPAA_ERR_LIMIT;
     }
+    /* `perf inject` repeats what it reads. */
+    size_t first = 8 + attr_size;
+    if (first + 8 <= r->size && sp_pd_find_id(pd, sp_pd_u64(r->p + first, pd->swap)) != SP_NONE)
+        return SPAA_OK;
     if (!sp_vec_push(&pd->attrs, attr))
         return sp_nomem(pd->d);
-    for (size_t at = 8 + attr_size; at + 8 <= r->size && pd->ids.n < SP_PD_IDS; at += 8)
+    for (size_t at = first; at + 8 <= r->size && pd->ids.n < SP_PD_IDS; at += 8)
         if (!sp_pd_add_id(pd, sp_pd_u64(r->p + at, pd->swap), (uint32_t)pd->attrs.n - 1))
             return sp_nomem(pd->d);
     return SPAA_OK;
@@ -246,6 +250,15 @@ static spaa_status event_type_record(struct sp_pd *pd, const struct sp_pd_record
     return sp_vec_push(&pd->event_types, t) ? SPAA_OK : sp_nomem(pd->d);
 }
 
+const struct sp_pd_deferred *sp_pd_find_deferred(const struct sp_pd *pd, uint64_t cookie, int32_t tid)
+{
+    struct sp_probe at = sp_map_probe(&pd->deferred_map, sp_hash_mix(cookie, (uint32_t)tid));
+    for (uint32_t i; (i = sp_map_next(&pd->deferred_map, &at)) != SP_MAP_NONE;)
+        if (pd->deferred.v[i].cookie == cookie && pd->deferred.v[i].tid == tid)
+            return &pd->deferred.v[i];
+    return NULL;
+}
+
 static spaa_status deferred_record(struct sp_pd *pd, const struct sp_pd_record *r)
 {
     if (r->size < 24 || sp_pd_u64(r->p + 16, pd->swap) > (r->size - 24) / 8) {
@@ -261,6 +274,8 @@ static spaa_status deferred_record(struct sp_pd *pd, const struct sp_pd_record *
     if (plan && plan->t_tid && r->size >= 24 + (size_t)c.n * 8 + plan->t_size)
         c.tid = sp_pd_i32(r->p + r->size - plan->t_tid + 4, pd->swap);
     uint64_t hash = sp_hash_mix(c.cookie, (uint32_t)c.tid);
+    if (sp_pd_find_deferred(pd, c.cookie, c.tid))
+        return SPAA_OK;
     if (pd->deferred.n >= SP_MAP_NONE - 1 || !sp_vec_push(&pd->deferred, c) ||
         !sp_map_add(&pd->deferred_map, hash, (uint32_t)pd->deferred.n - 1))
         return sp_nomem(pd->d);

@@ -16,6 +16,13 @@ struct live {
     uint32_t version, image; /* execs so far */
     bool stale;              /* maps of the image before are still there */
     size_t next, end;        /* its keys not yet resolved, in `order` */
+    uint32_t pending;        /* changes still to come that need its maps */
+};
+
+/* What a sideband record does to maps. */
+struct change {
+    enum { NOTHING, MAP, FORK, EXEC } what;
+    uint32_t process, parent; /* parent: of a fork, or SP_NONE */
 };
 
 struct slot {
@@ -29,19 +36,23 @@ struct replay {
     struct slot *order; /* keys by process and version */
     uint32_t samples_metric;
     struct sp_pd_frame_list list;
+    size_t copied; /* maps in sets that were copied and are still there: what forks can multiply */
     bool full;
 };
 
-static void unref(struct sp_pd_maps *maps)
+#define COPIES_MAX ((size_t)8 << 20)
+
+static void unref(struct replay *rp, struct sp_pd_maps *maps)
 {
     if (!maps || --maps->refs)
         return;
+    rp->copied -= maps->copied;
     sp_vec_free(&maps->list);
     free(maps);
 }
 
-/* A set of the process's own that may be changed; NULL: out of memory. */
-static struct sp_pd_maps *own_maps(struct live *l)
+/* A set of the process's own that may be changed; NULL: out of memory. Beyond the cap it starts empty. */
+static struct sp_pd_maps *own_maps(struct replay *rp, struct live *l)
 {
     if (l->maps && l->maps->refs == 1)
         return l->maps;
@@ -49,16 +60,20 @@ static struct sp_pd_maps *own_maps(struct live *l)
     if (!copy)
         return NULL;
     copy->refs = 1;
-    if (l->maps) {
-        if (!sp_vec_reserve(&copy->list, l->maps->list.n)) {
-            free(copy);
-            return NULL;
-        }
-        if (l->maps->list.n)
-            memcpy(copy->list.v, l->maps->list.v, l->maps->list.n * sizeof *copy->list.v);
-        copy->list.n = l->maps->list.n;
+    size_t n = l->maps ? l->maps->list.n : 0;
+    if (n > COPIES_MAX - rp->copied) {
+        rp->full = true;
+        n = 0;
     }
-    unref(l->maps);
+    if (!sp_vec_reserve(&copy->list, n)) {
+        free(copy);
+        return NULL;
+    }
+    if (n)
+        memcpy(copy->list.v, l->maps->list.v, n * sizeof *copy->list.v);
+    copy->list.n = copy->copied = n;
+    rp->copied += n;
+    unref(rp, l->maps);
     return l->maps = copy;
 }
 
@@ -162,70 +177,97 @@ static spaa_status advance(struct replay *rp, uint32_t process, uint64_t time)
     return st;
 }
 
-static spaa_status replay_mmap(struct replay *rp, const unsigned char *rec, uint64_t pos)
+static spaa_status replay_mmap(struct replay *rp, struct live *l, const unsigned char *rec)
 {
     struct sp_pd *pd = rp->pd;
     struct sp_pd_mmap m;
     if (!sp_pd_mmap_read(pd, rec, &m))
         return SPAA_OK;
-    struct live *l = &rp->live[sp_pd_process_find(pd, m.pid)];
-    if (l->next >= l->end && !m.len)
-        return SPAA_OK;
     uint64_t end = m.start + m.len < m.start ? UINT64_MAX : m.start + m.len;
     struct sp_pd_map map = {m.start, end, m.pgoff, sp_pd_frames_dso(rp->frames, &m), l->image};
-    struct sp_pd_maps *maps = own_maps(l);
+    struct sp_pd_maps *maps = own_maps(rp, l);
     if (maps && l->stale && strcmp(m.path.p, "[vdso]") == 0) {
         sp_pd_maps_forget(maps, l->image);
         l->stale = false;
     }
     enum sp_pd_put put = map.dso == SP_NONE || !maps ? SP_PD_PUT_NOMEM : sp_pd_maps_put(maps, map);
-    if (put == SP_PD_PUT_NOMEM)
-        return sp_nomem(pd->d);
-    if (put == SP_PD_PUT_FULL && !rp->full) {
-        rp->full = true;
-        sp_emit(pd->d, SP_E007, sp_pd_where(pos), "more than %zu maps in process %d", SP_PD_MAPS_MAX, m.pid);
-    }
-    return SPAA_OK;
+    rp->full |= put == SP_PD_PUT_FULL;
+    return put == SP_PD_PUT_NOMEM ? sp_nomem(pd->d) : SPAA_OK;
 }
 
 /* A fork whose parent has no maps on record leaves the child's as they are. */
-static void replay_fork(struct replay *rp, int32_t pid, int32_t ppid)
+static void replay_fork(struct replay *rp, struct live *child, const struct live *parent)
 {
-    uint32_t parent = sp_pd_process_find(rp->pd, ppid);
-    struct live *child = &rp->live[sp_pd_process_find(rp->pd, pid)];
-    if (parent == SP_NONE || !rp->live[parent].maps || rp->live[parent].maps == child->maps)
+    if (!parent->maps || parent->maps == child->maps)
         return;
-    unref(child->maps);
-    child->maps = rp->live[parent].maps;
+    unref(rp, child->maps);
+    child->maps = parent->maps;
     child->maps->refs++;
-    child->image = rp->live[parent].image;
-    child->stale = rp->live[parent].stale;
+    child->image = parent->image;
+    child->stale = parent->stale;
+}
+
+static struct change read_change(const struct sp_pd *pd, const struct sp_pd_side *side)
+{
+    const unsigned char *rec = sp_pd_at(pd, side->pos);
+    uint32_t type = sp_pd_u32(rec, pd->swap);
+    int32_t pid = sp_pd_i32(rec + 8, pd->swap), ppid = 0;
+    struct change c = {.what = MAP, .parent = SP_NONE};
+    if (type == PD_COMM)
+        c.what = sp_pd_u16(rec + 4, pd->swap) & PD_MISC_EXEC ? EXEC : NOTHING;
+    else if (type == PD_FORK)
+        c.what = sp_pd_is_fork(pd, rec, side->time, &pid, &ppid) ? FORK : NOTHING;
+    if (c.what == NOTHING)
+        return c;
+    c.process = sp_pd_process_find(pd, pid);
+    if (c.what == FORK)
+        c.parent = sp_pd_process_find(pd, ppid);
+    return c;
+}
+
+/* A change is done: a process that nothing more happens to gives its maps back. */
+static spaa_status retire(struct replay *rp, uint32_t process)
+{
+    struct live *l = &rp->live[process];
+    if (--l->pending)
+        return SPAA_OK;
+    spaa_status st = resolve_process(rp, l, UINT32_MAX);
+    unref(rp, l->maps);
+    l->maps = NULL;
+    return st;
 }
 
 static spaa_status replay_side(struct replay *rp, const struct sp_pd_side *side)
 {
-    struct sp_pd *pd = rp->pd;
-    const unsigned char *rec = sp_pd_at(pd, side->pos);
-    uint32_t type = sp_pd_u32(rec, pd->swap);
-    int32_t pid = sp_pd_i32(rec + 8, pd->swap), ppid = 0;
-    bool exec = type == PD_COMM && sp_pd_u16(rec + 4, pd->swap) & PD_MISC_EXEC;
-    if (type == PD_COMM && !exec)
+    struct change c = read_change(rp->pd, side);
+    if (c.what == NOTHING)
         return SPAA_OK;
-    if (type == PD_FORK && !sp_pd_is_fork(pd, rec, side->time, &pid, &ppid))
-        return SPAA_OK;
-    uint32_t process = sp_pd_process_find(pd, pid);
-    spaa_status st = advance(rp, process, side->time);
+    struct live *l = &rp->live[c.process];
+    spaa_status st = advance(rp, c.process, side->time);
     if (st)
         return st;
-    if (type == PD_FORK) {
-        replay_fork(rp, pid, ppid);
-    } else if (exec) {
-        rp->live[process].image++;
-        rp->live[process].stale = rp->live[process].maps != NULL;
-    } else {
-        st = replay_mmap(rp, rec, side->pos);
+    if (c.what == EXEC) {
+        l->image++;
+        l->stale = l->maps != NULL;
+    } else if (c.what == MAP) {
+        st = replay_mmap(rp, l, sp_pd_at(rp->pd, side->pos));
+    } else if (c.parent != SP_NONE) {
+        replay_fork(rp, l, &rp->live[c.parent]);
+        st = retire(rp, c.parent);
     }
-    return st;
+    return st ? st : retire(rp, c.process);
+}
+
+static void count_pending(struct replay *rp)
+{
+    for (size_t i = 0; i < rp->pd->sides.n; i++) {
+        struct change c = read_change(rp->pd, &rp->pd->sides.v[i]);
+        if (c.what == NOTHING)
+            continue;
+        rp->live[c.process].pending++;
+        if (c.parent != SP_NONE)
+            rp->live[c.parent].pending++;
+    }
 }
 
 static int compare_slots(const void *a, const void *b)
@@ -293,6 +335,8 @@ static spaa_status run(struct replay *rp)
     spaa_status st = rp->samples_metric == SP_NONE ? sp_nomem(pd->d) : sp_pd_frames_kernel(rp->frames);
     if (!st)
         st = order_keys(rp);
+    if (!st)
+        count_pending(rp);
     for (size_t i = 0; i < pd->sides.n && !st; i++)
         st = replay_side(rp, &pd->sides.v[i]);
     for (size_t i = 0; i < pd->processes.n && !st; i++)
@@ -303,6 +347,8 @@ static spaa_status run(struct replay *rp)
         st = patch_samples(pd);
     if (!st)
         sp_pd_frames_report(rp->frames);
+    if (!st && rp->full)
+        sp_emit(pd->d, SP_E007, SP_AT_NOTHING, "too many maps: some addresses have no DSO");
     return st;
 }
 
@@ -313,7 +359,7 @@ spaa_status sp_pd_resolve(struct sp_pd *pd)
     if (!st)
         st = run(&rp);
     for (size_t i = 0; rp.live && i < pd->processes.n; i++)
-        unref(rp.live[i].maps);
+        unref(&rp, rp.live[i].maps);
     free(rp.live);
     free(rp.order);
     free(rp.list.v);

@@ -35,20 +35,30 @@ struct pass {
     SP_VEC(unsigned char) scratch; /* a callchain put together */
 };
 
-static spaa_status find_moment(struct pass *ps, int32_t pid, int32_t tid, uint64_t when, uint32_t *out)
+static __attribute__((noinline)) spaa_status look_up_moment(struct pass *ps, const struct sp_pd_sample *s,
+                                                            uint64_t when, struct cached_moment *c)
 {
-    struct cached_moment *c = &ps->moments[(uint32_t)tid % CACHE];
-    if (when - c->since >= c->span || c->tid != tid || c->pid != pid) {
-        uint64_t until;
-        c->span = 0;
-        c->moment = sp_pd_moment(ps->pd, pid, tid, when, &c->since, &until);
-        if (c->moment == SP_NONE)
-            return sp_nomem(ps->pd->d);
-        c->span = until - c->since;
-        c->pid = pid;
-        c->tid = tid;
+    uint64_t until;
+    c->span = 0;
+    c->moment = sp_pd_moment(ps->pd, s->pid, s->tid, when, &c->since, &until);
+    if (c->moment == SP_NONE)
+        return sp_nomem(ps->pd->d);
+    c->span = until - c->since;
+    c->pid = s->pid;
+    c->tid = s->tid;
+    return SPAA_OK;
+}
+
+static inline spaa_status find_moment(struct pass *ps, struct sp_pd_sample *s)
+{
+    uint64_t when = ps->pd->by_position ? s->pos : s->time;
+    struct cached_moment *c = &ps->moments[(uint32_t)s->tid % CACHE];
+    if (when - c->since >= c->span || c->tid != s->tid || c->pid != s->pid) {
+        spaa_status st = look_up_moment(ps, s, when, c);
+        if (st)
+            return st;
     }
-    *out = c->moment;
+    s->moment = c->moment;
     return SPAA_OK;
 }
 
@@ -72,7 +82,7 @@ static uint32_t find_attr(struct pass *ps, uint64_t id)
 /* What the key of a sample is, beside its callchain. */
 static inline __attribute__((always_inline)) spaa_status complete(struct pass *ps, struct sp_pd_sample *s)
 {
-    spaa_status st = find_moment(ps, s->pid, s->tid, ps->pd->by_position ? s->pos : s->time, &s->moment);
+    spaa_status st = find_moment(ps, s);
     if (!st)
         sp_pd_sample_hash(ps->pd, s);
     return st;
@@ -111,22 +121,17 @@ static bool scratch_u64(struct pass *ps, uint64_t v)
 /* Replaces a deferred marker and cookie at the end by the user callchain recorded for it. */
 static spaa_status join_deferred(struct pass *ps, struct sp_pd_sample *s, bool *copied)
 {
-    struct sp_pd *pd = ps->pd;
-    uint64_t cookie = sp_pd_u64(s->chain + ((size_t)s->n - 1) * 8, pd->swap);
-    struct sp_probe at = sp_map_probe(&pd->deferred_map, sp_hash_mix(cookie, (uint32_t)s->tid));
-    for (uint32_t i; (i = sp_map_next(&pd->deferred_map, &at)) != SP_MAP_NONE;) {
-        const struct sp_pd_deferred *c = &pd->deferred.v[i];
-        if (c->cookie != cookie || c->tid != s->tid)
-            continue;
-        ps->scratch.n = 0;
-        if (!scratch(ps, s->chain, ((size_t)s->n - 2) * 8) || !scratch_u64(ps, PD_CONTEXT_USER) ||
-            !scratch(ps, c->chain, (size_t)c->n * 8))
-            return sp_nomem(pd->d);
-        s->chain = ps->scratch.v;
-        s->n = (uint32_t)(ps->scratch.n / 8);
-        *copied = true;
-        break;
-    }
+    uint64_t cookie = sp_pd_u64(s->chain + ((size_t)s->n - 1) * 8, ps->pd->swap);
+    const struct sp_pd_deferred *c = sp_pd_find_deferred(ps->pd, cookie, s->tid);
+    if (!c)
+        return SPAA_OK;
+    ps->scratch.n = 0;
+    if (!scratch(ps, s->chain, ((size_t)s->n - 2) * 8) || !scratch_u64(ps, PD_CONTEXT_USER) ||
+        !scratch(ps, c->chain, (size_t)c->n * 8))
+        return sp_nomem(ps->pd->d);
+    s->chain = ps->scratch.v;
+    s->n = (uint32_t)(ps->scratch.n / 8);
+    *copied = true;
     return SPAA_OK;
 }
 

@@ -32,6 +32,7 @@ bool sp_pd_mmap_read(const struct sp_pd *pd, const unsigned char *rec, struct sp
         m.build_id = rec + 44;
         m.build_id_size = rec[40];
     }
+    m.data = misc & PD_MISC_DATA;
     m.guest = mode == PD_MODE_GUEST_KERNEL || mode == PD_MODE_GUEST_USER;
     m.kernel = !m.guest && (mode == PD_MODE_KERNEL || m.pid == -1);
     *out = m;

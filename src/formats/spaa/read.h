@@ -47,6 +47,7 @@ struct reader {
     uint64_t line, offset; /* of the record being read */
     const char *record;    /* its type */
     bool header_seen, deferred_pass;
+    uint64_t learned; /* usual stack records read by this thread */
     struct idmap dsos, frames;
     struct sp_buf more, more_x; /* members of the record being read without a field: others, x_… */
     struct sp_buf text;
@@ -104,6 +105,11 @@ bool sp_read_i64(struct reader *r, struct sp_span key, int64_t *out);
 /* An id: a string, or a number's text. */
 bool sp_read_id(struct reader *r, struct sp_span *out);
 spaa_status sp_json_status(struct reader *r); /* of the record just read: OK, ERR_INPUT, ERR_NOMEM */
+
+/* One line without its newline, whatever it is. */
+spaa_status sp_take_line(struct reader *r, const char *p, size_t n);
+/* parallel.c: the complete lines from text to end, which starts at `offset` of the input. */
+spaa_status sp_read_parallel(struct reader *r, const char *text, const char *end, uint64_t offset);
 
 /* Record functions. */
 spaa_status sp_read_header(struct reader *r);

@@ -12,7 +12,8 @@
 
 #include <stdlib.h>
 
-enum { DEFERRED_MAX = 256 << 20 };
+/* Threads pay off from PARALLEL_MIN bytes on, once LEARNED records have shown the usual texts. */
+enum { DEFERRED_MAX = 256 << 20, PARALLEL_MIN = 4 << 20, LEARNED = 4096 };
 
 struct sp_where sp_here(const struct reader *r, const char *field)
 {
@@ -201,8 +202,10 @@ static spaa_status defer(struct reader *r, struct sp_span line)
 static spaa_status read_line(struct reader *r, struct sp_span line)
 {
     struct sp_span type;
-    if (sp_fast_stack(r, line))
+    if (sp_fast_stack(r, line)) {
+        r->learned++;
         return SPAA_OK;
+    }
     sp_json_reset(&r->j, line.p, line.n);
     r->record = NULL;
     if (!find_type(r, &type))
@@ -223,7 +226,7 @@ static spaa_status read_line(struct reader *r, struct sp_span line)
 }
 
 /* A blank line, the byte order mark of the first, or a record. */
-static spaa_status take_line(struct reader *r, const char *p, size_t n)
+spaa_status sp_take_line(struct reader *r, const char *p, size_t n)
 {
     if (r->line == 1 && n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
         p += 3;
@@ -248,12 +251,20 @@ static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool la
     for (const char *nl; !st && (nl = memchr(at, '\n', (size_t)(end - at))); at = nl + 1) {
         r->line++;
         r->offset = base + (uint64_t)(at - p);
-        st = take_line(r, at, (size_t)(nl - at));
+        st = sp_take_line(r, at, (size_t)(nl - at));
+        if (!st && r->opts->jobs > 1 && r->learned >= LEARNED && end - nl > PARALLEL_MIN) {
+            at = nl + 1;
+            nl = memrchr(at, '\n', (size_t)(end - at));
+            if (nl)
+                st = sp_read_parallel(r, at, nl + 1, base + (uint64_t)(at - p));
+            else
+                nl = at - 1;
+        }
     }
     if (!st && at < end && last) {
         r->line++;
         r->offset = base + (uint64_t)(at - p);
-        st = take_line(r, at, (size_t)(end - at));
+        st = sp_take_line(r, at, (size_t)(end - at));
         at = end;
     }
     *used = (size_t)(at - p);
