@@ -59,7 +59,10 @@ void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struc
     samples(w, "samples", s->base_samples);
     sp_jw_cstr(w, "view", s->view);
     sp_jw_str(w, "filters", s->filters.data ? s->filters.data : "", s->filters.len);
-    sp_jw_scaled(w, "event_total", s->all, s->scale);
+    if (s->cannot_add)
+        sp_jw_null(w, "event_total");
+    else
+        sp_jw_scaled(w, "event_total", s->all, s->scale);
     sp_jw_close(w, '}');
     if (s->cannot_add) {
         sp_jw_null(w, "total");
@@ -71,13 +74,15 @@ void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struc
     samples(w, "kept_samples", s->samples);
 }
 
-void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection *s, const struct sp_quality *q)
+void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection *s,
+                    const struct sp_quality *q)
 {
     const struct sp_profile *p = s->profile;
+    int64_t whole = s->cannot_add ? 0 : s->total; /* of nothing: null */
     sp_jw_open(w, key, '{');
-    sp_jw_percent(w, "unresolved_percent", q->unresolved_leaf, s->total);
-    sp_jw_percent(w, "unresolved_anywhere_percent", q->unresolved_any, s->total);
-    sp_jw_percent(w, "no_stack_percent", q->no_stack, s->total);
+    sp_jw_percent(w, "unresolved_percent", q->unresolved_leaf, whole);
+    sp_jw_percent(w, "unresolved_anywhere_percent", q->unresolved_any, whole);
+    sp_jw_percent(w, "no_stack_percent", q->no_stack, whole);
     sp_jw_u64(w, "frames", q->frames);
     sp_jw_u64(w, "frames_unresolved", q->frames_unresolved);
     sp_jw_u64(w, "lost", q->lost);
@@ -88,7 +93,7 @@ void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection 
         struct sp_str name = sp_pstr(p, p->dsos.v[q->dsos.v[i].dso].name);
         sp_jw_open(w, NULL, '{');
         sp_jw_str(w, "dso", name.p, name.n);
-        sp_jw_percent(w, "percent", q->dsos.v[i].leaf, s->total);
+        sp_jw_percent(w, "percent", q->dsos.v[i].leaf, whole);
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');
@@ -139,7 +144,8 @@ void answer_heading(struct cli *c, const struct sp_selection *s)
     const struct sp_profile *p = s->profile;
     struct sp_buf b;
     sp_buf_init(&b, 0);
-    struct sp_str event = sp_pstr(p, p->events.v[s->event].name), metric = sp_pstr(p, p->metrics.v[s->metric].name);
+    struct sp_str event = sp_pstr(p, p->events.v[s->event].name),
+                  metric = sp_pstr(p, p->metrics.v[s->metric].name);
     sp_buf_puts(&b, "event ");
     sp_text_safe(&b, event.p, event.n);
     sp_buf_puts(&b, ", metric ");
@@ -186,7 +192,8 @@ void answer_heading(struct cli *c, const struct sp_selection *s)
 /* Quoted for a shell where it needs to be. */
 static void shell_word(struct sp_buf *b, const char *s)
 {
-    if (*s && strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:,@%=") == strlen(s)) {
+    if (*s &&
+        strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:,@%=") == strlen(s)) {
         sp_buf_puts(b, s);
         return;
     }

@@ -4,13 +4,14 @@
 
 #include "analysis/quality.h"
 #include "cli.h"
-#include "json/json.h"
 #include "render/table.h"
+#include "json/json.h"
 
 /* {"schema": …, "profile": {…}, "total": …, "kept": …: leaves the object open. */
 void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struct sp_selection *s);
 /* "quality": {…} */
-void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection *s, const struct sp_quality *q);
+void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection *s,
+                    const struct sp_quality *q);
 /* "diagnostics": […] and the closing brace. */
 void answer_close(struct cli *c, struct sp_jw *w);
 /* A diagnostic as an object. */

@@ -78,7 +78,8 @@ struct cli {
 /* options.c: fills c->command, values, files. EXIT_FINE or EXIT_USAGE (said on stderr). */
 int cli_parse(struct cli *c, int argc, char **argv);
 /* A whole number option within lo..hi, or otherwise when it was not given; false: said on stderr. */
-bool cli_number(struct cli *c, const char *name, const char *value, long lo, long hi, long otherwise, long *out);
+bool cli_number(struct cli *c, const char *name, const char *value, long lo, long hi, long otherwise,
+                long *out);
 /* An option's value among names (NULL-terminated); false: said on stderr, with the nearest. */
 bool cli_choice(struct cli *c, const char *name, const char *value, const char *const *names, int otherwise,
                 int *out);
@@ -93,8 +94,11 @@ void cli_nearest(const char *asked, const char *const *names, char *out, size_t 
 int cli_open(struct cli *c);
 int cli_open_default(struct cli *c); /* the same; without files ./perf.data where it is there */
 /* One input with options of one's own (convert). */
-spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts *opts, struct sp_profile **out);
+spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts *opts,
+                     struct sp_profile **out);
 bool cli_read_opts(struct cli *c, struct sp_read_opts *out);
+/* A format by name that can do `cap`; NULL: said, with the nearest. */
+const struct spaa_format *cli_format_named(struct cli *c, const char *name, unsigned cap);
 /* The selection that the options ask for. */
 spaa_status cli_select(struct cli *c, struct sp_selection *out);
 /* Options of formats that neither `in` nor `out` has are refused: EXIT_USAGE, else EXIT_FINE. */

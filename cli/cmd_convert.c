@@ -23,12 +23,14 @@ static const struct spaa_format *output_format(struct cli *c)
             return NULL;
         }
     } else if (strcmp(c->v.output, "-") == 0) {
-        cli_usage(c, "name it with --to, for example --to folded", "standard output has no extension to tell the format");
+        cli_usage(c, "name it with --to, for example --to folded",
+                  "standard output has no extension to tell the format");
         return NULL;
     } else {
         f = sp_format_by_path(c->v.output);
         if (!f) {
-            cli_usage(c, "name it with --to, for example --to spaa", "no format has the extension of %s", c->v.output);
+            cli_usage(c, "name it with --to, for example --to spaa", "no format has the extension of %s",
+                      c->v.output);
             return NULL;
         }
     }
@@ -44,7 +46,8 @@ static spaa_status regroup(struct cli *c, const struct sp_read_opts *opts)
     const struct sp_header *h = &c->profile->header;
     if (strcmp(c->input->name, "spaa") != 0 || (!c->v.frames && !c->v.group_by))
         return SPAA_OK;
-    if (h->has_x_spaa && ((c->v.frames && h->frames > opts->frames) || (c->v.group_by && opts->group_by & ~h->group_by))) {
+    if (h->has_x_spaa &&
+        ((c->v.frames && h->frames > opts->frames) || (c->v.group_by && opts->group_by & ~h->group_by))) {
         struct sp_buf hint;
         sp_buf_init(&hint, 4096);
         sp_buf_printf(&hint, "the file has frames by %s, grouped by", sp_granularity_names[h->frames]);
@@ -76,8 +79,8 @@ static spaa_status choose(struct cli *c, struct sp_write_opts *w)
 {
     struct sp_selection s;
     struct sp_select_opts o = {.event = c->v.event, .metric = c->v.metric, .view = "all"};
-    *w = (struct sp_write_opts){.event = SP_NONE, .metric = SP_NONE, .jobs = cli_jobs(c), .own = c->own.v,
-                                .nown = c->own.n};
+    *w = (struct sp_write_opts){
+        .event = SP_NONE, .metric = SP_NONE, .jobs = cli_jobs(c), .own = c->own.v, .nown = c->own.n};
     if (!c->v.event && !c->v.metric)
         return SPAA_OK;
     spaa_status st = sp_select(c->profile, &o, &c->diags, &s);
@@ -108,10 +111,12 @@ int sp_cmd_convert(struct cli *c)
     struct sp_write_opts w;
     int order;
     if (c->files.n != 1)
-        return cli_usage(c, "several recordings of one program: give them to a view together, as in `spaa top A B`",
-                         c->files.n ? "convert takes one input, not %zu" : "convert needs an input%.0zu", c->files.n);
+        return cli_usage(
+            c, "several recordings of one program: give them to a view together, as in `spaa top A B`",
+            c->files.n ? "convert takes one input, not %zu" : "convert needs an input%.0zu", c->files.n);
     if (!c->v.output && !c->v.to)
-        return cli_usage(c, "for example: spaa convert perf.data -o profile.spaa", "convert needs an output: -o FILE");
+        return cli_usage(c, "for example: spaa convert perf.data -o profile.spaa",
+                         "convert needs an output: -o FILE");
     if (!c->v.output)
         c->v.output = "-";
     const struct spaa_format *to = output_format(c);

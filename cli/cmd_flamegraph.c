@@ -26,7 +26,8 @@ static void default_name(const struct cli *c, struct sp_buf *b)
 static void subtitle(const struct cli *c, const struct sp_selection *s, struct sp_buf *b)
 {
     const struct sp_profile *p = s->profile;
-    struct sp_str event = sp_pstr(p, p->events.v[s->event].name), metric = sp_pstr(p, p->metrics.v[s->metric].name);
+    struct sp_str event = sp_pstr(p, p->events.v[s->event].name),
+                  metric = sp_pstr(p, p->metrics.v[s->metric].name);
     for (size_t i = 0; i < c->files.n && i < 3; i++)
         sp_buf_printf(b, "%s%s", i ? ", " : "", c->files.v[i]);
     if (c->files.n > 3)
@@ -48,7 +49,8 @@ static void subtitle(const struct cli *c, const struct sp_selection *s, struct s
     }
 }
 
-static bool pixels(struct cli *c, const char *name, const char *value, double lo, double hi, double otherwise, double *out)
+static bool pixels(struct cli *c, const char *name, const char *value, double lo, double hi, double otherwise,
+                   double *out)
 {
     char *end;
     *out = value ? strtod(value, &end) : otherwise;
@@ -58,13 +60,16 @@ static bool pixels(struct cli *c, const char *name, const char *value, double lo
     return false;
 }
 
-static spaa_status draw(struct cli *c, struct sp_selection *s, const char *path, double width, double min_width,
-                        uint32_t *frames)
+static spaa_status draw(struct cli *c, struct sp_selection *s, const char *path, double width,
+                        double min_width, uint32_t *frames)
 {
     struct sp_tree t;
     struct sp_buf words;
     struct sp_output *out = NULL;
-    struct sp_tree_opts how = {.inverted = c->v.inverted != NULL, .by_comm = !c->v.inverted, .sort = SP_TREE_BY_NAME};
+    struct sp_tree_opts how = {.inverted = c->v.inverted != NULL,
+                               .by_comm = !c->v.inverted,
+                               .sort = SP_TREE_BY_NAME,
+                               .positive = true};
     spaa_status st = sp_tree_build(s, &how, &c->diags, &t);
     if (st)
         return st;
@@ -72,9 +77,12 @@ static spaa_status draw(struct cli *c, struct sp_selection *s, const char *path,
     subtitle(c, s, &words);
     char unit[32];
     snprintf(unit, sizeof unit, "%.*s", (int)s->unit.n, s->unit.p);
-    struct sp_flamegraph_opts opts = {.title = c->v.title, .subtitle = sp_buf_cstr(&words),
-                                      .inverted = c->v.inverted != NULL, .width = (unsigned)width,
-                                      .min_width = min_width, .scale = s->scale};
+    struct sp_flamegraph_opts opts = {.title = c->v.title,
+                                      .subtitle = sp_buf_cstr(&words),
+                                      .inverted = c->v.inverted != NULL,
+                                      .width = (unsigned)width,
+                                      .min_width = min_width,
+                                      .scale = s->scale};
     struct sp_str metric = sp_pstr(s->profile, s->profile->metrics.v[s->metric].name);
     opts.unit = *unit ? unit : metric.p;
     st = sp_output_open(path, &c->diags, &out);

@@ -41,7 +41,10 @@ static int one_format(struct cli *c, const struct spaa_format *f)
         char left[64];
         snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
         sp_printf(c->out, "  %-24s %-8s %s\n", left,
-                  o->when == SP_CAN_READ ? "(read)" : o->when == SP_CAN_WRITE ? "(write)" : "", o->help);
+                  o->when == SP_CAN_READ    ? "(read)"
+                  : o->when == SP_CAN_WRITE ? "(write)"
+                                            : "",
+                  o->help);
     }
     return EXIT_FINE;
 }
@@ -49,7 +52,7 @@ static int one_format(struct cli *c, const struct spaa_format *f)
 static int all_formats(struct cli *c)
 {
     static const struct sp_table_column columns[] = {
-        {"format", false, false}, {"read", false, false}, {"write", false, false},
+        {"format", false, false},   {"read", false, false},       {"write", false, false},
         {"validate", false, false}, {"extensions", false, false}, {"what it is", false, true}};
     struct sp_table t;
     sp_table_init(&t, columns, 6);
@@ -82,7 +85,8 @@ int sp_cmd_formats(struct cli *c)
                 names[n++] = spaa_formats[i]->name;
             names[n] = NULL;
             cli_nearest(c->files.v[0], names, near, sizeof near);
-            return cli_usage(c, *near ? near : "`spaa formats` lists them", "there is no format %s", c->files.v[0]);
+            return cli_usage(c, *near ? near : "`spaa formats` lists them", "there is no format %s",
+                             c->files.v[0]);
         }
     }
     int rc = cli_stdout(c);

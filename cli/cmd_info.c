@@ -148,7 +148,8 @@ static int answer_json(struct cli *c, const struct event_facts *facts)
     json_header(&w, p);
     uint32_t first = sp_default_event(p);
     struct sp_selection s = {.profile = p, .total = first == SP_NONE ? 0 : facts[first].total};
-    struct sp_quality none = {.lost = p->header.lost, .truncated = p->header.truncated, .frames = p->frames.n};
+    struct sp_quality none = {
+        .lost = p->header.lost, .truncated = p->header.truncated, .frames = p->frames.n};
     answer_quality(&w, "quality", &s, first == SP_NONE ? &none : &facts[first].quality);
     answer_close(c, &w);
     return EXIT_FINE;
@@ -168,9 +169,10 @@ static void line(struct cli *c, const char *name, const struct sp_profile *p, ui
 
 static int event_table(struct cli *c, const struct event_facts *facts)
 {
-    static const struct sp_table_column columns[] = {
-        {"event", false, true},    {"kind", false, false},  {"mode", false, false}, {"samples", true, false},
-        {"metric", false, false},  {"total", true, false},  {"stacks", true, false}, {"unresolved%", true, false}};
+    static const struct sp_table_column columns[] = {{"event", false, true},   {"kind", false, false},
+                                                     {"mode", false, false},   {"samples", true, false},
+                                                     {"metric", false, false}, {"total", true, false},
+                                                     {"stacks", true, false},  {"unresolved%", true, false}};
     const struct sp_profile *p = c->profile;
     struct sp_table t;
     struct sp_buf b;
@@ -183,8 +185,8 @@ static int event_table(struct cli *c, const struct event_facts *facts)
         sp_table_cell(&t, name.p, name.n);
         sp_table_printf(&t, "%s", sp_event_kind_names[e->kind]);
         struct sp_str hz = sp_pstr(p, e->frequency_hz), period = sp_pstr(p, e->sample_period);
-        sp_table_printf(&t, "%s%s%s%s", sp_mode_names[e->mode], hz.n || period.n ? " " : "", hz.n ? hz.p : period.p,
-                        hz.n ? " Hz" : "");
+        sp_table_printf(&t, "%s%s%s%s", sp_mode_names[e->mode], hz.n || period.n ? " " : "",
+                        hz.n ? hz.p : period.p, hz.n ? " Hz" : "");
         sp_buf_clear(&b);
         if (f->samples != SP_ABSENT)
             sp_text_grouped(&b, f->samples, 0);
@@ -228,9 +230,10 @@ static int answer_text(struct cli *c, const struct event_facts *facts)
         if (h->duration)
             sp_printf(c->out, "%-12s %s s\n", "duration", sp_str_cstr(&p->strs, h->duration));
         line(c, "clock", p, h->clock);
-        sp_printf(c->out, "%-12s %zu of %llu processes\n", "threads", p->threads.n, (unsigned long long)processes(p));
-        sp_printf(c->out, "%-12s %zu stacks of %zu frames, %zu functions, %zu binaries\n", "tables", p->stacks.n,
-                  p->frames.n, p->functions.n, p->dsos.n);
+        sp_printf(c->out, "%-12s %zu of %llu processes\n", "threads", p->threads.n,
+                  (unsigned long long)processes(p));
+        sp_printf(c->out, "%-12s %zu stacks of %zu frames, %zu functions, %zu binaries\n", "tables",
+                  p->stacks.n, p->frames.n, p->functions.n, p->dsos.n);
         sp_printf(c->out, "%-12s frames by %s, stacks by", "granularity", sp_granularity_names[h->frames]);
         for (unsigned i = 0; sp_group_names[i]; i++)
             if (h->group_by >> i & 1)

@@ -67,7 +67,8 @@ static bool fits(const struct brief *x, int i)
     return i != 3 || (x->c->files.n == 1 && !x->s.filters.len && strcmp(x->c->input->name, "spaa") != 0);
 }
 
-static void json_rows(struct sp_jw *w, const char *key, const struct brief *x, const struct sp_top *t, size_t max)
+static void json_rows(struct sp_jw *w, const char *key, const struct brief *x, const struct sp_top *t,
+                      size_t max)
 {
     const struct sp_profile *p = x->s.profile;
     sp_jw_open(w, key, '[');
@@ -80,9 +81,15 @@ static void json_rows(struct sp_jw *w, const char *key, const struct brief *x, c
             struct sp_str dso = sp_pstr(p, p->dsos.v[r->dso].name);
             sp_jw_str(w, "dso", dso.p, dso.n);
         }
-        sp_jw_scaled(w, "flat", r->flat, x->s.scale);
-        sp_jw_percent(w, "flat_percent", r->flat, x->s.base);
-        sp_jw_percent(w, "cum_percent", r->cum, x->s.base);
+        if (x->s.cannot_add) {
+            sp_jw_null(w, "flat");
+            sp_jw_null(w, "flat_percent");
+            sp_jw_null(w, "cum_percent");
+        } else {
+            sp_jw_scaled(w, "flat", r->flat, x->s.scale);
+            sp_jw_percent(w, "flat_percent", r->flat, x->s.base);
+            sp_jw_percent(w, "cum_percent", r->cum, x->s.base);
+        }
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');
@@ -101,7 +108,10 @@ static void answer_json(struct brief *x)
         struct sp_str name = sp_tree_name(&x->tree, x->path[i]);
         sp_jw_open(&w, NULL, '{');
         sp_jw_str(&w, "name", name.p, name.n);
-        sp_jw_percent(&w, "total_percent", x->tree.nodes.v[x->path[i]].total, x->s.base);
+        if (x->s.cannot_add)
+            sp_jw_null(&w, "total_percent");
+        else
+            sp_jw_percent(&w, "total_percent", x->tree.nodes.v[x->path[i]].total, x->s.base);
         sp_jw_close(&w, '}');
     }
     sp_jw_close(&w, ']');
@@ -136,13 +146,21 @@ static void name(struct brief *x, struct sp_str s, size_t columns)
     sp_write(x->c->out, x->b.data, x->b.len);
 }
 
+/* " 12.34%" within a line of text. */
+static void share(struct brief *x, int64_t v)
+{
+    sp_buf_clear(&x->b);
+    percent_text(&x->b, &x->s, v);
+    sp_printf(x->c->out, " %s%%", sp_buf_cstr(&x->b));
+}
+
 static void share_list(struct brief *x, const char *what, const struct sp_top *t)
 {
     sp_printf(x->c->out, "%-12s", what);
     for (size_t i = 0; i < t->rows.n && i < 4; i++) {
         sp_puts(x->c->out, i ? ", " : "");
         name(x, sp_str_at(&t->names, t->rows.v[i].name), 40);
-        percent(x, t->rows.v[i].flat);
+        share(x, t->rows.v[i].flat);
     }
     if (t->rows.n > 4)
         sp_printf(x->c->out, ", %zu more", t->rows.n - 4);
@@ -152,13 +170,13 @@ static void share_list(struct brief *x, const char *what, const struct sp_top *t
 static void quality(struct brief *x)
 {
     const struct sp_profile *p = x->s.profile;
-    sp_printf(x->c->out, "%-12s", "unresolved");
-    percent(x, x->q.unresolved_leaf);
+    sp_printf(x->c->out, "%-11s", "unresolved");
+    share(x, x->q.unresolved_leaf);
     sp_puts(x->c->out, " of weight has no function name");
     for (size_t i = 0; i < x->q.dsos.n && i < 3; i++) {
         sp_puts(x->c->out, i ? ", " : ": ");
         name(x, sp_pstr(p, p->dsos.v[x->q.dsos.v[i].dso].name), 40);
-        percent(x, x->q.dsos.v[i].leaf);
+        share(x, x->q.dsos.v[i].leaf);
     }
     sp_puts(x->c->out, "\n");
     const struct sp_diag *why = x->q.frames_unresolved ? reason(x) : NULL;
@@ -171,7 +189,8 @@ static void quality(struct brief *x)
         sp_puts(x->c->out, "\n");
     }
     if (x->q.lost)
-        sp_printf(x->c->out, "%-12s%llu samples, by the profiler's own count\n", "lost", (unsigned long long)x->q.lost);
+        sp_printf(x->c->out, "%-12s%llu samples, by the profiler's own count\n", "lost",
+                  (unsigned long long)x->q.lost);
     if (x->q.truncated)
         sp_printf(x->c->out, "%-12s%llu stacks\n", "cut off", (unsigned long long)x->q.truncated);
 }

@@ -31,7 +31,8 @@ static void json_row(struct sp_jw *w, const struct sp_selection *s, const struct
     char handle[32];
     sp_jw_open(w, NULL, '{');
     if (r->function != SP_NONE) {
-        struct sp_str fn = sp_pstr(p, p->functions.v[r->function].name), dso = sp_pstr(p, p->dsos.v[r->dso].name);
+        struct sp_str fn = sp_pstr(p, p->functions.v[r->function].name),
+                      dso = sp_pstr(p, p->dsos.v[r->dso].name);
         sp_handle_text(handles, r->function, handle);
         sp_jw_cstr(w, "id", handle);
         sp_jw_str(w, "function", fn.p, fn.n);
@@ -95,7 +96,10 @@ static int answer_json(struct cli *c, struct sp_selection *s, const struct sp_to
     sp_jw_close(&w, ']');
     sp_jw_open(&w, "omitted", '{');
     sp_jw_u64(&w, "rows", t->rows.n > limit ? t->rows.n - limit : 0);
-    sp_jw_scaled(&w, "flat", omitted, s->scale);
+    if (s->cannot_add)
+        sp_jw_null(&w, "flat");
+    else
+        sp_jw_scaled(&w, "flat", omitted, s->scale);
     sp_jw_close(&w, '}');
     answer_quality(&w, "quality", s, &q);
     sp_jw_open(&w, "next", '[');
@@ -118,8 +122,8 @@ static void cell(struct sp_table *t, struct sp_buf *b)
     sp_buf_clear(b);
 }
 
-static void table_row(struct sp_table *table, struct sp_buf *b, const struct sp_selection *s, const struct sp_top *t,
-                      const struct sp_top_row *r, bool exact, bool with_dso)
+static void table_row(struct sp_table *table, struct sp_buf *b, const struct sp_selection *s,
+                      const struct sp_top *t, const struct sp_top_row *r, bool exact, bool with_dso)
 {
     const struct sp_profile *p = s->profile;
     for (int i = 0; i < 2; i++) {
@@ -152,12 +156,12 @@ static void table_row(struct sp_table *table, struct sp_buf *b, const struct sp_
     }
 }
 
-static int answer_rows(struct cli *c, struct sp_selection *s, const struct sp_top *t, size_t limit, enum sp_by by)
+static int answer_rows(struct cli *c, struct sp_selection *s, const struct sp_top *t, size_t limit,
+                       enum sp_by by)
 {
-    const struct sp_table_column columns[] = {{"flat", true, false},    {"flat%", true, false},
-                                              {"cum", true, false},     {"cum%", true, false},
-                                              {"samples", true, false}, {sp_by_names[by], false, true},
-                                              {"dso", false, true}};
+    const struct sp_table_column columns[] = {
+        {"flat", true, false},    {"flat%", true, false},         {"cum", true, false}, {"cum%", true, false},
+        {"samples", true, false}, {sp_by_names[by], false, true}, {"dso", false, true}};
     struct sp_table table;
     struct sp_buf b;
     size_t shown = t->rows.n < limit ? t->rows.n : limit;
@@ -194,8 +198,13 @@ static int answer_sum(struct cli *c, struct sp_selection *s)
         answer_open(c, &w, "spaa.top/1", s);
         sp_jw_open(&w, "sum", '{');
         sp_jw_cstr(&w, "regex", c->v.sum);
-        sp_jw_scaled(&w, "cum", weight, s->scale);
-        sp_jw_percent(&w, "cum_percent", weight, s->base);
+        if (s->cannot_add) {
+            sp_jw_null(&w, "cum");
+            sp_jw_null(&w, "cum_percent");
+        } else {
+            sp_jw_scaled(&w, "cum", weight, s->scale);
+            sp_jw_percent(&w, "cum_percent", weight, s->base);
+        }
         json_samples(&w, "samples", samples);
         sp_jw_close(&w, '}');
         answer_close(c, &w);

@@ -7,6 +7,7 @@
 #include "render/text.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 static void json_node(struct sp_jw *w, const struct sp_selection *s, const struct sp_tree *t,
@@ -33,9 +34,15 @@ static void json_node(struct sp_jw *w, const struct sp_selection *s, const struc
     } else {
         sp_jw_null(w, "dso");
     }
-    sp_jw_scaled(w, "self", n->self, s->scale);
-    sp_jw_scaled(w, "total", n->total, s->scale);
-    sp_jw_percent(w, "total_percent", n->total, s->base);
+    if (s->cannot_add) {
+        sp_jw_null(w, "self");
+        sp_jw_null(w, "total");
+        sp_jw_null(w, "total_percent");
+    } else {
+        sp_jw_scaled(w, "self", n->self, s->scale);
+        sp_jw_scaled(w, "total", n->total, s->scale);
+        sp_jw_percent(w, "total_percent", n->total, s->base);
+    }
     if (n->samples == SP_ABSENT)
         sp_jw_null(w, "samples");
     else
@@ -101,7 +108,10 @@ static int answer_text(struct cli *c, struct sp_selection *s, const struct sp_tr
             sp_table_cell(&table, b.data, b.len);
             sp_buf_clear(&b);
         }
-        weight_text(&b, s, n->total);
+        if (s->cannot_add)
+            sp_buf_ch(&b, '-');
+        else
+            weight_text(&b, s, n->total);
         sp_table_cell(&table, b.data, b.len);
         sp_buf_clear(&b);
         for (unsigned k = 0; k < indent[i] && k < 200; k++)
@@ -131,14 +141,14 @@ static bool tree_options(struct cli *c, struct sp_tree_opts *how, double *percen
     long depth;
     char *end;
     *percent = c->v.min_percent ? strtod(c->v.min_percent, &end) : 0.5;
-    if (c->v.min_percent && (!*c->v.min_percent || *end || *percent < 0 || *percent > 100)) {
+    if (c->v.min_percent && (!*c->v.min_percent || *end || !(*percent >= 0 && *percent <= 100))) {
         cli_usage(c, NULL, "--min-percent needs a number from 0 to 100, not \"%s\"", c->v.min_percent);
         return false;
     }
     if (!cli_number(c, "depth", c->v.depth, 1, 1000000, 0, &depth))
         return false;
-    *how = (struct sp_tree_opts){.inverted = c->v.inverted != NULL, .sort = SP_TREE_BY_WEIGHT,
-                                 .max_depth = (uint32_t)depth};
+    *how = (struct sp_tree_opts){
+        .inverted = c->v.inverted != NULL, .sort = SP_TREE_BY_WEIGHT, .max_depth = (uint32_t)depth};
     return true;
 }
 
@@ -159,7 +169,7 @@ int sp_cmd_tree(struct cli *c)
     spaa_status st = cli_select(c, &s);
     if (st)
         return cli_exit_of(st);
-    how.min_total = (int64_t)((double)s.base * percent / 100);
+    how.min_total = (int64_t)fmin(fabs((double)s.base) * percent / 100, 9e18);
     st = sp_tree_build(&s, &how, &c->diags, &t);
     rc = cli_exit_of(st);
     if (!st) {

@@ -10,24 +10,27 @@ struct verdict {
     bool unreadable;
 };
 
-static spaa_status check(struct cli *c, const char *path, struct sp_diags *d)
+/* `asked`: the format of --from, or NULL. */
+static spaa_status check(const char *path, const struct spaa_format *asked, struct sp_diags *d, bool *opened)
 {
     struct sp_input *in = NULL;
-    const char *reason;
-    sp_diags_source(d, path, NULL);
+    const char *reason, *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    sp_diags_source(d, name, NULL);
     spaa_status st = sp_input_open(path, d, &in);
+    *opened = !st;
     if (st)
         return st;
-    const struct spaa_format *f = c->v.from ? sp_format_by_name(c->v.from) : sp_format_probe(in, &reason);
-    if (!f && !c->v.from) /* what a validator is asked about is meant to be SPAA, however broken */
+    const struct spaa_format *f = asked ? asked : sp_format_probe(in, &reason);
+    if (!f) /* what a validator is asked about is meant to be SPAA, however broken */
         f = sp_format_by_name("spaa");
-    if (!f || !f->validate) {
-        sp_emit_hint(d, SP_E009, SP_AT_NOTHING, "`spaa formats` shows which can be; `spaa info` reads this one",
-                     "%s files cannot be validated", f ? f->name : c->v.from);
+    if (!f->validate) {
+        sp_emit_hint(d, SP_E009, SP_AT_NOTHING,
+                     "`spaa formats` shows which can be; `spaa info` reads this one",
+                     "%s files cannot be validated", f->name);
         sp_input_close(in);
         return SPAA_ERR_UNSUPPORTED;
     }
-    sp_diags_source(d, path, f->name);
+    sp_diags_source(d, name, f->name);
     st = f->validate(in, d);
     if (!st)
         st = sp_input_failed(in);
@@ -78,12 +81,17 @@ int sp_cmd_validate(struct cli *c)
     struct verdict v = {0};
     if (!c->files.n)
         return cli_usage(c, NULL, "validate needs a file");
+    const struct spaa_format *asked = c->v.from ? cli_format_named(c, c->v.from, SP_CAN_VALIDATE) : NULL;
+    if (c->v.from && !asked)
+        return EXIT_USAGE;
     for (size_t i = 0; i < c->files.n; i++) {
-        spaa_status st = check(c, c->files.v[i], &c->diags);
+        bool opened;
+        spaa_status st = check(c->files.v[i], asked, &c->diags, &opened);
         v.unreadable = v.unreadable || st;
-        if (st == SPAA_ERR_NOMEM || st == SPAA_ERR_UNSUPPORTED)
+        if (!opened || st == SPAA_ERR_NOMEM || st == SPAA_ERR_UNSUPPORTED)
             return EXIT_IO;
     }
+    sp_diags_source(&c->diags, NULL, NULL);
     count(&c->diags, &v);
     int rc = cli_stdout(c);
     if (rc)

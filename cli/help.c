@@ -21,10 +21,12 @@ void cli_nearest(const char *asked, const char *const *names, char *out, size_t 
 
 static void overview(struct sp_output *out)
 {
-    sp_puts(out, "spaa — one tool for every sampled profile\n\n"
-                 "usage: spaa COMMAND [FILE…] [options]\n"
-                 "       spaa FILE            the same as spaa summary FILE\n\n"
-                 "Every command opens every readable format by its content, through zstd and gzip, from - too.\n\n");
+    sp_puts(
+        out,
+        "spaa — one tool for every sampled profile\n\n"
+        "usage: spaa COMMAND [FILE…] [options]\n"
+        "       spaa FILE            the same as spaa summary FILE\n\n"
+        "Every command opens every readable format by its content, through zstd and gzip, from - too.\n\n");
     for (const struct cli_command *c = cli_commands; c->name; c++)
         sp_printf(out, "  %-11s %s\n", c->name, c->title);
     sp_puts(out, "\nspaa help COMMAND explains one; spaa --version prints the version.\n"
@@ -48,9 +50,15 @@ static const struct {
     unsigned group;
     const char *title;
 } groups[] = {
-    {G_TOP, "rows"},         {G_TREE, "tree"},  {G_FLAME, "drawing"}, {G_CONVERT, "conversion"},
-    {G_EVENT, "event"},      {G_SELECT, "filters"}, {G_ROWS | G_ANSWER | G_OUT, "answer"},
-    {G_READ, "reading"},     {G_ALL, "general"},
+    {G_TOP, "rows"},
+    {G_TREE, "tree"},
+    {G_FLAME, "drawing"},
+    {G_CONVERT, "conversion"},
+    {G_EVENT, "event"},
+    {G_SELECT, "filters"},
+    {G_ROWS | G_ANSWER | G_OUT, "answer"},
+    {G_READ, "reading"},
+    {G_ALL, "general"},
 };
 
 void cli_help(const struct cli_command *command, struct sp_output *out)
@@ -59,8 +67,8 @@ void cli_help(const struct cli_command *command, struct sp_output *out)
         overview(out);
         return;
     }
-    sp_printf(out, "spaa %s — %s\n\nusage: spaa %s %s [options]\n", command->name, command->title, command->name,
-              command->args);
+    sp_printf(out, "spaa %s — %s\n\nusage: spaa %s %s [options]\n", command->name, command->title,
+              command->name, command->args);
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         bool titled = false;
         for (const struct cli_option *o = cli_options; o->name; o++) {

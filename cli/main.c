@@ -1,8 +1,8 @@
 /* spaa: the command line's entry. */
 #include "cli.h"
 
-#include "json/json.h"
 #include "render/text.h"
+#include "json/json.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -43,8 +43,8 @@ static void say(const struct cli *c, const struct sp_diag *g)
     bool colour = isatty(2) && !getenv("NO_COLOR") && !(c->v.color && strcmp(c->v.color, "never") == 0);
     const char *word = g->severity == SP_INFO ? "note" : sp_severity_name(g->severity);
     sp_buf_init(&b, 1 << 20);
-    sp_buf_printf(&b, "spaa: %s%s%s: ", colour ? (g->severity >= SP_ERROR ? "\033[31m" : "\033[33m") : "", word,
-                  colour ? "\033[0m" : "");
+    sp_buf_printf(&b, "spaa: %s%s%s: ", colour ? (g->severity >= SP_ERROR ? "\033[31m" : "\033[33m") : "",
+                  word, colour ? "\033[0m" : "");
     if (g->file) {
         sp_text_safe(&b, g->file, strlen(g->file));
         sp_buf_puts(&b, ": ");
@@ -53,7 +53,8 @@ static void say(const struct cli *c, const struct sp_diag *g)
     if (g->line)
         sp_buf_printf(&b, ", line %llu", (unsigned long long)g->line);
     if (g->offset != SP_NOWHERE && g->offset)
-        sp_buf_printf(&b, ", offset %llu (0x%llx)", (unsigned long long)g->offset, (unsigned long long)g->offset);
+        sp_buf_printf(&b, ", offset %llu (0x%llx)", (unsigned long long)g->offset,
+                      (unsigned long long)g->offset);
     if (g->field) {
         sp_buf_puts(&b, ", field ");
         sp_text_safe(&b, g->field, strlen(g->field));
@@ -167,6 +168,16 @@ static void terminal(struct cli *c)
     c->colour = tty && !getenv("NO_COLOR");
 }
 
+/* Errors found before or while the options are parsed answer in JSON too. */
+static bool asks_for_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--format=json") == 0 ||
+            (strcmp(argv[i], "--format") == 0 && i + 1 < argc && strcmp(argv[i + 1], "json") == 0))
+            return true;
+    return false;
+}
+
 static int run(struct cli *c, int argc, char **argv)
 {
     static const struct cli_command nothing = {"spaa", "", G_ALL, "", "", NULL};
@@ -208,5 +219,6 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     sp_diags_init(&c.diags);
     terminal(&c);
+    c.format = asks_for_json(argc, argv) ? FORMAT_JSON : FORMAT_TABLE;
     return cli_finish(&c, run(&c, argc, argv));
 }

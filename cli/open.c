@@ -3,6 +3,7 @@
 
 #include "io/input.h"
 #include "model/absorb.h"
+#include "progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +28,8 @@ static bool parse_groups(struct cli *c, const char *list, unsigned *out)
             char word[64], near[128];
             snprintf(word, sizeof word, "%.*s", (int)n, list);
             cli_nearest(word, sp_group_names, near, sizeof near);
-            cli_usage(c, *near ? near : "keys are pid, tid, comm, cpu, state; or none", "--group-by has no key \"%s\"",
-                      word);
+            cli_usage(c, *near ? near : "keys are pid, tid, comm, cpu, state; or none",
+                      "--group-by has no key \"%s\"", word);
             return false;
         }
         *out |= 1u << i;
@@ -51,13 +52,14 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
     out->samples = c->v.samples != NULL;
     out->strict = c->v.strict != NULL;
     out->jobs = cli_jobs(c);
-    out->symbols = (struct sp_symbol_opts){c->v.symfs, c->v.debug_dir, c->v.kallsyms, c->v.no_symbols != NULL};
+    out->symbols =
+        (struct sp_symbol_opts){c->v.symfs, c->v.debug_dir, c->v.kallsyms, c->v.no_symbols != NULL};
     out->own = c->own.v;
     out->nown = c->own.n;
     return true;
 }
 
-static const struct spaa_format *named_format(struct cli *c, const char *name, unsigned cap)
+const struct spaa_format *cli_format_named(struct cli *c, const char *name, unsigned cap)
 {
     const struct spaa_format *f = sp_format_by_name(name);
     if (f && f->caps & cap)
@@ -70,8 +72,11 @@ static const struct spaa_format *named_format(struct cli *c, const char *name, u
             names[n++] = spaa_formats[i]->name;
     names[n] = NULL;
     cli_nearest(name, names, near, sizeof near);
-    cli_usage(c, *near ? near : "`spaa formats` lists them", f ? "the format %s cannot be %s" : "there is no format %s%.0s",
-              name, cap == SP_CAN_READ ? "read" : "written");
+    cli_usage(c, *near ? near : "`spaa formats` lists them",
+              f ? "the format %s cannot be %s" : "there is no format %s%.0s", name,
+              cap == SP_CAN_READ       ? "read"
+              : cap == SP_CAN_VALIDATE ? "validated"
+                                       : "written");
     return NULL;
 }
 
@@ -83,7 +88,7 @@ static const struct spaa_format *input_format(struct cli *c, struct sp_input *in
     size_t n;
     *st = SPAA_ERR_USAGE;
     if (c->v.from)
-        return named_format(c, c->v.from, SP_CAN_READ);
+        return cli_format_named(c, c->v.from, SP_CAN_READ);
     *st = sp_input_peek(in, 1, &p, &n);
     if (*st)
         return NULL;
@@ -102,7 +107,8 @@ static const struct spaa_format *input_format(struct cli *c, struct sp_input *in
     return f;
 }
 
-spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts *opts, struct sp_profile **out)
+spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts *opts,
+                     struct sp_profile **out)
 {
     struct sp_input *in = NULL;
     struct sp_profile *p = NULL;
@@ -115,8 +121,10 @@ spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts 
             c->input = c->input ? c->input : f;
             sp_diags_source(&c->diags, strcmp(path, "-") == 0 ? "<stdin>" : path, f->name);
             st = sp_profile_new(&c->diags, &p);
+            struct progress *bar = progress_start(c, in);
             if (!st)
                 st = f->read(in, opts, &c->diags, p);
+            progress_stop(bar);
         }
     }
     if (!st && !p->stacks.n && !p->events.n) {
@@ -183,7 +191,8 @@ int cli_check_own(struct cli *c, const struct spaa_format *in, const struct spaa
     for (size_t i = 0; i < c->own.n; i++)
         if (!has_own(in, c->own.v[i].name, SP_CAN_READ) && !has_own(out, c->own.v[i].name, SP_CAN_WRITE))
             return cli_usage(c, "`spaa formats` lists each format's own options", "--%s does not fit %s%s%s",
-                             c->own.v[i].name, in ? in->name : "this input", out ? " or " : "", out ? out->name : "");
+                             c->own.v[i].name, in ? in->name : "this input", out ? " or " : "",
+                             out ? out->name : "");
     return EXIT_FINE;
 }
 
@@ -194,9 +203,19 @@ spaa_status cli_select(struct cli *c, struct sp_selection *out)
     int view;
     if (!cli_choice(c, "view", v->view, views, 0, &view))
         return SPAA_ERR_USAGE;
-    struct sp_select_opts o = {.event = v->event, .metric = v->metric, .thread = v->thread, .pid = v->pid,
-                               .comm = v->comm, .state = v->state, .view = v->view, .dso = v->dso,
-                               .focus = v->focus, .ignore = v->ignore, .hide = v->hide, .root_at = v->root_at,
-                               .user_only = v->user != NULL, .kernel_only = v->kernel != NULL};
+    struct sp_select_opts o = {.event = v->event,
+                               .metric = v->metric,
+                               .thread = v->thread,
+                               .pid = v->pid,
+                               .comm = v->comm,
+                               .state = v->state,
+                               .view = v->view,
+                               .dso = v->dso,
+                               .focus = v->focus,
+                               .ignore = v->ignore,
+                               .hide = v->hide,
+                               .root_at = v->root_at,
+                               .user_only = v->user != NULL,
+                               .kernel_only = v->kernel != NULL};
     return sp_select(c->profile, &o, &c->diags, out);
 }

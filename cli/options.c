@@ -17,7 +17,8 @@ const struct cli_option cli_options[] = {
 };
 
 const struct cli_command cli_commands[] = {
-#define SPAA_COMMAND(name, args, groups, title, examples) {#name, args, groups, title, examples, sp_cmd_##name},
+#define SPAA_COMMAND(name, args, groups, title, examples)                                                    \
+    {#name, args, groups, title, examples, sp_cmd_##name},
 #include "commands.def"
 #undef SPAA_COMMAND
     {0},
@@ -58,7 +59,8 @@ static const struct cli_option *find_letter(const struct cli *c, char letter)
 /* An option that some format declares as its own, and that this command can hand to it. */
 static const struct sp_format_option *find_own(const struct cli *c, const char *name, size_t n)
 {
-    unsigned when = (c->command->groups & G_READ ? SP_CAN_READ : 0u) | (c->command->groups & G_CONVERT ? SP_CAN_WRITE : 0u);
+    unsigned when = (c->command->groups & G_READ ? SP_CAN_READ : 0u) |
+                    (c->command->groups & G_CONVERT ? SP_CAN_WRITE : 0u);
     for (size_t i = 0; spaa_formats[i]; i++)
         for (const struct sp_format_option *o = spaa_formats[i]->options; o && o->name; o++)
             if (o->when & when && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
@@ -79,7 +81,8 @@ static int unknown_option(struct cli *c, const char *arg)
     names[n] = NULL;
     char near[256], hint[320];
     cli_nearest(arg + strspn(arg, "-"), names, near, sizeof near);
-    snprintf(hint, sizeof hint, "%s%s`spaa help %s` lists the options", near, *near ? " " : "", c->command->name);
+    snprintf(hint, sizeof hint, "%s%s`spaa help %s` lists the options", near, *near ? " " : "",
+             c->command->name);
     return cli_usage(c, hint, "%s has no option %s", c->command->name, arg);
 }
 
@@ -162,7 +165,8 @@ int cli_parse(struct cli *c, int argc, char **argv)
     return EXIT_FINE;
 }
 
-bool cli_number(struct cli *c, const char *name, const char *value, long lo, long hi, long otherwise, long *out)
+bool cli_number(struct cli *c, const char *name, const char *value, long lo, long hi, long otherwise,
+                long *out)
 {
     int64_t v;
     *out = otherwise;

@@ -22,12 +22,13 @@ static spaa_status matcher_new(const char *pattern, struct sp_diags *d, struct m
     int error;
     PCRE2_SIZE at;
     *m = (struct matcher){0};
-    m->code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_MATCH_INVALID_UTF, &error,
-                            &at, NULL);
+    m->code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_MATCH_INVALID_UTF,
+                            &error, &at, NULL);
     if (!m->code) {
         PCRE2_UCHAR words[256];
         pcre2_get_error_message(error, words, sizeof words);
-        sp_emit(d, SP_E035, SP_AT_NOTHING, "%s at character %zu of \"%s\"", (char *)words, (size_t)at + 1, pattern);
+        sp_emit(d, SP_E035, SP_AT_NOTHING, "%s at character %zu of \"%s\"", (char *)words, (size_t)at + 1,
+                pattern);
         return SPAA_ERR_USAGE;
     }
     m->data = pcre2_match_data_create_from_pattern(m->code, NULL);
@@ -61,7 +62,8 @@ spaa_status sp_match_functions(const struct sp_profile *p, const char *pattern, 
     return hits ? SPAA_OK : sp_nomem(d);
 }
 
-spaa_status sp_match_dsos(const struct sp_profile *p, const char *pattern, struct sp_diags *d, unsigned char **out)
+spaa_status sp_match_dsos(const struct sp_profile *p, const char *pattern, struct sp_diags *d,
+                          unsigned char **out)
 {
     struct matcher m;
     spaa_status st = matcher_new(pattern, d, &m);

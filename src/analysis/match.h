@@ -10,6 +10,7 @@
  */
 spaa_status sp_match_functions(const struct sp_profile *p, const char *pattern, struct sp_diags *d,
                                unsigned char **out);
-spaa_status sp_match_dsos(const struct sp_profile *p, const char *pattern, struct sp_diags *d, unsigned char **out);
+spaa_status sp_match_dsos(const struct sp_profile *p, const char *pattern, struct sp_diags *d,
+                          unsigned char **out);
 
 #endif

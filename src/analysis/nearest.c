@@ -26,8 +26,8 @@ unsigned sp_edit_distance(struct sp_str a, struct sp_str b, unsigned cap)
                 v = above[j] + 1;
             if (now[j - 1] + 1 < v)
                 v = now[j - 1] + 1;
-            if (i > 1 && j > 1 && lower(a.p[i - 1]) == lower(b.p[j - 2]) && lower(a.p[i - 2]) == lower(b.p[j - 1]) &&
-                two[j - 2] + 1 < v)
+            if (i > 1 && j > 1 && lower(a.p[i - 1]) == lower(b.p[j - 2]) &&
+                lower(a.p[i - 2]) == lower(b.p[j - 1]) && two[j - 2] + 1 < v)
                 v = two[j - 2] + 1;
             now[j] = v;
         }
@@ -88,7 +88,7 @@ void sp_nearest_words(struct sp_buf *out, const char *asked, const struct sp_str
         best[found] = names[found];
     if (!found)
         return;
-    sp_buf_puts(out, close ? "did you mean " : "there " );
+    sp_buf_puts(out, close ? "did you mean " : "there ");
     if (!close)
         sp_buf_puts(out, found == 1 ? "is only " : "are ");
     for (size_t i = 0; i < found; i++) {

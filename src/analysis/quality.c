@@ -26,7 +26,8 @@ static bool differs(const struct sp_selection *s, const struct sp_stack *x, uint
     return false;
 }
 
-static void row(struct sp_selection *s, size_t i, const uint32_t *f, size_t n, struct sp_quality *q, int64_t *by_dso)
+static void row(struct sp_selection *s, size_t i, const uint32_t *f, size_t n, struct sp_quality *q,
+                int64_t *by_dso)
 {
     const struct sp_profile *p = s->profile;
     int64_t w = s->rows.v[i].weight;

@@ -12,12 +12,12 @@ struct sp_quality_dso {
 };
 
 struct sp_quality {
-    int64_t unresolved_leaf; /* weight of rows whose leaf has no symbol */
-    int64_t unresolved_any;  /* weight of rows with any such frame */
-    int64_t no_stack;        /* weight of rows without frames */
+    int64_t unresolved_leaf;            /* weight of rows whose leaf has no symbol */
+    int64_t unresolved_any;             /* weight of rows with any such frame */
+    int64_t no_stack;                   /* weight of rows without frames */
     uint64_t frames, frames_unresolved; /* distinct ones */
     uint64_t lost, truncated;           /* as the header says */
-    uint64_t exclusive_differs; /* rows whose `exclusive` says another weight than the stack */
+    uint64_t exclusive_differs;         /* rows whose `exclusive` says another weight than the stack */
     SP_VEC(struct sp_quality_dso) dsos; /* with unresolved leaves, heaviest first */
 };
 

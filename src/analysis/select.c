@@ -44,8 +44,8 @@ uint32_t sp_default_event(const struct sp_profile *p)
     return best;
 }
 
-static spaa_status not_found(struct sp_diags *d, enum sp_code code, const char *asked, const struct sp_str *names,
-                             size_t n)
+static spaa_status not_found(struct sp_diags *d, enum sp_code code, const char *asked,
+                             const struct sp_str *names, size_t n)
 {
     struct sp_buf hint;
     sp_buf_init(&hint, 64 << 10);
@@ -81,7 +81,8 @@ static spaa_status pick_metric(struct sp_selection *s, const char *name, struct 
     s->metric = name ? sp_metric_find(p, name, strlen(name)) : p->events.v[s->event].primary;
     bool used = false;
     for (uint32_t i = 0; s->metric != SP_NONE && i < p->stacks.n && !used; i++)
-        used = p->contexts.v[p->stacks.v[i].context].event == s->event && sp_weight(p, i, s->metric) != SP_ABSENT;
+        used = p->contexts.v[p->stacks.v[i].context].event == s->event &&
+               sp_weight(p, i, s->metric) != SP_ABSENT;
     if (s->metric != SP_NONE && (used || !name)) {
         s->cannot_add = p->metrics.v[s->metric].info->op != SP_OP_SUM;
         return SPAA_OK;
@@ -109,7 +110,8 @@ static void find_scale(struct sp_selection *s)
     if (s->scale > 9)
         s->scale = 9;
     for (uint32_t i = 0; s->scale && i < p->stacks.n; i++)
-        if (p->contexts.v[p->stacks.v[i].context].event == s->event && sp_weight(p, i, s->metric) != SP_ABSENT)
+        if (p->contexts.v[p->stacks.v[i].context].event == s->event &&
+            sp_weight(p, i, s->metric) != SP_ABSENT)
             sum += fabs(sp_weight_double(p, i, s->metric));
     while (s->scale && sum * pow(10, (double)s->scale) > 9e18)
         s->scale--;
@@ -190,7 +192,8 @@ static bool state_fits(const struct sp_selection *s, const struct sp_select_opts
     return list ? in_list(list, state) : !sp_str_is(state, "IDLE");
 }
 
-static bool context_fits(const struct sp_selection *s, const struct sp_select_opts *o, const struct sp_context *c)
+static bool context_fits(const struct sp_selection *s, const struct sp_select_opts *o,
+                         const struct sp_context *c)
 {
     const struct sp_profile *p = s->profile;
     char t[64];
@@ -220,8 +223,8 @@ static spaa_status hide_frames(struct sp_selection *s, const struct sp_select_op
     s->hidden = calloc(p->frames.n + 1, 1);
     for (size_t i = 0; s->hidden && i < p->frames.n; i++) {
         uint8_t kind = p->frames.v[i].kind;
-        s->hidden[i] = (functions && functions[p->frames.v[i].function]) || (o->user_only && kind == SP_KERNEL) ||
-                       (o->kernel_only && kind != SP_KERNEL);
+        s->hidden[i] = (functions && functions[p->frames.v[i].function]) ||
+                       (o->user_only && kind == SP_KERNEL) || (o->kernel_only && kind != SP_KERNEL);
     }
     free(functions);
     return s->hidden ? SPAA_OK : sp_nomem(d);
@@ -256,8 +259,8 @@ static void frame_filters_free(struct frame_filters *f)
     free(f->ignore);
 }
 
-static spaa_status frame_filters(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d,
-                                 struct frame_filters *f)
+static spaa_status frame_filters(const struct sp_profile *p, const struct sp_select_opts *o,
+                                 struct sp_diags *d, struct frame_filters *f)
 {
     spaa_status st = o->dso ? sp_match_dsos(p, o->dso, d, &f->dso) : SPAA_OK;
     if (!st && o->focus)
@@ -267,7 +270,8 @@ static spaa_status frame_filters(const struct sp_profile *p, const struct sp_sel
     return st;
 }
 
-static bool frames_fit(const struct sp_profile *p, const struct frame_filters *f, const uint32_t *frames, size_t n)
+static bool frames_fit(const struct sp_profile *p, const struct frame_filters *f, const uint32_t *frames,
+                       size_t n)
 {
     bool dso = !f->dso, focus = !f->focus;
     for (size_t i = 0; i < n; i++) {
@@ -321,8 +325,8 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
     spaa_status st = fits ? frame_filters(p, o, d, &filters) : sp_nomem(d);
     bool odd = false;
     for (size_t i = 0; fits && i < p->contexts.n; i++)
-        fits[i] = (unsigned char)((p->contexts.v[i].event == s->event) +
-                                  context_fits(s, o, &p->contexts.v[i]));
+        fits[i] =
+            (unsigned char)((p->contexts.v[i].event == s->event) + context_fits(s, o, &p->contexts.v[i]));
     for (uint32_t i = 0; !st && i < p->stacks.n; i++) {
         bool skip;
         const struct sp_stack *stack = &p->stacks.v[i];
@@ -362,7 +366,8 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
         sp_emit_hint(d, SP_L304, SP_AT_NOTHING, "shares are no longer right: filter for less",
                      "the values of %.*s add up to more; what is beyond was left out", (int)name.n, name.p);
     if (s->inexact && !s->capped)
-        sp_emit(d, SP_I322, SP_AT_NOTHING, "values of %.*s were rounded to %u decimals", (int)name.n, name.p, s->scale);
+        sp_emit(d, SP_I322, SP_AT_NOTHING, "values of %.*s were rounded to %u decimals", (int)name.n, name.p,
+                s->scale);
     if (odd)
         sp_emit(d, SP_W311, SP_AT_NOTHING, "stacks linked to several others: the user side was counted");
     frame_filters_free(&filters);
@@ -485,7 +490,8 @@ const uint32_t *sp_selected_frames(struct sp_selection *s, size_t row, size_t *n
         return NULL;
     s->scratch.n = 0;
     for (size_t i = 0; i < kernel_n + stack->n; i++) {
-        uint32_t f = i < kernel_n ? sp_stack_frames(p, r->kernel)[i] : sp_stack_frames(p, r->stack)[i - kernel_n];
+        uint32_t f =
+            i < kernel_n ? sp_stack_frames(p, r->kernel)[i] : sp_stack_frames(p, r->stack)[i - kernel_n];
         if (!s->hidden || !s->hidden[f])
             s->scratch.v[s->scratch.n++] = f;
     }

@@ -19,8 +19,8 @@ struct sp_select_opts {
     const char *thread;         /* a tid or a thread name */
     const char *pid;            /* decimal */
     const char *comm;
-    const char *state; /* comma-separated x_state values */
-    const char *view;  /* cpu, latency, all; NULL: cpu where the profile has states */
+    const char *state;                /* comma-separated x_state values */
+    const char *view;                 /* cpu, latency, all; NULL: cpu where the profile has states */
     const char *dso, *focus, *ignore; /* regular expressions (PCRE2): stacks with such a frame */
     const char *hide;                 /* regular expression: frames to leave out of the stacks */
     const char *root_at;              /* stacks are cut to start at this function; others are dropped */
@@ -37,25 +37,26 @@ struct sp_selected {
 struct sp_selection {
     const struct sp_profile *profile;
     uint32_t event, metric;
-    struct sp_str unit;  /* may be empty */
-    unsigned scale;      /* decimal digits after the point */
-    bool inexact;        /* weights were rounded at this scale; said by a note */
-    bool capped;         /* the sums left 64 bits: rows were cut so that they fit; said as data loss */
-    bool cannot_add;     /* the vocabulary says that values of this metric must not be summed */
-    const char *view;    /* "cpu", "latency", "all", "custom"; NULL where the profile has no states */
+    struct sp_str unit; /* may be empty */
+    unsigned scale;     /* decimal digits after the point */
+    bool inexact;       /* weights were rounded at this scale; said by a note */
+    bool capped;        /* the sums left 64 bits: rows were cut so that they fit; said as data loss */
+    bool cannot_add;    /* the vocabulary says that values of this metric must not be summed */
+    const char *view;   /* "cpu", "latency", "all", "custom"; NULL where the profile has no states */
     SP_VEC(struct sp_selected) rows;
-    int64_t all;                  /* of the event and metric, before any filter */
-    int64_t base, total;          /* scaled */
+    int64_t all;                   /* of the event and metric, before any filter */
+    int64_t base, total;           /* scaled */
     int64_t base_samples, samples; /* SP_ABSENT where the source has none */
-    struct sp_buf filters;        /* the filters in words, empty when there are none */
-    unsigned char *hidden;        /* per frame: left out of the stacks; NULL: none */
-    unsigned char *roots;         /* per function: stacks are cut here; NULL: they are not */
+    struct sp_buf filters;         /* the filters in words, empty when there are none */
+    unsigned char *hidden;         /* per frame: left out of the stacks; NULL: none */
+    unsigned char *roots;          /* per function: stacks are cut here; NULL: they are not */
     SP_VEC(uint32_t) scratch;
 };
 
 /*
  * Fails, reported, with SPAA_ERR_NOT_FOUND when a thread, function or filter matches nothing, with
- * SPAA_ERR_USAGE for an unknown event or metric or a bad regular expression. Free the selection on success only.
+ * SPAA_ERR_USAGE for an unknown event or metric or a bad regular expression. Free the selection on success
+ * only.
  */
 spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *opts, struct sp_diags *d,
                       struct sp_selection *out);

@@ -8,17 +8,18 @@
 #include <stdlib.h>
 
 const char *const sp_by_names[] = {"function", "line", "address", "dso",   "thread", "process",
-                                   "comm",     "cpu",  "state",   "event",  "source", NULL};
+                                   "comm",     "cpu",  "state",   "event", "source", NULL};
 
 /* Functions in which a CPU has nothing to do, and in which a thread waits, by their exact names. */
-static const char *const idle_names[] = {"swapper",        "cpuidle_enter_state", "intel_idle", "default_idle",
-                                         "native_safe_halt", "acpi_idle_do_entry", "do_idle",   "mwait_idle",
-                                         "pv_native_safe_halt", "acpi_safe_halt",  "poll_idle", "cpu_idle",
+static const char *const idle_names[] = {"swapper",        "cpuidle_enter_state", "intel_idle",
+                                         "default_idle",   "native_safe_halt",    "acpi_idle_do_entry",
+                                         "do_idle",        "mwait_idle",          "pv_native_safe_halt",
+                                         "acpi_safe_halt", "poll_idle",           "cpu_idle",
                                          "cpu_idle_loop",  "intel_idle_irq",      NULL};
-static const char *const wait_names[] = {"__schedule", "schedule", "schedule_timeout", "futex_wait_queue",
-                                         "futex_wait_queue_me", "do_nanosleep", "ep_poll", "pipe_wait",
-                                         "mach_msg2_trap", "__psynch_cvwait", "semaphore_wait_trap", "kevent",
-                                         NULL};
+static const char *const wait_names[] = {
+    "__schedule", "schedule",  "schedule_timeout", "futex_wait_queue", "futex_wait_queue_me", "do_nanosleep",
+    "ep_poll",    "pipe_wait", "mach_msg2_trap",   "__psynch_cvwait",  "semaphore_wait_trap", "kevent",
+    NULL};
 
 unsigned sp_function_tags(const struct sp_profile *p, uint32_t function)
 {
@@ -45,7 +46,8 @@ struct builder {
     struct sp_buf text;
 };
 
-static uint32_t row_for(struct builder *b, uint32_t function, uint32_t dso, const char *p, size_t n, unsigned tags)
+static uint32_t row_for(struct builder *b, uint32_t function, uint32_t dso, const char *p, size_t n,
+                        unsigned tags)
 {
     uint32_t name = sp_intern(&b->t.names, p, n);
     if (name == SP_STR_FAIL)
@@ -224,7 +226,8 @@ static int cmp_row(const void *va, const void *vb, void *arg)
     return c ? c : (a->dso > b->dso) - (a->dso < b->dso);
 }
 
-spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_cum, struct sp_diags *d, struct sp_top *out)
+spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_cum, struct sp_diags *d,
+                         struct sp_top *out)
 {
     struct builder b = {.s = s, .by = by, .t = {.profile = s->profile}};
     bool frames = by <= SP_TOP_DSO;

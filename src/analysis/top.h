@@ -24,15 +24,21 @@ enum sp_by {
 };
 extern const char *const sp_by_names[]; /* NULL-terminated, in enum order */
 
-enum sp_top_tag { SP_TAG_UNRESOLVED = 1, SP_TAG_IDLE = 2, SP_TAG_WAIT = 4, SP_TAG_KERNEL = 8, SP_TAG_INLINED = 16 };
+enum sp_top_tag {
+    SP_TAG_UNRESOLVED = 1,
+    SP_TAG_IDLE = 2,
+    SP_TAG_WAIT = 4,
+    SP_TAG_KERNEL = 8,
+    SP_TAG_INLINED = 16
+};
 
 struct sp_top_row {
-    uint32_t function;  /* SP_NONE where rows are no functions */
-    uint32_t dso;       /* SP_NONE likewise */
-    uint32_t name;      /* number in sp_top.names */
-    unsigned tags;      /* enum sp_top_tag */
-    int64_t flat, cum;  /* scaled as the selection */
-    int64_t samples;    /* of flat; SP_ABSENT where the source has none */
+    uint32_t function; /* SP_NONE where rows are no functions */
+    uint32_t dso;      /* SP_NONE likewise */
+    uint32_t name;     /* number in sp_top.names */
+    unsigned tags;     /* enum sp_top_tag */
+    int64_t flat, cum; /* scaled as the selection */
+    int64_t samples;   /* of flat; SP_ABSENT where the source has none */
     int64_t cum_samples;
 };
 

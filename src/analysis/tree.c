@@ -16,9 +16,9 @@ struct path {
 struct builder {
     struct sp_selection *s;
     const struct sp_tree_opts *opts;
-    uint32_t *rank;     /* function -> position by name */
-    uint32_t *comm_rank; /* string -> position among comms + 1; by_comm only */
-    SP_VEC(uint32_t) steps; /* ranks; with by_comm the first is the comm's */
+    uint32_t *rank;          /* function -> position by name */
+    uint32_t *comm_rank;     /* string -> position among comms + 1; by_comm only */
+    SP_VEC(uint32_t) steps;  /* ranks; with by_comm the first is the comm's */
     SP_VEC(uint32_t) frames; /* the frame of each step; SP_NONE for a comm */
     SP_VEC(struct path) paths;
 };
@@ -26,7 +26,8 @@ struct builder {
 static int cmp_function_name(const void *va, const void *vb, void *arg)
 {
     const struct sp_profile *p = arg;
-    const struct sp_function *a = &p->functions.v[*(const uint32_t *)va], *b = &p->functions.v[*(const uint32_t *)vb];
+    const struct sp_function *a = &p->functions.v[*(const uint32_t *)va],
+                             *b = &p->functions.v[*(const uint32_t *)vb];
     int c = sp_str_cmp(sp_pstr(p, a->name), sp_pstr(p, b->name));
     if (!c)
         c = sp_str_cmp(sp_pstr(p, p->dsos.v[a->dso].name), sp_pstr(p, p->dsos.v[b->dso].name));
@@ -82,7 +83,8 @@ static bool add_path(struct builder *b, uint32_t row)
     const uint32_t *f = sp_selected_frames(b->s, row, &n);
     uint32_t comm = p->contexts.v[p->stacks.v[b->s->rows.v[row].stack].context].comm;
     bool lead = b->opts->by_comm && comm;
-    if (!f || !sp_vec_reserve(&b->steps, b->steps.n + n + 1) || !sp_vec_reserve(&b->frames, b->frames.n + n + 1))
+    if (!f || !sp_vec_reserve(&b->steps, b->steps.n + n + 1) ||
+        !sp_vec_reserve(&b->frames, b->frames.n + n + 1))
         return false;
     struct path path = {b->steps.n, (uint32_t)n + lead, row};
     if (lead) {
@@ -120,8 +122,8 @@ static bool inlined(const struct sp_profile *p, uint32_t frame)
     return frame != SP_NONE && p->frames.v[frame].flags & SP_FRAME_INLINED;
 }
 
-static bool add_node(struct sp_tree *t, const struct sp_profile *p, uint32_t parent, uint32_t depth, uint32_t frame,
-                     uint32_t comm)
+static bool add_node(struct sp_tree *t, const struct sp_profile *p, uint32_t parent, uint32_t depth,
+                     uint32_t frame, uint32_t comm)
 {
     struct sp_tree_node node = {.parent = parent,
                                 .function = frame == SP_NONE ? SP_NONE : p->frames.v[frame].function,

@@ -12,26 +12,27 @@
 #include "analysis/select.h"
 
 struct sp_tree_node {
-    uint32_t parent;  /* SP_NONE for the root */
-    uint32_t end;     /* one past the last node of this subtree */
+    uint32_t parent;   /* SP_NONE for the root */
+    uint32_t end;      /* one past the last node of this subtree */
     uint32_t function; /* number in functions; SP_NONE for the root */
-    uint32_t frame;   /* a frame of this function here: for location, inlining and kind */
-    uint32_t depth;   /* 0: root */
-    bool inlined;     /* all frames of this node are inlined */
-    uint8_t kind;     /* enum sp_frame_kind */
+    uint32_t frame;    /* a frame of this function here: for location, inlining and kind */
+    uint32_t depth;    /* 0: root */
+    bool inlined;      /* all frames of this node are inlined */
+    uint8_t kind;      /* enum sp_frame_kind */
     int64_t self, total;
-    int64_t samples;  /* of the subtree; SP_ABSENT where the source has none */
+    int64_t samples; /* of the subtree; SP_ABSENT where the source has none */
 };
 
 enum sp_tree_sort { SP_TREE_BY_WEIGHT, SP_TREE_BY_NAME };
 
 struct sp_tree_opts {
-    bool inverted;      /* from the leaves down to the roots */
-    bool by_comm;       /* the first level is the thread's name, where contexts have one (nodes with
-                           function SP_NONE and `comm` set) */
+    bool inverted; /* from the leaves down to the roots */
+    bool by_comm;  /* the first level is the thread's name, where contexts have one (nodes with
+                      function SP_NONE and `comm` set) */
     enum sp_tree_sort sort;
-    int64_t min_total;  /* nodes below, whatever their sign, are left out (their weight stays in the parent's) */
-    bool positive;      /* leave out nodes below 0 too: a drawing has no place for them */
+    int64_t
+        min_total; /* nodes below, whatever their sign, are left out (their weight stays in the parent's) */
+    bool positive; /* leave out nodes below 0 too: a drawing has no place for them */
     uint32_t max_depth; /* 0: all */
 };
 
@@ -39,8 +40,8 @@ struct sp_tree {
     const struct sp_profile *profile;
     SP_VEC(struct sp_tree_node) nodes;
     SP_VEC(uint32_t) comms; /* with by_comm: comms.v[node] is the name of a first-level node, or 0 */
-    uint32_t pruned;     /* nodes left out */
-    int64_t pruned_total; /* weight of the topmost nodes left out */
+    uint32_t pruned;        /* nodes left out */
+    int64_t pruned_total;   /* weight of the topmost nodes left out */
 };
 
 spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opts, struct sp_diags *d,

@@ -8,8 +8,8 @@
 #ifndef SP_BUF_H
 #define SP_BUF_H
 
-#include <stdbool.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -59,8 +59,14 @@ static void emit(struct sp_diags *d, enum sp_code code, struct sp_where where, c
         sp_buf_vprintf(&text, fmt, ap);
         message = sp_buf_cstr(&text);
     }
-    struct sp_diag g = {code,   infos[code].severity,   where.offset,           where.line,
-                        d->format, d->file, copy(d, where.record), copy(d, where.field),
+    struct sp_diag g = {code,
+                        infos[code].severity,
+                        where.offset,
+                        where.line,
+                        d->format,
+                        d->file,
+                        copy(d, where.record),
+                        copy(d, where.field),
                         text.failed ? NULL : copy(d, message),
                         hint ? copy(d, hint) : infos[code].hint};
     if (!g.message)

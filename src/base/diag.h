@@ -41,9 +41,9 @@ struct sp_where {
     uint64_t line;   /* 1-based */
     const char *record, *field;
 };
-#define SP_AT(off) ((struct sp_where){.offset = (off)})
+#define SP_AT(off)          ((struct sp_where){.offset = (off)})
 #define SP_AT_LINE(ln, off) ((struct sp_where){.offset = (off), .line = (ln)})
-#define SP_AT_NOTHING ((struct sp_where){.offset = SP_NOWHERE})
+#define SP_AT_NOTHING       ((struct sp_where){.offset = SP_NOWHERE})
 
 struct sp_diag {
     enum sp_code code;
@@ -56,9 +56,9 @@ struct sp_diag {
 struct sp_diags {
     struct sp_arena arena;
     SP_VEC(struct sp_diag) list;
-    uint64_t count[SP_CODES]; /* emitted, kept or not */
-    uint64_t lost;            /* for want of memory */
-    unsigned per_code;        /* kept per code; 0: all */
+    uint64_t count[SP_CODES];  /* emitted, kept or not */
+    uint64_t lost;             /* for want of memory */
+    unsigned per_code;         /* kept per code; 0: all */
     const char *file, *format; /* stamped on what is emitted from now on; see sp_diags_source */
 };
 

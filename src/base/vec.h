@@ -28,6 +28,6 @@ bool sp_vec_grow(void **v, size_t *cap, size_t need, size_t elem);
 #define sp_vec_reserve(a, need)                                                                              \
     ((need) <= (a)->cap || sp_vec_grow((void **)&(a)->v, &(a)->cap, (need), sizeof *(a)->v))
 #define sp_vec_push(a, x) (sp_vec_reserve((a), (a)->n + 1) && ((a)->v[(a)->n++] = (x), true))
-#define sp_vec_free(a) (free((a)->v), (a)->v = NULL, (a)->n = (a)->cap = 0)
+#define sp_vec_free(a)    (free((a)->v), (a)->v = NULL, (a)->n = (a)->cap = 0)
 
 #endif

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,6 +27,7 @@ struct sp_input {
     bool spooled;
     size_t chunk;        /* 0: lend all there is */
     unsigned char *lent; /* an exact copy, in small pieces only */
+    _Atomic uint64_t watched, watched_size;
 };
 
 /* NULL: out of memory, and reported. */
@@ -201,9 +203,24 @@ spaa_status sp_input_peek(struct sp_input *in, size_t want, const unsigned char 
     return SPAA_OK;
 }
 
+void sp_input_note(struct sp_input *in, uint64_t done)
+{
+    /* A view of decompressed bytes says nothing of the source's size. */
+    uint64_t at = in->top == in->base ? in->base->offset + done : in->base->offset;
+    atomic_store_explicit(&in->watched, at, memory_order_relaxed);
+    atomic_store_explicit(&in->watched_size, in->spooled ? in->spool.len : in->size, memory_order_relaxed);
+}
+
+void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size)
+{
+    *done = atomic_load_explicit(&in->watched, memory_order_relaxed);
+    *size = atomic_load_explicit(&in->watched_size, memory_order_relaxed);
+}
+
 void sp_input_consume(struct sp_input *in, size_t n)
 {
     sp_stage_consume(in->top, n);
+    sp_input_note(in, 0);
     if (n) {
         free(in->lent);
         in->lent = NULL;

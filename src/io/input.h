@@ -46,6 +46,12 @@ spaa_status sp_input_failed(const struct sp_input *in); /* SPAA_OK, or why it en
 /* Size of the undecompressed source, 0 where unknown; and how much of it was read: for progress. */
 void sp_input_progress(const struct sp_input *in, uint64_t *done, uint64_t *size);
 const char *sp_input_name(const struct sp_input *in);
+/*
+ * For a progress display in another thread: a reader that works on a long view notes now and then how much
+ * of it is done; watch gives that, of how much, in bytes that compare (size 0: unknown). Both are atomic.
+ */
+void sp_input_note(struct sp_input *in, uint64_t done);
+void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size);
 
 /*
  * One line without its end ("\n" or "\r\n"), lent until the next call. SPAA_OK with *line NULL at

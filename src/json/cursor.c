@@ -7,7 +7,10 @@ enum { PLAIN, QUOTE, ESCAPE, CONTROL, HIGH };
 
 /* HIGH for bytes that start or continue a multi-byte sequence. */
 static const unsigned char classes[256] = {
-    [0 ... 31] = CONTROL, ['"'] = QUOTE, ['\\'] = ESCAPE, [128 ... 255] = HIGH,
+    [0 ... 31] = CONTROL,
+    ['"'] = QUOTE,
+    ['\\'] = ESCAPE,
+    [128 ... 255] = HIGH,
 };
 
 void sp_json_init(struct sp_json *j, const char *p, size_t n)
@@ -404,8 +407,8 @@ bool sp_json_skip(struct sp_json *j, struct sp_span *raw)
             return false;
         }
         struct sp_span key;
-        while (depth && !(object[(depth - 1) / 64] >> (depth - 1) % 64 & 1 ? sp_json_key(j, &key)
-                                                                            : sp_json_item(j))) {
+        while (depth &&
+               !(object[(depth - 1) / 64] >> (depth - 1) % 64 & 1 ? sp_json_key(j, &key) : sp_json_item(j))) {
             if (j->error)
                 return false;
             depth--;

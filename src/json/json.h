@@ -114,7 +114,7 @@ void sp_jw_free(struct sp_jw *w);
 void sp_jw_open(struct sp_jw *w, const char *key, char bracket); /* '{' or '['; key NULL in arrays */
 void sp_jw_close(struct sp_jw *w, char bracket);                 /* '}' or ']' */
 void sp_jw_str(struct sp_jw *w, const char *key, const char *p, size_t n);
-void sp_jw_cstr(struct sp_jw *w, const char *key, const char *s); /* NULL: null */
+void sp_jw_cstr(struct sp_jw *w, const char *key, const char *s);          /* NULL: null */
 void sp_jw_raw(struct sp_jw *w, const char *key, const char *p, size_t n); /* JSON text as it is */
 void sp_jw_u64(struct sp_jw *w, const char *key, uint64_t v);
 void sp_jw_i64(struct sp_jw *w, const char *key, int64_t v);

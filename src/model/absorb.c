@@ -72,7 +72,8 @@ static void add_duration(struct absorber *a, bool first)
     int64_t ns, more;
     char t[32];
     h->duration = SP_STR_NONE;
-    if (sp_seconds_ns(x.p, x.n, &ns) && sp_seconds_ns(y.p, y.n, &more) && !__builtin_add_overflow(ns, more, &ns))
+    if (sp_seconds_ns(x.p, x.n, &ns) && sp_seconds_ns(y.p, y.n, &more) &&
+        !__builtin_add_overflow(ns, more, &ns))
         h->duration = sp_profile_str(a->to, t, sp_ns_seconds(ns, t));
 }
 
@@ -131,7 +132,8 @@ static spaa_status events(struct absorber *a)
         } else {
             struct sp_event *t = &a->to->events.v[there];
             if (t->kind != e.kind || t->mode != e.mode || t->primary != e.primary) {
-                sp_emit_hint(a->d, SP_E034, SP_AT_NOTHING, "name another event with --event, or open them one by one",
+                sp_emit_hint(a->d, SP_E034, SP_AT_NOTHING,
+                             "name another event with --event, or open them one by one",
                              "event \"%s\" has another kind, mode or primary metric in another file", name.p);
                 return SPAA_ERR_USAGE;
             }
@@ -149,7 +151,7 @@ static void coarsen(struct sp_frame *f, enum sp_granularity g)
     if (g < SP_FRAMES_LINE)
         return;
     f->ip = f->symoff = 0;
-    f->flags &= (uint8_t)~(SP_FRAME_IP | SP_FRAME_SYMOFF);
+    f->flags &= (uint8_t) ~(SP_FRAME_IP | SP_FRAME_SYMOFF);
     if (g == SP_FRAMES_LINE)
         return;
     f->srcline = SP_STR_NONE;

@@ -62,7 +62,8 @@ static int cmp_frame(const void *va, const void *vb, void *arg)
     if (!c)
         c = cmp_str(p, a->srcline, b->srcline);
     if (!c)
-        c = cmp_u64(a->flags & SP_FRAME_SYMOFF ? a->symoff + 1 : 0, b->flags & SP_FRAME_SYMOFF ? b->symoff + 1 : 0);
+        c = cmp_u64(a->flags & SP_FRAME_SYMOFF ? a->symoff + 1 : 0,
+                    b->flags & SP_FRAME_SYMOFF ? b->symoff + 1 : 0);
     if (!c)
         c = cmp_u64(a->ip, b->ip);
     if (!c)

@@ -9,8 +9,8 @@
 #include "model/profile.h"
 
 struct sp_order {
-    uint32_t *dsos, *frames, *threads, *stacks;       /* position -> number in the table */
-    uint32_t *dso_rank, *function_rank, *frame_rank;  /* number in the table -> position */
+    uint32_t *dsos, *frames, *threads, *stacks;      /* position -> number in the table */
+    uint32_t *dso_rank, *function_rank, *frame_rank; /* number in the table -> position */
 };
 
 /* DSOs, functions, frames and threads. Zeroed on failure. */

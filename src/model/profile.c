@@ -50,9 +50,8 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->window_rows);
     sp_vec_free(&p->extensions);
     sp_samples_free(p->samples);
-    struct sp_map *maps[] = {&p->dso_map,     &p->function_map, &p->frame_map,
-                             &p->thread_map,  &p->context_map,  &p->layout_map,
-                             &p->stack_map,   &p->decimal_map};
+    struct sp_map *maps[] = {&p->dso_map,     &p->function_map, &p->frame_map, &p->thread_map,
+                             &p->context_map, &p->layout_map,   &p->stack_map, &p->decimal_map};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         sp_map_free(maps[i]);
     free(p);
@@ -177,8 +176,8 @@ uint32_t sp_layout_intern(struct sp_profile *p, const struct sp_weight_field *fi
             (!n || memcmp(p->layout_fields.v + p->layouts.v[i].first, fields, n * sizeof *fields) == 0))
             return i;
     size_t first = p->layout_fields.n;
-    if (first + n >= SP_NONE || p->layouts.n >= SP_NONE - 1 || !sp_vec_reserve(&p->layout_fields, first + n) ||
-        !sp_vec_reserve(&p->layouts, p->layouts.n + 1) ||
+    if (first + n >= SP_NONE || p->layouts.n >= SP_NONE - 1 ||
+        !sp_vec_reserve(&p->layout_fields, first + n) || !sp_vec_reserve(&p->layouts, p->layouts.n + 1) ||
         !sp_map_add(&p->layout_map, hash, (uint32_t)p->layouts.n))
         return SP_NONE;
     if (n)

@@ -26,19 +26,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SP_NONE UINT32_MAX      /* no such number */
-#define SP_ABSENT INT64_MIN     /* a weight, pid, tid or cpu that is not there */
-#define SP_DECIMAL (INT64_MIN + 1) /* a weight that is no 64-bit integer: see sp_weight_text */
+#define SP_NONE        UINT32_MAX      /* no such number */
+#define SP_ABSENT      INT64_MIN       /* a weight, pid, tid or cpu that is not there */
+#define SP_DECIMAL     (INT64_MIN + 1) /* a weight that is no 64-bit integer: see sp_weight_text */
 #define SP_METRICS_MAX 256u
 
 struct sp_event {
     uint32_t name;
     enum sp_event_kind kind;
     enum sp_mode mode;
-    uint32_t primary;             /* metric */
-    uint32_t unit;                /* of the primary metric ("ns", "bytes", ...), for readers to note */
+    uint32_t primary; /* metric */
+    uint32_t unit;    /* of the primary metric ("ns", "bytes", ...), for readers to note */
     uint32_t sample_period, frequency_hz; /* number texts */
-    uint32_t allocation_tracking; /* raw JSON object */
+    uint32_t allocation_tracking;         /* raw JSON object */
     uint32_t sampling_more, more;
 };
 
@@ -59,10 +59,10 @@ struct sp_function {
 };
 
 enum sp_frame_flag {
-    SP_FRAME_IP = 1,          /* ip is set */
-    SP_FRAME_SYMOFF = 2,      /* symoff is set */
-    SP_FRAME_UNRESOLVED = 4,  /* func is no symbol but the address in hex */
-    SP_FRAME_NO_SRCLINE = 8,  /* srcline_resolved: false was stated */
+    SP_FRAME_IP = 1,         /* ip is set */
+    SP_FRAME_SYMOFF = 2,     /* symoff is set */
+    SP_FRAME_UNRESOLVED = 4, /* func is no symbol but the address in hex */
+    SP_FRAME_NO_SRCLINE = 8, /* srcline_resolved: false was stated */
     SP_FRAME_INLINED = 16,
 };
 
@@ -140,7 +140,7 @@ struct sp_related {
 
 /* Weights of one metric over all stacks. */
 struct sp_column {
-    int64_t *v; /* v[stack]; SP_ABSENT, SP_DECIMAL */
+    int64_t *v;    /* v[stack]; SP_ABSENT, SP_DECIMAL */
     size_t n, cap; /* stacks from n on: absent */
 };
 struct sp_decimal {
@@ -179,7 +179,7 @@ struct sp_header {
     /* x_spaa: ours says how the file was made */
     bool has_x_spaa;
     enum sp_granularity frames;
-    unsigned group_by; /* enum sp_group bits */
+    unsigned group_by;        /* enum sp_group bits */
     uint32_t clock, duration; /* duration: seconds, number text */
     struct sp_host host;
     uint64_t lost;      /* samples the profiler says it lost */

@@ -9,10 +9,10 @@ const char *const sp_frame_kind_names[] = {"user", "kernel", "unknown", NULL};
 const char *const sp_stack_type_names[] = {"unified", "user", "kernel", NULL};
 const char *const sp_granularity_names[] = {"foreign", "address", "line", "function", NULL};
 const char *const sp_group_names[] = {"pid", "tid", "comm", "cpu", "state", NULL};
-const char *const sp_known_tools[] = {"perf",       "dtrace",  "bpftrace",   "spindump",  "sample",
-                                      "spt",        "codeguru", "pprof",     "heaptrack", "jemalloc",
-                                      "tcmalloc",   "chrome-devtools", "firefox", "speedscope", "folded",
-                                      "otlp",       "spaa",    "turbopack",  NULL};
+const char *const sp_known_tools[] = {
+    "perf",      "dtrace",    "bpftrace", "spindump",        "sample",  "spt",        "codeguru", "pprof",
+    "heaptrack", "jemalloc",  "tcmalloc", "chrome-devtools", "firefox", "speedscope", "folded",   "otlp",
+    "spaa",      "turbopack", NULL};
 
 int sp_name_index(const char *const *names, const char *s, size_t n)
 {
@@ -23,15 +23,24 @@ int sp_name_index(const char *const *names, const char *s, size_t n)
 }
 
 static const struct sp_metric_info metrics[] = {
-    {"samples", SP_OP_SUM, NULL},       {"period", SP_OP_SUM, NULL},
-    {"count", SP_OP_SUM, NULL},         {"value", SP_OP_SUM, NULL},
-    {"alloc_bytes", SP_OP_SUM, "bytes"}, {"alloc_count", SP_OP_SUM, "count"},
-    {"free_bytes", SP_OP_SUM, "bytes"}, {"free_count", SP_OP_SUM, "count"},
-    {"live_bytes", SP_OP_SUM, "bytes"}, {"live_count", SP_OP_SUM, "count"},
-    {"peak_bytes", SP_OP_NONE, "bytes"}, {"cpu_time_ns", SP_OP_SUM, "ns"},
-    {"cache_misses", SP_OP_SUM, NULL},  {"branch_misses", SP_OP_SUM, NULL},
-    {"branches", SP_OP_SUM, NULL},      {"min", SP_OP_MIN, NULL},
-    {"max", SP_OP_MAX, NULL},           {"avg", SP_OP_NONE, NULL},
+    {"samples", SP_OP_SUM, NULL},
+    {"period", SP_OP_SUM, NULL},
+    {"count", SP_OP_SUM, NULL},
+    {"value", SP_OP_SUM, NULL},
+    {"alloc_bytes", SP_OP_SUM, "bytes"},
+    {"alloc_count", SP_OP_SUM, "count"},
+    {"free_bytes", SP_OP_SUM, "bytes"},
+    {"free_count", SP_OP_SUM, "count"},
+    {"live_bytes", SP_OP_SUM, "bytes"},
+    {"live_count", SP_OP_SUM, "count"},
+    {"peak_bytes", SP_OP_NONE, "bytes"},
+    {"cpu_time_ns", SP_OP_SUM, "ns"},
+    {"cache_misses", SP_OP_SUM, NULL},
+    {"branch_misses", SP_OP_SUM, NULL},
+    {"branches", SP_OP_SUM, NULL},
+    {"min", SP_OP_MIN, NULL},
+    {"max", SP_OP_MAX, NULL},
+    {"avg", SP_OP_NONE, NULL},
     {"stddev", SP_OP_NONE, NULL},
 };
 

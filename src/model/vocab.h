@@ -25,7 +25,7 @@ enum sp_group {
     SP_BY_DEFAULT = SP_BY_PID | SP_BY_TID | SP_BY_COMM,
 };
 
-extern const char *const sp_event_kind_names[];  /* NULL-terminated, in enum order, as all of these */
+extern const char *const sp_event_kind_names[]; /* NULL-terminated, in enum order, as all of these */
 extern const char *const sp_mode_names[];
 extern const char *const sp_frame_kind_names[];
 extern const char *const sp_stack_type_names[];

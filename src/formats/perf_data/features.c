@@ -94,7 +94,7 @@ spaa_status sp_pd_build_id_record(struct sp_pd *pd, const unsigned char *p, size
         len = p[32];
     if (memcmp(p + 12, none, len) == 0)
         return SPAA_OK;
-    struct sp_pd_build_id b = {.pid = sp_pd_i32(p + 8, pd->swap)};
+    struct sp_pd_build_id b;
     b.path.p = (const char *)p + 36;
     b.path.n = strlen(b.path.p);
     char hex[2 * 20 + 1];

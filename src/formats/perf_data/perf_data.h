@@ -169,7 +169,6 @@ struct sp_pd_pmu {
 struct sp_pd_build_id {
     struct sp_pd_text path; /* as in maps */
     const char *hex;
-    int32_t pid;
 };
 
 struct sp_pd_event_type {
@@ -431,7 +430,7 @@ struct sp_pd_maps {
     size_t copied;                 /* how many came from another set */
     uint32_t refs;                 /* processes that share it */
 };
-#define SP_PD_MAPS_MAX ((size_t)1 << 17) /* per process; Linux allows 65,530 unless told otherwise */
+#define SP_PD_MAPS_MAX ((size_t)1 << 16) /* per process; Linux allows 65,530 unless told otherwise */
 enum sp_pd_put { SP_PD_PUT, SP_PD_PUT_FULL, SP_PD_PUT_NOMEM };
 enum sp_pd_put sp_pd_maps_put(struct sp_pd_maps *maps, struct sp_pd_map add);
 void sp_pd_maps_forget(struct sp_pd_maps *maps, uint32_t image); /* those mapped before this image */

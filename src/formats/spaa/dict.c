@@ -178,8 +178,8 @@ spaa_status sp_read_frame(struct reader *r)
     if (x.func == SP_STR_NONE && (x.func = sp_profile_cstr(r->p, "")) == SP_STR_FAIL)
         return sp_nomem(r->d);
     x.f.more = sp_take_more(r);
-    x.f.function = x.dso == SP_NONE || x.f.more == SP_STR_FAIL ? SP_NONE
-                                                               : sp_function_intern(r->p, x.func, x.dso);
+    x.f.function =
+        x.dso == SP_NONE || x.f.more == SP_STR_FAIL ? SP_NONE : sp_function_intern(r->p, x.func, x.dso);
     uint32_t n = x.f.function == SP_NONE ? SP_NONE : sp_frame_intern(r->p, &x.f);
     if (n == SP_NONE)
         return sp_nomem(r->d);

@@ -151,8 +151,8 @@ static bool fast_stack_type(const char **p, const char *end, uint8_t *type)
 }
 
 /* The weights, and the same ones at the leaf. */
-static bool fast_weights(struct reader *r, const char **at, const char *end, uint32_t leaf, const struct template **t,
-                         int64_t *values)
+static bool fast_weights(struct reader *r, const char **at, const char *end, uint32_t leaf,
+                         const struct template **t, int64_t *values)
 {
     int64_t again[TEMPLATE_VALUES];
     const char *s = *at;
@@ -200,8 +200,8 @@ static bool primary_there(const struct sp_profile *p, const struct template *t, 
     return false;
 }
 
-static bool enter(struct reader *r, struct sp_stack *s, const struct sp_stack_id *id, const struct template *t,
-                  const int64_t *values)
+static bool enter(struct reader *r, struct sp_stack *s, const struct sp_stack_id *id,
+                  const struct template *t, const int64_t *values)
 {
     struct sp_profile *p = r->p;
     uint32_t stack = (uint32_t)p->stacks.n;
@@ -234,7 +234,10 @@ bool sp_fast_stack(struct reader *r, struct sp_span line)
     int64_t values[TEMPLATE_VALUES];
     if (!EXPECT(&s, end, "{\"type\":\"stack\",\"id\":\""))
         return false;
-    const char *quote = (size_t)(end - s) > 28 ? (s[18] == '"' ? s + 18 : s[27] == '"' ? s + 27 : NULL) : NULL;
+    const char *quote = (size_t)(end - s) > 28 ? (s[18] == '"'   ? s + 18
+                                                  : s[27] == '"' ? s + 27
+                                                                 : NULL)
+                                               : NULL;
     if (!quote || !sp_our_id((struct sp_span){s, (size_t)(quote - s)}, &id))
         return false;
     s = quote;

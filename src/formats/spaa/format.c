@@ -30,7 +30,8 @@ static int probe(const unsigned char *p, size_t n, bool whole, const char **reas
                 break;
             if (format && sp_span_is(v, "spaa"))
                 score += 60;
-            static const char *const types[] = {"header", "dso", "frame", "thread", "stack", "sample", "window", NULL};
+            static const char *const types[] = {"header", "dso",    "frame",  "thread",
+                                                "stack",  "sample", "window", NULL};
             if (type && sp_name_index(types, v.p, v.n) >= 0)
                 score += 30;
         }

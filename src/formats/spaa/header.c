@@ -4,7 +4,8 @@
 #include "base/num.h"
 
 /* One of a list of names; unknown ones are reported and `otherwise` is taken. */
-static bool enumeration(struct reader *r, struct sp_span key, const char *const *names, int otherwise, int *out)
+static bool enumeration(struct reader *r, struct sp_span key, const char *const *names, int otherwise,
+                        int *out)
 {
     char field[32];
     size_t n = key.n < sizeof field ? key.n : sizeof field - 1;
@@ -17,8 +18,8 @@ static bool enumeration(struct reader *r, struct sp_span key, const char *const 
         return false;
     *out = sp_name_index(names, s.p, s.n);
     if (*out < 0) {
-        sp_emit(r->d, SP_E111, sp_here(r, field), "\"%.*s\", taken as \"%s\"", (int)(s.n < 80 ? s.n : 80), s.p,
-                names[otherwise]);
+        sp_emit(r->d, SP_E111, sp_here(r, field), "\"%.*s\", taken as \"%s\"", (int)(s.n < 80 ? s.n : 80),
+                s.p, names[otherwise]);
         *out = otherwise;
     }
     return true;
@@ -244,7 +245,8 @@ static bool read_version(struct reader *r, struct sp_span key)
         return false;
     struct sp_str v = sp_pstr(r->p, r->p->header.version);
     if (v.n < 2 || v.p[0] != '1' || v.p[1] != '.')
-        sp_emit(r->d, SP_W311, sp_here(r, "version"), "\"%.*s\" is read as 1.0", (int)(v.n < 20 ? v.n : 20), v.p);
+        sp_emit(r->d, SP_W311, sp_here(r, "version"), "\"%.*s\" is read as 1.0", (int)(v.n < 20 ? v.n : 20),
+                v.p);
     return true;
 }
 

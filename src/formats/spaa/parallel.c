@@ -14,12 +14,12 @@
 
 struct slow_line {
     struct sp_span text;
-    uint64_t line;  /* within the part, from 1 */
-    size_t stacks;  /* read before it */
+    uint64_t line; /* within the part, from 1 */
+    size_t stacks; /* read before it */
 };
 
 struct part {
-    struct reader reader; /* shares everything with the main one but `recent` and the profile */
+    struct reader reader;      /* shares everything with the main one but `recent` and the profile */
     struct sp_profile profile; /* shares the dictionaries; has stacks, frames, ids and columns of its own */
     const char *text, *end;
     uint64_t lines;
@@ -92,7 +92,8 @@ static bool append_columns(struct sp_profile *p, const struct sp_profile *part, 
     return true;
 }
 
-static bool append_stacks(struct sp_profile *p, const struct sp_profile *part, size_t from, size_t to, uint64_t frames)
+static bool append_stacks(struct sp_profile *p, const struct sp_profile *part, size_t from, size_t to,
+                          uint64_t frames)
 {
     size_t n = to - from;
     if (!n)

@@ -27,7 +27,8 @@ struct idmap {
 
 /* Texts of weight lists that were read before: literals around plain whole numbers. */
 enum { TEMPLATE_VALUES = 8, TEMPLATES = 8 };
-struct template {
+struct template
+{
     struct sp_span part[TEMPLATE_VALUES + 1]; /* before, between and after the numbers */
     uint32_t layout, metrics[TEMPLATE_VALUES];
     unsigned n;
@@ -40,6 +41,7 @@ struct context_text {
 enum { CONTEXTS_RECENT = 8 };
 
 struct reader {
+    struct sp_input *in;
     struct sp_profile *p;
     const struct sp_read_opts *opts;
     struct sp_diags *d;
@@ -51,7 +53,7 @@ struct reader {
     struct idmap dsos, frames;
     struct sp_buf more, more_x; /* members of the record being read without a field: others, x_… */
     struct sp_buf text;
-    SP_VEC(struct sp_value) values;          /* of the weight list being read */
+    SP_VEC(struct sp_value) values; /* of the weight list being read */
     SP_VEC(struct sp_weight_field) fields;
     struct sp_arena texts; /* what templates and context texts point to */
     struct template templates[TEMPLATES];
@@ -63,7 +65,7 @@ struct reader {
     struct sp_map stack_map; /* id -> stack, filled up to `mapped` */
     size_t mapped;
     bool duplicate_ids;
-    SP_VEC(struct sp_span) deferred;          /* lines that use what is defined later */
+    SP_VEC(struct sp_span) deferred; /* lines that use what is defined later */
     SP_VEC(uint64_t) deferred_lines;
     size_t deferred_bytes;
     uint64_t missing_refs;

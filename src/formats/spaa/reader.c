@@ -126,7 +126,8 @@ bool sp_read_i64(struct reader *r, struct sp_span key, int64_t *out)
 
 bool sp_read_id(struct reader *r, struct sp_span *out)
 {
-    return sp_json_type(&r->j) == SP_JSON_NUMBER ? sp_json_number(&r->j, out) : sp_json_string_value(&r->j, out);
+    return sp_json_type(&r->j) == SP_JSON_NUMBER ? sp_json_number(&r->j, out)
+                                                 : sp_json_string_value(&r->j, out);
 }
 
 spaa_status sp_json_status(struct reader *r)
@@ -140,8 +141,8 @@ spaa_status sp_json_status(struct reader *r)
     struct sp_where at = sp_here(r, NULL);
     at.offset += r->j.error_at;
     bool utf8 = strcmp(r->j.error, "not UTF-8") == 0;
-    sp_emit_hint(r->d, utf8 ? SP_E101 : SP_E100, at, "the line was skipped; `spaa validate` checks the whole file",
-                 "%s", r->j.error);
+    sp_emit_hint(r->d, utf8 ? SP_E101 : SP_E100, at,
+                 "the line was skipped; `spaa validate` checks the whole file", "%s", r->j.error);
     sp_emit(r->d, SP_L302, sp_here(r, NULL), " ");
     return SPAA_ERR_INPUT;
 }
@@ -196,7 +197,7 @@ static spaa_status defer(struct reader *r, struct sp_span line)
     char *copy = sp_arena_dup(&r->texts, line.p, line.n);
     struct sp_span s = {copy, line.n};
     return copy && sp_vec_push(&r->deferred, s) && sp_vec_push(&r->deferred_lines, r->line) ? SPAA_OK
-                                                                                          : sp_nomem(r->d);
+                                                                                            : sp_nomem(r->d);
 }
 
 static spaa_status read_line(struct reader *r, struct sp_span line)
@@ -252,6 +253,8 @@ static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool la
         r->line++;
         r->offset = base + (uint64_t)(at - p);
         st = sp_take_line(r, at, (size_t)(nl - at));
+        if (r->line % 8192 == 0)
+            sp_input_note(r->in, (uint64_t)(at - p));
         if (!st && r->opts->jobs > 1 && r->learned >= LEARNED && end - nl > PARALLEL_MIN) {
             at = nl + 1;
             nl = memrchr(at, '\n', (size_t)(end - at));
@@ -336,7 +339,7 @@ spaa_status sp_spaa_read(struct sp_input *in, const struct sp_read_opts *opts, s
     struct reader *r = calloc(1, sizeof *r);
     if (!r)
         return sp_nomem(d);
-    *r = (struct reader){.p = p, .opts = opts, .d = d};
+    *r = (struct reader){.p = p, .opts = opts, .d = d, .in = in};
     sp_json_init(&r->j, "", 0);
     sp_buf_init(&r->more, 0);
     sp_buf_init(&r->more_x, 0);

@@ -148,8 +148,12 @@ static bool sample_member(struct reader *r, struct sp_span key, struct sp_sample
 
 spaa_status sp_read_sample(struct reader *r)
 {
-    struct sp_sample x = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .period = SP_ABSENT,
-                          .stack = SP_NONE, .event = SP_NONE};
+    struct sp_sample x = {.pid = SP_ABSENT,
+                          .tid = SP_ABSENT,
+                          .cpu = SP_ABSENT,
+                          .period = SP_ABSENT,
+                          .stack = SP_NONE,
+                          .event = SP_NONE};
     struct reference ref = {SP_NONE, SP_STR_NONE};
     bool has_stack = false;
     struct sp_span key;
@@ -168,7 +172,8 @@ spaa_status sp_read_sample(struct reader *r)
     return st ? st : sp_samples_add(r->p->samples, &x);
 }
 
-static bool window_row_member(struct reader *r, struct sp_span key, struct sp_window_row *row, struct reference *ref)
+static bool window_row_member(struct reader *r, struct sp_span key, struct sp_window_row *row,
+                              struct reference *ref)
 {
     if (sp_span_is(key, "stack_id"))
         return read_reference(r, ref);

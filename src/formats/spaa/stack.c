@@ -41,7 +41,8 @@ static bool context_member(struct reader *r, struct sp_span key, struct sp_conte
     c->event = sp_event_find(r->p, name.p, name.n);
     if (c->event != SP_NONE)
         return true;
-    sp_emit(r->d, SP_E114, sp_here(r, "context.event"), "\"%.*s\"", (int)(name.n < 200 ? name.n : 200), name.p);
+    sp_emit(r->d, SP_E114, sp_here(r, "context.event"), "\"%.*s\"", (int)(name.n < 200 ? name.n : 200),
+            name.p);
     sp_buf_puts(&r->more, ",\"event\":");
     return sp_json_string(&r->more, name.p, name.n);
 }
@@ -167,7 +168,8 @@ static bool weight_member(struct reader *r, struct sp_span key, struct sp_weight
 }
 
 /* One weight, the cursor behind its brace. */
-static bool read_weight(struct reader *r, struct sp_weight_field *f, struct sp_value *v, struct sp_span *number)
+static bool read_weight(struct reader *r, struct sp_weight_field *f, struct sp_value *v,
+                        struct sp_span *number)
 {
     struct sp_span key;
     struct nest n;

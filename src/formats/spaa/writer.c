@@ -10,10 +10,10 @@
 #include "formats/spaa/spaa.h"
 
 #include "base/num.h"
-#include "json/json.h"
 #include "model/identity.h"
 #include "model/order.h"
 #include "model/samples.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 

@@ -172,6 +172,7 @@ struct sp_validator {
     size_t n;
     const char *record;  /* its type, where that is known */
     bool whole;          /* it could be read to its end */
+    bool clean;          /* it is JSON without duplicate keys: parts of it may be learned by heart */
     bool records_before; /* a record came before this line */
     struct sp_buf path;
     struct sp_json walker, reader;

@@ -94,7 +94,7 @@ void sp_check_context(struct sp_validator *v, const struct sp_value *x)
         sp_report_title(v, SP_W202, m->name.p ? name.p - 1 : m->raw.p);
         sp_path_cut(v, cut);
     }
-    if (x->field->inner == SP_T_CONTEXT && v->fast && v->findings == v->stack.findings &&
+    if (x->field->inner == SP_T_CONTEXT && v->fast && v->clean && v->findings == v->stack.findings &&
         v->stack.event != SP_ID_NONE)
         sp_fast_learn_context(v, x->raw);
 }
@@ -281,7 +281,7 @@ void sp_finish_stack(struct sp_validator *v)
     s->has_weights = is_list(weights);
     s->weights_at = weights.p;
     sp_finish_weights(v, s->event == SP_ID_NONE ? NULL : &v->header.events.v[s->event]);
-    if (v->fast && v->findings == before && s->has_weights && s->event != SP_ID_NONE)
+    if (v->fast && v->clean && v->findings == before && s->has_weights && s->event != SP_ID_NONE)
         sp_fast_learn_weights(v, weights);
 }
 

@@ -185,7 +185,9 @@ static void check_general(struct sp_validator *v)
     v->record = NULL;
     if (!check_utf8(v))
         return;
+    uint64_t before = v->findings;
     v->whole = sp_walk(v, &object);
+    v->clean = v->whole && v->findings == before;
     if (v->status != SPAA_OK)
         return;
     if (!object) {
