@@ -45,7 +45,7 @@ static void say(const struct cli *c, const struct sp_diag *g)
     sp_buf_init(&b, 1 << 20);
     sp_buf_printf(&b, "spaa: %s%s%s: ", colour ? (g->severity >= SP_ERROR ? "\033[31m" : "\033[33m") : "",
                   word, colour ? "\033[0m" : "");
-    if (g->file) {
+    if (g->file && !strstr(g->message, g->file)) {
         sp_text_safe(&b, g->file, strlen(g->file));
         sp_buf_puts(&b, ": ");
     }

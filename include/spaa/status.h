@@ -6,6 +6,8 @@
 #ifndef SPAA_STATUS_H
 #define SPAA_STATUS_H
 
+#include <spaa/export.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -22,6 +24,9 @@ typedef enum spaa_status {
     SPAA_ERR_CLOSED,      /* the reader of our output went away */
     SPAA_ERR_BUG          /* an invariant of ours does not hold */
 } spaa_status;
+
+/* "SPAA_OK", "SPAA_ERR_IO", ...; a static string, never NULL. */
+SPAA_API const char *spaa_status_name(spaa_status status);
 
 #ifdef __cplusplus
 }
