@@ -26,6 +26,7 @@ MAY_INCLUDE = {
     "sql": VIEWS,
     "record": FORMATS,
     "remote": FORMATS,
+    "api": ABOVE,
     "server": ABOVE,
     "cli": ABOVE | {"server"},
 }

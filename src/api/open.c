@@ -38,7 +38,7 @@ static spaa_status read_options(const struct spaa_open_options *o, struct sp_dia
         .frames = (enum sp_granularity)(frames + 1),
         .samples = o->samples != 0,
         .strict = o->strict != 0,
-        .jobs = o->jobs,
+        .jobs = o->jobs < 256 ? o->jobs : 256,
         .symbols = {o->symfs, o->debug_dir, o->kallsyms, o->no_symbols != 0},
     };
     return parse_groups(d, o->group_by, &out->group_by);

@@ -1,0 +1,72 @@
+/*
+ * Diagnostics: what a person or a script should know about an input, besides the result.
+ *
+ * Functions that can say something take a `struct spaa_diagnostics **diagnostics`:
+ *
+ *     struct spaa_diagnostics *said = NULL;
+ *     spaa_status st = spaa_profile_open("perf.data", NULL, &profile, &said);
+ *     for (size_t i = 0; i < spaa_diagnostics_count(said); i++) {
+ *         struct spaa_diagnostic d = {.size = sizeof d};
+ *         if (spaa_diagnostics_get(said, i, &d) == SPAA_OK)
+ *             fprintf(stderr, "%s: %s\n", d.code, d.message);
+ *     }
+ *     spaa_diagnostics_free(said);
+ *
+ * NULL instead of a pointer: not wanted. *diagnostics is NULL or what an earlier call left there. The call
+ * appends to it, creating it if there is something to say; this holds on success and on failure, and is
+ * the one output that a failing function touches. The caller frees it.
+ *
+ * Not thread-safe: threads that work at the same time have one each.
+ */
+#ifndef SPAA_DIAGNOSTICS_H
+#define SPAA_DIAGNOSTICS_H
+
+#include <spaa/export.h>
+#include <spaa/status.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct spaa_diagnostics;
+
+#define SPAA_NOWHERE UINT64_MAX /* an offset that is not known */
+
+struct spaa_diagnostic {
+    size_t size;          /* set by the caller: sizeof(struct spaa_diagnostic) */
+    const char *code;     /* "SPAA-E010"; never changes its meaning: see docs/diagnostics.md */
+    const char *severity; /* "info", "warning", "data-loss", "error" or "fatal" */
+    const char *message;  /* what happened, in words for a person */
+    const char *hint;     /* what to do about it; "" where there is nothing to say */
+    const char *format;   /* name of the input's format; NULL: not known yet, or no input is concerned */
+    const char *file;     /* NULL: no file is concerned */
+    uint64_t offset;      /* in bytes from the start of the decompressed input; SPAA_NOWHERE */
+    uint64_t line;        /* counted from 1; 0: not known, or the input has no lines */
+    const char *field;    /* the member concerned, as a path; NULL */
+};
+
+/*
+ * How many messages there are, in the order they were given; 0 for NULL. At most ten of one code are kept
+ * per call: spaa_diagnostics_total counts those that were not kept, too.
+ */
+SPAA_API size_t spaa_diagnostics_count(const struct spaa_diagnostics *diagnostics);
+
+/*
+ * Message i. Strings belong to the diagnostics and live as long. SPAA_ERR_NOT_FOUND: there is no message
+ * i. SPAA_ERR_USAGE: out->size is no size.
+ */
+SPAA_API spaa_status spaa_diagnostics_get(const struct spaa_diagnostics *diagnostics, size_t i,
+                                          struct spaa_diagnostic *out);
+
+/* How many messages of this severity ("error", ...) were given, kept or not; 0 for NULL. */
+SPAA_API uint64_t spaa_diagnostics_total(const struct spaa_diagnostics *diagnostics, const char *severity);
+
+SPAA_API void spaa_diagnostics_free(struct spaa_diagnostics *diagnostics); /* NULL is fine */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

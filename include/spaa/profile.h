@@ -1,0 +1,213 @@
+/*
+ * A profile: opened from any readable format, walked, and written in another one.
+ *
+ * Numbers of events, functions and stacks are dense: 0 .. count-1, in no particular order. They are
+ * valid for this profile only. Strings belong to the profile, live until spaa_profile_free, and end in a
+ * NUL; they are what the profiler wrote: any bytes, usually UTF-8, not made fit for a terminal. (SPAA allows
+ * a NUL inside a name; C sees its beginning.)
+ *
+ * Structures begin with `size`, which the caller sets to sizeof the structure before each call: members
+ * that are newer than the caller are left out of results, and are at their defaults in options. A `size`
+ * below that of a size_t is SPAA_ERR_USAGE.
+ *
+ * Threads: there is no hidden state. One profile may be read by any number of threads at a time by the
+ * functions that take it as const; spaa_profile_write and spaa_profile_free need it alone.
+ *
+ * Every function that returns a spaa_status can return SPAA_ERR_NOMEM unless it says that it only reads.
+ */
+#ifndef SPAA_PROFILE_H
+#define SPAA_PROFILE_H
+
+#include <spaa/diagnostics.h>
+#include <spaa/export.h>
+#include <spaa/status.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct spaa_profile;
+
+#define SPAA_NONE   SIZE_MAX  /* no such number */
+#define SPAA_ABSENT INT64_MIN /* a number that the source does not give */
+
+/* An option of one format, as in `spaa formats NAME`, without dashes; value NULL for a flag. */
+struct spaa_format_option {
+    const char *name, *value;
+};
+
+/* How to read. Zero everywhere, or NULL instead of the structure: the defaults. */
+struct spaa_open_options {
+    size_t size;
+    const char *format;    /* read as this format; NULL: found by content */
+    const char *frames;    /* what makes two frames one: "address", "line", "function"; NULL: "address" */
+    const char *group_by;  /* keys that split a stack into records, "pid,tid,comm,cpu,state", or "none";
+                              NULL: "pid,tid,comm,state" */
+    const char *symfs;     /* directory to look for recorded files under */
+    const char *debug_dir; /* further directory like /usr/lib/debug */
+    const char *kallsyms;  /* kernel symbols of the recorded boot */
+    int no_symbols;        /* do not look up names */
+    int samples;           /* keep the raw samples, so that spaa_profile_write can write them */
+    int strict;            /* fail with SPAA_ERR_INPUT when part of the input cannot be used */
+    unsigned jobs;         /* threads to use; 0: one; the result does not depend on it */
+    const struct spaa_format_option *own; /* options of the format */
+    size_t own_count;
+};
+
+/*
+ * Reads a file, or standard input for "-", whole. zstd and gzip are unpacked. Bad parts are skipped and
+ * reported; it fails only when nothing useful can be had. On SPAA_OK *profile is the caller's, to be given
+ * to spaa_profile_free; otherwise it is untouched.
+ *
+ * SPAA_ERR_IO: cannot be opened or read. SPAA_ERR_INPUT: no known format, malformed beyond use, or holds
+ * nothing. SPAA_ERR_LIMIT: a cap was reached. SPAA_ERR_USAGE: an option does not exist or does not fit, or a
+ * SPAA file has coarser frames or groups than asked for. SPAA_ERR_UNSUPPORTED: a form that cannot be read.
+ */
+SPAA_API spaa_status spaa_profile_open(const char *path, const struct spaa_open_options *options,
+                                       struct spaa_profile **profile, struct spaa_diagnostics **diagnostics);
+
+/* The same from memory, which must stay as it is during the call only. name stands in diagnostics. */
+SPAA_API spaa_status spaa_profile_open_memory(const void *data, size_t size, const char *name,
+                                              const struct spaa_open_options *options,
+                                              struct spaa_profile **profile,
+                                              struct spaa_diagnostics **diagnostics);
+
+SPAA_API void spaa_profile_free(struct spaa_profile *profile); /* NULL is fine */
+
+/* The name of the format it was read from ("perf-data"): static. */
+SPAA_API const char *spaa_profile_format(const struct spaa_profile *profile);
+/* The profiler that made it ("perf"); NULL where the source does not say. */
+SPAA_API const char *spaa_profile_source_tool(const struct spaa_profile *profile);
+
+/* ---- walking; these functions only read: SPAA_ERR_NOT_FOUND (no such number) or SPAA_ERR_USAGE ---- */
+
+struct spaa_event {
+    size_t size;
+    const char *name;           /* "cycles" */
+    const char *kind;           /* "hardware", "software", "allocation", "deallocation", "timer", "probe" */
+    const char *mode;           /* "period", "frequency", "event" */
+    const char *primary_metric; /* the weight to go by: "period"; NULL where none is declared */
+};
+
+SPAA_API size_t spaa_profile_event_count(const struct spaa_profile *profile);
+SPAA_API spaa_status spaa_profile_event(const struct spaa_profile *profile, size_t event,
+                                        struct spaa_event *out);
+
+struct spaa_function {
+    size_t size;
+    const char *name;     /* demangled; an address in hex where there is no symbol */
+    const char *dso;      /* path of the binary, or "[kernel]", "[unknown]", "[jit]", ... */
+    const char *build_id; /* of the binary, lower-case hex; NULL */
+    int is_kernel;
+};
+
+SPAA_API size_t spaa_profile_function_count(const struct spaa_profile *profile);
+SPAA_API spaa_status spaa_profile_function(const struct spaa_profile *profile, size_t function,
+                                           struct spaa_function *out);
+
+/* One call stack of one event and one set of grouping keys, with everything observed there added up. */
+struct spaa_stack {
+    size_t size;
+    size_t event;       /* number; SPAA_NONE where the file names one that it does not declare */
+    size_t frame_count; /* may be 0 */
+    size_t weight_count;
+    const char *type;         /* "unified", "user", "kernel" */
+    int64_t pid, tid, cpu;    /* SPAA_ABSENT where the profile is not grouped by it */
+    const char *comm, *state; /* NULL likewise */
+    size_t linked; /* the other record of the same observation, where user and kernel frames are two
+                      records with equal weights: count one of them; SPAA_NONE */
+};
+
+SPAA_API size_t spaa_profile_stack_count(const struct spaa_profile *profile);
+SPAA_API spaa_status spaa_profile_stack(const struct spaa_profile *profile, size_t stack,
+                                        struct spaa_stack *out);
+
+struct spaa_frame {
+    size_t size;
+    size_t function;        /* number */
+    const char *name, *dso; /* of the function */
+    const char *kind;       /* "user", "kernel", "unknown" */
+    const char *srcline;    /* "file.c:12"; NULL */
+    int resolved;           /* 0: name is no symbol but the address */
+    int has_address, has_symbol_offset;
+    uint64_t address;       /* in the binary as linked; absolute where the binary is not known */
+    uint64_t symbol_offset; /* in bytes from the start of the function */
+    uint32_t inline_depth;  /* 0: a physical frame; n: inlined n levels deep into the next physical one */
+};
+
+/* Frame i of a stack: 0 is the leaf, the last is the root, whatever order the file had. */
+SPAA_API spaa_status spaa_stack_frame(const struct spaa_profile *profile, size_t stack, size_t i,
+                                      struct spaa_frame *out);
+
+struct spaa_weight {
+    size_t size;
+    const char *metric; /* "samples", "period", "alloc_bytes", ... */
+    const char *unit;   /* "ns", "bytes"; NULL where the source does not say */
+    int64_t value;      /* SPAA_ABSENT where `text` says it */
+    const char *text;   /* a number that is no 64-bit integer, as exact decimal text; else NULL */
+};
+
+/* Weight i of a stack. Weights of different metrics never add; those of one metric add over stacks unless
+ * it is a peak or a mean. */
+SPAA_API spaa_status spaa_stack_weight(const struct spaa_profile *profile, size_t stack, size_t i,
+                                       struct spaa_weight *out);
+
+/* ---- writing ---- */
+
+/* How to write. Zero everywhere, or NULL instead of the structure: the defaults. */
+struct spaa_write_options {
+    size_t size;
+    const char *format;      /* name; NULL: by the extension of the path */
+    const char *event;       /* only this event, for formats that hold one; NULL: the format's choice */
+    const char *metric;      /* this weight, likewise */
+    const char *frame_order; /* of SPAA: "leaf_to_root" or "root_to_leaf"; NULL: as it was read */
+    const struct spaa_format_option *own; /* options of the format */
+    size_t own_count;
+};
+
+/*
+ * Writes a file that appears only when it is complete, compressed if the path ends in .zst or .gz; or
+ * standard output for "-", with options->format. Equal profiles and options give equal bytes.
+ *
+ * SPAA_ERR_IO: cannot be written; nothing is left behind. SPAA_ERR_CLOSED: the reader of the pipe went
+ * away. SPAA_ERR_UNSUPPORTED: the format is read only. SPAA_ERR_USAGE: no such format, event, metric or
+ * option, or the extension tells none.
+ */
+SPAA_API spaa_status spaa_profile_write(struct spaa_profile *profile, const char *path,
+                                        const struct spaa_write_options *options,
+                                        struct spaa_diagnostics **diagnostics);
+
+/* spaa_profile_open, spaa_profile_write, spaa_profile_free: their errors. */
+SPAA_API spaa_status spaa_convert(const char *in, const char *out, const struct spaa_open_options *open,
+                                  const struct spaa_write_options *write,
+                                  struct spaa_diagnostics **diagnostics);
+
+/* ---- validating ---- */
+
+struct spaa_validate_options {
+    size_t size;
+    const char *format; /* NULL: found by content, SPAA where nothing else fits */
+    int strict;         /* warnings make a file invalid, too */
+};
+
+struct spaa_verdict {
+    size_t size;
+    int valid;
+    uint64_t errors, warnings; /* warnings: with data losses */
+};
+
+/*
+ * Checks a file against its format; the findings are the diagnostics. The file is read as a stream and
+ * never held. SPAA_OK: there is a verdict, whatever it is. SPAA_ERR_IO, SPAA_ERR_LIMIT: it could not be
+ * checked to the end. SPAA_ERR_UNSUPPORTED: files of this format cannot be validated.
+ */
+SPAA_API spaa_status spaa_validate(const char *path, const struct spaa_validate_options *options,
+                                   struct spaa_verdict *verdict, struct spaa_diagnostics **diagnostics);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,15 @@
+/*
+ * spaa: reads every sampled profile, keeps it as SPAA, and answers what is hot.
+ *
+ * The whole interface. An example is docs/examples/top.c; compile with `pkg-config --cflags --libs spaa`.
+ */
+#ifndef SPAA_SPAA_H
+#define SPAA_SPAA_H
+
+#include <spaa/diagnostics.h>
+#include <spaa/profile.h>
+#include <spaa/status.h>
+#include <spaa/top.h>
+#include <spaa/version.h>
+
+#endif

@@ -1,0 +1,196 @@
+"""The forms of answers: JSON with the keys of the contract, CSV, Markdown, tables."""
+
+import csv
+import io
+import re
+
+import pytest
+
+import profiles
+from conftest import ask, run
+
+DIAGNOSTIC = {"code", "severity", "file", "line", "offset", "path", "message", "hint"}
+PROFILE = {"source_tool", "event", "metric", "unit", "samples", "view", "filters"}
+QUALITY = {"unresolved_percent", "no_stack_percent", "frames_unresolved", "lost", "truncated"}
+BYS = ["function", "line", "address", "dso", "thread", "process", "comm", "cpu", "state", "event", "source"]
+
+
+@pytest.fixture
+def spaa(tmp_path):
+    path = tmp_path / "p.spaa"
+    path.write_text(profiles.text(
+        [([{"func": "0x99", "func_resolved": False, "ip": "0x99", "dso": "[unknown]"}, "main"],
+          {"samples": 3, "period": 1500000000}, {"pid": 1, "tid": 2, "cpu": 0, "comm": "app", "x_state": "RUNNABLE"}),
+         (["write", "main"], {"samples": 7, "period": 2500}, {"pid": 1, "tid": 3, "comm": "b", "x_state": "WAITING"})],
+        time_range={"start": 0, "end": 10, "unit": "seconds"},
+        source={"tool": "perf", "command": "perf record ./x", "tool_version": "6.1"}))
+    return path
+
+
+def types(answer, **wanted):
+    for key, kind in wanted.items():
+        assert isinstance(answer[key], kind), (key, answer[key])
+
+
+@pytest.mark.parametrize("by", BYS)
+def test_top_json(by, spaa):
+    answer = ask("top", spaa, "--by", by, "--view", "all")
+    assert list(answer)[:2] == ["schema", "profile"] and answer["schema"] == "spaa.top/1"
+    assert {"total", "rows", "omitted", "quality", "next", "diagnostics"} <= set(answer)
+    assert PROFILE <= set(answer["profile"]) and QUALITY <= set(answer["quality"])
+    assert set(answer["omitted"]) == {"rows", "flat"} and answer["diagnostics"] == []
+    assert answer["profile"]["filters"] == "--view all" and answer["profile"]["samples"] == 10
+    types(answer, total=int, rows=list, next=list)
+    numbers = {"flat", "flat_percent", "cum", "cum_percent", "samples", "tags"}
+    for row in answer["rows"]:
+        assert numbers <= set(row)
+        if by in ("function", "line", "address"):
+            assert {"id", "function", "dso"} <= set(row) and re.fullmatch("f:[0-9a-f]{4,16}", row["id"])
+        else:
+            assert "name" in row and "function" not in row
+    tags = {r.get("function"): r["tags"] for r in answer["rows"]}
+    assert by not in ("function", "line", "address") or tags["0x99"] == ["unresolved"]
+
+
+def test_ids_of_functions_are_the_same_in_every_answer_and_file(spaa, tmp_path):
+    ids = {r["function"]: r["id"] for r in ask("top", spaa, "--view", "all")["rows"]}
+    assert len(set(ids.values())) == 3
+    assert {n["name"]: n["function"] for n in ask("tree", spaa, "--view", "all", "--min-percent", 0)["nodes"][1:]} == ids
+    other = tmp_path / "other.spaa"
+    other.write_text(profiles.text([(["main"], 1)]))
+    assert ask("top", other)["rows"][0]["id"] == ids["main"]
+
+
+def test_tree_json(spaa):
+    answer = ask("tree", spaa, "--view", "all", "--min-percent", 0)
+    assert answer["schema"] == "spaa.tree/1" and PROFILE <= set(answer["profile"])
+    assert {"nodes", "total", "omitted", "quality", "diagnostics"} <= set(answer)
+    for n in answer["nodes"]:
+        assert {"id", "parent", "depth", "name", "dso", "self", "total"} <= set(n)
+    assert [(n["id"], n["parent"], n["name"]) for n in answer["nodes"]] == [
+        (0, None, "all"), (1, 0, "main"), (2, 1, "0x99"), (3, 1, "write")]
+
+
+def test_deep_trees_do_not_nest(tmp_path):
+    path = tmp_path / "deep.folded"
+    path.write_text(";".join("f%d" % i for i in range(5000)) + " 1\n")
+    nodes = ask("tree", path)["nodes"]
+    assert len(nodes) == 5001 and nodes[-1]["depth"] == 5000
+    assert run("flamegraph", path, "-o", "-", code=0).out
+
+
+def test_summary_json(spaa):
+    answer = ask("summary", spaa)
+    assert answer["schema"] == "spaa.summary/1" and PROFILE <= set(answer["profile"])
+    for key in ("by_thread", "by_dso", "hot", "heaviest_path", "quality", "next", "diagnostics", "total"):
+        assert key in answer
+    assert answer["profile"]["view"] == "cpu" and all(c.startswith("spaa ") for c in answer["next"])
+
+
+def test_info_json(spaa):
+    answer = ask("info", spaa)
+    assert answer["schema"] == "spaa.info/1"
+    for key in ("source_tool", "format", "events", "threads", "processes", "dsos", "frames", "stacks", "time_range",
+                "quality", "diagnostics", "granularity", "group_by"):
+        assert key in answer
+    e = answer["events"][0]
+    assert {"name", "kind", "primary_metric", "unit", "samples", "total"} <= set(e)
+    assert (e["samples"], e["total"], answer["format"], answer["source_tool"]) == (10, 1500002500, "spaa", "perf")
+    assert answer["time_range"] == {"start": 0, "end": 10, "unit": "seconds"}
+
+
+def test_validate_json(spaa, tmp_path):
+    answer = ask("validate", spaa)
+    assert set(answer) == {"schema", "valid", "errors", "warnings", "findings"}
+    assert (answer["schema"], answer["valid"], answer["errors"]) == ("spaa.validate/1", True, 0)
+    bad = tmp_path / "bad.spaa"
+    bad.write_text(spaa.read_text().replace('"kind":"user"', '"kind":"usr"'))
+    answer = ask("validate", bad, code=1)
+    assert answer["valid"] is False and answer["errors"] >= 1
+    assert {"code", "severity", "line", "offset", "path", "message", "hint"} <= set(answer["findings"][0])
+    assert run("validate", bad, code=1).out.startswith("invalid: ") and run("validate", spaa, code=0).out
+
+
+def test_validate_strict_counts_warnings(spaa, tmp_path):
+    odd = tmp_path / "odd.spaa"
+    odd.write_text(spaa.read_text().replace('"source_tool":"perf"', '"source_tool":"what"'))
+    assert ask("validate", odd)["warnings"] == 1
+    assert ask("validate", odd, "--strict", code=1)["valid"] is False
+    ask("validate", spaa, "--strict")
+
+
+def test_formats_json():
+    answer = ask("formats")
+    assert answer["schema"] == "spaa.formats/1"
+    names = [f["name"] for f in answer["formats"]]
+    assert {"spaa", "folded"} <= set(names) and len(set(names)) == len(names)
+    for f in answer["formats"]:
+        assert {"name", "title", "read", "write", "validate", "extensions", "options", "comes_back"} <= set(f)
+        types(f, read=bool, write=bool, validate=bool, options=list, title=str)
+        assert ask("formats", f["name"])["formats"] == [f]
+        shown = run("formats", f["name"]).out
+        assert all("--" + o["name"] in shown and o["help"] in shown for o in f["options"])
+        assert f["name"] in run("formats").out
+
+
+@pytest.mark.parametrize("command", ["top", "tree", "info", "formats"])
+def test_csv_is_a_table_and_nothing_else(command, spaa):
+    args = [command] if command == "formats" else [command, spaa]
+    rows = list(csv.reader(io.StringIO(run(*args, "--format", "csv", code=0).out)))
+    assert len(rows) > 1 and len({len(r) for r in rows}) == 1
+
+
+def test_csv_has_plain_numbers(spaa):
+    rows = list(csv.DictReader(io.StringIO(run("top", spaa, "--format", "csv", "--view", "all").out)))
+    assert [(r["function"].split(" ")[0], r["flat"], r["cum"], r["samples"], r["dso"]) for r in rows] == [
+        ("0x99", "1500000000", "1500000000", "3", "[unknown]"), ("write", "2500", "2500", "7", "/bin/app"),
+        ("main", "0", "1500002500", "", "/bin/app")]
+    assert all(re.fullmatch(r"\d+\.\d\d", r["flat%"]) for r in rows)
+
+
+@pytest.mark.parametrize("command", ["top", "tree", "info", "formats"])
+def test_markdown_is_one_table(command, spaa):
+    args = [command] if command == "formats" else [command, spaa]
+    out = run(*args, "--format", "markdown", code=0).out.splitlines()
+    table = [line for line in out if line.startswith("|")]
+    assert len(table) > 2 and re.fullmatch(r"\|([ :]?-+:? ?\|)+", table[1]), table[1]
+    assert len({line.count("|") for line in table}) == 1
+    at = out.index(table[0])
+    assert out[at:at + len(table)] == table and (at == 0 or out[at - 1] == "")
+
+
+def test_tables_say_what_was_left_out(folded):
+    out = run("top", folded, "-n", 2, code=0).out.splitlines()
+    assert len(out) == 5 and re.match(r"5 more rows with \d+\.\d\d% of flat weight; -n 0 shows all", out[-1])
+    assert "more" not in run("top", folded, "-n", 0).out
+    out = run("tree", folded, "-n", 3, code=0).out.splitlines()
+    assert len(out) == 6 and out[-1].startswith("5 more nodes; ")
+
+
+def test_tables_align(folded):
+    out = run("top", folded, code=0).out.splitlines()
+    head = out[1]
+    end = head.index("flat") + 4
+    assert head.split() == ["flat", "flat%", "cum", "cum%", "samples", "function", "dso"]
+    assert all(line[end - 1].isdigit() and line[end] == " " for line in out[2:])
+    assert len({line.index("%") for line in out[2:]}) == 1
+
+
+def test_time_is_shown_as_time(tmp_path):
+    path = tmp_path / "t.spaa"
+    path.write_text(profiles.text([(["f"], 1500000000), (["g"], 2500)]).replace(
+        '"value":1500000000', '"value":1500000000,"unit":"ns"').replace('"value":2500', '"value":2500,"unit":"ns"'))
+    out = run("top", path, code=0).out
+    assert "1.5 s" in out and "2.5 us" in out
+    answer = ask("top", path)
+    assert answer["profile"]["unit"] == "ns" and answer["rows"][0]["flat"] == 1500000000
+
+
+def test_the_default_event_has_the_most_samples_and_is_named(tmp_path):
+    path = tmp_path / "e.spaa"
+    events = [profiles.event("lbr", "branches"), profiles.event("a", "samples"), profiles.event("b", "samples")]
+    path.write_text(profiles.text([(["f"], {"branches": 9, "samples": 99}, {"event": "lbr"}), (["f"], 3, {"event": "a"}),
+                                   (["g"], 5, {"event": "b"})], events))
+    assert ask("top", path)["profile"]["event"] == "b"
+    assert run("top", path).out.startswith("event b, metric samples, total 5, 5 samples; 2 other events")
+    assert ask("top", path, "--event", "lbr")["total"] == 9

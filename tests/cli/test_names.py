@@ -1,0 +1,138 @@
+"""Names are written by strangers: whatever stands in them is harmless in tables, Markdown, CSV and SVG, exact in JSON."""
+
+import csv
+import io
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+import profiles
+from conftest import ask, parse, run
+
+NAMES = {
+    "escape": "\x1b[31mred\x1b]0;title\x07", "newline": "a\nb\r\nc", "tab and nul": "a\tb\0c", "c1": "a\x9b31mb\x85c",
+    "override": "abc\u202egfe\u2066x\u2069", "marks": "a\u200eb\u200fc\u061c", "separators": "a\u2028b\u2029c",
+    "invisible": "a\u200bb\ufeffc\u00adz", "markup": "<script>alert('x')</script>&\"]]>", "pipe": "a|b`c*d_e\\|f",
+    "formula": "=1+cmd|' /C calc'!A0", "comma": 'a,"b",c', "wide": "関数<größe>::ⅷ", "noncharacter": "a\ufffeb\U0010ffffc",
+    "long": "x" * 5000, "empty": "", "tags": "a\U000e0041\U000e007fb",
+}
+FORBIDDEN = set(map(chr, [*range(0x20), *range(0x7f, 0xa0), 0x61c, 0x200b, 0x200e, 0x200f, 0xfeff, 0xfffe, 0x10ffff,
+                          *range(0x2028, 0x202f), *range(0x2066, 0x206a), *range(0xe0000, 0xe0080)])) - {"\n"}
+
+
+@pytest.fixture(params=sorted(NAMES))
+def named(request, tmp_path):
+    """A profile with the name wherever one can stand."""
+    name = NAMES[request.param]
+    path = tmp_path / "p.spaa"
+    path.write_text(profiles.text(
+        [([{"func": name, "dso": "/lib/" + name, "srcline": name + ":1"}, "main"], 5,
+          {"pid": 1, "tid": 2, "comm": name, "x_state": "RUNNABLE"}), (["other", "main"], 3, {"pid": 1, "tid": 3})],
+        [profiles.event(name or "e")], tool=name,
+        source={"tool": name, "command": name, "tool_version": name}))
+    return name, path
+
+
+def harmless(text):
+    assert not FORBIDDEN & set(text), FORBIDDEN & set(text)
+
+
+def test_tables(named):
+    name, path = named
+    for args in (["top", path], ["tree", path], ["summary", path], ["info", path], ["top", path, "--by", "dso"],
+                 ["top", path, "--by", "line"], ["top", path, "--by", "thread"], ["top", path, "--by", "comm"],
+                 ["flamegraph", path, "-o", path.parent / "x\x1b[7m\u202e.svg"]):
+        answer = run(*args, code=0)
+        harmless(answer.out + answer.err)
+    rows = run("top", path, "--by", "comm").out.splitlines()
+    assert len(rows) == (4 if name else 3), "one line for each row"
+
+
+def test_markdown(named):
+    name, path = named
+    out = run("top", path, "--format", "markdown", code=0).out
+    harmless(out)
+    table = [line for line in out.splitlines() if line.startswith("|")]
+    assert len(table) == 5
+    assert len({line.replace("\\\\", "").replace("\\|", "").count("|") for line in table}) == 1, "a cell is a cell"
+    if "<" in name:
+        assert "<script>" not in out.replace("\\<", "")
+
+
+def test_csv(named):
+    name, path = named
+    out = run("top", path, "--format", "csv", code=0).out
+    harmless(out.replace("\r\n", "\n"))
+    rows = list(csv.reader(io.StringIO(out)))
+    assert len(rows) == 4 and {len(r) for r in rows} == {7}
+    assert not any(cell.startswith(("=", "@", "\t")) for r in rows for cell in r), "no formula for a spreadsheet"
+
+
+def test_json_is_exact(named):
+    name, path = named
+    rows = ask("top", path)["rows"]
+    assert rows[0]["function"] == name and rows[0]["dso"] == "/lib/" + name
+    assert ask("top", path)["profile"]["event"] == (name or "e")
+    assert ask("top", path, "--by", "comm")["rows"][0]["name"] == (name or "?")
+    assert name in {n["name"] for n in ask("tree", path)["nodes"]}
+    assert ask("info", path)["source"]["command"] == name
+    assert "\n" not in run("top", path, "--json").out[:-1]
+
+
+def test_svg(named):
+    name, path = named
+    out = run("flamegraph", path, "-o", "-", "--title", name.replace("\0", "") or "x", code=0).out
+    harmless(out)
+    root = ElementTree.fromstring(out.encode())
+    scripts = [e for e in root.iter() if e.tag.endswith("script")]
+    assert all("alert('x')" not in (e.text or "") or "<script>alert" not in (e.text or "") for e in scripts)
+    assert "<script>alert" not in out
+
+
+def test_names_in_complaints_and_file_names(tmp_path):
+    path = tmp_path / "a\x1b[31m\nb\u202e.spaa"
+    path.write_bytes(b"\0\1\2")
+    answer = run("top", path, code=3)
+    harmless(answer.err)
+    assert answer.err.count("\n") == 2
+    path.write_text(profiles.text([(["f"], 1)]))
+    for args in (["summary", path], ["top", path], ["flamegraph", path, "-o", "-"], ["top", path, path, "--by", "source"]):
+        answer = run(*args, code=0)
+        harmless(answer.out + answer.err)
+    assert str(path) in parse(run("top", path, "--json", "--by", "source", path).out)["rows"][0]["name"]
+
+
+def test_words_of_the_command_line_in_complaints():
+    for word in ("\x1b[31mx", "a\nb", "\u202ex"):
+        harmless(run(word, code=2).err)
+        harmless(run("top", "--" + word, code=2).err)
+        harmless(run("top", "x", "--by", word, code=2).err)
+
+
+def test_folded_output_keeps_one_stack_a_line(named):
+    name, path = named
+    out = run("convert", path, "--to", "folded", "-o", "-").out
+    assert len([line for line in out.split("\n") if line]) == 2
+
+
+def test_spaa_output_is_exact(named, tmp_path):
+    name, path = named
+    out = run("convert", path, "--to", "spaa", "-o", "-", code=0).out
+    profile = profiles.Profile(out)
+    assert name in {f["func"] for f in profile.frames.values()}
+    assert "/lib/" + name in {d["name"] for d in profile.dsos.values()}
+
+
+def test_names_that_are_not_utf8_are_marked_and_harmless(tmp_path):
+    path = tmp_path / "bytes.folded"
+    path.write_bytes(b"main;caf\xe9;\xff\xfe\x80 5\n")
+    for args in (["top", path], ["tree", path], ["top", path, "--format", "csv"]):
+        answer = run(*args, code=0)
+        answer.raw.decode("utf-8")
+        harmless(answer.out)
+    parse(run("top", path, "--json").raw.decode("utf-8"))
+    converted = run("convert", path, "--to", "spaa", "-o", "-").raw.decode("utf-8")
+    assert '"x_raw_hex":{"func":"636166e9"}' in converted
+    back = tmp_path / "back.spaa"
+    back.write_text(converted)
+    assert run("convert", back, "--to", "spaa", "-o", "-").out == converted

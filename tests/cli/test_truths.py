@@ -1,0 +1,309 @@
+"""What the views say against a plain reading of the same file (tests/profiles.py), number by number."""
+
+import random
+
+import gen_spaa
+import pytest
+
+import profiles
+from conftest import ask, run
+from profiles import D, Profile, percent
+
+BYS = ["function", "line", "address", "dso", "thread", "process", "comm", "cpu", "state", "event", "source"]
+KINDS = {
+    "plain": {}, "decimals": {"decimals": True}, "64-bit": {"big": True}, "states": {"states": True},
+    "linked": {"linked": True}, "all": {"decimals": True, "states": True, "linked": True},
+}
+
+
+@pytest.fixture(params=sorted(KINDS))
+def files(request, tmp_path):
+    """Two random files of a kind, with their plain reading."""
+    made = []
+    for seed in (1, 2):
+        path = tmp_path / ("%d.spaa" % seed)
+        path.write_text(profiles.random_text(seed, **KINDS[request.param]))
+        made.append((path, Profile(path.read_text())))
+    return made
+
+
+def rows_of(answer):
+    return [((r.get("name", r.get("function")), r.get("dso")), (r["flat"], r["cum"], r["samples"], r["cum_samples"]))
+            for r in answer["rows"]]
+
+
+def check_top(path, selection, by="function"):
+    answer = ask("top", path, "--by", by, "-n", 0, *selection.options())
+    rows = rows_of(answer)
+    expected = selection.top(by)
+    if by == "dso":
+        rows = [((name, None), numbers) for (name, _), numbers in rows]
+    assert dict(rows) == expected and len(rows) == len(expected)
+    assert (answer["total"], answer["kept"], answer["profile"]["event_total"]) == \
+        (selection.base, selection.total, selection.all)
+    assert answer["omitted"] == {"rows": 0, "flat": 0}
+    for row, (_, (flat, cum, *_rest)) in zip(answer["rows"], rows):
+        assert row["flat_percent"] == percent(flat, selection.base), row
+        assert row["cum_percent"] == percent(cum, selection.base), row
+    order = [(-flat, -cum, name.encode()) for (name, _), (flat, cum, *_rest) in rows]
+    assert order == sorted(order)
+    return answer
+
+
+def check_tree(path, selection, *options, inverted=False, depth=None):
+    answer = ask("tree", path, "--min-percent", 0, *selection.options(), *options)
+    nodes = answer["nodes"]
+    paths, found, last = {}, {}, {}
+    assert nodes[0]["parent"] is None and nodes[0]["depth"] == 0
+    for i, n in enumerate(nodes):
+        assert n["id"] == i
+        paths[i] = () if i == 0 else paths[n["parent"]] + ((n["name"], n["dso"]),)
+        assert n["depth"] == len(paths[i])
+        assert paths[i] not in found, "a path stands twice"
+        found[paths[i]] = (n["self"], n["total"])
+        assert n["total"] <= last.get(n["parent"], n["total"]), "children are not sorted by weight"
+        last[n["parent"]] = n["total"]
+        assert n["total_percent"] == percent(n["total"], selection.base)
+    assert found == selection.tree(inverted, depth)
+    return answer
+
+
+@pytest.mark.parametrize("by", BYS)
+def test_top_by_everything(files, by):
+    for path, profile in files[:1]:
+        check_top(path, profile.select(), by)
+
+
+def test_top_and_tree_of_every_event_and_metric(files):
+    path, profile = files[1]
+    for name in profile.primary:
+        metrics = {m for s in profile.stacks if s["context"]["event"] == name for m in s["weight"]}
+        for metric in sorted(metrics):
+            check_top(path, profile.select(name, metric))
+        check_tree(path, profile.select(name))
+        check_tree(path, profile.select(name), "--inverted", inverted=True)
+
+
+@pytest.mark.parametrize("filters", [
+    {"pid": "10"}, {"thread": "21"}, {"thread": "t1"}, {"comm": "t2"}, {"focus": "fn1"}, {"ignore": "fn2"},
+    {"hide": "fn3"}, {"root-at": "fn4"}, {"user": ""}, {"kernel": ""}, {"dso": "/lib/"},
+    {"focus": "fn1", "ignore": "fn2", "hide": "fn3", "pid": "10"}, {"root-at": "fn1", "user": ""},
+    {"hide": "fn", "user": ""},
+], ids=lambda f: "+".join(f))
+def test_filters(filters, tmp_path):
+    for seed in (3, 4):
+        path = tmp_path / ("%d.spaa" % seed)
+        path.write_text(profiles.random_text(seed, stacks=80, linked=seed == 4))
+        selection = Profile(path.read_text()).select(**filters)
+        if not selection.rows:
+            run("top", path, *selection.options(), code=1)
+            continue
+        check_top(path, selection)
+        check_tree(path, selection)
+        check_tree(path, selection, "--inverted", inverted=True)
+
+
+@pytest.mark.parametrize("filters", [{"state": "WAITING"}, {"state": "WAITING,IDLE"}, {"view": "cpu"},
+                                     {"view": "latency"}, {"view": "all"}, {}], ids=str)
+def test_states_and_views(filters, tmp_path):
+    path = tmp_path / "states.spaa"
+    path.write_text(profiles.random_text(5, states=True, linked=True))
+    selection = Profile(path.read_text()).select(**filters)
+    answer = check_top(path, selection)
+    assert answer["profile"]["view"] == selection.view
+    check_top(path, selection, "state")
+    check_tree(path, selection)
+
+
+def test_regular_expressions_are_perl_compatible(tmp_path):
+    path = tmp_path / "a.spaa"
+    path.write_text(profiles.text([(["malloc", "main"], 3), (["free", "main"], 5), (["größe", "main"], 7)]))
+    assert ask("top", path, "--focus", "^(?!malloc)m", "--ignore", "fr?ee")["kept"] == 10
+    assert ask("top", path, "--focus", "gr.ße$")["kept"] == 7
+    assert ask("top", path, "--sum", "malloc|free")["sum"]["cum"] == 8
+    assert ask("top", path, "--sum", "(?i)MAIN")["sum"]["cum_percent"] == 100
+    assert "offset 1" in run("top", path, "--focus", "(", code=2).err or True
+    assert ask("top", path, "--focus", "(", code=2)["error"]["code"] == "SPAA-E035"
+
+
+def test_sum_is_exact(files):
+    path, profile = files[0]
+    selection = profile.select()
+    for word in ("fn1", "fn", "0x"):
+        expected = sum(r.weight for r in selection.rows if any(word in f["func"] for f in r.frames))
+        assert ask("top", path, "--sum", word, *selection.options())["sum"]["cum"] == expected
+
+
+def test_sort_limit_and_what_is_left_out(files):
+    path, profile = files[0]
+    selection = profile.select()
+    everything = rows_of(ask("top", path, "-n", 0))
+    for n in (1, 3, 22):
+        answer = ask("top", path, "-n", n)
+        assert rows_of(answer) == everything[:n]
+        assert answer["omitted"]["rows"] == max(0, len(everything) - n)
+        assert answer["omitted"]["flat"] == sum(r[1][0] for r in everything[n:])
+    cums = [r["cum"] for r in ask("top", path, "-n", 0, "--sort", "cum")["rows"]]
+    assert cums == sorted(cums, reverse=True) and cums[0] == max(x[1] for x in selection.top().values())
+    assert len(ask("top", path)["rows"]) == min(22, len(everything))
+
+
+def test_tree_depth_and_pruning(files):
+    path, profile = files[0]
+    selection = profile.select()
+    for depth in (1, 3):
+        answer = check_tree(path, selection, "--depth", depth, depth=depth)
+        assert answer["omitted"]["nodes"] == len(selection.tree()) - len(answer["nodes"])
+    answer = ask("tree", path, "--min-percent", 10)
+    kept = {k: v for k, v in selection.tree().items() if 10 * v[1] >= selection.base or not k}
+    assert len(answer["nodes"]) == len(kept)
+    assert answer["omitted"]["nodes"] == len(selection.tree()) - len(kept)
+    assert len(ask("tree", path, "-n", 4)["nodes"]) == 4
+
+
+def test_summary_numbers(files):
+    for path, profile in files:
+        selection = profile.select()
+        answer = ask("summary", path)
+        assert (answer["total"], answer["kept"]) == (selection.base, selection.total)
+        for key, by in (("hot", "function"), ("by_thread", "thread"), ("by_dso", "dso")):
+            top = selection.top(by)
+            expected = sorted(top.items(), key=lambda x: (-x[1][0], -x[1][1], x[0][0].encode()))[:5]
+            assert [(r["name"], r["flat"]) for r in answer[key]] == [(k[0], v[0]) for k, v in expected]
+            assert [r["cum_percent"] for r in answer[key]] == [percent(v[1], selection.base) for _, v in expected]
+        unresolved = sum(r.weight for r in selection.rows if r.frames and not r.frames[0].get("func_resolved", True))
+        assert answer["quality"]["unresolved_percent"] == percent(unresolved, selection.total)
+        anywhere = sum(r.weight for r in selection.rows if any(not f.get("func_resolved", True) for f in r.frames))
+        assert answer["quality"]["unresolved_anywhere_percent"] == percent(anywhere, selection.total)
+        bare = sum(r.weight for r in selection.rows if not r.frames)
+        assert answer["quality"]["no_stack_percent"] == percent(bare, selection.total)
+        node = ()
+        tree = selection.tree()
+        for step in answer["heaviest_path"]:
+            children = [k for k in tree if k[:-1] == node and len(k) == len(node) + 1]
+            best = max(tree[k][1] for k in children)
+            node = next(k for k in children if tree[k][1] == best and k[-1][0] == step["name"])
+            assert step["total_percent"] == percent(best, selection.base)
+
+
+def test_info_numbers(files):
+    for path, profile in files:
+        answer = ask("info", path)
+        assert [e["name"] for e in answer["events"]] == list(profile.primary)
+        for e in answer["events"]:
+            selection = profile.select(e["name"], view="all")
+            assert (e["total"], e["stacks"]) == (selection.total, len(selection.rows))
+            if not any("related_stacks" in s for s in profile.stacks):
+                assert e["samples"] == profile.samples_of(e["name"])
+        assert answer["stacks"] == len(profile.stacks)
+        assert (answer["threads"], answer["dsos"]) == (len(profile.threads), len(profile.dsos))
+        assert answer["frames"] == len(profile.frames)
+        assert answer["processes"] == len({t["pid"] for t in profile.threads})
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_any_valid_file(seed, tmp_path):
+    """Files of the validator's generator: any order of keys, any ids, unknown members, states, DTrace pairs."""
+    path = tmp_path / "any.spaa"
+    path.write_text("".join(gen_spaa.profile(seed=seed, stacks=40, canonical=seed % 2 == 0)))
+    profile = Profile(path.read_text())
+    for name in profile.primary:
+        selection = profile.select(name)
+        check_top(path, selection, random.Random(seed).choice(BYS[:4]))
+        check_tree(path, selection, *([] if seed % 2 else ["--inverted"]), inverted=seed % 2 == 0)
+
+
+def test_recursion_counts_once(tmp_path):
+    path = tmp_path / "r.spaa"
+    path.write_text(profiles.text([(["f", "g", "f", "f", "main"], 10), (["g", "f", "main"], 1)]))
+    rows = {r["function"]: (r["flat"], r["cum"]) for r in ask("top", path)["rows"]}
+    assert rows == {"f": (10, 11), "g": (1, 11), "main": (0, 11)}
+
+
+def test_both_frame_orders_mean_the_same(tmp_path):
+    stacks = [(["a", "b", "c"], 3), (["b", "c"], 4)]
+    answers = []
+    for order in ("leaf_to_root", "root_to_leaf"):
+        path = tmp_path / "x.spaa"
+        path.write_text(profiles.text(stacks, order=order))
+        answers.append([ask(*view, path) for view in (["top"], ["tree"], ["tree", "--inverted"], ["summary"])])
+    assert answers[0] == answers[1]
+
+
+def test_linked_stacks_count_once_with_the_kernel_at_the_leaf(tmp_path):
+    path = tmp_path / "l.spaa"
+    path.write_text(profiles.text([
+        (["read", "main"], 5, {}, {"id": "u", "stack_type": "user", "related_stacks": ["k"]}),
+        ([{"func": "vfs_read", "dso": "[kernel]"}], 5, {}, {"id": "k", "stack_type": "kernel",
+                                                            "related_stacks": ["u"]})]))
+    answer = ask("top", path)
+    assert answer["total"] == 5
+    assert {r["function"]: (r["flat"], r["cum"]) for r in answer["rows"]} == \
+        {"vfs_read": (5, 5), "read": (0, 5), "main": (0, 5)}
+    assert [n["name"] for n in ask("tree", path)["nodes"]] == ["all", "main", "read", "vfs_read"]
+    assert ask("info", path)["events"][0]["total"] == 5
+
+
+def test_several_files_are_one_profile(tmp_path):
+    a, b = tmp_path / "a.spaa", tmp_path / "b.spaa"
+    a.write_text(profiles.text([(["f", "main"], 3), (["g", "main"], 4)]))
+    b.write_text(profiles.text([(["f", "main"], 10)], order="root_to_leaf"))
+    rows = {r["function"]: (r["flat"], r["cum"]) for r in ask("top", a, b)["rows"]}
+    assert rows == {"f": (13, 13), "g": (4, 4), "main": (0, 17)}
+    assert {r["name"]: r["flat"] for r in ask("top", a, b, "--by", "source")["rows"]} == {str(a): 7, str(b): 10}
+    assert ask("tree", a, b)["nodes"][1]["total"] == 17
+
+
+def test_metrics_that_do_not_add_are_not_added(tmp_path):
+    path = tmp_path / "p.spaa"
+    path.write_text(profiles.text([(["f"], {"alloc_bytes": 8, "peak_bytes": 5}), (["g"], {"alloc_bytes": 2, "peak_bytes": 6})],
+                                  [profiles.event("malloc", "alloc_bytes", "allocation", "event")]))
+    answer = ask("top", path, "--metric", "peak_bytes")
+    assert answer["total"] is None and answer["kept"] is None and answer["omitted"]["flat"] is None
+    assert {(r["flat"], r["cum"], r["flat_percent"]) for r in answer["rows"]} == {(None, None, None)}
+    tree = ask("tree", path, "--metric", "peak_bytes", "--min-percent", 0)
+    assert {(n["self"], n["total"], n["total_percent"]) for n in tree["nodes"]} == {(None, None, None)}
+    assert {r["flat"] for r in ask("summary", path, "--metric", "peak_bytes")["hot"]} == {None}
+    assert "must not be added" in run("top", path, "--metric", "peak_bytes", code=0).out
+    run("flamegraph", path, "--metric", "peak_bytes", "-o", "-", code=2)
+
+
+def test_weights_beyond_64_bits_are_never_silently_wrong(tmp_path):
+    path = tmp_path / "huge.spaa"
+    most = 2**63 - 1
+    for values in ([9 * 10**18, 9 * 10**18], [2**64 - 1, 1], [D("1e300"), 5]):
+        path.write_text(profiles.text([(["f%d" % i, "main"], v) for i, v in enumerate(values)]))
+        answer = ask("top", path)
+        assert any(d["code"] == "SPAA-L304" for d in answer["diagnostics"])
+        assert answer["total"] == most
+        assert all(0 <= r["flat"] <= most and 0 <= r["cum"] <= most for r in answer["rows"])
+        assert sum(r["flat"] for r in answer["rows"]) == most
+        assert ask("tree", path)["nodes"][0]["total"] == most
+        assert str(values[0]).replace("+", "") in run("convert", path, "--to", "spaa", "-o", "-").out.replace("+", "")
+
+
+def test_negative_weights_are_shown(tmp_path):
+    path = tmp_path / "n.spaa"
+    path.write_text(profiles.text([(["f", "main"], 10), (["g", "main"], -4)]))
+    check_top(path, Profile(path.read_text()).select())
+    assert {n["name"]: n["total"] for n in ask("tree", path, "--min-percent", 0)["nodes"]} == \
+        {"all": 6, "main": 6, "f": 10, "g": -4}
+    run("flamegraph", path, "-o", tmp_path / "n.svg", code=0)
+
+
+@pytest.mark.parametrize("value", ["3.14", "0.1", "2.5e3", "1E2", "0.000000001", "12345678901234.56789"])
+def test_decimals_add_exactly(value, tmp_path):
+    path = tmp_path / "d.spaa"
+    path.write_text(profiles.text([(["f"], D(value)), (["f", "main"], D(value)), (["f"], 1)]).replace(
+        '"value":' + str(D(value)), '"value":' + value))
+    assert ask("top", path)["total"] == 2 * D(value) + 1
+
+
+def test_decimals_too_fine_are_rounded_and_said_to_be(tmp_path):
+    path = tmp_path / "d.spaa"
+    path.write_text(profiles.text([(["f"], D("0.0000000000001")), (["g"], D("0.25"))]))
+    answer = ask("top", path)
+    assert answer["total"] == D("0.25") and "rounded" in str(answer["diagnostics"])
+    path.write_text(profiles.text([(["f"], D("0.123456789")), (["g"], 2**62)]))
+    answer = ask("top", path)
+    assert abs(answer["total"] - 2**62) <= 1 and "rounded" in str(answer["diagnostics"])

@@ -1,0 +1,97 @@
+"""The documentation holds: generated pages are up to date, and every example in it runs."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SPAA = os.path.abspath(os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa")))
+DEMO = os.path.join(ROOT, "demo")
+DOCS = os.path.join(ROOT, "docs")
+PAGES = sorted(os.path.join(DOCS, n) for n in os.listdir(DOCS) if n.endswith(".md"))
+PAGES += [p for p in [os.path.join(ROOT, "README.md")] if os.path.exists(p)]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+
+
+def blocks(language):
+    for path in PAGES:
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        for m in BLOCK.finditer(text):
+            if m[1] == language:
+                line = text.count("\n", 0, m.start()) + 2
+                yield pytest.param(m[2], id=f"{os.path.relpath(path, ROOT)}:{line}")
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """What the examples talk of: the demo recordings, one as perf.data, as profile.spaa, as stacks.folded."""
+    at = tmp_path_factory.mktemp("recorded")
+    shutil.copytree(DEMO, at / "demo", ignore=shutil.ignore_patterns("out"))
+    shutil.copy(at / "demo" / "orders-1.perf.data.zst", at / "perf.data")
+    symbols = ["--symfs", "demo/symfs", "--kallsyms", "demo/kallsyms"]
+    for name in ("profile.spaa", "stacks.folded"):
+        subprocess.run([SPAA, "convert", "perf.data", *symbols, "-o", name], cwd=at, check=True, timeout=60)
+    return at
+
+
+@pytest.fixture
+def place(recorded, tmp_path):
+    at = tmp_path / "work"
+    shutil.copytree(recorded, at)
+    named = tmp_path / "bin"
+    named.mkdir()
+    os.symlink(SPAA, named / "spaa")
+    return at, {**os.environ, "PATH": f"{named}:{os.environ['PATH']}", "SPAA_BIN": SPAA}
+
+
+@pytest.mark.parametrize("script", blocks("sh"))
+def test_shell_example_runs(script, place):
+    at, env = place
+    done = subprocess.run(["sh", "-eu", "-c", script], cwd=at, env=env, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
+
+
+@pytest.mark.parametrize("script", blocks("python"))
+def test_python_example_runs(script, place):
+    pytest.importorskip("xxhash")
+    at, env = place
+    subprocess.run([sys.executable, "-c", script], cwd=at, env=env, check=True, timeout=60)
+
+
+def test_generated_pages_are_up_to_date():
+    args = [] if os.environ.get("SPAA_UPDATE_GOLDENS") else ["--check"]
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "tools", "gen_docs.py"), *args, SPAA],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr + "run tools/gen_docs.py build/spaa"
+
+
+def test_man_page_formats_without_warnings():
+    if not shutil.which("groff"):
+        pytest.skip("no groff")
+    page = os.path.join(DOCS, "man", "spaa.1")
+    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", page], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+def test_links_lead_somewhere():
+    broken = []
+    for path in PAGES:
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+            if "://" not in target and not os.path.exists(os.path.join(os.path.dirname(path), target)):
+                broken.append(f"{os.path.relpath(path, ROOT)}: {target}")
+    assert not broken
+
+
+def test_diagnostic_codes_in_the_documentation_exist():
+    with open(os.path.join(ROOT, "src", "base", "diag.def"), encoding="utf-8") as f:
+        known = {"SPAA-" + code for code in re.findall(r"SPAA_DIAG\((\w+),", f.read())}
+    for path in PAGES:
+        with open(path, encoding="utf-8") as f:
+            assert set(re.findall(r"SPAA-[FELWI]\d{3}", f.read())) <= known, path

@@ -1,0 +1,144 @@
+"""Installs the build into a directory and uses the library from there, as a program elsewhere would."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.dirname(os.path.abspath(os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa"))))
+EXAMPLE = os.path.join(ROOT, "docs", "examples", "top.c")
+HEADERS = os.path.join(ROOT, "include", "spaa")
+
+
+def run(*args, **more):
+    done = subprocess.run(args, capture_output=True, text=True, timeout=600, **more)
+    assert done.returncode == 0, f"{args}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def option(name):
+    with open(os.path.join(BUILD, "meson-info", "intro-buildoptions.json"), encoding="utf-8") as f:
+        return next(o["value"] for o in json.load(f) if o["name"] == name)
+
+
+@pytest.fixture(scope="module")
+def cc():
+    """The C compiler of the build, with what its objects need of whoever links them."""
+    with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as f:
+        command = json.load(f)[0]["command"].split()
+    command = [c for c in command if not c.endswith("ccache")]
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+    if option("b_sanitize") != "none":
+        flags.append("-fsanitize=" + option("b_sanitize"))
+    if option("b_coverage"):
+        flags.append("--coverage")
+    return [command[0], *flags]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    if not os.path.exists(os.path.join(BUILD, "build.ninja")) or not shutil.which("meson"):
+        pytest.skip("not a build of meson")
+    dest = tmp_path_factory.mktemp("dest")
+    run("ninja", "-C", BUILD, "--quiet")
+    run("meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", env={**os.environ, "DESTDIR": str(dest)})
+    prefix = str(dest) + option("prefix")
+    return {"dest": str(dest), "prefix": prefix, "libdir": os.path.join(prefix, option("libdir"))}
+
+
+@pytest.fixture(scope="module")
+def pkg_config(installed):
+    if not shutil.which("pkg-config"):
+        pytest.skip("no pkg-config")
+    path = os.path.join(installed["libdir"], "pkgconfig")
+    env = {**os.environ, "PKG_CONFIG_PATH": path, "PKG_CONFIG_SYSROOT_DIR": ""}
+
+    def ask(*args):
+        return run("pkg-config", f"--define-variable=prefix={installed['prefix']}", *args, "spaa", env=env).split()
+
+    return ask
+
+
+@pytest.fixture(scope="module")
+def shared(installed):
+    if option("default_library") == "static":
+        pytest.skip("no shared library in this build")
+    return os.path.join(installed["libdir"], "libspaa.so")
+
+
+@pytest.fixture
+def folded(tmp_path):
+    path = tmp_path / "stacks.folded"
+    path.write_text("main;parse;read 30\nmain;draw 60\n")
+    return str(path)
+
+
+def check_example(program, folded, **env):
+    out = run(program, folded, "1", env={**os.environ, **env})
+    lines = out.splitlines()
+    assert len(lines) == 2 and lines[1].split()[:3] == ["60", "66.7%", "draw"], out
+    failed = subprocess.run([program, folded + ".none"], capture_output=True, text=True, env={**os.environ, **env})
+    assert failed.returncode == 1 and "SPAA-E001" in failed.stderr
+
+
+def test_example_runs_with_the_shared_library(cc, shared, installed, pkg_config, folded, tmp_path):
+    program = str(tmp_path / "top")
+    run(*cc, EXAMPLE, "-o", program, *pkg_config("--cflags", "--libs"))
+    check_example(program, folded, LD_LIBRARY_PATH=installed["libdir"])
+
+
+def test_example_runs_with_the_static_library(cc, installed, pkg_config, folded, tmp_path):
+    library = os.path.join(installed["libdir"], "libspaa.a")
+    if not os.path.exists(library):
+        pytest.skip("no static library in this build")
+    program = str(tmp_path / "top")
+    flags = [library if f == "-lspaa" else f for f in pkg_config("--cflags", "--libs", "--static")]
+    assert library in flags
+    run(*cc, EXAMPLE, "-o", program, *flags)
+    check_example(program, folded)
+
+
+def test_headers_stand_alone_in_c_and_cxx(cc, installed, tmp_path):
+    include = os.path.join(installed["prefix"], option("includedir"))
+    names = sorted(os.listdir(os.path.join(include, "spaa")))
+    assert names == sorted(os.listdir(HEADERS))
+    for name in names:
+        source = tmp_path / "alone.c"
+        source.write_text(f"#include <spaa/{name}>\n#include <spaa/{name}>\nint alone;\n")
+        run(*cc, "-I", include, "-c", str(source), "-o", str(tmp_path / "alone.o"))
+        if shutil.which("c++"):
+            run("c++", "-Wall", "-Wextra", "-Werror", "-I", include, "-x", "c++", "-c", str(source), "-o",
+                str(tmp_path / "alone.o"))
+
+
+def declared():
+    names = set()
+    for header in os.listdir(HEADERS):
+        with open(os.path.join(HEADERS, header), encoding="utf-8") as f:
+            names |= set(re.findall(r"^SPAA_API [^;]*?\b(spaa_\w+)\(", f.read(), re.M))
+    return names
+
+
+def test_exports_are_what_the_headers_declare(shared):
+    lines = run("nm", "-D", "--defined-only", shared).splitlines()
+    symbols = {line.split()[-1].split("@")[0] for line in lines if line.split()[-2] != "A"}
+    assert symbols == declared()
+    assert all(s.startswith("spaa_") for s in symbols)
+
+
+def test_versions_agree(pkg_config, installed):
+    with open(os.path.join(HEADERS, "version.h"), encoding="utf-8") as f:
+        parts = re.findall(r"^#define SPAA_VERSION_(?:MAJOR|MINOR|PATCH)\s+(\d+)", f.read(), re.M)
+    version = ".".join(parts)
+    assert pkg_config("--modversion") == [version]
+    spaa = os.path.join(installed["prefix"], option("bindir"), "spaa")
+    assert run(spaa, "--version").split()[-1] == version
+
+
+def test_man_page_is_installed(installed):
+    page = os.path.join(installed["prefix"], option("mandir"), "man1", "spaa.1")
+    assert os.path.exists(page) or os.path.exists(page + ".gz")

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""Writes the pages that say what the tables of the sources say: docs/commands.md, docs/formats.md,
+docs/diagnostics.md and docs/man/spaa.1.
+
+    tools/gen_docs.py build/spaa            write them
+    tools/gen_docs.py --check build/spaa    say which are out of date; exit 1 if any is
+
+Commands and options come from `spaa help`, formats from `spaa formats --json`, diagnostics from
+src/base/diag.def.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+GENERATED = "<!-- Written by tools/gen_docs.py. Do not edit. -->\n\n"
+
+SEVERITIES = {
+    "FATAL": ("fatal", "nothing could be done"),
+    "ERROR": ("error", "the command or call failed; in a report of `spaa validate`: the file is invalid"),
+    "LOSS": ("data-loss", "part of the input could not be used; the answer is about the rest"),
+    "WARNING": ("warning", "the answer holds, but look at this"),
+    "INFO": ("info", "good to know"),
+}
+
+
+# ---- the tables ----
+
+
+def ask(binary, *args):
+    done = subprocess.run([binary, *args], capture_output=True, text=True, check=True, encoding="utf-8")
+    return done.stdout
+
+
+def parse_command(text):
+    """The output of `spaa help COMMAND`: title line, usage, titled lists of options, examples."""
+    lines = text.splitlines()
+    name, title = re.fullmatch(r"spaa (\S+) — (.*)", lines[0]).groups()
+    usage = next(line for line in lines if line.startswith("usage: ")).removeprefix("usage: ")
+    sections, here = {}, None
+    for line in lines[3:]:
+        if line and not line.startswith(" "):
+            here = sections.setdefault(line, [])
+        elif line.strip():
+            here.append(line)
+    examples = [line.strip() for line in sections.pop("examples", [])]
+    return {"name": name, "title": title, "usage": usage, "examples": examples,
+            "sections": {key: parse_options(value) for key, value in sections.items()}}
+
+
+def parse_options(lines):
+    """[(letter or "", long name, value or "", help)]"""
+    options = []
+    for line in lines:
+        m = re.match(r"  (?:-(\w), |    )--(\S+)((?: \S+)?)(?:\s{2,}(.*)|\s(?=\S)(.*))?$", line)
+        if m:
+            options.append([m[1] or "", m[2], m[3].strip(), m[4] or m[5] or ""])
+        else:
+            options[-1][3] = line.strip()
+    return [tuple(o) for o in options]
+
+
+def read_commands(binary):
+    overview = ask(binary, "help")
+    names = re.findall(r"^  (\w+)\s{2,}\S", overview, re.M)
+    exits = re.search(r"^exit: (.*)$", overview, re.M)[1]
+    return {
+        "about": overview.splitlines()[0].split(" — ")[1],
+        "commands": [parse_command(ask(binary, "help", name)) for name in names if name != "usage"],
+        "exits": re.findall(r"(\d) ([^,]+)", exits),
+        "version": ask(binary, "--version").split()[-1],
+    }
+
+
+def all_sections(commands):
+    """Every section with all its options, in the order of their first appearance."""
+    found = {}
+    for command in commands:
+        for title, options in command["sections"].items():
+            have = found.setdefault(title, [])
+            have += [o for o in options if o not in have]
+    general = found.pop("general", None)
+    if general:
+        found["general"] = general
+    return found
+
+
+def read_diagnostics():
+    with open(os.path.join(ROOT, "src", "base", "diag.def"), encoding="utf-8") as f:
+        text = f.read()
+    string = r'"((?:[^"\\]|\\.)*)"'
+    token = re.compile(r"/\*(.*?)\*/|SPAA_DIAG\(\s*(\w+),\s*(\w+),\s*" + string + r",\s*" + string + r"\s*\)", re.S)
+    groups = []
+    for m in token.finditer(text):
+        if m[1] is not None:
+            groups.append((" ".join(m[1].replace("*", " ").split()), []))
+        else:
+            groups[-1][1].append((m[2], m[3], m[4].replace('\\"', '"'), m[5].replace('\\"', '"')))
+    return [(title, rows) for title, rows in groups if rows]
+
+
+def sentence(title):
+    title = title[0].upper() + title[1:]
+    return title if title.endswith("…") else title + "."
+
+
+# ---- Markdown ----
+
+
+def cell(text):
+    return text.replace("|", "\\|").replace("<", "&lt;") or " "
+
+
+def table(titles, rows):
+    lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def option_text(option):
+    letter, name, value, _ = option
+    return (f"-{letter}, " if letter else "") + f"--{name}" + (f" {value}" if value else "")
+
+
+def section_words(title, options, whole):
+    link = f"[{title}](#{title})"
+    if len(options) == len(whole):
+        return link
+    return link + " (" + ", ".join(f"`--{o[1]}`" for o in options) + ")"
+
+
+def commands_md(data):
+    sections = all_sections(data["commands"])
+    out = [GENERATED, "# Commands\n\n`spaa COMMAND [FILE…] [options]`; `spaa FILE` is `spaa summary FILE`. Views take "
+           "`./perf.data` where no file is named. Every command finds the format of its input by content, through zstd "
+           "and gzip, and reads standard input for `-`. `spaa help COMMAND` shows the same as this page.\n\n"
+           "Data goes to standard output, everything else to standard error. Exit codes: "
+           + ", ".join(f"{code} {text}" for code, text in data["exits"]) + ".\n"]
+    for c in data["commands"]:
+        out.append(f"\n## spaa {c['name']}\n\n{sentence(c['title'])}\n\n`{c['usage']}`\n")
+        words = [section_words(t, o, sections[t]) for t, o in c["sections"].items()]
+        out.append("\nOptions: " + ", ".join(words) + ".\n")
+        out.append("\n```sh\n" + "\n".join(c["examples"]) + "\n```\n")
+    out.append("\n# Options\n")
+    for title, options in sections.items():
+        rows = [(f"`{cell(option_text(o))}`", cell(o[3])) for o in options]
+        out.append(f"\n## {title}\n\n" + table(["option", "what it does"], rows))
+    return "".join(out)
+
+
+def formats_md(formats):
+    def mark(x):
+        return "yes" if x else "–"
+
+    rows = [(f"[`{f['name']}`](#{f['name']})", f["title"], mark(f["read"]), mark(f["write"]), mark(f["validate"]),
+             " ".join(f"`.{e}`" for e in f["extensions"].split()), cell(f["comes_back"])) for f in formats]
+    out = [GENERATED, "# Formats\n\nThe format of an input is found by its content, never by its name; `--from FORMAT` "
+           "overrules that. The format of an output is that of its extension, or `--to FORMAT`. Any input may be "
+           "compressed with zstd or gzip; an output is when its name ends in `.zst` or `.gz`. `spaa formats` prints "
+           "this table, `spaa formats NAME` one format.\n\n",
+           table(["name", "what it is", "read", "write", "validate", "extensions", "what comes back"], rows)]
+    for f in formats:
+        out.append(f"\n## {f['name']}\n\n{f['title']}.")
+        if not f["options"]:
+            out.append(" It has no options of its own.\n")
+            continue
+        out.append(" Options of its own:\n\n")
+        rows = [(f"`--{o['name']}" + (f" {o['value']}`" if o["value"] else "`"),
+                 "reading and writing" if o["read"] and o["write"] else "reading" if o["read"] else "writing",
+                 cell(o["help"])) for o in f["options"]]
+        out.append(table(["option", "when", "what it does"], rows))
+    return "".join(out)
+
+
+def diagnostics_md(groups):
+    out = [GENERATED, "# Diagnostics\n\nWhat `spaa` says about an input besides the answer: one line each on standard "
+           "error, objects in the `diagnostics` (or `findings`) of JSON answers, `struct spaa_diagnostic` in C. A code "
+           "keeps its meaning for ever. At most ten messages of one code are shown, the others are counted. What makes "
+           "a SPAA file invalid is explained in [validation.md](validation.md). The letter of a code is its severity:\n\n",
+           table(["letter", "severity", "meaning"],
+                 [(f"`{key[0]}`", name, text) for key, (name, text) in SEVERITIES.items()])]
+    for title, rows in groups:
+        out.append(f"\n## {title}\n\n" + table(
+            ["code", "severity", "what", "what to do"],
+            [(f"`SPAA-{code}`", SEVERITIES[severity][0], cell(what), cell(hint)) for code, severity, what, hint in rows]))
+    return "".join(out)
+
+
+# ---- the manual page ----
+
+
+def roff(text):
+    text = text.replace("\\", "\\e").replace("-", "\\-").replace("…", "\\&...").replace("`", "")
+    return re.sub(r"^([.'])", r"\\&\1", text, flags=re.M)
+
+
+def roff_option(option):
+    letter, name, value, text = option
+    head = (f"\\fB\\-{letter}\\fR, " if letter else "") + f"\\fB\\-\\-{roff(name)}\\fR"
+    return f".TP\n{head}" + (f" \\fI{roff(value)}\\fR" if value else "") + f"\n{roff(text)}\n"
+
+
+def man(data, formats):
+    out = [f'.\\" Written by tools/gen_docs.py. Do not edit.\n.TH SPAA 1 "" "spaa {data["version"]}" "User Commands"\n'
+           f".SH NAME\nspaa \\- {roff(data['about'])}\n.SH SYNOPSIS\n"
+           ".B spaa\n.I COMMAND\n[\\fIFILE\\fR\\&...] [\\fIoptions\\fR]\n.br\n.B spaa\n.I FILE\n"
+           ".SH DESCRIPTION\nReads profiles of sampling profilers, keeps them as SPAA, and says what is hot and why. "
+           "Every command finds the format of its input by content, through zstd and gzip, and reads standard input for "
+           "\\fB\\-\\fR. \\fBspaa\\fR \\fIFILE\\fR is \\fBspaa summary\\fR \\fIFILE\\fR; views take \\fI./perf.data\\fR "
+           "where no file is named.\n.SH COMMANDS\n"]
+    for c in data["commands"]:
+        out.append(f".SS {roff(c['usage'])}\n{roff(sentence(c['title']))}\n")
+        out.append("Options: " + ", ".join(roff(t) for t in c["sections"]) + ".\n")
+        out.append(".PP\n.nf\n.RS\n" + "\n".join(roff(e) for e in c["examples"]) + "\n.RE\n.fi\n")
+    out.append(".SH OPTIONS\n")
+    for title, options in all_sections(data["commands"]).items():
+        out.append(f".SS {roff(title.capitalize())}\n" + "".join(roff_option(o) for o in options))
+    out.append(".SH FORMATS\n")
+    for f in formats:
+        can = " and ".join(w for w in ("read", "write", "validate") if f[w])
+        out.append(f".TP\n\\fB{roff(f['name'])}\\fR\n{roff(f['title'])}: {can}.\n")
+        for o in f["options"]:
+            value = f" \\fI{roff(o['value'])}\\fR" if o["value"] else ""
+            out.append(f".RS\n.TP\n\\fB\\-\\-{roff(o['name'])}\\fR{value}\n{roff(o['help'])}\n.RE\n")
+    out.append(".SH EXIT STATUS\n" + "".join(f".TP\n.B {code}\n{roff(text)}\n" for code, text in data["exits"]))
+    out.append(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nIf set, nothing is coloured.\n.TP\n.B TMPDIR\n"
+               "Where temporary files go; they have no name and vanish with the process.\n"
+               ".SH SEE ALSO\n.BR perf (1)\n")
+    return "".join(out)
+
+
+def pages(binary):
+    data = read_commands(binary)
+    formats = json.loads(ask(binary, "formats", "--json"))["formats"]
+    return {
+        "docs/commands.md": commands_md(data),
+        "docs/formats.md": formats_md(formats),
+        "docs/diagnostics.md": diagnostics_md(read_diagnostics()),
+        "docs/man/spaa.1": man(data, formats),
+    }
+
+
+def main(args):
+    check = "--check" in args
+    names = [a for a in args if a != "--check"]
+    binary = os.path.abspath(names[0] if names else os.path.join(ROOT, "build", "spaa"))
+    stale = []
+    for path, text in pages(binary).items():
+        full = os.path.join(ROOT, path)
+        old = None
+        if os.path.exists(full):
+            with open(full, encoding="utf-8") as f:
+                old = f.read()
+        if old == text:
+            continue
+        stale.append(path)
+        if not check:
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            with open(full, "w", encoding="utf-8") as f:
+                f.write(text)
+    for path in stale:
+        print(("out of date: " if check else "written: ") + path)
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
