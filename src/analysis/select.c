@@ -55,10 +55,11 @@ static spaa_status not_found(struct sp_diags *d, enum sp_code code, const char *
     return code == SP_E032 ? SPAA_ERR_NOT_FOUND : SPAA_ERR_USAGE;
 }
 
-static spaa_status pick_event(struct sp_selection *s, const char *name, struct sp_diags *d)
+static spaa_status pick_event(struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d)
 {
     const struct sp_profile *p = s->profile;
-    s->event = name ? sp_event_find(p, name, strlen(name)) : sp_default_event(p);
+    const char *name = o->event;
+    s->event = o->event_number ? *o->event_number : name ? sp_event_find(p, name, strlen(name)) : sp_default_event(p);
     if (s->event != SP_NONE)
         return SPAA_OK;
     if (!name) {
@@ -441,7 +442,7 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
 {
     struct sp_selection s = {.profile = p, .base_samples = SP_ABSENT, .samples = SP_ABSENT};
     sp_buf_init(&s.filters, 0);
-    spaa_status st = pick_event(&s, o->event, d);
+    spaa_status st = pick_event(&s, o, d);
     if (!st)
         st = pick_metric(&s, o->metric, d);
     if (!st) {

@@ -16,6 +16,7 @@
 
 struct sp_select_opts {
     const char *event, *metric; /* NULL: the default ones */
+    const uint32_t *event_number; /* the event by its number, instead */
     const char *thread;         /* a tid or a thread name */
     const char *pid;            /* decimal */
     const char *comm;

@@ -104,23 +104,29 @@ static void number(struct sp_buf *b, int64_t v)
         sp_buf_i64(b, v);
 }
 
+static void name(struct sp_buf *b, const struct sp_profile *p, uint32_t s)
+{
+    struct sp_str t = sp_pstr(p, s);
+    sp_buf_add(b, t.n ? t.p : "?", t.n ? t.n : 1);
+}
+
 static uint32_t context_row(struct builder *b, uint32_t context)
 {
     const struct sp_profile *p = b->s->profile;
     const struct sp_context *c = &p->contexts.v[context];
-    struct sp_str comm = sp_pstr(p, c->comm);
     struct sp_buf *t = &b->text;
     sp_buf_clear(t);
     if (b->by == SP_TOP_CPU) {
         number(t, c->cpu);
     } else if (b->by == SP_TOP_STATE) {
-        sp_buf_puts(t, c->state ? sp_str_cstr(&p->strs, c->state) : "?");
+        name(t, p, c->state);
     } else if (b->by == SP_TOP_SOURCE) {
-        sp_buf_puts(t, c->source ? sp_str_cstr(&p->strs, c->source) : "?");
+        name(t, p, c->source);
     } else if (b->by == SP_TOP_EVENT) {
-        sp_buf_puts(t, sp_str_cstr(&p->strs, p->events.v[c->event].name));
+        name(t, p, p->events.v[c->event].name);
     } else {
-        sp_buf_puts(t, b->by == SP_TOP_PROCESS ? "" : comm.n ? comm.p : "?");
+        if (b->by != SP_TOP_PROCESS)
+            name(t, p, c->comm);
         if (b->by == SP_TOP_THREAD || b->by == SP_TOP_PROCESS) {
             sp_buf_puts(t, b->by == SP_TOP_THREAD ? " (tid " : "pid ");
             number(t, b->by == SP_TOP_THREAD ? c->tid : c->pid);

@@ -27,6 +27,7 @@ struct sp_input {
     bool spooled;
     size_t chunk;        /* 0: lend all there is */
     unsigned char *lent; /* an exact copy, in small pieces only */
+    uint64_t forgotten;  /* consumed bytes of the map whose pages were given back */
     _Atomic uint64_t watched, watched_size;
 };
 
@@ -217,10 +218,25 @@ void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size)
     *size = atomic_load_explicit(&in->watched_size, memory_order_relaxed);
 }
 
+/*
+ * Pages of a mapped file that were consumed need not stay resident: a reader that streams keeps a small
+ * footprint. They come back from the file where sp_input_whole asks for them.
+ */
+static void forget_consumed(struct sp_input *in)
+{
+    enum { EVERY = 16 << 20 };
+    uint64_t done = in->base->offset & ~(uint64_t)0xFFFF;
+    if (!in->map || in->top != in->base || in->spooled || done < in->forgotten + EVERY)
+        return;
+    madvise((char *)in->map + in->forgotten, (size_t)(done - in->forgotten), MADV_DONTNEED);
+    in->forgotten = done;
+}
+
 void sp_input_consume(struct sp_input *in, size_t n)
 {
     sp_stage_consume(in->top, n);
     sp_input_note(in, 0);
+    forget_consumed(in);
     if (n) {
         free(in->lent);
         in->lent = NULL;

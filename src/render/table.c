@@ -111,7 +111,7 @@ static void csv_cell(const char *p, size_t n, struct sp_output *out)
         sp_puts(out, "\"");
 }
 
-static void markdown_cell(const char *p, size_t n, struct sp_output *out)
+void sp_markdown_text(struct sp_output *out, const char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (strchr("|\\`*_[]<>&", p[i]) && p[i])
@@ -129,7 +129,7 @@ static void line_form(const struct sp_table *t, size_t rows, bool markdown, stru
                 cell = t->cells.v[(r - 1) * t->ncolumns + c];
             sp_puts(out, markdown ? (c ? " | " : "| ") : c ? "," : "");
             if (markdown)
-                markdown_cell(cell.p, cell.n, out);
+                sp_markdown_text(out, cell.p, cell.n);
             else
                 csv_cell(cell.p, cell.n, out);
         }

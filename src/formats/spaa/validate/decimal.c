@@ -4,12 +4,6 @@
  */
 #include "formats/spaa/validate/decimal.h"
 
-struct decimal {
-    bool negative, zero;
-    const char *p, *end; /* digits and perhaps a point, from the first significant digit on */
-    int64_t top;         /* 0.d1d2d3… times 10^top */
-};
-
 /* An exponent too long for 64 bits is as good as this one. */
 #define EXPONENT_MAX ((int64_t)1 << 60)
 
@@ -26,9 +20,9 @@ static int64_t exponent_of(const char *p, const char *end)
     return negative ? -v : v;
 }
 
-static struct decimal decimal_of(struct sp_span s)
+struct sp_decimal sp_decimal(struct sp_span s)
 {
-    struct decimal d = {.p = s.p, .end = s.p + s.n};
+    struct sp_decimal d = {.p = s.p, .end = s.p + s.n};
     if (d.p < d.end && *d.p == '-') {
         d.negative = true;
         d.p++;
@@ -53,23 +47,23 @@ static struct decimal decimal_of(struct sp_span s)
 
 bool sp_decimal_is_zero(struct sp_span number)
 {
-    return decimal_of(number).zero;
+    return sp_decimal(number).zero;
 }
 
 bool sp_decimal_is_negative(struct sp_span number)
 {
-    struct decimal d = decimal_of(number);
+    struct sp_decimal d = sp_decimal(number);
     return d.negative && !d.zero;
 }
 
-static char next_digit(struct decimal *d)
+static char next_digit(struct sp_decimal *d)
 {
     if (d->p < d->end && *d->p == '.')
         d->p++;
     return d->p < d->end ? *d->p++ : '0';
 }
 
-static int compare_size(struct decimal a, struct decimal b)
+static int compare_size(struct sp_decimal a, struct sp_decimal b)
 {
     if (a.zero || b.zero)
         return a.zero ? -!b.zero : 1;
@@ -83,11 +77,15 @@ static int compare_size(struct decimal a, struct decimal b)
     return 0;
 }
 
-int sp_decimal_compare(struct sp_span x, struct sp_span y)
+int sp_decimal_order(struct sp_decimal a, struct sp_decimal b)
 {
-    struct decimal a = decimal_of(x), b = decimal_of(y);
     bool an = a.negative && !a.zero, bn = b.negative && !b.zero;
     if (an != bn)
         return an ? -1 : 1;
     return an ? compare_size(b, a) : compare_size(a, b);
+}
+
+int sp_decimal_compare(struct sp_span a, struct sp_span b)
+{
+    return sp_decimal_order(sp_decimal(a), sp_decimal(b));
 }

@@ -4,6 +4,15 @@
 
 #include "json/json.h"
 
+struct sp_decimal {
+    bool negative, zero;
+    const char *p, *end; /* digits and perhaps a point, from the first significant digit on */
+    int64_t top;         /* 0.d1d2d3… times 10^top */
+};
+
+struct sp_decimal sp_decimal(struct sp_span number); /* points into the text */
+int sp_decimal_order(struct sp_decimal a, struct sp_decimal b);
+
 bool sp_decimal_is_zero(struct sp_span number);
 bool sp_decimal_is_negative(struct sp_span number); /* -0 is not */
 int sp_decimal_compare(struct sp_span a, struct sp_span b);

@@ -1,5 +1,4 @@
 /* DSO, frame and thread records. */
-#include "formats/spaa/validate/decimal.h"
 #include "formats/spaa/validate/fields.h"
 
 #include "base/num.h"

@@ -7,7 +7,6 @@
  * JSON object ends itself, so equal bytes are the same object. Weights: lists that were found in order,
  * as the texts around their whole numbers.
  */
-#include "formats/spaa/validate/decimal.h"
 #include "formats/spaa/validate/fast_frames.h"
 #include "formats/spaa/validate/internal.h"
 
@@ -495,7 +494,7 @@ static bool take_sample_members(struct line *l, struct sample *s)
         else if (TAKE(l, "event\":\""))
             what = 16, ok = take_text(l, &s->event);
         else if (TAKE(l, "period\":"))
-            what = 32, ok = take_number(l, &s->period) && !sp_decimal_is_zero(s->period);
+            what = 32, ok = take_number(l, &s->period) && *s->period.p != '0';
         else if (TAKE(l, "stack_id\":\""))
             what = 64, ok = take_text(l, &s->stack);
         else if (TAKE(l, "context\":{}"))
@@ -509,18 +508,11 @@ static bool take_sample_members(struct line *l, struct sample *s)
     return seen & 64 && seen & 1 && TAKE(l, "}") && l->p == l->end;
 }
 
-static bool in_range(const struct sp_validator *v, struct sp_span t)
-{
-    const struct sp_header_state *h = &v->header;
-    return !h->has_range || (sp_decimal_compare(t, (struct sp_span){h->start.data, h->start.len}) >= 0 &&
-                             sp_decimal_compare(t, (struct sp_span){h->end.data, h->end.len}) <= 0);
-}
-
 static bool sample_line(struct sp_validator *v, struct line *l)
 {
     struct sample s = {0};
     uint32_t thread = SP_ID_NONE;
-    if (!take_sample_members(l, &s) || !in_range(v, s.timestamp))
+    if (!take_sample_members(l, &s) || (v->header.has_range && !sp_time_in_range(&v->header, s.timestamp)))
         return false;
     if (s.event.p && sp_ids_find(&v->header.event_ids, sp_fingerprint(s.event.p, s.event.n)) == SP_ID_NONE)
         return false;

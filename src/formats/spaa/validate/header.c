@@ -1,5 +1,4 @@
 /* The header: what the other records are judged by. A second header is checked, and changes nothing. */
-#include "formats/spaa/validate/decimal.h"
 #include "formats/spaa/validate/fields.h"
 
 static bool first_header(const struct sp_validator *v)
@@ -147,9 +146,15 @@ void sp_check_time_range(struct sp_validator *v, const struct sp_value *x)
     if (sp_decimal_compare(b, a) < 0) {
         sp_report(v, SP_W216, x->raw.p, "from %.*s to %.*s", SP_CLIP(a), SP_CLIP(b));
     } else if (first_header(v)) {
-        h->has_range = sp_buf_add(&h->start, a.p, a.n) && sp_buf_add(&h->end, b.p, b.n);
-        if (!h->has_range)
+        if (!sp_buf_add(&h->range, a.p, a.n) || !sp_buf_add(&h->range, b.p, b.n)) {
             v->status = sp_nomem(v->d);
+            return;
+        }
+        h->has_range = true;
+        h->range_start = (struct sp_span){h->range.data, a.n};
+        h->range_end = (struct sp_span){h->range.data + a.n, b.n};
+        h->start_value = sp_decimal(h->range_start);
+        h->end_value = sp_decimal(h->range_end);
     }
 }
 

@@ -14,6 +14,7 @@
 #define SP_VALIDATE_INTERNAL_H
 
 #include "base/diag.h"
+#include "formats/spaa/validate/decimal.h"
 #include "formats/spaa/validate/ids.h"
 #include "model/vocab.h"
 #include "json/json.h"
@@ -135,9 +136,11 @@ struct sp_header_state {
     bool dtrace;
     bool derivation;
     bool has_range;
-    struct sp_buf start, end; /* of time_range, as text */
-    struct sp_ids event_ids;  /* by name; an entry's number is the event's */
-    struct sp_ids other_ids;  /* names of a further header */
+    struct sp_buf range; /* the numbers of time_range as text, one after the other */
+    struct sp_span range_start, range_end;
+    struct sp_decimal start_value, end_value;
+    struct sp_ids event_ids; /* by name; an entry's number is the event's */
+    struct sp_ids other_ids; /* names of a further header */
     SP_VEC(struct sp_event) events;
 };
 
@@ -170,10 +173,11 @@ struct sp_validator {
     uint64_t line, offset;
     const char *text;
     size_t n;
-    const char *record;  /* its type, where that is known */
-    bool whole;          /* it could be read to its end */
-    bool clean;          /* it is JSON without duplicate keys: parts of it may be learned by heart */
-    bool records_before; /* a record came before this line */
+    const char *record;     /* its type, where that is known */
+    bool whole;             /* it could be read to its end */
+    bool clean;             /* it is JSON without duplicate keys: parts of it may be learned by heart */
+    uint64_t line_findings; /* the findings before this line */
+    bool records_before;    /* a record came before this line */
     struct sp_buf path;
     struct sp_json walker, reader;
     struct sp_buf patched; /* the line with bytes that are not UTF-8 replaced */
@@ -267,6 +271,7 @@ void sp_finish_window(struct sp_validator *v);
 
 /* Shared by these and the fast road */
 struct sp_span sp_member_raw(const struct sp_validator *v, size_t first, size_t n, const char *name);
+bool sp_time_in_range(const struct sp_header_state *h, struct sp_span t);
 unsigned sp_metric_classes(struct sp_span name);
 struct sp_inline_findings sp_inline_check(const struct sp_validator *v, const uint32_t *list, size_t n);
 void sp_report_no_exclusive(struct sp_validator *v);

@@ -1,5 +1,4 @@
 /* Stack records: frames and their order, the context, exclusive weights, links; and samples and windows. */
-#include "formats/spaa/validate/decimal.h"
 #include "formats/spaa/validate/fields.h"
 
 /* The order of inlined frames is looked at in stacks of up to so many frames. */
@@ -275,25 +274,31 @@ void sp_finish_stack(struct sp_validator *v)
         check_frames(v, frames);
         check_leaf(v);
     }
+    bool learn = v->fast && v->clean && v->findings == v->line_findings;
     if (!sp_member_raw(v, 0, v->members.n, "exclusive").p && v->whole)
         sp_report_no_exclusive(v);
     uint64_t before = v->findings;
     s->has_weights = is_list(weights);
     s->weights_at = weights.p;
     sp_finish_weights(v, s->event == SP_ID_NONE ? NULL : &v->header.events.v[s->event]);
-    if (v->fast && v->clean && v->findings == before && s->has_weights && s->event != SP_ID_NONE)
+    if (learn && v->findings == before && s->has_weights && s->event != SP_ID_NONE)
         sp_fast_learn_weights(v, weights);
+}
+
+bool sp_time_in_range(const struct sp_header_state *h, struct sp_span t)
+{
+    struct sp_decimal d = sp_decimal(t);
+    return sp_decimal_order(d, h->start_value) >= 0 && sp_decimal_order(d, h->end_value) <= 0;
 }
 
 void sp_check_timestamp(struct sp_validator *v, const struct sp_value *x)
 {
     if (!v->header.has_range)
         return;
-    struct sp_span start = {v->header.start.data, v->header.start.len},
-                   end = {v->header.end.data, v->header.end.len};
-    if (sp_decimal_compare(x->raw, start) < 0 || sp_decimal_compare(x->raw, end) > 0)
-        sp_report(v, SP_W212, x->raw.p, "%.*s is not in %.*s to %.*s", SP_CLIP(x->raw), SP_CLIP(start),
-                  SP_CLIP(end));
+    const struct sp_header_state *h = &v->header;
+    if (!sp_time_in_range(h, x->raw))
+        sp_report(v, SP_W212, x->raw.p, "%.*s is not in %.*s to %.*s", SP_CLIP(x->raw),
+                  SP_CLIP(h->range_start), SP_CLIP(h->range_end));
 }
 
 void sp_check_sample_tid(struct sp_validator *v, const struct sp_value *x)

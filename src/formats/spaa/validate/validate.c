@@ -185,9 +185,9 @@ static void check_general(struct sp_validator *v)
     v->record = NULL;
     if (!check_utf8(v))
         return;
-    uint64_t before = v->findings;
+    v->line_findings = v->findings;
     v->whole = sp_walk(v, &object);
-    v->clean = v->whole && v->findings == before;
+    v->clean = v->whole && v->findings == v->line_findings;
     if (v->status != SPAA_OK)
         return;
     if (!object) {
@@ -339,8 +339,7 @@ static bool validator_init(struct sp_validator *v, struct sp_diags *d, bool shor
     sp_json_init(&v->reader, "", 0);
     sp_buf_init(&v->path, PATH_MAX_BYTES);
     sp_buf_init(&v->patched, SP_LINE_MAX + 1);
-    sp_buf_init(&v->header.start, 0);
-    sp_buf_init(&v->header.end, 0);
+    sp_buf_init(&v->header.range, 0);
     v->frames.direct = true;
     v->type_key = sp_fingerprint("type", 4);
     sp_fields_init(v);
@@ -355,8 +354,7 @@ static void validator_free(struct sp_validator *v)
     sp_json_free(&v->reader);
     sp_buf_free(&v->path);
     sp_buf_free(&v->patched);
-    sp_buf_free(&v->header.start);
-    sp_buf_free(&v->header.end);
+    sp_buf_free(&v->header.range);
     sp_vec_free(&v->header.events);
     sp_vec_free(&v->members);
     sp_vec_free(&v->odd_metrics);

@@ -1,5 +1,4 @@
 /* Lists of weights: those of a stack, its exclusive ones, and those in windows. */
-#include "formats/spaa/validate/decimal.h"
 #include "formats/spaa/validate/fields.h"
 
 #include "base/map.h"
