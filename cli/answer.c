@@ -182,9 +182,12 @@ void answer_heading(struct cli *c, const struct sp_selection *s)
         sp_buf_printf(&b, "; %zu other events (--event)", p->events.n - 1);
     sp_buf_ch(&b, '\n');
     if (c->format == FORMAT_TABLE || c->format == FORMAT_MARKDOWN) {
-        sp_write(c->out, b.data, b.len);
-        if (c->format == FORMAT_MARKDOWN)
+        if (c->format == FORMAT_MARKDOWN) {
+            sp_markdown_text(c->out, b.data, b.len);
             sp_puts(c->out, "\n");
+        } else {
+            sp_write(c->out, b.data, b.len);
+        }
     }
     sp_buf_free(&b);
 }

@@ -97,8 +97,6 @@ int cli_open_default(struct cli *c); /* the same; without files ./perf.data wher
 spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts *opts,
                      struct sp_profile **out);
 bool cli_read_opts(struct cli *c, struct sp_read_opts *out);
-/* A format by name that can do `cap`; NULL: said, with the nearest. */
-const struct spaa_format *cli_format_named(struct cli *c, const char *name, unsigned cap);
 /* The selection that the options ask for. */
 spaa_status cli_select(struct cli *c, struct sp_selection *out);
 /* Options of formats that neither `in` nor `out` has are refused: EXIT_USAGE, else EXIT_FINE. */

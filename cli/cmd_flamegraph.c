@@ -124,8 +124,13 @@ int sp_cmd_flamegraph(struct cli *c)
     else
         default_name(c, &name);
     st = draw(c, &s, sp_buf_cstr(&name), width, min_width, &frames);
-    if (!st && !c->v.quiet && strcmp(sp_buf_cstr(&name), "-") != 0)
-        fprintf(stderr, "spaa: wrote %s (%u frames); open it in a browser\n", sp_buf_cstr(&name), frames);
+    if (!st && !c->v.quiet && strcmp(sp_buf_cstr(&name), "-") != 0) {
+        struct sp_buf shown;
+        sp_buf_init(&shown, 0);
+        sp_text_safe(&shown, name.data, name.len);
+        fprintf(stderr, "spaa: wrote %s (%u frames); open it in a browser\n", sp_buf_cstr(&shown), frames);
+        sp_buf_free(&shown);
+    }
     sp_buf_free(&name);
     sp_selection_free(&s);
     return cli_exit_of(st);

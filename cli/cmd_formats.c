@@ -1,6 +1,8 @@
 /* spaa formats, spaa help: what there is. */
 #include "answer.h"
 
+#include "formats/open.h"
+
 #include <stdio.h>
 
 static void json_format(struct sp_jw *w, const struct spaa_format *f)
@@ -76,18 +78,9 @@ int sp_cmd_formats(struct cli *c)
 {
     const struct spaa_format *f = NULL;
     if (c->files.n) {
-        f = sp_format_by_name(c->files.v[0]);
-        if (!f) {
-            const char *names[64];
-            char near[256];
-            size_t n = 0;
-            for (size_t i = 0; spaa_formats[i] && n < 63; i++)
-                names[n++] = spaa_formats[i]->name;
-            names[n] = NULL;
-            cli_nearest(c->files.v[0], names, near, sizeof near);
-            return cli_usage(c, *near ? near : "`spaa formats` lists them", "there is no format %s",
-                             c->files.v[0]);
-        }
+        f = sp_named_format(c->files.v[0], 0, &c->diags);
+        if (!f)
+            return EXIT_USAGE;
     }
     int rc = cli_stdout(c);
     if (rc)

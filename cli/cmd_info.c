@@ -19,8 +19,7 @@ struct event_facts {
 static spaa_status facts_of(struct cli *c, uint32_t event, struct event_facts *f)
 {
     struct sp_selection s;
-    const char *name = sp_str_cstr(&c->profile->strs, c->profile->events.v[event].name);
-    struct sp_select_opts o = {.event = name, .view = "all"};
+    struct sp_select_opts o = {.event_number = &event, .view = "all"};
     spaa_status st = sp_select(c->profile, &o, &c->diags, &s);
     if (st)
         return st;
@@ -224,9 +223,15 @@ static int answer_text(struct cli *c, const struct event_facts *facts)
         line(c, "os", p, h->host.os);
         line(c, "arch", p, h->host.arch);
         line(c, "cpus", p, h->host.cpus);
-        if (h->time_start)
+        if (h->time_start) {
+            struct sp_buf unit;
+            struct sp_str t = sp_pstr(p, h->time_unit);
+            sp_buf_init(&unit, 0);
+            sp_text_safe(&unit, t.p, t.n);
             sp_printf(c->out, "%-12s %s to %s %s\n", "time", sp_str_cstr(&p->strs, h->time_start),
-                      sp_str_cstr(&p->strs, h->time_end), sp_str_cstr(&p->strs, h->time_unit));
+                      sp_str_cstr(&p->strs, h->time_end), sp_buf_cstr(&unit));
+            sp_buf_free(&unit);
+        }
         if (h->duration)
             sp_printf(c->out, "%-12s %s s\n", "duration", sp_str_cstr(&p->strs, h->duration));
         line(c, "clock", p, h->clock);

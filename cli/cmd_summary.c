@@ -258,7 +258,11 @@ static void answer_text(struct brief *x)
         if (!fits(x, i))
             continue;
         next_command(x, i);
-        sp_printf(c->out, "  %s\n", sp_buf_cstr(&x->b));
+        struct sp_buf shown;
+        sp_buf_init(&shown, 0);
+        sp_text_safe(&shown, x->b.data, x->b.len);
+        sp_printf(c->out, "  %s\n", sp_buf_cstr(&shown));
+        sp_buf_free(&shown);
     }
 }
 

@@ -129,7 +129,7 @@ static void table_row(struct sp_table *table, struct sp_buf *b, const struct sp_
     for (int i = 0; i < 2; i++) {
         int64_t v = i ? r->cum : r->flat;
         if (s->cannot_add) {
-            sp_table_cell(table, "-", 1);
+            sp_table_cell(table, "-", exact ? 0 : 1);
         } else {
             if (exact) {
                 char text[64];
@@ -139,7 +139,8 @@ static void table_row(struct sp_table *table, struct sp_buf *b, const struct sp_
             }
             cell(table, b);
         }
-        percent_text(b, s, v);
+        if (!exact || !s->cannot_add)
+            percent_text(b, s, v);
         sp_buf_puts(b, exact ? "" : "%");
         cell(table, b);
     }

@@ -1,6 +1,7 @@
 /* spaa validate: is it valid? */
 #include "answer.h"
 
+#include "formats/open.h"
 #include "io/input.h"
 
 #include <stdio.h>
@@ -81,7 +82,8 @@ int sp_cmd_validate(struct cli *c)
     struct verdict v = {0};
     if (!c->files.n)
         return cli_usage(c, NULL, "validate needs a file");
-    const struct spaa_format *asked = c->v.from ? cli_format_named(c, c->v.from, SP_CAN_VALIDATE) : NULL;
+    const struct spaa_format *asked =
+        c->v.from ? sp_named_format(c->v.from, SP_CAN_VALIDATE, &c->diags) : NULL;
     if (c->v.from && !asked)
         return EXIT_USAGE;
     for (size_t i = 0; i < c->files.n; i++) {

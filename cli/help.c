@@ -1,7 +1,7 @@
 /* Help, from the tables of commands and options. */
 #include "cli.h"
 
-#include "analysis/nearest.h"
+#include "base/nearest.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 /* Opening inputs: format by content, symbols, several files as one profile. */
 #include "cli.h"
 
+#include "formats/open.h"
 #include "io/input.h"
 #include "model/absorb.h"
 #include "progress.h"
@@ -16,37 +17,14 @@ unsigned cli_jobs(const struct cli *c)
     return jobs < 1 ? 1 : jobs > 256 ? 256 : (unsigned)jobs;
 }
 
-static bool parse_groups(struct cli *c, const char *list, unsigned *out)
-{
-    *out = 0;
-    if (strcmp(list, "none") == 0)
-        return true;
-    while (*list) {
-        size_t n = strcspn(list, ",");
-        int i = sp_name_index(sp_group_names, list, n);
-        if (i < 0) {
-            char word[64], near[128];
-            snprintf(word, sizeof word, "%.*s", (int)n, list);
-            cli_nearest(word, sp_group_names, near, sizeof near);
-            cli_usage(c, *near ? near : "keys are pid, tid, comm, cpu, state; or none",
-                      "--group-by has no key \"%s\"", word);
-            return false;
-        }
-        *out |= 1u << i;
-        list += n;
-        list += *list == ',';
-    }
-    return true;
-}
-
 bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
 {
     int frames = SP_FRAMES_ADDRESS;
     long jobs;
-    *out = (struct sp_read_opts){.group_by = SP_BY_DEFAULT | SP_BY_STATE};
+    *out = (struct sp_read_opts){0};
     if (!cli_choice(c, "frames", c->v.frames, sp_granularity_names + 1, SP_FRAMES_ADDRESS - 1, &frames) ||
         !cli_number(c, "jobs", c->v.jobs, 1, 256, 1, &jobs) ||
-        (c->v.group_by && !parse_groups(c, c->v.group_by, &out->group_by)))
+        sp_parse_groups(c->v.group_by, &c->diags, &out->group_by))
         return false;
     out->frames = c->v.frames ? (enum sp_granularity)(frames + 1) : SP_FRAMES_ADDRESS;
     out->samples = c->v.samples != NULL;
@@ -59,86 +37,26 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
     return true;
 }
 
-const struct spaa_format *cli_format_named(struct cli *c, const char *name, unsigned cap)
-{
-    const struct spaa_format *f = sp_format_by_name(name);
-    if (f && f->caps & cap)
-        return f;
-    const char *names[64];
-    char near[256];
-    size_t n = 0;
-    for (size_t i = 0; spaa_formats[i] && n < 63; i++)
-        if (spaa_formats[i]->caps & cap)
-            names[n++] = spaa_formats[i]->name;
-    names[n] = NULL;
-    cli_nearest(name, names, near, sizeof near);
-    cli_usage(c, *near ? near : "`spaa formats` lists them",
-              f ? "the format %s cannot be %s" : "there is no format %s%.0s", name,
-              cap == SP_CAN_READ       ? "read"
-              : cap == SP_CAN_VALIDATE ? "validated"
-                                       : "written");
-    return NULL;
-}
-
-/* By --from or by content; NULL with the reason in the diagnostics. */
-static const struct spaa_format *input_format(struct cli *c, struct sp_input *in, spaa_status *st)
-{
-    const char *reason;
-    const unsigned char *p;
-    size_t n;
-    *st = SPAA_ERR_USAGE;
-    if (c->v.from)
-        return cli_format_named(c, c->v.from, SP_CAN_READ);
-    *st = sp_input_peek(in, 1, &p, &n);
-    if (*st)
-        return NULL;
-    *st = sp_input_failed(in);
-    if (!n) {
-        if (!*st)
-            sp_emit(&c->diags, SP_E004, SP_AT(0), " ");
-        *st = SPAA_ERR_INPUT;
-        return NULL;
-    }
-    const struct spaa_format *f = sp_format_probe(in, &reason);
-    *st = f ? SPAA_OK : SPAA_ERR_INPUT;
-    if (!f)
-        sp_emit(&c->diags, SP_E005, SP_AT(0), "no reader knows its first bytes (%02x %02x %02x %02x)", p[0],
-                n > 1 ? p[1] : 0u, n > 2 ? p[2] : 0u, n > 3 ? p[3] : 0u);
-    return f;
-}
-
 spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts *opts,
                      struct sp_profile **out)
 {
+    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    const struct spaa_format *f = NULL;
     struct sp_input *in = NULL;
-    struct sp_profile *p = NULL;
-    sp_diags_source(&c->diags, strcmp(path, "-") == 0 ? "<stdin>" : path, NULL);
+    sp_diags_source(&c->diags, name, NULL);
     spaa_status st = sp_input_open(path, &c->diags, &in);
+    if (!st)
+        st = sp_input_format(in, c->v.from, &c->diags, &f);
     if (!st) {
-        const struct spaa_format *f = input_format(c, in, &st);
-        if (f) {
-            st = SPAA_OK;
-            c->input = c->input ? c->input : f;
-            sp_diags_source(&c->diags, strcmp(path, "-") == 0 ? "<stdin>" : path, f->name);
-            st = sp_profile_new(&c->diags, &p);
-            struct progress *bar = progress_start(c, in);
-            if (!st)
-                st = f->read(in, opts, &c->diags, p);
-            progress_stop(bar);
-        }
-    }
-    if (!st && !p->stacks.n && !p->events.n) {
-        sp_emit(&c->diags, SP_E011, SP_AT_NOTHING, " ");
-        st = SPAA_ERR_INPUT;
+        c->input = c->input ? c->input : f;
+        sp_diags_source(&c->diags, name, f->name);
+        struct progress *bar = progress_start(c, in);
+        st = sp_read_profile(in, f, opts, &c->diags, out);
+        progress_stop(bar);
     }
     sp_input_close(in);
     sp_diags_source(&c->diags, NULL, NULL);
-    if (st) {
-        sp_profile_free(p);
-        return st;
-    }
-    *out = p;
-    return SPAA_OK;
+    return st;
 }
 
 int cli_open(struct cli *c)

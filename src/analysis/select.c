@@ -1,7 +1,7 @@
 #include "analysis/select.h"
 
 #include "analysis/match.h"
-#include "analysis/nearest.h"
+#include "base/nearest.h"
 #include "base/num.h"
 #include "model/order.h"
 

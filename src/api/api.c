@@ -1,7 +1,7 @@
 /* Version, statuses, and how structures with a size cross the border of the library. */
 #include "api/api.h"
 
-#include "analysis/nearest.h"
+#include "base/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>

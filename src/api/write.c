@@ -2,24 +2,10 @@
 #include "api/api.h"
 
 #include "analysis/select.h"
+#include "formats/open.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static spaa_status output_format(const char *path, const char *name, struct sp_diags *d,
-                                 const struct spaa_format **out)
-{
-    if (!name && strcmp(path, "-") == 0)
-        return sp_api_usage(d, "standard output has no extension to tell the format");
-    *out = name ? sp_format_by_name(name) : sp_format_by_path(path);
-    if (!*out)
-        return name ? sp_api_usage(d, "there is no format \"%s\"", name)
-                    : sp_api_usage(d, "no format has the extension of %s", path);
-    if ((*out)->caps & SP_CAN_WRITE)
-        return SPAA_OK;
-    sp_emit(d, SP_E021, SP_AT_NOTHING, "%s", (*out)->name);
-    return SPAA_ERR_UNSUPPORTED;
-}
 
 /* Event and metric by name: a selection knows how to find them and what to say when they are not there. */
 static spaa_status choose(const struct sp_profile *p, const struct spaa_write_options *o, struct sp_diags *d,
@@ -73,7 +59,7 @@ spaa_status spaa_profile_write(struct spaa_profile *profile, const char *path,
     if (!st && !sp_api_choice(d, "frame_order", o.frame_order, orders, was, &order))
         st = SPAA_ERR_USAGE;
     if (!st)
-        st = output_format(path, o.format, d, &f);
+        st = (f = sp_output_format(path, o.format, d)) ? SPAA_OK : SPAA_ERR_USAGE;
     if (!st)
         st = sp_api_own(d, f, SP_CAN_WRITE, o.own, o.own_count, &own);
     if (!st)
@@ -94,14 +80,13 @@ static spaa_status check_output(const char *path, const struct spaa_write_option
                                 struct spaa_diagnostics **diagnostics)
 {
     struct spaa_write_options o;
-    const struct spaa_format *f;
     struct sp_diags d;
     sp_diags_init(&d);
     spaa_status st = sp_api_options(&o, sizeof o, options, &d);
     if (!st && !path)
         st = sp_api_usage(&d, "no path to write to");
     if (!st)
-        st = output_format(path, o.format, &d, &f);
+        st = sp_output_format(path, o.format, &d) ? SPAA_OK : SPAA_ERR_USAGE;
     return sp_api_deliver(&d, diagnostics, st);
 }
 

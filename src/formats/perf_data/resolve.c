@@ -314,7 +314,7 @@ static spaa_status patch_samples(struct sp_pd *pd)
         rows[i].stack = pd->keys.v[rows[i].stack].stack;
         rows[i].event = pd->attrs.v[rows[i].event].event;
     }
-    return st;
+    return st ? st : sp_samples_sort(pd->p->samples);
 }
 
 static spaa_status add_threads(struct sp_pd *pd)

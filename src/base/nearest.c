@@ -1,4 +1,4 @@
-#include "analysis/nearest.h"
+#include "base/nearest.h"
 
 #include <ctype.h>
 

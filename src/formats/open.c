@@ -1,0 +1,175 @@
+#include "formats/open.h"
+
+#include "base/nearest.h"
+#include "model/absorb.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAMES = 128 };
+
+static void usage(struct sp_diags *d, const char *asked, const struct sp_str *names, size_t n,
+                  const char *see, const char *what)
+{
+    struct sp_buf hint;
+    sp_buf_init(&hint, 4096);
+    sp_nearest_words(&hint, asked, names, n);
+    sp_buf_printf(&hint, "%s%s", hint.len && *see ? "; " : "", see);
+    sp_emit_hint(d, SP_E037, SP_AT_NOTHING, sp_buf_cstr(&hint), "%s", what);
+    sp_buf_free(&hint);
+}
+
+const struct spaa_format *sp_named_format(const char *name, unsigned caps, struct sp_diags *d)
+{
+    const struct spaa_format *f = sp_format_by_name(name);
+    struct sp_str names[NAMES];
+    char what[200];
+    size_t n = 0;
+    if (f && (f->caps & caps) == caps)
+        return f;
+    for (size_t i = 0; spaa_formats[i] && n < NAMES; i++)
+        if ((spaa_formats[i]->caps & caps) == caps)
+            names[n++] = (struct sp_str){spaa_formats[i]->name, (uint32_t)strlen(spaa_formats[i]->name)};
+    if (f && caps & SP_CAN_WRITE)
+        sp_emit_hint(d, SP_E021, SP_AT_NOTHING, "`spaa formats` shows which can be", "%s", f->name);
+    else if (f)
+        sp_emit_hint(d, SP_E009, SP_AT_NOTHING, "`spaa formats` shows what each can do", "%s has no %s",
+                     f->name, caps & SP_CAN_VALIDATE ? "validator" : "reader");
+    else {
+        snprintf(what, sizeof what, "there is no format \"%.100s\"", name);
+        usage(d, name, names, n, "`spaa formats` lists them", what);
+    }
+    return NULL;
+}
+
+spaa_status sp_input_format(struct sp_input *in, const char *name, struct sp_diags *d,
+                            const struct spaa_format **out)
+{
+    const unsigned char *p;
+    const char *reason;
+    size_t n;
+    if (name) {
+        *out = sp_named_format(name, SP_CAN_READ, d);
+        return *out ? SPAA_OK : SPAA_ERR_USAGE;
+    }
+    spaa_status st = sp_input_peek(in, 4, &p, &n);
+    if (!st && !n)
+        st = sp_input_failed(in);
+    if (st)
+        return st;
+    if (!n) {
+        sp_emit(d, SP_E004, SP_AT(0), " ");
+        return SPAA_ERR_INPUT;
+    }
+    *out = sp_format_probe(in, &reason);
+    if (*out)
+        return SPAA_OK;
+    sp_emit(d, SP_E005, SP_AT(0), "no reader knows its first bytes (%02x %02x %02x %02x)", p[0],
+            n > 1 ? p[1] : 0u, n > 2 ? p[2] : 0u, n > 3 ? p[3] : 0u);
+    return SPAA_ERR_INPUT;
+}
+
+const struct spaa_format *sp_output_format(const char *path, const char *name, struct sp_diags *d)
+{
+    if (name)
+        return sp_named_format(name, SP_CAN_WRITE, d);
+    if (strcmp(path, "-") == 0) {
+        sp_emit_hint(d, SP_E037, SP_AT_NOTHING, "name it, for example --to folded",
+                     "standard output has no extension to tell the format");
+        return NULL;
+    }
+    const struct spaa_format *f = sp_format_by_path(path);
+    if (!f)
+        sp_emit_hint(d, SP_E037, SP_AT_NOTHING, "name it, for example --to spaa",
+                     "no format has the extension of %s", path);
+    return f ? sp_named_format(f->name, SP_CAN_WRITE, d) : NULL;
+}
+
+spaa_status sp_parse_groups(const char *list, struct sp_diags *d, unsigned *out)
+{
+    *out = SP_BY_DEFAULT | SP_BY_STATE;
+    if (!list)
+        return SPAA_OK;
+    *out = 0;
+    if (strcmp(list, "none") == 0)
+        return SPAA_OK;
+    while (*list) {
+        size_t n = strcspn(list, ",");
+        int i = sp_name_index(sp_group_names, list, n);
+        if (i < 0) {
+            struct sp_str names[8];
+            char word[64], what[128];
+            size_t count = 0;
+            for (; sp_group_names[count] && count < 8; count++)
+                names[count] =
+                    (struct sp_str){sp_group_names[count], (uint32_t)strlen(sp_group_names[count])};
+            snprintf(word, sizeof word, "%.*s", (int)(n < 60 ? n : 60), list);
+            snprintf(what, sizeof what, "--group-by has no key \"%s\"", word);
+            usage(d, word, names, count, "keys are pid, tid, comm, cpu, state; or none", what);
+            return SPAA_ERR_USAGE;
+        }
+        *out |= 1u << i;
+        list += n;
+        list += *list == ',';
+    }
+    return SPAA_OK;
+}
+
+spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, const struct sp_read_opts *opts,
+                            struct sp_diags *d, struct sp_profile **out)
+{
+    struct sp_profile *p = NULL;
+    spaa_status st = sp_profile_new(d, &p);
+    if (!st)
+        st = f->read(in, opts, d, p);
+    if (!st && !p->stacks.n && !p->events.n) {
+        sp_emit(d, SP_E011, SP_AT_NOTHING, " ");
+        st = SPAA_ERR_INPUT;
+    }
+    if (!st && opts->strict && sp_diags_count(d, SP_LOSS))
+        st = SPAA_ERR_INPUT;
+    if (st)
+        sp_profile_free(p);
+    else
+        *out = p;
+    return st;
+}
+
+static void say_finer(const struct sp_header *h, struct sp_diags *d)
+{
+    struct sp_buf hint;
+    sp_buf_init(&hint, 4096);
+    sp_buf_printf(&hint, "the file has frames by %s, grouped by", sp_granularity_names[h->frames]);
+    for (unsigned i = 0; sp_group_names[i]; i++)
+        if (h->group_by >> i & 1)
+            sp_buf_printf(&hint, " %s", sp_group_names[i]);
+    sp_buf_puts(&hint, "; finer ones come from the original recording: "
+                       "`spaa convert RECORDING -o FILE.spaa` with the same options");
+    sp_emit_hint(d, SP_E033, SP_AT_NOTHING, sp_buf_cstr(&hint), " ");
+    sp_buf_free(&hint);
+}
+
+spaa_status sp_coarsen(struct sp_profile **p, const struct spaa_format *f, const struct sp_grain *grain,
+                       struct sp_diags *d)
+{
+    const struct sp_header *h = &(*p)->header;
+    struct sp_profile *coarse = NULL;
+    struct sp_absorb_opts how = {grain->frames, grain->group ? grain->group_by : ~0u, NULL};
+    if (strcmp(f->name, "spaa") != 0 || (!grain->frames && !grain->group))
+        return SPAA_OK;
+    if (h->has_x_spaa &&
+        ((grain->frames && h->frames > grain->frames) || (grain->group && grain->group_by & ~h->group_by))) {
+        say_finer(h, d);
+        return SPAA_ERR_USAGE;
+    }
+    spaa_status st = sp_profile_new(d, &coarse);
+    if (!st)
+        st = sp_profile_absorb(coarse, *p, &how, d);
+    if (st) {
+        sp_profile_free(coarse);
+        return st;
+    }
+    sp_profile_free(*p);
+    *p = coarse;
+    return SPAA_OK;
+}
