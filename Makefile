@@ -9,7 +9,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
 B := build
 
-SOURCES = $$(find include src cli tests fuzz -name '*.[ch]' 2>/dev/null | sort)
+SOURCES = $$(find include src cli tests fuzz bench -name '*.[ch]' 2>/dev/null | sort)
 PYTEST = $(PYTHON) -m pytest -q -p no:cacheprovider
 SANITIZE = address,undefined
 ASAN_CC = $(if $(shell command -v clang),clang,gcc)

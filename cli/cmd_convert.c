@@ -48,8 +48,8 @@ int sp_cmd_convert(struct cli *c)
                          "convert needs an output: -o FILE");
     if (!c->v.output)
         c->v.output = "-";
-    const struct spaa_format *to = sp_output_format(c->v.output, c->v.to, &c->diags);
-    if (!to)
+    const struct spaa_format *to = NULL;
+    if (sp_output_format(c->v.output, c->v.to, &c->diags, &to))
         return EXIT_USAGE;
     if (!cli_read_opts(c, &opts) || !cli_choice(c, "frame-order", c->v.frame_order, orders, -1, &order))
         return EXIT_USAGE;

@@ -173,6 +173,7 @@ static int event_table(struct cli *c, const struct event_facts *facts)
                                                      {"metric", false, false}, {"total", true, false},
                                                      {"stacks", true, false},  {"unresolved%", true, false}};
     const struct sp_profile *p = c->profile;
+    char exact[64];
     struct sp_table t;
     struct sp_buf b;
     sp_table_init(&t, columns, 8);
@@ -188,17 +189,19 @@ static int event_table(struct cli *c, const struct event_facts *facts)
                         hz.n ? hz.p : period.p, hz.n ? " Hz" : "");
         sp_buf_clear(&b);
         if (f->samples != SP_ABSENT)
-            sp_text_grouped(&b, f->samples, 0);
+            c->format == FORMAT_CSV ? sp_buf_i64(&b, f->samples) : sp_text_grouped(&b, f->samples, 0);
         sp_table_cell(&t, b.data ? b.data : "", b.len);
         struct sp_str metric = sp_pstr(p, p->metrics.v[e->primary].name);
         sp_table_cell(&t, metric.p, metric.n);
         sp_buf_clear(&b);
         struct sp_selection s = {.unit = f->unit, .scale = f->scale};
         if (f->cannot_add)
-            sp_buf_ch(&b, '-');
+            sp_buf_puts(&b, c->format == FORMAT_CSV ? "" : "-");
+        else if (c->format == FORMAT_CSV)
+            sp_buf_add(&b, exact, sp_scaled_text(f->total, f->scale, exact));
         else
             weight_text(&b, &s, f->total);
-        sp_table_cell(&t, b.data, b.len);
+        sp_table_cell(&t, b.data ? b.data : "", b.len);
         sp_table_printf(&t, "%llu", (unsigned long long)f->stacks);
         sp_buf_clear(&b);
         sp_text_percent(&b, f->quality.unresolved_leaf, f->total);

@@ -214,7 +214,10 @@ static int answer_sum(struct cli *c, struct sp_selection *s)
     struct sp_buf b;
     sp_buf_init(&b, 0);
     answer_heading(c, s);
-    weight_text(&b, s, weight);
+    if (s->cannot_add)
+        sp_buf_ch(&b, '-');
+    else
+        weight_text(&b, s, weight);
     sp_buf_puts(&b, " (");
     percent_text(&b, s, weight);
     sp_buf_puts(&b, "%) in stacks through a function matching ");

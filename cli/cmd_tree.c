@@ -92,6 +92,8 @@ static int answer_text(struct cli *c, struct sp_selection *s, const struct sp_tr
         {"total%", true, false}, {"self%", true, false}, {"total", true, false}, {"function", false, true}};
     size_t shown = t->nodes.n - 1 < limit ? t->nodes.n : limit + 1;
     unsigned *indent = calloc(t->nodes.n, sizeof *indent);
+    bool csv = c->format == FORMAT_CSV;
+    char exact[64];
     struct sp_table table;
     struct sp_buf b;
     if (!indent)
@@ -103,16 +105,19 @@ static int answer_text(struct cli *c, struct sp_selection *s, const struct sp_tr
         const struct sp_tree_node *n = &t->nodes.v[i];
         int64_t v[] = {n->total, n->self};
         for (int k = 0; k < 2; k++) {
-            percent_text(&b, s, v[k]);
-            sp_buf_puts(&b, c->format == FORMAT_CSV ? "" : "%");
-            sp_table_cell(&table, b.data, b.len);
+            if (!csv || !s->cannot_add)
+                percent_text(&b, s, v[k]);
+            sp_buf_puts(&b, csv ? "" : "%");
+            sp_table_cell(&table, b.data ? b.data : "", b.len);
             sp_buf_clear(&b);
         }
         if (s->cannot_add)
-            sp_buf_ch(&b, '-');
+            sp_buf_puts(&b, csv ? "" : "-");
+        else if (csv)
+            sp_buf_add(&b, exact, sp_scaled_text(n->total, s->scale, exact));
         else
             weight_text(&b, s, n->total);
-        sp_table_cell(&table, b.data, b.len);
+        sp_table_cell(&table, b.data ? b.data : "", b.len);
         sp_buf_clear(&b);
         for (unsigned k = 0; k < indent[i] && k < 200; k++)
             sp_buf_puts(&b, "  ");

@@ -59,7 +59,9 @@ static spaa_status pick_event(struct sp_selection *s, const struct sp_select_opt
 {
     const struct sp_profile *p = s->profile;
     const char *name = o->event;
-    s->event = o->event_number ? *o->event_number : name ? sp_event_find(p, name, strlen(name)) : sp_default_event(p);
+    s->event = o->event_number ? *o->event_number
+               : name          ? sp_event_find(p, name, strlen(name))
+                               : sp_default_event(p);
     if (s->event != SP_NONE)
         return SPAA_OK;
     if (!name) {
@@ -437,6 +439,13 @@ static spaa_status nothing(const struct sp_selection *s, struct sp_diags *d)
     return SPAA_ERR_NOT_FOUND;
 }
 
+/* More than a view is asked for: an event without weight in a view is an answer, not a slip. */
+static bool narrows(const struct sp_select_opts *o)
+{
+    return o->thread || o->pid || o->comm || o->state || o->dso || o->focus || o->ignore || o->hide ||
+           o->root_at || o->user_only || o->kernel_only;
+}
+
 spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d,
                       struct sp_selection *out)
 {
@@ -457,7 +466,7 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
     if (!st) {
         notes(&s, o);
         s.unit = find_unit(&s);
-        if (!s.rows.n && s.filters.len)
+        if (!s.rows.n && narrows(o))
             st = nothing(&s, d);
     }
     if (st)

@@ -59,7 +59,7 @@ spaa_status spaa_profile_write(struct spaa_profile *profile, const char *path,
     if (!st && !sp_api_choice(d, "frame_order", o.frame_order, orders, was, &order))
         st = SPAA_ERR_USAGE;
     if (!st)
-        st = (f = sp_output_format(path, o.format, d)) ? SPAA_OK : SPAA_ERR_USAGE;
+        st = sp_output_format(path, o.format, d, &f);
     if (!st)
         st = sp_api_own(d, f, SP_CAN_WRITE, o.own, o.own_count, &own);
     if (!st)
@@ -80,13 +80,14 @@ static spaa_status check_output(const char *path, const struct spaa_write_option
                                 struct spaa_diagnostics **diagnostics)
 {
     struct spaa_write_options o;
+    const struct spaa_format *f;
     struct sp_diags d;
     sp_diags_init(&d);
     spaa_status st = sp_api_options(&o, sizeof o, options, &d);
     if (!st && !path)
         st = sp_api_usage(&d, "no path to write to");
     if (!st)
-        st = sp_output_format(path, o.format, &d) ? SPAA_OK : SPAA_ERR_USAGE;
+        st = sp_output_format(path, o.format, &d, &f);
     return sp_api_deliver(&d, diagnostics, st);
 }
 

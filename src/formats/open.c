@@ -69,20 +69,22 @@ spaa_status sp_input_format(struct sp_input *in, const char *name, struct sp_dia
     return SPAA_ERR_INPUT;
 }
 
-const struct spaa_format *sp_output_format(const char *path, const char *name, struct sp_diags *d)
+spaa_status sp_output_format(const char *path, const char *name, struct sp_diags *d,
+                             const struct spaa_format **out)
 {
+    const struct spaa_format *f = NULL;
     if (name)
-        return sp_named_format(name, SP_CAN_WRITE, d);
-    if (strcmp(path, "-") == 0) {
+        f = sp_named_format(name, 0, d);
+    else if (strcmp(path, "-") == 0)
         sp_emit_hint(d, SP_E037, SP_AT_NOTHING, "name it, for example --to folded",
                      "standard output has no extension to tell the format");
-        return NULL;
-    }
-    const struct spaa_format *f = sp_format_by_path(path);
-    if (!f)
+    else if (!(f = sp_format_by_path(path)))
         sp_emit_hint(d, SP_E037, SP_AT_NOTHING, "name it, for example --to spaa",
                      "no format has the extension of %s", path);
-    return f ? sp_named_format(f->name, SP_CAN_WRITE, d) : NULL;
+    if (!f)
+        return SPAA_ERR_USAGE;
+    *out = sp_named_format(f->name, SP_CAN_WRITE, d);
+    return *out ? SPAA_OK : SPAA_ERR_UNSUPPORTED;
 }
 
 spaa_status sp_parse_groups(const char *list, struct sp_diags *d, unsigned *out)

@@ -12,8 +12,12 @@ const struct spaa_format *sp_named_format(const char *name, unsigned caps, struc
  */
 spaa_status sp_input_format(struct sp_input *in, const char *name, struct sp_diags *d,
                             const struct spaa_format **out);
-/* The format to write: by name, or by the path's extension; NULL, reported, when there is none. */
-const struct spaa_format *sp_output_format(const char *path, const char *name, struct sp_diags *d);
+/*
+ * The format to write: by name, or by the path's extension. SPAA_ERR_USAGE when there is none,
+ * SPAA_ERR_UNSUPPORTED when it cannot be written; reported.
+ */
+spaa_status sp_output_format(const char *path, const char *name, struct sp_diags *d,
+                             const struct spaa_format **out);
 /* "pid,comm" or "none" to enum sp_group bits; NULL gives all that are kept by default. */
 spaa_status sp_parse_groups(const char *list, struct sp_diags *d, unsigned *out);
 /* Reads an input, whose format is known, into a new profile; an empty one is an error. */

@@ -332,7 +332,8 @@ bool sp_weight_add(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_
         return sp_weight_add_text(p, stack, metric, t, n);
     }
     if (__builtin_add_overflow(*c, v, &sum)) {
-        sp_emit(p->diags, SP_L304, SP_AT_NOTHING, "the sum of weights of one stack");
+        if (!p->diags->count[SP_L304])
+            sp_emit(p->diags, SP_L304, SP_AT_NOTHING, "the sum of weights of one stack");
         sum = v > 0 ? INT64_MAX : SP_DECIMAL + 1;
     }
     *c = sum > SP_DECIMAL ? sum : SP_DECIMAL + 1;

@@ -148,6 +148,19 @@ def test_csv_has_plain_numbers(spaa):
     assert all(re.fullmatch(r"\d+\.\d\d", r["flat%"]) for r in rows)
 
 
+def test_csv_has_no_words_for_machines_to_trip_over(tmp_path):
+    path = tmp_path / "m.spaa"
+    path.write_text(profiles.text([(["f"], {"alloc_bytes": 8000000, "peak_bytes": 5})],
+                                  [profiles.event("malloc", "alloc_bytes", "allocation", "event")]))
+    rows = list(csv.DictReader(io.StringIO(run("tree", path, "--format", "csv").out)))
+    assert [(r["total%"], r["total"], r["function"]) for r in rows] == [("100.00", "8000000", "f")]
+    rows = list(csv.DictReader(io.StringIO(run("info", path, "--format", "csv").out)))
+    assert [(r["samples"], r["total"]) for r in rows] == [("", "8000000")]
+    for command in ("top", "tree"):
+        rows = list(csv.reader(io.StringIO(run(command, path, "--metric", "peak_bytes", "--format", "csv").out)))
+        assert [cell for cell in rows[1] if cell] in (["f", "/bin/app"], ["f"])
+
+
 @pytest.mark.parametrize("command", ["top", "tree", "info", "formats"])
 def test_markdown_is_one_table(command, spaa):
     args = [command] if command == "formats" else [command, spaa]
@@ -194,3 +207,14 @@ def test_the_default_event_has_the_most_samples_and_is_named(tmp_path):
     assert ask("top", path)["profile"]["event"] == "b"
     assert run("top", path).out.startswith("event b, metric samples, total 5, 5 samples; 2 other events")
     assert ask("top", path, "--event", "lbr")["total"] == 9
+
+
+def test_an_event_without_samples_is_an_answer(tmp_path):
+    path = tmp_path / "e.spaa"
+    path.write_text(profiles.text([(["f"], 3, {"event": "a"})], [profiles.event("a", "samples"), profiles.event("b", "count")]))
+    assert [(e["name"], e["total"], e["samples"]) for e in ask("info", path)["events"]] == [("a", 3, 3), ("b", 0, None)]
+    for command in ("top", "tree", "summary"):
+        answer = ask(command, path, "--event", "b")
+        assert answer["total"] == 0 and ask(command, path, "--event", "b", "--view", "all")["total"] == 0
+        run(command, path, "--event", "b", code=0)
+        run(command, path, "--event", "b", "--user", code=1)

@@ -213,12 +213,18 @@ static void test_an_id_is_written_with_its_suffix(void **state)
     assert_memory_equal(t, "0x00000000000000ab.0000001f", 27);
 }
 
+static uint32_t function_of(struct sp_profile *p, const char *name, const char *dso)
+{
+    uint32_t frame = frame_at(p, name, dso, 0, 0);
+    return p->frames.v[frame].function;
+}
+
 static void test_functions_compare_by_name_and_base_name(void **state)
 {
     struct fixture *f = *state;
-    uint32_t a = f->p->frames.v[frame_at(f->p, "f", "/usr/lib/a.so", 0, 0)].function;
-    uint32_t b = f->p->frames.v[frame_at(f->p, "f", "/opt/a.so", 0, 0)].function;
-    uint32_t c = f->p->frames.v[frame_at(f->p, "f", "/opt/b.so", 0, 0)].function;
+    uint32_t a = function_of(f->p, "f", "/usr/lib/a.so");
+    uint32_t b = function_of(f->p, "f", "/opt/a.so");
+    uint32_t c = function_of(f->p, "f", "/opt/b.so");
     assert_true(sp_function_hash(f->p, a) == sp_function_hash(f->p, b));
     assert_true(sp_function_hash(f->p, a) != sp_function_hash(f->p, c));
 }

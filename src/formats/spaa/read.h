@@ -40,6 +40,14 @@ struct context_text {
 };
 enum { CONTEXTS_RECENT = 8 };
 
+/* A sample's or window row's reference that no stack has answered yet. */
+struct pending {
+    struct sp_stack_id id;
+    uint32_t raw; /* its text */
+    bool sample;
+    size_t number;
+};
+
 struct reader {
     struct sp_input *in;
     struct sp_profile *p;
@@ -65,6 +73,7 @@ struct reader {
     struct sp_map stack_map; /* id -> stack, filled up to `mapped` */
     size_t mapped;
     bool duplicate_ids;
+    SP_VEC(struct pending) pending;
     SP_VEC(struct sp_span) deferred; /* lines that use what is defined later */
     SP_VEC(uint64_t) deferred_lines;
     size_t deferred_bytes;
@@ -121,6 +130,7 @@ spaa_status sp_read_thread(struct reader *r);
 spaa_status sp_read_stack(struct reader *r);
 spaa_status sp_read_sample(struct reader *r);
 spaa_status sp_read_window(struct reader *r);
+spaa_status sp_settle_references(struct reader *r); /* rest.c: after the last record */
 
 /* fast.c: true when the line was the usual stack record and has been entered. */
 bool sp_fast_stack(struct reader *r, struct sp_span line);

@@ -329,6 +329,7 @@ static void reader_free(struct reader *r)
     sp_vec_free(&r->contexts);
     sp_map_free(&r->context_map);
     sp_map_free(&r->stack_map);
+    sp_vec_free(&r->pending);
     sp_vec_free(&r->deferred);
     sp_vec_free(&r->deferred_lines);
 }
@@ -355,6 +356,8 @@ spaa_status sp_spaa_read(struct sp_input *in, const struct sp_read_opts *opts, s
                 "%zu lines use dictionary records that come after them; they were read last", r->deferred.n);
         st = read_deferred(r);
     }
+    if (!st)
+        st = sp_settle_references(r);
     if (!st)
         st = sp_finish_ids(r);
     if (!st && opts->strict && sp_input_failed(in))

@@ -77,30 +77,27 @@ static bool read_sample_context(struct reader *r, struct sp_span key, struct sp_
     return x->context != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
 }
 
-struct reference {
-    uint32_t stack; /* SP_NONE: not found */
-    uint32_t raw;   /* its text, where it was not found and no further record will come */
-};
-
-static bool read_reference(struct reader *r, struct reference *out)
+/*
+ * A reference to a stack. One that no record has answered so far is noted with the row it belongs to
+ * (`number` of samples or window rows) and settled at the end.
+ */
+static bool read_reference(struct reader *r, bool sample, size_t number, uint32_t *stack)
 {
     struct sp_json before = r->j;
-    struct sp_stack_id id;
-    if (!sp_read_stack_id(r, &id) || !sp_find_stack(r, &id, &out->stack))
+    struct pending p = {.sample = sample, .number = number};
+    if (!sp_read_stack_id(r, &p.id) || !sp_find_stack(r, &p.id, stack))
         return false;
-    if (out->stack != SP_NONE || !r->deferred_pass)
+    if (*stack != SP_NONE)
         return true;
     before.scratch = r->j.scratch;
     r->j = before;
-    return sp_read_raw(r, &out->raw);
+    return sp_read_raw(r, &p.raw) && (sp_vec_push(&r->pending, p) || sp_json_fail(&r->j, "out of memory"));
 }
 
 /* The members of a record whose reference was not found: the reference first, so that it comes back so. */
-static uint32_t with_reference(struct reader *r, const struct reference *ref, uint32_t more)
+static uint32_t with_reference(struct reader *r, uint32_t raw, uint32_t more)
 {
-    if (ref->raw == SP_STR_NONE || more == SP_STR_FAIL)
-        return more;
-    struct sp_str id = sp_pstr(r->p, ref->raw), rest = sp_pstr(r->p, more);
+    struct sp_str id = sp_pstr(r->p, raw), rest = sp_pstr(r->p, more);
     sp_buf_clear(&r->text);
     sp_buf_puts(&r->text, "\"stack_id\":");
     sp_buf_add(&r->text, id.p, id.n);
@@ -109,18 +106,36 @@ static uint32_t with_reference(struct reader *r, const struct reference *ref, ui
     return r->text.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->text.data, r->text.len);
 }
 
-/* References that are not there (yet) make the record wait; in the last pass they are reported. */
-static spaa_status settle(struct reader *r, bool missing)
+spaa_status sp_settle_references(struct reader *r)
 {
-    if (missing && !r->deferred_pass)
-        return SPAA_ERR_NOT_FOUND;
-    if (missing)
-        sp_emit(r->d, SP_E118, sp_here(r, "stack_id"), " ");
-    return SPAA_OK;
+    struct sp_sample *samples = NULL;
+    size_t n = 0;
+    spaa_status st = SPAA_OK;
+    if (r->p->samples && r->pending.n)
+        st = sp_samples_rows(r->p->samples, &samples, &n);
+    for (size_t i = 0; !st && i < r->pending.n; i++) {
+        const struct pending *p = &r->pending.v[i];
+        struct sp_window_row *row = p->sample ? NULL : &r->p->window_rows.v[p->number];
+        uint32_t *more = p->sample ? &samples[p->number].more : &row->more;
+        uint32_t stack;
+        if (!sp_find_stack(r, &p->id, &stack))
+            return sp_nomem(r->d);
+        if (p->sample)
+            samples[p->number].stack = stack;
+        else
+            row->stack = stack;
+        if (stack != SP_NONE)
+            continue;
+        sp_emit(r->d, SP_E118, SP_AT_NOTHING, "%s of a %s", sp_str_cstr(&r->p->strs, p->raw),
+                p->sample ? "sample" : "window");
+        *more = with_reference(r, p->raw, *more);
+        if (*more == SP_STR_FAIL)
+            st = sp_nomem(r->d);
+    }
+    return st;
 }
 
-static bool sample_member(struct reader *r, struct sp_span key, struct sp_sample *x, struct reference *ref,
-                          bool *has_stack)
+static bool sample_member(struct reader *r, struct sp_span key, struct sp_sample *x)
 {
     struct sp_span s;
     if (sp_span_is(key, "type"))
@@ -137,10 +152,8 @@ static bool sample_member(struct reader *r, struct sp_span key, struct sp_sample
         return read_sample_event(r, key, x);
     if (sp_span_is(key, "period"))
         return read_period(r, key, x);
-    if (sp_span_is(key, "stack_id")) {
-        *has_stack = true;
-        return read_reference(r, ref);
-    }
+    if (sp_span_is(key, "stack_id"))
+        return read_reference(r, true, (size_t)sp_samples_count(r->p->samples), &x->stack);
     if (sp_span_is(key, "context"))
         return read_sample_context(r, key, x);
     return sp_keep_member(r, key);
@@ -154,29 +167,28 @@ spaa_status sp_read_sample(struct reader *r)
                           .period = SP_ABSENT,
                           .stack = SP_NONE,
                           .event = SP_NONE};
-    struct reference ref = {SP_NONE, SP_STR_NONE};
-    bool has_stack = false;
+    size_t pending = r->pending.n;
     struct sp_span key;
-    while (sp_json_key(&r->j, &key) && sample_member(r, key, &x, &ref, &has_stack))
+    while (sp_json_key(&r->j, &key) && sample_member(r, key, &x))
         ;
     spaa_status st = sp_json_status(r);
-    x.stack = ref.stack;
     if (!st)
-        x.more = with_reference(r, &ref, sp_take_more(r));
+        x.more = sp_take_more(r);
     if (!st && x.more == SP_STR_FAIL)
-        return sp_nomem(r->d);
-    if (!st)
-        st = settle(r, has_stack && ref.stack == SP_NONE);
+        st = sp_nomem(r->d);
     if (!st && !r->p->samples)
         st = sp_samples_new(r->d, &r->p->samples);
-    return st ? st : sp_samples_add(r->p->samples, &x);
+    if (!st)
+        st = sp_samples_add(r->p->samples, &x);
+    if (st)
+        r->pending.n = pending;
+    return st;
 }
 
-static bool window_row_member(struct reader *r, struct sp_span key, struct sp_window_row *row,
-                              struct reference *ref)
+static bool window_row_member(struct reader *r, struct sp_span key, struct sp_window_row *row)
 {
     if (sp_span_is(key, "stack_id"))
-        return read_reference(r, ref);
+        return read_reference(r, false, r->p->window_rows.n, &row->stack);
     if (!sp_span_is(key, "weights") || sp_json_type(&r->j) != SP_JSON_ARRAY)
         return sp_keep_member(r, key);
     if (!sp_read_weights(r, &row->layout))
@@ -188,27 +200,21 @@ static bool window_row_member(struct reader *r, struct sp_span key, struct sp_wi
     return true;
 }
 
-static bool read_window_row(struct reader *r, bool *missing)
+static bool read_window_row(struct reader *r)
 {
     struct sp_window_row row = {.stack = SP_NONE, .layout = SP_NONE};
-    struct reference ref = {SP_NONE, SP_STR_NONE};
     struct nest n;
     struct sp_span key;
     if (!sp_json_object(&r->j))
         return false;
     sp_nest_begin(r, &n);
-    while (sp_json_key(&r->j, &key) && window_row_member(r, key, &row, &ref))
+    while (sp_json_key(&r->j, &key) && window_row_member(r, key, &row))
         ;
-    if (!sp_nest_end(r, &n, &row.more) || r->j.error)
-        return false;
-    row.stack = ref.stack;
-    row.more = with_reference(r, &ref, row.more);
-    *missing = *missing || row.stack == SP_NONE;
-    return row.more != SP_STR_FAIL &&
+    return sp_nest_end(r, &n, &row.more) && !r->j.error &&
            (sp_vec_push(&r->p->window_rows, row) || sp_json_fail(&r->j, "out of memory"));
 }
 
-static bool window_member(struct reader *r, struct sp_span key, struct sp_window *x, bool *missing)
+static bool window_member(struct reader *r, struct sp_span key, struct sp_window *x)
 {
     struct sp_span s;
     if (sp_span_is(key, "type"))
@@ -226,7 +232,7 @@ static bool window_member(struct reader *r, struct sp_span key, struct sp_window
     sp_json_array(&r->j);
     x->first = (uint32_t)r->p->window_rows.n;
     while (sp_json_item(&r->j))
-        if (!read_window_row(r, missing))
+        if (!read_window_row(r))
             return false;
     x->n = (uint32_t)r->p->window_rows.n - x->first;
     return !r->j.error;
@@ -235,23 +241,19 @@ static bool window_member(struct reader *r, struct sp_span key, struct sp_window
 spaa_status sp_read_window(struct reader *r)
 {
     struct sp_window x = {0};
-    size_t rows = r->p->window_rows.n, values = r->p->values.n;
-    bool missing = false;
+    size_t rows = r->p->window_rows.n, values = r->p->values.n, pending = r->pending.n;
     struct sp_span key;
-    while (sp_json_key(&r->j, &key) && window_member(r, key, &x, &missing))
+    while (sp_json_key(&r->j, &key) && window_member(r, key, &x))
         ;
     spaa_status st = sp_json_status(r);
     if (!st)
         x.more = sp_take_more(r);
-    if (!st && x.more == SP_STR_FAIL)
-        return sp_nomem(r->d);
-    if (!st)
-        st = settle(r, missing);
-    if (!st && !sp_vec_push(&r->p->windows, x))
+    if (!st && (x.more == SP_STR_FAIL || !sp_vec_push(&r->p->windows, x)))
         st = sp_nomem(r->d);
     if (st) {
         r->p->window_rows.n = rows;
         r->p->values.n = values;
+        r->pending.n = pending;
     }
     return st;
 }
