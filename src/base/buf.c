@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 void sp_buf_init(struct sp_buf *b, size_t max)
 {
@@ -105,6 +106,19 @@ const char *sp_buf_cstr(struct sp_buf *b)
     return b->data;
 }
 
+/* Tables of many megabytes are walked at random: few large pages cost less than many small ones. */
+static void large_pages(void *p, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = 2 << 20;
+    uintptr_t from = ((uintptr_t)p + page - 1) & ~(page - 1), to = ((uintptr_t)p + bytes) & ~(page - 1);
+    if (bytes >= 4 * page && to > from)
+        madvise((void *)from, to - from, MADV_HUGEPAGE);
+#else
+    (void)p, (void)bytes;
+#endif
+}
+
 bool sp_vec_grow(void **v, size_t *cap, size_t need, size_t elem)
 {
     size_t want = *cap < 4 ? 8 : *cap;
@@ -118,6 +132,7 @@ bool sp_vec_grow(void **v, size_t *cap, size_t need, size_t elem)
     void *p = realloc(*v, want * elem);
     if (!p)
         return false;
+    large_pages(p, want * elem);
     *v = p;
     *cap = want;
     return true;

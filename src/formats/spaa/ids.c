@@ -49,9 +49,11 @@ bool sp_idmap_add(struct reader *r, struct idmap *m, struct sp_span id, uint32_t
     *duplicate = sp_idmap_find(r, m, id) != SP_NONE;
     if (*duplicate)
         return true;
-    m->count++;
     uint64_t v;
-    if (small_id(id, &v) && (v < m->ndirect || v < m->count * 4 + 65536)) {
+    bool small = small_id(id, &v);
+    m->gaps = m->gaps || !small || v != (uint64_t)number + 1 || number != m->count;
+    m->count++;
+    if (small && (v < m->ndirect || v < m->count * 4 + 65536)) {
         if (v >= m->ndirect && !grow_direct(m, (size_t)v + 1))
             return false;
         m->direct[v] = number + 1;

@@ -23,6 +23,7 @@ struct idmap {
     struct sp_map map; /* others, by hash of their text: position in ids */
     SP_VEC(struct idmap_entry) ids;
     size_t count;
+    bool gaps; /* some id is not its number + 1, which all are in files of ours */
 };
 
 /* Texts of weight lists that were read before: literals around plain whole numbers. */
@@ -86,6 +87,8 @@ uint32_t sp_idmap_find(const struct reader *r, const struct idmap *m, struct sp_
 void sp_idmap_free(struct idmap *m);
 static inline uint32_t sp_idmap_small(const struct idmap *m, uint64_t id)
 {
+    if (!m->gaps)
+        return id - 1 < m->count ? (uint32_t)id - 1 : SP_NONE;
     return id < m->ndirect ? m->direct[id] - 1 : SP_NONE; /* 0 - 1 is SP_NONE */
 }
 bool sp_read_stack_id(struct reader *r, struct sp_stack_id *id); /* at the value */
