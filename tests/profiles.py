@@ -127,7 +127,7 @@ def random_text(seed, stacks=40, decimals=False, big=False, states=False, linked
     return text(made, events, order=r.choice(["leaf_to_root", "root_to_leaf"]))
 
 
-class Row(collections.namedtuple("Row", "weight samples frames context")):
+class Row(collections.namedtuple("Row", "weight own samples frames context")):
     """An observation: frames from the leaf, as records with their DSO's record under `dso`."""
 
 
@@ -185,7 +185,9 @@ class Selection:
                 self.base_samples = (self.base_samples or 0) + samples
             frames = self.visible((partner["leaf_first"] if partner else []) + s["leaf_first"])
             if self.frames_fit(frames):
-                self.rows.append(Row(weight, samples, frames, s["context"]))
+                said = {} if partner else {w["metric"]: w["value"] for w in s.get("exclusive", {}).get("weights", [])}
+                own = said.get(self.metric, weight)
+                self.rows.append(Row(weight, own, samples, frames, s["context"]))
         self.total = sum(x.weight for x in self.rows)
 
     def context_fits(self, c):
@@ -254,7 +256,8 @@ class Selection:
         out = collections.defaultdict(lambda: [0, 0, None, None])
         for row in self.rows:
             leaf, all_ = self.keys(by, row)
-            out[leaf][0] += row.weight
+            whole = by in ("thread", "process", "comm", "cpu", "state", "event", "source") or not row.frames
+            out[leaf][0] += row.weight if whole else row.own
             if row.samples is not None:
                 out[leaf][2] = (out[leaf][2] or 0) + row.samples
             for k in all_:
@@ -268,7 +271,7 @@ class Selection:
         out = collections.defaultdict(lambda: [0, 0])
         for row in self.rows:
             path = tuple(function(f) for f in (row.frames if inverted else row.frames[::-1]))
-            out[path][0] += row.weight
+            out[path][0] += row.weight if inverted else row.own
             for n in range(len(path) + 1):
                 out[path[:n]][1] += row.weight
         out[()]

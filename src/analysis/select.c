@@ -318,12 +318,29 @@ static uint32_t partner(const struct sp_profile *p, uint32_t stack, bool *skip, 
 
 /* ---- the selection ---- */
 
+/* The leaf's own weight where the record states one for this metric; else the whole weight. */
+static int64_t own_weight(struct sp_selection *s, const struct sp_selected *row)
+{
+    const struct sp_profile *p = s->profile;
+    uint32_t x = p->stacks.v[row->stack].exclusive;
+    if (x < 2 || row->kernel != SP_NONE || p->exclusives.v[x - 2].layout == SP_NONE)
+        return row->weight;
+    const struct sp_exclusive *e = &p->exclusives.v[x - 2];
+    const struct sp_layout *l = &p->layouts.v[e->layout];
+    for (uint32_t i = 0; i < l->n; i++) {
+        const struct sp_value *v = &p->values.v[e->first + i];
+        if (p->layout_fields.v[l->first + i].metric == s->metric && v->v != SP_ABSENT)
+            return scaled(s, v->v, sp_pstr(p, v->text));
+    }
+    return row->weight;
+}
+
 static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d)
 {
     const struct sp_profile *p = s->profile;
     struct frame_filters filters = {0};
     uint32_t samples = sp_metric_find(p, "samples", 7);
-    uint64_t left = INT64_MAX, samples_left = INT64_MAX;
+    uint64_t left = INT64_MAX, own_left = INT64_MAX, samples_left = INT64_MAX;
     unsigned char *fits = calloc(p->contexts.n + 1, 1);
     spaa_status st = fits ? frame_filters(p, o, d, &filters) : sp_nomem(d);
     bool odd = false;
@@ -336,11 +353,12 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
         int64_t v = sp_weight(p, i, s->metric);
         if (!fits[stack->context] || v == SP_ABSENT)
             continue;
-        struct sp_selected row = {i, partner(p, i, &skip, &odd), 0, SP_ABSENT};
+        struct sp_selected row = {i, partner(p, i, &skip, &odd), 0, 0, SP_ABSENT};
         if (skip)
             continue;
         row.weight = scaled(s, v, v == SP_DECIMAL ? sp_weight_text(p, i, s->metric) : (struct sp_str){"", 0});
         row.weight = within(s, &left, row.weight);
+        row.own = within(s, &own_left, own_weight(s, &row));
         row.samples = samples == SP_NONE ? SP_ABSENT : sp_weight(p, i, samples);
         if (row.samples > SP_DECIMAL)
             row.samples = within(s, &samples_left, row.samples);

@@ -32,6 +32,7 @@ struct sp_selected {
     uint32_t stack;
     uint32_t kernel; /* the linked kernel record, or SP_NONE */
     int64_t weight;
+    int64_t own;     /* of the leaf: what the record's `exclusive` says where it does, else the weight */
     int64_t samples; /* SP_ABSENT where the source has none */
 };
 

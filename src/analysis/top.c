@@ -149,11 +149,11 @@ static uint32_t key_of(struct builder *b, uint32_t thing, uint32_t (*make)(struc
     return b->key[thing];
 }
 
-static bool flat(struct builder *b, uint32_t row, const struct sp_selected *x)
+static bool flat(struct builder *b, uint32_t row, const struct sp_selected *x, int64_t weight)
 {
     if (row == SP_NONE)
         return false;
-    b->t.rows.v[row].flat += x->weight;
+    b->t.rows.v[row].flat += weight;
     add_samples(&b->t.rows.v[row].samples, x->samples);
     return true;
 }
@@ -187,11 +187,11 @@ static bool by_frames(struct builder *b)
             return false;
         if (!n) { /* an observation without a stack is weight all the same */
             uint32_t row = row_for(b, SP_NONE, SP_NONE, "[no stack]", 10, SP_TAG_UNRESOLVED);
-            if (!flat(b, row, x) || !cum(b, row, x, (uint32_t)i + 1))
+            if (!flat(b, row, x, x->weight) || !cum(b, row, x, (uint32_t)i + 1))
                 return false;
             continue;
         }
-        if (!flat(b, key_of(b, sp_selected_leaf(b->s, i, f, n), frame_row), x))
+        if (!flat(b, key_of(b, sp_selected_leaf(b->s, i, f, n), frame_row), x, x->own))
             return false;
         for (size_t k = 0; k < n; k++)
             if (!cum(b, key_of(b, f[k], frame_row), x, (uint32_t)i + 1))
@@ -205,7 +205,7 @@ static bool by_contexts(struct builder *b)
     for (size_t i = 0; i < b->s->rows.n; i++) {
         const struct sp_selected *x = &b->s->rows.v[i];
         uint32_t row = key_of(b, b->s->profile->stacks.v[x->stack].context, context_row);
-        if (!flat(b, row, x) || !cum(b, row, x, (uint32_t)i + 1))
+        if (!flat(b, row, x, x->weight) || !cum(b, row, x, (uint32_t)i + 1))
             return false;
     }
     return true;

@@ -170,7 +170,7 @@ static bool make_nodes(struct builder *b, struct sp_tree *t)
             add_samples(&t->nodes.v[open.v[k]].samples, row->samples);
         }
         if (ok)
-            t->nodes.v[open.v[open.n - 1]].self += row->weight;
+            t->nodes.v[open.v[open.n - 1]].self += b->opts->inverted ? row->weight : row->own;
         before = x;
     }
     sp_vec_free(&open);
