@@ -102,7 +102,7 @@ def corpus_files():
 
 
 @needs_corpus
-@pytest.mark.parametrize("path", corpus_files(), ids=os.path.basename)
+@pytest.mark.parametrize("path", corpus_files(), ids=lambda path: os.path.basename(str(path)))
 def test_sample_counts_equal_an_independent_count(path):
     profile, said = run(path, "--no-symbols")
     counter = files.Counter(unpack(path)).run()
@@ -118,7 +118,7 @@ def test_sample_counts_equal_an_independent_count(path):
 
 
 @needs_corpus
-@pytest.mark.parametrize("path", corpus_files(), ids=os.path.basename)
+@pytest.mark.parametrize("path", corpus_files(), ids=lambda path: os.path.basename(str(path)))
 def test_sample_counts_equal_those_of_perf(path, tmp_path):
     if not shutil.which("perf"):
         pytest.skip("no perf")
