@@ -20,6 +20,9 @@ spaa_status sp_read_dso(struct reader *r)
             ok = sp_read_str(r, key, &dso.name);
         } else if (sp_span_is(key, "build_id")) {
             ok = sp_read_str(r, key, &dso.build_id);
+        } else if (sp_span_is(key, "x_raw_hex")) {
+            struct raw_field fields[] = {{"name", &dso.name}, {"build_id", &dso.build_id}};
+            ok = sp_read_raw_hex(r, key, fields, 2);
         } else if (sp_span_is(key, "is_kernel")) {
             enum sp_json_type t = sp_json_type(&r->j);
             ok = t == SP_JSON_TRUE || t == SP_JSON_FALSE ? sp_json_bool(&r->j, &dso.is_kernel)
@@ -147,6 +150,10 @@ static bool frame_member(struct reader *r, struct sp_span key, struct frame_fiel
         return depth_value(r, key, &x->f);
     if (sp_span_is(key, "kind"))
         return kind_value(r, key, x);
+    if (sp_span_is(key, "x_raw_hex")) {
+        struct raw_field fields[] = {{"func", &x->func}, {"srcline", &x->f.srcline}};
+        return sp_read_raw_hex(r, key, fields, 2);
+    }
     return sp_keep_member(r, key);
 }
 
@@ -210,6 +217,8 @@ spaa_status sp_read_thread(struct reader *r)
             ok = sp_read_i64(r, key, &tid);
         else if (sp_span_is(key, "comm"))
             ok = sp_read_str(r, key, &comm);
+        else if (sp_span_is(key, "x_raw_hex"))
+            ok = sp_read_raw_hex(r, key, &(struct raw_field){"comm", &comm}, 1);
         else
             ok = sp_keep_member(r, key);
         if (!ok)

@@ -115,6 +115,15 @@ bool sp_keep_odd(struct reader *r, struct sp_span key, const char *want);
 bool sp_read_str(struct reader *r, struct sp_span key, uint32_t *out);
 bool sp_read_number_text(struct reader *r, struct sp_span key, uint32_t *out);
 bool sp_read_raw(struct reader *r, uint32_t *out); /* any value, minified */
+/*
+ * An x_raw_hex object: strings that are no UTF-8, as the hex of their bytes. Each that names a field whose
+ * text is what the writer makes of those bytes gets them back; anything else is kept as it is.
+ */
+struct raw_field {
+    const char *name;
+    uint32_t *str;
+};
+bool sp_read_raw_hex(struct reader *r, struct sp_span key, const struct raw_field *fields, size_t n);
 bool sp_read_i64(struct reader *r, struct sp_span key, int64_t *out);
 /* An id: a string, or a number's text. */
 bool sp_read_id(struct reader *r, struct sp_span *out);

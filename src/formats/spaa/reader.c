@@ -106,6 +106,51 @@ bool sp_read_raw(struct reader *r, uint32_t *out)
     return *out != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
 }
 
+/* The bytes of a hex text, when written as a JSON string they are the text the field has. */
+static bool unhex(struct reader *r, struct sp_span hex, uint32_t *str)
+{
+    struct sp_buf bytes, shown, have;
+    struct sp_str text = sp_pstr(r->p, *str);
+    bool same = hex.n % 2 == 0;
+    sp_buf_init(&bytes, 0);
+    sp_buf_init(&shown, 0);
+    sp_buf_init(&have, 0);
+    for (size_t i = 0; same && i < hex.n; i += 2) {
+        uint64_t v;
+        same = sp_parse_hex(hex.p + i, hex.p + i + 2, &v) == 2 && sp_buf_ch(&bytes, (char)v);
+    }
+    same = same && sp_json_string(&shown, bytes.data ? bytes.data : "", bytes.len) &&
+           sp_json_string(&have, text.p, text.n) && shown.len == have.len &&
+           memcmp(shown.data, have.data, have.len) == 0;
+    if (same)
+        *str = sp_profile_str(r->p, bytes.data, bytes.len);
+    sp_buf_free(&bytes);
+    sp_buf_free(&shown);
+    sp_buf_free(&have);
+    return same;
+}
+
+bool sp_read_raw_hex(struct reader *r, struct sp_span key, const struct raw_field *fields, size_t n)
+{
+    struct sp_json before = r->j;
+    struct sp_span name, hex;
+    bool all = sp_json_type(&r->j) == SP_JSON_OBJECT && sp_json_object(&r->j);
+    while (all && sp_json_key(&r->j, &name)) {
+        size_t i = 0;
+        while (i < n && !sp_span_is(name, fields[i].name))
+            i++;
+        all = i < n && sp_json_type(&r->j) == SP_JSON_STRING && sp_json_string_value(&r->j, &hex) &&
+              unhex(r, hex, fields[i].str);
+        if (all && *fields[i].str == SP_STR_FAIL)
+            return sp_json_fail(&r->j, "out of memory");
+    }
+    if (all && !r->j.error)
+        return true;
+    before.scratch = r->j.scratch;
+    r->j = before;
+    return sp_keep_member(r, key);
+}
+
 bool sp_read_i64(struct reader *r, struct sp_span key, int64_t *out)
 {
     struct sp_json before = r->j;

@@ -33,6 +33,8 @@ static bool context_member(struct reader *r, struct sp_span key, struct sp_conte
         return sp_read_str(r, key, &c->state);
     if (sp_span_is(key, "x_source"))
         return sp_read_str(r, key, &c->source);
+    if (sp_span_is(key, "x_raw_hex")) /* what follows it is not among its fields */
+        return sp_read_raw_hex(r, key, &(struct raw_field){"comm", &c->comm}, 1);
     if (!sp_span_is(key, "event") || sp_json_type(&r->j) != SP_JSON_STRING)
         return sp_keep_member(r, key);
     struct sp_span name;

@@ -68,6 +68,7 @@ static void raw(struct writer *w, const char *key, uint32_t s)
     sp_buf_add(&w->b, v.p, v.n);
 }
 
+/* What the strings of a record, or of a context, are as bytes, where they are no UTF-8. */
 static void write_raw_hex(struct writer *w)
 {
     if (!w->raw_hex.len)
@@ -270,6 +271,7 @@ static void context_object(struct writer *w, const struct sp_context *c)
         str_member(w, ",\"event\":", "event", w->p->events.v[c->event].name);
     opt_str(w, ",\"comm\":", "comm", c->comm);
     raw(w, ",", c->more);
+    write_raw_hex(w);
     opt_str(w, ",\"x_source\":", "x_source", c->source);
     opt_str(w, ",\"x_state\":", "x_state", c->state);
     if (b->len > from && !b->failed) {
