@@ -15,10 +15,10 @@
 #include "model/profile.h"
 
 struct sp_select_opts {
-    const char *event, *metric; /* NULL: the default ones */
+    const char *event, *metric;   /* NULL: the default ones */
     const uint32_t *event_number; /* the event by its number, instead */
-    const char *thread;         /* a tid or a thread name */
-    const char *pid;            /* decimal */
+    const char *thread;           /* a tid or a thread name */
+    const char *pid;              /* decimal */
     const char *comm;
     const char *state;                /* comma-separated x_state values */
     const char *view;                 /* cpu, latency, all; NULL: cpu where the profile has states */

@@ -37,18 +37,18 @@ struct sp_read_opts {
 };
 
 struct sp_write_opts {
-    uint32_t event;         /* events number, or SP_NONE: all that the format can hold */
-    uint32_t metric;        /* metrics number, or SP_NONE: the format's choice */
+    uint32_t event;  /* events number, or SP_NONE: all that the format can hold */
+    uint32_t metric; /* metrics number, or SP_NONE: the format's choice */
     unsigned jobs;
     const struct sp_own_opt *own;
     size_t nown;
 };
 
 struct sp_format_option {
-    const char *name;   /* without dashes */
-    const char *value;  /* what stands after it ("NAMES"), or NULL for a flag */
-    const char *help;   /* one line */
-    unsigned when;      /* SP_CAN_READ, SP_CAN_WRITE or both */
+    const char *name;  /* without dashes */
+    const char *value; /* what stands after it ("NAMES"), or NULL for a flag */
+    const char *help;  /* one line */
+    unsigned when;     /* SP_CAN_READ, SP_CAN_WRITE or both */
 };
 
 struct spaa_format {

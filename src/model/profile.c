@@ -1,5 +1,6 @@
 #include "model/profile.h"
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
 #include "model/samples.h"
@@ -79,6 +80,26 @@ uint32_t sp_event_find(const struct sp_profile *p, const char *name, size_t n)
         if (p->events.v[i].name == s)
             return i;
     return SP_NONE;
+}
+
+uint32_t sp_event_add_named(struct sp_profile *p, const struct sp_event *e)
+{
+    struct sp_event named = *e;
+    struct sp_str name = sp_pstr(p, e->name);
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    for (unsigned i = 2; sp_event_find(p, name.p, name.n) != SP_NONE; i++) {
+        struct sp_str first = sp_pstr(p, e->name);
+        sp_buf_clear(&b);
+        sp_buf_add(&b, first.p, first.n);
+        sp_buf_printf(&b, "#%u", i);
+        named.name = b.failed ? SP_STR_FAIL : sp_intern(&p->strs, b.data, b.len);
+        if (named.name == SP_STR_FAIL)
+            break;
+        name = sp_pstr(p, named.name);
+    }
+    sp_buf_free(&b);
+    return named.name == SP_STR_FAIL ? SP_NONE : sp_event_add(p, &named);
 }
 
 uint32_t sp_metric_find(const struct sp_profile *p, const char *name, size_t n)

@@ -211,7 +211,7 @@ static spaa_status add_event(struct sp_pd *pd, struct sp_pd_attr *a)
         a->metric == SP_NONE)
         return sp_nomem(pd->d);
     a->layout = sp_layout_simple(p, samples, SP_STR_NONE, a->metric, e.unit);
-    a->event = sp_event_add(p, &e);
+    a->event = sp_event_add_named(p, &e);
     return a->layout == SP_NONE || a->event == SP_NONE ? sp_nomem(pd->d) : SPAA_OK;
 }
 

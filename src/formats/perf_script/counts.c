@@ -112,7 +112,7 @@ static uint32_t new_event(struct sp_ps_counts *c, struct sp_ps_text raw)
     seen.raw = (struct sp_ps_text){sp_arena_dup(&c->text, raw.p ? raw.p : "", raw.n), raw.n};
     if (!seen.raw.p || e.name == SP_STR_FAIL || e.unit == SP_STR_FAIL || !sampling(c, &e))
         return SP_NONE;
-    seen.number = sp_event_add(c->p, &e);
+    seen.number = sp_event_add_named(c->p, &e);
     if (seen.number == SP_NONE || !sp_vec_push(&c->events, seen))
         return SP_NONE;
     return (uint32_t)c->events.n - 1;

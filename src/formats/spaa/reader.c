@@ -254,6 +254,8 @@ static spaa_status read_line(struct reader *r, struct sp_span line)
     }
     sp_json_reset(&r->j, line.p, line.n);
     r->record = NULL;
+    sp_buf_clear(&r->more); /* a record that was put off leaves its members */
+    sp_buf_clear(&r->more_x);
     if (!find_type(r, &type))
         return sp_json_status(r);
     char name[32];
