@@ -29,19 +29,16 @@ static inline uint64_t load8(const char *p)
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 /*
- * The number whose n digits (1 to 7) stand in the upper bytes of w: all are combined at once, pairs to
- * hundreds to ten thousands. False when a byte is no digit.
+ * The number whose n digits (1 to 7, and nothing but digits) stand in the upper bytes of w: all are combined
+ * at once, pairs to hundreds to ten thousands.
  */
-static inline bool word_number(uint64_t w, unsigned n, uint32_t *out)
+static inline uint32_t word_number(uint64_t w, unsigned n)
 {
     uint64_t t = (w ^ 0x3030303030303030u) & (UINT64_MAX << (64 - 8 * n));
-    if (((t + 0x7676767676767676u) | t) & 0x8080808080808080u)
-        return false;
     t = (t * 10) + (t >> 8);
-    *out = (uint32_t)((((t & 0x000000FF000000FFu) * 0x000F424000000064u) +
+    return (uint32_t)((((t & 0x000000FF000000FFu) * 0x000F424000000064u) +
                        (((t >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u)) >>
                       32);
-    return true;
 }
 #endif
 
@@ -74,6 +71,7 @@ static bool frame_blocks(struct reader *r, const char **at, const char *end, uin
     const __m128i zero = _mm_set1_epi8('0'), nine = _mm_set1_epi8(9);
     for (*done = false; end - block >= 64; block += 64) {
         uint64_t ends = 0;
+#pragma GCC unroll 4
         for (unsigned k = 0; k < 4; k++) {
             __m128i x = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)(block + 16 * k)), zero);
             unsigned digits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(x, nine), x));
@@ -82,9 +80,11 @@ static bool frame_blocks(struct reader *r, const char **at, const char *end, uin
         for (; ends; ends &= ends - 1) {
             const char *stop = block + __builtin_ctzll(ends);
             size_t n = (size_t)(stop - start);
-            uint32_t id;
-            if (n - 1 > 6 || !word_number(load8(stop - 8), (unsigned)n, &id) ||
-                (*to = frame_of(r, start, (unsigned)n, id)) == SP_NONE)
+            /* Between two bytes that are no digits there are only digits. */
+            if (n - 1 > 6)
+                return false;
+            *to = frame_of(r, start, (unsigned)n, word_number(load8(stop - 8), (unsigned)n));
+            if (*to == SP_NONE)
                 return false;
             to++;
             start = stop + 1;

@@ -321,6 +321,18 @@ static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool la
     return st;
 }
 
+/*
+ * Room for the stacks of a large view ahead of time: tables that grow in place keep their large pages. What
+ * is not used stays untouched.
+ */
+static bool expect(struct reader *r, size_t bytes)
+{
+    struct sp_profile *p = r->p;
+    return bytes < PARALLEL_MIN || p->stack_frames.n ||
+           (sp_vec_reserve(&p->stack_frames, bytes / 12) && sp_vec_reserve(&p->stacks, bytes / 512) &&
+            sp_vec_reserve(&p->ids, bytes / 512));
+}
+
 static spaa_status read_lines(struct reader *r, struct sp_input *in)
 {
     const unsigned char *view;
@@ -330,6 +342,8 @@ static spaa_status read_lines(struct reader *r, struct sp_input *in)
         if (st || !n)
             return st;
         r->offset = sp_input_offset(in);
+        if (!expect(r, n))
+            return sp_nomem(r->d);
         st = view_lines(r, (const char *)view, n, n < want, &used);
         if (st)
             return st;
