@@ -162,10 +162,8 @@ static bool put_frames(struct writer *w, uint32_t stack, bool java)
         const struct name *n = name_of(w, frames[i], java);
         if (!n)
             return false;
-        if (w->buf.len)
+        if (w->buf.len || i + 1 < s->n) /* the root's name may be empty */
             sp_buf_ch(&w->buf, ';');
-        else if (i + 1 < s->n)
-            sp_buf_ch(&w->buf, ';'); /* the root's name is empty */
         sp_buf_add(&w->buf, n->text, n->n);
     }
     return true;

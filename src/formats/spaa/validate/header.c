@@ -111,15 +111,16 @@ void sp_check_event(struct sp_validator *v, const struct sp_value *x)
     struct sp_ids *names = first_header(v) ? &v->header.event_ids : &v->header.other_ids;
     bool added;
     uint32_t at = sp_ids_get_fp(names, v->event.name, &added);
-    if (at == SP_ID_NONE) {
-        v->status = sp_nomem(v->d);
-    } else if (!added) {
+    bool kept = at != SP_ID_NONE;
+    if (kept && !added) {
         size_t cut = sp_path_push(v, "name", 4);
         sp_report(v, SP_E119, v->event.name_at, "an event of this name is already declared");
         sp_path_cut(v, cut);
-    } else if (first_header(v) && !sp_vec_push(&v->header.events, v->event.e)) {
-        v->status = sp_nomem(v->d);
+    } else if (kept && first_header(v)) {
+        kept = sp_vec_push(&v->header.events, v->event.e);
     }
+    if (!kept)
+        v->status = sp_nomem(v->d);
 }
 
 void sp_begin_range(struct sp_validator *v)
