@@ -1,5 +1,6 @@
 /* A stream kept whole, for readers that jump about: in memory while small, then on disk, mapped. */
 #include "io/stage.h"
+#include "io/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,38 +9,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char *temporary_folder(void)
-{
-    const char *dir = getenv("TMPDIR");
-    return dir && *dir ? dir : "/tmp";
-}
-
-/* A file without a name, so that nothing stays behind whatever happens to us. */
-static int open_unnamed(const char *dir)
-{
-#ifdef O_TMPFILE
-    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return fd;
-#endif
-    static const char pattern[] = "/spaa-XXXXXX";
-    size_t n = strlen(dir);
-    char *path = malloc(n + sizeof pattern);
-    if (!path) {
-        errno = ENOMEM;
-        return -1;
-    }
-    memcpy(path, dir, n);
-    memcpy(path + n, pattern, sizeof pattern);
-    int named = mkostemp(path, O_CLOEXEC);
-    int saved = errno;
-    if (named >= 0)
-        unlink(path);
-    free(path);
-    errno = saved;
-    return named;
-}
 
 static bool write_all(int fd, const unsigned char *p, size_t n)
 {
@@ -58,7 +27,7 @@ static bool write_all(int fd, const unsigned char *p, size_t n)
 static spaa_status disk_error(struct sp_stage *from)
 {
     sp_emit_hint(from->diags, SP_E020, SP_AT_NOTHING, "set TMPDIR to a folder with enough free space",
-                 "a temporary file in %s for %s: %s", temporary_folder(), from->name, strerror(errno));
+                 "a temporary file in %s for %s: %s", sp_temporary_folder(), from->name, strerror(errno));
     return SPAA_ERR_IO;
 }
 
@@ -126,7 +95,7 @@ spaa_status sp_spool_fill(struct sp_spool *sp, struct sp_stage *from, size_t in_
     bool ended = false;
     spaa_status st = fill_memory(sp, from, in_memory, &ended);
     if (!st && !ended) {
-        int fd = open_unnamed(temporary_folder());
+        int fd = sp_temporary_file();
         st = fd < 0 ? disk_error(from) : fill_disk(sp, from, max, fd);
         if (fd >= 0)
             close(fd);

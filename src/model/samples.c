@@ -1,5 +1,7 @@
 #include "model/samples.h"
 
+#include "io/temporary.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -21,27 +23,13 @@ struct sp_samples {
     struct sp_sample batch[BATCH];
 };
 
-/* An unlinked file in the directory for temporary files. */
-static int temporary(void)
-{
-    const char *dir = getenv("TMPDIR");
-    char path[4096];
-    int n = snprintf(path, sizeof path, "%s/spaa-samples-XXXXXX", dir && *dir ? dir : "/tmp");
-    if (n < 0 || (size_t)n >= sizeof path)
-        return -1;
-    int fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
-
 spaa_status sp_samples_new(struct sp_diags *d, struct sp_samples **out)
 {
     struct sp_samples *s = calloc(1, sizeof *s);
     if (!s)
         return sp_nomem(d);
     s->diags = d;
-    s->fd = temporary();
+    s->fd = sp_temporary_file();
     if (s->fd < 0) {
         sp_emit_hint(d, SP_E020, SP_AT_NOTHING, "set TMPDIR to a directory with free space",
                      "a temporary file for samples: %s", strerror(errno));
@@ -150,7 +138,7 @@ spaa_status sp_samples_sort(struct sp_samples *s)
         i++;
     if (st || i >= n)
         return st;
-    int fd = temporary();
+    int fd = sp_temporary_file();
     void *m = MAP_FAILED;
     if (fd >= 0 && ftruncate(fd, (off_t)s->mapped) == 0)
         m = mmap(NULL, s->mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

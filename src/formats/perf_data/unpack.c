@@ -5,6 +5,8 @@
  */
 #include "formats/perf_data/perf_data.h"
 
+#include "io/temporary.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -22,29 +24,6 @@ struct sp_pd_unpack {
     bool damaged; /* what follows damage cannot be unpacked */
     unsigned char block[BLOCK];
 };
-
-static int open_unnamed(void)
-{
-    const char *dir = getenv("TMPDIR");
-    if (!dir || !*dir)
-        dir = "/tmp";
-    static const char pattern[] = "/spaa-XXXXXX";
-    size_t n = strlen(dir);
-    char *path = malloc(n + sizeof pattern);
-    if (!path) {
-        errno = ENOMEM;
-        return -1;
-    }
-    memcpy(path, dir, n);
-    memcpy(path + n, pattern, sizeof pattern);
-    int fd = mkostemp(path, O_CLOEXEC);
-    int saved = errno;
-    if (fd >= 0)
-        unlink(path);
-    free(path);
-    errno = saved;
-    return fd;
-}
 
 static spaa_status disk_error(struct sp_pd *pd)
 {
@@ -66,7 +45,7 @@ static spaa_status begin(struct sp_pd *pd)
     if (!u->stream)
         return sp_nomem(pd->d);
     ZSTD_DCtx_setParameter(u->stream, ZSTD_d_windowLogMax, 27);
-    u->fd = open_unnamed();
+    u->fd = sp_temporary_file();
     return u->fd < 0 ? disk_error(pd) : SPAA_OK;
 }
 
