@@ -27,7 +27,8 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
         sp_parse_groups(c->v.group_by, &c->diags, &out->group_by))
         return false;
     out->frames = c->v.frames ? (enum sp_granularity)(frames + 1) : SP_FRAMES_ADDRESS;
-    out->samples = c->v.samples != NULL;
+    out->lossless = c->v.lossless != NULL;
+    out->samples = c->v.samples || out->lossless;
     out->strict = c->v.strict != NULL;
     out->jobs = cli_jobs(c);
     out->symbols =
@@ -50,6 +51,9 @@ spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts 
     if (!st) {
         c->input = c->input ? c->input : f;
         sp_diags_source(&c->diags, name, f->name);
+        if (opts->lossless && !(f->caps & SP_CAN_LOSSLESS))
+            sp_emit(&c->diags, SP_I322, SP_AT_NOTHING, "--lossless keeps the samples; what comes back: %s",
+                    f->comes_back);
         struct progress *bar = progress_start(c, in);
         st = sp_read_profile(in, f, opts, &c->diags, out);
         progress_stop(bar);
