@@ -31,6 +31,7 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
     out->samples = c->v.samples || out->lossless;
     out->strict = c->v.strict != NULL;
     out->jobs = cli_jobs(c);
+    out->event = c->v.event;
     out->symbols =
         (struct sp_symbol_opts){c->v.symfs, c->v.debug_dir, c->v.kallsyms, c->v.no_symbols != NULL};
     out->own = c->own.v;

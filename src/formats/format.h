@@ -32,6 +32,7 @@ struct sp_read_opts {
     bool lossless;              /* keep what gives the native bytes back, where caps has SP_CAN_LOSSLESS */
     bool strict;                /* stop at the first thing that would be skipped */
     unsigned jobs;              /* threads; 0 and 1: one */
+    const char *event; /* the name of an event whose text does not name it, or NULL */
     struct sp_symbol_opts symbols;
     const struct sp_own_opt *own;
     size_t nown;

@@ -15,6 +15,8 @@
  */
 #include "symbols/demangle.h"
 
+#include "base/num.h"
+
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -101,4 +103,67 @@ bool sp_demangle(const char *name, struct sp_buf *out)
     if (!ok)
         out->len = before;
     return ok;
+}
+
+/* What a `$…$` escape at p stands for: its length, 0 when it is none. */
+static size_t escape(const char *p, size_t n, struct sp_buf *out)
+{
+    static const struct {
+        const char *code, *text;
+    } names[] = {{"$SP$", "@"}, {"$BP$", "*"}, {"$RF$", "&"}, {"$LT$", "<"},
+                 {"$GT$", ">"}, {"$LP$", "("}, {"$RP$", ")"}, {"$C$", ","}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t k = strlen(names[i].code);
+        if (k <= n && memcmp(p, names[i].code, k) == 0) {
+            sp_buf_puts(out, names[i].text);
+            return k;
+        }
+    }
+    uint64_t c;
+    size_t digits = n > 4 && p[1] == 'u' ? sp_parse_hex(p + 2, p + (n < 8 ? n : 8), &c) : 0;
+    if (!digits || digits + 2 >= n || p[2 + digits] != '$' || c < 0x20 || c >= 0x7f)
+        return 0;
+    sp_buf_ch(out, (char)c);
+    return digits + 3;
+}
+
+/* Without " (.llvm.123)" and "::h0123456789abcdef" at its end. */
+static size_t without_hash(const char *name, size_t n)
+{
+    uint64_t v;
+    const char *llvm = memmem(name, n, " (.llvm.", 8);
+    size_t end = llvm && name[n - 1] == ')' ? (size_t)(llvm - name) : n;
+    if (end > 19 && memcmp(name + end - 19, "::h", 3) == 0 &&
+        sp_parse_hex(name + end - 16, name + end, &v) == 16)
+        return end - 19;
+    return end == n ? n : end;
+}
+
+bool sp_demangle_escaped(const char *name, size_t n, struct sp_buf *out)
+{
+    size_t before = out->len, end = n && n <= NAME_MAX_BYTES ? without_hash(name, n) : n;
+    bool any = end != n, start = true;
+    if (!any && !memchr(name, '$', n))
+        return false;
+    for (size_t i = 0; i < end;) {
+        size_t k = 0;
+        if (name[i] == '$') {
+            k = escape(name + i, end - i, out);
+            any = any || k;
+        } else if (start && name[i] == '_' && i + 1 < end && name[i + 1] == '$') {
+            i++;
+            start = false;
+            continue;
+        } else if (name[i] == '.' && i + 1 < end && name[i + 1] == '.') {
+            sp_buf_puts(out, "::");
+            k = 2;
+        }
+        start = i + 1 < end && name[i] == ':' && name[i + 1] != ':';
+        if (!k)
+            sp_buf_ch(out, name[i++]);
+        i += k;
+    }
+    if (!any || out->failed)
+        out->len = before;
+    return any && !out->failed;
 }

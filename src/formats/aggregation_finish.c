@@ -1,0 +1,316 @@
+/* From the records of an aggregation to stacks. */
+#include "base/hash.h"
+#include "formats/aggregation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The blocks of a record that are used; what is more than a kernel and a user stack is joined to the first.
+ */
+enum { PLACES = 8, MODULE_USER = 1, MODULE_KERNEL = 2 };
+
+struct pair {
+    uint32_t kernel, user;
+};
+
+struct finish {
+    struct sp_agg *a;
+    struct sp_profile *p;
+    struct sp_diags *d;
+    uint8_t *modules; /* MODULE_ bits by string number */
+    uint64_t kernel_at[PLACES], user_at[PLACES];
+    SP_VEC(uint32_t) kernel, user; /* frames of the record in work, as numbers of the profile */
+    SP_VEC(struct pair) pairs;
+    struct sp_map pair_map;
+    uint32_t unknown; /* the frame of stacks that have none */
+    bool joined;
+};
+
+static uint8_t told_by_frames(const struct sp_agg *a, const struct sp_agg_block *b)
+{
+    uint8_t side = SP_AGG_ANY;
+    for (uint64_t i = 0; i < b->n; i++) {
+        uint8_t s = a->frames.v[a->block_frames.v[b->first + i]].side;
+        if (s == SP_AGG_KERNEL)
+            return s;
+        side = s ? s : side;
+    }
+    return side;
+}
+
+/* The modules of blocks that are known. */
+static void note_modules(struct finish *f, const struct sp_agg_block *b)
+{
+    const struct sp_agg *a = f->a;
+    for (uint64_t i = 0; i < b->n; i++) {
+        uint32_t m = a->frames.v[a->block_frames.v[b->first + i]].module;
+        f->modules[m] |= b->side == SP_AGG_KERNEL ? MODULE_KERNEL : MODULE_USER;
+    }
+    uint64_t *at = b->side == SP_AGG_KERNEL ? f->kernel_at : f->user_at;
+    at[b->place < PLACES ? b->place : PLACES - 1]++;
+}
+
+static uint8_t told_by_modules(const struct finish *f, const struct sp_agg_block *b)
+{
+    bool kernel = false;
+    for (uint64_t i = 0; i < b->n; i++) {
+        uint32_t m = f->a->frames.v[f->a->block_frames.v[b->first + i]].module;
+        if (m == SP_STR_NONE)
+            continue;
+        if (f->modules[m] != MODULE_KERNEL)
+            return SP_AGG_ANY;
+        kernel = true;
+    }
+    return kernel ? SP_AGG_KERNEL : SP_AGG_ANY;
+}
+
+/* Two blocks of a record are one of each where their places in other records, or the other block, tell. */
+static void settle_two(const struct finish *f, struct sp_agg_block *x, struct sp_agg_block *y)
+{
+    struct sp_agg_block *both[] = {x, y};
+    for (int i = 0; i < 2; i++) {
+        struct sp_agg_block *b = both[i], *o = both[1 - i];
+        uint32_t at = b->place < PLACES ? b->place : PLACES - 1;
+        if (b->side)
+            continue;
+        if (o->side)
+            b->side = o->side == SP_AGG_KERNEL ? SP_AGG_USER : SP_AGG_KERNEL;
+        else
+            b->side = f->kernel_at[at] > f->user_at[at] ? SP_AGG_KERNEL : SP_AGG_USER;
+    }
+}
+
+static void settle_sides(struct finish *f)
+{
+    struct sp_agg *a = f->a;
+    for (size_t i = 0; i < a->blocks.n; i++) {
+        struct sp_agg_block *b = &a->blocks.v[i];
+        if (!b->side && b->n)
+            b->side = told_by_frames(a, b);
+        if (b->side)
+            note_modules(f, b);
+    }
+    for (size_t i = 0; i < a->blocks.n; i++)
+        if (!a->blocks.v[i].side && a->blocks.v[i].n)
+            a->blocks.v[i].side = told_by_modules(f, &a->blocks.v[i]);
+    for (size_t i = 0; i < a->records.n; i++) {
+        struct sp_agg_block *b = a->blocks.v + a->records.v[i].first_block;
+        if (a->records.v[i].blocks == 2 && b[0].n && b[1].n)
+            settle_two(f, &b[0], &b[1]);
+        for (uint32_t k = 0; k < a->records.v[i].blocks; k++) {
+            uint32_t at = b[k].place < PLACES ? b[k].place : PLACES - 1;
+            if (!b[k].side)
+                b[k].side = f->kernel_at[at] && !f->user_at[at] ? SP_AGG_KERNEL : SP_AGG_USER;
+        }
+    }
+}
+
+static uint32_t made(struct finish *f, uint32_t number, uint8_t side)
+{
+    struct sp_agg_frame *x = &f->a->frames.v[number];
+    if (x->made[side])
+        return x->made[side] - 1;
+    bool kernel = side == SP_AGG_KERNEL;
+    uint32_t name = x->module;
+    if (name == SP_STR_NONE)
+        name = sp_profile_cstr(f->p, kernel ? "[kernel]" : "[unknown]");
+    if (name == SP_STR_FAIL)
+        return SP_NONE;
+    struct sp_dso dso = {.name = name, .is_kernel = kernel};
+    uint32_t d = sp_dso_intern(f->p, &dso);
+    struct sp_frame frame = {.function = d == SP_NONE ? SP_NONE : sp_function_intern(f->p, x->name, d),
+                             .ip = x->ip,
+                             .symoff = x->symoff,
+                             .inline_depth = x->inline_depth,
+                             .more = x->more,
+                             .kind = kernel ? SP_KERNEL : SP_USER,
+                             .flags = x->flags};
+    if (f->a->granularity > SP_FRAMES_ADDRESS) { /* no tracer prints lines: line falls back to function */
+        frame.ip = frame.symoff = 0;
+        frame.flags &= SP_FRAME_UNRESOLVED | SP_FRAME_INLINED;
+    }
+    uint32_t n = frame.function == SP_NONE ? SP_NONE : sp_frame_intern(f->p, &frame);
+    x->made[side] = n + 1; /* SP_NONE + 1 is 0 */
+    return n;
+}
+
+static bool gather(struct finish *f, const struct sp_agg_record *r)
+{
+    const struct sp_agg *a = f->a;
+    f->kernel.n = f->user.n = 0;
+    for (uint32_t i = 0; i < r->blocks; i++) {
+        const struct sp_agg_block *b = &a->blocks.v[r->first_block + i];
+        bool kernel = b->side == SP_AGG_KERNEL;
+        f->joined = f->joined || (b->n && (kernel ? f->kernel.n : f->user.n));
+        for (uint64_t k = 0; k < b->n; k++) {
+            uint32_t n = made(f, a->block_frames.v[b->first + k], b->side);
+            if (n == SP_NONE || !(kernel ? sp_vec_push(&f->kernel, n) : sp_vec_push(&f->user, n)))
+                return false;
+        }
+    }
+    return true;
+}
+
+static uint32_t primary_of(const struct sp_profile *p, uint32_t context)
+{
+    return p->events.v[p->contexts.v[context].event].primary;
+}
+
+/* Is there a value that does not combine with another of its metric? */
+static bool keeps_apart(const struct finish *f, const struct sp_agg_record *r)
+{
+    for (uint32_t i = 0; i < r->values; i++) {
+        uint32_t m = f->a->values.v[r->first_value + i].metric;
+        m = m == SP_NONE ? primary_of(f->p, r->context) : m;
+        if (f->p->metrics.v[m].info->op == SP_OP_NONE)
+            return true;
+    }
+    return false;
+}
+
+static bool has_metric(const struct sp_profile *p, uint32_t layout, uint32_t metric)
+{
+    const struct sp_layout *l = &p->layouts.v[layout];
+    for (uint32_t i = 0; i < l->n; i++)
+        if (p->layout_fields.v[l->first + i].metric == metric)
+            return true;
+    return false;
+}
+
+/* The stack's layout with one metric more. */
+static bool widen(struct sp_profile *p, uint32_t stack, uint32_t metric)
+{
+    uint32_t layout = p->stacks.v[stack].layout;
+    struct sp_weight_field fields[SP_METRICS_MAX];
+    size_t n = 0;
+    if (layout != SP_NONE) {
+        const struct sp_layout *l = &p->layouts.v[layout];
+        for (; n < l->n && n < SP_METRICS_MAX - 1; n++)
+            fields[n] = p->layout_fields.v[l->first + n];
+    }
+    fields[n++] = (struct sp_weight_field){.metric = metric};
+    layout = sp_layout_intern(p, fields, n);
+    sp_stack_set_layout(p, stack, layout);
+    return layout != SP_NONE;
+}
+
+static bool weigh(struct sp_profile *p, uint32_t stack, uint32_t metric, const struct sp_agg_value *v)
+{
+    uint32_t layout = p->stacks.v[stack].layout;
+    struct sp_str text = sp_pstr(p, v->text);
+    if (layout == SP_NONE || !has_metric(p, layout, metric)) {
+        if (!widen(p, stack, metric))
+            return false;
+        return v->text ? sp_weight_set_text(p, stack, metric, text.p, text.n)
+                       : sp_weight_set(p, stack, metric, v->v);
+    }
+    int64_t have = sp_weight(p, stack, metric);
+    enum sp_metric_op op = p->metrics.v[metric].info->op;
+    if ((op == SP_OP_MAX || op == SP_OP_MIN) && !v->text && have > SP_DECIMAL) {
+        bool better = op == SP_OP_MAX ? v->v > have : v->v < have;
+        return !better || sp_weight_set(p, stack, metric, v->v);
+    }
+    return v->text ? sp_weight_add_text(p, stack, metric, text.p, text.n)
+                   : sp_weight_add(p, stack, metric, v->v);
+}
+
+static bool weigh_all(struct finish *f, uint32_t stack, const struct sp_agg_record *r)
+{
+    uint32_t primary = primary_of(f->p, r->context);
+    for (uint32_t i = 0; i < r->values; i++) {
+        const struct sp_agg_value *v = &f->a->values.v[r->first_value + i];
+        bool is_primary = v->metric == SP_NONE;
+        if ((is_primary && f->a->samples != SP_NONE && !weigh(f->p, stack, f->a->samples, v)) ||
+            !weigh(f->p, stack, is_primary ? primary : v->metric, v))
+            return false;
+    }
+    return true;
+}
+
+static bool same_frames(const struct sp_profile *p, uint32_t stack, const uint32_t *frames, size_t n)
+{
+    return p->stacks.v[stack].n == n && memcmp(sp_stack_frames(p, stack), frames, n * sizeof *frames) == 0;
+}
+
+static bool link_to(struct sp_profile *p, uint32_t from, uint32_t to)
+{
+    struct sp_related x = {(uint32_t)p->related_stacks.n, 1};
+    if (p->related_stacks.n >= SP_NONE - 1 || !sp_vec_push(&p->related_stacks, to) ||
+        !sp_vec_push(&p->related, x))
+        return false;
+    p->stacks.v[from].related = (uint32_t)p->related.n;
+    return true;
+}
+
+/* The linked stacks of this kernel block, user block and context. */
+static bool pair_of(struct finish *f, uint32_t context, bool apart, struct pair *out)
+{
+    struct sp_profile *p = f->p;
+    uint64_t hash = sp_hash64(f->kernel.v, f->kernel.n * sizeof *f->kernel.v);
+    hash = sp_hash64_seed(f->user.v, f->user.n * sizeof *f->user.v, hash + context);
+    struct sp_probe at = sp_map_probe(&f->pair_map, hash);
+    for (uint32_t i; !apart && (i = sp_map_next(&f->pair_map, &at)) != SP_MAP_NONE;) {
+        *out = f->pairs.v[i];
+        if (p->stacks.v[out->kernel].context == context &&
+            same_frames(p, out->kernel, f->kernel.v, f->kernel.n) &&
+            same_frames(p, out->user, f->user.v, f->user.n))
+            return true;
+    }
+    out->kernel = sp_stack_append(p, f->kernel.v, f->kernel.n, context, SP_KERNEL_STACK);
+    out->user = sp_stack_append(p, f->user.v, f->user.n, context, SP_USER_STACK);
+    return out->kernel != SP_NONE && out->user != SP_NONE && link_to(p, out->kernel, out->user) &&
+           link_to(p, out->user, out->kernel) && sp_map_add(&f->pair_map, hash, (uint32_t)f->pairs.n) &&
+           sp_vec_push(&f->pairs, *out);
+}
+
+static bool unknown_frame(struct finish *f)
+{
+    uint32_t name = sp_profile_cstr(f->p, "[unknown]");
+    struct sp_dso dso = {.name = name};
+    uint32_t d = name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(f->p, &dso);
+    struct sp_frame x = {.function = d == SP_NONE ? SP_NONE : sp_function_intern(f->p, name, d),
+                         .kind = SP_UNKNOWN};
+    f->unknown = x.function == SP_NONE ? SP_NONE : sp_frame_intern(f->p, &x);
+    return f->unknown != SP_NONE;
+}
+
+static bool enter(struct finish *f, const struct sp_agg_record *r)
+{
+    bool apart = keeps_apart(f, r), is_new;
+    struct pair both;
+    if (!gather(f, r))
+        return false;
+    if (f->kernel.n && f->user.n)
+        return pair_of(f, r->context, apart, &both) && weigh_all(f, both.kernel, r) &&
+               weigh_all(f, both.user, r);
+    bool kernel = f->kernel.n > 0, none = !kernel && !f->user.n;
+    if (none && ((f->unknown == SP_NONE && !unknown_frame(f)) || !sp_vec_push(&f->user, f->unknown)))
+        return false;
+    enum sp_stack_type type = none ? SP_UNIFIED : kernel ? SP_KERNEL_STACK : SP_USER_STACK;
+    const uint32_t *frames = kernel ? f->kernel.v : f->user.v;
+    size_t n = kernel ? f->kernel.n : f->user.n;
+    uint32_t s = apart ? sp_stack_append(f->p, frames, n, r->context, type)
+                       : sp_stack_intern(f->p, frames, n, r->context, type, &is_new);
+    return s != SP_NONE && weigh_all(f, s, r);
+}
+
+spaa_status sp_agg_finish(struct sp_agg *a)
+{
+    struct finish f = {.a = a, .p = a->p, .d = a->d, .unknown = SP_NONE};
+    f.modules = calloc(a->p->strs.strs.n + 1, 1);
+    bool ok = f.modules != NULL;
+    if (ok)
+        settle_sides(&f);
+    for (size_t i = 0; ok && i < a->records.n; i++)
+        ok = enter(&f, &a->records.v[i]);
+    if (ok && f.joined)
+        sp_emit(
+            a->d, SP_W311, SP_AT_NOTHING,
+            "records with several kernel or several user stacks: these were joined, the first at the leaf");
+    free(f.modules);
+    sp_vec_free(&f.kernel);
+    sp_vec_free(&f.user);
+    sp_vec_free(&f.pairs);
+    sp_map_free(&f.pair_map);
+    return ok ? SPAA_OK : sp_nomem(a->d);
+}

@@ -1,0 +1,131 @@
+/*
+ * DTrace's printed aggregations (docs/dtrace.md): what the files of this folder share.
+ *
+ *     CPU     ID                    FUNCTION:NAME
+ *       0  64091                        :tick-60s
+ *
+ *       bash                                                           <- keys before a stack: on its line
+ *                   genunix`read+0x10                                  <- a stack begins with a newline
+ *                   unix`sys_syscall+0x17a
+ *
+ *                   libc.so.1`_read+0xa                                <- a second one
+ *                     17                                               <- the value
+ *
+ * The text has no grammar that could be trusted line by line: a number may be a key or a value, which the
+ * next line decides (a stack that follows without a blank line makes it a key); titles and what the program
+ * prints may stand anywhere. line.c says what a line can be by itself, records.c what it is here.
+ */
+#ifndef SP_DTRACE_H
+#define SP_DTRACE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "formats/aggregation_keys.h"
+#include "formats/format.h"
+#include "formats/verbatim.h"
+
+enum {
+    DT_KEYS_MAX = SP_AGG_KEYS_MAX,
+    DT_STACKS_MAX = SP_AGG_STACKS_MAX,
+    DT_INDENT = 14,
+    DT_VALUE_WIDTH = 16
+};
+
+struct dt_text {
+    const char *p;
+    size_t n;
+};
+
+enum dt_kind {
+    DT_BLANK,
+    DT_NUMBER,   /* nothing but an integer */
+    DT_FRAME,    /* module`symbol, or an address */
+    DT_NOTE,     /* "[ text ]": about the frame above */
+    DT_HEAD,     /* "value  --- Distribution --- count" */
+    DT_ROW,      /* "16 |@@@@  3" */
+    DT_PROLOGUE, /* "CPU ID FUNCTION:NAME" */
+    DT_FIRING,   /* "0  64091  :tick-60s" */
+    DT_MESSAGE,  /* "dtrace: …" */
+    DT_TEXT,
+};
+
+struct dt_line {
+    enum dt_kind kind;
+    struct dt_text text;  /* without the blanks around it */
+    size_t indent;        /* columns; a tab goes to the next multiple of eight */
+    int64_t number;       /* DT_NUMBER; DT_ROW: the count */
+    struct dt_text label; /* DT_ROW: "16", "<0", ">=100"; DT_FIRING: FUNCTION:NAME */
+};
+
+void dt_classify(const char *p, size_t n, struct dt_line *out);
+/* "bash     1234      17": up to max words, cut where two blanks or a number to the right stand. */
+size_t dt_words(struct dt_text t, struct dt_text *out, size_t max);
+bool dt_integer(struct dt_text t, int64_t *out);
+
+/* The text of a frame line to frames of the aggregation: several where `a->b` stands for inlined ones. */
+bool dt_frame(struct sp_agg *a, struct dt_text t, uint32_t *first, uint32_t *n);
+
+/* A frame line that was met before. */
+struct dt_known {
+    struct dt_text line; /* with its blanks, without its newline */
+    uint32_t first, n;
+    uint32_t indent;
+};
+
+struct dt_group {
+    uint32_t title, event;
+};
+
+struct dt_reader {
+    struct sp_profile *p;
+    struct sp_diags *d;
+    const struct sp_read_opts *opts;
+    struct sp_agg agg;
+    struct sp_agg_keys keys;      /* .stacks counts the stacks of the record in work */
+    struct sp_verbatim *verbatim; /* NULL without --lossless */
+    uint64_t line, offset;        /* of the line in work */
+    uint64_t view_offset;
+
+    SP_VEC(struct dt_known) known;
+    struct sp_map known_map;
+    struct sp_arena arena;
+
+    /* The record in work. */
+    bool open;     /* it has begun */
+    bool sure;     /* some line of it can be nothing else than a frame */
+    bool in_block; /* frames are being added to its last block */
+    bool gap;      /* a blank line was the last */
+    bool in_rows;  /* a distribution is being read */
+    size_t indent; /* of the block's frames */
+    size_t first_block, first_value;
+    uint64_t first_line;
+    int64_t rows_total;
+
+    bool held;     /* a number whose meaning the next line decides */
+    bool held_gap; /* with a blank line before it */
+    int64_t held_number;
+    struct sp_buf last; /* the last line of text, or empty */
+    size_t last_indent;
+    bool last_gap; /* a blank line followed it */
+
+    /* What was learned. */
+    SP_VEC(struct dt_group) groups;
+    uint32_t group; /* the current one */
+    bool negative;  /* a value below zero was met: these are no counts */
+    bool any;       /* a record was entered */
+    uint64_t firings, other_lines, unfinished;
+    uint32_t probe;       /* FUNCTION:NAME that printed */
+    uint32_t aggregation; /* text of --aggregation */
+};
+
+/* records.c */
+spaa_status dt_take_line(struct dt_reader *r, const char *p, size_t n);
+spaa_status dt_take_end(struct dt_reader *r);
+/* header.c */
+spaa_status dt_header(struct dt_reader *r);
+
+int dt_probe(const unsigned char *p, size_t n, bool whole, const char **reason);
+spaa_status dt_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                     struct sp_output *out);
+
+#endif

@@ -1,0 +1,273 @@
+/* What a line of DTrace's output can be by itself, and what a frame line says. */
+#include "base/num.h"
+#include "formats/dtrace/dtrace.h"
+#include "json/json.h"
+
+#include <string.h>
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool starts(struct dt_text t, const char *literal)
+{
+    size_t n = strlen(literal);
+    return t.n >= n && memcmp(t.p, literal, n) == 0;
+}
+
+bool dt_integer(struct dt_text t, int64_t *out)
+{
+    return t.n && t.n <= 20 && (t.p[0] == '-' || is_digit(t.p[0])) &&
+           sp_parse_i64(t.p, t.p + t.n, out) == t.n && *out > SP_DECIMAL;
+}
+
+static size_t digits(const char *p, const char *end)
+{
+    const char *s = p;
+    while (p < end && is_digit(*p))
+        p++;
+    return (size_t)(p - s);
+}
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+    while (p < end && blank(*p))
+        p++;
+    return p;
+}
+
+static bool hex_address(struct dt_text t)
+{
+    uint64_t v;
+    return t.n > 2 && t.n <= 18 && starts(t, "0x") && sp_parse_hex(t.p + 2, t.p + t.n, &v) == t.n - 2;
+}
+
+/* "module`rest", with no blank in the module and no two blanks anywhere; prose is no frame at the margin. */
+static bool is_frame(struct dt_text t, size_t indent)
+{
+    if (hex_address(t))
+        return true;
+    const char *tick = memchr(t.p, '`', t.n);
+    if (!tick || tick == t.p || tick + 1 == t.p + t.n || blank(tick[1]))
+        return false;
+    for (const char *p = t.p; p < tick; p++)
+        if (blank(*p) || *p == '\'' || *p == '"')
+            return false;
+    bool paren =
+        memchr(tick, '(', (size_t)(t.p + t.n - tick)) || memchr(tick, '<', (size_t)(t.p + t.n - tick));
+    for (const char *p = tick; p + 1 < t.p + t.n; p++)
+        if (blank(*p) && (blank(p[1]) || (!indent && !paren)))
+            return false;
+    return true;
+}
+
+/* "< 0 |@@ 3", "16 |@@@ 3", ">= 100 | 0" */
+static bool is_row(struct dt_text t, struct dt_line *out)
+{
+    const char *end = t.p + t.n, *p = t.p, *number = end;
+    const char *bar = memchr(t.p, '|', t.n);
+    if (!bar)
+        return false;
+    size_t mark = starts(t, ">=") ? 2 : starts(t, "<") ? 1 : 0;
+    p = skip_blanks(p + mark, bar);
+    const char *label = p;
+    p += p < bar && *p == '-';
+    size_t n = digits(p, bar);
+    if (!n || skip_blanks(p + n, bar) != bar)
+        return false;
+    while (number > bar && (is_digit(number[-1]) || number[-1] == '-'))
+        number--;
+    for (const char *q = bar + 1; q < number; q++)
+        if (!blank(*q) && *q != '@')
+            return false;
+    /* The mark and the number stand next to each other in the label, whatever blanks were between. */
+    if (!dt_integer((struct dt_text){number, (size_t)(end - number)}, &out->number))
+        return false;
+    out->label = (struct dt_text){label, (size_t)(p + n - label)};
+    out->indent = mark;
+    return true;
+}
+
+/* "  0  64091                        :tick-60s ": processor, probe id, FUNCTION:NAME */
+static bool is_firing(struct dt_text t, struct dt_text *name)
+{
+    const char *end = t.p + t.n, *p = t.p;
+    for (int i = 0; i < 2; i++) {
+        size_t n = digits(p, end);
+        if (!n || n > 10 || p + n == end || !blank(p[n]))
+            return false;
+        p = skip_blanks(p + n, end);
+    }
+    const char *stop = p;
+    while (stop < end && !blank(*stop))
+        stop++;
+    *name = (struct dt_text){p, (size_t)(stop - p)};
+    return memchr(p, ':', name->n) != NULL;
+}
+
+static bool is_head(struct dt_text t)
+{
+    static const char mid[] = " Distribution ";
+    return starts(t, "value ") && t.n > 40 && memmem(t.p, t.n, mid, sizeof mid - 1) &&
+           memmem(t.p, t.n, "---", 3);
+}
+
+static size_t columns(const char **p, const char *end)
+{
+    size_t at = 0;
+    for (; *p < end && blank(**p); (*p)++)
+        at = **p == '\t' ? (at / 8 + 1) * 8 : **p == ' ' ? at + 1 : at;
+    return at;
+}
+
+void dt_classify(const char *p, size_t n, struct dt_line *out)
+{
+    const char *end = p + n;
+    *out = (struct dt_line){.kind = DT_TEXT};
+    out->indent = columns(&p, end);
+    while (end > p && blank(end[-1]))
+        end--;
+    struct dt_text t = out->text = (struct dt_text){p, (size_t)(end - p)};
+    size_t indent = out->indent;
+    if (!t.n)
+        out->kind = DT_BLANK;
+    else if (dt_integer(t, &out->number))
+        out->kind = DT_NUMBER;
+    else if (t.p[0] == '[' && t.p[t.n - 1] == ']' && indent && t.n > 4)
+        out->kind = DT_NOTE;
+    else if (is_frame(t, indent))
+        out->kind = DT_FRAME;
+    else if (is_row(t, out))
+        out->kind = DT_ROW;
+    else if (is_head(t))
+        out->kind = DT_HEAD;
+    else if (is_firing(t, &out->label))
+        out->kind = DT_FIRING;
+    else if (starts(t, "CPU") && memmem(t.p, t.n, "FUNCTION:NAME", 13))
+        out->kind = DT_PROLOGUE;
+    else if (!indent && starts(t, "dtrace: "))
+        out->kind = DT_MESSAGE;
+}
+
+size_t dt_words(struct dt_text t, struct dt_text *out, size_t max)
+{
+    const char *p = t.p, *end = t.p + t.n;
+    size_t n = 0;
+    while (p < end && n < max) {
+        const char *stop = p;
+        bool number = false;
+        for (; stop < end; stop++) {
+            if (!blank(*stop))
+                continue;
+            struct dt_text word = {p, (size_t)(stop - p)};
+            int64_t v;
+            number = dt_integer(word, &v);
+            if (number || stop + 1 == end || blank(stop[1]))
+                break;
+        }
+        out[n++] = (struct dt_text){p, (size_t)(stop - p)};
+        p = skip_blanks(stop, end);
+    }
+    return n;
+}
+
+/* Kernel code by its module or address. */
+static enum sp_agg_side side_of(struct dt_text module, bool has_ip, uint64_t ip)
+{
+    static const char *const kernels[] = {"genunix", "unix", "mach_kernel", "kernel", "nt", "vmlinux"};
+    if (has_ip)
+        return ip >> 47 ? SP_AGG_KERNEL : SP_AGG_USER;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (strlen(kernels[i]) == module.n && memcmp(module.p, kernels[i], module.n) == 0)
+            return SP_AGG_KERNEL;
+    return starts(module, "com.apple.") || starts(module, "kernel.") ? SP_AGG_KERNEL : SP_AGG_ANY;
+}
+
+static bool add(struct sp_agg *a, struct dt_text symbol, const struct sp_agg_frame *like, uint32_t *n)
+{
+    struct sp_agg_frame f = *like;
+    if (!sp_agg_name(a, symbol.p, symbol.n, "x_dtrace", &f.name, &f.more))
+        return false;
+    ++*n;
+    return sp_agg_frame_add(a, &f) != SP_NONE;
+}
+
+/* Java's `outer->inner->innermost`, as the agents that write names for profilers join inlined methods. */
+static bool add_inlined(struct sp_agg *a, struct dt_text t, struct sp_agg_frame *like, uint32_t *n)
+{
+    const char *end = t.p + t.n;
+    struct dt_text parts[16];
+    size_t count = 0;
+    for (const char *p = t.p; count < 16;) {
+        const char *arrow = count == 15 ? NULL : memmem(p, (size_t)(end - p), "->", 2);
+        parts[count++] = (struct dt_text){p, (size_t)((arrow ? arrow : end) - p)};
+        if (!arrow)
+            break;
+        p = arrow + 2;
+    }
+    for (size_t i = count; i-- > 0;) {
+        struct sp_agg_frame f = *like;
+        f.inline_depth = (uint32_t)i;
+        f.flags |= i ? SP_FRAME_INLINED : 0;
+        if (!add(a, parts[i], &f, n))
+            return false;
+    }
+    return true;
+}
+
+static bool joins_inlined(struct dt_text t)
+{
+    const char *arrow = memmem(t.p, t.n, "->", 2);
+    return arrow && arrow > t.p && arrow + 2 < t.p + t.n && !memchr(t.p, '(', t.n) &&
+           !memchr(t.p, '<', t.n) && !memchr(t.p, ' ', t.n) && !memmem(t.p, t.n, "operator", 8);
+}
+
+/* Cuts "+0x1f" off the end. */
+static void cut_offset(struct dt_text *t, struct sp_agg_frame *f)
+{
+    size_t i = t->n;
+    while (i > 0 && (is_digit(t->p[i - 1]) || (t->p[i - 1] >= 'a' && t->p[i - 1] <= 'f')))
+        i--;
+    if (i == t->n || t->n - i > 16 || i < 4 || memcmp(t->p + i - 3, "+0x", 3) != 0)
+        return;
+    sp_parse_hex(t->p + i, t->p + t->n, &f->symoff);
+    f->flags |= SP_FRAME_SYMOFF;
+    t->n = i - 3;
+}
+
+bool dt_frame(struct sp_agg *a, struct dt_text t, uint32_t *first, uint32_t *n)
+{
+    struct sp_agg_frame f = {.name = SP_STR_NONE};
+    struct dt_text module = {t.p, 0};
+    const char *tick = memchr(t.p, '`', t.n);
+    *first = (uint32_t)a->frames.n;
+    *n = 0;
+    if (tick) {
+        module.n = (size_t)(tick - t.p);
+        t = (struct dt_text){tick + 1, t.n - module.n - 1};
+        f.module = sp_profile_str(a->p, module.p, module.n);
+        if (f.module == SP_STR_FAIL)
+            return false;
+    }
+    bool address = hex_address(t);
+    if (address) {
+        sp_parse_hex(t.p + 2, t.p + t.n, &f.ip);
+        /* In a module it is where that was loaded in this run: the name of the frame, and no place in the
+         * file. */
+        f.flags = SP_FRAME_UNRESOLVED | (tick ? 0 : SP_FRAME_IP);
+    } else if (tick) { /* the text of a ustack helper is all name */
+        cut_offset(&t, &f);
+    }
+    f.side = (uint8_t)side_of(module, address, f.ip);
+    if (tick && address)
+        f.ip = 0;
+    if (!address && joins_inlined(t))
+        return add_inlined(a, t, &f, n);
+    return add(a, t, &f, n);
+}

@@ -1,0 +1,171 @@
+/*
+ * Reads DTrace's printed aggregations (docs/dtrace.md; the format is described by what `dtrace` prints for
+ * `@[keys] = agg()`). dtrace.h shows a record; records.c makes them of lines, formats/aggregation.h stacks of
+ * them.
+ */
+#include "formats/dtrace/dtrace.h"
+
+#include <string.h>
+
+/* The complete lines of a view, and what stands behind the last newline when nothing follows. */
+static spaa_status view_lines(struct dt_reader *r, const char *p, size_t n, bool last, size_t *used)
+{
+    const char *at = p, *end = p + n;
+    spaa_status st = SPAA_OK;
+    while (!st && at < end) {
+        const char *nl = memchr(at, '\n', (size_t)(end - at)), *eol = nl ? nl : end;
+        if (!nl && !last)
+            break;
+        r->line++;
+        r->offset = r->view_offset + (uint64_t)(at - p);
+        st = dt_take_line(r, at, (size_t)(eol - at));
+        if (!st && r->opts->strict && r->unfinished)
+            st = SPAA_ERR_INPUT;
+        at = nl ? nl + 1 : end;
+    }
+    *used = (size_t)(at - p);
+    return st;
+}
+
+static spaa_status read_all(struct dt_reader *r, struct sp_input *in)
+{
+    const unsigned char *v;
+    size_t n, used, want = 1;
+    for (;;) {
+        spaa_status st = sp_input_peek(in, want, &v, &n);
+        if (st || !n)
+            return st;
+        r->view_offset = sp_input_offset(in);
+        bool cut = n > SP_LINE_MAX; /* a line beyond the cap is taken in pieces */
+        st = view_lines(r, (const char *)v, n, n < want || (cut && !memchr(v, '\n', n)), &used);
+        if (!st && r->verbatim)
+            st = sp_verbatim_add(r->verbatim, v, used);
+        if (st)
+            return st;
+        sp_input_consume(in, used);
+        size_t rest = n - used;
+        want = rest + 1 < SP_LINE_MAX / 2 ? 2 * rest + 1 : SP_LINE_MAX + 1;
+    }
+}
+
+static spaa_status start(struct dt_reader *r)
+{
+    static const char *const aggregations[] = {"count", "sum", "min", "max", "avg", "stddev", NULL};
+    const char *named = sp_own_opt(r->opts->own, r->opts->nown, "aggregation");
+    spaa_status st = sp_agg_keys_init(&r->keys, r->p, r->opts, "x_dtrace", r->d);
+    if (st)
+        return st;
+    if (named && sp_name_index(aggregations, named, strlen(named)) < 0) {
+        sp_emit_hint(r->d, SP_E037, SP_AT_NOTHING, "count, sum, min, max, avg or stddev",
+                     "--aggregation has no value \"%.60s\"", named);
+        return SPAA_ERR_USAGE;
+    }
+    r->aggregation = named ? sp_profile_cstr(r->p, named) : SP_STR_NONE;
+    if (r->aggregation == SP_STR_FAIL)
+        return sp_nomem(r->d);
+    const char *name = r->opts->event ? r->opts->event : "dtrace";
+    struct sp_str agg = sp_pstr(r->p, r->aggregation);
+    struct sp_event e;
+    struct dt_group g = {SP_STR_NONE, SP_NONE};
+    if (!sp_agg_event_named(r->p, name, strlen(name), agg.n ? agg.p : "count", &e))
+        return sp_nomem(r->d);
+    g.event = sp_event_add(r->p, &e);
+    return g.event != SP_NONE && sp_vec_push(&r->groups, g) ? SPAA_OK : sp_nomem(r->d);
+}
+
+/* Counts stand beside the primary metric as samples. */
+static spaa_status samples_beside(struct dt_reader *r)
+{
+    struct sp_str agg = sp_pstr(r->p, r->aggregation);
+    if (r->negative || (agg.n && !sp_str_is(agg, "count")))
+        return SPAA_OK;
+    uint32_t samples = sp_metric_intern(r->p, "samples", 7);
+    if (samples == SP_NONE)
+        return sp_nomem(r->d);
+    if (r->p->events.v[0].primary != samples)
+        r->agg.samples = samples;
+    return SPAA_OK;
+}
+
+static void say(struct dt_reader *r)
+{
+    if (r->firings > 1)
+        sp_emit_hint(r->d, SP_I322, SP_AT_NOTHING,
+                     "a program that does not clear() its aggregations prints earlier counts again",
+                     "the output was printed %llu times; the values were added",
+                     (unsigned long long)r->firings);
+    sp_agg_keys_say(&r->keys, "--keys names them: --keys execname,pid,ustack");
+    if (r->other_lines && !r->verbatim)
+        sp_emit_hint(r->d, SP_I321, SP_AT_NOTHING, "--lossless keeps them",
+                     "%llu lines of other text (titles, what the program printed)",
+                     (unsigned long long)r->other_lines);
+}
+
+static spaa_status finish(struct dt_reader *r, struct sp_input *in)
+{
+    spaa_status st = dt_take_end(r);
+    if (!st && !r->any) {
+        st = sp_input_failed(in);
+        if (!st)
+            sp_emit(r->d, SP_E011, SP_AT_NOTHING, "the text has no aggregation");
+        return st ? st : SPAA_ERR_INPUT;
+    }
+    if (!st)
+        st = dt_header(r);
+    if (!st)
+        st = samples_beside(r);
+    if (!st)
+        st = sp_agg_finish(&r->agg);
+    if (!st && r->verbatim)
+        st = sp_verbatim_finish(r->verbatim);
+    if (!st)
+        say(r);
+    return st;
+}
+
+static spaa_status read_dtrace(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                               struct sp_profile *p)
+{
+    struct dt_reader r = {.p = p, .d = d, .opts = opts};
+    sp_agg_init(&r.agg, p, d);
+    if (opts->frames > SP_FRAMES_ADDRESS)
+        r.agg.granularity = opts->frames;
+    sp_arena_init(&r.arena, 0);
+    sp_buf_init(&r.last, 0);
+    spaa_status st = start(&r);
+    if (!st && opts->lossless)
+        st = sp_verbatim_new(p, "dtrace", d, &r.verbatim);
+    if (!st)
+        st = read_all(&r, in);
+    if (!st)
+        st = finish(&r, in);
+    sp_agg_free(&r.agg);
+    sp_verbatim_free(r.verbatim);
+    sp_arena_free(&r.arena);
+    sp_buf_free(&r.last);
+    sp_map_free(&r.known_map);
+    sp_vec_free(&r.known);
+    sp_vec_free(&r.groups);
+    return st;
+}
+
+static const struct sp_format_option options[] = {
+    {"keys", "NAMES", "what the keys of a record are, in order: execname,pid,ustack", SP_CAN_READ},
+    {"stack-type", "user|kernel", "what the stacks are, where their modules do not tell", SP_CAN_READ},
+    {"aggregation", "FUNCTION", "what the values are: count (default), sum, min, max, avg, stddev",
+     SP_CAN_READ},
+    {0},
+};
+
+const struct spaa_format spaa_format_dtrace = {
+    .name = "dtrace",
+    .title = "DTrace aggregations",
+    .extensions = "dtrace d.out",
+    .media_type = "text/plain",
+    .comes_back = "the same bytes with --lossless; else the same stacks, as dtrace prints them",
+    .caps = SP_CAN_READ | SP_CAN_WRITE | SP_CAN_LOSSLESS,
+    .options = options,
+    .probe = dt_probe,
+    .read = read_dtrace,
+    .write = dt_write,
+};

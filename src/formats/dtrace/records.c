@@ -1,0 +1,463 @@
+/* What a line of DTrace's output is where it stands: the state machine that makes records of lines. */
+#include "base/hash.h"
+#include "base/num.h"
+#include "formats/dtrace/dtrace.h"
+#include "json/json.h"
+
+#include <string.h>
+
+/*
+ * Lines of text that may be frames of a ustack helper (Java methods) are indented at least this much; key
+ * lines, and what programs print, less.
+ */
+enum { HELPER_INDENT = 8, ONE_LINE_COLUMNS = 50, TITLE_MAX = 80 };
+
+static struct sp_where here(const struct dt_reader *r)
+{
+    return SP_AT_LINE(r->line, r->offset);
+}
+
+static void begin(struct dt_reader *r)
+{
+    if (r->open)
+        return;
+    r->open = true;
+    r->sure = r->in_block = false;
+    r->keys.stacks = r->keys.n = 0;
+    r->first_block = r->agg.blocks.n;
+    r->first_value = r->agg.values.n;
+    r->first_line = r->line;
+    r->rows_total = 0;
+}
+
+static void reset(struct dt_reader *r)
+{
+    r->open = r->in_block = r->sure = r->in_rows = false;
+    r->keys.n = r->keys.stacks = 0;
+}
+
+static spaa_status add_key(struct dt_reader *r, struct dt_text t)
+{
+    return sp_agg_key_add(&r->keys, t.p, t.n) ? SPAA_OK : sp_nomem(r->d);
+}
+
+static spaa_status add_keys(struct dt_reader *r, struct dt_text t)
+{
+    struct dt_text words[DT_KEYS_MAX];
+    size_t n = dt_words(t, words, DT_KEYS_MAX);
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; !st && i < n; i++)
+        st = add_key(r, words[i]);
+    return st;
+}
+
+/* The line of text before, when what follows makes it the keys of a record. */
+static spaa_status keys_before(struct dt_reader *r)
+{
+    struct dt_text t = {r->last.data, r->last.len};
+    bool keys = r->last.len && !r->last_gap && r->last_indent;
+    begin(r);
+    if (!keys)
+        return SPAA_OK;
+    sp_buf_clear(&r->last);
+    r->other_lines--;
+    return add_keys(r, t);
+}
+
+/* A title over records of another aggregation makes an event of its own. */
+static spaa_status take_title(struct dt_reader *r)
+{
+    size_t n = r->last.len;
+    if (!n || !r->last_gap || r->last_indent)
+        return SPAA_OK;
+    while (n && strchr(":,. ", r->last.data[n - 1]))
+        n--;
+    uint32_t title = sp_profile_str(r->p, r->last.data, n < TITLE_MAX ? n : TITLE_MAX);
+    sp_buf_clear(&r->last);
+    if (title == SP_STR_FAIL)
+        return sp_nomem(r->d);
+    if (r->groups.n == 1 && !r->groups.v[0].title && !r->any)
+        r->groups.v[0].title = title;
+    for (uint32_t i = 0; i < r->groups.n; i++)
+        if (r->groups.v[i].title == title) {
+            r->group = i;
+            return SPAA_OK;
+        }
+    struct sp_event e = r->p->events.v[0];
+    struct dt_group g = {title, sp_event_add(r->p, &e)};
+    r->group = (uint32_t)r->groups.n;
+    return g.event != SP_NONE && sp_vec_push(&r->groups, g) ? SPAA_OK : sp_nomem(r->d);
+}
+
+/* The record in work has its values. */
+static spaa_status complete(struct dt_reader *r)
+{
+    spaa_status st = take_title(r);
+    if (st)
+        return st;
+    uint32_t context = sp_agg_keys_context(&r->keys, r->groups.v[r->group].event, r->first_line);
+    bool ok = context != SP_NONE && sp_agg_record_add(&r->agg, r->first_block, r->first_value, context);
+    r->any = true;
+    reset(r);
+    return ok ? SPAA_OK : sp_nomem(r->d);
+}
+
+static spaa_status complete_with(struct dt_reader *r, int64_t v)
+{
+    r->negative = r->negative || v < 0;
+    bool ok = sp_agg_value_add(&r->agg, SP_NONE, v);
+    return ok ? complete(r) : sp_nomem(r->d);
+}
+
+/* What began like a record and has no value. */
+static void abandon(struct dt_reader *r)
+{
+    if (!r->open)
+        return;
+    if (r->sure) {
+        r->unfinished++;
+        sp_emit_hint(
+            r->d, SP_L302, SP_AT_LINE(r->first_line, SP_NOWHERE),
+            "a stack is followed by its value; the output may have been cut or mixed with other output",
+            "a stack without a value");
+    }
+    r->other_lines += r->line - r->first_line;
+    sp_agg_drop(&r->agg, r->first_block, r->first_value);
+    reset(r);
+}
+
+/* The number that waited is no key. */
+static spaa_status held_is_value(struct dt_reader *r)
+{
+    if (!r->held)
+        return SPAA_OK;
+    r->held = false;
+    if (r->open)
+        return complete_with(r, r->held_number);
+    bool keys = r->last.len && !r->last_gap && r->last_indent;
+    if (keys || r->held_gap) { /* keys with an empty stack, or nothing but an empty stack */
+        spaa_status st = keys ? keys_before(r) : SPAA_OK;
+        begin(r);
+        return st ? st : complete_with(r, r->held_number);
+    }
+    r->other_lines++;
+    return SPAA_OK;
+}
+
+static spaa_status rows_end(struct dt_reader *r)
+{
+    if (!r->in_rows)
+        return SPAA_OK;
+    r->in_rows = false;
+    return complete_with(r, r->rows_total);
+}
+
+/* Frames of a line go to the block in work, or begin one. */
+static spaa_status add_frames(struct dt_reader *r, const struct dt_known *k, bool sure)
+{
+    spaa_status st = SPAA_OK;
+    if (r->held) {
+        char t[64];
+        size_t n = sp_scaled_text(r->held_number, 0, t);
+        r->held = false;
+        begin(r);
+        st = add_key(r, (struct dt_text){t, n});
+        r->in_block = false;
+    }
+    if (!st && !r->open)
+        st = keys_before(r);
+    if (st)
+        return st;
+    if (!r->in_block || r->gap) {
+        if (r->keys.stacks == DT_STACKS_MAX) {
+            abandon(r);
+            begin(r);
+        }
+        if (!sp_agg_block_begin(&r->agg, sp_agg_keys_side(&r->keys, r->keys.stacks), r->keys.stacks))
+            return sp_nomem(r->d);
+        r->keys.stacks++;
+        r->in_block = true;
+        r->indent = k->indent;
+    }
+    r->sure = r->sure || sure;
+    r->gap = false;
+    for (uint32_t i = 0; i < k->n; i++)
+        if (!sp_agg_block_push(&r->agg, k->first + i))
+            return sp_nomem(r->d);
+    return SPAA_OK;
+}
+
+static spaa_status remember(struct dt_reader *r, const char *p, size_t n, uint64_t hash, struct dt_known *k)
+{
+    k->line = (struct dt_text){sp_arena_dup(&r->arena, p, n), n};
+    return k->line.p && sp_map_add(&r->known_map, hash, (uint32_t)r->known.n) && sp_vec_push(&r->known, *k)
+               ? SPAA_OK
+               : sp_nomem(r->d);
+}
+
+/* "[ ./func.py:3 (func) ]" under a frame: that frame once more, with the note. */
+static spaa_status take_note(struct dt_reader *r, struct dt_text t)
+{
+    struct sp_agg *a = &r->agg;
+    struct sp_buf b;
+    if (!r->in_block || r->gap || !a->blocks.v[a->blocks.n - 1].n) {
+        r->other_lines++;
+        return SPAA_OK;
+    }
+    uint32_t *last = &a->block_frames.v[a->block_frames.n - 1];
+    uint64_t hash = sp_hash64_seed(t.p, t.n, *last);
+    struct sp_probe at = sp_map_probe(&r->known_map, hash);
+    for (uint32_t i; (i = sp_map_next(&r->known_map, &at)) != SP_MAP_NONE;) {
+        const struct dt_known *k = &r->known.v[i];
+        if (k->indent == *last && k->line.n == t.n && memcmp(k->line.p, t.p, t.n) == 0) {
+            *last = k->first;
+            return SPAA_OK;
+        }
+    }
+    struct sp_agg_frame f = a->frames.v[*last];
+    struct sp_str raw = sp_pstr(r->p, f.more);
+    size_t n = t.n - 2, from = 1;
+    while (n && t.p[from] == ' ') {
+        from++;
+        n--;
+    }
+    while (n && t.p[from + n - 1] == ' ')
+        n--;
+    sp_buf_init(&b, 0);
+    sp_buf_puts(&b, "\"x_dtrace\":{\"note\":");
+    sp_json_string(&b, t.p + from, n);
+    if (raw.n > 12) { /* what is in there already: "x_dtrace":{"raw":…} */
+        sp_buf_ch(&b, ',');
+        sp_buf_add(&b, raw.p + 12, raw.n - 12);
+    } else {
+        sp_buf_ch(&b, '}');
+    }
+    f.more = b.failed ? SP_STR_FAIL : sp_profile_str(r->p, b.data, b.len);
+    sp_buf_free(&b);
+    struct dt_known k = {.indent = *last, .n = 1};
+    k.first = f.more == SP_STR_FAIL ? SP_NONE : sp_agg_frame_add(a, &f);
+    if (k.first == SP_NONE)
+        return sp_nomem(r->d);
+    *last = k.first;
+    return remember(r, t.p, t.n, hash, &k);
+}
+
+static spaa_status take_frame(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n,
+                              uint64_t hash)
+{
+    struct dt_known k = {.indent = (uint32_t)(l->indent < 1000 ? l->indent : 1000)};
+    if (!dt_frame(&r->agg, l->text, &k.first, &k.n))
+        return sp_nomem(r->d);
+    spaa_status st = l->kind == DT_FRAME ? remember(r, p, n, hash, &k) : SPAA_OK;
+    return st ? st : add_frames(r, &k, l->kind == DT_FRAME);
+}
+
+/* Text with a number at its end, where the number is a value: one word less are keys. */
+static bool ends_in_value(struct dt_text t, struct dt_text words[DT_KEYS_MAX], size_t *n, int64_t *v)
+{
+    *n = dt_words(t, words, DT_KEYS_MAX);
+    return *n > 1 && words[*n - 1].p + words[*n - 1].n == t.p + t.n && dt_integer(words[*n - 1], v);
+}
+
+/* Keys after a stack, with or without the value. */
+static spaa_status keys_after(struct dt_reader *r, const struct dt_line *l)
+{
+    struct dt_text words[DT_KEYS_MAX];
+    int64_t v = 0;
+    size_t n;
+    bool value = ends_in_value(l->text, words, &n, &v);
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; !st && i < n - value; i++)
+        st = add_key(r, words[i]);
+    r->in_block = r->gap = false;
+    return st || !value ? st : complete_with(r, v);
+}
+
+static spaa_status keep_text(struct dt_reader *r, const struct dt_line *l)
+{
+    sp_buf_clear(&r->last);
+    r->last_indent = l->indent;
+    r->last_gap = false;
+    r->other_lines++;
+    return sp_buf_add(&r->last, l->text.p, l->text.n) ? SPAA_OK : sp_nomem(r->d);
+}
+
+/* "  bash                                                    12": keys and a value without a stack. */
+static spaa_status one_line(struct dt_reader *r, const struct dt_line *l, bool *taken)
+{
+    struct dt_text words[DT_KEYS_MAX];
+    int64_t v;
+    size_t n;
+    const char *end = l->text.p + l->text.n;
+    *taken = l->indent > 0 && l->indent + l->text.n >= ONE_LINE_COLUMNS &&
+             ends_in_value(l->text, words, &n, &v) &&
+             (words[n - 1].p - (words[n - 2].p + words[n - 2].n)) > 1 && words[n - 1].p < end;
+    if (!*taken)
+        return SPAA_OK;
+    begin(r);
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; !st && i + 1 < n; i++)
+        st = add_key(r, words[i]);
+    return st ? st : complete_with(r, v);
+}
+
+static spaa_status take_text(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
+{
+    bool helper = l->indent >= HELPER_INDENT, taken = false;
+    if (r->in_block && !r->gap && l->indent >= r->indent)
+        return take_frame(r, l, p, n, 0);
+    if (r->held && !r->gap && helper)
+        return take_frame(r, l, p, n, 0);
+    spaa_status st = held_is_value(r);
+    if (st)
+        return st;
+    if (r->open && r->keys.stacks) {
+        struct dt_text words[DT_KEYS_MAX];
+        int64_t v;
+        size_t count;
+        bool value = ends_in_value(l->text, words, &count, &v);
+        if (l->indent && l->indent < r->indent && (!r->gap || value))
+            return keys_after(r, l);
+        if (r->gap && helper)
+            return take_frame(r, l, p, n, 0);
+        abandon(r);
+    } else if (r->open) {
+        abandon(r);
+    }
+    bool after_keys = r->last.len && !r->last_gap && r->last_indent && r->last_indent < HELPER_INDENT;
+    if (helper && (r->gap || after_keys))
+        return take_frame(r, l, p, n, 0);
+    st = one_line(r, l, &taken);
+    return st || taken ? st : keep_text(r, l);
+}
+
+static spaa_status take_row(struct dt_reader *r, const struct dt_line *l)
+{
+    static const char *const marks[] = {"", "<", ">="};
+    struct sp_buf b;
+    if (!r->in_rows) {
+        r->other_lines++;
+        return SPAA_OK;
+    }
+    if (!l->number) /* the rows around those that count */
+        return SPAA_OK;
+    sp_buf_init(&b, 0);
+    sp_buf_printf(&b, "bucket:%s%.*s", marks[l->indent], (int)(l->label.n < 24 ? l->label.n : 24),
+                  l->label.p);
+    uint32_t metric = b.failed ? SP_NONE : sp_metric_intern(r->p, b.data, b.len);
+    sp_buf_free(&b);
+    if (metric == SP_NONE) {
+        sp_emit(r->d, SP_E007, here(r), "more kinds of buckets than %u metrics can hold", SP_METRICS_MAX);
+        return SPAA_ERR_LIMIT;
+    }
+    if (__builtin_add_overflow(r->rows_total, l->number, &r->rows_total)) {
+        r->rows_total = INT64_MAX;
+        sp_emit(r->d, SP_L304, here(r), " ");
+    }
+    return sp_agg_value_add(&r->agg, metric, l->number) ? SPAA_OK : sp_nomem(r->d);
+}
+
+/* "dtrace: 12 drops on CPU 0", "dtrace: 5 dynamic variable drops": may stand inside a record. */
+static void take_message(struct dt_reader *r, struct dt_text t)
+{
+    uint64_t n;
+    const char *end = t.p + t.n, *p = t.p + 8;
+    size_t used = sp_parse_u64(p, end, &n);
+    if (used && memmem(p, (size_t)(end - p), " drop", 5)) {
+        r->p->header.lost += n;
+        sp_emit_hint(r->d, SP_L303, here(r), "raise DTrace's buffers: -b, -x aggsize, -x dynvarsize", "%.*s",
+                     (int)(t.n < 200 ? t.n : 200), t.p);
+    } else if (memmem(p, (size_t)(end - p), "error on enabled probe", 22)) {
+        sp_emit(r->d, SP_W311, here(r), "%.*s", (int)(t.n < 200 ? t.n : 200), t.p);
+    } else {
+        r->other_lines++;
+    }
+}
+
+static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n,
+                             uint64_t hash)
+{
+    spaa_status st = SPAA_OK;
+    switch (l->kind) {
+    case DT_BLANK:
+        st = held_is_value(r);
+        r->gap = true;
+        r->last_gap = true;
+        return st;
+    case DT_NUMBER:
+        st = held_is_value(r);
+        r->held = true;
+        r->held_gap = r->gap;
+        r->held_number = l->number;
+        break;
+    case DT_FRAME:
+        return take_frame(r, l, p, n, hash);
+    case DT_NOTE:
+        if (!r->in_block || r->gap)
+            return take_text(r, l, p, n);
+        return take_note(r, l->text);
+    case DT_HEAD:
+        st = held_is_value(r);
+        if (!st && !r->open)
+            st = keys_before(r);
+        r->in_rows = true;
+        r->in_block = false;
+        break;
+    case DT_ROW:
+        return r->in_rows ? take_row(r, l) : take_text(r, l, p, n);
+    case DT_PROLOGUE:
+    case DT_FIRING:
+        st = held_is_value(r);
+        abandon(r);
+        if (l->kind == DT_FIRING) {
+            r->firings += r->any || !r->firings;
+            r->probe = sp_profile_str(r->p, l->label.p, l->label.n);
+            st = r->probe == SP_STR_FAIL ? sp_nomem(r->d) : st;
+        }
+        sp_buf_clear(&r->last);
+        break;
+    default:
+        st = take_text(r, l, p, n);
+    }
+    r->gap = false;
+    return st;
+}
+
+spaa_status dt_take_line(struct dt_reader *r, const char *p, size_t n)
+{
+    uint64_t hash = 0;
+    struct dt_line l;
+    if (!r->in_rows && n > 4) {
+        /* Most lines are frames, and most of those were met before. */
+        hash = sp_hash64(p, n);
+        struct sp_probe at = sp_map_probe(&r->known_map, hash);
+        for (uint32_t i; (i = sp_map_next(&r->known_map, &at)) != SP_MAP_NONE;) {
+            const struct dt_known *k = &r->known.v[i];
+            if (k->line.n != n || memcmp(k->line.p, p, n) != 0)
+                continue;
+            return add_frames(r, k, true);
+        }
+    }
+    dt_classify(p, n, &l);
+    if (l.kind == DT_MESSAGE) {
+        take_message(r, l.text);
+        return SPAA_OK;
+    }
+    if (r->in_rows && l.kind != DT_ROW) {
+        spaa_status st = rows_end(r);
+        if (st)
+            return st;
+        hash = sp_hash64(p, n);
+    }
+    return take_kind(r, &l, p, n, hash);
+}
+
+spaa_status dt_take_end(struct dt_reader *r)
+{
+    spaa_status st = rows_end(r);
+    if (!st)
+        st = held_is_value(r);
+    if (!st)
+        abandon(r);
+    return st;
+}
