@@ -48,6 +48,7 @@ bool sp_agg_name(struct sp_agg *a, const char *symbol, size_t n, const char *nam
         *more = ok ? sp_profile_str(a->p, member.data, member.len) : SP_STR_FAIL;
         ok = *name != SP_STR_FAIL && *more != SP_STR_FAIL;
     }
+    ok = ok && !plain.failed;
     sp_buf_free(&plain);
     sp_buf_free(&member);
     return ok;

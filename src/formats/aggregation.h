@@ -8,7 +8,8 @@
  * - a block is what its format says (the name of its key), else kernel where one of its frames is known to
  * be;
  * - else kernel where its modules were only met in kernel blocks;
- * - else, in records of two blocks, what the other is not, or what most blocks at its place are;
+ * - else, in records of two blocks, what the other is not, what most blocks at its place are, or the
+ *   first is the kernel's;
  * - else kernel where all known blocks at its place are;
  * - else user.
  *
@@ -67,6 +68,12 @@ struct sp_agg {
     SP_VEC(struct sp_agg_value) values;
     SP_VEC(struct sp_agg_record) records;
 };
+
+/* User addresses are below 2^47, kernel ones in the last part of the address space; others tell nothing. */
+static inline enum sp_agg_side sp_agg_address_side(uint64_t ip)
+{
+    return ip >> 48 == 0xffff ? SP_AGG_KERNEL : ip >> 47 ? SP_AGG_ANY : SP_AGG_USER;
+}
 
 void sp_agg_init(struct sp_agg *a, struct sp_profile *p, struct sp_diags *d);
 void sp_agg_free(struct sp_agg *a);

@@ -9,6 +9,11 @@
  */
 enum { PLACES = 8, MODULE_USER = 1, MODULE_KERNEL = 2 };
 
+/* Blocks that are known, at one place of the records of one event. */
+struct place {
+    uint64_t kernel, user;
+};
+
 struct pair {
     uint32_t kernel, user;
 };
@@ -17,8 +22,8 @@ struct finish {
     struct sp_agg *a;
     struct sp_profile *p;
     struct sp_diags *d;
-    uint8_t *modules; /* MODULE_ bits by string number */
-    uint64_t kernel_at[PLACES], user_at[PLACES];
+    uint8_t *modules;              /* MODULE_ bits by string number */
+    struct place *places;          /* by event and place */
     SP_VEC(uint32_t) kernel, user; /* frames of the record in work, as numbers of the profile */
     SP_VEC(struct pair) pairs;
     struct sp_map pair_map;
@@ -38,16 +43,24 @@ static uint8_t told_by_frames(const struct sp_agg *a, const struct sp_agg_block 
     return side;
 }
 
-/* The modules of blocks that are known. */
-static void note_modules(struct finish *f, const struct sp_agg_block *b)
+static struct place *place_of(const struct finish *f, const struct sp_agg_record *r,
+                              const struct sp_agg_block *b)
+{
+    uint32_t at = b->place < PLACES ? b->place : PLACES - 1;
+    return &f->places[(size_t)f->p->contexts.v[r->context].event * PLACES + at];
+}
+
+/* The modules and places of blocks that are known. */
+static void note_known(struct finish *f, const struct sp_agg_record *r, const struct sp_agg_block *b)
 {
     const struct sp_agg *a = f->a;
-    for (uint64_t i = 0; i < b->n; i++) {
-        uint32_t m = a->frames.v[a->block_frames.v[b->first + i]].module;
-        f->modules[m] |= b->side == SP_AGG_KERNEL ? MODULE_KERNEL : MODULE_USER;
-    }
-    uint64_t *at = b->side == SP_AGG_KERNEL ? f->kernel_at : f->user_at;
-    at[b->place < PLACES ? b->place : PLACES - 1]++;
+    struct place *at = place_of(f, r, b);
+    bool kernel = b->side == SP_AGG_KERNEL;
+    for (uint64_t i = 0; i < b->n; i++)
+        f->modules[a->frames.v[a->block_frames.v[b->first + i]].module] |=
+            kernel ? MODULE_KERNEL : MODULE_USER;
+    at->kernel += kernel;
+    at->user += !kernel;
 }
 
 static uint8_t told_by_modules(const struct finish *f, const struct sp_agg_block *b)
@@ -64,45 +77,56 @@ static uint8_t told_by_modules(const struct finish *f, const struct sp_agg_block
     return kernel ? SP_AGG_KERNEL : SP_AGG_ANY;
 }
 
-/* Two blocks of a record are one of each where their places in other records, or the other block, tell. */
-static void settle_two(const struct finish *f, struct sp_agg_block *x, struct sp_agg_block *y)
+/*
+ * Two blocks of a record are one of each where the other block, or their places in other records, tell; else
+ * the first is the kernel's.
+ */
+static void settle_two(const struct finish *f, const struct sp_agg_record *r, struct sp_agg_block *x,
+                       struct sp_agg_block *y)
 {
     struct sp_agg_block *both[] = {x, y};
     for (int i = 0; i < 2; i++) {
         struct sp_agg_block *b = both[i], *o = both[1 - i];
-        uint32_t at = b->place < PLACES ? b->place : PLACES - 1;
+        const struct place *at = place_of(f, r, b);
         if (b->side)
             continue;
         if (o->side)
             b->side = o->side == SP_AGG_KERNEL ? SP_AGG_USER : SP_AGG_KERNEL;
         else
-            b->side = f->kernel_at[at] > f->user_at[at] ? SP_AGG_KERNEL : SP_AGG_USER;
+            b->side = at->kernel >= at->user ? SP_AGG_KERNEL : SP_AGG_USER;
+    }
+}
+
+static void settle_record(const struct finish *f, const struct sp_agg_record *r)
+{
+    struct sp_agg_block *b = f->a->blocks.v + r->first_block;
+    if (r->blocks == 2 && b[0].n && b[1].n)
+        settle_two(f, r, &b[0], &b[1]);
+    for (uint32_t k = 0; k < r->blocks; k++) {
+        const struct place *at = place_of(f, r, &b[k]);
+        if (!b[k].side)
+            b[k].side = at->kernel && !at->user ? SP_AGG_KERNEL : SP_AGG_USER;
     }
 }
 
 static void settle_sides(struct finish *f)
 {
     struct sp_agg *a = f->a;
-    for (size_t i = 0; i < a->blocks.n; i++) {
-        struct sp_agg_block *b = &a->blocks.v[i];
-        if (!b->side && b->n)
-            b->side = told_by_frames(a, b);
-        if (b->side)
-            note_modules(f, b);
+    for (size_t i = 0; i < a->records.n; i++) {
+        const struct sp_agg_record *r = &a->records.v[i];
+        struct sp_agg_block *b = a->blocks.v + r->first_block;
+        for (uint32_t k = 0; k < r->blocks; k++) {
+            if (!b[k].side && b[k].n)
+                b[k].side = told_by_frames(a, &b[k]);
+            if (b[k].side && b[k].n)
+                note_known(f, r, &b[k]);
+        }
     }
     for (size_t i = 0; i < a->blocks.n; i++)
         if (!a->blocks.v[i].side && a->blocks.v[i].n)
             a->blocks.v[i].side = told_by_modules(f, &a->blocks.v[i]);
-    for (size_t i = 0; i < a->records.n; i++) {
-        struct sp_agg_block *b = a->blocks.v + a->records.v[i].first_block;
-        if (a->records.v[i].blocks == 2 && b[0].n && b[1].n)
-            settle_two(f, &b[0], &b[1]);
-        for (uint32_t k = 0; k < a->records.v[i].blocks; k++) {
-            uint32_t at = b[k].place < PLACES ? b[k].place : PLACES - 1;
-            if (!b[k].side)
-                b[k].side = f->kernel_at[at] && !f->user_at[at] ? SP_AGG_KERNEL : SP_AGG_USER;
-        }
-    }
+    for (size_t i = 0; i < a->records.n; i++)
+        settle_record(f, &a->records.v[i]);
 }
 
 static uint32_t made(struct finish *f, uint32_t number, uint8_t side)
@@ -217,10 +241,12 @@ static bool weigh(struct sp_profile *p, uint32_t stack, uint32_t metric, const s
 static bool weigh_all(struct finish *f, uint32_t stack, const struct sp_agg_record *r)
 {
     uint32_t primary = primary_of(f->p, r->context);
+    bool counts =
+        f->a->samples != SP_NONE && sp_str_is(sp_pstr(f->p, f->p->metrics.v[primary].name), "count");
     for (uint32_t i = 0; i < r->values; i++) {
         const struct sp_agg_value *v = &f->a->values.v[r->first_value + i];
         bool is_primary = v->metric == SP_NONE;
-        if ((is_primary && f->a->samples != SP_NONE && !weigh(f->p, stack, f->a->samples, v)) ||
+        if ((is_primary && counts && !weigh(f->p, stack, f->a->samples, v)) ||
             !weigh(f->p, stack, is_primary ? primary : v->metric, v))
             return false;
     }
@@ -298,7 +324,8 @@ spaa_status sp_agg_finish(struct sp_agg *a)
 {
     struct finish f = {.a = a, .p = a->p, .d = a->d, .unknown = SP_NONE};
     f.modules = calloc(a->p->strs.strs.n + 1, 1);
-    bool ok = f.modules != NULL;
+    f.places = calloc((a->p->events.n + 1) * PLACES, sizeof *f.places);
+    bool ok = f.modules && f.places;
     if (ok)
         settle_sides(&f);
     for (size_t i = 0; ok && i < a->records.n; i++)
@@ -308,6 +335,7 @@ spaa_status sp_agg_finish(struct sp_agg *a)
             a->d, SP_W311, SP_AT_NOTHING,
             "records with several kernel or several user stacks: these were joined, the first at the leaf");
     free(f.modules);
+    free(f.places);
     sp_vec_free(&f.kernel);
     sp_vec_free(&f.user);
     sp_vec_free(&f.pairs);

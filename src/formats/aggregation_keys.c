@@ -162,12 +162,13 @@ static void put_probe(struct sp_buf *b, struct sp_str event)
     sp_buf_ch(b, '}');
 }
 
-/* "string,stack,number": how the first record's keys lie, for those who want to name them. */
+/* "string,stack,number": how the keys of the longest record lie, for those who want to name them. */
 static bool note_shape(struct sp_agg_keys *k)
 {
     struct sp_buf b;
-    if (k->shape || !(k->n + k->stacks))
+    if (k->n + k->stacks <= k->shape_size)
         return true;
+    k->shape_size = k->n + k->stacks;
     sp_buf_init(&b, 0);
     for (uint32_t i = 0, s = 0; i < k->n || s < k->stacks;) {
         bool key = i < k->n && (k->list[i].stacks <= s || s == k->stacks);

@@ -32,7 +32,8 @@ struct sp_agg_keys {
 
     struct sp_agg_key list[SP_AGG_KEYS_MAX]; /* of the record in work */
     uint32_t n, stacks;
-    uint32_t shape; /* "string,stack,number" of the first record that has keys */
+    uint32_t shape; /* "string,stack,number" of the longest record */
+    uint32_t shape_size;
     bool misfit_said;
 };
 

@@ -91,6 +91,16 @@ struct ctx {
     const struct sp_order *o;
 };
 
+/* The other stack of a clean pair, or SP_NONE. */
+static uint32_t partner(const struct sp_profile *p, uint32_t stack)
+{
+    uint32_t r = p->stacks.v[stack].related;
+    if (!r || p->related.v[r - 1].n != 1)
+        return SP_NONE;
+    uint32_t other = p->related_stacks.v[p->related.v[r - 1].first];
+    return other == stack ? SP_NONE : other;
+}
+
 static int cmp_keyed(const void *va, const void *vb, void *arg)
 {
     const struct keyed *a = va, *b = vb;
@@ -101,7 +111,13 @@ static int cmp_keyed(const void *va, const void *vb, void *arg)
         return a->suffix < b->suffix ? -1 : 1;
     if (a->hash != b->hash)
         return a->hash < b->hash ? -1 : 1;
-    return sp_stack_content_cmp(x->p, x->o, a->stack, b->stack);
+    int c = sp_stack_content_cmp(x->p, x->o, a->stack, b->stack);
+    if (c)
+        return c;
+    /* Partners that have no identity, as unresolved frames of one run, leave pairs with equal hashes. */
+    uint32_t pa = partner(x->p, a->stack), pb = partner(x->p, b->stack);
+    return pa == SP_NONE || pb == SP_NONE ? (pa == SP_NONE) - (pb == SP_NONE)
+                                          : sp_stack_content_cmp(x->p, x->o, pa, pb);
 }
 
 /* Base hashes of all stacks into k[].hash. */
@@ -146,11 +162,8 @@ done:
 static void pairs(const struct sp_profile *p, const uint64_t *base, struct keyed *k)
 {
     for (uint32_t i = 0; i < p->stacks.n; i++) {
-        uint32_t r = p->stacks.v[i].related;
-        if (!r || p->related.v[r - 1].n != 1)
-            continue;
-        uint32_t other = p->related_stacks.v[p->related.v[r - 1].first];
-        if (other == SP_NONE || other == i)
+        uint32_t other = partner(p, i);
+        if (other == SP_NONE)
             continue;
         uint64_t both[2] = {htole64(base[i]), htole64(base[other])};
         k[i].hash = sp_hash64(both, sizeof both);

@@ -99,6 +99,7 @@ bool sp_demangle(const char *name, struct sp_buf *out)
     sp_buf_init(&head, NAME_MAX_BYTES + 1);
     bool ok = sp_buf_add(&head, name, (size_t)(at - name)) && sp_buf_ch(&head, '\0') &&
               bare(head.data, out) && sp_buf_puts(out, at);
+    out->failed = out->failed || head.failed;
     sp_buf_free(&head);
     if (!ok)
         out->len = before;

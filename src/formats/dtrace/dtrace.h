@@ -74,6 +74,7 @@ struct dt_known {
 
 struct dt_group {
     uint32_t title, event;
+    bool negative; /* a value below zero was met: these are no counts */
 };
 
 struct dt_reader {
@@ -105,16 +106,17 @@ struct dt_reader {
     bool held_gap; /* with a blank line before it */
     int64_t held_number;
     struct sp_buf last; /* the last line of text, or empty */
+    bool tail;          /* it ends in a number that the next line makes a value, or a key */
     size_t last_indent;
     bool last_gap; /* a blank line followed it */
 
     /* What was learned. */
     SP_VEC(struct dt_group) groups;
     uint32_t group; /* the current one */
-    bool negative;  /* a value below zero was met: these are no counts */
     bool any;       /* a record was entered */
     uint64_t firings, other_lines, unfinished;
-    uint32_t probe;       /* FUNCTION:NAME that printed */
+    uint32_t
+        probe; /* processor, probe id and FUNCTION:NAME of the first line of a probe that printed, as JSON */
     uint32_t aggregation; /* text of --aggregation */
 };
 

@@ -4,18 +4,24 @@
 
 #include <string.h>
 
-/* The names of several groups are their titles; of the only one, what was asked for. */
+/* The names of several groups are their titles; of the only one, or the first, what was asked for if no title
+ * is. */
 static spaa_status name_groups(struct dt_reader *r)
 {
+    bool asked = r->opts->event != NULL;
+    for (uint32_t i = 0; asked && i < r->groups.n; i++)
+        asked = !sp_str_is(sp_pstr(r->p, r->groups.v[i].title), r->opts->event);
     for (uint32_t i = 0; r->groups.n > 1 && i < r->groups.n; i++)
-        if (r->groups.v[i].title && !(i == 0 && r->opts->event))
+        if (r->groups.v[i].title && !(i == 0 && asked))
             r->p->events.v[r->groups.v[i].event].name = r->groups.v[i].title;
-    if (r->aggregation || !r->negative)
-        return SPAA_OK;
-    uint32_t sum = sp_metric_intern(r->p, "sum", 3);
-    for (uint32_t i = 0; i < r->groups.n; i++)
-        r->p->events.v[r->groups.v[i].event].primary = sum;
-    return sum == SP_NONE ? sp_nomem(r->d) : SPAA_OK;
+    for (uint32_t i = 0; !r->aggregation && i < r->groups.n; i++) {
+        uint32_t sum = r->groups.v[i].negative ? sp_metric_intern(r->p, "sum", 3) : 0;
+        if (sum == SP_NONE)
+            return sp_nomem(r->d);
+        if (r->groups.v[i].negative)
+            r->p->events.v[r->groups.v[i].event].primary = sum;
+    }
+    return SPAA_OK;
 }
 
 spaa_status dt_header(struct dt_reader *r)
@@ -33,7 +39,7 @@ spaa_status dt_header(struct dt_reader *r)
     sp_agg_keys_header(&r->keys, &b);
     if (probe.n) {
         sp_buf_puts(&b, ",\"printed_by\":");
-        sp_json_string(&b, probe.p, probe.n);
+        sp_buf_add(&b, probe.p, probe.n);
     }
     sp_buf_ch(&b, '}');
     h->more = b.failed ? SP_STR_FAIL : sp_profile_str(r->p, b.data, b.len);

@@ -182,7 +182,7 @@ static enum sp_agg_side side_of(struct dt_text module, bool has_ip, uint64_t ip)
 {
     static const char *const kernels[] = {"genunix", "unix", "mach_kernel", "kernel", "nt", "vmlinux"};
     if (has_ip)
-        return ip >> 47 ? SP_AGG_KERNEL : SP_AGG_USER;
+        return sp_agg_address_side(ip);
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         if (strlen(kernels[i]) == module.n && memcmp(module.p, kernels[i], module.n) == 0)
             return SP_AGG_KERNEL;

@@ -22,8 +22,11 @@ int dt_probe(const unsigned char *bytes, size_t n, bool whole, const char **reas
         } else if (l.kind == DT_NUMBER || l.kind == DT_HEAD) {
             found += frames && ticks && l.indent;
             frames = false;
-        } else if (l.kind == DT_TEXT && !l.indent) {
-            frames = false;
+        } else if (l.kind == DT_TEXT) {
+            /* Keys after the stack, with the value at their end. */
+            found +=
+                frames && ticks && l.indent && l.text.p[l.text.n - 1] >= '0' && l.text.p[l.text.n - 1] <= '9';
+            frames = frames && l.indent;
         }
         p = nl ? nl + 1 : end;
     }

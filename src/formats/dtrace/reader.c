@@ -66,25 +66,11 @@ static spaa_status start(struct dt_reader *r)
     const char *name = r->opts->event ? r->opts->event : "dtrace";
     struct sp_str agg = sp_pstr(r->p, r->aggregation);
     struct sp_event e;
-    struct dt_group g = {SP_STR_NONE, SP_NONE};
+    struct dt_group g = {SP_STR_NONE, SP_NONE, false};
     if (!sp_agg_event_named(r->p, name, strlen(name), agg.n ? agg.p : "count", &e))
         return sp_nomem(r->d);
     g.event = sp_event_add(r->p, &e);
     return g.event != SP_NONE && sp_vec_push(&r->groups, g) ? SPAA_OK : sp_nomem(r->d);
-}
-
-/* Counts stand beside the primary metric as samples. */
-static spaa_status samples_beside(struct dt_reader *r)
-{
-    struct sp_str agg = sp_pstr(r->p, r->aggregation);
-    if (r->negative || (agg.n && !sp_str_is(agg, "count")))
-        return SPAA_OK;
-    uint32_t samples = sp_metric_intern(r->p, "samples", 7);
-    if (samples == SP_NONE)
-        return sp_nomem(r->d);
-    if (r->p->events.v[0].primary != samples)
-        r->agg.samples = samples;
-    return SPAA_OK;
 }
 
 static void say(struct dt_reader *r)
@@ -113,7 +99,7 @@ static spaa_status finish(struct dt_reader *r, struct sp_input *in)
     if (!st)
         st = dt_header(r);
     if (!st)
-        st = samples_beside(r);
+        st = (r->agg.samples = sp_metric_intern(r->p, "samples", 7)) == SP_NONE ? sp_nomem(r->d) : SPAA_OK;
     if (!st)
         st = sp_agg_finish(&r->agg);
     if (!st && r->verbatim)

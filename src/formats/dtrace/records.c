@@ -84,7 +84,7 @@ static spaa_status take_title(struct dt_reader *r)
             return SPAA_OK;
         }
     struct sp_event e = r->p->events.v[0];
-    struct dt_group g = {title, sp_event_add(r->p, &e)};
+    struct dt_group g = {title, sp_event_add(r->p, &e), false};
     r->group = (uint32_t)r->groups.n;
     return g.event != SP_NONE && sp_vec_push(&r->groups, g) ? SPAA_OK : sp_nomem(r->d);
 }
@@ -95,6 +95,9 @@ static spaa_status complete(struct dt_reader *r)
     spaa_status st = take_title(r);
     if (st)
         return st;
+    for (size_t i = r->first_value; i < r->agg.values.n; i++)
+        if (r->agg.values.v[i].metric == SP_NONE && r->agg.values.v[i].v < 0)
+            r->groups.v[r->group].negative = true;
     uint32_t context = sp_agg_keys_context(&r->keys, r->groups.v[r->group].event, r->first_line);
     bool ok = context != SP_NONE && sp_agg_record_add(&r->agg, r->first_block, r->first_value, context);
     r->any = true;
@@ -104,7 +107,6 @@ static spaa_status complete(struct dt_reader *r)
 
 static spaa_status complete_with(struct dt_reader *r, int64_t v)
 {
-    r->negative = r->negative || v < 0;
     bool ok = sp_agg_value_add(&r->agg, SP_NONE, v);
     return ok ? complete(r) : sp_nomem(r->d);
 }
@@ -152,6 +154,45 @@ static spaa_status rows_end(struct dt_reader *r)
     return complete_with(r, r->rows_total);
 }
 
+/* Text with a number at its end, where the number is a value: one word less are keys. */
+static bool ends_in_value(struct dt_text t, struct dt_text words[DT_KEYS_MAX], size_t *n, int64_t *v)
+{
+    *n = dt_words(t, words, DT_KEYS_MAX);
+    return *n > 1 && words[*n - 1].p + words[*n - 1].n == t.p + t.n && dt_integer(words[*n - 1], v);
+}
+
+/* The line of text that waited holds keys and, after them, the value. */
+static spaa_status tail_is_value(struct dt_reader *r)
+{
+    struct dt_text words[DT_KEYS_MAX], t = {r->last.data, r->last.len};
+    int64_t v = 0;
+    size_t n;
+    spaa_status st = SPAA_OK;
+    if (!r->tail)
+        return SPAA_OK;
+    r->tail = false;
+    begin(r);
+    ends_in_value(t, words, &n, &v);
+    for (size_t i = 0; !st && i + 1 < n; i++)
+        st = add_key(r, words[i]);
+    sp_buf_clear(&r->last);
+    return st ? st : complete_with(r, v);
+}
+
+/* It holds keys alone: a stack, or a distribution, follows without a blank line. */
+static spaa_status tail_is_keys(struct dt_reader *r)
+{
+    struct dt_text t = {r->last.data, r->last.len};
+    if (!r->tail)
+        return SPAA_OK;
+    r->tail = false;
+    begin(r);
+    spaa_status st = add_keys(r, t);
+    sp_buf_clear(&r->last);
+    r->in_block = false;
+    return st;
+}
+
 /* Frames of a line go to the block in work, or begin one. */
 static spaa_status add_frames(struct dt_reader *r, const struct dt_known *k, bool sure)
 {
@@ -164,6 +205,8 @@ static spaa_status add_frames(struct dt_reader *r, const struct dt_known *k, boo
         st = add_key(r, (struct dt_text){t, n});
         r->in_block = false;
     }
+    if (!st)
+        st = tail_is_keys(r);
     if (!st && !r->open)
         st = keys_before(r);
     if (st)
@@ -252,25 +295,18 @@ static spaa_status take_frame(struct dt_reader *r, const struct dt_line *l, cons
     return st ? st : add_frames(r, &k, l->kind == DT_FRAME);
 }
 
-/* Text with a number at its end, where the number is a value: one word less are keys. */
-static bool ends_in_value(struct dt_text t, struct dt_text words[DT_KEYS_MAX], size_t *n, int64_t *v)
-{
-    *n = dt_words(t, words, DT_KEYS_MAX);
-    return *n > 1 && words[*n - 1].p + words[*n - 1].n == t.p + t.n && dt_integer(words[*n - 1], v);
-}
-
-/* Keys after a stack, with or without the value. */
+/* Keys after a stack; the next line says whether a number at the end is the value. */
 static spaa_status keys_after(struct dt_reader *r, const struct dt_line *l)
 {
     struct dt_text words[DT_KEYS_MAX];
-    int64_t v = 0;
+    int64_t v;
     size_t n;
-    bool value = ends_in_value(l->text, words, &n, &v);
-    spaa_status st = SPAA_OK;
-    for (size_t i = 0; !st && i < n - value; i++)
-        st = add_key(r, words[i]);
     r->in_block = r->gap = false;
-    return st || !value ? st : complete_with(r, v);
+    if (!ends_in_value(l->text, words, &n, &v))
+        return add_keys(r, l->text);
+    sp_buf_clear(&r->last);
+    r->tail = true;
+    return sp_buf_add(&r->last, l->text.p, l->text.n) ? SPAA_OK : sp_nomem(r->d);
 }
 
 static spaa_status keep_text(struct dt_reader *r, const struct dt_line *l)
@@ -282,33 +318,27 @@ static spaa_status keep_text(struct dt_reader *r, const struct dt_line *l)
     return sp_buf_add(&r->last, l->text.p, l->text.n) ? SPAA_OK : sp_nomem(r->d);
 }
 
-/* "  bash                                                    12": keys and a value without a stack. */
-static spaa_status one_line(struct dt_reader *r, const struct dt_line *l, bool *taken)
+/* "  bash                                                    12": keys and a value without a stack, or keys.
+ */
+static bool one_line(const struct dt_line *l)
 {
     struct dt_text words[DT_KEYS_MAX];
     int64_t v;
     size_t n;
-    const char *end = l->text.p + l->text.n;
-    *taken = l->indent > 0 && l->indent + l->text.n >= ONE_LINE_COLUMNS &&
-             ends_in_value(l->text, words, &n, &v) &&
-             (words[n - 1].p - (words[n - 2].p + words[n - 2].n)) > 1 && words[n - 1].p < end;
-    if (!*taken)
-        return SPAA_OK;
-    begin(r);
-    spaa_status st = SPAA_OK;
-    for (size_t i = 0; !st && i + 1 < n; i++)
-        st = add_key(r, words[i]);
-    return st ? st : complete_with(r, v);
+    return l->indent > 0 && l->indent + l->text.n >= ONE_LINE_COLUMNS &&
+           ends_in_value(l->text, words, &n, &v) && words[n - 1].p - (words[n - 2].p + words[n - 2].n) > 1;
 }
 
 static spaa_status take_text(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
 {
-    bool helper = l->indent >= HELPER_INDENT, taken = false;
+    bool helper = l->indent >= HELPER_INDENT;
     if (r->in_block && !r->gap && l->indent >= r->indent)
         return take_frame(r, l, p, n, 0);
-    if (r->held && !r->gap && helper)
+    if ((r->held || r->tail) && !r->gap && helper && !one_line(l))
         return take_frame(r, l, p, n, 0);
     spaa_status st = held_is_value(r);
+    if (!st)
+        st = tail_is_value(r);
     if (st)
         return st;
     if (r->open && r->keys.stacks) {
@@ -327,8 +357,12 @@ static spaa_status take_text(struct dt_reader *r, const struct dt_line *l, const
     bool after_keys = r->last.len && !r->last_gap && r->last_indent && r->last_indent < HELPER_INDENT;
     if (helper && (r->gap || after_keys))
         return take_frame(r, l, p, n, 0);
-    st = one_line(r, l, &taken);
-    return st || taken ? st : keep_text(r, l);
+    st = keep_text(r, l);
+    if (!st && one_line(l)) {
+        r->tail = true;
+        r->other_lines--;
+    }
+    return st;
 }
 
 static spaa_status take_row(struct dt_reader *r, const struct dt_line *l)
@@ -345,8 +379,11 @@ static spaa_status take_row(struct dt_reader *r, const struct dt_line *l)
     sp_buf_printf(&b, "bucket:%s%.*s", marks[l->indent], (int)(l->label.n < 24 ? l->label.n : 24),
                   l->label.p);
     uint32_t metric = b.failed ? SP_NONE : sp_metric_intern(r->p, b.data, b.len);
+    bool failed = b.failed;
     sp_buf_free(&b);
     if (metric == SP_NONE) {
+        if (failed || r->p->metrics.n < SP_METRICS_MAX)
+            return sp_nomem(r->d);
         sp_emit(r->d, SP_E007, here(r), "more kinds of buckets than %u metrics can hold", SP_METRICS_MAX);
         return SPAA_ERR_LIMIT;
     }
@@ -374,6 +411,26 @@ static void take_message(struct dt_reader *r, struct dt_text t)
     }
 }
 
+/* What printed, from its first line: processor, probe id, FUNCTION:NAME. */
+static spaa_status note_firing(struct dt_reader *r, const struct dt_line *l)
+{
+    struct dt_text words[2] = {{NULL, 0}, {NULL, 0}};
+    struct sp_buf b;
+    int64_t cpu = 0, id = 0;
+    if (r->probe)
+        return SPAA_OK;
+    dt_words(l->text, words, 2);
+    dt_integer(words[0], &cpu);
+    dt_integer(words[1], &id);
+    sp_buf_init(&b, 0);
+    sp_buf_printf(&b, "{\"cpu\":%lld,\"id\":%lld,\"probe\":", (long long)cpu, (long long)id);
+    sp_json_string(&b, l->label.p, l->label.n);
+    sp_buf_ch(&b, '}');
+    r->probe = b.failed ? SP_STR_FAIL : sp_profile_str(r->p, b.data, b.len);
+    sp_buf_free(&b);
+    return r->probe == SP_STR_FAIL ? sp_nomem(r->d) : SPAA_OK;
+}
+
 static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n,
                              uint64_t hash)
 {
@@ -381,11 +438,15 @@ static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const
     switch (l->kind) {
     case DT_BLANK:
         st = held_is_value(r);
+        if (!st)
+            st = tail_is_value(r);
         r->gap = true;
         r->last_gap = true;
         return st;
     case DT_NUMBER:
         st = held_is_value(r);
+        if (!st)
+            st = tail_is_keys(r);
         r->held = true;
         r->held_gap = r->gap;
         r->held_number = l->number;
@@ -398,6 +459,8 @@ static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const
         return take_note(r, l->text);
     case DT_HEAD:
         st = held_is_value(r);
+        if (!st)
+            st = tail_is_keys(r);
         if (!st && !r->open)
             st = keys_before(r);
         r->in_rows = true;
@@ -408,11 +471,12 @@ static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const
     case DT_PROLOGUE:
     case DT_FIRING:
         st = held_is_value(r);
+        if (!st)
+            st = tail_is_value(r);
         abandon(r);
         if (l->kind == DT_FIRING) {
             r->firings += r->any || !r->firings;
-            r->probe = sp_profile_str(r->p, l->label.p, l->label.n);
-            st = r->probe == SP_STR_FAIL ? sp_nomem(r->d) : st;
+            st = st ? st : note_firing(r, l);
         }
         sp_buf_clear(&r->last);
         break;
@@ -457,6 +521,8 @@ spaa_status dt_take_end(struct dt_reader *r)
     spaa_status st = rows_end(r);
     if (!st)
         st = held_is_value(r);
+    if (!st)
+        st = tail_is_value(r);
     if (!st)
         abandon(r);
     return st;

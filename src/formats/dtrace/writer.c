@@ -6,7 +6,7 @@
  * only the stacks, and contexts are added up.
  */
 #include "base/num.h"
-#include "formats/aggregation_rows.h"
+#include "formats/aggregation_print.h"
 #include "formats/dtrace/dtrace.h"
 #include "model/identity.h"
 #include "json/json.h"
@@ -14,23 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A key of the header's x_dtrace.keys. */
-struct column {
-    char name[64];
-    enum { SCALAR, STACK, KERNEL, USER } what;
-};
-
-struct writer {
-    struct sp_agg_rows rows;
-    struct sp_profile *p;
-    struct sp_diags *d;
-    bool own; /* the profile came from DTrace */
-    struct column columns[DT_KEYS_MAX + DT_STACKS_MAX];
-    size_t ncolumns;
-    uint32_t *frame_text; /* by frame: string number of its lines, 0: not made yet */
-    struct sp_buf row, text, value;
-};
 
 static void put_name(struct sp_buf *b, struct sp_span s)
 {
@@ -42,27 +25,8 @@ static void put_name(struct sp_buf *b, struct sp_span s)
     }
 }
 
-/* A string member of the object under x_dtrace, decoded into out; empty where there is none. */
-static bool own_string(struct writer *w, uint32_t more, const char *name, struct sp_buf *out)
-{
-    struct sp_json j;
-    struct sp_span key, s;
-    sp_buf_clear(out);
-    if (!sp_agg_member(w->p, more, "x_dtrace", &w->value))
-        return false;
-    sp_json_init(&j, w->value.data ? w->value.data : "", w->value.len);
-    if (w->value.len && sp_json_type(&j) == SP_JSON_OBJECT && sp_json_object(&j))
-        while (sp_json_key(&j, &key)) {
-            bool wanted = sp_span_is(key, name) && sp_json_type(&j) == SP_JSON_STRING;
-            if (wanted ? sp_json_string_value(&j, &s) && sp_buf_add(out, s.p, s.n) : sp_json_skip(&j, &s))
-                continue;
-        }
-    sp_json_free(&j);
-    return !out->failed;
-}
-
 /* The lines of a frame, made once. */
-static bool frame_lines(struct writer *w, uint32_t frame)
+static bool frame_lines(struct sp_agg_printer *w, uint32_t frame)
 {
     const struct sp_profile *p = w->p;
     const struct sp_frame *f = &p->frames.v[frame];
@@ -77,12 +41,12 @@ static bool frame_lines(struct writer *w, uint32_t frame)
             sp_buf_ch(&b, strchr(" \t\r\n`'\"", dso.p[i]) && dso.p[i] ? '_' : dso.p[i]);
         sp_buf_ch(&b, '`');
     }
-    bool ok = own_string(w, f->more, "raw", &s);
+    bool ok = sp_agg_own_string(w, f->more, "raw", &s);
     put_name(&b, s.len ? (struct sp_span){s.data, s.len} : (struct sp_span){name.p, name.n});
     if (f->flags & SP_FRAME_SYMOFF && f->symoff && !(f->flags & SP_FRAME_UNRESOLVED))
         sp_buf_printf(&b, "+0x%llx", (unsigned long long)f->symoff);
     sp_buf_ch(&b, '\n');
-    ok = ok && own_string(w, f->more, "note", &s);
+    ok = ok && sp_agg_own_string(w, f->more, "note", &s);
     if (s.len) {
         sp_buf_printf(&b, "%*s[ ", DT_INDENT + 2, "");
         put_name(&b, (struct sp_span){s.data, s.len});
@@ -97,13 +61,13 @@ static bool frame_lines(struct writer *w, uint32_t frame)
 }
 
 /* `outer->inner` is one line where the reader made two frames of it. */
-static bool joined(const struct writer *w, const uint32_t *f, size_t i, size_t n)
+static bool joined(const struct sp_agg_printer *w, const uint32_t *f, size_t i, size_t n)
 {
     return w->own && i + 1 < n && w->p->frames.v[f[i]].inline_depth &&
            w->p->frames.v[f[i]].inline_depth == w->p->frames.v[f[i + 1]].inline_depth + 1;
 }
 
-static bool put_joined(struct writer *w, const uint32_t *f, size_t from, size_t to)
+static bool put_joined(struct sp_agg_printer *w, const uint32_t *f, size_t from, size_t to)
 {
     /* Every frame's line is "module`name[+0x…]": the module stands once, before the outermost name. */
     struct sp_str line = {"", 0};
@@ -121,7 +85,7 @@ static bool put_joined(struct writer *w, const uint32_t *f, size_t from, size_t 
     return sp_buf_ch(&w->row, '\n');
 }
 
-static bool put_stack(struct writer *w, const uint32_t *f, size_t n)
+static bool put_stack(struct sp_agg_printer *w, const uint32_t *f, size_t n)
 {
     sp_buf_ch(&w->row, '\n');
     for (size_t i = 0; i < n; i++) {
@@ -134,10 +98,8 @@ static bool put_stack(struct writer *w, const uint32_t *f, size_t n)
             i = last;
             continue;
         }
-        struct sp_str dso = sp_pstr(w->p, sp_frame_dso(w->p, f[i])->name);
-        struct sp_str name = sp_pstr(w->p, sp_frame_function(w->p, f[i])->name);
-        if (n == 1 && w->own && sp_str_is(name, "[unknown]") && sp_str_is(dso, "[unknown]"))
-            return true; /* an empty stack */
+        if (sp_agg_empty_stack(w, f, n))
+            return true;
         if (!w->frame_text[f[i]] && !frame_lines(w, f[i]))
             return false;
         struct sp_str text = sp_pstr(w->p, w->frame_text[f[i]]);
@@ -147,7 +109,7 @@ static bool put_stack(struct writer *w, const uint32_t *f, size_t n)
 }
 
 /* A scalar key as dtrace prints it: strings to the left in 50 columns, numbers to the right in 16. */
-static void put_scalar(struct writer *w, struct sp_span raw)
+static void put_scalar(struct sp_agg_printer *w, struct sp_span raw)
 {
     if (!raw.n)
         return;
@@ -168,147 +130,6 @@ static void put_scalar(struct writer *w, struct sp_span raw)
         sp_buf_ch(&w->row, ' ');
 }
 
-static void put_number(struct writer *w, int64_t v)
-{
-    char t[64];
-    if (v != SP_ABSENT)
-        put_scalar(w, (struct sp_span){t, sp_scaled_text(v, 0, t)});
-}
-
-static void put_text(struct writer *w, uint32_t str)
-{
-    struct sp_str s = sp_pstr(w->p, str);
-    struct sp_buf b;
-    if (!str)
-        return;
-    sp_buf_init(&b, 0);
-    sp_json_string(&b, s.p, s.n);
-    put_scalar(w, (struct sp_span){b.data, b.len});
-    w->row.failed = w->row.failed || b.failed;
-    sp_buf_free(&b);
-}
-
-/* The scalar of a named column; unnamed ones are items of x_dtrace.keys, one after the other. */
-static bool put_column(struct writer *w, const struct sp_context *c, const struct column *col,
-                       struct sp_json *keys)
-{
-    const char *name = col->name;
-    struct sp_span raw;
-    if (strcmp(name, "string") == 0 || strcmp(name, "number") == 0) {
-        if (keys->start && sp_json_item(keys) && sp_json_skip(keys, &raw))
-            put_scalar(w, raw);
-        return true;
-    }
-    if (strcmp(name, "execname") == 0 || strcmp(name, "comm") == 0) {
-        put_text(w, c->comm);
-        return true;
-    }
-    int64_t v = strcmp(name, "pid") == 0   ? c->pid
-                : strcmp(name, "tid") == 0 ? c->tid
-                : strcmp(name, "cpu") == 0 ? c->cpu
-                                           : SP_ABSENT;
-    if (v != SP_ABSENT) {
-        put_number(w, v);
-        return true;
-    }
-    if (!sp_agg_member(w->p, c->more, name, &w->value))
-        return false;
-    if (w->value.len) {
-        put_scalar(w, (struct sp_span){w->value.data, w->value.len});
-        return true;
-    }
-    if (!own_string(w, c->more, name, &w->text))
-        return false;
-    if (w->text.len) {
-        struct sp_buf b;
-        sp_buf_init(&b, 0);
-        sp_json_string(&b, w->text.data, w->text.len);
-        put_scalar(w, (struct sp_span){b.data, b.len});
-        sp_buf_free(&b);
-    }
-    return true;
-}
-
-/* The items of x_dtrace.keys of a context; raw text in `value`, which the cursor reads. */
-static bool open_keys(struct writer *w, const struct sp_context *c, struct sp_buf *value, struct sp_json *j)
-{
-    struct sp_json outer;
-    struct sp_span key, raw = {NULL, 0};
-    *j = (struct sp_json){0};
-    if (!sp_agg_member(w->p, c->more, "x_dtrace", value))
-        return false;
-    if (!value->len)
-        return true;
-    sp_json_init(&outer, value->data, value->len);
-    if (sp_json_type(&outer) == SP_JSON_OBJECT && sp_json_object(&outer))
-        while (sp_json_key(&outer, &key)) {
-            bool wanted = sp_span_is(key, "keys");
-            struct sp_span item;
-            if (sp_json_skip(&outer, &item) && wanted)
-                raw = item;
-        }
-    sp_json_free(&outer);
-    if (!raw.n || raw.p[0] != '[')
-        return true;
-    sp_json_init(j, raw.p, raw.n);
-    sp_json_array(j);
-    return true;
-}
-
-static bool put_record(struct writer *w, uint32_t stack)
-{
-    const struct sp_context *c = &w->p->contexts.v[w->p->stacks.v[stack].context];
-    struct sp_json keys = {0};
-    struct sp_buf value;
-    size_t stacks = 0, printed = 0;
-    bool kernel_done = !w->rows.kernel.n, user_done = !w->rows.user.n;
-    sp_buf_init(&value, 0);
-    sp_buf_clear(&w->row);
-    bool ok = open_keys(w, c, &value, &keys);
-    for (size_t i = 0; i < w->ncolumns; i++)
-        stacks += w->columns[i].what != SCALAR;
-    for (size_t i = 0; ok && i < w->ncolumns; i++) {
-        const struct column *col = &w->columns[i];
-        if (col->what == SCALAR) {
-            ok = put_column(w, c, col, &keys);
-            continue;
-        }
-        bool kernel =
-            col->what == KERNEL || (col->what == STACK && !kernel_done && (stacks == 1 || !printed));
-        if (kernel)
-            ok = put_stack(w, w->rows.kernel.v, w->rows.kernel.n);
-        else
-            ok = put_stack(w, w->rows.user.v, w->rows.user.n);
-        kernel_done = kernel_done || kernel;
-        user_done = user_done || !kernel;
-        printed++;
-    }
-    if (ok && !kernel_done)
-        ok = put_stack(w, w->rows.kernel.v, w->rows.kernel.n);
-    if (ok && !user_done)
-        ok = put_stack(w, w->rows.user.v, w->rows.user.n);
-    sp_json_free(&keys);
-    sp_buf_free(&value);
-    return ok && !w->row.failed;
-}
-
-static bool collect(struct writer *w, uint32_t event, uint32_t metric)
-{
-    struct sp_agg_buckets buckets = {0};
-    bool ok = true;
-    for (uint32_t s = 0; ok && s < w->p->stacks.n; s++) {
-        bool skip;
-        if (w->p->contexts.v[w->p->stacks.v[s].context].event != event)
-            continue;
-        ok = sp_agg_sides(&w->rows, s, &skip) && sp_agg_buckets(w->p, s, &buckets);
-        if (ok && !skip)
-            ok = put_record(w, s) && sp_agg_rows_add(&w->rows, w->row.data ? w->row.data : "", w->row.len, s,
-                                                     metric, buckets.list.n > 0);
-    }
-    sp_vec_free(&buckets.list);
-    return ok;
-}
-
 static void print_value(struct sp_output *out, __int128 v)
 {
     char t[64];
@@ -316,11 +137,15 @@ static void print_value(struct sp_output *out, __int128 v)
     sp_printf(out, " %*.*s\n", DT_VALUE_WIDTH, (int)n, t);
 }
 
-static bool print_buckets(struct writer *w, uint32_t stack, struct sp_output *out)
+static bool print_buckets(struct sp_agg_printer *w, uint32_t stack, __int128 value, struct sp_output *out)
 {
     struct sp_agg_buckets b = {0};
     int64_t total = 0;
     bool ok = sp_agg_buckets(w->p, stack, &b);
+    if (!b.list.n) {
+        print_value(out, value);
+        return ok;
+    }
     for (size_t i = 0; i < b.list.n; i++)
         if (__builtin_add_overflow(total, b.list.v[i].count, &total))
             total = INT64_MAX;
@@ -341,65 +166,59 @@ static bool print_buckets(struct writer *w, uint32_t stack, struct sp_output *ou
     return ok;
 }
 
-static bool print_event(struct writer *w, uint32_t event, const struct sp_write_opts *opts,
+static bool print_event(struct sp_agg_printer *w, uint32_t event, const struct sp_write_opts *opts,
                         struct sp_output *out)
 {
-    sp_agg_rows_clear(&w->rows);
-    if (!collect(w, event, sp_agg_choose_metric(w->p, opts, event)))
-        return false;
-    sp_agg_rows_sort(&w->rows);
-    bool ok = true;
+    bool ok = sp_agg_print_event(w, event, opts);
     for (size_t i = 0; ok && i < w->rows.rows.n; i++) {
         const struct sp_agg_row *r = &w->rows.rows.v[i];
         sp_write(out, w->rows.texts.data + r->at, r->n);
         if (r->stack != SP_NONE)
-            ok = print_buckets(w, r->stack, out);
+            ok = print_buckets(w, r->stack, r->value, out);
         else
             print_value(out, r->value);
     }
     return ok;
 }
 
-static bool read_columns(struct writer *w)
+/* "  0  64091                        :tick-60s ", as it was before the first record. */
+static bool print_firing(struct sp_agg_printer *w, struct sp_output *out)
 {
     struct sp_json j;
     struct sp_span key, s;
-    w->own = sp_str_is(sp_pstr(w->p, w->p->header.source_tool), "dtrace");
-    if (!w->own)
-        return true;
-    if (!sp_agg_member(w->p, w->p->header.more, "x_dtrace", &w->value))
-        return false;
+    uint64_t cpu = 0, id = 0;
+    bool found = false;
+    if (!w->own || !sp_agg_member(w->p, w->p->header.more, w->namespace, &w->value))
+        return w->own ? false : true;
+    sp_buf_clear(&w->text);
     sp_json_init(&j, w->value.data ? w->value.data : "", w->value.len);
-    if (w->value.len && sp_json_object(&j))
+    if (w->value.len && sp_json_type(&j) == SP_JSON_OBJECT && sp_json_object(&j))
         while (sp_json_key(&j, &key)) {
-            if (!sp_span_is(key, "keys") || sp_json_type(&j) != SP_JSON_ARRAY) {
+            if (!sp_span_is(key, "printed_by") || sp_json_type(&j) != SP_JSON_OBJECT) {
                 sp_json_skip(&j, &s);
                 continue;
             }
-            sp_json_array(&j);
-            while (sp_json_item(&j) && sp_json_type(&j) == SP_JSON_STRING && sp_json_string_value(&j, &s)) {
-                struct column *c = &w->columns[w->ncolumns];
-                if (w->ncolumns == sizeof w->columns / sizeof *w->columns || s.n >= sizeof c->name)
-                    continue;
-                *c = (struct column){.what = SCALAR};
-                memcpy(c->name, s.p, s.n);
-                if (sp_span_is(s, "kstack"))
-                    c->what = KERNEL;
-                else if (sp_span_is(s, "ustack") || sp_span_is(s, "jstack"))
-                    c->what = USER;
-                else if (sp_span_is(s, "stack"))
-                    c->what = STACK;
-                w->ncolumns++;
+            sp_json_object(&j);
+            while (sp_json_key(&j, &key)) {
+                if (sp_span_is(key, "probe") && sp_json_type(&j) == SP_JSON_STRING)
+                    found = sp_json_string_value(&j, &s) && sp_buf_add(&w->text, s.p, s.n);
+                else if (sp_span_is(key, "cpu") || sp_span_is(key, "id"))
+                    sp_json_u64(&j, key.n == 3 ? &cpu : &id);
+                else
+                    sp_json_skip(&j, &s);
             }
         }
+    found = found && !j.error;
     sp_json_free(&j);
+    if (found)
+        sp_printf(out, "CPU     ID                    FUNCTION:NAME\n%3llu %6llu %32.*s \n\n",
+                  (unsigned long long)cpu, (unsigned long long)id, (int)w->text.len, w->text.data);
     return true;
 }
 
-static bool render(struct writer *w, const struct sp_write_opts *opts, struct sp_output *out)
+static bool render(struct sp_agg_printer *w, const struct sp_write_opts *opts, struct sp_output *out)
 {
-    w->frame_text = calloc(w->p->frames.n + 1, sizeof *w->frame_text);
-    if (!w->frame_text || !read_columns(w))
+    if (!print_firing(w, out))
         return false;
     bool several = w->own && opts->event == SP_NONE && w->p->events.n > 1;
     for (uint32_t e = 0; several && e < w->p->events.n; e++) {
@@ -415,22 +234,17 @@ static bool render(struct writer *w, const struct sp_write_opts *opts, struct sp
 spaa_status dt_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
                      struct sp_output *out)
 {
-    struct writer w = {.p = p, .d = d};
+    struct sp_agg_printer w;
     bool done = false;
     spaa_status st = SPAA_OK;
     if (opts->event == SP_NONE && opts->metric == SP_NONE)
         st = sp_verbatim_replay(p, "dtrace", d, out, &done);
     if (st || done)
         return st ? st : out->status;
-    sp_agg_rows_init(&w.rows, p, d);
-    sp_buf_init(&w.row, 0);
-    sp_buf_init(&w.text, 0);
-    sp_buf_init(&w.value, 0);
-    bool ok = render(&w, opts, out);
-    sp_agg_rows_free(&w.rows);
-    sp_buf_free(&w.row);
-    sp_buf_free(&w.text);
-    sp_buf_free(&w.value);
-    free(w.frame_text);
+    bool ok = sp_agg_printer_init(&w, p, "dtrace", "x_dtrace", d);
+    w.stack = put_stack;
+    w.scalar = put_scalar;
+    ok = ok && render(&w, opts, out);
+    sp_agg_printer_free(&w);
     return ok ? out->status : sp_nomem(d);
 }

@@ -1,0 +1,148 @@
+/*
+ * A frame as bpftrace prints it:
+ *
+ *         schedule+35                                       symbol+decimal offset
+ *         0x7f61937691f5                                    no symbol
+ *     \tffffffff8134f1d0 do_foo+12 ([kernel.kallsyms])      perf mode: address, symbol, module
+ *         7f61937691f5                                      raw mode
+ */
+#include "base/hash.h"
+#include "base/num.h"
+#include "formats/bpftrace/bpftrace.h"
+
+static bool is(struct sp_span t, const char *literal)
+{
+    return sp_span_is(t, literal);
+}
+
+static bool starts(struct sp_span t, const char *literal)
+{
+    size_t n = strlen(literal);
+    return t.n >= n && memcmp(t.p, literal, n) == 0;
+}
+
+/* Where the kernel is entered: no user stack has these. */
+static bool kernel_entry(struct sp_span name)
+{
+    static const char *const whole[] = {"do_syscall_64",
+                                        "ret_from_fork",
+                                        "ret_from_fork_asm",
+                                        "kthread",
+                                        "start_kernel",
+                                        "el0_sync",
+                                        "el0_svc",
+                                        "el1_irq",
+                                        "cpu_startup_entry",
+                                        "start_secondary",
+                                        "ret_to_user",
+                                        "el0t_64_sync",
+                                        "x86_64_start_kernel",
+                                        "page_fault",
+                                        "apic_timer_interrupt"};
+    static const char *const begin[] = {"entry_SYSCALL",      "asm_sysvec_", "asm_exc_", "asm_common_",
+                                        "secondary_startup_", "el0t_64_",    "el1h_64_", "__x64_sys_",
+                                        "__arm64_sys_",       "entry_INT80"};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (is(name, whole[i]))
+            return true;
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+        if (starts(name, begin[i]))
+            return true;
+    return false;
+}
+
+static void cut_offset(struct sp_span *t, struct sp_agg_frame *f)
+{
+    size_t i = t->n;
+    while (i > 0 && t->p[i - 1] >= '0' && t->p[i - 1] <= '9')
+        i--;
+    if (i == t->n || i < 2 || t->p[i - 1] != '+')
+        return;
+    if (sp_parse_u64(t->p + i, t->p + t->n, &f->symoff) == t->n - i) {
+        f->flags |= SP_FRAME_SYMOFF;
+        t->n = i - 1;
+    }
+}
+
+static struct sp_span trimmed(const char *p, size_t n)
+{
+    while (n && (*p == ' ' || *p == '\t')) {
+        p++;
+        n--;
+    }
+    while (n && (p[n - 1] == ' ' || p[n - 1] == '\t' || p[n - 1] == '\r'))
+        n--;
+    return (struct sp_span){p, n};
+}
+
+/* An address: with 0x, or (raw mode) at least eight hexadecimal digits. */
+static size_t address(struct sp_span t, uint64_t *ip)
+{
+    size_t x = starts(t, "0x") ? 2 : 0;
+    size_t n = sp_parse_hex(t.p + x, t.p + t.n, ip);
+    return x ? (n ? n + 2 : 0) : n >= 8 ? n : 0;
+}
+
+/* " (module)" of perf mode off the end; "[unknown]" is none. */
+static bool cut_module(struct bt_reader *r, struct sp_span *t, struct sp_agg_frame *f)
+{
+    if (!t->n || t->p[t->n - 1] != ')')
+        return true;
+    const char *open = NULL;
+    for (const char *p = t->p + t->n; p-- > t->p + 1 && !open;)
+        open = *p == '(' && p[-1] == ' ' ? p : NULL;
+    if (!open)
+        return true;
+    struct sp_span module = {open + 1, (size_t)(t->p + t->n - open - 2)};
+    *t = trimmed(t->p, (size_t)(open - t->p));
+    if (starts(module, "[kernel"))
+        f->side = SP_AGG_KERNEL;
+    else if (!is(module, "[unknown]"))
+        f->module = sp_profile_str(r->p, module.p, module.n);
+    return f->module != SP_STR_FAIL;
+}
+
+static uint32_t parse(struct bt_reader *r, const char *p, size_t n)
+{
+    struct sp_agg_frame f = {.name = SP_STR_NONE};
+    struct sp_span t = trimmed(p, n);
+    uint64_t ip = 0;
+    size_t used = address(t, &ip);
+    bool has_ip = used && (used == t.n || t.p[used] == ' ');
+    if (has_ip) {
+        struct sp_span rest = trimmed(t.p + used, t.n - used);
+        f.side = (uint8_t)sp_agg_address_side(ip);
+        if (rest.n)
+            t = rest;
+        if (rest.n && !cut_module(r, &t, &f))
+            return SP_NONE;
+    }
+    uint64_t again;
+    bool unresolved = address(t, &again) == t.n;
+    if (unresolved) { /* named after its address, which is one of this run */
+        char hex[20] = "0x";
+        size_t digits = sp_hex_text(again, hex + 2);
+        f.name = sp_profile_str(r->p, hex, digits + 2);
+        f.flags = SP_FRAME_UNRESOLVED | (f.module ? 0 : SP_FRAME_IP);
+        f.ip = f.module ? 0 : again;
+        f.side = (uint8_t)sp_agg_address_side(again);
+        return f.name == SP_STR_FAIL ? SP_NONE : sp_agg_frame_add(&r->agg, &f);
+    }
+    cut_offset(&t, &f);
+    if (!f.side && kernel_entry(t))
+        f.side = SP_AGG_KERNEL;
+    return sp_agg_name(&r->agg, t.p, t.n, "x_bpftrace", &f.name, &f.more) ? sp_agg_frame_add(&r->agg, &f)
+                                                                          : SP_NONE;
+}
+
+bool bt_frame(struct bt_reader *r, const char *p, size_t n)
+{
+    uint64_t hash = sp_hash64(p, n);
+    struct sp_probe at = sp_map_probe(&r->known_map, hash);
+    for (uint32_t i; (i = sp_map_next(&r->known_map, &at)) != SP_MAP_NONE;)
+        if (r->known.v[i].line.n == n && memcmp(r->known.v[i].line.p, p, n) == 0)
+            return sp_agg_block_push(&r->agg, r->known.v[i].frame);
+    struct bt_known k = {{sp_arena_dup(&r->arena, p, n), n}, parse(r, p, n)};
+    return k.line.p && k.frame != SP_NONE && sp_map_add(&r->known_map, hash, (uint32_t)r->known.n) &&
+           sp_vec_push(&r->known, k) && sp_agg_block_push(&r->agg, k.frame);
+}

@@ -1,0 +1,235 @@
+/*
+ * Lines of `bpftrace -f json`:
+ *
+ *     {"type": "map", "data": {"@a": {"\n    schedule+35\n,\n    0x7f…\n,comm": 1}}}
+ *     {"type": "hist", "data": {"@h": {"KEY": [{"min": 4, "max": 7, "count": 1}]}}}
+ *     {"type": "stats", "data": {"@s": {"KEY": {"count": 1, "average": 3, "total": 3}}}}
+ *     {"type": "lost_events", "data": {"events": 5}}
+ *
+ * The keys' stacks begin with a newline, and every one of their lines ends with one.
+ */
+#include "base/num.h"
+#include "formats/bpftrace/bpftrace.h"
+
+static spaa_status key_text(struct bt_reader *r, const char *p, size_t n)
+{
+    const char *end = p + n;
+    for (;;) {
+        bool ok;
+        if (p < end && *p == '\n') {
+            ok = bt_stack(r);
+            for (p++; ok && p < end && *p != ',';) {
+                const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = nl ? nl : end;
+                ok = p == eol || bt_frame(r, p, (size_t)(eol - p));
+                p = nl ? nl + 1 : end;
+            }
+        } else {
+            const char *comma = memchr(p, ',', (size_t)(end - p)), *stop = comma ? comma : end;
+            ok = p == stop ? bt_stack(r) : bt_scalar(r, p, (size_t)(stop - p));
+            p = stop;
+        }
+        if (!ok)
+            return sp_nomem(r->d);
+        if (p == end)
+            return SPAA_OK;
+        p++; /* the comma */
+    }
+}
+
+static void label_number(struct sp_buf *b, int64_t v)
+{
+    static const char units[] = "KMGTPE";
+    int u = -1;
+    while (v >= 1024 && v % 1024 == 0 && u < 5) {
+        v /= 1024;
+        u++;
+    }
+    sp_buf_i64(b, v);
+    if (u >= 0)
+        sp_buf_ch(b, units[u]);
+}
+
+/* {"min": 4, "max": 7, "count": 1} as the row "[4, 8)" of the text form. */
+static spaa_status bucket(struct bt_reader *r)
+{
+    struct sp_span key, n;
+    bool has_min = false, has_max = false;
+    int64_t min = 0, max = 0, count = 0;
+    struct sp_buf b;
+    if (!sp_json_object(&r->json))
+        return SPAA_ERR_INPUT;
+    while (sp_json_key(&r->json, &key)) {
+        int64_t *to = sp_span_is(key, "min")     ? &min
+                      : sp_span_is(key, "max")   ? &max
+                      : sp_span_is(key, "count") ? &count
+                                                 : NULL;
+        if (!to ? !sp_json_skip(&r->json, &n)
+                : !sp_json_number(&r->json, &n) || sp_parse_i64(n.p, n.p + n.n, to) != n.n)
+            return SPAA_ERR_INPUT;
+        has_min = has_min || to == &min;
+        has_max = has_max || to == &max;
+    }
+    sp_buf_init(&b, 0);
+    if (has_min && has_max && min == max) {
+        sp_buf_ch(&b, '[');
+        label_number(&b, min);
+        sp_buf_ch(&b, ']');
+    } else {
+        sp_buf_puts(&b, has_min ? "[" : "(...");
+        if (has_min)
+            label_number(&b, min);
+        sp_buf_puts(&b, ", ");
+        if (has_max && max < INT64_MAX)
+            label_number(&b, max + 1);
+        else
+            sp_buf_puts(&b, "...");
+        sp_buf_ch(&b, ')');
+    }
+    spaa_status st = b.failed ? sp_nomem(r->d) : bt_bucket(r, b.data, b.len, count);
+    sp_buf_free(&b);
+    return st;
+}
+
+static spaa_status stats(struct bt_reader *r)
+{
+    struct sp_span key, n;
+    while (sp_json_key(&r->json, &key)) {
+        const char *metric = sp_span_is(key, "count") ? "" : sp_span_is(key, "average") ? "avg" : "total";
+        if (sp_json_type(&r->json) != SP_JSON_NUMBER ? !sp_json_skip(&r->json, &n)
+                                                     : !sp_json_number(&r->json, &n))
+            return SPAA_ERR_INPUT;
+        if (!bt_value(r, metric, n.p, n.n))
+            return sp_nomem(r->d);
+    }
+    return SPAA_OK;
+}
+
+/* The value of a map, or of one of its keys: a number, the buckets of a distribution, or statistics. */
+static spaa_status value(struct bt_reader *r, enum sp_json_type type, bool is_stats)
+{
+    struct sp_span n;
+    spaa_status st = SPAA_OK;
+    if (type == SP_JSON_NUMBER) {
+        if (!sp_json_number(&r->json, &n))
+            return SPAA_ERR_INPUT;
+        st = bt_value(r, "", n.p, n.n) ? SPAA_OK : sp_nomem(r->d);
+    } else if (type == SP_JSON_ARRAY) {
+        r->in_rows = true;
+        sp_json_array(&r->json);
+        while (!st && sp_json_item(&r->json))
+            st = sp_json_type(&r->json) == SP_JSON_OBJECT ? bucket(r) : SPAA_ERR_INPUT;
+    } else if (is_stats && type == SP_JSON_OBJECT) {
+        sp_json_object(&r->json);
+        st = stats(r);
+    } else { /* a string, or a tuple: no profile */
+        if (!sp_json_skip(&r->json, &n))
+            return SPAA_ERR_INPUT;
+        sp_agg_drop(&r->agg, r->first_block, r->first_value);
+        r->open = false;
+        r->other_lines++;
+        return SPAA_OK;
+    }
+    if (!st && r->json.error)
+        st = SPAA_ERR_INPUT;
+    return st ? st : bt_end(r);
+}
+
+static spaa_status map(struct bt_reader *r, const char *name, size_t n, bool is_stats)
+{
+    struct sp_span key;
+    spaa_status st = SPAA_OK;
+    enum sp_json_type type = sp_json_type(&r->json);
+    if (type != SP_JSON_OBJECT) /* a map without keys */
+        return bt_begin(r, name, n) ? value(r, type, is_stats) : sp_nomem(r->d);
+    sp_json_object(&r->json);
+    while (!st && sp_json_key(&r->json, &key)) {
+        bool bare =
+            is_stats && sp_json_type(&r->json) == SP_JSON_NUMBER; /* statistics of a map without keys */
+        st = bt_begin(r, name, n) ? SPAA_OK : sp_nomem(r->d);
+        if (!st && !bare)
+            st = key_text(r, key.p, key.n);
+        if (!st && bare) {
+            struct sp_span v;
+            do {
+                const char *metric = sp_span_is(key, "count")     ? ""
+                                     : sp_span_is(key, "average") ? "avg"
+                                                                  : "total";
+                if (!sp_json_number(&r->json, &v))
+                    return SPAA_ERR_INPUT;
+                if (!bt_value(r, metric, v.p, v.n))
+                    return sp_nomem(r->d);
+            } while (sp_json_key(&r->json, &key));
+            return r->json.error ? SPAA_ERR_INPUT : bt_end(r);
+        }
+        if (!st)
+            st = value(r, sp_json_type(&r->json), is_stats);
+    }
+    return st;
+}
+
+static spaa_status data(struct bt_reader *r, bool is_stats)
+{
+    struct sp_span name;
+    spaa_status st = SPAA_OK;
+    if (sp_json_type(&r->json) != SP_JSON_OBJECT || !sp_json_object(&r->json))
+        return SPAA_ERR_INPUT;
+    while (!st && sp_json_key(&r->json, &name)) {
+        char copy[128];
+        size_t n = name.n < sizeof copy ? name.n : sizeof copy; /* names of maps are short */
+        memcpy(copy, name.p, n);
+        st = map(r, copy, n, is_stats);
+    }
+    return st;
+}
+
+static spaa_status lost(struct bt_reader *r)
+{
+    struct sp_span key;
+    uint64_t n = 0;
+    if (sp_json_type(&r->json) != SP_JSON_OBJECT || !sp_json_object(&r->json))
+        return SPAA_ERR_INPUT;
+    while (sp_json_key(&r->json, &key))
+        if (!(sp_span_is(key, "events") ? sp_json_u64(&r->json, &n) : sp_json_skip(&r->json, &key)))
+            return SPAA_ERR_INPUT;
+    r->p->header.lost += n;
+    sp_emit(r->d, SP_L303, SP_AT_LINE(r->line, r->offset), "%llu events", (unsigned long long)n);
+    return SPAA_OK;
+}
+
+spaa_status bt_take_json(struct bt_reader *r, const char *p, size_t n)
+{
+    struct sp_span key, s;
+    enum { OTHER, MAP, STATS, LOST } what = OTHER;
+    bool taken = false;
+    spaa_status st = SPAA_OK;
+    sp_json_reset(&r->json, p, n);
+    if (!sp_json_object(&r->json))
+        st = SPAA_ERR_INPUT;
+    while (!st && sp_json_key(&r->json, &key)) {
+        if (sp_span_is(key, "type") && sp_json_type(&r->json) == SP_JSON_STRING) {
+            if (sp_json_string_value(&r->json, &s))
+                what = sp_span_is(s, "map") || sp_span_is(s, "hist") || sp_span_is(s, "lhist") ? MAP
+                       : sp_span_is(s, "stats")                                                ? STATS
+                       : sp_span_is(s, "lost_events")                                          ? LOST
+                                                                                               : OTHER;
+        } else if (sp_span_is(key, "data") && what != OTHER) {
+            st = what == LOST ? lost(r) : data(r, what == STATS);
+            taken = true;
+        } else if (!sp_json_skip(&r->json, &s)) {
+            break;
+        }
+    }
+    if (r->json.error && strcmp(r->json.error, "out of memory") == 0)
+        return sp_nomem(r->d);
+    r->other_lines += !taken;
+    if (st == SPAA_ERR_INPUT || (!st && r->json.error)) {
+        sp_emit(r->d, SP_L302, SP_AT_LINE(r->line, r->offset), "%s",
+                r->json.error ? r->json.error : "an object that bpftrace does not write");
+        r->unfinished++;
+        if (r->open)
+            sp_agg_drop(&r->agg, r->first_block, r->first_value);
+        r->open = r->in_rows = r->in_stack = false;
+        return SPAA_OK;
+    }
+    return st;
+}

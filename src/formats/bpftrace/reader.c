@@ -1,0 +1,167 @@
+/* Reads what bpftrace prints of its maps (docs/bpftrace.md). bpftrace.h shows a record. */
+#include "formats/bpftrace/bpftrace.h"
+
+static spaa_status view_lines(struct bt_reader *r, const char *p, size_t n, bool last, size_t *used)
+{
+    const char *at = p, *end = p + n;
+    spaa_status st = SPAA_OK;
+    while (!st && at < end) {
+        const char *nl = memchr(at, '\n', (size_t)(end - at)), *eol = nl ? nl : end;
+        if (!nl && !last)
+            break;
+        r->line++;
+        r->offset = r->view_offset + (uint64_t)(at - p);
+        st = bt_take_line(r, at, (size_t)(eol - at));
+        if (!st && r->opts->strict && r->unfinished)
+            st = SPAA_ERR_INPUT;
+        at = nl ? nl + 1 : end;
+    }
+    *used = (size_t)(at - p);
+    return st;
+}
+
+static spaa_status read_all(struct bt_reader *r, struct sp_input *in)
+{
+    const unsigned char *v;
+    size_t n, used, want = 1;
+    for (;;) {
+        spaa_status st = sp_input_peek(in, want, &v, &n);
+        if (st || !n)
+            return st;
+        r->view_offset = sp_input_offset(in);
+        bool endless = n > SP_LINE_MAX && !memchr(v, '\n', n); /* taken in pieces */
+        st = view_lines(r, (const char *)v, n, n < want || endless, &used);
+        if (!st && r->verbatim)
+            st = sp_verbatim_add(r->verbatim, v, used);
+        if (st)
+            return st;
+        sp_input_consume(in, used);
+        size_t rest = n - used;
+        want = rest + 1 < SP_LINE_MAX / 2 ? 2 * rest + 1 : SP_LINE_MAX + 1;
+    }
+}
+
+/* --event names the only map, unless it is the name of one. */
+static spaa_status name_event(struct bt_reader *r)
+{
+    const char *name = r->opts->event;
+    struct sp_event e;
+    if (!name || r->maps.n != 1 || sp_event_find(r->p, name, strlen(name)) != SP_NONE)
+        return SPAA_OK;
+    if (!sp_agg_event_named(r->p, name, strlen(name), "count", &e))
+        return sp_nomem(r->d);
+    r->p->events.v[r->maps.v[0].event] = e;
+    return SPAA_OK;
+}
+
+/* Counts stand beside the primary metric as samples; sums, which may be negative, do not count. */
+static spaa_status metrics(struct bt_reader *r)
+{
+    uint32_t samples = sp_metric_intern(r->p, "samples", 7);
+    if (samples == SP_NONE)
+        return sp_nomem(r->d);
+    for (size_t i = 0; i < r->maps.n; i++) {
+        struct sp_event *e = &r->p->events.v[r->maps.v[i].event];
+        if (r->maps.v[i].negative)
+            e->primary = sp_metric_intern(r->p, "sum", 3);
+        if (e->primary == SP_NONE)
+            return sp_nomem(r->d);
+    }
+    r->agg.samples = samples;
+    return SPAA_OK;
+}
+
+static spaa_status header(struct bt_reader *r)
+{
+    struct sp_header *h = &r->p->header;
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    h->source_tool = h->tool = sp_profile_cstr(r->p, "bpftrace");
+    h->version = sp_profile_cstr(r->p, "1.0");
+    h->has_x_spaa = true;
+    h->frames = r->agg.granularity == SP_FRAMES_ADDRESS ? SP_FRAMES_ADDRESS : SP_FRAMES_FUNCTION;
+    h->group_by = sp_agg_keys_groups(&r->keys);
+    sp_buf_puts(&b, "\"x_bpftrace\":{");
+    sp_agg_keys_header(&r->keys, &b);
+    sp_buf_ch(&b, '}');
+    h->more = b.failed ? SP_STR_FAIL : sp_profile_str(r->p, b.data, b.len);
+    sp_buf_free(&b);
+    bool ok = h->more != SP_STR_FAIL && h->source_tool != SP_STR_FAIL && h->version != SP_STR_FAIL;
+    return ok ? SPAA_OK : sp_nomem(r->d);
+}
+
+static spaa_status finish(struct bt_reader *r, struct sp_input *in)
+{
+    spaa_status st = bt_take_end(r);
+    if (!st && !r->any) {
+        st = sp_input_failed(in);
+        if (!st)
+            sp_emit(r->d, SP_E011, SP_AT_NOTHING, "the text has no map with numbers");
+        return st ? st : SPAA_ERR_INPUT;
+    }
+    if (!st)
+        st = name_event(r);
+    if (!st)
+        st = header(r);
+    if (!st)
+        st = metrics(r);
+    if (!st)
+        st = sp_agg_finish(&r->agg);
+    if (!st && r->verbatim)
+        st = sp_verbatim_finish(r->verbatim);
+    if (st)
+        return st;
+    sp_agg_keys_say(&r->keys, "--keys names them: --keys kstack,ustack,comm");
+    if (r->other_lines && !r->verbatim)
+        sp_emit_hint(r->d, SP_I321, SP_AT_NOTHING, "--lossless keeps them",
+                     "%llu lines of other text (what the program printed, maps of strings)",
+                     (unsigned long long)r->other_lines);
+    return SPAA_OK;
+}
+
+static spaa_status read_bpftrace(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                                 struct sp_profile *p)
+{
+    struct bt_reader r = {.p = p, .d = d, .opts = opts};
+    sp_agg_init(&r.agg, p, d);
+    if (opts->frames > SP_FRAMES_ADDRESS)
+        r.agg.granularity = opts->frames;
+    sp_arena_init(&r.arena, 0);
+    sp_json_init(&r.json, "", 0);
+    sp_buf_init(&r.text, 0);
+    spaa_status st = sp_agg_keys_init(&r.keys, p, opts, "x_bpftrace", d);
+    if (!st && opts->lossless)
+        st = sp_verbatim_new(p, "bpftrace", d, &r.verbatim);
+    if (!st)
+        st = read_all(&r, in);
+    if (!st)
+        st = finish(&r, in);
+    sp_agg_free(&r.agg);
+    sp_verbatim_free(r.verbatim);
+    sp_arena_free(&r.arena);
+    sp_json_free(&r.json);
+    sp_buf_free(&r.text);
+    sp_map_free(&r.known_map);
+    sp_vec_free(&r.known);
+    sp_vec_free(&r.maps);
+    return st;
+}
+
+static const struct sp_format_option options[] = {
+    {"keys", "NAMES", "what the keys of a map are, in order: kstack,ustack,comm", SP_CAN_READ},
+    {"stack-type", "user|kernel", "what the stacks are, where their names do not tell", SP_CAN_READ},
+    {0},
+};
+
+const struct spaa_format spaa_format_bpftrace = {
+    .name = "bpftrace",
+    .title = "bpftrace maps, as text or JSON",
+    .extensions = "bpftrace bt.out",
+    .media_type = "text/plain",
+    .comes_back = "the same bytes with --lossless; else the same stacks, as bpftrace prints them",
+    .caps = SP_CAN_READ | SP_CAN_WRITE | SP_CAN_LOSSLESS,
+    .options = options,
+    .probe = bt_probe,
+    .read = read_bpftrace,
+    .write = bt_write,
+};

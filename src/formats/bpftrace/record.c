@@ -1,0 +1,106 @@
+/* Records of maps, whichever form they were printed in. */
+#include "base/num.h"
+#include "formats/bpftrace/bpftrace.h"
+
+/* The number of a map in r->maps: made with its event when its first record is complete. */
+static uint32_t map_of(struct bt_reader *r)
+{
+    for (uint32_t i = 0; i < r->maps.n; i++)
+        if (r->maps.v[i].name == r->map)
+            return i;
+    struct sp_event e;
+    struct bt_map m = {r->map, SP_NONE, false};
+    struct sp_str name = sp_pstr(r->p, r->map);
+    if (!sp_agg_event_named(r->p, name.p, name.n, "count", &e))
+        return SP_NONE;
+    m.event = sp_event_add(r->p, &e);
+    return m.event != SP_NONE && sp_vec_push(&r->maps, m) ? (uint32_t)r->maps.n - 1 : SP_NONE;
+}
+
+bool bt_begin(struct bt_reader *r, const char *map, size_t n)
+{
+    r->open = true;
+    r->in_stack = r->in_rows = false;
+    r->keys.n = r->keys.stacks = 0;
+    r->first_block = r->agg.blocks.n;
+    r->first_value = r->agg.values.n;
+    r->first_line = r->line;
+    r->rows_total = 0;
+    r->map = sp_profile_str(r->p, map, n);
+    return r->map != SP_STR_FAIL;
+}
+
+bool bt_stack(struct bt_reader *r)
+{
+    uint32_t place = r->keys.stacks;
+    if (place == SP_AGG_STACKS_MAX)
+        return true;
+    r->keys.stacks++;
+    return sp_agg_block_begin(&r->agg, sp_agg_keys_side(&r->keys, place), place);
+}
+
+bool bt_scalar(struct bt_reader *r, const char *p, size_t n)
+{
+    return sp_agg_key_add(&r->keys, p, n);
+}
+
+bool bt_value(struct bt_reader *r, const char *metric, const char *p, size_t n)
+{
+    uint32_t m = *metric ? sp_metric_intern(r->p, metric, strlen(metric)) : SP_NONE;
+    if (*metric && m == SP_NONE)
+        return false;
+    return sp_agg_value_text(&r->agg, m, p, n);
+}
+
+spaa_status bt_bucket(struct bt_reader *r, const char *label, size_t n, int64_t count)
+{
+    struct sp_buf b;
+    if (!count) /* rows between those that count */
+        return SPAA_OK;
+    sp_buf_init(&b, 0);
+    sp_buf_printf(&b, "bucket:%.*s", (int)(n < 40 ? n : 40), label);
+    uint32_t metric = b.failed ? SP_NONE : sp_metric_intern(r->p, b.data, b.len);
+    bool failed = b.failed;
+    sp_buf_free(&b);
+    if (metric == SP_NONE) {
+        if (failed || r->p->metrics.n < SP_METRICS_MAX)
+            return sp_nomem(r->d);
+        sp_emit(r->d, SP_E007, SP_AT_LINE(r->line, r->offset),
+                "more kinds of buckets than %u metrics can hold", SP_METRICS_MAX);
+        return SPAA_ERR_LIMIT;
+    }
+    if (__builtin_add_overflow(r->rows_total, count, &r->rows_total)) {
+        r->rows_total = INT64_MAX;
+        sp_emit(r->d, SP_L304, SP_AT_LINE(r->line, r->offset), " ");
+    }
+    return sp_agg_value_add(&r->agg, metric, count) ? SPAA_OK : sp_nomem(r->d);
+}
+
+spaa_status bt_end(struct bt_reader *r)
+{
+    if (r->in_rows && !sp_agg_value_add(&r->agg, SP_NONE, r->rows_total))
+        return sp_nomem(r->d);
+    uint32_t map = map_of(r);
+    if (map == SP_NONE)
+        return sp_nomem(r->d);
+    for (size_t i = r->first_value; i < r->agg.values.n; i++)
+        if (r->agg.values.v[i].metric == SP_NONE && r->agg.values.v[i].v < 0)
+            r->maps.v[map].negative = true;
+    uint32_t context = sp_agg_keys_context(&r->keys, r->maps.v[map].event, r->first_line);
+    bool ok = context != SP_NONE && sp_agg_record_add(&r->agg, r->first_block, r->first_value, context);
+    r->open = r->in_stack = r->in_rows = false;
+    r->any = true;
+    return ok ? SPAA_OK : sp_nomem(r->d);
+}
+
+void bt_abandon(struct bt_reader *r)
+{
+    if (r->open) {
+        r->unfinished++;
+        sp_emit_hint(r->d, SP_L302, SP_AT_LINE(r->first_line, SP_NOWHERE),
+                     "the output may have been cut or mixed with other output",
+                     "a map entry without a value");
+        sp_agg_drop(&r->agg, r->first_block, r->first_value);
+    }
+    r->open = r->in_stack = r->in_rows = false;
+}

@@ -1,0 +1,203 @@
+/* Maps as text, line by line. */
+#include "base/num.h"
+#include "formats/bpftrace/bpftrace.h"
+
+size_t bt_map_name(const char *p, const char *end)
+{
+    const char *s = p + 1;
+    if (p == end || *p != '@')
+        return 0;
+    while (s < end &&
+           ((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || *s == '_'))
+        s++;
+    return s < end && (*s == '[' || *s == ':') ? (size_t)(s - p) : 0;
+}
+
+static struct sp_span trimmed(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    while (end > p && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+        end--;
+    return (struct sp_span){p, (size_t)(end - p)};
+}
+
+static bool integer(struct sp_span t, int64_t *v)
+{
+    return t.n && sp_parse_i64(t.p, t.p + t.n, v) == t.n;
+}
+
+/* "count 198, average 0, total 0" */
+static bool stats(struct sp_span t, struct sp_span part[3])
+{
+    static const char *const words[] = {"count ", ", average ", ", total "};
+    const char *p = t.p, *end = t.p + t.n;
+    for (int i = 0; i < 3; i++) {
+        size_t n = strlen(words[i]);
+        int64_t v;
+        if ((size_t)(end - p) <= n || memcmp(p, words[i], n) != 0)
+            return false;
+        p += n;
+        size_t digits = sp_parse_i64(p, end, &v);
+        part[i] = (struct sp_span){p, digits};
+        if (!digits)
+            return false;
+        p += digits;
+    }
+    return p == end;
+}
+
+/* What may stand after "]: " of a profile's map. */
+static bool is_value(struct sp_span t)
+{
+    struct sp_span part[3];
+    int64_t v;
+    return !t.n || integer(t, &v) || stats(t, part);
+}
+
+static spaa_status take_value(struct bt_reader *r, struct sp_span t)
+{
+    struct sp_span part[3];
+    bool ok;
+    if (!t.n) { /* rows follow */
+        r->in_rows = true;
+        r->in_stack = false;
+        return SPAA_OK;
+    }
+    if (stats(t, part))
+        ok = bt_value(r, "", part[0].p, part[0].n) && bt_value(r, "avg", part[1].p, part[1].n) &&
+             bt_value(r, "total", part[2].p, part[2].n);
+    else
+        ok = bt_value(r, "", t.p, t.n);
+    return ok ? bt_end(r) : sp_nomem(r->d);
+}
+
+/* The last "]: value" or "]:" of a line; NULL: keys go on. */
+static const char *terminator(const char *p, const char *end, struct sp_span *value)
+{
+    for (const char *s = end; s-- > p;) {
+        if (*s != ']' || s + 1 == end || s[1] != ':')
+            continue;
+        *value = trimmed(s + 2, end);
+        if (is_value(*value))
+            return s;
+    }
+    return NULL;
+}
+
+/* What stands where a key begins, up to the end of the line. */
+static spaa_status keys(struct bt_reader *r, const char *p, const char *end)
+{
+    struct sp_span value;
+    const char *stop = terminator(p, end, &value);
+    for (;;) {
+        if (p == end) { /* a stack begins with a newline */
+            r->in_stack = true;
+            return bt_stack(r) ? SPAA_OK : sp_nomem(r->d);
+        }
+        const char *limit = stop ? stop : end;
+        const char *comma = memmem(p, (size_t)(limit - p), ", ", 2);
+        if (!comma && !stop && end[-1] == ',')
+            comma = end - 1;
+        const char *key_end = comma ? comma : limit;
+        bool ok = key_end == p ? bt_stack(r) : bt_scalar(r, p, (size_t)(key_end - p));
+        if (!ok)
+            return sp_nomem(r->d);
+        if (!comma) {
+            if (stop)
+                return take_value(r, value);
+            bt_abandon(r);
+            return SPAA_OK;
+        }
+        p = comma + 2 < end ? comma + 2 : end;
+    }
+}
+
+static spaa_status begin(struct bt_reader *r, const char *p, const char *end, size_t name)
+{
+    struct sp_span value = trimmed(p + name + 1, end);
+    if (p[name] == ':' && !is_value(value)) {
+        r->other_lines++;
+        return SPAA_OK;
+    }
+    if (!bt_begin(r, p, name))
+        return sp_nomem(r->d);
+    return p[name] == ':' ? take_value(r, value) : keys(r, p + name + 1, end);
+}
+
+/* "[64K, 128K)            1 |@@@@|", "[0]  1", "(..., 0)  3" */
+static spaa_status row(struct bt_reader *r, struct sp_span t, bool *taken)
+{
+    const char *end = t.p + t.n, *close = t.p;
+    int64_t count;
+    *taken = false;
+    if (!t.n || (*t.p != '[' && *t.p != '('))
+        return SPAA_OK;
+    while (close < end && *close != ')' && *close != ']')
+        close++;
+    if (close == end)
+        return SPAA_OK;
+    struct sp_span rest = trimmed(close + 1, end);
+    size_t digits = sp_parse_i64(rest.p, rest.p + rest.n, &count);
+    if (!digits || (digits < rest.n && rest.p[digits] != ' '))
+        return SPAA_OK;
+    *taken = true;
+    return bt_bucket(r, t.p, (size_t)(close + 1 - t.p), count);
+}
+
+static spaa_status rows_end(struct bt_reader *r)
+{
+    if (!r->in_rows)
+        return SPAA_OK;
+    if (r->agg.values.n == r->first_value) { /* "]: " with nothing below */
+        bt_abandon(r);
+        return SPAA_OK;
+    }
+    return bt_end(r);
+}
+
+spaa_status bt_take_line(struct bt_reader *r, const char *p, size_t n)
+{
+    const char *end = p + n;
+    if (n && end[-1] == '\r')
+        end--;
+    if (r->in_stack && p < end && *p != ',' && *p != ']' && *p != '@')
+        return bt_frame(r, p, (size_t)(end - p)) ? SPAA_OK : sp_nomem(r->d);
+    if (r->in_stack && p < end && *p != '@') {
+        r->in_stack = false;
+        if (*p == ']') {
+            struct sp_span value = {NULL, 0};
+            if (terminator(p, end, &value) == p)
+                return take_value(r, value);
+            bt_abandon(r);
+            return SPAA_OK;
+        }
+        return keys(r, end - p > 2 ? p + 2 : end, end);
+    }
+    if (r->in_rows) {
+        bool taken;
+        spaa_status st = row(r, trimmed(p, end), &taken);
+        if (st || taken)
+            return st;
+        st = rows_end(r);
+        if (st)
+            return st;
+    }
+    if (r->open)
+        bt_abandon(r);
+    size_t name = bt_map_name(p, end);
+    if (name)
+        return begin(r, p, end, name);
+    if (p < end && *p == '{' && end[-1] == '}')
+        return bt_take_json(r, p, (size_t)(end - p));
+    r->other_lines += p < end;
+    return SPAA_OK;
+}
+
+spaa_status bt_take_end(struct bt_reader *r)
+{
+    spaa_status st = rows_end(r);
+    if (!st && r->open)
+        bt_abandon(r);
+    return st;
+}

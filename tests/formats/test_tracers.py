@@ -1,0 +1,397 @@
+"""DTrace's and bpftrace's aggregations: what is read, what comes back, and random ones against their own truth."""
+
+import collections
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import CORPUS, ROOT, ask, run
+
+FIXTURES = {"dtrace": os.path.join(ROOT, "tests", "fixtures", "dtrace"),
+            "bpftrace": os.path.join(ROOT, "tests", "fixtures", "bpftrace")}
+needs_corpus = pytest.mark.skipif(not os.path.isdir(CORPUS), reason="no corpus")
+
+
+def fixture(fmt, name):
+    return os.path.join(FIXTURES[fmt], name + ".txt")
+
+
+def spaa(path, *args, fmt=None, stdin=None):
+    """The SPAA records of an input."""
+    out = run("convert", "-q", path, *(["--from", fmt] if fmt else []), "--to", "spaa", "-o", "-", *args, stdin=stdin,
+              code=0)
+    return [json.loads(line) for line in out.raw.decode().splitlines()]
+
+
+def joined(records, metric="count"):
+    """{(event, keys as JSON, frames from the root): weight}, each pair of linked stacks once."""
+    dsos = {r["id"]: r for r in records if r["type"] == "dso"}
+    frames = {r["id"]: (dsos[r["dso"]]["name"], r["func"], r.get("symoff"), r["kind"])
+              for r in records if r["type"] == "frame"}
+    stacks = {r["id"]: r for r in records if r["type"] == "stack"}
+    sums = collections.Counter()
+    for r in stacks.values():
+        f = [frames[i] for i in r["frames"]]
+        if r.get("related_stacks"):
+            other = stacks[r["related_stacks"][0]]
+            assert other["related_stacks"] == [r["id"]] and other["weights"] == r["weights"]
+            if r["stack_type"] == "user":
+                continue
+            f += [frames[i] for i in other["frames"]]
+        context = {k: v for k, v in r["context"].items() if k != "event"}
+        weights = {w["metric"]: w["value"] for w in r["weights"]}
+        if metric in weights:
+            sums[r["context"]["event"], json.dumps(context, sort_keys=True), tuple(reversed(f))] += weights[metric]
+    return sums
+
+
+def names(sums):
+    """The same as {"module`function;…": weight}."""
+    out = collections.Counter()
+    for (_, _, frames), n in sums.items():
+        out[";".join(f[1] if f[0] in ("[unknown]", "[kernel]") else f[0] + "`" + f[1] for f in frames)] += n
+    return out
+
+
+# What single constructs become
+
+def test_keys_stand_before_or_after_stacks_and_numbers_are_told_from_values():
+    rows = joined(spaa(fixture("dtrace", "number-key")))
+    assert {(k, n) for (_, k, _), n in rows.items()} == {('{"x_dtrace": {"keys": [1234]}}', 5),
+                                                         ('{"x_dtrace": {"keys": [1235]}}', 7)}
+    rows = joined(spaa(fixture("dtrace", "keys-after")))
+    assert {(k, n) for (_, k, _), n in rows.items()} == {('{"x_dtrace": {"keys": ["bash"]}}', 17),
+                                                         ('{"x_dtrace": {"keys": ["sshd", 4]}}', 99)}
+    rows = joined(spaa(fixture("dtrace", "keys")), "sum")
+    assert {(k, n) for (_, k, _), n in rows.items()} == {
+        ('{"x_dtrace": {"keys": ["bash", 1234]}}', 17), ('{"x_dtrace": {"keys": ["a name, with (things)", 9]}}', -200),
+        ('{"x_dtrace": {"keys": ["only keys, no stack", 77]}}', 12)}
+
+
+def test_named_keys_become_the_context():
+    records = spaa(fixture("dtrace", "keys"), "--keys", "execname,pid,ustack")
+    contexts = [r["context"] for r in records if r["type"] == "stack"]
+    assert {"event": "dtrace", "pid": 1234, "comm": "bash"} in contexts
+    assert ask("top", fixture("dtrace", "keys"), "--keys", "execname,pid,ustack", "--comm", "bash")["total"] == 17
+    records = spaa(fixture("dtrace", "keys"), "--keys", "zonename,uid,ustack")
+    assert {"event": "dtrace", "zonename": "bash", "uid": 1234} in [r["context"] for r in records if r["type"] == "stack"]
+    assert "--keys names 3 keys besides stacks, and this record has 2" in run(
+        "convert", fixture("dtrace", "keys"), "--keys", "a,b,c,ustack", "--to", "spaa", "-o", "-", code=0).err
+    assert "stack-type" in run("top", fixture("dtrace", "keys"), "--stack-type", "both", code=2).err
+
+
+def test_kernel_and_user_stacks_of_one_record_are_linked_and_count_once():
+    records = spaa(fixture("dtrace", "linked"))
+    assert sum(joined(records).values()) == 3 + 4 + 5
+    kinds = collections.Counter(r["stack_type"] for r in records if r["type"] == "stack")
+    assert kinds == {"kernel": 2, "user": 1, "unified": 1}  # the empty one is unified
+    assert ask("top", fixture("dtrace", "linked"))["total"] == 12
+    rows = ask("top", fixture("dtrace", "linked"), "--sort", "cum", "-n", 0)["rows"]
+    assert {r["function"]: r["cum"] for r in rows}["main"] == 3
+
+
+def test_timer_probes_give_frequency_and_samples():
+    for probe, hz in (("profile-997", 997), ("profile-10ms", 100), ("profile:::profile-97hz", 97), ("tick-1s", 1),
+                      ("profile-3ms", 333.3333333333333)):
+        head = spaa(fixture("dtrace", "linked"), "--event", probe)[0]
+        assert head["events"] == [{"name": probe, "kind": "timer", "sampling": {
+            "mode": "frequency", "primary_metric": "samples", "frequency_hz": hz}}]
+    head, *records = spaa(fixture("dtrace", "linked"), "--event", "syscall::read:entry")
+    assert head["events"][0]["kind"] == "probe" and head["events"][0]["sampling"]["mode"] == "event"
+    assert [r for r in records if r["type"] == "stack"][0]["context"]["probe"] == {
+        "provider": "syscall", "module": "", "function": "read", "name": "entry"}
+    assert spaa(fixture("bpftrace", "stacks"), "--event", "profile:hz:99")[0]["events"][0]["sampling"] == {
+        "mode": "frequency", "primary_metric": "samples", "frequency_hz": 99}
+
+
+def test_distributions_become_metrics_of_their_buckets():
+    weights = [{w["metric"]: w["value"] for w in r["weights"]} for r in spaa(fixture("dtrace", "quantize"))
+               if r["type"] == "stack"]
+    assert {"count": 10, "samples": 10, "bucket:16": 5, "bucket:32": 5} in weights
+    assert {"count": 10, "samples": 10, "bucket:<0": 1, "bucket:0": 7, "bucket:>=100": 2} in weights
+    weights = [{w["metric"]: w["value"] for w in r["weights"]} for r in spaa(fixture("bpftrace", "maps"))
+               if r["type"] == "stack"]
+    assert {"count": 8, "samples": 8, "bucket:[0]": 1, "bucket:[256, 512)": 2, "bucket:[1M, 2M)": 5} in weights
+    assert {"count": 8, "samples": 8, "bucket:(..., 0)": 3, "bucket:[0, 10)": 4, "bucket:[100, ...)": 1} in weights
+    assert {"count": 198, "samples": 198, "avg": 3, "total": 594} in weights
+    assert {"sum": -6} in weights
+
+
+def test_titles_separate_aggregations_and_drops_are_reported():
+    answer = run("top", fixture("dtrace", "drops-and-text"), "--event", "Writes", "--json", code=0)
+    assert json.loads(answer.out)["total"] == 41
+    info = ask("info", fixture("dtrace", "drops-and-text"))
+    assert [(e["name"], e["total"]) for e in info["events"]] == [("Reads by size", 40), ("Writes", 41)]
+    assert info["quality"]["lost"] == 12
+    assert "12 drops on CPU 0, line 8" in answer.err and "a stack without a value, line 18" in answer.err
+    run("top", fixture("dtrace", "drops-and-text"), "--strict", code=3)
+
+
+def test_notes_rust_names_and_inlined_methods():
+    frames = {r["func"]: r for r in spaa(fixture("dtrace", "rust")) if r["type"] == "frame"}
+    assert set(frames) == {"<alloc::vec::Vec<T> as core::X>::from", "std::panicking::try::do_call", "foo::bar()",
+                           "outer", "inner", "innermost"}
+    assert frames["foo::bar()"]["x_dtrace"] == {"raw": "_ZN3foo3barEv"}
+    assert frames["innermost"]["inline_depth"] == 2 and frames["outer"].get("inline_depth", 0) == 0
+    notes = [r.get("x_dtrace") for r in spaa(fixture("dtrace", "python")) if r["type"] == "frame"]
+    assert {"note": "./func_slow.py:3 (func_c)"} in notes and notes.count(None) == 2
+
+
+def test_windows_form():
+    assert names(joined(spaa(fixture("dtrace", "windows")))) == {"ntdll`RtlUserThreadStart;nt`KiPageFault": 7}
+
+
+def test_json_is_the_same_data_as_text(tmp_path):
+    text = ('@a[\n    schedule+35\n    entry_SYSCALL_64_after_hwframe+118\n, \n    syscall+25\n    0x7ffc6695a908\n, bash]: 1\n'
+            '@a[, , x]: 2\n@t: 5\n@h[\n    syscall+25\n]: \n(..., 0)  3 |@@|\n[4, 8)  1 |@@|\n[64K, 128K)  2 |@@|\n\n'
+            '@s[bash, 17922]: count 1, average 3, total 3\n')
+    path = tmp_path / "text"
+    path.write_text(text)
+    for metric in ("count", "bucket:[64K, 128K)", "total"):
+        assert joined(spaa(path), metric) == joined(spaa(fixture("bpftrace", "json")), metric)
+
+
+# What comes back
+
+@pytest.mark.parametrize("fmt", ["dtrace", "bpftrace"])
+def test_bytes_come_back_with_lossless_and_stacks_without(fmt, tmp_path):
+    for name in sorted(os.listdir(FIXTURES[fmt])):
+        path = os.path.join(FIXTURES[fmt], name)
+        kept, plain = tmp_path / "kept.spaa", tmp_path / "plain.spaa"
+        run("convert", "-q", path, "--lossless", "-o", kept, code=0)
+        with open(path, "rb") as f:
+            assert run("convert", kept, "--to", fmt, "-o", "-", code=0).raw == f.read(), name
+        run("convert", "-q", path, "-o", plain, code=0)
+        back = run("convert", plain, "--to", fmt, "-o", "-", code=0).raw
+        for metric in ("count", "sum", "samples"):
+            assert joined(spaa("-", fmt=fmt, stdin=back), metric) == joined(spaa(plain), metric), name
+        assert run("validate", kept, code=0) and run("validate", plain, code=0)
+
+
+def test_edited_stacks_are_rendered(tmp_path):
+    kept, edited = tmp_path / "kept.spaa", tmp_path / "edited.spaa"
+    run("convert", "-q", fixture("dtrace", "python"), "--lossless", "-o", kept, code=0)
+    edited.write_text(kept.read_text().replace('"value":11', '"value":12'))
+    answer = run("convert", edited, "--to", "dtrace", "-o", "-", code=0)
+    assert answer.out.endswith("               12\n") and "the stacks have changed since" in answer.err
+
+
+def test_other_profiles_are_written_as_tracers_print(folded):
+    text = run("convert", folded, "--to", "dtrace", "-o", "-", code=0).out
+    assert text.startswith("\n              read\n              run\n              main\n               10\n")
+    assert names(joined(spaa("-", fmt="dtrace", stdin=text))) == {
+        "main;parse;read": 30, "main;parse;scan": 20, "main;run;compute;mul": 25, "main;run;compute": 15,
+        "main;run;read": 10}
+    text = run("convert", folded, "--to", "bpftrace", "-o", "-", code=0).out
+    assert "@[\n    scan\n    parse\n    main\n]: 20\n" in text
+
+
+@needs_corpus
+def test_perf_recordings_come_back_with_their_sides():
+    path = os.path.join(CORPUS, "perf-data", "made", "fp.perf.data")
+    if not os.path.exists(path):
+        pytest.skip("no recording")
+    for fmt in ("dtrace", "bpftrace"):
+        text = run("convert", "-q", path, "--to", fmt, "-o", "-", "--no-symbols", code=0).raw
+        run("top", "-", "--from", fmt, stdin=text, code=0)
+
+
+# Random output of the tracers against what the generator knows
+
+def random_frame(rng, kernel):
+    word = "".join(rng.choices("abcdefg_", k=rng.randint(1, 9)))
+    odd = rng.choice(["", "<T>", "(int, char const*)", " const", "+x", "(.llvm.12)", "::operator()(int)", "$VARIANT$A"])
+    module = rng.choice(["unix", "genunix", "zfs"]) if kernel else rng.choice(["libc.so.1", "a.out", "lib b".replace(" ", "_")])
+    if not kernel and rng.random() < 0.1:
+        return "0x%x" % rng.randrange(1 << 12, 1 << 46), ("[unknown]", None, None)
+    offset = rng.choice([0, 0, rng.randint(1, 1 << 20)])
+    return (f"{module}`f{word}{odd}" + (f"+0x{offset:x}" if offset else ""),
+            (module, "f" + word + odd, hex(offset) if offset else None))
+
+
+def random_dtrace(rng):
+    """Text of `@[execname, stack(), ustack(), pid] = count()` with noise, and its {(keys, frames): count}."""
+    truth, text = collections.Counter(), ""
+    if rng.random() < 0.5:
+        text += "CPU     ID                    FUNCTION:NAME\n  0  64091                        :tick-60s \n\n"
+    for _ in range(rng.randint(1, 12)):
+        name, pid, count = rng.choice(["bash", "a b", "x" * 40]), rng.randint(0, 99999), rng.randint(0, 1 << 40)
+        kernel = [random_frame(rng, True) for _ in range(rng.randint(0, 6))]
+        kernel += [("unix`thread_start+0x8", ("unix", "thread_start", "0x8"))]
+        user = [random_frame(rng, False) for _ in range(rng.randint(1, 6))]
+        lines = [f"  {name:50s}\n"] + [f"              {t}\n" for t, _ in kernel] + ["\n"]
+        lines += [f"              {t}\n" for t, _ in user] + [f" {pid:16d} {count:16d}\n"]
+        if rng.random() < 0.2:
+            lines.insert(rng.randint(1, len(lines) - 1), "dtrace: 3 drops on CPU 1\n")
+        text += "".join(lines)
+        if rng.random() < 0.3:
+            text += "\nsome words of the program\n\n"
+        truth[name, pid, tuple((m, f) for _, (m, f, _) in reversed(kernel + user))] += count
+    return text, truth
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_dtrace_output_is_read_as_it_was_made(seed, tmp_path):
+    text, truth = random_dtrace(random.Random(seed))
+    path = tmp_path / "out"
+    path.write_text(text)
+    records = spaa(path, "--keys", "execname,stack,ustack,pid", fmt="dtrace")
+    got = collections.Counter()
+    for (_, context, frames), n in joined(records).items():
+        c = json.loads(context)
+        got[c["comm"], c["pid"], tuple((m, None if m == "[unknown]" else f) for m, f, *_ in frames)] += n
+    # Names that demangling or cutting changes are compared by their start.
+    cut = lambda rows: sorted((k[0], k[1], tuple((m, f and re.sub(r"( \(\.llvm.*|\(\.llvm.*)$", "", f)) for m, f in k[2]), n)
+                              for k, n in rows.items())
+    assert cut(got) == cut(truth)
+    kept = tmp_path / "kept.spaa"
+    run("convert", "-q", path, "--from", "dtrace", "--lossless", "-o", kept, code=0)
+    assert run("convert", kept, "--to", "dtrace", "-o", "-", code=0).out == text
+
+
+def random_bpftrace(rng):
+    truth, text = collections.Counter(), "Attaching 2 probes...\n\n"
+    for _ in range(rng.randint(1, 12)):
+        comm, count = rng.choice(["bash", "kworker/0:1", "a]: b", "x"]), rng.randint(0, 1 << 50)
+        kernel = [(f"k{rng.randint(0, 9)}", rng.randint(0, 999)) for _ in range(rng.randint(0, 5))]
+        kernel = kernel + [("entry_SYSCALL_64_after_hwframe", 118)] if kernel else []
+        user = [(f"u{rng.randint(0, 9)}::f(int)", rng.randint(0, 999)) for _ in range(rng.randint(0, 5))]
+        stack = lambda s: "\n" + "".join(f"    {n}+{o}\n" for n, o in s) if s else ""
+        text += f"@[{stack(kernel)}, {stack(user)}, {comm}]: {count}\n"
+        frames = tuple(n for n, _ in reversed(kernel + user)) or ("[unknown]",)
+        truth[comm, frames] += count
+    return text, truth
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_bpftrace_output_is_read_as_it_was_made(seed, tmp_path):
+    text, truth = random_bpftrace(random.Random(seed))
+    path = tmp_path / "out"
+    path.write_text(text)
+    got = collections.Counter()
+    for (_, context, frames), n in joined(spaa(path, "--keys", "kstack,ustack,comm")).items():
+        got[json.loads(context)["comm"], tuple(f[1] for f in frames)] += n
+    assert got == truth
+    kept = tmp_path / "kept.spaa"
+    run("convert", "-q", path, "--lossless", "-o", kept, code=0)
+    assert run("convert", kept, "--to", "bpftrace", "-o", "-", code=0).out == text
+
+
+@pytest.mark.parametrize("fmt", ["dtrace", "bpftrace"])
+def test_damage_costs_no_crash_and_comes_back(fmt, tmp_path):
+    rng = random.Random(7)
+    path, kept = tmp_path / "damaged", tmp_path / "kept.spaa"
+    for i in range(40):
+        text = bytearray((random_dtrace if fmt == "dtrace" else random_bpftrace)(rng)[0].encode())
+        for _ in range(rng.randint(1, 6)):
+            at = rng.randrange(len(text))
+            text[at:at + rng.choice([0, 1, 9])] = bytes(rng.choices(b"\n @[]:,`|0\xff\x00-a", k=rng.randint(0, 4)))
+        path.write_bytes(text)
+        if run("convert", "-q", path, "--from", fmt, "--lossless", "-o", kept).code == 0:
+            assert run("convert", kept, "--to", fmt, "-o", "-", code=0).raw == bytes(text), i
+
+
+# The corpus
+
+def corpus_text(path):
+    if path.endswith(".zst"):
+        return subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, check=True).stdout.decode()
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+@needs_corpus
+@pytest.mark.parametrize("name", ["illumos-kernel-stacks.txt.zst", "inferno/hex-addresses.txt", "inferno/java.txt",
+                                  "inferno/rust-names.txt", "inferno/stack-ustack.txt", "toolkit/j_profile.txt",
+                                  "toolkit/putnexts.txt", "toolkit/py_profile.txt", "toolkit/hotkernel.txt"])
+def test_corpus_totals_equal_a_sum_of_the_count_lines(name, tmp_path):
+    path = os.path.join(CORPUS, "dtrace", name)
+    if name.endswith(".zst") and not shutil.which("zstd"):
+        pytest.skip("no zstd")
+    text = corpus_text(path)
+    counts = sum(int(line) for line in text.splitlines() if re.fullmatch(r" +[0-9]+", line.rstrip()))
+    assert sum(joined(spaa(path)).values()) == counts
+    kept = tmp_path / "kept.spaa"
+    run("convert", "-q", path, "--lossless", "-o", kept, code=0)
+    assert run("convert", kept, "--to", "dtrace", "-o", "-", code=0).out == text
+
+
+@needs_corpus
+def test_corpus_distributions_are_whole():
+    path = os.path.join(CORPUS, "dtrace", "toolkit", "py_malloc.txt")
+    rows = [line for line in corpus_text(path).splitlines() if "|" in line]
+    assert sum(joined(spaa(path)).values()) == sum(int(r.split()[-1]) for r in rows)
+
+
+def plain(name):
+    """As inferno cuts names: no parameters, nothing after the first template argument, no underscore of closures."""
+    name = name.replace("_{{", "{{")
+    at = name.find("(", name.find("`"))
+    name = name if at < 0 else name[:at]
+    at = name.find("<", 1 + name.find("`") + 1)
+    return name if at < 0 else name[:at]
+
+
+@needs_corpus
+@pytest.mark.parametrize("name", ["illumos-kernel-stacks", "inferno/hex-addresses", "inferno/java", "inferno/rust-names",
+                                  "inferno/stack-ustack"])
+def test_corpus_stacks_equal_other_tools_but_for_cut_names(name):
+    big = name.startswith("illumos")
+    path = os.path.join(CORPUS, "dtrace", name + (".txt.zst" if big else ".txt"))
+    expected = os.path.join(CORPUS, "dtrace", name + ".expected-folded.txt" if big
+                            else "inferno/expected/" + os.path.basename(name) + ".txt")
+    cut = lambda stack: ";".join(plain(f) for f in stack.split(";"))
+    theirs, ours = collections.Counter(), collections.Counter()
+    for line in open(expected, encoding="utf-8"):
+        stack, _, n = line.rpartition(" ")
+        theirs[cut(stack.replace("bar_[i]", "test`bar"))] += int(n)
+    for stack, n in names(joined(spaa(path))).items():
+        ours[cut(stack)] += n
+    assert ours == theirs
+
+
+@needs_corpus
+@pytest.mark.parametrize("name", ["made-perf-mode-and-hist", "made-profile-kstack-ustack-comm"])
+def test_bpftrace_corpus_totals(name, tmp_path):
+    path = os.path.join(CORPUS, "bpftrace", name + ".txt")
+    text = corpus_text(path)
+    counts = sum(int(n) for n in re.findall(r"\]: ([0-9]+)$", text, re.M))
+    counts += sum(int(n) for n in re.findall(r"^[\[(].*[\])] +([0-9]+) \|", text, re.M))
+    assert sum(joined(spaa(path)).values()) == counts
+    kept = tmp_path / "kept.spaa"
+    run("convert", "-q", path, "--lossless", "-o", kept, code=0)
+    assert run("convert", kept, "--to", "bpftrace", "-o", "-", code=0).out == text
+
+
+# As filters
+
+def test_they_work_as_filters(tmp_path):
+    with open(fixture("dtrace", "linked"), "rb") as f:
+        assert "zfs_write" in run("top", "-", stdin=f.read(), code=0).out
+    with open(fixture("bpftrace", "stacks"), "rb") as f:
+        run("flamegraph", "-", "-o", tmp_path / "x.svg", stdin=f.read(), code=0)
+    assert (tmp_path / "x.svg").read_text().startswith("<?xml")
+
+
+def live_bpftrace(*args):
+    if not shutil.which("bpftrace") or os.geteuid() != 0:
+        pytest.skip("needs bpftrace and root")
+    done = subprocess.run(["bpftrace", *args, "-e", "BEGIN { @[kstack, ustack, comm] = count(); exit(); }"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+    if done.returncode or b"@" not in done.stdout:
+        pytest.skip("bpftrace does not run here")
+    return done.stdout
+
+
+@pytest.mark.parametrize("args", [(), ("-f", "json")])
+def test_a_live_run(args):
+    out = live_bpftrace(*args)
+    rows = joined(spaa("-", "--keys", "kstack,ustack,comm", stdin=out))
+    assert sum(rows.values()) == 1
+    (_, context, frames), = rows
+    assert json.loads(context)["comm"] == "bpftrace" and frames
