@@ -2,8 +2,10 @@
  * One fuzzer per format: compiled with -DFORMAT=name for each line of formats.def.
  *
  * Whatever the bytes: reading them in small pieces gives the same profile and the same messages as
- * reading them at once; what is written as SPAA reads back to itself; and where the format can be
- * written, what it writes reads back to a profile that it writes the same way again.
+ * reading them at once; what is written as SPAA reads back to itself; where the format keeps its own bytes
+ * (--lossless), they come back through SPAA; and where it can be written, what it writes reads back to a
+ * profile that it writes the same way again. Only texts for people are spared the last: a name may look like
+ * anything there, and no writing of it would be read as one.
  */
 #include "formats/format.h"
 
@@ -30,11 +32,13 @@ struct result {
     spaa_status status;
 };
 
-static void read_as(struct result *r, const struct spaa_format *format, const void *p, size_t n, size_t chunk)
+static void read_as(struct result *r, const struct spaa_format *format, const void *p, size_t n, size_t chunk,
+                    bool lossless)
 {
     struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS,
                                 .group_by = SP_BY_DEFAULT,
                                 .samples = true,
+                                .lossless = lossless,
                                 .symbols = {.no_symbols = true}};
     struct sp_input *in = NULL;
     memset(r, 0, sizeof *r);
@@ -83,7 +87,7 @@ static void comes_back(const struct spaa_format *format, struct sp_output *out, 
     struct result r;
     size_t n;
     const char *p = sp_output_data(out, &n);
-    read_as(&r, format, p, n, 0);
+    read_as(&r, format, p, n, 0, false);
     struct sp_output *again = r.status ? NULL : written(&r, format);
     if (!same(out, again))
         die(what);
@@ -110,7 +114,7 @@ static void settles(struct result *r)
         sp_output_close(once);
         return;
     }
-    read_as(&second, &THIS, p, n, 0);
+    read_as(&second, &THIS, p, n, 0, false);
     if (!second.status) {
         struct sp_output *twice = written(&second, &THIS);
         if (twice)
@@ -123,6 +127,27 @@ static void settles(struct result *r)
     release(&second);
 }
 
+/* --lossless: the bytes themselves, through SPAA. */
+static void bytes_come_back(const unsigned char *p, size_t n, size_t chunk)
+{
+    struct result kept, again;
+    size_t m, k;
+    read_as(&kept, &THIS, p, n, chunk, true);
+    struct sp_output *spaa = kept.status ? NULL : written(&kept, &spaa_format_spaa);
+    if (spaa) {
+        const char *text = sp_output_data(spaa, &m);
+        read_as(&again, &spaa_format_spaa, text, m, 0, false);
+        struct sp_output *native = again.status ? NULL : written(&again, &THIS);
+        const char *back = native ? sp_output_data(native, &k) : NULL;
+        if (!back || k != n || memcmp(back, p, n) != 0)
+            die("its bytes do not come back");
+        sp_output_close(native);
+        release(&again);
+    }
+    sp_output_close(spaa);
+    release(&kept);
+}
+
 int LLVMFuzzerTestOneInput(const unsigned char *p, size_t n)
 {
     struct result whole, pieces;
@@ -130,8 +155,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *p, size_t n)
     /* Where damaged compressed data ends is fuzz_input's question; here it would only hide the format. */
     if (looks_compressed(p, n))
         return -1;
-    read_as(&whole, &THIS, p, n, 0);
-    read_as(&pieces, &THIS, p, n, chunk);
+    read_as(&whole, &THIS, p, n, 0, false);
+    read_as(&pieces, &THIS, p, n, chunk, false);
     if (whole.status != pieces.status)
         die("the status depends on the pieces");
     if (memcmp(whole.d.count, pieces.d.count, sizeof whole.d.count))
@@ -143,8 +168,12 @@ int LLVMFuzzerTestOneInput(const unsigned char *p, size_t n)
         if (!a)
             die("cannot be written as SPAA");
         comes_back(&spaa_format_spaa, a, "its SPAA does not read back to itself");
-        if (THIS.caps & SP_CAN_WRITE)
+        bool for_people =
+            THIS.caps & SP_CAN_LOSSLESS && THIS.media_type && strcmp(THIS.media_type, "text/plain") == 0;
+        if (THIS.caps & SP_CAN_WRITE && !for_people)
             settles(&whole);
+        if (THIS.caps & SP_CAN_LOSSLESS)
+            bytes_come_back(p, n, chunk);
         sp_output_close(a);
         sp_output_close(b);
     }

@@ -118,6 +118,7 @@ static bool put_record(struct sp_agg_printer *w, uint32_t stack)
     struct sp_json keys = {0};
     struct sp_buf value;
     size_t stacks = 0, printed = 0;
+    bool kernel_printed = false, user_printed = false;
     bool kernel_done = !w->rows.kernel.n, user_done = !w->rows.user.n;
     sp_buf_init(&value, 0);
     sp_buf_clear(&w->row);
@@ -133,10 +134,13 @@ static bool put_record(struct sp_agg_printer *w, uint32_t stack)
         /* Of two stacks without names the first is the kernel's. */
         bool kernel = col->what == SP_AGG_KERNEL_STACK ||
                       (col->what == SP_AGG_STACK && (stacks == 1 ? w->rows.kernel.n > 0 : !printed));
+        bool again = kernel ? kernel_printed : user_printed; /* a third stack of the tuple is empty */
         if (kernel)
-            ok = w->stack(w, w->rows.kernel.v, w->rows.kernel.n);
+            ok = w->stack(w, w->rows.kernel.v, again ? 0 : w->rows.kernel.n);
         else
-            ok = w->stack(w, w->rows.user.v, w->rows.user.n);
+            ok = w->stack(w, w->rows.user.v, again ? 0 : w->rows.user.n);
+        kernel_printed = kernel_printed || kernel;
+        user_printed = user_printed || !kernel;
         kernel_done = kernel_done || kernel;
         user_done = user_done || !kernel;
         printed++;

@@ -80,6 +80,13 @@ spaa_status bt_end(struct bt_reader *r)
 {
     if (r->in_rows && !sp_agg_value_add(&r->agg, SP_NONE, r->rows_total))
         return sp_nomem(r->d);
+    bool primary = false;
+    for (size_t i = r->first_value; i < r->agg.values.n; i++)
+        primary = primary || r->agg.values.v[i].metric == SP_NONE;
+    if (!primary) { /* statistics without a count */
+        bt_abandon(r);
+        return SPAA_OK;
+    }
     uint32_t map = map_of(r);
     if (map == SP_NONE)
         return sp_nomem(r->d);

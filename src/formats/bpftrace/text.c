@@ -133,9 +133,9 @@ static spaa_status row(struct bt_reader *r, struct sp_span t, bool *taken)
     *taken = false;
     if (!t.n || (*t.p != '[' && *t.p != '('))
         return SPAA_OK;
-    while (close < end && *close != ')' && *close != ']')
+    while (close < end && *close != ')' && *close != ']' && *close >= ' ' && *close < 0x7f)
         close++;
-    if (close == end)
+    if (close == end || (*close != ')' && *close != ']'))
         return SPAA_OK;
     struct sp_span rest = trimmed(close + 1, end);
     size_t digits = sp_parse_i64(rest.p, rest.p + rest.n, &count);

@@ -64,6 +64,24 @@ static spaa_status keys_before(struct dt_reader *r)
     return add_keys(r, t);
 }
 
+/* The first n bytes of the last line as a name: valid UTF-8, not too long. */
+static uint32_t title_text(struct dt_reader *r, size_t n)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    for (size_t i = 0; i < n && b.len < TITLE_MAX;) {
+        size_t k = sp_utf8_at(r->last.data + i, r->last.data + n);
+        if (k)
+            sp_buf_add(&b, r->last.data + i, k);
+        else
+            sp_buf_puts(&b, "\xEF\xBF\xBD");
+        i += k ? k : 1;
+    }
+    uint32_t title = b.failed ? SP_STR_FAIL : sp_profile_str(r->p, b.data, b.len);
+    sp_buf_free(&b);
+    return title;
+}
+
 /* A title over records of another aggregation makes an event of its own. */
 static spaa_status take_title(struct dt_reader *r)
 {
@@ -72,7 +90,7 @@ static spaa_status take_title(struct dt_reader *r)
         return SPAA_OK;
     while (n && strchr(":,. ", r->last.data[n - 1]))
         n--;
-    uint32_t title = sp_profile_str(r->p, r->last.data, n < TITLE_MAX ? n : TITLE_MAX);
+    uint32_t title = title_text(r, n);
     sp_buf_clear(&r->last);
     if (title == SP_STR_FAIL)
         return sp_nomem(r->d);
