@@ -23,6 +23,7 @@
 struct bt_known {
     struct sp_span line;
     uint32_t frame;
+    uint32_t next; /* the frame line that followed it last, + 1: stacks share their ends */
 };
 
 struct bt_map {
@@ -41,6 +42,7 @@ struct bt_reader {
 
     SP_VEC(struct bt_known) known; /* frame lines */
     struct sp_map known_map;
+    uint32_t before; /* the frame line before this one, + 1 */
     struct sp_arena arena;
     SP_VEC(struct bt_map) maps;
 
@@ -61,6 +63,8 @@ struct bt_reader {
 
 /* frame.c: a frame line without its newline goes to the last block. */
 bool bt_frame(struct bt_reader *r, const char *p, size_t n);
+/* If the lines at p are those that followed the frame line before: takes them; how many bytes they are. */
+spaa_status bt_take_usual(struct bt_reader *r, const char *p, const char *end, size_t *used);
 
 /* record.c: records, from whichever form */
 bool bt_begin(struct bt_reader *r, const char *map, size_t n);

@@ -135,14 +135,41 @@ static uint32_t parse(struct bt_reader *r, const char *p, size_t n)
                                                                           : SP_NONE;
 }
 
+spaa_status bt_take_usual(struct bt_reader *r, const char *p, const char *end, size_t *used)
+{
+    const char *at = p;
+    while (r->before && r->in_stack) {
+        uint32_t next = r->known.v[r->before - 1].next;
+        if (!next)
+            break;
+        const struct bt_known *k = &r->known.v[next - 1];
+        if ((size_t)(end - at) <= k->line.n || at[k->line.n] != '\n' || memcmp(at, k->line.p, k->line.n) != 0)
+            break;
+        if (!sp_agg_block_push(&r->agg, k->frame))
+            return sp_nomem(r->d);
+        at += k->line.n + 1;
+        r->line++;
+        r->before = next;
+    }
+    *used = (size_t)(at - p);
+    return SPAA_OK;
+}
+
 bool bt_frame(struct bt_reader *r, const char *p, size_t n)
 {
     uint64_t hash = sp_hash64(p, n);
+    uint32_t before = r->before;
     struct sp_probe at = sp_map_probe(&r->known_map, hash);
-    for (uint32_t i; (i = sp_map_next(&r->known_map, &at)) != SP_MAP_NONE;)
-        if (r->known.v[i].line.n == n && memcmp(r->known.v[i].line.p, p, n) == 0)
-            return sp_agg_block_push(&r->agg, r->known.v[i].frame);
-    struct bt_known k = {{sp_arena_dup(&r->arena, p, n), n}, parse(r, p, n)};
+    r->before = 0;
+    for (uint32_t i; (i = sp_map_next(&r->known_map, &at)) != SP_MAP_NONE;) {
+        if (r->known.v[i].line.n != n || memcmp(r->known.v[i].line.p, p, n) != 0)
+            continue;
+        if (before)
+            r->known.v[before - 1].next = i + 1;
+        r->before = i + 1;
+        return sp_agg_block_push(&r->agg, r->known.v[i].frame);
+    }
+    struct bt_known k = {{sp_arena_dup(&r->arena, p, n), n}, parse(r, p, n), 0};
     return k.line.p && k.frame != SP_NONE && sp_map_add(&r->known_map, hash, (uint32_t)r->known.n) &&
            sp_vec_push(&r->known, k) && sp_agg_block_push(&r->agg, k.frame);
 }

@@ -6,6 +6,11 @@ static spaa_status view_lines(struct bt_reader *r, const char *p, size_t n, bool
     const char *at = p, *end = p + n;
     spaa_status st = SPAA_OK;
     while (!st && at < end) {
+        size_t usual;
+        st = bt_take_usual(r, at, end, &usual);
+        at += usual;
+        if (st || at == end)
+            break;
         const char *nl = memchr(at, '\n', (size_t)(end - at)), *eol = nl ? nl : end;
         if (!nl && !last)
             break;

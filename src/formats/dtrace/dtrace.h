@@ -70,6 +70,7 @@ struct dt_known {
     struct dt_text line; /* with its blanks, without its newline */
     uint32_t first, n;
     uint32_t indent;
+    uint32_t next; /* the frame line that followed it last, + 1: stacks share their ends */
 };
 
 struct dt_group {
@@ -89,6 +90,7 @@ struct dt_reader {
 
     SP_VEC(struct dt_known) known;
     struct sp_map known_map;
+    uint32_t before; /* the frame line before this one, + 1 */
     struct sp_arena arena;
 
     /* The record in work. */
@@ -122,6 +124,8 @@ struct dt_reader {
 
 /* records.c */
 spaa_status dt_take_line(struct dt_reader *r, const char *p, size_t n);
+/* If the lines at p are those that followed the frame line before: how many bytes of them were taken. */
+spaa_status dt_take_usual(struct dt_reader *r, const char *p, const char *end, size_t *used);
 spaa_status dt_take_end(struct dt_reader *r);
 /* header.c */
 spaa_status dt_header(struct dt_reader *r);

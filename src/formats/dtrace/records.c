@@ -505,10 +505,33 @@ static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const
     return st;
 }
 
+spaa_status dt_take_usual(struct dt_reader *r, const char *p, const char *end, size_t *used)
+{
+    const char *at = p;
+    while (r->before && r->in_block && !r->gap) {
+        uint32_t next = r->known.v[r->before - 1].next;
+        if (!next)
+            break;
+        const struct dt_known *k = &r->known.v[next - 1];
+        if ((size_t)(end - at) <= k->line.n || at[k->line.n] != '\n' || memcmp(at, k->line.p, k->line.n) != 0)
+            break;
+        for (uint32_t i = 0; i < k->n; i++)
+            if (!sp_agg_block_push(&r->agg, k->first + i))
+                return sp_nomem(r->d);
+        at += k->line.n + 1;
+        r->line++;
+        r->before = next;
+    }
+    *used = (size_t)(at - p);
+    return SPAA_OK;
+}
+
 spaa_status dt_take_line(struct dt_reader *r, const char *p, size_t n)
 {
     uint64_t hash = 0;
+    uint32_t before = r->before;
     struct dt_line l;
+    r->before = 0;
     if (!r->in_rows && n > 4) {
         /* Most lines are frames, and most of those were met before. */
         hash = sp_hash64(p, n);
@@ -517,6 +540,9 @@ spaa_status dt_take_line(struct dt_reader *r, const char *p, size_t n)
             const struct dt_known *k = &r->known.v[i];
             if (k->line.n != n || memcmp(k->line.p, p, n) != 0)
                 continue;
+            if (before)
+                r->known.v[before - 1].next = i + 1;
+            r->before = i + 1;
             return add_frames(r, k, true);
         }
     }
