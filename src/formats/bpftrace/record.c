@@ -2,12 +2,17 @@
 #include "base/num.h"
 #include "formats/bpftrace/bpftrace.h"
 
+/* No program has nearly as many; they are looked up one by one. */
+enum { MAPS_MAX = 4096 };
+
 /* The number of a map in r->maps: made with its event when its first record is complete. */
 static uint32_t map_of(struct bt_reader *r)
 {
     for (uint32_t i = 0; i < r->maps.n; i++)
         if (r->maps.v[i].name == r->map)
             return i;
+    if (r->maps.n == MAPS_MAX)
+        return SP_NONE;
     struct sp_event e;
     struct bt_map m = {r->map, SP_NONE, false};
     struct sp_str name = sp_pstr(r->p, r->map);
@@ -89,6 +94,10 @@ spaa_status bt_end(struct bt_reader *r)
         return SPAA_OK;
     }
     uint32_t map = map_of(r);
+    if (map == SP_NONE && r->maps.n == MAPS_MAX) {
+        sp_emit(r->d, SP_E007, SP_AT_LINE(r->line, r->offset), "more than %d maps", MAPS_MAX);
+        return SPAA_ERR_LIMIT;
+    }
     if (map == SP_NONE)
         return sp_nomem(r->d);
     for (size_t i = r->first_value; i < r->agg.values.n; i++)

@@ -10,7 +10,7 @@
  * Lines of text that may be frames of a ustack helper (Java methods) are indented at least this much; key
  * lines, and what programs print, less.
  */
-enum { HELPER_INDENT = 8, ONE_LINE_COLUMNS = 50, TITLE_MAX = 80 };
+enum { HELPER_INDENT = 8, ONE_LINE_COLUMNS = 50, TITLE_MAX = 80, GROUPS_MAX = 256 };
 
 static struct sp_where here(const struct dt_reader *r)
 {
@@ -90,10 +90,12 @@ static spaa_status take_title(struct dt_reader *r)
         return SPAA_OK;
     while (n && strchr(":,. ", r->last.data[n - 1]))
         n--;
-    uint32_t title = title_text(r, n);
+    uint32_t title = n ? title_text(r, n) : SP_STR_NONE;
     sp_buf_clear(&r->last);
     if (title == SP_STR_FAIL)
         return sp_nomem(r->d);
+    if (!n)
+        return SPAA_OK;
     if (r->groups.n == 1 && !r->groups.v[0].title && !r->any)
         r->groups.v[0].title = title;
     for (uint32_t i = 0; i < r->groups.n; i++)
@@ -101,6 +103,12 @@ static spaa_status take_title(struct dt_reader *r)
             r->group = i;
             return SPAA_OK;
         }
+    if (r->groups.n == GROUPS_MAX) {
+        sp_emit(r->d, SP_W311, here(r), "more than %d titles: the aggregations under the others are one",
+                GROUPS_MAX);
+        r->group = GROUPS_MAX - 1;
+        return SPAA_OK;
+    }
     struct sp_event e = r->p->events.v[0];
     struct dt_group g = {title, sp_event_add(r->p, &e), false};
     r->group = (uint32_t)r->groups.n;
