@@ -27,6 +27,7 @@ enum cli_group {
     G_ANSWER = 256,
     G_OUT = 512,
     G_ALL = 1024,
+    G_MERGE = 1 << 20,
 };
 
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };
@@ -96,7 +97,13 @@ int cli_open_default(struct cli *c); /* the same; without files ./perf.data wher
 /* One input with options of one's own (convert). */
 spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts *opts,
                      struct sp_profile **out);
+/* All inputs as one, by how->read and how->merge. */
+struct sp_files_opts;
+spaa_status cli_read_all(struct cli *c, const struct sp_files_opts *how);
 bool cli_read_opts(struct cli *c, struct sp_read_opts *out);
+/* write.c: options for writing c->profile, by --event and --metric; and writing it to c->v.output. */
+spaa_status cli_write_opts(struct cli *c, struct sp_write_opts *w);
+spaa_status cli_write(struct cli *c, const struct spaa_format *f, const struct sp_write_opts *w);
 /* The selection that the options ask for. */
 spaa_status cli_select(struct cli *c, struct sp_selection *out);
 /* Options of formats that neither `in` nor `out` has are refused: EXIT_USAGE, else EXIT_FINE. */

@@ -3,36 +3,6 @@
 
 #include "formats/open.h"
 
-/* --event and --metric, by their numbers; through the selection's own errors. */
-static spaa_status choose(struct cli *c, struct sp_write_opts *w)
-{
-    struct sp_selection s;
-    struct sp_select_opts o = {.event = c->v.event, .metric = c->v.metric, .view = "all"};
-    *w = (struct sp_write_opts){
-        .event = SP_NONE, .metric = SP_NONE, .jobs = cli_jobs(c), .own = c->own.v, .nown = c->own.n};
-    if (!c->v.event && !c->v.metric)
-        return SPAA_OK;
-    spaa_status st = sp_select(c->profile, &o, &c->diags, &s);
-    if (st)
-        return st;
-    w->event = c->v.event ? s.event : SP_NONE;
-    w->metric = c->v.metric ? s.metric : SP_NONE;
-    sp_selection_free(&s);
-    return SPAA_OK;
-}
-
-static spaa_status write_to(struct cli *c, const struct spaa_format *f, const struct sp_write_opts *w)
-{
-    struct sp_output *out = NULL;
-    spaa_status st = sp_output_open(c->v.output, &c->diags, &out);
-    if (!st)
-        st = f->write(c->profile, w, &c->diags, out);
-    if (!st)
-        st = sp_output_commit(out);
-    sp_output_close(out);
-    return st;
-}
-
 int sp_cmd_convert(struct cli *c)
 {
     static const char *const orders[] = {"leaf_to_root", "root_to_leaf", NULL};
@@ -65,10 +35,10 @@ int sp_cmd_convert(struct cli *c)
     if (!st && order >= 0)
         c->profile->header.root_first = order == 1;
     if (!st)
-        st = choose(c, &w);
+        st = cli_write_opts(c, &w);
     if (!st && c->v.strict && sp_diags_count(&c->diags, SP_LOSS))
         return EXIT_IO;
     if (!st)
-        st = write_to(c, to, &w);
+        st = cli_write(c, to, &w);
     return cli_exit_of(st);
 }

@@ -1,9 +1,8 @@
 /* Opening inputs: format by content, symbols, several files as one profile. */
 #include "cli.h"
 
-#include "formats/open.h"
+#include "formats/files.h"
 #include "io/input.h"
-#include "model/absorb.h"
 #include "progress.h"
 
 #include <stdio.h>
@@ -64,34 +63,31 @@ spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts 
     return st;
 }
 
+spaa_status cli_read_all(struct cli *c, const struct sp_files_opts *how)
+{
+    struct sp_files_opts opts = *how;
+    size_t done = 0;
+    opts.from = c->v.from;
+    opts.jobs = cli_jobs(c);
+    opts.done = &done;
+    struct progress *bar = progress_start_files(c, &done, c->files.n);
+    spaa_status st = sp_read_files(c->files.v, c->files.n, &opts, &c->diags, &c->profile, &c->input);
+    progress_stop(bar);
+    return st;
+}
+
 int cli_open(struct cli *c)
 {
-    struct sp_read_opts opts;
-    if (!cli_read_opts(c, &opts))
+    struct sp_files_opts how = {0};
+    if (!cli_read_opts(c, &how.read))
         return EXIT_USAGE;
     if (!c->files.n)
         return cli_usage(c, "`spaa help` shows how", "%s needs a file", c->command->name);
-    for (size_t i = 0; i < c->files.n; i++) {
-        struct sp_profile *one = NULL, *whole = NULL;
-        spaa_status st = cli_read(c, c->files.v[i], &opts, &one);
-        if (st)
-            return cli_exit_of(st);
-        if (c->files.n == 1) {
-            c->profile = one;
-            break;
-        }
-        struct sp_absorb_opts how = {SP_FRAMES_ADDRESS, opts.group_by | SP_BY_CPU, c->files.v[i]};
-        if (!c->profile)
-            st = sp_profile_new(&c->diags, &whole);
-        if (!st && whole)
-            c->profile = whole;
-        if (!st)
-            st = sp_profile_absorb(c->profile, one, &how, &c->diags);
-        sp_profile_free(one);
-        if (st)
-            return cli_exit_of(st);
-    }
-    return cli_check_own(c, c->input, NULL);
+    how.merge = (struct sp_merge_opts){
+        .frames = SP_FRAMES_ADDRESS, .group_by = how.read.group_by | SP_BY_CPU, .by_source = true};
+    spaa_status st =
+        c->files.n == 1 ? cli_read(c, c->files.v[0], &how.read, &c->profile) : cli_read_all(c, &how);
+    return st ? cli_exit_of(st) : cli_check_own(c, c->input, NULL);
 }
 
 int cli_open_default(struct cli *c)

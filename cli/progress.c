@@ -11,7 +11,9 @@
 enum { FIRST_MS = 500, NEXT_MS = 100, BAR = 24 };
 
 struct progress {
-    const struct sp_input *in;
+    const struct sp_input *in; /* NULL: files are counted */
+    const size_t *done;
+    size_t files;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t ended;
@@ -26,20 +28,39 @@ static double seconds_since(const struct timespec *t)
     return (double)(now.tv_sec - t->tv_sec) + (double)(now.tv_nsec - t->tv_nsec) / 1e9;
 }
 
+static void draw_bar(char bar[BAR + 1], uint64_t done, uint64_t size)
+{
+    size_t full = (size_t)(done * BAR / size);
+    for (size_t i = 0; i < BAR; i++)
+        bar[i] = i < full ? '#' : '.';
+    bar[BAR] = '\0';
+}
+
+static void show_files(struct progress *p)
+{
+    char bar[BAR + 1];
+    size_t done = __atomic_load_n(p->done, __ATOMIC_RELAXED);
+    draw_bar(bar, done, p->files);
+    fprintf(stderr, "\r\033[Kspaa: %zu of %zu files [%s] %3zu%%", done, p->files, bar, done * 100 / p->files);
+    fflush(stderr);
+    p->shown = true;
+}
+
 static void show(struct progress *p)
 {
     uint64_t done, size;
     char bar[BAR + 1];
+    if (!p->in) {
+        show_files(p);
+        return;
+    }
     struct sp_buf name;
     const char *path = sp_input_name(p->in);
     sp_buf_init(&name, 4096);
     sp_text_fit(&name, path, strlen(path), 40);
     sp_input_watch(p->in, &done, &size);
     if (size && done <= size) {
-        size_t full = (size_t)(done * BAR / size);
-        for (size_t i = 0; i < BAR; i++)
-            bar[i] = i < full ? '#' : '.';
-        bar[BAR] = '\0';
+        draw_bar(bar, done, size);
         fprintf(stderr, "\r\033[Kspaa: reading %s [%s] %3llu%%", sp_buf_cstr(&name), bar,
                 (unsigned long long)(done * 100 / size));
     } else {
@@ -70,7 +91,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-struct progress *progress_start(const struct cli *c, const struct sp_input *in)
+static struct progress *start(const struct cli *c, const struct progress *what)
 {
     if (!isatty(2) || c->v.quiet)
         return NULL;
@@ -78,7 +99,7 @@ struct progress *progress_start(const struct cli *c, const struct sp_input *in)
     pthread_condattr_t attr;
     if (!p)
         return NULL;
-    p->in = in;
+    *p = *what;
     clock_gettime(CLOCK_MONOTONIC, &p->began);
     pthread_mutex_init(&p->lock, NULL);
     pthread_condattr_init(&attr);
@@ -91,6 +112,16 @@ struct progress *progress_start(const struct cli *c, const struct sp_input *in)
     pthread_mutex_destroy(&p->lock);
     free(p);
     return NULL;
+}
+
+struct progress *progress_start(const struct cli *c, const struct sp_input *in)
+{
+    return start(c, &(struct progress){.in = in});
+}
+
+struct progress *progress_start_files(const struct cli *c, const size_t *done, size_t files)
+{
+    return start(c, &(struct progress){.done = done, .files = files});
 }
 
 void progress_stop(struct progress *p)

@@ -12,6 +12,8 @@ struct progress;
 
 /* NULL where none is shown; the input must outlive it. */
 struct progress *progress_start(const struct cli *c, const struct sp_input *in);
+/* Of several files: *done, which is stored atomically, of `files`. */
+struct progress *progress_start_files(const struct cli *c, const size_t *done, size_t files);
 /* Ends the display and clears its line. */
 void progress_stop(struct progress *p);
 

@@ -113,8 +113,11 @@ uint64_t sp_diags_count(const struct sp_diags *d, enum sp_severity at_least)
 
 void sp_diags_merge(struct sp_diags *into, const struct sp_diags *from)
 {
+    uint64_t seen[SP_CODES] = {0};
     for (size_t i = 0; i < from->list.n; i++) {
         struct sp_diag g = from->list.v[i];
+        if (into->per_code && into->count[g.code] + seen[g.code]++ >= into->per_code)
+            continue;
         g.format = copy(into, g.format);
         g.file = copy(into, g.file);
         g.record = copy(into, g.record);

@@ -77,7 +77,7 @@ void sp_emit_hint(struct sp_diags *d, enum sp_code code, struct sp_where where, 
 spaa_status sp_nomem(struct sp_diags *d);
 
 uint64_t sp_diags_count(const struct sp_diags *d, enum sp_severity at_least);
-/* Appends copies of the other's messages and counts. */
+/* Appends copies of the other's messages, up to per_code, and counts all. */
 void sp_diags_merge(struct sp_diags *into, const struct sp_diags *from);
 
 #endif

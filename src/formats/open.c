@@ -1,7 +1,7 @@
 #include "formats/open.h"
 
 #include "base/nearest.h"
-#include "model/absorb.h"
+#include "model/merge.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -156,7 +156,8 @@ spaa_status sp_coarsen(struct sp_profile **p, const struct spaa_format *f, const
 {
     const struct sp_header *h = &(*p)->header;
     struct sp_profile *coarse = NULL;
-    struct sp_absorb_opts how = {grain->frames, grain->group ? grain->group_by : ~0u, NULL};
+    struct sp_merge_opts how = {.frames = grain->frames, .group_by = grain->group ? grain->group_by : ~0u};
+    struct sp_merger *m = NULL;
     if (strcmp(f->name, "spaa") != 0 || (!grain->frames && !grain->group))
         return SPAA_OK;
     if (h->has_x_spaa &&
@@ -164,13 +165,14 @@ spaa_status sp_coarsen(struct sp_profile **p, const struct spaa_format *f, const
         say_finer(h, d);
         return SPAA_ERR_USAGE;
     }
-    spaa_status st = sp_profile_new(d, &coarse);
+    spaa_status st = sp_merger_new(&how, d, &m);
     if (!st)
-        st = sp_profile_absorb(coarse, *p, &how, d);
-    if (st) {
-        sp_profile_free(coarse);
+        st = sp_merger_add(m, *p, "");
+    if (!st)
+        st = sp_merger_finish(m, &coarse);
+    sp_merger_free(m);
+    if (st)
         return st;
-    }
     sp_profile_free(*p);
     *p = coarse;
     return SPAA_OK;

@@ -116,8 +116,9 @@ static int cmp_keyed(const void *va, const void *vb, void *arg)
         return c;
     /* Partners that have no identity, as unresolved frames of one run, leave pairs with equal hashes. */
     uint32_t pa = partner(x->p, a->stack), pb = partner(x->p, b->stack);
-    return pa == SP_NONE || pb == SP_NONE ? (pa == SP_NONE) - (pb == SP_NONE)
-                                          : sp_stack_content_cmp(x->p, x->o, pa, pb);
+    c = pa == SP_NONE || pb == SP_NONE ? (pa == SP_NONE) - (pb == SP_NONE)
+                                       : sp_stack_content_cmp(x->p, x->o, pa, pb);
+    return c ? c : (a->stack > b->stack) - (a->stack < b->stack);
 }
 
 /* Base hashes of all stacks into k[].hash. */

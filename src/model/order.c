@@ -167,7 +167,31 @@ static int cmp_context(const struct sp_profile *p, const struct sp_context *a, c
     return c ? c : cmp_str(p, a->more, b->more);
 }
 
-int sp_stack_content_cmp(const struct sp_profile *p, const struct sp_order *o, uint32_t a, uint32_t b)
+/* Weights by name of the metric's place in the record, which says the same of both in canonical profiles. */
+static int cmp_weights(const struct sp_profile *p, uint32_t a, uint32_t b)
+{
+    uint32_t la = p->stacks.v[a].layout, lb = p->stacks.v[b].layout;
+    if (la == SP_NONE || lb == SP_NONE)
+        return (la != SP_NONE) - (lb != SP_NONE);
+    struct sp_layout x = p->layouts.v[la], y = p->layouts.v[lb];
+    int c = cmp_u64(x.n, y.n);
+    for (uint32_t i = 0; !c && i < x.n; i++) {
+        const struct sp_weight_field *f = &p->layout_fields.v[x.first + i], *g = &p->layout_fields.v[y.first + i];
+        int64_t v = sp_weight(p, a, f->metric), w = sp_weight(p, b, g->metric);
+        c = cmp_str(p, p->metrics.v[f->metric].name, p->metrics.v[g->metric].name);
+        if (!c)
+            c = cmp_i64(v, w);
+        if (!c && v == SP_DECIMAL)
+            c = sp_str_cmp(sp_weight_text(p, a, f->metric), sp_weight_text(p, b, g->metric));
+        if (!c)
+            c = cmp_str(p, f->unit, g->unit);
+        if (!c)
+            c = cmp_str(p, f->more, g->more);
+    }
+    return c;
+}
+
+static int cmp_content(const struct sp_profile *p, const struct sp_order *o, uint32_t a, uint32_t b)
 {
     const struct sp_stack *sa = &p->stacks.v[a], *sb = &p->stacks.v[b];
     int c = sa->context == sb->context
@@ -182,7 +206,25 @@ int sp_stack_content_cmp(const struct sp_profile *p, const struct sp_order *o, u
         c = cmp_u64(sa->n, sb->n);
     if (!c)
         c = cmp_str(p, sa->more, sb->more);
-    return c;
+    return c ? c : cmp_weights(p, a, b);
+}
+
+/* The stack that a link of one names, SP_NONE where there is none. */
+static uint32_t linked(const struct sp_profile *p, uint32_t stack)
+{
+    uint32_t r = p->stacks.v[stack].related;
+    return r && p->related.v[r - 1].n == 1 ? p->related_stacks.v[p->related.v[r - 1].first] : SP_NONE;
+}
+
+int sp_stack_content_cmp(const struct sp_profile *p, const struct sp_order *o, uint32_t a, uint32_t b)
+{
+    int c = cmp_content(p, o, a, b);
+    if (c)
+        return c;
+    uint32_t x = linked(p, a), y = linked(p, b);
+    if (x == SP_NONE || y == SP_NONE)
+        return (x != SP_NONE) - (y != SP_NONE);
+    return cmp_content(p, o, x, y);
 }
 
 double sp_weight_double(const struct sp_profile *p, uint32_t stack, uint32_t metric)

@@ -27,6 +27,7 @@ void sp_profile_free(struct sp_profile *p)
     if (!p)
         return;
     sp_strtab_free(&p->strs);
+    sp_vec_free(&p->sources);
     sp_vec_free(&p->events);
     sp_vec_free(&p->metrics);
     sp_vec_free(&p->dsos);

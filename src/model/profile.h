@@ -191,6 +191,7 @@ struct sp_profile {
     struct sp_diags *diags; /* borrowed */
     struct sp_strtab strs;
     struct sp_header header;
+    SP_VEC(uint32_t) sources; /* of a merged profile: the inputs' names, sorted, as often as they came */
 
     SP_VEC(struct sp_event) events;
     SP_VEC(struct sp_metric) metrics;

@@ -53,3 +53,9 @@ const struct sp_metric_info *sp_metric_info(const char *name, size_t n)
             return &metrics[i];
     return &unknown;
 }
+
+size_t sp_metric_place(const struct sp_metric_info *info)
+{
+    size_t n = sizeof metrics / sizeof *metrics;
+    return info == &unknown ? n : (size_t)(info - metrics);
+}

@@ -47,5 +47,7 @@ struct sp_metric_info {
 
 /* Never NULL: a metric that is not in the vocabulary sums. */
 const struct sp_metric_info *sp_metric_info(const char *name, size_t n);
+/* Its place in the vocabulary; metrics that are not in it come last, all at one place. */
+size_t sp_metric_place(const struct sp_metric_info *info);
 
 #endif

@@ -1,6 +1,6 @@
-/* The profile's tables: interning, weights, canonical order, identity, absorbing. */
+/* The profile's tables: interning, weights, canonical order, identity, merging. */
 #include "base/num.h"
-#include "model/absorb.h"
+#include "model/merge.h"
 #include "model/identity.h"
 #include "model/order.h"
 #include "model/samples.h"
@@ -229,7 +229,7 @@ static void test_functions_compare_by_name_and_base_name(void **state)
     assert_true(sp_function_hash(f->p, a) != sp_function_hash(f->p, c));
 }
 
-static void test_absorbing_twice_doubles(void **state)
+static void test_merging_twice_doubles(void **state)
 {
     struct fixture *f = *state;
     struct sp_profile *whole;
@@ -238,10 +238,13 @@ static void test_absorbing_twice_doubles(void **state)
     uint32_t main = frame_at(f->p, "main", "/bin/a", 0, 0);
     stack_of(f, x, main, 3);
     stack_of(f, y, main, 4);
-    struct sp_absorb_opts how = {SP_FRAMES_FUNCTION, 0, NULL};
-    assert_int_equal(sp_profile_new(&f->d, &whole), SPAA_OK);
-    assert_int_equal(sp_profile_absorb(whole, f->p, &how, &f->d), SPAA_OK);
-    assert_int_equal(sp_profile_absorb(whole, f->p, &how, &f->d), SPAA_OK);
+    struct sp_merge_opts how = {.frames = SP_FRAMES_FUNCTION};
+    struct sp_merger *m;
+    assert_int_equal(sp_merger_new(&how, &f->d, &m), SPAA_OK);
+    assert_int_equal(sp_merger_add(m, f->p, "a"), SPAA_OK);
+    assert_int_equal(sp_merger_add(m, f->p, "a"), SPAA_OK);
+    assert_int_equal(sp_merger_finish(m, &whole), SPAA_OK);
+    sp_merger_free(m);
     assert_int_equal(whole->stacks.n, 1);
     assert_int_equal(whole->frames.n, 2);
     assert_int_equal(sp_weight(whole, 0, sp_metric_find(whole, "period", 6)), 14);
@@ -287,7 +290,7 @@ int main(void)
         WITH(test_equal_hashes_become_hash_and_hash_plus_one),
         WITH(test_an_id_is_written_with_its_suffix),
         WITH(test_functions_compare_by_name_and_base_name),
-        WITH(test_absorbing_twice_doubles),
+        WITH(test_merging_twice_doubles),
         WITH(test_samples_come_in_time_order_and_keep_ties),
     };
     return cmocka_run_group_tests_name("model", tests, NULL, NULL);

@@ -171,6 +171,21 @@ static bool read_groups(struct reader *r, unsigned *out)
     return !r->j.error;
 }
 
+static bool read_sources(struct reader *r)
+{
+    struct sp_span s;
+    if (!sp_json_array(&r->j))
+        return false;
+    while (sp_json_item(&r->j)) {
+        if (!sp_json_string_value(&r->j, &s))
+            return false;
+        uint32_t name = sp_profile_str(r->p, s.p, s.n);
+        if (name == SP_STR_FAIL || !sp_vec_push(&r->p->sources, name))
+            return sp_json_fail(&r->j, "out of memory");
+    }
+    return !r->j.error;
+}
+
 static bool read_counter(struct reader *r, struct sp_span key, uint64_t *out)
 {
     int64_t v = 0;
@@ -206,6 +221,8 @@ static bool read_x_spaa(struct reader *r)
             ok = sp_read_number_text(r, key, &h->duration);
         } else if (sp_span_is(key, "host") && sp_json_type(&r->j) == SP_JSON_OBJECT) {
             ok = read_host(r);
+        } else if (sp_span_is(key, "sources") && sp_json_type(&r->j) == SP_JSON_ARRAY) {
+            ok = read_sources(r);
         } else if (sp_span_is(key, "lost")) {
             ok = read_counter(r, key, &h->lost);
         } else if (sp_span_is(key, "truncated")) {

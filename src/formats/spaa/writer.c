@@ -126,6 +126,21 @@ static void write_host(struct writer *w, const struct sp_host *h)
     sp_buf_ch(&w->b, '}');
 }
 
+static void write_sources(struct writer *w)
+{
+    const struct sp_profile *p = w->p;
+    if (!p->sources.n)
+        return;
+    sp_buf_puts(&w->b, ",\"sources\":[");
+    for (size_t i = 0; i < p->sources.n; i++) {
+        struct sp_str s = sp_pstr(p, p->sources.v[i]);
+        if (i)
+            sp_buf_ch(&w->b, ',');
+        sp_json_string(&w->b, s.p, s.n);
+    }
+    sp_buf_ch(&w->b, ']');
+}
+
 static void write_x_spaa(struct writer *w)
 {
     const struct sp_header *h = &w->p->header;
@@ -146,6 +161,7 @@ static void write_x_spaa(struct writer *w)
         sp_buf_printf(b, ",\"lost\":%llu", (unsigned long long)h->lost);
     if (h->truncated)
         sp_buf_printf(b, ",\"truncated\":%llu", (unsigned long long)h->truncated);
+    write_sources(w);
     raw(w, ",", h->x_spaa_more);
     sp_buf_ch(b, '}');
 }

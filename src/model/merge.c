@@ -1,0 +1,232 @@
+#include "model/merge_private.h"
+
+#include "base/decimal.h"
+#include "json/json.h"
+
+#include <stdlib.h>
+
+spaa_status sp_merger_new(const struct sp_merge_opts *opts, struct sp_diags *d, struct sp_merger **out)
+{
+    struct sp_merger *m = calloc(1, sizeof *m);
+    if (!m)
+        return sp_nomem(d);
+    *m = (struct sp_merger){.opts = *opts, .d = d};
+    spaa_status st = sp_profile_new(d, &m->p);
+    if (st) {
+        sp_merger_free(m);
+        return st;
+    }
+    m->p->header.frames = opts->frames;
+    m->p->header.group_by = opts->group_by;
+    *out = m;
+    return SPAA_OK;
+}
+
+/* Everything but what outlives a change of the grain. */
+static void release(struct sp_merger *m)
+{
+    sp_profile_free(m->p);
+    sp_profile_free(m->own);
+    sp_map_free(&m->dsos);
+    sp_map_free(&m->frames);
+    sp_map_free(&m->stacks);
+    sp_map_free(&m->pairs);
+    m->p = m->own = NULL;
+}
+
+void sp_merger_free(struct sp_merger *m)
+{
+    if (!m)
+        return;
+    release(m);
+    free(m);
+}
+
+uint32_t sp_absorb_str(struct sp_absorber *a, uint32_t s)
+{
+    if (s == SP_STR_NONE)
+        return s;
+    if (a->strs[s] == SP_STR_NONE) {
+        struct sp_str t = sp_pstr(a->from, s);
+        a->strs[s] = sp_profile_str(a->to, t.p, t.n);
+        if (a->strs[s] == SP_STR_FAIL) {
+            a->nomem = true;
+            a->strs[s] = SP_STR_NONE;
+        }
+    }
+    return a->strs[s];
+}
+
+uint32_t sp_absorb_text(struct sp_absorber *a, uint32_t s)
+{
+    return sp_pstr(a->from, s).n ? sp_absorb_str(a, s) : SP_STR_NONE;
+}
+
+int sp_merge_text_cmp(const struct sp_profile *p, uint32_t a, uint32_t b)
+{
+    if (a == b)
+        return 0;
+    if (!a || !b)
+        return a ? 1 : -1;
+    return sp_str_cmp(sp_pstr(p, a), sp_pstr(p, b));
+}
+
+uint32_t sp_merge_add_texts(struct sp_merger *m, uint32_t a, uint32_t b, spaa_status *st)
+{
+    char sum[SP_DECIMAL_DIGITS + 4];
+    struct sp_str x = sp_pstr(m->p, a), y = sp_pstr(m->p, b);
+    size_t n = sp_decimal_add(x.p, x.n, y.p, y.n, sum);
+    if (!n) {
+        sp_emit(m->d, SP_E620, SP_AT_NOTHING, "%.40s and %.40s", x.p, y.p);
+        *st = SPAA_ERR_LIMIT;
+        return SP_STR_NONE;
+    }
+    uint32_t s = sp_profile_str(m->p, sum, n);
+    if (s != SP_STR_FAIL)
+        return s;
+    *st = sp_nomem(m->d);
+    return SP_STR_NONE;
+}
+
+static uint32_t *table(struct sp_absorber *a, size_t n)
+{
+    uint32_t *t = calloc(n + 1, sizeof *t);
+    a->nomem = a->nomem || !t;
+    return t;
+}
+
+/* A name as the file that is written will have it. */
+static uint32_t source_name(struct sp_profile *p, const char *name)
+{
+    struct sp_buf b;
+    size_t n = strlen(name);
+    sp_buf_init(&b, 0);
+    for (size_t i = 0; i < n;) {
+        size_t bytes = sp_utf8_at(name + i, name + n);
+        sp_buf_add(&b, bytes ? name + i : "\xEF\xBF\xBD", bytes ? bytes : 3);
+        i += bytes ? bytes : 1;
+    }
+    uint32_t s = b.failed ? SP_STR_FAIL : sp_profile_str(p, b.data ? b.data : "", b.len);
+    sp_buf_free(&b);
+    return s;
+}
+
+static spaa_status list_sources(struct sp_absorber *a)
+{
+    struct sp_profile *p = a->to;
+    const struct sp_profile *from = a->from;
+    for (size_t i = 0; i < from->sources.n; i++)
+        if (!sp_vec_push(&p->sources, sp_absorb_str(a, from->sources.v[i])))
+            return sp_nomem(a->d);
+    return from->sources.n || sp_vec_push(&p->sources, a->source) ? SPAA_OK : sp_nomem(a->d);
+}
+
+static spaa_status absorb(struct sp_merger *m, const struct sp_profile *from, const struct sp_profile *from_own,
+                          const char *source)
+{
+    struct sp_absorber a = {.m = m, .to = m->p, .from = from, .from_own = from_own, .d = m->d};
+    struct {
+        uint32_t **table;
+        size_t n;
+    } tables[] = {{&a.strs, from->strs.strs.n}, {&a.events, from->events.n},       {&a.metrics, from->metrics.n},
+                  {&a.dsos, from->dsos.n},      {&a.functions, from->functions.n}, {&a.frames, from->frames.n},
+                  {&a.contexts, from->contexts.n}, {&a.layouts, from->layouts.n},  {&a.stacks, from->stacks.n}};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        *tables[i].table = table(&a, tables[i].n);
+    if (m->opts.canonical || m->opts.by_source)
+        a.source = source_name(m->p, source);
+    spaa_status st = a.nomem || a.source == SP_STR_FAIL ? sp_nomem(m->d) : SPAA_OK;
+    if (!st) {
+        sp_absorb_header(&a, !m->any);
+        st = sp_absorb_duration(&a, !m->any);
+    }
+    if (!st && m->opts.canonical)
+        st = list_sources(&a);
+    if (!st)
+        st = sp_absorb_events(&a);
+    if (!st)
+        st = sp_absorb_dictionary(&a);
+    if (!st)
+        st = sp_absorb_layouts(&a);
+    if (!st)
+        st = sp_absorb_stacks(&a);
+    if (!st)
+        st = sp_absorb_rest(&a);
+    if (!st && a.nomem)
+        st = sp_nomem(m->d);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        free(*tables[i].table);
+    m->any = true;
+    return st;
+}
+
+/* What was added so far, again, with coarser frames or fewer groups. */
+static spaa_status coarsen(struct sp_merger *m, enum sp_granularity frames, unsigned group_by)
+{
+    struct sp_merger old = *m;
+    struct sp_merge_opts opts = m->opts;
+    *m = (struct sp_merger){.opts = opts, .d = old.d};
+    spaa_status st = sp_profile_new(m->d, &m->p);
+    if (!st) {
+        m->p->header.frames = frames;
+        m->p->header.group_by = group_by;
+        st = absorb(m, old.p, old.own, "");
+    }
+    m->samples_left = old.samples_left;
+    m->windows_left = old.windows_left;
+    m->text_left = old.text_left;
+    m->links_left = old.links_left;
+    m->kernel_left = old.kernel_left;
+    m->inputs_left = old.inputs_left;
+    m->beyond = m->beyond || old.beyond;
+    m->units_differ = m->units_differ || old.units_differ;
+    release(&old);
+    return st;
+}
+
+spaa_status sp_merger_add(struct sp_merger *m, const struct sp_profile *from, const char *source)
+{
+    const struct sp_header *h = &m->p->header;
+    enum sp_granularity frames = from->header.frames > h->frames ? from->header.frames : h->frames;
+    unsigned group_by = h->group_by & sp_stated_groups(from);
+    spaa_status st = SPAA_OK;
+    if (!m->any) {
+        m->p->header.frames = frames;
+        if (m->opts.canonical)
+            m->p->header.group_by = group_by;
+    } else if (frames > h->frames || (m->opts.canonical && group_by != h->group_by)) {
+        st = coarsen(m, frames, m->opts.canonical ? group_by : h->group_by);
+    }
+    return st ? st : absorb(m, from, NULL, source);
+}
+
+static void say_left_out(const struct sp_merger *m)
+{
+    if (m->inputs_left)
+        sp_emit(m->d, SP_I321, SP_AT_NOTHING, "%llu samples, %llu windows and %llu extension records%s",
+                (unsigned long long)m->samples_left, (unsigned long long)m->windows_left,
+                (unsigned long long)m->text_left,
+                m->opts.canonical && !m->opts.samples && m->samples_left + m->windows_left
+                    ? "; --samples keeps samples and windows"
+                    : "");
+    if (m->beyond)
+        sp_emit(m->d, SP_W624, SP_AT_NOTHING, " ");
+    if (m->units_differ)
+        sp_emit(m->d, SP_W625, SP_AT_NOTHING, " ");
+    if (m->links_left)
+        sp_emit(m->d, SP_W626, SP_AT_NOTHING, "%llu stacks; %llu kernel sides were left out",
+                (unsigned long long)m->links_left, (unsigned long long)m->kernel_left);
+}
+
+spaa_status sp_merger_finish(struct sp_merger *m, struct sp_profile **out)
+{
+    spaa_status st = sp_merge_exclusives(m);
+    if (!st && m->opts.canonical)
+        st = sp_merge_sort_rest(m);
+    if (st)
+        return st;
+    say_left_out(m);
+    *out = m->p;
+    m->p = NULL;
+    return SPAA_OK;
+}

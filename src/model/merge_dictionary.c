@@ -1,0 +1,163 @@
+/*
+ * Merging dictionaries: DSOs, frames, threads.
+ *
+ * Frames are one when they agree in function, DSO, source line, place (symbol offset, else address) and inline depth.
+ * What else their records say is taken from one of them: a resolved one, then the smallest. Where functions make frames
+ * (no address, no line), DSOs of one name are one, too, and what they differ in is absent.
+ *
+ * The order of records compares first what coarser frames keep, so that it makes no difference whether a
+ * record is chosen before or after frames are made coarser.
+ */
+#include "model/merge_private.h"
+
+#include "base/hash.h"
+
+static bool by_function(const struct sp_absorber *a)
+{
+    return a->to->header.frames >= SP_FRAMES_FUNCTION;
+}
+
+static uint32_t dso(struct sp_absorber *a, const struct sp_dso *x)
+{
+    struct sp_profile *p = a->to;
+    if (!by_function(a))
+        return sp_dso_intern(p, x);
+    uint64_t hash = sp_hash_mix(x->name, x->is_kernel);
+    struct sp_probe at = sp_map_probe(&a->m->dsos, hash);
+    for (uint32_t i; (i = sp_map_next(&a->m->dsos, &at)) != SP_MAP_NONE;) {
+        struct sp_dso *t = &p->dsos.v[i];
+        if (t->name != x->name || t->is_kernel != x->is_kernel)
+            continue;
+        sp_meet(&t->build_id, x->build_id);
+        sp_meet(&t->more, x->more);
+        return i;
+    }
+    uint32_t n = (uint32_t)p->dsos.n;
+    return n < SP_NONE - 1 && sp_vec_push(&p->dsos, *x) && sp_map_add(&a->m->dsos, hash, n) ? n : SP_NONE;
+}
+
+static void coarsen(struct sp_frame *f, enum sp_granularity g)
+{
+    if (g < SP_FRAMES_LINE)
+        return;
+    f->ip = f->symoff = 0;
+    f->flags &= (uint8_t) ~(SP_FRAME_IP | SP_FRAME_SYMOFF);
+    if (g == SP_FRAMES_LINE)
+        return;
+    f->srcline = SP_STR_NONE;
+    f->inline_depth = 0;
+    f->flags &= SP_FRAME_UNRESOLVED;
+    f->more = SP_STR_NONE;
+}
+
+static int cmp_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Of two records of one frame: which is taken. */
+static int cmp_records(const struct sp_profile *p, const struct sp_frame *a, const struct sp_frame *b)
+{
+    const unsigned rest = SP_FRAME_INLINED | SP_FRAME_NO_SRCLINE;
+    int c = (a->flags & SP_FRAME_UNRESOLVED) - (b->flags & SP_FRAME_UNRESOLVED);
+    if (!c)
+        c = a->kind - b->kind;
+    if (!c)
+        c = (int)(a->flags & rest) - (int)(b->flags & rest);
+    if (!c)
+        c = sp_merge_text_cmp(p, a->more, b->more);
+    if (!c)
+        c = (b->flags & SP_FRAME_IP) - (a->flags & SP_FRAME_IP);
+    return c ? c : cmp_u64(a->ip, b->ip);
+}
+
+struct frame_key {
+    uint64_t where;
+    uint32_t function, srcline, depth, kind_of_where;
+};
+
+static struct frame_key key_of(const struct sp_frame *f)
+{
+    unsigned stated = f->flags & SP_FRAME_SYMOFF ? SP_FRAME_SYMOFF : f->flags & SP_FRAME_IP;
+    uint64_t where = stated == SP_FRAME_SYMOFF ? f->symoff : stated ? f->ip : 0;
+    return (struct frame_key){where, f->function, f->srcline, f->inline_depth, stated};
+}
+
+static uint32_t frame(struct sp_absorber *a, const struct sp_frame *f)
+{
+    struct sp_profile *p = a->to;
+    struct frame_key key = key_of(f);
+    uint64_t hash = sp_hash_mix(sp_hash_mix(key.where, (uint64_t)key.function << 32 | key.srcline),
+                                (uint64_t)key.depth << 32 | key.kind_of_where);
+    struct sp_probe at = sp_map_probe(&a->m->frames, hash);
+    for (uint32_t i; (i = sp_map_next(&a->m->frames, &at)) != SP_MAP_NONE;) {
+        struct frame_key there = key_of(&p->frames.v[i]);
+        if (memcmp(&there, &key, sizeof key) != 0)
+            continue;
+        if (cmp_records(p, f, &p->frames.v[i]) < 0)
+            p->frames.v[i] = *f;
+        return i;
+    }
+    uint32_t n = (uint32_t)p->frames.n;
+    return n < SP_NONE - 1 && sp_vec_push(&p->frames, *f) && sp_map_add(&a->m->frames, hash, n) ? n : SP_NONE;
+}
+
+/* One record a tid: the smallest. */
+static spaa_status threads(struct sp_absorber *a)
+{
+    struct sp_profile *p = a->to;
+    for (uint32_t i = 0; i < a->from->threads.n; i++) {
+        struct sp_thread t = a->from->threads.v[i];
+        t.comm = sp_absorb_text(a, t.comm);
+        t.more = sp_absorb_str(a, t.more);
+        size_t before = p->threads.n;
+        uint32_t n = sp_thread_intern(p, t.pid, t.tid, SP_STR_NONE);
+        if (n == SP_NONE)
+            return sp_nomem(a->d);
+        struct sp_thread *have = &p->threads.v[n];
+        int c = p->threads.n > before ? 1 : (have->pid > t.pid) - (have->pid < t.pid);
+        if (!c) /* a name is better than none */
+            c = have->comm && t.comm ? sp_merge_text_cmp(p, have->comm, t.comm)
+                                     : (t.comm != SP_STR_NONE) - (have->comm != SP_STR_NONE);
+        if (!c)
+            c = sp_merge_text_cmp(p, have->more, t.more);
+        if (c > 0)
+            *have = t;
+    }
+    return SPAA_OK;
+}
+
+spaa_status sp_absorb_dictionary(struct sp_absorber *a)
+{
+    const struct sp_profile *from = a->from;
+    for (uint32_t i = 0; i < from->dsos.n; i++) {
+        struct sp_dso x = from->dsos.v[i];
+        x.name = sp_absorb_str(a, x.name);
+        x.build_id = sp_absorb_text(a, x.build_id);
+        x.more = sp_absorb_str(a, x.more);
+        if ((a->dsos[i] = dso(a, &x)) == SP_NONE)
+            return sp_nomem(a->d);
+    }
+    for (uint32_t i = 0; i < from->functions.n; i++) {
+        const struct sp_function *f = &from->functions.v[i];
+        a->functions[i] = sp_function_intern(a->to, sp_absorb_str(a, f->name), a->dsos[f->dso]);
+        if (a->functions[i] == SP_NONE)
+            return sp_nomem(a->d);
+    }
+    for (uint32_t i = 0; i < from->frames.n; i++) {
+        struct sp_frame f = from->frames.v[i];
+        f.function = a->functions[f.function];
+        f.srcline = sp_absorb_text(a, f.srcline);
+        f.more = by_function(a) ? SP_STR_NONE : sp_absorb_str(a, f.more);
+        coarsen(&f, a->to->header.frames);
+        if ((a->frames[i] = frame(a, &f)) == SP_NONE)
+            return sp_nomem(a->d);
+    }
+    /* A merged profile names threads where its stacks do. */
+    if (a->m->opts.canonical && !(a->to->header.group_by & SP_BY_TID) && !a->m->opts.samples) {
+        a->to->threads.n = 0;
+        sp_map_clear(&a->to->thread_map);
+        return SPAA_OK;
+    }
+    return threads(a);
+}

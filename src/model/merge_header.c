@@ -1,0 +1,203 @@
+/* Merging headers and events: what differs is absent, ranges widen, durations and losses add. */
+#include "model/merge_private.h"
+
+#include "base/decimal.h"
+
+/*
+ * The earlier start or the later end: by value, equal values by their bytes. What cannot be compared is absent.
+ */
+static void extreme(struct sp_absorber *a, uint32_t *have, uint32_t next, int sign)
+{
+    if (!*have || !next) {
+        *have = SP_STR_NONE;
+        return;
+    }
+    struct sp_str x = sp_pstr(a->to, *have), y = sp_pstr(a->to, next);
+    bool ok = true;
+    int c = sign * sp_decimal_cmp(x.p, x.n, y.p, y.n, &ok);
+    if (!ok)
+        *have = SP_STR_NONE;
+    else if (c > 0 || (c == 0 && sp_str_cmp(x, y) > 0))
+        *have = next;
+}
+
+static void widen(struct sp_absorber *a, bool first)
+{
+    struct sp_header *h = &a->to->header;
+    const struct sp_header *f = &a->from->header;
+    uint32_t start = sp_absorb_str(a, f->time_start), end = sp_absorb_str(a, f->time_end);
+    uint32_t unit = sp_absorb_text(a, f->time_unit), more = sp_absorb_str(a, f->time_more);
+    if (first) {
+        h->time_start = start;
+        h->time_end = end;
+        h->time_unit = unit;
+        h->time_more = more;
+        return;
+    }
+    sp_meet(&h->time_more, more);
+    if (h->time_unit != unit) {
+        h->time_start = h->time_end = h->time_unit = SP_STR_NONE;
+        return;
+    }
+    extreme(a, &h->time_start, start, 1);
+    extreme(a, &h->time_end, end, -1);
+}
+
+/* Rates divide by the sum. */
+spaa_status sp_absorb_duration(struct sp_absorber *a, bool first)
+{
+    struct sp_header *h = &a->to->header;
+    spaa_status st = SPAA_OK;
+    uint32_t next = sp_absorb_str(a, a->from->header.duration);
+    if (first || !next)
+        h->duration = next;
+    else if (h->duration)
+        h->duration = sp_merge_add_texts(a->m, h->duration, next, &st);
+    return st;
+}
+
+/* Sums stay what a reader takes: a signed 64-bit number. */
+static uint64_t add_capped(uint64_t a, uint64_t b)
+{
+    uint64_t most = INT64_MAX;
+    a = a < most ? a : most;
+    b = b < most ? b : most;
+    return a + b < most ? a + b : most;
+}
+
+unsigned sp_stated_groups(const struct sp_profile *p)
+{
+    unsigned all = 0;
+    if (p->header.has_x_spaa)
+        return p->header.group_by;
+    for (size_t i = 0; i < p->contexts.n; i++) {
+        const struct sp_context *c = &p->contexts.v[i];
+        all |= (c->pid != SP_ABSENT ? SP_BY_PID : 0u) | (c->tid != SP_ABSENT ? SP_BY_TID : 0u) |
+               (c->cpu != SP_ABSENT ? SP_BY_CPU : 0u) | (sp_pstr(p, c->comm).n ? SP_BY_COMM : 0u) |
+               (sp_pstr(p, c->state).n ? SP_BY_STATE : 0u);
+    }
+    return all;
+}
+
+/* The tool, which a header must name: "spaa" where there are several. */
+static void tools(struct sp_absorber *a, bool first)
+{
+    struct sp_header *h = &a->to->header;
+    uint32_t tool = sp_absorb_text(a, a->from->header.source_tool);
+    if (!a->m->opts.canonical || (first && tool)) {
+        h->source_tool = first || h->source_tool == tool ? tool : SP_STR_NONE;
+        return;
+    }
+    if (first || h->source_tool != tool)
+        h->source_tool = sp_profile_cstr(a->to, "spaa");
+    if (h->source_tool == SP_STR_FAIL) {
+        h->source_tool = SP_STR_NONE;
+        a->nomem = true;
+    }
+}
+
+void sp_absorb_header(struct sp_absorber *a, bool first)
+{
+    struct sp_header *h = &a->to->header;
+    const struct sp_header *f = &a->from->header;
+    bool usual = sp_str_is(sp_pstr(a->from, f->version), "1.0"); /* what is written for none */
+    struct {
+        uint32_t *have, next;
+    } attributes[] = {
+        {&h->version, usual ? SP_STR_NONE : sp_absorb_text(a, f->version)},
+        {&h->tool, sp_absorb_text(a, f->tool)},
+        {&h->command, sp_absorb_text(a, f->command)},
+        {&h->tool_version, sp_absorb_text(a, f->tool_version)},
+        {&h->source_more, sp_absorb_str(a, f->source_more)},
+        {&h->more, sp_absorb_str(a, f->more)},
+        {&h->clock, sp_absorb_text(a, f->clock)},
+        {&h->host.name, sp_absorb_text(a, f->host.name)},
+        {&h->host.os, sp_absorb_text(a, f->host.os)},
+        {&h->host.arch, sp_absorb_text(a, f->host.arch)},
+        {&h->host.cpus, sp_absorb_str(a, f->host.cpus)},
+        {&h->x_spaa_more, sp_absorb_str(a, f->x_spaa_more)},
+    };
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        if (first)
+            *attributes[i].have = attributes[i].next;
+        else
+            sp_meet(attributes[i].have, attributes[i].next);
+    }
+    tools(a, first);
+    widen(a, first);
+    /* Leaf first, unless all say otherwise. */
+    h->root_first = first || a->m->opts.canonical ? f->root_first && (first || h->root_first) : h->root_first;
+    if (!a->m->opts.canonical)
+        h->group_by &= f->has_x_spaa ? f->group_by : ~0u;
+    h->has_x_spaa = true;
+    if (h->frames == SP_FRAMES_FOREIGN)
+        h->frames = SP_FRAMES_ADDRESS;
+    h->lost = add_capped(first ? 0 : h->lost, f->lost);
+    h->truncated = add_capped(first ? 0 : h->truncated, f->truncated);
+}
+
+static bool same_event(const struct sp_event *a, const struct sp_event *b)
+{
+    return a->kind == b->kind && a->mode == b->mode && a->primary == b->primary;
+}
+
+static uint32_t add_event(struct sp_absorber *a, const struct sp_event *e)
+{
+    struct sp_profile *p = a->to;
+    for (uint32_t i = 0; i < p->events.n; i++) {
+        struct sp_event *t = &p->events.v[i];
+        if (t->name != e->name)
+            continue;
+        if (!same_event(t, e))
+            return SP_NONE;
+        if (t->unit != e->unit && t->unit && e->unit)
+            a->m->units_differ = true;
+        sp_meet(&t->unit, e->unit);
+        sp_meet(&t->sample_period, e->sample_period);
+        sp_meet(&t->frequency_hz, e->frequency_hz);
+        sp_meet(&t->allocation_tracking, e->allocation_tracking);
+        sp_meet(&t->sampling_more, e->sampling_more);
+        sp_meet(&t->more, e->more);
+        return i;
+    }
+    uint32_t n = sp_event_add(p, e);
+    a->nomem = a->nomem || n == SP_NONE;
+    return n;
+}
+
+spaa_status sp_absorb_events(struct sp_absorber *a)
+{
+    const struct sp_profile *from = a->from;
+    for (uint32_t i = 0; i < from->metrics.n; i++) {
+        struct sp_str name = sp_pstr(from, from->metrics.v[i].name);
+        a->metrics[i] = sp_metric_intern(a->to, name.p, name.n);
+        if (a->metrics[i] == SP_NONE && a->to->metrics.n >= SP_METRICS_MAX) {
+            sp_emit(a->d, SP_E007, SP_AT_NOTHING, "more than %u metrics in all inputs", SP_METRICS_MAX);
+            return SPAA_ERR_LIMIT;
+        }
+        if (a->metrics[i] == SP_NONE)
+            return sp_nomem(a->d);
+    }
+    for (uint32_t i = 0; i < from->events.n; i++) {
+        struct sp_event e = from->events.v[i];
+        e.name = sp_absorb_str(a, e.name);
+        e.primary = e.primary == SP_NONE ? SP_NONE : a->metrics[e.primary];
+        e.unit = sp_absorb_text(a, e.unit);
+        e.sample_period = sp_absorb_str(a, e.sample_period);
+        e.frequency_hz = sp_absorb_str(a, e.frequency_hz);
+        e.allocation_tracking = sp_absorb_str(a, e.allocation_tracking);
+        e.sampling_more = sp_absorb_str(a, e.sampling_more);
+        e.more = sp_absorb_str(a, e.more);
+        a->events[i] = add_event(a, &e);
+        if (a->nomem)
+            return sp_nomem(a->d);
+        if (a->events[i] == SP_NONE) {
+            sp_emit_hint(a->d, SP_E034, SP_AT_NOTHING,
+                         "merge or open the files apart; `spaa info` shows the events of each",
+                         "event \"%s\" has another kind, mode or primary metric in another file",
+                         sp_str_cstr(&a->to->strs, e.name));
+            return SPAA_ERR_USAGE;
+        }
+    }
+    return SPAA_OK;
+}

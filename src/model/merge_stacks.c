@@ -1,0 +1,489 @@
+/*
+ * Merging stacks: records with equal frames, context and type add up, and so do linked pairs of them.
+ *
+ * The table of stacks is larger than the caches, so that finding each is a few misses; they are asked for ahead.
+ */
+#include "model/merge_private.h"
+
+#include "base/decimal.h"
+#include "base/hash.h"
+#include "base/num.h"
+#include "model/order.h"
+
+#include <stdlib.h>
+
+enum { AHEAD = 12 };
+
+/* Samples, then as the vocabulary has them, then by name: no input's own order. */
+static int cmp_fields(const void *va, const void *vb, void *arg)
+{
+    const struct sp_profile *p = arg;
+    const struct sp_metric *a = &p->metrics.v[((const struct sp_weight_field *)va)->metric];
+    const struct sp_metric *b = &p->metrics.v[((const struct sp_weight_field *)vb)->metric];
+    size_t x = sp_metric_place(a->info), y = sp_metric_place(b->info);
+    return x != y ? (x < y ? -1 : 1) : sp_merge_text_cmp(p, a->name, b->name);
+}
+
+/* Sorts, makes fields of one metric one, and interns; SP_NONE for none of them. False: no memory. */
+static bool settle(struct sp_merger *m, struct sp_weight_field *f, uint32_t n, uint32_t *layout)
+{
+    uint32_t kept = 0;
+    qsort_r(f, n, sizeof *f, cmp_fields, m->p);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!kept || f[kept - 1].metric != f[i].metric) {
+            f[kept++] = f[i];
+            continue;
+        }
+        if (f[kept - 1].unit != f[i].unit && f[kept - 1].unit && f[i].unit)
+            m->units_differ = true;
+        sp_meet(&f[kept - 1].unit, f[i].unit);
+        sp_meet(&f[kept - 1].more, f[i].more);
+    }
+    *layout = kept ? sp_layout_intern(m->p, f, kept) : SP_NONE;
+    return !kept || *layout != SP_NONE;
+}
+
+spaa_status sp_absorb_layouts(struct sp_absorber *a)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < a->from->layouts.n; i++) {
+        const struct sp_layout *l = &a->from->layouts.v[i];
+        struct sp_weight_field *f = malloc((l->n + 1) * sizeof *f);
+        for (uint32_t k = 0; f && k < l->n; k++) {
+            const struct sp_weight_field *old = &a->from->layout_fields.v[l->first + k];
+            f[k] = (struct sp_weight_field){a->metrics[old->metric], sp_absorb_text(a, old->unit),
+                                            sp_absorb_str(a, old->more)};
+        }
+        ok = f && settle(a->m, f, l->n, &a->layouts[i]);
+        free(f);
+    }
+    return ok ? SPAA_OK : sp_nomem(a->d);
+}
+
+/* The layout of a record that was added to another one: the metrics of both. */
+static bool unite(struct sp_merger *m, uint32_t stack, uint32_t layout)
+{
+    uint32_t *have = &m->p->stacks.v[stack].layout;
+    if (layout == SP_NONE || *have == layout)
+        return true;
+    if (*have == SP_NONE) {
+        *have = layout;
+        return true;
+    }
+    struct sp_layout x = m->p->layouts.v[*have], y = m->p->layouts.v[layout];
+    struct sp_weight_field *f = malloc(((size_t)x.n + y.n) * sizeof *f);
+    if (!f)
+        return false;
+    memcpy(f, m->p->layout_fields.v + x.first, x.n * sizeof *f);
+    memcpy(f + x.n, m->p->layout_fields.v + y.first, y.n * sizeof *f);
+    bool ok = settle(m, f, x.n + y.n, have);
+    free(f);
+    return ok;
+}
+
+static struct sp_str number_text(const struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v, char t[64])
+{
+    return v == SP_DECIMAL ? sp_weight_text(p, stack, metric)
+                           : (struct sp_str){t, (uint32_t)sp_scaled_text(v, 0, t)};
+}
+
+static bool set(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v, struct sp_str text)
+{
+    return v == SP_DECIMAL ? sp_weight_set_text(p, stack, metric, text.p, text.n)
+                           : sp_weight_set(p, stack, metric, v);
+}
+
+/* The cases in which one of the numbers is a text, or the sum is none of 64 bits. */
+static spaa_status combine_texts(struct sp_merger *m, struct sp_profile *p, uint32_t stack, uint32_t metric,
+                                 enum sp_metric_op op, struct sp_str y)
+{
+    char t[64], sum[SP_DECIMAL_DIGITS + 4];
+    struct sp_str x = number_text(p, stack, metric, sp_weight(p, stack, metric), t);
+    if (op == SP_OP_SUM) {
+        size_t n = sp_decimal_add(x.p, x.n, y.p, y.n, sum);
+        if (!n) {
+            sp_emit(m->d, SP_E620, SP_AT_NOTHING, "%.*s and %.*s", (int)(x.n < 40 ? x.n : 40), x.p,
+                    (int)(y.n < 40 ? y.n : 40), y.p);
+            return SPAA_ERR_LIMIT;
+        }
+        if (!sp_weight_set_text(p, stack, metric, sum, n))
+            return sp_nomem(m->d);
+        m->beyond = m->beyond || (n > 18 && sp_weight(p, stack, metric) == SP_DECIMAL && !memchr(sum, '.', n));
+        return SPAA_OK;
+    }
+    bool ok = true;
+    int c = sp_decimal_cmp(y.p, y.n, x.p, x.n, &ok);
+    if (op == SP_OP_MAX)
+        c = -c;
+    if (!ok || !c) /* equal values: the smaller text */
+        c = sp_str_cmp(y, x);
+    return c >= 0 || sp_weight_set_text(p, stack, metric, y.p, y.n) ? SPAA_OK : sp_nomem(m->d);
+}
+
+spaa_status sp_merge_weight(struct sp_merger *m, struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v,
+                            struct sp_str text)
+{
+    if (v == SP_ABSENT)
+        return SPAA_OK;
+    int64_t have = sp_weight(p, stack, metric), sum;
+    if (have == SP_ABSENT)
+        return set(p, stack, metric, v, text) ? SPAA_OK : sp_nomem(m->d);
+    enum sp_metric_op op = m->p->metrics.v[metric].info->op;
+    if (op == SP_OP_NONE)
+        return SPAA_OK;
+    if (have != SP_DECIMAL && v != SP_DECIMAL) {
+        if (op == SP_OP_MAX || op == SP_OP_MIN) {
+            if (op == SP_OP_MAX ? v > have : v < have)
+                p->columns[metric].v[stack] = v;
+            return SPAA_OK;
+        }
+        if (!__builtin_add_overflow(have, v, &sum) && sum > SP_DECIMAL) {
+            p->columns[metric].v[stack] = sum;
+            return SPAA_OK;
+        }
+    }
+    char t[64];
+    if (v != SP_DECIMAL)
+        text = (struct sp_str){t, (uint32_t)sp_scaled_text(v, 0, t)};
+    return combine_texts(m, p, stack, metric, op, text);
+}
+
+struct sp_value sp_absorb_value(struct sp_absorber *a, uint32_t layout, uint32_t first, uint32_t metric)
+{
+    struct sp_value found = {SP_ABSENT, SP_STR_NONE};
+    const struct sp_layout *l = layout == SP_NONE ? NULL : &a->from->layouts.v[layout];
+    for (uint32_t i = 0; l && i < l->n; i++)
+        if (a->metrics[a->from->layout_fields.v[l->first + i].metric] == metric)
+            found = a->from->values.v[first + i];
+    return found;
+}
+
+/* What a record of `from` says its leaf has of a metric: what it states, else its weight. */
+static int64_t own_weight(const struct sp_absorber *a, uint32_t stack, uint32_t metric, struct sp_str *text)
+{
+    const struct sp_profile *from = a->from;
+    const struct sp_stack *s = &from->stacks.v[stack];
+    int64_t v = SP_ABSENT;
+    if (s->exclusive == SP_EXCLUSIVE_OWN && a->from_own) {
+        v = sp_weight(a->from_own, stack, metric);
+        if (v == SP_DECIMAL)
+            *text = sp_weight_text(a->from_own, stack, metric);
+    } else if (s->exclusive > SP_EXCLUSIVE_SAME) {
+        const struct sp_exclusive *e = &from->exclusives.v[s->exclusive - 2];
+        const struct sp_layout *l = e->layout == SP_NONE ? NULL : &from->layouts.v[e->layout];
+        for (uint32_t i = 0; l && i < l->n; i++) {
+            if (from->layout_fields.v[l->first + i].metric != metric)
+                continue;
+            v = from->values.v[e->first + i].v;
+            *text = sp_pstr(from, from->values.v[e->first + i].text);
+        }
+    }
+    if (v != SP_ABSENT)
+        return v;
+    v = sp_weight(from, stack, metric);
+    if (v == SP_DECIMAL)
+        *text = sp_weight_text(from, stack, metric);
+    return v;
+}
+
+/* `own` starts as what the stack has so far. */
+static spaa_status start_own(struct sp_merger *m, uint32_t to)
+{
+    struct sp_stack *s = &m->p->stacks.v[to];
+    spaa_status st = m->own ? SPAA_OK : sp_profile_new(m->d, &m->own);
+    for (uint32_t k = 0; !st && k < m->p->metrics.n; k++) {
+        int64_t v = sp_weight(m->p, to, k);
+        struct sp_str text = v == SP_DECIMAL ? sp_weight_text(m->p, to, k) : (struct sp_str){"", 0};
+        if (v != SP_ABSENT && !set(m->own, to, k, v, text))
+            st = sp_nomem(m->d);
+    }
+    s->exclusive = SP_EXCLUSIVE_OWN;
+    return st;
+}
+
+/* The weights of record i into `to`, where it may be the first. */
+static spaa_status add_weights(struct sp_absorber *a, uint32_t i, uint32_t to)
+{
+    struct sp_merger *m = a->m;
+    const struct sp_profile *from = a->from;
+    const struct sp_stack *s = &from->stacks.v[i];
+    const struct sp_layout *l = s->layout == SP_NONE ? NULL : &from->layouts.v[s->layout];
+    const struct sp_weight_field *f = l ? from->layout_fields.v + l->first : NULL;
+    uint32_t n = l ? l->n : 0;
+    spaa_status st = SPAA_OK;
+    bool differs = s->exclusive > SP_EXCLUSIVE_SAME;
+    if (differs && m->p->stacks.v[to].exclusive != SP_EXCLUSIVE_OWN)
+        st = start_own(m, to);
+    bool own = m->p->stacks.v[to].exclusive == SP_EXCLUSIVE_OWN;
+    for (uint32_t k = 0; !st && k < n; k++) {
+        struct sp_str text = {"", 0};
+        bool again = false;
+        for (uint32_t j = 0; j < k && !again; j++)
+            again = f[j].metric == f[k].metric;
+        if (again) /* a metric stated twice has one value */
+            continue;
+        int64_t v = sp_weight(from, i, f[k].metric);
+        if (own) {
+            int64_t mine = own_weight(a, i, f[k].metric, &text);
+            st = sp_merge_weight(m, m->own, to, a->metrics[f[k].metric], mine, text);
+        }
+        if (v == SP_DECIMAL)
+            text = sp_weight_text(from, i, f[k].metric);
+        if (!st)
+            st = sp_merge_weight(m, m->p, to, a->metrics[f[k].metric], v, text);
+    }
+    return st;
+}
+
+/* A metric whose values cannot be combined keeps the record apart. */
+static bool stands_apart(const struct sp_profile *p, uint32_t stack)
+{
+    uint32_t layout = p->stacks.v[stack].layout;
+    const struct sp_layout *l = layout == SP_NONE ? NULL : &p->layouts.v[layout];
+    for (uint32_t i = 0; l && i < l->n; i++) {
+        uint32_t metric = p->layout_fields.v[l->first + i].metric;
+        if (p->metrics.v[metric].info->op == SP_OP_NONE && sp_weight(p, stack, metric) != SP_ABSENT)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t context(struct sp_absorber *a, uint32_t number, bool apart)
+{
+    struct sp_context c = a->from->contexts.v[number];
+    unsigned keep = a->m->opts.canonical ? a->to->header.group_by : a->m->opts.group_by;
+    c.event = c.event == SP_NONE ? SP_NONE : a->events[c.event];
+    c.comm = keep & SP_BY_COMM ? sp_absorb_text(a, c.comm) : SP_STR_NONE;
+    c.state = keep & SP_BY_STATE ? sp_absorb_text(a, c.state) : SP_STR_NONE;
+    c.source = sp_absorb_text(a, c.source);
+    if (a->m->opts.by_source || (apart && !c.source))
+        c.source = a->source;
+    c.more = sp_absorb_str(a, c.more);
+    c.pid = keep & SP_BY_PID ? c.pid : SP_ABSENT;
+    c.tid = keep & SP_BY_TID ? c.tid : SP_ABSENT;
+    c.cpu = keep & SP_BY_CPU ? c.cpu : SP_ABSENT;
+    return sp_context_intern(a->to, &c);
+}
+
+/* The other half of a pair whose halves name each other and nobody else; SP_NONE where it is none. */
+static uint32_t partner(const struct sp_profile *p, uint32_t stack)
+{
+    uint32_t at = stack;
+    for (int side = 0; side < 2; side++) {
+        uint32_t r = p->stacks.v[at].related;
+        if (!r || p->related.v[r - 1].n != 1)
+            return SP_NONE;
+        at = p->related_stacks.v[p->related.v[r - 1].first];
+        if (at == SP_NONE)
+            return SP_NONE;
+    }
+    uint32_t other = p->related_stacks.v[p->related.v[p->stacks.v[stack].related - 1].first];
+    return at == stack && other != stack ? other : SP_NONE;
+}
+
+/* Of a link that makes no pair: is this the side that does not count? */
+static bool side_left_out(const struct sp_profile *p, uint32_t stack)
+{
+    const struct sp_stack *s = &p->stacks.v[stack];
+    const struct sp_related *r = &p->related.v[s->related - 1];
+    bool any = false;
+    for (uint32_t i = 0; i < r->n; i++) {
+        uint32_t x = p->related_stacks.v[r->first + i];
+        any = any || (x != SP_NONE && p->stacks.v[x].type != s->type);
+    }
+    return any && s->type == SP_KERNEL_STACK;
+}
+
+/* A record of `from` as it will be looked for. */
+struct wanted {
+    const uint32_t *frames; /* numbers of the whole */
+    uint64_t hash;
+    uint32_t n, context;
+    uint8_t type;
+};
+
+static bool is_stack(const struct sp_profile *p, uint32_t i, const struct wanted *w)
+{
+    const struct sp_stack *s = &p->stacks.v[i];
+    return s->n == w->n && s->context == w->context && s->type == w->type &&
+           (!w->n || memcmp(p->stack_frames.v + s->first, w->frames, w->n * sizeof *w->frames) == 0);
+}
+
+static uint32_t append(struct sp_absorber *a, const struct wanted *w)
+{
+    return sp_stack_append(a->to, w->frames, w->n, w->context, (enum sp_stack_type)w->type);
+}
+
+static uint32_t find_or_append(struct sp_absorber *a, const struct wanted *w, bool *is_new)
+{
+    struct sp_map *map = &a->m->stacks;
+    struct sp_probe at = sp_map_probe(map, w->hash);
+    *is_new = false;
+    for (uint32_t i; (i = sp_map_next(map, &at)) != SP_MAP_NONE;)
+        if (is_stack(a->to, i, w))
+            return i;
+    *is_new = true;
+    uint32_t n = append(a, w);
+    return n != SP_NONE && sp_map_add(map, w->hash, n) ? n : SP_NONE;
+}
+
+static bool link_to(struct sp_profile *p, uint32_t stack, uint32_t other)
+{
+    struct sp_related r = {(uint32_t)p->related_stacks.n, 1};
+    if (p->related.n >= SP_NONE - 1 || r.first >= SP_NONE - 1 || !sp_vec_push(&p->related_stacks, other) ||
+        !sp_vec_push(&p->related, r))
+        return false;
+    p->stacks.v[stack].related = (uint32_t)p->related.n;
+    return true;
+}
+
+/* Both halves at once; out[1] is SP_NONE when out of memory. */
+static void find_or_append_pair(struct sp_absorber *a, const struct wanted w[2], bool apart, uint32_t out[2], bool *is_new)
+{
+    struct sp_map *map = &a->m->pairs;
+    uint64_t hash = w[0].hash + w[1].hash; /* whichever comes first */
+    struct sp_probe at = sp_map_probe(map, hash);
+    *is_new = false;
+    for (uint32_t i; !apart && (i = sp_map_next(map, &at)) != SP_MAP_NONE;) {
+        uint32_t other = partner(a->to, i);
+        if (other == SP_NONE)
+            continue;
+        int first = is_stack(a->to, i, &w[0]) && is_stack(a->to, other, &w[1])   ? 0
+                    : is_stack(a->to, i, &w[1]) && is_stack(a->to, other, &w[0]) ? 1
+                                                                                 : -1;
+        if (first < 0)
+            continue;
+        out[first] = i;
+        out[!first] = other;
+        return;
+    }
+    *is_new = true;
+    out[0] = append(a, &w[0]);
+    out[1] = out[0] == SP_NONE ? SP_NONE : append(a, &w[1]);
+    if (out[1] != SP_NONE && (!link_to(a->to, out[0], out[1]) || !link_to(a->to, out[1], out[0]) ||
+                              (!apart && !sp_map_add(map, hash, out[0]))))
+        out[1] = SP_NONE;
+}
+
+/* Record i is now part of record `to`. */
+static spaa_status enter(struct sp_absorber *a, uint32_t i, uint32_t to, bool is_new)
+{
+    const struct sp_stack *s = &a->from->stacks.v[i];
+    uint32_t more = sp_absorb_str(a, s->more);
+    a->stacks[i] = to;
+    if (is_new)
+        a->to->stacks.v[to].more = more;
+    else
+        sp_meet(&a->to->stacks.v[to].more, more);
+    if (s->layout != SP_NONE && !unite(a->m, to, a->layouts[s->layout]))
+        return sp_nomem(a->d);
+    return add_weights(a, i, to);
+}
+
+struct batch {
+    uint32_t *frames; /* stack_frames of `from`, in numbers of the whole */
+    uint64_t *hashes;
+};
+
+static struct wanted wanted(struct sp_absorber *a, const struct batch *b, uint32_t i)
+{
+    const struct sp_stack *s = &a->from->stacks.v[i];
+    return (struct wanted){b->frames + s->first, b->hashes[i], s->n, a->contexts[s->context], s->type};
+}
+
+static spaa_status enter_pair(struct sp_absorber *a, const struct batch *b, uint32_t i, uint32_t other)
+{
+    bool apart = stands_apart(a->from, i) || stands_apart(a->from, other), is_new;
+    struct wanted w[2] = {wanted(a, b, i), wanted(a, b, other)};
+    uint32_t to[2];
+    if (apart) {
+        w[0].context = context(a, a->from->stacks.v[i].context, true);
+        w[1].context = context(a, a->from->stacks.v[other].context, true);
+        if (w[0].context == SP_NONE || w[1].context == SP_NONE)
+            return sp_nomem(a->d);
+    }
+    find_or_append_pair(a, w, apart, to, &is_new);
+    if (to[1] == SP_NONE)
+        return sp_nomem(a->d);
+    spaa_status st = enter(a, i, to[0], is_new);
+    return st ? st : enter(a, other, to[1], is_new);
+}
+
+static spaa_status enter_one(struct sp_absorber *a, const struct batch *b, uint32_t i)
+{
+    const struct sp_stack *s = &a->from->stacks.v[i];
+    struct wanted w = wanted(a, b, i);
+    bool is_new = true;
+    uint32_t to;
+    if (s->related) {
+        uint32_t other = partner(a->from, i);
+        if (other != SP_NONE)
+            return other > i ? enter_pair(a, b, i, other) : SPAA_OK;
+        a->m->links_left++;
+        if (side_left_out(a->from, i)) {
+            a->m->kernel_left++;
+            a->stacks[i] = SP_NONE;
+            return SPAA_OK;
+        }
+    }
+    if (stands_apart(a->from, i)) {
+        w.context = context(a, s->context, true);
+        to = w.context == SP_NONE ? SP_NONE : append(a, &w);
+    } else {
+        to = find_or_append(a, &w, &is_new);
+    }
+    return to == SP_NONE ? sp_nomem(a->d) : enter(a, i, to, is_new);
+}
+
+/* Asks for what looking for stack i will touch: first its place in the map, later the stack, then its frames. */
+static void ask_ahead(const struct sp_absorber *a, const struct batch *b, uint32_t i)
+{
+    const struct sp_map *map = &a->m->stacks;
+    const struct sp_profile *p = a->to;
+    size_t n = a->from->stacks.n;
+    if (!map->slots)
+        return;
+    if (i + 3 * AHEAD < n)
+        __builtin_prefetch(&map->slots[(uint32_t)b->hashes[i + 3 * AHEAD] & map->mask]);
+    if (i + 2 * AHEAD < n) {
+        uint32_t item = map->slots[(uint32_t)b->hashes[i + 2 * AHEAD] & map->mask].item;
+        if (item)
+            __builtin_prefetch(&p->stacks.v[item - 1]);
+    }
+    if (i + AHEAD < n) {
+        uint32_t item = map->slots[(uint32_t)b->hashes[i + AHEAD] & map->mask].item;
+        if (item) {
+            const uint32_t *f = p->stack_frames.v + p->stacks.v[item - 1].first;
+            __builtin_prefetch(f);
+            __builtin_prefetch(f + 16);
+            for (uint32_t k = 0; k < p->metrics.n && k < 4; k++)
+                if (item - 1 < p->columns[k].n)
+                    __builtin_prefetch(&p->columns[k].v[item - 1], 1);
+        }
+    }
+}
+
+spaa_status sp_absorb_stacks(struct sp_absorber *a)
+{
+    const struct sp_profile *from = a->from;
+    for (uint32_t i = 0; i < from->contexts.n; i++)
+        if ((a->contexts[i] = context(a, i, false)) == SP_NONE)
+            return sp_nomem(a->d);
+    struct batch b = {malloc((from->stack_frames.n + 1) * sizeof *b.frames),
+                      malloc((from->stacks.n + 1) * sizeof *b.hashes)};
+    spaa_status st = b.frames && b.hashes ? SPAA_OK : sp_nomem(a->d);
+    for (size_t i = 0; !st && i < from->stack_frames.n; i++)
+        b.frames[i] = a->frames[from->stack_frames.v[i]];
+    for (uint32_t i = 0; !st && i < from->stacks.n; i++) {
+        const struct sp_stack *s = &from->stacks.v[i];
+        b.hashes[i] = sp_hash64_seed(b.frames + s->first, s->n * sizeof *b.frames,
+                                     (uint64_t)a->contexts[s->context] << 8 | s->type);
+    }
+    for (uint32_t i = 0; !st && i < from->stacks.n; i++) {
+        ask_ahead(a, &b, i);
+        st = enter_one(a, &b, i);
+    }
+    free(b.frames);
+    free(b.hashes);
+    return st;
+}
