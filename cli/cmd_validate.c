@@ -3,25 +3,42 @@
 
 #include "formats/open.h"
 #include "io/input.h"
+#include "walk.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 struct verdict {
-    uint64_t errors, warnings;
+    uint64_t errors, warnings, files, passed_over;
     bool unreadable;
 };
 
-/* `asked`: the format of --from, or NULL. */
-static spaa_status check(const char *path, const struct spaa_format *asked, struct sp_diags *d, bool *opened)
+/* What a file found in a folder is checked as; NULL: it is not ours to check. */
+static const struct spaa_format *found_format(const char *path, const struct spaa_format *probed)
+{
+    const struct spaa_format *named = sp_format_by_path(path);
+    if (probed && probed->validate)
+        return probed;
+    return named && named->validate ? named : NULL;
+}
+
+/* `asked`: the format of --from, or NULL. `walked`: found in a folder, *taken false where it is not checked. */
+static spaa_status check(const char *path, const struct spaa_format *asked, bool walked, struct sp_diags *d,
+                         bool *taken)
 {
     struct sp_input *in = NULL;
     const char *reason, *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     sp_diags_source(d, name, NULL);
     spaa_status st = sp_input_open(path, d, &in);
-    *opened = !st;
+    *taken = true;
     if (st)
         return st;
     const struct spaa_format *f = asked ? asked : sp_format_probe(in, &reason);
+    if (walked && !asked && !(f = found_format(path, f))) {
+        *taken = false;
+        sp_input_close(in);
+        return SPAA_OK;
+    }
     if (!f) /* what a validator is asked about is meant to be SPAA, however broken */
         f = sp_format_by_name("spaa");
     if (!f->validate) {
@@ -37,6 +54,41 @@ static spaa_status check(const char *path, const struct spaa_format *asked, stru
         st = sp_input_failed(in);
     sp_input_close(in);
     return st;
+}
+
+/* One file into the verdict; its findings are bounded apart from those of others. */
+static spaa_status judge(struct cli *c, const char *path, const struct spaa_format *asked, bool walked,
+                         struct verdict *v)
+{
+    struct sp_diags own;
+    bool taken;
+    sp_diags_init(&own);
+    own.per_code = c->diags.per_code ? c->diags.per_code : own.per_code;
+    spaa_status st = check(path, asked, walked, &own, &taken);
+    sp_diags_merge(&c->diags, &own);
+    sp_diags_free(&own);
+    v->files += taken;
+    v->passed_over += !taken;
+    v->unreadable = v->unreadable || st;
+    return st;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static spaa_status judge_folder(struct cli *c, const char *path, const struct spaa_format *asked,
+                                struct verdict *v)
+{
+    struct walk w;
+    spaa_status st = walk_folder(path, &c->diags, &w);
+    v->unreadable = v->unreadable || st || w.failed;
+    for (size_t i = 0; st != SPAA_ERR_NOMEM && i < w.paths.n; i++)
+        st = judge(c, w.paths.v[i], asked, true, v);
+    walk_free(&w);
+    return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
 }
 
 static void count(const struct sp_diags *d, struct verdict *v)
@@ -62,6 +114,7 @@ static int answer(struct cli *c, const struct verdict *v)
         sp_jw_bool(&w, "valid", valid);
         sp_jw_u64(&w, "errors", v->errors);
         sp_jw_u64(&w, "warnings", v->warnings);
+        sp_jw_u64(&w, "files", v->files);
         sp_jw_open(&w, "findings", '[');
         json_findings(&w, &c->diags);
         sp_jw_close(&w, ']');
@@ -70,9 +123,12 @@ static int answer(struct cli *c, const struct verdict *v)
         sp_jw_free(&w);
         sp_diags_free(&c->diags); /* they are the answer, not to be said twice */
     } else {
-        sp_printf(c->out, "%s: %llu error%s, %llu warning%s\n", valid ? "valid" : "invalid",
+        sp_printf(c->out, "%s: %llu error%s, %llu warning%s", valid ? "valid" : "invalid",
                   (unsigned long long)v->errors, v->errors == 1 ? "" : "s", (unsigned long long)v->warnings,
                   v->warnings == 1 ? "" : "s");
+        if (v->files != 1)
+            sp_printf(c->out, " in %llu files", (unsigned long long)v->files);
+        sp_puts(c->out, "\n");
     }
     return v->unreadable ? EXIT_IO : valid ? EXIT_FINE : EXIT_NO;
 }
@@ -86,14 +142,19 @@ int sp_cmd_validate(struct cli *c)
         c->v.from ? sp_named_format(c->v.from, SP_CAN_VALIDATE, &c->diags) : NULL;
     if (c->v.from && !asked)
         return EXIT_USAGE;
+    bool several = c->files.n > 1 || is_folder(c->files.v[0]);
+    if (several)
+        c->diags.per_code = 0; /* they are bounded per file */
     for (size_t i = 0; i < c->files.n; i++) {
-        bool opened;
-        spaa_status st = check(c->files.v[i], asked, &c->diags, &opened);
-        v.unreadable = v.unreadable || st;
-        if (!opened || st == SPAA_ERR_NOMEM || st == SPAA_ERR_UNSUPPORTED)
+        const char *path = c->files.v[i];
+        spaa_status st =
+            is_folder(path) ? judge_folder(c, path, asked, &v) : judge(c, path, asked, false, &v);
+        if (st == SPAA_ERR_NOMEM || (!several && st && st != SPAA_ERR_INPUT && st != SPAA_ERR_LIMIT))
             return EXIT_IO;
     }
-    sp_diags_source(&c->diags, NULL, NULL);
+    if (v.passed_over)
+        sp_emit(&c->diags, SP_I627, SP_AT_NOTHING, "%llu of no format that can be validated",
+                (unsigned long long)v.passed_over);
     count(&c->diags, &v);
     int rc = cli_stdout(c);
     if (rc)

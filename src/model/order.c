@@ -253,6 +253,10 @@ static int cmp_id(const struct sp_profile *p, const struct sp_stack_id *a, const
             c = (a->flags & SP_ID_SUFFIX) - (b->flags & SP_ID_SUFFIX);
         return c ? c : cmp_u64(a->suffix, b->suffix);
     }
+    if (a->flags & b->flags & SP_ID_NUMBER) { /* 9 before 10 */
+        struct sp_str na = sp_pstr(p, a->text), nb = sp_pstr(p, b->text);
+        return na.n != nb.n ? (na.n < nb.n ? -1 : 1) : sp_str_cmp(na, nb);
+    }
     char ta[32], tb[32];
     struct sp_str sa = a->text ? sp_pstr(p, a->text) : (struct sp_str){ta, (uint32_t)sp_stack_id_text(a, ta)};
     struct sp_str sb = b->text ? sp_pstr(p, b->text) : (struct sp_str){tb, (uint32_t)sp_stack_id_text(b, tb)};

@@ -42,6 +42,11 @@ static int probe(const unsigned char *p, size_t n, bool whole, const char **reas
     return score;
 }
 
+static const struct sp_format_option options[] = {
+    {"stack-ids", "content|local", "ids by content, which other runs share, or plain numbers of this file", SP_CAN_WRITE},
+    {0},
+};
+
 const struct spaa_format spaa_format_spaa = {
     .name = "spaa",
     .title = "SPAA 1.0 (NDJSON of aggregated stacks)",
@@ -49,6 +54,7 @@ const struct spaa_format spaa_format_spaa = {
     .media_type = "application/x-ndjson",
     .comes_back = "every record; the same bytes for canonical input",
     .caps = SP_CAN_READ | SP_CAN_WRITE | SP_CAN_VALIDATE,
+    .options = options,
     .probe = probe,
     .read = sp_spaa_read,
     .write = sp_spaa_write,

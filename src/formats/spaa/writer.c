@@ -35,6 +35,7 @@ struct writer {
     struct sp_str *contexts; /* `,"context":…` up to and with `"weights":[`, by context */
     struct sp_str *fields;   /* `{"metric":"x","value":` per layout field */
     struct sp_arena pieces;
+    uint32_t *local; /* --stack-ids local: the number each stack has in the file; else NULL */
 };
 
 /* A string member; bytes that are no UTF-8 are kept in x_raw_hex. The key brings comma and colon. */
@@ -410,7 +411,10 @@ static void write_this_id(struct writer *w, const struct sp_stack_id *id)
 
 static void write_id(struct writer *w, uint32_t stack)
 {
-    write_this_id(w, &w->p->ids.v[stack]);
+    if (w->local)
+        sp_buf_u64(&w->b, w->local[stack]);
+    else
+        write_this_id(w, &w->p->ids.v[stack]);
 }
 
 static void write_frame_list(struct writer *w, uint32_t stack)
@@ -573,19 +577,50 @@ static spaa_status write_rest(struct writer *w)
     return st;
 }
 
+/*
+ * --stack-ids: `content` gives every stack an id of ours, `local` the number of its place in the file; without
+ * it, ids that were read are kept.
+ */
+static spaa_status choose_ids(struct writer *w, const struct sp_write_opts *opts, bool *local)
+{
+    const char *mode = sp_own_opt(opts->own, opts->nown, "stack-ids");
+    struct sp_profile *p = w->p;
+    *local = mode && strcmp(mode, "local") == 0;
+    if (mode && !*local && strcmp(mode, "content") != 0) {
+        sp_emit_hint(p->diags, SP_E037, SP_AT_NOTHING, "one of: content, local", "--stack-ids has no value \"%s\"",
+                     mode);
+        return SPAA_ERR_USAGE;
+    }
+    if (mode)
+        p->header.ids_local = *local;
+    if (!mode && p->ids.n != p->stacks.n)
+        p->header.ids_local = false; /* they get ids of ours */
+    return mode || p->ids.n != p->stacks.n ? sp_profile_identify(p, &w->order) : SPAA_OK;
+}
+
+static spaa_status number_stacks(struct writer *w)
+{
+    w->local = malloc((w->p->stacks.n + 1) * sizeof *w->local);
+    for (size_t i = 0; w->local && i < w->p->stacks.n; i++)
+        w->local[w->order.stacks[i]] = (uint32_t)i + 1;
+    return w->local ? SPAA_OK : sp_nomem(w->p->diags);
+}
+
 spaa_status sp_spaa_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
                           struct sp_output *out)
 {
-    (void)opts;
+    bool local = false;
     struct writer w = {.p = p, .out = out};
     sp_buf_init(&w.b, 0);
     sp_buf_init(&w.raw_hex, 0);
     sp_arena_init(&w.pieces, 0);
     spaa_status st = sp_order_dictionaries(p, &w.order);
-    if (!st && p->ids.n != p->stacks.n)
-        st = sp_profile_identify(p, &w.order);
+    if (!st)
+        st = choose_ids(&w, opts, &local);
     if (!st)
         st = sp_order_stacks(p, &w.order);
+    if (!st && local)
+        st = number_stacks(&w);
     if (!st && !prepare(&w))
         st = sp_nomem(d);
     if (!st)
@@ -599,6 +634,7 @@ spaa_status sp_spaa_write(struct sp_profile *p, const struct sp_write_opts *opts
     sp_buf_free(&w.raw_hex);
     sp_arena_free(&w.pieces);
     free(w.frames);
+    free(w.local);
     free(w.contexts);
     free(w.fields);
     return st;
