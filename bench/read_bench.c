@@ -2,7 +2,9 @@
  * Reads a file into a profile and, if asked, writes the profile to /dev/null: seconds for each, without
  * the start of a process.
  *
- *     read_bench [-s] [-j JOBS] [-n PASSES] [-w FORMAT] FILE
+ *     read_bench [-s] [-j JOBS] [-n PASSES] [-w FORMAT] FILE…
+ *
+ * Several files are read one by one, each into a profile that is freed before the next; -w writes the last.
  *
  * -s looks up symbols. Prints "read CPU WALL" and "write CPU WALL" for each pass, then the size of the
  * profile. Built by run.py against the internal static library.
@@ -19,7 +21,8 @@ struct options {
     struct sp_read_opts read;
     struct sp_write_opts write;
     const struct spaa_format *to;
-    const char *path;
+    char **paths;
+    int n;
 };
 
 struct clocks {
@@ -47,12 +50,12 @@ static void print_since(const char *what, struct clocks start)
     printf("%s %.6f %.6f\n", what, end.cpu - start.cpu, end.wall - start.wall);
 }
 
-static spaa_status read_file(const struct options *o, struct sp_diags *d, struct sp_profile **out)
+static spaa_status read_file(const struct options *o, const char *path, struct sp_diags *d, struct sp_profile **out)
 {
     struct sp_input *in = NULL;
     struct sp_profile *p = NULL;
     const char *reason;
-    spaa_status st = sp_input_open(o->path, d, &in);
+    spaa_status st = sp_input_open(path, d, &in);
     const struct spaa_format *f = st ? NULL : sp_format_probe(in, &reason);
     if (!st)
         st = f ? sp_profile_new(d, &p) : SPAA_ERR_INPUT;
@@ -85,7 +88,12 @@ static spaa_status pass(const struct options *o, bool last)
     struct sp_profile *p = NULL;
     sp_diags_init(&d);
     struct clocks start = now();
-    spaa_status st = read_file(o, &d, &p);
+    spaa_status st = SPAA_OK;
+    for (int i = 0; !st && i < o->n; i++) {
+        sp_profile_free(p);
+        p = NULL;
+        st = read_file(o, o->paths[i], &d, &p);
+    }
     if (!st)
         print_since("read", start);
     start = now();
@@ -120,9 +128,10 @@ int main(int argc, char **argv)
         else if (c != 'w' || !(o.to = sp_format_by_name(optarg)))
             return 2;
     }
-    if (optind + 1 != argc)
+    if (optind >= argc)
         return 2;
-    o.path = argv[optind];
+    o.paths = argv + optind;
+    o.n = argc - optind;
     for (long i = 1; i <= passes; i++)
         if (pass(&o, i == passes))
             return 3;

@@ -10,7 +10,7 @@
 
 struct verdict {
     uint64_t errors, warnings, files, passed_over;
-    bool unreadable;
+    bool unreadable, several;
 };
 
 /* What a file found in a folder is checked as; NULL: it is not ours to check. */
@@ -114,7 +114,8 @@ static int answer(struct cli *c, const struct verdict *v)
         sp_jw_bool(&w, "valid", valid);
         sp_jw_u64(&w, "errors", v->errors);
         sp_jw_u64(&w, "warnings", v->warnings);
-        sp_jw_u64(&w, "files", v->files);
+        if (v->several)
+            sp_jw_u64(&w, "files", v->files);
         sp_jw_open(&w, "findings", '[');
         json_findings(&w, &c->diags);
         sp_jw_close(&w, ']');
@@ -126,7 +127,7 @@ static int answer(struct cli *c, const struct verdict *v)
         sp_printf(c->out, "%s: %llu error%s, %llu warning%s", valid ? "valid" : "invalid",
                   (unsigned long long)v->errors, v->errors == 1 ? "" : "s", (unsigned long long)v->warnings,
                   v->warnings == 1 ? "" : "s");
-        if (v->files != 1)
+        if (v->several)
             sp_printf(c->out, " in %llu files", (unsigned long long)v->files);
         sp_puts(c->out, "\n");
     }
@@ -142,19 +143,24 @@ int sp_cmd_validate(struct cli *c)
         c->v.from ? sp_named_format(c->v.from, SP_CAN_VALIDATE, &c->diags) : NULL;
     if (c->v.from && !asked)
         return EXIT_USAGE;
-    bool several = c->files.n > 1 || is_folder(c->files.v[0]);
-    if (several)
+    v.several = c->files.n > 1 || is_folder(c->files.v[0]);
+    if (v.several)
         c->diags.per_code = 0; /* they are bounded per file */
     for (size_t i = 0; i < c->files.n; i++) {
         const char *path = c->files.v[i];
         spaa_status st =
             is_folder(path) ? judge_folder(c, path, asked, &v) : judge(c, path, asked, false, &v);
-        if (st == SPAA_ERR_NOMEM || (!several && st && st != SPAA_ERR_INPUT && st != SPAA_ERR_LIMIT))
+        if (st == SPAA_ERR_NOMEM || (!v.several && st && st != SPAA_ERR_INPUT && st != SPAA_ERR_LIMIT))
             return EXIT_IO;
     }
     if (v.passed_over)
         sp_emit(&c->diags, SP_I627, SP_AT_NOTHING, "%llu of no format that can be validated",
                 (unsigned long long)v.passed_over);
+    if (!v.files && !v.unreadable) {
+        sp_emit_hint(&c->diags, SP_E011, SP_AT_NOTHING, "name the file to have it checked whatever it is",
+                     "the directory %s holds no file of a format that can be validated", c->files.v[0]);
+        return EXIT_IO;
+    }
     count(&c->diags, &v);
     int rc = cli_stdout(c);
     if (rc)

@@ -12,7 +12,7 @@ import pytest
 import profiles
 from conftest import BIN, ask, parse, run
 
-COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "flamegraph", "formats", "help"]
+COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "flamegraph", "merge", "formats", "help"]
 VIEWS = ["info", "summary", "top", "tree"]
 ANSWERS = VIEWS + ["validate", "formats"]
 
@@ -70,6 +70,11 @@ def example_files(tmp_path):
     else:
         (tmp_path / "perf.data").write_text(small)
     (tmp_path / "stacks.folded").write_text(small)
+    for name in ("host-1.spaa", "host-2.spaa", "heap.spaa", "profiles/a.spaa"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(profiles.text([(["f", "main"], 3)]))
+    shutil.copy(tmp_path / "stacks.folded", tmp_path / "cpu.perf.data")
+    (tmp_path / "paths.txt").write_text("host-1.spaa\nhost-2.spaa\n")
     (tmp_path / "profile.spaa").write_text(profiles.text([(["f", "main"], 3, {"pid": 1, "tid": 1, "comm": "app"})]))
     return tmp_path
 
