@@ -1,7 +1,7 @@
 /*
  * Makes every allocation fail in turn: oom_sweep FILE-OR-FOLDER...
  *
- * For every fixture, the Nth allocation of a conversion to SPAA fails, for N = 1, 2, 3, ... with a
+ * For every fixture, the Nth allocation of a conversion to SPAA, and of merging it with itself, fails, for N = 1, 2, 3, ... with a
  * stride that grows, once alone and once with all that follow. Then the conversion either says that
  * memory ran out, or ends as it does without the failure, with the same bytes: only messages may be lost.
  * Nothing that was allocated may be left. Linked with --wrap for malloc, calloc, realloc and free.
@@ -74,7 +74,7 @@ struct run {
 };
 
 static struct run run(const struct sweep_file *f, unsigned long fail_at, bool on_and_on,
-                      struct sp_output *expected)
+                      bool merged, struct sp_output *expected)
 {
     struct sp_diags d;
     struct sp_output *out;
@@ -85,7 +85,7 @@ static struct run run(const struct sweep_file *f, unsigned long fail_at, bool on
     heap.failed = false;
     heap.fail_at = fail_at;
     heap.on_and_on = on_and_on;
-    r.status = sweep_convert(NULL, f->bytes, f->n, 0, &d, &out);
+    r.status = sweep_convert(NULL, f->bytes, f->n, 0, merged, &d, &out);
     heap.fail_at = 0;
     r.failed = heap.failed;
     r.said = d.count[SP_E008] > 0;
@@ -118,32 +118,36 @@ static int judge(const struct sweep_file *f, unsigned long at, bool on_and_on, s
     return wrong != NULL;
 }
 
-static int each(const struct sweep_file *f)
+static int sweep(const struct sweep_file *f, bool merged)
 {
     struct sp_diags d;
     struct sp_output *expected;
     int wrong = 0, runs = 0;
-    if (!sweep_probe(f))
-        return 0;
     sp_diags_init(&d);
-    sweep_convert(NULL, f->bytes, f->n, 0, &d, &expected);
+    sweep_convert(NULL, f->bytes, f->n, 0, merged, &d, &expected);
     if (!expected) {
         printf("%s: cannot even begin\n", f->path);
         sp_diags_free(&d);
         return 1;
     }
-    struct run normal = run(f, 0, false, expected);
+    struct run normal = run(f, 0, false, merged, expected);
     for (unsigned long at = 1; runs < RUNS_MAX && wrong < 5; at += 1 + at / 100) {
-        struct run once = run(f, at, false, expected), on = run(f, at, true, expected);
+        struct run once = run(f, at, false, merged, expected),
+                   on = run(f, at, true, merged, expected);
         if (!once.failed)
             break;
         wrong += judge(f, at, false, once, normal) + judge(f, at, true, on, normal);
         runs += 2;
     }
-    printf("%s: %d runs\n", f->path, runs);
+    printf("%s%s: %d runs\n", f->path, merged ? ", merged" : "", runs);
     sp_output_close(expected);
     sp_diags_free(&d);
     return wrong;
+}
+
+static int each(const struct sweep_file *f)
+{
+    return sweep_probe(f) ? sweep(f, false) + sweep(f, true) : 0;
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,7 @@
 #include "sweep.h"
 
+#include "model/merge.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +10,30 @@
 
 enum { PATH_ROOM = 4096, LEVELS = 4 };
 
+/* The profile added to itself, the second time with coarser frames, as SPAA. */
+static spaa_status merge(struct sp_profile *p, const struct spaa_format *spaa, const struct sp_write_opts *write,
+                         struct sp_diags *d, struct sp_output *out)
+{
+    struct sp_merge_opts opts = {.group_by = ~0u, .canonical = true, .samples = true};
+    struct sp_merger *m = NULL;
+    struct sp_profile *whole = NULL;
+    spaa_status st = sp_merger_new(&opts, d, &m);
+    if (!st)
+        st = sp_merger_add(m, p, "one");
+    p->header.frames = SP_FRAMES_FUNCTION;
+    if (!st)
+        st = sp_merger_add(m, p, "other");
+    if (!st)
+        st = sp_merger_finish(m, &whole);
+    sp_merger_free(m);
+    if (!st)
+        st = spaa->write(whole, write, d, out);
+    sp_profile_free(whole);
+    return st == SPAA_ERR_USAGE ? SPAA_ERR_UNSUPPORTED : st; /* refused */
+}
+
 static spaa_status convert(const struct spaa_format *format, struct sp_input *in, struct sp_diags *d,
-                           struct sp_output *out)
+                           bool merged, struct sp_output *out)
 {
     struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS,
                                 .group_by = SP_BY_DEFAULT,
@@ -31,7 +55,7 @@ static spaa_status convert(const struct spaa_format *format, struct sp_input *in
     if (!st)
         st = format->read(in, &opts, d, p);
     if (!st)
-        st = spaa->write(p, &write, d, out);
+        st = merged ? merge(p, spaa, &write, d, out) : spaa->write(p, &write, d, out);
     if (!st)
         st = sp_output_commit(out);
     sp_profile_free(p);
@@ -39,7 +63,7 @@ static spaa_status convert(const struct spaa_format *format, struct sp_input *in
 }
 
 spaa_status sweep_convert(const struct spaa_format *format, const void *p, size_t n, size_t chunk,
-                          struct sp_diags *d, struct sp_output **out)
+                          bool merged, struct sp_diags *d, struct sp_output **out)
 {
     struct sp_input *in = NULL;
     *out = NULL;
@@ -49,7 +73,7 @@ spaa_status sweep_convert(const struct spaa_format *format, const void *p, size_
         st = sp_output_memory(d, out);
     }
     if (!st)
-        st = convert(format, in, d, *out);
+        st = convert(format, in, d, merged, *out);
     sp_input_close(in);
     return st;
 }

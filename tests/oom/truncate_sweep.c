@@ -31,7 +31,7 @@ static bool reads_back(struct sp_output *out)
     size_t n, m = 0;
     const char *p = sp_output_data(out, &n), *q = "";
     sp_diags_init(&d);
-    spaa_status st = sweep_convert(sp_format_by_name("spaa"), p, n, 0, &d, &again);
+    spaa_status st = sweep_convert(sp_format_by_name("spaa"), p, n, 0, false, &d, &again);
     if (again)
         q = sp_output_data(again, &m);
     bool same = !st && n == m && !memcmp(p, q, n);
@@ -51,7 +51,7 @@ static int try(const char *path, const struct spaa_format *format, const unsigne
         return 1;
     memcpy(exact, p, n);
     sp_diags_init(&d);
-    spaa_status st = sweep_convert(format, exact, n, 0, &d, &out);
+    spaa_status st = sweep_convert(format, exact, n, 0, number % 4 == 3, &d, &out);
     if (st == SPAA_ERR_BUG || st == SPAA_ERR_NOMEM || st == SPAA_ERR_USAGE || st == SPAA_ERR_CLOSED)
         wrong = "an odd status";
     else if (st && st != SPAA_ERR_UNSUPPORTED && !sp_diags_count(&d, SP_LOSS))
