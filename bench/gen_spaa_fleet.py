@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes many SPAA profiles of one program, as a fleet of machines gives them: most stacks are met again and again.
 
-    bench/gen_spaa_fleet.py DIR --files 1000 --stacks 1900 --frames 3000 --distinct 40000 --seed 1
+    bench/gen_spaa_fleet.py DIR --files 1000 --stacks 1600 --frames 3000 --distinct 40000 --seed 1
 
 With these numbers a file has about 1 MB. Each has stacks drawn from a pool of distinct ones, the popular ones more
 often, in dictionaries of its own; the same arguments give the same bytes.
@@ -53,7 +53,7 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("out")
     ap.add_argument("--files", type=int, default=1000)
-    ap.add_argument("--stacks", type=int, default=3000, help="draws per file")
+    ap.add_argument("--stacks", type=int, default=1600, help="draws per file")
     ap.add_argument("--frames", type=int, default=3000)
     ap.add_argument("--distinct", type=int, default=40000)
     ap.add_argument("--seed", type=int, default=1)
