@@ -20,7 +20,7 @@ INTRO = """\
 
 <!-- Written by tools/gen_validation_docs.py. -->
 
-`spaa validate FILE…` checks every rule of the SPAA 1.0 specification, and the readings of it that this project
+`spaa validate FILE|DIR…` checks every rule of the SPAA 1.0 specification, and the readings of it that this project
 settled. One pass finds everything: no finding hides another, and a line that cannot be read does not stop the
 next. The exit code is 0 for valid files, 1 for invalid ones, 3 when a file cannot be read; `--strict` makes
 warnings count. `--json` gives the findings as
@@ -28,7 +28,11 @@ warnings count. `--json` gives the findings as
     {"schema":"spaa.validate/1","valid":…,"errors":…,"warnings":…,"findings":[{"code","severity","line","offset","path","message","hint"},…]}
 
 `line` counts from 1, `offset` is the byte in the decompressed file, `path` the field (`weights[1].metric`), null
-when the line as a whole is meant. Findings come by line. Of each code ten are shown; the numbers count all.
+when the line as a whole is meant. Findings come by line. Of each code ten are shown for a file; the numbers count all.
+
+Several files and folders give one answer, with the worst exit code. In a folder, and in folders in it down to 64
+levels, every file is checked that looks like a format with a validator or has its extension, in the order of the
+names; others are passed over and counted (SPAA-I627). Links to folders are not followed.
 
 Errors make a file invalid. Warnings are about what the specification asks for without insisting, and about what
 is likely a mistake. Notes (info) change nothing.
