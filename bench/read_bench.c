@@ -50,7 +50,8 @@ static void print_since(const char *what, struct clocks start)
     printf("%s %.6f %.6f\n", what, end.cpu - start.cpu, end.wall - start.wall);
 }
 
-static spaa_status read_file(const struct options *o, const char *path, struct sp_diags *d, struct sp_profile **out)
+static spaa_status read_file(const struct options *o, const char *path, struct sp_diags *d,
+                             struct sp_profile **out)
 {
     struct sp_input *in = NULL;
     struct sp_profile *p = NULL;

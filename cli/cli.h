@@ -11,7 +11,7 @@
 #include "analysis/select.h"
 #include "base/diag.h"
 #include "base/vec.h"
-#include "formats/format.h"
+#include "formats/files.h"
 #include "io/output.h"
 #include "model/profile.h"
 
@@ -72,6 +72,7 @@ struct cli {
     unsigned width; /* columns of the terminal, 0: not a terminal */
     struct sp_profile *profile;
     const struct spaa_format *input; /* of the (first) input */
+    struct sp_formats formats;       /* of several inputs, all there are */
     uint64_t input_bytes;
     struct sp_output *out; /* stdout, opened on first use */
 };
@@ -98,7 +99,6 @@ int cli_open_default(struct cli *c); /* the same; without files ./perf.data wher
 spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts *opts,
                      struct sp_profile **out);
 /* All inputs as one, by how->read and how->merge. */
-struct sp_files_opts;
 spaa_status cli_read_all(struct cli *c, const struct sp_files_opts *how);
 bool cli_read_opts(struct cli *c, struct sp_read_opts *out);
 /* write.c: options for writing c->profile, by --event and --metric; and writing it to c->v.output. */
@@ -106,8 +106,8 @@ spaa_status cli_write_opts(struct cli *c, struct sp_write_opts *w);
 spaa_status cli_write(struct cli *c, const struct spaa_format *f, const struct sp_write_opts *w);
 /* The selection that the options ask for. */
 spaa_status cli_select(struct cli *c, struct sp_selection *out);
-/* Options of formats that neither `in` nor `out` has are refused: EXIT_USAGE, else EXIT_FINE. */
-int cli_check_own(struct cli *c, const struct spaa_format *in, const struct spaa_format *out);
+/* Options of formats that neither the inputs nor `out` have are refused: EXIT_USAGE, else EXIT_FINE. */
+int cli_check_own(struct cli *c, const struct spaa_format *out);
 unsigned cli_jobs(const struct cli *c);
 
 /* exit code of a failed status */

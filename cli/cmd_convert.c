@@ -26,7 +26,7 @@ int sp_cmd_convert(struct cli *c)
     spaa_status st = cli_read(c, c->files.v[0], &opts, &c->profile);
     if (st)
         return cli_exit_of(st);
-    int rc = cli_check_own(c, c->input, to);
+    int rc = cli_check_own(c, to);
     if (rc)
         return rc;
     struct sp_grain grain = {c->v.frames ? opts.frames : SP_FRAMES_FOREIGN, c->v.group_by != NULL,

@@ -56,8 +56,8 @@ static int merge(struct cli *c, const struct spaa_format *to)
                                        .samples = c->v.samples != NULL};
     spaa_status st = cli_read_all(c, &how);
     if (st && st != SPAA_ERR_USAGE && st != SPAA_ERR_NOMEM && !how.skip_bad && c->files.n > 1)
-        sp_emit(&c->diags, SP_E622, SP_AT_NOTHING, " ");
-    int rc = st ? cli_exit_of(st) : cli_check_own(c, c->input, to);
+        sp_emit(&c->diags, SP_I628, SP_AT_NOTHING, "--skip-bad leaves out inputs that cannot be read");
+    int rc = st ? cli_exit_of(st) : cli_check_own(c, to);
     if (rc)
         return rc;
     if (c->v.strict && sp_diags_count(&c->diags, SP_LOSS))
@@ -77,7 +77,8 @@ int sp_cmd_merge(struct cli *c)
     if (!st && !c->files.n)
         rc = cli_usage(c, "name them, or list them in a file: --files-from FILE", "merge needs inputs");
     else if (!st && !c->v.output && !c->v.to)
-        rc = cli_usage(c, "for example: spaa merge a.spaa b.spaa -o all.spaa", "merge needs an output: -o FILE");
+        rc = cli_usage(c, "for example: spaa merge a.spaa b.spaa -o all.spaa",
+                       "merge needs an output: -o FILE");
     if (!rc) {
         c->v.output = c->v.output ? c->v.output : "-";
         rc = sp_output_format(c->v.output, c->v.to, &c->diags, &to) ? EXIT_USAGE : merge(c, to);

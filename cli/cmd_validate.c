@@ -22,7 +22,8 @@ static const struct spaa_format *found_format(const char *path, const struct spa
     return named && named->validate ? named : NULL;
 }
 
-/* `asked`: the format of --from, or NULL. `walked`: found in a folder, *taken false where it is not checked. */
+/* `asked`: the format of --from, or NULL. `walked`: found in a folder, *taken false where it is not checked.
+ */
 static spaa_status check(const char *path, const struct spaa_format *asked, bool walked, struct sp_diags *d,
                          bool *taken)
 {

@@ -1,7 +1,6 @@
 /* Opening inputs: format by content, symbols, several files as one profile. */
 #include "cli.h"
 
-#include "formats/files.h"
 #include "io/input.h"
 #include "progress.h"
 
@@ -71,8 +70,9 @@ spaa_status cli_read_all(struct cli *c, const struct sp_files_opts *how)
     opts.jobs = cli_jobs(c);
     opts.done = &done;
     struct progress *bar = progress_start_files(c, &done, c->files.n);
-    spaa_status st = sp_read_files(c->files.v, c->files.n, &opts, &c->diags, &c->profile, &c->input);
+    spaa_status st = sp_read_files(c->files.v, c->files.n, &opts, &c->diags, &c->profile, &c->formats);
     progress_stop(bar);
+    c->input = c->formats.n ? c->formats.v[0] : NULL;
     return st;
 }
 
@@ -87,7 +87,7 @@ int cli_open(struct cli *c)
         .frames = SP_FRAMES_ADDRESS, .group_by = how.read.group_by | SP_BY_CPU, .by_source = true};
     spaa_status st =
         c->files.n == 1 ? cli_read(c, c->files.v[0], &how.read, &c->profile) : cli_read_all(c, &how);
-    return st ? cli_exit_of(st) : cli_check_own(c, c->input, NULL);
+    return st ? cli_exit_of(st) : cli_check_own(c, NULL);
 }
 
 int cli_open_default(struct cli *c)
@@ -105,13 +105,18 @@ static bool has_own(const struct spaa_format *f, const char *name, unsigned when
     return false;
 }
 
-int cli_check_own(struct cli *c, const struct spaa_format *in, const struct spaa_format *out)
+int cli_check_own(struct cli *c, const struct spaa_format *out)
 {
-    for (size_t i = 0; i < c->own.n; i++)
-        if (!has_own(in, c->own.v[i].name, SP_CAN_READ) && !has_own(out, c->own.v[i].name, SP_CAN_WRITE))
+    for (size_t i = 0; i < c->own.n; i++) {
+        const char *name = c->own.v[i].name;
+        bool fits = has_own(c->input, name, SP_CAN_READ) || has_own(out, name, SP_CAN_WRITE);
+        for (size_t k = 0; k < c->formats.n && !fits; k++)
+            fits = has_own(c->formats.v[k], name, SP_CAN_READ);
+        if (!fits)
             return cli_usage(c, "`spaa formats` lists each format's own options", "--%s does not fit %s%s%s",
-                             c->own.v[i].name, in ? in->name : "this input", out ? " or " : "",
+                             name, c->input ? c->input->name : "this input", out ? " or " : "",
                              out ? out->name : "");
+    }
     return EXIT_FINE;
 }
 

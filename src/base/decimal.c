@@ -116,7 +116,8 @@ static size_t text_of(const unsigned char *digit, long lo, long hi, bool negativ
     return n;
 }
 
-size_t sp_decimal_add(const char *a, size_t na, const char *b, size_t nb, char out[static SP_DECIMAL_DIGITS + 4])
+size_t sp_decimal_add(const char *a, size_t na, const char *b, size_t nb,
+                      char out[static SP_DECIMAL_DIGITS + 4])
 {
     struct decimal x, y;
     if (!parse(a, na, &x) || !parse(b, nb, &y))

@@ -93,15 +93,23 @@ static void report(const struct reading *r, size_t i, struct slot *s, struct sp_
     sp_diags_source(d, NULL, NULL);
 }
 
+static void see(struct sp_formats *seen, const struct spaa_format *f)
+{
+    size_t i = 0;
+    while (i < seen->n && seen->v[i] != f)
+        i++;
+    if (i == seen->n && i < sizeof seen->v / sizeof *seen->v)
+        seen->v[seen->n++] = f;
+}
+
 /* Adds a read input up; its slot is free then. */
-static spaa_status take(const struct reading *r, size_t i, struct slot *s, struct sp_merger *m, struct sp_diags *d,
-                        const struct spaa_format **first)
+static spaa_status take(const struct reading *r, size_t i, struct slot *s, struct sp_merger *m,
+                        struct sp_diags *d, struct sp_formats *seen)
 {
     spaa_status st = s->status;
     report(r, i, s, d);
     if (!st) {
-        if (!*first)
-            *first = s->format;
+        see(seen, s->format);
         sp_diags_source(d, name_of(r->paths[i]), s->format->name);
         st = sp_merger_add(m, s->profile, r->paths[i]);
         sp_diags_source(d, NULL, NULL);
@@ -115,19 +123,19 @@ static spaa_status take(const struct reading *r, size_t i, struct slot *s, struc
 }
 
 static spaa_status one_by_one(struct reading *r, struct sp_merger *m, struct sp_diags *d,
-                              const struct spaa_format **first)
+                              struct sp_formats *seen)
 {
     spaa_status st = SPAA_OK;
     for (size_t i = 0; !st && i < r->n; i++) {
         struct slot s = {0};
         read_one(r, i, &s);
-        st = take(r, i, &s, m, d, first);
+        st = take(r, i, &s, m, d, seen);
     }
     return st;
 }
 
 static spaa_status in_parallel(struct reading *r, size_t workers, struct sp_merger *m, struct sp_diags *d,
-                               const struct spaa_format **first)
+                               struct sp_formats *seen)
 {
     spaa_status st = SPAA_OK;
     size_t started = 0, i = 0;
@@ -150,7 +158,7 @@ static spaa_status in_parallel(struct reading *r, size_t workers, struct sp_merg
             pthread_cond_wait(&r->changed, &r->lock);
         s->ready = false;
         pthread_mutex_unlock(&r->lock);
-        st = take(r, i, s, m, d, first);
+        st = take(r, i, s, m, d, seen);
         pthread_mutex_lock(&r->lock);
         r->taken = i + 1;
         pthread_cond_broadcast(&r->changed);
@@ -169,22 +177,22 @@ static spaa_status in_parallel(struct reading *r, size_t workers, struct sp_merg
     pthread_cond_destroy(&r->changed);
     free(r->slots);
     free(threads);
-    return started || st ? st : one_by_one(r, m, d, first); /* no thread to be had */
+    return started || st ? st : one_by_one(r, m, d, seen); /* no thread to be had */
 }
 
-spaa_status sp_read_files(const char *const *paths, size_t n, const struct sp_files_opts *opts, struct sp_diags *d,
-                          struct sp_profile **out, const struct spaa_format **first)
+spaa_status sp_read_files(const char *const *paths, size_t n, const struct sp_files_opts *opts,
+                          struct sp_diags *d, struct sp_profile **out, struct sp_formats *seen)
 {
     struct reading r = {.paths = paths, .n = n, .opts = opts, .read = opts->read};
     struct sp_merger *m = NULL;
     size_t workers = opts->jobs < n ? opts->jobs : n;
     spaa_status st = sp_merger_new(&opts->merge, d, &m);
-    *first = NULL;
+    *seen = (struct sp_formats){0};
     if (workers > 1)
         r.read.jobs = (unsigned)(opts->jobs / workers);
     if (!st)
-        st = workers > 1 ? in_parallel(&r, workers, m, d, first) : one_by_one(&r, m, d, first);
-    if (!st && !*first) {
+        st = workers > 1 ? in_parallel(&r, workers, m, d, seen) : one_by_one(&r, m, d, seen);
+    if (!st && !seen->n) {
         sp_emit(d, SP_E011, SP_AT_NOTHING, "none of %zu inputs could be read", n);
         st = SPAA_ERR_INPUT;
     }

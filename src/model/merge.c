@@ -115,22 +115,26 @@ static spaa_status list_sources(struct sp_absorber *a)
 {
     struct sp_profile *p = a->to;
     const struct sp_profile *from = a->from;
+    if (!a->m->opts.canonical && a->m->opts.by_source)
+        return SPAA_OK;
     for (size_t i = 0; i < from->sources.n; i++)
         if (!sp_vec_push(&p->sources, sp_absorb_str(a, from->sources.v[i])))
             return sp_nomem(a->d);
-    return from->sources.n || sp_vec_push(&p->sources, a->source) ? SPAA_OK : sp_nomem(a->d);
+    return from->sources.n || !a->m->opts.canonical || sp_vec_push(&p->sources, a->source) ? SPAA_OK
+                                                                                           : sp_nomem(a->d);
 }
 
-static spaa_status absorb(struct sp_merger *m, const struct sp_profile *from, const struct sp_profile *from_own,
-                          const char *source)
+static spaa_status absorb(struct sp_merger *m, const struct sp_profile *from,
+                          const struct sp_profile *from_own, const char *source)
 {
     struct sp_absorber a = {.m = m, .to = m->p, .from = from, .from_own = from_own, .d = m->d};
     struct {
         uint32_t **table;
         size_t n;
-    } tables[] = {{&a.strs, from->strs.strs.n}, {&a.events, from->events.n},       {&a.metrics, from->metrics.n},
-                  {&a.dsos, from->dsos.n},      {&a.functions, from->functions.n}, {&a.frames, from->frames.n},
-                  {&a.contexts, from->contexts.n}, {&a.layouts, from->layouts.n},  {&a.stacks, from->stacks.n}};
+    } tables[] = {
+        {&a.strs, from->strs.strs.n},    {&a.events, from->events.n},       {&a.metrics, from->metrics.n},
+        {&a.dsos, from->dsos.n},         {&a.functions, from->functions.n}, {&a.frames, from->frames.n},
+        {&a.contexts, from->contexts.n}, {&a.layouts, from->layouts.n},     {&a.stacks, from->stacks.n}};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         *tables[i].table = table(&a, tables[i].n);
     if (m->opts.canonical || m->opts.by_source)
@@ -140,7 +144,7 @@ static spaa_status absorb(struct sp_merger *m, const struct sp_profile *from, co
         sp_absorb_header(&a, !m->any);
         st = sp_absorb_duration(&a, !m->any);
     }
-    if (!st && m->opts.canonical)
+    if (!st)
         st = list_sources(&a);
     if (!st)
         st = sp_absorb_events(&a);
@@ -160,7 +164,7 @@ static spaa_status absorb(struct sp_merger *m, const struct sp_profile *from, co
     return st;
 }
 
-/* What was added so far, again, with coarser frames or fewer groups. */
+/* What was added so far, again: with coarser frames or fewer groups, or to be rid of stale texts. */
 static spaa_status coarsen(struct sp_merger *m, enum sp_granularity frames, unsigned group_by)
 {
     struct sp_merger old = *m;
@@ -184,6 +188,13 @@ static spaa_status coarsen(struct sp_merger *m, enum sp_granularity frames, unsi
     return st;
 }
 
+/* Sums that are texts leave the texts of earlier sums behind. */
+static bool mostly_stale(const struct sp_merger *m)
+{
+    size_t texts = m->p->strs.arena.total + (m->own ? m->own->strs.arena.total : 0);
+    return m->stale > (size_t)16 << 20 && m->stale > texts / 4;
+}
+
 spaa_status sp_merger_add(struct sp_merger *m, const struct sp_profile *from, const char *source)
 {
     const struct sp_header *h = &m->p->header;
@@ -194,7 +205,7 @@ spaa_status sp_merger_add(struct sp_merger *m, const struct sp_profile *from, co
         m->p->header.frames = frames;
         if (m->opts.canonical)
             m->p->header.group_by = group_by;
-    } else if (frames > h->frames || (m->opts.canonical && group_by != h->group_by)) {
+    } else if (frames > h->frames || (m->opts.canonical && group_by != h->group_by) || mostly_stale(m)) {
         st = coarsen(m, frames, m->opts.canonical ? group_by : h->group_by);
     }
     return st ? st : absorb(m, from, NULL, source);

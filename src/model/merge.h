@@ -8,12 +8,13 @@
  *     sp_merger_free(m);
  *
  * Memory is bounded by the distinct stacks. Names, frames and stacks are matched by content, events by name;
- * weights combine as the vocabulary says. With `canonical` the result depends neither on the order of the inputs nor
- * on how they were bracketed: whatever is kept is a sum, a union, a minimum or "absent where they differ". An input
- * that lacks an attribute lacks it for the whole: absent absorbs, so that no mark is needed in the result.
+ * weights combine as the vocabulary says. With `canonical` the result depends neither on the order of the
+ * inputs nor on how they were bracketed: whatever is kept is a sum, a union, a minimum or "absent where they
+ * differ". An input that lacks an attribute lacks it for the whole: absent absorbs, so that no mark is needed
+ * in the result.
  *
- * Sums are exact: beyond 64 bits they are kept as decimal texts (SP_W624 says so once); a sum that cannot be added
- * exactly is refused (SP_E620).
+ * Sums are exact: beyond 64 bits they are kept as decimal texts (SP_W624 says so once); a sum that cannot be
+ * added exactly is refused (SP_E620).
  */
 #ifndef SP_MERGE_H
 #define SP_MERGE_H

@@ -1,9 +1,10 @@
 /*
  * Merging dictionaries: DSOs, frames, threads.
  *
- * Frames are one when they agree in function, DSO, source line, place (symbol offset, else address) and inline depth.
- * What else their records say is taken from one of them: a resolved one, then the smallest. Where functions make frames
- * (no address, no line), DSOs of one name are one, too, and what they differ in is absent.
+ * Frames are one when they agree in function, DSO, source line, place (symbol offset, else address) and
+ * inline depth. What else their records say is taken from one of them: a resolved one, then the smallest.
+ * Where functions make frames (no address, no line), DSOs of one name are one, too, and what they differ in
+ * is absent.
  *
  * The order of records compares first what coarser frames keep, so that it makes no difference whether a
  * record is chosen before or after frames are made coarser.

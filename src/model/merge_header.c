@@ -4,7 +4,8 @@
 #include "base/decimal.h"
 
 /*
- * The earlier start or the later end: by value, equal values by their bytes. What cannot be compared is absent.
+ * The earlier start or the later end: by value, equal values by their bytes. What cannot be compared is
+ * absent.
  */
 static void extreme(struct sp_absorber *a, uint32_t *have, uint32_t next, int sign)
 {

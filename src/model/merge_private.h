@@ -19,6 +19,11 @@ struct sp_merger {
     struct sp_profile *own;
     struct sp_map dsos, frames; /* by what makes two records one, which is less than their content */
     struct sp_map stacks, pairs;
+    /* Layouts united before: most records with other metrics than what is there are alike. */
+    struct {
+        uint32_t a, b, both;
+    } united[16];
+    size_t stale;                                   /* bytes of texts of sums that were added to since */
     uint64_t samples_left, windows_left, text_left; /* left out */
     uint64_t links_left, kernel_left, inputs_left;
     bool beyond; /* a sum left 64 bits */
@@ -66,8 +71,8 @@ spaa_status sp_absorb_stacks(struct sp_absorber *a);
 /* The values of a list of `from` in the order of the whole's layout. */
 struct sp_value sp_absorb_value(struct sp_absorber *a, uint32_t layout, uint32_t first, uint32_t metric);
 /* Adds, or takes the larger or smaller one, as the vocabulary says; `text` for SP_DECIMAL. */
-spaa_status sp_merge_weight(struct sp_merger *m, struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v,
-                            struct sp_str text);
+spaa_status sp_merge_weight(struct sp_merger *m, struct sp_profile *p, uint32_t stack, uint32_t metric,
+                            int64_t v, struct sp_str text);
 
 /* merge_rest.c */
 spaa_status sp_absorb_rest(struct sp_absorber *a);

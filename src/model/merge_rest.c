@@ -1,9 +1,9 @@
 /*
  * Merging what is not stacks: extension records, samples, windows; and the order of all of it at the end.
  *
- * Extension records of a merge are a sorted multiset, without those of verbatim layers, which describe one input's
- * bytes. Samples stay in their temporary file, in time order, equal times by content. Windows are sorted by content
- * and numbered anew.
+ * Extension records of a merge are a sorted multiset, without those of verbatim layers, which describe one
+ * input's bytes. Samples stay in their temporary file, in time order, equal times by content. Windows are
+ * sorted by content and numbered anew.
  */
 #include "model/merge_private.h"
 
@@ -110,7 +110,8 @@ spaa_status sp_absorb_rest(struct sp_absorber *a)
 {
     struct sp_merger *m = a->m;
     const struct sp_profile *from = a->from;
-    uint64_t before = m->samples_left + m->windows_left + m->text_left, count = sp_samples_count(from->samples);
+    uint64_t before = m->samples_left + m->windows_left + m->text_left,
+             count = sp_samples_count(from->samples);
     spaa_status st = extensions(a) ? SPAA_OK : sp_nomem(a->d);
     if (!m->opts.samples) {
         m->samples_left += count;
@@ -125,7 +126,8 @@ spaa_status sp_absorb_rest(struct sp_absorber *a)
     return st;
 }
 
-/* Adds one value of `own` to the profile's values; *same is cleared where it differs from the stack's weight. */
+/* Adds one value of `own` to the profile's values; *same is cleared where it differs from the stack's weight.
+ */
 static bool own_value(struct sp_merger *m, uint32_t stack, uint32_t metric, bool *same)
 {
     struct sp_profile *p = m->p;
@@ -172,7 +174,8 @@ spaa_status sp_merge_exclusives(struct sp_merger *m)
 static int cmp_event(const void *va, const void *vb, void *arg)
 {
     const struct sp_profile *p = arg;
-    return sp_merge_text_cmp(p, p->events.v[*(const uint32_t *)va].name, p->events.v[*(const uint32_t *)vb].name);
+    return sp_merge_text_cmp(p, p->events.v[*(const uint32_t *)va].name,
+                             p->events.v[*(const uint32_t *)vb].name);
 }
 
 static spaa_status sort_events(struct sp_profile *p)
@@ -230,8 +233,8 @@ static int cmp_sample(const void *va, const void *vb, void *arg)
     const struct sp_profile *p = arg;
     const struct sp_sample *a = va, *b = vb;
     int c = cmp_i64(a->flags, b->flags);
-    const int64_t numbers[][2] = {{a->time, b->time}, {a->pid, b->pid}, {a->tid, b->tid},
-                                  {a->cpu, b->cpu},   {a->period, b->period}};
+    const int64_t numbers[][2] = {
+        {a->time, b->time}, {a->pid, b->pid}, {a->tid, b->tid}, {a->cpu, b->cpu}, {a->period, b->period}};
     for (size_t i = 0; !c && i < sizeof numbers / sizeof *numbers; i++)
         c = cmp_i64(numbers[i][0], numbers[i][1]);
     if (!c) /* events are sorted by now */
@@ -257,7 +260,8 @@ static spaa_status sort_samples(struct sp_profile *p)
         st = sp_samples_rows(p->samples, &v, &n);
     for (size_t i = 0, end; !st && i < n; i = end) {
         bool timed = v[i].flags & SP_SAMPLE_TIME;
-        for (end = i + 1; end < n && !(v[end].flags & SP_SAMPLE_TIME) == !timed && (!timed || v[end].time == v[i].time);)
+        for (end = i + 1;
+             end < n && !(v[end].flags & SP_SAMPLE_TIME) == !timed && (!timed || v[end].time == v[i].time);)
             end++;
         if (end - i > 1)
             qsort_r(v + i, end - i, sizeof *v, cmp_sample, p);
@@ -280,7 +284,8 @@ static int cmp_layout(const struct sp_profile *p, uint32_t a, uint32_t b)
     struct sp_layout x = p->layouts.v[a], y = p->layouts.v[b];
     int c = cmp_i64(x.n, y.n);
     for (uint32_t i = 0; !c && i < x.n; i++) {
-        const struct sp_weight_field *f = &p->layout_fields.v[x.first + i], *g = &p->layout_fields.v[y.first + i];
+        const struct sp_weight_field *f = &p->layout_fields.v[x.first + i],
+                                     *g = &p->layout_fields.v[y.first + i];
         c = sp_merge_text_cmp(p, p->metrics.v[f->metric].name, p->metrics.v[g->metric].name);
         if (!c)
             c = sp_merge_text_cmp(p, f->unit, g->unit);

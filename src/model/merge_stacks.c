@@ -1,7 +1,8 @@
 /*
  * Merging stacks: records with equal frames, context and type add up, and so do linked pairs of them.
  *
- * The table of stacks is larger than the caches, so that finding each is a few misses; they are asked for ahead.
+ * The table of stacks is larger than the caches, so that finding each is a few misses; they are asked for
+ * ahead.
  */
 #include "model/merge_private.h"
 
@@ -12,7 +13,8 @@
 
 #include <stdlib.h>
 
-enum { AHEAD = 12 };
+/* How many records earlier each thing is asked for; SOON is a power of two above them. */
+enum { ASK_SLOT = 24, ASK_STACK = 16, ASK_FRAMES = 8, SOON = 32 };
 
 /* Samples, then as the vocabulary has them, then by name: no input's own order. */
 static int cmp_fields(const void *va, const void *vb, void *arg)
@@ -70,6 +72,13 @@ static bool unite(struct sp_merger *m, uint32_t stack, uint32_t layout)
         *have = layout;
         return true;
     }
+    size_t place = (*have * 31 + layout) % (sizeof m->united / sizeof *m->united);
+    if (m->united[place].a == *have + 1 && m->united[place].b == layout + 1) {
+        *have = m->united[place].both;
+        return true;
+    }
+    m->united[place].a = *have + 1; /* 0: unused */
+    m->united[place].b = layout + 1;
     struct sp_layout x = m->p->layouts.v[*have], y = m->p->layouts.v[layout];
     struct sp_weight_field *f = malloc(((size_t)x.n + y.n) * sizeof *f);
     if (!f)
@@ -77,11 +86,13 @@ static bool unite(struct sp_merger *m, uint32_t stack, uint32_t layout)
     memcpy(f, m->p->layout_fields.v + x.first, x.n * sizeof *f);
     memcpy(f + x.n, m->p->layout_fields.v + y.first, y.n * sizeof *f);
     bool ok = settle(m, f, x.n + y.n, have);
+    m->united[place].both = *have;
     free(f);
     return ok;
 }
 
-static struct sp_str number_text(const struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v, char t[64])
+static struct sp_str number_text(const struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v,
+                                 char t[64])
 {
     return v == SP_DECIMAL ? sp_weight_text(p, stack, metric)
                            : (struct sp_str){t, (uint32_t)sp_scaled_text(v, 0, t)};
@@ -99,6 +110,7 @@ static spaa_status combine_texts(struct sp_merger *m, struct sp_profile *p, uint
 {
     char t[64], sum[SP_DECIMAL_DIGITS + 4];
     struct sp_str x = number_text(p, stack, metric, sp_weight(p, stack, metric), t);
+    m->stale += x.p == t ? 0 : x.n + sizeof x; /* when that is the last use of it */
     if (op == SP_OP_SUM) {
         size_t n = sp_decimal_add(x.p, x.n, y.p, y.n, sum);
         if (!n) {
@@ -108,7 +120,8 @@ static spaa_status combine_texts(struct sp_merger *m, struct sp_profile *p, uint
         }
         if (!sp_weight_set_text(p, stack, metric, sum, n))
             return sp_nomem(m->d);
-        m->beyond = m->beyond || (n > 18 && sp_weight(p, stack, metric) == SP_DECIMAL && !memchr(sum, '.', n));
+        m->beyond =
+            m->beyond || (n > 18 && sp_weight(p, stack, metric) == SP_DECIMAL && !memchr(sum, '.', n));
         return SPAA_OK;
     }
     bool ok = true;
@@ -120,8 +133,8 @@ static spaa_status combine_texts(struct sp_merger *m, struct sp_profile *p, uint
     return c >= 0 || sp_weight_set_text(p, stack, metric, y.p, y.n) ? SPAA_OK : sp_nomem(m->d);
 }
 
-spaa_status sp_merge_weight(struct sp_merger *m, struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v,
-                            struct sp_str text)
+spaa_status sp_merge_weight(struct sp_merger *m, struct sp_profile *p, uint32_t stack, uint32_t metric,
+                            int64_t v, struct sp_str text)
 {
     if (v == SP_ABSENT)
         return SPAA_OK;
@@ -201,6 +214,18 @@ static spaa_status start_own(struct sp_merger *m, uint32_t to)
     return st;
 }
 
+/* The usual case: a whole number that adds to one without leaving 64 bits. */
+static inline bool add_quickly(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
+{
+    struct sp_column *c = &p->columns[metric];
+    int64_t sum;
+    if (stack >= c->n || p->metrics.v[metric].info->op != SP_OP_SUM || v <= SP_DECIMAL ||
+        c->v[stack] <= SP_DECIMAL || __builtin_add_overflow(c->v[stack], v, &sum) || sum <= SP_DECIMAL)
+        return false;
+    c->v[stack] = sum;
+    return true;
+}
+
 /* The weights of record i into `to`, where it may be the first. */
 static spaa_status add_weights(struct sp_absorber *a, uint32_t i, uint32_t to)
 {
@@ -223,6 +248,8 @@ static spaa_status add_weights(struct sp_absorber *a, uint32_t i, uint32_t to)
         if (again) /* a metric stated twice has one value */
             continue;
         int64_t v = sp_weight(from, i, f[k].metric);
+        if (!own && add_quickly(m->p, to, a->metrics[f[k].metric], v))
+            continue;
         if (own) {
             int64_t mine = own_weight(a, i, f[k].metric, &text);
             st = sp_merge_weight(m, m->own, to, a->metrics[f[k].metric], mine, text);
@@ -314,11 +341,14 @@ static uint32_t append(struct sp_absorber *a, const struct wanted *w)
     return sp_stack_append(a->to, w->frames, w->n, w->context, (enum sp_stack_type)w->type);
 }
 
-static uint32_t find_or_append(struct sp_absorber *a, const struct wanted *w, bool *is_new)
+/* `likely`: the first stack of this hash some records ago, or SP_NONE. */
+static uint32_t find_or_append(struct sp_absorber *a, const struct wanted *w, uint32_t likely, bool *is_new)
 {
     struct sp_map *map = &a->m->stacks;
     struct sp_probe at = sp_map_probe(map, w->hash);
     *is_new = false;
+    if (likely != SP_NONE && is_stack(a->to, likely, w))
+        return likely;
     for (uint32_t i; (i = sp_map_next(map, &at)) != SP_MAP_NONE;)
         if (is_stack(a->to, i, w))
             return i;
@@ -338,7 +368,8 @@ static bool link_to(struct sp_profile *p, uint32_t stack, uint32_t other)
 }
 
 /* Both halves at once; out[1] is SP_NONE when out of memory. */
-static void find_or_append_pair(struct sp_absorber *a, const struct wanted w[2], bool apart, uint32_t out[2], bool *is_new)
+static void find_or_append_pair(struct sp_absorber *a, const struct wanted w[2], bool apart, uint32_t out[2],
+                                bool *is_new)
 {
     struct sp_map *map = &a->m->pairs;
     uint64_t hash = w[0].hash + w[1].hash; /* whichever comes first */
@@ -383,15 +414,16 @@ static spaa_status enter(struct sp_absorber *a, uint32_t i, uint32_t to, bool is
 struct batch {
     uint32_t *frames; /* stack_frames of `from`, in numbers of the whole */
     uint64_t *hashes;
+    uint32_t likely[SOON]; /* of the records to come, by their number modulo SOON */
 };
 
-static struct wanted wanted(struct sp_absorber *a, const struct batch *b, uint32_t i)
+static struct wanted wanted(struct sp_absorber *a, struct batch *b, uint32_t i)
 {
     const struct sp_stack *s = &a->from->stacks.v[i];
     return (struct wanted){b->frames + s->first, b->hashes[i], s->n, a->contexts[s->context], s->type};
 }
 
-static spaa_status enter_pair(struct sp_absorber *a, const struct batch *b, uint32_t i, uint32_t other)
+static spaa_status enter_pair(struct sp_absorber *a, struct batch *b, uint32_t i, uint32_t other)
 {
     bool apart = stands_apart(a->from, i) || stands_apart(a->from, other), is_new;
     struct wanted w[2] = {wanted(a, b, i), wanted(a, b, other)};
@@ -409,7 +441,7 @@ static spaa_status enter_pair(struct sp_absorber *a, const struct batch *b, uint
     return st ? st : enter(a, other, to[1], is_new);
 }
 
-static spaa_status enter_one(struct sp_absorber *a, const struct batch *b, uint32_t i)
+static spaa_status enter_one(struct sp_absorber *a, struct batch *b, uint32_t i)
 {
     const struct sp_stack *s = &a->from->stacks.v[i];
     struct wanted w = wanted(a, b, i);
@@ -430,36 +462,38 @@ static spaa_status enter_one(struct sp_absorber *a, const struct batch *b, uint3
         w.context = context(a, s->context, true);
         to = w.context == SP_NONE ? SP_NONE : append(a, &w);
     } else {
-        to = find_or_append(a, &w, &is_new);
+        to = find_or_append(a, &w, b->likely[i % SOON], &is_new);
     }
     return to == SP_NONE ? sp_nomem(a->d) : enter(a, i, to, is_new);
 }
 
-/* Asks for what looking for stack i will touch: first its place in the map, later the stack, then its frames. */
-static void ask_ahead(const struct sp_absorber *a, const struct batch *b, uint32_t i)
+/*
+ * Asks for what entering the records after i will touch: first their places in the map, then the stacks that
+ * are found there, then frames and weights of these.
+ */
+static void ask_ahead(const struct sp_absorber *a, struct batch *b, uint32_t i)
 {
     const struct sp_map *map = &a->m->stacks;
     const struct sp_profile *p = a->to;
     size_t n = a->from->stacks.n;
-    if (!map->slots)
-        return;
-    if (i + 3 * AHEAD < n)
-        __builtin_prefetch(&map->slots[(uint32_t)b->hashes[i + 3 * AHEAD] & map->mask]);
-    if (i + 2 * AHEAD < n) {
-        uint32_t item = map->slots[(uint32_t)b->hashes[i + 2 * AHEAD] & map->mask].item;
-        if (item)
-            __builtin_prefetch(&p->stacks.v[item - 1]);
+    if (i + ASK_SLOT < n && map->slots)
+        __builtin_prefetch(&map->slots[(uint32_t)b->hashes[i + ASK_SLOT] & map->mask]);
+    if (i + ASK_STACK < n) {
+        struct sp_probe at = sp_map_probe(map, b->hashes[i + ASK_STACK]);
+        uint32_t likely = sp_map_next(map, &at);
+        b->likely[(i + ASK_STACK) % SOON] = likely;
+        if (likely != SP_NONE)
+            __builtin_prefetch(&p->stacks.v[likely]);
     }
-    if (i + AHEAD < n) {
-        uint32_t item = map->slots[(uint32_t)b->hashes[i + AHEAD] & map->mask].item;
-        if (item) {
-            const uint32_t *f = p->stack_frames.v + p->stacks.v[item - 1].first;
-            __builtin_prefetch(f);
-            __builtin_prefetch(f + 16);
-            for (uint32_t k = 0; k < p->metrics.n && k < 4; k++)
-                if (item - 1 < p->columns[k].n)
-                    __builtin_prefetch(&p->columns[k].v[item - 1], 1);
-        }
+    if (i + ASK_FRAMES < n && b->likely[(i + ASK_FRAMES) % SOON] != SP_NONE) {
+        uint32_t likely = b->likely[(i + ASK_FRAMES) % SOON];
+        const struct sp_stack *s = &p->stacks.v[likely];
+        const char *f = (const char *)(p->stack_frames.v + s->first);
+        for (size_t k = 0; k < 256 && k < s->n * sizeof(uint32_t); k += 64)
+            __builtin_prefetch(f + k);
+        for (uint32_t k = 0; k < p->metrics.n && k < 4; k++)
+            if (likely < p->columns[k].n)
+                __builtin_prefetch(&p->columns[k].v[likely], 1);
     }
 }
 
@@ -469,8 +503,9 @@ spaa_status sp_absorb_stacks(struct sp_absorber *a)
     for (uint32_t i = 0; i < from->contexts.n; i++)
         if ((a->contexts[i] = context(a, i, false)) == SP_NONE)
             return sp_nomem(a->d);
-    struct batch b = {malloc((from->stack_frames.n + 1) * sizeof *b.frames),
-                      malloc((from->stacks.n + 1) * sizeof *b.hashes)};
+    struct batch b = {.frames = malloc((from->stack_frames.n + 1) * sizeof *b.frames),
+                      .hashes = malloc((from->stacks.n + 1) * sizeof *b.hashes)};
+    memset(b.likely, 0xff, sizeof b.likely); /* SP_NONE */
     spaa_status st = b.frames && b.hashes ? SPAA_OK : sp_nomem(a->d);
     for (size_t i = 0; !st && i < from->stack_frames.n; i++)
         b.frames[i] = a->frames[from->stack_frames.v[i]];

@@ -176,7 +176,8 @@ static int cmp_weights(const struct sp_profile *p, uint32_t a, uint32_t b)
     struct sp_layout x = p->layouts.v[la], y = p->layouts.v[lb];
     int c = cmp_u64(x.n, y.n);
     for (uint32_t i = 0; !c && i < x.n; i++) {
-        const struct sp_weight_field *f = &p->layout_fields.v[x.first + i], *g = &p->layout_fields.v[y.first + i];
+        const struct sp_weight_field *f = &p->layout_fields.v[x.first + i],
+                                     *g = &p->layout_fields.v[y.first + i];
         int64_t v = sp_weight(p, a, f->metric), w = sp_weight(p, b, g->metric);
         c = cmp_str(p, p->metrics.v[f->metric].name, p->metrics.v[g->metric].name);
         if (!c)

@@ -20,7 +20,8 @@ spaa_status sp_order_stacks(const struct sp_profile *p, struct sp_order *o);
 void sp_order_free(struct sp_order *o);
 
 /*
- * The content of two stacks: context, then frames from the root by rank, then weights, then what they are linked to.
+ * The content of two stacks: context, then frames from the root by rank, then weights, then what they are
+ * linked to.
  */
 int sp_stack_content_cmp(const struct sp_profile *p, const struct sp_order *o, uint32_t a, uint32_t b);
 /* Weight as a double, for ordering only; absent is lowest. */

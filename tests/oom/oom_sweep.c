@@ -1,10 +1,11 @@
 /*
  * Makes every allocation fail in turn: oom_sweep FILE-OR-FOLDER...
  *
- * For every fixture, the Nth allocation of a conversion to SPAA, and of merging it with itself, fails, for N = 1, 2, 3, ... with a
- * stride that grows, once alone and once with all that follow. Then the conversion either says that
- * memory ran out, or ends as it does without the failure, with the same bytes: only messages may be lost.
- * Nothing that was allocated may be left. Linked with --wrap for malloc, calloc, realloc and free.
+ * For every fixture, the Nth allocation of a conversion to SPAA, and of merging it with itself, fails, for N
+ * = 1, 2, 3, ... with a stride that grows, once alone and once with all that follow. Then the conversion
+ * either says that memory ran out, or ends as it does without the failure, with the same bytes: only messages
+ * may be lost. Nothing that was allocated may be left. Linked with --wrap for malloc, calloc, realloc and
+ * free.
  */
 #include "sweep.h"
 
@@ -73,8 +74,8 @@ struct run {
     long left;   /* pieces not freed */
 };
 
-static struct run run(const struct sweep_file *f, unsigned long fail_at, bool on_and_on,
-                      bool merged, struct sp_output *expected)
+static struct run run(const struct sweep_file *f, unsigned long fail_at, bool on_and_on, bool merged,
+                      struct sp_output *expected)
 {
     struct sp_diags d;
     struct sp_output *out;
@@ -132,8 +133,7 @@ static int sweep(const struct sweep_file *f, bool merged)
     }
     struct run normal = run(f, 0, false, merged, expected);
     for (unsigned long at = 1; runs < RUNS_MAX && wrong < 5; at += 1 + at / 100) {
-        struct run once = run(f, at, false, merged, expected),
-                   on = run(f, at, true, merged, expected);
+        struct run once = run(f, at, false, merged, expected), on = run(f, at, true, merged, expected);
         if (!once.failed)
             break;
         wrong += judge(f, at, false, once, normal) + judge(f, at, true, on, normal);

@@ -11,8 +11,8 @@
 enum { PATH_ROOM = 4096, LEVELS = 4 };
 
 /* The profile added to itself, the second time with coarser frames, as SPAA. */
-static spaa_status merge(struct sp_profile *p, const struct spaa_format *spaa, const struct sp_write_opts *write,
-                         struct sp_diags *d, struct sp_output *out)
+static spaa_status merge(struct sp_profile *p, const struct spaa_format *spaa,
+                         const struct sp_write_opts *write, struct sp_diags *d, struct sp_output *out)
 {
     struct sp_merge_opts opts = {.group_by = ~0u, .canonical = true, .samples = true};
     struct sp_merger *m = NULL;

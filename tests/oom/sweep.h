@@ -12,8 +12,8 @@ struct sweep_file {
 
 /*
  * Reads bytes as the format (NULL: found by content) with at most `chunk` lent at a time (0: all), and
- * writes the profile as SPAA into *out, a memory output, which is the caller's to close if it is set. `merged`:
- * the profile merged with itself.
+ * writes the profile as SPAA into *out, a memory output, which is the caller's to close if it is set.
+ * `merged`: the profile merged with itself.
  */
 spaa_status sweep_convert(const struct spaa_format *format, const void *p, size_t n, size_t chunk,
                           bool merged, struct sp_diags *d, struct sp_output **out);

@@ -13,7 +13,8 @@ static void adds(const char *a, const char *b, const char *expected)
 {
     char out[SP_DECIMAL_DIGITS + 4];
     for (int turn = 0; turn < 2; turn++) {
-        size_t n = turn ? sp_decimal_add(b, strlen(b), a, strlen(a), out) : sp_decimal_add(a, strlen(a), b, strlen(b), out);
+        size_t n = turn ? sp_decimal_add(b, strlen(b), a, strlen(a), out)
+                        : sp_decimal_add(a, strlen(a), b, strlen(b), out);
         assert_int_equal(n, strlen(expected));
         assert_memory_equal(out, expected, n);
     }
@@ -26,7 +27,8 @@ static void test_sums_are_exact(void **state)
     adds("1", "2", "3");
     adds("0.1", "0.20", "0.3");
     adds("9223372036854775807", "1", "9223372036854775808");
-    adds("99999999999999999999999999", "0.000000000000000000000001", "99999999999999999999999999.000000000000000000000001");
+    adds("99999999999999999999999999", "0.000000000000000000000001",
+         "99999999999999999999999999.000000000000000000000001");
     adds("1e3", "-1.5E+2", "850");
     adds("5", "-5.0", "0");
     adds("-0.5", "0.25", "-0.25");
@@ -71,8 +73,9 @@ static void test_what_is_no_number_or_too_long_is_refused(void **state)
 static void test_order_is_by_value(void **state)
 {
     (void)state;
-    static const char *const rising[] = {"-1e400", "-10", "-9.99", "-0.5", "0", "1e-400", "0.10000000000000000001",
-                                         "0.2",    "1",   "9",     "10",   "10.5", "1e2", "1e400"};
+    static const char *const rising[] = {
+        "-1e400", "-10", "-9.99", "-0.5", "0",    "1e-400", "0.10000000000000000001",
+        "0.2",    "1",   "9",     "10",   "10.5", "1e2",    "1e400"};
     size_t n = sizeof rising / sizeof *rising;
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < n; k++) {

@@ -1,7 +1,7 @@
 /* The profile's tables: interning, weights, canonical order, identity, merging. */
 #include "base/num.h"
-#include "model/merge.h"
 #include "model/identity.h"
+#include "model/merge.h"
 #include "model/order.h"
 #include "model/samples.h"
 

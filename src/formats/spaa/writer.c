@@ -578,8 +578,8 @@ static spaa_status write_rest(struct writer *w)
 }
 
 /*
- * --stack-ids: `content` gives every stack an id of ours, `local` the number of its place in the file; without
- * it, ids that were read are kept.
+ * --stack-ids: `content` gives every stack an id of ours, `local` the number of its place in the file;
+ * without it, ids that were read are kept.
  */
 static spaa_status choose_ids(struct writer *w, const struct sp_write_opts *opts, bool *local)
 {
@@ -587,8 +587,8 @@ static spaa_status choose_ids(struct writer *w, const struct sp_write_opts *opts
     struct sp_profile *p = w->p;
     *local = mode && strcmp(mode, "local") == 0;
     if (mode && !*local && strcmp(mode, "content") != 0) {
-        sp_emit_hint(p->diags, SP_E037, SP_AT_NOTHING, "one of: content, local", "--stack-ids has no value \"%s\"",
-                     mode);
+        sp_emit_hint(p->diags, SP_E037, SP_AT_NOTHING, "one of: content, local",
+                     "--stack-ids has no value \"%s\"", mode);
         return SPAA_ERR_USAGE;
     }
     if (mode)
