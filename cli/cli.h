@@ -27,7 +27,7 @@ enum cli_group {
     G_ANSWER = 256,
     G_OUT = 512,
     G_ALL = 1024,
-    G_MERGE = 1 << 20,
+    G_MERGE = 2048,
 };
 
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };

@@ -192,7 +192,7 @@ static int cmp_weights(const struct sp_profile *p, uint32_t a, uint32_t b)
     return c;
 }
 
-static int cmp_content(const struct sp_profile *p, const struct sp_order *o, uint32_t a, uint32_t b)
+int sp_stack_content_cmp(const struct sp_profile *p, const struct sp_order *o, uint32_t a, uint32_t b)
 {
     const struct sp_stack *sa = &p->stacks.v[a], *sb = &p->stacks.v[b];
     int c = sa->context == sb->context
@@ -208,24 +208,6 @@ static int cmp_content(const struct sp_profile *p, const struct sp_order *o, uin
     if (!c)
         c = cmp_str(p, sa->more, sb->more);
     return c ? c : cmp_weights(p, a, b);
-}
-
-/* The stack that a link of one names, SP_NONE where there is none. */
-static uint32_t linked(const struct sp_profile *p, uint32_t stack)
-{
-    uint32_t r = p->stacks.v[stack].related;
-    return r && p->related.v[r - 1].n == 1 ? p->related_stacks.v[p->related.v[r - 1].first] : SP_NONE;
-}
-
-int sp_stack_content_cmp(const struct sp_profile *p, const struct sp_order *o, uint32_t a, uint32_t b)
-{
-    int c = cmp_content(p, o, a, b);
-    if (c)
-        return c;
-    uint32_t x = linked(p, a), y = linked(p, b);
-    if (x == SP_NONE || y == SP_NONE)
-        return (x != SP_NONE) - (y != SP_NONE);
-    return cmp_content(p, o, x, y);
 }
 
 double sp_weight_double(const struct sp_profile *p, uint32_t stack, uint32_t metric)

@@ -19,10 +19,7 @@ spaa_status sp_order_dictionaries(const struct sp_profile *p, struct sp_order *o
 spaa_status sp_order_stacks(const struct sp_profile *p, struct sp_order *o);
 void sp_order_free(struct sp_order *o);
 
-/*
- * The content of two stacks: context, then frames from the root by rank, then weights, then what they are
- * linked to.
- */
+/* The content of two stacks: context, then frames from the root by rank, then weights. */
 int sp_stack_content_cmp(const struct sp_profile *p, const struct sp_order *o, uint32_t a, uint32_t b);
 /* Weight as a double, for ordering only; absent is lowest. */
 double sp_weight_double(const struct sp_profile *p, uint32_t stack, uint32_t metric);
