@@ -29,13 +29,19 @@ def blocks(language):
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """What the examples talk of: the demo recordings, one as perf.data, as profile.spaa, as stacks.folded."""
+    """What the examples talk of: the demo recordings, one as perf.data, profile.spaa, stacks.folded and other names."""
     at = tmp_path_factory.mktemp("recorded")
     shutil.copytree(DEMO, at / "demo", ignore=shutil.ignore_patterns("out"))
     shutil.copy(at / "demo" / "orders-1.perf.data.zst", at / "perf.data")
     symbols = ["--symfs", "demo/symfs", "--kallsyms", "demo/kallsyms"]
     for name in ("profile.spaa", "stacks.folded"):
         subprocess.run([SPAA, "convert", "perf.data", *symbols, "-o", name], cwd=at, check=True, timeout=60)
+    (at / "profiles").mkdir()
+    for name in ("host-1.spaa", "host-2.spaa", "profiles/profile.spaa"):
+        shutil.copy(at / "profile.spaa", at / name)
+    shutil.copy(at / "perf.data", at / "cpu.perf.data")
+    subprocess.run([SPAA, "convert", "stacks.folded", "-o", "heap.spaa"], cwd=at, check=True, timeout=60)
+    (at / "paths.txt").write_text("host-1.spaa\nhost-2.spaa\n")
     return at
 
 
