@@ -32,12 +32,15 @@ struct part {
 static void read_part(struct part *x)
 {
     const char *at = x->text;
-    for (const char *nl; at < x->end && (nl = memchr(at, '\n', (size_t)(x->end - at))); at = nl + 1) {
-        struct sp_span line = {at, (size_t)(nl - at)};
+    for (const char *nl, *next; at < x->end; at = nl + 1) {
+        next = sp_fast_stack(&x->reader, at, x->end);
+        nl = next ? next - 1 : memchr(at, '\n', (size_t)(x->end - at));
+        if (!nl)
+            return;
         x->lines++;
-        if (sp_fast_stack(&x->reader, line))
+        if (next)
             continue;
-        struct slow_line s = {line, x->lines, x->profile.stacks.n};
+        struct slow_line s = {{at, (size_t)(nl - at)}, x->lines, x->profile.stacks.n};
         if (!sp_vec_push(&x->slow, s)) {
             x->nomem = true;
             return;

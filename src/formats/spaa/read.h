@@ -39,7 +39,6 @@ struct context_text {
     struct sp_span raw;
     uint32_t context;
 };
-enum { CONTEXTS_RECENT = 8 };
 
 /* A sample's or window row's reference that no stack has answered yet. */
 struct pending {
@@ -67,8 +66,7 @@ struct reader {
     struct sp_arena texts; /* what templates and context texts point to */
     struct template templates[TEMPLATES];
     unsigned ntemplates, next_template, last_template;
-    struct context_text recent[CONTEXTS_RECENT];
-    unsigned next_recent;
+    struct context_text recent; /* the last one */
     SP_VEC(struct context_text) contexts;
     struct sp_map context_map;
     struct sp_map stack_map; /* id -> stack, filled up to `mapped` */
@@ -144,8 +142,11 @@ spaa_status sp_read_sample(struct reader *r);
 spaa_status sp_read_window(struct reader *r);
 spaa_status sp_settle_references(struct reader *r); /* rest.c: after the last record */
 
-/* fast.c: true when the line was the usual stack record and has been entered. */
-bool sp_fast_stack(struct reader *r, struct sp_span line);
+/*
+ * fast.c: where the next line begins, when this one is the usual stack record and has been entered; else NULL.
+ * Nothing from limit on is read.
+ */
+const char *sp_fast_stack(struct reader *r, const char *line, const char *limit);
 /* At *p: the template's literals around plain numbers; *p is moved behind them. */
 bool sp_match_template(const struct template *t, const char **p, const char *end, int64_t *values);
 /* At *p: a context whose text was read before, though not recently. */

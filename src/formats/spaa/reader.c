@@ -248,10 +248,6 @@ static spaa_status defer(struct reader *r, struct sp_span line)
 static spaa_status read_line(struct reader *r, struct sp_span line)
 {
     struct sp_span type;
-    if (sp_fast_stack(r, line)) {
-        r->learned++;
-        return SPAA_OK;
-    }
     sp_json_reset(&r->j, line.p, line.n);
     r->record = NULL;
     sp_buf_clear(&r->more); /* a record that was put off leaves its members */
@@ -296,10 +292,18 @@ static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool la
     const char *at = p, *end = p + n;
     const uint64_t base = r->offset;
     spaa_status st = SPAA_OK;
-    for (const char *nl; !st && (nl = memchr(at, '\n', (size_t)(end - at))); at = nl + 1) {
+    for (const char *nl; !st && at < end; at = nl + 1) {
+        const char *next = sp_fast_stack(r, at, end);
+        r->learned += next != NULL;
         r->line++;
+        nl = next ? next - 1 : memchr(at, '\n', (size_t)(end - at));
+        if (!nl) {
+            r->line--;
+            break;
+        }
         r->offset = base + (uint64_t)(at - p);
-        st = sp_take_line(r, at, (size_t)(nl - at));
+        if (!next)
+            st = sp_take_line(r, at, (size_t)(nl - at));
         if (r->line % 8192 == 0)
             sp_input_note(r->in, (uint64_t)(at - p));
         if (!st && r->opts->jobs > 1 && r->learned >= LEARNED && end - nl > PARALLEL_MIN) {
