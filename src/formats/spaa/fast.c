@@ -1,12 +1,13 @@
 /*
- * The usual stack record, read without looking at its keys one by one.
+ * The usual stack and frame records, read without looking at their keys one by one.
  *
  * Records of canonical files differ in their id, frames and numbers; everything between is the same text.
  * This path expects that text and gives up at the first difference, before anything was entered: the
  * general path (stack.c) then reads the line from its start. Both give the same profile.
  */
-#include "formats/spaa/numbers.h"
+#include "base/num.h"
 #include "formats/spaa/read.h"
+#include "formats/spaa/usual.h"
 
 static inline bool expect(const char **p, const char *end, const char *literal, size_t n)
 {
@@ -144,4 +145,94 @@ const char *sp_fast_stack(struct reader *r, const char *line, const char *limit)
         return NULL;
     p->stack_frames.n += x.n;
     return s + 1;
+}
+
+/* A string in plain ASCII, its opening quote taken. */
+static bool fast_text(const char **p, const char *end, struct sp_span *out)
+{
+    const char *quote = sp_plain_text(*p, end);
+    if (!quote)
+        return false;
+    *out = (struct sp_span){*p, (size_t)(quote - *p)};
+    *p = quote + 1;
+    return true;
+}
+
+static bool fast_hex(const char **p, const char *end, uint64_t *out, uint8_t *flags, uint8_t flag)
+{
+    struct sp_span s;
+    if (!fast_text(p, end, &s) || !sp_parse_0x(s.p, s.n, out))
+        return false;
+    *flags |= flag;
+    return true;
+}
+
+static bool fast_kind(const char **p, const char *end, uint8_t *kind)
+{
+    struct sp_span s;
+    int k = fast_text(p, end, &s) ? sp_name_index(sp_frame_kind_names, s.p, s.n) : -1;
+    *kind = (uint8_t)k;
+    return k >= 0;
+}
+
+struct frame_text {
+    struct sp_frame f;
+    struct sp_span id, func, srcline;
+    uint32_t dso;
+};
+
+/* The members in the order of canonical files. */
+static const char *frame_members(const struct reader *r, const char *s, const char *end, struct frame_text *x)
+{
+    uint64_t v;
+    x->id.p = s;
+    if (!sp_plain_number(&s, end, &v))
+        return NULL;
+    x->id.n = (size_t)(s - x->id.p);
+    if (!EXPECT(&s, end, ",\"func\":\"") || !fast_text(&s, end, &x->func))
+        return NULL;
+    if (EXPECT(&s, end, ",\"func_resolved\":false"))
+        x->f.flags |= SP_FRAME_UNRESOLVED;
+    if (!EXPECT(&s, end, ",\"dso\":") || !sp_plain_number(&s, end, &v))
+        return NULL;
+    x->dso = sp_idmap_small(&r->dsos, v);
+    if (x->dso == SP_NONE ||
+        (EXPECT(&s, end, ",\"ip\":\"") && !fast_hex(&s, end, &x->f.ip, &x->f.flags, SP_FRAME_IP)) ||
+        (EXPECT(&s, end, ",\"symoff\":\"") && !fast_hex(&s, end, &x->f.symoff, &x->f.flags, SP_FRAME_SYMOFF)) ||
+        (EXPECT(&s, end, ",\"srcline\":\"") && !fast_text(&s, end, &x->srcline)))
+        return NULL;
+    if (EXPECT(&s, end, ",\"inlined\":true"))
+        x->f.flags |= SP_FRAME_INLINED;
+    if (EXPECT(&s, end, ",\"inline_depth\":")) {
+        if (!sp_plain_number(&s, end, &v) || v > UINT32_MAX)
+            return NULL;
+        x->f.inline_depth = (uint32_t)v;
+    }
+    if (!EXPECT(&s, end, ",\"kind\":\"") || !fast_kind(&s, end, &x->f.kind) || !EXPECT(&s, end, "}\n"))
+        return NULL;
+    return s;
+}
+
+const char *sp_fast_frame(struct reader *r, const char *line, const char *limit)
+{
+    struct sp_profile *p = r->p;
+    struct frame_text x = {.f.function = r->last_function};
+    const char *s = line;
+    bool duplicate;
+    if (!EXPECT(&s, limit, "{\"type\":\"frame\",\"id\":") || !(s = frame_members(r, s, limit, &x)) ||
+        sp_idmap_find(r, &r->frames, x.id) != SP_NONE)
+        return NULL;
+    const struct sp_function *last = r->last_function < p->functions.n ? &p->functions.v[r->last_function] : NULL;
+    struct sp_str name = sp_pstr(p, last ? last->name : SP_STR_NONE);
+    if (!last || last->dso != x.dso || name.n != x.func.n || !sp_same_text(name.p, x.func.p, name.n)) {
+        uint32_t func = sp_profile_str(p, x.func.p, x.func.n);
+        x.f.function = func == SP_STR_FAIL ? SP_NONE : sp_function_intern(p, func, x.dso);
+    }
+    x.f.srcline = x.srcline.p ? sp_profile_str(p, x.srcline.p, x.srcline.n) : SP_STR_NONE;
+    uint32_t n = x.f.function == SP_NONE || x.f.srcline == SP_STR_FAIL ? SP_NONE : sp_frame_intern(p, &x.f);
+    /* Without memory the general path says so, or finds some. */
+    if (n == SP_NONE || !sp_idmap_add(r, &r->frames, x.id, n, &duplicate))
+        return NULL;
+    r->last_function = x.f.function;
+    return s;
 }

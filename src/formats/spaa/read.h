@@ -59,6 +59,7 @@ struct reader {
     bool header_seen, deferred_pass;
     uint64_t learned; /* usual stack records read by this thread */
     struct idmap dsos, frames;
+    uint32_t last_function; /* of the frame record before: they mostly come in groups */
     struct sp_buf more, more_x; /* members of the record being read without a field: others, x_… */
     struct sp_buf text;
     SP_VEC(struct sp_value) values; /* of the weight list being read */
@@ -143,10 +144,11 @@ spaa_status sp_read_window(struct reader *r);
 spaa_status sp_settle_references(struct reader *r); /* rest.c: after the last record */
 
 /*
- * fast.c: where the next line begins, when this one is the usual stack record and has been entered; else NULL.
- * Nothing from limit on is read.
+ * fast.c: where the next line begins, when this one is a usual record of the kind and has been entered; else
+ * NULL. Nothing from limit on is read. Only stacks are for several threads.
  */
 const char *sp_fast_stack(struct reader *r, const char *line, const char *limit);
+const char *sp_fast_frame(struct reader *r, const char *line, const char *limit);
 /* At *p: the template's literals around plain numbers; *p is moved behind them. */
 bool sp_match_template(const struct template *t, const char **p, const char *end, int64_t *values);
 /* At *p: a context whose text was read before, though not recently. */

@@ -295,6 +295,8 @@ static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool la
     for (const char *nl; !st && at < end; at = nl + 1) {
         const char *next = sp_fast_stack(r, at, end);
         r->learned += next != NULL;
+        if (!next)
+            next = sp_fast_frame(r, at, end);
         r->line++;
         nl = next ? next - 1 : memchr(at, '\n', (size_t)(end - at));
         if (!nl) {
@@ -405,7 +407,7 @@ spaa_status sp_spaa_read(struct sp_input *in, const struct sp_read_opts *opts, s
     struct reader *r = calloc(1, sizeof *r);
     if (!r)
         return sp_nomem(d);
-    *r = (struct reader){.p = p, .opts = opts, .d = d, .in = in};
+    *r = (struct reader){.p = p, .opts = opts, .d = d, .in = in, .last_function = SP_NONE};
     sp_json_init(&r->j, "", 0);
     sp_buf_init(&r->more, 0);
     sp_buf_init(&r->more_x, 0);

@@ -6,8 +6,8 @@
  * is the same object), and lists of weights, whose literals between the numbers repeat. Anything else
  * takes the cursor.
  */
-#include "formats/spaa/numbers.h"
 #include "formats/spaa/read.h"
+#include "formats/spaa/usual.h"
 
 #include "base/hash.h"
 #include "base/num.h"

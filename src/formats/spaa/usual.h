@@ -2,8 +2,8 @@
  * Texts that make up most of a SPAA file, recognised many bytes at a time: lists of small whole numbers, plain
  * numbers, equal texts. What is not of the usual kind is refused and left to the JSON cursor.
  */
-#ifndef SP_SPAA_NUMBERS_H
-#define SP_SPAA_NUMBERS_H
+#ifndef SP_SPAA_USUAL_H
+#define SP_SPAA_USUAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +24,32 @@ enum { SP_LIST_MAX = 4096 /* numbers of a list */ };
  */
 size_t sp_number_list(const char *p, const char *limit, uint32_t least, uint32_t count, uint32_t *out,
                       const char **close);
+
+/*
+ * The end of a string at p if it is plain ASCII without escapes, else NULL. Nothing from limit on is read. A
+ * DEL is not plain.
+ */
+static inline const char *sp_plain_text(const char *p, const char *limit)
+{
+#ifdef __SSE2__
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), delete = _mm_set1_epi8(0x7F),
+                  space = _mm_set1_epi8(0x20);
+    for (; limit - p >= 16; p += 16) {
+        __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
+        /* Signed: bytes from 0x80 on are below the space as well. */
+        __m128i stop = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, slash)),
+                                    _mm_or_si128(_mm_cmplt_epi8(x, space), _mm_cmpeq_epi8(x, delete)));
+        unsigned mask = (unsigned)_mm_movemask_epi8(stop);
+        if (mask) {
+            p += __builtin_ctz(mask);
+            return *p == '"' ? p : NULL;
+        }
+    }
+#endif
+    while (p < limit && *p != '"' && *p != '\\' && (unsigned char)(*p - 0x20) < 0x7F - 0x20)
+        p++;
+    return p < limit && *p == '"' ? p : NULL;
+}
 
 static inline uint64_t sp_load8(const char *p)
 {

@@ -3,7 +3,7 @@
  * numbers at once are made of the eight bytes before each separator: digits to hundreds, to ten thousands, to
  * the whole.
  */
-#include "formats/spaa/numbers.h"
+#include "formats/spaa/usual.h"
 
 enum { DIGITS_MAX = 7 };
 
