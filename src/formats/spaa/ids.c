@@ -165,8 +165,8 @@ static uint32_t lookup(const struct reader *r, const struct sp_stack_id *id, uin
     return SP_NONE;
 }
 
-/* Enters the stacks read since the last call; the first record under an id wins. */
-static bool map_stacks(struct reader *r)
+/* The first record under an id wins. */
+bool sp_map_stacks(struct reader *r)
 {
     if (!sp_map_grow(&r->stack_map, r->p->ids.n))
         return false;
@@ -187,7 +187,7 @@ static bool map_stacks(struct reader *r)
 
 bool sp_find_stack(struct reader *r, const struct sp_stack_id *id, uint32_t *stack)
 {
-    if (!map_stacks(r))
+    if (!sp_map_stacks(r))
         return sp_json_fail(&r->j, "out of memory");
     *stack = lookup(r, id, id_hash(id));
     return true;
@@ -195,7 +195,7 @@ bool sp_find_stack(struct reader *r, const struct sp_stack_id *id, uint32_t *sta
 
 spaa_status sp_finish_ids(struct reader *r)
 {
-    if (!map_stacks(r))
+    if (!sp_map_stacks(r))
         return sp_nomem(r->d);
     for (size_t i = 0; i < r->p->related_ids.n; i++) {
         const struct sp_stack_id *id = &r->p->related_ids.v[i];

@@ -9,6 +9,7 @@
 #ifndef SP_SPAA_READ_H
 #define SP_SPAA_READ_H
 
+#include "formats/spaa/chunks.h"
 #include "formats/spaa/spaa.h"
 #include "json/json.h"
 
@@ -52,6 +53,7 @@ struct reader {
     struct sp_input *in;
     struct sp_profile *p;
     const struct sp_read_opts *opts;
+    struct sp_chunking chunking;
     struct sp_diags *d;
     struct sp_json j;
     uint64_t line, offset; /* of the record being read */
@@ -93,6 +95,8 @@ static inline uint32_t sp_idmap_small(const struct idmap *m, uint64_t id)
 bool sp_read_stack_id(struct reader *r, struct sp_stack_id *id); /* at the value */
 /* The stack of an id among those read so far, SP_NONE if there is none; false: out of memory. */
 bool sp_find_stack(struct reader *r, const struct sp_stack_id *id, uint32_t *stack);
+/* Enters the stacks read since the last call into stack_map; false: out of memory. */
+bool sp_map_stacks(struct reader *r);
 /* After the last record: duplicates, related stacks. */
 spaa_status sp_finish_ids(struct reader *r);
 
@@ -131,7 +135,8 @@ spaa_status sp_json_status(struct reader *r); /* of the record just read: OK, ER
 /* One line without its newline, whatever it is. */
 spaa_status sp_take_line(struct reader *r, const char *p, size_t n);
 /* parallel.c: the complete lines from text to end, which starts at `offset` of the input. */
-spaa_status sp_read_parallel(struct reader *r, const char *text, const char *end, uint64_t offset);
+spaa_status sp_read_parallel(struct reader *r, const struct sp_chunking *how, const char *text, const char *end,
+                             uint64_t offset);
 
 /* Record functions. */
 spaa_status sp_read_header(struct reader *r);

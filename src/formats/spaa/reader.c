@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-/* Threads pay off from PARALLEL_MIN bytes on, once LEARNED records have shown the usual texts. */
-enum { DEFERRED_MAX = 256 << 20, PARALLEL_MIN = 4 << 20, LEARNED = 4096 };
+/* Threads pay off once LEARNED records have shown the usual texts; tables of a LARGE view are made ahead. */
+enum { DEFERRED_MAX = 256 << 20, LARGE = 4 << 20, LEARNED = 4096 };
 
 struct sp_where sp_here(const struct reader *r, const char *field)
 {
@@ -291,6 +291,7 @@ static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool la
 {
     const char *at = p, *end = p + n;
     const uint64_t base = r->offset;
+    const struct sp_chunking *how = &r->chunking;
     spaa_status st = SPAA_OK;
     for (const char *nl; !st && at < end; at = nl + 1) {
         const char *next = sp_fast_stack(r, at, end);
@@ -308,11 +309,11 @@ static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool la
             st = sp_take_line(r, at, (size_t)(nl - at));
         if (r->line % 8192 == 0)
             sp_input_note(r->in, (uint64_t)(at - p));
-        if (!st && r->opts->jobs > 1 && r->learned >= LEARNED && end - nl > PARALLEL_MIN) {
+        if (!st && how->jobs > 1 && r->learned >= LEARNED && (size_t)(end - nl) > how->least) {
             at = nl + 1;
             nl = memrchr(at, '\n', (size_t)(end - at));
             if (nl)
-                st = sp_read_parallel(r, at, nl + 1, base + (uint64_t)(at - p));
+                st = sp_read_parallel(r, how, at, nl + 1, base + (uint64_t)(at - p));
             else
                 nl = at - 1;
         }
@@ -334,7 +335,7 @@ static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool la
 static bool expect(struct reader *r, size_t bytes)
 {
     struct sp_profile *p = r->p;
-    return bytes < PARALLEL_MIN || p->stack_frames.n ||
+    return bytes < LARGE || p->stack_frames.n ||
            (sp_vec_reserve(&p->stack_frames, bytes / 12) && sp_vec_reserve(&p->stacks, bytes / 512) &&
             sp_vec_reserve(&p->ids, bytes / 512));
 }
@@ -404,10 +405,16 @@ static void reader_free(struct reader *r)
 spaa_status sp_spaa_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                          struct sp_profile *p)
 {
+    return sp_spaa_read_with(in, opts, SP_CHUNKING(opts->jobs), d, p);
+}
+
+spaa_status sp_spaa_read_with(struct sp_input *in, const struct sp_read_opts *opts, struct sp_chunking how,
+                              struct sp_diags *d, struct sp_profile *p)
+{
     struct reader *r = calloc(1, sizeof *r);
     if (!r)
         return sp_nomem(d);
-    *r = (struct reader){.p = p, .opts = opts, .d = d, .in = in, .last_function = SP_NONE};
+    *r = (struct reader){.p = p, .opts = opts, .d = d, .in = in, .chunking = how, .last_function = SP_NONE};
     sp_json_init(&r->j, "", 0);
     sp_buf_init(&r->more, 0);
     sp_buf_init(&r->more_x, 0);
