@@ -222,21 +222,27 @@ void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size)
  * Pages of a mapped file that were consumed need not stay resident: a reader that streams keeps a small
  * footprint. They come back from the file where sp_input_whole asks for them.
  */
-static void forget_consumed(struct sp_input *in)
+static void forget(struct sp_input *in, size_t ahead)
 {
     enum { EVERY = 16 << 20 };
-    uint64_t done = in->base->offset & ~(uint64_t)0xFFFF;
+    uint64_t done = (in->base->offset + ahead) & ~(uint64_t)0xFFFF;
     if (!in->map || in->top != in->base || in->spooled || done < in->forgotten + EVERY)
         return;
     madvise((char *)in->map + in->forgotten, (size_t)(done - in->forgotten), MADV_DONTNEED);
     in->forgotten = done;
 }
 
+void sp_input_pass(struct sp_input *in, size_t done)
+{
+    sp_input_note(in, done);
+    forget(in, done);
+}
+
 void sp_input_consume(struct sp_input *in, size_t n)
 {
     sp_stage_consume(in->top, n);
     sp_input_note(in, 0);
-    forget_consumed(in);
+    forget(in, 0);
     if (n) {
         free(in->lent);
         in->lent = NULL;

@@ -51,6 +51,11 @@ const char *sp_input_name(const struct sp_input *in);
  * of it is done; watch gives that, of how much, in bytes that compare (size 0: unknown). Both are atomic.
  */
 void sp_input_note(struct sp_input *in, uint64_t done);
+/*
+ * The same, and the first `done` bytes of the view will hardly be looked at again: their memory may go to
+ * others, and comes back if they are.
+ */
+void sp_input_pass(struct sp_input *in, size_t done);
 void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size);
 
 /*

@@ -174,8 +174,10 @@ bool sp_map_stacks(struct reader *r)
         const struct sp_stack_id *id = &r->p->ids.v[r->mapped];
         if (r->mapped + 8 < r->p->ids.n) /* the map is larger than the caches */
             __builtin_prefetch(&r->stack_map.slots[(uint32_t)id_hash(id + 8) & r->stack_map.mask]);
-        if (!(id->flags & SP_ID_SET))
+        if (!(id->flags & SP_ID_SET)) {
+            r->unset_ids = true;
             continue;
+        }
         uint64_t hash = id_hash(id);
         if (lookup(r, id, hash) != SP_NONE)
             r->duplicate_ids = true;
@@ -205,12 +207,9 @@ spaa_status sp_finish_ids(struct reader *r)
     if (r->missing_refs)
         sp_emit(r->d, SP_W311, SP_AT_NOTHING, "%llu references to stacks that are not in the file",
                 (unsigned long long)r->missing_refs);
-    bool unset = false;
-    for (size_t i = 0; i < r->p->ids.n && !unset; i++)
-        unset = !(r->p->ids.v[i].flags & SP_ID_SET);
     if (r->duplicate_ids)
         sp_emit(r->d, SP_W209, SP_AT_NOTHING, " ");
-    if (r->duplicate_ids || unset)
+    if (r->duplicate_ids || r->unset_ids)
         r->p->ids.n = 0; /* the writer gives new ones */
     return SPAA_OK;
 }

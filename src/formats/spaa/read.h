@@ -74,7 +74,7 @@ struct reader {
     struct sp_map context_map;
     struct sp_map stack_map; /* id -> stack, filled up to `mapped` */
     size_t mapped;
-    bool duplicate_ids;
+    bool duplicate_ids, unset_ids;
     SP_VEC(struct pending) pending;
     SP_VEC(struct sp_span) deferred; /* lines that use what is defined later */
     SP_VEC(uint64_t) deferred_lines;

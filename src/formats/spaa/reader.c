@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /* Threads pay off once LEARNED records have shown the usual texts; tables of a LARGE view are made ahead. */
-enum { DEFERRED_MAX = 256 << 20, LARGE = 4 << 20, LEARNED = 4096 };
+enum { DEFERRED_MAX = 256 << 20, LARGE = 4 << 20, LEARNED = 256 };
 
 struct sp_where sp_here(const struct reader *r, const char *field)
 {
