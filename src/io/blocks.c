@@ -135,13 +135,11 @@ static void start(struct blocks_stage *b)
 static void tell(struct blocks_stage *b)
 {
     for (size_t i = 0; i < b->found.list.n; i++) {
-        const struct sp_diag *g = &b->found.list.v[i];
-        sp_emit_hint(b->s.diags, g->code, (struct sp_where){g->offset, g->line, g->record, g->field}, g->hint,
-                     "%s", g->message);
+        b->found.list.v[i].file = b->s.diags->file;
+        b->found.list.v[i].format = b->s.diags->format;
     }
-    b->s.diags->lost += b->found.lost;
+    sp_diags_merge(b->s.diags, &b->found);
     sp_diags_free(&b->found);
-    sp_diags_init(&b->found);
 }
 
 /* Waits for a further block, or makes it. NULL: the end, or out of memory. */
@@ -161,12 +159,14 @@ static struct block *next_block(struct blocks_stage *b)
         tell(b);
     } else if (b->made > b->taken) {
         return block(b, b->taken);
-    } else if (!room_for(b, block(b, b->made))) {
-        s->ended = true;
-        s->failed = sp_nomem(s->diags);
-        return NULL;
-    } else if (make_block(b, block(b, b->made))) {
-        return block(b, b->made++);
+    } else if (!s->up->ended || s->up->len > s->up->pos) {
+        if (!room_for(b, block(b, b->made))) {
+            s->ended = true;
+            s->failed = sp_nomem(s->diags);
+            return NULL;
+        }
+        if (make_block(b, block(b, b->made)))
+            return block(b, b->made++);
     }
     s->ended = true;
     s->failed = s->up->failed;
