@@ -13,12 +13,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* When threads are worth it: from so many bytes on, in chunks of so many. Small ones are for tests. */
+/*
+ * When threads are worth it: for more than `least` bytes, in chunks of so many, once that many usual records
+ * have shown what they look like. Small numbers are for tests.
+ */
 struct sp_chunking {
     unsigned jobs;
     size_t least, chunk;
+    uint64_t learned;
 };
-#define SP_CHUNKING(n) ((struct sp_chunking){.jobs = (n), .least = 4 << 20, .chunk = 256 << 10})
+#define SP_CHUNKING(n) ((struct sp_chunking){.jobs = (n), .least = 4 << 20, .chunk = 256 << 10, .learned = 256})
 
 enum sp_settled { SP_SETTLED, SP_NOT_ALONE, SP_STOP };
 

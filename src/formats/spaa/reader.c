@@ -12,8 +12,7 @@
 
 #include <stdlib.h>
 
-/* Threads pay off once LEARNED records have shown the usual texts; tables of a LARGE view are made ahead. */
-enum { DEFERRED_MAX = 256 << 20, LARGE = 4 << 20, LEARNED = 256 };
+enum { DEFERRED_MAX = 256 << 20, LARGE = 4 << 20 /* views, for which tables are made ahead */ };
 
 struct sp_where sp_here(const struct reader *r, const char *field)
 {
@@ -272,6 +271,7 @@ static spaa_status read_line(struct reader *r, struct sp_span line)
 /* A blank line, the byte order mark of the first, or a record. */
 spaa_status sp_take_line(struct reader *r, const char *p, size_t n)
 {
+    r->record = NULL;
     if (r->line == 1 && n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
         p += 3;
         n -= 3;
@@ -309,7 +309,7 @@ static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool la
             st = sp_take_line(r, at, (size_t)(nl - at));
         if (r->line % 8192 == 0)
             sp_input_note(r->in, (uint64_t)(at - p));
-        if (!st && how->jobs > 1 && r->learned >= LEARNED && (size_t)(end - nl) > how->least) {
+        if (!st && how->jobs > 1 && r->learned >= how->learned && (size_t)(end - nl) > how->least) {
             at = nl + 1;
             nl = memrchr(at, '\n', (size_t)(end - at));
             if (nl)
@@ -356,6 +356,7 @@ static spaa_status read_lines(struct reader *r, struct sp_input *in)
             return st;
         size_t rest = n - used;
         if (rest >= SP_LINE_MAX) {
+            r->record = NULL;
             sp_emit(r->d, SP_E007, sp_here(r, NULL), "a line is longer than %zu bytes", SP_LINE_MAX);
             return SPAA_ERR_LIMIT;
         }

@@ -34,6 +34,7 @@ static void read_part(void *arg, struct sp_chunk *c)
     const struct work *w = arg;
     struct part *x = c->result;
     struct sp_line l;
+    const bool ready = sp_fast_ready(w->v);
     x->lines.n = x->entered = 0;
     for (const char *at = c->text; at < c->end;) {
         struct noted *line;
@@ -44,7 +45,8 @@ static void read_part(void *arg, struct sp_chunk *c)
         line = &x->lines.v[x->lines.n++];
         line->text = at;
         const char *end;
-        if (sp_fast_recognise(w->v, &x->scratch, at, c->end, &l, &line->u))
+        line->u.kind = SP_LINE_OTHER;
+        if (ready && sp_fast_recognise(w->v, &x->scratch, at, c->end, &l, &line->u))
             end = line->u.end - 1;
         else
             end = memchr(at, '\n', (size_t)(c->end - at));

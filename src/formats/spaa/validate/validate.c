@@ -10,7 +10,6 @@
 #define BLOCK_MIN      ((size_t)256 << 10)
 #define BLOCK_MAX      ((size_t)4 << 20)
 #define PATH_MAX_BYTES 4096
-#define LEARNED        256
 
 static const struct {
     const char *name;
@@ -253,7 +252,7 @@ static size_t take_lines(struct sp_validator *v, const char *p, size_t n, bool l
     while (used < n && used < BLOCK_MAX && v->status == SPAA_OK) {
         const char *from = p + used, *next = NULL;
         v->offset = at + used;
-        if (v->chunking.jobs > 1 && v->usual >= LEARNED && limit > from &&
+        if (v->fast && v->chunking.jobs > 1 && v->usual >= v->chunking.learned && limit > from &&
             (size_t)(limit - from) > v->chunking.least) {
             sp_validate_parallel(v, from, limit, v->offset);
             return (size_t)(limit - p);
