@@ -30,10 +30,10 @@ struct blocks_stage {
     struct sp_stage *base;
     size_t size;
     struct block ring[BLOCKS];
-    size_t nring;              /* the place of a block: its number modulo this */
-    size_t used;               /* of the block that is being handed out */
-    bool lent;                 /* data lies in the block before `taken` */
-    bool threads, started;     /* may start one; did */
+    size_t nring;          /* the place of a block: its number modulo this */
+    size_t used;           /* of the block that is being handed out */
+    bool lent;             /* data lies in the block before `taken` */
+    bool threads, started; /* may start one; did */
     pthread_t thread;
     pthread_mutex_t lock; /* of what follows, from the start of the thread on */
     pthread_cond_t change;

@@ -1,7 +1,7 @@
 /*
- * SPAA by several threads, in any pieces, plain and compressed: the profile, the bytes written and what is told
- * are those of one thread. Texts are made from a seed: usual records with everything else strewn in. With files
- * as arguments, those are taken instead (tests/formats/test_spaa.py makes some).
+ * SPAA by several threads, in any pieces, plain and compressed: the profile, the bytes written and what is
+ * told are those of one thread. Texts are made from a seed: usual records with everything else strewn in.
+ * With files as arguments, those are taken instead (tests/formats/test_spaa.py makes some).
  */
 #include "formats/spaa/spaa.h"
 #include "formats/spaa/validate/validate.h"
@@ -43,8 +43,8 @@ static void put_dictionary(struct sp_buf *b, uint32_t *seed, bool root_first)
     uint32_t base = next(seed, 3) ? 1 : next(seed, 2) * 7; /* ids from 0, 1 or 7 */
     for (uint32_t i = 0; i < 300; i++) {
         bool kernel = !next(seed, 9), inlined = !next(seed, 40);
-        sp_buf_printf(b, "{\"type\":\"frame\",\"id\":%u,\"func\":\"f%u\",\"dso\":%d,\"ip\":\"0x%x\"", i + base, i / 3,
-                      kernel ? 2 : 1, inlined ? 0x1000 : 0x1000 + i);
+        sp_buf_printf(b, "{\"type\":\"frame\",\"id\":%u,\"func\":\"f%u\",\"dso\":%d,\"ip\":\"0x%x\"",
+                      i + base, i / 3, kernel ? 2 : 1, inlined ? 0x1000 : 0x1000 + i);
         sp_buf_printf(b, "%s,\"kind\":\"%s\"}\n", inlined ? ",\"inlined\":true,\"inline_depth\":1" : "",
                       kernel ? "kernel" : "user");
     }
@@ -63,11 +63,14 @@ static void put_frames(struct sp_buf *b, uint32_t *seed, uint32_t *leaf, bool ro
 /* A usual record; `odd` makes something of it unusual, or wrong. */
 static void put_stack(struct sp_buf *b, uint32_t *seed, unsigned odd, bool root_first)
 {
-    static const char *const tails[] = {"", ",\"x_own\":7", ",\"other\":[1,{\"a\":null}]", ",\"id\":\"again\""};
+    static const char *const tails[] = {"", ",\"x_own\":7", ",\"other\":[1,{\"a\":null}]",
+                                        ",\"id\":\"again\""};
     uint32_t leaf = 0, value = next(seed, 8) ? 1 + next(seed, 1000) : next(seed, 1 << 24) * 4096;
     uint32_t id = next(seed, 300) ? next(seed, 1 << 24) : 77; /* some twice */
-    sp_buf_printf(b, odd == 1 ? "{\"type\":\"stack\",\"id\":\"own-%u\",\"frames\":["
-                              : "{\"type\":\"stack\",\"id\":\"0x%016x.0000000a\",\"frames\":[", id);
+    sp_buf_printf(b,
+                  odd == 1 ? "{\"type\":\"stack\",\"id\":\"own-%u\",\"frames\":["
+                           : "{\"type\":\"stack\",\"id\":\"0x%016x.0000000a\",\"frames\":[",
+                  id);
     put_frames(b, seed, &leaf, root_first);
     sp_buf_printf(b, "],\"stack_type\":\"%s\",\"context\":{\"pid\":1,\"tid\":%u,\"event\":\"%s\"%s},",
                   odd == 2 ? "user" : "unified", next(seed, next(seed, 30) ? 3 : 90), odd == 3 ? "none" : "e",
@@ -78,7 +81,10 @@ static void put_stack(struct sp_buf *b, uint32_t *seed, unsigned odd, bool root_
                       odd == 7 ? leaf + 1 : leaf, odd == 8 ? value + 1 : value, odd == 5 ? ".50" : "");
     if (odd == 9)
         sp_buf_printf(b, ",\"related_stacks\":[\"0x%016x.0000000a\"]", next(seed, 2) ? 77 : id + 1);
-    sp_buf_printf(b, "%s}%s\n", odd == 10 ? tails[next(seed, 4)] : "", odd == 11 ? " \r" : odd == 12 ? "}" : "");
+    sp_buf_printf(b, "%s}%s\n", odd == 10 ? tails[next(seed, 4)] : "",
+                  odd == 11   ? " \r"
+                  : odd == 12 ? "}"
+                              : "");
 }
 
 static void put_other(struct sp_buf *b, uint32_t *seed)
@@ -104,13 +110,15 @@ static void put_other(struct sp_buf *b, uint32_t *seed)
         sp_buf_printf(b, "{\"type\":\"thread\",\"pid\":1,\"tid\":%u,\"comm\":\"c\"}\n", next(seed, 5));
         break;
     case 6:
-        sp_buf_printf(b, "{\"type\":\"window\",\"id\":%u,\"start\":1,\"end\":2,\"by_stack\":[]}\n", next(seed, 99));
+        sp_buf_printf(b, "{\"type\":\"window\",\"id\":%u,\"start\":1,\"end\":2,\"by_stack\":[]}\n",
+                      next(seed, 99));
         break;
     default:
-        sp_buf_printf(b,
-                      "{\"type\":\"sample\",\"timestamp\":%u.25,\"pid\":1,\"tid\":%u,\"event\":\"e\",\"period\":3,"
-                      "\"stack_id\":\"0x%016x.0000000a\"}\n",
-                      next(seed, 99), next(seed, 5), next(seed, 3) ? 77 : next(seed, 1 << 24));
+        sp_buf_printf(
+            b,
+            "{\"type\":\"sample\",\"timestamp\":%u.25,\"pid\":1,\"tid\":%u,\"event\":\"e\",\"period\":3,"
+            "\"stack_id\":\"0x%016x.0000000a\"}\n",
+            next(seed, 99), next(seed, 5), next(seed, 3) ? 77 : next(seed, 1 << 24));
     }
 }
 
@@ -182,7 +190,8 @@ static void put_findings(struct sp_buf *out, struct sp_diags *d, spaa_status st)
     sp_buf_printf(out, "status %d\n", (int)st);
     for (int c = 0; c < SP_CODES; c++)
         if (d->count[c])
-            sp_buf_printf(out, "%s %llu\n", sp_code_info((enum sp_code)c)->name, (unsigned long long)d->count[c]);
+            sp_buf_printf(out, "%s %llu\n", sp_code_info((enum sp_code)c)->name,
+                          (unsigned long long)d->count[c]);
     for (size_t i = 0; i < d->list.n; i++) {
         const struct sp_diag *g = &d->list.v[i];
         sp_buf_printf(out, "%llu %lld %s %s: %s\n", (unsigned long long)g->line, (long long)g->offset,
@@ -279,7 +288,8 @@ static void test_any_threads_and_pieces_give_the_same(void **state)
     }
 }
 
-/* As in use: large views, chunks of many lines, and enough compressed blocks for the thread that works ahead. */
+/* As in use: large views, chunks of many lines, and enough compressed blocks for the thread that works ahead.
+ */
 static void test_large_texts(void **state)
 {
     (void)state;

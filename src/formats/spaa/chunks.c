@@ -69,7 +69,8 @@ static void *work(void *arg)
     struct run *r = arg;
     pthread_mutex_lock(&r->lock);
     while (!r->stop && (r->at < r->end || r->settled < r->taken)) {
-        if (!r->settling && r->settled < r->taken && slot(r, r->settled)->read && (!r->wants_alone || !r->reading))
+        if (!r->settling && r->settled < r->taken && slot(r, r->settled)->read &&
+            (!r->wants_alone || !r->reading))
             settle_next(r);
         else if (!r->wants_alone && r->at < r->end && r->taken - r->settled < r->nslots)
             read_next(r);

@@ -1,9 +1,10 @@
 /*
  * Lines by several threads.
  *
- * A text is cut into chunks at line ends. Any thread reads a chunk, which only looks at what is known; what it
- * came to is settled one chunk after the other in the order of the text, while others are read. Where settling
- * has to change what reading looks at, it asks to be alone, and is called again when no chunk is being read.
+ * A text is cut into chunks at line ends. Any thread reads a chunk, which only looks at what is known; what
+ * it came to is settled one chunk after the other in the order of the text, while others are read. Where
+ * settling has to change what reading looks at, it asks to be alone, and is called again when no chunk is
+ * being read.
  */
 #ifndef SP_SPAA_CHUNKS_H
 #define SP_SPAA_CHUNKS_H
@@ -22,7 +23,8 @@ struct sp_chunking {
     size_t least, chunk;
     uint64_t learned;
 };
-#define SP_CHUNKING(n) ((struct sp_chunking){.jobs = (n), .least = 4 << 20, .chunk = 256 << 10, .learned = 256})
+#define SP_CHUNKING(n)                                                                                       \
+    ((struct sp_chunking){.jobs = (n), .least = 4 << 20, .chunk = 256 << 10, .learned = 256})
 
 enum sp_settled { SP_SETTLED, SP_NOT_ALONE, SP_STOP };
 
@@ -39,7 +41,8 @@ struct sp_chunk_work {
     void (*drop)(void *result); /* frees what it holds */
 };
 
-/* Complete lines, each of which ends with a newline. Fails only for want of memory, before anything is read. */
+/* Complete lines, each of which ends with a newline. Fails only for want of memory, before anything is read.
+ */
 bool sp_chunks_run(const struct sp_chunk_work *w, const struct sp_chunking *how, const char *text,
                    const char *end);
 

@@ -66,8 +66,8 @@ static bool fast_weights(const struct reader *r, const char **at, const char *en
     size_t n = (size_t)(s - *at);
     uint64_t id;
     if (!*t || !EXPECT(&s, end, ",\"exclusive\":{\"frame\":") || !sp_plain_number(&s, end, &id) ||
-        sp_idmap_small(&r->frames, id) != leaf || !EXPECT(&s, end, ",\"weights\":") || !expect(&s, end, *at, n) ||
-        !EXPECT(&s, end, "}}"))
+        sp_idmap_small(&r->frames, id) != leaf || !EXPECT(&s, end, ",\"weights\":") ||
+        !expect(&s, end, *at, n) || !EXPECT(&s, end, "}}"))
         return false;
     *at = s;
     return true;
@@ -198,7 +198,8 @@ static const char *frame_members(const struct reader *r, const char *s, const ch
     x->dso = sp_idmap_small(&r->dsos, v);
     if (x->dso == SP_NONE ||
         (EXPECT(&s, end, ",\"ip\":\"") && !fast_hex(&s, end, &x->f.ip, &x->f.flags, SP_FRAME_IP)) ||
-        (EXPECT(&s, end, ",\"symoff\":\"") && !fast_hex(&s, end, &x->f.symoff, &x->f.flags, SP_FRAME_SYMOFF)) ||
+        (EXPECT(&s, end, ",\"symoff\":\"") &&
+         !fast_hex(&s, end, &x->f.symoff, &x->f.flags, SP_FRAME_SYMOFF)) ||
         (EXPECT(&s, end, ",\"srcline\":\"") && !fast_text(&s, end, &x->srcline)))
         return NULL;
     if (EXPECT(&s, end, ",\"inlined\":true"))
@@ -222,7 +223,8 @@ const char *sp_fast_frame(struct reader *r, const char *line, const char *limit)
     if (!EXPECT(&s, limit, "{\"type\":\"frame\",\"id\":") || !(s = frame_members(r, s, limit, &x)) ||
         sp_idmap_find(r, &r->frames, x.id) != SP_NONE)
         return NULL;
-    const struct sp_function *last = r->last_function < p->functions.n ? &p->functions.v[r->last_function] : NULL;
+    const struct sp_function *last =
+        r->last_function < p->functions.n ? &p->functions.v[r->last_function] : NULL;
     struct sp_str name = sp_pstr(p, last ? last->name : SP_STR_NONE);
     if (!last || last->dso != x.dso || name.n != x.func.n || !sp_same_text(name.p, x.func.p, name.n)) {
         uint32_t func = sp_profile_str(p, x.func.p, x.func.n);

@@ -3,8 +3,8 @@
  *
  * A chunk's usual records (fast.c) are read into tables of its own, which are small and stay in the caches;
  * dictionaries, contexts and weight texts are those known when it is read, and only looked at. What is not
- * recognised is left as a slow line. Settling appends the tables to the profile's, slow lines being read by the
- * general path in between: the profile is the one that a single thread makes.
+ * recognised is left as a slow line. Settling appends the tables to the profile's, slow lines being read by
+ * the general path in between: the profile is the one that a single thread makes.
  */
 #include "formats/spaa/chunks.h"
 #include "formats/spaa/read.h"
@@ -19,7 +19,7 @@ struct slow_line {
 
 /* What came of a chunk. */
 struct part {
-    struct reader reader;      /* shares everything with the main one but the profile and what was last seen */
+    struct reader reader; /* shares everything with the main one but the profile and what was last seen */
     struct sp_profile profile; /* shares the dictionaries; has stacks, frames, ids and columns of its own */
     uint64_t lines;
     SP_VEC(struct slow_line) slow;
@@ -175,8 +175,8 @@ static enum sp_settled settle(void *arg, struct sp_chunk *c, bool alone)
     return SP_SETTLED;
 }
 
-spaa_status sp_read_parallel(struct reader *r, const struct sp_chunking *how, const char *text, const char *end,
-                             uint64_t offset)
+spaa_status sp_read_parallel(struct reader *r, const struct sp_chunking *how, const char *text,
+                             const char *end, uint64_t offset)
 {
     struct work *w = calloc(1, sizeof *w);
     if (!w)

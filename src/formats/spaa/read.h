@@ -61,7 +61,7 @@ struct reader {
     bool header_seen, deferred_pass;
     uint64_t learned; /* usual stack records read by this thread */
     struct idmap dsos, frames;
-    uint32_t last_function; /* of the frame record before: they mostly come in groups */
+    uint32_t last_function;     /* of the frame record before: they mostly come in groups */
     struct sp_buf more, more_x; /* members of the record being read without a field: others, x_… */
     struct sp_buf text;
     SP_VEC(struct sp_value) values; /* of the weight list being read */
@@ -135,8 +135,8 @@ spaa_status sp_json_status(struct reader *r); /* of the record just read: OK, ER
 /* One line without its newline, whatever it is. */
 spaa_status sp_take_line(struct reader *r, const char *p, size_t n);
 /* parallel.c: the complete lines from text to end, which starts at `offset` of the input. */
-spaa_status sp_read_parallel(struct reader *r, const struct sp_chunking *how, const char *text, const char *end,
-                             uint64_t offset);
+spaa_status sp_read_parallel(struct reader *r, const struct sp_chunking *how, const char *text,
+                             const char *end, uint64_t offset);
 
 /* Record functions. */
 spaa_status sp_read_header(struct reader *r);

@@ -1,15 +1,15 @@
 /*
- * Lists of small numbers. With SSE2, 64 bytes at a time are searched for what separates the numbers; then four
- * numbers at once are made of the eight bytes before each separator: digits to hundreds, to ten thousands, to
- * the whole.
+ * Lists of small numbers. With SSE2, 64 bytes at a time are searched for what separates the numbers; then
+ * four numbers at once are made of the eight bytes before each separator: digits to hundreds, to ten
+ * thousands, to the whole.
  */
 #include "formats/spaa/usual.h"
 
 enum { DIGITS_MAX = 7 };
 
 /* One number at a time, from `from` on, of which n came before. */
-static size_t plainly(const char *from, const char *limit, uint32_t least, uint32_t count, uint32_t *out, size_t n,
-                      const char **close)
+static size_t plainly(const char *from, const char *limit, uint32_t least, uint32_t count, uint32_t *out,
+                      size_t n, const char **close)
 {
     for (const char *p = from; n < SP_LIST_MAX; from = ++p) {
         uint32_t v = 0;
@@ -64,12 +64,12 @@ struct seen {
 };
 
 /* The numbers that end at[1] to at[4]. */
-static inline void four_numbers(const char *p, const int32_t *at, uint32_t least, uint32_t count, uint32_t *out,
-                                struct seen *seen)
+static inline void four_numbers(const char *p, const int32_t *at, uint32_t least, uint32_t count,
+                                uint32_t *out, struct seen *seen)
 {
     __m128i x = two_numbers(p, at), y = two_numbers(p, at + 2);
-    __m128i v = _mm_madd_epi16(_mm_packs_epi32(by_thousands(x), by_thousands(y)),
-                               _mm_set1_epi32(1 << 16 | 10000));
+    __m128i v =
+        _mm_madd_epi16(_mm_packs_epi32(by_thousands(x), by_thousands(y)), _mm_set1_epi32(1 << 16 | 10000));
     __m128i apart = _mm_sub_epi32(_mm_loadu_si128((const __m128i *)(const void *)(at + 1)),
                                   _mm_loadu_si128((const __m128i *)(const void *)at));
     v = _mm_sub_epi32(v, _mm_set1_epi32((int)least));
@@ -98,7 +98,8 @@ static inline struct masks classify(const char *p)
     return m;
 }
 
-/* The places of the separators of the list, relative to p, from at[1] on. 0: too many, or not in whole blocks. */
+/* The places of the separators of the list, relative to p, from at[1] on. 0: too many, or not in whole
+ * blocks. */
 static inline size_t find_ends(const char *p, const char *limit, int32_t *at)
 {
     uint64_t begins = 1; /* bit 0: a number begins with the block */

@@ -1,6 +1,6 @@
 /*
- * Texts that make up most of a SPAA file, recognised many bytes at a time: lists of small whole numbers, plain
- * numbers, equal texts. What is not of the usual kind is refused and left to the JSON cursor.
+ * Texts that make up most of a SPAA file, recognised many bytes at a time: lists of small whole numbers,
+ * plain numbers, equal texts. What is not of the usual kind is refused and left to the JSON cursor.
  */
 #ifndef SP_SPAA_USUAL_H
 #define SP_SPAA_USUAL_H
@@ -18,9 +18,9 @@ enum { SP_LIST_MAX = 4096 /* numbers of a list */ };
 
 /*
  * The list of numbers that begins at p, behind its bracket: shortest form, 1 to 7 digits, separated by commas
- * alone, each at least `least` and below `count` + `least`. Their distances from `least` go to `out`, which has
- * room for SP_LIST_MAX. Returns how many there are and where the closing bracket stands; 0: another kind of
- * list, or a longer one. 8 bytes before p can be read, and nothing from limit on.
+ * alone, each at least `least` and below `count` + `least`. Their distances from `least` go to `out`, which
+ * has room for SP_LIST_MAX. Returns how many there are and where the closing bracket stands; 0: another kind
+ * of list, or a longer one. 8 bytes before p can be read, and nothing from limit on.
  */
 size_t sp_number_list(const char *p, const char *limit, uint32_t least, uint32_t count, uint32_t *out,
                       const char **close);

@@ -49,10 +49,10 @@ void sp_fast_learn_context(struct sp_validator *v, struct sp_span raw)
             c = &set[i];
     }
     *c = (struct sp_known_context){.hash = hash,
-                          .event = v->stack.event,
-                          .thread = v->stack.thread,
-                          .n = (uint32_t)raw.n,
-                          .used = ++v->fast->turn};
+                                   .event = v->stack.event,
+                                   .thread = v->stack.thread,
+                                   .n = (uint32_t)raw.n,
+                                   .used = ++v->fast->turn};
     memcpy(c->text, raw.p, raw.n);
 }
 
@@ -212,7 +212,8 @@ static bool take_exclusive(const struct sp_validator *v, const struct sp_scratch
 {
     uint64_t id;
     if (!l->shape || !l->nframes || !TAKE(l, "{\"frame\":") || !sp_plain_number(&l->p, l->limit, &id) ||
-        id != s->frames.ids[v->header.order == SP_LEAF_FIRST ? 0 : l->nframes - 1] || !TAKE(l, ",\"weights\":"))
+        id != s->frames.ids[v->header.order == SP_LEAF_FIRST ? 0 : l->nframes - 1] ||
+        !TAKE(l, ",\"weights\":"))
         return false;
     /* Usually the leaf has all the weight. */
     if (!sp_take(l, l->weights.p, l->weights.n)) {
@@ -275,8 +276,8 @@ static bool take_number(struct sp_line *l, struct sp_span *out)
 static bool take_other(struct sp_line *l)
 {
     struct sp_span key, value;
-    if (l->limit - l->p < 2 || memcmp(l->p, "x_", 2) != 0 || l->nothers == SP_FAST_OTHERS || !sp_take_text(l, &key) ||
-        !TAKE(l, ":"))
+    if (l->limit - l->p < 2 || memcmp(l->p, "x_", 2) != 0 || l->nothers == SP_FAST_OTHERS ||
+        !sp_take_text(l, &key) || !TAKE(l, ":"))
         return false;
     for (unsigned i = 0; i < l->nothers; i++)
         if (l->others[i].n == key.n && memcmp(l->others[i].p, key.p, key.n) == 0)
@@ -290,7 +291,8 @@ static bool take_other(struct sp_line *l)
 enum { ID = 1, FRAME_LIST = 2, TYPE = 4, CONTEXT = 8, WEIGHTS = 16, EXCLUSIVE = 32, LINKS = 64 };
 
 /* The members up to the closing brace; *seen: which there were. */
-static bool take_stack_members(const struct sp_validator *v, struct sp_scratch *s, struct sp_line *l, unsigned *seen)
+static bool take_stack_members(const struct sp_validator *v, struct sp_scratch *s, struct sp_line *l,
+                               unsigned *seen)
 {
     while (TAKE(l, ",\"")) {
         unsigned what = 0;
@@ -357,7 +359,8 @@ static bool frames_in_order(const struct sp_validator *v, struct sp_scratch *s, 
     return !run->unusual || runs_in_order(v, s);
 }
 
-static bool stack_line(const struct sp_validator *v, struct sp_scratch *s, struct sp_line *l, struct sp_usual *out)
+static bool stack_line(const struct sp_validator *v, struct sp_scratch *s, struct sp_line *l,
+                       struct sp_usual *out)
 {
     unsigned seen = 0, needed = ID | FRAME_LIST | CONTEXT | WEIGHTS;
     if (!take_stack_members(v, s, l, &seen) || (seen & needed) != needed || !frames_in_order(v, s, l))
@@ -458,7 +461,7 @@ bool sp_fast_recognise(const struct sp_validator *v, struct sp_scratch *s, const
     l->exclusive = false;
     out->kind = SP_LINE_OTHER;
     if (!(TAKE(l, "{\"type\":\"stack\"") ? stack_line(v, s, l, out)
-                                            : TAKE(l, "{\"type\":\"sample\"") && sample_line(v, l, out)))
+                                         : TAKE(l, "{\"type\":\"sample\"") && sample_line(v, l, out)))
         return false;
     out->end = l->p;
     XXH128_hash_t h = XXH3_128bits(out->id.p, out->id.n);

@@ -1,8 +1,8 @@
 /*
  * The inside of the fast road: what the recognition of a line looks at, and what it leaves.
  *
- * Recognising looks at the validator and changes nothing that matters, so that several threads may do it at the
- * same time; entering what was recognised is for one, in the order of the lines.
+ * Recognising looks at the validator and changes nothing that matters, so that several threads may do it at
+ * the same time; entering what was recognised is for one, in the order of the lines.
  */
 #ifndef SP_VALIDATE_FAST_H
 #define SP_VALIDATE_FAST_H
@@ -55,7 +55,12 @@ struct sp_fast {
     struct sp_scratch scratch;
 };
 
-enum sp_line_kind { SP_LINE_OTHER, SP_LINE_STACK, SP_LINE_LINKS /* a stack that names others */, SP_LINE_SAMPLE };
+enum sp_line_kind {
+    SP_LINE_OTHER,
+    SP_LINE_STACK,
+    SP_LINE_LINKS /* a stack that names others */,
+    SP_LINE_SAMPLE
+};
 
 /* What entering a line takes. */
 struct sp_usual {
@@ -115,7 +120,8 @@ static inline bool sp_fast_ready(const struct sp_validator *v)
 /* The stack or sample record at p. For a stack with links, *l has them. */
 bool sp_fast_recognise(const struct sp_validator *v, struct sp_scratch *s, const char *p, const char *limit,
                        struct sp_line *l, struct sp_usual *out);
-/* False: it is none of the usual after all, and nothing changed. `l` may be NULL but for stacks with links. */
+/* False: it is none of the usual after all, and nothing changed. `l` may be NULL but for stacks with links.
+ */
 bool sp_fast_enter(struct sp_validator *v, const struct sp_line *l, const struct sp_usual *u);
 
 /* fast_dictionary.c: the frame record at p, which is entered. Returns the next line, or NULL. */

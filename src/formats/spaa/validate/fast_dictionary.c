@@ -1,4 +1,5 @@
-/* The usual frame record: as the writer puts it, resolved, in a DSO that is defined, with nothing to say of it. */
+/* The usual frame record: as the writer puts it, resolved, in a DSO that is defined, with nothing to say of
+ * it. */
 #include "formats/spaa/validate/fast.h"
 
 struct frame {
@@ -34,9 +35,10 @@ static bool take_members(struct sp_line *l, struct frame *f)
 {
     uint64_t v;
     struct sp_span kind;
-    if (!TAKE(l, "{\"type\":\"frame\",\"id\":") || !take_whole_number(l, &f->id, &v) || !TAKE(l, ",\"func\":\"") ||
-        !sp_take_text(l, &f->other) || !TAKE(l, ",\"dso\":") || !take_whole_number(l, &f->dso, &v) ||
-        (TAKE(l, ",\"ip\":\"") && !take_hex(l, &f->ip)) || (TAKE(l, ",\"symoff\":\"") && !take_hex(l, &f->symoff)) ||
+    if (!TAKE(l, "{\"type\":\"frame\",\"id\":") || !take_whole_number(l, &f->id, &v) ||
+        !TAKE(l, ",\"func\":\"") || !sp_take_text(l, &f->other) || !TAKE(l, ",\"dso\":") ||
+        !take_whole_number(l, &f->dso, &v) || (TAKE(l, ",\"ip\":\"") && !take_hex(l, &f->ip)) ||
+        (TAKE(l, ",\"symoff\":\"") && !take_hex(l, &f->symoff)) ||
         (TAKE(l, ",\"srcline\":\"") && !sp_take_text(l, &f->other)))
         return false;
     TAKE(l, ",\"srcline_resolved\":false");

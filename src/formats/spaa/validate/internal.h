@@ -20,8 +20,8 @@
 #include "formats/spaa/validate/decimal.h"
 #include "formats/spaa/validate/ids.h"
 #include "io/input.h"
-#include "json/json.h"
 #include "model/vocab.h"
+#include "json/json.h"
 
 enum sp_table {
 #define SP_TABLE(table, where, begin) SP_T_##table,
@@ -264,8 +264,8 @@ extern const char *const sp_frame_orders[], *const sp_stack_id_modes[];
 uint32_t sp_refer(struct sp_validator *v, struct sp_ids *t, struct sp_span id, const char *at, enum sp_ref by,
                   size_t index);
 /* With the fingerprint of the id, which is not looked for among small numbers. */
-uint32_t sp_refer_fp(struct sp_validator *v, struct sp_ids *t, struct sp_fp fp, struct sp_span id, const char *at,
-                     enum sp_ref by, size_t index);
+uint32_t sp_refer_fp(struct sp_validator *v, struct sp_ids *t, struct sp_fp fp, struct sp_span id,
+                     const char *at, enum sp_ref by, size_t index);
 void sp_refer_again(struct sp_id *e); /* a further reference to an entry that may be pending */
 /* *fresh: not defined before. SP_ID_NONE when there is no room for it. */
 uint32_t sp_define(struct sp_validator *v, struct sp_ids *t, const struct sp_value *id, bool *fresh);
@@ -292,8 +292,8 @@ void sp_report_no_exclusive(struct sp_validator *v);
 bool sp_fast_init(struct sp_validator *v);
 void sp_fast_free(struct sp_validator *v);
 /*
- * Where the next line begins, when the one at p was handled, else NULL. A newline stands before limit; nothing
- * from there on is read.
+ * Where the next line begins, when the one at p was handled, else NULL. A newline stands before limit;
+ * nothing from there on is read.
  */
 const char *sp_fast_line(struct sp_validator *v, const char *p, const char *limit);
 /* parallel.c: the complete lines from text to end, which begin at `offset` of the input. */

@@ -1,8 +1,8 @@
 /*
- * Usual lines by several threads (chunks.h): they recognise the lines of a chunk and note what entering each of
- * them takes. Settling enters the lines in their order; what was not recognised needs to be alone, takes the
- * other roads, and may teach the threads something. Findings, their order and what is remembered are those of
- * one thread.
+ * Usual lines by several threads (chunks.h): they recognise the lines of a chunk and note what entering each
+ * of them takes. Settling enters the lines in their order; what was not recognised needs to be alone, takes
+ * the other roads, and may teach the threads something. Findings, their order and what is remembered are
+ * those of one thread.
  */
 #include "formats/spaa/validate/fast.h"
 

@@ -88,8 +88,8 @@ uint32_t sp_refer(struct sp_validator *v, struct sp_ids *t, struct sp_span id, c
     return refer(v, t, n, added, id, at, by, index);
 }
 
-uint32_t sp_refer_fp(struct sp_validator *v, struct sp_ids *t, struct sp_fp fp, struct sp_span id, const char *at,
-                     enum sp_ref by, size_t index)
+uint32_t sp_refer_fp(struct sp_validator *v, struct sp_ids *t, struct sp_fp fp, struct sp_span id,
+                     const char *at, enum sp_ref by, size_t index)
 {
     bool added;
     uint32_t n = sp_ids_get_fp(t, fp, &added);
