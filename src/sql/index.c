@@ -1,0 +1,177 @@
+/*
+ * Indexes that a query makes when it first looks a column up: the rows of each value, by counting.
+ *
+ * Values are numbers (of strings, frames, threads, …). Where they are dense they number the lists
+ * themselves, else a hash map numbers them. Rows of one value are listed in ascending order.
+ */
+#include "sql/internal.h"
+
+#include "base/hash.h"
+
+struct sql_index {
+    const struct sql_table *table;
+    const struct sql_view *view; /* only where all of the table is of the selection */
+    int column;
+    bool inverted, dense;
+    SP_VEC(int64_t) keys; /* of the lists; empty when dense */
+    struct sp_map map;
+    uint32_t lists;
+    uint32_t *first, *rows; /* list i: rows[first[i]] to rows[first[i + 1]] */
+};
+
+static void index_free(struct sql_index *x)
+{
+    if (!x)
+        return;
+    sp_vec_free(&x->keys);
+    sp_map_free(&x->map);
+    free(x->first);
+    free(x->rows);
+    free(x);
+}
+
+void sql_indexes_free(struct sp_sql *q)
+{
+    for (size_t i = 0; i < q->indexes.n; i++)
+        index_free(q->indexes.v[i]);
+    sp_vec_free(&q->indexes);
+}
+
+static uint64_t hash_of(int64_t key)
+{
+    return sp_hash_mix((uint64_t)key, 0);
+}
+
+static uint32_t list_find(const struct sql_index *x, int64_t key)
+{
+    if (x->dense)
+        return key >= 0 && key < x->lists ? (uint32_t)key : SP_NONE;
+    struct sp_probe at = sp_map_probe(&x->map, hash_of(key));
+    uint32_t i;
+    while ((i = sp_map_next(&x->map, &at)) != SP_MAP_NONE && x->keys.v[i] != key)
+        ;
+    return i == SP_MAP_NONE ? SP_NONE : i;
+}
+
+/* Dense when there are not many more possible values than rows. */
+static bool number_lists(struct sql_index *x, struct sql_at at, uint32_t n)
+{
+    int64_t low = 0, high = -1;
+    for (at.row = 0; at.row < n; at.row++) {
+        int64_t key = x->table->key(&at, x->column);
+        if (key == SP_ABSENT)
+            continue;
+        low = key < low ? key : low;
+        high = key > high ? key : high;
+    }
+    x->dense = low >= 0 && high < (int64_t)n * 4 + 65536 && high < UINT32_MAX - 1;
+    x->lists = x->dense ? (uint32_t)(high + 1) : 0;
+    for (at.row = 0; !x->dense && at.row < n; at.row++) {
+        int64_t key = x->table->key(&at, x->column);
+        if (key == SP_ABSENT || list_find(x, key) != SP_NONE)
+            continue;
+        if (!sp_map_add(&x->map, hash_of(key), (uint32_t)x->keys.n) || !sp_vec_push(&x->keys, key))
+            return false;
+    }
+    if (!x->dense)
+        x->lists = (uint32_t)x->keys.n;
+    return true;
+}
+
+static bool fill(struct sql_index *x, struct sql_at at, uint32_t n)
+{
+    x->first = calloc((size_t)x->lists + 2, sizeof *x->first);
+    x->rows = malloc(((size_t)n + 1) * sizeof *x->rows);
+    if (!x->first || !x->rows)
+        return false;
+    uint32_t *count = x->first + 2; /* one further, so that filling moves them into place */
+    for (at.row = 0; at.row < n; at.row++) {
+        int64_t key = x->table->key(&at, x->column);
+        uint32_t list = key == SP_ABSENT ? SP_NONE : list_find(x, key);
+        if (list != SP_NONE && list + 1 < x->lists)
+            count[list]++;
+    }
+    for (uint32_t i = 1; i < x->lists; i++)
+        x->first[i + 1] += x->first[i];
+    for (at.row = 0; at.row < n; at.row++) {
+        int64_t key = x->table->key(&at, x->column);
+        uint32_t list = key == SP_ABSENT ? SP_NONE : list_find(x, key);
+        if (list != SP_NONE)
+            x->rows[x->first[list + 1]++] = (uint32_t)at.row;
+    }
+    return true;
+}
+
+static struct sql_index *find(struct sql_at *at, int column)
+{
+    bool selected = at->table->flags & SQL_SELECTED;
+    for (size_t i = 0; i < at->q->indexes.n; i++) {
+        struct sql_index *x = at->q->indexes.v[i];
+        if (x->table == at->table && x->column == column &&
+            (!selected || (x->view == at->view && x->inverted == at->inverted)))
+            return x;
+    }
+    return NULL;
+}
+
+int sql_index_rows(struct sql_at *at, int column, int64_t key, const uint32_t **rows, uint64_t *n)
+{
+    static const uint32_t nothing;
+    struct sql_index *x = find(at, column);
+    if (!x) {
+        uint64_t all = 0;
+        int rc = at->table->rows(at, &all);
+        if (rc)
+            return rc;
+        x = calloc(1, sizeof *x);
+        if (x)
+            *x = (struct sql_index){
+                .table = at->table, .view = at->view, .column = column, .inverted = at->inverted};
+        if (!x || all >= SP_NONE || !number_lists(x, *at, (uint32_t)all) || !fill(x, *at, (uint32_t)all) ||
+            !sp_vec_push(&at->q->indexes, x)) {
+            index_free(x);
+            return SQLITE_NOMEM;
+        }
+    }
+    uint32_t list = list_find(x, key);
+    *rows = list == SP_NONE ? &nothing : x->rows + x->first[list];
+    *n = list == SP_NONE ? 0 : x->first[list + 1] - x->first[list];
+    return SQLITE_OK;
+}
+
+int sql_runs_make(struct sql_runs *r, const struct sp_profile *p, uint32_t n,
+                  uint32_t (*length)(const struct sp_profile *p, uint32_t i))
+{
+    if (r->start)
+        return SQLITE_OK;
+    r->start = malloc(((size_t)n + 1) * sizeof *r->start);
+    if (!r->start)
+        return SQLITE_NOMEM;
+    r->n = n;
+    r->start[0] = 0;
+    for (uint32_t i = 0; i < n; i++)
+        r->start[i + 1] = r->start[i] + length(p, i);
+    return SQLITE_OK;
+}
+
+uint32_t sql_run_of(struct sql_at *at, const struct sql_runs *r, uint64_t *in)
+{
+    uint32_t i = at->hint;
+    if (at->row < r->start[i] || at->row >= r->start[i + 1]) {
+        uint32_t low = 0, high = r->n;
+        if (at->row >= r->start[i + 1] && i + 2 <= r->n && at->row < r->start[i + 2]) {
+            low = i + 1;
+            high = i + 2;
+        }
+        while (high - low > 1) {
+            uint32_t middle = low + (high - low) / 2;
+            if (r->start[middle] <= at->row)
+                low = middle;
+            else
+                high = middle;
+        }
+        at->hint = i = low;
+    }
+    *in = at->row - r->start[i];
+    return i;
+}
