@@ -102,8 +102,9 @@ static void schema_text(struct cli *c, const char *table)
             continue;
         }
         bool last = !sp_sql_about(i + 1, &after) || !after.column;
-        sp_printf(c->out, "    %-18s %s%s -- %s\n%s", a.column, a.parameter ? "HIDDEN" : a.type,
-                  last ? " " : ",", a.about, last ? ");\n" : "");
+        char type[32];
+        snprintf(type, sizeof type, "%s%s%s", a.type, a.parameter ? " HIDDEN" : "", last ? "" : ",");
+        sp_printf(c->out, "    %-18s %-12s -- %s\n%s", a.column, type, a.about, last ? ");\n" : "");
     }
 }
 

@@ -21,6 +21,14 @@ static bool mentions(const struct sp_sql *q, const char *word)
     return false;
 }
 
+/* A further sentence of a hint. */
+static void add(struct sp_buf *hint, const char *words)
+{
+    bool question = hint->len && hint->data[hint->len - 1] == '?';
+    sp_buf_puts(hint, !hint->len ? "" : question ? " " : "; ");
+    sp_buf_puts(hint, words);
+}
+
 static void near_table(struct sp_buf *hint, const char *asked)
 {
     struct sp_str names[64];
@@ -28,7 +36,7 @@ static void near_table(struct sp_buf *hint, const char *asked)
     for (; sql_tables[n]; n++)
         names[n] = (struct sp_str){sql_tables[n]->name, (uint32_t)strlen(sql_tables[n]->name)};
     sp_nearest_words(hint, asked, names, n);
-    sp_buf_puts(hint, "; `.tables` lists the tables");
+    add(hint, "`.tables` lists the tables");
 }
 
 /* Among the columns of the tables that the query names; of all tables when it names none. */
@@ -49,8 +57,8 @@ static void near_column(const struct sp_sql *q, struct sp_buf *hint, const char 
     sp_nearest_words(hint, dot ? dot + 1 : asked, names, n);
     char quoted[80];
     if (snprintf(quoted, sizeof quoted, "\"%s\"", asked) < (int)sizeof quoted && strstr(q->text, quoted))
-        sp_buf_puts(hint, "; text stands in single quotes: 'main'");
-    sp_buf_puts(hint, "; `.schema TABLE` lists the columns");
+        add(hint, "text stands in single quotes: 'main'");
+    add(hint, "`.schema TABLE` lists the columns");
 }
 
 static void near_function(struct sp_sql *q, struct sp_buf *hint, const char *asked)

@@ -2,8 +2,10 @@
  * What a query may do: read the tables, and compute, within bounds.
  *
  * The database is an empty one in memory. An authorizer refuses every statement but SELECT and EXPLAIN,
- * every table but ours and a few harmless ones, and the functions that reach outside; sorting stays in
- * memory; sizes are limited, so that no single step takes long between two looks at the clock.
+ * every table but ours and a few harmless ones, and the functions that reach outside. Sizes are limited, so
+ * that no single step takes long between two looks at the clock. What SQLite sorts stays in memory up to
+ * 512 MiB, then goes to an unlinked temporary file, as samples do: that is several times faster than
+ * temp_store=memory, which allocates every row.
  */
 #include "sql/internal.h"
 
@@ -141,7 +143,7 @@ int sql_guard(struct sp_sql *q)
         {SQLITE_LIMIT_ATTACHED, 0},          {SQLITE_LIMIT_WORKER_THREADS, 0},
         {SQLITE_LIMIT_EXPR_DEPTH, 500},      {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
         {SQLITE_LIMIT_VARIABLE_NUMBER, 1000}};
-    int rc = sqlite3_exec(q->db, "PRAGMA temp_store=memory", NULL, NULL, NULL);
+    int rc = sqlite3_exec(q->db, "PRAGMA cache_size=-524288", NULL, NULL, NULL);
     for (size_t i = 0; !rc && i < sizeof off / sizeof *off; i++)
         rc = sqlite3_db_config(q->db, off[i], 0, NULL);
     if (!rc)

@@ -16,7 +16,8 @@ struct sql_index {
     SP_VEC(int64_t) keys; /* of the lists; empty when dense */
     struct sp_map map;
     uint32_t lists;
-    uint32_t *first, *rows; /* list i: rows[first[i]] to rows[first[i + 1]] */
+    uint32_t *first,
+        *rows; /* list i: rows[first[i]] to rows[first[i + 1]]; before list 0: rows without one */
 };
 
 static void index_free(struct sql_index *x)
@@ -53,6 +54,25 @@ static uint32_t list_find(const struct sql_index *x, int64_t key)
     return i == SP_MAP_NONE ? SP_NONE : i;
 }
 
+static int cmp_key(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Lists of a hash map in ascending order of their values, as those of dense values are. */
+static bool sort_lists(struct sql_index *x)
+{
+    if (x->keys.n)
+        qsort(x->keys.v, x->keys.n, sizeof *x->keys.v, cmp_key);
+    sp_map_clear(&x->map);
+    for (uint32_t i = 0; i < x->keys.n; i++)
+        if (!sp_map_add(&x->map, hash_of(x->keys.v[i]), i))
+            return false;
+    x->lists = (uint32_t)x->keys.n;
+    return true;
+}
+
 /* Dense when there are not many more possible values than rows. */
 static bool number_lists(struct sql_index *x, struct sql_at at, uint32_t n)
 {
@@ -73,32 +93,34 @@ static bool number_lists(struct sql_index *x, struct sql_at at, uint32_t n)
         if (!sp_map_add(&x->map, hash_of(key), (uint32_t)x->keys.n) || !sp_vec_push(&x->keys, key))
             return false;
     }
-    if (!x->dense)
-        x->lists = (uint32_t)x->keys.n;
-    return true;
+    return x->dense || sort_lists(x);
 }
 
 static bool fill(struct sql_index *x, struct sql_at at, uint32_t n)
 {
-    x->first = calloc((size_t)x->lists + 2, sizeof *x->first);
+    x->first = calloc((size_t)x->lists + 3, sizeof *x->first);
     x->rows = malloc(((size_t)n + 1) * sizeof *x->rows);
     if (!x->first || !x->rows)
         return false;
-    uint32_t *count = x->first + 2; /* one further, so that filling moves them into place */
+    /* List i is counted two further on, and rows without a value before all; filling moves them into place.
+     */
+    uint32_t *count = x->first + 2;
     for (at.row = 0; at.row < n; at.row++) {
         int64_t key = x->table->key(&at, x->column);
-        uint32_t list = key == SP_ABSENT ? SP_NONE : list_find(x, key);
-        if (list != SP_NONE && list + 1 < x->lists)
-            count[list]++;
+        count[key == SP_ABSENT ? -1 : (ptrdiff_t)list_find(x, key)]++;
     }
-    for (uint32_t i = 1; i < x->lists; i++)
-        x->first[i + 1] += x->first[i];
+    for (uint32_t i = 0; i < x->lists; i++)
+        x->first[i + 2] += x->first[i + 1];
+    /* Now first[i + 1] is where list i starts, and the rows without a value start at 0. */
+    uint32_t none = 0;
     for (at.row = 0; at.row < n; at.row++) {
         int64_t key = x->table->key(&at, x->column);
-        uint32_t list = key == SP_ABSENT ? SP_NONE : list_find(x, key);
-        if (list != SP_NONE)
-            x->rows[x->first[list + 1]++] = (uint32_t)at.row;
+        if (key == SP_ABSENT)
+            x->rows[none++] = (uint32_t)at.row;
+        else
+            x->rows[x->first[list_find(x, key) + 1]++] = (uint32_t)at.row;
     }
+    x->first[0] = none;
     return true;
 }
 
@@ -114,29 +136,46 @@ static struct sql_index *find(struct sql_at *at, int column)
     return NULL;
 }
 
+static int get(struct sql_at *at, int column, struct sql_index **out)
+{
+    uint64_t n = 0;
+    struct sql_index *x = *out = find(at, column);
+    int rc = x ? SQLITE_OK : at->table->rows(at, &n);
+    if (x || rc)
+        return rc;
+    x = calloc(1, sizeof *x);
+    if (x)
+        *x = (struct sql_index){
+            .table = at->table, .view = at->view, .column = column, .inverted = at->inverted};
+    if (!x || n >= SP_NONE || !number_lists(x, *at, (uint32_t)n) || !fill(x, *at, (uint32_t)n) ||
+        !sp_vec_push(&at->q->indexes, x)) {
+        index_free(x);
+        return SQLITE_NOMEM;
+    }
+    *out = x;
+    return SQLITE_OK;
+}
+
 int sql_index_rows(struct sql_at *at, int column, int64_t key, const uint32_t **rows, uint64_t *n)
 {
     static const uint32_t nothing;
-    struct sql_index *x = find(at, column);
-    if (!x) {
-        uint64_t all = 0;
-        int rc = at->table->rows(at, &all);
-        if (rc)
-            return rc;
-        x = calloc(1, sizeof *x);
-        if (x)
-            *x = (struct sql_index){
-                .table = at->table, .view = at->view, .column = column, .inverted = at->inverted};
-        if (!x || all >= SP_NONE || !number_lists(x, *at, (uint32_t)all) || !fill(x, *at, (uint32_t)all) ||
-            !sp_vec_push(&at->q->indexes, x)) {
-            index_free(x);
-            return SQLITE_NOMEM;
-        }
-    }
+    struct sql_index *x;
+    int rc = get(at, column, &x);
+    if (rc)
+        return rc;
     uint32_t list = list_find(x, key);
     *rows = list == SP_NONE ? &nothing : x->rows + x->first[list];
     *n = list == SP_NONE ? 0 : x->first[list + 1] - x->first[list];
     return SQLITE_OK;
+}
+
+int sql_index_order(struct sql_at *at, int column, const uint32_t **rows)
+{
+    struct sql_index *x;
+    int rc = get(at, column, &x);
+    if (!rc)
+        *rows = x->rows;
+    return rc;
 }
 
 int sql_runs_make(struct sql_runs *r, const struct sp_profile *p, uint32_t n,

@@ -63,8 +63,9 @@ struct sql_view {
     bool all;               /* without filters, all states: for the table of events */
     struct sp_selection s;
     struct sql_weight *functions, *frames; /* NULL: not made yet */
-    uint32_t *row;                         /* stack -> 1 + row that counts for it; 0: none */
-    struct sp_tree trees[2];               /* top-down, inverted; no nodes: not made yet */
+    bool whole;              /* row i of the selection is stack i, for all stacks: there is no `row` then */
+    uint32_t *row;           /* stack -> 1 + row that counts for it; 0: none */
+    struct sp_tree trees[2]; /* top-down, inverted; no nodes: not made yet */
 };
 
 /* Where a cursor stands. */
@@ -111,7 +112,8 @@ struct sp_sql {
     SP_VEC(struct sql_index *) indexes;
     struct sp_handles handles;
     struct sql_runs frame_runs, weight_runs, window_runs; /* per stack; per row of a window */
-    uint32_t *window_of;                                  /* row of a window -> window */
+    bool frames_apart;   /* stacks do not stand one after another in the stack_frames of the profile */
+    uint32_t *window_of; /* row of a window -> window */
     struct sp_sample *samples;
     size_t nsamples;
     bool have_handles, have_samples;
@@ -143,13 +145,16 @@ int sql_view_of(struct sql_at *at); /* sets at->view */
 int sql_view_get(struct sp_sql *q, uint32_t event, uint32_t metric, bool all, struct sql_view **out);
 int sql_view_functions(struct sql_view *v, struct sp_sql *q);
 int sql_view_frames(struct sql_view *v, struct sp_sql *q);
-int sql_view_rows(struct sql_view *v, struct sp_sql *q);
+/* The selection's row that counts for a stack, in *out; NULL: none. */
+int sql_view_row(struct sql_view *v, struct sp_sql *q, uint64_t stack, const struct sp_selected **out);
 int sql_view_tree(struct sql_view *v, struct sp_sql *q, bool inverted);
 void sql_views_free(struct sp_sql *q);
 int sql_status(struct sp_sql *q, spaa_status st); /* of a failure that was reported */
 
 /* index.c: the rows of at's table whose key is this; lent until the query is closed. */
 int sql_index_rows(struct sql_at *at, int column, int64_t key, const uint32_t **rows, uint64_t *n);
+/* All rows, those with equal values together, in ascending order of numbers, NULL first; of texts, in any. */
+int sql_index_order(struct sql_at *at, int column, const uint32_t **rows);
 void sql_indexes_free(struct sp_sql *q);
 int sql_runs_make(struct sql_runs *r, const struct sp_profile *p, uint32_t n,
                   uint32_t (*length)(const struct sp_profile *p, uint32_t i));

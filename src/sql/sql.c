@@ -82,6 +82,13 @@ static spaa_status single(struct sp_sql *q, const char *tail)
     return SPAA_OK;
 }
 
+static spaa_status write_refused(struct sp_sql *q)
+{
+    sp_emit(q->diags, SP_E651, SP_AT_NOTHING, "not allowed: a statement that gives no rows");
+    q->reported = true;
+    return q->status = SPAA_ERR_USAGE;
+}
+
 spaa_status sp_sql_prepare(struct sp_sql *q, const char *text, size_t n)
 {
     const char *tail;
@@ -107,7 +114,7 @@ spaa_status sp_sql_prepare(struct sp_sql *q, const char *text, size_t n)
     q->used = used;
     q->used_selected = selected;
     if (!st && (!sqlite3_stmt_readonly(q->stmt) || !sqlite3_column_count(q->stmt)))
-        st = refuse(q, "SELECT reads", "the statement gives no rows");
+        st = write_refused(q);
     return st;
 }
 

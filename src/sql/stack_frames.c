@@ -22,23 +22,40 @@ static int rows(struct sql_at *at, uint64_t *n)
 {
     const struct sp_profile *p = at->q->profile;
     struct sql_runs *r = &at->q->frame_runs;
+    bool fresh = !r->start;
     int rc = sql_runs_make(r, p, (uint32_t)p->stacks.n, length);
-    if (!rc)
-        *n = r->start[r->n];
-    return rc;
+    if (rc)
+        return rc;
+    *n = r->start[r->n];
+    for (uint32_t i = 0; fresh && i < r->n; i++)
+        at->q->frames_apart = at->q->frames_apart || p->stacks.v[i].first != r->start[i];
+    return SQLITE_OK;
+}
+
+/* Most often the rows are those of the profile; else (records that were dropped) the stack leads to them. */
+static uint32_t frame_at(struct sql_at *at)
+{
+    const struct sp_profile *p = at->q->profile;
+    uint64_t in;
+    if (!at->q->frames_apart)
+        return p->stack_frames.v[at->row];
+    uint32_t stack = sql_run_of(at, &at->q->frame_runs, &in);
+    return sp_stack_frames(p, stack)[in];
 }
 
 static int value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     uint64_t in;
-    uint32_t stack = sql_run_of(at, &at->q->frame_runs, &in), frame = sp_stack_frames(p, stack)[in];
-    sqlite3_int64 v = column == STACK      ? stack
-                      : column == POSITION ? (sqlite3_int64)in
-                      : column == DEPTH    ? p->stacks.v[stack].n - (sqlite3_int64)in
-                      : column == FRAME    ? frame
-                                           : p->frames.v[frame].function;
-    sqlite3_result_int64(out, v);
+    if (column == FRAME || column == FUNCTION) {
+        uint32_t frame = frame_at(at);
+        sqlite3_result_int64(out, column == FRAME ? frame : p->frames.v[frame].function);
+        return SQLITE_OK;
+    }
+    uint32_t stack = sql_run_of(at, &at->q->frame_runs, &in);
+    sqlite3_result_int64(out, column == STACK      ? stack
+                              : column == POSITION ? (sqlite3_int64)in
+                                                   : p->stacks.v[stack].n - (sqlite3_int64)in);
     return SQLITE_OK;
 }
 
@@ -56,10 +73,8 @@ static int slice(struct sql_at *at, int column, int64_t stack, uint64_t *first, 
 
 static int64_t key(struct sql_at *at, int column)
 {
-    const struct sp_profile *p = at->q->profile;
-    uint64_t in;
-    uint32_t stack = sql_run_of(at, &at->q->frame_runs, &in), frame = sp_stack_frames(p, stack)[in];
-    return column == FRAME ? frame : p->frames.v[frame].function;
+    uint32_t frame = frame_at(at);
+    return column == FRAME ? frame : at->q->profile->frames.v[frame].function;
 }
 
 const struct sql_table sql_stack_frames = {

@@ -79,15 +79,14 @@ static int stack_id(struct sql_at *at, sqlite3_context *out)
 
 static int weight(struct sql_at *at, int column, sqlite3_context *out)
 {
+    const struct sp_selected *x;
     int rc = sql_view_of(at);
     if (!rc)
-        rc = sql_view_rows(at->view, at->q);
+        rc = sql_view_row(at->view, at->q, at->row, &x);
     if (rc)
         return rc;
-    uint32_t row = at->view->row[at->row];
-    const struct sp_selected *x = row ? &at->view->s.rows.v[row - 1] : NULL;
     if (column == SELECTED)
-        sqlite3_result_int(out, row != 0);
+        sqlite3_result_int(out, x != NULL);
     else if (!x)
         ;
     else if (column == OBSERVATION)

@@ -3,7 +3,8 @@
  *
  * A cursor is a row number that counts up through a range, or through the rows that an index lists. The
  * planner (xBestIndex) is told of four ways to rows, in this order: equality of `id`; of a column whose
- * rows stand together; of a column with an index; a range of `id`; else all rows. Parameters are
+ * rows stand together; of a column with an index; a range of `id`; else all rows, in the order of an index
+ * where that spares SQLite a sort. Parameters are
  * constraints as well, that must be there before the rows: a plan that would have them later is refused.
  * SQLite tests again whatever was used to find rows, so that it is enough to return all that might fit.
  */
@@ -18,7 +19,7 @@ const struct sql_table *const sql_tables[] = {
 
 enum { PARAMS = 3 };
 /* idxNum: a bit per parameter, these, and the column looked up from bit 8 on. */
-enum plan { PLAN_LOW = 16, PLAN_HIGH = 32, PLAN_EQUAL = 64, PLAN_COLUMN = 8 };
+enum plan { PLAN_LOW = 16, PLAN_HIGH = 32, PLAN_EQUAL = 64, PLAN_ORDER = 128, PLAN_COLUMN = 8 };
 
 struct table {
     sqlite3_vtab base;
@@ -153,6 +154,20 @@ static void take(sqlite3_index_info *info, int constraint, int bit, bool omit, i
     info->idxNum |= bit;
 }
 
+/* GROUP BY and DISTINCT want equal values together, ORDER BY wants them to ascend. */
+static void order(const struct sql_table *t, sqlite3_index_info *info, bool all)
+{
+    int column = info->aOrderBy[0].iColumn, want = sqlite3_vtab_distinct(info);
+    bool together = want == 1 || want == 2;
+    if (column <= 0 || t->columns[column].flags & SQL_ASCENDING) {
+        info->orderByConsumed = together || !info->aOrderBy[0].desc;
+    } else if (all && t->columns[column].flags & SQL_KEY &&
+               (together || (!info->aOrderBy[0].desc && t->columns[column].type == SQL_INTEGER))) {
+        info->orderByConsumed = 1;
+        info->idxNum |= PLAN_ORDER | column << PLAN_COLUMN;
+    }
+}
+
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct sql_table *t = ((struct table *)base)->t;
@@ -173,10 +188,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     }
     info->estimatedRows = (sqlite3_int64)f.rows;
     info->estimatedCost = f.rows;
-    if (info->nOrderBy == 1 && !info->aOrderBy[0].desc) {
-        int column = info->aOrderBy[0].iColumn;
-        info->orderByConsumed = column <= 0 || t->columns[column].flags & SQL_ASCENDING;
-    }
+    if (info->nOrderBy == 1)
+        order(t, info, f.equal < 0 && f.low < 0 && f.high < 0);
     return SQLITE_OK;
 }
 
@@ -318,7 +331,7 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *unused, int a
     c->i = 0;
     c->end = rows;
     narrow(c, plan, v);
-    return SQLITE_OK;
+    return plan & PLAN_ORDER ? sql_index_order(&c->at, plan >> PLAN_COLUMN, &c->list) : SQLITE_OK;
 }
 
 static int next(sqlite3_vtab_cursor *base)

@@ -175,11 +175,14 @@ int sql_view_frames(struct sql_view *v, struct sp_sql *q)
     return ok ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int sql_view_rows(struct sql_view *v, struct sp_sql *q)
+static int make_rows(struct sql_view *v, const struct sp_profile *p)
 {
-    if (v->row)
+    v->whole = v->s.rows.n == p->stacks.n;
+    for (size_t i = 0; v->whole && i < v->s.rows.n; i++)
+        v->whole = v->s.rows.v[i].stack == i;
+    if (v->whole)
         return SQLITE_OK;
-    v->row = calloc(q->profile->stacks.n + 1, sizeof *v->row);
+    v->row = calloc(p->stacks.n + 1, sizeof *v->row);
     for (size_t i = 0; v->row && i < v->s.rows.n; i++) {
         const struct sp_selected *x = &v->s.rows.v[i];
         v->row[x->stack] = (uint32_t)i + 1;
@@ -187,6 +190,18 @@ int sql_view_rows(struct sql_view *v, struct sp_sql *q)
             v->row[x->kernel] = (uint32_t)i + 1;
     }
     return v->row ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+int sql_view_row(struct sql_view *v, struct sp_sql *q, uint64_t stack, const struct sp_selected **out)
+{
+    int rc = v->whole || v->row ? SQLITE_OK : make_rows(v, q->profile);
+    if (rc)
+        return rc;
+    if (v->whole)
+        *out = &v->s.rows.v[stack];
+    else
+        *out = v->row[stack] ? &v->s.rows.v[v->row[stack] - 1] : NULL;
+    return SQLITE_OK;
 }
 
 int sql_view_tree(struct sql_view *v, struct sp_sql *q, bool inverted)
