@@ -86,6 +86,24 @@ static void near_function(struct sp_sql *q, struct sp_buf *hint, const char *ask
     sp_arena_free(&kept);
 }
 
+static void near_event(const struct sp_profile *p, struct sp_buf *hint, const char *asked)
+{
+    struct sp_str names[256];
+    size_t n = 0;
+    for (; n < p->events.n && n < 256; n++)
+        names[n] = sp_pstr(p, p->events.v[n].name);
+    sp_nearest_words(hint, asked, names, n);
+}
+
+static void near_metric(const struct sp_profile *p, struct sp_buf *hint, const char *asked)
+{
+    struct sp_str names[SP_METRICS_MAX];
+    size_t n = 0;
+    for (; n < p->metrics.n; n++)
+        names[n] = sp_pstr(p, p->metrics.v[n].name);
+    sp_nearest_words(hint, asked, names, n);
+}
+
 /* The word after a beginning of SQLite's message; NULL when it begins otherwise. */
 static const char *after(const char *message, const char *beginning)
 {
@@ -104,8 +122,10 @@ static void mistake_hint(struct sp_sql *q, const char *message, struct sp_buf *h
         near_function(q, hint, asked);
     else if (after(message, "integer overflow"))
         sp_buf_puts(hint, "total(x) adds as decimals, sum(x) as integers of 64 bits");
-    else if (strstr(message, "no such event: ") || strstr(message, "no such metric: "))
-        sp_buf_puts(hint, "SELECT name, primary_metric FROM events; SELECT DISTINCT metric FROM weights");
+    else if ((asked = strstr(message, "no such event: ")) && q->profile)
+        near_event(q->profile, hint, asked + 15);
+    else if ((asked = strstr(message, "no such metric: ")) && q->profile)
+        near_metric(q->profile, hint, asked + 16);
     else if (after(message, "no query solution"))
         sp_buf_puts(hint,
                     "event, metric and inverted are parameters: they must be equal to what is known before");

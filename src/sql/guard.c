@@ -104,6 +104,8 @@ static int authorize(void *arg, int action, const char *a, const char *b, const 
     case SQLITE_DETACH:
         return deny(q, action, NULL);
     default:
+        if (a && sqlite3_strnicmp(a, "sqlite_", 7) == 0)
+            return deny(q, SQLITE_CREATE_TABLE, NULL);
         return deny(q, action,
                     action == SQLITE_INSERT || action == SQLITE_UPDATE || action == SQLITE_DELETE ? a : NULL);
     }
