@@ -405,10 +405,13 @@ static int sql_text(struct cli *c, struct sp_buf *out)
     spaa_status st = sp_input_open(c->v.file, &c->diags, &in);
     if (!st)
         st = sp_input_peek(in, SQL_MAX, &p, &n);
-    if (!st && !sp_buf_add(out, p, n))
-        st = sp_nomem(&c->diags);
+    int rc = cli_exit_of(st);
+    if (!rc && n >= SQL_MAX)
+        rc = cli_usage(c, "queries are short; is it the profile?", "%s is longer than 1 MiB", c->v.file);
+    if (!rc && !sp_buf_add(out, p, n))
+        rc = cli_exit_of(sp_nomem(&c->diags));
     sp_input_close(in);
-    return cli_exit_of(st);
+    return rc;
 }
 
 static int bind(struct cli *c, struct sp_sql *q)

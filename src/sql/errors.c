@@ -196,7 +196,9 @@ spaa_status sql_failed(struct sp_sql *q, int rc)
                 *q->denied ? q->denied : sqlite3_errmsg(q->db));
         return q->status;
     default:
-        if (*q->denied) /* some refusals come as another error */
+        if (strstr(sqlite3_errmsg(q->db), "may not be modified"))
+            sp_emit(q->diags, SP_E651, SP_AT_NOTHING, "not allowed: %s", sqlite3_errmsg(q->db));
+        else if (*q->denied) /* some refusals come as another error */
             sp_emit(q->diags, SP_E651, SP_AT_NOTHING, "not allowed: %s", q->denied);
         else
             mistake(q);

@@ -145,7 +145,12 @@ int sql_guard(struct sp_sql *q)
         {SQLITE_LIMIT_ATTACHED, 0},          {SQLITE_LIMIT_WORKER_THREADS, 0},
         {SQLITE_LIMIT_EXPR_DEPTH, 500},      {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
         {SQLITE_LIMIT_VARIABLE_NUMBER, 1000}};
-    int rc = sqlite3_exec(q->db, "PRAGMA cache_size=-524288", NULL, NULL, NULL);
+    /* Tables of SQLite's own come to be when they are first named, which would look like a CREATE. */
+    int rc = sqlite3_exec(q->db,
+                          "PRAGMA cache_size=-524288;"
+                          "SELECT 1 FROM json_each('[]'), json_tree('[]'), pragma_table_info(''), "
+                          "pragma_table_xinfo(''), pragma_table_list, pragma_function_list LIMIT 0",
+                          NULL, NULL, NULL);
     for (size_t i = 0; !rc && i < sizeof off / sizeof *off; i++)
         rc = sqlite3_db_config(q->db, off[i], 0, NULL);
     if (!rc)

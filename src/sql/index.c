@@ -2,7 +2,8 @@
  * Indexes that a query makes when it first looks a column up: the rows of each value, by counting.
  *
  * Values are numbers (of strings, frames, threads, …). Where they are dense they number the lists
- * themselves, else a hash map numbers them. Rows of one value are listed in ascending order.
+ * themselves, else a hash map numbers them. Values ascend, as texts where they are texts; so do the rows of
+ * each.
  */
 #include "sql/internal.h"
 
@@ -54,17 +55,25 @@ static uint32_t list_find(const struct sql_index *x, int64_t key)
     return i == SP_MAP_NONE ? SP_NONE : i;
 }
 
-static int cmp_key(const void *a, const void *b)
+static int cmp_number(const void *a, const void *b, void *unused)
 {
+    (void)unused;
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Lists of a hash map in ascending order of their values, as those of dense values are. */
-static bool sort_lists(struct sql_index *x)
+static int cmp_text(const void *a, const void *b, void *p)
 {
+    return sp_str_cmp(sp_pstr(p, (uint32_t) * (const int64_t *)a),
+                      sp_pstr(p, (uint32_t) * (const int64_t *)b));
+}
+
+/* Lists of a hash map in ascending order of their values, as those of dense numbers are. */
+static bool sort_lists(struct sql_index *x, struct sp_profile *p)
+{
+    bool text = x->table->columns[x->column].type == SQL_TEXT;
     if (x->keys.n)
-        qsort(x->keys.v, x->keys.n, sizeof *x->keys.v, cmp_key);
+        qsort_r(x->keys.v, x->keys.n, sizeof *x->keys.v, text ? cmp_text : cmp_number, p);
     sp_map_clear(&x->map);
     for (uint32_t i = 0; i < x->keys.n; i++)
         if (!sp_map_add(&x->map, hash_of(x->keys.v[i]), i))
@@ -84,7 +93,8 @@ static bool number_lists(struct sql_index *x, struct sql_at at, uint32_t n)
         low = key < low ? key : low;
         high = key > high ? key : high;
     }
-    x->dense = low >= 0 && high < (int64_t)n * 4 + 65536 && high < UINT32_MAX - 1;
+    x->dense = x->table->columns[x->column].type == SQL_INTEGER && low >= 0 &&
+               high < (int64_t)n * 4 + 65536 && high < UINT32_MAX - 1;
     x->lists = x->dense ? (uint32_t)(high + 1) : 0;
     for (at.row = 0; !x->dense && at.row < n; at.row++) {
         int64_t key = x->table->key(&at, x->column);
@@ -93,7 +103,7 @@ static bool number_lists(struct sql_index *x, struct sql_at at, uint32_t n)
         if (!sp_map_add(&x->map, hash_of(key), (uint32_t)x->keys.n) || !sp_vec_push(&x->keys, key))
             return false;
     }
-    return x->dense || sort_lists(x);
+    return x->dense || sort_lists(x, at.q->profile);
 }
 
 static bool fill(struct sql_index *x, struct sql_at at, uint32_t n)

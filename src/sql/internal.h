@@ -153,7 +153,7 @@ int sql_status(struct sp_sql *q, spaa_status st); /* of a failure that was repor
 
 /* index.c: the rows of at's table whose key is this; lent until the query is closed. */
 int sql_index_rows(struct sql_at *at, int column, int64_t key, const uint32_t **rows, uint64_t *n);
-/* All rows, those with equal values together, in ascending order of numbers, NULL first; of texts, in any. */
+/* All rows in ascending order of the column, NULL first. */
 int sql_index_order(struct sql_at *at, int column, const uint32_t **rows);
 void sql_indexes_free(struct sp_sql *q);
 int sql_runs_make(struct sql_runs *r, const struct sp_profile *p, uint32_t n,

@@ -26,7 +26,7 @@ static const struct sql_column columns[] = {
     {"depth", SQL_INTEGER, 0, 0, "0: the root"},
     {"subtree_end", SQL_INTEGER, 0, 0, "what is below n are the ids from n.id + 1 to n.subtree_end - 1"},
     {"function", SQL_INTEGER, SQL_KEY, 200, "functions.id"},
-    {"name", SQL_TEXT, SQL_KEY, 200, "functions.name"},
+    {"name", SQL_TEXT, 0, 0, "functions.name; of the root: all"},
     {"dso_name", SQL_TEXT, 0, 0, "dsos.name"},
     {"frame", SQL_INTEGER, SQL_KEY, 50, "frames.id of one of its frames"},
     {"kind", SQL_TEXT, 0, 0, "user, kernel, unknown"},
@@ -113,10 +113,7 @@ static int64_t number(uint32_t n)
 
 static int64_t key(struct sql_at *at, int column)
 {
-    const struct sp_profile *p = at->q->profile;
     const struct sp_tree_node *n = &tree(at)->nodes.v[at->row];
-    if (column == NAME)
-        return n->function == SP_NONE ? SP_ABSENT : p->functions.v[n->function].name;
     return number(column == PARENT ? n->parent : column == FUNCTION ? n->function : n->frame);
 }
 

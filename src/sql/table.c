@@ -154,15 +154,15 @@ static void take(sqlite3_index_info *info, int constraint, int bit, bool omit, i
     info->idxNum |= bit;
 }
 
-/* GROUP BY and DISTINCT want equal values together, ORDER BY wants them to ascend. */
+/* GROUP BY would do with equal values together, but SQLite 3.40 then skips an ORDER BY of the same column. */
 static void order(const struct sql_table *t, sqlite3_index_info *info, bool all)
 {
-    int column = info->aOrderBy[0].iColumn, want = sqlite3_vtab_distinct(info);
-    bool together = want == 1 || want == 2;
+    int column = info->aOrderBy[0].iColumn;
+    if (info->aOrderBy[0].desc)
+        return;
     if (column <= 0 || t->columns[column].flags & SQL_ASCENDING) {
-        info->orderByConsumed = together || !info->aOrderBy[0].desc;
-    } else if (all && t->columns[column].flags & SQL_KEY &&
-               (together || (!info->aOrderBy[0].desc && t->columns[column].type == SQL_INTEGER))) {
+        info->orderByConsumed = 1;
+    } else if (all && t->columns[column].flags & SQL_KEY) {
         info->orderByConsumed = 1;
         info->idxNum |= PLAN_ORDER | column << PLAN_COLUMN;
     }
