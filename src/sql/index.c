@@ -1,6 +1,8 @@
 /*
  * Indexes that a query makes when it first looks a column up: the rows of each value, by counting.
  *
+ * The first few values that are looked up only list their own rows, by a scan: most queries ask for no more.
+ *
  * Values are numbers (of strings, frames, threads, …). Where they are dense they number the lists
  * themselves, else a hash map numbers them. Values ascend, as texts where they are texts; so do the rows of
  * each.
@@ -14,6 +16,9 @@ struct sql_index {
     const struct sql_view *view; /* only where all of the table is of the selection */
     int column;
     bool inverted, dense;
+    bool single; /* has the rows of one value, `key`, only */
+    int64_t key;
+    uint32_t n;           /* single: how many rows */
     SP_VEC(int64_t) keys; /* of the lists; empty when dense */
     struct sp_map map;
     uint32_t lists;
@@ -134,31 +139,65 @@ static bool fill(struct sql_index *x, struct sql_at at, uint32_t n)
     return true;
 }
 
-static struct sql_index *find(struct sql_at *at, int column)
+enum { SINGLES = 3 };
+
+/* The index of all values, or of this one; *singles: how many there are of one value. */
+static struct sql_index *find(struct sql_at *at, int column, const int64_t *key, int *singles)
 {
     bool selected = at->table->flags & SQL_SELECTED;
+    *singles = 0;
     for (size_t i = 0; i < at->q->indexes.n; i++) {
         struct sql_index *x = at->q->indexes.v[i];
-        if (x->table == at->table && x->column == column &&
-            (!selected || (x->view == at->view && x->inverted == at->inverted)))
+        if (x->table != at->table || x->column != column ||
+            (selected && (x->view != at->view || x->inverted != at->inverted)))
+            continue;
+        if (!x->single || (key && x->key == *key))
             return x;
+        ++*singles;
     }
     return NULL;
 }
 
-static int get(struct sql_at *at, int column, struct sql_index **out)
+static struct sql_index *index_new(struct sql_at *at, int column)
 {
-    uint64_t n = 0;
-    struct sql_index *x = *out = find(at, column);
-    int rc = x ? SQLITE_OK : at->table->rows(at, &n);
-    if (x || rc)
-        return rc;
-    x = calloc(1, sizeof *x);
+    struct sql_index *x = calloc(1, sizeof *x);
     if (x)
         *x = (struct sql_index){
             .table = at->table, .view = at->view, .column = column, .inverted = at->inverted};
-    if (!x || n >= SP_NONE || !number_lists(x, *at, (uint32_t)n) || !fill(x, *at, (uint32_t)n) ||
-        !sp_vec_push(&at->q->indexes, x)) {
+    return x;
+}
+
+static bool scan(struct sql_index *x, struct sql_at at, uint32_t n)
+{
+    SP_VEC(uint32_t) rows = {0};
+    bool ok = sp_vec_reserve(&rows, 16);
+    for (at.row = 0; ok && at.row < n; at.row++)
+        if (x->table->key(&at, x->column) == x->key)
+            ok = sp_vec_push(&rows, (uint32_t)at.row);
+    x->rows = rows.v;
+    x->n = (uint32_t)rows.n;
+    return ok;
+}
+
+/* key NULL: of all values. */
+static int get(struct sql_at *at, int column, const int64_t *key, struct sql_index **out)
+{
+    int singles;
+    uint64_t n = 0;
+    struct sql_index *x = *out = find(at, column, key, &singles);
+    int rc = x ? SQLITE_OK : at->table->rows(at, &n);
+    if (x || rc)
+        return rc;
+    x = index_new(at, column);
+    if (x && key && singles < SINGLES) {
+        x->single = true;
+        x->key = *key;
+    }
+    bool ok = x && n < SP_NONE;
+    if (ok)
+        ok = x->single ? scan(x, *at, (uint32_t)n)
+                       : number_lists(x, *at, (uint32_t)n) && fill(x, *at, (uint32_t)n);
+    if (!ok || !sp_vec_push(&at->q->indexes, x)) {
         index_free(x);
         return SQLITE_NOMEM;
     }
@@ -170,9 +209,14 @@ int sql_index_rows(struct sql_at *at, int column, int64_t key, const uint32_t **
 {
     static const uint32_t nothing;
     struct sql_index *x;
-    int rc = get(at, column, &x);
+    int rc = get(at, column, &key, &x);
     if (rc)
         return rc;
+    if (x->single) {
+        *rows = x->rows;
+        *n = x->n;
+        return SQLITE_OK;
+    }
     uint32_t list = list_find(x, key);
     *rows = list == SP_NONE ? &nothing : x->rows + x->first[list];
     *n = list == SP_NONE ? 0 : x->first[list + 1] - x->first[list];
@@ -182,7 +226,7 @@ int sql_index_rows(struct sql_at *at, int column, int64_t key, const uint32_t **
 int sql_index_order(struct sql_at *at, int column, const uint32_t **rows)
 {
     struct sql_index *x;
-    int rc = get(at, column, &x);
+    int rc = get(at, column, NULL, &x);
     if (!rc)
         *rows = x->rows;
     return rc;
