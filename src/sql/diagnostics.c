@@ -63,4 +63,4 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
 }
 
 const struct sql_table sql_diagnostics = {
-    "diagnostics", "what reading the input had to say", columns, 8, 0, rows, value, NULL, NULL};
+    "diagnostics", "what reading the input had to say", columns, 8, 0, rows, value, NULL, NULL, NULL};

@@ -38,4 +38,4 @@ static int64_t key(struct sql_at *at, int column)
 }
 
 const struct sql_table sql_dsos = {
-    "dsos", "binaries, libraries, kernel images", columns, 200, 0, rows, value, NULL, key};
+    "dsos", "binaries, libraries, kernel images", columns, 200, 0, rows, value, NULL, key, NULL};

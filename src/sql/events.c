@@ -100,4 +100,4 @@ static int64_t key(struct sql_at *at, int column)
 }
 
 const struct sql_table sql_events = {
-    "events", "what was sampled, before any filter", columns, 3, 0, rows, value, NULL, key};
+    "events", "what was sampled, before any filter", columns, 3, 0, rows, value, NULL, key, NULL};

@@ -54,16 +54,17 @@ static int rows(struct sql_at *at, uint64_t *n)
 
 static int weight(struct sql_at *at, int column, sqlite3_context *out)
 {
+    bool self = column == SELF || column == SELF_SAMPLES;
     int rc = sql_view_of(at);
     if (!rc)
-        rc = sql_view_frames(at->view, at->q);
+        rc = self ? sql_view_self(at->view, at->q, true) : sql_view_total(at->view, at->q, true);
     if (rc)
         return rc;
-    const struct sql_weight *w = &at->view->frames[at->row];
+    const struct sql_weight *w = &(self ? at->view->frames.self : at->view->frames.total)[at->row];
     if (column == SELF_SAMPLES || column == TOTAL_SAMPLES)
-        sql_i64(out, column == SELF_SAMPLES ? w->self_samples : w->total_samples);
+        sql_i64(out, w->samples);
     else
-        sql_weight_value(out, at->view, column == SELF ? w->self : w->total);
+        sql_weight_value(out, at->view, w->v);
     return SQLITE_OK;
 }
 
@@ -139,6 +140,8 @@ static int64_t key(struct sql_at *at, int column)
     }
 }
 
-const struct sql_table sql_frames = {
-    "frames", "places in functions, with their weight in the selection", columns, 50000, 0, rows, value, NULL,
-    key};
+const struct sql_table sql_frames = {"frames", "places in functions, with their weight in the selection",
+                                     columns,  50000,
+                                     0,        rows,
+                                     value,    NULL,
+                                     key,      NULL};

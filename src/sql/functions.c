@@ -43,33 +43,34 @@ static int handle(struct sql_at *at, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-static void tags(sqlite3_context *out, const struct sql_weight *w)
+static void tags(sqlite3_context *out, unsigned bits)
 {
     static const char *const words[] = {"unresolved", "idle", "wait", "kernel", "inlined"};
     char t[64] = "";
     size_t n = 0;
-    if (w->tags & SQL_IN_SELECTION) {
-        for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-            if (w->tags >> i & 1)
-                n += (size_t)snprintf(t + n, sizeof t - n, "%s%s", n ? " " : "", words[i]);
-        sql_copy(out, t, n);
-    }
+    if (bits == SQL_OUTSIDE)
+        return;
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (bits >> i & 1)
+            n += (size_t)snprintf(t + n, sizeof t - n, "%s%s", n ? " " : "", words[i]);
+    sql_copy(out, t, n);
 }
 
 static int weight(struct sql_at *at, int column, sqlite3_context *out)
 {
+    bool self = column == SELF || column == SELF_SAMPLES;
     int rc = sql_view_of(at);
     if (!rc)
-        rc = sql_view_functions(at->view, at->q);
+        rc = self ? sql_view_self(at->view, at->q, false) : sql_view_total(at->view, at->q, false);
     if (rc)
         return rc;
-    const struct sql_weight *w = &at->view->functions[at->row];
+    const struct sql_weight *w = &(self ? at->view->functions.self : at->view->functions.total)[at->row];
     if (column == TAGS)
-        tags(out, w);
+        tags(out, at->view->functions.tags[at->row]);
     else if (column == SELF_SAMPLES || column == TOTAL_SAMPLES)
-        sql_i64(out, column == SELF_SAMPLES ? w->self_samples : w->total_samples);
+        sql_i64(out, w->samples);
     else
-        sql_weight_value(out, at->view, column == SELF ? w->self : w->total);
+        sql_weight_value(out, at->view, w->v);
     return SQLITE_OK;
 }
 
@@ -110,4 +111,4 @@ const struct sql_table sql_functions = {
     columns,     10000,
     0,           rows,
     value,       NULL,
-    key};
+    key,         NULL};

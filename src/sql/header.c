@@ -130,4 +130,4 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
 }
 
 const struct sql_table sql_header = {
-    "header", "one row: what the profile says of itself", columns, 1, 0, rows, value, NULL, NULL};
+    "header", "one row: what the profile says of itself", columns, 1, 0, rows, value, NULL, NULL, NULL};

@@ -50,19 +50,25 @@ struct sql_table {
     int (*slice)(struct sql_at *at, int column, int64_t value, uint64_t *first, uint64_t *end);
     /* The value of a row; SP_ABSENT for NULL; of a text, its number among the profile's strings. */
     int64_t (*key)(struct sql_at *at, int column);
+    /* Fetches what `value` will look at into the caches; may be NULL. */
+    void (*prefetch)(const struct sql_at *at, uint64_t row);
 };
 
 /* An event, a metric and the filters: what weights are of. */
 struct sql_weight {
-    int64_t self, total, self_samples, total_samples;
-    unsigned tags; /* enum sp_top_tag, and SQL_IN_SELECTION */
+    int64_t v, samples;
 };
-#define SQL_IN_SELECTION 0x80000000u
+/* Of functions or frames: made apart, because self is made from the leaves alone. NULL: not made yet. */
+struct sql_weights {
+    struct sql_weight *self, *total;
+    unsigned *tags; /* of functions, with total: enum sp_top_tag; SQL_OUTSIDE: not in the selection */
+};
+#define SQL_OUTSIDE 0x80000000u
 struct sql_view {
     uint32_t event, metric; /* as asked for; SP_NONE: the default */
     bool all;               /* without filters, all states: for the table of events */
     struct sp_selection s;
-    struct sql_weight *functions, *frames; /* NULL: not made yet */
+    struct sql_weights functions, frames;
     bool whole;              /* row i of the selection is stack i, for all stacks: there is no `row` then */
     uint32_t *row;           /* stack -> 1 + row that counts for it; 0: none */
     struct sp_tree trees[2]; /* top-down, inverted; no nodes: not made yet */
@@ -143,8 +149,9 @@ int sql_regexp_create(struct sp_sql *q);
 /* view.c */
 int sql_view_of(struct sql_at *at); /* sets at->view */
 int sql_view_get(struct sp_sql *q, uint32_t event, uint32_t metric, bool all, struct sql_view **out);
-int sql_view_functions(struct sql_view *v, struct sp_sql *q);
-int sql_view_frames(struct sql_view *v, struct sp_sql *q);
+/* Functions (frames: false) or frames. */
+int sql_view_self(struct sql_view *v, struct sp_sql *q, bool frames);
+int sql_view_total(struct sql_view *v, struct sp_sql *q, bool frames);
 /* The selection's row that counts for a stack, in *out; NULL: none. */
 int sql_view_row(struct sql_view *v, struct sp_sql *q, uint64_t stack, const struct sp_selected **out);
 int sql_view_tree(struct sql_view *v, struct sp_sql *q, bool inverted);

@@ -121,4 +121,4 @@ const struct sql_table sql_nodes = {"nodes",      "the call tree of the selectio
                                     columns,      2e6,
                                     SQL_SELECTED, rows,
                                     value,        NULL,
-                                    key};
+                                    key,          NULL};

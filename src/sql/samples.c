@@ -110,4 +110,4 @@ const struct sql_table sql_samples = {
     columns,   2e6,
     0,         rows,
     value,     NULL,
-    key};
+    key,       NULL};

@@ -63,4 +63,4 @@ const struct sql_table sql_selection = {"selection",  "one row: what `self`, `to
                                         columns,      1,
                                         SQL_SELECTED, rows,
                                         value,        NULL,
-                                        NULL};
+                                        NULL,         NULL};

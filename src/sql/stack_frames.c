@@ -86,4 +86,5 @@ const struct sql_table sql_stack_frames = {
     rows,
     value,
     slice,
-    key};
+    key,
+    NULL};

@@ -179,8 +179,15 @@ static int64_t key(struct sql_at *at, int column)
     }
 }
 
+static void prefetch(const struct sql_at *at, uint64_t row)
+{
+    __builtin_prefetch(&at->q->profile->stacks.v[row]);
+    if (at->view && at->view->whole)
+        __builtin_prefetch(&at->view->s.rows.v[row]);
+}
+
 const struct sql_table sql_stacks = {"stacks", "all stack records, with what they count for in the selection",
                                      columns,  500000,
                                      0,        rows,
                                      value,    NULL,
-                                     key};
+                                     key,      prefetch};

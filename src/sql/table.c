@@ -17,9 +17,16 @@ const struct sql_table *const sql_tables[] = {
     NULL,
 };
 
-enum { PARAMS = 3 };
+enum { PARAMS = 3, AHEAD = 12 /* rows to prefetch */ };
 /* idxNum: a bit per parameter, these, and the column looked up from bit 8 on. */
-enum plan { PLAN_LOW = 16, PLAN_HIGH = 32, PLAN_EQUAL = 64, PLAN_ORDER = 128, PLAN_COLUMN = 8 };
+enum plan {
+    PLAN_DOWN = 8,
+    PLAN_LOW = 16,
+    PLAN_HIGH = 32,
+    PLAN_EQUAL = 64,
+    PLAN_ORDER = 128,
+    PLAN_COLUMN = 8
+};
 
 struct table {
     sqlite3_vtab base;
@@ -30,8 +37,9 @@ struct table {
 struct cursor {
     sqlite3_vtab_cursor base;
     struct sql_at at;
-    uint64_t i, end;      /* rows, or positions in the list */
-    const uint32_t *list; /* NULL: all rows of the range */
+    uint64_t i, start, end; /* rows, or positions in the list */
+    bool down;              /* from the end to the start */
+    const uint32_t *list;   /* NULL: all rows of the range */
 };
 
 const char *sql_type_name(enum sql_type t)
@@ -154,18 +162,20 @@ static void take(sqlite3_index_info *info, int constraint, int bit, bool omit, i
     info->idxNum |= bit;
 }
 
-/* GROUP BY would do with equal values together, but SQLite 3.40 then skips an ORDER BY of the same column. */
+/*
+ * GROUP BY would do with equal values together, but SQLite 3.40 then skips an ORDER BY of the same column;
+ * and it groups downwards where it will sort the groups downwards.
+ */
 static void order(const struct sql_table *t, sqlite3_index_info *info, bool all)
 {
     int column = info->aOrderBy[0].iColumn;
-    if (info->aOrderBy[0].desc)
-        return;
-    if (column <= 0 || t->columns[column].flags & SQL_ASCENDING) {
-        info->orderByConsumed = 1;
-    } else if (all && t->columns[column].flags & SQL_KEY) {
-        info->orderByConsumed = 1;
+    if (column > 0 && !(t->columns[column].flags & SQL_ASCENDING)) {
+        if (!all || !(t->columns[column].flags & SQL_KEY))
+            return;
         info->idxNum |= PLAN_ORDER | column << PLAN_COLUMN;
     }
+    info->idxNum |= info->aOrderBy[0].desc ? PLAN_DOWN : 0;
+    info->orderByConsumed = 1;
 }
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
@@ -305,11 +315,8 @@ static void narrow(struct cursor *c, int plan, sqlite3_value **v)
     }
 }
 
-static int filter(sqlite3_vtab_cursor *base, int plan, const char *unused, int argc, sqlite3_value **v)
+static int find_rows(struct cursor *c, int plan, sqlite3_value **v)
 {
-    (void)unused;
-    (void)argc;
-    struct cursor *c = (struct cursor *)base;
     uint64_t rows = 0;
     int rc = SQLITE_OK;
     if (!c->at.q->profile)
@@ -334,9 +341,29 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *unused, int a
     return plan & PLAN_ORDER ? sql_index_order(&c->at, plan >> PLAN_COLUMN, &c->list) : SQLITE_OK;
 }
 
+static int filter(sqlite3_vtab_cursor *base, int plan, const char *unused, int argc, sqlite3_value **v)
+{
+    (void)unused;
+    (void)argc;
+    struct cursor *c = (struct cursor *)base;
+    int rc = find_rows(c, plan, v);
+    c->start = c->i;
+    c->down = plan & PLAN_DOWN;
+    return rc;
+}
+
+static uint64_t row_at(const struct cursor *c, uint64_t i)
+{
+    uint64_t place = c->down ? c->start + (c->end - 1 - i) : i;
+    return c->list ? c->list[place] : place;
+}
+
 static int next(sqlite3_vtab_cursor *base)
 {
-    ((struct cursor *)base)->i++;
+    struct cursor *c = (struct cursor *)base;
+    c->i++;
+    if (c->list && c->end - c->i > AHEAD && c->at.table->prefetch)
+        c->at.table->prefetch(&c->at, row_at(c, c->i + AHEAD));
     return SQLITE_OK;
 }
 
@@ -346,15 +373,10 @@ static int eof(sqlite3_vtab_cursor *base)
     return c->i >= c->end;
 }
 
-static uint64_t row_of(const struct cursor *c)
-{
-    return c->list ? c->list[c->i] : c->i;
-}
-
 static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *out, int column)
 {
     struct cursor *c = (struct cursor *)base;
-    c->at.row = row_of(c);
+    c->at.row = row_at(c, c->i);
     if (column <= 0) {
         sqlite3_result_int64(out, (sqlite3_int64)c->at.row);
         return SQLITE_OK;
@@ -364,7 +386,7 @@ static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *out, int col
 
 static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
-    *out = (sqlite3_int64)row_of((struct cursor *)base);
+    *out = (sqlite3_int64)row_at((struct cursor *)base, ((struct cursor *)base)->i);
     return SQLITE_OK;
 }
 

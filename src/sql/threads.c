@@ -39,4 +39,4 @@ static int64_t key(struct sql_at *at, int column)
     return column == PID ? t->pid : t->tid;
 }
 
-const struct sql_table sql_threads = {"threads", "threads", columns, 100, 0, rows, value, NULL, key};
+const struct sql_table sql_threads = {"threads", "threads", columns, 100, 0, rows, value, NULL, key, NULL};

@@ -1,6 +1,6 @@
 /*
  * Views: a selection and what is made of it once, when a query first asks: weights per function and per
- * frame, the call tree. They come from the same functions as the answers of the other commands.
+ * frame, the call tree.
  */
 #include "sql/internal.h"
 
@@ -13,10 +13,17 @@ int sql_status(struct sp_sql *q, spaa_status st)
     return st == SPAA_ERR_NOMEM ? SQLITE_NOMEM : SQLITE_ERROR;
 }
 
+static void weights_free(struct sql_weights *w)
+{
+    free(w->self);
+    free(w->total);
+    free(w->tags);
+}
+
 static void view_free(struct sql_view *v)
 {
-    free(v->functions);
-    free(v->frames);
+    weights_free(&v->functions);
+    weights_free(&v->frames);
     free(v->row);
     for (int i = 0; i < 2; i++)
         sp_tree_free(&v->trees[i]);
@@ -102,77 +109,120 @@ int sql_view_of(struct sql_at *at)
 
 static struct sql_weight *weights(size_t n)
 {
-    struct sql_weight *w = calloc(n + 1, sizeof *w);
+    struct sql_weight *w = malloc((n + 1) * sizeof *w);
     for (size_t i = 0; w && i < n; i++)
-        w[i].self_samples = w[i].total_samples = SP_ABSENT;
+        w[i] = (struct sql_weight){0, SP_ABSENT};
     return w;
 }
 
-int sql_view_functions(struct sql_view *v, struct sp_sql *q)
+static void add(struct sql_weight *w, int64_t v, int64_t samples)
 {
-    struct sp_top t;
-    if (v->functions)
-        return SQLITE_OK;
-    struct sql_weight *w = weights(q->profile->functions.n);
-    if (!w)
-        return SQLITE_NOMEM;
-    spaa_status st = sp_top_build(&v->s, SP_TOP_FUNCTION, false, q->diags, &t);
-    if (st) {
-        free(w);
-        return sql_status(q, st);
-    }
-    for (size_t i = 0; i < t.rows.n; i++) {
-        const struct sp_top_row *r = &t.rows.v[i];
-        if (r->function != SP_NONE)
-            w[r->function] =
-                (struct sql_weight){r->flat, r->cum, r->samples, r->cum_samples, r->tags | SQL_IN_SELECTION};
-    }
-    sp_top_free(&t);
-    v->functions = w;
-    return SQLITE_OK;
+    w->v += v;
+    if (samples > SP_DECIMAL)
+        w->samples = (w->samples == SP_ABSENT ? 0 : w->samples) + samples;
 }
 
-static void add_samples(int64_t *to, int64_t v)
+static size_t things(const struct sp_profile *p, bool frames)
 {
-    if (v > SP_DECIMAL)
-        *to = (*to == SP_ABSENT ? 0 : *to) + v;
+    return frames ? p->frames.n : p->functions.n;
 }
 
-/* Each frame counts once per row, however often it stands in the stack. */
-int sql_view_frames(struct sql_view *v, struct sp_sql *q)
+/* The function of each frame, or the frame itself: 4 bytes to look at instead of a frame. */
+static uint32_t *thing_of(const struct sp_profile *p, bool frames)
 {
-    if (v->frames)
+    uint32_t *of = malloc((p->frames.n + 1) * sizeof *of);
+    for (uint32_t i = 0; of && i < p->frames.n; i++)
+        of[i] = frames ? i : p->frames.v[i].function;
+    return of;
+}
+
+int sql_view_self(struct sql_view *v, struct sp_sql *q, bool frames)
+{
+    struct sql_weights *out = frames ? &v->frames : &v->functions;
+    if (out->self)
         return SQLITE_OK;
-    struct sql_weight *w = weights(q->profile->frames.n);
-    uint32_t *stamp = calloc(q->profile->frames.n + 1, sizeof *stamp);
-    bool ok = w && stamp;
+    struct sql_weight *w = weights(things(q->profile, frames));
+    bool ok = w != NULL;
     for (size_t i = 0; ok && i < v->s.rows.n; i++) {
         const struct sp_selected *row = &v->s.rows.v[i];
         size_t n;
         const uint32_t *f = sp_selected_frames(&v->s, i, &n);
-        if (!f) {
-            ok = false;
-            break;
-        }
-        uint32_t leaf = sp_selected_leaf(&v->s, i, f, n);
-        if (leaf != SP_NONE) {
-            w[leaf].self += row->own;
-            add_samples(&w[leaf].self_samples, row->samples);
-        }
-        for (size_t k = 0; k < n; k++) {
-            if (stamp[f[k]] == i + 1)
-                continue;
-            stamp[f[k]] = (uint32_t)i + 1;
-            w[f[k]].total += row->weight;
-            add_samples(&w[f[k]].total_samples, row->samples);
-        }
+        ok = f != NULL;
+        uint32_t leaf = ok ? sp_selected_leaf(&v->s, i, f, n) : SP_NONE;
+        if (leaf != SP_NONE)
+            add(&w[frames ? leaf : q->profile->frames.v[leaf].function], row->own, row->samples);
     }
-    free(stamp);
     if (ok)
-        v->frames = w;
+        out->self = w;
     else
         free(w);
     return ok ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Each function (or frame) counts once per row, however often it stands in the stack. */
+static bool add_totals(struct sql_view *v, const uint32_t *of, uint32_t *stamp, unsigned char *seen,
+                       struct sql_weight *w)
+{
+    for (size_t i = 0; i < v->s.rows.n; i++) {
+        const struct sp_selected *row = &v->s.rows.v[i];
+        uint32_t mark = (uint32_t)i + 1;
+        size_t n;
+        const uint32_t *f = sp_selected_frames(&v->s, i, &n);
+        if (!f)
+            return false;
+        for (size_t k = 0; k < n; k++) {
+            uint32_t thing = of[f[k]];
+            seen[f[k]] = 1;
+            if (stamp[thing] == mark)
+                continue;
+            stamp[thing] = mark;
+            add(&w[thing], row->weight, row->samples);
+        }
+    }
+    return true;
+}
+
+/* The tags of a function are of its frames that are in the selection, as in sp_top_build. */
+static unsigned *make_tags(const struct sp_profile *p, const unsigned char *seen)
+{
+    unsigned *tags = malloc((p->functions.n + 1) * sizeof *tags);
+    for (size_t i = 0; tags && i < p->functions.n; i++)
+        tags[i] = SQL_OUTSIDE;
+    for (size_t i = 0; tags && i < p->frames.n; i++) {
+        const struct sp_frame *f = &p->frames.v[i];
+        if (!seen[i])
+            continue;
+        if (tags[f->function] == SQL_OUTSIDE)
+            tags[f->function] = sp_function_tags(p, f->function);
+        tags[f->function] |= (f->flags & SP_FRAME_UNRESOLVED ? SP_TAG_UNRESOLVED : 0u) |
+                             (f->flags & SP_FRAME_INLINED ? SP_TAG_INLINED : 0u);
+    }
+    return tags;
+}
+
+int sql_view_total(struct sql_view *v, struct sp_sql *q, bool frames)
+{
+    const struct sp_profile *p = q->profile;
+    struct sql_weights *out = frames ? &v->frames : &v->functions;
+    if (out->total)
+        return SQLITE_OK;
+    struct sql_weight *w = weights(things(p, frames));
+    uint32_t *of = thing_of(p, frames), *stamp = calloc(things(p, frames) + 1, sizeof *stamp);
+    unsigned char *seen = calloc(p->frames.n + 1, 1);
+    unsigned *tags = NULL;
+    bool ok = w && of && stamp && seen && add_totals(v, of, stamp, seen, w);
+    if (ok && !frames)
+        ok = (tags = make_tags(p, seen)) != NULL;
+    free(of);
+    free(stamp);
+    free(seen);
+    if (!ok) {
+        free(w);
+        return SQLITE_NOMEM;
+    }
+    out->total = w;
+    out->tags = tags;
+    return SQLITE_OK;
 }
 
 static int make_rows(struct sql_view *v, const struct sp_profile *p)

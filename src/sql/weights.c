@@ -138,4 +138,4 @@ const struct sql_table sql_weights = {
     columns,   1e6,
     0,         rows,
     value,     slice,
-    key};
+    key,       NULL};

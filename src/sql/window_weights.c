@@ -79,4 +79,5 @@ const struct sql_table sql_window_weights = {"window_weights",
                                              rows,
                                              value,
                                              NULL,
-                                             key};
+                                             key,
+                                             NULL};

@@ -64,6 +64,8 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-const struct sql_table sql_windows = {
-    "windows", "parts of the time that the profile states weights for", columns, 100, 0, rows, value, NULL,
-    NULL};
+const struct sql_table sql_windows = {"windows", "parts of the time that the profile states weights for",
+                                      columns,   100,
+                                      0,         rows,
+                                      value,     NULL,
+                                      NULL,      NULL};

@@ -346,6 +346,10 @@ def test_indexes_find_what_a_scan_finds(table, one, rich):
                 assert query(path, sql.format("")) == query(path, sql.format("+")), sql
                 sql = "SELECT {0}%s, id FROM %s ORDER BY {0}%s%s, {0}id" % (column, table, column, order)
                 assert query(path, sql.format("")) == query(path, sql.format("+")), sql
+                sql = "SELECT {0}%s, count(*) AS n FROM %s GROUP BY {0}%s ORDER BY n%s, {0}1" % (column, table, column, order)
+                assert query(path, sql.format("")) == query(path, sql.format("+")), sql
+                sql = "SELECT count(*) AS n FROM %s GROUP BY {0}%s ORDER BY n%s" % (table, column, order)
+                assert query(path, sql.format("")) == query(path, sql.format("+")), sql
 
 
 @pytest.mark.parametrize("test", ["= 5", "> 5", ">= 5", "< 5", "<= 5", "BETWEEN 3 AND 6", "> 5.5", "< '7'", "> -3", "< -3",
@@ -363,7 +367,9 @@ def plan(path, sql):
 
 def test_joins_and_groups_go_by_indexes(one):
     assert "B-TREE" not in plan(one, "SELECT comm, count(*) FROM stacks GROUP BY comm")
-    assert "B-TREE" not in plan(one, "SELECT * FROM samples ORDER BY time")
+    for direction in ("", " DESC"):
+        assert "B-TREE" not in plan(one, "SELECT * FROM samples ORDER BY time" + direction)
+        assert "GROUP" not in plan(one, "SELECT comm, count(*) AS n FROM stacks GROUP BY comm ORDER BY n" + direction)
     joined = plan(one, "SELECT * FROM stacks s JOIN stack_frames f ON f.stack = s.id JOIN frames r ON r.id = f.frame "
                        "JOIN functions n ON n.id = r.function")
     assert len(re.findall(r"INDEX 0:", joined)) == 1, joined
