@@ -10,7 +10,7 @@ from measure import MB, Bench, Failed, Side
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 SEED = "1"
-LIBRARIES = ["-lzstd", "-lz", "-lxxhash", "-lelf", "-lpcre2-8", "-liberty", "-lm", "-lpthread"]
+LIBRARIES = ["-lzstd", "-lz", "-lxxhash", "-lelf", "-lpcre2-8", "-lsqlite3", "-liberty", "-lm", "-lpthread"]
 CPU, WALL = 0, 1
 
 

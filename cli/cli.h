@@ -28,6 +28,7 @@ enum cli_group {
     G_OUT = 512,
     G_ALL = 1024,
     G_MERGE = 2048,
+    G_QUERY = 4096,
 };
 
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };
@@ -66,6 +67,7 @@ struct cli {
     struct cli_values v;
     SP_VEC(const char *) files;
     SP_VEC(struct sp_own_opt) own; /* options of formats */
+    SP_VEC(const char *) params;   /* values of --param, which may stand several times */
     struct sp_diags diags;
     enum cli_format format;
     bool colour;    /* for stdout */
@@ -104,6 +106,8 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out);
 /* write.c: options for writing c->profile, by --event and --metric; and writing it to c->v.output. */
 spaa_status cli_write_opts(struct cli *c, struct sp_write_opts *w);
 spaa_status cli_write(struct cli *c, const struct spaa_format *f, const struct sp_write_opts *w);
+/* What of it is in the options; false: said on stderr. Texts are lent. */
+bool cli_select_opts(struct cli *c, struct sp_select_opts *out);
 /* The selection that the options ask for. */
 spaa_status cli_select(struct cli *c, struct sp_selection *out);
 /* Options of formats that neither the inputs nor `out` have are refused: EXIT_USAGE, else EXIT_FINE. */

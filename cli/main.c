@@ -134,6 +134,7 @@ int cli_finish(struct cli *c, int code)
     sp_profile_free(c->profile);
     sp_vec_free(&c->files);
     sp_vec_free(&c->own);
+    sp_vec_free(&c->params);
     sp_diags_free(&c->diags);
     return code;
 }

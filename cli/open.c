@@ -122,26 +122,32 @@ int cli_check_own(struct cli *c, const struct spaa_format *out)
     return EXIT_FINE;
 }
 
-spaa_status cli_select(struct cli *c, struct sp_selection *out)
+bool cli_select_opts(struct cli *c, struct sp_select_opts *out)
 {
     static const char *const views[] = {"cpu", "latency", "all", NULL};
     const struct cli_values *v = &c->v;
     int view;
     if (!cli_choice(c, "view", v->view, views, 0, &view))
-        return SPAA_ERR_USAGE;
-    struct sp_select_opts o = {.event = v->event,
-                               .metric = v->metric,
-                               .thread = v->thread,
-                               .pid = v->pid,
-                               .comm = v->comm,
-                               .state = v->state,
-                               .view = v->view,
-                               .dso = v->dso,
-                               .focus = v->focus,
-                               .ignore = v->ignore,
-                               .hide = v->hide,
-                               .root_at = v->root_at,
-                               .user_only = v->user != NULL,
-                               .kernel_only = v->kernel != NULL};
-    return sp_select(c->profile, &o, &c->diags, out);
+        return false;
+    *out = (struct sp_select_opts){.event = v->event,
+                                   .metric = v->metric,
+                                   .thread = v->thread,
+                                   .pid = v->pid,
+                                   .comm = v->comm,
+                                   .state = v->state,
+                                   .view = v->view,
+                                   .dso = v->dso,
+                                   .focus = v->focus,
+                                   .ignore = v->ignore,
+                                   .hide = v->hide,
+                                   .root_at = v->root_at,
+                                   .user_only = v->user != NULL,
+                                   .kernel_only = v->kernel != NULL};
+    return true;
+}
+
+spaa_status cli_select(struct cli *c, struct sp_selection *out)
+{
+    struct sp_select_opts o;
+    return cli_select_opts(c, &o) ? sp_select(c->profile, &o, &c->diags, out) : SPAA_ERR_USAGE;
 }

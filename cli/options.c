@@ -86,9 +86,11 @@ static int unknown_option(struct cli *c, const char *arg)
     return cli_usage(c, hint, "%s has no option %s", c->command->name, arg);
 }
 
-static void set(struct cli *c, const struct cli_option *o, const char *value)
+/* The last value counts, but for --param, of which each does. False: out of memory. */
+static bool set(struct cli *c, const struct cli_option *o, const char *value)
 {
     *(const char **)(void *)((char *)&c->v + o->offset) = value;
+    return o->offset != offsetof(struct cli_values, param) || sp_vec_push(&c->params, value);
 }
 
 /* --name, --name=value, --name value */
@@ -108,10 +110,8 @@ static int long_option(struct cli *c, int argc, char **argv, int *i)
             return cli_usage(c, NULL, "--%s needs a value: %s", o ? o->name : own->name, wanted);
         value = argv[++*i];
     }
-    if (o) {
-        set(c, o, value ? value : "");
-        return EXIT_FINE;
-    }
+    if (o)
+        return set(c, o, value ? value : "") ? EXIT_FINE : EXIT_IO;
     return sp_vec_push(&c->own, ((struct sp_own_opt){own->name, value})) ? EXIT_FINE : EXIT_IO;
 }
 
@@ -123,14 +123,14 @@ static int short_options(struct cli *c, int argc, char **argv, int *i)
         if (!o)
             return unknown_option(c, argv[*i]);
         if (!o->value) {
-            set(c, o, "");
+            if (!set(c, o, ""))
+                return EXIT_IO;
             continue;
         }
         const char *value = p[1] ? p + 1 : *i + 1 < argc ? argv[++*i] : NULL;
         if (!value)
             return cli_usage(c, NULL, "-%c needs a value: %s", *p, o->value);
-        set(c, o, value);
-        return EXIT_FINE;
+        return set(c, o, value) ? EXIT_FINE : EXIT_IO;
     }
     return EXIT_FINE;
 }

@@ -12,6 +12,13 @@ void sp_table_init(struct sp_table *t, const struct sp_table_column *columns, si
     sp_arena_init(&t->arena, 0);
 }
 
+void sp_table_next(struct sp_table *t)
+{
+    t->cells.n = 0;
+    t->goes_on = true;
+    sp_arena_free(&t->arena);
+}
+
 void sp_table_free(struct sp_table *t)
 {
     sp_vec_free(&t->cells);
@@ -68,10 +75,12 @@ static void text_row(const struct sp_table *t, const struct sp_table_cell *row, 
     sp_write(out, "\n", 1);
 }
 
-static void text_form(const struct sp_table *t, size_t rows, unsigned width, struct sp_buf *b,
+static bool text_form(const struct sp_table *t, size_t rows, unsigned width, struct sp_buf *b,
                       struct sp_output *out)
 {
-    size_t widths[32] = {0}, sum = 0;
+    size_t *widths = calloc(t->ncolumns, sizeof *widths), sum = 0;
+    if (!widths)
+        return false;
     for (size_t c = 0; c < t->ncolumns; c++) {
         widths[c] = strlen(t->columns[c].title);
         for (size_t r = 0; r < rows; r++) {
@@ -94,6 +103,8 @@ static void text_form(const struct sp_table *t, size_t rows, unsigned width, str
     text_row(t, NULL, widths, b, out);
     for (size_t r = 0; r < rows; r++)
         text_row(t, t->cells.v + r * t->ncolumns, widths, b, out);
+    free(widths);
+    return true;
 }
 
 static void csv_cell(const char *p, size_t n, struct sp_output *out)
@@ -122,7 +133,7 @@ void sp_markdown_text(struct sp_output *out, const char *p, size_t n)
 
 static void line_form(const struct sp_table *t, size_t rows, bool markdown, struct sp_output *out)
 {
-    for (size_t r = 0; r <= rows; r++) {
+    for (size_t r = t->goes_on; r <= rows; r++) {
         for (size_t c = 0; c < t->ncolumns; c++) {
             struct sp_table_cell cell = {t->columns[c].title, strlen(t->columns[c].title)};
             if (r)
@@ -142,16 +153,17 @@ static void line_form(const struct sp_table *t, size_t rows, bool markdown, stru
 
 spaa_status sp_table_write(struct sp_table *t, enum sp_table_form form, unsigned width, struct sp_output *out)
 {
-    if (t->failed || t->ncolumns > 32)
+    if (t->failed)
         return SPAA_ERR_NOMEM;
     size_t rows = t->cells.n / t->ncolumns;
     struct sp_buf b;
     sp_buf_init(&b, 0);
+    bool ok = true;
     if (form == SP_TABLE_TEXT)
-        text_form(t, rows, width, &b, out);
+        ok = text_form(t, rows, width, &b, out);
     else
         line_form(t, rows, form == SP_TABLE_MARKDOWN, out);
-    spaa_status st = b.failed ? SPAA_ERR_NOMEM : SPAA_OK;
+    spaa_status st = b.failed || !ok ? SPAA_ERR_NOMEM : SPAA_OK;
     sp_buf_free(&b);
     return st;
 }

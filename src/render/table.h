@@ -29,11 +29,14 @@ struct sp_table {
     size_t ncolumns;
     SP_VEC(struct sp_table_cell) cells; /* row by row */
     struct sp_arena arena;
+    bool goes_on; /* as CSV or Markdown: more rows of a table whose titles are written */
     bool failed;
 };
 
 void sp_table_init(struct sp_table *t, const struct sp_table_column *columns, size_t n);
 void sp_table_free(struct sp_table *t);
+/* After sp_table_write as CSV or Markdown: empties it for the rows that follow. */
+void sp_table_next(struct sp_table *t);
 void sp_table_cell(struct sp_table *t, const char *p, size_t n);
 void sp_table_printf(struct sp_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* width: columns of the terminal, 0: as wide as it needs. SPAA_ERR_NOMEM when a cell was lost. */

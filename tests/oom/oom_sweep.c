@@ -7,6 +7,7 @@
  * may be lost. Nothing that was allocated may be left. Linked with --wrap for malloc, calloc, realloc and
  * free.
  */
+#include "heap.h"
 #include "sweep.h"
 
 #include <stdio.h>
@@ -14,57 +15,6 @@
 #include <string.h>
 
 enum { FILE_MAX = 64 << 10, RUNS_MAX = 1500 };
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-void __real_free(void *p);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-void __wrap_free(void *p);
-
-static struct {
-    unsigned long calls, fail_at; /* 0: never */
-    bool on_and_on;               /* all that follow fail as well */
-    bool failed;
-    long live; /* pieces */
-} heap;
-
-static bool fails(void)
-{
-    heap.calls++;
-    bool now = heap.fail_at && (heap.calls == heap.fail_at || (heap.on_and_on && heap.calls > heap.fail_at));
-    heap.failed |= now;
-    return now;
-}
-
-void *__wrap_malloc(size_t n)
-{
-    void *p = fails() ? NULL : __real_malloc(n);
-    heap.live += p != NULL;
-    return p;
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    void *p = fails() ? NULL : __real_calloc(n, size);
-    heap.live += p != NULL;
-    return p;
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-    void *q = fails() ? NULL : __real_realloc(p, n);
-    heap.live += q != NULL && !p;
-    return q;
-}
-
-void __wrap_free(void *p)
-{
-    heap.live -= p != NULL;
-    __real_free(p);
-}
 
 struct run {
     spaa_status status;
@@ -82,10 +32,7 @@ static struct run run(const struct sweep_file *f, unsigned long fail_at, bool on
     struct run r = {0};
     sp_diags_init(&d);
     long before = heap.live;
-    heap.calls = 0;
-    heap.failed = false;
-    heap.fail_at = fail_at;
-    heap.on_and_on = on_and_on;
+    heap_arm(fail_at, on_and_on);
     r.status = sweep_convert(NULL, f->bytes, f->n, 0, merged, &d, &out);
     heap.fail_at = 0;
     r.failed = heap.failed;

@@ -1,0 +1,501 @@
+/* spaa query: SQL over the profile's tables. */
+#include "answer.h"
+
+#include "base/num.h"
+#include "io/input.h"
+#include "render/text.h"
+#include "sql/sql.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    ROWS = 1000,       /* when no --limit is given */
+    COUNTED = 1000000, /* rows beyond the limit are counted up to here */
+    SECONDS = 60,      /* when no --timeout is given */
+    BATCH = 1024,      /* rows of CSV and Markdown that are written together */
+    SQL_MAX = 1 << 20,
+};
+
+/* ---- .tables and .schema ---- */
+
+struct listing {
+    struct cli *c;
+    struct sp_jw w;
+    struct sp_table t;
+    size_t rows;
+};
+
+static void list_row(struct listing *l, const char *const *cells, size_t n)
+{
+    l->rows++;
+    if (l->c->format == FORMAT_JSON)
+        sp_jw_open(&l->w, NULL, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (l->c->format == FORMAT_JSON)
+            sp_jw_cstr(&l->w, NULL, cells[i]);
+        else
+            sp_table_cell(&l->t, cells[i], strlen(cells[i]));
+    }
+    if (l->c->format == FORMAT_JSON)
+        sp_jw_close(&l->w, ']');
+}
+
+static void json_columns(struct listing *l, const struct sp_table_column *columns, size_t n)
+{
+    sp_jw_init(&l->w, l->c->out);
+    sp_jw_open(&l->w, NULL, '{');
+    sp_jw_cstr(&l->w, "schema", "spaa.query/1");
+    sp_jw_open(&l->w, "columns", '[');
+    for (size_t i = 0; i < n; i++)
+        sp_jw_cstr(&l->w, NULL, columns[i].title);
+    sp_jw_close(&l->w, ']');
+    sp_jw_open(&l->w, "rows", '[');
+}
+
+/* All tables, or all columns of one table or of all. */
+static int list(struct cli *c, bool with_columns, const char *table)
+{
+    static const struct sp_table_column of_tables[] = {{"table", false, false}, {"about", false, false}};
+    static const struct sp_table_column of_columns[] = {
+        {"table", false, false}, {"column", false, false}, {"type", false, false}, {"about", false, false}};
+    const struct sp_table_column *columns = with_columns ? of_columns : of_tables;
+    size_t n = with_columns ? 4 : 2;
+    struct listing l = {.c = c};
+    struct sp_sql_about a;
+    int rc = EXIT_FINE;
+    if (c->format == FORMAT_JSON)
+        json_columns(&l, columns, n);
+    sp_table_init(&l.t, columns, n);
+    for (size_t i = 0; sp_sql_about(i, &a); i++) {
+        const char *cells[] = {a.table, a.about, NULL, NULL};
+        if (with_columns && a.column) {
+            cells[1] = a.column;
+            cells[2] = a.type;
+            cells[3] = a.about;
+        }
+        if (with_columns == (a.column != NULL) && (!table || strcmp(a.table, table) == 0))
+            list_row(&l, cells, n);
+    }
+    if (c->format == FORMAT_JSON) {
+        sp_jw_close(&l.w, ']');
+        answer_close(c, &l.w);
+    } else {
+        rc = answer_table(c, &l.t);
+    }
+    sp_table_free(&l.t);
+    return rc;
+}
+
+/* As CREATE TABLE with comments: what people and agents read most easily. */
+static void schema_text(struct cli *c, const char *table)
+{
+    struct sp_sql_about a, after;
+    for (size_t i = 0; sp_sql_about(i, &a); i++) {
+        if (table && strcmp(a.table, table) != 0)
+            continue;
+        if (!a.column) {
+            sp_printf(c->out, "CREATE TABLE %s ( -- %s\n", a.table, a.about);
+            continue;
+        }
+        bool last = !sp_sql_about(i + 1, &after) || !after.column;
+        char type[32];
+        snprintf(type, sizeof type, "%s%s%s", a.type, a.parameter ? " HIDDEN" : "", last ? "" : ",");
+        sp_printf(c->out, "    %-18s %-12s -- %s\n%s", a.column, type, a.about, last ? ");\n" : "");
+    }
+}
+
+static int no_table(struct cli *c, const char *table)
+{
+    const char *names[64];
+    struct sp_sql_about a;
+    size_t n = 0;
+    for (size_t i = 0; n < 63 && sp_sql_about(i, &a); i++) {
+        if (!a.column && strcmp(a.table, table) == 0)
+            return EXIT_FINE;
+        if (!a.column)
+            names[n++] = a.table;
+    }
+    names[n] = NULL;
+    char near[256], hint[320];
+    cli_nearest(table, names, near, sizeof near);
+    snprintf(hint, sizeof hint, "%s%s`.tables` lists them", near, *near ? " " : "");
+    return cli_usage(c, hint, "there is no table \"%s\"", table);
+}
+
+static int dot_command(struct cli *c, const char *sql)
+{
+    char table[64] = "";
+    size_t n = strcspn(sql, " \t;");
+    const char *rest = sql + n + strspn(sql + n, " \t;");
+    size_t word = strcspn(rest, " \t;");
+    bool schema = n == 7 && memcmp(sql, ".schema", 7) == 0, tables = n == 7 && memcmp(sql, ".tables", 7) == 0;
+    if ((!schema && !tables) || word >= sizeof table || rest[word + strspn(rest + word, " \t;")] ||
+        (tables && word))
+        return cli_usage(c, "there are .tables and .schema [TABLE]", "no such command: %s", sql);
+    memcpy(table, rest, word);
+    int rc = word ? no_table(c, table) : EXIT_FINE;
+    if (!rc)
+        rc = cli_stdout(c);
+    if (rc)
+        return rc;
+    if (schema && c->format == FORMAT_TABLE)
+        schema_text(c, word ? table : NULL);
+    else
+        return list(c, schema, word ? table : NULL);
+    return EXIT_FINE;
+}
+
+/* ---- values ---- */
+
+/* A number that shows that it is no integer: "2.0". */
+static size_t real_text(double v, char out[static 40])
+{
+    if (isinf(v)) { /* what JSON reads as beyond any double */
+        memcpy(out, v < 0 ? "-9e999" : "9e999", 7);
+        return strlen(out);
+    }
+    size_t n = sp_double_text(v, out);
+    if (strspn(out, "-0123456789") == n) {
+        memcpy(out + n, ".0", 3);
+        n += 2;
+    }
+    return n;
+}
+
+/* As SQL writes it: x'00ff'. */
+static void blob_text(struct sp_buf *b, const char *p, size_t n)
+{
+    sp_buf_puts(b, "x'");
+    for (size_t i = 0; i < n; i++) {
+        sp_buf_ch(b, "0123456789abcdef"[(unsigned char)p[i] >> 4]);
+        sp_buf_ch(b, "0123456789abcdef"[p[i] & 15]);
+    }
+    sp_buf_ch(b, '\'');
+}
+
+static void value_text(struct sp_buf *b, const struct sp_sql_value *v)
+{
+    char t[40];
+    if (v->kind == SP_SQL_INTEGER)
+        sp_buf_i64(b, v->integer);
+    else if (v->kind == SP_SQL_REAL)
+        sp_buf_add(b, t, real_text(v->real, t));
+    else if (v->kind == SP_SQL_BLOB)
+        blob_text(b, v->p, v->n);
+    else
+        sp_buf_add(b, v->p, v->n);
+}
+
+/* ---- the answer ---- */
+
+struct answer {
+    struct cli *c;
+    struct sp_sql *q;
+    size_t limit;
+    struct sp_buf b; /* JSON: all rows; else scratch */
+    struct sp_table t;
+    struct sp_table_column *columns;
+    struct sp_arena titles;
+    uint64_t rows, left_out;
+    bool at_least; /* there are still more than were counted */
+};
+
+static spaa_status json_row(struct answer *a)
+{
+    struct sp_buf text;
+    sp_buf_init(&text, 0);
+    sp_buf_puts(&a->b, a->rows ? ",[" : "[");
+    for (int i = 0; i < sp_sql_columns(a->q); i++) {
+        struct sp_sql_value v = sp_sql_value(a->q, i);
+        if (i)
+            sp_buf_ch(&a->b, ',');
+        sp_buf_clear(&text);
+        if (v.kind == SP_SQL_BLOB)
+            blob_text(&text, v.p, v.n);
+        if (v.kind == SP_SQL_NULL)
+            sp_buf_puts(&a->b, "null");
+        else if (v.kind == SP_SQL_TEXT)
+            sp_json_string(&a->b, v.p, v.n);
+        else if (v.kind == SP_SQL_BLOB)
+            sp_json_string(&a->b, text.data ? text.data : "", text.len);
+        else
+            value_text(&a->b, &v);
+    }
+    sp_buf_ch(&a->b, ']');
+    bool failed = a->b.failed || text.failed;
+    sp_buf_free(&text);
+    if (failed && a->b.len > SP_BUF_MAX / 2) {
+        sp_emit_hint(&a->c->diags, SP_E653, SP_AT_NOTHING,
+                     "--limit N, or --format csv, which is written row by row",
+                     "the answer is longer than 1 GiB");
+        return SPAA_ERR_LIMIT;
+    }
+    return failed ? sp_nomem(&a->c->diags) : SPAA_OK;
+}
+
+static spaa_status write_batch(struct answer *a)
+{
+    int rc = answer_table(a->c, &a->t);
+    sp_table_next(&a->t);
+    return rc ? SPAA_ERR_NOMEM : SPAA_OK;
+}
+
+/* Columns of numbers are set right; NULL is empty in CSV. */
+static spaa_status table_row(struct answer *a)
+{
+    bool csv = a->c->format == FORMAT_CSV;
+    for (int i = 0; i < sp_sql_columns(a->q); i++) {
+        struct sp_sql_value v = sp_sql_value(a->q, i);
+        sp_buf_clear(&a->b);
+        if (v.kind == SP_SQL_NULL)
+            sp_buf_puts(&a->b, csv ? "" : "NULL");
+        else
+            value_text(&a->b, &v);
+        if (v.kind == SP_SQL_TEXT || v.kind == SP_SQL_BLOB) {
+            a->columns[i].right = false;
+            a->columns[i].flexible = true;
+        }
+        sp_table_cell(&a->t, a->b.data ? a->b.data : "", a->b.len);
+        if (a->b.failed)
+            return sp_nomem(&a->c->diags);
+    }
+    return csv && a->rows % BATCH == BATCH - 1 ? write_batch(a) : SPAA_OK;
+}
+
+static spaa_status run(struct answer *a)
+{
+    for (;;) {
+        bool row;
+        spaa_status st = sp_sql_step(a->q, &row);
+        if (st && sp_sql_late(a->q) && a->left_out) {
+            a->at_least = true; /* the answer is complete up to its limit */
+            return SPAA_OK;
+        }
+        if (st || !row)
+            return st;
+        if (a->rows >= a->limit) {
+            if (a->left_out == COUNTED) {
+                a->at_least = true;
+                return SPAA_OK;
+            }
+            a->left_out++;
+            continue;
+        }
+        st = a->c->format == FORMAT_JSON ? json_row(a) : table_row(a);
+        if (st)
+            return st;
+        a->rows++;
+    }
+}
+
+static void answer_json(struct answer *a)
+{
+    struct sp_jw w;
+    const struct sp_selection *s = sp_sql_selection(a->q);
+    if (s) {
+        answer_open(a->c, &w, "spaa.query/1", s);
+    } else {
+        sp_jw_init(&w, a->c->out);
+        sp_jw_open(&w, NULL, '{');
+        sp_jw_cstr(&w, "schema", "spaa.query/1");
+    }
+    sp_jw_open(&w, "columns", '[');
+    for (int i = 0; i < sp_sql_columns(a->q); i++)
+        sp_jw_cstr(&w, NULL, sp_sql_column(a->q, i));
+    sp_jw_close(&w, ']');
+    sp_jw_open(&w, "rows", '[');
+    if (a->rows)
+        sp_jw_raw(&w, NULL, a->b.data, a->b.len);
+    sp_jw_close(&w, ']');
+    sp_jw_open(&w, "omitted", '{');
+    sp_jw_u64(&w, "rows", a->left_out);
+    sp_jw_bool(&w, "at_least", a->at_least);
+    sp_jw_close(&w, '}');
+    answer_close(a->c, &w);
+}
+
+static int answer_rows(struct answer *a)
+{
+    bool csv = a->c->format == FORMAT_CSV;
+    const struct sp_selection *s = sp_sql_selection(a->q);
+    if (s && !csv)
+        answer_heading(a->c, s);
+    int rc = a->t.goes_on && !a->t.cells.n ? EXIT_FINE : answer_table(a->c, &a->t);
+    if (!rc && a->left_out && !csv)
+        sp_printf(a->c->out, "%s%s%llu more rows; -n 0 shows all\n",
+                  a->c->format == FORMAT_MARKDOWN ? "\n" : "", a->at_least ? "at least " : "",
+                  (unsigned long long)a->left_out);
+    return rc;
+}
+
+static bool titles(struct answer *a)
+{
+    int n = sp_sql_columns(a->q);
+    a->columns = calloc((size_t)n, sizeof *a->columns);
+    for (int i = 0; a->columns && i < n; i++) {
+        const char *name = sp_sql_column(a->q, i);
+        sp_buf_clear(&a->b);
+        sp_text_safe(&a->b, name, strlen(name));
+        char *title = a->b.failed ? NULL : sp_arena_dup(&a->titles, a->b.data ? a->b.data : "", a->b.len);
+        if (!title)
+            return false;
+        a->columns[i] = (struct sp_table_column){title, true, false};
+    }
+    sp_buf_clear(&a->b);
+    sp_table_init(&a->t, a->columns, (size_t)n);
+    return a->columns != NULL;
+}
+
+static int answer(struct cli *c, struct sp_sql *q, size_t limit)
+{
+    struct answer a = {.c = c, .q = q, .limit = limit};
+    sp_buf_init(&a.b, 0);
+    sp_arena_init(&a.titles, 0);
+    spaa_status st = titles(&a) ? SPAA_OK : sp_nomem(&c->diags);
+    int rc = EXIT_FINE;
+    if (!st && c->format == FORMAT_CSV)
+        rc = cli_stdout(c);
+    if (!st && !rc)
+        st = run(&a);
+    if (!rc)
+        rc = cli_exit_of(st);
+    if (!rc)
+        rc = cli_stdout(c);
+    if (!rc && c->format == FORMAT_JSON)
+        answer_json(&a);
+    else if (!rc)
+        rc = answer_rows(&a);
+    if (!rc && a.left_out && c->format == FORMAT_CSV)
+        sp_emit_hint(&c->diags, SP_I321, SP_AT_NOTHING, "", "%s%llu more rows; -n 0 writes all",
+                     a.at_least ? "at least " : "", (unsigned long long)a.left_out);
+    if (a.columns)
+        sp_table_free(&a.t);
+    free(a.columns);
+    sp_arena_free(&a.titles);
+    sp_buf_free(&a.b);
+    return rc;
+}
+
+/* ---- the command ---- */
+
+/* From --file, else the last argument, which is taken off the files. */
+static int sql_text(struct cli *c, struct sp_buf *out)
+{
+    if (!c->v.file) {
+        if (!c->files.n)
+            return cli_usage(c, "for example: spaa query perf.data 'SELECT name, self FROM functions'",
+                             "query needs SQL");
+        const char *last = c->files.v[--c->files.n];
+        if (access(last, F_OK) == 0)
+            return cli_usage(
+                c, "the SQL stands behind the files, in quotes; `spaa query .tables` lists the tables",
+                "%s is a file, not SQL", last);
+        return sp_buf_puts(out, last) ? EXIT_FINE : cli_exit_of(sp_nomem(&c->diags));
+    }
+    for (size_t i = 0; i < c->files.n; i++)
+        if (strcmp(c->v.file, "-") == 0 && strcmp(c->files.v[i], "-") == 0)
+            return cli_usage(c, NULL, "SQL and profile cannot both come from standard input");
+    struct sp_input *in = NULL;
+    const unsigned char *p;
+    size_t n;
+    spaa_status st = sp_input_open(c->v.file, &c->diags, &in);
+    if (!st)
+        st = sp_input_peek(in, SQL_MAX, &p, &n);
+    int rc = cli_exit_of(st);
+    if (!rc && n >= SQL_MAX)
+        rc = cli_usage(c, "queries are short; is it the profile?", "%s is longer than 1 MiB", c->v.file);
+    if (!rc && !sp_buf_add(out, p, n))
+        rc = cli_exit_of(sp_nomem(&c->diags));
+    sp_input_close(in);
+    return rc;
+}
+
+static int bind(struct cli *c, struct sp_sql *q)
+{
+    for (size_t i = 0; i < c->params.n; i++) {
+        const char *given = c->params.v[i], *value = strchr(given, '=');
+        char name[128];
+        size_t n = value ? (size_t)(value - given) : 0;
+        if (!n || n >= sizeof name)
+            return cli_usage(c, NULL, "--param needs NAME=VALUE, not \"%s\"", given);
+        memcpy(name, given, n);
+        name[n] = '\0';
+        spaa_status st = sp_sql_bind(q, name, value + 1);
+        if (st)
+            return cli_exit_of(st);
+    }
+    return cli_exit_of(sp_sql_bound(q));
+}
+
+/* Filters that were given and decide nothing would pass for filters that were applied. */
+static void say_unused(struct cli *c, const struct sp_sql *q)
+{
+    for (const struct cli_option *o = cli_options; o->name && !sp_sql_uses(q, NULL); o++)
+        if (o->groups & (G_EVENT | G_SELECT) &&
+            *(const char *const *)(const void *)((const char *)&c->v + o->offset)) {
+            sp_emit(&c->diags, SP_W660, SP_AT_NOTHING, "--%s changes nothing in this query", o->name);
+            return;
+        }
+}
+
+static int ask(struct cli *c, struct sp_sql *q, const struct sp_buf *sql, size_t limit, long seconds)
+{
+    struct sp_select_opts filters;
+    int rc = cli_exit_of(sp_sql_prepare(q, sql->data ? sql->data : "", sql->len));
+    if (!rc)
+        rc = bind(c, q);
+    if (!rc && !cli_select_opts(c, &filters))
+        rc = EXIT_USAGE;
+    if (rc)
+        return rc;
+    if (sp_sql_uses(q, "samples"))
+        c->v.samples = "";
+    rc = cli_open_default(c);
+    if (rc)
+        return rc;
+    say_unused(c, q);
+    sp_sql_timeout(q, (unsigned)seconds);
+    rc = cli_exit_of(sp_sql_profile(q, c->profile, &filters));
+    return rc ? rc : answer(c, q, limit);
+}
+
+/* Half of what the machine has. */
+static int64_t memory_limit(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (int64_t)pages * size / 2 : (int64_t)1 << 31;
+}
+
+int sp_cmd_query(struct cli *c)
+{
+    struct sp_buf sql;
+    struct sp_sql *q = NULL;
+    long limit, seconds;
+    if (!cli_number(c, "limit", c->v.limit, 0, LONG_MAX, ROWS, &limit) ||
+        !cli_number(c, "timeout", c->v.timeout, 0, 1000000, SECONDS, &seconds))
+        return EXIT_USAGE;
+    /* `.schema TABLE` may come as two words. */
+    for (size_t i = 0; !c->v.file && i + 1 < c->files.n; i++)
+        if (strcmp(c->files.v[i], ".schema") == 0 && i + 2 == c->files.n) {
+            char two[128];
+            snprintf(two, sizeof two, ".schema %.100s", c->files.v[i + 1]);
+            return dot_command(c, two);
+        }
+    sp_buf_init(&sql, SQL_MAX + 1);
+    int rc = sql_text(c, &sql);
+    const char *text = rc ? "" : sp_buf_cstr(&sql);
+    if (!rc && *text == '.') {
+        rc = dot_command(c, text);
+    } else if (!rc) {
+        rc = cli_exit_of(sp_sql_open(&c->diags, memory_limit(), &q));
+        if (!rc)
+            rc = ask(c, q, &sql, limit ? (size_t)limit : SIZE_MAX, seconds);
+        sp_sql_close(q);
+    }
+    sp_buf_free(&sql);
+    return rc;
+}

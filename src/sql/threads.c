@@ -1,0 +1,42 @@
+/* threads: one row per thread record. */
+#include "sql/internal.h"
+
+enum { ID, PID, TID, COMM, MORE };
+
+static const struct sql_column columns[] = {
+    {"id", SQL_INTEGER, SQL_ASCENDING, 1, "number"},
+    {"pid", SQL_INTEGER, SQL_KEY, 10, "process"},
+    {"tid", SQL_INTEGER, SQL_KEY, 1, "thread: stacks.tid, samples.tid"},
+    {"comm", SQL_TEXT, SQL_KEY, 10, "name"},
+    {"more", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {0},
+};
+
+static int rows(struct sql_at *at, uint64_t *n)
+{
+    *n = at->q->profile->threads.n;
+    return SQLITE_OK;
+}
+
+static int value(struct sql_at *at, int column, sqlite3_context *out)
+{
+    const struct sp_profile *p = at->q->profile;
+    const struct sp_thread *t = &p->threads.v[at->row];
+    if (column == COMM)
+        sql_str(out, p, t->comm);
+    else if (column == MORE)
+        sql_members(out, p, t->more);
+    else
+        sql_i64(out, column == PID ? t->pid : t->tid);
+    return SQLITE_OK;
+}
+
+static int64_t key(struct sql_at *at, int column)
+{
+    const struct sp_thread *t = &at->q->profile->threads.v[at->row];
+    if (column == COMM)
+        return t->comm == SP_STR_NONE ? SP_ABSENT : t->comm;
+    return column == PID ? t->pid : t->tid;
+}
+
+const struct sql_table sql_threads = {"threads", "threads", columns, 100, 0, rows, value, NULL, key, NULL};

@@ -1,0 +1,264 @@
+/*
+ * Views: a selection and what is made of it once, when a query first asks: weights per function and per
+ * frame, the call tree.
+ */
+#include "sql/internal.h"
+
+#include "analysis/top.h"
+
+int sql_status(struct sp_sql *q, spaa_status st)
+{
+    q->reported = true;
+    q->status = st;
+    return st == SPAA_ERR_NOMEM ? SQLITE_NOMEM : SQLITE_ERROR;
+}
+
+static void weights_free(struct sql_weights *w)
+{
+    free(w->self);
+    free(w->total);
+    free(w->tags);
+}
+
+static void view_free(struct sql_view *v)
+{
+    weights_free(&v->functions);
+    weights_free(&v->frames);
+    free(v->row);
+    for (int i = 0; i < 2; i++)
+        sp_tree_free(&v->trees[i]);
+    sp_selection_free(&v->s);
+    free(v);
+}
+
+void sql_views_free(struct sp_sql *q)
+{
+    for (size_t i = 0; i < q->views.n; i++)
+        view_free(q->views.v[i]);
+    sp_vec_free(&q->views);
+}
+
+/* Filters that leave nothing of an event that was named in the query: no rows, and that is no failure. */
+static spaa_status select_nothing(struct sp_sql *q, const struct sp_select_opts *o, struct sp_selection *out)
+{
+    struct sp_select_opts all = {
+        .event = o->event, .metric = o->metric, .event_number = o->event_number, .view = "all"};
+    spaa_status st = sp_select(q->profile, &all, q->diags, out);
+    if (st)
+        return st;
+    out->rows.n = 0;
+    out->base = out->total = 0;
+    out->base_samples = out->samples = SP_ABSENT;
+    return SPAA_OK;
+}
+
+static spaa_status make(struct sp_sql *q, struct sql_view *v)
+{
+    const struct sp_profile *p = q->profile;
+    struct sp_select_opts o = v->all ? (struct sp_select_opts){.view = "all"} : q->filters;
+    bool asked = v->event != SP_NONE || v->metric != SP_NONE;
+    if (v->event != SP_NONE) {
+        o.event = NULL;
+        o.event_number = &v->event;
+        o.metric = NULL; /* the event's own, unless the query names one */
+    }
+    if (v->metric != SP_NONE)
+        o.metric = sp_str_cstr(&p->strs, p->metrics.v[v->metric].name);
+    if (!asked || v->all)
+        return sp_select(p, &o, q->diags, &v->s);
+    struct sp_diags d;
+    sp_diags_init(&d);
+    spaa_status st = sp_select(p, &o, &d, &v->s);
+    if (st == SPAA_ERR_NOT_FOUND)
+        st = select_nothing(q, &o, &v->s);
+    else
+        sp_diags_merge(q->diags, &d);
+    sp_diags_free(&d);
+    return st;
+}
+
+int sql_view_get(struct sp_sql *q, uint32_t event, uint32_t metric, bool all, struct sql_view **out)
+{
+    for (size_t i = 0; i < q->views.n; i++) {
+        struct sql_view *v = q->views.v[i];
+        if (v->event == event && v->metric == metric && v->all == all) {
+            *out = v;
+            return SQLITE_OK;
+        }
+    }
+    struct sql_view *v = calloc(1, sizeof *v);
+    if (!v || !sp_vec_reserve(&q->views, q->views.n + 1)) {
+        free(v);
+        return SQLITE_NOMEM;
+    }
+    *v = (struct sql_view){.event = event, .metric = metric, .all = all};
+    spaa_status st = make(q, v);
+    if (st) {
+        free(v);
+        return sql_status(q, st);
+    }
+    q->views.v[q->views.n++] = v;
+    *out = v;
+    return SQLITE_OK;
+}
+
+int sql_view_of(struct sql_at *at)
+{
+    return at->view ? SQLITE_OK : sql_view_get(at->q, at->event, at->metric, false, &at->view);
+}
+
+static struct sql_weight *weights(size_t n)
+{
+    struct sql_weight *w = malloc((n + 1) * sizeof *w);
+    for (size_t i = 0; w && i < n; i++)
+        w[i] = (struct sql_weight){0, SP_ABSENT};
+    return w;
+}
+
+static void add(struct sql_weight *w, int64_t v, int64_t samples)
+{
+    w->v += v;
+    if (samples > SP_DECIMAL)
+        w->samples = (w->samples == SP_ABSENT ? 0 : w->samples) + samples;
+}
+
+static size_t things(const struct sp_profile *p, bool frames)
+{
+    return frames ? p->frames.n : p->functions.n;
+}
+
+/* The function of each frame, or the frame itself: 4 bytes to look at instead of a frame. */
+static uint32_t *thing_of(const struct sp_profile *p, bool frames)
+{
+    uint32_t *of = malloc((p->frames.n + 1) * sizeof *of);
+    for (uint32_t i = 0; of && i < p->frames.n; i++)
+        of[i] = frames ? i : p->frames.v[i].function;
+    return of;
+}
+
+int sql_view_self(struct sql_view *v, struct sp_sql *q, bool frames)
+{
+    struct sql_weights *out = frames ? &v->frames : &v->functions;
+    if (out->self)
+        return SQLITE_OK;
+    struct sql_weight *w = weights(things(q->profile, frames));
+    bool ok = w != NULL;
+    for (size_t i = 0; ok && i < v->s.rows.n; i++) {
+        const struct sp_selected *row = &v->s.rows.v[i];
+        size_t n;
+        const uint32_t *f = sp_selected_frames(&v->s, i, &n);
+        ok = f != NULL;
+        uint32_t leaf = ok ? sp_selected_leaf(&v->s, i, f, n) : SP_NONE;
+        if (leaf != SP_NONE)
+            add(&w[frames ? leaf : q->profile->frames.v[leaf].function], row->own, row->samples);
+    }
+    if (ok)
+        out->self = w;
+    else
+        free(w);
+    return ok ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Each function (or frame) counts once per row, however often it stands in the stack. */
+static bool add_totals(struct sql_view *v, const uint32_t *of, uint32_t *stamp, unsigned char *seen,
+                       struct sql_weight *w)
+{
+    for (size_t i = 0; i < v->s.rows.n; i++) {
+        const struct sp_selected *row = &v->s.rows.v[i];
+        uint32_t mark = (uint32_t)i + 1;
+        size_t n;
+        const uint32_t *f = sp_selected_frames(&v->s, i, &n);
+        if (!f)
+            return false;
+        for (size_t k = 0; k < n; k++) {
+            uint32_t thing = of[f[k]];
+            seen[f[k]] = 1;
+            if (stamp[thing] == mark)
+                continue;
+            stamp[thing] = mark;
+            add(&w[thing], row->weight, row->samples);
+        }
+    }
+    return true;
+}
+
+/* The tags of a function are of its frames that are in the selection, as in sp_top_build. */
+static unsigned *make_tags(const struct sp_profile *p, const unsigned char *seen)
+{
+    unsigned *tags = malloc((p->functions.n + 1) * sizeof *tags);
+    for (size_t i = 0; tags && i < p->functions.n; i++)
+        tags[i] = SQL_OUTSIDE;
+    for (size_t i = 0; tags && i < p->frames.n; i++) {
+        const struct sp_frame *f = &p->frames.v[i];
+        if (!seen[i])
+            continue;
+        if (tags[f->function] == SQL_OUTSIDE)
+            tags[f->function] = sp_function_tags(p, f->function);
+        tags[f->function] |= (f->flags & SP_FRAME_UNRESOLVED ? SP_TAG_UNRESOLVED : 0u) |
+                             (f->flags & SP_FRAME_INLINED ? SP_TAG_INLINED : 0u);
+    }
+    return tags;
+}
+
+int sql_view_total(struct sql_view *v, struct sp_sql *q, bool frames)
+{
+    const struct sp_profile *p = q->profile;
+    struct sql_weights *out = frames ? &v->frames : &v->functions;
+    if (out->total)
+        return SQLITE_OK;
+    struct sql_weight *w = weights(things(p, frames));
+    uint32_t *of = thing_of(p, frames), *stamp = calloc(things(p, frames) + 1, sizeof *stamp);
+    unsigned char *seen = calloc(p->frames.n + 1, 1);
+    unsigned *tags = NULL;
+    bool ok = w && of && stamp && seen && add_totals(v, of, stamp, seen, w);
+    if (ok && !frames)
+        ok = (tags = make_tags(p, seen)) != NULL;
+    free(of);
+    free(stamp);
+    free(seen);
+    if (!ok) {
+        free(w);
+        return SQLITE_NOMEM;
+    }
+    out->total = w;
+    out->tags = tags;
+    return SQLITE_OK;
+}
+
+static int make_rows(struct sql_view *v, const struct sp_profile *p)
+{
+    v->whole = v->s.rows.n == p->stacks.n;
+    for (size_t i = 0; v->whole && i < v->s.rows.n; i++)
+        v->whole = v->s.rows.v[i].stack == i;
+    if (v->whole)
+        return SQLITE_OK;
+    v->row = calloc(p->stacks.n + 1, sizeof *v->row);
+    for (size_t i = 0; v->row && i < v->s.rows.n; i++) {
+        const struct sp_selected *x = &v->s.rows.v[i];
+        v->row[x->stack] = (uint32_t)i + 1;
+        if (x->kernel != SP_NONE)
+            v->row[x->kernel] = (uint32_t)i + 1;
+    }
+    return v->row ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+int sql_view_row(struct sql_view *v, struct sp_sql *q, uint64_t stack, const struct sp_selected **out)
+{
+    int rc = v->whole || v->row ? SQLITE_OK : make_rows(v, q->profile);
+    if (rc)
+        return rc;
+    if (v->whole)
+        *out = &v->s.rows.v[stack];
+    else
+        *out = v->row[stack] ? &v->s.rows.v[v->row[stack] - 1] : NULL;
+    return SQLITE_OK;
+}
+
+int sql_view_tree(struct sql_view *v, struct sp_sql *q, bool inverted)
+{
+    struct sp_tree_opts o = {.inverted = inverted, .sort = SP_TREE_BY_WEIGHT};
+    if (v->trees[inverted].nodes.n)
+        return SQLITE_OK;
+    spaa_status st = sp_tree_build(&v->s, &o, q->diags, &v->trees[inverted]);
+    return st ? sql_status(q, st) : SQLITE_OK;
+}
