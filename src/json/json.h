@@ -28,7 +28,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SP_JSON_DEPTH 1024 /* of a value that is skipped; callers that descend keep their own count */
+#define SP_JSON_DEPTH (1u << 17) /* of a value that is skipped; callers that descend keep their own count */
 
 struct sp_span {
     const char *p;

@@ -1,0 +1,89 @@
+/*
+ * Parts of the CodeGuru format: a call tree as nested JSON objects, keyed by frame name, with self counts by
+ * thread state. See reader.c and writer.c.
+ */
+#ifndef SP_CODEGURU_H
+#define SP_CODEGURU_H
+
+#include "formats/format.h"
+#include "json/json.h"
+
+#define SP_CG_NODE "x_codeguru_node" /* type of the extension records */
+#define SP_CG_KEY  "x_codeguru"      /* what the tables have no field for, in the header and in frames */
+
+/*
+ * names.c: a node's key and place as a frame, and back.
+ */
+struct sp_cg_names {
+    struct sp_profile *p;
+    bool bee;    /* written by profile-bee, whose marks mean something */
+    bool places; /* keep files and lines */
+    uint32_t unknown, kernel;
+    struct sp_buf text, more;
+};
+
+/* A node's `file` and `line` as they stand, minified; n 0: absent. */
+struct sp_cg_place {
+    struct sp_span file, line;
+};
+
+bool sp_cg_names_init(struct sp_cg_names *n, struct sp_profile *p, bool places);
+void sp_cg_names_free(struct sp_cg_names *n);
+/* The frame of a node, SP_NONE when out of memory. */
+uint32_t sp_cg_frame(struct sp_cg_names *n, struct sp_span key, const struct sp_cg_place *place);
+/*
+ * A source line as JSON members `"file":…,"line":[…]`, as a node has them; nothing is appended for an empty one.
+ */
+bool sp_cg_place_of_srcline(struct sp_buf *out, struct sp_str srcline);
+/* "file:12" into its parts; false: there is no line number. */
+bool sp_cg_split_srcline(struct sp_str srcline, struct sp_str *file, uint64_t *line);
+
+/*
+ * The member `key` among raw members without braces (a `more` field); n 0: it is not there. When it is
+ * SP_CG_KEY and an object, its own members can be walked with the cursor.
+ */
+struct sp_span sp_cg_member(struct sp_str more, const char *key);
+
+/*
+ * graph.c: the call graph.
+ */
+struct sp_cg_graph {
+    struct sp_profile *p;
+    struct sp_diags *d;
+    struct sp_input *in;
+    uint32_t event, metric, layout;
+    bool by_state;
+    struct sp_cg_names names;
+    uint64_t counted; /* the sum of whole counts, capped */
+};
+
+/* The cursor stands at the root node. SPAA_ERR_INPUT: the text is malformed (see the cursor), all before it is used. */
+spaa_status sp_cg_read_graph(struct sp_cg_graph *g, struct sp_json *j);
+
+/*
+ * extras.c: for the writer, what x_codeguru_node records hold, as a tree.
+ */
+struct sp_cg_extra {
+    uint32_t name; /* number in strs */
+    uint32_t parent;
+    uint32_t first, n;    /* children: slice of `sorted` */
+    struct sp_span member; /* raw members without braces, n 0: none */
+};
+
+struct sp_cg_extras {
+    SP_VEC(struct sp_cg_extra) nodes; /* 0: the root, when there are any */
+    uint32_t *sorted;                 /* children of each node, by the bytes of their names */
+    struct sp_map map;
+    struct sp_arena text;
+};
+
+spaa_status sp_cg_extras_read(struct sp_cg_extras *x, struct sp_profile *p, struct sp_diags *d);
+void sp_cg_extras_free(struct sp_cg_extras *x);
+
+int sp_cg_probe(const unsigned char *p, size_t n, bool whole, const char **reason);
+spaa_status sp_cg_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                       struct sp_profile *p);
+spaa_status sp_cg_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                        struct sp_output *out);
+
+#endif

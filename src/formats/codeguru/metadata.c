@@ -1,0 +1,264 @@
+/*
+ * What stands around the call graph: times and agentMetadata. Of a CodeGuru profile they are written as they
+ * were read, apart from what options name; of others they are made from the header.
+ */
+#include "formats/codeguru/metadata.h"
+
+#include "base/num.h"
+#include "spaa/version.h"
+
+/* A member to replace, or to add where it is missing. */
+struct change {
+    const char *key;
+    struct sp_span value;
+};
+
+/* The members of an object, changed; raw may be no object. */
+static void rewrite(struct sp_buf *out, struct sp_span raw, const struct change *changes, size_t n)
+{
+    struct sp_json j;
+    struct sp_span key, value;
+    unsigned done = 0;
+    const char *comma = "";
+    sp_buf_ch(out, '{');
+    sp_json_init(&j, raw.p, raw.n);
+    if (raw.n && sp_json_type(&j) == SP_JSON_OBJECT && sp_json_object(&j)) {
+        while (sp_json_key(&j, &key)) {
+            sp_buf_puts(out, comma);
+            comma = ",";
+            sp_json_string(out, key.p, key.n);
+            sp_buf_ch(out, ':');
+            size_t c = 0;
+            while (c < n && !(changes[c].value.n && sp_span_is(key, changes[c].key)))
+                c++;
+            if (!sp_json_skip(&j, &value))
+                break;
+            if (c < n) {
+                value = changes[c].value;
+                done |= 1u << c;
+            }
+            sp_buf_add(out, value.p, value.n);
+        }
+    }
+    out->failed = out->failed || j.scratch.failed;
+    sp_json_free(&j);
+    for (size_t c = 0; c < n; c++) {
+        if (!changes[c].value.n || done >> c & 1)
+            continue;
+        sp_buf_printf(out, "%s\"%s\":", comma, changes[c].key);
+        sp_buf_add(out, changes[c].value.p, changes[c].value.n);
+        comma = ",";
+    }
+    sp_buf_ch(out, '}');
+}
+
+/* An option's value as JSON in a buffer of its own; empty where it was not given. */
+static struct sp_span quoted(struct sp_buf *b, const char *s)
+{
+    sp_buf_init(b, 0);
+    if (s)
+        sp_json_string(b, s, strlen(s));
+    return (struct sp_span){b->data, b->len};
+}
+
+static struct sp_str inside(struct sp_span object)
+{
+    if (object.n < 2 || object.n > UINT32_MAX || object.p[0] != '{')
+        return (struct sp_str){"", 0};
+    return (struct sp_str){object.p + 1, (uint32_t)object.n - 2};
+}
+
+static void kept_metadata(struct sp_buf *out, struct sp_span raw, const struct sp_cg_meta_opts *o)
+{
+    struct sp_buf id, host, agent, fleet, info;
+    struct change in_fleet[] = {{"fleetInstanceId", quoted(&id, o->fleet_instance_id)},
+                                {"hostType", quoted(&host, o->host_type)}};
+    struct change in_info[] = {{"type", quoted(&agent, o->agent_type)}};
+    sp_buf_init(&fleet, 0);
+    sp_buf_init(&info, 0);
+    if (o->fleet_instance_id || o->host_type)
+        rewrite(&fleet, sp_cg_member(inside(raw), "fleetInfo"), in_fleet, 2);
+    if (o->agent_type)
+        rewrite(&info, sp_cg_member(inside(raw), "agentInfo"), in_info, 1);
+    struct change changes[] = {{"fleetInfo", {fleet.data, fleet.len}}, {"agentInfo", {info.data, info.len}}};
+    if (fleet.len || info.len)
+        rewrite(out, raw, changes, 2);
+    else
+        sp_buf_add(out, raw.p, raw.n);
+    out->failed = out->failed || id.failed || host.failed || agent.failed || fleet.failed || info.failed;
+    struct sp_buf *all[] = {&id, &host, &agent, &fleet, &info};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        sp_buf_free(all[i]);
+}
+
+static void text_member(struct sp_buf *out, const char *key, const char *option, struct sp_str header)
+{
+    sp_buf_puts(out, key);
+    if (option)
+        sp_json_string(out, option, strlen(option));
+    else if (header.n)
+        sp_json_string(out, header.p, header.n);
+    else
+        sp_buf_puts(out, "\"unknown\"");
+}
+
+static void made_metadata(struct sp_buf *out, const struct sp_cg_meta *m, const struct sp_cg_meta_opts *o)
+{
+    const struct sp_profile *p = m->p;
+    double seconds = (double)m->duration_ms / 1000;
+    int64_t all = 0;
+    sp_buf_puts(out, "{\"sampleWeights\":{");
+    for (size_t i = 0; i < m->ntotals; i++) {
+        char t[32];
+        /* Without a duration there is no rate; the Python agent writes 1.0 then. */
+        double rate = seconds > 0 ? (double)m->totals[i].sum / seconds : 1.0;
+        size_t n = sp_double_text(rate, t);
+        if (i)
+            sp_buf_ch(out, ',');
+        sp_buf_add(out, m->totals[i].counter.p, m->totals[i].counter.n);
+        sp_buf_ch(out, ':');
+        sp_buf_add(out, t, n);
+        if (!memchr(t, '.', n) && !memchr(t, 'e', n))
+            sp_buf_puts(out, ".0");
+        if (__builtin_add_overflow(all, m->totals[i].sum, &all))
+            all = INT64_MAX;
+    }
+    sp_buf_printf(out, "},\"durationInMs\":%lld", (long long)m->duration_ms);
+    text_member(out, ",\"fleetInfo\":{\"fleetInstanceId\":", o->fleet_instance_id, sp_pstr(p, p->header.host.name));
+    text_member(out, ",\"hostType\":", o->host_type, (struct sp_str){"", 0});
+    text_member(out, "},\"agentInfo\":{\"type\":", o->agent_type, (struct sp_str){"spaa", 4});
+    sp_buf_printf(out, ",\"version\":\"%d.%d.%d\"},\"numTimesSampled\":%lld}", SPAA_VERSION_MAJOR,
+                  SPAA_VERSION_MINOR, SPAA_VERSION_PATCH, (long long)all);
+}
+
+/* A time of the header in milliseconds, rounded up or down; false: there is none. */
+static bool milliseconds(const struct sp_profile *p, uint32_t text, bool up, int64_t *ms)
+{
+    struct sp_str s = sp_pstr(p, text), unit = sp_pstr(p, p->header.time_unit);
+    unsigned scale;
+    int shift = 3;
+    if (!s.n || !sp_parse_scaled(s.p, s.n, ms, &scale))
+        return false;
+    if (sp_str_is(unit, "milliseconds") || sp_str_is(unit, "ms"))
+        shift = 0;
+    else if (sp_str_is(unit, "microseconds") || sp_str_is(unit, "us"))
+        shift = -3;
+    else if (sp_str_is(unit, "nanoseconds") || sp_str_is(unit, "ns"))
+        shift = -6;
+    shift -= (int)scale;
+    for (; shift > 0; shift--)
+        if (__builtin_mul_overflow(*ms, 10, ms))
+            return false;
+    bool rest = false;
+    for (; shift < 0; shift++) {
+        rest = rest || *ms % 10;
+        *ms /= 10;
+    }
+    *ms += up && rest;
+    return true;
+}
+
+static void time_member(struct sp_buf *out, const char *key, struct sp_span raw, bool known, int64_t ms,
+                        const char **comma)
+{
+    if (!raw.n && !known)
+        return;
+    sp_buf_printf(out, "%s\"%s\":", *comma, key);
+    if (raw.n)
+        sp_buf_add(out, raw.p, raw.n);
+    else
+        sp_buf_i64(out, ms);
+    *comma = ",";
+}
+
+/* The span from --start on instead of where it is. */
+static bool move(const char *to, int64_t *start, int64_t *end, struct sp_diags *d)
+{
+    size_t n = strlen(to);
+    int64_t at, span = *end > *start ? *end - *start : 0;
+    if (!n || sp_parse_i64(to, to + n, &at) != n || at < 0 || __builtin_add_overflow(at, span, end)) {
+        sp_emit(d, SP_E037, SP_AT_NOTHING, "--start needs milliseconds since 1970, not \"%s\"", to);
+        return false;
+    }
+    *start = at;
+    return true;
+}
+
+/* Recordings count from the start of the machine, or do not say when they were taken. */
+static void say_when(const struct sp_profile *p, int64_t start, struct sp_diags *d)
+{
+    const int64_t year_1986 = INT64_C(500000000000);
+    if (start < year_1986)
+        sp_emit(d, SP_W477, SP_AT_NOTHING, "%s",
+                p->header.time_start ? "its times count from another moment than 1970" : "it has no time range");
+}
+
+spaa_status sp_cg_meta_begin(struct sp_cg_meta *m, const struct sp_cg_meta_opts *o, struct sp_buf *out,
+                             struct sp_diags *d)
+{
+    const struct sp_profile *p = m->p;
+    struct sp_str kept = inside(m->kept);
+    struct sp_span none = {NULL, 0}, start_raw = none, end_raw = none, agent = none;
+    int64_t start = 0, end = 0;
+    bool has_start = milliseconds(p, p->header.time_start, false, &start),
+         has_end = milliseconds(p, p->header.time_end, true, &end);
+    const char *comma = "";
+    if (m->kept.n) {
+        start_raw = sp_cg_member(kept, "start");
+        end_raw = sp_cg_member(kept, "end");
+        agent = sp_cg_member(kept, "agentMetadata");
+    } else if (!has_start || !has_end || end < start) {
+        struct sp_str s = sp_pstr(p, p->header.duration);
+        int64_t ns;
+        start = 0;
+        end = s.n && sp_seconds_ns(s.p, s.n, &ns) && ns > 0 ? ns / 1000000 : 0;
+        has_start = has_end = true;
+    }
+    if (o->start) {
+        if (!move(o->start, &start, &end, d))
+            return SPAA_ERR_USAGE;
+        has_start = has_end = true;
+        start_raw = end_raw = none;
+    } else if (!m->kept.n) {
+        say_when(p, start, d);
+    }
+    m->duration_ms = end - start;
+    sp_buf_ch(out, '{');
+    time_member(out, "start", start_raw, has_start, start, &comma);
+    time_member(out, "end", end_raw, has_end, end, &comma);
+    bool changed = o->fleet_instance_id || o->host_type || o->agent_type;
+    if (!m->kept.n || agent.n || changed) {
+        sp_buf_printf(out, "%s\"agentMetadata\":", comma);
+        comma = ",";
+        if (m->kept.n)
+            kept_metadata(out, agent, o);
+        else
+            made_metadata(out, m, o);
+    }
+    sp_buf_printf(out, "%s\"callgraph\":", comma);
+    return out->failed ? sp_nomem(d) : SPAA_OK;
+}
+
+void sp_cg_meta_end(const struct sp_cg_meta *m, struct sp_buf *out)
+{
+    struct sp_str kept = inside(m->kept);
+    struct sp_json j;
+    struct sp_span key, raw;
+    sp_json_init(&j, kept.p, kept.n);
+    j.first = true;
+    while (j.p < j.end && sp_json_key(&j, &key)) {
+        bool before = sp_span_is(key, "start") || sp_span_is(key, "end") || sp_span_is(key, "agentMetadata");
+        size_t at = out->len;
+        sp_buf_ch(out, ',');
+        sp_json_string(out, key.p, key.n);
+        sp_buf_ch(out, ':');
+        if (!sp_json_skip(&j, &raw))
+            break;
+        sp_buf_add(out, raw.p, raw.n);
+        if (before && !out->failed)
+            out->len = at;
+    }
+    out->failed = out->failed || j.scratch.failed;
+    sp_json_free(&j);
+    sp_buf_ch(out, '}');
+}

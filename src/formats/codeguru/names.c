@@ -1,0 +1,261 @@
+/*
+ * Frame names. A key is the function's name as it stands, but for marks:
+ *
+ *     io_wait_[k]             a kernel function
+ *     io_wait_k               the same, by profile-bee
+ *     libc.so.6+0x1a2b3c      profile-bee: no symbol, the address in an object
+ *     serve (src/net.rs:12)   profile-bee: with its source line
+ *
+ * A key that is not the function's name is kept beside it (x_codeguru.name), and a node's file and line
+ * where `srcline` does not give them back, so that every key comes back as it was.
+ */
+#include "formats/codeguru/codeguru.h"
+
+#include "base/num.h"
+
+static uint32_t dso(struct sp_profile *p, struct sp_span name, bool kernel)
+{
+    struct sp_dso d = {.name = sp_profile_str(p, name.p, name.n), .is_kernel = kernel};
+    return d.name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(p, &d);
+}
+
+bool sp_cg_names_init(struct sp_cg_names *n, struct sp_profile *p, bool places)
+{
+    *n = (struct sp_cg_names){.p = p, .places = places, .kernel = SP_NONE, .unknown = SP_NONE};
+    sp_buf_init(&n->text, 0);
+    sp_buf_init(&n->more, 0);
+    return true;
+}
+
+void sp_cg_names_free(struct sp_cg_names *n)
+{
+    sp_buf_free(&n->text);
+    sp_buf_free(&n->more);
+}
+
+static bool ends(struct sp_span s, const char *with)
+{
+    size_t n = strlen(with);
+    return s.n > n && memcmp(s.p + s.n - n, with, n) == 0;
+}
+
+/* "name (src/a.rs:12)": cuts the place off; it has no blanks and a slash or a line number. */
+static struct sp_span cut_source(struct sp_span *name)
+{
+    struct sp_span none = {NULL, 0};
+    if (!ends(*name, ")"))
+        return none;
+    const char *end = name->p + name->n - 1, *p = end;
+    bool path = false;
+    while (p > name->p && p[-1] != '(' && p[-1] != ' ')
+        path = *--p == '/' || *p == ':' || path;
+    if (p - name->p < 3 || p[-1] != '(' || p[-2] != ' ' || p == end || !path)
+        return none;
+    name->n = (size_t)(p - 2 - name->p);
+    return (struct sp_span){p, (size_t)(end - p)};
+}
+
+/* "object+0xaddress" */
+static bool is_address(struct sp_span name, struct sp_span *object, uint64_t *ip)
+{
+    const char *plus = memrchr(name.p, '+', name.n);
+    if (!plus || plus == name.p || !sp_parse_0x(plus + 1, (size_t)(name.p + name.n - plus - 1), ip))
+        return false;
+    *object = (struct sp_span){name.p, (size_t)(plus - name.p)};
+    return true;
+}
+
+/* A JSON string's text; false: it is none. Decoded to `out`. */
+static bool plain_text(struct sp_span raw, struct sp_buf *out)
+{
+    struct sp_json j;
+    struct sp_span s;
+    sp_json_init(&j, raw.p, raw.n);
+    bool ok = raw.n && sp_json_type(&j) == SP_JSON_STRING && sp_json_string_value(&j, &s);
+    if (ok)
+        sp_buf_add(out, s.p, s.n);
+    sp_json_free(&j);
+    return ok;
+}
+
+/* The first number of "[12]" and "[12,20]"; n 0: there is none. */
+static struct sp_span first_line(struct sp_span raw)
+{
+    struct sp_span digits = {raw.p + 1, 0};
+    if (raw.n < 3 || raw.p[0] != '[')
+        return digits;
+    while (digits.n < raw.n - 1 && (unsigned char)(digits.p[digits.n] - '0') < 10)
+        digits.n++;
+    char after = digits.p[digits.n];
+    if (digits.n > 9 || (after != ']' && after != ','))
+        digits.n = 0;
+    return digits;
+}
+
+bool sp_cg_split_srcline(struct sp_str s, struct sp_str *file, uint64_t *line)
+{
+    uint32_t n = s.n;
+    while (n && (unsigned char)(s.p[n - 1] - '0') < 10)
+        n--;
+    *file = s;
+    if (n < 2 || n == s.n || s.n - n > 9 || s.p[n - 1] != ':' || (s.p[n] == '0' && s.n - n > 1))
+        return false;
+    file->n = n - 1;
+    return sp_parse_u64(s.p + n, s.p + s.n, line) != 0;
+}
+
+bool sp_cg_place_of_srcline(struct sp_buf *out, struct sp_str s)
+{
+    struct sp_str file;
+    uint64_t line;
+    if (!s.n)
+        return true;
+    bool numbered = sp_cg_split_srcline(s, &file, &line);
+    sp_buf_puts(out, "\"file\":");
+    sp_json_string(out, file.p, file.n);
+    if (numbered)
+        sp_buf_printf(out, ",\"line\":[%llu]", (unsigned long long)line);
+    return !out->failed;
+}
+
+/* Whether srcline alone gives the place back. */
+static bool says_place(struct sp_cg_names *n, struct sp_str srcline, const struct sp_cg_place *place)
+{
+    struct sp_buf want;
+    sp_buf_init(&want, 0);
+    sp_buf_clear(&n->text);
+    sp_cg_place_of_srcline(&n->text, srcline);
+    if (place->file.n) {
+        sp_buf_puts(&want, "\"file\":");
+        sp_buf_add(&want, place->file.p, place->file.n);
+    }
+    if (place->line.n) {
+        sp_buf_puts(&want, want.len ? ",\"line\":" : "\"line\":");
+        sp_buf_add(&want, place->line.p, place->line.n);
+    }
+    bool same = want.len == n->text.len && (!want.len || !memcmp(want.data, n->text.data, want.len));
+    if (want.failed)
+        n->text.failed = true;
+    sp_buf_free(&want);
+    return same;
+}
+
+static void add_more(struct sp_buf *more, const char *key, struct sp_span raw)
+{
+    if (!raw.n)
+        return;
+    sp_buf_puts(more, more->len ? "," : "\"" SP_CG_KEY "\":{");
+    sp_buf_puts(more, key);
+    sp_buf_add(more, raw.p, raw.n);
+}
+
+/* srcline of a place, and what it does not say into `more`. */
+static bool set_place(struct sp_cg_names *n, const struct sp_cg_place *place, struct sp_frame *f)
+{
+    if (!n->places || (!place->file.n && !place->line.n))
+        return true;
+    sp_buf_clear(&n->text);
+    struct sp_span digits = first_line(place->line);
+    if (plain_text(place->file, &n->text) && n->text.len) {
+        if (digits.n) {
+            sp_buf_ch(&n->text, ':');
+            sp_buf_add(&n->text, digits.p, digits.n);
+        }
+        if (!n->text.failed)
+            f->srcline = sp_profile_str(n->p, n->text.data, n->text.len);
+        if (n->text.failed || f->srcline == SP_STR_FAIL)
+            return false;
+    }
+    if (!says_place(n, sp_pstr(n->p, f->srcline), place)) {
+        add_more(&n->more, "\"file\":", place->file);
+        add_more(&n->more, "\"line\":", place->line);
+    }
+    return !n->text.failed;
+}
+
+static uint32_t unknown_dso(struct sp_cg_names *n)
+{
+    if (n->unknown == SP_NONE)
+        n->unknown = dso(n->p, (struct sp_span){"[unknown]", 9}, false);
+    return n->unknown;
+}
+
+/* What the key's marks say; the function's name is returned. */
+static struct sp_span read_marks(struct sp_cg_names *n, struct sp_span key, struct sp_frame *f, uint32_t *in)
+{
+    struct sp_span name = key, object, source = {NULL, 0};
+    if (n->bee)
+        source = cut_source(&name);
+    if (source.n && n->places)
+        f->srcline = sp_profile_str(n->p, source.p, source.n);
+    if (ends(name, "_[k]") || (n->bee && ends(name, "_k"))) {
+        if (n->kernel == SP_NONE)
+            n->kernel = dso(n->p, (struct sp_span){"[kernel]", 8}, true);
+        *in = n->kernel;
+        f->kind = SP_KERNEL;
+        name.n -= name.p[name.n - 1] == ']' ? 4 : 2;
+    } else if (n->bee && is_address(name, &object, &f->ip)) {
+        *in = dso(n->p, object, false);
+        f->flags |= SP_FRAME_IP | SP_FRAME_UNRESOLVED;
+        name = (struct sp_span){object.p + object.n + 1, name.n - object.n - 1};
+    } else {
+        uint64_t v;
+        *in = unknown_dso(n);
+        if (name.n > 2 && sp_parse_0x(name.p, name.n, &v))
+            f->flags |= SP_FRAME_UNRESOLVED;
+    }
+    return name;
+}
+
+uint32_t sp_cg_frame(struct sp_cg_names *n, struct sp_span key, const struct sp_cg_place *place)
+{
+    struct sp_frame f = {.kind = SP_UNKNOWN};
+    uint32_t in;
+    sp_buf_clear(&n->more);
+    struct sp_span name = read_marks(n, key, &f, &in);
+    uint32_t func = sp_profile_str(n->p, name.p, name.n);
+    if (in == SP_NONE || func == SP_STR_FAIL || f.srcline == SP_STR_FAIL)
+        return SP_NONE;
+    if (name.n != key.n) {
+        sp_buf_clear(&n->text);
+        sp_json_string(&n->text, key.p, key.n);
+        if (n->text.failed)
+            return SP_NONE;
+        add_more(&n->more, "\"name\":", (struct sp_span){n->text.data, n->text.len});
+    }
+    if (f.srcline) { /* the place stands in the key */
+        add_more(&n->more, "\"in_name\":", (struct sp_span){"true", 4});
+        add_more(&n->more, "\"file\":", place->file);
+        add_more(&n->more, "\"line\":", place->line);
+    } else if (!set_place(n, place, &f)) {
+        return SP_NONE;
+    }
+    if (n->more.len) {
+        sp_buf_ch(&n->more, '}');
+        f.more = n->more.failed ? SP_STR_FAIL : sp_profile_str(n->p, n->more.data, n->more.len);
+    }
+    f.function = sp_function_intern(n->p, func, in);
+    return n->more.failed || f.more == SP_STR_FAIL || f.function == SP_NONE ? SP_NONE
+                                                                            : sp_frame_intern(n->p, &f);
+}
+
+struct sp_span sp_cg_member(struct sp_str more, const char *key)
+{
+    struct sp_span found = {NULL, 0}, name, raw;
+    struct sp_json j;
+    if (!more.n || !memmem(more.p, more.n, key, strlen(key)))
+        return found;
+    sp_json_init(&j, more.p, more.n);
+    j.first = true; /* members as if behind an opening brace */
+    while (j.p < j.end && sp_json_key(&j, &name)) {
+        bool same = sp_span_is(name, key);
+        if (!sp_json_skip(&j, &raw))
+            break;
+        if (same) {
+            found = raw;
+            break;
+        }
+    }
+    sp_json_free(&j);
+    return found;
+}

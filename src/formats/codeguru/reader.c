@@ -1,0 +1,343 @@
+/*
+ * Reads the profiles that Amazon CodeGuru Profiler takes (PostAgentProfile): one JSON object
+ *
+ *     {"start":ms,"end":ms,"agentMetadata":{…},"callgraph":{node},…}
+ *
+ * with the call tree nested in `callgraph` (graph.c). There is no published schema: the fields are those that
+ * the Python agent, the Java agent and profile-bee write, of whom everybody has keys of their own.
+ *
+ * As a profile: one event `codeguru`, whose stacks are grouped by thread state, the counter type; the root is
+ * no frame; file and first line are `srcline`. start and end are the time range in seconds. What else there is
+ * stays as it was in the header's `x_codeguru`. Totals in agentMetadata mean other things in other producers,
+ * and nothing is computed from them.
+ */
+#include "formats/codeguru/codeguru.h"
+
+#include "base/num.h"
+
+struct reader {
+    struct sp_diags *d;
+    struct sp_profile *p;
+    struct sp_json j;
+    struct sp_cg_graph graph;
+    struct sp_buf kept; /* members of x_codeguru */
+    struct sp_span agent, callgraph;
+    uint64_t sampled;    /* numTimesSampled; 0: not stated */
+    struct sp_span threads; /* metrics.numThreads */
+    bool graph_seen;
+};
+
+static spaa_status event(struct reader *r, const struct sp_read_opts *opts)
+{
+    struct sp_profile *p = r->p;
+    struct sp_header *h = &p->header;
+    struct sp_event e = {.name = sp_profile_cstr(p, "codeguru"), .kind = SP_TIMER, .mode = SP_FREQUENCY};
+    e.primary = sp_metric_intern(p, "samples", 7);
+    h->version = sp_profile_cstr(p, "1.0");
+    h->source_tool = sp_profile_cstr(p, "codeguru");
+    if (e.name == SP_STR_FAIL || e.primary == SP_NONE || h->version == SP_STR_FAIL || h->source_tool == SP_STR_FAIL)
+        return sp_nomem(r->d);
+    bool places = opts->frames != SP_FRAMES_FUNCTION;
+    h->has_x_spaa = true;
+    h->frames = places ? SP_FRAMES_LINE : SP_FRAMES_FUNCTION;
+    h->group_by = opts->group_by & SP_BY_STATE;
+    struct sp_cg_graph *g = &r->graph;
+    g->event = sp_event_add(p, &e);
+    g->metric = e.primary;
+    g->layout = sp_layout_simple(p, e.primary, SP_STR_NONE, SP_NONE, SP_STR_NONE);
+    g->by_state = h->group_by != 0;
+    return g->event != SP_NONE && g->layout != SP_NONE && sp_cg_names_init(&g->names, p, places)
+               ? SPAA_OK
+               : sp_nomem(r->d);
+}
+
+/* A member of the file for x_codeguru; key is the text between its quotes. */
+static void keep(struct reader *r, struct sp_span key, struct sp_span raw)
+{
+    if (r->kept.len)
+        sp_buf_ch(&r->kept, ',');
+    sp_json_string(&r->kept, key.p, key.n);
+    sp_buf_ch(&r->kept, ':');
+    sp_json_minify(&r->kept, raw);
+}
+
+/* Milliseconds as seconds; what does not come back from them is kept as it is. */
+static bool read_time(struct reader *r, const char *key, uint32_t *out)
+{
+    struct sp_span raw;
+    int64_t v;
+    unsigned scale;
+    char t[64], back[64];
+    bool number = sp_json_type(&r->j) == SP_JSON_NUMBER;
+    if (!sp_json_skip(&r->j, &raw))
+        return false;
+    bool exact = false;
+    if (number && sp_parse_scaled(raw.p, raw.n, &v, &scale) && scale <= 6) {
+        *out = sp_profile_str(r->p, t, sp_scaled_text(v, scale + 3, t));
+        if (*out == SP_STR_FAIL)
+            return sp_json_fail(&r->j, "out of memory");
+        exact = sp_scaled_text(v, scale, back) == raw.n && memcmp(back, raw.p, raw.n) == 0;
+    }
+    if (!exact)
+        keep(r, (struct sp_span){key, strlen(key)}, raw);
+    return true;
+}
+
+static bool set_text(struct reader *r, struct sp_json *j, uint32_t *out)
+{
+    struct sp_span s;
+    if (sp_json_type(j) != SP_JSON_STRING)
+        return sp_json_skip(j, &s);
+    if (!sp_json_string_value(j, &s))
+        return false;
+    *out = sp_profile_str(r->p, s.p, s.n);
+    return *out != SP_STR_FAIL;
+}
+
+static void read_fleet(struct reader *r, struct sp_json *j)
+{
+    struct sp_host *h = &r->p->header.host;
+    struct sp_span key, raw;
+    uint32_t id = SP_STR_NONE, name = SP_STR_NONE, other = SP_STR_NONE;
+    while (sp_json_key(j, &key)) {
+        bool ok;
+        if (sp_span_is(key, "fleetInstanceId"))
+            ok = set_text(r, j, &id);
+        else if (sp_span_is(key, "hostName"))
+            ok = set_text(r, j, &name);
+        else if (sp_span_is(key, "id"))
+            ok = set_text(r, j, &other);
+        else
+            ok = sp_json_skip(j, &raw);
+        if (!ok)
+            return;
+    }
+    h->name = id ? id : name ? name : other;
+}
+
+static void read_agent_info(struct reader *r, struct sp_json *j)
+{
+    struct sp_header *h = &r->p->header;
+    struct sp_span key, raw;
+    while (sp_json_key(j, &key))
+        if (!(sp_span_is(key, "type")      ? set_text(r, j, &h->tool)
+              : sp_span_is(key, "version") ? set_text(r, j, &h->tool_version)
+                                           : sp_json_skip(j, &raw)))
+            return;
+}
+
+static void read_metrics(struct reader *r, struct sp_json *j)
+{
+    struct sp_span key, raw;
+    while (sp_json_key(j, &key)) {
+        bool threads = sp_span_is(key, "numThreads") && sp_json_type(j) == SP_JSON_NUMBER;
+        if (!sp_json_skip(j, &raw))
+            return;
+        if (threads)
+            r->threads = raw;
+    }
+}
+
+static void read_duration(struct reader *r, struct sp_span raw)
+{
+    int64_t v;
+    unsigned scale;
+    char t[64];
+    if (sp_parse_scaled(raw.p, raw.n, &v, &scale) && v >= 0 && scale <= 6)
+        r->p->header.duration = sp_profile_str(r->p, t, sp_scaled_text(v, scale + 3, t));
+}
+
+static void agent_member(struct reader *r, struct sp_json *j, struct sp_span key)
+{
+    enum sp_json_type type = sp_json_type(j);
+    struct sp_span raw;
+    if (type == SP_JSON_OBJECT && sp_span_is(key, "fleetInfo")) {
+        sp_json_object(j);
+        read_fleet(r, j);
+    } else if (type == SP_JSON_OBJECT && sp_span_is(key, "agentInfo")) {
+        sp_json_object(j);
+        read_agent_info(r, j);
+    } else if (type == SP_JSON_OBJECT && sp_span_is(key, "metrics")) {
+        sp_json_object(j);
+        read_metrics(r, j);
+    } else {
+        bool duration = sp_span_is(key, "durationInMs"), times = sp_span_is(key, "numTimesSampled");
+        if (!sp_json_skip(j, &raw) || type != SP_JSON_NUMBER)
+            return;
+        if (duration)
+            read_duration(r, raw);
+        else if (times)
+            sp_parse_u64(raw.p, raw.p + raw.n, &r->sampled);
+    }
+}
+
+/* What the profile has fields for; all of it is kept besides. */
+static bool read_agent(struct reader *r, struct sp_span key)
+{
+    struct sp_json j;
+    struct sp_span inner;
+    if (!sp_json_skip(&r->j, &r->agent))
+        return false;
+    keep(r, key, r->agent);
+    sp_json_init(&j, r->agent.p, r->agent.n);
+    if (sp_json_type(&j) == SP_JSON_OBJECT && sp_json_object(&j))
+        while (sp_json_key(&j, &inner))
+            agent_member(r, &j, inner);
+    bool ok = !j.scratch.failed;
+    sp_json_free(&j);
+    const struct sp_header *h = &r->p->header;
+    ok = ok && h->tool != SP_STR_FAIL && h->tool_version != SP_STR_FAIL && h->duration != SP_STR_FAIL &&
+         h->host.name != SP_STR_FAIL;
+    if (ok)
+        r->graph.names.bee = sp_str_is(sp_pstr(r->p, h->tool), "profile-bee");
+    return ok || sp_json_fail(&r->j, "out of memory");
+}
+
+static bool read_graph(struct reader *r, spaa_status *st)
+{
+    r->graph_seen = true;
+    *st = sp_cg_read_graph(&r->graph, &r->j);
+    return *st == SPAA_OK;
+}
+
+/* The call graph before the metadata waits for it: who wrote the names says how to read them. */
+static bool put_off(struct reader *r)
+{
+    struct sp_json before = r->j;
+    if (r->agent.n || sp_json_type(&r->j) != SP_JSON_OBJECT)
+        return false;
+    if (sp_json_skip(&r->j, &r->callgraph))
+        return true;
+    before.scratch = r->j.scratch;
+    r->j = before;
+    r->callgraph.n = 0;
+    return false;
+}
+
+static bool member(struct reader *r, struct sp_span key, spaa_status *st)
+{
+    struct sp_span raw;
+    if (sp_span_is(key, "start"))
+        return read_time(r, "start", &r->p->header.time_start);
+    if (sp_span_is(key, "end"))
+        return read_time(r, "end", &r->p->header.time_end);
+    if (sp_span_is(key, "agentMetadata"))
+        return read_agent(r, key);
+    if (sp_span_is(key, "callgraph") && sp_json_type(&r->j) == SP_JSON_OBJECT && !r->graph_seen &&
+        !r->callgraph.n)
+        return put_off(r) || read_graph(r, st);
+    uint32_t name = sp_profile_str(r->p, key.p, key.n); /* the cursor's scratch may go */
+    if (name == SP_STR_FAIL)
+        return sp_json_fail(&r->j, "out of memory");
+    if (!sp_json_skip(&r->j, &raw))
+        return false;
+    keep(r, (struct sp_span){sp_pstr(r->p, name).p, sp_pstr(r->p, name).n}, raw);
+    return true;
+}
+
+/* Why the text could not be read to its end; what came before was used. */
+static spaa_status malformed(struct reader *r)
+{
+    const struct sp_json *j = &r->j;
+    if (j->scratch.failed || (j->error && strcmp(j->error, "out of memory") == 0))
+        return sp_nomem(r->d);
+    const char *end = j->end;
+    while (end > j->start && (end[-1] == ' ' || end[-1] == '\n' || end[-1] == '\r' || end[-1] == '\t'))
+        end--;
+    bool nothing = !r->p->stacks.n;
+    bool cut = j->error_at >= (size_t)(end - j->start);
+    sp_emit(r->d, nothing ? SP_E010 : cut ? SP_L301 : SP_L300, SP_AT(j->error_at), "%s",
+            j->error ? j->error : "not JSON");
+    return nothing ? SPAA_ERR_INPUT : SPAA_OK;
+}
+
+static spaa_status read_members(struct reader *r)
+{
+    struct sp_span key;
+    spaa_status st = SPAA_OK;
+    if (r->j.end - r->j.p >= 3 && memcmp(r->j.p, "\xEF\xBB\xBF", 3) == 0)
+        r->j.p += 3;
+    if (sp_json_object(&r->j))
+        while (sp_json_key(&r->j, &key) && member(r, key, &st))
+            ;
+    if (st && st != SPAA_ERR_INPUT)
+        return st;
+    if (!r->j.error && sp_json_end(&r->j) && r->callgraph.n) {
+        struct sp_json whole = r->j;
+        r->j.p = r->callgraph.p;
+        r->j.error = NULL;
+        if (!read_graph(r, &st) && st != SPAA_ERR_INPUT)
+            return st;
+        whole.scratch = r->j.scratch;
+        if (!r->j.error)
+            r->j = whole;
+    } else if (r->j.error && r->callgraph.n) { /* damage behind it */
+        struct sp_json damaged = r->j;
+        r->j.error = NULL;
+        r->j.p = r->callgraph.p;
+        if (!read_graph(r, &st) && st != SPAA_ERR_INPUT)
+            return st;
+        damaged.scratch = r->j.scratch;
+        r->j = damaged;
+    }
+    if (r->kept.failed)
+        return sp_nomem(r->d);
+    return r->j.error ? malformed(r) : SPAA_OK;
+}
+
+static spaa_status finish(struct reader *r)
+{
+    struct sp_header *h = &r->p->header;
+    struct sp_buf b;
+    if (h->time_start || h->time_end)
+        h->time_unit = sp_profile_cstr(r->p, "seconds");
+    sp_buf_init(&b, 0);
+    sp_buf_puts(&b, "\"" SP_CG_KEY "\":{");
+    sp_buf_add(&b, r->kept.data, r->kept.len);
+    sp_buf_ch(&b, '}');
+    h->more = b.failed ? SP_STR_FAIL : sp_profile_str(r->p, b.data, b.len);
+    sp_buf_free(&b);
+    return h->more == SP_STR_FAIL || h->time_unit == SP_STR_FAIL ? sp_nomem(r->d) : SPAA_OK;
+}
+
+/* The Python agent forgets counts of frames that have one name; what it says of itself shows it. */
+static void hint_at_missing(struct reader *r)
+{
+    if (!r->sampled || !r->threads.n)
+        return;
+    double expected = (double)r->sampled * sp_text_double(r->threads.p, r->threads.n);
+    if ((double)r->graph.counted < expected * (1 - 1e-9))
+        sp_emit(r->d, SP_I488, SP_AT_NOTHING, "%llu counts of %.0f (numTimesSampled times numThreads)",
+                (unsigned long long)r->graph.counted, expected);
+}
+
+spaa_status sp_cg_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                       struct sp_profile *p)
+{
+    const unsigned char *text;
+    size_t n;
+    struct reader r = {.d = d, .p = p, .graph = {.p = p, .d = d, .in = in}};
+    sp_json_init(&r.j, "", 0);
+    sp_buf_init(&r.kept, 0);
+    spaa_status st = event(&r, opts);
+    if (!st)
+        st = sp_input_whole(in, &text, &n);
+    if (!st) {
+        sp_json_reset(&r.j, (const char *)text, n);
+        st = read_members(&r);
+    }
+    if (!st && !r.graph_seen) {
+        sp_emit(d, SP_E460, SP_AT_NOTHING, " ");
+        st = SPAA_ERR_INPUT;
+    }
+    if (!st)
+        st = finish(&r);
+    if (!st)
+        hint_at_missing(&r);
+    if (!st && opts->strict && sp_input_failed(in))
+        st = sp_input_failed(in);
+    sp_cg_names_free(&r.graph.names);
+    sp_buf_free(&r.kept);
+    sp_json_free(&r.j);
+    return st;
+}
