@@ -76,7 +76,7 @@ static bool read_time(struct reader *r, const char *key, uint32_t *out)
         *out = sp_profile_str(r->p, t, sp_scaled_text(v, scale + 3, t));
         if (*out == SP_STR_FAIL)
             return sp_json_fail(&r->j, "out of memory");
-        exact = sp_scaled_text(v, scale, back) == raw.n && memcmp(back, raw.p, raw.n) == 0;
+        exact = !scale && sp_scaled_text(v, 0, back) == raw.n && memcmp(back, raw.p, raw.n) == 0;
     }
     if (!exact)
         keep(r, (struct sp_span){key, strlen(key)}, raw);
