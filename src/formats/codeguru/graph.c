@@ -30,20 +30,35 @@
 #define LEVELS_MAX   ((size_t)1 << 22)
 #define FRAMES_FREE  ((size_t)64 << 20) /* stack frames of any file; beyond, one per byte of input */
 #define NOTE_EVERY   ((size_t)1 << 20)
+#define EXPECT_MIN   ((size_t)1 << 20) /* bytes of text from which on it pays to reserve */
 
-/* A key seen before: its text, and the frames it had last. */
+/*
+ * A key seen before: its text, and the frames it had last. One cache line, which is all that most nodes touch of
+ * it; `index` leads here.
+ */
 struct name {
-    const char *p;
+    char head[32]; /* the text's first bytes, and zeros */
+    const char *p; /* all of it, in `texts` */
     uint32_t n;
     uint32_t stamp; /* serial of the level in which it was seen last, in a search for duplicates */
     uint32_t plain; /* its frame without a place; SP_NONE: not made yet */
-    uint32_t frame; /* with this place; SP_NONE: none yet */
-    struct sp_cg_place place;
+    uint32_t frame; /* with `place`; SP_NONE: none yet */
+    const char *place; /* bytes of file and line, one behind the other */
+};
+
+struct slot {
+    uint32_t tag;    /* of the hash */
+    uint32_t number; /* + 1; 0: empty */
+};
+
+struct sizes { /* of a name's place */
+    uint32_t file, line;
 };
 
 struct level {
     uint32_t name;        /* SP_NONE: the root */
     uint32_t last;        /* name of the child before */
+    uint64_t last_head;   /* its first bytes, to compare */
     uint32_t first_stack; /* of the subtree */
     bool in_children, unsorted, any_child, late, recorded, flushed;
     size_t children; /* where its list begins */
@@ -73,7 +88,9 @@ struct graph {
     struct sp_profile *p;
     struct sp_diags *d;
     SP_VEC(struct name) names;
-    struct sp_map name_map;
+    SP_VEC(struct sizes) places; /* beside names */
+    struct slot *slots;
+    size_t mask; /* slots - 1 */
     SP_VEC(struct level) levels; /* 0: the root */
     SP_VEC(struct child) children;
     SP_VEC(struct cell) cells; /* of the innermost node, not yet stacks */
@@ -133,6 +150,10 @@ static inline const char *blanks(const char *p, const char *end)
 static inline bool next_key(struct sp_json *j, struct sp_span *key)
 {
     const char *p = blanks(j->p, j->end), *end = j->end;
+    if (p < end && *p == '}') {
+        j->p = p + 1;
+        return j->first = false;
+    }
     if (p < end && *p == ',' && !j->first)
         p = blanks(p + 1, end);
     else if (!j->first)
@@ -158,21 +179,100 @@ static inline bool lasting(const struct graph *x, struct sp_span s)
     return s.p >= x->j->start && s.p < x->j->end;
 }
 
+static inline uint64_t load(const char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, 8);
+    return v;
+}
+
+/* Names are short and many: a hash and a comparison without calls. */
+static inline uint64_t hash_of(const char *p, size_t n)
+{
+    uint64_t h = n;
+    size_t i = 0;
+    for (; n - i > 16; i += 16)
+        h = sp_hash_mix(h ^ load(p + i), load(p + i + 8));
+    if (n >= 16)
+        return sp_hash_mix(h ^ load(p + n - 16), load(p + n - 8));
+    if (n >= 8)
+        return sp_hash_mix(h ^ load(p), load(p + n - 8));
+    uint64_t last = 0;
+    for (i = 0; i < n; i++)
+        last = last << 8 | (unsigned char)p[i];
+    return sp_hash_mix(h, last);
+}
+
+static inline bool same_bytes(const char *a, const char *b, size_t n)
+{
+    size_t i = 0;
+    if (n < 8) {
+        for (; i < n; i++)
+            if (a[i] != b[i])
+                return false;
+        return true;
+    }
+    for (; i + 8 <= n; i += 8)
+        if (load(a + i) != load(b + i))
+            return false;
+    return load(a + n - 8) == load(b + n - 8);
+}
+
+static inline bool is_name(const struct name *n, struct sp_span key)
+{
+    if (n->n != key.n)
+        return false;
+    return key.n <= sizeof n->head ? same_bytes(n->head, key.p, key.n)
+                                   : same_bytes(n->head, key.p, sizeof n->head) && same_bytes(n->p, key.p, key.n);
+}
+
+static bool more_slots(struct graph *x)
+{
+    size_t count = x->slots ? 2 * (x->mask + 1) : 1024;
+    struct slot *slots = calloc(count, sizeof *slots);
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < x->names.n; i++) {
+        uint64_t hash = hash_of(x->names.v[i].p, x->names.v[i].n);
+        size_t at = hash & (count - 1);
+        while (slots[at].number)
+            at = (at + 1) & (count - 1);
+        slots[at] = (struct slot){(uint32_t)(hash >> 32), (uint32_t)i + 1};
+    }
+    free(x->slots);
+    x->slots = slots;
+    x->mask = count - 1;
+    return true;
+}
+
+static uint32_t new_name(struct graph *x, struct sp_span key, uint64_t hash)
+{
+    if ((!x->slots || 2 * x->names.n > x->mask) && !more_slots(x))
+        return SP_NONE;
+    struct name n = {.n = (uint32_t)key.n, .plain = SP_NONE, .frame = SP_NONE};
+    n.p = key.n < SP_NONE ? sp_arena_dup(&x->texts, key.p, key.n) : NULL;
+    if (!n.p || x->names.n >= SP_NONE - 2 || !sp_vec_push(&x->places, (struct sizes){0}))
+        return SP_NONE;
+    if (key.n)
+        memcpy(n.head, key.p, key.n < sizeof n.head ? key.n : sizeof n.head);
+    if (!sp_vec_push(&x->names, n))
+        return SP_NONE;
+    size_t at = hash & x->mask;
+    while (x->slots[at].number)
+        at = (at + 1) & x->mask;
+    x->slots[at] = (struct slot){(uint32_t)(hash >> 32), (uint32_t)x->names.n};
+    return (uint32_t)x->names.n - 1;
+}
+
 /* The number of a key; SP_NONE: out of memory. */
 static inline uint32_t name_of(struct graph *x, struct sp_span key)
 {
-    uint64_t hash = sp_hash64(key.p, key.n);
-    struct sp_probe at = sp_map_probe(&x->name_map, hash);
-    for (uint32_t i; (i = sp_map_next(&x->name_map, &at)) != SP_MAP_NONE;)
-        if (x->names.v[i].n == key.n && memcmp(x->names.v[i].p, key.p, key.n) == 0)
-            return i;
-    struct name n = {.p = key.p, .n = (uint32_t)key.n, .plain = SP_NONE, .frame = SP_NONE};
-    if (!lasting(x, key))
-        n.p = sp_arena_dup(&x->texts, key.p, key.n);
-    if (!n.p || key.n >= SP_NONE || x->names.n >= SP_NONE - 1 || !sp_vec_push(&x->names, n) ||
-        !sp_map_add(&x->name_map, hash, (uint32_t)x->names.n - 1))
-        return SP_NONE;
-    return (uint32_t)x->names.n - 1;
+    uint64_t hash = hash_of(key.p, key.n);
+    if (x->slots)
+        for (size_t at = hash & x->mask; x->slots[at].number; at = (at + 1) & x->mask)
+            if (x->slots[at].tag == (uint32_t)(hash >> 32) && is_name(&x->names.v[x->slots[at].number - 1], key))
+                return x->slots[at].number - 1;
+    return new_name(x, key, hash);
 }
 
 static uint32_t new_counter(struct graph *x, struct sp_span key, uint64_t hash)
@@ -195,7 +295,7 @@ static inline uint32_t counter_of(struct graph *x, struct sp_span key)
 {
     if (x->counters.n) {
         const struct counter *c = &x->counters.v[x->counter];
-        if (c->n == key.n && memcmp(c->p, key.p, key.n) == 0)
+        if (c->n == key.n && same_bytes(c->p, key.p, key.n))
             return x->counter;
     }
     uint64_t hash = sp_hash64(key.p, key.n);
@@ -204,11 +304,6 @@ static inline uint32_t counter_of(struct graph *x, struct sp_span key)
         if (x->counters.v[i].n == key.n && memcmp(x->counters.v[i].p, key.p, key.n) == 0)
             return x->counter = i;
     return new_counter(x, key, hash);
-}
-
-static inline bool same_span(struct sp_span a, struct sp_span b)
-{
-    return a.n == b.n && (!a.n || memcmp(a.p, b.p, a.n) == 0);
 }
 
 /* Raw JSON that outlives the text's spans; minified only where it has blanks. */
@@ -227,6 +322,15 @@ static bool keep_raw(struct graph *x, struct sp_span *raw)
     return raw->p != NULL;
 }
 
+static bool same_place(const struct graph *x, uint32_t name, const struct sp_cg_place *place)
+{
+    const struct name *n = &x->names.v[name];
+    const struct sizes *size = &x->places.v[name];
+    return n->frame != SP_NONE && size->file == place->file.n && size->line == place->line.n &&
+           same_bytes(n->place, place->file.p, size->file) &&
+           same_bytes(n->place + size->file, place->line.p, size->line);
+}
+
 /* The frame of a level: made anew only where the key has another place than the last time. */
 static uint32_t frame_of(struct graph *x, const struct level *l)
 {
@@ -238,13 +342,20 @@ static uint32_t frame_of(struct graph *x, const struct level *l)
             n->plain = sp_cg_frame(&x->g->names, key, &(struct sp_cg_place){{NULL, 0}, {NULL, 0}});
         return n->plain;
     }
-    if (n->frame != SP_NONE && same_span(n->place.file, place.file) && same_span(n->place.line, place.line))
+    if (same_place(x, l->name, &place))
         return n->frame;
-    n->place = place;
-    if (!keep_raw(x, &place.file) || !keep_raw(x, &place.line))
+    char *text = sp_arena_alloc(&x->texts, place.file.n + place.line.n);
+    if (!text || place.file.n + place.line.n >= SP_NONE)
         return SP_NONE;
-    n->frame = sp_cg_frame(&x->g->names, key, &place);
-    return n->frame;
+    if (place.file.n)
+        memcpy(text, place.file.p, place.file.n);
+    if (place.line.n)
+        memcpy(text + place.file.n, place.line.p, place.line.n);
+    n->place = text;
+    x->places.v[l->name] = (struct sizes){(uint32_t)place.file.n, (uint32_t)place.line.n};
+    if (!keep_raw(x, &place.file) || !keep_raw(x, &place.line))
+        return n->frame = SP_NONE;
+    return n->frame = sp_cg_frame(&x->g->names, key, &place);
 }
 
 /* ---- stacks ---- */
@@ -625,8 +736,12 @@ static spaa_status push_level(struct graph *x, uint32_t name)
     return sp_vec_push(&x->levels, l) ? SPAA_OK : nomem(x);
 }
 
-static bool ascends(const struct name *a, const struct name *b)
+/* Whether the child comes behind the one before, by the bytes of their names. */
+static inline bool ascends(const struct graph *x, const struct level *l, uint32_t name, uint64_t head)
 {
+    const struct name *a = &x->names.v[l->last], *b = &x->names.v[name];
+    if (head != l->last_head)
+        return head > l->last_head; /* zeros behind a shorter one: what is equal so far goes on below */
     int c = memcmp(a->p, b->p, a->n < b->n ? a->n : b->n);
     return c ? c < 0 : a->n < b->n;
 }
@@ -649,9 +764,11 @@ static spaa_status open_child(struct graph *x, struct sp_span key)
         }
         j->p = blanks(j->p, j->end);
     }
-    if (l->last != SP_NONE && !ascends(&x->names.v[l->last], &x->names.v[name]))
+    uint64_t head = __builtin_bswap64(load(x->names.v[name].head));
+    if (l->last != SP_NONE && !ascends(x, l, name, head))
         l->unsorted = true;
     l->last = name;
+    l->last_head = head;
     l->any_child = true;
     if (!sp_vec_push(&x->children, c))
         return nomem(x);
@@ -695,6 +812,15 @@ static spaa_status walk(struct graph *x)
     return st;
 }
 
+/* Room ahead of time, as far as it is to be had: tables that stay in place keep their large pages. */
+static void expect(struct graph *x, size_t bytes)
+{
+    if (bytes < EXPECT_MIN)
+        return;
+    (void)!sp_vec_reserve(&x->p->stack_frames, bytes / 4);
+    (void)!sp_vec_reserve(&x->p->stacks, bytes / 96);
+}
+
 spaa_status sp_cg_read_graph(struct sp_cg_graph *g, struct sp_json *j)
 {
     struct graph x = {.g = g, .j = j, .p = g->p, .d = g->d, .noted = (size_t)(j->p - j->start)};
@@ -702,6 +828,7 @@ spaa_status sp_cg_read_graph(struct sp_cg_graph *g, struct sp_json *j)
     sp_buf_init(&x.extra, 0);
     sp_buf_init(&x.text, 0);
     sp_arena_init(&x.texts, 0);
+    expect(&x, (size_t)(j->end - j->p));
     spaa_status st = walk(&x);
     if (st == SPAA_ERR_INPUT && j->scratch.failed) {
         st = nomem(&x);
@@ -711,7 +838,8 @@ spaa_status sp_cg_read_graph(struct sp_cg_graph *g, struct sp_json *j)
         st = merged ? merged : st;
     }
     sp_vec_free(&x.names);
-    sp_map_free(&x.name_map);
+    sp_vec_free(&x.places);
+    free(x.slots);
     sp_vec_free(&x.levels);
     sp_vec_free(&x.children);
     sp_vec_free(&x.cells);
