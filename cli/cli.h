@@ -29,6 +29,7 @@ enum cli_group {
     G_ALL = 1024,
     G_MERGE = 2048,
     G_QUERY = 4096,
+    G_UPLOAD = 8192,
 };
 
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };

@@ -54,6 +54,7 @@ static const struct {
     {G_TREE, "tree"},
     {G_FLAME, "drawing"},
     {G_CONVERT, "conversion"},
+    {G_UPLOAD, "upload"},
     {G_EVENT, "event"},
     {G_SELECT, "filters"},
     {G_ROWS | G_ANSWER | G_OUT, "answer"},

@@ -1,0 +1,466 @@
+/* spaa upload: a profile to a service that keeps profiles. */
+#include "answer.h"
+
+#include "formats/open.h"
+#include "progress.h"
+#include "remote/codeguru.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LAST_HOUR 3600 /* seconds that --verify looks back */
+
+struct upload {
+    struct cli *c;
+    struct sp_aws_keys keys;
+    struct sp_codeguru service;
+    char token[65];
+    struct sp_input *in;    /* owns the bytes of a profile that is sent as it is */
+    struct sp_output *made; /* or this does */
+    const void *body;
+    size_t body_n;
+    struct timespec began;
+    bool shown;
+};
+
+static const char *environment(const char *name, void *arg)
+{
+    (void)arg;
+    return getenv(name);
+}
+
+/* ---- progress: on a terminal, once it takes half a second ---- */
+
+static bool slow(struct upload *u)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t ms = (now.tv_sec - u->began.tv_sec) * 1000 + (now.tv_nsec - u->began.tv_nsec) / 1000000;
+    return isatty(2) && !u->c->v.quiet && ms > 500;
+}
+
+static void show_sent(uint64_t sent, uint64_t size, void *arg)
+{
+    struct upload *u = arg;
+    if (!slow(u))
+        return;
+    fprintf(stderr, "\r\033[Kspaa: sending %.1f of %.1f MB", (double)sent / 1e6, (double)size / 1e6);
+    u->shown = true;
+}
+
+static void show_waiting(unsigned ms, const char *why, void *arg)
+{
+    struct upload *u = arg;
+    (void)why; /* the words of a stranger; they come escaped with the diagnostics */
+    if (!isatty(2) || u->c->v.quiet)
+        return;
+    fprintf(stderr, "\r\033[Kspaa: the service is busy, again in %.1f s", ms / 1000.0);
+    u->shown = true;
+}
+
+static void clear_line(struct upload *u)
+{
+    if (u->shown)
+        fputs("\r\033[K", stderr);
+    u->shown = false;
+}
+
+/* ---- what was asked for ---- */
+
+static int check_names(struct upload *u)
+{
+    struct cli *c = u->c;
+    static const char *const services[] = {"codeguru", NULL};
+    char near[256];
+    if (!c->files.n || strcmp(c->files.v[0], "codeguru") != 0) {
+        cli_nearest(c->files.n ? c->files.v[0] : "", services, near, sizeof near);
+        return cli_usage(c, *near ? near : "spaa upload codeguru FILE --group NAME",
+                         "upload needs the name of a service: codeguru");
+    }
+    if (c->files.n > 2)
+        return cli_usage(c, NULL, "upload takes one profile, not %zu", c->files.n - 1);
+    if (c->files.n < 2 && !c->v.verify)
+        return cli_usage(c, "--verify alone lists what the service has", "upload needs a profile");
+    if (!c->v.group)
+        return cli_usage(c, "the name of the profiling group", "upload needs --group NAME");
+    if (!sp_codeguru_name(c->v.group, 255))
+        return cli_usage(c, "1 to 255 letters, digits, - and _", "--group has no value \"%s\"", c->v.group);
+    if (c->v.profile_token && !sp_codeguru_name(c->v.profile_token, 64))
+        return cli_usage(c, "1 to 64 letters, digits, - and _", "--profile-token has no value \"%s\"",
+                         c->v.profile_token);
+    return EXIT_FINE;
+}
+
+static int find_service(struct upload *u)
+{
+    struct cli *c = u->c;
+    long timeout, retries, delay;
+    if (!cli_number(c, "timeout", c->v.timeout, 1, 3600, 60, &timeout) ||
+        !cli_number(c, "retries", c->v.retries, 0, 20, 4, &retries) ||
+        !cli_number(c, "retry-delay", c->v.retry_delay, 0, 60000, 500, &delay))
+        return EXIT_USAGE;
+    spaa_status st = sp_aws_keys_find(&u->keys, environment, NULL, &c->diags);
+    if (st)
+        return cli_exit_of(st);
+    const char *region = c->v.region ? c->v.region : u->keys.region.len ? sp_buf_cstr(&u->keys.region) : NULL;
+    if (!region) {
+        sp_emit(&c->diags, SP_E462, SP_AT_NOTHING, " ");
+        return EXIT_USAGE;
+    }
+    if (!sp_codeguru_name(region, 63))
+        return cli_usage(c, "like eu-west-1", "--region has no value \"%s\"", region);
+    if (!u->keys.source && !c->v.dry_run) {
+        if (u->keys.other.len)
+            sp_emit_hint(&c->diags, SP_E461, SP_AT_NOTHING,
+                         "`aws configure export-credentials --format env` puts them into the environment",
+                         "the profile gets its keys through %s, which is not read here", sp_buf_cstr(&u->keys.other));
+        else
+            sp_emit(&c->diags, SP_E461, SP_AT_NOTHING, " ");
+        return EXIT_IO;
+    }
+    sp_buf_cstr(&u->keys.access_key);
+    sp_buf_cstr(&u->keys.secret_key);
+    sp_buf_cstr(&u->keys.token);
+    u->service = (struct sp_codeguru){.endpoint = c->v.endpoint,
+                                      .region = region,
+                                      .group = c->v.group,
+                                      .keys = &u->keys,
+                                      .ca_file = c->v.ca_file,
+                                      .timeout = timeout,
+                                      .retries = (unsigned)retries,
+                                      .delay = (unsigned)delay,
+                                      .progress = show_sent,
+                                      .waiting = show_waiting,
+                                      .arg = u};
+    return EXIT_FINE;
+}
+
+/* ---- the body ---- */
+
+/* A CodeGuru profile without damage, of which nothing is to be changed, is sent byte by byte. */
+static bool as_it_is(const struct cli *c, const struct spaa_format *f)
+{
+    return strcmp(f->name, "codeguru") == 0 && !c->own.n && !c->v.event && !c->v.metric &&
+           !sp_diags_count(&c->diags, SP_LOSS);
+}
+
+static spaa_status convert(struct upload *u)
+{
+    struct cli *c = u->c;
+    struct sp_select_opts o = {.event = c->v.event, .metric = c->v.metric, .view = "all"};
+    struct sp_write_opts w = {
+        .event = SP_NONE, .metric = SP_NONE, .jobs = cli_jobs(c), .own = c->own.v, .nown = c->own.n};
+    struct sp_selection s;
+    spaa_status st = SPAA_OK;
+    if (c->v.event || c->v.metric) {
+        st = sp_select(c->profile, &o, &c->diags, &s);
+        if (st)
+            return st;
+        w.event = c->v.event ? s.event : SP_NONE;
+        w.metric = c->v.metric ? s.metric : SP_NONE;
+        sp_selection_free(&s);
+    }
+    st = sp_output_memory(&c->diags, &u->made);
+    if (!st)
+        st = sp_format_by_name("codeguru")->write(c->profile, &w, &c->diags, u->made);
+    if (!st)
+        st = sp_output_commit(u->made);
+    if (!st)
+        u->body = sp_output_data(u->made, &u->body_n);
+    return st;
+}
+
+static int read_body(struct upload *u)
+{
+    struct cli *c = u->c;
+    struct sp_read_opts opts;
+    const char *path = c->files.v[1], *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    if (!cli_read_opts(c, &opts))
+        return EXIT_USAGE;
+    sp_diags_source(&c->diags, name, NULL);
+    spaa_status st = sp_input_open(path, &c->diags, &u->in);
+    if (!st)
+        st = sp_input_format(u->in, c->v.from, &c->diags, &c->input);
+    if (!st) {
+        int rc = cli_check_own(c, c->input, sp_format_by_name("codeguru"));
+        if (rc)
+            return rc;
+        sp_diags_source(&c->diags, name, c->input->name);
+        struct progress *bar = progress_start(c, u->in);
+        st = sp_read_profile(u->in, c->input, &opts, &c->diags, &c->profile);
+        progress_stop(bar);
+    }
+    sp_diags_source(&c->diags, NULL, NULL);
+    if (!st && as_it_is(c, c->input)) {
+        const unsigned char *p;
+        st = sp_input_whole(u->in, &p, &u->body_n);
+        u->body = p;
+    } else if (!st) {
+        st = convert(u);
+    }
+    return cli_exit_of(st);
+}
+
+/* ---- answers ---- */
+
+struct listed {
+    SP_VEC(struct sp_buf) starts;
+    struct sp_buf next;
+};
+
+static void listed_free(struct listed *l)
+{
+    for (size_t i = 0; i < l->starts.n; i++)
+        sp_buf_free(&l->starts.v[i]);
+    sp_vec_free(&l->starts);
+    sp_buf_free(&l->next);
+}
+
+/* {"start":"2026-01-01T00:00:00Z"}, or a number */
+static bool read_start(struct sp_json *j, struct listed *l)
+{
+    struct sp_span key, v = {NULL, 0};
+    if (!sp_json_object(j))
+        return false;
+    while (sp_json_key(j, &key)) {
+        bool start = sp_span_is(key, "start");
+        struct sp_buf b;
+        if (!(sp_json_type(j) == SP_JSON_STRING ? sp_json_string_value(j, &v) : sp_json_skip(j, &v)))
+            return false;
+        if (!start)
+            continue;
+        sp_buf_init(&b, 4096);
+        if (!sp_buf_add(&b, v.p, v.n) || !sp_vec_push(&l->starts, b)) {
+            sp_buf_free(&b);
+            return sp_json_fail(j, "out of memory");
+        }
+    }
+    return !j->error;
+}
+
+static bool read_times(const struct sp_buf *body, struct listed *l)
+{
+    struct sp_json j;
+    struct sp_span key, v;
+    bool found = false;
+    sp_buf_clear(&l->next);
+    sp_json_init(&j, body->len ? body->data : "", body->len);
+    if (sp_json_object(&j)) {
+        while (sp_json_key(&j, &key)) {
+            if (sp_span_is(key, "profileTimes") && sp_json_array(&j)) {
+                found = true;
+                while (sp_json_item(&j) && read_start(&j, l))
+                    ;
+            } else if (sp_span_is(key, "nextToken") && sp_json_type(&j) == SP_JSON_STRING) {
+                if (sp_json_string_value(&j, &v))
+                    sp_buf_add(&l->next, v.p, v.n);
+            } else if (!sp_json_skip(&j, &v)) {
+                break;
+            }
+        }
+    }
+    bool ok = found && sp_json_end(&j) && !l->next.failed;
+    sp_json_free(&j);
+    return ok;
+}
+
+/* The request in words, and a body by its size: nothing of it is secret. */
+static void show_request(struct upload *u, const struct sp_codeguru_request *r, struct sp_jw *w)
+{
+    static const char hidden[] = "(left out)";
+    struct cli *c = u->c;
+    const char *type = r->body ? "application/json" : NULL;
+    const char *token = u->keys.token.len ? hidden : NULL;
+    if (w) {
+        sp_jw_cstr(w, "method", r->method);
+        sp_jw_str(w, "url", r->url.data, r->url.len);
+        sp_jw_open(w, "headers", '{');
+        if (type)
+            sp_jw_cstr(w, "content-type", type);
+        sp_jw_str(w, "host", r->host.data, r->host.len);
+        if (token)
+            sp_jw_cstr(w, "x-amz-security-token", token);
+        sp_jw_cstr(w, "authorization", hidden);
+        sp_jw_close(w, '}');
+        sp_jw_u64(w, "bytes", r->body_n);
+        sp_jw_cstr(w, "sha256", r->payload_hash);
+        sp_jw_cstr(w, "credentials", u->keys.source);
+        return;
+    }
+    sp_printf(c->out, "%s %s\n", r->method, r->url.data);
+    if (type)
+        sp_printf(c->out, "content-type: %s\n", type);
+    sp_printf(c->out, "host: %s\nx-amz-date: (when it is sent)\n", r->host.data);
+    if (token)
+        sp_printf(c->out, "x-amz-security-token: %s\n", token);
+    sp_printf(c->out, "authorization: AWS4-HMAC-SHA256 %s\n\n", hidden);
+    if (r->body)
+        sp_printf(c->out, "%zu bytes of JSON, SHA-256 %s\n", r->body_n, r->payload_hash);
+    sp_printf(c->out, "not sent (--dry-run); credentials: %s\n", u->keys.source ? u->keys.source : "none were found");
+}
+
+static int post(struct upload *u, struct sp_jw *w)
+{
+    struct cli *c = u->c;
+    struct sp_codeguru_request r;
+    struct sp_buf answer;
+    spaa_status st = sp_codeguru_post(&u->service, u->token, u->body, u->body_n, &c->diags, &r);
+    if (st)
+        return cli_exit_of(st);
+    sp_buf_init(&answer, 0);
+    if (!c->v.dry_run) {
+        clock_gettime(CLOCK_MONOTONIC, &u->began);
+        st = sp_codeguru_send(&u->service, &r, &c->diags, &answer);
+        clear_line(u);
+    }
+    int rc = st ? cli_exit_of(st) : cli_stdout(c);
+    if (!rc && w) {
+        sp_jw_init(w, c->out);
+        sp_jw_open(w, NULL, '{');
+        sp_jw_cstr(w, "schema", "spaa.upload/1");
+        sp_jw_bool(w, "sent", !c->v.dry_run);
+        sp_jw_cstr(w, "group", c->v.group);
+        sp_jw_cstr(w, "region", u->service.region);
+        sp_jw_cstr(w, "profile_token", u->token);
+        if (c->v.dry_run)
+            show_request(u, &r, w);
+        else
+            sp_jw_u64(w, "bytes", r.body_n);
+    } else if (!rc && c->v.dry_run) {
+        show_request(u, &r, NULL);
+    } else if (!rc) {
+        sp_printf(c->out, "%zu bytes are in profiling group %s (%s), profile token %s\n", r.body_n, c->v.group,
+                  u->service.region, u->token);
+    }
+    sp_buf_free(&answer);
+    sp_codeguru_request_free(&r);
+    return rc;
+}
+
+static int list(struct upload *u, struct listed *l)
+{
+    enum { PAGES = 100 };
+    struct cli *c = u->c;
+    time_t now = time(NULL);
+    for (int page = 0; page < PAGES; page++) {
+        struct sp_codeguru_request r;
+        struct sp_buf answer;
+        spaa_status st = sp_codeguru_list(&u->service, now - LAST_HOUR, now, page ? sp_buf_cstr(&l->next) : NULL,
+                                          &c->diags, &r);
+        if (st)
+            return cli_exit_of(st);
+        sp_buf_init(&answer, 0);
+        clock_gettime(CLOCK_MONOTONIC, &u->began);
+        st = sp_codeguru_send(&u->service, &r, &c->diags, &answer);
+        clear_line(u);
+        bool understood = !st && read_times(&answer, l);
+        if (!st && !understood)
+            sp_emit_hint(&c->diags, SP_E463, SP_AT_NOTHING, "is --endpoint that of CodeGuru Profiler?",
+                         "the answer is no list of profile times");
+        sp_buf_free(&answer);
+        sp_codeguru_request_free(&r);
+        if (st || !understood)
+            return EXIT_IO;
+        if (!l->next.len)
+            break;
+    }
+    return EXIT_FINE;
+}
+
+static int verify(struct upload *u, struct sp_jw *w, bool first)
+{
+    struct cli *c = u->c;
+    struct listed l = {0};
+    sp_buf_init(&l.next, 64 << 10);
+    int rc = EXIT_FINE;
+    if (c->v.dry_run && first) {
+        struct sp_codeguru_request r;
+        time_t now = time(NULL);
+        spaa_status st = sp_codeguru_list(&u->service, now - LAST_HOUR, now, NULL, &c->diags, &r);
+        rc = st ? cli_exit_of(st) : cli_stdout(c);
+        if (!rc && w) {
+            sp_jw_init(w, c->out);
+            sp_jw_open(w, NULL, '{');
+            sp_jw_cstr(w, "schema", "spaa.upload/1");
+            sp_jw_bool(w, "sent", false);
+        }
+        if (!rc)
+            show_request(u, &r, w);
+        if (!st)
+            sp_codeguru_request_free(&r);
+    } else if (!c->v.dry_run) {
+        rc = list(u, &l);
+        if (!rc)
+            rc = cli_stdout(c);
+        if (!rc && w && first) {
+            sp_jw_init(w, c->out);
+            sp_jw_open(w, NULL, '{');
+            sp_jw_cstr(w, "schema", "spaa.upload/1");
+            sp_jw_bool(w, "sent", false);
+            sp_jw_cstr(w, "group", c->v.group);
+            sp_jw_cstr(w, "region", u->service.region);
+        }
+        if (!rc && w)
+            sp_jw_open(w, "profile_times", '[');
+        else if (!rc)
+            sp_printf(c->out, "%zu profiles of the last hour in %s%s\n", l.starts.n, c->v.group,
+                      l.starts.n ? ", beginning at" : "; new ones appear after some minutes");
+        for (size_t i = 0; !rc && i < l.starts.n; i++) {
+            if (w)
+                sp_jw_str(w, NULL, l.starts.v[i].data, l.starts.v[i].len);
+            else
+                sp_printf(c->out, "  %.*s\n", (int)l.starts.v[i].len, l.starts.v[i].data ? l.starts.v[i].data : "");
+        }
+        if (!rc && w)
+            sp_jw_close(w, ']');
+    }
+    listed_free(&l);
+    return rc;
+}
+
+static int run_upload(struct upload *u)
+{
+    struct cli *c = u->c;
+    struct sp_jw w;
+    struct sp_jw *json = c->format == FORMAT_JSON ? &w : NULL;
+    int rc = check_names(u);
+    if (!rc && !sp_http_available() && !c->v.dry_run) {
+        sp_emit(&c->diags, SP_E465, SP_AT_NOTHING, " ");
+        return EXIT_IO;
+    }
+    if (!rc)
+        rc = find_service(u);
+    if (rc)
+        return rc;
+    if (c->v.profile_token) {
+        snprintf(u->token, sizeof u->token, "%s", c->v.profile_token);
+    } else if (!sp_codeguru_token(u->token)) {
+        sp_emit(&c->diags, SP_E036, SP_AT_NOTHING, "the system has no random numbers; give --profile-token");
+        return EXIT_IO;
+    }
+    bool has_profile = c->files.n > 1;
+    if (has_profile)
+        rc = read_body(u);
+    if (!rc && c->v.strict && sp_diags_count(&c->diags, SP_LOSS))
+        rc = EXIT_IO;
+    if (!rc && has_profile)
+        rc = post(u, json);
+    if (!rc && c->v.verify)
+        rc = verify(u, json, !has_profile);
+    if (c->out && json && !rc)
+        answer_close(c, json);
+    return rc;
+}
+
+int sp_cmd_upload(struct cli *c)
+{
+    struct upload u = {.c = c};
+    sp_aws_keys_init(&u.keys);
+    int rc = run_upload(&u);
+    sp_output_close(u.made);
+    sp_input_close(u.in);
+    sp_aws_keys_free(&u.keys);
+    return rc;
+}

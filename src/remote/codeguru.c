@@ -1,0 +1,344 @@
+#include "remote/codeguru.h"
+
+#include "json/json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/random.h>
+
+#define SERVICE    "codeguru-profiler"
+#define DELAY_MAX  20000u /* milliseconds */
+
+bool sp_codeguru_name(const char *s, size_t max)
+{
+    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+    return n && n <= max && !s[n];
+}
+
+bool sp_codeguru_token(char out[static 37])
+{
+    unsigned char r[16];
+    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+        return false;
+    r[6] = (unsigned char)((r[6] & 0x0F) | 0x40);
+    r[8] = (unsigned char)((r[8] & 0x3F) | 0x80);
+    char *p = out;
+    for (size_t i = 0; i < sizeof r; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *p++ = '-';
+        p += snprintf(p, 3, "%02x", r[i]);
+    }
+    return true;
+}
+
+void sp_codeguru_request_free(struct sp_codeguru_request *r)
+{
+    sp_buf_free(&r->url);
+    sp_buf_free(&r->host);
+    sp_buf_free(&r->path);
+    sp_buf_free(&r->query);
+}
+
+/* Scheme, host and path of the endpoint; the path has no slash at its end. */
+static spaa_status endpoint(const struct sp_codeguru *s, struct sp_codeguru_request *r, struct sp_diags *d)
+{
+    struct sp_buf text;
+    sp_buf_init(&text, 0);
+    if (s->endpoint)
+        sp_buf_puts(&text, s->endpoint);
+    else
+        sp_buf_printf(&text, "https://" SERVICE ".%s.amazonaws.com%s", s->region,
+                      strncmp(s->region, "cn-", 3) == 0 ? ".cn" : "");
+    const char *url = sp_buf_cstr(&text), *host = NULL;
+    if (strncmp(url, "https://", 8) == 0)
+        host = url + 8;
+    else if (strncmp(url, "http://", 7) == 0)
+        host = url + 7;
+    size_t n = host ? strcspn(host, "/?#") : 0, path_n = host ? strlen(host + n) : 0;
+    bool fine = n && !memchr(host, '@', n) && !strpbrk(url, "?# \\\"\t\r\n");
+    while (fine && path_n && host[n + path_n - 1] == '/')
+        path_n--;
+    if (fine) {
+        sp_buf_add(&r->url, url, (size_t)(host - url) + n);
+        sp_buf_add(&r->host, host, n);
+        sp_buf_add(&r->path, host + n, path_n);
+    } else {
+        sp_emit_hint(d, SP_E037, SP_AT_NOTHING, "for example https://codeguru-profiler.eu-west-1.amazonaws.com",
+                     "--endpoint needs https://HOST or http://HOST, not \"%s\"", url);
+    }
+    bool failed = text.failed;
+    sp_buf_free(&text);
+    return failed ? sp_nomem(d) : fine ? SPAA_OK : SPAA_ERR_USAGE;
+}
+
+static spaa_status begin(const struct sp_codeguru *s, const char *what, struct sp_diags *d, struct sp_codeguru_request *r)
+{
+    sp_buf_init(&r->url, 0);
+    sp_buf_init(&r->host, 0);
+    sp_buf_init(&r->path, 0);
+    sp_buf_init(&r->query, 0);
+    spaa_status st = endpoint(s, r, d);
+    if (!st) {
+        sp_buf_puts(&r->path, "/profilingGroups/");
+        sp_uri_encode(&r->path, s->group, false);
+        sp_buf_puts(&r->path, what);
+    }
+    return st;
+}
+
+static spaa_status end(struct sp_codeguru_request *r, spaa_status st, struct sp_diags *d)
+{
+    sp_buf_add(&r->url, r->path.data, r->path.len);
+    sp_buf_ch(&r->url, '?');
+    sp_buf_add(&r->url, r->query.data, r->query.len);
+    sp_sha256_hex(r->body ? r->body : "", r->body_n, r->payload_hash);
+    sp_buf_cstr(&r->url);
+    sp_buf_cstr(&r->host);
+    sp_buf_cstr(&r->path);
+    sp_buf_cstr(&r->query);
+    if (!st && (r->url.failed || r->host.failed || r->path.failed || r->query.failed))
+        st = sp_nomem(d);
+    if (st)
+        sp_codeguru_request_free(r);
+    return st;
+}
+
+spaa_status sp_codeguru_post(const struct sp_codeguru *s, const char *token, const void *body, size_t n,
+                             struct sp_diags *d, struct sp_codeguru_request *out)
+{
+    *out = (struct sp_codeguru_request){.method = "POST", .body = body, .body_n = n};
+    spaa_status st = begin(s, "/agentProfile", d, out);
+    sp_buf_puts(&out->query, "profileToken=");
+    sp_uri_encode(&out->query, token, false);
+    return end(out, st, d);
+}
+
+static void time_parameter(struct sp_buf *query, const char *name, time_t t)
+{
+    struct tm tm;
+    char text[32];
+    gmtime_r(&t, &tm);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    sp_buf_printf(query, "%s=", name);
+    sp_uri_encode(query, text, false);
+}
+
+spaa_status sp_codeguru_list(const struct sp_codeguru *s, time_t from, time_t to, const char *next,
+                             struct sp_diags *d, struct sp_codeguru_request *out)
+{
+    *out = (struct sp_codeguru_request){.method = "GET"};
+    spaa_status st = begin(s, "/profileTimes", d, out);
+    time_parameter(&out->query, "endTime", to); /* by name, as the signature wants them */
+    if (next) {
+        sp_buf_puts(&out->query, "&nextToken=");
+        sp_uri_encode(&out->query, next, false);
+    }
+    sp_buf_puts(&out->query, "&period=PT5M&");
+    time_parameter(&out->query, "startTime", from);
+    return end(out, st, d);
+}
+
+/* ---- sending ---- */
+
+/* Fills `headers` (6) with those of this moment; `auth` and `date` hold their texts. */
+static bool sign(const struct sp_codeguru *s, const struct sp_codeguru_request *r, struct sp_buf *auth,
+                 char date[static 20], struct sp_http_header *headers, size_t *n)
+{
+    time_t now = time(NULL);
+    struct tm tm;
+    gmtime_r(&now, &tm);
+    strftime(date, 20, "%Y%m%dT%H%M%SZ", &tm);
+    *n = 0;
+    if (r->body)
+        headers[(*n)++] = (struct sp_http_header){"content-type", "application/json"};
+    headers[(*n)++] = (struct sp_http_header){"host", r->host.data};
+    headers[(*n)++] = (struct sp_http_header){"x-amz-date", date};
+    if (s->keys->token.len)
+        headers[(*n)++] = (struct sp_http_header){"x-amz-security-token", s->keys->token.data};
+    struct sp_sigv4 v = {.method = r->method,
+                         .path = r->path.data,
+                         .query = r->query.data,
+                         .headers = headers,
+                         .nheaders = *n,
+                         .payload_hash = r->payload_hash,
+                         .date = date,
+                         .region = s->region,
+                         .service = SERVICE,
+                         .access_key = s->keys->access_key.data,
+                         .secret_key = s->keys->secret_key.data};
+    sp_buf_clear(auth);
+    if (!sp_sigv4_authorization(&v, auth))
+        return false;
+    headers[(*n)++] = (struct sp_http_header){"authorization", sp_buf_cstr(auth)};
+    return !auth->failed;
+}
+
+/* A string member of an error's body: "message", "Message", "__type". */
+static bool error_member(const struct sp_buf *body, const char *name, struct sp_buf *out)
+{
+    struct sp_json j;
+    struct sp_span key, raw;
+    sp_json_init(&j, body->len ? body->data : "", body->len);
+    if (sp_json_type(&j) == SP_JSON_OBJECT && sp_json_object(&j)) {
+        while (sp_json_key(&j, &key)) {
+            bool same = key.n == strlen(name) && strncasecmp(key.p, name, key.n) == 0;
+            if (same && sp_json_type(&j) == SP_JSON_STRING) {
+                if (sp_json_string_value(&j, &raw))
+                    sp_buf_add(out, raw.p, raw.n);
+                break;
+            }
+            if (!sp_json_skip(&j, &raw))
+                break;
+        }
+    }
+    sp_json_free(&j);
+    return out->len != 0;
+}
+
+/* What the service says may repeat what it was sent: secrets are cut out of it. */
+static void redact(struct sp_buf *text, const struct sp_buf *secret)
+{
+    char *at;
+    if (secret->len < 4 || text->failed)
+        return;
+    while (text->len && (at = memmem(text->data, text->len, secret->data, secret->len))) {
+        char *behind = at + secret->len;
+        memmove(at + 3, behind, (size_t)(text->data + text->len - behind));
+        memcpy(at, "***", 3);
+        text->len -= secret->len - 3;
+    }
+}
+
+/* "AccessDeniedException: User … is not authorized (HTTP 403)" */
+static void say_error(const struct sp_codeguru *s, const struct sp_http_response *a, struct sp_buf *out)
+{
+    struct sp_buf type, message;
+    sp_buf_init(&type, 4096);
+    sp_buf_init(&message, 64 << 10);
+    if (*a->error_type)
+        sp_buf_puts(&type, a->error_type);
+    else if (error_member(&a->body, "__type", &type)) {
+        char *hash = memrchr(type.data, '#', type.len); /* "com.amazon…#Name" */
+        if (hash) {
+            type.len -= (size_t)(hash + 1 - type.data);
+            memmove(type.data, hash + 1, type.len);
+        }
+    }
+    error_member(&a->body, "message", &message);
+    if (type.len)
+        sp_buf_printf(out, "%.*s: ", (int)type.len, type.data);
+    if (message.len > 500)
+        message.len = 500;
+    if (message.len)
+        sp_buf_printf(out, "%.*s ", (int)message.len, message.data);
+    sp_buf_printf(out, "(HTTP %ld)", a->status);
+    redact(out, &s->keys->secret_key);
+    redact(out, &s->keys->token);
+    sp_buf_free(&type);
+    sp_buf_free(&message);
+}
+
+static const char *hint_of(const struct sp_http_response *a, const char *why)
+{
+    if (strstr(why, "SignatureDoesNotMatch") || strstr(why, "InvalidSignature"))
+        return "the secret key does not belong to the access key, or a proxy changed the request";
+    if (strstr(why, "Expired") || strstr(why, "expired"))
+        return "the credentials expired: get new ones";
+    if (strstr(why, "Skewed") || strstr(why, "too far"))
+        return "set this machine's clock";
+    if (strstr(why, "ResourceNotFound") || a->status == 404)
+        return "create the profiling group, or check --group and --region";
+    if (a->status == 401 || a->status == 403)
+        return "the credentials need codeguru-profiler:PostAgentProfile (ListProfileTimes for --verify) for this group";
+    if (a->status == 413)
+        return "the profile is too large for the service: profile for a shorter time";
+    return "see the message";
+}
+
+static bool busy(const struct sp_http_response *a, const char *why)
+{
+    return a->status == 429 || a->status >= 500 || (a->status == 400 && strstr(why, "Throttling"));
+}
+
+static void wait_for(unsigned ms)
+{
+    struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
+    while (nanosleep(&t, &t) && errno == EINTR)
+        ;
+}
+
+static unsigned delay_before(const struct sp_codeguru *s, unsigned retry, long retry_after)
+{
+    uint64_t ms = (uint64_t)s->delay << (retry < 16 ? retry : 16);
+    if (retry_after >= 0 && (uint64_t)retry_after * 1000 > ms)
+        ms = (uint64_t)retry_after * 1000;
+    return ms < DELAY_MAX ? (unsigned)ms : DELAY_MAX;
+}
+
+struct attempt {
+    struct sp_http_response answer;
+    enum sp_http_result result;
+    struct sp_buf why;
+};
+
+static bool try_once(const struct sp_codeguru *s, const struct sp_codeguru_request *r, struct attempt *a)
+{
+    struct sp_http_header headers[6];
+    struct sp_buf auth;
+    char date[20], why[256] = "";
+    struct sp_http_request q = {.method = r->method,
+                                .url = r->url.data,
+                                .headers = headers,
+                                .body = r->body,
+                                .body_n = r->body_n,
+                                .ca_file = s->ca_file,
+                                .timeout = s->timeout,
+                                .progress = s->progress,
+                                .arg = s->arg};
+    sp_buf_init(&auth, 0);
+    sp_buf_init(&a->why, 0);
+    sp_buf_init(&a->answer.body, 0);
+    bool ok = sign(s, r, &auth, date, headers, &q.nheaders);
+    if (ok) {
+        a->result = sp_http_send(&q, &a->answer, why);
+        ok = a->result != SP_HTTP_NOMEM;
+    }
+    if (ok && a->result == SP_HTTP_DONE)
+        say_error(s, &a->answer, &a->why);
+    else
+        sp_buf_puts(&a->why, why);
+    sp_buf_cstr(&a->why);
+    sp_buf_free(&auth);
+    return ok && !a->why.failed;
+}
+
+spaa_status sp_codeguru_send(const struct sp_codeguru *s, const struct sp_codeguru_request *r, struct sp_diags *d,
+                             struct sp_buf *answer)
+{
+    for (unsigned retry = 0;; retry++) {
+        struct attempt a = {.result = SP_HTTP_NOMEM};
+        spaa_status st = try_once(s, r, &a) ? SPAA_ERR_IO : sp_nomem(d);
+        bool answered = a.result == SP_HTTP_DONE;
+        bool again = st == SPAA_ERR_IO && (answered ? busy(&a.answer, a.why.data) : a.result == SP_HTTP_AGAIN);
+        if (st == SPAA_ERR_IO && answered && a.answer.status >= 200 && a.answer.status < 300) {
+            sp_buf_add(answer, a.answer.body.data, a.answer.body.len);
+            st = answer->failed ? sp_nomem(d) : SPAA_OK;
+        } else if (again && retry < s->retries) {
+            unsigned ms = delay_before(s, retry, a.answer.retry_after);
+            sp_emit(d, SP_W481, SP_AT_NOTHING, "try %u of %u: %s", retry + 1, s->retries + 1, a.why.data);
+            if (s->waiting)
+                s->waiting(ms, a.why.data, s->arg);
+            wait_for(ms);
+        } else if (st == SPAA_ERR_IO && answered) {
+            sp_emit_hint(d, SP_E463, SP_AT_NOTHING, hint_of(&a.answer, a.why.data), "%s", a.why.data);
+            again = false;
+        } else if (st == SPAA_ERR_IO) {
+            sp_emit(d, SP_E464, SP_AT_NOTHING, "%s: %s", r->host.data, a.why.data);
+            again = false;
+        }
+        sp_buf_free(&a.answer.body);
+        sp_buf_free(&a.why);
+        if (!again || st != SPAA_ERR_IO)
+            return st;
+    }
+}

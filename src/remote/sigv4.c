@@ -1,0 +1,124 @@
+#include "remote/sigv4.h"
+
+static void hex(const unsigned char *p, size_t n, char *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < n; i++) {
+        out[2 * i] = digits[p[i] >> 4];
+        out[2 * i + 1] = digits[p[i] & 15];
+    }
+    out[2 * n] = '\0';
+}
+
+void sp_sha256_hex(const void *p, size_t n, char out[static 2 * SP_SHA256 + 1])
+{
+    unsigned char digest[SP_SHA256];
+    sp_sha256(p, n, digest);
+    hex(digest, sizeof digest, out);
+}
+
+bool sp_uri_encode(struct sp_buf *out, const char *s, bool keep_slashes)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    for (; *s; s++) {
+        if (strchr(plain, *s) || (keep_slashes && *s == '/'))
+            sp_buf_ch(out, *s);
+        else
+            sp_buf_printf(out, "%%%02X", (unsigned char)*s);
+    }
+    return !out->failed;
+}
+
+static void signed_headers(const struct sp_sigv4 *r, struct sp_buf *out)
+{
+    for (size_t i = 0; i < r->nheaders; i++)
+        sp_buf_printf(out, "%s%s", i ? ";" : "", r->headers[i].name);
+}
+
+/* Without blanks around it, and runs of them as one. */
+static void header_value(const char *v, struct sp_buf *out)
+{
+    bool blank = false, any = false;
+    for (; *v; v++) {
+        if (*v == ' ' || *v == '\t') {
+            blank = any;
+            continue;
+        }
+        if (blank)
+            sp_buf_ch(out, ' ');
+        sp_buf_ch(out, *v);
+        blank = false;
+        any = true;
+    }
+}
+
+bool sp_sigv4_canonical(const struct sp_sigv4 *r, struct sp_buf *out)
+{
+    sp_buf_printf(out, "%s\n", r->method);
+    sp_uri_encode(out, *r->path ? r->path : "/", true); /* what is encoded is encoded again */
+    sp_buf_printf(out, "\n%s\n", r->query);
+    for (size_t i = 0; i < r->nheaders; i++) {
+        sp_buf_printf(out, "%s:", r->headers[i].name);
+        header_value(r->headers[i].value, out);
+        sp_buf_ch(out, '\n');
+    }
+    sp_buf_ch(out, '\n');
+    signed_headers(r, out);
+    sp_buf_printf(out, "\n%s", r->payload_hash);
+    return !out->failed;
+}
+
+bool sp_sigv4_string_to_sign(const struct sp_sigv4 *r, struct sp_buf *out)
+{
+    struct sp_buf canonical;
+    char digest[2 * SP_SHA256 + 1];
+    sp_buf_init(&canonical, 0);
+    bool ok = sp_sigv4_canonical(r, &canonical);
+    if (ok) {
+        sp_sha256_hex(canonical.data, canonical.len, digest);
+        sp_buf_printf(out, "AWS4-HMAC-SHA256\n%s\n%.8s/%s/%s/aws4_request\n%s", r->date, r->date, r->region, r->service,
+                      digest);
+    }
+    sp_buf_free(&canonical);
+    return ok && !out->failed;
+}
+
+/* The key of the day, region and service. */
+static bool signing_key(const struct sp_sigv4 *r, unsigned char out[static SP_SHA256])
+{
+    unsigned char a[SP_SHA256], b[SP_SHA256];
+    struct sp_buf key;
+    sp_buf_init(&key, 0);
+    sp_buf_printf(&key, "AWS4%s", r->secret_key);
+    if (key.failed)
+        return false;
+    sp_hmac_sha256(key.data, key.len, r->date, 8, a);
+    sp_hmac_sha256(a, sizeof a, r->region, strlen(r->region), b);
+    sp_hmac_sha256(b, sizeof b, r->service, strlen(r->service), a);
+    sp_hmac_sha256(a, sizeof a, "aws4_request", 12, out);
+    explicit_bzero(key.data, key.len);
+    explicit_bzero(a, sizeof a);
+    explicit_bzero(b, sizeof b);
+    sp_buf_free(&key);
+    return true;
+}
+
+bool sp_sigv4_authorization(const struct sp_sigv4 *r, struct sp_buf *out)
+{
+    unsigned char key[SP_SHA256], signature[SP_SHA256];
+    char text[2 * SP_SHA256 + 1];
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    bool ok = sp_sigv4_string_to_sign(r, &b) && signing_key(r, key);
+    if (ok) {
+        sp_hmac_sha256(key, sizeof key, b.data, b.len, signature);
+        explicit_bzero(key, sizeof key);
+        hex(signature, sizeof signature, text);
+        sp_buf_printf(out, "AWS4-HMAC-SHA256 Credential=%s/%.8s/%s/%s/aws4_request, SignedHeaders=", r->access_key,
+                      r->date, r->region, r->service);
+        signed_headers(r, out);
+        sp_buf_printf(out, ", Signature=%s", text);
+    }
+    sp_buf_free(&b);
+    return ok && !out->failed;
+}
