@@ -1,0 +1,271 @@
+/* Signing and credentials. The signatures are the published ones of AWS's test suite (aws-sig-v4-test-suite). */
+#include "remote/codeguru.h"
+#include "remote/credentials.h"
+#include "remote/sigv4.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SHA256_OF_NOTHING "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+static void digests(void **state)
+{
+    (void)state;
+    char text[2 * SP_SHA256 + 1];
+    sp_sha256_hex("", 0, text);
+    assert_string_equal(text, SHA256_OF_NOTHING);
+    sp_sha256_hex("abc", 3, text);
+    assert_string_equal(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    static const char two[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
+    sp_sha256_hex(two, sizeof two - 1, text);
+    assert_string_equal(text, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    char *many = malloc(1000000);
+    assert_non_null(many);
+    memset(many, 'a', 1000000);
+    sp_sha256_hex(many, 1000000, text);
+    assert_string_equal(text, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+    free(many);
+}
+
+static void check_hmac(const void *key, size_t key_n, const char *data, const char *want)
+{
+    unsigned char out[SP_SHA256];
+    sp_hmac_sha256(key, key_n, data, strlen(data), out);
+    for (size_t i = 0; i < sizeof out; i++) {
+        char byte[3];
+        snprintf(byte, sizeof byte, "%02x", out[i]);
+        assert_memory_equal(byte, want + 2 * i, 2);
+    }
+}
+
+/* RFC 4231, cases 1, 2 and 6 */
+static void keyed_digests(void **state)
+{
+    (void)state;
+    unsigned char key[131];
+    memset(key, 0x0b, 20);
+    check_hmac(key, 20, "Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+    check_hmac("Jefe", 4, "what do ya want for nothing?",
+               "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    memset(key, 0xaa, sizeof key);
+    check_hmac(key, sizeof key, "Test Using Larger Than Block-Size Key - Hash Key First",
+               "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
+struct vector {
+    const char *name, *method, *path, *query;
+    struct sp_http_header headers[4];
+    const char *body, *signature;
+};
+
+static const struct vector vectors[] = {
+    {"get-vanilla", "GET", "/", "", {{0}}, "", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"},
+    {"get-vanilla-query-order-key-case", "GET", "/", "Param1=value1&Param2=value2", {{0}}, "",
+     "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"},
+    {"post-vanilla", "POST", "/", "", {{0}}, "", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"},
+    {"post-x-www-form-urlencoded", "POST", "/", "", {{"content-type", "application/x-www-form-urlencoded"}},
+     "Param1=value1", "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"},
+};
+
+static void the_published_signatures(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        const struct vector *v = &vectors[i];
+        struct sp_http_header headers[6];
+        size_t n = 0;
+        char hash[2 * SP_SHA256 + 1];
+        struct sp_buf out;
+        if (v->headers[0].name)
+            headers[n++] = v->headers[0];
+        headers[n++] = (struct sp_http_header){"host", "example.amazonaws.com"};
+        headers[n++] = (struct sp_http_header){"x-amz-date", "20150830T123600Z"};
+        sp_sha256_hex(v->body, strlen(v->body), hash);
+        struct sp_sigv4 r = {v->method,          v->path,     v->query,  headers,   n,
+                             hash,               "20150830T123600Z", "us-east-1", "service", "AKIDEXAMPLE",
+                             "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"};
+        sp_buf_init(&out, 0);
+        assert_true(sp_sigv4_authorization(&r, &out));
+        const char *text = sp_buf_cstr(&out), *signature = strstr(text, "Signature=");
+        assert_non_null(signature);
+        if (strcmp(signature + 10, v->signature) != 0)
+            fail_msg("%s: %s", v->name, text);
+        static const char begin[] = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, ";
+        assert_memory_equal(text, begin, sizeof begin - 1);
+        sp_buf_free(&out);
+    }
+}
+
+static void values_are_trimmed_and_paths_encoded_twice(void **state)
+{
+    (void)state;
+    struct sp_http_header headers[] = {{"host", "h"}, {"my-header", "  a   b\t c  "}};
+    struct sp_sigv4 r = {"GET", "/a%20b/c", "x=1", headers, 2, SHA256_OF_NOTHING, "20150830T123600Z", "r", "s", "k", "x"};
+    struct sp_buf out;
+    sp_buf_init(&out, 0);
+    assert_true(sp_sigv4_canonical(&r, &out));
+    assert_string_equal(sp_buf_cstr(&out),
+                        "GET\n/a%2520b/c\nx=1\nhost:h\nmy-header:a b c\n\nhost;my-header\n" SHA256_OF_NOTHING);
+    sp_buf_clear(&out);
+    sp_uri_encode(&out, "a b/c~é+", true);
+    assert_string_equal(sp_buf_cstr(&out), "a%20b/c~%C3%A9%2B");
+    sp_buf_clear(&out);
+    sp_uri_encode(&out, "a/b:c", false);
+    assert_string_equal(sp_buf_cstr(&out), "a%2Fb%3Ac");
+    sp_buf_free(&out);
+}
+
+static void check(struct sp_buf *b, const char *want)
+{
+    assert_string_equal(b->len ? sp_buf_cstr(b) : "", want);
+}
+
+static const char credentials[] = "# comment\n"
+                                  "[default]\n"
+                                  "aws_access_key_id = AKID1\r\n"
+                                  "aws_secret_access_key=secret=with=equals\n"
+                                  "\n"
+                                  "[work]\n"
+                                  "  nested = 1\n"
+                                  "aws_access_key_id=AKID2\n"
+                                  "aws_secret_access_key = s2 \n"
+                                  "aws_session_token = t2\n"
+                                  "[half]\n"
+                                  "aws_access_key_id=AKID3\n"
+                                  "[last]\n"
+                                  "aws_access_key_id=AKID4\n"
+                                  "s3 =\n"
+                                  "  aws_access_key_id = no\n"
+                                  "aws_secret_access_key=s4";
+static const char config[] = "[default]\nregion = eu-west-1\n[profile work]\nregion=us-east-2\n; x\n[work]\nregion=wrong\n"
+                             "[profile half]\naws_access_key_id=AKID5\naws_secret_access_key=s5\n"
+                             "[profile sso]\nsso_session = x\n[profile  wide ]\nregion=r\n";
+
+static void profiles_of_files(void **state)
+{
+    (void)state;
+    struct {
+        const char *profile;
+        bool found, in_config;
+        const char *id, *secret, *token, *region, *other;
+    } cases[] = {{"default", true, true, "AKID1", "secret=with=equals", "", "eu-west-1", ""},
+                 {"work", true, true, "AKID2", "s2", "t2", "us-east-2", ""},
+                 {"half", true, true, "AKID5", "s5", "", "", ""},
+                 {"last", true, false, "AKID4", "s4", "", "", ""},
+                 {"sso", false, true, "", "", "", "", "sso_session"},
+                 {"wide", false, true, "", "", "", "r", ""},
+                 {"none", false, false, "", "", "", "", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_aws_keys k;
+        sp_aws_keys_init(&k);
+        assert_int_equal(sp_aws_profile(&k, credentials, sizeof credentials - 1, cases[i].profile, false), cases[i].found);
+        assert_int_equal(sp_aws_profile(&k, config, sizeof config - 1, cases[i].profile, true), cases[i].in_config);
+        check(&k.access_key, cases[i].id);
+        check(&k.secret_key, cases[i].secret);
+        check(&k.token, cases[i].token);
+        check(&k.region, cases[i].region);
+        check(&k.other, cases[i].other);
+        sp_aws_keys_free(&k);
+    }
+}
+
+static const char *variables(const char *name, void *arg)
+{
+    for (const char *const *v = arg; *v; v += 2)
+        if (strcmp(*v, name) == 0)
+            return v[1];
+    return NULL;
+}
+
+static void the_environment_comes_first(void **state)
+{
+    (void)state;
+    const char *env[] = {"AWS_ACCESS_KEY_ID", "ID", "AWS_SECRET_ACCESS_KEY", "S", "AWS_SESSION_TOKEN", "",
+                         "AWS_DEFAULT_REGION", "r1", "HOME", "/nowhere", NULL};
+    struct sp_aws_keys k;
+    struct sp_diags d;
+    sp_diags_init(&d);
+    sp_aws_keys_init(&k);
+    assert_int_equal(sp_aws_keys_find(&k, variables, env, &d), SPAA_OK);
+    check(&k.access_key, "ID");
+    check(&k.token, "");
+    check(&k.region, "r1");
+    assert_string_equal(k.source, "environment");
+    sp_aws_keys_free(&k);
+    const char *nothing[] = {"HOME", "/nowhere", "AWS_PROFILE", "x", NULL};
+    sp_aws_keys_init(&k);
+    assert_int_equal(sp_aws_keys_find(&k, variables, nothing, &d), SPAA_ERR_USAGE);
+    sp_aws_keys_free(&k);
+    sp_aws_keys_init(&k);
+    assert_int_equal(sp_aws_keys_find(&k, variables, nothing + 4, &d), SPAA_OK);
+    assert_null(k.source);
+    sp_aws_keys_free(&k);
+    sp_diags_free(&d);
+}
+
+static void requests(void **state)
+{
+    (void)state;
+    struct sp_aws_keys k;
+    struct sp_diags d;
+    struct sp_codeguru_request r;
+    sp_diags_init(&d);
+    sp_aws_keys_init(&k);
+    struct sp_codeguru s = {.region = "eu-west-1", .group = "g-1_x", .keys = &k};
+    assert_int_equal(sp_codeguru_post(&s, "tok", "{}", 2, &d, &r), SPAA_OK);
+    check(&r.url, "https://codeguru-profiler.eu-west-1.amazonaws.com/profilingGroups/g-1_x/agentProfile?profileToken=tok");
+    check(&r.host, "codeguru-profiler.eu-west-1.amazonaws.com");
+    sp_codeguru_request_free(&r);
+    s.endpoint = "http://[::1]:8080/base//";
+    assert_int_equal(sp_codeguru_list(&s, 0, 3600, "a/b=", &d, &r), SPAA_OK);
+    check(&r.url, "http://[::1]:8080/base/profilingGroups/g-1_x/profileTimes?endTime=1970-01-01T01%3A00%3A00Z&"
+                  "nextToken=a%2Fb%3D&period=PT5M&startTime=1970-01-01T00%3A00%3A00Z");
+    sp_codeguru_request_free(&r);
+    const char *bad[] = {"", "host", "ftp://x", "https://", "https://u:p@h", "https://h/?x", "http://h h"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        s.endpoint = bad[i];
+        assert_int_equal(sp_codeguru_post(&s, "tok", "{}", 2, &d, &r), SPAA_ERR_USAGE);
+    }
+    s.endpoint = NULL;
+    s.region = "cn-north-1";
+    assert_int_equal(sp_codeguru_post(&s, "tok", "{}", 2, &d, &r), SPAA_OK);
+    check(&r.host, "codeguru-profiler.cn-north-1.amazonaws.com.cn");
+    sp_codeguru_request_free(&r);
+    sp_aws_keys_free(&k);
+    sp_diags_free(&d);
+}
+
+static void tokens_are_random_uuids(void **state)
+{
+    (void)state;
+    char a[37], b[37];
+    assert_true(sp_codeguru_token(a));
+    assert_true(sp_codeguru_token(b));
+    assert_string_not_equal(a, b);
+    assert_int_equal(strlen(a), 36);
+    assert_true(a[8] == '-' && a[13] == '-' && a[14] == '4' && a[18] == '-' && a[23] == '-' && strchr("89ab", a[19]));
+    assert_true(sp_codeguru_name(a, 64));
+    assert_false(sp_codeguru_name("", 64));
+    assert_false(sp_codeguru_name("a b", 64));
+    assert_false(sp_codeguru_name("abc", 2));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(digests),
+        cmocka_unit_test(keyed_digests),
+        cmocka_unit_test(the_published_signatures),
+        cmocka_unit_test(values_are_trimmed_and_paths_encoded_twice),
+        cmocka_unit_test(profiles_of_files),
+        cmocka_unit_test(the_environment_comes_first),
+        cmocka_unit_test(requests),
+        cmocka_unit_test(tokens_are_random_uuids),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
