@@ -169,7 +169,7 @@ void answer_heading(struct cli *c, const struct sp_selection *s)
     if (s->view) {
         sp_buf_printf(&b, "; view %s, ", s->view);
         sp_text_percent(&b, s->base, s->all);
-        sp_buf_puts(&b, "% of all (--view all)");
+        sp_buf_puts(&b, strcmp(s->view, "all") == 0 ? "% of all" : "% of all (--view all)");
     }
     if (s->filters.len) {
         sp_buf_puts(&b, "; ");

@@ -241,6 +241,8 @@ int sp_cmd_top(struct cli *c)
     int rc = cli_open_default(c);
     if (rc)
         return rc;
+    if (by == SP_TOP_STATE && !c->v.view && !c->v.state)
+        c->v.view = "all"; /* the split is of everything */
     spaa_status st = cli_select(c, &s);
     if (st)
         return cli_exit_of(st);

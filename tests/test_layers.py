@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "sql": VIEWS,
     "record": FORMATS,
     "remote": FORMATS,
-    "api": ABOVE,
+    "api": ABOVE - {"remote"}, # libspaa uploads nothing
     "server": ABOVE,
     "cli": ABOVE | {"server"},
 }

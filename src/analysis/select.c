@@ -185,11 +185,13 @@ static const char *view_states(const char *view)
     return strcmp(view, "cpu") == 0 ? "RUNNABLE,BLOCKED,NATIVE,WALL_TIME" : NULL;
 }
 
-static bool state_fits(const struct sp_selection *s, const struct sp_select_opts *o, struct sp_str state)
+/* Stacks without a state are in every view; states that the views do not name are in `latency` and lists. */
+static bool state_fits(const struct sp_selection *s, const struct sp_select_opts *o, uint32_t number)
 {
+    struct sp_str state = sp_pstr(s->profile, number);
     if (o->state)
-        return in_list(o->state, state);
-    if (!s->view || strcmp(s->view, "all") == 0 || !state.n)
+        return number != SP_STR_NONE && in_list(o->state, state);
+    if (!s->view || strcmp(s->view, "all") == 0 || number == SP_STR_NONE)
         return true;
     const char *list = view_states(s->view);
     return list ? in_list(list, state) : !sp_str_is(state, "IDLE");
@@ -200,7 +202,7 @@ static bool context_fits(const struct sp_selection *s, const struct sp_select_op
 {
     const struct sp_profile *p = s->profile;
     char t[64];
-    if (c->event != s->event || !state_fits(s, o, sp_pstr(p, c->state)))
+    if (c->event != s->event || !state_fits(s, o, c->state))
         return false;
     if (o->comm && !(c->comm && sp_str_is(sp_pstr(p, c->comm), o->comm)))
         return false;

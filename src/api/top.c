@@ -66,7 +66,10 @@ static spaa_status build(const struct spaa_profile *profile, const struct spaa_t
     if (!sp_api_choice(d, "by", o->by, sp_by_names, SP_TOP_FUNCTION, &by) ||
         !sp_api_choice(d, "sort", o->sort, sorts, 0, &sort))
         return SPAA_ERR_USAGE;
-    spaa_status st = ask(profile->p, o, d, &s);
+    struct spaa_top_options asked = *o;
+    if (by == SP_TOP_STATE && !o->view && !o->state)
+        asked.view = "all"; /* the split is of everything */
+    spaa_status st = ask(profile->p, &asked, d, &s);
     if (st)
         return st;
     st = keep_total(r, &s) ? sp_top_build(&s, (enum sp_by)by, sort == 1, d, &r->top) : sp_nomem(d);

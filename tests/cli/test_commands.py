@@ -12,7 +12,7 @@ import pytest
 import profiles
 from conftest import BIN, ask, parse, run
 
-COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "flamegraph", "merge", "query", "formats", "help"]
+COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "flamegraph", "merge", "query", "upload", "formats", "help"]
 VIEWS = ["info", "summary", "top", "tree"]
 ANSWERS = VIEWS + ["validate", "formats"]
 
