@@ -585,7 +585,7 @@ def test_views_of_every_command(options, tmp_path):
         assert answer["total"] == sum(want.values())
         assert answer["profile"]["view"] == ("custom" if "state" in options else options.get("view", "cpu"))
         assert answer["profile"]["event_total"] == sum(int(v) for v in gen.cells(top).values())
-        assert {r["function"]: (r["flat"], r["cum"]) for r in answer["rows"]} == {n: (flat[n], cum[n]) for n in cum}
+        assert {r.get("function", r.get("name")): (r["flat"], r["cum"]) for r in answer["rows"]} == {n: (flat[n], cum[n]) for n in cum}
         assert ask("tree", file, "--min-percent", "0", *flags)["nodes"][0]["total"] == sum(want.values())
         assert ask("summary", file, *flags)["total"] == sum(want.values())
         svg = run("flamegraph", file, "-o", "-", *flags, code=0).out

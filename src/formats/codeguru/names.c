@@ -74,6 +74,7 @@ static bool plain_text(struct sp_span raw, struct sp_buf *out)
     bool ok = raw.n && sp_json_type(&j) == SP_JSON_STRING && sp_json_string_value(&j, &s);
     if (ok)
         sp_buf_add(out, s.p, s.n);
+    out->failed = out->failed || j.scratch.failed;
     sp_json_free(&j);
     return ok;
 }
@@ -166,6 +167,8 @@ static bool set_place(struct sp_cg_names *n, const struct sp_cg_place *place, st
         if (n->text.failed || f->srcline == SP_STR_FAIL)
             return false;
     }
+    if (n->text.failed)
+        return false;
     if (!says_place(n, sp_pstr(n->p, f->srcline), place)) {
         add_more(&n->more, "\"file\":", place->file);
         add_more(&n->more, "\"line\":", place->line);

@@ -24,7 +24,7 @@ struct reader {
     struct sp_span agent, callgraph;
     uint64_t sampled;    /* numTimesSampled; 0: not stated */
     struct sp_span threads; /* metrics.numThreads */
-    bool graph_seen;
+    bool graph_seen, nomem;
 };
 
 static spaa_status event(struct reader *r, const struct sp_read_opts *opts)
@@ -91,7 +91,8 @@ static bool set_text(struct reader *r, struct sp_json *j, uint32_t *out)
     if (!sp_json_string_value(j, &s))
         return false;
     *out = sp_profile_str(r->p, s.p, s.n);
-    return *out != SP_STR_FAIL;
+    r->nomem = r->nomem || *out == SP_STR_FAIL;
+    return !r->nomem;
 }
 
 static void read_fleet(struct reader *r, struct sp_json *j)
@@ -183,7 +184,7 @@ static bool read_agent(struct reader *r, struct sp_span key)
     if (sp_json_type(&j) == SP_JSON_OBJECT && sp_json_object(&j))
         while (sp_json_key(&j, &inner))
             agent_member(r, &j, inner);
-    bool ok = !j.scratch.failed;
+    bool ok = !j.scratch.failed && !r->nomem;
     sp_json_free(&j);
     const struct sp_header *h = &r->p->header;
     ok = ok && h->tool != SP_STR_FAIL && h->tool_version != SP_STR_FAIL && h->duration != SP_STR_FAIL &&
@@ -206,7 +207,7 @@ static bool put_off(struct reader *r)
     struct sp_json before = r->j;
     if (r->agent.n || sp_json_type(&r->j) != SP_JSON_OBJECT)
         return false;
-    if (sp_json_skip(&r->j, &r->callgraph))
+    if (sp_json_skip(&r->j, &r->callgraph) || r->j.scratch.failed)
         return true;
     before.scratch = r->j.scratch;
     r->j = before;
