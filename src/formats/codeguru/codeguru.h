@@ -39,8 +39,8 @@ bool sp_cg_place_of_srcline(struct sp_buf *out, struct sp_str srcline);
 bool sp_cg_split_srcline(struct sp_str srcline, struct sp_str *file, uint64_t *line);
 
 /*
- * The member `key` among raw members without braces (a `more` field); n 0: it is not there. When it is
- * SP_CG_KEY and an object, its own members can be walked with the cursor.
+ * The member `key` among raw minified members without braces (a `more` field); n 0: it is not there. Keys are compared
+ * as they stand. Allocates nothing.
  */
 struct sp_span sp_cg_member(struct sp_str more, const char *key);
 

@@ -242,23 +242,50 @@ uint32_t sp_cg_frame(struct sp_cg_names *n, struct sp_span key, const struct sp_
                                                                             : sp_frame_intern(n->p, &f);
 }
 
-struct sp_span sp_cg_member(struct sp_str more, const char *key)
+/* Behind the string that begins at p. */
+static const char *behind_string(const char *p, const char *end)
 {
-    struct sp_span found = {NULL, 0}, name, raw;
-    struct sp_json j;
-    if (!more.n || !memmem(more.p, more.n, key, strlen(key)))
-        return found;
-    sp_json_init(&j, more.p, more.n);
-    j.first = true; /* members as if behind an opening brace */
-    while (j.p < j.end && sp_json_key(&j, &name)) {
-        bool same = sp_span_is(name, key);
-        if (!sp_json_skip(&j, &raw))
+    for (p++; p < end && *p != '"'; p++)
+        p += *p == '\\';
+    return p < end ? p + 1 : end;
+}
+
+/* Behind the value at p; the text is valid JSON, so that brackets need only be counted. */
+static const char *behind_value(const char *p, const char *end)
+{
+    size_t depth = 0;
+    while (p < end) {
+        if (*p == '"') {
+            p = behind_string(p, end);
+        } else if (*p == '{' || *p == '[') {
+            depth++;
+            p++;
+        } else if (*p == '}' || *p == ']') {
+            depth -= depth > 0;
+            p++;
+        } else if (!depth && *p == ',') {
             break;
-        if (same) {
-            found = raw;
-            break;
+        } else {
+            p++;
         }
     }
-    sp_json_free(&j);
-    return found;
+    return p;
+}
+
+struct sp_span sp_cg_member(struct sp_str more, const char *key)
+{
+    const char *p = more.p, *end = more.p + more.n;
+    size_t n = strlen(key);
+    if (!more.n || !memmem(more.p, more.n, key, n))
+        return (struct sp_span){NULL, 0};
+    while (p < end && *p == '"') {
+        const char *name = p + 1, *value = behind_string(p, end);
+        bool same = (size_t)(value - name) == n + 1 && memcmp(name, key, n) == 0;
+        value += value < end; /* the colon */
+        p = behind_value(value, end);
+        if (same)
+            return (struct sp_span){value, (size_t)(p - value)};
+        p += p < end;
+    }
+    return (struct sp_span){NULL, 0};
 }

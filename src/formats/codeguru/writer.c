@@ -158,6 +158,7 @@ static void put_counts_with(struct tree *t, struct sp_span kept)
     while (ok && sp_json_key(&j, &key)) {
         sp_buf_clear(&t->w->b);
         sp_json_string(&t->w->b, key.p, key.n);
+        t->nomem = t->nomem || t->w->b.failed;
         struct sp_str name = {key.p, (uint32_t)key.n};
         int c = -1;
         for (; i < t->cells.n; i++) {
@@ -184,7 +185,7 @@ static void put_counts_with(struct tree *t, struct sp_span kept)
         put_cell(t, &t->cells.v[i]);
         any = true;
     }
-    t->nomem = t->nomem || j.scratch.failed || t->w->b.failed;
+    t->nomem = t->nomem || j.scratch.failed;
     sp_json_free(&j);
     sp_write(t->out, "}", 1);
 }
@@ -234,6 +235,7 @@ static void put_kept(struct tree *t, struct level *l, struct sp_span member, enu
         bool wanted = part_of(key) == part && !sp_span_is(key, "counts");
         sp_buf_clear(&t->w->b);
         sp_json_string(&t->w->b, key.p, key.n);
+        t->nomem = t->nomem || t->w->b.failed;
         if (!sp_json_skip(&j, &raw))
             break;
         if (!wanted)
@@ -243,7 +245,7 @@ static void put_kept(struct tree *t, struct level *l, struct sp_span member, enu
         sp_write(t->out, ":", 1);
         sp_write(t->out, raw.p, raw.n);
     }
-    t->nomem = t->nomem || j.scratch.failed || t->w->b.failed;
+    t->nomem = t->nomem || j.scratch.failed;
     sp_json_free(&j);
 }
 
