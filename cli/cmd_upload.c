@@ -149,19 +149,10 @@ static bool as_it_is(const struct cli *c, const struct spaa_format *f)
 static spaa_status convert(struct upload *u)
 {
     struct cli *c = u->c;
-    struct sp_select_opts o = {.event = c->v.event, .metric = c->v.metric, .view = "all"};
-    struct sp_write_opts w = {
-        .event = SP_NONE, .metric = SP_NONE, .jobs = cli_jobs(c), .own = c->own.v, .nown = c->own.n};
-    struct sp_selection s;
-    spaa_status st = SPAA_OK;
-    if (c->v.event || c->v.metric) {
-        st = sp_select(c->profile, &o, &c->diags, &s);
-        if (st)
-            return st;
-        w.event = c->v.event ? s.event : SP_NONE;
-        w.metric = c->v.metric ? s.metric : SP_NONE;
-        sp_selection_free(&s);
-    }
+    struct sp_write_opts w;
+    spaa_status st = cli_write_opts(c, &w);
+    if (st)
+        return st;
     st = sp_output_memory(&c->diags, &u->made);
     if (!st)
         st = sp_format_by_name("codeguru")->write(c->profile, &w, &c->diags, u->made);
@@ -184,7 +175,7 @@ static int read_body(struct upload *u)
     if (!st)
         st = sp_input_format(u->in, c->v.from, &c->diags, &c->input);
     if (!st) {
-        int rc = cli_check_own(c, c->input, sp_format_by_name("codeguru"));
+        int rc = cli_check_own(c, sp_format_by_name("codeguru"));
         if (rc)
             return rc;
         sp_diags_source(&c->diags, name, c->input->name);
