@@ -33,17 +33,17 @@
 #define EXPECT_MIN   ((size_t)1 << 20) /* bytes of text from which on it pays to reserve */
 
 /*
- * A key seen before: its text, and the frames it had last. One cache line, which is all that most nodes touch of
- * it; `index` leads here.
+ * A key seen before: its text, and the frames it had last. Most nodes touch nothing but the beginning: what is
+ * looked at in far-away memory decides how fast a large file is read.
  */
 struct name {
-    char head[32]; /* the text's first bytes, and zeros */
-    const char *p; /* all of it, in `texts` */
     uint32_t n;
-    uint32_t stamp; /* serial of the level in which it was seen last, in a search for duplicates */
     uint32_t plain; /* its frame without a place; SP_NONE: not made yet */
-    uint32_t frame; /* with `place`; SP_NONE: none yet */
+    char head[64];  /* the text's first bytes, and zeros */
+    const char *p;  /* all of it, in `texts` */
     const char *place; /* bytes of file and line, one behind the other */
+    uint32_t frame; /* with `place`; SP_NONE: none yet */
+    uint32_t stamp; /* serial of the level in which it was seen last, in a search for duplicates */
 };
 
 struct slot {
@@ -222,8 +222,7 @@ static inline bool is_name(const struct name *n, struct sp_span key)
 {
     if (n->n != key.n)
         return false;
-    return key.n <= sizeof n->head ? same_bytes(n->head, key.p, key.n)
-                                   : same_bytes(n->head, key.p, sizeof n->head) && same_bytes(n->p, key.p, key.n);
+    return same_bytes(key.n <= sizeof n->head ? n->head : n->p, key.p, key.n);
 }
 
 static bool more_slots(struct graph *x)
@@ -575,17 +574,12 @@ static bool read_count(struct graph *x, struct sp_span key, bool *open)
     return sp_vec_push(&x->cells, c) || sp_json_fail(j, "out of memory");
 }
 
-static bool read_counts(struct graph *x)
+/* Behind the opening brace of `counts`. */
+static bool count_members(struct graph *x)
 {
     struct sp_json *j = x->j;
     struct sp_span key;
     bool open = false, any = false;
-    if (j->p < j->end && *j->p == '{') {
-        j->p++;
-        j->first = true;
-    } else if (!sp_json_object(j)) {
-        return false;
-    }
     while (next_key(j, &key)) {
         any = true;
         if (!read_count(x, key, &open))
@@ -620,7 +614,7 @@ static bool read_member(struct graph *x, struct sp_span key, spaa_status *st)
 {
     struct level *l = &x->levels.v[x->levels.n - 1];
     if (sp_span_is(key, "counts") && sp_json_type(x->j) == SP_JSON_OBJECT)
-        return read_counts(x);
+        return sp_json_object(x->j) && count_members(x);
     if (sp_span_is(key, "children") && sp_json_type(x->j) == SP_JSON_OBJECT) {
         if (x->cells.n)
             *st = flush(x);
@@ -781,6 +775,34 @@ static spaa_status open_child(struct graph *x, struct sp_span key)
     return push_level(x, name);
 }
 
+/* Whether the next member begins with this text; then the cursor stands behind it. */
+static inline bool take_literal(struct sp_json *j, const char *text, size_t n)
+{
+    const char *p = j->p + (!j->first && j->p < j->end && *j->p == ',');
+    if ((!j->first && p == j->p) || (size_t)(j->end - p) < n || memcmp(p, text, n) != 0)
+        return false;
+    j->p = p + n;
+    j->first = true;
+    return true;
+}
+
+/* The members that most nodes have, as most files write them: no need to look at them byte by byte. */
+static inline bool usual_member(struct graph *x, struct level *l, spaa_status *st)
+{
+    struct sp_json *j = x->j;
+    if (take_literal(j, "\"children\":{", 12)) {
+        if (x->cells.n)
+            *st = flush(x);
+        l->in_children = true;
+        return true;
+    }
+    if (!take_literal(j, "\"counts\":{", 10))
+        return false;
+    if (!count_members(x) && !*st)
+        *st = SPAA_ERR_INPUT;
+    return true;
+}
+
 static spaa_status walk(struct graph *x)
 {
     struct sp_json *j = x->j;
@@ -790,7 +812,9 @@ static spaa_status walk(struct graph *x)
     while (!st && x->levels.n) {
         struct level *l = &x->levels.v[x->levels.n - 1];
         struct sp_span key;
-        if (next_key(j, &key)) {
+        if (!l->in_children && usual_member(x, l, &st)) {
+            ;
+        } else if (next_key(j, &key)) {
             if (l->in_children)
                 st = open_child(x, key);
             else if (!read_member(x, key, &st) && !st)
