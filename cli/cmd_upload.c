@@ -115,7 +115,8 @@ static int find_service(struct upload *u)
         if (u->keys.other.len)
             sp_emit_hint(&c->diags, SP_E461, SP_AT_NOTHING,
                          "`aws configure export-credentials --format env` puts them into the environment",
-                         "the profile gets its keys through %s, which is not read here", sp_buf_cstr(&u->keys.other));
+                         "the profile gets its keys through %s, which is not read here",
+                         sp_buf_cstr(&u->keys.other));
         else
             sp_emit(&c->diags, SP_E461, SP_AT_NOTHING, " ");
         return EXIT_IO;
@@ -289,7 +290,8 @@ static void show_request(struct upload *u, const struct sp_codeguru_request *r, 
     sp_printf(c->out, "authorization: AWS4-HMAC-SHA256 %s\n\n", hidden);
     if (r->body)
         sp_printf(c->out, "%zu bytes of JSON, SHA-256 %s\n", r->body_n, r->payload_hash);
-    sp_printf(c->out, "not sent (--dry-run); credentials: %s\n", u->keys.source ? u->keys.source : "none were found");
+    sp_printf(c->out, "not sent (--dry-run); credentials: %s\n",
+              u->keys.source ? u->keys.source : "none were found");
 }
 
 static int post(struct upload *u, struct sp_jw *w)
@@ -322,8 +324,8 @@ static int post(struct upload *u, struct sp_jw *w)
     } else if (!rc && c->v.dry_run) {
         show_request(u, &r, NULL);
     } else if (!rc) {
-        sp_printf(c->out, "%zu bytes are in profiling group %s (%s), profile token %s\n", r.body_n, c->v.group,
-                  u->service.region, u->token);
+        sp_printf(c->out, "%zu bytes are in profiling group %s (%s), profile token %s\n", r.body_n,
+                  c->v.group, u->service.region, u->token);
     }
     sp_buf_free(&answer);
     sp_codeguru_request_free(&r);
@@ -338,8 +340,8 @@ static int list(struct upload *u, struct listed *l)
     for (int page = 0; page < PAGES; page++) {
         struct sp_codeguru_request r;
         struct sp_buf answer;
-        spaa_status st = sp_codeguru_list(&u->service, now - LAST_HOUR, now, page ? sp_buf_cstr(&l->next) : NULL,
-                                          &c->diags, &r);
+        spaa_status st = sp_codeguru_list(&u->service, now - LAST_HOUR, now,
+                                          page ? sp_buf_cstr(&l->next) : NULL, &c->diags, &r);
         if (st)
             return cli_exit_of(st);
         sp_buf_init(&answer, 0);
@@ -402,7 +404,8 @@ static int verify(struct upload *u, struct sp_jw *w, bool first)
             if (w)
                 sp_jw_str(w, NULL, l.starts.v[i].data, l.starts.v[i].len);
             else
-                sp_printf(c->out, "  %.*s\n", (int)l.starts.v[i].len, l.starts.v[i].data ? l.starts.v[i].data : "");
+                sp_printf(c->out, "  %.*s\n", (int)l.starts.v[i].len,
+                          l.starts.v[i].data ? l.starts.v[i].data : "");
         }
         if (!rc && w)
             sp_jw_close(w, ']');

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-#define SERVICE    "codeguru-profiler"
-#define DELAY_MAX  20000u /* milliseconds */
+#define SERVICE   "codeguru-profiler"
+#define DELAY_MAX 20000u /* milliseconds */
 
 bool sp_codeguru_name(const char *s, size_t max)
 {
@@ -63,7 +63,8 @@ static spaa_status endpoint(const struct sp_codeguru *s, struct sp_codeguru_requ
         sp_buf_add(&r->host, host, n);
         sp_buf_add(&r->path, host + n, path_n);
     } else {
-        sp_emit_hint(d, SP_E037, SP_AT_NOTHING, "for example https://codeguru-profiler.eu-west-1.amazonaws.com",
+        sp_emit_hint(d, SP_E037, SP_AT_NOTHING,
+                     "for example https://codeguru-profiler.eu-west-1.amazonaws.com",
                      "--endpoint needs https://HOST or http://HOST, not \"%s\"", url);
     }
     bool failed = text.failed;
@@ -71,7 +72,8 @@ static spaa_status endpoint(const struct sp_codeguru *s, struct sp_codeguru_requ
     return failed ? sp_nomem(d) : fine ? SPAA_OK : SPAA_ERR_USAGE;
 }
 
-static spaa_status begin(const struct sp_codeguru *s, const char *what, struct sp_diags *d, struct sp_codeguru_request *r)
+static spaa_status begin(const struct sp_codeguru *s, const char *what, struct sp_diags *d,
+                         struct sp_codeguru_request *r)
 {
     sp_buf_init(&r->url, 0);
     sp_buf_init(&r->host, 0);
@@ -249,7 +251,8 @@ static const char *hint_of(const struct sp_http_response *a, const char *why)
     if (strstr(why, "ResourceNotFound") || a->status == 404)
         return "create the profiling group, or check --group and --region";
     if (a->status == 401 || a->status == 403)
-        return "the credentials need codeguru-profiler:PostAgentProfile (ListProfileTimes for --verify) for this group";
+        return "the credentials need codeguru-profiler:PostAgentProfile (ListProfileTimes for --verify) for "
+               "this group";
     if (a->status == 413)
         return "the profile is too large for the service: profile for a shorter time";
     return "see the message";
@@ -312,14 +315,15 @@ static bool try_once(const struct sp_codeguru *s, const struct sp_codeguru_reque
     return ok && !a->why.failed;
 }
 
-spaa_status sp_codeguru_send(const struct sp_codeguru *s, const struct sp_codeguru_request *r, struct sp_diags *d,
-                             struct sp_buf *answer)
+spaa_status sp_codeguru_send(const struct sp_codeguru *s, const struct sp_codeguru_request *r,
+                             struct sp_diags *d, struct sp_buf *answer)
 {
     for (unsigned retry = 0;; retry++) {
         struct attempt a = {.result = SP_HTTP_NOMEM};
         spaa_status st = try_once(s, r, &a) ? SPAA_ERR_IO : sp_nomem(d);
         bool answered = a.result == SP_HTTP_DONE;
-        bool again = st == SPAA_ERR_IO && (answered ? busy(&a.answer, a.why.data) : a.result == SP_HTTP_AGAIN);
+        bool again =
+            st == SPAA_ERR_IO && (answered ? busy(&a.answer, a.why.data) : a.result == SP_HTTP_AGAIN);
         if (st == SPAA_ERR_IO && answered && a.answer.status >= 200 && a.answer.status < 300) {
             sp_buf_add(answer, a.answer.body.data, a.answer.body.len);
             st = answer->failed ? sp_nomem(d) : SPAA_OK;

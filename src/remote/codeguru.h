@@ -1,6 +1,6 @@
 /*
- * The CodeGuru Profiler service: PostAgentProfile and ListProfileTimes, signed, sent again while the service is busy
- * or the connection breaks.
+ * The CodeGuru Profiler service: PostAgentProfile and ListProfileTimes, signed, sent again while the service
+ * is busy or the connection breaks.
  */
 #ifndef SP_REMOTE_CODEGURU_H
 #define SP_REMOTE_CODEGURU_H
@@ -51,7 +51,7 @@ spaa_status sp_codeguru_list(const struct sp_codeguru *s, time_t from, time_t to
  * Sends it until there is an answer that stays. SPAA_OK for a status of 2xx, with the body in `answer`;
  * SPAA_ERR_IO, reported, otherwise.
  */
-spaa_status sp_codeguru_send(const struct sp_codeguru *s, const struct sp_codeguru_request *r, struct sp_diags *d,
-                             struct sp_buf *answer);
+spaa_status sp_codeguru_send(const struct sp_codeguru *s, const struct sp_codeguru_request *r,
+                             struct sp_diags *d, struct sp_buf *answer);
 
 #endif

@@ -45,7 +45,8 @@ static bool is(struct piece s, const char *word)
 
 static bool is_section(struct piece name, const char *profile, bool prefixed)
 {
-    if (prefixed && name.n > 8 && memcmp(name.p, "profile", 7) == 0 && (name.p[7] == ' ' || name.p[7] == '\t'))
+    if (prefixed && name.n > 8 && memcmp(name.p, "profile", 7) == 0 &&
+        (name.p[7] == ' ' || name.p[7] == '\t'))
         return is(trimmed(name.p + 8, name.p + name.n), profile);
     return is(name, profile) && (!prefixed || strcmp(profile, "default") == 0);
 }
@@ -57,8 +58,9 @@ struct found {
 
 static void take(struct found *f, struct piece key, struct piece value)
 {
-    static const char *const others[] = {"role_arn", "sso_session", "sso_start_url", "credential_process",
-                                         "web_identity_token_file", "credential_source"};
+    static const char *const others[] = {
+        "role_arn",         "sso_session", "sso_start_url", "credential_process", "web_identity_token_file",
+        "credential_source"};
     if (is(key, "aws_access_key_id"))
         f->access_key = value;
     else if (is(key, "aws_secret_access_key"))
@@ -165,7 +167,8 @@ static const char *variable(sp_getenv get, void *arg, const char *name)
 
 spaa_status sp_aws_keys_find(struct sp_aws_keys *k, sp_getenv get, void *arg, struct sp_diags *d)
 {
-    const char *id = variable(get, arg, "AWS_ACCESS_KEY_ID"), *secret = variable(get, arg, "AWS_SECRET_ACCESS_KEY"),
+    const char *id = variable(get, arg, "AWS_ACCESS_KEY_ID"),
+               *secret = variable(get, arg, "AWS_SECRET_ACCESS_KEY"),
                *token = variable(get, arg, "AWS_SESSION_TOKEN"), *profile = variable(get, arg, "AWS_PROFILE"),
                *region = variable(get, arg, "AWS_REGION"), *home = variable(get, arg, "HOME");
     if (!region)
@@ -178,16 +181,18 @@ spaa_status sp_aws_keys_find(struct sp_aws_keys *k, sp_getenv get, void *arg, st
     }
     sp_buf_puts(&k->region, region ? region : "");
     if (k->source && k->region.len)
-        return k->access_key.failed || k->secret_key.failed || k->token.failed || k->region.failed ? sp_nomem(d)
-                                                                                                    : SPAA_OK;
+        return k->access_key.failed || k->secret_key.failed || k->token.failed || k->region.failed
+                   ? sp_nomem(d)
+                   : SPAA_OK;
     bool any = false;
     const char *name = profile ? profile : "default";
-    spaa_status st = from_file(k, variable(get, arg, "AWS_SHARED_CREDENTIALS_FILE"), home, "credentials", name, false,
-                               &any, d);
+    spaa_status st = from_file(k, variable(get, arg, "AWS_SHARED_CREDENTIALS_FILE"), home, "credentials",
+                               name, false, &any, d);
     if (!st)
         st = from_file(k, variable(get, arg, "AWS_CONFIG_FILE"), home, "config", name, true, &any, d);
     if (!st && profile && !any && !k->source) {
-        sp_emit_hint(d, SP_E461, SP_AT_NOTHING, "AWS_PROFILE names it", "there is no profile \"%s\"", profile);
+        sp_emit_hint(d, SP_E461, SP_AT_NOTHING, "AWS_PROFILE names it", "there is no profile \"%s\"",
+                     profile);
         st = SPAA_ERR_USAGE;
     }
     bool failed = k->access_key.failed || k->secret_key.failed || k->token.failed || k->region.failed;

@@ -21,10 +21,10 @@ void sp_aws_keys_free(struct sp_aws_keys *k); /* wipes them */
 typedef const char *(*sp_getenv)(const char *name, void *arg);
 
 /*
- * AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; else the profile AWS_PROFILE (`default`) in
- * AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials), then in AWS_CONFIG_FILE (~/.aws/config). The region:
- * AWS_REGION, AWS_DEFAULT_REGION, the profile's. Nothing found is no error here; a file that cannot be read is as
- * one that is not there, unless the environment names it.
+ * AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; else the profile AWS_PROFILE
+ * (`default`) in AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials), then in AWS_CONFIG_FILE (~/.aws/config).
+ * The region: AWS_REGION, AWS_DEFAULT_REGION, the profile's. Nothing found is no error here; a file that
+ * cannot be read is as one that is not there, unless the environment names it.
  */
 spaa_status sp_aws_keys_find(struct sp_aws_keys *k, sp_getenv get, void *arg, struct sp_diags *d);
 /*

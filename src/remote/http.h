@@ -19,7 +19,7 @@ struct sp_http_request {
 
 struct sp_http_response {
     long status;
-    struct sp_buf body; /* at most 1 MiB; the rest is dropped */
+    struct sp_buf body;   /* at most 1 MiB; the rest is dropped */
     char error_type[128]; /* x-amzn-errortype */
     long retry_after;     /* seconds, -1: not said */
 };

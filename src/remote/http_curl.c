@@ -55,7 +55,8 @@ static size_t take_header(char *p, size_t size, size_t n, void *arg)
         const char *colon = memchr(v, ':', vn); /* "Name:http://…" */
         vn = colon ? (size_t)(colon - v) : vn;
         snprintf(response->error_type, sizeof response->error_type, "%.*s", (int)(vn < 120 ? vn : 120), v);
-    } else if (header_is(p, size * n, "retry-after", &v, &vn) && vn && sp_parse_u64(v, v + vn, &seconds) == vn) {
+    } else if (header_is(p, size * n, "retry-after", &v, &vn) && vn &&
+               sp_parse_u64(v, v + vn, &seconds) == vn) {
         response->retry_after = seconds < 3600 ? (long)seconds : 3600;
     }
     return size * n;

@@ -35,8 +35,10 @@ static void block(uint32_t h[static 8], const unsigned char *p)
     memcpy(s, h, sizeof s);
     for (int i = 0; i < 64; i++) {
         uint32_t e = s[4], a = s[0];
-        uint32_t t1 = s[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & s[5]) ^ (~e & s[6])) + k[i] + w[i];
-        uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
+        uint32_t t1 =
+            s[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & s[5]) ^ (~e & s[6])) + k[i] + w[i];
+        uint32_t t2 =
+            (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
         memmove(s + 1, s, 7 * sizeof *s);
         s[4] += t1;
         s[0] = t1 + t2;
@@ -100,7 +102,8 @@ void sp_sha256(const void *p, size_t n, unsigned char out[static SP_SHA256])
     end(&s, out);
 }
 
-void sp_hmac_sha256(const void *key, size_t key_n, const void *p, size_t n, unsigned char out[static SP_SHA256])
+void sp_hmac_sha256(const void *key, size_t key_n, const void *p, size_t n,
+                    unsigned char out[static SP_SHA256])
 {
     unsigned char pad[64] = {0}, inner[SP_SHA256];
     struct sha256 s;

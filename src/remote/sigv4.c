@@ -76,8 +76,8 @@ bool sp_sigv4_string_to_sign(const struct sp_sigv4 *r, struct sp_buf *out)
     bool ok = sp_sigv4_canonical(r, &canonical);
     if (ok) {
         sp_sha256_hex(canonical.data, canonical.len, digest);
-        sp_buf_printf(out, "AWS4-HMAC-SHA256\n%s\n%.8s/%s/%s/aws4_request\n%s", r->date, r->date, r->region, r->service,
-                      digest);
+        sp_buf_printf(out, "AWS4-HMAC-SHA256\n%s\n%.8s/%s/%s/aws4_request\n%s", r->date, r->date, r->region,
+                      r->service, digest);
     }
     sp_buf_free(&canonical);
     return ok && !out->failed;
@@ -114,7 +114,8 @@ bool sp_sigv4_authorization(const struct sp_sigv4 *r, struct sp_buf *out)
         sp_hmac_sha256(key, sizeof key, b.data, b.len, signature);
         explicit_bzero(key, sizeof key);
         hex(signature, sizeof signature, text);
-        sp_buf_printf(out, "AWS4-HMAC-SHA256 Credential=%s/%.8s/%s/%s/aws4_request, SignedHeaders=", r->access_key,
+        sp_buf_printf(out,
+                      "AWS4-HMAC-SHA256 Credential=%s/%.8s/%s/%s/aws4_request, SignedHeaders=", r->access_key,
                       r->date, r->region, r->service);
         signed_headers(r, out);
         sp_buf_printf(out, ", Signature=%s", text);

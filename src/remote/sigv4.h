@@ -14,7 +14,8 @@
 #define SP_SHA256 32 /* bytes of a digest */
 
 void sp_sha256(const void *p, size_t n, unsigned char out[static SP_SHA256]);
-void sp_hmac_sha256(const void *key, size_t key_n, const void *p, size_t n, unsigned char out[static SP_SHA256]);
+void sp_hmac_sha256(const void *key, size_t key_n, const void *p, size_t n,
+                    unsigned char out[static SP_SHA256]);
 /* The digest in lower-case hex and a NUL. */
 void sp_sha256_hex(const void *p, size_t n, char out[static 2 * SP_SHA256 + 1]);
 
@@ -27,8 +28,8 @@ struct sp_http_header {
 };
 
 struct sp_sigv4 {
-    const char *method, *path; /* the path as it stands in the request */
-    const char *query;         /* likewise: encoded, its parameters sorted by name; "" for none */
+    const char *method, *path;            /* the path as it stands in the request */
+    const char *query;                    /* likewise: encoded, its parameters sorted by name; "" for none */
     const struct sp_http_header *headers; /* those to sign, sorted by name; host and x-amz-date among them */
     size_t nheaders;
     const char *payload_hash; /* hex */

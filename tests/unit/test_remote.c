@@ -1,4 +1,5 @@
-/* Signing and credentials. The signatures are the published ones of AWS's test suite (aws-sig-v4-test-suite). */
+/* Signing and credentials. The signatures are the published ones of AWS's test suite (aws-sig-v4-test-suite).
+ */
 #include "remote/codeguru.h"
 #include "remote/credentials.h"
 #include "remote/sigv4.h"
@@ -64,12 +65,34 @@ struct vector {
 };
 
 static const struct vector vectors[] = {
-    {"get-vanilla", "GET", "/", "", {{0}}, "", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"},
-    {"get-vanilla-query-order-key-case", "GET", "/", "Param1=value1&Param2=value2", {{0}}, "",
+    {"get-vanilla",
+     "GET",
+     "/",
+     "",
+     {{0}},
+     "",
+     "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"},
+    {"get-vanilla-query-order-key-case",
+     "GET",
+     "/",
+     "Param1=value1&Param2=value2",
+     {{0}},
+     "",
      "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"},
-    {"post-vanilla", "POST", "/", "", {{0}}, "", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"},
-    {"post-x-www-form-urlencoded", "POST", "/", "", {{"content-type", "application/x-www-form-urlencoded"}},
-     "Param1=value1", "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"},
+    {"post-vanilla",
+     "POST",
+     "/",
+     "",
+     {{0}},
+     "",
+     "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"},
+    {"post-x-www-form-urlencoded",
+     "POST",
+     "/",
+     "",
+     {{"content-type", "application/x-www-form-urlencoded"}},
+     "Param1=value1",
+     "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"},
 };
 
 static void the_published_signatures(void **state)
@@ -86,8 +109,16 @@ static void the_published_signatures(void **state)
         headers[n++] = (struct sp_http_header){"host", "example.amazonaws.com"};
         headers[n++] = (struct sp_http_header){"x-amz-date", "20150830T123600Z"};
         sp_sha256_hex(v->body, strlen(v->body), hash);
-        struct sp_sigv4 r = {v->method,          v->path,     v->query,  headers,   n,
-                             hash,               "20150830T123600Z", "us-east-1", "service", "AKIDEXAMPLE",
+        struct sp_sigv4 r = {v->method,
+                             v->path,
+                             v->query,
+                             headers,
+                             n,
+                             hash,
+                             "20150830T123600Z",
+                             "us-east-1",
+                             "service",
+                             "AKIDEXAMPLE",
                              "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"};
         sp_buf_init(&out, 0);
         assert_true(sp_sigv4_authorization(&r, &out));
@@ -95,7 +126,8 @@ static void the_published_signatures(void **state)
         assert_non_null(signature);
         if (strcmp(signature + 10, v->signature) != 0)
             fail_msg("%s: %s", v->name, text);
-        static const char begin[] = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, ";
+        static const char begin[] =
+            "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, ";
         assert_memory_equal(text, begin, sizeof begin - 1);
         sp_buf_free(&out);
     }
@@ -105,12 +137,14 @@ static void values_are_trimmed_and_paths_encoded_twice(void **state)
 {
     (void)state;
     struct sp_http_header headers[] = {{"host", "h"}, {"my-header", "  a   b\t c  "}};
-    struct sp_sigv4 r = {"GET", "/a%20b/c", "x=1", headers, 2, SHA256_OF_NOTHING, "20150830T123600Z", "r", "s", "k", "x"};
+    struct sp_sigv4 r = {"GET", "/a%20b/c", "x=1", headers, 2, SHA256_OF_NOTHING, "20150830T123600Z",
+                         "r",   "s",        "k",   "x"};
     struct sp_buf out;
     sp_buf_init(&out, 0);
     assert_true(sp_sigv4_canonical(&r, &out));
-    assert_string_equal(sp_buf_cstr(&out),
-                        "GET\n/a%2520b/c\nx=1\nhost:h\nmy-header:a b c\n\nhost;my-header\n" SHA256_OF_NOTHING);
+    assert_string_equal(
+        sp_buf_cstr(&out),
+        "GET\n/a%2520b/c\nx=1\nhost:h\nmy-header:a b c\n\nhost;my-header\n" SHA256_OF_NOTHING);
     sp_buf_clear(&out);
     sp_uri_encode(&out, "a b/c~é+", true);
     assert_string_equal(sp_buf_cstr(&out), "a%20b/c~%C3%A9%2B");
@@ -142,9 +176,10 @@ static const char credentials[] = "# comment\n"
                                   "s3 =\n"
                                   "  aws_access_key_id = no\n"
                                   "aws_secret_access_key=s4";
-static const char config[] = "[default]\nregion = eu-west-1\n[profile work]\nregion=us-east-2\n; x\n[work]\nregion=wrong\n"
-                             "[profile half]\naws_access_key_id=AKID5\naws_secret_access_key=s5\n"
-                             "[profile sso]\nsso_session = x\n[profile  wide ]\nregion=r\n";
+static const char config[] =
+    "[default]\nregion = eu-west-1\n[profile work]\nregion=us-east-2\n; x\n[work]\nregion=wrong\n"
+    "[profile half]\naws_access_key_id=AKID5\naws_secret_access_key=s5\n"
+    "[profile sso]\nsso_session = x\n[profile  wide ]\nregion=r\n";
 
 static void profiles_of_files(void **state)
 {
@@ -163,8 +198,10 @@ static void profiles_of_files(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sp_aws_keys k;
         sp_aws_keys_init(&k);
-        assert_int_equal(sp_aws_profile(&k, credentials, sizeof credentials - 1, cases[i].profile, false), cases[i].found);
-        assert_int_equal(sp_aws_profile(&k, config, sizeof config - 1, cases[i].profile, true), cases[i].in_config);
+        assert_int_equal(sp_aws_profile(&k, credentials, sizeof credentials - 1, cases[i].profile, false),
+                         cases[i].found);
+        assert_int_equal(sp_aws_profile(&k, config, sizeof config - 1, cases[i].profile, true),
+                         cases[i].in_config);
         check(&k.access_key, cases[i].id);
         check(&k.secret_key, cases[i].secret);
         check(&k.token, cases[i].token);
@@ -185,8 +222,17 @@ static const char *variables(const char *name, void *arg)
 static void the_environment_comes_first(void **state)
 {
     (void)state;
-    const char *env[] = {"AWS_ACCESS_KEY_ID", "ID", "AWS_SECRET_ACCESS_KEY", "S", "AWS_SESSION_TOKEN", "",
-                         "AWS_DEFAULT_REGION", "r1", "HOME", "/nowhere", NULL};
+    const char *env[] = {"AWS_ACCESS_KEY_ID",
+                         "ID",
+                         "AWS_SECRET_ACCESS_KEY",
+                         "S",
+                         "AWS_SESSION_TOKEN",
+                         "",
+                         "AWS_DEFAULT_REGION",
+                         "r1",
+                         "HOME",
+                         "/nowhere",
+                         NULL};
     struct sp_aws_keys k;
     struct sp_diags d;
     sp_diags_init(&d);
@@ -218,13 +264,15 @@ static void requests(void **state)
     sp_aws_keys_init(&k);
     struct sp_codeguru s = {.region = "eu-west-1", .group = "g-1_x", .keys = &k};
     assert_int_equal(sp_codeguru_post(&s, "tok", "{}", 2, &d, &r), SPAA_OK);
-    check(&r.url, "https://codeguru-profiler.eu-west-1.amazonaws.com/profilingGroups/g-1_x/agentProfile?profileToken=tok");
+    check(&r.url, "https://codeguru-profiler.eu-west-1.amazonaws.com/profilingGroups/g-1_x/"
+                  "agentProfile?profileToken=tok");
     check(&r.host, "codeguru-profiler.eu-west-1.amazonaws.com");
     sp_codeguru_request_free(&r);
     s.endpoint = "http://[::1]:8080/base//";
     assert_int_equal(sp_codeguru_list(&s, 0, 3600, "a/b=", &d, &r), SPAA_OK);
-    check(&r.url, "http://[::1]:8080/base/profilingGroups/g-1_x/profileTimes?endTime=1970-01-01T01%3A00%3A00Z&"
-                  "nextToken=a%2Fb%3D&period=PT5M&startTime=1970-01-01T00%3A00%3A00Z");
+    check(&r.url,
+          "http://[::1]:8080/base/profilingGroups/g-1_x/profileTimes?endTime=1970-01-01T01%3A00%3A00Z&"
+          "nextToken=a%2Fb%3D&period=PT5M&startTime=1970-01-01T00%3A00%3A00Z");
     sp_codeguru_request_free(&r);
     const char *bad[] = {"", "host", "ftp://x", "https://", "https://u:p@h", "https://h/?x", "http://h h"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -248,7 +296,8 @@ static void tokens_are_random_uuids(void **state)
     assert_true(sp_codeguru_token(b));
     assert_string_not_equal(a, b);
     assert_int_equal(strlen(a), 36);
-    assert_true(a[8] == '-' && a[13] == '-' && a[14] == '4' && a[18] == '-' && a[23] == '-' && strchr("89ab", a[19]));
+    assert_true(a[8] == '-' && a[13] == '-' && a[14] == '4' && a[18] == '-' && a[23] == '-' &&
+                strchr("89ab", a[19]));
     assert_true(sp_codeguru_name(a, 64));
     assert_false(sp_codeguru_name("", 64));
     assert_false(sp_codeguru_name("a b", 64));

@@ -32,15 +32,16 @@ void sp_cg_names_free(struct sp_cg_names *n);
 /* The frame of a node, SP_NONE when out of memory. */
 uint32_t sp_cg_frame(struct sp_cg_names *n, struct sp_span key, const struct sp_cg_place *place);
 /*
- * A source line as JSON members `"file":…,"line":[…]`, as a node has them; nothing is appended for an empty one.
+ * A source line as JSON members `"file":…,"line":[…]`, as a node has them; nothing is appended for an empty
+ * one.
  */
 bool sp_cg_place_of_srcline(struct sp_buf *out, struct sp_str srcline);
 /* "file:12" into its parts; false: there is no line number. */
 bool sp_cg_split_srcline(struct sp_str srcline, struct sp_str *file, uint64_t *line);
 
 /*
- * The member `key` among raw minified members without braces (a `more` field); n 0: it is not there. Keys are compared
- * as they stand. Allocates nothing.
+ * The member `key` among raw minified members without braces (a `more` field); n 0: it is not there. Keys are
+ * compared as they stand. Allocates nothing.
  */
 struct sp_span sp_cg_member(struct sp_str more, const char *key);
 
@@ -57,7 +58,8 @@ struct sp_cg_graph {
     uint64_t counted; /* the sum of whole counts, capped */
 };
 
-/* The cursor stands at the root node. SPAA_ERR_INPUT: the text is malformed (see the cursor), all before it is used. */
+/* The cursor stands at the root node. SPAA_ERR_INPUT: the text is malformed (see the cursor), all before it
+ * is used. */
 spaa_status sp_cg_read_graph(struct sp_cg_graph *g, struct sp_json *j);
 
 /*
@@ -66,7 +68,7 @@ spaa_status sp_cg_read_graph(struct sp_cg_graph *g, struct sp_json *j);
 struct sp_cg_extra {
     uint32_t name; /* number in strs */
     uint32_t parent;
-    uint32_t first, n;    /* children: slice of `sorted` */
+    uint32_t first, n;     /* children: slice of `sorted` */
     struct sp_span member; /* raw members without braces, n 0: none */
 };
 

@@ -123,7 +123,8 @@ struct by_name {
 static int by_name(const void *a, const void *b, void *arg)
 {
     const struct by_name *c = arg;
-    const struct sp_cg_extra *x = &c->x->nodes.v[*(const uint32_t *)a], *y = &c->x->nodes.v[*(const uint32_t *)b];
+    const struct sp_cg_extra *x = &c->x->nodes.v[*(const uint32_t *)a],
+                             *y = &c->x->nodes.v[*(const uint32_t *)b];
     return sp_str_cmp(sp_pstr(c->p, x->name), sp_pstr(c->p, y->name));
 }
 
@@ -163,7 +164,8 @@ spaa_status sp_cg_extras_read(struct sp_cg_extras *x, struct sp_profile *p, stru
         if (json.n < sizeof type || memcmp(json.p, type, sizeof type - 1) != 0)
             continue;
         if (!x->nodes.n)
-            nomem = !sp_vec_push(&x->nodes, ((struct sp_cg_extra){.parent = SP_NONE})) || !sp_vec_push(&r.path, 0);
+            nomem = !sp_vec_push(&x->nodes, ((struct sp_cg_extra){.parent = SP_NONE})) ||
+                    !sp_vec_push(&r.path, 0);
         if (!nomem && !read_record(&r, json, &nomem) && !nomem) {
             sp_emit(d, SP_W480, SP_AT_NOTHING, "%.*s", (int)(json.n < 100 ? json.n : 100), json.p);
             r.path.n = 1;

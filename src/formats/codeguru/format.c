@@ -6,7 +6,8 @@ static const struct sp_format_option options[] = {
     {"host-type", "TYPE", "its kind, like c5.xlarge (default: unknown)", SP_CAN_WRITE},
     {"agent-type", "NAME", "who took the profile (default: spaa)", SP_CAN_WRITE},
     {"counter", "NAME", "count stacks without a thread state as this (default: by the event)", SP_CAN_WRITE},
-    {"codeguru-names", "plain|module", "frames as `function` or `object:function` (default plain)", SP_CAN_WRITE},
+    {"codeguru-names", "plain|module", "frames as `function` or `object:function` (default plain)",
+     SP_CAN_WRITE},
     {"start", "MS", "when the profile starts, in milliseconds since 1970", SP_CAN_WRITE},
     {0},
 };

@@ -1,10 +1,11 @@
 /*
- * Reads the call graph: nodes {"counts":{…},"file":…,"line":[…],"children":{"name":{…}}} nested as deep as the
- * calls were, in one pass and without recursion.
+ * Reads the call graph: nodes {"counts":{…},"file":…,"line":[…],"children":{"name":{…}}} nested as deep as
+ * the calls were, in one pass and without recursion.
  *
  * Every counter of a node becomes a stack: the path of frames, leaf first, lies ready in an array that grows
  * towards its beginning, so that a stack is one copy. A node's frame is made when the first stack needs it:
- * its file and line may stand behind its counts, or even behind its children, whose stacks are put right then.
+ * its file and line may stand behind its counts, or even behind its children, whose stacks are put right
+ * then.
  *
  * Equal stacks come only from children that stand twice in one node, which is looked for (names in ascending
  * order, as most files have them, need one comparison); such stacks are added up in the end.
@@ -27,23 +28,23 @@
 #include <emmintrin.h>
 #endif
 
-#define LEVELS_MAX   ((size_t)1 << 22)
-#define FRAMES_FREE  ((size_t)64 << 20) /* stack frames of any file; beyond, one per byte of input */
-#define NOTE_EVERY   ((size_t)1 << 20)
-#define EXPECT_MIN   ((size_t)1 << 20) /* bytes of text from which on it pays to reserve */
+#define LEVELS_MAX  ((size_t)1 << 22)
+#define FRAMES_FREE ((size_t)64 << 20) /* stack frames of any file; beyond, one per byte of input */
+#define NOTE_EVERY  ((size_t)1 << 20)
+#define EXPECT_MIN  ((size_t)1 << 20) /* bytes of text from which on it pays to reserve */
 
 /*
- * A key seen before: its text, and the frames it had last. Most nodes touch nothing but the beginning: what is
- * looked at in far-away memory decides how fast a large file is read.
+ * A key seen before: its text, and the frames it had last. Most nodes touch nothing but the beginning: what
+ * is looked at in far-away memory decides how fast a large file is read.
  */
 struct name {
     uint32_t n;
-    uint32_t plain; /* its frame without a place; SP_NONE: not made yet */
-    char head[64];  /* the text's first bytes, and zeros */
-    const char *p;  /* all of it, in `texts` */
+    uint32_t plain;    /* its frame without a place; SP_NONE: not made yet */
+    char head[64];     /* the text's first bytes, and zeros */
+    const char *p;     /* all of it, in `texts` */
     const char *place; /* bytes of file and line, one behind the other */
-    uint32_t frame; /* with `place`; SP_NONE: none yet */
-    uint32_t stamp; /* serial of the level in which it was seen last, in a search for duplicates */
+    uint32_t frame;    /* with `place`; SP_NONE: none yet */
+    uint32_t stamp;    /* serial of the level in which it was seen last, in a search for duplicates */
 };
 
 struct slot {
@@ -57,6 +58,7 @@ struct sizes { /* of a name's place */
 
 struct level {
     uint32_t name;        /* SP_NONE: the root */
+    uint32_t plain;       /* its name's frame without a place, while the name is at hand */
     uint32_t last;        /* name of the child before */
     uint64_t last_head;   /* its first bytes, to compare */
     uint32_t first_stack; /* of the subtree */
@@ -90,14 +92,14 @@ struct graph {
     SP_VEC(struct name) names;
     SP_VEC(struct sizes) places; /* beside names */
     struct slot *slots;
-    size_t mask; /* slots - 1 */
+    size_t mask;                 /* slots - 1 */
     SP_VEC(struct level) levels; /* 0: the root */
     SP_VEC(struct child) children;
     SP_VEC(struct cell) cells; /* of the innermost node, not yet stacks */
     SP_VEC(struct counter) counters;
     struct sp_map counter_map;
-    uint32_t counter; /* the last one */
-    uint32_t *path;   /* frames, leaf first: path[room - depth ...] */
+    uint32_t counter;      /* the last one */
+    uint32_t *path;        /* frames, leaf first: path[room - depth ...] */
     size_t room, resolved; /* levels whose frame is in the path */
     size_t shared;         /* levels of the last record's path that still are open */
     uint32_t serial;
@@ -269,7 +271,8 @@ static inline uint32_t name_of(struct graph *x, struct sp_span key)
     uint64_t hash = hash_of(key.p, key.n);
     if (x->slots)
         for (size_t at = hash & x->mask; x->slots[at].number; at = (at + 1) & x->mask)
-            if (x->slots[at].tag == (uint32_t)(hash >> 32) && is_name(&x->names.v[x->slots[at].number - 1], key))
+            if (x->slots[at].tag == (uint32_t)(hash >> 32) &&
+                is_name(&x->names.v[x->slots[at].number - 1], key))
                 return x->slots[at].number - 1;
     return new_name(x, key, hash);
 }
@@ -333,8 +336,10 @@ static bool same_place(const struct graph *x, uint32_t name, const struct sp_cg_
 /* The frame of a level: made anew only where the key has another place than the last time. */
 static uint32_t frame_of(struct graph *x, const struct level *l)
 {
-    struct name *n = &x->names.v[l->name];
     struct sp_cg_place place = l->place;
+    if (l->plain != SP_NONE && !place.file.n && !place.line.n)
+        return l->plain;
+    struct name *n = &x->names.v[l->name];
     struct sp_span key = {n->p, n->n};
     if (!x->g->names.places || (!place.file.n && !place.line.n)) {
         if (n->plain == SP_NONE)
@@ -477,8 +482,8 @@ static void kept(struct graph *x, struct sp_span key, struct sp_span raw, bool o
     sp_buf_ch(&x->extra, ':');
     sp_json_minify(&x->extra, raw);
     if (odd)
-        sp_emit(x->d, SP_W476, SP_AT((uint64_t)(raw.p - x->j->start)), "`%.*s`", (int)(key.n < 40 ? key.n : 40),
-                key.p);
+        sp_emit(x->d, SP_W476, SP_AT((uint64_t)(raw.p - x->j->start)), "`%.*s`",
+                (int)(key.n < 40 ? key.n : 40), key.p);
 }
 
 /* Any value, kept as it stands. */
@@ -646,7 +651,8 @@ static spaa_status record(struct graph *x, const struct level *l)
     if (x->extra.len > l->extra)
         sp_buf_add(b, x->extra.data + l->extra, x->extra.len - l->extra);
     sp_buf_puts(b, "}}");
-    struct sp_extension e = {b->failed || x->extra.failed ? SP_STR_FAIL : sp_profile_str(x->p, b->data, b->len)};
+    struct sp_extension e = {b->failed || x->extra.failed ? SP_STR_FAIL
+                                                          : sp_profile_str(x->p, b->data, b->len)};
     if (e.json == SP_STR_FAIL || !sp_vec_push(&x->p->extensions, e))
         return nomem(x);
     x->shared = x->levels.n - 1;
@@ -719,6 +725,7 @@ static spaa_status close_node(struct graph *x)
 static spaa_status push_level(struct graph *x, uint32_t name)
 {
     struct level l = {.name = name,
+                      .plain = name == SP_NONE ? SP_NONE : x->names.v[name].plain,
                       .last = SP_NONE,
                       .first_stack = (uint32_t)x->p->stacks.n,
                       .children = x->children.n,
@@ -752,8 +759,8 @@ static spaa_status open_child(struct graph *x, struct sp_span key)
         if (sp_json_type(j) != SP_JSON_OBJECT) {
             struct sp_span raw;
             if (sp_json_skip(j, &raw))
-                sp_emit(x->d, SP_L300, SP_AT(c.at), "the child `%.*s` is no object", (int)(key.n < 100 ? key.n : 100),
-                        x->names.v[name].p);
+                sp_emit(x->d, SP_L300, SP_AT(c.at), "the child `%.*s` is no object",
+                        (int)(key.n < 100 ? key.n : 100), x->names.v[name].p);
             return SPAA_OK;
         }
         j->p = blanks(j->p, j->end);

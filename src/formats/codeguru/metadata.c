@@ -124,7 +124,8 @@ static void made_metadata(struct sp_buf *out, const struct sp_cg_meta *m, const 
             all = INT64_MAX;
     }
     sp_buf_printf(out, "},\"durationInMs\":%lld", (long long)m->duration_ms);
-    text_member(out, ",\"fleetInfo\":{\"fleetInstanceId\":", o->fleet_instance_id, sp_pstr(p, p->header.host.name));
+    text_member(out, ",\"fleetInfo\":{\"fleetInstanceId\":", o->fleet_instance_id,
+                sp_pstr(p, p->header.host.name));
     text_member(out, ",\"hostType\":", o->host_type, (struct sp_str){"", 0});
     text_member(out, "},\"agentInfo\":{\"type\":", o->agent_type, (struct sp_str){"spaa", 4});
     sp_buf_printf(out, ",\"version\":\"%d.%d.%d\"},\"numTimesSampled\":%lld}", SPAA_VERSION_MAJOR,
@@ -190,7 +191,8 @@ static void say_when(const struct sp_profile *p, int64_t start, struct sp_diags 
     const int64_t year_1986 = INT64_C(500000000000);
     if (start < year_1986)
         sp_emit(d, SP_W477, SP_AT_NOTHING, "%s",
-                p->header.time_start ? "its times count from another moment than 1970" : "it has no time range");
+                p->header.time_start ? "its times count from another moment than 1970"
+                                     : "it has no time range");
 }
 
 spaa_status sp_cg_meta_begin(struct sp_cg_meta *m, const struct sp_cg_meta_opts *o, struct sp_buf *out,

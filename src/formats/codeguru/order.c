@@ -1,6 +1,6 @@
 /*
- * The order of the tree: stacks sorted by the ranks of their keys, root first, so that a node's own stacks come
- * right before those of its children, and children by the bytes of their names.
+ * The order of the tree: stacks sorted by the ranks of their keys, root first, so that a node's own stacks
+ * come right before those of its children, and children by the bytes of their names.
  *
  * Multikey quicksort: at each level, by one key, only among stacks that are equal up to there; no key is
  * compared twice, and deep stacks need no recursion.

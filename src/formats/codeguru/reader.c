@@ -7,9 +7,9 @@
  * the Python agent, the Java agent and profile-bee write, of whom everybody has keys of their own.
  *
  * As a profile: one event `codeguru`, whose stacks are grouped by thread state, the counter type; the root is
- * no frame; file and first line are `srcline`. start and end are the time range in seconds. What else there is
- * stays as it was in the header's `x_codeguru`. Totals in agentMetadata mean other things in other producers,
- * and nothing is computed from them.
+ * no frame; file and first line are `srcline`. start and end are the time range in seconds. What else there
+ * is stays as it was in the header's `x_codeguru`. Totals in agentMetadata mean other things in other
+ * producers, and nothing is computed from them.
  */
 #include "formats/codeguru/codeguru.h"
 
@@ -22,7 +22,7 @@ struct reader {
     struct sp_cg_graph graph;
     struct sp_buf kept; /* members of x_codeguru */
     struct sp_span agent, callgraph;
-    uint64_t sampled;    /* numTimesSampled; 0: not stated */
+    uint64_t sampled;       /* numTimesSampled; 0: not stated */
     struct sp_span threads; /* metrics.numThreads */
     bool graph_seen, nomem;
 };
@@ -35,7 +35,8 @@ static spaa_status event(struct reader *r, const struct sp_read_opts *opts)
     e.primary = sp_metric_intern(p, "samples", 7);
     h->version = sp_profile_cstr(p, "1.0");
     h->source_tool = sp_profile_cstr(p, "codeguru");
-    if (e.name == SP_STR_FAIL || e.primary == SP_NONE || h->version == SP_STR_FAIL || h->source_tool == SP_STR_FAIL)
+    if (e.name == SP_STR_FAIL || e.primary == SP_NONE || h->version == SP_STR_FAIL ||
+        h->source_tool == SP_STR_FAIL)
         return sp_nomem(r->d);
     bool places = opts->frames != SP_FRAMES_FUNCTION;
     h->has_x_spaa = true;
@@ -247,8 +248,11 @@ static spaa_status malformed(struct reader *r)
         end--;
     bool nothing = !r->p->stacks.n;
     bool cut = j->error_at >= (size_t)(end - j->start);
-    sp_emit(r->d, nothing ? SP_E010 : cut ? SP_L301 : SP_L300, SP_AT(j->error_at), "%s",
-            j->error ? j->error : "not JSON");
+    sp_emit(r->d,
+            nothing ? SP_E010
+            : cut   ? SP_L301
+                    : SP_L300,
+            SP_AT(j->error_at), "%s", j->error ? j->error : "not JSON");
     return nothing ? SPAA_ERR_INPUT : SPAA_OK;
 }
 

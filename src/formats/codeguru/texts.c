@@ -1,6 +1,6 @@
 /*
- * What the writer assembles the tree from: which events, which counter each context counts for, and the JSON of
- * names and places, made once for each distinct one.
+ * What the writer assembles the tree from: which events, which counter each context counts for, and the JSON
+ * of names and places, made once for each distinct one.
  */
 #include "formats/codeguru/writer.h"
 
@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-static const char on_cpu[] = "RUNNABLE", off_cpu[] = "WAITING", blocked[] = "BLOCKED", any_time[] = "WALL_TIME",
-                  idle[] = "IDLE";
+static const char on_cpu[] = "RUNNABLE", off_cpu[] = "WAITING", blocked[] = "BLOCKED",
+                  any_time[] = "WALL_TIME", idle[] = "IDLE";
 
 static bool contains(struct sp_str s, const char *word)
 {
@@ -26,7 +26,8 @@ static const char *event_counter(const struct sp_profile *p, uint32_t event)
 {
     static const char *const off[] = {"off-cpu", "offcpu", "off_cpu", "sched_switch", "context-switches"};
     static const char *const locks[] = {"contention", "mutex", "block"};
-    static const char *const on[] = {"cpu", "task-clock", "profile", "tick", "cycles", "on-cpu", "instructions"};
+    static const char *const on[] = {"cpu",    "task-clock", "profile",     "tick",
+                                     "cycles", "on-cpu",     "instructions"};
     const struct sp_event *e = &p->events.v[event];
     struct sp_str name = sp_pstr(p, e->name);
     if (e->kind == SP_ALLOCATION || e->kind == SP_DEALLOCATION)
@@ -68,15 +69,16 @@ static uint32_t largest(const struct sp_profile *p, const double *sizes, const c
     uint32_t best = SP_NONE;
     for (uint32_t e = 0; e < p->events.n; e++) {
         bool branches = sp_str_is(sp_pstr(p, p->events.v[e].name), "lbr") && p->events.n > 1;
-        if (!branches && (!counter || event_counter(p, e) == counter) && (best == SP_NONE || sizes[e] > sizes[best]))
+        if (!branches && (!counter || event_counter(p, e) == counter) &&
+            (best == SP_NONE || sizes[e] > sizes[best]))
             best = e;
     }
     return best;
 }
 
 /*
- * The event with the most samples, and with one of on-CPU samples that of off-CPU ones, and the other way round:
- * those do not count the same moments. Of a CodeGuru profile, all.
+ * The event with the most samples, and with one of on-CPU samples that of off-CPU ones, and the other way
+ * round: those do not count the same moments. Of a CodeGuru profile, all.
  */
 static bool choose_events(struct sp_cg_writer *w, bool *taken)
 {
@@ -289,7 +291,8 @@ static bool add_key(struct sp_cg_writer *w, uint32_t name)
 static int by_key(const void *a, const void *b, void *arg)
 {
     const struct sp_profile *p = arg;
-    return sp_str_cmp(sp_pstr(p, ((const struct sp_cg_key *)a)->name), sp_pstr(p, ((const struct sp_cg_key *)b)->name));
+    return sp_str_cmp(sp_pstr(p, ((const struct sp_cg_key *)a)->name),
+                      sp_pstr(p, ((const struct sp_cg_key *)b)->name));
 }
 
 static bool make_keys(struct sp_cg_writer *w, uint32_t *names, bool module)
@@ -336,7 +339,8 @@ static bool read_places(struct sp_cg_writer *w)
     const struct sp_profile *p = w->p;
     for (size_t i = 0; i < p->frames.n; i++) {
         const struct sp_frame *f = &p->frames.v[i];
-        struct sp_span kept = sp_cg_member(sp_pstr(p, f->more), SP_CG_KEY), file = {NULL, 0}, line = file, in = file;
+        struct sp_span kept = sp_cg_member(sp_pstr(p, f->more), SP_CG_KEY), file = {NULL, 0}, line = file,
+                       in = file;
         sp_buf_clear(&w->b);
         if (kept.n > 2 && kept.p[0] == '{') {
             struct sp_str m = {kept.p + 1, (uint32_t)kept.n - 2};
@@ -398,7 +402,8 @@ static bool make_places(struct sp_cg_writer *w)
         if (s->lines && s->first == s->last)
             sp_buf_printf(&w->b, ",\"line\":[%llu]", (unsigned long long)s->first);
         else if (s->lines)
-            sp_buf_printf(&w->b, ",\"line\":[%llu,%llu]", (unsigned long long)s->first, (unsigned long long)s->last);
+            sp_buf_printf(&w->b, ",\"line\":[%llu,%llu]", (unsigned long long)s->first,
+                          (unsigned long long)s->last);
         ok = keep_place(w, &w->keys.v[i].place);
     }
     free(all);

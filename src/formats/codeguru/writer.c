@@ -1,14 +1,14 @@
 /*
- * Writes the JSON that PostAgentProfile takes, in canonical form: no blanks; start, end, agentMetadata, callgraph,
- * then other members; in a node counts by name, file, line, other members, and last the children by the bytes of
- * their names. A CodeGuru profile that was read comes back with every key and number; profiles of other sources
- * get their metadata from the header.
+ * Writes the JSON that PostAgentProfile takes, in canonical form: no blanks; start, end, agentMetadata,
+ * callgraph, then other members; in a node counts by name, file, line, other members, and last the children
+ * by the bytes of their names. A CodeGuru profile that was read comes back with every key and number;
+ * profiles of other sources get their metadata from the header.
  *
- * Counts are samples, by thread state. Where a source has no states, on-CPU samples are RUNNABLE, off-CPU ones
- * WAITING, others WALL_TIME (texts.c).
+ * Counts are samples, by thread state. Where a source has no states, on-CPU samples are RUNNABLE, off-CPU
+ * ones WAITING, others WALL_TIME (texts.c).
  *
- * The stacks are sorted first (order.c), so that the tree can be written as it comes: what a stack has in common
- * with the one before is open already.
+ * The stacks are sorted first (order.c), so that the tree can be written as it comes: what a stack has in
+ * common with the one before is open already.
  */
 #include "formats/codeguru/writer.h"
 
@@ -92,7 +92,8 @@ static void add_cell(struct tree *t, uint32_t counter, int64_t v, struct sp_str 
         int64_t sum;
         if (c->counter != counter)
             continue;
-        if (c->v != SP_DECIMAL && v != SP_DECIMAL && !__builtin_add_overflow(c->v, v, &sum) && sum > SP_DECIMAL) {
+        if (c->v != SP_DECIMAL && v != SP_DECIMAL && !__builtin_add_overflow(c->v, v, &sum) &&
+            sum > SP_DECIMAL) {
             c->v = sum;
             return;
         }
@@ -219,9 +220,9 @@ enum part { PLACE, OTHERS, CHILDREN };
 
 static enum part part_of(struct sp_span key)
 {
-    return sp_span_is(key, "children")                              ? CHILDREN
+    return sp_span_is(key, "children")                          ? CHILDREN
            : sp_span_is(key, "file") || sp_span_is(key, "line") ? PLACE
-                                                                    : OTHERS;
+                                                                : OTHERS;
 }
 
 /* Members that were kept, a part of them; but counts, which are merged. */
@@ -252,7 +253,8 @@ static void put_kept(struct tree *t, struct level *l, struct sp_span member, enu
 /* Everything of the innermost node but its children. */
 static void put_head(struct tree *t, struct level *l)
 {
-    struct sp_span none = {NULL, 0}, member = l->extra == SP_NONE ? none : t->w->extras.nodes.v[l->extra].member;
+    struct sp_span none = {NULL, 0},
+                   member = l->extra == SP_NONE ? none : t->w->extras.nodes.v[l->extra].member;
     struct sp_str m = {member.p, (uint32_t)member.n};
     put_counts(t, l, member.n ? sp_cg_member(m, "counts") : none);
     if (l->place.n) {

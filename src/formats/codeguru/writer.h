@@ -6,8 +6,8 @@
 
 /* A key of the tree, and a counter: distinct names, with their JSON. */
 struct sp_cg_key {
-    uint32_t name;      /* number in strs */
-    struct sp_str text; /* `"name":{`; of counters `"NAME":` */
+    uint32_t name;       /* number in strs */
+    struct sp_str text;  /* `"name":{`; of counters `"NAME":` */
     struct sp_str place; /* of keys of other sources: `"file":…,"line":…` of all frames with it */
 };
 
@@ -22,17 +22,17 @@ struct sp_cg_writer {
     struct sp_diags *d;
     struct sp_output *out;
     const struct sp_write_opts *opts;
-    struct sp_span kept;  /* the header's x_codeguru; n 0: the profile comes from elsewhere */
-    uint32_t metric;      /* SP_NONE: each stack counts once */
-    uint32_t *counters_of; /* by context: number in counters; SP_NONE: left out */
-    uint32_t *heads;       /* by context: rank + 1 of its first level, the command; 0: none */
-    uint32_t *ranks;       /* by frame: rank + 1 of its key */
-    struct sp_str *places; /* by frame: `"file":…,"line":…` */
+    struct sp_span kept;           /* the header's x_codeguru; n 0: the profile comes from elsewhere */
+    uint32_t metric;               /* SP_NONE: each stack counts once */
+    uint32_t *counters_of;         /* by context: number in counters; SP_NONE: left out */
+    uint32_t *heads;               /* by context: rank + 1 of its first level, the command; 0: none */
+    uint32_t *ranks;               /* by frame: rank + 1 of its key */
+    struct sp_str *places;         /* by frame: `"file":…,"line":…` */
     SP_VEC(struct sp_cg_key) keys; /* by rank: the order of bytes */
     uint32_t *key_ranks;           /* by number in strs: rank + 1; 0: no key */
     size_t nkey_ranks;
     SP_VEC(struct sp_cg_counter) counters;
-    bool linked; /* some stacks are pairs */
+    bool linked;            /* some stacks are pairs */
     SP_VEC(uint32_t) order; /* stacks to write */
     struct sp_cg_extras extras;
     struct sp_arena text;
