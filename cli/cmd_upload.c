@@ -97,7 +97,7 @@ static int find_service(struct upload *u)
 {
     struct cli *c = u->c;
     long timeout, retries, delay;
-    if (!cli_number(c, "timeout", c->v.timeout, 1, 3600, 60, &timeout) ||
+    if (!cli_number(c, "timeout", c->v.upload_timeout, 1, 3600, 60, &timeout) ||
         !cli_number(c, "retries", c->v.retries, 0, 20, 4, &retries) ||
         !cli_number(c, "retry-delay", c->v.retry_delay, 0, 60000, 500, &delay))
         return EXIT_USAGE;
