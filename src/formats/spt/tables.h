@@ -1,0 +1,55 @@
+/*
+ * Hits of each distinct thing of a trace: what the reader adds up before it fills the profile, and the writer
+ * before it writes. Sums have 96 bits, so that no file overflows them.
+ */
+#ifndef SP_SPT_TABLES_H
+#define SP_SPT_TABLES_H
+
+#include "formats/spt/spt.h"
+
+struct sp_spt_sum {
+    uint64_t low;
+    uint32_t high;
+};
+
+static inline void sp_spt_add(struct sp_spt_sum *s, uint64_t hits)
+{
+    s->high += __builtin_add_overflow(s->low, hits, &s->low);
+}
+
+/* By key: an RVA, or to << 32 | from of a branch. */
+struct sp_spt_count {
+    uint64_t key;
+    struct sp_spt_sum sum; /* 0: an empty slot */
+};
+struct sp_spt_counts {
+    struct sp_spt_count *slots;
+    size_t mask, count;
+};
+
+/* A call stack: n addresses as they stand in a file, leaf first. */
+struct sp_spt_stack {
+    const unsigned char *entries;
+    struct sp_spt_sum sum;
+    uint32_t n, program;
+};
+
+struct sp_spt_tables {
+    struct sp_spt_counts (*counts)[SP_SPT_KIND_CALLSTACK]; /* [program][kind] */
+    uint32_t programs;                                     /* room of counts */
+    SP_VEC(struct sp_spt_stack) stacks;
+    struct sp_map stack_map;
+    struct sp_arena arena; /* the stacks' addresses */
+};
+
+void sp_spt_tables_init(struct sp_spt_tables *t);
+void sp_spt_tables_free(struct sp_spt_tables *t);
+/* These return false when memory is exhausted. hits is not 0. */
+bool sp_spt_tables_reach(struct sp_spt_tables *t, uint32_t program); /* makes room for its counts */
+bool sp_spt_counts_add(struct sp_spt_counts *c, uint64_t key, uint64_t hits);
+bool sp_spt_stack_add(struct sp_spt_tables *t, uint32_t program, const unsigned char *entries, uint32_t n,
+                      uint64_t hits);
+/* An event record, which has hits. */
+bool sp_spt_tables_add(struct sp_spt_tables *t, const struct sp_spt_record *r);
+
+#endif
