@@ -11,6 +11,8 @@ spaa_status sp_spt_read(struct sp_input *in, const struct sp_read_opts *opts, st
 spaa_status sp_spt_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
                          struct sp_output *out);
 spaa_status sp_spt_validate(struct sp_input *in, struct sp_diags *d);
+spaa_status sp_spt_dump(struct sp_input *in, unsigned sections, struct sp_diags *d, struct sp_output *out);
+extern const struct sp_dump_section sp_spt_sections[];
 
 /*
  * native.c: the native records, as extension records of the profile:
