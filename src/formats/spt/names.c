@@ -327,19 +327,28 @@ bool sp_spt_names_find(struct sp_spt_names *n, uint32_t program, uint32_t rva, s
 
 void sp_spt_names_report(struct sp_spt_names *n)
 {
-    unsigned told = 0;
-    uint64_t more = 0;
-    for (uint32_t i = 0; i < n->file->nprograms && !n->off; i++) {
+    unsigned told = 0, lacking = 0;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < n->file->nprograms; i++) {
+        lacking += n->misses[i] > 0;
+        all += n->misses[i];
+    }
+    if (n->off || !lacking)
+        return;
+    if (!n->sources.n) {
+        sp_emit(n->d, SP_I320, SP_AT_NOTHING,
+                "%llu addresses in %u binar%s; --map FILE (linker map) or --image FILE (PE, ELF) names them",
+                (unsigned long long)all, lacking, lacking == 1 ? "y" : "ies");
+        return;
+    }
+    for (uint32_t i = 0; i < n->file->nprograms && told < TOLD_MAX; i++) {
         struct sp_str name = n->file->programs[i].name;
         if (!n->misses[i])
             continue;
-        if (told++ < TOLD_MAX)
-            sp_emit(n->d, SP_I320, SP_AT_NOTHING, "%.*s: %llu addresses without a name%s", (int)name.n,
-                    name.p, (unsigned long long)n->misses[i],
-                    n->of[i] ? "" : "; --map FILE (linker map) or --image FILE (PE, ELF) gives names");
-        else
-            more++;
+        told++;
+        sp_emit(n->d, SP_I320, SP_AT_NOTHING, "%.*s: %llu addresses%s", (int)name.n, name.p,
+                (unsigned long long)n->misses[i], n->of[i] ? "" : "; no --map or --image is of it");
     }
-    if (more)
-        sp_emit(n->d, SP_I320, SP_AT_NOTHING, "%llu more binaries", (unsigned long long)more);
+    if (lacking > told)
+        sp_emit(n->d, SP_I320, SP_AT_NOTHING, "%u more binaries", lacking - told);
 }
