@@ -49,11 +49,11 @@ static void judge(struct matcher *m, struct candidate *x)
     for (uint32_t i = 0; i < m->file.nprograms && x->verdict != UNREADABLE && x->verdict != NOT_PE; i++) {
         const struct sp_spt_program *p = &m->file.programs[i];
         bool same_name = sp_spt_name_is(p->name, base);
-        enum verdict v = OTHER;
+        enum verdict v = x->pe.has_rsds ? OTHER : NO_RSDS;
         if (x->pe.has_rsds && sp_rsds_same_guid(&p->rsds, &x->pe.rsds))
             v = p->rsds.age == x->pe.rsds.age ? MATCH : AGE;
-        else if (same_name)
-            v = x->pe.has_rsds ? GUID : NO_RSDS;
+        else if (same_name && x->pe.has_rsds)
+            v = GUID;
         if (v == MATCH)
             m->matched[i] = true;
         if (better(v, x->verdict) || (v == x->verdict && same_name && x->program == SP_NONE)) {

@@ -188,7 +188,7 @@ def random_file(seed, records=60):
     if f.ordinals and len(f.programs) == 1:
         f.ordinals = False
     if rng.random() < 0.3:
-        f.filler = lambda n, r=random.Random(seed): bytes(r.getrandbits(8) for _ in range(n))
+        f.filler = lambda n: random.Random(seed).randbytes(n)
     if rng.random() < 0.2:
         f.gap = rng.randbytes(rng.randrange(1, 40))
     if rng.random() < 0.2:

@@ -232,13 +232,9 @@ static uint32_t size_of(const struct bounds *b, size_t n, uint32_t start)
     return lo < n ? b[lo].begin - start : 0;
 }
 
-static bool add(const struct image *m, struct sp_symtab *syms, const struct bounds *b, size_t nb,
-                uint32_t rva, enum sp_bind bind, const char *name, size_t n)
+static bool add(struct sp_symtab *syms, const struct bounds *b, size_t nb, uint32_t rva, enum sp_bind bind,
+                const char *name, size_t n)
 {
-    if (m->pe->machine == MACHINE_X86 && n > 1 && *name == '_') { /* what C names begin with there */
-        name++;
-        n--;
-    }
     const char *kept = sp_arena_dup(&syms->arena, name, n);
     return kept && sp_symtab_add(syms, rva, size_of(b, nb, rva), bind, kept);
 }
@@ -272,7 +268,11 @@ static bool read_coff(const struct image *m, struct sp_symtab *syms, const struc
             n = strnlen(name, NAME_MAX_BYTES);
         }
         *any = true;
-        ok = !n || add(m, syms, b, nb, m->section[in - 1].rva + u32(s + 8),
+        if (m->pe->machine == MACHINE_X86 && n > 1 && *name == '_') { /* what C names begin with there */
+            name++;
+            n--;
+        }
+        ok = !n || add(syms, b, nb, m->section[in - 1].rva + u32(s + 8),
                        class == CLASS_EXTERNAL ? SP_BIND_GLOBAL : SP_BIND_LOCAL, name, n);
     }
     free(table);
@@ -311,7 +311,7 @@ static bool read_exports(const struct image *m, struct sp_symtab *syms, const st
         if (!rva || forwarded || !is_code(m, rva) || offset > m->size || !read_at(m, offset, name, room))
             continue;
         size_t n = strnlen(name, room);
-        ok = !n || add(m, syms, b, nb, rva, SP_BIND_GLOBAL, name, n);
+        ok = !n || add(syms, b, nb, rva, SP_BIND_GLOBAL, name, n);
     }
     free(functions);
     return ok && !nomem;

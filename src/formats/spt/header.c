@@ -2,9 +2,9 @@
  * The header, the string table and the program ID table.
  *
  * The signature is the number 0x5350543A; a writer that takes "SPT:" for text puts its bytes the other way
- * round, which is accepted. A program's string index is a byte offset into the string table; where that makes
- * no sense for any of them (index 0 apart, which means the first string either way) and ordinals do, it is an
- * ordinal. Names end at a NUL; where the used part has none, the rest of the table is looked at.
+ * round, which is accepted. A program's string index is a byte offset into the string table; where some of
+ * them begin no string and all make sense as ordinals, they are ordinals. Names end at a NUL; where the used
+ * part has none, the rest of the table is looked at.
  */
 #include "formats/spt/spt.h"
 
@@ -148,15 +148,19 @@ static bool begins_string(const struct sp_spt *f, uint32_t index)
     return index < f->nstrings && (index == 0 || !f->strings[index - 1]);
 }
 
+/*
+ * Offsets of a sound table begin strings, and in all but the smallest tables some is larger than the number
+ * of strings; ordinals are never that large, and sooner or later one begins nothing.
+ */
 static bool are_ordinals(const struct sp_spt *f)
 {
     uint32_t strings = count_strings(f);
     bool any = false;
     for (uint32_t i = 0; i < f->nprograms; i++) {
         uint32_t index = f->programs[i].string;
-        if (index >= strings || (index && begins_string(f, index)))
+        if (index >= strings)
             return false;
-        any = any || index;
+        any = any || !begins_string(f, index);
     }
     return any;
 }

@@ -106,6 +106,11 @@ static uint32_t make_frame(struct reader *r, uint32_t program, uint32_t rva, boo
     return f.function == SP_NONE ? SP_NONE : sp_frame_intern(p, &f);
 }
 
+static inline uint64_t place_key(uint32_t program, uint32_t rva, bool caller)
+{
+    return (uint64_t)program << 33 | (uint64_t)rva << 1 | caller;
+}
+
 static bool grow_places(struct reader *r)
 {
     size_t n = r->places ? 2 * (r->places_mask + 1) : 1024;
@@ -129,7 +134,7 @@ static bool grow_places(struct reader *r)
 /* SP_NONE: out of memory. */
 static uint32_t frame_of(struct reader *r, uint32_t program, uint32_t rva, bool caller)
 {
-    uint64_t key = (uint64_t)program << 33 | (uint64_t)rva << 1 | caller;
+    uint64_t key = place_key(program, rva, caller);
     if (2 * (r->places_n + 1) > r->places_mask && !grow_places(r))
         return SP_NONE;
     size_t i = (size_t)sp_hash_mix(key, 0) & r->places_mask;
@@ -208,11 +213,22 @@ static bool fill_counts(struct reader *r, uint32_t program, int kind)
     return ok;
 }
 
+/* Asks for what the look-ups of a stack's frames will touch. */
+static void ask_ahead(const struct reader *r, const struct sp_spt_stack *s)
+{
+    for (uint32_t k = 0; r->places && k < s->n; k++) {
+        uint64_t key = place_key(s->program, sp_spt_u32(s->entries + (size_t)4 * k), k > 0);
+        __builtin_prefetch(&r->places[(size_t)sp_hash_mix(key, 0) & r->places_mask]);
+    }
+}
+
 static bool fill_stacks(struct reader *r)
 {
     uint32_t frames[255];
     for (size_t i = 0; i < r->tables.stacks.n; i++) {
         const struct sp_spt_stack *s = &r->tables.stacks.v[i];
+        if (i + 1 < r->tables.stacks.n)
+            ask_ahead(r, s + 1);
         for (uint32_t k = 0; k < s->n; k++)
             if ((frames[k] = frame_of(r, s->program, sp_spt_u32(s->entries + (size_t)4 * k), k > 0)) ==
                 SP_NONE)
@@ -305,7 +321,11 @@ static spaa_status read_stream(struct reader *r, struct sp_input *in, struct sp_
     struct sp_spt_record rec;
     sp_spt_begin(&s, in, &r->file, r->d);
     for (;;) {
+        if (r->tables.nwaiting && !sp_spt_stays(&s) && !sp_spt_tables_settle(&r->tables))
+            return sp_nomem(r->d);
         spaa_status st = sp_spt_next(&s, &rec);
+        if (!st && rec.what == SP_SPT_END && !sp_spt_tables_settle(&r->tables))
+            st = sp_nomem(r->d);
         if (st || rec.what == SP_SPT_END)
             return st;
         if (rec.what == SP_SPT_EVENT && rec.hits && !sp_spt_tables_add(&r->tables, &rec))

@@ -23,6 +23,8 @@ enum {
     LOOK_RECORDS = 3, /* that must follow a BINARY_ID found by searching */
     LOOK_BYTES = BINARY_ID_BYTES + LOOK_RECORDS * SP_SPT_RECORD_BYTES,
 };
+_Static_assert((int)SP_SPT_AHEAD >= (int)SP_SPT_PIECE + (int)LOOK_BYTES,
+               "sp_spt_stays must cover every step");
 #define VIEW_BYTES ((size_t)1 << 20)
 
 void sp_spt_begin(struct sp_spt_stream *s, struct sp_input *in, const struct sp_spt *file, struct sp_diags *d)
@@ -122,7 +124,7 @@ static void say_lost(struct sp_spt_stream *s, bool found)
     const char *all = s->lost_zero ? ", all of them 0" : "";
     if (!n)
         return;
-    if (found || !s->any)
+    if (found || (!s->any && !s->lost_zero))
         sp_emit(s->d, SP_E409, SP_AT(s->lost_at), "%llu byte%s%s", n, n == 1 ? "" : "s", all);
     else
         sp_emit(s->d, SP_W442, SP_AT(s->lost_at), "%llu byte%s%s", n, n == 1 ? "" : "s", all);

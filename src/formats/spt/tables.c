@@ -80,34 +80,72 @@ bool sp_spt_counts_add(struct sp_spt_counts *c, uint64_t key, uint64_t hits)
     }
 }
 
-bool sp_spt_stack_add(struct sp_spt_tables *t, uint32_t program, const unsigned char *entries, uint32_t n,
-                      uint64_t hits)
+static bool add_stack(struct sp_spt_tables *t, const struct sp_spt_waiting *w)
 {
-    size_t bytes = (size_t)4 * n;
-    uint64_t hash = sp_hash64_seed(entries, bytes, program);
-    struct sp_probe at = sp_map_probe(&t->stack_map, hash);
+    size_t bytes = (size_t)4 * w->n;
+    struct sp_probe at = sp_map_probe(&t->stack_map, w->hash);
     for (uint32_t i; (i = sp_map_next(&t->stack_map, &at)) != SP_MAP_NONE;) {
         struct sp_spt_stack *s = &t->stacks.v[i];
-        if (s->n == n && s->program == program && (!n || memcmp(s->entries, entries, bytes) == 0)) {
-            sp_spt_add(&s->sum, hits);
+        if (s->n == w->n && s->program == w->program &&
+            (!bytes || memcmp(s->entries, w->entries, bytes) == 0)) {
+            sp_spt_add(&s->sum, w->hits);
             return true;
         }
     }
-    struct sp_spt_stack fresh = {NULL, {hits, 0}, n, program};
-    fresh.entries = sp_arena_alloc(&t->arena, bytes + 1);
-    if (!fresh.entries || t->stacks.n >= SP_NONE - 1 || !sp_vec_reserve(&t->stacks, t->stacks.n + 1) ||
-        !sp_map_add(&t->stack_map, hash, (uint32_t)t->stacks.n))
+    unsigned char *copy = sp_arena_alloc(&t->arena, bytes + 1);
+    struct sp_spt_stack fresh = {copy, {w->hits, 0}, w->n, w->program};
+    if (!copy || t->stacks.n >= SP_NONE - 1 || !sp_vec_reserve(&t->stacks, t->stacks.n + 1) ||
+        !sp_map_add(&t->stack_map, w->hash, (uint32_t)t->stacks.n))
         return false;
-    memcpy((unsigned char *)fresh.entries, entries, bytes);
+    memcpy(copy, w->entries, bytes);
     t->stacks.v[t->stacks.n++] = fresh;
     return true;
+}
+
+static inline struct sp_spt_waiting waiting(uint32_t program, const unsigned char *entries, uint32_t n,
+                                            uint64_t hits)
+{
+    return (struct sp_spt_waiting){entries, sp_hash64_seed(entries, (size_t)4 * n, program), hits, n,
+                                   program};
+}
+
+bool sp_spt_stack_add(struct sp_spt_tables *t, uint32_t program, const unsigned char *entries, uint32_t n,
+                      uint64_t hits)
+{
+    struct sp_spt_waiting w = waiting(program, entries, n, hits);
+    return add_stack(t, &w);
+}
+
+bool sp_spt_tables_settle(struct sp_spt_tables *t)
+{
+    const struct sp_spt_stack *ahead[SP_SPT_BATCH];
+    const struct sp_map *m = &t->stack_map;
+    bool ok = true;
+    for (unsigned i = 0; i < t->nwaiting && m->slots; i++) {
+        uint32_t item = m->slots[(uint32_t)t->waiting[i].hash & m->mask].item;
+        ahead[i] = item ? &t->stacks.v[item - 1] : NULL;
+        if (item)
+            __builtin_prefetch(ahead[i], 1);
+    }
+    for (unsigned i = 0; i < t->nwaiting && m->slots; i++)
+        for (size_t at = 0; ahead[i] && at < (size_t)4 * t->waiting[i].n; at += 64)
+            __builtin_prefetch(ahead[i]->entries + at);
+    for (unsigned i = 0; ok && i < t->nwaiting; i++)
+        ok = add_stack(t, &t->waiting[i]);
+    t->nwaiting = 0;
+    return ok;
 }
 
 bool sp_spt_tables_add(struct sp_spt_tables *t, const struct sp_spt_record *r)
 {
     bool ok = sp_spt_tables_reach(t, r->program);
-    if (!ok || r->kind == SP_SPT_KIND_CALLSTACK)
-        return ok && sp_spt_stack_add(t, r->program, r->entries, r->n, r->hits);
+    if (r->kind == SP_SPT_KIND_CALLSTACK) {
+        struct sp_spt_waiting *w = &t->waiting[t->nwaiting];
+        *w = waiting(r->program, r->entries, r->n, r->hits);
+        if (t->stack_map.slots)
+            __builtin_prefetch(&t->stack_map.slots[(uint32_t)w->hash & t->stack_map.mask]);
+        return ok && (++t->nwaiting < SP_SPT_BATCH || sp_spt_tables_settle(t));
+    }
     struct sp_spt_counts *c = &t->counts[r->program][r->kind];
     const unsigned char *p = r->entries;
     for (unsigned i = 0; ok && i < r->n; i++) {

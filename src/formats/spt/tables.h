@@ -34,12 +34,25 @@ struct sp_spt_stack {
     uint32_t n, program;
 };
 
+/*
+ * Call stacks wait to be looked up together: while a file streams through the caches the table falls out of
+ * them, so what each look-up will touch is asked for one step ahead.
+ */
+enum { SP_SPT_BATCH = 32 };
+struct sp_spt_waiting {
+    const unsigned char *entries; /* lent */
+    uint64_t hash, hits;
+    uint32_t n, program;
+};
+
 struct sp_spt_tables {
     struct sp_spt_counts (*counts)[SP_SPT_KIND_CALLSTACK]; /* [program][kind] */
     uint32_t programs;                                     /* room of counts */
     SP_VEC(struct sp_spt_stack) stacks;
     struct sp_map stack_map;
     struct sp_arena arena; /* the stacks' addresses */
+    struct sp_spt_waiting waiting[SP_SPT_BATCH];
+    unsigned nwaiting;
 };
 
 void sp_spt_tables_init(struct sp_spt_tables *t);
@@ -49,7 +62,11 @@ bool sp_spt_tables_reach(struct sp_spt_tables *t, uint32_t program); /* makes ro
 bool sp_spt_counts_add(struct sp_spt_counts *c, uint64_t key, uint64_t hits);
 bool sp_spt_stack_add(struct sp_spt_tables *t, uint32_t program, const unsigned char *entries, uint32_t n,
                       uint64_t hits);
-/* An event record, which has hits. */
+/*
+ * An event record, which has hits. Call stacks may wait: sp_spt_tables_settle, before what the records lend
+ * goes away, and at the end.
+ */
 bool sp_spt_tables_add(struct sp_spt_tables *t, const struct sp_spt_record *r);
+bool sp_spt_tables_settle(struct sp_spt_tables *t);
 
 #endif
