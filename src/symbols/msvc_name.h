@@ -5,9 +5,9 @@
 #include "base/buf.h"
 
 /*
- * Appends `engine::Queue<int>::push` for `?push@?$Queue@H@engine@@QEAAXH@Z` and returns true: scopes and template
- * arguments, no parameters and no return type (overloads look alike; the decorated name tells them apart).
- * Leaves out as it was when the name is not decorated or uses what is not known here.
+ * Appends `engine::Queue<int>::push` for `?push@?$Queue@H@engine@@QEAAXH@Z` and returns true: scopes and
+ * template arguments, no parameters and no return type (overloads look alike; the decorated name tells them
+ * apart). Leaves out as it was when the name is not decorated or uses what is not known here.
  */
 bool sp_msvc_name(const char *name, struct sp_buf *out);
 

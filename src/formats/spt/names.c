@@ -4,6 +4,7 @@
 #include "symbols/elf.h"
 #include "symbols/file.h"
 #include "symbols/msvc_map.h"
+#include "symbols/msvc_name.h"
 #include "symbols/pe.h"
 
 #include <limits.h>
@@ -289,7 +290,7 @@ static const char *plain_name(struct sp_spt_names *n, struct source *s, const st
         return NULL;
     if (!s->plain[i]) {
         sp_buf_init(&b, 0);
-        bool mangled = sp_demangle(sym->name, &b);
+        bool mangled = sym->name[0] == '?' ? sp_msvc_name(sym->name, &b) : sp_demangle(sym->name, &b);
         uint32_t text = mangled ? sp_intern(&n->text, b.data, b.len) : sp_intern_cstr(&n->text, sym->name);
         bool failed = b.failed || text == SP_STR_FAIL;
         sp_buf_free(&b);

@@ -109,6 +109,8 @@ struct sp_spt_record {
     uint32_t program, length;     /* program: the segment's */
 };
 
+enum sp_spt_mode { SP_SPT_READING, SP_SPT_TO_STOP, SP_SPT_SEARCHING };
+
 struct sp_spt_stream {
     const struct sp_spt *file;
     struct sp_input *in;
@@ -121,7 +123,7 @@ struct sp_spt_stream {
     uint32_t segment, program;
     uint64_t repeat, repeat_at;
     bool repeating, too_many;
-    enum { SP_SPT_READING, SP_SPT_TO_STOP, SP_SPT_SEARCHING } mode;
+    enum sp_spt_mode mode;
     uint64_t lost_at, lost; /* where the bytes being skipped began, and how many */
     bool lost_zero;         /* all of them are 0 */
     uint64_t skipped;       /* in all */

@@ -108,7 +108,7 @@ static bool genuine(const struct sp_spt_stream *s, const unsigned char *p, size_
     return true;
 }
 
-static void lose(struct sp_spt_stream *s, int mode)
+static void lose(struct sp_spt_stream *s, enum sp_spt_mode mode)
 {
     drop_repeat(s);
     s->mode = mode;
