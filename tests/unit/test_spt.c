@@ -59,6 +59,9 @@ static void sample(struct sp_buf *b)
     put(b, 0x4000, 4);
     for (unsigned i = 0; i < 9000; i++) /* between segments: more than one piece */
         put(b, 0x55, 1);
+    segment(b, 0, 4 + 6);
+    put(b, SP_SPT_ETW_INSTR | 1 << 8, 2);
+    put(b, 0x6000, 4);
     segment(b, 1, 4 + 6 + 3);
     put(b, SP_SPT_ETW_INSTR | 1 << 8, 2);
     put(b, 0x5000, 4);

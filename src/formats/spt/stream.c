@@ -98,8 +98,8 @@ static bool genuine(const struct sp_spt_stream *s, const unsigned char *p, size_
     size_t at = BINARY_ID_BYTES;
     uint64_t stop = (uint64_t)4 + length;
     for (unsigned i = 0; i < LOOK_RECORDS && at < n; i++) {
-        if (at == stop)
-            return p[at] == SP_SPT_BINARY_ID;
+        if (at == stop) /* a length that fits records exactly says as much as more records */
+            return i || p[at] == SP_SPT_BINARY_ID;
         size_t bytes = record_bytes(p[at], at + 1 < n ? p[at + 1] : 0);
         if (!bytes || bytes > stop - at)
             return false;
