@@ -30,7 +30,7 @@ static void test_names(void **state)
          "std::pair<std::basic_string<char>, std::basic_string<char>>::g"},
         {"?h@?$pair@VA@b@@V12@@std@@QEAAXXZ", "std::pair<b::A, b::A>::h"},
         {"?run@?A0x1234abcd@@YAHXZ", "`anonymous namespace'::run"},
-        {"?f@0@YAXXZ", NULL},
+        {"?f@0@YAXXZ", "f::f"},
         {"?x@?1??main@@YAHXZ@4HA", NULL},
         {"??_C@_03ABC@foo@", NULL},
         {"?", NULL},
