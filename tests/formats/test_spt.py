@@ -699,3 +699,17 @@ def test_sections_of_dump(tmp_path):
     assert (tmp_path / "out.jsonl").read_text() == run("dump", path).out
     assert "did you mean header" in run("dump", path, "--section", "haeder", code=2).err
     run("dump", write(tmp_path / "x.folded", b"a;b 1\n"), code=3)
+
+
+def test_merged_weights_add(tmp_path):
+    other = spt.File([KERNEL, APP])
+    other.segment(1).repeat(4).stack(0x1010, 0x2000, 0x3000).lbr((5, 6))
+    first, second = small(), other
+    paths = write(tmp_path / "a.spt", first), write(tmp_path / "b.spt", second)
+    run("merge", *paths, "-o", tmp_path / "c.spt", code=0)
+    wanted = dict(first.counts())
+    for key, n in second.counts().items():
+        wanted[key] = wanted.get(key, 0) + n
+    assert counts(run("convert", tmp_path / "c.spt", "--to", "spaa", "-o", "-", "--no-symbols").out) == wanted
+    run("merge", *paths[::-1], "-o", tmp_path / "d.spt", code=0)
+    assert (tmp_path / "c.spt").read_bytes() == (tmp_path / "d.spt").read_bytes()
