@@ -7,9 +7,8 @@
  */
 #include "answer.h"
 
-#include "formats/spt/names.h"
-#include "formats/spt/spt.h"
-#include "formats/spt/tally.h"
+#include "formats/spt.h"
+#include "formats/spt_tally.h"
 #include "render/text.h"
 #include "symbols/pe.h"
 

@@ -12,7 +12,8 @@ import pytest
 import profiles
 from conftest import BIN, ask, parse, run
 
-COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "flamegraph", "merge", "query", "formats", "help"]
+COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "flamegraph", "merge", "query", "dump", "spt",
+            "formats", "help"]
 VIEWS = ["info", "summary", "top", "tree"]
 ANSWERS = VIEWS + ["validate", "formats"]
 
@@ -106,8 +107,8 @@ def test_every_example_runs(command, example_files):
     (["top", "FILE", "--evnt", "x"], "event"), (["top", "FILE", "--by", "funktion"], "did you mean function?"),
     (["top", "FILE", "--by", "thraed"], "did you mean thread?"), (["top", "FILE", "--sort", "flt"], "flat"),
     (["top", "FILE", "--event", "cycle"], "cycles"), (["top", "FILE", "--metric", "perid"], "period"),
-    (["top", "FILE", "--view", "lattency"], "latency"), (["top", "FILE", "--from", "spa"], "did you mean spaa?"),
-    (["validate", "FILE", "--from", "spa"], "did you mean spaa?"),
+    (["top", "FILE", "--view", "lattency"], "latency"), (["top", "FILE", "--from", "spa"], "did you mean spaa"),
+    (["validate", "FILE", "--from", "spa"], "did you mean spaa"),
     (["convert", "FILE", "--to", "floded", "-o", "-"], "did you mean folded?"),
     (["convert", "FILE", "--frames", "adress", "--to", "spaa"], "did you mean address?"),
     (["convert", "FILE", "--group-by", "pid,tdi", "--to", "spaa"], "tid"),

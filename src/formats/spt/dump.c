@@ -10,7 +10,7 @@
  */
 #include "base/num.h"
 #include "formats/spt/spt_reader.h"
-#include "formats/spt/tally.h"
+#include "formats/spt_tally.h"
 #include "json/json.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
  * them begin no string and all make sense as ordinals, they are ordinals. Names end at a NUL; where the used
  * part has none, the rest of the table is looked at.
  */
-#include "formats/spt/spt.h"
+#include "formats/spt.h"
 
 #include "base/hash.h"
 #include "json/json.h"

@@ -7,7 +7,7 @@
 #ifndef SP_SPT_NAMES_H
 #define SP_SPT_NAMES_H
 
-#include "formats/spt/spt.h"
+#include "formats/spt.h"
 
 struct sp_spt_names;
 
@@ -26,11 +26,5 @@ bool sp_spt_names_find(struct sp_spt_names *n, uint32_t program, uint32_t rva, s
                        bool *found);
 /* Says which binaries have addresses without names, and what would help. */
 void sp_spt_names_report(struct sp_spt_names *n);
-
-/* The part of a Windows or POSIX path after the last separator. */
-struct sp_str sp_spt_base_name(struct sp_str path);
-/* Whether a program called `name` is the one that is asked for: as it stands, by its base name, or without
- * its extension; in any case of letters. */
-bool sp_spt_name_is(struct sp_str name, struct sp_str asked);
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef SP_SPT_READER_H
 #define SP_SPT_READER_H
 
-#include "formats/spt/spt.h"
+#include "formats/spt.h"
 
 spaa_status sp_spt_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                         struct sp_profile *p);

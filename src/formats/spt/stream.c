@@ -13,7 +13,7 @@
  *
  * The view of the input is held short, so that consumed pages of a mapped file go back.
  */
-#include "formats/spt/spt.h"
+#include "formats/spt.h"
 
 #include <string.h>
 

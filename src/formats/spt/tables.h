@@ -1,21 +1,11 @@
 /*
  * Hits of each distinct thing of a trace: what the reader adds up before it fills the profile, and the writer
- * before it writes. Sums have 96 bits, so that no file overflows them.
+ * before it writes.
  */
 #ifndef SP_SPT_TABLES_H
 #define SP_SPT_TABLES_H
 
-#include "formats/spt/spt.h"
-
-struct sp_spt_sum {
-    uint64_t low;
-    uint32_t high;
-};
-
-static inline void sp_spt_add(struct sp_spt_sum *s, uint64_t hits)
-{
-    s->high += __builtin_add_overflow(s->low, hits, &s->low);
-}
+#include "formats/spt.h"
 
 /* By key: an RVA, or to << 32 | from of a branch. */
 struct sp_spt_count {

@@ -1,4 +1,4 @@
-#include "formats/spt/tally.h"
+#include "formats/spt_tally.h"
 
 #include "base/num.h"
 

@@ -3,7 +3,7 @@
  * pointer (/mode:IP) or branches (/mode:LBR), and a trace without the latter is of no use to the second.
  */
 #include "formats/spt/spt_reader.h"
-#include "formats/spt/tally.h"
+#include "formats/spt_tally.h"
 
 enum { TOLD_MAX = 9 };
 

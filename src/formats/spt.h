@@ -13,6 +13,8 @@
  * All numbers are little-endian. What the page leaves open, and how damage is survived, is said at the code:
  * header.c (signature, tables, names), stream.c (segments, REPEAT, resynchronising).
  *
+ * This header is for all who decode a trace (spt_tally.h sums one up); the implementation is in spt/.
+ *
  * One decoder serves the reader, the validator, `spaa dump` and sptdump: sp_spt_open, then sp_spt_next until
  * SP_SPT_END. Both report what they find, with its offset, into the diagnostics they were given.
  */
@@ -155,6 +157,25 @@ int sp_spt_probe(const unsigned char *p, size_t n, bool whole, const char **reas
 struct sp_str sp_spt_program_name(const struct sp_spt *f, uint32_t program, char room[static 32]);
 /* Whether programs a and b are one binary. */
 bool sp_spt_same_program(const struct sp_spt *f, uint32_t a, uint32_t b);
+
+/* A number of hits: 96 bits, so that no file overflows them. */
+struct sp_spt_sum {
+    uint64_t low;
+    uint32_t high;
+};
+
+static inline void sp_spt_add(struct sp_spt_sum *s, uint64_t hits)
+{
+    s->high += __builtin_add_overflow(s->low, hits, &s->low);
+}
+
+/* names.c: the part of a Windows or POSIX path after the last separator. */
+struct sp_str sp_spt_base_name(struct sp_str path);
+/*
+ * Whether a program called `name` is the one that is asked for: as it stands, by its base name, or without
+ * its extension; in any case of letters.
+ */
+bool sp_spt_name_is(struct sp_str name, struct sp_str asked);
 
 /* stream.c: the data stream, from where sp_spt_open left the input. */
 void sp_spt_begin(struct sp_spt_stream *s, struct sp_input *in, const struct sp_spt *file,
