@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+import gen_spt
+import pe_files
 import profiles
 from conftest import BIN, ask, parse, run
 
@@ -77,6 +79,9 @@ def example_files(tmp_path):
     shutil.copy(tmp_path / "stacks.folded", tmp_path / "cpu.perf.data")
     (tmp_path / "paths.txt").write_text("host-1.spaa\nhost-2.spaa\n")
     (tmp_path / "profile.spaa").write_text(profiles.text([(["f", "main"], 3, {"pid": 1, "tid": 1, "comm": "app"})]))
+    trace = gen_spt.random_file(1)
+    (tmp_path / "trace.spt").write_bytes(trace.bytes())
+    (tmp_path / "app.exe").write_bytes(pe_files.image(trace.programs[0].guid, trace.programs[0].age))
     return tmp_path
 
 
