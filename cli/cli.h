@@ -30,6 +30,7 @@ enum cli_group {
     G_MERGE = 2048,
     G_QUERY = 4096,
     G_UPLOAD = 8192,
+    G_DUMP = 16384,
 };
 
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };
@@ -64,6 +65,7 @@ extern const struct cli_option cli_options[]; /* name NULL ends */
 extern const struct cli_command cli_commands[];
 
 struct cli {
+    const char *program; /* what it calls itself: "spaa", or "sptdump" */
     const struct cli_command *command;
     struct cli_values v;
     SP_VEC(const char *) files;

@@ -13,6 +13,7 @@ static void json_format(struct sp_jw *w, const struct spaa_format *f)
     sp_jw_bool(w, "read", f->caps & SP_CAN_READ);
     sp_jw_bool(w, "write", f->caps & SP_CAN_WRITE);
     sp_jw_bool(w, "validate", f->caps & SP_CAN_VALIDATE);
+    sp_jw_bool(w, "dump", f->caps & SP_CAN_DUMP);
     sp_jw_cstr(w, "extensions", f->extensions);
     sp_jw_cstr(w, "media_type", f->media_type);
     sp_jw_cstr(w, "comes_back", f->comes_back);
@@ -27,16 +28,25 @@ static void json_format(struct sp_jw *w, const struct spaa_format *f)
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');
+    sp_jw_open(w, "sections", '[');
+    for (const struct sp_dump_section *s = f->sections; s && s->name; s++)
+        sp_jw_cstr(w, NULL, s->name);
+    sp_jw_close(w, ']');
     sp_jw_close(w, '}');
 }
 
 static int one_format(struct cli *c, const struct spaa_format *f)
 {
     sp_printf(c->out, "%s — %s\n\n", f->name, f->title);
-    sp_printf(c->out, "  can            %s%s%s\n", f->caps & SP_CAN_READ ? "read " : "",
-              f->caps & SP_CAN_WRITE ? "write " : "", f->caps & SP_CAN_VALIDATE ? "validate" : "");
+    sp_printf(c->out, "  can           %s%s%s%s\n", f->caps & SP_CAN_READ ? " read" : "",
+              f->caps & SP_CAN_WRITE ? " write" : "", f->caps & SP_CAN_VALIDATE ? " validate" : "",
+              f->caps & SP_CAN_DUMP ? " dump" : "");
     sp_printf(c->out, "  extensions     %s\n", f->extensions);
     sp_printf(c->out, "  comes back     %s\n", f->comes_back);
+    if (f->sections && f->sections->name)
+        sp_puts(c->out, "\nsections of `spaa dump`\n");
+    for (const struct sp_dump_section *s = f->sections; s && s->name; s++)
+        sp_printf(c->out, "  %-24s %s\n", s->name, s->help);
     if (f->options && f->options->name)
         sp_puts(c->out, "\noptions of its own\n");
     for (const struct sp_format_option *o = f->options; o && o->name; o++) {

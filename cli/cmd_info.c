@@ -3,6 +3,7 @@
 
 #include "base/num.h"
 #include "render/text.h"
+#include "symbols/rsds.h"
 
 #include <stdlib.h>
 
@@ -125,6 +126,61 @@ static void json_header(struct sp_jw *w, const struct sp_profile *p)
     sp_jw_close(w, ']');
 }
 
+/* The GUID and age that a binary's build-id is made of; 40 digits are a SHA-1 where it is not SPT. */
+static bool rsds_of(const struct sp_profile *p, const struct sp_dso *d, struct sp_rsds *out)
+{
+    struct sp_str id = sp_pstr(p, d->build_id);
+    return (id.n != 40 || sp_str_is(sp_pstr(p, p->header.source_tool), "spt")) &&
+           sp_rsds_from_key(id.p, id.n, out);
+}
+
+static void json_binaries(struct sp_jw *w, const struct sp_profile *p)
+{
+    char t[SP_RSDS_KEY_ROOM];
+    struct sp_rsds r;
+    sp_jw_open(w, "binaries", '[');
+    for (size_t i = 0; i < p->dsos.n; i++) {
+        if (!rsds_of(p, &p->dsos.v[i], &r))
+            continue;
+        sp_jw_open(w, NULL, '{');
+        str(w, "name", p, p->dsos.v[i].name);
+        sp_guid_text(r.guid, t);
+        sp_jw_cstr(w, "guid", t);
+        sp_jw_u64(w, "age", r.age);
+        sp_rsds_key(&r, true, t);
+        sp_jw_cstr(w, "pdb_key", t);
+        str(w, "build_id", p, p->dsos.v[i].build_id);
+        sp_jw_close(w, '}');
+    }
+    sp_jw_close(w, ']');
+}
+
+/* In each form that people compare: with SPDDump's, with the PDB's, with a symbol server's. */
+static void binary_lines(struct cli *c)
+{
+    enum { SHOWN = 20 };
+    const struct sp_profile *p = c->profile;
+    char guid[SP_GUID_ROOM], key[SP_RSDS_KEY_ROOM];
+    struct sp_rsds r;
+    struct sp_buf name;
+    size_t n = 0;
+    sp_buf_init(&name, 0);
+    for (size_t i = 0; i < p->dsos.n; i++) {
+        struct sp_str t = sp_pstr(p, p->dsos.v[i].name);
+        if (!rsds_of(p, &p->dsos.v[i], &r) || n++ >= SHOWN)
+            continue;
+        sp_buf_clear(&name);
+        sp_text_safe(&name, t.p, t.n);
+        sp_guid_text(r.guid, guid);
+        sp_rsds_key(&r, true, key);
+        sp_printf(c->out, "%-12s %s  %s age %u (0x%x)  %s\n", n == 1 ? "binaries" : "", sp_buf_cstr(&name),
+                  guid, r.age, r.age, key);
+    }
+    if (n > SHOWN)
+        sp_printf(c->out, "%-12s and %zu more (--json)\n", "", n - SHOWN);
+    sp_buf_free(&name);
+}
+
 static int answer_json(struct cli *c, const struct event_facts *facts)
 {
     const struct sp_profile *p = c->profile;
@@ -144,6 +200,7 @@ static int answer_json(struct cli *c, const struct event_facts *facts)
     sp_jw_u64(&w, "functions", p->functions.n);
     sp_jw_u64(&w, "frames", p->frames.n);
     sp_jw_u64(&w, "stacks", p->stacks.n);
+    json_binaries(&w, p);
     json_header(&w, p);
     uint32_t first = sp_default_event(p);
     struct sp_selection s = {.profile = p, .total = first == SP_NONE ? 0 : facts[first].total};
@@ -242,6 +299,7 @@ static int answer_text(struct cli *c, const struct event_facts *facts)
                   (unsigned long long)processes(p));
         sp_printf(c->out, "%-12s %zu stacks of %zu frames, %zu functions, %zu binaries\n", "tables",
                   p->stacks.n, p->frames.n, p->functions.n, p->dsos.n);
+        binary_lines(c);
         sp_printf(c->out, "%-12s frames by %s, stacks by", "granularity", sp_granularity_names[h->frames]);
         for (unsigned i = 0; sp_group_names[i]; i++)
             if (h->group_by >> i & 1)

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "render/text.h"
+#include "sptdump.h"
 #include "json/json.h"
 
 #include <signal.h>
@@ -43,8 +44,9 @@ static void say(const struct cli *c, const struct sp_diag *g)
     bool colour = isatty(2) && !getenv("NO_COLOR") && !(c->v.color && strcmp(c->v.color, "never") == 0);
     const char *word = g->severity == SP_INFO ? "note" : sp_severity_name(g->severity);
     sp_buf_init(&b, 1 << 20);
-    sp_buf_printf(&b, "spaa: %s%s%s: ", colour ? (g->severity >= SP_ERROR ? "\033[31m" : "\033[33m") : "",
-                  word, colour ? "\033[0m" : "");
+    sp_buf_printf(&b, "%s: %s%s%s: ", c->program,
+                  colour ? (g->severity >= SP_ERROR ? "\033[31m" : "\033[33m") : "", word,
+                  colour ? "\033[0m" : "");
     if (g->file && !strstr(g->message, g->file)) {
         sp_text_safe(&b, g->file, strlen(g->file));
         sp_buf_puts(&b, ": ");
@@ -81,7 +83,7 @@ static void say_all(const struct cli *c)
     for (int code = 0; code < SP_CODES; code++) {
         const struct sp_code_info *info = sp_code_info((enum sp_code)code);
         if (c->diags.count[code] > kept[code] && (!c->v.quiet || info->severity >= SP_ERROR))
-            fprintf(stderr, "spaa: %s: %s: %llu more [%s]\n",
+            fprintf(stderr, "%s: %s: %s: %llu more [%s]\n", c->program,
                     info->severity == SP_INFO ? "note" : sp_severity_name(info->severity), info->title,
                     (unsigned long long)(c->diags.count[code] - kept[code]), info->name);
     }
@@ -216,10 +218,12 @@ static int run(struct cli *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct cli c = {0};
+    struct cli c = {.program = is_sptdump(argv[0]) ? "sptdump" : "spaa"};
     signal(SIGPIPE, SIG_IGN);
     sp_diags_init(&c.diags);
     terminal(&c);
+    if (is_sptdump(argv[0]))
+        return cli_finish(&c, sptdump(&c, argc, argv));
     c.format = asks_for_json(argc, argv) ? FORMAT_JSON : FORMAT_TABLE;
     return cli_finish(&c, run(&c, argc, argv));
 }

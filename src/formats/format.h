@@ -15,7 +15,13 @@
 #include "model/profile.h"
 #include "symbols/symbols.h"
 
-enum sp_format_cap { SP_CAN_READ = 1, SP_CAN_WRITE = 2, SP_CAN_LOSSLESS = 4, SP_CAN_VALIDATE = 8 };
+enum sp_format_cap {
+    SP_CAN_READ = 1,
+    SP_CAN_WRITE = 2,
+    SP_CAN_LOSSLESS = 4,
+    SP_CAN_VALIDATE = 8,
+    SP_CAN_DUMP = 16,
+};
 
 /* How much of the start of the (decompressed) input probes see, at most. */
 #define SP_PROBE_BYTES ((size_t)64 << 10)
@@ -53,6 +59,12 @@ struct sp_format_option {
     unsigned when;     /* SP_CAN_READ, SP_CAN_WRITE or both */
 };
 
+/* A part of a file that `spaa dump --section NAME` can show alone. */
+struct sp_dump_section {
+    const char *name;
+    const char *help; /* one line */
+};
+
 struct spaa_format {
     const char *name;       /* "perf-data" */
     const char *title;      /* "Linux perf.data" */
@@ -61,6 +73,7 @@ struct spaa_format {
     const char *comes_back; /* what a round trip gives: one sentence */
     unsigned caps;
     const struct sp_format_option *options; /* name NULL ends; may be NULL */
+    const struct sp_dump_section *sections; /* of dump; name NULL ends; at most 32 */
     /*
      * 0: no; 1..100: how sure, with *reason set to a literal. p has n <= SP_PROBE_BYTES bytes, `whole`
      * when that is everything. Must not look at the name.
@@ -76,6 +89,12 @@ struct spaa_format {
                          struct sp_output *out);
     /* Checks the input, reporting into d; errors there mean "invalid". */
     spaa_status (*validate)(struct sp_input *in, struct sp_diags *d);
+    /*
+     * The native records in file order as JSON lines, in constant memory where the format allows it: each an
+     * object whose first member `section` is the name of its section. Bit i of `sections` asks for
+     * sections[i]. Damage is reported, and what can be read is shown.
+     */
+    spaa_status (*dump)(struct sp_input *in, unsigned sections, struct sp_diags *d, struct sp_output *out);
 };
 
 extern const struct spaa_format *const spaa_formats[]; /* NULL-terminated */

@@ -34,7 +34,10 @@ const struct spaa_format *sp_named_format(const char *name, unsigned caps, struc
         sp_emit_hint(d, SP_E021, SP_AT_NOTHING, "`spaa formats` shows which can be", "%s", f->name);
     else if (f)
         sp_emit_hint(d, SP_E009, SP_AT_NOTHING, "`spaa formats` shows what each can do", "%s has no %s",
-                     f->name, caps & SP_CAN_VALIDATE ? "validator" : "reader");
+                     f->name,
+                     caps & SP_CAN_VALIDATE ? "validator"
+                     : caps & SP_CAN_DUMP   ? "dump"
+                                            : "reader");
     else {
         snprintf(what, sizeof what, "there is no format \"%.100s\"", name);
         usage(d, name, names, n, "`spaa formats` lists them", what);
@@ -124,7 +127,7 @@ spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, co
     spaa_status st = sp_profile_new(d, &p);
     if (!st)
         st = f->read(in, opts, d, p);
-    if (!st && !p->stacks.n && !p->events.n) {
+    if (!st && !p->stacks.n && !p->events.n && !p->extensions.n) {
         sp_emit(d, SP_E011, SP_AT_NOTHING, " ");
         st = SPAA_ERR_INPUT;
     }

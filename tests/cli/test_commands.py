@@ -9,10 +9,13 @@ import subprocess
 
 import pytest
 
+import gen_spt
+import pe_files
 import profiles
 from conftest import BIN, ask, parse, run
 
-COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "flamegraph", "merge", "query", "upload", "formats", "help"]
+COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "flamegraph", "merge", "query", "upload", "dump", "spt",
+            "formats", "help"]
 VIEWS = ["info", "summary", "top", "tree"]
 ANSWERS = VIEWS + ["validate", "formats"]
 
@@ -76,6 +79,9 @@ def example_files(tmp_path):
     shutil.copy(tmp_path / "stacks.folded", tmp_path / "cpu.perf.data")
     (tmp_path / "paths.txt").write_text("host-1.spaa\nhost-2.spaa\n")
     (tmp_path / "profile.spaa").write_text(profiles.text([(["f", "main"], 3, {"pid": 1, "tid": 1, "comm": "app"})]))
+    trace = gen_spt.random_file(1)
+    (tmp_path / "trace.spt").write_bytes(trace.bytes())
+    (tmp_path / "app.exe").write_bytes(pe_files.image(trace.programs[0].guid, trace.programs[0].age))
     return tmp_path
 
 
@@ -106,8 +112,8 @@ def test_every_example_runs(command, example_files):
     (["top", "FILE", "--evnt", "x"], "event"), (["top", "FILE", "--by", "funktion"], "did you mean function?"),
     (["top", "FILE", "--by", "thraed"], "did you mean thread?"), (["top", "FILE", "--sort", "flt"], "flat"),
     (["top", "FILE", "--event", "cycle"], "cycles"), (["top", "FILE", "--metric", "perid"], "period"),
-    (["top", "FILE", "--view", "lattency"], "latency"), (["top", "FILE", "--from", "spa"], "did you mean spaa?"),
-    (["validate", "FILE", "--from", "spa"], "did you mean spaa?"),
+    (["top", "FILE", "--view", "lattency"], "latency"), (["top", "FILE", "--from", "spa"], "did you mean spaa"),
+    (["validate", "FILE", "--from", "spa"], "did you mean spaa"),
     (["convert", "FILE", "--to", "floded", "-o", "-"], "did you mean folded?"),
     (["convert", "FILE", "--frames", "adress", "--to", "spaa"], "did you mean address?"),
     (["convert", "FILE", "--group-by", "pid,tdi", "--to", "spaa"], "tid"),

@@ -72,6 +72,7 @@ static void raw(struct writer *w, const char *key, uint32_t s)
 /* What the strings of a record, or of a context, are as bytes, where they are no UTF-8. */
 static void write_raw_hex(struct writer *w)
 {
+    w->b.failed |= w->raw_hex.failed;
     if (!w->raw_hex.len)
         return;
     sp_buf_puts(&w->b, ",\"x_raw_hex\":{");

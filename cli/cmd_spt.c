@@ -1,0 +1,260 @@
+/*
+ * spaa spt match: which binaries an SPT file belongs to.
+ *
+ * SPDConvert and the linker refuse a profile whose GUID or age differs from the image's ("SPD version
+ * incompatible"): this compares both sides before. A binary that has the trace's name and another GUID was
+ * built at another time; one with the GUID and another age was linked again into the same PDB.
+ */
+#include "answer.h"
+
+#include "formats/spt.h"
+#include "formats/spt_tally.h"
+#include "render/text.h"
+#include "symbols/pe.h"
+
+#include <stdlib.h>
+
+enum verdict { MATCH, AGE, GUID, OTHER, NO_RSDS, NOT_PE, UNREADABLE };
+static const char *const verdicts[] = {"match",   "age differs", "GUID differs", "not in the trace",
+                                       "no RSDS", "not a PE",    "unreadable"};
+
+struct candidate {
+    const char *path;
+    struct sp_pe pe;
+    enum verdict verdict;
+    uint32_t program; /* the one it was compared with; SP_NONE: none */
+};
+
+struct matcher {
+    struct sp_spt file;
+    struct sp_spt_tallies tallies;
+    struct sp_spt_sum *hits; /* by program: of all opcodes */
+    bool *matched;
+    struct candidate *v;
+    size_t n, matches;
+};
+
+static bool better(enum verdict a, enum verdict b)
+{
+    return a < b;
+}
+
+static void judge(struct matcher *m, struct candidate *x)
+{
+    struct sp_str path = {x->path, (uint32_t)strlen(x->path)}, base = sp_spt_base_name(path);
+    spaa_status st = sp_pe_read(x->path, &x->pe, NULL);
+    x->program = SP_NONE;
+    x->verdict = st == SPAA_ERR_NOT_FOUND ? UNREADABLE : st ? NOT_PE : x->pe.has_rsds ? OTHER : NO_RSDS;
+    for (uint32_t i = 0; i < m->file.nprograms && x->verdict != UNREADABLE && x->verdict != NOT_PE; i++) {
+        const struct sp_spt_program *p = &m->file.programs[i];
+        bool same_name = sp_spt_name_is(p->name, base);
+        enum verdict v = x->pe.has_rsds ? OTHER : NO_RSDS;
+        if (x->pe.has_rsds && sp_rsds_same_guid(&p->rsds, &x->pe.rsds))
+            v = p->rsds.age == x->pe.rsds.age ? MATCH : AGE;
+        else if (same_name && x->pe.has_rsds)
+            v = GUID;
+        if (v == MATCH)
+            m->matched[i] = true;
+        if (better(v, x->verdict) || (v == x->verdict && same_name && x->program == SP_NONE)) {
+            x->verdict = v;
+            x->program = i;
+        }
+    }
+    m->matches += x->verdict == MATCH;
+}
+
+/* Hits of each program, so that it shows which of the unmatched ones matter. */
+static spaa_status count(struct cli *c, struct matcher *m, struct sp_input *in)
+{
+    struct sp_spt_stream s;
+    struct sp_spt_record r;
+    spaa_status st = SPAA_OK;
+    sp_spt_begin(&s, in, &m->file, &c->diags);
+    while (!(st = sp_spt_next(&s, &r)) && r.what != SP_SPT_END)
+        if (!sp_spt_tally_add(&m->tallies, &r))
+            return sp_nomem(&c->diags);
+    for (uint32_t i = 0; i < m->tallies.n && i < m->file.nprograms; i++)
+        for (int k = 0; k < SP_SPT_KINDS; k++) {
+            sp_spt_add(&m->hits[i], m->tallies.v[i].hits[k].low);
+            m->hits[i].high += m->tallies.v[i].hits[k].high;
+        }
+    return st;
+}
+
+static void json_id(struct sp_jw *w, const struct sp_rsds *r)
+{
+    char t[SP_RSDS_KEY_ROOM];
+    sp_guid_text(r->guid, t);
+    sp_jw_cstr(w, "guid", t);
+    sp_jw_u64(w, "age", r->age);
+    sp_rsds_key(r, true, t);
+    sp_jw_cstr(w, "pdb_key", t);
+    sp_rsds_key(r, false, t);
+    sp_jw_cstr(w, "build_id", t);
+}
+
+static void json_program(struct sp_jw *w, const char *key, const struct matcher *m, uint32_t program)
+{
+    const struct sp_spt_program *p = &m->file.programs[program];
+    struct sp_buf b;
+    sp_jw_open(w, key, '{');
+    sp_jw_u64(w, "id", program);
+    sp_jw_str(w, "name", p->name.p, p->name.n);
+    json_id(w, &p->rsds);
+    sp_buf_init(&b, 0);
+    sp_spt_sum_text(&b, m->hits[program]);
+    sp_jw_raw(w, "hits", b.data, b.len);
+    sp_buf_free(&b);
+    sp_jw_close(w, '}');
+}
+
+static int answer_json(struct cli *c, const struct matcher *m)
+{
+    static const char *const words[] = {"match",   "age_differs", "guid_differs", "not_in_trace",
+                                        "no_rsds", "not_pe",      "unreadable"};
+    struct sp_jw w;
+    sp_jw_init(&w, c->out);
+    sp_jw_open(&w, NULL, '{');
+    sp_jw_cstr(&w, "schema", "spaa.spt_match/1");
+    sp_jw_cstr(&w, "file", c->files.v[1]);
+    sp_jw_u64(&w, "matches", m->matches);
+    sp_jw_open(&w, "binaries", '[');
+    for (size_t i = 0; i < m->n; i++) {
+        const struct candidate *x = &m->v[i];
+        const char *machine = sp_pe_machine_name(x->pe.machine);
+        sp_jw_open(&w, NULL, '{');
+        sp_jw_cstr(&w, "path", x->path);
+        sp_jw_cstr(&w, "verdict", words[x->verdict]);
+        sp_jw_cstr(&w, "machine", machine);
+        if (x->pe.has_rsds) {
+            json_id(&w, &x->pe.rsds);
+            sp_jw_cstr(&w, "pdb", x->pe.pdb);
+        }
+        if (x->program != SP_NONE)
+            json_program(&w, "program", m, x->program);
+        else
+            sp_jw_null(&w, "program");
+        sp_jw_close(&w, '}');
+    }
+    sp_jw_close(&w, ']');
+    sp_jw_open(&w, "unmatched", '[');
+    for (uint32_t i = 0; i < m->file.nprograms; i++)
+        if (!m->matched[i])
+            json_program(&w, NULL, m, i);
+    sp_jw_close(&w, ']');
+    answer_close(c, &w);
+    return EXIT_FINE;
+}
+
+static void id_cell(struct sp_table *t, const struct sp_rsds *r)
+{
+    char guid[SP_GUID_ROOM];
+    sp_guid_text(r->guid, guid);
+    sp_table_printf(t, "%s age %u", guid, r->age);
+}
+
+static int answer_rows(struct cli *c, const struct matcher *m)
+{
+    static const struct sp_table_column columns[] = {{"verdict", false, false},
+                                                     {"binary", false, true},
+                                                     {"its GUID and age", false, false},
+                                                     {"in the trace", false, true},
+                                                     {"GUID and age there", false, false}};
+    struct sp_table t;
+    sp_table_init(&t, columns, 5);
+    for (size_t i = 0; i < m->n; i++) {
+        const struct candidate *x = &m->v[i];
+        sp_table_printf(&t, "%s", verdicts[x->verdict]);
+        sp_table_cell(&t, x->path, strlen(x->path));
+        if (x->pe.has_rsds)
+            id_cell(&t, &x->pe.rsds);
+        else
+            sp_table_cell(&t, "-", 1);
+        if (x->program == SP_NONE) {
+            sp_table_cell(&t, "-", 1);
+            sp_table_cell(&t, "-", 1);
+        } else {
+            const struct sp_spt_program *p = &m->file.programs[x->program];
+            sp_table_cell(&t, p->name.p, p->name.n);
+            id_cell(&t, &p->rsds);
+        }
+    }
+    int rc = answer_table(c, &t);
+    sp_table_free(&t);
+    return rc;
+}
+
+/* The binaries of the trace that none of the files is. */
+static void answer_unmatched(struct cli *c, const struct matcher *m)
+{
+    struct sp_buf b;
+    char guid[SP_GUID_ROOM];
+    if (c->format != FORMAT_TABLE)
+        return;
+    sp_buf_init(&b, 0);
+    for (uint32_t i = 0; i < m->file.nprograms; i++) {
+        const struct sp_spt_program *p = &m->file.programs[i];
+        if (m->matched[i])
+            continue;
+        sp_buf_puts(&b, b.len ? "  " : "\nin the trace, without a match:\n  ");
+        sp_text_safe(&b, p->name.p, p->name.n);
+        sp_guid_text(p->rsds.guid, guid);
+        sp_buf_printf(&b, "  %s age %u, ", guid, p->rsds.age);
+        sp_spt_sum_text(&b, m->hits[i]);
+        sp_buf_puts(&b, " hits\n");
+    }
+    sp_write(c->out, b.data, b.len);
+    sp_buf_free(&b);
+}
+
+static spaa_status match(struct cli *c, struct matcher *m, struct sp_input *in)
+{
+    spaa_status st = sp_spt_open(in, false, &c->diags, &m->file);
+    if (st)
+        return st;
+    size_t programs = (size_t)m->file.nprograms + 1;
+    m->hits = calloc(programs, sizeof *m->hits);
+    m->matched = calloc(programs, sizeof *m->matched);
+    m->v = calloc(c->files.n, sizeof *m->v);
+    if (!m->hits || !m->matched || !m->v)
+        return sp_nomem(&c->diags);
+    st = count(c, m, in);
+    for (size_t i = 2; i < c->files.n && !st; i++) {
+        m->v[m->n].path = c->files.v[i];
+        judge(m, &m->v[m->n++]);
+    }
+    return st;
+}
+
+int sp_cmd_spt(struct cli *c)
+{
+    struct matcher m = {0};
+    struct sp_input *in = NULL;
+    if (!c->files.n || strcmp(c->files.v[0], "match") != 0)
+        return cli_usage(c, "spaa spt match FILE.spt BINARY…",
+                         c->files.n ? "spt has no command %s" : "spt needs a command%.0s",
+                         c->files.n ? c->files.v[0] : "");
+    if (c->files.n < 3)
+        return cli_usage(c, "spaa spt match FILE.spt BINARY…", "spt match needs an SPT file and binaries");
+    sp_diags_source(&c->diags, c->files.v[1], "spt");
+    spaa_status st = sp_input_open(c->files.v[1], &c->diags, &in);
+    if (!st)
+        st = match(c, &m, in);
+    if (!st)
+        st = sp_input_failed(in);
+    sp_input_close(in);
+    sp_diags_source(&c->diags, NULL, NULL);
+    int rc = st ? cli_exit_of(st) : cli_stdout(c);
+    if (!rc)
+        rc = c->format == FORMAT_JSON ? answer_json(c, &m) : answer_rows(c, &m);
+    if (!rc && c->format != FORMAT_JSON)
+        answer_unmatched(c, &m);
+    if (!rc && !m.matches)
+        rc = EXIT_NO;
+    sp_spt_tallies_free(&m.tallies);
+    sp_spt_close(&m.file);
+    free(m.hits);
+    free(m.matched);
+    free(m.v);
+    return rc;
+}

@@ -1,0 +1,579 @@
+/*
+ * From a profile to what SPT can say.
+ *
+ * A binary needs a GUID and age: its build-id as 32 hex digits and the age in hex. 40 digits are a SHA-1
+ * build-id of ELF unless the profile comes from SPT. Events become opcodes by their names (perf's and ETW's
+ * names of the same counters are known) or, for timers, SPT_OP_ETW_INSTR. Each stack of such an event is a
+ * sample of its leaf; those of one event (the one with most samples) are written as call stacks too, unless
+ * the profile has stacks of `etw_callstack`. A call stack that crosses binaries becomes runs of one binary;
+ * more than 255 frames are split with one frame in both halves. Frames that were inlined have no address of
+ * their own.
+ */
+#include "formats/spt/collect.h"
+
+#include "base/nearest.h"
+#include "base/num.h"
+#include "formats/spt/names.h"
+#include "json/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPLIT = 255, TOLD_MAX = 5 };
+
+enum fate { FATE_OUT, FATE_IN, FATE_NO_ID }; /* of a DSO; OUT: not asked for */
+
+struct module {
+    enum fate fate;
+    uint32_t program;
+    uint64_t lost; /* hits, or frames of call stacks */
+    struct sp_rsds rsds;
+    bool used;
+};
+
+struct collector {
+    struct sp_profile *p;
+    struct sp_diags *d;
+    const struct sp_write_opts *opts;
+    struct sp_spt_collected *out;
+    struct module *modules; /* by DSO */
+    int *kinds;             /* by event; -1: none */
+    uint32_t stacks_of;     /* the event whose stacks are written as call stacks */
+    bool from_spt, no_kernel;
+    SP_VEC(uint32_t) frames; /* of the stack at hand: physical ones, leaf first */
+    uint64_t no_address, large, crossing_branches, crossing_calls, odd_weight, odd_event, written;
+};
+
+static struct sp_str str_of(const char *s, size_t n)
+{
+    return (struct sp_str){s, (uint32_t)n};
+}
+
+/* Calls `each` for every NAME of --binary; false when one did. */
+static bool names_asked(struct collector *c, bool (*each)(struct collector *c, struct sp_str name), bool *any)
+{
+    *any = false;
+    for (size_t i = 0; i < c->opts->nown; i++) {
+        const char *v = c->opts->own[i].value;
+        if (strcmp(c->opts->own[i].name, "binary") != 0)
+            continue;
+        for (; *v; v += *v == ',') {
+            size_t n = strcspn(v, ",");
+            *any = true;
+            if (n && !each(c, str_of(v, n)))
+                return false;
+            v += n;
+        }
+    }
+    return true;
+}
+
+static bool has_guid(const struct collector *c, struct sp_str id, struct sp_rsds *out)
+{
+    return (id.n != 40 || c->from_spt) && sp_rsds_from_key(id.p, id.n, out);
+}
+
+/* Marks the DSOs that a NAME means; false, reported, when there is none or one has no GUID. */
+static bool mark_binary(struct collector *c, struct sp_str name)
+{
+    bool any = false;
+    for (size_t i = 0; i < c->p->dsos.n; i++) {
+        struct sp_str dso = sp_pstr(c->p, c->p->dsos.v[i].name), id = sp_pstr(c->p, c->p->dsos.v[i].build_id);
+        if (!sp_spt_name_is(dso, name))
+            continue;
+        if (!has_guid(c, id, &c->modules[i].rsds)) {
+            sp_emit(c->d, SP_E420, SP_AT_NOTHING, "%.*s has %s%.*s, no GUID and age", (int)dso.n, dso.p,
+                    id.n ? "the build-id " : "no build-id", (int)id.n, id.p);
+            return false;
+        }
+        c->modules[i].fate = FATE_IN;
+        any = true;
+    }
+    if (any)
+        return true;
+    char asked[128];
+    struct sp_buf hint;
+    struct sp_str *names = calloc(c->p->dsos.n + 1, sizeof *names);
+    sp_buf_init(&hint, 4096);
+    snprintf(asked, sizeof asked, "%.*s", (int)(name.n < 120 ? name.n : 120), name.p);
+    for (size_t i = 0; names && i < c->p->dsos.n; i++)
+        names[i] = sp_spt_base_name(sp_pstr(c->p, c->p->dsos.v[i].name));
+    if (names)
+        sp_nearest_words(&hint, asked, names, c->p->dsos.n);
+    sp_emit_hint(c->d, SP_E420, SP_AT_NOTHING, sp_buf_cstr(&hint), "the profile has no binary %s", asked);
+    sp_buf_free(&hint);
+    free(names);
+    return false;
+}
+
+static spaa_status judge_modules(struct collector *c)
+{
+    bool any;
+    if (!names_asked(c, mark_binary, &any))
+        return SPAA_ERR_USAGE;
+    for (size_t i = 0; i < c->p->dsos.n; i++) {
+        struct module *m = &c->modules[i];
+        if (!any)
+            m->fate = has_guid(c, sp_pstr(c->p, c->p->dsos.v[i].build_id), &m->rsds) ? FATE_IN : FATE_NO_ID;
+        if (c->no_kernel && c->p->dsos.v[i].is_kernel)
+            m->fate = FATE_OUT;
+    }
+    return SPAA_OK;
+}
+
+/* The counter's name without perf's modifiers (cycles:u, cpu/cycles/). */
+static struct sp_str counter(struct sp_str name)
+{
+    const char *slash = memchr(name.p, '/', name.n);
+    if (slash) {
+        const char *begin = slash + 1, *end = memchr(begin, '/', name.n - (size_t)(begin - name.p));
+        return str_of(begin, end ? (size_t)(end - begin) : name.n - (size_t)(begin - name.p));
+    }
+    const char *colon = memchr(name.p, ':', name.n);
+    return str_of(name.p, colon ? (size_t)(colon - name.p) : name.n);
+}
+
+static int kind_of_event(const struct sp_profile *p, const struct sp_event *e)
+{
+    static const struct {
+        const char *name;
+        unsigned char op;
+    } known[] = {{"cycles", SP_SPT_UNHALT_CYCLE},
+                 {"cpu-cycles", SP_SPT_UNHALT_CYCLE},
+                 {"TotalCycles", SP_SPT_UNHALT_CYCLE},
+                 {"UnhaltedCoreCycles", SP_SPT_UNHALT_CYCLE},
+                 {"instructions", SP_SPT_RETIRE_INSTR},
+                 {"InstructionRetired", SP_SPT_RETIRE_INSTR},
+                 {"branches", SP_SPT_RETIRE_BR_INSTR},
+                 {"branch-instructions", SP_SPT_RETIRE_BR_INSTR},
+                 {"BranchInstructions", SP_SPT_RETIRE_BR_INSTR},
+                 {"BranchInstructionRetired", SP_SPT_RETIRE_BR_INSTR},
+                 {"L1-icache-load-misses", SP_SPT_L1_ICACHE_MISS},
+                 {"L1-icache-misses", SP_SPT_L1_ICACHE_MISS},
+                 {"IcacheMisses", SP_SPT_L1_ICACHE_MISS},
+                 {"L1-dcache-load-misses", SP_SPT_L1_DCACHE_MISS},
+                 {"L1-dcache-misses", SP_SPT_L1_DCACHE_MISS},
+                 {"DcacheMisses", SP_SPT_L1_DCACHE_MISS},
+                 {"cpu-clock", SP_SPT_ETW_INSTR},
+                 {"task-clock", SP_SPT_ETW_INSTR}};
+    struct sp_str whole = sp_pstr(p, e->name), name = counter(whole);
+    for (int k = 0; k < SP_SPT_KINDS; k++)
+        if (sp_str_is(whole, sp_spt_kinds[k].event))
+            return k;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (sp_str_is(name, known[i].name))
+            return sp_spt_kind_of(known[i].op);
+    return e->kind == SP_TIMER ? sp_spt_kind_of(SP_SPT_ETW_INSTR) : -1;
+}
+
+/* What counts as hits: the metric asked for, else samples where the stack has them, else the primary one. */
+static uint32_t metric_of(const struct collector *c, uint32_t stack, uint32_t event)
+{
+    if (c->opts->metric != SP_NONE)
+        return c->opts->metric;
+    uint32_t samples = sp_metric_find(c->p, "samples", 7);
+    if (samples != SP_NONE && sp_weight(c->p, stack, samples) != SP_ABSENT)
+        return samples;
+    return c->p->events.v[event].primary;
+}
+
+/* False: there are none, or they are no count. */
+static bool hits_of(struct collector *c, uint32_t stack, uint32_t event, struct sp_spt_sum *out)
+{
+    uint32_t metric = metric_of(c, stack, event);
+    int64_t v = metric == SP_NONE ? SP_ABSENT : sp_weight(c->p, stack, metric);
+    *out = (struct sp_spt_sum){0};
+    if (v == SP_ABSENT || v == 0)
+        return false;
+    if (v > 0) {
+        out->low = (uint64_t)v;
+        return true;
+    }
+    struct sp_str t = v == SP_DECIMAL ? sp_weight_text(c->p, stack, metric) : (struct sp_str){"-", 1};
+    unsigned __int128 sum = 0;
+    for (uint32_t i = 0; i < t.n; i++) {
+        unsigned digit = (unsigned char)t.p[i] - (unsigned)'0';
+        if (digit > 9 || sum >> 90) {
+            c->odd_weight++;
+            return false;
+        }
+        sum = sum * 10 + digit;
+    }
+    *out = (struct sp_spt_sum){(uint64_t)sum, (uint32_t)(sum >> 64)};
+    return sum != 0;
+}
+
+/* The record observed together with this one, of the other kind; SP_NONE: none, or several. */
+static uint32_t partner(const struct sp_profile *p, uint32_t stack)
+{
+    const struct sp_stack *s = &p->stacks.v[stack];
+    if (!s->related || s->type == SP_UNIFIED || p->related.v[s->related - 1].n != 1)
+        return SP_NONE;
+    uint32_t other = p->related_stacks.v[p->related.v[s->related - 1].first];
+    return other != SP_NONE && p->stacks.v[other].type != SP_UNIFIED && p->stacks.v[other].type != s->type
+               ? other
+               : SP_NONE;
+}
+
+static bool take_frames(struct collector *c, uint32_t stack)
+{
+    const struct sp_stack *s = &c->p->stacks.v[stack];
+    const uint32_t *f = sp_stack_frames(c->p, stack);
+    if (!sp_vec_reserve(&c->frames, c->frames.n + s->n))
+        return false;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (!(c->p->frames.v[f[i]].flags & SP_FRAME_INLINED))
+            c->frames.v[c->frames.n++] = f[i];
+    return true;
+}
+
+/* The module of a frame that can be written, and its address; NULL: not, which is counted. */
+static struct module *usable(struct collector *c, uint32_t frame, uint64_t hits, uint32_t *rva)
+{
+    const struct sp_frame *f = &c->p->frames.v[frame];
+    uint32_t dso = c->p->functions.v[f->function].dso;
+    struct module *m = &c->modules[dso];
+    if (m->fate == FATE_OUT)
+        return NULL;
+    if (m->fate == FATE_NO_ID)
+        m->lost += hits;
+    else if (!(f->flags & SP_FRAME_IP))
+        c->no_address += hits;
+    else if (f->ip > UINT32_MAX)
+        c->large += hits;
+    else {
+        *rva = (uint32_t)f->ip;
+        return m;
+    }
+    return NULL;
+}
+
+static bool add_count(struct collector *c, struct module *m, int kind, uint64_t key, struct sp_spt_sum sum)
+{
+    struct sp_spt_tables *t = &c->out->tables;
+    uint32_t number = (uint32_t)(m - c->modules);
+    m->used = true;
+    c->written++;
+    if (!sp_spt_tables_reach(t, number))
+        return false;
+    struct sp_spt_counts *counts = &t->counts[number][kind];
+    for (; sum.high; sum.high--) /* 2^64 is one more than a hit count can be */
+        if (!sp_spt_counts_add(counts, key, UINT64_MAX) || !sp_spt_counts_add(counts, key, 1))
+            return false;
+    return !sum.low || sp_spt_counts_add(counts, key, sum.low);
+}
+
+static bool add_run(struct collector *c, struct module *m, const unsigned char *entries, uint32_t n,
+                    struct sp_spt_sum sum)
+{
+    uint32_t number = (uint32_t)(m - c->modules);
+    struct sp_spt_tables *t = &c->out->tables;
+    m->used = true;
+    c->written++;
+    for (; sum.high; sum.high--)
+        if (!sp_spt_stack_add(t, number, entries, n, UINT64_MAX) ||
+            !sp_spt_stack_add(t, number, entries, n, 1))
+            return false;
+    return !sum.low || sp_spt_stack_add(t, number, entries, n, sum.low);
+}
+
+/* c->frames as call stacks of one binary each. A run of one address has no arc, unless it is all there was.
+ */
+static bool add_call_stack(struct collector *c, struct sp_spt_sum sum, bool alone)
+{
+    unsigned char entries[4 * SPLIT];
+    struct module *run = NULL;
+    uint32_t n = 0, rva = 0;
+    for (size_t i = 0; i <= c->frames.n; i++) {
+        struct module *m = i < c->frames.n ? usable(c, c->frames.v[i], 1, &rva) : NULL;
+        bool split = m && m == run && n == SPLIT;
+        if (run && (m != run || split) && (n > 1 || (alone && c->frames.n == 1)) &&
+            !add_run(c, run, entries, n, sum))
+            return false;
+        c->crossing_calls += m && run && m != run;
+        if (split) {
+            memmove(entries, entries + (size_t)4 * (n - 1), 4);
+            n = 1;
+        } else if (m != run) {
+            n = 0;
+        }
+        run = m;
+        for (unsigned b = 0; m && b < 4; b++)
+            entries[4 * n + b] = (unsigned char)(rva >> (8 * b));
+        n += m != NULL;
+    }
+    return true;
+}
+
+static bool add_branch(struct collector *c, struct sp_spt_sum sum)
+{
+    uint32_t to, from;
+    if (c->frames.n != 2) {
+        c->odd_event++;
+        return true;
+    }
+    uint32_t dso[2];
+    for (unsigned i = 0; i < 2; i++)
+        dso[i] = sp_frame_function(c->p, c->frames.v[i])->dso;
+    struct module *a = usable(c, c->frames.v[0], sum.low, &to),
+                  *b = usable(c, c->frames.v[1], sum.low, &from);
+    if (!a || !b)
+        return true;
+    if (dso[0] != dso[1]) {
+        c->crossing_branches += sum.low;
+        return true;
+    }
+    return add_count(c, a, SP_SPT_KIND_LBR, (uint64_t)to << 32 | from, sum);
+}
+
+bool sp_spt_enter(struct sp_json *j, struct sp_buf *text, struct sp_str more)
+{
+    struct sp_span key, raw;
+    sp_buf_ch(text, '{');
+    sp_buf_add(text, more.p, more.n);
+    sp_buf_ch(text, '}');
+    sp_json_init(j, text->failed ? "" : text->data, text->failed ? 0 : text->len);
+    if (!sp_json_object(j))
+        return false;
+    while (sp_json_key(j, &key)) {
+        if (sp_span_is(key, "x_spt") && sp_json_type(j) == SP_JSON_OBJECT)
+            return sp_json_object(j);
+        sp_json_skip(j, &raw);
+    }
+    return false;
+}
+
+/* A call stack of no frames: the context says which binary it is of. */
+static bool add_empty(struct collector *c, const struct sp_context *x, struct sp_spt_sum sum)
+{
+    struct sp_buf text, name, id;
+    struct sp_span key, value;
+    struct sp_json j;
+    sp_buf_init(&text, 0);
+    sp_buf_init(&name, 0);
+    sp_buf_init(&id, 0);
+    if (sp_spt_enter(&j, &text, sp_pstr(c->p, x->more)))
+        while (sp_json_key(&j, &key)) {
+            struct sp_buf *to = sp_span_is(key, "binary") ? &name : sp_span_is(key, "build_id") ? &id : NULL;
+            if (!to || sp_json_type(&j) != SP_JSON_STRING)
+                sp_json_skip(&j, &value);
+            else if (sp_json_string_value(&j, &value))
+                sp_buf_add(to, value.p, value.n);
+        }
+    bool ok = !text.failed && !name.failed && !id.failed;
+    for (size_t i = 0; ok && i < c->p->dsos.n; i++) {
+        struct sp_str dso = sp_pstr(c->p, c->p->dsos.v[i].name),
+                      build = sp_pstr(c->p, c->p->dsos.v[i].build_id);
+        if (c->modules[i].fate != FATE_IN || dso.n != name.len || build.n != id.len ||
+            (dso.n && memcmp(dso.p, name.data, dso.n) != 0) || memcmp(build.p, id.data, build.n) != 0)
+            continue;
+        ok = add_run(c, &c->modules[i], (const unsigned char *)"", 0, sum);
+        break;
+    }
+    sp_json_free(&j);
+    sp_buf_free(&text);
+    sp_buf_free(&name);
+    sp_buf_free(&id);
+    return ok;
+}
+
+static bool add_stack(struct collector *c, uint32_t stack)
+{
+    const struct sp_stack *s = &c->p->stacks.v[stack];
+    const struct sp_context *x = &c->p->contexts.v[s->context];
+    struct sp_spt_sum sum;
+    uint32_t other = partner(c->p, stack), rva;
+    if (x->event == SP_NONE || (c->opts->event != SP_NONE && x->event != c->opts->event) ||
+        (s->type == SP_KERNEL_STACK && other != SP_NONE) || !hits_of(c, stack, x->event, &sum))
+        return true;
+    int kind = c->kinds[x->event];
+    if (kind < 0) {
+        c->odd_event++;
+        return true;
+    }
+    c->frames.n = 0;
+    if ((other != SP_NONE && !take_frames(c, other)) || !take_frames(c, stack))
+        return false;
+    if (kind == SP_SPT_KIND_LBR)
+        return add_branch(c, sum);
+    if (!c->frames.n)
+        return kind != SP_SPT_KIND_CALLSTACK || !x->more || add_empty(c, x, sum);
+    if (kind == SP_SPT_KIND_CALLSTACK)
+        return add_call_stack(c, sum, true);
+    struct module *m = usable(c, c->frames.v[0], sum.low, &rva);
+    if (m && !add_count(c, m, kind, rva, sum))
+        return false;
+    return x->event != c->stacks_of || c->frames.n < 2 || add_call_stack(c, sum, false);
+}
+
+/* Which event's stacks become call stacks; none where the profile has some as such. */
+static bool choose_stacks(struct collector *c)
+{
+    const struct sp_profile *p = c->p;
+    double *sums = calloc(p->events.n + 1, sizeof *sums);
+    c->stacks_of = SP_NONE;
+    for (uint32_t s = 0; sums && s < p->stacks.n; s++) {
+        uint32_t e = p->contexts.v[p->stacks.v[s].context].event;
+        int64_t v = e == SP_NONE || p->stacks.v[s].n < 2 ? 0 : sp_weight(p, s, metric_of(c, s, e));
+        if (v > 0 && c->kinds[e] >= 0 && (c->opts->event == SP_NONE || c->opts->event == e))
+            sums[e] += (double)v;
+    }
+    for (uint32_t e = 0; sums && e < p->events.n; e++) {
+        if (c->kinds[e] == SP_SPT_KIND_CALLSTACK && sums[e] > 0) {
+            c->stacks_of = SP_NONE;
+            break;
+        }
+        if (c->kinds[e] < SP_SPT_KIND_LBR && sums[e] > 0 &&
+            (c->stacks_of == SP_NONE || sums[e] > sums[c->stacks_of]))
+            c->stacks_of = e;
+    }
+    free(sums);
+    return sums != NULL;
+}
+
+static int by_loss(const void *a, const void *b)
+{
+    const struct module *const *x = a, *const *y = b;
+    if ((*x)->lost != (*y)->lost)
+        return (*x)->lost < (*y)->lost ? 1 : -1;
+    return (*x > *y) - (*x < *y);
+}
+
+/* "libc.so.6 (build-id …), [kernel] (no build-id) and 3 more" */
+static bool lost_modules(const struct collector *c, struct sp_buf *b)
+{
+    struct module **list = malloc((c->p->dsos.n + 1) * sizeof *list);
+    size_t n = 0;
+    for (size_t i = 0; list && i < c->p->dsos.n; i++)
+        if (c->modules[i].lost)
+            list[n++] = &c->modules[i];
+    if (n)
+        qsort(list, n, sizeof *list, by_loss);
+    for (size_t i = 0; i < n && i < TOLD_MAX; i++) {
+        const struct sp_dso *dso = &c->p->dsos.v[list[i] - c->modules];
+        struct sp_str name = sp_pstr(c->p, dso->name), id = sp_pstr(c->p, dso->build_id);
+        sp_buf_printf(b, "%s%.*s (%s%.*s)", i ? ", " : "", (int)name.n, name.p,
+                      id.n ? "build-id " : "no build-id", (int)id.n, id.p);
+    }
+    if (n > TOLD_MAX)
+        sp_buf_printf(b, " and %zu more", n - TOLD_MAX);
+    free(list);
+    return list && !b->failed;
+}
+
+static void say(struct collector *c, uint64_t n, enum sp_code code, const char *what)
+{
+    if (n)
+        sp_emit(c->d, code, SP_AT_NOTHING, "%llu %s", (unsigned long long)n, what);
+}
+
+static spaa_status report(struct collector *c)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    bool ok = lost_modules(c, &b), nothing = c->p->stacks.n && !c->written;
+    if (!ok) {
+        sp_buf_free(&b);
+        return sp_nomem(c->d);
+    }
+    if (b.len && nothing)
+        sp_emit(c->d, SP_E420, SP_AT_NOTHING, "no GUID and age: %s", sp_buf_cstr(&b));
+    else if (b.len)
+        sp_emit(c->d, SP_L431, SP_AT_NOTHING, "%s", sp_buf_cstr(&b));
+    say(c, c->no_address, SP_L432,
+        "hits on frames without an address (a profile by function cannot be written as SPT)");
+    say(c, c->large, SP_L432, "hits on addresses beyond 32 bits");
+    say(c, c->crossing_branches, SP_L432, "branches between binaries: a branch of SPT stays in one");
+    say(c, c->odd_weight, SP_L432, "stacks whose weight is no count");
+    say(c, c->odd_event, SP_L432, "stacks of events that SPT has no opcode for (--event NAME picks one)");
+    say(c, c->crossing_calls, SP_I321, "calls between binaries: an arc of SPT stays in one");
+    if (nothing && !b.len)
+        sp_emit(c->d, SP_E420, SP_AT_NOTHING, "nothing of it is left");
+    sp_buf_free(&b);
+    return nothing ? SPAA_ERR_UNSUPPORTED : SPAA_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct sp_spt_target *x = a, *y = b;
+    char p[SP_RSDS_KEY_ROOM], q[SP_RSDS_KEY_ROOM];
+    int c = sp_str_cmp(x->name, y->name);
+    if (c)
+        return c;
+    sp_rsds_key(&x->rsds, true, p);
+    sp_rsds_key(&y->rsds, true, q);
+    c = strcmp(p, q);
+    return c ? c : (x->dso > y->dso) - (x->dso < y->dso);
+}
+
+/* The binaries that have something; of a profile that came from SPT all. Numbers of the tables follow. */
+static bool number_programs(struct collector *c)
+{
+    struct sp_spt_collected *o = c->out;
+    struct sp_spt_tables *t = &o->tables;
+    for (size_t i = 0; i < c->p->dsos.n; i++) {
+        struct sp_str name = sp_pstr(c->p, c->p->dsos.v[i].name);
+        struct sp_spt_target target = {c->modules[i].rsds, c->from_spt ? name : sp_spt_base_name(name),
+                                       (uint32_t)i};
+        target.name.n = (uint32_t)strnlen(target.name.p, target.name.n);
+        if (c->modules[i].fate == FATE_IN && (c->modules[i].used || c->from_spt) &&
+            !sp_vec_push(&o->programs, target))
+            return false;
+    }
+    if (o->programs.n)
+        qsort(o->programs.v, o->programs.n, sizeof *o->programs.v, by_name);
+    struct sp_spt_counts(*counts)[SP_SPT_KIND_CALLSTACK] = calloc(o->programs.n + 1, sizeof *counts);
+    if (!counts)
+        return false;
+    for (size_t i = 0; i < o->programs.n; i++) {
+        uint32_t dso = o->programs.v[i].dso;
+        c->modules[dso].program = (uint32_t)i;
+        if (dso < t->programs)
+            memcpy(counts[i], t->counts[dso], sizeof *counts);
+    }
+    free(t->counts); /* what was not moved is empty */
+    t->counts = counts;
+    t->programs = (uint32_t)o->programs.n;
+    for (size_t i = 0; i < t->stacks.n; i++)
+        t->stacks.v[i].program = c->modules[t->stacks.v[i].program].program;
+    return true;
+}
+
+spaa_status sp_spt_collect(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                           struct sp_spt_collected *out)
+{
+    struct collector c = {.p = p, .d = d, .opts = opts, .out = out};
+    c.from_spt = sp_str_is(sp_pstr(p, p->header.source_tool), "spt");
+    c.no_kernel = sp_own_opt(opts->own, opts->nown, "no-kernel") != NULL;
+    *out = (struct sp_spt_collected){0};
+    sp_spt_tables_init(&out->tables);
+    c.modules = calloc(p->dsos.n + 1, sizeof *c.modules);
+    c.kinds = calloc(p->events.n + 1, sizeof *c.kinds);
+    spaa_status st = c.modules && c.kinds ? SPAA_OK : sp_nomem(d);
+    if (!st)
+        st = judge_modules(&c);
+    for (size_t i = 0; !st && i < p->events.n; i++)
+        c.kinds[i] = kind_of_event(p, &p->events.v[i]);
+    if (!st && !choose_stacks(&c))
+        st = sp_nomem(d);
+    for (uint32_t s = 0; !st && s < p->stacks.n; s++)
+        if (!add_stack(&c, s))
+            st = sp_nomem(d);
+    if (!st)
+        st = report(&c);
+    if (!st && !number_programs(&c))
+        st = sp_nomem(d);
+    free(c.modules);
+    free(c.kinds);
+    sp_vec_free(&c.frames);
+    if (st)
+        sp_spt_collected_free(out);
+    return st;
+}
+
+void sp_spt_collected_free(struct sp_spt_collected *c)
+{
+    sp_vec_free(&c->programs);
+    sp_spt_tables_free(&c->tables);
+}

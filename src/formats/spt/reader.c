@@ -1,0 +1,368 @@
+/*
+ * Reads SPT into a profile.
+ *
+ * Each opcode that occurs is an event. A sample of the instruction pointer is a stack of one frame, a call
+ * stack its frames, a branch a stack of two: to at the leaf, from at the root, of event `lbr`. SPT knows no
+ * threads and no times. Hits are the metric `samples`, of branches `branches`. A frame's ip is its RVA;
+ * callers are looked up one byte before it, where the call is.
+ *
+ * A call stack of no frames has nothing to say of which binary it is, so its context does: x_spt.
+ */
+#include "formats/spt/spt_reader.h"
+
+#include "base/hash.h"
+#include "base/num.h"
+#include "formats/spt/names.h"
+#include "formats/spt/tables.h"
+#include "json/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Which frame an address of a program is. */
+struct place {
+    uint64_t key;
+    uint32_t frame; /* number + 1; 0: an empty slot */
+};
+
+struct reader {
+    struct sp_profile *p;
+    struct sp_diags *d;
+    const struct sp_read_opts *opts;
+    struct sp_spt file;
+    struct sp_spt_tables tables;
+    struct sp_spt_names *names;
+    uint32_t *dsos; /* by program, SP_NONE: not made yet */
+    uint32_t programs;
+    struct place *places;
+    size_t places_mask, places_n;
+    uint32_t event[SP_SPT_KINDS], context[SP_SPT_KINDS], layout[SP_SPT_KINDS], metric[SP_SPT_KINDS];
+    bool distinct; /* no two programs are one binary: things of the tables are distinct in the profile */
+    struct sp_buf text;
+};
+
+/* Drivers and the kernel proper, by what Windows calls them. */
+static bool is_kernel(struct sp_str path)
+{
+    static const char *const names[] = {"ntoskrnl.exe", "ntkrnlmp.exe", "ntkrnlpa.exe",
+                                        "ntkrpamp.exe", "hal.dll",      "halmacpi.dll",
+                                        "kdcom.dll",    "ci.dll",       "securekernel.exe"};
+    struct sp_str base = sp_spt_base_name(path);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == base.n && strncasecmp(names[i], base.p, base.n) == 0)
+            return true;
+    return base.n > 4 && strncasecmp(base.p + base.n - 4, ".sys", 4) == 0;
+}
+
+/* The DSO of a program, also of one that is not in the table. */
+static uint32_t dso_of(struct reader *r, uint32_t program)
+{
+    char room[32], key[SP_RSDS_KEY_ROOM];
+    if (r->dsos[program] != SP_NONE)
+        return r->dsos[program];
+    struct sp_str name = sp_spt_program_name(&r->file, program, room);
+    struct sp_dso d = {.name = sp_profile_str(r->p, name.p, name.n), .is_kernel = is_kernel(name)};
+    if (program < r->file.nprograms)
+        d.build_id = sp_profile_str(r->p, key, sp_rsds_key(&r->file.programs[program].rsds, false, key));
+    if (d.name == SP_STR_FAIL || d.build_id == SP_STR_FAIL)
+        return SP_NONE;
+    return r->dsos[program] = sp_dso_intern(r->p, &d);
+}
+
+static uint32_t make_frame(struct reader *r, uint32_t program, uint32_t rva, bool caller)
+{
+    struct sp_profile *p = r->p;
+    uint32_t dso = dso_of(r, program), name;
+    struct sp_spt_name found;
+    bool known = false;
+    caller = caller && rva;
+    if (dso == SP_NONE || !sp_spt_names_find(r->names, program, rva - caller, &found, &known))
+        return SP_NONE;
+    struct sp_frame f = {
+        .ip = rva, .flags = SP_FRAME_IP, .kind = p->dsos.v[dso].is_kernel ? SP_KERNEL : SP_USER};
+    if (known) {
+        name = sp_profile_cstr(p, found.func);
+        f.symoff = found.symoff + caller;
+        f.flags |= SP_FRAME_SYMOFF;
+        if (found.raw) {
+            sp_buf_clear(&r->text);
+            sp_buf_puts(&r->text, "\"x_raw_func\":");
+            sp_json_string(&r->text, found.raw, strlen(found.raw));
+            f.more = r->text.failed ? SP_STR_FAIL : sp_profile_str(p, r->text.data, r->text.len);
+        }
+    } else {
+        char hex[2 + 16] = "0x";
+        name = sp_profile_str(p, hex, 2 + sp_hex_text(rva, hex + 2));
+        f.flags |= SP_FRAME_UNRESOLVED;
+    }
+    if (r->opts->frames >= SP_FRAMES_LINE) {
+        f.ip = f.symoff = 0;
+        f.flags &= (uint8_t) ~(SP_FRAME_IP | SP_FRAME_SYMOFF);
+    }
+    if (name == SP_STR_FAIL || f.more == SP_STR_FAIL)
+        return SP_NONE;
+    f.function = sp_function_intern(p, name, dso);
+    return f.function == SP_NONE ? SP_NONE : sp_frame_intern(p, &f);
+}
+
+static inline uint64_t place_key(uint32_t program, uint32_t rva, bool caller)
+{
+    return (uint64_t)program << 33 | (uint64_t)rva << 1 | caller;
+}
+
+static bool grow_places(struct reader *r)
+{
+    size_t n = r->places ? 2 * (r->places_mask + 1) : 1024;
+    struct place *fresh = calloc(n, sizeof *fresh);
+    if (!fresh)
+        return false;
+    for (size_t i = 0; r->places && i <= r->places_mask; i++) {
+        if (!r->places[i].frame)
+            continue;
+        size_t at = (size_t)sp_hash_mix(r->places[i].key, 0) & (n - 1);
+        while (fresh[at].frame)
+            at = (at + 1) & (n - 1);
+        fresh[at] = r->places[i];
+    }
+    free(r->places);
+    r->places = fresh;
+    r->places_mask = n - 1;
+    return true;
+}
+
+/* SP_NONE: out of memory. */
+static uint32_t frame_of(struct reader *r, uint32_t program, uint32_t rva, bool caller)
+{
+    uint64_t key = place_key(program, rva, caller);
+    if (2 * (r->places_n + 1) > r->places_mask && !grow_places(r))
+        return SP_NONE;
+    size_t i = (size_t)sp_hash_mix(key, 0) & r->places_mask;
+    for (; r->places[i].frame; i = (i + 1) & r->places_mask)
+        if (r->places[i].key == key)
+            return r->places[i].frame - 1;
+    uint32_t frame = make_frame(r, program, rva, caller);
+    if (frame == SP_NONE)
+        return SP_NONE;
+    r->places[i] = (struct place){key, frame + 1};
+    r->places_n++;
+    return frame;
+}
+
+/* A context of an empty stack that names its binary. */
+static uint32_t empty_context(struct reader *r, uint32_t program, int kind)
+{
+    struct sp_context c = r->p->contexts.v[r->context[kind]];
+    uint32_t dso = dso_of(r, program);
+    if (dso == SP_NONE)
+        return SP_NONE;
+    struct sp_str name = sp_pstr(r->p, r->p->dsos.v[dso].name),
+                  id = sp_pstr(r->p, r->p->dsos.v[dso].build_id);
+    sp_buf_clear(&r->text);
+    sp_buf_puts(&r->text, "\"x_spt\":{\"binary\":");
+    sp_json_string(&r->text, name.p, name.n);
+    if (id.n) {
+        sp_buf_puts(&r->text, ",\"build_id\":");
+        sp_json_string(&r->text, id.p, id.n);
+    }
+    sp_buf_ch(&r->text, '}');
+    c.more = r->text.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->text.data, r->text.len);
+    return c.more == SP_STR_FAIL ? SP_NONE : sp_context_intern(r->p, &c);
+}
+
+static bool add_weight(struct reader *r, uint32_t stack, uint32_t metric, struct sp_spt_sum sum)
+{
+    char t[64];
+    if (!sum.high && sum.low <= INT64_MAX)
+        return sp_weight_add(r->p, stack, metric, (int64_t)sum.low);
+    __int128 whole = (__int128)sum.high << 64 | sum.low;
+    return sp_weight_add_text(r->p, stack, metric, t, sp_scaled_text(whole, 0, t));
+}
+
+static bool add_stack(struct reader *r, int kind, uint32_t program, const uint32_t *frames, uint32_t n,
+                      struct sp_spt_sum sum)
+{
+    uint32_t context = n ? r->context[kind] : empty_context(r, program, kind), stack;
+    bool fresh = true;
+    if (context == SP_NONE)
+        return false;
+    if (r->distinct && r->opts->frames <= SP_FRAMES_ADDRESS)
+        stack = sp_stack_append(r->p, frames, n, context, SP_UNIFIED);
+    else
+        stack = sp_stack_intern(r->p, frames, n, context, SP_UNIFIED, &fresh);
+    if (stack == SP_NONE)
+        return false;
+    if (fresh)
+        sp_stack_set_layout(r->p, stack, r->layout[kind]);
+    return add_weight(r, stack, r->metric[kind], sum);
+}
+
+static bool fill_counts(struct reader *r, uint32_t program, int kind)
+{
+    const struct sp_spt_counts *c = &r->tables.counts[program][kind];
+    bool branch = kind == SP_SPT_KIND_LBR, ok = true;
+    for (size_t i = 0; ok && c->slots && i <= c->mask; i++) {
+        const struct sp_spt_count *s = &c->slots[i];
+        if (!s->sum.low && !s->sum.high)
+            continue;
+        uint32_t frames[2] = {frame_of(r, program, (uint32_t)(branch ? s->key >> 32 : s->key), false),
+                              branch ? frame_of(r, program, (uint32_t)s->key, false) : 0};
+        ok = frames[0] != SP_NONE && frames[1] != SP_NONE &&
+             add_stack(r, kind, program, frames, branch ? 2 : 1, s->sum);
+    }
+    return ok;
+}
+
+/* Asks for what the look-ups of a stack's frames will touch. */
+static void ask_ahead(const struct reader *r, const struct sp_spt_stack *s)
+{
+    for (uint32_t k = 0; r->places && k < s->n; k++) {
+        uint64_t key = place_key(s->program, sp_spt_u32(s->entries + (size_t)4 * k), k > 0);
+        __builtin_prefetch(&r->places[(size_t)sp_hash_mix(key, 0) & r->places_mask]);
+    }
+}
+
+static bool fill_stacks(struct reader *r)
+{
+    uint32_t frames[255];
+    for (size_t i = 0; i < r->tables.stacks.n; i++) {
+        const struct sp_spt_stack *s = &r->tables.stacks.v[i];
+        if (i + 1 < r->tables.stacks.n)
+            ask_ahead(r, s + 1);
+        for (uint32_t k = 0; k < s->n; k++)
+            if ((frames[k] = frame_of(r, s->program, sp_spt_u32(s->entries + (size_t)4 * k), k > 0)) ==
+                SP_NONE)
+                return false;
+        if (!add_stack(r, SP_SPT_KIND_CALLSTACK, s->program, frames, s->n, s->sum))
+            return false;
+    }
+    return true;
+}
+
+static bool has_kind(const struct reader *r, int kind)
+{
+    for (uint32_t i = 0; kind != SP_SPT_KIND_CALLSTACK && i < r->tables.programs; i++)
+        if (r->tables.counts[i][kind].count)
+            return true;
+    return kind == SP_SPT_KIND_CALLSTACK && r->tables.stacks.n;
+}
+
+static bool declare(struct reader *r, int kind)
+{
+    struct sp_profile *p = r->p;
+    const struct sp_spt_kind *k = &sp_spt_kinds[kind];
+    struct sp_event e = {.name = sp_profile_cstr(p, k->event), .kind = k->kind, .mode = SP_PERIOD};
+    struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT};
+    r->metric[kind] =
+        kind == SP_SPT_KIND_LBR ? sp_metric_intern(p, "branches", 8) : sp_metric_intern(p, "samples", 7);
+    e.primary = r->metric[kind];
+    if (e.name == SP_STR_FAIL || e.primary == SP_NONE)
+        return false;
+    c.event = r->event[kind] = sp_event_add(p, &e);
+    r->context[kind] = c.event == SP_NONE ? SP_NONE : sp_context_intern(p, &c);
+    r->layout[kind] = sp_layout_simple(p, r->metric[kind], SP_STR_NONE, SP_NONE, SP_STR_NONE);
+    return r->context[kind] != SP_NONE && r->layout[kind] != SP_NONE;
+}
+
+static bool fill_header(struct reader *r)
+{
+    struct sp_header *h = &r->p->header;
+    const struct sp_spt *f = &r->file;
+    sp_buf_clear(&r->text);
+    sp_buf_printf(
+        &r->text,
+        "\"x_spt\":{\"version\":%u,\"raw_data_id\":%u,\"target_arch\":%u,\"string_table_offset\":%u,"
+        "\"string_table_used\":%u,\"string_table_capacity\":%u,\"program_id_table_offset\":%u,"
+        "\"program_ids_used\":%u,\"program_id_capacity\":%u}",
+        f->version, f->raw_data_id, f->target_arch, f->strings_at, f->strings_used, f->strings_capacity,
+        f->programs_at, f->programs_used, f->programs_capacity);
+    h->version = sp_profile_cstr(r->p, "1.0");
+    h->source_tool = sp_profile_cstr(r->p, "spt");
+    h->more = r->text.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->text.data, r->text.len);
+    h->has_x_spaa = true;
+    h->frames = r->opts->frames ? r->opts->frames : SP_FRAMES_ADDRESS;
+    h->group_by = 0;
+    return h->version != SP_STR_FAIL && h->source_tool != SP_STR_FAIL && h->more != SP_STR_FAIL;
+}
+
+/* Two programs that are one binary, or one whose name looks made up: then stacks are compared. */
+static bool all_distinct(struct reader *r)
+{
+    for (uint32_t i = 0; i < r->programs; i++)
+        r->dsos[i] = SP_NONE;
+    for (uint32_t i = 0; i < r->file.nprograms; i++)
+        if (dso_of(r, i) == SP_NONE)
+            return false;
+    r->distinct = r->p->dsos.n == r->file.nprograms;
+    return true;
+}
+
+static spaa_status fill(struct reader *r)
+{
+    bool ok = fill_header(r);
+    r->programs = r->tables.programs > r->file.nprograms ? r->tables.programs : r->file.nprograms;
+    r->dsos = malloc(((size_t)r->programs + 1) * sizeof *r->dsos);
+    ok = ok && r->dsos && all_distinct(r);
+    for (int kind = 0; ok && kind < SP_SPT_KINDS; kind++) {
+        if (!has_kind(r, kind))
+            continue;
+        ok = declare(r, kind);
+        for (uint32_t i = 0; ok && kind != SP_SPT_KIND_CALLSTACK && i < r->tables.programs; i++)
+            ok = fill_counts(r, i, kind);
+        if (ok && kind == SP_SPT_KIND_CALLSTACK)
+            ok = fill_stacks(r);
+    }
+    return ok ? SPAA_OK : sp_nomem(r->d);
+}
+
+static spaa_status read_stream(struct reader *r, struct sp_input *in, struct sp_spt_keeper *keep)
+{
+    struct sp_spt_stream s;
+    struct sp_spt_record rec;
+    sp_spt_begin(&s, in, &r->file, r->d);
+    for (;;) {
+        if (r->tables.nwaiting && !sp_spt_stays(&s) && !sp_spt_tables_settle(&r->tables))
+            return sp_nomem(r->d);
+        spaa_status st = sp_spt_next(&s, &rec);
+        if (!st && rec.what == SP_SPT_END && !sp_spt_tables_settle(&r->tables))
+            st = sp_nomem(r->d);
+        if (st || rec.what == SP_SPT_END)
+            return st;
+        if (rec.what == SP_SPT_EVENT && rec.hits && !sp_spt_tables_add(&r->tables, &rec))
+            return sp_nomem(r->d);
+        if (keep && (st = sp_spt_keep(keep, &rec)))
+            return st;
+    }
+}
+
+spaa_status sp_spt_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                        struct sp_profile *p)
+{
+    struct reader r = {.p = p, .d = d, .opts = opts};
+    struct sp_spt_keeper *keep = NULL;
+    sp_spt_tables_init(&r.tables);
+    sp_buf_init(&r.text, 0);
+    spaa_status st = sp_spt_open(in, opts->lossless, d, &r.file);
+    if (!st && !r.file.streams)
+        st = SPAA_ERR_INPUT;
+    if (!st && opts->lossless)
+        st = sp_spt_keeper_new(p, &r.file, d, &keep);
+    if (!st)
+        st = read_stream(&r, in, keep);
+    if (!st)
+        st = sp_spt_names_new(&r.file, opts, d, &r.names);
+    if (!st)
+        st = fill(&r);
+    if (!st && keep)
+        st = sp_spt_keeper_finish(keep);
+    if (!st)
+        sp_spt_names_report(r.names);
+    sp_spt_keeper_free(keep);
+    sp_spt_names_free(r.names);
+    sp_spt_tables_free(&r.tables);
+    sp_spt_close(&r.file);
+    sp_buf_free(&r.text);
+    free(r.places);
+    free(r.dsos);
+    return st;
+}

@@ -1,0 +1,715 @@
+"""SPT: counts against an independent generator, round trips, damage, findings, names, matching, sptdump."""
+
+import json
+import os
+import random
+import struct
+import subprocess
+import uuid
+
+import gen_spt as spt
+import pe_files
+import pytest
+from conftest import BIN, SANITIZERS, ask, parse, run
+
+APP = spt.Program("app.exe", uuid.UUID("0f8fad5b-d9cb-469f-a165-70867728950e"), 1)
+KERNEL = spt.Program("ntoskrnl.exe", uuid.UUID("7c9e6679-7425-40de-944b-e07fc1f90ae7"), 2)
+OPS = {event: op for op, event in spt.EVENTS.items()}
+GOLDENS = os.path.join(os.path.dirname(__file__), "goldens_spt")
+
+
+def counts(text):
+    """Hits by (name, build-id, opcode, addresses from the leaf) of SPAA."""
+    dsos, frames, total = {}, {}, {}
+    for record in map(json.loads, text.splitlines()):
+        if record["type"] == "dso":
+            dsos[record["id"]] = record
+        elif record["type"] == "frame":
+            frames[record["id"]] = record
+        elif record["type"] == "stack":
+            context = record["context"]
+            if record["frames"]:
+                dso = dsos[frames[record["frames"][0]]["dso"]]
+                name, build = dso["name"], dso.get("build_id")
+            else:
+                name, build = context["x_spt"]["binary"], context["x_spt"].get("build_id")
+            ips = tuple(int(frames[f]["ip"], 16) for f in record["frames"])
+            key = name, build, OPS[context["event"]], ips
+            assert key not in total
+            total[key] = int(record["weights"][0]["value"])
+    return total
+
+
+def small():
+    f = spt.File([APP, KERNEL], 0x40, 4)
+    s = f.segment(0)
+    s.repeat(2).ip(spt.UNHALT_CYCLE, 0x1000, 0x1010).lbr((0x1000, 0x2000), (0x2010, 0x1000))
+    s.repeat(9).stack(0x1010, 0x2000, 0x3000).stack(0x1000, 0x2000)
+    f.segment(1).ip(spt.ETW_INSTR, 0x5000)
+    return f
+
+
+def write(path, data):
+    path.write_bytes(data if isinstance(data, bytes) else data.bytes())
+    return path
+
+
+@pytest.fixture
+def sptdump(tmp_path):
+    at = tmp_path / "bin"
+    at.mkdir()
+    (at / "sptdump").symlink_to(BIN)
+
+    def call(*args, code=0, **more):
+        p = subprocess.run([at / "sptdump", *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           env={**os.environ, **SANITIZERS}, timeout=60, check=False, **more)
+        assert p.returncode == code, p.stderr.decode()
+        return p.stdout.decode()
+    return call
+
+
+# The generator's files
+
+@pytest.mark.parametrize("block", range(20))
+def test_random_files_count_as_the_generator_does(block, tmp_path):
+    path = tmp_path / "x.spt"
+    for seed in range(block * 100, block * 100 + 100):
+        f = spt.random_file(seed)
+        write(path, f)
+        answer = run("convert", path, "--to", "spaa", "-o", "-", "--no-symbols", "-q")
+        if f.counts():
+            assert counts(answer.out) == f.counts(), seed
+        else:
+            assert answer.code == 3 and "SPAA-E011" in answer.err, seed
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_random_files_come_back(block, tmp_path):
+    path, kept, plain = tmp_path / "x.spt", tmp_path / "kept.spaa", tmp_path / "plain.spt"
+    for seed in range(block * 25, block * 25 + 25):
+        f = spt.random_file(seed)
+        write(path, f)
+        run("convert", path, "-o", kept, "--lossless", "-q", code=0)
+        run("convert", kept, "-o", tmp_path / "back.spt", "-q", code=0)
+        assert (tmp_path / "back.spt").read_bytes() == f.bytes(), seed
+        if f.counts():
+            run("convert", path, "-o", plain, "-q", code=0)
+            again = run("convert", plain, "--to", "spaa", "-o", "-", "--no-symbols", "-q", code=0)
+            assert counts(again.out) == f.counts(), seed
+
+
+def test_random_files_are_valid(tmp_path):
+    paths = [write(tmp_path / ("%d.spt" % seed), spt.random_file(seed)) for seed in range(200)]
+    answer = ask("validate", *paths)
+    assert answer["valid"] and answer["errors"] == 0
+
+
+def test_dump_has_every_record(tmp_path):
+    for seed in range(30):
+        f = spt.random_file(seed)
+        lines = [parse(x) for x in run("dump", write(tmp_path / "x.spt", f), code=0).out.splitlines()]
+        events = [x for x in lines if x["section"] == "event"]
+        segments, at = [], f.data_at()
+        for s in f.segments:
+            segments.append([])
+            for op, what in s.records:
+                if op == spt.LBR:
+                    what = [{"from": hex(a), "to": hex(b)} for a, b in what]
+                segments[-1].append((spt.NAMES[op], what if op in (spt.REPEAT, spt.LBR) else [hex(x) for x in what]))
+        seen = []
+        for x in events:
+            if x["record"] is None:
+                assert bytes.fromhex(x["bytes"]) == f.tail
+                continue
+            assert x["offset"] == at
+            if x["record"] == "SPT_OP_BINARY_ID":
+                seen.append([])
+                at += 8
+                continue
+            what = next(x[k] for k in ("repeat", "rvas", "pairs", "frames") if k in x)
+            seen[-1].append((x["record"], what))
+            at += 10 if "repeat" in x else 2 + x["n"] * (8 if "pairs" in x else 4)
+        assert seen == segments
+        programs = [x for x in lines if x["section"] == "progid"]
+        assert [(x["name"], x["guid"], x["age"], x["build_id"]) for x in programs] == [
+            (p.name, "{%s}" % str(p.guid).upper(), p.age, spt.build_id(p)) for p in f.programs]
+        hits = {}
+        for (name, build, op, _), n in f.counts().items():
+            hits[name, spt.NAMES[op]] = hits.get((name, spt.NAMES[op]), 0) + n
+        totals = {}
+        for x in lines:
+            if x["section"] == "total" and x["hits"]:
+                key = x["name"], x["record"]
+                totals[key] = totals.get(key, 0) + x["hits"]
+        assert totals == hits
+
+
+# Damage
+
+def test_what_precedes_damage_is_kept(tmp_path):
+    path = tmp_path / "x.spt"
+    for seed in range(100):
+        f = spt.random_file(seed, records=20)
+        data, rng = bytearray(f.bytes()), random.Random(seed)
+        if len(data) <= f.data_at() + 8:
+            continue
+        at = rng.randrange(f.data_at(), len(data))
+        how = rng.randrange(4)
+        if how == 0:
+            data[at] ^= 1 << rng.randrange(8)
+        elif how == 1:
+            del data[at:]
+        elif how == 2:
+            data[at:at] = rng.randbytes(rng.randrange(1, 9))
+        else:
+            del data[at:at + rng.randrange(1, 9)]
+        write(path, bytes(data))
+        before = [parse(x) for x in run("dump", write(tmp_path / "whole.spt", f), "--section", "event",
+                                        code=0).out.splitlines()]
+        after = [parse(x) for x in run("dump", path, "--section", "event", code=0).out.splitlines()]
+        ends = [x["offset"] for x in before[1:]] + [len(f.bytes())]
+        whole = [x for x, end in zip(before, ends) if end <= at and x["record"]]
+        assert after[:len(whole)] == whole, seed
+        run("validate", path)
+        run("top", path)
+        kept = run("convert", path, "-o", tmp_path / "kept.spaa", "--lossless", "-q")
+        if kept.code == 0:
+            run("convert", tmp_path / "kept.spaa", "-o", tmp_path / "back.spt", "-q", code=0)
+            assert (tmp_path / "back.spt").read_bytes() == bytes(data), seed
+
+
+def test_damaged_heads_never_crash(tmp_path):
+    path = tmp_path / "x.spt"
+    for seed in range(80):
+        data, rng = bytearray(small().bytes()), random.Random(seed)
+        for _ in range(rng.randrange(1, 4)):
+            data[rng.randrange(4, 0xC0)] = rng.choice([0, 1, 0x7F, 0xFF, rng.randrange(256)])
+        write(path, bytes(data))
+        for command in ("validate", "dump", "info"):
+            assert run(command, path).code in (0, 1, 3)
+
+
+def test_a_segment_behind_damage_is_found(tmp_path):
+    f = small()
+    f.segments[0].length = 30  # too short: the third record does not fit
+    lines = [parse(x) for x in run("dump", write(tmp_path / "x.spt", f), "--section", "event").out.splitlines()]
+    assert [x["record"] for x in lines][-2:] == ["SPT_OP_BINARY_ID", "SPT_OP_ETW_INSTR"]
+    f.segments[0].length = 4000  # too long: the next one begins inside
+    answer = run("dump", write(tmp_path / "x.spt", f), "--section", "event", code=0)
+    assert [parse(x)["record"] for x in answer.out.splitlines()][-2:] == ["SPT_OP_BINARY_ID", "SPT_OP_ETW_INSTR"]
+    assert "SPAA-E414" in answer.err
+
+
+# Findings
+
+def finding(code, change, offset=None):
+    return pytest.param(code, change, offset, id=code)
+
+
+def with_tail(data):
+    return data + b"\x01\x02\x03"
+
+
+def patch(at, fmt, *values):
+    def change(data):
+        data = bytearray(data)
+        struct.pack_into(fmt, data, at, *values)
+        return bytes(data)
+    return change
+
+
+def segment(build):
+    """The small file with a further segment."""
+    def change(_):
+        f = small()
+        build(f)
+        return f.bytes()
+    return change
+
+
+END = len(small().bytes())
+FINDINGS = [
+    finding("E400", patch(0, "<I", 0x12345678), 0),
+    finding("E401", patch(4, "<I", 2), 4),
+    finding("E402", lambda data: data[:0x70], 0x70),
+    finding("E403", patch(20, "<I", 0x7FFFFFFF), 16),
+    finding("E404", patch(24, "<H", 0x41), 24),
+    finding("E405", patch(16, "<I", 0x50), 16),
+    finding("E406", patch(0x60 + 20, "<I", 0x40), 0x74),
+    finding("E407", segment(lambda f: f.segment(9).ip(1, 2)), END + 2),
+    finding("E408", segment(lambda f: f.segment(0, length=3).ip(1, 2)), END + 4),
+    finding("E409", lambda data: data[:0xC0] + b"\x00\x07" + data[0xC0:], 0xC0),
+    finding("E410", segment(lambda f: f.segment(0).ip(1, 2).raw(b"\x77\x01abcdef")), END + 14),
+    finding("E411", segment(lambda f: f.segment(0).raw(b"\x01\x09abcd")), END + 8),
+    finding("E412", segment(lambda f: f.segment(0).repeat(2**64 - 1).ip(1, 2)), END + 18),
+    finding("E413", lambda data: data[:-3], END - 3),
+    finding("E414", segment(lambda f: (f.segment(0, length=400).ip(1, 2), f.segment(1).ip(1, 3))), END + 14),
+    finding("W435", patch(0, "4s", b"SPT:"), None),
+    finding("W436", segment(lambda f: f.segment(0).repeat(1).repeat(1).ip(1, 2)), END + 18),
+    finding("W437", segment(lambda f: f.segment(0).ip(1, 2).repeat(1)), END + 14),
+    finding("W438", segment(lambda f: f.segment(0).stack(2)), END + 8),
+    finding("W439", segment(lambda f: f.segment(0).ip(1)), END + 8),
+    finding("W440", segment(lambda f: setattr(f, "ordinals", True)), 0x60),
+    finding("W441", segment(lambda f: f.programs.__setitem__(0, APP._replace(name=b"app\xff"))), 0x20),
+    finding("W442", with_tail, END),
+    finding("W443", patch(12, "<I", 0x8664), 12),
+    finding("W444", patch(0x60 + 20, "<I", 1), 0x74),
+    finding("W445", segment(lambda f: f.programs.append(APP)), 0x60 + 48),
+    finding("W446", segment(lambda f: f.segments.clear()), None),
+]
+
+
+@pytest.mark.parametrize("code,change,offset", FINDINGS)
+def test_finding(code, change, offset, tmp_path):
+    path = write(tmp_path / "x.spt", change(small().bytes()))
+    error = code[0] == "E"
+    answer = ask("validate", path, "--from", "spt", code=1 if error else 0)
+    found = [x for x in answer["findings"] if x["code"] == "SPAA-" + code]
+    assert found and answer["valid"] is not error
+    assert found[0]["hint"]
+    if offset is not None:
+        assert found[0]["offset"] == offset, found
+    if code in ("E407", "E410", "E411"):
+        assert "SPT_OP_" in found[0]["message"] or "0x" in found[0]["message"]
+
+
+def test_a_valid_file_has_no_findings_but_what_it_is_good_for(tmp_path):
+    answer = ask("validate", write(tmp_path / "x.spt", small()))
+    assert answer["valid"] and not answer["errors"] and not answer["warnings"]
+    texts = [x["message"] for x in answer["findings"]]
+    assert any("app.exe: 6 samples of unhalted_cycles, 2 LBR pairs, 11 call stacks (3 arcs" in t for t in texts)
+    assert any("/mode:IP; LBR pairs for /mode:LBR; call stacks" in t for t in texts)
+
+
+def test_a_trace_without_branches_is_said_to_be_of_no_use_to_lbr(tmp_path):
+    f = spt.File([APP])
+    f.segment(0).ip(spt.UNHALT_CYCLE, 1)
+    answer = ask("validate", write(tmp_path / "x.spt", f))
+    assert any("nothing for /mode:LBR; no call stacks" in x["message"] for x in answer["findings"])
+
+
+def test_another_version_is_refused_and_the_known_one_named(tmp_path):
+    f = small()
+    f.version = 3
+    answer = run("info", write(tmp_path / "x.spt", f), code=3)
+    assert "SPAA-E401" in answer.err and "version 1 is known" in answer.err
+
+
+def test_strict_fails_when_bytes_were_skipped(tmp_path):
+    path = write(tmp_path / "x.spt", segment(lambda f: f.segment(0).raw(b"\x77\x01"))(None))
+    run("top", path, code=0)
+    run("top", path, "--strict", code=3)
+
+
+# What is read
+
+def test_events_and_frames(tmp_path):
+    path = write(tmp_path / "x.spt", small())
+    info = ask("info", path)
+    assert {e["name"]: (e["kind"], int(e["total"])) for e in info["events"]} == {
+        "unhalted_cycles": ("hardware", 6), "lbr": ("hardware", 2), "etw_callstack": ("timer", 11),
+        "etw_instructions": ("timer", 1)}
+    assert info["binaries"][0] == {"name": "app.exe", "guid": "{0F8FAD5B-D9CB-469F-A165-70867728950E}", "age": 1,
+                                   "pdb_key": "0F8FAD5BD9CB469FA16570867728950E1",
+                                   "build_id": "0f8fad5bd9cb469fa16570867728950e1"}
+    text = run("info", path).out
+    assert "{0F8FAD5B-D9CB-469F-A165-70867728950E} age 1 (0x1)  0F8FAD5BD9CB469FA16570867728950E1" in text
+    top = ask("top", path)
+    assert top["profile"]["event"] == "etw_callstack" and top["rows"][0]["function"] == "0x1010"
+    assert ask("top", path, "--event", "lbr")["total"] == 2
+    tree = ask("tree", path, "--min-percent", "0")
+    assert [(n["name"], n["total"]) for n in tree["nodes"]] [1:3] == [("0x3000", 10), ("0x2000", 10)]
+    run("flamegraph", path, "-o", tmp_path / "x.svg", code=0)
+    assert "0x1010" in (tmp_path / "x.svg").read_text()
+
+
+def test_the_kernel_is_known_by_its_names(tmp_path):
+    path = write(tmp_path / "x.spt", small())
+    assert ask("top", path, "--event", "etw_instructions", "--kernel")["rows"][0]["function"] == "0x5000"
+
+
+def test_from_pipes_and_compressed(tmp_path):
+    data = spt.random_file(7).bytes()
+    plain = run("dump", write(tmp_path / "x.spt", data)).out
+    assert run("dump", "-", stdin=data).out == plain
+    subprocess.run(["zstd", "-q", tmp_path / "x.spt", "-o", tmp_path / "x.spt.zst"], check=True)
+    assert run("dump", tmp_path / "x.spt.zst").out == plain
+
+
+# Lossless
+
+def test_edited_stacks_are_rendered(tmp_path):
+    path, kept = write(tmp_path / "x.spt", small()), tmp_path / "kept.spaa"
+    run("convert", path, "-o", kept, "--lossless", code=0)
+    kept.write_text(kept.read_text().replace('"value":10', '"value":12'))
+    answer = run("convert", kept, "-o", tmp_path / "back.spt", code=0)
+    assert "SPAA-I452" in answer.err
+    assert ask("top", tmp_path / "back.spt")["total"] == 13
+    cut = [x for x in kept.read_text().splitlines() if "x_spt_records" not in x]
+    kept.write_text("\n".join(cut) + "\n")
+    assert "SPAA-I452" in run("convert", kept, "-o", tmp_path / "back.spt", code=0).err
+
+
+def test_names_do_not_change_what_comes_back(tmp_path):
+    path, kept = write(tmp_path / "x.spt", small()), tmp_path / "kept.spaa"
+    run("convert", path, "-o", kept, "--lossless", "--map", write(tmp_path / "app.map", MAP.encode()), code=0)
+    assert "main" in kept.read_text()
+    run("convert", kept, "-o", tmp_path / "back.spt", code=0)
+    assert (tmp_path / "back.spt").read_bytes() == path.read_bytes()
+
+
+# Writing
+
+def spaa(dsos, stacks, events=None, tool="firefox"):
+    """SPAA of stacks [(frames as (dso, ip) leaf first, weight, event)]."""
+    events = events or [("cpu-clock", "timer")]
+    records = [{"type": "header", "format": "spaa", "version": "1.0", "source_tool": tool, "frame_order": "leaf_to_root",
+                "events": [{"name": n, "kind": k, "sampling": {"mode": "period", "primary_metric": "samples"}}
+                           for n, k in events],
+                "stack_id_mode": "local"}]
+    for i, (name, build) in enumerate(dsos):
+        more = {"build_id": build} if build else {}
+        records.append({"type": "dso", "id": i + 1, "name": name, **more, "is_kernel": "krnl" in name})
+    frames = {}
+    for at, _, _ in stacks:
+        for dso, ip in at:
+            if (dso, ip) not in frames:
+                frames[dso, ip] = len(frames) + 1
+                records.append({"type": "frame", "id": frames[dso, ip], "func": "f%x" % ip, "dso": dso + 1,
+                                "ip": hex(ip), "kind": "kernel" if "krnl" in dsos[dso][0] else "user"})
+    for i, (at, weight, event) in enumerate(stacks):
+        records.append({"type": "stack", "id": "s%d" % i, "frames": [frames[f] for f in at],
+                        "context": {"event": event}, "weights": [{"metric": "samples", "value": weight}]})
+    return "".join(json.dumps(r) + "\n" for r in records).encode()
+
+
+A, B, C = ("C:\\x\\app.exe", "0f8fad5bd9cb469fa16570867728950e1"), ("lib.dll", "7c9e6679742540de944be07fc1f90ae72"), \
+    ("ntkrnlmp.exe", "00000000000000000000000000000001a")
+RUNS = [(0, 1), (0, 2), (1, 3), (1, 4), (1, 5), (0, 6), (2, 7), (2, 8)]
+
+
+def made(tmp_path, data, *options, code=0):
+    out = tmp_path / "made.spt"
+    answer = run("convert", write(tmp_path / "in.spaa", data), "-o", out, *options, code=code)
+    if code:
+        return answer
+    return counts(run("convert", out, "--to", "spaa", "-o", "-", "--no-symbols", "-q").out)
+
+
+def hits(total):
+    return {(name, op, ips): n for (name, _, op, ips), n in total.items()}
+
+
+def test_made_from_another_profile(tmp_path):
+    got = hits(made(tmp_path, spaa([A, B, C], [(RUNS, 5, "cpu-clock"), ([(0, 9)], 2, "cpu-clock")])))
+    assert got == {("app.exe", spt.ETW_INSTR, (1,)): 5, ("app.exe", spt.ETW_INSTR, (9,)): 2,
+                   ("app.exe", spt.ETW_CALLSTACK, (1, 2)): 5, ("lib.dll", spt.ETW_CALLSTACK, (3, 4, 5)): 5,
+                   ("ntkrnlmp.exe", spt.ETW_CALLSTACK, (7, 8)): 5}
+
+
+def test_binary_and_no_kernel_choose(tmp_path):
+    data = spaa([A, B, C], [(RUNS, 5, "cpu-clock"), ([(2, 9)], 2, "cpu-clock")])
+    assert {k[0] for k in hits(made(tmp_path, data, "--no-kernel"))} == {"app.exe", "lib.dll"}
+    assert {k[0] for k in hits(made(tmp_path, data, "--binary", "APP"))} == {"app.exe"}
+    assert {k[0] for k in hits(made(tmp_path, data, "--binary", "app.exe,lib.dll"))} == {"app.exe", "lib.dll"}
+    assert {k[0] for k in hits(made(tmp_path, data, "--binary", "app.exe", "--binary", "lib"))} == {"app.exe", "lib.dll"}
+    answer = made(tmp_path, data, "--binary", "ap.exe", code=2)
+    assert "SPAA-E420" in answer.err and "app.exe" in answer.err
+
+
+def test_counters_become_their_opcodes(tmp_path):
+    events = [("cycles:u", "hardware"), ("instructions", "hardware"), ("cpu_core/branches/u", "hardware"),
+              ("L1-dcache-load-misses", "hardware"), ("page-faults", "software")]
+    data = spaa([A], [([(0, i + 1)], i + 1, n) for i, (n, _) in enumerate(events)], events)
+    assert hits(made(tmp_path, data)) == {("app.exe", op, (i + 1,)): i + 1 for i, op in enumerate(
+        [spt.UNHALT_CYCLE, spt.RETIRE_INSTR, spt.RETIRE_BR_INSTR, spt.L1_DCACHE_MISS])}
+    assert "1 stacks of events that SPT has no opcode for" in run(
+        "convert", tmp_path / "in.spaa", "-o", tmp_path / "x.spt").err
+
+
+def test_long_stacks_are_split_with_one_frame_in_both(tmp_path):
+    frames = [(0, i + 1) for i in range(600)]
+    got = hits(made(tmp_path, spaa([A], [(frames, 3, "cpu-clock")])))
+    stacks = sorted(ips for _, op, ips in got if op == spt.ETW_CALLSTACK)
+    assert [(s[0], s[-1]) for s in stacks] == [(1, 255), (255, 509), (509, 600)]
+    arcs = [a for s in stacks for a in zip(s, s[1:])]
+    assert arcs == [(i, i + 1) for i in range(1, 600)]
+
+
+def test_modules_that_cannot_be_written_are_named(tmp_path):
+    elf = ("/usr/lib/libc.so.6", "ab" * 20)
+    data = spaa([A, elf, ("[unknown]", None)], [([(0, 1), (1, 2)], 5, "cpu-clock"), ([(1, 2)], 3, "cpu-clock"),
+                                               ([(2, 3)], 1, "cpu-clock")])
+    answer = run("convert", write(tmp_path / "in.spaa", data), "-o", tmp_path / "x.spt", code=0)
+    assert "SPAA-L431" in answer.err and "libc.so.6 (build-id abab" in answer.err and "[unknown] (no build-id)" in answer.err
+    run("convert", tmp_path / "in.spaa", "-o", tmp_path / "x.spt", "--strict", code=3)
+    answer = made(tmp_path, spaa([elf], [([(0, 1)], 5, "cpu-clock")]), code=3)
+    assert "SPAA-E420" in answer.err and "libc.so.6" in answer.err
+    assert not (tmp_path / "made.spt").exists()
+    answer = made(tmp_path, data, "--binary", "libc.so.6", code=2)
+    assert "SPAA-E420" in answer.err and "no GUID and age" in answer.err
+
+
+def test_a_profile_by_function_is_refused(tmp_path):
+    run("convert", write(tmp_path / "x.spt", small()), "-o", tmp_path / "f.spaa", "--frames", "function", code=0)
+    answer = run("convert", tmp_path / "f.spaa", "-o", tmp_path / "y.spt", code=3)
+    assert "profile by function" in answer.err
+
+
+def test_branches_between_binaries_are_counted(tmp_path):
+    data = spaa([A, B], [([(0, 1), (0, 2)], 4, "lbr"), ([(0, 1), (1, 2)], 3, "lbr")], [("lbr", "hardware")])
+    assert hits(made(tmp_path, data)) == {("app.exe", spt.LBR, (1, 2)): 4}
+    assert "3 branches between binaries" in run("convert", tmp_path / "in.spaa", "-o", tmp_path / "x.spt").err
+
+
+def test_runs_of_equal_records_become_repeat(tmp_path):
+    f = spt.File([APP])
+    s = f.segment(0)
+    for _ in range(50):
+        s.stack(1, 2).ip(spt.ETW_INSTR, 7)
+    run("convert", write(tmp_path / "x.spt", f), "-o", tmp_path / "y.spt", code=0)
+    lines = run("dump", tmp_path / "y.spt", "--section", "event", code=0).out.splitlines()
+    assert [(x["record"], x.get("repeat")) for x in map(parse, lines[1:])] == [
+        ("SPT_OP_REPEAT", 49), ("SPT_OP_ETW_INSTR", None), ("SPT_OP_REPEAT", 49), ("SPT_OP_ETW_CALLSTACK", None)]
+
+
+def test_several_files_are_one_profile(tmp_path):
+    other = spt.File([KERNEL, APP])
+    other.segment(1).repeat(4).stack(0x1010, 0x2000, 0x3000)
+    paths = write(tmp_path / "a.spt", small()), write(tmp_path / "b.spt", other)
+    assert ask("top", *paths)["total"] == 16
+
+
+# Names
+
+MAP = """ app
+
+ Timestamp is 5f3e2d1c (Thu Aug 20 12:34:52 2020)
+
+ Preferred load address is 0000000140000000
+
+ Start         Length     Name                   Class
+ 0001:00000000 00001020H .text$mn                CODE
+ 0002:00000000 00000210H .rdata                  DATA
+
+  Address         Publics by Value              Rva+Base               Lib:Object
+
+ 0000:00000000       __guard_flags              0000000000010500     <absolute>
+ 0001:00000000       main                       0000000140001000 f   main.obj
+ 0001:00000000       main_folded                0000000140001000 f   main.obj
+ 0001:00001000       ?run@engine@@YAHXZ         0000000140002000 f   engine.obj
+ 0002:00000000       table                      0000000140003000     main.obj
+
+ entry point at        0001:00000000
+
+ Static symbols
+
+ 0001:00000008       helper                     0000000140001008 f   main.obj
+"""
+
+
+def functions(*args):
+    return {(r["function"], int(r["flat"])) for r in ask("top", *args)["rows"]}
+
+
+def test_a_map_names_addresses(tmp_path):
+    path = write(tmp_path / "x.spt", small())
+    mapped = write(tmp_path / "app.map", MAP.replace("\n", "\r\n").encode())
+    assert functions(path, "--map", mapped, "-e", "unhalted_cycles") == {("main", 3), ("helper", 3)}
+    names = {r["function"] for r in ask("top", path, "--map", mapped, "-e", "etw_callstack", "-n", "0")["rows"]}
+    assert names == {"helper", "main", "0x3000"}  # callers are looked up a byte before
+
+
+def test_a_caller_is_looked_up_where_its_call_is(tmp_path):
+    f = spt.File([APP])
+    f.segment(0).stack(0x2000, 0x2000)
+    path, mapped = write(tmp_path / "x.spt", f), write(tmp_path / "app.map", MAP.encode())
+    names = {r["function"] for r in ask("top", path, "--map", mapped)["rows"]}
+    assert names == {"engine::run", "helper"}
+
+
+def test_maps_say_which_binary_they_are_of(tmp_path):
+    path = write(tmp_path / "x.spt", small())
+    other = write(tmp_path / "o.map", MAP.replace(" app\n", " other\n").encode())
+    assert "SPAA-W312" in run("top", path, "--map", other, code=0).err
+    assert functions(path, "--map", "app.exe=%s" % other, "-e", "unhalted_cycles") == {("main", 3), ("helper", 3)}
+    run("top", path, "--map", write(tmp_path / "no.map", b"nothing\n"), code=3)
+    run("top", path, "--map", tmp_path / "missing.map", code=3)
+
+
+def image(program, **more):
+    return pe_files.image(guid=program.guid, age=program.age, **more)
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("how", ["coff", "exports"])
+def test_an_image_names_addresses(bits, how, tmp_path):
+    path = write(tmp_path / "x.spt", small())
+    exe = write(tmp_path / "app.exe", image(APP, bits=bits, **{how: {"main": 0x1000, "_ZN6engine3runEv": 0x1008}}))
+    assert functions(path, "--image", exe, "-e", "unhalted_cycles") == {("main", 3), ("engine::run()", 3)}
+    assert functions(path, "--symfs", tmp_path, "-e", "unhalted_cycles") == {("main", 3), ("engine::run()", 3)}
+    assert functions(path, "--symfs", tmp_path, "--no-symbols", "-e", "unhalted_cycles") == {("0x1000", 3), ("0x1010", 3)}
+
+
+def test_pdata_tells_where_functions_end(tmp_path):
+    path = write(tmp_path / "x.spt", small())
+    exe = image(APP, exports={"main": 0x1000}, pdata=[(0x1000, 0x1008), (0x1010, 0x1020)])
+    assert functions(path, "--image", write(tmp_path / "app.exe", exe), "-e", "unhalted_cycles") == {
+        ("main", 3), ("0x1010", 3)}
+
+
+def test_an_image_of_another_build_is_not_used(tmp_path):
+    path = write(tmp_path / "x.spt", small())
+    exe = write(tmp_path / "app.exe", image(APP._replace(age=7), coff={"main": 0x1000}))
+    assert "SPAA-W312" in run("top", path, "--image", exe, code=0).err
+    assert ("0x1000", 3) in functions(path, "--symfs", tmp_path, "-e", "unhalted_cycles")
+
+
+def test_an_elf_file_by_its_build_id(tmp_path):
+    source = tmp_path / "x.c"
+    source.write_text("int first(void){return 1;} int second(void){return 2;} int main(void){return first()+second();}")
+    if subprocess.run(["gcc", "-O0", "-Wl,--build-id=0x" + "1122334455667788" * 2 + "aabbccdd", source, "-o",
+                       tmp_path / "x"], check=False, capture_output=True).returncode:
+        pytest.skip("no compiler")
+    at = {}
+    for line in subprocess.run(["nm", tmp_path / "x"], capture_output=True, text=True, check=True).stdout.splitlines():
+        at[line.split()[-1]] = int(line.split()[0], 16) if len(line.split()) == 3 else None
+    program = spt.Program("x", uuid.UUID(bytes_le=bytes.fromhex("1122334455667788" * 2)), 0)
+    f = spt.File([program])
+    f.segment(0).ip(spt.ETW_INSTR, at["first"], at["second"] + 1)
+    assert functions(write(tmp_path / "x.spt", f), "--image", tmp_path / "x") == {("first", 1), ("second", 1)}
+
+
+# spaa spt match
+
+def test_match(tmp_path):
+    path = write(tmp_path / "x.spt", small())
+    files = {
+        "app.exe": image(APP, bits=64), "app32.exe": image(APP, bits=32), "older.exe": image(APP._replace(age=9)),
+        "ntoskrnl.exe": image(KERNEL._replace(guid=APP.guid.__class__(int=5))), "bare.exe": pe_files.image(),
+        "stranger.dll": image(spt.Program("", uuid.UUID(int=77), 1)), "text": b"MZ no image"}
+    paths = {name: write(tmp_path / name, data) for name, data in files.items()}
+    answer = ask("spt", "match", path, *paths.values())
+    assert {os.path.basename(b["path"]): b["verdict"] for b in answer["binaries"]} == {
+        "app.exe": "match", "app32.exe": "match", "older.exe": "age_differs", "ntoskrnl.exe": "guid_differs",
+        "bare.exe": "no_rsds", "stranger.dll": "not_in_trace", "text": "not_pe"}
+    assert answer["matches"] == 2 and [p["name"] for p in answer["unmatched"]] == ["ntoskrnl.exe"]
+    first = answer["binaries"][0]
+    assert first["guid"] == "{0F8FAD5B-D9CB-469F-A165-70867728950E}" and first["machine"] == "x64"
+    assert first["pdb"] == "C:\\build\\app.pdb" and first["program"]["hits"] == 19
+    text = run("spt", "match", path, *paths.values(), code=0).out
+    assert "match" in text and "age differs" in text and "without a match:\n  ntoskrnl.exe" in text
+    run("spt", "match", path, paths["older.exe"], paths["text"], code=1)
+    run("spt", "match", path, tmp_path / "missing", code=1)
+    run("spt", "match", path, code=2)
+    run("spt", "mach", path, paths["app.exe"], code=2)
+
+
+def test_damaged_images_never_crash(tmp_path):
+    path = write(tmp_path / "x.spt", small())
+    whole = image(APP, coff={"main": 0x1000}, exports={"main": 0x1000}, pdata=[(0x1000, 0x1008)])
+    for seed in range(15):
+        rng, paths = random.Random(seed), []
+        for i in range(5):
+            data = bytearray(whole)
+            for _ in range(rng.randrange(1, 6)):
+                data[rng.randrange(len(data))] = rng.choice([0, 0x7F, 0xFF, rng.randrange(256)])
+            paths.append(write(tmp_path / ("%d.exe" % i), bytes(data[:rng.randrange(len(data))] if i == 4 else data)))
+        run("spt", "match", path, *paths)
+        for p in paths:
+            run("top", path, "--image", p)
+
+
+# sptdump
+
+def test_sptdump_against_its_golden(sptdump, tmp_path):
+    write(tmp_path / "small.spt", small())
+    got = sptdump("small.spt", cwd=tmp_path)
+    golden = os.path.join(GOLDENS, "small.txt")
+    if os.environ.get("SPAA_UPDATE_GOLDENS"):
+        os.makedirs(GOLDENS, exist_ok=True)
+        with open(golden, "w", encoding="utf-8") as f:
+            f.write(got)
+    with open(golden, encoding="utf-8") as f:
+        assert got == f.read()
+
+
+def test_sptdump_options(sptdump, tmp_path):
+    path = write(tmp_path / "small.spt", small())
+    everything = sptdump(path)
+    assert sptdump("/ALL", path) == sptdump(path, "--all") == everything
+    head, ids, strings, events = (sptdump(o, path) for o in ("/header", "-PROGID", "--strtab", "/Event"))
+    first = "SPT file %s\n\n" % path
+    assert everything == first + "".join(x[len(first):] for x in (head, strings, ids, events))
+    assert sptdump("/event", path, "/header") == first + head[len(first):] + events[len(first):]
+    assert "Header" in head and "Events" not in head
+    assert "/progid" in sptdump("/help") and sptdump("--HELP", path) == sptdump("/help")
+    sptdump(code=2)
+    sptdump("/headers", code=3)  # no option, so a file, which is not there
+    sptdump(path, path, code=2)
+    sptdump(os.path.join(tmp_path, "missing.spt"), code=3)
+    assert sptdump("/header", "-", stdin=open(path, "rb")).startswith("SPT file -\n")
+
+
+def test_sptdump_is_made_of_the_facts_of_dump(sptdump, tmp_path):
+    """Each event of the text, taken apart again, is that of `spaa dump`."""
+    for seed in range(20):
+        path = write(tmp_path / "x.spt", spt.random_file(seed))
+        seen, current = [], None
+        for line in sptdump("/event", path).splitlines():
+            words = line.split()
+            if line.startswith("Totals"):
+                break
+            if line.startswith("  0x") and "bytes:" not in words and len(words) > 1 and words[1].startswith("SPT_OP"):
+                current = [int(words[0], 16), words[1], []]
+                if words[1] == "SPT_OP_REPEAT":
+                    current[2] = int(words[2])
+                elif words[1] == "SPT_OP_BINARY_ID":
+                    current[2] = int(words[-1], 16)
+                else:
+                    current.append(int(words[7]))
+                seen.append(current)
+            elif line.startswith("                0x"):
+                current[2].append(tuple(int(w, 16) for w in words if w != "->"))
+        wanted = []
+        for x in map(parse, run("dump", path, "--section", "event").out.splitlines()):
+            if x["record"] is None:
+                continue
+            w = [x["offset"], x["record"]]
+            if "repeat" in x:
+                w.append(x["repeat"])
+            elif "length" in x:
+                w.append(x["length"])
+            else:
+                if "pairs" in x:
+                    what = [(int(p["from"], 16), int(p["to"], 16)) for p in x["pairs"]]
+                else:
+                    flat = [int(v, 16) for v in x.get("frames", x.get("rvas"))]
+                    what = list(zip(flat, flat[1:])) if "frames" in x and len(flat) > 1 else [(v,) for v in flat]
+                w += [what, x["hits"]]
+            wanted.append(w)
+        assert seen == wanted, seed
+
+
+def test_sections_of_dump(tmp_path):
+    path = write(tmp_path / "x.spt", small())
+    for name, number in (("header", 1), ("strtab", 2), ("progid", 2), ("event", 9), ("total", 4), ("header,progid", 3)):
+        assert len(run("dump", path, "--section", name).out.splitlines()) == number, name
+    run("dump", path, "-o", tmp_path / "out.jsonl", code=0)
+    assert (tmp_path / "out.jsonl").read_text() == run("dump", path).out
+    assert "did you mean header" in run("dump", path, "--section", "haeder", code=2).err
+    run("dump", write(tmp_path / "x.folded", b"a;b 1\n"), code=3)
+
+
+def test_merged_weights_add(tmp_path):
+    other = spt.File([KERNEL, APP])
+    other.segment(1).repeat(4).stack(0x1010, 0x2000, 0x3000).lbr((5, 6))
+    first, second = small(), other
+    paths = write(tmp_path / "a.spt", first), write(tmp_path / "b.spt", second)
+    run("merge", *paths, "-o", tmp_path / "c.spt", code=0)
+    wanted = dict(first.counts())
+    for key, n in second.counts().items():
+        wanted[key] = wanted.get(key, 0) + n
+    assert counts(run("convert", tmp_path / "c.spt", "--to", "spaa", "-o", "-", "--no-symbols").out) == wanted
+    run("merge", *paths[::-1], "-o", tmp_path / "d.spt", code=0)
+    assert (tmp_path / "c.spt").read_bytes() == (tmp_path / "d.spt").read_bytes()
