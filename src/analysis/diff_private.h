@@ -1,0 +1,44 @@
+/* What one run leaves behind for a comparison (diff_run.c), and what the comparison does with it (diff.c). */
+#ifndef SP_DIFF_PRIVATE_H
+#define SP_DIFF_PRIVATE_H
+
+#include "analysis/diff.h"
+
+struct sp_diff_value {
+    int64_t weight[SP_FAMILIES], samples[SP_FAMILIES];
+    uint32_t stamp; /* while a run is taken in: 1 + the last row that had it */
+};
+
+/* What a row is called: the heaviest function of its key. */
+struct sp_diff_name {
+    uint32_t function, dso; /* strings; SP_STR_NONE: this run has none */
+    int64_t weight;
+    unsigned tags;
+    char id[20];
+};
+
+struct sp_diff_run {
+    unsigned scale;
+    int64_t total, samples; /* of the whole; samples SP_ABSENT where a row has none */
+    double effective;       /* NaN where unknown */
+    double seconds;         /* of recording, where the event is sampled by frequency; else NaN */
+    bool negative;          /* some weight is below 0 */
+    bool no_binaries;       /* a source that names no DSO, such as folded stacks */
+    SP_VEC(struct sp_diff_value) values; /* by key; keys beyond have nothing */
+    SP_VEC(struct sp_diff_name) names;
+    unsigned blocks; /* 0: none */
+    const char *no_blocks;
+    double block_total[SP_DIFF_BLOCKS];
+    double *block_values; /* [key][family][block] */
+};
+
+void sp_diff_run_free(struct sp_diff_run *r);
+
+/* The weights of a key by block; `nothing` where the run does not have the key. */
+static inline const double *sp_diff_blocks_of(const struct sp_diff_run *r, uint32_t key, unsigned family,
+                                              const double *nothing)
+{
+    return key < r->values.n ? r->block_values + ((size_t)key * SP_FAMILIES + family) * r->blocks : nothing;
+}
+
+#endif
