@@ -50,24 +50,24 @@ void sp_diff_free(struct sp_diff *d)
 
 static int64_t value(const struct sp_diff_run *r, uint32_t key, unsigned family)
 {
-    return key < r->values.n ? r->values.v[key].weight[family] : 0;
+    return r->values[family][key].weight;
 }
 
 static void move_key(struct sp_diff_run *r, uint32_t from, uint32_t to)
 {
-    struct sp_diff_value *a = &r->values.v[from], *b = &r->values.v[to];
     for (unsigned f = 0; f < SP_FAMILIES; f++) {
-        b->weight[f] += a->weight[f];
-        b->samples[f] += a->samples[f];
-        a->weight[f] = a->samples[f] = 0;
+        struct sp_diff_value *a = &r->values[f][from], *b = &r->values[f][to];
+        b->weight += a->weight;
+        b->samples += a->samples;
+        *a = (struct sp_diff_value){0};
     }
     for (unsigned i = 0; i < SP_FAMILIES * r->blocks; i++) {
         double *x = r->block_values + (size_t)from * SP_FAMILIES * r->blocks + i;
         r->block_values[(size_t)to * SP_FAMILIES * r->blocks + i] += *x;
         *x = 0;
     }
-    r->names.v[to] = r->names.v[from];
-    r->names.v[from] = (struct sp_diff_name){0};
+    r->names[to] = r->names[from];
+    r->names[from] = (struct sp_diff_name){0};
 }
 
 /*
@@ -87,8 +87,8 @@ static bool match_without_binaries(struct sp_diff *d)
     for (unsigned side = 0; best && weight && side < SP_SIDES; side++)
         for (size_t i = 0; i < d->runs[side].n; i++) {
             const struct sp_diff_run *r = d->runs[side].v[i];
-            for (uint32_t k = 0; !r->no_binaries && r->total > 0 && k < r->values.n; k++)
-                weight[k] += (double)r->values.v[k].weight[SP_CUM] / (double)r->total;
+            for (uint32_t k = 0; !r->no_binaries && r->total > 0 && k < r->keys; k++)
+                weight[k] += (double)value(r, k, SP_CUM) / (double)r->total;
         }
     for (uint32_t k = 0; best && weight && k < d->keys.n; k++) {
         uint32_t *b = &best[d->keys.v[k].function];
@@ -99,10 +99,10 @@ static bool match_without_binaries(struct sp_diff *d)
     for (unsigned side = 0; ok && side < SP_SIDES; side++)
         for (size_t i = 0; i < d->runs[side].n; i++) {
             struct sp_diff_run *r = d->runs[side].v[i];
-            for (uint32_t k = 0; r->no_binaries && k < r->values.n; k++) {
+            for (uint32_t k = 0; r->no_binaries && k < r->keys; k++) {
                 uint32_t to = best[d->keys.v[k].function];
                 bool unknown = sp_str_is(sp_str_at(&d->strs, d->keys.v[k].dso), "[unknown]");
-                if (!to || --to == k || !unknown || to >= r->values.n || weight[k] > 0 || value(r, to, SP_CUM))
+                if (!to || --to == k || !unknown || weight[k] > 0 || value(r, to, SP_CUM))
                     continue;
                 move_key(r, k, to);
             }
@@ -112,29 +112,30 @@ static bool match_without_binaries(struct sp_diff *d)
     return ok;
 }
 
+static bool widen(void **array, size_t had, size_t now, size_t elem)
+{
+    unsigned char *more = calloc(now + 1, elem);
+    if (!more)
+        return false;
+    memcpy(more, *array, had * elem);
+    free(*array);
+    *array = more;
+    return true;
+}
+
 /* Every run knows every key. */
 static bool widen_runs(struct sp_diff *d)
 {
-    static const struct sp_diff_value nothing;
-    static const struct sp_diff_name nobody;
     for (unsigned side = 0; side < SP_SIDES; side++)
         for (size_t i = 0; i < d->runs[side].n; i++) {
             struct sp_diff_run *r = d->runs[side].v[i];
-            size_t had = r->values.n, per = (size_t)SP_FAMILIES * r->blocks;
-            if (!sp_vec_reserve(&r->values, d->keys.n) || !sp_vec_reserve(&r->names, d->keys.n))
+            size_t now = d->keys.n, row = sizeof(double) * SP_FAMILIES * r->blocks;
+            if (!widen((void **)&r->values[SP_SELF], r->keys, now, sizeof *r->values[0]) ||
+                !widen((void **)&r->values[SP_CUM], r->keys, now, sizeof *r->values[0]) ||
+                !widen((void **)&r->names, r->keys, now, sizeof *r->names) ||
+                (r->blocks && !widen((void **)&r->block_values, r->keys, now, row)))
                 return false;
-            while (r->values.n < d->keys.n)
-                r->values.v[r->values.n++] = nothing;
-            while (r->names.n < d->keys.n)
-                r->names.v[r->names.n++] = nobody;
-            if (!r->blocks || had == d->keys.n)
-                continue;
-            double *more = calloc(d->keys.n * per + 1, sizeof *more);
-            if (!more)
-                return false;
-            memcpy(more, r->block_values, had * per * sizeof *more);
-            free(r->block_values);
-            r->block_values = more;
+            r->keys = now;
         }
     return true;
 }
@@ -183,7 +184,7 @@ static void name_row(struct sp_diff *d, struct sp_diff_row *row)
     const struct sp_diff_name *best = NULL;
     for (unsigned side = 0; side < SP_SIDES; side++) /* the last that has it */
         for (size_t i = 0; i < d->runs[side].n; i++) {
-            const struct sp_diff_name *n = &d->runs[side].v[i]->names.v[row->key];
+            const struct sp_diff_name *n = &d->runs[side].v[i]->names[row->key];
             row->tags |= n->tags;
             best = n->function ? n : best;
         }
@@ -203,10 +204,10 @@ static bool make_rows(struct sp_diff *d)
                 const struct sp_diff_run *r = d->runs[side].v[i];
                 struct sp_diff_amount *a = &row.side[side];
                 for (unsigned f = 0; f < SP_FAMILIES; f++) {
-                    a->weight[f] += at_scale(d, r, r->values.v[key].weight[f]);
+                    a->weight[f] += at_scale(d, r, value(r, key, f));
                     a->samples[f] = d->side[side].samples == SP_ABSENT ? SP_ABSENT
-                                                                       : a->samples[f] + r->values.v[key].samples[f];
-                    in[side] = in[side] || r->values.v[key].weight[f];
+                                                                       : a->samples[f] + r->values[f][key].samples;
+                    in[side] = in[side] || value(r, key, f);
                 }
             }
         if (!in[SP_BASE] && !in[SP_NEW])

@@ -5,8 +5,7 @@
 #include "analysis/diff.h"
 
 struct sp_diff_value {
-    int64_t weight[SP_FAMILIES], samples[SP_FAMILIES];
-    uint32_t stamp; /* while a run is taken in: 1 + the last row that had it */
+    int64_t weight, samples;
 };
 
 /* What a row is called: the heaviest function of its key. */
@@ -24,8 +23,9 @@ struct sp_diff_run {
     double seconds;         /* of recording, where the event is sampled by frequency; else NaN */
     bool negative;          /* some weight is below 0 */
     bool no_binaries;       /* a source that names no DSO, such as folded stacks */
-    SP_VEC(struct sp_diff_value) values; /* by key; keys beyond have nothing */
-    SP_VEC(struct sp_diff_name) names;
+    size_t keys; /* that there were; later ones have nothing here, until sp_diff_finish widens */
+    struct sp_diff_value *values[SP_FAMILIES];
+    struct sp_diff_name *names;
     unsigned blocks; /* 0: none */
     const char *no_blocks;
     double block_total[SP_DIFF_BLOCKS];
@@ -33,12 +33,5 @@ struct sp_diff_run {
 };
 
 void sp_diff_run_free(struct sp_diff_run *r);
-
-/* The weights of a key by block; `nothing` where the run does not have the key. */
-static inline const double *sp_diff_blocks_of(const struct sp_diff_run *r, uint32_t key, unsigned family,
-                                              const double *nothing)
-{
-    return key < r->values.n ? r->block_values + ((size_t)key * SP_FAMILIES + family) * r->blocks : nothing;
-}
 
 #endif

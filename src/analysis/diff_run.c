@@ -19,8 +19,11 @@ struct taker {
     struct sp_diff *d;
     struct sp_diff_run *r;
     struct sp_selection *s;
-    uint32_t *keys; /* of each function; SP_NONE: not seen yet */
-    uint32_t *frame_keys;
+    uint32_t *keys, *frame_keys; /* of each function and frame */
+    uint32_t bare;               /* the key of rows without frames */
+    uint32_t *stamps;            /* per key: the last turn of a pass that had it */
+    struct sp_diff_value *own;   /* of each frame: what it has as a leaf */
+    int64_t *function_own;
     unsigned char *unresolved; /* per function: it is an address */
     struct sp_buf text;
 };
@@ -46,131 +49,111 @@ static uint32_t key_of(struct taker *t, struct sp_str function, struct sp_str ds
     return sp_map_add(&d->key_map, hash, number) && sp_vec_push(&d->keys, key) ? number : SP_NONE;
 }
 
-/* Room for the values of all keys so far. */
-static bool reach(struct sp_diff_run *r, size_t keys)
-{
-    static const struct sp_diff_value nothing;
-    if (!sp_vec_reserve(&r->values, keys))
-        return false;
-    while (r->values.n < keys)
-        r->values.v[r->values.n++] = nothing;
-    return true;
-}
-
-static uint32_t function_key(struct taker *t, uint32_t function)
-{
-    const struct sp_profile *p = t->s->profile;
-    const struct sp_function *f = &p->functions.v[function];
-    if (t->keys[function] == SP_NONE) {
-        struct sp_str name = t->unresolved[function] ? (struct sp_str){"[unresolved]", 12} : sp_pstr(p, f->name);
-        t->keys[function] = key_of(t, name, sp_pstr(p, p->dsos.v[f->dso].name));
-        if (!reach(t->r, t->d->keys.n))
-            return SP_NONE;
-    }
-    return t->keys[function];
-}
-
 static bool tables(struct taker *t)
 {
     const struct sp_profile *p = t->s->profile;
     t->keys = malloc((p->functions.n + 1) * sizeof *t->keys);
     t->frame_keys = malloc((p->frames.n + 1) * sizeof *t->frame_keys);
     t->unresolved = calloc(p->functions.n + 1, 1);
-    if (!t->keys || !t->frame_keys || !t->unresolved)
+    t->own = calloc(p->frames.n + 1, sizeof *t->own);
+    t->function_own = calloc(p->functions.n + 1, sizeof *t->function_own);
+    if (!t->keys || !t->frame_keys || !t->unresolved || !t->own || !t->function_own)
         return false;
-    memset(t->keys, 0xff, (p->functions.n + 1) * sizeof *t->keys);
-    memset(t->frame_keys, 0xff, (p->frames.n + 1) * sizeof *t->frame_keys);
     for (size_t i = 0; i < p->frames.n; i++)
         if (p->frames.v[i].flags & SP_FRAME_UNRESOLVED)
             t->unresolved[p->frames.v[i].function] = 1;
+    for (size_t i = 0; i < p->functions.n; i++) {
+        const struct sp_function *f = &p->functions.v[i];
+        struct sp_str name = t->unresolved[i] ? (struct sp_str){"[unresolved]", 12} : sp_pstr(p, f->name);
+        if ((t->keys[i] = key_of(t, name, sp_pstr(p, p->dsos.v[f->dso].name))) == SP_NONE)
+            return false;
+    }
+    t->bare = key_of(t, (struct sp_str){"[no stack]", 10}, (struct sp_str){"", 0});
+    for (size_t i = 0; i < p->frames.n; i++)
+        t->frame_keys[i] = t->keys[p->frames.v[i].function];
     t->r->no_binaries = true;
     for (size_t i = 0; i < p->dsos.n; i++) {
         struct sp_str name = sp_pstr(p, p->dsos.v[i].name);
         t->r->no_binaries = t->r->no_binaries && name.n && name.p[0] == '[';
     }
-    return true;
+    t->stamps = calloc(t->d->keys.n + 1, sizeof *t->stamps);
+    t->r->keys = t->d->keys.n;
+    t->r->values[SP_SELF] = calloc(t->r->keys + 1, sizeof *t->r->values[0]);
+    t->r->values[SP_CUM] = calloc(t->r->keys + 1, sizeof *t->r->values[0]);
+    return t->bare != SP_NONE && t->stamps && t->r->values[SP_SELF] && t->r->values[SP_CUM];
 }
 
-static uint32_t frame_key(struct taker *t, uint32_t frame)
+static void add(struct sp_diff_value *v, int64_t weight, int64_t samples)
 {
-    if (t->frame_keys[frame] == SP_NONE)
-        t->frame_keys[frame] = function_key(t, t->s->profile->frames.v[frame].function);
-    return t->frame_keys[frame];
+    v->weight += weight;
+    v->samples += samples;
 }
 
-static uint32_t no_stack(struct taker *t)
+/*
+ * The functions of one row, each once. Without a branch: whether a function was there before is hard to
+ * foretell.
+ */
+static void take_frames(const struct taker *t, const uint32_t *f, size_t n, uint32_t stamp, int64_t weight,
+                        int64_t samples)
 {
-    uint32_t key = key_of(t, (struct sp_str){"[no stack]", 10}, (struct sp_str){"", 0});
-    return reach(t->r, t->d->keys.n) ? key : SP_NONE;
-}
-
-static void add(struct sp_diff_value *v, unsigned family, int64_t weight, int64_t samples)
-{
-    v->weight[family] += weight;
-    v->samples[family] += samples > SP_DECIMAL ? samples : 0;
+    const uint32_t *keys = t->frame_keys;
+    uint32_t *stamps = t->stamps;
+    struct sp_diff_value *values = t->r->values[SP_CUM];
+    for (size_t k = 0; k < n; k++) {
+        uint32_t key = keys[f[k]];
+        int64_t once = -(int64_t)(stamps[key] != stamp);
+        stamps[key] = stamp;
+        values[key].weight += weight & once;
+        values[key].samples += samples & once;
+    }
 }
 
 static bool take_stacks(struct taker *t)
 {
-    struct sp_diff_run *r = t->r;
+    const struct sp_profile *p = t->s->profile;
+    struct sp_diff_value *self = t->r->values[SP_SELF];
     for (size_t i = 0; i < t->s->rows.n; i++) {
         const struct sp_selected *x = &t->s->rows.v[i];
+        int64_t samples = x->samples > SP_DECIMAL ? x->samples : 0;
         size_t n;
         const uint32_t *f = sp_selected_frames(t->s, i, &n);
         if (!f)
             return false;
-        uint32_t leaf = n ? frame_key(t, sp_selected_leaf(t->s, i, f, n)) : no_stack(t);
-        if (leaf == SP_NONE)
-            return false;
-        add(&r->values.v[leaf], SP_SELF, n ? x->own : x->weight, x->samples);
-        if (!n)
-            add(&r->values.v[leaf], SP_CUM, x->weight, x->samples);
-        for (size_t k = 0; k < n; k++) {
-            uint32_t key = t->frame_keys[f[k]] == SP_NONE ? frame_key(t, f[k]) : t->frame_keys[f[k]];
-            if (key == SP_NONE)
-                return false;
-            struct sp_diff_value *v = &r->values.v[key];
-            if (v->stamp == (uint32_t)i + 1)
-                continue;
-            v->stamp = (uint32_t)i + 1;
-            add(v, SP_CUM, x->weight, x->samples);
+        if (!n) { /* an observation without a stack is weight all the same */
+            add(&self[t->bare], x->weight, samples);
+            add(&t->r->values[SP_CUM][t->bare], x->weight, samples);
+            continue;
         }
+        add(&t->own[sp_selected_leaf(t->s, i, f, n)], x->own, samples);
+        take_frames(t, f, n, (uint32_t)i + 1, x->weight, samples);
+    }
+    for (size_t i = 0; i < p->frames.n; i++) {
+        add(&self[t->frame_keys[i]], t->own[i].weight, t->own[i].samples);
+        t->function_own[p->frames.v[i].function] += t->own[i].weight;
     }
     return true;
 }
 
-/* The name and handle of each key: those of its heaviest function, by inclusive samples of its frames. */
+/* The name and handle of each key: those of its heaviest function. */
 static bool take_names(struct taker *t)
 {
     const struct sp_profile *p = t->s->profile;
     struct sp_handles handles;
-    static const struct sp_diff_name nobody;
-    int64_t *weight = calloc(p->functions.n + 1, sizeof *weight);
-    bool ok = weight && sp_vec_reserve(&t->r->names, t->d->keys.n);
-    while (ok && t->r->names.n < t->d->keys.n)
-        t->r->names.v[t->r->names.n++] = nobody;
-    if (!ok || sp_handles_of(p, &handles)) {
-        free(weight);
+    bool ok = true;
+    t->r->names = calloc(t->r->keys + 1, sizeof *t->r->names);
+    if (!t->r->names || sp_handles_of(p, &handles))
         return false;
-    }
-    for (size_t i = 0; ok && i < t->s->rows.n; i++) {
-        size_t n;
-        const uint32_t *f = sp_selected_frames(t->s, i, &n);
-        ok = f != NULL;
-        if (ok && n)
-            weight[p->frames.v[sp_selected_leaf(t->s, i, f, n)].function] += t->s->rows.v[i].own;
-    }
     for (uint32_t i = 0; ok && i < p->functions.n; i++) {
-        if (t->keys[i] == SP_NONE)
+        struct sp_diff_name *n = &t->r->names[t->keys[i]];
+        if (!t->r->values[SP_CUM][t->keys[i]].weight && !t->r->values[SP_CUM][t->keys[i]].samples)
             continue;
-        struct sp_diff_name *n = &t->r->names.v[t->keys[i]];
         n->tags |= sp_function_tags(p, i) | (t->unresolved[i] ? SP_TAG_UNRESOLVED : 0);
-        if (n->function && weight[i] <= n->weight)
+        if (n->function && t->function_own[i] <= n->weight)
             continue;
         struct sp_str name = sp_pstr(p, p->functions.v[i].name),
                       dso = sp_pstr(p, p->dsos.v[p->functions.v[i].dso].name);
         char id[32] = "";
-        n->weight = weight[i];
+        n->weight = t->function_own[i];
         n->function = t->unresolved[i] ? t->d->keys.v[t->keys[i]].function : sp_intern(&t->d->strs, name.p, name.n);
         n->dso = sp_intern(&t->d->strs, dso.p, dso.n);
         if (!t->unresolved[i])
@@ -179,7 +162,6 @@ static bool take_names(struct taker *t)
         ok = n->function != SP_STR_FAIL && n->dso != SP_STR_FAIL;
     }
     sp_handles_free(&handles);
-    free(weight);
     return ok;
 }
 
@@ -259,7 +241,7 @@ static bool settle(struct taker *t, struct blocks *b, unsigned block, uint32_t *
         double weight = b->sum[row], own = x->weight ? weight * ((double)x->own / (double)x->weight) : 0;
         if (!f)
             return false;
-        uint32_t leaf = n ? frame_key(t, sp_selected_leaf(t->s, row, f, n)) : no_stack(t);
+        uint32_t leaf = n ? t->frame_keys[sp_selected_leaf(t->s, row, f, n)] : t->bare;
         double *at = r->block_values + (size_t)leaf * SP_FAMILIES * r->blocks;
         at[block] += n ? own : weight;
         if (!n)
@@ -267,9 +249,9 @@ static bool settle(struct taker *t, struct blocks *b, unsigned block, uint32_t *
         ++*stamp;
         for (size_t k = 0; k < n; k++) {
             uint32_t key = t->frame_keys[f[k]];
-            if (r->values.v[key].stamp == *stamp)
+            if (t->stamps[key] == *stamp)
                 continue;
-            r->values.v[key].stamp = *stamp;
+            t->stamps[key] = *stamp;
             r->block_values[((size_t)key * SP_FAMILIES + SP_CUM) * r->blocks + block] += weight;
         }
         b->sum[row] = 0;
@@ -284,11 +266,10 @@ static bool fill_blocks(struct taker *t, const struct sp_selection *whole, struc
     struct sp_diff_run *r = t->r;
     unsigned block = 0;
     uint32_t stamp = 0;
-    r->block_values = calloc(r->values.n * SP_FAMILIES * r->blocks + 1, sizeof *r->block_values);
+    r->block_values = calloc(r->keys * SP_FAMILIES * r->blocks + 1, sizeof *r->block_values);
     if (!r->block_values)
         return false;
-    for (size_t i = 0; i < r->values.n; i++)
-        r->values.v[i].stamp = 0;
+    memset(t->stamps, 0, r->keys * sizeof *t->stamps);
     for (size_t i = 0; i < b->n; i++) {
         const struct sp_sample *x = &b->rows[i];
         if (!taken(b, whole, x))
@@ -386,11 +367,14 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
     sp_buf_init(&t.text, 0);
     whole = whole ? whole : s;
     take_totals(t.r, whole);
-    bool ok = tables(&t) && reach(t.r, d->keys.n) && take_stacks(&t) && take_names(&t);
+    bool ok = tables(&t) && take_stacks(&t) && take_names(&t);
     spaa_status st = !ok ? sp_nomem(d->diags) : blocks ? take_blocks(&t, whole) : SPAA_OK;
     free(t.keys);
     free(t.frame_keys);
     free(t.unresolved);
+    free(t.own);
+    free(t.function_own);
+    free(t.stamps);
     sp_buf_free(&t.text);
     return st;
 }
@@ -399,8 +383,9 @@ void sp_diff_run_free(struct sp_diff_run *r)
 {
     if (!r)
         return;
-    sp_vec_free(&r->values);
-    sp_vec_free(&r->names);
+    free(r->values[SP_SELF]);
+    free(r->values[SP_CUM]);
+    free(r->names);
     free(r->block_values);
     free(r);
 }
