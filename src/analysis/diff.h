@@ -70,7 +70,7 @@ struct sp_diff_amount {
 };
 
 struct sp_diff_row {
-    uint32_t function, dso; /* strings of sp_diff.strs: the heaviest of those that became this row */
+    uint32_t function, dso; /* strings of sp_diff.strs: of one of those that became this row */
     uint32_t key;
     unsigned tags; /* enum sp_top_tag */
     char id[32];   /* its handle in the last run that has it */

@@ -8,10 +8,9 @@ struct sp_diff_value {
     int64_t weight, samples;
 };
 
-/* What a row is called: the heaviest function of its key. */
+/* What a row is called: a function of its key. */
 struct sp_diff_name {
     uint32_t function, dso; /* strings; SP_STR_NONE: this run has none */
-    int64_t weight;
     unsigned tags;
     char id[20];
 };

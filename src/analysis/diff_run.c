@@ -22,8 +22,6 @@ struct taker {
     uint32_t *keys, *frame_keys; /* of each function and frame */
     uint32_t bare;               /* the key of rows without frames */
     uint32_t *stamps;            /* per key: the last turn of a pass that had it */
-    struct sp_diff_value *own;   /* of each frame: what it has as a leaf */
-    int64_t *function_own;
     unsigned char *unresolved; /* per function: it is an address */
     struct sp_buf text;
 };
@@ -55,9 +53,7 @@ static bool tables(struct taker *t)
     t->keys = malloc((p->functions.n + 1) * sizeof *t->keys);
     t->frame_keys = malloc((p->frames.n + 1) * sizeof *t->frame_keys);
     t->unresolved = calloc(p->functions.n + 1, 1);
-    t->own = calloc(p->frames.n + 1, sizeof *t->own);
-    t->function_own = calloc(p->functions.n + 1, sizeof *t->function_own);
-    if (!t->keys || !t->frame_keys || !t->unresolved || !t->own || !t->function_own)
+    if (!t->keys || !t->frame_keys || !t->unresolved)
         return false;
     for (size_t i = 0; i < p->frames.n; i++)
         if (p->frames.v[i].flags & SP_FRAME_UNRESOLVED)
@@ -78,8 +74,8 @@ static bool tables(struct taker *t)
     }
     t->stamps = calloc(t->d->keys.n + 1, sizeof *t->stamps);
     t->r->keys = t->d->keys.n;
-    t->r->values[SP_SELF] = calloc(t->r->keys + 1, sizeof *t->r->values[0]);
-    t->r->values[SP_CUM] = calloc(t->r->keys + 1, sizeof *t->r->values[0]);
+    for (unsigned i = 0; i < SP_FAMILIES; i++)
+        t->r->values[i] = calloc(t->r->keys + 1, sizeof *t->r->values[i]);
     return t->bare != SP_NONE && t->stamps && t->r->values[SP_SELF] && t->r->values[SP_CUM];
 }
 
@@ -89,10 +85,7 @@ static void add(struct sp_diff_value *v, int64_t weight, int64_t samples)
     v->samples += samples;
 }
 
-/*
- * The functions of one row, each once. Without a branch: whether a function was there before is hard to
- * foretell.
- */
+/* The functions of one row, each once. */
 static void take_frames(const struct taker *t, const uint32_t *f, size_t n, uint32_t stamp, int64_t weight,
                         int64_t samples)
 {
@@ -101,16 +94,15 @@ static void take_frames(const struct taker *t, const uint32_t *f, size_t n, uint
     struct sp_diff_value *values = t->r->values[SP_CUM];
     for (size_t k = 0; k < n; k++) {
         uint32_t key = keys[f[k]];
-        int64_t once = -(int64_t)(stamps[key] != stamp);
+        if (stamps[key] == stamp)
+            continue;
         stamps[key] = stamp;
-        values[key].weight += weight & once;
-        values[key].samples += samples & once;
+        add(&values[key], weight, samples);
     }
 }
 
 static bool take_stacks(struct taker *t)
 {
-    const struct sp_profile *p = t->s->profile;
     struct sp_diff_value *self = t->r->values[SP_SELF];
     for (size_t i = 0; i < t->s->rows.n; i++) {
         const struct sp_selected *x = &t->s->rows.v[i];
@@ -119,22 +111,18 @@ static bool take_stacks(struct taker *t)
         const uint32_t *f = sp_selected_frames(t->s, i, &n);
         if (!f)
             return false;
-        if (!n) { /* an observation without a stack is weight all the same */
+        if (n) {
+            add(&self[t->frame_keys[sp_selected_leaf(t->s, i, f, n)]], x->own, samples);
+            take_frames(t, f, n, (uint32_t)i + 1, x->weight, samples);
+        } else { /* an observation without a stack is weight all the same */
             add(&self[t->bare], x->weight, samples);
             add(&t->r->values[SP_CUM][t->bare], x->weight, samples);
-            continue;
         }
-        add(&t->own[sp_selected_leaf(t->s, i, f, n)], x->own, samples);
-        take_frames(t, f, n, (uint32_t)i + 1, x->weight, samples);
-    }
-    for (size_t i = 0; i < p->frames.n; i++) {
-        add(&self[t->frame_keys[i]], t->own[i].weight, t->own[i].samples);
-        t->function_own[p->frames.v[i].function] += t->own[i].weight;
     }
     return true;
 }
 
-/* The name and handle of each key: those of its heaviest function. */
+/* The name and handle of each key: of its functions, the one with the shortest name: `f`, not `f.isra.0`. */
 static bool take_names(struct taker *t)
 {
     const struct sp_profile *p = t->s->profile;
@@ -145,15 +133,15 @@ static bool take_names(struct taker *t)
         return false;
     for (uint32_t i = 0; ok && i < p->functions.n; i++) {
         struct sp_diff_name *n = &t->r->names[t->keys[i]];
-        if (!t->r->values[SP_CUM][t->keys[i]].weight && !t->r->values[SP_CUM][t->keys[i]].samples)
+        const struct sp_diff_value *v = &t->r->values[SP_CUM][t->keys[i]];
+        if (!v->weight && !v->samples)
             continue;
         n->tags |= sp_function_tags(p, i) | (t->unresolved[i] ? SP_TAG_UNRESOLVED : 0);
-        if (n->function && t->function_own[i] <= n->weight)
-            continue;
-        struct sp_str name = sp_pstr(p, p->functions.v[i].name),
+        struct sp_str name = sp_pstr(p, p->functions.v[i].name), had = sp_str_at(&t->d->strs, n->function),
                       dso = sp_pstr(p, p->dsos.v[p->functions.v[i].dso].name);
         char id[32] = "";
-        n->weight = t->function_own[i];
+        if (n->function && (had.n < name.n || (had.n == name.n && sp_str_cmp(had, name) <= 0)))
+            continue;
         n->function = t->unresolved[i] ? t->d->keys.v[t->keys[i]].function : sp_intern(&t->d->strs, name.p, name.n);
         n->dso = sp_intern(&t->d->strs, dso.p, dso.n);
         if (!t->unresolved[i])
@@ -372,8 +360,6 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
     free(t.keys);
     free(t.frame_keys);
     free(t.unresolved);
-    free(t.own);
-    free(t.function_own);
     free(t.stamps);
     sp_buf_free(&t.text);
     return st;
