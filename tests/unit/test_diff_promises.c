@@ -128,7 +128,6 @@ struct outcome {
     bool headline;       /* CHANGED */
     bool alone;          /* p of function a */
     bool significant;    /* q of function a */
-    double delta;        /* of function a */
     double mde, mde_family;
 };
 
@@ -157,7 +156,6 @@ static struct outcome compare(draw make, double parameter, int runs, bool times,
             continue;
         x.alone = t->p <= SP_DIFF_ALPHA;
         x.significant = t->verdict == SP_DIFF_SIGNIFICANT;
-        x.delta = t->delta;
         x.mde = t->mde;
         x.mde_family = t->mde_family;
     }
@@ -299,12 +297,12 @@ static void planted(double size, int runs, double variation, enum sp_diff_method
     plan.planted = size;
     plan.variation = variation;
     plan.n = 20000;
+    double delta = flat[0] * (1 + size) / (1 + flat[0] * size) - flat[0];
     for (int turn = 0; turn < 3; turn++) { /* the effect falls with the root of n */
-        double mde = 0, delta = 0;
-        for (int i = 0; i < 100; i++) {
+        double mde = 0;
+        for (int i = 0; i < 60; i++) {
             struct outcome x = compare(draw_planted, 0, runs, false, method);
-            mde += family ? x.mde_family : x.mde;
-            delta += x.delta;
+            mde += (family ? x.mde_family : x.mde) / 60;
         }
         plan.n = round(plan.n * pow(mde / delta, 2));
     }
