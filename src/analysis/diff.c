@@ -369,8 +369,8 @@ static void by_samples(struct quantity *q, struct sp_diff_test *t)
     double se = sqrt(t->side[SP_BASE].var + t->side[SP_NEW].var);
     t->delta = t->side[SP_NEW].mean - t->side[SP_BASE].mean;
     interval(t, se, INFINITY);
-    if (!q->row)
-        return; /* nothing is known of how totals of runs differ */
+    if (!q->row || d->method == SP_DIFF_NONE)
+        return; /* nothing is known of how totals of runs differ, or of anything */
     if (q->rate) {
         t->test = "binomial";
         t->p = sp_rate_p(k[SP_BASE], d->side[SP_BASE].seconds, k[SP_NEW], d->side[SP_NEW].seconds);
@@ -398,8 +398,6 @@ static void compare(struct quantity *q, struct sp_diff_test *t)
         by_runs(q, t);
     else
         by_samples(q, t);
-    if (q->d->method == SP_DIFF_NONE)
-        t->p = NAN;
 }
 
 /* Enough of it to be worth a comparison: rows of a few samples would only dull the others. */
