@@ -31,7 +31,7 @@ enum cli_group {
     G_QUERY = 4096,
     G_UPLOAD = 8192,
     G_DUMP = 16384,
-    G_DIFF = 8192, /* also: `--` stands between two lists of files */
+    G_DIFF = 32768, /* also: `--` stands between two lists of files */
 };
 
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };

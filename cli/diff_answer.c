@@ -95,13 +95,13 @@ void diff_summary(const struct diff_answer *a, struct sp_buf *b)
             changed(d, b);
         else
             sp_buf_puts(b, "nothing");
-        sp_buf_printf(b, " stands out, but%s one run a side cannot tell a change from chance%s",
+        sp_buf_printf(b, " would differ, but%s one run a side cannot tell a change from chance%s",
                       d->no_blocks ? " without time blocks" : "", repeat);
     } else if (found) {
         changed(d, b);
-        sp_buf_puts(b, " stands out, but not beyond what three looks (own, inclusive, total) bring up by chance");
+        sp_buf_puts(b, " differ, but not beyond what three looks (own, inclusive, total) bring up by chance");
     } else {
-        sp_buf_printf(b, "nothing stands out from the time blocks of one run a side%s", repeat);
+        sp_buf_printf(b, "nothing differs beyond chance by the time blocks of one run a side%s", repeat);
     }
 }
 
@@ -129,7 +129,9 @@ void diff_method(const struct diff_answer *a, struct sp_buf *b)
         sp_buf_printf(b, "permutation test on %zu and %zu runs", x->runs, y->runs);
         break;
     }
-    sp_buf_printf(b, "; %zu functions compared by own, %zu by inclusive share (Benjamini-Hochberg, 5 %%)",
+    sp_buf_printf(b,
+                  "; %zu functions compared by own, %zu by inclusive share (Benjamini-Hochberg, 5 %%); below MDE: "
+                  "smaller than what would be found 4 times in 5",
                   d->family[SP_SELF], d->family[SP_CUM]);
     if (d->dependent)
         sp_buf_printf(b, "; %zu comparisons left open: phases longer than a time block", d->dependent);
@@ -247,7 +249,7 @@ static void range(struct sp_table *t, struct sp_buf *b, const struct sp_diff_tes
 
 static const char *verdict_word(const struct sp_diff_test *t)
 {
-    static const char *const words[] = {"significant", "inconclusive", "too small to see", "-"};
+    static const char *const words[] = {"significant", "inconclusive", "below MDE", "-"};
     return words[t->verdict];
 }
 
@@ -311,9 +313,11 @@ static int changed_table(struct diff_answer *a)
     return rc;
 }
 
+/* New or vanished functions: few, unless a number was asked for. */
 static int one_sided_table(struct diff_answer *a, const char *title, const struct sp_diff_row *rows, size_t n,
                            unsigned side)
 {
+    size_t limit = a->c->v.limit ? a->limit : 8;
     static const struct sp_table_column columns[] = {
         {"own%", true, false}, {"cum%", true, false}, {"samples", true, false},
         {"verdict", false, false}, {"function", false, true}, {"dso", false, true}};
@@ -324,7 +328,7 @@ static int one_sided_table(struct diff_answer *a, const char *title, const struc
     sp_printf(a->c->out, a->c->format == FORMAT_MARKDOWN ? "\n**%s**\n\n" : "\n%s\n", title);
     sp_table_init(&t, columns, sizeof columns / sizeof *columns);
     sp_buf_init(&b, 0);
-    for (size_t i = 0; i < n && i < a->limit; i++) {
+    for (size_t i = 0; i < n && i < limit; i++) {
         const struct sp_diff_row *r = &rows[i];
         struct sp_str name = sp_str_at(&a->d.strs, r->function), dso = sp_str_at(&a->d.strs, r->dso);
         points(&t, &b, r->share[SP_SELF].side[side].mean, false);
@@ -337,9 +341,9 @@ static int one_sided_table(struct diff_answer *a, const char *title, const struc
         sp_table_cell(&t, dso.p, dso.n);
     }
     int rc = answer_table(a->c, &t);
-    if (!rc && n > a->limit)
+    if (!rc && n > limit)
         sp_printf(a->c->out, "%s%zu more; -n 0 shows all\n", a->c->format == FORMAT_MARKDOWN ? "\n" : "",
-                  n - a->limit);
+                  n - limit);
     sp_buf_free(&b);
     sp_table_free(&t);
     return rc;
@@ -432,6 +436,10 @@ static void side_line(const struct diff_answer *a, struct sp_buf *b, unsigned si
         sp_buf_printf(b, " and %zu more", s->runs - 4);
     sp_buf_puts(b, ": ");
     weight(a, b, s->total);
+    if (!a->words.unit.n) {
+        sp_buf_ch(b, ' ');
+        sp_text_safe(b, a->words.metric.p, a->words.metric.n);
+    }
     if (s->samples != SP_ABSENT) {
         sp_buf_puts(b, ", ");
         sp_text_grouped(b, s->samples, 0);
