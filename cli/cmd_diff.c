@@ -11,11 +11,13 @@ static int sides(struct cli *c)
     if (!c->has_split) {
         if (c->files.n != 2)
             return cli_usage(c, "spaa diff BASE NEW, or with repeats spaa diff BASE… -- NEW…",
-                             "diff needs two profiles, or -- between the two lists; there are %zu", c->files.n);
+                             "diff needs two profiles, or -- between the two lists; there are %zu",
+                             c->files.n);
         c->split = 1;
     }
     if (!c->split || c->split == c->files.n)
-        return cli_usage(c, "spaa diff BASE… -- NEW…", "there is no profile %s --", c->split ? "after" : "before");
+        return cli_usage(c, "spaa diff BASE… -- NEW…", "there is no profile %s --",
+                         c->split ? "after" : "before");
     return EXIT_FINE;
 }
 
@@ -35,8 +37,8 @@ static void differs(struct diff_answer *a, const char *file, const char *what, s
                     struct sp_str other)
 {
     if (!same(base, other))
-        sp_emit(&a->c->diags, SP_W640, SP_AT_NOTHING, "%s: %s \"%.*s\", where the first profile has \"%.*s\"", file,
-                what, (int)other.n, other.p, (int)base.n, base.p);
+        sp_emit(&a->c->diags, SP_W640, SP_AT_NOTHING, "%s: %s \"%.*s\", where the first profile has \"%.*s\"",
+                file, what, (int)other.n, other.p, (int)base.n, base.p);
 }
 
 /* What the first run measured, and whether a later one measured the same. */
@@ -69,7 +71,8 @@ static spaa_status select_run(struct diff_answer *a, struct sp_selection *out)
 {
     struct cli *c = a->c;
     const char *asked = c->v.event;
-    if (!asked && a->words.event.n && sp_event_find(c->profile, a->words.event.p, a->words.event.n) != SP_NONE)
+    if (!asked && a->words.event.n &&
+        sp_event_find(c->profile, a->words.event.p, a->words.event.n) != SP_NONE)
         c->v.event = a->words.event.p;
     spaa_status st = cli_select(c, out);
     c->v.event = asked;
@@ -137,7 +140,7 @@ static int compare(struct diff_answer *a, const struct sp_diff_opts *how, double
         rc = cli_stdout(c);
     if (!rc)
         rc = c->format == FORMAT_JSON ? diff_answer_json(a) : diff_answer_text(a);
-    return rc                                     ? rc
+    return rc                                  ? rc
            : a->gate.verdict == SP_GATE_BREACH ? EXIT_NO
            : a->gate.verdict == SP_GATE_UNSURE ? EXIT_UNSURE
                                                : EXIT_FINE;

@@ -150,7 +150,9 @@ static spaa_status draw(struct cli *c, struct sp_selection *s, const char *path,
                                .by_comm = !c->v.inverted,
                                .sort = SP_TREE_BY_NAME,
                                .positive = true};
-    struct sp_flamegraph_opts opts = {.title = c->v.title ? c->v.title : c->v.diff ? "What changed" : NULL,
+    struct sp_flamegraph_opts opts = {.title = c->v.title  ? c->v.title
+                                               : c->v.diff ? "What changed"
+                                                           : NULL,
                                       .inverted = c->v.inverted != NULL,
                                       .width = (unsigned)width,
                                       .min_width = min_width};

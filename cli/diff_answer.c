@@ -76,9 +76,10 @@ void diff_summary(const struct diff_answer *a, struct sp_buf *b)
     const char *repeat = "; repeat the recordings: spaa diff BASE… -- NEW…";
     if (d->headline == SP_DIFF_CHANGED) {
         changed(d, b);
-        sp_buf_puts(b, d->method == SP_DIFF_TIME_BLOCKS
-                           ? ", by the time blocks of one run a side; whether other runs agree only repeats can tell"
-                           : "");
+        sp_buf_puts(
+            b, d->method == SP_DIFF_TIME_BLOCKS
+                   ? ", by the time blocks of one run a side; whether other runs agree only repeats can tell"
+                   : "");
     } else if (d->headline == SP_DIFF_NO_CHANGE) {
         sp_buf_printf(b, "in %zu against %zu runs", d->side[SP_BASE].runs, d->side[SP_NEW].runs);
         double least = resolution(d);
@@ -88,7 +89,8 @@ void diff_summary(const struct diff_answer *a, struct sp_buf *b)
             sp_buf_puts(b, " points would have been found");
         }
     } else if (d->method == SP_DIFF_NONE) {
-        sp_buf_printf(b, "significance is unavailable: there are no sample counts (metric `samples`)%s", repeat);
+        sp_buf_printf(b, "significance is unavailable: there are no sample counts (metric `samples`)%s",
+                      repeat);
     } else if (d->method == SP_DIFF_SAMPLES) {
         sp_buf_puts(b, "taking samples as independent, ");
         if (found)
@@ -129,10 +131,11 @@ void diff_method(const struct diff_answer *a, struct sp_buf *b)
         sp_buf_printf(b, "permutation test on %zu and %zu runs", x->runs, y->runs);
         break;
     }
-    sp_buf_printf(b,
-                  "; %zu functions compared by own, %zu by inclusive share (Benjamini-Hochberg, 5 %%); below MDE: "
-                  "smaller than what would be found 4 times in 5",
-                  d->family[SP_SELF], d->family[SP_CUM]);
+    sp_buf_printf(
+        b,
+        "; %zu functions compared by own, %zu by inclusive share (Benjamini-Hochberg, 5 %%); below MDE: "
+        "smaller than what would be found 4 times in 5",
+        d->family[SP_SELF], d->family[SP_CUM]);
     if (d->dependent)
         sp_buf_printf(b, "; %zu comparisons left open: phases longer than a time block", d->dependent);
     if (d->no_blocks && !sp_diff_establishes(d->method))
@@ -160,15 +163,17 @@ static void what_helps(const struct diff_answer *a, const struct sp_gate_case *x
     } else if (!x->row && d->method < SP_DIFF_ONE_SIDED) {
         sp_buf_puts(b, "needs several runs a side: one run tells nothing about how totals vary");
     } else if (isnan(x->need)) {
-        sp_buf_puts(b, x->row && x->row->share[SP_SELF].dependent ? "needs several runs a side: its phases are longer "
-                                                                    "than the time blocks"
-                                                                  : "needs several runs a side");
+        sp_buf_puts(b, x->row && x->row->share[SP_SELF].dependent
+                           ? "needs several runs a side: its phases are longer "
+                             "than the time blocks"
+                           : "needs several runs a side");
     } else if (x->need > 1000) {
         sp_buf_puts(b, "at the limit: no reasonable amount of data would tell");
     } else {
         sp_buf_puts(b, "needs about ");
         if (d->method >= SP_DIFF_ONE_SIDED) {
-            size_t runs = d->side[SP_BASE].runs > d->side[SP_NEW].runs ? d->side[SP_BASE].runs : d->side[SP_NEW].runs;
+            size_t runs =
+                d->side[SP_BASE].runs > d->side[SP_NEW].runs ? d->side[SP_BASE].runs : d->side[SP_NEW].runs;
             diff_number(b, ceil(x->need * (double)runs), 0, false);
             sp_buf_puts(b, " runs a side");
         } else {
@@ -260,8 +265,8 @@ static void growth_cell(struct sp_table *t, struct sp_buf *b, const struct sp_di
     cell(t, b);
 }
 
-static void row_cells(const struct diff_answer *a, struct sp_table *t, struct sp_buf *b, const struct sp_diff_row *r,
-                      unsigned family)
+static void row_cells(const struct diff_answer *a, struct sp_table *t, struct sp_buf *b,
+                      const struct sp_diff_row *r, unsigned family)
 {
     const struct sp_diff_test *x = &r->share[family], *other = &r->share[!family];
     struct sp_str name = sp_str_at(&a->d.strs, r->function), dso = sp_str_at(&a->d.strs, r->dso);
@@ -318,9 +323,9 @@ static int one_sided_table(struct diff_answer *a, const char *title, const struc
                            unsigned side)
 {
     size_t limit = a->c->v.limit ? a->limit : 8;
-    static const struct sp_table_column columns[] = {
-        {"own%", true, false}, {"cum%", true, false}, {"samples", true, false},
-        {"verdict", false, false}, {"function", false, true}, {"dso", false, true}};
+    static const struct sp_table_column columns[] = {{"own%", true, false},     {"cum%", true, false},
+                                                     {"samples", true, false},  {"verdict", false, false},
+                                                     {"function", false, true}, {"dso", false, true}};
     struct sp_table t;
     struct sp_buf b;
     if (!n)
@@ -360,7 +365,8 @@ static void exact(struct sp_table *t, double x)
         sp_table_cell(t, "", 0);
 }
 
-static void csv_test(struct sp_table *t, const struct diff_answer *a, const struct sp_diff_row *r, unsigned family)
+static void csv_test(struct sp_table *t, const struct diff_answer *a, const struct sp_diff_row *r,
+                     unsigned family)
 {
     const struct sp_diff_test *x = &r->share[family];
     const char *verdict = sp_diff_verdict_names[x->verdict];
@@ -378,8 +384,8 @@ static void csv_test(struct sp_table *t, const struct diff_answer *a, const stru
         sp_table_cell(t, text, sp_scaled_text(r->side[side].weight[family], a->d.scale, text));
 }
 
-static void csv_rows(struct sp_table *t, const struct diff_answer *a, const char *list, const struct sp_diff_row *r,
-                     size_t n)
+static void csv_rows(struct sp_table *t, const struct diff_answer *a, const char *list,
+                     const struct sp_diff_row *r, size_t n)
 {
     for (size_t i = 0; i < n && i < a->limit; i++, r++) {
         struct sp_str name = sp_str_at(&a->d.strs, r->function), dso = sp_str_at(&a->d.strs, r->dso);
@@ -394,10 +400,32 @@ static void csv_rows(struct sp_table *t, const struct diff_answer *a, const char
 
 static int csv(struct diff_answer *a)
 {
-    static const char *const titles[] = {
-        "list", "id", "function", "dso", "verdict", "base_share", "new_share", "delta", "ci_lo", "ci_hi", "p", "q",
-        "mde", "base_weight", "new_weight", "cum_verdict", "cum_base_share", "cum_new_share", "cum_delta",
-        "cum_ci_lo", "cum_ci_hi", "cum_p", "cum_q", "cum_mde", "cum_base_weight", "cum_new_weight"};
+    static const char *const titles[] = {"list",
+                                         "id",
+                                         "function",
+                                         "dso",
+                                         "verdict",
+                                         "base_share",
+                                         "new_share",
+                                         "delta",
+                                         "ci_lo",
+                                         "ci_hi",
+                                         "p",
+                                         "q",
+                                         "mde",
+                                         "base_weight",
+                                         "new_weight",
+                                         "cum_verdict",
+                                         "cum_base_share",
+                                         "cum_new_share",
+                                         "cum_delta",
+                                         "cum_ci_lo",
+                                         "cum_ci_hi",
+                                         "cum_p",
+                                         "cum_q",
+                                         "cum_mde",
+                                         "cum_base_weight",
+                                         "cum_new_weight"};
     enum { COLUMNS = sizeof titles / sizeof *titles };
     struct sp_table_column columns[COLUMNS] = {{0}};
     struct sp_table t;

@@ -70,7 +70,8 @@ static void nested(struct sp_jw *w, const char *key, const struct sp_diff_test *
     sp_jw_close(w, '}');
 }
 
-static void amounts(struct sp_jw *w, const struct diff_answer *a, const struct sp_diff_row *r, unsigned family)
+static void amounts(struct sp_jw *w, const struct diff_answer *a, const struct sp_diff_row *r,
+                    unsigned family)
 {
     sp_jw_scaled(w, "base_weight", r->side[SP_BASE].weight[family], a->d.scale);
     sp_jw_scaled(w, "new_weight", r->side[SP_NEW].weight[family], a->d.scale);
@@ -110,7 +111,8 @@ static void row(struct sp_jw *w, const struct diff_answer *a, const struct sp_di
     sp_jw_close(w, '}');
 }
 
-static void rows(struct sp_jw *w, const struct diff_answer *a, const char *key, const struct sp_diff_row *r, size_t n)
+static void rows(struct sp_jw *w, const struct diff_answer *a, const char *key, const struct sp_diff_row *r,
+                 size_t n)
 {
     sp_jw_open(w, key, '[');
     for (size_t i = 0; i < n && i < a->limit; i++)

@@ -168,7 +168,8 @@ static spaa_status sum_sides(struct sp_diff *d)
                 return SPAA_ERR_INPUT;
             }
             x->total += at_scale(d, r, r->total);
-            x->samples = x->samples == SP_ABSENT || r->samples == SP_ABSENT ? SP_ABSENT : x->samples + r->samples;
+            x->samples =
+                x->samples == SP_ABSENT || r->samples == SP_ABSENT ? SP_ABSENT : x->samples + r->samples;
             x->effective += r->effective;
             x->seconds += r->seconds;
         }
@@ -205,8 +206,9 @@ static bool make_rows(struct sp_diff *d)
                 struct sp_diff_amount *a = &row.side[side];
                 for (unsigned f = 0; f < SP_FAMILIES; f++) {
                     a->weight[f] += at_scale(d, r, value(r, key, f));
-                    a->samples[f] = d->side[side].samples == SP_ABSENT ? SP_ABSENT
-                                                                       : a->samples[f] + r->values[f][key].samples;
+                    a->samples[f] = d->side[side].samples == SP_ABSENT
+                                        ? SP_ABSENT
+                                        : a->samples[f] + r->values[f][key].samples;
                     in[side] = in[side] || value(r, key, f);
                 }
             }
@@ -242,7 +244,10 @@ static void gather(struct quantity *q)
             const struct sp_diff_run *r = q->d->runs[side].v[i];
             double unit = pow(10, -(double)r->scale), total = (double)r->total;
             double w = q->row ? (double)value(r, q->row->key, q->family) : total;
-            q->x[side][i] = !q->row ? w * unit : q->rate ? w * unit / r->seconds : total > 0 ? w / total : NAN;
+            q->x[side][i] = !q->row     ? w * unit
+                            : q->rate   ? w * unit / r->seconds
+                            : total > 0 ? w / total
+                                        : NAN;
         }
 }
 
@@ -362,7 +367,9 @@ static void by_samples(struct quantity *q, struct sp_diff_test *t)
         n[side] = (double)s->samples;
         eff[side] = s->effective;
         e->mean = !q->row ? w * unit : q->rate ? w * unit / s->seconds : w / (double)s->total;
-        e->var = !q->row ? e->mean * one : q->rate ? e->mean * one / s->seconds : e->mean * (1 - e->mean) / eff[side];
+        e->var = !q->row   ? e->mean * one
+                 : q->rate ? e->mean * one / s->seconds
+                           : e->mean * (1 - e->mean) / eff[side];
         e->df = INFINITY;
         pooled += e->mean * eff[side];
     }
@@ -378,10 +385,12 @@ static void by_samples(struct quantity *q, struct sp_diff_test *t)
     }
     pooled /= eff[SP_BASE] + eff[SP_NEW];
     t->mde = (SP_Z95 + SP_Z80) * sqrt(pooled * (1 - pooled) * (1 / eff[SP_BASE] + 1 / eff[SP_NEW]));
-    sp_newcombe(t->side[SP_BASE].mean, eff[SP_BASE], t->side[SP_NEW].mean, eff[SP_NEW], SP_Z95, &t->lo, &t->hi);
+    sp_newcombe(t->side[SP_BASE].mean, eff[SP_BASE], t->side[SP_NEW].mean, eff[SP_NEW], SP_Z95, &t->lo,
+                &t->hi);
     bool few = k[SP_BASE] < SP_DIFF_LEAST || k[SP_NEW] < SP_DIFF_LEAST;
     t->test = few ? "fisher" : "z";
-    t->p = few ? sp_fisher_p((uint64_t)k[SP_BASE], (uint64_t)n[SP_BASE], (uint64_t)k[SP_NEW], (uint64_t)n[SP_NEW])
+    t->p = few ? sp_fisher_p((uint64_t)k[SP_BASE], (uint64_t)n[SP_BASE], (uint64_t)k[SP_NEW],
+                             (uint64_t)n[SP_NEW])
                : sp_share_p(k[SP_BASE], n[SP_BASE], k[SP_NEW], n[SP_NEW]);
     if (t->delta * sp_share_z(k[SP_BASE], n[SP_BASE], k[SP_NEW], n[SP_NEW]) < 0)
         t->p = 1; /* samples say one thing, weights another */
@@ -441,9 +450,9 @@ static void judge(struct sp_diff_test *t, double alpha, double z)
     } else {
         t->mde_family = t->mde / (SP_Z95 + SP_Z80) * (z + SP_Z80);
     }
-    t->verdict = t->q <= SP_DIFF_ALPHA                                ? SP_DIFF_SIGNIFICANT
+    t->verdict = t->q <= SP_DIFF_ALPHA                                      ? SP_DIFF_SIGNIFICANT
                  : (!t->tested && !t->dependent) || fabs(t->delta) < t->mde ? SP_DIFF_BELOW
-                                                                      : SP_DIFF_INCONCLUSIVE;
+                                                                            : SP_DIFF_INCONCLUSIVE;
 }
 
 static bool adjust(struct sp_diff *d, unsigned family, bool rate)
@@ -488,11 +497,11 @@ static spaa_status choose(struct sp_diff *d, enum sp_diff_method asked)
     bool blocks = d->side[SP_BASE].blocks && d->side[SP_NEW].blocks;
     bool samples = d->side[SP_BASE].samples != SP_ABSENT && d->side[SP_NEW].samples != SP_ABSENT &&
                    isfinite(d->side[SP_BASE].effective) && isfinite(d->side[SP_NEW].effective);
-    enum sp_diff_method best = na > 1 && nb > 1       ? SP_DIFF_REPEATS
-                               : na > 1 || nb > 1     ? SP_DIFF_ONE_SIDED
-                               : blocks && samples    ? SP_DIFF_TIME_BLOCKS
-                               : samples              ? SP_DIFF_SAMPLES
-                                                      : SP_DIFF_NONE;
+    enum sp_diff_method best = na > 1 && nb > 1    ? SP_DIFF_REPEATS
+                               : na > 1 || nb > 1  ? SP_DIFF_ONE_SIDED
+                               : blocks && samples ? SP_DIFF_TIME_BLOCKS
+                               : samples           ? SP_DIFF_SAMPLES
+                                                   : SP_DIFF_NONE;
     for (unsigned side = 0; side < SP_SIDES && best <= SP_DIFF_SAMPLES; side++)
         if (d->runs[side].v[0]->no_blocks)
             d->no_blocks = d->runs[side].v[0]->no_blocks;

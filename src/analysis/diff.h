@@ -5,8 +5,9 @@
  * profile is in memory at a time. Functions of all runs are matched by their normalised name and DSO
  * (normalise.h); functions that become one row are counted once per stack together.
  *
- * A row has four comparisons: own and inclusive, each as a share of the total and as a rate (weight per second
- * of recording, where the event is sampled by frequency and the durations are known). How they are made:
+ * A row has four comparisons: own and inclusive, each as a share of the total and as a rate (weight per
+ * second of recording, where the event is sampled by frequency and the durations are known). How they are
+ * made:
  *
  *     SP_DIFF_REPEATS      several runs on both sides: Welch's test on the runs' values
  *     SP_DIFF_PERMUTATION  the same by permutation of the runs
@@ -80,8 +81,8 @@ struct sp_diff_row {
 
 struct sp_diff_side {
     size_t runs;
-    __int128 total; /* all runs, at sp_diff.scale */
-    int64_t samples; /* SP_ABSENT where some run has none */
+    __int128 total;   /* all runs, at sp_diff.scale */
+    int64_t samples;  /* SP_ABSENT where some run has none */
     double effective; /* samples, NaN where unknown */
     double seconds;   /* NaN where unknown */
     unsigned blocks;  /* 0: none */
@@ -109,8 +110,8 @@ struct sp_diff {
     struct sp_diff_test total; /* of the weights; tested with repeats only */
     bool rates;
     size_t family[SP_FAMILIES], significant[SP_FAMILIES];
-    size_t dependent; /* rows whose time blocks do not carry a verdict */
-    const char *no_blocks; /* why there are no time blocks; NULL: not asked, or there are */
+    size_t dependent;                /* rows whose time blocks do not carry a verdict */
+    const char *no_blocks;           /* why there are no time blocks; NULL: not asked, or there are */
     SP_VEC(struct sp_diff_row) rows; /* in both sides */
     SP_VEC(struct sp_diff_row) appeared, vanished; /* in one side only, heaviest first */
 };

@@ -22,7 +22,7 @@ struct sp_diff_run {
     double seconds;         /* of recording, where the event is sampled by frequency; else NaN */
     bool negative;          /* some weight is below 0 */
     bool no_binaries;       /* a source that names no DSO, such as folded stacks */
-    size_t keys; /* that there were; later ones have nothing here, until sp_diff_finish widens */
+    size_t keys;            /* that there were; later ones have nothing here, until sp_diff_finish widens */
     struct sp_diff_value *values[SP_FAMILIES];
     struct sp_diff_name *names;
     unsigned blocks; /* 0: none */

@@ -22,7 +22,7 @@ struct taker {
     uint32_t *keys, *frame_keys; /* of each function and frame */
     uint32_t bare;               /* the key of rows without frames */
     uint32_t *stamps;            /* per key: the last turn of a pass that had it */
-    unsigned char *unresolved; /* per function: it is an address */
+    unsigned char *unresolved;   /* per function: it is an address */
     struct sp_buf text;
 };
 
@@ -142,7 +142,8 @@ static bool take_names(struct taker *t)
         char id[32] = "";
         if (n->function && (had.n < name.n || (had.n == name.n && sp_str_cmp(had, name) <= 0)))
             continue;
-        n->function = t->unresolved[i] ? t->d->keys.v[t->keys[i]].function : sp_intern(&t->d->strs, name.p, name.n);
+        n->function =
+            t->unresolved[i] ? t->d->keys.v[t->keys[i]].function : sp_intern(&t->d->strs, name.p, name.n);
         n->dso = sp_intern(&t->d->strs, dso.p, dso.n);
         if (!t->unresolved[i])
             sp_handle_text(&handles, i, id);
@@ -205,10 +206,10 @@ static void take_totals(struct sp_diff_run *r, const struct sp_selection *whole)
 
 struct blocks {
     struct sp_sample *rows;
-    size_t n;            /* samples of the event with a time, in order */
-    double *unit;        /* per stack: the weight of one sample; 0: not selected */
-    uint32_t *row;       /* per stack: 1 + its row of the selection; 0: only of the whole */
-    double *sum;         /* per row, of the block at hand */
+    size_t n;      /* samples of the event with a time, in order */
+    double *unit;  /* per stack: the weight of one sample; 0: not selected */
+    uint32_t *row; /* per stack: 1 + its row of the selection; 0: only of the whole */
+    double *sum;   /* per row, of the block at hand */
     SP_VEC(uint32_t) touched;
 };
 
@@ -301,8 +302,8 @@ static const char *unfit(const struct sp_diff_run *r, uint64_t found, int64_t fi
     if (r->samples == SP_ABSENT)
         return "the stacks have no sample counts";
     double share = (double)found / (double)r->samples;
-    return !found                           ? "there are no samples with timestamps"
-           : share < 0.99 || share > 1.01   ? "the samples with timestamps do not cover the selection"
+    return !found                                   ? "there are no samples with timestamps"
+           : share < 0.99 || share > 1.01           ? "the samples with timestamps do not cover the selection"
            : found < BLOCK_SAMPLES || first >= last ? "there are too few samples for them"
                                                     : NULL;
 }

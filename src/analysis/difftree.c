@@ -30,7 +30,8 @@ struct joiner {
     int64_t multiply, divide; /* base weights to the scale of the new ones */
 };
 
-static uint32_t key_of(struct joiner *j, struct sp_buf *text, char kind, struct sp_str name, struct sp_str dso)
+static uint32_t key_of(struct joiner *j, struct sp_buf *text, char kind, struct sp_str name,
+                       struct sp_str dso)
 {
     sp_buf_clear(text);
     sp_buf_ch(text, kind); /* threads first, as in a tree */
@@ -57,7 +58,8 @@ static bool name_functions(struct joiner *j)
             const struct sp_function *f = &p->functions.v[i];
             const struct sp_dso *o = &p->dsos.v[f->dso];
             struct sp_str name = sp_pstr(p, f->name), file = sp_pstr(p, o->name);
-            struct sp_dso dso = {.name = sp_profile_str(j->out.profile, file.p, file.n), .is_kernel = o->is_kernel};
+            struct sp_dso dso = {.name = sp_profile_str(j->out.profile, file.p, file.n),
+                                 .is_kernel = o->is_kernel};
             uint32_t number = dso.name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(j->out.profile, &dso);
             uint32_t fresh = sp_profile_str(j->out.profile, name.p, name.n);
             ok = number != SP_NONE && fresh != SP_STR_FAIL;
@@ -136,7 +138,9 @@ static uint32_t add_node(struct joiner *j, const struct source *s, size_t n, uin
         sides.total[s[i].side] += scaled(j, s[i].side, x->total);
         sides.self[s[i].side] += scaled(j, s[i].side, x->self);
     }
-    sides.change = in[SP_BASE] && in[SP_NEW] ? SP_CHANGE_SAME : in[SP_NEW] ? SP_CHANGE_NEW : SP_CHANGE_VANISHED;
+    sides.change = in[SP_BASE] && in[SP_NEW] ? SP_CHANGE_SAME
+                   : in[SP_NEW]              ? SP_CHANGE_NEW
+                                             : SP_CHANGE_VANISHED;
     uint32_t number = (uint32_t)j->out.tree.nodes.n;
     return sp_vec_push(&j->out.tree.nodes, node) && sp_vec_push(&j->out.tree.comms, comm) &&
                    sp_vec_push(&j->out.sides, sides)

@@ -73,7 +73,8 @@ spaa_status sp_gate_parse(struct sp_gate *g, const char *expression, struct sp_d
         while (*p && !(n = *p == '>' ? threshold(p, &l.limit, &l.points) : 0))
             p++;
         if (!n)
-            return bad(d, start, strlen(start), "is no limit like self>2%, total>5%, cum>1pp or FUNCTION>10%");
+            return bad(d, start, strlen(start),
+                       "is no limit like self>2%, total>5%, cum>1pp or FUNCTION>10%");
         l.text = (struct sp_str){start, (uint32_t)((size_t)(p - start) + n)};
         l.name = (struct sp_str){start, (uint32_t)(p - start)};
         trim(&l.text);
@@ -108,13 +109,14 @@ struct beyond {
     double excess, se, df;
 };
 
-static struct beyond beyond(const struct sp_diff *d, const struct sp_gate_limit *l, const struct sp_diff_test *t,
-                            bool share)
+static struct beyond beyond(const struct sp_diff *d, const struct sp_gate_limit *l,
+                            const struct sp_diff_test *t, bool share)
 {
     struct sp_estimate a = t->side[SP_BASE], b = t->side[SP_NEW];
     double factor = l->points ? 1 : 1 + l->limit / 100;
     struct beyond x = {b.mean - factor * a.mean - (l->points ? l->limit / 100 : 0), NAN, INFINITY};
-    if (share && d->method <= SP_DIFF_TIME_BLOCKS) { /* a share of 0 is not known any better than one sample */
+    if (share &&
+        d->method <= SP_DIFF_TIME_BLOCKS) { /* a share of 0 is not known any better than one sample */
         double one[SP_SIDES];
         for (unsigned i = 0; i < SP_SIDES; i++)
             one[i] = 1 / (d->side[i].effective * d->side[i].effective);
@@ -124,9 +126,9 @@ static struct beyond beyond(const struct sp_diff *d, const struct sp_gate_limit 
     a.var *= factor * factor;
     x.se = sqrt(a.var + b.var);
     if (isfinite(a.df) && a.var + b.var > 0)
-        x.df = d->method == SP_DIFF_ONE_SIDED ? a.df
-                                              : (a.var + b.var) * (a.var + b.var) /
-                                                    (a.var * a.var / a.df + b.var * b.var / b.df);
+        x.df = d->method == SP_DIFF_ONE_SIDED
+                   ? a.df
+                   : (a.var + b.var) * (a.var + b.var) / (a.var * a.var / a.df + b.var * b.var / b.df);
     return x;
 }
 
@@ -225,7 +227,7 @@ static bool judge_total(struct sp_gate_limit *l, const struct sp_diff *d)
     struct ranked r = {{NULL, growth(l, &d->total), runs ? need(&x) : NAN}, 0};
     l->judged = 1;
     return report(l, &r, 1,
-                  !runs || isnan(x.se)          ? SP_GATE_UNSURE
+                  !runs || isnan(x.se)              ? SP_GATE_UNSURE
                   : chance(&x, 1) <= SP_DIFF_ALPHA  ? SP_GATE_BREACH
                   : chance(&x, -1) <= SP_DIFF_ALPHA ? SP_GATE_PASSED
                                                     : SP_GATE_UNSURE);
@@ -288,10 +290,10 @@ static spaa_status judge(struct sp_gate_limit *l, struct sp_diff *d, double min_
         at[n++] = (struct looked_at){row, beyond(d, l, t, true), one || heavy};
     }
     sp_buf_free(&normal);
-    spaa_status st = !ok                                     ? sp_nomem(d->diags)
-                     : !n && l->subject == SP_GATE_FUNCTION  ? unknown(d, l)
-                     : judge_functions(l, d, at, n)          ? SPAA_OK
-                                                             : sp_nomem(d->diags);
+    spaa_status st = !ok                                    ? sp_nomem(d->diags)
+                     : !n && l->subject == SP_GATE_FUNCTION ? unknown(d, l)
+                     : judge_functions(l, d, at, n)         ? SPAA_OK
+                                                            : sp_nomem(d->diags);
     free(at);
     return st;
 }

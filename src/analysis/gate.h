@@ -38,7 +38,7 @@ struct sp_gate_limit {
     bool points;
     double limit; /* 2 for 2 % and for 2 pp */
     enum sp_gate_verdict verdict;
-    size_t judged; /* functions that the verdict is about */
+    size_t judged;                     /* functions that the verdict is about */
     SP_VEC(struct sp_gate_case) cases; /* breaches, or what cannot be told, the worst first */
 };
 

@@ -37,8 +37,8 @@ static bool ends(const char *p, const char *end, const char *word)
 /* Bytes of ".word" or ".word.123" that end at `end`; 0: something else stands there. */
 static size_t clone_suffix(const char *p, const char *end)
 {
-    static const char *const words[] = {".isra",       ".part",   ".constprop", ".cold", ".llvm", ".lto_priv",
-                                        ".localalias", ".__uniq", NULL};
+    static const char *const words[] = {".isra",     ".part",       ".constprop", ".cold", ".llvm",
+                                        ".lto_priv", ".localalias", ".__uniq",    NULL};
     const char *at = end;
     while (at > p && hex(at[-1]))
         at--;
@@ -124,8 +124,8 @@ static const char *cut_end(const char *p, const char *end)
 /* Bytes of a counter at p that are taken out; *keep of them stay in front. 0: there is none. */
 static size_t counter(const char *p, const char *end, bool in_braces, size_t *keep)
 {
-    static const char *const before[] = {"$_",    "'lambda", "'unnamed", "auto:", "__lambda", "._anon_", "._anon.",
-                                         "<lambda_", NULL};
+    static const char *const before[] = {"$_",      "'lambda", "'unnamed", "auto:", "__lambda",
+                                         "._anon_", "._anon.", "<lambda_", NULL};
     size_t n;
     *keep = 0;
     if (*p == '#' && in_braces && (n = count(p + 1, end, digit)) > 0 && (p + 1 + n == end || p[1 + n] == '}'))

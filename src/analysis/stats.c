@@ -76,8 +76,8 @@ double sp_beta_inc(double a, double b, double x)
     int sign;
     if (x <= 0 || x >= 1)
         return x <= 0 ? 0 : 1;
-    double front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
-                       b * log1p(-x));
+    double front =
+        exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) + b * log1p(-x));
     if (x < (a + 1) / (a + b + 2))
         return front * beta_fraction(a, b, x) / a;
     return 1 - front * beta_fraction(b, a, 1 - x) / b;
@@ -141,11 +141,11 @@ double sp_fisher_p(uint64_t k1, uint64_t n1, uint64_t k2, uint64_t n2)
                 break;
             double d = (double)x;
             if (up)
-                log_rel += log(((double)n1 - d) * ((double)k - d)) -
-                           log((d + 1) * ((double)n2 - (double)k + d + 1));
+                log_rel +=
+                    log(((double)n1 - d) * ((double)k - d)) - log((d + 1) * ((double)n2 - (double)k + d + 1));
             else
-                log_rel += log(d * ((double)n2 - (double)k + d)) -
-                           log(((double)n1 - d + 1) * ((double)k - d + 1));
+                log_rel +=
+                    log(d * ((double)n2 - (double)k + d)) - log(((double)n1 - d + 1) * ((double)k - d + 1));
             x = up ? x + 1 : x - 1;
         }
     }

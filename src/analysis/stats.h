@@ -60,7 +60,7 @@ struct sp_permutation {
     uint8_t *in_b; /* splits * (na + nb) */
     bool exact;
 };
-bool sp_permutation_plan(struct sp_permutation *plan, size_t na, size_t nb); /* false: out of memory */
+bool sp_permutation_plan(struct sp_permutation *plan, size_t na, size_t nb);      /* false: out of memory */
 double sp_permutation_p(const struct sp_permutation *plan, const double *values); /* a's, then b's */
 void sp_permutation_free(struct sp_permutation *plan);
 

@@ -64,11 +64,20 @@ static enum sp_flame_sort sort_of(const struct sp_tree *t, const struct sp_tree_
 const char *sp_flame_sort_words(enum sp_flame_sort s)
 {
     static const char *const words[SP_FLAME_SORTS] = {
-        "everything",      "thread",     "user",
-        "inlined",         "kernel",     "kernel, inlined",
-        "kind not stated", "unresolved", "kernel, unresolved",
-        "grew",            "shrank",     "about the same",
-        "new",             "vanished",
+        "everything",
+        "thread",
+        "user",
+        "inlined",
+        "kernel",
+        "kernel, inlined",
+        "kind not stated",
+        "unresolved",
+        "kernel, unresolved",
+        "grew",
+        "shrank",
+        "about the same",
+        "new",
+        "vanished",
     };
     return words[s];
 }

@@ -104,8 +104,9 @@ static void add_description(struct sp_flame *f)
     sp_buf_printf(b, ". The width of a frame is its share of the total; a frame stands %s the frame it %s. ",
                   f->opts.inverted ? "below" : "above", f->opts.inverted ? "called" : "was called by");
     if (f->opts.diff)
-        sp_buf_puts(b, "Colours compare with a base: red frames have a larger share than there, blue ones a smaller "
-                       "one; vanished frames are as wide as they were. ");
+        sp_buf_puts(
+            b, "Colours compare with a base: red frames have a larger share than there, blue ones a smaller "
+               "one; vanished frames are as wide as they were. ");
     for (unsigned i = 0; i < 4; i++)
         if (sp_flame_note(f, i, b))
             sp_buf_puts(b, ". ");
@@ -140,7 +141,8 @@ static void add_label(struct sp_flame *f, const struct sp_flame_frame *r, int64_
         sp_buf_puts(&f->b, "<text x=\"");
         add_px(&f->b, x + 300);
         sp_buf_printf(&f->b, "\" y=\"%u\"", y + 13);
-        if (r->sort == SP_FLAME_COMM || (r->sort >= SP_FLAME_UNRESOLVED && r->sort <= SP_FLAME_UNRESOLVED_KERNEL) ||
+        if (r->sort == SP_FLAME_COMM ||
+            (r->sort >= SP_FLAME_UNRESOLVED && r->sort <= SP_FLAME_UNRESOLVED_KERNEL) ||
             r->sort >= SP_FLAME_NEW)
             sp_buf_printf(&f->b, " class=\"t%c\"", SP_FLAME_LETTERS[r->sort]);
         sp_buf_ch(&f->b, '>');

@@ -91,8 +91,14 @@ static void add_times(struct sp_profile *p, const struct run *r)
 {
     assert_int_equal(sp_samples_new(p->diags, &p->samples), SPAA_OK);
     for (int i = 0; i < SAMPLES; i++) {
-        struct sp_sample s = {.time = (int64_t)i * 1000, .pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT,
-                              .period = SP_ABSENT, .stack = r->at[i], .event = 0, .flags = SP_SAMPLE_TIME};
+        struct sp_sample s = {.time = (int64_t)i * 1000,
+                              .pid = SP_ABSENT,
+                              .tid = SP_ABSENT,
+                              .cpu = SP_ABSENT,
+                              .period = SP_ABSENT,
+                              .stack = r->at[i],
+                              .event = 0,
+                              .flags = SP_SAMPLE_TIME};
         assert_int_equal(sp_samples_add(p->samples, &s), SPAA_OK);
     }
 }
@@ -105,13 +111,16 @@ static void take(struct sp_diff *d, unsigned side, const struct run *r)
     assert_int_equal(sp_profile_new(d->diags, &p), SPAA_OK);
     uint32_t metric = sp_metric_intern(p, "samples", 7);
     struct sp_event e = {.name = sp_profile_cstr(p, "e"), .primary = metric};
-    struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = sp_event_add(p, &e)};
+    struct sp_context c = {
+        .pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = sp_event_add(p, &e)};
     struct sp_dso so = {.name = sp_profile_cstr(p, "/bin/a")};
     uint32_t context = sp_context_intern(p, &c), dso = sp_dso_intern(p, &so);
     for (int f = 0; f < FUNCTIONS; f++) {
         char name[2] = {(char)('a' + f), 0};
-        struct sp_frame frame = {.function = sp_function_intern(p, sp_profile_cstr(p, name), dso), .kind = SP_USER};
-        uint32_t number = sp_frame_intern(p, &frame), stack = sp_stack_append(p, &number, 1, context, SP_UNIFIED);
+        struct sp_frame frame = {.function = sp_function_intern(p, sp_profile_cstr(p, name), dso),
+                                 .kind = SP_USER};
+        uint32_t number = sp_frame_intern(p, &frame),
+                 stack = sp_stack_append(p, &number, 1, context, SP_UNIFIED);
         sp_stack_set_layout(p, stack, sp_layout_simple(p, metric, 0, SP_NONE, 0));
         assert_true(sp_weight_set(p, stack, metric, (int64_t)r->count[f]));
     }
@@ -125,9 +134,9 @@ static void take(struct sp_diff *d, unsigned side, const struct run *r)
 
 /* What became of one pair of sides. */
 struct outcome {
-    bool headline;       /* CHANGED */
-    bool alone;          /* p of function a */
-    bool significant;    /* q of function a */
+    bool headline;    /* CHANGED */
+    bool alone;       /* p of function a */
+    bool significant; /* q of function a */
     double mde, mde_family;
 };
 
@@ -311,8 +320,8 @@ static void planted(double size, int runs, double variation, enum sp_diff_method
         struct outcome x = compare(draw_planted, 0, runs, false, method);
         found += family ? x.significant : x.alone;
     }
-    snprintf(text, sizeof text, "%g %% slower, %s, %.0f samples a run, %s", 100 * size, sp_diff_method_names[method],
-             plan.n, family ? "among all" : "alone");
+    snprintf(text, sizeof text, "%g %% slower, %s, %.0f samples a run, %s", 100 * size,
+             sp_diff_method_names[method], plan.n, family ? "among all" : "alone");
     as_promised(text, found, PAIRS);
 }
 

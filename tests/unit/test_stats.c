@@ -71,8 +71,10 @@ static void shares_and_rates(void **state)
 static void runs_and_blocks(void **state)
 {
     (void)state;
-    const double a[] = {27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4};
-    const double b[] = {27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5, 24.4};
+    const double a[] = {27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1,
+                        21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4};
+    const double b[] = {27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0,
+                        24.8, 20.2, 21.9, 22.1, 22.9, 20.5, 24.4};
     double se, df; /* an example of Welch's test with p 0.021378 and df 24.9885 */
     double p = sp_welch(sp_estimate_of(a, 15, 0), sp_estimate_of(b, 15, 0), &se, &df);
     near(p, 0.021378001462867, 1e-9);
@@ -165,11 +167,20 @@ static void names_lose_what_compilers_vary(void **state)
         {"", ""},
     };
     static const char *const dsos[][2] = {
-        {"/lib/libz.so.1.2.13", "libz.so"}, {"/lib/libz-1.2.so", "libz.so"},  {"app-2.0.1", "app"},
-        {"/usr/bin/python3.11", "python"},  {"libm2.so.3", "libm2.so"},       {"libx.1.dylib", "libx.dylib"},
-        {"a-1.2-SNAPSHOT.jar", "a.jar"},    {"vmlinux-6.1.0-18-amd64", "vmlinux"}, {"/tmp/perf-12.map", "[jit]"},
-        {"[kernel.kallsyms]", "[kernel]"},  {"[unknown]", "[unknown]"},       {"1.2.3", "1.2.3"},
-        {"/", "/"},                         {"C:\\bin\\x.dll", "x.dll"},
+        {"/lib/libz.so.1.2.13", "libz.so"},
+        {"/lib/libz-1.2.so", "libz.so"},
+        {"app-2.0.1", "app"},
+        {"/usr/bin/python3.11", "python"},
+        {"libm2.so.3", "libm2.so"},
+        {"libx.1.dylib", "libx.dylib"},
+        {"a-1.2-SNAPSHOT.jar", "a.jar"},
+        {"vmlinux-6.1.0-18-amd64", "vmlinux"},
+        {"/tmp/perf-12.map", "[jit]"},
+        {"[kernel.kallsyms]", "[kernel]"},
+        {"[unknown]", "[unknown]"},
+        {"1.2.3", "1.2.3"},
+        {"/", "/"},
+        {"C:\\bin\\x.dll", "x.dll"},
     };
     struct sp_buf b;
     sp_buf_init(&b, 0);
