@@ -92,15 +92,28 @@ static spaa_status select_whole(struct diff_answer *a, struct sp_selection *out,
     return st;
 }
 
+/* Options of one input's format may not fit the others. */
+static void note_format(struct cli *c)
+{
+    struct sp_formats *f = &c->formats;
+    for (size_t i = 0; i < f->n; i++)
+        if (f->v[i] == c->input)
+            return;
+    if (f->n < sizeof f->v / sizeof *f->v)
+        f->v[f->n++] = c->input;
+}
+
 static spaa_status take_run(struct diff_answer *a, size_t i, struct sp_read_opts *opts)
 {
     struct cli *c = a->c;
     struct sp_selection s, whole;
     bool narrowed = false, alone = c->split == 1 && c->files.n == 2;
     opts->samples = alone;
+    c->input = NULL;
     spaa_status st = cli_read(c, c->files.v[i], opts, &c->profile);
     if (st)
         return st;
+    note_format(c);
     sp_diags_source(&c->diags, c->files.v[i], NULL);
     st = select_run(a, &s);
     if (!st) {
@@ -135,7 +148,7 @@ static int compare(struct diff_answer *a, const struct sp_diff_opts *how, double
     if (st)
         return cli_exit_of(st);
     a->words.scale = a->d.scale;
-    int rc = cli_check_own(c, c->input, NULL);
+    int rc = cli_check_own(c, NULL);
     if (!rc)
         rc = cli_stdout(c);
     if (!rc)

@@ -118,39 +118,65 @@ double sp_share_p(double k1, double n1, double k2, double n2)
     return two_sided(sp_normal_tail(fabs(sp_share_z(k1, n1, k2, n2))));
 }
 
+static double log_choose(double n, double k)
+{
+    int sign;
+    return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(n - k + 1, &sign);
+}
+
+/* A two by two table with fixed margins, by its first cell. */
+struct margins {
+    double n1, n2, k, all;
+    double least, most;
+};
+
+static double log_table(const struct margins *m, double x)
+{
+    return log_choose(m->n1, x) + log_choose(m->n2, m->k - x) - m->all;
+}
+
+/* Sum of the tables from x outward, away from the most likely one, relative to that of x. */
+static double outward(const struct margins *m, double x, bool up)
+{
+    double sum = 0, term = 1;
+    while (x >= m->least && x <= m->most && term > 1e-17 * sum) {
+        sum += term;
+        term *= up ? (m->n1 - x) * (m->k - x) / ((x + 1) * (m->n2 - m->k + x + 1))
+                   : x * (m->n2 - m->k + x) / ((m->n1 - x + 1) * (m->k - x + 1));
+        x += up ? 1 : -1;
+    }
+    return sum;
+}
+
 /*
- * The probability of all tables with these margins that are no more likely than this one. Likelihoods are
- * relative to the observed table's and follow from neighbour to neighbour, so that nothing is rounded away.
+ * The probability of all tables with these margins that are no more likely than this one: its own tail, and
+ * the other one from where tables are as unlikely.
  */
 double sp_fisher_p(uint64_t k1, uint64_t n1, uint64_t k2, uint64_t n2)
 {
-    uint64_t k = k1 + k2, least = k > n2 ? k - n2 : 0, most = k < n1 ? k : n1;
-    double same = 0, all = 0;
     if (k1 > n1 || k2 > n2)
         return NAN;
-    for (int up = 0; up < 2; up++) {
-        double log_rel = 0;
-        uint64_t x = k1;
-        for (;;) {
-            if (!up || x != k1) {
-                double rel = exp(log_rel);
-                all += rel;
-                same += log_rel <= 1e-7 ? rel : 0;
-            }
-            if (x == (up ? most : least))
-                break;
-            double d = (double)x;
-            if (up)
-                log_rel +=
-                    log(((double)n1 - d) * ((double)k - d)) - log((d + 1) * ((double)n2 - (double)k + d + 1));
-            else
-                log_rel +=
-                    log(d * ((double)n2 - (double)k + d)) - log(((double)n1 - d + 1) * ((double)k - d + 1));
-            x = up ? x + 1 : x - 1;
-        }
+    struct margins m = {(double)n1, (double)n2, (double)(k1 + k2), 0, 0, 0};
+    m.all = log_choose(m.n1 + m.n2, m.k);
+    m.least = m.k > m.n2 ? m.k - m.n2 : 0;
+    m.most = m.k < m.n1 ? m.k : m.n1;
+    double mode = floor((m.k + 1) * (m.n1 + 1) / (m.n1 + m.n2 + 2)), x = (double)k1, own = log_table(&m, x);
+    if (own >= log_table(&m, mode) - 1e-7)
+        return 1;
+    bool up = x > mode; /* the way outward */
+    double p = exp(own) * outward(&m, x, up);
+    double in = mode, out = up ? m.least : m.most; /* likelier, and not, unless all are */
+    if (log_table(&m, out) > own + 1e-7)
+        return p < 1 ? p : 1;
+    while (fabs(out - in) > 1) {
+        double mid = floor((in + out) / 2);
+        if (log_table(&m, mid) > own + 1e-7)
+            in = mid;
+        else
+            out = mid;
     }
-    /* Beyond e^709 the observed table is as good as impossible. */
-    return isinf(all) ? 0 : same >= all ? 1 : same / all;
+    p += exp(log_table(&m, out)) * outward(&m, out, !up);
+    return p < 1 ? p : 1;
 }
 
 static void wilson(double p, double n, double z, double *lo, double *hi)
@@ -181,6 +207,10 @@ double sp_rate_p(double k1, double t1, double k2, double t2)
         return NAN;
     if (n <= 0)
         return 1;
+    if (n > 1e5) { /* as good, and much faster */
+        double away = fabs(k2 - n * p) - 0.5;
+        return away > 0 ? two_sided(sp_normal_tail(away / sqrt(n * p * (1 - p)))) : 1;
+    }
     double at_least = k2 > 0 ? sp_beta_inc(k2, n - k2 + 1, p) : 1;
     double at_most = k2 < n ? sp_beta_inc(n - k2, k2 + 1, 1 - p) : 1;
     return two_sided(at_least < at_most ? at_least : at_most);

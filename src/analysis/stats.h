@@ -28,7 +28,7 @@ double sp_fisher_p(uint64_t k1, uint64_t n1, uint64_t k2, uint64_t n2);
 /* Newcombe's interval of p2 - p1 from two Wilson intervals; p in 0..1, n need not be whole. */
 void sp_newcombe(double p1, double n1, double p2, double n2, double z, double *lo, double *hi);
 
-/* Two counts in two spans of time: k2 given k1 + k2 is Bin(k1 + k2, t2 / (t1 + t2)). Exact, tails doubled. */
+/* Two counts in two spans of time: k2 given k1 + k2 is Bin(k1 + k2, t2 / (t1 + t2)). Exact up to 100,000, tails doubled. */
 double sp_rate_p(double k1, double t1, double k2, double t2);
 
 /* A mean, the variance of that mean, and the degrees of freedom it was estimated with. */

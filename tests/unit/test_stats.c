@@ -61,6 +61,9 @@ static void shares_and_rates(void **state)
     near(sp_fisher_p(5, 100, 5, 100), 1, 1e-12);
     near(sp_fisher_p(0, 100, 0, 100), 1, 1e-12);
     assert_true(sp_fisher_p(0, 1000000, 400000, 1000000) == 0);
+    near(sp_fisher_p(7, 1000000, 22, 1000000), 0.00813, 1e-2); /* as good as 7 of 29 tosses of a coin */
+    assert_true(sp_fisher_p(3, 400000000, 20000000, 500000000) < 1e-300); /* at once, too */
+    near(sp_rate_p(60000, 1, 60800, 1), sp_rate_p(60000, 2, 60800, 2), 1e-12);
     assert_true(isnan(sp_fisher_p(2, 1, 0, 1)));
     near(sp_rate_p(0, 1, 5, 1), 2.0 / 32, 1e-12);
     near(sp_rate_p(10, 2, 5, 1), 1, 1e-12);
