@@ -126,13 +126,15 @@ static double log_choose(double n, double k)
 
 /* A two by two table with fixed margins, by its first cell. */
 struct margins {
-    double n1, n2, k, all;
+    double n1, n2, k, all; /* all: what does not depend on the cell */
     double least, most;
 };
 
 static double log_table(const struct margins *m, double x)
 {
-    return log_choose(m->n1, x) + log_choose(m->n2, m->k - x) - m->all;
+    int sign;
+    return m->all - lgamma_r(x + 1, &sign) - lgamma_r(m->n1 - x + 1, &sign) - lgamma_r(m->k - x + 1, &sign) -
+           lgamma_r(m->n2 - m->k + x + 1, &sign);
 }
 
 /* Sum of the tables from x outward, away from the most likely one, relative to that of x. */
@@ -157,12 +159,15 @@ double sp_fisher_p(uint64_t k1, uint64_t n1, uint64_t k2, uint64_t n2)
     if (k1 > n1 || k2 > n2)
         return NAN;
     struct margins m = {(double)n1, (double)n2, (double)(k1 + k2), 0, 0, 0};
-    m.all = log_choose(m.n1 + m.n2, m.k);
+    int sign;
+    m.all = lgamma_r(m.n1 + 1, &sign) + lgamma_r(m.n2 + 1, &sign) - log_choose(m.n1 + m.n2, m.k);
     m.least = m.k > m.n2 ? m.k - m.n2 : 0;
     m.most = m.k < m.n1 ? m.k : m.n1;
     double mode = floor((m.k + 1) * (m.n1 + 1) / (m.n1 + m.n2 + 2)), x = (double)k1, own = log_table(&m, x);
     if (own >= log_table(&m, mode) - 1e-7)
         return 1;
+    if (own < -745) /* below the least double, and the other tail with it */
+        return 0;
     bool up = x > mode; /* the way outward */
     double p = exp(own) * outward(&m, x, up);
     double in = mode, out = up ? m.least : m.most; /* likelier, and not, unless all are */
