@@ -527,7 +527,8 @@ static bool compare_all(struct sp_diff *d)
     struct sp_permutation plan = {0};
     struct quantity q = {.d = d, .x = {x, x + na}, .all = x + na + nb};
     bool ok = x != NULL;
-    if (ok && d->method >= SP_DIFF_REPEATS) {
+    bool counted = d->side[SP_BASE].samples != SP_ABSENT && d->side[SP_NEW].samples != SP_ABSENT;
+    if (ok && (d->method == SP_DIFF_PERMUTATION || (d->method == SP_DIFF_REPEATS && !counted))) {
         ok = sp_permutation_plan(&plan, na, nb);
         q.plan = &plan;
     }
