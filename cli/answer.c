@@ -192,8 +192,7 @@ void answer_heading(struct cli *c, const struct sp_selection *s)
     sp_buf_free(&b);
 }
 
-/* Quoted for a shell where it needs to be. */
-static void shell_word(struct sp_buf *b, const char *s)
+void command_word(struct sp_buf *b, const char *s)
 {
     if (*s &&
         strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:,@%=") == strlen(s)) {
@@ -215,7 +214,7 @@ void command_text(struct sp_buf *out, const struct cli *c, const char *command)
     sp_buf_printf(out, "spaa %s", command);
     for (size_t i = 0; i < c->files.n; i++) {
         sp_buf_ch(out, ' ');
-        shell_word(out, c->files.v[i]);
+        command_word(out, c->files.v[i]);
     }
     for (const struct cli_option *o = cli_options; o->name; o++) {
         const char *v = *(const char *const *)(const void *)((const char *)&c->v + o->offset);
@@ -224,7 +223,7 @@ void command_text(struct sp_buf *out, const struct cli *c, const char *command)
         sp_buf_printf(out, " --%s", o->name);
         if (o->value) {
             sp_buf_ch(out, ' ');
-            shell_word(out, v);
+            command_word(out, v);
         }
     }
 }

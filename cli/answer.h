@@ -25,6 +25,8 @@ void weight_text(struct sp_buf *out, const struct sp_selection *s, int64_t v);
 void percent_text(struct sp_buf *out, const struct sp_selection *s, int64_t v);
 /* The words a shell needs to name the inputs again, with options that decide the selection. */
 void command_text(struct sp_buf *out, const struct cli *c, const char *command);
+/* One word of it, quoted where it needs to be. */
+void command_word(struct sp_buf *out, const char *s);
 /* Writes a finished table in the form asked for. */
 int answer_table(struct cli *c, struct sp_table *t);
 /* Rows to show: --limit, else what fits 25 rows. */

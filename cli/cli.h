@@ -31,6 +31,7 @@ enum cli_group {
     G_QUERY = 4096,
     G_UPLOAD = 8192,
     G_DUMP = 16384,
+    G_DIFF = 32768, /* also: `--` stands between two lists of files */
 };
 
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };
@@ -69,6 +70,8 @@ struct cli {
     const struct cli_command *command;
     struct cli_values v;
     SP_VEC(const char *) files;
+    bool has_split; /* G_DIFF: there was a `--`, after `split` files */
+    size_t split;
     SP_VEC(struct sp_own_opt) own; /* options of formats */
     SP_VEC(const char *) params;   /* values of --param, which may stand several times */
     struct sp_diags diags;

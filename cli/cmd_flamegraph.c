@@ -65,39 +65,109 @@ static bool pixels(struct cli *c, const char *name, const char *value, double lo
     return false;
 }
 
+static spaa_status cannot_add(struct cli *c)
+{
+    sp_emit_hint(&c->diags, SP_E036, SP_AT_NOTHING, "choose another with --metric",
+                 "values of this metric must not be added, so they have no flame graph");
+    return SPAA_ERR_USAGE;
+}
+
+/* The call tree of a profile read for comparison; its selection and the profile are the caller's to free. */
+static spaa_status base_tree(struct cli *c, const struct sp_selection *fresh, const struct sp_tree_opts *how,
+                             struct sp_profile **profile, struct sp_selection *s, struct sp_tree *t)
+{
+    struct sp_read_opts opts;
+    struct sp_profile *shown = c->profile;
+    struct sp_str event = sp_pstr(shown, shown->events.v[fresh->event].name);
+    const char *asked = c->v.event;
+    spaa_status st = cli_read_opts(c, &opts) ? cli_read(c, c->v.diff, &opts, profile) : SPAA_ERR_USAGE;
+    if (st)
+        return st;
+    if (!asked && sp_event_find(*profile, event.p, event.n) != SP_NONE)
+        c->v.event = event.p;
+    sp_diags_source(&c->diags, c->v.diff, NULL);
+    c->profile = *profile;
+    st = cli_select(c, s);
+    c->profile = shown;
+    sp_diags_source(&c->diags, NULL, NULL);
+    c->v.event = asked;
+    if (st)
+        return st;
+    st = s->cannot_add ? cannot_add(c) : sp_tree_build(s, how, &c->diags, t);
+    if (st)
+        sp_selection_free(s);
+    return st;
+}
+
+/* The two trees as one, in place of the first. */
+static spaa_status compare(struct cli *c, const struct sp_selection *s, const struct sp_tree_opts *how,
+                           const struct sp_tree *t, struct sp_diff_tree *out)
+{
+    struct sp_profile *profile = NULL;
+    struct sp_selection base;
+    struct sp_tree base_t;
+    spaa_status st = base_tree(c, s, how, &profile, &base, &base_t);
+    if (!st) {
+        st = sp_diff_tree_build(&base_t, base.scale, t, s->scale, &c->diags, out);
+        sp_tree_free(&base_t);
+        sp_selection_free(&base);
+    }
+    sp_profile_free(profile);
+    return st;
+}
+
+static spaa_status write_svg(struct cli *c, const struct sp_selection *s, const struct sp_tree *t,
+                             struct sp_flamegraph_opts *opts, const char *path)
+{
+    struct sp_buf words;
+    struct sp_output *out = NULL;
+    char unit[32];
+    sp_buf_init(&words, 0);
+    if (c->v.diff)
+        sp_buf_printf(&words, "against %s · ", c->v.diff);
+    subtitle(c, s, &words);
+    snprintf(unit, sizeof unit, "%.*s", (int)s->unit.n, s->unit.p);
+    struct sp_str metric = sp_pstr(s->profile, s->profile->metrics.v[s->metric].name);
+    opts->unit = *unit ? unit : metric.p;
+    opts->subtitle = sp_buf_cstr(&words);
+    opts->scale = s->scale;
+    spaa_status st = sp_output_open(path, &c->diags, &out);
+    if (!st)
+        st = sp_flamegraph_svg(t, opts, &c->diags, out);
+    if (!st)
+        st = sp_output_commit(out);
+    sp_output_close(out);
+    sp_buf_free(&words);
+    return st;
+}
+
 static spaa_status draw(struct cli *c, struct sp_selection *s, const char *path, double width,
                         double min_width, uint32_t *frames)
 {
     struct sp_tree t;
-    struct sp_buf words;
-    struct sp_output *out = NULL;
+    struct sp_diff_tree both;
     struct sp_tree_opts how = {.inverted = c->v.inverted != NULL,
                                .by_comm = !c->v.inverted,
                                .sort = SP_TREE_BY_NAME,
                                .positive = true};
+    struct sp_flamegraph_opts opts = {.title = c->v.title  ? c->v.title
+                                               : c->v.diff ? "What changed"
+                                                           : NULL,
+                                      .inverted = c->v.inverted != NULL,
+                                      .width = (unsigned)width,
+                                      .min_width = min_width};
     spaa_status st = sp_tree_build(s, &how, &c->diags, &t);
     if (st)
         return st;
-    sp_buf_init(&words, 0);
-    subtitle(c, s, &words);
-    char unit[32];
-    snprintf(unit, sizeof unit, "%.*s", (int)s->unit.n, s->unit.p);
-    struct sp_flamegraph_opts opts = {.title = c->v.title,
-                                      .subtitle = sp_buf_cstr(&words),
-                                      .inverted = c->v.inverted != NULL,
-                                      .width = (unsigned)width,
-                                      .min_width = min_width,
-                                      .scale = s->scale};
-    struct sp_str metric = sp_pstr(s->profile, s->profile->metrics.v[s->metric].name);
-    opts.unit = *unit ? unit : metric.p;
-    st = sp_output_open(path, &c->diags, &out);
-    if (!st)
-        st = sp_flamegraph_svg(&t, &opts, &c->diags, out);
-    if (!st)
-        st = sp_output_commit(out);
-    sp_output_close(out);
     *frames = (uint32_t)t.nodes.n - 1;
-    sp_buf_free(&words);
+    if (!c->v.diff) {
+        st = write_svg(c, s, &t, &opts, path);
+    } else if (!(st = compare(c, s, &how, &t, &both))) {
+        *frames = (uint32_t)both.tree.nodes.n - 1;
+        opts.diff = &both;
+        st = write_svg(c, s, &both.tree, &opts, path);
+        sp_diff_tree_free(&both);
+    }
     sp_tree_free(&t);
     return st;
 }
@@ -118,10 +188,8 @@ int sp_cmd_flamegraph(struct cli *c)
     if (st)
         return cli_exit_of(st);
     if (s.cannot_add) {
-        sp_emit_hint(&c->diags, SP_E036, SP_AT_NOTHING, "choose another with --metric",
-                     "values of this metric must not be added, so they have no flame graph");
         sp_selection_free(&s);
-        return EXIT_USAGE;
+        return cli_exit_of(cannot_add(c));
     }
     sp_buf_init(&name, 4096);
     if (c->v.output)

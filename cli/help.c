@@ -30,7 +30,8 @@ static void overview(struct sp_output *out)
     for (const struct cli_command *c = cli_commands; c->name; c++)
         sp_printf(out, "  %-11s %s\n", c->name, c->title);
     sp_puts(out, "\nspaa help COMMAND explains one; spaa --version prints the version.\n"
-                 "exit: 0 fine, 1 the answer is no, 2 bad usage, 3 input or output failed, 4 a bug\n");
+                 "exit: 0 fine, 1 the answer is no, 2 bad usage, 3 input or output failed, 4 a bug,\n"
+                 "      5 the data cannot tell (diff --fail-on)\n");
 }
 
 static void option_line(struct sp_output *out, const struct cli_option *o)
@@ -53,6 +54,7 @@ static const struct {
     {G_TOP, "rows"},
     {G_TREE, "tree"},
     {G_FLAME, "drawing"},
+    {G_DIFF, "comparison"},
     {G_CONVERT, "conversion"},
     {G_UPLOAD, "upload"},
     {G_EVENT, "event"},

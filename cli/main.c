@@ -174,7 +174,8 @@ static void terminal(struct cli *c)
 /* Errors found before or while the options are parsed answer in JSON too. */
 static bool asks_for_json(int argc, char **argv)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+    bool diff = argc > 1 && strcmp(argv[1], "diff") == 0; /* its `--` is no end of the options */
+    for (int i = 1; i < argc && (diff || strcmp(argv[i], "--") != 0); i++)
         if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--format=json") == 0 ||
             (strcmp(argv[i], "--format") == 0 && i + 1 < argc && strcmp(argv[i + 1], "json") == 0))
             return true;

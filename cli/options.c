@@ -141,7 +141,10 @@ int cli_parse(struct cli *c, int argc, char **argv)
     bool options = true;
     for (int i = 0; i < argc; i++) {
         int rc = EXIT_FINE;
-        if (options && strcmp(argv[i], "--") == 0)
+        if (options && !c->has_split && c->command->groups & G_DIFF && strcmp(argv[i], "--") == 0) {
+            c->has_split = true; /* options may follow */
+            c->split = c->files.n;
+        } else if (options && strcmp(argv[i], "--") == 0)
             options = false;
         else if (options && argv[i][0] == '-' && argv[i][1] == '-')
             rc = long_option(c, argc, argv, &i);

@@ -42,6 +42,11 @@ def recorded(tmp_path_factory):
     shutil.copy(at / "perf.data", at / "cpu.perf.data")
     subprocess.run([SPAA, "convert", "stacks.folded", "-o", "heap.spaa"], cwd=at, check=True, timeout=60)
     (at / "paths.txt").write_text("host-1.spaa\nhost-2.spaa\n")
+    for name, number in (("base", 1), ("new", 2)):
+        subprocess.run([SPAA, "convert", f"demo/orders-{number}.perf.data.zst", *symbols, "--samples", "-o", name + ".spaa"],
+                       cwd=at, check=True, timeout=60)
+        for repeat in "123":
+            shutil.copy(at / (name + ".spaa"), at / (("a" if number == 1 else "b") + repeat + ".spaa"))
     return at
 
 

@@ -279,6 +279,8 @@ static bool frames_fit(const struct sp_profile *p, const struct frame_filters *f
                        size_t n)
 {
     bool dso = !f->dso, focus = !f->focus;
+    if (dso && focus && !f->ignore)
+        return true;
     for (size_t i = 0; i < n; i++) {
         uint32_t function = p->frames.v[frames[i]].function;
         if (f->ignore && f->ignore[function])

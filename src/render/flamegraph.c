@@ -64,9 +64,20 @@ static enum sp_flame_sort sort_of(const struct sp_tree *t, const struct sp_tree_
 const char *sp_flame_sort_words(enum sp_flame_sort s)
 {
     static const char *const words[SP_FLAME_SORTS] = {
-        "everything",      "thread",     "user",
-        "inlined",         "kernel",     "kernel, inlined",
-        "kind not stated", "unresolved", "kernel, unresolved",
+        "everything",
+        "thread",
+        "user",
+        "inlined",
+        "kernel",
+        "kernel, inlined",
+        "kind not stated",
+        "unresolved",
+        "kernel, unresolved",
+        "grew",
+        "shrank",
+        "about the same",
+        "new",
+        "vanished",
     };
     return words[s];
 }
@@ -83,6 +94,11 @@ static bool add_frame(struct sp_flame *f, uint32_t node, int64_t start, int64_t 
     r.sort = (uint8_t)sort_of(f->tree, n);
     struct sp_str name = sp_tree_name(f->tree, node);
     r.shade = (uint8_t)(sp_hash64(name.p, name.n) % SP_FLAME_SHADES);
+    const struct sp_diff_node *sides = sp_flame_sides(f, node);
+    if (sides && node) {
+        r.sort = (uint8_t)(SP_FLAME_GREW + sides->change);
+        r.shade = sides->level;
+    }
     f->sorts[r.sort] = true;
     if (n->depth + 1 > f->levels)
         f->levels = n->depth + 1;

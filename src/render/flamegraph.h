@@ -4,6 +4,7 @@
 #ifndef SP_FLAMEGRAPH_H
 #define SP_FLAMEGRAPH_H
 
+#include "analysis/difftree.h"
 #include "analysis/tree.h"
 #include "io/output.h"
 
@@ -15,6 +16,8 @@ struct sp_flamegraph_opts {
     double min_width;     /* frames narrower than this many px are left out, and counted; 0: 0.1 */
     const char *unit;     /* of the weights, for the hover text; may be NULL */
     unsigned scale;       /* decimal digits of the weights (analysis/select.h) */
+    const struct sp_diff_tree
+        *diff; /* a comparison, whose tree is drawn: colours tell what changed; or NULL */
 };
 
 /* The tree must be sorted SP_TREE_BY_NAME. Errors of writing are the output's. */

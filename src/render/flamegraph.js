@@ -27,10 +27,21 @@ function place(i) {
 
 function classOf(i) {
     const s = sort[i];
-    return LETTERS[s] + (s === 0 || s >= 7 ? '0' : data.shades[label[i]]);
+    return LETTERS[s] + (s >= 9 ? level[i] : s === 0 || s >= 7 ? '0' : data.shades[label[i]]);
+}
+
+// What a comparison says of a frame: "new 12 ns (1.20%)", "base 10 ns (1.00%)", "+0.20 points".
+function sides(i) {
+    const a = BigInt(was[i]), b = BigInt(is[i]), all = BigInt(was[0]), now = BigInt(is[0]);
+    const points = percent(b * all - a * now, all * now).slice(0, -1);
+    return ['new ' + weight(b) + ' (' + percent(b, now) + ')', 'base ' + weight(a) + ' (' + percent(a, all) + ')',
+        (points[0] === '-' || +points === 0 ? '' : '+') + points + ' points'];
 }
 
 function facts(i, sep) {
+    const dso = data.labelDsos[label[i]], binary = dso >= 0 ? [data.dsos[dso]] : [];
+    if (data.diff)
+        return sides(i).concat(sort[i] ? [KINDS[sort[i]]] : [], binary).join(sep);
     const f = ['total ' + weight(total[i]) + ' (' + percent(total[i], total[0]) + ')'];
     if (zoom && within(i, zoom) && i !== zoom)
         f.push(percent(total[i], total[zoom]) + ' of the zoomed frame');
@@ -39,10 +50,7 @@ function facts(i, sep) {
         f.push(plural(samples[i], 'sample'));
     if (sort[i])
         f.push(KINDS[sort[i]]);
-    const dso = data.labelDsos[label[i]];
-    if (dso >= 0)
-        f.push(data.dsos[dso]);
-    return f.join(sep);
+    return f.concat(binary).join(sep);
 }
 
 // Elements are cloned, and their number is kept small: see EL.
@@ -50,7 +58,7 @@ const rectangle = make('rect', {height: ROW - 1, role: 'treeitem', tabindex: -1}
 const round = x => Math.round(x * 100) / 100;
 
 function addElement(i, x, w, into) {
-    const e = rectangle.cloneNode(), dashed = (sort[i] === 3 || sort[i] === 5) && w >= 8;
+    const e = rectangle.cloneNode(), dashed = DASHED.includes(sort[i]) && w >= 8;
     const gap = w >= 4 ? 1 : 0, inset = dashed ? 0.5 : 0;
     e.setAttribute('class', classOf(i) + (dashed ? ' d' : '') + (within(i, zoom) ? '' : ' above') +
         (isHit(i) ? ' hit' : ''));
@@ -61,7 +69,8 @@ function addElement(i, x, w, into) {
         e.setAttribute('height', ROW - 2);
     e.setAttribute('data-i', i);
     e.setAttribute('aria-level', depth[i] + 1);
-    e.setAttribute('aria-label', labels[label[i]] + ', ' + percent(total[i], total[0]) +
+    e.setAttribute('aria-label', labels[label[i]] + ', ' +
+        (data.diff ? sides(i).join(', ') : percent(total[i], total[0])) +
         (sort[i] ? ', ' + KINDS[sort[i]] : ''));
     into.appendChild(e);
     elements.set(i, e);
@@ -73,7 +82,7 @@ function addLabel(i, x, w, into) {
     if (s.length < 3 && s !== labels[label[i]])
         return;
     const t = make('text', {x: round(x + 3), y: rowY(depth[i]) + 13}, into);
-    const c = (sort[i] === 1 || sort[i] >= 7 ? 't' + LETTERS[sort[i]] : '') + (isHit(i) ? ' hits' : '');
+    const c = (MARKED.includes(sort[i]) ? 't' + LETTERS[sort[i]] : '') + (isHit(i) ? ' hits' : '');
     if (c)
         t.setAttribute('class', c);
     t.textContent = s;

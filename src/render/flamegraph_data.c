@@ -1,7 +1,7 @@
 /*
  * What the script reads: one JSON object in a script element, and the script itself.
  *
- *     {"title", "subtitle", "notes":[…], "unit", "scale", "inverted", "head", "levels",
+ *     {"title", "subtitle", "notes":[…], "unit", "scale", "inverted", "head", "levels", "diff" (or not),
  *      "dsos":[name…], "labels":[name…], "labelDsos":[number in dsos or -1…], "shades":"025…" (per label),
  *      "frames":[…]}
  *
@@ -14,6 +14,7 @@
  *     total, then as the code says
  *     gap     weight between the end of the sibling before, or else the start of the parent, and this
  *     self, samples
+ *     of comparisons (`diff`): base total, new total, level
  *
  * Integers that a double cannot hold are strings.
  */
@@ -70,6 +71,13 @@ static void add_names(struct sp_flame *f)
     sp_buf_puts(b, "]");
 }
 
+static void add_sides(struct sp_flame *f, const struct sp_diff_node *sides)
+{
+    add_number(f, sides->total[SP_BASE]);
+    add_number(f, sides->total[SP_NEW]);
+    add_number(f, sides->level);
+}
+
 static void add_frames(struct sp_flame *f)
 {
     struct sp_buf *b = &f->b;
@@ -96,6 +104,8 @@ static void add_frames(struct sp_flame *f)
             add_number(f, n->self);
         if (code & 64)
             add_number(f, n->samples);
+        if (f->opts.diff)
+            add_sides(f, sp_flame_sides(f, r->node));
         if (i % 16 == 15)
             sp_buf_ch(b, '\n');
         depth = n->depth;
@@ -149,6 +159,7 @@ void sp_flame_data(struct sp_flame *f)
     add_string(f, f->opts.unit, strlen(f->opts.unit));
     sp_buf_printf(b, ",\"scale\":%u,\"inverted\":%s,\"head\":%u,\"levels\":%u", f->opts.scale,
                   f->opts.inverted ? "true" : "false", f->head, f->levels);
+    sp_buf_puts(b, f->opts.diff ? ",\"diff\":true" : "");
     add_notes(f);
     add_names(f);
     add_shades(f);

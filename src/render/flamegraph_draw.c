@@ -86,7 +86,7 @@ static void add_extent(struct sp_flame *f)
     sp_text_grouped(&f->b, (int64_t)f->frames.n, 0);
     sp_buf_printf(&f->b, " frame%s in %u level%s, total ", f->frames.n == 1 ? "" : "s", f->levels,
                   f->levels == 1 ? "" : "s");
-    add_amount(f, f->total);
+    add_amount(f, f->opts.diff ? f->opts.diff->sides.v[0].total[SP_NEW] : f->total);
 }
 
 static void add_description(struct sp_flame *f)
@@ -103,6 +103,10 @@ static void add_description(struct sp_flame *f)
     add_extent(f);
     sp_buf_printf(b, ". The width of a frame is its share of the total; a frame stands %s the frame it %s. ",
                   f->opts.inverted ? "below" : "above", f->opts.inverted ? "called" : "was called by");
+    if (f->opts.diff)
+        sp_buf_puts(
+            b, "Colours compare with a base: red frames have a larger share than there, blue ones a smaller "
+               "one; vanished frames are as wide as they were. ");
     for (unsigned i = 0; i < 4; i++)
         if (sp_flame_note(f, i, b))
             sp_buf_puts(b, ". ");
@@ -113,8 +117,9 @@ static void add_description(struct sp_flame *f)
 static void add_patterns(struct sp_flame *f)
 {
     sp_buf_puts(&f->b, "<defs>\n");
-    for (unsigned i = 0; i <= SP_FLAME_SHADES; i++) {
-        char name[2] = {i < SP_FLAME_SHADES ? 'k' : 'h', (char)('0' + i % SP_FLAME_SHADES)};
+    for (unsigned i = 0; i <= SP_FLAME_SHADES + (f->opts.diff ? 1 : 0); i++) {
+        char name[2] = {i < SP_FLAME_SHADES ? 'k' : i > SP_FLAME_SHADES ? 'v' : 'h', '0'};
+        name[1] = (char)(i < SP_FLAME_SHADES ? '0' + i : '0');
         sp_buf_printf(&f->b,
                       "<pattern id=\"sp-%.2s\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
                       "patternTransform=\"rotate(45)\"><path class=\"%.2sf\" d=\"M0 0h7v7h-7\"/>"
@@ -136,7 +141,9 @@ static void add_label(struct sp_flame *f, const struct sp_flame_frame *r, int64_
         sp_buf_puts(&f->b, "<text x=\"");
         add_px(&f->b, x + 300);
         sp_buf_printf(&f->b, "\" y=\"%u\"", y + 13);
-        if (r->sort == SP_FLAME_COMM || r->sort >= SP_FLAME_UNRESOLVED)
+        if (r->sort == SP_FLAME_COMM ||
+            (r->sort >= SP_FLAME_UNRESOLVED && r->sort <= SP_FLAME_UNRESOLVED_KERNEL) ||
+            r->sort >= SP_FLAME_NEW)
             sp_buf_printf(&f->b, " class=\"t%c\"", SP_FLAME_LETTERS[r->sort]);
         sp_buf_ch(&f->b, '>');
         sp_xml_text(&f->b, t.data ? t.data : "", t.len);
@@ -144,6 +151,19 @@ static void add_label(struct sp_flame *f, const struct sp_flame_frame *r, int64_
     }
     f->b.failed |= !ok;
     sp_buf_free(&t);
+}
+
+/* ": base 1,234 ns (1.20%), new 2,345 ns (2.10%)" */
+static void add_sides(struct sp_flame *f, const struct sp_diff_node *sides)
+{
+    const struct sp_diff_node *all = &f->opts.diff->sides.v[0];
+    for (unsigned i = 0; i < SP_SIDES; i++) {
+        sp_buf_puts(&f->b, i == SP_BASE ? ": base " : ", new ");
+        add_amount(f, sides->total[i]);
+        sp_buf_puts(&f->b, " (");
+        sp_text_percent(&f->b, sides->total[i], all->total[i]);
+        sp_buf_puts(&f->b, "%)");
+    }
 }
 
 static void add_tip(struct sp_flame *f, const struct sp_flame_frame *r)
@@ -157,8 +177,13 @@ static void add_tip(struct sp_flame *f, const struct sp_flame_frame *r)
     sp_buf_puts(&f->b, "<title>");
     sp_xml_text(&f->b, t.data ? t.data : "", t.len);
     sp_buf_free(&t);
-    add_weight(f, ": total ", n->total);
-    add_weight(f, ", self ", n->self);
+    const struct sp_diff_node *sides = sp_flame_sides(f, r->node);
+    if (sides) {
+        add_sides(f, sides);
+    } else {
+        add_weight(f, ": total ", n->total);
+        add_weight(f, ", self ", n->self);
+    }
     if (r->sort != SP_FLAME_ROOT)
         sp_buf_printf(&f->b, ", %s", sp_flame_sort_words(r->sort));
     sp_buf_puts(&f->b, "</title>");
@@ -167,7 +192,7 @@ static void add_tip(struct sp_flame *f, const struct sp_flame_frame *r)
 static void add_frame(struct sp_flame *f, const struct sp_flame_frame *r, int64_t x, int64_t w)
 {
     unsigned y = y_of(f, sp_flame_node(f, r)->depth);
-    bool dashed = r->sort == SP_FLAME_USER_INLINED || r->sort == SP_FLAME_KERNEL_INLINED;
+    bool dashed = sp_flame_dashed(r->sort);
     unsigned inset = dashed ? 50 : 0; /* the line of dashes stays inside */
     sp_buf_puts(&f->b, "<g>");
     add_tip(f, r);
@@ -237,6 +262,11 @@ static void add_legend(struct sp_flame *f, unsigned y)
         "frames of no stated kind",
         "unresolved (italic)",
         "unresolved kernel (hatched, italic)",
+        "share grew",
+        "share shrank",
+        "about the same",
+        "new (bold, dashed)",
+        "vanished (italic, hatched)",
     };
     unsigned x = SP_FLAME_PAD;
     sp_buf_puts(&f->b, "<g id=\"sp-legend\">");
@@ -244,12 +274,12 @@ static void add_legend(struct sp_flame *f, unsigned y)
         if (!f->sorts[s])
             continue;
         char letter = SP_FLAME_LETTERS[s];
-        bool dashed = s == SP_FLAME_USER_INLINED || s == SP_FLAME_KERNEL_INLINED;
-        sp_buf_printf(&f->b, "<rect class=\"%c0%s\" x=\"%u.5\" y=\"%u.5\" width=\"22\" height=\"12\"/>",
-                      letter, dashed ? " d" : "", x, y - 11);
+        unsigned shade = s == SP_FLAME_GREW || s == SP_FLAME_SHRANK ? 4 : 0;
+        sp_buf_printf(&f->b, "<rect class=\"%c%u%s\" x=\"%u.5\" y=\"%u.5\" width=\"22\" height=\"12\"/>",
+                      letter, shade, sp_flame_dashed(s) ? " d" : "", x, y - 11);
         sp_buf_printf(&f->b, "<text class=\"m t%c\" x=\"%u\" y=\"%u\">%s</text>\n", letter, x + 28, y,
                       marks[s]);
-        x += 28 + (unsigned)strlen(marks[s]) * 65 / 10 + 18;
+        x += 28 + (unsigned)strlen(marks[s]) * (s == SP_FLAME_NEW ? 75 : 65) / 10 + 18;
     }
     sp_buf_puts(&f->b, "</g>\n");
 }

@@ -3,9 +3,10 @@
  * function in the order model, field, view: what they define stays inside it.
  */
 const NS = 'http://www.w3.org/2000/svg';
-const PAD = 10, ROW = 18, EL = 3, LABELLED = 14, LETTERS = 'rcuikjngh';
+const PAD = 10, ROW = 18, EL = 3, LABELLED = 14, LETTERS = 'rcuikjnghpbqwv';
 const KINDS = ['everything', 'thread', 'user', 'inlined', 'kernel', 'kernel, inlined', 'kind not stated',
-    'unresolved', 'kernel, unresolved'];
+    'unresolved', 'kernel, unresolved', 'grew', 'shrank', 'about the same', 'new', 'vanished'];
+const DASHED = [3, 5, 12, 13], MARKED = [1, 7, 8, 12, 13]; // by a line of dashes; by the letters of the label
 const script = document.currentScript;
 const svg = script && script.ownerSVGElement || document.documentElement;
 const alone = svg === document.documentElement;
@@ -25,6 +26,8 @@ function make(name, attributes, parent) {
 // The frames, as one array per property; see flamegraph_data.c.
 const label = [], sort = [], depth = [], parent = [], end = [], start = [], width = [];
 const total = [], self = [], samples = [], rows = [];
+// Of comparisons: the weights of the two sides, and how strong the colour is.
+const was = [], is = [], level = [];
 
 function readFrames() {
     const v = data.frames, open = [];
@@ -40,6 +43,11 @@ function readFrames() {
         total.push(t);
         self.push(code & 32 ? v[p++] : t);
         samples.push(code & 64 ? v[p++] : code & 128 ? t : null);
+        if (data.diff) {
+            was.push(v[p++]);
+            is.push(v[p++]);
+            level.push(v[p++]);
+        }
         const up = d ? open[d - 1] : -1, s = d ? at[d] + gap : 0;
         start.push(s);
         width.push(d ? Math.min(Number(t), start[up] + width[up] - s) : Number(t));

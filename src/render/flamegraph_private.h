@@ -35,15 +35,20 @@ enum sp_flame_sort {
     SP_FLAME_UNSTATED,
     SP_FLAME_UNRESOLVED,
     SP_FLAME_UNRESOLVED_KERNEL,
+    SP_FLAME_GREW, /* of comparisons, in the order of enum sp_change */
+    SP_FLAME_SHRANK,
+    SP_FLAME_SAME,
+    SP_FLAME_NEW,
+    SP_FLAME_VANISHED,
     SP_FLAME_SORTS
 };
-#define SP_FLAME_LETTERS "rcuikjngh"
+#define SP_FLAME_LETTERS "rcuikjnghpbqwv"
 
 struct sp_flame_frame {
     uint32_t node;
     uint32_t label;
     int64_t start, width; /* in weight; width is the total, cut to what the parent has left */
-    uint8_t sort, shade;  /* the shade is of the name; see sp_flame_shade */
+    uint8_t sort, shade;  /* the shade is of the name, or of the change; see sp_flame_shade */
 };
 
 struct sp_flame_label {
@@ -86,10 +91,23 @@ const char *sp_flame_sort_words(enum sp_flame_sort s);
 void sp_flame_draw(struct sp_flame *f);
 void sp_flame_data(struct sp_flame *f);
 
-/* Only what has a name of its own varies in colour. */
+/* Only what has a name of its own, or has changed, varies in colour. */
 static inline unsigned sp_flame_shade(const struct sp_flame_frame *r)
 {
-    return r->sort == SP_FLAME_ROOT || r->sort >= SP_FLAME_UNRESOLVED ? 0 : r->shade;
+    bool unnamed = r->sort == SP_FLAME_UNRESOLVED || r->sort == SP_FLAME_UNRESOLVED_KERNEL;
+    return r->sort == SP_FLAME_ROOT || unnamed ? 0 : r->shade;
+}
+
+static inline bool sp_flame_dashed(unsigned sort)
+{
+    return sort == SP_FLAME_USER_INLINED || sort == SP_FLAME_KERNEL_INLINED || sort == SP_FLAME_NEW ||
+           sort == SP_FLAME_VANISHED;
+}
+
+/* A comparison's weights of a frame; NULL where nothing is compared. */
+static inline const struct sp_diff_node *sp_flame_sides(const struct sp_flame *f, uint32_t node)
+{
+    return f->opts.diff ? &f->opts.diff->sides.v[node] : NULL;
 }
 
 static inline const struct sp_tree_node *sp_flame_node(const struct sp_flame *f,

@@ -14,7 +14,7 @@ import pe_files
 import profiles
 from conftest import BIN, ask, parse, run
 
-COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "flamegraph", "merge", "query", "upload", "dump", "spt",
+COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "flamegraph", "merge", "query", "upload", "dump", "spt",
             "formats", "help"]
 VIEWS = ["info", "summary", "top", "tree"]
 ANSWERS = VIEWS + ["validate", "formats"]
@@ -82,6 +82,10 @@ def example_files(tmp_path):
     trace = gen_spt.random_file(1)
     (tmp_path / "trace.spt").write_bytes(trace.bytes())
     (tmp_path / "app.exe").write_bytes(pe_files.image(trace.programs[0].guid, trace.programs[0].age))
+    for name, n in (("base", 3000), ("new", 3100), *((a + b, 3000) for a in "ab" for b in "123")):
+        (tmp_path / (name + ".spaa")).write_text(profiles.text([
+            (["f", "main"], {"period": n, "samples": n}, {"pid": 1, "tid": 1, "comm": "app"}),
+            (["g", "main"], {"period": 3000, "samples": 3000}, {"pid": 1, "tid": 1, "comm": "app"})]))
     return tmp_path
 
 

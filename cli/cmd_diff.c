@@ -1,0 +1,199 @@
+/* spaa diff: what changed between two profiles, or two sets of them, and is it real. */
+#include "diff.h"
+
+#include "base/num.h"
+
+#include <math.h>
+
+/* The files of a side: those before `--`, or the first of two. */
+static int sides(struct cli *c)
+{
+    if (!c->has_split) {
+        if (c->files.n != 2)
+            return cli_usage(c, "spaa diff BASE NEW, or with repeats spaa diff BASE… -- NEW…",
+                             "diff needs two profiles, or -- between the two lists; there are %zu",
+                             c->files.n);
+        c->split = 1;
+    }
+    if (!c->split || c->split == c->files.n)
+        return cli_usage(c, "spaa diff BASE… -- NEW…", "there is no profile %s --",
+                         c->split ? "after" : "before");
+    return EXIT_FINE;
+}
+
+static bool keep(struct diff_answer *a, struct sp_str *to, struct sp_str s)
+{
+    uint32_t n = sp_intern(&a->d.strs, s.p ? s.p : "", s.n);
+    *to = n == SP_STR_FAIL ? (struct sp_str){"", 0} : sp_str_at(&a->d.strs, n);
+    return n != SP_STR_FAIL;
+}
+
+static bool same(struct sp_str a, struct sp_str b)
+{
+    return sp_str_cmp(a, b) == 0;
+}
+
+static void differs(struct diff_answer *a, const char *file, const char *what, struct sp_str base,
+                    struct sp_str other)
+{
+    if (!same(base, other))
+        sp_emit(&a->c->diags, SP_W640, SP_AT_NOTHING, "%s: %s \"%.*s\", where the first profile has \"%.*s\"",
+                file, what, (int)other.n, other.p, (int)base.n, base.p);
+}
+
+/* What the first run measured, and whether a later one measured the same. */
+static spaa_status check_words(struct diff_answer *a, const char *file, const struct sp_selection *s)
+{
+    const struct sp_profile *p = s->profile;
+    struct diff_words w = {sp_pstr(p, p->header.source_tool),
+                           sp_pstr(p, p->events.v[s->event].name),
+                           sp_pstr(p, p->metrics.v[s->metric].name),
+                           s->unit,
+                           {s->filters.data, (uint32_t)s->filters.len},
+                           s->view,
+                           s->scale};
+    if (file != a->c->files.v[0]) {
+        differs(a, file, "event", a->words.event, w.event);
+        differs(a, file, "metric", a->words.metric, w.metric);
+        differs(a, file, "unit", a->words.unit, w.unit);
+        return SPAA_OK;
+    }
+    struct diff_words *k = &a->words;
+    k->view = w.view;
+    return keep(a, &k->tool, w.tool) && keep(a, &k->event, w.event) && keep(a, &k->metric, w.metric) &&
+                   keep(a, &k->unit, w.unit) && keep(a, &k->filters, w.filters)
+               ? SPAA_OK
+               : sp_nomem(&a->c->diags);
+}
+
+/* The event of the first run where this one has it; its own default else. */
+static spaa_status select_run(struct diff_answer *a, struct sp_selection *out)
+{
+    struct cli *c = a->c;
+    const char *asked = c->v.event;
+    if (!asked && a->words.event.n &&
+        sp_event_find(c->profile, a->words.event.p, a->words.event.n) != SP_NONE)
+        c->v.event = a->words.event.p;
+    spaa_status st = cli_select(c, out);
+    c->v.event = asked;
+    return st;
+}
+
+/* The same without the filters that look at frames: shares are of what they leave, too. */
+static spaa_status select_whole(struct diff_answer *a, struct sp_selection *out, bool *narrowed)
+{
+    struct cli_values asked = a->c->v, *v = &a->c->v;
+    *narrowed = v->dso || v->focus || v->ignore || v->root_at;
+    if (!*narrowed)
+        return SPAA_OK;
+    v->dso = v->focus = v->ignore = v->root_at = NULL;
+    spaa_status st = select_run(a, out);
+    *v = asked;
+    return st;
+}
+
+/* Options of one input's format may not fit the others. */
+static void note_format(struct cli *c)
+{
+    struct sp_formats *f = &c->formats;
+    for (size_t i = 0; i < f->n; i++)
+        if (f->v[i] == c->input)
+            return;
+    if (f->n < sizeof f->v / sizeof *f->v)
+        f->v[f->n++] = c->input;
+}
+
+static spaa_status take_run(struct diff_answer *a, size_t i, struct sp_read_opts *opts)
+{
+    struct cli *c = a->c;
+    struct sp_selection s, whole;
+    bool narrowed = false, alone = c->split == 1 && c->files.n == 2;
+    opts->samples = alone;
+    c->input = NULL;
+    spaa_status st = cli_read(c, c->files.v[i], opts, &c->profile);
+    if (st)
+        return st;
+    note_format(c);
+    sp_diags_source(&c->diags, c->files.v[i], NULL);
+    st = select_run(a, &s);
+    if (!st) {
+        st = select_whole(a, &whole, &narrowed);
+        if (!st)
+            st = check_words(a, c->files.v[i], &s);
+        if (!st)
+            st = sp_diff_add(&a->d, i < c->split ? SP_BASE : SP_NEW, &s, narrowed ? &whole : NULL, alone);
+        if (narrowed)
+            sp_selection_free(&whole);
+        sp_selection_free(&s);
+    }
+    sp_diags_source(&c->diags, NULL, NULL);
+    sp_profile_free(c->profile);
+    c->profile = NULL;
+    return st;
+}
+
+static int compare(struct diff_answer *a, const struct sp_diff_opts *how, double min_share)
+{
+    struct cli *c = a->c;
+    struct sp_read_opts opts;
+    spaa_status st = SPAA_OK;
+    if (!cli_read_opts(c, &opts))
+        return EXIT_USAGE;
+    for (size_t i = 0; !st && i < c->files.n; i++)
+        st = take_run(a, i, &opts);
+    if (!st)
+        st = sp_diff_finish(&a->d, how);
+    if (!st)
+        st = sp_gate_judge(&a->gate, &a->d, min_share);
+    if (st)
+        return cli_exit_of(st);
+    a->words.scale = a->d.scale;
+    int rc = cli_check_own(c, NULL);
+    if (!rc)
+        rc = cli_stdout(c);
+    if (!rc)
+        rc = c->format == FORMAT_JSON ? diff_answer_json(a) : diff_answer_text(a);
+    return rc                                  ? rc
+           : a->gate.verdict == SP_GATE_BREACH ? EXIT_NO
+           : a->gate.verdict == SP_GATE_UNSURE ? EXIT_UNSURE
+                                               : EXIT_FINE;
+}
+
+static bool share(struct cli *c, double *out)
+{
+    const char *s = c->v.min_share;
+    *out = 5;
+    if (s) {
+        size_t n = strspn(s, "0123456789.");
+        *out = n && !s[n] ? sp_text_double(s, n) : NAN;
+    }
+    if (*out >= 0 && *out <= 100)
+        return true;
+    cli_usage(c, NULL, "--min-share needs a percentage from 0 to 100, not \"%s\"", s);
+    return false;
+}
+
+int sp_cmd_diff(struct cli *c)
+{
+    static const char *const sorts[] = {"flat", "cum", NULL};
+    static const char *const methods[] = {"auto", "repeats", "permutation", "blocks", "samples", NULL};
+    static const enum sp_diff_method made[] = {SP_DIFF_NONE, SP_DIFF_REPEATS, SP_DIFF_PERMUTATION,
+                                               SP_DIFF_TIME_BLOCKS, SP_DIFF_SAMPLES};
+    struct diff_answer a = {.c = c};
+    int sort, method;
+    double min_share;
+    if (!cli_choice(c, "sort", c->v.sort, sorts, 0, &sort) ||
+        !cli_choice(c, "method", c->v.method, methods, 0, &method) || !answer_limit(c, &a.limit) ||
+        !share(c, &min_share) || sides(c))
+        return EXIT_USAGE;
+    struct sp_diff_opts how = {made[method], sort == 1};
+    spaa_status st = c->v.fail_on ? sp_gate_parse(&a.gate, c->v.fail_on, &c->diags) : SPAA_OK;
+    int rc = cli_exit_of(st);
+    if (!st && sp_diff_init(&a.d, &c->diags))
+        rc = EXIT_IO;
+    if (!rc)
+        rc = compare(&a, &how, min_share / 100);
+    sp_diff_free(&a.d);
+    sp_gate_free(&a.gate);
+    return rc;
+}

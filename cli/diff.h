@@ -1,0 +1,39 @@
+/* The parts of `spaa diff`: cmd_diff.c reads and compares, diff_answer.c and diff_json.c tell. */
+#ifndef SP_CLI_DIFF_H
+#define SP_CLI_DIFF_H
+
+#include "analysis/diff.h"
+#include "analysis/gate.h"
+#include "answer.h"
+
+struct diff_words {
+    struct sp_str tool, event, metric, unit, filters; /* of the first base run */
+    const char *view;
+    unsigned scale;
+};
+
+struct diff_answer {
+    struct cli *c;
+    struct sp_diff d;
+    struct sp_gate gate;
+    struct diff_words words;
+    size_t limit;
+};
+
+/* The verdict in words, without the leading CHANGED and so on. */
+void diff_summary(const struct diff_answer *a, struct sp_buf *out);
+const char *diff_headline(const struct sp_diff *d);
+/* How rows were compared, in words; what that takes for granted: up to two, NULL ends. */
+void diff_method(const struct diff_answer *a, struct sp_buf *out);
+const char *const *diff_assumptions(enum sp_diff_method m);
+/* A limit's verdict in words: which functions, by how much, what would be needed. */
+void diff_gate_text(const struct diff_answer *a, const struct sp_gate_limit *l, struct sp_buf *out);
+/* x with so many digits after the point, and a plus where `sign`. "-" for what is not known. */
+void diff_number(struct sp_buf *out, double x, unsigned digits, bool sign);
+/* A command to ask next; false: there are no more. */
+bool diff_next(const struct diff_answer *a, unsigned i, struct sp_buf *out);
+
+int diff_answer_text(struct diff_answer *a);
+int diff_answer_json(struct diff_answer *a);
+
+#endif

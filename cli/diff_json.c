@@ -1,0 +1,268 @@
+/* `spaa diff --json`: every number of the comparison. */
+#include "diff.h"
+
+#include "analysis/top.h"
+#include "base/num.h"
+
+#include <math.h>
+
+/* Twelve significant digits: what follows them depends on the machine's mathematics. */
+static void number(struct sp_jw *w, const char *key, double x)
+{
+    char t[32];
+    if (!isfinite(x)) {
+        sp_jw_null(w, key);
+        return;
+    }
+    if (x != 0 && fabs(x) > 1e-290) {
+        double scale = pow(10, 11 - floor(log10(fabs(x))));
+        x = isfinite(scale) ? round(x * scale) / scale : x;
+    }
+    sp_jw_raw(w, key, t, sp_double_text(x, t));
+}
+
+static void count(struct sp_jw *w, const char *key, int64_t v)
+{
+    if (v == SP_ABSENT)
+        sp_jw_null(w, key);
+    else
+        sp_jw_i64(w, key, v);
+}
+
+static void text(struct sp_jw *w, const char *key, struct sp_str s)
+{
+    sp_jw_str(w, key, s.p ? s.p : "", s.n);
+}
+
+static void pair(struct sp_jw *w, const char *key, double lo, double hi)
+{
+    sp_jw_open(w, key, '[');
+    number(w, NULL, lo);
+    number(w, NULL, hi);
+    sp_jw_close(w, ']');
+}
+
+/* The members of a comparison, into the open object. */
+static void test(struct sp_jw *w, const struct sp_diff_test *t, bool share)
+{
+    sp_jw_cstr(w, "verdict", sp_diff_verdict_names[t->verdict]);
+    number(w, share ? "base_share" : "base", t->side[SP_BASE].mean);
+    number(w, share ? "new_share" : "new", t->side[SP_NEW].mean);
+    number(w, "delta", t->delta);
+    pair(w, "ci", t->lo, t->hi);
+    if (!share)
+        number(w, "change_percent", 100 * t->delta / t->side[SP_BASE].mean);
+    sp_jw_cstr(w, "method", t->test);
+    number(w, "p", t->p);
+    number(w, "q", t->q);
+    number(w, "mde", t->mde);
+    number(w, "mde_family", t->mde_family);
+    number(w, "design_effect", t->deff);
+    sp_jw_bool(w, "tested", t->tested);
+    if (t->dependent)
+        sp_jw_bool(w, "dependent", true);
+}
+
+static void nested(struct sp_jw *w, const char *key, const struct sp_diff_test *t, bool share)
+{
+    sp_jw_open(w, key, '{');
+    test(w, t, share);
+    sp_jw_close(w, '}');
+}
+
+static void amounts(struct sp_jw *w, const struct diff_answer *a, const struct sp_diff_row *r,
+                    unsigned family)
+{
+    sp_jw_scaled(w, "base_weight", r->side[SP_BASE].weight[family], a->d.scale);
+    sp_jw_scaled(w, "new_weight", r->side[SP_NEW].weight[family], a->d.scale);
+    count(w, "base_samples", r->side[SP_BASE].samples[family]);
+    count(w, "new_samples", r->side[SP_NEW].samples[family]);
+}
+
+static void row(struct sp_jw *w, const struct diff_answer *a, const struct sp_diff_row *r)
+{
+    static const char *const words[] = {"unresolved", "idle", "wait", "kernel"};
+    struct sp_str name = sp_str_at(&a->d.strs, r->function),
+                  normal = sp_str_at(&a->d.strs, a->d.keys.v[r->key].function);
+    sp_jw_open(w, NULL, '{');
+    sp_jw_cstr(w, "id", *r->id ? r->id : NULL);
+    text(w, "function", name);
+    text(w, "dso", sp_str_at(&a->d.strs, r->dso));
+    if (sp_str_cmp(name, normal) != 0)
+        text(w, "matched_as", normal);
+    test(w, &r->share[SP_SELF], true);
+    amounts(w, a, r, SP_SELF);
+    sp_jw_open(w, "cum", '{');
+    test(w, &r->share[SP_CUM], true);
+    amounts(w, a, r, SP_CUM);
+    sp_jw_close(w, '}');
+    if (a->d.rates) {
+        nested(w, "rate", &r->rate[SP_SELF], false);
+        nested(w, "cum_rate", &r->rate[SP_CUM], false);
+    } else {
+        sp_jw_null(w, "rate");
+        sp_jw_null(w, "cum_rate");
+    }
+    sp_jw_open(w, "tags", '[');
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (r->tags >> i & 1)
+            sp_jw_cstr(w, NULL, words[i]);
+    sp_jw_close(w, ']');
+    sp_jw_close(w, '}');
+}
+
+static void rows(struct sp_jw *w, const struct diff_answer *a, const char *key, const struct sp_diff_row *r,
+                 size_t n)
+{
+    sp_jw_open(w, key, '[');
+    for (size_t i = 0; i < n && i < a->limit; i++)
+        row(w, a, &r[i]);
+    sp_jw_close(w, ']');
+}
+
+static void side(struct sp_jw *w, const struct diff_answer *a, unsigned i)
+{
+    const struct sp_diff_side *s = &a->d.side[i];
+    const struct cli *c = a->c;
+    sp_jw_open(w, i == SP_BASE ? "base" : "new", '{');
+    sp_jw_open(w, "files", '[');
+    for (size_t k = i == SP_BASE ? 0 : c->split; k < (i == SP_BASE ? c->split : c->files.n); k++)
+        sp_jw_cstr(w, NULL, c->files.v[k]);
+    sp_jw_close(w, ']');
+    sp_jw_u64(w, "runs", s->runs);
+    sp_jw_scaled(w, "total", s->total, a->d.scale);
+    count(w, "samples", s->samples);
+    number(w, "effective_samples", s->effective);
+    number(w, "duration", s->seconds);
+    if (s->blocks)
+        sp_jw_u64(w, "blocks", s->blocks);
+    sp_jw_close(w, '}');
+}
+
+static void method(struct sp_jw *w, const struct diff_answer *a)
+{
+    const struct sp_diff *d = &a->d;
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    diff_method(a, &b);
+    sp_jw_open(w, "method", '{');
+    sp_jw_cstr(w, "name", sp_diff_method_names[d->method]);
+    sp_jw_str(w, "text", b.data ? b.data : "", b.len);
+    sp_jw_bool(w, "establishes", sp_diff_establishes(d->method));
+    sp_jw_open(w, "assumptions", '[');
+    for (const char *const *s = diff_assumptions(d->method); *s; s++)
+        sp_jw_cstr(w, NULL, *s);
+    sp_jw_close(w, ']');
+    number(w, "alpha", SP_DIFF_ALPHA);
+    sp_jw_cstr(w, "control", "Benjamini-Hochberg");
+    for (unsigned f = 0; f < SP_FAMILIES; f++) {
+        sp_jw_open(w, f == SP_SELF ? "self" : "cum", '{');
+        sp_jw_u64(w, "tested", d->family[f]);
+        sp_jw_u64(w, "significant", d->significant[f]);
+        sp_jw_close(w, '}');
+    }
+    sp_jw_u64(w, "dependent", d->dependent);
+    sp_jw_cstr(w, "no_blocks", d->no_blocks);
+    sp_jw_close(w, '}');
+    sp_buf_free(&b);
+}
+
+static void limits(struct sp_jw *w, const struct diff_answer *a)
+{
+    struct sp_buf b;
+    if (!a->c->v.fail_on) {
+        sp_jw_null(w, "fail_on");
+        return;
+    }
+    sp_buf_init(&b, 0);
+    sp_jw_open(w, "fail_on", '{');
+    sp_jw_cstr(w, "verdict", sp_gate_verdict_names[a->gate.verdict]);
+    sp_jw_open(w, "limits", '[');
+    for (size_t i = 0; i < a->gate.limits.n; i++) {
+        const struct sp_gate_limit *l = &a->gate.limits.v[i];
+        sp_jw_open(w, NULL, '{');
+        text(w, "limit", l->text);
+        sp_jw_cstr(w, "verdict", sp_gate_verdict_names[l->verdict]);
+        sp_jw_cstr(w, "unit", l->points ? "points" : "percent");
+        sp_jw_u64(w, "judged", l->judged);
+        sp_buf_clear(&b);
+        diff_gate_text(a, l, &b);
+        sp_jw_str(w, "text", b.data ? b.data : "", b.len);
+        sp_jw_open(w, "cases", '[');
+        for (size_t k = 0; k < l->cases.n && k < a->limit; k++) {
+            const struct sp_gate_case *x = &l->cases.v[k];
+            sp_jw_open(w, NULL, '{');
+            if (x->row) {
+                sp_jw_cstr(w, "id", *x->row->id ? x->row->id : NULL);
+                text(w, "function", sp_str_at(&a->d.strs, x->row->function));
+                text(w, "dso", sp_str_at(&a->d.strs, x->row->dso));
+            }
+            number(w, "growth", x->growth);
+            number(w, "need_times", x->need);
+            sp_jw_close(w, '}');
+        }
+        sp_jw_close(w, ']');
+        sp_jw_close(w, '}');
+    }
+    sp_jw_close(w, ']');
+    sp_jw_close(w, '}');
+    sp_buf_free(&b);
+}
+
+static void head(struct sp_jw *w, const struct diff_answer *a)
+{
+    const struct diff_words *k = &a->words;
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    diff_summary(a, &b);
+    sp_jw_cstr(w, "schema", "spaa.diff/1");
+    sp_jw_cstr(w, "verdict", diff_headline(&a->d));
+    sp_jw_str(w, "summary", b.data ? b.data : "", b.len);
+    sp_jw_open(w, "profile", '{');
+    text(w, "source_tool", k->tool);
+    text(w, "event", k->event);
+    text(w, "metric", k->metric);
+    if (k->unit.n)
+        text(w, "unit", k->unit);
+    else
+        sp_jw_null(w, "unit");
+    sp_jw_cstr(w, "view", k->view);
+    text(w, "filters", k->filters);
+    sp_jw_close(w, '}');
+    sp_buf_free(&b);
+}
+
+static size_t beyond(const struct diff_answer *a, size_t n)
+{
+    return n > a->limit ? n - a->limit : 0;
+}
+
+int diff_answer_json(struct diff_answer *a)
+{
+    struct sp_jw w;
+    struct sp_buf b;
+    sp_jw_init(&w, a->c->out);
+    sp_jw_open(&w, NULL, '{');
+    head(&w, a);
+    side(&w, a, SP_BASE);
+    side(&w, a, SP_NEW);
+    nested(&w, "total", &a->d.total, false);
+    method(&w, a);
+    rows(&w, a, "rows", a->d.rows.v, a->d.rows.n);
+    rows(&w, a, "new_functions", a->d.appeared.v, a->d.appeared.n);
+    rows(&w, a, "vanished_functions", a->d.vanished.v, a->d.vanished.n);
+    sp_jw_open(&w, "omitted", '{');
+    sp_jw_u64(&w, "rows", beyond(a, a->d.rows.n));
+    sp_jw_u64(&w, "new_functions", beyond(a, a->d.appeared.n));
+    sp_jw_u64(&w, "vanished_functions", beyond(a, a->d.vanished.n));
+    sp_jw_close(&w, '}');
+    limits(&w, a);
+    sp_jw_open(&w, "next", '[');
+    sp_buf_init(&b, 0);
+    for (unsigned i = 0; sp_buf_clear(&b), diff_next(a, i, &b); i++)
+        sp_jw_str(&w, NULL, b.data ? b.data : "", b.len);
+    sp_buf_free(&b);
+    sp_jw_close(&w, ']');
+    answer_close(a->c, &w);
+    return EXIT_FINE;
+}

@@ -1,0 +1,144 @@
+/*
+ * Two sides of a comparison: what changed, and is it real.
+ *
+ * Runs are taken in one by one (sp_diff_add), each reduced to numbers per function, so that no more than one
+ * profile is in memory at a time. Functions of all runs are matched by their normalised name and DSO
+ * (normalise.h); functions that become one row are counted once per stack together.
+ *
+ * A row has four comparisons: own and inclusive, each as a share of the total and as a rate (weight per
+ * second of recording, where the event is sampled by frequency and the durations are known). How they are
+ * made:
+ *
+ *     SP_DIFF_REPEATS      several runs on both sides: Welch's test on the runs' values
+ *     SP_DIFF_PERMUTATION  the same by permutation of the runs
+ *     SP_DIFF_ONE_SIDED    one run against several: Student's test, spread from the side that has some
+ *     SP_DIFF_TIME_BLOCKS  one run a side with timestamps: Welch's test on 20 or 30 time blocks of each
+ *     SP_DIFF_SAMPLES      one run a side without: z, or Fisher's exact test below 10 samples; assumes that
+ *                          samples are independent, which they seldom are
+ *     SP_DIFF_NONE         no samples: significance is unavailable
+ *
+ * A spread between runs is never taken to be less than sampling alone makes it. q is p after Benjamini and
+ * Hochberg over the rows of the family (own and inclusive are two) that have SP_DIFF_LEAST samples on both
+ * sides together. docs/diff.md has the formulas.
+ */
+#ifndef SP_DIFF_H
+#define SP_DIFF_H
+
+#include "analysis/select.h"
+#include "analysis/stats.h"
+#include "base/strtab.h"
+
+#define SP_DIFF_ALPHA  0.05
+#define SP_DIFF_LEAST  10
+#define SP_DIFF_BLOCKS 30
+
+enum { SP_BASE, SP_NEW, SP_SIDES };
+enum { SP_SELF, SP_CUM, SP_FAMILIES };
+
+enum sp_diff_method {
+    SP_DIFF_NONE,
+    SP_DIFF_SAMPLES,
+    SP_DIFF_TIME_BLOCKS,
+    SP_DIFF_ONE_SIDED,
+    SP_DIFF_REPEATS,
+    SP_DIFF_PERMUTATION,
+};
+
+enum sp_diff_verdict {
+    SP_DIFF_SIGNIFICANT,
+    SP_DIFF_INCONCLUSIVE,
+    SP_DIFF_BELOW, /* the minimum detectable effect */
+    SP_DIFF_UNAVAILABLE,
+};
+
+/* One comparison of one quantity; what is not known is NaN. Shares are of 1, rates per second. */
+struct sp_diff_test {
+    struct sp_estimate side[SP_SIDES]; /* df is INFINITY where nothing was estimated */
+    double delta, lo, hi;              /* new - base with its 95 % interval */
+    double p, q;
+    double mde;        /* change that would be found with a power of 80 %, looked at alone */
+    double mde_family; /* the same with the control for all rows of its family */
+    double deff;       /* design effect: variance by blocks or runs over that of independent samples */
+    enum sp_diff_verdict verdict;
+    const char *test; /* "welch", "z", "fisher", "binomial", "permutation", "student"; NULL: none */
+    bool tested;      /* part of the family */
+    bool dependent;   /* time blocks resemble their neighbours: they do not carry a verdict */
+};
+
+struct sp_diff_amount {
+    __int128 weight[SP_FAMILIES]; /* own, inclusive: of all runs, at sp_diff.scale */
+    int64_t samples[SP_FAMILIES]; /* SP_ABSENT where some run has none */
+};
+
+struct sp_diff_row {
+    uint32_t function, dso; /* strings of sp_diff.strs: of one of those that became this row */
+    uint32_t key;
+    unsigned tags; /* enum sp_top_tag */
+    char id[32];   /* its handle in the last run that has it */
+    struct sp_diff_amount side[SP_SIDES];
+    struct sp_diff_test share[SP_FAMILIES], rate[SP_FAMILIES];
+};
+
+struct sp_diff_side {
+    size_t runs;
+    __int128 total;   /* all runs, at sp_diff.scale */
+    int64_t samples;  /* SP_ABSENT where some run has none */
+    double effective; /* samples, NaN where unknown */
+    double seconds;   /* NaN where unknown */
+    unsigned blocks;  /* 0: none */
+};
+
+enum sp_diff_headline { SP_DIFF_CHANGED, SP_DIFF_NO_CHANGE, SP_DIFF_NOT_ESTABLISHED };
+
+struct sp_diff_key {
+    uint32_t function, dso; /* strings: normalised */
+};
+
+struct sp_diff_run;
+struct sp_diff {
+    struct sp_diags *diags;
+    struct sp_strtab strs; /* names, and the normalised ones that rows are matched by */
+    SP_VEC(struct sp_diff_key) keys;
+    struct sp_map key_map;
+    SP_VEC(struct sp_diff_run *) runs[SP_SIDES];
+
+    /* from sp_diff_finish on */
+    unsigned scale;
+    enum sp_diff_method method;
+    enum sp_diff_headline headline;
+    struct sp_diff_side side[SP_SIDES];
+    struct sp_diff_test total; /* of the weights; tested with repeats only */
+    bool rates;
+    size_t family[SP_FAMILIES], significant[SP_FAMILIES];
+    size_t dependent;                /* rows whose time blocks do not carry a verdict */
+    const char *no_blocks;           /* why there are no time blocks; NULL: not asked, or there are */
+    SP_VEC(struct sp_diff_row) rows; /* in both sides */
+    SP_VEC(struct sp_diff_row) appeared, vanished; /* in one side only, heaviest first */
+};
+
+spaa_status sp_diff_init(struct sp_diff *d, struct sp_diags *diags);
+void sp_diff_free(struct sp_diff *d);
+/*
+ * Takes a run in. `whole` is the same selection without the filters that look at frames: what shares are
+ * of; NULL: the selection itself. With `blocks` the profile's samples, if it has any, are put into time
+ * blocks. The profile is not needed afterwards. SPAA_ERR_USAGE, reported, when the metric does not add.
+ */
+spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s,
+                        const struct sp_selection *whole, bool blocks);
+
+struct sp_diff_opts {
+    enum sp_diff_method method; /* SP_DIFF_NONE: the best that the data allow */
+    bool sort_cum;              /* rows by their inclusive change */
+};
+/* Compares. SPAA_ERR_USAGE, reported, when the data do not allow the method asked for. */
+spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts);
+
+/* The words of enums in JSON and options. */
+extern const char *const sp_diff_method_names[]; /* NULL-terminated, as the next */
+extern const char *const sp_diff_verdict_names[];
+/* Row i of rows, appeared and vanished together. */
+struct sp_diff_row *sp_diff_row_at(struct sp_diff *d, size_t i);
+/* Whether the method's verdicts are established: more than one run, or time blocks. */
+bool sp_diff_establishes(enum sp_diff_method m);
+
+#endif

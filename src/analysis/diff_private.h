@@ -1,0 +1,36 @@
+/* What one run leaves behind for a comparison (diff_run.c), and what the comparison does with it (diff.c). */
+#ifndef SP_DIFF_PRIVATE_H
+#define SP_DIFF_PRIVATE_H
+
+#include "analysis/diff.h"
+
+struct sp_diff_value {
+    int64_t weight, samples;
+};
+
+/* What a row is called: a function of its key. */
+struct sp_diff_name {
+    uint32_t function, dso; /* strings; SP_STR_NONE: this run has none */
+    unsigned tags;
+    char id[20];
+};
+
+struct sp_diff_run {
+    unsigned scale;
+    int64_t total, samples; /* of the whole; samples SP_ABSENT where a row has none */
+    double effective;       /* NaN where unknown */
+    double seconds;         /* of recording, where the event is sampled by frequency; else NaN */
+    bool negative;          /* some weight is below 0 */
+    bool no_binaries;       /* a source that names no DSO, such as folded stacks */
+    size_t keys;            /* that there were; later ones have nothing here, until sp_diff_finish widens */
+    struct sp_diff_value *values[SP_FAMILIES];
+    struct sp_diff_name *names;
+    unsigned blocks; /* 0: none */
+    const char *no_blocks;
+    double block_total[SP_DIFF_BLOCKS];
+    double *block_values; /* [key][family][block] */
+};
+
+void sp_diff_run_free(struct sp_diff_run *r);
+
+#endif

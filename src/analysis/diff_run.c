@@ -1,0 +1,378 @@
+/*
+ * One run, reduced to numbers per normalised function: one pass over the selected stacks, and one over the
+ * samples where they are put into time blocks.
+ */
+#include "analysis/diff_private.h"
+
+#include "analysis/handle.h"
+#include "analysis/normalise.h"
+#include "analysis/top.h"
+#include "base/hash.h"
+#include "base/num.h"
+#include "model/samples.h"
+
+#include <math.h>
+
+#define BLOCK_SAMPLES 200 /* fewer in a run make no blocks */
+
+struct taker {
+    struct sp_diff *d;
+    struct sp_diff_run *r;
+    struct sp_selection *s;
+    uint32_t *keys, *frame_keys; /* of each function and frame */
+    uint32_t bare;               /* the key of rows without frames */
+    uint32_t *stamps;            /* per key: the last turn of a pass that had it */
+    unsigned char *unresolved;   /* per function: it is an address */
+    struct sp_buf text;
+};
+
+static uint32_t key_of(struct taker *t, struct sp_str function, struct sp_str dso)
+{
+    struct sp_diff *d = t->d;
+    sp_buf_clear(&t->text);
+    sp_normal_function(&t->text, function);
+    uint32_t f = sp_intern(&d->strs, t->text.data ? t->text.data : "", t->text.len);
+    sp_buf_clear(&t->text);
+    sp_normal_dso(&t->text, dso);
+    uint32_t o = sp_intern(&d->strs, t->text.data ? t->text.data : "", t->text.len);
+    if (f == SP_STR_FAIL || o == SP_STR_FAIL || t->text.failed)
+        return SP_NONE;
+    uint64_t hash = sp_hash_mix(f, o);
+    struct sp_probe at = sp_map_probe(&d->key_map, hash);
+    for (uint32_t i; (i = sp_map_next(&d->key_map, &at)) != SP_MAP_NONE;)
+        if (d->keys.v[i].function == f && d->keys.v[i].dso == o)
+            return i;
+    struct sp_diff_key key = {f, o};
+    uint32_t number = (uint32_t)d->keys.n;
+    return sp_map_add(&d->key_map, hash, number) && sp_vec_push(&d->keys, key) ? number : SP_NONE;
+}
+
+static bool tables(struct taker *t)
+{
+    const struct sp_profile *p = t->s->profile;
+    t->keys = malloc((p->functions.n + 1) * sizeof *t->keys);
+    t->frame_keys = malloc((p->frames.n + 1) * sizeof *t->frame_keys);
+    t->unresolved = calloc(p->functions.n + 1, 1);
+    if (!t->keys || !t->frame_keys || !t->unresolved)
+        return false;
+    for (size_t i = 0; i < p->frames.n; i++)
+        if (p->frames.v[i].flags & SP_FRAME_UNRESOLVED)
+            t->unresolved[p->frames.v[i].function] = 1;
+    for (size_t i = 0; i < p->functions.n; i++) {
+        const struct sp_function *f = &p->functions.v[i];
+        struct sp_str name = t->unresolved[i] ? (struct sp_str){"[unresolved]", 12} : sp_pstr(p, f->name);
+        if ((t->keys[i] = key_of(t, name, sp_pstr(p, p->dsos.v[f->dso].name))) == SP_NONE)
+            return false;
+    }
+    t->bare = key_of(t, (struct sp_str){"[no stack]", 10}, (struct sp_str){"", 0});
+    for (size_t i = 0; i < p->frames.n; i++)
+        t->frame_keys[i] = t->keys[p->frames.v[i].function];
+    t->r->no_binaries = true;
+    for (size_t i = 0; i < p->dsos.n; i++) {
+        struct sp_str name = sp_pstr(p, p->dsos.v[i].name);
+        t->r->no_binaries = t->r->no_binaries && name.n && name.p[0] == '[';
+    }
+    t->stamps = calloc(t->d->keys.n + 1, sizeof *t->stamps);
+    t->r->keys = t->d->keys.n;
+    for (unsigned i = 0; i < SP_FAMILIES; i++)
+        t->r->values[i] = calloc(t->r->keys + 1, sizeof *t->r->values[i]);
+    return t->bare != SP_NONE && t->stamps && t->r->values[SP_SELF] && t->r->values[SP_CUM];
+}
+
+static void add(struct sp_diff_value *v, int64_t weight, int64_t samples)
+{
+    v->weight += weight;
+    v->samples += samples;
+}
+
+/* The functions of one row, each once. */
+static void take_frames(const struct taker *t, const uint32_t *f, size_t n, uint32_t stamp, int64_t weight,
+                        int64_t samples)
+{
+    const uint32_t *keys = t->frame_keys;
+    uint32_t *stamps = t->stamps;
+    struct sp_diff_value *values = t->r->values[SP_CUM];
+    for (size_t k = 0; k < n; k++) {
+        uint32_t key = keys[f[k]];
+        if (stamps[key] == stamp)
+            continue;
+        stamps[key] = stamp;
+        add(&values[key], weight, samples);
+    }
+}
+
+static bool take_stacks(struct taker *t)
+{
+    struct sp_diff_value *self = t->r->values[SP_SELF];
+    for (size_t i = 0; i < t->s->rows.n; i++) {
+        const struct sp_selected *x = &t->s->rows.v[i];
+        int64_t samples = x->samples > SP_DECIMAL ? x->samples : 0;
+        size_t n;
+        const uint32_t *f = sp_selected_frames(t->s, i, &n);
+        if (!f)
+            return false;
+        if (n) {
+            add(&self[t->frame_keys[sp_selected_leaf(t->s, i, f, n)]], x->own, samples);
+            take_frames(t, f, n, (uint32_t)i + 1, x->weight, samples);
+        } else { /* an observation without a stack is weight all the same */
+            add(&self[t->bare], x->weight, samples);
+            add(&t->r->values[SP_CUM][t->bare], x->weight, samples);
+        }
+    }
+    return true;
+}
+
+/* The name and handle of each key: of its functions, the one with the shortest name: `f`, not `f.isra.0`. */
+static bool take_names(struct taker *t)
+{
+    const struct sp_profile *p = t->s->profile;
+    struct sp_handles handles;
+    bool ok = true;
+    t->r->names = calloc(t->r->keys + 1, sizeof *t->r->names);
+    if (!t->r->names || sp_handles_of(p, &handles))
+        return false;
+    for (uint32_t i = 0; ok && i < p->functions.n; i++) {
+        struct sp_diff_name *n = &t->r->names[t->keys[i]];
+        const struct sp_diff_value *v = &t->r->values[SP_CUM][t->keys[i]];
+        if (!v->weight && !v->samples)
+            continue;
+        n->tags |= sp_function_tags(p, i) | (t->unresolved[i] ? SP_TAG_UNRESOLVED : 0);
+        struct sp_str name = sp_pstr(p, p->functions.v[i].name), had = sp_str_at(&t->d->strs, n->function),
+                      dso = sp_pstr(p, p->dsos.v[p->functions.v[i].dso].name);
+        char id[32] = "";
+        if (n->function && (had.n < name.n || (had.n == name.n && sp_str_cmp(had, name) <= 0)))
+            continue;
+        n->function =
+            t->unresolved[i] ? t->d->keys.v[t->keys[i]].function : sp_intern(&t->d->strs, name.p, name.n);
+        n->dso = sp_intern(&t->d->strs, dso.p, dso.n);
+        if (!t->unresolved[i])
+            sp_handle_text(&handles, i, id);
+        memcpy(n->id, id, sizeof n->id);
+        ok = n->function != SP_STR_FAIL && n->dso != SP_STR_FAIL;
+    }
+    sp_handles_free(&handles);
+    return ok;
+}
+
+/* ---- totals ---- */
+
+static double seconds_of(const struct sp_profile *p, uint32_t event)
+{
+    const struct sp_header *h = &p->header;
+    int64_t start, end;
+    struct sp_str t = sp_pstr(p, h->duration), a = sp_pstr(p, h->time_start), b = sp_pstr(p, h->time_end);
+    if (p->events.v[event].mode != SP_FREQUENCY)
+        return NAN;
+    if (h->duration && sp_seconds_ns(t.p, t.n, &end) && end > 0)
+        return (double)end / 1e9;
+    if (h->time_start && h->time_end && sp_str_is(sp_pstr(p, h->time_unit), "seconds") &&
+        sp_seconds_ns(a.p, a.n, &start) && sp_seconds_ns(b.p, b.n, &end) && end > start)
+        return ((double)end - (double)start) / 1e9;
+    return NAN;
+}
+
+/*
+ * Effective samples: (sum w)² / sum w², each sample of a stack taken to weigh as much as its others. Where
+ * a weight has no samples beside it, nothing is known.
+ */
+static void take_totals(struct sp_diff_run *r, const struct sp_selection *whole)
+{
+    double sum = 0, squares = 0;
+    r->total = whole->base;
+    r->scale = whole->scale;
+    r->samples = 0;
+    for (size_t i = 0; i < whole->rows.n; i++) {
+        const struct sp_selected *x = &whole->rows.v[i];
+        double w = (double)x->weight, n = (double)x->samples;
+        r->negative = r->negative || x->weight < 0 || x->own < 0;
+        if (x->samples <= SP_DECIMAL || (x->samples == 0 && x->weight)) {
+            r->samples = SP_ABSENT;
+            break;
+        }
+        r->samples += x->samples;
+        sum += w;
+        squares += x->samples > 0 ? w * w / n : 0;
+    }
+    if (r->samples == SP_ABSENT || r->samples <= 0 || r->negative) {
+        r->samples = SP_ABSENT;
+        r->effective = NAN;
+    } else {
+        r->effective = squares > 0 ? sum * sum / squares : NAN;
+    }
+    r->seconds = seconds_of(whole->profile, whole->event);
+}
+
+/* ---- time blocks ---- */
+
+struct blocks {
+    struct sp_sample *rows;
+    size_t n;      /* samples of the event with a time, in order */
+    double *unit;  /* per stack: the weight of one sample; 0: not selected */
+    uint32_t *row; /* per stack: 1 + its row of the selection; 0: only of the whole */
+    double *sum;   /* per row, of the block at hand */
+    SP_VEC(uint32_t) touched;
+};
+
+static bool taken(const struct blocks *b, const struct sp_selection *whole, const struct sp_sample *x)
+{
+    return x->flags & SP_SAMPLE_TIME && x->stack != SP_NONE && x->stack < whole->profile->stacks.n &&
+           b->unit[x->stack] > 0 && (x->event == SP_NONE || x->event == whole->event);
+}
+
+/* What was summed for one block goes to its keys. */
+static bool settle(struct taker *t, struct blocks *b, unsigned block, uint32_t *stamp)
+{
+    struct sp_diff_run *r = t->r;
+    for (size_t i = 0; i < b->touched.n; i++) {
+        size_t n, row = b->touched.v[i];
+        const uint32_t *f = sp_selected_frames(t->s, row, &n);
+        const struct sp_selected *x = &t->s->rows.v[row];
+        double weight = b->sum[row], own = x->weight ? weight * ((double)x->own / (double)x->weight) : 0;
+        if (!f)
+            return false;
+        uint32_t leaf = n ? t->frame_keys[sp_selected_leaf(t->s, row, f, n)] : t->bare;
+        double *at = r->block_values + (size_t)leaf * SP_FAMILIES * r->blocks;
+        at[block] += n ? own : weight;
+        if (!n)
+            at[r->blocks + block] += weight;
+        ++*stamp;
+        for (size_t k = 0; k < n; k++) {
+            uint32_t key = t->frame_keys[f[k]];
+            if (t->stamps[key] == *stamp)
+                continue;
+            t->stamps[key] = *stamp;
+            r->block_values[((size_t)key * SP_FAMILIES + SP_CUM) * r->blocks + block] += weight;
+        }
+        b->sum[row] = 0;
+    }
+    b->touched.n = 0;
+    return true;
+}
+
+static bool fill_blocks(struct taker *t, const struct sp_selection *whole, struct blocks *b, int64_t first,
+                        int64_t last)
+{
+    struct sp_diff_run *r = t->r;
+    unsigned block = 0;
+    uint32_t stamp = 0;
+    r->block_values = calloc(r->keys * SP_FAMILIES * r->blocks + 1, sizeof *r->block_values);
+    if (!r->block_values)
+        return false;
+    memset(t->stamps, 0, r->keys * sizeof *t->stamps);
+    for (size_t i = 0; i < b->n; i++) {
+        const struct sp_sample *x = &b->rows[i];
+        if (!taken(b, whole, x))
+            continue;
+        unsigned at = (unsigned)((__int128)(x->time - first) * r->blocks / ((__int128)last - first + 1));
+        if (at != block && !settle(t, b, block, &stamp))
+            return false;
+        block = at;
+        r->block_total[at] += b->unit[x->stack];
+        if (!b->row[x->stack])
+            continue;
+        uint32_t row = b->row[x->stack] - 1;
+        if (b->sum[row] == 0 && !sp_vec_push(&b->touched, row))
+            return false;
+        b->sum[row] += b->unit[x->stack];
+    }
+    return settle(t, b, block, &stamp);
+}
+
+static bool index_stacks(struct taker *t, const struct sp_selection *whole, struct blocks *b)
+{
+    size_t stacks = whole->profile->stacks.n;
+    b->unit = calloc(stacks + 1, sizeof *b->unit);
+    b->row = calloc(stacks + 1, sizeof *b->row);
+    b->sum = calloc(t->s->rows.n + 1, sizeof *b->sum);
+    if (!b->unit || !b->row || !b->sum)
+        return false;
+    for (size_t i = 0; i < whole->rows.n; i++) {
+        const struct sp_selected *x = &whole->rows.v[i];
+        if (x->samples > 0)
+            b->unit[x->stack] = (double)x->weight / (double)x->samples;
+    }
+    for (size_t i = 0; i < t->s->rows.n; i++)
+        b->row[t->s->rows.v[i].stack] = (uint32_t)i + 1;
+    return true;
+}
+
+/* Only what covers the selection may speak for it: samples of a part would. */
+static const char *unfit(const struct sp_diff_run *r, uint64_t found, int64_t first, int64_t last)
+{
+    if (r->samples == SP_ABSENT)
+        return "the stacks have no sample counts";
+    double share = (double)found / (double)r->samples;
+    return !found                                   ? "there are no samples with timestamps"
+           : share < 0.99 || share > 1.01           ? "the samples with timestamps do not cover the selection"
+           : found < BLOCK_SAMPLES || first >= last ? "there are too few samples for them"
+                                                    : NULL;
+}
+
+static spaa_status take_blocks(struct taker *t, const struct sp_selection *whole)
+{
+    const struct sp_profile *p = whole->profile;
+    struct blocks b = {0};
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    uint64_t found = 0;
+    if (!p->samples) {
+        t->r->no_blocks = "there are no samples with timestamps";
+        return SPAA_OK;
+    }
+    spaa_status st = sp_samples_sort(p->samples);
+    if (!st)
+        st = sp_samples_rows(p->samples, &b.rows, &b.n);
+    bool ok = st || index_stacks(t, whole, &b);
+    for (size_t i = 0; ok && !st && i < b.n; i++) {
+        if (!taken(&b, whole, &b.rows[i]))
+            continue;
+        int64_t time = b.rows[i].time;
+        first = time < first ? time : first;
+        last = time > last ? time : last;
+        found++;
+    }
+    if (ok && !st && !(t->r->no_blocks = unfit(t->r, found, first, last))) {
+        t->r->blocks = found >= 20 * SP_DIFF_BLOCKS ? SP_DIFF_BLOCKS : 20;
+        ok = fill_blocks(t, whole, &b, first, last);
+    }
+    free(b.unit);
+    free(b.row);
+    free(b.sum);
+    sp_vec_free(&b.touched);
+    return st ? st : ok ? SPAA_OK : sp_nomem(t->d->diags);
+}
+
+spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s,
+                        const struct sp_selection *whole, bool blocks)
+{
+    if (s->cannot_add) {
+        sp_emit(d->diags, SP_E630, SP_AT_NOTHING, " ");
+        return SPAA_ERR_USAGE;
+    }
+    struct taker t = {.d = d, .s = s, .r = calloc(1, sizeof *t.r)};
+    if (!t.r || !sp_vec_push(&d->runs[side], t.r)) {
+        free(t.r);
+        return sp_nomem(d->diags);
+    }
+    sp_buf_init(&t.text, 0);
+    whole = whole ? whole : s;
+    take_totals(t.r, whole);
+    bool ok = tables(&t) && take_stacks(&t) && take_names(&t);
+    spaa_status st = !ok ? sp_nomem(d->diags) : blocks ? take_blocks(&t, whole) : SPAA_OK;
+    free(t.keys);
+    free(t.frame_keys);
+    free(t.unresolved);
+    free(t.stamps);
+    sp_buf_free(&t.text);
+    return st;
+}
+
+void sp_diff_run_free(struct sp_diff_run *r)
+{
+    if (!r)
+        return;
+    free(r->values[SP_SELF]);
+    free(r->values[SP_CUM]);
+    free(r->names);
+    free(r->block_values);
+    free(r);
+}

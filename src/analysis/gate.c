@@ -1,0 +1,311 @@
+#include "analysis/gate.h"
+
+#include "analysis/normalise.h"
+#include "base/nearest.h"
+#include "base/num.h"
+
+#include <math.h>
+
+const char *const sp_gate_verdict_names[] = {"passed", "breach", "unsure", NULL};
+
+/* ---- the expression ---- */
+
+static spaa_status bad(struct sp_diags *d, const char *at, size_t n, const char *why)
+{
+    sp_emit(d, SP_E633, SP_AT_NOTHING, "\"%.*s\" %s", (int)(n < 200 ? n : 200), at, why);
+    return SPAA_ERR_USAGE;
+}
+
+/* Bytes of "> 2.5 %" at p when that ends a limit; 0: something else. */
+static size_t threshold(const char *p, double *value, bool *points)
+{
+    const char *q = p + 1 + strspn(p + 1, " "), *start = q;
+    q += strspn(q, "0123456789");
+    if (*q == '.')
+        q += 1 + strspn(q + 1, "0123456789");
+    if (*p != '>' || q == start || (q == start + 1 && *start == '.'))
+        return 0;
+    *value = sp_text_double(start, (size_t)(q - start));
+    q += strspn(q, " ");
+    if (*q != '%' && strncmp(q, "pp", 2) != 0)
+        return 0;
+    *points = *q == 'p';
+    q += *points ? 2 : 1;
+    q += strspn(q, " ");
+    return *q && *q != ',' ? 0 : (size_t)(q - p);
+}
+
+static void trim(struct sp_str *s)
+{
+    while (s->n && s->p[0] == ' ') {
+        s->p++;
+        s->n--;
+    }
+    while (s->n && s->p[s->n - 1] == ' ')
+        s->n--;
+}
+
+static void take_subject(struct sp_gate_limit *l)
+{
+    bool self = l->name.n > 5 && memcmp(l->name.p, "self:", 5) == 0;
+    bool cum = l->name.n > 4 && memcmp(l->name.p, "cum:", 4) == 0 && l->name.p[4] != ':';
+    if (sp_str_is(l->name, "self") || sp_str_is(l->name, "cum")) {
+        l->subject = SP_GATE_ANY;
+        l->family = l->name.n == 4 ? SP_SELF : SP_CUM;
+        return;
+    }
+    l->subject = sp_str_is(l->name, "total") ? SP_GATE_TOTAL : SP_GATE_FUNCTION;
+    l->family = self && l->name.p[5] != ':' ? SP_SELF : SP_CUM;
+    uint32_t skip = l->family == SP_SELF ? 5 : cum ? 4 : 0;
+    l->name.p += skip;
+    l->name.n -= skip;
+    trim(&l->name);
+}
+
+spaa_status sp_gate_parse(struct sp_gate *g, const char *expression, struct sp_diags *d)
+{
+    const char *start = expression;
+    *g = (struct sp_gate){0};
+    for (;;) {
+        struct sp_gate_limit l = {0};
+        const char *p = start;
+        size_t n = 0;
+        while (*p && !(n = *p == '>' ? threshold(p, &l.limit, &l.points) : 0))
+            p++;
+        if (!n)
+            return bad(d, start, strlen(start),
+                       "is no limit like self>2%, total>5%, cum>1pp or FUNCTION>10%");
+        l.text = (struct sp_str){start, (uint32_t)((size_t)(p - start) + n)};
+        l.name = (struct sp_str){start, (uint32_t)(p - start)};
+        trim(&l.text);
+        trim(&l.name);
+        if (!l.name.n)
+            return bad(d, l.text.p, l.text.n, "does not say what: self, cum, total or a function");
+        take_subject(&l);
+        if (l.subject == SP_GATE_TOTAL && l.points)
+            return bad(d, l.text.p, l.text.n, "has no points: the total is always 100 %; write total>N%");
+        if (!sp_vec_push(&g->limits, l))
+            return sp_nomem(d);
+        if (!p[n])
+            return SPAA_OK;
+        start = p + n + 1;
+    }
+}
+
+void sp_gate_free(struct sp_gate *g)
+{
+    for (size_t i = 0; i < g->limits.n; i++)
+        sp_vec_free(&g->limits.v[i].cases);
+    sp_vec_free(&g->limits);
+}
+
+/* ---- one function against one limit ---- */
+
+/*
+ * What is beyond the limit, and its standard error: for points new - base - L, for percent
+ * new - (1 + L) base, so that no division is by a share near 0.
+ */
+struct beyond {
+    double excess, se, df;
+};
+
+static struct beyond beyond(const struct sp_diff *d, const struct sp_gate_limit *l,
+                            const struct sp_diff_test *t, bool share)
+{
+    struct sp_estimate a = t->side[SP_BASE], b = t->side[SP_NEW];
+    double factor = l->points ? 1 : 1 + l->limit / 100;
+    struct beyond x = {b.mean - factor * a.mean - (l->points ? l->limit / 100 : 0), NAN, INFINITY};
+    if (share &&
+        d->method <= SP_DIFF_TIME_BLOCKS) { /* a share of 0 is not known any better than one sample */
+        double one[SP_SIDES];
+        for (unsigned i = 0; i < SP_SIDES; i++)
+            one[i] = 1 / (d->side[i].effective * d->side[i].effective);
+        a.var = a.var < one[SP_BASE] ? one[SP_BASE] : a.var;
+        b.var = b.var < one[SP_NEW] ? one[SP_NEW] : b.var;
+    }
+    a.var *= factor * factor;
+    x.se = sqrt(a.var + b.var);
+    if (isfinite(a.df) && a.var + b.var > 0)
+        x.df = d->method == SP_DIFF_ONE_SIDED
+                   ? a.df
+                   : (a.var + b.var) * (a.var + b.var) / (a.var * a.var / a.df + b.var * b.var / b.df);
+    return x;
+}
+
+/* P of at least this excess when there is none (sign 1), or of at most this (sign -1). */
+static double chance(const struct beyond *x, int sign)
+{
+    if (isnan(x->se) || isnan(x->excess))
+        return NAN;
+    if (x->se == 0)
+        return sign * x->excess > 0 ? 0 : 1;
+    return sp_t_tail(sign * x->excess / x->se, x->df);
+}
+
+static double need(const struct beyond *x)
+{
+    double f = sp_t_quantile(0.95, x->df) * x->se / fabs(x->excess);
+    return f > 1 ? f * f : NAN;
+}
+
+static double growth(const struct sp_gate_limit *l, const struct sp_diff_test *t)
+{
+    double a = t->side[SP_BASE].mean, b = t->side[SP_NEW].mean;
+    return l->points ? 100 * (b - a) : a > 0 ? 100 * (b - a) / a : b > 0 ? INFINITY : 0;
+}
+
+/* ---- a limit ---- */
+
+static bool matches(const struct sp_diff *d, const struct sp_diff_row *row, const struct sp_gate_limit *l,
+                    struct sp_str normal)
+{
+    struct sp_str key = sp_str_at(&d->strs, d->keys.v[row->key].function),
+                  name = sp_str_at(&d->strs, row->function);
+    if (l->name.n > 2 && memcmp(l->name.p, "f:", 2) == 0 && strlen(row->id) >= 2) {
+        size_t n = strlen(row->id) < l->name.n ? strlen(row->id) : l->name.n;
+        if (n > 5 && memcmp(row->id, l->name.p, n) == 0)
+            return true;
+    }
+    return sp_str_cmp(key, normal) == 0 || sp_str_cmp(name, l->name) == 0;
+}
+
+static spaa_status unknown(struct sp_diff *d, const struct sp_gate_limit *l)
+{
+    size_t n = d->rows.n + d->appeared.n + d->vanished.n;
+    struct sp_str *names = calloc(n + 1, sizeof *names);
+    struct sp_buf hint, asked;
+    if (!names)
+        return sp_nomem(d->diags);
+    sp_buf_init(&hint, 64 << 10);
+    sp_buf_init(&asked, 64 << 10);
+    for (size_t i = 0; i < n; i++)
+        names[i] = sp_str_at(&d->strs, sp_diff_row_at(d, i)->function);
+    sp_buf_add(&asked, l->name.p, l->name.n);
+    sp_nearest_words(&hint, sp_buf_cstr(&asked), names, n);
+    sp_emit_hint(d->diags, SP_E032, SP_AT_NOTHING, sp_buf_cstr(&hint), "%s", sp_buf_cstr(&asked));
+    sp_buf_free(&hint);
+    sp_buf_free(&asked);
+    free(names);
+    return SPAA_ERR_NOT_FOUND;
+}
+
+struct ranked {
+    struct sp_gate_case c;
+    double rank; /* how far beyond the limit, in standard errors */
+};
+
+static int cmp_ranked(const void *va, const void *vb)
+{
+    const struct ranked *a = va, *b = vb;
+    if (a->rank != b->rank)
+        return a->rank > b->rank ? -1 : 1;
+    return (a->c.row > b->c.row) - (a->c.row < b->c.row);
+}
+
+static double rank_of(const struct beyond *x)
+{
+    double r = x->se > 0 ? x->excess / x->se : x->excess > 0 ? INFINITY : -INFINITY;
+    return isnan(r) ? -INFINITY : r;
+}
+
+static bool report(struct sp_gate_limit *l, struct ranked *found, size_t n, enum sp_gate_verdict verdict)
+{
+    l->verdict = verdict;
+    l->cases.n = 0;
+    if (n)
+        qsort(found, n, sizeof *found, cmp_ranked);
+    for (size_t i = 0; i < n; i++)
+        if (!sp_vec_push(&l->cases, found[i].c))
+            return false;
+    return true;
+}
+
+static bool judge_total(struct sp_gate_limit *l, const struct sp_diff *d)
+{
+    struct beyond x = beyond(d, l, &d->total, false);
+    bool runs = d->method >= SP_DIFF_ONE_SIDED;
+    struct ranked r = {{NULL, growth(l, &d->total), runs ? need(&x) : NAN}, 0};
+    l->judged = 1;
+    return report(l, &r, 1,
+                  !runs || isnan(x.se)              ? SP_GATE_UNSURE
+                  : chance(&x, 1) <= SP_DIFF_ALPHA  ? SP_GATE_BREACH
+                  : chance(&x, -1) <= SP_DIFF_ALPHA ? SP_GATE_PASSED
+                                                    : SP_GATE_UNSURE);
+}
+
+struct looked_at {
+    struct sp_diff_row *row;
+    struct beyond x;
+    bool must; /* it must be shown to stay within the limit */
+};
+
+static bool judge_functions(struct sp_gate_limit *l, const struct sp_diff *d, struct looked_at *at, size_t n)
+{
+    double *p = calloc(2 * n + 1, sizeof *p), *q = p ? p + n : NULL;
+    struct ranked *found = calloc(n + 1, sizeof *found);
+    size_t breaches = 0, open = 0;
+    bool ok = p && found;
+    for (size_t i = 0; ok && i < n; i++)
+        p[i] = at[i].row->share[l->family].dependent ? NAN : chance(&at[i].x, 1);
+    ok = ok && sp_adjust(p, q, n);
+    for (size_t i = 0; ok && i < n && sp_diff_establishes(d->method); i++)
+        if (q[i] <= SP_DIFF_ALPHA)
+            found[breaches++] =
+                (struct ranked){{at[i].row, growth(l, &at[i].row->share[l->family]), NAN}, rank_of(&at[i].x)};
+    for (size_t i = 0; ok && !breaches && i < n; i++) {
+        const struct sp_diff_test *t = &at[i].row->share[l->family];
+        l->judged += at[i].must;
+        if (at[i].must && (t->dependent || !(chance(&at[i].x, -1) <= SP_DIFF_ALPHA)))
+            found[open++] = (struct ranked){{at[i].row, growth(l, t), t->dependent ? NAN : need(&at[i].x)},
+                                            rank_of(&at[i].x)};
+    }
+    l->judged = breaches ? breaches : l->judged;
+    ok = ok && report(l, found, breaches ? breaches : open,
+                      breaches ? SP_GATE_BREACH
+                      : open   ? SP_GATE_UNSURE
+                               : SP_GATE_PASSED);
+    free(found);
+    free(p);
+    return ok;
+}
+
+static spaa_status judge(struct sp_gate_limit *l, struct sp_diff *d, double min_share)
+{
+    size_t all = d->rows.n + d->appeared.n + d->vanished.n, n = 0;
+    struct sp_buf normal;
+    if (l->subject == SP_GATE_TOTAL)
+        return judge_total(l, d) ? SPAA_OK : sp_nomem(d->diags);
+    struct looked_at *at = calloc(all + 1, sizeof *at);
+    sp_buf_init(&normal, 0);
+    sp_normal_function(&normal, l->name);
+    bool ok = at && !normal.failed;
+    for (size_t i = 0; ok && i < all; i++) {
+        struct sp_diff_row *row = sp_diff_row_at(d, i);
+        const struct sp_diff_test *t = &row->share[l->family];
+        bool one = l->subject == SP_GATE_FUNCTION;
+        bool heavy = t->side[SP_BASE].mean >= min_share || t->side[SP_NEW].mean >= min_share;
+        if (one ? !matches(d, row, l, (struct sp_str){normal.data ? normal.data : "", (uint32_t)normal.len})
+                : !heavy && !t->tested)
+            continue;
+        at[n++] = (struct looked_at){row, beyond(d, l, t, true), one || heavy};
+    }
+    sp_buf_free(&normal);
+    spaa_status st = !ok                                    ? sp_nomem(d->diags)
+                     : !n && l->subject == SP_GATE_FUNCTION ? unknown(d, l)
+                     : judge_functions(l, d, at, n)         ? SPAA_OK
+                                                            : sp_nomem(d->diags);
+    free(at);
+    return st;
+}
+
+spaa_status sp_gate_judge(struct sp_gate *g, struct sp_diff *d, double min_share)
+{
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; !st && i < g->limits.n; i++) {
+        struct sp_gate_limit *l = &g->limits.v[i];
+        st = judge(l, d, min_share);
+        if (l->verdict == SP_GATE_BREACH || (l->verdict == SP_GATE_UNSURE && g->verdict == SP_GATE_PASSED))
+            g->verdict = l->verdict;
+    }
+    return st;
+}

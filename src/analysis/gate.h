@@ -1,0 +1,56 @@
+/*
+ * Limits on what may grow between two sides: `--fail-on`.
+ *
+ *     LIMITS  = LIMIT { "," LIMIT }
+ *     LIMIT   = SUBJECT ">" NUMBER ("%" | "pp")
+ *     SUBJECT = "self" | "cum"           any function's own or inclusive share
+ *             | "total"                  the whole weight; % only
+ *             | ["self:" | "cum:"] NAME  one function (default cum), by name or handle
+ *
+ * % is growth relative to the base, pp percentage points of the total. A name may hold commas and ">": a
+ * limit ends where a number and its unit are followed by a comma or the end.
+ *
+ * A limit is breached when growth beyond it is established: at the 5 % level, one-sided, controlled over all
+ * functions looked at, by a method that establishes (several runs, or time blocks). It is kept when every
+ * function of `min_share` or more is shown to stay at or below it. Else the data cannot tell.
+ */
+#ifndef SP_GATE_H
+#define SP_GATE_H
+
+#include "analysis/diff.h"
+
+enum sp_gate_subject { SP_GATE_ANY, SP_GATE_TOTAL, SP_GATE_FUNCTION };
+enum sp_gate_verdict { SP_GATE_PASSED, SP_GATE_BREACH, SP_GATE_UNSURE };
+extern const char *const sp_gate_verdict_names[];
+
+/* A function against a limit. */
+struct sp_gate_case {
+    const struct sp_diff_row *row; /* NULL: the total */
+    double growth;                 /* in the limit's unit; INFINITY for % of nothing */
+    double need;                   /* how many times the data it would take to tell; NaN where more of the
+                                      same does not help */
+};
+
+struct sp_gate_limit {
+    struct sp_str text, name; /* parts of the expression, which must live on */
+    enum sp_gate_subject subject;
+    unsigned family;
+    bool points;
+    double limit; /* 2 for 2 % and for 2 pp */
+    enum sp_gate_verdict verdict;
+    size_t judged;                     /* functions that the verdict is about */
+    SP_VEC(struct sp_gate_case) cases; /* breaches, or what cannot be told, the worst first */
+};
+
+struct sp_gate {
+    SP_VEC(struct sp_gate_limit) limits;
+    enum sp_gate_verdict verdict; /* the worst: breach, then unsure */
+};
+
+/* SPAA_ERR_USAGE, reported, for a bad expression; free the gate in any case. */
+spaa_status sp_gate_parse(struct sp_gate *g, const char *expression, struct sp_diags *diags);
+/* SPAA_ERR_NOT_FOUND, reported, for a function that neither side has. min_share of 1. */
+spaa_status sp_gate_judge(struct sp_gate *g, struct sp_diff *d, double min_share);
+void sp_gate_free(struct sp_gate *g);
+
+#endif
