@@ -1,0 +1,327 @@
+/*
+ * `Binary Images:` of hang reports:
+ *
+ *        0x19df71000 -        0x19e010fff  dyld (1335)  <0975AFBA-C46B-364C-BD84-A75DAA9E455A>  /usr/lib/dyld
+ *   *0xfffffe0008860000 - 0xfffffe00091cffff  kernel.release.t6041 (12377)  <…>__TEXT_EXEC  /System/…
+ *
+ * A report repeats most lines in every process, so distinct lines are parsed once. Frames name an image by
+ * the base name of its file, by the name that stands here, or by <UUID>. The end and the name may be `???`;
+ * version, UUID and path may be missing; sample(1) puts a `+` before names of the application's own.
+ */
+#include "base/hash.h"
+#include "base/num.h"
+#include "formats/hang.h"
+#include "model/identity.h"
+
+#include <string.h>
+
+void sp_hang_images_free(struct sp_hang_images *m)
+{
+    sp_vec_free(&m->v);
+    sp_vec_free(&m->lines_seen);
+    sp_arena_free(&m->texts);
+    sp_map_free(&m->lines);
+    sp_map_free(&m->keys);
+    sp_vec_free(&m->names);
+}
+
+static size_t hex_text(struct sp_span s)
+{
+    size_t n = 2;
+    if (!sp_hang_starts(s, "0x"))
+        return 0;
+    while (n < s.n && sp_hang_hex(s.p[n]))
+        n++;
+    return n > 2 && n <= 18 ? n : 0;
+}
+
+static uint64_t hex_value(struct sp_span s)
+{
+    uint64_t v = 0;
+    if (s.n > 2)
+        sp_parse_hex(s.p + 2, s.p + s.n, &v);
+    return v;
+}
+
+/* "name 1.0 (1)", "name (1)", "name 1.0", "name": the version is what follows the name. */
+static void split_version(struct sp_hang_image *x, struct sp_span s)
+{
+    struct sp_span rest = s;
+    const char *group = sp_hang_group(s);
+    if (group && group > s.p && sp_hang_blank(group[-1]))
+        rest = sp_hang_trim((struct sp_span){s.p, (size_t)(group - s.p)});
+    size_t i = rest.n;
+    while (i && !sp_hang_blank(rest.p[i - 1]))
+        i--;
+    if (i && (sp_hang_digit(rest.p[i]) || (rest.p[i] == '?' && rest.n - i == 3)))
+        rest = sp_hang_trim((struct sp_span){rest.p, i});
+    x->name = rest;
+    if (rest.n < s.n)
+        x->version = sp_hang_trim(sp_hang_after(s, rest.n));
+}
+
+static bool uuid_like(struct sp_span s)
+{
+    size_t digits = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        if (sp_hang_hex(s.p[i]))
+            digits++;
+        else if (s.p[i] != '-')
+            return false;
+    }
+    return digits >= 16 && digits <= 64;
+}
+
+/* "<UUID>SUFFIX  path" from where the UUID is; NULL: there is none. */
+static const char *find_uuid(struct sp_span s)
+{
+    for (const char *p = s.p; (p = memchr(p, '<', (size_t)(s.p + s.n - p))); p++) {
+        const char *close = memchr(p, '>', (size_t)(s.p + s.n - p));
+        if (close && uuid_like((struct sp_span){p + 1, (size_t)(close - p - 1)}))
+            return p;
+    }
+    return NULL;
+}
+
+static void parse_rest(struct sp_hang_image *x, struct sp_span s)
+{
+    const char *uuid = find_uuid(s);
+    if (uuid) {
+        const char *close = memchr(uuid, '>', (size_t)(s.p + s.n - uuid));
+        x->uuid = (struct sp_span){uuid + 1, (size_t)(close - uuid - 1)};
+        struct sp_span rest = sp_hang_after(s, (size_t)(close + 1 - s.p));
+        size_t n = 0;
+        while (n < rest.n && !sp_hang_blank(rest.p[n]))
+            n++;
+        x->suffix = (struct sp_span){rest.p, n};
+        x->path = sp_hang_trim(sp_hang_after(rest, n));
+        s.n = (size_t)(uuid - s.p);
+    } else {
+        const char *path = memmem(s.p, s.n, " /", 2);
+        if (path) {
+            x->path = sp_hang_after(s, (size_t)(path + 1 - s.p));
+            s.n = (size_t)(path - s.p);
+        }
+    }
+    s = sp_hang_trim(s);
+    if (s.n && *s.p == '+') {
+        x->plus = true;
+        s = sp_hang_after(s, 1);
+    }
+    split_version(x, s);
+}
+
+static bool parse(struct sp_span s, struct sp_hang_image *x)
+{
+    *x = (struct sp_hang_image){.dso = SP_NONE, .next = {SP_NONE, SP_NONE, SP_NONE}};
+    if (s.n && *s.p == '*') {
+        x->kernel = true;
+        s = sp_hang_trim(sp_hang_after(s, 1));
+    }
+    size_t n = hex_text(s);
+    if (!n)
+        return false;
+    x->start_text = (struct sp_span){s.p, n};
+    x->start = hex_value(x->start_text);
+    s = sp_hang_trim(sp_hang_after(s, n));
+    if (!s.n || *s.p != '-')
+        return false;
+    s = sp_hang_trim(sp_hang_after(s, 1));
+    n = sp_hang_starts(s, "???") ? 3 : hex_text(s);
+    if (!n)
+        return false;
+    x->end_text = (struct sp_span){s.p, n};
+    if (*s.p != '?')
+        x->end = hex_value(x->end_text);
+    parse_rest(x, sp_hang_trim(sp_hang_after(s, n)));
+    return true;
+}
+
+static struct sp_hang_key *key_at(const struct sp_hang_images *m, struct sp_span text)
+{
+    struct sp_probe at = sp_map_probe(&m->keys, sp_hash64(text.p, text.n));
+    for (uint32_t i; (i = sp_map_next(&m->keys, &at)) != SP_MAP_NONE;)
+        if (m->names.v[i].text.n == text.n && memcmp(m->names.v[i].text.p, text.p, text.n) == 0)
+            return &m->names.v[i];
+    return NULL;
+}
+
+static bool add_key(struct sp_hang_images *m, struct sp_span text, uint32_t image, int kind)
+{
+    struct sp_hang_key *k = key_at(m, text);
+    if (!text.n)
+        return true;
+    if (!k) {
+        struct sp_hang_key fresh = {text, {SP_NONE, SP_NONE, SP_NONE}};
+        if (!sp_vec_push(&m->names, fresh) ||
+            !sp_map_add(&m->keys, sp_hash64(text.p, text.n), (uint32_t)m->names.n - 1))
+            return false;
+        k = &m->names.v[m->names.n - 1];
+    }
+    m->v.v[image].next[kind] = k->first[kind];
+    k->first[kind] = image;
+    return true;
+}
+
+struct sp_span sp_hang_image_file(const struct sp_hang_image *i)
+{
+    if (!i->kernel && i->path.n && i->path.n < UINT32_MAX) {
+        struct sp_str s = sp_base_name((struct sp_str){i->path.p, (uint32_t)i->path.n});
+        return (struct sp_span){s.p, s.n};
+    }
+    return i->name;
+}
+
+static bool same(const struct sp_hang_seen *x, struct sp_span line)
+{
+    return x->n == line.n && memcmp(x->p, line.p, line.n) == 0;
+}
+
+static uint32_t find_line(struct sp_hang_images *m, struct sp_span line, bool *ok)
+{
+    uint64_t hash = sp_hash64(line.p, line.n);
+    struct sp_probe at = sp_map_probe(&m->lines, hash);
+    for (uint32_t i; (i = sp_map_next(&m->lines, &at)) != SP_MAP_NONE;)
+        if (same(&m->lines_seen.v[i], line))
+            return i;
+    struct sp_hang_image x;
+    if (line.n >= UINT32_MAX || !parse(line, &x))
+        return SP_NONE;
+    uint32_t n = (uint32_t)m->v.n;
+    struct sp_hang_seen seen = {sp_arena_dup(&m->texts, line.p, line.n), (uint32_t)line.n, SP_NONE, 0};
+    *ok = seen.p && m->v.n < SP_NONE - 1 && sp_vec_push(&m->lines_seen, seen) && sp_vec_push(&m->v, x) &&
+          sp_map_add(&m->lines, hash, n) && add_key(m, x.name, n, SP_HANG_BY_NAME) &&
+          add_key(m, sp_hang_image_file(&x), n, SP_HANG_BY_FILE) && add_key(m, x.uuid, n, SP_HANG_BY_UUID);
+    return *ok ? n : SP_NONE;
+}
+
+uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t stamp, bool *ok)
+{
+    uint32_t guess = m->last ? m->lines_seen.v[m->last - 1].next : SP_NONE;
+    *ok = true;
+    if (guess == SP_NONE || !same(&m->lines_seen.v[guess], line)) {
+        guess = find_line(m, line, ok);
+        if (guess == SP_NONE)
+            return guess;
+        if (m->last)
+            m->lines_seen.v[m->last - 1].next = guess;
+    }
+    m->last = guess + 1;
+    m->lines_seen.v[guess].stamp = stamp;
+    return guess;
+}
+
+static bool holds(const struct sp_hang_image *i, uint64_t address)
+{
+    return address >= i->start && address <= i->end;
+}
+
+uint32_t sp_hang_find_image(const struct sp_hang_images *m, struct sp_span name, uint64_t address,
+                            uint32_t stamp)
+{
+    static const int kinds[] = {SP_HANG_BY_FILE, SP_HANG_BY_NAME, SP_HANG_BY_UUID};
+    bool uuid = name.n > 2 && *name.p == '<' && name.p[name.n - 1] == '>';
+    const struct sp_hang_key *k =
+        uuid ? key_at(m, (struct sp_span){name.p + 1, name.n - 2}) : key_at(m, name);
+    uint32_t first = SP_NONE;
+    for (int kind = uuid ? 2 : 0; k && kind < (uuid ? 3 : 2); kind++)
+        for (uint32_t i = k->first[kinds[kind]]; i != SP_NONE; i = m->v.v[i].next[kinds[kind]]) {
+            if (m->lines_seen.v[i].stamp != stamp)
+                continue;
+            if (holds(&m->v.v[i], address))
+                return i;
+            /* The chains are newest first; the first of a process is what order in the text would give. */
+            first = i;
+        }
+    return first;
+}
+
+uint32_t sp_hang_image_at(const struct sp_hang_images *m, const uint32_t *list, size_t n, uint64_t address)
+{
+    for (size_t i = 0; i < n; i++)
+        if (holds(&m->v.v[list[i]], address))
+            return list[i];
+    return SP_NONE;
+}
+
+uint32_t sp_hang_build_id(struct sp_profile *p, struct sp_span uuid)
+{
+    char t[64];
+    size_t n = 0;
+    if (!uuid_like(uuid))
+        return SP_STR_NONE;
+    for (size_t i = 0; i < uuid.n && n < sizeof t; i++)
+        if (uuid.p[i] != '-')
+            t[n++] = (char)(uuid.p[i] >= 'A' && uuid.p[i] <= 'F' ? uuid.p[i] + ('a' - 'A') : uuid.p[i]);
+    return sp_profile_str(p, t, n);
+}
+
+uint32_t sp_hang_dso(struct sp_profile *p, struct sp_span name, struct sp_span uuid, bool kernel)
+{
+    struct sp_dso d = {
+        .name = sp_hang_str(p, name), .build_id = sp_hang_build_id(p, uuid), .is_kernel = kernel};
+    return d.name == SP_STR_FAIL || d.build_id == SP_STR_FAIL ? SP_NONE : sp_dso_intern(p, &d);
+}
+
+bool sp_hang_image_records(struct sp_profile *p, const struct sp_hang_images *m, const char *type)
+{
+    struct sp_buf b;
+    bool ok = true;
+    sp_buf_init(&b, 0);
+    for (size_t k = 0; k < m->v.n && ok; k++) {
+        const struct sp_hang_image *i = &m->v.v[k];
+        sp_buf_puts(&b, "{\"type\":\"");
+        sp_buf_puts(&b, type);
+        sp_buf_ch(&b, '"');
+        sp_hang_member(&b, "start", i->start_text);
+        sp_hang_member(&b, "end", i->end_text);
+        sp_hang_member(&b, "name", i->name);
+        if (i->version.n)
+            sp_hang_member(&b, "version", i->version);
+        if (i->uuid.n)
+            sp_hang_member(&b, "uuid", i->uuid);
+        if (i->suffix.n)
+            sp_hang_member(&b, "suffix", i->suffix);
+        if (i->path.n)
+            sp_hang_member(&b, "path", i->path);
+        if (i->kernel)
+            sp_buf_puts(&b, ",\"kernel\":true");
+        if (i->plus)
+            sp_buf_puts(&b, ",\"plus\":true");
+        ok = sp_hang_extension(p, &b);
+    }
+    sp_buf_free(&b);
+    return ok;
+}
+
+static void padded(struct sp_output *out, struct sp_span s, size_t width)
+{
+    for (size_t i = s.n; i < width; i++)
+        sp_write(out, " ", 1);
+    sp_write(out, s.p, s.n);
+}
+
+void sp_hang_image_line(struct sp_output *out, const struct sp_hang_image *i)
+{
+    sp_puts(out, i->kernel ? "  *" : "   ");
+    padded(out, i->start_text, i->kernel ? 0 : 18);
+    sp_puts(out, " - ");
+    padded(out, i->end_text, 18);
+    sp_puts(out, i->plus ? "  +" : "  ");
+    sp_write(out, i->name.p, i->name.n);
+    if (i->version.n) {
+        sp_puts(out, " ");
+        sp_write(out, i->version.p, i->version.n);
+    }
+    if (i->uuid.n) {
+        sp_puts(out, "  <");
+        sp_write(out, i->uuid.p, i->uuid.n);
+        sp_puts(out, ">");
+        sp_write(out, i->suffix.p, i->suffix.n);
+    }
+    if (i->path.n) {
+        sp_puts(out, "  ");
+        sp_write(out, i->path.p, i->path.n);
+    }
+    sp_puts(out, "\n");
+}

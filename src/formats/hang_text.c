@@ -1,0 +1,280 @@
+/* Pieces of the lines of hang reports, quantities as they print them, and their JSON. */
+#include "formats/hang.h"
+
+#include "base/num.h"
+#include "formats/verbatim.h"
+
+#include <string.h>
+
+const char *sp_hang_group(struct sp_span s)
+{
+    size_t open = 0;
+    if (!s.n || s.p[s.n - 1] != ')')
+        return NULL;
+    for (const char *q = s.p + s.n; q-- > s.p;) {
+        if (*q == ')')
+            open++;
+        else if (*q == '(' && --open == 0)
+            return q;
+    }
+    return NULL;
+}
+
+bool sp_hang_cut_offset(struct sp_span *s, uint64_t *off)
+{
+    size_t i = s->n;
+    while (i && sp_hang_digit(s->p[i - 1]))
+        i--;
+    if (i == s->n || i < 3 || memcmp(s->p + i - 3, " + ", 3) != 0 || (s->p[i] == '0' && s->n - i > 1) ||
+        sp_parse_u64(s->p + i, s->p + s->n, off) != s->n - i)
+        return false;
+    s->n = i - 3;
+    return true;
+}
+
+bool sp_hang_cut_pid(struct sp_span *s, int64_t *pid)
+{
+    size_t i = s->n;
+    if (!i || s->p[i - 1] != ']')
+        return false;
+    for (i--; i && sp_hang_digit(s->p[i - 1]); i--)
+        ;
+    if (!i || s->p[i - 1] != '[' || i == s->n - 1 ||
+        sp_parse_i64(s->p + i, s->p + s->n - 1, pid) != s->n - 1 - i || *pid == INT64_MAX)
+        return false;
+    *s = sp_hang_trim((struct sp_span){s->p, i - 1});
+    return true;
+}
+
+/* A decimal with a digit at both ends: mantissa * 10^-scale. The number of bytes; 0: none. */
+static size_t decimal(struct sp_span s, int64_t *mantissa, int64_t *part)
+{
+    size_t n = 0;
+    bool point = false;
+    *mantissa = 0;
+    *part = 1;
+    for (; n < s.n && n < 19; n++) {
+        if (s.p[n] == '.' && !point && n) {
+            point = true;
+            continue;
+        }
+        if (!sp_hang_digit(s.p[n]))
+            break;
+        *mantissa = *mantissa * 10 + (s.p[n] - '0');
+        if (point)
+            *part *= 10;
+    }
+    return n && sp_hang_digit(s.p[n - 1]) && !(n < s.n && sp_hang_digit(s.p[n])) ? n : 0;
+}
+
+/* mantissa / part * unit, rounded to a whole number; false: too large. */
+static bool times(int64_t mantissa, int64_t part, int64_t unit, int64_t *v)
+{
+    int64_t x;
+    if (!__builtin_mul_overflow(mantissa, unit, &x) && x < INT64_MAX / 2) {
+        *v = (x + part / 2) / part;
+        return true;
+    }
+    __int128 y = ((__int128)mantissa * unit + part / 2) / part;
+    if (y > INT64_MAX / 2)
+        return false;
+    *v = (int64_t)y;
+    return true;
+}
+
+size_t sp_hang_seconds(struct sp_span s, int64_t *ns)
+{
+    static const struct {
+        const char *unit;
+        int64_t ns;
+    } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+    size_t less = s.n && *s.p == '<';
+    int64_t mantissa, part;
+    s = sp_hang_after(s, less);
+    size_t n = decimal(s, &mantissa, &part);
+    for (size_t i = 0; n && i < 4; i++)
+        if (sp_hang_starts(sp_hang_after(s, n), units[i].unit))
+            return times(mantissa, part, units[i].ns, ns) ? less + n + strlen(units[i].unit) : 0;
+    return 0;
+}
+
+size_t sp_hang_count(struct sp_span s, int64_t *v)
+{
+    static const struct {
+        char letter;
+        int64_t unit;
+    } units[] = {{'K', 1000}, {'k', 1000}, {'M', 1000000}, {'G', 1000000000}, {'T', 1000000000000}};
+    int64_t mantissa, part;
+    size_t less = s.n && *s.p == '<';
+    s = sp_hang_after(s, less);
+    size_t n = decimal(s, &mantissa, &part);
+    for (size_t i = 0; n && n < s.n && i < 5; i++)
+        if (s.p[n] == units[i].letter)
+            return times(mantissa, part, units[i].unit, v) ? less + n + 1 : 0;
+    return n && times(mantissa, part, 1, v) ? less + n : 0;
+}
+
+size_t sp_hang_bytes(struct sp_span s, int64_t *v)
+{
+    int64_t mantissa, part;
+    size_t n = decimal(s, &mantissa, &part), at = n;
+    static const char letters[] = "KMGT";
+    if (!n)
+        return 0;
+    while (at < s.n && s.p[at] == ' ')
+        at++;
+    const char *l = at < s.n ? memchr(letters, s.p[at], 4) : NULL;
+    if (l && times(mantissa, part, (int64_t)1 << (10 * (l - letters + 1)), v)) {
+        at++;
+        return at + (at < s.n && s.p[at] == 'B');
+    }
+    if (!times(mantissa, part, 1, v))
+        return 0;
+    if (sp_hang_starts(sp_hang_after(s, at), "bytes"))
+        return at + 5;
+    return at < s.n && s.p[at] == 'B' ? at + 1 : n;
+}
+
+/* Printable ASCII that a JSON string may hold as it is. */
+static bool needs_no_escape(struct sp_span s)
+{
+    const char *p = s.p, *end = s.p + s.n;
+    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+    for (; end - p >= 8; p += 8) {
+        uint64_t x, quote, slash;
+        memcpy(&x, p, 8);
+        quote = x ^ ones * '"';
+        slash = x ^ ones * '\\';
+        if ((x | (x - ones * 0x20) | (quote - ones) | (slash - ones)) & high)
+            return false;
+    }
+    for (; p < end; p++)
+        if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7F || *p == '"' || *p == '\\')
+            return false;
+    return true;
+}
+
+static void string(struct sp_buf *b, struct sp_span s)
+{
+    if (!needs_no_escape(s) || !sp_buf_reserve(b, s.n + 2)) {
+        sp_json_string(b, s.p, s.n);
+        return;
+    }
+    char *to = b->data + b->len;
+    *to++ = '"';
+    if (s.n)
+        memcpy(to, s.p, s.n);
+    to[s.n] = '"';
+    b->len += s.n + 2;
+}
+
+void sp_hang_comma(struct sp_buf *b)
+{
+    char last = b->len ? b->data[b->len - 1] : '{';
+    if (last != '{' && last != '[')
+        sp_buf_ch(b, ',');
+}
+
+static void key_of(struct sp_buf *b, const char *key)
+{
+    size_t n = strlen(key);
+    sp_hang_comma(b);
+    if (!sp_buf_reserve(b, n + 3))
+        return;
+    char *to = b->data + b->len;
+    *to++ = '"';
+    memcpy(to, key, n);
+    to[n] = '"';
+    to[n + 1] = ':';
+    b->len += n + 3;
+}
+
+void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value)
+{
+    key_of(b, key);
+    string(b, value);
+}
+
+void sp_hang_number(struct sp_buf *b, const char *key, int64_t v)
+{
+    key_of(b, key);
+    sp_buf_i64(b, v);
+}
+
+void sp_hang_item(struct sp_buf *b, struct sp_span value)
+{
+    sp_hang_comma(b);
+    string(b, value);
+}
+
+void sp_hang_cpu_members(struct sp_buf *b, const char *prefix, struct sp_span s)
+{
+    int64_t v;
+    char key[48];
+    size_t n = sp_hang_seconds(s, &v), keep = strlen(prefix);
+    if (!n || keep > 16)
+        return;
+    memcpy(key, prefix, keep);
+    memcpy(key + keep, "_ns", 4);
+    sp_hang_number(b, key, v);
+    s = sp_hang_trim(sp_hang_after(s, n));
+    if (!s.n || *s.p != '(')
+        return;
+    for (s = sp_hang_after(s, 1); s.n;) {
+        n = sp_hang_count(s, &v);
+        struct sp_span unit = sp_hang_trim(sp_hang_after(s, n));
+        if (n && sp_hang_starts(unit, "cycles"))
+            sp_hang_number(b, "cycles", v);
+        else if (n && sp_hang_starts(unit, "instructions"))
+            sp_hang_number(b, "instructions", v);
+        const char *comma = memchr(s.p, ',', s.n);
+        if (!comma)
+            break;
+        s = sp_hang_trim(sp_hang_after(s, (size_t)(comma + 1 - s.p)));
+    }
+}
+
+void sp_hang_io_members(struct sp_buf *b, struct sp_span s)
+{
+    int64_t v;
+    size_t n = sp_hang_count(s, &v);
+    if (!n)
+        return;
+    sp_hang_number(b, "io_count", v);
+    const char *open = memchr(s.p, '(', s.n);
+    if (open && sp_hang_bytes(sp_hang_after(s, (size_t)(open + 1 - s.p)), &v))
+        sp_hang_number(b, "io_bytes", v);
+}
+
+uint32_t sp_hang_str(struct sp_profile *p, struct sp_span s)
+{
+    return sp_profile_str(p, s.p, s.n);
+}
+
+bool sp_hang_extension(struct sp_profile *p, struct sp_buf *b)
+{
+    sp_buf_ch(b, '}');
+    struct sp_extension e = {b->failed ? SP_STR_FAIL : sp_profile_str(p, b->data, b->len)};
+    sp_buf_clear(b);
+    return e.json != SP_STR_FAIL && sp_vec_push(&p->extensions, e);
+}
+
+/* "0x1f" of a number, as a string of the profile. */
+uint32_t sp_hang_hex_str(struct sp_profile *p, uint64_t v)
+{
+    char t[18] = "0x";
+    return sp_profile_str(p, t, 2 + sp_hex_text(v, t + 2));
+}
+
+spaa_status sp_hang_keep_verbatim(struct sp_profile *p, const char *format, const void *bytes, size_t n,
+                                  struct sp_diags *d)
+{
+    struct sp_verbatim *v = NULL;
+    spaa_status st = sp_verbatim_new(p, format, d, &v);
+    if (!st)
+        st = sp_verbatim_add(v, bytes, n);
+    if (!st)
+        st = sp_verbatim_finish(v);
+    sp_verbatim_free(v);
+    return st;
+}

@@ -1,0 +1,186 @@
+/*
+ * From the rows of a call tree to stacks. A row's count covers its callees; what they leave is its own.
+ * Columns alone tell who called whom, so a row that is missing costs its frame and nothing else.
+ */
+#include "formats/hang.h"
+
+#include <stdlib.h>
+
+void sp_hang_tree_free(struct sp_hang_tree *t)
+{
+    free(t->path);
+    t->path = NULL;
+    t->room = 0;
+    sp_vec_free(&t->open);
+    sp_vec_free(&t->segments);
+}
+
+/* The frames of the open rows fill the room from its end, so that each prefix is a stack, leaf first. */
+static bool push_frame(struct sp_hang_tree *t, uint32_t frame)
+{
+    size_t depth = t->open.n;
+    if (depth == t->room) {
+        size_t room = t->room ? 2 * t->room : 256;
+        uint32_t *path = malloc(room * sizeof *path);
+        if (!path)
+            return false;
+        if (depth)
+            memcpy(path + room - depth, t->path, depth * sizeof *path);
+        free(t->path);
+        t->path = path;
+        t->room = room;
+    }
+    t->path[t->room - 1 - depth] = frame;
+    return true;
+}
+
+/* The stack of the innermost open row. */
+static uint32_t stack_of(struct sp_hang_tree *t, const struct sp_hang_row *row)
+{
+    bool is_new;
+    uint32_t context = t->context(t->who, row->tag);
+    if (context == SP_NONE)
+        return SP_NONE;
+    uint32_t s =
+        sp_stack_intern(t->p, t->path + t->room - t->open.n, t->open.n, context, SP_UNIFIED, &is_new);
+    if (s != SP_NONE && is_new)
+        sp_stack_set_layout(t->p, s, t->layout);
+    return s;
+}
+
+static bool add_segment(struct sp_hang_tree *t, struct sp_hang_open *o, int64_t from, int64_t to,
+                        int64_t count)
+{
+    struct sp_hang_segment s = {o->stack, o->segment, from, to, count};
+    if (t->segments.n >= SP_NONE - 1 || !sp_vec_push(&t->segments, s))
+        return false;
+    o->segment = (uint32_t)t->segments.n;
+    return true;
+}
+
+/* Samples of the row's range before `upto` that no callee has may be its own. */
+static bool note_gap(struct sp_hang_tree *t, struct sp_hang_open *o, int64_t upto)
+{
+    return o->covered >= upto || add_segment(t, o, o->covered, upto - 1, upto - o->covered);
+}
+
+/* What was found out from the ranges holds only where it fits the counts; else the whole range is noted. */
+static bool settle_segments(struct sp_hang_tree *t, struct sp_hang_open *o, const struct sp_hang_row *row,
+                            int64_t self)
+{
+    int64_t sum = 0;
+    if (self > 0 && !note_gap(t, o, row->to + 1))
+        return false;
+    for (uint32_t i = o->segment; i; i = t->segments.v[i - 1].before)
+        sum += t->segments.v[i - 1].count;
+    for (uint32_t i = o->segment; i; i = t->segments.v[i - 1].before) {
+        t->segments.v[i - 1].stack = o->stack;
+        if (sum != self)
+            t->segments.v[i - 1].count = 0;
+    }
+    return self <= 0 || sum == self || add_segment(t, o, row->from, row->to, self);
+}
+
+static bool close_row(struct sp_hang_tree *t, const struct sp_hang_row *rows)
+{
+    struct sp_hang_open *o = &t->open.v[t->open.n - 1];
+    const struct sp_hang_row *row = &rows[o->row];
+    int64_t self = row->count - o->children;
+    if (self < 0)
+        sp_emit(t->d, t->excess, SP_AT_LINE(row->line, SP_NOWHERE), "%lld samples, its callees have %lld",
+                (long long)row->count, (long long)o->children);
+    if (self > 0) {
+        o->stack = stack_of(t, row);
+        if (o->stack == SP_NONE || !sp_weight_add(t->p, o->stack, t->metric, self))
+            return false;
+    }
+    if (row->from && !settle_segments(t, o, row, self))
+        return false;
+    t->open.n--;
+    return true;
+}
+
+static bool open_row(struct sp_hang_tree *t, const struct sp_hang_row *rows, uint32_t i)
+{
+    const struct sp_hang_row *row = &rows[i];
+    struct sp_hang_open fresh = {row->column, i, 0, row->from, SP_NONE, 0};
+    if (t->open.n) {
+        struct sp_hang_open *o = &t->open.v[t->open.n - 1];
+        const struct sp_hang_row *above = &rows[o->row];
+        if (__builtin_add_overflow(o->children, row->count, &o->children))
+            o->children = INT64_MAX;
+        if (above->from && row->from) {
+            if (row->from <= above->to && !note_gap(t, o, row->from))
+                return false;
+            if (row->to >= o->covered)
+                o->covered = row->to < above->to ? row->to + 1 : above->to + 1;
+        }
+    }
+    return push_frame(t, row->frame) && sp_vec_push(&t->open, fresh);
+}
+
+spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
+                               int64_t *roots)
+{
+    t->open.n = 0;
+    *roots = 0;
+    for (size_t i = 0; i < n; i++) {
+        while (t->open.n && t->open.v[t->open.n - 1].column >= rows[i].column)
+            if (!close_row(t, rows))
+                return sp_nomem(t->d);
+        if (!t->open.n && __builtin_add_overflow(*roots, rows[i].count, roots))
+            *roots = INT64_MAX;
+        if (!open_row(t, rows, (uint32_t)i))
+            return sp_nomem(t->d);
+    }
+    while (t->open.n)
+        if (!close_row(t, rows))
+            return sp_nomem(t->d);
+    return SPAA_OK;
+}
+
+static int by_stack(const void *va, const void *vb)
+{
+    const struct sp_hang_segment *a = va, *b = vb;
+    if (a->stack != b->stack)
+        return a->stack < b->stack ? -1 : 1;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    return (a->count > b->count) - (a->count < b->count);
+}
+
+bool sp_hang_keep_segments(struct sp_hang_tree *t, const char *key)
+{
+    struct sp_buf b;
+    bool ok = true;
+    size_t n = 0;
+    for (size_t i = 0; i < t->segments.n; i++)
+        if (t->segments.v[i].count)
+            t->segments.v[n++] = t->segments.v[i];
+    t->segments.n = n;
+    if (n)
+        qsort(t->segments.v, n, sizeof *t->segments.v, by_stack);
+    sp_buf_init(&b, 0);
+    for (size_t i = 0; i < n && ok;) {
+        uint32_t stack = t->segments.v[i].stack;
+        sp_buf_clear(&b);
+        sp_buf_printf(&b, "\"%s\":{\"ranges\":[", key);
+        for (; i < n && t->segments.v[i].stack == stack; i++) {
+            const struct sp_hang_segment *s = &t->segments.v[i];
+            sp_hang_comma(&b);
+            sp_buf_printf(&b, "[%lld,%lld", (long long)s->from, (long long)s->to);
+            if (s->count != s->to - s->from + 1)
+                sp_buf_printf(&b, ",%lld", (long long)s->count);
+            sp_buf_ch(&b, ']');
+        }
+        sp_buf_puts(&b, "]}");
+        uint32_t more = b.failed ? SP_STR_FAIL : sp_profile_str(t->p, b.data, b.len);
+        ok = more != SP_STR_FAIL;
+        if (ok)
+            t->p->stacks.v[stack].more = more;
+    }
+    sp_buf_free(&b);
+    return ok;
+}

@@ -1,0 +1,436 @@
+/*
+ * Writers of hang reports: which stacks a report holds, by process and thread, and the pieces that records
+ * keep.
+ */
+#include "formats/hang_write.h"
+#include "base/num.h"
+#include "model/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct sp_span of(struct sp_str s)
+{
+    return (struct sp_span){s.p, s.n};
+}
+
+void sp_hang_put(struct sp_hang_writer *w, struct sp_span s)
+{
+    size_t from = 0;
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] == '\n' || s.p[i] == '\r') {
+            sp_write(w->out, s.p + from, i - from);
+            sp_write(w->out, " ", 1);
+            from = i + 1;
+        }
+    sp_write(w->out, s.p + from, s.n - from);
+}
+
+struct sp_span sp_hang_decoded(struct sp_hang_writer *w, struct sp_span raw)
+{
+    sp_buf_clear(&w->buf);
+    if (!sp_json_text_to(&w->buf, raw))
+        return (struct sp_span){"", 0};
+    return (struct sp_span){w->buf.data, w->buf.len};
+}
+
+struct sp_span sp_hang_decoded_member(struct sp_hang_writer *w, struct sp_span object, const char *key)
+{
+    struct sp_span raw;
+    return sp_json_find(object, key, &raw) ? sp_hang_decoded(w, raw) : (struct sp_span){"", 0};
+}
+
+static void pad(struct sp_hang_writer *w, size_t used, size_t column)
+{
+    for (size_t i = used; i < column; i++)
+        sp_write(w->out, " ", 1);
+    if (used >= column)
+        sp_write(w->out, " ", 1);
+}
+
+void sp_hang_key_line(struct sp_hang_writer *w, const char *key, struct sp_span value)
+{
+    if (!value.n)
+        return;
+    sp_puts(w->out, key);
+    sp_puts(w->out, ":");
+    pad(w, strlen(key) + 1, 18);
+    sp_hang_put(w, value);
+    sp_puts(w->out, "\n");
+}
+
+void sp_hang_put_fields(struct sp_hang_writer *w, struct sp_span fields, size_t column)
+{
+    for (struct sp_span pair, item; sp_json_next(&fields, &pair);) {
+        size_t n = 0;
+        if (!sp_json_next(&pair, &item))
+            continue;
+        struct sp_span key = sp_hang_decoded(w, item);
+        n = key.n;
+        sp_hang_put(w, key);
+        struct sp_span value =
+            sp_json_next(&pair, &item) ? sp_hang_decoded(w, item) : (struct sp_span){"", 0};
+        if (n) {
+            sp_puts(w->out, ":");
+            if (value.n)
+                pad(w, n + 1, column);
+        }
+        sp_hang_put(w, value);
+        sp_puts(w->out, "\n");
+    }
+}
+
+/* The event with the most samples, its samples where it counts any. */
+spaa_status sp_hang_choose(struct sp_hang_writer *w, const struct sp_write_opts *o)
+{
+    const struct sp_profile *p = w->p;
+    uint32_t samples = sp_metric_find(p, "samples", 7);
+    uint64_t best = 0;
+    w->event = o->event;
+    if (!p->events.n) {
+        sp_emit(w->d, SP_E036, SP_AT_NOTHING, "the profile declares no event");
+        return SPAA_ERR_UNSUPPORTED;
+    }
+    for (uint32_t e = 0; o->event == SP_NONE && e < p->events.n; e++) {
+        uint64_t n = 1;
+        for (uint32_t s = 0; s < p->stacks.n; s++) {
+            int64_t v = samples == SP_NONE ? 1 : sp_weight(p, s, samples);
+            if (p->contexts.v[p->stacks.v[s].context].event == e && v > 0)
+                n += (uint64_t)v;
+        }
+        if (n > best) {
+            best = n;
+            w->event = e;
+        }
+    }
+    if (o->event == SP_NONE && p->events.n > 1)
+        sp_emit_hint(w->d, SP_I321, SP_AT_NOTHING, "--event NAME writes another one",
+                     "a report holds one event: %s, of %zu", sp_pstr(p, p->events.v[w->event].name).p,
+                     p->events.n);
+    w->metric = o->metric;
+    for (uint32_t s = 0; w->metric == SP_NONE && samples != SP_NONE && s < p->stacks.n; s++)
+        if (p->contexts.v[p->stacks.v[s].context].event == w->event && sp_weight(p, s, samples) != SP_ABSENT)
+            w->metric = samples;
+    if (w->metric == SP_NONE)
+        w->metric = p->events.v[w->event].primary;
+    return w->metric == SP_NONE ? SPAA_ERR_UNSUPPORTED : SPAA_OK;
+}
+
+static bool collect_images(struct sp_hang_writer *w)
+{
+    for (size_t i = 0; i < w->p->extensions.n; i++) {
+        struct sp_span record = of(sp_pstr(w->p, w->p->extensions.v[i].json));
+        if (sp_hang_starts(record, w->image_type) && !sp_vec_push(&w->images, record))
+            return false;
+    }
+    return true;
+}
+
+/* A weight as a whole number; decimals are rounded. */
+static int64_t count_of(struct sp_hang_writer *w, uint32_t stack)
+{
+    int64_t v = sp_weight(w->p, stack, w->metric);
+    if (v == SP_ABSENT)
+        return 0;
+    if (v != SP_DECIMAL)
+        return v;
+    double x = sp_weight_double(w->p, stack, w->metric);
+    return x > 0 && x < 9e18 ? llround(x) : 0;
+}
+
+/* `"ranges":[[1,37],[44,44,1]]` of a stack's x_spindump. */
+static bool ranges_of(struct sp_hang_writer *w, uint32_t stack, struct sp_hang_stack *s)
+{
+    struct sp_span raw, item, number;
+    s->ranges = NULL;
+    s->nranges = 0;
+    size_t first = w->ranges.n;
+    if (!sp_json_find2(of(sp_pstr(w->p, w->p->stacks.v[stack].more)), w->x_key, "ranges", &raw))
+        return true;
+    while (sp_json_next(&raw, &item)) {
+        struct sp_hang_segment g = {0};
+        int64_t v[3] = {0, 0, -1};
+        for (int i = 0; i < 3 && sp_json_next(&item, &number); i++)
+            if (sp_parse_i64(number.p, number.p + number.n, &v[i]) != number.n)
+                v[i] = 0;
+        g.from = v[0];
+        g.to = v[1];
+        g.count = v[2] < 0 ? v[1] - v[0] + 1 : v[2];
+        if (g.from < 1 || g.to < g.from || g.to >= INT64_MAX / 4 || g.count < 1)
+            continue;
+        if (!sp_vec_push(&w->ranges, g))
+            return false;
+    }
+    s->nranges = w->ranges.n - first;
+    return true;
+}
+
+struct keyed {
+    struct sp_hang_group key;
+    uint32_t stack;
+};
+
+static int by_group(const void *va, const void *vb, void *arg)
+{
+    const struct keyed *a = va, *b = vb;
+    const struct sp_profile *p = arg;
+    if (a->key.pid != b->key.pid)
+        return a->key.pid < b->key.pid ? -1 : 1;
+    int c = sp_str_cmp(sp_pstr(p, a->key.comm), sp_pstr(p, b->key.comm));
+    if (!c)
+        c = (a->key.tid > b->key.tid) - (a->key.tid < b->key.tid);
+    return c ? c : (a->stack > b->stack) - (a->stack < b->stack);
+}
+
+static bool add_stack(struct sp_hang_writer *w, uint32_t stack, uint32_t context)
+{
+    const struct sp_stack *from = &w->p->stacks.v[stack];
+    const uint32_t *frames = sp_stack_frames(w->p, stack);
+    struct sp_hang_stack s = {.n = from->n, .count = count_of(w, stack), .state = w->state_of(w, context)};
+    if (s.state == SP_STR_FAIL || !sp_vec_reserve(&w->paths, w->paths.n + from->n))
+        return false;
+    for (uint32_t i = from->n; i-- > 0;) {
+        uint32_t text = w->text_of(w, frames[i]);
+        if (text == SP_STR_FAIL)
+            return false;
+        w->paths.v[w->paths.n++] = text;
+    }
+    return ranges_of(w, stack, &s) && sp_vec_push(&w->stacks, s);
+}
+
+/* Pointers into arrays that have grown. */
+static void settle(struct sp_hang_writer *w)
+{
+    const uint32_t *path = w->paths.v;
+    const struct sp_hang_segment *ranges = w->ranges.v;
+    for (size_t i = 0; i < w->stacks.n; i++) {
+        w->stacks.v[i].path = path;
+        path += w->stacks.v[i].n;
+        w->stacks.v[i].ranges = ranges;
+        if (w->stacks.v[i].nranges)
+            ranges += w->stacks.v[i].nranges;
+    }
+}
+
+bool sp_hang_gather(struct sp_hang_writer *w)
+{
+    const struct sp_profile *p = w->p;
+    SP_VEC(struct keyed) all = {0};
+    for (uint32_t i = 0; i < p->threads.n; i++)
+        if (!sp_map_add(&w->threads, (uint64_t)p->threads.v[i].tid * 0x9E3779B97F4A7C15u, i))
+            return false;
+    if (!collect_images(w))
+        return false;
+    w->frame_text = calloc(p->frames.n + 1, sizeof *w->frame_text);
+    w->context_state = malloc((p->contexts.n + 1) * sizeof *w->context_state);
+    bool ok = w->frame_text && w->context_state;
+    for (size_t i = 0; ok && i < p->contexts.n; i++)
+        w->context_state[i] = SP_NONE;
+    for (uint32_t i = 0; ok && i < p->stacks.n; i++) {
+        const struct sp_context *c = &p->contexts.v[p->stacks.v[i].context];
+        struct keyed k = {.key = {.pid = c->pid, .tid = c->tid, .comm = c->comm}, .stack = i};
+        int64_t count = c->event == w->event ? count_of(w, i) : 0;
+        if (count <= 0)
+            continue;
+        if (!p->stacks.v[i].n)
+            w->stackless += (uint64_t)count;
+        else
+            ok = sp_vec_push(&all, k);
+    }
+    if (ok && all.n)
+        qsort_r(all.v, all.n, sizeof *all.v, by_group, w->p);
+    for (size_t i = 0; ok && i < all.n; i++) {
+        const struct sp_hang_group *k = &all.v[i].key,
+                                   *last = w->groups.n ? &w->groups.v[w->groups.n - 1] : NULL;
+        ok = add_stack(w, all.v[i].stack, p->stacks.v[all.v[i].stack].context);
+        if (ok && (!last || last->pid != k->pid || last->tid != k->tid || last->comm != k->comm)) {
+            struct sp_hang_group g = *k;
+            g.first = i;
+            ok = sp_vec_push(&w->groups, g);
+        }
+        if (ok)
+            w->groups.v[w->groups.n - 1].n++;
+    }
+    if (ok)
+        settle(w);
+    sp_vec_free(&all);
+    return ok;
+}
+
+int64_t sp_hang_sum_of(const struct sp_hang_writer *w, const struct sp_hang_group *g)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; g && i < g->n; i++)
+        if (__builtin_add_overflow(sum, w->stacks.v[g->first + i].count, &sum))
+            return 0;
+    return sum;
+}
+
+/* What a thread's record says. */
+struct sp_span sp_hang_members_of(const struct sp_hang_writer *w, int64_t tid)
+{
+    struct sp_span object = {NULL, 0};
+    struct sp_probe at = sp_map_probe(&w->threads, (uint64_t)tid * 0x9E3779B97F4A7C15u);
+    for (uint32_t i; (i = sp_map_next(&w->threads, &at)) != SP_MAP_NONE;)
+        if (w->p->threads.v[i].tid == tid)
+            sp_json_find(of(sp_pstr(w->p, w->p->threads.v[i].more)), w->x_key, &object);
+    return object;
+}
+
+/* Whether a comm is the name in a record, which as JSON has U+FFFD for bytes that are no UTF-8. */
+static bool same_name(struct sp_str comm, struct sp_span name)
+{
+    struct sp_buf b, plain;
+    if (comm.n == name.n && (!name.n || memcmp(comm.p, name.p, name.n) == 0))
+        return true;
+    if (sp_utf8_prefix(comm.p, comm.n) == comm.n)
+        return false;
+    sp_buf_init(&b, 0);
+    sp_buf_init(&plain, 0);
+    bool same = sp_json_string(&b, comm.p, comm.n) &&
+                sp_json_text_to(&plain, (struct sp_span){b.data, b.len}) && plain.len == name.n &&
+                memcmp(plain.data, name.p, name.n) == 0;
+    sp_buf_free(&b);
+    sp_buf_free(&plain);
+    return same;
+}
+
+/* The first group of a process; groups are sorted by pid, then comm. NULL: it has no stacks left. */
+struct sp_hang_group *sp_hang_first_group(struct sp_hang_writer *w, int64_t pid, struct sp_span name)
+{
+    size_t lo = 0, hi = w->groups.n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (w->groups.v[mid].pid < pid)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (; lo < w->groups.n && w->groups.v[lo].pid == pid; lo++) {
+        if (same_name(sp_pstr(w->p, w->groups.v[lo].comm), name))
+            return &w->groups.v[lo];
+    }
+    return NULL;
+}
+
+static struct sp_hang_group *thread_group(struct sp_hang_writer *w, struct sp_hang_group *first, int64_t tid)
+{
+    const struct sp_hang_group *end = w->groups.v + w->groups.n;
+    for (struct sp_hang_group *g = first; g && g < end && g->pid == first->pid && g->comm == first->comm; g++)
+        if (g->tid == tid)
+            return g;
+    return NULL;
+}
+
+struct sp_hang_group *sp_hang_group_of(struct sp_hang_writer *w, struct sp_hang_group *first, int64_t tid,
+                                       uint32_t owner)
+{
+    struct sp_hang_group *g = thread_group(w, first, tid);
+    return g && sp_hang_unwritten(g, owner) ? g : NULL;
+}
+
+bool sp_hang_unwritten(const struct sp_hang_group *g, uint32_t owner)
+{
+    return !g->written && (!g->owner || g->owner == owner);
+}
+
+int64_t sp_hang_listed_tid(struct sp_hang_writer *w, struct sp_span item, const char *id_key)
+{
+    int64_t tid;
+    struct sp_span s = item, raw;
+    if (*item.p == '{') {
+        if (!sp_json_find(item, id_key, &raw))
+            return SP_ABSENT;
+        s = raw.n && *raw.p == '"' ? sp_hang_decoded(w, raw) : raw;
+    }
+    return s.n && sp_parse_i64(s.p, s.p + s.n, &tid) == s.n ? tid : SP_ABSENT;
+}
+
+bool sp_hang_settle_owners(struct sp_hang_writer *w, const char *type, const char *id_key)
+{
+    struct sp_buf name;
+    sp_buf_init(&name, 0);
+    for (uint32_t i = 0; i < w->p->extensions.n && !name.failed; i++) {
+        struct sp_span record = of(sp_pstr(w->p, w->p->extensions.v[i].json)), list, item;
+        int64_t pid;
+        if (!sp_hang_starts(record, type) || !sp_json_find(record, "threads", &list))
+            continue;
+        if (!sp_json_find_i64(record, "pid", &pid))
+            pid = SP_ABSENT;
+        struct sp_span s = sp_hang_decoded_member(w, record, "name");
+        sp_buf_clear(&name);
+        sp_buf_add(&name, s.p, s.n);
+        struct sp_hang_group *first = sp_hang_first_group(w, pid, (struct sp_span){name.data, name.len});
+        while (first && sp_json_next(&list, &item)) {
+            struct sp_hang_group *g = thread_group(w, first, sp_hang_listed_tid(w, item, id_key));
+            if (g && !g->owner)
+                g->owner = i + 1;
+        }
+    }
+    bool ok = !name.failed;
+    sp_buf_free(&name);
+    return ok;
+}
+
+static bool image_record(struct sp_hang_writer *w, struct sp_span record)
+{
+    static const char *const keys[] = {"start", "end", "name", "version", "uuid", "suffix", "path"};
+    struct sp_hang_image i = {.kernel = sp_json_find_true(record, "kernel"),
+                              .plus = sp_json_find_true(record, "plus")};
+    struct sp_span *to[] = {&i.start_text, &i.end_text, &i.name, &i.version, &i.uuid, &i.suffix, &i.path},
+                   raw;
+    size_t at[8];
+    sp_buf_clear(&w->buf);
+    for (size_t k = 0; k < 7; k++) {
+        at[k] = w->buf.len;
+        if (sp_json_find(record, keys[k], &raw))
+            sp_json_text_to(&w->buf, raw);
+    }
+    at[7] = w->buf.len;
+    for (size_t k = 0; k < 7 && w->buf.len; k++)
+        *to[k] = (struct sp_span){w->buf.data + at[k], at[k + 1] - at[k]};
+    for (size_t k = 0; k < w->buf.len; k++)
+        if (w->buf.data[k] == '\n' || w->buf.data[k] == '\r')
+            w->buf.data[k] = ' ';
+    sp_hang_image_line(w->out, &i);
+    return !w->buf.failed;
+}
+
+bool sp_hang_put_images(struct sp_hang_writer *w, struct sp_span list, const char *title)
+{
+    bool any = false;
+    for (struct sp_span item; sp_json_next(&list, &item);) {
+        uint64_t n;
+        if (sp_parse_u64(item.p, item.p + item.n, &n) != item.n || n >= w->images.n)
+            continue;
+        if (!any)
+            sp_puts(w->out, title);
+        any = true;
+        if (!image_record(w, w->images.v[n]))
+            return false;
+    }
+    return true;
+}
+
+spaa_status sp_hang_writer_init(struct sp_hang_writer *w)
+{
+    sp_buf_init(&w->buf, 0);
+    w->render.texts = &w->texts;
+    return sp_strtab_init(&w->texts) ? SPAA_OK : sp_nomem(w->d);
+}
+
+void sp_hang_writer_free(struct sp_hang_writer *w)
+{
+    free(w->frame_text);
+    free(w->context_state);
+    sp_vec_free(&w->stacks);
+    sp_vec_free(&w->paths);
+    sp_vec_free(&w->ranges);
+    sp_vec_free(&w->groups);
+    sp_vec_free(&w->images);
+    sp_map_free(&w->threads);
+    sp_hang_render_free(&w->render);
+    sp_strtab_free(&w->texts);
+    sp_buf_free(&w->buf);
+}

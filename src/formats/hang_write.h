@@ -1,0 +1,75 @@
+/* What the writers of hang reports share. See hang_write.c and, for the trees, hang_render.c. */
+#ifndef SP_HANG_WRITE_H
+#define SP_HANG_WRITE_H
+
+#include "formats/format.h"
+#include "formats/hang.h"
+#include "json/find.h"
+
+/* The stacks of one thread (or of what has none) of one process. */
+struct sp_hang_group {
+    int64_t pid, tid;
+    uint32_t comm;
+    size_t first, n; /* slice of the writer's stacks */
+    uint32_t owner;  /* 1 + the record of its process that names its thread; 0: none does */
+    bool written;
+};
+
+struct sp_hang_writer {
+    struct sp_profile *p;
+    struct sp_diags *d;
+    struct sp_output *out;
+    const char *x_key;      /* "x_spindump" */
+    const char *image_type; /* how records of images begin */
+    /* The text of a frame, and of the state of a context (SP_STR_NONE: none); SP_STR_FAIL: no memory. */
+    uint32_t (*text_of)(struct sp_hang_writer *w, uint32_t frame);
+    uint32_t (*state_of)(struct sp_hang_writer *w, uint32_t context);
+    uint32_t event, metric;
+    bool ours; /* the profile was a report of this format */
+    struct sp_strtab texts;
+    uint32_t *frame_text;    /* by frame: its text; SP_STR_NONE: not made yet */
+    uint32_t *context_state; /* by context: its state's text; SP_NONE: not asked yet */
+    SP_VEC(struct sp_hang_stack) stacks;
+    SP_VEC(uint32_t) paths;
+    SP_VEC(struct sp_hang_segment) ranges;
+    SP_VEC(struct sp_hang_group) groups; /* by pid, comm, tid */
+    SP_VEC(struct sp_span) images;       /* records, in order */
+    struct sp_map threads;               /* by tid */
+    struct sp_hang_render render;
+    struct sp_buf buf;
+    uint64_t stackless;
+};
+
+spaa_status sp_hang_writer_init(struct sp_hang_writer *w);
+void sp_hang_writer_free(struct sp_hang_writer *w);
+/* The event with the most samples, and its samples where it counts any; reported where there is nothing. */
+spaa_status sp_hang_choose(struct sp_hang_writer *w, const struct sp_write_opts *o);
+bool sp_hang_gather(struct sp_hang_writer *w); /* the groups, their stacks and texts */
+
+/* The first group of a process; NULL: it has none. */
+struct sp_hang_group *sp_hang_first_group(struct sp_hang_writer *w, int64_t pid, struct sp_span name);
+/* The group of a thread of that process, if record number `owner` is to write it and did not yet. */
+struct sp_hang_group *sp_hang_group_of(struct sp_hang_writer *w, struct sp_hang_group *first, int64_t tid,
+                                       uint32_t owner);
+/* Whether a group was not written, and no record but this one names it. */
+bool sp_hang_unwritten(const struct sp_hang_group *g, uint32_t owner);
+/* The number of a thread in a record's list: a number, or an object with `id_key`; SP_ABSENT. */
+int64_t sp_hang_listed_tid(struct sp_hang_writer *w, struct sp_span item, const char *id_key);
+/* Settles which record of a process writes which thread, before any is written: the first that names it. */
+bool sp_hang_settle_owners(struct sp_hang_writer *w, const char *type, const char *id_key);
+int64_t sp_hang_sum_of(const struct sp_hang_writer *w, const struct sp_hang_group *g); /* NULL: 0 */
+/* The object that a thread's record holds under x_key. */
+struct sp_span sp_hang_members_of(const struct sp_hang_writer *w, int64_t tid);
+
+/* Writes text on one line. */
+void sp_hang_put(struct sp_hang_writer *w, struct sp_span s);
+/* The decoded string of a raw JSON value, lent in w->buf until the next call; n 0 where it is none. */
+struct sp_span sp_hang_decoded(struct sp_hang_writer *w, struct sp_span raw);
+struct sp_span sp_hang_decoded_member(struct sp_hang_writer *w, struct sp_span object, const char *key);
+void sp_hang_key_line(struct sp_hang_writer *w, const char *key, struct sp_span value);
+/* `[["key","value"],…]` as lines, values from `column` on. */
+void sp_hang_put_fields(struct sp_hang_writer *w, struct sp_span fields, size_t column);
+/* The images of a list of their numbers, below `title`, which is left out where there is none. */
+bool sp_hang_put_images(struct sp_hang_writer *w, struct sp_span list, const char *title);
+
+#endif

@@ -1,0 +1,32 @@
+/* sample(1): what the format can do, and whether a text is of it. */
+#include "formats/sample/sample.h"
+
+#include <string.h>
+
+int sp_sm_probe(const unsigned char *bytes, size_t n, bool whole, const char **reason)
+{
+    static const char first[] = "Analysis of sampling ";
+    const char *p = (const char *)bytes;
+    (void)whole;
+    if (n >= sizeof first - 1 && memcmp(p, first, sizeof first - 1) == 0) {
+        *reason = "begins with `Analysis of sampling`";
+        return 95;
+    }
+    if (memmem(p, n, "\nAnalysis of sampling ", sizeof first) && memmem(p, n, "\nCall graph:", 12)) {
+        *reason = "an analysis of sampling and its call graph";
+        return 80;
+    }
+    return 0;
+}
+
+const struct spaa_format spaa_format_sample = {
+    .name = "sample",
+    .title = "macOS sample(1) report",
+    .extensions = "sample.txt sample",
+    .media_type = "text/plain",
+    .comes_back = "the same bytes with --lossless; else a report that reads back to the same profile",
+    .caps = SP_CAN_READ | SP_CAN_WRITE | SP_CAN_LOSSLESS,
+    .probe = sp_sm_probe,
+    .read = sp_sm_read,
+    .write = sp_sm_write,
+};

@@ -1,0 +1,583 @@
+/*
+ * Reads what sample(1) of macOS prints:
+ *
+ *     Analysis of sampling rg (pid 64751) every 1 millisecond
+ *     Process:         rg [64751]                              fields
+ *     Call graph:
+ *         825 Thread_15758523   DispatchQueue_1: com.apple.main-thread  (serial)
+ *         + 825 start  (in libdyld.dylib) + 1  [0x7fff737cf3d5]
+ *         +   825 main  (in rg) + 41  [0x10384b549]
+ *     <blank line>
+ *     Total number in stack (…):  …                            kept
+ *     Binary Images:
+ *            0x103746000 -        0x103ab4fff +rg (0) <…> /usr/local/bin/rg
+ *
+ * The graph's rows are indented by two columns a level, blanks or the characters `+ ! : |`; the column of the
+ * count is the level. A row may stand for several places of a function (offsets and addresses in lists): the
+ * first is the frame's, the lists are kept under `x_sample`. Where a binary was loaded stands in its image at
+ * the end, so the graph is built then. An input may hold several analyses. Each gives an `x_sample_process`
+ * record.
+ */
+#include "base/hash.h"
+#include "base/num.h"
+#include "formats/sample/sample.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct body {
+    struct sp_span text;
+    uint32_t frame, stamp;
+};
+
+struct block {
+    struct sp_sm_thread thread;
+    size_t first, n;
+    uint64_t line;
+    bool known; /* its line was understood */
+};
+
+enum zone { BEFORE, FIELDS, GRAPH, TAIL, IMAGES };
+
+struct reader {
+    const struct sp_read_opts *opts;
+    struct sp_diags *d;
+    struct sp_profile *p;
+    const char *start, *end;
+    uint64_t line;
+    enum zone zone;
+    enum sp_granularity frames;
+    struct sp_hang_images images;
+    struct sp_hang_tree tree;
+    SP_VEC(struct body) bodies;
+    struct sp_map body_map;
+    SP_VEC(struct sp_hang_row) rows;
+    SP_VEC(struct block) blocks;
+    SP_VEC(uint32_t) process_images;
+    struct sp_buf fields, tail, buf, list;
+    uint32_t event, stamp, comm, context;
+    int64_t pid, interval_ns;
+    struct sp_span title, name;
+    bool open; /* an analysis is at hand */
+};
+
+static uint32_t context_of(void *who, uint32_t tag)
+{
+    struct reader *r = who;
+    (void)tag;
+    return r->context;
+}
+
+static bool new_context(struct reader *r, int64_t tid)
+{
+    unsigned by = r->opts->group_by;
+    struct sp_context c = {.pid = by & SP_BY_PID ? r->pid : SP_ABSENT,
+                           .tid = by & SP_BY_TID ? tid : SP_ABSENT,
+                           .cpu = SP_ABSENT,
+                           .event = r->event,
+                           .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE};
+    r->context = sp_context_intern(r->p, &c);
+    return r->context != SP_NONE;
+}
+
+static bool prepare(struct reader *r)
+{
+    struct sp_profile *p = r->p;
+    uint32_t metric = sp_metric_intern(p, "samples", 7);
+    struct sp_event e = {
+        .name = sp_profile_cstr(p, "sample"), .kind = SP_TIMER, .mode = SP_FREQUENCY, .primary = metric};
+    if (metric == SP_NONE || e.name == SP_STR_FAIL)
+        return false;
+    r->event = sp_event_add(p, &e);
+    r->tree = (struct sp_hang_tree){
+        .p = p, .d = r->d, .metric = metric, .context = context_of, .who = r, .excess = SP_W517};
+    r->tree.layout = sp_layout_simple(p, metric, SP_STR_NONE, SP_NONE, SP_STR_NONE);
+    return r->event != SP_NONE && r->tree.layout != SP_NONE;
+}
+
+/* ---- frames ---- */
+
+static uint64_t first_address(struct sp_span s)
+{
+    uint64_t v = 0;
+    if (s.n > 2)
+        sp_parse_hex(s.p + 2, s.p + s.n, &v);
+    return v;
+}
+
+static bool more(struct reader *r, const struct sp_sm_frame *f, uint32_t *out)
+{
+    sp_buf_clear(&r->buf);
+    sp_buf_puts(&r->buf, "\"x_sample\":{");
+    if (f->addresses.n)
+        sp_hang_member(&r->buf, "address", f->addresses);
+    if (f->offsets.n && memchr(f->offsets.p, ',', f->offsets.n))
+        sp_hang_member(&r->buf, "offsets", f->offsets);
+    if (f->base.n)
+        sp_hang_member(&r->buf, "load_address", f->base);
+    if (!f->image.p)
+        sp_hang_number(&r->buf, "bare", 1);
+    bool any = r->buf.data[r->buf.len - 1] != '{';
+    sp_buf_ch(&r->buf, '}');
+    if (any)
+        *out = r->buf.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->buf.data, r->buf.len);
+    return *out != SP_STR_FAIL;
+}
+
+/* ip: in the image where that is known, else absolute where no image is named. */
+static void place(struct reader *r, const struct sp_sm_frame *f, bool unknown, struct sp_frame *out,
+                  struct sp_span *uuid)
+{
+    uint64_t address = first_address(f->addresses);
+    uint32_t i = f->image.p ? sp_hang_find_image(&r->images, f->image, address, r->stamp) : SP_NONE;
+    if (f->offsets.n) {
+        out->flags |= SP_FRAME_SYMOFF;
+        out->symoff = f->offset;
+    }
+    if (f->base.n) {
+        out->flags |= SP_FRAME_IP;
+        out->ip = f->image_off;
+    } else if (unknown && f->addresses.n) {
+        out->flags |= SP_FRAME_IP;
+        out->ip = address;
+    }
+    if (i == SP_NONE)
+        return;
+    struct sp_hang_image *m = &r->images.v.v[i];
+    m->named = true;
+    *uuid = m->uuid;
+    if (!f->base.n && f->addresses.n && address >= m->start && (!m->end || address <= m->end)) {
+        out->flags |= SP_FRAME_IP;
+        out->ip = address - m->start;
+    }
+}
+
+static uint32_t make_frame(struct reader *r, struct sp_span text)
+{
+    struct sp_sm_frame f;
+    struct sp_frame out = {.kind = SP_USER};
+    struct sp_span uuid = {NULL, 0}, dso = {"[unknown]", 9};
+    sp_sm_parse_frame(text, &f);
+    bool unknown = !f.image.p || sp_span_is(f.image, "<unknown binary>");
+    bool nameless = sp_span_is(f.symbol, "???");
+    uint64_t bare = 0;
+    bool hex = !f.image.p && sp_parse_0x(f.symbol.p, f.symbol.n, &bare);
+    if (!unknown)
+        dso = f.image;
+    place(r, &f, unknown, &out, &uuid);
+    if (hex && !f.addresses.n) {
+        out.flags |= SP_FRAME_IP;
+        out.ip = bare;
+    }
+    if (nameless || hex)
+        out.flags |= SP_FRAME_UNRESOLVED;
+    uint32_t name = nameless
+                        ? sp_hang_hex_str(r->p, out.flags & SP_FRAME_IP ? out.ip : first_address(f.addresses))
+                        : sp_hang_str(r->p, f.symbol);
+    if (f.srcline.n && r->frames <= SP_FRAMES_LINE)
+        out.srcline = sp_hang_str(r->p, f.srcline);
+    if (r->frames > SP_FRAMES_ADDRESS) {
+        out.ip = out.symoff = 0;
+        out.flags &= SP_FRAME_UNRESOLVED;
+    } else if (!more(r, &f, &out.more)) {
+        return SP_NONE;
+    }
+    uint32_t d = sp_hang_dso(r->p, dso, uuid, false);
+    if (d == SP_NONE || name == SP_STR_FAIL || out.srcline == SP_STR_FAIL)
+        return SP_NONE;
+    out.function = sp_function_intern(r->p, name, d);
+    return out.function == SP_NONE ? SP_NONE : sp_frame_intern(r->p, &out);
+}
+
+static uint32_t body_of(struct reader *r, struct sp_span text)
+{
+    uint64_t hash = sp_hash64(text.p, text.n);
+    struct sp_probe at = sp_map_probe(&r->body_map, hash);
+    for (uint32_t i; (i = sp_map_next(&r->body_map, &at)) != SP_MAP_NONE;)
+        if (r->bodies.v[i].text.n == text.n && memcmp(r->bodies.v[i].text.p, text.p, text.n) == 0)
+            return i;
+    struct body b = {text, SP_NONE, 0};
+    if (r->bodies.n >= SP_NONE - 1 || !sp_vec_push(&r->bodies, b) ||
+        !sp_map_add(&r->body_map, hash, (uint32_t)r->bodies.n - 1))
+        return SP_NONE;
+    return (uint32_t)r->bodies.n - 1;
+}
+
+/* ---- the graph ---- */
+
+static void odd_row(struct reader *r, struct sp_span line)
+{
+    int n = line.n > 80 ? 80 : (int)line.n;
+    sp_emit(r->d, SP_L510, SP_AT_LINE(r->line, (uint64_t)(line.p - r->start)), "\"%.*s\"", n, line.p);
+}
+
+static bool begin_thread(struct reader *r, const struct sp_sm_thread *t, int64_t count)
+{
+    struct block b = {.first = r->rows.n, .line = r->line, .known = t};
+    b.thread = t ? *t : (struct sp_sm_thread){.tid = SP_ABSENT};
+    b.thread.samples = count;
+    return sp_vec_push(&r->blocks, b);
+}
+
+static bool graph_line(struct reader *r, struct sp_span line)
+{
+    const char *p = line.p, *end = line.p + line.n;
+    struct sp_hang_row row = {.line = r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line};
+    while (p < end && memchr(" +!:|", *p, 5))
+        p++;
+    row.column = (uint32_t)(p - line.p);
+    const char *digits = p;
+    for (; p < end && sp_hang_digit(*p) && p - digits < 18; p++)
+        row.count = row.count * 10 + (*p - '0');
+    struct sp_span text = sp_hang_trim((struct sp_span){p, (size_t)(end - p)});
+    bool level0 = line.n > 4 && !memchr(" +!:|", line.p[4], 5);
+    struct sp_sm_thread t;
+    if (p == digits || p == end || !sp_hang_blank(*p) || !text.n || row.column > 1 << 20) {
+        odd_row(r, line);
+        return !level0 || begin_thread(r, NULL, 0);
+    }
+    if (row.column <= 4 || !r->blocks.n) {
+        if (sp_sm_parse_thread(text, &t))
+            return begin_thread(r, &t, row.count);
+        sp_emit(r->d, SP_L511, SP_AT_LINE(r->line, (uint64_t)(line.p - r->start)),
+                "they are counted for the process alone");
+        if (!begin_thread(r, NULL, row.count))
+            return false;
+    }
+    row.frame = body_of(r, text);
+    return row.frame != SP_NONE && sp_vec_push(&r->rows, row);
+}
+
+static spaa_status block_stacks(struct reader *r, const struct block *b)
+{
+    int64_t roots;
+    struct sp_hang_row *rows = r->rows.v + b->first;
+    if (!b->n)
+        return SPAA_OK;
+    if (!new_context(r, b->thread.tid))
+        return sp_nomem(r->d);
+    for (size_t i = 0; i < b->n; i++) {
+        struct body *x = &r->bodies.v[rows[i].frame];
+        if (x->stamp != r->stamp) {
+            x->frame = make_frame(r, x->text);
+            x->stamp = r->stamp;
+        }
+        rows[i].frame = x->frame;
+        if (rows[i].frame == SP_NONE)
+            return sp_nomem(r->d);
+    }
+    spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
+    if (!st && b->known && roots != b->thread.samples)
+        sp_emit(r->d, SP_W516, SP_AT_LINE(b->line, SP_NOWHERE),
+                "Thread_%.*s has %lld samples, its roots %lld", (int)b->thread.id.n, b->thread.id.p,
+                (long long)b->thread.samples, (long long)roots);
+    return st;
+}
+
+/* ---- records ---- */
+
+static void thread_object(struct reader *r, const struct block *b, bool with_id)
+{
+    const struct sp_sm_thread *t = &b->thread;
+    sp_buf_ch(&r->buf, '{');
+    if (with_id)
+        sp_hang_member(&r->buf, "id", t->id);
+    if (t->named)
+        sp_hang_member(&r->buf, "name", t->name);
+    if (t->queue.n)
+        sp_hang_member(&r->buf, "queue", t->queue);
+    sp_hang_number(&r->buf, "samples", t->samples);
+    sp_buf_ch(&r->buf, '}');
+}
+
+/* Its own record, or an object in the process's list where there is a record of this thread already. */
+static bool keep_thread(struct reader *r, const struct block *b)
+{
+    size_t before = r->p->threads.n;
+    uint32_t t = SP_NONE;
+    if (!b->known)
+        return true;
+    if (b->thread.tid != SP_ABSENT) {
+        t = sp_thread_intern(r->p, r->pid, b->thread.tid, r->comm);
+        if (t == SP_NONE)
+            return false;
+    }
+    sp_hang_comma(&r->list);
+    sp_buf_clear(&r->buf);
+    if (t == SP_NONE || r->p->threads.n == before) {
+        thread_object(r, b, true);
+        sp_buf_add(&r->list, r->buf.data, r->buf.len);
+        return !r->list.failed && !r->buf.failed;
+    }
+    sp_buf_i64(&r->list, b->thread.tid);
+    sp_buf_puts(&r->buf, "\"x_sample\":");
+    thread_object(r, b, false);
+    uint32_t more_text = r->buf.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->buf.data, r->buf.len);
+    r->p->threads.v[t].more = more_text;
+    return more_text != SP_STR_FAIL && !r->list.failed;
+}
+
+static void array(struct sp_buf *to, const char *key, const struct sp_buf *items)
+{
+    sp_hang_comma(to);
+    sp_buf_printf(to, "\"%s\":[", key);
+    if (items->len)
+        sp_buf_add(to, items->data, items->len);
+    sp_buf_ch(to, ']');
+    to->failed |= items->failed;
+}
+
+static bool process_record(struct reader *r)
+{
+    struct sp_buf *b = &r->buf;
+    sp_buf_clear(b);
+    sp_buf_puts(b, "{\"type\":\"x_sample_process\"");
+    sp_hang_member(b, "title", r->title);
+    sp_hang_member(b, "name", r->name);
+    if (r->pid != SP_ABSENT)
+        sp_hang_number(b, "pid", r->pid);
+    array(b, "fields", &r->fields);
+    array(b, "threads", &r->list);
+    sp_buf_puts(b, ",\"images\":[");
+    for (size_t i = 0; i < r->process_images.n; i++) {
+        sp_hang_comma(b);
+        sp_buf_u64(b, r->process_images.v[i]);
+    }
+    sp_buf_ch(b, ']');
+    array(b, "tail", &r->tail);
+    return sp_hang_extension(r->p, b);
+}
+
+static bool image_dsos(struct reader *r)
+{
+    for (size_t i = 0; i < r->process_images.n; i++) {
+        struct sp_hang_image *m = &r->images.v.v[r->process_images.v[i]];
+        struct sp_span file = sp_hang_image_file(m);
+        if (!m->named && file.n && !sp_span_is(file, "???") &&
+            sp_hang_dso(r->p, file, m->uuid, m->kernel) == SP_NONE)
+            return false;
+        m->named = true;
+    }
+    return true;
+}
+
+static spaa_status end_analysis(struct reader *r)
+{
+    spaa_status st = SPAA_OK;
+    if (!r->open)
+        return st;
+    r->open = false;
+    sp_buf_clear(&r->list);
+    for (size_t i = 0; i < r->blocks.n && !st; i++) {
+        struct block *b = &r->blocks.v[i];
+        b->n = (i + 1 < r->blocks.n ? r->blocks.v[i + 1].first : r->rows.n) - b->first;
+        if (!keep_thread(r, b))
+            st = sp_nomem(r->d);
+        if (!st)
+            st = block_stacks(r, b);
+    }
+    if (!st && (!image_dsos(r) || !process_record(r)))
+        st = sp_nomem(r->d);
+    return st;
+}
+
+/* "Analysis of sampling NAME (pid N) every M millisecond(s)" */
+static spaa_status begin_analysis(struct reader *r, struct sp_span line)
+{
+    spaa_status st = end_analysis(r);
+    struct sp_span s = sp_hang_after(line, strlen("Analysis of sampling "));
+    int64_t v;
+    r->open = true;
+    r->zone = FIELDS;
+    r->stamp++;
+    r->pid = SP_ABSENT;
+    r->title = line;
+    r->rows.n = r->blocks.n = r->process_images.n = 0;
+    sp_buf_clear(&r->fields);
+    sp_buf_clear(&r->tail);
+    const char *pid = NULL, *every = NULL;
+    for (const char *p = s.p; (p = memmem(p, (size_t)(s.p + s.n - p), " (pid ", 6)); p++)
+        pid = p;
+    r->name = pid ? (struct sp_span){s.p, (size_t)(pid - s.p)} : (struct sp_span){s.p, 0};
+    if (pid && sp_parse_i64(pid + 6, s.p + s.n, &v))
+        r->pid = v;
+    if (pid)
+        every = memmem(pid, (size_t)(s.p + s.n - pid), ") every ", 8);
+    if (every) {
+        struct sp_span rest = sp_hang_after(s, (size_t)(every + 8 - s.p));
+        size_t n = sp_hang_count(rest, &v);
+        rest = sp_hang_trim(sp_hang_after(rest, n));
+        if (n && v > 0 && v < 1000000000 && !r->interval_ns)
+            r->interval_ns = v * (sp_hang_starts(rest, "milli")   ? 1000000
+                                  : sp_hang_starts(rest, "micro") ? 1000
+                                                                  : 1000000000);
+    }
+    r->comm = r->name.n ? sp_hang_str(r->p, r->name) : SP_STR_NONE;
+    return !st && r->comm == SP_STR_FAIL ? sp_nomem(r->d) : st;
+}
+
+/* ---- the rest of the text ---- */
+
+static bool key_value(struct sp_span line, struct sp_span *key, struct sp_span *value)
+{
+    const char *colon = line.n ? memchr(line.p, ':', line.n) : NULL;
+    if (!colon || colon == line.p || (colon + 1 < line.p + line.n && !sp_hang_blank(colon[1])))
+        return false;
+    *key = (struct sp_span){line.p, (size_t)(colon - line.p)};
+    *value = sp_hang_trim(sp_hang_after(line, key->n + 1));
+    return sp_hang_trim(*key).n > 0;
+}
+
+static bool field(struct reader *r, struct sp_span line)
+{
+    struct sp_span key = {"", 0}, value = line;
+    struct sp_header *h = &r->p->header;
+    bool pair = key_value(line, &key, &value);
+    sp_hang_comma(&r->fields);
+    sp_buf_ch(&r->fields, '[');
+    sp_hang_item(&r->fields, pair ? key : (struct sp_span){"", 0});
+    sp_hang_item(&r->fields, pair ? value : line);
+    sp_buf_ch(&r->fields, ']');
+    if (pair && value.n && sp_span_is(key, "OS Version") && !h->host.os)
+        h->host.os = sp_hang_str(r->p, value);
+    if (pair && value.n && sp_span_is(key, "Code Type") && !h->host.arch)
+        h->host.arch = sp_hang_str(r->p, value);
+    if (pair && value.n && sp_span_is(key, "Report Version") && !h->tool_version)
+        h->tool_version = sp_hang_str(r->p, value);
+    return !r->fields.failed && h->host.os != SP_STR_FAIL && h->host.arch != SP_STR_FAIL &&
+           h->tool_version != SP_STR_FAIL;
+}
+
+static bool image_line(struct reader *r, struct sp_span line, struct sp_span text)
+{
+    bool ok;
+    uint32_t i = sp_hang_image(&r->images, text, r->stamp, &ok);
+    if (i == SP_NONE) {
+        sp_hang_item(&r->tail, line);
+        return ok;
+    }
+    return sp_vec_push(&r->process_images, i);
+}
+
+static spaa_status one_line(struct reader *r, struct sp_span line)
+{
+    struct sp_span text = sp_hang_trim(line);
+    bool ok = true;
+    if (sp_hang_starts(line, "Analysis of sampling "))
+        return begin_analysis(r, line);
+    switch (r->zone) {
+    case BEFORE:
+        if (text.n)
+            sp_emit(r->d, SP_W515, SP_AT_LINE(r->line, (uint64_t)(line.p - r->start)),
+                    "before the first analysis: \"%.*s\"", (int)(line.n > 80 ? 80 : line.n), line.p);
+        break;
+    case FIELDS:
+        if (sp_hang_starts(line, "Call graph:"))
+            r->zone = GRAPH;
+        else if (text.n)
+            ok = field(r, line);
+        break;
+    case GRAPH:
+        if (text.n)
+            ok = graph_line(r, line);
+        else
+            r->zone = TAIL;
+        break;
+    case IMAGES:
+        if (text.n) {
+            ok = image_line(r, line, text);
+            break;
+        }
+        r->zone = TAIL;
+        sp_hang_item(&r->tail, line);
+        break;
+    case TAIL:
+        if (text.n || r->tail.len)
+            sp_hang_item(&r->tail, line);
+        if (sp_hang_starts(line, "Binary Images:"))
+            r->zone = IMAGES;
+        break;
+    }
+    return ok && !r->tail.failed ? SPAA_OK : sp_nomem(r->d);
+}
+
+static spaa_status read_lines(struct reader *r)
+{
+    const char *p = r->start;
+    if (r->end - p >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
+        p += 3;
+    for (r->line = 1; p < r->end; r->line++) {
+        const char *nl = memchr(p, '\n', (size_t)(r->end - p)), *eol = nl ? nl : r->end;
+        const char *next = nl ? nl + 1 : r->end;
+        while (eol > p && (eol[-1] == '\r' || sp_hang_blank(eol[-1])))
+            eol--;
+        spaa_status st = one_line(r, (struct sp_span){p, (size_t)(eol - p)});
+        if (st)
+            return st;
+        if (r->opts->strict && sp_diags_count(r->d, SP_LOSS))
+            return SPAA_ERR_INPUT;
+        p = next;
+    }
+    return SPAA_OK;
+}
+
+static spaa_status finish(struct reader *r, struct sp_input *in)
+{
+    struct sp_header *h = &r->p->header;
+    char t[64];
+    spaa_status st = end_analysis(r);
+    if (st)
+        return st;
+    h->version = sp_profile_cstr(r->p, "1.0");
+    h->source_tool = h->tool = sp_profile_cstr(r->p, "sample");
+    h->has_x_spaa = true;
+    h->frames = r->frames;
+    h->group_by = r->opts->group_by & SP_BY_DEFAULT;
+    bool ok = h->version != SP_STR_FAIL && h->tool != SP_STR_FAIL;
+    if (r->interval_ns) {
+        size_t n = sp_scaled_text((__int128)1000000000 * 1000000 / r->interval_ns, 6, t);
+        r->p->events.v[r->event].frequency_hz = sp_profile_str(r->p, t, n);
+        ok = ok && r->p->events.v[r->event].frequency_hz != SP_STR_FAIL;
+    }
+    if (!ok || !sp_hang_image_records(r->p, &r->images, "x_sample_image"))
+        return sp_nomem(r->d);
+    if (r->stamp)
+        return SPAA_OK;
+    st = sp_input_failed(in);
+    if (!st)
+        sp_emit(r->d, SP_E011, SP_AT_NOTHING, "no line says `Analysis of sampling`");
+    return st ? st : SPAA_ERR_INPUT;
+}
+
+spaa_status sp_sm_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                       struct sp_profile *p)
+{
+    struct reader r = {.opts = opts, .d = d, .p = p};
+    struct sp_buf *bufs[] = {&r.fields, &r.tail, &r.buf, &r.list};
+    const unsigned char *bytes;
+    size_t n;
+    r.frames = opts->frames == SP_FRAMES_FOREIGN ? SP_FRAMES_ADDRESS : opts->frames;
+    for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+        sp_buf_init(bufs[i], 0);
+    spaa_status st = sp_input_whole(in, &bytes, &n);
+    r.start = (const char *)bytes;
+    r.end = r.start + n;
+    if (!st && !prepare(&r))
+        st = sp_nomem(d);
+    if (!st)
+        st = read_lines(&r);
+    if (!st)
+        st = finish(&r, in);
+    if (!st && opts->lossless)
+        st = sp_hang_keep_verbatim(p, "sample", bytes, n, d);
+    for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+        sp_buf_free(bufs[i]);
+    sp_hang_images_free(&r.images);
+    sp_hang_tree_free(&r.tree);
+    sp_vec_free(&r.bodies);
+    sp_map_free(&r.body_map);
+    sp_vec_free(&r.rows);
+    sp_vec_free(&r.blocks);
+    sp_vec_free(&r.process_images);
+    return st;
+}

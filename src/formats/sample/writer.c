@@ -1,0 +1,350 @@
+/*
+ * Writes a report of sample(1): the bytes of the one that was read (`--lossless`), or one rendered from the
+ * records and the stacks, which reads back to the same profile. An analysis is of one process, so other
+ * profiles give several.
+ */
+#include "base/num.h"
+#include "formats/hang_write.h"
+#include "formats/sample/sample.h"
+#include "model/identity.h"
+
+#include <string.h>
+
+static struct sp_span of(struct sp_str s)
+{
+    return (struct sp_span){s.p, s.n};
+}
+
+static void plain(struct sp_buf *b, struct sp_span s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        sp_buf_ch(b, s.p[i] == '\n' || s.p[i] == '\r' ? ' ' : s.p[i]);
+}
+
+static bool member(struct sp_hang_writer *w, const struct sp_frame *f, const char *key, struct sp_span *out)
+{
+    struct sp_span raw;
+    if (!sp_json_find2(of(sp_pstr(w->p, f->more)), "x_sample", key, &raw))
+        return false;
+    *out = sp_hang_decoded(w, raw);
+    return out->n > 0;
+}
+
+static void image_text(struct sp_hang_writer *w, const struct sp_frame *f, struct sp_buf *b)
+{
+    struct sp_str dso = sp_pstr(w->p, w->p->dsos.v[w->p->functions.v[f->function].dso].name);
+    struct sp_span s;
+    char t[16];
+    sp_buf_puts(b, "  (in ");
+    if (sp_str_is(dso, "[unknown]"))
+        sp_buf_puts(b, "<unknown binary>");
+    else
+        plain(b, of(sp_base_name(dso)));
+    sp_buf_ch(b, ')');
+    if (member(w, f, "load_address", &s)) {
+        sp_buf_puts(b, "  load address ");
+        plain(b, s);
+        sp_buf_puts(b, " + 0x");
+        sp_buf_add(b, t, sp_hex_text(f->ip, t));
+    } else if (member(w, f, "offsets", &s)) {
+        sp_buf_puts(b, " + ");
+        plain(b, s);
+    } else if (f->flags & SP_FRAME_SYMOFF) {
+        sp_buf_puts(b, " + ");
+        sp_buf_u64(b, f->symoff);
+    }
+}
+
+static uint32_t frame_text(struct sp_hang_writer *w, uint32_t frame)
+{
+    const struct sp_frame *f = &w->p->frames.v[frame];
+    struct sp_str name = sp_pstr(w->p, w->p->functions.v[f->function].name);
+    struct sp_span more = of(sp_pstr(w->p, f->more)), s;
+    struct sp_buf b;
+    int64_t one;
+    if (w->frame_text[frame])
+        return w->frame_text[frame];
+    sp_buf_init(&b, 0);
+    bool bare = sp_json_find(more, "x_sample", &s) && sp_json_find_i64(s, "bare", &one);
+    bool address = sp_json_find2(more, "x_sample", "address", &s);
+    if (f->flags & SP_FRAME_UNRESOLVED && !(bare && !address))
+        sp_buf_puts(&b, "???");
+    else
+        plain(&b, name.n ? sp_hang_trim(of(name)) : (struct sp_span){"???", 3});
+    if (!bare)
+        image_text(w, f, &b);
+    if (member(w, f, "address", &s)) {
+        sp_buf_puts(&b, "  [");
+        plain(&b, s);
+        sp_buf_ch(&b, ']');
+    }
+    if (f->srcline) {
+        sp_buf_puts(&b, "  ");
+        plain(&b, of(sp_pstr(w->p, f->srcline)));
+    }
+    uint32_t text = b.failed ? SP_STR_FAIL : sp_intern(&w->texts, b.data, b.len);
+    sp_buf_free(&b);
+    if (text != SP_STR_FAIL)
+        w->frame_text[frame] = text;
+    return text;
+}
+
+/* sample(1) prints no states. */
+static uint32_t no_state(struct sp_hang_writer *w, uint32_t context)
+{
+    (void)w, (void)context;
+    return SP_STR_NONE;
+}
+
+/* ---- trees ---- */
+
+struct level {
+    char bar;       /* drawn below a row that has a sibling to come */
+    unsigned turns; /* levels from the root on that have several rows */
+};
+
+/*
+ * Rows below a thread. Bars are `+ ! : |` in turn, one for each level that has several rows, and end with the
+ * last of these. `more`: another thread follows.
+ */
+static bool put_rows(struct sp_hang_writer *w, struct sp_hang_group *g, bool more, bool several)
+{
+    static const char bars[] = "+!:|";
+    SP_VEC(struct level) levels = {0};
+    bool ok = sp_hang_render(&w->render, w->stacks.v + g->first, g->n);
+    struct level top = {more ? '+' : ' ', several};
+    SP_VEC(unsigned char) last = {0}; /* by row: it is the last one of its siblings */
+    ok = ok && sp_vec_reserve(&last, w->render.lines.n + 1);
+    SP_VEC(unsigned char) seen = {0}; /* by depth: a later sibling was seen, from the end */
+    for (size_t i = w->render.lines.n; ok && i-- > 0;) {
+        uint32_t depth = w->render.lines.v[i].depth;
+        ok = sp_vec_reserve(&seen, depth + 2);
+        while (ok && seen.n <= depth)
+            seen.v[seen.n++] = 0;
+        if (!ok)
+            break;
+        last.v[i] = !seen.v[depth];
+        seen.v[depth] = 1;
+        seen.n = depth + 1;
+    }
+    ok = ok && sp_vec_push(&levels, top);
+    for (size_t i = 0; ok && i < w->render.lines.n; i++) {
+        const struct sp_hang_line *l = &w->render.lines.v[i];
+        bool first = levels.n <= l->depth + 1;
+        bool turn = !last.v[i] || !first;
+        levels.n = l->depth + 1;
+        struct sp_span text = of(sp_str_at(&w->texts, l->text));
+        sp_puts(w->out, "    ");
+        for (size_t k = 0; k < levels.n; k++) {
+            sp_write(w->out, &levels.v[k].bar, 1);
+            sp_puts(w->out, " ");
+        }
+        sp_printf(w->out, "%lld ", (long long)l->count);
+        sp_write(w->out, text.p, text.n);
+        sp_puts(w->out, "\n");
+        unsigned turns = levels.v[l->depth].turns;
+        struct level next = {last.v[i] ? ' ' : bars[turns % 4], turns + turn};
+        ok = sp_vec_push(&levels, next);
+    }
+    sp_vec_free(&levels);
+    sp_vec_free(&last);
+    sp_vec_free(&seen);
+    g->written = true;
+    return ok;
+}
+
+/* ---- threads and processes ---- */
+
+static bool put_thread(struct sp_hang_writer *w, struct sp_span id, struct sp_span members,
+                       struct sp_hang_group *g, bool more, bool several)
+{
+    int64_t samples;
+    struct sp_span raw;
+    if (!sp_json_find_i64(members, "samples", &samples))
+        samples = sp_hang_sum_of(w, g);
+    sp_printf(w->out, "    %lld Thread_", (long long)samples);
+    sp_hang_put(w, id);
+    if (sp_json_find(members, "name", &raw)) {
+        sp_puts(w->out, ": ");
+        sp_hang_put(w, sp_hang_decoded(w, raw));
+    }
+    if (sp_json_find(members, "queue", &raw)) {
+        sp_puts(w->out, "   ");
+        sp_hang_put(w, sp_hang_decoded(w, raw));
+    }
+    sp_puts(w->out, "\n");
+    return !g || put_rows(w, g, more, several);
+}
+
+static struct sp_span number(int64_t v, char t[static 24])
+{
+    if (v < 0)
+        return (struct sp_span){"?", 1};
+    return (struct sp_span){t, sp_u64_text((uint64_t)v, t)};
+}
+
+/* What is written as one thread: an item of the record's list, or stacks that no item is of. */
+struct part {
+    struct sp_span item; /* n 0: none */
+    int64_t tid;
+    struct sp_hang_group *group;
+};
+
+static bool put_part(struct sp_hang_writer *w, const struct part *x, bool more, bool several)
+{
+    char t[24];
+    struct sp_span none = {NULL, 0};
+    if (!x->item.n || *x->item.p != '{')
+        return put_thread(w, number(x->tid, t), x->tid < 0 ? none : sp_hang_members_of(w, x->tid), x->group,
+                          more, several);
+    struct sp_buf id;
+    sp_buf_init(&id, 0);
+    struct sp_span s = sp_hang_decoded_member(w, x->item, "id");
+    sp_buf_add(&id, s.n ? s.p : "?", s.n ? s.n : 1);
+    bool ok =
+        !id.failed && put_thread(w, (struct sp_span){id.data, id.len}, x->item, x->group, more, several);
+    sp_buf_free(&id);
+    return ok;
+}
+
+static bool put_threads(struct sp_hang_writer *w, struct sp_span list, struct sp_hang_group *first,
+                        uint32_t owner)
+{
+    const struct sp_hang_group *end = w->groups.v + w->groups.n;
+    SP_VEC(struct part) parts = {0};
+    bool ok = true;
+    for (struct sp_span item; ok && sp_json_next(&list, &item);) {
+        struct part x = {.item = item, .tid = sp_hang_listed_tid(w, item, "id")};
+        x.group = sp_hang_group_of(w, first, x.tid, owner);
+        if (x.group)
+            x.group->written = true; /* as it will be */
+        ok = sp_vec_push(&parts, x);
+    }
+    for (struct sp_hang_group *g = first;
+         ok && g && g < end && g->pid == first->pid && g->comm == first->comm; g++) {
+        struct part x = {.tid = g->tid, .group = g};
+        if (sp_hang_unwritten(g, owner))
+            ok = sp_vec_push(&parts, x);
+    }
+    for (size_t i = 0; ok && i < parts.n; i++)
+        ok = put_part(w, &parts.v[i], i + 1 < parts.n, parts.n > 1);
+    sp_vec_free(&parts);
+    return ok;
+}
+
+static bool put_tail(struct sp_hang_writer *w, struct sp_span tail, struct sp_span images)
+{
+    bool placed = false;
+    for (struct sp_span item; sp_json_next(&tail, &item);) {
+        struct sp_span s = sp_hang_decoded(w, item);
+        bool here = !placed && sp_hang_starts(s, "Binary Images:");
+        sp_hang_put(w, s);
+        sp_puts(w->out, "\n");
+        if (here && !sp_hang_put_images(w, images, ""))
+            return false;
+        placed = placed || here;
+    }
+    return placed || sp_hang_put_images(w, images, "Binary Images:\n");
+}
+
+static bool put_record(struct sp_hang_writer *w, struct sp_span record, uint32_t owner)
+{
+    struct sp_span fields, threads = {NULL, 0}, tail = {NULL, 0}, images = {NULL, 0}, s;
+    struct sp_buf name;
+    int64_t pid;
+    sp_buf_init(&name, 0);
+    s = sp_hang_decoded_member(w, record, "name");
+    sp_buf_add(&name, s.p, s.n);
+    sp_hang_put(w, sp_hang_decoded_member(w, record, "title"));
+    sp_puts(w->out, "\n");
+    if (sp_json_find(record, "fields", &fields))
+        sp_hang_put_fields(w, fields, 17);
+    if (!sp_json_find_i64(record, "pid", &pid))
+        pid = SP_ABSENT;
+    sp_json_find(record, "threads", &threads);
+    sp_json_find(record, "tail", &tail);
+    sp_json_find(record, "images", &images);
+    sp_puts(w->out, "\nCall graph:\n");
+    bool ok =
+        !name.failed &&
+        put_threads(w, threads, sp_hang_first_group(w, pid, (struct sp_span){name.data, name.len}), owner);
+    sp_puts(w->out, "\n");
+    sp_buf_free(&name);
+    return ok && put_tail(w, tail, images);
+}
+
+static void interval(struct sp_hang_writer *w)
+{
+    struct sp_str hz = sp_pstr(w->p, w->p->events.v[w->event].frequency_hz);
+    double rate = hz.n ? sp_text_double(hz.p, hz.n) : 0;
+    if (rate > 0 && rate <= 1000)
+        sp_printf(w->out, "%lld millisecond%s\n", (long long)(1000 / rate + 0.5), rate > 999 ? "" : "s");
+    else
+        sp_puts(w->out, "1 millisecond\n");
+}
+
+static bool put_rest(struct sp_hang_writer *w)
+{
+    const struct sp_hang_group *end = w->groups.v + w->groups.n;
+    for (struct sp_hang_group *g = w->groups.v; g < end; g++) {
+        if (g->written)
+            continue;
+        sp_puts(w->out, "Analysis of sampling ");
+        sp_hang_put(w, of(sp_pstr(w->p, g->comm)));
+        if (g->pid != SP_ABSENT)
+            sp_printf(w->out, " (pid %lld) every ", (long long)g->pid);
+        else
+            sp_puts(w->out, " (pid ?) every ");
+        interval(w);
+        sp_hang_key_line(w, "OS Version", of(sp_pstr(w->p, w->p->header.host.os)));
+        sp_hang_key_line(w, "Code Type", of(sp_pstr(w->p, w->p->header.host.arch)));
+        sp_puts(w->out, "\nCall graph:\n");
+        if (!put_threads(w, (struct sp_span){0}, g, 0))
+            return false;
+        sp_puts(w->out, "\n");
+    }
+    return true;
+}
+
+static spaa_status render(struct sp_hang_writer *w, const struct sp_write_opts *opts)
+{
+    spaa_status st = sp_hang_choose(w, opts);
+    if (st)
+        return st;
+    w->ours = sp_str_is(sp_pstr(w->p, w->p->header.source_tool), "sample");
+    if (!sp_hang_gather(w))
+        return sp_nomem(w->d);
+    if (w->stackless)
+        sp_emit(w->d, SP_I321, SP_AT_NOTHING, "%llu samples without a stack",
+                (unsigned long long)w->stackless);
+    static const char type[] = "{\"type\":\"x_sample_process\"";
+    if (!sp_hang_settle_owners(w, type, "id"))
+        return sp_nomem(w->d);
+    for (uint32_t i = 0; i < w->p->extensions.n; i++) {
+        struct sp_span record = of(sp_pstr(w->p, w->p->extensions.v[i].json));
+        if (sp_hang_starts(record, type) && !put_record(w, record, i + 1))
+            return sp_nomem(w->d);
+    }
+    return put_rest(w) && !w->buf.failed ? w->out->status : sp_nomem(w->d);
+}
+
+spaa_status sp_sm_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                        struct sp_output *out)
+{
+    bool done;
+    struct sp_hang_writer w = {.p = p,
+                               .d = d,
+                               .out = out,
+                               .x_key = "x_sample",
+                               .image_type = "{\"type\":\"x_sample_image\"",
+                               .text_of = frame_text,
+                               .state_of = no_state};
+    spaa_status st = sp_verbatim_replay(p, "sample", d, out, &done);
+    if (st || done)
+        return st;
+    st = sp_hang_writer_init(&w);
+    if (!st)
+        st = render(&w, opts);
+    sp_hang_writer_free(&w);
+    return st;
+}

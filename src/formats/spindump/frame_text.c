@@ -1,0 +1,299 @@
+/*
+ * The text behind a row's count:
+ *
+ *     symbol + off (image + off) [0xADDR] (states) 1-37
+ *     symbol + off (file:line[,col] in image + off) [0xADDR]
+ *     ??? (image + off) [0xADDR]          symbol + off (image) [0xADDR]          ??? [0xADDR]
+ *
+ * Symbols, images and states hold blanks and parentheses, so it is taken apart from the right, groups by
+ * balanced parentheses. What does not fit stays part of the symbol: put together again, the text is the same.
+ */
+#include "base/num.h"
+#include "formats/spindump/spindump.h"
+
+#include <string.h>
+
+bool sp_sd_cut_range(struct sp_span *s, int64_t *from, int64_t *to)
+{
+    size_t i = s->n, dash;
+    if (!i || !sp_hang_digit(s->p[i - 1]))
+        return false;
+    while (i && sp_hang_digit(s->p[i - 1]))
+        i--;
+    dash = i;
+    if (i && s->p[i - 1] == '-')
+        for (i--; i && sp_hang_digit(s->p[i - 1]); i--)
+            ;
+    if (i < 2 || s->p[i - 1] != ' ' || !memchr("])>", s->p[i - 2], 3) || i == s->n || s->p[i] == '0' ||
+        s->p[dash] == '0')
+        return false;
+    const char *end = s->p + s->n;
+    if (sp_parse_i64(s->p + dash, end, to) != s->n - dash)
+        return false;
+    *from = *to;
+    if (dash != i && sp_parse_i64(s->p + i, end, from) != dash - 1 - i)
+        return false;
+    if (*from > *to || *to >= INT64_MAX / 4 || (dash != i && *from == *to))
+        return false;
+    s->n = i - 1;
+    return true;
+}
+
+bool sp_sd_truncated(struct sp_span s)
+{
+    return sp_hang_starts(s, "<") && (sp_hang_ends(s, "truncated backtrace>"));
+}
+
+static bool hex_or_x(char c)
+{
+    return sp_hang_hex(c) || c == 'x';
+}
+
+/* "[0x1f]" or "[0]" at the end, after a blank or alone. */
+static bool cut_address(struct sp_span *s, struct sp_span *address)
+{
+    size_t i = s->n;
+    if (i < 3 || s->p[i - 1] != ']')
+        return false;
+    for (i--; i && hex_or_x(s->p[i - 1]); i--)
+        ;
+    if (i < 2 || s->p[i - 1] != '[' || s->p[i - 2] != ' ')
+        return false;
+    struct sp_span a = {s->p + i, s->n - 1 - i};
+    if (!(a.n == 1 && *a.p == '0') &&
+        !(a.n > 2 && a.n <= 18 && a.p[0] == '0' && a.p[1] == 'x' && !memchr(a.p + 2, 'x', a.n - 2)))
+        return false;
+    *address = a;
+    s->n = i - 2;
+    return true;
+}
+
+/* The last "[0xADDR] (" of a text that ends with a parenthesis: for states whose own do not balance. */
+static const char *state_after_address(struct sp_span s)
+{
+    for (size_t i = s.n; i-- > 3;) {
+        if (s.p[i] != '(' || s.p[i - 1] != ' ' || s.p[i - 2] != ']')
+            continue;
+        struct sp_span left = {s.p, i - 1}, address;
+        if (cut_address(&left, &address) && address.n > 1)
+            return s.p + i;
+    }
+    return NULL;
+}
+
+static bool cut_state_at(struct sp_span *s, const char *open, struct sp_sd_frame *f)
+{
+    if (!open || open - s->p < 2 || open[-1] != ' ')
+        return false;
+    struct sp_span left = {s->p, (size_t)(open - 1 - s->p)}, address = {NULL, 0};
+    struct sp_span before = left;
+    if (!cut_address(&left, &address) && !sp_sd_truncated(before))
+        return false;
+    f->state = (struct sp_span){open + 1, (size_t)(s->p + s->n - 1 - (open + 1))};
+    f->address = address;
+    *s = left;
+    return true;
+}
+
+/* "file:line[,col] in image": what stands before the first " in " that has such a thing before it. */
+static void cut_srcline(struct sp_sd_frame *f)
+{
+    struct sp_span s = f->image;
+    if (!memchr(s.p, ':', s.n))
+        return;
+    for (const char *p = s.p; (p = memmem(p, (size_t)(s.p + s.n - p), " in ", 4)); p++) {
+        size_t i = (size_t)(p - s.p), n = i;
+        while (i && sp_hang_digit(s.p[i - 1]))
+            i--;
+        if (i < n && i && s.p[i - 1] == ',')
+            for (n = --i; i && sp_hang_digit(s.p[i - 1]); i--)
+                ;
+        if (i == n || i < 2 || s.p[i - 1] != ':' || p + 4 == s.p + s.n)
+            continue;
+        f->srcline = (struct sp_span){s.p, (size_t)(p - s.p)};
+        f->image = sp_hang_after(s, (size_t)(p + 4 - s.p));
+        return;
+    }
+}
+
+static bool whole_offset(struct sp_span s)
+{
+    uint64_t off;
+    return sp_hang_cut_offset(&s, &off);
+}
+
+/* "(image + off)" or, after a symbol with an offset, "(image)". */
+static bool cut_image(struct sp_span *s, const char *open, struct sp_sd_frame *f)
+{
+    if (!open || open - s->p < 2 || open[-1] != ' ')
+        return false;
+    struct sp_span in = {open + 1, (size_t)(s->p + s->n - 1 - (open + 1))};
+    struct sp_span left = {s->p, (size_t)(open - 1 - s->p)};
+    bool off = sp_hang_cut_offset(&in, &f->image_off);
+    if (!in.n || (!off && !whole_offset(left) && !sp_span_is(left, "???")))
+        return false;
+    f->has_image_off = off;
+    f->image = in;
+    *s = left;
+    cut_srcline(f);
+    return true;
+}
+
+/* The last " (" whose group ends in an offset: for images whose own parentheses do not balance. */
+static const char *odd_image(struct sp_span s)
+{
+    struct sp_span in = {s.p, s.n - 1};
+    if (s.n < 2 || s.p[s.n - 1] != ')' || !whole_offset(in))
+        return NULL;
+    for (size_t i = s.n; i-- > 1;)
+        if (s.p[i] == '(' && s.p[i - 1] == ' ')
+            return s.p + i;
+    return NULL;
+}
+
+/* Digits before p, without a leading zero, at most 18; *from is where they begin. */
+static bool digits_before(const char *start, const char *p, const char **from, uint64_t *v)
+{
+    const char *q = p;
+    uint64_t x = 0, unit = 1;
+    while (q > start && sp_hang_digit(q[-1]) && p - q < 18) {
+        x += unit * (uint64_t)(*--q - '0');
+        unit *= 10;
+    }
+    *from = q;
+    *v = x;
+    return q < p && !(*q == '0' && p - q > 1) && q - start > 3 && memcmp(q - 3, " + ", 3) == 0;
+}
+
+/* "symbol + 1 (image + 2) [0x3]" and "??? (image + 2) [0x3]", as most are, without a state or anything odd.
+ */
+static bool usual_frame(struct sp_span s, struct sp_sd_frame *f)
+{
+    const char *start = s.p, *end = s.p + s.n, *p = end - 1, *from;
+    if (s.n < 12 || *p != ']')
+        return false;
+    while (p > start && hex_or_x(p[-1]))
+        p--;
+    if (p - start < 8 || end - p > 19 || end - p < 4 || memcmp(p - 3, ") [0x", 5) != 0 ||
+        memchr(p + 2, 'x', (size_t)(end - p - 2)))
+        return false;
+    f->address = (struct sp_span){p, (size_t)(end - 1 - p)};
+    if (!digits_before(start, p - 3, &from, &f->image_off))
+        return false;
+    const char *image_end = from - 3, *q = image_end;
+    while (q > start && q[-1] != '(' && q[-1] != ')' && q[-1] != ':')
+        q--;
+    if (q - start < 5 || q == image_end || q[-1] != '(' || q[-2] != ' ')
+        return false;
+    f->image = (struct sp_span){q, (size_t)(image_end - q)};
+    f->has_image_off = true;
+    f->symbol = (struct sp_span){start, (size_t)(q - 2 - start)};
+    if (sp_span_is(f->symbol, "???"))
+        return true;
+    if (!digits_before(start, q - 2, &from, &f->off))
+        return false;
+    f->has_off = true;
+    f->symbol.n = (size_t)(from - 3 - start);
+    return true;
+}
+
+void sp_sd_parse_frame(struct sp_span s, struct sp_sd_frame *f)
+{
+    memset(f, 0, sizeof *f);
+    if (usual_frame(s, f))
+        return;
+    memset(f, 0, sizeof *f);
+    if (s.n && s.p[s.n - 1] == ')' && !cut_state_at(&s, sp_hang_group(s), f))
+        cut_state_at(&s, state_after_address(s), f);
+    if (!f->address.n && !f->state.p)
+        cut_address(&s, &f->address);
+    if (s.n && s.p[s.n - 1] == ')') {
+        const char *open = sp_hang_group(s);
+        if (!cut_image(&s, open, f) && !open)
+            cut_image(&s, odd_image(s), f);
+    }
+    f->symbol = s;
+    if (sp_hang_cut_offset(&f->symbol, &f->off))
+        f->has_off = f->symbol.n > 0;
+    if (!f->has_off)
+        f->symbol = s;
+}
+
+/* The place of a word in a text, its end at a word's end; SIZE_MAX: not there. */
+static size_t place(struct sp_span s, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = s.p; (p = memmem(p, (size_t)(s.p + s.n - p), word, n)); p++) {
+        char after = p + n < s.p + s.n ? p[n] : ' ';
+        if (!((after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z')))
+            return (size_t)(p - s.p);
+    }
+    return SIZE_MAX;
+}
+
+/* Whether a part of the text between commas begins with a word; names come behind other words. */
+static bool has_part(struct sp_span s, const char *word)
+{
+    size_t n = strlen(word);
+    while (s.n) {
+        s = sp_hang_trim(s);
+        if (sp_hang_starts(s, word) && (s.n == n || memchr(" ,(", s.p[n], 3)))
+            return true;
+        const char *comma = memchr(s.p, ',', s.n);
+        if (!comma)
+            break;
+        s = sp_hang_after(s, (size_t)(comma + 1 - s.p));
+    }
+    return false;
+}
+
+const char *sp_sd_state(struct sp_span s)
+{
+    static const struct {
+        const char *word, *state;
+    } kinds[] = {{"turnstile", "BLOCKED"}, {"lock", "BLOCKED"},  {"mutex", "BLOCKED"},
+                 {"krwlock", "BLOCKED"},   {"wait4", "WAITING"}, {"receive", "WAITING"},
+                 {"queue", "WAITING"}};
+    static const char *const words[] = {"NATIVE", "TIMED_WAITING", "IDLE", "WALL_TIME"}; /* written by ours */
+    if (!s.p)
+        return "WAITING";
+    s = sp_hang_trim(s);
+    for (size_t i = 0; i < 4 && sp_hang_starts(s, "state "); i++)
+        if (sp_span_is(sp_hang_after(s, 6), words[i]))
+            return words[i];
+    if (has_part(s, "suspended"))
+        return "SUSPENDED";
+    if (has_part(s, "running"))
+        return "RUNNABLE";
+    if (has_part(s, "runnable"))
+        return "RUN_QUEUE";
+    if (sp_hang_starts(s, "blocked "))
+        s = sp_hang_after(s, 8);
+    const char *state = "UNKNOWN";
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t at = place(s, kinds[i].word);
+        if (at < best) {
+            best = at;
+            state = kinds[i].state;
+        }
+    }
+    return state;
+}
+
+const char *sp_sd_state_text(struct sp_str word)
+{
+    static const char *const texts[][2] = {{"RUNNABLE", "running"},
+                                           {"RUN_QUEUE", "runnable"},
+                                           {"SUSPENDED", "suspended"},
+                                           {"BLOCKED", "blocked by lock"},
+                                           {"UNKNOWN", "unknown"},
+                                           {"NATIVE", "state NATIVE"},
+                                           {"IDLE", "state IDLE"},
+                                           {"WALL_TIME", "state WALL_TIME"},
+                                           {"TIMED_WAITING", "state TIMED_WAITING"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (sp_str_is(word, texts[i][0]))
+            return texts[i][1];
+    return NULL;
+}

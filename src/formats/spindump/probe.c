@@ -1,0 +1,83 @@
+/* Is it a spindump report, or something that spindump must decode first. */
+#include "formats/spindump/spindump.h"
+
+#include <string.h>
+
+enum mark { FORM = 1, FIELD = 2, PROCESS = 4, THREAD = 8, ROW = 16, SAMPLE = 32 };
+
+static bool row(struct sp_span s)
+{
+    s = sp_hang_trim(s);
+    if (s.n && *s.p == '*')
+        s = sp_hang_after(s, 1);
+    size_t n = 0;
+    while (n < s.n && sp_hang_digit(s.p[n]))
+        n++;
+    return n && n + 1 < s.n && s.p[n] == ' ';
+}
+
+static unsigned marks_of(struct sp_span line)
+{
+    static const struct {
+        const char *word;
+        enum mark mark;
+    } words[] = {{"Heavy format: stacks", FORM},
+                 {"Timeline format: stacks", FORM},
+                 {"Heaviest stack for", FORM},
+                 {"Data Source:", FIELD},
+                 {"Steps:", FIELD},
+                 {"Report Version:", FIELD},
+                 {"Process:", PROCESS},
+                 {"Powerstats for:", PROCESS},
+                 {"Analysis of sampling", SAMPLE},
+                 {"Call graph:", SAMPLE}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (sp_hang_starts(line, words[i].word))
+            return words[i].mark;
+    struct sp_sd_thread t;
+    if (sp_hang_starts(line, "  Thread ") && sp_sd_thread_line(line, &t))
+        return THREAD;
+    return sp_hang_starts(line, "  ") && row(line) ? ROW : 0;
+}
+
+bool sp_sd_is_tailspin(const unsigned char *p, size_t n)
+{
+    /* Trace files of kdebug: their versions' magic numbers, little-endian. */
+    static const unsigned char magic[][4] = {{0x00, 0x03, 0xAA, 0x55},
+                                             {0x00, 0x02, 0xAA, 0x55},
+                                             {0x01, 0x01, 0xAA, 0x55},
+                                             {0x00, 0x10, 0x00, 0x00}};
+    for (size_t i = 0; i < 4; i++)
+        if (n >= 64 && memcmp(p, magic[i], 4) == 0 && (i < 3 || memchr(p + 4, '\0', 12)))
+            return true;
+    return false;
+}
+
+int sp_sd_probe(const unsigned char *bytes, size_t n, bool whole, const char **reason)
+{
+    const char *p = (const char *)bytes, *end = p + n;
+    unsigned marks = 0;
+    (void)whole;
+    if (sp_sd_is_tailspin(bytes, n)) {
+        *reason = "the magic number of a binary tailspin";
+        return 30;
+    }
+    if (memmem(p, n, "Use spindump -i to generate textual report", 42)) {
+        *reason = "a report that only spindump can decode";
+        return 90;
+    }
+    while (p < end) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+        struct sp_span line = {p, (size_t)((nl ? nl : end) - p)};
+        marks |= marks_of(line);
+        p = nl ? nl + 1 : end;
+    }
+    *reason = "fields, processes and threads of a spindump report";
+    if (marks & SAMPLE)
+        return 0;
+    if (marks & FORM || (marks & FIELD && marks & PROCESS))
+        return marks & (PROCESS | FIELD) ? 95 : 60;
+    if (marks & THREAD && marks & (PROCESS | ROW))
+        return 85;
+    return marks & FIELD ? 30 : 0;
+}

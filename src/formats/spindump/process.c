@@ -1,0 +1,418 @@
+/*
+ * A process: its line, its keys in any order, its threads' rows, its images. Rows wait until the images below
+ * them are known, since these tell which file a frame's image is.
+ *
+ * Where a line that begins something is damaged, what follows is not counted for what came before: it
+ * gets a thread or a process without a number.
+ */
+#include "base/num.h"
+#include "formats/spindump/spindump.h"
+
+#include <string.h>
+
+/* What a state's text is in contexts, remembered for those that come again and again. NULL: no memory. */
+static const struct sp_sd_state_word *word_of(struct sp_sd_reader *r, uint32_t state)
+{
+    struct sp_sd_state_word *out = &r->words[state % (sizeof r->words / sizeof *r->words)];
+    if (out->word && out->state == state)
+        return out;
+    struct sp_str text = sp_pstr(r->p, state);
+    struct sp_span s = {state == SP_STR_NONE ? NULL : text.p, text.n};
+    const char *word = sp_sd_state(s);
+    const char *usual = sp_sd_state_text((struct sp_str){word, (uint32_t)strlen(word)});
+    uint32_t more = SP_STR_NONE, number = sp_profile_cstr(r->p, word);
+    if (s.p && !(usual && sp_span_is(s, usual))) {
+        sp_buf_clear(&r->buf);
+        sp_buf_puts(&r->buf, "\"x_spindump\":{");
+        sp_hang_member(&r->buf, "state", s);
+        sp_buf_ch(&r->buf, '}');
+        more = r->buf.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->buf.data, r->buf.len);
+    }
+    if (number == SP_STR_FAIL || more == SP_STR_FAIL)
+        return NULL;
+    *out = (struct sp_sd_state_word){state, number, more};
+    return out;
+}
+
+static uint32_t context_of(void *who, uint32_t state)
+{
+    struct sp_sd_reader *r = who;
+    unsigned by = r->opts->group_by;
+    struct sp_context c = {.pid = by & SP_BY_PID ? r->pid : SP_ABSENT,
+                           .tid = by & SP_BY_TID ? r->tid : SP_ABSENT,
+                           .cpu = SP_ABSENT,
+                           .event = r->event,
+                           .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE};
+    for (unsigned i = 0; i < r->ncontexts; i++)
+        if (r->contexts[i].state == state)
+            return r->contexts[i].context;
+    if (by & SP_BY_STATE) {
+        const struct sp_sd_state_word *word = word_of(r, state);
+        if (!word)
+            return SP_NONE;
+        c.state = word->word;
+        c.more = word->more;
+    }
+    uint32_t context = sp_context_intern(r->p, &c);
+    if (context != SP_NONE && r->ncontexts < sizeof r->contexts / sizeof *r->contexts) {
+        r->contexts[r->ncontexts].state = state;
+        r->contexts[r->ncontexts++].context = context;
+    }
+    return context;
+}
+
+bool sp_sd_prepare(struct sp_sd_reader *r)
+{
+    struct sp_profile *p = r->p;
+    r->metric = sp_metric_intern(p, "samples", 7);
+    struct sp_event e = {.name = sp_profile_cstr(p, "stackshot"),
+                         .kind = SP_TIMER,
+                         .mode = SP_FREQUENCY,
+                         .primary = r->metric};
+    if (r->metric == SP_NONE || e.name == SP_STR_FAIL)
+        return false;
+    /* About what a report of this size has, so that tables need not grow again and again. */
+    size_t some = (size_t)(r->end - r->start) / 1024;
+    if (!sp_map_grow(&p->frame_map, some) || !sp_map_grow(&p->function_map, some) ||
+        !sp_map_grow(&p->strs.map, 4 * some) || !sp_map_grow(&p->stack_map, some) ||
+        !sp_map_grow(&p->thread_map, some) || !sp_map_grow(&p->context_map, some) ||
+        !sp_map_grow(&r->bodies.map, some))
+        return false;
+    r->event = sp_event_add(p, &e);
+    r->tree = (struct sp_hang_tree){
+        .p = p, .d = r->d, .metric = r->metric, .context = context_of, .who = r, .excess = SP_W517};
+    r->tree.layout = sp_layout_simple(p, r->metric, SP_STR_NONE, SP_NONE, SP_STR_NONE);
+    return r->event != SP_NONE && r->tree.layout != SP_NONE;
+}
+
+/* The last "[digits]" of s. */
+static const char *last_pid(struct sp_span s, size_t *n)
+{
+    for (size_t i = s.n; i-- > 0;) {
+        size_t k = i + 1;
+        if (s.p[i] != '[')
+            continue;
+        while (k < s.n && sp_hang_digit(s.p[k]))
+            k++;
+        if (k > i + 1 && k < s.n && s.p[k] == ']') {
+            *n = k + 1 - i;
+            return s.p + i;
+        }
+    }
+    return NULL;
+}
+
+/* "name (bundle) [pid] [unique pid N] (suspended)" */
+static void process_name(struct sp_sd_reader *r, struct sp_span s)
+{
+    size_t n;
+    s = sp_hang_trim(s);
+    if (sp_hang_ends(s, "(suspended)")) {
+        r->suspended = true;
+        s = sp_hang_trim((struct sp_span){s.p, s.n - strlen("(suspended)")});
+    }
+    const char *unique = s.n && s.p[s.n - 1] == ']' ? memmem(s.p, s.n, "[unique pid ", 12) : NULL;
+    if (unique) {
+        r->unique_pid = (struct sp_span){unique + 12, (size_t)(s.p + s.n - 1 - (unique + 12))};
+        s = sp_hang_trim((struct sp_span){s.p, (size_t)(unique - s.p)});
+    }
+    if (!sp_hang_cut_pid(&s, &r->pid)) {
+        const char *at = last_pid(s, &n);
+        r->pid = SP_ABSENT;
+        if (at) {
+            struct sp_span head = {s.p, (size_t)(at + n - s.p)};
+            struct sp_span rest = sp_hang_trim(sp_hang_after(s, head.n));
+            if (sp_hang_cut_pid(&head, &r->pid)) {
+                s = head;
+                sp_hang_member(&r->extra, "rest", rest);
+            }
+        }
+    }
+    const char *group = sp_hang_group(s);
+    if (group && group - s.p > 1 && group[-1] == ' ') {
+        struct sp_span b = {group + 1, (size_t)(s.p + s.n - 1 - (group + 1))};
+        if (memchr(b.p, '.', b.n) && !memchr(b.p, ' ', b.n)) {
+            r->bundle = b;
+            s = sp_hang_trim((struct sp_span){s.p, (size_t)(group - s.p)});
+        }
+    }
+    r->name = s;
+}
+
+bool sp_sd_begin_process(struct sp_sd_reader *r, struct sp_span rest, bool powerstats)
+{
+    r->in_process = true;
+    r->powerstats = powerstats;
+    r->suspended = false;
+    r->stamp++;
+    r->processes++;
+    r->name = r->bundle = r->unique_pid = (struct sp_span){NULL, 0};
+    r->comm = SP_STR_NONE;
+    r->process_line = r->line;
+    sp_buf_clear(&r->keys);
+    sp_buf_clear(&r->extra);
+    sp_buf_clear(&r->not_understood);
+    sp_buf_clear(&r->annotations);
+    r->process_images.n = r->blocks.n = r->rows.n = r->notes.n = 0;
+    sp_buf_ch(&r->extra, '{'); /* the record's beginning, so that commas come out right */
+    process_name(r, rest);
+    if (r->name.n)
+        r->comm = sp_hang_str(r->p, r->name);
+    r->zone = SP_SD_PROCESS;
+    return r->comm != SP_STR_FAIL && !r->extra.failed;
+}
+
+static void pid_member(struct sp_sd_reader *r, const char *key, struct sp_span value)
+{
+    size_t n;
+    int64_t pid;
+    const char *at = last_pid(value, &n);
+    struct sp_span head = {value.p, at ? (size_t)(at + n - value.p) : 0};
+    if (at && sp_hang_cut_pid(&head, &pid))
+        sp_hang_number(&r->extra, key, pid);
+}
+
+static void footprint(struct sp_sd_reader *r, struct sp_span value)
+{
+    int64_t v;
+    const char *arrow = memmem(value.p, value.n, "->", 2);
+    if (!sp_hang_bytes(value, &v))
+        return;
+    sp_hang_number(&r->extra, arrow ? "footprint_before_bytes" : "footprint_bytes", v);
+    if (arrow && sp_hang_bytes(sp_hang_trim(sp_hang_after(value, (size_t)(arrow + 2 - value.p))), &v))
+        sp_hang_number(&r->extra, "footprint_bytes", v);
+}
+
+/* Numbers of what is well known, beside the texts. A key that repeats counts the first time. */
+static void known_key(struct sp_sd_reader *r, struct sp_span key, struct sp_span value)
+{
+    static const char *const names[] = {"Responsible", "Parent",    "CPU Time",
+                                        "I/O",         "Footprint", "Num samples"};
+    size_t i = key.n && memchr("RPCIFN", *key.p, 6) ? 0 : 6;
+    while (i < 6 && !sp_span_is(key, names[i]))
+        i++;
+    if (i == 6 || r->seen_keys >> i & 1)
+        return;
+    r->seen_keys |= 1u << i;
+    if (i < 2)
+        pid_member(r, i ? "parent_pid" : "responsible_pid", value);
+    else if (i == 2)
+        sp_hang_cpu_members(&r->extra, "cpu_time", value);
+    else if (i == 3)
+        sp_hang_io_members(&r->extra, value);
+    else if (i == 4)
+        footprint(r, value);
+    else {
+        int64_t v;
+        if (sp_parse_i64(value.p, value.p + value.n, &v))
+            sp_hang_number(&r->extra, "num_samples", v);
+    }
+}
+
+void sp_sd_process_line(struct sp_sd_reader *r, struct sp_span line)
+{
+    struct sp_span key, value;
+    if (!sp_sd_key_value(line, &key, &value)) {
+        sp_sd_not_understood(r, line, &r->not_understood, "no field of a process");
+        return;
+    }
+    sp_hang_comma(&r->keys);
+    sp_buf_ch(&r->keys, '[');
+    sp_hang_item(&r->keys, key);
+    sp_hang_item(&r->keys, value);
+    sp_buf_ch(&r->keys, ']');
+    known_key(r, sp_hang_trim(key), value);
+}
+
+bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_thread *t)
+{
+    struct sp_sd_block b = {.first = r->rows.n, .line = r->line, .notes = r->notes.n};
+    if (t) {
+        b.thread = *t;
+        b.has_thread = true;
+    } else {
+        b.thread = (struct sp_sd_thread){.tid = SP_ABSENT, .nsamples = -1};
+    }
+    r->zone = SP_SD_THREAD;
+    return sp_vec_push(&r->blocks, b);
+}
+
+/* {…} of what a thread's header and annotations say, into r->buf; `tid` where no record of a thread has it.
+ */
+static void thread_object(struct sp_sd_reader *r, const struct sp_sd_block *b, bool with_tid)
+{
+    sp_buf_ch(&r->buf, '{');
+    if (with_tid && b->thread.tid != SP_ABSENT)
+        sp_hang_number(&r->buf, "tid", b->thread.tid);
+    sp_sd_thread_members(&r->buf, &b->thread);
+    if (b->notes_n) {
+        sp_hang_comma(&r->buf);
+        sp_buf_puts(&r->buf, "\"annotations\":[");
+        for (size_t i = 0; i < b->notes_n; i++)
+            sp_hang_item(&r->buf, r->notes.v[b->notes + i]);
+        sp_buf_ch(&r->buf, ']');
+    }
+    sp_buf_ch(&r->buf, '}');
+}
+
+/* The thread's record; *known: there was one of this thread already. */
+static bool thread_record(struct sp_sd_reader *r, const struct sp_sd_block *b, bool *known)
+{
+    size_t before = r->p->threads.n;
+    uint32_t t = sp_thread_intern(r->p, r->pid, b->thread.tid, r->comm);
+    *known = r->p->threads.n == before;
+    if (t == SP_NONE || *known)
+        return t != SP_NONE;
+    sp_buf_clear(&r->buf);
+    sp_buf_puts(&r->buf, "\"x_spindump\":");
+    thread_object(r, b, false);
+    uint32_t more = r->buf.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->buf.data, r->buf.len);
+    r->p->threads.v[t].more = more;
+    return more != SP_STR_FAIL;
+}
+
+/* The rows of one thread as stacks. */
+static spaa_status block_stacks(struct sp_sd_reader *r, const struct sp_sd_block *b)
+{
+    struct sp_hang_row *rows = r->rows.v + b->first;
+    int64_t roots;
+    if (!b->n)
+        return SPAA_OK;
+    for (size_t i = 0; i < b->n; i++) {
+        uint32_t body = rows[i].frame;
+        rows[i].frame = sp_sd_bind(&r->bodies, body, r->stamp);
+        if (rows[i].frame == SP_NONE)
+            return sp_nomem(r->d);
+        rows[i].tag = r->bodies.v.v[body].state;
+        if (r->bodies.v.v[body].truncated && rows[i].count > 0)
+            r->p->header.truncated += (uint64_t)rows[i].count;
+    }
+    r->tid = b->thread.tid;
+    r->ncontexts = 0;
+    spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
+    if (!st && b->thread.nsamples >= 0 && roots != b->thread.nsamples)
+        sp_emit(r->d, SP_W516, SP_AT_LINE(b->line, SP_NOWHERE),
+                "thread %.*s has %lld samples, its roots %lld", (int)(b->thread.id.n ? b->thread.id.n : 10),
+                b->thread.id.n ? b->thread.id.p : "<multiple>", (long long)b->thread.nsamples,
+                (long long)roots);
+    return st;
+}
+
+static void array(struct sp_buf *to, const char *key, const struct sp_buf *items)
+{
+    if (!items->len)
+        return;
+    sp_hang_comma(to);
+    sp_buf_ch(to, '"');
+    sp_buf_puts(to, key);
+    sp_buf_puts(to, "\":[");
+    sp_buf_add(to, items->data, items->len);
+    sp_buf_ch(to, ']');
+}
+
+static bool frontmost(const struct sp_sd_reader *r)
+{
+    for (size_t i = 0; i < r->notes.n; i++)
+        if (memmem(r->notes.v[i].p, r->notes.v[i].n, "process frontmost", 17))
+            return true;
+    return false;
+}
+
+/* Threads as their numbers; those that have no record of their own as objects. */
+static spaa_status threads(struct sp_sd_reader *r, struct sp_buf *list)
+{
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; i < r->blocks.n && !st; i++) {
+        const struct sp_sd_block *b = &r->blocks.v[i];
+        bool known = true;
+        if (b->thread.tid != SP_ABSENT && !thread_record(r, b, &known))
+            return sp_nomem(r->d);
+        if (!known) {
+            sp_hang_comma(list);
+            sp_buf_i64(list, b->thread.tid);
+        } else if (b->has_thread) {
+            sp_hang_comma(list);
+            sp_buf_clear(&r->buf);
+            thread_object(r, b, true);
+            sp_buf_add(list, r->buf.data, r->buf.len);
+            list->failed |= r->buf.failed;
+        }
+        st = block_stacks(r, b);
+    }
+    return st;
+}
+
+static bool process_record(struct sp_sd_reader *r, const struct sp_buf *list)
+{
+    struct sp_buf *b = &r->buf;
+    sp_buf_clear(b);
+    sp_buf_puts(b, "{\"type\":\"x_spindump_process\"");
+    if (r->name.n)
+        sp_hang_member(b, "name", r->name);
+    if (r->bundle.n)
+        sp_hang_member(b, "bundle", r->bundle);
+    if (r->pid != SP_ABSENT)
+        sp_hang_number(b, "pid", r->pid);
+    if (r->unique_pid.n)
+        sp_hang_member(b, "unique_pid", r->unique_pid);
+    if (r->suspended)
+        sp_buf_puts(b, ",\"suspended\":true");
+    if (r->powerstats)
+        sp_buf_puts(b, ",\"powerstats\":true");
+    if (frontmost(r))
+        sp_buf_puts(b, ",\"frontmost\":true");
+    array(b, "fields", &r->keys);
+    if (r->extra.len > 1) {
+        sp_hang_comma(b);
+        sp_buf_add(b, r->extra.data + 1, r->extra.len - 1);
+    }
+    array(b, "annotations", &r->annotations);
+    array(b, "threads", list);
+    sp_buf_puts(b, ",\"images\":[");
+    for (size_t i = 0; i < r->process_images.n; i++) {
+        sp_hang_comma(b);
+        sp_buf_u64(b, r->process_images.v[i]);
+    }
+    sp_buf_ch(b, ']');
+    array(b, "not_understood", &r->not_understood);
+    b->failed |= r->keys.failed || r->extra.failed || list->failed || r->not_understood.failed ||
+                 r->annotations.failed;
+    return sp_hang_extension(r->p, b);
+}
+
+/* Images that no frame names are DSOs too. */
+static bool image_dsos(struct sp_sd_reader *r)
+{
+    for (size_t i = 0; i < r->process_images.n; i++) {
+        struct sp_hang_image *m = &r->images.v.v[r->process_images.v[i]];
+        if (m->named)
+            continue;
+        m->named = true;
+        struct sp_span file = sp_hang_image_file(m);
+        if (file.n && !sp_span_is(file, "???") && sp_hang_dso(r->p, file, m->uuid, m->kernel) == SP_NONE)
+            return false;
+    }
+    return true;
+}
+
+spaa_status sp_sd_end_process(struct sp_sd_reader *r)
+{
+    struct sp_buf list;
+    if (!r->in_process)
+        return SPAA_OK;
+    r->in_process = false;
+    r->seen_keys = 0;
+    if (r->blocks.n)
+        r->blocks.v[r->blocks.n - 1].n = r->rows.n - r->blocks.v[r->blocks.n - 1].first;
+    for (size_t i = 0; i + 1 < r->blocks.n; i++)
+        r->blocks.v[i].n = r->blocks.v[i + 1].first - r->blocks.v[i].first;
+    for (size_t i = 0; i < r->blocks.n; i++)
+        r->blocks.v[i].notes_n =
+            (i + 1 < r->blocks.n ? r->blocks.v[i + 1].notes : r->notes.n) - r->blocks.v[i].notes;
+    sp_buf_init(&list, 0);
+    spaa_status st = threads(r, &list);
+    if (!st && (!image_dsos(r) || !process_record(r, &list)))
+        st = sp_nomem(r->d);
+    sp_buf_free(&list);
+    return st;
+}

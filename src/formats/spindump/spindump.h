@@ -1,0 +1,190 @@
+/*
+ * Parts of the spindump format, the text report of hangs on macOS. See reader.c and writer.c.
+ */
+#ifndef SP_SPINDUMP_H
+#define SP_SPINDUMP_H
+
+#include "formats/format.h"
+#include "formats/hang.h"
+#include "formats/verbatim.h"
+
+/*
+ * frame_text.c: what stands behind a row's count.
+ */
+struct sp_sd_frame {
+    struct sp_span symbol; /* "???" where unknown */
+    bool has_off, has_image_off;
+    uint64_t off, image_off;
+    struct sp_span srcline; /* "file:line[,col]" */
+    struct sp_span image;   /* n 0: none */
+    struct sp_span address; /* "0x1f" or "0"; n 0: none */
+    struct sp_span state;   /* without its parentheses; p NULL: none */
+};
+
+/* Cuts a range of samples (" 1-37", " 44") off the end of a row; false: there is none. */
+bool sp_sd_cut_range(struct sp_span *s, int64_t *from, int64_t *to);
+void sp_sd_parse_frame(struct sp_span s, struct sp_sd_frame *f);
+/* The word of x_state for a state's text (p NULL: none is stated). */
+const char *sp_sd_state(struct sp_span text);
+/* The text that a word of x_state is written as where the profile has none; NULL: none is written. */
+const char *sp_sd_state_text(struct sp_str word);
+bool sp_sd_truncated(struct sp_span symbol); /* "<truncated backtrace>" and the like */
+
+/*
+ * thread_line.c: the header of a thread.
+ */
+struct sp_sd_thread {
+    int64_t tid;                 /* SP_ABSENT: <multiple> */
+    struct sp_span id, more_ids; /* "0xA"; what follows its comma */
+    struct sp_span queue, name, samples, range, priority, base, cpu_time, idle_time, last_ran, ios, rest;
+    bool name_changed;
+    int64_t nsamples; /* -1: not stated */
+};
+
+bool sp_sd_thread_line(struct sp_span s, struct sp_sd_thread *t);
+/* Its members of x_spindump. */
+void sp_sd_thread_members(struct sp_buf *b, const struct sp_sd_thread *t);
+
+/*
+ * bodies.c: distinct texts of frames, parsed once, and which frame each is in the process at hand.
+ */
+struct sp_sd_body { /* small, since every row asks for one */
+    const char *p;
+    uint32_t n;
+    uint32_t next;  /* the body that followed last time: most likely it does so again */
+    uint32_t stamp; /* the process that `frame` holds for */
+    uint32_t frame; /* SP_NONE: not parsed yet */
+    uint32_t state; /* string; SP_STR_NONE: none stated */
+    bool kernel, truncated;
+    bool unbound; /* no image decides which frame it is */
+};
+
+struct sp_sd_body_image {
+    struct sp_span name;
+    uint64_t address;
+    uint32_t number; /* the image that the frame was made with */
+};
+
+struct sp_sd_bodies {
+    struct sp_profile *p;
+    enum sp_granularity frames;
+    struct sp_hang_images *images;
+    SP_VEC(struct sp_sd_body) v;
+    SP_VEC(struct sp_sd_body_image) image; /* beside v */
+    uint32_t last;                         /* asked for; SP_NONE */
+    struct sp_arena texts;
+    struct sp_map map;
+    struct sp_buf buf;
+};
+
+void sp_sd_bodies_free(struct sp_sd_bodies *b);
+uint32_t sp_sd_body(struct sp_sd_bodies *b, struct sp_span text, bool kernel); /* SP_NONE: no memory */
+/* The frame of a body in the process with this stamp; SP_NONE: no memory. */
+uint32_t sp_sd_bind_slowly(struct sp_sd_bodies *b, uint32_t body, uint32_t stamp);
+static inline uint32_t sp_sd_bind(struct sp_sd_bodies *b, uint32_t body, uint32_t stamp)
+{
+    const struct sp_sd_body *x = &b->v.v[body];
+    return x->frame != SP_NONE && (x->stamp == stamp || x->unbound) ? x->frame
+                                                                    : sp_sd_bind_slowly(b, body, stamp);
+}
+
+/*
+ * The reader's state. Zones are what the lines at hand belong to.
+ */
+enum sp_sd_zone { SP_SD_HEADER, SP_SD_HEAVIEST, SP_SD_PROCESS, SP_SD_THREAD, SP_SD_IMAGES, SP_SD_TAIL };
+
+struct sp_sd_block { /* a thread's rows, or those of a process without thread lines */
+    struct sp_sd_thread thread;
+    bool has_thread;
+    size_t first, n; /* rows */
+    uint64_t line;
+    size_t notes, notes_n; /* slice of the annotations */
+};
+
+struct sp_sd_state_word {
+    uint32_t state, word, more; /* its text; x_state and the rest of the context (word 0: an empty place) */
+};
+
+struct sp_sd_reader {
+    const struct sp_read_opts *opts;
+    struct sp_diags *d;
+    struct sp_profile *p;
+    const char *start, *end;
+    uint64_t line;
+    enum sp_sd_zone zone, before_heaviest;
+    bool after_blank;
+    struct sp_sd_bodies bodies;
+    struct sp_hang_images images;
+    struct sp_hang_tree tree;
+    uint32_t event, metric;
+
+    /* the header */
+    struct sp_buf fields, banner, heaviest;
+    struct sp_span ips, version, os, arch, cpus, begin, finish, duration, model;
+    bool timeline, in_banner;
+    int64_t interval_ns, begin_ns;
+
+    /* the process at hand */
+    bool in_process, powerstats, suspended;
+    unsigned seen_keys;
+    uint32_t stamp;
+    struct sp_span name, bundle, unique_pid;
+    int64_t pid;
+    uint32_t comm;
+    uint64_t process_line;
+    struct sp_buf keys, extra, annotations, not_understood;
+    SP_VEC(uint32_t) process_images;
+    SP_VEC(struct sp_sd_block) blocks;
+    SP_VEC(struct sp_hang_row) rows;
+    SP_VEC(struct sp_span) notes;
+    int64_t tid; /* of the block whose stacks are built */
+    struct {
+        uint32_t state, context;
+    } contexts[8];
+    unsigned ncontexts;
+    struct sp_sd_state_word words[64];
+
+    /* the tail */
+    struct sp_buf tail;
+    size_t tail_lines;
+    uint64_t table_line; /* of the title of the table at hand */
+    SP_VEC(struct sp_span) histogram;
+    uint64_t processes;
+    struct sp_buf buf;
+};
+
+static inline struct sp_where sp_sd_here(const struct sp_sd_reader *r, const char *at)
+{
+    return SP_AT_LINE(r->line, (uint64_t)(at - r->start));
+}
+/* Reports a line that was not understood, and keeps it in `keep`. */
+void sp_sd_not_understood(struct sp_sd_reader *r, struct sp_span line, struct sp_buf *keep, const char *what);
+
+/* header.c */
+bool sp_sd_header_line(struct sp_sd_reader *r, struct sp_span line);
+spaa_status sp_sd_finish_header(struct sp_sd_reader *r);
+/* "key:   value" of a line; false: none. */
+bool sp_sd_key_value(struct sp_span line, struct sp_span *key, struct sp_span *value);
+
+/* process.c */
+bool sp_sd_begin_process(struct sp_sd_reader *r, struct sp_span rest, bool powerstats);
+void sp_sd_process_line(struct sp_sd_reader *r, struct sp_span line);
+bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_thread *t);
+spaa_status sp_sd_end_process(struct sp_sd_reader *r);
+bool sp_sd_prepare(struct sp_sd_reader *r);
+
+/* tail.c */
+bool sp_sd_tail_begins(struct sp_span line);
+bool sp_sd_tail_line(struct sp_sd_reader *r, struct sp_span line);
+bool sp_sd_finish_tail(struct sp_sd_reader *r);
+
+/* probe.c */
+int sp_sd_probe(const unsigned char *p, size_t n, bool whole, const char **reason);
+bool sp_sd_is_tailspin(const unsigned char *p, size_t n);
+
+spaa_status sp_sd_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                       struct sp_profile *p);
+spaa_status sp_sd_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                        struct sp_output *out);
+
+#endif
