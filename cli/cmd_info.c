@@ -1,5 +1,6 @@
 /* spaa info: what is in a profile, and how good it is. */
 #include "answer.h"
+#include "info.h"
 
 #include "base/num.h"
 #include "render/text.h"
@@ -202,6 +203,7 @@ static int answer_json(struct cli *c, const struct event_facts *facts)
     sp_jw_u64(&w, "stacks", p->stacks.n);
     json_binaries(&w, p);
     json_header(&w, p);
+    info_report_json(c, &w);
     uint32_t first = sp_default_event(p);
     struct sp_selection s = {.profile = p, .total = first == SP_NONE ? 0 : facts[first].total};
     struct sp_quality none = {
@@ -308,6 +310,7 @@ static int answer_text(struct cli *c, const struct event_facts *facts)
         if (h->lost || h->truncated)
             sp_printf(c->out, "%-12s %llu samples lost by the profiler, %llu stacks cut off\n", "quality",
                       (unsigned long long)h->lost, (unsigned long long)h->truncated);
+        info_report_text(c);
         sp_puts(c->out, "\n");
     }
     return event_table(c, facts);
@@ -318,6 +321,8 @@ int sp_cmd_info(struct cli *c)
     int rc = cli_open_default(c);
     if (rc)
         return rc;
+    if (c->v.io)
+        return info_io(c);
     size_t n = c->profile->events.n, done = 0;
     struct event_facts *facts = calloc(n + 1, sizeof *facts);
     spaa_status st = facts ? SPAA_OK : sp_nomem(&c->diags);

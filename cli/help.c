@@ -59,7 +59,7 @@ static const struct {
     {G_UPLOAD, "upload"},
     {G_EVENT, "event"},
     {G_SELECT, "filters"},
-    {G_ROWS | G_ANSWER | G_OUT, "answer"},
+    {G_ROWS | G_ANSWER | G_OUT | G_INFO, "answer"},
     {G_READ, "reading"},
     {G_ALL, "general"},
 };

@@ -61,7 +61,7 @@ static uint32_t row_for(struct builder *b, uint32_t function, uint32_t dso, cons
             return i;
         }
     }
-    struct sp_top_row r = {function, dso, name, tags, 0, 0, SP_ABSENT, SP_ABSENT};
+    struct sp_top_row r = {function, dso, name, tags, SP_ABSENT, SP_ABSENT, 0, 0, SP_ABSENT, SP_ABSENT};
     if (!sp_map_add(&b->map, hash, (uint32_t)b->t.rows.n) || !sp_vec_push(&b->t.rows, r))
         return SP_NONE;
     return (uint32_t)b->t.rows.n - 1;
@@ -133,7 +133,12 @@ static uint32_t context_row(struct builder *b, uint32_t context)
             sp_buf_puts(t, b->by == SP_TOP_THREAD ? ")" : "");
         }
     }
-    return row_for(b, SP_NONE, SP_NONE, sp_buf_cstr(t), t->len, 0);
+    uint32_t row = row_for(b, SP_NONE, SP_NONE, sp_buf_cstr(t), t->len, 0);
+    if (row != SP_NONE && (b->by == SP_TOP_THREAD || b->by == SP_TOP_PROCESS)) {
+        b->t.rows.v[row].pid = c->pid;
+        b->t.rows.v[row].tid = b->by == SP_TOP_THREAD ? c->tid : SP_ABSENT;
+    }
+    return row;
 }
 
 static void add_samples(int64_t *to, int64_t v)

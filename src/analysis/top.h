@@ -38,6 +38,7 @@ struct sp_top_row {
     uint32_t dso;      /* SP_NONE likewise */
     uint32_t name;     /* number in sp_top.names */
     unsigned tags;     /* enum sp_top_tag */
+    int64_t pid, tid;  /* of rows that are processes or threads; else SP_ABSENT */
     int64_t flat, cum; /* scaled as the selection */
     int64_t samples;   /* of flat; SP_ABSENT where the source has none */
     int64_t cum_samples;

@@ -1,0 +1,362 @@
+#include "analysis/waits.h"
+
+#include "base/hash.h"
+#include "base/num.h"
+#include "json/find.h"
+
+static struct sp_span of(struct sp_str s)
+{
+    return (struct sp_span){s.p, s.n};
+}
+
+void sp_waits_free(struct sp_waits *w)
+{
+    sp_facts_free(&w->facts);
+    sp_strtab_free(&w->strs);
+    sp_vec_free(&w->threads);
+    sp_vec_free(&w->waits);
+    sp_vec_free(&w->order);
+    sp_vec_free(&w->chains);
+    sp_vec_free(&w->steps);
+    sp_map_free(&w->by_tid);
+}
+
+/* ---- what a state's text says ---- */
+
+static struct sp_span upto(struct sp_span s, const char *p)
+{
+    return (struct sp_span){s.p, (size_t)(p - s.p)};
+}
+
+/* "NAME [12] thread 0x1f" anywhere in s: the last pid in brackets, and the thread behind it. */
+static bool holder(struct sp_span s, struct sp_wait *x, struct sp_span *name)
+{
+    for (size_t i = s.n; i-- > 0;) {
+        if (s.p[i] != '[')
+            continue;
+        int64_t pid;
+        size_t n = sp_parse_i64(s.p + i + 1, s.p + s.n, &pid);
+        if (!n || pid < 0 || i + 1 + n >= s.n || s.p[i + 1 + n] != ']')
+            continue;
+        static const char thread[] = "] thread 0x";
+        struct sp_span rest = {s.p + i + 1 + n, s.n - i - 1 - n};
+        uint64_t tid;
+        x->holder_pid = pid;
+        if (rest.n > sizeof thread - 1 && memcmp(rest.p, thread, sizeof thread - 1) == 0 &&
+            sp_parse_hex(rest.p + sizeof thread - 1, rest.p + rest.n, &tid) && tid <= INT64_MAX)
+            x->holder_tid = (int64_t)tid;
+        while (i && s.p[i - 1] == ' ')
+            i--;
+        *name = (struct sp_span){s.p, i};
+        return true;
+    }
+    return false;
+}
+
+/* Splits "blocked by KIND … waiting for NAME [pid] thread 0x…". */
+static bool parse(struct sp_waits *w, struct sp_span text, struct sp_wait *x)
+{
+    static const char *const links[] = {" waiting for ", " owned by ", " on ", " held by "};
+    static const char *const locks[] = {"turnstile", "lock", "mutex"};
+    struct sp_span s = text, name = {NULL, 0};
+    x->holder_pid = x->holder_tid = SP_ABSENT;
+    if (s.n > 11 && memcmp(s.p, "blocked by ", 11) == 0)
+        s = (struct sp_span){s.p + 11, s.n - 11};
+    const char *first = NULL;
+    size_t skip = 0;
+    for (size_t i = 0; i < 4; i++) {
+        const char *at = memmem(s.p, s.n, links[i], strlen(links[i]));
+        if (at && (!first || at < first)) {
+            first = at;
+            skip = strlen(links[i]);
+        }
+    }
+    struct sp_span on = s;
+    if (first && holder((struct sp_span){first + skip, (size_t)(s.p + s.n - first) - skip}, x, &name))
+        on = upto(s, first);
+    for (size_t i = 0; i < 3; i++)
+        x->lock = x->lock || (on.n && memmem(on.p, on.n, locks[i], strlen(locks[i])) &&
+                              !(on.n > 5 && memcmp(on.p, "queue", 5) == 0));
+    x->on = sp_intern(&w->strs, on.p, on.n);
+    x->text = sp_intern(&w->strs, text.p, text.n);
+    x->holder_name = name.n ? sp_intern(&w->strs, name.p, name.n) : SP_STR_NONE;
+    return x->on != SP_STR_FAIL && x->text != SP_STR_FAIL && x->holder_name != SP_STR_FAIL;
+}
+
+/* ---- threads and their waits ---- */
+
+static uint32_t find_thread(const struct sp_waits *w, int64_t tid)
+{
+    struct sp_probe at = sp_map_probe(&w->by_tid, sp_hash_mix((uint64_t)tid, 3));
+    for (uint32_t i; (i = sp_map_next(&w->by_tid, &at)) != SP_MAP_NONE;)
+        if (w->threads.v[i].tid == tid)
+            return i;
+    return SP_NONE;
+}
+
+static uint32_t thread_of(struct sp_waits *w, const struct sp_context *c)
+{
+    uint32_t i = find_thread(w, c->tid);
+    if (i != SP_NONE)
+        return i;
+    struct sp_wait_thread t = {.pid = c->pid, .tid = c->tid, .comm = c->comm};
+    const struct sp_process_facts *p = sp_facts_process(&w->facts, c->pid);
+    t.frontmost = p && p->frontmost && p->main == c->tid;
+    if (w->threads.n >= SP_NONE - 1 || !sp_vec_push(&w->threads, t) ||
+        !sp_map_add(&w->by_tid, sp_hash_mix((uint64_t)c->tid, 3), (uint32_t)w->threads.n - 1))
+        return SP_NONE;
+    return (uint32_t)w->threads.n - 1;
+}
+
+static void add(int64_t *sum, int64_t v)
+{
+    if (__builtin_add_overflow(*sum, v, sum))
+        *sum = INT64_MAX;
+}
+
+/* A context's reason to wait; false: it has none. */
+static bool reason(const struct sp_profile *p, const struct sp_context *c, struct sp_span *raw)
+{
+    struct sp_str state = sp_pstr(p, c->state);
+    return (sp_str_is(state, "BLOCKED") || sp_str_is(state, "WAITING") || sp_str_is(state, "UNKNOWN")) &&
+           sp_json_find2(of(sp_pstr(p, c->more)), "x_spindump", "state", raw);
+}
+
+static bool off_cpu(struct sp_str state)
+{
+    return state.n && !sp_str_is(state, "RUNNABLE") && !sp_str_is(state, "RUN_QUEUE") &&
+           !sp_str_is(state, "NATIVE");
+}
+
+/* One wait per context that has a reason; per context, since its text is the context's. */
+static bool gather(struct sp_waits *w, struct sp_selection *s, int64_t *by_context)
+{
+    const struct sp_profile *p = s->profile;
+    struct sp_buf b;
+    bool ok = true;
+    for (size_t i = 0; i < s->rows.n; i++) {
+        add(&by_context[p->stacks.v[s->rows.v[i].stack].context], s->rows.v[i].weight);
+        add(&w->samples, s->rows.v[i].weight);
+    }
+    sp_buf_init(&b, 0);
+    for (uint32_t i = 0; ok && i < p->contexts.n; i++) {
+        const struct sp_context *c = &p->contexts.v[i];
+        struct sp_span raw;
+        if (by_context[i] <= 0)
+            continue;
+        bool known = reason(p, c, &raw);
+        if (!known && off_cpu(sp_pstr(p, c->state)))
+            add(&w->unexplained, by_context[i]);
+        if (c->tid == SP_ABSENT)
+            continue;
+        uint32_t t = thread_of(w, c);
+        if (t == SP_NONE) {
+            ok = false;
+            break;
+        }
+        add(&w->threads.v[t].samples, by_context[i]);
+        if (!known)
+            continue;
+        struct sp_wait x = {.waiter = t, .samples = by_context[i], .state = c->state, .holder = SP_NONE};
+        sp_buf_clear(&b);
+        ok = sp_json_text_to(&b, raw) && parse(w, (struct sp_span){b.data, b.len}, &x) &&
+             sp_vec_push(&w->waits, x);
+        add(&w->threads.v[t].waiting, by_context[i]);
+        add(&w->waiting, by_context[i]);
+    }
+    sp_buf_free(&b);
+    return ok;
+}
+
+static int by_waiter(const void *va, const void *vb, void *arg)
+{
+    const struct sp_wait *a = va, *b = vb;
+    const struct sp_waits *w = arg;
+    if (a->waiter != b->waiter)
+        return a->waiter < b->waiter ? -1 : 1;
+    if (a->samples != b->samples)
+        return a->samples > b->samples ? -1 : 1;
+    return sp_str_cmp(sp_str_at(&w->strs, a->text), sp_str_at(&w->strs, b->text));
+}
+
+static void settle_holders(struct sp_waits *w)
+{
+    for (size_t i = 0; i < w->waits.n; i++) {
+        struct sp_wait *x = &w->waits.v[i];
+        struct sp_wait_thread *t = &w->threads.v[x->waiter];
+        if (!t->n++)
+            t->first = (uint32_t)i;
+        if (x->holder_tid != SP_ABSENT) {
+            x->holder = find_thread(w, x->holder_tid);
+        } else if (x->holder_pid != SP_ABSENT) {
+            const struct sp_process_facts *p = sp_facts_process(&w->facts, x->holder_pid);
+            x->by_process = true;
+            if (p && p->main != SP_ABSENT)
+                x->holder = find_thread(w, p->main);
+        }
+    }
+}
+
+/* ---- chains ---- */
+
+/* The wait that a chain follows from a thread; SP_NONE: it waits for nothing that is named. */
+static uint32_t heaviest(const struct sp_waits *w, uint32_t thread)
+{
+    return w->threads.v[thread].n ? w->threads.v[thread].first : SP_NONE;
+}
+
+/*
+ * From each thread at most one way leads on, so chains are walked once: depth of a thread is one more than
+ * that of whom it waits for. mark: 0 not seen, 1 on the way, 2 done.
+ */
+static bool measure(struct sp_waits *w, unsigned char *mark)
+{
+    SP_VEC(uint32_t) way = {0};
+    bool ok = true;
+    for (uint32_t start = 0; ok && start < w->threads.n; start++) {
+        uint32_t t = start;
+        way.n = 0;
+        while (ok && t != SP_NONE && !mark[t]) {
+            uint32_t x = heaviest(w, t);
+            mark[t] = 1;
+            ok = sp_vec_push(&way, t);
+            t = x == SP_NONE ? SP_NONE : w->waits.v[x].holder;
+        }
+        bool cycle = t != SP_NONE && mark[t] == 1;
+        uint32_t length = 0;
+        for (size_t i = way.n; cycle && i-- > 0;) {
+            length++;
+            if (way.v[i] == t)
+                break;
+        }
+        for (size_t i = way.n; i-- > 0;) {
+            struct sp_wait_thread *x = &w->threads.v[way.v[i]];
+            uint32_t wait = heaviest(w, way.v[i]);
+            uint32_t next = wait == SP_NONE ? SP_NONE : w->waits.v[wait].holder;
+            if (cycle && way.n - i <= length) {
+                x->depth = length;
+                x->cyclic = true;
+            } else if (wait != SP_NONE) {
+                x->depth = 1 + (next == SP_NONE ? 0 : w->threads.v[next].depth);
+                x->cyclic = next != SP_NONE && w->threads.v[next].cyclic;
+            }
+            mark[way.v[i]] = 2;
+        }
+    }
+    sp_vec_free(&way);
+    return ok;
+}
+
+static bool add_chain(struct sp_waits *w, uint32_t thread, uint32_t *step_of)
+{
+    struct sp_wait_chain c = {.first = (uint32_t)w->steps.n, .cycle = SP_NONE};
+    uint32_t t = thread;
+    bool ok = true;
+    while (ok && t != SP_NONE && heaviest(w, t) != SP_NONE) {
+        if (step_of[t] > c.first) { /* of this chain: 1 + its place in steps */
+            c.cycle = step_of[t] - 1 - c.first;
+            break;
+        }
+        ok = sp_vec_push(&w->steps, heaviest(w, t));
+        step_of[t] = (uint32_t)w->steps.n;
+        t = w->waits.v[heaviest(w, t)].holder;
+    }
+    c.n = (uint32_t)w->steps.n - c.first;
+    c.deadlock = c.cycle != SP_NONE;
+    for (uint32_t i = c.cycle; c.deadlock && i < c.n; i++) {
+        const struct sp_wait *x = &w->waits.v[w->steps.v[c.first + i]];
+        c.deadlock = x->lock && !x->by_process;
+    }
+    return ok && sp_vec_push(&w->chains, c);
+}
+
+static int by_weight(const void *va, const void *vb, void *arg)
+{
+    const struct sp_waits *w = arg;
+    const struct sp_wait_thread *a = &w->threads.v[*(const uint32_t *)va],
+                                *b = &w->threads.v[*(const uint32_t *)vb];
+    if (a->frontmost != b->frontmost)
+        return a->frontmost ? -1 : 1;
+    if (a->depth != b->depth)
+        return a->depth > b->depth ? -1 : 1;
+    if (a->waiting != b->waiting)
+        return a->waiting > b->waiting ? -1 : 1;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return (a->tid > b->tid) - (a->tid < b->tid);
+}
+
+/* Chains begin at threads that no chain comes through; of a cycle that nobody leads into, at its first
+ * thread. */
+static bool find_chains(struct sp_waits *w)
+{
+    size_t n = w->threads.n + 1;
+    unsigned char *mark = calloc(n, 1), *inner = calloc(n, 1), *covered = calloc(n, 1);
+    uint32_t *step_of = calloc(n, sizeof *step_of);
+    bool ok = mark && inner && covered && step_of && measure(w, mark);
+    for (uint32_t t = 0; ok && t < w->threads.n; t++) {
+        uint32_t x = heaviest(w, t);
+        if (x == SP_NONE)
+            continue;
+        if (w->waits.v[x].holder != SP_NONE)
+            inner[w->waits.v[x].holder] = 1;
+        ok = sp_vec_push(&w->order, t);
+    }
+    if (ok && w->order.n)
+        qsort_r(w->order.v, w->order.n, sizeof *w->order.v, by_weight, w);
+    for (int pass = 0; ok && pass < 2; pass++)
+        for (size_t i = 0; ok && i < w->order.n; i++) {
+            uint32_t t = w->order.v[i];
+            if (covered[t] || (!pass && inner[t] && !w->threads.v[t].frontmost))
+                continue;
+            ok = add_chain(w, t, step_of);
+            const struct sp_wait_chain *c = &w->chains.v[w->chains.n - 1];
+            for (uint32_t k = 0; ok && k < c->n; k++)
+                covered[w->waits.v[w->steps.v[c->first + k]].waiter] = 1;
+        }
+    free(mark);
+    free(inner);
+    free(covered);
+    free(step_of);
+    return ok;
+}
+
+static int by_chain(const void *va, const void *vb, void *arg)
+{
+    const struct sp_wait_chain *a = va, *b = vb;
+    const struct sp_waits *w = arg;
+    uint32_t x = w->waits.v[w->steps.v[a->first]].waiter, y = w->waits.v[w->steps.v[b->first]].waiter;
+    return by_weight(&x, &y, arg);
+}
+
+spaa_status sp_waits_of(struct sp_selection *s, struct sp_diags *d, struct sp_waits *out)
+{
+    const struct sp_profile *p = s->profile;
+    struct sp_waits w = {.profile = p};
+    const unsigned need = SP_BY_TID | SP_BY_STATE;
+    if (p->header.has_x_spaa && (p->header.group_by & need) != need) {
+        sp_emit_hint(d, SP_E033, SP_AT_NOTHING,
+                     "waits come from reports with thread states, as spindump's, read "
+                     "with --group-by pid,tid,comm,state (the default)",
+                     "the profile does not tell threads and their states apart");
+        return SPAA_ERR_USAGE;
+    }
+    int64_t *by_context = calloc(p->contexts.n + 1, sizeof *by_context);
+    spaa_status st = sp_facts_of(p, d, &w.facts);
+    bool ok = !st && by_context && sp_strtab_init(&w.strs) && gather(&w, s, by_context);
+    free(by_context);
+    if (ok) {
+        if (w.waits.n)
+            qsort_r(w.waits.v, w.waits.n, sizeof *w.waits.v, by_waiter, &w);
+        settle_holders(&w);
+        ok = find_chains(&w);
+        if (ok && w.chains.n)
+            qsort_r(w.chains.v, w.chains.n, sizeof *w.chains.v, by_chain, &w);
+    }
+    if (!ok) {
+        sp_waits_free(&w);
+        return st ? st : sp_nomem(d);
+    }
+    *out = w;
+    return SPAA_OK;
+}
