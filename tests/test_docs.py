@@ -33,6 +33,7 @@ def recorded(tmp_path_factory):
     at = tmp_path_factory.mktemp("recorded")
     shutil.copytree(DEMO, at / "demo", ignore=shutil.ignore_patterns("out"))
     shutil.copy(at / "demo" / "orders-1.perf.data.zst", at / "perf.data")
+    shutil.copy(os.path.join(ROOT, "tests", "fixtures", "spindump", "heavy.spindump.txt"), at / "report.spindump.txt")
     symbols = ["--symfs", "demo/symfs", "--kallsyms", "demo/kallsyms"]
     for name in ("profile.spaa", "stacks.folded"):
         subprocess.run([SPAA, "convert", "perf.data", *symbols, "-o", name], cwd=at, check=True, timeout=60)

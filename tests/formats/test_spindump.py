@@ -1,0 +1,376 @@
+"""spindump: the reader against the truth of a generator, what comes back, damage."""
+
+import collections
+import json
+import os
+import random
+
+import pytest
+
+from conftest import ROOT, ask, parse, run
+from gen_spindump import Report
+
+FIXTURES = os.path.join(ROOT, "tests", "fixtures", "spindump")
+
+
+class Profile:
+    """A converted report: what the SPAA records say."""
+
+    def __init__(self, text, *options, code=0):
+        self.answer = run("convert", "-", "--from", "spindump", "--to", "spaa", "-o", "-", *options, stdin=text, code=code)
+        self.raw = self.answer.raw
+        self.records = [parse(line) for line in self.answer.out.splitlines()]
+        self.by = collections.defaultdict(list)
+        for r in self.records:
+            self.by[r["type"]].append(r)
+        self.header = self.by["header"][0]
+        self.x = self.header.get("x_spindump", {})
+        self.dsos = {d["id"]: d for d in self.by["dso"]}
+        self.frames = {f["id"]: f for f in self.by["frame"]}
+        self.threads = {t["tid"]: t for t in self.by["thread"]}
+        self.processes = self.by["x_spindump_process"]
+
+    def stacks(self):
+        out = collections.Counter()
+        for s in self.by["stack"]:
+            c = s["context"]
+            text = c.get("x_spindump", {}).get("state")
+            usual = {"RUNNABLE": "running", "RUN_QUEUE": "runnable", "SUSPENDED": "suspended"}
+            if text is None:
+                text = usual.get(c["x_state"])
+            frames = []
+            for n in reversed(s["frames"]):
+                f = self.frames[n]
+                dso = self.dsos[f["dso"]]
+                frames.append((f["func"], dso["name"], f["kind"] == "kernel", f.get("func_resolved", True),
+                               int(f["symoff"], 16) if "symoff" in f else None, int(f["ip"], 16) if "ip" in f else None))
+                assert dso["is_kernel"] == (f["kind"] == "kernel")
+            assert s["weights"] == [{"metric": "samples", "value": s["weights"][0]["value"]}]
+            out[(c.get("pid"), c.get("tid"), c.get("comm"), c["x_state"], text, tuple(frames))] += s["weights"][0]["value"]
+        return out
+
+
+REPORTS = [dict(seed=s, processes=n, timeline=t, odd=o) for s, n, t, o in
+           [(1, 1, False, False), (2, 3, False, True), (3, 6, True, True), (4, 6, False, True), (5, 2, True, False),
+            (6, 12, False, True), (7, 12, True, True), (8, 30, False, True)]]
+NAMES = ["seed%d" % r["seed"] for r in REPORTS]
+
+
+@pytest.fixture(scope="module", params=REPORTS, ids=NAMES)
+def both(request):
+    report = Report(**request.param)
+    return report, Profile(report.text)
+
+
+def test_reader_agrees_with_the_generator_on_every_stack(both):
+    report, profile = both
+    got = profile.stacks()
+    missing, extra = report.stacks - got, got - report.stacks
+    assert not missing and not extra, (list(missing.items())[:2], list(extra.items())[:2])
+
+
+def test_nothing_of_a_good_report_is_reported(both):
+    assert "SPAA-" not in both[1].answer.err
+
+
+def test_facts_of_threads(both):
+    report, profile = both
+    assert set(profile.threads) == set(report.threads)
+    for tid, facts in report.threads.items():
+        record = profile.threads[tid]
+        assert (record["pid"], record["comm"]) == (facts["pid"], facts["comm"])
+        for key, value in facts.items():
+            if key not in ("pid", "comm"):
+                assert record["x_spindump"].get(key) == value, (tid, key)
+
+
+def test_facts_of_processes(both):
+    report, profile = both
+    assert [p["pid"] for p in profile.processes] == [p["pid"] for p in report.processes]
+    for want, got in zip(report.processes, profile.processes):
+        assert (got["name"], got["threads"], got["fields"]) == (want["name"], want["tids"], want["fields"])
+        assert got.get("suspended", False) == want["suspended"] and got.get("bundle") == want.get("bundle")
+        assert len(got["images"]) == want["images"]
+        numbers = dict(got["fields"])
+        assert got.get("parent_pid") == (1 if "Parent" in numbers else None)
+        assert got.get("cpu_time_ns") == (940000000 if "CPU Time" in numbers else None)
+    assert profile.processes[0].get("frontmost", False) == report.timeline
+
+
+def test_images_are_dsos_with_build_ids(both):
+    report, profile = both
+    ids = {d.get("build_id") for d in profile.dsos.values()}
+    for image in report.libraries + report.kernel:
+        assert image.uuid.replace("-", "").lower() in ids
+    used = {f["dso"] for f in profile.frames.values()}
+    for n in used:
+        assert "build_id" in profile.dsos[n] or profile.dsos[n]["name"] == "[unknown]", profile.dsos[n]
+    assert len(profile.by["x_spindump_image"]) >= len(report.libraries)
+
+
+def test_header(both):
+    report, profile = both
+    fields = dict(profile.x["fields"])
+    assert fields["Memory pressure"] == "average 5%, highest 7%" and fields["  Tier0"].startswith("55 IOs")
+    assert profile.x["form"] == ("timeline" if report.timeline else "heavy") and profile.x["interval_ns"] == 10000000
+    assert profile.header["events"][0]["sampling"] == {"mode": "frequency", "primary_metric": "samples", "frequency_hz": 100}
+    spaa = profile.header["x_spaa"]
+    assert spaa["host"] == {"os": "macOS 26.2 (Build 25C56)", "arch": "arm64e", "cpus": 16}
+    assert str(spaa["duration"]) == "3.41"
+    assert str(profile.header["time_range"]["start"]) == "1770103354.999"
+
+
+def test_tail(both):
+    report, profile = both
+    got = [{"title": h["title"], "unit": h["unit"], "rows": h["rows"]} for h in profile.by["x_spindump_histogram"]]
+    assert got == report.histograms
+    for a in profile.by["x_spindump_aggregate"]:
+        assert (a["ios"], a["latency_mean_us"], a["latency_max_us"], a["latency_sd_us"], a["writes"], a["write_bytes"]) == \
+            (55, 68, 329, 92, 55, 674 * 1024)
+    tail = [line for t in profile.by["x_spindump_tail"] for line in t["lines"]]
+    assert tail == (report.lines[report.lines.index("Kextstat:"):] if report.odd else [])
+
+
+def test_timeline_ranges_add_up(both):
+    report, profile = both
+    for s in profile.by["stack"]:
+        ranges = s.get("x_spindump", {}).get("ranges", [])
+        if report.timeline and ranges and all(len(r) == 2 for r in ranges):
+            assert sum(b - a + 1 for a, b in ranges) <= s["weights"][0]["value"]
+        if not report.timeline:
+            assert not ranges
+
+
+def test_lossless_gives_the_bytes_back(both, tmp_path):
+    report, _ = both
+    spaa = tmp_path / "x.spaa"
+    run("convert", "-", "--lossless", "-o", spaa, stdin=report.text, code=0)
+    assert run("convert", spaa, "--to", "spindump", "-o", "-", code=0).raw == report.text.encode()
+
+
+def test_valid_spaa(both, tmp_path):
+    path = tmp_path / "x.spaa"
+    path.write_bytes(both[1].raw)
+    answer = ask("validate", path)
+    assert answer["valid"] and not answer["warnings"], answer["findings"][:3]
+
+
+def rendered(text, *options):
+    """The report as the writer renders it, through SPAA."""
+    spaa = run("convert", "-", "--from", "spindump", "--to", "spaa", "-o", "-", *options, stdin=text, code=0).raw
+    return run("convert", "-", "--from", "spaa", "--to", "spindump", "-o", "-", stdin=spaa, code=0).out
+
+
+def same_profile(a, b):
+    """What two conversions have in common: everything but the order of records that were read in another order."""
+    assert a.stacks() == b.stacks()
+    assert a.threads == b.threads and a.processes == b.processes
+    assert a.header == b.header
+    for kind in ("dso", "frame", "x_spindump_image", "x_spindump_histogram", "x_spindump_aggregate", "x_spindump_tail",
+                 "x_spindump_banner", "x_spindump_heaviest", "stack"):
+        assert a.by[kind] == b.by[kind], kind
+
+
+def test_rendered_reads_back_to_the_same_profile(both):
+    report, profile = both
+    text = rendered(report.text)
+    again = Profile(text)
+    same_profile(profile, again)
+    assert again.raw == profile.raw
+    assert rendered(text) == text
+
+
+# Damage
+
+
+def mutated(text, rng):
+    """The report with a few lines damaged, and which (numbers from 0)."""
+    lines = text.split("\n")
+    hit = set()
+    for _ in range(rng.randrange(1, 4)):
+        n = rng.randrange(len(lines) - 1)
+        hit.add(n)
+        line = list(lines[n])
+        how = rng.randrange(4)
+        if how == 0 and line:
+            line[rng.randrange(len(line))] = rng.choice("()[]<> +x0\t\x01\"")
+        elif how == 1 and line:
+            del line[rng.randrange(len(line)):]
+        elif how == 2:
+            line.insert(rng.randrange(len(line) + 1), rng.choice("()[]<>*\"9 "))
+        else:
+            line = list(rng.choice(["garbage", "    7", "  Thread 0xzz", "\x00\xff".encode("latin1").decode("latin1"), ""]))
+        lines[n] = "".join(line)
+    return "\n".join(lines), hit
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_damage_never_crashes_and_comes_back(seed, tmp_path):
+    rng = random.Random(seed)
+    report = Report(seed=seed, processes=3, timeline=seed % 3 == 0)
+    text, _ = mutated(report.text, rng)
+    spaa = tmp_path / "x.spaa"
+    answer = run("convert", "-", "--from", "spindump", "--lossless", "-o", spaa, stdin=text)
+    assert answer.code == 0, answer.err
+    assert run("convert", spaa, "--to", "spindump", "-o", "-", code=0).raw == text.encode()
+    assert ask("validate", spaa)["errors"] == 0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_damaged_row_costs_only_its_frame(seed):
+    """Stacks that do not go through the damaged row are as they were, and no sample is lost but the row's own."""
+    rng = random.Random(seed)
+    report = Report(seed=seed, processes=2, samples=40)
+    lines = report.text.split("\n")
+    n = rng.choice(report.frame_lines) - 1
+    count = int(lines[n].strip().lstrip("*").split()[0])
+    column = len(lines[n]) - len(lines[n].lstrip(" *"))
+    text = lines[n][column:].split("  ", 1)[1].strip()
+    lines[n] = " " * column + "?" + lines[n][column + 1:]
+    got = Profile("\n".join(lines)).stacks()
+    total, before = sum(got.values()), sum(report.stacks.values())
+    assert before - count <= total <= before + count
+    start = max(i for i in range(n) if lines[i].startswith("  Thread "))
+    tid = int(lines[start].split()[1], 16)
+    rest = collections.Counter({k: v for k, v in report.stacks.items() if k[1] != tid})
+    assert rest == collections.Counter({k: v for k, v in got.items() if k[1] != tid})
+    assert text
+
+
+def test_a_damaged_thread_line_is_not_counted_for_the_thread_before():
+    report = Report(seed=2, processes=2)
+    lines = report.text.split("\n")
+    starts = [i for i, line in enumerate(lines) if line.startswith("  Thread 0x")]
+    tid = int(lines[starts[1]].split()[1], 16)
+    lines[starts[1]] = "  Thr#ad" + lines[starts[1]][8:]
+    profile = Profile("\n".join(lines))
+    got = profile.stacks()
+    for key, value in report.stacks.items():
+        if key[1] == tid:
+            assert got[key[:1] + (None,) + key[2:]] == value
+        else:
+            assert got[key] == value
+    assert "SPAA-L510" in profile.answer.err and "line %d" % (starts[1] + 1) in profile.answer.err
+
+
+def test_a_damaged_process_line_is_not_counted_for_the_process_before():
+    report = Report(seed=2, processes=3)
+    lines = report.text.split("\n")
+    starts = [i for i, line in enumerate(lines) if line.startswith("Process:")]
+    lines[starts[1]] = "Prcess:" + lines[starts[1]][8:]
+    got = Profile("\n".join(lines)).stacks()
+    pid = report.processes[1]["pid"]
+    for key, value in report.stacks.items():
+        if key[0] == pid:
+            assert got[(None, key[1], None) + key[3:]] == value
+        else:
+            assert got[key] == value
+
+
+# Single constructs
+
+
+def one(rows, header="Steps: 9 (10ms sampling interval)\n", thread="  Thread 0x1    9 samples (1-9)\n", images=""):
+    return Profile("%s\nProcess:          A [1]\n\n%s%s\n%s" % (header, thread, rows, images))
+
+
+def frames_of(profile):
+    (stack,) = profile.stacks()
+    return stack[5]
+
+
+@pytest.mark.parametrize("body, want", [
+    ("start + 7184 (dyld + 36180) [0x19df79d54]", ("start", "dyld", 7184, 36180)),
+    ("-[A(B) c:d:] + 8 (A B (C) + 1) [0x1]", ("-[A(B) c:d:]", "A B (C)", 8, 1)),
+    ("operator()(int, char (*)(void)) + 4 (x) [0x5]", ("operator()(int, char (*)(void))", "x", 4, None)),
+    ("f + 4 (a b.mm:12,3 in My App + 7) [0x5]", ("f", "My App", 4, 7)),
+    ("f + 4 (odd ) image + 7) [0x5]", ("f", "odd ) image", 4, 7)),
+    ("??? (x + 16) [0x10]", ("0x10", "x", None, 16)),
+    ("??? [0x11e6fd800]", ("0x11e6fd800", "[unknown]", None, 0x11e6fd800)),
+    ("???", ("0x0", "[unknown]", None, None)),
+    ("<truncated backtrace>", ("<truncated backtrace>", "[unknown]", None, None)),
+    ("a + b (c)", ("a + b (c)", "[unknown]", None, None)),
+    ("f + 08 (x + 1) [0x1]", ("f + 08", "x", None, 1)),
+    ("f + 99999999999999999999 (x + 1) [0x1]", ("f + 99999999999999999999", "x", None, 1)),
+])
+def test_forms_of_frames(body, want):
+    ((func, dso, kernel, _, symoff, ip),) = frames_of(one("    9  %s\n" % body))
+    assert (func, dso, symoff, ip) == want and not kernel
+
+
+@pytest.mark.parametrize("state, word", [
+    ("running", "RUNNABLE"), ("running, p-core", "RUNNABLE"), ("runnable", "RUN_QUEUE"), ("suspended", "SUSPENDED"),
+    ("running, suspended", "SUSPENDED"), ("blocked by turnstile waiting for A (x) [1] thread 0x2 after 2 hops", "BLOCKED"),
+    ("unfair lock owned by A [1] thread 0x2", "BLOCKED"), ("blocked by krwlock for writing owned by A [1]", "BLOCKED"),
+    ("blocked by wait4 on turnstile [9]", "WAITING"), ("mach_msg receive", "WAITING"), ('queue "a lock (b" (c', "WAITING"),
+    ("a new one", "UNKNOWN"), (None, "WAITING")])
+def test_states(state, word):
+    profile = one("    9  f + 1 (x + 1) [0x1]%s\n" % (" (%s)" % state if state else ""))
+    (stack,) = profile.stacks()
+    assert stack[3] == word and stack[4] == state
+
+
+def test_kernel_roots_and_ragged_counts():
+    profile = one("   *9 a + 1 (k + 1) [0x1]\n     *5    b + 1 (k + 2) [0x2]\n      4 c + 1 (x + 3) [0x3]\n")
+    got = {tuple(f[0] for f in k[5]): v for k, v in profile.stacks().items()}
+    assert got == {("a", "b"): 5, ("a", "c"): 4}
+
+
+def test_the_same_image_name_in_two_processes():
+    text = ""
+    for pid, uuid in ((1, "A"), (2, "B")):
+        text += "Process: P [%d]\n\n  Thread 0x%d    1 sample (1)\n    1  f + 1 (Helper + 16) [0x%d010]\n\n  Binary Images:\n" \
+            "        0x%d000 - 0x%dfff  Helper (1)  <%s>  /Helper\n\n" % (pid, pid, pid, pid, pid, uuid * 32)
+    profile = Profile("Data Source: x\nSteps: 1\n" + text)
+    ids = {s["context"]["pid"]: profile.dsos[profile.frames[s["frames"][0]]["dso"]]["build_id"] for s in profile.by["stack"]}
+    assert ids == {1: "a" * 32, 2: "b" * 32}
+
+
+def test_sums_that_do_not_hold_are_reported():
+    err = one("    3  a + 1 (x + 1) [0x1]\n      5  b + 1 (x + 2) [0x2]\n").answer.err
+    assert "SPAA-W516" in err and "9 samples, its roots 3" in err
+    assert "SPAA-W517" in err and "3 samples, its callees have 5" in err
+
+
+@pytest.mark.parametrize("text", ["Data Source: x\nUse spindump -i to generate textual report\n",
+                                  b"\x00\x03\xaa\x55" + b"\x00" * 200, b"\x00\x10\x00\x00" + b"\x00" * 200])
+def test_what_spindump_must_decode_gets_that_advice(text):
+    answer = run("info", "-", stdin=text, code=3)
+    assert "SPAA-E500" in answer.err and "spindump -i FILE -stdout" in answer.err
+
+
+def test_compressed_and_crlf(tmp_path):
+    report = Report(seed=9, processes=2)
+    got = Profile(report.text.replace("\n", "\r\n"))
+    assert got.stacks() == report.stacks
+
+
+def test_any_profile_can_be_written(folded):
+    text = run("convert", folded, "--to", "spindump", "-o", "-", code=0).out
+    assert "Heavy format: stacks are sorted by count" in text
+    again = Profile(text)
+    got = {";".join(f[0] for f in k[5]): v for k, v in again.stacks().items()}
+    assert got == {"main;parse;read": 30, "main;parse;scan": 20, "main;run;compute;mul": 25, "main;run;compute": 15,
+                   "main;run;read": 10}
+    assert {k[3] for k in again.stacks()} == {"RUNNABLE"}
+    assert rendered(text) == text
+
+
+def test_fixtures_settle():
+    for name in sorted(os.listdir(FIXTURES)):
+        with open(os.path.join(FIXTURES, name), encoding="utf-8") as f:
+            text = rendered(f.read())
+        assert rendered(text) == text, name
+
+
+def test_timeline_ranges():
+    with open(os.path.join(FIXTURES, "timeline.spindump.txt"), encoding="utf-8") as f:
+        profile = Profile(f.read())
+    ranges = {}
+    for s in profile.by["stack"]:
+        key = (s["context"]["tid"], tuple(profile.frames[n]["func"] for n in reversed(s["frames"])))
+        ranges[key] = s["x_spindump"]["ranges"]
+    assert ranges[0x11, ("start", "a")] == [[1, 2], [5, 5], [7, 7]]
+    assert ranges[0x11, ("start", "a", "b")] == [[6, 6]]
+    assert ranges[0x11, ("start",)] == [[4, 4], [8, 8]]
+    assert ranges[0x13, ("c",)] == [[1, 8, 2]]
