@@ -106,7 +106,8 @@ const char *sp_buf_cstr(struct sp_buf *b)
     return b->data;
 }
 
-void sp_large_pages(void *p, size_t bytes)
+/* Tables of many megabytes are walked at random: few large pages cost less than many small ones. */
+static void large_pages(void *p, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
     const uintptr_t page = 2 << 20;
@@ -131,7 +132,7 @@ bool sp_vec_grow(void **v, size_t *cap, size_t need, size_t elem)
     void *p = realloc(*v, want * elem);
     if (!p)
         return false;
-    sp_large_pages(p, want * elem);
+    large_pages(p, want * elem);
     *v = p;
     *cap = want;
     return true;
