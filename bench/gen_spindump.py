@@ -44,7 +44,7 @@ def main():
     symbol = lambda: "%s_%s_%s" % (rng.choice(WORDS), rng.choice(WORDS), rng.choice(WORDS))
 
     def shared():
-        name, base, _ = rng.choice(libs[:60])
+        name, base, _ = rng.choice(libs[:20])
         off = rng.randrange(0x100000)
         return "%s + %d (%s + %d) [0x%x]" % (symbol(), rng.randrange(900), name, off, base + off)
 
@@ -95,7 +95,7 @@ def main():
             rows.append("  Binary Images:")
             rows.append("           0x%x -        0x%x  %s (1)  <%s>  /System/Library/PrivateFrameworks/%s" % (
                 base, base + 0xFFFFF, name, uuid(), name))
-            rows += [l for i, l in enumerate(lines) if rng.random() < (0.9 if i < 20 else 0.04)]
+            rows += [l for i, l in enumerate(lines) if i < 20 or rng.random() < 0.04]
             rows += [kernel, "", ""]
             out.write("\n".join(rows) + "\n")
 
