@@ -1,10 +1,11 @@
 /* Single members of JSON texts: json/find.h. */
 #include "json/find.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
+#include <cmocka.h>
 
 static struct sp_span text(const char *s)
 {
