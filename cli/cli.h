@@ -32,7 +32,7 @@ enum cli_group {
     G_UPLOAD = 8192,
     G_DUMP = 16384,
     G_DIFF = 32768, /* also: `--` stands between two lists of files */
-    G_INFO = 1 << 16,
+    G_INFO = 65536,
 };
 
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };

@@ -15,7 +15,7 @@ import profiles
 from conftest import BIN, ask, parse, run
 
 COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "flamegraph", "merge", "query", "waits", "upload", "dump", "spt",
-            "formats", "help"]
+            "waits", "formats", "help"]
 VIEWS = ["info", "summary", "top", "tree"]
 ANSWERS = VIEWS + ["validate", "formats"]
 
