@@ -14,7 +14,7 @@ import pe_files
 import profiles
 from conftest import BIN, ask, parse, run
 
-COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "flamegraph", "merge", "query", "waits", "upload", "dump", "spt",
+COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "flamegraph", "merge", "query", "upload", "dump", "spt",
             "waits", "formats", "help"]
 VIEWS = ["info", "summary", "top", "tree"]
 ANSWERS = VIEWS + ["validate", "formats"]
