@@ -73,6 +73,7 @@ struct cli {
     SP_VEC(const char *) params;   /* values of --param, which may stand several times */
     struct sp_diags diags;
     enum cli_format format;
+    bool needs_samples; /* set by a command before it opens its inputs: read with raw samples */
     bool colour;    /* for stdout */
     unsigned width; /* columns of the terminal, 0: not a terminal */
     struct sp_profile *profile;

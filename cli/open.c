@@ -26,7 +26,7 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
         return false;
     out->frames = c->v.frames ? (enum sp_granularity)(frames + 1) : SP_FRAMES_ADDRESS;
     out->lossless = c->v.lossless != NULL;
-    out->samples = c->v.samples || out->lossless;
+    out->samples = c->v.samples || out->lossless || c->v.time || c->needs_samples;
     out->strict = c->v.strict != NULL;
     out->jobs = cli_jobs(c);
     out->event = c->v.event;
@@ -85,6 +85,8 @@ int cli_open(struct cli *c)
         return EXIT_USAGE;
     if (!c->files.n)
         return cli_usage(c, "`spaa help` shows how", "%s needs a file", c->command->name);
+    if (c->files.n > 1 && (c->v.time || c->needs_samples))
+        return cli_usage(c, "ask each file alone", "several files as one have no common time");
     how.merge = (struct sp_merge_opts){
         .frames = SP_FRAMES_ADDRESS, .group_by = how.read.group_by | SP_BY_CPU, .by_source = true};
     spaa_status st =
@@ -141,6 +143,8 @@ bool cli_select_opts(struct cli *c, struct sp_select_opts *out)
                                    .ignore = v->ignore,
                                    .hide = v->hide,
                                    .root_at = v->root_at,
+                                   .time = v->time,
+                                   .merge_inlined = v->merge_inlined != NULL,
                                    .user_only = v->user != NULL,
                                    .kernel_only = v->kernel != NULL};
     return true;
