@@ -31,6 +31,9 @@ enum cli_group {
     G_QUERY = 4096,
     G_UPLOAD = 8192,
     G_DUMP = 16384,
+    G_BUDGET = 2048,
+    G_STACKS = 4096,
+    G_TIMELINE = 8192,
 };
 
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };
@@ -71,6 +74,7 @@ struct cli {
     SP_VEC(const char *) files;
     SP_VEC(struct sp_own_opt) own; /* options of formats */
     SP_VEC(const char *) params;   /* values of --param, which may stand several times */
+    SP_VEC(const char *) with;     /* each --with */
     struct sp_diags diags;
     enum cli_format format;
     bool needs_samples; /* set by a command before it opens its inputs: read with raw samples */
@@ -112,6 +116,7 @@ spaa_status cli_write_opts(struct cli *c, struct sp_write_opts *w);
 spaa_status cli_write(struct cli *c, const struct spaa_format *f, const struct sp_write_opts *w);
 /* What of it is in the options; false: said on stderr. Texts are lent. */
 bool cli_select_opts(struct cli *c, struct sp_select_opts *out);
+spaa_status cli_select_opts(struct cli *c, struct sp_select_opts *out);
 /* The selection that the options ask for. */
 spaa_status cli_select(struct cli *c, struct sp_selection *out);
 /* Options of formats that neither the inputs nor `out` have are refused: EXIT_USAGE, else EXIT_FINE. */

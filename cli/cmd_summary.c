@@ -48,17 +48,12 @@ static const struct sp_diag *reason(const struct brief *x)
 
 static void next_command(struct brief *x, int i)
 {
-    static const char *const commands[NEXT] = {"top", "tree", "flamegraph", "convert"};
+    static const struct answer_next commands[NEXT] = {{"top", NULL, "--sort cum"},
+                                                      {"tree", NULL, "--inverted --depth 4"},
+                                                      {"flamegraph", NULL, "-o flame.svg"},
+                                                      {"convert", NULL, "-o profile.spaa.zst"}};
     sp_buf_clear(&x->b);
-    command_text(&x->b, x->c, commands[i]);
-    if (i == 0)
-        sp_buf_puts(&x->b, " --sort cum");
-    if (i == 1)
-        sp_buf_puts(&x->b, " --inverted --depth 4");
-    if (i == 2)
-        sp_buf_puts(&x->b, " -o flame.svg");
-    if (i == 3)
-        sp_buf_puts(&x->b, " -o profile.spaa.zst");
+    command_text(&x->b, x->c, &commands[i]);
 }
 
 /* Converting takes one input, and filters are for views. */

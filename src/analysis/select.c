@@ -368,7 +368,7 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
         sp_note_filters(&s, o);
         s.unit = find_unit(&s);
         sp_warn_idle_filters(p, o, d);
-        if (!s.rows.n && sp_narrows(o))
+        if (!s.rows.n && sp_narrows(o) && !o->may_be_empty)
             st = sp_nothing_left(&s, o, d);
     }
     if (o->time)

@@ -41,17 +41,31 @@ struct sp_top_row {
     int64_t flat, cum; /* scaled as the selection */
     int64_t samples;   /* of flat; SP_ABSENT where the source has none */
     int64_t cum_samples;
+    uint32_t context; /* one of these, where rows are of contexts; else SP_NONE */
 };
+
+/* A row's weights in another selection. */
+struct sp_top_extra {
+    int64_t flat, cum, samples, cum_samples;
+};
+enum { SP_TOP_EXTRAS = 6 };
 
 struct sp_top {
     const struct sp_profile *profile;
     SP_VEC(struct sp_top_row) rows; /* sorted: flat (or cum) descending, then name */
     struct sp_strtab names;
+    SP_VEC(struct sp_top_extra) extras[SP_TOP_EXTRAS]; /* per row, of the selections that were joined */
+    size_t nextras;
 };
 
 spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_cum, struct sp_diags *d,
                          struct sp_top *out);
 void sp_top_free(struct sp_top *t);
+/*
+ * Puts the rows of another top, of the same profile and grouping, beside those of t (at most SP_TOP_EXTRAS
+ * times). Rows that only the other has come last, in its order, with nothing of t's own weights.
+ */
+spaa_status sp_top_join(struct sp_top *t, const struct sp_top *other, struct sp_diags *d);
 /* The exact weight of all rows with a frame whose function matches (PCRE2), each counted once. */
 spaa_status sp_top_sum(struct sp_selection *s, const char *pattern, struct sp_diags *d, int64_t *weight,
                        int64_t *samples);
