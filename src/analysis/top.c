@@ -120,6 +120,14 @@ static unsigned state_tags(const struct builder *b, const struct sp_context *c)
                                                                                                    : 0;
 }
 
+void sp_thread_name(struct sp_buf *b, const struct sp_profile *p, const struct sp_context *c)
+{
+    name(b, p, c->comm);
+    sp_buf_puts(b, " (tid ");
+    number(b, c->tid);
+    sp_buf_ch(b, ')');
+}
+
 static uint32_t context_row(struct builder *b, uint32_t context)
 {
     const struct sp_profile *p = b->s->profile;
@@ -134,14 +142,13 @@ static uint32_t context_row(struct builder *b, uint32_t context)
         name(t, p, c->source);
     } else if (b->by == SP_TOP_EVENT) {
         name(t, p, p->events.v[c->event].name);
+    } else if (b->by == SP_TOP_PROCESS) {
+        sp_buf_puts(t, "pid ");
+        number(t, c->pid);
+    } else if (b->by == SP_TOP_THREAD) {
+        sp_thread_name(t, p, c);
     } else {
-        if (b->by != SP_TOP_PROCESS)
-            name(t, p, c->comm);
-        if (b->by == SP_TOP_THREAD || b->by == SP_TOP_PROCESS) {
-            sp_buf_puts(t, b->by == SP_TOP_THREAD ? " (tid " : "pid ");
-            number(t, b->by == SP_TOP_THREAD ? c->tid : c->pid);
-            sp_buf_puts(t, b->by == SP_TOP_THREAD ? ")" : "");
-        }
+        name(t, p, c->comm);
     }
     uint32_t row = row_for(b, SP_NONE, SP_NONE, sp_buf_cstr(t), t->len, state_tags(b, c));
     if (row != SP_NONE && b->t.rows.v[row].context == SP_NONE)

@@ -69,6 +69,8 @@ spaa_status sp_top_join(struct sp_top *t, const struct sp_top *other, struct sp_
 /* The exact weight of all rows with a frame whose function matches (PCRE2), each counted once. */
 spaa_status sp_top_sum(struct sp_selection *s, const char *pattern, struct sp_diags *d, int64_t *weight,
                        int64_t *samples);
+/* "comm (tid N)", with "?" for what is not known: the rows of SP_TOP_THREAD. */
+void sp_thread_name(struct sp_buf *b, const struct sp_profile *p, const struct sp_context *c);
 /* Tags of a function by its name, DSO and frames. */
 unsigned sp_function_tags(const struct sp_profile *p, uint32_t function);
 
