@@ -344,6 +344,7 @@ static spaa_status choose(struct sp_selection *s, const struct sp_select_opts *o
         s->view = pick_view(s, o);
         st = sp_shape_frames(s, o, d);
     }
+    s->timed = m != NULL;
     if (!st && m)
         st = sp_moments_range(m, o->time, d, &s->time_lo, &s->time_hi);
     if (!st && m)

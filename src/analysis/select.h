@@ -52,6 +52,7 @@ struct sp_selection {
     SP_VEC(struct sp_selected) rows;
     int64_t all;                   /* of the event and metric, within time, before any other filter */
     int64_t whole;                 /* with time: of the event and metric at any time; else SP_ABSENT */
+    bool timed;                    /* with time */
     int64_t time_lo, time_hi;      /* with time: [lo, hi) in ns of the profile's clock */
     int64_t base, total;           /* scaled */
     int64_t base_samples, samples; /* SP_ABSENT where the source has none */
