@@ -210,7 +210,7 @@ static void shell_word(struct sp_buf *b, const char *s)
     sp_buf_ch(b, '\'');
 }
 
-void command_text(struct sp_buf *out, const struct cli *c, const struct answer_next *next)
+static void command_with(struct sp_buf *out, const struct cli *c, const struct answer_next *next, unsigned groups)
 {
     sp_buf_printf(out, "spaa %s", next->command);
     for (size_t i = 0; i < c->files.n; i++) {
@@ -223,7 +223,7 @@ void command_text(struct sp_buf *out, const struct cli *c, const struct answer_n
     }
     for (const struct cli_option *o = cli_options; o->name; o++) {
         const char *v = *(const char *const *)(const void *)((const char *)&c->v + o->offset);
-        if (!v || !(o->groups & (G_READ | G_EVENT | G_SELECT)) || strcmp(o->name, "jobs") == 0)
+        if (!v || !(o->groups & groups) || strcmp(o->name, "jobs") == 0)
             continue;
         sp_buf_printf(out, " --%s", o->name);
         if (o->value) {
@@ -233,6 +233,16 @@ void command_text(struct sp_buf *out, const struct cli *c, const struct answer_n
     }
     if (next->tail)
         sp_buf_printf(out, " %s", next->tail);
+}
+
+void command_text(struct sp_buf *out, const struct cli *c, const struct answer_next *next)
+{
+    command_with(out, c, next, G_READ | G_EVENT | G_SELECT);
+}
+
+void command_of_files(struct sp_buf *out, const struct cli *c, const struct answer_next *next)
+{
+    command_with(out, c, next, G_READ);
 }
 
 int answer_table(struct cli *c, struct sp_table *t)

@@ -68,6 +68,8 @@ void weight_text(struct sp_buf *out, const struct sp_selection *s, int64_t v);
 void percent_text(struct sp_buf *out, const struct sp_selection *s, int64_t v);
 /* The words a shell needs to name the inputs again, with options that decide the selection. */
 void command_text(struct sp_buf *out, const struct cli *c, const struct answer_next *next);
+/* The same for commands that are about whole files. */
+void command_of_files(struct sp_buf *out, const struct cli *c, const struct answer_next *next);
 /* Writes a finished table in the form asked for. */
 int answer_table(struct cli *c, struct sp_table *t);
 /* Rows to show: --limit, else `otherwise` (22 fit 25 lines). */
