@@ -210,7 +210,8 @@ static void shell_word(struct sp_buf *b, const char *s)
     sp_buf_ch(b, '\'');
 }
 
-static void command_with(struct sp_buf *out, const struct cli *c, const struct answer_next *next, unsigned groups)
+static void command_with(struct sp_buf *out, const struct cli *c, const struct answer_next *next,
+                         unsigned groups)
 {
     sp_buf_printf(out, "spaa %s", next->command);
     for (size_t i = 0; i < c->files.n; i++) {

@@ -78,8 +78,8 @@ struct cli {
     struct sp_diags diags;
     enum cli_format format;
     bool needs_samples; /* set by a command before it opens its inputs: read with raw samples */
-    bool colour;    /* for stdout */
-    unsigned width; /* columns of the terminal, 0: not a terminal */
+    bool colour;        /* for stdout */
+    unsigned width;     /* columns of the terminal, 0: not a terminal */
     struct sp_profile *profile;
     const struct spaa_format *input; /* of the (first) input */
     struct sp_formats formats;       /* of several inputs, all there are */

@@ -34,8 +34,8 @@ static struct row row_of(const struct function *x, int section, size_t i)
     const struct sp_profile *p = x->a.s->profile;
     if (section == CALLERS || section == CALLEES) {
         const struct sp_neighbour *y = section == CALLERS ? &x->v.callers.v[i] : &x->v.callees.v[i];
-        struct sp_str name =
-            y->function == SP_NONE ? (struct sp_str){"[root]", 6} : sp_pstr(p, p->functions.v[y->function].name);
+        struct sp_str name = y->function == SP_NONE ? (struct sp_str){"[root]", 6}
+                                                    : sp_pstr(p, p->functions.v[y->function].name);
         return (struct row){y->function, name, 0, y->weight, y->samples, true};
     }
     const struct sp_part *y = section == MATCHES ? &x->v.matches.v[i]
@@ -115,7 +115,8 @@ static int draw_json(struct function *x, size_t limit)
     struct sp_buf tail;
     sp_buf_init(&tail, 0);
     sp_buf_printf(&tail, "--root-at %s", x->handle);
-    const struct answer_next next[] = {{"tree", NULL, sp_buf_cstr(&tail)}, {"stacks", NULL, sp_buf_cstr(&tail)}};
+    const struct answer_next next[] = {{"tree", NULL, sp_buf_cstr(&tail)},
+                                       {"stacks", NULL, sp_buf_cstr(&tail)}};
     rc = answer_end(a, next, a->c->v.root_at ? 0 : 2);
     sp_buf_free(&tail);
     return rc;
@@ -187,7 +188,7 @@ static void table_row(struct function *x, struct sp_table *t, int section, const
 static int draw_text(struct function *x, size_t limit)
 {
     static const struct sp_table_column columns[] = {
-        {"section", false, false}, {"weight", true, false}, {"%", true, false},  {"self", true, false},
+        {"section", false, false}, {"weight", true, false},  {"%", true, false},    {"self", true, false},
         {"self%", true, false},    {"samples", true, false}, {"name", false, true}, {"dso", false, true}};
     struct cli *c = x->a.c;
     bool csv = c->format == FORMAT_CSV;
@@ -216,7 +217,8 @@ static int draw_text(struct function *x, size_t limit)
             continue;
         rc = answer_table(c, &one);
         if (!rc && most < n)
-            sp_printf(c->out, "%s%zu more; %s\n", c->format == FORMAT_MARKDOWN ? "\n" : "", n - most, answer_more(c));
+            sp_printf(c->out, "%s%zu more; %s\n", c->format == FORMAT_MARKDOWN ? "\n" : "", n - most,
+                      answer_more(c));
         sp_table_free(&one);
     }
     if (csv) {

@@ -171,7 +171,8 @@ static bool text_stack(struct stacks *x, uint32_t row)
     sp_buf_ch(b, '\n');
     for (size_t i = 0; i < n; i++) {
         const struct sp_frame *frame = &p->frames.v[f[i]];
-        struct sp_str name = sp_pstr(p, p->functions.v[frame->function].name), line = sp_pstr(p, frame->srcline);
+        struct sp_str name = sp_pstr(p, p->functions.v[frame->function].name),
+                      line = sp_pstr(p, frame->srcline);
         struct sp_str dso = dso_name(p, p->functions.v[frame->function].dso);
         sp_buf_puts(b, "    ");
         sp_text_safe(b, name.p, name.n);

@@ -1,7 +1,7 @@
-/* spaa summary: what was profiled, how good the data is, where the weight is, what looks wrong, what to ask next. */
-#include "answer.h"
+/* spaa summary: what was profiled, how good the data is, where the weight is, what looks wrong, what to ask
+ * next. */
+#include "findings_text.h"
 
-#include "analysis/findings.h"
 #include "analysis/path.h"
 #include "analysis/top.h"
 #include "base/num.h"
@@ -12,7 +12,8 @@ enum { PATH_MAX_STEPS = 64, NEXT = 3 };
 /* What a summary is made of, in the order it is given up when there is a budget: round by round. */
 enum section { HOT, FINDINGS, PATH, NEXTS, THREADS, DSOS, PROCESSES, SECTIONS };
 static const unsigned char most_rows[SECTIONS] = {
-    [HOT] = 5, [FINDINGS] = 8, [PATH] = PATH_MAX_STEPS, [NEXTS] = NEXT, [THREADS] = 5, [DSOS] = 5, [PROCESSES] = 5};
+    [HOT] = 5,     [FINDINGS] = 8, [PATH] = PATH_MAX_STEPS, [NEXTS] = NEXT,
+    [THREADS] = 5, [DSOS] = 5,     [PROCESSES] = 5};
 
 struct step { /* runs of one function (recursion) are one */
     uint32_t node;
@@ -56,40 +57,6 @@ static void find_path(struct brief *x)
     }
 }
 
-/* The command that shows more of a finding; its argument is written into `word`. */
-static struct answer_next finding_next(struct brief *x, const struct sp_finding *f, struct sp_buf *word)
-{
-    const struct sp_profile *p = x->a.s->profile;
-    char handle[32];
-    sp_buf_clear(word);
-    if (f->context != SP_NONE) {
-        if (!x->a.c->v.thread)
-            sp_buf_printf(word, "--thread %lld", (long long)p->contexts.v[f->context].tid);
-        return (struct answer_next){"top", NULL, word->len ? sp_buf_cstr(word) : NULL};
-    }
-    if (f->function != SP_NONE) {
-        sp_handle_text(&x->a.handles, f->function, handle);
-        sp_buf_puts(word, handle);
-        return (struct answer_next){"function", sp_buf_cstr(word), NULL};
-    }
-    return f->kind == SP_FIND_UNRESOLVED ? (struct answer_next){"top", NULL, "--by dso"}
-           : f->kind == SP_FIND_NO_STACK ? (struct answer_next){"top", NULL, "--by thread"}
-                                         : (struct answer_next){"info", NULL, NULL};
-}
-
-/* Filters are for views. */
-static void finding_command(struct brief *x, const struct sp_finding *f, struct sp_buf *out)
-{
-    struct sp_buf word;
-    sp_buf_init(&word, 0);
-    struct answer_next next = finding_next(x, f, &word);
-    if (strcmp(next.command, "info") == 0)
-        command_of_files(out, x->a.c, &next);
-    else
-        command_text(out, x->a.c, &next);
-    sp_buf_free(&word);
-}
-
 static void add_next(struct brief *x, const struct answer_next *next)
 {
     if (x->nnext == NEXT)
@@ -114,7 +81,7 @@ static void find_next(struct brief *x)
         const struct sp_finding *f = &x->findings.list.v[i];
         if ((f->function == SP_NONE && f->context == SP_NONE) || (r && f->function == r->function))
             continue;
-        struct answer_next next = finding_next(x, f, &word);
+        struct answer_next next = finding_next(&x->a, f, &word);
         add_next(x, &next);
     }
     sp_buf_free(&word);
@@ -146,113 +113,15 @@ static spaa_status gather(struct brief *x)
     find_path(x);
     find_next(x);
     const size_t n[SECTIONS] = {
-        [HOT] = x->functions.rows.n, [FINDINGS] = x->findings.list.n, [PATH] = x->steps,
-        [NEXTS] = x->nnext,          [THREADS] = x->threads.rows.n,   [DSOS] = x->dsos.rows.n,
+        [HOT] = x->functions.rows.n,
+        [FINDINGS] = x->findings.list.n,
+        [PATH] = x->steps,
+        [NEXTS] = x->nnext,
+        [THREADS] = x->threads.rows.n,
+        [DSOS] = x->dsos.rows.n,
         [PROCESSES] = x->processes.rows.n > 1 || x->a.c->format == FORMAT_JSON ? x->processes.rows.n : 0};
     memcpy(x->n, n, sizeof n);
     return SPAA_OK;
-}
-
-/* ---- findings in words ---- */
-
-static void weight_of(struct brief *x, int64_t v)
-{
-    percent_text(&x->a.b, x->a.s, v);
-    sp_buf_puts(&x->a.b, "%");
-}
-
-static void name_of(struct brief *x, uint32_t function)
-{
-    const struct sp_profile *p = x->a.s->profile;
-    struct sp_str s = sp_pstr(p, p->functions.v[function].name);
-    sp_text_safe(&x->a.b, s.p, s.n);
-}
-
-static void say_through(struct brief *x, const struct sp_finding *f)
-{
-    if (f->function == SP_NONE)
-        return;
-    sp_buf_puts(&x->a.b, ", most through ");
-    name_of(x, f->function);
-    sp_buf_puts(&x->a.b, " (");
-    weight_of(x, f->through);
-    sp_buf_puts(&x->a.b, ")");
-}
-
-static void say_share(struct brief *x, int64_t part, int64_t of, const char *what)
-{
-    sp_text_grouped(&x->a.b, part, 0);
-    sp_buf_puts(&x->a.b, " (");
-    sp_text_percent(&x->a.b, part, of);
-    sp_buf_printf(&x->a.b, "%%) %s", what);
-}
-
-static void say_thread(struct brief *x, const struct sp_finding *f)
-{
-    struct sp_buf *b = &x->a.b, name;
-    sp_buf_init(&name, 0);
-    sp_thread_name(&name, x->a.s->profile, &x->a.s->profile->contexts.v[f->context]);
-    sp_buf_puts(b, "thread ");
-    sp_text_safe(b, name.data ? name.data : "", name.len);
-    sp_buf_free(&name);
-    if (f->kind == SP_FIND_SATURATED) {
-        sp_buf_puts(b, " was on a CPU for ");
-        sp_text_percent(b, f->part, f->of);
-        sp_buf_puts(b, "% of the recording");
-    } else {
-        sp_buf_puts(b, " has ");
-        weight_of(x, f->weight);
-        sp_buf_printf(b, " of the weight, of %zu threads", x->threads.rows.n);
-    }
-}
-
-/* With n samples, a true share of one half is seen within 1.96 * sqrt(1/4n): in hundredths of a percent. */
-static int64_t margin(int64_t samples)
-{
-    int64_t square = 9604 * 10000 / (samples > 0 ? samples : 1), root = 0; /* (98 / sqrt n)^2 in 1e-4 */
-    while ((root + 1) * (root + 1) <= square)
-        root++;
-    return root;
-}
-
-static void finding_text(struct brief *x, const struct sp_finding *f)
-{
-    static const char *const kinds[SP_FINDINGS] = {
-        [SP_FIND_UNRESOLVED] = " of the weight has no function name",
-        [SP_FIND_NO_STACK] = " of the weight has no stack",
-        [SP_FIND_IDLE] = " of the weight is idle",
-        [SP_FIND_WAIT] = " of the weight is in stacks that wait",
-        [SP_FIND_LOCK] = " of the weight is in stacks through locks",
-        [SP_FIND_ALLOC] = " of the weight is in stacks that allocate or free memory",
-        [SP_FIND_FAULT] = " of the weight is in page faults",
-        [SP_FIND_SYSCALL] = " of the weight is in system calls",
-        [SP_FIND_RECURSION] = " of the weight is in recursive stacks"};
-    struct sp_buf *b = &x->a.b;
-    char t[64];
-    sp_buf_clear(b);
-    switch (f->kind) {
-    case SP_FIND_LOST:
-        say_share(x, f->part, f->of, "samples were lost by the profiler");
-        break;
-    case SP_FIND_TRUNCATED:
-        say_share(x, f->part, f->of, "stacks were cut off");
-        break;
-    case SP_FIND_FEW:
-        sp_text_grouped(b, f->part, 0);
-        sp_scaled_text(margin(f->part), 2, t);
-        sp_buf_printf(b, " samples: a share is known to \302\261%s points at best", t);
-        break;
-    case SP_FIND_SATURATED:
-    case SP_FIND_DOMINANT:
-        say_thread(x, f);
-        break;
-    default:
-        weight_of(x, f->weight);
-        sp_buf_puts(b, kinds[f->kind]);
-        say_through(x, f);
-        if (f->deepest)
-            sp_buf_printf(b, ", up to %u times in one stack", f->deepest);
-    }
 }
 
 /* ---- JSON ---- */
@@ -292,7 +161,7 @@ static void json_findings(struct brief *x)
         const struct sp_finding *f = &x->findings.list.v[i];
         sp_jw_open(w, NULL, '{');
         sp_jw_cstr(w, "id", sp_finding_infos[f->kind].id);
-        finding_text(x, f);
+        finding_text(&x->a, f);
         sp_jw_str(w, "statement", x->a.b.data, x->a.b.len);
         if (f->weight == SP_ABSENT)
             sp_jw_null(w, "weight");
@@ -313,7 +182,7 @@ static void json_findings(struct brief *x)
         if (f->deepest)
             sp_jw_u64(w, "most_in_a_stack", f->deepest);
         sp_buf_clear(&command);
-        finding_command(x, f, &command);
+        finding_command(&x->a, f, &command);
         sp_jw_str(w, "command", command.data, command.len);
         sp_jw_close(w, '}');
     }
@@ -390,7 +259,8 @@ static int draw_json(struct brief *x)
 
 /* ---- tables of machines ---- */
 
-static void table_top(struct brief *x, struct sp_table *t, const char *section, const struct sp_top *top, size_t n)
+static void table_top(struct brief *x, struct sp_table *t, const char *section, const struct sp_top *top,
+                      size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct sp_top_row *r = &top->rows.v[i];
@@ -425,7 +295,7 @@ static int draw_table(struct brief *x)
     for (size_t i = 0; i < x->show[FINDINGS]; i++) {
         const struct sp_finding *f = &x->findings.list.v[i];
         sp_table_printf(&t, "%s", sp_finding_infos[f->kind].id);
-        finding_text(x, f);
+        finding_text(&x->a, f);
         cell_buf(&t, &x->a.b);
         if (f->weight == SP_ABSENT) {
             sp_table_cell(&t, "", 0);
@@ -535,8 +405,8 @@ static void unresolved(struct brief *x)
     remedy(x);
     if (q->lost || q->truncated) {
         label(x, "losses");
-        sp_printf(out, "%llu samples lost by the profiler, %llu stacks cut off\n", (unsigned long long)q->lost,
-                  (unsigned long long)q->truncated);
+        sp_printf(out, "%llu samples lost by the profiler, %llu stacks cut off\n",
+                  (unsigned long long)q->lost, (unsigned long long)q->truncated);
     }
 }
 
@@ -547,11 +417,11 @@ static void findings(struct brief *x)
         title(x, "findings");
     for (size_t i = 0; i < x->show[FINDINGS]; i++) {
         const struct sp_finding *f = &x->findings.list.v[i];
-        finding_text(x, f);
+        finding_text(&x->a, f);
         sp_puts(out, "  ");
         sp_write(out, x->a.b.data, x->a.b.len);
         sp_buf_clear(&x->a.b);
-        finding_command(x, f, &x->a.b);
+        finding_command(&x->a, f, &x->a.b);
         struct sp_buf shown;
         sp_buf_init(&shown, 0);
         sp_text_safe(&shown, x->a.b.data, x->a.b.len);
@@ -639,7 +509,9 @@ static int draw(void *arg, size_t rows)
             rows--;
         }
     }
-    return x->a.c->format == FORMAT_JSON ? draw_json(x) : x->a.c->format == FORMAT_TABLE ? draw_text(x) : draw_table(x);
+    return x->a.c->format == FORMAT_JSON    ? draw_json(x)
+           : x->a.c->format == FORMAT_TABLE ? draw_text(x)
+                                            : draw_table(x);
 }
 
 int sp_cmd_summary(struct cli *c)

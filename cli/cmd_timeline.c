@@ -125,12 +125,14 @@ static unsigned digits_of(const struct timeline *x)
 
 static void cell_time(struct timeline *x, struct sp_table *t, int64_t ns, unsigned digits)
 {
-    static const int64_t units[] = {1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1};
+    static const int64_t units[] = {1000000000, 100000000, 10000000, 1000000, 100000,
+                                    10000,      1000,      100,      10,      1};
     char text[64];
     if (x->a.c->format == FORMAT_CSV)
         sp_table_cell(t, text, sp_scaled_text((__int128)ns - x->t.zero, 9, text));
     else
-        sp_table_cell(t, text, sp_scaled_text(sp_ratio((__int128)ns - x->t.zero, units[digits], 1), digits, text));
+        sp_table_cell(t, text,
+                      sp_scaled_text(sp_ratio((__int128)ns - x->t.zero, units[digits], 1), digits, text));
 }
 
 static void table_row(struct timeline *x, struct sp_table *table, const struct sp_bucket *y, unsigned digits)
@@ -158,9 +160,9 @@ static void table_row(struct timeline *x, struct sp_table *table, const struct s
 
 static int draw_text(struct timeline *x, size_t limit)
 {
-    static const struct sp_table_column columns[] = {{"from s", true, false}, {"to s", true, false},
-                                                     {"weight", true, false}, {"%", true, false},
-                                                     {"samples", true, false}, {"hot, by own weight", false, true}};
+    static const struct sp_table_column columns[] = {
+        {"from s", true, false}, {"to s", true, false},    {"weight", true, false},
+        {"%", true, false},      {"samples", true, false}, {"hot, by own weight", false, true}};
     struct cli *c = x->a.c;
     struct sp_buf *b = &x->a.b;
     struct sp_table table;
@@ -186,7 +188,8 @@ static int draw_text(struct timeline *x, size_t limit)
     }
     int rc = answer_table(c, &table);
     if (!rc && shown < n && c->format != FORMAT_CSV)
-        sp_printf(c->out, "%s%zu more; %s\n", c->format == FORMAT_MARKDOWN ? "\n" : "", n - shown, answer_more(c));
+        sp_printf(c->out, "%s%zu more; %s\n", c->format == FORMAT_MARKDOWN ? "\n" : "", n - shown,
+                  answer_more(c));
     sp_table_free(&table);
     return rc;
 }
@@ -240,7 +243,8 @@ static int answer(struct timeline *x, long buckets, size_t limit, const struct s
     struct cli *c = x->a.c;
     spaa_status st = sp_timeline_build(x->a.s, &x->m, (size_t)buckets, HOT, &c->diags, &x->t);
     if (!st && to && !x->m.rows) {
-        sp_emit_hint(&c->diags, SP_E600, SP_AT_NOTHING, NULL, "windows are made of samples, and there are none");
+        sp_emit_hint(&c->diags, SP_E600, SP_AT_NOTHING, NULL,
+                     "windows are made of samples, and there are none");
         st = SPAA_ERR_USAGE;
     }
     int rc = st ? cli_exit_of(st) : cli_stdout(c);

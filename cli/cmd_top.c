@@ -40,7 +40,9 @@ static void row_id(struct top *x, const struct sp_top_row *r, struct sp_buf *b)
     } else if (c && x->by == SP_TOP_CPU && c->cpu != SP_ABSENT) {
         sp_buf_i64(b, c->cpu);
     } else if (c && (x->by == SP_TOP_COMM || x->by == SP_TOP_STATE || x->by == SP_TOP_SOURCE)) {
-        struct sp_str t = sp_pstr(p, x->by == SP_TOP_COMM ? c->comm : x->by == SP_TOP_STATE ? c->state : c->source);
+        struct sp_str t = sp_pstr(p, x->by == SP_TOP_COMM    ? c->comm
+                                     : x->by == SP_TOP_STATE ? c->state
+                                                             : c->source);
         sp_buf_add(b, t.p, t.n);
     } else if (c && x->by == SP_TOP_EVENT) {
         struct sp_str t = sp_pstr(p, p->events.v[c->event].name);
@@ -281,8 +283,9 @@ static int answer_sum(struct answer *a)
     struct cli *c = a->c;
     int64_t weight, samples;
     spaa_status st = sp_top_sum(a->s, c->v.sum, &c->diags, &weight, &samples);
-    if (st)
-        return cli_exit_of(st);
+    int rc = st ? cli_exit_of(st) : cli_stdout(c);
+    if (rc)
+        return rc;
     if (c->format == FORMAT_JSON) {
         answer_open(c, &a->w, "spaa.top/1", a->s);
         sp_jw_open(&a->w, "sum", '{');
@@ -398,13 +401,14 @@ int sp_cmd_top(struct cli *c)
     if (st)
         return cli_exit_of(st);
     answer_init(&x.a, c, &s);
-    rc = cli_stdout(c);
-    if (!rc && c->v.sum) {
+    if (c->v.sum) {
         rc = answer_sum(&x.a);
-    } else if (!rc) {
+    } else {
         rc = cli_exit_of(sp_top_build(&s, x.by, sort == 1, &c->diags, &x.t));
         if (!rc)
             rc = add_all_with(&x);
+        if (!rc)
+            rc = cli_stdout(c);
         if (!rc)
             rc = answer_fit(c, limit < x.t.rows.n ? limit : x.t.rows.n, draw, &x);
     }

@@ -142,9 +142,9 @@ static void table_row(struct tree *x, struct sp_table *table, uint32_t i, unsign
 
 static int draw_text(struct tree *x)
 {
-    static const struct sp_table_column columns[] = {{"total%", true, false},   {"self%", true, false},
-                                                     {"total", true, false},    {"function", false, true},
-                                                     {"depth", true, false},    {"elided", true, false}};
+    static const struct sp_table_column columns[] = {{"total%", true, false}, {"self%", true, false},
+                                                     {"total", true, false},  {"function", false, true},
+                                                     {"depth", true, false},  {"elided", true, false}};
     struct cli *c = x->a.c;
     unsigned *indent = calloc(x->t.nodes.n, sizeof *indent);
     struct sp_table table;
@@ -164,7 +164,8 @@ static int draw_text(struct tree *x)
         percent_text(&x->a.b, x->a.s, weight);
         sp_printf(c->out, "%s%zu more subtrees with %s%%, marked (+children: weight); %s\n",
                   c->format == FORMAT_MARKDOWN ? "\n" : "", more, sp_buf_cstr(&x->a.b),
-                  c->v.budget ? answer_more(c) : "--min-percent 0 -n 0 shows all, --root-at FUNCTION one of them");
+                  c->v.budget ? answer_more(c)
+                              : "--min-percent 0 -n 0 shows all, --root-at FUNCTION one of them");
     }
     free(indent);
     sp_table_free(&table);

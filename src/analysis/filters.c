@@ -44,8 +44,7 @@ static bool state_fits(const struct sp_selection *s, const struct sp_select_opts
     return list ? in_list(list, state) : !sp_str_is(state, "IDLE");
 }
 
-bool sp_context_fits(const struct sp_selection *s, const struct sp_select_opts *o,
-                     const struct sp_context *c)
+bool sp_context_fits(const struct sp_selection *s, const struct sp_select_opts *o, const struct sp_context *c)
 {
     const struct sp_profile *p = s->profile;
     char t[64];
@@ -267,7 +266,8 @@ static bool no_context(const struct sp_selection *s, enum key key, const char *f
         int64_t number = key == KEY_PID ? c->pid : key == KEY_THREAD ? c->tid : SP_ABSENT;
         if (!add_name(&names, name))
             break;
-        uint32_t text = number == SP_ABSENT ? SP_STR_NONE : sp_intern(&texts, t, sp_scaled_text(number, 0, t));
+        uint32_t text =
+            number == SP_ABSENT ? SP_STR_NONE : sp_intern(&texts, t, sp_scaled_text(number, 0, t));
         if (text == SP_STR_FAIL || !add_name(&names, sp_str_at(&texts, text)))
             break;
     }

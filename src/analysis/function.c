@@ -38,7 +38,8 @@ static struct sp_part *part(struct sums *x, uint32_t key)
 {
     if (!x->slot[key]) {
         struct sp_part fresh = {0, SP_NONE, 0, 0, SP_ABSENT, SP_ABSENT};
-        if (!sp_vec_push(&x->parts, fresh) || !sp_vec_push(&x->keys, key) || !sp_vec_push(&x->stamp, (size_t)0))
+        if (!sp_vec_push(&x->parts, fresh) || !sp_vec_push(&x->keys, key) ||
+            !sp_vec_push(&x->stamp, (size_t)0))
             return NULL;
         x->slot[key] = (uint32_t)x->parts.n;
     }
@@ -95,7 +96,8 @@ static bool add_row(struct builder *b, size_t i)
             continue;
         times++;
         ok = cum(&b->matches, frame->function, row, i + 1) && cum(&b->lines, frame->srcline, row, i + 1) &&
-             cum(&b->threads, context, row, i + 1) && cum(&b->callers, neighbour(b, f, n, k, 1), row, i + 1) &&
+             cum(&b->threads, context, row, i + 1) &&
+             cum(&b->callers, neighbour(b, f, n, k, 1), row, i + 1) &&
              (k == 0 || cum(&b->callees, neighbour(b, f, n, k, -1), row, i + 1));
     }
     if (!ok || !times)

@@ -22,10 +22,10 @@ struct sp_part {
 };
 
 struct sp_function_view {
-    int64_t flat, cum, samples, cum_samples; /* as in sp_top_row */
-    int64_t recursive;                       /* weight of rows in which it stands more than once */
-    uint32_t deepest;                        /* how often it stands in one row, at most */
-    SP_VEC(struct sp_neighbour) callers, callees; /* heaviest first */
+    int64_t flat, cum, samples, cum_samples;        /* as in sp_top_row */
+    int64_t recursive;                              /* weight of rows in which it stands more than once */
+    uint32_t deepest;                               /* how often it stands in one row, at most */
+    SP_VEC(struct sp_neighbour) callers, callees;   /* heaviest first */
     SP_VEC(struct sp_part) matches, lines, threads; /* heaviest first */
     struct sp_strtab names;
 };

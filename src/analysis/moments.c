@@ -211,8 +211,8 @@ enum sp_weighing sp_weighing_of(const struct sp_profile *p, uint32_t event, uint
         return SP_WEIGH_PERIOD;
     /* Where an event has periods beside its counts, the number of a sample is the period. */
     for (uint32_t i = 0; counts && period != SP_NONE && i < p->stacks.n && !periods; i++)
-        periods = p->contexts.v[p->stacks.v[i].context].event == event &&
-                  sp_weight(p, i, period) != SP_ABSENT;
+        periods =
+            p->contexts.v[p->stacks.v[i].context].event == event && sp_weight(p, i, period) != SP_ABSENT;
     if (periods)
         return SP_WEIGH_ONE;
     if (metric != p->events.v[event].primary)

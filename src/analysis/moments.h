@@ -20,9 +20,9 @@ struct sp_moments {
     const struct sp_profile *p;
     struct sp_sample *rows; /* lent by the profile; NULL: windows are used */
     size_t n;
-    int64_t zero;                         /* what times are relative to: the start of the profile */
-    int64_t start, end;                   /* all observations are in [start, end) */
-    uint64_t untimed;                     /* samples left out for want of a time */
+    int64_t zero;                            /* what times are relative to: the start of the profile */
+    int64_t start, end;                      /* all observations are in [start, end) */
+    uint64_t untimed;                        /* samples left out for want of a time */
     SP_VEC(struct sp_moment_window) windows; /* by lo, hi; only where rows is NULL */
 };
 

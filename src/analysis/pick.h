@@ -1,5 +1,6 @@
 /*
- * Functions named by a person: an exact name, a handle (f:1a2b, analysis/handle.h), or /a regular expression/.
+ * Functions named by a person: an exact name, a handle (f:1a2b, analysis/handle.h), or /a regular
+ * expression/.
  */
 #ifndef SP_PICK_H
 #define SP_PICK_H

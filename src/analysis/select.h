@@ -26,7 +26,7 @@ struct sp_select_opts {
     const char *hide;                 /* regular expression: frames to leave out of the stacks */
     /* A function as analysis/pick.h names it: stacks are cut to start there, others are dropped. */
     const char *root_at;
-    const char *time;            /* a range as analysis/moments.h reads it: weights are those of its samples */
+    const char *time; /* a range as analysis/moments.h reads it: weights are those of its samples */
     bool user_only, kernel_only; /* frames of the other kind are left out */
     bool may_be_empty;           /* filters that leave nothing are no error */
     bool merge_inlined;          /* inlined frames are left out: their weight is the physical frame's */

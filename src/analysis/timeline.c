@@ -1,8 +1,10 @@
 #include "analysis/timeline.h"
 
 #include "analysis/select_private.h"
+#include "analysis/stacks.h"
 #include "analysis/tally.h"
 #include "base/num.h"
+#include "model/order.h"
 
 #include <stdlib.h>
 
@@ -13,9 +15,9 @@ struct builder {
     struct sp_timeline t;
     enum sp_weighing how;
     size_t nhot;
-    uint32_t *row;  /* per stack: 1 + its row, 0: not selected */
-    int64_t *sum;   /* per row, in the open bucket; SP_ABSENT: nothing */
-    int64_t *flat;  /* per function, in the open bucket */
+    uint32_t *row;                    /* per stack: 1 + its row, 0: not selected */
+    int64_t *sum;                     /* per row, in the open bucket; SP_ABSENT: nothing */
+    int64_t *flat;                    /* per function, in the open bucket */
     SP_VEC(uint32_t) rows, functions; /* that the open bucket has */
 };
 
@@ -59,7 +61,8 @@ static int cmp_hot(const void *va, const void *vb, void *arg)
     const struct sp_hot *a = va, *b = vb;
     if (a->flat != b->flat)
         return a->flat > b->flat ? -1 : 1;
-    int c = sp_str_cmp(sp_pstr(p, p->functions.v[a->function].name), sp_pstr(p, p->functions.v[b->function].name));
+    int c = sp_str_cmp(sp_pstr(p, p->functions.v[a->function].name),
+                       sp_pstr(p, p->functions.v[b->function].name));
     return c ? c : (a->function > b->function) - (a->function < b->function);
 }
 
@@ -228,6 +231,7 @@ struct writer {
     unsigned char *how;                    /* event * SP_METRICS_MAX + metric: enum sp_weighing */
     SP_VEC(uint32_t) stacks;               /* that the open window has */
     unsigned char *open;                   /* per stack: it is in that list */
+    uint32_t *rank;                        /* per stack: its place in a file */
 };
 
 static bool find_columns(struct writer *w)
@@ -331,10 +335,27 @@ static bool add_row(struct writer *w, uint32_t stack)
     return row.layout != SP_NONE && sp_vec_push(&p->window_rows, row);
 }
 
-static int cmp_stack(const void *va, const void *vb)
+static int cmp_stack(const void *va, const void *vb, void *arg)
 {
-    uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+    const uint32_t *rank = arg, a = rank[*(const uint32_t *)va], b = rank[*(const uint32_t *)vb];
     return (a > b) - (a < b);
+}
+
+/* Rows of windows stand in the order that the stacks are written in. */
+static spaa_status find_ranks(struct writer *w)
+{
+    struct sp_profile *p = w->p;
+    struct sp_order o = {0};
+    spaa_status st = sp_stack_ids(p);
+    if (!st)
+        st = sp_order_stacks(p, &o);
+    if (st)
+        return st;
+    w->rank = malloc((p->stacks.n + 1) * sizeof *w->rank);
+    for (uint32_t i = 0; w->rank && i < p->stacks.n; i++)
+        w->rank[o.stacks[i]] = i;
+    sp_order_free(&o);
+    return w->rank ? SPAA_OK : sp_nomem(p->diags);
 }
 
 static bool add_window(struct writer *w, const struct sp_bucket *x, size_t number)
@@ -353,7 +374,7 @@ static bool add_window(struct writer *w, const struct sp_bucket *x, size_t numbe
     bool ok = out.id != SP_STR_FAIL && out.start != SP_STR_FAIL && out.end != SP_STR_FAIL &&
               out.unit != SP_STR_FAIL && p->window_rows.n + w->stacks.n < UINT32_MAX;
     if (w->stacks.n)
-        qsort(w->stacks.v, w->stacks.n, sizeof *w->stacks.v, cmp_stack);
+        qsort_r(w->stacks.v, w->stacks.n, sizeof *w->stacks.v, cmp_stack, w->rank);
     for (size_t i = 0; ok && i < w->stacks.n; i++)
         ok = add_row(w, w->stacks.v[i]);
     for (size_t i = 0; i < w->stacks.n; i++) {
@@ -375,6 +396,9 @@ spaa_status sp_timeline_windows(struct sp_profile *p, const struct sp_moments *m
     if (p->windows.n)
         sp_emit(d, SP_I615, SP_AT_NOTHING, "%zu", p->windows.n);
     p->windows.n = p->window_rows.n = 0;
+    spaa_status st = find_ranks(&w);
+    if (st)
+        return st;
     size_t n = t->buckets.n;
     bool ok = find_columns(&w) && (!n || sort_samples(m, t, n, &first, &order));
     for (size_t i = 0; ok && i < n; i++) {
@@ -384,6 +408,7 @@ spaa_status sp_timeline_windows(struct sp_profile *p, const struct sp_moments *m
     }
     free(first);
     free(order);
+    free(w.rank);
     free(w.how);
     free(w.open);
     sp_vec_free(&w.stacks);

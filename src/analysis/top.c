@@ -115,9 +115,10 @@ static unsigned state_tags(const struct builder *b, const struct sp_context *c)
     struct sp_str state = sp_pstr(b->s->profile, c->state);
     if (b->by != SP_TOP_STATE)
         return 0;
-    return sp_str_is(state, "IDLE")                                                                ? SP_TAG_IDLE
-           : sp_str_is(state, "WAITING") || sp_str_is(state, "TIMED_WAITING") || sp_str_is(state, "BLOCKED") ? SP_TAG_WAIT
-                                                                                                   : 0;
+    return sp_str_is(state, "IDLE") ? SP_TAG_IDLE
+           : sp_str_is(state, "WAITING") || sp_str_is(state, "TIMED_WAITING") || sp_str_is(state, "BLOCKED")
+               ? SP_TAG_WAIT
+               : 0;
 }
 
 void sp_thread_name(struct sp_buf *b, const struct sp_profile *p, const struct sp_context *c)

@@ -20,8 +20,8 @@ struct sp_tree_node {
     bool inlined;      /* all frames of this node are inlined */
     uint8_t kind;      /* enum sp_frame_kind */
     int64_t self, total;
-    int64_t samples;           /* of the subtree; SP_ABSENT where the source has none */
-    int64_t elided;            /* weight of the children that were left out, with all below them */
+    int64_t samples; /* of the subtree; SP_ABSENT where the source has none */
+    int64_t elided;  /* weight of the children that were left out, with all below them */
     uint32_t elided_children;
     uint32_t order; /* position by descending weight among the nodes kept, when max_nodes was given */
 };
