@@ -97,11 +97,11 @@ static spaa_status gather(struct brief *x)
     struct sp_tree_opts how = {.sort = SP_TREE_BY_WEIGHT, .min_total = s->total > 0 ? s->total / 10 : 0};
     spaa_status st = answer_ready(&x->a);
     if (!st)
-        st = sp_top_build(s, SP_TOP_FUNCTION, false, d, &x->functions);
+        st = sp_top_build_some(s, SP_TOP_FUNCTION, false, most_rows[HOT], d, &x->functions);
     if (!st)
         st = sp_top_build(s, SP_TOP_THREAD, false, d, &x->threads);
     if (!st)
-        st = sp_top_build(s, SP_TOP_DSO, false, d, &x->dsos);
+        st = sp_top_build_some(s, SP_TOP_DSO, false, most_rows[DSOS], d, &x->dsos);
     if (!st)
         st = sp_top_build(s, SP_TOP_PROCESS, false, d, &x->processes);
     if (!st)

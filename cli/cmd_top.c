@@ -404,7 +404,8 @@ int sp_cmd_top(struct cli *c)
     if (c->v.sum) {
         rc = answer_sum(&x.a);
     } else {
-        rc = cli_exit_of(sp_top_build(&s, x.by, sort == 1, &c->diags, &x.t));
+        size_t shown = limit == SIZE_MAX || c->with.n ? 0 : limit; /* rows of --with may be any */
+        rc = cli_exit_of(sp_top_build_some(&s, x.by, sort == 1, shown, &c->diags, &x.t));
         if (!rc)
             rc = add_all_with(&x);
         if (!rc)

@@ -35,13 +35,20 @@ unsigned sp_function_tags(const struct sp_profile *p, uint32_t function)
     return tags;
 }
 
+/* What the loop over frames touches of a row, and nothing else: there are many frames to a stack. */
+struct sum {
+    int64_t cum, samples;
+    uint32_t stamp; /* 1 + the last selected row that contained it */
+    bool counted;   /* samples were */
+};
+
 struct builder {
     struct sp_selection *s;
     enum sp_by by;
     struct sp_top t;
-    uint32_t *key;   /* row number of each frame or context; SP_NONE: not seen yet */
-    uint32_t *stamp; /* per row: 1 + the last selected row that contained it */
-    size_t stamps;
+    uint32_t *key;    /* row number of each frame or context; SP_NONE: not seen yet */
+    struct sum *sums; /* per row */
+    uint32_t *same;   /* row of each function, or of each DSO where rows are these; SP_NONE: not seen yet */
     struct sp_map map; /* rows by (function, dso, name) */
     struct sp_buf text;
 };
@@ -79,7 +86,16 @@ static uint32_t frame_row(struct builder *b, uint32_t frame)
     sp_buf_clear(&b->text);
     if (b->by == SP_TOP_DSO) {
         struct sp_str d = sp_pstr(p, p->dsos.v[dso].name);
-        return row_for(b, SP_NONE, dso, d.p, d.n, tags & SP_TAG_KERNEL);
+        if (b->same[dso] == SP_NONE)
+            b->same[dso] = row_for(b, SP_NONE, dso, d.p, d.n, tags & SP_TAG_KERNEL);
+        return b->same[dso];
+    }
+    if (b->by == SP_TOP_FUNCTION) {
+        if (b->same[function] == SP_NONE)
+            b->same[function] = row_for(b, function, dso, name.p, name.n, tags);
+        else
+            b->t.rows.v[b->same[function]].tags |= tags;
+        return b->same[function];
     }
     sp_buf_add(&b->text, name.p, name.n);
     if (b->by == SP_TOP_LINE && f->srcline) {
@@ -179,23 +195,16 @@ static bool flat(struct builder *b, uint32_t row, const struct sp_selected *x, i
     return true;
 }
 
-static bool cum(struct builder *b, uint32_t row, const struct sp_selected *x, uint32_t stamp)
+static inline void cum(struct sum *y, const struct sp_selected *x, uint32_t stamp)
 {
-    if (row == SP_NONE)
-        return false;
-    if (row >= b->stamps) {
-        size_t cap = b->stamps, want = (size_t)row + 1;
-        if (!sp_vec_grow((void **)&b->stamp, &cap, want, sizeof *b->stamp))
-            return false;
-        memset(b->stamp + b->stamps, 0, (cap - b->stamps) * sizeof *b->stamp);
-        b->stamps = cap;
+    if (y->stamp == stamp)
+        return;
+    y->stamp = stamp;
+    y->cum += x->weight;
+    if (x->samples > SP_DECIMAL) {
+        y->samples += x->samples;
+        y->counted = true;
     }
-    if (b->stamp[row] == stamp)
-        return true;
-    b->stamp[row] = stamp;
-    b->t.rows.v[row].cum += x->weight;
-    add_samples(&b->t.rows.v[row].cum_samples, x->samples);
-    return true;
 }
 
 static bool by_frames(struct builder *b)
@@ -208,17 +217,89 @@ static bool by_frames(struct builder *b)
             return false;
         if (!n) { /* an observation without a stack is weight all the same */
             uint32_t row = row_for(b, SP_NONE, SP_NONE, "[no stack]", 10, SP_TAG_UNRESOLVED);
-            if (!flat(b, row, x, x->weight) || !cum(b, row, x, (uint32_t)i + 1))
+            if (!flat(b, row, x, x->weight))
                 return false;
+            cum(&b->sums[row], x, (uint32_t)i + 1);
             continue;
         }
         if (!flat(b, key_of(b, sp_selected_leaf(b->s, i, f, n), frame_row), x, x->own))
             return false;
-        for (size_t k = 0; k < n; k++)
-            if (!cum(b, key_of(b, f[k], frame_row), x, (uint32_t)i + 1))
+        for (size_t k = 0; k < n; k++) {
+            uint32_t row = b->key[f[k]];
+            if (row == SP_NONE && (row = key_of(b, f[k], frame_row)) == SP_NONE)
                 return false;
+            cum(&b->sums[row], x, (uint32_t)i + 1);
+        }
     }
     return true;
+}
+
+static int cmp_flat(const void *va, const void *vb)
+{
+    int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
+    return (a < b) - (a > b);
+}
+
+/* The flat weight of the row that will be number n by flat; INT64_MIN: there are not so many. */
+static bool flat_of(const struct builder *b, size_t n, int64_t *out)
+{
+    size_t rows = b->t.rows.n;
+    *out = INT64_MIN;
+    if (n > rows || !n)
+        return true;
+    int64_t *flats = malloc(rows * sizeof *flats);
+    if (!flats)
+        return false;
+    for (size_t i = 0; i < rows; i++)
+        flats[i] = b->t.rows.v[i].flat;
+    qsort(flats, rows, sizeof *flats, cmp_flat);
+    *out = flats[n - 1];
+    free(flats);
+    return true;
+}
+
+/*
+ * The same when only the first n rows by flat will be shown: own weights first, then with callees only the
+ * rows that these can make one of the n. Most frames then cost a look at one byte.
+ */
+static bool by_heavy_frames(struct builder *b, size_t n)
+{
+    enum { UNSEEN, LIGHT, HEAVY };
+    int64_t least;
+    bool ok = true;
+    for (size_t i = 0; ok && i < b->s->rows.n; i++) {
+        size_t len;
+        const struct sp_selected *x = &b->s->rows.v[i];
+        const uint32_t *f = sp_selected_frames(b->s, i, &len);
+        uint32_t row = f && len ? key_of(b, sp_selected_leaf(b->s, i, f, len), frame_row)
+                       : f      ? row_for(b, SP_NONE, SP_NONE, "[no stack]", 10, SP_TAG_UNRESOLVED)
+                                : SP_NONE;
+        ok = flat(b, row, x, len ? x->own : x->weight);
+        if (ok && !len)
+            cum(&b->sums[row], x, (uint32_t)i + 1);
+    }
+    unsigned char *marks = calloc(b->s->profile->frames.n + 1, 1);
+    ok = ok && marks && flat_of(b, n, &least);
+    for (size_t i = 0; ok && i < b->s->rows.n; i++) {
+        size_t len;
+        const struct sp_selected *x = &b->s->rows.v[i];
+        const uint32_t *f = sp_selected_frames(b->s, i, &len);
+        ok = f != NULL;
+        for (size_t k = 0; ok && k < len; k++) {
+            unsigned char *mark = &marks[f[k]];
+            if (*mark == LIGHT)
+                continue;
+            if (*mark == UNSEEN) {
+                uint32_t row = key_of(b, f[k], frame_row);
+                ok = row != SP_NONE;
+                *mark = ok && b->t.rows.v[row].flat >= least ? HEAVY : LIGHT;
+            }
+            if (*mark == HEAVY)
+                cum(&b->sums[b->key[f[k]]], x, (uint32_t)i + 1);
+        }
+    }
+    free(marks);
+    return ok;
 }
 
 static bool by_contexts(struct builder *b)
@@ -226,8 +307,9 @@ static bool by_contexts(struct builder *b)
     for (size_t i = 0; i < b->s->rows.n; i++) {
         const struct sp_selected *x = &b->s->rows.v[i];
         uint32_t row = key_of(b, b->s->profile->stacks.v[x->stack].context, context_row);
-        if (!flat(b, row, x, x->weight) || !cum(b, row, x, (uint32_t)i + 1))
+        if (!flat(b, row, x, x->weight))
             return false;
+        cum(&b->sums[row], x, (uint32_t)i + 1);
     }
     return true;
 }
@@ -253,25 +335,50 @@ static int cmp_row(const void *va, const void *vb, void *arg)
     return c ? c : (a->dso > b->dso) - (a->dso < b->dso);
 }
 
+static bool add_rows(struct builder *b, size_t limit)
+{
+    const struct sp_selection *s = b->s;
+    if (b->by > SP_TOP_DSO)
+        return by_contexts(b);
+    /* Stacks that filters change are made anew each time: once is enough. */
+    return limit && !s->hidden && !s->roots && !s->no_inlined ? by_heavy_frames(b, limit) : by_frames(b);
+}
+
 spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_cum, struct sp_diags *d,
                          struct sp_top *out)
+{
+    return sp_top_build_some(s, by, sort_cum, 0, d, out);
+}
+
+spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_cum, size_t limit,
+                              struct sp_diags *d, struct sp_top *out)
 {
     struct builder b = {.s = s, .by = by, .t = {.profile = s->profile}};
     bool frames = by <= SP_TOP_DSO;
     size_t n = frames ? s->profile->frames.n : s->profile->contexts.n;
     sp_buf_init(&b.text, 0);
     b.key = malloc((n + 1) * sizeof *b.key);
-    bool ok = sp_strtab_init(&b.t.names) && b.key;
+    b.sums = calloc(n + 2, sizeof *b.sums); /* a row for each frame or context at most, and [no stack] */
+    size_t same = by == SP_TOP_FUNCTION ? s->profile->functions.n : by == SP_TOP_DSO ? s->profile->dsos.n : 0;
+    b.same = malloc((same + 1) * sizeof *b.same);
+    bool ok = sp_strtab_init(&b.t.names) && b.key && b.sums && b.same;
+    for (size_t i = 0; ok && i < same; i++)
+        b.same[i] = SP_NONE;
     for (size_t i = 0; ok && i < n; i++)
         b.key[i] = SP_NONE;
     if (ok)
-        ok = frames ? by_frames(&b) : by_contexts(&b);
+        ok = add_rows(&b, sort_cum ? 0 : limit);
+    for (size_t i = 0; ok && i < b.t.rows.n; i++) {
+        b.t.rows.v[i].cum = b.sums[i].cum;
+        b.t.rows.v[i].cum_samples = b.sums[i].counted ? b.sums[i].samples : SP_ABSENT;
+    }
     if (ok && b.t.rows.n) {
         struct order o = {&b.t, sort_cum};
         qsort_r(b.t.rows.v, b.t.rows.n, sizeof *b.t.rows.v, cmp_row, &o);
     }
     free(b.key);
-    free(b.stamp);
+    free(b.sums);
+    free(b.same);
     sp_map_free(&b.map);
     ok = ok && !b.text.failed;
     sp_buf_free(&b.text);

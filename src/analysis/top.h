@@ -60,6 +60,12 @@ struct sp_top {
 
 spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_cum, struct sp_diags *d,
                          struct sp_top *out);
+/*
+ * The same for when only the first `limit` rows will be looked at (0: all). They are the same rows; those
+ * after them have their flat weights and no cum.
+ */
+spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_cum, size_t limit,
+                              struct sp_diags *d, struct sp_top *out);
 void sp_top_free(struct sp_top *t);
 /*
  * Puts the rows of another top, of the same profile and grouping, beside those of t (at most SP_TOP_EXTRAS
