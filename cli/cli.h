@@ -77,9 +77,10 @@ struct cli {
     SP_VEC(const char *) with;     /* each --with */
     struct sp_diags diags;
     enum cli_format format;
-    bool needs_samples; /* set by a command before it opens its inputs: read with raw samples */
-    bool colour;        /* for stdout */
-    unsigned width;     /* columns of the terminal, 0: not a terminal */
+    unsigned needs_groups; /* enum sp_group bits that a command's own options need, set before too */
+    bool needs_samples;    /* set by a command before it opens its inputs: read with raw samples */
+    bool colour;           /* for stdout */
+    unsigned width;        /* columns of the terminal, 0: not a terminal */
     struct sp_profile *profile;
     const struct spaa_format *input; /* of the (first) input */
     struct sp_formats formats;       /* of several inputs, all there are */

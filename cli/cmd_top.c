@@ -391,7 +391,13 @@ int sp_cmd_top(struct cli *c)
     if (!cli_choice(c, "by", c->v.by, sp_by_names, SP_TOP_FUNCTION, &by) ||
         !cli_choice(c, "sort", c->v.sort, sorts, 0, &sort) || !answer_limit(c, 22, &limit))
         return EXIT_USAGE;
+    static const unsigned groups[] = {[SP_TOP_THREAD] = SP_BY_TID,
+                                      [SP_TOP_PROCESS] = SP_BY_PID,
+                                      [SP_TOP_COMM] = SP_BY_COMM,
+                                      [SP_TOP_CPU] = SP_BY_CPU,
+                                      [SP_TOP_SOURCE] = 0};
     x.by = (enum sp_by)by;
+    c->needs_groups = groups[by];
     int rc = cli_open_default(c);
     if (rc)
         return rc;

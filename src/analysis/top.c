@@ -46,9 +46,9 @@ struct builder {
     struct sp_selection *s;
     enum sp_by by;
     struct sp_top t;
-    uint32_t *key;    /* row number of each frame or context; SP_NONE: not seen yet */
-    struct sum *sums; /* per row */
-    uint32_t *same;   /* row of each function, or of each DSO where rows are these; SP_NONE: not seen yet */
+    uint32_t *key;     /* row number of each frame or context; SP_NONE: not seen yet */
+    struct sum *sums;  /* per row */
+    uint32_t *same;    /* row of each function, or of each DSO where rows are these; SP_NONE: not seen yet */
     struct sp_map map; /* rows by (function, dso, name) */
     struct sp_buf text;
 };
@@ -260,12 +260,12 @@ static bool flat_of(const struct builder *b, size_t n, int64_t *out)
 
 /*
  * The same when only the first n rows by flat will be shown: own weights first, then with callees only the
- * rows that these can make one of the n. Most frames then cost a look at one byte.
+ * rows that these can make one of the n. Most frames then cost a look at one bit.
  */
 static bool by_heavy_frames(struct builder *b, size_t n)
 {
-    enum { UNSEEN, LIGHT, HEAVY };
     int64_t least;
+    size_t words = b->s->profile->frames.n / 64 + 1;
     bool ok = true;
     for (size_t i = 0; ok && i < b->s->rows.n; i++) {
         size_t len;
@@ -278,27 +278,25 @@ static bool by_heavy_frames(struct builder *b, size_t n)
         if (ok && !len)
             cum(&b->sums[row], x, (uint32_t)i + 1);
     }
-    unsigned char *marks = calloc(b->s->profile->frames.n + 1, 1);
-    ok = ok && marks && flat_of(b, n, &least);
+    uint64_t *light = calloc(words, sizeof *light); /* frames of rows that are none of the n */
+    ok = ok && light && flat_of(b, n, &least);
     for (size_t i = 0; ok && i < b->s->rows.n; i++) {
         size_t len;
         const struct sp_selected *x = &b->s->rows.v[i];
         const uint32_t *f = sp_selected_frames(b->s, i, &len);
         ok = f != NULL;
         for (size_t k = 0; ok && k < len; k++) {
-            unsigned char *mark = &marks[f[k]];
-            if (*mark == LIGHT)
+            if (light[f[k] / 64] >> f[k] % 64 & 1)
                 continue;
-            if (*mark == UNSEEN) {
-                uint32_t row = key_of(b, f[k], frame_row);
-                ok = row != SP_NONE;
-                *mark = ok && b->t.rows.v[row].flat >= least ? HEAVY : LIGHT;
-            }
-            if (*mark == HEAVY)
-                cum(&b->sums[b->key[f[k]]], x, (uint32_t)i + 1);
+            uint32_t row = key_of(b, f[k], frame_row);
+            ok = row != SP_NONE;
+            if (ok && b->t.rows.v[row].flat >= least)
+                cum(&b->sums[row], x, (uint32_t)i + 1);
+            else
+                light[f[k] / 64] |= (uint64_t)1 << f[k] % 64;
         }
     }
-    free(marks);
+    free(light);
     return ok;
 }
 

@@ -409,3 +409,50 @@ def test_ids_of_rows_narrow_down_to_them(file):
             narrow = ask("top", path, option, row["id"], *([] if by == "state" else ["--view", "all"]))
             same = [r["cum"] for r in answer["rows"] if r["id"] == row["id"]]  # a thread with and without a name
             assert narrow["kept"] == sum(same) and (by == "thread" or len(same) == 1), (by, row)
+
+
+# Groupings that only samples know
+
+def grouped(keys, samples):
+    rows = [{"type": "sample", "timestamp": i, "pid": 1, "tid": 2 + i % 3, "cpu": i % 2, "period": 10 + i, "stack_id": "s%d" % (i % 2)}
+            for i in range(samples)]
+    totals = [sum(x["period"] for x in rows if x["stack_id"] == s) for s in ("s0", "s1")]
+    return rows, profiles.text([(["f", "main"], totals[0] + 5), (["g", "main"], totals[1])], after=rows,
+                               x_spaa={"frames": "function", "group_by": keys, "id": "xxh3-64/1"})
+
+
+def test_samples_tell_apart_what_stacks_do_not(tmp_path):
+    path = tmp_path / "g.spaa"
+    rows, text = grouped([], 20)
+    path.write_text(text)
+    for by, key, name in (("cpu", "cpu", "%d"), ("thread", "tid", "? (tid %d)"), ("process", "pid", "pid %d")):
+        want = collections.Counter()
+        for x in rows:
+            want[name % x[key]] += x["period"]
+        want[{"cpu": "?", "thread": "? (tid ?)", "process": "pid ?"}[by]] += 5  # what no sample accounts for
+        assert {r["name"]: r["flat"] for r in ask("top", path, "--by", by)["rows"]} == want
+    assert ask("top", path, "--pid", 1)["kept"] == sum(x["period"] for x in rows)
+    assert ask("top", path, "--by", "cpu", "--time", "..3")["total"] == 10 + 11 + 12
+    whole = ask("top", path)
+    assert {r["function"]: r["flat"] for r in whole["rows"]} == {
+        "f": sum(x["period"] for x in rows[::2]) + 5, "g": sum(x["period"] for x in rows[1::2]), "main": 0}
+
+
+def test_groupings_that_nothing_knows_are_refused(tmp_path):
+    path = tmp_path / "g.spaa"
+    path.write_text(grouped([], 0)[1])
+    for args in (["--by", "cpu"], ["--by", "comm"], ["--pid", "3"]):
+        said = ask("top", path, *args, code=2)["error"]
+        assert said["code"] == "SPAA-E033" and "--group-by" in said["hint"]
+
+
+def test_the_page_says_the_thresholds():
+    import os
+    root = os.path.join(os.path.dirname(__file__), "..", "..")
+    with open(os.path.join(root, "src", "analysis", "findings.c"), encoding="utf-8") as f:
+        table = dict(re.findall(r"\[SP_FIND_\w+\] = \{\"(\w+)\", (\d+)\}", f.read()))
+    with open(os.path.join(root, "docs", "views.md"), encoding="utf-8") as f:
+        page = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", f.read(), re.M))
+    assert len(table) == 14 and set(table) <= set(page)
+    for name, threshold in table.items():
+        assert re.search(r"\b%s\b" % threshold, page[name]), name
