@@ -34,6 +34,9 @@ enum cli_group {
     G_BUDGET = 2048,
     G_STACKS = 4096,
     G_TIMELINE = 8192,
+    G_BUDGET = 1 << 16,
+    G_STACKS = 1 << 17,
+    G_TIMELINE = 1 << 18,
 };
 
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };

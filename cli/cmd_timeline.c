@@ -204,7 +204,6 @@ static int draw(void *arg, size_t rows)
 static spaa_status write_windows(struct timeline *x, const struct spaa_format *to)
 {
     struct cli *c = x->a.c;
-    struct sp_output *out = NULL;
     struct sp_write_opts how = {
         .event = SP_NONE, .metric = SP_NONE, .jobs = cli_jobs(c), .own = c->own.v, .nown = c->own.n};
     if (x->a.s->filters.len)
@@ -214,14 +213,7 @@ static spaa_status write_windows(struct timeline *x, const struct spaa_format *t
         sp_samples_free(c->profile->samples);
         c->profile->samples = NULL;
     }
-    if (!st)
-        st = sp_output_open(c->v.output, &c->diags, &out);
-    if (!st)
-        st = to->write(c->profile, &how, &c->diags, out);
-    if (!st)
-        st = sp_output_commit(out);
-    sp_output_close(out);
-    return st;
+    return st ? st : cli_write(c, to, &how);
 }
 
 static int check_output(struct cli *c, const struct spaa_format **to)
