@@ -140,8 +140,10 @@ static bool make_paths(struct builder *b)
     for (size_t i = 0; i < rows; i++) {
         size_t n;
         const uint32_t *f = sp_selected_frames(b->s, i, &n);
-        if (f && n && f == b->s->scratch.v)
-            f = (const uint32_t *)(const void *)sp_arena_dup(&b->steps, f, n * sizeof *f);
+        if (f && n && f == b->s->scratch.v) {
+            uint32_t *copy = sp_arena_alloc(&b->steps, n * sizeof *copy);
+            f = copy ? memcpy(copy, f, n * sizeof *copy) : NULL;
+        }
         if (!f)
             return false;
         uint32_t comm = b->p->contexts.v[b->p->stacks.v[b->s->rows.v[i].stack].context].comm;
