@@ -8,8 +8,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+struct piece {
+    size_t at;
+    uint32_t n;
+};
+
 struct tree {
     struct answer a;
+    struct piece *pieces; /* per function: of text; n 0: not made yet */
+    struct sp_buf text;
     struct sp_tree t;
     size_t shown;      /* nodes: those of order < shown */
     int64_t *elided;   /* per node: weight of the children not shown */
@@ -34,39 +41,110 @@ static void count_elided(struct tree *x)
     }
 }
 
-static void json_node(struct tree *x, uint32_t i)
+/*
+ * A whole tree has millions of nodes: what is alike in all nodes of a function is put together once, and a
+ * node is one piece of text.
+ */
+static struct sp_str fragment(struct tree *x, uint32_t function)
 {
     const struct sp_profile *p = x->t.profile;
-    const struct sp_tree_node *n = &x->t.nodes.v[i];
-    struct sp_str name = sp_tree_name(&x->t, i);
-    struct sp_jw *w = &x->a.w;
-    char handle[32];
-    sp_jw_open(w, NULL, '{');
-    sp_jw_u64(w, "id", x->number[i]);
-    if (n->parent == SP_NONE)
-        sp_jw_null(w, "parent");
+    struct piece *f = &x->pieces[function];
+    if (!f->n) {
+        struct sp_str name = sp_pstr(p, p->functions.v[function].name);
+        struct sp_str dso = dso_name(p, p->functions.v[function].dso);
+        char handle[32];
+        f->at = x->text.len;
+        sp_buf_puts(&x->text, ",\"name\":");
+        sp_json_string(&x->text, name.p, name.n);
+        sp_buf_puts(&x->text, ",\"dso\":");
+        sp_json_string(&x->text, dso.p, dso.n);
+        sp_buf_puts(&x->text, ",\"function\":\"");
+        sp_buf_add(&x->text, handle, sp_handle_text(&x->a.handles, function, handle));
+        sp_buf_puts(&x->text, "\",\"kind\":\"");
+        f->n = (uint32_t)(x->text.len - f->at);
+    }
+    return (struct sp_str){x->text.data + f->at, f->n};
+}
+
+static void number(struct tree *x, const char *key, int64_t v)
+{
+    const struct sp_selection *s = x->a.s;
+    char t[64];
+    sp_buf_puts(&x->a.b, key);
+    if (s->cannot_add)
+        sp_buf_puts(&x->a.b, "null");
+    else if (!s->scale)
+        sp_buf_i64(&x->a.b, v);
     else
-        sp_jw_u64(w, "parent", x->number[n->parent]);
-    sp_jw_u64(w, "depth", n->depth);
-    sp_jw_str(w, "name", name.p, name.n);
+        sp_buf_add(&x->a.b, t, sp_scaled_text(v, s->scale, t));
+}
+
+/* As sp_jw_percent has it. */
+static void percent(struct sp_buf *b, const struct sp_selection *s, int64_t v)
+{
+    char t[64];
+    if (s->cannot_add || !s->base) {
+        sp_buf_puts(b, "null");
+        return;
+    }
+    __int128 exact = sp_ratio(v, s->base, 1000000);
+    int64_t r = exact < 0 || exact > INT64_MAX ? 0 : (int64_t)exact;
+    if (r % 10000 == 0) {
+        sp_buf_add(b, t, sp_scaled_text(exact, 4, t));
+        return;
+    }
+    size_t n = 4;
+    uint32_t rest = (uint32_t)(r % 10000);
+    for (size_t i = 4; i-- > 0; rest /= 10)
+        t[i] = (char)('0' + rest % 10);
+    while (t[n - 1] == '0')
+        n--;
+    sp_buf_i64(b, r / 10000);
+    sp_buf_ch(b, '.');
+    sp_buf_add(b, t, n);
+}
+
+static void json_node(struct tree *x, uint32_t i)
+{
+    const struct sp_tree_node *n = &x->t.nodes.v[i];
+    struct sp_buf *b = &x->a.b;
+    sp_buf_clear(b);
+    sp_buf_puts(b, "{\"id\":");
+    sp_buf_u64(b, x->number[i]);
+    sp_buf_puts(b, ",\"parent\":");
+    if (n->parent == SP_NONE)
+        sp_buf_puts(b, "null");
+    else
+        sp_buf_u64(b, x->number[n->parent]);
+    sp_buf_puts(b, ",\"depth\":");
+    sp_buf_u64(b, n->depth);
     if (n->function != SP_NONE) {
-        struct sp_str dso = dso_name(p, p->functions.v[n->function].dso);
-        sp_jw_str(w, "dso", dso.p, dso.n);
-        sp_handle_text(&x->a.handles, n->function, handle);
-        sp_jw_cstr(w, "function", handle);
-        sp_jw_cstr(w, "kind", sp_frame_kind_names[n->kind]);
+        struct sp_str f = fragment(x, n->function);
+        sp_buf_add(b, f.p, f.n);
+        sp_buf_puts(b, sp_frame_kind_names[n->kind]);
+        sp_buf_ch(b, '"');
     } else {
-        sp_jw_null(w, "dso");
+        struct sp_str name = sp_tree_name(&x->t, i);
+        sp_buf_puts(b, ",\"name\":");
+        sp_json_string(b, name.p, name.n);
+        sp_buf_puts(b, ",\"dso\":null");
     }
-    answer_weight(&x->a, "self", n->self);
-    answer_weight(&x->a, "total", n->total);
-    answer_percent(&x->a, "total_percent", n->total);
-    answer_count(&x->a, "samples", n->samples);
+    number(x, ",\"self\":", n->self);
+    number(x, ",\"total\":", n->total);
+    sp_buf_puts(b, ",\"total_percent\":");
+    percent(b, x->a.s, n->total);
+    sp_buf_puts(b, ",\"samples\":");
+    if (n->samples == SP_ABSENT)
+        sp_buf_puts(b, "null");
+    else
+        sp_buf_i64(b, n->samples);
     if (x->missing[i]) {
-        answer_weight(&x->a, "elided", x->elided[i]);
-        sp_jw_u64(w, "elided_children", x->missing[i]);
+        number(x, ",\"elided\":", x->elided[i]);
+        sp_buf_puts(b, ",\"elided_children\":");
+        sp_buf_u64(b, x->missing[i]);
     }
-    sp_jw_close(w, '}');
+    sp_buf_ch(b, '}');
+    sp_jw_raw(&x->a.w, NULL, b->data, b->len);
 }
 
 /* Subtrees and weight that are not shown. */
@@ -94,6 +172,8 @@ static int draw_json(struct tree *x)
         if (x->t.nodes.v[i].order < x->shown)
             json_node(x, i);
     sp_jw_close(&x->a.w, ']');
+    if (x->text.failed || x->a.b.failed)
+        return cli_exit_of(sp_nomem(&x->a.c->diags));
     sp_jw_open(&x->a.w, "omitted", '{');
     sp_jw_u64(&x->a.w, "subtrees", sum_elided(x, &weight));
     answer_weight(&x->a, "weight", weight);
@@ -229,7 +309,9 @@ int sp_cmd_tree(struct cli *c)
     x.elided = st ? NULL : malloc((n + 1) * sizeof *x.elided);
     x.missing = st ? NULL : malloc((n + 1) * sizeof *x.missing);
     x.number = st ? NULL : malloc((n + 1) * sizeof *x.number);
-    if (!st && (!x.elided || !x.missing || !x.number))
+    x.pieces = st ? NULL : calloc(c->profile->functions.n + 1, sizeof *x.pieces);
+    sp_buf_init(&x.text, SIZE_MAX);
+    if (!st && (!x.elided || !x.missing || !x.number || !x.pieces))
         st = sp_nomem(&c->diags);
     rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc)
@@ -237,6 +319,8 @@ int sp_cmd_tree(struct cli *c)
     free(x.elided);
     free(x.missing);
     free(x.number);
+    free(x.pieces);
+    sp_buf_free(&x.text);
     sp_tree_free(&x.t);
     answer_free(&x.a);
     sp_selection_free(&s);
