@@ -74,29 +74,40 @@ static uint32_t row_for(struct builder *b, uint32_t function, uint32_t dso, cons
     return (uint32_t)b->t.rows.n - 1;
 }
 
+static unsigned frame_tags(const struct sp_frame *f)
+{
+    return (f->flags & SP_FRAME_UNRESOLVED ? SP_TAG_UNRESOLVED : 0u) |
+           (f->flags & SP_FRAME_INLINED ? SP_TAG_INLINED : 0u);
+}
+
+/* Rows that are whole functions or DSOs are found by these: frames of one function need no name looked up. */
+static uint32_t whole_row(struct builder *b, const struct sp_frame *f)
+{
+    const struct sp_profile *p = b->s->profile;
+    uint32_t dso = p->functions.v[f->function].dso;
+    bool dsos = b->by == SP_TOP_DSO;
+    uint32_t *row = &b->same[dsos ? dso : f->function];
+    if (*row == SP_NONE) {
+        struct sp_str name = sp_pstr(p, dsos ? p->dsos.v[dso].name : p->functions.v[f->function].name);
+        unsigned kernel = p->dsos.v[dso].is_kernel ? SP_TAG_KERNEL : 0u;
+        *row = row_for(b, dsos ? SP_NONE : f->function, dso, name.p, name.n,
+                       dsos ? kernel : sp_function_tags(p, f->function));
+    }
+    if (!dsos && *row != SP_NONE)
+        b->t.rows.v[*row].tags |= frame_tags(f);
+    return *row;
+}
+
 static uint32_t frame_row(struct builder *b, uint32_t frame)
 {
     const struct sp_profile *p = b->s->profile;
     const struct sp_frame *f = &p->frames.v[frame];
     uint32_t dso = p->functions.v[f->function].dso, function = f->function;
     struct sp_str name = sp_pstr(p, p->functions.v[function].name);
-    unsigned tags = sp_function_tags(p, function) | (f->flags & SP_FRAME_UNRESOLVED ? SP_TAG_UNRESOLVED : 0) |
-                    (f->flags & SP_FRAME_INLINED ? SP_TAG_INLINED : 0);
     char t[16];
+    if (b->by == SP_TOP_FUNCTION || b->by == SP_TOP_DSO)
+        return whole_row(b, f);
     sp_buf_clear(&b->text);
-    if (b->by == SP_TOP_DSO) {
-        struct sp_str d = sp_pstr(p, p->dsos.v[dso].name);
-        if (b->same[dso] == SP_NONE)
-            b->same[dso] = row_for(b, SP_NONE, dso, d.p, d.n, tags & SP_TAG_KERNEL);
-        return b->same[dso];
-    }
-    if (b->by == SP_TOP_FUNCTION) {
-        if (b->same[function] == SP_NONE)
-            b->same[function] = row_for(b, function, dso, name.p, name.n, tags);
-        else
-            b->t.rows.v[b->same[function]].tags |= tags;
-        return b->same[function];
-    }
     sp_buf_add(&b->text, name.p, name.n);
     if (b->by == SP_TOP_LINE && f->srcline) {
         struct sp_str line = sp_pstr(p, f->srcline);
@@ -109,7 +120,7 @@ static uint32_t frame_row(struct builder *b, uint32_t frame)
         sp_buf_puts(&b->text, " 0x");
         sp_buf_add(&b->text, t, sp_hex_text(f->ip, t));
     }
-    return row_for(b, function, dso, b->text.data, b->text.len, tags);
+    return row_for(b, function, dso, b->text.data, b->text.len, sp_function_tags(p, function) | frame_tags(f));
 }
 
 static void number(struct sp_buf *b, int64_t v)
