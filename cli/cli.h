@@ -120,7 +120,6 @@ spaa_status cli_write_opts(struct cli *c, struct sp_write_opts *w);
 spaa_status cli_write(struct cli *c, const struct spaa_format *f, const struct sp_write_opts *w);
 /* What of it is in the options; false: said on stderr. Texts are lent. */
 bool cli_select_opts(struct cli *c, struct sp_select_opts *out);
-spaa_status cli_select_opts(struct cli *c, struct sp_select_opts *out);
 /* The selection that the options ask for. */
 spaa_status cli_select(struct cli *c, struct sp_selection *out);
 /* Options of formats that neither the inputs nor `out` have are refused: EXIT_USAGE, else EXIT_FINE. */
