@@ -186,13 +186,13 @@ class Machine:
         return self.generated("profile.spaa", "gen_spaa_large.py", "--stacks", str(500_000 // self.scale), "--frames",
                               str(60_000 // self.scale), "--depth", "34", "--seed", SEED)
 
-    def converted(self, name):
-        """The profile in another format, by the name's extension."""
-        source = self.profile()
+    def converted(self, name, source=None, *options):
+        """The profile, or another source, in another format, by the name's extension."""
+        source = source or self.profile()
         with open(self.spaa, "rb") as f:
             tool = hashlib.sha256(f.read()).hexdigest()
-        return self.made(name, (os.path.basename(source), tool),
-                         lambda path: subprocess.run([self.spaa, "convert", "-q", source, "-o", path], check=True))
+        return self.made(name, (os.path.basename(source), tool, options),
+                         lambda path: subprocess.run([self.spaa, "convert", "-q", source, *options, "-o", path], check=True))
 
 
 def size(path):

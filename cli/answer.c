@@ -209,16 +209,21 @@ void command_word(struct sp_buf *b, const char *s)
     sp_buf_ch(b, '\'');
 }
 
-void command_text(struct sp_buf *out, const struct cli *c, const char *command)
+static void command_with(struct sp_buf *out, const struct cli *c, const struct answer_next *next,
+                         unsigned groups)
 {
-    sp_buf_printf(out, "spaa %s", command);
+    sp_buf_printf(out, "spaa %s", next->command);
     for (size_t i = 0; i < c->files.n; i++) {
         sp_buf_ch(out, ' ');
         command_word(out, c->files.v[i]);
     }
+    if (next->argument) {
+        sp_buf_ch(out, ' ');
+        command_word(out, next->argument);
+    }
     for (const struct cli_option *o = cli_options; o->name; o++) {
         const char *v = *(const char *const *)(const void *)((const char *)&c->v + o->offset);
-        if (!v || !(o->groups & (G_READ | G_EVENT | G_SELECT)) || strcmp(o->name, "jobs") == 0)
+        if (!v || !(o->groups & groups) || strcmp(o->name, "jobs") == 0)
             continue;
         sp_buf_printf(out, " --%s", o->name);
         if (o->value) {
@@ -226,6 +231,18 @@ void command_text(struct sp_buf *out, const struct cli *c, const char *command)
             command_word(out, v);
         }
     }
+    if (next->tail)
+        sp_buf_printf(out, " %s", next->tail);
+}
+
+void command_text(struct sp_buf *out, const struct cli *c, const struct answer_next *next)
+{
+    command_with(out, c, next, G_READ | G_EVENT | G_SELECT);
+}
+
+void command_of_files(struct sp_buf *out, const struct cli *c, const struct answer_next *next)
+{
+    command_with(out, c, next, G_READ);
 }
 
 int answer_table(struct cli *c, struct sp_table *t)
@@ -235,11 +252,216 @@ int answer_table(struct cli *c, struct sp_table *t)
     return st ? cli_exit_of(sp_nomem(&c->diags)) : EXIT_FINE;
 }
 
-bool answer_limit(struct cli *c, size_t *limit)
+bool answer_limit(struct cli *c, size_t otherwise, size_t *limit)
 {
     long n;
-    if (!cli_number(c, "limit", c->v.limit, 0, LONG_MAX, 22, &n))
+    if (!cli_number(c, "limit", c->v.limit, 0, LONG_MAX, otherwise > LONG_MAX ? 0 : (long)otherwise, &n))
         return false;
     *limit = n ? (size_t)n : SIZE_MAX;
     return true;
+}
+
+/* ---- one answer ---- */
+
+void answer_init(struct answer *a, struct cli *c, struct sp_selection *s)
+{
+    *a = (struct answer){.c = c, .s = s};
+    sp_buf_init(&a->b, 0);
+}
+
+void answer_free(struct answer *a)
+{
+    sp_buf_free(&a->b);
+    if (a->ready) {
+        sp_quality_free(&a->q);
+        sp_handles_free(&a->handles);
+    }
+}
+
+spaa_status answer_ready(struct answer *a)
+{
+    if (a->ready)
+        return SPAA_OK;
+    spaa_status st = sp_quality_of(a->s, &a->c->diags, &a->q);
+    if (st)
+        return st;
+    st = sp_handles_of(a->s->profile, &a->handles);
+    if (st)
+        sp_quality_free(&a->q);
+    a->ready = !st;
+    return st;
+}
+
+int answer_begin(struct answer *a, const char *schema)
+{
+    spaa_status st = answer_ready(a);
+    if (!st)
+        answer_open(a->c, &a->w, schema, a->s);
+    return cli_exit_of(st);
+}
+
+int answer_end(struct answer *a, const struct answer_next *next, size_t n)
+{
+    answer_quality(&a->w, "quality", a->s, &a->q);
+    sp_jw_open(&a->w, "next", '[');
+    for (size_t i = 0; i < n; i++) {
+        sp_buf_clear(&a->b);
+        command_text(&a->b, a->c, &next[i]);
+        sp_jw_str(&a->w, NULL, a->b.data, a->b.len);
+    }
+    sp_jw_close(&a->w, ']');
+    answer_close(a->c, &a->w);
+    return EXIT_FINE;
+}
+
+void answer_weight(struct answer *a, const char *key, int64_t v)
+{
+    if (a->s->cannot_add)
+        sp_jw_null(&a->w, key);
+    else
+        sp_jw_scaled(&a->w, key, v, a->s->scale);
+}
+
+void answer_percent(struct answer *a, const char *key, int64_t v)
+{
+    sp_jw_percent(&a->w, key, v, a->s->cannot_add ? 0 : a->s->base);
+}
+
+void answer_count(struct answer *a, const char *key, int64_t v)
+{
+    samples(&a->w, key, v);
+}
+
+void answer_function(struct answer *a, uint32_t function)
+{
+    const struct sp_profile *p = a->s->profile;
+    struct sp_str name = sp_pstr(p, p->functions.v[function].name);
+    struct sp_str dso = dso_name(p, p->functions.v[function].dso);
+    char handle[32];
+    sp_handle_text(&a->handles, function, handle);
+    sp_jw_cstr(&a->w, "id", handle);
+    sp_jw_str(&a->w, "function", name.p, name.n);
+    sp_jw_str(&a->w, "dso", dso.p, dso.n);
+}
+
+struct sp_str dso_name(const struct sp_profile *p, uint32_t dso)
+{
+    return dso == SP_NONE ? (struct sp_str){"", 0} : sp_pstr(p, p->dsos.v[dso].name);
+}
+
+void cell_buf(struct sp_table *t, struct sp_buf *b)
+{
+    sp_table_cell(t, b->data ? b->data : "", b->len);
+    sp_buf_clear(b);
+}
+
+void cell_weight(struct answer *a, struct sp_table *t, int64_t v)
+{
+    char text[64];
+    bool exact = a->c->format == FORMAT_CSV;
+    sp_buf_clear(&a->b);
+    if (a->s->cannot_add)
+        sp_buf_puts(&a->b, exact ? "" : "-");
+    else if (exact)
+        sp_buf_add(&a->b, text, sp_scaled_text(v, a->s->scale, text));
+    else
+        weight_text(&a->b, a->s, v);
+    cell_buf(t, &a->b);
+}
+
+void cell_percent(struct answer *a, struct sp_table *t, int64_t v)
+{
+    bool exact = a->c->format == FORMAT_CSV;
+    sp_buf_clear(&a->b);
+    if (!exact || !a->s->cannot_add)
+        percent_text(&a->b, a->s, v);
+    sp_buf_puts(&a->b, exact ? "" : "%");
+    cell_buf(t, &a->b);
+}
+
+void cell_count(struct sp_table *t, int64_t v)
+{
+    if (v == SP_ABSENT)
+        sp_table_cell(t, "", 0);
+    else
+        sp_table_printf(t, "%lld", (long long)v);
+}
+
+void cell_str(struct sp_table *t, struct sp_str s)
+{
+    sp_table_cell(t, s.p, s.n);
+}
+
+/* ---- budgets ---- */
+
+const char *answer_more(const struct cli *c)
+{
+    return c->v.budget ? "a larger --budget shows more" : "-n 0 shows all";
+}
+
+/* The bytes of the answer with so many rows; an exit code that is not EXIT_FINE ends everything. */
+static int measure(struct cli *c, size_t rows, int (*draw)(void *, size_t), void *arg, struct sp_output **out)
+{
+    spaa_status st = sp_output_memory(&c->diags, out);
+    if (st)
+        return cli_exit_of(st);
+    struct sp_output *real = c->out;
+    c->out = *out;
+    int rc = draw(arg, rows);
+    c->out = real;
+    return rc;
+}
+
+/* The answer with so many rows in place of *best, when it fits or *best is none. */
+static int try_rows(struct cli *c, size_t rows, size_t bytes, int (*draw)(void *, size_t), void *arg,
+                    struct sp_output **best, bool *fits)
+{
+    struct sp_output *out = NULL;
+    size_t n = 0;
+    int rc = measure(c, rows, draw, arg, &out);
+    *fits = !rc && (sp_output_data(out, &n), n <= bytes);
+    if (*fits || (!rc && !*best && !rows)) {
+        if (!*fits)
+            sp_emit(&c->diags, SP_I617, SP_AT_NOTHING, "%zu tokens", (n + 2) / 3);
+        sp_output_close(*best);
+        *best = out;
+    } else {
+        sp_output_close(out);
+    }
+    return rc;
+}
+
+int answer_fit(struct cli *c, size_t most, int (*draw)(void *arg, size_t rows), void *arg)
+{
+    long budget;
+    size_t lo = 0, n = 0;
+    bool fits;
+    struct sp_output *best = NULL;
+    if (!cli_number(c, "budget", c->v.budget, 1, LONG_MAX / 4, 0, &budget))
+        return EXIT_USAGE;
+    if (!c->v.budget)
+        return draw(arg, most);
+    size_t bytes = (size_t)budget * 3, hi = most < bytes ? most : bytes; /* a row takes more than a byte */
+    int rc = try_rows(c, hi, bytes, draw, arg, &best, &fits);
+    bool whole = fits;
+    if (!rc && !whole && hi) {
+        hi--;
+        rc = try_rows(c, 0, bytes, draw, arg, &best, &fits);
+        if (!fits)
+            hi = 0;
+    }
+    while (!rc && !whole && lo < hi) {
+        size_t rows = lo + (hi - lo + 1) / 2;
+        rc = try_rows(c, rows, bytes, draw, arg, &best, &fits);
+        if (fits)
+            lo = rows;
+        else
+            hi = rows - 1;
+    }
+    if (!rc && best) {
+        const char *text = sp_output_data(best, &n);
+        sp_write(c->out, text, n);
+    }
+    sp_output_close(best);
+    return rc;
 }

@@ -2,10 +2,53 @@
 #ifndef SP_ANSWER_H
 #define SP_ANSWER_H
 
+#include "analysis/handle.h"
 #include "analysis/quality.h"
 #include "cli.h"
 #include "render/table.h"
 #include "json/json.h"
+
+/*
+ * One answer about a selection. What JSON needs besides (quality, handles) is found when it is first begun,
+ * so that an answer can be drawn several times to fit a budget.
+ */
+struct answer {
+    struct cli *c;
+    struct sp_selection *s;
+    struct sp_jw w;
+    struct sp_buf b; /* scratch */
+    bool ready;
+    struct sp_quality q;
+    struct sp_handles handles;
+};
+/* A command to ask next: "spaa COMMAND FILES [ARGUMENT] [options of this selection] [TAIL]". */
+struct answer_next {
+    const char *command, *argument, *tail;
+};
+void answer_init(struct answer *a, struct cli *c, struct sp_selection *s);
+void answer_free(struct answer *a);
+spaa_status answer_ready(struct answer *a); /* quality and handles */
+int answer_begin(struct answer *a, const char *schema);
+int answer_end(struct answer *a, const struct answer_next *next, size_t n); /* quality, next, diagnostics */
+/* Members of JSON rows: null where the metric must not be added. */
+void answer_weight(struct answer *a, const char *key, int64_t v);
+void answer_percent(struct answer *a, const char *key, int64_t v); /* of the base */
+void answer_count(struct answer *a, const char *key, int64_t v);   /* SP_ABSENT: null */
+void answer_function(struct answer *a, uint32_t function);         /* "id", "function", "dso" */
+/* Table cells: exact numbers in CSV, readable ones elsewhere. */
+void cell_weight(struct answer *a, struct sp_table *t, int64_t v);
+void cell_percent(struct answer *a, struct sp_table *t, int64_t v);
+void cell_count(struct sp_table *t, int64_t v);
+void cell_str(struct sp_table *t, struct sp_str s);
+void cell_buf(struct sp_table *t, struct sp_buf *b); /* and clears it */
+/* The name of a DSO, "" for SP_NONE. */
+struct sp_str dso_name(const struct sp_profile *p, uint32_t dso);
+/* "-n 0", or what else shows more; with --budget that. */
+const char *answer_more(const struct cli *c);
+/*
+ * Draws an answer with `most` rows, or with --budget the most rows that keep it within 3 characters a token.
+ */
+int answer_fit(struct cli *c, size_t most, int (*draw)(void *arg, size_t rows), void *arg);
 
 /* {"schema": …, "profile": {…}, "total": …, "kept": …: leaves the object open. */
 void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struct sp_selection *s);
@@ -24,12 +67,14 @@ void weight_text(struct sp_buf *out, const struct sp_selection *s, int64_t v);
 /* The shares of v in the base, as "12.34". */
 void percent_text(struct sp_buf *out, const struct sp_selection *s, int64_t v);
 /* The words a shell needs to name the inputs again, with options that decide the selection. */
-void command_text(struct sp_buf *out, const struct cli *c, const char *command);
+void command_text(struct sp_buf *out, const struct cli *c, const struct answer_next *next);
+/* The same for commands that are about whole files. */
+void command_of_files(struct sp_buf *out, const struct cli *c, const struct answer_next *next);
 /* One word of it, quoted where it needs to be. */
 void command_word(struct sp_buf *out, const char *s);
 /* Writes a finished table in the form asked for. */
 int answer_table(struct cli *c, struct sp_table *t);
-/* Rows to show: --limit, else what fits 25 rows. */
-bool answer_limit(struct cli *c, size_t *limit);
+/* Rows to show: --limit, else `otherwise` (22 fit 25 lines). */
+bool answer_limit(struct cli *c, size_t otherwise, size_t *limit);
 
 #endif

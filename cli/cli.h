@@ -31,8 +31,11 @@ enum cli_group {
     G_QUERY = 4096,
     G_UPLOAD = 8192,
     G_DUMP = 16384,
-    G_DIFF = 32768, /* also: `--` stands between two lists of files */
-    G_INFO = 65536,
+    G_DIFF = 1 << 15, /* also: `--` stands between two lists of files */
+    G_INFO = 1 << 16,
+    G_BUDGET = 1 << 17,
+    G_STACKS = 1 << 18,
+    G_TIMELINE = 1 << 19,
 };
 
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };
@@ -75,10 +78,13 @@ struct cli {
     size_t split;
     SP_VEC(struct sp_own_opt) own; /* options of formats */
     SP_VEC(const char *) params;   /* values of --param, which may stand several times */
+    SP_VEC(const char *) with;     /* each --with */
     struct sp_diags diags;
     enum cli_format format;
-    bool colour;    /* for stdout */
-    unsigned width; /* columns of the terminal, 0: not a terminal */
+    unsigned needs_groups; /* enum sp_group bits that a command's own options need, set before too */
+    bool needs_samples;    /* set by a command before it opens its inputs: read with raw samples */
+    bool colour;           /* for stdout */
+    unsigned width;        /* columns of the terminal, 0: not a terminal */
     struct sp_profile *profile;
     const struct spaa_format *input; /* of the (first) input */
     struct sp_formats formats;       /* of several inputs, all there are */

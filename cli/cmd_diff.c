@@ -183,7 +183,7 @@ int sp_cmd_diff(struct cli *c)
     int sort, method;
     double min_share;
     if (!cli_choice(c, "sort", c->v.sort, sorts, 0, &sort) ||
-        !cli_choice(c, "method", c->v.method, methods, 0, &method) || !answer_limit(c, &a.limit) ||
+        !cli_choice(c, "method", c->v.method, methods, 0, &method) || !answer_limit(c, 22, &a.limit) ||
         !share(c, &min_share) || sides(c))
         return EXIT_USAGE;
     struct sp_diff_opts how = {made[method], sort == 1};

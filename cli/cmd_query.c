@@ -192,7 +192,7 @@ static void value_text(struct sp_buf *b, const struct sp_sql_value *v)
 
 /* ---- the answer ---- */
 
-struct answer {
+struct rows {
     struct cli *c;
     struct sp_sql *q;
     size_t limit;
@@ -204,7 +204,7 @@ struct answer {
     bool at_least; /* there are still more than were counted */
 };
 
-static spaa_status json_row(struct answer *a)
+static spaa_status json_row(struct rows *a)
 {
     struct sp_buf text;
     sp_buf_init(&text, 0);
@@ -237,7 +237,7 @@ static spaa_status json_row(struct answer *a)
     return failed ? sp_nomem(&a->c->diags) : SPAA_OK;
 }
 
-static spaa_status write_batch(struct answer *a)
+static spaa_status write_batch(struct rows *a)
 {
     int rc = answer_table(a->c, &a->t);
     sp_table_next(&a->t);
@@ -245,7 +245,7 @@ static spaa_status write_batch(struct answer *a)
 }
 
 /* Columns of numbers are set right; NULL is empty in CSV. */
-static spaa_status table_row(struct answer *a)
+static spaa_status table_row(struct rows *a)
 {
     bool csv = a->c->format == FORMAT_CSV;
     for (int i = 0; i < sp_sql_columns(a->q); i++) {
@@ -266,7 +266,7 @@ static spaa_status table_row(struct answer *a)
     return csv && a->rows % BATCH == BATCH - 1 ? write_batch(a) : SPAA_OK;
 }
 
-static spaa_status run(struct answer *a)
+static spaa_status run(struct rows *a)
 {
     for (;;) {
         bool row;
@@ -292,7 +292,7 @@ static spaa_status run(struct answer *a)
     }
 }
 
-static void answer_json(struct answer *a)
+static void answer_json(struct rows *a)
 {
     struct sp_jw w;
     const struct sp_selection *s = sp_sql_selection(a->q);
@@ -318,7 +318,7 @@ static void answer_json(struct answer *a)
     answer_close(a->c, &w);
 }
 
-static int answer_rows(struct answer *a)
+static int answer_rows(struct rows *a)
 {
     bool csv = a->c->format == FORMAT_CSV;
     const struct sp_selection *s = sp_sql_selection(a->q);
@@ -332,7 +332,7 @@ static int answer_rows(struct answer *a)
     return rc;
 }
 
-static bool titles(struct answer *a)
+static bool titles(struct rows *a)
 {
     int n = sp_sql_columns(a->q);
     a->columns = calloc((size_t)n, sizeof *a->columns);
@@ -352,7 +352,7 @@ static bool titles(struct answer *a)
 
 static int answer(struct cli *c, struct sp_sql *q, size_t limit)
 {
-    struct answer a = {.c = c, .q = q, .limit = limit};
+    struct rows a = {.c = c, .q = q, .limit = limit};
     sp_buf_init(&a.b, 0);
     sp_arena_init(&a.titles, 0);
     spaa_status st = titles(&a) ? SPAA_OK : sp_nomem(&c->diags);

@@ -1,295 +1,545 @@
-/* spaa summary: what was profiled, how good the data is, where the weight is, what to ask next. */
-#include "answer.h"
+/* spaa summary: what was profiled, how good the data is, where the weight is, what looks wrong, what to ask
+ * next. */
+#include "findings_text.h"
 
 #include "analysis/path.h"
 #include "analysis/top.h"
 #include "base/num.h"
 #include "render/text.h"
 
-enum { HOT = 5, PATH_MAX_STEPS = 64, NEXT = 4 };
+enum { PATH_MAX_STEPS = 64, NEXT = 3 };
 
-struct brief {
-    struct cli *c;
-    struct sp_selection s;
-    struct sp_quality q;
-    struct sp_top functions, threads, dsos;
-    struct sp_tree tree;
-    uint32_t path[PATH_MAX_STEPS];
-    size_t path_n;
-    struct sp_buf b;
+/* What a summary is made of, in the order it is given up when there is a budget: round by round. */
+enum section { HOT, FINDINGS, PATH, NEXTS, THREADS, DSOS, PROCESSES, SECTIONS };
+static const unsigned char most_rows[SECTIONS] = {
+    [HOT] = 5,     [FINDINGS] = 8, [PATH] = PATH_MAX_STEPS, [NEXTS] = NEXT,
+    [THREADS] = 5, [DSOS] = 5,     [PROCESSES] = 5};
+
+struct step { /* runs of one function (recursion) are one */
+    uint32_t node;
+    unsigned times;
 };
 
-static spaa_status gather(struct brief *x)
-{
-    struct sp_diags *d = &x->c->diags;
-    struct sp_tree_opts how = {.sort = SP_TREE_BY_WEIGHT};
-    spaa_status st = sp_quality_of(&x->s, d, &x->q);
-    if (!st)
-        st = sp_top_build(&x->s, SP_TOP_FUNCTION, false, d, &x->functions);
-    if (!st)
-        st = sp_top_build(&x->s, SP_TOP_THREAD, false, d, &x->threads);
-    if (!st)
-        st = sp_top_build(&x->s, SP_TOP_DSO, false, d, &x->dsos);
-    if (!st)
-        st = sp_tree_build(&x->s, &how, d, &x->tree);
-    if (!st)
-        x->path_n = sp_heaviest_path(&x->tree, 0.1, x->path, PATH_MAX_STEPS);
-    return st;
-}
+struct brief {
+    struct answer a;
+    struct sp_top functions, threads, dsos, processes;
+    struct sp_findings findings;
+    struct sp_tree tree;
+    struct step path[PATH_MAX_STEPS];
+    size_t steps;
+    struct sp_buf next[NEXT];
+    size_t nnext;
+    size_t n[SECTIONS], show[SECTIONS];
+};
+
+/* ---- what there is to say ---- */
 
 /* Why names are missing, in the words of the symbolizer's own report where there is one. */
 static const struct sp_diag *reason(const struct brief *x)
 {
-    for (size_t i = 0; i < x->c->diags.list.n; i++)
-        if (x->c->diags.list.v[i].code == SP_I320)
-            return &x->c->diags.list.v[i];
+    const struct sp_diags *d = &x->a.c->diags;
+    for (size_t i = 0; i < d->list.n; i++)
+        if (d->list.v[i].code == SP_I320)
+            return &d->list.v[i];
     return NULL;
 }
 
-static void next_command(struct brief *x, int i)
+static void find_path(struct brief *x)
 {
-    static const char *const commands[NEXT] = {"top", "tree", "flamegraph", "convert"};
-    sp_buf_clear(&x->b);
-    command_text(&x->b, x->c, commands[i]);
-    if (i == 0)
-        sp_buf_puts(&x->b, " --sort cum");
-    if (i == 1)
-        sp_buf_puts(&x->b, " --inverted --depth 4");
-    if (i == 2)
-        sp_buf_puts(&x->b, " -o flame.svg");
-    if (i == 3)
-        sp_buf_puts(&x->b, " -o profile.spaa.zst");
+    uint32_t nodes[PATH_MAX_STEPS];
+    size_t n = sp_heaviest_path(&x->tree, 0.1, nodes, PATH_MAX_STEPS);
+    for (size_t i = 0; i < n; i++) {
+        struct step *last = x->steps ? &x->path[x->steps - 1] : NULL;
+        if (last && sp_str_cmp(sp_tree_name(&x->tree, last->node), sp_tree_name(&x->tree, nodes[i])) == 0)
+            last->times++;
+        else
+            x->path[x->steps++] = (struct step){nodes[i], 1};
+    }
 }
 
-/* Converting takes one input, and filters are for views. */
-static bool fits(const struct brief *x, int i)
+static void add_next(struct brief *x, const struct answer_next *next)
 {
-    return i != 3 || (x->c->files.n == 1 && !x->s.filters.len && strcmp(x->c->input->name, "spaa") != 0);
+    if (x->nnext == NEXT)
+        return;
+    sp_buf_clear(&x->next[x->nnext]);
+    command_text(&x->next[x->nnext], x->a.c, next);
+    x->nnext++;
 }
 
-static void json_rows(struct sp_jw *w, const char *key, const struct brief *x, const struct sp_top *t,
-                      size_t max)
+/* The hottest function, the first finding of weight, and the drawing. */
+static void find_next(struct brief *x)
 {
-    const struct sp_profile *p = x->s.profile;
+    char handle[32] = "";
+    const struct sp_top_row *r = x->functions.rows.n ? &x->functions.rows.v[0] : NULL;
+    if (r && r->function != SP_NONE) {
+        sp_handle_text(&x->a.handles, r->function, handle);
+        add_next(x, &(struct answer_next){"function", handle, NULL});
+    }
+    struct sp_buf word;
+    sp_buf_init(&word, 0);
+    for (size_t i = 0; i < x->findings.list.n && x->nnext < 2; i++) {
+        const struct sp_finding *f = &x->findings.list.v[i];
+        if ((f->function == SP_NONE && f->context == SP_NONE) || (r && f->function == r->function))
+            continue;
+        struct answer_next next = finding_next(&x->a, f, &word);
+        add_next(x, &next);
+    }
+    sp_buf_free(&word);
+    if (x->nnext < 2)
+        add_next(x, &(struct answer_next){"tree", NULL, "--inverted --depth 4"});
+    add_next(x, &(struct answer_next){"flamegraph", NULL, "-o flame.svg"});
+}
+
+static spaa_status gather(struct brief *x)
+{
+    struct sp_selection *s = x->a.s;
+    struct sp_diags *d = &x->a.c->diags;
+    struct sp_tree_opts how = {.sort = SP_TREE_BY_WEIGHT, .min_total = s->total > 0 ? s->total / 10 : 0};
+    spaa_status st = answer_ready(&x->a);
+    if (!st)
+        st = sp_top_build_some(s, SP_TOP_FUNCTION, false, most_rows[HOT], d, &x->functions);
+    if (!st)
+        st = sp_top_build(s, SP_TOP_THREAD, false, d, &x->threads);
+    if (!st)
+        st = sp_top_build_some(s, SP_TOP_DSO, false, most_rows[DSOS], d, &x->dsos);
+    if (!st)
+        st = sp_top_build(s, SP_TOP_PROCESS, false, d, &x->processes);
+    if (!st)
+        st = sp_tree_build(s, &how, d, &x->tree);
+    if (!st)
+        st = sp_findings_of(s, &x->a.q, d, &x->findings);
+    if (st)
+        return st;
+    find_path(x);
+    find_next(x);
+    const size_t n[SECTIONS] = {
+        [HOT] = x->functions.rows.n,
+        [FINDINGS] = x->findings.list.n,
+        [PATH] = x->steps,
+        [NEXTS] = x->nnext,
+        [THREADS] = x->threads.rows.n,
+        [DSOS] = x->dsos.rows.n,
+        [PROCESSES] = x->processes.rows.n > 1 || x->a.c->format == FORMAT_JSON ? x->processes.rows.n : 0};
+    memcpy(x->n, n, sizeof n);
+    return SPAA_OK;
+}
+
+/* ---- JSON ---- */
+
+static void json_rows(struct brief *x, const char *key, const struct sp_top *t, size_t n)
+{
+    const struct sp_profile *p = x->a.s->profile;
+    struct sp_jw *w = &x->a.w;
     sp_jw_open(w, key, '[');
-    for (size_t i = 0; i < t->rows.n && i < max; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct sp_top_row *r = &t->rows.v[i];
-        struct sp_str name = sp_str_at(&t->names, r->name);
+        struct sp_str name = sp_str_at(&t->names, r->name), dso = dso_name(p, r->dso);
+        char handle[32];
         sp_jw_open(w, NULL, '{');
+        if (r->function != SP_NONE) {
+            sp_handle_text(&x->a.handles, r->function, handle);
+            sp_jw_cstr(w, "id", handle);
+        }
         sp_jw_str(w, "name", name.p, name.n);
-        if (r->function != SP_NONE && r->dso != SP_NONE) {
-            struct sp_str dso = sp_pstr(p, p->dsos.v[r->dso].name);
+        if (r->function != SP_NONE && r->dso != SP_NONE)
             sp_jw_str(w, "dso", dso.p, dso.n);
-        }
-        if (x->s.cannot_add) {
-            sp_jw_null(w, "flat");
-            sp_jw_null(w, "flat_percent");
-            sp_jw_null(w, "cum_percent");
-        } else {
-            sp_jw_scaled(w, "flat", r->flat, x->s.scale);
-            sp_jw_percent(w, "flat_percent", r->flat, x->s.base);
-            sp_jw_percent(w, "cum_percent", r->cum, x->s.base);
-        }
+        answer_weight(&x->a, "flat", r->flat);
+        answer_percent(&x->a, "flat_percent", r->flat);
+        answer_percent(&x->a, "cum_percent", r->cum);
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');
 }
 
-static void answer_json(struct brief *x)
+static void json_findings(struct brief *x)
 {
-    struct sp_jw w;
-    answer_open(x->c, &w, "spaa.summary/1", &x->s);
-    sp_jw_u64(&w, "threads", x->s.profile->threads.n);
-    json_rows(&w, "by_thread", x, &x->threads, HOT);
-    json_rows(&w, "by_dso", x, &x->dsos, HOT);
-    json_rows(&w, "hot", x, &x->functions, HOT);
-    sp_jw_open(&w, "heaviest_path", '[');
-    for (size_t i = 0; i < x->path_n; i++) {
-        struct sp_str name = sp_tree_name(&x->tree, x->path[i]);
-        sp_jw_open(&w, NULL, '{');
-        sp_jw_str(&w, "name", name.p, name.n);
-        if (x->s.cannot_add)
-            sp_jw_null(&w, "total_percent");
+    struct sp_jw *w = &x->a.w;
+    struct sp_buf command;
+    sp_buf_init(&command, 0);
+    sp_jw_open(w, "findings", '[');
+    for (size_t i = 0; i < x->show[FINDINGS]; i++) {
+        const struct sp_finding *f = &x->findings.list.v[i];
+        sp_jw_open(w, NULL, '{');
+        sp_jw_cstr(w, "id", sp_finding_infos[f->kind].id);
+        finding_text(&x->a, f);
+        sp_jw_str(w, "statement", x->a.b.data, x->a.b.len);
+        if (f->weight == SP_ABSENT)
+            sp_jw_null(w, "weight");
         else
-            sp_jw_percent(&w, "total_percent", x->tree.nodes.v[x->path[i]].total, x->s.base);
-        sp_jw_close(&w, '}');
+            answer_weight(&x->a, "weight", f->weight);
+        if (f->kind == SP_FIND_FEW)
+            sp_jw_null(w, "percent");
+        else
+            sp_jw_percent(w, "percent", f->part, f->of);
+        if (f->weight == SP_ABSENT)
+            sp_jw_i64(w, "count", f->part);
+        if (f->function != SP_NONE) {
+            sp_jw_open(w, "function", '{');
+            answer_function(&x->a, f->function);
+            answer_weight(&x->a, "weight", f->through);
+            sp_jw_close(w, '}');
+        }
+        if (f->deepest)
+            sp_jw_u64(w, "most_in_a_stack", f->deepest);
+        sp_buf_clear(&command);
+        finding_command(&x->a, f, &command);
+        sp_jw_str(w, "command", command.data, command.len);
+        sp_jw_close(w, '}');
     }
-    sp_jw_close(&w, ']');
-    answer_quality(&w, "quality", &x->s, &x->q);
-    sp_jw_open(&w, "next", '[');
-    for (int i = 0; i < NEXT; i++) {
-        if (!fits(x, i))
-            continue;
-        next_command(x, i);
-        sp_jw_str(&w, NULL, x->b.data, x->b.len);
-    }
-    sp_jw_close(&w, ']');
-    answer_close(x->c, &w);
+    sp_jw_close(w, ']');
+    sp_buf_free(&command);
 }
+
+static void json_str(struct sp_jw *w, const char *key, struct sp_str s)
+{
+    if (s.n)
+        sp_jw_str(w, key, s.p, s.n);
+    else
+        sp_jw_null(w, key);
+}
+
+static void json_profiled(struct brief *x)
+{
+    const struct sp_profile *p = x->a.s->profile;
+    const struct sp_header *h = &p->header;
+    struct sp_jw *w = &x->a.w;
+    struct sp_str duration = sp_pstr(p, h->duration), cpus = sp_pstr(p, h->host.cpus);
+    sp_jw_open(w, "profiled", '{');
+    json_str(w, "command", sp_pstr(p, h->command));
+    json_str(w, "host", sp_pstr(p, h->host.name));
+    json_str(w, "arch", sp_pstr(p, h->host.arch));
+    sp_jw_raw(w, "cpus", cpus.n ? cpus.p : "null", cpus.n ? cpus.n : 4);
+    sp_jw_raw(w, "duration", duration.n ? duration.p : "null", duration.n ? duration.n : 4);
+    sp_jw_u64(w, "events", p->events.n);
+    sp_jw_close(w, '}');
+}
+
+static size_t left_out(const struct brief *x)
+{
+    size_t n = 0;
+    for (int i = 0; i < SECTIONS; i++)
+        n += (x->n[i] < most_rows[i] ? x->n[i] : most_rows[i]) - x->show[i];
+    return n;
+}
+
+static int draw_json(struct brief *x)
+{
+    struct answer *a = &x->a;
+    int rc = answer_begin(a, "spaa.summary/1");
+    if (rc)
+        return rc;
+    json_profiled(x);
+    sp_jw_u64(&a->w, "threads", a->s->profile->threads.n);
+    json_rows(x, "by_process", &x->processes, x->show[PROCESSES]);
+    json_rows(x, "by_thread", &x->threads, x->show[THREADS]);
+    json_rows(x, "by_dso", &x->dsos, x->show[DSOS]);
+    json_rows(x, "hot", &x->functions, x->show[HOT]);
+    sp_jw_open(&a->w, "heaviest_path", '[');
+    for (size_t i = 0; i < x->show[PATH]; i++) {
+        struct sp_str name = sp_tree_name(&x->tree, x->path[i].node);
+        sp_jw_open(&a->w, NULL, '{');
+        sp_jw_str(&a->w, "name", name.p, name.n);
+        sp_jw_u64(&a->w, "times", x->path[i].times);
+        answer_percent(a, "total_percent", x->tree.nodes.v[x->path[i].node].total);
+        sp_jw_close(&a->w, '}');
+    }
+    sp_jw_close(&a->w, ']');
+    json_findings(x);
+    sp_jw_open(&a->w, "omitted", '{');
+    sp_jw_u64(&a->w, "rows", left_out(x));
+    sp_jw_close(&a->w, '}');
+    answer_quality(&a->w, "quality", a->s, &a->q);
+    sp_jw_open(&a->w, "next", '[');
+    for (size_t i = 0; i < x->show[NEXTS]; i++)
+        sp_jw_str(&a->w, NULL, x->next[i].data, x->next[i].len);
+    sp_jw_close(&a->w, ']');
+    answer_close(a->c, &a->w);
+    return EXIT_FINE;
+}
+
+/* ---- tables of machines ---- */
+
+static void table_top(struct brief *x, struct sp_table *t, const char *section, const struct sp_top *top,
+                      size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct sp_top_row *r = &top->rows.v[i];
+        sp_table_printf(t, "%s", section);
+        cell_str(t, sp_str_at(&top->names, r->name));
+        cell_weight(&x->a, t, r->flat);
+        cell_percent(&x->a, t, r->flat);
+        cell_percent(&x->a, t, r->cum);
+    }
+}
+
+static int draw_table(struct brief *x)
+{
+    static const struct sp_table_column columns[] = {{"section", false, false},
+                                                     {"what", false, true},
+                                                     {"weight", true, false},
+                                                     {"%", true, false},
+                                                     {"with callees %", true, false}};
+    struct sp_table t;
+    sp_table_init(&t, columns, 5);
+    table_top(x, &t, "process", &x->processes, x->show[PROCESSES]);
+    table_top(x, &t, "thread", &x->threads, x->show[THREADS]);
+    table_top(x, &t, "dso", &x->dsos, x->show[DSOS]);
+    table_top(x, &t, "function", &x->functions, x->show[HOT]);
+    for (size_t i = 0; i < x->show[PATH]; i++) {
+        sp_table_printf(&t, "path");
+        cell_str(&t, sp_tree_name(&x->tree, x->path[i].node));
+        cell_weight(&x->a, &t, x->tree.nodes.v[x->path[i].node].total);
+        sp_table_cell(&t, "", 0);
+        cell_percent(&x->a, &t, x->tree.nodes.v[x->path[i].node].total);
+    }
+    for (size_t i = 0; i < x->show[FINDINGS]; i++) {
+        const struct sp_finding *f = &x->findings.list.v[i];
+        sp_table_printf(&t, "%s", sp_finding_infos[f->kind].id);
+        finding_text(&x->a, f);
+        cell_buf(&t, &x->a.b);
+        if (f->weight == SP_ABSENT) {
+            sp_table_cell(&t, "", 0);
+            sp_table_cell(&t, "", 0);
+        } else {
+            cell_weight(&x->a, &t, f->weight);
+            cell_percent(&x->a, &t, f->weight);
+        }
+        sp_table_cell(&t, "", 0);
+    }
+    for (size_t i = 0; i < x->show[NEXTS]; i++) {
+        sp_table_printf(&t, "next");
+        sp_table_cell(&t, x->next[i].data, x->next[i].len);
+        for (int k = 0; k < 3; k++)
+            sp_table_cell(&t, "", 0);
+    }
+    answer_heading(x->a.c, x->a.s);
+    int rc = answer_table(x->a.c, &t);
+    if (!rc && left_out(x) && x->a.c->format == FORMAT_MARKDOWN)
+        sp_printf(x->a.c->out, "\n%zu more rows; %s\n", left_out(x), answer_more(x->a.c));
+    sp_table_free(&t);
+    return rc;
+}
+
+/* ---- text ---- */
 
 static void title(const struct brief *x, const char *t)
 {
-    sp_printf(x->c->out, "%s%s%s\n", x->c->colour ? "\033[1m" : "", t, x->c->colour ? "\033[0m" : "");
+    const struct cli *c = x->a.c;
+    sp_printf(c->out, "\n%s%s%s\n", c->colour ? "\033[1m" : "", t, c->colour ? "\033[0m" : "");
+}
+
+static void label(const struct brief *x, const char *t)
+{
+    const struct cli *c = x->a.c;
+    sp_printf(c->out, "%s%-12s%s", c->colour ? "\033[1m" : "", t, c->colour ? "\033[0m" : "");
 }
 
 static void percent(struct brief *x, int64_t v)
 {
-    sp_buf_clear(&x->b);
-    percent_text(&x->b, &x->s, v);
-    sp_printf(x->c->out, "%6s%%", sp_buf_cstr(&x->b));
+    sp_buf_clear(&x->a.b);
+    percent_text(&x->a.b, x->a.s, v);
+    sp_printf(x->a.c->out, "%6s%%", sp_buf_cstr(&x->a.b));
 }
 
 static void name(struct brief *x, struct sp_str s, size_t columns)
 {
-    sp_buf_clear(&x->b);
-    sp_text_fit(&x->b, s.p, s.n, columns);
-    sp_write(x->c->out, x->b.data, x->b.len);
+    sp_buf_clear(&x->a.b);
+    sp_text_fit(&x->a.b, s.p, s.n, columns);
+    sp_write(x->a.c->out, x->a.b.data, x->a.b.len);
 }
 
-/* " 12.34%" within a line of text. */
-static void share(struct brief *x, int64_t v)
+static void line(struct brief *x, const char *what, struct sp_str s)
 {
-    sp_buf_clear(&x->b);
-    percent_text(&x->b, &x->s, v);
-    sp_printf(x->c->out, " %s%%", sp_buf_cstr(&x->b));
+    unsigned width = x->a.c->width;
+    label(x, what);
+    name(x, s, width > 40 ? width - 14 : 400);
+    sp_puts(x->a.c->out, "\n");
 }
 
-static void share_list(struct brief *x, const char *what, const struct sp_top *t)
+static void share_list(struct brief *x, const char *what, const struct sp_top *t, size_t n)
 {
-    sp_printf(x->c->out, "%-12s", what);
-    for (size_t i = 0; i < t->rows.n && i < 4; i++) {
-        sp_puts(x->c->out, i ? ", " : "");
+    struct sp_output *out = x->a.c->out;
+    if (!n)
+        return;
+    label(x, what);
+    for (size_t i = 0; i < n; i++) {
+        sp_puts(out, i ? ", " : "");
         name(x, sp_str_at(&t->names, t->rows.v[i].name), 40);
-        share(x, t->rows.v[i].flat);
+        sp_buf_clear(&x->a.b);
+        percent_text(&x->a.b, x->a.s, t->rows.v[i].flat);
+        sp_printf(out, " %s%%", sp_buf_cstr(&x->a.b));
     }
-    if (t->rows.n > 4)
-        sp_printf(x->c->out, ", %zu more", t->rows.n - 4);
-    sp_puts(x->c->out, "\n");
+    if (t->rows.n > n)
+        sp_printf(out, ", %zu more", t->rows.n - n);
+    sp_puts(out, "\n");
 }
 
-static void quality(struct brief *x)
+/* Why names are missing, and what would bring them. */
+static void remedy(struct brief *x)
 {
-    const struct sp_profile *p = x->s.profile;
-    sp_printf(x->c->out, "%-11s", "unresolved");
-    share(x, x->q.unresolved_leaf);
-    sp_puts(x->c->out, " of weight has no function name");
-    for (size_t i = 0; i < x->q.dsos.n && i < 3; i++) {
-        sp_puts(x->c->out, i ? ", " : ": ");
-        name(x, sp_pstr(p, p->dsos.v[x->q.dsos.v[i].dso].name), 40);
-        share(x, x->q.dsos.v[i].leaf);
-    }
-    sp_puts(x->c->out, "\n");
-    const struct sp_diag *why = x->q.frames_unresolved ? reason(x) : NULL;
-    if (why) {
-        sp_printf(x->c->out, "%-12s", "  because");
-        name(x, (struct sp_str){why->message, (uint32_t)strlen(why->message)}, 400);
-        sp_puts(x->c->out, "\n");
-        sp_printf(x->c->out, "%-12s", "  remedy");
-        name(x, (struct sp_str){why->hint, (uint32_t)strlen(why->hint)}, 400);
-        sp_puts(x->c->out, "\n");
-    }
-    if (x->q.lost)
-        sp_printf(x->c->out, "%-12s%llu samples, by the profiler's own count\n", "lost",
-                  (unsigned long long)x->q.lost);
-    if (x->q.truncated)
-        sp_printf(x->c->out, "%-12s%llu stacks\n", "cut off", (unsigned long long)x->q.truncated);
+    const struct sp_diag *why = x->a.q.frames_unresolved ? reason(x) : NULL;
+    if (!why)
+        return;
+    line(x, "  because", (struct sp_str){why->message, (uint32_t)strlen(why->message)});
+    if (*why->hint)
+        line(x, "  remedy", (struct sp_str){why->hint, (uint32_t)strlen(why->hint)});
 }
 
-static void hot(struct brief *x)
+static void unresolved(struct brief *x)
 {
-    const struct sp_profile *p = x->s.profile;
-    sp_puts(x->c->out, "\n");
-    title(x, "hot functions (own weight, with callees)");
-    for (size_t i = 0; i < x->functions.rows.n && i < HOT; i++) {
-        const struct sp_top_row *r = &x->functions.rows.v[i];
-        sp_puts(x->c->out, "  ");
-        percent(x, r->flat);
-        percent(x, r->cum);
-        sp_puts(x->c->out, "  ");
-        name(x, sp_str_at(&x->functions.names, r->name), x->c->width > 60 ? x->c->width - 40 : 100);
-        if (r->dso != SP_NONE) {
-            sp_puts(x->c->out, "  ");
-            name(x, sp_pstr(p, p->dsos.v[r->dso].name), 40);
-        }
-        sp_puts(x->c->out, "\n");
+    const struct sp_profile *p = x->a.s->profile;
+    const struct sp_quality *q = &x->a.q;
+    struct sp_output *out = x->a.c->out;
+    label(x, "unresolved");
+    sp_buf_clear(&x->a.b);
+    percent_text(&x->a.b, x->a.s, q->unresolved_leaf);
+    sp_printf(out, "%s%% of weight has no function name", sp_buf_cstr(&x->a.b));
+    for (size_t i = 0; i < q->dsos.n && i < 3; i++) {
+        sp_puts(out, i ? ", " : ": ");
+        name(x, sp_pstr(p, p->dsos.v[q->dsos.v[i].dso].name), 40);
+        sp_buf_clear(&x->a.b);
+        percent_text(&x->a.b, x->a.s, q->dsos.v[i].leaf);
+        sp_printf(out, " %s%%", sp_buf_cstr(&x->a.b));
+    }
+    sp_puts(out, "\n");
+    remedy(x);
+    if (q->lost || q->truncated) {
+        label(x, "losses");
+        sp_printf(out, "%llu samples lost by the profiler, %llu stacks cut off\n",
+                  (unsigned long long)q->lost, (unsigned long long)q->truncated);
     }
 }
 
-/* Runs of one function (recursion) are one line. */
-static void path(struct brief *x)
+static void findings(struct brief *x)
 {
-    sp_puts(x->c->out, "\n");
-    title(x, "heaviest path");
-    for (size_t i = 0; i < x->path_n;) {
-        struct sp_str s = sp_tree_name(&x->tree, x->path[i]);
-        size_t k = i + 1;
-        while (k < x->path_n && sp_str_cmp(sp_tree_name(&x->tree, x->path[k]), s) == 0)
-            k++;
-        sp_puts(x->c->out, "  ");
-        percent(x, x->tree.nodes.v[x->path[i]].total);
-        sp_puts(x->c->out, "  ");
-        name(x, s, x->c->width > 40 ? x->c->width - 20 : 100);
-        if (k - i > 1)
-            sp_printf(x->c->out, "  (%zu times)", k - i);
-        sp_puts(x->c->out, "\n");
-        i = k;
-    }
-}
-
-static void answer_text(struct brief *x)
-{
-    struct cli *c = x->c;
-    const struct sp_header *h = &x->s.profile->header;
-    if (h->command) {
-        sp_printf(c->out, "%-12s", "profiled");
-        name(x, sp_pstr(x->s.profile, h->command), c->width > 40 ? c->width - 14 : 200);
-        sp_puts(c->out, "\n");
-    }
-    sp_printf(c->out, "%-12s", "weight");
-    answer_heading(c, &x->s);
-    share_list(x, "threads", &x->threads);
-    share_list(x, "binaries", &x->dsos);
-    quality(x);
-    hot(x);
-    path(x);
-    sp_puts(c->out, "\n");
-    title(x, "next");
-    for (int i = 0; i < NEXT; i++) {
-        if (!fits(x, i))
-            continue;
-        next_command(x, i);
+    struct sp_output *out = x->a.c->out;
+    if (x->show[FINDINGS])
+        title(x, "findings");
+    for (size_t i = 0; i < x->show[FINDINGS]; i++) {
+        const struct sp_finding *f = &x->findings.list.v[i];
+        finding_text(&x->a, f);
+        sp_puts(out, "  ");
+        sp_write(out, x->a.b.data, x->a.b.len);
+        sp_buf_clear(&x->a.b);
+        finding_command(&x->a, f, &x->a.b);
         struct sp_buf shown;
         sp_buf_init(&shown, 0);
-        sp_text_safe(&shown, x->b.data, x->b.len);
-        sp_printf(c->out, "  %s\n", sp_buf_cstr(&shown));
+        sp_text_safe(&shown, x->a.b.data, x->a.b.len);
+        sp_printf(out, "\n      %s\n", sp_buf_cstr(&shown));
         sp_buf_free(&shown);
     }
 }
 
+static void hot(struct brief *x)
+{
+    const struct sp_profile *p = x->a.s->profile;
+    struct cli *c = x->a.c;
+    if (x->show[HOT])
+        title(x, "hot functions (own weight, with callees)");
+    for (size_t i = 0; i < x->show[HOT]; i++) {
+        const struct sp_top_row *r = &x->functions.rows.v[i];
+        sp_puts(c->out, "  ");
+        percent(x, r->flat);
+        percent(x, r->cum);
+        sp_puts(c->out, "  ");
+        name(x, sp_str_at(&x->functions.names, r->name), c->width > 60 ? c->width - 40 : 100);
+        if (r->dso != SP_NONE) {
+            sp_puts(c->out, "  ");
+            name(x, sp_pstr(p, p->dsos.v[r->dso].name), 40);
+        }
+        sp_puts(c->out, "\n");
+    }
+}
+
+static void path(struct brief *x)
+{
+    struct cli *c = x->a.c;
+    if (x->show[PATH])
+        title(x, "heaviest path");
+    for (size_t i = 0; i < x->show[PATH]; i++) {
+        sp_puts(c->out, "  ");
+        percent(x, x->tree.nodes.v[x->path[i].node].total);
+        sp_puts(c->out, "  ");
+        name(x, sp_tree_name(&x->tree, x->path[i].node), c->width > 40 ? c->width - 20 : 100);
+        if (x->path[i].times > 1)
+            sp_printf(c->out, "  (%u times)", x->path[i].times);
+        sp_puts(c->out, "\n");
+    }
+}
+
+static int draw_text(struct brief *x)
+{
+    const struct sp_profile *p = x->a.s->profile;
+    struct cli *c = x->a.c;
+    if (p->header.command)
+        line(x, "profiled", sp_pstr(p, p->header.command));
+    label(x, "weight");
+    answer_heading(c, x->a.s);
+    share_list(x, "processes", &x->processes, x->show[PROCESSES]);
+    share_list(x, "threads", &x->threads, x->show[THREADS]);
+    share_list(x, "binaries", &x->dsos, x->show[DSOS]);
+    unresolved(x);
+    hot(x);
+    path(x);
+    findings(x);
+    if (x->show[NEXTS])
+        title(x, "next");
+    for (size_t i = 0; i < x->show[NEXTS]; i++) {
+        struct sp_buf shown;
+        sp_buf_init(&shown, 0);
+        sp_text_safe(&shown, x->next[i].data, x->next[i].len);
+        sp_printf(c->out, "  %s\n", sp_buf_cstr(&shown));
+        sp_buf_free(&shown);
+    }
+    if (left_out(x))
+        sp_printf(c->out, "\n%zu more rows; %s\n", left_out(x), answer_more(c));
+    return EXIT_FINE;
+}
+
+/* The first `rows` rows, taken round by round from the sections. */
+static int draw(void *arg, size_t rows)
+{
+    struct brief *x = arg;
+    memset(x->show, 0, sizeof x->show);
+    for (size_t round = 0; rows && round < PATH_MAX_STEPS; round++) {
+        for (int i = 0; rows && i < SECTIONS; i++) {
+            if (round >= x->n[i] || round >= most_rows[i])
+                continue;
+            x->show[i]++;
+            rows--;
+        }
+    }
+    return x->a.c->format == FORMAT_JSON    ? draw_json(x)
+           : x->a.c->format == FORMAT_TABLE ? draw_text(x)
+                                            : draw_table(x);
+}
+
 int sp_cmd_summary(struct cli *c)
 {
-    struct brief x = {.c = c};
+    struct brief x = {0};
+    struct sp_selection s;
     int rc = cli_open_default(c);
     if (rc)
         return rc;
-    if (c->format == FORMAT_CSV || c->format == FORMAT_MARKDOWN)
-        return cli_usage(c, "`spaa top` has them", "summary is text or --json");
-    spaa_status st = cli_select(c, &x.s);
+    spaa_status st = cli_select(c, &s);
     if (st)
         return cli_exit_of(st);
-    sp_buf_init(&x.b, 0);
+    answer_init(&x.a, c, &s);
+    for (int i = 0; i < NEXT; i++)
+        sp_buf_init(&x.next[i], 0);
     st = gather(&x);
     rc = st ? cli_exit_of(st) : cli_stdout(c);
-    if (!rc && c->format == FORMAT_JSON)
-        answer_json(&x);
-    else if (!rc)
-        answer_text(&x);
-    sp_buf_free(&x.b);
-    sp_quality_free(&x.q);
+    if (!rc)
+        rc = answer_fit(c, SECTIONS * PATH_MAX_STEPS, draw, &x);
+    for (int i = 0; i < NEXT; i++)
+        sp_buf_free(&x.next[i]);
+    sp_findings_free(&x.findings);
     sp_top_free(&x.functions);
     sp_top_free(&x.threads);
     sp_top_free(&x.dsos);
+    sp_top_free(&x.processes);
     sp_tree_free(&x.tree);
-    sp_selection_free(&x.s);
+    answer_free(&x.a);
+    sp_selection_free(&s);
     return rc;
 }

@@ -1,316 +1,409 @@
 /* spaa top: the heaviest functions, lines, binaries, threads, … */
 #include "answer.h"
 
-#include "analysis/facts.h"
-#include "analysis/handle.h"
 #include "analysis/top.h"
 #include "base/num.h"
 #include "render/text.h"
+#include "top_facts.h"
 
-static void tags_text(struct sp_buf *b, unsigned tags)
-{
-    static const char *const words[] = {"unresolved", "idle", "wait"};
-    for (unsigned i = 0; i < 3; i++)
-        if (tags >> i & 1)
-            sp_buf_printf(b, " [%s]", words[i]);
-}
+struct top {
+    struct answer a;
+    struct sp_top t;
+    enum sp_by by;
+    struct sp_selection with[SP_TOP_EXTRAS]; /* --with: the same question of other weights */
+    size_t nwith;
+    struct sp_facts facts; /* of threads and processes; else empty */
+};
 
-static void json_samples(struct sp_jw *w, const char *key, int64_t v)
-{
-    if (v == SP_ABSENT)
-        sp_jw_null(w, key);
-    else
-        sp_jw_i64(w, key, v);
-}
+static const char *const tag_words[] = {"unresolved", "idle", "wait", "kernel", "inlined"};
 
-/* What the profiler says of the thread or process that a row is; NULL: nothing. */
-static const struct sp_cpu_facts *cpu_of(const struct sp_facts *f, const struct sp_top_row *r)
+/* What the filter that narrows down to this row takes: --thread TID, --pid PID, --dso REGEX, … */
+static void row_id(struct top *x, const struct sp_top_row *r, struct sp_buf *b)
 {
-    const struct sp_thread_facts *t = r->tid == SP_ABSENT ? NULL : sp_facts_thread(f, r->tid);
-    const struct sp_process_facts *p = r->tid == SP_ABSENT ? sp_facts_process(f, r->pid) : NULL;
-    return t ? &t->cpu : p ? &p->cpu : NULL;
-}
-
-static void json_count(struct sp_jw *w, const char *key, int64_t v)
-{
-    if (v < 0)
-        sp_jw_null(w, key);
-    else
-        sp_jw_i64(w, key, v);
-}
-
-static void json_str(struct sp_jw *w, const char *key, struct sp_str s)
-{
-    if (s.n)
-        sp_jw_str(w, key, s.p, s.n);
-    else
-        sp_jw_null(w, key);
-}
-
-/* Of rows that are processes or threads: their numbers, and what the profiler measured beside the samples. */
-static void json_facts(struct sp_jw *w, const struct sp_facts *f, const struct sp_top_row *r)
-{
-    const struct sp_cpu_facts *cpu = cpu_of(f, r);
-    const struct sp_thread_facts *t = r->tid == SP_ABSENT ? NULL : sp_facts_thread(f, r->tid);
-    json_count(w, "pid", r->pid);
-    if (r->tid != SP_ABSENT)
-        json_count(w, "tid", r->tid);
-    if (t && (t->name || t->queue)) {
-        json_str(w, "thread_name", sp_str_at(&f->strs, t->name));
-        json_str(w, "queue", sp_str_at(&f->strs, t->queue));
-    }
-    const struct sp_process_facts *p = r->tid == SP_ABSENT ? sp_facts_process(f, r->pid) : NULL;
-    if (p && p->name)
-        json_str(w, "process_name", sp_str_at(&f->strs, p->name));
-    if (!f->any_cpu)
-        return;
-    json_count(w, "cpu_time_ns", cpu ? cpu->cpu_ns : -1);
-    json_count(w, "cycles", cpu ? cpu->cycles : -1);
-    json_count(w, "instructions", cpu ? cpu->instructions : -1);
-}
-
-static void json_row(struct sp_jw *w, const struct sp_selection *s, const struct sp_top *t,
-                     const struct sp_handles *handles, const struct sp_facts *facts,
-                     const struct sp_top_row *r)
-{
-    static const char *const words[] = {"unresolved", "idle", "wait", "kernel", "inlined"};
-    const struct sp_profile *p = s->profile;
-    struct sp_str name = sp_str_at(&t->names, r->name);
+    const struct sp_profile *p = x->t.profile;
+    const struct sp_context *c = r->context == SP_NONE ? NULL : &p->contexts.v[r->context];
     char handle[32];
+    sp_buf_clear(b);
+    if (r->function != SP_NONE) {
+        sp_buf_add(b, handle, sp_handle_text(&x->a.handles, r->function, handle));
+    } else if (x->by == SP_TOP_DSO && r->dso != SP_NONE) {
+        struct sp_str name = dso_name(p, r->dso);
+        sp_buf_ch(b, '^');
+        for (uint32_t i = 0; i < name.n; i++) {
+            if (memchr("\\^$.[]|()?*+{}", name.p[i], 14))
+                sp_buf_ch(b, '\\');
+            sp_buf_ch(b, name.p[i]);
+        }
+        sp_buf_ch(b, '$');
+    } else if (c && x->by == SP_TOP_THREAD && c->tid != SP_ABSENT) {
+        sp_buf_i64(b, c->tid);
+    } else if (c && x->by == SP_TOP_PROCESS && c->pid != SP_ABSENT) {
+        sp_buf_i64(b, c->pid);
+    } else if (c && x->by == SP_TOP_CPU && c->cpu != SP_ABSENT) {
+        sp_buf_i64(b, c->cpu);
+    } else if (c && (x->by == SP_TOP_COMM || x->by == SP_TOP_STATE || x->by == SP_TOP_SOURCE)) {
+        struct sp_str t = sp_pstr(p, x->by == SP_TOP_COMM    ? c->comm
+                                     : x->by == SP_TOP_STATE ? c->state
+                                                             : c->source);
+        sp_buf_add(b, t.p, t.n);
+    } else if (c && x->by == SP_TOP_EVENT) {
+        struct sp_str t = sp_pstr(p, p->events.v[c->event].name);
+        sp_buf_add(b, t.p, t.n);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void json_weights(struct answer *a, int64_t flat, int64_t cum, int64_t samples, int64_t cum_samples)
+{
+    answer_weight(a, "flat", flat);
+    answer_percent(a, "flat_percent", flat);
+    answer_weight(a, "cum", cum);
+    answer_percent(a, "cum_percent", cum);
+    answer_count(a, "samples", samples);
+    answer_count(a, "cum_samples", cum_samples);
+}
+
+static void json_row(struct top *x, size_t i)
+{
+    const struct sp_top_row *r = &x->t.rows.v[i];
+    const struct sp_profile *p = x->t.profile;
+    struct sp_str name = sp_str_at(&x->t.names, r->name);
+    struct sp_jw *w = &x->a.w;
     sp_jw_open(w, NULL, '{');
     if (r->function != SP_NONE) {
-        struct sp_str fn = sp_pstr(p, p->functions.v[r->function].name),
-                      dso = sp_pstr(p, p->dsos.v[r->dso].name);
-        sp_handle_text(handles, r->function, handle);
-        sp_jw_cstr(w, "id", handle);
-        sp_jw_str(w, "function", fn.p, fn.n);
-        sp_jw_str(w, "dso", dso.p, dso.n);
-        if (name.n != fn.n)
+        answer_function(&x->a, r->function);
+        if (name.n != sp_pstr(p, p->functions.v[r->function].name).n)
             sp_jw_str(w, "name", name.p, name.n);
     } else {
+        row_id(x, r, &x->a.b);
+        if (x->a.b.len)
+            sp_jw_str(w, "id", x->a.b.data, x->a.b.len);
+        else
+            sp_jw_null(w, "id");
         sp_jw_str(w, "name", name.p, name.n);
     }
-    if (s->cannot_add) {
-        sp_jw_null(w, "flat");
-        sp_jw_null(w, "flat_percent");
-        sp_jw_null(w, "cum");
-        sp_jw_null(w, "cum_percent");
-    } else {
-        sp_jw_scaled(w, "flat", r->flat, s->scale);
-        sp_jw_percent(w, "flat_percent", r->flat, s->base);
-        sp_jw_scaled(w, "cum", r->cum, s->scale);
-        sp_jw_percent(w, "cum_percent", r->cum, s->base);
+    json_weights(&x->a, r->flat, r->cum, r->samples, r->cum_samples);
+    struct sp_selection *own = x->a.s;
+    for (size_t k = 0; k < x->nwith; k++) {
+        const struct sp_top_extra *e = &x->t.extras[k].v[i];
+        x->a.s = &x->with[k];
+        if (!k)
+            sp_jw_open(w, "with", '[');
+        sp_jw_open(w, NULL, '{');
+        json_weights(&x->a, e->flat, e->cum, e->samples, e->cum_samples);
+        sp_jw_close(w, '}');
+        if (k + 1 == x->nwith)
+            sp_jw_close(w, ']');
     }
-    json_samples(w, "samples", r->samples);
-    json_samples(w, "cum_samples", r->cum_samples);
-    if (r->pid != SP_ABSENT || r->tid != SP_ABSENT)
-        json_facts(w, facts, r);
+    x->a.s = own;
+    top_facts_json(w, &x->facts, top_who(&x->t, x->by, r));
     sp_jw_open(w, "tags", '[');
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        if (r->tags >> i & 1)
-            sp_jw_cstr(w, NULL, words[i]);
+    for (unsigned k = 0; k < sizeof tag_words / sizeof *tag_words; k++)
+        if (r->tags >> k & 1)
+            sp_jw_cstr(w, NULL, tag_words[k]);
     sp_jw_close(w, ']');
     sp_jw_close(w, '}');
 }
 
-/* What to ask next: the heaviest function's callers, the tree, a flame graph. */
-static void next_commands(struct cli *c, struct sp_buf *b, int i)
+/* What the columns of --with are. */
+static void json_with(struct top *x)
 {
-    sp_buf_clear(b);
-    command_text(b, c, i == 0 ? "tree" : "flamegraph");
-    if (i == 0)
-        sp_buf_puts(b, " --inverted --depth 4");
+    struct sp_jw *w = &x->a.w;
+    if (!x->nwith)
+        return;
+    sp_jw_open(w, "with", '[');
+    for (size_t k = 0; k < x->nwith; k++) {
+        const struct sp_selection *s = &x->with[k];
+        struct sp_str event = sp_pstr(s->profile, s->profile->events.v[s->event].name),
+                      metric = sp_pstr(s->profile, s->profile->metrics.v[s->metric].name);
+        sp_jw_open(w, NULL, '{');
+        sp_jw_str(w, "event", event.p, event.n);
+        sp_jw_str(w, "metric", metric.p, metric.n);
+        if (s->unit.n)
+            sp_jw_str(w, "unit", s->unit.p, s->unit.n);
+        else
+            sp_jw_null(w, "unit");
+        if (s->cannot_add)
+            sp_jw_null(w, "total");
+        else
+            sp_jw_scaled(w, "total", s->base, s->scale);
+        sp_jw_close(w, '}');
+    }
+    sp_jw_close(w, ']');
 }
 
-static int answer_json(struct cli *c, struct sp_selection *s, const struct sp_top *t,
-                       const struct sp_facts *facts, size_t limit)
+static int draw_json(struct top *x, size_t limit)
 {
-    struct sp_jw w;
-    struct sp_quality q;
-    struct sp_handles handles;
-    struct sp_buf b;
+    struct answer *a = &x->a;
+    const struct sp_top *t = &x->t;
     int64_t omitted = 0;
-    if (sp_quality_of(s, &c->diags, &q))
-        return EXIT_IO;
-    if (sp_handles_of(s->profile, &handles)) {
-        sp_quality_free(&q);
-        return EXIT_IO;
-    }
-    answer_open(c, &w, "spaa.top/1", s);
-    sp_jw_open(&w, "rows", '[');
+    char handle[32] = "";
+    int rc = answer_begin(a, "spaa.top/1");
+    if (rc)
+        return rc;
+    json_with(x);
+    sp_jw_open(&a->w, "rows", '[');
     for (size_t i = 0; i < t->rows.n; i++) {
         if (i < limit)
-            json_row(&w, s, t, &handles, facts, &t->rows.v[i]);
+            json_row(x, i);
         else
             omitted += t->rows.v[i].flat;
     }
-    sp_jw_close(&w, ']');
-    sp_jw_open(&w, "omitted", '{');
-    sp_jw_u64(&w, "rows", t->rows.n > limit ? t->rows.n - limit : 0);
-    if (s->cannot_add)
-        sp_jw_null(&w, "flat");
-    else
-        sp_jw_scaled(&w, "flat", omitted, s->scale);
-    sp_jw_close(&w, '}');
-    answer_quality(&w, "quality", s, &q);
-    sp_jw_open(&w, "next", '[');
-    sp_buf_init(&b, 0);
-    for (int i = 0; i < 2; i++) {
-        next_commands(c, &b, i);
-        sp_jw_str(&w, NULL, b.data, b.len);
+    sp_jw_close(&a->w, ']');
+    sp_jw_open(&a->w, "omitted", '{');
+    sp_jw_u64(&a->w, "rows", t->rows.n > limit ? t->rows.n - limit : 0);
+    answer_weight(a, "flat", omitted);
+    sp_jw_close(&a->w, '}');
+    struct answer_next next[3] = {{"tree", NULL, "--inverted --depth 4"}, {"flamegraph", NULL, NULL}};
+    size_t n = 2;
+    if (t->rows.n && t->rows.v[0].function != SP_NONE) {
+        sp_handle_text(&a->handles, t->rows.v[0].function, handle);
+        next[n++] = (struct answer_next){"function", handle, NULL};
     }
-    sp_buf_free(&b);
-    sp_jw_close(&w, ']');
-    answer_close(c, &w);
-    sp_handles_free(&handles);
-    sp_quality_free(&q);
-    return EXIT_FINE;
+    return answer_end(a, next, n);
 }
 
-static void cell(struct sp_table *t, struct sp_buf *b)
+/* ---- tables ---- */
+
+static void tags_text(struct sp_buf *b, unsigned tags)
 {
-    sp_table_cell(t, b->data ? b->data : "", b->len);
-    sp_buf_clear(b);
+    for (unsigned i = 0; i < 3; i++)
+        if (tags >> i & 1)
+            sp_buf_printf(b, " [%s]", tag_words[i]);
 }
 
 /* CPU time of a row's thread or process, for people with a unit. */
-static void cpu_cell(struct sp_table *table, struct sp_buf *b, const struct sp_facts *f,
-                     const struct sp_top_row *r, bool exact)
+static void cell_cpu(struct top *x, struct sp_table *table, int64_t ns)
 {
-    const struct sp_cpu_facts *cpu = cpu_of(f, r);
-    const struct sp_selection ns = {.unit = {"ns", 2}};
-    if (cpu && cpu->cpu_ns >= 0) {
-        if (exact)
-            sp_buf_i64(b, cpu->cpu_ns);
-        else
-            weight_text(b, &ns, cpu->cpu_ns);
-    }
-    cell(table, b);
+    const struct sp_selection unit = {.unit = {"ns", 2}};
+    sp_buf_clear(&x->a.b);
+    if (ns >= 0 && x->a.c->format == FORMAT_CSV)
+        sp_buf_i64(&x->a.b, ns);
+    else if (ns >= 0)
+        weight_text(&x->a.b, &unit, ns);
+    cell_buf(table, &x->a.b);
 }
 
-static void table_row(struct sp_table *table, struct sp_buf *b, const struct sp_selection *s,
-                      const struct sp_top *t, const struct sp_facts *facts, const struct sp_top_row *r,
-                      bool exact, bool with_dso)
+static void table_row(struct top *x, struct sp_table *table, size_t i)
 {
-    const struct sp_profile *p = s->profile;
-    for (int i = 0; i < 2; i++) {
-        int64_t v = i ? r->cum : r->flat;
-        if (s->cannot_add) {
-            sp_table_cell(table, "-", exact ? 0 : 1);
-        } else {
-            if (exact) {
-                char text[64];
-                sp_buf_add(b, text, sp_scaled_text(v, s->scale, text));
-            } else {
-                weight_text(b, s, v);
-            }
-            cell(table, b);
-        }
-        if (!exact || !s->cannot_add)
-            percent_text(b, s, v);
-        sp_buf_puts(b, exact ? "" : "%");
-        cell(table, b);
+    const struct sp_top_row *r = &x->t.rows.v[i];
+    struct sp_buf *b = &x->a.b;
+    cell_weight(&x->a, table, r->flat);
+    cell_percent(&x->a, table, r->flat);
+    cell_weight(&x->a, table, r->cum);
+    cell_percent(&x->a, table, r->cum);
+    cell_count(table, r->samples);
+    struct sp_selection *own = x->a.s;
+    for (size_t k = 0; k < x->nwith; k++) {
+        const struct sp_top_extra *e = &x->t.extras[k].v[i];
+        x->a.s = &x->with[k];
+        cell_weight(&x->a, table, e->flat);
+        cell_percent(&x->a, table, e->flat);
+        cell_weight(&x->a, table, e->cum);
+        cell_percent(&x->a, table, e->cum);
     }
-    if (r->samples != SP_ABSENT)
-        sp_buf_i64(b, r->samples);
-    cell(table, b);
-    if (facts->any_cpu)
-        cpu_cell(table, b, facts, r, exact);
-    struct sp_str name = sp_str_at(&t->names, r->name);
+    x->a.s = own;
+    struct top_who who = top_who(&x->t, x->by, r);
+    if (x->facts.any_cpu)
+        cell_cpu(x, table, top_facts_cpu(&x->facts, who));
+    struct sp_str name = sp_str_at(&x->t.names, r->name), known = top_facts_name(&x->facts, who);
+    sp_buf_clear(b);
     sp_buf_add(b, name.p, name.n);
     tags_text(b, r->tags);
-    const struct sp_thread_facts *thread = r->tid == SP_ABSENT ? NULL : sp_facts_thread(facts, r->tid);
-    const struct sp_process_facts *process =
-        r->tid == SP_ABSENT && r->pid != SP_ABSENT ? sp_facts_process(facts, r->pid) : NULL;
-    uint32_t what = thread    ? (thread->name ? thread->name : thread->queue)
-                    : process ? process->name
-                              : SP_STR_NONE;
-    if (what != SP_STR_NONE && !exact) {
-        struct sp_str text = sp_str_at(&facts->strs, what);
-        sp_buf_puts(b, " ");
-        sp_buf_add(b, text.p, text.n);
+    if (known.n && x->a.c->format != FORMAT_CSV) {
+        sp_buf_ch(b, ' ');
+        sp_buf_add(b, known.p, known.n);
     }
-    cell(table, b);
-    if (with_dso) {
-        struct sp_str dso = r->dso == SP_NONE ? (struct sp_str){"", 0} : sp_pstr(p, p->dsos.v[r->dso].name);
-        sp_table_cell(table, dso.p, dso.n);
+    cell_buf(table, b);
+    if (x->by <= SP_TOP_ADDRESS)
+        cell_str(table, dso_name(x->t.profile, r->dso));
+    if (x->a.c->format == FORMAT_CSV) {
+        row_id(x, r, b);
+        cell_buf(table, b);
     }
 }
 
-static int answer_rows(struct cli *c, struct sp_selection *s, const struct sp_top *t,
-                       const struct sp_facts *facts, size_t limit, enum sp_by by)
+/* Titles of --with: "EVENT.METRIC flat", …: lent from `names`. */
+static size_t columns_of(struct top *x, struct sp_arena *names, struct sp_table_column *columns)
 {
-    const struct sp_table_column columns[] = {
-        {"flat", true, false},    {"flat%", true, false},         {"cum", true, false}, {"cum%", true, false},
-        {"samples", true, false}, {sp_by_names[by], false, true}, {"dso", false, true}};
-    struct sp_table_column with_cpu[7];
-    memcpy(with_cpu, columns, sizeof columns);
-    with_cpu[6] = columns[5];
-    with_cpu[5] = (struct sp_table_column){c->format == FORMAT_CSV ? "cpu_ns" : "cpu time", true, false};
+    static const struct sp_table_column own[] = {{"flat", true, false},
+                                                 {"flat%", true, false},
+                                                 {"cum", true, false},
+                                                 {"cum%", true, false},
+                                                 {"samples", true, false}};
+    size_t n = sizeof own / sizeof *own;
+    memcpy(columns, own, sizeof own);
+    for (size_t k = 0; k < x->nwith; k++) {
+        const struct sp_profile *p = x->t.profile;
+        const struct sp_selection *s = &x->with[k];
+        struct sp_str event = sp_pstr(p, p->events.v[s->event].name),
+                      metric = sp_pstr(p, p->metrics.v[s->metric].name);
+        for (int i = 0; i < 4; i++) {
+            sp_buf_clear(&x->a.b);
+            if (s->event != x->a.s->event) {
+                sp_text_safe(&x->a.b, event.p, event.n);
+                sp_buf_ch(&x->a.b, '.');
+            }
+            sp_text_safe(&x->a.b, metric.p, metric.n);
+            sp_buf_printf(&x->a.b, " %s", own[i].title);
+            const char *title = sp_arena_dup(names, x->a.b.data, x->a.b.len);
+            columns[n++] = (struct sp_table_column){title ? title : "", true, false};
+        }
+    }
+    if (x->facts.any_cpu)
+        columns[n++] =
+            (struct sp_table_column){x->a.c->format == FORMAT_CSV ? "cpu_ns" : "cpu time", true, false};
+    columns[n++] = (struct sp_table_column){sp_by_names[x->by], false, true};
+    if (x->by <= SP_TOP_ADDRESS)
+        columns[n++] = (struct sp_table_column){"dso", false, true};
+    if (x->a.c->format == FORMAT_CSV)
+        columns[n++] = (struct sp_table_column){"id", false, false};
+    return n;
+}
+
+static int draw_rows(struct top *x, size_t limit)
+{
+    struct cli *c = x->a.c;
+    const struct sp_top *t = &x->t;
+    struct sp_table_column columns[9 + 4 * SP_TOP_EXTRAS];
+    struct sp_arena names;
     struct sp_table table;
-    struct sp_buf b;
     size_t shown = t->rows.n < limit ? t->rows.n : limit;
     int64_t omitted = 0;
-    sp_table_init(&table, facts->any_cpu ? with_cpu : columns,
-                  by <= SP_TOP_ADDRESS || facts->any_cpu ? 7 : 6);
-    sp_buf_init(&b, 0);
+    if (c->format == FORMAT_CSV && answer_ready(&x->a))
+        return EXIT_IO;
+    sp_arena_init(&names, 0);
+    sp_table_init(&table, columns, columns_of(x, &names, columns));
     for (size_t i = 0; i < t->rows.n; i++) {
         if (i < shown)
-            table_row(&table, &b, s, t, facts, &t->rows.v[i], c->format == FORMAT_CSV, by <= SP_TOP_ADDRESS);
+            table_row(x, &table, i);
         else
             omitted += t->rows.v[i].flat;
     }
-    answer_heading(c, s);
+    answer_heading(c, x->a.s);
     int rc = answer_table(c, &table);
     if (!rc && shown < t->rows.n && c->format != FORMAT_CSV) {
-        sp_buf_clear(&b);
-        percent_text(&b, s, omitted);
-        sp_printf(c->out, "%s%zu more rows with %s%% of flat weight; -n 0 shows all\n",
-                  c->format == FORMAT_MARKDOWN ? "\n" : "", t->rows.n - shown, sp_buf_cstr(&b));
+        sp_buf_clear(&x->a.b);
+        percent_text(&x->a.b, x->a.s, omitted);
+        sp_printf(c->out, "%s%zu more rows with %s%% of flat weight; %s\n",
+                  c->format == FORMAT_MARKDOWN ? "\n" : "", t->rows.n - shown, sp_buf_cstr(&x->a.b),
+                  answer_more(c));
     }
-    sp_buf_free(&b);
     sp_table_free(&table);
+    sp_arena_free(&names);
     return rc;
 }
 
-static int answer_sum(struct cli *c, struct sp_selection *s)
+static int draw(void *arg, size_t rows)
 {
+    struct top *x = arg;
+    return x->a.c->format == FORMAT_JSON ? draw_json(x, rows) : draw_rows(x, rows);
+}
+
+/* ---- --sum ---- */
+
+static int answer_sum(struct answer *a)
+{
+    struct cli *c = a->c;
     int64_t weight, samples;
-    spaa_status st = sp_top_sum(s, c->v.sum, &c->diags, &weight, &samples);
-    if (st)
-        return cli_exit_of(st);
+    spaa_status st = sp_top_sum(a->s, c->v.sum, &c->diags, &weight, &samples);
+    int rc = st ? cli_exit_of(st) : cli_stdout(c);
+    if (rc)
+        return rc;
     if (c->format == FORMAT_JSON) {
-        struct sp_jw w;
-        answer_open(c, &w, "spaa.top/1", s);
-        sp_jw_open(&w, "sum", '{');
-        sp_jw_cstr(&w, "regex", c->v.sum);
-        if (s->cannot_add) {
-            sp_jw_null(&w, "cum");
-            sp_jw_null(&w, "cum_percent");
-        } else {
-            sp_jw_scaled(&w, "cum", weight, s->scale);
-            sp_jw_percent(&w, "cum_percent", weight, s->base);
-        }
-        json_samples(&w, "samples", samples);
-        sp_jw_close(&w, '}');
-        answer_close(c, &w);
+        answer_open(c, &a->w, "spaa.top/1", a->s);
+        sp_jw_open(&a->w, "sum", '{');
+        sp_jw_cstr(&a->w, "regex", c->v.sum);
+        answer_weight(a, "cum", weight);
+        answer_percent(a, "cum_percent", weight);
+        answer_count(a, "samples", samples);
+        sp_jw_close(&a->w, '}');
+        answer_close(c, &a->w);
         return EXIT_FINE;
     }
-    struct sp_buf b;
-    sp_buf_init(&b, 0);
-    answer_heading(c, s);
-    if (s->cannot_add)
-        sp_buf_ch(&b, '-');
+    struct sp_buf *b = &a->b;
+    answer_heading(c, a->s);
+    if (a->s->cannot_add)
+        sp_buf_ch(b, '-');
     else
-        weight_text(&b, s, weight);
-    sp_buf_puts(&b, " (");
-    percent_text(&b, s, weight);
-    sp_buf_puts(&b, "%) in stacks through a function matching ");
-    sp_text_safe(&b, c->v.sum, strlen(c->v.sum));
-    sp_buf_ch(&b, '\n');
-    sp_write(c->out, b.data, b.len);
-    sp_buf_free(&b);
+        weight_text(b, a->s, weight);
+    sp_buf_puts(b, " (");
+    percent_text(b, a->s, weight);
+    sp_buf_puts(b, "%) in stacks through a function matching ");
+    sp_text_safe(b, c->v.sum, strlen(c->v.sum));
+    sp_buf_ch(b, '\n');
+    sp_write(c->out, b->data, b->len);
     return EXIT_FINE;
+}
+
+/* ---- --with ---- */
+
+/*
+ * METRIC of the event asked about, EVENT (its primary metric), or EVENT.METRIC; event names may hold dots.
+ * What is none of these is taken apart at the last dot, for the error.
+ */
+static void name_weight(const struct top *x, char *text, struct sp_select_opts *o)
+{
+    const struct sp_profile *p = x->a.s->profile;
+    size_t n = strlen(text);
+    char *dot = strrchr(text, '.');
+    o->event_number = NULL;
+    if (sp_metric_find(p, text, n) != SP_NONE) {
+        o->event_number = &x->a.s->event;
+        o->metric = text;
+    } else if (sp_event_find(p, text, n) != SP_NONE || !dot) {
+        o->event = text;
+        o->metric = NULL;
+    } else {
+        *dot = '\0';
+        o->event = text;
+        o->metric = dot + 1;
+    }
+}
+
+static int add_with(struct top *x, const char *text, size_t n)
+{
+    struct cli *c = x->a.c;
+    struct sp_select_opts o;
+    struct sp_top other;
+    char name[512];
+    if (x->nwith == SP_TOP_EXTRAS)
+        return cli_usage(c, NULL, "--with takes at most %d weights", SP_TOP_EXTRAS);
+    if (!n || n >= sizeof name)
+        return cli_usage(c, "like --with samples or --with malloc.alloc_bytes", "--with needs a weight");
+    memcpy(name, text, n);
+    name[n] = '\0';
+    if (!cli_select_opts(c, &o))
+        return EXIT_USAGE;
+    name_weight(x, name, &o);
+    o.may_be_empty = true;
+    spaa_status st = sp_select(c->profile, &o, &c->diags, &x->with[x->nwith]);
+    if (st)
+        return cli_exit_of(st);
+    x->nwith++;
+    st = sp_top_build(&x->with[x->nwith - 1], x->by, false, &c->diags, &other);
+    if (!st) {
+        st = sp_top_join(&x->t, &other, &c->diags);
+        sp_top_free(&other);
+    }
+    return cli_exit_of(st);
+}
+
+static int add_all_with(struct top *x)
+{
+    const struct cli *c = x->a.c;
+    int rc = EXIT_FINE;
+    for (size_t i = 0; !rc && i < c->with.n; i++) {
+        for (const char *at = c->with.v[i]; !rc;) {
+            size_t n = strcspn(at, ",");
+            rc = add_with(x, at, n);
+            at += n;
+            if (!*at++)
+                break;
+        }
+    }
+    return rc;
 }
 
 int sp_cmd_top(struct cli *c)
@@ -319,11 +412,17 @@ int sp_cmd_top(struct cli *c)
     int by, sort;
     size_t limit;
     struct sp_selection s;
-    struct sp_top t;
-    struct sp_facts facts = {0};
+    struct top x = {0};
     if (!cli_choice(c, "by", c->v.by, sp_by_names, SP_TOP_FUNCTION, &by) ||
-        !cli_choice(c, "sort", c->v.sort, sorts, 0, &sort) || !answer_limit(c, &limit))
+        !cli_choice(c, "sort", c->v.sort, sorts, 0, &sort) || !answer_limit(c, 22, &limit))
         return EXIT_USAGE;
+    static const unsigned groups[] = {[SP_TOP_THREAD] = SP_BY_TID,
+                                      [SP_TOP_PROCESS] = SP_BY_PID,
+                                      [SP_TOP_COMM] = SP_BY_COMM,
+                                      [SP_TOP_CPU] = SP_BY_CPU,
+                                      [SP_TOP_SOURCE] = 0};
+    x.by = (enum sp_by)by;
+    c->needs_groups = groups[by];
     int rc = cli_open_default(c);
     if (rc)
         return rc;
@@ -332,22 +431,26 @@ int sp_cmd_top(struct cli *c)
     spaa_status st = cli_select(c, &s);
     if (st)
         return cli_exit_of(st);
-    rc = cli_stdout(c);
-    if (!rc && c->v.sum) {
-        rc = answer_sum(c, &s);
-    } else if (!rc) {
-        st = sp_top_build(&s, (enum sp_by)by, sort == 1, &c->diags, &t);
-        if (!st && (by == SP_TOP_THREAD || by == SP_TOP_PROCESS) &&
-            (st = sp_facts_of(c->profile, &c->diags, &facts)))
-            sp_top_free(&t);
-        rc = cli_exit_of(st);
-        if (!st) {
-            rc = c->format == FORMAT_JSON ? answer_json(c, &s, &t, &facts, limit)
-                                          : answer_rows(c, &s, &t, &facts, limit, (enum sp_by)by);
-            sp_top_free(&t);
-            sp_facts_free(&facts);
-        }
+    answer_init(&x.a, c, &s);
+    if (c->v.sum) {
+        rc = answer_sum(&x.a);
+    } else {
+        size_t shown = limit == SIZE_MAX || c->with.n ? 0 : limit; /* rows of --with may be any */
+        rc = cli_exit_of(sp_top_build_some(&s, x.by, sort == 1, shown, &c->diags, &x.t));
+        if (!rc && (by == SP_TOP_THREAD || by == SP_TOP_PROCESS))
+            rc = cli_exit_of(sp_facts_of(c->profile, &c->diags, &x.facts));
+        if (!rc)
+            rc = add_all_with(&x);
+        if (!rc)
+            rc = cli_stdout(c);
+        if (!rc)
+            rc = answer_fit(c, limit < x.t.rows.n ? limit : x.t.rows.n, draw, &x);
     }
+    sp_top_free(&x.t);
+    sp_facts_free(&x.facts);
+    for (size_t i = 0; i < x.nwith; i++)
+        sp_selection_free(&x.with[i]);
+    answer_free(&x.a);
     sp_selection_free(&s);
     return rc;
 }

@@ -128,7 +128,7 @@ static int answer_json(struct cli *c, const struct sp_selection *s, const struct
     sp_jw_close(&j, '}');
     sp_jw_open(&j, "next", '[');
     sp_buf_init(&b, 0);
-    command_text(&b, c, "top");
+    command_text(&b, c, &(struct answer_next){"top", NULL, NULL});
     sp_buf_puts(&b, " --by state --view all");
     sp_jw_str(&j, NULL, b.data ? b.data : "", b.len);
     sp_buf_free(&b);
@@ -275,7 +275,7 @@ int sp_cmd_waits(struct cli *c)
     size_t limit;
     struct sp_selection s;
     struct sp_waits w;
-    if (!answer_limit(c, &limit))
+    if (!answer_limit(c, 22, &limit))
         return EXIT_USAGE;
     int rc = cli_open_default(c);
     if (rc)

@@ -217,7 +217,7 @@ bool diff_next(const struct diff_answer *a, unsigned i, struct sp_buf *b)
     size_t n = c->files.n;
     c->files.v += c->split;
     c->files.n = 1;
-    command_text(b, c, i ? "top" : "flamegraph");
+    command_text(b, c, &(struct answer_next){i ? "top" : "flamegraph", NULL, NULL});
     c->files.v = files;
     c->files.n = n;
     if (i == 0) {

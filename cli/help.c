@@ -51,17 +51,10 @@ static const struct {
     unsigned group;
     const char *title;
 } groups[] = {
-    {G_TOP, "rows"},
-    {G_TREE, "tree"},
-    {G_FLAME, "drawing"},
-    {G_DIFF, "comparison"},
-    {G_CONVERT, "conversion"},
-    {G_UPLOAD, "upload"},
-    {G_EVENT, "event"},
-    {G_SELECT, "filters"},
-    {G_ROWS | G_ANSWER | G_OUT | G_INFO, "answer"},
-    {G_READ, "reading"},
-    {G_ALL, "general"},
+    {G_TOP, "rows"},        {G_TREE, "tree"},          {G_FLAME, "drawing"},
+    {G_DIFF, "comparison"}, {G_CONVERT, "conversion"}, {G_UPLOAD, "upload"},
+    {G_EVENT, "event"},     {G_SELECT, "filters"},     {G_ROWS | G_ANSWER | G_OUT | G_INFO, "answer"},
+    {G_READ, "reading"},    {G_ALL, "general"},
 };
 
 void cli_help(const struct cli_command *command, struct sp_output *out)

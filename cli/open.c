@@ -1,6 +1,7 @@
 /* Opening inputs: format by content, symbols, several files as one profile. */
 #include "cli.h"
 
+#include "analysis/regroup.h"
 #include "io/input.h"
 #include "progress.h"
 
@@ -15,6 +16,12 @@ unsigned cli_jobs(const struct cli *c)
     return jobs < 1 ? 1 : jobs > 256 ? 256 : (unsigned)jobs;
 }
 
+/* What filters and groupings of the question need to tell apart. */
+static unsigned needed_groups(const struct cli *c)
+{
+    return c->needs_groups | (c->v.pid ? SP_BY_PID : 0u);
+}
+
 bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
 {
     int frames = SP_FRAMES_ADDRESS;
@@ -24,9 +31,10 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
         !cli_number(c, "jobs", c->v.jobs, 1, 256, 1, &jobs) ||
         sp_parse_groups(c->v.group_by, &c->diags, &out->group_by))
         return false;
+    out->group_by |= needed_groups(c);
     out->frames = c->v.frames ? (enum sp_granularity)(frames + 1) : SP_FRAMES_ADDRESS;
     out->lossless = c->v.lossless != NULL;
-    out->samples = c->v.samples || out->lossless;
+    out->samples = c->v.samples || out->lossless || c->v.time || c->needs_samples;
     out->strict = c->v.strict != NULL;
     out->jobs = cli_jobs(c);
     out->event = c->v.event;
@@ -83,10 +91,18 @@ int cli_open(struct cli *c)
         return EXIT_USAGE;
     if (!c->files.n)
         return cli_usage(c, "`spaa help` shows how", "%s needs a file", c->command->name);
+    if (c->files.n > 1 && (c->v.time || c->needs_samples))
+        return cli_usage(c, "ask each file alone", "several files as one have no common time");
     how.merge = (struct sp_merge_opts){
         .frames = SP_FRAMES_ADDRESS, .group_by = how.read.group_by | SP_BY_CPU, .by_source = true};
     spaa_status st =
         c->files.n == 1 ? cli_read(c, c->files.v[0], &how.read, &c->profile) : cli_read_all(c, &how);
+    if (st)
+        return cli_exit_of(st);
+    /* A file that says what it is grouped by, and is not by what is asked: its samples may know. */
+    bool grouped = c->profile->header.has_x_spaa && strcmp(c->input->name, "spaa") == 0;
+    unsigned missing = grouped ? sp_missing_groups(c->profile, needed_groups(c)) : 0;
+    st = missing ? sp_regroup(c->profile, missing, &c->diags) : SPAA_OK;
     return st ? cli_exit_of(st) : cli_check_own(c, NULL);
 }
 
@@ -139,6 +155,8 @@ bool cli_select_opts(struct cli *c, struct sp_select_opts *out)
                                    .ignore = v->ignore,
                                    .hide = v->hide,
                                    .root_at = v->root_at,
+                                   .time = v->time,
+                                   .merge_inlined = v->merge_inlined != NULL,
                                    .user_only = v->user != NULL,
                                    .kernel_only = v->kernel != NULL};
     return true;

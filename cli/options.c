@@ -90,7 +90,9 @@ static int unknown_option(struct cli *c, const char *arg)
 static bool set(struct cli *c, const struct cli_option *o, const char *value)
 {
     *(const char **)(void *)((char *)&c->v + o->offset) = value;
-    return o->offset != offsetof(struct cli_values, param) || sp_vec_push(&c->params, value);
+    if (o->offset == offsetof(struct cli_values, param))
+        return sp_vec_push(&c->params, value);
+    return o->offset != offsetof(struct cli_values, with) || sp_vec_push(&c->with, value);
 }
 
 /* --name, --name=value, --name value */

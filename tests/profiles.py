@@ -69,7 +69,7 @@ def dump(x):
     return json.dumps(x, ensure_ascii=False)
 
 
-def random_text(seed, stacks=40, decimals=False, big=False, states=False, linked=False):
+def random_text(seed, stacks=40, decimals=False, big=False, states=False, linked=False, samples=0):
     """Few functions, so that they meet again: recursion, equal names in two binaries, inlined and kernel frames."""
     r = random.Random(seed)
     pool = []
@@ -124,11 +124,33 @@ def random_text(seed, stacks=40, decimals=False, big=False, states=False, linked
             names = [r.choice(kernel) for _ in range(r.choice([0, 0, 2]))] + names
             made.append((names, weights, context))
     r.shuffle(made)
-    return text(made, events, order=r.choice(["leaf_to_root", "root_to_leaf"]))
+    order = r.choice(["leaf_to_root", "root_to_leaf"])
+    if not samples:
+        return text(made, events, order=order)
+    observed = [random_sample(r, s, i, value) for i, s in ((i, r.choice(list(enumerate(made)))) for i in range(samples))]
+    return text(made, events, order=order, after=observed, time_range={"start": 100, "end": 104, "unit": "seconds"})
 
 
-class Row(collections.namedtuple("Row", "weight own samples frames context")):
+def random_sample(r, stack, i, value):
+    """One of a stack (number, (frames, weights, context, …)) at some time, mostly with a period."""
+    number, (_, _, context, *more) = stack
+    x = {"type": "sample", "timestamp": D(100 * 10**9 + r.randrange(4 * 10**9)) / 10**9, "period": value(),
+         "stack_id": more[0]["id"] if more else "s%d" % number}
+    x.update({k: context[k] for k in ("pid", "tid") if k in context})
+    if r.random() < 0.7:
+        x["event"] = context["event"]
+    if r.random() < 0.1:
+        del x["period"]
+    if i % 17 == 5:
+        del x["timestamp"]
+    return x
+
+
+class Row(collections.namedtuple("Row", "weight own samples frames context id")):
     """An observation: frames from the leaf, as records with their DSO's record under `dso`."""
+
+    def has(self, names):
+        return any(f["func"] in names for f in self.frames)
 
 
 class Profile:
@@ -144,12 +166,26 @@ class Profile:
             s["leaf_first"] = [self.frames[str(f)] for f in s["frames"]][::turn]
             s["weight"] = {w["metric"]: w["value"] for w in s["weights"]}
         self.by_id = {str(s["id"]): s for s in self.stacks}
+        self.samples = [r for r in records if r["type"] == "sample"]
+        self.windows = [r for r in records if r["type"] == "window"]
+        times = [D(x["timestamp"]) for x in self.samples if "timestamp" in x]
+        self.first, self.last = (min(times), max(times)) if times else (None, None)
+        self.zero = D(self.header["time_range"]["start"]) if "time_range" in self.header else self.first
         self.primary = {e["name"]: e["sampling"]["primary_metric"] for e in self.header["events"]}
 
     def samples_of(self, name):
         found = [s["weight"]["samples"] for s in self.stacks
                  if s["context"]["event"] == name and "samples" in s["weight"]]
         return sum(found) if found else None
+
+    def weight_of(self, sample, metric):
+        """What a sample weighs in a metric of its stack's event; None: nothing."""
+        event = self.by_id[str(sample["stack_id"])]["context"]["event"]
+        periods = any("period" in s["weight"] for s in self.stacks if s["context"]["event"] == event)
+        if metric == "samples" or (metric == "count" and periods):
+            return 1
+        assert metric in ("period", self.primary[event])
+        return sample.get("period", 1 if metric == "count" else None)
 
     def default_event(self):
         names = [e["name"] for e in self.header["events"]]
@@ -172,23 +208,50 @@ class Selection:
         self.view = "custom" if "state" in filters else (filters.get("view", "cpu") if states else None)
         self.rows, self.base, self.all = [], 0, 0
         self.base_samples = None
-        for s in mine:
+        self.timed = self.time_weights() if "time" in filters else None
+        for s in mine if self.timed is None else profile.stacks:
             partner = profile.by_id[str(s["related_stacks"][0])] if s.get("related_stacks") else None
             if partner and s["stack_type"] == "kernel":
                 continue
-            weight, samples = s["weight"][self.metric], s["weight"].get("samples")
+            if self.timed is not None and str(s["id"]) not in self.timed:
+                continue
+            weight, samples = (s["weight"][self.metric], s["weight"].get("samples")) if self.timed is None \
+                else self.timed[str(s["id"])]
             self.all += weight
             if not self.context_fits(s["context"]):
                 continue
             self.base += weight
             if samples is not None:
                 self.base_samples = (self.base_samples or 0) + samples
-            frames = self.visible((partner["leaf_first"] if partner else []) + s["leaf_first"])
+            frames = self.visible(self.merged(partner["leaf_first"] if partner else []) + self.merged(s["leaf_first"]))
             if self.frames_fit(frames):
                 said = {} if partner else {w["metric"]: w["value"] for w in s.get("exclusive", {}).get("weights", [])}
-                own = said.get(self.metric, weight)
-                self.rows.append(Row(weight, own, samples, frames, s["context"]))
+                own = weight if self.timed is not None else said.get(self.metric, weight)
+                self.rows.append(Row(weight, own, samples, frames, s["context"], str(s["id"])))
         self.total = sum(x.weight for x in self.rows)
+
+    def range(self):
+        """The ends of --time in the profile's clock."""
+        a, b = self.filters["time"].split("..")
+        return (self.profile.zero + D(a) if a else D("-Infinity"), self.profile.zero + D(b) if b else D("Infinity"))
+
+    def time_weights(self):
+        """{stack: (weight, samples)} of the samples in the range."""
+        lo, hi = self.range()
+        out = {}
+        for x in self.profile.samples:
+            stack = self.profile.by_id[str(x["stack_id"])]
+            if "timestamp" not in x or not lo <= x["timestamp"] < hi or stack["context"]["event"] != self.event:
+                continue
+            weight, n = out.get(str(stack["id"]), (None, 0))
+            v = self.profile.weight_of(x, self.metric)
+            out[str(stack["id"])] = (v if weight is None else weight if v is None else weight + v, n + 1)
+        return {k: v for k, v in out.items() if v[0] is not None}
+
+    def merged(self, frames):
+        if "merge-inlined" not in self.filters:
+            return frames
+        return [f for i, f in enumerate(frames) if not f.get("inlined") or i == len(frames) - 1]
 
     def context_fits(self, c):
         f, state = self.filters, c.get("x_state")
@@ -265,6 +328,57 @@ class Selection:
                 if row.samples is not None:
                     out[k][3] = (out[k][3] or 0) + row.samples
         return {k: tuple(v) for k, v in out.items()}
+
+    def function(self, fits):
+        """One function, or all that fit as one: as `spaa function` tells it; None stands for no neighbour."""
+        out = {"flat": 0, "cum": 0, "recursive": 0, "deepest": 0}
+        parts = {k: collections.Counter() for k in ("callers", "callees")}
+        both = {k: collections.defaultdict(lambda: [0, 0]) for k in ("matches", "lines", "threads")}
+        for row in self.rows:
+            at = [i for i, f in enumerate(row.frames) if fits(*function(f))]
+            if not at:
+                continue
+            out["cum"] += row.weight
+            out["recursive"] += row.weight * (len(at) > 1)
+            out["deepest"] = max(out["deepest"], len(at))
+            for key in {function(row.frames[i + 1]) if i + 1 < len(row.frames) else None for i in at}:
+                parts["callers"][key] += row.weight
+            for key in {function(row.frames[i - 1]) for i in at if i}:
+                parts["callees"][key] += row.weight
+            thread = self.keys("thread", row)[0][0]
+            for kind, of in (("matches", function), ("lines", lambda f: f.get("srcline")), ("threads", lambda f: thread)):
+                for key in {of(row.frames[i]) for i in at}:
+                    both[kind][key][1] += row.weight
+                if at[0] == 0:
+                    both[kind][of(row.frames[0])][0] += row.own
+            if at[0] == 0:
+                out["flat"] += row.own
+        return {**out, **parts, **{k: {x: tuple(y) for x, y in v.items()} for k, v in both.items()}}
+
+    def timeline(self, buckets, hot=3):
+        """[(start, end, weight, samples, [(function, flat)])] in the profile's clock."""
+        p, nano = self.profile, D(1) / 10**9
+        lo, hi = min(p.zero, p.first), p.last + nano
+        if "time" in self.filters:
+            a, b = self.range()
+            lo, hi = max(lo, a), min(hi, b)
+        rows = {r.id: r for r in self.rows}
+        width = int((hi - lo) / nano)
+        bounds = [lo + nano * -(-i * width // buckets) for i in range(buckets + 1)]
+        out = []
+        for start, end in zip(bounds, bounds[1:]):
+            weight, samples, flat = 0, 0, collections.Counter()
+            for x in p.samples:
+                row = rows.get(str(x["stack_id"]))
+                v = p.weight_of(x, self.metric) if row else None
+                if v is None or "timestamp" not in x or not start <= x["timestamp"] < end:
+                    continue
+                weight, samples = weight + v, samples + 1
+                if row.frames:
+                    flat[function(row.frames[0])] += v
+            best = sorted(flat.items(), key=lambda x: (-x[1], x[0][0].encode()))
+            out.append((start, end, weight, samples, best[:hot]))
+        return out
 
     def tree(self, inverted=False, depth=None):
         """{path of (function, dso) from the root: (self, total)}"""

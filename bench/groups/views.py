@@ -32,4 +32,24 @@ def flamegraph(m):
     yield Row("flamegraph", "flame graph of its folded stacks", ours, (size(folded), "B"), peer=perl)
 
 
-GROUPS = {"top": top, "flamegraph": flamegraph}
+def views(m):
+    """What questions cost beside reading the large profile: each against reading alone."""
+    profile = m.profile()
+    read = Side("read", m.reader("-j", "1", profile))
+    out = os.path.join(m.data, "windows.spaa")
+    samples = m.converted("samples.spaa", m.recording(), "--samples", "--no-symbols")
+    asked = [("top", ["top"], 1 / 1.2), ("tree, what it prints", ["tree"], 1 / 1.7),
+             ("the whole tree", ["tree", "--min-percent", "0", "-n", "0", "--format", "csv"], 1 / 3),
+             ("function", ["function", "/alloc/"], None), ("stacks", ["stacks"], None), ("summary", ["summary"], None)]
+    sides = {what: Side("spaa", [m.spaa, command[0], "-q", "-j", "1", profile, *command[1:]]) for what, command, _ in asked}
+    m.compare(read, *sides.values())
+    for what, _, need in asked:
+        yield Row("views", what, sides[what], (size(profile), "B"), peer=read, peer_name="reading it", need_ratio=need)
+    timeline = Side("spaa", [m.spaa, "timeline", "-q", samples, "-o", out])
+    span = Side("spaa", [m.spaa, "top", "-q", samples, "--time", "0.1.."])
+    m.compare(timeline, span)
+    yield Row("views", "timeline with windows", timeline, (1_000_000 // m.scale, " samples"))
+    yield Row("views", "top of a range of time", span, (1_000_000 // m.scale, " samples"))
+
+
+GROUPS = {"top": top, "flamegraph": flamegraph, "views": views}

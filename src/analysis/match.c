@@ -47,32 +47,40 @@ static bool matches(const struct matcher *m, struct sp_str s)
     return pcre2_match(m->code, (PCRE2_SPTR)s.p, s.n, 0, 0, m->data, m->limits) >= 0;
 }
 
-spaa_status sp_match_functions(const struct sp_profile *p, const char *pattern, struct sp_diags *d,
-                               unsigned char **out)
+static spaa_status match_all(const struct sp_profile *p, size_t n,
+                             struct sp_str (*name)(const struct sp_profile *, size_t), const char *pattern,
+                             struct sp_diags *d, unsigned char **out)
 {
     struct matcher m;
     spaa_status st = matcher_new(pattern, d, &m);
     if (st)
         return st;
-    unsigned char *hits = calloc(p->functions.n + 1, 1);
-    for (size_t i = 0; hits && i < p->functions.n; i++)
-        hits[i] = matches(&m, sp_pstr(p, p->functions.v[i].name));
+    unsigned char *hits = calloc(n + 1, 1);
+    for (size_t i = 0; hits && i < n; i++)
+        hits[i] = matches(&m, name(p, i));
     matcher_free(&m);
     *out = hits;
     return hits ? SPAA_OK : sp_nomem(d);
 }
 
+static struct sp_str function_name(const struct sp_profile *p, size_t i)
+{
+    return sp_pstr(p, p->functions.v[i].name);
+}
+
+static struct sp_str dso_name(const struct sp_profile *p, size_t i)
+{
+    return sp_pstr(p, p->dsos.v[i].name);
+}
+
+spaa_status sp_match_functions(const struct sp_profile *p, const char *pattern, struct sp_diags *d,
+                               unsigned char **out)
+{
+    return match_all(p, p->functions.n, function_name, pattern, d, out);
+}
+
 spaa_status sp_match_dsos(const struct sp_profile *p, const char *pattern, struct sp_diags *d,
                           unsigned char **out)
 {
-    struct matcher m;
-    spaa_status st = matcher_new(pattern, d, &m);
-    if (st)
-        return st;
-    unsigned char *hits = calloc(p->dsos.n + 1, 1);
-    for (size_t i = 0; hits && i < p->dsos.n; i++)
-        hits[i] = matches(&m, sp_pstr(p, p->dsos.v[i].name));
-    matcher_free(&m);
-    *out = hits;
-    return hits ? SPAA_OK : sp_nomem(d);
+    return match_all(p, p->dsos.n, dso_name, pattern, d, out);
 }

@@ -1,7 +1,8 @@
 #include "analysis/select.h"
 
-#include "analysis/match.h"
-#include "base/nearest.h"
+#include "analysis/pick.h"
+#include "analysis/select_private.h"
+#include "analysis/tally.h"
 #include "base/num.h"
 #include "model/order.h"
 
@@ -44,17 +45,6 @@ uint32_t sp_default_event(const struct sp_profile *p)
     return best;
 }
 
-static spaa_status not_found(struct sp_diags *d, enum sp_code code, const char *asked,
-                             const struct sp_str *names, size_t n)
-{
-    struct sp_buf hint;
-    sp_buf_init(&hint, 64 << 10);
-    sp_nearest_words(&hint, asked, names, n);
-    sp_emit_hint(d, code, SP_AT_NOTHING, sp_buf_cstr(&hint), "%s", asked);
-    sp_buf_free(&hint);
-    return code == SP_E032 ? SPAA_ERR_NOT_FOUND : SPAA_ERR_USAGE;
-}
-
 static spaa_status pick_event(struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d)
 {
     const struct sp_profile *p = s->profile;
@@ -73,9 +63,9 @@ static spaa_status pick_event(struct sp_selection *s, const struct sp_select_opt
         return sp_nomem(d);
     for (size_t i = 0; i < p->events.n; i++)
         names[i] = sp_pstr(p, p->events.v[i].name);
-    spaa_status st = not_found(d, SP_E030, name, names, p->events.n);
+    sp_no_such(d, SP_E030, name, names, p->events.n);
     free(names);
-    return st;
+    return SPAA_ERR_USAGE;
 }
 
 static spaa_status pick_metric(struct sp_selection *s, const char *name, struct sp_diags *d)
@@ -93,13 +83,14 @@ static spaa_status pick_metric(struct sp_selection *s, const char *name, struct 
     struct sp_str names[SP_METRICS_MAX];
     for (size_t i = 0; i < p->metrics.n; i++)
         names[i] = sp_pstr(p, p->metrics.v[i].name);
-    return not_found(d, SP_E031, name ? name : "", names, p->metrics.n);
+    sp_no_such(d, SP_E031, name ? name : "", names, p->metrics.n);
+    return SPAA_ERR_USAGE;
 }
 
 /* ---- weights ---- */
 
 /* Decimals decide the scale, as far as the sums still fit; what is finer is rounded and flagged. */
-static void find_scale(struct sp_selection *s)
+static void find_scale(struct sp_selection *s, const struct sp_moments *moments)
 {
     const struct sp_profile *p = s->profile;
     double sum = 0;
@@ -110,6 +101,8 @@ static void find_scale(struct sp_selection *s)
         if (p->decimals.v[i].metric == s->metric && sp_parse_scaled(t.p, t.n, &m, &scale) && scale > s->scale)
             s->scale = scale;
     }
+    if (moments)
+        sp_tally_scale(s, moments, &s->scale, &sum);
     if (s->scale > 9)
         s->scale = 9;
     for (uint32_t i = 0; s->scale && i < p->stacks.n; i++)
@@ -120,7 +113,7 @@ static void find_scale(struct sp_selection *s)
         s->scale--;
 }
 
-static int64_t scaled(struct sp_selection *s, int64_t v, struct sp_str text)
+int64_t sp_scale_weight(struct sp_selection *s, int64_t v, struct sp_str text)
 {
     int64_t m = v;
     unsigned scale = 0;
@@ -157,138 +150,6 @@ static void add_samples(int64_t *sum, int64_t v)
 {
     if (v > SP_DECIMAL)
         *sum = (*sum == SP_ABSENT ? 0 : *sum) + v;
-}
-
-/* ---- filters ---- */
-
-static void note(struct sp_selection *s, const char *name, const char *value)
-{
-    if (value)
-        sp_buf_printf(&s->filters, "%s--%s%s%s", s->filters.len ? " " : "", name, *value ? " " : "", value);
-}
-
-static bool in_list(const char *list, struct sp_str s)
-{
-    while (*list) {
-        size_t n = strcspn(list, ",");
-        if (n == s.n && memcmp(list, s.p, n) == 0)
-            return true;
-        list += n;
-        list += *list == ',';
-    }
-    return false;
-}
-
-/* The words of the CodeGuru views, which hold for every format with states. */
-static const char *view_states(const char *view)
-{
-    return strcmp(view, "cpu") == 0 ? "RUNNABLE,BLOCKED,NATIVE,WALL_TIME" : NULL;
-}
-
-/* Stacks without a state are in every view; states that the views do not name are in `latency` and lists. */
-static bool state_fits(const struct sp_selection *s, const struct sp_select_opts *o, uint32_t number)
-{
-    struct sp_str state = sp_pstr(s->profile, number);
-    if (o->state)
-        return number != SP_STR_NONE && in_list(o->state, state);
-    if (!s->view || strcmp(s->view, "all") == 0 || number == SP_STR_NONE)
-        return true;
-    const char *list = view_states(s->view);
-    return list ? in_list(list, state) : !sp_str_is(state, "IDLE");
-}
-
-static bool context_fits(const struct sp_selection *s, const struct sp_select_opts *o,
-                         const struct sp_context *c)
-{
-    const struct sp_profile *p = s->profile;
-    char t[64];
-    if (c->event != s->event || !state_fits(s, o, c->state))
-        return false;
-    if (o->comm && !(c->comm && sp_str_is(sp_pstr(p, c->comm), o->comm)))
-        return false;
-    if (o->pid && (c->pid == SP_ABSENT || (sp_scaled_text(c->pid, 0, t), strcmp(t, o->pid) != 0)))
-        return false;
-    if (o->thread) {
-        bool tid = c->tid != SP_ABSENT && (sp_scaled_text(c->tid, 0, t), strcmp(t, o->thread) == 0);
-        if (!tid && !(c->comm && sp_str_is(sp_pstr(p, c->comm), o->thread)))
-            return false;
-    }
-    return true;
-}
-
-static spaa_status hide_frames(struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d)
-{
-    const struct sp_profile *p = s->profile;
-    if (!o->hide && !o->user_only && !o->kernel_only)
-        return SPAA_OK;
-    unsigned char *functions = NULL;
-    spaa_status st = o->hide ? sp_match_functions(p, o->hide, d, &functions) : SPAA_OK;
-    if (st)
-        return st;
-    s->hidden = calloc(p->frames.n + 1, 1);
-    for (size_t i = 0; s->hidden && i < p->frames.n; i++) {
-        uint8_t kind = p->frames.v[i].kind;
-        s->hidden[i] = (functions && functions[p->frames.v[i].function]) ||
-                       (o->user_only && kind == SP_KERNEL) || (o->kernel_only && kind != SP_KERNEL);
-    }
-    free(functions);
-    return s->hidden ? SPAA_OK : sp_nomem(d);
-}
-
-static spaa_status find_roots(struct sp_selection *s, const char *name, struct sp_diags *d)
-{
-    const struct sp_profile *p = s->profile;
-    bool any = false;
-    s->roots = calloc(p->functions.n + 1, 1);
-    struct sp_str *names = malloc((p->functions.n + 1) * sizeof *names);
-    spaa_status st = s->roots && names ? SPAA_OK : sp_nomem(d);
-    for (size_t i = 0; !st && i < p->functions.n; i++) {
-        names[i] = sp_pstr(p, p->functions.v[i].name);
-        s->roots[i] = sp_str_is(names[i], name);
-        any = any || s->roots[i];
-    }
-    if (!st && !any)
-        st = not_found(d, SP_E032, name, names, p->functions.n);
-    free(names);
-    return st;
-}
-
-struct frame_filters {
-    unsigned char *dso, *focus, *ignore; /* per DSO, per function; NULL: no such filter */
-};
-
-static void frame_filters_free(struct frame_filters *f)
-{
-    free(f->dso);
-    free(f->focus);
-    free(f->ignore);
-}
-
-static spaa_status frame_filters(const struct sp_profile *p, const struct sp_select_opts *o,
-                                 struct sp_diags *d, struct frame_filters *f)
-{
-    spaa_status st = o->dso ? sp_match_dsos(p, o->dso, d, &f->dso) : SPAA_OK;
-    if (!st && o->focus)
-        st = sp_match_functions(p, o->focus, d, &f->focus);
-    if (!st && o->ignore)
-        st = sp_match_functions(p, o->ignore, d, &f->ignore);
-    return st;
-}
-
-static bool frames_fit(const struct sp_profile *p, const struct frame_filters *f, const uint32_t *frames,
-                       size_t n)
-{
-    bool dso = !f->dso, focus = !f->focus;
-    if (dso && focus && !f->ignore)
-        return true;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t function = p->frames.v[frames[i]].function;
-        if (f->ignore && f->ignore[function])
-            return false;
-        dso = dso || f->dso[p->functions.v[function].dso];
-        focus = focus || f->focus[function];
-    }
-    return dso && focus;
 }
 
 /* ---- linked records ---- */
@@ -334,58 +195,105 @@ static int64_t own_weight(struct sp_selection *s, const struct sp_selected *row)
     for (uint32_t i = 0; i < l->n; i++) {
         const struct sp_value *v = &p->values.v[e->first + i];
         if (p->layout_fields.v[l->first + i].metric == s->metric && v->v != SP_ABSENT)
-            return scaled(s, v->v, sp_pstr(p, v->text));
+            return sp_scale_weight(s, v->v, sp_pstr(p, v->text));
     }
     return row->weight;
 }
 
-static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d)
+static int64_t record_weight(struct sp_selection *s, uint32_t stack, int64_t v)
+{
+    struct sp_str none = {"", 0};
+    return sp_scale_weight(s, v, v == SP_DECIMAL ? sp_weight_text(s->profile, stack, s->metric) : none);
+}
+
+/* The weights of a record: in the range of time where one is asked for, else its own. */
+static bool weigh(struct sp_selection *s, const struct sp_tally *tally, struct sp_selected *row)
 {
     const struct sp_profile *p = s->profile;
-    struct frame_filters filters = {0};
-    uint32_t samples = sp_metric_find(p, "samples", 7);
-    uint64_t left = INT64_MAX, own_left = INT64_MAX, samples_left = INT64_MAX;
-    unsigned char *fits = calloc(p->contexts.n + 1, 1);
-    spaa_status st = fits ? frame_filters(p, o, d, &filters) : sp_nomem(d);
-    bool odd = false;
-    for (size_t i = 0; fits && i < p->contexts.n; i++)
-        fits[i] =
-            (unsigned char)((p->contexts.v[i].event == s->event) + context_fits(s, o, &p->contexts.v[i]));
-    for (uint32_t i = 0; !st && i < p->stacks.n; i++) {
-        bool skip;
-        const struct sp_stack *stack = &p->stacks.v[i];
-        int64_t v = sp_weight(p, i, s->metric);
-        if (!fits[stack->context] || v == SP_ABSENT)
-            continue;
-        struct sp_selected row = {i, partner(p, i, &skip, &odd), 0, 0, SP_ABSENT};
-        if (skip)
-            continue;
-        row.weight = scaled(s, v, v == SP_DECIMAL ? sp_weight_text(p, i, s->metric) : (struct sp_str){"", 0});
-        row.weight = within(s, &left, row.weight);
-        row.own = within(s, &own_left, own_weight(s, &row));
-        row.samples = samples == SP_NONE ? SP_ABSENT : sp_weight(p, i, samples);
-        if (row.samples > SP_DECIMAL)
-            row.samples = within(s, &samples_left, row.samples);
-        s->all += row.weight;
-        if (fits[stack->context] < 2)
-            continue;
-        s->base += row.weight;
-        add_samples(&s->base_samples, row.samples);
-        if (!sp_vec_push(&s->rows, row)) {
-            st = sp_nomem(d);
-            break;
-        }
-        size_t n;
+    uint32_t samples = s->samples_metric, i = row->stack;
+    int64_t v = sp_weight(p, i, s->metric);
+    if (tally) {
+        if (v != SP_ABSENT)
+            sp_tally_add(&s->whole, record_weight(s, i, v));
+        row->weight = row->own = tally->weight[i];
+        row->samples = tally->samples[i];
+        return row->weight != SP_ABSENT;
+    }
+    if (v == SP_ABSENT)
+        return false;
+    row->weight = record_weight(s, i, v);
+    row->own = own_weight(s, row);
+    row->samples = samples == SP_NONE ? SP_ABSENT : sp_weight(p, i, samples);
+    return true;
+}
+
+/* What keeps all sums within 64 bits, and what was seen on the way. */
+struct gathering {
+    uint64_t left, own_left, samples_left;
+    bool odd;
+};
+
+static spaa_status keep(struct sp_selection *s, const struct sp_frame_filters *filters,
+                        const struct sp_selected *row, struct sp_diags *d)
+{
+    size_t n;
+    s->base += row->weight;
+    add_samples(&s->base_samples, row->samples);
+    if (!sp_vec_push(&s->rows, *row))
+        return sp_nomem(d);
+    if (filters->any || s->roots) {
         const uint32_t *f = sp_selected_frames(s, s->rows.n - 1, &n);
         if (!f)
-            st = sp_nomem(d);
-        else if (!frames_fit(p, &filters, f, n) || (s->roots && !n)) {
+            return sp_nomem(d);
+        if (!sp_frames_fit(s->profile, filters, f, n) || (s->roots && !n)) {
             s->rows.n--;
-        } else {
-            s->total += row.weight;
-            add_samples(&s->samples, row.samples);
+            return SPAA_OK;
         }
     }
+    s->total += row->weight;
+    add_samples(&s->samples, row->samples);
+    return SPAA_OK;
+}
+
+static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits,
+                               const struct sp_frame_filters *filters, const struct sp_tally *tally,
+                               struct gathering *g, struct sp_diags *d)
+{
+    const struct sp_profile *p = s->profile;
+    spaa_status st = SPAA_OK;
+    for (uint32_t i = 0; !st && i < p->stacks.n; i++) {
+        bool skip = false;
+        unsigned char fit = fits[p->stacks.v[i].context];
+        if (!fit)
+            continue;
+        struct sp_selected row = {i, partner(p, i, &skip, &g->odd), 0, 0, SP_ABSENT};
+        if (skip || !weigh(s, tally, &row))
+            continue;
+        row.weight = within(s, &g->left, row.weight);
+        row.own = within(s, &g->own_left, row.own);
+        if (row.samples > SP_DECIMAL)
+            row.samples = within(s, &g->samples_left, row.samples);
+        s->all += row.weight;
+        if (fit == 2)
+            st = keep(s, filters, &row, d);
+    }
+    return st;
+}
+
+static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o,
+                          const struct sp_tally *tally, struct sp_diags *d)
+{
+    const struct sp_profile *p = s->profile;
+    struct sp_frame_filters filters = {0};
+    struct gathering g = {INT64_MAX, INT64_MAX, INT64_MAX, false};
+    unsigned char *fits = calloc(p->contexts.n + 1, 1); /* 1: of the event, 2: all filters fit too */
+    spaa_status st = fits ? sp_frame_filters_of(p, o, d, &filters) : sp_nomem(d);
+    for (size_t i = 0; fits && i < p->contexts.n; i++)
+        fits[i] =
+            (unsigned char)((p->contexts.v[i].event == s->event) + sp_context_fits(s, o, &p->contexts.v[i]));
+    s->samples_metric = sp_metric_find(p, "samples", 7);
+    if (!st)
+        st = gather_rows(s, fits, &filters, tally, &g, d);
     struct sp_str name = sp_pstr(p, p->metrics.v[s->metric].name);
     if (s->capped)
         sp_emit_hint(d, SP_L304, SP_AT_NOTHING, "shares are no longer right: filter for less",
@@ -393,27 +301,11 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
     if (s->inexact && !s->capped)
         sp_emit(d, SP_I322, SP_AT_NOTHING, "values of %.*s were rounded to %u decimals", (int)name.n, name.p,
                 s->scale);
-    if (odd)
+    if (g.odd)
         sp_emit(d, SP_W311, SP_AT_NOTHING, "stacks linked to several others: the user side was counted");
-    frame_filters_free(&filters);
+    sp_frame_filters_free(&filters);
     free(fits);
     return st;
-}
-
-static void notes(struct sp_selection *s, const struct sp_select_opts *o)
-{
-    note(s, "thread", o->thread);
-    note(s, "pid", o->pid);
-    note(s, "comm", o->comm);
-    note(s, "state", o->state);
-    note(s, "view", o->state ? NULL : o->view);
-    note(s, "dso", o->dso);
-    note(s, "focus", o->focus);
-    note(s, "ignore", o->ignore);
-    note(s, "hide", o->hide);
-    note(s, "root-at", o->root_at);
-    note(s, "user", o->user_only ? "" : NULL);
-    note(s, "kernel", o->kernel_only ? "" : NULL);
 }
 
 static struct sp_str find_unit(const struct sp_selection *s)
@@ -439,58 +331,49 @@ static const char *pick_view(const struct sp_selection *s, const struct sp_selec
     return o->state ? "custom" : !states ? NULL : o->view ? o->view : "cpu";
 }
 
-/* Nothing left: says which threads there are, the most common slip. */
-static spaa_status nothing(const struct sp_selection *s, struct sp_diags *d)
+/* Event, metric and weights; m: with a range of time. */
+static spaa_status choose(struct sp_selection *s, const struct sp_select_opts *o, const struct sp_moments *m,
+                          struct sp_diags *d)
 {
-    const struct sp_profile *p = s->profile;
-    struct sp_buf hint;
-    sp_buf_init(&hint, 64 << 10);
-    sp_buf_puts(&hint, "the profile has the threads");
-    size_t shown = 0;
-    for (size_t i = 0; i < p->threads.n && shown < 8; i++, shown++) {
-        const struct sp_thread *t = &p->threads.v[i];
-        sp_buf_printf(&hint, "%s %s (pid %lld, tid %lld)", shown ? "," : "", sp_str_cstr(&p->strs, t->comm),
-                      (long long)t->pid, (long long)t->tid);
+    struct sp_tally tally = {0};
+    spaa_status st = pick_event(s, o, d);
+    if (!st)
+        st = pick_metric(s, o->metric, d);
+    if (!st) {
+        find_scale(s, m);
+        s->view = pick_view(s, o);
+        st = sp_shape_frames(s, o, d);
     }
-    if (p->threads.n > shown)
-        sp_buf_printf(&hint, " and %zu more", p->threads.n - shown);
-    struct sp_str event = sp_pstr(p, p->events.v[s->event].name);
-    sp_emit_hint(d, SP_E032, SP_AT_NOTHING, p->threads.n ? sp_buf_cstr(&hint) : NULL, "%.*s of event %.*s",
-                 (int)s->filters.len, s->filters.data ? s->filters.data : "", (int)event.n, event.p);
-    sp_buf_free(&hint);
-    return SPAA_ERR_NOT_FOUND;
-}
-
-/* More than a view is asked for: an event without weight in a view is an answer, not a slip. */
-static bool narrows(const struct sp_select_opts *o)
-{
-    return o->thread || o->pid || o->comm || o->state || o->dso || o->focus || o->ignore || o->hide ||
-           o->root_at || o->user_only || o->kernel_only;
+    s->timed = m != NULL;
+    if (!st && m)
+        st = sp_moments_range(m, o->time, d, &s->time_lo, &s->time_hi);
+    if (!st && m)
+        st = sp_tally_range(s, m, s->time_lo, s->time_hi, d, &tally);
+    if (!st)
+        st = gather(s, o, m ? &tally : NULL, d);
+    sp_tally_free(&tally);
+    return st;
 }
 
 spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d,
                       struct sp_selection *out)
 {
-    struct sp_selection s = {.profile = p, .base_samples = SP_ABSENT, .samples = SP_ABSENT};
+    struct sp_selection s = {
+        .profile = p, .base_samples = SP_ABSENT, .samples = SP_ABSENT, .whole = SP_ABSENT, .root = SP_NONE};
+    struct sp_moments moments = {0};
     sp_buf_init(&s.filters, 0);
-    spaa_status st = pick_event(&s, o, d);
+    spaa_status st = o->time ? sp_moments_of(p, d, &moments) : SPAA_OK;
     if (!st)
-        st = pick_metric(&s, o->metric, d);
+        st = choose(&s, o, o->time ? &moments : NULL, d);
     if (!st) {
-        find_scale(&s);
-        s.view = pick_view(&s, o);
-        st = hide_frames(&s, o, d);
-    }
-    if (!st && o->root_at)
-        st = find_roots(&s, o->root_at, d);
-    if (!st)
-        st = gather(&s, o, d);
-    if (!st) {
-        notes(&s, o);
+        sp_note_filters(&s, o);
         s.unit = find_unit(&s);
-        if (!s.rows.n && narrows(o))
-            st = nothing(&s, d);
+        sp_warn_idle_filters(p, o, d);
+        if (!s.rows.n && sp_narrows(o) && !o->may_be_empty)
+            st = sp_nothing_left(&s, o, d);
     }
+    if (o->time)
+        sp_moments_free(&moments);
     if (st)
         sp_selection_free(&s);
     else
@@ -508,6 +391,17 @@ void sp_selection_free(struct sp_selection *s)
     s->hidden = s->roots = NULL;
 }
 
+/* An inlined frame at the root end of a record has no physical one to go into: it stays. */
+static void add_frames(struct sp_selection *s, const uint32_t *frames, size_t n)
+{
+    const struct sp_profile *p = s->profile;
+    for (size_t i = 0; i < n; i++) {
+        bool inlined = s->no_inlined && p->frames.v[frames[i]].flags & SP_FRAME_INLINED && i + 1 < n;
+        if (!inlined && (!s->hidden || !s->hidden[frames[i]]))
+            s->scratch.v[s->scratch.n++] = frames[i];
+    }
+}
+
 const uint32_t *sp_selected_frames(struct sp_selection *s, size_t row, size_t *n)
 {
     const struct sp_profile *p = s->profile;
@@ -515,18 +409,16 @@ const uint32_t *sp_selected_frames(struct sp_selection *s, size_t row, size_t *n
     const struct sp_stack *stack = &p->stacks.v[r->stack];
     static const uint32_t none;
     *n = stack->n;
-    if (r->kernel == SP_NONE && !s->hidden && !s->roots)
+    if (r->kernel == SP_NONE && !s->hidden && !s->roots && !s->no_inlined)
         return stack->n ? sp_stack_frames(p, r->stack) : &none;
     size_t kernel_n = r->kernel == SP_NONE ? 0 : p->stacks.v[r->kernel].n;
     if (!sp_vec_reserve(&s->scratch, kernel_n + stack->n + 1))
         return NULL;
     s->scratch.n = 0;
-    for (size_t i = 0; i < kernel_n + stack->n; i++) {
-        uint32_t f =
-            i < kernel_n ? sp_stack_frames(p, r->kernel)[i] : sp_stack_frames(p, r->stack)[i - kernel_n];
-        if (!s->hidden || !s->hidden[f])
-            s->scratch.v[s->scratch.n++] = f;
-    }
+    if (kernel_n)
+        add_frames(s, sp_stack_frames(p, r->kernel), kernel_n);
+    if (stack->n)
+        add_frames(s, sp_stack_frames(p, r->stack), stack->n);
     if (s->roots) { /* the outermost one is the new root */
         size_t keep = s->scratch.n;
         while (keep && !s->roots[p->frames.v[s->scratch.v[keep - 1]].function])

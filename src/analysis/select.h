@@ -3,7 +3,7 @@
  *
  * One implementation of the filters for every view. A selection picks one event and one metric; weights
  * are int64 at a common decimal `scale` (a weight of 3.14 at scale 2 is 314), so that sums are exact.
- * `base` is the total after event, metric, thread, pid, comm and state: percentages are of that;
+ * `base` is the total after event, metric, time, thread, pid, comm and state: percentages are of that;
  * `total` is what dso, focus, ignore and root_at leave.
  *
  * Linked user and kernel records of one observation are one row: the kernel frames at the leaf end.
@@ -24,8 +24,12 @@ struct sp_select_opts {
     const char *view;                 /* cpu, latency, all; NULL: cpu where the profile has states */
     const char *dso, *focus, *ignore; /* regular expressions (PCRE2): stacks with such a frame */
     const char *hide;                 /* regular expression: frames to leave out of the stacks */
-    const char *root_at;              /* stacks are cut to start at this function; others are dropped */
-    bool user_only, kernel_only;      /* frames of the other kind are left out */
+    /* A function as analysis/pick.h names it: stacks are cut to start there, others are dropped. */
+    const char *root_at;
+    const char *time; /* a range as analysis/moments.h reads it: weights are those of its samples */
+    bool user_only, kernel_only; /* frames of the other kind are left out */
+    bool may_be_empty;           /* filters that leave nothing are no error */
+    bool merge_inlined;          /* inlined frames are left out: their weight is the physical frame's */
 };
 
 struct sp_selected {
@@ -46,12 +50,18 @@ struct sp_selection {
     bool cannot_add;    /* the vocabulary says that values of this metric must not be summed */
     const char *view;   /* "cpu", "latency", "all", "custom"; NULL where the profile has no states */
     SP_VEC(struct sp_selected) rows;
-    int64_t all;                   /* of the event and metric, before any filter */
+    int64_t all;                   /* of the event and metric, within time, before any other filter */
+    int64_t whole;                 /* with time: of the event and metric at any time; else SP_ABSENT */
+    bool timed;                    /* with time */
+    int64_t time_lo, time_hi;      /* with time: [lo, hi) in ns of the profile's clock */
     int64_t base, total;           /* scaled */
     int64_t base_samples, samples; /* SP_ABSENT where the source has none */
     struct sp_buf filters;         /* the filters in words, empty when there are none */
     unsigned char *hidden;         /* per frame: left out of the stacks; NULL: none */
     unsigned char *roots;          /* per function: stacks are cut here; NULL: they are not */
+    uint32_t root;                 /* one of these functions, to name */
+    uint32_t samples_metric;       /* SP_NONE: there is none */
+    bool no_inlined;
     SP_VEC(uint32_t) scratch;
 };
 

@@ -35,13 +35,20 @@ unsigned sp_function_tags(const struct sp_profile *p, uint32_t function)
     return tags;
 }
 
+/* What the loop over frames touches of a row, and nothing else: there are many frames to a stack. */
+struct sum {
+    int64_t cum, samples;
+    uint32_t stamp; /* 1 + the last selected row that contained it */
+    bool counted;   /* samples were */
+};
+
 struct builder {
     struct sp_selection *s;
     enum sp_by by;
     struct sp_top t;
-    uint32_t *key;   /* row number of each frame or context; SP_NONE: not seen yet */
-    uint32_t *stamp; /* per row: 1 + the last selected row that contained it */
-    size_t stamps;
+    uint32_t *key;     /* row number of each frame or context; SP_NONE: not seen yet */
+    struct sum *sums;  /* per row */
+    uint32_t *same;    /* row of each function, or of each DSO where rows are these; SP_NONE: not seen yet */
     struct sp_map map; /* rows by (function, dso, name) */
     struct sp_buf text;
 };
@@ -61,10 +68,34 @@ static uint32_t row_for(struct builder *b, uint32_t function, uint32_t dso, cons
             return i;
         }
     }
-    struct sp_top_row r = {function, dso, name, tags, SP_ABSENT, SP_ABSENT, 0, 0, SP_ABSENT, SP_ABSENT};
+    struct sp_top_row r = {function, dso, name, tags, 0, 0, SP_ABSENT, SP_ABSENT, SP_NONE};
     if (!sp_map_add(&b->map, hash, (uint32_t)b->t.rows.n) || !sp_vec_push(&b->t.rows, r))
         return SP_NONE;
     return (uint32_t)b->t.rows.n - 1;
+}
+
+static unsigned frame_tags(const struct sp_frame *f)
+{
+    return (f->flags & SP_FRAME_UNRESOLVED ? SP_TAG_UNRESOLVED : 0u) |
+           (f->flags & SP_FRAME_INLINED ? SP_TAG_INLINED : 0u);
+}
+
+/* Rows that are whole functions or DSOs are found by these: frames of one function need no name looked up. */
+static uint32_t whole_row(struct builder *b, const struct sp_frame *f)
+{
+    const struct sp_profile *p = b->s->profile;
+    uint32_t dso = p->functions.v[f->function].dso;
+    bool dsos = b->by == SP_TOP_DSO;
+    uint32_t *row = &b->same[dsos ? dso : f->function];
+    if (*row == SP_NONE) {
+        struct sp_str name = sp_pstr(p, dsos ? p->dsos.v[dso].name : p->functions.v[f->function].name);
+        unsigned kernel = p->dsos.v[dso].is_kernel ? SP_TAG_KERNEL : 0u;
+        *row = row_for(b, dsos ? SP_NONE : f->function, dso, name.p, name.n,
+                       dsos ? kernel : sp_function_tags(p, f->function));
+    }
+    if (!dsos && *row != SP_NONE)
+        b->t.rows.v[*row].tags |= frame_tags(f);
+    return *row;
 }
 
 static uint32_t frame_row(struct builder *b, uint32_t frame)
@@ -73,14 +104,10 @@ static uint32_t frame_row(struct builder *b, uint32_t frame)
     const struct sp_frame *f = &p->frames.v[frame];
     uint32_t dso = p->functions.v[f->function].dso, function = f->function;
     struct sp_str name = sp_pstr(p, p->functions.v[function].name);
-    unsigned tags = sp_function_tags(p, function) | (f->flags & SP_FRAME_UNRESOLVED ? SP_TAG_UNRESOLVED : 0) |
-                    (f->flags & SP_FRAME_INLINED ? SP_TAG_INLINED : 0);
     char t[16];
+    if (b->by == SP_TOP_FUNCTION || b->by == SP_TOP_DSO)
+        return whole_row(b, f);
     sp_buf_clear(&b->text);
-    if (b->by == SP_TOP_DSO) {
-        struct sp_str d = sp_pstr(p, p->dsos.v[dso].name);
-        return row_for(b, SP_NONE, dso, d.p, d.n, tags & SP_TAG_KERNEL);
-    }
     sp_buf_add(&b->text, name.p, name.n);
     if (b->by == SP_TOP_LINE && f->srcline) {
         struct sp_str line = sp_pstr(p, f->srcline);
@@ -93,7 +120,7 @@ static uint32_t frame_row(struct builder *b, uint32_t frame)
         sp_buf_puts(&b->text, " 0x");
         sp_buf_add(&b->text, t, sp_hex_text(f->ip, t));
     }
-    return row_for(b, function, dso, b->text.data, b->text.len, tags);
+    return row_for(b, function, dso, b->text.data, b->text.len, sp_function_tags(p, function) | frame_tags(f));
 }
 
 static void number(struct sp_buf *b, int64_t v)
@@ -110,6 +137,25 @@ static void name(struct sp_buf *b, const struct sp_profile *p, uint32_t s)
     sp_buf_add(b, t.n ? t.p : "?", t.n ? t.n : 1);
 }
 
+static unsigned state_tags(const struct builder *b, const struct sp_context *c)
+{
+    struct sp_str state = sp_pstr(b->s->profile, c->state);
+    if (b->by != SP_TOP_STATE)
+        return 0;
+    return sp_str_is(state, "IDLE") ? SP_TAG_IDLE
+           : sp_str_is(state, "WAITING") || sp_str_is(state, "TIMED_WAITING") || sp_str_is(state, "BLOCKED")
+               ? SP_TAG_WAIT
+               : 0;
+}
+
+void sp_thread_name(struct sp_buf *b, const struct sp_profile *p, const struct sp_context *c)
+{
+    name(b, p, c->comm);
+    sp_buf_puts(b, " (tid ");
+    number(b, c->tid);
+    sp_buf_ch(b, ')');
+}
+
 static uint32_t context_row(struct builder *b, uint32_t context)
 {
     const struct sp_profile *p = b->s->profile;
@@ -124,20 +170,17 @@ static uint32_t context_row(struct builder *b, uint32_t context)
         name(t, p, c->source);
     } else if (b->by == SP_TOP_EVENT) {
         name(t, p, p->events.v[c->event].name);
+    } else if (b->by == SP_TOP_PROCESS) {
+        sp_buf_puts(t, "pid ");
+        number(t, c->pid);
+    } else if (b->by == SP_TOP_THREAD) {
+        sp_thread_name(t, p, c);
     } else {
-        if (b->by != SP_TOP_PROCESS)
-            name(t, p, c->comm);
-        if (b->by == SP_TOP_THREAD || b->by == SP_TOP_PROCESS) {
-            sp_buf_puts(t, b->by == SP_TOP_THREAD ? " (tid " : "pid ");
-            number(t, b->by == SP_TOP_THREAD ? c->tid : c->pid);
-            sp_buf_puts(t, b->by == SP_TOP_THREAD ? ")" : "");
-        }
+        name(t, p, c->comm);
     }
-    uint32_t row = row_for(b, SP_NONE, SP_NONE, sp_buf_cstr(t), t->len, 0);
-    if (row != SP_NONE && (b->by == SP_TOP_THREAD || b->by == SP_TOP_PROCESS)) {
-        b->t.rows.v[row].pid = c->pid;
-        b->t.rows.v[row].tid = b->by == SP_TOP_THREAD ? c->tid : SP_ABSENT;
-    }
+    uint32_t row = row_for(b, SP_NONE, SP_NONE, sp_buf_cstr(t), t->len, state_tags(b, c));
+    if (row != SP_NONE && b->t.rows.v[row].context == SP_NONE)
+        b->t.rows.v[row].context = context;
     return row;
 }
 
@@ -163,23 +206,16 @@ static bool flat(struct builder *b, uint32_t row, const struct sp_selected *x, i
     return true;
 }
 
-static bool cum(struct builder *b, uint32_t row, const struct sp_selected *x, uint32_t stamp)
+static inline void cum(struct sum *y, const struct sp_selected *x, uint32_t stamp)
 {
-    if (row == SP_NONE)
-        return false;
-    if (row >= b->stamps) {
-        size_t cap = b->stamps, want = (size_t)row + 1;
-        if (!sp_vec_grow((void **)&b->stamp, &cap, want, sizeof *b->stamp))
-            return false;
-        memset(b->stamp + b->stamps, 0, (cap - b->stamps) * sizeof *b->stamp);
-        b->stamps = cap;
+    if (y->stamp == stamp)
+        return;
+    y->stamp = stamp;
+    y->cum += x->weight;
+    if (x->samples > SP_DECIMAL) {
+        y->samples += x->samples;
+        y->counted = true;
     }
-    if (b->stamp[row] == stamp)
-        return true;
-    b->stamp[row] = stamp;
-    b->t.rows.v[row].cum += x->weight;
-    add_samples(&b->t.rows.v[row].cum_samples, x->samples);
-    return true;
 }
 
 static bool by_frames(struct builder *b)
@@ -192,17 +228,87 @@ static bool by_frames(struct builder *b)
             return false;
         if (!n) { /* an observation without a stack is weight all the same */
             uint32_t row = row_for(b, SP_NONE, SP_NONE, "[no stack]", 10, SP_TAG_UNRESOLVED);
-            if (!flat(b, row, x, x->weight) || !cum(b, row, x, (uint32_t)i + 1))
+            if (!flat(b, row, x, x->weight))
                 return false;
+            cum(&b->sums[row], x, (uint32_t)i + 1);
             continue;
         }
         if (!flat(b, key_of(b, sp_selected_leaf(b->s, i, f, n), frame_row), x, x->own))
             return false;
-        for (size_t k = 0; k < n; k++)
-            if (!cum(b, key_of(b, f[k], frame_row), x, (uint32_t)i + 1))
+        for (size_t k = 0; k < n; k++) {
+            uint32_t row = b->key[f[k]];
+            if (row == SP_NONE && (row = key_of(b, f[k], frame_row)) == SP_NONE)
                 return false;
+            cum(&b->sums[row], x, (uint32_t)i + 1);
+        }
     }
     return true;
+}
+
+static int cmp_flat(const void *va, const void *vb)
+{
+    int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
+    return (a < b) - (a > b);
+}
+
+/* The flat weight of the row that will be number n by flat; INT64_MIN: there are not so many. */
+static bool flat_of(const struct builder *b, size_t n, int64_t *out)
+{
+    size_t rows = b->t.rows.n;
+    *out = INT64_MIN;
+    if (n > rows || !n)
+        return true;
+    int64_t *flats = malloc(rows * sizeof *flats);
+    if (!flats)
+        return false;
+    for (size_t i = 0; i < rows; i++)
+        flats[i] = b->t.rows.v[i].flat;
+    qsort(flats, rows, sizeof *flats, cmp_flat);
+    *out = flats[n - 1];
+    free(flats);
+    return true;
+}
+
+/*
+ * The same when only the first n rows by flat will be shown: own weights first, then with callees only the
+ * rows that these can make one of the n. Most frames then cost a look at one bit.
+ */
+static bool by_heavy_frames(struct builder *b, size_t n)
+{
+    int64_t least;
+    size_t words = b->s->profile->frames.n / 64 + 1;
+    bool ok = true;
+    for (size_t i = 0; ok && i < b->s->rows.n; i++) {
+        size_t len;
+        const struct sp_selected *x = &b->s->rows.v[i];
+        const uint32_t *f = sp_selected_frames(b->s, i, &len);
+        uint32_t row = f && len ? key_of(b, sp_selected_leaf(b->s, i, f, len), frame_row)
+                       : f      ? row_for(b, SP_NONE, SP_NONE, "[no stack]", 10, SP_TAG_UNRESOLVED)
+                                : SP_NONE;
+        ok = flat(b, row, x, len ? x->own : x->weight);
+        if (ok && !len)
+            cum(&b->sums[row], x, (uint32_t)i + 1);
+    }
+    uint64_t *light = calloc(words, sizeof *light); /* frames of rows that are none of the n */
+    ok = ok && light && flat_of(b, n, &least);
+    for (size_t i = 0; ok && i < b->s->rows.n; i++) {
+        size_t len;
+        const struct sp_selected *x = &b->s->rows.v[i];
+        const uint32_t *f = sp_selected_frames(b->s, i, &len);
+        ok = f != NULL;
+        for (size_t k = 0; ok && k < len; k++) {
+            if (light[f[k] / 64] >> f[k] % 64 & 1)
+                continue;
+            uint32_t row = key_of(b, f[k], frame_row);
+            ok = row != SP_NONE;
+            if (ok && b->t.rows.v[row].flat >= least)
+                cum(&b->sums[row], x, (uint32_t)i + 1);
+            else
+                light[f[k] / 64] |= (uint64_t)1 << f[k] % 64;
+        }
+    }
+    free(light);
+    return ok;
 }
 
 static bool by_contexts(struct builder *b)
@@ -210,8 +316,9 @@ static bool by_contexts(struct builder *b)
     for (size_t i = 0; i < b->s->rows.n; i++) {
         const struct sp_selected *x = &b->s->rows.v[i];
         uint32_t row = key_of(b, b->s->profile->stacks.v[x->stack].context, context_row);
-        if (!flat(b, row, x, x->weight) || !cum(b, row, x, (uint32_t)i + 1))
+        if (!flat(b, row, x, x->weight))
             return false;
+        cum(&b->sums[row], x, (uint32_t)i + 1);
     }
     return true;
 }
@@ -237,25 +344,50 @@ static int cmp_row(const void *va, const void *vb, void *arg)
     return c ? c : (a->dso > b->dso) - (a->dso < b->dso);
 }
 
+static bool add_rows(struct builder *b, size_t limit)
+{
+    const struct sp_selection *s = b->s;
+    if (b->by > SP_TOP_DSO)
+        return by_contexts(b);
+    /* Stacks that filters change are made anew each time: once is enough. */
+    return limit && !s->hidden && !s->roots && !s->no_inlined ? by_heavy_frames(b, limit) : by_frames(b);
+}
+
 spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_cum, struct sp_diags *d,
                          struct sp_top *out)
+{
+    return sp_top_build_some(s, by, sort_cum, 0, d, out);
+}
+
+spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_cum, size_t limit,
+                              struct sp_diags *d, struct sp_top *out)
 {
     struct builder b = {.s = s, .by = by, .t = {.profile = s->profile}};
     bool frames = by <= SP_TOP_DSO;
     size_t n = frames ? s->profile->frames.n : s->profile->contexts.n;
     sp_buf_init(&b.text, 0);
     b.key = malloc((n + 1) * sizeof *b.key);
-    bool ok = sp_strtab_init(&b.t.names) && b.key;
+    b.sums = calloc(n + 2, sizeof *b.sums); /* a row for each frame or context at most, and [no stack] */
+    size_t same = by == SP_TOP_FUNCTION ? s->profile->functions.n : by == SP_TOP_DSO ? s->profile->dsos.n : 0;
+    b.same = malloc((same + 1) * sizeof *b.same);
+    bool ok = sp_strtab_init(&b.t.names) && b.key && b.sums && b.same;
+    for (size_t i = 0; ok && i < same; i++)
+        b.same[i] = SP_NONE;
     for (size_t i = 0; ok && i < n; i++)
         b.key[i] = SP_NONE;
     if (ok)
-        ok = frames ? by_frames(&b) : by_contexts(&b);
+        ok = add_rows(&b, sort_cum ? 0 : limit);
+    for (size_t i = 0; ok && i < b.t.rows.n; i++) {
+        b.t.rows.v[i].cum = b.sums[i].cum;
+        b.t.rows.v[i].cum_samples = b.sums[i].counted ? b.sums[i].samples : SP_ABSENT;
+    }
     if (ok && b.t.rows.n) {
         struct order o = {&b.t, sort_cum};
         qsort_r(b.t.rows.v, b.t.rows.n, sizeof *b.t.rows.v, cmp_row, &o);
     }
     free(b.key);
-    free(b.stamp);
+    free(b.sums);
+    free(b.same);
     sp_map_free(&b.map);
     ok = ok && !b.text.failed;
     sp_buf_free(&b.text);
@@ -271,6 +403,62 @@ void sp_top_free(struct sp_top *t)
 {
     sp_vec_free(&t->rows);
     sp_strtab_free(&t->names);
+    for (size_t i = 0; i < SP_TOP_EXTRAS; i++)
+        sp_vec_free(&t->extras[i]);
+}
+
+static uint64_t row_hash(const struct sp_top_row *r, struct sp_str name)
+{
+    return sp_hash_mix((uint64_t)r->function << 32 | r->dso, sp_hash64(name.p, name.n));
+}
+
+static uint32_t same_row(const struct sp_top *t, const struct sp_map *map, const struct sp_top_row *r,
+                         struct sp_str name)
+{
+    struct sp_probe at = sp_map_probe(map, row_hash(r, name));
+    for (uint32_t i; (i = sp_map_next(map, &at)) != SP_MAP_NONE;)
+        if (t->rows.v[i].function == r->function && t->rows.v[i].dso == r->dso &&
+            sp_str_cmp(sp_str_at(&t->names, t->rows.v[i].name), name) == 0)
+            return i;
+    return SP_NONE;
+}
+
+static bool join(struct sp_top *t, const struct sp_top *other, struct sp_map *map)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < t->rows.n; i++)
+        ok = sp_map_add(map, row_hash(&t->rows.v[i], sp_str_at(&t->names, t->rows.v[i].name)), i);
+    for (size_t i = 0; ok && i < other->rows.n; i++) {
+        const struct sp_top_row *r = &other->rows.v[i];
+        struct sp_str name = sp_str_at(&other->names, r->name);
+        if (same_row(t, map, r, name) != SP_NONE)
+            continue;
+        struct sp_top_row fresh = *r;
+        fresh.name = sp_intern(&t->names, name.p, name.n);
+        fresh.flat = fresh.cum = 0;
+        fresh.samples = fresh.cum_samples = SP_ABSENT;
+        ok = fresh.name != SP_STR_FAIL && sp_map_add(map, row_hash(r, name), (uint32_t)t->rows.n) &&
+             sp_vec_push(&t->rows, fresh);
+    }
+    struct sp_top_extra none = {0, 0, SP_ABSENT, SP_ABSENT};
+    for (size_t e = 0; ok && e <= t->nextras; e++)
+        while (ok && t->extras[e].n < t->rows.n)
+            ok = sp_vec_push(&t->extras[e], none);
+    for (size_t i = 0; ok && i < other->rows.n; i++) {
+        const struct sp_top_row *r = &other->rows.v[i];
+        t->extras[t->nextras].v[same_row(t, map, r, sp_str_at(&other->names, r->name))] =
+            (struct sp_top_extra){r->flat, r->cum, r->samples, r->cum_samples};
+    }
+    return ok;
+}
+
+spaa_status sp_top_join(struct sp_top *t, const struct sp_top *other, struct sp_diags *d)
+{
+    struct sp_map map = {0};
+    bool ok = t->nextras < SP_TOP_EXTRAS && join(t, other, &map);
+    t->nextras += ok;
+    sp_map_free(&map);
+    return ok ? SPAA_OK : sp_nomem(d);
 }
 
 spaa_status sp_top_sum(struct sp_selection *s, const char *pattern, struct sp_diags *d, int64_t *weight,

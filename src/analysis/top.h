@@ -38,24 +38,45 @@ struct sp_top_row {
     uint32_t dso;      /* SP_NONE likewise */
     uint32_t name;     /* number in sp_top.names */
     unsigned tags;     /* enum sp_top_tag */
-    int64_t pid, tid;  /* of rows that are processes or threads; else SP_ABSENT */
     int64_t flat, cum; /* scaled as the selection */
     int64_t samples;   /* of flat; SP_ABSENT where the source has none */
     int64_t cum_samples;
+    uint32_t context; /* one of these, where rows are of contexts; else SP_NONE */
 };
+
+/* A row's weights in another selection. */
+struct sp_top_extra {
+    int64_t flat, cum, samples, cum_samples;
+};
+enum { SP_TOP_EXTRAS = 6 };
 
 struct sp_top {
     const struct sp_profile *profile;
     SP_VEC(struct sp_top_row) rows; /* sorted: flat (or cum) descending, then name */
     struct sp_strtab names;
+    SP_VEC(struct sp_top_extra) extras[SP_TOP_EXTRAS]; /* per row, of the selections that were joined */
+    size_t nextras;
 };
 
 spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_cum, struct sp_diags *d,
                          struct sp_top *out);
+/*
+ * The same for when only the first `limit` rows will be looked at (0: all). They are the same rows; those
+ * after them have their flat weights and no cum.
+ */
+spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_cum, size_t limit,
+                              struct sp_diags *d, struct sp_top *out);
 void sp_top_free(struct sp_top *t);
+/*
+ * Puts the rows of another top, of the same profile and grouping, beside those of t (at most SP_TOP_EXTRAS
+ * times). Rows that only the other has come last, in its order, with nothing of t's own weights.
+ */
+spaa_status sp_top_join(struct sp_top *t, const struct sp_top *other, struct sp_diags *d);
 /* The exact weight of all rows with a frame whose function matches (PCRE2), each counted once. */
 spaa_status sp_top_sum(struct sp_selection *s, const char *pattern, struct sp_diags *d, int64_t *weight,
                        int64_t *samples);
+/* "comm (tid N)", with "?" for what is not known: the rows of SP_TOP_THREAD. */
+void sp_thread_name(struct sp_buf *b, const struct sp_profile *p, const struct sp_context *c);
 /* Tags of a function by its name, DSO and frames. */
 unsigned sp_function_tags(const struct sp_profile *p, uint32_t function);
 

@@ -1,27 +1,68 @@
 /*
- * Builds the call tree by sorting the paths, not by hashing prefixes: a path is the row of its
- * functions' ranks from the root; equal prefixes then stand together and one pass makes the nodes in
- * depth-first order, children by name. The order by weight is made from that by a second pass.
+ * Builds the call tree from the root down. A node is a run of paths that begin alike; one pass over the run
+ * sums its children, keyed by the rank of the next function's name, and a second one moves the paths of the
+ * children that are kept together, each child's in their old order. What is pruned is never looked into, and
+ * no prefix is hashed, compared or stored.
+ *
+ * Nodes that wait to be opened are a stack, which gives depth-first order at once; when only the heaviest
+ * so many are wanted they are a heap by weight, and the order is made at the end.
  */
 #include "analysis/tree.h"
+
+#include "base/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define INLINED   0x80000000u /* flag in builder.keys */
+#define KEYS_MAX  0x7fffffffu
+#define NO_SLOT   UINT32_MAX
+#define ENDS_HERE (UINT32_MAX - 1)
+
 struct path {
-    uint64_t first; /* slice of builder.steps */
+    const uint32_t *frames; /* leaf first */
     uint32_t n, row;
+    uint32_t comm; /* string; a first step of its own where it is not 0 */
+};
+
+/* A child while its parent is open. */
+struct slot {
+    uint32_t key, frame, comm, paths;
+    int64_t total, samples;
+    size_t at; /* where its paths go */
+    bool inlined;
+};
+
+/* A node that waits to be opened, with its run of builder.run. */
+struct waiting {
+    int64_t total, samples;
+    size_t lo, hi;
+    uint32_t parent, depth, frame, comm;
+    uint32_t sibling; /* position among its siblings */
+    uint32_t number;  /* of waiting nodes: ties of the heap */
+    bool inlined;
 };
 
 struct builder {
     struct sp_selection *s;
     const struct sp_tree_opts *opts;
-    uint32_t *rank;          /* function -> position by name */
-    uint32_t *comm_rank;     /* string -> position among comms + 1; by_comm only */
-    SP_VEC(uint32_t) steps;  /* ranks; with by_comm the first is the comm's */
-    SP_VEC(uint32_t) frames; /* the frame of each step; SP_NONE for a comm */
-    SP_VEC(struct path) paths;
+    const struct sp_profile *p;
+    struct sp_tree t;
+    uint32_t *keys;     /* frame -> key of its function, INLINED */
+    uint32_t *comm_key; /* string -> key; by_comm only */
+    size_t nkeys;
+    struct path *paths;
+    uint32_t *run, *moved, *slot_of_path; /* paths in the order of the nodes; scratch for moving them */
+    uint32_t *slot_of_key;                /* NO_SLOT between nodes */
+    struct sp_arena steps;                /* frames of paths that filters changed */
+    SP_VEC(struct slot) slots;
+    SP_VEC(uint32_t) kept; /* slots, sorted */
+    SP_VEC(struct waiting) waiting;
+    SP_VEC(uint32_t) sibling; /* per node; max_nodes only */
+    uint32_t numbered;
 };
+
+/* ---- keys: ranks of names ---- */
 
 static int cmp_function_name(const void *va, const void *vb, void *arg)
 {
@@ -59,80 +100,67 @@ static uint32_t *rank_by(size_t n, const uint32_t *items, size_t table,
     return rank;
 }
 
-static bool ranks(struct builder *b)
+/* Comms come before functions. */
+static bool make_keys(struct builder *b)
 {
-    const struct sp_profile *p = b->s->profile;
-    b->rank = rank_by(p->functions.n, NULL, p->functions.n, cmp_function_name, p);
-    if (!b->rank || !b->opts->by_comm)
-        return b->rank != NULL;
+    const struct sp_profile *p = b->p;
     SP_VEC(uint32_t) comms = {0};
     bool ok = true;
-    for (size_t i = 0; ok && i < p->contexts.n; i++)
+    for (size_t i = 0; ok && b->opts->by_comm && i < p->contexts.n; i++)
         ok = sp_vec_push(&comms, p->contexts.v[i].comm);
-    if (ok)
-        b->comm_rank = rank_by(comms.n, comms.v, p->strs.strs.n, cmp_comm, p);
-
+    if (ok && b->opts->by_comm)
+        b->comm_key = rank_by(comms.n, comms.v, p->strs.strs.n, cmp_comm, p);
+    ok = ok && (b->comm_key || !b->opts->by_comm);
+    b->nkeys = comms.n + p->functions.n;
     sp_vec_free(&comms);
-    return b->comm_rank != NULL;
+    uint32_t *rank = ok ? rank_by(p->functions.n, NULL, p->functions.n, cmp_function_name, p) : NULL;
+    b->keys = malloc((p->frames.n + 1) * sizeof *b->keys);
+    b->slot_of_key = malloc((b->nkeys + 1) * sizeof *b->slot_of_key);
+    ok = rank && b->keys && b->slot_of_key && b->nkeys < KEYS_MAX;
+    for (size_t i = 0; ok && i < p->frames.n; i++)
+        b->keys[i] = ((uint32_t)(b->nkeys - p->functions.n) + rank[p->frames.v[i].function]) |
+                     (p->frames.v[i].flags & SP_FRAME_INLINED ? INLINED : 0);
+    if (ok)
+        memset(b->slot_of_key, 0xff, (b->nkeys + 1) * sizeof *b->slot_of_key);
+    free(rank);
+    return ok;
 }
 
-static bool add_path(struct builder *b, uint32_t row)
+/* ---- paths ---- */
+
+static bool make_paths(struct builder *b)
 {
-    const struct sp_profile *p = b->s->profile;
-    size_t n;
-    const uint32_t *f = sp_selected_frames(b->s, row, &n);
-    uint32_t comm = p->contexts.v[p->stacks.v[b->s->rows.v[row].stack].context].comm;
-    bool lead = b->opts->by_comm && comm;
-    if (!f || !sp_vec_reserve(&b->steps, b->steps.n + n + 1) ||
-        !sp_vec_reserve(&b->frames, b->frames.n + n + 1))
+    size_t rows = b->s->rows.n;
+    b->paths = malloc((rows + 1) * sizeof *b->paths);
+    b->run = malloc((rows + 1) * sizeof *b->run);
+    b->moved = malloc((rows + 1) * sizeof *b->moved);
+    b->slot_of_path = malloc((rows + 1) * sizeof *b->slot_of_path);
+    if (!b->paths || !b->run || !b->moved || !b->slot_of_path || rows > UINT32_MAX)
         return false;
-    struct path path = {b->steps.n, (uint32_t)n + lead, row};
-    if (lead) {
-        b->steps.v[b->steps.n++] = b->comm_rank[comm];
-        b->frames.v[b->frames.n++] = SP_NONE;
+    for (size_t i = 0; i < rows; i++) {
+        size_t n;
+        const uint32_t *f = sp_selected_frames(b->s, i, &n);
+        if (f && n && f == b->s->scratch.v) {
+            uint32_t *copy = sp_arena_alloc(&b->steps, n * sizeof *copy);
+            f = copy ? memcpy(copy, f, n * sizeof *copy) : NULL;
+        }
+        if (!f)
+            return false;
+        uint32_t comm = b->p->contexts.v[b->p->stacks.v[b->s->rows.v[i].stack].context].comm;
+        b->paths[i] = (struct path){f, (uint32_t)n, (uint32_t)i, b->opts->by_comm ? comm : 0};
+        b->run[i] = (uint32_t)i;
     }
-    for (size_t i = 0; i < n; i++) {
-        uint32_t frame = f[b->opts->inverted ? i : n - 1 - i];
-        b->steps.v[b->steps.n++] = b->rank[p->frames.v[frame].function];
-        b->frames.v[b->frames.n++] = frame;
-    }
-    return sp_vec_push(&b->paths, path);
+    return true;
 }
 
-static int cmp_path(const void *va, const void *vb, void *arg)
+/* The frame of a path's step, SP_NONE for its comm; ENDS_HERE when it has no such step. */
+static inline uint32_t step(const struct builder *b, const struct path *x, uint32_t depth)
 {
-    const struct builder *b = arg;
-    const struct path *x = va, *y = vb;
-    const uint32_t *a = b->steps.v + x->first, *c = b->steps.v + y->first;
-    /* A comm and a function of one rank are told apart: those with a comm come first. */
-    bool ca = x->n && b->frames.v[x->first] == SP_NONE, cb = y->n && b->frames.v[y->first] == SP_NONE;
-    if (ca != cb)
-        return ca ? -1 : 1;
-    uint32_t n = x->n < y->n ? x->n : y->n;
-    for (uint32_t i = 0; i < n; i++)
-        if (a[i] != c[i])
-            return a[i] < c[i] ? -1 : 1;
-    if (x->n != y->n)
-        return x->n < y->n ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
-}
-
-static bool inlined(const struct sp_profile *p, uint32_t frame)
-{
-    return frame != SP_NONE && p->frames.v[frame].flags & SP_FRAME_INLINED;
-}
-
-static bool add_node(struct sp_tree *t, const struct sp_profile *p, uint32_t parent, uint32_t depth,
-                     uint32_t frame, uint32_t comm)
-{
-    struct sp_tree_node node = {.parent = parent,
-                                .function = frame == SP_NONE ? SP_NONE : p->frames.v[frame].function,
-                                .frame = frame,
-                                .depth = depth,
-                                .inlined = inlined(p, frame),
-                                .kind = frame == SP_NONE ? SP_UNKNOWN : p->frames.v[frame].kind,
-                                .samples = SP_ABSENT};
-    return sp_vec_push(&t->nodes, node) && sp_vec_push(&t->comms, comm);
+    if (x->comm && depth-- == 0)
+        return SP_NONE;
+    if (depth >= x->n)
+        return ENDS_HERE;
+    return x->frames[b->opts->inverted ? depth : x->n - 1 - depth];
 }
 
 static void add_samples(int64_t *to, int64_t v)
@@ -141,127 +169,325 @@ static void add_samples(int64_t *to, int64_t v)
         *to = (*to == SP_ABSENT ? 0 : *to) + v;
 }
 
-/* One pass over the sorted paths; `open` is the chain of nodes of the path before. */
-static bool make_nodes(struct builder *b, struct sp_tree *t)
+static bool is_kept(const struct builder *b, int64_t total, uint32_t depth)
 {
-    const struct sp_profile *p = b->s->profile;
-    SP_VEC(uint32_t) open = {0};
-    const struct path *before = NULL;
-    bool ok = add_node(t, p, SP_NONE, 0, SP_NONE, 0) && sp_vec_push(&open, 0u);
-    for (size_t i = 0; ok && i < b->paths.n; i++) {
-        const struct path *x = &b->paths.v[i];
-        uint32_t same = 0;
-        while (before && same < x->n && same < before->n &&
-               b->steps.v[x->first + same] == b->steps.v[before->first + same] &&
-               (b->frames.v[x->first + same] == SP_NONE) == (b->frames.v[before->first + same] == SP_NONE))
-            same++;
-        open.n = same + 1;
-        const struct sp_selected *row = &b->s->rows.v[x->row];
-        for (uint32_t k = 0; k < same; k++)
-            if (!inlined(p, b->frames.v[x->first + k]))
-                t->nodes.v[open.v[k + 1]].inlined = false;
-        for (uint32_t k = same; ok && k < x->n; k++) {
-            uint32_t frame = b->frames.v[x->first + k];
-            uint32_t comm = frame == SP_NONE ? p->contexts.v[p->stacks.v[row->stack].context].comm : 0;
-            ok = sp_vec_push(&open, (uint32_t)t->nodes.n) && add_node(t, p, open.v[k], k + 1, frame, comm);
-        }
-        for (size_t k = 0; ok && k < open.n; k++) {
-            t->nodes.v[open.v[k]].total += row->weight;
-            add_samples(&t->nodes.v[open.v[k]].samples, row->samples);
-        }
-        if (ok)
-            t->nodes.v[open.v[open.n - 1]].self += b->opts->inverted ? row->weight : row->own;
-        before = x;
+    int64_t magnitude = total < 0 && !b->opts->positive ? -total : total;
+    return (!b->opts->max_depth || depth <= b->opts->max_depth) && magnitude >= b->opts->min_total;
+}
+
+static void leave_out(struct builder *b, uint32_t parent, int64_t total)
+{
+    b->t.nodes.v[parent].elided += total;
+    b->t.nodes.v[parent].elided_children++;
+    b->t.pruned++;
+    b->t.pruned_total += total;
+}
+
+static bool add_node(struct builder *b, const struct waiting *w)
+{
+    const struct sp_profile *p = b->p;
+    struct sp_tree_node node = {.parent = w->parent,
+                                .function = w->frame == SP_NONE ? SP_NONE : p->frames.v[w->frame].function,
+                                .frame = w->frame,
+                                .depth = w->depth,
+                                .inlined = w->inlined,
+                                .kind = w->frame == SP_NONE ? SP_UNKNOWN : p->frames.v[w->frame].kind,
+                                .total = w->total,
+                                .samples = w->samples,
+                                .order = (uint32_t)b->t.nodes.n};
+    return b->t.nodes.n < UINT32_MAX && sp_vec_push(&b->t.nodes, node) &&
+           (!b->opts->by_comm || sp_vec_push(&b->t.comms, w->comm)) &&
+           (!b->opts->max_nodes || sp_vec_push(&b->sibling, w->sibling));
+}
+
+/* ---- waiting nodes ---- */
+
+static bool heavier(const struct waiting *a, const struct waiting *b)
+{
+    int64_t x = a->total < 0 ? -a->total : a->total, y = b->total < 0 ? -b->total : b->total;
+    return x != y ? x > y : a->number < b->number;
+}
+
+static bool put(struct builder *b, struct waiting w)
+{
+    w.number = b->numbered++;
+    if (!sp_vec_push(&b->waiting, w))
+        return false;
+    struct waiting *v = b->waiting.v;
+    for (size_t i = b->waiting.n - 1; b->opts->max_nodes && i && heavier(&v[i], &v[(i - 1) / 2]);
+         i = (i - 1) / 2) {
+        struct waiting t = v[i];
+        v[i] = v[(i - 1) / 2];
+        v[(i - 1) / 2] = t;
     }
-    sp_vec_free(&open);
-    for (size_t i = t->nodes.n; ok && i-- > 0;) {
+    return true;
+}
+
+static struct waiting take(struct builder *b)
+{
+    struct waiting *v = b->waiting.v, first = v[0];
+    size_t n = --b->waiting.n;
+    if (!b->opts->max_nodes)
+        return v[n];
+    v[0] = v[n];
+    for (size_t i = 0;;) {
+        size_t best = i;
+        for (size_t k = 2 * i + 1; k <= 2 * i + 2; k++)
+            if (k < n && heavier(&v[k], &v[best]))
+                best = k;
+        if (best == i)
+            return first;
+        struct waiting t = v[i];
+        v[i] = v[best];
+        v[best] = t;
+        i = best;
+    }
+}
+
+/* ---- opening a node ---- */
+
+static uint32_t slot_for(struct builder *b, const struct path *x, uint32_t frame)
+{
+    uint32_t key = frame == SP_NONE ? b->comm_key[x->comm] : b->keys[frame] & ~INLINED;
+    uint32_t slot = b->slot_of_key[key];
+    if (slot != NO_SLOT)
+        return slot;
+    struct slot fresh = {key, frame, frame == SP_NONE ? x->comm : 0, 0, 0, SP_ABSENT, 0, frame != SP_NONE};
+    slot = (uint32_t)b->slots.n;
+    if (!sp_vec_push(&b->slots, fresh))
+        return NO_SLOT;
+    b->slot_of_key[key] = slot;
+    return slot;
+}
+
+/* Sums the children of a node; what ends in it is its own. */
+static bool sum_children(struct builder *b, const struct waiting *w, uint32_t node)
+{
+    int64_t self = 0;
+    b->slots.n = 0;
+    for (size_t i = w->lo; i < w->hi; i++) {
+        const struct path *x = &b->paths[b->run[i]];
+        const struct sp_selected *row = &b->s->rows.v[x->row];
+        uint32_t frame = step(b, x, w->depth);
+        if (frame == ENDS_HERE) {
+            self += b->opts->inverted ? row->weight : row->own;
+            b->slot_of_path[i] = NO_SLOT;
+            continue;
+        }
+        uint32_t n = slot_for(b, x, frame);
+        if (n == NO_SLOT)
+            return false;
+        struct slot *slot = &b->slots.v[n];
+        slot->total += row->weight;
+        add_samples(&slot->samples, row->samples);
+        slot->paths++;
+        slot->inlined = slot->inlined && frame != SP_NONE && b->keys[frame] & INLINED;
+        b->slot_of_path[i] = n;
+    }
+    for (size_t i = 0; i < b->slots.n; i++)
+        b->slot_of_key[b->slots.v[i].key] = NO_SLOT;
+    b->t.nodes.v[node].self = self;
+    return true;
+}
+
+static int cmp_slot(const void *va, const void *vb, void *arg)
+{
+    const struct builder *b = arg;
+    const struct slot *x = &b->slots.v[*(const uint32_t *)va], *y = &b->slots.v[*(const uint32_t *)vb];
+    if (b->opts->sort == SP_TREE_BY_WEIGHT && x->total != y->total)
+        return x->total > y->total ? -1 : 1;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Moves the paths of the kept children together, in their order, to the front of the node's run. */
+static void move_paths(struct builder *b, const struct waiting *w)
+{
+    size_t at = w->lo;
+    for (size_t i = 0; i < b->slots.n; i++)
+        b->slots.v[i].at = SIZE_MAX;
+    for (size_t i = 0; i < b->kept.n; i++) {
+        struct slot *slot = &b->slots.v[b->kept.v[i]];
+        slot->at = at;
+        at += slot->paths;
+    }
+    if (b->kept.n == 1 && at == w->hi) /* all of them go on in one child */
+        return;
+    for (size_t i = w->lo; i < w->hi; i++) {
+        struct slot *slot = b->slot_of_path[i] == NO_SLOT ? NULL : &b->slots.v[b->slot_of_path[i]];
+        if (slot && slot->at != SIZE_MAX)
+            b->moved[slot->at++] = b->run[i];
+    }
+    memcpy(b->run + w->lo, b->moved + w->lo, (at - w->lo) * sizeof *b->run);
+}
+
+static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
+{
+    if (!sum_children(b, w, node))
+        return false;
+    b->kept.n = 0;
+    for (uint32_t i = 0; i < b->slots.n; i++) {
+        if (!is_kept(b, b->slots.v[i].total, w->depth + 1))
+            leave_out(b, node, b->slots.v[i].total);
+        else if (!sp_vec_push(&b->kept, i))
+            return false;
+    }
+    if (!b->kept.n)
+        return true;
+    if (b->kept.n > 1)
+        qsort_r(b->kept.v, b->kept.n, sizeof *b->kept.v, cmp_slot, b);
+    move_paths(b, w);
+    size_t hi = w->lo;
+    for (size_t i = 0; i < b->kept.n; i++)
+        hi += b->slots.v[b->kept.v[i]].paths;
+    for (size_t i = b->kept.n; i-- > 0;) { /* the first one is taken first from a stack */
+        const struct slot *x = &b->slots.v[b->kept.v[i]];
+        struct waiting child = {.total = x->total,
+                                .samples = x->samples,
+                                .lo = hi - x->paths,
+                                .hi = hi,
+                                .parent = node,
+                                .depth = w->depth + 1,
+                                .frame = x->frame,
+                                .comm = x->comm,
+                                .sibling = (uint32_t)i,
+                                .inlined = x->inlined};
+        hi -= x->paths;
+        if (!put(b, child))
+            return false;
+    }
+    return true;
+}
+
+/* The rest of a single path is a chain. */
+static bool open_chain(struct builder *b, struct waiting w, uint32_t node)
+{
+    const struct path *x = &b->paths[b->run[w.lo]];
+    const struct sp_selected *row = &b->s->rows.v[x->row];
+    for (uint32_t frame; (frame = step(b, x, w.depth)) != ENDS_HERE;) {
+        if (!is_kept(b, row->weight, w.depth + 1)) {
+            leave_out(b, node, row->weight);
+            return true;
+        }
+        w = (struct waiting){.total = row->weight,
+                             .samples = row->samples > SP_DECIMAL ? row->samples : SP_ABSENT,
+                             .lo = w.lo,
+                             .hi = w.hi,
+                             .parent = node,
+                             .depth = w.depth + 1,
+                             .frame = frame,
+                             .comm = frame == SP_NONE ? x->comm : 0,
+                             .inlined = frame != SP_NONE && b->keys[frame] & INLINED};
+        node = (uint32_t)b->t.nodes.n;
+        if (!add_node(b, &w))
+            return false;
+    }
+    b->t.nodes.v[node].self = b->opts->inverted ? row->weight : row->own;
+    return true;
+}
+
+static bool grow(struct builder *b)
+{
+    struct waiting root = {
+        .samples = b->s->samples, .hi = b->s->rows.n, .parent = SP_NONE, .frame = SP_NONE, .total = 0};
+    for (size_t i = 0; i < b->s->rows.n; i++)
+        root.total += b->s->rows.v[i].weight;
+    bool ok = put(b, root);
+    while (ok && b->waiting.n && (!b->opts->max_nodes || b->t.nodes.n < b->opts->max_nodes)) {
+        struct waiting w = take(b);
+        uint32_t node = (uint32_t)b->t.nodes.n;
+        ok = add_node(b, &w);
+        if (ok)
+            ok = w.hi - w.lo == 1 && !b->opts->max_nodes ? open_chain(b, w, node) : open_node(b, &w, node);
+    }
+    for (size_t i = 0; ok && i < b->waiting.n; i++)
+        leave_out(b, b->waiting.v[i].parent, b->waiting.v[i].total);
+    return ok;
+}
+
+/* ---- order ---- */
+
+static int cmp_family(const void *va, const void *vb, void *arg)
+{
+    const struct builder *b = arg;
+    uint32_t x = *(const uint32_t *)va, y = *(const uint32_t *)vb;
+    uint32_t px = b->t.nodes.v[x].parent, py = b->t.nodes.v[y].parent;
+    if (px != py)
+        return px < py ? -1 : 1;
+    return (b->sibling.v[x] > b->sibling.v[y]) - (b->sibling.v[x] < b->sibling.v[y]);
+}
+
+/* Nodes in the order they were taken become depth-first order. */
+static bool put_in_order(struct builder *b)
+{
+    size_t n = b->t.nodes.n;
+    struct sp_tree out = {.profile = b->p, .pruned = b->t.pruned, .pruned_total = b->t.pruned_total};
+    SP_VEC(struct waiting) work = {0}; /* number: old node; parent: its new one */
+    uint32_t *family = malloc((n + 1) * sizeof *family), *first = calloc(n + 2, sizeof *first);
+    bool ok = family && first && sp_vec_push(&work, ((struct waiting){.parent = SP_NONE}));
+    for (uint32_t i = 1; ok && i < n; i++) {
+        family[i - 1] = i;
+        first[b->t.nodes.v[i].parent + 1]++;
+    }
+    for (size_t i = 1; ok && i <= n; i++)
+        first[i] += first[i - 1];
+    if (ok && n > 2)
+        qsort_r(family, n - 1, sizeof *family, cmp_family, b);
+    while (ok && work.n) {
+        struct waiting w = work.v[--work.n];
+        struct sp_tree_node node = b->t.nodes.v[w.number];
+        uint32_t fresh = (uint32_t)out.nodes.n;
+        node.parent = w.parent;
+        ok = sp_vec_push(&out.nodes, node) &&
+             (!b->opts->by_comm || sp_vec_push(&out.comms, b->t.comms.v[w.number]));
+        for (uint32_t i = first[w.number + 1]; ok && i-- > first[w.number];)
+            ok = sp_vec_push(&work, ((struct waiting){.number = family[i], .parent = fresh}));
+    }
+    free(family);
+    free(first);
+    sp_vec_free(&work);
+    sp_tree_free(&b->t);
+    b->t = out;
+    return ok;
+}
+
+static void find_ends(struct sp_tree *t)
+{
+    for (size_t i = t->nodes.n; i-- > 0;) {
         struct sp_tree_node *n = &t->nodes.v[i];
         if (n->end < i + 1)
             n->end = (uint32_t)i + 1;
         if (n->parent != SP_NONE && t->nodes.v[n->parent].end < n->end)
             t->nodes.v[n->parent].end = n->end;
     }
-    return ok;
-}
-
-struct child {
-    int64_t total;
-    uint32_t node;
-};
-
-static int cmp_child(const void *va, const void *vb)
-{
-    const struct child *a = va, *b = vb;
-    if (a->total != b->total)
-        return a->total > b->total ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
-}
-
-/* Copies the nodes that are kept, children sorted as asked, with an explicit stack of work. */
-static bool reorder(struct sp_tree *t, const struct sp_tree_opts *opts)
-{
-    struct sp_tree out = {.profile = t->profile};
-    SP_VEC(struct child) children = {0};
-    SP_VEC(struct child) work = {0}; /* node to copy; total: number of its new parent */
-    bool ok = sp_vec_push(&work, ((struct child){-1, 0}));
-    while (ok && work.n) {
-        struct child w = work.v[--work.n];
-        uint32_t old = w.node, fresh = (uint32_t)out.nodes.n;
-        struct sp_tree_node node = t->nodes.v[old];
-        node.parent = w.total < 0 ? SP_NONE : (uint32_t)w.total;
-        ok = sp_vec_push(&out.nodes, node) && sp_vec_push(&out.comms, t->comms.v[old]);
-        children.n = 0;
-        for (uint32_t c = old + 1; ok && c < t->nodes.v[old].end; c = t->nodes.v[c].end) {
-            const struct sp_tree_node *n = &t->nodes.v[c];
-            int64_t magnitude = n->total < 0 && !opts->positive ? -n->total : n->total;
-            if ((opts->max_depth && n->depth > opts->max_depth) || magnitude < opts->min_total) {
-                out.pruned += n->end - c;
-                out.pruned_total += n->total;
-                continue;
-            }
-            ok = sp_vec_push(&children, ((struct child){n->total, c}));
-        }
-        if (children.n && opts->sort == SP_TREE_BY_WEIGHT)
-            qsort(children.v, children.n, sizeof *children.v, cmp_child);
-        for (size_t i = children.n; ok && i-- > 0;)
-            ok = sp_vec_push(&work, ((struct child){fresh, children.v[i].node}));
-    }
-    sp_vec_free(&children);
-    sp_vec_free(&work);
-    for (size_t i = 0; ok && i < out.nodes.n; i++)
-        out.nodes.v[i].end = (uint32_t)i + 1;
-    for (size_t i = out.nodes.n; ok && i-- > 1;)
-        if (out.nodes.v[out.nodes.v[i].parent].end < out.nodes.v[i].end)
-            out.nodes.v[out.nodes.v[i].parent].end = out.nodes.v[i].end;
-    struct sp_tree old = *t;
-    *t = out;
-    sp_tree_free(&old);
-    return ok;
 }
 
 spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opts, struct sp_diags *d,
                           struct sp_tree *out)
 {
-    struct builder b = {.s = s, .opts = opts};
-    struct sp_tree t = {.profile = s->profile};
-    bool ok = ranks(&b);
-    for (size_t i = 0; ok && i < s->rows.n; i++)
-        ok = add_path(&b, (uint32_t)i);
-    if (ok) {
-        if (b.paths.n)
-            qsort_r(b.paths.v, b.paths.n, sizeof *b.paths.v, cmp_path, &b);
-        ok = make_nodes(&b, &t) && reorder(&t, opts);
-    }
-    free(b.rank);
-    free(b.comm_rank);
-    sp_vec_free(&b.steps);
-    sp_vec_free(&b.frames);
-    sp_vec_free(&b.paths);
+    struct builder b = {.s = s, .opts = opts, .p = s->profile, .t = {.profile = s->profile}};
+    sp_arena_init(&b.steps, 0);
+    bool ok = make_keys(&b) && make_paths(&b) && grow(&b);
+    if (ok && opts->max_nodes)
+        ok = put_in_order(&b);
+    if (ok)
+        find_ends(&b.t);
+    free(b.keys);
+    free(b.comm_key);
+    free(b.paths);
+    free(b.run);
+    free(b.moved);
+    free(b.slot_of_path);
+    free(b.slot_of_key);
+    sp_arena_free(&b.steps);
+    sp_vec_free(&b.slots);
+    sp_vec_free(&b.kept);
+    sp_vec_free(&b.waiting);
+    sp_vec_free(&b.sibling);
     if (!ok) {
-        sp_tree_free(&t);
+        sp_tree_free(&b.t);
         return sp_nomem(d);
     }
-    *out = t;
+    *out = b.t;
     return SPAA_OK;
 }
 
@@ -276,5 +502,6 @@ struct sp_str sp_tree_name(const struct sp_tree *t, uint32_t node)
     const struct sp_tree_node *n = &t->nodes.v[node];
     if (n->function != SP_NONE)
         return sp_pstr(t->profile, t->profile->functions.v[n->function].name);
-    return t->comms.v[node] ? sp_pstr(t->profile, t->comms.v[node]) : (struct sp_str){"all", 3};
+    return node < t->comms.n && t->comms.v[node] ? sp_pstr(t->profile, t->comms.v[node])
+                                                 : (struct sp_str){"all", 3};
 }

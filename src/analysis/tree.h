@@ -4,7 +4,7 @@
  * Nodes are in depth-first order, children sorted by descending total (SP_TREE_BY_WEIGHT) or by name
  * (SP_TREE_BY_NAME, for flame graphs), so parent < child and a subtree is a run [i, end). Node 0 is the
  * root: no frame, the selection's whole weight. Weights are scaled integers of the selection
- * (analysis/select.h).
+ * (analysis/select.h). What is left out costs nothing: only nodes that are kept are ever looked into.
  */
 #ifndef SP_TREE_H
 #define SP_TREE_H
@@ -21,6 +21,9 @@ struct sp_tree_node {
     uint8_t kind;      /* enum sp_frame_kind */
     int64_t self, total;
     int64_t samples; /* of the subtree; SP_ABSENT where the source has none */
+    int64_t elided;  /* weight of the children that were left out, with all below them */
+    uint32_t elided_children;
+    uint32_t order; /* position by descending weight among the nodes kept, when max_nodes was given */
 };
 
 enum sp_tree_sort { SP_TREE_BY_WEIGHT, SP_TREE_BY_NAME };
@@ -30,18 +33,19 @@ struct sp_tree_opts {
     bool by_comm;  /* the first level is the thread's name, where contexts have one (nodes with
                       function SP_NONE and `comm` set) */
     enum sp_tree_sort sort;
-    int64_t
-        min_total; /* nodes below, whatever their sign, are left out (their weight stays in the parent's) */
-    bool positive; /* leave out nodes below 0 too: a drawing has no place for them */
+    /* Children below, whatever their sign, are left out with all below them: that part is never built. */
+    int64_t min_total;
+    bool positive;      /* leave out nodes below 0 too: a drawing has no place for them */
     uint32_t max_depth; /* 0: all */
+    size_t max_nodes;   /* the heaviest so many nodes, root included; 0: all */
 };
 
 struct sp_tree {
     const struct sp_profile *profile;
     SP_VEC(struct sp_tree_node) nodes;
     SP_VEC(uint32_t) comms; /* with by_comm: comms.v[node] is the name of a first-level node, or 0 */
-    uint32_t pruned;        /* nodes left out */
-    int64_t pruned_total;   /* weight of the topmost nodes left out */
+    uint32_t pruned;        /* subtrees left out */
+    int64_t pruned_total;   /* their weight */
 };
 
 spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opts, struct sp_diags *d,

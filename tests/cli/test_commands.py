@@ -14,8 +14,8 @@ import pe_files
 import profiles
 from conftest import BIN, ask, parse, run
 
-COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "flamegraph", "merge", "query", "upload", "dump", "spt",
-            "waits", "formats", "help"]
+COMMANDS = ["convert", "validate", "info", "summary", "top", "tree", "diff", "function", "stacks", "timeline",
+            "flamegraph", "merge", "query", "upload", "dump", "spt", "waits", "formats", "help"]
 VIEWS = ["info", "summary", "top", "tree"]
 ANSWERS = VIEWS + ["validate", "formats"]
 
@@ -147,7 +147,6 @@ def test_unknown_names_of_the_profile_answer_no_with_the_nearest(spaa):
     ["convert", "FILE", "-o", "x.unknown"], ["convert", "FILE", "-o", "-"], ["convert", "FILE", "--to", "perf_data"],
     ["top"], ["tree"], ["validate"], ["help", "nope"], ["formats", "nope"], ["--json"], ["nofile.or.command"],
     ["top", "FILE", "--tid"], ["flamegraph", "FILE", "--width", "1"], ["flamegraph", "FILE", "--min-width", "nan"],
-    ["summary", "FILE", "--format", "csv"],
 ], ids=" ".join)
 def test_bad_usage_is_2_and_writes_nothing(args, spaa, tmp_path):
     answer = run(*[spaa if a == "FILE" else a for a in args], code=2, cwd=tmp_path)

@@ -149,12 +149,36 @@ def test_tree_depth_and_pruning(files):
     selection = profile.select()
     for depth in (1, 3):
         answer = check_tree(path, selection, "--depth", depth, depth=depth)
-        assert answer["omitted"]["nodes"] == len(selection.tree()) - len(answer["nodes"])
+        assert answer["omitted"] == elided(selection.tree(), selection.tree(depth=depth))
     answer = ask("tree", path, "--min-percent", 10)
     kept = {k: v for k, v in selection.tree().items() if 10 * v[1] >= selection.base or not k}
     assert len(answer["nodes"]) == len(kept)
-    assert answer["omitted"]["nodes"] == len(selection.tree()) - len(kept)
-    assert len(ask("tree", path, "-n", 4)["nodes"]) == 4
+    assert answer["omitted"] == elided(selection.tree(), kept)
+    for n in answer["nodes"]:
+        assert ("elided" in n) == ("elided_children" in n)
+    assert sum(n.get("elided_children", 0) for n in answer["nodes"]) == answer["omitted"]["subtrees"]
+    assert sum(n.get("elided", 0) for n in answer["nodes"]) == answer["omitted"]["weight"]
+
+
+def elided(tree, kept):
+    """The topmost nodes that are not kept."""
+    tops = [v[1] for k, v in tree.items() if k not in kept and k[:-1] in kept]
+    return {"subtrees": len(tops), "weight": sum(tops)}
+
+
+def test_a_limited_tree_is_the_heaviest_part_of_the_whole(files):
+    path, profile = files[1]
+    tree = profile.select().tree()
+    for n in (1, 4, 9):
+        answer = ask("tree", path, "--min-percent", 0, "-n", n)
+        paths = {}
+        for x in answer["nodes"]:
+            paths[x["id"]] = () if x["parent"] is None else paths[x["parent"]] + ((x["name"], x["dso"]),)
+        kept = set(paths.values())
+        assert len(kept) == len(answer["nodes"]) == min(n, len(tree))
+        assert answer["omitted"] == elided(tree, kept)
+        rest = [v[1] for k, v in tree.items() if k not in kept and k[:-1] in kept]
+        assert not rest or max(rest) <= min(tree[k][1] for k in kept)
 
 
 def test_summary_numbers(files):
@@ -162,7 +186,7 @@ def test_summary_numbers(files):
         selection = profile.select()
         answer = ask("summary", path)
         assert (answer["total"], answer["kept"]) == (selection.base, selection.total)
-        for key, by in (("hot", "function"), ("by_thread", "thread"), ("by_dso", "dso")):
+        for key, by in (("hot", "function"), ("by_thread", "thread"), ("by_dso", "dso"), ("by_process", "process")):
             top = selection.top(by)
             expected = sorted(top.items(), key=lambda x: (-x[1][0], -x[1][1], x[0][0].encode()))[:5]
             assert [(r["name"], r["flat"]) for r in answer[key]] == [(k[0], v[0]) for k, v in expected]
@@ -176,10 +200,11 @@ def test_summary_numbers(files):
         node = ()
         tree = selection.tree()
         for step in answer["heaviest_path"]:
-            children = [k for k in tree if k[:-1] == node and len(k) == len(node) + 1]
-            best = max(tree[k][1] for k in children)
-            node = next(k for k in children if tree[k][1] == best and k[-1][0] == step["name"])
-            assert step["total_percent"] == percent(best, selection.base)
+            for i in range(step["times"]):
+                children = [k for k in tree if k[:-1] == node and len(k) == len(node) + 1]
+                best = max(tree[k][1] for k in children)
+                node = next(k for k in children if tree[k][1] == best and k[-1][0] == step["name"])
+                assert i or step["total_percent"] == percent(best, selection.base)
 
 
 def test_info_numbers(files):

@@ -1,0 +1,140 @@
+/* Findings in words, and the commands that show more of them. */
+#include "findings_text.h"
+
+#include "analysis/top.h"
+#include "base/num.h"
+#include "render/text.h"
+
+/* The command that shows more of a finding; its argument is written into `word`. */
+struct answer_next finding_next(struct answer *a, const struct sp_finding *f, struct sp_buf *word)
+{
+    const struct sp_profile *p = a->s->profile;
+    char handle[32];
+    sp_buf_clear(word);
+    if (f->context != SP_NONE) {
+        if (!a->c->v.thread)
+            sp_buf_printf(word, "--thread %lld", (long long)p->contexts.v[f->context].tid);
+        return (struct answer_next){"top", NULL, word->len ? sp_buf_cstr(word) : NULL};
+    }
+    if (f->function != SP_NONE) {
+        sp_handle_text(&a->handles, f->function, handle);
+        sp_buf_puts(word, handle);
+        return (struct answer_next){"function", sp_buf_cstr(word), NULL};
+    }
+    return f->kind == SP_FIND_UNRESOLVED ? (struct answer_next){"top", NULL, "--by dso"}
+           : f->kind == SP_FIND_NO_STACK ? (struct answer_next){"top", NULL, "--by thread"}
+                                         : (struct answer_next){"info", NULL, NULL};
+}
+
+/* Filters are for views. */
+void finding_command(struct answer *a, const struct sp_finding *f, struct sp_buf *out)
+{
+    struct sp_buf word;
+    sp_buf_init(&word, 0);
+    struct answer_next next = finding_next(a, f, &word);
+    if (strcmp(next.command, "info") == 0)
+        command_of_files(out, a->c, &next);
+    else
+        command_text(out, a->c, &next);
+    sp_buf_free(&word);
+}
+
+static void weight_of(struct answer *a, int64_t v)
+{
+    percent_text(&a->b, a->s, v);
+    sp_buf_puts(&a->b, "%");
+}
+
+static void name_of(struct answer *a, uint32_t function)
+{
+    const struct sp_profile *p = a->s->profile;
+    struct sp_str s = sp_pstr(p, p->functions.v[function].name);
+    sp_text_safe(&a->b, s.p, s.n);
+}
+
+static void say_through(struct answer *a, const struct sp_finding *f)
+{
+    if (f->function == SP_NONE)
+        return;
+    sp_buf_puts(&a->b, ", most through ");
+    name_of(a, f->function);
+    sp_buf_puts(&a->b, " (");
+    weight_of(a, f->through);
+    sp_buf_puts(&a->b, ")");
+}
+
+static void say_share(struct answer *a, int64_t part, int64_t of, const char *what)
+{
+    sp_text_grouped(&a->b, part, 0);
+    sp_buf_puts(&a->b, " (");
+    sp_text_percent(&a->b, part, of);
+    sp_buf_printf(&a->b, "%%) %s", what);
+}
+
+static void say_thread(struct answer *a, const struct sp_finding *f)
+{
+    struct sp_buf *b = &a->b, name;
+    sp_buf_init(&name, 0);
+    sp_thread_name(&name, a->s->profile, &a->s->profile->contexts.v[f->context]);
+    sp_buf_puts(b, "thread ");
+    sp_text_safe(b, name.data ? name.data : "", name.len);
+    sp_buf_free(&name);
+    if (f->kind == SP_FIND_SATURATED) {
+        sp_buf_puts(b, " was on a CPU for ");
+        sp_text_percent(b, f->part, f->of);
+        sp_buf_puts(b, "% of the recording");
+    } else {
+        sp_buf_puts(b, " has ");
+        weight_of(a, f->weight);
+        sp_buf_printf(b, " of the weight, of %zu threads", f->count);
+    }
+}
+
+/* With n samples, a true share of one half is seen within 1.96 * sqrt(1/4n): in hundredths of a percent. */
+static int64_t margin(int64_t samples)
+{
+    int64_t square = 9604 * 10000 / (samples > 0 ? samples : 1), root = 0; /* (98 / sqrt n)^2 in 1e-4 */
+    while ((root + 1) * (root + 1) <= square)
+        root++;
+    return root;
+}
+
+void finding_text(struct answer *a, const struct sp_finding *f)
+{
+    static const char *const kinds[SP_FINDINGS] = {
+        [SP_FIND_UNRESOLVED] = " of the weight has no function name",
+        [SP_FIND_NO_STACK] = " of the weight has no stack",
+        [SP_FIND_IDLE] = " of the weight is idle",
+        [SP_FIND_WAIT] = " of the weight is in stacks that wait",
+        [SP_FIND_LOCK] = " of the weight is in stacks through locks",
+        [SP_FIND_ALLOC] = " of the weight is in stacks that allocate or free memory",
+        [SP_FIND_FAULT] = " of the weight is in page faults",
+        [SP_FIND_SYSCALL] = " of the weight is in system calls",
+        [SP_FIND_RECURSION] = " of the weight is in recursive stacks"};
+    struct sp_buf *b = &a->b;
+    char t[64];
+    sp_buf_clear(b);
+    switch (f->kind) {
+    case SP_FIND_LOST:
+        say_share(a, f->part, f->of, "samples were lost by the profiler");
+        break;
+    case SP_FIND_TRUNCATED:
+        say_share(a, f->part, f->of, "stacks were cut off");
+        break;
+    case SP_FIND_FEW:
+        sp_text_grouped(b, f->part, 0);
+        sp_scaled_text(margin(f->part), 2, t);
+        sp_buf_printf(b, " samples: a share is known to \302\261%s points at best", t);
+        break;
+    case SP_FIND_SATURATED:
+    case SP_FIND_DOMINANT:
+        say_thread(a, f);
+        break;
+    default:
+        weight_of(a, f->weight);
+        sp_buf_puts(b, kinds[f->kind]);
+        say_through(a, f);
+        if (f->deepest)
+            sp_buf_printf(b, ", up to %u times in one stack", f->deepest);
+    }
+}

@@ -1,0 +1,82 @@
+#include "top_facts.h"
+
+struct top_who top_who(const struct sp_top *t, enum sp_by by, const struct sp_top_row *r)
+{
+    struct top_who who = {SP_ABSENT, SP_ABSENT};
+    if (r->context == SP_NONE || (by != SP_TOP_THREAD && by != SP_TOP_PROCESS))
+        return who;
+    const struct sp_context *c = &t->profile->contexts.v[r->context];
+    who.pid = c->pid;
+    who.tid = by == SP_TOP_THREAD ? c->tid : SP_ABSENT;
+    return who;
+}
+
+static const struct sp_thread_facts *thread_of(const struct sp_facts *f, struct top_who who)
+{
+    return who.tid == SP_ABSENT ? NULL : sp_facts_thread(f, who.tid);
+}
+
+static const struct sp_process_facts *process_of(const struct sp_facts *f, struct top_who who)
+{
+    return who.tid != SP_ABSENT || who.pid == SP_ABSENT ? NULL : sp_facts_process(f, who.pid);
+}
+
+static const struct sp_cpu_facts *cpu_of(const struct sp_facts *f, struct top_who who)
+{
+    const struct sp_thread_facts *t = thread_of(f, who);
+    const struct sp_process_facts *p = process_of(f, who);
+    return t ? &t->cpu : p ? &p->cpu : NULL;
+}
+
+static void json_count(struct sp_jw *w, const char *key, int64_t v)
+{
+    if (v < 0)
+        sp_jw_null(w, key);
+    else
+        sp_jw_i64(w, key, v);
+}
+
+static void json_str(struct sp_jw *w, const char *key, struct sp_str s)
+{
+    if (s.n)
+        sp_jw_str(w, key, s.p, s.n);
+    else
+        sp_jw_null(w, key);
+}
+
+void top_facts_json(struct sp_jw *w, const struct sp_facts *f, struct top_who who)
+{
+    const struct sp_cpu_facts *cpu = cpu_of(f, who);
+    const struct sp_thread_facts *t = thread_of(f, who);
+    const struct sp_process_facts *p = process_of(f, who);
+    if (who.pid == SP_ABSENT && who.tid == SP_ABSENT)
+        return;
+    json_count(w, "pid", who.pid);
+    if (who.tid != SP_ABSENT)
+        json_count(w, "tid", who.tid);
+    if (t && (t->name || t->queue)) {
+        json_str(w, "thread_name", sp_str_at(&f->strs, t->name));
+        json_str(w, "queue", sp_str_at(&f->strs, t->queue));
+    }
+    if (p && p->name)
+        json_str(w, "process_name", sp_str_at(&f->strs, p->name));
+    if (!f->any_cpu)
+        return;
+    json_count(w, "cpu_time_ns", cpu ? cpu->cpu_ns : -1);
+    json_count(w, "cycles", cpu ? cpu->cycles : -1);
+    json_count(w, "instructions", cpu ? cpu->instructions : -1);
+}
+
+int64_t top_facts_cpu(const struct sp_facts *f, struct top_who who)
+{
+    const struct sp_cpu_facts *cpu = cpu_of(f, who);
+    return cpu ? cpu->cpu_ns : -1;
+}
+
+struct sp_str top_facts_name(const struct sp_facts *f, struct top_who who)
+{
+    const struct sp_thread_facts *t = thread_of(f, who);
+    const struct sp_process_facts *p = process_of(f, who);
+    uint32_t name = t ? (t->name ? t->name : t->queue) : p ? p->name : SP_STR_NONE;
+    return name == SP_STR_NONE ? (struct sp_str){"", 0} : sp_str_at(&f->strs, name);
+}

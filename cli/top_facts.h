@@ -1,0 +1,22 @@
+/* What a profiler says of threads and processes beside their samples, in the rows of `top --by
+ * thread|process`. */
+#ifndef SP_TOP_FACTS_H
+#define SP_TOP_FACTS_H
+
+#include "analysis/facts.h"
+#include "analysis/top.h"
+#include "json/json.h"
+
+/* A row's thread or process: both SP_ABSENT where it is neither. */
+struct top_who {
+    int64_t pid, tid; /* tid SP_ABSENT: a process */
+};
+struct top_who top_who(const struct sp_top *t, enum sp_by by, const struct sp_top_row *r);
+/* "pid": …, "tid": …, "thread_name": …, "cpu_time_ns": … */
+void top_facts_json(struct sp_jw *w, const struct sp_facts *f, struct top_who who);
+/* CPU time in ns, -1: not stated. */
+int64_t top_facts_cpu(const struct sp_facts *f, struct top_who who);
+/* The name of the thread, its queue, or the process; empty where none is known. */
+struct sp_str top_facts_name(const struct sp_facts *f, struct top_who who);
+
+#endif

@@ -1,0 +1,307 @@
+/* The filters of a selection: what they keep, how they are said, and what there is when they keep nothing. */
+#include "analysis/select_private.h"
+
+#include "analysis/match.h"
+#include "analysis/pick.h"
+#include "base/nearest.h"
+#include "base/num.h"
+
+#include <stdlib.h>
+
+static void note(struct sp_selection *s, const char *name, const char *value)
+{
+    if (value)
+        sp_buf_printf(&s->filters, "%s--%s%s%s", s->filters.len ? " " : "", name, *value ? " " : "", value);
+}
+
+static bool in_list(const char *list, struct sp_str s)
+{
+    while (*list) {
+        size_t n = strcspn(list, ",");
+        if (n == s.n && memcmp(list, s.p, n) == 0)
+            return true;
+        list += n;
+        list += *list == ',';
+    }
+    return false;
+}
+
+/* The words of the CodeGuru views, which hold for every format with states. */
+static const char *view_states(const char *view)
+{
+    return strcmp(view, "cpu") == 0 ? "RUNNABLE,BLOCKED,NATIVE,WALL_TIME" : NULL;
+}
+
+/* Stacks without a state are in every view; states that the views do not name are in `latency` and lists. */
+static bool state_fits(const struct sp_selection *s, const struct sp_select_opts *o, uint32_t number)
+{
+    struct sp_str state = sp_pstr(s->profile, number);
+    if (o->state)
+        return number != SP_STR_NONE && in_list(o->state, state);
+    if (!s->view || strcmp(s->view, "all") == 0 || number == SP_STR_NONE)
+        return true;
+    const char *list = view_states(s->view);
+    return list ? in_list(list, state) : !sp_str_is(state, "IDLE");
+}
+
+bool sp_context_fits(const struct sp_selection *s, const struct sp_select_opts *o, const struct sp_context *c)
+{
+    const struct sp_profile *p = s->profile;
+    char t[64];
+    if (c->event != s->event || !state_fits(s, o, c->state))
+        return false;
+    if (o->comm && !(c->comm && sp_str_is(sp_pstr(p, c->comm), o->comm)))
+        return false;
+    if (o->pid && (c->pid == SP_ABSENT || (sp_scaled_text(c->pid, 0, t), strcmp(t, o->pid) != 0)))
+        return false;
+    if (o->thread) {
+        bool tid = c->tid != SP_ABSENT && (sp_scaled_text(c->tid, 0, t), strcmp(t, o->thread) == 0);
+        if (!tid && !(c->comm && sp_str_is(sp_pstr(p, c->comm), o->thread)))
+            return false;
+    }
+    return true;
+}
+
+static spaa_status hide_frames(struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d)
+{
+    const struct sp_profile *p = s->profile;
+    if (!o->hide && !o->user_only && !o->kernel_only)
+        return SPAA_OK;
+    unsigned char *functions = NULL;
+    spaa_status st = o->hide ? sp_match_functions(p, o->hide, d, &functions) : SPAA_OK;
+    if (st)
+        return st;
+    s->hidden = calloc(p->frames.n + 1, 1);
+    for (size_t i = 0; s->hidden && i < p->frames.n; i++) {
+        uint8_t kind = p->frames.v[i].kind;
+        s->hidden[i] = (functions && functions[p->frames.v[i].function]) ||
+                       (o->user_only && kind == SP_KERNEL) || (o->kernel_only && kind != SP_KERNEL);
+    }
+    free(functions);
+    return s->hidden ? SPAA_OK : sp_nomem(d);
+}
+
+static spaa_status find_roots(struct sp_selection *s, const char *name, struct sp_diags *d)
+{
+    struct sp_pick pick;
+    spaa_status st = sp_pick_functions(s->profile, name, d, &pick);
+    if (st)
+        return st;
+    s->roots = pick.hits;
+    s->root = pick.first;
+    return SPAA_OK;
+}
+
+spaa_status sp_shape_frames(struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d)
+{
+    s->no_inlined = o->merge_inlined;
+    spaa_status st = hide_frames(s, o, d);
+    if (!st && o->root_at)
+        st = find_roots(s, o->root_at, d);
+    return st;
+}
+
+void sp_frame_filters_free(struct sp_frame_filters *f)
+{
+    free(f->dso);
+    free(f->focus);
+    free(f->ignore);
+}
+
+spaa_status sp_frame_filters_of(const struct sp_profile *p, const struct sp_select_opts *o,
+                                struct sp_diags *d, struct sp_frame_filters *f)
+{
+    f->any = o->dso || o->focus || o->ignore;
+    spaa_status st = o->dso ? sp_match_dsos(p, o->dso, d, &f->dso) : SPAA_OK;
+    if (!st && o->focus)
+        st = sp_match_functions(p, o->focus, d, &f->focus);
+    if (!st && o->ignore)
+        st = sp_match_functions(p, o->ignore, d, &f->ignore);
+    return st;
+}
+
+bool sp_frames_fit(const struct sp_profile *p, const struct sp_frame_filters *f, const uint32_t *frames,
+                   size_t n)
+{
+    bool dso = !f->dso, focus = !f->focus;
+    if (dso && focus && !f->ignore)
+        return true;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t function = p->frames.v[frames[i]].function;
+        if (f->ignore && f->ignore[function])
+            return false;
+        dso = dso || f->dso[p->functions.v[function].dso];
+        focus = focus || f->focus[function];
+    }
+    return dso && focus;
+}
+
+/* The name behind a handle is echoed. */
+static void note_root(struct sp_selection *s, const char *asked)
+{
+    note(s, "root-at", asked);
+    struct sp_str name = {"", 0};
+    if (asked)
+        name = sp_pstr(s->profile, s->profile->functions.v[s->root].name);
+    if (asked && !sp_str_is(name, asked))
+        sp_buf_printf(&s->filters, " (%.*s)", (int)name.n, name.p);
+}
+
+void sp_note_filters(struct sp_selection *s, const struct sp_select_opts *o)
+{
+    note(s, "time", o->time);
+    note(s, "thread", o->thread);
+    note(s, "pid", o->pid);
+    note(s, "comm", o->comm);
+    note(s, "state", o->state);
+    note(s, "view", o->state ? NULL : o->view);
+    note(s, "dso", o->dso);
+    note(s, "focus", o->focus);
+    note(s, "ignore", o->ignore);
+    note(s, "hide", o->hide);
+    note_root(s, o->root_at);
+    note(s, "user", o->user_only ? "" : NULL);
+    note(s, "kernel", o->kernel_only ? "" : NULL);
+    note(s, "merge-inlined", o->merge_inlined ? "" : NULL);
+}
+
+bool sp_narrows(const struct sp_select_opts *o)
+{
+    return o->thread || o->pid || o->comm || o->state || o->dso || o->focus || o->ignore || o->hide ||
+           o->root_at || o->user_only || o->kernel_only || o->time;
+}
+
+/* ---- nothing left ---- */
+
+struct names {
+    SP_VEC(struct sp_str) list;
+    const struct sp_profile *threads; /* whose threads to list; NULL: none */
+    struct sp_diags *d;
+};
+
+static void list_threads(struct sp_buf *hint, const struct sp_profile *p)
+{
+    size_t shown = 0;
+    sp_buf_puts(hint, hint->len ? "; the threads are" : "the threads are");
+    for (size_t i = 0; i < p->threads.n && shown < 8; i++, shown++) {
+        const struct sp_thread *t = &p->threads.v[i];
+        sp_buf_printf(hint, "%s %s (pid %lld, tid %lld)", shown ? "," : "", sp_str_cstr(&p->strs, t->comm),
+                      (long long)t->pid, (long long)t->tid);
+    }
+    if (p->threads.n > shown)
+        sp_buf_printf(hint, " and %zu more", p->threads.n - shown);
+}
+
+static bool add_name(struct names *x, struct sp_str s)
+{
+    for (size_t i = 0; i < x->list.n && i < 4096; i++)
+        if (sp_str_cmp(x->list.v[i], s) == 0)
+            return true;
+    return !s.n || sp_vec_push(&x->list, s);
+}
+
+/* The filter `name` alone fits nothing: says so, with what is nearest. */
+static void say(struct names *x, enum sp_code code, const char *filter, const char *asked)
+{
+    struct sp_buf what;
+    sp_buf_init(&what, 64 << 10);
+    sp_nearest_words(&what, asked, x->list.v, x->list.n);
+    if (x->threads && x->threads->threads.n)
+        list_threads(&what, x->threads);
+    sp_emit_hint(x->d, code, SP_AT_NOTHING, what.len ? sp_buf_cstr(&what) : NULL, "--%s %s", filter, asked);
+    sp_buf_free(&what);
+    sp_vec_free(&x->list);
+}
+
+static bool any(const unsigned char *hits, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (hits[i])
+            return true;
+    return false;
+}
+
+/* A regular expression that matches no name at all. */
+static bool no_match(const struct sp_profile *p, const char *filter, enum sp_code code, const char *pattern,
+                     bool dsos, struct sp_diags *d)
+{
+    unsigned char *hits = NULL;
+    struct names names = {.d = d};
+    size_t n = dsos ? p->dsos.n : p->functions.n;
+    if (!pattern || (dsos ? sp_match_dsos : sp_match_functions)(p, pattern, d, &hits))
+        return false;
+    bool none = !any(hits, n);
+    free(hits);
+    for (size_t i = 0; none && i < n; i++)
+        if (!sp_vec_push(&names.list, sp_pstr(p, dsos ? p->dsos.v[i].name : p->functions.v[i].name)))
+            break;
+    if (none)
+        say(&names, code, filter, pattern);
+    return none;
+}
+
+enum key { KEY_PID, KEY_THREAD, KEY_COMM, KEY_STATE };
+
+/* A value that no context of the event has. */
+static bool no_context(const struct sp_selection *s, enum key key, const char *filter, const char *asked,
+                       struct sp_diags *d)
+{
+    const struct sp_profile *p = s->profile;
+    struct sp_select_opts one = {.pid = key == KEY_PID ? asked : NULL,
+                                 .thread = key == KEY_THREAD ? asked : NULL,
+                                 .comm = key == KEY_COMM ? asked : NULL,
+                                 .state = key == KEY_STATE ? asked : NULL,
+                                 .view = "all"};
+    struct sp_selection all = {.profile = p, .event = s->event};
+    struct names names = {.threads = key == KEY_PID || key == KEY_THREAD ? p : NULL, .d = d};
+    struct sp_strtab texts;
+    char t[64];
+    if (!asked || !sp_strtab_init(&texts))
+        return false;
+    bool found = false;
+    for (size_t i = 0; i < p->contexts.n && !found; i++) {
+        const struct sp_context *c = &p->contexts.v[i];
+        if (c->event != s->event)
+            continue;
+        found = sp_context_fits(&all, &one, c);
+        struct sp_str name = sp_pstr(p, key == KEY_STATE ? c->state : key == KEY_PID ? SP_STR_NONE : c->comm);
+        int64_t number = key == KEY_PID ? c->pid : key == KEY_THREAD ? c->tid : SP_ABSENT;
+        if (!add_name(&names, name))
+            break;
+        uint32_t text =
+            number == SP_ABSENT ? SP_STR_NONE : sp_intern(&texts, t, sp_scaled_text(number, 0, t));
+        if (text == SP_STR_FAIL || !add_name(&names, sp_str_at(&texts, text)))
+            break;
+    }
+    if (!found)
+        say(&names, SP_E032, filter, asked);
+    sp_vec_free(&names.list);
+    sp_strtab_free(&texts);
+    return !found;
+}
+
+void sp_warn_idle_filters(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d)
+{
+    no_match(p, "ignore", SP_W611, o->ignore, false, d);
+    no_match(p, "hide", SP_W611, o->hide, false, d);
+}
+
+spaa_status sp_nothing_left(const struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d)
+{
+    const struct sp_profile *p = s->profile;
+    if (no_context(s, KEY_PID, "pid", o->pid, d) || no_context(s, KEY_THREAD, "thread", o->thread, d) ||
+        no_context(s, KEY_COMM, "comm", o->comm, d) || no_context(s, KEY_STATE, "state", o->state, d) ||
+        no_match(p, "dso", SP_E032, o->dso, true, d) || no_match(p, "focus", SP_E032, o->focus, false, d))
+        return SPAA_ERR_NOT_FOUND;
+    struct sp_buf hint;
+    sp_buf_init(&hint, 4096);
+    if (s->base || !o->time)
+        sp_buf_puts(&hint, "each filter fits something, but no stack fits all of them: drop one");
+    else
+        sp_buf_puts(&hint, "nothing was observed then: `spaa timeline` shows when there was");
+    struct sp_str event = sp_pstr(p, p->events.v[s->event].name);
+    sp_emit_hint(d, SP_E032, SP_AT_NOTHING, sp_buf_cstr(&hint), "%.*s of event %.*s", (int)s->filters.len,
+                 s->filters.data ? s->filters.data : "", (int)event.n, event.p);
+    sp_buf_free(&hint);
+    return SPAA_ERR_NOT_FOUND;
+}

@@ -1,0 +1,398 @@
+#include "analysis/findings.h"
+
+#include "analysis/top.h"
+#include "base/num.h"
+
+#include <stdlib.h>
+
+const struct sp_finding_info sp_finding_infos[SP_FINDINGS] = {
+    [SP_FIND_UNRESOLVED] = {"unresolved", 5},
+    [SP_FIND_NO_STACK] = {"no_stack", 5},
+    [SP_FIND_LOST] = {"lost", 1},
+    [SP_FIND_TRUNCATED] = {"truncated", 1},
+    [SP_FIND_FEW] = {"few_samples", 1000},
+    [SP_FIND_IDLE] = {"idle", 20},
+    [SP_FIND_WAIT] = {"wait", 20},
+    [SP_FIND_LOCK] = {"lock", 5},
+    [SP_FIND_ALLOC] = {"allocation", 10},
+    [SP_FIND_FAULT] = {"page_fault", 5},
+    [SP_FIND_SYSCALL] = {"syscall", 20},
+    [SP_FIND_RECURSION] = {"recursion", 10},
+    [SP_FIND_SATURATED] = {"saturated", 90},
+    [SP_FIND_DOMINANT] = {"dominant_thread", 80},
+};
+
+/* Names as symbol tables and demanglers give them; with * at the end: names that begin so. */
+static const char *const locks[] = {"pthread_mutex_lock",
+                                    "__pthread_mutex_lock*",
+                                    "___pthread_mutex_lock",
+                                    "__GI___pthread_mutex_lock",
+                                    "__lll_lock_wait*",
+                                    "pthread_rwlock_rdlock",
+                                    "pthread_rwlock_wrlock",
+                                    "__pthread_rwlock_rdlock*",
+                                    "__pthread_rwlock_wrlock*",
+                                    "___pthread_rwlock_*",
+                                    "pthread_spin_lock",
+                                    "do_futex",
+                                    "futex_wait*",
+                                    "futex_wake*",
+                                    "native_queued_spin_lock_slowpath",
+                                    "queued_spin_lock_slowpath",
+                                    "__pv_queued_spin_lock_slowpath",
+                                    "_raw_spin_lock*",
+                                    "mutex_lock*",
+                                    "__mutex_lock*",
+                                    "mutex_spin_on_owner",
+                                    "rwsem_down_*",
+                                    "down_read*",
+                                    "down_write*",
+                                    "osq_lock",
+                                    "sync.(*Mutex).Lock*",
+                                    "sync.(*Mutex).lockSlow",
+                                    "sync.(*RWMutex).RLock",
+                                    "sync.(*RWMutex).Lock",
+                                    "runtime.lock2",
+                                    "parking_lot::*",
+                                    "__psynch_mutexwait",
+                                    "_pthread_mutex_*",
+                                    "os_unfair_lock_lock*",
+                                    "_os_unfair_lock_lock_slow",
+                                    "__ulock_wait*",
+                                    "ObjectMonitor::enter*",
+                                    "SharedRuntime::complete_monitor_locking*",
+                                    "RtlEnterCriticalSection",
+                                    "RtlpEnterCriticalSection*",
+                                    "RtlAcquireSRWLock*",
+                                    "AcquireSRWLock*",
+                                    NULL};
+static const char *const allocations[] = {"malloc",
+                                          "__libc_malloc",
+                                          "__GI___libc_malloc",
+                                          "_int_malloc",
+                                          "calloc",
+                                          "__libc_calloc",
+                                          "realloc",
+                                          "__libc_realloc",
+                                          "_int_realloc",
+                                          "free",
+                                          "cfree",
+                                          "__libc_free",
+                                          "__GI___libc_free",
+                                          "_int_free*",
+                                          "malloc_consolidate",
+                                          "unlink_chunk*",
+                                          "sysmalloc",
+                                          "memalign",
+                                          "posix_memalign",
+                                          "aligned_alloc",
+                                          "operator new*",
+                                          "operator delete*",
+                                          "je_malloc*",
+                                          "je_free*",
+                                          "tc_malloc*",
+                                          "tc_free*",
+                                          "tc_new*",
+                                          "tc_delete*",
+                                          "mi_malloc*",
+                                          "mi_free*",
+                                          "g_malloc*",
+                                          "g_realloc*",
+                                          "g_free*",
+                                          "runtime.mallocgc*",
+                                          "runtime.newobject",
+                                          "runtime.makeslice",
+                                          "runtime.growslice",
+                                          "__rust_alloc*",
+                                          "__rust_dealloc",
+                                          "__rust_realloc",
+                                          "__rdl_alloc*",
+                                          "__rdl_dealloc",
+                                          "HeapAlloc",
+                                          "HeapFree",
+                                          "RtlAllocateHeap",
+                                          "RtlFreeHeap",
+                                          "kmem_cache_alloc*",
+                                          "kmem_cache_free*",
+                                          "__kmalloc*",
+                                          "kmalloc*",
+                                          "kfree",
+                                          NULL};
+static const char *const faults[] = {"asm_exc_page_fault",
+                                     "exc_page_fault",
+                                     "do_user_addr_fault",
+                                     "handle_mm_fault",
+                                     "__handle_mm_fault",
+                                     "page_fault",
+                                     "do_page_fault",
+                                     "__do_page_fault",
+                                     "async_page_fault",
+                                     "do_translation_fault",
+                                     "do_mem_abort",
+                                     "do_anonymous_page",
+                                     "vm_fault",
+                                     "MmAccessFault",
+                                     NULL};
+static const char *const syscalls[] = {"entry_SYSCALL_64*",
+                                       "do_syscall_64",
+                                       "entry_SYSENTER_*",
+                                       "entry_INT80_*",
+                                       "do_fast_syscall_32",
+                                       "do_int80_syscall_32",
+                                       "system_call_fastpath",
+                                       "el0_svc*",
+                                       "do_el0_svc",
+                                       "invoke_syscall*",
+                                       "unix_syscall64",
+                                       "system_call_exception",
+                                       "KiSystemServiceCopyEnd",
+                                       NULL};
+
+enum { CLASSES = 6 };
+static const enum sp_finding_kind class_kinds[CLASSES] = {SP_FIND_IDLE,  SP_FIND_WAIT,  SP_FIND_LOCK,
+                                                          SP_FIND_ALLOC, SP_FIND_FAULT, SP_FIND_SYSCALL};
+
+static bool in(const char *const *names, struct sp_str s)
+{
+    for (; *names; names++) {
+        size_t n = strlen(*names);
+        bool begins = (*names)[n - 1] == '*';
+        n -= begins;
+        if ((begins ? s.n >= n : s.n == n) && memcmp(s.p, *names, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static unsigned classes_of(const struct sp_profile *p, uint32_t function)
+{
+    static const char *const *const lists[CLASSES] = {NULL, NULL, locks, allocations, faults, syscalls};
+    struct sp_str name = sp_pstr(p, p->functions.v[function].name);
+    unsigned tags = sp_function_tags(p, function);
+    unsigned classes = (tags & SP_TAG_IDLE ? 1u : 0) | (tags & SP_TAG_WAIT ? 2u : 0);
+    for (unsigned i = 0; i < CLASSES; i++)
+        if (lists[i] && in(lists[i], name))
+            classes |= 1u << i;
+    return classes;
+}
+
+struct finder {
+    struct sp_selection *s;
+    const struct sp_profile *p;
+    const struct sp_quality *q;
+    struct sp_findings out;
+    unsigned char *classes; /* per function */
+    uint32_t *seen;         /* per function: 1 + the last row with it */
+    uint32_t *again;        /* per function: 1 + the last row that has it twice */
+    uint32_t *times;        /* per function: in that row */
+    int64_t *through;       /* per function of a class: weight of its rows */
+    int64_t *recursive;     /* per function: weight of the rows that have it twice */
+    uint32_t *deepest;
+    int64_t class_weight[CLASSES];
+    int64_t recursion;
+};
+
+static bool start(struct finder *x)
+{
+    size_t n = x->p->functions.n + 1;
+    x->classes = calloc(n, 1);
+    x->seen = calloc(n, sizeof *x->seen);
+    x->again = calloc(n, sizeof *x->again);
+    x->times = calloc(n, sizeof *x->times);
+    x->through = calloc(n, sizeof *x->through);
+    x->recursive = calloc(n, sizeof *x->recursive);
+    x->deepest = calloc(n, sizeof *x->deepest);
+    if (!x->classes || !x->seen || !x->again || !x->times || !x->through || !x->recursive || !x->deepest)
+        return false;
+    for (uint32_t i = 0; i < x->p->functions.n; i++)
+        x->classes[i] = (unsigned char)classes_of(x->p, i);
+    return true;
+}
+
+static void finish(struct finder *x)
+{
+    free(x->classes);
+    free(x->seen);
+    free(x->again);
+    free(x->times);
+    free(x->through);
+    free(x->recursive);
+    free(x->deepest);
+}
+
+static void repeated(struct finder *x, uint32_t f, uint32_t stamp, int64_t weight)
+{
+    if (x->again[f] != stamp) {
+        x->again[f] = stamp;
+        x->times[f] = 1;
+        x->recursive[f] += weight;
+    }
+    x->times[f]++;
+    if (x->times[f] > x->deepest[f])
+        x->deepest[f] = x->times[f];
+}
+
+static bool add_row(struct finder *x, size_t i)
+{
+    size_t n;
+    const uint32_t *frames = sp_selected_frames(x->s, i, &n);
+    const struct sp_selected *row = &x->s->rows.v[i];
+    struct sp_str state = sp_pstr(x->p, x->p->contexts.v[x->p->stacks.v[row->stack].context].state);
+    uint32_t stamp = (uint32_t)i + 1;
+    unsigned classes = sp_str_is(state, "IDLE") ? 1 : 0;
+    bool recursive = false;
+    for (size_t k = 0; frames && k < n; k++) {
+        uint32_t f = x->p->frames.v[frames[k]].function;
+        if (x->seen[f] == stamp) {
+            recursive = true;
+            repeated(x, f, stamp, row->weight);
+            continue;
+        }
+        x->seen[f] = stamp;
+        classes |= x->classes[f];
+        if (x->classes[f])
+            x->through[f] += row->weight;
+    }
+    for (unsigned c = 0; c < CLASSES; c++)
+        if (classes >> c & 1)
+            x->class_weight[c] += row->weight;
+    x->recursion += recursive ? row->weight : 0;
+    return frames != NULL;
+}
+
+/* The function with most of something; SP_NONE where nothing is above 0. */
+static uint32_t heaviest(const struct finder *x, const int64_t *weight, unsigned classes)
+{
+    const struct sp_profile *p = x->p;
+    uint32_t best = SP_NONE;
+    for (uint32_t i = 0; i < p->functions.n; i++) {
+        if (weight[i] <= 0 || (classes && !(x->classes[i] & classes)))
+            continue;
+        if (best == SP_NONE || weight[i] > weight[best] ||
+            (weight[i] == weight[best] &&
+             sp_str_cmp(sp_pstr(p, p->functions.v[i].name), sp_pstr(p, p->functions.v[best].name)) < 0))
+            best = i;
+    }
+    return best;
+}
+
+static bool reaches(enum sp_finding_kind kind, int64_t part, int64_t of)
+{
+    return of > 0 && part > 0 && (__int128)part * 100 >= (__int128)of * sp_finding_infos[kind].percent;
+}
+
+static bool found(struct finder *x, struct sp_finding f)
+{
+    return !reaches(f.kind, f.part, f.of) || sp_vec_push(&x->out.list, f);
+}
+
+static struct sp_finding about(enum sp_finding_kind kind, int64_t weight, int64_t part, int64_t of)
+{
+    return (struct sp_finding){kind, weight, part, of, SP_NONE, 0, SP_NONE, 0, 0};
+}
+
+static bool data_findings(struct finder *x)
+{
+    const struct sp_selection *s = x->s;
+    const struct sp_quality *q = x->q;
+    int64_t samples = sp_event_samples(x->p, s->event);
+    int64_t lost = q->lost > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)q->lost;
+    int64_t cut = q->truncated > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)q->truncated;
+    int64_t all = samples > 0 && samples < INT64_MAX / 4 ? samples : 0;
+    bool ok = found(x, about(SP_FIND_UNRESOLVED, q->unresolved_leaf, q->unresolved_leaf, s->base)) &&
+              found(x, about(SP_FIND_NO_STACK, q->no_stack, q->no_stack, s->base)) &&
+              found(x, about(SP_FIND_LOST, SP_ABSENT, lost, all ? all + lost : 0)) &&
+              found(x, about(SP_FIND_TRUNCATED, SP_ABSENT, cut, all));
+    if (ok && s->samples != SP_ABSENT && s->samples < sp_finding_infos[SP_FIND_FEW].percent)
+        ok = sp_vec_push(&x->out.list, about(SP_FIND_FEW, SP_ABSENT, s->samples, s->samples));
+    return ok;
+}
+
+static bool class_findings(struct finder *x)
+{
+    bool ok = true;
+    for (unsigned c = 0; ok && c < CLASSES; c++) {
+        struct sp_finding f = about(class_kinds[c], x->class_weight[c], x->class_weight[c], x->s->base);
+        f.function = heaviest(x, x->through, 1u << c);
+        f.through = f.function == SP_NONE ? 0 : x->through[f.function];
+        ok = found(x, f);
+    }
+    struct sp_finding f = about(SP_FIND_RECURSION, x->recursion, x->recursion, x->s->base);
+    f.function = heaviest(x, x->recursive, 0);
+    if (f.function != SP_NONE) {
+        f.through = x->recursive[f.function];
+        f.deepest = x->deepest[f.function];
+    }
+    return ok && found(x, f);
+}
+
+/* Nanoseconds of the whole profile; 0: not known. */
+static int64_t duration(const struct sp_profile *p)
+{
+    struct sp_str t = sp_pstr(p, p->header.duration);
+    int64_t m;
+    unsigned scale;
+    if (!t.n || !sp_parse_scaled(t.p, t.n, &m, &scale) || m <= 0)
+        return 0;
+    for (; scale < 9; scale++)
+        if (__builtin_mul_overflow(m, 10, &m))
+            return 0;
+    for (; scale > 9; scale--)
+        m /= 10;
+    return m;
+}
+
+/* Weights are time on a CPU: a clock's, in ns, of all states that run. */
+static bool is_cpu_time(const struct sp_selection *s)
+{
+    enum sp_event_kind kind = s->profile->events.v[s->event].kind;
+    struct sp_str name = sp_pstr(s->profile, s->profile->events.v[s->event].name);
+    return (kind == SP_SOFTWARE || kind == SP_TIMER) && sp_str_is(s->unit, "ns") && !s->scale &&
+           (sp_str_is(name, "cpu-clock") || sp_str_is(name, "task-clock"));
+}
+
+static bool thread_findings(struct finder *x, struct sp_diags *d)
+{
+    struct sp_top t;
+    if (sp_top_build(x->s, SP_TOP_THREAD, false, d, &t))
+        return false;
+    bool ok = true;
+    const struct sp_top_row *r = t.rows.n ? &t.rows.v[0] : NULL;
+    if (r && x->p->contexts.v[r->context].tid != SP_ABSENT) {
+        struct sp_finding f = about(SP_FIND_SATURATED, r->flat, r->flat,
+                                    is_cpu_time(x->s) && !x->s->timed ? duration(x->p) : 0);
+        f.context = r->context;
+        ok = found(x, f);
+        f = about(SP_FIND_DOMINANT, r->flat, r->flat, t.rows.n > 1 ? x->s->base : 0);
+        f.context = r->context;
+        f.count = t.rows.n;
+        ok = ok && found(x, f);
+    }
+    sp_top_free(&t);
+    return ok;
+}
+
+spaa_status sp_findings_of(struct sp_selection *s, const struct sp_quality *q, struct sp_diags *d,
+                           struct sp_findings *out)
+{
+    struct finder x = {.s = s, .p = s->profile, .q = q};
+    bool ok = true;
+    if (!s->cannot_add) {
+        ok = start(&x);
+        for (size_t i = 0; ok && i < s->rows.n; i++)
+            ok = add_row(&x, i);
+        ok = ok && data_findings(&x) && class_findings(&x) && thread_findings(&x, d);
+    }
+    finish(&x);
+    if (!ok) {
+        sp_findings_free(&x.out);
+        return sp_nomem(d);
+    }
+    *out = x.out;
+    return SPAA_OK;
+}
+
+void sp_findings_free(struct sp_findings *f)
+{
+    sp_vec_free(&f->list);
+}

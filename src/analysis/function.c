@@ -1,0 +1,276 @@
+#include "analysis/function.h"
+
+#include "analysis/tally.h"
+
+#include <stdlib.h>
+
+/* Sums by a dense key, each row once. */
+struct sums {
+    uint32_t *slot; /* per key: 1 + position in parts; 0: not seen */
+    SP_VEC(struct sp_part) parts;
+    SP_VEC(uint32_t) keys;
+    SP_VEC(size_t) stamp; /* 1 + the last row that counted */
+};
+
+struct builder {
+    struct sp_selection *s;
+    const struct sp_profile *p;
+    const struct sp_pick *pick;
+    struct sp_function_view v;
+    struct sums callers, callees, matches, lines, threads;
+};
+
+static bool sums_init(struct sums *x, size_t keys)
+{
+    x->slot = calloc(keys + 1, sizeof *x->slot);
+    return x->slot != NULL;
+}
+
+static void sums_free(struct sums *x)
+{
+    free(x->slot);
+    sp_vec_free(&x->parts);
+    sp_vec_free(&x->keys);
+    sp_vec_free(&x->stamp);
+}
+
+static struct sp_part *part(struct sums *x, uint32_t key)
+{
+    if (!x->slot[key]) {
+        struct sp_part fresh = {0, SP_NONE, 0, 0, SP_ABSENT, SP_ABSENT};
+        if (!sp_vec_push(&x->parts, fresh) || !sp_vec_push(&x->keys, key) ||
+            !sp_vec_push(&x->stamp, (size_t)0))
+            return NULL;
+        x->slot[key] = (uint32_t)x->parts.n;
+    }
+    return &x->parts.v[x->slot[key] - 1];
+}
+
+static void add_samples(int64_t *to, int64_t v)
+{
+    if (v > SP_DECIMAL)
+        sp_tally_add(to, v);
+}
+
+static bool cum(struct sums *x, uint32_t key, const struct sp_selected *row, size_t stamp)
+{
+    struct sp_part *y = part(x, key);
+    if (!y)
+        return false;
+    size_t *last = &x->stamp.v[x->slot[key] - 1];
+    if (*last == stamp)
+        return true;
+    *last = stamp;
+    y->cum += row->weight;
+    add_samples(&y->cum_samples, row->samples);
+    return true;
+}
+
+static bool flat(struct sums *x, uint32_t key, const struct sp_selected *row)
+{
+    struct sp_part *y = part(x, key);
+    if (!y)
+        return false;
+    y->flat += row->own;
+    add_samples(&y->samples, row->samples);
+    return true;
+}
+
+/* The key for "none" is one past the functions. */
+static uint32_t neighbour(const struct builder *b, const uint32_t *f, size_t n, size_t k, int step)
+{
+    size_t at = step < 0 ? k - 1 : k + 1; /* k - 1 wraps to beyond n */
+    return at < n ? b->p->frames.v[f[at]].function : (uint32_t)b->p->functions.n;
+}
+
+static bool add_row(struct builder *b, size_t i)
+{
+    const struct sp_selected *row = &b->s->rows.v[i];
+    uint32_t context = b->p->stacks.v[row->stack].context, times = 0;
+    size_t n;
+    const uint32_t *f = sp_selected_frames(b->s, i, &n);
+    bool ok = f != NULL;
+    for (size_t k = 0; ok && k < n; k++) {
+        const struct sp_frame *frame = &b->p->frames.v[f[k]];
+        if (!b->pick->hits[frame->function])
+            continue;
+        times++;
+        ok = cum(&b->matches, frame->function, row, i + 1) && cum(&b->lines, frame->srcline, row, i + 1) &&
+             cum(&b->threads, context, row, i + 1) &&
+             cum(&b->callers, neighbour(b, f, n, k, 1), row, i + 1) &&
+             (k == 0 || cum(&b->callees, neighbour(b, f, n, k, -1), row, i + 1));
+    }
+    if (!ok || !times)
+        return ok;
+    b->v.cum += row->weight;
+    add_samples(&b->v.cum_samples, row->samples);
+    b->v.recursive += times > 1 ? row->weight : 0;
+    b->v.deepest = times > b->v.deepest ? times : b->v.deepest;
+    uint32_t leaf = sp_selected_leaf(b->s, i, f, n);
+    const struct sp_frame *frame = &b->p->frames.v[leaf];
+    if (!b->pick->hits[frame->function])
+        return true;
+    b->v.flat += row->own;
+    add_samples(&b->v.samples, row->samples);
+    return flat(&b->matches, frame->function, row) && flat(&b->lines, frame->srcline, row) &&
+           flat(&b->threads, context, row);
+}
+
+static int cmp_neighbour(const void *va, const void *vb, void *arg)
+{
+    const struct sp_profile *p = arg;
+    const struct sp_neighbour *a = va, *b = vb;
+    if (a->weight != b->weight)
+        return a->weight > b->weight ? -1 : 1;
+    if (a->function == SP_NONE || b->function == SP_NONE)
+        return (a->function == SP_NONE) - (b->function == SP_NONE);
+    const struct sp_function *x = &p->functions.v[a->function], *y = &p->functions.v[b->function];
+    int c = sp_str_cmp(sp_pstr(p, x->name), sp_pstr(p, y->name));
+    if (!c)
+        c = sp_str_cmp(sp_pstr(p, p->dsos.v[x->dso].name), sp_pstr(p, p->dsos.v[y->dso].name));
+    return c ? c : (a->function > b->function) - (a->function < b->function);
+}
+
+static int cmp_part(const void *va, const void *vb, void *arg)
+{
+    const struct builder *b = arg;
+    const struct sp_part *x = va, *y = vb;
+    if (x->cum != y->cum)
+        return x->cum > y->cum ? -1 : 1;
+    if (x->flat != y->flat)
+        return x->flat > y->flat ? -1 : 1;
+    int c = sp_str_cmp(sp_str_at(&b->v.names, x->name), sp_str_at(&b->v.names, y->name));
+    if (!c && x->function != SP_NONE && y->function != SP_NONE) {
+        const struct sp_profile *p = b->p;
+        c = sp_str_cmp(sp_pstr(p, p->dsos.v[p->functions.v[x->function].dso].name),
+                       sp_pstr(p, p->dsos.v[p->functions.v[y->function].dso].name));
+    }
+    return c ? c : (x->function > y->function) - (x->function < y->function);
+}
+
+#define TAKE_NEIGHBOURS(b, sums, list)                                                                       \
+    take_neighbours((b), (sums), (void **)&(list)->v, &(list)->n, &(list)->cap)
+
+static bool take_neighbours(struct builder *b, const struct sums *x, void **v, size_t *n, size_t *cap)
+{
+    struct sp_neighbour *out;
+    if (!sp_vec_grow(v, cap, x->parts.n + 1, sizeof *out))
+        return false;
+    out = *v;
+    for (size_t i = 0; i < x->parts.n; i++) {
+        uint32_t f = x->keys.v[i] == b->p->functions.n ? SP_NONE : x->keys.v[i];
+        out[i] = (struct sp_neighbour){f, x->parts.v[i].cum, x->parts.v[i].cum_samples};
+    }
+    *n = x->parts.n;
+    if (*n)
+        qsort_r(out, *n, sizeof *out, cmp_neighbour, (void *)(uintptr_t)b->p);
+    return true;
+}
+
+/* Names of matches and lines; a key is a function or a string. */
+static bool name_parts(struct builder *b, struct sums *x, bool functions)
+{
+    for (size_t i = 0; i < x->parts.n; i++) {
+        struct sp_part *y = &x->parts.v[i];
+        uint32_t key = x->keys.v[i];
+        struct sp_str t = sp_pstr(b->p, functions ? b->p->functions.v[key].name : key);
+        y->function = functions ? key : SP_NONE;
+        y->name = t.n ? sp_intern(&b->v.names, t.p, t.n) : SP_STR_NONE;
+        if (y->name == SP_STR_FAIL)
+            return false;
+    }
+    if (x->parts.n)
+        qsort_r(x->parts.v, x->parts.n, sizeof *x->parts.v, cmp_part, b);
+    return true;
+}
+
+/* Contexts that are one thread become one part. */
+static bool join_threads(struct builder *b)
+{
+    struct sums *x = &b->threads;
+    size_t n = 0;
+    uint32_t *place = calloc(b->v.names.strs.n + x->parts.n + 1, sizeof *place); /* per name: 1 + its part */
+    if (!place)
+        return false;
+    for (size_t i = 0; i < x->parts.n; i++) {
+        struct sp_part y = x->parts.v[i];
+        struct sp_buf name;
+        sp_buf_init(&name, 0);
+        sp_thread_name(&name, b->p, &b->p->contexts.v[x->keys.v[i]]);
+        y.name = name.failed ? SP_STR_FAIL : sp_intern(&b->v.names, name.data, name.len);
+        sp_buf_free(&name);
+        if (y.name == SP_STR_FAIL) {
+            free(place);
+            return false;
+        }
+        if (!place[y.name]) {
+            x->parts.v[n++] = y;
+            place[y.name] = (uint32_t)n;
+            continue;
+        }
+        size_t k = place[y.name] - 1;
+        x->parts.v[k].flat += y.flat;
+        x->parts.v[k].cum += y.cum;
+        add_samples(&x->parts.v[k].samples, y.samples);
+        add_samples(&x->parts.v[k].cum_samples, y.cum_samples);
+    }
+    free(place);
+    x->parts.n = n;
+    if (n)
+        qsort_r(x->parts.v, n, sizeof *x->parts.v, cmp_part, b);
+    return true;
+}
+
+#define HAND_OVER(to, from)                                                                                  \
+    do {                                                                                                     \
+        (to)->v = (from)->v;                                                                                 \
+        (to)->n = (from)->n;                                                                                 \
+        (to)->cap = (from)->cap;                                                                             \
+        (from)->v = NULL;                                                                                    \
+    } while (0)
+
+static bool finish(struct builder *b)
+{
+    if (!TAKE_NEIGHBOURS(b, &b->callers, &b->v.callers) || !TAKE_NEIGHBOURS(b, &b->callees, &b->v.callees) ||
+        !name_parts(b, &b->matches, true) || !name_parts(b, &b->lines, false) || !join_threads(b))
+        return false;
+    HAND_OVER(&b->v.matches, &b->matches.parts);
+    HAND_OVER(&b->v.lines, &b->lines.parts);
+    HAND_OVER(&b->v.threads, &b->threads.parts);
+    return true;
+}
+
+spaa_status sp_function_build(struct sp_selection *s, const struct sp_pick *pick, struct sp_diags *d,
+                              struct sp_function_view *out)
+{
+    const struct sp_profile *p = s->profile;
+    struct builder b = {.s = s, .p = p, .pick = pick};
+    b.v.samples = b.v.cum_samples = SP_ABSENT;
+    bool ok = sp_strtab_init(&b.v.names) && sums_init(&b.callers, p->functions.n + 1) &&
+              sums_init(&b.callees, p->functions.n + 1) && sums_init(&b.matches, p->functions.n) &&
+              sums_init(&b.lines, p->strs.strs.n) && sums_init(&b.threads, p->contexts.n);
+    for (size_t i = 0; ok && i < s->rows.n; i++)
+        ok = add_row(&b, i);
+    ok = ok && finish(&b);
+    sums_free(&b.callers);
+    sums_free(&b.callees);
+    sums_free(&b.matches);
+    sums_free(&b.lines);
+    sums_free(&b.threads);
+    if (!ok) {
+        sp_function_free(&b.v);
+        return sp_nomem(d);
+    }
+    *out = b.v;
+    return SPAA_OK;
+}
+
+void sp_function_free(struct sp_function_view *v)
+{
+    sp_vec_free(&v->callers);
+    sp_vec_free(&v->callees);
+    sp_vec_free(&v->matches);
+    sp_vec_free(&v->lines);
+    sp_vec_free(&v->threads);
+    sp_strtab_free(&v->names);
+}

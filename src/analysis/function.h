@@ -1,0 +1,37 @@
+/*
+ * One function, or several taken as one: its weight, who calls it, what it calls, where in it the weight is.
+ *
+ * A caller or callee counts the weight of the rows in which it stands next to the function, once a row; so
+ * they add up to the function's own unless it recurs. The function's lines and threads likewise.
+ */
+#ifndef SP_FUNCTION_H
+#define SP_FUNCTION_H
+
+#include "analysis/pick.h"
+#include "analysis/top.h"
+
+struct sp_neighbour {
+    uint32_t function; /* SP_NONE: none, the row begins or ends here */
+    int64_t weight, samples;
+};
+
+struct sp_part {
+    uint32_t name;     /* a number in sp_function_view.names; SP_STR_NONE: not known */
+    uint32_t function; /* matches: which; else SP_NONE */
+    int64_t flat, cum, samples, cum_samples;
+};
+
+struct sp_function_view {
+    int64_t flat, cum, samples, cum_samples;        /* as in sp_top_row */
+    int64_t recursive;                              /* weight of rows in which it stands more than once */
+    uint32_t deepest;                               /* how often it stands in one row, at most */
+    SP_VEC(struct sp_neighbour) callers, callees;   /* heaviest first */
+    SP_VEC(struct sp_part) matches, lines, threads; /* heaviest first */
+    struct sp_strtab names;
+};
+
+spaa_status sp_function_build(struct sp_selection *s, const struct sp_pick *pick, struct sp_diags *d,
+                              struct sp_function_view *out);
+void sp_function_free(struct sp_function_view *v);
+
+#endif

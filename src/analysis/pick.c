@@ -1,0 +1,139 @@
+#include "analysis/pick.h"
+
+#include "analysis/handle.h"
+#include "analysis/match.h"
+#include "base/nearest.h"
+#include "base/num.h"
+#include "model/identity.h"
+
+#include <stdlib.h>
+
+spaa_status sp_no_such(struct sp_diags *d, enum sp_code code, const char *asked, const struct sp_str *names,
+                       size_t n)
+{
+    struct sp_buf hint;
+    sp_buf_init(&hint, 64 << 10);
+    sp_nearest_words(&hint, asked, names, n);
+    sp_emit_hint(d, code, SP_AT_NOTHING, hint.len ? sp_buf_cstr(&hint) : NULL, "%s", asked);
+    sp_buf_free(&hint);
+    return SPAA_ERR_NOT_FOUND;
+}
+
+static spaa_status unknown(const struct sp_profile *p, const char *text, size_t skip, struct sp_diags *d)
+{
+    struct sp_str *names = malloc((p->functions.n + 1) * sizeof *names);
+    struct sp_buf asked;
+    if (!names)
+        return sp_nomem(d);
+    for (size_t i = 0; i < p->functions.n; i++)
+        names[i] = sp_pstr(p, p->functions.v[i].name);
+    sp_buf_init(&asked, 0);
+    sp_buf_puts(&asked, text + skip);
+    if (skip && asked.len) /* between slashes */
+        asked.len--;
+    spaa_status st = sp_no_such(d, SP_E032, sp_buf_cstr(&asked), names, p->functions.n);
+    sp_buf_free(&asked);
+    free(names);
+    return st;
+}
+
+static bool is_handle(const char *text)
+{
+    return text[0] == 'f' && text[1] == ':' && text[2] && strlen(text) <= 18 &&
+           strspn(text + 2, "0123456789abcdef") == strlen(text + 2);
+}
+
+/* A handle whose digits fit functions of one hash only (one name, and binaries of one base name). */
+static spaa_status by_handle(const struct sp_profile *p, const char *text, struct sp_diags *d,
+                             unsigned char *hits)
+{
+    uint64_t want, hash = 0;
+    size_t digits = strlen(text) - 2, found = 0;
+    unsigned shift = (unsigned)(64 - 4 * digits);
+    struct sp_buf several;
+    sp_parse_hex(text + 2, text + 2 + digits, &want);
+    sp_buf_init(&several, 4096);
+    for (uint32_t i = 0; i < p->functions.n; i++) {
+        uint64_t h = sp_function_hash(p, i);
+        if (h >> shift != want)
+            continue;
+        hits[i] = 1;
+        if (found && h == hash)
+            continue;
+        hash = h;
+        if (found++ < 5)
+            sp_buf_printf(&several, "%sf:%016llx is %s", several.len ? ", " : "", (unsigned long long)h,
+                          sp_str_cstr(&p->strs, p->functions.v[i].name));
+    }
+    if (found > 1)
+        sp_emit_hint(d, SP_E603, SP_AT_NOTHING, sp_buf_cstr(&several), "%s fits %zu functions", text, found);
+    else if (!found)
+        sp_emit(d, SP_E603, SP_AT_NOTHING, "%s", text);
+    sp_buf_free(&several);
+    return found == 1 ? SPAA_OK : SPAA_ERR_NOT_FOUND;
+}
+
+static spaa_status by_pattern(const struct sp_profile *p, const char *text, struct sp_diags *d,
+                              unsigned char **hits)
+{
+    size_t n = strlen(text);
+    char *pattern = malloc(n);
+    if (!pattern)
+        return sp_nomem(d);
+    memcpy(pattern, text + 1, n - 2);
+    pattern[n - 2] = '\0';
+    spaa_status st = sp_match_functions(p, pattern, d, hits);
+    free(pattern);
+    return st;
+}
+
+static int cmp_function(const struct sp_profile *p, uint32_t a, uint32_t b)
+{
+    const struct sp_function *x = &p->functions.v[a], *y = &p->functions.v[b];
+    int c = sp_str_cmp(sp_pstr(p, x->name), sp_pstr(p, y->name));
+    return c ? c : sp_str_cmp(sp_pstr(p, p->dsos.v[x->dso].name), sp_pstr(p, p->dsos.v[y->dso].name));
+}
+
+spaa_status sp_pick_functions(const struct sp_profile *p, const char *text, struct sp_diags *d,
+                              struct sp_pick *out)
+{
+    struct sp_pick k = {.first = SP_NONE};
+    size_t n = strlen(text);
+    bool pattern = n > 2 && text[0] == '/' && text[n - 1] == '/', exact = false;
+    spaa_status st = SPAA_OK;
+    k.hits = calloc(p->functions.n + 1, 1);
+    if (!k.hits)
+        return sp_nomem(d);
+    for (size_t i = 0; i < p->functions.n; i++)
+        if (sp_str_is(sp_pstr(p, p->functions.v[i].name), text)) {
+            k.hits[i] = 1;
+            exact = true;
+        }
+    if (!exact && pattern) {
+        free(k.hits);
+        k.hits = NULL;
+        st = by_pattern(p, text, d, &k.hits);
+    } else if (!exact && is_handle(text)) {
+        st = by_handle(p, text, d, k.hits);
+    }
+    for (uint32_t i = 0; !st && i < p->functions.n; i++) {
+        if (!k.hits[i])
+            continue;
+        k.n++;
+        if (k.first == SP_NONE || cmp_function(p, i, k.first) < 0)
+            k.first = i;
+    }
+    if (!st && !k.n)
+        st = unknown(p, text, pattern, d);
+    if (st)
+        sp_pick_free(&k);
+    else
+        *out = k;
+    return st;
+}
+
+void sp_pick_free(struct sp_pick *k)
+{
+    free(k->hits);
+    k->hits = NULL;
+}

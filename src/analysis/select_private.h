@@ -1,0 +1,35 @@
+/* What makes up a selection: its filters (filters.c), and the weights they leave (select.c). Private. */
+#ifndef SP_SELECT_PRIVATE_H
+#define SP_SELECT_PRIVATE_H
+
+#include "analysis/moments.h"
+#include "analysis/select.h"
+
+/* The filters on frames: per DSO, per function; NULL: no such filter. */
+struct sp_frame_filters {
+    unsigned char *dso, *focus, *ignore;
+    bool any;
+};
+
+bool sp_context_fits(const struct sp_selection *s, const struct sp_select_opts *o,
+                     const struct sp_context *c);
+/* Fills s->hidden, s->roots, s->no_inlined. */
+spaa_status sp_shape_frames(struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d);
+spaa_status sp_frame_filters_of(const struct sp_profile *p, const struct sp_select_opts *o,
+                                struct sp_diags *d, struct sp_frame_filters *f);
+void sp_frame_filters_free(struct sp_frame_filters *f);
+bool sp_frames_fit(const struct sp_profile *p, const struct sp_frame_filters *f, const uint32_t *frames,
+                   size_t n);
+/* s->filters: the filters in words. */
+void sp_note_filters(struct sp_selection *s, const struct sp_select_opts *o);
+/* Something narrower than a view was asked for: an event without weight in a view is an answer, not a slip.
+ */
+bool sp_narrows(const struct sp_select_opts *o);
+/* --ignore and --hide that match no name are a slip, and change nothing: SP_W611. */
+void sp_warn_idle_filters(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d);
+/* The filters left nothing: says what there is instead, and returns SPAA_ERR_NOT_FOUND. */
+spaa_status sp_nothing_left(const struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d);
+/* The weight of a record or sample at the selection's scale. */
+int64_t sp_scale_weight(struct sp_selection *s, int64_t v, struct sp_str text);
+
+#endif

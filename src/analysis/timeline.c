@@ -1,0 +1,418 @@
+#include "analysis/timeline.h"
+
+#include "analysis/select_private.h"
+#include "analysis/stacks.h"
+#include "analysis/tally.h"
+#include "base/num.h"
+#include "model/order.h"
+
+#include <stdlib.h>
+
+struct builder {
+    struct sp_selection *s;
+    const struct sp_moments *m;
+    const struct sp_profile *p;
+    struct sp_timeline t;
+    enum sp_weighing how;
+    size_t nhot;
+    uint32_t *row;                    /* per stack: 1 + its row, 0: not selected */
+    int64_t *sum;                     /* per row, in the open bucket; SP_ABSENT: nothing */
+    int64_t *flat;                    /* per function, in the open bucket */
+    SP_VEC(uint32_t) rows, functions; /* that the open bucket has */
+};
+
+/* Where bucket i of n begins: the first instant that (t - lo) * n / range puts there. */
+static int64_t bound(int64_t lo, int64_t hi, size_t i, size_t n)
+{
+    __int128 range = (__int128)hi - lo;
+    return (int64_t)(lo + (range * (__int128)i + (__int128)n - 1) / (__int128)n);
+}
+
+static size_t bucket_of(int64_t lo, int64_t hi, size_t n, int64_t t)
+{
+    return (size_t)(((__int128)t - lo) * (__int128)n / ((__int128)hi - lo));
+}
+
+/* Sample numbers in the order of their buckets; first[i] is where bucket i begins. The caller frees both. */
+static bool sort_samples(const struct sp_moments *m, const struct sp_timeline *t, size_t n, size_t **first,
+                         uint32_t **order)
+{
+    int64_t at;
+    size_t *start = calloc(n + 2, sizeof *start);
+    uint32_t *list = malloc((m->n + 1) * sizeof *list);
+    *first = start;
+    *order = list;
+    if (!start || !list || m->n >= UINT32_MAX)
+        return false;
+    for (size_t i = 0; i < m->n; i++)
+        if (sp_moment(m, &m->rows[i], &at) && at >= t->start && at < t->end)
+            start[bucket_of(t->start, t->end, n, at) + 2]++;
+    for (size_t i = 2; i < n + 2; i++)
+        start[i] += start[i - 1];
+    for (size_t i = 0; i < m->n; i++)
+        if (sp_moment(m, &m->rows[i], &at) && at >= t->start && at < t->end)
+            list[start[bucket_of(t->start, t->end, n, at) + 1]++] = (uint32_t)i;
+    return true;
+}
+
+static int cmp_hot(const void *va, const void *vb, void *arg)
+{
+    const struct sp_profile *p = arg;
+    const struct sp_hot *a = va, *b = vb;
+    if (a->flat != b->flat)
+        return a->flat > b->flat ? -1 : 1;
+    int c = sp_str_cmp(sp_pstr(p, p->functions.v[a->function].name),
+                       sp_pstr(p, p->functions.v[b->function].name));
+    return c ? c : (a->function > b->function) - (a->function < b->function);
+}
+
+static bool add(struct builder *b, struct sp_bucket *x, uint32_t stack, struct sp_value v, int64_t samples)
+{
+    if (stack == SP_NONE || !b->row[stack] || v.v == SP_ABSENT)
+        return true;
+    uint32_t row = b->row[stack] - 1;
+    if (b->sum[row] == SP_ABSENT && !sp_vec_push(&b->rows, row))
+        return false;
+    sp_tally_add(&b->sum[row], sp_scale_weight(b->s, v.v, sp_pstr(b->p, v.text)));
+    if (samples > SP_DECIMAL)
+        sp_tally_add(&x->samples, samples);
+    return true;
+}
+
+/* The open bucket's sums become its weight and its hot functions. */
+static bool close_bucket(struct builder *b, struct sp_bucket *x)
+{
+    SP_VEC(struct sp_hot) all = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < b->rows.n; i++) {
+        size_t n;
+        uint32_t row = b->rows.v[i];
+        const uint32_t *f = sp_selected_frames(b->s, row, &n);
+        sp_tally_add(&x->weight, b->sum[row]);
+        if (!f || !n) {
+            ok = f != NULL;
+            continue;
+        }
+        uint32_t function = b->p->frames.v[sp_selected_leaf(b->s, row, f, n)].function;
+        if (b->flat[function] == SP_ABSENT)
+            ok = sp_vec_push(&b->functions, function);
+        sp_tally_add(&b->flat[function], b->sum[row]);
+    }
+    for (size_t i = 0; ok && i < b->functions.n; i++)
+        ok = sp_vec_push(&all, ((struct sp_hot){b->functions.v[i], b->flat[b->functions.v[i]]}));
+    if (ok && all.n)
+        qsort_r(all.v, all.n, sizeof *all.v, cmp_hot, (void *)(uintptr_t)b->p);
+    x->hot = b->t.hot.n;
+    for (size_t i = 0; ok && i < all.n && i < b->nhot && all.v[i].flat > 0; i++)
+        ok = sp_vec_push(&b->t.hot, all.v[i]);
+    x->nhot = b->t.hot.n - x->hot;
+    sp_vec_free(&all);
+    for (size_t i = 0; i < b->rows.n; i++)
+        b->sum[b->rows.v[i]] = SP_ABSENT;
+    for (size_t i = 0; i < b->functions.n; i++)
+        b->flat[b->functions.v[i]] = SP_ABSENT;
+    b->rows.n = b->functions.n = 0;
+    sp_tally_add(&b->t.covered, x->weight);
+    return ok && sp_vec_push(&b->t.buckets, *x);
+}
+
+static bool from_samples(struct builder *b, size_t n)
+{
+    const struct sp_timeline *t = &b->t;
+    size_t *first;
+    uint32_t *order;
+    __int128 range = (__int128)t->end - t->start;
+    n = (__int128)n > range ? (size_t)range : n;
+    bool ok = sort_samples(b->m, t, n, &first, &order);
+    for (size_t i = 0; ok && i < n; i++) {
+        struct sp_bucket x = {.lo = bound(t->start, t->end, i, n),
+                              .hi = bound(t->start, t->end, i + 1, n),
+                              .samples = SP_ABSENT,
+                              .window = SP_NONE};
+        for (size_t k = first[i]; ok && k < first[i + 1]; k++) {
+            const struct sp_sample *y = &b->m->rows[order[k]];
+            ok = add(b, &x, y->stack, sp_sample_value(y, b->how), 1);
+        }
+        ok = ok && close_bucket(b, &x);
+    }
+    free(first);
+    free(order);
+    return ok;
+}
+
+static bool from_windows(struct builder *b)
+{
+    const struct sp_profile *p = b->p;
+    uint32_t samples = b->s->samples_metric;
+    bool ok = true;
+    for (size_t i = 0; ok && i < b->m->windows.n; i++) {
+        const struct sp_moment_window *w = &b->m->windows.v[i];
+        const struct sp_window *window = &p->windows.v[w->window];
+        struct sp_bucket x = {.lo = w->lo, .hi = w->hi, .samples = SP_ABSENT, .window = w->window};
+        if (w->lo < b->t.start || w->hi > b->t.end)
+            continue;
+        for (uint32_t k = 0; ok && k < window->n; k++) {
+            const struct sp_window_row *r = &p->window_rows.v[window->first + k];
+            int64_t count = samples == SP_NONE ? SP_ABSENT : sp_window_value(p, r, samples).v;
+            ok = add(b, &x, r->stack, sp_window_value(p, r, b->s->metric), count);
+        }
+        ok = ok && close_bucket(b, &x);
+    }
+    return ok;
+}
+
+static bool prepare(struct builder *b)
+{
+    const struct sp_profile *p = b->p;
+    b->row = calloc(p->stacks.n + 1, sizeof *b->row);
+    b->sum = malloc((b->s->rows.n + 1) * sizeof *b->sum);
+    b->flat = malloc((p->functions.n + 1) * sizeof *b->flat);
+    if (!b->row || !b->sum || !b->flat)
+        return false;
+    for (size_t i = 0; i < b->s->rows.n; i++) {
+        b->row[b->s->rows.v[i].stack] = (uint32_t)i + 1;
+        b->sum[i] = SP_ABSENT;
+    }
+    for (size_t i = 0; i < p->functions.n; i++)
+        b->flat[i] = SP_ABSENT;
+    return true;
+}
+
+spaa_status sp_timeline_build(struct sp_selection *s, const struct sp_moments *m, size_t buckets, size_t hot,
+                              struct sp_diags *d, struct sp_timeline *out)
+{
+    struct builder b = {.s = s, .m = m, .p = s->profile, .nhot = hot};
+    b.t.zero = m->zero;
+    b.t.start = m->zero < m->start ? m->zero : m->start;
+    b.t.end = m->end;
+    if (s->timed && s->time_lo > b.t.start)
+        b.t.start = s->time_lo;
+    if (s->timed && s->time_hi < b.t.end)
+        b.t.end = s->time_hi;
+    if (b.t.end < b.t.start)
+        b.t.end = b.t.start;
+    spaa_status st = SPAA_OK;
+    if (m->rows)
+        st = sp_weighing_or_say(s->profile, s->event, s->metric, d, &b.how);
+    if (!st && !prepare(&b))
+        st = sp_nomem(d);
+    if (!st && !(m->rows ? b.t.end == b.t.start || from_samples(&b, buckets) : from_windows(&b)))
+        st = sp_nomem(d);
+    free(b.row);
+    free(b.sum);
+    free(b.flat);
+    sp_vec_free(&b.rows);
+    sp_vec_free(&b.functions);
+    if (st)
+        sp_timeline_free(&b.t);
+    else
+        *out = b.t;
+    return st;
+}
+
+void sp_timeline_free(struct sp_timeline *t)
+{
+    sp_vec_free(&t->buckets);
+    sp_vec_free(&t->hot);
+}
+
+/* ---- windows ---- */
+
+/* Sums of one metric, exact at a common decimal scale. */
+struct column {
+    int64_t *sum; /* per stack; SP_ABSENT: nothing */
+    unsigned scale;
+};
+
+struct writer {
+    struct sp_profile *p;
+    const struct sp_moments *m;
+    struct column columns[SP_METRICS_MAX]; /* of the metrics that samples know */
+    unsigned char *how;                    /* event * SP_METRICS_MAX + metric: enum sp_weighing */
+    SP_VEC(uint32_t) stacks;               /* that the open window has */
+    unsigned char *open;                   /* per stack: it is in that list */
+    uint32_t *rank;                        /* per stack: its place in a file */
+};
+
+static bool find_columns(struct writer *w)
+{
+    struct sp_profile *p = w->p;
+    w->open = calloc(p->stacks.n + 1, 1);
+    w->how = calloc((size_t)p->events.n * SP_METRICS_MAX + 1, 1);
+    if (!w->open || !w->how)
+        return false;
+    for (uint32_t e = 0; e < p->events.n; e++) {
+        for (uint32_t m = 0; m < p->metrics.n; m++) {
+            enum sp_weighing how = sp_weighing_of(p, e, m);
+            w->how[(size_t)e * SP_METRICS_MAX + m] = (unsigned char)how;
+            struct column *c = &w->columns[m];
+            if (how == SP_WEIGH_NOT || c->sum)
+                continue;
+            c->sum = malloc((p->stacks.n + 1) * sizeof *c->sum);
+            for (size_t i = 0; c->sum && i < p->stacks.n; i++)
+                c->sum[i] = SP_ABSENT;
+            if (!c->sum)
+                return false;
+        }
+    }
+    unsigned most = 0;
+    for (size_t i = 0; i < w->m->n; i++) {
+        int64_t v;
+        unsigned scale;
+        struct sp_str t = sp_pstr(p, w->m->rows[i].period_text);
+        if (w->m->rows[i].period == SP_DECIMAL && sp_parse_scaled(t.p, t.n, &v, &scale) && scale > most)
+            most = scale < 9 ? scale : 9;
+    }
+    for (uint32_t m = 0; m < p->metrics.n; m++)
+        w->columns[m].scale = sp_str_is(sp_pstr(p, p->metrics.v[m].name), "samples") ? 0 : most;
+    return true;
+}
+
+static int64_t at_scale(const struct sp_profile *p, struct sp_value v, unsigned scale)
+{
+    struct sp_str t = sp_pstr(p, v.text);
+    int64_t m = v.v;
+    unsigned have = 0;
+    if (v.v == SP_DECIMAL && !sp_parse_scaled(t.p, t.n, &m, &have))
+        return SP_ABSENT;
+    for (; have < scale; have++)
+        if (__builtin_mul_overflow(m, 10, &m))
+            return v.v > 0 ? INT64_MAX : -INT64_MAX;
+    return m;
+}
+
+static bool add_sample(struct writer *w, const struct sp_sample *x)
+{
+    const struct sp_profile *p = w->p;
+    if (x->stack == SP_NONE)
+        return true;
+    uint32_t event = p->contexts.v[p->stacks.v[x->stack].context].event;
+    if (event == SP_NONE)
+        return true;
+    if (!w->open[x->stack]) {
+        w->open[x->stack] = 1;
+        if (!sp_vec_push(&w->stacks, x->stack))
+            return false;
+    }
+    for (uint32_t m = 0; m < p->metrics.n; m++) {
+        enum sp_weighing how = (enum sp_weighing)w->how[(size_t)event * SP_METRICS_MAX + m];
+        struct sp_value v = sp_sample_value(x, how);
+        if (how != SP_WEIGH_NOT && v.v != SP_ABSENT)
+            sp_tally_add(&w->columns[m].sum[x->stack], at_scale(p, v, w->columns[m].scale));
+    }
+    return true;
+}
+
+/* The weights of a stack in the open window: the fields of the stack's own weights that samples know. */
+static bool add_row(struct writer *w, uint32_t stack)
+{
+    struct sp_profile *p = w->p;
+    uint32_t layout = p->stacks.v[stack].layout;
+    struct sp_weight_field fields[SP_METRICS_MAX];
+    struct sp_window_row row = {.stack = stack, .first = (uint32_t)p->values.n};
+    size_t n = 0;
+    bool ok = true;
+    for (uint32_t i = 0; ok && layout != SP_NONE && i < p->layouts.v[layout].n && n < SP_METRICS_MAX; i++) {
+        struct sp_weight_field f = p->layout_fields.v[p->layouts.v[layout].first + i];
+        const struct column *c = &w->columns[f.metric];
+        if (!c->sum || c->sum[stack] == SP_ABSENT)
+            continue;
+        struct sp_value v = {c->sum[stack], 0};
+        char t[64];
+        if (c->scale) {
+            size_t len = sp_scaled_text(v.v, c->scale, t);
+            if (memchr(t, '.', len)) {
+                v = (struct sp_value){SP_DECIMAL, sp_profile_str(p, t, len)};
+                ok = v.text != SP_STR_FAIL;
+            } else {
+                sp_parse_i64(t, t + len, &v.v);
+            }
+        }
+        fields[n++] = (struct sp_weight_field){f.metric, f.unit, 0};
+        ok = ok && sp_vec_push(&p->values, v);
+    }
+    row.layout = ok ? sp_layout_intern(p, fields, n) : SP_NONE;
+    return row.layout != SP_NONE && sp_vec_push(&p->window_rows, row);
+}
+
+static int cmp_stack(const void *va, const void *vb, void *arg)
+{
+    const uint32_t *rank = arg, a = rank[*(const uint32_t *)va], b = rank[*(const uint32_t *)vb];
+    return (a > b) - (a < b);
+}
+
+/* Rows of windows stand in the order that the stacks are written in. */
+static spaa_status find_ranks(struct writer *w)
+{
+    struct sp_profile *p = w->p;
+    struct sp_order o = {0};
+    spaa_status st = sp_stack_ids(p);
+    if (!st)
+        st = sp_order_stacks(p, &o);
+    if (st)
+        return st;
+    w->rank = malloc((p->stacks.n + 1) * sizeof *w->rank);
+    for (uint32_t i = 0; w->rank && i < p->stacks.n; i++)
+        w->rank[o.stacks[i]] = i;
+    sp_order_free(&o);
+    return w->rank ? SPAA_OK : sp_nomem(p->diags);
+}
+
+static bool add_window(struct writer *w, const struct sp_bucket *x, size_t number)
+{
+    struct sp_profile *p = w->p;
+    char t[64];
+    struct sp_window out = {.first = (uint32_t)p->window_rows.n, .n = (uint32_t)w->stacks.n};
+    struct sp_buf id;
+    sp_buf_init(&id, 64);
+    sp_buf_printf(&id, "\"w%zu\"", number);
+    out.id = id.failed ? SP_STR_FAIL : sp_profile_str(p, id.data, id.len);
+    sp_buf_free(&id);
+    out.start = sp_profile_str(p, t, sp_ns_seconds(x->lo, t));
+    out.end = sp_profile_str(p, t, sp_ns_seconds(x->hi, t));
+    out.unit = sp_profile_cstr(p, "seconds");
+    bool ok = out.id != SP_STR_FAIL && out.start != SP_STR_FAIL && out.end != SP_STR_FAIL &&
+              out.unit != SP_STR_FAIL && p->window_rows.n + w->stacks.n < UINT32_MAX;
+    if (w->stacks.n)
+        qsort_r(w->stacks.v, w->stacks.n, sizeof *w->stacks.v, cmp_stack, w->rank);
+    for (size_t i = 0; ok && i < w->stacks.n; i++)
+        ok = add_row(w, w->stacks.v[i]);
+    for (size_t i = 0; i < w->stacks.n; i++) {
+        w->open[w->stacks.v[i]] = 0;
+        for (uint32_t m = 0; m < p->metrics.n; m++)
+            if (w->columns[m].sum)
+                w->columns[m].sum[w->stacks.v[i]] = SP_ABSENT;
+    }
+    w->stacks.n = 0;
+    return ok && sp_vec_push(&p->windows, out);
+}
+
+spaa_status sp_timeline_windows(struct sp_profile *p, const struct sp_moments *m, const struct sp_timeline *t,
+                                struct sp_diags *d)
+{
+    struct writer w = {.p = p, .m = m};
+    size_t *first = NULL;
+    uint32_t *order = NULL;
+    if (p->windows.n)
+        sp_emit(d, SP_I615, SP_AT_NOTHING, "%zu", p->windows.n);
+    p->windows.n = p->window_rows.n = 0;
+    spaa_status st = find_ranks(&w);
+    if (st)
+        return st;
+    size_t n = t->buckets.n;
+    bool ok = find_columns(&w) && (!n || sort_samples(m, t, n, &first, &order));
+    for (size_t i = 0; ok && i < n; i++) {
+        for (size_t k = first[i]; ok && k < first[i + 1]; k++)
+            ok = add_sample(&w, &m->rows[order[k]]);
+        ok = ok && add_window(&w, &t->buckets.v[i], i + 1);
+    }
+    free(first);
+    free(order);
+    free(w.rank);
+    free(w.how);
+    free(w.open);
+    sp_vec_free(&w.stacks);
+    for (uint32_t i = 0; i < SP_METRICS_MAX; i++)
+        free(w.columns[i].sum);
+    return ok ? SPAA_OK : sp_nomem(d);
+}

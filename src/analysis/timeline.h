@@ -1,0 +1,45 @@
+/*
+ * Weight over time: equal buckets of a profile's samples, or, where there are none, its windows.
+ *
+ * A bucket is [lo, hi) in nanoseconds of the profile's clock; the buckets of samples partition the range.
+ */
+#ifndef SP_TIMELINE_H
+#define SP_TIMELINE_H
+
+#include "analysis/moments.h"
+#include "analysis/select.h"
+
+struct sp_bucket {
+    int64_t lo, hi;
+    int64_t weight, samples; /* scaled as the selection; samples SP_ABSENT where not counted */
+    size_t hot, nhot;        /* slice of sp_timeline.hot */
+    uint32_t window;         /* its number, SP_NONE for a bucket of samples */
+};
+
+struct sp_hot {
+    uint32_t function;
+    int64_t flat;
+};
+
+struct sp_timeline {
+    SP_VEC(struct sp_bucket) buckets;
+    SP_VEC(struct sp_hot) hot; /* the functions of most own weight in each bucket, heaviest first */
+    int64_t zero, start, end;  /* the profile's start; the range shown */
+    int64_t covered;           /* the weight of all buckets, each stack's once a bucket */
+};
+
+/*
+ * The selection may be restricted to a range of time. buckets: how many, of samples; hot: functions a bucket.
+ * Reported when the metric is not known for each sample.
+ */
+spaa_status sp_timeline_build(struct sp_selection *s, const struct sp_moments *m, size_t buckets, size_t hot,
+                              struct sp_diags *d, struct sp_timeline *out);
+void sp_timeline_free(struct sp_timeline *t);
+/*
+ * Puts windows for these buckets into the profile, in place of those it has, from the samples of all events:
+ * weights as the stacks have them, as far as samples know them. For profiles with samples.
+ */
+spaa_status sp_timeline_windows(struct sp_profile *p, const struct sp_moments *m, const struct sp_timeline *t,
+                                struct sp_diags *d);
+
+#endif

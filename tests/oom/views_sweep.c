@@ -1,0 +1,222 @@
+/*
+ * Every view with every allocation failing in turn: then a view either says that memory ran out, or answers
+ * as it does without the failure. Nothing that was allocated may be left.
+ */
+#include "analysis/findings.h"
+#include "analysis/function.h"
+#include "analysis/handle.h"
+#include "analysis/stacks.h"
+#include "analysis/timeline.h"
+#include "analysis/top.h"
+#include "analysis/tree.h"
+#include "formats/open.h"
+#include "heap.h"
+#include "io/input.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char text[] =
+    "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"perf\",\"frame_order\":"
+    "\"leaf_to_root\",\"events\":[{\"name\":\"e\",\"kind\":\"software\",\"sampling\":{\"mode\":\"period\","
+    "\"primary_metric\":\"period\"}}],\"stack_id_mode\":\"local\"}\n"
+    "{\"type\":\"dso\",\"id\":1,\"name\":\"/bin/a\",\"is_kernel\":false}\n"
+    "{\"type\":\"frame\",\"id\":1,\"func\":\"malloc\",\"dso\":1,\"kind\":\"user\",\"srcline\":\"a.c:1\"}\n"
+    "{\"type\":\"frame\",\"id\":2,\"func\":\"main\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"frame\",\"id\":3,\"func\":\"inl\",\"dso\":1,\"kind\":\"user\",\"inlined\":true,\"inline_"
+    "depth\":1}\n"
+    "{\"type\":\"thread\",\"pid\":1,\"tid\":2,\"comm\":\"t\"}\n"
+    "{\"type\":\"stack\",\"id\":\"s1\",\"frames\":[1,2,2],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":2,"
+    "\"comm\":"
+    "\"t\"},\"weights\":[{\"metric\":\"samples\",\"value\":2},{\"metric\":\"period\",\"value\":3}]}\n"
+    "{\"type\":\"stack\",\"id\":\"s2\",\"frames\":[3,1,2],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":3},"
+    "\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":7}]}\n"
+    "{\"type\":\"sample\",\"timestamp\":1.5,\"period\":3,\"stack_id\":\"s1\"}\n"
+    "{\"type\":\"sample\",\"timestamp\":2,\"period\":7,\"stack_id\":\"s2\"}\n";
+
+/* What a view answers, as one number: a sum of everything in it. */
+typedef spaa_status view(struct sp_selection *s, struct sp_diags *d, int64_t *sum);
+
+static spaa_status ask_top(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
+{
+    spaa_status st = SPAA_OK;
+    for (int by = 0; !st && sp_by_names[by]; by++) {
+        struct sp_top t, u;
+        st = sp_top_build(s, (enum sp_by)by, by % 2, d, &t);
+        if (st)
+            break;
+        st = sp_top_build_some(s, (enum sp_by)by, false, 1, d, &u);
+        if (!st) {
+            st = sp_top_join(&t, &u, d);
+            sp_top_free(&u);
+        }
+        for (size_t i = 0; i < t.rows.n; i++)
+            *sum += t.rows.v[i].flat + 3 * t.rows.v[i].cum;
+        sp_top_free(&t);
+    }
+    return st ? st : sp_top_sum(s, "m.*", d, sum, sum);
+}
+
+static spaa_status ask_tree(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
+{
+    spaa_status st = SPAA_OK;
+    for (unsigned i = 0; !st && i < 8; i++) {
+        struct sp_tree t;
+        struct sp_tree_opts o = {.inverted = i & 1, .by_comm = i & 2, .max_nodes = i & 4 ? 3 : 0};
+        st = sp_tree_build(s, &o, d, &t);
+        if (st)
+            break;
+        for (size_t k = 0; k < t.nodes.n; k++)
+            *sum += t.nodes.v[k].total * (int64_t)(k + 1) + t.nodes.v[k].elided;
+        sp_tree_free(&t);
+    }
+    return st;
+}
+
+static spaa_status ask_function(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
+{
+    struct sp_pick pick;
+    struct sp_function_view v;
+    spaa_status st = sp_pick_functions(s->profile, "/ma/", d, &pick);
+    if (st)
+        return st;
+    st = sp_function_build(s, &pick, d, &v);
+    sp_pick_free(&pick);
+    if (st)
+        return st;
+    *sum = v.cum + 3 * v.flat + (int64_t)(v.callers.n + 5 * v.callees.n + 7 * v.lines.n + 11 * v.threads.n);
+    sp_function_free(&v);
+    return SPAA_OK;
+}
+
+static spaa_status ask_findings(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
+{
+    struct sp_quality q;
+    struct sp_findings f;
+    spaa_status st = sp_quality_of(s, d, &q);
+    if (st)
+        return st;
+    st = sp_findings_of(s, &q, d, &f);
+    sp_quality_free(&q);
+    for (size_t i = 0; !st && i < f.list.n; i++)
+        *sum += f.list.v[i].part * (int64_t)(i + 1);
+    if (!st)
+        sp_findings_free(&f);
+    return st;
+}
+
+static spaa_status ask_timeline(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
+{
+    struct sp_moments m;
+    struct sp_timeline t;
+    spaa_status st = sp_moments_of(s->profile, d, &m);
+    if (st)
+        return st;
+    st = sp_timeline_build(s, &m, 3, 2, d, &t);
+    for (size_t i = 0; !st && i < t.buckets.n; i++)
+        *sum += t.buckets.v[i].weight * (int64_t)(i + 1) + (int64_t)t.buckets.v[i].nhot;
+    if (!st)
+        sp_timeline_free(&t);
+    sp_moments_free(&m);
+    return st;
+}
+
+static spaa_status ask_stacks(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
+{
+    uint32_t *rows;
+    struct sp_handles h;
+    spaa_status st = sp_stacks_by_weight(s, d, &rows);
+    if (st)
+        return st;
+    for (size_t i = 0; i < s->rows.n; i++)
+        *sum += (int64_t)rows[i] * (int64_t)(i + 1);
+    free(rows);
+    st = sp_handles_of(s->profile, &h);
+    if (!st)
+        sp_handles_free(&h);
+    return st;
+}
+
+static const struct {
+    const char *name;
+    view *ask;
+} views[] = {{"top", ask_top},           {"tree", ask_tree},         {"function", ask_function},
+             {"findings", ask_findings}, {"timeline", ask_timeline}, {"stacks", ask_stacks}};
+
+static const struct sp_select_opts selections[] = {{0},
+                                                   {.time = "0..0.5"},
+                                                   {.merge_inlined = true, .hide = "xyz", .root_at = "/./"},
+                                                   {.focus = "mal", .dso = "a"}};
+
+/* One view of one selection with an allocation failing; *sum is what it answers. */
+static spaa_status run(const struct sp_profile *p, const struct sp_select_opts *o, view *ask,
+                       struct sp_diags *d, int64_t *sum)
+{
+    struct sp_selection s;
+    *sum = 0;
+    spaa_status st = sp_select(p, o, d, &s);
+    if (st)
+        return st;
+    st = ask(&s, d, sum);
+    *sum += s.total + s.base;
+    sp_selection_free(&s);
+    return st;
+}
+
+static int sweep(struct sp_profile *p, const char *name, const struct sp_select_opts *o, view *ask)
+{
+    int wrong = 0, runs = 0;
+    int64_t normal, sum;
+    struct sp_diags d;
+    sp_diags_init(&d);
+    struct sp_diags *own = p->diags;
+    p->diags = &d;
+    spaa_status expected = run(p, o, ask, &d, &normal);
+    sp_diags_free(&d);
+    for (unsigned long at = 1; expected == SPAA_OK && wrong < 5; at++, runs++) {
+        long before = heap.live;
+        sp_diags_init(&d);
+        heap_arm(at, false);
+        spaa_status st = run(p, o, ask, &d, &sum);
+        bool said = d.count[SP_E008] > 0, failed = heap.failed;
+        heap_arm(0, false);
+        sp_diags_free(&d);
+        if (heap.live != before || (st == SPAA_ERR_NOMEM && !said) || (st && st != SPAA_ERR_NOMEM) ||
+            (!st && sum != normal)) {
+            printf("%s: allocation %lu: status %d, %ld left, %lld instead of %lld\n", name, at, (int)st,
+                   heap.live - before, (long long)sum, (long long)normal);
+            wrong++;
+        }
+        if (!failed)
+            break;
+    }
+    p->diags = own;
+    printf("%s: %d runs\n", name, runs);
+    return wrong + (expected != SPAA_OK);
+}
+
+int main(void)
+{
+    struct sp_diags d;
+    struct sp_input *in;
+    struct sp_profile *p = NULL;
+    struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS, .samples = true};
+    int wrong = 0;
+    sp_diags_init(&d);
+    spaa_status st = sp_input_memory(text, sizeof text - 1, "views", &d, &in);
+    if (!st)
+        st = sp_read_profile(in, sp_format_by_name("spaa"), &opts, &d, &p);
+    if (!st)
+        st = sp_stack_ids(p);
+    if (st) {
+        printf("cannot even begin: %d\n", (int)st);
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+        for (size_t k = 0; k < sizeof selections / sizeof *selections; k++)
+            wrong += sweep(p, views[i].name, &selections[k], views[i].ask);
+    sp_profile_free(p);
+    sp_input_close(in);
+    sp_diags_free(&d);
+    return wrong != 0;
+}
