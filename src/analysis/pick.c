@@ -25,13 +25,18 @@ static spaa_status unknown(const struct sp_profile *p, const char *text, size_t 
     struct sp_buf asked;
     if (!names)
         return sp_nomem(d);
-    for (size_t i = 0; i < p->functions.n; i++)
-        names[i] = sp_pstr(p, p->functions.v[i].name);
+    /* Bare addresses help nobody who asked for a name. */
+    size_t n = 0;
+    for (size_t i = 0; i < p->functions.n; i++) {
+        struct sp_str name = sp_pstr(p, p->functions.v[i].name);
+        if (name.n < 2 || memcmp(name.p, "0x", 2) != 0 || strncmp(text + skip, "0x", 2) == 0)
+            names[n++] = name;
+    }
     sp_buf_init(&asked, 0);
     sp_buf_puts(&asked, text + skip);
     if (skip && asked.len) /* between slashes */
         asked.len--;
-    spaa_status st = sp_no_such(d, SP_E032, sp_buf_cstr(&asked), names, p->functions.n);
+    spaa_status st = sp_no_such(d, SP_E032, sp_buf_cstr(&asked), names, n);
     sp_buf_free(&asked);
     free(names);
     return st;
