@@ -6,6 +6,8 @@ import shutil
 import subprocess
 import sys
 
+import gen_spt
+import pe_files
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -37,6 +39,11 @@ def recorded(tmp_path_factory):
     symbols = ["--symfs", "demo/symfs", "--kallsyms", "demo/kallsyms"]
     for name in ("profile.spaa", "stacks.folded"):
         subprocess.run([SPAA, "convert", "perf.data", *symbols, "-o", name], cwd=at, check=True, timeout=60)
+    with open(at / "stacks.folded", "a", encoding="utf-8") as f:
+        f.write("start_thread;writer;malloc 2\n")
+    trace = gen_spt.random_file(1)
+    (at / "trace.spt").write_bytes(trace.bytes())
+    (at / "app.exe").write_bytes(pe_files.image(trace.programs[0].guid, trace.programs[0].age))
     (at / "profiles").mkdir()
     for name in ("host-1.spaa", "host-2.spaa", "profiles/profile.spaa"):
         shutil.copy(at / "profile.spaa", at / name)

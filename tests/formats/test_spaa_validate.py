@@ -151,7 +151,7 @@ def test_the_finding_names_the_text_of_the_file():
 
 
 def test_very_deep_nesting_is_a_limit_not_a_crash():
-    deep = text(HEADER, '{"type":"x_a","a":%s%s}' % ("[" * 100000, "]" * 100000))
+    deep = text(HEADER, '{"type":"x_a","a":%s%s}' % ("[" * 200000, "]" * 200000))
     code, answer = validate("-", stdin=deep)
     assert code == 3
     assert [f["code"] for f in answer["findings"]] == ["SPAA-E007"]
