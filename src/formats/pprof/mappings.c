@@ -1,0 +1,86 @@
+/* What reader and writer must see alike: which mapping an address is in, and how texts are spelled. */
+#include "base/num.h"
+#include "formats/pprof/pprof.h"
+
+bool sp_pp_mappings_index(struct sp_pp_mappings *m, size_t ndsos)
+{
+    if (!sp_vec_reserve(&m->first, ndsos + 1))
+        return false;
+    m->first.n = ndsos;
+    for (size_t i = 0; i < ndsos; i++)
+        m->first.v[i] = SP_NONE;
+    for (size_t i = m->list.n; i-- > 0;) {
+        struct sp_pp_mapping *x = &m->list.v[i];
+        x->next = SP_NONE;
+        if (x->dso == SP_NONE)
+            continue;
+        x->next = m->first.v[x->dso];
+        m->first.v[x->dso] = (uint32_t)i;
+    }
+    return true;
+}
+
+/*
+ * Of a named DSO the one whose part of the file holds the ip, or the first one where there is no ip; of
+ * "[unknown]" the one whose memory holds it.
+ */
+uint32_t sp_pp_mapping_guess(const struct sp_pp_mappings *m, uint32_t dso, bool has_ip, uint64_t ip)
+{
+    if (dso >= m->first.n)
+        return SP_NONE;
+    bool absolute = dso == m->unknown;
+    uint32_t i = m->first.v[dso];
+    if (!has_ip)
+        return absolute ? SP_NONE : i;
+    for (unsigned tries = 0; i != SP_NONE && tries < PP_GUESSES; i = m->list.v[i].next, tries++) {
+        const struct sp_pp_mapping *x = &m->list.v[i];
+        uint64_t from = absolute ? x->start : x->offset;
+        if (ip >= from && (!x->limit || ip - from < x->limit - x->start))
+            return i;
+    }
+    return SP_NONE;
+}
+
+bool sp_pp_is_build_id(struct sp_str s)
+{
+    for (uint32_t i = 0; i < s.n; i++)
+        if (!((s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f')))
+            return false;
+    return s.n;
+}
+
+/* ":12" at the end of the first n bytes; the length without it, or n where there is none. */
+static size_t cut_number(const char *p, size_t n, int64_t *out)
+{
+    size_t i = n;
+    while (i && p[i - 1] >= '0' && p[i - 1] <= '9')
+        i--;
+    if (i == n || i < 2 || p[i - 1] != ':' || p[i] == '0')
+        return n;
+    return sp_parse_i64(p + i, p + n, out) == n - i ? i - 1 : n;
+}
+
+size_t sp_pp_srcline(struct sp_str s, int64_t *line, int64_t *column)
+{
+    int64_t last = 0, before = 0;
+    *line = *column = 0;
+    size_t n = cut_number(s.p, s.n, &last);
+    if (n == s.n)
+        return n;
+    size_t m = cut_number(s.p, n, &before);
+    *line = m == n ? last : before;
+    *column = m == n ? 0 : last;
+    return m;
+}
+
+struct sp_str sp_pp_unit_in(struct sp_str unit)
+{
+    return sp_str_is(unit, "nanoseconds") ? sp_pp_literal("ns") : unit;
+}
+
+struct sp_str sp_pp_unit_out(struct sp_str unit)
+{
+    if (!unit.n)
+        return sp_pp_literal("count");
+    return sp_str_is(unit, "ns") ? sp_pp_literal("nanoseconds") : unit;
+}

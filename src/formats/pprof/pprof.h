@@ -1,0 +1,215 @@
+/*
+ * What the files of the pprof format share.
+ *
+ * A pprof profile is one protobuf message (profile.proto of github.com/google/pprof), gzip'ed or not:
+ *
+ *     Profile   1 sample_type*  2 sample*  3 mapping*  4 location*  5 function*  6 string_table*  7 drop_frames
+ *               8 keep_frames  9 time_nanos  10 duration_nanos  11 period_type  12 period  13 comment*
+ *               14 default_sample_type  15 doc_url
+ *     ValueType 1 type  2 unit
+ *     Sample    1 location_id* (leaf first)  2 value* (one per sample_type)  3 label*
+ *     Label     1 key  2 str  3 num  4 num_unit
+ *     Mapping   1 id  2 memory_start  3 memory_limit  4 file_offset  5 filename  6 build_id  7 has_functions
+ *               8 has_filenames  9 has_line_numbers  10 has_inline_frames
+ *     Location  1 id  2 mapping_id  3 address  4 line* (the innermost inlined one first)  5 is_folded
+ *     Line      1 function_id  2 line  3 column
+ *     Function  1 id  2 name  3 system_name  4 filename  5 start_line
+ *
+ * Strings are numbers in string_table, whose first one is empty. Producers write the parts in any order, the
+ * strings mostly last, so the reader goes through the top level once and notes where things are (scan.c), and
+ * then through the samples; locations and functions are read when a sample first needs them (frames.c).
+ */
+#ifndef SP_PPROF_H
+#define SP_PPROF_H
+
+#include "base/hash.h"
+#include "formats/format.h"
+#include "json/json.h"
+#include "proto/wire.h"
+
+enum {
+    PP_SAMPLE_TYPE = 1,
+    PP_SAMPLE,
+    PP_MAPPING,
+    PP_LOCATION,
+    PP_FUNCTION,
+    PP_STRING,
+    PP_DROP_FRAMES,
+    PP_KEEP_FRAMES,
+    PP_TIME,
+    PP_DURATION,
+    PP_PERIOD_TYPE,
+    PP_PERIOD,
+    PP_COMMENT,
+    PP_DEFAULT_TYPE,
+    PP_DOC_URL,
+    PP_FIELDS
+};
+
+#define PP_TYPES_MAX   64u                 /* sample types */
+#define PP_LINES_MAX   1024u               /* of one location */
+#define PP_STACK_MAX   ((size_t)1 << 20)   /* frames of one stack */
+#define PP_FRAMES_MIN  ((size_t)1 << 24)   /* frames of all stacks that are always accepted; 16 per byte beyond */
+#define PP_UNKNOWN_MAX ((size_t)64 << 10)  /* bytes of unknown fields that are kept */
+#define PP_GUESSES     16u                 /* mappings of one DSO that are tried for an address */
+
+struct sp_pp_slice {
+    const unsigned char *p;
+    size_t n;
+};
+struct sp_pp_slices {
+    SP_VEC(struct sp_pp_slice) list;
+};
+
+/* Numbers of things by the ids of the file: an array where they are dense, as they mostly are. */
+struct sp_pp_ids {
+    uint32_t *dense; /* 1 + number */
+    size_t ndense;
+    uint64_t *ids; /* by number */
+    struct sp_map map;
+};
+
+struct sp_pp_mapping {
+    uint64_t start, limit, offset;
+    uint32_t file, build_id; /* strings of the profile; build_id whatever it looks like */
+    uint32_t dso;            /* SP_NONE: none of the profile */
+    uint32_t next;           /* the next mapping of the same DSO; SP_NONE: none */
+    uint8_t has;             /* bits: functions, filenames, lines, inlines */
+};
+
+/* Mappings of a profile, and where the frames of its DSOs belong. */
+struct sp_pp_mappings {
+    SP_VEC(struct sp_pp_mapping) list;
+    SP_VEC(uint32_t) first; /* by DSO; SP_NONE: none */
+    uint32_t unknown;       /* the DSO "[unknown]"; SP_NONE: not there */
+};
+
+struct sp_pp_type {
+    uint64_t type, unit; /* strings of the file */
+    uint32_t event;      /* in sp_pp.events */
+    uint32_t metric;
+};
+struct sp_pp_event {
+    uint32_t number, layout;
+    uint32_t ntypes, types[PP_TYPES_MAX];
+};
+
+enum { PP_PID, PP_TID, PP_COMM, PP_KEYS };
+/* Which label is the pid, the tid, the thread's name: the first one of a known spelling. */
+struct sp_pp_key {
+    bool set, text;
+    uint64_t key, unit; /* strings of the file */
+};
+
+struct sp_pp_label_set {
+    size_t at, n; /* its bytes in label_text */
+    int64_t pid, tid;
+    uint32_t comm, more;
+};
+
+struct sp_pp_location {
+    uint32_t first, n; /* in loc_frames; first SP_NONE: not read yet */
+};
+
+struct sp_pp_line {
+    uint64_t function;
+    int64_t line, column;
+};
+
+struct sp_pp {
+    struct sp_profile *p;
+    struct sp_diags *d;
+    const struct sp_read_opts *opts;
+    const unsigned char *in;
+    size_t n;
+
+    /* scan.c */
+    SP_VEC(struct sp_str) strings;
+    uint32_t *numbers; /* of strings in the profile; 0: not yet */
+    struct sp_pp_slices types, mappings, locations, functions, runs; /* runs: of samples, field after field */
+    SP_VEC(uint64_t) comments;
+    uint64_t single[PP_FIELDS];
+    struct sp_pp_slice period_type;
+    struct sp_buf unknown; /* JSON array items */
+    uint64_t odd;          /* unknown fields inside of messages */
+
+    /* types.c */
+    uint32_t ntypes, nevents;
+    struct sp_pp_type type[PP_TYPES_MAX];
+    struct sp_pp_event event[PP_TYPES_MAX];
+
+    /* frames.c */
+    struct sp_pp_ids mapping_ids, location_ids, function_ids;
+    struct sp_pp_mappings maps;
+    struct sp_pp_location *locs;
+    SP_VEC(uint32_t) loc_frames;
+    SP_VEC(struct sp_pp_line) lines;
+    uint32_t unknown_dso, unnamed; /* unnamed: the frame of a location without anything */
+    uint64_t dangling, used;
+
+    /* samples.c */
+    SP_VEC(uint32_t) stack;
+    SP_VEC(int64_t) values;
+    uint64_t samples, broken;
+
+    /* labels.c */
+    struct sp_pp_key keys[PP_KEYS];
+    SP_VEC(struct sp_pp_label_set) sets;
+    SP_VEC(uint32_t) contexts; /* by set and event */
+    struct sp_buf label_text;
+    struct sp_map set_map;
+    struct sp_pp_slices labels; /* of the sample in work */
+
+    struct sp_buf text, text2;
+    bool damaged_text;
+};
+
+/* The string of the profile for string `i` of the file; SP_STR_FAIL: out of memory. Reports dangling ones. */
+uint32_t sp_pp_str(struct sp_pp *pp, uint64_t i);
+struct sp_str sp_pp_text(struct sp_pp *pp, uint64_t i);
+static inline struct sp_where sp_pp_at(const struct sp_pp *pp, const unsigned char *p)
+{
+    return SP_AT((uint64_t)(p - pp->in));
+}
+/* Appends a JSON string, noting whether bytes had to be replaced. */
+void sp_pp_json(struct sp_pp *pp, struct sp_buf *b, struct sp_str s);
+
+spaa_status sp_pp_scan(struct sp_pp *pp);
+spaa_status sp_pp_types(struct sp_pp *pp);
+spaa_status sp_pp_frames_begin(struct sp_pp *pp);
+spaa_status sp_pp_samples(struct sp_pp *pp);
+spaa_status sp_pp_header(struct sp_pp *pp);
+
+/* The frames of a location's number are loc_frames[first..+n) afterwards. */
+bool sp_pp_location_read(struct sp_pp *pp, uint32_t number);
+/* The number of an id; SP_NONE: there is none. */
+uint32_t sp_pp_ids_find(const struct sp_pp_ids *ids, uint64_t id);
+void sp_pp_ids_free(struct sp_pp_ids *ids);
+/* The context of the sample's labels in an event (of sp_pp.events); SP_NONE: out of memory. */
+uint32_t sp_pp_context(struct sp_pp *pp, uint32_t set, uint32_t event);
+uint32_t sp_pp_label_set(struct sp_pp *pp); /* of pp->labels; SP_NONE: out of memory */
+
+/* mappings.c: shared by reader and writer. */
+bool sp_pp_mappings_index(struct sp_pp_mappings *m, size_t ndsos);
+/* The mapping that a frame of this DSO and ip has when nothing else is said; SP_NONE: none. */
+uint32_t sp_pp_mapping_guess(const struct sp_pp_mappings *m, uint32_t dso, bool has_ip, uint64_t ip);
+bool sp_pp_is_build_id(struct sp_str s);
+/* "src/a.c:12:3" to its parts; line and column 0 where they are absent. Returns the file's length. */
+size_t sp_pp_srcline(struct sp_str s, int64_t *line, int64_t *column);
+/* Units of SPAA for those of pprof, and back. */
+struct sp_str sp_pp_unit_in(struct sp_str unit);
+struct sp_str sp_pp_unit_out(struct sp_str unit);
+static inline struct sp_str sp_pp_literal(const char *s)
+{
+    return (struct sp_str){s, (uint32_t)strlen(s)};
+}
+static inline bool sp_pp_same(struct sp_str a, struct sp_str b)
+{
+    return a.n == b.n && (!a.n || memcmp(a.p, b.p, a.n) == 0);
+}
+
+int sp_pp_probe(const unsigned char *p, size_t n, bool whole, const char **reason);
+spaa_status sp_pp_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                        struct sp_output *out);
+
+#endif

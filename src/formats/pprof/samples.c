@@ -1,0 +1,178 @@
+/* Samples as stacks: one for each event in which the sample has a value that is not 0. */
+#include "formats/pprof/pprof.h"
+
+static spaa_status limit(struct sp_pp *pp, const unsigned char *at, const char *what)
+{
+    pp->broken++;
+    sp_emit(pp->d, SP_L723, sp_pp_at(pp, at), "%s; the sample was left out", what);
+    return SPAA_ERR_LIMIT;
+}
+
+/* Appends a location's frames; SPAA_ERR_LIMIT (reported): the sample cannot be used. */
+static spaa_status add_location(struct sp_pp *pp, uint64_t id, const unsigned char *at)
+{
+    uint32_t i = sp_pp_ids_find(&pp->location_ids, id);
+    if (i == SP_NONE) {
+        pp->dangling++;
+        sp_emit(pp->d, SP_L722, sp_pp_at(pp, at), "a sample in location %llu; the frame was left out",
+                (unsigned long long)id);
+        return SPAA_OK;
+    }
+    struct sp_pp_location *l = &pp->locs[i];
+    if (l->first == SP_NONE && !sp_pp_location_read(pp, i))
+        return sp_nomem(pp->d);
+    if (l->n > PP_STACK_MAX - pp->stack.n)
+        return limit(pp, at, "more than a million frames in one stack");
+    if (!sp_vec_reserve(&pp->stack, pp->stack.n + l->n))
+        return sp_nomem(pp->d);
+    memcpy(pp->stack.v + pp->stack.n, pp->loc_frames.v + l->first, l->n * sizeof *pp->stack.v);
+    pp->stack.n += l->n;
+    return SPAA_OK;
+}
+
+static spaa_status add_locations(struct sp_pp *pp, struct sp_wire *w, const struct sp_wire_field *f)
+{
+    spaa_status st = SPAA_OK;
+    uint64_t id;
+    if (f->type == SP_WIRE_VARINT)
+        return add_location(pp, f->v, w->at);
+    struct sp_wire ids = sp_wire_numbers_of(f);
+    size_t room = f->n < PP_STACK_MAX ? f->n : PP_STACK_MAX;
+    if (!sp_vec_reserve(&pp->stack, pp->stack.n + room))
+        return sp_nomem(pp->d);
+    while (!st && sp_wire_number(&ids, &id)) {
+        const struct sp_pp_ids *x = &pp->location_ids;
+        uint32_t i = id < x->ndense ? x->dense[id] : 0;
+        /* What is left in the field is at least one byte a location: one frame always has room. */
+        if (i && pp->locs[i - 1].n == 1 && pp->stack.n < pp->stack.cap && pp->stack.n < PP_STACK_MAX)
+            pp->stack.v[pp->stack.n++] = pp->loc_frames.v[pp->locs[i - 1].first];
+        else
+            st = add_location(pp, id, w->at);
+    }
+    if (!st && ids.error)
+        w->error = ids.error;
+    return st;
+}
+
+static spaa_status add_values(struct sp_pp *pp, struct sp_wire *w, const struct sp_wire_field *f)
+{
+    struct sp_wire values = sp_wire_numbers_of(f);
+    uint64_t v = f->v;
+    if (f->type == SP_WIRE_VARINT) {
+        if (pp->values.n <= PP_TYPES_MAX && !sp_vec_push(&pp->values, (int64_t)v))
+            return sp_nomem(pp->d);
+        return SPAA_OK;
+    }
+    while (sp_wire_number(&values, &v))
+        if (pp->values.n <= PP_TYPES_MAX && !sp_vec_push(&pp->values, (int64_t)v))
+            return sp_nomem(pp->d);
+    if (values.error)
+        w->error = values.error;
+    return SPAA_OK;
+}
+
+/* The parts of a sample into pp->stack, values and labels. */
+static spaa_status parts(struct sp_pp *pp, struct sp_wire_field *sample)
+{
+    struct sp_wire w = sp_wire_of(sample->p, sample->n);
+    spaa_status st = SPAA_OK;
+    pp->stack.n = pp->values.n = pp->labels.list.n = 0;
+    for (struct sp_wire_field f; !st && sp_wire_next(&w, &f);) {
+        bool numbers = f.type == SP_WIRE_VARINT || f.type == SP_WIRE_BYTES;
+        struct sp_pp_slice label = {f.p, f.n};
+        if (f.number == 1 && numbers)
+            st = add_locations(pp, &w, &f);
+        else if (f.number == 2 && numbers)
+            st = add_values(pp, &w, &f);
+        else if (f.number == 3 && f.type == SP_WIRE_BYTES)
+            st = sp_vec_push(&pp->labels.list, label) ? SPAA_OK : sp_nomem(pp->d);
+        else
+            pp->odd++;
+    }
+    if (st || !w.error)
+        return st;
+    pp->broken++;
+    sp_emit(pp->d, SP_L721, sp_pp_at(pp, w.at), "%s; the sample was left out", w.error);
+    return SPAA_ERR_LIMIT;
+}
+
+/* As many values as there are types: missing ones are 0. */
+static spaa_status fit_values(struct sp_pp *pp, const unsigned char *at)
+{
+    size_t n = pp->types.list.n;
+    if (pp->values.n != n && !(n > PP_TYPES_MAX && pp->values.n > PP_TYPES_MAX)) {
+        pp->broken++;
+        sp_emit(pp->d, SP_L721, sp_pp_at(pp, at), "%zu values for %zu sample types; %s", pp->values.n, n,
+                pp->values.n < n ? "the others were taken as 0" : "the others were left out");
+    }
+    while (pp->values.n < pp->ntypes)
+        if (!sp_vec_push(&pp->values, 0))
+            return sp_nomem(pp->d);
+    return SPAA_OK;
+}
+
+static spaa_status put(struct sp_pp *pp, uint32_t event, uint32_t set)
+{
+    const struct sp_pp_event *e = &pp->event[event];
+    uint32_t context = sp_pp_context(pp, set, event);
+    bool is_new;
+    if (context == SP_NONE)
+        return sp_nomem(pp->d);
+    uint32_t s = sp_stack_intern(pp->p, pp->stack.v, pp->stack.n, context, SP_UNIFIED, &is_new);
+    if (s == SP_NONE)
+        return sp_nomem(pp->d);
+    if (is_new)
+        sp_stack_set_layout(pp->p, s, e->layout);
+    for (uint32_t i = 0; i < e->ntypes; i++)
+        if (!sp_weight_add(pp->p, s, pp->type[e->types[i]].metric, pp->values.v[e->types[i]]))
+            return sp_nomem(pp->d);
+    return SPAA_OK;
+}
+
+static bool has_value(const struct sp_pp *pp, const struct sp_pp_event *e)
+{
+    for (uint32_t i = 0; i < e->ntypes; i++)
+        if (pp->values.v[e->types[i]])
+            return true;
+    return false;
+}
+
+static spaa_status sample(struct sp_pp *pp, struct sp_wire_field *f)
+{
+    spaa_status st = parts(pp, f);
+    if (!st)
+        st = fit_values(pp, f->p);
+    if (st)
+        return st == SPAA_ERR_LIMIT ? SPAA_OK : st;
+    size_t room = PP_FRAMES_MIN + 16 * pp->n;
+    if (pp->p->stack_frames.n > room || pp->stack.n > room - pp->p->stack_frames.n) {
+        limit(pp, f->p, "far more frames than bytes in the input");
+        return SPAA_OK;
+    }
+    /* Set 0 is that of no labels. */
+    uint32_t set = pp->labels.list.n ? sp_pp_label_set(pp) : 0;
+    bool any = false;
+    if (set == SP_NONE)
+        return sp_nomem(pp->d);
+    pp->samples++;
+    for (uint32_t e = 0; !st && e < pp->nevents; e++)
+        if (pp->nevents == 1 || has_value(pp, &pp->event[e])) {
+            st = put(pp, e, set);
+            any = true;
+        }
+    return st || any ? st : put(pp, 0, set); /* nothing but zeros is a sample, too */
+}
+
+spaa_status sp_pp_samples(struct sp_pp *pp)
+{
+    spaa_status st = SPAA_OK;
+    pp->labels.list.n = 0;
+    if (sp_pp_label_set(pp) != 0)
+        return sp_nomem(pp->d);
+    for (size_t i = 0; !st && i < pp->runs.list.n; i++) {
+        struct sp_wire w = sp_wire_of(pp->runs.list.v[i].p, pp->runs.list.v[i].n);
+        for (struct sp_wire_field f; !st && sp_wire_next(&w, &f);)
+            st = sample(pp, &f);
+    }
+    return st;
+}

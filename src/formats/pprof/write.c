@@ -1,0 +1,332 @@
+/*
+ * Writes pprof: samples, then what they refer to, the strings last.
+ *
+ * The records of several events with the same frames and labels become one sample with a value for each
+ * type; linked user and kernel records become one stack. Compression is the output's (by extension).
+ */
+#include "base/num.h"
+#include "formats/pprof/write.h"
+
+uint32_t sp_pw_str(struct sp_pw *w, struct sp_str s)
+{
+    if (!s.n)
+        return 0;
+    uint32_t i = sp_intern(&w->strings, s.p, s.n);
+    if (i != SP_STR_FAIL)
+        return i;
+    w->nomem = true;
+    return 0;
+}
+
+struct sp_str sp_pw_keep(struct sp_pw *w, struct sp_span s)
+{
+    char *copy = sp_arena_dup(&w->arena, s.p, s.n);
+    w->nomem |= !copy;
+    return copy ? (struct sp_str){copy, (uint32_t)s.n} : (struct sp_str){"", 0};
+}
+
+void sp_pw_member(struct sp_pw *w, uint32_t more, struct sp_buf *out)
+{
+    struct sp_str s = sp_pstr(w->p, more);
+    struct sp_buf object;
+    struct sp_json j;
+    struct sp_span key, raw;
+    sp_buf_clear(out);
+    if (!s.n)
+        return;
+    sp_buf_init(&object, 0);
+    sp_buf_ch(&object, '{');
+    sp_buf_add(&object, s.p, s.n);
+    sp_buf_ch(&object, '}');
+    if (!object.failed) {
+        sp_json_init(&j, object.data, object.len);
+        if (sp_json_object(&j))
+            while (sp_json_key(&j, &key)) {
+                bool wanted = sp_span_is(key, "x_pprof") && sp_json_type(&j) == SP_JSON_OBJECT;
+                if (sp_json_skip(&j, &raw) && wanted)
+                    sp_buf_add(out, raw.p, raw.n);
+            }
+        sp_json_free(&j);
+    }
+    w->nomem |= object.failed || out->failed;
+    sp_buf_free(&object);
+}
+
+/* The one stack that a stack was observed together with; SP_NONE if there is none or several. */
+static uint32_t partner(const struct sp_profile *p, uint32_t stack)
+{
+    const struct sp_stack *s = &p->stacks.v[stack];
+    if (!s->related || s->type == SP_UNIFIED || p->related.v[s->related - 1].n != 1)
+        return SP_NONE;
+    uint32_t other = p->related_stacks.v[p->related.v[s->related - 1].first];
+    return other != SP_NONE && p->stacks.v[other].type != SP_UNIFIED && p->stacks.v[other].type != s->type
+               ? other
+               : SP_NONE;
+}
+
+/* Contexts that differ in the event only are one. */
+static bool unite_contexts(struct sp_pw *w)
+{
+    const struct sp_profile *p = w->p;
+    struct sp_map map = {0};
+    bool ok = true;
+    w->contexts = malloc((p->contexts.n + 1) * sizeof *w->contexts);
+    if (!w->contexts)
+        return false;
+    for (uint32_t i = 0; ok && i < p->contexts.n; i++) {
+        struct sp_context a = p->contexts.v[i];
+        a.event = 0;
+        uint64_t hash = sp_hash64(&a, sizeof a);
+        struct sp_probe at = sp_map_probe(&map, hash);
+        w->contexts[i] = SP_NONE;
+        for (uint32_t k; w->contexts[i] == SP_NONE && (k = sp_map_next(&map, &at)) != SP_MAP_NONE;) {
+            struct sp_context b = p->contexts.v[k];
+            b.event = 0;
+            if (memcmp(&a, &b, sizeof a) == 0)
+                w->contexts[i] = k;
+        }
+        if (w->contexts[i] == SP_NONE) {
+            w->contexts[i] = i;
+            ok = sp_map_add(&map, hash, i);
+        }
+    }
+    sp_map_free(&map);
+    return ok;
+}
+
+/* The row of the locations in scratch_locations. */
+static uint32_t row_of(struct sp_pw *w, uint32_t context)
+{
+    const uint32_t *l = w->scratch_locations.v;
+    size_t n = w->scratch_locations.n, first = w->row_locations.n, bytes = n * sizeof *l;
+    uint64_t hash = sp_hash64_seed(n ? l : &context, bytes, context);
+    struct sp_probe at = sp_map_probe(&w->row_map, hash);
+    for (uint32_t i; (i = sp_map_next(&w->row_map, &at)) != SP_MAP_NONE;) {
+        const struct sp_pw_row *r = &w->rows.v[i];
+        if (r->n == n && r->context == context &&
+            (!n || memcmp(w->row_locations.v + r->first, l, bytes) == 0))
+            return i;
+    }
+    struct sp_pw_row r = {first, (uint32_t)n, context};
+    size_t values = w->values.n + w->types.n;
+    if (w->rows.n >= SP_NONE - 1 || !sp_vec_reserve(&w->row_locations, first + n) ||
+        !sp_vec_reserve(&w->values, values) || !sp_vec_push(&w->rows, r) ||
+        !sp_map_add(&w->row_map, hash, (uint32_t)w->rows.n - 1))
+        return SP_NONE;
+    if (n)
+        memcpy(w->row_locations.v + first, l, bytes);
+    w->row_locations.n += n;
+    while (w->values.n < values)
+        w->values.v[w->values.n++] = 0;
+    return (uint32_t)w->rows.n - 1;
+}
+
+/* A weight as the integer that a pprof has. */
+static int64_t weight(struct sp_pw *w, uint32_t stack, uint32_t metric)
+{
+    int64_t v = sp_weight(w->p, stack, metric);
+    if (v == SP_ABSENT)
+        return 0;
+    if (v != SP_DECIMAL)
+        return v;
+    struct sp_str s = sp_weight_text(w->p, stack, metric);
+    if (sp_parse_i64(s.p, s.p + s.n, &v) == s.n)
+        return v;
+    double d = sp_text_double(s.p, s.n);
+    w->rounded++;
+    if (!(d < 9.2e18))
+        return INT64_MAX;
+    if (!(d > -9.2e18))
+        return INT64_MIN;
+    return (int64_t)(d < 0 ? d - 0.5 : d + 0.5);
+}
+
+static bool collect(struct sp_pw *w, uint32_t stack)
+{
+    const struct sp_profile *p = w->p;
+    const struct sp_stack *s = &p->stacks.v[stack];
+    uint32_t event = p->contexts.v[s->context].event, other = partner(p, stack);
+    if (event == SP_NONE || (w->opts->event != SP_NONE && event != w->opts->event) ||
+        (s->type == SP_KERNEL_STACK && other != SP_NONE))
+        return true;
+    w->scratch_locations.n = 0;
+    if (other != SP_NONE &&
+        !sp_pw_locations(w, sp_stack_frames(p, other), p->stacks.v[other].n)) /* the kernel's, at the leaf */
+        return false;
+    if (!sp_pw_locations(w, sp_stack_frames(p, stack), s->n))
+        return false;
+    uint32_t row = row_of(w, w->contexts[s->context]);
+    if (row == SP_NONE)
+        return false;
+    for (size_t i = 0; i < w->types.n; i++) {
+        int64_t *v = &w->values.v[row * w->types.n + i];
+        if (w->types.v[i].event != event)
+            continue;
+        int64_t add = weight(w, stack, w->types.v[i].metric);
+        if (__builtin_add_overflow(*v, add, v)) {
+            *v = add > 0 ? INT64_MAX : INT64_MIN;
+            w->rounded++;
+        }
+    }
+    return true;
+}
+
+static void put_value_type(struct sp_pw *w, uint32_t field, uint32_t type, uint32_t unit)
+{
+    struct sp_buf *b = &w->line;
+    sp_buf_clear(b);
+    sp_wire_put_number(b, 1, type);
+    sp_wire_put_number(b, 2, unit);
+    sp_buf_clear(&w->scratch);
+    sp_wire_put_bytes(&w->scratch, field, b->data, b->len);
+    w->nomem |= b->failed || w->scratch.failed;
+    if (!w->nomem)
+        sp_write(w->out, w->scratch.data, w->scratch.len);
+}
+
+/* Numbers packed: the length first, then they go out. */
+static void put_packed(struct sp_buf *b, uint32_t field, const uint32_t *ids, const int64_t *values, size_t n)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += sp_wire_varint_size(ids ? ids[i] : (uint64_t)values[i]);
+    if (!n)
+        return;
+    sp_wire_put_varint(b, (uint64_t)field << 3 | SP_WIRE_BYTES);
+    sp_wire_put_varint(b, bytes);
+    for (size_t i = 0; i < n; i++)
+        sp_wire_put_varint(b, ids ? ids[i] : (uint64_t)values[i]);
+}
+
+static void put_sample(struct sp_pw *w, struct sp_buf *b, size_t row)
+{
+    const struct sp_pw_row *r = &w->rows.v[row];
+    sp_buf_clear(b);
+    put_packed(b, 1, w->row_locations.v + r->first, NULL, r->n);
+    put_packed(b, 2, NULL, w->values.v + row * w->types.n, w->types.n);
+    sp_pw_labels(w, b, r->context);
+    sp_buf_clear(&w->scratch);
+    sp_wire_put_varint(&w->scratch, (uint64_t)PP_SAMPLE << 3 | SP_WIRE_BYTES);
+    sp_wire_put_varint(&w->scratch, b->len);
+    w->nomem |= b->failed || w->scratch.failed;
+    if (w->nomem)
+        return;
+    sp_write(w->out, w->scratch.data, w->scratch.len);
+    sp_write(w->out, b->data, b->len);
+}
+
+static void put_single(struct sp_pw *w, uint32_t field, uint64_t v)
+{
+    sp_buf_clear(&w->scratch);
+    sp_wire_put_number(&w->scratch, field, v);
+    w->nomem |= w->scratch.failed;
+    if (w->scratch.len)
+        sp_write(w->out, w->scratch.data, w->scratch.len);
+}
+
+static void put_strings(struct sp_pw *w)
+{
+    for (size_t i = 0; i < w->strings.strs.n; i++) {
+        struct sp_str s = w->strings.strs.v[i];
+        sp_buf_clear(&w->scratch);
+        sp_wire_put_bytes(&w->scratch, PP_STRING, s.p, s.n);
+        w->nomem |= w->scratch.failed;
+        if (!w->nomem)
+            sp_write(w->out, w->scratch.data, w->scratch.len);
+    }
+}
+
+static void put_all(struct sp_pw *w)
+{
+    struct sp_buf sample;
+    sp_buf_init(&sample, 0);
+    for (size_t i = 0; i < w->types.n; i++)
+        put_value_type(w, PP_SAMPLE_TYPE, w->types.v[i].type, w->types.v[i].unit);
+    for (size_t i = 0; i < w->rows.n && !w->nomem; i++)
+        put_sample(w, &sample, i);
+    sp_buf_free(&sample);
+    sp_pw_put_mappings(w);
+    sp_write(w->out, w->locations.data, w->locations.len);
+    sp_write(w->out, w->functions.data, w->functions.len);
+    put_single(w, PP_DROP_FRAMES, w->drop_frames);
+    put_single(w, PP_KEEP_FRAMES, w->keep_frames);
+    put_single(w, PP_TIME, (uint64_t)w->time);
+    put_single(w, PP_DURATION, (uint64_t)w->duration);
+    if (w->has_period_type)
+        put_value_type(w, PP_PERIOD_TYPE, w->period_type[0], w->period_type[1]);
+    put_single(w, PP_PERIOD, (uint64_t)w->period);
+    sp_buf_clear(&w->line);
+    for (size_t i = 0; i < w->comments.n; i++)
+        sp_wire_put_varint(&w->line, w->comments.v[i]);
+    if (w->comments.n) {
+        sp_buf_clear(&w->scratch);
+        sp_wire_put_bytes(&w->scratch, PP_COMMENT, w->line.data, w->line.len);
+        w->nomem |= w->line.failed || w->scratch.failed;
+        sp_write(w->out, w->scratch.data, w->scratch.len);
+    }
+    put_single(w, PP_DEFAULT_TYPE, w->default_type);
+    put_single(w, PP_DOC_URL, w->doc_url);
+    sp_write(w->out, w->unknown.data, w->unknown.len);
+    put_strings(w);
+    w->nomem |= w->locations.failed || w->functions.failed || w->unknown.failed;
+}
+
+static void report(struct sp_pw *w)
+{
+    if (w->rounded)
+        sp_emit(w->d, SP_L304, SP_AT_NOTHING, "%llu weights were rounded or capped: a pprof has integers of 64 bits",
+                (unsigned long long)w->rounded);
+    if (w->p->samples || w->p->windows.n || w->p->extensions.n)
+        sp_emit(w->d, SP_I741, SP_AT_NOTHING, "raw samples, windows and records of other tools");
+}
+
+static void release(struct sp_pw *w)
+{
+    struct sp_buf *buffers[] = {&w->own,     &w->unknown, &w->locations,
+                                &w->functions, &w->scratch, &w->line};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        sp_buf_free(buffers[i]);
+    struct sp_map *maps[] = {&w->group_map, &w->function_map, &w->row_map};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        sp_map_free(maps[i]);
+    sp_vec_free(&w->types);
+    sp_vec_free(&w->comments);
+    sp_vec_free(&w->maps.list);
+    sp_vec_free(&w->maps.first);
+    free(w->location_of);
+    free(w->contexts);
+    sp_vec_free(&w->groups);
+    sp_vec_free(&w->group_frames);
+    sp_vec_free(&w->function_keys);
+    sp_vec_free(&w->rows);
+    sp_vec_free(&w->row_locations);
+    sp_vec_free(&w->values);
+    sp_vec_free(&w->scratch_locations);
+    sp_strtab_free(&w->strings);
+    sp_arena_free(&w->arena);
+}
+
+spaa_status sp_pp_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                        struct sp_output *out)
+{
+    struct sp_pw w = {.p = p, .d = d, .opts = opts, .out = out};
+    struct sp_buf *buffers[] = {&w.own, &w.unknown, &w.locations, &w.functions, &w.scratch, &w.line};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        sp_buf_init(buffers[i], (size_t)4 << 30);
+    sp_arena_init(&w.arena, 0);
+    bool ok = sp_strtab_init(&w.strings);
+    if (ok) {
+        sp_pw_header(&w);
+        ok = !w.nomem && sp_pw_frames_begin(&w) && unite_contexts(&w);
+    }
+    for (uint32_t s = 0; ok && s < p->stacks.n; s++)
+        ok = collect(&w, s) && !w.nomem;
+    if (ok) {
+        put_all(&w);
+        ok = !w.nomem;
+    }
+    if (ok)
+        report(&w);
+    release(&w);
+    return ok ? out->status : sp_nomem(d);
+}

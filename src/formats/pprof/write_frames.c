@@ -1,0 +1,280 @@
+/*
+ * Frames as locations: a physical frame with what is inlined into it is one, with a line for each. A frame
+ * that is only an address is a location without lines, so that pprof can look for its symbol.
+ */
+#include "base/num.h"
+#include "formats/pprof/write.h"
+
+static void read_extra(struct sp_pw *w, struct sp_json *j, struct sp_span key, struct sp_pw_extra *x)
+{
+    struct sp_span s, raw;
+    enum sp_json_type is = sp_json_type(j);
+    struct sp_str *text = sp_span_is(key, "name")          ? &x->name
+                          : sp_span_is(key, "system_name") ? &x->system_name
+                          : sp_span_is(key, "file")        ? &x->file
+                                                           : NULL;
+    if (is == SP_JSON_STRING && text && sp_json_string_value(j, &s)) {
+        *text = sp_pw_keep(w, s);
+    } else if (is == SP_JSON_STRING && sp_span_is(key, "address") && sp_json_string_value(j, &s)) {
+        x->has_address = sp_parse_0x(s.p, s.n, &x->address);
+    } else if (is == SP_JSON_NUMBER && sp_span_is(key, "start_line") && sp_json_number(j, &s)) {
+        if (sp_parse_i64(s.p, s.p + s.n, &x->start_line) != s.n)
+            x->start_line = 0;
+    } else if (is == SP_JSON_NUMBER && sp_span_is(key, "mapping")) {
+        x->has_mapping = sp_json_u64(j, &x->mapping);
+    } else if (is == SP_JSON_TRUE && sp_span_is(key, "folded")) {
+        x->folded = sp_json_skip(j, &raw);
+    } else if (is == SP_JSON_ARRAY && sp_span_is(key, "line")) {
+        int64_t v[2] = {0};
+        unsigned i = 0;
+        sp_json_array(j);
+        while (sp_json_item(j))
+            if (sp_json_type(j) != SP_JSON_NUMBER || i > 1)
+                sp_json_skip(j, &raw);
+            else if (sp_json_number(j, &s) && sp_parse_i64(s.p, s.p + s.n, &v[i]) == s.n)
+                i++;
+        x->has_line = i == 2;
+        x->line = v[0];
+        x->column = v[1];
+    } else {
+        sp_json_skip(j, &raw);
+    }
+}
+
+static void extra_of(struct sp_pw *w, uint32_t frame, struct sp_pw_extra *x)
+{
+    uint32_t more = w->p->frames.v[frame].more;
+    *x = (struct sp_pw_extra){0};
+    if (!more)
+        return;
+    struct sp_json j;
+    struct sp_span key, s;
+    struct sp_buf *b = &w->scratch;
+    sp_pw_member(w, more, b);
+    if (b->len) {
+        sp_json_init(&j, b->data, b->len);
+        if (sp_json_object(&j))
+            while (sp_json_key(&j, &key))
+                read_extra(w, &j, key, x);
+        sp_json_free(&j);
+        return;
+    }
+    struct sp_str text = sp_pstr(w->p, more); /* the mangled name, as readers of other formats keep it */
+    static const char raw_func[] = "\"x_raw_func\":";
+    if (text.n < sizeof raw_func || memcmp(text.p, raw_func, sizeof raw_func - 1) != 0)
+        return;
+    sp_json_init(&j, text.p + sizeof raw_func - 1, text.n - (sizeof raw_func - 1));
+    if (sp_json_type(&j) == SP_JSON_STRING && sp_json_string_value(&j, &s))
+        x->system_name = sp_pw_keep(w, s);
+    sp_json_free(&j);
+}
+
+/* The id of a function, written when it is new. */
+static uint64_t function_id(struct sp_pw *w, const uint64_t key[5])
+{
+    enum { KEY = 5 };
+    uint64_t hash = sp_hash64(key, KEY * sizeof *key);
+    struct sp_probe at = sp_map_probe(&w->function_map, hash);
+    for (uint32_t i; (i = sp_map_next(&w->function_map, &at)) != SP_MAP_NONE;)
+        if (memcmp(w->function_keys.v + (size_t)KEY * i, key, KEY * sizeof *key) == 0)
+            return (uint64_t)i + 1;
+    size_t n = w->function_keys.n;
+    if (n / KEY >= SP_NONE - 1 || !sp_vec_reserve(&w->function_keys, n + KEY) ||
+        !sp_map_add(&w->function_map, hash, (uint32_t)(n / KEY))) {
+        w->nomem = true;
+        return 0;
+    }
+    memcpy(w->function_keys.v + n, key, KEY * sizeof *key);
+    w->function_keys.n += KEY;
+    char t[64];
+    struct sp_buf b = {.data = t, .cap = sizeof t, .max = sizeof t}; /* five numbers fit */
+    sp_wire_put_number(&b, 1, n / KEY + 1);
+    for (uint32_t i = 0; i < 3; i++)
+        sp_wire_put_number(&b, 2 + i, key[i]);
+    sp_wire_put_number(&b, 5, key[3]);
+    sp_wire_put_bytes(&w->functions, PP_FUNCTION, b.data, b.len);
+    return n / KEY + 1;
+}
+
+static void put_line(struct sp_pw *w, struct sp_buf *b, uint32_t frame, const struct sp_pw_extra *x)
+{
+    const struct sp_frame *f = &w->p->frames.v[frame];
+    struct sp_str name = sp_pstr(w->p, sp_frame_function(w->p, frame)->name), file = {"", 0};
+    int64_t line = 0, column = 0;
+    if (f->srcline) {
+        file = sp_pstr(w->p, f->srcline);
+        file.n = (uint32_t)sp_pp_srcline(file, &line, &column);
+    }
+    if (x->name.p)
+        name = x->name;
+    if (x->file.p)
+        file = x->file;
+    uint64_t key[5] = {sp_pw_str(w, name), sp_pw_str(w, x->system_name.p ? x->system_name : name),
+                       sp_pw_str(w, file), (uint64_t)x->start_line, 0};
+    struct sp_buf *l = &w->line;
+    sp_buf_clear(l);
+    sp_wire_put_number(l, 1, function_id(w, key));
+    sp_wire_put_number(l, 2, (uint64_t)(x->has_line ? x->line : line));
+    sp_wire_put_number(l, 3, (uint64_t)(x->has_line ? x->column : column));
+    sp_wire_put_bytes(b, 4, l->data, l->len);
+    w->nomem |= l->failed;
+}
+
+/* The mapping of a frame, by what it says or where its DSO is; 0: none. DSOs without one get theirs here. */
+static uint64_t mapping_of(struct sp_pw *w, uint32_t frame, const struct sp_pw_extra *x)
+{
+    const struct sp_frame *f = &w->p->frames.v[frame];
+    uint32_t dso = sp_frame_function(w->p, frame)->dso;
+    if (x->has_mapping && x->mapping <= w->maps.list.n)
+        return x->mapping;
+    uint32_t m = sp_pp_mapping_guess(&w->maps, dso, f->flags & SP_FRAME_IP, f->ip);
+    if (m != SP_NONE || dso == w->maps.unknown)
+        return m == SP_NONE ? 0 : (uint64_t)m + 1;
+    struct sp_pp_mapping fresh = {.file = w->p->dsos.v[dso].name, .build_id = w->p->dsos.v[dso].build_id};
+    fresh.dso = dso;
+    fresh.next = w->maps.first.v[dso];
+    if (!sp_vec_push(&w->maps.list, fresh)) {
+        w->nomem = true;
+        return 0;
+    }
+    w->maps.first.v[dso] = (uint32_t)w->maps.list.n - 1;
+    return w->maps.list.n;
+}
+
+static uint64_t address_of(struct sp_pw *w, uint32_t frame, const struct sp_pw_extra *x, uint64_t mapping)
+{
+    const struct sp_frame *f = &w->p->frames.v[frame];
+    if (x->has_address || !(f->flags & SP_FRAME_IP))
+        return x->address;
+    if (!mapping || sp_frame_function(w->p, frame)->dso == w->maps.unknown)
+        return f->ip;
+    const struct sp_pp_mapping *m = &w->maps.list.v[mapping - 1];
+    return f->ip - m->offset + m->start;
+}
+
+static void put_location(struct sp_pw *w, const uint32_t *frames, size_t n)
+{
+    struct sp_pw_extra x;
+    struct sp_buf *b = &w->locations, one;
+    uint32_t outer = frames[n - 1];
+    extra_of(w, outer, &x);
+    sp_buf_init(&one, 0);
+    uint64_t mapping = mapping_of(w, outer, &x);
+    sp_wire_put_number(&one, 1, ++w->nlocations);
+    sp_wire_put_number(&one, 2, mapping);
+    sp_wire_put_number(&one, 3, address_of(w, outer, &x, mapping));
+    const struct sp_frame *f = &w->p->frames.v[outer];
+    bool bare = n == 1 && f->flags & SP_FRAME_UNRESOLVED && !f->srcline && !x.name.p;
+    bool folded = x.folded;
+    for (size_t i = 0; i < n && !bare; i++) {
+        if (i + 1 < n)
+            extra_of(w, frames[i], &x);
+        else if (n > 1)
+            extra_of(w, outer, &x);
+        put_line(w, &one, frames[i], &x);
+    }
+    sp_wire_put_number(&one, 5, folded);
+    sp_wire_put_bytes(b, PP_LOCATION, one.data, one.len);
+    w->nomem |= one.failed || b->failed;
+    sp_buf_free(&one);
+}
+
+/* The location of several frames. */
+static uint32_t group_location(struct sp_pw *w, const uint32_t *frames, uint32_t n)
+{
+    uint64_t hash = sp_hash64(frames, n * sizeof *frames);
+    struct sp_probe at = sp_map_probe(&w->group_map, hash);
+    for (uint32_t i; (i = sp_map_next(&w->group_map, &at)) != SP_MAP_NONE;) {
+        const struct sp_pw_group *g = &w->groups.v[i];
+        if (g->n == n && memcmp(w->group_frames.v + g->at, frames, n * sizeof *frames) == 0)
+            return w->group_frames.v[g->at + n];
+    }
+    struct sp_pw_group g = {w->group_frames.n, n};
+    if (w->groups.n >= SP_NONE - 1 || !sp_vec_push(&w->groups, g) ||
+        !sp_vec_reserve(&w->group_frames, g.at + n + 1) ||
+        !sp_map_add(&w->group_map, hash, (uint32_t)w->groups.n - 1)) {
+        w->nomem = true;
+        return 0;
+    }
+    memcpy(w->group_frames.v + g.at, frames, n * sizeof *frames);
+    put_location(w, frames, n);
+    w->group_frames.v[g.at + n] = w->nlocations;
+    w->group_frames.n += n + 1;
+    return w->nlocations;
+}
+
+bool sp_pw_locations(struct sp_pw *w, const uint32_t *frames, size_t n)
+{
+    for (size_t i = 0, k; i < n && !w->nomem; i = k) {
+        const struct sp_frame *f = &w->p->frames.v[frames[i]];
+        uint32_t depth = f->inline_depth, id;
+        for (k = i + 1; depth && k < n && w->p->frames.v[frames[k]].inline_depth < depth; k++)
+            depth = w->p->frames.v[frames[k]].inline_depth;
+        if (k > i + 1) {
+            id = group_location(w, frames + i, (uint32_t)(k - i));
+        } else {
+            if (!w->location_of[frames[i]]) {
+                put_location(w, frames + i, 1);
+                w->location_of[frames[i]] = w->nlocations;
+            }
+            id = w->location_of[frames[i]];
+        }
+        if (!sp_vec_push(&w->scratch_locations, id))
+            w->nomem = true;
+    }
+    return !w->nomem;
+}
+
+/* The mappings that the header tells of find their DSOs by name and build id. */
+bool sp_pw_frames_begin(struct sp_pw *w)
+{
+    const struct sp_profile *p = w->p;
+    struct sp_map by_name = {0};
+    bool ok = true;
+    w->maps.unknown = SP_NONE;
+    for (uint32_t i = 0; ok && i < p->dsos.n; i++) {
+        const struct sp_dso *d = &p->dsos.v[i];
+        if (sp_str_is(sp_pstr(p, d->name), "[unknown]") && w->maps.unknown == SP_NONE)
+            w->maps.unknown = i;
+        ok = sp_map_add(&by_name, sp_hash_mix(d->name, d->build_id), i);
+    }
+    for (size_t k = 0; k < w->maps.list.n; k++) {
+        struct sp_pp_mapping *m = &w->maps.list.v[k];
+        struct sp_str file = sp_pstr(p, m->file);
+        uint32_t id = sp_pp_is_build_id(sp_pstr(p, m->build_id)) ? m->build_id : SP_STR_NONE;
+        if (!file.n || sp_str_is(file, "[unknown]")) {
+            m->dso = w->maps.unknown;
+            continue;
+        }
+        struct sp_probe at = sp_map_probe(&by_name, sp_hash_mix(m->file, id));
+        for (uint32_t i; m->dso == SP_NONE && (i = sp_map_next(&by_name, &at)) != SP_MAP_NONE;)
+            if (p->dsos.v[i].name == m->file && p->dsos.v[i].build_id == id)
+                m->dso = i;
+    }
+    sp_map_free(&by_name);
+    w->location_of = calloc(p->frames.n + 1, sizeof *w->location_of);
+    return ok && w->location_of && sp_pp_mappings_index(&w->maps, p->dsos.n);
+}
+
+void sp_pw_put_mappings(struct sp_pw *w)
+{
+    struct sp_buf *b = &w->line;
+    for (size_t i = 0; i < w->maps.list.n; i++) {
+        const struct sp_pp_mapping *m = &w->maps.list.v[i];
+        sp_buf_clear(b);
+        sp_wire_put_number(b, 1, i + 1);
+        sp_wire_put_number(b, 2, m->start);
+        sp_wire_put_number(b, 3, m->limit);
+        sp_wire_put_number(b, 4, m->offset);
+        sp_wire_put_number(b, 5, sp_pw_str(w, sp_pstr(w->p, m->file)));
+        sp_wire_put_number(b, 6, sp_pw_str(w, sp_pstr(w->p, m->build_id)));
+        for (uint32_t k = 0; k < 4; k++)
+            sp_wire_put_number(b, 7 + k, m->has >> k & 1);
+        sp_buf_clear(&w->scratch);
+        sp_wire_put_bytes(&w->scratch, PP_MAPPING, b->data, b->len);
+        if (b->failed || w->scratch.failed)
+            w->nomem = true;
+        else
+            sp_write(w->out, w->scratch.data, w->scratch.len);
+    }
+}
