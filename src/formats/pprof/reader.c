@@ -30,7 +30,7 @@ static void types_member(struct sp_pp *pp, struct sp_buf *b)
 
 static void period_member(struct sp_pp *pp, struct sp_buf *b)
 {
-    if (pp->period_type.n) {
+    if (pp->period_type.p) {
         uint64_t type[3] = {0};
         struct sp_wire w = sp_wire_of(pp->period_type.p, pp->period_type.n);
         for (struct sp_wire_field f; sp_wire_next(&w, &f);)

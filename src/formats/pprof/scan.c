@@ -210,7 +210,7 @@ int sp_pp_probe(const unsigned char *p, size_t n, bool whole, const char **reaso
             string = true;
         } else if (f.number <= PP_FUNCTION || f.number == PP_PERIOD_TYPE) {
             if (!fits(f.p, f.n, f.number == PP_PERIOD_TYPE ? PP_SAMPLE_TYPE : f.number) ||
-                (f.number == PP_SAMPLE_TYPE && !f.n))
+                (f.number == PP_SAMPLE_TYPE && !f.n && !type))
                 return 0;
             type |= f.number == PP_SAMPLE_TYPE;
             others += f.number != PP_SAMPLE_TYPE;

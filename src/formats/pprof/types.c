@@ -161,7 +161,7 @@ static spaa_status period(struct sp_pp *pp, const struct sp_pp_event *e, bool he
 {
     uint64_t type, unit;
     int64_t v = (int64_t)pp->single[PP_PERIOD];
-    if (!pp->period_type.n || v <= 0)
+    if (!pp->period_type.p || v <= 0)
         return SPAA_OK;
     value_type(pp, pp->period_type, &type, &unit);
     struct sp_str of = sp_pp_text(pp, type);
