@@ -141,7 +141,8 @@ spaa_status sp_pp_frames_begin(struct sp_pp *pp)
     if (st)
         return st;
     pp->locs = malloc((pp->locations.list.n + 1) * sizeof *pp->locs);
-    if (!pp->locs || !sp_pp_mappings_index(&pp->maps, pp->p->dsos.n))
+    pp->shorts = calloc(pp->location_ids.ndense, sizeof *pp->shorts);
+    if (!pp->locs || !pp->shorts || !sp_pp_mappings_index(&pp->maps, pp->p->dsos.n))
         return sp_nomem(pp->d);
     for (size_t i = 0; i < pp->locations.list.n; i++)
         pp->locs[i] = (struct sp_pp_location){SP_NONE, 0};

@@ -111,6 +111,14 @@ struct sp_pp_location {
     uint32_t first, n; /* in loc_frames; first SP_NONE: not read yet */
 };
 
+/*
+ * The same for a hurry: by id, the frames of a location that has no more than three; n 0: ask for it. Copied as
+ * a whole, so that no branch depends on n.
+ */
+struct sp_pp_short {
+    uint32_t frames[3], n;
+};
+
 struct sp_pp_line {
     uint64_t function;
     int64_t line, column;
@@ -132,6 +140,7 @@ struct sp_pp {
     struct sp_pp_slice period_type;
     struct sp_buf unknown; /* JSON array items */
     uint64_t odd;          /* unknown fields inside of messages */
+    size_t nsamples, sample_bytes;
 
     /* types.c */
     uint32_t ntypes, nevents;
@@ -142,15 +151,16 @@ struct sp_pp {
     struct sp_pp_ids mapping_ids, location_ids, function_ids;
     struct sp_pp_mappings maps;
     struct sp_pp_location *locs;
+    struct sp_pp_short *shorts; /* by id, below location_ids.ndense */
     SP_VEC(uint32_t) loc_frames;
     SP_VEC(struct sp_pp_line) lines;
-    uint32_t unknown_dso, unnamed; /* unnamed: the frame of a location without anything */
+    uint32_t unknown_dso;
     uint64_t dangling, used;
 
     /* samples.c */
     SP_VEC(uint32_t) stack;
     SP_VEC(int64_t) values;
-    uint64_t samples, broken;
+    uint64_t broken;
 
     /* labels.c */
     struct sp_pp_key keys[PP_KEYS];

@@ -195,6 +195,7 @@ static void release(struct sp_pp *pp)
     sp_vec_free(&pp->maps.list);
     sp_vec_free(&pp->maps.first);
     free(pp->locs);
+    free(pp->shorts);
     sp_vec_free(&pp->loc_frames);
     sp_vec_free(&pp->lines);
     sp_vec_free(&pp->stack);

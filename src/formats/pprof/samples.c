@@ -27,7 +27,54 @@ static spaa_status add_location(struct sp_pp *pp, uint64_t id, const unsigned ch
         return sp_nomem(pp->d);
     memcpy(pp->stack.v + pp->stack.n, pp->loc_frames.v + l->first, l->n * sizeof *pp->stack.v);
     pp->stack.n += l->n;
+    if (id < pp->location_ids.ndense && l->n <= 3) {
+        struct sp_pp_short *x = &pp->shorts[id];
+        memcpy(x->frames, pp->loc_frames.v + l->first, l->n * sizeof *x->frames);
+        x->n = l->n;
+    }
     return SPAA_OK;
+}
+
+/* A varint of up to four bytes at p, of which eight can be read, without a branch; *n: its bytes, 5: longer. */
+static inline uint64_t short_varint(const unsigned char *p, unsigned *n)
+{
+    uint64_t x;
+    memcpy(&x, p, sizeof x);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    uint64_t ends = (~x & 0x80808080u) | (uint64_t)1 << 39;
+    *n = ((unsigned)__builtin_ctzll(ends) >> 3) + 1;
+    x &= ends ^ (ends - 1);
+    return (x & 0x7f) | (x >> 1 & 0x3f80) | (x >> 2 & 0x1fc000) | (x >> 3 & 0xfe00000);
+}
+
+/*
+ * As many packed ids as are short and known already; *p stops at the first one that is not. Bytes up to
+ * `readable` may be looked at.
+ */
+static void known_locations(struct sp_pp *pp, const unsigned char **p, const unsigned char *readable,
+                            const unsigned char *end)
+{
+    const struct sp_pp_short *shorts = pp->shorts;
+    const unsigned char *at = *p;
+    uint32_t *to = pp->stack.v + pp->stack.n;
+    const uint32_t *stop = pp->stack.v + (pp->stack.cap < PP_STACK_MAX ? pp->stack.cap : PP_STACK_MAX);
+    size_t ndense = pp->location_ids.ndense;
+    while (at < end && readable - at >= 8 && stop - to >= 3) {
+        unsigned n;
+        uint64_t id = short_varint(at, &n);
+        if (n > 4 || id >= ndense || n > (size_t)(end - at))
+            break;
+        const struct sp_pp_short *x = &shorts[id];
+        memcpy(to, x->frames, sizeof x->frames);
+        if (!x->n)
+            break;
+        to += x->n;
+        at += n;
+    }
+    *p = at;
+    pp->stack.n = (size_t)(to - pp->stack.v);
 }
 
 static spaa_status add_locations(struct sp_pp *pp, struct sp_wire *w, const struct sp_wire_field *f)
@@ -38,16 +85,15 @@ static spaa_status add_locations(struct sp_pp *pp, struct sp_wire *w, const stru
         return add_location(pp, f->v, w->at);
     struct sp_wire ids = sp_wire_numbers_of(f);
     size_t room = f->n < PP_STACK_MAX ? f->n : PP_STACK_MAX;
-    if (!sp_vec_reserve(&pp->stack, pp->stack.n + room))
+    if (!sp_vec_reserve(&pp->stack, pp->stack.n + room + 16))
         return sp_nomem(pp->d);
-    while (!st && sp_wire_number(&ids, &id)) {
-        const struct sp_pp_ids *x = &pp->location_ids;
-        uint32_t i = id < x->ndense ? x->dense[id] : 0;
-        /* What is left in the field is at least one byte a location: one frame always has room. */
-        if (i && pp->locs[i - 1].n == 1 && pp->stack.n < pp->stack.cap && pp->stack.n < PP_STACK_MAX)
-            pp->stack.v[pp->stack.n++] = pp->loc_frames.v[pp->locs[i - 1].first];
-        else
-            st = add_location(pp, id, w->at);
+    for (;;) {
+        known_locations(pp, &ids.p, pp->in + pp->n - ids.end >= 8 ? ids.end + 7 : ids.end, ids.end);
+        if (!sp_wire_number(&ids, &id))
+            break;
+        st = add_location(pp, id, w->at);
+        if (st)
+            return st;
     }
     if (!st && ids.error)
         w->error = ids.error;
@@ -154,7 +200,6 @@ static spaa_status sample(struct sp_pp *pp, struct sp_wire_field *f)
     bool any = false;
     if (set == SP_NONE)
         return sp_nomem(pp->d);
-    pp->samples++;
     for (uint32_t e = 0; !st && e < pp->nevents; e++)
         if (pp->nevents == 1 || has_value(pp, &pp->event[e])) {
             st = put(pp, e, set);
@@ -163,11 +208,24 @@ static spaa_status sample(struct sp_pp *pp, struct sp_wire_field *f)
     return st || any ? st : put(pp, 0, set); /* nothing but zeros is a sample, too */
 }
 
+/* Room ahead: growing tables of this size would be moving pages. A sample of less than 16 bytes is rare. */
+static bool make_room(struct sp_pp *pp)
+{
+    struct sp_profile *p = pp->p;
+    size_t n = pp->nsamples < pp->sample_bytes / 16 ? pp->nsamples : pp->sample_bytes / 16;
+    bool ok = sp_vec_reserve(&p->stacks, n) && sp_vec_reserve(&p->stack_frames, pp->sample_bytes / 2) &&
+              sp_map_grow(&p->stack_map, n);
+    for (uint32_t i = 0; ok && i < p->metrics.n; i++)
+        ok = n <= p->columns[i].cap ||
+             sp_vec_grow((void **)&p->columns[i].v, &p->columns[i].cap, n, sizeof *p->columns[i].v);
+    return ok;
+}
+
 spaa_status sp_pp_samples(struct sp_pp *pp)
 {
     spaa_status st = SPAA_OK;
     pp->labels.list.n = 0;
-    if (sp_pp_label_set(pp) != 0)
+    if (!make_room(pp) || sp_pp_label_set(pp) != 0)
         return sp_nomem(pp->d);
     for (size_t i = 0; !st && i < pp->runs.list.n; i++) {
         struct sp_wire w = sp_wire_of(pp->runs.list.v[i].p, pp->runs.list.v[i].n);

@@ -64,6 +64,8 @@ static bool add_slice(struct sp_pp_slices *s, const struct sp_wire_field *f)
 static bool add_sample(struct sp_pp *pp, const unsigned char *at, const unsigned char *end)
 {
     struct sp_pp_slices *r = &pp->runs;
+    pp->nsamples++;
+    pp->sample_bytes += (size_t)(end - at);
     if (r->list.n) {
         struct sp_pp_slice *last = &r->list.v[r->list.n - 1];
         if (last->p + last->n == at) {
