@@ -111,14 +111,6 @@ struct sp_pp_location {
     uint32_t first, n; /* in loc_frames; first SP_NONE: not read yet */
 };
 
-/*
- * The same for a hurry: by id, the frames of a location that has no more than three; n 0: ask for it. Copied as
- * a whole, so that no branch depends on n.
- */
-struct sp_pp_short {
-    uint32_t frames[3], n;
-};
-
 struct sp_pp_line {
     uint64_t function;
     int64_t line, column;
@@ -151,7 +143,11 @@ struct sp_pp {
     struct sp_pp_ids mapping_ids, location_ids, function_ids;
     struct sp_pp_mappings maps;
     struct sp_pp_location *locs;
-    struct sp_pp_short *shorts; /* by id, below location_ids.ndense */
+    /*
+     * The same for a hurry: by id, below location_ids.ndense, the first frame << 2 | n where a location has up
+     * to three frames, whose numbers mostly follow each other. 0: ask for it.
+     */
+    uint32_t *shorts;
     SP_VEC(uint32_t) loc_frames;
     SP_VEC(struct sp_pp_line) lines;
     uint32_t unknown_dso;

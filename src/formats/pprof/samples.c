@@ -28,9 +28,12 @@ static spaa_status add_location(struct sp_pp *pp, uint64_t id, const unsigned ch
     memcpy(pp->stack.v + pp->stack.n, pp->loc_frames.v + l->first, l->n * sizeof *pp->stack.v);
     pp->stack.n += l->n;
     if (id < pp->location_ids.ndense && l->n <= 3) {
-        struct sp_pp_short *x = &pp->shorts[id];
-        memcpy(x->frames, pp->loc_frames.v + l->first, l->n * sizeof *x->frames);
-        x->n = l->n;
+        const uint32_t *f = pp->loc_frames.v + l->first;
+        bool row = f[0] < UINT32_MAX >> 2;
+        for (uint32_t k = 1; k < l->n; k++)
+            row &= f[k] == f[0] + k;
+        if (row)
+            pp->shorts[id] = f[0] << 2 | l->n;
     }
     return SPAA_OK;
 }
@@ -56,7 +59,7 @@ static inline uint64_t short_varint(const unsigned char *p, unsigned *n)
 static void known_locations(struct sp_pp *pp, const unsigned char **p, const unsigned char *readable,
                             const unsigned char *end)
 {
-    const struct sp_pp_short *shorts = pp->shorts;
+    const uint32_t *shorts = pp->shorts;
     const unsigned char *at = *p;
     uint32_t *to = pp->stack.v + pp->stack.n;
     const uint32_t *stop = pp->stack.v + (pp->stack.cap < PP_STACK_MAX ? pp->stack.cap : PP_STACK_MAX);
@@ -66,11 +69,13 @@ static void known_locations(struct sp_pp *pp, const unsigned char **p, const uns
         uint64_t id = short_varint(at, &n);
         if (n > 4 || id >= ndense || n > (size_t)(end - at))
             break;
-        const struct sp_pp_short *x = &shorts[id];
-        memcpy(to, x->frames, sizeof x->frames);
-        if (!x->n)
+        uint32_t x = shorts[id];
+        if (!x)
             break;
-        to += x->n;
+        to[0] = x >> 2; /* all three in any case: no branch depends on how many count */
+        to[1] = (x >> 2) + 1;
+        to[2] = (x >> 2) + 2;
+        to += x & 3;
         at += n;
     }
     *p = at;

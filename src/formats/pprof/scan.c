@@ -211,8 +211,8 @@ int sp_pp_probe(const unsigned char *p, size_t n, bool whole, const char **reaso
                 return 0;
             string = true;
         } else if (f.number <= PP_FUNCTION || f.number == PP_PERIOD_TYPE) {
-            if (!fits(f.p, f.n, f.number == PP_PERIOD_TYPE ? PP_SAMPLE_TYPE : f.number) ||
-                (f.number == PP_SAMPLE_TYPE && !f.n && !type))
+            bool good = fits(f.p, f.n, f.number == PP_PERIOD_TYPE ? PP_SAMPLE_TYPE : f.number);
+            if ((!good && !(type && others > 1)) || (f.number == PP_SAMPLE_TYPE && !f.n && !type))
                 return 0;
             type |= f.number == PP_SAMPLE_TYPE;
             others += f.number != PP_SAMPLE_TYPE;
