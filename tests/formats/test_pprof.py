@@ -1,0 +1,395 @@
+"""pprof: random profiles against their own truth, round trips, the corpus, and what go tool pprof says."""
+
+import collections
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import gen_pprof as g
+from conftest import CORPUS, ROOT, ask, parse, run
+
+FIXTURES = os.path.join(ROOT, "tests", "fixtures", "pprof")
+MADE = os.path.join(CORPUS, "pprof")
+GO = shutil.which("go") or "/usr/local/go/bin/go"
+needs_corpus = pytest.mark.skipif(not os.path.isdir(MADE), reason="no corpus")
+needs_go = pytest.mark.skipif(not os.path.exists(GO), reason="no go tool pprof")
+STRINGS = ["cppbench.contention", "cppbench.cpu", "cppbench.heap", "gobench.cpu", "gobench.heap", "java.cpu"]
+
+
+def fixture(name):
+    with open(os.path.join(FIXTURES, name), "rb") as f:
+        return f.read()
+
+
+def spaa(data, *args, code=0):
+    answer = run("convert", "-q", "-", "--to", "spaa", "-o", "-", *args, stdin=data, code=code)
+    return [parse(line) for line in answer.raw.decode().splitlines()]
+
+
+def pprof(data, *args):
+    return run("convert", "-q", "-", "--to", "pprof", "-o", "-", *args, stdin=data, code=0).raw
+
+
+def same(a, b):
+    x, y = g.content(a), g.content(b)
+    for part in x:
+        assert x[part] == y[part], part
+
+
+# What becomes of a pprof
+
+def joined(records):
+    """[(event, context, frames from the leaf, weights)]"""
+    dsos = {r["id"]: r for r in records if r["type"] == "dso"}
+    frames = {r["id"]: (r["func"], dsos[r["dso"]]["name"], r.get("ip"), r.get("srcline"), r.get("inline_depth", 0))
+              for r in records if r["type"] == "frame"}
+    return [(r["context"]["event"], {k: v for k, v in r["context"].items() if k != "event"},
+             [frames[i] for i in r["frames"]], {w["metric"]: w["value"] for w in r["weights"]})
+            for r in records if r["type"] == "stack"]
+
+
+def test_a_cpu_profile_is_one_event():
+    records = spaa(fixture("cpu.pb"))
+    head = records[0]
+    assert head["events"] == [{"name": "cpu", "kind": "timer",
+                               "sampling": {"mode": "period", "primary_metric": "cpu", "sample_period": 10000000}}]
+    assert head["x_spaa"]["group_by"] == ["pid", "tid", "comm"]
+    assert str(head["time_range"]["start"]) == "1700000000.000000001"
+    assert head["x_pprof"]["comments"] == ["first", "second"]
+    stacks = joined(records)
+    assert ("cpu", {"pid": 7, "tid": 9, "comm": "io"},
+            [("ns::inner()", "/bin/app", "0x3000", "in.h:7:3", 1), ("work", "/bin/app", "0x3000", None, 0),
+             ("main", "/bin/app", "0x2234", "main.c:10", 0)], {"samples": 3, "cpu": 30000000}) in stacks
+    assert [c for _, c, _, _ in stacks if "x_pprof" in c] == [
+        {"x_pprof": {"labels": {"bytes": {"num": 64, "unit": "bytes"}, "k": ["v", "w"]}}}]
+    assert {r["tid"]: r for r in records if r["type"] == "thread"}[9]["comm"] == "io"
+    dsos = {r["name"]: r for r in records if r["type"] == "dso"}
+    assert dsos["/bin/app"]["build_id"] == "abcdef01" and "build_id" not in dsos["/lib/libc.so.6"]
+    assert head["x_pprof"]["mappings"][1]["build_id"] == "GO/xyz"
+
+
+def test_a_heap_profile_is_an_allocation_event():
+    records = spaa(fixture("heap.pb.gz"))
+    assert records[0]["events"] == [{"name": "heap", "kind": "allocation",
+                                     "sampling": {"mode": "period", "primary_metric": "alloc_bytes", "sample_period": 524288},
+                                     "allocation_tracking": {"tracks_frees": True, "has_timestamps": False}}]
+    assert [w for *_, w in joined(records)] == [{"alloc_count": 4, "alloc_bytes": 4096, "live_count": 1, "live_bytes": 1024}]
+
+
+def test_other_types_are_events_of_their_own():
+    records = spaa(fixture("many-types.pb"))
+    assert [(e["name"], e["sampling"]["primary_metric"]) for e in records[0]["events"]] == [
+        ("cpu-samples", "cpu-samples"), ("cpu", "cpu"), ("heap", "alloc_bytes"), ("x", "x"), ("x#2", "x")]
+    seen = collections.Counter(e for e, *_ in joined(records))
+    assert seen == {"cpu-samples": 1, "cpu": 1, "heap": 1, "x": 1, "x#2": 1}  # none for zeros
+
+
+def test_views_without_labels_add_them_up():
+    r = ask("top", os.path.join(FIXTURES, "cpu.pb"), "--metric", "samples")
+    assert r["total"] == 6
+
+
+# What comes back
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_profiles_come_back(seed, tmp_path):
+    p = g.random_profile(seed)
+    data = g.encode(p, packed=seed % 2 == 0, order=["12345678", "67812345", "54321678", "83216547"][seed % 4])
+    same(g.decode(data), p)
+    path = tmp_path / "x.spaa"
+    run("convert", "-q", "-", "-o", path, stdin=gzip.compress(data) if seed % 3 == 0 else data, code=0)
+    run("validate", path, code=0)
+    once = run("convert", "-q", path, "--to", "pprof", "-o", "-", code=0).raw
+    same(g.decode(once), g.decode(data))
+    direct = pprof(data)
+    same(g.decode(direct), g.decode(data))
+    assert pprof(pprof(direct)) == pprof(direct)
+
+
+@pytest.mark.parametrize("seed", range(60, 80))
+def test_frames_of_random_profiles(seed):
+    """Names, lines and inlining against the profile itself."""
+    p = g.random_profile(seed)
+    functions = {f["id"]: f for f in p["functions"]}
+    locations = {x["id"]: x for x in p["locations"]}
+    mappings = {m["id"]: m["file"] or "[unknown]" for m in p["mappings"]}
+    want = collections.Counter()
+    for s in p["samples"]:
+        frames = []
+        for x in (locations[i] for i in s["locations"]):
+            dso = mappings.get(x["mapping"], "[unknown]")
+            names = [functions[f]["name"] or functions[f]["system_name"] for f, _, _ in x["lines"]] or [""]
+            frames += [(n, dso, len(names) - 1 - i) for i, n in enumerate(names)]
+        for (_, _), v in zip(p["types"], s["values"]):
+            want[tuple(frames)] += v
+    got = collections.Counter()
+    records = spaa(g.encode(p))
+    bare = {r["id"]: r.get("func_resolved", True) for r in records if r["type"] == "frame"}
+    for r, (_, _, frames, weights) in zip((r for r in records if r["type"] == "stack"), joined(records)):
+        key = tuple(("" if not bare[i] else n, dso, depth) for i, (n, dso, _, _, depth) in zip(r["frames"], frames))
+        got[key] += sum(weights.values())
+    assert {k: v for k, v in got.items() if v} == {k: v for k, v in want.items() if v}
+
+
+def test_unknown_fields_are_kept_or_told():
+    data = fixture("unpacked-strings-first.pb")
+    assert spaa(data)[0]["x_pprof"]["unknown"] == [{"field": 31, "type": 2, "hex": "0102"}, {"field": 40, "type": 0, "value": 9}]
+    same(g.decode(pprof(data)), g.decode(data))
+    nested = g.encode({**g.random_profile(1)}, extra=g.chunk(5, g.number(1, 999) + g.number(9, 4)))
+    p = run("convert", "-", "--to", "spaa", "-o", "-", stdin=nested, code=0)
+    assert "field" in p.err or "SPAA-L724" not in p.err
+
+
+# Bad input
+
+def test_what_dangles_is_left_out_and_told():
+    p = run("convert", "-", "--to", "spaa", "-o", "-", stdin=fixture("dangling.pb"), code=0)
+    for code, text in (("L722", "location 77"), ("L722", "function 99"), ("L722", "mapping 9"), ("L721", "1 values for 2"),
+                       ("L721", "3 values for 2"), ("L721", "cut off"), ("W725", "a second location 1")):
+        assert re.search(f"{re.escape(text)}.*SPAA-{code}", p.err), text
+    assert "offset" in p.err
+    run("convert", "-", "--strict", "--to", "spaa", "-o", "-", stdin=fixture("dangling.pb"), code=3)
+
+
+def test_a_cut_file_keeps_what_came_before():
+    whole = fixture("cpu.pb")
+    for n in range(60, len(whole), 7):
+        p = run("convert", "-", "--to", "spaa", "-o", "-", "--from", "pprof", stdin=whole[:n])
+        assert p.code in (0, 3)
+    p = run("top", "-", stdin=whole[:-3], code=0)
+    assert "SPAA-L720" in p.err and "offset" in p.err
+
+
+@pytest.mark.parametrize("data", [b"", b"\x1f\x8b\x08", b"\x0a\x04\x08\x01\x10\x02", b"\x0a\x02hi", b"{}", b"\n\n\n\n", b"22222222"])
+def test_nothing_else_is_taken_for_one(data):
+    p = run("info", "-", stdin=data)
+    assert p.code == 3 and "pprof" not in p.out
+
+
+def test_bombs():
+    """Labels, locations and inlined lines by the thousand: bounded, told, the rest kept."""
+    p = g.random_profile(3)
+    p["types"] = [("samples", "count")]
+    p["functions"] = [{"id": 1, "name": "f", "system_name": "f", "file": "", "start_line": 0}]
+    p["mappings"] = []
+    p["locations"] = [{"id": 1, "mapping": 0, "address": 1, "lines": [(1, i, 0) for i in range(3000)], "folded": 0},
+                      {"id": 2, "mapping": 0, "address": 2, "lines": [(1, 1, 0)], "folded": 0}]
+    p["samples"] = [{"locations": [1] * 2000, "values": [1], "labels": []},
+                    {"locations": [2], "values": [1], "labels": [(f"k{i % 9}", str(i), 0, "") for i in range(20000)]},
+                    *({"locations": [2] * 3, "values": [1], "labels": [("span", None, i, "")]} for i in range(3000)),
+                    {"locations": [2], "values": [5], "labels": []}]
+    out = run("convert", "-", "--to", "spaa", "-o", "-", stdin=g.encode(p), code=0)
+    assert "SPAA-L723" in out.err
+    assert sum(w["samples"] for *_, w in joined([parse(x) for x in out.raw.decode().splitlines()])) == 3006
+    p["types"] = [(f"t{i}", "count") for i in range(300)]
+    p["samples"] = [{"locations": [2], "values": [1] * 300, "labels": []}]
+    out = run("convert", "-", "--to", "spaa", "-o", "-", stdin=g.encode(p), code=0)
+    assert "300 sample types" in out.err
+
+
+# The corpus: pprof's own text of each profile says what it holds
+
+def from_text(path):
+    """The profile of a .string file."""
+    p = {"types": [], "samples": [], "mappings": [], "locations": [], "functions": [], "comments": []}
+    functions = {}
+    part = None
+    with open(path, encoding="utf-8") as f:
+        for line in f.read().splitlines():
+            if line in ("Samples:", "Locations", "Mappings"):
+                part = line
+            elif line.startswith("PeriodType:"):
+                p["period_type"] = tuple(line.split()[1:3])
+            elif line.startswith("Period:"):
+                p["period"] = int(line.split()[1])
+            elif part == "Samples:" and not p["types"]:
+                p["types"] = [tuple(t.replace("[dflt]", "").split("/")) for t in line.split()]
+            elif part == "Samples:" and (m := re.match(r"\s+(\w+):\[(\d+)\]$", line)):
+                p["samples"][-1]["labels"].append((m[1], None, int(m[2]), "bytes"))
+            elif part == "Samples:":
+                values, stack = line.split(":", 1)
+                p["samples"].append({"values": list(map(int, values.split())), "locations": list(map(int, stack.split())),
+                                     "labels": []})
+            elif part == "Locations":
+                m = re.match(r"\s*(\d+): (0x[0-9a-f]+) (?:M=(\d+) )?(?:(.*) (\S*):(\d+):(\d+) s=(\d+))?", line)
+                x = {"id": int(m[1]), "address": int(m[2], 16), "mapping": int(m[3] or 0), "lines": [], "folded": 0}
+                if m[4]:
+                    number = functions.setdefault((m[4], m[5]), len(functions) + 1)
+                    x["lines"] = [(number, int(m[6]), int(m[7]))]
+                p["locations"].append(x)
+            elif part == "Mappings" and (m := re.match(r"(\d+): (0x\w+)/(0x\w+)/(0x\w+) (\S*) ?(\S*)", line)):
+                p["mappings"].append({"id": int(m[1]), "start": int(m[2], 16), "limit": int(m[3], 16),
+                                      "offset": int(m[4], 16), "file": m[5], "build_id": "", "has": [0] * 4})
+    p["functions"] = [{"id": i, "name": n, "system_name": n, "file": f, "start_line": 0} for (n, f), i in functions.items()]
+    return p
+
+
+@needs_corpus
+@pytest.mark.parametrize("name", STRINGS)
+def test_profiles_of_the_corpus_come_back(name, tmp_path):
+    p = from_text(os.path.join(MADE, name + ".string"))
+    assert p["samples"] and p["locations"]
+    data = g.encode(p)
+    path = tmp_path / "x.spaa"
+    run("convert", "-q", "-", "-o", path, stdin=data, code=0)
+    run("validate", path, code=0)
+    same(g.decode(run("convert", "-q", path, "--to", "pprof", "-o", "-", code=0).raw), p)
+
+
+@needs_corpus
+def test_no_other_file_of_the_corpus_is_a_pprof():
+    for folder, _, names in os.walk(CORPUS):
+        for name in names:
+            p = run("info", os.path.join(folder, name), "--json")
+            assert p.code != 0 or parse(p.out)["format"] != "pprof", name
+
+
+# go tool pprof
+
+def go(path, *args):
+    env = dict(os.environ, PPROF_BINARY_PATH="/nonexistent", PPROF_TMPDIR=os.path.dirname(path))
+    env.setdefault("HOME", os.path.dirname(path))
+    p = subprocess.run([GO, "tool", "pprof", "-symbolize=none", *args, path], capture_output=True, text=True, env=env,
+                       timeout=120, check=False)
+    assert p.returncode == 0, p.stderr
+    return p.stdout
+
+
+def go_top(path, kind, unit):
+    out = go(path, "-top", "-nodecount=1000000", "-nodefraction=0", "-edgefraction=0", "-sample_index=" + kind,
+             "-unit=" + {"nanoseconds": "ns", "bytes": "B"}.get(unit, "minimum"))
+    rows, on = {}, False
+    for line in out.splitlines():
+        if on:
+            m = re.match(r"\s*(\S+)\s+\S+%\s+\S+%\s+(\S+)\s+\S+%\s+(.*)", line)
+            name = re.sub(r" \((partial-)?inline\)$", "", m[3])
+            rows[name] = tuple(int(re.sub("[a-zA-Z]+$", "", x)) for x in (m[1], m[2]))
+        on |= line.strip().startswith("flat")
+    return {k: v for k, v in rows.items() if v != (0, 0)}
+
+
+def our_top(path, *args):
+    rows = ask("top", path, "-n", "0", *args)["rows"]
+    return {r["function"]: (r["flat"], r["cum"]) for r in rows if (r["flat"], r["cum"]) != (0, 0)}
+
+
+def symbolized(seed):
+    """A profile as producers write them: named, positive, without folding and negative lines. pprof adds up functions of
+    one name whatever their mapping, and so there is only one."""
+    p = g.random_profile(seed)
+    p["mappings"] = p["mappings"][:1] or [{"id": 1, "start": 0, "limit": 0, "offset": 0, "file": "/bin/x", "build_id": "",
+                                           "has": [1] * 4}]
+    for i, f in enumerate(p["functions"]):
+        f.update(name=f"fn{i}", system_name=f"fn{i}", start_line=abs(f["start_line"]))
+    for m in p["mappings"]:
+        m.update(start=m["start"] + (m["id"] % 1000 << 32), limit=m["start"] + (m["id"] % 1000 << 32) + 0x100000)
+    for x in p["locations"]:
+        x["lines"] = [(f, abs(line), 0) for f, line, _ in x["lines"]] or [(p["functions"][0]["id"], 1, 0)]
+        x.update(folded=0, address=p["mappings"][0]["start"] + x["address"] % 0x5000, mapping=p["mappings"][0]["id"])
+    for s in p["samples"]:
+        s.update(values=[abs(v) for v in s["values"]], labels=[x for x in s["labels"] if x[0] not in ("", "zero")])
+        s["locations"] = s["locations"] or [p["locations"][0]["id"]]
+    for key in ("drop_frames", "keep_frames", "time_nanos", "duration_nanos", "period"):
+        p.pop(key, None)
+    return p
+
+
+@needs_go
+@pytest.mark.parametrize("seed", [0, 1, 2, 6])
+def test_top_is_that_of_go_tool_pprof(seed, tmp_path):
+    p = symbolized(seed)
+    path = str(tmp_path / "x.pb")
+    with open(path, "wb") as f:
+        f.write(g.encode(p))
+    if len(set(p["types"])) < len(p["types"]):
+        pytest.skip("two types of one name")
+    for t in spaa(g.encode(p))[0]["x_pprof"]["sample_types"]:
+        if t["type"]:
+            assert our_top(path, "--event", t["event"], "--metric", t["metric"]) == go_top(path, t["type"], t["unit"])
+
+
+@needs_go
+@pytest.mark.parametrize("seed", [0, 3])
+def test_raw_is_the_same_before_and_after(seed, tmp_path):
+    paths = [str(tmp_path / "a.pb"), str(tmp_path / "b.pb.gz")]
+    with open(paths[0], "wb") as f:
+        f.write(g.encode(symbolized(seed)))
+    run("convert", "-q", paths[0], "-o", tmp_path / "x.spaa", code=0)
+    run("convert", "-q", tmp_path / "x.spaa", "-o", paths[1], code=0)
+
+    def canonical(text):
+        """Samples by the content of their locations: ids are as they come."""
+        head, _, rest = text.partition("Locations\n")
+        places = {}
+        for line in rest.split("Mappings")[0].splitlines():
+            if m := re.match(r"\s*(\d+): (.*)", line):
+                last = m[1]
+                places[last] = re.sub(r"M=\d+ ", "", m[2])
+            else:
+                places[last] += line
+        sums = collections.Counter()
+        first, *samples = re.split(r"\n(?=\s*\d+[ \d]*:)", head)
+        for x in samples:
+            m = re.match(r"([\d\s]+):([\d ]*)(.*)", x, re.S)
+            labels = tuple(sorted(x.strip() for x in m[3].split("\n") if x.strip()))
+            for i, v in enumerate(m[1].split()):
+                sums[i, tuple(places[k] for k in m[2].split()), labels] += int(v)
+        return first, {k: v for k, v in sums.items() if v}
+
+    a, b = (canonical(go(x, "-raw")) for x in paths)
+    assert a == b
+
+
+@needs_corpus
+@needs_go
+@pytest.mark.parametrize("name", ["java.cpu"])
+def test_top_of_the_corpus(name, tmp_path):
+    path = str(tmp_path / "x.pb.gz")
+    go(os.path.join(MADE, name), "-proto", "-output=" + path)
+    assert our_top(path) == go_top(path, "cpu", "nanoseconds")
+
+
+@needs_go
+@pytest.mark.parametrize("text,metric", [("a;b;c 5\na;b 3\na;b;a 2\n", "value")])
+def test_any_profile_as_pprof(text, metric, tmp_path):
+    path = str(tmp_path / "x.pb.gz")
+    run("convert", "-q", "-", "--from", "folded", "-o", path, stdin=text, code=0)
+    source = tmp_path / "x.folded"
+    source.write_text(text)
+    assert go_top(path, metric, "count") == our_top(source)
+
+
+PERF = os.path.join(CORPUS, "perf-script")
+
+
+@needs_go
+@needs_corpus
+def test_perf_scripts_as_pprof(tmp_path):
+    done = 0
+    for source in sorted(os.path.join(d, f) for d, _, files in os.walk(PERF) for f in files):
+        name = source
+        if not 1 << 10 < os.path.getsize(source) < 1 << 20 or done == 3:
+            continue
+        path = str(tmp_path / "x.pb.gz")
+        if run("convert", "-q", source, "-o", path).code:
+            continue
+        p = g.decode(open(path, "rb").read())
+        kind, unit = next(t for t in p["types"] if t[0] == p.get("default_sample_type", p["types"][-1][0]))
+        answer = ask("top", source, "-n", "0")
+        ours = collections.Counter()
+        unresolved = 0
+        for r in answer["rows"]:
+            if re.match(r"0x[0-9a-f]+$", r["function"]) or r["function"] in ("[unknown]", "[no stack]"):
+                unresolved += 1
+            else:
+                ours[r["function"]] += r["flat"]  # pprof tells functions of one name in two files apart by nothing
+        theirs = {k: v[0] for k, v in go_top(path, kind, unit).items()}
+        assert {k: v for k, v in ours.items() if v and k in theirs} == {k: v for k, v in theirs.items() if v and k in ours}
+        assert sum(k in theirs for k in ours if ours[k]) == sum(v > 0 for v in ours.values()), name
+        done += 1
+    assert done
