@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a large pprof profile: gen_pprof.py [--samples N] [--locations N] [--depth N] [--labels] [--seed N] OUT.
+"""Writes a large pprof profile: gen_pprof.py [--samples N] [--locations N] [--depth N] [--labels] [--distinct N] [--seed N] OUT.
 
 Stacks grow like those of a server: a few roots, many leaves, every stack different from the ones before by a few frames
 or by many; values and labels as Go writes them. Not compressed.
@@ -31,6 +31,7 @@ def main():
     a.add_argument("--locations", type=int, default=60000)
     a.add_argument("--depth", type=int, default=34)
     a.add_argument("--labels", action="store_true")
+    a.add_argument("--distinct", type=int, default=0, help="stacks that samples are drawn from; 0: all are new")
     a.add_argument("--seed", type=int, default=1)
     a.add_argument("out")
     o = a.parse_args()
@@ -45,8 +46,16 @@ def main():
             f.write(chunk(1, number(1, text(kind)) + number(2, text(unit))))
         ids = [varint(i + 1) for i in range(o.locations)]
         label = [chunk(3, number(1, text("worker")) + number(2, text(f"pool-{i}"))) for i in range(32)]
-        stack, pieces, size = [], [], 0
+        stack, pieces, size, made = [], [], 0, []
         for _ in range(o.samples):
+            if o.distinct and len(made) == o.distinct:
+                sample = r.choice(made)
+                pieces += (b"\x12", varint(len(sample)), sample)
+                size += len(sample)
+                if size > 1 << 22:
+                    f.write(b"".join(pieces))
+                    pieces, size = [], 0
+                continue
             keep = r.randrange(len(stack) + 1)
             want = o.depth // 2 + r.randrange(o.depth + 1)
             del stack[min(keep, want):]
@@ -57,6 +66,8 @@ def main():
             values = varint(n) + varint(n * 10000000)
             tail = label[r.randrange(32)] if o.labels else b""
             sample = b"\n" + varint(len(locations)) + locations + b"\x12" + varint(len(values)) + values + tail
+            if o.distinct:
+                made.append(sample)
             pieces += (b"\x12", varint(len(sample)), sample)
             size += len(sample)
             if size > 1 << 22:

@@ -1,10 +1,10 @@
 /*
  * Mappings as DSOs, locations as frames.
  *
- * A location is one frame for each of its lines, the innermost inlined function first; without lines it is one
- * frame named by its address. The ip is the offset in the mapped file, address - memory_start + file_offset,
- * which no run changes; without a named mapping it is the address. What the tables of a profile do not say
- * and a writer needs stands under x_pprof of the frame: see docs/pprof.md.
+ * A location is one frame for each of its lines, the innermost inlined function first; without lines it is
+ * one frame named by its address. The ip is the offset in the mapped file, address - memory_start +
+ * file_offset, which no run changes; without a named mapping it is the address. What the tables of a profile
+ * do not say and a writer needs stands under x_pprof of the frame: see docs/pprof.md.
  */
 #include "base/num.h"
 #include "formats/pprof/pprof.h"
@@ -163,9 +163,7 @@ static void place(struct sp_pp *pp, struct location *l)
 {
     const struct sp_pp_mapping *m = l->mapping == SP_NONE ? NULL : &pp->maps.list.v[l->mapping];
     l->dso = m ? m->dso : pp->unknown_dso;
-    l->kind = l->dso == pp->unknown_dso               ? SP_UNKNOWN
-              : pp->p->dsos.v[l->dso].is_kernel ? SP_KERNEL
-                                                      : SP_USER;
+    l->kind = l->dso == pp->unknown_dso ? SP_UNKNOWN : pp->p->dsos.v[l->dso].is_kernel ? SP_KERNEL : SP_USER;
     l->has_ip = l->address && pp->opts->frames != SP_FRAMES_LINE && pp->opts->frames != SP_FRAMES_FUNCTION;
     if (l->address && m && l->dso != pp->unknown_dso) {
         uint64_t in = l->address - m->start;
@@ -178,8 +176,8 @@ static void place(struct sp_pp *pp, struct location *l)
     } else {
         l->ip = l->address;
     }
-    l->explicit_mapping = l->explicit_address ||
-                          sp_pp_mapping_guess(&pp->maps, l->dso, l->address != 0, l->ip) != l->mapping;
+    l->explicit_mapping =
+        l->explicit_address || sp_pp_mapping_guess(&pp->maps, l->dso, l->address != 0, l->ip) != l->mapping;
 }
 
 /* What a writer cannot derive: members of "x_pprof" for the outermost frame or any other one. */
@@ -314,7 +312,8 @@ static uint32_t address_name(struct sp_pp *pp, uint64_t ip)
     return sp_profile_str(pp->p, t, 2 + sp_hex_text(ip, t + 2));
 }
 
-static bool line_frame(struct sp_pp *pp, const struct location *l, const struct sp_pp_line *ln, uint32_t depth)
+static bool line_frame(struct sp_pp *pp, const struct location *l, const struct sp_pp_line *ln,
+                       uint32_t depth)
 {
     struct function fn;
     struct extra x = {0};
@@ -380,12 +379,14 @@ static bool read_line(struct sp_pp *pp, struct sp_pp_slice s)
     uint32_t number = sp_pp_ids_find(&pp->function_ids, ln.function);
     if (number == SP_NONE) {
         pp->dangling++;
-        sp_emit(pp->d, SP_L722, sp_pp_at(pp, s.p), "a line in function %llu", (unsigned long long)ln.function);
+        sp_emit(pp->d, SP_L722, sp_pp_at(pp, s.p), "a line in function %llu",
+                (unsigned long long)ln.function);
         return true;
     }
     if (pp->lines.n >= PP_LINES_MAX) {
         if (pp->lines.n == PP_LINES_MAX)
-            sp_emit(pp->d, SP_L723, sp_pp_at(pp, s.p), "a location with more than %u inlined functions", PP_LINES_MAX);
+            sp_emit(pp->d, SP_L723, sp_pp_at(pp, s.p), "a location with more than %u inlined functions",
+                    PP_LINES_MAX);
         return true;
     }
     ln.function = number;

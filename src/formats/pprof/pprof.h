@@ -3,17 +3,14 @@
  *
  * A pprof profile is one protobuf message (profile.proto of github.com/google/pprof), gzip'ed or not:
  *
- *     Profile   1 sample_type*  2 sample*  3 mapping*  4 location*  5 function*  6 string_table*  7 drop_frames
- *               8 keep_frames  9 time_nanos  10 duration_nanos  11 period_type  12 period  13 comment*
- *               14 default_sample_type  15 doc_url
- *     ValueType 1 type  2 unit
- *     Sample    1 location_id* (leaf first)  2 value* (one per sample_type)  3 label*
- *     Label     1 key  2 str  3 num  4 num_unit
- *     Mapping   1 id  2 memory_start  3 memory_limit  4 file_offset  5 filename  6 build_id  7 has_functions
- *               8 has_filenames  9 has_line_numbers  10 has_inline_frames
- *     Location  1 id  2 mapping_id  3 address  4 line* (the innermost inlined one first)  5 is_folded
- *     Line      1 function_id  2 line  3 column
- *     Function  1 id  2 name  3 system_name  4 filename  5 start_line
+ *     Profile   1 sample_type*  2 sample*  3 mapping*  4 location*  5 function*  6 string_table*  7
+ * drop_frames 8 keep_frames  9 time_nanos  10 duration_nanos  11 period_type  12 period  13 comment* 14
+ * default_sample_type  15 doc_url ValueType 1 type  2 unit Sample    1 location_id* (leaf first)  2 value*
+ * (one per sample_type)  3 label* Label     1 key  2 str  3 num  4 num_unit Mapping   1 id  2 memory_start  3
+ * memory_limit  4 file_offset  5 filename  6 build_id  7 has_functions 8 has_filenames  9 has_line_numbers 10
+ * has_inline_frames Location  1 id  2 mapping_id  3 address  4 line* (the innermost inlined one first)  5
+ * is_folded Line      1 function_id  2 line  3 column Function  1 id  2 name  3 system_name  4 filename  5
+ * start_line
  *
  * Strings are numbers in string_table, whose first one is empty. Producers write the parts in any order, the
  * strings mostly last, so the reader goes through the top level once and notes where things are (scan.c), and
@@ -24,8 +21,8 @@
 
 #include "base/hash.h"
 #include "formats/format.h"
-#include "json/json.h"
 #include "proto/wire.h"
+#include "json/json.h"
 
 enum {
     PP_SAMPLE_TYPE = 1,
@@ -46,12 +43,13 @@ enum {
     PP_FIELDS
 };
 
-#define PP_TYPES_MAX   64u                 /* sample types */
-#define PP_LINES_MAX   1024u               /* of one location */
-#define PP_STACK_MAX   ((size_t)1 << 20)   /* frames of one stack */
-#define PP_FRAMES_MIN  ((size_t)1 << 24)   /* frames of all stacks that are always accepted; 16 per byte beyond */
-#define PP_UNKNOWN_MAX ((size_t)64 << 10)  /* bytes of unknown fields that are kept */
-#define PP_GUESSES     16u                 /* mappings of one DSO that are tried for an address */
+#define PP_TYPES_MAX 64u               /* sample types */
+#define PP_LINES_MAX 1024u             /* of one location */
+#define PP_STACK_MAX ((size_t)1 << 20) /* frames of one stack */
+#define PP_FRAMES_MIN                                                                                        \
+    ((size_t)1 << 24) /* frames of all stacks that are always accepted; 16 per byte beyond */
+#define PP_UNKNOWN_MAX ((size_t)64 << 10) /* bytes of unknown fields that are kept */
+#define PP_GUESSES     16u                /* mappings of one DSO that are tried for an address */
 
 struct sp_pp_slice {
     const unsigned char *p;
@@ -144,8 +142,8 @@ struct sp_pp {
     struct sp_pp_mappings maps;
     struct sp_pp_location *locs;
     /*
-     * The same for a hurry: by id, below location_ids.ndense, the first frame << 2 | n where a location has up
-     * to three frames, whose numbers mostly follow each other. 0: ask for it.
+     * The same for a hurry: by id, below location_ids.ndense, the first frame << 2 | n where a location has
+     * up to three frames, whose numbers mostly follow each other. 0: ask for it.
      */
     uint32_t *shorts;
     SP_VEC(uint32_t) loc_frames;

@@ -38,7 +38,8 @@ static spaa_status add_location(struct sp_pp *pp, uint64_t id, const unsigned ch
     return SPAA_OK;
 }
 
-/* A varint of up to four bytes at p, of which eight can be read, without a branch; *n: its bytes, 5: longer. */
+/* A varint of up to four bytes at p, of which eight can be read, without a branch; *n: its bytes, 5: longer.
+ */
 static inline uint64_t short_varint(const unsigned char *p, unsigned *n)
 {
     uint64_t x;

@@ -3,8 +3,8 @@
  *
  *     alloc_objects, alloc_space, inuse_objects, inuse_space (objects, space)   event heap
  *     contentions, delay                                                        event contention
- *     samples/count and cpu, or the first type that is none of these            one event, named after the other
- *     any other type                                                            an event of its own
+ *     samples/count and cpu, or the first type that is none of these            one event, named after the
+ * other any other type                                                            an event of its own
  *
  * The header keeps the list as it was.
  */
@@ -83,7 +83,8 @@ static void sort_out(struct sp_pp *pp, struct groups *g)
     bool samples = false, cpu = false;
     g->counted = SP_NONE;
     for (uint32_t i = 0; i < pp->ntypes; i++) {
-        const struct known *k = known_type(sp_pp_text(pp, pp->type[i].type), sp_pp_text(pp, pp->type[i].unit));
+        const struct known *k =
+            known_type(sp_pp_text(pp, pp->type[i].type), sp_pp_text(pp, pp->type[i].unit));
         g->of[i] = k ? k->group : OWN;
         if (k && k->group == CPU) {
             bool is_cpu = strcmp(k->metric, "cpu") == 0;
@@ -203,7 +204,8 @@ static spaa_status declare(struct sp_pp *pp, struct sp_pp_event *e, const struct
     uint32_t first = primary_of(pp, e, of == HEAP);
     const struct sp_pp_type *t = &pp->type[first];
     struct sp_str name = sp_pp_text(pp, t->type), unit = sp_pp_text(pp, t->unit);
-    struct sp_event x = {.kind = is_time(unit) ? SP_TIMER : SP_SOFTWARE, .mode = SP_PERIOD, .primary = t->metric};
+    struct sp_event x = {
+        .kind = is_time(unit) ? SP_TIMER : SP_SOFTWARE, .mode = SP_PERIOD, .primary = t->metric};
     bool live = false, total = false;
     for (uint32_t i = 0; i < e->ntypes; i++) {
         live |= is(pp, pp->type[e->types[i]].metric, "live_bytes");
@@ -240,7 +242,8 @@ spaa_status sp_pp_types(struct sp_pp *pp)
     struct groups g;
     size_t n = pp->types.list.n;
     if (!n) {
-        sp_emit(pp->d, SP_E700, SP_AT_NOTHING, "it has no sample types, so nothing says what its numbers are");
+        sp_emit(pp->d, SP_E700, SP_AT_NOTHING,
+                "it has no sample types, so nothing says what its numbers are");
         return SPAA_ERR_INPUT;
     }
     if (n > PP_TYPES_MAX) {

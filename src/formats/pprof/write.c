@@ -4,8 +4,8 @@
  * The records of several events with the same frames and labels become one sample with a value for each
  * type; linked user and kernel records become one stack. Compression is the output's (by extension).
  */
-#include "base/num.h"
 #include "formats/pprof/write.h"
+#include "base/num.h"
 
 uint32_t sp_pw_str(struct sp_pw *w, struct sp_str s)
 {
@@ -274,7 +274,8 @@ static void put_all(struct sp_pw *w)
 static void report(struct sp_pw *w)
 {
     if (w->rounded)
-        sp_emit(w->d, SP_L304, SP_AT_NOTHING, "%llu weights were rounded or capped: a pprof has integers of 64 bits",
+        sp_emit(w->d, SP_L304, SP_AT_NOTHING,
+                "%llu weights were rounded or capped: a pprof has integers of 64 bits",
                 (unsigned long long)w->rounded);
     if (w->p->samples || w->p->windows.n || w->p->extensions.n)
         sp_emit(w->d, SP_I741, SP_AT_NOTHING, "raw samples, windows and records of other tools");
@@ -282,8 +283,7 @@ static void report(struct sp_pw *w)
 
 static void release(struct sp_pw *w)
 {
-    struct sp_buf *buffers[] = {&w->own,     &w->unknown, &w->locations,
-                                &w->functions, &w->scratch, &w->line};
+    struct sp_buf *buffers[] = {&w->own, &w->unknown, &w->locations, &w->functions, &w->scratch, &w->line};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         sp_buf_free(buffers[i]);
     struct sp_map *maps[] = {&w->group_map, &w->function_map, &w->row_map};

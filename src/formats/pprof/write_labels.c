@@ -62,7 +62,8 @@ static void put_value(struct sp_pw *w, struct sp_buf *b, struct sp_str key, stru
     if (!other && sp_json_object(&inner))
         while (sp_json_key(&inner, &name)) {
             struct sp_span x;
-            if (sp_span_is(name, "num") && sp_json_type(&inner) == SP_JSON_NUMBER && sp_json_number(&inner, &x))
+            if (sp_span_is(name, "num") && sp_json_type(&inner) == SP_JSON_NUMBER &&
+                sp_json_number(&inner, &x))
                 num = sp_parse_i64(x.p, x.p + x.n, &v) == x.n;
             else if (sp_span_is(name, "unit") && sp_json_type(&inner) == SP_JSON_STRING &&
                      sp_json_string_value(&inner, &x))
@@ -72,7 +73,8 @@ static void put_value(struct sp_pw *w, struct sp_buf *b, struct sp_str key, stru
         }
     sp_json_free(&inner);
     text = (struct sp_str){s.p, (uint32_t)s.n};
-    put(w, b, key, num && !other ? NULL : &text, num && !other ? v : 0, num && !other ? unit : (struct sp_str){"", 0});
+    put(w, b, key, num && !other ? NULL : &text, num && !other ? v : 0,
+        num && !other ? unit : (struct sp_str){"", 0});
 }
 
 /* {"key":value or [value,…],…} */

@@ -394,7 +394,8 @@ static void times(struct sp_pw *w)
 {
     const struct sp_header *h = &w->p->header;
     nanoseconds(w, h->duration, &w->duration);
-    if (sp_str_is(sp_pstr(w->p, h->clock), "CLOCK_REALTIME") && sp_str_is(sp_pstr(w->p, h->time_unit), "seconds"))
+    if (sp_str_is(sp_pstr(w->p, h->clock), "CLOCK_REALTIME") &&
+        sp_str_is(sp_pstr(w->p, h->time_unit), "seconds"))
         nanoseconds(w, h->time_start, &w->time);
 }
 
