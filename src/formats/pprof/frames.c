@@ -204,11 +204,11 @@ static uint32_t more_of(struct sp_pp *pp, const struct location *l, bool outermo
     sp_buf_puts(b, open);
     if (x->name.p) {
         member(b, "name");
-        sp_pp_json(pp, b, x->name);
+        sp_pp_json(b, x->name);
     }
     if (x->system_name.p) {
         member(b, "system_name");
-        sp_pp_json(pp, b, x->system_name);
+        sp_pp_json(b, x->system_name);
     }
     if (x->start_line) {
         member(b, "start_line");
@@ -216,7 +216,7 @@ static uint32_t more_of(struct sp_pp *pp, const struct location *l, bool outermo
     }
     if (x->file.p) {
         member(b, "file");
-        sp_pp_json(pp, b, x->file);
+        sp_pp_json(b, x->file);
     }
     if (x->has_line) {
         member(b, "line");

@@ -99,14 +99,22 @@ static int by_key(const void *va, const void *vb)
 static void value(struct sp_pp *pp, struct sp_buf *b, const struct label *l)
 {
     if (l->text) {
-        sp_pp_json(pp, b, sp_pp_text(pp, l->text));
+        sp_pp_json(b, sp_pp_text(pp, l->text));
     } else if (l->unit) {
         sp_buf_printf(b, "{\"num\":%lld,\"unit\":", (long long)l->num);
-        sp_pp_json(pp, b, sp_pp_text(pp, l->unit));
+        sp_pp_json(b, sp_pp_text(pp, l->unit));
         sp_buf_ch(b, '}');
     } else {
         sp_buf_i64(b, l->num);
     }
+}
+
+/* Members of JSON objects have no other way. */
+static void label_key(struct sp_pp *pp, struct sp_buf *b, struct sp_str key)
+{
+    bool damaged = false;
+    sp_json_string_to(b, key.p, key.n, &damaged);
+    pp->damaged_text |= damaged;
 }
 
 static uint32_t labels_json(struct sp_pp *pp, struct label *l, size_t n)
@@ -123,7 +131,7 @@ static uint32_t labels_json(struct sp_pp *pp, struct label *l, size_t n)
             same++;
         if (i)
             sp_buf_ch(b, ',');
-        sp_pp_json(pp, b, l[i].key);
+        label_key(pp, b, l[i].key);
         sp_buf_puts(b, same > i + 1 ? ":[" : ":");
         for (size_t k = i; k < same; k++) {
             if (k > i)

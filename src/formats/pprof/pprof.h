@@ -175,8 +175,8 @@ static inline struct sp_where sp_pp_at(const struct sp_pp *pp, const unsigned ch
 {
     return SP_AT((uint64_t)(p - pp->in));
 }
-/* Appends a JSON string, noting whether bytes had to be replaced. */
-void sp_pp_json(struct sp_pp *pp, struct sp_buf *b, struct sp_str s);
+/* Appends a JSON string, or {"hex":"…"} for bytes that are no UTF-8. */
+void sp_pp_json(struct sp_buf *b, struct sp_str s);
 
 spaa_status sp_pp_scan(struct sp_pp *pp);
 spaa_status sp_pp_types(struct sp_pp *pp);

@@ -7,7 +7,7 @@ static void string_member(struct sp_pp *pp, struct sp_buf *b, const char *key, u
     if (!string)
         return;
     sp_buf_printf(b, ",\"%s\":", key);
-    sp_pp_json(pp, b, sp_pp_text(pp, string));
+    sp_pp_json(b, sp_pp_text(pp, string));
 }
 
 static void types_member(struct sp_pp *pp, struct sp_buf *b)
@@ -16,13 +16,13 @@ static void types_member(struct sp_pp *pp, struct sp_buf *b)
     for (uint32_t i = 0; i < pp->ntypes; i++) {
         const struct sp_pp_type *t = &pp->type[i];
         sp_buf_puts(b, i ? ",{\"type\":" : "{\"type\":");
-        sp_pp_json(pp, b, sp_pp_text(pp, t->type));
+        sp_pp_json(b, sp_pp_text(pp, t->type));
         sp_buf_puts(b, ",\"unit\":");
-        sp_pp_json(pp, b, sp_pp_text(pp, t->unit));
+        sp_pp_json(b, sp_pp_text(pp, t->unit));
         sp_buf_puts(b, ",\"event\":");
-        sp_pp_json(pp, b, sp_pstr(pp->p, pp->p->events.v[pp->event[t->event].number].name));
+        sp_pp_json(b, sp_pstr(pp->p, pp->p->events.v[pp->event[t->event].number].name));
         sp_buf_puts(b, ",\"metric\":");
-        sp_pp_json(pp, b, sp_pstr(pp->p, pp->p->metrics.v[t->metric].name));
+        sp_pp_json(b, sp_pstr(pp->p, pp->p->metrics.v[t->metric].name));
         sp_buf_ch(b, '}');
     }
     sp_buf_ch(b, ']');
@@ -37,9 +37,9 @@ static void period_member(struct sp_pp *pp, struct sp_buf *b)
             if (f.type == SP_WIRE_VARINT && f.number <= 2)
                 type[f.number] = f.v;
         sp_buf_puts(b, ",\"period_type\":[");
-        sp_pp_json(pp, b, sp_pp_text(pp, type[1]));
+        sp_pp_json(b, sp_pp_text(pp, type[1]));
         sp_buf_ch(b, ',');
-        sp_pp_json(pp, b, sp_pp_text(pp, type[2]));
+        sp_pp_json(b, sp_pp_text(pp, type[2]));
         sp_buf_ch(b, ']');
     }
     if (pp->single[PP_PERIOD])
@@ -50,7 +50,7 @@ static void comments_member(struct sp_pp *pp, struct sp_buf *b)
 {
     for (size_t i = 0; i < pp->comments.n; i++) {
         sp_buf_puts(b, i ? "," : ",\"comments\":[");
-        sp_pp_json(pp, b, sp_pp_text(pp, pp->comments.v[i]));
+        sp_pp_json(b, sp_pp_text(pp, pp->comments.v[i]));
     }
     if (pp->comments.n)
         sp_buf_ch(b, ']');
@@ -65,7 +65,7 @@ static void keys_member(struct sp_pp *pp, struct sp_buf *b)
             continue;
         sp_buf_puts(b, any ? "," : ",\"keys\":{");
         sp_buf_printf(b, "\"%s\":{\"key\":", names[k]);
-        sp_pp_json(pp, b, sp_pp_text(pp, pp->keys[k].key));
+        sp_pp_json(b, sp_pp_text(pp, pp->keys[k].key));
         string_member(pp, b, "unit", pp->keys[k].unit);
         sp_buf_puts(b, pp->keys[k].text ? ",\"text\":true}" : "}");
         any = true;
@@ -84,9 +84,9 @@ static void mappings_member(struct sp_pp *pp, struct sp_buf *b)
         t[2][sp_hex_text(m->offset, t[2])] = 0;
         sp_buf_printf(b, "%s{\"start\":\"0x%s\",\"limit\":\"0x%s\",\"offset\":\"0x%s\",\"file\":",
                       i ? "," : ",\"mappings\":[", t[0], t[1], t[2]);
-        sp_pp_json(pp, b, sp_pstr(pp->p, m->file));
+        sp_pp_json(b, sp_pstr(pp->p, m->file));
         sp_buf_puts(b, ",\"build_id\":");
-        sp_pp_json(pp, b, sp_pstr(pp->p, m->build_id));
+        sp_pp_json(b, sp_pstr(pp->p, m->build_id));
         sp_buf_puts(b, ",\"has\":[");
         const char *comma = "";
         for (unsigned k = 0; k < 4; k++)
@@ -172,8 +172,7 @@ static void report(struct sp_pp *pp)
     if (pp->odd)
         sp_emit(pp->d, SP_L724, SP_AT_NOTHING, "%llu fields inside of messages", (unsigned long long)pp->odd);
     if (pp->damaged_text)
-        sp_emit(pp->d, SP_W725, SP_AT_NOTHING,
-                "labels or attributes that are no UTF-8; these bytes became U+FFFD");
+        sp_emit(pp->d, SP_W725, SP_AT_NOTHING, "keys of labels that are no UTF-8; these bytes became U+FFFD");
     if (pp->used < n)
         sp_emit(pp->d, SP_I740, SP_AT_NOTHING, "%llu of %zu locations are in no sample",
                 (unsigned long long)(n - pp->used), n);

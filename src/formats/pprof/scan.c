@@ -24,11 +24,25 @@ uint32_t sp_pp_str(struct sp_pp *pp, uint64_t i)
     return pp->numbers[i];
 }
 
-void sp_pp_json(struct sp_pp *pp, struct sp_buf *b, struct sp_str s)
+static void put_hex(struct sp_buf *b, const void *bytes, size_t n)
 {
-    bool damaged = false;
-    sp_json_string_to(b, s.p, s.n, &damaged);
-    pp->damaged_text |= damaged;
+    const unsigned char *p = bytes;
+    sp_buf_puts(b, "\"hex\":\"");
+    for (size_t i = 0; i < n; i++) {
+        sp_buf_ch(b, hex[p[i] >> 4]);
+        sp_buf_ch(b, hex[p[i] & 15]);
+    }
+    sp_buf_puts(b, "\"}");
+}
+
+void sp_pp_json(struct sp_buf *b, struct sp_str s)
+{
+    if (sp_utf8_prefix(s.p, s.n) == s.n) {
+        sp_json_string(b, s.p, s.n);
+    } else {
+        sp_buf_ch(b, '{');
+        put_hex(b, s.p, s.n);
+    }
 }
 
 /* {"field":16,"type":2,"hex":"…"}, numbers as 8 or 4 bytes or as they are. */
@@ -42,12 +56,7 @@ static void keep_unknown(struct sp_pp *pp, const struct sp_wire_field *f, const 
     }
     sp_buf_printf(b, "%s{\"field\":%u,\"type\":%u,", before ? "," : "", f->number, f->type);
     if (f->type == SP_WIRE_BYTES) {
-        sp_buf_puts(b, "\"hex\":\"");
-        for (size_t i = 0; i < f->n; i++) {
-            sp_buf_ch(b, hex[f->p[i] >> 4]);
-            sp_buf_ch(b, hex[f->p[i] & 15]);
-        }
-        sp_buf_puts(b, "\"}");
+        put_hex(b, f->p, f->n);
     } else {
         sp_buf_printf(b, "\"value\":%llu}", (unsigned long long)f->v);
     }

@@ -75,6 +75,11 @@ struct sp_pw {
 uint32_t sp_pw_str(struct sp_pw *w, struct sp_str s);
 /* A copy in the arena. */
 struct sp_str sp_pw_keep(struct sp_pw *w, struct sp_span s);
+/* A string, or {"hex":"…"}: text_ahead says whether one is next; the copy is in the arena. */
+bool sp_pw_text_ahead(struct sp_json *j);
+struct sp_str sp_pw_text(struct sp_pw *w, struct sp_json *j);
+/* Bytes of hex digits, as many as there are whole. */
+struct sp_str sp_pw_unhex(struct sp_pw *w, struct sp_span digits);
 /* The object under "x_pprof" of a `more`, as raw JSON into out; empty where there is none. */
 void sp_pw_member(struct sp_pw *w, uint32_t more, struct sp_buf *out);
 

@@ -13,8 +13,8 @@ static void read_extra(struct sp_pw *w, struct sp_json *j, struct sp_span key, s
                           : sp_span_is(key, "system_name") ? &x->system_name
                           : sp_span_is(key, "file")        ? &x->file
                                                            : NULL;
-    if (is == SP_JSON_STRING && text && sp_json_string_value(j, &s)) {
-        *text = sp_pw_keep(w, s);
+    if (text && sp_pw_text_ahead(j)) {
+        *text = sp_pw_text(w, j);
     } else if (is == SP_JSON_STRING && sp_span_is(key, "address") && sp_json_string_value(j, &s)) {
         x->has_address = sp_parse_0x(s.p, s.n, &x->address);
     } else if (is == SP_JSON_NUMBER && sp_span_is(key, "start_line") && sp_json_number(j, &s)) {

@@ -40,7 +40,7 @@ static void put_id(struct sp_pw *w, struct sp_buf *b, int which, int64_t v)
 static void put_value(struct sp_pw *w, struct sp_buf *b, struct sp_str key, struct sp_json *j)
 {
     struct sp_span s, name;
-    struct sp_str text, unit = {"", 0};
+    struct sp_str text, unit = {"", 0}, bytes = unit;
     int64_t v = 0;
     enum sp_json_type is = sp_json_type(j);
     if (is == SP_JSON_STRING) {
@@ -57,7 +57,7 @@ static void put_value(struct sp_pw *w, struct sp_buf *b, struct sp_str key, stru
         return;
     }
     struct sp_json inner;
-    bool num = false, other = is != SP_JSON_OBJECT;
+    bool num = false, hexed = false, other = is != SP_JSON_OBJECT;
     sp_json_init(&inner, s.p, s.n);
     if (!other && sp_json_object(&inner))
         while (sp_json_key(&inner, &name)) {
@@ -68,11 +68,17 @@ static void put_value(struct sp_pw *w, struct sp_buf *b, struct sp_str key, stru
             else if (sp_span_is(name, "unit") && sp_json_type(&inner) == SP_JSON_STRING &&
                      sp_json_string_value(&inner, &x))
                 unit = sp_pw_keep(w, x);
-            else
+            else if (sp_span_is(name, "unit") && sp_json_type(&inner) == SP_JSON_OBJECT)
+                unit = sp_pw_text(w, &inner);
+            else if (sp_span_is(name, "hex") && sp_json_type(&inner) == SP_JSON_STRING &&
+                     sp_json_string_value(&inner, &x)) {
+                hexed = true;
+                bytes = sp_pw_unhex(w, x);
+            } else
                 other |= sp_json_skip(&inner, &x);
         }
     sp_json_free(&inner);
-    text = (struct sp_str){s.p, (uint32_t)s.n};
+    text = hexed && !num && !other ? bytes : (struct sp_str){s.p, (uint32_t)s.n};
     put(w, b, key, num && !other ? NULL : &text, num && !other ? v : 0,
         num && !other ? unit : (struct sp_str){"", 0});
 }

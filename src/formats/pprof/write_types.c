@@ -29,12 +29,6 @@ static void add_type(struct sp_pw *w, uint32_t event, uint32_t metric, struct sp
         w->nomem = true;
 }
 
-static struct sp_str kept_string(struct sp_pw *w, struct sp_json *j)
-{
-    struct sp_span s;
-    return sp_json_string_value(j, &s) ? sp_pw_keep(w, s) : (struct sp_str){"", 0};
-}
-
 /* One of "sample_types". */
 static void own_type(struct sp_pw *w, struct sp_json *j)
 {
@@ -51,8 +45,8 @@ static void own_type(struct sp_pw *w, struct sp_json *j)
                             : sp_span_is(key, "event")  ? &event
                             : sp_span_is(key, "metric") ? &metric
                                                         : NULL;
-        if (to && sp_json_type(j) == SP_JSON_STRING)
-            *to = kept_string(w, j);
+        if (to && sp_pw_text_ahead(j))
+            *to = sp_pw_text(w, j);
         else
             sp_json_skip(j, &raw);
     }
@@ -77,10 +71,10 @@ static void own_keys(struct sp_pw *w, struct sp_json *j)
         }
         sp_json_object(j);
         while (sp_json_key(j, &key)) {
-            if (sp_span_is(key, "key") && sp_json_type(j) == SP_JSON_STRING)
-                w->keys[k].key = kept_string(w, j);
-            else if (sp_span_is(key, "unit") && sp_json_type(j) == SP_JSON_STRING)
-                w->keys[k].unit = kept_string(w, j);
+            if (sp_span_is(key, "key") && sp_pw_text_ahead(j))
+                w->keys[k].key = sp_pw_text(w, j);
+            else if (sp_span_is(key, "unit") && sp_pw_text_ahead(j))
+                w->keys[k].unit = sp_pw_text(w, j);
             else if (!sp_span_is(key, "text") || sp_json_type(j) != SP_JSON_TRUE || !sp_json_skip(j, &raw))
                 sp_json_skip(j, &raw);
             else
@@ -129,9 +123,9 @@ static void own_mapping(struct sp_pw *w, struct sp_json *j)
                                                        : NULL;
         if (string && number) {
             hex_value(j, number);
-        } else if (string && (sp_span_is(key, "file") || sp_span_is(key, "build_id"))) {
+        } else if (sp_pw_text_ahead(j) && (sp_span_is(key, "file") || sp_span_is(key, "build_id"))) {
             bool file = sp_span_is(key, "file");
-            struct sp_str s = kept_string(w, j);
+            struct sp_str s = sp_pw_text(w, j);
             uint32_t number_of = sp_profile_str(w->p, s.p, s.n);
             w->nomem |= number_of == SP_STR_FAIL;
             *(file ? &m.file : &m.build_id) = number_of;
@@ -145,15 +139,11 @@ static void own_mapping(struct sp_pw *w, struct sp_json *j)
         w->nomem = true;
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* A field that nobody knew: it goes out as it came in. */
 static void own_unknown(struct sp_pw *w, struct sp_json *j)
 {
-    struct sp_span key, raw, bytes = {"", 0};
+    struct sp_span key, raw;
+    struct sp_str bytes = {"", 0};
     uint64_t field = 0, type = 9, v = 0;
     if (sp_json_type(j) != SP_JSON_OBJECT) {
         sp_json_skip(j, &raw);
@@ -162,7 +152,7 @@ static void own_unknown(struct sp_pw *w, struct sp_json *j)
     sp_json_object(j);
     while (sp_json_key(j, &key)) {
         if (sp_span_is(key, "hex") && sp_json_type(j) == SP_JSON_STRING)
-            sp_json_string_value(j, &bytes);
+            bytes = sp_json_string_value(j, &raw) ? sp_pw_unhex(w, raw) : bytes;
         else if (sp_span_is(key, "field"))
             sp_json_u64(j, &field);
         else if (sp_span_is(key, "type"))
@@ -181,21 +171,18 @@ static void own_unknown(struct sp_pw *w, struct sp_json *j)
         sp_buf_ch(&w->unknown, (char)(v >> 8 * i));
     if (type != SP_WIRE_BYTES)
         return;
-    sp_wire_put_varint(&w->unknown, bytes.n / 2);
-    for (size_t i = 0; i + 1 < bytes.n; i += 2) {
-        int a = hex_digit(bytes.p[i]), b = hex_digit(bytes.p[i + 1]);
-        sp_buf_ch(&w->unknown, (char)((a < 0 ? 0 : a) << 4 | (b < 0 ? 0 : b)));
-    }
+    sp_wire_put_varint(&w->unknown, bytes.n);
+    sp_buf_add(&w->unknown, bytes.p, bytes.n);
 }
 
 static void own_comment(struct sp_pw *w, struct sp_json *j)
 {
     struct sp_span raw;
-    if (sp_json_type(j) != SP_JSON_STRING) {
+    if (!sp_pw_text_ahead(j)) {
         sp_json_skip(j, &raw);
         return;
     }
-    struct sp_str s = kept_string(w, j);
+    struct sp_str s = sp_pw_text(w, j);
     if (!sp_vec_push(&w->comments, sp_pw_str(w, s)))
         w->nomem = true;
 }
@@ -213,8 +200,8 @@ static void own_period_type(struct sp_pw *w, struct sp_json *j)
     unsigned i = 0;
     sp_json_array(j);
     while (sp_json_item(j)) {
-        if (i < 2 && sp_json_type(j) == SP_JSON_STRING)
-            w->period_type[i++] = sp_pw_str(w, kept_string(w, j));
+        if (i < 2 && sp_pw_text_ahead(j))
+            w->period_type[i++] = sp_pw_str(w, sp_pw_text(w, j));
         else
             sp_json_skip(j, &raw);
     }
@@ -233,7 +220,7 @@ static void own_member(struct sp_pw *w, struct sp_json *j, struct sp_span key)
 {
     struct sp_span raw;
     enum sp_json_type is = sp_json_type(j);
-    bool array = is == SP_JSON_ARRAY, string = is == SP_JSON_STRING, number = is == SP_JSON_NUMBER;
+    bool array = is == SP_JSON_ARRAY, number = is == SP_JSON_NUMBER;
     uint32_t *text = sp_span_is(key, "default_sample_type") ? &w->default_type
                      : sp_span_is(key, "drop_frames")       ? &w->drop_frames
                      : sp_span_is(key, "keep_frames")       ? &w->keep_frames
@@ -243,8 +230,8 @@ static void own_member(struct sp_pw *w, struct sp_json *j, struct sp_span key)
                      : sp_span_is(key, "time_nanos")     ? &w->time
                      : sp_span_is(key, "duration_nanos") ? &w->duration
                                                          : NULL;
-    if (text && string)
-        *text = sp_pw_str(w, kept_string(w, j));
+    if (text && sp_pw_text_ahead(j))
+        *text = sp_pw_str(w, sp_pw_text(w, j));
     else if (value && number)
         own_number(j, value);
     else if (array && sp_span_is(key, "sample_types"))
