@@ -211,8 +211,8 @@ TYPES = [[("samples", "count"), ("cpu", "nanoseconds")],
          [("cpu-samples", "count"), ("cpu", "nanoseconds"), ("wall", "nanoseconds"), ("alloc_space", "bytes"), ("", "")],
          [("x", "widgets"), ("x", "widgets"), ("samples", "count")]]
 NAMES = ["main", "main.main", "runtime.mallocgc", "std::vector<int>::push_back(int&&)", "héllo", "a\"b\\c", "", "0x12", "f:1",
-         "<T as core::fmt::Debug>::fmt", "tab\there", "main"]
-FILES = ["", "main.go", "/src/a b/x.cc", "lib.rs", "odd:12", "c:\\x.cpp", "x:0", ":5"]
+         "<T as core::fmt::Debug>::fmt", "tab\there", "main", "b\udcffad"]
+FILES = ["", "main.go", "/src/a b/x.cc", "lib.rs", "odd:12", "c:\\x.cpp", "x:0", ":5", "w\udce9.c"]
 
 
 def random_profile(seed):
@@ -224,7 +224,7 @@ def random_profile(seed):
         start = pick([0, 0x400000, 0x7f0000000000])
         p["mappings"].append({"id": next(ids), "start": start, "limit": pick([0, start + 0x5000, start + 0x100000]),
                               "offset": pick([0, 0x1000, 0x4000]),
-                              "file": pick(["/bin/x", "/lib/libc.so.6", "/bin/x", "", "[kernel.kallsyms]", "[vdso]"]),
+                              "file": pick(["/bin/x", "/lib/libc.so.6", "/bin/x", "/b\udcff", "", "[kernel.kallsyms]", "[vdso]"]),
                               "build_id": pick(["", "abcdef0123", "ABCD", "go-build/xyz"]),
                               "has": [r.randint(0, 1) for _ in range(4)]})
     for _ in range(r.randint(1, 12)):
@@ -241,7 +241,7 @@ def random_profile(seed):
                                "folded": r.random() < .1})
     known = [("pid", None, 7, ""), ("pid", None, 8, ""), ("thread id", "31", 0, ""), ("thread", "wörker", 0, ""),
              ("thread", None, 3, ""), ("bytes", None, 512, "bytes"), ("bytes", None, 16, ""), ("k", "v", 0, ""),
-             ("k", "v2", 0, ""), ("n", None, -5, "ms"), ("zero", None, 0, ""), ("pid", "x", 0, ""), ("", "e", 0, "")]
+             ("k", "v2", 0, ""), ("n", None, -5, "ms"), ("zero", None, 0, ""), ("pid", "x", 0, ""), ("", "e", 0, ""), ("bytes", "\udcfe", 0, ""), ("k", None, 1, "\udcfd")]
     for _ in range(r.randint(1, 40)):
         p["samples"].append({"locations": [pick(p["locations"])["id"] for _ in range(r.randint(0, 6))],
                              "values": [pick([0, 0, 1, 3, 10000000, -4, 1 << 40]) for _ in p["types"]],

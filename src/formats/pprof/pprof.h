@@ -109,6 +109,11 @@ struct sp_pp_location {
     uint32_t first, n; /* in loc_frames; first SP_NONE: not read yet */
 };
 
+struct sp_pp_seen {
+    const unsigned char *p;
+    uint32_t n, stack;
+};
+
 struct sp_pp_line {
     uint64_t function;
     int64_t line, column;
@@ -155,6 +160,13 @@ struct sp_pp {
     SP_VEC(uint32_t) stack;
     SP_VEC(int64_t) values;
     uint64_t broken;
+    /* Bytes of packed locations and the stack they gave, where samples repeat. */
+    SP_VEC(struct sp_pp_seen) seen;
+    struct sp_map seen_map;
+    struct sp_pp_slice packed; /* of the sample in work, to be remembered; p NULL: not */
+    uint64_t packed_hash;
+    bool use_seen;
+    uint32_t window, repeats;
 
     /* labels.c */
     struct sp_pp_key keys[PP_KEYS];

@@ -198,6 +198,8 @@ static void release(struct sp_pp *pp)
     sp_vec_free(&pp->loc_frames);
     sp_vec_free(&pp->lines);
     sp_vec_free(&pp->stack);
+    sp_vec_free(&pp->seen);
+    sp_map_free(&pp->seen_map);
     sp_vec_free(&pp->values);
     sp_vec_free(&pp->sets);
     sp_vec_free(&pp->contexts);

@@ -83,12 +83,56 @@ static void known_locations(struct sp_pp *pp, const unsigned char **p, const uns
     pp->stack.n = (size_t)(to - pp->stack.v);
 }
 
+/*
+ * The frames of a stack that had the same bytes. Looking pays where samples repeat, and only there: see
+ * weigh_seen.
+ */
+static bool seen_before(struct sp_pp *pp, const struct sp_wire_field *f)
+{
+    if (!pp->use_seen || pp->stack.n || !f->n || f->n > UINT32_MAX)
+        return false;
+    pp->packed_hash = sp_hash64(f->p, f->n);
+    struct sp_probe at = sp_map_probe(&pp->seen_map, pp->packed_hash);
+    for (uint32_t i; (i = sp_map_next(&pp->seen_map, &at)) != SP_MAP_NONE;) {
+        const struct sp_pp_seen *x = &pp->seen.v[i];
+        if (x->n != f->n || memcmp(x->p, f->p, f->n) != 0)
+            continue;
+        uint32_t n = pp->p->stacks.v[x->stack].n;
+        if (n > pp->stack.cap)
+            return false;
+        if (n)
+            memcpy(pp->stack.v, sp_stack_frames(pp->p, x->stack), n * sizeof *pp->stack.v);
+        pp->stack.n = n;
+        return true;
+    }
+    pp->packed = (struct sp_pp_slice){f->p, f->n};
+    return false;
+}
+
+#define WINDOW 8192u
+
+/* After so many samples it is decided whether they repeat. */
+static void weigh_seen(struct sp_pp *pp, bool repeated)
+{
+    pp->repeats += repeated;
+    if (++pp->window < WINDOW)
+        return;
+    pp->use_seen = pp->repeats > WINDOW / 4;
+    pp->window = pp->repeats = 0;
+}
+
 static spaa_status add_locations(struct sp_pp *pp, struct sp_wire *w, const struct sp_wire_field *f)
 {
     spaa_status st = SPAA_OK;
     uint64_t id;
-    if (f->type == SP_WIRE_VARINT)
+    if (f->type == SP_WIRE_VARINT) {
+        pp->packed.p = NULL;
         return add_location(pp, f->v, w->at);
+    }
+    if (seen_before(pp, f))
+        return SPAA_OK;
+    if (pp->stack.n) /* of two fields: neither alone is the stack */
+        pp->packed.p = NULL;
     struct sp_wire ids = sp_wire_numbers_of(f);
     size_t room = f->n < PP_STACK_MAX ? f->n : PP_STACK_MAX;
     if (!sp_vec_reserve(&pp->stack, pp->stack.n + room + 16))
@@ -129,6 +173,7 @@ static spaa_status parts(struct sp_pp *pp, struct sp_wire_field *sample)
     struct sp_wire w = sp_wire_of(sample->p, sample->n);
     spaa_status st = SPAA_OK;
     pp->stack.n = pp->values.n = pp->labels.list.n = 0;
+    pp->packed.p = NULL;
     for (struct sp_wire_field f; !st && sp_wire_next(&w, &f);) {
         bool numbers = f.type == SP_WIRE_VARINT || f.type == SP_WIRE_BYTES;
         struct sp_pp_slice label = {f.p, f.n};
@@ -175,6 +220,14 @@ static spaa_status put(struct sp_pp *pp, uint32_t event, uint32_t set)
         return sp_nomem(pp->d);
     if (is_new)
         sp_stack_set_layout(pp->p, s, e->layout);
+    weigh_seen(pp, !is_new);
+    if (pp->packed.p) {
+        struct sp_pp_seen x = {pp->packed.p, (uint32_t)pp->packed.n, s};
+        pp->packed.p = NULL;
+        if (pp->seen.n >= SP_NONE - 1 || !sp_vec_push(&pp->seen, x) ||
+            !sp_map_add(&pp->seen_map, pp->packed_hash, (uint32_t)pp->seen.n - 1))
+            return sp_nomem(pp->d);
+    }
     for (uint32_t i = 0; i < e->ntypes; i++)
         if (!sp_weight_add(pp->p, s, pp->type[e->types[i]].metric, pp->values.v[e->types[i]]))
             return sp_nomem(pp->d);
