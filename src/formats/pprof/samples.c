@@ -83,8 +83,23 @@ static void known_locations(struct sp_pp *pp, const unsigned char **p, const uns
     pp->stack.n = (size_t)(to - pp->stack.v);
 }
 
+/* The frames of pp->same, where they are needed after all. */
+static bool copy_same(struct sp_pp *pp)
+{
+    if (pp->same == SP_NONE)
+        return true;
+    uint32_t n = pp->p->stacks.v[pp->same].n;
+    if (!sp_vec_reserve(&pp->stack, n))
+        return false;
+    if (n)
+        memcpy(pp->stack.v, sp_stack_frames(pp->p, pp->same), n * sizeof *pp->stack.v);
+    pp->stack.n = n;
+    pp->same = SP_NONE;
+    return true;
+}
+
 /*
- * The frames of a stack that had the same bytes. Looking pays where samples repeat, and only there: see
+ * Looks for a stack that had the same bytes. It pays where samples repeat, and only there: see
  * weigh_seen.
  */
 static bool seen_before(struct sp_pp *pp, const struct sp_wire_field *f)
@@ -97,12 +112,7 @@ static bool seen_before(struct sp_pp *pp, const struct sp_wire_field *f)
         const struct sp_pp_seen *x = &pp->seen.v[i];
         if (x->n != f->n || memcmp(x->p, f->p, f->n) != 0)
             continue;
-        uint32_t n = pp->p->stacks.v[x->stack].n;
-        if (n > pp->stack.cap)
-            return false;
-        if (n)
-            memcpy(pp->stack.v, sp_stack_frames(pp->p, x->stack), n * sizeof *pp->stack.v);
-        pp->stack.n = n;
+        pp->same = x->stack;
         return true;
     }
     pp->packed = (struct sp_pp_slice){f->p, f->n};
@@ -125,6 +135,8 @@ static spaa_status add_locations(struct sp_pp *pp, struct sp_wire *w, const stru
 {
     spaa_status st = SPAA_OK;
     uint64_t id;
+    if (!copy_same(pp))
+        return sp_nomem(pp->d);
     if (f->type == SP_WIRE_VARINT) {
         pp->packed.p = NULL;
         return add_location(pp, f->v, w->at);
@@ -174,6 +186,7 @@ static spaa_status parts(struct sp_pp *pp, struct sp_wire_field *sample)
     spaa_status st = SPAA_OK;
     pp->stack.n = pp->values.n = pp->labels.list.n = 0;
     pp->packed.p = NULL;
+    pp->same = SP_NONE;
     for (struct sp_wire_field f; !st && sp_wire_next(&w, &f);) {
         bool numbers = f.type == SP_WIRE_VARINT || f.type == SP_WIRE_BYTES;
         struct sp_pp_slice label = {f.p, f.n};
@@ -212,10 +225,15 @@ static spaa_status put(struct sp_pp *pp, uint32_t event, uint32_t set)
 {
     const struct sp_pp_event *e = &pp->event[event];
     uint32_t context = sp_pp_context(pp, set, event);
-    bool is_new;
+    bool is_new = false;
+    uint32_t s = pp->same;
     if (context == SP_NONE)
         return sp_nomem(pp->d);
-    uint32_t s = sp_stack_intern(pp->p, pp->stack.v, pp->stack.n, context, SP_UNIFIED, &is_new);
+    if (s == SP_NONE || pp->p->stacks.v[s].context != context) {
+        if (!copy_same(pp))
+            return sp_nomem(pp->d);
+        s = sp_stack_intern(pp->p, pp->stack.v, pp->stack.n, context, SP_UNIFIED, &is_new);
+    }
     if (s == SP_NONE)
         return sp_nomem(pp->d);
     if (is_new)
