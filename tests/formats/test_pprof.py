@@ -4,6 +4,7 @@ import collections
 import gzip
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -114,6 +115,19 @@ def test_random_profiles_come_back(seed, tmp_path):
 def shown(name):
     """Bytes that are no UTF-8 are U+FFFD in the field; the original stands beside."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def test_samples_that_repeat_add_up():
+    """More than it takes for the reader to look for bytes that it met before."""
+    r = random.Random(5)
+    p = g.random_profile(2)
+    p["types"] = [("samples", "count"), ("cpu", "nanoseconds"), ("alloc_space", "bytes")]
+    stacks = [[r.choice(p["locations"])["id"] for _ in range(r.randint(0, 6))] for _ in range(60)]
+    labels = [[], [("k", "v", 0, "")], [("tid", None, 1, "")], [("tid", None, 2, "")]]
+    p["samples"] = [{"locations": r.choice(stacks), "values": [r.choice([0, 1]), r.choice([0, 5]), r.choice([0, 3])],
+                     "labels": r.choice(labels)} for _ in range(20000)]
+    data = g.encode(p)
+    same(g.decode(pprof(data)), g.decode(data))
 
 
 @pytest.mark.parametrize("seed", range(60, 80))
