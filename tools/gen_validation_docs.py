@@ -46,7 +46,7 @@ How far it goes:
 - The order of inlined frames is judged by the frames that are defined before the stack.
 - Numbers are compared exactly, whatever their length.
 - Memory grows with ids, not with samples: about 45 bytes for each DSO, frame, thread, stack and window, and for
-  each pair of linked stacks. Past 16 million ids of one kind, a line of 256 MiB, a nesting of 1024 levels, a million
+  each pair of linked stacks. Past 16 million ids of one kind, a line of 256 MiB, a nesting of 131,072 levels, a million
   keys in the objects of a line, or a million frames in a stack, the report says that it is incomplete (SPAA-E007),
   and the exit code is 3.
 - A file cannot show whether a build id was available, how a stack id was hashed, or whether a derivation is valid:
