@@ -378,9 +378,9 @@ static void deep_nesting_leaves_the_answer_incomplete(void **state)
     sp_buf_init(&b, 0);
     sp_buf_init(&report, 0);
     sp_buf_puts(&b, PLAIN_HEADER "{\"type\":\"x_a\",\"a\":");
-    for (int i = 0; i < SP_JSON_DEPTH + 8; i++)
+    for (unsigned i = 0; i < SP_JSON_DEPTH + 8; i++)
         sp_buf_ch(&b, '[');
-    for (int i = 0; i < SP_JSON_DEPTH + 8; i++)
+    for (unsigned i = 0; i < SP_JSON_DEPTH + 8; i++)
         sp_buf_ch(&b, ']');
     sp_buf_puts(&b, "}\n1\n");
     assert_int_equal(validate(b.data, b.len, true, 10, &report), SPAA_ERR_LIMIT);
