@@ -355,7 +355,11 @@ def test_corpus_stacks_equal_other_tools_but_for_cut_names(name):
     assert ours == theirs
 
 
-@needs_corpus
+def test_addresses_of_programs_at_fixed_places_are_short():
+    records = spaa(fixture("bpftrace", "short-addresses"))
+    assert names(joined(records)) == {"/bin/a b`_start;/bin/a b`main": 3, "add;cafe;0x4011a6": 4}
+
+
 @pytest.mark.parametrize("name", ["made-perf-mode-and-hist", "made-profile-kstack-ustack-comm"])
 def test_bpftrace_corpus_totals(name, tmp_path):
     path = os.path.join(CORPUS, "bpftrace", name + ".txt")

@@ -83,6 +83,13 @@ static size_t address(struct sp_span t, uint64_t *ip)
     return x ? (n ? n + 2 : 0) : n >= 8 ? n : 0;
 }
 
+/* Of programs at a fixed address they are shorter: alone (raw mode), or before "symbol (module)". */
+static size_t short_address(struct sp_span t, uint64_t *ip)
+{
+    size_t n = sp_parse_hex(t.p, t.p + t.n, ip);
+    return n >= 4 && (n == t.n || (t.p[n] == ' ' && t.p[t.n - 1] == ')')) ? n : 0;
+}
+
 /* " (module)" of perf mode off the end; "[unknown]" is none. */
 static bool cut_module(struct bt_reader *r, struct sp_span *t, struct sp_agg_frame *f)
 {
@@ -108,7 +115,9 @@ static uint32_t parse(struct bt_reader *r, const char *p, size_t n)
     struct sp_span t = trimmed(p, n);
     uint64_t ip = 0;
     size_t used = address(t, &ip);
-    bool has_ip = used && (used == t.n || t.p[used] == ' ');
+    if (!used)
+        used = short_address(t, &ip);
+    bool has_ip = used && (used == t.n || t.p[used] == ' '), bare = has_ip && used == t.n;
     if (has_ip) {
         struct sp_span rest = trimmed(t.p + used, t.n - used);
         f.side = (uint8_t)sp_agg_address_side(ip);
@@ -117,9 +126,8 @@ static uint32_t parse(struct bt_reader *r, const char *p, size_t n)
         if (rest.n && !cut_module(r, &t, &f))
             return SP_NONE;
     }
-    uint64_t again;
-    bool unresolved = address(t, &again) == t.n;
-    if (unresolved) { /* named after its address, which is one of this run */
+    uint64_t again = ip;
+    if (bare || address(t, &again) == t.n) { /* named after its address, which is one of this run */
         char hex[20] = "0x";
         size_t digits = sp_hex_text(again, hex + 2);
         f.name = sp_profile_str(r->p, hex, digits + 2);
