@@ -153,13 +153,32 @@ bool sp_agg_buckets(const struct sp_profile *p, uint32_t stack, struct sp_agg_bu
     return true;
 }
 
-static __int128 integer(struct sp_agg_rows *r, uint32_t stack, uint32_t metric)
+/* An integer of up to 30 digits: sums are unsigned, or of more than one. */
+static bool large(struct sp_str t, __int128 *v)
+{
+    uint32_t sign = t.n && *t.p == '-';
+    if (t.n == sign || t.n > 30)
+        return false;
+    *v = 0;
+    for (uint32_t i = sign; i < t.n; i++) {
+        if (t.p[i] < '0' || t.p[i] > '9')
+            return false;
+        *v = *v * 10 + (t.p[i] - '0');
+    }
+    *v = sign ? -*v : *v;
+    return true;
+}
+
+__int128 sp_agg_integer(struct sp_agg_rows *r, uint32_t stack, uint32_t metric)
 {
     int64_t v = sp_weight(r->p, stack, metric), mantissa;
     unsigned scale;
     if (v != SP_DECIMAL)
         return v;
     struct sp_str text = sp_weight_text(r->p, stack, metric);
+    __int128 exact;
+    if (large(text, &exact))
+        return exact;
     if (!sp_parse_scaled(text.p, text.n, &mantissa, &scale)) {
         double d = sp_text_double(text.p, text.n);
         r->rounded = true;
@@ -177,7 +196,7 @@ bool sp_agg_rows_add(struct sp_agg_rows *r, const char *text, size_t n, uint32_t
 {
     if (sp_weight(r->p, stack, metric) == SP_ABSENT)
         return true;
-    __int128 value = integer(r, stack, metric);
+    __int128 value = sp_agg_integer(r, stack, metric);
     uint64_t hash = sp_hash64(text, n);
     struct sp_probe at = sp_map_probe(&r->map, hash);
     for (uint32_t i; !alone && (i = sp_map_next(&r->map, &at)) != SP_MAP_NONE;) {

@@ -48,6 +48,8 @@ struct sp_agg_buckets {
     SP_VEC(struct sp_agg_bucket) list;
 };
 bool sp_agg_buckets(const struct sp_profile *p, uint32_t stack, struct sp_agg_buckets *out);
+/* A weight that is there as these formats print it: a fraction is rounded, which sp_agg_rows_sort says. */
+__int128 sp_agg_integer(struct sp_agg_rows *r, uint32_t stack, uint32_t metric);
 /* Adds the stack's weight to the row of this text. */
 bool sp_agg_rows_add(struct sp_agg_rows *r, const char *text, size_t n, uint32_t stack, uint32_t metric,
                      bool alone);

@@ -360,6 +360,15 @@ def test_addresses_of_programs_at_fixed_places_are_short():
     assert names(joined(records)) == {"/bin/a b`_start;/bin/a b`main": 3, "add;cafe;0x4011a6": 4}
 
 
+def test_values_beyond_63_bits_are_kept():
+    records = spaa(fixture("bpftrace", "unsigned"))
+    assert {(r["context"]["event"], w["metric"]): int(w["value"]) for r in records if r["type"] == "stack"
+            for w in r["weights"] if w["metric"] != "samples"} == {
+        ("@big", "count"): 2 ** 64 - 1, ("@s", "count"): 2, ("@s", "avg"): 2 ** 63, ("@s", "total"): 2 ** 64 - 1,
+        ("@max", "count"): 2 ** 64 - 2, ("@j", "count"): 2 ** 64 - 3}
+
+
+@needs_corpus
 @pytest.mark.parametrize("name", ["made-perf-mode-and-hist", "made-profile-kstack-ustack-comm"])
 def test_bpftrace_corpus_totals(name, tmp_path):
     path = os.path.join(CORPUS, "bpftrace", name + ".txt")

@@ -22,9 +22,13 @@ static struct sp_span trimmed(const char *p, const char *end)
     return (struct sp_span){p, (size_t)(end - p)};
 }
 
-static bool integer(struct sp_span t, int64_t *v)
+/* Digits of an integer at p: sums and times may be unsigned. */
+static size_t integer(const char *p, const char *end)
 {
-    return t.n && sp_parse_i64(t.p, t.p + t.n, v) == t.n;
+    int64_t v;
+    uint64_t u;
+    size_t n = sp_parse_i64(p, end, &v);
+    return n ? n : sp_parse_u64(p, end, &u);
 }
 
 /* "count 198, average 0, total 0" */
@@ -34,11 +38,10 @@ static bool stats(struct sp_span t, struct sp_span part[3])
     const char *p = t.p, *end = t.p + t.n;
     for (int i = 0; i < 3; i++) {
         size_t n = strlen(words[i]);
-        int64_t v;
         if ((size_t)(end - p) <= n || memcmp(p, words[i], n) != 0)
             return false;
         p += n;
-        size_t digits = sp_parse_i64(p, end, &v);
+        size_t digits = integer(p, end);
         part[i] = (struct sp_span){p, digits};
         if (!digits)
             return false;
@@ -51,8 +54,7 @@ static bool stats(struct sp_span t, struct sp_span part[3])
 static bool is_value(struct sp_span t)
 {
     struct sp_span part[3];
-    int64_t v;
-    return !t.n || integer(t, &v) || stats(t, part);
+    return !t.n || integer(t.p, t.p + t.n) == t.n || stats(t, part);
 }
 
 static spaa_status take_value(struct bt_reader *r, struct sp_span t)

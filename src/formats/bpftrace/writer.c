@@ -101,16 +101,20 @@ static bool print_buckets(struct sp_agg_printer *w, uint32_t stack, struct sp_ou
 /* "count 12, average 3, total 36", where the stack has these. */
 static bool print_stats(struct sp_agg_printer *w, uint32_t stack, struct sp_output *out)
 {
-    static const char *const names[] = {"count", "avg", "total"};
-    int64_t v[3];
+    static const char *const names[] = {"count", "avg", "total"}, *const words[] = {"count ", ", average ",
+                                                                                    ", total "};
+    uint32_t m[3];
     for (int i = 0; i < 3; i++) {
-        uint32_t m = sp_metric_find(w->p, names[i], strlen(names[i]));
-        v[i] = m == SP_NONE ? SP_ABSENT : sp_weight(w->p, stack, m);
-        if (v[i] <= SP_DECIMAL)
+        m[i] = sp_metric_find(w->p, names[i], strlen(names[i]));
+        if (m[i] == SP_NONE || sp_weight(w->p, stack, m[i]) == SP_ABSENT)
             return false;
     }
-    sp_printf(out, "count %lld, average %lld, total %lld\n", (long long)v[0], (long long)v[1],
-              (long long)v[2]);
+    for (int i = 0; i < 3; i++) {
+        char t[64];
+        sp_puts(out, words[i]);
+        sp_write(out, t, sp_scaled_text(sp_agg_integer(&w->rows, stack, m[i]), 0, t));
+    }
+    sp_puts(out, "\n");
     return true;
 }
 
