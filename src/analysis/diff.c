@@ -582,7 +582,7 @@ static int cmp_row(const void *va, const void *vb, void *arg)
 
 spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts)
 {
-    if (!widen_runs(d) || !match_without_binaries(d))
+    if (!widen_runs(d) || !sp_diff_settle_addresses(d) || !match_without_binaries(d))
         return sp_nomem(d->diags);
     spaa_status st = sum_sides(d);
     if (!st)

@@ -92,6 +92,9 @@ enum sp_diff_headline { SP_DIFF_CHANGED, SP_DIFF_NO_CHANGE, SP_DIFF_NOT_ESTABLIS
 
 struct sp_diff_key {
     uint32_t function, dso; /* strings: normalised */
+    uint32_t build;         /* of an address of a trace by addresses: the build-id; else SP_STR_NONE */
+    uint32_t all;           /* then: the key of all addresses of its binary */
+    bool plain;             /* of all addresses: some have no key of their own */
 };
 
 struct sp_diff_run;

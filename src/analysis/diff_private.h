@@ -32,5 +32,10 @@ struct sp_diff_run {
 };
 
 void sp_diff_run_free(struct sp_diff_run *r);
+/*
+ * Once all runs know all keys: decides for each binary whether its addresses are rows of their own (they are
+ * of one build in all runs) or one row. False: out of memory.
+ */
+bool sp_diff_settle_addresses(struct sp_diff *d);
 
 #endif

@@ -1,6 +1,10 @@
 /*
  * One run, reduced to numbers per normalised function: one pass over the selected stacks, and one over the
  * samples where they are put into time blocks.
+ *
+ * Addresses without a symbol are one row for each binary, except in SPT, which has nothing else: there they
+ * are rows of their own as long as all runs are of the same build. That is known when all runs are in, so
+ * these are counted under both keys until then.
  */
 #include "analysis/diff_private.h"
 
@@ -23,10 +27,12 @@ struct taker {
     uint32_t bare;               /* the key of rows without frames */
     uint32_t *stamps;            /* per key: the last turn of a pass that had it */
     unsigned char *unresolved;   /* per function: it is an address */
+    bool by_address;             /* SPT: addresses are what it has */
     struct sp_buf text;
 };
 
-static uint32_t key_of(struct taker *t, struct sp_str function, struct sp_str dso)
+static uint32_t key_of(struct taker *t, struct sp_str function, struct sp_str dso, uint32_t build,
+                       uint32_t all)
 {
     struct sp_diff *d = t->d;
     sp_buf_clear(&t->text);
@@ -37,14 +43,34 @@ static uint32_t key_of(struct taker *t, struct sp_str function, struct sp_str ds
     uint32_t o = sp_intern(&d->strs, t->text.data ? t->text.data : "", t->text.len);
     if (f == SP_STR_FAIL || o == SP_STR_FAIL || t->text.failed)
         return SP_NONE;
-    uint64_t hash = sp_hash_mix(f, o);
+    uint64_t hash = sp_hash_mix(f, (uint64_t)build << 32 | o);
     struct sp_probe at = sp_map_probe(&d->key_map, hash);
     for (uint32_t i; (i = sp_map_next(&d->key_map, &at)) != SP_MAP_NONE;)
-        if (d->keys.v[i].function == f && d->keys.v[i].dso == o)
+        if (d->keys.v[i].function == f && d->keys.v[i].dso == o && d->keys.v[i].build == build)
             return i;
-    struct sp_diff_key key = {f, o};
+    struct sp_diff_key key = {f, o, build, all, false};
     uint32_t number = (uint32_t)d->keys.n;
     return sp_map_add(&d->key_map, hash, number) && sp_vec_push(&d->keys, key) ? number : SP_NONE;
+}
+
+/* The key of a function; SP_NONE: out of memory. */
+static uint32_t function_key(struct taker *t, uint32_t i)
+{
+    const struct sp_profile *p = t->s->profile;
+    const struct sp_function *f = &p->functions.v[i];
+    struct sp_str name = sp_pstr(p, f->name), dso = sp_pstr(p, p->dsos.v[f->dso].name),
+                  id = sp_pstr(p, p->dsos.v[f->dso].build_id);
+    if (!t->unresolved[i])
+        return key_of(t, name, dso, SP_STR_NONE, SP_NONE);
+    uint32_t all = key_of(t, (struct sp_str){"[unresolved]", 12}, dso, SP_STR_NONE, SP_NONE);
+    if (all == SP_NONE)
+        return SP_NONE;
+    if (!t->by_address || !id.n) {
+        t->d->keys.v[all].plain = true;
+        return all;
+    }
+    uint32_t build = sp_intern(&t->d->strs, id.p, id.n);
+    return build == SP_STR_FAIL ? SP_NONE : key_of(t, name, dso, build, all);
 }
 
 static bool tables(struct taker *t)
@@ -58,13 +84,11 @@ static bool tables(struct taker *t)
     for (size_t i = 0; i < p->frames.n; i++)
         if (p->frames.v[i].flags & SP_FRAME_UNRESOLVED)
             t->unresolved[p->frames.v[i].function] = 1;
-    for (size_t i = 0; i < p->functions.n; i++) {
-        const struct sp_function *f = &p->functions.v[i];
-        struct sp_str name = t->unresolved[i] ? (struct sp_str){"[unresolved]", 12} : sp_pstr(p, f->name);
-        if ((t->keys[i] = key_of(t, name, sp_pstr(p, p->dsos.v[f->dso].name))) == SP_NONE)
+    t->by_address = sp_str_is(sp_pstr(p, p->header.source_tool), "spt");
+    for (uint32_t i = 0; i < p->functions.n; i++)
+        if ((t->keys[i] = function_key(t, i)) == SP_NONE)
             return false;
-    }
-    t->bare = key_of(t, (struct sp_str){"[no stack]", 10}, (struct sp_str){"", 0});
+    t->bare = key_of(t, (struct sp_str){"[no stack]", 10}, (struct sp_str){"", 0}, SP_STR_NONE, SP_NONE);
     for (size_t i = 0; i < p->frames.n; i++)
         t->frame_keys[i] = t->keys[p->frames.v[i].function];
     t->r->no_binaries = true;
@@ -98,6 +122,11 @@ static void take_frames(const struct taker *t, const uint32_t *f, size_t n, uint
             continue;
         stamps[key] = stamp;
         add(&values[key], weight, samples);
+        uint32_t all = t->by_address ? t->d->keys.v[key].all : SP_NONE;
+        if (all == SP_NONE || stamps[all] == stamp)
+            continue;
+        stamps[all] = stamp;
+        add(&values[all], weight, samples);
     }
 }
 
@@ -112,7 +141,10 @@ static bool take_stacks(struct taker *t)
         if (!f)
             return false;
         if (n) {
-            add(&self[t->frame_keys[sp_selected_leaf(t->s, i, f, n)]], x->own, samples);
+            uint32_t leaf = t->frame_keys[sp_selected_leaf(t->s, i, f, n)], all = t->d->keys.v[leaf].all;
+            add(&self[leaf], x->own, samples);
+            if (all != SP_NONE)
+                add(&self[all], x->own, samples);
             take_frames(t, f, n, (uint32_t)i + 1, x->weight, samples);
         } else { /* an observation without a stack is weight all the same */
             add(&self[t->bare], x->weight, samples);
@@ -145,7 +177,7 @@ static bool take_names(struct taker *t)
         n->function =
             t->unresolved[i] ? t->d->keys.v[t->keys[i]].function : sp_intern(&t->d->strs, name.p, name.n);
         n->dso = sp_intern(&t->d->strs, dso.p, dso.n);
-        if (!t->unresolved[i])
+        if (!t->unresolved[i] || t->d->keys.v[t->keys[i]].all != SP_NONE)
             sp_handle_text(&handles, i, id);
         memcpy(n->id, id, sizeof n->id);
         ok = n->function != SP_STR_FAIL && n->dso != SP_STR_FAIL;
@@ -364,6 +396,33 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
     free(t.stamps);
     sp_buf_free(&t.text);
     return st;
+}
+
+bool sp_diff_settle_addresses(struct sp_diff *d)
+{
+    enum { ONE = UINT32_MAX };
+    uint32_t *build = calloc(d->keys.n + 1, sizeof *build); /* per key of a binary's addresses */
+    for (size_t k = 0; build && k < d->keys.n; k++) {
+        const struct sp_diff_key *key = &d->keys.v[k];
+        if (key->all == SP_NONE)
+            continue;
+        uint32_t *b = &build[key->all];
+        if (*b && *b != ONE && *b != key->build)
+            sp_emit(d->diags, SP_W640, SP_AT_NOTHING, "%.*s is of several builds: its addresses are one row",
+                    (int)sp_str_at(&d->strs, key->dso).n, sp_str_at(&d->strs, key->dso).p);
+        *b = (!*b || *b == key->build) && !d->keys.v[key->all].plain ? key->build : ONE;
+    }
+    for (size_t k = 0; build && k < d->keys.n; k++) {
+        uint32_t all = d->keys.v[k].all;
+        if (all == SP_NONE)
+            continue;
+        for (unsigned i = 0; i < SP_SIDES * SP_FAMILIES; i++)
+            for (size_t r = 0; r < d->runs[i / SP_FAMILIES].n; r++)
+                d->runs[i / SP_FAMILIES].v[r]->values[i % SP_FAMILIES][build[all] == ONE ? k : all] =
+                    (struct sp_diff_value){0};
+    }
+    free(build);
+    return build != NULL;
 }
 
 void sp_diff_run_free(struct sp_diff_run *r)

@@ -701,6 +701,25 @@ def test_sections_of_dump(tmp_path):
     run("dump", write(tmp_path / "x.folded", b"a;b 1\n"), code=3)
 
 
+def test_diff_is_by_address_while_the_build_is_the_same(tmp_path):
+    def trace(name, program, *hits):
+        f = spt.File([program], 0x40, 4)
+        for rva, n in hits:
+            f.segment(0).repeat(n - 1).stack(rva, 0x2000, 0x3000)
+        return write(tmp_path / name, f)
+    base = trace("base.spt", APP, (0x1000, 40), (0x1010, 60))
+    again = spt.Program("app.exe", uuid.UUID(int=7), 1)
+    answer = ask("diff", base, trace("new.spt", APP, (0x1000, 80), (0x1020, 20)))
+    assert {(r["function"], float(r["base_share"]), float(r["new_share"])) for r in answer["rows"]} == {
+        ("0x1000", 0.4, 0.8), ("0x2000", 0, 0), ("0x3000", 0, 0)}
+    assert [r["function"] for r in answer["new_functions"]] == ["0x1020"]
+    assert [r["function"] for r in answer["vanished_functions"]] == ["0x1010"]
+    answer = ask("diff", base, trace("other.spt", again, (0x1000, 80), (0x1020, 20)))
+    assert [(r["function"], r["base_share"], r["new_share"]) for r in answer["rows"]] == [("[unresolved]", 1, 1)]
+    assert not answer["new_functions"] and not answer["vanished_functions"]
+    assert "SPAA-W640" in [d["code"] for d in answer["diagnostics"]]
+
+
 def test_merged_weights_add(tmp_path):
     other = spt.File([KERNEL, APP])
     other.segment(1).repeat(4).stack(0x1010, 0x2000, 0x3000).lbr((5, 6))
