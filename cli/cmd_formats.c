@@ -2,6 +2,7 @@
 #include "answer.h"
 
 #include "formats/open.h"
+#include "render/text.h"
 
 #include <stdio.h>
 
@@ -52,7 +53,8 @@ static int one_format(struct cli *c, const struct spaa_format *f)
     for (const struct sp_format_option *o = f->options; o && o->name; o++) {
         char left[64];
         snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
-        sp_printf(c->out, "  %-24s %-8s %s\n", left,
+        int pad = 24 - (int)sp_text_width(left, strlen(left));
+        sp_printf(c->out, "  %s%*s %-8s %s\n", left, pad > 0 ? pad : 0, "",
                   o->when == SP_CAN_READ    ? "(read)"
                   : o->when == SP_CAN_WRITE ? "(write)"
                                             : "",
