@@ -66,16 +66,19 @@ static spaa_status check_words(struct diff_answer *a, const char *file, const st
                : sp_nomem(&a->c->diags);
 }
 
-/* The event of the first run where this one has it; its own default else. */
+/* The event of the first run where this one has it, and its view; its own default else. */
 static spaa_status select_run(struct diff_answer *a, struct sp_selection *out)
 {
     struct cli *c = a->c;
-    const char *asked = c->v.event;
+    const char *asked = c->v.event, *view = c->v.view;
+    if (!view && !c->v.state)
+        c->v.view = a->words.view;
     if (!asked && a->words.event.n &&
         sp_event_find(c->profile, a->words.event.p, a->words.event.n) != SP_NONE)
         c->v.event = a->words.event.p;
     spaa_status st = cli_select(c, out);
     c->v.event = asked;
+    c->v.view = view;
     return st;
 }
 

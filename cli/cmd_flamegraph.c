@@ -79,18 +79,21 @@ static spaa_status base_tree(struct cli *c, const struct sp_selection *fresh, co
     struct sp_read_opts opts;
     struct sp_profile *shown = c->profile;
     struct sp_str event = sp_pstr(shown, shown->events.v[fresh->event].name);
-    const char *asked = c->v.event;
+    const char *asked = c->v.event, *view = c->v.view;
     spaa_status st = cli_read_opts(c, &opts) ? cli_read(c, c->v.diff, &opts, profile) : SPAA_ERR_USAGE;
     if (st)
         return st;
     if (!asked && sp_event_find(*profile, event.p, event.n) != SP_NONE)
         c->v.event = event.p;
+    if (!view && !c->v.state)
+        c->v.view = fresh->view;
     sp_diags_source(&c->diags, c->v.diff, NULL);
     c->profile = *profile;
     st = cli_select(c, s);
     c->profile = shown;
     sp_diags_source(&c->diags, NULL, NULL);
     c->v.event = asked;
+    c->v.view = view;
     if (st)
         return st;
     st = s->cannot_add ? cannot_add(c) : sp_tree_build(s, how, &c->diags, t);

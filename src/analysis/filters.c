@@ -32,16 +32,20 @@ static const char *view_states(const char *view)
     return strcmp(view, "cpu") == 0 ? "RUNNABLE,BLOCKED,NATIVE,WALL_TIME" : NULL;
 }
 
-/* Stacks without a state are in every view; states that the views do not name are in `latency` and lists. */
+bool sp_state_in_view(const struct sp_profile *p, const char *view, uint32_t number)
+{
+    struct sp_str state = sp_pstr(p, number);
+    const char *list = view_states(view);
+    if (strcmp(view, "all") == 0 || number == SP_STR_NONE)
+        return true;
+    return list ? in_list(list, state) : !sp_str_is(state, "IDLE");
+}
+
 static bool state_fits(const struct sp_selection *s, const struct sp_select_opts *o, uint32_t number)
 {
-    struct sp_str state = sp_pstr(s->profile, number);
     if (o->state)
-        return number != SP_STR_NONE && in_list(o->state, state);
-    if (!s->view || strcmp(s->view, "all") == 0 || number == SP_STR_NONE)
-        return true;
-    const char *list = view_states(s->view);
-    return list ? in_list(list, state) : !sp_str_is(state, "IDLE");
+        return number != SP_STR_NONE && in_list(o->state, sp_pstr(s->profile, number));
+    return !s->view || sp_state_in_view(s->profile, s->view, number);
 }
 
 bool sp_context_fits(const struct sp_selection *s, const struct sp_select_opts *o, const struct sp_context *c)

@@ -323,12 +323,25 @@ static struct sp_str find_unit(const struct sp_selection *s)
     return (struct sp_str){"", 0};
 }
 
+/* The default is the first view that has something: of an off-CPU profile `cpu` would be empty. */
 static const char *pick_view(const struct sp_selection *s, const struct sp_select_opts *o)
 {
-    bool states = false;
-    for (size_t i = 0; i < s->profile->contexts.n; i++)
-        states = states || (s->profile->contexts.v[i].event == s->event && s->profile->contexts.v[i].state);
-    return o->state ? "custom" : !states ? NULL : o->view ? o->view : "cpu";
+    static const char *const views[] = {"cpu", "latency"};
+    bool states = false, shown[2] = {false, false};
+    for (size_t i = 0; i < s->profile->contexts.n; i++) {
+        const struct sp_context *c = &s->profile->contexts.v[i];
+        if (c->event != s->event)
+            continue;
+        states = states || c->state;
+        for (int v = 0; v < 2; v++)
+            shown[v] = shown[v] || sp_state_in_view(s->profile, views[v], c->state);
+    }
+    return o->state   ? "custom"
+           : !states  ? NULL
+           : o->view  ? o->view
+           : shown[0] ? views[0]
+           : shown[1] ? views[1]
+                      : "all";
 }
 
 /* Event, metric and weights; m: with a range of time. */

@@ -20,8 +20,8 @@ struct sp_select_opts {
     const char *thread;           /* a tid or a thread name */
     const char *pid;              /* decimal */
     const char *comm;
-    const char *state;                /* comma-separated x_state values */
-    const char *view;                 /* cpu, latency, all; NULL: cpu where the profile has states */
+    const char *state; /* comma-separated x_state values */
+    const char *view;  /* cpu, latency, all; NULL: where there are states, the first of them that has some */
     const char *dso, *focus, *ignore; /* regular expressions (PCRE2): stacks with such a frame */
     const char *hide;                 /* regular expression: frames to leave out of the stacks */
     /* A function as analysis/pick.h names it: stacks are cut to start there, others are dropped. */

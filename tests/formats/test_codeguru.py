@@ -564,6 +564,22 @@ def kept(cells, view=None, state=None):
     return {k: int(v) for k, v in cells.items() if fits(k[1])}
 
 
+def test_the_default_view_has_something(tmp_path):
+    def file(name, counts):
+        (tmp_path / name).write_text(json.dumps({"callgraph": {"children": {"f": {"counts": counts}}}}))
+        return tmp_path / name
+    cpu, off, idle = file("cpu", {"NATIVE": 1, "WAITING": 5}), file("off", {"WAITING": 7, "IDLE": 3}), \
+        file("idle", {"IDLE": 2})
+    for path, view, total in (cpu, "cpu", 1), (off, "latency", 7), (idle, "all", 2):
+        answer = ask("top", path)
+        assert (answer["profile"]["view"], answer["total"]) == (view, total)
+    assert ask("top", off, "--view", "cpu")["total"] == 0
+    answer = ask("diff", cpu, file("both", {"NATIVE": 3, "WAITING": 1}))
+    assert (answer["base"]["total"], answer["new"]["total"]) == (1, 3)
+    answer = ask("diff", off, cpu) # one view for both
+    assert (answer["base"]["total"], answer["new"]["total"]) == (7, 6)
+
+
 @pytest.mark.parametrize("options", [{}, {"view": "cpu"}, {"view": "latency"}, {"view": "all"}, {"state": "IDLE"},
                                      {"state": "WAITING,NATIVE"}, {"state": "RUN_QUEUE"}, {"state": "IDLE,my state,"}], ids=str)
 def test_views_of_every_command(options, tmp_path):
