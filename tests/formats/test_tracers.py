@@ -360,6 +360,14 @@ def test_addresses_of_programs_at_fixed_places_are_short():
     assert names(joined(records)) == {"/bin/a b`_start;/bin/a b`main": 3, "add;cafe;0x4011a6": 4}
 
 
+def test_statistics_of_json_are_numbers():
+    odd = '{"type": "stats", "data": {"@s": {"k": {"count": 1, "total": {"count": 2}}, "l": {"count": 3}}}}\n' \
+        '{"type": "stats", "data": {"@s": {"m": {"count": 4, "mode": [5], "average": 6}}}}\n'
+    weights = [{w["metric"]: w["value"] for w in r["weights"]}
+               for r in spaa("-", fmt="bpftrace", stdin=odd.encode()) if r["type"] == "stack"]
+    assert weights == [{"samples": 4, "count": 4, "avg": 6}]
+
+
 def test_values_beyond_63_bits_are_kept():
     records = spaa(fixture("bpftrace", "unsigned"))
     assert {(r["context"]["event"], w["metric"]): int(w["value"]) for r in records if r["type"] == "stack"

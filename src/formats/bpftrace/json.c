@@ -90,18 +90,26 @@ static spaa_status bucket(struct bt_reader *r)
     return st;
 }
 
+/* A member of statistics; what else an object has is no number of theirs. */
+static spaa_status statistic(struct bt_reader *r, struct sp_span key)
+{
+    const char *metric = sp_span_is(key, "count")     ? ""
+                         : sp_span_is(key, "average") ? "avg"
+                         : sp_span_is(key, "total")   ? "total"
+                                                      : NULL;
+    struct sp_span n;
+    if (metric ? !sp_json_number(&r->json, &n) : !sp_json_skip(&r->json, &n))
+        return SPAA_ERR_INPUT;
+    return !metric || bt_value(r, metric, n.p, n.n) ? SPAA_OK : sp_nomem(r->d);
+}
+
 static spaa_status stats(struct bt_reader *r)
 {
-    struct sp_span key, n;
-    while (sp_json_key(&r->json, &key)) {
-        const char *metric = sp_span_is(key, "count") ? "" : sp_span_is(key, "average") ? "avg" : "total";
-        if (sp_json_type(&r->json) != SP_JSON_NUMBER ? !sp_json_skip(&r->json, &n)
-                                                     : !sp_json_number(&r->json, &n))
-            return SPAA_ERR_INPUT;
-        if (!bt_value(r, metric, n.p, n.n))
-            return sp_nomem(r->d);
-    }
-    return SPAA_OK;
+    struct sp_span key;
+    spaa_status st = SPAA_OK;
+    while (!st && sp_json_key(&r->json, &key))
+        st = statistic(r, key);
+    return st;
 }
 
 /* The value of a map, or of one of its keys: a number, the buckets of a distribution, or statistics. */
@@ -149,16 +157,11 @@ static spaa_status map(struct bt_reader *r, const char *name, size_t n, bool is_
         if (!st && !bare)
             st = key_text(r, key.p, key.n);
         if (!st && bare) {
-            struct sp_span v;
             do {
-                const char *metric = sp_span_is(key, "count")     ? ""
-                                     : sp_span_is(key, "average") ? "avg"
-                                                                  : "total";
-                if (!sp_json_number(&r->json, &v))
-                    return SPAA_ERR_INPUT;
-                if (!bt_value(r, metric, v.p, v.n))
-                    return sp_nomem(r->d);
-            } while (sp_json_key(&r->json, &key));
+                st = statistic(r, key);
+            } while (!st && sp_json_key(&r->json, &key));
+            if (st)
+                return st;
             return r->json.error ? SPAA_ERR_INPUT : bt_end(r);
         }
         if (!st)
