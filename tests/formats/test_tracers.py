@@ -360,6 +360,15 @@ def test_addresses_of_programs_at_fixed_places_are_short():
     assert names(joined(records)) == {"/bin/a b`_start;/bin/a b`main": 3, "add;cafe;0x4011a6": 4}
 
 
+def test_distributions_without_a_stack_are_known_as_dtrace():
+    text = "  nfs\n           value  ------------- Distribution ------------- count    \n" \
+        "              16 |                                         0        \n" \
+        "              32 |@@@@@@@@@@@@@@@@@@@@                     5        \n" \
+        "              64 |@@@@@@@@@@@@@@@@@@@@                     5        \n\n"
+    answer = ask("top", "-", "--metric", "bucket:32", stdin=text.encode())
+    assert (answer["profile"]["source_tool"], answer["total"]) == ("dtrace", 5)
+
+
 def test_statistics_of_json_are_numbers():
     odd = '{"type": "stats", "data": {"@s": {"k": {"count": 1, "total": {"count": 2}}, "l": {"count": 3}}}}\n' \
         '{"type": "stats", "data": {"@s": {"m": {"count": 4, "mode": [5], "average": 6}}}}\n'

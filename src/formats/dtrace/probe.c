@@ -1,4 +1,4 @@
-/* Is it what DTrace prints: stacks of module`symbol lines that end in a number. */
+/* Is it what DTrace prints: stacks of module`symbol lines that end in a number, or distributions. */
 #include "formats/dtrace/dtrace.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ int dt_probe(const unsigned char *bytes, size_t n, bool whole, const char **reas
             frames = true;
             ticks = ticks || memchr(l.text.p, '`', l.text.n);
         } else if (l.kind == DT_NUMBER || l.kind == DT_HEAD) {
-            found += frames && ticks && l.indent;
+            found += l.kind == DT_HEAD || (frames && ticks && l.indent);
             frames = false;
         } else if (l.kind == DT_TEXT) {
             /* Keys after the stack, with the value at their end. */
@@ -30,6 +30,6 @@ int dt_probe(const unsigned char *bytes, size_t n, bool whole, const char **reas
         }
         p = nl ? nl + 1 : end;
     }
-    *reason = prologue ? "DTrace's prologue" : "stacks of module`symbol lines with values";
+    *reason = prologue ? "DTrace's prologue" : "stacks of module`symbol lines with values, or distributions";
     return prologue && found ? 98 : found ? 80 : prologue ? 60 : 0;
 }
