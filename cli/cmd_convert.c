@@ -11,7 +11,7 @@ int sp_cmd_convert(struct cli *c)
     int order;
     if (c->files.n != 1)
         return cli_usage(
-            c, "several recordings of one program: give them to a view together, as in `spaa top A B`",
+            c, "several are one with `spaa merge A B -o OUT`; views take them together: `spaa top A B`",
             c->files.n ? "convert takes one input, not %zu" : "convert needs an input%.0zu", c->files.n);
     if (!c->v.output && !c->v.to)
         return cli_usage(c, "for example: spaa convert perf.data -o profile.spaa",
