@@ -440,6 +440,7 @@ static void hot(struct brief *x)
         const struct sp_top_row *r = &x->functions.rows.v[i];
         sp_puts(c->out, "  ");
         percent(x, r->flat);
+        sp_puts(c->out, " ");
         percent(x, r->cum);
         sp_puts(c->out, "  ");
         name(x, sp_str_at(&x->functions.names, r->name), c->width > 60 ? c->width - 40 : 100);
