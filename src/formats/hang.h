@@ -98,7 +98,6 @@ struct sp_hang_image {
     struct sp_span start_text, end_text, name, version, uuid, suffix, path;
     uint64_t start, end; /* end 0: not known */
     bool kernel, plus;   /* marks `*` and `+` before the line or the name */
-    bool named;          /* for the reader: it is a DSO */
     uint32_t dso;        /* for the reader: as which; SP_NONE: not asked yet */
     uint32_t next[3];    /* others under the same key */
 };
@@ -109,6 +108,7 @@ struct sp_hang_seen { /* its line: small, since every line of every process asks
     uint32_t n;
     uint32_t next;  /* the line that followed last time */
     uint32_t stamp; /* the last process that has it */
+    bool named;     /* for the reader: it is a DSO */
 };
 
 struct sp_hang_key { /* what frames may name an image by */
@@ -131,6 +131,16 @@ void sp_hang_images_free(struct sp_hang_images *m);
  * not one, or no memory (*ok false).
  */
 uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t stamp, bool *ok);
+/* The line that followed the last one before; SP_NONE. And takes a line known by its number. */
+static inline uint32_t sp_hang_expected_image(const struct sp_hang_images *m)
+{
+    return m->last ? m->lines_seen.v[m->last - 1].next : SP_NONE;
+}
+static inline void sp_hang_take_image(struct sp_hang_images *m, uint32_t image, uint32_t stamp)
+{
+    m->last = image + 1;
+    m->lines_seen.v[image].stamp = stamp;
+}
 /*
  * The image that a frame means by `name` (or "<UUID>") in the process with this stamp, best the one that
  * holds the address; SP_NONE.

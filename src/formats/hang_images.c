@@ -188,7 +188,7 @@ static uint32_t find_line(struct sp_hang_images *m, struct sp_span line, bool *o
     if (line.n >= UINT32_MAX || !parse(line, &x))
         return SP_NONE;
     uint32_t n = (uint32_t)m->v.n;
-    struct sp_hang_seen seen = {sp_arena_dup(&m->texts, line.p, line.n), (uint32_t)line.n, SP_NONE, 0};
+    struct sp_hang_seen seen = {sp_arena_dup(&m->texts, line.p, line.n), (uint32_t)line.n, SP_NONE, 0, false};
     *ok = seen.p && m->v.n < SP_NONE - 1 && sp_vec_push(&m->lines_seen, seen) && sp_vec_push(&m->v, x) &&
           sp_map_add(&m->lines, hash, n) && add_key(m, x.name, n, SP_HANG_BY_NAME) &&
           add_key(m, sp_hang_image_file(&x), n, SP_HANG_BY_FILE) && add_key(m, x.uuid, n, SP_HANG_BY_UUID);
@@ -197,7 +197,7 @@ static uint32_t find_line(struct sp_hang_images *m, struct sp_span line, bool *o
 
 uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t stamp, bool *ok)
 {
-    uint32_t guess = m->last ? m->lines_seen.v[m->last - 1].next : SP_NONE;
+    uint32_t guess = sp_hang_expected_image(m);
     *ok = true;
     if (guess == SP_NONE || !same(&m->lines_seen.v[guess], line)) {
         guess = find_line(m, line, ok);
@@ -206,8 +206,7 @@ uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t s
         if (m->last)
             m->lines_seen.v[m->last - 1].next = guess;
     }
-    m->last = guess + 1;
-    m->lines_seen.v[guess].stamp = stamp;
+    sp_hang_take_image(m, guess, stamp);
     return guess;
 }
 

@@ -39,9 +39,13 @@ static uint32_t find_body(struct sp_sd_bodies *b, struct sp_span text, bool kern
     const char *copy = sp_arena_dup(&b->texts, text.p, text.n);
     if (!copy)
         return SP_NONE;
-    struct sp_sd_body x = {
-        .p = copy, .n = (uint32_t)text.n, .next = SP_NONE, .frame = SP_NONE, .kernel = kernel};
-    struct sp_sd_body_image image = {.number = SP_NONE};
+    struct sp_sd_body x = {.p = copy,
+                           .n = (uint32_t)text.n,
+                           .next = SP_NONE,
+                           .frame = SP_NONE,
+                           .image = SP_NONE,
+                           .kernel = kernel};
+    struct sp_sd_body_image image = {.address = 0};
     if (b->v.n >= SP_NONE - 1 || text.n >= SP_NONE || !sp_vec_push(&b->image, image) ||
         !sp_vec_push(&b->v, x) || !sp_map_add(&b->map, hash, (uint32_t)b->v.n - 1))
         return SP_NONE;
@@ -50,7 +54,7 @@ static uint32_t find_body(struct sp_sd_bodies *b, struct sp_span text, bool kern
 
 uint32_t sp_sd_body(struct sp_sd_bodies *b, struct sp_span text, bool kernel)
 {
-    uint32_t guess = b->last == SP_NONE ? SP_NONE : b->v.v[b->last].next;
+    uint32_t guess = sp_sd_expected_body(b);
     if (guess == SP_NONE || !same(&b->v.v[guess], text, kernel)) {
         guess = find_body(b, text, kernel);
         if (guess != SP_NONE && b->last != SP_NONE)
@@ -140,7 +144,7 @@ static uint32_t make_frame(struct sp_sd_bodies *b, const struct sp_sd_body *x,
         if (by_uuid)
             uuid = (struct sp_span){dso.p + 1, dso.n - 2};
         if (of) {
-            of->named = true;
+            b->images->lines_seen.v[image].named = true;
             if (by_uuid && sp_hang_image_file(of).n)
                 dso = sp_hang_image_file(of);
         }
@@ -187,18 +191,15 @@ uint32_t sp_sd_bind_slowly(struct sp_sd_bodies *b, uint32_t body, uint32_t stamp
     if (fresh && !parse_body(b, x, m, &f))
         return SP_NONE;
     uint32_t image = SP_NONE;
-    if (!x->unbound) {
-        bool known = m->number != SP_NONE && b->images->lines_seen.v[m->number].stamp == stamp;
-        const struct sp_hang_image *i = known ? &b->images->v.v[m->number] : NULL;
-        image = known && m->address >= i->start && m->address <= i->end
-                    ? m->number
-                    : sp_hang_find_image(b->images, m->name, m->address, stamp);
-    }
-    if (fresh || image != m->number) {
+    if (!x->unbound)
+        image = sp_hang_find_image(b->images, m->name, m->address, stamp);
+    if (fresh || image != x->image) {
         if (!fresh)
             sp_sd_parse_frame((struct sp_span){x->p, x->n}, &f);
         x->frame = make_frame(b, x, &f, image);
-        m->number = image;
+        x->image = image;
+        x->held = image != SP_NONE && m->address >= b->images->v.v[image].start &&
+                  m->address <= b->images->v.v[image].end;
     }
     x->stamp = stamp;
     return x->frame;
