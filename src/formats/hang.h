@@ -96,6 +96,7 @@ spaa_status sp_hang_keep_verbatim(struct sp_profile *p, const char *format, cons
  */
 struct sp_hang_image {
     struct sp_span start_text, end_text, name, version, uuid, suffix, path;
+    struct sp_span file; /* for the reader: see sp_hang_image_file */
     uint64_t start, end; /* end 0: not known */
     bool kernel, plus;   /* marks `*` and `+` before the line or the name */
     uint32_t dso;        /* for the reader: as which; SP_NONE: not asked yet */

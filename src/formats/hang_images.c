@@ -187,11 +187,12 @@ static uint32_t find_line(struct sp_hang_images *m, struct sp_span line, bool *o
     struct sp_hang_image x;
     if (line.n >= UINT32_MAX || !parse(line, &x))
         return SP_NONE;
+    x.file = sp_hang_image_file(&x);
     uint32_t n = (uint32_t)m->v.n;
     struct sp_hang_seen seen = {sp_arena_dup(&m->texts, line.p, line.n), (uint32_t)line.n, SP_NONE, 0, false};
     *ok = seen.p && m->v.n < SP_NONE - 1 && sp_vec_push(&m->lines_seen, seen) && sp_vec_push(&m->v, x) &&
           sp_map_add(&m->lines, hash, n) && add_key(m, x.name, n, SP_HANG_BY_NAME) &&
-          add_key(m, sp_hang_image_file(&x), n, SP_HANG_BY_FILE) && add_key(m, x.uuid, n, SP_HANG_BY_UUID);
+          add_key(m, x.file, n, SP_HANG_BY_FILE) && add_key(m, x.uuid, n, SP_HANG_BY_UUID);
     return *ok ? n : SP_NONE;
 }
 

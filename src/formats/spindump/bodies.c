@@ -78,11 +78,21 @@ static uint32_t more_of(struct sp_sd_bodies *b, const struct sp_sd_frame *f, str
     bool renamed = f->image.n && !(dso.n == f->image.n && memcmp(dso.p, f->image.p, dso.n) == 0);
     bool address = f->address.n > 1 && (f->image.n || !plain_address(f->address, address_of(f->address)) ||
                                         !sp_span_is(f->symbol, "???"));
+    static const char start[] = "\"x_spindump\":{\"address\":\"";
+    char usual[sizeof start + 24];
     if (!address && !renamed)
         return SP_STR_NONE;
+    if (!renamed && f->address.n <= 20) { /* digits and x: nothing to escape */
+        size_t n = sizeof start - 1;
+        memcpy(usual, start, n);
+        memcpy(usual + n, f->address.p, f->address.n);
+        n += f->address.n;
+        memcpy(usual + n, "\"}", 2);
+        return sp_profile_str(b->p, usual, n + 2);
+    }
     sp_buf_clear(&b->buf);
     sp_buf_puts(&b->buf, "\"x_spindump\":{");
-    if (address) { /* digits and x: nothing to escape */
+    if (address) {
         sp_buf_add(&b->buf, "\"address\":\"", 11);
         sp_buf_add(&b->buf, f->address.p, f->address.n);
         sp_buf_ch(&b->buf, '"');
@@ -98,8 +108,8 @@ static uint32_t more_of(struct sp_sd_bodies *b, const struct sp_sd_frame *f, str
 static bool place_frame(struct sp_sd_bodies *b, const struct sp_sd_frame *f, struct sp_frame *out,
                         uint32_t *name)
 {
-    uint64_t address = address_of(f->address);
     bool unknown = sp_span_is(f->symbol, "???") && !f->has_off;
+    uint64_t address = unknown && !f->has_image_off ? address_of(f->address) : 0;
     if (f->has_image_off || (!f->image.n && unknown && f->address.n > 1)) {
         out->flags |= SP_FRAME_IP;
         out->ip = f->has_image_off ? f->image_off : address;
@@ -120,8 +130,8 @@ static bool place_frame(struct sp_sd_bodies *b, const struct sp_sd_frame *f, str
 /* The DSO of an image that frames call by its name, asked for once. */
 static uint32_t image_dso(struct sp_sd_bodies *b, struct sp_span name, struct sp_hang_image *i, bool kernel)
 {
-    struct sp_span file = sp_hang_image_file(i);
-    bool usual = kernel == i->kernel && name.n == file.n && memcmp(name.p, file.p, name.n) == 0 && i->uuid.n;
+    bool usual =
+        kernel == i->kernel && name.n == i->file.n && memcmp(name.p, i->file.p, name.n) == 0 && i->uuid.n;
     if (usual && i->dso != SP_NONE)
         return i->dso;
     uint32_t d = sp_hang_dso(b->p, name, i->uuid, kernel);
@@ -145,8 +155,8 @@ static uint32_t make_frame(struct sp_sd_bodies *b, const struct sp_sd_body *x,
             uuid = (struct sp_span){dso.p + 1, dso.n - 2};
         if (of) {
             b->images->lines_seen.v[image].named = true;
-            if (by_uuid && sp_hang_image_file(of).n)
-                dso = sp_hang_image_file(of);
+            if (by_uuid && of->file.n)
+                dso = of->file;
         }
     } else if (x->kernel) {
         dso = (struct sp_span){"[kernel]", 8};

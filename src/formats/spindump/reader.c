@@ -254,6 +254,11 @@ static const char *end_of_usual(const struct sp_sd_reader *r, const char *p, con
 static bool usual_line(struct sp_sd_reader *r, const char *p, const char **next)
 {
     *next = NULL;
+    if (*p == '\n' && (r->zone == SP_SD_THREAD || r->zone == SP_SD_PROCESS || r->zone == SP_SD_IMAGES)) {
+        r->after_blank = true;
+        *next = p + 1;
+        return true;
+    }
     if (r->zone == SP_SD_THREAD) {
         struct sp_hang_row row;
         struct sp_span body;
