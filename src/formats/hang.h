@@ -115,6 +115,16 @@ struct sp_hang_seen { /* its line: small, since every line of every process asks
 struct sp_hang_key { /* what frames may name an image by */
     struct sp_span text;
     uint32_t first[3]; /* newest image, see sp_hang_image.next */
+    uint32_t n[3];     /* images */
+    struct {           /* where they are many: those of one process, as a slice of `sorted` */
+        uint32_t stamp, n, oldest;
+        size_t from;
+    } here[3];
+};
+
+struct sp_hang_range {
+    uint64_t start, reach; /* reach: the largest end up to here */
+    uint32_t image;
 };
 
 struct sp_hang_images {
@@ -124,6 +134,8 @@ struct sp_hang_images {
     struct sp_arena texts;
     struct sp_map lines, keys;
     SP_VEC(struct sp_hang_key) names;
+    SP_VEC(struct sp_hang_range) sorted; /* of the process with this stamp */
+    uint32_t sorted_stamp;
 };
 
 void sp_hang_images_free(struct sp_hang_images *m);
@@ -146,8 +158,7 @@ static inline void sp_hang_take_image(struct sp_hang_images *m, uint32_t image, 
  * The image that a frame means by `name` (or "<UUID>") in the process with this stamp, best the one that
  * holds the address; SP_NONE.
  */
-uint32_t sp_hang_find_image(const struct sp_hang_images *m, struct sp_span name, uint64_t address,
-                            uint32_t stamp);
+uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint64_t address, uint32_t stamp);
 /* The image of that process which holds the address; SP_NONE. */
 uint32_t sp_hang_image_at(const struct sp_hang_images *m, const uint32_t *list, size_t n, uint64_t address);
 /* What frames call an image: its file's name; in the kernel, and where there is no path, its own. */
