@@ -1,8 +1,8 @@
 /*
  * A hash index: from 64-bit hashes to dense uint32_t numbers of things that live elsewhere.
  *
- * The map stores (half of the hash, number) in eight bytes, so that a cache line holds eight whole places; the
- * caller keeps the things and compares them:
+ * The map stores (half of the hash, number) in eight bytes, so that a cache line holds eight whole places;
+ * the caller keeps the things and compares them:
  *
  *     struct sp_probe at = sp_map_probe(&m, hash);
  *     for (uint32_t i; (i = sp_map_next(&m, &at)) != SP_MAP_NONE;)

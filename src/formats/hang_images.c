@@ -262,7 +262,8 @@ static bool sort_images(struct sp_hang_images *m, struct sp_hang_key *k, int kin
     return true;
 }
 
-/* The newest of those that hold the address, of the nearest where ever so many overlap; *first is the oldest. */
+/* The newest of those that hold the address, of the nearest where ever so many overlap; *first is the oldest.
+ */
 static uint32_t among_many(const struct sp_hang_images *m, const struct sp_hang_key *k, int kind,
                            uint64_t address, uint32_t *first)
 {

@@ -38,7 +38,7 @@ struct sp_sd_head {
     struct sp_span id, tail; /* "0xA"; what follows: equal in most threads of a report */
 };
 
-struct sp_sd_thread { /* what a tail says */
+struct sp_sd_thread {        /* what a tail says */
     struct sp_span more_ids; /* of "0xA,0xB" */
     struct sp_span queue, name, samples, range, priority, base, cpu_time, idle_time, last_ran, ios, rest;
     bool name_changed;
