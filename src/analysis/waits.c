@@ -60,6 +60,8 @@ static bool parse(struct sp_waits *w, struct sp_span text, struct sp_wait *x)
     static const char *const locks[] = {"turnstile", "lock", "mutex"};
     struct sp_span s = text, name = {NULL, 0};
     x->holder_pid = x->holder_tid = SP_ABSENT;
+    if (s.n > 11 && memcmp(s.p, "suspended, ", 11) == 0)
+        s = (struct sp_span){s.p + 11, s.n - 11};
     if (s.n > 11 && memcmp(s.p, "blocked by ", 11) == 0)
         s = (struct sp_span){s.p + 11, s.n - 11};
     const char *first = NULL;
@@ -118,8 +120,11 @@ static void add(int64_t *sum, int64_t v)
 static bool reason(const struct sp_profile *p, const struct sp_context *c, struct sp_span *raw)
 {
     struct sp_str state = sp_pstr(p, c->state);
-    return (sp_str_is(state, "BLOCKED") || sp_str_is(state, "WAITING") || sp_str_is(state, "UNKNOWN")) &&
-           sp_json_find2(of(sp_pstr(p, c->more)), "x_spindump", "state", raw);
+    if (!sp_json_find2(of(sp_pstr(p, c->more)), "x_spindump", "state", raw))
+        return false;
+    if (sp_str_is(state, "SUSPENDED")) /* beside a wait for somebody's lock */
+        return memmem(raw->p, raw->n, " [", 2);
+    return sp_str_is(state, "BLOCKED") || sp_str_is(state, "WAITING") || sp_str_is(state, "UNKNOWN");
 }
 
 static bool off_cpu(struct sp_str state)

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put(struct sp_map *m, uint32_t tag, uint32_t low, uint32_t item)
+static void put(struct sp_map *m, uint32_t low, uint32_t item)
 {
     size_t i = low & m->mask;
-    /* The lower hash half alone addresses at most 2^32 slots: numbers are 32 bits as well. */
+    /* Half a hash addresses at most 2^32 slots: numbers are 32 bits as well. */
     while (m->slots[i].item)
         i = (i + 1) & m->mask;
-    m->slots[i] = (struct sp_map_slot){tag, item, low};
+    m->slots[i] = (struct sp_map_slot){low, item};
 }
 
 bool sp_map_grow(struct sp_map *m, size_t items)
@@ -28,7 +28,7 @@ bool sp_map_grow(struct sp_map *m, size_t items)
         return false;
     for (size_t i = 0; m->slots && i <= m->mask; i++)
         if (m->slots[i].item)
-            put(&bigger, m->slots[i].tag, m->slots[i].low, m->slots[i].item);
+            put(&bigger, m->slots[i].low, m->slots[i].item);
     free(m->slots);
     *m = bigger;
     return true;
@@ -38,7 +38,7 @@ bool sp_map_add(struct sp_map *m, uint64_t hash, uint32_t number)
 {
     if (number == SP_MAP_NONE || !sp_map_grow(m, m->count + 1))
         return false;
-    put(m, (uint32_t)(hash >> 32), (uint32_t)hash, number + 1);
+    put(m, (uint32_t)hash, number + 1);
     m->count++;
     return true;
 }

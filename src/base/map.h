@@ -1,7 +1,8 @@
 /*
  * A hash index: from 64-bit hashes to dense uint32_t numbers of things that live elsewhere.
  *
- * The map stores (upper hash bits, number); the caller keeps the things and compares them:
+ * The map stores (half of the hash, number) in eight bytes, so that a cache line holds eight whole places;
+ * the caller keeps the things and compares them:
  *
  *     struct sp_probe at = sp_map_probe(&m, hash);
  *     for (uint32_t i; (i = sp_map_next(&m, &at)) != SP_MAP_NONE;)
@@ -21,9 +22,8 @@
 #define SP_MAP_NONE UINT32_MAX
 
 struct sp_map_slot {
-    uint32_t tag;  /* upper half of the hash */
+    uint32_t low;  /* lower half of the hash: its place, and what tells it from neighbours */
     uint32_t item; /* number + 1; 0: empty */
-    uint32_t low;  /* lower half of the hash, for growth without the things */
 };
 
 struct sp_map {
@@ -34,7 +34,7 @@ struct sp_map {
 
 struct sp_probe {
     size_t slot;
-    uint32_t tag, low;
+    uint32_t low;
 };
 
 bool sp_map_grow(struct sp_map *m, size_t items); /* room for `items` in all, ahead of time */
@@ -44,7 +44,7 @@ void sp_map_free(struct sp_map *m);
 
 static inline struct sp_probe sp_map_probe(const struct sp_map *m, uint64_t hash)
 {
-    return (struct sp_probe){(uint32_t)hash & m->mask, (uint32_t)(hash >> 32), (uint32_t)hash};
+    return (struct sp_probe){(uint32_t)hash & m->mask, (uint32_t)hash};
 }
 
 static inline uint32_t sp_map_next(const struct sp_map *m, struct sp_probe *at)
@@ -56,7 +56,7 @@ static inline uint32_t sp_map_next(const struct sp_map *m, struct sp_probe *at)
         if (!s->item)
             return SP_MAP_NONE;
         at->slot = (at->slot + 1) & m->mask;
-        if (s->tag == at->tag && s->low == at->low)
+        if (s->low == at->low)
             return s->item - 1;
     }
 }

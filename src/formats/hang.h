@@ -96,9 +96,9 @@ spaa_status sp_hang_keep_verbatim(struct sp_profile *p, const char *format, cons
  */
 struct sp_hang_image {
     struct sp_span start_text, end_text, name, version, uuid, suffix, path;
+    struct sp_span file; /* for the reader: see sp_hang_image_file */
     uint64_t start, end; /* end 0: not known */
     bool kernel, plus;   /* marks `*` and `+` before the line or the name */
-    bool named;          /* for the reader: it is a DSO */
     uint32_t dso;        /* for the reader: as which; SP_NONE: not asked yet */
     uint32_t next[3];    /* others under the same key */
 };
@@ -109,11 +109,22 @@ struct sp_hang_seen { /* its line: small, since every line of every process asks
     uint32_t n;
     uint32_t next;  /* the line that followed last time */
     uint32_t stamp; /* the last process that has it */
+    bool named;     /* for the reader: it is a DSO */
 };
 
 struct sp_hang_key { /* what frames may name an image by */
     struct sp_span text;
     uint32_t first[3]; /* newest image, see sp_hang_image.next */
+    uint32_t n[3];     /* images */
+    struct {           /* where they are many: those of one process, as a slice of `sorted` */
+        uint32_t stamp, n, oldest;
+        size_t from;
+    } here[3];
+};
+
+struct sp_hang_range {
+    uint64_t start, reach; /* reach: the largest end up to here */
+    uint32_t image;
 };
 
 struct sp_hang_images {
@@ -123,6 +134,8 @@ struct sp_hang_images {
     struct sp_arena texts;
     struct sp_map lines, keys;
     SP_VEC(struct sp_hang_key) names;
+    SP_VEC(struct sp_hang_range) sorted; /* of the process with this stamp */
+    uint32_t sorted_stamp;
 };
 
 void sp_hang_images_free(struct sp_hang_images *m);
@@ -131,12 +144,21 @@ void sp_hang_images_free(struct sp_hang_images *m);
  * not one, or no memory (*ok false).
  */
 uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t stamp, bool *ok);
+/* The line that followed the last one before; SP_NONE. And takes a line known by its number. */
+static inline uint32_t sp_hang_expected_image(const struct sp_hang_images *m)
+{
+    return m->last ? m->lines_seen.v[m->last - 1].next : SP_NONE;
+}
+static inline void sp_hang_take_image(struct sp_hang_images *m, uint32_t image, uint32_t stamp)
+{
+    m->last = image + 1;
+    m->lines_seen.v[image].stamp = stamp;
+}
 /*
  * The image that a frame means by `name` (or "<UUID>") in the process with this stamp, best the one that
  * holds the address; SP_NONE.
  */
-uint32_t sp_hang_find_image(const struct sp_hang_images *m, struct sp_span name, uint64_t address,
-                            uint32_t stamp);
+uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint64_t address, uint32_t stamp);
 /* The image of that process which holds the address; SP_NONE. */
 uint32_t sp_hang_image_at(const struct sp_hang_images *m, const uint32_t *list, size_t n, uint64_t address);
 /* What frames call an image: its file's name; in the kernel, and where there is no path, its own. */

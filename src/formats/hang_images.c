@@ -13,6 +13,7 @@
 #include "formats/hang.h"
 #include "model/identity.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void sp_hang_images_free(struct sp_hang_images *m)
@@ -23,6 +24,7 @@ void sp_hang_images_free(struct sp_hang_images *m)
     sp_map_free(&m->lines);
     sp_map_free(&m->keys);
     sp_vec_free(&m->names);
+    sp_vec_free(&m->sorted);
 }
 
 static size_t hex_text(struct sp_span s)
@@ -152,7 +154,7 @@ static bool add_key(struct sp_hang_images *m, struct sp_span text, uint32_t imag
     if (!text.n)
         return true;
     if (!k) {
-        struct sp_hang_key fresh = {text, {SP_NONE, SP_NONE, SP_NONE}};
+        struct sp_hang_key fresh = {.text = text, .first = {SP_NONE, SP_NONE, SP_NONE}};
         if (!sp_vec_push(&m->names, fresh) ||
             !sp_map_add(&m->keys, sp_hash64(text.p, text.n), (uint32_t)m->names.n - 1))
             return false;
@@ -160,6 +162,7 @@ static bool add_key(struct sp_hang_images *m, struct sp_span text, uint32_t imag
     }
     m->v.v[image].next[kind] = k->first[kind];
     k->first[kind] = image;
+    k->n[kind]++;
     return true;
 }
 
@@ -187,17 +190,18 @@ static uint32_t find_line(struct sp_hang_images *m, struct sp_span line, bool *o
     struct sp_hang_image x;
     if (line.n >= UINT32_MAX || !parse(line, &x))
         return SP_NONE;
+    x.file = sp_hang_image_file(&x);
     uint32_t n = (uint32_t)m->v.n;
-    struct sp_hang_seen seen = {sp_arena_dup(&m->texts, line.p, line.n), (uint32_t)line.n, SP_NONE, 0};
+    struct sp_hang_seen seen = {sp_arena_dup(&m->texts, line.p, line.n), (uint32_t)line.n, SP_NONE, 0, false};
     *ok = seen.p && m->v.n < SP_NONE - 1 && sp_vec_push(&m->lines_seen, seen) && sp_vec_push(&m->v, x) &&
           sp_map_add(&m->lines, hash, n) && add_key(m, x.name, n, SP_HANG_BY_NAME) &&
-          add_key(m, sp_hang_image_file(&x), n, SP_HANG_BY_FILE) && add_key(m, x.uuid, n, SP_HANG_BY_UUID);
+          add_key(m, x.file, n, SP_HANG_BY_FILE) && add_key(m, x.uuid, n, SP_HANG_BY_UUID);
     return *ok ? n : SP_NONE;
 }
 
 uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t stamp, bool *ok)
 {
-    uint32_t guess = m->last ? m->lines_seen.v[m->last - 1].next : SP_NONE;
+    uint32_t guess = sp_hang_expected_image(m);
     *ok = true;
     if (guess == SP_NONE || !same(&m->lines_seen.v[guess], line)) {
         guess = find_line(m, line, ok);
@@ -206,8 +210,7 @@ uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t s
         if (m->last)
             m->lines_seen.v[m->last - 1].next = guess;
     }
-    m->last = guess + 1;
-    m->lines_seen.v[guess].stamp = stamp;
+    sp_hang_take_image(m, guess, stamp);
     return guess;
 }
 
@@ -216,23 +219,94 @@ static bool holds(const struct sp_hang_image *i, uint64_t address)
     return address >= i->start && address <= i->end;
 }
 
-uint32_t sp_hang_find_image(const struct sp_hang_images *m, struct sp_span name, uint64_t address,
-                            uint32_t stamp)
+enum { MANY = 16, OVERLAPS = 64 };
+
+static int by_start(const void *va, const void *vb)
+{
+    const struct sp_hang_range *a = va, *b = vb;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->image > b->image) - (a->image < b->image);
+}
+
+/* The images of the process under a key that has many, in order of addresses. False: no memory. */
+static bool sort_images(struct sp_hang_images *m, struct sp_hang_key *k, int kind, uint32_t stamp)
+{
+    if (m->sorted_stamp != stamp)
+        m->sorted.n = 0;
+    m->sorted_stamp = stamp;
+    if (k->here[kind].stamp == stamp)
+        return true;
+    size_t from = m->sorted.n;
+    uint64_t reach = 0;
+    k->here[kind].oldest = SP_NONE;
+    for (uint32_t i = k->first[kind]; i != SP_NONE; i = m->v.v[i].next[kind]) {
+        struct sp_hang_range range = {m->v.v[i].start, 0, i};
+        if (m->lines_seen.v[i].stamp != stamp)
+            continue;
+        if (!sp_vec_push(&m->sorted, range))
+            return false;
+        k->here[kind].oldest = i; /* the chains are newest first */
+    }
+    size_t n = m->sorted.n - from;
+    struct sp_hang_range *v = m->sorted.v + from;
+    if (n)
+        qsort(v, n, sizeof *v, by_start);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t end = m->v.v[v[i].image].end;
+        v[i].reach = reach = end > reach ? end : reach;
+    }
+    k->here[kind].stamp = stamp;
+    k->here[kind].from = from;
+    k->here[kind].n = (uint32_t)n;
+    return true;
+}
+
+/* The newest of those that hold the address, of the nearest where ever so many overlap; *first is the oldest.
+ */
+static uint32_t among_many(const struct sp_hang_images *m, const struct sp_hang_key *k, int kind,
+                           uint64_t address, uint32_t *first)
+{
+    const struct sp_hang_range *v = m->sorted.v + k->here[kind].from;
+    size_t n = k->here[kind].n, lo = 0, hi = n;
+    uint32_t best = SP_NONE;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (v[mid].start <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (size_t i = lo; i > 0 && lo - i < OVERLAPS && v[i - 1].reach >= address; i--)
+        if (holds(&m->v.v[v[i - 1].image], address) && (best == SP_NONE || v[i - 1].image > best))
+            best = v[i - 1].image;
+    if (n && best == SP_NONE)
+        *first = k->here[kind].oldest;
+    return best;
+}
+
+uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint64_t address, uint32_t stamp)
 {
     static const int kinds[] = {SP_HANG_BY_FILE, SP_HANG_BY_NAME, SP_HANG_BY_UUID};
     bool uuid = name.n > 2 && *name.p == '<' && name.p[name.n - 1] == '>';
-    const struct sp_hang_key *k =
-        uuid ? key_at(m, (struct sp_span){name.p + 1, name.n - 2}) : key_at(m, name);
+    struct sp_hang_key *k = uuid ? key_at(m, (struct sp_span){name.p + 1, name.n - 2}) : key_at(m, name);
     uint32_t first = SP_NONE;
-    for (int kind = uuid ? 2 : 0; k && kind < (uuid ? 3 : 2); kind++)
-        for (uint32_t i = k->first[kinds[kind]]; i != SP_NONE; i = m->v.v[i].next[kinds[kind]]) {
+    for (int at = uuid ? 2 : 0; k && at < (uuid ? 3 : 2); at++) {
+        int kind = kinds[at];
+        if (k->n[kind] > MANY && sort_images(m, k, kind, stamp)) {
+            uint32_t i = among_many(m, k, kind, address, &first);
+            if (i != SP_NONE)
+                return i;
+            continue;
+        }
+        for (uint32_t i = k->first[kind]; i != SP_NONE; i = m->v.v[i].next[kind]) {
             if (m->lines_seen.v[i].stamp != stamp)
                 continue;
             if (holds(&m->v.v[i], address))
                 return i;
-            /* The chains are newest first; the first of a process is what order in the text would give. */
-            first = i;
+            first = i; /* in the end the oldest: what order in the text would give */
         }
+    }
     return first;
 }
 

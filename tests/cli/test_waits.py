@@ -110,6 +110,20 @@ def test_a_profile_without_waits_says_so(folded):
     assert run("waits", folded).code == 2
 
 
+@pytest.mark.parametrize("state", ["unfair lock owned by Y [13] thread 0xc, suspended",
+                                   "suspended, unfair lock owned by Y [13] thread 0xc"])
+def test_a_suspended_thread_may_wait_for_a_holder_too(state, tmp_path):
+    path = tmp_path / "r.txt"
+    path.write_text("Steps: 2\nProcess:          X [12]\n\n  Thread 0xa    3 samples (1-3)\n    3  f + 1 (X + 2) [0x3]\n"
+                    "      2  g + 1 (X + 9) [0x9] (%s)\n      1  h + 1 (X + 8) [0x8] (suspended)\n" % state)
+    answer = ask("waits", path)
+    (waiter,) = answer["waiters"]
+    (wait,) = waiter["waits"]
+    assert (wait["samples"], wait["on"], wait["text"]) == (2, "unfair lock", state)
+    assert (wait["holder"]["pid"], wait["holder"]["tid"], wait["holder"]["process"]) == (13, 12, "Y")
+    assert answer["waiting"] == 2 and answer["waiting_for_nothing_named"] == 1
+
+
 @pytest.mark.parametrize("seed", [3, 4, 5])
 def test_waits_against_brute_force(seed, tmp_path):
     """Each thread's waits by text and samples, and every chain followed by hand."""

@@ -326,6 +326,22 @@ def test_the_same_image_name_in_two_processes():
     assert ids == {1: "a" * 32, 2: "b" * 32}
 
 
+def test_many_images_of_one_name_are_told_apart_by_address():
+    """Overlapping ones too: the newest that holds the address, and the oldest where none does."""
+    lines = ["Process:          a [1]", "", "  Thread 0x1    402 samples"]
+    lines += ["    1  f + %d (lib + 1) [0x%x]" % (i, 0x10000 + 0x1000 * i + 5) for i in range(401)]
+    lines += ["    1  g + 0 (lib + 1) [0x5]", "", "  Binary Images:"]
+    uuid = "00000000-0000-0000-0000-%012d"
+    for i in range(400):
+        lines.append("   0x%x - 0x%x  lib (1)  <%s>  /%d/lib" % (0x10000 + 0x1000 * i, 0x10FFF + 0x1000 * i, uuid % i, i))
+    lines.append("   0x13000 - 0x14fff  lib (1)  <%s>  /new/lib" % (uuid % 999))
+    profile = Profile("\n".join(lines) + "\n")
+    got = {f["func"] + "+" + f["symoff"]: int(profile.dsos[f["dso"]]["build_id"]) for f in profile.by["frame"]}
+    want = {"f+0x%x" % i: {3: 999, 4: 999, 400: 0}.get(i, i) for i in range(401)}
+    want["g+0x0"] = 0
+    assert got == want
+
+
 def test_sums_that_do_not_hold_are_reported():
     err = one("    3  a + 1 (x + 1) [0x1]\n      5  b + 1 (x + 2) [0x2]\n").answer.err
     assert "SPAA-W516" in err and "9 samples, its roots 3" in err

@@ -143,8 +143,8 @@ static void place(struct reader *r, const struct sp_sm_frame *f, bool unknown, s
     }
     if (i == SP_NONE)
         return;
-    struct sp_hang_image *m = &r->images.v.v[i];
-    m->named = true;
+    const struct sp_hang_image *m = &r->images.v.v[i];
+    r->images.lines_seen.v[i].named = true;
     *uuid = m->uuid;
     if (!f->base.n && f->addresses.n && address >= m->start && (!m->end || address <= m->end)) {
         out->flags |= SP_FRAME_IP;
@@ -351,12 +351,13 @@ static bool process_record(struct reader *r)
 static bool image_dsos(struct reader *r)
 {
     for (size_t i = 0; i < r->process_images.n; i++) {
-        struct sp_hang_image *m = &r->images.v.v[r->process_images.v[i]];
+        const struct sp_hang_image *m = &r->images.v.v[r->process_images.v[i]];
+        struct sp_hang_seen *seen = &r->images.lines_seen.v[r->process_images.v[i]];
         struct sp_span file = sp_hang_image_file(m);
-        if (!m->named && file.n && !sp_span_is(file, "???") &&
+        if (!seen->named && file.n && !sp_span_is(file, "???") &&
             sp_hang_dso(r->p, file, m->uuid, m->kernel) == SP_NONE)
             return false;
-        m->named = true;
+        seen->named = true;
     }
     return true;
 }

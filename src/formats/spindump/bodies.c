@@ -39,9 +39,13 @@ static uint32_t find_body(struct sp_sd_bodies *b, struct sp_span text, bool kern
     const char *copy = sp_arena_dup(&b->texts, text.p, text.n);
     if (!copy)
         return SP_NONE;
-    struct sp_sd_body x = {
-        .p = copy, .n = (uint32_t)text.n, .next = SP_NONE, .frame = SP_NONE, .kernel = kernel};
-    struct sp_sd_body_image image = {.number = SP_NONE};
+    struct sp_sd_body x = {.p = copy,
+                           .n = (uint32_t)text.n,
+                           .next = SP_NONE,
+                           .frame = SP_NONE,
+                           .image = SP_NONE,
+                           .kernel = kernel};
+    struct sp_sd_body_image image = {.address = 0};
     if (b->v.n >= SP_NONE - 1 || text.n >= SP_NONE || !sp_vec_push(&b->image, image) ||
         !sp_vec_push(&b->v, x) || !sp_map_add(&b->map, hash, (uint32_t)b->v.n - 1))
         return SP_NONE;
@@ -50,7 +54,7 @@ static uint32_t find_body(struct sp_sd_bodies *b, struct sp_span text, bool kern
 
 uint32_t sp_sd_body(struct sp_sd_bodies *b, struct sp_span text, bool kernel)
 {
-    uint32_t guess = b->last == SP_NONE ? SP_NONE : b->v.v[b->last].next;
+    uint32_t guess = sp_sd_expected_body(b);
     if (guess == SP_NONE || !same(&b->v.v[guess], text, kernel)) {
         guess = find_body(b, text, kernel);
         if (guess != SP_NONE && b->last != SP_NONE)
@@ -74,11 +78,21 @@ static uint32_t more_of(struct sp_sd_bodies *b, const struct sp_sd_frame *f, str
     bool renamed = f->image.n && !(dso.n == f->image.n && memcmp(dso.p, f->image.p, dso.n) == 0);
     bool address = f->address.n > 1 && (f->image.n || !plain_address(f->address, address_of(f->address)) ||
                                         !sp_span_is(f->symbol, "???"));
+    static const char start[] = "\"x_spindump\":{\"address\":\"";
+    char usual[sizeof start + 24];
     if (!address && !renamed)
         return SP_STR_NONE;
+    if (!renamed && f->address.n <= 20) { /* digits and x: nothing to escape */
+        size_t n = sizeof start - 1;
+        memcpy(usual, start, n);
+        memcpy(usual + n, f->address.p, f->address.n);
+        n += f->address.n;
+        memcpy(usual + n, "\"}", 2);
+        return sp_profile_str(b->p, usual, n + 2);
+    }
     sp_buf_clear(&b->buf);
     sp_buf_puts(&b->buf, "\"x_spindump\":{");
-    if (address) { /* digits and x: nothing to escape */
+    if (address) {
         sp_buf_add(&b->buf, "\"address\":\"", 11);
         sp_buf_add(&b->buf, f->address.p, f->address.n);
         sp_buf_ch(&b->buf, '"');
@@ -94,8 +108,8 @@ static uint32_t more_of(struct sp_sd_bodies *b, const struct sp_sd_frame *f, str
 static bool place_frame(struct sp_sd_bodies *b, const struct sp_sd_frame *f, struct sp_frame *out,
                         uint32_t *name)
 {
-    uint64_t address = address_of(f->address);
     bool unknown = sp_span_is(f->symbol, "???") && !f->has_off;
+    uint64_t address = unknown && !f->has_image_off ? address_of(f->address) : 0;
     if (f->has_image_off || (!f->image.n && unknown && f->address.n > 1)) {
         out->flags |= SP_FRAME_IP;
         out->ip = f->has_image_off ? f->image_off : address;
@@ -116,8 +130,8 @@ static bool place_frame(struct sp_sd_bodies *b, const struct sp_sd_frame *f, str
 /* The DSO of an image that frames call by its name, asked for once. */
 static uint32_t image_dso(struct sp_sd_bodies *b, struct sp_span name, struct sp_hang_image *i, bool kernel)
 {
-    struct sp_span file = sp_hang_image_file(i);
-    bool usual = kernel == i->kernel && name.n == file.n && memcmp(name.p, file.p, name.n) == 0 && i->uuid.n;
+    bool usual =
+        kernel == i->kernel && name.n == i->file.n && memcmp(name.p, i->file.p, name.n) == 0 && i->uuid.n;
     if (usual && i->dso != SP_NONE)
         return i->dso;
     uint32_t d = sp_hang_dso(b->p, name, i->uuid, kernel);
@@ -140,9 +154,9 @@ static uint32_t make_frame(struct sp_sd_bodies *b, const struct sp_sd_body *x,
         if (by_uuid)
             uuid = (struct sp_span){dso.p + 1, dso.n - 2};
         if (of) {
-            of->named = true;
-            if (by_uuid && sp_hang_image_file(of).n)
-                dso = sp_hang_image_file(of);
+            b->images->lines_seen.v[image].named = true;
+            if (by_uuid && of->file.n)
+                dso = of->file;
         }
     } else if (x->kernel) {
         dso = (struct sp_span){"[kernel]", 8};
@@ -187,18 +201,15 @@ uint32_t sp_sd_bind_slowly(struct sp_sd_bodies *b, uint32_t body, uint32_t stamp
     if (fresh && !parse_body(b, x, m, &f))
         return SP_NONE;
     uint32_t image = SP_NONE;
-    if (!x->unbound) {
-        bool known = m->number != SP_NONE && b->images->lines_seen.v[m->number].stamp == stamp;
-        const struct sp_hang_image *i = known ? &b->images->v.v[m->number] : NULL;
-        image = known && m->address >= i->start && m->address <= i->end
-                    ? m->number
-                    : sp_hang_find_image(b->images, m->name, m->address, stamp);
-    }
-    if (fresh || image != m->number) {
+    if (!x->unbound)
+        image = sp_hang_find_image(b->images, m->name, m->address, stamp);
+    if (fresh || image != x->image) {
         if (!fresh)
             sp_sd_parse_frame((struct sp_span){x->p, x->n}, &f);
         x->frame = make_frame(b, x, &f, image);
-        m->number = image;
+        x->image = image;
+        x->held = image != SP_NONE && m->address >= b->images->v.v[image].start &&
+                  m->address <= b->images->v.v[image].end;
     }
     x->stamp = stamp;
     return x->frame;

@@ -34,8 +34,8 @@ static unsigned marks_of(struct sp_span line)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (sp_hang_starts(line, words[i].word))
             return words[i].mark;
-    struct sp_sd_thread t;
-    if (sp_hang_starts(line, "  Thread ") && sp_sd_thread_line(line, &t))
+    struct sp_sd_head h;
+    if (sp_hang_starts(line, "  Thread ") && sp_sd_thread_head(line, &h))
         return THREAD;
     return sp_hang_starts(line, "  ") && row(line) ? ROW : 0;
 }

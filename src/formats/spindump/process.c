@@ -5,6 +5,7 @@
  * Where a line that begins something is damaged, what follows is not counted for what came before: it
  * gets a thread or a process without a number.
  */
+#include "base/hash.h"
 #include "base/num.h"
 #include "formats/spindump/spindump.h"
 
@@ -77,6 +78,12 @@ bool sp_sd_prepare(struct sp_sd_reader *r)
         !sp_map_grow(&p->strs.map, 4 * some) || !sp_map_grow(&p->stack_map, some) ||
         !sp_map_grow(&p->thread_map, some) || !sp_map_grow(&p->context_map, some) ||
         !sp_map_grow(&r->bodies.map, some))
+        return false;
+    if (!sp_vec_reserve(&p->strs.strs, 4 * some) || !sp_vec_reserve(&p->frames, some) ||
+        !sp_vec_reserve(&p->functions, some) || !sp_vec_reserve(&p->threads, some) ||
+        !sp_vec_reserve(&p->contexts, some) || !sp_vec_reserve(&p->stacks, some) ||
+        !sp_vec_reserve(&p->stack_frames, 8 * some) || !sp_vec_reserve(&r->bodies.v, some) ||
+        !sp_vec_reserve(&r->bodies.image, some))
         return false;
     r->event = sp_event_add(p, &e);
     r->tree = (struct sp_hang_tree){
@@ -224,27 +231,29 @@ void sp_sd_process_line(struct sp_sd_reader *r, struct sp_span line)
     known_key(r, sp_hang_trim(key), value);
 }
 
-bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_thread *t)
+bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_head *h)
 {
-    struct sp_sd_block b = {.first = r->rows.n, .line = r->line, .notes = r->notes.n};
-    if (t) {
-        b.thread = *t;
-        b.has_thread = true;
-    } else {
-        b.thread = (struct sp_sd_thread){.tid = SP_ABSENT, .nsamples = -1};
-    }
+    struct sp_sd_block b = {.head = {.tid = SP_ABSENT},
+                            .has_thread = h,
+                            .nsamples = -1,
+                            .first = r->rows.n,
+                            .line = r->line,
+                            .notes = r->notes.n};
+    if (h)
+        b.head = *h;
     r->zone = SP_SD_THREAD;
     return sp_vec_push(&r->blocks, b);
 }
 
 /* {…} of what a thread's header and annotations say, into r->buf; `tid` where no record of a thread has it.
  */
-static void thread_object(struct sp_sd_reader *r, const struct sp_sd_block *b, bool with_tid)
+static void thread_object(struct sp_sd_reader *r, const struct sp_sd_block *b, const struct sp_sd_thread *t,
+                          bool with_tid)
 {
     sp_buf_ch(&r->buf, '{');
-    if (with_tid && b->thread.tid != SP_ABSENT)
-        sp_hang_number(&r->buf, "tid", b->thread.tid);
-    sp_sd_thread_members(&r->buf, &b->thread);
+    if (with_tid && b->head.tid != SP_ABSENT)
+        sp_hang_number(&r->buf, "tid", b->head.tid);
+    sp_sd_thread_members(&r->buf, t);
     if (b->notes_n) {
         sp_hang_comma(&r->buf);
         sp_buf_puts(&r->buf, "\"annotations\":[");
@@ -255,19 +264,39 @@ static void thread_object(struct sp_sd_reader *r, const struct sp_sd_block *b, b
     sp_buf_ch(&r->buf, '}');
 }
 
-/* The thread's record; *known: there was one of this thread already. */
-static bool thread_record(struct sp_sd_reader *r, const struct sp_sd_block *b, bool *known)
+static uint32_t thread_more(struct sp_sd_reader *r, const struct sp_sd_block *b, const struct sp_sd_thread *t)
 {
-    size_t before = r->p->threads.n;
-    uint32_t t = sp_thread_intern(r->p, r->pid, b->thread.tid, r->comm);
-    *known = r->p->threads.n == before;
-    if (t == SP_NONE || *known)
-        return t != SP_NONE;
     sp_buf_clear(&r->buf);
     sp_buf_puts(&r->buf, "\"x_spindump\":");
-    thread_object(r, b, false);
-    uint32_t more = r->buf.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->buf.data, r->buf.len);
-    r->p->threads.v[t].more = more;
+    thread_object(r, b, t, false);
+    return r->buf.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->buf.data, r->buf.len);
+}
+
+/* The thread's record; *known: there was one of this thread already. */
+static bool thread_record(struct sp_sd_reader *r, struct sp_sd_block *b, bool *known)
+{
+    struct sp_span text = b->head.tail;
+    struct sp_sd_tail *same = &r->tails[sp_hash64(text.p, text.n) % (sizeof r->tails / sizeof *r->tails)];
+    struct sp_sd_thread t;
+    uint32_t more = same->more;
+    bool hit = same->more != SP_STR_NONE && !b->notes_n && same->text.n == text.n &&
+               (!text.n || memcmp(same->text.p, text.p, text.n) == 0);
+    if (hit)
+        b->nsamples = same->nsamples;
+    else {
+        sp_sd_thread_tail(&b->head, &t);
+        b->nsamples = t.nsamples;
+    }
+    size_t before = r->p->threads.n;
+    uint32_t number = sp_thread_intern(r->p, r->pid, b->head.tid, r->comm);
+    *known = r->p->threads.n == before;
+    if (number == SP_NONE || *known)
+        return number != SP_NONE;
+    if (!hit)
+        more = thread_more(r, b, &t);
+    if (!hit && !b->notes_n && more != SP_STR_FAIL)
+        *same = (struct sp_sd_tail){text, t.nsamples, more};
+    r->p->threads.v[number].more = more == SP_STR_FAIL ? SP_STR_NONE : more;
     return more != SP_STR_FAIL;
 }
 
@@ -287,14 +316,13 @@ static spaa_status block_stacks(struct sp_sd_reader *r, const struct sp_sd_block
         if (r->bodies.v.v[body].truncated && rows[i].count > 0)
             r->p->header.truncated += (uint64_t)rows[i].count;
     }
-    r->tid = b->thread.tid;
+    r->tid = b->head.tid;
     r->ncontexts = 0;
     spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
-    if (!st && b->thread.nsamples >= 0 && roots != b->thread.nsamples)
+    if (!st && b->nsamples >= 0 && roots != b->nsamples)
         sp_emit(r->d, SP_W516, SP_AT_LINE(b->line, SP_NOWHERE),
-                "thread %.*s has %lld samples, its roots %lld", (int)(b->thread.id.n ? b->thread.id.n : 10),
-                b->thread.id.n ? b->thread.id.p : "<multiple>", (long long)b->thread.nsamples,
-                (long long)roots);
+                "thread %.*s has %lld samples, its roots %lld", (int)(b->head.id.n ? b->head.id.n : 10),
+                b->head.id.n ? b->head.id.p : "<multiple>", (long long)b->nsamples, (long long)roots);
     return st;
 }
 
@@ -323,17 +351,20 @@ static spaa_status threads(struct sp_sd_reader *r, struct sp_buf *list)
 {
     spaa_status st = SPAA_OK;
     for (size_t i = 0; i < r->blocks.n && !st; i++) {
-        const struct sp_sd_block *b = &r->blocks.v[i];
+        struct sp_sd_block *b = &r->blocks.v[i];
         bool known = true;
-        if (b->thread.tid != SP_ABSENT && !thread_record(r, b, &known))
+        if (b->head.tid != SP_ABSENT && !thread_record(r, b, &known))
             return sp_nomem(r->d);
         if (!known) {
             sp_hang_comma(list);
-            sp_buf_i64(list, b->thread.tid);
+            sp_buf_i64(list, b->head.tid);
         } else if (b->has_thread) {
+            struct sp_sd_thread t;
+            sp_sd_thread_tail(&b->head, &t);
+            b->nsamples = t.nsamples;
             sp_hang_comma(list);
             sp_buf_clear(&r->buf);
-            thread_object(r, b, true);
+            thread_object(r, b, &t, true);
             sp_buf_add(list, r->buf.data, r->buf.len);
             list->failed |= r->buf.failed;
         }
@@ -369,9 +400,14 @@ static bool process_record(struct sp_sd_reader *r, const struct sp_buf *list)
     array(b, "annotations", &r->annotations);
     array(b, "threads", list);
     sp_buf_puts(b, ",\"images\":[");
-    for (size_t i = 0; i < r->process_images.n; i++) {
-        sp_hang_comma(b);
-        sp_buf_u64(b, r->process_images.v[i]);
+    if (sp_buf_reserve(b, 11 * r->process_images.n)) {
+        char *to = b->data + b->len;
+        for (size_t i = 0; i < r->process_images.n; i++) {
+            if (i)
+                *to++ = ',';
+            to += sp_u64_text(r->process_images.v[i], to);
+        }
+        b->len = (size_t)(to - b->data);
     }
     sp_buf_ch(b, ']');
     array(b, "not_understood", &r->not_understood);
@@ -384,10 +420,11 @@ static bool process_record(struct sp_sd_reader *r, const struct sp_buf *list)
 static bool image_dsos(struct sp_sd_reader *r)
 {
     for (size_t i = 0; i < r->process_images.n; i++) {
-        struct sp_hang_image *m = &r->images.v.v[r->process_images.v[i]];
-        if (m->named)
+        struct sp_hang_seen *seen = &r->images.lines_seen.v[r->process_images.v[i]];
+        if (seen->named)
             continue;
-        m->named = true;
+        seen->named = true;
+        const struct sp_hang_image *m = &r->images.v.v[r->process_images.v[i]];
         struct sp_span file = sp_hang_image_file(m);
         if (file.n && !sp_span_is(file, "???") && sp_hang_dso(r->p, file, m->uuid, m->kernel) == SP_NONE)
             return false;

@@ -29,14 +29,19 @@
 
 #define ADVICE "decode it on a Mac: `spindump -i FILE -stdout > report.txt` (no root needed)"
 
-/* "341  text", "*341  text": a row of a tree. */
-static bool split_row(struct sp_span line, struct sp_hang_row *row, bool *kernel, struct sp_span *body)
+static const char *skip_spaces(const char *p, const char *end)
 {
-    const char *p = line.p, *end = line.p + line.n;
     while (end - p >= 8 && memcmp(p, "        ", 8) == 0)
         p += 8;
     while (p < end && *p == ' ')
         p++;
+    return p;
+}
+
+/* "341  text", "*341  text": a row of a tree. `line` may be all of the input that is left. */
+static bool split_row(struct sp_span line, struct sp_hang_row *row, bool *kernel, struct sp_span *body)
+{
+    const char *end = line.p + line.n, *p = skip_spaces(line.p, end);
     *kernel = p < end && *p == '*';
     p += *kernel;
     row->column = (uint32_t)(p - line.p);
@@ -54,12 +59,17 @@ static bool split_row(struct sp_span line, struct sp_hang_row *row, bool *kernel
     return p < end;
 }
 
+static bool push_row(struct sp_sd_reader *r, struct sp_hang_row *row, uint32_t body)
+{
+    row->frame = body;
+    row->line = r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line;
+    return body != SP_NONE && sp_vec_push(&r->rows, *row);
+}
+
 static bool add_row(struct sp_sd_reader *r, struct sp_hang_row *row, bool kernel, struct sp_span body)
 {
     sp_sd_cut_range(&body, &row->from, &row->to);
-    row->frame = sp_sd_body(&r->bodies, body, kernel);
-    row->line = r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line;
-    return row->frame != SP_NONE && sp_vec_push(&r->rows, *row);
+    return push_row(r, row, sp_sd_body(&r->bodies, body, kernel));
 }
 
 static bool annotation(struct sp_span s)
@@ -101,9 +111,9 @@ static spaa_status section(struct sp_sd_reader *r, struct sp_span line, struct s
         r->zone = SP_SD_IMAGES;
         return SPAA_OK;
     }
-    struct sp_sd_thread t;
-    if (r->in_process && sp_hang_starts(text, "Thread ") && sp_sd_thread_line(text, &t))
-        return sp_sd_begin_thread(r, &t) ? SPAA_OK : sp_nomem(r->d);
+    struct sp_sd_head h;
+    if (r->in_process && sp_hang_starts(text, "Thread ") && sp_sd_thread_head(text, &h))
+        return sp_sd_begin_thread(r, &h) ? SPAA_OK : sp_nomem(r->d);
     *taken = false;
     return SPAA_OK;
 }
@@ -231,6 +241,51 @@ static spaa_status one_line(struct sp_sd_reader *r, struct sp_span line)
     return st;
 }
 
+/* Where the line ends that begins with this text, known before; NULL: it goes on. */
+static const char *end_of_usual(const struct sp_sd_reader *r, const char *p, const char *text, size_t n)
+{
+    return (size_t)(r->end - p) > n && p[n] == '\n' && memcmp(p, text, n) == 0 ? p + n + 1 : NULL;
+}
+
+/*
+ * Most rows and images are those that followed the one before when it last came: such a line is compared
+ * with what is expected, which finds its end as well. *next is what follows it; NULL: it is not such a line.
+ */
+static bool usual_line(struct sp_sd_reader *r, const char *p, const char **next)
+{
+    *next = NULL;
+    if (*p == '\n' && (r->zone == SP_SD_THREAD || r->zone == SP_SD_PROCESS || r->zone == SP_SD_IMAGES)) {
+        r->after_blank = true;
+        *next = p + 1;
+        return true;
+    }
+    if (r->zone == SP_SD_THREAD) {
+        struct sp_hang_row row;
+        struct sp_span body;
+        bool kernel;
+        uint32_t guess = sp_sd_expected_body(&r->bodies);
+        if (guess == SP_NONE || !split_row((struct sp_span){p, (size_t)(r->end - p)}, &row, &kernel, &body))
+            return true;
+        const struct sp_sd_body *x = &r->bodies.v.v[guess];
+        *next = x->kernel == kernel ? end_of_usual(r, body.p, x->p, x->n) : NULL;
+        if (!*next)
+            return true;
+        r->bodies.last = guess;
+        r->after_blank = false;
+        return push_row(r, &row, guess);
+    }
+    uint32_t guess = r->zone == SP_SD_IMAGES ? sp_hang_expected_image(&r->images) : SP_NONE;
+    if (guess == SP_NONE)
+        return true;
+    const struct sp_hang_seen *x = &r->images.lines_seen.v[guess];
+    const char *text = skip_spaces(p, r->end);
+    *next = text > p ? end_of_usual(r, text, x->p, x->n) : NULL;
+    if (!*next)
+        return true;
+    sp_hang_take_image(&r->images, guess, r->stamp);
+    return sp_vec_push(&r->process_images, guess);
+}
+
 static spaa_status read_lines(struct sp_sd_reader *r, struct sp_input *in)
 {
     const char *p = r->start;
@@ -238,8 +293,15 @@ static spaa_status read_lines(struct sp_sd_reader *r, struct sp_input *in)
     if (r->end - p >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
         p += 3;
     for (r->line = 1; p < r->end; r->line++) {
+        const char *next;
+        if (!usual_line(r, p, &next))
+            return sp_nomem(r->d);
+        if (next) {
+            p = next;
+            continue;
+        }
         const char *nl = memchr(p, '\n', (size_t)(r->end - p)), *eol = nl ? nl : r->end;
-        const char *next = nl ? nl + 1 : r->end;
+        next = nl ? nl + 1 : r->end;
         while (eol > p && (eol[-1] == '\r' || sp_hang_blank(eol[-1])))
             eol--;
         spaa_status st = one_line(r, (struct sp_span){p, (size_t)(eol - p)});

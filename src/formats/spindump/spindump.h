@@ -33,15 +33,20 @@ bool sp_sd_truncated(struct sp_span symbol); /* "<truncated backtrace>" and the 
 /*
  * thread_line.c: the header of a thread.
  */
-struct sp_sd_thread {
-    int64_t tid;                 /* SP_ABSENT: <multiple> */
-    struct sp_span id, more_ids; /* "0xA"; what follows its comma */
+struct sp_sd_head {
+    int64_t tid;             /* SP_ABSENT: <multiple> */
+    struct sp_span id, tail; /* "0xA"; what follows: equal in most threads of a report */
+};
+
+struct sp_sd_thread {        /* what a tail says */
+    struct sp_span more_ids; /* of "0xA,0xB" */
     struct sp_span queue, name, samples, range, priority, base, cpu_time, idle_time, last_ran, ios, rest;
     bool name_changed;
     int64_t nsamples; /* -1: not stated */
 };
 
-bool sp_sd_thread_line(struct sp_span s, struct sp_sd_thread *t);
+bool sp_sd_thread_head(struct sp_span s, struct sp_sd_head *h);
+void sp_sd_thread_tail(const struct sp_sd_head *h, struct sp_sd_thread *t);
 /* Its members of x_spindump. */
 void sp_sd_thread_members(struct sp_buf *b, const struct sp_sd_thread *t);
 
@@ -55,14 +60,15 @@ struct sp_sd_body { /* small, since every row asks for one */
     uint32_t stamp; /* the process that `frame` holds for */
     uint32_t frame; /* SP_NONE: not parsed yet */
     uint32_t state; /* string; SP_STR_NONE: none stated */
+    uint32_t image; /* the one that the frame was made with */
     bool kernel, truncated;
     bool unbound; /* no image decides which frame it is */
+    bool held;    /* its image holds its address: it is the right one wherever it is loaded */
 };
 
 struct sp_sd_body_image {
     struct sp_span name;
     uint64_t address;
-    uint32_t number; /* the image that the frame was made with */
 };
 
 struct sp_sd_bodies {
@@ -79,13 +85,19 @@ struct sp_sd_bodies {
 
 void sp_sd_bodies_free(struct sp_sd_bodies *b);
 uint32_t sp_sd_body(struct sp_sd_bodies *b, struct sp_span text, bool kernel); /* SP_NONE: no memory */
+/* The one that followed the last one before; SP_NONE. */
+static inline uint32_t sp_sd_expected_body(const struct sp_sd_bodies *b)
+{
+    return b->last == SP_NONE ? SP_NONE : b->v.v[b->last].next;
+}
 /* The frame of a body in the process with this stamp; SP_NONE: no memory. */
 uint32_t sp_sd_bind_slowly(struct sp_sd_bodies *b, uint32_t body, uint32_t stamp);
 static inline uint32_t sp_sd_bind(struct sp_sd_bodies *b, uint32_t body, uint32_t stamp)
 {
     const struct sp_sd_body *x = &b->v.v[body];
-    return x->frame != SP_NONE && (x->stamp == stamp || x->unbound) ? x->frame
-                                                                    : sp_sd_bind_slowly(b, body, stamp);
+    bool known = x->frame != SP_NONE && (x->stamp == stamp || x->unbound ||
+                                         (x->held && b->images->lines_seen.v[x->image].stamp == stamp));
+    return known ? x->frame : sp_sd_bind_slowly(b, body, stamp);
 }
 
 /*
@@ -94,11 +106,18 @@ static inline uint32_t sp_sd_bind(struct sp_sd_bodies *b, uint32_t body, uint32_
 enum sp_sd_zone { SP_SD_HEADER, SP_SD_HEAVIEST, SP_SD_PROCESS, SP_SD_THREAD, SP_SD_IMAGES, SP_SD_TAIL };
 
 struct sp_sd_block { /* a thread's rows, or those of a process without thread lines */
-    struct sp_sd_thread thread;
+    struct sp_sd_head head;
     bool has_thread;
-    size_t first, n; /* rows */
+    int64_t nsamples; /* as stated; -1: not, or the tail was not asked yet */
+    size_t first, n;  /* rows */
     uint64_t line;
     size_t notes, notes_n; /* slice of the annotations */
+};
+
+struct sp_sd_tail { /* of a thread's line, parsed before */
+    struct sp_span text;
+    int64_t nsamples;
+    uint32_t more; /* for its record, where there are no annotations */
 };
 
 struct sp_sd_state_word {
@@ -143,6 +162,7 @@ struct sp_sd_reader {
     } contexts[8];
     unsigned ncontexts;
     struct sp_sd_state_word words[64];
+    struct sp_sd_tail tails[256]; /* by hash */
 
     /* the tail */
     struct sp_buf tail;
@@ -169,7 +189,7 @@ bool sp_sd_key_value(struct sp_span line, struct sp_span *key, struct sp_span *v
 /* process.c */
 bool sp_sd_begin_process(struct sp_sd_reader *r, struct sp_span rest, bool powerstats);
 void sp_sd_process_line(struct sp_sd_reader *r, struct sp_span line);
-bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_thread *t);
+bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_head *h); /* NULL: no line told it */
 spaa_status sp_sd_end_process(struct sp_sd_reader *r);
 bool sp_sd_prepare(struct sp_sd_reader *r);
 

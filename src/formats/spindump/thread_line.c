@@ -133,10 +133,12 @@ static void take(struct sp_sd_thread *t, enum part part, struct sp_span s)
     }
 }
 
-static bool thread_id(struct sp_span *s, struct sp_sd_thread *t)
+/* "0xA" or "<multiple>" at the beginning of s, which is then what follows. */
+static bool thread_id(struct sp_span *s, struct sp_sd_head *h)
 {
     uint64_t id;
-    t->tid = SP_ABSENT;
+    h->tid = SP_ABSENT;
+    h->id = (struct sp_span){NULL, 0};
     if (sp_hang_starts(*s, "<multiple>")) {
         *s = sp_hang_after(*s, 10);
         return true;
@@ -146,28 +148,35 @@ static bool thread_id(struct sp_span *s, struct sp_sd_thread *t)
     size_t n = sp_parse_hex(s->p + 2, s->p + s->n, &id);
     if (!n || id > (uint64_t)INT64_MAX)
         return false;
-    t->id = (struct sp_span){s->p, n + 2};
-    t->tid = (int64_t)id;
+    h->id = (struct sp_span){s->p, n + 2};
+    h->tid = (int64_t)id;
     *s = sp_hang_after(*s, n + 2);
-    if (s->n && *s->p == ',') {
-        size_t k = 1;
-        while (k < s->n && !sp_hang_blank(s->p[k]))
-            k++;
-        t->more_ids = (struct sp_span){s->p + 1, k - 1};
-        *s = sp_hang_after(*s, k);
-    }
-    return !s->n || sp_hang_blank(*s->p);
+    return !s->n || sp_hang_blank(*s->p) || *s->p == ',';
 }
 
-bool sp_sd_thread_line(struct sp_span s, struct sp_sd_thread *t)
+bool sp_sd_thread_head(struct sp_span s, struct sp_sd_head *h)
 {
-    *t = (struct sp_sd_thread){.nsamples = -1};
     s = sp_hang_trim(s);
     if (!sp_hang_starts(s, "Thread "))
         return false;
     s = sp_hang_trim(sp_hang_after(s, 7));
-    if (!thread_id(&s, t))
+    if (!thread_id(&s, h))
         return false;
+    h->tail = s;
+    return true;
+}
+
+void sp_sd_thread_tail(const struct sp_sd_head *h, struct sp_sd_thread *t)
+{
+    struct sp_span s = h->tail;
+    *t = (struct sp_sd_thread){.nsamples = -1};
+    if (h->id.n && s.n && *s.p == ',') {
+        size_t k = 1;
+        while (k < s.n && !sp_hang_blank(s.p[k]))
+            k++;
+        t->more_ids = (struct sp_span){s.p + 1, k - 1};
+        s = sp_hang_after(s, k);
+    }
     for (s = sp_hang_trim(s); s.n; s = sp_hang_trim(s)) {
         enum part part = PARTS;
         size_t keyword;
@@ -180,7 +189,6 @@ bool sp_sd_thread_line(struct sp_span s, struct sp_sd_thread *t)
             t->rest = value;
         s = sp_hang_after(s, n);
     }
-    return true;
 }
 
 static void opt(struct sp_buf *b, const char *key, struct sp_span s)
