@@ -385,6 +385,45 @@ static bool open_chain(struct builder *b, struct waiting w, uint32_t node)
     return true;
 }
 
+/* Do all paths of a run go on alike? *frame: of the first one; *inlined: all such frames are. */
+static bool goes_on_alike(const struct builder *b, const struct waiting *w, uint32_t *frame, bool *inlined)
+{
+    const struct path *x = &b->paths[b->run[w->lo]];
+    uint32_t f = step(b, x, w->depth);
+    if (f == ENDS_HERE || f == SP_NONE)
+        return false;
+    uint32_t key = b->keys[f] & ~INLINED, flags = b->keys[f];
+    for (size_t i = w->lo + 1; i < w->hi; i++) {
+        uint32_t other = step(b, &b->paths[b->run[i]], w->depth);
+        if (other == ENDS_HERE || other == SP_NONE || (b->keys[other] & ~INLINED) != key)
+            return false;
+        flags &= b->keys[other];
+    }
+    *frame = f;
+    *inlined = flags & INLINED;
+    return true;
+}
+
+/* What several paths share below a node needs no sums: its weight is the node's. False: out of memory. */
+static bool open_shared(struct builder *b, struct waiting *w, uint32_t *node, bool *done)
+{
+    *done = false;
+    while (w->hi - w->lo > 1 && goes_on_alike(b, w, &w->frame, &w->inlined)) {
+        if (!is_kept(b, w->total, w->depth + 1)) {
+            leave_out(b, *node, w->total);
+            *done = true;
+            return true;
+        }
+        w->parent = *node;
+        w->depth++;
+        w->comm = 0;
+        *node = (uint32_t)b->t.nodes.n;
+        if (!add_node(b, w))
+            return false;
+    }
+    return true;
+}
+
 static bool grow(struct builder *b)
 {
     struct waiting root = {
@@ -396,7 +435,10 @@ static bool grow(struct builder *b)
         struct waiting w = take(b);
         uint32_t node = (uint32_t)b->t.nodes.n;
         ok = add_node(b, &w);
-        if (ok)
+        bool done = false;
+        if (ok && !b->opts->max_nodes)
+            ok = open_shared(b, &w, &node, &done);
+        if (ok && !done)
             ok = w.hi - w.lo == 1 && !b->opts->max_nodes ? open_chain(b, w, node) : open_node(b, &w, node);
     }
     for (size_t i = 0; ok && i < b->waiting.n; i++)
