@@ -19,10 +19,12 @@
 #define NO_SLOT   UINT32_MAX
 #define ENDS_HERE (UINT32_MAX - 1)
 
+/* A row of the selection, by its number. */
 struct path {
     const uint32_t *frames; /* leaf first */
-    uint32_t n, row;
+    uint32_t n;
     uint32_t comm; /* string; a first step of its own where it is not 0 */
+    int64_t weight, samples;
 };
 
 /* A child while its parent is open. */
@@ -147,7 +149,11 @@ static bool make_paths(struct builder *b)
         if (!f)
             return false;
         uint32_t comm = b->p->contexts.v[b->p->stacks.v[b->s->rows.v[i].stack].context].comm;
-        b->paths[i] = (struct path){f, (uint32_t)n, (uint32_t)i, b->opts->by_comm ? comm : 0};
+        b->paths[i] = (struct path){.frames = f,
+                                    .n = (uint32_t)n,
+                                    .comm = b->opts->by_comm ? comm : 0,
+                                    .weight = b->s->rows.v[i].weight,
+                                    .samples = b->s->rows.v[i].samples};
         b->run[i] = (uint32_t)i;
     }
     return true;
@@ -161,6 +167,17 @@ static inline uint32_t step(const struct builder *b, const struct path *x, uint3
     if (depth >= x->n)
         return ENDS_HERE;
     return x->frames[b->opts->inverted ? depth : x->n - 1 - depth];
+}
+
+/* The paths of a run lie anywhere in memory, but are known ahead. */
+static inline void fetch_ahead(const struct builder *b, const struct waiting *w, size_t i)
+{
+    enum { NEAR = 8, FAR = 16 };
+    if (i + FAR >= w->hi)
+        return;
+    __builtin_prefetch(&b->paths[b->run[i + FAR]]);
+    const struct path *x = &b->paths[b->run[i + NEAR]];
+    __builtin_prefetch(x->frames + (b->opts->inverted ? w->depth : x->n - 1 - w->depth)); /* only a hint */
 }
 
 static void add_samples(int64_t *to, int64_t v)
@@ -267,10 +284,10 @@ static bool sum_children(struct builder *b, const struct waiting *w, uint32_t no
     b->slots.n = 0;
     for (size_t i = w->lo; i < w->hi; i++) {
         const struct path *x = &b->paths[b->run[i]];
-        const struct sp_selected *row = &b->s->rows.v[x->row];
+        fetch_ahead(b, w, i);
         uint32_t frame = step(b, x, w->depth);
         if (frame == ENDS_HERE) {
-            self += b->opts->inverted ? row->weight : row->own;
+            self += b->opts->inverted ? x->weight : b->s->rows.v[b->run[i]].own;
             b->slot_of_path[i] = NO_SLOT;
             continue;
         }
@@ -278,8 +295,8 @@ static bool sum_children(struct builder *b, const struct waiting *w, uint32_t no
         if (n == NO_SLOT)
             return false;
         struct slot *slot = &b->slots.v[n];
-        slot->total += row->weight;
-        add_samples(&slot->samples, row->samples);
+        slot->total += x->weight;
+        add_samples(&slot->samples, x->samples);
         slot->paths++;
         slot->inlined = slot->inlined && frame != SP_NONE && b->keys[frame] & INLINED;
         b->slot_of_path[i] = n;
@@ -362,7 +379,7 @@ static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
 static bool open_chain(struct builder *b, struct waiting w, uint32_t node)
 {
     const struct path *x = &b->paths[b->run[w.lo]];
-    const struct sp_selected *row = &b->s->rows.v[x->row];
+    const struct sp_selected *row = &b->s->rows.v[b->run[w.lo]];
     for (uint32_t frame; (frame = step(b, x, w.depth)) != ENDS_HERE;) {
         if (!is_kept(b, row->weight, w.depth + 1)) {
             leave_out(b, node, row->weight);
@@ -394,6 +411,7 @@ static bool goes_on_alike(const struct builder *b, const struct waiting *w, uint
         return false;
     uint32_t key = b->keys[f] & ~INLINED, flags = b->keys[f];
     for (size_t i = w->lo + 1; i < w->hi; i++) {
+        fetch_ahead(b, w, i);
         uint32_t other = step(b, &b->paths[b->run[i]], w->depth);
         if (other == ENDS_HERE || other == SP_NONE || (b->keys[other] & ~INLINED) != key)
             return false;
