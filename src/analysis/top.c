@@ -276,9 +276,13 @@ static bool flat_of(const struct builder *b, size_t n, int64_t *out)
 
 static bool flats(struct builder *b)
 {
+    enum { AHEAD = 16 };
+    const struct sp_profile *p = b->s->profile;
     for (size_t i = 0; i < b->s->rows.n; i++) {
         size_t len;
         const struct sp_selected *x = &b->s->rows.v[i];
+        if (i + AHEAD < b->s->rows.n)
+            __builtin_prefetch(p->stack_frames.v + p->stacks.v[x[AHEAD].stack].first);
         const uint32_t *f = sp_selected_frames(b->s, i, &len);
         uint32_t row = f && len ? key_of(b, sp_selected_leaf(b->s, i, f, len), frame_row)
                        : f      ? row_for(b, SP_NONE, SP_NONE, "[no stack]", 10, SP_TAG_UNRESOLVED)

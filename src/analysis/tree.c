@@ -24,7 +24,7 @@ struct path {
     const uint32_t *frames; /* leaf first */
     uint32_t n;
     uint32_t comm; /* string; a first step of its own where it is not 0 */
-    int64_t weight, samples;
+    int64_t weight, own, samples;
 };
 
 /* A child while its parent is open. */
@@ -43,6 +43,7 @@ struct waiting {
     uint32_t sibling; /* position among its siblings */
     uint32_t number;  /* of waiting nodes: ties of the heap */
     bool inlined;
+    bool fetched; /* its paths and their frames are in the cache */
 };
 
 struct builder {
@@ -153,6 +154,7 @@ static bool make_paths(struct builder *b)
                                     .n = (uint32_t)n,
                                     .comm = b->opts->by_comm ? comm : 0,
                                     .weight = b->s->rows.v[i].weight,
+                                    .own = b->s->rows.v[i].own,
                                     .samples = b->s->rows.v[i].samples};
         b->run[i] = (uint32_t)i;
     }
@@ -178,6 +180,30 @@ static inline void fetch_ahead(const struct builder *b, const struct waiting *w,
     __builtin_prefetch(&b->paths[b->run[i + FAR]]);
     const struct path *x = &b->paths[b->run[i + NEAR]];
     __builtin_prefetch(x->frames + (b->opts->inverted ? w->depth : x->n - 1 - w->depth)); /* only a hint */
+}
+
+/* Once for a run that the first cache holds: all its paths, with all that is left of them. */
+static void fetch_run(const struct builder *b, struct waiting *w)
+{
+    enum { PATHS = 48, LINE = 64 / sizeof(uint32_t) };
+    if (w->fetched || w->hi - w->lo > PATHS)
+        return;
+    w->fetched = true;
+    for (size_t i = w->lo; i < w->hi; i++)
+        __builtin_prefetch(&b->paths[b->run[i]]);
+    for (size_t i = w->lo; i < w->hi; i++) {
+        const struct path *x = &b->paths[b->run[i]];
+        uint32_t from = b->opts->inverted ? w->depth : 0, to = b->opts->inverted ? x->n : x->n - w->depth;
+        for (uint32_t k = from; k < to && w->depth < x->n && k - from < 8 * LINE; k += LINE)
+            __builtin_prefetch(x->frames + k);
+    }
+}
+
+/* What add_node will look at a few steps later. */
+static inline void fetch_frame(const struct builder *b, const struct path *x, uint32_t depth)
+{
+    if (depth < x->n)
+        __builtin_prefetch(&b->p->frames.v[x->frames[b->opts->inverted ? depth : x->n - 1 - depth]]);
 }
 
 static void add_samples(int64_t *to, int64_t v)
@@ -287,7 +313,7 @@ static bool sum_children(struct builder *b, const struct waiting *w, uint32_t no
         fetch_ahead(b, w, i);
         uint32_t frame = step(b, x, w->depth);
         if (frame == ENDS_HERE) {
-            self += b->opts->inverted ? x->weight : b->s->rows.v[b->run[i]].own;
+            self += b->opts->inverted ? x->weight : x->own;
             b->slot_of_path[i] = NO_SLOT;
             continue;
         }
@@ -367,7 +393,8 @@ static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
                                 .frame = x->frame,
                                 .comm = x->comm,
                                 .sibling = (uint32_t)i,
-                                .inlined = x->inlined};
+                                .inlined = x->inlined,
+                                .fetched = w->fetched};
         hi -= x->paths;
         if (!put(b, child))
             return false;
@@ -379,14 +406,14 @@ static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
 static bool open_chain(struct builder *b, struct waiting w, uint32_t node)
 {
     const struct path *x = &b->paths[b->run[w.lo]];
-    const struct sp_selected *row = &b->s->rows.v[b->run[w.lo]];
     for (uint32_t frame; (frame = step(b, x, w.depth)) != ENDS_HERE;) {
-        if (!is_kept(b, row->weight, w.depth + 1)) {
-            leave_out(b, node, row->weight);
+        fetch_frame(b, x, w.depth + 8);
+        if (!is_kept(b, x->weight, w.depth + 1)) {
+            leave_out(b, node, x->weight);
             return true;
         }
-        w = (struct waiting){.total = row->weight,
-                             .samples = row->samples > SP_DECIMAL ? row->samples : SP_ABSENT,
+        w = (struct waiting){.total = x->weight,
+                             .samples = x->samples > SP_DECIMAL ? x->samples : SP_ABSENT,
                              .lo = w.lo,
                              .hi = w.hi,
                              .parent = node,
@@ -398,7 +425,7 @@ static bool open_chain(struct builder *b, struct waiting w, uint32_t node)
         if (!add_node(b, &w))
             return false;
     }
-    b->t.nodes.v[node].self = b->opts->inverted ? row->weight : row->own;
+    b->t.nodes.v[node].self = b->opts->inverted ? x->weight : x->own;
     return true;
 }
 
@@ -454,6 +481,7 @@ static bool grow(struct builder *b)
         uint32_t node = (uint32_t)b->t.nodes.n;
         ok = add_node(b, &w);
         bool done = false;
+        fetch_run(b, &w);
         if (ok && !b->opts->max_nodes)
             ok = open_shared(b, &w, &node, &done);
         if (ok && !done)
