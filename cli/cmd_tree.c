@@ -20,8 +20,8 @@ struct piece {
 /* What a node has in common with the one before it, where their weights are the same. */
 struct same {
     int64_t total, samples;
-    size_t n;         /* 0: none yet */
-    size_t share;     /* CSV: the first bytes, the share of the total */
+    size_t n;     /* 0: none yet */
+    size_t share; /* CSV: the first bytes, the share of the total */
     char text[256];
 };
 

@@ -123,7 +123,8 @@ static uint32_t frame_row(struct builder *b, uint32_t frame)
         sp_buf_puts(&b->text, " 0x");
         sp_buf_add(&b->text, t, sp_hex_text(f->ip, t));
     }
-    return row_for(b, function, dso, b->text.data, b->text.len, sp_function_tags(p, function) | frame_tags(f));
+    return row_for(b, function, dso, b->text.data, b->text.len,
+                   sp_function_tags(p, function) | frame_tags(f));
 }
 
 static void number(struct sp_buf *b, int64_t v)

@@ -19,7 +19,8 @@
 #define NO_SLOT   UINT32_MAX
 #define ENDS_HERE (UINT32_MAX - 1)
 
-/* A row of the selection, by its number. */
+/* A row of the selection, with all that is asked of it: paths are moved, so that those of a node lie
+ * together. */
 struct path {
     const uint32_t *frames; /* leaf first */
     uint32_t n;
@@ -54,10 +55,10 @@ struct builder {
     uint32_t *keys;     /* frame -> key of its function, INLINED */
     uint32_t *comm_key; /* string -> key; by_comm only */
     size_t nkeys;
-    struct path *paths;
-    uint32_t *run, *moved, *slot_of_path; /* paths in the order of the nodes; scratch for moving them */
-    uint32_t *slot_of_key;                /* NO_SLOT between nodes */
-    struct sp_arena steps;                /* frames of paths that filters changed */
+    struct path *run, *moved; /* paths in the order of the nodes; scratch for moving them */
+    uint32_t *slot_of_path;
+    uint32_t *slot_of_key; /* NO_SLOT between nodes */
+    struct sp_arena steps; /* frames of paths that filters changed */
     SP_VEC(struct slot) slots;
     SP_VEC(uint32_t) kept; /* slots, sorted */
     SP_VEC(struct waiting) waiting;
@@ -134,11 +135,10 @@ static bool make_keys(struct builder *b)
 static bool make_paths(struct builder *b)
 {
     size_t rows = b->s->rows.n;
-    b->paths = malloc((rows + 1) * sizeof *b->paths);
     b->run = malloc((rows + 1) * sizeof *b->run);
     b->moved = malloc((rows + 1) * sizeof *b->moved);
     b->slot_of_path = malloc((rows + 1) * sizeof *b->slot_of_path);
-    if (!b->paths || !b->run || !b->moved || !b->slot_of_path || rows > UINT32_MAX)
+    if (!b->run || !b->moved || !b->slot_of_path || rows > UINT32_MAX)
         return false;
     for (size_t i = 0; i < rows; i++) {
         size_t n;
@@ -150,13 +150,12 @@ static bool make_paths(struct builder *b)
         if (!f)
             return false;
         uint32_t comm = b->p->contexts.v[b->p->stacks.v[b->s->rows.v[i].stack].context].comm;
-        b->paths[i] = (struct path){.frames = f,
-                                    .n = (uint32_t)n,
-                                    .comm = b->opts->by_comm ? comm : 0,
-                                    .weight = b->s->rows.v[i].weight,
-                                    .own = b->s->rows.v[i].own,
-                                    .samples = b->s->rows.v[i].samples};
-        b->run[i] = (uint32_t)i;
+        b->run[i] = (struct path){.frames = f,
+                                  .n = (uint32_t)n,
+                                  .comm = b->opts->by_comm ? comm : 0,
+                                  .weight = b->s->rows.v[i].weight,
+                                  .own = b->s->rows.v[i].own,
+                                  .samples = b->s->rows.v[i].samples};
     }
     return true;
 }
@@ -171,31 +170,30 @@ static inline uint32_t step(const struct builder *b, const struct path *x, uint3
     return x->frames[b->opts->inverted ? depth : x->n - 1 - depth];
 }
 
-/* The paths of a run lie anywhere in memory, but are known ahead. */
+/* The frames of a run's paths lie anywhere in memory, but are known ahead. */
 static inline void fetch_ahead(const struct builder *b, const struct waiting *w, size_t i)
 {
-    enum { NEAR = 8, FAR = 16 };
-    if (i + FAR >= w->hi)
+    enum { AHEAD = 16 };
+    if (i + AHEAD >= w->hi)
         return;
-    __builtin_prefetch(&b->paths[b->run[i + FAR]]);
-    const struct path *x = &b->paths[b->run[i + NEAR]];
-    __builtin_prefetch(x->frames + (b->opts->inverted ? w->depth : x->n - 1 - w->depth)); /* only a hint */
+    const struct path *x = &b->run[i + AHEAD];
+    if (w->depth < x->n)
+        __builtin_prefetch(x->frames + (b->opts->inverted ? w->depth : x->n - 1 - w->depth));
 }
 
-/* Once for a run that the first cache holds: all its paths, with all that is left of them. */
+/* Once for a run that the first cache holds: all that is left of its paths. */
 static void fetch_run(const struct builder *b, struct waiting *w)
 {
-    enum { PATHS = 48, LINE = 64 / sizeof(uint32_t) };
+    enum { PATHS = 48, LINE = 64 / sizeof(uint32_t), LINES = 8 };
     if (w->fetched || w->hi - w->lo > PATHS)
         return;
     w->fetched = true;
-    for (size_t i = w->lo; i < w->hi; i++)
-        __builtin_prefetch(&b->paths[b->run[i]]);
     for (size_t i = w->lo; i < w->hi; i++) {
-        const struct path *x = &b->paths[b->run[i]];
-        uint32_t from = b->opts->inverted ? w->depth : 0, to = b->opts->inverted ? x->n : x->n - w->depth;
-        for (uint32_t k = from; k < to && w->depth < x->n && k - from < 8 * LINE; k += LINE)
-            __builtin_prefetch(x->frames + k);
+        const struct path *x = &b->run[i];
+        uint32_t left = w->depth < x->n ? x->n - w->depth : 0;
+        const uint32_t *from = x->frames + (b->opts->inverted ? x->n - left : 0);
+        for (uint32_t k = 0; k < left && k < LINES * LINE; k += LINE)
+            __builtin_prefetch(from + k);
     }
 }
 
@@ -309,7 +307,7 @@ static bool sum_children(struct builder *b, const struct waiting *w, uint32_t no
     int64_t self = 0;
     b->slots.n = 0;
     for (size_t i = w->lo; i < w->hi; i++) {
-        const struct path *x = &b->paths[b->run[i]];
+        const struct path *x = &b->run[i];
         fetch_ahead(b, w, i);
         uint32_t frame = step(b, x, w->depth);
         if (frame == ENDS_HERE) {
@@ -405,7 +403,7 @@ static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
 /* The rest of a single path is a chain. */
 static bool open_chain(struct builder *b, struct waiting w, uint32_t node)
 {
-    const struct path *x = &b->paths[b->run[w.lo]];
+    const struct path *x = &b->run[w.lo];
     for (uint32_t frame; (frame = step(b, x, w.depth)) != ENDS_HERE;) {
         fetch_frame(b, x, w.depth + 8);
         if (!is_kept(b, x->weight, w.depth + 1)) {
@@ -432,14 +430,14 @@ static bool open_chain(struct builder *b, struct waiting w, uint32_t node)
 /* Do all paths of a run go on alike? *frame: of the first one; *inlined: all such frames are. */
 static bool goes_on_alike(const struct builder *b, const struct waiting *w, uint32_t *frame, bool *inlined)
 {
-    const struct path *x = &b->paths[b->run[w->lo]];
+    const struct path *x = &b->run[w->lo];
     uint32_t f = step(b, x, w->depth);
     if (f == ENDS_HERE || f == SP_NONE)
         return false;
     uint32_t key = b->keys[f] & ~INLINED, flags = b->keys[f];
     for (size_t i = w->lo + 1; i < w->hi; i++) {
         fetch_ahead(b, w, i);
-        uint32_t other = step(b, &b->paths[b->run[i]], w->depth);
+        uint32_t other = step(b, &b->run[i], w->depth);
         if (other == ENDS_HERE || other == SP_NONE || (b->keys[other] & ~INLINED) != key)
             return false;
         flags &= b->keys[other];
@@ -561,7 +559,6 @@ spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opt
         find_ends(&b.t);
     free(b.keys);
     free(b.comm_key);
-    free(b.paths);
     free(b.run);
     free(b.moved);
     free(b.slot_of_path);
