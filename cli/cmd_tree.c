@@ -33,27 +33,56 @@ struct tree {
     struct sp_buf text;
     struct same same;
     struct sp_tree t;
-    size_t shown;      /* nodes: those of order < shown */
+    size_t shown;      /* nodes: those of order < shown; where that is all, the next three are not used */
     int64_t *elided;   /* per node: weight of the children not shown */
     uint32_t *missing; /* per node: how many these are */
     uint32_t *number;  /* per node: its id in the answer */
 };
 
+static bool shows_all(const struct tree *x)
+{
+    return x->shown >= x->t.nodes.n;
+}
+
+static int64_t elided_of(const struct tree *x, uint32_t i)
+{
+    return shows_all(x) ? x->t.nodes.v[i].elided : x->elided[i];
+}
+
+static uint32_t missing_of(const struct tree *x, uint32_t i)
+{
+    return shows_all(x) ? x->t.nodes.v[i].elided_children : x->missing[i];
+}
+
+static uint32_t number_of(const struct tree *x, uint32_t i)
+{
+    return shows_all(x) ? i : x->number[i];
+}
+
 /* What the nodes that are shown leave out. */
-static void count_elided(struct tree *x)
+static bool count_elided(struct tree *x)
 {
     uint32_t id = 0;
+    size_t n = x->t.nodes.n;
+    if (shows_all(x))
+        return true;
+    x->elided = x->elided ? x->elided : malloc((n + 1) * sizeof *x->elided);
+    x->missing = x->missing ? x->missing : malloc((n + 1) * sizeof *x->missing);
+    x->number = x->number ? x->number : malloc((n + 1) * sizeof *x->number);
+    if (!x->elided || !x->missing || !x->number)
+        return false;
     for (uint32_t i = 0; i < x->t.nodes.n; i++) {
-        const struct sp_tree_node *n = &x->t.nodes.v[i];
-        x->elided[i] = n->elided;
-        x->missing[i] = n->elided_children;
-        if (n->order < x->shown) {
+        const struct sp_tree_node *node = &x->t.nodes.v[i];
+        x->elided[i] = node->elided;
+        x->missing[i] = node->elided_children;
+        if (node->order < x->shown) {
             x->number[i] = id++;
-        } else if (n->parent != SP_NONE && x->t.nodes.v[n->parent].order < x->shown) {
-            x->elided[n->parent] += n->total;
-            x->missing[n->parent]++;
+        } else if (node->parent != SP_NONE && x->t.nodes.v[node->parent].order < x->shown) {
+            x->elided[node->parent] += node->total;
+            x->missing[node->parent]++;
         }
     }
+    return true;
 }
 
 /*
@@ -155,9 +184,9 @@ static void json_node(struct tree *x, uint32_t i)
     struct sp_output *out = x->a.w.out;
     sp_jw_raw(&x->a.w, NULL, "", 0);
     char *start = sp_output_room(out, NODE_ROOM), *at = put(start, "{\"id\":");
-    at += sp_u64_text(x->number[i], at);
+    at += sp_u64_text(number_of(x, i), at);
     at = put(at, ",\"parent\":");
-    at = n->parent == SP_NONE ? put(at, "null") : at + sp_u64_text(x->number[n->parent], at);
+    at = n->parent == SP_NONE ? put(at, "null") : at + sp_u64_text(number_of(x, n->parent), at);
     at = put(at, ",\"depth\":");
     at += sp_u64_text(n->depth, at);
     sp_output_took(out, (size_t)(at - start));
@@ -170,10 +199,10 @@ static void json_node(struct tree *x, uint32_t i)
     at = put_number(at, ",\"self\":", x->a.s, n->self);
     memcpy(at, same->text, same->n);
     at += same->n;
-    if (x->missing[i]) {
-        at = put_number(at, ",\"elided\":", x->a.s, x->elided[i]);
+    if (missing_of(x, i)) {
+        at = put_number(at, ",\"elided\":", x->a.s, elided_of(x, i));
         at = put(at, ",\"elided_children\":");
-        at += sp_u64_text(x->missing[i], at);
+        at += sp_u64_text(missing_of(x, i), at);
     }
     *at++ = '}';
     sp_output_took(out, (size_t)(at - start));
@@ -187,8 +216,8 @@ static size_t sum_elided(const struct tree *x, int64_t *weight)
     for (uint32_t i = 0; i < x->t.nodes.n; i++) {
         if (x->t.nodes.v[i].order >= x->shown)
             continue;
-        n += x->missing[i];
-        *weight += x->elided[i];
+        n += missing_of(x, i);
+        *weight += elided_of(x, i);
     }
     return n;
 }
@@ -220,7 +249,7 @@ static void indents(const struct tree *x, unsigned *indent)
     const struct sp_tree *t = &x->t;
     for (uint32_t i = 1; i < t->nodes.n; i++) {
         uint32_t up = t->nodes.v[i].parent;
-        bool only = t->nodes.v[i].end == t->nodes.v[up].end && i == up + 1 && !x->missing[up];
+        bool only = t->nodes.v[i].end == t->nodes.v[up].end && i == up + 1 && !missing_of(x, up);
         indent[i] = up == 0 ? 0 : indent[up] + !only;
     }
 }
@@ -240,9 +269,9 @@ static void table_row(struct tree *x, struct sp_table *table, uint32_t i, unsign
         sp_buf_puts(b, " [k]");
     if (n->inlined)
         sp_buf_puts(b, " [inlined]");
-    if (x->missing[i]) {
-        sp_buf_printf(b, " (+%u: ", x->missing[i]);
-        percent_text(b, x->a.s, x->elided[i]);
+    if (missing_of(x, i)) {
+        sp_buf_printf(b, " (+%u: ", missing_of(x, i));
+        percent_text(b, x->a.s, elided_of(x, i));
         sp_buf_puts(b, "%)");
     }
     cell_buf(table, b);
@@ -339,7 +368,7 @@ static void csv_row(struct tree *x, struct sp_output *out, uint32_t i, unsigned 
     at += sp_u64_text(n->depth, at);
     *at++ = ',';
     if (!x->a.s->cannot_add)
-        at = put_weight(at, x->a.s, x->elided[i]);
+        at = put_weight(at, x->a.s, elided_of(x, i));
     *at++ = '\n';
     sp_output_took(out, (size_t)(at - start));
 }
@@ -390,7 +419,8 @@ static int draw(void *arg, size_t rows)
 {
     struct tree *x = arg;
     x->shown = rows + 1; /* the root is no row */
-    count_elided(x);
+    if (!count_elided(x))
+        return cli_exit_of(sp_nomem(&x->a.c->diags));
     return x->a.c->format == FORMAT_JSON ? draw_json(x) : draw_text(x);
 }
 
@@ -440,12 +470,9 @@ int sp_cmd_tree(struct cli *c)
     how.max_nodes = nodes_wanted(c, limit);
     st = sp_tree_build(&s, &how, &c->diags, &x.t);
     size_t n = x.t.nodes.n;
-    x.elided = st ? NULL : malloc((n + 1) * sizeof *x.elided);
-    x.missing = st ? NULL : malloc((n + 1) * sizeof *x.missing);
-    x.number = st ? NULL : malloc((n + 1) * sizeof *x.number);
     x.pieces = st ? NULL : calloc(c->profile->functions.n + 1, sizeof *x.pieces); /* and of no function */
     sp_buf_init(&x.text, SIZE_MAX);
-    if (!st && (!x.elided || !x.missing || !x.number || !x.pieces))
+    if (!st && !x.pieces)
         st = sp_nomem(&c->diags);
     rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc)

@@ -55,6 +55,8 @@ struct builder {
     uint32_t *keys;     /* frame -> key of its function, INLINED */
     uint32_t *comm_key; /* string -> key; by_comm only */
     size_t nkeys;
+    uint32_t *function_of_key; /* nothing at the keys of comms */
+    unsigned char *kinds; /* per frame; frames themselves take too much memory to be asked for each node */
     struct path *run, *moved; /* paths in the order of the nodes; scratch for moving them */
     uint32_t *slot_of_path;
     uint32_t *slot_of_key; /* NO_SLOT between nodes */
@@ -120,7 +122,13 @@ static bool make_keys(struct builder *b)
     uint32_t *rank = ok ? rank_by(p->functions.n, NULL, p->functions.n, cmp_function_name, p) : NULL;
     b->keys = malloc((p->frames.n + 1) * sizeof *b->keys);
     b->slot_of_key = malloc((b->nkeys + 1) * sizeof *b->slot_of_key);
-    ok = rank && b->keys && b->slot_of_key && b->nkeys < KEYS_MAX;
+    b->function_of_key = calloc(b->nkeys + 1, sizeof *b->function_of_key);
+    b->kinds = malloc(p->frames.n + 1);
+    ok = rank && b->keys && b->slot_of_key && b->function_of_key && b->kinds && b->nkeys < KEYS_MAX;
+    for (size_t i = 0; ok && i < p->functions.n; i++)
+        b->function_of_key[b->nkeys - p->functions.n + rank[i]] = (uint32_t)i;
+    for (size_t i = 0; ok && i < p->frames.n; i++)
+        b->kinds[i] = p->frames.v[i].kind;
     for (size_t i = 0; ok && i < p->frames.n; i++)
         b->keys[i] = ((uint32_t)(b->nkeys - p->functions.n) + rank[p->frames.v[i].function]) |
                      (p->frames.v[i].flags & SP_FRAME_INLINED ? INLINED : 0);
@@ -197,13 +205,6 @@ static void fetch_run(const struct builder *b, struct waiting *w)
     }
 }
 
-/* What add_node will look at a few steps later. */
-static inline void fetch_frame(const struct builder *b, const struct path *x, uint32_t depth)
-{
-    if (depth < x->n)
-        __builtin_prefetch(&b->p->frames.v[x->frames[b->opts->inverted ? depth : x->n - 1 - depth]]);
-}
-
 static void add_samples(int64_t *to, int64_t v)
 {
     if (v > SP_DECIMAL)
@@ -226,13 +227,14 @@ static void leave_out(struct builder *b, uint32_t parent, int64_t total)
 
 static bool add_node(struct builder *b, const struct waiting *w)
 {
-    const struct sp_profile *p = b->p;
+    bool framed = w->frame != SP_NONE;
     struct sp_tree_node node = {.parent = w->parent,
-                                .function = w->frame == SP_NONE ? SP_NONE : p->frames.v[w->frame].function,
+                                .function =
+                                    framed ? b->function_of_key[b->keys[w->frame] & ~INLINED] : SP_NONE,
                                 .frame = w->frame,
                                 .depth = w->depth,
                                 .inlined = w->inlined,
-                                .kind = w->frame == SP_NONE ? SP_UNKNOWN : p->frames.v[w->frame].kind,
+                                .kind = framed ? b->kinds[w->frame] : SP_UNKNOWN,
                                 .total = w->total,
                                 .samples = w->samples,
                                 .order = (uint32_t)b->t.nodes.n};
@@ -405,7 +407,6 @@ static bool open_chain(struct builder *b, struct waiting w, uint32_t node)
 {
     const struct path *x = &b->run[w.lo];
     for (uint32_t frame; (frame = step(b, x, w.depth)) != ENDS_HERE;) {
-        fetch_frame(b, x, w.depth + 8);
         if (!is_kept(b, x->weight, w.depth + 1)) {
             leave_out(b, node, x->weight);
             return true;
@@ -563,6 +564,8 @@ spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opt
     free(b.moved);
     free(b.slot_of_path);
     free(b.slot_of_key);
+    free(b.function_of_key);
+    free(b.kinds);
     sp_arena_free(&b.steps);
     sp_vec_free(&b.slots);
     sp_vec_free(&b.kept);
