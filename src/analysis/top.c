@@ -46,10 +46,12 @@ struct builder {
     struct sp_selection *s;
     enum sp_by by;
     struct sp_top t;
-    uint32_t *key;     /* row number of each frame or context; SP_NONE: not seen yet */
-    struct sum *sums;  /* per row */
-    uint32_t *same;    /* row of each function, or of each DSO where rows are these; SP_NONE: not seen yet */
-    struct sp_map map; /* rows by (function, dso, name) */
+    uint32_t *key;    /* row number of each frame or context; SP_NONE: not seen yet */
+    struct sum *sums; /* per row */
+    uint32_t *same;   /* row of each function, or of each DSO where rows are these; SP_NONE: not seen yet */
+    uint32_t *whole;  /* per frame: its place in `same`; in little memory, as frames are met in any order */
+    unsigned char *tags; /* per frame */
+    struct sp_map map;   /* rows by (function, dso, name) */
     struct sp_buf text;
 };
 
@@ -84,29 +86,49 @@ static unsigned frame_tags(const struct sp_frame *f)
 }
 
 /* Rows that are whole functions or DSOs are found by these: frames of one function need no name looked up. */
-static uint32_t whole_row(struct builder *b, const struct sp_frame *f)
+static uint32_t whole_row(struct builder *b, uint32_t frame)
 {
     const struct sp_profile *p = b->s->profile;
-    uint32_t dso = p->functions.v[f->function].dso;
     bool dsos = b->by == SP_TOP_DSO;
-    uint32_t *row = &b->same[dsos ? dso : f->function];
+    uint32_t n = b->whole[frame], *row = &b->same[n];
     if (*row == SP_NONE) {
-        struct sp_str name = sp_pstr(p, dsos ? p->dsos.v[dso].name : p->functions.v[f->function].name);
+        uint32_t dso = dsos ? n : p->functions.v[n].dso;
+        struct sp_str name = sp_pstr(p, dsos ? p->dsos.v[n].name : p->functions.v[n].name);
         unsigned kernel = p->dsos.v[dso].is_kernel ? SP_TAG_KERNEL : 0u;
-        *row = new_row(b, dsos ? SP_NONE : f->function, dso, sp_intern(&b->t.names, name.p, name.n),
-                       dsos ? kernel : sp_function_tags(p, f->function));
+        *row = new_row(b, dsos ? SP_NONE : n, dso, sp_intern(&b->t.names, name.p, name.n),
+                       dsos ? kernel : sp_function_tags(p, n));
     }
-    if (!dsos && *row != SP_NONE)
-        b->t.rows.v[*row].tags |= frame_tags(f);
+    if (b->tags[frame] && *row != SP_NONE)
+        b->t.rows.v[*row].tags |= b->tags[frame];
     return *row;
+}
+
+/* What whole_row asks of frames. */
+static bool brief_frames(struct builder *b)
+{
+    const struct sp_profile *p = b->s->profile;
+    bool dsos = b->by == SP_TOP_DSO;
+    size_t n = dsos ? p->dsos.n : p->functions.n;
+    b->same = malloc((n + 1) * sizeof *b->same);
+    b->whole = malloc((p->frames.n + 1) * sizeof *b->whole);
+    b->tags = malloc(p->frames.n + 1);
+    if (!b->same || !b->whole || !b->tags)
+        return false;
+    memset(b->same, 0xff, (n + 1) * sizeof *b->same); /* SP_NONE */
+    for (size_t i = 0; i < p->frames.n; i++) {
+        const struct sp_frame *f = &p->frames.v[i];
+        b->whole[i] = dsos ? p->functions.v[f->function].dso : f->function;
+        b->tags[i] = dsos ? 0 : (unsigned char)frame_tags(f);
+    }
+    return true;
 }
 
 static uint32_t frame_row(struct builder *b, uint32_t frame)
 {
     const struct sp_profile *p = b->s->profile;
-    const struct sp_frame *f = &p->frames.v[frame];
     if (b->by == SP_TOP_FUNCTION || b->by == SP_TOP_DSO)
-        return whole_row(b, f);
+        return whole_row(b, frame);
+    const struct sp_frame *f = &p->frames.v[frame];
     uint32_t dso = p->functions.v[f->function].dso, function = f->function;
     struct sp_str name = sp_pstr(p, p->functions.v[function].name);
     char t[16];
@@ -458,11 +480,8 @@ spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_c
     sp_buf_init(&b.text, 0);
     b.key = malloc((n + 1) * sizeof *b.key);
     b.sums = calloc(n + 2, sizeof *b.sums); /* a row for each frame or context at most, and [no stack] */
-    size_t same = by == SP_TOP_FUNCTION ? s->profile->functions.n : by == SP_TOP_DSO ? s->profile->dsos.n : 0;
-    b.same = malloc((same + 1) * sizeof *b.same);
-    bool ok = sp_strtab_init(&b.t.names) && b.key && b.sums && b.same;
-    for (size_t i = 0; ok && i < same; i++)
-        b.same[i] = SP_NONE;
+    bool ok = sp_strtab_init(&b.t.names) && b.key && b.sums &&
+              ((by != SP_TOP_FUNCTION && by != SP_TOP_DSO) || brief_frames(&b));
     for (size_t i = 0; ok && i < n; i++)
         b.key[i] = SP_NONE;
     if (ok)
@@ -478,6 +497,8 @@ spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_c
     free(b.key);
     free(b.sums);
     free(b.same);
+    free(b.whole);
+    free(b.tags);
     sp_map_free(&b.map);
     ok = ok && !b.text.failed;
     sp_buf_free(&b.text);
