@@ -3,42 +3,86 @@
 
 #include "analysis/tree.h"
 #include "base/num.h"
+#include "render/text.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
+/* What all nodes of a function have in common in an answer. */
 struct piece {
     size_t at;
-    uint32_t n;
+    uint32_t n;   /* 0: not made yet */
+    bool quote;   /* CSV */
+    bool formula; /* CSV: where it starts a cell */
 };
+
+/* What a node has in common with the one before it, where their weights are the same. */
+struct same {
+    int64_t total, samples;
+    size_t n;     /* 0: none yet */
+    size_t share; /* CSV: the first bytes, the share of the total */
+    char text[256];
+};
+
+enum { NODE_ROOM = 1024 }; /* of a node's text, but for its name */
 
 struct tree {
     struct answer a;
-    struct piece *pieces; /* per function: of text; n 0: not made yet */
+    struct piece *pieces; /* per function: of text */
     struct sp_buf text;
+    struct same same;
     struct sp_tree t;
-    size_t shown;      /* nodes: those of order < shown */
+    size_t shown;      /* nodes: those of order < shown; where that is all, the next three are not used */
     int64_t *elided;   /* per node: weight of the children not shown */
     uint32_t *missing; /* per node: how many these are */
     uint32_t *number;  /* per node: its id in the answer */
 };
 
+static bool shows_all(const struct tree *x)
+{
+    return x->shown >= x->t.nodes.n;
+}
+
+static int64_t elided_of(const struct tree *x, uint32_t i)
+{
+    return shows_all(x) ? x->t.nodes.v[i].elided : x->elided[i];
+}
+
+static uint32_t missing_of(const struct tree *x, uint32_t i)
+{
+    return shows_all(x) ? x->t.nodes.v[i].elided_children : x->missing[i];
+}
+
+static uint32_t number_of(const struct tree *x, uint32_t i)
+{
+    return shows_all(x) ? i : x->number[i];
+}
+
 /* What the nodes that are shown leave out. */
-static void count_elided(struct tree *x)
+static bool count_elided(struct tree *x)
 {
     uint32_t id = 0;
+    size_t n = x->t.nodes.n;
+    if (shows_all(x))
+        return true;
+    x->elided = x->elided ? x->elided : malloc((n + 1) * sizeof *x->elided);
+    x->missing = x->missing ? x->missing : malloc((n + 1) * sizeof *x->missing);
+    x->number = x->number ? x->number : malloc((n + 1) * sizeof *x->number);
+    if (!x->elided || !x->missing || !x->number)
+        return false;
     for (uint32_t i = 0; i < x->t.nodes.n; i++) {
-        const struct sp_tree_node *n = &x->t.nodes.v[i];
-        x->elided[i] = n->elided;
-        x->missing[i] = n->elided_children;
-        if (n->order < x->shown) {
+        const struct sp_tree_node *node = &x->t.nodes.v[i];
+        x->elided[i] = node->elided;
+        x->missing[i] = node->elided_children;
+        if (node->order < x->shown) {
             x->number[i] = id++;
-        } else if (n->parent != SP_NONE && x->t.nodes.v[n->parent].order < x->shown) {
-            x->elided[n->parent] += n->total;
-            x->missing[n->parent]++;
+        } else if (node->parent != SP_NONE && x->t.nodes.v[node->parent].order < x->shown) {
+            x->elided[node->parent] += node->total;
+            x->missing[node->parent]++;
         }
     }
+    return true;
 }
 
 /*
@@ -66,85 +110,102 @@ static struct sp_str fragment(struct tree *x, uint32_t function)
     return (struct sp_str){x->text.data + f->at, f->n};
 }
 
-static void number(struct tree *x, const char *key, int64_t v)
+static inline char *put(char *at, const char *s)
 {
-    const struct sp_selection *s = x->a.s;
-    char t[64];
-    sp_buf_puts(&x->a.b, key);
-    if (s->cannot_add)
-        sp_buf_puts(&x->a.b, "null");
-    else if (!s->scale)
-        sp_buf_i64(&x->a.b, v);
-    else
-        sp_buf_add(&x->a.b, t, sp_scaled_text(v, s->scale, t));
+    size_t n = strlen(s);
+    memcpy(at, s, n);
+    return at + n;
+}
+
+static char *put_i64(char *at, int64_t v)
+{
+    if (v < 0)
+        *at++ = '-';
+    return at + sp_u64_text(v < 0 ? (uint64_t)0 - (uint64_t)v : (uint64_t)v, at);
+}
+
+/* At most 64 bytes. */
+static char *put_weight(char *at, const struct sp_selection *s, int64_t v)
+{
+    return s->scale ? at + sp_scaled_text(v, s->scale, at) : put_i64(at, v);
+}
+
+static char *put_number(char *at, const char *key, const struct sp_selection *s, int64_t v)
+{
+    at = put(at, key);
+    return s->cannot_add ? put(at, "null") : put_weight(at, s, v);
 }
 
 /* As sp_jw_percent has it. */
-static void percent(struct sp_buf *b, const struct sp_selection *s, int64_t v)
+static char *put_percent(char *at, const struct sp_selection *s, int64_t v)
 {
-    char t[64];
-    if (s->cannot_add || !s->base) {
-        sp_buf_puts(b, "null");
+    if (s->cannot_add || !s->base)
+        return put(at, "null");
+    return at + sp_scaled_text(sp_ratio(v, s->base, 1000000), 4, at);
+}
+
+static const struct same *json_same(struct tree *x, const struct sp_tree_node *n)
+{
+    struct same *same = &x->same;
+    if (same->n && same->total == n->total && same->samples == n->samples)
+        return same;
+    char *at = put_number(same->text, ",\"total\":", x->a.s, n->total);
+    at = put(at, ",\"total_percent\":");
+    at = put_percent(at, x->a.s, n->total);
+    at = put(at, ",\"samples\":");
+    at = n->samples == SP_ABSENT ? put(at, "null") : put_i64(at, n->samples);
+    same->total = n->total;
+    same->samples = n->samples;
+    same->n = (size_t)(at - same->text);
+    return same;
+}
+
+static void json_name(struct tree *x, uint32_t i, struct sp_output *out)
+{
+    const struct sp_tree_node *n = &x->t.nodes.v[i];
+    if (n->function != SP_NONE) {
+        struct sp_str f = fragment(x, n->function);
+        sp_write(out, f.p, f.n);
         return;
     }
-    __int128 exact = sp_ratio(v, s->base, 1000000);
-    int64_t r = exact < 0 || exact > INT64_MAX ? 0 : (int64_t)exact;
-    if (r % 10000 == 0) {
-        sp_buf_add(b, t, sp_scaled_text(exact, 4, t));
-        return;
-    }
-    size_t n = 4;
-    uint32_t rest = (uint32_t)(r % 10000);
-    for (size_t i = 4; i-- > 0; rest /= 10)
-        t[i] = (char)('0' + rest % 10);
-    while (t[n - 1] == '0')
-        n--;
-    sp_buf_i64(b, r / 10000);
-    sp_buf_ch(b, '.');
-    sp_buf_add(b, t, n);
+    struct sp_str name = sp_tree_name(&x->t, i);
+    sp_buf_clear(&x->a.b);
+    sp_buf_puts(&x->a.b, ",\"name\":");
+    sp_json_string(&x->a.b, name.p, name.n);
+    sp_buf_puts(&x->a.b, ",\"dso\":null");
+    x->text.failed = x->text.failed || x->a.b.failed;
+    sp_write(out, x->a.b.data, x->a.b.len);
 }
 
 static void json_node(struct tree *x, uint32_t i)
 {
     const struct sp_tree_node *n = &x->t.nodes.v[i];
-    struct sp_buf *b = &x->a.b;
-    sp_buf_clear(b);
-    sp_buf_puts(b, "{\"id\":");
-    sp_buf_u64(b, x->number[i]);
-    sp_buf_puts(b, ",\"parent\":");
-    if (n->parent == SP_NONE)
-        sp_buf_puts(b, "null");
-    else
-        sp_buf_u64(b, x->number[n->parent]);
-    sp_buf_puts(b, ",\"depth\":");
-    sp_buf_u64(b, n->depth);
+    const struct same *same = json_same(x, n);
+    struct sp_output *out = x->a.w.out;
+    sp_jw_raw(&x->a.w, NULL, "", 0);
+    char *start = sp_output_room(out, NODE_ROOM), *at = put(start, "{\"id\":");
+    at += sp_u64_text(number_of(x, i), at);
+    at = put(at, ",\"parent\":");
+    at = n->parent == SP_NONE ? put(at, "null") : at + sp_u64_text(number_of(x, n->parent), at);
+    at = put(at, ",\"depth\":");
+    at += sp_u64_text(n->depth, at);
+    sp_output_took(out, (size_t)(at - start));
+    json_name(x, i, out);
+    at = start = sp_output_room(out, NODE_ROOM);
     if (n->function != SP_NONE) {
-        struct sp_str f = fragment(x, n->function);
-        sp_buf_add(b, f.p, f.n);
-        sp_buf_puts(b, sp_frame_kind_names[n->kind]);
-        sp_buf_ch(b, '"');
-    } else {
-        struct sp_str name = sp_tree_name(&x->t, i);
-        sp_buf_puts(b, ",\"name\":");
-        sp_json_string(b, name.p, name.n);
-        sp_buf_puts(b, ",\"dso\":null");
+        at = put(at, sp_frame_kind_names[n->kind]);
+        *at++ = '"';
     }
-    number(x, ",\"self\":", n->self);
-    number(x, ",\"total\":", n->total);
-    sp_buf_puts(b, ",\"total_percent\":");
-    percent(b, x->a.s, n->total);
-    sp_buf_puts(b, ",\"samples\":");
-    if (n->samples == SP_ABSENT)
-        sp_buf_puts(b, "null");
-    else
-        sp_buf_i64(b, n->samples);
-    if (x->missing[i]) {
-        number(x, ",\"elided\":", x->elided[i]);
-        sp_buf_puts(b, ",\"elided_children\":");
-        sp_buf_u64(b, x->missing[i]);
+    at = put_number(at, ",\"self\":", x->a.s, n->self);
+    memcpy(at, same->text, same->n);
+    at += same->n;
+    if (missing_of(x, i)) {
+        at = put_number(at, ",\"elided\":", x->a.s, elided_of(x, i));
+        at = put(at, ",\"elided_children\":");
+        at += sp_u64_text(missing_of(x, i), at);
     }
-    sp_buf_ch(b, '}');
-    sp_jw_raw(&x->a.w, NULL, b->data, b->len);
+    *at++ = '}';
+    sp_output_took(out, (size_t)(at - start));
 }
 
 /* Subtrees and weight that are not shown. */
@@ -155,8 +216,8 @@ static size_t sum_elided(const struct tree *x, int64_t *weight)
     for (uint32_t i = 0; i < x->t.nodes.n; i++) {
         if (x->t.nodes.v[i].order >= x->shown)
             continue;
-        n += x->missing[i];
-        *weight += x->elided[i];
+        n += missing_of(x, i);
+        *weight += elided_of(x, i);
     }
     return n;
 }
@@ -172,7 +233,7 @@ static int draw_json(struct tree *x)
         if (x->t.nodes.v[i].order < x->shown)
             json_node(x, i);
     sp_jw_close(&x->a.w, ']');
-    if (x->text.failed || x->a.b.failed)
+    if (x->text.failed)
         return cli_exit_of(sp_nomem(&x->a.c->diags));
     sp_jw_open(&x->a.w, "omitted", '{');
     sp_jw_u64(&x->a.w, "subtrees", sum_elided(x, &weight));
@@ -188,7 +249,7 @@ static void indents(const struct tree *x, unsigned *indent)
     const struct sp_tree *t = &x->t;
     for (uint32_t i = 1; i < t->nodes.n; i++) {
         uint32_t up = t->nodes.v[i].parent;
-        bool only = t->nodes.v[i].end == t->nodes.v[up].end && i == up + 1 && !x->missing[up];
+        bool only = t->nodes.v[i].end == t->nodes.v[up].end && i == up + 1 && !missing_of(x, up);
         indent[i] = up == 0 ? 0 : indent[up] + !only;
     }
 }
@@ -208,16 +269,116 @@ static void table_row(struct tree *x, struct sp_table *table, uint32_t i, unsign
         sp_buf_puts(b, " [k]");
     if (n->inlined)
         sp_buf_puts(b, " [inlined]");
-    if (x->missing[i] && x->a.c->format != FORMAT_CSV) {
-        sp_buf_printf(b, " (+%u: ", x->missing[i]);
-        percent_text(b, x->a.s, x->elided[i]);
+    if (missing_of(x, i)) {
+        sp_buf_printf(b, " (+%u: ", missing_of(x, i));
+        percent_text(b, x->a.s, elided_of(x, i));
         sp_buf_puts(b, "%)");
     }
     cell_buf(table, b);
-    if (x->a.c->format == FORMAT_CSV) {
-        sp_table_printf(table, "%u", n->depth);
-        cell_weight(&x->a, table, x->elided[i]);
+}
+
+/* ---- CSV: as sp_table_write has it, without a table of millions of cells ---- */
+
+static const struct piece *csv_name(struct tree *x, uint32_t node)
+{
+    static const char formula[] = "=+@-";
+    uint32_t function = x->t.nodes.v[node].function;
+    struct piece *f = &x->pieces[function == SP_NONE ? x->t.profile->functions.n : function];
+    if (f->n && function != SP_NONE)
+        return f;
+    struct sp_str name = sp_tree_name(&x->t, node);
+    struct sp_buf *b = &x->a.b;
+    sp_buf_clear(b);
+    sp_text_safe(b, name.p, name.n);
+    const char *t = sp_buf_cstr(b);
+    *f = (struct piece){.at = x->text.len};
+    f->quote = memchr(t, ',', b->len) || memchr(t, '"', b->len);
+    f->formula = b->len && memchr(formula, t[0], 4) && !(t[0] == '-' && t[1] >= '0' && t[1] <= '9');
+    for (size_t i = 0; i < b->len; i++) {
+        if (t[i] == '"')
+            sp_buf_ch(&x->text, '"');
+        sp_buf_ch(&x->text, t[i]);
     }
+    x->text.failed = x->text.failed || b->failed;
+    f->n = (uint32_t)(x->text.len - f->at);
+    return f;
+}
+
+static char *csv_percent(char *at, struct tree *x, int64_t v)
+{
+    struct sp_buf *b = &x->a.b;
+    sp_buf_clear(b);
+    if (!x->a.s->cannot_add)
+        sp_text_percent(b, v, x->a.s->base);
+    x->text.failed = x->text.failed || b->failed;
+    if (b->len)
+        memcpy(at, b->data, b->len);
+    return at + b->len;
+}
+
+/* Percent of the total, and the total. */
+static const struct same *csv_same(struct tree *x, const struct sp_tree_node *n)
+{
+    struct same *same = &x->same;
+    if (same->n && same->total == n->total)
+        return same;
+    char *at = csv_percent(same->text, x, n->total);
+    same->share = (size_t)(at - same->text);
+    at = x->a.s->cannot_add ? at : put_weight(at, x->a.s, n->total);
+    *at++ = ',';
+    same->total = n->total;
+    same->n = (size_t)(at - same->text);
+    return same;
+}
+
+static void csv_row(struct tree *x, struct sp_output *out, uint32_t i, unsigned indent)
+{
+    const struct sp_tree_node *n = &x->t.nodes.v[i];
+    const struct piece *name = csv_name(x, i);
+    const struct same *same = csv_same(x, n);
+    bool formula = name->formula && !indent, quote = name->quote || formula;
+    size_t spaces = 2 * (indent < 200 ? (size_t)indent : 200);
+    char *start = sp_output_room(out, NODE_ROOM), *at = start;
+    memcpy(at, same->text, same->share);
+    at += same->share;
+    *at++ = ',';
+    if (n->self == n->total) {
+        memcpy(at, same->text, same->share);
+        at += same->share;
+    } else if (n->self || x->a.s->cannot_add) {
+        at = csv_percent(at, x, n->self);
+    } else {
+        at = put(at, "0.00");
+    }
+    *at++ = ',';
+    memcpy(at, same->text + same->share, same->n - same->share);
+    at += same->n - same->share;
+    if (quote)
+        at = put(at, formula ? "\"'" : "\"");
+    memset(at, ' ', spaces);
+    sp_output_took(out, (size_t)(at + spaces - start));
+    if (name->n)
+        sp_write(out, x->text.data + name->at, name->n);
+    at = start = sp_output_room(out, NODE_ROOM);
+    if (n->kind == SP_KERNEL)
+        at = put(at, " [k]");
+    if (n->inlined)
+        at = put(at, " [inlined]");
+    at = put(at, quote ? "\"," : ",");
+    at += sp_u64_text(n->depth, at);
+    *at++ = ',';
+    if (!x->a.s->cannot_add)
+        at = put_weight(at, x->a.s, elided_of(x, i));
+    *at++ = '\n';
+    sp_output_took(out, (size_t)(at - start));
+}
+
+static int csv_rows(struct tree *x, const unsigned *indent)
+{
+    for (uint32_t i = 1; i < x->t.nodes.n; i++)
+        if (x->t.nodes.v[i].order < x->shown)
+            csv_row(x, x->a.c->out, i, indent[i]);
+    return x->text.failed ? cli_exit_of(sp_nomem(&x->a.c->diags)) : EXIT_FINE;
 }
 
 static int draw_text(struct tree *x)
@@ -233,11 +394,13 @@ static int draw_text(struct tree *x)
         return cli_exit_of(sp_nomem(&c->diags));
     indents(x, indent);
     sp_table_init(&table, columns, c->format == FORMAT_CSV ? 6 : 4);
-    for (uint32_t i = 1; i < x->t.nodes.n; i++)
+    for (uint32_t i = 1; i < x->t.nodes.n && c->format != FORMAT_CSV; i++)
         if (x->t.nodes.v[i].order < x->shown)
             table_row(x, &table, i, indent[i]);
     answer_heading(c, x->a.s);
     int rc = answer_table(c, &table);
+    if (!rc && c->format == FORMAT_CSV)
+        rc = csv_rows(x, indent);
     size_t more = sum_elided(x, &weight);
     if (!rc && more && c->format != FORMAT_CSV) {
         sp_buf_clear(&x->a.b);
@@ -256,7 +419,8 @@ static int draw(void *arg, size_t rows)
 {
     struct tree *x = arg;
     x->shown = rows + 1; /* the root is no row */
-    count_elided(x);
+    if (!count_elided(x))
+        return cli_exit_of(sp_nomem(&x->a.c->diags));
     return x->a.c->format == FORMAT_JSON ? draw_json(x) : draw_text(x);
 }
 
@@ -306,12 +470,9 @@ int sp_cmd_tree(struct cli *c)
     how.max_nodes = nodes_wanted(c, limit);
     st = sp_tree_build(&s, &how, &c->diags, &x.t);
     size_t n = x.t.nodes.n;
-    x.elided = st ? NULL : malloc((n + 1) * sizeof *x.elided);
-    x.missing = st ? NULL : malloc((n + 1) * sizeof *x.missing);
-    x.number = st ? NULL : malloc((n + 1) * sizeof *x.number);
-    x.pieces = st ? NULL : calloc(c->profile->functions.n + 1, sizeof *x.pieces);
+    x.pieces = st ? NULL : calloc(c->profile->functions.n + 1, sizeof *x.pieces); /* and of no function */
     sp_buf_init(&x.text, SIZE_MAX);
-    if (!st && (!x.elided || !x.missing || !x.number || !x.pieces))
+    if (!st && !x.pieces)
         st = sp_nomem(&c->diags);
     rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc)

@@ -13,7 +13,7 @@ def diff(m):
     other = m.generated("other.spaa", "gen_spaa_large.py", "--stacks", str(500_000 // m.scale), "--frames",
                         str(60_000 // m.scale), "--depth", "34", "--seed", "2")
     ours = Side("spaa", [m.spaa, "diff", "-q", "-j1", source, other])
-    read = Side("reading one", m.reader(source))
+    read = Side("reading one", m.reader("-j", "1", source))
     m.compare(ours, read)
     yield Row("diff", "diff of two SPAA profiles", ours, (size(source) + size(other), "B"), peer=read,
               need_ratio=1 / WITHIN)

@@ -38,8 +38,10 @@ def views(m):
     read = Side("read", m.reader("-j", "1", profile))
     out = os.path.join(m.data, "windows.spaa")
     samples = m.converted("samples.spaa", m.recording(), "--samples", "--no-symbols")
-    asked = [("top", ["top"], 1 / 1.2), ("tree, what it prints", ["tree"], 1 / 1.7),
-             ("the whole tree", ["tree", "--min-percent", "0", "-n", "0", "--format", "csv"], 1 / 3),
+    whole = ["tree", "--min-percent", "0", "-n", "0", "--format"]
+    asked = [("top", ["top"], 1 / 1.2), ("top as JSON", ["top", "--json"], 1 / 1.2),
+             ("tree, what it prints", ["tree"], 1 / 1.7), ("the whole tree as JSON", [*whole, "json"], 1 / 3),
+             ("the whole tree as CSV", [*whole, "csv"], 1 / 3),
              ("function", ["function", "/alloc/"], None), ("stacks", ["stacks"], None), ("summary", ["summary"], None)]
     sides = {what: Side("spaa", [m.spaa, command[0], "-q", "-j", "1", profile, *command[1:]]) for what, command, _ in asked}
     m.compare(read, *sides.values())

@@ -19,13 +19,19 @@
 
 #define BLOCK_SAMPLES 200 /* fewer in a run make no blocks */
 
+/* What the pass over frames touches of a key, in one place: there are many frames to a stack. */
+struct sum {
+    int64_t weight, samples;
+    uint64_t stamp; /* the last turn of a pass that had it */
+};
+
 struct taker {
     struct sp_diff *d;
     struct sp_diff_run *r;
     struct sp_selection *s;
     uint32_t *keys, *frame_keys; /* of each function and frame */
     uint32_t bare;               /* the key of rows without frames */
-    uint32_t *stamps;            /* per key: the last turn of a pass that had it */
+    struct sum *sums;            /* per key */
     unsigned char *unresolved;   /* per function: it is an address */
     bool by_address;             /* SPT: addresses are what it has */
     struct sp_buf text;
@@ -96,11 +102,11 @@ static bool tables(struct taker *t)
         struct sp_str name = sp_pstr(p, p->dsos.v[i].name);
         t->r->no_binaries = t->r->no_binaries && name.n && name.p[0] == '[';
     }
-    t->stamps = calloc(t->d->keys.n + 1, sizeof *t->stamps);
+    t->sums = calloc(t->d->keys.n + 1, sizeof *t->sums);
     t->r->keys = t->d->keys.n;
     for (unsigned i = 0; i < SP_FAMILIES; i++)
         t->r->values[i] = calloc(t->r->keys + 1, sizeof *t->r->values[i]);
-    return t->bare != SP_NONE && t->stamps && t->r->values[SP_SELF] && t->r->values[SP_CUM];
+    return t->bare != SP_NONE && t->sums && t->r->values[SP_SELF] && t->r->values[SP_CUM];
 }
 
 static void add(struct sp_diff_value *v, int64_t weight, int64_t samples)
@@ -109,24 +115,30 @@ static void add(struct sp_diff_value *v, int64_t weight, int64_t samples)
     v->samples += samples;
 }
 
-/* The functions of one row, each once. */
+/*
+ * Once for each row, however often it is met there. Whether it was met before is a matter of chance to the
+ * processor: adding nothing costs less than a branch taken wrongly.
+ */
+static inline void take_once(struct sum *x, uint32_t stamp, int64_t weight, int64_t samples)
+{
+    int64_t fresh = -(int64_t)(x->stamp != stamp);
+    x->stamp = stamp;
+    x->weight += weight & fresh;
+    x->samples += samples & fresh;
+}
+
+/* The functions of one row; of addresses also the row of all that have no name. */
 static void take_frames(const struct taker *t, const uint32_t *f, size_t n, uint32_t stamp, int64_t weight,
                         int64_t samples)
 {
     const uint32_t *keys = t->frame_keys;
-    uint32_t *stamps = t->stamps;
-    struct sp_diff_value *values = t->r->values[SP_CUM];
-    for (size_t k = 0; k < n; k++) {
-        uint32_t key = keys[f[k]];
-        if (stamps[key] == stamp)
-            continue;
-        stamps[key] = stamp;
-        add(&values[key], weight, samples);
-        uint32_t all = t->by_address ? t->d->keys.v[key].all : SP_NONE;
-        if (all == SP_NONE || stamps[all] == stamp)
-            continue;
-        stamps[all] = stamp;
-        add(&values[all], weight, samples);
+    struct sum *sums = t->sums;
+    for (size_t k = 0; k < n; k++)
+        take_once(&sums[keys[f[k]]], stamp, weight, samples);
+    for (size_t k = 0; t->by_address && k < n; k++) {
+        uint32_t all = t->d->keys.v[keys[f[k]]].all;
+        if (all != SP_NONE)
+            take_once(&sums[all], stamp, weight, samples);
     }
 }
 
@@ -151,6 +163,8 @@ static bool take_stacks(struct taker *t)
             add(&t->r->values[SP_CUM][t->bare], x->weight, samples);
         }
     }
+    for (size_t i = 0; i < t->r->keys; i++)
+        add(&t->r->values[SP_CUM][i], t->sums[i].weight, t->sums[i].samples);
     return true;
 }
 
@@ -270,9 +284,9 @@ static bool settle(struct taker *t, struct blocks *b, unsigned block, uint32_t *
         ++*stamp;
         for (size_t k = 0; k < n; k++) {
             uint32_t key = t->frame_keys[f[k]];
-            if (t->stamps[key] == *stamp)
+            if (t->sums[key].stamp == *stamp)
                 continue;
-            t->stamps[key] = *stamp;
+            t->sums[key].stamp = *stamp;
             r->block_values[((size_t)key * SP_FAMILIES + SP_CUM) * r->blocks + block] += weight;
         }
         b->sum[row] = 0;
@@ -290,7 +304,8 @@ static bool fill_blocks(struct taker *t, const struct sp_selection *whole, struc
     r->block_values = calloc(r->keys * SP_FAMILIES * r->blocks + 1, sizeof *r->block_values);
     if (!r->block_values)
         return false;
-    memset(t->stamps, 0, r->keys * sizeof *t->stamps);
+    for (size_t i = 0; i < r->keys; i++)
+        t->sums[i].stamp = 0;
     for (size_t i = 0; i < b->n; i++) {
         const struct sp_sample *x = &b->rows[i];
         if (!taken(b, whole, x))
@@ -393,7 +408,7 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
     free(t.keys);
     free(t.frame_keys);
     free(t.unresolved);
-    free(t.stamps);
+    free(t.sums);
     sp_buf_free(&t.text);
     return st;
 }

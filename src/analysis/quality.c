@@ -26,26 +26,43 @@ static bool differs(const struct sp_selection *s, const struct sp_stack *x, uint
     return false;
 }
 
-static void row(struct sp_selection *s, size_t i, const uint32_t *f, size_t n, struct sp_quality *q,
-                int64_t *by_dso)
+/* The frames of a row; unresolved: per frame, in little memory, as there are many frames to a stack. */
+static void look_at(struct sp_selection *s, size_t i, const uint32_t *f, size_t n,
+                    const unsigned char *unresolved, struct sp_quality *q, int64_t *by_dso)
 {
     const struct sp_profile *p = s->profile;
     int64_t w = s->rows.v[i].weight;
-    bool any = false;
-    if (!n) {
-        q->no_stack += w;
+    unsigned any = 0;
+    for (size_t k = 0; k < n; k++)
+        any |= unresolved[f[k]];
+    if (!any)
         return;
-    }
-    for (size_t k = 0; k < n && !any; k++)
-        any = p->frames.v[f[k]].flags & SP_FRAME_UNRESOLVED;
-    if (any)
-        q->unresolved_any += w;
+    q->unresolved_any += w;
     uint32_t leaf = sp_selected_leaf(s, i, f, n);
-    if (p->frames.v[leaf].flags & SP_FRAME_UNRESOLVED) {
+    if (unresolved[leaf]) {
         q->unresolved_leaf += w;
         by_dso[p->functions.v[p->frames.v[leaf].function].dso] += w;
     }
-    q->exclusive_differs += differs(s, &p->stacks.v[s->rows.v[i].stack], s->rows.v[i].stack);
+}
+
+static bool look_at_all(struct sp_selection *s, const unsigned char *unresolved, struct sp_quality *q,
+                        int64_t *by_dso)
+{
+    const struct sp_profile *p = s->profile;
+    for (size_t i = 0; i < s->rows.n; i++) {
+        size_t n;
+        const uint32_t *f = sp_selected_frames(s, i, &n);
+        if (!f)
+            return false;
+        if (!n) {
+            q->no_stack += s->rows.v[i].weight;
+            continue;
+        }
+        if (q->frames_unresolved)
+            look_at(s, i, f, n, unresolved, q, by_dso);
+        q->exclusive_differs += differs(s, &p->stacks.v[s->rows.v[i].stack], s->rows.v[i].stack);
+    }
+    return true;
 }
 
 spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_quality *out)
@@ -53,16 +70,11 @@ spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_
     const struct sp_profile *p = s->profile;
     struct sp_quality q = {.lost = p->header.lost, .truncated = p->header.truncated, .frames = p->frames.n};
     int64_t *by_dso = calloc(p->dsos.n + 1, sizeof *by_dso);
-    bool ok = by_dso != NULL;
-    for (size_t i = 0; i < p->frames.n; i++)
-        q.frames_unresolved += (p->frames.v[i].flags & SP_FRAME_UNRESOLVED) != 0;
-    for (size_t i = 0; ok && i < s->rows.n; i++) {
-        size_t n;
-        const uint32_t *f = sp_selected_frames(s, i, &n);
-        ok = f != NULL;
-        if (ok)
-            row(s, i, f, n, &q, by_dso);
-    }
+    unsigned char *unresolved = calloc(p->frames.n + 1, 1);
+    for (size_t i = 0; unresolved && i < p->frames.n; i++)
+        q.frames_unresolved += unresolved[i] = (p->frames.v[i].flags & SP_FRAME_UNRESOLVED) != 0;
+    bool ok = by_dso && unresolved && look_at_all(s, unresolved, &q, by_dso);
+    free(unresolved);
     for (uint32_t i = 0; ok && i < p->dsos.n; i++)
         if (by_dso[i])
             ok = sp_vec_push(&q.dsos, ((struct sp_quality_dso){i, by_dso[i]}));

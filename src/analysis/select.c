@@ -33,6 +33,8 @@ uint32_t sp_default_event(const struct sp_profile *p)
 {
     uint32_t best = SP_NONE;
     int64_t best_samples = 0;
+    if (p->events.n == 1)
+        return 0;
     for (uint32_t e = 0; e < p->events.n; e++) {
         if (sp_str_is(sp_pstr(p, p->events.v[e].name), "lbr") && p->events.n > 1)
             continue;
@@ -203,6 +205,8 @@ static int64_t own_weight(struct sp_selection *s, const struct sp_selected *row)
 static int64_t record_weight(struct sp_selection *s, uint32_t stack, int64_t v)
 {
     struct sp_str none = {"", 0};
+    if (v != SP_DECIMAL && !s->scale)
+        return v;
     return sp_scale_weight(s, v, v == SP_DECIMAL ? sp_weight_text(s->profile, stack, s->metric) : none);
 }
 
@@ -260,7 +264,7 @@ static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits
                                struct gathering *g, struct sp_diags *d)
 {
     const struct sp_profile *p = s->profile;
-    spaa_status st = SPAA_OK;
+    spaa_status st = sp_vec_reserve(&s->rows, p->stacks.n) ? SPAA_OK : sp_nomem(d);
     for (uint32_t i = 0; !st && i < p->stacks.n; i++) {
         bool skip = false;
         unsigned char fit = fits[p->stacks.v[i].context];

@@ -46,12 +46,20 @@ struct builder {
     struct sp_selection *s;
     enum sp_by by;
     struct sp_top t;
-    uint32_t *key;     /* row number of each frame or context; SP_NONE: not seen yet */
-    struct sum *sums;  /* per row */
-    uint32_t *same;    /* row of each function, or of each DSO where rows are these; SP_NONE: not seen yet */
-    struct sp_map map; /* rows by (function, dso, name) */
+    uint32_t *key;    /* row number of each frame or context; SP_NONE: not seen yet */
+    struct sum *sums; /* per row */
+    uint32_t *same;   /* row of each function, or of each DSO where rows are these; SP_NONE: not seen yet */
+    uint32_t *whole;  /* per frame: its place in `same`; in little memory, as frames are met in any order */
+    unsigned char *tags; /* per frame */
+    struct sp_map map;   /* rows by (function, dso, name) */
     struct sp_buf text;
 };
+
+static uint32_t new_row(struct builder *b, uint32_t function, uint32_t dso, uint32_t name, unsigned tags)
+{
+    struct sp_top_row r = {function, dso, name, tags, 0, 0, SP_ABSENT, SP_ABSENT, SP_NONE};
+    return name != SP_STR_FAIL && sp_vec_push(&b->t.rows, r) ? (uint32_t)b->t.rows.n - 1 : SP_NONE;
+}
 
 static uint32_t row_for(struct builder *b, uint32_t function, uint32_t dso, const char *p, size_t n,
                         unsigned tags)
@@ -68,10 +76,7 @@ static uint32_t row_for(struct builder *b, uint32_t function, uint32_t dso, cons
             return i;
         }
     }
-    struct sp_top_row r = {function, dso, name, tags, 0, 0, SP_ABSENT, SP_ABSENT, SP_NONE};
-    if (!sp_map_add(&b->map, hash, (uint32_t)b->t.rows.n) || !sp_vec_push(&b->t.rows, r))
-        return SP_NONE;
-    return (uint32_t)b->t.rows.n - 1;
+    return sp_map_add(&b->map, hash, (uint32_t)b->t.rows.n) ? new_row(b, function, dso, name, tags) : SP_NONE;
 }
 
 static unsigned frame_tags(const struct sp_frame *f)
@@ -81,32 +86,52 @@ static unsigned frame_tags(const struct sp_frame *f)
 }
 
 /* Rows that are whole functions or DSOs are found by these: frames of one function need no name looked up. */
-static uint32_t whole_row(struct builder *b, const struct sp_frame *f)
+static uint32_t whole_row(struct builder *b, uint32_t frame)
 {
     const struct sp_profile *p = b->s->profile;
-    uint32_t dso = p->functions.v[f->function].dso;
     bool dsos = b->by == SP_TOP_DSO;
-    uint32_t *row = &b->same[dsos ? dso : f->function];
+    uint32_t n = b->whole[frame], *row = &b->same[n];
     if (*row == SP_NONE) {
-        struct sp_str name = sp_pstr(p, dsos ? p->dsos.v[dso].name : p->functions.v[f->function].name);
+        uint32_t dso = dsos ? n : p->functions.v[n].dso;
+        struct sp_str name = sp_pstr(p, dsos ? p->dsos.v[n].name : p->functions.v[n].name);
         unsigned kernel = p->dsos.v[dso].is_kernel ? SP_TAG_KERNEL : 0u;
-        *row = row_for(b, dsos ? SP_NONE : f->function, dso, name.p, name.n,
-                       dsos ? kernel : sp_function_tags(p, f->function));
+        *row = new_row(b, dsos ? SP_NONE : n, dso, sp_intern(&b->t.names, name.p, name.n),
+                       dsos ? kernel : sp_function_tags(p, n));
     }
-    if (!dsos && *row != SP_NONE)
-        b->t.rows.v[*row].tags |= frame_tags(f);
+    if (b->tags[frame] && *row != SP_NONE)
+        b->t.rows.v[*row].tags |= b->tags[frame];
     return *row;
+}
+
+/* What whole_row asks of frames. */
+static bool brief_frames(struct builder *b)
+{
+    const struct sp_profile *p = b->s->profile;
+    bool dsos = b->by == SP_TOP_DSO;
+    size_t n = dsos ? p->dsos.n : p->functions.n;
+    b->same = malloc((n + 1) * sizeof *b->same);
+    b->whole = malloc((p->frames.n + 1) * sizeof *b->whole);
+    b->tags = malloc(p->frames.n + 1);
+    if (!b->same || !b->whole || !b->tags)
+        return false;
+    memset(b->same, 0xff, (n + 1) * sizeof *b->same); /* SP_NONE */
+    for (size_t i = 0; i < p->frames.n; i++) {
+        const struct sp_frame *f = &p->frames.v[i];
+        b->whole[i] = dsos ? p->functions.v[f->function].dso : f->function;
+        b->tags[i] = dsos ? 0 : (unsigned char)frame_tags(f);
+    }
+    return true;
 }
 
 static uint32_t frame_row(struct builder *b, uint32_t frame)
 {
     const struct sp_profile *p = b->s->profile;
+    if (b->by == SP_TOP_FUNCTION || b->by == SP_TOP_DSO)
+        return whole_row(b, frame);
     const struct sp_frame *f = &p->frames.v[frame];
     uint32_t dso = p->functions.v[f->function].dso, function = f->function;
     struct sp_str name = sp_pstr(p, p->functions.v[function].name);
     char t[16];
-    if (b->by == SP_TOP_FUNCTION || b->by == SP_TOP_DSO)
-        return whole_row(b, f);
     sp_buf_clear(&b->text);
     sp_buf_add(&b->text, name.p, name.n);
     if (b->by == SP_TOP_LINE && f->srcline) {
@@ -120,7 +145,8 @@ static uint32_t frame_row(struct builder *b, uint32_t frame)
         sp_buf_puts(&b->text, " 0x");
         sp_buf_add(&b->text, t, sp_hex_text(f->ip, t));
     }
-    return row_for(b, function, dso, b->text.data, b->text.len, sp_function_tags(p, function) | frame_tags(f));
+    return row_for(b, function, dso, b->text.data, b->text.len,
+                   sp_function_tags(p, function) | frame_tags(f));
 }
 
 static void number(struct sp_buf *b, int64_t v)
@@ -269,45 +295,131 @@ static bool flat_of(const struct builder *b, size_t n, int64_t *out)
     return true;
 }
 
-/*
- * The same when only the first n rows by flat will be shown: own weights first, then with callees only the
- * rows that these can make one of the n. Most frames then cost a look at one bit.
- */
-static bool by_heavy_frames(struct builder *b, size_t n)
+/* ---- only the first rows by flat ---- */
+
+static bool flats(struct builder *b)
 {
-    int64_t least;
-    size_t words = b->s->profile->frames.n / 64 + 1;
-    bool ok = true;
-    for (size_t i = 0; ok && i < b->s->rows.n; i++) {
+    enum { AHEAD = 16 };
+    const struct sp_profile *p = b->s->profile;
+    for (size_t i = 0; i < b->s->rows.n; i++) {
         size_t len;
         const struct sp_selected *x = &b->s->rows.v[i];
+        if (i + AHEAD < b->s->rows.n)
+            __builtin_prefetch(p->stack_frames.v + p->stacks.v[x[AHEAD].stack].first);
         const uint32_t *f = sp_selected_frames(b->s, i, &len);
         uint32_t row = f && len ? key_of(b, sp_selected_leaf(b->s, i, f, len), frame_row)
                        : f      ? row_for(b, SP_NONE, SP_NONE, "[no stack]", 10, SP_TAG_UNRESOLVED)
                                 : SP_NONE;
-        ok = flat(b, row, x, len ? x->own : x->weight);
-        if (ok && !len)
+        if (!flat(b, row, x, len ? x->own : x->weight))
+            return false;
+        if (!len)
             cum(&b->sums[row], x, (uint32_t)i + 1);
     }
-    uint64_t *light = calloc(words, sizeof *light); /* frames of rows that are none of the n */
-    ok = ok && light && flat_of(b, n, &least);
-    for (size_t i = 0; ok && i < b->s->rows.n; i++) {
+    return true;
+}
+
+/* What a frame means to a stack that has it, as one bit. */
+enum { LIGHT = 0, SLOTS = 62, NOT_SEEN = 63 };
+
+struct heavy {
+    unsigned char *slot; /* per frame: LIGHT, 1 + place in rows, or NOT_SEEN */
+    uint32_t rows[SLOTS];
+    size_t n;
+};
+
+/* Rows of at least this flat weight; false: there are too many, or rows not seen yet may be some. */
+static bool heavy_rows(const struct builder *b, int64_t least, struct heavy *h)
+{
+    for (uint32_t i = 0; i < b->t.rows.n; i++) {
+        if (b->t.rows.v[i].flat < least)
+            continue;
+        if (h->n == SLOTS)
+            return false;
+        h->rows[h->n++] = i;
+    }
+    return least > 0;
+}
+
+static bool see(struct builder *b, struct heavy *h, const uint32_t *f, size_t len)
+{
+    for (size_t k = 0; k < len; k++) {
+        if (h->slot[f[k]] != NOT_SEEN)
+            continue;
+        uint32_t row = key_of(b, f[k], frame_row);
+        if (row == SP_NONE)
+            return false;
+        h->slot[f[k]] = LIGHT;
+        for (size_t i = 0; i < h->n; i++)
+            if (h->rows[i] == row)
+                h->slot[f[k]] = (unsigned char)(i + 1);
+    }
+    return true;
+}
+
+static uint64_t slots_of(const struct heavy *h, const uint32_t *f, size_t len)
+{
+    uint64_t bits = 0;
+    for (size_t k = 0; k < len; k++)
+        bits |= (uint64_t)1 << h->slot[f[k]];
+    return bits;
+}
+
+/* A stack is the set of heavy rows it has, found without a branch for each frame. */
+static bool cums_of_heavy(struct builder *b, struct heavy *h)
+{
+    for (size_t i = 0; i < b->s->rows.n; i++) {
         size_t len;
         const struct sp_selected *x = &b->s->rows.v[i];
         const uint32_t *f = sp_selected_frames(b->s, i, &len);
-        ok = f != NULL;
-        for (size_t k = 0; ok && k < len; k++) {
-            if (light[f[k] / 64] >> f[k] % 64 & 1)
-                continue;
+        if (!f)
+            return false;
+        uint64_t bits = slots_of(h, f, len);
+        if (bits >> NOT_SEEN) {
+            if (!see(b, h, f, len))
+                return false;
+            bits = slots_of(h, f, len);
+        }
+        for (bits >>= 1; bits; bits &= bits - 1)
+            cum(&b->sums[h->rows[__builtin_ctzll(bits)]], x, (uint32_t)i + 1);
+    }
+    return true;
+}
+
+static bool cums(struct builder *b)
+{
+    for (size_t i = 0; i < b->s->rows.n; i++) {
+        size_t len;
+        const uint32_t *f = sp_selected_frames(b->s, i, &len);
+        if (!f)
+            return false;
+        for (size_t k = 0; k < len; k++) {
             uint32_t row = key_of(b, f[k], frame_row);
-            ok = row != SP_NONE;
-            if (ok && b->t.rows.v[row].flat >= least)
-                cum(&b->sums[row], x, (uint32_t)i + 1);
-            else
-                light[f[k] / 64] |= (uint64_t)1 << f[k] % 64;
+            if (row == SP_NONE)
+                return false;
+            cum(&b->sums[row], &b->s->rows.v[i], (uint32_t)i + 1);
         }
     }
-    free(light);
+    return true;
+}
+
+/*
+ * The same when only the first n rows by flat will be shown: own weights first, then with callees only the
+ * rows that these make one of the n.
+ */
+static bool by_heavy_frames(struct builder *b, size_t n)
+{
+    int64_t least;
+    struct heavy h = {0};
+    size_t frames = b->s->profile->frames.n;
+    if (!flats(b) || !flat_of(b, n, &least))
+        return false;
+    if (!heavy_rows(b, least, &h))
+        return cums(b);
+    h.slot = malloc(frames + 1);
+    if (h.slot)
+        memset(h.slot, NOT_SEEN, frames + 1);
+    bool ok = h.slot && cums_of_heavy(b, &h);
+    free(h.slot);
     return ok;
 }
 
@@ -368,11 +480,8 @@ spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_c
     sp_buf_init(&b.text, 0);
     b.key = malloc((n + 1) * sizeof *b.key);
     b.sums = calloc(n + 2, sizeof *b.sums); /* a row for each frame or context at most, and [no stack] */
-    size_t same = by == SP_TOP_FUNCTION ? s->profile->functions.n : by == SP_TOP_DSO ? s->profile->dsos.n : 0;
-    b.same = malloc((same + 1) * sizeof *b.same);
-    bool ok = sp_strtab_init(&b.t.names) && b.key && b.sums && b.same;
-    for (size_t i = 0; ok && i < same; i++)
-        b.same[i] = SP_NONE;
+    bool ok = sp_strtab_init(&b.t.names) && b.key && b.sums &&
+              ((by != SP_TOP_FUNCTION && by != SP_TOP_DSO) || brief_frames(&b));
     for (size_t i = 0; ok && i < n; i++)
         b.key[i] = SP_NONE;
     if (ok)
@@ -388,6 +497,8 @@ spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_c
     free(b.key);
     free(b.sums);
     free(b.same);
+    free(b.whole);
+    free(b.tags);
     sp_map_free(&b.map);
     ok = ok && !b.text.failed;
     sp_buf_free(&b.text);

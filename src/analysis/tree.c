@@ -19,10 +19,13 @@
 #define NO_SLOT   UINT32_MAX
 #define ENDS_HERE (UINT32_MAX - 1)
 
+/* A row of the selection, with all that is asked of it: paths are moved, so that those of a node lie
+ * together. */
 struct path {
     const uint32_t *frames; /* leaf first */
-    uint32_t n, row;
+    uint32_t n;
     uint32_t comm; /* string; a first step of its own where it is not 0 */
+    int64_t weight, own, samples;
 };
 
 /* A child while its parent is open. */
@@ -41,6 +44,7 @@ struct waiting {
     uint32_t sibling; /* position among its siblings */
     uint32_t number;  /* of waiting nodes: ties of the heap */
     bool inlined;
+    bool fetched; /* its paths and their frames are in the cache */
 };
 
 struct builder {
@@ -51,10 +55,12 @@ struct builder {
     uint32_t *keys;     /* frame -> key of its function, INLINED */
     uint32_t *comm_key; /* string -> key; by_comm only */
     size_t nkeys;
-    struct path *paths;
-    uint32_t *run, *moved, *slot_of_path; /* paths in the order of the nodes; scratch for moving them */
-    uint32_t *slot_of_key;                /* NO_SLOT between nodes */
-    struct sp_arena steps;                /* frames of paths that filters changed */
+    uint32_t *function_of_key; /* nothing at the keys of comms */
+    unsigned char *kinds; /* per frame; frames themselves take too much memory to be asked for each node */
+    struct path *run, *moved; /* paths in the order of the nodes; scratch for moving them */
+    uint32_t *slot_of_path;
+    uint32_t *slot_of_key; /* NO_SLOT between nodes */
+    struct sp_arena steps; /* frames of paths that filters changed */
     SP_VEC(struct slot) slots;
     SP_VEC(uint32_t) kept; /* slots, sorted */
     SP_VEC(struct waiting) waiting;
@@ -116,7 +122,13 @@ static bool make_keys(struct builder *b)
     uint32_t *rank = ok ? rank_by(p->functions.n, NULL, p->functions.n, cmp_function_name, p) : NULL;
     b->keys = malloc((p->frames.n + 1) * sizeof *b->keys);
     b->slot_of_key = malloc((b->nkeys + 1) * sizeof *b->slot_of_key);
-    ok = rank && b->keys && b->slot_of_key && b->nkeys < KEYS_MAX;
+    b->function_of_key = calloc(b->nkeys + 1, sizeof *b->function_of_key);
+    b->kinds = malloc(p->frames.n + 1);
+    ok = rank && b->keys && b->slot_of_key && b->function_of_key && b->kinds && b->nkeys < KEYS_MAX;
+    for (size_t i = 0; ok && i < p->functions.n; i++)
+        b->function_of_key[b->nkeys - p->functions.n + rank[i]] = (uint32_t)i;
+    for (size_t i = 0; ok && i < p->frames.n; i++)
+        b->kinds[i] = p->frames.v[i].kind;
     for (size_t i = 0; ok && i < p->frames.n; i++)
         b->keys[i] = ((uint32_t)(b->nkeys - p->functions.n) + rank[p->frames.v[i].function]) |
                      (p->frames.v[i].flags & SP_FRAME_INLINED ? INLINED : 0);
@@ -131,11 +143,10 @@ static bool make_keys(struct builder *b)
 static bool make_paths(struct builder *b)
 {
     size_t rows = b->s->rows.n;
-    b->paths = malloc((rows + 1) * sizeof *b->paths);
     b->run = malloc((rows + 1) * sizeof *b->run);
     b->moved = malloc((rows + 1) * sizeof *b->moved);
     b->slot_of_path = malloc((rows + 1) * sizeof *b->slot_of_path);
-    if (!b->paths || !b->run || !b->moved || !b->slot_of_path || rows > UINT32_MAX)
+    if (!b->run || !b->moved || !b->slot_of_path || rows > UINT32_MAX)
         return false;
     for (size_t i = 0; i < rows; i++) {
         size_t n;
@@ -147,8 +158,12 @@ static bool make_paths(struct builder *b)
         if (!f)
             return false;
         uint32_t comm = b->p->contexts.v[b->p->stacks.v[b->s->rows.v[i].stack].context].comm;
-        b->paths[i] = (struct path){f, (uint32_t)n, (uint32_t)i, b->opts->by_comm ? comm : 0};
-        b->run[i] = (uint32_t)i;
+        b->run[i] = (struct path){.frames = f,
+                                  .n = (uint32_t)n,
+                                  .comm = b->opts->by_comm ? comm : 0,
+                                  .weight = b->s->rows.v[i].weight,
+                                  .own = b->s->rows.v[i].own,
+                                  .samples = b->s->rows.v[i].samples};
     }
     return true;
 }
@@ -161,6 +176,33 @@ static inline uint32_t step(const struct builder *b, const struct path *x, uint3
     if (depth >= x->n)
         return ENDS_HERE;
     return x->frames[b->opts->inverted ? depth : x->n - 1 - depth];
+}
+
+/* The frames of a run's paths lie anywhere in memory, but are known ahead. */
+static inline void fetch_ahead(const struct builder *b, const struct waiting *w, size_t i)
+{
+    enum { AHEAD = 16 };
+    if (i + AHEAD >= w->hi)
+        return;
+    const struct path *x = &b->run[i + AHEAD];
+    if (w->depth < x->n)
+        __builtin_prefetch(x->frames + (b->opts->inverted ? w->depth : x->n - 1 - w->depth));
+}
+
+/* Once for a run that the first cache holds: all that is left of its paths. */
+static void fetch_run(const struct builder *b, struct waiting *w)
+{
+    enum { PATHS = 48, LINE = 64 / sizeof(uint32_t), LINES = 8 };
+    if (w->fetched || w->hi - w->lo > PATHS)
+        return;
+    w->fetched = true;
+    for (size_t i = w->lo; i < w->hi; i++) {
+        const struct path *x = &b->run[i];
+        uint32_t left = w->depth < x->n ? x->n - w->depth : 0;
+        const uint32_t *from = x->frames + (b->opts->inverted ? x->n - left : 0);
+        for (uint32_t k = 0; k < left && k < LINES * LINE; k += LINE)
+            __builtin_prefetch(from + k);
+    }
 }
 
 static void add_samples(int64_t *to, int64_t v)
@@ -185,13 +227,14 @@ static void leave_out(struct builder *b, uint32_t parent, int64_t total)
 
 static bool add_node(struct builder *b, const struct waiting *w)
 {
-    const struct sp_profile *p = b->p;
+    bool framed = w->frame != SP_NONE;
     struct sp_tree_node node = {.parent = w->parent,
-                                .function = w->frame == SP_NONE ? SP_NONE : p->frames.v[w->frame].function,
+                                .function =
+                                    framed ? b->function_of_key[b->keys[w->frame] & ~INLINED] : SP_NONE,
                                 .frame = w->frame,
                                 .depth = w->depth,
                                 .inlined = w->inlined,
-                                .kind = w->frame == SP_NONE ? SP_UNKNOWN : p->frames.v[w->frame].kind,
+                                .kind = framed ? b->kinds[w->frame] : SP_UNKNOWN,
                                 .total = w->total,
                                 .samples = w->samples,
                                 .order = (uint32_t)b->t.nodes.n};
@@ -266,11 +309,11 @@ static bool sum_children(struct builder *b, const struct waiting *w, uint32_t no
     int64_t self = 0;
     b->slots.n = 0;
     for (size_t i = w->lo; i < w->hi; i++) {
-        const struct path *x = &b->paths[b->run[i]];
-        const struct sp_selected *row = &b->s->rows.v[x->row];
+        const struct path *x = &b->run[i];
+        fetch_ahead(b, w, i);
         uint32_t frame = step(b, x, w->depth);
         if (frame == ENDS_HERE) {
-            self += b->opts->inverted ? row->weight : row->own;
+            self += b->opts->inverted ? x->weight : x->own;
             b->slot_of_path[i] = NO_SLOT;
             continue;
         }
@@ -278,8 +321,8 @@ static bool sum_children(struct builder *b, const struct waiting *w, uint32_t no
         if (n == NO_SLOT)
             return false;
         struct slot *slot = &b->slots.v[n];
-        slot->total += row->weight;
-        add_samples(&slot->samples, row->samples);
+        slot->total += x->weight;
+        add_samples(&slot->samples, x->samples);
         slot->paths++;
         slot->inlined = slot->inlined && frame != SP_NONE && b->keys[frame] & INLINED;
         b->slot_of_path[i] = n;
@@ -350,7 +393,8 @@ static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
                                 .frame = x->frame,
                                 .comm = x->comm,
                                 .sibling = (uint32_t)i,
-                                .inlined = x->inlined};
+                                .inlined = x->inlined,
+                                .fetched = w->fetched};
         hi -= x->paths;
         if (!put(b, child))
             return false;
@@ -361,15 +405,14 @@ static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
 /* The rest of a single path is a chain. */
 static bool open_chain(struct builder *b, struct waiting w, uint32_t node)
 {
-    const struct path *x = &b->paths[b->run[w.lo]];
-    const struct sp_selected *row = &b->s->rows.v[x->row];
+    const struct path *x = &b->run[w.lo];
     for (uint32_t frame; (frame = step(b, x, w.depth)) != ENDS_HERE;) {
-        if (!is_kept(b, row->weight, w.depth + 1)) {
-            leave_out(b, node, row->weight);
+        if (!is_kept(b, x->weight, w.depth + 1)) {
+            leave_out(b, node, x->weight);
             return true;
         }
-        w = (struct waiting){.total = row->weight,
-                             .samples = row->samples > SP_DECIMAL ? row->samples : SP_ABSENT,
+        w = (struct waiting){.total = x->weight,
+                             .samples = x->samples > SP_DECIMAL ? x->samples : SP_ABSENT,
                              .lo = w.lo,
                              .hi = w.hi,
                              .parent = node,
@@ -381,7 +424,47 @@ static bool open_chain(struct builder *b, struct waiting w, uint32_t node)
         if (!add_node(b, &w))
             return false;
     }
-    b->t.nodes.v[node].self = b->opts->inverted ? row->weight : row->own;
+    b->t.nodes.v[node].self = b->opts->inverted ? x->weight : x->own;
+    return true;
+}
+
+/* Do all paths of a run go on alike? *frame: of the first one; *inlined: all such frames are. */
+static bool goes_on_alike(const struct builder *b, const struct waiting *w, uint32_t *frame, bool *inlined)
+{
+    const struct path *x = &b->run[w->lo];
+    uint32_t f = step(b, x, w->depth);
+    if (f == ENDS_HERE || f == SP_NONE)
+        return false;
+    uint32_t key = b->keys[f] & ~INLINED, flags = b->keys[f];
+    for (size_t i = w->lo + 1; i < w->hi; i++) {
+        fetch_ahead(b, w, i);
+        uint32_t other = step(b, &b->run[i], w->depth);
+        if (other == ENDS_HERE || other == SP_NONE || (b->keys[other] & ~INLINED) != key)
+            return false;
+        flags &= b->keys[other];
+    }
+    *frame = f;
+    *inlined = flags & INLINED;
+    return true;
+}
+
+/* What several paths share below a node needs no sums: its weight is the node's. False: out of memory. */
+static bool open_shared(struct builder *b, struct waiting *w, uint32_t *node, bool *done)
+{
+    *done = false;
+    while (w->hi - w->lo > 1 && goes_on_alike(b, w, &w->frame, &w->inlined)) {
+        if (!is_kept(b, w->total, w->depth + 1)) {
+            leave_out(b, *node, w->total);
+            *done = true;
+            return true;
+        }
+        w->parent = *node;
+        w->depth++;
+        w->comm = 0;
+        *node = (uint32_t)b->t.nodes.n;
+        if (!add_node(b, w))
+            return false;
+    }
     return true;
 }
 
@@ -396,7 +479,11 @@ static bool grow(struct builder *b)
         struct waiting w = take(b);
         uint32_t node = (uint32_t)b->t.nodes.n;
         ok = add_node(b, &w);
-        if (ok)
+        bool done = false;
+        fetch_run(b, &w);
+        if (ok && !b->opts->max_nodes)
+            ok = open_shared(b, &w, &node, &done);
+        if (ok && !done)
             ok = w.hi - w.lo == 1 && !b->opts->max_nodes ? open_chain(b, w, node) : open_node(b, &w, node);
     }
     for (size_t i = 0; ok && i < b->waiting.n; i++)
@@ -473,11 +560,12 @@ spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opt
         find_ends(&b.t);
     free(b.keys);
     free(b.comm_key);
-    free(b.paths);
     free(b.run);
     free(b.moved);
     free(b.slot_of_path);
     free(b.slot_of_key);
+    free(b.function_of_key);
+    free(b.kinds);
     sp_arena_free(&b.steps);
     sp_vec_free(&b.slots);
     sp_vec_free(&b.kept);
