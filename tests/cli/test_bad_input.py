@@ -212,8 +212,10 @@ def test_a_read_only_folder(tmp_path, folded):
 
 def test_interrupting_leaves_no_file(tmp_path):
     """The input never ends; the signal ends the program, and there is no output."""
+    # What runs in a shell's background begins with SIGINT ignored, and its children too.
     p = subprocess.Popen([BIN, "convert", "-", "--from", "folded", "-o", "out.spaa"], cwd=tmp_path,
-                         stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+                         stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     p.stdin.write(b"main;f 1\n")
     p.stdin.flush()
     time.sleep(0.3)
