@@ -24,8 +24,8 @@ static const struct spaa_format *found_format(const char *path, const struct spa
 
 /* `asked`: the format of --from, or NULL. `walked`: found in a folder, *taken false where it is not checked.
  */
-static spaa_status check(const char *path, const struct spaa_format *asked, bool walked, struct sp_diags *d,
-                         bool *taken)
+static spaa_status check(const char *path, const struct spaa_format *asked, bool walked, unsigned jobs,
+                         struct sp_diags *d, bool *taken)
 {
     struct sp_input *in = NULL;
     const char *reason, *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
@@ -34,6 +34,7 @@ static spaa_status check(const char *path, const struct spaa_format *asked, bool
     *taken = true;
     if (st)
         return st;
+    sp_input_set_jobs(in, jobs);
     const struct spaa_format *f = asked ? asked : sp_format_probe(in, &reason);
     if (walked && !asked && !(f = found_format(path, f))) {
         *taken = false;
@@ -65,7 +66,7 @@ static spaa_status judge(struct cli *c, const char *path, const struct spaa_form
     bool taken;
     sp_diags_init(&own);
     own.per_code = c->diags.per_code ? c->diags.per_code : own.per_code;
-    spaa_status st = check(path, asked, walked, &own, &taken);
+    spaa_status st = check(path, asked, walked, cli_jobs(c), &own, &taken);
     sp_diags_merge(&c->diags, &own);
     sp_diags_free(&own);
     v->files += taken;

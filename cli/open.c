@@ -54,6 +54,8 @@ spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts 
     sp_diags_source(&c->diags, name, NULL);
     spaa_status st = sp_input_open(path, &c->diags, &in);
     if (!st)
+        sp_input_set_jobs(in, opts->jobs);
+    if (!st)
         st = sp_input_format(in, c->v.from, &c->diags, &f);
     if (!st) {
         c->input = c->input ? c->input : f;

@@ -27,8 +27,10 @@ static spaa_status fill(struct spaa_profile *s, struct sp_input *in, const struc
     struct sp_read_opts r;
     struct sp_own_opt *own = NULL;
     spaa_status st = read_options(o, &s->diags, &r);
-    if (!st)
+    if (!st) {
+        sp_input_set_jobs(in, r.jobs);
         st = sp_input_format(in, o->format, &s->diags, &s->format);
+    }
     if (!st) {
         sp_diags_source(&s->diags, sp_input_name(in), s->format->name);
         st = sp_api_own(&s->diags, s->format, SP_CAN_READ, o->own, o->own_count, &own);

@@ -106,8 +106,7 @@ const char *sp_buf_cstr(struct sp_buf *b)
     return b->data;
 }
 
-/* Tables of many megabytes are walked at random: few large pages cost less than many small ones. */
-static void large_pages(void *p, size_t bytes)
+void sp_large_pages(void *p, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
     const uintptr_t page = 2 << 20;
@@ -132,7 +131,7 @@ bool sp_vec_grow(void **v, size_t *cap, size_t need, size_t elem)
     void *p = realloc(*v, want * elem);
     if (!p)
         return false;
-    large_pages(p, want * elem);
+    sp_large_pages(p, want * elem);
     *v = p;
     *cap = want;
     return true;

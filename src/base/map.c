@@ -1,5 +1,7 @@
 #include "base/map.h"
 
+#include "base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +28,7 @@ bool sp_map_grow(struct sp_map *m, size_t items)
     bigger.slots = calloc(slots, sizeof *bigger.slots);
     if (!bigger.slots)
         return false;
+    sp_large_pages(bigger.slots, slots * sizeof *bigger.slots);
     for (size_t i = 0; m->slots && i <= m->mask; i++)
         if (m->slots[i].item)
             put(&bigger, m->slots[i].low, m->slots[i].item);

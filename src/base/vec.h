@@ -24,6 +24,11 @@
 
 /* Makes room for `need` elements in all; false when memory is exhausted or the size overflows. */
 bool sp_vec_grow(void **v, size_t *cap, size_t need, size_t elem);
+/*
+ * Tables of many megabytes are walked at random: few large pages cost less than many small ones. For memory
+ * that was not touched yet; nothing happens where there are none, or when it is small.
+ */
+void sp_large_pages(void *p, size_t bytes);
 
 #define sp_vec_reserve(a, need)                                                                              \
     ((need) <= (a)->cap || sp_vec_grow((void **)&(a)->v, &(a)->cap, (need), sizeof *(a)->v))

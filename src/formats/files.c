@@ -40,8 +40,10 @@ static void read_one(const struct reading *r, size_t i, struct slot *s)
     s->format = NULL;
     sp_diags_source(&s->diags, name_of(path), NULL);
     s->status = sp_input_open(path, &s->diags, &in);
-    if (!s->status)
+    if (!s->status) {
+        sp_input_set_jobs(in, r->read.jobs);
         s->status = sp_input_format(in, r->opts->from, &s->diags, &s->format);
+    }
     if (!s->status) {
         sp_diags_source(&s->diags, name_of(path), s->format->name);
         s->status = sp_read_profile(in, s->format, &r->read, &s->diags, &s->profile);

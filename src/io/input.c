@@ -23,6 +23,7 @@ struct sp_input {
     spaa_status below; /* how the stages ended that a spool replaced */
     uint64_t below_done;
     bool ready; /* decompressors are in place */
+    unsigned jobs;
     struct sp_spool spool;
     bool spooled;
     size_t chunk;        /* 0: lend all there is */
@@ -44,6 +45,7 @@ static struct sp_input *new_input(const char *name, struct sp_diags *d)
     memcpy(in->name, name, n);
     in->diags = d;
     in->fd = -1;
+    in->jobs = 1;
     return in;
 }
 
@@ -154,6 +156,16 @@ void sp_input_set_chunk(struct sp_input *in, size_t n)
         s->piece = n;
 }
 
+void sp_input_set_jobs(struct sp_input *in, unsigned jobs)
+{
+    in->jobs = jobs ? jobs : 1;
+}
+
+unsigned sp_input_jobs(const struct sp_input *in)
+{
+    return in->jobs;
+}
+
 /* Only now are the first bytes needed: a pipe may not have any yet when it is opened. */
 static spaa_status prepare(struct sp_input *in)
 {
@@ -162,6 +174,12 @@ static spaa_status prepare(struct sp_input *in)
         spaa_status st = sp_filter_detect(&in->top, &found);
         if (st)
             return st;
+    }
+    if (!in->ready && in->top != in->base) {
+        struct sp_stage *blocks = sp_stage_blocks(in->top, in->base, in->jobs > 1);
+        if (!blocks)
+            return sp_nomem(in->diags);
+        in->top = blocks;
     }
     in->ready = true;
     return SPAA_OK;
@@ -204,10 +222,16 @@ spaa_status sp_input_peek(struct sp_input *in, size_t want, const unsigned char 
     return SPAA_OK;
 }
 
+/* How much of the source was read for what is lent. */
+static uint64_t source_offset(const struct sp_input *in)
+{
+    return in->top->lend ? in->top->source : in->base->offset;
+}
+
 void sp_input_note(struct sp_input *in, uint64_t done)
 {
     /* A view of decompressed bytes says nothing of the source's size. */
-    uint64_t at = in->top == in->base ? in->base->offset + done : in->base->offset;
+    uint64_t at = in->top == in->base ? in->base->offset + done : source_offset(in);
     atomic_store_explicit(&in->watched, at, memory_order_relaxed);
     atomic_store_explicit(&in->watched_size, in->spooled ? in->spool.len : in->size, memory_order_relaxed);
 }
@@ -222,21 +246,29 @@ void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size)
  * Pages of a mapped file that were consumed need not stay resident: a reader that streams keeps a small
  * footprint. They come back from the file where sp_input_whole asks for them.
  */
-static void forget_consumed(struct sp_input *in)
+static void forget(struct sp_input *in, size_t ahead)
 {
     enum { EVERY = 16 << 20 };
-    uint64_t done = in->base->offset & ~(uint64_t)0xFFFF;
-    if (!in->map || in->top != in->base || in->spooled || done < in->forgotten + EVERY)
+    if (!in->map || in->top != in->base || in->spooled)
+        return;
+    uint64_t done = (in->base->offset + ahead) & ~(uint64_t)0xFFFF;
+    if (done < in->forgotten + EVERY)
         return;
     madvise((char *)in->map + in->forgotten, (size_t)(done - in->forgotten), MADV_DONTNEED);
     in->forgotten = done;
+}
+
+void sp_input_pass(struct sp_input *in, size_t done)
+{
+    sp_input_note(in, done);
+    forget(in, done);
 }
 
 void sp_input_consume(struct sp_input *in, size_t n)
 {
     sp_stage_consume(in->top, n);
     sp_input_note(in, 0);
-    forget_consumed(in);
+    forget(in, 0);
     if (n) {
         free(in->lent);
         in->lent = NULL;
@@ -255,7 +287,7 @@ spaa_status sp_input_failed(const struct sp_input *in)
 
 void sp_input_progress(const struct sp_input *in, uint64_t *done, uint64_t *size)
 {
-    *done = in->spooled ? in->below_done : in->base->offset;
+    *done = in->spooled ? in->below_done : source_offset(in);
     *size = in->size;
 }
 
@@ -343,7 +375,7 @@ static spaa_status spool(struct sp_input *in)
         return SPAA_ERR_NOMEM;
     in->spooled = true;
     in->below = in->top->failed;
-    in->below_done = in->base->offset;
+    in->below_done = source_offset(in);
     sp_stage_free(in->top);
     in->top = in->base = s;
     return SPAA_OK;

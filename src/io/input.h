@@ -35,6 +35,13 @@ spaa_status sp_input_memory(const void *p, size_t n, const char *name, struct sp
 void sp_input_close(struct sp_input *in); /* NULL is fine */
 
 /*
+ * Before the first read: how many threads may work on this input, 1 if it is not said. With more, a large
+ * compressed one is decompressed ahead in a thread of its own, which changes nothing but the time it takes.
+ */
+void sp_input_set_jobs(struct sp_input *in, unsigned jobs);
+unsigned sp_input_jobs(const struct sp_input *in);
+
+/*
  * Lends the bytes ahead. *n is at least `want` unless the input ends before, 0 at the end. want is at
  * most SP_LINE_MAX + 1. A damaged or failing input is reported once, and then ends where the damage
  * begins: *n may be 0 with SPAA_OK; sp_input_failed tells.
@@ -51,6 +58,11 @@ const char *sp_input_name(const struct sp_input *in);
  * of it is done; watch gives that, of how much, in bytes that compare (size 0: unknown). Both are atomic.
  */
 void sp_input_note(struct sp_input *in, uint64_t done);
+/*
+ * The same, and the first `done` bytes of the view will hardly be looked at again: their memory may go to
+ * others, and comes back if they are.
+ */
+void sp_input_pass(struct sp_input *in, size_t done);
 void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size);
 
 /*

@@ -34,10 +34,22 @@ struct sp_stage *sp_stage_memory(const void *p, size_t n, const char *name, stru
     return s;
 }
 
+/* A thread that reads is not to wait longer than its bytes are wanted. False: they are not. */
+static bool wait_for(const struct fd_stage *f)
+{
+    enum { LOOK_EVERY = 50 /* ms */ };
+    struct pollfd ready = {.fd = f->fd, .events = POLLIN};
+    while (f->s.stop && !*f->s.stop && poll(&ready, 1, LOOK_EVERY) == 0)
+        ;
+    return !f->s.stop || !*f->s.stop;
+}
+
 static size_t fill_fd(struct sp_stage *s, unsigned char *out, size_t cap)
 {
     struct fd_stage *f = (struct fd_stage *)s;
     for (;;) {
+        if (!wait_for(f))
+            return 0;
         ssize_t got = read(f->fd, out, cap);
         if (got >= 0) {
             f->read += (uint64_t)got;

@@ -33,6 +33,10 @@ spaa_status sp_stage_peek(struct sp_stage *s, size_t want, const unsigned char *
     if (!want)
         want = 1;
     while (s->len - s->pos < want && !s->ended) {
+        if (s->lend) {
+            s->lend(s);
+            continue;
+        }
         if (!make_room(s, want)) {
             s->ended = true;
             s->failed = SPAA_ERR_NOMEM;

@@ -1,5 +1,5 @@
 /*
- * What an input is made of: a source of bytes, and up to three decompressors on top of it.
+ * What an input is made of: a source of bytes, up to three decompressors on top of it, and then blocks.
  *
  * A stage lends the bytes ahead and forgets them when they are consumed. One kind lends memory as it
  * is (a mapped file); the others have `fill` write the next bytes into a block buffer, which grows
@@ -20,6 +20,8 @@ struct sp_stage {
      * which then sets `failed` and delivers nothing more. NULL: all bytes are in data already.
      */
     size_t (*fill)(struct sp_stage *s, unsigned char *out, size_t cap);
+    /* Instead of filling: what is ahead is lent again with more bytes behind it, or the stage ends. */
+    void (*lend)(struct sp_stage *s);
     void (*destroy)(struct sp_stage *s); /* what fill needs, and s itself */
     struct sp_stage *up;                 /* where a decompressor reads from; owned */
     struct sp_diags *diags;
@@ -33,6 +35,8 @@ struct sp_stage {
     size_t piece;    /* fill at most this many bytes at a time; 0: no limit */
     bool ended;
     spaa_status failed;
+    uint64_t source;          /* of one that lends: how much of the lowest stage that took */
+    const _Atomic bool *stop; /* when set, waiting for bytes is over; NULL: never */
 };
 
 spaa_status sp_stage_peek(struct sp_stage *s, size_t want, const unsigned char **p, size_t *n);
@@ -48,6 +52,13 @@ struct sp_stage *sp_stage_fd(int fd, const char *name, struct sp_diags *d);
  * *found is set.
  */
 spaa_status sp_filter_detect(struct sp_stage **top, bool *found);
+
+/*
+ * Hands on what `up`, which fills, decompresses, in blocks that do not depend on how they are asked for. With
+ * `threads`, one works ahead when the input turns out to be large; `base` is the lowest stage. NULL: out of
+ * memory, not reported.
+ */
+struct sp_stage *sp_stage_blocks(struct sp_stage *up, struct sp_stage *base, bool threads);
 
 /* Keeps a stream whole: in memory up to a limit, then in an unlinked temporary file. */
 struct sp_spool {

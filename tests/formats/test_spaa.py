@@ -12,7 +12,7 @@ import gen_spaa
 import pytest
 
 import profiles
-from conftest import ROOT, ask, run
+from conftest import BIN, ROOT, ask, run
 from profiles import D, Profile
 
 FIXTURES = os.path.join(ROOT, "tests", "fixtures", "spaa")
@@ -70,6 +70,24 @@ def test_any_file_keeps_its_meaning_and_settles_at_once(seed):
     assert meaning(once) == meaning(text)
     assert convert(once) == once
     assert run("validate", "-", stdin=once, code=0)
+
+
+def test_threads_pieces_and_compression_change_nothing(tmp_path):
+    """Random profiles, and what is left of damaged ones, through unit/test_spaa_threads.c."""
+    program = os.path.join(os.path.dirname(BIN), "tests", "unit_spaa_threads")
+    if not os.access(program, os.X_OK):
+        pytest.skip("needs the unit tests beside the tool")
+    paths = []
+    for seed in range(1, 25):
+        text = "".join(gen_spaa.profile(seed=seed, stacks=60, canonical=seed % 2 == 0, samples=20, windows=1))
+        data = bytearray(text.encode())
+        r = random.Random(seed)
+        for _ in range(seed % 3):
+            data[r.randrange(len(data))] = r.choice(b'{}[]",:09x\xff\n')
+        paths.append(tmp_path / f"{seed}.spaa")
+        paths[-1].write_bytes(data)
+    done = subprocess.run([program, *paths], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", sorted(os.listdir(FIXTURES)) if os.path.isdir(FIXTURES) else [])

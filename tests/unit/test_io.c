@@ -144,6 +144,124 @@ static void any_chunking_gives_the_same_bytes(void **state)
     free(text.p);
 }
 
+/* All there is, and what was said, with so many threads. */
+struct outcome {
+    struct bytes got;
+    struct sp_diags d;
+    spaa_status failed;
+};
+
+static struct outcome outcome_of(struct bytes b, unsigned jobs, size_t chunk, size_t want)
+{
+    struct outcome o;
+    struct sp_input *in;
+    sp_diags_init(&o.d);
+    assert_int_equal(sp_input_memory(b.p, b.n, "memory", &o.d, &in), SPAA_OK);
+    sp_input_set_jobs(in, jobs);
+    assert_int_equal(sp_input_jobs(in), jobs);
+    sp_input_set_chunk(in, chunk);
+    o.got = drain(in, want, chunk % 2);
+    o.failed = sp_input_failed(in);
+    sp_input_close(in);
+    return o;
+}
+
+static void assert_same_outcome(struct bytes b, size_t chunk, size_t want)
+{
+    struct outcome one = outcome_of(b, 1, chunk, want), two = outcome_of(b, 2, chunk, want);
+    assert_bytes(two.got, one.got);
+    assert_int_equal(two.failed, one.failed);
+    assert_int_equal(two.d.list.n, one.d.list.n);
+    for (size_t i = 0; i < one.d.list.n; i++) {
+        assert_int_equal(two.d.list.v[i].code, one.d.list.v[i].code);
+        assert_int_equal(two.d.list.v[i].offset, one.d.list.v[i].offset);
+        assert_string_equal(two.d.list.v[i].message, one.d.list.v[i].message);
+        assert_string_equal(two.d.list.v[i].hint, one.d.list.v[i].hint);
+    }
+    assert_memory_equal(two.d.count, one.d.count, sizeof one.d.count);
+    free(one.got.p);
+    free(two.got.p);
+    sp_diags_free(&one.d);
+    sp_diags_free(&two.d);
+}
+
+static void a_thread_ahead_changes_nothing(void **state)
+{
+    (void)state;
+    static const char *const nestings[] = {"z", "g", "gz"};
+    static const size_t chunks[] = {1, 64, 1000, 4096};
+    struct bytes text = some_text(20000);
+    for (size_t k = 0; k < 3; k++) {
+        struct bytes b = packed(bytes_of(text.p, text.n), nestings[k]);
+        for (size_t c = 0; c < 4; c++) {
+            assert_same_outcome(b, chunks[c], 1);
+            assert_same_outcome(b, chunks[c], 5000);
+            for (size_t cut = 1; cut < 8; cut++) { /* damage: cut off, and changed */
+                struct bytes part = {b.p, b.n * cut / 8};
+                assert_same_outcome(part, chunks[c], 300);
+                b.p[part.n] ^= 0x55;
+                assert_same_outcome(b, chunks[c], 300);
+                b.p[part.n] ^= 0x55;
+            }
+        }
+        free(b.p);
+    }
+    free(text.p);
+}
+
+static void large_blocks_join_at_lines_of_any_length(void **state)
+{
+    (void)state;
+    struct bytes text = some_text((9 << 20) + 12345);
+    memset(text.p + (3 << 20), 'x', 300000); /* longer than what fits before a block */
+    struct bytes b = packed(bytes_of(text.p, text.n), "z");
+    assert_same_outcome(b, 0, 1);
+    assert_same_outcome(b, 0, 2500000);
+    for (unsigned jobs = 1; jobs < 3; jobs++) {
+        struct sp_diags d;
+        struct sp_input *in;
+        const char *line;
+        size_t n, at = 0;
+        sp_diags_init(&d);
+        assert_int_equal(sp_input_memory(b.p, b.n, "memory", &d, &in), SPAA_OK);
+        sp_input_set_jobs(in, jobs);
+        while (assert_int_equal(sp_input_line(in, &line, &n), SPAA_OK), line) {
+            assert_true(at + n <= text.n);
+            assert_memory_equal(line, text.p + at, n);
+            at += n + 1;
+        }
+        assert_in_range(at, text.n, text.n + 1);
+        sp_input_close(in);
+        sp_diags_free(&d);
+    }
+    free(text.p);
+    free(b.p);
+}
+
+static void closing_early_ends_the_thread(void **state)
+{
+    (void)state;
+    struct bytes text = some_text(12 << 20);
+    struct bytes b = packed(bytes_of(text.p, text.n), "z");
+    for (size_t mb = 0; mb < 8; mb++) {
+        struct sp_diags d;
+        struct sp_input *in;
+        const unsigned char *p;
+        size_t n;
+        sp_diags_init(&d);
+        assert_int_equal(sp_input_memory(b.p, b.n, "memory", &d, &in), SPAA_OK);
+        sp_input_set_jobs(in, 2);
+        for (size_t at = 0; at < mb << 20; at += n) {
+            assert_int_equal(sp_input_peek(in, 1, &p, &n), SPAA_OK);
+            sp_input_consume(in, n);
+        }
+        sp_input_close(in);
+        sp_diags_free(&d);
+    }
+    free(text.p);
+    free(b.p);
+}
+
 static void a_fourth_nesting_is_left_packed(void **state)
 {
     (void)state;
@@ -499,6 +617,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bomb_is_read_in_constant_memory),
         cmocka_unit_test(any_chunking_gives_the_same_bytes),
+        cmocka_unit_test(a_thread_ahead_changes_nothing),
+        cmocka_unit_test(large_blocks_join_at_lines_of_any_length),
+        cmocka_unit_test(closing_early_ends_the_thread),
         cmocka_unit_test(a_fourth_nesting_is_left_packed),
         cmocka_unit_test(a_peek_lends_at_least_what_was_asked_for),
         cmocka_unit_test(concatenated_and_skippable_frames_are_one_stream),

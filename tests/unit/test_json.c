@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -67,7 +68,8 @@ static const struct sp_span rejected[] = {
     TEXT("\"\\ud800\""), TEXT("\"\\udbff\""), TEXT("\"\\udc00\""), TEXT("\"\\udfff\""),
     TEXT("\"\\ud800x\""), TEXT("\"\\ud800\\n\""), TEXT("\"\\ud800\\u0041\""), TEXT("\"\\ud800\\ud800\""),
     TEXT("\"\\udc00\\ud800\""), TEXT("\"\\ud800\\u\""), TEXT("\"\\ud800\\"), TEXT("\"\\ud83d\\ude0\""),
-    TEXT("\"\\ud83dude00\""),
+    TEXT("\"\\ud83dude00\""), TEXT("\"\\ud800\\ud800\\udc00\""), TEXT("\"\\ud83d\\uDE0G\""), TEXT("{\"\\ud800\":1}"),
+    TEXT("\"\\ud800\xf0\x90\x80\x80\""),
     /* Bytes that are not UTF-8. */
     TEXT("\"\x80\""), TEXT("\"\xbf\""), TEXT("\"\xc0\x80\""), TEXT("\"\xc1\xbf\""), TEXT("\"\xc2\""),
     TEXT("\"\xc2\x41\""), TEXT("\"\xc3\x28\""), TEXT("\"\xe0\x80\x80\""), TEXT("\"\xe0\x9f\xbf\""),
@@ -168,6 +170,46 @@ static void cut_off_texts_are_rejected(void **state)
     for (size_t n = 0; n + 1 < sizeof whole; n++)
         assert_false(is_json((struct sp_span){whole, n}));
     assert_true(is_json((struct sp_span){whole, sizeof whole - 1}));
+}
+
+/* What a byte behind a backslash, a raw byte, and two raw bytes in a string may be. */
+static void every_byte_in_a_string_is_judged(void **state)
+{
+    (void)state;
+    for (int a = 0; a < 256; a++) {
+        char escaped[] = {'"', '\\', (char)a, '"'}, raw[] = {'"', (char)a, '"'};
+        bool known = a && strchr("\"\\/bfnrt", a);
+        assert_int_equal(is_json((struct sp_span){escaped, 4}), known);
+        assert_int_equal(is_json((struct sp_span){raw, 3}), a >= 0x20 && a < 0x80 && a != '"' && a != '\\');
+        for (int b = 0; a >= 0x80 && b < 256; b++) {
+            char two[] = {'"', (char)a, (char)b, '"'};
+            assert_int_equal(is_json((struct sp_span){two, 4}),
+                             a >= 0xC2 && a <= 0xDF && b >= 0x80 && b <= 0xBF);
+        }
+        char unicode[16];
+        snprintf(unicode, sizeof unicode, "\"\\u00%02x\"", (unsigned)a);
+        assert_true(is_json((struct sp_span){unicode, strlen(unicode)}));
+    }
+}
+
+/* Every code point in its shortest form, and in longer ones; halves of surrogates have none. */
+static void every_code_point_is_judged(void **state)
+{
+    (void)state;
+    for (uint32_t c = 0x80; c < 0x140000; c++) {
+        char t[4];
+        size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+        for (size_t form = n; form <= 4; form++) {
+            uint32_t rest = c;
+            for (size_t i = form; i-- > 1; rest >>= 6)
+                t[i] = (char)(0x80 | (rest & 63));
+            t[0] = (char)((form == 2 ? 0xC0 : form == 3 ? 0xE0 : 0xF0) | rest);
+            bool valid = form == n && c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF);
+            if (sp_utf8_at(t, t + form) != (valid ? form : 0))
+                fail_msg("U+%04X in %zu bytes", c, form);
+            assert_int_equal(sp_utf8_at(t, t + form - 1), 0);
+        }
+    }
 }
 
 static void nesting_is_bounded(void **state)
@@ -556,6 +598,8 @@ int main(void)
         cmocka_unit_test(texts_that_rfc_8259_allows_are_accepted),
         cmocka_unit_test(texts_that_rfc_8259_forbids_are_rejected),
         cmocka_unit_test(cut_off_texts_are_rejected),
+        cmocka_unit_test(every_byte_in_a_string_is_judged),
+        cmocka_unit_test(every_code_point_is_judged),
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(strings_are_decoded),
         cmocka_unit_test(strings_are_lent),

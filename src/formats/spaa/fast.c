@@ -1,139 +1,41 @@
 /*
- * The usual stack record, read without looking at its keys one by one.
+ * The usual stack and frame records, read without looking at their keys one by one.
  *
  * Records of canonical files differ in their id, frames and numbers; everything between is the same text.
  * This path expects that text and gives up at the first difference, before anything was entered: the
  * general path (stack.c) then reads the line from its start. Both give the same profile.
  */
+#include "base/num.h"
 #include "formats/spaa/read.h"
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include "formats/spaa/usual.h"
 
 static inline bool expect(const char **p, const char *end, const char *literal, size_t n)
 {
-    if ((size_t)(end - *p) < n || memcmp(*p, literal, n) != 0)
+    if ((size_t)(end - *p) < n || !sp_same_text(*p, literal, n))
         return false;
     *p += n;
     return true;
 }
 #define EXPECT(p, end, literal) expect(p, end, literal, sizeof literal - 1)
 
-static inline uint64_t load8(const char *p)
-{
-    uint64_t v;
-    memcpy(&v, p, 8);
-    return v;
-}
-
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/*
- * The number whose n digits (1 to 7, and nothing but digits) stand in the upper bytes of w: all are combined
- * at once, pairs to hundreds to ten thousands.
- */
-static inline uint32_t word_number(uint64_t w, unsigned n)
-{
-    uint64_t t = (w ^ 0x3030303030303030u) & (UINT64_MAX << (64 - 8 * n));
-    t = (t * 10) + (t >> 8);
-    return (uint32_t)((((t & 0x000000FF000000FFu) * 0x000F424000000064u) +
-                       (((t >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u)) >>
-                      32);
-}
-#endif
-
-/* The digits at p (8 bytes or more may be read); 0: none, or more than 7. */
-static inline unsigned small_number(const char *p, uint32_t *out)
-{
-    uint32_t v = 0;
-    unsigned n = 0;
-    for (; n < 8 && (unsigned char)(p[n] - '0') < 10; n++)
-        v = v * 10 + (unsigned char)(p[n] - '0');
-    *out = v;
-    return n < 8 ? n : 0;
-}
-
-static inline uint32_t frame_of(const struct reader *r, const char *digits, unsigned n, uint32_t id)
-{
-    return *digits == '0' && n > 1 ? SP_NONE : sp_idmap_small(&r->frames, id);
-}
-
-#if defined __SSE2__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/*
- * Blocks of 64 bytes: a bit for each byte that is no digit, so that where numbers end is known before any
- * is converted and conversions do not wait for each other. Stops before a block that passes the line's
- * end. The bytes before the list (its key) may be read.
- */
-static bool frame_blocks(struct reader *r, const char **at, const char *end, uint32_t **out, bool *done)
-{
-    const char *start = *at, *block = start;
-    uint32_t *to = *out;
-    const __m128i zero = _mm_set1_epi8('0'), nine = _mm_set1_epi8(9);
-    for (*done = false; end - block >= 64; block += 64) {
-        uint64_t ends = 0;
-#pragma GCC unroll 4
-        for (unsigned k = 0; k < 4; k++) {
-            __m128i x = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)(block + 16 * k)), zero);
-            unsigned digits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(x, nine), x));
-            ends |= (uint64_t)(~digits & 0xFFFF) << 16 * k;
-        }
-        for (; ends; ends &= ends - 1) {
-            const char *stop = block + __builtin_ctzll(ends);
-            size_t n = (size_t)(stop - start);
-            /* Between two bytes that are no digits there are only digits. */
-            if (n - 1 > 6)
-                return false;
-            *to = frame_of(r, start, (unsigned)n, word_number(load8(stop - 8), (unsigned)n));
-            if (*to == SP_NONE)
-                return false;
-            to++;
-            start = stop + 1;
-            if (*stop == ',')
-                continue;
-            *done = true;
-            *at = start;
-            *out = to;
-            return *stop == ']';
-        }
-    }
-    *at = start;
-    *out = to;
-    return true;
-}
-#else
-static bool frame_blocks(struct reader *r, const char **at, const char *end, uint32_t **out, bool *done)
-{
-    (void)r, (void)at, (void)end, (void)out;
-    *done = false;
-    return true;
-}
-#endif
-
+/* The list behind *at, into the frames of the profile, which do not count yet. */
 static bool fast_frames(struct reader *r, const char **at, const char *end, uint32_t *n)
 {
     struct sp_profile *p = r->p;
-    /* An item takes two bytes or more, and the rest of the line holds no more items than that. */
-    size_t room = (size_t)(end - *at) / 2 + 1;
-    bool done;
-    if (!sp_vec_reserve(&p->stack_frames, p->stack_frames.n + room))
+    const struct idmap *m = &r->frames;
+    if (!sp_vec_reserve(&p->stack_frames, p->stack_frames.n + SP_LIST_MAX))
         return false;
-    uint32_t *from = p->stack_frames.v + p->stack_frames.n, *to = from;
-    if (!frame_blocks(r, at, end, &to, &done))
+    uint32_t *to = p->stack_frames.v + p->stack_frames.n;
+    size_t known = m->gaps ? m->ndirect : m->count;
+    *n = (uint32_t)sp_number_list(*at, end, !m->gaps, known < INT32_MAX ? (uint32_t)known : 0, to, at);
+    if (!*n)
         return false;
-    for (const char *s = *at; !done; *at = ++s) {
-        uint32_t id;
-        if (s > end - 9)
-            return false;
-        unsigned digits = small_number(s, &id);
-        if (!digits || (*to = frame_of(r, s, digits, id)) == SP_NONE)
-            return false;
-        to++;
-        s += digits;
-        done = *s == ']';
-        if (!done && *s != ',')
+    for (uint32_t i = 0; m->gaps && i < *n; i++) {
+        to[i] = m->direct[to[i]] - 1; /* 0 - 1 is SP_NONE */
+        if (to[i] == SP_NONE)
             return false;
     }
-    *n = (uint32_t)(to - from);
+    ++*at;
     return true;
 }
 
@@ -151,10 +53,9 @@ static bool fast_stack_type(const char **p, const char *end, uint8_t *type)
 }
 
 /* The weights, and the same ones at the leaf. */
-static bool fast_weights(struct reader *r, const char **at, const char *end, uint32_t leaf,
+static bool fast_weights(const struct reader *r, const char **at, const char *end, uint32_t leaf,
                          const struct template **t, int64_t *values)
 {
-    int64_t again[TEMPLATE_VALUES];
     const char *s = *at;
     *t = NULL;
     for (unsigned i = 0; i < r->ntemplates && !*t; i++) {
@@ -162,32 +63,22 @@ static bool fast_weights(struct reader *r, const char **at, const char *end, uin
         if (sp_match_template(x, &s, end, values))
             *t = x;
     }
-    uint32_t id;
-    if (!*t || !EXPECT(&s, end, ",\"exclusive\":{\"frame\":") || s > end - 8)
+    size_t n = (size_t)(s - *at);
+    uint64_t id;
+    if (!*t || !EXPECT(&s, end, ",\"exclusive\":{\"frame\":") || !sp_plain_number(&s, end, &id) ||
+        sp_idmap_small(&r->frames, id) != leaf || !EXPECT(&s, end, ",\"weights\":") ||
+        !expect(&s, end, *at, n) || !EXPECT(&s, end, "}}"))
         return false;
-    unsigned digits = small_number(s, &id);
-    if (!digits || sp_idmap_small(&r->frames, id) != leaf || (*s == '0' && digits > 1))
-        return false;
-    s += digits;
-    if (!EXPECT(&s, end, ",\"weights\":") || !sp_match_template(*t, &s, end, again) || !EXPECT(&s, end, "}}"))
-        return false;
-    for (unsigned i = 0; i < (*t)->n; i++)
-        if (values[i] != again[i])
-            return false;
     *at = s;
     return true;
 }
 
 static bool fast_context(struct reader *r, const char **p, const char *end, uint32_t *context)
 {
-    for (unsigned i = 0; i < CONTEXTS_RECENT; i++) {
-        const struct context_text *t = &r->recent[i];
-        if (t->raw.n && expect(p, end, t->raw.p, t->raw.n)) {
-            *context = t->context;
-            return true;
-        }
-    }
-    return sp_known_context(r, p, end, context);
+    if (!r->recent.raw.n || !expect(p, end, r->recent.raw.p, r->recent.raw.n))
+        return sp_known_context(r, p, end, context);
+    *context = r->recent.context;
+    return true;
 }
 
 static bool primary_there(const struct sp_profile *p, const struct template *t, uint32_t context)
@@ -224,37 +115,126 @@ static bool enter(struct reader *r, struct sp_stack *s, const struct sp_stack_id
     return true;
 }
 
-bool sp_fast_stack(struct reader *r, struct sp_span line)
+const char *sp_fast_stack(struct reader *r, const char *line, const char *limit)
 {
     struct sp_profile *p = r->p;
-    const char *s = line.p, *end = line.p + line.n;
+    const char *s = line;
     struct sp_stack x = {.first = p->stack_frames.n, .exclusive = SP_EXCLUSIVE_SAME};
     struct sp_stack_id id;
     const struct template *t;
     int64_t values[TEMPLATE_VALUES];
-    if (!EXPECT(&s, end, "{\"type\":\"stack\",\"id\":\""))
-        return false;
-    const char *quote = (size_t)(end - s) > 28 ? (s[18] == '"'   ? s + 18
-                                                  : s[27] == '"' ? s + 27
-                                                                 : NULL)
-                                               : NULL;
-    if (!quote || !sp_our_id((struct sp_span){s, (size_t)(quote - s)}, &id))
-        return false;
-    s = quote;
-    if (!EXPECT(&s, end, "\",\"frames\":[") || !fast_frames(r, &s, end, &x.n) ||
-        !EXPECT(&s, end, ",\"stack_type\":") || !fast_stack_type(&s, end, &x.type) ||
-        !EXPECT(&s, end, ",\"context\":") || !fast_context(r, &s, end, &x.context) ||
-        !EXPECT(&s, end, ",\"weights\":"))
-        return false;
+    if (!EXPECT(&s, limit, "{\"type\":\"stack\",\"id\":\"") || limit - s < 28)
+        return NULL;
+    size_t n = s[18] == '"' ? 18 : 27;
+    if (s[n] != '"' || !sp_our_id((struct sp_span){s, n}, &id))
+        return NULL;
+    s += n;
+    if (!EXPECT(&s, limit, "\",\"frames\":[") || !fast_frames(r, &s, limit, &x.n) ||
+        !EXPECT(&s, limit, ",\"stack_type\":") || !fast_stack_type(&s, limit, &x.type) ||
+        !EXPECT(&s, limit, ",\"context\":") || !fast_context(r, &s, limit, &x.context) ||
+        !EXPECT(&s, limit, ",\"weights\":"))
+        return NULL;
     uint32_t *frames = p->stack_frames.v + x.first;
-    if (!fast_weights(r, &s, end, frames[p->header.root_first ? x.n - 1 : 0], &t, values) || s != end ||
-        !primary_there(p, t, x.context))
-        return false;
+    if (!fast_weights(r, &s, limit, frames[p->header.root_first ? x.n - 1 : 0], &t, values) || s == limit ||
+        *s != '\n' || !primary_there(p, t, x.context))
+        return NULL;
     if (p->header.root_first)
         sp_reverse(frames, x.n);
     x.layout = t->layout;
     if (!enter(r, &x, &id, t, values))
-        return false;
+        return NULL;
     p->stack_frames.n += x.n;
+    return s + 1;
+}
+
+/* A string in plain ASCII, its opening quote taken. */
+static bool fast_text(const char **p, const char *end, struct sp_span *out)
+{
+    const char *quote = sp_plain_text(*p, end);
+    if (!quote)
+        return false;
+    *out = (struct sp_span){*p, (size_t)(quote - *p)};
+    *p = quote + 1;
     return true;
+}
+
+static bool fast_hex(const char **p, const char *end, uint64_t *out, uint8_t *flags, uint8_t flag)
+{
+    struct sp_span s;
+    if (!fast_text(p, end, &s) || !sp_parse_0x(s.p, s.n, out))
+        return false;
+    *flags |= flag;
+    return true;
+}
+
+static bool fast_kind(const char **p, const char *end, uint8_t *kind)
+{
+    struct sp_span s;
+    int k = fast_text(p, end, &s) ? sp_name_index(sp_frame_kind_names, s.p, s.n) : -1;
+    *kind = (uint8_t)k;
+    return k >= 0;
+}
+
+struct frame_text {
+    struct sp_frame f;
+    struct sp_span id, func, srcline;
+    uint32_t dso;
+};
+
+/* The members in the order of canonical files. */
+static const char *frame_members(const struct reader *r, const char *s, const char *end, struct frame_text *x)
+{
+    uint64_t v;
+    x->id.p = s;
+    if (!sp_plain_number(&s, end, &v))
+        return NULL;
+    x->id.n = (size_t)(s - x->id.p);
+    if (!EXPECT(&s, end, ",\"func\":\"") || !fast_text(&s, end, &x->func))
+        return NULL;
+    if (EXPECT(&s, end, ",\"func_resolved\":false"))
+        x->f.flags |= SP_FRAME_UNRESOLVED;
+    if (!EXPECT(&s, end, ",\"dso\":") || !sp_plain_number(&s, end, &v))
+        return NULL;
+    x->dso = sp_idmap_small(&r->dsos, v);
+    if (x->dso == SP_NONE ||
+        (EXPECT(&s, end, ",\"ip\":\"") && !fast_hex(&s, end, &x->f.ip, &x->f.flags, SP_FRAME_IP)) ||
+        (EXPECT(&s, end, ",\"symoff\":\"") &&
+         !fast_hex(&s, end, &x->f.symoff, &x->f.flags, SP_FRAME_SYMOFF)) ||
+        (EXPECT(&s, end, ",\"srcline\":\"") && !fast_text(&s, end, &x->srcline)))
+        return NULL;
+    if (EXPECT(&s, end, ",\"inlined\":true"))
+        x->f.flags |= SP_FRAME_INLINED;
+    if (EXPECT(&s, end, ",\"inline_depth\":")) {
+        if (!sp_plain_number(&s, end, &v) || v > UINT32_MAX)
+            return NULL;
+        x->f.inline_depth = (uint32_t)v;
+    }
+    if (!EXPECT(&s, end, ",\"kind\":\"") || !fast_kind(&s, end, &x->f.kind) || !EXPECT(&s, end, "}\n"))
+        return NULL;
+    return s;
+}
+
+const char *sp_fast_frame(struct reader *r, const char *line, const char *limit)
+{
+    struct sp_profile *p = r->p;
+    struct frame_text x = {.f.function = r->last_function};
+    const char *s = line;
+    bool duplicate;
+    if (!EXPECT(&s, limit, "{\"type\":\"frame\",\"id\":") || !(s = frame_members(r, s, limit, &x)) ||
+        sp_idmap_find(r, &r->frames, x.id) != SP_NONE)
+        return NULL;
+    const struct sp_function *last =
+        r->last_function < p->functions.n ? &p->functions.v[r->last_function] : NULL;
+    struct sp_str name = sp_pstr(p, last ? last->name : SP_STR_NONE);
+    if (!last || last->dso != x.dso || name.n != x.func.n || !sp_same_text(name.p, x.func.p, name.n)) {
+        uint32_t func = sp_profile_str(p, x.func.p, x.func.n);
+        x.f.function = func == SP_STR_FAIL ? SP_NONE : sp_function_intern(p, func, x.dso);
+    }
+    x.f.srcline = x.srcline.p ? sp_profile_str(p, x.srcline.p, x.srcline.n) : SP_STR_NONE;
+    uint32_t n = x.f.function == SP_NONE || x.f.srcline == SP_STR_FAIL ? SP_NONE : sp_frame_intern(p, &x.f);
+    /* Without memory the general path says so, or finds some. */
+    if (n == SP_NONE || !sp_idmap_add(r, &r->frames, x.id, n, &duplicate))
+        return NULL;
+    r->last_function = x.f.function;
+    return s;
 }

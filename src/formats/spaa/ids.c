@@ -1,5 +1,6 @@
 /* Ids of a SPAA file: they compare as decoded text, the number 42 equals "42". */
 #include "formats/spaa/read.h"
+#include "formats/spaa/usual.h"
 
 #include "base/hash.h"
 #include "base/num.h"
@@ -51,17 +52,20 @@ bool sp_idmap_add(struct reader *r, struct idmap *m, struct sp_span id, uint32_t
         return true;
     uint64_t v;
     bool small = small_id(id, &v);
-    m->gaps = m->gaps || !small || v != (uint64_t)number + 1 || number != m->count;
-    m->count++;
     if (small && (v < m->ndirect || v < m->count * 4 + 65536)) {
         if (v >= m->ndirect && !grow_direct(m, (size_t)v + 1))
             return false;
         m->direct[v] = number + 1;
-        return true;
+    } else {
+        struct idmap_entry e = {sp_profile_str(r->p, id.p, id.n), number};
+        if (e.text == SP_STR_FAIL || !sp_vec_reserve(&m->ids, m->ids.n + 1) ||
+            !sp_map_add(&m->map, sp_hash64(id.p, id.n), (uint32_t)m->ids.n))
+            return false;
+        m->ids.v[m->ids.n++] = e;
     }
-    struct idmap_entry e = {sp_profile_str(r->p, id.p, id.n), number};
-    return e.text != SP_STR_FAIL && sp_map_add(&m->map, sp_hash64(id.p, id.n), (uint32_t)m->ids.n) &&
-           sp_vec_push(&m->ids, e);
+    m->gaps = m->gaps || !small || v != (uint64_t)number + 1 || number != m->count;
+    m->count++;
+    return true;
 }
 
 void sp_idmap_free(struct idmap *m)
@@ -90,10 +94,33 @@ static bool hex_digits(const char *p, size_t n, uint64_t *out)
     return all & 0x10;
 }
 
+/* Sixteen of them. */
+static bool hex_16(const char *p, uint64_t *out)
+{
+#if defined __SSE2__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
+    __m128i digit = _mm_sub_epi8(x, _mm_set1_epi8('0')), letter = _mm_sub_epi8(x, _mm_set1_epi8('a'));
+    __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digit, _mm_set1_epi8(9)), digit);
+    __m128i is_letter = _mm_cmpeq_epi8(_mm_min_epu8(letter, _mm_set1_epi8(5)), letter);
+    if (_mm_movemask_epi8(_mm_or_si128(is_digit, is_letter)) != 0xFFFF)
+        return false;
+    __m128i v = _mm_or_si128(_mm_and_si128(is_digit, digit),
+                             _mm_andnot_si128(is_digit, _mm_add_epi8(letter, _mm_set1_epi8(10))));
+    /* Pairs to bytes, the first one higher. */
+    v = _mm_and_si128(_mm_or_si128(_mm_slli_epi16(v, 4), _mm_srli_epi16(v, 8)), _mm_set1_epi16(0xFF));
+    uint64_t bytes;
+    _mm_storel_epi64((__m128i *)(void *)&bytes, _mm_packus_epi16(v, v));
+    *out = __builtin_bswap64(bytes);
+    return true;
+#else
+    return hex_digits(p, 16, out);
+#endif
+}
+
 bool sp_our_id(struct sp_span s, struct sp_stack_id *id)
 {
     uint64_t hash, suffix = 0;
-    if ((s.n != 18 && s.n != 27) || s.p[0] != '0' || s.p[1] != 'x' || !hex_digits(s.p + 2, 16, &hash))
+    if ((s.n != 18 && s.n != 27) || s.p[0] != '0' || s.p[1] != 'x' || !hex_16(s.p + 2, &hash))
         return false;
     if (s.n == 27 && (s.p[18] != '.' || !hex_digits(s.p + 19, 8, &suffix)))
         return false;
@@ -138,8 +165,8 @@ static uint32_t lookup(const struct reader *r, const struct sp_stack_id *id, uin
     return SP_NONE;
 }
 
-/* Enters the stacks read since the last call; the first record under an id wins. */
-static bool map_stacks(struct reader *r)
+/* The first record under an id wins. */
+bool sp_map_stacks(struct reader *r)
 {
     if (!sp_map_grow(&r->stack_map, r->p->ids.n))
         return false;
@@ -147,8 +174,10 @@ static bool map_stacks(struct reader *r)
         const struct sp_stack_id *id = &r->p->ids.v[r->mapped];
         if (r->mapped + 8 < r->p->ids.n) /* the map is larger than the caches */
             __builtin_prefetch(&r->stack_map.slots[(uint32_t)id_hash(id + 8) & r->stack_map.mask]);
-        if (!(id->flags & SP_ID_SET))
+        if (!(id->flags & SP_ID_SET)) {
+            r->unset_ids = true;
             continue;
+        }
         uint64_t hash = id_hash(id);
         if (lookup(r, id, hash) != SP_NONE)
             r->duplicate_ids = true;
@@ -160,7 +189,7 @@ static bool map_stacks(struct reader *r)
 
 bool sp_find_stack(struct reader *r, const struct sp_stack_id *id, uint32_t *stack)
 {
-    if (!map_stacks(r))
+    if (!sp_map_stacks(r))
         return sp_json_fail(&r->j, "out of memory");
     *stack = lookup(r, id, id_hash(id));
     return true;
@@ -168,7 +197,7 @@ bool sp_find_stack(struct reader *r, const struct sp_stack_id *id, uint32_t *sta
 
 spaa_status sp_finish_ids(struct reader *r)
 {
-    if (!map_stacks(r))
+    if (!sp_map_stacks(r))
         return sp_nomem(r->d);
     for (size_t i = 0; i < r->p->related_ids.n; i++) {
         const struct sp_stack_id *id = &r->p->related_ids.v[i];
@@ -178,12 +207,9 @@ spaa_status sp_finish_ids(struct reader *r)
     if (r->missing_refs)
         sp_emit(r->d, SP_W311, SP_AT_NOTHING, "%llu references to stacks that are not in the file",
                 (unsigned long long)r->missing_refs);
-    bool unset = false;
-    for (size_t i = 0; i < r->p->ids.n && !unset; i++)
-        unset = !(r->p->ids.v[i].flags & SP_ID_SET);
     if (r->duplicate_ids)
         sp_emit(r->d, SP_W209, SP_AT_NOTHING, " ");
-    if (r->duplicate_ids || unset)
+    if (r->duplicate_ids || r->unset_ids)
         r->p->ids.n = 0; /* the writer gives new ones */
     return SPAA_OK;
 }

@@ -1,43 +1,71 @@
 /*
- * Usual stack records by several threads.
+ * Usual stack records by several threads (chunks.h).
  *
- * A run of lines is cut into one part per thread at line ends. Each thread reads the usual records of
- * its part (fast.c) into tables of its own; dictionaries, contexts and weight texts are those known by
- * now, and only read. What a thread does not recognise it leaves as a slow line. Then the parts are put
- * together in their order, slow lines read by the general path in between: the profile is the one that a
- * single thread makes.
+ * A chunk's usual records (fast.c) are read into tables of its own, which are small and stay in the caches;
+ * dictionaries, contexts and weight texts are those known when it is read, and only looked at. What is not
+ * recognised is left as a slow line. Settling appends the tables to the profile's, slow lines being read by
+ * the general path in between: the profile is the one that a single thread makes.
  */
+#include "formats/spaa/chunks.h"
 #include "formats/spaa/read.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 struct slow_line {
     struct sp_span text;
-    uint64_t line; /* within the part, from 1 */
+    uint64_t line; /* within the chunk, from 1 */
     size_t stacks; /* read before it */
 };
 
+/* What came of a chunk. */
 struct part {
-    struct reader reader;      /* shares everything with the main one but `recent` and the profile */
+    struct reader reader; /* shares everything with the main one but the profile and what was last seen */
     struct sp_profile profile; /* shares the dictionaries; has stacks, frames, ids and columns of its own */
-    const char *text, *end;
     uint64_t lines;
     SP_VEC(struct slow_line) slow;
     bool nomem;
-    pthread_t thread;
-    bool started;
 };
 
-static void read_part(struct part *x)
+struct work {
+    struct reader *r;
+    /* As it was when nothing was read: what threads look at while the reader goes on. */
+    struct reader known;
+    struct sp_profile profile;
+    const char *text;
+    uint64_t offset; /* of text in the input */
+    spaa_status st;
+};
+
+/* The tables of a part, emptied, under what is known now. */
+static void part_begin(struct part *x, const struct work *w)
 {
-    const char *at = x->text;
-    for (const char *nl; at < x->end && (nl = memchr(at, '\n', (size_t)(x->end - at))); at = nl + 1) {
-        struct sp_span line = {at, (size_t)(nl - at)};
+    struct sp_profile own = x->profile;
+    x->reader = w->known;
+    x->reader.p = &x->profile;
+    x->profile = w->profile;
+#define OWN(table)                                                                                           \
+    x->profile.table.v = own.table.v, x->profile.table.cap = own.table.cap, x->profile.table.n = 0
+    OWN(stacks);
+    OWN(stack_frames);
+    OWN(ids);
+    for (unsigned m = 0; m < SP_METRICS_MAX; m++)
+        OWN(columns[m]);
+#undef OWN
+    x->slow.n = 0;
+    x->lines = 0;
+}
+
+static void read_part(void *arg, struct sp_chunk *c)
+{
+    struct part *x = c->result;
+    part_begin(x, arg);
+    for (const char *at = c->text, *nl; at < c->end; at = nl + 1) {
+        const char *next = sp_fast_stack(&x->reader, at, c->end);
+        nl = next ? next - 1 : memchr(at, '\n', (size_t)(c->end - at));
         x->lines++;
-        if (sp_fast_stack(&x->reader, line))
+        if (next)
             continue;
-        struct slow_line s = {line, x->lines, x->profile.stacks.n};
+        struct slow_line s = {{at, (size_t)(nl - at)}, x->lines, x->profile.stacks.n};
         if (!sp_vec_push(&x->slow, s)) {
             x->nomem = true;
             return;
@@ -45,24 +73,9 @@ static void read_part(struct part *x)
     }
 }
 
-static void *thread_main(void *arg)
+static void part_drop(void *result)
 {
-    read_part(arg);
-    return NULL;
-}
-
-static void part_init(struct part *x, const struct reader *r, const char *text, const char *end)
-{
-    *x = (struct part){.reader = *r, .profile = *r->p, .text = text, .end = end};
-    x->reader.p = &x->profile;
-    memset(&x->profile.stacks, 0, sizeof x->profile.stacks);
-    memset(&x->profile.stack_frames, 0, sizeof x->profile.stack_frames);
-    memset(&x->profile.ids, 0, sizeof x->profile.ids);
-    memset(x->profile.columns, 0, sizeof x->profile.columns);
-}
-
-static void part_free(struct part *x)
-{
+    struct part *x = result;
     sp_vec_free(&x->profile.stacks);
     sp_vec_free(&x->profile.stack_frames);
     sp_vec_free(&x->profile.ids);
@@ -112,8 +125,9 @@ static bool append_stacks(struct sp_profile *p, const struct sp_profile *part, s
 }
 
 /* The part's stacks and slow lines, in the order of the file. */
-static spaa_status append_part(struct reader *r, const struct part *x, const char *base, uint64_t offset)
+static spaa_status append_part(struct work *w, const struct part *x)
 {
+    struct reader *r = w->r;
     struct sp_profile *p = r->p;
     uint64_t frames = p->stack_frames.n, line = r->line;
     size_t done = 0;
@@ -130,41 +144,47 @@ static spaa_status append_part(struct reader *r, const struct part *x, const cha
             return sp_nomem(r->d);
         done = s->stacks;
         r->line = line + s->line;
-        r->offset = offset + (uint64_t)(s->text.p - base);
+        r->offset = w->offset + (uint64_t)(s->text.p - w->text);
         st = sp_take_line(r, s->text.p, s->text.n);
     }
-    if (!st && !append_stacks(p, &x->profile, done, x->profile.stacks.n, frames))
+    if (!st && (!append_stacks(p, &x->profile, done, x->profile.stacks.n, frames) || !sp_map_stacks(r)))
         return sp_nomem(r->d);
     r->line = line + x->lines;
     return st;
 }
 
-spaa_status sp_read_parallel(struct reader *r, const char *text, const char *end, uint64_t offset)
+static void look(struct work *w)
 {
-    unsigned jobs = r->opts->jobs;
-    struct part *parts = calloc(jobs, sizeof *parts);
-    spaa_status st = parts ? SPAA_OK : sp_nomem(r->d);
-    const char *from = text;
-    for (unsigned i = 0; !st && i < jobs; i++) {
-        const char *to = i + 1 == jobs ? end : text + (size_t)(end - text) / jobs * (i + 1);
-        const char *nl = to < from ? NULL : memchr(to, '\n', (size_t)(end - to));
-        to = i + 1 == jobs || !nl ? end : nl + 1;
-        part_init(&parts[i], r, from, to);
-        from = to;
-        /* Where a thread cannot be had, this one does the work. */
-        if (i)
-            parts[i].started = pthread_create(&parts[i].thread, NULL, thread_main, &parts[i]) == 0;
-    }
-    for (unsigned i = 0; !st && i < jobs; i++) {
-        if (parts[i].started)
-            pthread_join(parts[i].thread, NULL);
-        else
-            read_part(&parts[i]);
-    }
-    for (unsigned i = 0; !st && i < jobs; i++)
-        st = append_part(r, &parts[i], text, offset);
-    for (unsigned i = 0; parts && i < jobs; i++)
-        part_free(&parts[i]);
-    free(parts);
+    w->known = *w->r;
+    w->profile = *w->r->p;
+}
+
+/* Slow lines add to what threads look at. */
+static enum sp_settled settle(void *arg, struct sp_chunk *c, bool alone)
+{
+    struct work *w = arg;
+    const struct part *x = c->result;
+    if (x->slow.n && !alone)
+        return SP_NOT_ALONE;
+    w->st = append_part(w, x);
+    if (w->st)
+        return SP_STOP;
+    sp_input_pass(w->r->in, (size_t)(w->offset + (uint64_t)(c->end - w->text) - sp_input_offset(w->r->in)));
+    if (x->slow.n)
+        look(w);
+    return SP_SETTLED;
+}
+
+spaa_status sp_read_parallel(struct reader *r, const struct sp_chunking *how, const char *text,
+                             const char *end, uint64_t offset)
+{
+    struct work *w = calloc(1, sizeof *w);
+    if (!w)
+        return sp_nomem(r->d);
+    *w = (struct work){.r = r, .text = text, .offset = offset};
+    look(w);
+    const struct sp_chunk_work work = {w, sizeof(struct part), read_part, settle, part_drop};
+    spaa_status st = sp_chunks_run(&work, how, text, end) ? w->st : sp_nomem(r->d);
+    free(w);
     return st;
 }

@@ -9,6 +9,7 @@
 #ifndef SP_SPAA_READ_H
 #define SP_SPAA_READ_H
 
+#include "formats/spaa/chunks.h"
 #include "formats/spaa/spaa.h"
 #include "json/json.h"
 
@@ -39,7 +40,6 @@ struct context_text {
     struct sp_span raw;
     uint32_t context;
 };
-enum { CONTEXTS_RECENT = 8 };
 
 /* A sample's or window row's reference that no stack has answered yet. */
 struct pending {
@@ -53,6 +53,7 @@ struct reader {
     struct sp_input *in;
     struct sp_profile *p;
     const struct sp_read_opts *opts;
+    struct sp_chunking chunking;
     struct sp_diags *d;
     struct sp_json j;
     uint64_t line, offset; /* of the record being read */
@@ -60,6 +61,7 @@ struct reader {
     bool header_seen, deferred_pass;
     uint64_t learned; /* usual stack records read by this thread */
     struct idmap dsos, frames;
+    uint32_t last_function;     /* of the frame record before: they mostly come in groups */
     struct sp_buf more, more_x; /* members of the record being read without a field: others, x_… */
     struct sp_buf text;
     SP_VEC(struct sp_value) values; /* of the weight list being read */
@@ -67,13 +69,12 @@ struct reader {
     struct sp_arena texts; /* what templates and context texts point to */
     struct template templates[TEMPLATES];
     unsigned ntemplates, next_template, last_template;
-    struct context_text recent[CONTEXTS_RECENT];
-    unsigned next_recent;
+    struct context_text recent; /* the last one */
     SP_VEC(struct context_text) contexts;
     struct sp_map context_map;
     struct sp_map stack_map; /* id -> stack, filled up to `mapped` */
     size_t mapped;
-    bool duplicate_ids;
+    bool duplicate_ids, unset_ids;
     SP_VEC(struct pending) pending;
     SP_VEC(struct sp_span) deferred; /* lines that use what is defined later */
     SP_VEC(uint64_t) deferred_lines;
@@ -94,6 +95,8 @@ static inline uint32_t sp_idmap_small(const struct idmap *m, uint64_t id)
 bool sp_read_stack_id(struct reader *r, struct sp_stack_id *id); /* at the value */
 /* The stack of an id among those read so far, SP_NONE if there is none; false: out of memory. */
 bool sp_find_stack(struct reader *r, const struct sp_stack_id *id, uint32_t *stack);
+/* Enters the stacks read since the last call into stack_map; false: out of memory. */
+bool sp_map_stacks(struct reader *r);
 /* After the last record: duplicates, related stacks. */
 spaa_status sp_finish_ids(struct reader *r);
 
@@ -132,7 +135,8 @@ spaa_status sp_json_status(struct reader *r); /* of the record just read: OK, ER
 /* One line without its newline, whatever it is. */
 spaa_status sp_take_line(struct reader *r, const char *p, size_t n);
 /* parallel.c: the complete lines from text to end, which starts at `offset` of the input. */
-spaa_status sp_read_parallel(struct reader *r, const char *text, const char *end, uint64_t offset);
+spaa_status sp_read_parallel(struct reader *r, const struct sp_chunking *how, const char *text,
+                             const char *end, uint64_t offset);
 
 /* Record functions. */
 spaa_status sp_read_header(struct reader *r);
@@ -144,8 +148,12 @@ spaa_status sp_read_sample(struct reader *r);
 spaa_status sp_read_window(struct reader *r);
 spaa_status sp_settle_references(struct reader *r); /* rest.c: after the last record */
 
-/* fast.c: true when the line was the usual stack record and has been entered. */
-bool sp_fast_stack(struct reader *r, struct sp_span line);
+/*
+ * fast.c: where the next line begins, when this one is a usual record of the kind and has been entered; else
+ * NULL. Nothing from limit on is read. Only stacks are for several threads.
+ */
+const char *sp_fast_stack(struct reader *r, const char *line, const char *limit);
+const char *sp_fast_frame(struct reader *r, const char *line, const char *limit);
 /* At *p: the template's literals around plain numbers; *p is moved behind them. */
 bool sp_match_template(const struct template *t, const char **p, const char *end, int64_t *values);
 /* At *p: a context whose text was read before, though not recently. */

@@ -12,8 +12,7 @@
 
 #include <stdlib.h>
 
-/* Threads pay off from PARALLEL_MIN bytes on, once LEARNED records have shown the usual texts. */
-enum { DEFERRED_MAX = 256 << 20, PARALLEL_MIN = 4 << 20, LEARNED = 4096 };
+enum { DEFERRED_MAX = 256 << 20, LARGE = 4 << 20 /* views, for which tables are made ahead */ };
 
 struct sp_where sp_here(const struct reader *r, const char *field)
 {
@@ -248,10 +247,6 @@ static spaa_status defer(struct reader *r, struct sp_span line)
 static spaa_status read_line(struct reader *r, struct sp_span line)
 {
     struct sp_span type;
-    if (sp_fast_stack(r, line)) {
-        r->learned++;
-        return SPAA_OK;
-    }
     sp_json_reset(&r->j, line.p, line.n);
     r->record = NULL;
     sp_buf_clear(&r->more); /* a record that was put off leaves its members */
@@ -276,6 +271,7 @@ static spaa_status read_line(struct reader *r, struct sp_span line)
 /* A blank line, the byte order mark of the first, or a record. */
 spaa_status sp_take_line(struct reader *r, const char *p, size_t n)
 {
+    r->record = NULL;
     if (r->line == 1 && n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
         p += 3;
         n -= 3;
@@ -295,18 +291,29 @@ static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool la
 {
     const char *at = p, *end = p + n;
     const uint64_t base = r->offset;
+    const struct sp_chunking *how = &r->chunking;
     spaa_status st = SPAA_OK;
-    for (const char *nl; !st && (nl = memchr(at, '\n', (size_t)(end - at))); at = nl + 1) {
+    for (const char *nl; !st && at < end; at = nl + 1) {
+        const char *next = sp_fast_stack(r, at, end);
+        r->learned += next != NULL;
+        if (!next)
+            next = sp_fast_frame(r, at, end);
         r->line++;
+        nl = next ? next - 1 : memchr(at, '\n', (size_t)(end - at));
+        if (!nl) {
+            r->line--;
+            break;
+        }
         r->offset = base + (uint64_t)(at - p);
-        st = sp_take_line(r, at, (size_t)(nl - at));
+        if (!next)
+            st = sp_take_line(r, at, (size_t)(nl - at));
         if (r->line % 8192 == 0)
             sp_input_note(r->in, (uint64_t)(at - p));
-        if (!st && r->opts->jobs > 1 && r->learned >= LEARNED && end - nl > PARALLEL_MIN) {
+        if (!st && how->jobs > 1 && r->learned >= how->learned && (size_t)(end - nl) > how->least) {
             at = nl + 1;
             nl = memrchr(at, '\n', (size_t)(end - at));
             if (nl)
-                st = sp_read_parallel(r, at, nl + 1, base + (uint64_t)(at - p));
+                st = sp_read_parallel(r, how, at, nl + 1, base + (uint64_t)(at - p));
             else
                 nl = at - 1;
         }
@@ -328,7 +335,7 @@ static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool la
 static bool expect(struct reader *r, size_t bytes)
 {
     struct sp_profile *p = r->p;
-    return bytes < PARALLEL_MIN || p->stack_frames.n ||
+    return bytes < LARGE || p->stack_frames.n ||
            (sp_vec_reserve(&p->stack_frames, bytes / 12) && sp_vec_reserve(&p->stacks, bytes / 512) &&
             sp_vec_reserve(&p->ids, bytes / 512));
 }
@@ -349,6 +356,7 @@ static spaa_status read_lines(struct reader *r, struct sp_input *in)
             return st;
         size_t rest = n - used;
         if (rest >= SP_LINE_MAX) {
+            r->record = NULL;
             sp_emit(r->d, SP_E007, sp_here(r, NULL), "a line is longer than %zu bytes", SP_LINE_MAX);
             return SPAA_ERR_LIMIT;
         }
@@ -398,10 +406,16 @@ static void reader_free(struct reader *r)
 spaa_status sp_spaa_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                          struct sp_profile *p)
 {
+    return sp_spaa_read_with(in, opts, SP_CHUNKING(opts->jobs), d, p);
+}
+
+spaa_status sp_spaa_read_with(struct sp_input *in, const struct sp_read_opts *opts, struct sp_chunking how,
+                              struct sp_diags *d, struct sp_profile *p)
+{
     struct reader *r = calloc(1, sizeof *r);
     if (!r)
         return sp_nomem(d);
-    *r = (struct reader){.p = p, .opts = opts, .d = d, .in = in};
+    *r = (struct reader){.p = p, .opts = opts, .d = d, .in = in, .chunking = how, .last_function = SP_NONE};
     sp_json_init(&r->j, "", 0);
     sp_buf_init(&r->more, 0);
     sp_buf_init(&r->more_x, 0);

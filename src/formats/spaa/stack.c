@@ -7,6 +7,7 @@
  * takes the cursor.
  */
 #include "formats/spaa/read.h"
+#include "formats/spaa/usual.h"
 
 #include "base/hash.h"
 #include "base/num.h"
@@ -71,11 +72,6 @@ static inline bool stands_here(const struct sp_json *j, struct sp_span s)
     return s.n && s.n <= (size_t)(j->end - j->p) && memcmp(j->p, s.p, s.n) == 0;
 }
 
-static void remember(struct reader *r, struct context_text t)
-{
-    r->recent[r->next_recent++ % CONTEXTS_RECENT] = t;
-}
-
 static bool find_context(const struct reader *r, struct sp_span raw, uint64_t hash, struct context_text *out)
 {
     struct sp_probe at = sp_map_probe(&r->context_map, hash);
@@ -101,7 +97,7 @@ bool sp_known_context(struct reader *r, const char **p, const char *end, uint32_
     struct sp_span raw = {*p, (size_t)(close + 1 - *p)};
     if (!find_context(r, raw, sp_hash64(raw.p, raw.n), &found))
         return false;
-    remember(r, found);
+    r->recent = found;
     *context = found.context;
     *p = close + 1;
     return true;
@@ -109,13 +105,10 @@ bool sp_known_context(struct reader *r, const char **p, const char *end, uint32_
 
 static bool read_context(struct reader *r, uint32_t *out)
 {
-    for (unsigned i = 0; i < CONTEXTS_RECENT; i++) {
-        const struct context_text *t = &r->recent[i];
-        if (stands_here(&r->j, t->raw)) {
-            r->j.p += t->raw.n;
-            *out = t->context;
-            return true;
-        }
+    if (stands_here(&r->j, r->recent.raw)) {
+        r->j.p += r->recent.raw.n;
+        *out = r->recent.context;
+        return true;
     }
     struct sp_json before = r->j;
     struct sp_span raw;
@@ -133,7 +126,7 @@ static bool read_context(struct reader *r, uint32_t *out)
             !sp_vec_push(&r->contexts, found))
             return sp_json_fail(&r->j, "out of memory");
     }
-    remember(r, found);
+    r->recent = found;
     *out = found.context;
     return true;
 }
@@ -210,32 +203,21 @@ static void learn(struct reader *r, const char *from, const struct sp_span *numb
     r->last_template = slot;
 }
 
-/* Up to 18 digits without a leading zero, ended by something that does not go on a number. */
-static inline const char *plain_number(const char *p, const char *end, int64_t *out)
-{
-    const char *s = p;
-    uint64_t v = 0;
-    while (s < end && (unsigned char)(*s - '0') < 10)
-        v = v * 10 + (unsigned char)(*s++ - '0');
-    if (s == p || s - p > 18 || (*p == '0' && s - p > 1))
-        return NULL;
-    *out = (int64_t)v;
-    return s;
-}
-
 bool sp_match_template(const struct template *t, const char **p, const char *end, int64_t *values)
 {
     const char *s = *p;
     for (unsigned i = 0; i < t->n; i++) {
         const struct sp_span *part = &t->part[i];
-        if ((size_t)(end - s) < part->n || memcmp(s, part->p, part->n) != 0)
+        uint64_t v;
+        if ((size_t)(end - s) < part->n || !sp_same_text(s, part->p, part->n))
             return false;
-        s = plain_number(s + part->n, end, &values[i]);
-        if (!s)
+        s += part->n;
+        if (!sp_plain_number(&s, end, &v))
             return false;
+        values[i] = (int64_t)v;
     }
     const struct sp_span *last = &t->part[t->n];
-    if ((size_t)(end - s) < last->n || memcmp(s, last->p, last->n) != 0)
+    if ((size_t)(end - s) < last->n || !sp_same_text(s, last->p, last->n))
         return false;
     *p = s + last->n;
     return true;

@@ -7,62 +7,14 @@
  * JSON object ends itself, so equal bytes are the same object. Weights: lists that were found in order,
  * as the texts around their whole numbers.
  */
-#include "formats/spaa/validate/fast_frames.h"
-#include "formats/spaa/validate/internal.h"
+#include "formats/spaa/validate/fast.h"
 
 #include <stdlib.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define CONTEXTS      4096 /* a power of two */
-#define CONTEXT_WAYS  4
-#define CONTEXT_BYTES 168
-#define SHAPES        16
-#define SHAPE_BYTES   512
-#define SHAPE_VALUES  8
-#define RELATED       16
-#define OTHERS        8
-#define PLAIN_DIGITS  18 /* fit in 64 bits */
-
-struct context {
-    uint64_t hash;
-    uint32_t event, thread, n, used; /* used: the turn of the last use */
-    char text[CONTEXT_BYTES];
-};
-
-/* Texts and numbers alternate: piece, value, piece, …, value, piece. */
-struct shape {
-    uint32_t event;
-    unsigned values;
-    uint16_t piece[SHAPE_VALUES + 1]; /* lengths */
-    bool not_zero[SHAPE_VALUES];
-    char text[SHAPE_BYTES];
-};
-
-struct sp_fast {
-    struct context contexts[CONTEXTS];
-    uint32_t turn;
-    struct shape shapes[SHAPES];
-    unsigned nshapes, last, replace;
-    struct sp_frame_run frames;
-    uint32_t entries[SP_FAST_FRAMES];
-};
-
-/* A line that is being recognised. Behind `end` stands a newline or carriage return. */
-struct line {
-    const char *p, *end, *limit; /* limit: of what is readable */
-    struct sp_span id, weights, related[RELATED];
-    struct sp_fp fp;
-    struct sp_span others[OTHERS]; /* keys of somebody's own */
-    unsigned nrelated, nothers;
-    size_t nframes;
-    int type;
-    const struct context *context;
-    const struct shape *shape;
-    uint64_t values[SHAPE_VALUES];
-    bool exclusive;
-};
+#define PLAIN_DIGITS 18 /* fit in 64 bits */
 
 bool sp_fast_init(struct sp_validator *v)
 {
@@ -76,28 +28,19 @@ void sp_fast_free(struct sp_validator *v)
     v->fast = NULL;
 }
 
-static inline bool take(struct line *l, const char *literal, size_t n)
-{
-    if ((size_t)(l->end - l->p) < n || memcmp(l->p, literal, n) != 0)
-        return false;
-    l->p += n;
-    return true;
-}
-#define TAKE(l, literal) take((l), literal, sizeof literal - 1)
-
 /* The first of the few slots where a text may stand. */
-static struct context *context_set(struct sp_fast *f, uint64_t hash)
+static struct sp_known_context *context_set(struct sp_fast *f, uint64_t hash)
 {
-    return &f->contexts[hash & (CONTEXTS - 1) & ~(uint64_t)(CONTEXT_WAYS - 1)];
+    return &f->contexts[hash & (SP_CONTEXTS - 1) & ~(uint64_t)(SP_CONTEXT_WAYS - 1)];
 }
 
 void sp_fast_learn_context(struct sp_validator *v, struct sp_span raw)
 {
-    if (raw.n > CONTEXT_BYTES)
+    if (raw.n > SP_CONTEXT_BYTES)
         return;
     uint64_t hash = XXH3_64bits(raw.p, raw.n);
-    struct context *set = context_set(v->fast, hash), *c = set;
-    for (int i = 0; i < CONTEXT_WAYS; i++) {
+    struct sp_known_context *set = context_set(v->fast, hash), *c = set;
+    for (int i = 0; i < SP_CONTEXT_WAYS; i++) {
         if (set[i].hash == hash) {
             c = &set[i];
             break;
@@ -105,11 +48,11 @@ void sp_fast_learn_context(struct sp_validator *v, struct sp_span raw)
         if (set[i].used < c->used)
             c = &set[i];
     }
-    *c = (struct context){.hash = hash,
-                          .event = v->stack.event,
-                          .thread = v->stack.thread,
-                          .n = (uint32_t)raw.n,
-                          .used = ++v->fast->turn};
+    *c = (struct sp_known_context){.hash = hash,
+                                   .event = v->stack.event,
+                                   .thread = v->stack.thread,
+                                   .n = (uint32_t)raw.n,
+                                   .used = ++v->fast->turn};
     memcpy(c->text, raw.p, raw.n);
 }
 
@@ -127,10 +70,10 @@ void sp_fast_learn_weights(struct sp_validator *v, struct sp_span raw)
 {
     const sp_weights *l = &v->stack.weights;
     const struct sp_event *event = &v->header.events.v[v->stack.event];
-    struct shape s = {.event = v->stack.event};
+    struct sp_shape s = {.event = v->stack.event};
     const char *from = raw.p;
     size_t at = 0;
-    if (!l->n || l->n > SHAPE_VALUES)
+    if (!l->n || l->n > SP_SHAPE_VALUES)
         return;
     for (size_t i = 0; i <= l->n; i++) {
         const char *to = raw.p + raw.n;
@@ -143,7 +86,7 @@ void sp_fast_learn_weights(struct sp_validator *v, struct sp_span raw)
                             (w->classes & SP_METRIC_OBSERVATIONS && sp_fp_equal(w->metric, event->primary));
         }
         size_t n = (size_t)(to - from);
-        if (n > SHAPE_BYTES - at)
+        if (n > SP_SHAPE_BYTES - at)
             return;
         memcpy(s.text + at, from, n);
         s.piece[i] = (uint16_t)n;
@@ -152,51 +95,34 @@ void sp_fast_learn_weights(struct sp_validator *v, struct sp_span raw)
     }
     s.values = (unsigned)l->n;
     struct sp_fast *f = v->fast;
-    unsigned slot = f->nshapes < SHAPES ? f->nshapes++ : f->replace++ % SHAPES;
+    unsigned slot = f->nshapes < SP_SHAPES ? f->nshapes++ : f->replace++ % SP_SHAPES;
     f->shapes[slot] = s;
 }
 
 /* The numbers of a list of this shape at p; returns its end, or NULL. */
-static const char *match_shape(const struct shape *s, const char *p, const char *end, uint64_t *values)
+static const char *match_shape(const struct sp_shape *s, const char *p, const char *end, uint64_t *values)
 {
     const char *piece = s->text;
     for (unsigned i = 0;; i++) {
         size_t n = s->piece[i];
-        if ((size_t)(end - p) < n || memcmp(p, piece, n) != 0)
+        if ((size_t)(end - p) < n || !sp_same_text(p, piece, n))
             return NULL;
         p += n;
         piece += n;
         if (i == s->values)
             return p;
-        const char *from = p;
-        uint64_t x = 0;
-        for (unsigned d; (d = (unsigned)(unsigned char)*p - '0') <= 9; p++)
-            x = x * 10 + d;
-        if (p == from || p - from > PLAIN_DIGITS || (*from == '0' && p - from > 1))
+        if (!sp_plain_number(&p, end, &values[i]))
             return NULL;
-        values[i] = x;
     }
 }
 
-/* A string of plain ASCII without escapes; the opening quote is taken. */
-static bool take_text(struct line *l, struct sp_span *out)
+static bool take_frames(const struct sp_validator *v, struct sp_scratch *s, struct sp_line *l)
 {
-    const char *end = sp_fast_text(l->p, l->limit);
-    if (!end)
-        return false;
-    *out = (struct sp_span){l->p, (size_t)(end - l->p)};
-    l->p = end + 1;
-    return true;
-}
-
-static bool take_frames(struct sp_validator *v, struct line *l)
-{
-    struct sp_frame_run *run = &v->fast->frames;
-    const char *p = sp_fast_frames(&v->frames, l->p, l->limit, v->header.order == SP_LEAF_FIRST, run);
+    const char *p = sp_fast_frames(&v->frames, l->p, l->limit, v->header.order == SP_LEAF_FIRST, &s->frames);
     if (!p)
         return false;
     l->p = p;
-    l->nframes = run->n;
+    l->nframes = s->frames.n;
     return true;
 }
 
@@ -218,40 +144,43 @@ static const char *object_end(const char *p, const char *end)
     return NULL;
 }
 
-static bool known_context(struct sp_validator *v, struct line *l, const char *end)
+static bool known_context(const struct sp_validator *v, struct sp_line *l, const char *end)
 {
     size_t n = (size_t)(end - l->p);
-    if (n > CONTEXT_BYTES)
+    if (n > SP_CONTEXT_BYTES)
         return false;
     uint64_t hash = XXH3_64bits(l->p, n);
-    struct context *c = context_set(v->fast, hash), *end_of_set = c + CONTEXT_WAYS;
-    while (c->hash != hash || c->n != n || memcmp(c->text, l->p, n) != 0)
+    struct sp_known_context *c = context_set(v->fast, hash), *end_of_set = c + SP_CONTEXT_WAYS;
+    while (c->hash != hash || c->n != n || !sp_same_text(c->text, l->p, n))
         if (++c == end_of_set)
             return false;
-    c->used = ++v->fast->turn;
+    /* When it was used says only which one to forget; any thread may note it. */
+    if (__atomic_load_n(&c->used, __ATOMIC_RELAXED) != v->fast->turn)
+        __atomic_store_n(&c->used, v->fast->turn, __ATOMIC_RELAXED);
     l->context = c;
     l->p = end;
     return true;
 }
 
-static bool take_context(struct sp_validator *v, struct line *l)
+static bool take_context(const struct sp_validator *v, struct sp_line *l)
 {
-    if (l->p >= l->end || *l->p != '{')
+    if (l->p >= l->limit || *l->p != '{')
         return false;
-    const char *brace = memchr(l->p, '}', (size_t)(l->end - l->p));
+    const char *limit = l->limit - l->p > SP_CONTEXT_BYTES ? l->p + SP_CONTEXT_BYTES : l->limit;
+    const char *brace = memchr(l->p, '}', (size_t)(limit - l->p));
     if (!brace)
         return false;
     if (known_context(v, l, brace + 1))
         return true;
-    const char *end = object_end(l->p, l->end);
+    const char *end = object_end(l->p, limit);
     return end && end != brace + 1 && known_context(v, l, end);
 }
 
-static bool try_shape(struct line *l, const struct shape *s)
+static bool try_shape(struct sp_line *l, const struct sp_shape *s)
 {
     if (s->event != l->context->event)
         return false;
-    const char *end = match_shape(s, l->p, l->end, l->values);
+    const char *end = match_shape(s, l->p, l->limit, l->values);
     if (!end)
         return false;
     for (unsigned i = 0; i < s->values; i++)
@@ -263,38 +192,33 @@ static bool try_shape(struct line *l, const struct shape *s)
     return true;
 }
 
-static bool take_weights(struct sp_validator *v, struct line *l)
+static bool take_weights(const struct sp_validator *v, struct sp_scratch *s, struct sp_line *l)
 {
-    struct sp_fast *f = v->fast;
+    const struct sp_fast *f = v->fast;
     if (!l->context || !f->nshapes)
         return false;
-    if (try_shape(l, &f->shapes[f->last]))
+    if (s->last < f->nshapes && try_shape(l, &f->shapes[s->last]))
         return true;
     for (unsigned i = 0; i < f->nshapes; i++) {
-        if (i != f->last && try_shape(l, &f->shapes[i])) {
-            f->last = i;
+        if (i != s->last && try_shape(l, &f->shapes[i])) {
+            s->last = i;
             return true;
         }
     }
     return false;
 }
 
-static bool take_exclusive(struct sp_validator *v, struct line *l)
+static bool take_exclusive(const struct sp_validator *v, const struct sp_scratch *s, struct sp_line *l)
 {
-    if (!l->shape || !l->nframes || !TAKE(l, "{\"frame\":"))
-        return false;
-    const char *from = l->p;
-    uint32_t id = 0;
-    for (unsigned d; (d = (unsigned)(unsigned char)*l->p - '0') <= 9; l->p++)
-        id = id * 10 + d;
-    if (l->p == from || l->p - from > 7 || (*from == '0' && l->p - from > 1) ||
-        id != v->fast->frames.ids[v->header.order == SP_LEAF_FIRST ? 0 : l->nframes - 1] ||
+    uint64_t id;
+    if (!l->shape || !l->nframes || !TAKE(l, "{\"frame\":") || !sp_plain_number(&l->p, l->limit, &id) ||
+        id != s->frames.ids[v->header.order == SP_LEAF_FIRST ? 0 : l->nframes - 1] ||
         !TAKE(l, ",\"weights\":"))
         return false;
     /* Usually the leaf has all the weight. */
-    if (!take(l, l->weights.p, l->weights.n)) {
-        uint64_t own[SHAPE_VALUES];
-        const char *end = match_shape(l->shape, l->p, l->end, own);
+    if (!sp_take(l, l->weights.p, l->weights.n)) {
+        uint64_t own[SP_SHAPE_VALUES];
+        const char *end = match_shape(l->shape, l->p, l->limit, own);
         if (!end)
             return false;
         for (unsigned i = 0; i < l->shape->values; i++)
@@ -306,40 +230,30 @@ static bool take_exclusive(struct sp_validator *v, struct line *l)
     return TAKE(l, "}");
 }
 
-static bool take_related(struct line *l)
+static bool take_related(struct sp_line *l)
 {
     if (TAKE(l, "]"))
         return true;
     do {
-        if (l->nrelated == RELATED || !TAKE(l, "\"") || !take_text(l, &l->related[l->nrelated]))
+        if (l->nrelated == SP_FAST_RELATED || !TAKE(l, "\"") || !sp_take_text(l, &l->related[l->nrelated]))
             return false;
         l->nrelated++;
     } while (TAKE(l, ","));
     return TAKE(l, "]");
 }
 
-static bool take_type(struct line *l)
+static bool take_type(struct sp_line *l)
 {
     for (int t = 0; sp_stack_type_names[t]; t++)
-        if (take(l, sp_stack_type_names[t], strlen(sp_stack_type_names[t]))) {
+        if (sp_take(l, sp_stack_type_names[t], strlen(sp_stack_type_names[t]))) {
             l->type = t;
             return TAKE(l, "\"");
         }
     return false;
 }
 
-/* The id is looked up when all else is known to be in order; until then its slot is fetched. */
-static bool look_ahead(struct sp_validator *v, struct line *l)
-{
-    XXH128_hash_t h = XXH3_128bits(l->id.p, l->id.n);
-    l->fp = (struct sp_fp){h.low64, h.high64};
-    if (v->stacks.slots)
-        __builtin_prefetch(&v->stacks.slots[l->fp.a & v->stacks.mask], 1);
-    return true;
-}
-
 /* A number without sign and exponent. */
-static bool take_number(struct line *l, struct sp_span *out)
+static bool take_number(struct sp_line *l, struct sp_span *out)
 {
     const char *from = l->p, *p = from;
     while ((unsigned char)(*p - '0') <= 9)
@@ -359,41 +273,42 @@ static bool take_number(struct line *l, struct sp_span *out)
 }
 
 /* A key of somebody's own with a value that holds no keys; the quote of the key is taken. */
-static bool take_other(struct line *l)
+static bool take_other(struct sp_line *l)
 {
     struct sp_span key, value;
-    if (l->limit - l->p < 2 || memcmp(l->p, "x_", 2) != 0 || l->nothers == OTHERS || !take_text(l, &key) ||
-        !TAKE(l, ":"))
+    if (l->limit - l->p < 2 || memcmp(l->p, "x_", 2) != 0 || l->nothers == SP_FAST_OTHERS ||
+        !sp_take_text(l, &key) || !TAKE(l, ":"))
         return false;
     for (unsigned i = 0; i < l->nothers; i++)
         if (l->others[i].n == key.n && memcmp(l->others[i].p, key.p, key.n) == 0)
             return false;
     l->others[l->nothers++] = key;
     if (TAKE(l, "\""))
-        return take_text(l, &value);
+        return sp_take_text(l, &value);
     return TAKE(l, "true") || TAKE(l, "false") || TAKE(l, "null") || take_number(l, &value);
 }
 
 enum { ID = 1, FRAME_LIST = 2, TYPE = 4, CONTEXT = 8, WEIGHTS = 16, EXCLUSIVE = 32, LINKS = 64 };
 
 /* The members up to the closing brace; *seen: which there were. */
-static bool take_stack_members(struct sp_validator *v, struct line *l, unsigned *seen)
+static bool take_stack_members(const struct sp_validator *v, struct sp_scratch *s, struct sp_line *l,
+                               unsigned *seen)
 {
     while (TAKE(l, ",\"")) {
         unsigned what = 0;
         bool ok = false;
         if (TAKE(l, "id\":\""))
-            what = ID, ok = take_text(l, &l->id) && look_ahead(v, l);
+            what = ID, ok = sp_take_text(l, &l->id);
         else if (TAKE(l, "frames\":["))
-            what = FRAME_LIST, ok = take_frames(v, l);
+            what = FRAME_LIST, ok = take_frames(v, s, l);
         else if (TAKE(l, "stack_type\":\""))
             what = TYPE, ok = take_type(l);
         else if (TAKE(l, "context\":"))
             what = CONTEXT, ok = take_context(v, l);
         else if (TAKE(l, "weights\":"))
-            what = WEIGHTS, ok = take_weights(v, l);
+            what = WEIGHTS, ok = take_weights(v, s, l);
         else if (TAKE(l, "exclusive\":"))
-            what = EXCLUSIVE, ok = take_exclusive(v, l);
+            what = EXCLUSIVE, ok = take_exclusive(v, s, l);
         else if (TAKE(l, "related_stacks\":["))
             what = LINKS, ok = take_related(l);
         else
@@ -402,7 +317,7 @@ static bool take_stack_members(struct sp_validator *v, struct line *l, unsigned 
             return false;
         *seen |= what;
     }
-    return TAKE(l, "}") && l->p == l->end;
+    return sp_take_end(l);
 }
 
 /* Whatever else is in the stack, there is nothing to say about this pair. */
@@ -414,43 +329,53 @@ static bool follows(const struct sp_id *inner, const struct sp_id *outer)
 
 /*
  * A run that is not the usual one of its frames is judged like on the general road; if it is in order, its
- * frames know each other from now on.
+ * frames know each other from now on, in any thread.
  */
-static bool runs_in_order(struct sp_validator *v, struct sp_frame_run *run)
+static bool runs_in_order(const struct sp_validator *v, struct sp_scratch *s)
 {
-    struct sp_ids *t = &v->frames;
-    uint32_t *entries = v->fast->entries;
+    const struct sp_ids *t = &v->frames;
+    const struct sp_frame_run *run = &s->frames;
     for (size_t i = 0; i < run->n; i++)
-        entries[i] = t->numbers[run->ids[i]] - 1;
-    struct sp_inline_findings f = sp_inline_check(v, entries, run->n);
+        s->entries[i] = t->numbers[run->ids[i]] - 1;
+    struct sp_inline_findings f = sp_inline_check(v, s->entries, run->n);
     if (f.disorder >= 0 || f.mismatch >= 0)
         return false;
     bool leaf_first = v->header.order == SP_LEAF_FIRST;
     for (size_t i = 0; i + 1 < run->n; i++) {
         uint32_t inner = run->ids[leaf_first ? i : i + 1], outer = run->ids[leaf_first ? i + 1 : i];
         if (follows(&t->v[t->numbers[inner] - 1], &t->v[t->numbers[outer] - 1]))
-            t->briefs[inner].caller = outer + 1;
+            __atomic_store_n(&t->briefs[inner].caller, outer + 1, __ATOMIC_RELAXED);
     }
     return true;
 }
 
-static bool frames_in_order(struct sp_validator *v, const struct line *l)
+static bool frames_in_order(const struct sp_validator *v, struct sp_scratch *s, const struct sp_line *l)
 {
-    struct sp_frame_run *run = &v->fast->frames;
+    const struct sp_frame_run *run = &s->frames;
     bool user = run->bits & SP_ID_USER, kernel = run->bits & SP_ID_KERNEL;
     if ((l->type == SP_USER_STACK && kernel) || (l->type == SP_KERNEL_STACK && user) ||
         (v->header.dtrace && l->type == SP_UNIFIED && kernel && user))
         return false;
-    return !run->unusual || runs_in_order(v, run);
+    return !run->unusual || runs_in_order(v, s);
 }
 
-static bool stack_line(struct sp_validator *v, struct line *l)
+static bool stack_line(const struct sp_validator *v, struct sp_scratch *s, struct sp_line *l,
+                       struct sp_usual *out)
 {
     unsigned seen = 0, needed = ID | FRAME_LIST | CONTEXT | WEIGHTS;
-    if (!take_stack_members(v, l, &seen) || (seen & needed) != needed || !frames_in_order(v, l))
+    if (!take_stack_members(v, s, l, &seen) || (seen & needed) != needed || !frames_in_order(v, s, l))
         return false;
+    out->kind = l->nrelated ? SP_LINE_LINKS : SP_LINE_STACK;
+    out->id = l->id;
+    out->thread = l->context->thread;
+    out->exclusive = l->exclusive;
+    return true;
+}
+
+static bool enter_stack(struct sp_validator *v, const struct sp_line *l, const struct sp_usual *u)
+{
     bool added;
-    uint32_t n = sp_ids_get_fp(&v->stacks, l->fp, &added);
+    uint32_t n = sp_ids_get_fp(&v->stacks, u->fp, &added);
     if (n == SP_ID_NONE || v->stacks.v[n].bits & SP_ID_DEFINED)
         return false;
     /* From here on the line is handled. */
@@ -459,13 +384,13 @@ static bool stack_line(struct sp_validator *v, struct line *l)
     e->bits = SP_ID_DEFINED;
     e->extra = 0;
     e->place = 0;
-    if (l->context->thread != SP_ID_NONE)
-        sp_refer_again(&v->threads.v[l->context->thread]);
-    for (unsigned i = 0; i < l->nrelated; i++) {
+    if (u->thread != SP_ID_NONE)
+        sp_refer_again(&v->threads.v[u->thread]);
+    for (unsigned i = 0; u->kind == SP_LINE_LINKS && i < l->nrelated; i++) {
         struct sp_span to = l->related[i];
         sp_link(v, n, sp_refer(v, &v->stacks, to, to.p - 1, SP_REF_RELATED, i), to.p - 1, i);
     }
-    if (!l->exclusive) {
+    if (!u->exclusive) {
         sp_path_cut(v, 0);
         v->record = "stack";
         sp_report_no_exclusive(v);
@@ -477,7 +402,7 @@ struct sample {
     struct sp_span timestamp, tid, event, period, stack, other;
 };
 
-static bool take_sample_members(struct line *l, struct sample *s)
+static bool take_sample_members(struct sp_line *l, struct sample *s)
 {
     unsigned seen = 0;
     while (TAKE(l, ",\"")) {
@@ -492,11 +417,11 @@ static bool take_sample_members(struct line *l, struct sample *s)
         else if (TAKE(l, "cpu\":"))
             what = 8, ok = take_number(l, &s->other);
         else if (TAKE(l, "event\":\""))
-            what = 16, ok = take_text(l, &s->event);
+            what = 16, ok = sp_take_text(l, &s->event);
         else if (TAKE(l, "period\":"))
             what = 32, ok = take_number(l, &s->period) && *s->period.p != '0';
         else if (TAKE(l, "stack_id\":\""))
-            what = 64, ok = take_text(l, &s->stack);
+            what = 64, ok = sp_take_text(l, &s->stack);
         else if (TAKE(l, "context\":{}"))
             what = 128, ok = true;
         else
@@ -505,40 +430,66 @@ static bool take_sample_members(struct line *l, struct sample *s)
             return false;
         seen |= what;
     }
-    return seen & 64 && seen & 1 && TAKE(l, "}") && l->p == l->end;
+    return seen & 64 && seen & 1 && sp_take_end(l);
 }
 
-static bool sample_line(struct sp_validator *v, struct line *l)
+static bool sample_line(const struct sp_validator *v, struct sp_line *l, struct sp_usual *out)
 {
     struct sample s = {0};
-    uint32_t thread = SP_ID_NONE;
     if (!take_sample_members(l, &s) || (v->header.has_range && !sp_time_in_range(&v->header, s.timestamp)))
         return false;
     if (s.event.p && sp_ids_find(&v->header.event_ids, sp_fingerprint(s.event.p, s.event.n)) == SP_ID_NONE)
         return false;
-    if (s.tid.p && (thread = sp_ids_find(&v->threads, sp_fingerprint(s.tid.p, s.tid.n))) == SP_ID_NONE)
+    out->thread = s.tid.p ? sp_ids_find(&v->threads, sp_fingerprint(s.tid.p, s.tid.n)) : SP_ID_NONE;
+    if (s.tid.p && out->thread == SP_ID_NONE)
         return false;
-    if (thread != SP_ID_NONE)
-        sp_refer_again(&v->threads.v[thread]);
-    sp_refer(v, &v->stacks, s.stack, s.stack.p - 1, SP_REF_SAMPLE, 0);
+    out->kind = SP_LINE_SAMPLE;
+    out->id = s.stack;
     return true;
 }
 
-bool sp_fast_line(struct sp_validator *v, const char *p, size_t n, const char *limit)
+bool sp_fast_recognise(const struct sp_validator *v, struct sp_scratch *s, const char *p, const char *limit,
+                       struct sp_line *l, struct sp_usual *out)
 {
-    if (!v->header.events_known || v->header.order == SP_ORDER_UNKNOWN)
+    l->p = p;
+    l->limit = limit;
+    l->nrelated = l->nothers = 0;
+    l->nframes = 0;
+    l->type = SP_UNIFIED;
+    l->context = NULL;
+    l->shape = NULL;
+    l->exclusive = false;
+    out->kind = SP_LINE_OTHER;
+    if (!(TAKE(l, "{\"type\":\"stack\"") ? stack_line(v, s, l, out)
+                                         : TAKE(l, "{\"type\":\"sample\"") && sample_line(v, l, out)))
         return false;
-    struct line l;
-    l.p = p;
-    l.end = p + n;
-    l.limit = limit;
-    l.nrelated = l.nothers = 0;
-    l.nframes = 0;
-    l.type = SP_UNIFIED;
-    l.context = NULL;
-    l.shape = NULL;
-    l.exclusive = false;
-    if (TAKE(&l, "{\"type\":\"stack\""))
-        return stack_line(v, &l);
-    return TAKE(&l, "{\"type\":\"sample\"") && sample_line(v, &l);
+    out->end = l->p;
+    XXH128_hash_t h = XXH3_128bits(out->id.p, out->id.n);
+    out->fp = (struct sp_fp){h.low64, h.high64};
+    return true;
+}
+
+bool sp_fast_enter(struct sp_validator *v, const struct sp_line *l, const struct sp_usual *u)
+{
+    if (u->kind != SP_LINE_SAMPLE)
+        return enter_stack(v, l, u);
+    if (u->thread != SP_ID_NONE)
+        sp_refer_again(&v->threads.v[u->thread]);
+    sp_refer_fp(v, &v->stacks, u->fp, u->id, u->id.p - 1, SP_REF_SAMPLE, 0);
+    return true;
+}
+
+const char *sp_fast_line(struct sp_validator *v, const char *p, const char *limit)
+{
+    struct sp_line l;
+    struct sp_usual u;
+    if (!sp_fast_ready(v))
+        return NULL;
+    v->text = p;
+    if (!sp_fast_recognise(v, &v->fast->scratch, p, limit, &l, &u))
+        return sp_fast_frame_record(v, p, limit);
+    if (!sp_fast_enter(v, &l, &u))
+        return NULL;
+    v->usual++;
+    return u.end;
 }

@@ -2,9 +2,10 @@
 #ifndef SP_VALIDATE_FAST_FRAMES_H
 #define SP_VALIDATE_FAST_FRAMES_H
 
+#include "formats/spaa/usual.h"
 #include "formats/spaa/validate/ids.h"
 
-#define SP_FAST_FRAMES 4096
+#define SP_FAST_FRAMES SP_LIST_MAX
 
 struct sp_frame_run {
     size_t n;
@@ -15,14 +16,9 @@ struct sp_frame_run {
 
 /*
  * Reads numbers from p, behind the bracket, to the closing one; returns what follows it, or NULL when the
- * list is of another kind. Eight bytes before p are readable, and everything up to `limit`; a byte that
- * is no digit stands at or after the end of the list and before limit.
+ * list is of another kind. Eight bytes before p are readable, and nothing from `limit` on.
  */
 const char *sp_fast_frames(const struct sp_ids *frames, const char *p, const char *limit, bool leaf_first,
                            struct sp_frame_run *out);
-
-/* The end of a string at p if it is plain ASCII without escapes, else NULL; ends with a quote before limit.
- */
-const char *sp_fast_text(const char *p, const char *limit);
 
 #endif

@@ -6,16 +6,20 @@
  *     fields.c   the fields of fields.def: presence, type, enumeration; calls a check per value
  *     header.c dictionary.c stack.c weights.c   those checks
  *     refs.c     ids, references, links
- *   fast.c       the usual lines of a written file, recognised as a whole; it handles a line only when
+ *   fast.c fast_dictionary.c fast_frames.c
+ *                the usual lines of a written file, recognised as a whole; it handles a line only when
  *                the general road would find nothing (or only what it reports the same way) and leaves
  *                the same state behind
+ *   parallel.c   threads recognise; what they do not is left to the other roads, in the order of lines
  */
 #ifndef SP_VALIDATE_INTERNAL_H
 #define SP_VALIDATE_INTERNAL_H
 
 #include "base/diag.h"
+#include "formats/spaa/chunks.h"
 #include "formats/spaa/validate/decimal.h"
 #include "formats/spaa/validate/ids.h"
+#include "io/input.h"
 #include "model/vocab.h"
 #include "json/json.h"
 
@@ -164,6 +168,8 @@ struct sp_inline_findings {
 struct sp_fast; /* fast.c */
 
 struct sp_validator {
+    struct sp_input *in;
+    struct sp_chunking chunking;
     struct sp_diags *d;
     spaa_status status; /* what ends the run: out of memory */
     bool limited;       /* some check is incomplete */
@@ -220,12 +226,15 @@ struct sp_validator {
     struct sp_weight weight;
     size_t by_stack_index; /* of the item of a window */
     struct sp_fast *fast;  /* NULL: no shortcuts */
+    uint64_t usual;        /* stacks and samples that it handled */
 
     struct sp_fp field_keys[SP_FIELDS], type_key;
     unsigned char first_field[SP_TABLES + 1];
 };
 
 /* validate.c */
+/* limit: the end of what can be read, with a newline behind the line; NULL: there is none. */
+void sp_check_line(struct sp_validator *v, const char *p, size_t n, const char *limit);
 void sp_report(struct sp_validator *v, enum sp_code code, const char *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 void sp_report_title(struct sp_validator *v, enum sp_code code, const char *at); /* nothing to add */
@@ -254,6 +263,9 @@ extern const char *const sp_frame_orders[], *const sp_stack_id_modes[];
 /* refs.c */
 uint32_t sp_refer(struct sp_validator *v, struct sp_ids *t, struct sp_span id, const char *at, enum sp_ref by,
                   size_t index);
+/* With the fingerprint of the id, which is not looked for among small numbers. */
+uint32_t sp_refer_fp(struct sp_validator *v, struct sp_ids *t, struct sp_fp fp, struct sp_span id,
+                     const char *at, enum sp_ref by, size_t index);
 void sp_refer_again(struct sp_id *e); /* a further reference to an entry that may be pending */
 /* *fresh: not defined before. SP_ID_NONE when there is no room for it. */
 uint32_t sp_define(struct sp_validator *v, struct sp_ids *t, const struct sp_value *id, bool *fresh);
@@ -279,8 +291,13 @@ void sp_report_no_exclusive(struct sp_validator *v);
 /* fast.c */
 bool sp_fast_init(struct sp_validator *v);
 void sp_fast_free(struct sp_validator *v);
-/* Behind the line stands a newline or carriage return; what is before limit can be read. */
-bool sp_fast_line(struct sp_validator *v, const char *p, size_t n, const char *limit);
+/*
+ * Where the next line begins, when the one at p was handled, else NULL. A newline stands before limit;
+ * nothing from there on is read.
+ */
+const char *sp_fast_line(struct sp_validator *v, const char *p, const char *limit);
+/* parallel.c: the complete lines from text to end, which begin at `offset` of the input. */
+void sp_validate_parallel(struct sp_validator *v, const char *text, const char *end, uint64_t offset);
 void sp_fast_learn_context(struct sp_validator *v, struct sp_span raw);
 void sp_fast_learn_weights(struct sp_validator *v, struct sp_span raw);
 

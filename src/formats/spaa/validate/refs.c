@@ -62,11 +62,10 @@ static void set_first(struct sp_validator *v, struct sp_id *e, const char *at, e
     e->extra = at_most(index, SP_EXTRA_MAX) & SP_EXTRA_MAX;
 }
 
-uint32_t sp_refer(struct sp_validator *v, struct sp_ids *t, struct sp_span id, const char *at, enum sp_ref by,
-                  size_t index)
+/* The entry of a reference that was looked up. */
+static uint32_t refer(struct sp_validator *v, struct sp_ids *t, uint32_t n, bool added, struct sp_span id,
+                      const char *at, enum sp_ref by, size_t index)
 {
-    bool added;
-    uint32_t n = sp_ids_get(t, id.p, id.n, &added);
     if (n == SP_ID_NONE) {
         no_room(v, t);
         return n;
@@ -79,6 +78,22 @@ uint32_t sp_refer(struct sp_validator *v, struct sp_ids *t, struct sp_span id, c
     }
     sp_refer_again(e);
     return n;
+}
+
+uint32_t sp_refer(struct sp_validator *v, struct sp_ids *t, struct sp_span id, const char *at, enum sp_ref by,
+                  size_t index)
+{
+    bool added;
+    uint32_t n = sp_ids_get(t, id.p, id.n, &added);
+    return refer(v, t, n, added, id, at, by, index);
+}
+
+uint32_t sp_refer_fp(struct sp_validator *v, struct sp_ids *t, struct sp_fp fp, struct sp_span id,
+                     const char *at, enum sp_ref by, size_t index)
+{
+    bool added;
+    uint32_t n = sp_ids_get_fp(t, fp, &added);
+    return refer(v, t, n, added, id, at, by, index);
 }
 
 static const char *plural(uint64_t n)

@@ -216,10 +216,11 @@ static void check_general(struct sp_validator *v)
     v->records_before = true;
 }
 
-/* limit: the end of what can be read behind the line; NULL: no newline stands there. */
-static void check_line(struct sp_validator *v, const char *p, size_t n, const char *limit)
+void sp_check_line(struct sp_validator *v, const char *p, size_t n, const char *limit)
 {
     v->line++;
+    if (limit && sp_fast_line(v, p, limit))
+        return;
     if (v->line == 1 && n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
         p += 3;
         n -= 3;
@@ -229,8 +230,6 @@ static void check_line(struct sp_validator *v, const char *p, size_t n, const ch
         n--;
     v->text = p;
     v->n = n;
-    if (v->fast && limit && sp_fast_line(v, p, n, limit))
-        return;
     while (n && (p[n - 1] == ' ' || p[n - 1] == '\t' || p[n - 1] == '\r'))
         n--;
     if (n) {
@@ -242,18 +241,36 @@ static void check_line(struct sp_validator *v, const char *p, size_t n, const ch
     sp_report_title(v, SP_W207, NULL);
 }
 
-/* Takes whole lines of a view, and its last one without a newline if the input ends there. */
+/*
+ * Takes whole lines of a view, and its last one without a newline if the input ends there. Once usual lines
+ * were seen, threads take the rest of a large view.
+ */
 static size_t take_lines(struct sp_validator *v, const char *p, size_t n, bool last, uint64_t at)
 {
+    const char *newline = memrchr(p, '\n', n), *limit = newline ? newline + 1 : p;
     size_t used = 0;
     while (used < n && used < BLOCK_MAX && v->status == SPAA_OK) {
-        const char *from = p + used, *eol = memchr(from, '\n', n - used);
-        if (!eol && !last)
-            break;
-        size_t len = eol ? (size_t)(eol - from) : n - used;
+        const char *from = p + used, *next = NULL;
         v->offset = at + used;
-        check_line(v, from, len, eol ? p + n : NULL);
-        used += len + (eol != NULL);
+        if (v->fast && v->chunking.jobs > 1 && v->usual >= v->chunking.learned && limit > from &&
+            (size_t)(limit - from) > v->chunking.least) {
+            sp_validate_parallel(v, from, limit, v->offset);
+            return (size_t)(limit - p);
+        }
+        if (from < limit) {
+            v->line++;
+            next = sp_fast_line(v, from, limit);
+            v->line -= !next;
+        }
+        if (!next) {
+            const char *eol = from < limit ? memchr(from, '\n', (size_t)(limit - from)) : NULL;
+            if (!eol && !last)
+                break;
+            size_t len = eol ? (size_t)(eol - from) : n - used;
+            sp_check_line(v, from, len, NULL);
+            next = from + len + (eol != NULL);
+        }
+        used = (size_t)(next - p);
     }
     return used;
 }
@@ -367,11 +384,15 @@ static void validator_free(struct sp_validator *v)
         sp_ids_free(ids[i]);
 }
 
-spaa_status sp_spaa_validate_with(struct sp_input *in, struct sp_diags *d, bool shortcuts)
+spaa_status sp_spaa_validate_chunked(struct sp_input *in, struct sp_diags *d, bool shortcuts,
+                                     struct sp_chunking how)
 {
     struct sp_validator v;
     size_t from = d->list.n;
-    spaa_status status = validator_init(&v, d, shortcuts) ? read_lines(&v, in) : sp_nomem(d);
+    bool ok = validator_init(&v, d, shortcuts);
+    v.in = in;
+    v.chunking = how;
+    spaa_status status = ok ? read_lines(&v, in) : sp_nomem(d);
     if (status == SPAA_OK)
         status = sp_input_failed(in);
     if (v.status == SPAA_OK && status != SPAA_ERR_NOMEM) {
@@ -386,6 +407,11 @@ spaa_status sp_spaa_validate_with(struct sp_input *in, struct sp_diags *d, bool 
         status = v.status != SPAA_OK ? v.status : v.limited ? SPAA_ERR_LIMIT : SPAA_OK;
     validator_free(&v);
     return status;
+}
+
+spaa_status sp_spaa_validate_with(struct sp_input *in, struct sp_diags *d, bool shortcuts)
+{
+    return sp_spaa_validate_chunked(in, d, shortcuts, SP_CHUNKING(sp_input_jobs(in)));
 }
 
 spaa_status sp_spaa_validate(struct sp_input *in, struct sp_diags *d)

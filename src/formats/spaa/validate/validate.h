@@ -6,6 +6,7 @@
 #ifndef SP_SPAA_VALIDATE_H
 #define SP_SPAA_VALIDATE_H
 
+#include "formats/spaa/chunks.h"
 #include "io/input.h"
 
 /*
@@ -16,5 +17,9 @@ spaa_status sp_spaa_validate(struct sp_input *in, struct sp_diags *d);
 
 /* The same; without `shortcuts`, every line takes the general road. For tests: the findings are equal. */
 spaa_status sp_spaa_validate_with(struct sp_input *in, struct sp_diags *d, bool shortcuts);
+
+/* And with other chunks for threads than the input's jobs make. */
+spaa_status sp_spaa_validate_chunked(struct sp_input *in, struct sp_diags *d, bool shortcuts,
+                                     struct sp_chunking how);
 
 #endif
