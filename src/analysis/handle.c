@@ -1,6 +1,5 @@
 #include "analysis/handle.h"
 
-#include "base/num.h"
 #include "model/identity.h"
 
 #include <stdlib.h>
@@ -62,22 +61,4 @@ size_t sp_handle_text(const struct sp_handles *h, uint32_t function, char out[st
         out[2 + i] = "0123456789abcdef"[v >> (60 - 4 * i) & 15];
     out[2 + n] = '\0';
     return 2 + n;
-}
-
-uint32_t sp_handle_find(const struct sp_profile *p, const struct sp_handles *h, const char *text)
-{
-    uint64_t v;
-    size_t n = strlen(text);
-    uint32_t found = SP_NONE;
-    if (n < 3 || n > 18 || text[0] != 'f' || text[1] != ':' || sp_parse_hex(text + 2, text + n, &v) != n - 2)
-        return SP_NONE;
-    unsigned shift = (unsigned)(64 - 4 * (n - 2));
-    for (uint32_t i = 0; i < p->functions.n; i++) {
-        if (h->hash[i] >> shift != v)
-            continue;
-        if (found != SP_NONE)
-            return SP_NONE;
-        found = i;
-    }
-    return found;
 }

@@ -1,4 +1,4 @@
-/* Handles: short stable names of functions, `f:` and a prefix of their content hash, as long as unique. */
+/* Handles: short stable names of functions, `f:` and a prefix of their content hash, as long as unique. pick.h finds them again. */
 #ifndef SP_HANDLE_H
 #define SP_HANDLE_H
 
@@ -13,7 +13,5 @@ spaa_status sp_handles_of(const struct sp_profile *p, struct sp_handles *out);
 void sp_handles_free(struct sp_handles *h);
 /* "f:1a2b3c"; returns the length. */
 size_t sp_handle_text(const struct sp_handles *h, uint32_t function, char out[static 32]);
-/* The function of a handle's text, SP_NONE when there is none or several. */
-uint32_t sp_handle_find(const struct sp_profile *p, const struct sp_handles *h, const char *text);
 
 #endif

@@ -70,16 +70,6 @@ uint32_t sp_agg_choose_metric(const struct sp_profile *p, const struct sp_write_
     return p->events.v[event].primary;
 }
 
-/* The other record of a linked pair, or SP_NONE. */
-static uint32_t partner(const struct sp_profile *p, uint32_t stack)
-{
-    uint32_t r = p->stacks.v[stack].related;
-    if (!r || p->related.v[r - 1].n != 1)
-        return SP_NONE;
-    uint32_t other = p->related_stacks.v[p->related.v[r - 1].first];
-    return other != stack ? other : SP_NONE;
-}
-
 static bool split(struct sp_agg_rows *r, uint32_t stack)
 {
     const struct sp_stack *s = &r->p->stacks.v[stack];
@@ -94,8 +84,8 @@ static bool split(struct sp_agg_rows *r, uint32_t stack)
 
 bool sp_agg_sides(struct sp_agg_rows *r, uint32_t stack, bool *skip)
 {
-    uint32_t other = partner(r->p, stack);
-    bool both = other != SP_NONE && r->p->stacks.v[stack].type != r->p->stacks.v[other].type;
+    uint32_t other = sp_stack_partner(r->p, stack);
+    bool both = other != SP_NONE;
     r->kernel.n = r->user.n = 0;
     *skip = both && r->p->stacks.v[stack].type == SP_KERNEL_STACK;
     return *skip || (split(r, stack) && (!both || split(r, other)));

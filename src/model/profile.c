@@ -394,3 +394,14 @@ bool sp_weight_add_text(struct sp_profile *p, uint32_t stack, uint32_t metric, c
     tn = sp_double_text(sp_text_double(text.p, text.n) + sp_text_double(s, n), t);
     return sp_weight_set_text(p, stack, metric, t, tn);
 }
+
+uint32_t sp_stack_partner(const struct sp_profile *p, uint32_t stack)
+{
+    const struct sp_stack *s = &p->stacks.v[stack];
+    if (!s->related || s->type == SP_UNIFIED || p->related.v[s->related - 1].n != 1)
+        return SP_NONE;
+    uint32_t other = p->related_stacks.v[p->related.v[s->related - 1].first];
+    bool pair =
+        other != SP_NONE && p->stacks.v[other].type != SP_UNIFIED && p->stacks.v[other].type != s->type;
+    return pair ? other : SP_NONE;
+}

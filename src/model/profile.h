@@ -280,6 +280,13 @@ static inline int64_t sp_weight(const struct sp_profile *p, uint32_t stack, uint
 /* The text of a weight that sp_weight says is SP_DECIMAL. */
 struct sp_str sp_weight_text(const struct sp_profile *p, uint32_t stack, uint32_t metric);
 
+/*
+ * The one record of the other kind that a kernel or user record was observed together with; SP_NONE where
+ * there is none, or several. What is written as one stack is written of the user record, with both records'
+ * frames.
+ */
+uint32_t sp_stack_partner(const struct sp_profile *p, uint32_t stack);
+
 /* Short forms for reading. */
 static inline struct sp_str sp_pstr(const struct sp_profile *p, uint32_t s)
 {

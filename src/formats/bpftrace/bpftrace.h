@@ -17,7 +17,7 @@
 #include "base/arena.h"
 #include "formats/aggregation_keys.h"
 #include "formats/format.h"
-#include "formats/verbatim.h"
+#include "formats/lines.h"
 #include "json/json.h"
 
 struct bt_known {
@@ -37,8 +37,7 @@ struct bt_reader {
     const struct sp_read_opts *opts;
     struct sp_agg agg;
     struct sp_agg_keys keys;
-    struct sp_verbatim *verbatim; /* NULL without --lossless */
-    uint64_t line, offset, view_offset;
+    struct sp_lines lines;
 
     SP_VEC(struct bt_known) known; /* frame lines */
     struct sp_map known_map;
@@ -56,15 +55,14 @@ struct bt_reader {
     int64_t rows_total;
 
     struct sp_json json;
-    struct sp_buf text;
     bool any;
     uint64_t other_lines, unfinished;
 };
 
 /* frame.c: a frame line without its newline goes to the last block. */
 bool bt_frame(struct bt_reader *r, const char *p, size_t n);
-/* If the lines at p are those that followed the frame line before: takes them; how many bytes they are. */
-spaa_status bt_take_usual(struct bt_reader *r, const char *p, const char *end, size_t *used);
+/* The lines at p, as long as they are those that followed the frame line before them the last time. */
+spaa_status bt_take_known(void *reader, const char *p, const char *end, size_t *used);
 
 /* record.c: records, from whichever form */
 bool bt_begin(struct bt_reader *r, const char *map, size_t n);
@@ -78,7 +76,7 @@ bool bt_value(struct bt_reader *r, const char *metric, const char *p, size_t n);
 spaa_status bt_bucket(struct bt_reader *r, const char *label, size_t n, int64_t count);
 
 /* text.c */
-spaa_status bt_take_line(struct bt_reader *r, const char *p, size_t n);
+spaa_status bt_take_line(void *reader, const char *p, size_t n);
 spaa_status bt_take_end(struct bt_reader *r);
 /* "@name[" or "@name: " at p: the length of the name with its @; 0: it is none. */
 size_t bt_map_name(const char *p, const char *end);

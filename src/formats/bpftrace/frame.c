@@ -143,8 +143,9 @@ static uint32_t parse(struct bt_reader *r, const char *p, size_t n)
                                                                           : SP_NONE;
 }
 
-spaa_status bt_take_usual(struct bt_reader *r, const char *p, const char *end, size_t *used)
+spaa_status bt_take_known(void *reader, const char *p, const char *end, size_t *used)
 {
+    struct bt_reader *r = reader;
     const char *at = p;
     while (r->before && r->in_stack) {
         uint32_t next = r->known.v[r->before - 1].next;
@@ -156,7 +157,7 @@ spaa_status bt_take_usual(struct bt_reader *r, const char *p, const char *end, s
         if (!sp_agg_block_push(&r->agg, k->frame))
             return sp_nomem(r->d);
         at += k->line.n + 1;
-        r->line++;
+        r->lines.line++;
         r->before = next;
     }
     *used = (size_t)(at - p);

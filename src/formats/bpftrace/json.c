@@ -195,7 +195,7 @@ static spaa_status lost(struct bt_reader *r)
         if (!(sp_span_is(key, "events") ? sp_json_u64(&r->json, &n) : sp_json_skip(&r->json, &key)))
             return SPAA_ERR_INPUT;
     r->p->header.lost += n;
-    sp_emit(r->d, SP_L303, SP_AT_LINE(r->line, r->offset), "%llu events", (unsigned long long)n);
+    sp_emit(r->d, SP_L303, SP_AT_LINE(r->lines.line, r->lines.offset), "%llu events", (unsigned long long)n);
     return SPAA_OK;
 }
 
@@ -226,7 +226,7 @@ spaa_status bt_take_json(struct bt_reader *r, const char *p, size_t n)
         return sp_nomem(r->d);
     r->other_lines += !taken;
     if (st == SPAA_ERR_INPUT || (!st && r->json.error)) {
-        sp_emit(r->d, SP_L302, SP_AT_LINE(r->line, r->offset), "%s",
+        sp_emit(r->d, SP_L302, SP_AT_LINE(r->lines.line, r->lines.offset), "%s",
                 r->json.error ? r->json.error : "an object that bpftrace does not write");
         r->unfinished++;
         if (r->open)

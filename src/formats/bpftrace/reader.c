@@ -1,51 +1,6 @@
 /* Reads what bpftrace prints of its maps (docs/bpftrace.md). bpftrace.h shows a record. */
 #include "formats/bpftrace/bpftrace.h"
 
-static spaa_status view_lines(struct bt_reader *r, const char *p, size_t n, bool last, size_t *used)
-{
-    const char *at = p, *end = p + n;
-    spaa_status st = SPAA_OK;
-    while (!st && at < end) {
-        size_t usual;
-        st = bt_take_usual(r, at, end, &usual);
-        at += usual;
-        if (st || at == end)
-            break;
-        const char *nl = memchr(at, '\n', (size_t)(end - at)), *eol = nl ? nl : end;
-        if (!nl && !last)
-            break;
-        r->line++;
-        r->offset = r->view_offset + (uint64_t)(at - p);
-        st = bt_take_line(r, at, (size_t)(eol - at));
-        if (!st && r->opts->strict && r->unfinished)
-            st = SPAA_ERR_INPUT;
-        at = nl ? nl + 1 : end;
-    }
-    *used = (size_t)(at - p);
-    return st;
-}
-
-static spaa_status read_all(struct bt_reader *r, struct sp_input *in)
-{
-    const unsigned char *v;
-    size_t n, used, want = 1;
-    for (;;) {
-        spaa_status st = sp_input_peek(in, want, &v, &n);
-        if (st || !n)
-            return st;
-        r->view_offset = sp_input_offset(in);
-        bool endless = n > SP_LINE_MAX && !memchr(v, '\n', n); /* taken in pieces */
-        st = view_lines(r, (const char *)v, n, n < want || endless, &used);
-        if (!st && r->verbatim)
-            st = sp_verbatim_add(r->verbatim, v, used);
-        if (st)
-            return st;
-        sp_input_consume(in, used);
-        size_t rest = n - used;
-        want = rest + 1 < SP_LINE_MAX / 2 ? 2 * rest + 1 : SP_LINE_MAX + 1;
-    }
-}
-
 /* --event names the only map, unless it is the name of one. */
 static spaa_status name_event(struct bt_reader *r)
 {
@@ -112,12 +67,12 @@ static spaa_status finish(struct bt_reader *r, struct sp_input *in)
         st = metrics(r);
     if (!st)
         st = sp_agg_finish(&r->agg);
-    if (!st && r->verbatim)
-        st = sp_verbatim_finish(r->verbatim);
+    if (!st && r->lines.verbatim)
+        st = sp_verbatim_finish(r->lines.verbatim);
     if (st)
         return st;
     sp_agg_keys_say(&r->keys, "--keys names them: --keys kstack,ustack,comm");
-    if (r->other_lines && !r->verbatim)
+    if (r->other_lines && !r->lines.verbatim)
         sp_emit_hint(r->d, SP_I321, SP_AT_NOTHING, "--lossless keeps them",
                      "%llu lines of other text (what the program printed, maps of strings)",
                      (unsigned long long)r->other_lines);
@@ -128,24 +83,23 @@ static spaa_status read_bpftrace(struct sp_input *in, const struct sp_read_opts 
                                  struct sp_profile *p)
 {
     struct bt_reader r = {.p = p, .d = d, .opts = opts};
+    r.lines = (struct sp_lines){.reader = &r, .take = bt_take_line, .take_known = bt_take_known};
     sp_agg_init(&r.agg, p, d);
     if (opts->frames > SP_FRAMES_ADDRESS)
         r.agg.granularity = opts->frames;
     sp_arena_init(&r.arena, 0);
     sp_json_init(&r.json, "", 0);
-    sp_buf_init(&r.text, 0);
     spaa_status st = sp_agg_keys_init(&r.keys, p, opts, "x_bpftrace", d);
     if (!st && opts->lossless)
-        st = sp_verbatim_new(p, "bpftrace", d, &r.verbatim);
+        st = sp_verbatim_new(p, "bpftrace", d, &r.lines.verbatim);
     if (!st)
-        st = read_all(&r, in);
+        st = sp_lines_read(&r.lines, in);
     if (!st)
         st = finish(&r, in);
     sp_agg_free(&r.agg);
-    sp_verbatim_free(r.verbatim);
+    sp_verbatim_free(r.lines.verbatim);
     sp_arena_free(&r.arena);
     sp_json_free(&r.json);
-    sp_buf_free(&r.text);
     sp_map_free(&r.known_map);
     sp_vec_free(&r.known);
     sp_vec_free(&r.maps);

@@ -29,7 +29,7 @@ bool bt_begin(struct bt_reader *r, const char *map, size_t n)
     r->keys.n = r->keys.stacks = 0;
     r->first_block = r->agg.blocks.n;
     r->first_value = r->agg.values.n;
-    r->first_line = r->line;
+    r->first_line = r->lines.line;
     r->rows_total = 0;
     r->map = sp_profile_str(r->p, map, n);
     return r->map != SP_STR_FAIL;
@@ -71,13 +71,13 @@ spaa_status bt_bucket(struct bt_reader *r, const char *label, size_t n, int64_t 
     if (metric == SP_NONE) {
         if (failed || r->p->metrics.n < SP_METRICS_MAX)
             return sp_nomem(r->d);
-        sp_emit(r->d, SP_E007, SP_AT_LINE(r->line, r->offset),
+        sp_emit(r->d, SP_E007, SP_AT_LINE(r->lines.line, r->lines.offset),
                 "more kinds of buckets than %u metrics can hold", SP_METRICS_MAX);
         return SPAA_ERR_LIMIT;
     }
     if (__builtin_add_overflow(r->rows_total, count, &r->rows_total)) {
         r->rows_total = INT64_MAX;
-        sp_emit(r->d, SP_L304, SP_AT_LINE(r->line, r->offset), " ");
+        sp_emit(r->d, SP_L304, SP_AT_LINE(r->lines.line, r->lines.offset), " ");
     }
     return sp_agg_value_add(&r->agg, metric, count) ? SPAA_OK : sp_nomem(r->d);
 }
@@ -95,7 +95,7 @@ spaa_status bt_end(struct bt_reader *r)
     }
     uint32_t map = map_of(r);
     if (map == SP_NONE && r->maps.n == MAPS_MAX) {
-        sp_emit(r->d, SP_E007, SP_AT_LINE(r->line, r->offset), "more than %d maps", MAPS_MAX);
+        sp_emit(r->d, SP_E007, SP_AT_LINE(r->lines.line, r->lines.offset), "more than %d maps", MAPS_MAX);
         return SPAA_ERR_LIMIT;
     }
     if (map == SP_NONE)

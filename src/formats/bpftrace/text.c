@@ -158,7 +158,7 @@ static spaa_status rows_end(struct bt_reader *r)
     return bt_end(r);
 }
 
-spaa_status bt_take_line(struct bt_reader *r, const char *p, size_t n)
+static spaa_status take_line(struct bt_reader *r, const char *p, size_t n)
 {
     const char *end = p + n;
     if (n && end[-1] == '\r')
@@ -194,6 +194,13 @@ spaa_status bt_take_line(struct bt_reader *r, const char *p, size_t n)
         return bt_take_json(r, p, (size_t)(end - p));
     r->other_lines += p < end;
     return SPAA_OK;
+}
+
+spaa_status bt_take_line(void *reader, const char *p, size_t n)
+{
+    struct bt_reader *r = reader;
+    spaa_status st = take_line(r, p, n);
+    return !st && r->opts->strict && r->unfinished ? SPAA_ERR_INPUT : st;
 }
 
 spaa_status bt_take_end(struct bt_reader *r)

@@ -13,22 +13,10 @@ struct range {
     size_t lo, hi, level;
 };
 
-uint32_t sp_cg_partner(const struct sp_cg_writer *w, uint32_t stack)
-{
-    const struct sp_profile *p = w->p;
-    const struct sp_stack *s = &p->stacks.v[stack];
-    if (!s->related || s->type == SP_UNIFIED || p->related.v[s->related - 1].n != 1)
-        return SP_NONE;
-    uint32_t other = p->related_stacks.v[p->related.v[s->related - 1].first];
-    return other != SP_NONE && p->stacks.v[other].type != SP_UNIFIED && p->stacks.v[other].type != s->type
-               ? other
-               : SP_NONE;
-}
-
 size_t sp_cg_depth_slow(const struct sp_cg_writer *w, uint32_t stack)
 {
     const struct sp_stack *s = &w->p->stacks.v[stack];
-    uint32_t other = sp_cg_partner(w, stack);
+    uint32_t other = sp_stack_partner(w->p, stack);
     return (size_t)s->n + (w->heads[s->context] != 0) + (other == SP_NONE ? 0 : w->p->stacks.v[other].n);
 }
 
@@ -40,7 +28,7 @@ uint32_t sp_cg_frame_at(const struct sp_cg_writer *w, uint32_t stack, size_t lev
         return SP_NONE;
     if (level < s->n)
         return p->stack_frames.v[s->first + s->n - 1 - level];
-    const struct sp_stack *other = &p->stacks.v[sp_cg_partner(w, stack)];
+    const struct sp_stack *other = &p->stacks.v[sp_stack_partner(w->p, stack)];
     return p->stack_frames.v[other->first + other->n - 1 - (level - s->n)];
 }
 

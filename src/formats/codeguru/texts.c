@@ -422,7 +422,7 @@ static bool gather(struct sp_cg_writer *w)
     for (uint32_t s = 0; s < p->stacks.n; s++) {
         if (w->counters_of[p->stacks.v[s].context] == SP_NONE)
             continue;
-        if (w->linked && p->stacks.v[s].type == SP_KERNEL_STACK && sp_cg_partner(w, s) != SP_NONE)
+        if (w->linked && p->stacks.v[s].type == SP_KERNEL_STACK && sp_stack_partner(p, s) != SP_NONE)
             continue;
         w->order.v[w->order.n++] = s;
     }

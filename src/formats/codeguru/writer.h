@@ -41,8 +41,6 @@ struct sp_cg_writer {
 
 /* texts.c: events, counters, keys, places; the stacks to write (unsorted). */
 spaa_status sp_cg_prepare(struct sp_cg_writer *w);
-/* The kernel record that continues a user stack of one observation, or SP_NONE. */
-uint32_t sp_cg_partner(const struct sp_cg_writer *w, uint32_t stack);
 
 /* order.c: stacks by their keys, root first. */
 spaa_status sp_cg_sort(struct sp_cg_writer *w);

@@ -22,7 +22,7 @@
 #include "base/buf.h"
 #include "formats/aggregation_keys.h"
 #include "formats/format.h"
-#include "formats/verbatim.h"
+#include "formats/lines.h"
 
 enum {
     DT_KEYS_MAX = SP_AGG_KEYS_MAX,
@@ -83,10 +83,8 @@ struct dt_reader {
     struct sp_diags *d;
     const struct sp_read_opts *opts;
     struct sp_agg agg;
-    struct sp_agg_keys keys;      /* .stacks counts the stacks of the record in work */
-    struct sp_verbatim *verbatim; /* NULL without --lossless */
-    uint64_t line, offset;        /* of the line in work */
-    uint64_t view_offset;
+    struct sp_agg_keys keys; /* .stacks counts the stacks of the record in work */
+    struct sp_lines lines;
 
     SP_VEC(struct dt_known) known;
     struct sp_map known_map;
@@ -123,9 +121,9 @@ struct dt_reader {
 };
 
 /* records.c */
-spaa_status dt_take_line(struct dt_reader *r, const char *p, size_t n);
-/* If the lines at p are those that followed the frame line before: how many bytes of them were taken. */
-spaa_status dt_take_usual(struct dt_reader *r, const char *p, const char *end, size_t *used);
+spaa_status dt_take_line(void *reader, const char *p, size_t n);
+/* The lines at p, as long as they are those that followed the frame line before them the last time. */
+spaa_status dt_take_known(void *reader, const char *p, const char *end, size_t *used);
 spaa_status dt_take_end(struct dt_reader *r);
 /* header.c */
 spaa_status dt_header(struct dt_reader *r);

@@ -7,52 +7,6 @@
 
 #include <string.h>
 
-/* The complete lines of a view, and what stands behind the last newline when nothing follows. */
-static spaa_status view_lines(struct dt_reader *r, const char *p, size_t n, bool last, size_t *used)
-{
-    const char *at = p, *end = p + n;
-    spaa_status st = SPAA_OK;
-    while (!st && at < end) {
-        size_t usual;
-        st = dt_take_usual(r, at, end, &usual);
-        at += usual;
-        if (st || at == end)
-            break;
-        const char *nl = memchr(at, '\n', (size_t)(end - at)), *eol = nl ? nl : end;
-        if (!nl && !last)
-            break;
-        r->line++;
-        r->offset = r->view_offset + (uint64_t)(at - p);
-        st = dt_take_line(r, at, (size_t)(eol - at));
-        if (!st && r->opts->strict && r->unfinished)
-            st = SPAA_ERR_INPUT;
-        at = nl ? nl + 1 : end;
-    }
-    *used = (size_t)(at - p);
-    return st;
-}
-
-static spaa_status read_all(struct dt_reader *r, struct sp_input *in)
-{
-    const unsigned char *v;
-    size_t n, used, want = 1;
-    for (;;) {
-        spaa_status st = sp_input_peek(in, want, &v, &n);
-        if (st || !n)
-            return st;
-        r->view_offset = sp_input_offset(in);
-        bool cut = n > SP_LINE_MAX; /* a line beyond the cap is taken in pieces */
-        st = view_lines(r, (const char *)v, n, n < want || (cut && !memchr(v, '\n', n)), &used);
-        if (!st && r->verbatim)
-            st = sp_verbatim_add(r->verbatim, v, used);
-        if (st)
-            return st;
-        sp_input_consume(in, used);
-        size_t rest = n - used;
-        want = rest + 1 < SP_LINE_MAX / 2 ? 2 * rest + 1 : SP_LINE_MAX + 1;
-    }
-}
-
 static spaa_status start(struct dt_reader *r)
 {
     static const char *const aggregations[] = {"count", "sum", "min", "max", "avg", "stddev", NULL};
@@ -86,7 +40,7 @@ static void say(struct dt_reader *r)
                      "the output was printed %llu times; the values were added",
                      (unsigned long long)r->firings);
     sp_agg_keys_say(&r->keys, "--keys names them: --keys execname,pid,ustack");
-    if (r->other_lines && !r->verbatim)
+    if (r->other_lines && !r->lines.verbatim)
         sp_emit_hint(r->d, SP_I321, SP_AT_NOTHING, "--lossless keeps them",
                      "%llu lines of other text (titles, what the program printed)",
                      (unsigned long long)r->other_lines);
@@ -107,8 +61,8 @@ static spaa_status finish(struct dt_reader *r, struct sp_input *in)
         st = (r->agg.samples = sp_metric_intern(r->p, "samples", 7)) == SP_NONE ? sp_nomem(r->d) : SPAA_OK;
     if (!st)
         st = sp_agg_finish(&r->agg);
-    if (!st && r->verbatim)
-        st = sp_verbatim_finish(r->verbatim);
+    if (!st && r->lines.verbatim)
+        st = sp_verbatim_finish(r->lines.verbatim);
     if (!st)
         say(r);
     return st;
@@ -118,6 +72,7 @@ static spaa_status read_dtrace(struct sp_input *in, const struct sp_read_opts *o
                                struct sp_profile *p)
 {
     struct dt_reader r = {.p = p, .d = d, .opts = opts};
+    r.lines = (struct sp_lines){.reader = &r, .take = dt_take_line, .take_known = dt_take_known};
     sp_agg_init(&r.agg, p, d);
     if (opts->frames > SP_FRAMES_ADDRESS)
         r.agg.granularity = opts->frames;
@@ -125,13 +80,13 @@ static spaa_status read_dtrace(struct sp_input *in, const struct sp_read_opts *o
     sp_buf_init(&r.last, 0);
     spaa_status st = start(&r);
     if (!st && opts->lossless)
-        st = sp_verbatim_new(p, "dtrace", d, &r.verbatim);
+        st = sp_verbatim_new(p, "dtrace", d, &r.lines.verbatim);
     if (!st)
-        st = read_all(&r, in);
+        st = sp_lines_read(&r.lines, in);
     if (!st)
         st = finish(&r, in);
     sp_agg_free(&r.agg);
-    sp_verbatim_free(r.verbatim);
+    sp_verbatim_free(r.lines.verbatim);
     sp_arena_free(&r.arena);
     sp_buf_free(&r.last);
     sp_map_free(&r.known_map);

@@ -14,7 +14,7 @@ enum { HELPER_INDENT = 8, ONE_LINE_COLUMNS = 50, TITLE_MAX = 80, GROUPS_MAX = 25
 
 static struct sp_where here(const struct dt_reader *r)
 {
-    return SP_AT_LINE(r->line, r->offset);
+    return SP_AT_LINE(r->lines.line, r->lines.offset);
 }
 
 static void begin(struct dt_reader *r)
@@ -26,7 +26,7 @@ static void begin(struct dt_reader *r)
     r->keys.stacks = r->keys.n = 0;
     r->first_block = r->agg.blocks.n;
     r->first_value = r->agg.values.n;
-    r->first_line = r->line;
+    r->first_line = r->lines.line;
     r->rows_total = 0;
 }
 
@@ -149,7 +149,7 @@ static void abandon(struct dt_reader *r)
             "a stack is followed by its value; the output may have been cut or mixed with other output",
             "a stack without a value");
     }
-    r->other_lines += r->line - r->first_line;
+    r->other_lines += r->lines.line - r->first_line;
     sp_agg_drop(&r->agg, r->first_block, r->first_value);
     reset(r);
 }
@@ -513,8 +513,9 @@ static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const
     return st;
 }
 
-spaa_status dt_take_usual(struct dt_reader *r, const char *p, const char *end, size_t *used)
+spaa_status dt_take_known(void *reader, const char *p, const char *end, size_t *used)
 {
+    struct dt_reader *r = reader;
     const char *at = p;
     while (r->before && r->in_block && !r->gap) {
         uint32_t next = r->known.v[r->before - 1].next;
@@ -527,14 +528,14 @@ spaa_status dt_take_usual(struct dt_reader *r, const char *p, const char *end, s
             if (!sp_agg_block_push(&r->agg, k->first + i))
                 return sp_nomem(r->d);
         at += k->line.n + 1;
-        r->line++;
+        r->lines.line++;
         r->before = next;
     }
     *used = (size_t)(at - p);
     return SPAA_OK;
 }
 
-spaa_status dt_take_line(struct dt_reader *r, const char *p, size_t n)
+static spaa_status take_line(struct dt_reader *r, const char *p, size_t n)
 {
     uint64_t hash = 0;
     uint32_t before = r->before;
@@ -566,6 +567,13 @@ spaa_status dt_take_line(struct dt_reader *r, const char *p, size_t n)
         hash = sp_hash64(p, n);
     }
     return take_kind(r, &l, p, n, hash);
+}
+
+spaa_status dt_take_line(void *reader, const char *p, size_t n)
+{
+    struct dt_reader *r = reader;
+    spaa_status st = take_line(r, p, n);
+    return !st && r->opts->strict && r->unfinished ? SPAA_ERR_INPUT : st;
 }
 
 spaa_status dt_take_end(struct dt_reader *r)

@@ -169,25 +169,13 @@ static bool put_frames(struct writer *w, uint32_t stack, bool java)
     return true;
 }
 
-/* The one stack that a stack was observed together with; SP_NONE if there is none or several. */
-static uint32_t partner(const struct sp_profile *p, uint32_t stack)
-{
-    const struct sp_stack *s = &p->stacks.v[stack];
-    if (!s->related || s->type == SP_UNIFIED || p->related.v[s->related - 1].n != 1)
-        return SP_NONE;
-    uint32_t other = p->related_stacks.v[p->related.v[s->related - 1].first];
-    return other != SP_NONE && p->stacks.v[other].type != SP_UNIFIED && p->stacks.v[other].type != s->type
-               ? other
-               : SP_NONE;
-}
-
 /* The stack's text; linked records of one observation are one line, the kernel's frames last. */
 static bool put_stack(struct writer *w, uint32_t stack)
 {
     const struct sp_context *c = &w->p->contexts.v[w->p->stacks.v[stack].context];
     struct sp_str comm = sp_pstr(w->p, c->comm);
     bool java = w->style.tidy && !w->pid && sp_str_is(comm, "java"); /* the peers' rule: exactly this frame */
-    uint32_t other = partner(w->p, stack);
+    uint32_t other = sp_stack_partner(w->p, stack);
     sp_buf_clear(&w->buf);
     if (c->comm != SP_STR_NONE)
         put_process(w, c, comm);
@@ -276,7 +264,7 @@ static bool collect(struct writer *w)
         if (event_of(w->p, s) != w->event)
             continue;
         int64_t v = sp_weight(w->p, s, w->metric);
-        if (v == SP_ABSENT || (w->p->stacks.v[s].type == SP_KERNEL_STACK && partner(w->p, s) != SP_NONE))
+        if (v == SP_ABSENT || (w->p->stacks.v[s].type == SP_KERNEL_STACK && sp_stack_partner(w->p, s) != SP_NONE))
             continue;
         struct line *l = put_stack(w, s) ? line_of(w) : NULL;
         if (!l)

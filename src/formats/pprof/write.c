@@ -89,18 +89,6 @@ void sp_pw_member(struct sp_pw *w, uint32_t more, struct sp_buf *out)
     sp_buf_free(&object);
 }
 
-/* The one stack that a stack was observed together with; SP_NONE if there is none or several. */
-static uint32_t partner(const struct sp_profile *p, uint32_t stack)
-{
-    const struct sp_stack *s = &p->stacks.v[stack];
-    if (!s->related || s->type == SP_UNIFIED || p->related.v[s->related - 1].n != 1)
-        return SP_NONE;
-    uint32_t other = p->related_stacks.v[p->related.v[s->related - 1].first];
-    return other != SP_NONE && p->stacks.v[other].type != SP_UNIFIED && p->stacks.v[other].type != s->type
-               ? other
-               : SP_NONE;
-}
-
 /* Contexts that differ in the event only are one. */
 static bool unite_contexts(struct sp_pw *w)
 {
@@ -182,7 +170,7 @@ static bool collect(struct sp_pw *w, uint32_t stack)
 {
     const struct sp_profile *p = w->p;
     const struct sp_stack *s = &p->stacks.v[stack];
-    uint32_t event = p->contexts.v[s->context].event, other = partner(p, stack);
+    uint32_t event = p->contexts.v[s->context].event, other = sp_stack_partner(p, stack);
     if (event == SP_NONE || (w->opts->event != SP_NONE && event != w->opts->event) ||
         (s->type == SP_KERNEL_STACK && other != SP_NONE))
         return true;

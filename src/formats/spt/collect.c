@@ -204,18 +204,6 @@ static bool hits_of(struct collector *c, uint32_t stack, uint32_t event, struct 
     return sum != 0;
 }
 
-/* The record observed together with this one, of the other kind; SP_NONE: none, or several. */
-static uint32_t partner(const struct sp_profile *p, uint32_t stack)
-{
-    const struct sp_stack *s = &p->stacks.v[stack];
-    if (!s->related || s->type == SP_UNIFIED || p->related.v[s->related - 1].n != 1)
-        return SP_NONE;
-    uint32_t other = p->related_stacks.v[p->related.v[s->related - 1].first];
-    return other != SP_NONE && p->stacks.v[other].type != SP_UNIFIED && p->stacks.v[other].type != s->type
-               ? other
-               : SP_NONE;
-}
-
 static bool take_frames(struct collector *c, uint32_t stack)
 {
     const struct sp_stack *s = &c->p->stacks.v[stack];
@@ -383,7 +371,7 @@ static bool add_stack(struct collector *c, uint32_t stack)
     const struct sp_stack *s = &c->p->stacks.v[stack];
     const struct sp_context *x = &c->p->contexts.v[s->context];
     struct sp_spt_sum sum;
-    uint32_t other = partner(c->p, stack), rva;
+    uint32_t other = sp_stack_partner(c->p, stack), rva;
     if (x->event == SP_NONE || (c->opts->event != SP_NONE && x->event != c->opts->event) ||
         (s->type == SP_KERNEL_STACK && other != SP_NONE) || !hits_of(c, stack, x->event, &sum))
         return true;

@@ -1,0 +1,47 @@
+#include "formats/lines.h"
+
+#include <string.h>
+
+/* The complete lines of a view that begins at `offset`, and when it is the last also what has no newline. */
+static spaa_status view_lines(struct sp_lines *l, const char *p, size_t n, uint64_t offset, bool last,
+                              size_t *used)
+{
+    const char *at = p, *end = p + n;
+    spaa_status st = SPAA_OK;
+    while (!st && at < end) {
+        size_t known = 0;
+        st = l->take_known(l->reader, at, end, &known);
+        at += known;
+        if (st || at == end)
+            break;
+        const char *nl = memchr(at, '\n', (size_t)(end - at)), *eol = nl ? nl : end;
+        if (!nl && !last)
+            break;
+        l->line++;
+        l->offset = offset + (uint64_t)(at - p);
+        st = l->take(l->reader, at, (size_t)(eol - at));
+        at = nl ? nl + 1 : end;
+    }
+    *used = (size_t)(at - p);
+    return st;
+}
+
+spaa_status sp_lines_read(struct sp_lines *l, struct sp_input *in)
+{
+    const unsigned char *v;
+    size_t n, used, want = 1;
+    for (;;) {
+        spaa_status st = sp_input_peek(in, want, &v, &n);
+        if (st || !n)
+            return st;
+        bool endless = n > SP_LINE_MAX && !memchr(v, '\n', n);
+        st = view_lines(l, (const char *)v, n, sp_input_offset(in), n < want || endless, &used);
+        if (!st && l->verbatim)
+            st = sp_verbatim_add(l->verbatim, v, used);
+        if (st)
+            return st;
+        sp_input_consume(in, used);
+        size_t rest = n - used;
+        want = rest + 1 < SP_LINE_MAX / 2 ? 2 * rest + 1 : SP_LINE_MAX + 1;
+    }
+}

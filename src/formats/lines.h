@@ -1,0 +1,26 @@
+/*
+ * The lines of an input, one after the other, for readers of text: a line ends at its newline, or at the end
+ * of the input; one that is longer than SP_LINE_MAX is taken in pieces.
+ */
+#ifndef SP_LINES_H
+#define SP_LINES_H
+
+#include "formats/verbatim.h"
+#include "io/input.h"
+
+struct sp_lines {
+    void *reader; /* the caller's, for the functions below */
+    /* A line without its newline. What it returns other than SPAA_OK ends the reading. */
+    spaa_status (*take)(void *reader, const char *p, size_t n);
+    /*
+     * May take whole lines at p ahead of that, when it knows them without looking for their ends: *used says
+     * how many bytes, and it counts them in `line`.
+     */
+    spaa_status (*take_known)(void *reader, const char *p, const char *end, size_t *used);
+    struct sp_verbatim *verbatim; /* gets every byte; NULL: none is kept */
+    uint64_t line, offset;        /* of the line in work: from 1, and in bytes */
+};
+
+spaa_status sp_lines_read(struct sp_lines *l, struct sp_input *in);
+
+#endif
