@@ -1,9 +1,9 @@
 #include "model/merge_private.h"
 
 #include "base/decimal.h"
-#include "json/json.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 spaa_status sp_merger_new(const struct sp_merge_opts *opts, struct sp_diags *d, struct sp_merger **out)
 {
@@ -95,22 +95,6 @@ static uint32_t *table(struct sp_absorber *a, size_t n)
     return t;
 }
 
-/* A name as the file that is written will have it. */
-static uint32_t source_name(struct sp_profile *p, const char *name)
-{
-    struct sp_buf b;
-    size_t n = strlen(name);
-    sp_buf_init(&b, 0);
-    for (size_t i = 0; i < n;) {
-        size_t bytes = sp_utf8_at(name + i, name + n);
-        sp_buf_add(&b, bytes ? name + i : "\xEF\xBF\xBD", bytes ? bytes : 3);
-        i += bytes ? bytes : 1;
-    }
-    uint32_t s = b.failed ? SP_STR_FAIL : sp_profile_str(p, b.data ? b.data : "", b.len);
-    sp_buf_free(&b);
-    return s;
-}
-
 static spaa_status list_sources(struct sp_absorber *a)
 {
     struct sp_profile *p = a->to;
@@ -138,7 +122,7 @@ static spaa_status absorb(struct sp_merger *m, const struct sp_profile *from,
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         *tables[i].table = table(&a, tables[i].n);
     if (m->opts.canonical || m->opts.by_source)
-        a.source = source_name(m->p, source);
+        a.source = sp_profile_text(m->p, source, strlen(source));
     spaa_status st = a.nomem || a.source == SP_STR_FAIL ? sp_nomem(m->d) : SPAA_OK;
     if (!st) {
         sp_absorb_header(&a, !m->any);

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "model/samples.h"
+#include "json/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,22 @@ uint32_t sp_profile_cstr(struct sp_profile *p, const char *s)
     return sp_intern_cstr(&p->strs, s);
 }
 
+uint32_t sp_profile_text(struct sp_profile *p, const char *s, size_t n)
+{
+    struct sp_buf b;
+    if (sp_utf8_prefix(s, n) == n)
+        return sp_intern(&p->strs, s, n);
+    sp_buf_init(&b, 0);
+    for (size_t i = 0; i < n;) {
+        size_t bytes = sp_utf8_at(s + i, s + n);
+        sp_buf_add(&b, bytes ? s + i : "\xEF\xBF\xBD", bytes ? bytes : 3);
+        i += bytes ? bytes : 1;
+    }
+    uint32_t text = b.failed ? SP_STR_FAIL : sp_intern(&p->strs, b.data, b.len);
+    sp_buf_free(&b);
+    return text;
+}
+
 uint32_t sp_event_add(struct sp_profile *p, const struct sp_event *e)
 {
     return sp_vec_push(&p->events, *e) ? (uint32_t)p->events.n - 1 : SP_NONE;
@@ -87,10 +104,15 @@ uint32_t sp_event_add_named(struct sp_profile *p, const struct sp_event *e)
 {
     struct sp_event named = *e;
     struct sp_str name = sp_pstr(p, e->name);
+    const uint32_t text = sp_profile_text(p, name.p, name.n);
     struct sp_buf b;
+    if (text == SP_STR_FAIL)
+        return SP_NONE;
+    named.name = text;
+    name = sp_pstr(p, text);
     sp_buf_init(&b, 0);
     for (unsigned i = 2; sp_event_find(p, name.p, name.n) != SP_NONE; i++) {
-        struct sp_str first = sp_pstr(p, e->name);
+        struct sp_str first = sp_pstr(p, text);
         sp_buf_clear(&b);
         sp_buf_add(&b, first.p, first.n);
         sp_buf_printf(&b, "#%u", i);

@@ -233,8 +233,10 @@ void sp_profile_free(struct sp_profile *p); /* NULL is fine */
  */
 uint32_t sp_profile_str(struct sp_profile *p, const void *s, size_t n); /* SP_STR_FAIL on failure */
 uint32_t sp_profile_cstr(struct sp_profile *p, const char *s);
+/* For names that a file has as text only (no x_raw_hex): bytes that are no UTF-8 become U+FFFD. */
+uint32_t sp_profile_text(struct sp_profile *p, const char *s, size_t n);
 uint32_t sp_event_add(struct sp_profile *p, const struct sp_event *e); /* no merging */
-/* The same under a name that is free: "cycles", then "cycles#2", since records name their event. */
+/* The same under a name that is text and free: "cycles", then "cycles#2", since records name their event. */
 uint32_t sp_event_add_named(struct sp_profile *p, const struct sp_event *e);
 uint32_t sp_event_find(const struct sp_profile *p, const char *name, size_t n);
 uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n);

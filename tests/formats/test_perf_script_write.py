@@ -1,0 +1,175 @@
+"""The writer of perf script text: back to the same profile, byte for byte with --lossless, and what other
+readers of such text make of it."""
+
+import collections
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SPAA = os.path.abspath(os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa")))
+CORPUS = os.environ.get("SPAA_CORPUS", os.path.join(ROOT, "..", "shared", "corpus"))
+FIXTURES = os.path.join(ROOT, "tests", "fixtures", "perf_script")
+DEMO = [os.path.join(ROOT, "demo", "orders-1.perf.data.zst"), "--symfs", os.path.join(ROOT, "demo", "symfs"),
+        "--kallsyms", os.path.join(ROOT, "demo", "kallsyms")]
+
+
+def spaa(*args, stdin=None, status=0):
+    run = subprocess.run([SPAA, *args], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    assert run.returncode == status, run.stderr.decode()
+    return run
+
+
+def texts():
+    found = glob.glob(os.path.join(FIXTURES, "*.txt"))
+    for name in ("made/*.perf-script.txt.zst", "flamegraph/*.txt*", "inferno/*.txt*", "speedscope/*.txt*"):
+        found += [p for p in glob.glob(os.path.join(CORPUS, "perf-script", name)) if not p.endswith("no-events.txt")]
+    return sorted(found)
+
+
+def text_of(path):
+    if not path.endswith(".zst"):
+        with open(path, "rb") as f:
+            return f.read()
+    if not shutil.which("zstdcat"):
+        pytest.skip("no zstdcat")
+    return subprocess.run(["zstdcat", path], stdout=subprocess.PIPE, check=True).stdout
+
+
+def to_text(*args):
+    return spaa("convert", *args, "--to", "perf-script", "-o", "-").stdout
+
+
+def weights(data, *args):
+    """{(event, comm, frames): {metric: value}} of a profile, contexts beyond the comm added up."""
+    out = spaa("convert", "-", *args, "--to", "spaa", "-o", "-", stdin=data).stdout
+    rows = [json.loads(line) for line in out.decode().splitlines()]
+    dsos = {r["id"]: r["name"] for r in rows if r["type"] == "dso"}
+    frames = {r["id"]: (r["func"], dsos[r["dso"]], r.get("inline_depth", 0)) for r in rows if r["type"] == "frame"}
+    sums = collections.defaultdict(collections.Counter)
+    for r in rows:
+        if r["type"] == "stack":
+            key = r["context"]["event"], r["context"].get("comm"), tuple(frames[i] for i in r["frames"])
+            for w in r["weights"]:
+                sums[key][w["metric"]] += w["value"]
+    return {k: dict(v) for k, v in sums.items()}
+
+
+def collapse(data, event=None):
+    """What stackcollapse-perf.pl and inferno do, in short: {"comm;root;…;leaf": sum of periods} of one event."""
+    sums, stack, period, comm = collections.Counter(), [], 0, None
+    for line in data.decode("utf-8", "replace").split("\n"):
+        if line.startswith("#"):
+            continue
+        start = re.match(r"^(\S.+?)\s+(\d+)/*(\d+)*\s+", line)
+        frame = re.match(r"^\s*(\w+)\s*(.+) \((.*)\)$", line)
+        if start:
+            head = re.search(r":\s*(\d+)*\s+(\S+):\s*", line[start.end():])
+            comm, stack, period = start.group(1), [], int(head.group(1) or 1)
+            if event is not None and head.group(2) != event:
+                comm = None
+        elif frame and comm is not None:
+            stack.insert(0, re.sub(r"\+0x[\da-f]+$", "", frame.group(2)))
+        elif not line.strip() and comm is not None:
+            sums[";".join([comm, *stack])] += period
+            comm = None
+    return dict(sums)
+
+
+@pytest.mark.parametrize("path", texts(), ids=os.path.basename)
+def test_lossless_gives_the_bytes_back(path, tmp_path):
+    kept = tmp_path / "kept.spaa"
+    spaa("convert", path, "--from", "perf-script", "--lossless", "-o", str(kept))
+    assert to_text(str(kept)) == text_of(path)
+    assert any(json.loads(line)["type"] == "sample" for line in kept.read_bytes().splitlines())
+
+
+@pytest.mark.parametrize("path", texts(), ids=os.path.basename)
+def test_reads_back_to_the_same_sums(path):
+    want = weights(text_of(path), "--from", "perf-script")
+    for how in ([], ["--samples"]):
+        assert weights(to_text(path, "--from", "perf-script", *how), "--from", "perf-script") == want
+
+
+@pytest.mark.parametrize("name", ["fp", "multi", "period", "pipe"])
+def test_samples_come_back_in_time_order(name):
+    path = os.path.join(CORPUS, "perf-script", "made", f"{name}.perf-script.txt.zst")
+    if not os.path.exists(path):
+        pytest.skip("no such recording")
+
+    def lines(data):
+        return [" ".join(line.split()) for line in data.decode().splitlines() if line and not line.startswith("#")]
+
+    assert lines(to_text(path, "--samples")) == lines(text_of(path))
+
+
+def test_a_recording_as_text_is_what_perf_would_print():
+    want = weights(spaa("convert", *DEMO, "--to", "spaa", "-o", "-").stdout)
+    for how in ([], ["--samples"]):
+        text = to_text(*DEMO, *how)
+        assert weights(text, "--from", "perf-script") == want
+        folded = spaa("convert", *DEMO, "--to", "folded", "--metric", "period", "--raw-names", "-o", "-").stdout
+        assert collapse(text) == {k: int(v) for k, v in (line.rsplit(" ", 1) for line in folded.decode().splitlines())}
+
+
+def test_weights_are_divided_exactly(tmp_path):
+    path = tmp_path / "x.perf-script.txt"
+    path.write_bytes(b"a 1 1.0: 7 cycles: \n\t 10 f+0x0 (/x)\n\na 1 2.0: 3 cycles: \n\t 10 f+0x0 (/x)\n\n"
+                     b"a 1 3.0: 1 cycles: \n\t 10 f+0x0 (/x)\n\n")
+    text = to_text(str(path)).decode()
+    assert [line.split()[2:4] for line in text.splitlines() if line.startswith("a ")] == [
+        ["1.000000:", "4"], ["2.000000:", "4"], ["3.000000:", "3"]]
+    assert "# times are made up" in text and text.startswith("# ========\n")
+    once = to_text(str(path), "--per-stack").decode()
+    assert [line.split()[3] for line in once.splitlines() if line.startswith("a ")] == ["11"]
+
+
+def test_samples_start_as_firefox_knows_them():
+    first = to_text(*DEMO, "--samples").decode().split("\n")[0]
+    assert re.search(r"^\S.*?\s+(?:\d+/)?\d+\s+(?:\[\d+\]\s+)?[\d.]+:", first)
+    assert to_text(*DEMO).decode().startswith("# ========\n")
+
+
+def test_other_profilers_names_become_perfs(tmp_path):
+    spindump = os.path.join(ROOT, "tests", "fixtures", "spindump")
+    path = sorted(glob.glob(os.path.join(spindump, "*.txt")))[0]
+    text = to_text(path)
+    a = sum(sum(m.values()) for m in weights(text, "--from", "perf-script").values())
+    assert a > 0
+    folded = tmp_path / "k.folded"
+    folded.write_bytes(b"main;read;sys_read_[k] 5\nmain;JIT_[j] 2\n")
+    text = to_text(str(folded)).decode()
+    assert "sys_read ([kernel.kallsyms])" in text and "JIT (//anon)" in text
+    assert collapse(text.encode()) == {":0;main;read;sys_read": 5, ":0;main;JIT": 2}
+
+
+def test_one_event_and_one_metric(tmp_path):
+    path = tmp_path / "x.perf-script.txt"
+    path.write_bytes(b"ab 1 1.0: 7 cycles: \n\t 10 f+0x0 (/x)\n\nab 1 2.0: 3 faults: \n\t 20 g+0x0 (/x)\n\n")
+    kept = tmp_path / "k.spaa"
+    spaa("convert", str(path), "--lossless", "-o", str(kept))
+    assert collapse(to_text(str(kept), "--event", "faults")) == {"ab;g": 3}
+    assert collapse(to_text(str(kept), "--event", "cycles", "--metric", "samples")) == {"ab;f": 1}
+
+
+def test_too_many_samples_are_refused_with_the_way_out(tmp_path):
+    text, path, out = tmp_path / "x.perf-script.txt", tmp_path / "big.spaa", tmp_path / "big.perf-script"
+    text.write_bytes(b"ab 1 1.0: cycles: \n\t 10 f+0x0 (/x)\n\n")
+    profile = spaa("convert", str(text), "--to", "spaa", "-o", "-").stdout
+    path.write_bytes(profile.replace(b'"value":1', b'"value":5000000000'))
+    run = spaa("convert", str(path), "--to", "perf-script", "-o", str(out), status=3)
+    assert b"--per-stack" in run.stderr and not out.exists()
+    assert collapse(to_text(str(path), "--per-stack")) == {"ab;f": 5000000000}
+
+
+@pytest.mark.skipif(not shutil.which("inferno-collapse-perf"), reason="no inferno")
+def test_inferno_reads_the_same_result():
+    text = to_text(*DEMO, "--samples")
+    run = subprocess.run(["inferno-collapse-perf"], input=text, stdout=subprocess.PIPE, check=True)
+    folded = spaa("convert", *DEMO, "--to", "folded", "--metric", "period", "-o", "-").stdout
+    assert sorted(run.stdout.splitlines()) == sorted(folded.splitlines())
