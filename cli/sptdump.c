@@ -51,6 +51,12 @@ static unsigned option(const char *arg)
     return 0;
 }
 
+/* One word behind / or -, with no more slashes: what one types for an option. */
+static bool like_option(const char *arg)
+{
+    return (arg[0] == '-' || arg[0] == '/') && arg[1] && !strchr(arg + 1, '/');
+}
+
 static void help(struct sp_output *out)
 {
     sp_puts(out, "sptdump [options] sptfile: shows a Sample Profile Trace (SPT)\n\n");
@@ -303,6 +309,9 @@ int sptdump(struct cli *c, int argc, char **argv)
     struct sp_input *in = NULL;
     for (int i = 1; i < argc; i++) {
         unsigned one = option(argv[i]);
+        if (!one && path && (like_option(path) || like_option(argv[i])))
+            return cli_usage(c, "`sptdump /help` lists the options", "sptdump has no option %s",
+                             like_option(path) ? path : argv[i]);
         if (!one && path)
             return cli_usage(c, "`sptdump /help` lists the options", "sptdump takes one file: %s or %s", path,
                              argv[i]);
