@@ -288,9 +288,7 @@ static int64_t *cell(struct sp_profile *p, uint32_t stack, uint32_t metric)
     if (stack < c->n)
         return &c->v[stack];
     if (stack >= c->cap) {
-        size_t want = c->cap ? c->cap * 2 : 64;
-        if (want <= stack)
-            want = (size_t)stack + 1;
+        size_t want = p->stacks.cap > stack ? p->stacks.cap : (size_t)stack + 1;
         if (!sp_vec_grow((void **)&c->v, &c->cap, want, sizeof *c->v))
             return NULL;
     }

@@ -21,6 +21,7 @@ struct slow_line {
 struct part {
     struct reader reader; /* shares everything with the main one but the profile and what was last seen */
     struct sp_profile profile; /* shares the dictionaries; has stacks, frames, ids and columns of its own */
+    unsigned looked;           /* what was known then is shared */
     uint64_t lines;
     SP_VEC(struct slow_line) slow;
     bool nomem;
@@ -31,26 +32,37 @@ struct work {
     /* As it was when nothing was read: what threads look at while the reader goes on. */
     struct reader known;
     struct sp_profile profile;
+    unsigned looks; /* how often; never 0 */
     const char *text;
     uint64_t offset; /* of text in the input */
     spaa_status st;
 };
 
-/* The tables of a part, emptied, under what is known now. */
-static void part_begin(struct part *x, const struct work *w)
+/* Under what is known now, the tables that are its own. */
+static void share(struct part *x, const struct work *w)
 {
     struct sp_profile own = x->profile;
     x->reader = w->known;
     x->reader.p = &x->profile;
     x->profile = w->profile;
-#define OWN(table)                                                                                           \
-    x->profile.table.v = own.table.v, x->profile.table.cap = own.table.cap, x->profile.table.n = 0
+#define OWN(table) x->profile.table.v = own.table.v, x->profile.table.cap = own.table.cap
     OWN(stacks);
     OWN(stack_frames);
     OWN(ids);
     for (unsigned m = 0; m < SP_METRICS_MAX; m++)
         OWN(columns[m]);
 #undef OWN
+    x->looked = w->looks;
+}
+
+static void part_begin(struct part *x, const struct work *w)
+{
+    if (x->looked != w->looks)
+        share(x, w);
+    struct sp_profile *p = &x->profile;
+    p->stacks.n = p->stack_frames.n = p->ids.n = 0;
+    for (unsigned m = 0; m < p->metrics.n; m++)
+        p->columns[m].n = 0;
     x->slow.n = 0;
     x->lines = 0;
 }
@@ -95,7 +107,8 @@ static bool append_columns(struct sp_profile *p, const struct sp_profile *part, 
         if (from >= end)
             continue;
         size_t need = base + (end - from);
-        if (need > into->cap && !sp_vec_grow((void **)&into->v, &into->cap, need, sizeof *into->v))
+        if (need > into->cap &&
+            !sp_vec_grow((void **)&into->v, &into->cap, p->stacks.cap, sizeof *into->v))
             return false;
         for (; into->n < base; into->n++)
             into->v[into->n] = SP_ABSENT;
@@ -157,6 +170,7 @@ static void look(struct work *w)
 {
     w->known = *w->r;
     w->profile = *w->r->p;
+    w->looks++;
 }
 
 /* Slow lines add to what threads look at. */
@@ -183,8 +197,9 @@ spaa_status sp_read_parallel(struct reader *r, const struct sp_chunking *how, co
         return sp_nomem(r->d);
     *w = (struct work){.r = r, .text = text, .offset = offset};
     look(w);
+    bool ok = sp_map_grow(&r->stack_map, r->p->ids.n + (size_t)(end - text) / BYTES_PER_STACK);
     const struct sp_chunk_work work = {w, sizeof(struct part), read_part, settle, part_drop};
-    spaa_status st = sp_chunks_run(&work, how, text, end) ? w->st : sp_nomem(r->d);
+    spaa_status st = ok && sp_chunks_run(&work, how, text, end) ? w->st : sp_nomem(r->d);
     free(w);
     return st;
 }

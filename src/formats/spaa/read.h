@@ -13,6 +13,8 @@
 #include "formats/spaa/spaa.h"
 #include "json/json.h"
 
+enum { BYTES_PER_STACK = 512 /* of usual text, for room ahead of time */ };
+
 struct idmap_entry {
     uint32_t text, number;
 };

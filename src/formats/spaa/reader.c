@@ -336,8 +336,8 @@ static bool expect(struct reader *r, size_t bytes)
 {
     struct sp_profile *p = r->p;
     return bytes < LARGE || p->stack_frames.n ||
-           (sp_vec_reserve(&p->stack_frames, bytes / 12) && sp_vec_reserve(&p->stacks, bytes / 512) &&
-            sp_vec_reserve(&p->ids, bytes / 512));
+           (sp_vec_reserve(&p->stack_frames, bytes / 12) && sp_vec_reserve(&p->stacks, bytes / BYTES_PER_STACK) &&
+            sp_vec_reserve(&p->ids, bytes / BYTES_PER_STACK));
 }
 
 static spaa_status read_lines(struct reader *r, struct sp_input *in)
