@@ -35,11 +35,15 @@ uint32_t sp_strtab_find(const struct sp_strtab *t, const void *p, size_t n)
 
 uint32_t sp_intern(struct sp_strtab *t, const void *p, size_t n)
 {
+    return sp_intern_hashed(t, p, n, sp_hash64(n ? p : "", n));
+}
+
+uint32_t sp_intern_hashed(struct sp_strtab *t, const void *p, size_t n, uint64_t hash)
+{
     if (n >= UINT32_MAX || t->strs.n >= UINT32_MAX - 1)
         return SP_STR_FAIL;
     if (!n)
         p = "";
-    uint64_t hash = sp_hash64(p, n);
     uint32_t id = find(t, p, n, hash);
     if (id != SP_STR_NONE)
         return id;

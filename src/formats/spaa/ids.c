@@ -22,6 +22,8 @@ uint32_t sp_idmap_find(const struct reader *r, const struct idmap *m, struct sp_
         if (number != SP_NONE)
             return number;
     }
+    if (!m->map.count)
+        return SP_NONE;
     struct sp_probe at = sp_map_probe(&m->map, sp_hash64(id.p, id.n));
     for (uint32_t i; (i = sp_map_next(&m->map, &at)) != SP_MAP_NONE;) {
         struct sp_str t = sp_pstr(r->p, m->ids.v[i].text);
@@ -48,8 +50,11 @@ static bool grow_direct(struct idmap *m, size_t need)
 bool sp_idmap_add(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number, bool *duplicate)
 {
     *duplicate = sp_idmap_find(r, m, id) != SP_NONE;
-    if (*duplicate)
-        return true;
+    return *duplicate || sp_idmap_add_new(r, m, id, number);
+}
+
+bool sp_idmap_add_new(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number)
+{
     uint64_t v;
     bool small = small_id(id, &v);
     if (small && (v < m->ndirect || v < m->count * 4 + 65536)) {

@@ -107,8 +107,7 @@ static bool append_columns(struct sp_profile *p, const struct sp_profile *part, 
         if (from >= end)
             continue;
         size_t need = base + (end - from);
-        if (need > into->cap &&
-            !sp_vec_grow((void **)&into->v, &into->cap, p->stacks.cap, sizeof *into->v))
+        if (need > into->cap && !sp_vec_grow((void **)&into->v, &into->cap, p->stacks.cap, sizeof *into->v))
             return false;
         for (; into->n < base; into->n++)
             into->v[into->n] = SP_ABSENT;

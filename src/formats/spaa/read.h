@@ -61,7 +61,8 @@ struct reader {
     uint64_t line, offset; /* of the record being read */
     const char *record;    /* its type */
     bool header_seen, deferred_pass;
-    uint64_t learned; /* usual stack records read by this thread */
+    uint64_t learned;                     /* usual stack records read by this thread */
+    uint64_t learned_frames, next_frames; /* the same of frames; how many are worth several threads */
     struct idmap dsos, frames;
     uint32_t last_function;     /* of the frame record before: they mostly come in groups */
     struct sp_buf more, more_x; /* members of the record being read without a field: others, x_… */
@@ -86,6 +87,7 @@ struct reader {
 
 /* ids.c */
 bool sp_idmap_add(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number, bool *duplicate);
+bool sp_idmap_add_new(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number); /* not there */
 uint32_t sp_idmap_find(const struct reader *r, const struct idmap *m, struct sp_span id);
 void sp_idmap_free(struct idmap *m);
 static inline uint32_t sp_idmap_small(const struct idmap *m, uint64_t id)
@@ -151,11 +153,17 @@ spaa_status sp_read_window(struct reader *r);
 spaa_status sp_settle_references(struct reader *r); /* rest.c: after the last record */
 
 /*
- * fast.c: where the next line begins, when this one is a usual record of the kind and has been entered; else
- * NULL. Nothing from limit on is read. Only stacks are for several threads.
+ * fast.c, frames.c: where the next line begins, when this one is a usual record of the kind and has been
+ * entered; else NULL. Nothing from limit on is read. Only stacks are for several threads.
  */
 const char *sp_fast_stack(struct reader *r, const char *line, const char *limit);
 const char *sp_fast_frame(struct reader *r, const char *line, const char *limit);
+/*
+ * frames.c: usual frame records from the complete lines from *text to end, by several threads; *text is moved
+ * to the first line that is something else. It stands at `offset` of the input.
+ */
+spaa_status sp_read_frames(struct reader *r, const struct sp_chunking *how, const char **text,
+                           const char *end, uint64_t offset);
 /* At *p: the template's literals around plain numbers; *p is moved behind them. */
 bool sp_match_template(const struct template *t, const char **p, const char *end, int64_t *values);
 /* At *p: a context whose text was read before, though not recently. */

@@ -286,18 +286,37 @@ spaa_status sp_take_line(struct reader *r, const char *p, size_t n)
     return st == SPAA_ERR_INPUT && !r->opts->strict ? SPAA_OK : st;
 }
 
+/* From *at on, where that is worth it; *at is moved behind the lines that were read. */
+static spaa_status several_threads(struct reader *r, const char **at, const char *end, uint64_t offset)
+{
+    const struct sp_chunking *how = &r->chunking;
+    bool stacks = r->learned >= how->learned, frames = r->learned_frames >= r->next_frames;
+    if (how->jobs < 2 || !(stacks || frames) || (size_t)(end - *at) <= how->least)
+        return SPAA_OK;
+    const char *nl = memrchr(*at, '\n', (size_t)(end - *at));
+    if (!nl)
+        return SPAA_OK;
+    if (!stacks) {
+        /* Where they do not stand together, that is not tried often. */
+        r->next_frames = 2 * r->learned_frames + 1;
+        return sp_read_frames(r, how, at, nl + 1, offset);
+    }
+    const char *text = *at;
+    *at = nl + 1;
+    return sp_read_parallel(r, how, text, nl + 1, offset);
+}
+
 /* The complete lines of the view, and what stands behind the last newline when nothing follows it. */
 static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool last, size_t *used)
 {
     const char *at = p, *end = p + n;
     const uint64_t base = r->offset;
-    const struct sp_chunking *how = &r->chunking;
     spaa_status st = SPAA_OK;
     for (const char *nl; !st && at < end; at = nl + 1) {
         const char *next = sp_fast_stack(r, at, end);
         r->learned += next != NULL;
-        if (!next)
-            next = sp_fast_frame(r, at, end);
+        if (!next && (next = sp_fast_frame(r, at, end)))
+            r->learned_frames++;
         r->line++;
         nl = next ? next - 1 : memchr(at, '\n', (size_t)(end - at));
         if (!nl) {
@@ -309,13 +328,10 @@ static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool la
             st = sp_take_line(r, at, (size_t)(nl - at));
         if (r->line % 8192 == 0)
             sp_input_note(r->in, (uint64_t)(at - p));
-        if (!st && how->jobs > 1 && r->learned >= how->learned && (size_t)(end - nl) > how->least) {
-            at = nl + 1;
-            nl = memrchr(at, '\n', (size_t)(end - at));
-            if (nl)
-                st = sp_read_parallel(r, how, at, nl + 1, base + (uint64_t)(at - p));
-            else
-                nl = at - 1;
+        if (!st && next) {
+            const char *to = nl + 1;
+            st = several_threads(r, &to, end, base + (uint64_t)(to - p));
+            nl = to - 1;
         }
     }
     if (!st && at < end && last) {
@@ -336,7 +352,8 @@ static bool expect(struct reader *r, size_t bytes)
 {
     struct sp_profile *p = r->p;
     return bytes < LARGE || p->stack_frames.n ||
-           (sp_vec_reserve(&p->stack_frames, bytes / 12) && sp_vec_reserve(&p->stacks, bytes / BYTES_PER_STACK) &&
+           (sp_vec_reserve(&p->stack_frames, bytes / 12) &&
+            sp_vec_reserve(&p->stacks, bytes / BYTES_PER_STACK) &&
             sp_vec_reserve(&p->ids, bytes / BYTES_PER_STACK));
 }
 
@@ -415,7 +432,13 @@ spaa_status sp_spaa_read_with(struct sp_input *in, const struct sp_read_opts *op
     struct reader *r = calloc(1, sizeof *r);
     if (!r)
         return sp_nomem(d);
-    *r = (struct reader){.p = p, .opts = opts, .d = d, .in = in, .chunking = how, .last_function = SP_NONE};
+    *r = (struct reader){.p = p,
+                         .opts = opts,
+                         .d = d,
+                         .in = in,
+                         .chunking = how,
+                         .last_function = SP_NONE,
+                         .next_frames = how.learned};
     sp_json_init(&r->j, "", 0);
     sp_buf_init(&r->more, 0);
     sp_buf_init(&r->more_x, 0);

@@ -80,6 +80,16 @@ static inline bool sp_same_text(const char *a, const char *b, size_t n)
     return !n;
 }
 
+/* The text that is expected at *p, which is moved behind it. */
+static inline bool sp_expect(const char **p, const char *end, const char *text, size_t n)
+{
+    if ((size_t)(end - *p) < n || !sp_same_text(*p, text, n))
+        return false;
+    *p += n;
+    return true;
+}
+#define SP_EXPECT(p, end, literal) sp_expect(p, end, literal, sizeof literal - 1)
+
 /* At most 18 digits in the shortest form at *p, which is moved behind them: false: none, or more. */
 static inline bool sp_plain_number(const char **p, const char *limit, uint64_t *out)
 {
