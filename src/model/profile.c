@@ -180,7 +180,17 @@ uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f)
     struct sp_frame key = *f;
     key.zero = 0;
     key.zero2 = 0;
-    INTERN(&p->frame_map, &p->frames, &key, sp_hash64(&key, sizeof key));
+    return sp_frame_intern_hashed(p, &key, sp_frame_hash(&key));
+}
+
+uint64_t sp_frame_hash(const struct sp_frame *f)
+{
+    return sp_hash64(f, sizeof *f);
+}
+
+uint32_t sp_frame_intern_hashed(struct sp_profile *p, const struct sp_frame *f, uint64_t hash)
+{
+    INTERN(&p->frame_map, &p->frames, f, hash);
 }
 
 uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c)

@@ -13,7 +13,8 @@
 struct frame_text {
     struct sp_frame f; /* without what is in the texts */
     struct sp_span id, func, srcline;
-    uint64_t func_hash, srcline_hash;
+    uint64_t number; /* the id */
+    uint64_t func_hash, srcline_hash, hash;
     const char *next; /* line */
     uint32_t dso;
     bool same_function; /* as the record before */
@@ -56,7 +57,7 @@ static bool take_apart(const struct reader *r, const char *line, const char *end
     if (!SP_EXPECT(&s, end, "{\"type\":\"frame\",\"id\":"))
         return false;
     x->id.p = s;
-    if (!sp_plain_number(&s, end, &v))
+    if (!sp_plain_number(&s, end, &x->number))
         return false;
     x->id.n = (size_t)(s - x->id.p);
     if (!SP_EXPECT(&s, end, ",\"func\":\"") || !fast_text(&s, end, &x->func))
@@ -96,10 +97,12 @@ static void hash_texts(struct frame_text *x, uint32_t dso_before, struct sp_span
         x->srcline_hash = sp_hash64(x->srcline.p, x->srcline.n);
 }
 
-/* False when there is no memory: the general path says so, or finds some. */
-static bool enter(struct reader *r, struct frame_text *x)
+/* Function and texts of a record under a new id. False: it is known, or there is no memory. */
+static bool name(struct reader *r, struct frame_text *x)
 {
     struct sp_profile *p = r->p;
+    if (sp_idmap_find_number(r, &r->frames, x->number, x->id) != SP_NONE)
+        return false;
     if (!x->same_function) {
         uint32_t func = sp_intern_hashed(&p->strs, x->func.p, x->func.n, x->func_hash);
         r->last_function = func == SP_STR_FAIL ? SP_NONE : sp_function_intern(p, func, x->dso);
@@ -107,9 +110,14 @@ static bool enter(struct reader *r, struct frame_text *x)
     x->f.function = r->last_function;
     if (x->srcline.p)
         x->f.srcline = sp_intern_hashed(&p->strs, x->srcline.p, x->srcline.n, x->srcline_hash);
-    uint32_t n =
-        x->f.function == SP_NONE || x->f.srcline == SP_STR_FAIL ? SP_NONE : sp_frame_intern(p, &x->f);
-    return n != SP_NONE && sp_idmap_add_new(r, &r->frames, x->id, n);
+    x->hash = sp_frame_hash(&x->f);
+    return x->f.function != SP_NONE && x->f.srcline != SP_STR_FAIL;
+}
+
+static bool enter(struct reader *r, const struct frame_text *x)
+{
+    uint32_t n = sp_frame_intern_hashed(r->p, &x->f, x->hash);
+    return n != SP_NONE && sp_idmap_add_number(r, &r->frames, x->number, x->id, n);
 }
 
 const char *sp_fast_frame(struct reader *r, const char *line, const char *limit)
@@ -118,23 +126,23 @@ const char *sp_fast_frame(struct reader *r, const char *line, const char *limit)
     struct frame_text x;
     struct sp_span func = {0};
     uint32_t dso = SP_NONE;
-    if (!take_apart(r, line, limit, &x) || sp_idmap_find(r, &r->frames, x.id) != SP_NONE)
+    if (!take_apart(r, line, limit, &x))
         return NULL;
     if (r->last_function != SP_NONE) {
-        struct sp_str name = sp_pstr(p, p->functions.v[r->last_function].name);
-        func = (struct sp_span){name.p, name.n};
+        struct sp_str s = sp_pstr(p, p->functions.v[r->last_function].name);
+        func = (struct sp_span){s.p, s.n};
         dso = p->functions.v[r->last_function].dso;
     }
     hash_texts(&x, dso, func);
-    return enter(r, &x) ? x.next : NULL;
+    /* Without memory the general path says so, or finds some. */
+    return name(r, &x) && enter(r, &x) ? x.next : NULL;
 }
 
 /* ---- by several threads ---- */
 
-/* The lines of a chunk that are taken apart, up to the first of another kind. */
+/* The lines of a chunk, taken apart up to the first of another kind. */
 struct part {
     SP_VEC(struct frame_text) frames;
-    const char *end; /* of those lines */
     bool nomem;
 };
 
@@ -150,22 +158,45 @@ static void read_part(void *arg, struct sp_chunk *c)
 {
     const struct work *w = arg;
     struct part *x = c->result;
-    uint32_t dso = SP_NONE;
     struct sp_span func = {0};
+    uint32_t dso = SP_NONE;
     x->frames.n = 0;
-    for (x->end = c->text; x->end < c->end;) {
+    for (const char *at = c->text; at < c->end;) {
         x->nomem = !sp_vec_reserve(&x->frames, x->frames.n + 1);
         if (x->nomem)
             return;
         struct frame_text *f = &x->frames.v[x->frames.n];
-        if (!take_apart(w->r, x->end, c->end, f))
+        if (!take_apart(w->r, at, c->end, f))
             return;
         hash_texts(f, dso, func);
         dso = f->dso;
         func = f->func;
         x->frames.n++;
-        x->end = f->next;
+        at = f->next;
     }
+}
+
+/*
+ * Enters up to n records: a few at a time, so that what they meet in the map of frames is in the caches when
+ * it is looked at. Returns how many there was nothing against; the next one is for the general path.
+ */
+static size_t enter_several(struct reader *r, struct frame_text *x, size_t n)
+{
+    enum { FEW = 8 };
+    size_t done = 0;
+    for (bool ok = true; ok && done < n;) {
+        size_t to = done;
+        do {
+            ok = name(r, &x[to]);
+            sp_map_prefetch(&r->p->frame_map, x[to].hash);
+            to += ok;
+            /* An id that may be one of those that wait is looked up when they are entered. */
+        } while (ok && to < n && to - done < FEW && x[to].number > x[to - 1].number);
+        for (; done < to; done++)
+            if (!enter(r, &x[done]))
+                return done;
+    }
+    return done;
 }
 
 static enum sp_settled settle(void *arg, struct sp_chunk *c, bool alone)
@@ -173,17 +204,14 @@ static enum sp_settled settle(void *arg, struct sp_chunk *c, bool alone)
     struct work *w = arg;
     struct part *x = c->result;
     (void)alone; /* taking apart does not look at what is entered */
+    size_t n = enter_several(w->r, x->frames.v, x->frames.n);
     if (x->nomem)
         w->st = sp_nomem(w->r->d);
-    for (size_t i = 0; !w->st && i < x->frames.n; i++) {
-        struct frame_text *f = &x->frames.v[i];
-        if (sp_idmap_find(w->r, &w->r->frames, f->id) != SP_NONE || !enter(w->r, f))
-            return SP_STOP; /* at this line: for the general path */
-        w->r->line++;
-        w->at = f->next;
-    }
+    if (n)
+        w->at = x->frames.v[n - 1].next;
+    w->r->line += n;
     sp_input_pass(w->r->in, (size_t)(w->offset + (uint64_t)(w->at - w->text) - sp_input_offset(w->r->in)));
-    return w->st || x->end < c->end ? SP_STOP : SP_SETTLED;
+    return w->at == c->end && !w->st ? SP_SETTLED : SP_STOP;
 }
 
 static void part_drop(void *result)

@@ -8,20 +8,16 @@
 
 #include <stdlib.h>
 
+enum { SMALL_MAX = 999999999 };
+
 /* Small whole numbers without leading zeros address an array; it stays within a few times the count. */
 static bool small_id(struct sp_span id, uint64_t *v)
 {
     return id.n && id.n <= 9 && (id.p[0] != '0' || id.n == 1) && sp_parse_u64(id.p, id.p + id.n, v) == id.n;
 }
 
-uint32_t sp_idmap_find(const struct reader *r, const struct idmap *m, struct sp_span id)
+static uint32_t find_text(const struct reader *r, const struct idmap *m, struct sp_span id)
 {
-    uint64_t v;
-    if (small_id(id, &v)) {
-        uint32_t number = sp_idmap_small(m, v);
-        if (number != SP_NONE)
-            return number;
-    }
     if (!m->map.count)
         return SP_NONE;
     struct sp_probe at = sp_map_probe(&m->map, sp_hash64(id.p, id.n));
@@ -31,6 +27,18 @@ uint32_t sp_idmap_find(const struct reader *r, const struct idmap *m, struct sp_
             return m->ids.v[i].number;
     }
     return SP_NONE;
+}
+
+uint32_t sp_idmap_find_number(const struct reader *r, const struct idmap *m, uint64_t v, struct sp_span id)
+{
+    uint32_t number = sp_idmap_small(m, v);
+    return number != SP_NONE ? number : find_text(r, m, id);
+}
+
+uint32_t sp_idmap_find(const struct reader *r, const struct idmap *m, struct sp_span id)
+{
+    uint64_t v;
+    return small_id(id, &v) ? sp_idmap_find_number(r, m, v, id) : find_text(r, m, id);
 }
 
 static bool grow_direct(struct idmap *m, size_t need)
@@ -47,30 +55,37 @@ static bool grow_direct(struct idmap *m, size_t need)
     return true;
 }
 
-bool sp_idmap_add(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number, bool *duplicate)
+static bool add_text(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number)
 {
-    *duplicate = sp_idmap_find(r, m, id) != SP_NONE;
-    return *duplicate || sp_idmap_add_new(r, m, id, number);
-}
-
-bool sp_idmap_add_new(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number)
-{
-    uint64_t v;
-    bool small = small_id(id, &v);
-    if (small && (v < m->ndirect || v < m->count * 4 + 65536)) {
-        if (v >= m->ndirect && !grow_direct(m, (size_t)v + 1))
-            return false;
-        m->direct[v] = number + 1;
-    } else {
-        struct idmap_entry e = {sp_profile_str(r->p, id.p, id.n), number};
-        if (e.text == SP_STR_FAIL || !sp_vec_reserve(&m->ids, m->ids.n + 1) ||
-            !sp_map_add(&m->map, sp_hash64(id.p, id.n), (uint32_t)m->ids.n))
-            return false;
-        m->ids.v[m->ids.n++] = e;
-    }
-    m->gaps = m->gaps || !small || v != (uint64_t)number + 1 || number != m->count;
+    struct idmap_entry e = {sp_profile_str(r->p, id.p, id.n), number};
+    if (e.text == SP_STR_FAIL || !sp_vec_reserve(&m->ids, m->ids.n + 1) ||
+        !sp_map_add(&m->map, sp_hash64(id.p, id.n), (uint32_t)m->ids.n))
+        return false;
+    m->ids.v[m->ids.n++] = e;
+    m->gaps = true;
     m->count++;
     return true;
+}
+
+bool sp_idmap_add_number(struct reader *r, struct idmap *m, uint64_t v, struct sp_span id, uint32_t number)
+{
+    if (v > SMALL_MAX || (v >= m->ndirect && v >= m->count * 4 + 65536))
+        return add_text(r, m, id, number);
+    if (v >= m->ndirect && !grow_direct(m, (size_t)v + 1))
+        return false;
+    m->direct[v] = number + 1;
+    m->gaps = m->gaps || v != (uint64_t)number + 1 || number != m->count;
+    m->count++;
+    return true;
+}
+
+bool sp_idmap_add(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number, bool *duplicate)
+{
+    uint64_t v;
+    *duplicate = sp_idmap_find(r, m, id) != SP_NONE;
+    if (*duplicate)
+        return true;
+    return small_id(id, &v) ? sp_idmap_add_number(r, m, v, id, number) : add_text(r, m, id, number);
 }
 
 void sp_idmap_free(struct idmap *m)
@@ -178,7 +193,7 @@ bool sp_map_stacks(struct reader *r)
     for (; r->mapped < r->p->ids.n; r->mapped++) {
         const struct sp_stack_id *id = &r->p->ids.v[r->mapped];
         if (r->mapped + 8 < r->p->ids.n) /* the map is larger than the caches */
-            __builtin_prefetch(&r->stack_map.slots[(uint32_t)id_hash(id + 8) & r->stack_map.mask]);
+            sp_map_prefetch(&r->stack_map, id_hash(id + 8));
         if (!(id->flags & SP_ID_SET)) {
             r->unset_ids = true;
             continue;

@@ -87,8 +87,10 @@ struct reader {
 
 /* ids.c */
 bool sp_idmap_add(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number, bool *duplicate);
-bool sp_idmap_add_new(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number); /* not there */
 uint32_t sp_idmap_find(const struct reader *r, const struct idmap *m, struct sp_span id);
+/* The same of an id that is the shortest form of v; to add, one that is not there. */
+uint32_t sp_idmap_find_number(const struct reader *r, const struct idmap *m, uint64_t v, struct sp_span id);
+bool sp_idmap_add_number(struct reader *r, struct idmap *m, uint64_t v, struct sp_span id, uint32_t number);
 void sp_idmap_free(struct idmap *m);
 static inline uint32_t sp_idmap_small(const struct idmap *m, uint64_t id)
 {
