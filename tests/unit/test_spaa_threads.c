@@ -30,7 +30,42 @@ static uint32_t next(uint32_t *seed, uint32_t below)
 
 /* ---- texts ---- */
 
-static void put_dictionary(struct sp_buf *b, uint32_t *seed, bool root_first)
+/* A usual record; `odd` makes something of it unusual, or wrong. */
+static void put_frame(struct sp_buf *b, uint32_t *seed, uint32_t id, uint32_t func, unsigned odd)
+{
+    static const char *const lines[] = {
+        /* sorted keys, of an id that is new, and of one that is not */
+        "{\"dso\":1,\"func\":\"sorted\",\"id\":%u,\"kind\":\"user\",\"type\":\"frame\"}\n",
+        "{\"type\":\"frame\",\"id\":5,\"func\":\"again%u\",\"dso\":1,\"kind\":\"user\"}\n",
+        "{\"type\":\"frame\",\"id\":\"%u\",\"func\":\"f\",\"dso\":1,\"kind\":\"user\"}\n",
+        /* a dso that comes later, or never */
+        "{\"type\":\"dso\",\"id\":%u,\"name\":\"/late\",\"is_kernel\":false}\n",
+        "{\"type\":\"frame\",\"id\":%u,\"func\":\"forward\",\"dso\":9,\"kind\":\"user\"}\n",
+        "{\"type\":\"dso\",\"id\":9,\"name\":\"/nine%u\",\"is_kernel\":false}\n",
+        "{\"type\":\"thread\",\"pid\":1,\"tid\":%u,\"comm\":\"c\"}\n",
+        /* no JSON, and what looks like it for long */
+        "{\"type\":\"frame\",\"id\":%u,\"func\":\"f\",\"dso\":1,\"kind\":\"user\"\n",
+        "{\"type\":\"frame\",\"id\":%u,\"func\":\"\xFF\",\"dso\":1,\"kind\":\"user\"}\n",
+        "{\"type\":\"frame\",\"id\":%u,\"func\":\"esc\\n\",\"dso\":1,\"kind\":\"other\"}\n",
+        "{\"type\":\"frame\",\"id\":4%09u,\"func\":\"large\",\"dso\":1,\"kind\":\"user\"}\n",
+        "{\"type\":\"frame\",\"id\":%u,\"func\":\"f\",\"func_resolved\":false,\"dso\":1,\"ip\":\"0x1\","
+        "\"symoff\":\"0x2\",\"srcline\":\"a.c:3\",\"kind\":\"unknown\"}\n",
+        "\n%.0u",
+    };
+    if (odd > 0 && odd <= sizeof lines / sizeof *lines) {
+        sp_buf_printf(b, lines[odd - 1], id);
+        return;
+    }
+    bool kernel = !next(seed, 9), inlined = !next(seed, 40);
+    if (odd) /* the same frame under two ids, or one that stands out of order */
+        id = next(seed, 300);
+    sp_buf_printf(b, "{\"type\":\"frame\",\"id\":%u,\"func\":\"f%u\",\"dso\":%d,\"ip\":\"0x%x\"", id, func,
+                  kernel ? 2 : 1, inlined ? 0x1000 : 0x1000 + id);
+    sp_buf_printf(b, "%s,\"kind\":\"%s\"}\n", inlined ? ",\"inlined\":true,\"inline_depth\":1" : "",
+                  kernel ? "kernel" : "user");
+}
+
+static void put_dictionary(struct sp_buf *b, uint32_t *seed, bool root_first, uint32_t frames)
 {
     sp_buf_printf(b,
                   "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"perf\","
@@ -40,14 +75,10 @@ static void put_dictionary(struct sp_buf *b, uint32_t *seed, bool root_first)
                   "{\"type\":\"dso\",\"id\":1,\"name\":\"/bin/a\",\"is_kernel\":false}\n"
                   "{\"type\":\"dso\",\"id\":2,\"name\":\"[kernel]\",\"is_kernel\":true}\n",
                   root_first ? "root_to_leaf" : "leaf_to_root");
-    uint32_t base = next(seed, 3) ? 1 : next(seed, 2) * 7; /* ids from 0, 1 or 7 */
-    for (uint32_t i = 0; i < 300; i++) {
-        bool kernel = !next(seed, 9), inlined = !next(seed, 40);
-        sp_buf_printf(b, "{\"type\":\"frame\",\"id\":%u,\"func\":\"f%u\",\"dso\":%d,\"ip\":\"0x%x\"",
-                      i + base, i / 3, kernel ? 2 : 1, inlined ? 0x1000 : 0x1000 + i);
-        sp_buf_printf(b, "%s,\"kind\":\"%s\"}\n", inlined ? ",\"inlined\":true,\"inline_depth\":1" : "",
-                      kernel ? "kernel" : "user");
-    }
+    /* ids from 0, 1 or 7 */
+    uint32_t base = next(seed, 3) ? 1 : next(seed, 2) * 7, often = next(seed, 3) ? 1 + next(seed, 200) : 0;
+    for (uint32_t i = 0; i < frames; i++)
+        put_frame(b, seed, i + base, i / 3, often && !next(seed, often) ? 1 + next(seed, 15) : 0);
 }
 
 static void put_frames(struct sp_buf *b, uint32_t *seed, uint32_t *leaf, bool root_first)
@@ -128,7 +159,7 @@ static struct text made(uint32_t seed, unsigned lines)
     sp_buf_init(&b, 0);
     bool root_first = seed % 3 == 0;
     unsigned often = 1 + next(&seed, 60); /* how rare what is odd is */
-    put_dictionary(&b, &seed, root_first);
+    put_dictionary(&b, &seed, root_first, 300 + lines);
     for (unsigned i = 0; i < lines; i++) {
         if (!next(&seed, often * 2))
             put_other(&b, &seed);
@@ -212,6 +243,16 @@ static void put_profile(struct sp_buf *out, struct sp_profile *p, struct sp_diag
     sp_output_close(o);
 }
 
+/* The numbers of frames and functions are seen as well: they are ids of `spaa query`. */
+static void put_numbers(struct sp_buf *out, const struct sp_profile *p)
+{
+    for (uint32_t i = 0; i < p->frames.n; i++)
+        sp_buf_printf(out, "frame %u %llx\n", p->frames.v[i].function, (unsigned long long)p->frames.v[i].ip);
+    for (uint32_t i = 0; i < p->functions.n; i++)
+        sp_buf_printf(out, "function %s %u\n", sp_pstr(p, p->functions.v[i].name).p, p->functions.v[i].dso);
+    sp_buf_printf(out, "%zu stacks of %zu frames\n", p->stacks.n, p->stack_frames.n);
+}
+
 static void put_read(struct sp_buf *out, struct text t, const struct how *how)
 {
     struct sp_diags d;
@@ -222,6 +263,8 @@ static void put_read(struct sp_buf *out, struct text t, const struct how *how)
     assert_int_equal(sp_profile_new(&d, &p), SPAA_OK);
     spaa_status st = sp_spaa_read_with(in, &opts, how->threads, &d, p);
     sp_input_close(in);
+    if (!st)
+        put_numbers(out, p);
     if (!st)
         put_profile(out, p, &d);
     sp_profile_free(p);

@@ -49,7 +49,7 @@ static bool fast_kind(const char **p, const char *end, uint8_t *kind)
 }
 
 /* A record with its members in the order of canonical files. */
-static bool take_apart(const struct reader *r, const char *line, const char *end, struct frame_text *x)
+static bool take_apart(const struct idmap *dsos, const char *line, const char *end, struct frame_text *x)
 {
     const char *s = line;
     uint64_t v;
@@ -66,7 +66,7 @@ static bool take_apart(const struct reader *r, const char *line, const char *end
         x->f.flags |= SP_FRAME_UNRESOLVED;
     if (!SP_EXPECT(&s, end, ",\"dso\":") || !sp_plain_number(&s, end, &v))
         return false;
-    x->dso = sp_idmap_small(&r->dsos, v);
+    x->dso = sp_idmap_small(dsos, v);
     if (x->dso == SP_NONE ||
         (SP_EXPECT(&s, end, ",\"ip\":\"") && !fast_hex(&s, end, &x->f.ip, &x->f.flags, SP_FRAME_IP)) ||
         (SP_EXPECT(&s, end, ",\"symoff\":\"") &&
@@ -126,7 +126,7 @@ const char *sp_fast_frame(struct reader *r, const char *line, const char *limit)
     struct frame_text x;
     struct sp_span func = {0};
     uint32_t dso = SP_NONE;
-    if (!take_apart(r, line, limit, &x))
+    if (!take_apart(&r->dsos, line, limit, &x))
         return NULL;
     if (r->last_function != SP_NONE) {
         struct sp_str s = sp_pstr(p, p->functions.v[r->last_function].name);
@@ -148,7 +148,8 @@ struct part {
 
 struct work {
     struct reader *r;
-    const char *at; /* entered so far */
+    struct idmap dsos; /* the reader's: apart from what changes while it is looked at */
+    const char *at;    /* entered so far */
     const char *text;
     uint64_t offset; /* of text in the input */
     spaa_status st;
@@ -166,7 +167,7 @@ static void read_part(void *arg, struct sp_chunk *c)
         if (x->nomem)
             return;
         struct frame_text *f = &x->frames.v[x->frames.n];
-        if (!take_apart(w->r, at, c->end, f))
+        if (!take_apart(&w->dsos, at, c->end, f))
             return;
         hash_texts(f, dso, func);
         dso = f->dso;
@@ -223,7 +224,7 @@ static void part_drop(void *result)
 spaa_status sp_read_frames(struct reader *r, const struct sp_chunking *how, const char **text,
                            const char *end, uint64_t offset)
 {
-    struct work w = {.r = r, .at = *text, .text = *text, .offset = offset};
+    struct work w = {.r = r, .dsos = r->dsos, .at = *text, .text = *text, .offset = offset};
     const struct sp_chunk_work work = {&w, sizeof(struct part), read_part, settle, part_drop};
     struct sp_chunking smaller = *how;
     smaller.chunk = how->chunk / 4 + 1; /* what is known of a line takes as much as its text */
