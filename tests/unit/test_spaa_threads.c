@@ -48,8 +48,8 @@ static void put_frame(struct sp_buf *b, uint32_t *seed, uint32_t id, uint32_t fu
         "{\"type\":\"frame\",\"id\":%u,\"func\":\"\xFF\",\"dso\":1,\"kind\":\"user\"}\n",
         "{\"type\":\"frame\",\"id\":%u,\"func\":\"esc\\n\",\"dso\":1,\"kind\":\"other\"}\n",
         "{\"type\":\"frame\",\"id\":4%09u,\"func\":\"large\",\"dso\":1,\"kind\":\"user\"}\n",
-        "{\"type\":\"frame\",\"id\":%u,\"func\":\"f\",\"func_resolved\":false,\"dso\":1,\"ip\":\"0x1\","
-        "\"symoff\":\"0x2\",\"srcline\":\"a.c:3\",\"kind\":\"unknown\"}\n",
+        "{\"type\":\"frame\",\"id\":%u,\"func\":\"f\",\"func_resolved\":false,\"dso\":1,\"kind\":\"user\"}\n",
+        "{\"type\":\"frame\",\"id\":%u,\"func\":\"f\",\"dso\":1,\"srcline\":\"a.c:3\",\"kind\":\"user\"}\n",
         "\n%.0u",
     };
     if (odd > 0 && odd <= sizeof lines / sizeof *lines) {
