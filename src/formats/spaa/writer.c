@@ -8,38 +8,18 @@
  * per context, per field of a layout.
  */
 #include "formats/spaa/spaa.h"
+#include "formats/spaa/write.h"
 
 #include "base/num.h"
 #include "model/identity.h"
-#include "model/order.h"
 #include "model/samples.h"
 #include "json/json.h"
 
 #include <stdlib.h>
 
-/* "123," of a frame's number, ready to be copied as 16 bytes. */
-struct frame_text {
-    char t[15];
-    uint8_t n;
-};
-
 #define VALUE_KEY ",\"value\":"
 
-struct writer {
-    struct sp_profile *p;
-    struct sp_output *out;
-    struct sp_order order;
-    struct sp_buf b;       /* the record being built */
-    struct sp_buf raw_hex; /* members of its x_raw_hex */
-    struct frame_text *frames;
-    struct sp_str *contexts; /* `,"context":…` up to and with `"weights":[`, by context */
-    struct sp_str *fields;   /* `{"metric":"x","value":` per layout field */
-    struct sp_arena pieces;
-    uint32_t *local; /* --stack-ids local: the number each stack has in the file; else NULL */
-};
-
-/* A string member; bytes that are no UTF-8 are kept in x_raw_hex. The key brings comma and colon. */
-static void str_member(struct writer *w, const char *key, const char *name, uint32_t s)
+void sp_write_str(struct writer *w, const char *key, const char *name, uint32_t s)
 {
     struct sp_str v = sp_pstr(w->p, s);
     bool damaged;
@@ -53,24 +33,7 @@ static void str_member(struct writer *w, const char *key, const char *name, uint
     sp_buf_ch(&w->raw_hex, '"');
 }
 
-static void opt_str(struct writer *w, const char *key, const char *name, uint32_t s)
-{
-    if (s != SP_STR_NONE)
-        str_member(w, key, name, s);
-}
-
-/* Number texts, raw JSON and `more` members go out as they are. */
-static void raw(struct writer *w, const char *key, uint32_t s)
-{
-    if (s == SP_STR_NONE)
-        return;
-    struct sp_str v = sp_pstr(w->p, s);
-    sp_buf_puts(&w->b, key);
-    sp_buf_add(&w->b, v.p, v.n);
-}
-
-/* What the strings of a record, or of a context, are as bytes, where they are no UTF-8. */
-static void write_raw_hex(struct writer *w)
+void sp_write_raw_hex(struct writer *w)
 {
     w->b.failed |= w->raw_hex.failed;
     if (!w->raw_hex.len)
@@ -84,8 +47,8 @@ static void write_raw_hex(struct writer *w)
 /* Ends the record: what the tables have no field for, raw_hex, the brace, the newline. */
 static spaa_status end_record(struct writer *w, uint32_t more)
 {
-    raw(w, ",", more);
-    write_raw_hex(w);
+    sp_write_raw(w, ",", more);
+    sp_write_raw_hex(w);
     sp_buf_add(&w->b, "}\n", 2);
     if (w->b.failed)
         return sp_nomem(w->p->diags);
@@ -94,133 +57,12 @@ static spaa_status end_record(struct writer *w, uint32_t more)
     return w->out->status;
 }
 
-static void write_event(struct writer *w, const struct sp_event *e)
-{
-    struct sp_buf *b = &w->b;
-    str_member(w, "{\"name\":", "event", e->name);
-    sp_buf_printf(b, ",\"kind\":\"%s\",\"sampling\":{\"mode\":\"%s\"", sp_event_kind_names[e->kind],
-                  sp_mode_names[e->mode]);
-    if (e->primary != SP_NONE)
-        str_member(w, ",\"primary_metric\":", "primary_metric", w->p->metrics.v[e->primary].name);
-    raw(w, ",\"sample_period\":", e->sample_period);
-    raw(w, ",\"frequency_hz\":", e->frequency_hz);
-    raw(w, ",", e->sampling_more);
-    sp_buf_ch(b, '}');
-    raw(w, ",\"allocation_tracking\":", e->allocation_tracking);
-    raw(w, ",", e->more);
-    sp_buf_ch(b, '}');
-}
-
-static void write_host(struct writer *w, const struct sp_host *h)
-{
-    if (!h->name && !h->os && !h->arch && !h->cpus)
-        return;
-    sp_buf_puts(&w->b, ",\"host\":{");
-    size_t from = w->b.len;
-    opt_str(w, ",\"name\":", "host.name", h->name);
-    opt_str(w, ",\"os\":", "host.os", h->os);
-    opt_str(w, ",\"arch\":", "host.arch", h->arch);
-    raw(w, ",\"cpus\":", h->cpus);
-    if (!w->b.failed) { /* the first member has no comma */
-        memmove(w->b.data + from, w->b.data + from + 1, w->b.len - from - 1);
-        w->b.len--;
-    }
-    sp_buf_ch(&w->b, '}');
-}
-
-static void write_sources(struct writer *w)
-{
-    const struct sp_profile *p = w->p;
-    if (!p->sources.n)
-        return;
-    sp_buf_puts(&w->b, ",\"sources\":[");
-    for (size_t i = 0; i < p->sources.n; i++) {
-        struct sp_str s = sp_pstr(p, p->sources.v[i]);
-        if (i)
-            sp_buf_ch(&w->b, ',');
-        sp_json_string(&w->b, s.p, s.n);
-    }
-    sp_buf_ch(&w->b, ']');
-}
-
-static void write_x_spaa(struct writer *w)
-{
-    const struct sp_header *h = &w->p->header;
-    struct sp_buf *b = &w->b;
-    sp_buf_printf(b, ",\"x_spaa\":{\"frames\":\"%s\",\"group_by\":[", sp_granularity_names[h->frames]);
-    const char *comma = "";
-    for (unsigned i = 0; sp_group_names[i]; i++) {
-        if (!(h->group_by >> i & 1))
-            continue;
-        sp_buf_printf(b, "%s\"%s\"", comma, sp_group_names[i]);
-        comma = ",";
-    }
-    sp_buf_puts(b, "],\"id\":\"" SP_IDENTITY_NAME "\"");
-    opt_str(w, ",\"clock\":", "clock", h->clock);
-    raw(w, ",\"duration\":", h->duration);
-    write_host(w, &h->host);
-    if (h->lost)
-        sp_buf_printf(b, ",\"lost\":%llu", (unsigned long long)h->lost);
-    if (h->truncated)
-        sp_buf_printf(b, ",\"truncated\":%llu", (unsigned long long)h->truncated);
-    write_sources(w);
-    raw(w, ",", h->x_spaa_more);
-    sp_buf_ch(b, '}');
-}
-
-static spaa_status write_header(struct writer *w)
-{
-    const struct sp_profile *p = w->p;
-    const struct sp_header *h = &p->header;
-    struct sp_buf *b = &w->b;
-    sp_buf_puts(b, "{\"type\":\"header\",\"format\":\"spaa\",\"version\":");
-    struct sp_str version = h->version ? sp_pstr(p, h->version) : (struct sp_str){"1.0", 3};
-    sp_json_string(b, version.p, version.n);
-    if (h->source_tool)
-        str_member(w, ",\"source_tool\":", "source_tool", h->source_tool);
-    sp_buf_printf(b, ",\"frame_order\":\"%s\",\"events\":[", h->root_first ? "root_to_leaf" : "leaf_to_root");
-    for (size_t i = 0; i < p->events.n; i++) {
-        if (i)
-            sp_buf_ch(b, ',');
-        write_event(w, &p->events.v[i]);
-    }
-    sp_buf_ch(b, ']');
-    if (h->time_start || h->time_end || h->time_unit || h->time_more) {
-        sp_buf_puts(b, ",\"time_range\":{");
-        raw(w, "\"start\":", h->time_start);
-        raw(w, h->time_start ? ",\"end\":" : "\"end\":", h->time_end);
-        opt_str(w, h->time_start || h->time_end ? ",\"unit\":" : "\"unit\":", "unit", h->time_unit);
-        raw(w, h->time_start || h->time_end || h->time_unit ? "," : "", h->time_more);
-        sp_buf_ch(b, '}');
-    }
-    if (h->tool || h->command || h->tool_version || h->source_more) {
-        sp_buf_puts(b, ",\"source\":{");
-        opt_str(w, "\"tool\":", "tool", h->tool);
-        opt_str(w, h->tool ? ",\"command\":" : "\"command\":", "command", h->command);
-        opt_str(w, h->tool || h->command ? ",\"tool_version\":" : "\"tool_version\":", "tool_version",
-                h->tool_version);
-        raw(w, h->tool || h->command || h->tool_version ? "," : "", h->source_more);
-        sp_buf_ch(b, '}');
-    }
-    sp_buf_printf(b, ",\"stack_id_mode\":\"%s\"", h->ids_local ? "local" : "content_addressable");
-    raw(w, ",", h->more);
-    size_t here = b->len; /* x_spaa stands last, behind what its own strings add to x_raw_hex */
-    if (h->has_x_spaa)
-        write_x_spaa(w);
-    b->len = here;
-    write_raw_hex(w);
-    if (h->has_x_spaa)
-        write_x_spaa(w);
-    sp_buf_clear(&w->raw_hex);
-    return end_record(w, SP_STR_NONE);
-}
-
 static spaa_status write_dso(struct writer *w, uint32_t n)
 {
     const struct sp_dso *d = &w->p->dsos.v[n];
     sp_buf_printf(&w->b, "{\"type\":\"dso\",\"id\":%u", w->order.dso_rank[n]);
-    str_member(w, ",\"name\":", "name", d->name);
-    opt_str(w, ",\"build_id\":", "build_id", d->build_id);
+    sp_write_str(w, ",\"name\":", "name", d->name);
+    sp_write_opt_str(w, ",\"build_id\":", "build_id", d->build_id);
     sp_buf_puts(&w->b, d->is_kernel ? ",\"is_kernel\":true" : ",\"is_kernel\":false");
     return end_record(w, d->more);
 }
@@ -239,7 +81,7 @@ static spaa_status write_frame(struct writer *w, uint32_t n)
     const struct sp_function *fn = &w->p->functions.v[f->function];
     struct sp_buf *b = &w->b;
     sp_buf_printf(b, "{\"type\":\"frame\",\"id\":%u", w->order.frame_rank[n]);
-    str_member(w, ",\"func\":", "func", fn->name);
+    sp_write_str(w, ",\"func\":", "func", fn->name);
     if (f->flags & SP_FRAME_UNRESOLVED)
         sp_buf_puts(b, ",\"func_resolved\":false");
     sp_buf_printf(b, ",\"dso\":%u", w->order.dso_rank[fn->dso]);
@@ -247,7 +89,7 @@ static spaa_status write_frame(struct writer *w, uint32_t n)
         hex_member(w, ",\"ip\":\"0x", f->ip);
     if (f->flags & SP_FRAME_SYMOFF)
         hex_member(w, ",\"symoff\":\"0x", f->symoff);
-    opt_str(w, ",\"srcline\":", "srcline", f->srcline);
+    sp_write_opt_str(w, ",\"srcline\":", "srcline", f->srcline);
     if (f->flags & SP_FRAME_NO_SRCLINE)
         sp_buf_puts(b, ",\"srcline_resolved\":false");
     if (f->flags & SP_FRAME_INLINED)
@@ -272,7 +114,7 @@ static spaa_status write_thread(struct writer *w, uint32_t n)
     sp_buf_puts(&w->b, "{\"type\":\"thread\"");
     i64_member(w, ",\"pid\":", t->pid);
     i64_member(w, ",\"tid\":", t->tid);
-    opt_str(w, ",\"comm\":", "comm", t->comm);
+    sp_write_opt_str(w, ",\"comm\":", "comm", t->comm);
     return end_record(w, t->more);
 }
 
@@ -286,12 +128,12 @@ static void context_object(struct writer *w, const struct sp_context *c)
     i64_member(w, ",\"tid\":", c->tid);
     i64_member(w, ",\"cpu\":", c->cpu);
     if (c->event != SP_NONE)
-        str_member(w, ",\"event\":", "event", w->p->events.v[c->event].name);
-    opt_str(w, ",\"comm\":", "comm", c->comm);
-    raw(w, ",", c->more);
-    write_raw_hex(w);
-    opt_str(w, ",\"x_source\":", "x_source", c->source);
-    opt_str(w, ",\"x_state\":", "x_state", c->state);
+        sp_write_str(w, ",\"event\":", "event", w->p->events.v[c->event].name);
+    sp_write_opt_str(w, ",\"comm\":", "comm", c->comm);
+    sp_write_raw(w, ",", c->more);
+    sp_write_raw_hex(w);
+    sp_write_opt_str(w, ",\"x_source\":", "x_source", c->source);
+    sp_write_opt_str(w, ",\"x_state\":", "x_state", c->state);
     if (b->len > from && !b->failed) {
         memmove(b->data + from, b->data + from + 1, b->len - from - 1);
         b->len--;
@@ -330,7 +172,7 @@ static bool prepare_fields(struct writer *w)
     if (!w->fields)
         return false;
     for (size_t i = 0; i < p->layout_fields.n; i++) {
-        str_member(w, "{\"metric\":", "metric", p->metrics.v[p->layout_fields.v[i].metric].name);
+        sp_write_str(w, "{\"metric\":", "metric", p->metrics.v[p->layout_fields.v[i].metric].name);
         sp_buf_puts(&w->b, VALUE_KEY);
         if (!keep_piece(w, &w->fields[i]))
             return false;
@@ -388,8 +230,8 @@ static void write_weights(struct writer *w, uint32_t layout, uint32_t stack, con
         if (value == SP_DECIMAL)
             text = v ? sp_pstr(p, v[i].text) : sp_weight_text(p, stack, f->metric);
         write_value(w, value, text);
-        opt_str(w, ",\"unit\":", "unit", f->unit);
-        raw(w, ",", f->more);
+        sp_write_opt_str(w, ",\"unit\":", "unit", f->unit);
+        sp_write_raw(w, ",", f->more);
         sp_buf_ch(&w->b, '}');
     }
 }
@@ -403,7 +245,7 @@ static void write_this_id(struct writer *w, const struct sp_stack_id *id)
         t[n + 1] = '"';
         sp_buf_add(&w->b, t, n + 2);
     } else if (id->flags & SP_ID_NUMBER) {
-        raw(w, "", id->text);
+        sp_write_raw(w, "", id->text);
     } else {
         struct sp_str s = sp_pstr(w->p, id->text);
         sp_json_string(&w->b, s.p, s.n);
@@ -455,7 +297,7 @@ static void write_exclusive(struct writer *w, uint32_t stack)
     write_weights(w, e ? e->layout : s->layout, stack, e ? p->values.v + e->first : NULL);
     sp_buf_ch(&w->b, ']');
     if (e)
-        raw(w, ",", e->more);
+        sp_write_raw(w, ",", e->more);
     sp_buf_ch(&w->b, '}');
 }
 
@@ -496,7 +338,7 @@ static spaa_status write_sample(struct writer *w, const struct sp_sample *s)
     char t[32];
     sp_buf_puts(&w->b, "{\"type\":\"sample\"");
     if (s->time_text) {
-        raw(w, ",\"timestamp\":", s->time_text);
+        sp_write_raw(w, ",\"timestamp\":", s->time_text);
     } else if (s->flags & SP_SAMPLE_TIME) {
         sp_buf_puts(&w->b, ",\"timestamp\":");
         sp_buf_add(&w->b, t, sp_ns_seconds(s->time, t));
@@ -505,9 +347,9 @@ static spaa_status write_sample(struct writer *w, const struct sp_sample *s)
     i64_member(w, ",\"tid\":", s->tid);
     i64_member(w, ",\"cpu\":", s->cpu);
     if (s->event != SP_NONE)
-        str_member(w, ",\"event\":", "event", w->p->events.v[s->event].name);
+        sp_write_str(w, ",\"event\":", "event", w->p->events.v[s->event].name);
     if (s->period == SP_DECIMAL)
-        raw(w, ",\"period\":", s->period_text);
+        sp_write_raw(w, ",\"period\":", s->period_text);
     else
         i64_member(w, ",\"period\":", s->period);
     if (s->stack != SP_NONE) {
@@ -516,7 +358,7 @@ static spaa_status write_sample(struct writer *w, const struct sp_sample *s)
     }
     if (s->flags & SP_SAMPLE_CONTEXT) {
         sp_buf_puts(&w->b, ",\"context\":{");
-        raw(w, "", s->context);
+        sp_write_raw(w, "", s->context);
         sp_buf_ch(&w->b, '}');
     }
     return end_record(w, s->more);
@@ -526,10 +368,10 @@ static spaa_status write_window(struct writer *w, const struct sp_window *x)
 {
     const struct sp_profile *p = w->p;
     sp_buf_puts(&w->b, "{\"type\":\"window\"");
-    raw(w, ",\"id\":", x->id);
-    raw(w, ",\"start\":", x->start);
-    raw(w, ",\"end\":", x->end);
-    opt_str(w, ",\"unit\":", "unit", x->unit);
+    sp_write_raw(w, ",\"id\":", x->id);
+    sp_write_raw(w, ",\"start\":", x->start);
+    sp_write_raw(w, ",\"end\":", x->end);
+    sp_write_opt_str(w, ",\"unit\":", "unit", x->unit);
     sp_buf_puts(&w->b, ",\"by_stack\":[");
     for (uint32_t i = 0; i < x->n; i++) {
         const struct sp_window_row *r = &p->window_rows.v[x->first + i];
@@ -542,7 +384,7 @@ static spaa_status write_window(struct writer *w, const struct sp_window *x)
         sp_buf_puts(&w->b, "\"weights\":[");
         write_weights(w, r->layout, SP_NONE, p->values.v + r->first);
         sp_buf_ch(&w->b, ']');
-        raw(w, ",", r->more);
+        sp_write_raw(w, ",", r->more);
         sp_buf_ch(&w->b, '}');
     }
     sp_buf_ch(&w->b, ']');
@@ -551,7 +393,8 @@ static spaa_status write_window(struct writer *w, const struct sp_window *x)
 
 static spaa_status write_dictionaries(struct writer *w)
 {
-    spaa_status st = write_header(w);
+    sp_write_header(w);
+    spaa_status st = end_record(w, SP_STR_NONE);
     for (size_t i = 0; !st && i < w->p->dsos.n; i++)
         st = write_dso(w, w->order.dsos[i]);
     for (size_t i = 0; !st && i < w->p->frames.n; i++)
@@ -571,7 +414,7 @@ static spaa_status write_rest(struct writer *w)
     for (size_t i = 0; !st && i < w->p->windows.n; i++)
         st = write_window(w, &w->p->windows.v[i]);
     for (size_t i = 0; !st && i < w->p->extensions.n; i++) {
-        raw(w, "", w->p->extensions.v[i].json);
+        sp_write_raw(w, "", w->p->extensions.v[i].json);
         w->b.len -= w->b.len > 0; /* end_record closes the object */
         st = end_record(w, SP_STR_NONE);
     }
