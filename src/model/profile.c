@@ -257,10 +257,21 @@ uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n,
     return (uint32_t)p->stacks.n - 1;
 }
 
+uint64_t sp_stack_hash(const uint32_t *frames, size_t n, uint32_t context, enum sp_stack_type type)
+{
+    return sp_hash64_seed(frames, n * sizeof *frames, (uint64_t)context << 8 | (uint64_t)type);
+}
+
 uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
                          enum sp_stack_type type, bool *is_new)
 {
-    uint64_t hash = sp_hash64_seed(frames, n * sizeof *frames, (uint64_t)context << 8 | (uint64_t)type);
+    uint64_t hash = sp_stack_hash(frames, n, context, type);
+    return sp_stack_intern_hashed(p, hash, frames, n, context, type, is_new);
+}
+
+uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint32_t *frames, size_t n,
+                                uint32_t context, enum sp_stack_type type, bool *is_new)
+{
     struct sp_probe at = sp_map_probe(&p->stack_map, hash);
     *is_new = false;
     for (uint32_t i; (i = sp_map_next(&p->stack_map, &at)) != SP_MAP_NONE;) {
@@ -281,12 +292,9 @@ uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n,
     return i;
 }
 
-/* Makes column `metric` reach `stack`, filling with "absent". */
-static int64_t *cell(struct sp_profile *p, uint32_t stack, uint32_t metric)
+/* Makes a column reach `stack`, filling with "absent". */
+static int64_t *new_cell(struct sp_column *c, uint32_t stack)
 {
-    struct sp_column *c = &p->columns[metric];
-    if (stack < c->n)
-        return &c->v[stack];
     if (stack >= c->cap) {
         size_t want = c->cap ? c->cap * 2 : 64;
         if (want <= stack)
@@ -297,6 +305,12 @@ static int64_t *cell(struct sp_profile *p, uint32_t stack, uint32_t metric)
     for (; c->n <= stack; c->n++)
         c->v[c->n] = SP_ABSENT;
     return &c->v[stack];
+}
+
+static inline int64_t *cell(struct sp_profile *p, uint32_t stack, uint32_t metric)
+{
+    struct sp_column *c = &p->columns[metric];
+    return stack < c->n ? &c->v[stack] : new_cell(c, stack);
 }
 
 bool sp_weight_set(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
@@ -364,8 +378,12 @@ bool sp_weight_add(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_
     if (!c)
         return false;
     int64_t sum;
-    if (*c == SP_ABSENT)
-        return sp_weight_set(p, stack, metric, v);
+    if (*c == SP_ABSENT) {
+        if (v <= SP_DECIMAL)
+            return sp_weight_set(p, stack, metric, v);
+        *c = v;
+        return true;
+    }
     if (*c == SP_DECIMAL) {
         char t[32];
         int64_t magnitude = v < 0 ? -v : v;

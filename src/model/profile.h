@@ -258,6 +258,17 @@ uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n,
                          enum sp_stack_type type);
 uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
                          enum sp_stack_type type, bool *is_new);
+/*
+ * The same in two steps, for readers that know many stacks ahead: hash some of them and ask for the places
+ * where they are looked up, then intern them with their hashes.
+ */
+uint64_t sp_stack_hash(const uint32_t *frames, size_t n, uint32_t context, enum sp_stack_type type);
+static inline void sp_stack_expect(const struct sp_profile *p, uint64_t hash)
+{
+    sp_map_expect(&p->stack_map, hash);
+}
+uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint32_t *frames, size_t n,
+                                uint32_t context, enum sp_stack_type type, bool *is_new);
 /* The layout of native readers: samples (unit none) beside the primary metric, or one of the two. */
 uint32_t sp_layout_simple(struct sp_profile *p, uint32_t metric_a, uint32_t unit_a, uint32_t metric_b,
                           uint32_t unit_b); /* metric_b SP_NONE: one field */
