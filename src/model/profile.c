@@ -372,7 +372,7 @@ bool sp_weight_set_text(struct sp_profile *p, uint32_t stack, uint32_t metric, c
     return set_decimal(p, stack, metric, s, n);
 }
 
-bool sp_weight_add(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
+bool sp_weight_add_any(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
 {
     int64_t *c = cell(p, stack, metric);
     if (!c)

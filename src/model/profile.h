@@ -279,7 +279,15 @@ static inline void sp_stack_set_layout(struct sp_profile *p, uint32_t stack, uin
     p->stacks.v[stack].layout = layout;
 }
 /* Adds to an integer weight (absent counts as 0); overflow is reported once and capped. */
-bool sp_weight_add(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v);
+bool sp_weight_add_any(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v);
+static inline bool sp_weight_add(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
+{
+    struct sp_column *c = &p->columns[metric];
+    if (stack != c->n || stack >= c->cap || v <= SP_DECIMAL)
+        return sp_weight_add_any(p, stack, metric, v);
+    c->v[c->n++] = v; /* the first of a new stack */
+    return true;
+}
 bool sp_weight_set(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v);
 /* Sets or adds a number given as text: exactly when it is an integer of 64 bits or a decimal. */
 bool sp_weight_set_text(struct sp_profile *p, uint32_t stack, uint32_t metric, const char *s, size_t n);
