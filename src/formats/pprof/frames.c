@@ -49,7 +49,7 @@ static spaa_status index_ids(struct sp_pp *pp, const struct sp_pp_slices *s, con
                              struct sp_pp_ids *out)
 {
     size_t n = s->list.n;
-    out->ndense = 2 * n + 64;
+    out->ndense = n < UINT32_MAX / 4 ? 2 * n + 64 : UINT32_MAX / 2;
     out->dense = calloc(out->ndense, sizeof *out->dense);
     out->ids = calloc(n + 1, sizeof *out->ids);
     if (!out->dense || !out->ids)

@@ -16,7 +16,6 @@
 #include <emmintrin.h>
 #endif
 #if defined __x86_64__ && defined __GNUC__
-#include <immintrin.h>
 #define HAVE_BMI2
 #endif
 
@@ -77,107 +76,105 @@ static size_t shared_bytes(const struct sp_pp_path *x, const unsigned char *end,
     return same;
 }
 
-/* Frames of a location that takes longer; false: not this way, or (*nomem) out of memory. */
-static bool put_location(struct sp_pp *pp, const unsigned char *at, ptrdiff_t *depth, bool *nomem)
+struct sp_pp_place {
+    const unsigned char *end; /* of the ids */
+    ptrdiff_t depth;          /* minus the frames so far */
+    bool nomem;
+};
+
+/* Frames of a location that takes longer, before `to`; NULL: not this way, or out of memory. */
+static __attribute__((noinline)) uint32_t *put_location(struct sp_pp *pp, const unsigned char *at,
+                                                        uint32_t *to, struct sp_pp_place *place)
 {
     uint64_t id;
     if (!sp_wire_varint(at, pp->in + pp->n, &id))
-        return false;
+        return NULL;
     uint32_t i = sp_pp_ids_find(&pp->location_ids, id);
     if (i == SP_NONE)
-        return false;
+        return NULL;
     if (pp->locs[i].first == SP_NONE && !sp_pp_location_read(pp, i)) {
-        *nomem = true;
-        return false;
+        place->nomem = true;
+        return NULL;
     }
     const struct sp_pp_location *l = &pp->locs[i];
-    if (l->n + ROOM > (size_t)((ptrdiff_t)PP_PATH_MAX + *depth))
-        return false;
-    *depth -= l->n;
-    memcpy(pp->path.frames + PP_PATH_MAX + *depth, pp->loc_frames.v + l->first, l->n * sizeof(uint32_t));
-    return true;
+    if (l->n + ROOM > (size_t)(to - pp->path.frames))
+        return NULL;
+    to -= l->n;
+    memcpy(to, pp->loc_frames.v + l->first, l->n * sizeof *to);
+    return to;
 }
 
-/* Ids of a block, the first one first. */
-struct sp_pp_block {
-    uint32_t n;
-    uint32_t id[BLOCK];      /* NO_ID: too long for here */
-    uint8_t from_end[BLOCK]; /* where it begins, in bytes before the end of the block */
-};
-#define NO_ID UINT32_MAX
-
-static inline uint32_t short_number(const unsigned char *p, uint32_t n)
+/* The number in the bytes of `mask`, its lower seven bits each. */
+static inline __attribute__((always_inline)) uint32_t number(uint32_t bytes, uint32_t mask, bool bmi2)
 {
-    static const uint32_t masks[] = {0, 0x7f, 0x7f7f, 0x7f7f7f, 0x7f7f7f7f};
-    if (n > 4)
-        return NO_ID;
-    uint32_t v = (uint32_t)load64(p) & masks[n];
+#ifdef HAVE_BMI2
+    if (bmi2) {
+        uint32_t v;
+        __asm__("pext %2, %1, %0" : "=r"(v) : "r"(bytes), "rm"(mask));
+        return v;
+    }
+#endif
+    (void)bmi2;
+    uint32_t v = bytes & mask;
     v = (v & 0x7f007f) + (v >> 1 & 0x3f803f80);
     return (v & 0x3fff) + (v >> 16) * 0x4000;
 }
 
-/* The ids that begin where `starts` says; the last one ends with the block. */
-static void split(const unsigned char *block, uint64_t starts, struct sp_pp_block *out)
+/*
+ * Frames of the ids that begin in the block where `starts` says, from the last one on; after each, `depths`
+ * gets how many there are. Where the first of them begins, or NULL.
+ */
+static inline __attribute__((always_inline)) const unsigned char *
+put_block(struct sp_pp *pp, const unsigned char *behind, uint64_t starts, struct sp_pp_place *place,
+          bool bmi2)
 {
-    uint32_t n = 0, at = (uint32_t)__builtin_ctzll(starts);
-    while (starts &= starts - 1) {
-        uint32_t next = (uint32_t)__builtin_ctzll(starts);
-        out->id[n] = short_number(block + at, next - at);
-        out->from_end[n++] = (uint8_t)(BLOCK - at);
-        at = next;
-    }
-    out->id[n] = short_number(block + at, BLOCK - at);
-    out->from_end[n++] = (uint8_t)(BLOCK - at);
-    out->n = n;
+    static const uint32_t masks[] = {0, 0x7f, 0x7f7f, 0x7f7f7f, 0x7f7f7f7f};
+    const unsigned char *block = behind - BLOCK, *end = place->end;
+    const uint32_t *shorts = pp->shorts;
+    uint32_t *top = pp->path.frames + PP_PATH_MAX, *to = top + place->depth;
+    int16_t *depths = pp->path.depths;
+    uint32_t ndense = (uint32_t)pp->location_ids.ndense;
+    do {
+        unsigned bit = 63 ^ (unsigned)__builtin_clzll(starts);
+        starts ^= (uint64_t)1 << bit;
+        const unsigned char *at = block + bit;
+        size_t n = (size_t)(behind - at);
+        uint32_t known = 0;
+        if (n <= 4) {
+            uint32_t id = number((uint32_t)load64(at), masks[n], bmi2);
+            known = id < ndense ? shorts[id] : 0;
+        }
+        behind = at;
+        if (known) { /* two in any case: hardly a branch depends on how many count */
+            uint32_t last = known >> 2, count = known & 3;
+            to[-1] = last;
+            to[-2] = last - 1;
+            if (count == 3)
+                to[-3] = last - 2;
+            to -= count;
+        } else if (!(to = put_location(pp, at, to, place))) {
+            return NULL;
+        }
+        depths[end - at] = (int16_t)(to - top);
+    } while (starts);
+    place->depth = to - top;
+    return behind;
+}
+
+static const unsigned char *put_block_any(struct sp_pp *pp, const unsigned char *behind, uint64_t starts,
+                                          struct sp_pp_place *place)
+{
+    return put_block(pp, behind, starts, place, false);
 }
 
 #ifdef HAVE_BMI2
-/* The same where the processor takes the bits of a number together by itself. */
-__attribute__((target("bmi,bmi2"))) static void split_bmi2(const unsigned char *block, uint64_t starts,
-                                                           struct sp_pp_block *out)
+/* Where the processor takes the bits of a number together by itself. */
+__attribute__((target("bmi,bmi2,lzcnt"))) static const unsigned char *
+put_block_bmi2(struct sp_pp *pp, const unsigned char *behind, uint64_t starts, struct sp_pp_place *place)
 {
-    static const uint32_t masks[] = {0, 0x7f, 0x7f7f, 0x7f7f7f, 0x7f7f7f7f};
-    uint32_t n = 0, at = (uint32_t)__builtin_ctzll(starts);
-    do {
-        starts = _blsr_u64(starts);
-        uint32_t next = (uint32_t)_tzcnt_u64(starts), v; /* 64 behind the last one */
-        memcpy(&v, block + at, sizeof v);
-        out->id[n] = next - at <= 4 ? _pext_u32(v, masks[next - at]) : NO_ID;
-        out->from_end[n++] = (uint8_t)(BLOCK - at);
-        at = next;
-    } while (starts);
-    out->n = n;
+    return put_block(pp, behind, starts, place, true);
 }
 #endif
-
-/*
- * Frames of the ids, the last one's first, and in `depths` how many there are then. A loop of its own, as
- * short as can be: many look-ups are under way at once.
- */
-static bool put_block(struct sp_pp *pp, const unsigned char *behind, const struct sp_pp_block *ids,
-                      int16_t *depths, ptrdiff_t *depth, bool *nomem)
-{
-    const uint32_t *shorts = pp->shorts;
-    uint32_t *top = pp->path.frames + PP_PATH_MAX;
-    size_t ndense = pp->location_ids.ndense;
-    ptrdiff_t d = *depth; /* negative */
-    for (uint32_t i = ids->n; i-- > 0;) {
-        uint32_t id = ids->id[i], known = id < ndense ? shorts[id] : 0;
-        if (known) { /* two in any case: hardly a branch depends on how many count */
-            uint32_t last = known >> 2, count = known & 3;
-            top[d - 1] = last;
-            top[d - 2] = last - 1;
-            if (count == 3)
-                top[d - 3] = last - 2;
-            d -= count;
-        } else if (!put_location(pp, behind - ids->from_end[i], &d, nomem)) {
-            return false;
-        }
-        depths[ids->from_end[i]] = (int16_t)d;
-    }
-    *depth = d;
-    return true;
-}
 
 bool sp_pp_path_begin(struct sp_pp_path *x)
 {
@@ -186,10 +183,10 @@ bool sp_pp_path_begin(struct sp_pp_path *x)
     if (!x->frames || !x->depths)
         return false;
     x->depths[0] = 0;
-    x->split = split;
+    x->put_block = put_block_any;
 #ifdef HAVE_BMI2
-    if (__builtin_cpu_supports("bmi2"))
-        x->split = split_bmi2;
+    if (__builtin_cpu_supports("bmi2") && __builtin_cpu_supports("bmi"))
+        x->put_block = put_block_bmi2;
 #endif
     return true;
 }
@@ -198,13 +195,12 @@ bool sp_pp_path(struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp
 {
     struct sp_pp_path *x = &pp->path;
     const unsigned char *end = p + n;
-    struct sp_pp_block ids;
     /* Whole blocks and words are loaded, whatever part of them counts. */
     if (!n || n > PP_PATH_MAX || (size_t)(p - pp->in) <= BLOCK || (size_t)(pp->in + pp->n - end) < 8 ||
         end[-1] >= 0x80)
         return false;
     size_t same = shared_bytes(x, end, n);
-    ptrdiff_t depth = x->depths[same];
+    struct sp_pp_place place = {.end = end, .depth = x->depths[same]};
     const unsigned char *behind = end - same;
     x->n = 0;
     while (behind > p) {
@@ -212,15 +208,16 @@ bool sp_pp_path(struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp
         size_t left = (size_t)(behind - p);
         if (left < BLOCK)
             starts &= ~(uint64_t)0 << (BLOCK - left);
-        if (!starts || (ptrdiff_t)PP_PATH_MAX + depth < (ptrdiff_t)ROOM)
+        if (!starts || (ptrdiff_t)PP_PATH_MAX + place.depth < (ptrdiff_t)ROOM)
             return false;
-        x->split(behind - BLOCK, starts, &ids);
-        if (!put_block(pp, behind, &ids, x->depths + (end - behind), &depth, nomem))
+        behind = x->put_block(pp, behind, starts, &place);
+        if (!behind) {
+            *nomem = place.nomem;
             return false;
-        behind -= ids.from_end[0];
+        }
     }
     x->end = end;
     x->n = n;
-    *out = (struct sp_pp_frames){x->frames + PP_PATH_MAX + depth, (size_t)-depth};
+    *out = (struct sp_pp_frames){x->frames + PP_PATH_MAX + place.depth, (size_t)-place.depth};
     return true;
 }

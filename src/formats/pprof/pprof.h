@@ -124,9 +124,11 @@ struct sp_pp_frames {
 /*
  * path.c: frames by location ids, where the sample before may have had the same at the end.
  */
-struct sp_pp_block;
+struct sp_pp;
+struct sp_pp_place;
 struct sp_pp_path {
-    void (*split)(const unsigned char *block, uint64_t starts, struct sp_pp_block *out);
+    const unsigned char *(*put_block)(struct sp_pp *pp, const unsigned char *behind, uint64_t starts,
+                                      struct sp_pp_place *place);
     uint32_t *frames; /* PP_PATH_MAX, filled from their end */
     int16_t *depths;  /* minus how many, by the bytes of ids they stand for, counted from the end */
     const unsigned char *end;
