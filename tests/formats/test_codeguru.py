@@ -9,7 +9,7 @@ import random
 import pytest
 
 import gen_codeguru as gen
-from conftest import ask, run
+from conftest import ROOT, ask, run
 from gen_codeguru import Num
 
 D = decimal.Decimal
@@ -293,6 +293,19 @@ def test_damage_in_the_middle():
     assert "SPAA-L300" in answer.err and "offset" in answer.err
     assert '"func":"b"' in answer.out and '"func":"c"' not in answer.out
     run("top", "-", "--strict", stdin=text, code=3)
+
+
+def test_half_a_surrogate_pair_ends_the_reading():
+    """No text has such a character, and no JSON may; what was read counts, and it is said how much was not."""
+    path = os.path.join(ROOT, "tests", "fixtures", "codeguru", "surrogate.codeguru.json")
+    with open(path, "rb") as f:
+        text = f.read()
+    answer = run("convert", path, "--to", "spaa", "-o", "-", code=0)
+    at = text.index(b"\\ud800") + len(b"\\ud800")
+    assert "a lone high surrogate; all that follows" in answer.err and f"offset {at} " in answer.err
+    assert f"{len(text.rstrip()) - at} bytes, was not read" in answer.err
+    assert '"func":"a"' in answer.out and '"func":"c"' not in answer.out
+    run("top", path, "--strict", code=3)
 
 
 @pytest.mark.parametrize("seed", range(30))
