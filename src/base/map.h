@@ -47,11 +47,11 @@ static inline struct sp_probe sp_map_probe(const struct sp_map *m, uint64_t hash
     return (struct sp_probe){(uint32_t)hash & m->mask, (uint32_t)hash};
 }
 
-/* What a probe that will add to the map looks at first is brought to the caches. */
-static inline void sp_map_prefetch(const struct sp_map *m, uint64_t hash)
+/* A probe for this hash comes soon: its slots are fetched meanwhile. */
+static inline void sp_map_expect(const struct sp_map *m, uint64_t hash)
 {
     if (m->slots)
-        __builtin_prefetch(&m->slots[(uint32_t)hash & m->mask], 1);
+        __builtin_prefetch(&m->slots[(uint32_t)hash & m->mask]);
 }
 
 static inline uint32_t sp_map_next(const struct sp_map *m, struct sp_probe *at)

@@ -267,10 +267,21 @@ uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n,
     return (uint32_t)p->stacks.n - 1;
 }
 
+uint64_t sp_stack_hash(const uint32_t *frames, size_t n, uint32_t context, enum sp_stack_type type)
+{
+    return sp_hash64_seed(frames, n * sizeof *frames, (uint64_t)context << 8 | (uint64_t)type);
+}
+
 uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
                          enum sp_stack_type type, bool *is_new)
 {
-    uint64_t hash = sp_hash64_seed(frames, n * sizeof *frames, (uint64_t)context << 8 | (uint64_t)type);
+    uint64_t hash = sp_stack_hash(frames, n, context, type);
+    return sp_stack_intern_hashed(p, hash, frames, n, context, type, is_new);
+}
+
+uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint32_t *frames, size_t n,
+                                uint32_t context, enum sp_stack_type type, bool *is_new)
+{
     struct sp_probe at = sp_map_probe(&p->stack_map, hash);
     *is_new = false;
     for (uint32_t i; (i = sp_map_next(&p->stack_map, &at)) != SP_MAP_NONE;) {
@@ -291,12 +302,9 @@ uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n,
     return i;
 }
 
-/* Makes column `metric` reach `stack`, filling with "absent". */
-static int64_t *cell(struct sp_profile *p, uint32_t stack, uint32_t metric)
+/* Makes a column reach `stack`, filling with "absent". */
+static int64_t *new_cell(struct sp_column *c, uint32_t stack)
 {
-    struct sp_column *c = &p->columns[metric];
-    if (stack < c->n)
-        return &c->v[stack];
     if (stack >= c->cap) {
         size_t want = p->stacks.cap > stack ? p->stacks.cap : (size_t)stack + 1;
         if (!sp_vec_grow((void **)&c->v, &c->cap, want, sizeof *c->v))
@@ -305,6 +313,12 @@ static int64_t *cell(struct sp_profile *p, uint32_t stack, uint32_t metric)
     for (; c->n <= stack; c->n++)
         c->v[c->n] = SP_ABSENT;
     return &c->v[stack];
+}
+
+static inline int64_t *cell(struct sp_profile *p, uint32_t stack, uint32_t metric)
+{
+    struct sp_column *c = &p->columns[metric];
+    return stack < c->n ? &c->v[stack] : new_cell(c, stack);
 }
 
 bool sp_weight_set(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
@@ -366,14 +380,18 @@ bool sp_weight_set_text(struct sp_profile *p, uint32_t stack, uint32_t metric, c
     return set_decimal(p, stack, metric, s, n);
 }
 
-bool sp_weight_add(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
+bool sp_weight_add_any(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
 {
     int64_t *c = cell(p, stack, metric);
     if (!c)
         return false;
     int64_t sum;
-    if (*c == SP_ABSENT)
-        return sp_weight_set(p, stack, metric, v);
+    if (*c == SP_ABSENT) {
+        if (v <= SP_DECIMAL)
+            return sp_weight_set(p, stack, metric, v);
+        *c = v;
+        return true;
+    }
     if (*c == SP_DECIMAL) {
         char t[32];
         int64_t magnitude = v < 0 ? -v : v;

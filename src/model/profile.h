@@ -261,6 +261,17 @@ uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n,
                          enum sp_stack_type type);
 uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
                          enum sp_stack_type type, bool *is_new);
+/*
+ * The same in two steps, for readers that know many stacks ahead: hash some of them and ask for the places
+ * where they are looked up, then intern them with their hashes.
+ */
+uint64_t sp_stack_hash(const uint32_t *frames, size_t n, uint32_t context, enum sp_stack_type type);
+static inline void sp_stack_expect(const struct sp_profile *p, uint64_t hash)
+{
+    sp_map_expect(&p->stack_map, hash);
+}
+uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint32_t *frames, size_t n,
+                                uint32_t context, enum sp_stack_type type, bool *is_new);
 /* The layout of native readers: samples (unit none) beside the primary metric, or one of the two. */
 uint32_t sp_layout_simple(struct sp_profile *p, uint32_t metric_a, uint32_t unit_a, uint32_t metric_b,
                           uint32_t unit_b); /* metric_b SP_NONE: one field */
@@ -271,7 +282,15 @@ static inline void sp_stack_set_layout(struct sp_profile *p, uint32_t stack, uin
     p->stacks.v[stack].layout = layout;
 }
 /* Adds to an integer weight (absent counts as 0); overflow is reported once and capped. */
-bool sp_weight_add(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v);
+bool sp_weight_add_any(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v);
+static inline bool sp_weight_add(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
+{
+    struct sp_column *c = &p->columns[metric];
+    if (stack != c->n || stack >= c->cap || v <= SP_DECIMAL)
+        return sp_weight_add_any(p, stack, metric, v);
+    c->v[c->n++] = v; /* the first of a new stack */
+    return true;
+}
 bool sp_weight_set(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v);
 /* Sets or adds a number given as text: exactly when it is an integer of 64 bits or a decimal. */
 bool sp_weight_set_text(struct sp_profile *p, uint32_t stack, uint32_t metric, const char *s, size_t n);

@@ -155,6 +155,33 @@ def test_frames_of_random_profiles(seed):
     assert {k: v for k, v in got.items() if v} == {k: v for k, v in want.items() if v}
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_samples_that_share_their_outer_part(seed):
+    """Ids of one byte to ten, dense and not, up to six functions in one place, stacks of many blocks of bytes."""
+    r = random.Random(seed)
+    ids = r.sample(range(1, 300), 80) + [r.getrandbits(b) | 1 << (b - 1) for b in (9, 13, 15, 20, 22, 27, 29, 34, 41, 55, 63, 64)]
+    functions = {i: [f"f{i}_{k}" for k in range(r.choice((1, 1, 1, 2, 3, 4, 6)))] for i in ids}
+    text = ["", "samples", "count"] + [n for i in ids for n in functions[i]]
+    number = {n: k for k, n in enumerate(text)}
+    data = [g.chunk(1, g.number(1, 1) + g.number(2, 2))]
+    want, stack = collections.Counter(), []
+    for _ in range(400):
+        depth = r.choice((0, 1, 3, 20, 60, 300)) if seed else r.choice((1, 5000, 17000))
+        del stack[r.randrange(len(stack) + 1):]
+        stack += [r.choice(ids if r.random() < 0.1 else ids[:80]) for _ in range(depth - len(stack))]
+        leaf_first = stack[::-1]
+        want[tuple(n for i in leaf_first for n in functions[i])] += 1
+        data.append(g.chunk(2, g.repeated(1, leaf_first, r.random() < 0.9) + g.repeated(2, [1], True)))
+        if not seed and len(data) > 12:
+            break
+    for i in ids:
+        data.append(g.chunk(4, g.number(1, i) + b"".join(g.chunk(4, g.number(1, number[n])) for n in functions[i])))
+        data += [g.chunk(5, g.number(1, number[n]) + g.number(2, number[n])) for n in functions[i]]
+    data += [g.chunk(6, t.encode()) for t in text]
+    got = {tuple(f[0] for f in frames): weights["samples"] for _, _, frames, weights in joined(spaa(b"".join(data)))}
+    assert got == want
+
+
 def test_unknown_fields_are_kept_or_told():
     data = fixture("unpacked-strings-first.pb")
     assert spaa(data)[0]["x_pprof"]["unknown"] == [{"field": 31, "type": 2, "hex": "0102"}, {"field": 40, "type": 0, "value": 9}]

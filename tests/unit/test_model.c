@@ -97,6 +97,10 @@ static void test_stacks_are_found_again_by_frames_context_and_type(void **state)
     uint32_t empty = sp_stack_intern(p, frames, 0, f->context, SP_UNIFIED, &is_new);
     assert_true(is_new);
     assert_int_equal(sp_stack_intern(p, NULL, 0, f->context, SP_UNIFIED, &is_new), empty);
+    uint64_t hash = sp_stack_hash(frames, 2, f->context, SP_UNIFIED);
+    sp_stack_expect(p, hash);
+    assert_int_equal(sp_stack_intern_hashed(p, hash, frames, 2, f->context, SP_UNIFIED, &is_new), a);
+    assert_false(is_new);
 }
 
 static void test_a_thread_keeps_its_first_name(void **state)

@@ -51,10 +51,10 @@ static bool keep_member(struct graph *x, struct sp_span key, bool odd)
 {
     struct sp_span raw;
     if (!lasting(x, key)) { /* the value may have escapes, too */
-        uint32_t k = name_of(x, key);
+        uint32_t k = sp_cg_name(x, key);
         if (k == SP_NONE)
             return sp_json_fail(x->j, "out of memory");
-        key.p = x->names.v[k].p;
+        key.p = x->name_texts.v[k].p;
     }
     if (!sp_json_skip(x->j, &raw))
         return false;
@@ -202,10 +202,10 @@ static spaa_status record(struct graph *x, const struct level *l)
     sp_buf_clear(b);
     sp_buf_printf(b, "{\"type\":\"" SP_CG_NODE "\",\"shared\":%zu,\"path\":[", x->shared);
     for (size_t i = x->shared + 1; i < x->levels.n; i++) {
-        const struct name *n = &x->names.v[x->levels.v[i].name];
+        struct sp_span n = name_text(x, x->levels.v[i].name);
         if (i > x->shared + 1)
             sp_buf_ch(b, ',');
-        sp_json_string(b, n->p, n->n);
+        sp_json_string(b, n.p, n.n);
     }
     sp_buf_puts(b, "],\"node\":{");
     if (x->extra.len > l->extra)
@@ -238,10 +238,11 @@ static void find_duplicates(struct graph *x, const struct level *l)
     uint32_t serial = ++x->serial;
     for (size_t i = l->children; i < x->children.n; i++) {
         const struct child *c = &x->children.v[i];
-        struct name *n = &x->names.v[c->name];
+        struct name *n = &x->names[c->name];
         if (n->stamp == serial) {
             x->duplicates++;
-            sp_emit(x->d, SP_W475, SP_AT(c->at), "`%.*s`", (int)(n->n < 100 ? n->n : 100), n->p);
+            sp_emit(x->d, SP_W475, SP_AT(c->at), "`%.*s`", (int)(n->n < 100 ? n->n : 100),
+                    x->name_texts.v[c->name].p);
         }
         n->stamp = serial;
     }
@@ -282,50 +283,47 @@ static spaa_status close_node(struct graph *x)
     return SPAA_OK;
 }
 
-static spaa_status push_level(struct graph *x, uint32_t name)
+static inline spaa_status push_level(struct graph *x, uint32_t name)
 {
-    struct level l = {.name = name,
-                      .plain = name == SP_NONE ? SP_NONE : x->names.v[name].plain,
-                      .last = SP_NONE,
-                      .first_stack = (uint32_t)x->p->stacks.n,
-                      .children = x->children.n,
-                      .extra = x->extra.len};
     if (x->levels.n >= LEVELS_MAX) {
         sp_emit(x->d, SP_E007, SP_AT((uint64_t)(x->j->p - x->j->start)), "more than %zu levels", LEVELS_MAX);
         return SPAA_ERR_LIMIT;
     }
-    return sp_vec_push(&x->levels, l) ? SPAA_OK : nomem(x);
+    if (!sp_vec_reserve(&x->levels, x->levels.n + 1))
+        return nomem(x);
+    /* Member by member: a structure of this size would be cleared in a slow way first. */
+    struct level *l = &x->levels.v[x->levels.n++];
+    l->name = name;
+    l->plain = name == SP_NONE ? SP_NONE : x->names[name].plain;
+    l->last = SP_NONE;
+    l->last_head = 0;
+    l->first_stack = (uint32_t)x->p->stacks.n;
+    l->in_children = l->unsorted = l->any_child = l->late = l->recorded = l->flushed = false;
+    l->children = x->children.n;
+    l->extra = x->extra.len;
+    l->place.file = l->place.line = (struct sp_span){NULL, 0};
+    return SPAA_OK;
 }
 
 /* Whether the child comes behind the one before, by the bytes of their names. */
 static inline bool ascends(const struct graph *x, const struct level *l, uint32_t name, uint64_t head)
 {
-    const struct name *a = &x->names.v[l->last], *b = &x->names.v[name];
     if (head != l->last_head)
         return head > l->last_head; /* zeros behind a shorter one: what is equal so far goes on below */
-    int c = memcmp(a->p, b->p, a->n < b->n ? a->n : b->n);
-    return c ? c < 0 : a->n < b->n;
+    struct sp_span a = name_text(x, l->last), b = name_text(x, name);
+    int c = memcmp(x->names[l->last].head, x->names[name].head, HEAD);
+    if (!c)
+        c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+    return c ? c < 0 : a.n < b.n;
 }
 
-static spaa_status open_child(struct graph *x, struct sp_span key)
+/* The cursor stands at the brace of a child. */
+static inline spaa_status enter(struct graph *x, uint32_t name)
 {
     struct sp_json *j = x->j;
-    uint32_t name = name_of(x, key);
-    if (name == SP_NONE)
-        return nomem(x);
     struct level *l = &x->levels.v[x->levels.n - 1];
     struct child c = {(uint64_t)(j->p - j->start), name};
-    if (j->p >= j->end || *j->p != '{') {
-        if (sp_json_type(j) != SP_JSON_OBJECT) {
-            struct sp_span raw;
-            if (sp_json_skip(j, &raw))
-                sp_emit(x->d, SP_L300, SP_AT(c.at), "the child `%.*s` is no object",
-                        (int)(key.n < 100 ? key.n : 100), x->names.v[name].p);
-            return SPAA_OK;
-        }
-        j->p = blanks(j->p, j->end);
-    }
-    uint64_t head = __builtin_bswap64(load(x->names.v[name].head));
+    uint64_t head = __builtin_bswap64(load(x->names[name].head));
     if (l->last != SP_NONE && !ascends(x, l, name, head))
         l->unsorted = true;
     l->last = name;
@@ -340,6 +338,58 @@ static spaa_status open_child(struct graph *x, struct sp_span key)
         sp_input_note(x->g->in, c.at);
     }
     return push_level(x, name);
+}
+
+static spaa_status open_child(struct graph *x, struct sp_span key)
+{
+    struct sp_json *j = x->j;
+    uint32_t name = sp_cg_name(x, key);
+    if (name == SP_NONE)
+        return nomem(x);
+    if (j->p >= j->end || *j->p != '{') {
+        uint64_t at = (uint64_t)(j->p - j->start);
+        if (sp_json_type(j) != SP_JSON_OBJECT) {
+            struct sp_span raw;
+            if (sp_json_skip(j, &raw))
+                sp_emit(x->d, SP_L300, SP_AT(at), "the child `%.*s` is no object",
+                        (int)(key.n < 100 ? key.n : 100), x->name_texts.v[name].p);
+            return SPAA_OK;
+        }
+        j->p = blanks(j->p, j->end);
+    }
+    return enter(x, name);
+}
+
+static const char children_text[] = "\"children\":{";
+#define CHILDREN_TEXT (sizeof children_text - 1)
+
+/*
+ * Children as compact files have them: a short name, its node, and the first child of that, without a blank.
+ * False: it is not of this kind, or is none.
+ */
+static inline bool quick_children(struct graph *x, spaa_status *st)
+{
+    struct sp_json *j = x->j;
+    struct key k;
+    bool any = false;
+    for (;;) {
+        const char *p = j->p;
+        if (j->end - p < (ptrdiff_t)(HEAD + 2 * CHILDREN_TEXT))
+            return any;
+        if (!j->first && *p++ != ',')
+            return any;
+        if (*p != '"' || !short_key(++p, &k) || p[k.n + 1] != ':' || p[k.n + 2] != '{')
+            return any;
+        uint32_t name = short_name(x, &k, p);
+        any = true;
+        j->p = p + k.n + 2;
+        if ((*st = name == SP_NONE ? nomem(x) : enter(x, name)))
+            return any;
+        if (memcmp(j->p, children_text, CHILDREN_TEXT) != 0)
+            return any;
+        j->p += CHILDREN_TEXT;
+        x->levels.v[x->levels.n - 1].in_children = true;
+    }
 }
 
 /* Whether the next member begins with this text; then the cursor stands behind it. */
@@ -357,7 +407,7 @@ static inline bool take_literal(struct sp_json *j, const char *text, size_t n)
 static inline bool usual_member(struct graph *x, struct level *l, spaa_status *st)
 {
     struct sp_json *j = x->j;
-    if (take_literal(j, "\"children\":{", 12)) {
+    if (take_literal(j, children_text, CHILDREN_TEXT)) {
         if (x->cells.n)
             *st = sp_cg_flush(x);
         l->in_children = true;
@@ -365,8 +415,12 @@ static inline bool usual_member(struct graph *x, struct level *l, spaa_status *s
     }
     if (!take_literal(j, "\"counts\":{", 10))
         return false;
-    if (!count_members(x) && !*st)
+    if (!count_members(x)) {
         *st = SPAA_ERR_INPUT;
+    } else if (j->p < j->end && *j->p == '}') {
+        j->p++;
+        *st = close_node(x);
+    }
     return true;
 }
 
@@ -379,7 +433,7 @@ static spaa_status walk(struct graph *x)
     while (!st && x->levels.n) {
         struct level *l = &x->levels.v[x->levels.n - 1];
         struct sp_span key;
-        if (!l->in_children && usual_member(x, l, &st)) {
+        if (l->in_children ? quick_children(x, &st) : usual_member(x, l, &st)) {
             ;
         } else if (next_key(j, &key)) {
             if (l->in_children)
@@ -392,6 +446,10 @@ static spaa_status walk(struct graph *x)
             l->in_children = false;
             if (!l->any_child)
                 kept(x, (struct sp_span){"children", 8}, (struct sp_span){"{}", 2}, false);
+            if (j->p < j->end && *j->p == '}') { /* mostly they are a node's last member */
+                j->p++;
+                st = close_node(x);
+            }
         } else {
             st = close_node(x);
         }

@@ -12,27 +12,35 @@
 #include <emmintrin.h>
 #endif
 
+#define HEAD 48u /* bytes of a key that stand with the rest of it */
+
 /*
- * A key seen before: its text, and the frames it had last. Most nodes touch nothing but the beginning: what
- * is looked at in far-away memory decides how fast a large file is read.
+ * A key seen before, on one cache line: what is looked at in far-away memory decides how fast a large file is
+ * read.
  */
 struct name {
     uint32_t n;
-    uint32_t plain;    /* its frame without a place; SP_NONE: not made yet */
-    char head[64];     /* the text's first bytes, and zeros */
+    uint32_t plain;  /* its frame without a place; SP_NONE: not made yet */
+    uint32_t frame;  /* with the place it had last; SP_NONE: none yet */
+    uint32_t stamp;  /* serial of the level in which it was seen last, in a search for duplicates */
+    char head[HEAD]; /* the text's first bytes, and zeros */
+};
+
+struct name_text {
     const char *p;     /* all of it, in `texts` */
     const char *place; /* bytes of file and line, one behind the other */
-    uint32_t frame;    /* with `place`; SP_NONE: none yet */
-    uint32_t stamp;    /* serial of the level in which it was seen last, in a search for duplicates */
+    uint32_t file, line;
+};
+
+/* A key of less than HEAD bytes, and zeros. */
+struct key {
+    uint64_t w[HEAD / 8];
+    uint32_t n;
 };
 
 struct slot {
     uint32_t tag;    /* of the hash */
     uint32_t number; /* + 1; 0: empty */
-};
-
-struct sizes { /* of a name's place */
-    uint32_t file, line;
 };
 
 struct level {
@@ -68,8 +76,10 @@ struct graph {
     struct sp_json *j;
     struct sp_profile *p;
     struct sp_diags *d;
-    SP_VEC(struct name) names;
-    SP_VEC(struct sizes) places; /* beside names */
+    struct name *names; /* in name_memory, by cache lines */
+    void *name_memory;
+    size_t nnames, name_room;
+    SP_VEC(struct name_text) name_texts; /* beside names */
     struct slot *slots;
     size_t mask;                 /* slots - 1 */
     SP_VEC(struct level) levels; /* 0: the root */
@@ -90,6 +100,8 @@ struct graph {
 
 /* graph_names.c: what is new. SP_NONE: out of memory. */
 uint32_t sp_cg_new_name(struct graph *x, struct sp_span key, uint64_t hash);
+uint64_t sp_cg_name_hash(struct sp_span key);
+uint32_t sp_cg_name(struct graph *x, struct sp_span key);    /* the number of any key */
 uint32_t sp_cg_counter(struct graph *x, struct sp_span key); /* its number in `counters` */
 /* The frame of a level: made anew only where the key has another place than the last time. */
 uint32_t sp_cg_frame_of(struct graph *x, const struct level *l);
@@ -174,23 +186,6 @@ static inline uint64_t load(const char *p)
     return v;
 }
 
-/* Names are short and many: a hash and a comparison without calls. */
-static inline uint64_t hash_of(const char *p, size_t n)
-{
-    uint64_t h = n;
-    size_t i = 0;
-    for (; n - i > 16; i += 16)
-        h = sp_hash_mix(h ^ load(p + i), load(p + i + 8));
-    if (n >= 16)
-        return sp_hash_mix(h ^ load(p + n - 16), load(p + n - 8));
-    if (n >= 8)
-        return sp_hash_mix(h ^ load(p), load(p + n - 8));
-    uint64_t last = 0;
-    for (i = 0; i < n; i++)
-        last = last << 8 | (unsigned char)p[i];
-    return sp_hash_mix(h, last);
-}
-
 static inline bool same_bytes(const char *a, const char *b, size_t n)
 {
     size_t i = 0;
@@ -206,23 +201,66 @@ static inline bool same_bytes(const char *a, const char *b, size_t n)
     return load(a + n - 8) == load(b + n - 8);
 }
 
-static inline bool is_name(const struct name *n, struct sp_span key)
+static inline struct sp_span name_text(const struct graph *x, uint32_t name)
 {
-    if (n->n != key.n)
-        return false;
-    return same_bytes(key.n <= sizeof n->head ? n->head : n->p, key.p, key.n);
+    return (struct sp_span){x->name_texts.v[name].p, x->names[name].n};
 }
 
-/* The number of a key; SP_NONE: out of memory. */
-static inline uint32_t name_of(struct graph *x, struct sp_span key)
+/* No byte of a short key is looked at by itself, and no branch depends on how long it is. */
+static inline uint64_t key_hash(const struct key *k)
 {
-    uint64_t hash = hash_of(key.p, key.n);
+    return sp_hash_mix(k->w[0] ^ k->n, k->w[1]) + 3 * sp_hash_mix(k->w[2], k->w[3]) +
+           5 * sp_hash_mix(k->w[4], k->w[5]);
+}
+
+static inline bool is_key(const struct name *n, const struct key *k)
+{
+    uint64_t differ = n->n ^ k->n;
+    for (size_t i = 0; i < HEAD / 8; i++)
+        differ |= load(n->head + 8 * i) ^ k->w[i];
+    return !differ;
+}
+
+/* The plain string at p, behind its quote, where HEAD bytes can be read; false: longer, or others. */
+static inline bool short_key(const char *p, struct key *k)
+{
+#ifdef __SSE2__
+    static const signed char keep[2 * HEAD] = {
+        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(' ');
+    __m128i v[HEAD / 16];
+    uint64_t stops = 0;
+    for (unsigned i = 0; i < HEAD / 16; i++) {
+        v[i] = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * (size_t)i));
+        __m128i stop = _mm_or_si128(_mm_cmpeq_epi8(v[i], quote), _mm_cmpeq_epi8(v[i], slash));
+        /* Signed: control characters, and bytes of longer sequences. */
+        stop = _mm_or_si128(stop, _mm_cmplt_epi8(v[i], blank));
+        stops |= (uint64_t)(unsigned)_mm_movemask_epi8(stop) << 16 * i;
+    }
+    if (!stops)
+        return false;
+    k->n = (uint32_t)__builtin_ctzll(stops);
+    for (unsigned i = 0; i < HEAD / 16; i++) {
+        __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(keep + HEAD - k->n + 16 * (size_t)i));
+        _mm_storeu_si128((__m128i *)(void *)&k->w[2 * (size_t)i], _mm_and_si128(v[i], mask));
+    }
+    return p[k->n] == '"';
+#else
+    (void)p, (void)k;
+    return false;
+#endif
+}
+
+/* The number of a short key at text; SP_NONE: out of memory. */
+static inline uint32_t short_name(struct graph *x, const struct key *k, const char *text)
+{
+    uint64_t hash = key_hash(k);
     if (x->slots)
         for (size_t at = hash & x->mask; x->slots[at].number; at = (at + 1) & x->mask)
-            if (x->slots[at].tag == (uint32_t)(hash >> 32) &&
-                is_name(&x->names.v[x->slots[at].number - 1], key))
+            if (x->slots[at].tag == (uint32_t)(hash >> 32) && is_key(&x->names[x->slots[at].number - 1], k))
                 return x->slots[at].number - 1;
-    return sp_cg_new_name(x, key, hash);
+    return sp_cg_new_name(x, (struct sp_span){text, k->n}, hash);
 }
 
 #endif

@@ -248,11 +248,12 @@ static spaa_status malformed(struct reader *r)
         end--;
     bool nothing = !r->p->stacks.n;
     bool cut = j->error_at >= (size_t)(end - j->start);
-    sp_emit(r->d,
-            nothing ? SP_E010
-            : cut   ? SP_L301
-                    : SP_L300,
-            SP_AT(j->error_at), "%s", j->error ? j->error : "not JSON");
+    const char *why = j->error ? j->error : "not JSON";
+    if (nothing || cut)
+        sp_emit(r->d, nothing ? SP_E010 : SP_L301, SP_AT(j->error_at), "%s", why);
+    else
+        sp_emit(r->d, SP_L300, SP_AT(j->error_at), "%s; all that follows, %zu bytes, was not read", why,
+                (size_t)(end - j->start) - j->error_at);
     return nothing ? SPAA_ERR_INPUT : SPAA_OK;
 }
 

@@ -49,7 +49,7 @@ static spaa_status index_ids(struct sp_pp *pp, const struct sp_pp_slices *s, con
                              struct sp_pp_ids *out)
 {
     size_t n = s->list.n;
-    out->ndense = 2 * n + 64;
+    out->ndense = n < UINT32_MAX / 4 ? 2 * n + 64 : UINT32_MAX / 2;
     out->dense = calloc(out->ndense, sizeof *out->dense);
     out->ids = calloc(n + 1, sizeof *out->ids);
     if (!out->dense || !out->ids)
@@ -142,7 +142,8 @@ spaa_status sp_pp_frames_begin(struct sp_pp *pp)
         return st;
     pp->locs = malloc((pp->locations.list.n + 1) * sizeof *pp->locs);
     pp->shorts = calloc(pp->location_ids.ndense, sizeof *pp->shorts);
-    if (!pp->locs || !pp->shorts || !sp_pp_mappings_index(&pp->maps, pp->p->dsos.n))
+    if (!pp->locs || !pp->shorts || !sp_pp_path_begin(&pp->path) ||
+        !sp_pp_mappings_index(&pp->maps, pp->p->dsos.n))
         return sp_nomem(pp->d);
     for (size_t i = 0; i < pp->locations.list.n; i++)
         pp->locs[i] = (struct sp_pp_location){SP_NONE, 0};
@@ -192,7 +193,9 @@ static void member(struct sp_buf *b, const char *key)
 {
     if (b->len && b->data[b->len - 1] != '{')
         sp_buf_ch(b, ',');
-    sp_buf_printf(b, "\"%s\":", key);
+    sp_buf_ch(b, '"');
+    sp_buf_puts(b, key);
+    sp_buf_puts(b, "\":");
 }
 
 static uint32_t more_of(struct sp_pp *pp, const struct location *l, bool outermost, const struct extra *x)
@@ -393,6 +396,18 @@ static bool read_line(struct sp_pp *pp, struct sp_pp_slice s)
     return sp_vec_push(&pp->lines, ln);
 }
 
+static void set_short(struct sp_pp *pp, uint32_t number)
+{
+    const struct sp_pp_location *l = &pp->locs[number];
+    const uint32_t *f = pp->loc_frames.v + l->first;
+    uint64_t id = pp->location_ids.ids[number];
+    bool row = id < pp->location_ids.ndense && l->n <= 3 && f[l->n - 1] < UINT32_MAX >> 2;
+    for (uint32_t k = 1; row && k < l->n; k++)
+        row = f[k] == f[0] + k;
+    if (row)
+        pp->shorts[id] = f[l->n - 1] << 2 | l->n;
+}
+
 bool sp_pp_location_read(struct sp_pp *pp, uint32_t number)
 {
     struct sp_pp_slice s = pp->locations.list.v[number];
@@ -430,6 +445,7 @@ bool sp_pp_location_read(struct sp_pp *pp, uint32_t number)
     if (!ok)
         return false;
     pp->locs[number] = (struct sp_pp_location){first, n ? n : 1};
+    set_short(pp, number);
     pp->used++;
     return true;
 }

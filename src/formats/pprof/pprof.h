@@ -49,6 +49,8 @@ enum {
 #define PP_FRAMES_MIN                                                                                        \
     ((size_t)1 << 24) /* frames of all stacks that are always accepted; 16 per byte beyond */
 #define PP_UNKNOWN_MAX ((size_t)64 << 10) /* bytes of unknown fields that are kept */
+#define PP_PATH_MAX    ((size_t)1 << 14)  /* frames of a stack, and bytes of its ids, that are read quickly */
+#define PP_QUEUE       8u                 /* samples whose stacks are looked up together */
 #define PP_GUESSES     16u                /* mappings of one DSO that are tried for an address */
 
 struct sp_pp_slice {
@@ -114,6 +116,34 @@ struct sp_pp_seen {
     uint32_t n, stack;
 };
 
+struct sp_pp_frames {
+    const uint32_t *v;
+    size_t n;
+};
+
+/*
+ * path.c: frames by location ids, where the sample before may have had the same at the end.
+ */
+struct sp_pp;
+struct sp_pp_place;
+struct sp_pp_path {
+    const unsigned char *(*put_block)(struct sp_pp *pp, const unsigned char *behind, uint64_t starts,
+                                      struct sp_pp_place *place);
+    uint32_t *frames; /* PP_PATH_MAX, filled from their end */
+    int16_t *depths;  /* minus how many, by the bytes of ids they stand for, counted from the end */
+    const unsigned char *end;
+    size_t n; /* bytes of ids that end there; 0: none */
+};
+
+/* A stack that waits to be looked up. */
+struct sp_pp_entry {
+    uint64_t hash, packed_hash;
+    struct sp_pp_slice packed; /* to be remembered; p NULL: not */
+    uint32_t stack;            /* known already; SP_NONE: look it up */
+    uint32_t context, event, values;
+    size_t first, n; /* in queued_frames */
+};
+
 struct sp_pp_line {
     uint64_t function;
     int64_t line, column;
@@ -147,10 +177,11 @@ struct sp_pp {
     struct sp_pp_mappings maps;
     struct sp_pp_location *locs;
     /*
-     * The same for a hurry: by id, below location_ids.ndense, the first frame << 2 | n where a location has
+     * The same for a hurry: by id, below location_ids.ndense, the last frame << 2 | n where a location has
      * up to three frames, whose numbers mostly follow each other. 0: ask for it.
      */
     uint32_t *shorts;
+    struct sp_pp_path path;
     SP_VEC(uint32_t) loc_frames;
     SP_VEC(struct sp_pp_line) lines;
     uint32_t unknown_dso;
@@ -159,7 +190,12 @@ struct sp_pp {
     /* samples.c */
     SP_VEC(uint32_t) stack;
     SP_VEC(int64_t) values;
+    struct sp_pp_frames quick; /* of the sample in work, instead of `stack`; v NULL: not */
     uint64_t broken;
+    struct sp_pp_entry queue[PP_QUEUE];
+    uint32_t nqueued;
+    SP_VEC(uint32_t) queued_frames;
+    SP_VEC(int64_t) queued_values;
     /* Bytes of packed locations and the stack they gave, where samples repeat. */
     SP_VEC(struct sp_pp_seen) seen;
     struct sp_map seen_map;
@@ -200,6 +236,10 @@ spaa_status sp_pp_header(struct sp_pp *pp);
 
 /* The frames of a location's number are loc_frames[first..+n) afterwards. */
 bool sp_pp_location_read(struct sp_pp *pp, uint32_t number);
+bool sp_pp_path_begin(struct sp_pp_path *x);
+void sp_pp_path_free(struct sp_pp_path *x);
+/* The frames of packed ids, until the next call; false: read them one by one, if not *nomem. */
+bool sp_pp_path(struct sp_pp *pp, const unsigned char *ids, size_t n, struct sp_pp_frames *out, bool *nomem);
 /* The number of an id; SP_NONE: there is none. */
 uint32_t sp_pp_ids_find(const struct sp_pp_ids *ids, uint64_t id);
 void sp_pp_ids_free(struct sp_pp_ids *ids);

@@ -195,6 +195,9 @@ static void release(struct sp_pp *pp)
     sp_vec_free(&pp->maps.first);
     free(pp->locs);
     free(pp->shorts);
+    sp_pp_path_free(&pp->path);
+    sp_vec_free(&pp->queued_frames);
+    sp_vec_free(&pp->queued_values);
     sp_vec_free(&pp->loc_frames);
     sp_vec_free(&pp->lines);
     sp_vec_free(&pp->stack);

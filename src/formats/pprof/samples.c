@@ -27,74 +27,30 @@ static spaa_status add_location(struct sp_pp *pp, uint64_t id, const unsigned ch
         return sp_nomem(pp->d);
     memcpy(pp->stack.v + pp->stack.n, pp->loc_frames.v + l->first, l->n * sizeof *pp->stack.v);
     pp->stack.n += l->n;
-    if (id < pp->location_ids.ndense && l->n <= 3) {
-        const uint32_t *f = pp->loc_frames.v + l->first;
-        bool row = f[0] < UINT32_MAX >> 2;
-        for (uint32_t k = 1; k < l->n; k++)
-            row &= f[k] == f[0] + k;
-        if (row)
-            pp->shorts[id] = f[0] << 2 | l->n;
-    }
     return SPAA_OK;
 }
 
-/* A varint of up to four bytes at p, of which eight can be read, without a branch; *n: its bytes, 5: longer.
- */
-static inline uint64_t short_varint(const unsigned char *p, unsigned *n)
+/* The frames of the sample in work, wherever they are. */
+static inline struct sp_pp_frames frames_of(const struct sp_pp *pp)
 {
-    uint64_t x;
-    memcpy(&x, p, sizeof x);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    x = __builtin_bswap64(x);
-#endif
-    uint64_t ends = (~x & 0x80808080u) | (uint64_t)1 << 39;
-    *n = ((unsigned)__builtin_ctzll(ends) >> 3) + 1;
-    x &= ends ^ (ends - 1);
-    return (x & 0x7f) | (x >> 1 & 0x3f80) | (x >> 2 & 0x1fc000) | (x >> 3 & 0xfe00000);
+    if (pp->same != SP_NONE)
+        return (struct sp_pp_frames){sp_stack_frames(pp->p, pp->same), pp->p->stacks.v[pp->same].n};
+    return pp->quick.v ? pp->quick : (struct sp_pp_frames){pp->stack.v, pp->stack.n};
 }
 
-/*
- * As many packed ids as are short and known already; *p stops at the first one that is not. Bytes up to
- * `readable` may be looked at.
- */
-static void known_locations(struct sp_pp *pp, const unsigned char **p, const unsigned char *readable,
-                            const unsigned char *end)
+/* Puts them where more can follow. */
+static bool settle(struct sp_pp *pp)
 {
-    const uint32_t *shorts = pp->shorts;
-    const unsigned char *at = *p;
-    uint32_t *to = pp->stack.v + pp->stack.n;
-    const uint32_t *stop = pp->stack.v + (pp->stack.cap < PP_STACK_MAX ? pp->stack.cap : PP_STACK_MAX);
-    size_t ndense = pp->location_ids.ndense;
-    while (at < end && readable - at >= 8 && stop - to >= 3) {
-        unsigned n;
-        uint64_t id = short_varint(at, &n);
-        if (n > 4 || id >= ndense || n > (size_t)(end - at))
-            break;
-        uint32_t x = shorts[id];
-        if (!x)
-            break;
-        to[0] = x >> 2; /* all three in any case: no branch depends on how many count */
-        to[1] = (x >> 2) + 1;
-        to[2] = (x >> 2) + 2;
-        to += x & 3;
-        at += n;
-    }
-    *p = at;
-    pp->stack.n = (size_t)(to - pp->stack.v);
-}
-
-/* The frames of pp->same, where they are needed after all. */
-static bool copy_same(struct sp_pp *pp)
-{
-    if (pp->same == SP_NONE)
+    struct sp_pp_frames f = frames_of(pp);
+    if (pp->same == SP_NONE && !pp->quick.v)
         return true;
-    uint32_t n = pp->p->stacks.v[pp->same].n;
-    if (!sp_vec_reserve(&pp->stack, n))
+    if (!sp_vec_reserve(&pp->stack, f.n))
         return false;
-    if (n)
-        memcpy(pp->stack.v, sp_stack_frames(pp->p, pp->same), n * sizeof *pp->stack.v);
-    pp->stack.n = n;
+    if (f.n)
+        memcpy(pp->stack.v, f.v, f.n * sizeof *pp->stack.v);
+    pp->stack.n = f.n;
     pp->same = SP_NONE;
+    pp->quick.v = NULL;
     return true;
 }
 
@@ -134,8 +90,9 @@ static void weigh_seen(struct sp_pp *pp, bool repeated)
 static spaa_status add_locations(struct sp_pp *pp, struct sp_wire *w, const struct sp_wire_field *f)
 {
     spaa_status st = SPAA_OK;
+    bool nomem = false;
     uint64_t id;
-    if (!copy_same(pp))
+    if (!settle(pp))
         return sp_nomem(pp->d);
     if (f->type == SP_WIRE_VARINT) {
         pp->packed.p = NULL;
@@ -145,18 +102,11 @@ static spaa_status add_locations(struct sp_pp *pp, struct sp_wire *w, const stru
         return SPAA_OK;
     if (pp->stack.n) /* of two fields: neither alone is the stack */
         pp->packed.p = NULL;
+    else if (sp_pp_path(pp, f->p, f->n, &pp->quick, &nomem) || nomem)
+        return nomem ? sp_nomem(pp->d) : SPAA_OK;
     struct sp_wire ids = sp_wire_numbers_of(f);
-    size_t room = f->n < PP_STACK_MAX ? f->n : PP_STACK_MAX;
-    if (!sp_vec_reserve(&pp->stack, pp->stack.n + room + 16))
-        return sp_nomem(pp->d);
-    for (;;) {
-        known_locations(pp, &ids.p, pp->in + pp->n - ids.end >= 8 ? ids.end + 7 : ids.end, ids.end);
-        if (!sp_wire_number(&ids, &id))
-            break;
+    while (!st && sp_wire_number(&ids, &id))
         st = add_location(pp, id, w->at);
-        if (st)
-            return st;
-    }
     if (!st && ids.error)
         w->error = ids.error;
     return st;
@@ -187,6 +137,7 @@ static spaa_status parts(struct sp_pp *pp, struct sp_wire_field *sample)
     pp->stack.n = pp->values.n = pp->labels.list.n = 0;
     pp->packed.p = NULL;
     pp->same = SP_NONE;
+    pp->quick.v = NULL;
     for (struct sp_wire_field f; !st && sp_wire_next(&w, &f);) {
         bool numbers = f.type == SP_WIRE_VARINT || f.type == SP_WIRE_BYTES;
         struct sp_pp_slice label = {f.p, f.n};
@@ -221,35 +172,80 @@ static spaa_status fit_values(struct sp_pp *pp, const unsigned char *at)
     return SPAA_OK;
 }
 
-static spaa_status put(struct sp_pp *pp, uint32_t event, uint32_t set)
+/* ---- a queue: where many stacks are looked up, memory is asked for ahead ---- */
+
+static spaa_status store(struct sp_pp *pp, const struct sp_pp_entry *x)
 {
-    const struct sp_pp_event *e = &pp->event[event];
-    uint32_t context = sp_pp_context(pp, set, event);
+    const struct sp_pp_event *e = &pp->event[x->event];
+    const int64_t *values = pp->queued_values.v + x->values;
     bool is_new = false;
-    uint32_t s = pp->same;
-    if (context == SP_NONE)
-        return sp_nomem(pp->d);
-    if (s == SP_NONE || pp->p->stacks.v[s].context != context) {
-        if (!copy_same(pp))
-            return sp_nomem(pp->d);
-        s = sp_stack_intern(pp->p, pp->stack.v, pp->stack.n, context, SP_UNIFIED, &is_new);
-    }
+    uint32_t s = x->stack;
+    if (s == SP_NONE)
+        s = sp_stack_intern_hashed(pp->p, x->hash, pp->queued_frames.v + x->first, x->n, x->context,
+                                   SP_UNIFIED, &is_new);
     if (s == SP_NONE)
         return sp_nomem(pp->d);
     if (is_new)
         sp_stack_set_layout(pp->p, s, e->layout);
     weigh_seen(pp, !is_new);
-    if (pp->packed.p) {
-        struct sp_pp_seen x = {pp->packed.p, (uint32_t)pp->packed.n, s};
-        pp->packed.p = NULL;
-        if (pp->seen.n >= SP_NONE - 1 || !sp_vec_push(&pp->seen, x) ||
-            !sp_map_add(&pp->seen_map, pp->packed_hash, (uint32_t)pp->seen.n - 1))
+    if (x->packed.p) {
+        struct sp_pp_seen seen = {x->packed.p, (uint32_t)x->packed.n, s};
+        if (pp->seen.n >= SP_NONE - 1 || !sp_vec_push(&pp->seen, seen) ||
+            !sp_map_add(&pp->seen_map, x->packed_hash, (uint32_t)pp->seen.n - 1))
             return sp_nomem(pp->d);
     }
     for (uint32_t i = 0; i < e->ntypes; i++)
-        if (!sp_weight_add(pp->p, s, pp->type[e->types[i]].metric, pp->values.v[e->types[i]]))
+        if (!sp_weight_add(pp->p, s, pp->type[e->types[i]].metric, values[e->types[i]]))
             return sp_nomem(pp->d);
     return SPAA_OK;
+}
+
+static spaa_status store_all(struct sp_pp *pp)
+{
+    spaa_status st = SPAA_OK;
+    for (uint32_t i = 0; !st && i < pp->nqueued; i++)
+        st = store(pp, &pp->queue[i]);
+    pp->nqueued = 0;
+    pp->queued_frames.n = pp->queued_values.n = 0;
+    return st;
+}
+
+/* The sample's frames, which wait for their turn. */
+static bool queue_frames(struct sp_pp *pp, struct sp_pp_entry *x)
+{
+    struct sp_pp_frames f = frames_of(pp);
+    x->first = pp->queued_frames.n;
+    x->n = f.n;
+    if (!sp_vec_reserve(&pp->queued_frames, x->first + x->n))
+        return false;
+    uint32_t *to = pp->queued_frames.v + x->first;
+    if (f.n)
+        memcpy(to, f.v, f.n * sizeof *f.v);
+    pp->queued_frames.n += f.n;
+    x->hash = sp_stack_hash(to, f.n, x->context, SP_UNIFIED);
+    sp_stack_expect(pp->p, x->hash);
+    x->packed = pp->packed;
+    x->packed_hash = pp->packed_hash;
+    pp->packed.p = NULL;
+    return true;
+}
+
+static spaa_status put(struct sp_pp *pp, uint32_t event, uint32_t set)
+{
+    struct sp_pp_entry *x = &pp->queue[pp->nqueued];
+    x->event = event;
+    x->context = sp_pp_context(pp, set, event);
+    x->values = (uint32_t)pp->queued_values.n;
+    if (x->context == SP_NONE || !sp_vec_reserve(&pp->queued_values, x->values + (size_t)pp->ntypes))
+        return sp_nomem(pp->d);
+    for (uint32_t i = 0; i < pp->ntypes; i++)
+        pp->queued_values.v[pp->queued_values.n++] = pp->values.v[i];
+    bool known = pp->same != SP_NONE && pp->p->stacks.v[pp->same].context == x->context;
+    x->stack = known ? pp->same : SP_NONE;
+    x->packed.p = NULL;
+    if (!known && !queue_frames(pp, x))
+        return sp_nomem(pp->d);
+    return ++pp->nqueued == PP_QUEUE ? store_all(pp) : SPAA_OK;
 }
 
 static bool has_value(const struct sp_pp *pp, const struct sp_pp_event *e)
@@ -267,8 +263,10 @@ static spaa_status sample(struct sp_pp *pp, struct sp_wire_field *f)
         st = fit_values(pp, f->p);
     if (st)
         return st == SPAA_ERR_LIMIT ? SPAA_OK : st;
-    size_t room = PP_FRAMES_MIN + 16 * pp->n;
-    if (pp->p->stack_frames.n > room || pp->stack.n > room - pp->p->stack_frames.n) {
+    size_t room = PP_FRAMES_MIN + 16 * pp->n, n = frames_of(pp).n;
+    if (pp->p->stack_frames.n + pp->queued_frames.n + n > room && (st = store_all(pp)))
+        return st;
+    if (pp->p->stack_frames.n + n > room) {
         limit(pp, f->p, "far more frames than bytes in the input");
         return SPAA_OK;
     }
@@ -309,5 +307,5 @@ spaa_status sp_pp_samples(struct sp_pp *pp)
         for (struct sp_wire_field f; !st && sp_wire_next(&w, &f);)
             st = sample(pp, &f);
     }
-    return st;
+    return st ? st : store_all(pp);
 }

@@ -70,10 +70,10 @@ static bool add_slice(struct sp_pp_slices *s, const struct sp_wire_field *f)
 }
 
 /* Samples that follow each other are one run. */
-static bool add_sample(struct sp_pp *pp, const unsigned char *at, const unsigned char *end)
+static bool add_samples(struct sp_pp *pp, const unsigned char *at, const unsigned char *end, size_t count)
 {
     struct sp_pp_slices *r = &pp->runs;
-    pp->nsamples++;
+    pp->nsamples += count;
     pp->sample_bytes += (size_t)(end - at);
     if (r->list.n) {
         struct sp_pp_slice *last = &r->list.v[r->list.n - 1];
@@ -110,7 +110,7 @@ static bool take(struct sp_pp *pp, const struct sp_wire *w, const struct sp_wire
     switch (f->number) {
     case PP_SAMPLE:
         if (bytes)
-            return add_sample(pp, w->at, w->p);
+            return add_samples(pp, w->at, w->p, 1);
         break;
     case PP_STRING:
         if (bytes)
@@ -151,12 +151,34 @@ static bool take(struct sp_pp *pp, const struct sp_wire *w, const struct sp_wire
     return !pp->unknown.failed;
 }
 
+/* Most of a file: samples that follow each other, without a call for each. */
+static bool skip_samples(struct sp_pp *pp, struct sp_wire *w)
+{
+    const unsigned char *from = w->p, *p = from;
+    uint64_t n;
+    size_t samples = 0;
+    while (w->end - p >= 2 && *p == (PP_SAMPLE << 3 | SP_WIRE_BYTES)) {
+        const unsigned char *body = sp_wire_varint(p + 1, w->end, &n);
+        if (!body || n > (uint64_t)(w->end - body))
+            break; /* reported where it is read in the usual way */
+        p = body + n;
+        samples++;
+    }
+    w->p = p;
+    return !samples || add_samples(pp, from, p, samples);
+}
+
 spaa_status sp_pp_scan(struct sp_pp *pp)
 {
     struct sp_wire w = sp_wire_of(pp->in, pp->n);
-    for (struct sp_wire_field f; sp_wire_next(&w, &f);)
+    for (struct sp_wire_field f;;) {
+        if (!skip_samples(pp, &w))
+            return sp_nomem(pp->d);
+        if (!sp_wire_next(&w, &f))
+            break;
         if (!take(pp, &w, &f))
             return sp_nomem(pp->d);
+    }
     if (w.error)
         sp_emit(pp->d, SP_L720, sp_pp_at(pp, w.at), "%s; %llu bytes were not read", w.error,
                 (unsigned long long)(w.end - w.at));

@@ -189,7 +189,7 @@ static size_t enter_several(struct reader *r, struct frame_text *x, size_t n)
         size_t to = done;
         do {
             ok = name(r, &x[to]);
-            sp_map_prefetch(&r->p->frame_map, x[to].hash);
+            sp_map_expect(&r->p->frame_map, x[to].hash);
             to += ok;
             /* An id that may be one of those that wait is looked up when they are entered. */
         } while (ok && to < n && to - done < FEW && x[to].number > x[to - 1].number);

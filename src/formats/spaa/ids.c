@@ -193,7 +193,7 @@ bool sp_map_stacks(struct reader *r)
     for (; r->mapped < r->p->ids.n; r->mapped++) {
         const struct sp_stack_id *id = &r->p->ids.v[r->mapped];
         if (r->mapped + 8 < r->p->ids.n) /* the map is larger than the caches */
-            sp_map_prefetch(&r->stack_map, id_hash(id + 8));
+            sp_map_expect(&r->stack_map, id_hash(id + 8));
         if (!(id->flags & SP_ID_SET)) {
             r->unset_ids = true;
             continue;

@@ -1,0 +1,82 @@
+"""Views and thread states of CodeGuru profiles."""
+
+import collections
+import json
+
+import pytest
+
+import gen_codeguru as gen
+from codeguru_kit import back, stacks, to_spaa
+from conftest import ask, run
+
+
+VIEWS = {"cpu": lambda s: s in gen.CPU, "latency": lambda s: s != "IDLE", "all": lambda s: True}
+
+
+def kept(cells, view=None, state=None):
+    fits = (lambda s: s in state.split(",")) if state else VIEWS[view or "cpu"]
+    return {k: int(v) for k, v in cells.items() if fits(k[1])}
+
+
+def test_the_default_view_has_something(tmp_path):
+    def file(name, counts):
+        (tmp_path / name).write_text(json.dumps({"callgraph": {"children": {"f": {"counts": counts}}}}))
+        return tmp_path / name
+    cpu, off, idle = file("cpu", {"NATIVE": 1, "WAITING": 5}), file("off", {"WAITING": 7, "IDLE": 3}), \
+        file("idle", {"IDLE": 2})
+    for path, view, total in (cpu, "cpu", 1), (off, "latency", 7), (idle, "all", 2):
+        answer = ask("top", path)
+        assert (answer["profile"]["view"], answer["total"]) == (view, total)
+    assert ask("top", off, "--view", "cpu")["total"] == 0
+    answer = ask("diff", cpu, file("both", {"NATIVE": 3, "WAITING": 1}))
+    assert (answer["base"]["total"], answer["new"]["total"]) == (1, 3)
+    answer = ask("diff", off, cpu) # one view for both
+    assert (answer["base"]["total"], answer["new"]["total"]) == (7, 6)
+
+
+@pytest.mark.parametrize("options", [{}, {"view": "cpu"}, {"view": "latency"}, {"view": "all"}, {"state": "IDLE"},
+                                     {"state": "WAITING,NATIVE"}, {"state": "RUN_QUEUE"}, {"state": "IDLE,my state,"}], ids=str)
+def test_views_of_every_command(options, tmp_path):
+    """The description's table; counters that it does not know are in latency and in lists."""
+    top = gen.profile(11, odd=False, nodes=150, states=gen.STATES + ["RUN_QUEUE", "my state", "runnable"])
+    path = tmp_path / "x.codeguru.json"
+    path.write_text(gen.text(top, 1))
+    as_spaa = tmp_path / "x.spaa"
+    run("convert", path, "-o", as_spaa, code=0)
+    want = kept(gen.cells(top), **options)
+    flags = [x for k, v in options.items() for x in ("--" + k, v)]
+    flat, cum = collections.Counter(), collections.Counter()
+    for (p, _), v in want.items():
+        flat[p[-1] if p else "[no stack]"] += v
+        for name in set(p) or {"[no stack]"}:
+            cum[name] += v
+    for file in (path, as_spaa):
+        answer = ask("top", file, "-n", "0", *flags)
+        assert answer["total"] == sum(want.values())
+        assert answer["profile"]["view"] == ("custom" if "state" in options else options.get("view", "cpu"))
+        assert answer["profile"]["event_total"] == sum(int(v) for v in gen.cells(top).values())
+        assert {r.get("function", r.get("name")): (r["flat"], r["cum"]) for r in answer["rows"]} == {n: (flat[n], cum[n]) for n in cum}
+        assert ask("tree", file, "--min-percent", "0", *flags)["nodes"][0]["total"] == sum(want.values())
+        assert ask("summary", file, *flags)["total"] == sum(want.values())
+        svg = run("flamegraph", file, "-o", "-", *flags, code=0).out
+        assert "{:,}".format(sum(want.values())) in svg
+        if "state" not in options and options.get("view") != "all":
+            assert "(--view all)" in svg and "(--view all)" in run("top", file, *flags).out
+        by_state = ask("top", file, "--by", "state", *flags)["rows"]
+        split = collections.Counter()
+        for (_, s), v in (want if options else kept(gen.cells(top), "all")).items():
+            split[s] += v
+        assert {r["name"]: r["flat"] for r in by_state} == split
+
+
+def test_an_empty_counter_name_is_one_that_the_table_does_not_know():
+    text = '{"agentMetadata":{},"callgraph":{"counts":{"":5,"RUNNABLE":2}}}'
+    assert ask("top", "-", stdin=text)["total"] == 2
+    assert ask("top", "-", "--view", "latency", stdin=text)["total"] == 7
+
+
+def test_states_can_be_left_out():
+    text = '{"agentMetadata":{},"callgraph":{"children":{"a":{"counts":{"IDLE":5,"RUNNABLE":2}}}}}'
+    records, raw = to_spaa(text, "--group-by", "none")
+    assert stacks(records) == {(("a",), None): "7"}
+    assert json.loads(back(raw))["callgraph"] == {"children": {"a": {"counts": {"WALL_TIME": 7}}}}
