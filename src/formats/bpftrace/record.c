@@ -41,7 +41,6 @@ bool bt_stack(struct bt_reader *r)
     if (place == SP_AGG_STACKS_MAX)
         return true;
     r->keys.stacks++;
-    r->before = 0;
     return sp_agg_block_begin(&r->agg, sp_agg_keys_side(&r->keys, place), place);
 }
 
