@@ -97,6 +97,7 @@ struct dt_reader {
     struct sp_buf last; /* the last line of text, or empty */
     bool tail;          /* it ends in a number that the next line makes a value, or a key */
     size_t last_indent;
+    uint64_t last_line;
     bool last_gap; /* a blank line followed it */
 
     /* What was learned. */

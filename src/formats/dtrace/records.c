@@ -50,13 +50,16 @@ static spaa_status add_keys(struct dt_reader *r, struct dt_text t)
     return st;
 }
 
-/* The line of text before, when what follows makes it the keys of a record. */
-static spaa_status keys_before(struct dt_reader *r)
+/*
+ * The line of text before, when what follows makes it the keys of a record. An empty stack between keys and a
+ * distribution leaves a blank line.
+ */
+static spaa_status keys_before(struct dt_reader *r, bool distribution)
 {
     struct dt_text t = {r->last.data, r->last.len};
-    bool keys = r->last.len && !r->last_gap && r->last_indent;
+    bool near = !r->last_gap || (distribution && r->last_line + 2 == r->lines.line);
     begin(r);
-    if (!keys)
+    if (!r->last.len || !near || !r->last_indent)
         return SPAA_OK;
     sp_buf_clear(&r->last);
     r->other_lines--;
@@ -163,7 +166,7 @@ static spaa_status held_is_value(struct dt_reader *r)
         return complete_with(r, r->held_number);
     bool keys = r->last.len && !r->last_gap && r->last_indent;
     if (keys || r->held_gap) { /* keys with an empty stack, or nothing but an empty stack */
-        spaa_status st = keys ? keys_before(r) : SPAA_OK;
+        spaa_status st = keys ? keys_before(r, false) : SPAA_OK;
         begin(r);
         return st ? st : complete_with(r, r->held_number);
     }
@@ -218,22 +221,30 @@ static spaa_status tail_is_keys(struct dt_reader *r)
     return st;
 }
 
+/* The number that waited is a key. */
+static spaa_status held_is_key(struct dt_reader *r)
+{
+    char t[64];
+    if (!r->held)
+        return SPAA_OK;
+    r->held = r->in_block = false;
+    begin(r);
+    return add_key(r, (struct dt_text){t, sp_scaled_text(r->held_number, 0, t)});
+}
+
+/* What waited are keys of the record that goes on here, or begins. */
+static spaa_status waiting_are_keys(struct dt_reader *r, bool distribution)
+{
+    spaa_status st = held_is_key(r);
+    if (!st)
+        st = tail_is_keys(r);
+    return st || r->open ? st : keys_before(r, distribution);
+}
+
 /* Frames of a line go to the block in work, or begin one. */
 static spaa_status add_frames(struct dt_reader *r, const struct sp_agg_line *k)
 {
-    spaa_status st = SPAA_OK;
-    if (r->held) {
-        char t[64];
-        size_t n = sp_scaled_text(r->held_number, 0, t);
-        r->held = false;
-        begin(r);
-        st = add_key(r, (struct dt_text){t, n});
-        r->in_block = false;
-    }
-    if (!st)
-        st = tail_is_keys(r);
-    if (!st && !r->open)
-        st = keys_before(r);
+    spaa_status st = waiting_are_keys(r, false);
     if (st)
         return st;
     if (!r->in_block || r->gap) {
@@ -343,6 +354,7 @@ static spaa_status keep_text(struct dt_reader *r, const struct dt_line *l)
 {
     sp_buf_clear(&r->last);
     r->last_indent = l->indent;
+    r->last_line = r->lines.line;
     r->last_gap = false;
     r->other_lines++;
     return sp_buf_add(&r->last, l->text.p, l->text.n) ? SPAA_OK : sp_nomem(r->d);
@@ -487,11 +499,7 @@ static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const
             return take_text(r, l, p, n);
         return take_note(r, l->text);
     case DT_HEAD:
-        st = held_is_value(r);
-        if (!st)
-            st = tail_is_keys(r);
-        if (!st && !r->open)
-            st = keys_before(r);
+        st = waiting_are_keys(r, true);
         r->in_rows = true;
         r->in_block = false;
         break;
