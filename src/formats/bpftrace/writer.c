@@ -157,10 +157,8 @@ spaa_status bt_write(struct sp_profile *p, const struct sp_write_opts *opts, str
                      struct sp_output *out)
 {
     struct sp_agg_printer w;
-    bool done = false;
-    spaa_status st = SPAA_OK;
-    if (opts->event == SP_NONE && opts->metric == SP_NONE)
-        st = sp_verbatim_replay(p, "bpftrace", d, out, &done);
+    bool done;
+    spaa_status st = sp_verbatim_replay(p, "bpftrace", opts, d, out, &done);
     if (st || done)
         return st ? st : out->status;
     bool ok = sp_agg_printer_init(&w, p, "bpftrace", "x_bpftrace", d);
