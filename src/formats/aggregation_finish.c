@@ -31,7 +31,7 @@ struct finish {
     struct sp_map pair_map;
     struct {
         uint32_t from, metric, to;
-    } widened[16]; /* layouts, by hash: see widen; `to` 0: an empty place */
+    } widened[16];    /* layouts, by hash: see widen; `to` 0: an empty place */
     uint32_t unknown; /* the frame of stacks that have none */
     bool joined;
 };
@@ -49,7 +49,8 @@ static struct place *place_of(const struct finish *f, const struct sp_agg_record
 }
 
 /* The frames and places of blocks that are known. */
-static void note_known(struct finish *f, const struct sp_agg_record *r, const struct sp_agg_block *b, bool frames)
+static void note_known(struct finish *f, const struct sp_agg_record *r, const struct sp_agg_block *b,
+                       bool frames)
 {
     const uint32_t *list = f->a->block_frames.v + b->first;
     struct place *at = place_of(f, r, b);

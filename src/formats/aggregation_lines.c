@@ -9,9 +9,10 @@
 #endif
 
 /*
- * SHORT is the longest line that is found by its places: a hash of a few of its bytes, behind whose place or the
- * next ones it stands if there was room. Such lines may be many, by chance or by malice; what is not found that way
- * is looked up in the map, by a hash of all its bytes.
+ * A line of SHORT_MIN to SHORT_MAX bytes stands at the place that a hash of a few of them gives, or at one of
+ * the next TRIES, if there was room: lines that share these bytes may be many, by chance or by malice. What
+ * is not found that way is looked up in the map, by a hash of all its bytes. AHEAD lines are looked up
+ * together.
  */
 enum { SHORT_MIN = 8, SHORT_MAX = 63, TRIES = 4, AHEAD = 16, FRAMES_MAX = 16 };
 
@@ -87,8 +88,9 @@ uint32_t sp_agg_lines_add(struct sp_agg_lines *k, const struct sp_agg *a, const 
                           const struct sp_agg_line *about)
 {
     size_t number = k->parts.n ? k->parts.n : 1, parts = sp_agg_line_parts(n);
-    bool ok = n < SP_NONE && about->count <= FRAMES_MAX && number + parts < SP_NONE && sp_vec_reserve(&k->parts, number + parts + 1) &&
-              grow_places(k) && sp_map_add(&k->map, sp_hash64(p, n), (uint32_t)number);
+    bool ok = n < SP_NONE && about->count <= FRAMES_MAX && number + parts < SP_NONE &&
+              sp_vec_reserve(&k->parts, number + parts + 1) && grow_places(k) &&
+              sp_map_add(&k->map, sp_hash64(p, n), (uint32_t)number);
     if (!ok)
         return SP_NONE;
     if (number == 1)
@@ -175,9 +177,8 @@ struct ahead {
 static inline void look_ahead(const struct sp_agg_lines *k, const char *p, const char *end, struct ahead *x)
 {
     char first = p < end ? *p : '\0';
-    const char *stop = end - p >= 64 ? end - 64 : p - 1;
     size_t count = 0;
-    while (count < AHEAD && p <= stop && *p == first) {
+    while (count < AHEAD && end - p >= 64 && *p == first) {
         size_t n = length(p);
         if (n - SHORT_MIN > SHORT_MAX - SHORT_MIN)
             break;
@@ -215,8 +216,8 @@ static const struct sp_agg_line *find_any(const struct sp_agg_lines *k, const ch
 }
 
 /* The lines that were looked up, as long as they are known, to `to`, which has room; how many. */
-static inline size_t take_ahead(const struct sp_agg_lines *k, const struct ahead *x, size_t indent, const char **p,
-                                uint32_t **to, uint8_t *told)
+static inline size_t take_ahead(const struct sp_agg_lines *k, const struct ahead *x, size_t indent,
+                                const char **p, uint32_t **to, uint8_t *told)
 {
     const char *at = *p;
     uint32_t *out = *to, bits = *told;

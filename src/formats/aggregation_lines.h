@@ -1,10 +1,10 @@
 /*
- * Lines of frames that were met before: an aggregation repeats them, so that most of its text needs no more than
- * to be found here.
+ * Lines of frames that were met before: an aggregation repeats them, so that most of its text needs no more
+ * than to be found here.
  *
- * A line is the key as it stands, with its blanks and without its newline. What it costs to find one decides how
- * fast such texts are read: a line of usual length is found by a few of its bytes, and what is known of it stands
- * before its text.
+ * A line is the key as it stands, with its blanks and without its newline. What it costs to find one decides
+ * how fast such texts are read: a line of usual length is found by a few of its bytes, and what is known of
+ * it stands before its text.
  */
 #ifndef SP_AGGREGATION_LINES_H
 #define SP_AGGREGATION_LINES_H
@@ -45,14 +45,15 @@ static inline size_t sp_agg_line_parts(size_t n)
 }
 /* The number of a line; SP_NONE: it is not known. */
 uint32_t sp_agg_lines_find(const struct sp_agg_lines *k, const char *p, size_t n);
-/* Adds a line that is not known yet; its number, or SP_NONE. Of `about` first, count, indent and within count. */
+/* Adds a line that is not known yet; its number, or SP_NONE. Of `about` first, count, indent and within
+ * count. */
 uint32_t sp_agg_lines_add(struct sp_agg_lines *k, const struct sp_agg *a, const char *p, size_t n,
                           const struct sp_agg_line *about);
 /* The frames of a line go to the block in work. */
 bool sp_agg_lines_push(struct sp_agg *a, const struct sp_agg_line *l);
 /*
- * The lines at p as long as they are known ones and whole, as frames of the block in work, which is indented so
- * much: *used is how many bytes that were, and they are counted in *line.
+ * The lines at p as long as they are known ones and whole, as frames of the block in work, which is indented
+ * so much: *used is how many bytes that were, and they are counted in *line.
  */
 bool sp_agg_lines_take(const struct sp_agg_lines *k, struct sp_agg *a, size_t indent, const char *p,
                        const char *end, size_t *used, uint64_t *line);

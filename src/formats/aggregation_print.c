@@ -139,7 +139,8 @@ bool sp_agg_print_event(struct sp_agg_printer *w, uint32_t event, const struct s
 static bool read_columns(struct sp_agg_printer *w)
 {
     struct sp_span list, item;
-    if (!w->own || !sp_json_find2(more_of(w, w->p->header.more), w->namespace, "keys", &list) || *list.p != '[')
+    if (!w->own || !sp_json_find2(more_of(w, w->p->header.more), w->namespace, "keys", &list) ||
+        *list.p != '[')
         return true;
     while (w->ncolumns < sizeof w->columns / sizeof *w->columns && sp_json_next(&list, &item)) {
         struct sp_agg_column *c = &w->columns[w->ncolumns];

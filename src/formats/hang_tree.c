@@ -15,7 +15,8 @@ void sp_hang_tree_free(struct sp_hang_tree *t)
     sp_vec_free(&t->segments);
 }
 
-/* Room for one frame more than `depth`; these fill it from its end, so that each prefix is a stack, leaf first. */
+/* Room for one frame more than `depth`; these fill it from its end, so that each prefix is a stack, leaf
+ * first. */
 static bool make_room(struct sp_hang_tree *t, size_t depth)
 {
     if (depth < t->room)
@@ -124,7 +125,8 @@ static bool open_row(struct sp_hang_tree *t, const struct sp_hang_row *rows, uin
     return push_frame(t, t->open.n, row->frame) && sp_vec_push(&t->open, fresh);
 }
 
-/* Rows that are one stack, as those of most threads are: each calls the next, and only the last has samples. */
+/* Rows that are one stack, as those of most threads are: each calls the next, and only the last has samples.
+ */
 static bool one_stack(const struct sp_hang_row *rows, size_t n)
 {
     if (!n || rows[0].from || rows[0].count <= 0)

@@ -37,9 +37,9 @@ spaa_status sp_verbatim_add(struct sp_verbatim *v, const void *bytes, size_t n);
 spaa_status sp_verbatim_finish(struct sp_verbatim *v);
 
 /*
- * Writes the bytes back. *done is false, with nothing written, where the profile has no layer of this format, where
- * the options ask for one event or metric, and where the stacks are not those that it was made with any more: that
- * is said as a note (SP_I321).
+ * Writes the bytes back. *done is false, with nothing written, where the profile has no layer of this format,
+ * where the options ask for one event or metric, and where the stacks are not those that it was made with any
+ * more: that is said as a note (SP_I321).
  */
 spaa_status sp_verbatim_replay(struct sp_profile *p, const char *format, const struct sp_write_opts *opts,
                                struct sp_diags *d, struct sp_output *out, bool *done);

@@ -284,8 +284,8 @@ static uint32_t noted_frame(struct dt_reader *r, uint32_t frame, struct dt_text 
 }
 
 /*
- * "[ ./func.py:3 (func) ]" under a frame. Frames with notes are known by the frame's number, a newline, and the
- * note.
+ * "[ ./func.py:3 (func) ]" under a frame. Frames with notes are known by the frame's number, a newline, and
+ * the note.
  */
 static spaa_status take_note(struct dt_reader *r, struct dt_text t)
 {

@@ -8,8 +8,8 @@
 #include "base/num.h"
 #include "formats/aggregation_print.h"
 #include "formats/dtrace/dtrace.h"
-#include "json/find.h"
 #include "model/identity.h"
+#include "json/find.h"
 
 #include <stdio.h>
 #include <stdlib.h>

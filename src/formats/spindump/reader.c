@@ -53,7 +53,8 @@ static inline unsigned leading_spaces(uint64_t v) /* of eight bytes */
     return v ? (unsigned)__builtin_ctzll(v) / 8 : 8;
 }
 
-static inline unsigned leading_digits(uint64_t v) /* a carry of the sum only reaches what is behind a digit's end */
+static inline unsigned
+leading_digits(uint64_t v) /* a carry of the sum only reaches what is behind a digit's end */
 {
     v ^= 0x3030303030303030u;
     v = ((v + 0x7676767676767676u) | v) & 0x8080808080808080u;
