@@ -118,6 +118,18 @@ void sp_large_pages(void *p, size_t bytes)
 #endif
 }
 
+void sp_touch_pages(void *p, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    const uintptr_t page = 4096; /* or more: the call refuses, and nothing happens */
+    uintptr_t from = ((uintptr_t)p + page - 1) & ~(page - 1), to = ((uintptr_t)p + bytes) & ~(page - 1);
+    if (to > from + 4 * page)
+        madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+#else
+    (void)p, (void)bytes;
+#endif
+}
+
 bool sp_vec_grow(void **v, size_t *cap, size_t need, size_t elem)
 {
     size_t want = *cap < 4 ? 8 : *cap;

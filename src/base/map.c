@@ -29,6 +29,7 @@ bool sp_map_grow(struct sp_map *m, size_t items)
     if (!bigger.slots)
         return false;
     sp_large_pages(bigger.slots, slots * sizeof *bigger.slots);
+    sp_touch_pages(bigger.slots, slots * sizeof *bigger.slots);
     for (size_t i = 0; m->slots && i <= m->mask; i++)
         if (m->slots[i].item)
             put(&bigger, m->slots[i].low, m->slots[i].item);

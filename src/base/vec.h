@@ -29,6 +29,8 @@ bool sp_vec_grow(void **v, size_t *cap, size_t need, size_t elem);
  * that was not touched yet; nothing happens where there are none, or when it is small.
  */
 void sp_large_pages(void *p, size_t bytes);
+/* For memory that will be written all over: its pages are there at once, which costs less than one by one. */
+void sp_touch_pages(void *p, size_t bytes);
 
 #define sp_vec_reserve(a, need)                                                                              \
     ((need) <= (a)->cap || sp_vec_grow((void **)&(a)->v, &(a)->cap, (need), sizeof *(a)->v))

@@ -56,7 +56,7 @@ bool sp_agg_name(struct sp_agg *a, const char *symbol, size_t n, const char *nam
 
 bool sp_agg_block_begin(struct sp_agg *a, enum sp_agg_side side, uint32_t place)
 {
-    struct sp_agg_block b = {a->block_frames.n, 0, place, (uint8_t)side};
+    struct sp_agg_block b = {a->block_frames.n, 0, (uint16_t)place, (uint8_t)side, 0};
     return sp_vec_push(&a->blocks, b);
 }
 

@@ -24,7 +24,7 @@
 
 #include "model/profile.h"
 
-enum sp_agg_side { SP_AGG_ANY, SP_AGG_USER, SP_AGG_KERNEL };
+enum sp_agg_side { SP_AGG_ANY, SP_AGG_USER, SP_AGG_KERNEL }; /* bits of what is told */
 
 /* A frame as printed; strings are numbers of the profile's strs. */
 struct sp_agg_frame {
@@ -33,9 +33,8 @@ struct sp_agg_frame {
     uint32_t more;   /* raw members */
     uint32_t inline_depth;
     uint64_t ip, symoff;
-    uint8_t flags;    /* enum sp_frame_flag */
-    uint8_t side;     /* enum sp_agg_side: what the frame alone tells */
-    uint32_t made[3]; /* its number in the profile by side + 1; 0: not yet */
+    uint8_t flags; /* enum sp_frame_flag */
+    uint8_t side;  /* enum sp_agg_side: what the frame alone tells */
 };
 
 struct sp_agg_value {
@@ -47,8 +46,9 @@ struct sp_agg_value {
 struct sp_agg_block {
     uint64_t first; /* in block_frames */
     uint32_t n;
-    uint32_t place; /* among the stacks of its record */
+    uint16_t place; /* among the stacks of its record */
     uint8_t side;
+    uint8_t told; /* what its frames tell: the bits of their sides */
 };
 
 struct sp_agg_record {
@@ -92,6 +92,7 @@ static inline bool sp_agg_block_push(struct sp_agg *a, uint32_t frame)
     if (!sp_vec_push(&a->block_frames, frame))
         return false;
     a->blocks.v[a->blocks.n - 1].n++;
+    a->blocks.v[a->blocks.n - 1].told |= a->frames.v[frame].side;
     return true;
 }
 bool sp_agg_value_add(struct sp_agg *a, uint32_t metric, int64_t v);

@@ -23,24 +23,22 @@ struct finish {
     struct sp_profile *p;
     struct sp_diags *d;
     uint8_t *modules;              /* MODULE_ bits by string number */
+    uint8_t *met;                  /* the same by frame */
+    uint32_t *made[3];             /* a frame's number in the profile by side, + 1; 0: not yet */
     struct place *places;          /* by event and place */
     SP_VEC(uint32_t) kernel, user; /* frames of the record in work, as numbers of the profile */
     SP_VEC(struct pair) pairs;
     struct sp_map pair_map;
+    struct {
+        uint32_t from, metric, to;
+    } widened[16];    /* layouts, by hash: see widen; `to` 0: an empty place */
     uint32_t unknown; /* the frame of stacks that have none */
     bool joined;
 };
 
-static uint8_t told_by_frames(const struct sp_agg *a, const struct sp_agg_block *b)
+static uint8_t told_by_frames(const struct sp_agg_block *b)
 {
-    uint8_t side = SP_AGG_ANY;
-    for (uint64_t i = 0; i < b->n; i++) {
-        uint8_t s = a->frames.v[a->block_frames.v[b->first + i]].side;
-        if (s == SP_AGG_KERNEL)
-            return s;
-        side = s ? s : side;
-    }
-    return side;
+    return b->told & SP_AGG_KERNEL ? SP_AGG_KERNEL : b->told;
 }
 
 static struct place *place_of(const struct finish *f, const struct sp_agg_record *r,
@@ -50,17 +48,29 @@ static struct place *place_of(const struct finish *f, const struct sp_agg_record
     return &f->places[(size_t)f->p->contexts.v[r->context].event * PLACES + at];
 }
 
-/* The modules and places of blocks that are known. */
-static void note_known(struct finish *f, const struct sp_agg_record *r, const struct sp_agg_block *b)
+/* The frames and places of blocks that are known. */
+static void note_known(struct finish *f, const struct sp_agg_record *r, const struct sp_agg_block *b,
+                       bool frames)
 {
-    const struct sp_agg *a = f->a;
+    const uint32_t *list = f->a->block_frames.v + b->first;
     struct place *at = place_of(f, r, b);
     bool kernel = b->side == SP_AGG_KERNEL;
-    for (uint64_t i = 0; i < b->n; i++)
-        f->modules[a->frames.v[a->block_frames.v[b->first + i]].module] |=
-            kernel ? MODULE_KERNEL : MODULE_USER;
+    uint8_t bit = kernel ? MODULE_KERNEL : MODULE_USER;
+    for (uint32_t i = 0; frames && i < b->n; i++)
+        f->met[list[i]] |= bit;
     at->kernel += kernel;
     at->user += !kernel;
+}
+
+/* Is there a module that only kernel blocks have? */
+static bool note_modules(struct finish *f)
+{
+    bool any = false;
+    for (size_t i = 0; i < f->a->frames.n; i++)
+        f->modules[f->a->frames.v[i].module] |= f->met[i];
+    for (size_t i = 0; !any && i < f->a->frames.n; i++)
+        any = f->a->frames.v[i].module && f->modules[f->a->frames.v[i].module] == MODULE_KERNEL;
+    return any;
 }
 
 static uint8_t told_by_modules(const struct finish *f, const struct sp_agg_block *b)
@@ -112,28 +122,33 @@ static void settle_record(const struct finish *f, const struct sp_agg_record *r)
 static void settle_sides(struct finish *f)
 {
     struct sp_agg *a = f->a;
+    bool unknown = false; /* a block whose frames do not tell: what modules are is asked for */
+    for (size_t i = 0; i < a->blocks.n; i++) {
+        struct sp_agg_block *b = &a->blocks.v[i];
+        if (!b->side && b->n)
+            b->side = told_by_frames(b);
+        unknown = unknown || (!b->side && b->n);
+    }
     for (size_t i = 0; i < a->records.n; i++) {
         const struct sp_agg_record *r = &a->records.v[i];
-        struct sp_agg_block *b = a->blocks.v + r->first_block;
         for (uint32_t k = 0; k < r->blocks; k++) {
-            if (!b[k].side && b[k].n)
-                b[k].side = told_by_frames(a, &b[k]);
-            if (b[k].side && b[k].n)
-                note_known(f, r, &b[k]);
+            const struct sp_agg_block *b = &a->blocks.v[r->first_block + k];
+            if (b->side && b->n)
+                note_known(f, r, b, unknown);
         }
     }
-    for (size_t i = 0; i < a->blocks.n; i++)
-        if (!a->blocks.v[i].side && a->blocks.v[i].n)
-            a->blocks.v[i].side = told_by_modules(f, &a->blocks.v[i]);
+    if (unknown && note_modules(f))
+        for (size_t i = 0; i < a->blocks.n; i++)
+            if (!a->blocks.v[i].side && a->blocks.v[i].n)
+                a->blocks.v[i].side = told_by_modules(f, &a->blocks.v[i]);
     for (size_t i = 0; i < a->records.n; i++)
         settle_record(f, &a->records.v[i]);
 }
 
-static uint32_t made(struct finish *f, uint32_t number, uint8_t side)
+/* A frame's number in the profile. */
+static uint32_t make(struct finish *f, uint32_t number, uint8_t side)
 {
-    struct sp_agg_frame *x = &f->a->frames.v[number];
-    if (x->made[side])
-        return x->made[side] - 1;
+    const struct sp_agg_frame *x = &f->a->frames.v[number];
     bool kernel = side == SP_AGG_KERNEL;
     uint32_t name = x->module;
     if (name == SP_STR_NONE)
@@ -154,23 +169,37 @@ static uint32_t made(struct finish *f, uint32_t number, uint8_t side)
         frame.flags &= SP_FRAME_UNRESOLVED | SP_FRAME_INLINED;
     }
     uint32_t n = frame.function == SP_NONE ? SP_NONE : sp_frame_intern(f->p, &frame);
-    x->made[side] = n + 1; /* SP_NONE + 1 is 0 */
+    f->made[side][number] = n + 1; /* SP_NONE + 1 is 0 */
     return n;
+}
+
+/* The frames of a block go behind those that `to` has, of which there is room. */
+static bool gather_block(struct finish *f, const struct sp_agg_block *b, uint32_t *to)
+{
+    const uint32_t *from = f->a->block_frames.v + b->first, *made = f->made[b->side];
+    for (uint32_t i = 0; i < b->n; i++) {
+        uint32_t n = made[from[i]] - 1;
+        if (n == SP_NONE && (n = make(f, from[i], b->side)) == SP_NONE)
+            return false;
+        to[i] = n;
+    }
+    return true;
 }
 
 static bool gather(struct finish *f, const struct sp_agg_record *r)
 {
-    const struct sp_agg *a = f->a;
     f->kernel.n = f->user.n = 0;
     for (uint32_t i = 0; i < r->blocks; i++) {
-        const struct sp_agg_block *b = &a->blocks.v[r->first_block + i];
+        const struct sp_agg_block *b = &f->a->blocks.v[r->first_block + i];
         bool kernel = b->side == SP_AGG_KERNEL;
-        f->joined = f->joined || (b->n && (kernel ? f->kernel.n : f->user.n));
-        for (uint64_t k = 0; k < b->n; k++) {
-            uint32_t n = made(f, a->block_frames.v[b->first + k], b->side);
-            if (n == SP_NONE || !(kernel ? sp_vec_push(&f->kernel, n) : sp_vec_push(&f->user, n)))
-                return false;
-        }
+        size_t *n = kernel ? &f->kernel.n : &f->user.n;
+        if (!b->n)
+            continue;
+        if (!(kernel ? sp_vec_reserve(&f->kernel, *n + b->n) : sp_vec_reserve(&f->user, *n + b->n)) ||
+            !gather_block(f, b, (kernel ? f->kernel.v : f->user.v) + *n))
+            return false;
+        f->joined = f->joined || *n;
+        *n += b->n;
     }
     return true;
 }
@@ -201,10 +230,9 @@ static bool has_metric(const struct sp_profile *p, uint32_t layout, uint32_t met
     return false;
 }
 
-/* The stack's layout with one metric more. */
-static bool widen(struct sp_profile *p, uint32_t stack, uint32_t metric)
+/* A layout with one metric more. */
+static uint32_t wider(struct sp_profile *p, uint32_t layout, uint32_t metric)
 {
-    uint32_t layout = p->stacks.v[stack].layout;
     struct sp_weight_field fields[SP_METRICS_MAX];
     size_t n = 0;
     if (layout != SP_NONE) {
@@ -213,17 +241,28 @@ static bool widen(struct sp_profile *p, uint32_t stack, uint32_t metric)
             fields[n] = p->layout_fields.v[l->first + n];
     }
     fields[n++] = (struct sp_weight_field){.metric = metric};
-    layout = sp_layout_intern(p, fields, n);
-    sp_stack_set_layout(p, stack, layout);
-    return layout != SP_NONE;
+    return sp_layout_intern(p, fields, n);
 }
 
-static bool weigh(struct sp_profile *p, uint32_t stack, uint32_t metric, const struct sp_agg_value *v)
+static bool widen(struct finish *f, uint32_t stack, uint32_t metric)
 {
+    uint32_t from = f->p->stacks.v[stack].layout, i = (from + 3 * metric) % 16;
+    if (f->widened[i].from != from || f->widened[i].metric != metric || !f->widened[i].to) {
+        f->widened[i].from = from;
+        f->widened[i].metric = metric;
+        f->widened[i].to = wider(f->p, from, metric) + 1; /* SP_NONE + 1 is 0 */
+    }
+    sp_stack_set_layout(f->p, stack, f->widened[i].to - 1);
+    return f->widened[i].to;
+}
+
+static bool weigh(struct finish *f, uint32_t stack, uint32_t metric, const struct sp_agg_value *v)
+{
+    struct sp_profile *p = f->p;
     uint32_t layout = p->stacks.v[stack].layout;
     struct sp_str text = sp_pstr(p, v->text);
     if (layout == SP_NONE || !has_metric(p, layout, metric)) {
-        if (!widen(p, stack, metric))
+        if (!widen(f, stack, metric))
             return false;
         return v->text ? sp_weight_set_text(p, stack, metric, text.p, text.n)
                        : sp_weight_set(p, stack, metric, v->v);
@@ -246,8 +285,8 @@ static bool weigh_all(struct finish *f, uint32_t stack, const struct sp_agg_reco
     for (uint32_t i = 0; i < r->values; i++) {
         const struct sp_agg_value *v = &f->a->values.v[r->first_value + i];
         bool is_primary = v->metric == SP_NONE;
-        if ((is_primary && counts && !weigh(f->p, stack, f->a->samples, v)) ||
-            !weigh(f->p, stack, is_primary ? primary : v->metric, v))
+        if ((is_primary && counts && !weigh(f, stack, f->a->samples, v)) ||
+            !weigh(f, stack, is_primary ? primary : v->metric, v))
             return false;
     }
     return true;
@@ -324,8 +363,11 @@ spaa_status sp_agg_finish(struct sp_agg *a)
 {
     struct finish f = {.a = a, .p = a->p, .d = a->d, .unknown = SP_NONE};
     f.modules = calloc(a->p->strs.strs.n + 1, 1);
+    f.met = calloc(a->frames.n + 1, 1);
+    f.made[SP_AGG_USER] = calloc(a->frames.n + 1, sizeof *f.made[0]);
+    f.made[SP_AGG_KERNEL] = calloc(a->frames.n + 1, sizeof *f.made[0]);
     f.places = calloc((a->p->events.n + 1) * PLACES, sizeof *f.places);
-    bool ok = f.modules && f.places;
+    bool ok = f.modules && f.met && f.made[SP_AGG_USER] && f.made[SP_AGG_KERNEL] && f.places;
     if (ok)
         settle_sides(&f);
     for (size_t i = 0; ok && i < a->records.n; i++)
@@ -335,6 +377,9 @@ spaa_status sp_agg_finish(struct sp_agg *a)
             a->d, SP_W311, SP_AT_NOTHING,
             "records with several kernel or several user stacks: these were joined, the first at the leaf");
     free(f.modules);
+    free(f.met);
+    free(f.made[SP_AGG_USER]);
+    free(f.made[SP_AGG_KERNEL]);
     free(f.places);
     sp_vec_free(&f.kernel);
     sp_vec_free(&f.user);

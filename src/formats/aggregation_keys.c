@@ -1,5 +1,6 @@
 #include "formats/aggregation_keys.h"
 
+#include "base/hash.h"
 #include "base/num.h"
 #include "json/json.h"
 
@@ -216,7 +217,7 @@ static void put_keys(struct sp_agg_keys *k, struct sp_buf *b, struct sp_context 
     sp_buf_free(&own);
 }
 
-uint32_t sp_agg_keys_context(struct sp_agg_keys *k, uint32_t event, uint64_t line)
+static uint32_t make_context(struct sp_agg_keys *k, uint32_t event, uint64_t line)
 {
     struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = event};
     struct sp_buf b;
@@ -230,6 +231,30 @@ uint32_t sp_agg_keys_context(struct sp_agg_keys *k, uint32_t event, uint64_t lin
     if (ok && c.tid != SP_ABSENT)
         ok = sp_thread_intern(k->p, c.pid, c.tid, c.comm) != SP_NONE;
     return ok ? sp_context_intern(k->p, &c) : SP_NONE;
+}
+
+uint32_t sp_agg_keys_context(struct sp_agg_keys *k, uint32_t event, uint64_t line)
+{
+    struct sp_agg_keys_known x = {.event = event, .n = k->n, .stacks = k->stacks};
+    uint64_t hash = sp_hash_mix(event, (uint64_t)k->n << 32 | k->stacks);
+    if (k->n > SP_AGG_KEYS_FEW)
+        return make_context(k, event, line);
+    for (uint32_t i = 0; i < k->n; i++) {
+        x.list[i].text = k->list[i].text;
+        x.list[i].stacks = k->list[i].stacks;
+        hash = sp_hash_mix(hash + x.list[i].text, x.list[i].stacks);
+    }
+    struct sp_agg_keys_known *known = &k->known[hash % (sizeof k->known / sizeof *k->known) & ~(uint64_t)1];
+    for (int i = 0; i < 2; i++) {
+        x.context = known[i].context;
+        if (x.context && memcmp(&known[i], &x, sizeof x) == 0)
+            return x.context - 1;
+    }
+    uint32_t context = make_context(k, event, line);
+    x.context = context + 1; /* SP_NONE + 1 is 0 */
+    known[1] = known[0];
+    known[0] = x;
+    return context;
 }
 
 void sp_agg_keys_header(const struct sp_agg_keys *k, struct sp_buf *out)

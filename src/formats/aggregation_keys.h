@@ -20,6 +20,15 @@ struct sp_agg_key {
     bool is_number;
 };
 
+enum { SP_AGG_KEYS_FEW = 4 };
+struct sp_agg_keys_known {
+    uint32_t event, n, stacks;
+    uint32_t context; /* + 1; 0: an empty place */
+    struct {
+        uint32_t text, stacks;
+    } list[SP_AGG_KEYS_FEW];
+};
+
 struct sp_agg_keys {
     struct sp_profile *p;
     struct sp_diags *d;
@@ -34,6 +43,7 @@ struct sp_agg_keys {
     uint32_t n, stacks;
     uint32_t shape; /* "string,stack,number" of the longest record */
     uint32_t shape_size;
+    struct sp_agg_keys_known known[256]; /* contexts of few keys, by hash */
     bool misfit_said;
 };
 

@@ -1,26 +1,23 @@
 #include "formats/aggregation_print.h"
 
 #include "base/num.h"
+#include "json/find.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A string member of the object under the namespace's, decoded into out; empty where there is none. */
+static struct sp_span more_of(const struct sp_agg_printer *w, uint32_t more)
+{
+    struct sp_str s = sp_pstr(w->p, more);
+    return (struct sp_span){s.p, s.n};
+}
+
 bool sp_agg_own_string(struct sp_agg_printer *w, uint32_t more, const char *name, struct sp_buf *out)
 {
-    struct sp_json j;
-    struct sp_span key, s;
+    struct sp_span raw;
     sp_buf_clear(out);
-    if (!sp_agg_member(w->p, more, w->namespace, &w->value))
-        return false;
-    sp_json_init(&j, w->value.data ? w->value.data : "", w->value.len);
-    if (w->value.len && sp_json_type(&j) == SP_JSON_OBJECT && sp_json_object(&j))
-        while (sp_json_key(&j, &key)) {
-            bool wanted = sp_span_is(key, name) && sp_json_type(&j) == SP_JSON_STRING;
-            if (wanted ? sp_json_string_value(&j, &s) && sp_buf_add(out, s.p, s.n) : sp_json_skip(&j, &s))
-                continue;
-        }
-    sp_json_free(&j);
+    if (sp_json_find2(more_of(w, more), w->namespace, name, &raw))
+        sp_json_text_to(out, raw);
     return !out->failed;
 }
 
@@ -45,90 +42,48 @@ static void put_text(struct sp_agg_printer *w, uint32_t str)
 }
 
 /* The scalar of a named column; unnamed ones are items of the namespace's.keys, one after the other. */
-static bool put_column(struct sp_agg_printer *w, const struct sp_context *c, const struct sp_agg_column *col,
-                       struct sp_json *keys)
+static void put_column(struct sp_agg_printer *w, const struct sp_context *c, const struct sp_agg_column *col,
+                       struct sp_span *keys)
 {
     const char *name = col->name;
     struct sp_span raw;
     if (strcmp(name, "string") == 0 || strcmp(name, "number") == 0) {
-        if (keys->start && sp_json_item(keys) && sp_json_skip(keys, &raw))
+        if (sp_json_next(keys, &raw))
             w->scalar(w, raw);
-        return true;
+        return;
     }
     if (strcmp(name, "execname") == 0 || strcmp(name, "comm") == 0) {
         put_text(w, c->comm);
-        return true;
+        return;
     }
     int64_t v = strcmp(name, "pid") == 0   ? c->pid
                 : strcmp(name, "tid") == 0 ? c->tid
                 : strcmp(name, "cpu") == 0 ? c->cpu
                                            : SP_ABSENT;
-    if (v != SP_ABSENT) {
+    if (v != SP_ABSENT)
         put_number(w, v);
-        return true;
-    }
-    if (!sp_agg_member(w->p, c->more, name, &w->value))
-        return false;
-    if (w->value.len) {
-        w->scalar(w, (struct sp_span){w->value.data, w->value.len});
-        return true;
-    }
-    if (!sp_agg_own_string(w, c->more, name, &w->text))
-        return false;
-    if (w->text.len) {
-        struct sp_buf b;
-        sp_buf_init(&b, 0);
-        sp_json_string(&b, w->text.data, w->text.len);
-        w->scalar(w, (struct sp_span){b.data, b.len});
-        sp_buf_free(&b);
-    }
-    return true;
-}
-
-/* The items of the namespace's.keys of a context; raw text in `value`, which the cursor reads. */
-static bool open_keys(struct sp_agg_printer *w, const struct sp_context *c, struct sp_buf *value,
-                      struct sp_json *j)
-{
-    struct sp_json outer;
-    struct sp_span key, raw = {NULL, 0};
-    *j = (struct sp_json){0};
-    if (!sp_agg_member(w->p, c->more, w->namespace, value))
-        return false;
-    if (!value->len)
-        return true;
-    sp_json_init(&outer, value->data, value->len);
-    if (sp_json_type(&outer) == SP_JSON_OBJECT && sp_json_object(&outer))
-        while (sp_json_key(&outer, &key)) {
-            bool wanted = sp_span_is(key, "keys");
-            struct sp_span item;
-            if (sp_json_skip(&outer, &item) && wanted)
-                raw = item;
-        }
-    sp_json_free(&outer);
-    if (!raw.n || raw.p[0] != '[')
-        return true;
-    sp_json_init(j, raw.p, raw.n);
-    sp_json_array(j);
-    return true;
+    else if (sp_json_find(more_of(w, c->more), name, &raw) ||
+             (sp_json_find2(more_of(w, c->more), w->namespace, name, &raw) && raw.n > 2 && *raw.p == '"'))
+        w->scalar(w, raw);
 }
 
 static bool put_record(struct sp_agg_printer *w, uint32_t stack)
 {
     const struct sp_context *c = &w->p->contexts.v[w->p->stacks.v[stack].context];
-    struct sp_json keys = {0};
-    struct sp_buf value;
+    struct sp_span keys = {NULL, 0}, raw;
     size_t stacks = 0, printed = 0;
     bool kernel_printed = false, user_printed = false;
     bool kernel_done = !w->rows.kernel.n, user_done = !w->rows.user.n;
-    sp_buf_init(&value, 0);
+    bool ok = true;
     sp_buf_clear(&w->row);
-    bool ok = open_keys(w, c, &value, &keys);
+    if (!sp_json_find2(more_of(w, c->more), w->namespace, "keys", &keys) || *keys.p != '[')
+        keys.n = 0;
     for (size_t i = 0; i < w->ncolumns; i++)
         stacks += w->columns[i].what != SP_AGG_SCALAR;
     for (size_t i = 0; ok && i < w->ncolumns; i++) {
         const struct sp_agg_column *col = &w->columns[i];
         if (col->what == SP_AGG_SCALAR) {
-            ok = put_column(w, c, col, &keys);
+            put_column(w, c, col, &keys);
             continue;
         }
         /* Of two stacks without names the first is the kernel's. */
@@ -146,15 +101,12 @@ static bool put_record(struct sp_agg_printer *w, uint32_t stack)
         printed++;
     }
     /* Keys that the first record did not have. */
-    struct sp_span raw;
-    while (ok && keys.start && sp_json_item(&keys) && sp_json_skip(&keys, &raw))
+    while (ok && sp_json_next(&keys, &raw))
         w->scalar(w, raw);
     if (ok && !kernel_done)
         ok = w->stack(w, w->rows.kernel.v, w->rows.kernel.n);
     if (ok && !user_done)
         ok = w->stack(w, w->rows.user.v, w->rows.user.n);
-    sp_json_free(&keys);
-    sp_buf_free(&value);
     return ok && !w->row.failed;
 }
 
@@ -186,37 +138,28 @@ bool sp_agg_print_event(struct sp_agg_printer *w, uint32_t event, const struct s
 
 static bool read_columns(struct sp_agg_printer *w)
 {
-    struct sp_json j;
-    struct sp_span key, s;
-    if (!w->own)
+    struct sp_span list, item;
+    if (!w->own || !sp_json_find2(more_of(w, w->p->header.more), w->namespace, "keys", &list) ||
+        *list.p != '[')
         return true;
-    if (!sp_agg_member(w->p, w->p->header.more, w->namespace, &w->value))
-        return false;
-    sp_json_init(&j, w->value.data ? w->value.data : "", w->value.len);
-    if (w->value.len && sp_json_object(&j))
-        while (sp_json_key(&j, &key)) {
-            if (!sp_span_is(key, "keys") || sp_json_type(&j) != SP_JSON_ARRAY) {
-                sp_json_skip(&j, &s);
-                continue;
-            }
-            sp_json_array(&j);
-            while (sp_json_item(&j) && sp_json_type(&j) == SP_JSON_STRING && sp_json_string_value(&j, &s)) {
-                struct sp_agg_column *c = &w->columns[w->ncolumns];
-                if (w->ncolumns == sizeof w->columns / sizeof *w->columns || s.n >= sizeof c->name)
-                    continue;
-                *c = (struct sp_agg_column){.what = SP_AGG_SCALAR};
-                memcpy(c->name, s.p, s.n);
-                if (sp_span_is(s, "kstack"))
-                    c->what = SP_AGG_KERNEL_STACK;
-                else if (sp_span_is(s, "ustack") || sp_span_is(s, "jstack"))
-                    c->what = SP_AGG_USER_STACK;
-                else if (sp_span_is(s, "stack"))
-                    c->what = SP_AGG_STACK;
-                w->ncolumns++;
-            }
-        }
-    sp_json_free(&j);
-    return true;
+    while (w->ncolumns < sizeof w->columns / sizeof *w->columns && sp_json_next(&list, &item)) {
+        struct sp_agg_column *c = &w->columns[w->ncolumns];
+        *c = (struct sp_agg_column){.what = SP_AGG_SCALAR};
+        sp_buf_clear(&w->text);
+        if (!sp_json_text_to(&w->text, item) || w->text.len >= sizeof c->name)
+            continue;
+        struct sp_span s = {w->text.data, w->text.len};
+        if (s.n)
+            memcpy(c->name, s.p, s.n);
+        if (sp_span_is(s, "kstack"))
+            c->what = SP_AGG_KERNEL_STACK;
+        else if (sp_span_is(s, "ustack") || sp_span_is(s, "jstack"))
+            c->what = SP_AGG_USER_STACK;
+        else if (sp_span_is(s, "stack"))
+            c->what = SP_AGG_STACK;
+        w->ncolumns++;
+    }
+    return !w->text.failed;
 }
 
 bool sp_agg_empty_stack(const struct sp_agg_printer *w, const uint32_t *frames, size_t n)
@@ -234,7 +177,6 @@ bool sp_agg_printer_init(struct sp_agg_printer *w, struct sp_profile *p, const c
     sp_agg_rows_init(&w->rows, p, d);
     sp_buf_init(&w->row, 0);
     sp_buf_init(&w->text, 0);
-    sp_buf_init(&w->value, 0);
     w->frame_text = calloc(p->frames.n + 1, sizeof *w->frame_text);
     return w->frame_text && read_columns(w);
 }
@@ -244,6 +186,5 @@ void sp_agg_printer_free(struct sp_agg_printer *w)
     sp_agg_rows_free(&w->rows);
     sp_buf_free(&w->row);
     sp_buf_free(&w->text);
-    sp_buf_free(&w->value);
     free(w->frame_text);
 }

@@ -27,7 +27,7 @@ struct sp_agg_printer {
     struct sp_agg_column columns[SP_AGG_KEYS_MAX + SP_AGG_STACKS_MAX];
     size_t ncolumns;
     struct sp_buf row; /* the record in work: what `stack` and `scalar` append to */
-    struct sp_buf text, value;
+    struct sp_buf text;
     uint32_t *frame_text; /* by frame: a string number, for the writer's use; zeroed */
     bool (*stack)(struct sp_agg_printer *w, const uint32_t *frames, size_t n); /* n may be 0 */
     void (*scalar)(struct sp_agg_printer *w, struct sp_span raw);              /* a JSON string or number */

@@ -2,7 +2,6 @@
 
 #include "base/hash.h"
 #include "base/num.h"
-#include "json/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -219,32 +218,4 @@ void sp_agg_rows_sort(struct sp_agg_rows *r)
         sp_emit(r->d, SP_L304, SP_AT_NOTHING,
                 "weights with fractions were rounded: the format has whole numbers only");
     r->rounded = false;
-}
-
-bool sp_agg_member(const struct sp_profile *p, uint32_t more, const char *name, struct sp_buf *out)
-{
-    struct sp_str s = sp_pstr(p, more);
-    struct sp_buf object;
-    struct sp_json j;
-    struct sp_span key, raw;
-    sp_buf_clear(out);
-    if (!s.n)
-        return true;
-    sp_buf_init(&object, 0);
-    sp_buf_ch(&object, '{');
-    sp_buf_add(&object, s.p, s.n);
-    sp_buf_ch(&object, '}');
-    if (!object.failed) {
-        sp_json_init(&j, object.data, object.len);
-        if (sp_json_object(&j))
-            while (sp_json_key(&j, &key)) {
-                bool wanted = sp_span_is(key, name);
-                if (sp_json_skip(&j, &raw) && wanted)
-                    sp_buf_add(out, raw.p, raw.n);
-            }
-        sp_json_free(&j);
-    }
-    bool ok = !object.failed && !out->failed;
-    sp_buf_free(&object);
-    return ok;
 }

@@ -55,7 +55,5 @@ bool sp_agg_rows_add(struct sp_agg_rows *r, const char *text, size_t n, uint32_t
                      bool alone);
 void sp_agg_rows_sort(struct sp_agg_rows *r);
 void sp_agg_rows_clear(struct sp_agg_rows *r); /* for the next event */
-/* The member `name` of a frame's, context's or header's `more`, as raw JSON; n 0: there is none. */
-bool sp_agg_member(const struct sp_profile *p, uint32_t more, const char *name, struct sp_buf *out);
 
 #endif

@@ -15,34 +15,40 @@ void sp_hang_tree_free(struct sp_hang_tree *t)
     sp_vec_free(&t->segments);
 }
 
-/* The frames of the open rows fill the room from its end, so that each prefix is a stack, leaf first. */
-static bool push_frame(struct sp_hang_tree *t, uint32_t frame)
+/* Room for one frame more than `depth`; these fill it from its end, so that each prefix is a stack, leaf
+ * first. */
+static bool make_room(struct sp_hang_tree *t, size_t depth)
 {
-    size_t depth = t->open.n;
-    if (depth == t->room) {
-        size_t room = t->room ? 2 * t->room : 256;
-        uint32_t *path = malloc(room * sizeof *path);
-        if (!path)
-            return false;
-        if (depth)
-            memcpy(path + room - depth, t->path, depth * sizeof *path);
-        free(t->path);
-        t->path = path;
-        t->room = room;
-    }
+    if (depth < t->room)
+        return true;
+    size_t room = t->room ? 2 * t->room : 256;
+    uint32_t *path = malloc(room * sizeof *path);
+    if (!path)
+        return false;
+    if (depth)
+        memcpy(path + room - depth, t->path + t->room - depth, depth * sizeof *path);
+    free(t->path);
+    t->path = path;
+    t->room = room;
+    return true;
+}
+
+static bool push_frame(struct sp_hang_tree *t, size_t depth, uint32_t frame)
+{
+    if (!make_room(t, depth))
+        return false;
     t->path[t->room - 1 - depth] = frame;
     return true;
 }
 
-/* The stack of the innermost open row. */
-static uint32_t stack_of(struct sp_hang_tree *t, const struct sp_hang_row *row)
+/* The stack of the row of this depth: the innermost one. */
+static uint32_t stack_of(struct sp_hang_tree *t, const struct sp_hang_row *row, size_t depth)
 {
     bool is_new;
     uint32_t context = t->context(t->who, row->tag);
     if (context == SP_NONE)
         return SP_NONE;
-    uint32_t s =
-        sp_stack_intern(t->p, t->path + t->room - t->open.n, t->open.n, context, SP_UNIFIED, &is_new);
+    uint32_t s = sp_stack_intern(t->p, t->path + t->room - depth, depth, context, SP_UNIFIED, &is_new);
     if (s != SP_NONE && is_new)
         sp_stack_set_layout(t->p, s, t->layout);
     return s;
@@ -90,7 +96,7 @@ static bool close_row(struct sp_hang_tree *t, const struct sp_hang_row *rows)
         sp_emit(t->d, t->excess, SP_AT_LINE(row->line, SP_NOWHERE), "%lld samples, its callees have %lld",
                 (long long)row->count, (long long)o->children);
     if (self > 0) {
-        o->stack = stack_of(t, row);
+        o->stack = stack_of(t, row, t->open.n);
         if (o->stack == SP_NONE || !sp_weight_add(t->p, o->stack, t->metric, self))
             return false;
     }
@@ -116,7 +122,28 @@ static bool open_row(struct sp_hang_tree *t, const struct sp_hang_row *rows, uin
                 o->covered = row->to < above->to ? row->to + 1 : above->to + 1;
         }
     }
-    return push_frame(t, row->frame) && sp_vec_push(&t->open, fresh);
+    return push_frame(t, t->open.n, row->frame) && sp_vec_push(&t->open, fresh);
+}
+
+/* Rows that are one stack, as those of most threads are: each calls the next, and only the last has samples.
+ */
+static bool one_stack(const struct sp_hang_row *rows, size_t n)
+{
+    if (!n || rows[0].from || rows[0].count <= 0)
+        return false;
+    for (size_t i = 1; i < n; i++)
+        if (rows[i].column <= rows[i - 1].column || rows[i].count != rows[0].count || rows[i].from)
+            return false;
+    return true;
+}
+
+static bool add_stack(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!push_frame(t, i, rows[i].frame))
+            return false;
+    uint32_t s = stack_of(t, &rows[n - 1], n);
+    return s != SP_NONE && sp_weight_add(t->p, s, t->metric, rows[0].count);
 }
 
 spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
@@ -124,6 +151,10 @@ spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row 
 {
     t->open.n = 0;
     *roots = 0;
+    if (one_stack(rows, n)) {
+        *roots = rows[0].count;
+        return add_stack(t, rows, n) ? SPAA_OK : sp_nomem(t->d);
+    }
     for (size_t i = 0; i < n; i++) {
         while (t->open.n && t->open.v[t->open.n - 1].column >= rows[i].column)
             if (!close_row(t, rows))

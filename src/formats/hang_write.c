@@ -3,7 +3,9 @@
  * keep.
  */
 #include "formats/hang_write.h"
+
 #include "base/num.h"
+#include "formats/verbatim.h"
 #include "model/order.h"
 
 #include <math.h>
@@ -82,7 +84,8 @@ void sp_hang_put_fields(struct sp_hang_writer *w, struct sp_span fields, size_t 
 }
 
 /* The event with the most samples, its samples where it counts any. */
-spaa_status sp_hang_choose(struct sp_hang_writer *w, const struct sp_write_opts *o)
+/* The event with the most samples, and its samples where it counts any; reported where there is nothing. */
+static spaa_status choose(struct sp_hang_writer *w, const struct sp_write_opts *o)
 {
     const struct sp_profile *p = w->p;
     uint32_t samples = sp_metric_find(p, "samples", 7);
@@ -213,7 +216,7 @@ static void settle(struct sp_hang_writer *w)
     }
 }
 
-bool sp_hang_gather(struct sp_hang_writer *w)
+static bool gather(struct sp_hang_writer *w)
 {
     const struct sp_profile *p = w->p;
     SP_VEC(struct keyed) all = {0};
@@ -413,14 +416,7 @@ bool sp_hang_put_images(struct sp_hang_writer *w, struct sp_span list, const cha
     return true;
 }
 
-spaa_status sp_hang_writer_init(struct sp_hang_writer *w)
-{
-    sp_buf_init(&w->buf, 0);
-    w->render.texts = &w->texts;
-    return sp_strtab_init(&w->texts) ? SPAA_OK : sp_nomem(w->d);
-}
-
-void sp_hang_writer_free(struct sp_hang_writer *w)
+static void release(struct sp_hang_writer *w)
 {
     free(w->frame_text);
     free(w->context_state);
@@ -433,4 +429,33 @@ void sp_hang_writer_free(struct sp_hang_writer *w)
     sp_hang_render_free(&w->render);
     sp_strtab_free(&w->texts);
     sp_buf_free(&w->buf);
+}
+
+static spaa_status render(struct sp_hang_writer *w, const char *format, const struct sp_write_opts *opts,
+                          bool (*put)(struct sp_hang_writer *w))
+{
+    spaa_status st = choose(w, opts);
+    if (st)
+        return st;
+    w->ours = sp_str_is(sp_pstr(w->p, w->p->header.source_tool), format);
+    if (!gather(w))
+        return sp_nomem(w->d);
+    if (w->stackless)
+        sp_emit(w->d, SP_I321, SP_AT_NOTHING, "%llu samples without a stack",
+                (unsigned long long)w->stackless);
+    return put(w) && !w->buf.failed ? w->out->status : sp_nomem(w->d);
+}
+
+spaa_status sp_hang_write(struct sp_hang_writer *w, const char *format, const struct sp_write_opts *opts,
+                          bool (*put)(struct sp_hang_writer *w))
+{
+    bool done;
+    spaa_status st = sp_verbatim_replay(w->p, format, opts, w->d, w->out, &done);
+    if (st || done)
+        return st;
+    sp_buf_init(&w->buf, 0);
+    w->render.texts = &w->texts;
+    st = sp_strtab_init(&w->texts) ? render(w, format, opts, put) : sp_nomem(w->d);
+    release(w);
+    return st;
 }

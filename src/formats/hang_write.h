@@ -40,11 +40,13 @@ struct sp_hang_writer {
     uint64_t stackless;
 };
 
-spaa_status sp_hang_writer_init(struct sp_hang_writer *w);
-void sp_hang_writer_free(struct sp_hang_writer *w);
-/* The event with the most samples, and its samples where it counts any; reported where there is nothing. */
-spaa_status sp_hang_choose(struct sp_hang_writer *w, const struct sp_write_opts *o);
-bool sp_hang_gather(struct sp_hang_writer *w); /* the groups, their stacks and texts */
+/*
+ * A report of the format: the bytes that a profile kept, or what `put` writes of one event (false: no
+ * memory), when the groups, their stacks and texts are there. Of *w the caller sets what stands above
+ * `event`.
+ */
+spaa_status sp_hang_write(struct sp_hang_writer *w, const char *format, const struct sp_write_opts *opts,
+                          bool (*put)(struct sp_hang_writer *w));
 
 /* The first group of a process; NULL: it has none. */
 struct sp_hang_group *sp_hang_first_group(struct sp_hang_writer *w, int64_t pid, struct sp_span name);

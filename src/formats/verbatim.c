@@ -404,14 +404,14 @@ static bool pass(struct replay *r, struct sp_output *out)
     return true;
 }
 
-spaa_status sp_verbatim_replay(struct sp_profile *p, const char *format, struct sp_diags *d,
-                               struct sp_output *out, bool *done)
+spaa_status sp_verbatim_replay(struct sp_profile *p, const char *format, const struct sp_write_opts *opts,
+                               struct sp_diags *d, struct sp_output *out, bool *done)
 {
     struct replay r = {.p = p};
     uint64_t now;
     spaa_status st = SPAA_OK;
     *done = false;
-    if (!p->extensions.n)
+    if (!p->extensions.n || opts->event != SP_NONE || opts->metric != SP_NONE)
         return SPAA_OK;
     types_of(format, r.line_type, r.text_type);
     sp_json_init(&r.j, "", 0);

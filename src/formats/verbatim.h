@@ -21,6 +21,7 @@
 #ifndef SP_VERBATIM_H
 #define SP_VERBATIM_H
 
+#include "formats/format.h"
 #include "io/output.h"
 #include "model/profile.h"
 
@@ -37,9 +38,10 @@ spaa_status sp_verbatim_finish(struct sp_verbatim *v);
 
 /*
  * Writes the bytes back. *done is false, with nothing written, where the profile has no layer of this format,
- * and where the stacks are not those that it was made with any more: that is said as a note (SP_I321).
+ * where the options ask for one event or metric, and where the stacks are not those that it was made with any
+ * more: that is said as a note (SP_I321).
  */
-spaa_status sp_verbatim_replay(struct sp_profile *p, const char *format, struct sp_diags *d,
-                               struct sp_output *out, bool *done);
+spaa_status sp_verbatim_replay(struct sp_profile *p, const char *format, const struct sp_write_opts *opts,
+                               struct sp_diags *d, struct sp_output *out, bool *done);
 
 #endif

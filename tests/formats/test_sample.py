@@ -79,6 +79,8 @@ def test_rendered_settles_and_lossless_comes_back(tmp_path):
         spaa = tmp_path / "x.spaa"
         run("convert", "-", "--from", "sample", "--lossless", "-o", spaa, stdin=text, code=0)
         assert run("convert", spaa, "--to", "sample", "-o", "-", code=0).out == text
+        chosen = run("convert", spaa, "--event", "sample", "--to", "sample", "-o", "-", code=0).out
+        assert chosen == once != text
         assert ask("validate", spaa)["errors"] == 0
 
 

@@ -148,6 +148,14 @@ def test_lossless_gives_the_bytes_back(both, tmp_path):
     assert run("convert", spaa, "--to", "spindump", "-o", "-", code=0).raw == report.text.encode()
 
 
+@pytest.mark.parametrize("choice", [["--event", "stackshot"], ["--metric", "samples"]])
+def test_what_is_chosen_is_rendered(both, choice, tmp_path):
+    spaa = tmp_path / "x.spaa"
+    run("convert", "-", "--lossless", "-o", spaa, stdin=both[0].text, code=0)
+    chosen = run("convert", spaa, *choice, "--to", "spindump", "-o", "-", code=0).out
+    assert chosen == rendered(both[0].text) != both[0].text
+
+
 def test_valid_spaa(both, tmp_path):
     path = tmp_path / "x.spaa"
     path.write_bytes(both[1].raw)

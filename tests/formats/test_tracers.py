@@ -369,6 +369,24 @@ def test_distributions_without_a_stack_are_known_as_dtrace():
     assert (answer["profile"]["source_tool"], answer["total"]) == ("dtrace", 5)
 
 
+def test_keys_before_distributions():
+    """Numbers too, and of a record with an empty stack, which leaves a blank line; a count above is none."""
+    head = "           value  ------------- Distribution ------------- count    \n"
+    rows = "              16 |                                         0        \n" \
+           "              32 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 5        \n"
+    text = f"\n             1234\n{head}{rows}\n             1235\n{head}{rows}" \
+           f"\n  bash\n\n{head}{rows}\n  two words                                                  12\n{head}{rows}" \
+           f"\n  sh\n              libc.so.1`_read+0xa\n              77\n{head}{rows}" \
+           f"\n                9\n\n{head}{rows}"
+    records = spaa("-", fmt="dtrace", stdin=text.encode())
+    sums = collections.Counter()
+    for r in records:
+        if r["type"] == "stack":
+            keys = tuple(r["context"].get("x_dtrace", {}).get("keys", []))
+            sums[keys] += {w["metric"]: w["value"] for w in r["weights"]}["count"]
+    assert sums == {(1234,): 5, (1235,): 5, ("bash",): 5, ("two words", 12): 5, ("sh", 77): 5, (): 14}
+
+
 def test_statistics_of_json_are_numbers():
     odd = '{"type": "stats", "data": {"@s": {"k": {"count": 1, "total": {"count": 2}}, "l": {"count": 3}}}}\n' \
         '{"type": "stats", "data": {"@s": {"m": {"count": 4, "mode": [5], "average": 6}}}}\n'

@@ -22,6 +22,8 @@ static const char tree[] = "Call graph:\n"
                            "0xdeadbeef\n"
                            "               12\n";
 
+static const struct sp_write_opts all = {.event = SP_NONE, .metric = SP_NONE};
+
 static struct sp_profile *profile(struct sp_diags *d, int64_t weight)
 {
     struct sp_profile *p = NULL;
@@ -57,7 +59,7 @@ static void comes_back(struct sp_profile *p, struct sp_diags *d, const char *tex
     bool done;
     size_t got;
     assert_int_equal(sp_output_memory(d, &out), SPAA_OK);
-    assert_int_equal(sp_verbatim_replay(p, "perf-script", d, out, &done), SPAA_OK);
+    assert_int_equal(sp_verbatim_replay(p, "perf-script", &all, d, out, &done), SPAA_OK);
     assert_true(done);
     const char *back = sp_output_data(out, &got);
     assert_int_equal(got, n);
@@ -143,13 +145,13 @@ static void test_changed_stacks_are_not_replayed(void **state)
     keep(p, &d, tree, sizeof tree - 1, 64);
     assert_true(sp_weight_add(p, 0, 0, 1));
     assert_int_equal(sp_output_memory(&d, &out), SPAA_OK);
-    assert_int_equal(sp_verbatim_replay(p, "perf-script", &d, out, &done), SPAA_OK);
+    assert_int_equal(sp_verbatim_replay(p, "perf-script", &all, &d, out, &done), SPAA_OK);
     assert_false(done);
     sp_output_data(out, &n);
     assert_int_equal(n, 0);
     assert_int_equal(d.count[SP_I321], 1);
     /* Another format's layer is none of ours. */
-    assert_int_equal(sp_verbatim_replay(p, "dtrace", &d, out, &done), SPAA_OK);
+    assert_int_equal(sp_verbatim_replay(p, "dtrace", &all, &d, out, &done), SPAA_OK);
     assert_false(done);
     assert_int_equal(d.count[SP_I321], 1);
     sp_output_close(out);
@@ -177,7 +179,7 @@ static void test_damaged_records_are_not_replayed(void **state)
         struct sp_extension e = {sp_profile_cstr(p, bad[i])};
         assert_true(sp_vec_push(&p->extensions, e));
         assert_int_equal(sp_output_memory(&d, &out), SPAA_OK);
-        assert_int_equal(sp_verbatim_replay(p, "perf-script", &d, out, &done), SPAA_OK);
+        assert_int_equal(sp_verbatim_replay(p, "perf-script", &all, &d, out, &done), SPAA_OK);
         assert_false(done);
         assert_int_equal(d.count[SP_I321], 1);
         sp_output_close(out);

@@ -14,17 +14,11 @@
 #ifndef SP_BPFTRACE_H
 #define SP_BPFTRACE_H
 
-#include "base/arena.h"
 #include "formats/aggregation_keys.h"
+#include "formats/aggregation_lines.h"
 #include "formats/format.h"
 #include "formats/lines.h"
 #include "json/json.h"
-
-struct bt_known {
-    struct sp_span line;
-    uint32_t frame;
-    uint32_t next; /* the frame line that followed it last, + 1: stacks share their ends */
-};
 
 struct bt_map {
     uint32_t name, event;
@@ -39,10 +33,7 @@ struct bt_reader {
     struct sp_agg_keys keys;
     struct sp_lines lines;
 
-    SP_VEC(struct bt_known) known; /* frame lines */
-    struct sp_map known_map;
-    uint32_t before; /* the frame line before this one, + 1 */
-    struct sp_arena arena;
+    struct sp_agg_lines known; /* frames */
     SP_VEC(struct bt_map) maps;
 
     /* The record in work. */
@@ -61,7 +52,7 @@ struct bt_reader {
 
 /* frame.c: a frame line without its newline goes to the last block. */
 bool bt_frame(struct bt_reader *r, const char *p, size_t n);
-/* The lines at p, as long as they are those that followed the frame line before them the last time. */
+/* The lines at p, as long as they are frames of the block in work that are known. */
 spaa_status bt_take_known(void *reader, const char *p, const char *end, size_t *used);
 
 /* record.c: records, from whichever form */

@@ -6,7 +6,6 @@
  *     \tffffffff8134f1d0 do_foo+12 ([kernel.kallsyms])      perf mode: address, symbol, module
  *         7f61937691f5                                      raw mode
  */
-#include "base/hash.h"
 #include "base/num.h"
 #include "formats/bpftrace/bpftrace.h"
 
@@ -146,39 +145,22 @@ static uint32_t parse(struct bt_reader *r, const char *p, size_t n)
 spaa_status bt_take_known(void *reader, const char *p, const char *end, size_t *used)
 {
     struct bt_reader *r = reader;
-    const char *at = p;
-    while (r->before && r->in_stack) {
-        uint32_t next = r->known.v[r->before - 1].next;
-        if (!next)
-            break;
-        const struct bt_known *k = &r->known.v[next - 1];
-        if ((size_t)(end - at) <= k->line.n || at[k->line.n] != '\n' || memcmp(at, k->line.p, k->line.n) != 0)
-            break;
-        if (!sp_agg_block_push(&r->agg, k->frame))
-            return sp_nomem(r->d);
-        at += k->line.n + 1;
-        r->lines.line++;
-        r->before = next;
-    }
-    *used = (size_t)(at - p);
-    return SPAA_OK;
+    *used = 0;
+    if (!r->in_stack)
+        return SPAA_OK;
+    return sp_agg_lines_take(&r->known, &r->agg, 0, p, end, used, &r->lines.line) ? SPAA_OK : sp_nomem(r->d);
 }
 
 bool bt_frame(struct bt_reader *r, const char *p, size_t n)
 {
-    uint64_t hash = sp_hash64(p, n);
-    uint32_t before = r->before;
-    struct sp_probe at = sp_map_probe(&r->known_map, hash);
-    r->before = 0;
-    for (uint32_t i; (i = sp_map_next(&r->known_map, &at)) != SP_MAP_NONE;) {
-        if (r->known.v[i].line.n != n || memcmp(r->known.v[i].line.p, p, n) != 0)
-            continue;
-        if (before)
-            r->known.v[before - 1].next = i + 1;
-        r->before = i + 1;
-        return sp_agg_block_push(&r->agg, r->known.v[i].frame);
+    uint32_t i = sp_agg_lines_find(&r->known, p, n);
+    if (i == SP_NONE) {
+        uint32_t frame = parse(r, p, n);
+        /* In JSON a frame may begin with what ends a stack of the text form. */
+        if (frame == SP_NONE || memchr(",]@", *p, 3))
+            return frame != SP_NONE && sp_agg_block_push(&r->agg, frame);
+        i = sp_agg_lines_add(&r->known, &r->agg, p, n,
+                             &(struct sp_agg_line){.first = frame, .count = 1, .within = UINT16_MAX});
     }
-    struct bt_known k = {{sp_arena_dup(&r->arena, p, n), n}, parse(r, p, n), 0};
-    return k.line.p && k.frame != SP_NONE && sp_map_add(&r->known_map, hash, (uint32_t)r->known.n) &&
-           sp_vec_push(&r->known, k) && sp_agg_block_push(&r->agg, k.frame);
+    return i != SP_NONE && sp_agg_lines_push(&r->agg, sp_agg_lines_at(&r->known, i));
 }

@@ -87,7 +87,6 @@ static spaa_status read_bpftrace(struct sp_input *in, const struct sp_read_opts 
     sp_agg_init(&r.agg, p, d);
     if (opts->frames > SP_FRAMES_ADDRESS)
         r.agg.granularity = opts->frames;
-    sp_arena_init(&r.arena, 0);
     sp_json_init(&r.json, "", 0);
     spaa_status st = sp_agg_keys_init(&r.keys, p, opts, "x_bpftrace", d);
     if (!st && opts->lossless)
@@ -98,10 +97,8 @@ static spaa_status read_bpftrace(struct sp_input *in, const struct sp_read_opts 
         st = finish(&r, in);
     sp_agg_free(&r.agg);
     sp_verbatim_free(r.lines.verbatim);
-    sp_arena_free(&r.arena);
+    sp_agg_lines_free(&r.known);
     sp_json_free(&r.json);
-    sp_map_free(&r.known_map);
-    sp_vec_free(&r.known);
     sp_vec_free(&r.maps);
     return st;
 }

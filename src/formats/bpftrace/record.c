@@ -31,8 +31,13 @@ bool bt_begin(struct bt_reader *r, const char *map, size_t n)
     r->first_value = r->agg.values.n;
     r->first_line = r->lines.line;
     r->rows_total = 0;
-    r->map = sp_profile_str(r->p, map, n);
-    return r->map != SP_STR_FAIL;
+    struct sp_str last = sp_pstr(r->p, r->map);
+    if (!r->map || last.n != n || memcmp(last.p, map, n) != 0)
+        r->map = sp_profile_str(r->p, map, n);
+    if (r->map != SP_STR_FAIL)
+        return true;
+    r->map = SP_STR_NONE;
+    return false;
 }
 
 bool bt_stack(struct bt_reader *r)
@@ -41,7 +46,6 @@ bool bt_stack(struct bt_reader *r)
     if (place == SP_AGG_STACKS_MAX)
         return true;
     r->keys.stacks++;
-    r->before = 0;
     return sp_agg_block_begin(&r->agg, sp_agg_keys_side(&r->keys, place), place);
 }
 

@@ -87,6 +87,15 @@ static const char *terminator(const char *p, const char *end, struct sp_span *va
     return NULL;
 }
 
+/* The first ", "; NULL: there is none. */
+static const char *separator(const char *p, const char *end)
+{
+    while ((p = memchr(p, ',', (size_t)(end - p))) && (p + 1 == end || p[1] != ' '))
+        if (++p == end)
+            return NULL;
+    return p;
+}
+
 /* What stands where a key begins, up to the end of the line. */
 static spaa_status keys(struct bt_reader *r, const char *p, const char *end)
 {
@@ -98,7 +107,7 @@ static spaa_status keys(struct bt_reader *r, const char *p, const char *end)
             return bt_stack(r) ? SPAA_OK : sp_nomem(r->d);
         }
         const char *limit = stop ? stop : end;
-        const char *comma = memmem(p, (size_t)(limit - p), ", ", 2);
+        const char *comma = separator(p, limit);
         if (!comma && !stop && end[-1] == ',')
             comma = end - 1;
         const char *key_end = comma ? comma : limit;

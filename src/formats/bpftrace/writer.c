@@ -7,6 +7,7 @@
 #include "base/num.h"
 #include "formats/aggregation_print.h"
 #include "formats/bpftrace/bpftrace.h"
+#include "json/find.h"
 
 #include <stdlib.h>
 
@@ -63,17 +64,13 @@ static bool put_stack(struct sp_agg_printer *w, const uint32_t *f, size_t n)
 
 static void put_scalar(struct sp_agg_printer *w, struct sp_span raw)
 {
-    struct sp_json j;
-    struct sp_span s;
     key(w);
-    sp_json_init(&j, raw.p, raw.n);
-    if (raw.n && raw.p[0] == '"') {
-        if (sp_json_string_value(&j, &s))
-            put_plain(&w->row, (struct sp_str){s.p, (uint32_t)s.n});
-    } else {
+    sp_buf_clear(&w->text);
+    if (!raw.n || raw.p[0] != '"')
         sp_buf_add(&w->row, raw.p, raw.n);
-    }
-    sp_json_free(&j);
+    else if (sp_json_text_to(&w->text, raw) && w->text.len)
+        put_plain(&w->row, (struct sp_str){w->text.data, (uint32_t)w->text.len});
+    w->row.failed |= w->text.failed;
 }
 
 static bool print_buckets(struct sp_agg_printer *w, uint32_t stack, struct sp_output *out)
@@ -157,10 +154,8 @@ spaa_status bt_write(struct sp_profile *p, const struct sp_write_opts *opts, str
                      struct sp_output *out)
 {
     struct sp_agg_printer w;
-    bool done = false;
-    spaa_status st = SPAA_OK;
-    if (opts->event == SP_NONE && opts->metric == SP_NONE)
-        st = sp_verbatim_replay(p, "bpftrace", d, out, &done);
+    bool done;
+    spaa_status st = sp_verbatim_replay(p, "bpftrace", opts, d, out, &done);
     if (st || done)
         return st ? st : out->status;
     bool ok = sp_agg_printer_init(&w, p, "bpftrace", "x_bpftrace", d);

@@ -18,9 +18,9 @@
 #ifndef SP_DTRACE_H
 #define SP_DTRACE_H
 
-#include "base/arena.h"
 #include "base/buf.h"
 #include "formats/aggregation_keys.h"
+#include "formats/aggregation_lines.h"
 #include "formats/format.h"
 #include "formats/lines.h"
 
@@ -65,14 +65,6 @@ bool dt_integer(struct dt_text t, int64_t *out);
 /* The text of a frame line to frames of the aggregation: several where `a->b` stands for inlined ones. */
 bool dt_frame(struct sp_agg *a, struct dt_text t, uint32_t *first, uint32_t *n);
 
-/* A frame line that was met before. */
-struct dt_known {
-    struct dt_text line; /* with its blanks, without its newline */
-    uint32_t first, n;
-    uint32_t indent;
-    uint32_t next; /* the frame line that followed it last, + 1: stacks share their ends */
-};
-
 struct dt_group {
     uint32_t title, event;
     bool negative; /* a value below zero was met: these are no counts */
@@ -86,10 +78,7 @@ struct dt_reader {
     struct sp_agg_keys keys; /* .stacks counts the stacks of the record in work */
     struct sp_lines lines;
 
-    SP_VEC(struct dt_known) known;
-    struct sp_map known_map;
-    uint32_t before; /* the frame line before this one, + 1 */
-    struct sp_arena arena;
+    struct sp_agg_lines known; /* frames, and notes: see take_note */
 
     /* The record in work. */
     bool open;     /* it has begun */
@@ -108,6 +97,7 @@ struct dt_reader {
     struct sp_buf last; /* the last line of text, or empty */
     bool tail;          /* it ends in a number that the next line makes a value, or a key */
     size_t last_indent;
+    uint64_t last_line;
     bool last_gap; /* a blank line followed it */
 
     /* What was learned. */
@@ -122,7 +112,7 @@ struct dt_reader {
 
 /* records.c */
 spaa_status dt_take_line(void *reader, const char *p, size_t n);
-/* The lines at p, as long as they are those that followed the frame line before them the last time. */
+/* The lines at p, as long as they are frames of the block in work that are known. */
 spaa_status dt_take_known(void *reader, const char *p, const char *end, size_t *used);
 spaa_status dt_take_end(struct dt_reader *r);
 /* header.c */

@@ -37,6 +37,8 @@ static size_t digits(const char *p, const char *end)
 
 static const char *skip_blanks(const char *p, const char *end)
 {
+    while (end - p >= 8 && memcmp(p, "        ", 8) == 0)
+        p += 8;
     while (p < end && blank(*p))
         p++;
     return p;
@@ -121,6 +123,8 @@ static bool is_head(struct dt_text t)
 static size_t columns(const char **p, const char *end)
 {
     size_t at = 0;
+    for (; end - *p >= 8 && memcmp(*p, "        ", 8) == 0; *p += 8)
+        at += 8;
     for (; *p < end && blank(**p); (*p)++)
         at = **p == '\t' ? (at / 8 + 1) * 8 : **p == ' ' ? at + 1 : at;
     return at;

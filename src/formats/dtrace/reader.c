@@ -76,7 +76,6 @@ static spaa_status read_dtrace(struct sp_input *in, const struct sp_read_opts *o
     sp_agg_init(&r.agg, p, d);
     if (opts->frames > SP_FRAMES_ADDRESS)
         r.agg.granularity = opts->frames;
-    sp_arena_init(&r.arena, 0);
     sp_buf_init(&r.last, 0);
     spaa_status st = start(&r);
     if (!st && opts->lossless)
@@ -87,10 +86,8 @@ static spaa_status read_dtrace(struct sp_input *in, const struct sp_read_opts *o
         st = finish(&r, in);
     sp_agg_free(&r.agg);
     sp_verbatim_free(r.lines.verbatim);
-    sp_arena_free(&r.arena);
+    sp_agg_lines_free(&r.known);
     sp_buf_free(&r.last);
-    sp_map_free(&r.known_map);
-    sp_vec_free(&r.known);
     sp_vec_free(&r.groups);
     return st;
 }

@@ -1,5 +1,4 @@
 /* What a line of DTrace's output is where it stands: the state machine that makes records of lines. */
-#include "base/hash.h"
 #include "base/num.h"
 #include "formats/dtrace/dtrace.h"
 #include "json/json.h"
@@ -51,13 +50,16 @@ static spaa_status add_keys(struct dt_reader *r, struct dt_text t)
     return st;
 }
 
-/* The line of text before, when what follows makes it the keys of a record. */
-static spaa_status keys_before(struct dt_reader *r)
+/*
+ * The line of text before, when what follows makes it the keys of a record. An empty stack between keys and a
+ * distribution leaves a blank line.
+ */
+static spaa_status keys_before(struct dt_reader *r, bool distribution)
 {
     struct dt_text t = {r->last.data, r->last.len};
-    bool keys = r->last.len && !r->last_gap && r->last_indent;
+    bool near = !r->last_gap || (distribution && r->last_line + 2 == r->lines.line);
     begin(r);
-    if (!keys)
+    if (!r->last.len || !near || !r->last_indent)
         return SPAA_OK;
     sp_buf_clear(&r->last);
     r->other_lines--;
@@ -164,7 +166,7 @@ static spaa_status held_is_value(struct dt_reader *r)
         return complete_with(r, r->held_number);
     bool keys = r->last.len && !r->last_gap && r->last_indent;
     if (keys || r->held_gap) { /* keys with an empty stack, or nothing but an empty stack */
-        spaa_status st = keys ? keys_before(r) : SPAA_OK;
+        spaa_status st = keys ? keys_before(r, false) : SPAA_OK;
         begin(r);
         return st ? st : complete_with(r, r->held_number);
     }
@@ -219,22 +221,30 @@ static spaa_status tail_is_keys(struct dt_reader *r)
     return st;
 }
 
-/* Frames of a line go to the block in work, or begin one. */
-static spaa_status add_frames(struct dt_reader *r, const struct dt_known *k, bool sure)
+/* The number that waited is a key. */
+static spaa_status held_is_key(struct dt_reader *r)
 {
-    spaa_status st = SPAA_OK;
-    if (r->held) {
-        char t[64];
-        size_t n = sp_scaled_text(r->held_number, 0, t);
-        r->held = false;
-        begin(r);
-        st = add_key(r, (struct dt_text){t, n});
-        r->in_block = false;
-    }
+    char t[64];
+    if (!r->held)
+        return SPAA_OK;
+    r->held = r->in_block = false;
+    begin(r);
+    return add_key(r, (struct dt_text){t, sp_scaled_text(r->held_number, 0, t)});
+}
+
+/* What waited are keys of the record that goes on here, or begins. */
+static spaa_status waiting_are_keys(struct dt_reader *r, bool distribution)
+{
+    spaa_status st = held_is_key(r);
     if (!st)
         st = tail_is_keys(r);
-    if (!st && !r->open)
-        st = keys_before(r);
+    return st || r->open ? st : keys_before(r, distribution);
+}
+
+/* Frames of a line go to the block in work, or begin one. */
+static spaa_status add_frames(struct dt_reader *r, const struct sp_agg_line *k)
+{
+    spaa_status st = waiting_are_keys(r, false);
     if (st)
         return st;
     if (!r->in_block || r->gap) {
@@ -248,53 +258,20 @@ static spaa_status add_frames(struct dt_reader *r, const struct dt_known *k, boo
         r->in_block = true;
         r->indent = k->indent;
     }
-    r->sure = r->sure || sure;
+    r->sure = r->sure || k->within == UINT16_MAX;
     r->gap = false;
-    for (uint32_t i = 0; i < k->n; i++)
-        if (!sp_agg_block_push(&r->agg, k->first + i))
-            return sp_nomem(r->d);
-    return SPAA_OK;
+    return sp_agg_lines_push(&r->agg, k) ? SPAA_OK : sp_nomem(r->d);
 }
 
-static spaa_status remember(struct dt_reader *r, const char *p, size_t n, uint64_t hash, struct dt_known *k)
+/* The frame with a note: once more, with `note` beside what it has. */
+static uint32_t noted_frame(struct dt_reader *r, uint32_t frame, struct dt_text note)
 {
-    k->line = (struct dt_text){sp_arena_dup(&r->arena, p, n), n};
-    return k->line.p && sp_map_add(&r->known_map, hash, (uint32_t)r->known.n) && sp_vec_push(&r->known, *k)
-               ? SPAA_OK
-               : sp_nomem(r->d);
-}
-
-/* "[ ./func.py:3 (func) ]" under a frame: that frame once more, with the note. */
-static spaa_status take_note(struct dt_reader *r, struct dt_text t)
-{
-    struct sp_agg *a = &r->agg;
-    struct sp_buf b;
-    if (!r->in_block || r->gap || !a->blocks.v[a->blocks.n - 1].n) {
-        r->other_lines++;
-        return SPAA_OK;
-    }
-    uint32_t *last = &a->block_frames.v[a->block_frames.n - 1];
-    uint64_t hash = sp_hash64_seed(t.p, t.n, *last);
-    struct sp_probe at = sp_map_probe(&r->known_map, hash);
-    for (uint32_t i; (i = sp_map_next(&r->known_map, &at)) != SP_MAP_NONE;) {
-        const struct dt_known *k = &r->known.v[i];
-        if (k->indent == *last && k->line.n == t.n && memcmp(k->line.p, t.p, t.n) == 0) {
-            *last = k->first;
-            return SPAA_OK;
-        }
-    }
-    struct sp_agg_frame f = a->frames.v[*last];
+    struct sp_agg_frame f = r->agg.frames.v[frame];
     struct sp_str raw = sp_pstr(r->p, f.more);
-    size_t n = t.n - 2, from = 1;
-    while (n && t.p[from] == ' ') {
-        from++;
-        n--;
-    }
-    while (n && t.p[from + n - 1] == ' ')
-        n--;
+    struct sp_buf b;
     sp_buf_init(&b, 0);
     sp_buf_puts(&b, "\"x_dtrace\":{\"note\":");
-    sp_json_string(&b, t.p + from, n);
+    sp_json_string(&b, note.p, note.n);
     if (raw.n > 12) { /* what is in there already: "x_dtrace":{"raw":…} */
         sp_buf_ch(&b, ',');
         sp_buf_add(&b, raw.p + 12, raw.n - 12);
@@ -303,22 +280,60 @@ static spaa_status take_note(struct dt_reader *r, struct dt_text t)
     }
     f.more = b.failed ? SP_STR_FAIL : sp_profile_str(r->p, b.data, b.len);
     sp_buf_free(&b);
-    struct dt_known k = {.indent = *last, .n = 1};
-    k.first = f.more == SP_STR_FAIL ? SP_NONE : sp_agg_frame_add(a, &f);
-    if (k.first == SP_NONE)
-        return sp_nomem(r->d);
-    *last = k.first;
-    return remember(r, t.p, t.n, hash, &k);
+    return f.more == SP_STR_FAIL ? SP_NONE : sp_agg_frame_add(&r->agg, &f);
 }
 
-static spaa_status take_frame(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n,
-                              uint64_t hash)
+/*
+ * "[ ./func.py:3 (func) ]" under a frame. Frames with notes are known by the frame's number, a newline, and
+ * the note.
+ */
+static spaa_status take_note(struct dt_reader *r, struct dt_text t)
 {
-    struct dt_known k = {.indent = (uint32_t)(l->indent < 1000 ? l->indent : 1000)};
-    if (!dt_frame(&r->agg, l->text, &k.first, &k.n))
+    struct sp_agg *a = &r->agg;
+    struct sp_buf key;
+    if (!r->in_block || r->gap || !a->blocks.v[a->blocks.n - 1].n) {
+        r->other_lines++;
+        return SPAA_OK;
+    }
+    uint32_t *last = &a->block_frames.v[a->block_frames.n - 1];
+    sp_buf_init(&key, 0);
+    sp_buf_u64(&key, *last);
+    sp_buf_ch(&key, '\n');
+    sp_buf_add(&key, t.p, t.n);
+    uint32_t i = key.failed ? SP_NONE : sp_agg_lines_find(&r->known, key.data, key.len);
+    if (i == SP_NONE && !key.failed) {
+        struct dt_text note = {t.p + 1, t.n - 2};
+        for (; note.n && *note.p == ' '; note.n--)
+            note.p++;
+        while (note.n && note.p[note.n - 1] == ' ')
+            note.n--;
+        uint32_t f = noted_frame(r, *last, note);
+        if (f != SP_NONE)
+            i = sp_agg_lines_add(&r->known, a, key.data, key.len,
+                                 &(struct sp_agg_line){.first = f, .count = 1});
+    }
+    sp_buf_free(&key);
+    if (i == SP_NONE)
         return sp_nomem(r->d);
-    spaa_status st = l->kind == DT_FRAME ? remember(r, p, n, hash, &k) : SPAA_OK;
-    return st ? st : add_frames(r, &k, l->kind == DT_FRAME);
+    *last = sp_agg_lines_at(&r->known, i)->first;
+    return SPAA_OK;
+}
+
+/* A frame line: DT_FRAME, or text that can be a frame where it stands. */
+static spaa_status take_frame(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
+{
+    struct sp_agg_line new = {.indent = (uint16_t)(l->indent < 1000 ? l->indent : 1000)};
+    new.within = l->kind == DT_FRAME ? UINT16_MAX : new.indent;
+    uint32_t i = sp_agg_lines_find(&r->known, p, n), count;
+    if (i == SP_NONE) {
+        if (!dt_frame(&r->agg, l->text, &new.first, &count))
+            return sp_nomem(r->d);
+        new.count = (uint16_t)count;
+        if (l->kind == DT_NOTE) /* below a frame it would be none */
+            return add_frames(r, &new);
+        i = sp_agg_lines_add(&r->known, &r->agg, p, n, &new);
+    }
+    return i == SP_NONE ? sp_nomem(r->d) : add_frames(r, sp_agg_lines_at(&r->known, i));
 }
 
 /* Keys after a stack; the next line says whether a number at the end is the value. */
@@ -339,6 +354,7 @@ static spaa_status keep_text(struct dt_reader *r, const struct dt_line *l)
 {
     sp_buf_clear(&r->last);
     r->last_indent = l->indent;
+    r->last_line = r->lines.line;
     r->last_gap = false;
     r->other_lines++;
     return sp_buf_add(&r->last, l->text.p, l->text.n) ? SPAA_OK : sp_nomem(r->d);
@@ -359,9 +375,9 @@ static spaa_status take_text(struct dt_reader *r, const struct dt_line *l, const
 {
     bool helper = l->indent >= HELPER_INDENT;
     if (r->in_block && !r->gap && l->indent >= r->indent)
-        return take_frame(r, l, p, n, 0);
+        return take_frame(r, l, p, n);
     if ((r->held || r->tail) && !r->gap && helper && !one_line(l))
-        return take_frame(r, l, p, n, 0);
+        return take_frame(r, l, p, n);
     spaa_status st = held_is_value(r);
     if (!st)
         st = tail_is_value(r);
@@ -375,14 +391,14 @@ static spaa_status take_text(struct dt_reader *r, const struct dt_line *l, const
         if (l->indent && l->indent < r->indent && (!r->gap || value))
             return keys_after(r, l);
         if (r->gap && helper)
-            return take_frame(r, l, p, n, 0);
+            return take_frame(r, l, p, n);
         abandon(r);
     } else if (r->open) {
         abandon(r);
     }
     bool after_keys = r->last.len && !r->last_gap && r->last_indent && r->last_indent < HELPER_INDENT;
     if (helper && (r->gap || after_keys))
-        return take_frame(r, l, p, n, 0);
+        return take_frame(r, l, p, n);
     st = keep_text(r, l);
     if (!st && one_line(l)) {
         r->tail = true;
@@ -457,8 +473,7 @@ static spaa_status note_firing(struct dt_reader *r, const struct dt_line *l)
     return r->probe == SP_STR_FAIL ? sp_nomem(r->d) : SPAA_OK;
 }
 
-static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n,
-                             uint64_t hash)
+static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
 {
     spaa_status st = SPAA_OK;
     switch (l->kind) {
@@ -478,17 +493,13 @@ static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const
         r->held_number = l->number;
         break;
     case DT_FRAME:
-        return take_frame(r, l, p, n, hash);
+        return take_frame(r, l, p, n);
     case DT_NOTE:
         if (!r->in_block || r->gap)
             return take_text(r, l, p, n);
         return take_note(r, l->text);
     case DT_HEAD:
-        st = held_is_value(r);
-        if (!st)
-            st = tail_is_keys(r);
-        if (!st && !r->open)
-            st = keys_before(r);
+        st = waiting_are_keys(r, true);
         r->in_rows = true;
         r->in_block = false;
         break;
@@ -516,44 +527,21 @@ static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const
 spaa_status dt_take_known(void *reader, const char *p, const char *end, size_t *used)
 {
     struct dt_reader *r = reader;
-    const char *at = p;
-    while (r->before && r->in_block && !r->gap) {
-        uint32_t next = r->known.v[r->before - 1].next;
-        if (!next)
-            break;
-        const struct dt_known *k = &r->known.v[next - 1];
-        if ((size_t)(end - at) <= k->line.n || at[k->line.n] != '\n' || memcmp(at, k->line.p, k->line.n) != 0)
-            break;
-        for (uint32_t i = 0; i < k->n; i++)
-            if (!sp_agg_block_push(&r->agg, k->first + i))
-                return sp_nomem(r->d);
-        at += k->line.n + 1;
-        r->lines.line++;
-        r->before = next;
-    }
-    *used = (size_t)(at - p);
-    return SPAA_OK;
+    *used = 0;
+    if (!r->in_block || r->gap || r->held || r->tail || r->in_rows)
+        return SPAA_OK;
+    return sp_agg_lines_take(&r->known, &r->agg, r->indent, p, end, used, &r->lines.line) ? SPAA_OK
+                                                                                          : sp_nomem(r->d);
 }
 
 static spaa_status take_line(struct dt_reader *r, const char *p, size_t n)
 {
-    uint64_t hash = 0;
-    uint32_t before = r->before;
     struct dt_line l;
-    r->before = 0;
     if (!r->in_rows && n > 4) {
         /* Most lines are frames, and most of those were met before. */
-        hash = sp_hash64(p, n);
-        struct sp_probe at = sp_map_probe(&r->known_map, hash);
-        for (uint32_t i; (i = sp_map_next(&r->known_map, &at)) != SP_MAP_NONE;) {
-            const struct dt_known *k = &r->known.v[i];
-            if (k->line.n != n || memcmp(k->line.p, p, n) != 0)
-                continue;
-            if (before)
-                r->known.v[before - 1].next = i + 1;
-            r->before = i + 1;
-            return add_frames(r, k, true);
-        }
+        uint32_t i = sp_agg_lines_find(&r->known, p, n);
+        if (i != SP_NONE && sp_agg_lines_at(&r->known, i)->within == UINT16_MAX)
+            return add_frames(r, sp_agg_lines_at(&r->known, i));
     }
     dt_classify(p, n, &l);
     if (l.kind == DT_MESSAGE) {
@@ -564,9 +552,8 @@ static spaa_status take_line(struct dt_reader *r, const char *p, size_t n)
         spaa_status st = rows_end(r);
         if (st)
             return st;
-        hash = sp_hash64(p, n);
     }
-    return take_kind(r, &l, p, n, hash);
+    return take_kind(r, &l, p, n);
 }
 
 spaa_status dt_take_line(void *reader, const char *p, size_t n)

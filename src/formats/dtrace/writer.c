@@ -9,7 +9,7 @@
 #include "formats/aggregation_print.h"
 #include "formats/dtrace/dtrace.h"
 #include "model/identity.h"
-#include "json/json.h"
+#include "json/find.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,17 +117,14 @@ static void put_scalar(struct sp_agg_printer *w, struct sp_span raw)
         sp_buf_printf(&w->row, " %*.*s", DT_VALUE_WIDTH, (int)raw.n, raw.p);
         return;
     }
-    struct sp_json j;
-    struct sp_span s;
     sp_buf_clear(&w->text);
-    sp_json_init(&j, raw.p, raw.n);
-    if (sp_json_string_value(&j, &s))
-        put_name(&w->text, s);
-    sp_json_free(&j);
+    sp_json_text_to(&w->text, raw);
     sp_buf_puts(&w->row, "  ");
-    sp_buf_add(&w->row, w->text.data, w->text.len);
-    for (size_t n = w->text.len; n < 50; n++)
+    size_t from = w->row.len;
+    put_name(&w->row, (struct sp_span){w->text.data, w->text.len});
+    for (size_t n = w->row.len - from; n < 50; n++)
         sp_buf_ch(&w->row, ' ');
+    w->row.failed |= w->text.failed;
 }
 
 static void print_value(struct sp_output *out, __int128 v)
@@ -184,35 +181,17 @@ static bool print_event(struct sp_agg_printer *w, uint32_t event, const struct s
 /* "  0  64091                        :tick-60s ", as it was before the first record. */
 static bool print_firing(struct sp_agg_printer *w, struct sp_output *out)
 {
-    struct sp_json j;
-    struct sp_span key, s;
-    uint64_t cpu = 0, id = 0;
-    bool found = false;
-    if (!w->own || !sp_agg_member(w->p, w->p->header.more, w->namespace, &w->value))
-        return w->own ? false : true;
+    struct sp_str more = sp_pstr(w->p, w->p->header.more);
+    struct sp_span by, probe;
+    int64_t cpu = 0, id = 0;
     sp_buf_clear(&w->text);
-    sp_json_init(&j, w->value.data ? w->value.data : "", w->value.len);
-    if (w->value.len && sp_json_type(&j) == SP_JSON_OBJECT && sp_json_object(&j))
-        while (sp_json_key(&j, &key)) {
-            if (!sp_span_is(key, "printed_by") || sp_json_type(&j) != SP_JSON_OBJECT) {
-                sp_json_skip(&j, &s);
-                continue;
-            }
-            sp_json_object(&j);
-            while (sp_json_key(&j, &key)) {
-                if (sp_span_is(key, "probe") && sp_json_type(&j) == SP_JSON_STRING)
-                    found = sp_json_string_value(&j, &s) && sp_buf_add(&w->text, s.p, s.n);
-                else if (sp_span_is(key, "cpu") || sp_span_is(key, "id"))
-                    sp_json_u64(&j, key.n == 3 ? &cpu : &id);
-                else
-                    sp_json_skip(&j, &s);
-            }
-        }
-    found = found && !j.error;
-    sp_json_free(&j);
-    if (found)
-        sp_printf(out, "CPU     ID                    FUNCTION:NAME\n%3llu %6llu %32.*s \n\n",
-                  (unsigned long long)cpu, (unsigned long long)id, (int)w->text.len, w->text.data);
+    if (!w->own || !sp_json_find2((struct sp_span){more.p, more.n}, w->namespace, "printed_by", &by) ||
+        !sp_json_find(by, "probe", &probe) || !sp_json_text_to(&w->text, probe))
+        return !w->text.failed;
+    sp_json_find_i64(by, "cpu", &cpu);
+    sp_json_find_i64(by, "id", &id);
+    sp_printf(out, "CPU     ID                    FUNCTION:NAME\n%3lld %6lld %32.*s \n\n", (long long)cpu,
+              (long long)id, (int)w->text.len, w->text.len ? w->text.data : "");
     return true;
 }
 
@@ -235,10 +214,8 @@ spaa_status dt_write(struct sp_profile *p, const struct sp_write_opts *opts, str
                      struct sp_output *out)
 {
     struct sp_agg_printer w;
-    bool done = false;
-    spaa_status st = SPAA_OK;
-    if (opts->event == SP_NONE && opts->metric == SP_NONE)
-        st = sp_verbatim_replay(p, "dtrace", d, out, &done);
+    bool done;
+    spaa_status st = sp_verbatim_replay(p, "dtrace", opts, d, out, &done);
     if (st || done)
         return st ? st : out->status;
     bool ok = sp_agg_printer_init(&w, p, "dtrace", "x_dtrace", d);

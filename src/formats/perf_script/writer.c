@@ -420,10 +420,8 @@ spaa_status sp_ps_write(struct sp_profile *p, const struct sp_write_opts *opts, 
                         struct sp_output *out)
 {
     struct writer w = {.p = p, .opts = opts, .d = d, .out = out, .samples = sp_metric_find(p, "samples", 7)};
-    bool done = false;
-    spaa_status st = SPAA_OK;
-    if (opts->event == SP_NONE && opts->metric == SP_NONE)
-        st = sp_verbatim_replay(p, "perf-script", d, out, &done);
+    bool done;
+    spaa_status st = sp_verbatim_replay(p, "perf-script", opts, d, out, &done);
     if (st != SPAA_OK || done)
         return st != SPAA_OK ? st : out->status;
     w.per_stack = sp_own_opt(opts->own, opts->nown, "per-stack") != NULL;

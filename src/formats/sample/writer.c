@@ -306,32 +306,22 @@ static bool put_rest(struct sp_hang_writer *w)
     return true;
 }
 
-static spaa_status render(struct sp_hang_writer *w, const struct sp_write_opts *opts)
+static bool put_report(struct sp_hang_writer *w)
 {
-    spaa_status st = sp_hang_choose(w, opts);
-    if (st)
-        return st;
-    w->ours = sp_str_is(sp_pstr(w->p, w->p->header.source_tool), "sample");
-    if (!sp_hang_gather(w))
-        return sp_nomem(w->d);
-    if (w->stackless)
-        sp_emit(w->d, SP_I321, SP_AT_NOTHING, "%llu samples without a stack",
-                (unsigned long long)w->stackless);
     static const char type[] = "{\"type\":\"x_sample_process\"";
     if (!sp_hang_settle_owners(w, type, "id"))
-        return sp_nomem(w->d);
+        return false;
     for (uint32_t i = 0; i < w->p->extensions.n; i++) {
         struct sp_span record = of(sp_pstr(w->p, w->p->extensions.v[i].json));
         if (sp_hang_starts(record, type) && !put_record(w, record, i + 1))
-            return sp_nomem(w->d);
+            return false;
     }
-    return put_rest(w) && !w->buf.failed ? w->out->status : sp_nomem(w->d);
+    return put_rest(w);
 }
 
 spaa_status sp_sm_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
                         struct sp_output *out)
 {
-    bool done;
     struct sp_hang_writer w = {.p = p,
                                .d = d,
                                .out = out,
@@ -339,12 +329,5 @@ spaa_status sp_sm_write(struct sp_profile *p, const struct sp_write_opts *opts, 
                                .image_type = "{\"type\":\"x_sample_image\"",
                                .text_of = frame_text,
                                .state_of = no_state};
-    spaa_status st = sp_verbatim_replay(p, "sample", d, out, &done);
-    if (st || done)
-        return st;
-    st = sp_hang_writer_init(&w);
-    if (!st)
-        st = render(&w, opts);
-    sp_hang_writer_free(&w);
-    return st;
+    return sp_hang_write(&w, "sample", opts, put_report);
 }

@@ -25,6 +25,7 @@
 
 #include "base/num.h"
 
+#include <endian.h>
 #include <string.h>
 
 #define ADVICE "decode it on a Mac: `spindump -i FILE -stdout > report.txt` (no root needed)"
@@ -36,6 +37,64 @@ static const char *skip_spaces(const char *p, const char *end)
     while (p < end && *p == ' ')
         p++;
     return p;
+}
+
+/* Eight bytes of text, the first one lowest. */
+static inline uint64_t load(const char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return le64toh(v);
+}
+
+static inline unsigned leading_spaces(uint64_t v) /* of eight bytes */
+{
+    v ^= 0x2020202020202020u;
+    return v ? (unsigned)__builtin_ctzll(v) / 8 : 8;
+}
+
+static inline unsigned
+leading_digits(uint64_t v) /* a carry of the sum only reaches what is behind a digit's end */
+{
+    v ^= 0x3030303030303030u;
+    v = ((v + 0x7676767676767676u) | v) & 0x8080808080808080u;
+    return v ? (unsigned)__builtin_ctzll(v) / 8 : 8;
+}
+
+/* The number that 1 <= n <= 8 digits are. */
+static inline uint32_t digits_value(uint64_t v, unsigned n)
+{
+    v = v << (64 - 8 * n) & 0x0F0F0F0F0F0F0F0Fu;
+    v = (v * 10 + (v >> 8)) & 0x00FF00FF00FF00FFu;
+    v = (v * 100 + (v >> 16)) & 0x0000FFFF0000FFFFu;
+    return (uint32_t)(v * 10000 + (v >> 32));
+}
+
+/* A row as most are: the same as split_row, eight bytes at a time, and false where that does not do. */
+static inline bool split_usual_row(const char *p, const char *end, struct sp_hang_row *row, bool *kernel,
+                                   struct sp_span *body)
+{
+    const char *start = p;
+    unsigned n = 8;
+    while (end - p >= 64 && (n = leading_spaces(load(p))) == 8)
+        p += 8;
+    if (n == 8)
+        return false;
+    p += n;
+    *kernel = *p == '*';
+    p += *kernel;
+    row->column = (uint32_t)(p - start);
+    uint64_t v = load(p);
+    n = leading_digits(v);
+    if (n - 1 > 6 || p[n] != ' ' || p - start > 1 << 20)
+        return false;
+    row->count = digits_value(v, n);
+    row->from = row->to = 0;
+    p += n;
+    n = leading_spaces(load(p));
+    p += n;
+    *body = (struct sp_span){p, (size_t)(end - p)};
+    return n < 8 && *p != '\t';
 }
 
 /* "341  text", "*341  text": a row of a tree. `line` may be all of the input that is left. */
@@ -247,6 +306,19 @@ static const char *end_of_usual(const struct sp_sd_reader *r, const char *p, con
     return (size_t)(r->end - p) > n && p[n] == '\n' && memcmp(p, text, n) == 0 ? p + n + 1 : NULL;
 }
 
+/* Where a row with another text ends, which is looked up; NULL: the line is not so simple. */
+static const char *end_of_row(struct sp_sd_reader *r, struct sp_hang_row *row, bool kernel, const char *text,
+                              uint32_t *body)
+{
+    const char *nl = memchr(text, '\n', (size_t)(r->end - text));
+    struct sp_span s = {text, nl ? (size_t)(nl - text) : 0};
+    if (!s.n || *s.p == '<' || nl[-1] == '\r' || sp_hang_blank(nl[-1]))
+        return NULL;
+    sp_sd_cut_range(&s, &row->from, &row->to);
+    *body = sp_sd_body(&r->bodies, s, kernel);
+    return nl + 1;
+}
+
 /*
  * Most rows and images are those that followed the one before when it last came: such a line is compared
  * with what is expected, which finds its end as well. *next is what follows it; NULL: it is not such a line.
@@ -263,14 +335,18 @@ static bool usual_line(struct sp_sd_reader *r, const char *p, const char **next)
         struct sp_hang_row row;
         struct sp_span body;
         bool kernel;
-        uint32_t guess = sp_sd_expected_body(&r->bodies);
-        if (guess == SP_NONE || !split_row((struct sp_span){p, (size_t)(r->end - p)}, &row, &kernel, &body))
+        if (!split_usual_row(p, r->end, &row, &kernel, &body))
             return true;
-        const struct sp_sd_body *x = &r->bodies.v.v[guess];
-        *next = x->kernel == kernel ? end_of_usual(r, body.p, x->p, x->n) : NULL;
+        uint32_t guess = sp_sd_expected_body(&r->bodies);
+        const struct sp_sd_body *x = guess == SP_NONE ? NULL : &r->bodies.v.v[guess];
+        if (x && x->kernel == kernel)
+            *next = end_of_usual(r, body.p, x->p, x->n);
+        if (*next)
+            r->bodies.last = guess;
+        else
+            *next = end_of_row(r, &row, kernel, body.p, &guess);
         if (!*next)
             return true;
-        r->bodies.last = guess;
         r->after_blank = false;
         return push_row(r, &row, guess);
     }

@@ -145,28 +145,18 @@ static void put_tail(struct sp_hang_writer *w)
     }
 }
 
-static spaa_status render(struct sp_hang_writer *w, const struct sp_write_opts *opts)
+static bool put_report(struct sp_hang_writer *w)
 {
-    spaa_status st = sp_hang_choose(w, opts);
-    if (st)
-        return st;
-    w->ours = sp_str_is(sp_pstr(w->p, w->p->header.source_tool), "spindump");
-    if (!sp_hang_gather(w))
-        return sp_nomem(w->d);
-    if (w->stackless)
-        sp_emit(w->d, SP_I321, SP_AT_NOTHING, "%llu samples without a stack",
-                (unsigned long long)w->stackless);
     put_header(w);
     if (!sp_sd_put_processes(w))
-        return sp_nomem(w->d);
+        return false;
     put_tail(w);
-    return w->buf.failed ? sp_nomem(w->d) : w->out->status;
+    return true;
 }
 
 spaa_status sp_sd_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
                         struct sp_output *out)
 {
-    bool done;
     struct sp_hang_writer w = {.p = p,
                                .d = d,
                                .out = out,
@@ -174,12 +164,5 @@ spaa_status sp_sd_write(struct sp_profile *p, const struct sp_write_opts *opts, 
                                .image_type = "{\"type\":\"x_spindump_image\"",
                                .text_of = sp_sd_frame_text,
                                .state_of = sp_sd_context_text};
-    spaa_status st = sp_verbatim_replay(p, "spindump", d, out, &done);
-    if (st || done)
-        return st;
-    st = sp_hang_writer_init(&w);
-    if (!st)
-        st = render(&w, opts);
-    sp_hang_writer_free(&w);
-    return st;
+    return sp_hang_write(&w, "spindump", opts, put_report);
 }
