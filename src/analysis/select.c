@@ -419,15 +419,11 @@ static void add_frames(struct sp_selection *s, const uint32_t *frames, size_t n)
     }
 }
 
-const uint32_t *sp_selected_frames(struct sp_selection *s, size_t row, size_t *n)
+const uint32_t *sp_selected_made_frames(struct sp_selection *s, size_t row, size_t *n)
 {
     const struct sp_profile *p = s->profile;
     const struct sp_selected *r = &s->rows.v[row];
     const struct sp_stack *stack = &p->stacks.v[r->stack];
-    static const uint32_t none;
-    *n = stack->n;
-    if (r->kernel == SP_NONE && !s->hidden && !s->roots && !s->no_inlined)
-        return stack->n ? sp_stack_frames(p, r->stack) : &none;
     size_t kernel_n = r->kernel == SP_NONE ? 0 : p->stacks.v[r->kernel].n;
     if (!sp_vec_reserve(&s->scratch, kernel_n + stack->n + 1))
         return NULL;
