@@ -423,6 +423,7 @@ int sp_cmd_top(struct cli *c)
                                       [SP_TOP_SOURCE] = 0};
     x.by = (enum sp_by)by;
     c->needs_groups = groups[by];
+    c->no_ids = true;
     int rc = cli_open_default(c);
     if (rc)
         return rc;

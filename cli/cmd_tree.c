@@ -459,6 +459,7 @@ int sp_cmd_tree(struct cli *c)
     bool open = c->format == FORMAT_JSON || c->v.budget; /* no limit of rows of its own */
     if (!tree_options(c, &how, &percent) || !answer_limit(c, open ? SIZE_MAX : 22, &limit))
         return EXIT_USAGE;
+    c->no_ids = true;
     int rc = cli_open_default(c);
     if (rc)
         return rc;
