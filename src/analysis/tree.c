@@ -65,6 +65,7 @@ struct builder {
     SP_VEC(uint32_t) kept; /* slots, sorted */
     SP_VEC(struct waiting) waiting;
     SP_VEC(uint32_t) sibling; /* per node; max_nodes only */
+    SP_VEC(uint32_t) above;   /* the last node, and those above it; not with max_nodes */
     uint32_t numbered;
 };
 
@@ -225,6 +226,14 @@ static void leave_out(struct builder *b, uint32_t parent, int64_t total)
     b->t.pruned_total += total;
 }
 
+/* In depth-first order, the next node ends the subtrees of those before it that are not above it. */
+static bool begin_node(struct builder *b, uint32_t depth)
+{
+    while (b->above.n > depth)
+        b->t.nodes.v[b->above.v[--b->above.n]].end = (uint32_t)b->t.nodes.n;
+    return sp_vec_push(&b->above, (uint32_t)b->t.nodes.n);
+}
+
 static bool add_node(struct builder *b, const struct waiting *w)
 {
     bool framed = w->frame != SP_NONE;
@@ -238,8 +247,8 @@ static bool add_node(struct builder *b, const struct waiting *w)
                                 .total = w->total,
                                 .samples = w->samples,
                                 .order = (uint32_t)b->t.nodes.n};
-    return b->t.nodes.n < UINT32_MAX && sp_vec_push(&b->t.nodes, node) &&
-           (!b->opts->by_comm || sp_vec_push(&b->t.comms, w->comm)) &&
+    return b->t.nodes.n < UINT32_MAX && (b->opts->max_nodes || begin_node(b, w->depth)) &&
+           sp_vec_push(&b->t.nodes, node) && (!b->opts->by_comm || sp_vec_push(&b->t.comms, w->comm)) &&
            (!b->opts->max_nodes || sp_vec_push(&b->sibling, w->sibling));
 }
 
@@ -554,10 +563,10 @@ spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opt
     struct builder b = {.s = s, .opts = opts, .p = s->profile, .t = {.profile = s->profile}};
     sp_arena_init(&b.steps, 0);
     bool ok = make_keys(&b) && make_paths(&b) && grow(&b);
-    if (ok && opts->max_nodes)
-        ok = put_in_order(&b);
-    if (ok)
+    if (ok && opts->max_nodes && (ok = put_in_order(&b)))
         find_ends(&b.t);
+    while (ok && b.above.n)
+        b.t.nodes.v[b.above.v[--b.above.n]].end = (uint32_t)b.t.nodes.n;
     free(b.keys);
     free(b.comm_key);
     free(b.run);
@@ -571,6 +580,7 @@ spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opt
     sp_vec_free(&b.kept);
     sp_vec_free(&b.waiting);
     sp_vec_free(&b.sibling);
+    sp_vec_free(&b.above);
     if (!ok) {
         sp_tree_free(&b.t);
         return sp_nomem(d);
