@@ -149,6 +149,8 @@ static bool make_paths(struct builder *b)
     b->slot_of_path = malloc((rows + 1) * sizeof *b->slot_of_path);
     if (!b->run || !b->moved || !b->slot_of_path || rows > UINT32_MAX)
         return false;
+    sp_large_pages(b->run, (rows + 1) * sizeof *b->run);
+    sp_large_pages(b->moved, (rows + 1) * sizeof *b->moved);
     for (size_t i = 0; i < rows; i++) {
         size_t n;
         const uint32_t *f = sp_selected_frames(b->s, i, &n);
