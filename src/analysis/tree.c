@@ -9,6 +9,7 @@
  */
 #include "analysis/tree.h"
 
+#include "analysis/rank.h"
 #include "base/arena.h"
 
 #include <stdlib.h>
@@ -71,42 +72,6 @@ struct builder {
 
 /* ---- keys: ranks of names ---- */
 
-static int cmp_function_name(const void *va, const void *vb, void *arg)
-{
-    const struct sp_profile *p = arg;
-    const struct sp_function *a = &p->functions.v[*(const uint32_t *)va],
-                             *b = &p->functions.v[*(const uint32_t *)vb];
-    int c = sp_str_cmp(sp_pstr(p, a->name), sp_pstr(p, b->name));
-    if (!c)
-        c = sp_str_cmp(sp_pstr(p, p->dsos.v[a->dso].name), sp_pstr(p, p->dsos.v[b->dso].name));
-    return c ? c : (a->dso > b->dso) - (a->dso < b->dso);
-}
-
-static int cmp_comm(const void *va, const void *vb, void *arg)
-{
-    const struct sp_profile *p = arg;
-    return sp_str_cmp(sp_pstr(p, *(const uint32_t *)va), sp_pstr(p, *(const uint32_t *)vb));
-}
-
-static uint32_t *rank_by(size_t n, const uint32_t *items, size_t table,
-                         int (*cmp)(const void *, const void *, void *), const struct sp_profile *p)
-{
-    uint32_t *order = malloc((n + 1) * sizeof *order);
-    uint32_t *rank = calloc(table + 1, sizeof *rank);
-    if (order && rank) {
-        for (size_t i = 0; i < n; i++)
-            order[i] = items ? items[i] : (uint32_t)i;
-        qsort_r(order, n, sizeof *order, cmp, (void *)(uintptr_t)p);
-        for (size_t i = 0; i < n; i++)
-            rank[order[i]] = (uint32_t)i;
-    } else {
-        free(rank);
-        rank = NULL;
-    }
-    free(order);
-    return rank;
-}
-
 /* Comms come before functions. */
 static bool make_keys(struct builder *b)
 {
@@ -116,11 +81,11 @@ static bool make_keys(struct builder *b)
     for (size_t i = 0; ok && b->opts->by_comm && i < p->contexts.n; i++)
         ok = sp_vec_push(&comms, p->contexts.v[i].comm);
     if (ok && b->opts->by_comm)
-        b->comm_key = rank_by(comms.n, comms.v, p->strs.strs.n, cmp_comm, p);
+        b->comm_key = sp_rank_strings(p, comms.v, comms.n);
     ok = ok && (b->comm_key || !b->opts->by_comm);
     b->nkeys = comms.n + p->functions.n;
     sp_vec_free(&comms);
-    uint32_t *rank = ok ? rank_by(p->functions.n, NULL, p->functions.n, cmp_function_name, p) : NULL;
+    uint32_t *rank = ok ? sp_rank_functions(p) : NULL;
     b->keys = malloc((p->frames.n + 1) * sizeof *b->keys);
     b->slot_of_key = malloc((b->nkeys + 1) * sizeof *b->slot_of_key);
     b->function_of_key = calloc(b->nkeys + 1, sizeof *b->function_of_key);
