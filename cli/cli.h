@@ -82,6 +82,7 @@ struct cli {
     struct sp_diags diags;
     enum cli_format format;
     unsigned needs_groups; /* enum sp_group bits that a command's own options need, set before too */
+    bool no_ids;           /* set by a command before it opens its inputs: ids of stacks are not asked for */
     bool needs_samples;    /* set by a command before it opens its inputs: read with raw samples */
     bool colour;           /* for stdout */
     unsigned width;        /* columns of the terminal, 0: not a terminal */

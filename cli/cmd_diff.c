@@ -112,6 +112,7 @@ static spaa_status take_run(struct diff_answer *a, size_t i, struct sp_read_opts
     struct sp_selection s, whole;
     bool narrowed = false, alone = c->split == 1 && c->files.n == 2;
     opts->samples = alone;
+    opts->no_ids = true;
     c->input = NULL;
     spaa_status st = cli_read(c, c->files.v[i], opts, &c->profile);
     if (st)

@@ -184,6 +184,7 @@ int sp_cmd_flamegraph(struct cli *c)
     if (!pixels(c, "width", c->v.width, 300, 20000, 0, &width) ||
         !pixels(c, "min-width", c->v.min_width, 0.001, 100, 0, &min_width))
         return EXIT_USAGE;
+    c->no_ids = true;
     int rc = cli_open_default(c);
     if (rc)
         return rc;

@@ -260,6 +260,7 @@ int sp_cmd_function(struct cli *c)
     if (!c->files.n)
         return cli_usage(c, "spaa function FILE NAME", "function needs the name of a function");
     x.asked = c->files.v[--c->files.n];
+    c->no_ids = true;
     int rc = cli_open_default(c);
     if (rc)
         return rc;

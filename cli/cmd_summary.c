@@ -519,6 +519,7 @@ int sp_cmd_summary(struct cli *c)
 {
     struct brief x = {0};
     struct sp_selection s;
+    c->no_ids = true;
     int rc = cli_open_default(c);
     if (rc)
         return rc;

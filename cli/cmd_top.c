@@ -4,6 +4,7 @@
 #include "analysis/top.h"
 #include "base/num.h"
 #include "render/text.h"
+#include "top_events.h"
 #include "top_facts.h"
 
 struct top {
@@ -423,17 +424,21 @@ int sp_cmd_top(struct cli *c)
                                       [SP_TOP_SOURCE] = 0};
     x.by = (enum sp_by)by;
     c->needs_groups = groups[by];
+    c->no_ids = true;
     int rc = cli_open_default(c);
     if (rc)
         return rc;
     if (by == SP_TOP_STATE && !c->v.view && !c->v.state)
         c->v.view = "all"; /* the split is of everything */
-    spaa_status st = cli_select(c, &s);
+    bool events = by == SP_TOP_EVENT && !c->v.event && !c->with.n && !c->v.sum;
+    spaa_status st = events ? top_events_select(c, &s) : cli_select(c, &s);
     if (st)
         return cli_exit_of(st);
     answer_init(&x.a, c, &s);
     if (c->v.sum) {
         rc = answer_sum(&x.a);
+    } else if (events) {
+        rc = top_events(&x.a, limit);
     } else {
         size_t shown = limit == SIZE_MAX || c->with.n ? 0 : limit; /* rows of --with may be any */
         rc = cli_exit_of(sp_top_build_some(&s, x.by, sort == 1, shown, &c->diags, &x.t));

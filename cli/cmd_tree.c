@@ -25,6 +25,12 @@ struct same {
     char text[256];
 };
 
+/* A node's id as text. */
+struct counter {
+    char text[20];
+    uint32_t n, v;
+};
+
 enum { NODE_ROOM = 1024 }; /* of a node's text, but for its name */
 
 struct tree {
@@ -32,6 +38,7 @@ struct tree {
     struct piece *pieces; /* per function: of text */
     struct sp_buf text;
     struct same same;
+    struct counter last; /* the node drawn last */
     struct sp_tree t;
     size_t shown;      /* nodes: those of order < shown; where that is all, the next three are not used */
     int64_t *elided;   /* per node: weight of the children not shown */
@@ -177,18 +184,51 @@ static void json_name(struct tree *x, uint32_t i, struct sp_output *out)
     sp_write(out, x->a.b.data, x->a.b.len);
 }
 
+/* Ids follow each other: mostly only the last digit changes. */
+static void count_to(struct counter *c, uint32_t v)
+{
+    if (c->n && v == c->v + 1 && c->text[c->n - 1] != '9')
+        c->text[c->n - 1]++;
+    else
+        c->n = (uint32_t)sp_u64_text(v, c->text);
+    c->v = v;
+}
+
+static inline char *put_counter(char *at, const struct counter *c)
+{
+    memcpy(at, c->text, sizeof c->text); /* more than its digits, which costs less */
+    return at + c->n;
+}
+
+/* Most nodes are the only child of the one before. */
+static char *put_place(char *at, struct tree *x, uint32_t i)
+{
+    const struct sp_tree_node *n = &x->t.nodes.v[i];
+    struct counter before = x->last;
+    count_to(&x->last, number_of(x, i));
+    at = put_counter(put(at, "{\"id\":"), &x->last);
+    at = put(at, ",\"parent\":");
+    if (n->parent == SP_NONE)
+        at = put(at, "null");
+    else if (before.n && number_of(x, n->parent) == before.v)
+        at = put_counter(at, &before);
+    else
+        at += sp_u64_text(number_of(x, n->parent), at);
+    at = put(at, ",\"depth\":");
+    return at + sp_u64_text(n->depth, at);
+}
+
 static void json_node(struct tree *x, uint32_t i)
 {
     const struct sp_tree_node *n = &x->t.nodes.v[i];
     const struct same *same = json_same(x, n);
     struct sp_output *out = x->a.w.out;
-    sp_jw_raw(&x->a.w, NULL, "", 0);
-    char *start = sp_output_room(out, NODE_ROOM), *at = put(start, "{\"id\":");
-    at += sp_u64_text(number_of(x, i), at);
-    at = put(at, ",\"parent\":");
-    at = n->parent == SP_NONE ? put(at, "null") : at + sp_u64_text(number_of(x, n->parent), at);
-    at = put(at, ",\"depth\":");
-    at += sp_u64_text(n->depth, at);
+    if (!i)
+        sp_jw_raw(&x->a.w, NULL, "", 0);
+    char *start = sp_output_room(out, NODE_ROOM), *at = start;
+    if (i)
+        *at++ = ',';
+    at = put_place(at, x, i);
     sp_output_took(out, (size_t)(at - start));
     json_name(x, i, out);
     at = start = sp_output_room(out, NODE_ROOM);
@@ -196,7 +236,10 @@ static void json_node(struct tree *x, uint32_t i)
         at = put(at, sp_frame_kind_names[n->kind]);
         *at++ = '"';
     }
-    at = put_number(at, ",\"self\":", x->a.s, n->self);
+    if (!n->self && !x->a.s->cannot_add)
+        at = put(at, ",\"self\":0");
+    else
+        at = put_number(at, ",\"self\":", x->a.s, n->self);
     memcpy(at, same->text, same->n);
     at += same->n;
     if (missing_of(x, i)) {
@@ -212,7 +255,9 @@ static void json_node(struct tree *x, uint32_t i)
 static size_t sum_elided(const struct tree *x, int64_t *weight)
 {
     size_t n = 0;
-    *weight = 0;
+    *weight = shows_all(x) ? x->t.pruned_total : 0;
+    if (shows_all(x))
+        return x->t.pruned;
     for (uint32_t i = 0; i < x->t.nodes.n; i++) {
         if (x->t.nodes.v[i].order >= x->shown)
             continue;
@@ -459,6 +504,7 @@ int sp_cmd_tree(struct cli *c)
     bool open = c->format == FORMAT_JSON || c->v.budget; /* no limit of rows of its own */
     if (!tree_options(c, &how, &percent) || !answer_limit(c, open ? SIZE_MAX : 22, &limit))
         return EXIT_USAGE;
+    c->no_ids = true;
     int rc = cli_open_default(c);
     if (rc)
         return rc;

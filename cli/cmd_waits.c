@@ -270,26 +270,46 @@ static int answer_rows(struct cli *c, const struct sp_selection *s, const struct
     return rc;
 }
 
+/* What is asked about, in any state unless some are named, and all of the event where filters narrow that. */
+static spaa_status select_waits(struct cli *c, struct sp_selection *s, struct sp_selection *whole,
+                                bool *narrowed)
+{
+    struct sp_select_opts o, event = {.event = c->v.event, .metric = c->v.metric, .view = "all"};
+    if (!cli_select_opts(c, &o))
+        return SPAA_ERR_USAGE;
+    o.view = o.view ? o.view : "all";
+    spaa_status st = sp_select(c->profile, &o, &c->diags, s);
+    *narrowed = !st && (s->total != s->all || s->timed);
+    if (!*narrowed)
+        return st;
+    st = sp_select(c->profile, &event, &c->diags, whole);
+    if (st)
+        sp_selection_free(s);
+    return st;
+}
+
 int sp_cmd_waits(struct cli *c)
 {
     size_t limit;
-    struct sp_selection s;
+    bool narrowed;
+    struct sp_selection s, whole;
     struct sp_waits w;
     if (!answer_limit(c, 22, &limit))
         return EXIT_USAGE;
     int rc = cli_open_default(c);
     if (rc)
         return rc;
-    struct sp_select_opts o = {.event = c->v.event, .metric = c->v.metric, .view = "all"};
-    spaa_status st = sp_select(c->profile, &o, &c->diags, &s);
+    spaa_status st = select_waits(c, &s, &whole, &narrowed);
     if (st)
         return cli_exit_of(st);
-    st = sp_waits_of(&s, &c->diags, &w);
+    st = sp_waits_of(&s, narrowed ? &whole : NULL, &c->diags, &w);
     rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc)
         rc = c->format == FORMAT_JSON ? answer_json(c, &s, &w, limit) : answer_rows(c, &s, &w, limit);
     if (!st)
         sp_waits_free(&w);
+    if (narrowed)
+        sp_selection_free(&whole);
     sp_selection_free(&s);
     return rc;
 }

@@ -36,6 +36,7 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
     out->lossless = c->v.lossless != NULL;
     out->samples = c->v.samples || out->lossless || c->v.time || c->needs_samples;
     out->strict = c->v.strict != NULL;
+    out->no_ids = c->no_ids && c->files.n == 1;
     out->jobs = cli_jobs(c);
     out->event = c->v.event;
     out->symbols =

@@ -58,8 +58,8 @@ def sql(m):
     """Three questions each about functions, frames and stacks."""
     source = m.profile()
     work = (size(source), "B")
-    read = Side("one read", m.reader(source), part=True)
-    ours = [Side("spaa query", [m.spaa, "query", "-q", source, text]) for _, text, _ in QUESTIONS]
+    read = Side("one read", m.reader("-j", "1", source), part=True)
+    ours = [Side("spaa query", [m.spaa, "query", "-q", "-j", "1", source, text]) for _, text, _ in QUESTIONS]
     theirs = [m.peer("jq", ["jq", "-n", program.replace("PERIOD", PERIOD), source]) for _, _, program in QUESTIONS]
     m.compare(read, *ours)
     m.compare(*theirs)

@@ -1,4 +1,7 @@
-/* What one run leaves behind for a comparison (diff_run.c), and what the comparison does with it (diff.c). */
+/*
+ * What one run leaves behind for a comparison (diff_run.c), the comparison of one number (diff_test.c), and
+ * that of all of them (diff.c).
+ */
 #ifndef SP_DIFF_PRIVATE_H
 #define SP_DIFF_PRIVATE_H
 
@@ -32,6 +35,19 @@ struct sp_diff_run {
 };
 
 void sp_diff_run_free(struct sp_diff_run *r);
+/* A quantity of every run: x[side][run]; per: what it is a share or rate of. */
+struct sp_diff_quantity {
+    struct sp_diff *d;
+    const struct sp_diff_row *row; /* NULL: the total */
+    unsigned family;
+    bool rate;
+    double *x[SP_SIDES];
+    double *all; /* both, one after the other */
+    const struct sp_permutation *plan;
+};
+
+/* The test that the method and the quantity call for, without what many of them together change. */
+void sp_diff_compare(struct sp_diff_quantity *q, struct sp_diff_test *t);
 /*
  * Once all runs know all keys: decides for each binary whether its addresses are rows of their own (they are
  * of one build in all runs) or one row. False: out of memory.

@@ -40,6 +40,8 @@ static size_t clone_suffix(const char *p, const char *end)
     static const char *const words[] = {".isra",     ".part",       ".constprop", ".cold", ".llvm",
                                         ".lto_priv", ".localalias", ".__uniq",    NULL};
     const char *at = end;
+    if (!memchr(p, '.', (size_t)(end - p)))
+        return 0;
     while (at > p && hex(at[-1]))
         at--;
     if (at > p && at < end && at[-1] == '.')
@@ -165,10 +167,10 @@ static const char *cut_mark(struct sp_buf *out, const char *p, const char *end)
             return p < end && strchr("*~^+", *p) ? p + 1 : p;
         }
     }
-    bool script = false; /* "~run /srv/app.js:12:3", but not "~Thing()" */
-    for (const char *q = p; q < end && !script; q++)
+    bool script = false, mark = strchr("~^+", *p) != NULL; /* "~run /srv/app.js:12:3", but not "~Thing()" */
+    for (const char *q = p; mark && q < end && !script; q++)
         script = starts(q, end, "js:") || starts(q, end, "ts:") || starts(q, end, "node:");
-    return end - p > 1 && (*p == '*' || (script && strchr("~^+", *p))) ? p + 1 : p;
+    return end - p > 1 && (*p == '*' || script) ? p + 1 : p;
 }
 
 void sp_normal_function(struct sp_buf *out, struct sp_str name)

@@ -234,6 +234,8 @@ static bool weigh(struct sp_selection *s, const struct sp_tally *tally, struct s
 /* What keeps all sums within 64 bits, and what was seen on the way. */
 struct gathering {
     uint64_t left, own_left, samples_left;
+    int64_t plain, plain_samples; /* of take_plain */
+    bool counted;                 /* there were some */
     bool odd;
 };
 
@@ -259,16 +261,51 @@ static spaa_status keep(struct sp_selection *s, const struct sp_frame_filters *f
     return SPAA_OK;
 }
 
+/*
+ * Most records are alone, with whole weights that are their leaf's too: these are taken at once. False, and
+ * nothing was done: it is another one, or what it weighs is too much for the sums.
+ */
+static inline bool take_plain(struct sp_selection *s, uint32_t i, struct gathering *g)
+{
+    const struct sp_profile *p = s->profile;
+    const struct sp_stack *x = &p->stacks.v[i];
+    int64_t v = sp_weight(p, i, s->metric), n = sp_weight(p, i, s->samples_metric);
+    uint64_t weight = v < 0 ? -(uint64_t)v : (uint64_t)v, samples = n < 0 ? -(uint64_t)n : (uint64_t)n;
+    if (x->related || x->exclusive >= 2 || v <= SP_DECIMAL || n <= SP_DECIMAL || weight > g->left ||
+        weight > g->own_left || samples > g->samples_left)
+        return false;
+    g->left -= weight;
+    g->own_left -= weight;
+    g->samples_left -= samples;
+    g->plain += v;
+    g->plain_samples += n;
+    g->counted = true;
+    s->rows.v[s->rows.n++] = (struct sp_selected){i, SP_NONE, v, v, n};
+    return true;
+}
+
+static void add_plain(struct sp_selection *s, const struct gathering *g)
+{
+    s->all += g->plain;
+    s->base += g->plain;
+    s->total += g->plain;
+    if (g->counted) {
+        add_samples(&s->base_samples, g->plain_samples);
+        add_samples(&s->samples, g->plain_samples);
+    }
+}
+
 static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits,
                                const struct sp_frame_filters *filters, const struct sp_tally *tally,
                                struct gathering *g, struct sp_diags *d)
 {
     const struct sp_profile *p = s->profile;
+    bool whole = !tally && !filters->any && !s->roots && !s->scale && s->samples_metric != SP_NONE;
     spaa_status st = sp_vec_reserve(&s->rows, p->stacks.n) ? SPAA_OK : sp_nomem(d);
     for (uint32_t i = 0; !st && i < p->stacks.n; i++) {
         bool skip = false;
         unsigned char fit = fits[p->stacks.v[i].context];
-        if (!fit)
+        if (!fit || (whole && fit == 2 && take_plain(s, i, g)))
             continue;
         struct sp_selected row = {i, partner(p, i, &skip, &g->odd), 0, 0, SP_ABSENT};
         if (skip || !weigh(s, tally, &row))
@@ -281,6 +318,7 @@ static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits
         if (fit == 2)
             st = keep(s, filters, &row, d);
     }
+    add_plain(s, g);
     return st;
 }
 
@@ -289,7 +327,7 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
 {
     const struct sp_profile *p = s->profile;
     struct sp_frame_filters filters = {0};
-    struct gathering g = {INT64_MAX, INT64_MAX, INT64_MAX, false};
+    struct gathering g = {.left = INT64_MAX, .own_left = INT64_MAX, .samples_left = INT64_MAX};
     unsigned char *fits = calloc(p->contexts.n + 1, 1); /* 1: of the event, 2: all filters fit too */
     spaa_status st = fits ? sp_frame_filters_of(p, o, d, &filters) : sp_nomem(d);
     for (size_t i = 0; fits && i < p->contexts.n; i++)
@@ -419,15 +457,11 @@ static void add_frames(struct sp_selection *s, const uint32_t *frames, size_t n)
     }
 }
 
-const uint32_t *sp_selected_frames(struct sp_selection *s, size_t row, size_t *n)
+const uint32_t *sp_selected_made_frames(struct sp_selection *s, size_t row, size_t *n)
 {
     const struct sp_profile *p = s->profile;
     const struct sp_selected *r = &s->rows.v[row];
     const struct sp_stack *stack = &p->stacks.v[r->stack];
-    static const uint32_t none;
-    *n = stack->n;
-    if (r->kernel == SP_NONE && !s->hidden && !s->roots && !s->no_inlined)
-        return stack->n ? sp_stack_frames(p, r->stack) : &none;
     size_t kernel_n = r->kernel == SP_NONE ? 0 : p->stacks.v[r->kernel].n;
     if (!sp_vec_reserve(&s->scratch, kernel_n + stack->n + 1))
         return NULL;

@@ -79,11 +79,23 @@ uint32_t sp_default_event(const struct sp_profile *p);
 /* Observations of an event, by its `samples` metric; SP_ABSENT when the source counts none. */
 int64_t sp_event_samples(const struct sp_profile *p, uint32_t event);
 
+/* Of rows whose frames are not those of one record as it stands: see sp_selected_frames. */
+const uint32_t *sp_selected_made_frames(struct sp_selection *s, size_t row, size_t *n);
+
 /*
  * The visible frames of a selected row, leaf first: lent, until the next call on this selection.
  * Filters that drop frames are applied; an empty stack gives *n = 0. NULL: out of memory.
  */
-const uint32_t *sp_selected_frames(struct sp_selection *s, size_t row, size_t *n);
+static inline const uint32_t *sp_selected_frames(struct sp_selection *s, size_t row, size_t *n)
+{
+    static const uint32_t none;
+    const struct sp_selected *r = &s->rows.v[row];
+    if (r->kernel != SP_NONE || s->hidden || s->roots || s->no_inlined)
+        return sp_selected_made_frames(s, row, n);
+    const struct sp_stack *stack = &s->profile->stacks.v[r->stack];
+    *n = stack->n;
+    return stack->n ? s->profile->stack_frames.v + stack->first : &none;
+}
 
 /* Where flat weight goes: the exclusive record's frame where it names a visible one, else the leaf. */
 uint32_t sp_selected_leaf(const struct sp_selection *s, size_t row, const uint32_t *frames, size_t n);

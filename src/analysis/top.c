@@ -94,9 +94,8 @@ static uint32_t whole_row(struct builder *b, uint32_t frame)
     if (*row == SP_NONE) {
         uint32_t dso = dsos ? n : p->functions.v[n].dso;
         struct sp_str name = sp_pstr(p, dsos ? p->dsos.v[n].name : p->functions.v[n].name);
-        unsigned kernel = p->dsos.v[dso].is_kernel ? SP_TAG_KERNEL : 0u;
         *row = new_row(b, dsos ? SP_NONE : n, dso, sp_intern(&b->t.names, name.p, name.n),
-                       dsos ? kernel : sp_function_tags(p, n));
+                       p->dsos.v[dso].is_kernel ? SP_TAG_KERNEL : 0u);
     }
     if (b->tags[frame] && *row != SP_NONE)
         b->t.rows.v[*row].tags |= b->tags[frame];
@@ -145,8 +144,7 @@ static uint32_t frame_row(struct builder *b, uint32_t frame)
         sp_buf_puts(&b->text, " 0x");
         sp_buf_add(&b->text, t, sp_hex_text(f->ip, t));
     }
-    return row_for(b, function, dso, b->text.data, b->text.len,
-                   sp_function_tags(p, function) | frame_tags(f));
+    return row_for(b, function, dso, b->text.data, b->text.len, frame_tags(f));
 }
 
 static void number(struct sp_buf *b, int64_t v)
@@ -271,27 +269,41 @@ static bool by_frames(struct builder *b)
     return true;
 }
 
-static int cmp_flat(const void *va, const void *vb)
+static int64_t weight_of(const struct sp_top_row *r, bool cum)
 {
-    int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
-    return (a < b) - (a > b);
+    return cum ? r->cum : r->flat;
 }
 
-/* The flat weight of the row that will be number n by flat; INT64_MIN: there are not so many. */
-static bool flat_of(const struct builder *b, size_t n, int64_t *out)
+/* Down to its place in a heap whose least stands first. */
+static void sink(int64_t *heap, size_t n, int64_t v)
+{
+    size_t i = 0;
+    for (size_t k; (k = 2 * i + 1) < n; i = k) {
+        k += k + 1 < n && heap[k + 1] < heap[k];
+        if (heap[k] >= v)
+            break;
+        heap[i] = heap[k];
+    }
+    heap[i] = v;
+}
+
+/* The weight of the row that will be number n by it; INT64_MIN: there are not so many. */
+static bool weight_at(const struct builder *b, size_t n, bool cum, int64_t *out)
 {
     size_t rows = b->t.rows.n;
     *out = INT64_MIN;
     if (n > rows || !n)
         return true;
-    int64_t *flats = malloc(rows * sizeof *flats);
-    if (!flats)
+    int64_t *best = malloc(n * sizeof *best);
+    if (!best)
         return false;
+    for (size_t i = 0; i < n; i++)
+        best[i] = INT64_MIN;
     for (size_t i = 0; i < rows; i++)
-        flats[i] = b->t.rows.v[i].flat;
-    qsort(flats, rows, sizeof *flats, cmp_flat);
-    *out = flats[n - 1];
-    free(flats);
+        if (weight_of(&b->t.rows.v[i], cum) > best[0])
+            sink(best, n, weight_of(&b->t.rows.v[i], cum));
+    *out = best[0];
+    free(best);
     return true;
 }
 
@@ -325,6 +337,7 @@ struct heavy {
     unsigned char *slot; /* per frame: LIGHT, 1 + place in rows, or NOT_SEEN */
     uint32_t rows[SLOTS];
     size_t n;
+    uint64_t bit[NOT_SEEN + 1]; /* of each slot */
 };
 
 /* Rows of at least this flat weight; false: there are too many, or rows not seen yet may be some. */
@@ -356,12 +369,18 @@ static bool see(struct builder *b, struct heavy *h, const uint32_t *f, size_t le
     return true;
 }
 
-static uint64_t slots_of(const struct heavy *h, const uint32_t *f, size_t len)
+/* Looked up, a bit takes half the instructions of a shift; frames are many. */
+static inline uint64_t slots_of(const struct heavy *h, const uint32_t *f, size_t len)
 {
-    uint64_t bits = 0;
-    for (size_t k = 0; k < len; k++)
-        bits |= (uint64_t)1 << h->slot[f[k]];
-    return bits;
+    uint64_t even = 0, odd = 0;
+    size_t k = 0;
+    for (; k + 4 <= len; k += 4) {
+        even |= h->bit[h->slot[f[k]]] | h->bit[h->slot[f[k + 1]]];
+        odd |= h->bit[h->slot[f[k + 2]]] | h->bit[h->slot[f[k + 3]]];
+    }
+    for (; k < len; k++)
+        even |= h->bit[h->slot[f[k]]];
+    return even | odd;
 }
 
 /* A stack is the set of heavy rows it has, found without a branch for each frame. */
@@ -411,10 +430,12 @@ static bool by_heavy_frames(struct builder *b, size_t n)
     int64_t least;
     struct heavy h = {0};
     size_t frames = b->s->profile->frames.n;
-    if (!flats(b) || !flat_of(b, n, &least))
+    if (!flats(b) || !weight_at(b, n, false, &least))
         return false;
     if (!heavy_rows(b, least, &h))
         return cums(b);
+    for (unsigned i = 0; i <= NOT_SEEN; i++)
+        h.bit[i] = (uint64_t)1 << i;
     h.slot = malloc(frames + 1);
     if (h.slot)
         memset(h.slot, NOT_SEEN, frames + 1);
@@ -456,6 +477,33 @@ static int cmp_row(const void *va, const void *vb, void *arg)
     return c ? c : (a->dso > b->dso) - (a->dso < b->dso);
 }
 
+/* Rows that may be among the first n come to the front, in order. */
+static bool sort_rows(struct builder *b, bool cum, size_t n)
+{
+    struct order o = {&b->t, cum};
+    struct sp_top_row *rows = b->t.rows.v;
+    size_t front = b->t.rows.n;
+    int64_t least = INT64_MIN;
+    if (n && n < front) {
+        if (!weight_at(b, n, cum, &least))
+            return false;
+        front = 0;
+        for (size_t i = 0; i < b->t.rows.n; i++) {
+            if (weight_of(&rows[i], cum) < least)
+                continue;
+            struct sp_top_row r = rows[i];
+            rows[i] = rows[front];
+            rows[front++] = r;
+        }
+    }
+    if (front)
+        qsort_r(rows, front, sizeof *rows, cmp_row, &o);
+    for (size_t i = 0; i < front && b->by <= SP_TOP_ADDRESS; i++)
+        if (rows[i].function != SP_NONE)
+            rows[i].tags |= sp_function_tags(b->s->profile, rows[i].function);
+    return true;
+}
+
 static bool add_rows(struct builder *b, size_t limit)
 {
     const struct sp_selection *s = b->s;
@@ -490,10 +538,7 @@ spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_c
         b.t.rows.v[i].cum = b.sums[i].cum;
         b.t.rows.v[i].cum_samples = b.sums[i].counted ? b.sums[i].samples : SP_ABSENT;
     }
-    if (ok && b.t.rows.n) {
-        struct order o = {&b.t, sort_cum};
-        qsort_r(b.t.rows.v, b.t.rows.n, sizeof *b.t.rows.v, cmp_row, &o);
-    }
+    ok = ok && sort_rows(&b, sort_cum, limit);
     free(b.key);
     free(b.sums);
     free(b.same);
@@ -516,60 +561,6 @@ void sp_top_free(struct sp_top *t)
     sp_strtab_free(&t->names);
     for (size_t i = 0; i < SP_TOP_EXTRAS; i++)
         sp_vec_free(&t->extras[i]);
-}
-
-static uint64_t row_hash(const struct sp_top_row *r, struct sp_str name)
-{
-    return sp_hash_mix((uint64_t)r->function << 32 | r->dso, sp_hash64(name.p, name.n));
-}
-
-static uint32_t same_row(const struct sp_top *t, const struct sp_map *map, const struct sp_top_row *r,
-                         struct sp_str name)
-{
-    struct sp_probe at = sp_map_probe(map, row_hash(r, name));
-    for (uint32_t i; (i = sp_map_next(map, &at)) != SP_MAP_NONE;)
-        if (t->rows.v[i].function == r->function && t->rows.v[i].dso == r->dso &&
-            sp_str_cmp(sp_str_at(&t->names, t->rows.v[i].name), name) == 0)
-            return i;
-    return SP_NONE;
-}
-
-static bool join(struct sp_top *t, const struct sp_top *other, struct sp_map *map)
-{
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < t->rows.n; i++)
-        ok = sp_map_add(map, row_hash(&t->rows.v[i], sp_str_at(&t->names, t->rows.v[i].name)), i);
-    for (size_t i = 0; ok && i < other->rows.n; i++) {
-        const struct sp_top_row *r = &other->rows.v[i];
-        struct sp_str name = sp_str_at(&other->names, r->name);
-        if (same_row(t, map, r, name) != SP_NONE)
-            continue;
-        struct sp_top_row fresh = *r;
-        fresh.name = sp_intern(&t->names, name.p, name.n);
-        fresh.flat = fresh.cum = 0;
-        fresh.samples = fresh.cum_samples = SP_ABSENT;
-        ok = fresh.name != SP_STR_FAIL && sp_map_add(map, row_hash(r, name), (uint32_t)t->rows.n) &&
-             sp_vec_push(&t->rows, fresh);
-    }
-    struct sp_top_extra none = {0, 0, SP_ABSENT, SP_ABSENT};
-    for (size_t e = 0; ok && e <= t->nextras; e++)
-        while (ok && t->extras[e].n < t->rows.n)
-            ok = sp_vec_push(&t->extras[e], none);
-    for (size_t i = 0; ok && i < other->rows.n; i++) {
-        const struct sp_top_row *r = &other->rows.v[i];
-        t->extras[t->nextras].v[same_row(t, map, r, sp_str_at(&other->names, r->name))] =
-            (struct sp_top_extra){r->flat, r->cum, r->samples, r->cum_samples};
-    }
-    return ok;
-}
-
-spaa_status sp_top_join(struct sp_top *t, const struct sp_top *other, struct sp_diags *d)
-{
-    struct sp_map map = {0};
-    bool ok = t->nextras < SP_TOP_EXTRAS && join(t, other, &map);
-    t->nextras += ok;
-    sp_map_free(&map);
-    return ok ? SPAA_OK : sp_nomem(d);
 }
 
 spaa_status sp_top_sum(struct sp_selection *s, const char *pattern, struct sp_diags *d, int64_t *weight,

@@ -62,7 +62,7 @@ spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_cum, s
                          struct sp_top *out);
 /*
  * The same for when only the first `limit` rows will be looked at (0: all). They are the same rows; those
- * after them have their flat weights and no cum.
+ * after them come in any order, with their flat weights alone.
  */
 spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_cum, size_t limit,
                               struct sp_diags *d, struct sp_top *out);

@@ -9,6 +9,7 @@
  */
 #include "analysis/tree.h"
 
+#include "analysis/rank.h"
 #include "base/arena.h"
 
 #include <stdlib.h>
@@ -65,46 +66,11 @@ struct builder {
     SP_VEC(uint32_t) kept; /* slots, sorted */
     SP_VEC(struct waiting) waiting;
     SP_VEC(uint32_t) sibling; /* per node; max_nodes only */
+    SP_VEC(uint32_t) above;   /* the last node, and those above it; not with max_nodes */
     uint32_t numbered;
 };
 
 /* ---- keys: ranks of names ---- */
-
-static int cmp_function_name(const void *va, const void *vb, void *arg)
-{
-    const struct sp_profile *p = arg;
-    const struct sp_function *a = &p->functions.v[*(const uint32_t *)va],
-                             *b = &p->functions.v[*(const uint32_t *)vb];
-    int c = sp_str_cmp(sp_pstr(p, a->name), sp_pstr(p, b->name));
-    if (!c)
-        c = sp_str_cmp(sp_pstr(p, p->dsos.v[a->dso].name), sp_pstr(p, p->dsos.v[b->dso].name));
-    return c ? c : (a->dso > b->dso) - (a->dso < b->dso);
-}
-
-static int cmp_comm(const void *va, const void *vb, void *arg)
-{
-    const struct sp_profile *p = arg;
-    return sp_str_cmp(sp_pstr(p, *(const uint32_t *)va), sp_pstr(p, *(const uint32_t *)vb));
-}
-
-static uint32_t *rank_by(size_t n, const uint32_t *items, size_t table,
-                         int (*cmp)(const void *, const void *, void *), const struct sp_profile *p)
-{
-    uint32_t *order = malloc((n + 1) * sizeof *order);
-    uint32_t *rank = calloc(table + 1, sizeof *rank);
-    if (order && rank) {
-        for (size_t i = 0; i < n; i++)
-            order[i] = items ? items[i] : (uint32_t)i;
-        qsort_r(order, n, sizeof *order, cmp, (void *)(uintptr_t)p);
-        for (size_t i = 0; i < n; i++)
-            rank[order[i]] = (uint32_t)i;
-    } else {
-        free(rank);
-        rank = NULL;
-    }
-    free(order);
-    return rank;
-}
 
 /* Comms come before functions. */
 static bool make_keys(struct builder *b)
@@ -115,11 +81,11 @@ static bool make_keys(struct builder *b)
     for (size_t i = 0; ok && b->opts->by_comm && i < p->contexts.n; i++)
         ok = sp_vec_push(&comms, p->contexts.v[i].comm);
     if (ok && b->opts->by_comm)
-        b->comm_key = rank_by(comms.n, comms.v, p->strs.strs.n, cmp_comm, p);
+        b->comm_key = sp_rank_strings(p, comms.v, comms.n);
     ok = ok && (b->comm_key || !b->opts->by_comm);
     b->nkeys = comms.n + p->functions.n;
     sp_vec_free(&comms);
-    uint32_t *rank = ok ? rank_by(p->functions.n, NULL, p->functions.n, cmp_function_name, p) : NULL;
+    uint32_t *rank = ok ? sp_rank_functions(p) : NULL;
     b->keys = malloc((p->frames.n + 1) * sizeof *b->keys);
     b->slot_of_key = malloc((b->nkeys + 1) * sizeof *b->slot_of_key);
     b->function_of_key = calloc(b->nkeys + 1, sizeof *b->function_of_key);
@@ -148,6 +114,8 @@ static bool make_paths(struct builder *b)
     b->slot_of_path = malloc((rows + 1) * sizeof *b->slot_of_path);
     if (!b->run || !b->moved || !b->slot_of_path || rows > UINT32_MAX)
         return false;
+    sp_large_pages(b->run, (rows + 1) * sizeof *b->run);
+    sp_large_pages(b->moved, (rows + 1) * sizeof *b->moved);
     for (size_t i = 0; i < rows; i++) {
         size_t n;
         const uint32_t *f = sp_selected_frames(b->s, i, &n);
@@ -225,6 +193,14 @@ static void leave_out(struct builder *b, uint32_t parent, int64_t total)
     b->t.pruned_total += total;
 }
 
+/* In depth-first order, the next node ends the subtrees of those before it that are not above it. */
+static bool begin_node(struct builder *b, uint32_t depth)
+{
+    while (b->above.n > depth)
+        b->t.nodes.v[b->above.v[--b->above.n]].end = (uint32_t)b->t.nodes.n;
+    return sp_vec_push(&b->above, (uint32_t)b->t.nodes.n);
+}
+
 static bool add_node(struct builder *b, const struct waiting *w)
 {
     bool framed = w->frame != SP_NONE;
@@ -238,8 +214,8 @@ static bool add_node(struct builder *b, const struct waiting *w)
                                 .total = w->total,
                                 .samples = w->samples,
                                 .order = (uint32_t)b->t.nodes.n};
-    return b->t.nodes.n < UINT32_MAX && sp_vec_push(&b->t.nodes, node) &&
-           (!b->opts->by_comm || sp_vec_push(&b->t.comms, w->comm)) &&
+    return b->t.nodes.n < UINT32_MAX && (b->opts->max_nodes || begin_node(b, w->depth)) &&
+           sp_vec_push(&b->t.nodes, node) && (!b->opts->by_comm || sp_vec_push(&b->t.comms, w->comm)) &&
            (!b->opts->max_nodes || sp_vec_push(&b->sibling, w->sibling));
 }
 
@@ -554,10 +530,10 @@ spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opt
     struct builder b = {.s = s, .opts = opts, .p = s->profile, .t = {.profile = s->profile}};
     sp_arena_init(&b.steps, 0);
     bool ok = make_keys(&b) && make_paths(&b) && grow(&b);
-    if (ok && opts->max_nodes)
-        ok = put_in_order(&b);
-    if (ok)
+    if (ok && opts->max_nodes && (ok = put_in_order(&b)))
         find_ends(&b.t);
+    while (ok && b.above.n)
+        b.t.nodes.v[b.above.v[--b.above.n]].end = (uint32_t)b.t.nodes.n;
     free(b.keys);
     free(b.comm_key);
     free(b.run);
@@ -571,6 +547,7 @@ spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opt
     sp_vec_free(&b.kept);
     sp_vec_free(&b.waiting);
     sp_vec_free(&b.sibling);
+    sp_vec_free(&b.above);
     if (!ok) {
         sp_tree_free(&b.t);
         return sp_nomem(d);

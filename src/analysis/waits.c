@@ -133,41 +133,64 @@ static bool off_cpu(struct sp_str state)
            !sp_str_is(state, "NATIVE");
 }
 
-/* One wait per context that has a reason; per context, since its text is the context's. */
-static bool gather(struct sp_waits *w, struct sp_selection *s, int64_t *by_context)
+static void sum_contexts(const struct sp_selection *s, int64_t *by_context)
 {
-    const struct sp_profile *p = s->profile;
+    for (size_t i = 0; i < s->rows.n; i++)
+        add(&by_context[s->profile->stacks.v[s->rows.v[i].stack].context], s->rows.v[i].weight);
+}
+
+/* Threads with a weight that was asked about. */
+static bool mark_asked(struct sp_waits *w, const int64_t *by_context)
+{
+    const struct sp_profile *p = w->profile;
+    for (uint32_t i = 0; i < p->contexts.n; i++) {
+        if (by_context[i] <= 0)
+            continue;
+        add(&w->samples, by_context[i]);
+        struct sp_span raw;
+        bool known = reason(p, &p->contexts.v[i], &raw);
+        if (!known && off_cpu(sp_pstr(p, p->contexts.v[i].state)))
+            add(&w->unexplained, by_context[i]);
+        if (p->contexts.v[i].tid == SP_ABSENT)
+            continue;
+        uint32_t t = thread_of(w, &p->contexts.v[i]);
+        if (t == SP_NONE)
+            return false;
+        w->threads.v[t].asked = true;
+        if (known)
+            add(&w->waiting, by_context[i]);
+    }
+    return true;
+}
+
+/*
+ * One wait per context that has a reason; per context, since its text is the context's. Of threads that were
+ * not asked about it is all they waited, so that chains go on through them.
+ */
+static bool gather(struct sp_waits *w, const int64_t *asked, const int64_t *whole)
+{
+    const struct sp_profile *p = w->profile;
     struct sp_buf b;
     bool ok = true;
-    for (size_t i = 0; i < s->rows.n; i++) {
-        add(&by_context[p->stacks.v[s->rows.v[i].stack].context], s->rows.v[i].weight);
-        add(&w->samples, s->rows.v[i].weight);
-    }
     sp_buf_init(&b, 0);
     for (uint32_t i = 0; ok && i < p->contexts.n; i++) {
         const struct sp_context *c = &p->contexts.v[i];
         struct sp_span raw;
-        if (by_context[i] <= 0)
-            continue;
-        bool known = reason(p, c, &raw);
-        if (!known && off_cpu(sp_pstr(p, c->state)))
-            add(&w->unexplained, by_context[i]);
-        if (c->tid == SP_ABSENT)
+        if (c->tid == SP_ABSENT || (asked[i] <= 0 && whole[i] <= 0))
             continue;
         uint32_t t = thread_of(w, c);
-        if (t == SP_NONE) {
-            ok = false;
-            break;
-        }
-        add(&w->threads.v[t].samples, by_context[i]);
-        if (!known)
+        ok = t != SP_NONE;
+        int64_t weight = !ok ? 0 : w->threads.v[t].asked ? asked[i] : whole[i];
+        if (weight <= 0)
             continue;
-        struct sp_wait x = {.waiter = t, .samples = by_context[i], .state = c->state, .holder = SP_NONE};
+        add(&w->threads.v[t].samples, weight);
+        if (!reason(p, c, &raw))
+            continue;
+        struct sp_wait x = {.waiter = t, .samples = weight, .state = c->state, .holder = SP_NONE};
         sp_buf_clear(&b);
         ok = sp_json_text_to(&b, raw) && parse(w, (struct sp_span){b.data, b.len}, &x) &&
              sp_vec_push(&w->waits, x);
-        add(&w->threads.v[t].waiting, by_context[i]);
-        add(&w->waiting, by_context[i]);
+        add(&w->threads.v[t].waiting, weight);
     }
     sp_buf_free(&b);
     return ok;
@@ -303,9 +326,9 @@ static bool find_chains(struct sp_waits *w)
         uint32_t x = heaviest(w, t);
         if (x == SP_NONE)
             continue;
-        if (w->waits.v[x].holder != SP_NONE)
+        if (w->waits.v[x].holder != SP_NONE && w->threads.v[t].asked)
             inner[w->waits.v[x].holder] = 1;
-        ok = sp_vec_push(&w->order, t);
+        ok = !w->threads.v[t].asked || sp_vec_push(&w->order, t);
     }
     if (ok && w->order.n)
         qsort_r(w->order.v, w->order.n, sizeof *w->order.v, by_weight, w);
@@ -334,7 +357,8 @@ static int by_chain(const void *va, const void *vb, void *arg)
     return by_weight(&x, &y, arg);
 }
 
-spaa_status sp_waits_of(struct sp_selection *s, struct sp_diags *d, struct sp_waits *out)
+spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection *whole, struct sp_diags *d,
+                        struct sp_waits *out)
 {
     const struct sp_profile *p = s->profile;
     struct sp_waits w = {.profile = p};
@@ -346,10 +370,16 @@ spaa_status sp_waits_of(struct sp_selection *s, struct sp_diags *d, struct sp_wa
                      "the profile does not tell threads and their states apart");
         return SPAA_ERR_USAGE;
     }
-    int64_t *by_context = calloc(p->contexts.n + 1, sizeof *by_context);
+    int64_t *asked = calloc(p->contexts.n + 1, sizeof *asked), *all = calloc(p->contexts.n + 1, sizeof *all);
     spaa_status st = sp_facts_of(p, d, &w.facts);
-    bool ok = !st && by_context && sp_strtab_init(&w.strs) && gather(&w, s, by_context);
-    free(by_context);
+    bool ok = !st && asked && all && sp_strtab_init(&w.strs);
+    if (ok) {
+        sum_contexts(s, asked);
+        sum_contexts(whole ? whole : s, all);
+        ok = mark_asked(&w, asked) && gather(&w, asked, all);
+    }
+    free(asked);
+    free(all);
     if (ok) {
         if (w.waits.n)
             qsort_r(w.waits.v, w.waits.n, sizeof *w.waits.v, by_waiter, &w);

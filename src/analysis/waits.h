@@ -36,6 +36,7 @@ struct sp_wait_thread {
     int64_t samples;   /* of the thread, in any state */
     int64_t waiting;   /* of these with a wait that says for what */
     uint32_t first, n; /* slice of waits, heaviest first */
+    bool asked;        /* it is in the selection; others are there for the chains through them */
     bool frontmost;    /* the main thread of the application in front */
     uint32_t depth;    /* waits on its chain */
     bool cyclic;       /* its chain ends in a cycle */
@@ -53,15 +54,20 @@ struct sp_waits {
     struct sp_strtab strs;
     SP_VEC(struct sp_wait_thread) threads;
     SP_VEC(struct sp_wait) waits;
-    SP_VEC(uint32_t) order; /* threads with waits */
+    SP_VEC(uint32_t) order; /* threads with waits, of those asked about */
     SP_VEC(struct sp_wait_chain) chains;
     SP_VEC(uint32_t) steps;
-    int64_t samples, waiting, unexplained; /* of the event; with a reason; off the CPU without one */
+    int64_t samples, waiting, unexplained; /* of the selection; with a reason; off the CPU without one */
     struct sp_map by_tid;
 };
 
-/* SPAA_ERR_USAGE, reported, where the profile does not tell threads and states apart. */
-spaa_status sp_waits_of(struct sp_selection *s, struct sp_diags *d, struct sp_waits *out);
+/*
+ * The waits of the threads of a selection, and the chains that begin there. `whole`: what chains may go on
+ * through, the same event without filters; NULL: the selection is that. SPAA_ERR_USAGE, reported, where the
+ * profile does not tell threads and states apart.
+ */
+spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection *whole, struct sp_diags *d,
+                        struct sp_waits *out);
 void sp_waits_free(struct sp_waits *w);
 
 #endif

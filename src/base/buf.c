@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#define LARGE_PAGE ((size_t)2 << 20)
+
 void sp_buf_init(struct sp_buf *b, size_t max)
 {
     *b = (struct sp_buf){.max = max ? max : SP_BUF_MAX};
@@ -109,7 +111,7 @@ const char *sp_buf_cstr(struct sp_buf *b)
 void sp_large_pages(void *p, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-    const uintptr_t page = 2 << 20;
+    const uintptr_t page = LARGE_PAGE;
     uintptr_t from = ((uintptr_t)p + page - 1) & ~(page - 1), to = ((uintptr_t)p + bytes) & ~(page - 1);
     if (bytes >= 4 * page && to > from)
         madvise((void *)from, to - from, MADV_HUGEPAGE);
@@ -130,6 +132,21 @@ void sp_touch_pages(void *p, size_t bytes)
 #endif
 }
 
+/*
+ * realloc, with large pages. Memory of two kinds of pages cannot be moved by the system: realloc would copy
+ * it, and into small pages.
+ */
+static void *grow_large(void *old, size_t had, size_t bytes)
+{
+    void *p = malloc(bytes);
+    if (!p)
+        return NULL;
+    sp_large_pages(p, bytes);
+    memcpy(p, old, had);
+    free(old);
+    return p;
+}
+
 bool sp_vec_grow(void **v, size_t *cap, size_t need, size_t elem)
 {
     size_t want = *cap < 4 ? 8 : *cap;
@@ -140,10 +157,12 @@ bool sp_vec_grow(void **v, size_t *cap, size_t need, size_t elem)
     }
     if (want > SIZE_MAX / elem)
         return false;
-    void *p = realloc(*v, want * elem);
+    bool large = want * elem >= 4 * LARGE_PAGE && *cap;
+    void *p = large ? grow_large(*v, *cap * elem, want * elem) : realloc(*v, want * elem);
     if (!p)
         return false;
-    sp_large_pages(p, want * elem);
+    if (!large)
+        sp_large_pages(p, want * elem);
     *v = p;
     *cap = want;
     return true;

@@ -37,6 +37,7 @@ struct sp_read_opts {
     bool samples;               /* keep raw samples (model/samples.h) */
     bool lossless;              /* keep what gives the native bytes back, where caps has SP_CAN_LOSSLESS */
     bool strict;                /* stop at the first thing that would be skipped */
+    bool no_ids;                /* nobody will ask for the stacks' ids: none need be checked or kept */
     unsigned jobs;              /* threads; 0 and 1: one */
     const char *event; /* the name of an event whose text does not name it, or NULL */
     struct sp_symbol_opts symbols;

@@ -1,18 +1,64 @@
+/*
+ * HTTP through libcurl, which is loaded when there is something to send: it brings thirty libraries along,
+ * and loading those takes longer than most questions to a profile.
+ */
 #include "remote/http.h"
 
 #include "base/num.h"
 
 #include <curl/curl.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
+#ifdef __APPLE__
+#define LIBRARY "libcurl.4.dylib"
+#else
+#define LIBRARY "libcurl.so.4"
+#endif
 #define BODY_MAX ((size_t)1 << 20)
 
+/* What is used of libcurl, whose major version says that these are there and what they take. */
+struct curl {
+    __typeof__(&curl_easy_init) init;
+    __typeof__(&curl_easy_setopt) set;
+    __typeof__(&curl_easy_perform) perform;
+    __typeof__(&curl_easy_strerror) strerror;
+    __typeof__(&curl_easy_getinfo) get;
+    __typeof__(&curl_easy_cleanup) cleanup;
+    __typeof__(&curl_slist_append) append;
+    __typeof__(&curl_slist_free_all) free_all;
+};
+
 struct sending {
+    const struct curl *curl;
     const struct sp_http_request *r;
     struct sp_http_response *response;
 };
+
+static bool find(void *library, const char *name, void *function, size_t size)
+{
+    void *found = dlsym(library, name);
+    if (found && size == sizeof found)
+        memcpy(function, &found, size);
+    return found != NULL;
+}
+
+/* It stays loaded: libraries that it uses keep state until the process ends. */
+static bool load(struct curl *c)
+{
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    return library && find(library, "curl_easy_init", &c->init, sizeof c->init) &&
+           find(library, "curl_easy_setopt", &c->set, sizeof c->set) &&
+           find(library, "curl_easy_perform", &c->perform, sizeof c->perform) &&
+           find(library, "curl_easy_strerror", &c->strerror, sizeof c->strerror) &&
+           find(library, "curl_easy_getinfo", &c->get, sizeof c->get) &&
+           find(library, "curl_easy_cleanup", &c->cleanup, sizeof c->cleanup) &&
+           find(library, "curl_slist_append", &c->append, sizeof c->append) &&
+           find(library, "curl_slist_free_all", &c->free_all, sizeof c->free_all);
+}
 
 bool sp_http_available(void)
 {
@@ -72,19 +118,19 @@ static int show_progress(void *arg, curl_off_t dl_size, curl_off_t dl, curl_off_
     return 0;
 }
 
-static struct curl_slist *header_list(const struct sp_http_request *r)
+static struct curl_slist *header_list(const struct curl *curl, const struct sp_http_request *r)
 {
-    struct curl_slist *list = curl_slist_append(NULL, "Expect:"); /* no waiting for a go-ahead */
+    struct curl_slist *list = curl->append(NULL, "Expect:"); /* no waiting for a go-ahead */
     for (size_t i = 0; list && i < r->nheaders; i++) {
         struct sp_buf line;
         sp_buf_init(&line, 0);
         sp_buf_printf(&line, "%s: %s", r->headers[i].name, r->headers[i].value);
-        struct curl_slist *more = line.failed ? NULL : curl_slist_append(list, sp_buf_cstr(&line));
+        struct curl_slist *more = line.failed ? NULL : curl->append(list, sp_buf_cstr(&line));
         if (line.data)
             explicit_bzero(line.data, line.len);
         sp_buf_free(&line);
         if (!more)
-            curl_slist_free_all(list);
+            curl->free_all(list);
         list = more;
     }
     return list;
@@ -93,32 +139,33 @@ static struct curl_slist *header_list(const struct sp_http_request *r)
 static void set_options(CURL *c, const struct sending *s, struct curl_slist *headers, char *error)
 {
     const struct sp_http_request *r = s->r;
-    curl_easy_setopt(c, CURLOPT_URL, r->url);
-    curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(c, CURLOPT_ERRORBUFFER, error);
-    curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(c, CURLOPT_USERAGENT, "spaa");
-    curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, r->timeout < 10 ? r->timeout : 10L);
-    curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, r->timeout);
-    curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(c, CURLOPT_WRITEDATA, s->response);
-    curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(c, CURLOPT_HEADERDATA, s->response);
-    curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, show_progress);
-    curl_easy_setopt(c, CURLOPT_XFERINFODATA, s);
+    __typeof__(&curl_easy_setopt) set = s->curl->set;
+    set(c, CURLOPT_URL, r->url);
+    set(c, CURLOPT_PROTOCOLS_STR, "http,https");
+    set(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    set(c, CURLOPT_PATH_AS_IS, 1L);
+    set(c, CURLOPT_NOSIGNAL, 1L);
+    set(c, CURLOPT_ERRORBUFFER, error);
+    set(c, CURLOPT_HTTPHEADER, headers);
+    set(c, CURLOPT_USERAGENT, "spaa");
+    set(c, CURLOPT_CONNECTTIMEOUT, r->timeout < 10 ? r->timeout : 10L);
+    set(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    set(c, CURLOPT_LOW_SPEED_TIME, r->timeout);
+    set(c, CURLOPT_WRITEFUNCTION, take_body);
+    set(c, CURLOPT_WRITEDATA, s->response);
+    set(c, CURLOPT_HEADERFUNCTION, take_header);
+    set(c, CURLOPT_HEADERDATA, s->response);
+    set(c, CURLOPT_NOPROGRESS, 0L);
+    set(c, CURLOPT_XFERINFOFUNCTION, show_progress);
+    set(c, CURLOPT_XFERINFODATA, s);
     if (r->ca_file)
-        curl_easy_setopt(c, CURLOPT_CAINFO, r->ca_file);
+        set(c, CURLOPT_CAINFO, r->ca_file);
     if (r->body) {
-        curl_easy_setopt(c, CURLOPT_POST, 1L);
-        curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_n);
-        curl_easy_setopt(c, CURLOPT_POSTFIELDS, r->body);
+        set(c, CURLOPT_POST, 1L);
+        set(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_n);
+        set(c, CURLOPT_POSTFIELDS, r->body);
     } else {
-        curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, r->method);
+        set(c, CURLOPT_CUSTOMREQUEST, r->method);
     }
 }
 
@@ -149,22 +196,27 @@ enum sp_http_result sp_http_send(const struct sp_http_request *r, struct sp_http
                                  char why[static 256])
 {
     char error[CURL_ERROR_SIZE] = "";
-    struct sending s = {r, response};
+    struct curl curl;
+    struct sending s = {&curl, r, response};
     *response = (struct sp_http_response){.retry_after = -1};
     sp_buf_init(&response->body, BODY_MAX + 1);
-    CURL *c = curl_easy_init();
-    struct curl_slist *headers = c ? header_list(r) : NULL;
+    if (!load(&curl)) {
+        snprintf(why, 256, "%s cannot be loaded", LIBRARY);
+        return SP_HTTP_NEVER;
+    }
+    CURL *c = curl.init();
+    struct curl_slist *headers = c ? header_list(&curl, r) : NULL;
     enum sp_http_result result = SP_HTTP_NOMEM;
     if (headers) {
         set_options(c, &s, headers, error);
-        CURLcode rc = curl_easy_perform(c);
+        CURLcode rc = curl.perform(c);
         result = result_of(rc);
-        snprintf(why, 256, "%.250s", *error ? error : curl_easy_strerror(rc));
-        curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &response->status);
+        snprintf(why, 256, "%.250s", *error ? error : curl.strerror(rc));
+        curl.get(c, CURLINFO_RESPONSE_CODE, &response->status);
         if (result == SP_HTTP_DONE && !response->status)
             result = SP_HTTP_AGAIN;
     }
-    curl_slist_free_all(headers);
-    curl_easy_cleanup(c);
+    curl.free_all(headers);
+    curl.cleanup(c);
     return result;
 }

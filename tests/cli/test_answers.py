@@ -148,6 +148,30 @@ def test_csv_has_plain_numbers(spaa):
     assert all(re.fullmatch(r"\d+\.\d\d", r["flat%"]) for r in rows)
 
 
+def test_events_stand_side_by_side_with_their_units(tmp_path):
+    path = tmp_path / "e.spaa"
+    events = [profiles.event("cycles", "period"), profiles.event("my malloc", "alloc_bytes", "allocation", "event")]
+    path.write_text(profiles.text([(["f"], {"samples": 3, "period": 30}), (["g"], {"samples": 9, "alloc_bytes": 800},
+                                                                            {"event": "my malloc"})], events)
+                    .replace('"value":800', '"value":800,"unit":"bytes"'))
+    out = run("top", path, "--by", "event", code=0).out.splitlines()
+    assert out[0] == "2 events, each in its own metric; shares are of its own total"
+    assert [line.split() for line in out[1:]] == [
+        ["flat", "flat%", "cum", "cum%", "samples", "total", "metric", "unit", "event"],
+        ["800", "100.00%", "800", "100.00%", "9", "800", "alloc_bytes", "bytes", "my", "malloc"],
+        ["30", "100.00%", "30", "100.00%", "3", "30", "period", "cycles"]]
+    rows = list(csv.DictReader(io.StringIO(run("top", path, "--by", "event", "--format", "csv", code=0).out)))
+    assert [(r["id"], r["flat"], r["unit"]) for r in rows] == [("my malloc", "800", "bytes"), ("cycles", "30", "")]
+    answer = ask("top", path, "--by", "event", "-n", 1)
+    assert answer["omitted"] == {"rows": 1, "flat": None} and "--event 'my malloc'" in answer["next"][0]
+    assert [r["name"] for r in ask("top", path, "--by", "event", "--metric", "period")["rows"]] == ["cycles"]
+    assert ask("top", path, "--by", "event", "--metric", "perod", code=2)["error"]["code"] == "SPAA-E031"
+    assert [r["name"] for r in ask("top", path, "--by", "event", "--event", "cycles")["rows"]] == ["cycles"]
+    assert [r["name"] for r in ask("top", path, "--by", "event", "--focus", "^f$")["rows"]] == ["cycles"]
+    assert ask("top", path, "--by", "event", "--focus", "^h$", code=1)["error"]["message"]
+    assert "1 more events" in run("top", path, "--by", "event", "-n", 1, code=0).out
+
+
 def test_csv_has_no_words_for_machines_to_trip_over(tmp_path):
     path = tmp_path / "m.spaa"
     path.write_text(profiles.text([(["f"], {"alloc_bytes": 8000000, "peak_bytes": 5})],

@@ -75,6 +75,26 @@ def test_top_by_everything(by, tmp_path):
     check_top(path, Profile(path.read_text()).select(view="all"), by)
 
 
+@pytest.mark.parametrize("filters", [{}, {"focus": "fn1"}, {"view": "all", "ignore": "fn2"}, {"comm": "t1"}], ids=str)
+def test_top_by_event_shows_each_event_in_its_own_metric(filters, files):
+    path, profile = files[0]
+    options = [word for key, value in filters.items() for word in ("--" + key, value)]
+    answer = ask("top", path, "--by", "event", *options)
+    expected = {}
+    for name, metric in profile.primary.items():
+        selection = profile.select(name, **filters)
+        if selection.rows:
+            known = [r.samples for r in selection.rows if r.samples is not None]
+            expected[name] = (metric, selection.base, selection.total, sum(known) if known else None)
+    assert {r["name"]: (r["metric"], r["total"], r["flat"], r["samples"]) for r in answer["rows"]} == expected
+    assert len(expected) > 1 or filters
+    order = [(r["samples"] is None, -(r["samples"] or 0), list(profile.primary).index(r["name"])) for r in answer["rows"]]
+    assert order == sorted(order)
+    for r in answer["rows"]:
+        assert r["flat_percent"] == r["cum_percent"] == percent(r["flat"], r["total"]) and r["cum"] == r["flat"]
+    assert answer["omitted"] == {"rows": 0, "flat": None}
+
+
 def test_top_and_tree_of_every_event_and_metric(files):
     path, profile = files[1]
     for name in profile.primary:

@@ -19,7 +19,7 @@ import urllib.parse
 
 import pytest
 
-from conftest import parse, run
+from conftest import BIN, parse, run
 
 KEY, SECRET, TOKEN = "AKIDTEST", "SeCrEt/KeY+forTESTS0123456789abcdefABCD", "session-TOKEN//+=="
 PROFILE = ('{"start":1711234567000,"end":1711234577000,"agentMetadata":{"durationInMs":10000},'
@@ -399,3 +399,9 @@ def test_the_signature_is_botocores(serve):
     request.headers["X-Amz-Security-Token"] = TOKEN
     text = signer.string_to_sign(request, signer.canonical_request(request))
     assert headers["authorization"].endswith("Signature=" + signer.signature(text, request))
+
+
+@pytest.mark.skipif(not shutil.which("ldd"), reason="needs ldd")
+def test_nothing_but_an_upload_loads_libcurl():
+    loaded = subprocess.run(["ldd", BIN], capture_output=True, text=True, check=True).stdout
+    assert "libc" in loaded and "libcurl" not in loaded

@@ -97,6 +97,25 @@ def test_the_table_the_csv_and_the_markdown(report):
     assert omitted["omitted"] == {"waiters": 3, "chains": 0} and len(omitted["waiters"]) == 2
 
 
+def test_filters_say_who_is_asked_about_and_chains_go_on_beyond(report):
+    answer = ask("waits", report, "--comm", "make")
+    assert [w["tid"] for w in answer["waiters"]] == [0xc1] and answer["profile"]["filters"] == "--comm make --view all"
+    assert (answer["waiting"], answer["waiting_for_nothing_named"], answer["deadlocks"]) == (10, 0, 0)
+    (chain,) = answer["chains"]
+    assert steps(chain) == [(0xc1, "wait4", ("cc", 40, None)), (0xd1, 'queue "db (x)"', ("gone", 99, 0xe1))]
+    (chain,) = ask("waits", report, "--pid", "10")["chains"]
+    assert chain == ask("waits", report)["chains"][0] and chain["deadlock"] is True
+    answer = ask("waits", report, "--thread", str(0xb1))
+    assert [w["tid"] for w in answer["waiters"]] == [0xb1] and answer["chains"][0]["cycle_from"] == 0
+    answer = ask("waits", report, "--focus", "^read$")
+    assert (answer["waiting"], answer["waiting_for_nothing_named"]) == (6, 4)
+    answer = ask("waits", report, "--state", "BLOCKED", "--ignore", "^waitpid$")
+    assert {w["tid"] for w in answer["waiters"]} == {w["tid"] for w in ask("waits", report)["waiters"]
+                                                     if any(x["state"] == "BLOCKED" for x in w["waits"])} - {0xc1}
+    assert "--comm make --view all keeps" in run("waits", report, "--comm", "make", code=0).out
+    assert "nobody" in run("waits", report, "--comm", "nobody", code=1).err
+
+
 def test_waits_survive_spaa_and_need_states(report, tmp_path):
     spaa = tmp_path / "x.spaa"
     run("convert", report, "-o", spaa, code=0)

@@ -217,6 +217,10 @@ bool sp_find_stack(struct reader *r, const struct sp_stack_id *id, uint32_t *sta
 
 spaa_status sp_finish_ids(struct reader *r)
 {
+    if (r->opts->no_ids && !r->mapped && !r->p->related_ids.n) {
+        r->p->ids.n = 0;
+        return SPAA_OK;
+    }
     if (!sp_map_stacks(r))
         return sp_nomem(r->d);
     for (size_t i = 0; i < r->p->related_ids.n; i++) {

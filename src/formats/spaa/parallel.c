@@ -159,7 +159,8 @@ static spaa_status append_part(struct work *w, const struct part *x)
         r->offset = w->offset + (uint64_t)(s->text.p - w->text);
         st = sp_take_line(r, s->text.p, s->text.n);
     }
-    if (!st && (!append_stacks(p, &x->profile, done, x->profile.stacks.n, frames) || !sp_map_stacks(r)))
+    if (!st && (!append_stacks(p, &x->profile, done, x->profile.stacks.n, frames) ||
+                (!r->opts->no_ids && !sp_map_stacks(r))))
         return sp_nomem(r->d);
     r->line = line + x->lines;
     return st;
