@@ -51,18 +51,29 @@ static void estimate(const struct sp_je *je, const struct sp_je_row *r, double o
         sp_mapped_unbias(r->v[i], r->v[i + 1], je->rate, &out[i], &out[i + 1]);
 }
 
-/* What t* has and no thread says: a row without a thread. False: threads have more than t*. */
-static bool rest_of(const struct sp_je *je, struct sp_je_row *rest)
+enum fit { FITS, LESS, MORE };
+
+/*
+ * What t* has and no thread says. jemalloc rounds what it writes, of each row by itself, so that a sample for
+ * each thread or an eighth of all is no difference.
+ */
+static enum fit rest_of(const struct sp_je *je, struct sp_je_row *rest)
 {
-    bool fits = true;
+    enum fit fit = FITS;
     *rest = je->all;
     for (size_t i = 0; i < je->rows.n; i++)
         for (int k = 0; k < JE_PAIRS; k++)
             if (__builtin_sub_overflow(rest->v[k], je->rows.v[i].v[k], &rest->v[k]))
-                return false;
-    for (int k = 0; k < JE_PAIRS; k++)
-        fits &= rest->v[k] >= 0;
-    return fits;
+                return MORE;
+    for (int k = 0; k < JE_PAIRS; k++) {
+        double all = (double)je->all.v[k], count = (double)je->all.v[k & ~1], left = (double)rest->v[k];
+        double one = count != 0 ? all / count : 1, slack = all / 8 + (double)je->rows.n * one;
+        if (left < -slack)
+            return MORE;
+        if (left > slack)
+            fit = LESS;
+    }
+    return fit;
 }
 
 static bool put(struct sp_je *je, const struct sp_je_row *r, const int64_t *estimated, bool first)
@@ -118,11 +129,13 @@ spaa_status sp_je_flush(struct sp_je *je)
         for (int k = 0; k < JE_PAIRS; k++)
             if (__builtin_add_overflow(je->all.v[k], je->rows.v[i].v[k], &je->all.v[k]))
                 je->all.v[k] = INT64_MAX;
-    bool fits = rest_of(je, &rest);
-    if (!fits)
+    enum fit fit = je->rows.n ? rest_of(je, &rest) : FITS;
+    if (fit == MORE)
         sp_emit(je->d, SP_W772, SP_AT_LINE(je->line, je->offset), "threads have more than t*, which counts");
-    else if (je->rows.n && (rest.v[0] || rest.v[1] || rest.v[2] || rest.v[3])) {
+    if (fit == LESS) {
         rest.tid = SP_ABSENT;
+        for (int k = 0; k < JE_PAIRS; k++)
+            rest.v[k] = rest.v[k] > 0 ? rest.v[k] : 0;
         if (!sp_vec_push(&je->rows, rest))
             return sp_nomem(je->d);
     }
