@@ -1,6 +1,7 @@
 """Heap and CPU profiles of gperftools, Go and Java from before protobuf: against pprof's reading of them."""
 
 import collections
+import math
 import os
 import re
 import shutil
@@ -247,3 +248,166 @@ def test_java_words_have_names():
     frames = {r["func"]: r for r in records if r["type"] == "frame"}
     assert frames["com.x.F.run"]["srcline"] == "F.java:12" and "ip" not in frames["GC"]
     assert dsos[frames["memcpy"]["dso"]] == "/lib/libc.so.6" and dsos[frames["STUB"]["dso"]] == "[jit]"
+
+
+# Text
+
+def joined(records):
+    """[(context but for the event, [(function, DSO, ip)] leaf first, weights)]"""
+    dsos = {r["id"]: r["name"] for r in records if r["type"] == "dso"}
+    frames = {r["id"]: (r["func"], dsos[r["dso"]], r.get("ip")) for r in records if r["type"] == "frame"}
+    return [({k: v for k, v in r["context"].items() if k != "event"}, [frames[i] for i in r["frames"]],
+             {w["metric"]: w["value"] for w in r["weights"]}) for r in records if r["type"] == "stack"]
+
+
+@needs_go
+@pytest.mark.parametrize("name, leaf_adjusted", [
+    ("sampled.heap", True), ("brief-maps.heap", True), ("growth.heap", True), ("go.heap", True), ("go.goroutine", True),
+    ("go.contention", True), ("contention.txt", True), ("threadz.txt", False), ("java.heapz", False),
+    ("java.contentionz", False), ("java.cpu", False), ("64le.cpu", False), ("32be.cpu", False)])
+def test_fixtures_are_read_as_go_reads_them(tmp_path, name, leaf_adjusted):
+    """Values of all, addresses where neither a name of the file nor a blank in a path tells more than Go reads."""
+    data = fixture(name)
+    path = tmp_path / name
+    path.write_bytes(data)
+    types, ours, maps = from_spaa(spaa(data), leaf_adjusted)
+    their_types, theirs, their_maps, _ = go_raw(path)
+    assert [list(t) for t in types] == their_types
+    values = lambda stacks: sorted((labels if name != "go.goroutine" else (), len(a), v) for (labels, a), v in stacks.items())
+    if name.startswith("java") or name.endswith(".cpu"):
+        assert sorted(ours.values()) == sorted(theirs.values())
+    else:
+        assert values(ours) == values(theirs)
+    if not name.startswith(("java", "go")) and name not in ("sampled.heap", "64le.cpu", "32be.cpu"):
+        assert ours == theirs
+        assert maps == {m for m in their_maps if m[3]}
+
+
+def test_a_sampled_heap_keeps_what_was_sampled():
+    records = spaa(fixture("sampled.heap"))
+    head = records[0]
+    assert head["events"] == [{"name": "heap", "kind": "allocation",
+                               "sampling": {"mode": "period", "primary_metric": "alloc_bytes", "sample_period": 65536},
+                               "allocation_tracking": {"tracks_frees": True, "has_timestamps": False}}]
+    assert head["source_tool"] == "tcmalloc" and head["x_gperftools"]["totals"] == [9, 74752, 13, 140288]
+    row = [(c, w) for c, f, w in joined(records) if f[0][:2] == ("0x30000", "[unknown]")][0]
+    assert row[0] == {"x_pprof": {"labels": {"bytes": 179}}}
+    estimate = lambda n, b: (int(n / (1 - math.exp(-(b / n) / 65536))), int(b / (1 - math.exp(-(b / n) / 65536))))
+    alloc, live = estimate(7, 832), estimate(5, 896)
+    assert row[1] == {"alloc_count": alloc[0], "alloc_bytes": alloc[1], "live_count": live[0], "live_bytes": live[1],
+                      "samples": 7, "raw_alloc_bytes": 832, "raw_live_count": 5, "raw_live_bytes": 896}
+    dsos = {r["name"]: r for r in records if r["type"] == "dso"}
+    assert dsos["/opt/my server"]["x_gperftools"] == {"ip": "file_offset"}
+
+
+def test_maps_of_other_tools():
+    """Names that stand for others, a logger's prefix, an offset and a build id."""
+    records = spaa(fixture("brief-maps.heap"))
+    maps = records[0]["x_gperftools"]["mappings"]
+    assert maps == [{"start": "0x400000", "limit": "0x500000", "offset": "0x0", "file": "/home/b/out/server"},
+                    {"start": "0x7f0000000000", "limit": "0x7f0000001000", "offset": "0x2000", "file": "/lib/x.so",
+                     "build_id": "abcdef0123456789"},
+                    {"start": "0x7fff00000000", "limit": "0x7fff00002000", "offset": "0x0", "file": "[vdso]"}]
+    assert [r["build_id"] for r in records if r["type"] == "dso" and r["name"] == "/lib/x.so"] == ["abcdef0123456789"]
+    assert ("0x2111", "/lib/x.so", "0x2111") in [f for _, frames, _ in joined(records) for f in frames]
+
+
+def test_code_in_large_pages_belongs_to_the_rest_of_its_file():
+    text = ("heap profile: 1: 10 [ 1: 10] @ heapprofile\n 1: 10 [ 1: 10] @ 0x400101 0x600101\nMAPPED_LIBRARIES:\n"
+            "400000-600000 r-xp 0 00:00 0 \n600000-700000 r-xp 200000 08:01 5 /bin/x\n")
+    assert [f[1:] for f in joined(spaa(text.encode()))[0][1]] == [("/bin/x", "0x101"), ("/bin/x", "0x200101")]
+
+
+def test_growth_is_an_event_of_its_own():
+    head = spaa(fixture("growth.heap"))[0]
+    assert head["events"][0]["name"] == "growth" and head["events"][0]["sampling"] == {
+        "mode": "event", "primary_metric": "live_bytes"}
+
+
+def test_comments_of_go_name_functions():
+    records = spaa(fixture("go.heap"))
+    frames = {r["func"]: r for r in records if r["type"] == "frame"}
+    assert frames["main.grow"]["srcline"] == "/src/main.go:17" and frames["main.grow"]["ip"] == "0x4dc016"
+    assert not frames["0x47c113"]["func_resolved"]
+    assert "Alloc = 4170976" in records[0]["x_gperftools"]["comments"]
+    stacks = joined(spaa(fixture("go.goroutine")))
+    assert [c for c, _, w in stacks if w == {"goroutine": 3}] == [{"x_pprof": {"labels": {"job": "7", "route": '/x "y"'}}}]
+
+
+def test_inlined_functions_of_one_address():
+    text = ("goroutine profile: total 2\n2 @ 0x1001 0x2001\n#\t0x1000\tmain.inner+0x1\t/a.go:1\n"
+            "#\t0x1000\tmain.outer+0x10\t/a.go:9\n#\t0x2000\tmain.main+0x5\t/a.go:20\n\n"
+            "1 @ 0x1001\n#\t0x1000\tmain.other+0x1\t/a.go:1\n")
+    records = spaa(text.encode())
+    frames = {r["func"]: r for r in records if r["type"] == "frame"}
+    assert (frames["main.inner"]["inlined"], frames["main.inner"]["inline_depth"]) == (True, 1)
+    assert "main.other" not in frames
+    assert sorted([f[0] for f in frames] for _, frames, _ in joined(records)) == [
+        ["main.inner", "main.outer"], ["main.inner", "main.outer", "main.main"]]
+
+
+def test_contention_in_nanoseconds():
+    records = spaa(fixture("contention.txt"))
+    head = records[0]
+    assert head["x_spaa"]["lost"] == 3 and str(head["x_spaa"]["duration"]) == "16502.83"
+    assert head["x_gperftools"]["attributes"]["sampling period"] == "100"
+    weights = sorted((w["samples"], w["count"], w["delay"], w["raw_delay"]) for _, _, w in joined(records))
+    assert weights == [(1, 100, int(768 * 100 / 3.201), 768), (27, 2700, int(19490304 * 100 / 3.201), 19490304)]
+
+
+def test_threads_have_contexts():
+    stacks = joined(spaa(fixture("threadz.txt")))
+    assert sorted((c["tid"], c["comm"], [f[2] for f in frames]) for c, frames, _ in stacks) == [
+        (14748, "main", ["0x101", "0x202", "0x303", "0x404"]), (14749, "worker/with slash", ["0x501", "0x404"]),
+        (14750, "worker", ["0x501", "0x404"])]
+    assert len(joined(spaa(fixture("threadz.txt"), "--group-by", "none"))) == 2
+
+
+def test_names_in_front_of_a_symbolized_profile():
+    records = spaa(fixture("symbolized.cpu"))
+    assert records[0]["x_gperftools"]["binary"] == "/opt/server"
+    assert [f[0] for f in joined(records)[0][1]] == ["leaf", "inlined_into", "caller", "0x303"]
+    cut = fixture("symbolized.cpu").replace(b"\n---\n", b"\n")
+    answer = run("top", "-", stdin=cut)
+    assert answer.code == 3 and "SPAA-E765" in answer.err
+
+
+def test_bad_lines_are_reported_where_they_are():
+    data = fixture("damaged.heap")
+    err = messages(data)
+    for part in ("line 3, offset 90", "line 4", "line 5", "line 6", "line 9", "SPAA-W773", "SPAA-W769"):
+        assert part in err
+    assert sorted(w["live_bytes"] for _, _, w in joined(spaa(data))) == [-192, 1]
+    run("convert", "-q", "-", "--strict", "--to", "spaa", "-o", "-", stdin=data, code=3)
+
+
+def test_names_that_are_no_utf8(tmp_path):
+    data = fixture("growth.heap").replace(b"/opt/server", b"/opt/\xff\xfe")
+    dso = [r for r in spaa(data) if r["type"] == "dso"][0]
+    assert dso["name"] == "/opt/\ufffd\ufffd" and "x_raw_hex" in dso
+
+
+def test_granularity():
+    for frames, keys in (("function", set()), ("line", set()), ("address", {"ip"})):
+        records = spaa(fixture("64le.cpu"), "--frames", frames)
+        assert {k for r in records if r["type"] == "frame" for k in r if k in ("ip", "symoff")} == keys
+
+
+# Whose is it
+
+@pytest.mark.parametrize("text, name", [
+    (b"heap profile: 1: 2 [ 3: 4] @ heapprofile\n", "gperftools"), (b"heap_v2/524288\n  t*: 1: 2 [0: 0]\n", "jemalloc"),
+    (b"goroutine profile: total 5\n1 @ 0x1\n", "gperftools"), (b"--- mutex:\ncycles/second=1\n", "gperftools"),
+    (b"# comment\n\n--- threadz 1 ---\n", "gperftools"), (b"heap profile: total;main 5\nother;x 3\n", "gperftools"),
+    (b"profile: total;main 5\n", "folded"), (b"main;heap_v2/3 5\n", "folded"), (b"a profile: total 5x;b 3\n", "folded"),
+    (b"--- symbol\nbinary=/x\n0x1 a\n---\n--- heap\nheap_v2/524288\n", "jemalloc"),
+    (g.words("32le", [(1, [5])]), "gperftools"), (g.words("64be", [(1, [5])]), "gperftools")])
+def test_probe(tmp_path, text, name):
+    path = tmp_path / "profile"
+    path.write_bytes(text)
+    assert ask("info", path)["format"] == name
+
+
+def test_other_words_are_not_ours():
+    for data in (bytes(64), g.words("64le", [(1, [5])], period=0), b"\0" * 8 + b"\x04" + bytes(40)):
+        assert run("info", "-", stdin=data).code == 3
