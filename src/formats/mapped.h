@@ -1,6 +1,6 @@
 /*
- * Stacks of absolute addresses with a table of what was mapped where: what the readers of heap and CPU profiles
- * of gperftools, jemalloc, and Go share.
+ * Stacks of absolute addresses with a table of what was mapped where: what the readers of heap and CPU
+ * profiles of gperftools, jemalloc, and Go share.
  *
  * The stacks of such a file come first, the maps, and often names, at its end. So a reader collects rows:
  *
@@ -10,9 +10,9 @@
  *     sp_mapped_finish(m)
  *
  * and the end makes frames, once for each distinct address, and stacks of them. An address becomes what it is
- * in its file as linked: by its offset in the file, and where the ELF file is at hand by that file's segments;
- * the DSO says "ip":"file_offset" where it is not. A name that the file gives has precedence over symbols.
- * Addresses of callers are where they return to; their map and symbol are looked up one byte before.
+ * in its file as linked: by its offset in the file, and where the ELF file is at hand by that file's
+ * segments; the DSO says "ip":"file_offset" where it is not. A name that the file gives has precedence over
+ * symbols. Addresses of callers are where they return to; their map and symbol are looked up one byte before.
  */
 #ifndef SP_MAPPED_H
 #define SP_MAPPED_H
@@ -156,7 +156,8 @@ static inline void sp_mapped_drop(struct sp_mapped *m)
  * *known is false for any other line. Ranges that cannot be executed are passed over.
  */
 spaa_status sp_mapped_line(struct sp_mapped *m, const char *p, size_t n, bool *known);
-/* The lines up to the end of the input; those that are not known are reported. `line`: number of the first. */
+/* The lines up to the end of the input; those that are not known are reported. `line`: number of the first.
+ */
 spaa_status sp_mapped_lines(struct sp_mapped *m, const char *p, const char *end, uint64_t offset,
                             uint64_t line);
 /* True for the line that opens the maps. */
@@ -174,8 +175,8 @@ spaa_status sp_mapped_name(struct sp_mapped *m, uint64_t addr, struct sp_str fun
 void sp_mapped_close_name(struct sp_mapped *m);
 /*
  * The table in front of a symbolized profile, which p is at if it begins with "--- symbol": lines "0xADDR
- * INNER--OUTER", up to "---". *used is what it takes, with a line "--- profile" or the like behind it; 0 where
- * there is none. The binary it names becomes *binary.
+ * INNER--OUTER", up to "---". *used is what it takes, with a line "--- profile" or the like behind it; 0
+ * where there is none. The binary it names becomes *binary.
  */
 spaa_status sp_mapped_symbols(struct sp_mapped *m, const char *p, const char *end, size_t *used,
                               struct sp_str *binary);

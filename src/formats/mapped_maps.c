@@ -4,6 +4,8 @@
 #include "formats/mapped.h"
 #include "json/json.h"
 
+#define LINE_MAX_BYTES ((size_t)64 << 10) /* no path is longer */
+
 static const char deleted[] = " (deleted)";
 
 static bool is_hex(struct sp_str s)
@@ -115,19 +117,19 @@ static bool parse_entry(const char *p, const char *end, struct entry *e)
     return e->end > e->start;
 }
 
-/* $NAME by its value, into m->text, when there is any. */
-static struct sp_str expanded(struct sp_mapped *m, const char *p, size_t n)
+/* $NAME by its value, into m->text, when there is any. False: out of memory. */
+static bool expand(struct sp_mapped *m, const char *p, size_t n, struct sp_str *out)
 {
     struct sp_buf *b = &m->text;
-    struct sp_str line = {p, (uint32_t)n};
+    *out = (struct sp_str){p, (uint32_t)n};
     if (!m->nattrs || !memchr(p, '$', n))
-        return line;
+        return true;
     sp_buf_clear(b);
-    for (size_t i = 0; i < n;) {
+    for (size_t i = 0; i < n && b->len < LINE_MAX_BYTES && !b->failed;) {
         uint32_t k = 0;
         const struct sp_mapped_attr *a = m->attrs;
-        while (k < m->nattrs && (p[i] != '$' || a[k].name.n > n - i - 1 ||
-                                 memcmp(p + i + 1, a[k].name.p, a[k].name.n) != 0))
+        while (k < m->nattrs &&
+               (p[i] != '$' || a[k].name.n > n - i - 1 || memcmp(p + i + 1, a[k].name.p, a[k].name.n) != 0))
             k++;
         if (k < m->nattrs) {
             sp_buf_add(b, a[k].value.p, a[k].value.n);
@@ -136,7 +138,8 @@ static struct sp_str expanded(struct sp_mapped *m, const char *p, size_t n)
             sp_buf_ch(b, p[i++]);
         }
     }
-    return b->failed ? line : (struct sp_str){b->data, (uint32_t)b->len};
+    *out = (struct sp_str){b->len ? b->data : "", (uint32_t)b->len};
+    return !b->failed;
 }
 
 static struct sp_str keep(struct sp_mapped *m, struct sp_str s)
@@ -164,8 +167,8 @@ static bool is_build_id(struct sp_str s)
 
 static bool is_anonymous(struct sp_str path)
 {
-    static const char *const names[] = {"//anon", "/anon_hugepage", "/dev/zero", "/memfd:", "/SYSV",
-                                        "anon_inode:", "[heap]", "[stack", "[anon:"};
+    static const char *const names[] = {"//anon",      "/anon_hugepage", "/dev/zero", "/memfd:", "/SYSV",
+                                        "anon_inode:", "[heap]",         "[stack",    "[anon:"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (path.n >= strlen(names[i]) && memcmp(path.p, names[i], strlen(names[i])) == 0)
             return true;
@@ -214,13 +217,14 @@ static spaa_status take_entry(struct sp_mapped *m, const struct entry *e)
 
 spaa_status sp_mapped_line(struct sp_mapped *m, const char *p, size_t n, bool *known)
 {
-    struct sp_str line = {p, (uint32_t)n};
+    struct sp_str line;
     struct entry e;
     *known = false;
-    if (n > (size_t)1 << 20)
+    if (n > LINE_MAX_BYTES)
         return SPAA_OK;
     const char *from = after_log(p, p + n);
-    line = expanded(m, from, (size_t)(p + n - from));
+    if (!expand(m, from, (size_t)(p + n - from), &line))
+        return sp_nomem(m->d);
     if (parse_entry(line.p, line.p + line.n, &e)) {
         *known = true;
         return e.executable ? take_entry(m, &e) : SPAA_OK;

@@ -25,7 +25,8 @@ static bool opens(const char *p, size_t n)
     return is(rest.p, rest.n, word) || is(rest.p, rest.n, "symbolz");
 }
 
-/* "--- profile", "--- heap": what kind of profile follows. Titles that end in a colon or in --- are its own. */
+/* "--- profile", "--- heap": what kind of profile follows. Titles that end in a colon or in --- are its own.
+ */
 static bool names_what_follows(const char *p, size_t n)
 {
     if (n < 5 || memcmp(p, "--- ", 4) != 0)

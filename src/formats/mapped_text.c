@@ -51,10 +51,11 @@ bool sp_mapped_counts(const char **p, const char *end, int64_t v[static 4])
 /* By byte: the value of a hexadecimal digit; 16: none. */
 static const unsigned char digits[256] = {
 #define NONE16 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16
-    NONE16, NONE16, NONE16, 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  16, 16, 16, 16, 16, 16, 16, 10, 11, 12,
-    13,     14,     15,     16, 16, 16, 16, 16, 16, 16, 16, 16, NONE16, 16, 10, 11, 12, 13, 14, 15, 16, 16,
-    16,     16,     16,     16, 16, 16, 16, NONE16, NONE16, NONE16, NONE16, NONE16, NONE16, NONE16, NONE16,
-    NONE16,
+    NONE16, NONE16, NONE16, 0,      1,      2,      3,      4,      5,      6,      7,  8,  9,
+    16,     16,     16,     16,     16,     16,     16,     10,     11,     12,     13, 14, 15,
+    16,     16,     16,     16,     16,     16,     16,     16,     16,     NONE16, 16, 10, 11,
+    12,     13,     14,     15,     16,     16,     16,     16,     16,     16,     16, 16, 16,
+    NONE16, NONE16, NONE16, NONE16, NONE16, NONE16, NONE16, NONE16, NONE16,
 };
 
 spaa_status sp_mapped_addresses(struct sp_mapped *m, const char **at, const char *end, enum sp_mapped_are are)

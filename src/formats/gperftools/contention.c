@@ -170,11 +170,11 @@ spaa_status sp_gp_contention(struct sp_gp *gp, struct sp_str title)
             return sp_gp_rest(gp);
         else
             st = row(gp, &c, s, &known);
-        if (!known && c.java) {
+        if (!known && !st && c.java) {
             sp_gp_back(gp);
             return sp_gp_java_names(gp);
         }
-        if (!known)
+        if (!known && !st)
             sp_emit(gp->d, SP_L766, sp_gp_here(gp), " ");
     }
     return st;

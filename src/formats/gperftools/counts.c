@@ -1,4 +1,5 @@
-/* Stacks of goroutines and threads: `N @ addresses`, and threadz, which has a block of lines for each thread. */
+/* Stacks of goroutines and threads: `N @ addresses`, and threadz, which has a block of lines for each thread.
+ */
 #include "base/num.h"
 #include "formats/gperftools/gperftools.h"
 
@@ -139,8 +140,8 @@ static spaa_status thread(struct sp_gp *gp, struct sp_str title)
         return st;
     drop_second_leaf(&gp->m);
     bool again = gp->m.chain.n == gp->m.begin && same && gp->m.rows.n;
-    bool ok = context != SP_NONE && (again ? sp_mapped_again(&gp->m, context, &one)
-                                           : sp_mapped_row(&gp->m, context, &one));
+    bool ok = context != SP_NONE &&
+              (again ? sp_mapped_again(&gp->m, context, &one) : sp_mapped_row(&gp->m, context, &one));
     return ok ? SPAA_OK : sp_nomem(gp->d);
 }
 

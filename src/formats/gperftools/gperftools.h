@@ -9,13 +9,15 @@
  *     heap profile:  … @ growthz, @ fragmentationz                       how the heap grew, what it wastes
  *     --- contention: | --- mutex: | --- contentionz 1 ---               name = value, then DELAY COUNT @ …
  *     goroutine profile: total 5 | threadcreate profile: total 3         COUNT @ …
- *     --- threadz 1 ---                                                  --- Thread 7f… (name: n/TID) stack: ---
+ *     --- threadz 1 ---                                                  --- Thread 7f… (name: n/TID) stack:
+ * ---
  *     --- heapz 1 --- | --- contentionz 1 --- with format = java         the same, and names for the numbers
  *     words of 4 or 8 bytes, of either endianness: CPU samples           see words.c
  *
  * Lines `#` of Go name the addresses of the stack before. All may stand behind a table of symbols
- * (formats/mapped.h). docs/pprof-legacy descriptions: gperftools' heapprofile.html and cpuprofile-fileformat.html,
- * the Go packages runtime/pprof and github.com/google/pprof/profile, whose reading of each is followed here.
+ * (formats/mapped.h). docs/pprof-legacy descriptions: gperftools' heapprofile.html and
+ * cpuprofile-fileformat.html, the Go packages runtime/pprof and github.com/google/pprof/profile, whose
+ * reading of each is followed here.
  */
 #ifndef SP_GPERFTOOLS_H
 #define SP_GPERFTOOLS_H
@@ -47,8 +49,8 @@ struct sp_gp {
     uint32_t context; /* that of nothing but the event */
     unsigned group_by;
 
-    struct sp_buf types; /* members of x_pprof */
-    struct sp_buf notes; /* members of x_gperftools, each behind a comma */
+    struct sp_buf types;    /* members of x_pprof */
+    struct sp_buf notes;    /* members of x_gperftools, each behind a comma */
     struct sp_buf comments; /* JSON strings */
     bool comments_cut;
     const char *tool; /* source_tool */

@@ -10,8 +10,16 @@
 #include "formats/gperftools/gperftools.h"
 #include "json/json.h"
 
-#define LIVE  {"inuse_objects", "count", "live_count", "count"}, {"inuse_space", "bytes", "live_bytes", "bytes"}
-#define ALLOC {"alloc_objects", "count", "alloc_count", "count"}, {"alloc_space", "bytes", "alloc_bytes", "bytes"}
+#define LIVE                                                                                                 \
+    {"inuse_objects", "count", "live_count", "count"},                                                       \
+    {                                                                                                        \
+        "inuse_space", "bytes", "live_bytes", "bytes"                                                        \
+    }
+#define ALLOC                                                                                                \
+    {"alloc_objects", "count", "alloc_count", "count"},                                                      \
+    {                                                                                                        \
+        "alloc_space", "bytes", "alloc_bytes", "bytes"                                                       \
+    }
 
 struct heap {
     int64_t rate; /* above 1: values are samples */

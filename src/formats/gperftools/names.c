@@ -1,6 +1,7 @@
 /*
- * Go's comments. Behind a stack, a line for each of its functions, the address being that of the call, several
- * lines of one address where functions are inlined; before that, perhaps, the labels of the goroutines:
+ * Go's comments. Behind a stack, a line for each of its functions, the address being that of the call,
+ * several lines of one address where functions are inlined; before that, perhaps, the labels of the
+ * goroutines:
  *
  *     1 @ 0x43b0d6 0x4a1e25
  *     # labels: {"route":"/x"}
@@ -41,7 +42,10 @@ static spaa_status labels(struct sp_gp *gp, struct sp_str s, bool *known)
         return SPAA_OK;
     sp_json_init(&j, s.p, s.n);
     *known = sp_json_skip(&j, &raw) && sp_json_end(&j);
+    bool nomem = j.error && strcmp(j.error, "out of memory") == 0;
     sp_json_free(&j);
+    if (nomem)
+        return sp_nomem(gp->d);
     if (!*known)
         return SPAA_OK;
     sp_buf_init(&b, 0);

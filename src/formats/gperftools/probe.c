@@ -31,7 +31,8 @@ enum sp_gp_kind sp_gp_title(struct sp_str s)
         return SP_GP_CONTENTION;
     if (sp_gp_starts(s, "--- heapz "))
         return SP_GP_JAVA_HEAP;
-    if (sp_gp_starts(s, "--- threadz ") || (sp_gp_starts(s, "--- Thread ") && memmem(s.p, s.n, "stack: ---", 10)))
+    if (sp_gp_starts(s, "--- threadz ") ||
+        (sp_gp_starts(s, "--- Thread ") && memmem(s.p, s.n, "stack: ---", 10)))
         return SP_GP_THREADS;
     return is_counts(s) ? SP_GP_COUNTS : SP_GP_NONE;
 }

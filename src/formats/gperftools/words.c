@@ -6,9 +6,9 @@
  *     0 1 0                 the end
  *     …                     text: maps, or Java's names
  *
- * The profiler's signal handler leaves frames between the leaf and its caller. As pprof does, up to two times,
- * the second address is left out where (nearly) all stacks have the same one; and the second one where it is
- * the leaf again. --all-frames keeps them.
+ * The profiler's signal handler leaves frames between the leaf and its caller. As pprof does, up to two
+ * times, the second address is left out where (nearly) all stacks have the same one; and the second one where
+ * it is the leaf again. --all-frames keeps them.
  */
 #include "base/num.h"
 #include "formats/gperftools/gperftools.h"
@@ -82,10 +82,10 @@ static spaa_status stack(struct sp_gp *gp, struct words *w, int64_t period, bool
     const unsigned char *from = w->p;
     size_t words = left(w);
     uint64_t count = words > 1 ? word(w) : 0, n = words > 1 ? word(w) : 0;
-    const char *what = words < 2                 ? "it ends without its last words, 0 1 0"
-                       : n > left(w)             ? "a stack with more addresses than there are words"
-                       : count > INT64_MAX / 2   ? "a count beyond all limits"
-                                                 : NULL;
+    const char *what = words < 2               ? "it ends without its last words, 0 1 0"
+                       : n > left(w)           ? "a stack with more addresses than there are words"
+                       : count > INT64_MAX / 2 ? "a count beyond all limits"
+                                               : NULL;
     if (what) {
         sp_emit(gp->d, SP_L767, SP_AT((uint64_t)((const char *)from - gp->in)), "%s", what);
         w->p = from;

@@ -188,7 +188,10 @@ static spaa_status metrics(struct sp_je *je)
         {"live_bytes", "bytes"},
         {accum ? "alloc_count" : NULL, "count"},
         {accum ? "alloc_bytes" : NULL, "bytes"},
-        {sampled && accum ? "raw_live_count" : sampled ? "samples" : NULL, sampled && accum ? "count" : NULL},
+        {sampled && accum ? "raw_live_count"
+         : sampled        ? "samples"
+                          : NULL,
+         sampled && accum ? "count" : NULL},
         {sampled ? "raw_live_bytes" : NULL, "bytes"},
         {sampled && accum ? "samples" : NULL, NULL},
         {sampled && accum ? "raw_alloc_bytes" : NULL, "bytes"},
