@@ -21,7 +21,6 @@
 #include "formats/format.h"
 
 #define SP_MAPPED_METRICS 12u
-#define SP_MAPPED_NEAR    4096u /* addresses in the cache in front of the map; a power of two */
 #define SP_MAPPED_RANGES  ((size_t)1 << 20)
 #define SP_MAPPED_ATTRS   64u
 #define SP_MAPPED_INLINED 1024u /* names of one address */
@@ -33,7 +32,8 @@ struct sp_mapped_place {
     uint32_t first, n; /* its frames in `numbers`, in the end */
 };
 
-struct sp_mapped_near {
+/* Of the table of places: open addressing, at most half full. */
+struct sp_mapped_slot {
     uint64_t addr;
     uint32_t number, caller; /* number: place + 1; 0: nothing here */
 };
@@ -73,13 +73,14 @@ struct sp_mapped {
     const struct sp_read_opts *opts;
     const char *key; /* of our members: "x_KEY" */
     size_t bytes;    /* of the input: what limits the frames of all stacks */
+    const char *end; /* of the input: up to here texts may be looked at */
 
     uint32_t metrics[SP_MAPPED_METRICS], nmetrics, layout; /* of each row */
     bool plain; /* addresses are numbers of names, not places in memory: frames have none */
 
     SP_VEC(struct sp_mapped_place) places;
-    struct sp_map place_map;
-    struct sp_mapped_near near[SP_MAPPED_NEAR];
+    struct sp_mapped_slot *slots, none[2];
+    unsigned shift;         /* 64 - log2 of how many slots there are */
     SP_VEC(uint32_t) chain; /* places */
     size_t begin;           /* where the row in work begins in it */
     SP_VEC(struct sp_mapped_row) rows;
@@ -107,7 +108,7 @@ struct sp_mapped {
 
 /* A zeroed one; `key` is a literal. sp_mapped_free in any case. */
 void sp_mapped_init(struct sp_mapped *m, struct sp_profile *p, const struct sp_read_opts *opts,
-                    struct sp_diags *d, const char *key, size_t bytes);
+                    struct sp_diags *d, const char *key, const void *in, size_t bytes);
 void sp_mapped_free(struct sp_mapped *m);
 
 /*
@@ -121,10 +122,15 @@ spaa_status sp_mapped_metrics(struct sp_mapped *m, const struct sp_mapped_metric
 
 bool sp_mapped_add_slow(struct sp_mapped *m, uint64_t addr, bool caller);
 
+static inline struct sp_mapped_slot *sp_mapped_slot(const struct sp_mapped *m, uint64_t addr)
+{
+    return &m->slots[(addr * 0x9E3779B97F4A7C15u) >> m->shift];
+}
+
 /* The next address of the row in work; false: out of memory. */
 static inline bool sp_mapped_add(struct sp_mapped *m, uint64_t addr, bool caller)
 {
-    const struct sp_mapped_near *at = &m->near[(addr * 0x9E3779B97F4A7C15u) >> 52];
+    const struct sp_mapped_slot *at = sp_mapped_slot(m, addr);
     if (at->addr == addr && at->number && at->caller == caller && m->chain.n < m->chain.cap) {
         m->chain.v[m->chain.n++] = at->number - 1;
         return true;

@@ -10,13 +10,16 @@
 #define FRAMES_PER_BYTE 16
 
 void sp_mapped_init(struct sp_mapped *m, struct sp_profile *p, const struct sp_read_opts *opts,
-                    struct sp_diags *d, const char *key, size_t bytes)
+                    struct sp_diags *d, const char *key, const void *in, size_t bytes)
 {
     m->p = p;
     m->d = d;
     m->opts = opts;
     m->key = key;
     m->bytes = bytes;
+    m->end = (const char *)in + bytes;
+    m->slots = m->none;
+    m->shift = 63;
     m->open_label = m->unknown = SP_NONE;
     sp_arena_init(&m->arena, 0);
     sp_buf_init(&m->text, 0);
@@ -26,7 +29,8 @@ void sp_mapped_free(struct sp_mapped *m)
 {
     sp_symbols_free(m->symbols);
     sp_vec_free(&m->places);
-    sp_map_free(&m->place_map);
+    if (m->slots != m->none)
+        free(m->slots);
     sp_vec_free(&m->chain);
     sp_vec_free(&m->rows);
     sp_vec_free(&m->values);
@@ -61,23 +65,47 @@ spaa_status sp_mapped_metrics(struct sp_mapped *m, const struct sp_mapped_metric
     return m->layout == SP_NONE ? sp_nomem(m->d) : SPAA_OK;
 }
 
+/* The slot of an address, or the empty one where it belongs. */
+static struct sp_mapped_slot *find_slot(const struct sp_mapped *m, uint64_t addr, bool caller)
+{
+    struct sp_mapped_slot *at = sp_mapped_slot(m, addr), *end = m->slots + ((size_t)1 << (64 - m->shift));
+    while (at->number && (at->addr != addr || at->caller != caller))
+        at = at + 1 < end ? at + 1 : m->slots;
+    return at;
+}
+
+static bool grow_slots(struct sp_mapped *m)
+{
+    unsigned bits = m->slots == m->none ? 10 : 64 - m->shift + 1;
+    struct sp_mapped_slot *old = m->slots,
+                          *fresh = bits < 40 ? calloc((size_t)1 << bits, sizeof *fresh) : NULL;
+    size_t n = (size_t)1 << (64 - m->shift);
+    if (!fresh)
+        return false;
+    sp_large_pages(fresh, sizeof *fresh << bits);
+    m->slots = fresh;
+    m->shift = 64 - bits;
+    for (size_t i = 0; i < n; i++)
+        if (old[i].number)
+            *find_slot(m, old[i].addr, old[i].caller) = old[i];
+    if (old != m->none)
+        free(old);
+    return true;
+}
+
 bool sp_mapped_add_slow(struct sp_mapped *m, uint64_t addr, bool caller)
 {
-    uint64_t hash = sp_hash_mix(addr, caller);
-    struct sp_probe at = sp_map_probe(&m->place_map, hash);
-    uint32_t number = SP_NONE;
-    for (uint32_t i; number == SP_NONE && (i = sp_map_next(&m->place_map, &at)) != SP_MAP_NONE;)
-        if (m->places.v[i].addr == addr && m->places.v[i].caller == caller)
-            number = i;
-    if (number == SP_NONE) {
+    struct sp_mapped_slot *at = find_slot(m, addr, caller);
+    if (!at->number) {
         struct sp_mapped_place fresh = {.addr = addr, .caller = caller};
-        if (m->places.n >= SP_NONE - 2 || !sp_vec_push(&m->places, fresh) ||
-            !sp_map_add(&m->place_map, hash, (uint32_t)m->places.n - 1))
+        if (m->places.n + 1 > (size_t)1 << (63 - m->shift) && !grow_slots(m))
             return false;
-        number = (uint32_t)m->places.n - 1;
+        if (m->places.n >= SP_NONE - 2 || !sp_vec_push(&m->places, fresh))
+            return false;
+        at = find_slot(m, addr, caller);
+        *at = (struct sp_mapped_slot){addr, (uint32_t)m->places.n, caller};
     }
-    m->near[(addr * 0x9E3779B97F4A7C15u) >> 52] = (struct sp_mapped_near){addr, number + 1, caller};
-    return sp_vec_push(&m->chain, number);
+    return sp_vec_push(&m->chain, at->number - 1);
 }
 
 static bool push_row(struct sp_mapped *m, const struct sp_mapped_row *row, const int64_t *values)
@@ -323,12 +351,9 @@ static spaa_status resolve_place(struct sp_mapped *m, struct sp_mapped_place *pl
 /* The frames of a row, leaf first. */
 static void row_frames(const struct sp_mapped *m, const struct sp_mapped_row *row, uint32_t *out)
 {
+    const uint32_t *chain = m->chain.v + row->first;
     for (uint32_t i = 0; i < row->n; i++) {
-        const struct sp_mapped_place *pl = &m->places.v[m->chain.v[row->first + i]];
-        if (pl->n == 1) {
-            *out++ = m->numbers.v[pl->first];
-            continue;
-        }
+        const struct sp_mapped_place *pl = &m->places.v[chain[i]];
         memcpy(out, m->numbers.v + pl->first, pl->n * sizeof *out);
         out += pl->n;
     }
@@ -338,9 +363,11 @@ static spaa_status put_row(struct sp_mapped *m, size_t number, uint32_t **frames
 {
     const struct sp_mapped_row *row = &m->rows.v[number];
     const int64_t *values = m->values.v + number * m->nmetrics;
-    size_t n = 0, room = FRAMES_MIN + FRAMES_PER_BYTE * m->bytes;
-    for (uint32_t i = 0; i < row->n; i++)
-        n += m->places.v[m->chain.v[row->first + i]].n;
+    const uint32_t *chain = m->chain.v + row->first;
+    bool single = m->numbers.n == m->places.n; /* then the number of a place is where its frame is */
+    size_t n = single ? row->n : 0, room = FRAMES_MIN + FRAMES_PER_BYTE * m->bytes;
+    for (uint32_t i = 0; i < row->n && !single; i++)
+        n += m->places.v[chain[i]].n;
     if (m->p->stack_frames.n > room || n > room - m->p->stack_frames.n || n >= SP_NONE) {
         sp_emit(m->d, SP_L768, SP_AT_NOTHING,
                 "far more frames than bytes in the input; stack %zu was left out", number + 1);
@@ -348,7 +375,11 @@ static spaa_status put_row(struct sp_mapped *m, size_t number, uint32_t **frames
     }
     if (n > *cap && !sp_vec_grow((void **)frames, cap, n, sizeof **frames))
         return sp_nomem(m->d);
-    row_frames(m, row, *frames);
+    if (single)
+        for (uint32_t i = 0; i < row->n; i++)
+            (*frames)[i] = m->numbers.v[chain[i]];
+    else
+        row_frames(m, row, *frames);
     bool fresh;
     uint32_t s = sp_stack_intern(m->p, *frames, n, row->context, SP_UNIFIED, &fresh);
     if (s == SP_NONE)

@@ -21,7 +21,7 @@ struct words {
     bool big, java;
 };
 
-static uint64_t load(const unsigned char *p, unsigned size, bool big)
+static inline uint64_t load(const unsigned char *p, unsigned size, bool big)
 {
     if (size == 8) {
         uint64_t v;
@@ -76,6 +76,22 @@ static const unsigned char *find_end(const struct words *w)
     return NULL;
 }
 
+#define AHEAD 12 /* words whose places are fetched before they are needed */
+
+static inline __attribute__((always_inline)) bool addresses(struct sp_gp *gp, struct words *w, uint64_t n,
+                                                            unsigned size, bool big)
+{
+    const unsigned char *p = w->p;
+    for (uint64_t i = 0; i < n; i++) {
+        if (i + AHEAD < n)
+            __builtin_prefetch(sp_mapped_slot(&gp->m, load(p + (i + AHEAD) * size, size, big)));
+        if (!sp_mapped_add(&gp->m, load(p + i * size, size, big), i && !w->java))
+            return false;
+    }
+    w->p += n * size;
+    return true;
+}
+
 /* One stack; *last at the words of the end. False: damage, which is reported. */
 static spaa_status stack(struct sp_gp *gp, struct words *w, int64_t period, bool *last, bool *damaged)
 {
@@ -97,9 +113,11 @@ static spaa_status stack(struct sp_gp *gp, struct words *w, int64_t period, bool
         *last = true;
         return SPAA_OK;
     }
-    for (uint64_t i = 0; i < n; i++)
-        if (!sp_mapped_add(&gp->m, word(w), i && !w->java))
-            return sp_nomem(gp->d);
+    bool ok = w->size == 8 ? w->big ? addresses(gp, w, n, 8, true) : addresses(gp, w, n, 8, false)
+              : w->big ? addresses(gp, w, n, 4, true)
+                           : addresses(gp, w, n, 4, false);
+    if (!ok)
+        return sp_nomem(gp->d);
     int64_t v[2] = {(int64_t)count, 0};
     if (__builtin_mul_overflow(v[0], period, &v[1]))
         v[1] = INT64_MAX;
