@@ -54,6 +54,20 @@ size_t sp_mapped_symbols_size(const char *p, const char *end)
     return 0;
 }
 
+/* Perl's pprof tells functions of one name apart by where they begin: "work<00000000004011e1>". */
+static struct sp_str without_start(struct sp_str name)
+{
+    uint32_t n = name.n;
+    if (n < 11 || name.p[n - 1] != '>')
+        return name;
+    const char *open = memrchr(name.p, '<', n);
+    uint64_t v;
+    size_t digits = open ? (size_t)(name.p + n - 1 - open - 1) : 0;
+    if (digits >= 8 && open > name.p && sp_parse_hex(open + 1, name.p + n - 1, &v) == digits)
+        name.n = (uint32_t)(open - name.p);
+    return name;
+}
+
 /* "0xADDR INNER--OUTER": names are separated, and may be ended, by --. */
 static spaa_status take(struct sp_mapped *m, const char *p, const char *end, bool *known)
 {
@@ -73,7 +87,7 @@ static spaa_status take(struct sp_mapped *m, const char *p, const char *end, boo
         struct sp_str name = {at, (uint32_t)((cut ? cut : end) - at)};
         bool number = name.n > 2 && name.p[0] == '0' && name.p[1] == 'x'; /* it had no symbol */
         if (name.n && !number)
-            st = sp_mapped_name(m, addr, name, (struct sp_str){"", 0}, (struct sp_str){"", 0});
+            st = sp_mapped_name(m, addr, without_start(name), (struct sp_str){"", 0}, (struct sp_str){"", 0});
         at = cut ? cut + 2 : end;
     }
     sp_mapped_close_name(m);
