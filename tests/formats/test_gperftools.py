@@ -295,7 +295,7 @@ def test_a_sampled_heap_keeps_what_was_sampled():
     estimate = lambda n, b: (int(n / (1 - math.exp(-(b / n) / 65536))), int(b / (1 - math.exp(-(b / n) / 65536))))
     alloc, live = estimate(7, 832), estimate(5, 896)
     assert row[1] == {"alloc_count": alloc[0], "alloc_bytes": alloc[1], "live_count": live[0], "live_bytes": live[1],
-                      "samples": 7, "raw_alloc_bytes": 832, "raw_live_count": 5, "raw_live_bytes": 896}
+                      "samples": 7, "x_raw_alloc_bytes": 832, "x_raw_live_count": 5, "x_raw_live_bytes": 896}
     dsos = {r["name"]: r for r in records if r["type"] == "dso"}
     assert dsos["/opt/my server"]["x_gperftools"] == {"ip": "file_offset"}
 
@@ -351,7 +351,7 @@ def test_contention_in_nanoseconds():
     head = records[0]
     assert head["x_spaa"]["lost"] == 3 and str(head["x_spaa"]["duration"]) == "16502.83"
     assert head["x_gperftools"]["attributes"]["sampling period"] == "100"
-    weights = sorted((w["samples"], w["count"], w["delay"], w["raw_delay"]) for _, _, w in joined(records))
+    weights = sorted((w["samples"], w["count"], w["delay"], w["x_raw_delay"]) for _, _, w in joined(records))
     assert weights == [(1, 100, int(768 * 100 / 3.201), 768), (27, 2700, int(19490304 * 100 / 3.201), 19490304)]
 
 

@@ -53,7 +53,7 @@ def test_threads_add_up_to_what_jeprof_says_of_all():
         here = [w for _, f, w in rows if f[0] == leaf]
         n, b = unbiased(count, size, 4096)
         assert sum(w["live_count"] for w in here) == round(n) and sum(w["live_bytes"] for w in here) == round(b)
-        assert sum(w["samples"] for w in here) == count and sum(w["raw_live_bytes"] for w in here) == size
+        assert sum(w["samples"] for w in here) == count and sum(w["x_raw_live_bytes"] for w in here) == size
     assert records[0]["x_jemalloc"]["totals"] == [["*", 60, 70000, 0, 0], [0, 20, 20000, 0, 0], [3, 40, 50000, 0, 0]]
     assert records[0]["x_spaa"]["group_by"] == ["tid", "comm"]
 
@@ -61,14 +61,14 @@ def test_threads_add_up_to_what_jeprof_says_of_all():
 def test_without_threads_there_is_one_record_for_a_stack():
     by_thread, all_of = spaa(fixture("threads.heap")), spaa(fixture("threads.heap"), "--group-by", "none")
     assert len(stacks(all_of)) == 3
-    for metric in ("live_count", "live_bytes", "samples", "raw_live_bytes"):
+    for metric in ("live_count", "live_bytes", "samples", "x_raw_live_bytes"):
         assert total(by_thread, metric) == total(all_of, metric)
     assert len(stacks(spaa(fixture("threads.heap"), "--group-by", "comm"))) == 5
 
 
 def test_no_accumulated_numbers_without_prof_accum():
     weights = {k for _, _, w in stacks(spaa(fixture("threads.heap"))) for k in w}
-    assert weights == {"live_count", "live_bytes", "samples", "raw_live_bytes"}
+    assert weights == {"live_count", "live_bytes", "samples", "x_raw_live_bytes"}
     records = spaa(fixture("accum.heap"))
     assert records[0]["events"] == [{"name": "heap", "kind": "allocation",
                                      "sampling": {"mode": "period", "primary_metric": "alloc_bytes", "sample_period": 524288},
@@ -76,7 +76,7 @@ def test_no_accumulated_numbers_without_prof_accum():
     row = [w for _, f, w in stacks(records) if len(f) == 1][0]
     n, b = unbiased(2, 50000, 524288)
     assert row == {"live_count": 0, "live_bytes": 0, "alloc_count": round(n), "alloc_bytes": round(b),
-                   "raw_live_count": 0, "raw_live_bytes": 0, "samples": 2, "raw_alloc_bytes": 50000}
+                   "x_raw_live_count": 0, "x_raw_live_bytes": 0, "samples": 2, "x_raw_alloc_bytes": 50000}
 
 
 def test_every_allocation_needs_no_estimate():
@@ -103,7 +103,7 @@ def test_random_profiles(seed):
     got = {}
     for _, frames, w in stacks(records):
         key = tuple(ip for _, ip in frames)
-        one = tuple(w[m] for m in ("live_count", "live_bytes", "samples", "raw_live_bytes"))
+        one = tuple(w[m] for m in ("live_count", "live_bytes", "samples", "x_raw_live_bytes"))
         assert min(one) >= 0
         got[key] = tuple(a + b for a, b in zip(got.get(key, (0,) * 4), one))
     assert got == truth

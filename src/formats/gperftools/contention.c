@@ -3,11 +3,13 @@
  *
  * C++ and Go give the delay in cycles, one contention of `sampling period`: both numbers are multiplied by it
  * and the cycles become nanoseconds, as pprof does it. What was recorded stands beside as samples and
- * raw_delay. Java has a unit of its own (resolution), and numbers of names in place of addresses.
+ * x_raw_delay. Java has a unit of its own (resolution), and numbers of names in place of addresses.
  */
 #include "base/num.h"
 #include "formats/gperftools/gperftools.h"
 #include "json/json.h"
+
+#define ATTRIBUTES_MAX ((size_t)16 << 10) /* bytes of them that are kept */
 
 struct contention {
     int64_t hz, period, discarded;
@@ -57,6 +59,7 @@ static void attributes(struct sp_gp *gp, struct contention *c)
     struct sp_buf *b = &gp->notes;
     sp_buf_puts(b, ",\"attributes\":{");
     size_t open = b->len;
+    bool full = false;
     while (sp_gp_next(gp)) {
         struct sp_str s = sp_mapped_trim(gp->line.p, gp->line.n);
         size_t before = b->len;
@@ -68,6 +71,13 @@ static void attributes(struct sp_gp *gp, struct contention *c)
         }
         if (b->failed)
             break;
+        if (b->len - open > ATTRIBUTES_MAX) {
+            b->len = before;
+            if (!full)
+                sp_emit(gp->d, SP_L768, sp_gp_here(gp), "more attributes than are kept");
+            full = true;
+            continue;
+        }
         /* `,"name":` as it was just written: is it there already? */
         const char *colon = memmem(b->data + before, b->len - before, "\":", 2);
         size_t key = colon ? (size_t)(colon + 2 - (b->data + before)) : 0;
@@ -94,7 +104,7 @@ static spaa_status declare(struct sp_gp *gp, const struct contention *c)
         .types = {{"contentions", "count", "count", "count"}, {"delay", "nanoseconds", "delay", "ns"}},
         .ntypes = 2,
         .primary = 1,
-        .more = {{"samples", NULL}, {"raw_delay", "cycles"}},
+        .more = {{"samples", NULL}, {"x_raw_delay", "cycles"}},
     };
     if (c->period > 1)
         e.nmore = 1;
@@ -166,7 +176,7 @@ spaa_status sp_gp_contention(struct sp_gp *gp, struct sp_str title)
             st = sp_gp_comment(gp, s);
         else if ((*s.p == 'M' || *s.p == '-') && sp_mapped_sentinel(s.p, s.n))
             return sp_gp_maps(gp);
-        else if (*s.p == '-')
+        else if (sp_gp_starts(s, "---"))
             return sp_gp_rest(gp);
         else
             st = row(gp, &c, s, &known);

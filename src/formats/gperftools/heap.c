@@ -47,10 +47,10 @@ static spaa_status declare(struct sp_gp *gp, const struct heap *h, const char *n
     if (h->rate > 1) {
         e.more[e.nmore++] = (struct sp_mapped_metric){"samples", NULL};
         if (h->alloc) {
-            e.more[e.nmore++] = (struct sp_mapped_metric){"raw_alloc_bytes", "bytes"};
-            e.more[e.nmore++] = (struct sp_mapped_metric){"raw_live_count", "count"};
+            e.more[e.nmore++] = (struct sp_mapped_metric){"x_raw_alloc_bytes", "bytes"};
+            e.more[e.nmore++] = (struct sp_mapped_metric){"x_raw_live_count", "count"};
         }
-        e.more[e.nmore++] = (struct sp_mapped_metric){"raw_live_bytes", "bytes"};
+        e.more[e.nmore++] = (struct sp_mapped_metric){"x_raw_live_bytes", "bytes"};
     }
     return sp_gp_declare(gp, &e);
 }

@@ -104,7 +104,7 @@ spaa_status sp_gp_java_heap(struct sp_gp *gp)
                   {"inuse_space", "bytes", "live_bytes", "bytes"}},
         .ntypes = 2,
         .primary = 1,
-        .more = {{"samples", NULL}, {"raw_live_bytes", "bytes"}},
+        .more = {{"samples", NULL}, {"x_raw_live_bytes", "bytes"}},
         .nmore = 2,
     };
     gp->kind = "heap";

@@ -188,13 +188,13 @@ static spaa_status metrics(struct sp_je *je)
         {"live_bytes", "bytes"},
         {accum ? "alloc_count" : NULL, "count"},
         {accum ? "alloc_bytes" : NULL, "bytes"},
-        {sampled && accum ? "raw_live_count"
+        {sampled && accum ? "x_raw_live_count"
          : sampled        ? "samples"
                           : NULL,
          sampled && accum ? "count" : NULL},
-        {sampled ? "raw_live_bytes" : NULL, "bytes"},
+        {sampled ? "x_raw_live_bytes" : NULL, "bytes"},
         {sampled && accum ? "samples" : NULL, NULL},
-        {sampled && accum ? "raw_alloc_bytes" : NULL, "bytes"},
+        {sampled && accum ? "x_raw_alloc_bytes" : NULL, "bytes"},
     };
     spaa_status st = sp_mapped_metrics(&je->m, v, JE_VALUES);
     if (!st && accum)
