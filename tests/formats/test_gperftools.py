@@ -300,6 +300,12 @@ def test_a_sampled_heap_keeps_what_was_sampled():
     assert dsos["/opt/my server"]["x_gperftools"] == {"ip": "file_offset"}
 
 
+def test_samples_without_a_rate_stay_as_they_are():
+    data = fixture("sampled.heap").replace(b"heap_v2/65536", b"heap_v2")
+    assert sum(w["alloc_bytes"] for _, _, w in joined(spaa(data))) == 8192 + 192 + 2 * 65536 + 832
+    assert "without a rate" in messages(data)
+
+
 def test_maps_of_other_tools():
     """Names that stand for others, a logger's prefix, an offset and a build id."""
     records = spaa(fixture("brief-maps.heap"))

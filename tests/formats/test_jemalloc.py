@@ -128,6 +128,15 @@ def test_damage_is_reported_where_it_is():
         assert answer.code == 3 and "SPAA-E765" in answer.err
 
 
+def test_a_table_of_symbols_may_stand_in_front():
+    table = b"--- symbol\nbinary=/opt/server\n0x400100 leaf--caller\n0x400302 main\n---\n--- heap\n%warn slow\n"
+    answer = run("convert", "-", "--to", "folded", "-o", "-", "--no-symbols", "--group-by", "none",
+                 stdin=table + fixture("accum.heap"), code=0)
+    assert "main;caller;leaf " in answer.out and "SPAA-W773" in answer.err
+    wrong = run("top", "-", "--from", "gperftools", stdin=table + fixture("accum.heap"))
+    assert wrong.code == 3 and "--from jemalloc" in wrong.err
+
+
 def test_the_corpus():
     if not os.path.exists(MADE):
         pytest.skip("no corpus")

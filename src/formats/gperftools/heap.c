@@ -96,6 +96,8 @@ static spaa_status title_of(struct sp_gp *gp, struct sp_str title, struct heap *
     }
     if (sp_str_is(how, "heap_v2") || sp_str_is(how, "heapz_v2")) {
         h->rate = period = rate;
+        if (!rate)
+            sp_emit(gp->d, SP_W772, sp_gp_here(gp), "samples without a rate; the numbers are as they stand");
     } else if (sp_str_is(how, "heap")) {
         gp->tool = "pprof";
         h->rate = period = rate / 2;
