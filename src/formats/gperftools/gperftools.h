@@ -9,15 +9,14 @@
  *     heap profile:  … @ growthz, @ fragmentationz                       how the heap grew, what it wastes
  *     --- contention: | --- mutex: | --- contentionz 1 ---               name = value, then DELAY COUNT @ …
  *     goroutine profile: total 5 | threadcreate profile: total 3         COUNT @ …
- *     --- threadz 1 ---                                                  --- Thread 7f… (name: n/TID) stack:
- * ---
+ *     --- threadz 1 ---                                                  --- Thread 7f… (name: NAME/TID)
  *     --- heapz 1 --- | --- contentionz 1 --- with format = java         the same, and names for the numbers
  *     words of 4 or 8 bytes, of either endianness: CPU samples           see words.c
  *
  * Lines `#` of Go name the addresses of the stack before. All may stand behind a table of symbols
- * (formats/mapped.h). docs/pprof-legacy descriptions: gperftools' heapprofile.html and
- * cpuprofile-fileformat.html, the Go packages runtime/pprof and github.com/google/pprof/profile, whose
- * reading of each is followed here.
+ * (formats/mapped.h). The formats are described in heapprofile.html and cpuprofile-fileformat.html of
+ * gperftools, and by what Go's runtime/pprof writes and github.com/google/pprof/profile reads: values and
+ * addresses are the same as its.
  */
 #ifndef SP_GPERFTOOLS_H
 #define SP_GPERFTOOLS_H
@@ -103,7 +102,7 @@ spaa_status sp_gp_rest(struct sp_gp *gp);
 
 /* A line `# …`: a name for an address, labels of the last row, or something to keep. */
 spaa_status sp_gp_comment(struct sp_gp *gp, struct sp_str s);
-/* What stands at `from` names addresses as Java's agents do. */
+/* The rest of the lines, which name addresses as Java's agents do. */
 spaa_status sp_gp_java_names(struct sp_gp *gp);
 
 spaa_status sp_gp_heap(struct sp_gp *gp, struct sp_str title);
