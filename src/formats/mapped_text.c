@@ -174,5 +174,7 @@ void sp_mapped_unbias(int64_t count, int64_t bytes, int64_t rate, double *all_co
 
 int64_t sp_mapped_cut(double v)
 {
+    if (isnan(v))
+        return 0;
     return v >= 9.2e18 ? INT64_MAX : v <= -9.2e18 ? -INT64_MAX : (int64_t)v;
 }

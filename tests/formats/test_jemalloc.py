@@ -109,6 +109,14 @@ def test_random_profiles(seed):
     assert got == truth
 
 
+def test_estimates_beyond_all_numbers():
+    """A billion objects of a byte in all, of each thread the same: the estimate has no end."""
+    huge = 9 * 10 ** 18
+    text = "heap_v2/1048576\n  t*: 1: 1 [0: 0]\n@ 0x1\n  t*: %d: 2 [0: 0]\n  t1: %d: 1 [0: 0]\n  t2: 1: 1 [0: 0]\n" % (huge, huge - 1)
+    answer = run("convert", "-q", "-", "--to", "spaa", "-o", "-", "--no-symbols", stdin=text.encode(), code=0)
+    assert all(0 <= w["value"] < 1 << 63 for r in map(parse, answer.out.splitlines()) if r["type"] == "stack" for w in r["weights"])
+
+
 def test_rounded_threads_are_no_difference():
     """jemalloc 5.3 writes rows whose estimates add up; their own numbers do not quite."""
     data = fixture("threads.heap").replace(b"t3: 20: 2000", b"t3: 22: 2150")

@@ -28,7 +28,8 @@ enum { JE_LIVE_COUNT, JE_LIVE_BYTES, JE_ALLOC_COUNT, JE_ALLOC_BYTES, JE_PAIRS };
 
 struct sp_je_row {
     int64_t v[JE_PAIRS];
-    int64_t tid; /* SP_ABSENT: not a thread's */
+    double all[JE_PAIRS]; /* the estimate of it */
+    int64_t tid;          /* SP_ABSENT: not a thread's */
 };
 
 struct sp_je_thread {

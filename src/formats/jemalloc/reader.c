@@ -81,7 +81,7 @@ static spaa_status open_stack(struct sp_je *je, const struct cursor *c, const ch
         return st;
     je->open = true;
     je->has_all = false;
-    je->all = (struct sp_je_row){{0}, SP_ABSENT};
+    je->all = (struct sp_je_row){.tid = SP_ABSENT};
     je->rows.n = 0;
     je->line = c->line;
     je->offset = (uint64_t)(c->p - c->in);

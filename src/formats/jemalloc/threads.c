@@ -40,15 +40,10 @@ static uint32_t context_of(struct sp_je *je, int64_t tid)
     return t ? t->context : SP_NONE;
 }
 
-static int64_t rounded(double v)
-{
-    return sp_mapped_cut(round(v));
-}
-
-static void estimate(const struct sp_je *je, const struct sp_je_row *r, double out[static JE_PAIRS])
+static void estimate(const struct sp_je *je, struct sp_je_row *r)
 {
     for (int i = 0; i < JE_PAIRS; i += 2)
-        sp_mapped_unbias(r->v[i], r->v[i + 1], je->rate, &out[i], &out[i + 1]);
+        sp_mapped_unbias(r->v[i], r->v[i + 1], je->rate, &r->all[i], &r->all[i + 1]);
 }
 
 enum fit { FITS, LESS, MORE };
@@ -88,20 +83,19 @@ static bool put(struct sp_je *je, const struct sp_je_row *r, const int64_t *esti
 }
 
 /* Shares of the total by running sums, so that rounding loses nothing. */
-static bool put_threads(struct sp_je *je, const double all[static JE_PAIRS])
+static bool put_threads(struct sp_je *je)
 {
-    double sum[JE_PAIRS] = {0}, one[JE_PAIRS], so_far[JE_PAIRS] = {0};
+    double sum[JE_PAIRS] = {0}, so_far[JE_PAIRS] = {0};
     int64_t before[JE_PAIRS] = {0}, v[JE_PAIRS];
     for (size_t i = 0; i < je->rows.n; i++) {
-        estimate(je, &je->rows.v[i], one);
+        estimate(je, &je->rows.v[i]);
         for (int k = 0; k < JE_PAIRS; k++)
-            sum[k] += one[k];
+            sum[k] += je->rows.v[i].all[k];
     }
     for (size_t i = 0; i < je->rows.n; i++) {
-        estimate(je, &je->rows.v[i], one);
         for (int k = 0; k < JE_PAIRS; k++) {
-            so_far[k] = i + 1 < je->rows.n ? so_far[k] + one[k] : sum[k];
-            int64_t now = sum[k] != 0 ? rounded(all[k] * (so_far[k] / sum[k])) : 0;
+            so_far[k] = i + 1 < je->rows.n ? so_far[k] + je->rows.v[i].all[k] : sum[k];
+            int64_t now = sum[k] != 0 ? sp_mapped_cut(round(je->all.all[k] * (so_far[k] / sum[k]))) : 0;
             if (__builtin_sub_overflow(now, before[k], &v[k]))
                 v[k] = 0;
             before[k] = now;
@@ -115,7 +109,6 @@ static bool put_threads(struct sp_je *je, const double all[static JE_PAIRS])
 spaa_status sp_je_flush(struct sp_je *je)
 {
     struct sp_je_row rest;
-    double all[JE_PAIRS];
     int64_t v[JE_PAIRS];
     if (!je->open)
         return SPAA_OK;
@@ -139,11 +132,11 @@ spaa_status sp_je_flush(struct sp_je *je)
         if (!sp_vec_push(&je->rows, rest))
             return sp_nomem(je->d);
     }
-    estimate(je, &je->all, all);
+    estimate(je, &je->all);
     if (je->by_thread && je->rows.n)
-        return put_threads(je, all) ? SPAA_OK : sp_nomem(je->d);
+        return put_threads(je) ? SPAA_OK : sp_nomem(je->d);
     for (int k = 0; k < JE_PAIRS; k++)
-        v[k] = rounded(all[k]);
+        v[k] = sp_mapped_cut(round(je->all.all[k]));
     je->all.tid = SP_ABSENT;
     return put(je, &je->all, v, true) ? SPAA_OK : sp_nomem(je->d);
 }
