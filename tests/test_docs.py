@@ -36,6 +36,8 @@ def recorded(tmp_path_factory):
     shutil.copytree(DEMO, at / "demo", ignore=shutil.ignore_patterns("out"))
     shutil.copy(at / "demo" / "orders-1.perf.data.zst", at / "perf.data")
     shutil.copy(os.path.join(ROOT, "tests", "fixtures", "spindump", "heavy.spindump.txt"), at / "report.spindump.txt")
+    shutil.copy(os.path.join(ROOT, "tests", "fixtures", "gperftools", "sampled.heap"), at / "server.heap")
+    shutil.copy(os.path.join(ROOT, "tests", "fixtures", "jemalloc", "accum.heap"), at / "jeprof.out.heap")
     symbols = ["--symfs", "demo/symfs", "--kallsyms", "demo/kallsyms"]
     for name in ("profile.spaa", "stacks.folded"):
         subprocess.run([SPAA, "convert", "perf.data", *symbols, "-o", name], cwd=at, check=True, timeout=60)

@@ -1,0 +1,172 @@
+/* Stacks of goroutines and threads: `N @ addresses`, and threadz, which has a block of lines for each thread.
+ */
+#include "base/num.h"
+#include "formats/gperftools/gperftools.h"
+
+static spaa_status count_row(struct sp_gp *gp, struct sp_str s)
+{
+    const char *p = s.p, *end = s.p + s.n;
+    int64_t n;
+    bool ok = sp_mapped_int(&p, end, &n);
+    p = sp_mapped_blank(p, end);
+    ok = ok && p < end && *p++ == '@';
+    spaa_status st = ok ? sp_mapped_addresses(&gp->m, &p, end, SP_MAPPED_CALLERS) : SPAA_OK;
+    if (st)
+        return st;
+    if (!ok || p != end) {
+        sp_mapped_drop(&gp->m);
+        sp_emit(gp->d, SP_L766, sp_gp_here(gp), "at column %zu", (size_t)(p - gp->line.p) + 1);
+        return SPAA_OK;
+    }
+    sp_mapped_close_name(&gp->m);
+    return sp_mapped_row(&gp->m, gp->context, &n) ? SPAA_OK : sp_nomem(gp->d);
+}
+
+/* "goroutine profile: total 5": the first word is what is counted. */
+spaa_status sp_gp_counts(struct sp_gp *gp, struct sp_str title)
+{
+    const char *blank = memchr(title.p, ' ', title.n);
+    size_t n = blank ? (size_t)(blank - title.p) : title.n;
+    char *what = sp_arena_dup(&gp->m.arena, title.p, n);
+    if (!what)
+        return sp_nomem(gp->d);
+    struct sp_gp_event e = {
+        .name = what, .kind = SP_SOFTWARE, .period = 1, .period_unit = "count", .ntypes = 1};
+    e.types[0] = (struct sp_gp_type){what, "count", what, "count"};
+    gp->kind = what;
+    gp->tool = "pprof";
+    spaa_status st = sp_gp_declare(gp, &e);
+    while (!st && sp_gp_next(gp)) {
+        struct sp_str s = sp_mapped_trim(gp->line.p, gp->line.n);
+        if (!s.n)
+            continue;
+        if (*s.p == '#')
+            st = sp_gp_comment(gp, s);
+        else if (sp_gp_starts(s, "---") || sp_mapped_sentinel(s.p, s.n))
+            return sp_gp_rest(gp);
+        else
+            st = count_row(gp, s);
+    }
+    return st;
+}
+
+/* "--- Thread 7ff794ab90 (name: main/14748) stack: ---" */
+static bool thread_title(struct sp_str s, struct sp_str *name, int64_t *tid)
+{
+    const char *open = memmem(s.p, s.n, "(name: ", 7), *end = s.p + s.n;
+    const char *close = open ? memmem(open, (size_t)(end - open), ") stack:", 8) : NULL;
+    if (!sp_gp_starts(s, "--- Thread ") || !close)
+        return false;
+    open += 7;
+    const char *slash = memrchr(open, '/', (size_t)(close - open));
+    if (!slash || sp_parse_i64(slash + 1, close, tid) != (size_t)(close - slash - 1) || *tid < 0)
+        return false;
+    *name = (struct sp_str){open, (uint32_t)(slash - open)};
+    return true;
+}
+
+static uint32_t thread_context(struct sp_gp *gp, struct sp_str name, int64_t tid)
+{
+    struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = gp->event};
+    if (gp->opts->group_by & SP_BY_TID)
+        c.tid = tid;
+    if (gp->opts->group_by & SP_BY_COMM && name.n)
+        c.comm = sp_profile_str(gp->p, name.p, name.n);
+    return c.comm == SP_STR_FAIL ? SP_NONE : sp_context_intern(gp->p, &c);
+}
+
+/* The address lines of a thread, into the row in work. */
+static spaa_status thread_lines(struct sp_gp *gp, bool *same)
+{
+    spaa_status st = SPAA_OK;
+    *same = false;
+    while (!st && sp_gp_next(gp)) {
+        struct sp_str s = sp_mapped_trim(gp->line.p, gp->line.n);
+        if (!s.n)
+            continue;
+        if (sp_gp_starts(s, "---") || sp_mapped_sentinel(s.p, s.n)) {
+            sp_gp_back(gp);
+            break;
+        }
+        if (memmem(s.p, s.n, "same as previous thread", 23)) {
+            *same = true;
+            continue;
+        }
+        bool any = false;
+        for (const char *p = s.p, *end = s.p + s.n; !st && p < end;) {
+            const char *x = memmem(p, (size_t)(end - p), "0x", 2);
+            if (!x)
+                break;
+            bool first = gp->m.chain.n == gp->m.begin;
+            p = x;
+            st = sp_mapped_addresses(&gp->m, &p, end, first ? SP_MAPPED_LEAF_FIRST : SP_MAPPED_CALLERS);
+            any |= p > x;
+            p += p == x ? 2 : 0;
+        }
+        if (!any && !st)
+            sp_emit(gp->d, SP_L766, sp_gp_here(gp), "no address");
+    }
+    return st;
+}
+
+/* The leaf, of the signal's context, may stand again as the first return address. */
+static void drop_second_leaf(struct sp_mapped *m)
+{
+    size_t n = m->chain.n - m->begin;
+    if (n > 1 && sp_mapped_at(m, 0) == sp_mapped_at(m, 1)) {
+        memmove(m->chain.v + m->begin + 1, m->chain.v + m->begin + 2, (n - 2) * sizeof *m->chain.v);
+        m->chain.n--;
+    }
+}
+
+static spaa_status thread(struct sp_gp *gp, struct sp_str title)
+{
+    struct sp_str name = {"", 0};
+    int64_t tid = 0, one = 1;
+    bool same;
+    if (!thread_title(title, &name, &tid)) {
+        sp_emit(gp->d, SP_L766, sp_gp_here(gp), "not the title of a thread");
+        sp_mapped_drop(&gp->m);
+        while (sp_gp_next(gp))
+            if (gp->line.n > 3 && memcmp(gp->line.p, "---", 3) == 0) {
+                sp_gp_back(gp);
+                break;
+            }
+        return SPAA_OK;
+    }
+    spaa_status st = thread_lines(gp, &same);
+    uint32_t context = st ? SP_NONE : thread_context(gp, name, tid);
+    if (st)
+        return st;
+    drop_second_leaf(&gp->m);
+    bool again = gp->m.chain.n == gp->m.begin && same && gp->m.rows.n;
+    bool ok = context != SP_NONE &&
+              (again ? sp_mapped_again(&gp->m, context, &one) : sp_mapped_row(&gp->m, context, &one));
+    return ok ? SPAA_OK : sp_nomem(gp->d);
+}
+
+spaa_status sp_gp_threads(struct sp_gp *gp)
+{
+    static const struct sp_gp_event event = {.name = "thread",
+                                             .kind = SP_SOFTWARE,
+                                             .period = 1,
+                                             .period_unit = "count",
+                                             .types = {{"thread", "count", "thread", "count"}},
+                                             .ntypes = 1};
+    gp->kind = "threadz";
+    gp->tool = "tcmalloc";
+    gp->group_by = gp->opts->group_by & (SP_BY_TID | SP_BY_COMM);
+    spaa_status st = sp_gp_declare(gp, &event);
+    bool begun = false;
+    while (!st && sp_gp_next(gp)) {
+        struct sp_str s = sp_mapped_trim(gp->line.p, gp->line.n);
+        if (sp_mapped_sentinel(s.p, s.n))
+            return sp_gp_maps(gp);
+        if (sp_gp_starts(s, "---- no stack trace for"))
+            return sp_gp_rest(gp);
+        begun |= sp_gp_starts(s, "-");
+        if (begun && s.n)
+            st = thread(gp, s);
+    }
+    return st;
+}
