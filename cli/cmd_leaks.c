@@ -359,18 +359,23 @@ static void say_totals(struct leaks *x, struct sp_buf *b)
     sp_buf_ch(b, '\n');
 }
 
+static void say_stacks(struct sp_buf *b, const char *before, uint64_t n)
+{
+    sp_buf_printf(b, "%s%llu stack%s", before, (unsigned long long)n, n == 1 ? "" : "s");
+}
+
 static void say_notes(struct leaks *x, struct sp_buf *b)
 {
     const struct sp_leaks *l = &x->l;
     if (l->suppressed) {
-        sp_buf_printf(b, "%llu stacks", (unsigned long long)l->suppressed);
+        say_stacks(b, "left out, since heaptrack's suppressions fit: ", l->suppressed);
         say_amount(b, " with ", l->suppressed_now.v[SP_LEAK_LIVE_BYTES], SP_LEAK_LIVE_BYTES, " live");
-        sp_buf_puts(b, " are left out: heaptrack's suppressions fit them (--suppressed counts them)\n");
+        sp_buf_puts(b, " (--suppressed counts them)\n");
     }
-    if (l->skipped)
-        sp_buf_printf(b, "allocators (malloc, operator new, …) at the leaf of %llu stacks were skipped "
-                         "(--keep-allocators names them)\n",
-                      (unsigned long long)l->skipped);
+    if (l->skipped) {
+        say_stacks(b, "skipped at the leaf: allocators (malloc, operator new, …) of ", l->skipped);
+        sp_buf_puts(b, " (--keep-allocators names them)\n");
+    }
     if (l->two && (l->now_ns <= 0 || l->base_ns <= 0))
         sp_buf_puts(b, "how long the profiles lasted is not known: growth is not set against time\n");
     if (!l->two && !l->growth)
@@ -436,6 +441,36 @@ static int64_t duration_of(const struct sp_profile *p)
         sp_seconds_ns(b.p, b.n, &ns) && ns > from)
         return ns - from;
     return 0;
+}
+
+/*
+ * Of two profiles the totals of the answer, and its quality, are those of the later one: its rows come first, and
+ * are all there is while quality is looked at.
+ */
+static spaa_status answer_for_later(struct leaks *x, uint32_t base)
+{
+    struct sp_selection *s = x->a.s;
+    const struct sp_profile *p = s->profile;
+    size_t all = s->rows.n, later = 0, n = 0;
+    struct sp_selected *rows = malloc((all + 1) * sizeof *rows);
+    if (!rows)
+        return sp_nomem(&x->a.c->diags);
+    for (int side = 0; side < 2; side++) {
+        for (size_t i = 0; i < all; i++)
+            if ((p->contexts.v[p->stacks.v[s->rows.v[i].stack].context].source == base) == side)
+                rows[n++] = s->rows.v[i];
+        later = side ? later : n;
+    }
+    memcpy(s->rows.v, rows, all * sizeof *rows);
+    free(rows);
+    s->total = 0;
+    for (size_t i = 0; i < later; i++)
+        s->total += s->rows.v[i].weight;
+    s->base = s->all = s->total;
+    s->rows.n = later;
+    spaa_status st = answer_ready(&x->a);
+    s->rows.n = all;
+    return st;
 }
 
 /* Both profiles as one, whose records say which they are of. */
@@ -507,7 +542,9 @@ int sp_cmd_leaks(struct cli *c)
     if (st)
         return cli_exit_of(st);
     answer_init(&x.a, c, &s);
-    st = sp_leaks_of(&s, &o, &c->diags, &x.l);
+    st = o.base ? answer_for_later(&x, o.base) : SPAA_OK;
+    if (!st)
+        st = sp_leaks_of(&s, &o, &c->diags, &x.l);
     rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc)
         rc = answer_fit(c, limit < x.l.rows.n ? limit : x.l.rows.n, draw, &x);

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "json/find.h"
+#include "model/identity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,6 +56,7 @@ struct builder {
     struct sp_leaks l;
     uint32_t metric[SP_LEAK_METRICS]; /* SP_NONE: the profile has none */
     unsigned char *allocator;         /* per function: 0: not asked yet, 1: no, 2: yes */
+    uint32_t *alike;                  /* per function: the first of its name in DSOs of one base name */
     struct sp_map map;
     SP_VEC(uint32_t) keys;   /* functions of stacks, one after the other */
     SP_VEC(size_t) key_from; /* per row */
@@ -85,7 +87,7 @@ static bool functions_of(struct builder *b, size_t row, bool *skipped)
     first = first < n ? first : 0; /* nothing else: as it is */
     b->path.n = 0;
     for (size_t i = first; i < n && (b->o->by_stack || i == first); i++)
-        b->path.v[b->path.n++] = p->frames.v[f[i]].function;
+        b->path.v[b->path.n++] = b->alike[p->frames.v[f[i]].function];
     return true;
 }
 
@@ -352,6 +354,32 @@ static enum sp_leak_metric rank_of(const struct builder *b)
     return SP_LEAK_METRICS;
 }
 
+/* Two profiles may know a DSO by different paths and build-ids: functions are the same by their names. */
+static bool find_alike(struct builder *b)
+{
+    const struct sp_profile *p = b->s->profile;
+    struct sp_map map = {0};
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < p->functions.n; i++) {
+        const struct sp_function *f = &p->functions.v[i];
+        uint64_t hash = sp_function_hash(p, i);
+        struct sp_str dso = sp_base_name(sp_pstr(p, p->dsos.v[f->dso].name));
+        struct sp_probe at = sp_map_probe(&map, hash);
+        b->alike[i] = SP_NONE;
+        for (uint32_t k; b->alike[i] == SP_NONE && (k = sp_map_next(&map, &at)) != SP_MAP_NONE;) {
+            const struct sp_function *g = &p->functions.v[k];
+            if (g->name == f->name && sp_str_cmp(sp_base_name(sp_pstr(p, p->dsos.v[g->dso].name)), dso) == 0)
+                b->alike[i] = k;
+        }
+        if (b->alike[i] != SP_NONE)
+            continue;
+        b->alike[i] = i;
+        ok = sp_map_add(&map, hash, i);
+    }
+    sp_map_free(&map);
+    return ok;
+}
+
 static spaa_status prepare(struct builder *b)
 {
     const struct sp_profile *p = b->s->profile;
@@ -369,7 +397,8 @@ static spaa_status prepare(struct builder *b)
     b->peaks_add = sp_peaks_add(p, b->s->event);
     b->allocator = calloc(p->functions.n + 1, 1);
     b->row_of = calloc(p->stacks.n + 1, sizeof *b->row_of);
-    return b->allocator && b->row_of ? SPAA_OK : sp_nomem(b->d);
+    b->alike = malloc((p->functions.n + 1) * sizeof *b->alike);
+    return b->allocator && b->row_of && b->alike && find_alike(b) ? SPAA_OK : sp_nomem(b->d);
 }
 
 static spaa_status build(struct builder *b)
@@ -413,6 +442,7 @@ spaa_status sp_leaks_of(struct sp_selection *s, const struct sp_leaks_opts *o, s
         qsort_r(b.l.rows.v, b.l.rows.n, sizeof *b.l.rows.v, cmp_row, &b.l);
     free(b.allocator);
     free(b.row_of);
+    free(b.alike);
     sp_map_free(&b.map);
     sp_vec_free(&b.keys);
     sp_vec_free(&b.key_from);
