@@ -113,7 +113,7 @@ static void json_row(struct leaks *x, const struct sp_leak_row *r)
     json_percent(w, "temporary_percent", r->now.v[SP_LEAK_TEMPORARY], r->now.v[SP_LEAK_ALLOC_COUNT]);
     json_growth(x, r);
     sp_jw_u64(w, "records", (uint64_t)r->records[0] + r->records[1]);
-    sp_jw_bool(w, "allocators_skipped", r->skipped);
+    sp_jw_u64(w, "allocators_skipped", r->skipped);
     json_stack(x, r);
     sp_jw_close(w, '}');
 }
@@ -226,18 +226,12 @@ static void path_text(struct leaks *x, const struct sp_leak_row *r)
     struct sp_buf *b = &x->a.b;
     size_t n;
     const uint32_t *f = sp_selected_frames(x->a.s, r->row, &n);
-    bool on = false, any = false;
-    for (size_t i = 0; f && i < n; i++) {
-        uint32_t function = p->frames.v[f[i]].function;
-        on = on || function == r->function;
-        if (!on)
-            continue;
-        struct sp_str name = sp_pstr(p, p->functions.v[function].name);
-        sp_buf_puts(b, any ? " < " : "");
+    for (size_t i = r->skipped; f && i < n; i++) {
+        struct sp_str name = sp_pstr(p, sp_frame_function(p, f[i])->name);
+        sp_buf_puts(b, i > r->skipped ? " < " : "");
         sp_buf_add(b, name.p, name.n);
-        any = true;
     }
-    if (!any)
+    if (!f || !n)
         sp_buf_puts(b, "[no stack]");
 }
 

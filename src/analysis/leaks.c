@@ -73,8 +73,8 @@ static bool is_allocator(struct builder *b, uint32_t function)
     return *a == 2;
 }
 
-/* The functions from the allocating one on; *skipped: there were allocators before it. */
-static bool functions_of(struct builder *b, size_t row, bool *skipped)
+/* The functions from the allocating one on; *skipped: so many allocators were before it. */
+static bool functions_of(struct builder *b, size_t row, uint32_t *skipped)
 {
     size_t n, first = 0;
     const struct sp_profile *p = b->s->profile;
@@ -83,8 +83,8 @@ static bool functions_of(struct builder *b, size_t row, bool *skipped)
         return false;
     while (!b->o->keep_allocators && first < n && is_allocator(b, p->frames.v[f[first]].function))
         first++;
-    *skipped = first > 0 && first < n;
     first = first < n ? first : 0; /* nothing else: as it is */
+    *skipped = (uint32_t)first;
     b->path.n = 0;
     for (size_t i = first; i < n && (b->o->by_stack || i == first); i++)
         b->path.v[b->path.n++] = b->alike[p->frames.v[f[i]].function];
@@ -175,7 +175,7 @@ static bool take(struct builder *b, uint32_t i)
     const struct sp_profile *p = b->s->profile;
     const struct sp_selected *x = &b->s->rows.v[i];
     struct sp_leak_sums w = weights_of(b, x->stack);
-    bool skipped = false;
+    uint32_t skipped = 0;
     bool base = b->l.two && p->contexts.v[p->stacks.v[x->stack].context].source == b->o->base;
     if (!b->o->suppressed && is_suppressed(p, x->stack)) {
         b->l.suppressed += !base;
@@ -189,11 +189,12 @@ static bool take(struct builder *b, uint32_t i)
     if (number == SP_NONE)
         return false;
     struct sp_leak_row *r = &b->l.rows.v[number];
-    b->l.skipped += skipped;
-    r->skipped = r->skipped || skipped;
+    b->l.skipped += skipped > 0;
     b->row_of[x->stack] = number + 1;
-    if (x->weight > b->s->rows.v[r->row].weight)
+    if (r->row == i || x->weight > b->s->rows.v[r->row].weight) {
         r->row = i;
+        r->skipped = skipped;
+    }
     for (int m = 0; m < SP_LEAK_METRICS; m++)
         b->l.has[m] = b->l.has[m] || w.v[m] != SP_ABSENT;
     add_sums(b, base ? &r->base : &r->now, &w, !r->records[base]);

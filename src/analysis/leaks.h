@@ -54,7 +54,7 @@ struct sp_leak_row {
     int64_t quarters[4];           /* live bytes gained in each quarter of the time; known_growth */
     bool known_growth;
     bool never_freed;
-    bool skipped; /* allocators at its leaf were skipped */
+    uint32_t skipped; /* so many allocators at the leaf of that record */
     enum sp_leak_kind kind;
     int64_t rank;
 };

@@ -2,7 +2,7 @@
  * Allocations and frees.
  *
  * The most that was live at once is known last, and each trace's part of it is wanted. So a peak only counts
- * an epoch up, and a cost that changes for the first time in an epoch keeps what it had: that was its part
+ * an epoch up, and an info that changes for the first time in an epoch keeps what it had: that was its part
  * when the peak was reached. What did not change since has it still.
  */
 #include "base/hash.h"
@@ -38,22 +38,55 @@ uint32_t sp_ht_cost_of(struct sp_ht *ht, uint32_t trace)
         return *slot - 1;
     if (ht->costs.n >= SP_HT_THINGS_MAX || !sp_vec_reserve(&ht->costs, ht->costs.n + 1) ||
         !sp_vec_push(&ht->cost_trace, trace) || (ht->pointers && !sp_vec_push(&ht->last_info, SP_NONE)) ||
-        (ht->windows.most && !sp_vec_push(&ht->windows.seen, 0)))
+        (ht->windows.most && !sp_vec_push(&ht->windows.at, 0)))
         return SP_NONE;
     ht->costs.v[ht->costs.n++] = (struct sp_ht_cost){0};
     *slot = (uint32_t)ht->costs.n;
     return *slot - 1;
 }
 
-/* Before a cost changes. */
-static inline bool touch(struct sp_ht *ht, struct sp_ht_cost *c)
+bool sp_ht_add_info(struct sp_ht *ht, uint64_t size, uint32_t cost)
 {
-    if (c->epoch != ht->epoch) {
-        c->peak_bytes = c->alloc_bytes - c->free_bytes;
-        c->peak_count = c->alloc_count - c->free_count;
-        c->epoch = ht->epoch;
+    struct sp_ht_info info = {.size = size, .cost = cost};
+    return (!ht->windows.most || sp_vec_push(&ht->windows.seen, 0)) && sp_vec_push(&ht->infos, info);
+}
+
+void sp_ht_add_up(struct sp_ht *ht)
+{
+    for (size_t i = 0; i < ht->infos.n; i++) {
+        const struct sp_ht_info *x = &ht->infos.v[i];
+        struct sp_ht_cost *c = &ht->costs.v[x->cost];
+        int64_t size = (int64_t)x->size, peak = x->epoch == ht->epoch ? x->peak : x->live;
+        c->alloc_count += x->allocs;
+        c->alloc_bytes += x->allocs * size;
+        c->live_count += x->live;
+        c->live_bytes += x->live * size;
+        c->temporary += x->temporary;
+        c->peak_count += peak;
+        c->peak_bytes += peak * size;
     }
-    return !ht->windows.most || sp_ht_windows_touch(ht, (uint32_t)(c - ht->costs.v));
+}
+
+/* Before an info changes. */
+static inline bool touch(struct sp_ht *ht, struct sp_ht_info *x)
+{
+    if (x->epoch != ht->epoch) {
+        x->peak = x->live;
+        x->epoch = ht->epoch;
+    }
+    return !ht->windows.most || sp_ht_windows_touch(ht, (uint32_t)(x - ht->infos.v));
+}
+
+/* A new peak. Epochs that ran out begin again, with all infos as they were when the last one began. */
+static inline void next_epoch(struct sp_ht *ht)
+{
+    if (++ht->epoch != UINT32_MAX)
+        return;
+    for (size_t i = 0; i < ht->infos.n; i++) {
+        ht->infos.v[i].peak = ht->infos.v[i].live;
+        ht->infos.v[i].epoch = 1;
+    }
+    ht->epoch = 1;
 }
 
 /* Raw samples name costs: the stacks of these are known last. */
@@ -76,45 +109,45 @@ static spaa_status cannot_count(struct sp_ht *ht)
 
 static inline spaa_status allocate(struct sp_ht *ht, uint32_t number)
 {
-    struct sp_ht_info *info = &ht->infos.v[number];
-    struct sp_ht_cost *c = &ht->costs.v[info->cost];
-    int64_t size = (int64_t)info->size, sum;
-    if (__builtin_add_overflow(ht->alloc_bytes, size, &sum) || info->live == UINT32_MAX)
+    struct sp_ht_info *x = &ht->infos.v[number];
+    int64_t size = (int64_t)x->size, sum;
+    if (__builtin_add_overflow(ht->alloc_bytes, size, &sum) || x->live == UINT32_MAX)
         return cannot_count(ht);
-    if (!touch(ht, c))
+    if (!touch(ht, x))
         return sp_nomem(ht->d);
     ht->alloc_bytes = sum;
     ht->alloc_count++;
     ht->live_count++;
-    info->live++;
-    c->alloc_bytes += size;
-    c->alloc_count++;
+    x->live++;
+    if (!++x->allocs) {
+        ht->costs.v[x->cost].alloc_count += (int64_t)1 << 32;
+        ht->costs.v[x->cost].alloc_bytes += size << 32;
+    }
     ht->live_bytes += size;
     if (ht->live_bytes > ht->peak_bytes) {
         ht->peak_bytes = ht->live_bytes;
         ht->peak_time = ht->now;
-        ht->epoch++;
+        next_epoch(ht);
     }
-    return ht->p->samples ? add_sample(ht, info) : SPAA_OK;
+    return ht->p->samples ? add_sample(ht, x) : SPAA_OK;
 }
 
 static inline spaa_status release(struct sp_ht *ht, uint32_t number, bool temporary)
 {
-    struct sp_ht_info *info = &ht->infos.v[number];
-    struct sp_ht_cost *c = &ht->costs.v[info->cost];
-    if (!info->live) {
+    struct sp_ht_info *x = &ht->infos.v[number];
+    if (!x->live) {
         ht->bad_frees++;
         return sp_ht_bad(ht, SP_L752, "a free of what is not allocated");
     }
-    if (!touch(ht, c))
+    if (!touch(ht, x))
         return sp_nomem(ht->d);
-    info->live--;
-    c->free_bytes += (int64_t)info->size;
-    c->free_count++;
-    ht->live_bytes -= (int64_t)info->size;
+    x->live--;
+    ht->live_bytes -= (int64_t)x->size;
     ht->live_count--;
-    c->temporary += temporary;
     ht->temporary += temporary;
+    x->temporary += temporary;
+    if (temporary && !x->temporary)
+        ht->costs.v[x->cost].temporary += (int64_t)1 << 32;
     return SPAA_OK;
 }
 
@@ -148,8 +181,7 @@ static uint32_t info_of(struct sp_ht *ht, uint64_t size, uint32_t cost)
         if (ht->infos.v[i].size == size && ht->infos.v[i].cost == cost)
             return ht->last_info.v[cost] = i;
     uint32_t number = (uint32_t)ht->infos.n;
-    struct sp_ht_info fresh = {size, cost, 0};
-    if (ht->infos.n >= SP_HT_THINGS_MAX || !sp_vec_push(&ht->infos, fresh) ||
+    if (ht->infos.n >= SP_HT_THINGS_MAX || !sp_ht_add_info(ht, size, cost) ||
         !sp_map_add(&ht->info_map, hash, number))
         return SP_NONE;
     return ht->last_info.v[cost] = number;
@@ -212,54 +244,93 @@ static inline const char *number(const char *p, char stop, uint64_t *out)
     return p > from && *p == stop ? p + 1 : NULL;
 }
 
-/* Lines of events, up to something else; room for three numbers is left at the end. */
-enum { ROOM = 64 };
+/*
+ * Events are few bytes, and what each changes is somewhere else in tables larger than the caches: so a number of
+ * lines is read, what they will touch is asked for, and only then they are counted, in their order.
+ */
+enum { ROOM = 64, AHEAD = 32 }; /* ROOM for three numbers is left at the end */
 
-static spaa_status infos_known(struct sp_ht *ht, const char *p, const char *end, size_t *used)
+struct event {
+    const char *at;
+    uint64_t a, b, c; /* an info; or size, trace, pointer */
+};
+
+/* Lines of events at *at, up to AHEAD of them or something else. */
+static size_t parse(const char **at, const char *end, bool pointers, struct event *out)
 {
-    const char *at = p;
-    uint64_t offset = ht->lines.offset;
-    spaa_status st = SPAA_OK;
-    while (!st && end - at >= ROOM && (*at == '+' || *at == '-') && at[1] == ' ') {
-        uint64_t info;
-        const char *next = number(at + 2, '\n', &info);
+    size_t n = 0;
+    for (const char *p = *at; n < AHEAD && end - p >= ROOM && (*p == '+' || *p == '-') && p[1] == ' '; n++) {
+        struct event *e = &out[n];
+        const char *next = p + 2;
+        e->at = p;
+        if (!pointers) {
+            next = number(next, '\n', &e->a);
+        } else {
+            if (*p == '+') {
+                next = number(next, ' ', &e->a);
+                next = next ? number(next, ' ', &e->b) : NULL;
+            }
+            next = next ? number(next, '\n', &e->c) : NULL;
+        }
         if (!next)
             break;
-        ht->lines.line++;
-        ht->lines.offset = offset + (uint64_t)(at - p);
-        st = info_event(ht, *at, info);
-        at = next;
+        p = *at = next;
     }
-    *used = (size_t)(at - p);
-    return st;
+    return n;
 }
 
-static spaa_status pointers_known(struct sp_ht *ht, const char *p, const char *end, size_t *used)
+static void ask_info(const struct sp_ht *ht, uint32_t info)
 {
-    const char *at = p;
-    uint64_t offset = ht->lines.offset;
-    spaa_status st = SPAA_OK;
-    while (!st && end - at >= ROOM && (*at == '+' || *at == '-') && at[1] == ' ') {
-        uint64_t size = 0, trace = 0, ptr;
-        const char *next = at + 2;
-        if (*at == '+') {
-            next = number(next, ' ', &size);
-            next = next ? number(next, ' ', &trace) : NULL;
-        }
-        next = next ? number(next, '\n', &ptr) : NULL;
-        if (!next)
-            break;
-        ht->lines.line++;
-        ht->lines.offset = offset + (uint64_t)(at - p);
-        st = *at == '+' ? pointer_allocated(ht, size, trace, ptr) : pointer_freed(ht, ptr);
-        at = next;
+    __builtin_prefetch(&ht->infos.v[info], 1);
+    if (ht->windows.most)
+        __builtin_prefetch(&ht->windows.seen.v[info], 1);
+}
+
+static void ask_infos(const struct sp_ht *ht, const struct event *e, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (e[i].a < ht->infos.n)
+            ask_info(ht, (uint32_t)e[i].a);
+}
+
+static void ask_pointers(const struct sp_ht *ht, const struct event *e, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        sp_ht_pointers_ask(&ht->live, e[i].c);
+        if (*e[i].at == '+' && e[i].b && e[i].b <= ht->traces.n)
+            __builtin_prefetch(&ht->traces.v[e[i].b - 1]);
     }
-    *used = (size_t)(at - p);
-    return st;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t cost = *e[i].at == '+' && e[i].b && e[i].b <= ht->traces.n ? ht->traces.v[e[i].b - 1].cost : 0;
+        uint32_t info = cost ? SP_NONE : sp_ht_pointers_peek(&ht->live, e[i].c);
+        if (info != SP_NONE)
+            ask_info(ht, info);
+        if (cost)
+            __builtin_prefetch(&ht->last_info.v[cost - 1]);
+    }
 }
 
 spaa_status sp_ht_take_known(void *reader, const char *p, const char *end, size_t *used)
 {
     struct sp_ht *ht = reader;
-    return ht->pointers ? pointers_known(ht, p, end, used) : infos_known(ht, p, end, used);
+    struct event e[AHEAD];
+    const char *at = p;
+    uint64_t offset = ht->lines.offset;
+    spaa_status st = SPAA_OK;
+    for (size_t n; !st && (n = parse(&at, end, ht->pointers, e)) > 0;) {
+        if (ht->pointers)
+            ask_pointers(ht, e, n);
+        else
+            ask_infos(ht, e, n);
+        for (size_t i = 0; !st && i < n; i++) {
+            char kind = *e[i].at;
+            ht->lines.line++;
+            ht->lines.offset = offset + (uint64_t)(e[i].at - p);
+            st = !ht->pointers ? info_event(ht, kind, e[i].a)
+                 : kind == '+' ? pointer_allocated(ht, e[i].a, e[i].b, e[i].c)
+                               : pointer_freed(ht, e[i].c);
+        }
+    }
+    *used = (size_t)(at - p);
+    return st;
 }

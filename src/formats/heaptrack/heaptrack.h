@@ -62,27 +62,32 @@ struct sp_ht_trace {
     uint32_t cost;       /* 1 + number, 0: none */
 };
 
-/* A size at a trace. */
+/*
+ * A size at a trace, and all that an event changes: half a cache line, since events come in any order. peak: how
+ * many were live when all infos together had most, as far as it is known (events.c).
+ */
 struct sp_ht_info {
     uint64_t size;
     uint32_t cost;
     uint32_t live; /* so many are not freed */
+    uint32_t peak, epoch;
+    uint32_t allocs, temporary; /* what does not fit goes to the cost */
 };
 
-/*
- * What a trace allocated: a cache line, since each event touches one. peak_*: what was live when all of them
- * together had most, as far as it is known: see sp_ht_touch.
- */
+/* What a trace allocated: the sums of its infos, complete at the end. */
 struct sp_ht_cost {
-    int64_t alloc_bytes, alloc_count, free_bytes, free_count, temporary;
-    int64_t peak_bytes, peak_count;
-    uint64_t epoch;
+    int64_t alloc_bytes, alloc_count, live_bytes, live_count, temporary, peak_bytes, peak_count;
 };
 
-/* What a cost was when a window began. */
+/* What an info was when a window began. */
+struct sp_ht_touched {
+    uint32_t info, allocs, live;
+};
+
+/* What a cost did in a window. */
 struct sp_ht_row {
     uint32_t cost;
-    int64_t alloc_bytes, alloc_count, free_bytes, free_count;
+    int64_t alloc_bytes, alloc_count, live_bytes, live_count;
 };
 
 struct sp_ht_window {
@@ -96,8 +101,9 @@ struct sp_ht_windows {
     int64_t width; /* ms; doubles when there are too many */
     uint32_t now;  /* number of the open one, from 1 */
     struct sp_ht_window open;
-    SP_VEC(uint32_t) seen; /* per cost: the last window that touched it */
-    SP_VEC(struct sp_ht_row) touched;
+    SP_VEC(uint32_t) seen; /* per info: the last window that touched it */
+    SP_VEC(struct sp_ht_touched) touched;
+    SP_VEC(uint32_t) at; /* per cost: 1 + its last row, while no windows were put together */
     SP_VEC(struct sp_ht_row) rows;
     SP_VEC(struct sp_ht_window) list;
 };
@@ -165,7 +171,7 @@ struct sp_ht {
     struct sp_symbols *symbols;
 
     int64_t live_bytes, live_count, peak_bytes, alloc_bytes, alloc_count, temporary;
-    uint64_t epoch; /* of the latest peak */
+    uint32_t epoch; /* of the latest peak */
     int64_t now, peak_time; /* ms */
     uint64_t last;          /* info (version 0: pointer) of the last allocation; 0 after a free */
     int64_t peak_rss;       /* pages */
@@ -196,6 +202,8 @@ spaa_status sp_ht_take_known(void *reader, const char *p, const char *end, size_
 spaa_status sp_ht_event(struct sp_ht *ht, const char *p, size_t n); /* a + or - line */
 /* The cost of a trace (0: none), made with its first info; SP_NONE: out of memory. */
 uint32_t sp_ht_cost_of(struct sp_ht *ht, uint32_t trace);
+bool sp_ht_add_info(struct sp_ht *ht, uint64_t size, uint32_t cost); /* false: out of memory */
+void sp_ht_add_up(struct sp_ht *ht); /* infos into their costs, when all is read */
 
 /* tables.c: every other line. */
 spaa_status sp_ht_line(void *reader, const char *p, size_t n);
@@ -203,6 +211,22 @@ spaa_status sp_ht_line(void *reader, const char *p, size_t n);
 /* pointers.c */
 bool sp_ht_pointers_put(struct sp_ht_pointers *t, uint64_t ptr, uint32_t info); /* false: out of memory */
 bool sp_ht_pointers_take(struct sp_ht_pointers *t, uint64_t ptr, uint32_t *info);
+static inline size_t sp_ht_pointers_place(const struct sp_ht_pointers *t, uint64_t ptr)
+{
+    return (size_t)((ptr * 0x9E3779B97F4A7C15u) >> t->shift);
+}
+/* It will be looked up soon. */
+static inline void sp_ht_pointers_ask(const struct sp_ht_pointers *t, uint64_t ptr)
+{
+    if (t->slots)
+        __builtin_prefetch(&t->slots[sp_ht_pointers_place(t, ptr)], 1);
+}
+/* Its info when it stands in its first place; else SP_NONE. */
+static inline uint32_t sp_ht_pointers_peek(const struct sp_ht_pointers *t, uint64_t ptr)
+{
+    const struct sp_ht_pointer *x = t->slots ? &t->slots[sp_ht_pointers_place(t, ptr)] : NULL;
+    return x && ptr && x->ptr == ptr ? x->info : SP_NONE;
+}
 
 /* modules.c: what raw addresses belong to. */
 spaa_status sp_ht_module_line(struct sp_ht *ht, struct sp_ht_text name, const char *at, const char *end);
@@ -211,7 +235,7 @@ spaa_status sp_ht_raw_frames(struct sp_ht *ht, struct sp_ht_ip *ip);
 
 /* windows.c */
 spaa_status sp_ht_windows_time(struct sp_ht *ht, int64_t now); /* the clock moves on */
-bool sp_ht_windows_touch(struct sp_ht *ht, uint32_t cost);     /* before a cost changes */
+bool sp_ht_windows_touch(struct sp_ht *ht, uint32_t info);     /* before an info changes */
 spaa_status sp_ht_windows_finish(struct sp_ht *ht);            /* into the profile */
 void sp_ht_windows_free(struct sp_ht_windows *w);
 

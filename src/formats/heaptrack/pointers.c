@@ -1,14 +1,9 @@
 /* Which info the memory at a pointer is of: linear probing, and what a removal leaves is filled up again. */
 #include "formats/heaptrack/heaptrack.h"
 
-static inline size_t place(const struct sp_ht_pointers *t, uint64_t ptr)
-{
-    return (size_t)((ptr * 0x9E3779B97F4A7C15u) >> t->shift);
-}
-
 static void put(struct sp_ht_pointers *t, struct sp_ht_pointer x)
 {
-    size_t i = place(t, x.ptr);
+    size_t i = sp_ht_pointers_place(t, x.ptr);
     while (t->slots[i].ptr)
         i = (i + 1) & t->mask;
     t->slots[i] = x;
@@ -38,7 +33,7 @@ bool sp_ht_pointers_put(struct sp_ht_pointers *t, uint64_t ptr, uint32_t info)
 {
     if ((!t->slots || t->count >= (t->mask + 1) / 2) && !grow(t))
         return false;
-    size_t i = place(t, ptr);
+    size_t i = sp_ht_pointers_place(t, ptr);
     for (; t->slots[i].ptr; i = (i + 1) & t->mask) {
         if (t->slots[i].ptr != ptr)
             continue;
@@ -54,7 +49,7 @@ bool sp_ht_pointers_take(struct sp_ht_pointers *t, uint64_t ptr, uint32_t *info)
 {
     if (!t->slots || !ptr)
         return false;
-    size_t i = place(t, ptr);
+    size_t i = sp_ht_pointers_place(t, ptr);
     for (; t->slots[i].ptr != ptr; i = (i + 1) & t->mask)
         if (!t->slots[i].ptr)
             return false;
@@ -62,7 +57,7 @@ bool sp_ht_pointers_take(struct sp_ht_pointers *t, uint64_t ptr, uint32_t *info)
     t->count--;
     /* What stands behind it and could stand here, or before, moves up. */
     for (size_t k = (i + 1) & t->mask; t->slots[k].ptr; k = (k + 1) & t->mask) {
-        size_t home = place(t, t->slots[k].ptr);
+        size_t home = sp_ht_pointers_place(t, t->slots[k].ptr);
         if (((k - home) & t->mask) >= ((k - i) & t->mask)) {
             t->slots[i] = t->slots[k];
             i = k;

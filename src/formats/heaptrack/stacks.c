@@ -140,11 +140,10 @@ static spaa_status note_suppressed(struct builder *b, uint32_t stack, uint32_t c
     struct sp_ht *ht = b->ht;
     const struct sp_ht_cost *c = &ht->costs.v[cost];
     struct sp_ht_suppression *s = &ht->suppressions.v[by];
-    int64_t live = c->alloc_bytes - c->free_bytes;
     s->matches++;
-    s->leaked += live;
-    ht->suppressed_bytes += live;
-    ht->suppressed_count += c->alloc_count - c->free_count;
+    s->leaked += c->live_bytes;
+    ht->suppressed_bytes += c->live_bytes;
+    ht->suppressed_count += c->live_count;
     ht->suppressed_stacks++;
     while (b->suppressed_texts.n <= by)
         if (!sp_vec_push(&b->suppressed_texts, 0))
@@ -166,16 +165,12 @@ static spaa_status note_suppressed(struct builder *b, uint32_t stack, uint32_t c
     return SPAA_OK;
 }
 
-static spaa_status weigh(struct builder *b, uint32_t stack, struct sp_ht_cost *c)
+static spaa_status weigh(struct builder *b, uint32_t stack, const struct sp_ht_cost *c)
 {
     struct sp_ht *ht = b->ht;
-    int64_t live = c->alloc_bytes - c->free_bytes, count = c->alloc_count - c->free_count;
-    if (c->epoch != ht->epoch) {
-        c->peak_bytes = live;
-        c->peak_count = count;
-    }
-    const int64_t v[METRICS] = {c->alloc_bytes, c->alloc_count, c->free_bytes, c->free_count, live, count,
-                                c->peak_bytes,  c->peak_count,  c->temporary};
+    const int64_t v[METRICS] = {c->alloc_bytes, c->alloc_count, c->alloc_bytes - c->live_bytes,
+                                c->alloc_count - c->live_count, c->live_bytes, c->live_count,
+                                c->peak_bytes, c->peak_count, c->temporary};
     for (int i = 0; i < METRICS; i++)
         if (!sp_weight_add(ht->p, stack, b->metric[i], v[i]))
             return sp_nomem(ht->d);
@@ -252,6 +247,7 @@ spaa_status sp_ht_finish(struct sp_ht *ht)
     spaa_status st = declare(&b);
     if (!st && ht->raw)
         st = sp_symbols_new(&ht->opts->symbols, ht->d, &ht->symbols);
+    sp_ht_add_up(ht);
     for (uint32_t i = 0; !st && i < ht->costs.n; i++)
         st = add_stack(&b, i);
     if (!st && ht->symbols)

@@ -144,8 +144,8 @@ static spaa_status take_info(struct sp_ht *ht, const char *at, const char *end)
         st = sp_ht_bad(ht, SP_L752, "an info of a trace that is not there");
         trace = 0;
     }
-    struct sp_ht_info info = {size, sp_ht_cost_of(ht, (uint32_t)trace), 0};
-    return info.cost == SP_NONE || !sp_vec_push(&ht->infos, info) ? sp_nomem(ht->d) : st;
+    uint32_t cost = sp_ht_cost_of(ht, (uint32_t)trace);
+    return cost == SP_NONE || !sp_ht_add_info(ht, size, cost) ? sp_nomem(ht->d) : st;
 }
 
 /* ---- what the recording says of itself ---- */

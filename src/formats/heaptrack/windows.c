@@ -11,21 +11,37 @@
 
 #define FIRST_WIDTH 10 /* ms: as often as heaptrack writes its clock */
 
-bool sp_ht_windows_touch(struct sp_ht *ht, uint32_t cost)
+bool sp_ht_windows_touch(struct sp_ht *ht, uint32_t info)
 {
     struct sp_ht_windows *w = &ht->windows;
-    const struct sp_ht_cost *c = &ht->costs.v[cost];
-    if (w->seen.v[cost] == w->now)
+    const struct sp_ht_info *x = &ht->infos.v[info];
+    if (w->seen.v[info] == w->now)
         return true;
-    w->seen.v[cost] = w->now;
-    struct sp_ht_row was = {cost, c->alloc_bytes, c->alloc_count, c->free_bytes, c->free_count};
-    return sp_vec_push(&w->touched, was);
+    w->seen.v[info] = w->now;
+    return sp_vec_push(&w->touched, ((struct sp_ht_touched){info, x->allocs, x->live}));
 }
 
-static int cmp_row(const void *va, const void *vb)
+static void add(struct sp_ht_row *to, const struct sp_ht_row *x)
 {
-    const struct sp_ht_row *a = va, *b = vb;
-    return (a->cost > b->cost) - (a->cost < b->cost);
+    to->alloc_bytes += x->alloc_bytes;
+    to->alloc_count += x->alloc_count;
+    to->live_bytes += x->live_bytes;
+    to->live_count += x->live_count;
+}
+
+/*
+ * A row of the window whose rows begin at `first`: added to the one of its cost where there is one. There is room
+ * for it, at a place that was read already.
+ */
+static void put(struct sp_ht_windows *w, size_t first, const struct sp_ht_row *x)
+{
+    uint32_t *at = &w->at.v[x->cost];
+    if (*at > first) {
+        add(&w->rows.v[*at - 1], x);
+        return;
+    }
+    w->rows.v[w->rows.n++] = *x;
+    *at = (uint32_t)w->rows.n;
 }
 
 static spaa_status close_window(struct sp_ht *ht, int64_t end)
@@ -33,18 +49,15 @@ static spaa_status close_window(struct sp_ht *ht, int64_t end)
     struct sp_ht_windows *w = &ht->windows;
     w->open.end = end;
     w->open.first = w->rows.n;
-    w->open.n = w->touched.n;
     if (w->rows.n + w->touched.n >= UINT32_MAX || !sp_vec_reserve(&w->rows, w->rows.n + w->touched.n + 1))
         return sp_nomem(ht->d);
     for (size_t i = 0; i < w->touched.n; i++) {
-        const struct sp_ht_row *was = &w->touched.v[i];
-        const struct sp_ht_cost *c = &ht->costs.v[was->cost];
-        w->rows.v[w->rows.n++] = (struct sp_ht_row){
-            was->cost, c->alloc_bytes - was->alloc_bytes, c->alloc_count - was->alloc_count,
-            c->free_bytes - was->free_bytes, c->free_count - was->free_count};
+        const struct sp_ht_touched *was = &w->touched.v[i];
+        const struct sp_ht_info *x = &ht->infos.v[was->info];
+        int64_t size = (int64_t)x->size, allocs = x->allocs - was->allocs, live = (int64_t)x->live - was->live;
+        put(w, w->open.first, &(struct sp_ht_row){x->cost, allocs * size, allocs, live * size, live});
     }
-    if (w->open.n)
-        qsort(w->rows.v + w->open.first, w->open.n, sizeof *w->rows.v, cmp_row);
+    w->open.n = w->rows.n - w->open.first;
     if (!sp_vec_push(&w->list, w->open))
         return sp_nomem(ht->d);
     w->touched.n = 0;
@@ -53,46 +66,38 @@ static spaa_status close_window(struct sp_ht *ht, int64_t end)
     return SPAA_OK;
 }
 
-static void add(struct sp_ht_row *to, const struct sp_ht_row *x)
+static void forget_places(struct sp_ht_windows *w)
 {
-    to->alloc_bytes += x->alloc_bytes;
-    to->alloc_count += x->alloc_count;
-    to->free_bytes += x->free_bytes;
-    to->free_count += x->free_count;
+    if (w->at.n)
+        memset(w->at.v, 0, w->at.n * sizeof *w->at.v);
 }
 
-/* Each two windows become one, in place: what is written is never more than what was read. */
-static spaa_status halve(struct sp_ht *ht)
+/* Each two windows become one. */
+static void halve(struct sp_ht_windows *w)
 {
-    struct sp_ht_windows *w = &ht->windows;
-    SP_VEC(struct sp_ht_row) rows = {0};
     size_t n = 0;
-    if (!sp_vec_reserve(&rows, w->rows.n + 1))
-        return sp_nomem(ht->d);
+    forget_places(w);
+    w->rows.n = 0;
     for (size_t i = 0; i < w->list.n; i += 2) {
-        struct sp_ht_window a = w->list.v[i], out = a;
-        struct sp_ht_window b = i + 1 < w->list.n ? w->list.v[i + 1] : (struct sp_ht_window){.end = a.end};
-        size_t x = a.first, y = b.first;
-        out.end = b.end;
-        out.rss = a.rss > b.rss ? a.rss : b.rss;
-        out.first = rows.n;
-        while (x < a.first + a.n || y < b.first + b.n) {
-            bool left = y == b.first + b.n ||
-                        (x < a.first + a.n && w->rows.v[x].cost <= w->rows.v[y].cost);
-            const struct sp_ht_row *row = left ? &w->rows.v[x++] : &w->rows.v[y++];
-            if (rows.n > out.first && rows.v[rows.n - 1].cost == row->cost)
-                add(&rows.v[rows.n - 1], row);
-            else
-                rows.v[rows.n++] = *row;
+        struct sp_ht_window out = w->list.v[i];
+        size_t end = out.first + out.n, first = w->rows.n;
+        if (i + 1 < w->list.n) {
+            const struct sp_ht_window *b = &w->list.v[i + 1];
+            out.end = b->end;
+            out.rss = b->rss > out.rss ? b->rss : out.rss;
+            end = b->first + b->n;
         }
-        out.n = rows.n - out.first;
+        for (size_t k = out.first; k < end; k++) {
+            struct sp_ht_row x = w->rows.v[k];
+            put(w, first, &x);
+        }
+        out.first = first;
+        out.n = w->rows.n - first;
         w->list.v[n++] = out;
     }
+    forget_places(w);
     w->list.n = n;
     w->width *= 2;
-    free(w->rows.v);
-    memcpy(&w->rows, &rows, sizeof w->rows);
-    return SPAA_OK;
 }
 
 spaa_status sp_ht_windows_time(struct sp_ht *ht, int64_t now)
@@ -108,7 +113,7 @@ spaa_status sp_ht_windows_time(struct sp_ht *ht, int64_t now)
     if (now - w->open.start >= w->width) {
         st = close_window(ht, now);
         while (!st && w->list.n > w->most)
-            st = halve(ht);
+            halve(w);
     }
     return st;
 }
@@ -172,9 +177,8 @@ static bool add_row(struct writer *w, const struct ranked *x)
     struct sp_profile *p = w->ht->p;
     const struct sp_ht_row *r = &x->row;
     struct sp_window_row out = {.stack = x->stack, .layout = w->layout, .first = (uint32_t)p->values.n};
-    const int64_t v[FIELDS] = {r->alloc_bytes, r->alloc_count,
-                               r->free_bytes,  r->free_count,
-                               r->alloc_bytes - r->free_bytes, r->alloc_count - r->free_count};
+    const int64_t v[FIELDS] = {r->alloc_bytes, r->alloc_count, r->alloc_bytes - r->live_bytes,
+                               r->alloc_count - r->live_count, r->live_bytes, r->live_count};
     if (p->values.n + FIELDS >= UINT32_MAX)
         return false;
     for (size_t i = 0; i < FIELDS; i++)
@@ -229,7 +233,7 @@ spaa_status sp_ht_windows_finish(struct sp_ht *ht)
         return SPAA_OK;
     spaa_status st = close_window(ht, ht->now + 1);
     while (!st && ht->windows.list.n > ht->windows.most)
-        st = halve(ht);
+        halve(&ht->windows);
     bool ok = !st && find_ranks(&w) && find_layout(&w);
     for (size_t i = 0; ok && i < ht->windows.list.n; i++)
         ok = add_window(&w, &ht->windows.list.v[i], i + 1);
@@ -242,6 +246,7 @@ void sp_ht_windows_free(struct sp_ht_windows *w)
 {
     sp_vec_free(&w->seen);
     sp_vec_free(&w->touched);
+    sp_vec_free(&w->at);
     sp_vec_free(&w->rows);
     sp_vec_free(&w->list);
 }
