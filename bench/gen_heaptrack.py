@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes a heaptrack recording: gen_heaptrack.py [--raw] [--megabytes N] [--traces N] [--live N] [--seed N] OUT.
+"""Writes a heaptrack recording: gen_heaptrack.py [--raw | --old] [--megabytes N] [--traces N] [--live N] [--seed N] OUT.
 
 A program with many call paths that allocates and frees: a fifth of the allocations are freed next, others live for a
-while, a few for good. Interpreted by default, --raw as `heaptrack --raw` writes it. Not compressed.
+while, a few for good. Interpreted by default, --raw as `heaptrack --raw` writes it, --old as the first versions wrote
+it: interpreted, with events that name pointers. Not compressed.
 """
 import argparse
 import random
@@ -12,7 +13,8 @@ class Writer:
     def __init__(self, o):
         self.o, self.r = o, random.Random(o.seed)
         self.strings, self.ips, self.traces, self.infos = {}, {}, {}, {}
-        self.head = ["v 10400 3", "X ./server --port 80", "I 1000 5e298d"]
+        self.pointers = o.raw or o.old
+        self.head = ["v 10000" if o.old else "v 10400 3", "X ./server --port 80", "I 1000 5e298d"]
         self.functions = ["service::handler%d::process(request const&)" % i for i in range(o.functions)]
         self.parents = [(self.r.randrange(o.functions), self.r.randrange(max(0, i - 400), i + 1))
                         for i in range(o.traces)]  # (function, parent + 1)
@@ -29,7 +31,7 @@ class Writer:
     def text(self, out, s):
         if s not in self.strings:
             self.strings[s] = len(self.strings) + 1
-            out.append("s %x %s" % (len(s), s))
+            out.append("s " + s if self.o.old else "s %x %s" % (len(s), s))
         return self.strings[s]
 
     def trace(self, out, t):
@@ -63,7 +65,7 @@ class Writer:
                 if t not in self.traces:
                     self.trace(out, t)
                 size = self.sizes[t] + (int(random_() * 8) << 4)
-                if o.raw:
+                if self.pointers:
                     if free:
                         p = free.pop()
                     else:
@@ -101,6 +103,7 @@ class Writer:
 def main():
     a = argparse.ArgumentParser()
     a.add_argument("--raw", action="store_true")
+    a.add_argument("--old", action="store_true")
     a.add_argument("--megabytes", type=int, default=100)
     a.add_argument("--traces", type=int, default=20000)
     a.add_argument("--functions", type=int, default=3000)

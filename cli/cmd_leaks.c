@@ -53,7 +53,8 @@ static void json_stack(struct leaks *x, const struct sp_leak_row *r)
     sp_jw_str(w, "stack", x->a.b.data, x->a.b.len);
     sp_jw_open(w, "frames", '[');
     for (size_t i = 0; f && i < n; i++) {
-        struct sp_str name = sp_pstr(p, sp_frame_function(p, f[i])->name), line = sp_pstr(p, p->frames.v[f[i]].srcline),
+        struct sp_str name = sp_pstr(p, sp_frame_function(p, f[i])->name),
+                      line = sp_pstr(p, p->frames.v[f[i]].srcline),
                       dso = sp_pstr(p, sp_frame_dso(p, f[i])->name);
         sp_jw_open(w, NULL, '{');
         sp_jw_str(w, "function", name.p, name.n);
@@ -134,10 +135,11 @@ static size_t next_commands(const struct leaks *x, struct answer_next *next, cha
         next[n++] = (struct answer_next){"leaks", NULL, "--by stack -n 3"};
     if (!x->a.c->v.metric && x->l.rank != SP_LEAK_ALLOC_BYTES && x->l.has[SP_LEAK_ALLOC_BYTES])
         next[n++] = (struct answer_next){"leaks", NULL, "--metric alloc_bytes"};
-    if (first && first->function != SP_NONE && !x->l.two && sp_handle_text(&x->a.handles, first->function, handle))
-        next[n++] = (struct answer_next){"function", handle,
-                                         x->a.c->v.metric || x->l.rank != SP_LEAK_LIVE_BYTES ? NULL
-                                                                                             : "--metric live_bytes"};
+    if (first && first->function != SP_NONE && !x->l.two &&
+        sp_handle_text(&x->a.handles, first->function, handle))
+        next[n++] = (struct answer_next){
+            "function", handle,
+            x->a.c->v.metric || x->l.rank != SP_LEAK_LIVE_BYTES ? NULL : "--metric live_bytes"};
     return n;
 }
 
@@ -188,7 +190,8 @@ static int draw_json(struct leaks *x, size_t limit)
 
 static bool is_bytes(int m)
 {
-    return m == SP_LEAK_LIVE_BYTES || m == SP_LEAK_ALLOC_BYTES || m == SP_LEAK_FREE_BYTES || m == SP_LEAK_PEAK_BYTES;
+    return m == SP_LEAK_LIVE_BYTES || m == SP_LEAK_ALLOC_BYTES || m == SP_LEAK_FREE_BYTES ||
+           m == SP_LEAK_PEAK_BYTES;
 }
 
 static void amount(struct sp_buf *b, int64_t v, bool bytes, bool exact)
@@ -258,26 +261,28 @@ static const struct column {
     const char *title, *csv;
     int what;
     int needs; /* the metric without which it is left out */
-} columns_one[] = {
-    {"live", "live_bytes", SP_LEAK_LIVE_BYTES, SP_LEAK_LIVE_BYTES},
-    {"%", "percent", RANK_SHARE, -1},
-    {"blocks", "live_count", SP_LEAK_LIVE_COUNT, SP_LEAK_LIVE_COUNT},
-    {"allocated", "alloc_bytes", SP_LEAK_ALLOC_BYTES, SP_LEAK_ALLOC_BYTES},
-    {"calls", "alloc_count", SP_LEAK_ALLOC_COUNT, SP_LEAK_ALLOC_COUNT},
-    {"temporary", "temporary_count", SP_LEAK_TEMPORARY, SP_LEAK_TEMPORARY},
-    {"of calls", "temporary_percent", TEMPORARY_SHARE, SP_LEAK_TEMPORARY},
-    {"at peak", "peak_bytes", SP_LEAK_PEAK_BYTES, SP_LEAK_PEAK_BYTES},
-    {"state", "kind", KIND, -1},
-    {0},
-}, columns_two[] = {
-    {"more", "grown", GROWN, -1},
-    {"beyond time", "beyond_time", BEYOND, -1},
-    {"before", "base", BASE, -1},
-    {"now", "now", RANK_SHARE + 100, -1},
-    {"blocks", "live_count", SP_LEAK_LIVE_COUNT, SP_LEAK_LIVE_COUNT},
-    {"calls", "alloc_count", SP_LEAK_ALLOC_COUNT, SP_LEAK_ALLOC_COUNT},
-    {"state", "kind", KIND, -1},
-    {0},
+} columns_one[] =
+    {
+        {"live", "live_bytes", SP_LEAK_LIVE_BYTES, SP_LEAK_LIVE_BYTES},
+        {"%", "percent", RANK_SHARE, -1},
+        {"blocks", "live_count", SP_LEAK_LIVE_COUNT, SP_LEAK_LIVE_COUNT},
+        {"allocated", "alloc_bytes", SP_LEAK_ALLOC_BYTES, SP_LEAK_ALLOC_BYTES},
+        {"calls", "alloc_count", SP_LEAK_ALLOC_COUNT, SP_LEAK_ALLOC_COUNT},
+        {"temporary", "temporary_count", SP_LEAK_TEMPORARY, SP_LEAK_TEMPORARY},
+        {"of calls", "temporary_percent", TEMPORARY_SHARE, SP_LEAK_TEMPORARY},
+        {"at peak", "peak_bytes", SP_LEAK_PEAK_BYTES, SP_LEAK_PEAK_BYTES},
+        {"state", "kind", KIND, -1},
+        {0},
+},
+  columns_two[] = {
+      {"more", "grown", GROWN, -1},
+      {"beyond time", "beyond_time", BEYOND, -1},
+      {"before", "base", BASE, -1},
+      {"now", "now", RANK_SHARE + 100, -1},
+      {"blocks", "live_count", SP_LEAK_LIVE_COUNT, SP_LEAK_LIVE_COUNT},
+      {"calls", "alloc_count", SP_LEAK_ALLOC_COUNT, SP_LEAK_ALLOC_COUNT},
+      {"state", "kind", KIND, -1},
+      {0},
 };
 
 static bool shown(const struct leaks *x, const struct column *c)
@@ -373,8 +378,9 @@ static void say_notes(struct leaks *x, struct sp_buf *b)
     if (l->two && (l->now_ns <= 0 || l->base_ns <= 0))
         sp_buf_puts(b, "how long the profiles lasted is not known: growth is not set against time\n");
     if (!l->two && !l->growth)
-        sp_buf_puts(b, "growing or not is not known: that takes windows of time, or two profiles (spaa leaks FILE "
-                       "LATER)\n");
+        sp_buf_puts(
+            b, "growing or not is not known: that takes windows of time, or two profiles (spaa leaks FILE "
+               "LATER)\n");
     if (l->peaks_apart)
         sp_buf_puts(b, "peaks of stacks cannot be added: they are shown where a row is one stack\n");
 }
@@ -438,8 +444,8 @@ static int64_t duration_of(const struct sp_profile *p)
 }
 
 /*
- * Of two profiles the totals of the answer, and its quality, are those of the later one: its rows come first, and
- * are all there is while quality is looked at.
+ * Of two profiles the totals of the answer, and its quality, are those of the later one: its rows come first,
+ * and are all there is while quality is looked at.
  */
 static spaa_status answer_for_later(struct leaks *x, uint32_t base)
 {
@@ -498,9 +504,11 @@ static spaa_status read_two(struct cli *c, struct sp_leaks_opts *o)
 static int open_inputs(struct cli *c, struct sp_leaks_opts *o)
 {
     if (c->files.n > 2)
-        return cli_usage(c, "`spaa merge` makes one of several", "leaks takes one file, or an earlier and a later one");
+        return cli_usage(c, "`spaa merge` makes one of several",
+                         "leaks takes one file, or an earlier and a later one");
     if (c->v.time)
-        return cli_usage(c, "`spaa timeline` shows when", "leaks asks about the whole recording: --time does not fit");
+        return cli_usage(c, "`spaa timeline` shows when",
+                         "leaks asks about the whole recording: --time does not fit");
     if (c->files.n == 2) {
         spaa_status st = read_two(c, o);
         return st ? cli_exit_of(st) : cli_check_own(c, NULL);
@@ -515,7 +523,8 @@ static int open_inputs(struct cli *c, struct sp_leaks_opts *o)
 int sp_cmd_leaks(struct cli *c)
 {
     static const char *const kinds[] = {"function", "stack", NULL};
-    struct sp_leaks_opts o = {.keep_allocators = c->v.keep_allocators != NULL, .suppressed = c->v.suppressed != NULL};
+    struct sp_leaks_opts o = {.keep_allocators = c->v.keep_allocators != NULL,
+                              .suppressed = c->v.suppressed != NULL};
     struct sp_select_opts select;
     struct sp_selection s;
     struct leaks x = {0};

@@ -28,17 +28,37 @@ static const char *const names[] = {
     "PyMem_Malloc", "PyMem_Calloc", "PyMem_Realloc", "PyMem_RawMalloc", "PyMem_RawCalloc", "PyMem_RawRealloc",
     "PyObject_Malloc", "PyObject_Calloc", "PyObject_Realloc", "_PyMem_RawMalloc", "_PyMem_RawCalloc",
     "_PyMem_RawRealloc", "_PyObject_Malloc", "_PyObject_Calloc", "_PyObject_Realloc", "pymalloc_alloc",
-    "__rust_alloc", "__rust_alloc_zeroed", "__rust_realloc", "__rg_alloc", "__rg_alloc_zeroed", "__rg_realloc",
-    "__rdl_alloc", "__rdl_alloc_zeroed", "__rdl_realloc", "exchange_malloc", "runtime.mallocgc",
-    "runtime.newobject", "runtime.newarray", "runtime.makeslice", "runtime.growslice", "runtime.makemap",
-    "objc_alloc", "swift_allocObject", "swift_slowAlloc"};
+    "__rust_alloc", "__rust_alloc_zeroed", "__rust_realloc", "__rg_alloc", "__rg_alloc_zeroed",
+    "__rg_realloc", "__rdl_alloc", "__rdl_alloc_zeroed", "__rdl_realloc", "exchange_malloc",
+    "runtime.mallocgc", "runtime.newobject", "runtime.newarray", "runtime.makeslice", "runtime.growslice",
+    "runtime.makemap", "objc_alloc", "swift_allocObject", "swift_slowAlloc"};
 
-static const char *const beginnings[] = {
-    "operator new", "je_", "_rjem_", "tc_", "mi_malloc", "mi_calloc", "mi_realloc", "mi_zalloc", "_mi_",
-    "mi_heap_malloc", "tcmalloc::", "(anonymous namespace)::do_malloc", "(anonymous namespace)::do_memalign",
-    "__interceptor_malloc", "__interceptor_calloc", "__interceptor_realloc", "alloc::alloc::",
-    "<alloc::alloc::Global as ", "std::allocator<", "std::__new_allocator<", "__gnu_cxx::new_allocator<",
-    "std::allocator_traits<", "std::__allocate_", "heaptrack_", "MallocHook::", "MallocBlock::"};
+static const char *const beginnings[] = {"operator new",
+                                         "je_",
+                                         "_rjem_",
+                                         "tc_",
+                                         "mi_malloc",
+                                         "mi_calloc",
+                                         "mi_realloc",
+                                         "mi_zalloc",
+                                         "_mi_",
+                                         "mi_heap_malloc",
+                                         "tcmalloc::",
+                                         "(anonymous namespace)::do_malloc",
+                                         "(anonymous namespace)::do_memalign",
+                                         "__interceptor_malloc",
+                                         "__interceptor_calloc",
+                                         "__interceptor_realloc",
+                                         "alloc::alloc::",
+                                         "<alloc::alloc::Global as ",
+                                         "std::allocator<",
+                                         "std::__new_allocator<",
+                                         "__gnu_cxx::new_allocator<",
+                                         "std::allocator_traits<",
+                                         "std::__allocate_",
+                                         "heaptrack_",
+                                         "MallocHook::",
+                                         "MallocBlock::"};
 
 /* Of these, only what allocates: construct of std::allocator_traits is the program's own code. */
 static const char *const allocating[] = {"std::allocator<", "std::__new_allocator<",

@@ -5,15 +5,15 @@
 #include "analysis/stacks.h"
 #include "base/hash.h"
 #include "base/num.h"
-#include "json/find.h"
 #include "model/identity.h"
+#include "json/find.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-const char *const sp_leak_metric_names[] = {"live_bytes", "live_count", "alloc_bytes",       "alloc_count",
-                                            "free_bytes", "free_count", "x_temporary_count", "peak_bytes",
-                                            NULL};
+const char *const sp_leak_metric_names[] = {"live_bytes",        "live_count", "alloc_bytes",
+                                            "alloc_count",       "free_bytes", "free_count",
+                                            "x_temporary_count", "peak_bytes", NULL};
 const char *const sp_leak_kind_names[] = {"unknown", "growing", "never freed", "partly freed", "freed",
                                           "held",    "new",     "grown",       "same",         "shrunk"};
 
@@ -93,8 +93,7 @@ static bool functions_of(struct builder *b, size_t row, uint32_t *skipped)
 
 static bool same_path(const struct builder *b, uint32_t row)
 {
-    size_t from = b->key_from.v[row],
-           to = row + 1 < b->key_from.n ? b->key_from.v[row + 1] : b->keys.n;
+    size_t from = b->key_from.v[row], to = row + 1 < b->key_from.n ? b->key_from.v[row + 1] : b->keys.n;
     return to - from == b->path.n &&
            (!b->path.n || memcmp(b->keys.v + from, b->path.v, b->path.n * sizeof *b->path.v) == 0);
 }
@@ -153,7 +152,8 @@ static struct sp_leak_sums weights_of(const struct builder *b, uint32_t stack)
     return w;
 }
 
-static void add_sums(const struct builder *b, struct sp_leak_sums *to, const struct sp_leak_sums *w, bool first)
+static void add_sums(const struct builder *b, struct sp_leak_sums *to, const struct sp_leak_sums *w,
+                     bool first)
 {
     for (int m = 0; m < SP_LEAK_METRICS; m++) {
         if (m == SP_LEAK_PEAK_BYTES && !b->peaks_add && !first)
@@ -391,8 +391,9 @@ static spaa_status prepare(struct builder *b)
     b->l.rank = rank_of(b);
     if (b->l.rank == SP_LEAK_METRICS) {
         struct sp_str name = sp_pstr(p, p->metrics.v[b->s->metric].name);
-        sp_emit_hint(b->d, SP_E758, SP_AT_NOTHING, "--metric live_bytes, alloc_bytes, peak_bytes or another of memory",
-                     "metric %.*s", (int)name.n, name.p);
+        sp_emit_hint(b->d, SP_E758, SP_AT_NOTHING,
+                     "--metric live_bytes, alloc_bytes, peak_bytes or another of memory", "metric %.*s",
+                     (int)name.n, name.p);
         return SPAA_ERR_USAGE;
     }
     b->peaks_add = sp_peaks_add(p, b->s->event);
@@ -413,7 +414,8 @@ static spaa_status build(struct builder *b)
             st = sp_nomem(b->d);
     }
     if (!st && b->l.two && !(sides[0] && sides[1])) {
-        sp_emit(b->d, SP_E759, SP_AT_NOTHING, "only the %s has what is asked for", sides[1] ? "first" : "second");
+        sp_emit(b->d, SP_E759, SP_AT_NOTHING, "only the %s has what is asked for",
+                sides[1] ? "first" : "second");
         st = SPAA_ERR_USAGE;
     }
     b->l.peaks_apart = b->l.has[SP_LEAK_PEAK_BYTES] && !b->peaks_add;

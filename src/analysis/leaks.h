@@ -1,14 +1,16 @@
 /*
  * What memory a program holds, who asked for it, and whether that grows.
  *
- * A row is an allocating function, the first frame from the leaf that is no allocator (analysis/allocators.h),
- * or a whole call stack by its functions. Its sums are those of its records, in whichever of the metrics the
- * event has; peaks only where they add up (sp_peaks_add), or where the row is one record.
+ * A row is an allocating function, the first frame from the leaf that is no allocator
+ * (analysis/allocators.h), or a whole call stack by its functions. Its sums are those of its records, in
+ * whichever of the metrics the event has; peaks only where they add up (sp_peaks_add), or where the row is
+ * one record.
  *
- * Growth of one profile is read from its windows: the time is cut in quarters, and a row grows when what is live
- * of it gained in each of the last three. Where windows do not say what was freed, that is known only of rows
- * that free nothing. Of two profiles, the earlier and the later, a row grew by what is live more; as much as the
- * earlier one's live memory would be after the later one's time, if it grew evenly, is what time explains.
+ * Growth of one profile is read from its windows: the time is cut in quarters, and a row grows when what is
+ * live of it gained in each of the last three. Where windows do not say what was freed, that is known only of
+ * rows that free nothing. Of two profiles, the earlier and the later, a row grew by what is live more; as
+ * much as the earlier one's live memory would be after the later one's time, if it grew evenly, is what time
+ * explains.
  */
 #ifndef SP_LEAKS_H
 #define SP_LEAKS_H
@@ -47,9 +49,9 @@ enum sp_leak_kind {
 extern const char *const sp_leak_kind_names[]; /* in enum order */
 
 struct sp_leak_row {
-    uint32_t function; /* SP_NONE: there is no stack */
-    uint32_t row;      /* in the selection: its heaviest record */
-    uint32_t records[2]; /* of the profile (or the later one), and of the earlier */
+    uint32_t function;             /* SP_NONE: there is no stack */
+    uint32_t row;                  /* in the selection: its heaviest record */
+    uint32_t records[2];           /* of the profile (or the later one), and of the earlier */
     struct sp_leak_sums now, base; /* base: of the earlier profile */
     int64_t quarters[4];           /* live bytes gained in each quarter of the time; known_growth */
     bool known_growth;
@@ -62,8 +64,8 @@ struct sp_leak_row {
 struct sp_leaks_opts {
     bool by_stack;
     bool keep_allocators;
-    bool suppressed;     /* with what the recording says to leave out (x_heaptrack.suppressed) */
-    uint32_t base;       /* the source of the earlier of two profiles; SP_STR_NONE: there is one */
+    bool suppressed;         /* with what the recording says to leave out (x_heaptrack.suppressed) */
+    uint32_t base;           /* the source of the earlier of two profiles; SP_STR_NONE: there is one */
     int64_t now_ns, base_ns; /* how long they lasted; 0: not known */
 };
 
@@ -85,8 +87,8 @@ struct sp_leaks {
 
 /*
  * The event and metric that a question about memory is about: as named, else the first event with live_bytes,
- * live_count, alloc_bytes or alloc_count, in this order of metrics. SPAA_ERR_USAGE, reported (SP_E758), where there
- * is none.
+ * live_count, alloc_bytes or alloc_count, in this order of metrics. SPAA_ERR_USAGE, reported (SP_E758), where
+ * there is none.
  */
 spaa_status sp_leaks_choose(const struct sp_profile *p, struct sp_select_opts *o, struct sp_diags *d);
 spaa_status sp_leaks_of(struct sp_selection *s, const struct sp_leaks_opts *o, struct sp_diags *d,

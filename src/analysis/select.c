@@ -4,8 +4,8 @@
 #include "analysis/select_private.h"
 #include "analysis/tally.h"
 #include "base/num.h"
-#include "json/find.h"
 #include "model/order.h"
+#include "json/find.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -156,8 +156,9 @@ static inline spaa_status release(struct sp_ht *ht, uint32_t number, bool tempor
 static inline spaa_status info_event(struct sp_ht *ht, char kind, uint64_t info)
 {
     if (info >= ht->infos.n)
-        return sp_ht_bad(ht, SP_L752, kind == '+' ? "an allocation of an info that is not there"
-                                                  : "a free of an info that is not there");
+        return sp_ht_bad(ht, SP_L752,
+                         kind == '+' ? "an allocation of an info that is not there"
+                                     : "a free of an info that is not there");
     if (kind == '+') {
         ht->last = info;
         return allocate(ht, (uint32_t)info);
@@ -245,8 +246,8 @@ static inline const char *number(const char *p, char stop, uint64_t *out)
 }
 
 /*
- * Events are few bytes, and what each changes is somewhere else in tables larger than the caches: so a number of
- * lines is read, what they will touch is asked for, and only then they are counted, in their order.
+ * Events are few bytes, and what each changes is somewhere else in tables larger than the caches: so a number
+ * of lines is read, what they will touch is asked for, and only then they are counted, in their order.
  */
 enum { ROOM = 64, AHEAD = 32 }; /* ROOM for three numbers is left at the end */
 
@@ -301,7 +302,8 @@ static void ask_pointers(const struct sp_ht *ht, const struct event *e, size_t n
             __builtin_prefetch(&ht->traces.v[e[i].b - 1]);
     }
     for (size_t i = 0; i < n; i++) {
-        uint32_t cost = *e[i].at == '+' && e[i].b && e[i].b <= ht->traces.n ? ht->traces.v[e[i].b - 1].cost : 0;
+        uint32_t cost =
+            *e[i].at == '+' && e[i].b && e[i].b <= ht->traces.n ? ht->traces.v[e[i].b - 1].cost : 0;
         uint32_t info = cost ? SP_NONE : sp_ht_pointers_peek(&ht->live, e[i].c);
         if (info != SP_NONE)
             ask_info(ht, info);

@@ -11,8 +11,8 @@
  *     then    s TEXT    i ADDRESS MODULE [FUNCTION FILE LINE [the same of what it is inlined into]…]
  *             t IP PARENT    a SIZE TRACE    + INFO    - INFO
  *
- * Strings, ips and traces are numbered from 1 in the order they come, 0 is none; infos from 0. Since version 3
- * a NAME or TEXT has its length before it. Version 0, which was interpreted, has raw + and - lines.
+ * Strings, ips and traces are numbered from 1 in the order they come, 0 is none; infos from 0. Since version
+ * 3 a NAME or TEXT has its length before it. Version 0, which was interpreted, has raw + and - lines.
  *
  * Quirks: heaptrack calls an allocation temporary when the event after it that is not an allocation frees the
  * same info, whichever pointer; the "last allocation" is 0 at first and after each free, so that a free of
@@ -63,8 +63,8 @@ struct sp_ht_trace {
 };
 
 /*
- * A size at a trace, and all that an event changes: half a cache line, since events come in any order. peak: how
- * many were live when all infos together had most, as far as it is known (events.c).
+ * A size at a trace, and all that an event changes: half a cache line, since events come in any order. peak:
+ * how many were live when all infos together had most, as far as it is known (events.c).
  */
 struct sp_ht_info {
     uint64_t size;
@@ -113,7 +113,7 @@ struct sp_ht_pointers {
     struct sp_ht_pointer {
         uint64_t ptr;
         uint32_t info;
-    } *slots;
+    } * slots;
     size_t mask, count;
     unsigned shift;
 };
@@ -160,10 +160,10 @@ struct sp_ht {
     uint32_t no_trace;           /* 1 + the cost of trace 0; 0: none */
 
     struct sp_ht_pointers live;
-    struct sp_map info_map;         /* raw: of (size, cost) */
-    SP_VEC(uint32_t) last_info;     /* raw: per cost, the last info of it */
-    struct sp_map ip_map;           /* raw: of (address, module) */
-    struct sp_map module_map;       /* of (name, base) */
+    struct sp_map info_map;     /* raw: of (size, cost) */
+    SP_VEC(uint32_t) last_info; /* raw: per cost, the last info of it */
+    struct sp_map ip_map;       /* raw: of (address, module) */
+    struct sp_map module_map;   /* of (name, base) */
     SP_VEC(struct sp_ht_module) modules;
     SP_VEC(struct sp_ht_fragment) fragments;
     bool unsorted;
@@ -171,7 +171,7 @@ struct sp_ht {
     struct sp_symbols *symbols;
 
     int64_t live_bytes, live_count, peak_bytes, alloc_bytes, alloc_count, temporary;
-    uint32_t epoch; /* of the latest peak */
+    uint32_t epoch;         /* of the latest peak */
     int64_t now, peak_time; /* ms */
     uint64_t last;          /* info (version 0: pointer) of the last allocation; 0 after a free */
     int64_t peak_rss;       /* pages */
@@ -181,7 +181,7 @@ struct sp_ht {
 
     struct sp_ht_windows windows;
     SP_VEC(struct sp_ht_suppression) suppressions;
-    SP_VEC(uint32_t) numbers; /* frames of the profile, of ips */
+    SP_VEC(uint32_t) numbers;  /* frames of the profile, of ips */
     SP_VEC(uint32_t) stack_of; /* per cost */
     uint32_t unknown_dso;
     int64_t suppressed_bytes, suppressed_count;

@@ -90,8 +90,7 @@ uint32_t sp_ht_raw_ip(struct sp_ht *ht, uint64_t addr)
             return i;
     struct sp_ht_ip ip = {.addr = addr, .module = module};
     uint32_t number = (uint32_t)ht->ips.n;
-    if (ht->ips.n >= SP_HT_THINGS_MAX || !sp_vec_push(&ht->ips, ip) ||
-        !sp_map_add(&ht->ip_map, hash, number))
+    if (ht->ips.n >= SP_HT_THINGS_MAX || !sp_vec_push(&ht->ips, ip) || !sp_map_add(&ht->ip_map, hash, number))
         return SP_NONE;
     return number;
 }

@@ -94,7 +94,8 @@ static int probe_heaptrack(const unsigned char *p, size_t n, bool whole, const c
 }
 
 static const struct sp_format_option options[] = {
-    {"windows", "N", "keep at most N windows of time, each with what was allocated and freed in it", SP_CAN_READ},
+    {"windows", "N", "keep at most N windows of time, each with what was allocated and freed in it",
+     SP_CAN_READ},
     {0},
 };
 

@@ -1,16 +1,26 @@
 /*
  * The profile: a stack for each trace that allocated, with what it allocated.
  *
- * An interpreted file has addresses of one run, and not where its modules were: they would make the same stack
- * another one in the next run, so they are no `ip` but stand in `x_heaptrack`.
+ * An interpreted file has addresses of one run, and not where its modules were: they would make the same
+ * stack another one in the next run, so they are no `ip` but stand in `x_heaptrack`.
  */
 #include "base/num.h"
 #include "formats/heaptrack/heaptrack.h"
-#include "json/json.h"
 #include "model/samples.h"
+#include "json/json.h"
 
-enum { ALLOC_BYTES, ALLOC_COUNT, FREE_BYTES, FREE_COUNT, LIVE_BYTES, LIVE_COUNT, PEAK_BYTES, PEAK_COUNT,
-       TEMPORARY, METRICS };
+enum {
+    ALLOC_BYTES,
+    ALLOC_COUNT,
+    FREE_BYTES,
+    FREE_COUNT,
+    LIVE_BYTES,
+    LIVE_COUNT,
+    PEAK_BYTES,
+    PEAK_COUNT,
+    TEMPORARY,
+    METRICS
+};
 
 struct builder {
     struct sp_ht *ht;
@@ -168,9 +178,15 @@ static spaa_status note_suppressed(struct builder *b, uint32_t stack, uint32_t c
 static spaa_status weigh(struct builder *b, uint32_t stack, const struct sp_ht_cost *c)
 {
     struct sp_ht *ht = b->ht;
-    const int64_t v[METRICS] = {c->alloc_bytes, c->alloc_count, c->alloc_bytes - c->live_bytes,
-                                c->alloc_count - c->live_count, c->live_bytes, c->live_count,
-                                c->peak_bytes, c->peak_count, c->temporary};
+    const int64_t v[METRICS] = {c->alloc_bytes,
+                                c->alloc_count,
+                                c->alloc_bytes - c->live_bytes,
+                                c->alloc_count - c->live_count,
+                                c->live_bytes,
+                                c->live_count,
+                                c->peak_bytes,
+                                c->peak_count,
+                                c->temporary};
     for (int i = 0; i < METRICS; i++)
         if (!sp_weight_add(ht->p, stack, b->metric[i], v[i]))
             return sp_nomem(ht->d);
@@ -199,9 +215,9 @@ static spaa_status add_stack(struct builder *b, uint32_t cost)
 /* The event, as the specification's own example has it. */
 static spaa_status declare(struct builder *b)
 {
-    static const char *const names[METRICS] = {"alloc_bytes", "alloc_count", "free_bytes",
-                                               "free_count",  "live_bytes",  "live_count",
-                                               "peak_bytes",  "x_peak_count",  "x_temporary_count"};
+    static const char *const names[METRICS] = {"alloc_bytes", "alloc_count",  "free_bytes",
+                                               "free_count",  "live_bytes",   "live_count",
+                                               "peak_bytes",  "x_peak_count", "x_temporary_count"};
     struct sp_profile *p = b->ht->p;
     struct sp_weight_field fields[METRICS];
     uint32_t bytes = sp_profile_cstr(p, "bytes"), count = sp_profile_cstr(p, "count");

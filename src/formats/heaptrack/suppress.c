@@ -1,7 +1,7 @@
 /*
  * Leaks that are known and meant: patterns in the file (`S leak:PATTERN`, of the program's own
- * __lsan_default_suppressions) and those that heaptrack brings along. heaptrack_print takes what they fit out of
- * its total of leaks; here it stays in, and is marked.
+ * __lsan_default_suppressions) and those that heaptrack brings along. heaptrack_print takes what they fit out
+ * of its total of leaks; here it stays in, and is marked.
  *
  * A pattern is looked for in the module, function and file of each frame: `*` is anything, `^` and `$` tie it
  * to the start and the end; of several, the frame nearest the root decides, then the first pattern.

@@ -16,7 +16,8 @@ static spaa_status full(struct sp_ht *ht, const char *what)
     return SPAA_ERR_INPUT;
 }
 
-/* A text in the middle of a line: to the next blank or, since version 3, as long as the number before says. */
+/* A text in the middle of a line: to the next blank or, since version 3, as long as the number before says.
+ */
 static bool word(const struct sp_ht *ht, const char **at, const char *end, struct sp_ht_text *out)
 {
     uint64_t n;

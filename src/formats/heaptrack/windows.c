@@ -30,8 +30,8 @@ static void add(struct sp_ht_row *to, const struct sp_ht_row *x)
 }
 
 /*
- * A row of the window whose rows begin at `first`: added to the one of its cost where there is one. There is room
- * for it, at a place that was read already.
+ * A row of the window whose rows begin at `first`: added to the one of its cost where there is one. There is
+ * room for it, at a place that was read already.
  */
 static void put(struct sp_ht_windows *w, size_t first, const struct sp_ht_row *x)
 {
@@ -54,7 +54,8 @@ static spaa_status close_window(struct sp_ht *ht, int64_t end)
     for (size_t i = 0; i < w->touched.n; i++) {
         const struct sp_ht_touched *was = &w->touched.v[i];
         const struct sp_ht_info *x = &ht->infos.v[was->info];
-        int64_t size = (int64_t)x->size, allocs = x->allocs - was->allocs, live = (int64_t)x->live - was->live;
+        int64_t size = (int64_t)x->size, allocs = x->allocs - was->allocs,
+                live = (int64_t)x->live - was->live;
         put(w, w->open.first, &(struct sp_ht_row){x->cost, allocs * size, allocs, live * size, live});
     }
     w->open.n = w->rows.n - w->open.first;
@@ -177,8 +178,9 @@ static bool add_row(struct writer *w, const struct ranked *x)
     struct sp_profile *p = w->ht->p;
     const struct sp_ht_row *r = &x->row;
     struct sp_window_row out = {.stack = x->stack, .layout = w->layout, .first = (uint32_t)p->values.n};
-    const int64_t v[FIELDS] = {r->alloc_bytes, r->alloc_count, r->alloc_bytes - r->live_bytes,
-                               r->alloc_count - r->live_count, r->live_bytes, r->live_count};
+    const int64_t v[FIELDS] = {
+        r->alloc_bytes, r->alloc_count, r->alloc_bytes - r->live_bytes, r->alloc_count - r->live_count,
+        r->live_bytes,  r->live_count};
     if (p->values.n + FIELDS >= UINT32_MAX)
         return false;
     for (size_t i = 0; i < FIELDS; i++)
