@@ -111,9 +111,13 @@ void answer_close(struct cli *c, struct sp_jw *w)
     sp_jw_free(w);
 }
 
-/* 1,234 or, where the unit is ns, 1.23 s. */
+/* 1,234 or, where the unit is ns, 1.23 s, and of bytes 1.21 KiB. */
 void weight_text(struct sp_buf *out, const struct sp_selection *s, int64_t v)
 {
+    if (s->unit.n == 5 && memcmp(s->unit.p, "bytes", 5) == 0) {
+        sp_text_bytes(out, v, s->scale);
+        return;
+    }
     if (s->unit.n != 2 || memcmp(s->unit.p, "ns", 2) != 0 || s->scale) {
         sp_text_grouped(out, v, s->scale);
         return;

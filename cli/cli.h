@@ -36,6 +36,7 @@ enum cli_group {
     G_BUDGET = 1 << 17,
     G_STACKS = 1 << 18,
     G_TIMELINE = 1 << 19,
+    G_LEAKS = 1 << 20,
 };
 
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };
@@ -84,6 +85,7 @@ struct cli {
     unsigned needs_groups; /* enum sp_group bits that a command's own options need, set before too */
     bool no_ids;           /* set by a command before it opens its inputs: ids of stacks are not asked for */
     bool needs_samples;    /* set by a command before it opens its inputs: read with raw samples */
+    unsigned needs_windows; /* likewise: with at most so many windows of time, where the input has what it takes */
     bool colour;           /* for stdout */
     unsigned width;        /* columns of the terminal, 0: not a terminal */
     struct sp_profile *profile;

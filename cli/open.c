@@ -35,6 +35,7 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
     out->frames = c->v.frames ? (enum sp_granularity)(frames + 1) : SP_FRAMES_ADDRESS;
     out->lossless = c->v.lossless != NULL;
     out->samples = c->v.samples || out->lossless || c->v.time || c->needs_samples;
+    out->windows = c->needs_windows;
     out->strict = c->v.strict != NULL;
     out->no_ids = c->no_ids && c->files.n == 1;
     out->jobs = cli_jobs(c);

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 
+import gen_heaptrack
 import gen_spt
 import pe_files
 import pytest
@@ -50,7 +51,10 @@ def recorded(tmp_path_factory):
     for name in ("host-1.spaa", "host-2.spaa", "profiles/profile.spaa"):
         shutil.copy(at / "profile.spaa", at / name)
     shutil.copy(at / "perf.data", at / "cpu.perf.data")
-    subprocess.run([SPAA, "convert", "stacks.folded", "-o", "heap.spaa"], cwd=at, check=True, timeout=60)
+    for seed, name in ((1, "app.heaptrack"), (2, "later.heaptrack")):
+        (at / name).write_bytes(gen_heaptrack.Trace(seed, events=4000).interpreted())
+    for source, name in (("app", "heap"), ("later", "later")):
+        subprocess.run([SPAA, "convert", "-q", source + ".heaptrack", "-o", name + ".spaa"], cwd=at, check=True, timeout=60)
     (at / "paths.txt").write_text("host-1.spaa\nhost-2.spaa\n")
     for name, number in (("base", 1), ("new", 2)):
         subprocess.run([SPAA, "convert", f"demo/orders-{number}.perf.data.zst", *symbols, "--samples", "-o", name + ".spaa"],

@@ -5,6 +5,7 @@
 #include "analysis/tally.h"
 #include "base/num.h"
 #include "model/order.h"
+#include "json/find.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -350,6 +351,27 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
     return st;
 }
 
+bool sp_peaks_add(const struct sp_profile *p, uint32_t event)
+{
+    struct sp_str tracking = sp_pstr(p, p->events.v[event].allocation_tracking);
+    struct sp_span raw, text = {tracking.p, tracking.n};
+    return tracking.n && sp_json_find(text, "x_peak", &raw) && sp_span_is(raw, "\"of_total\"");
+}
+
+/* Peaks that are parts of one total, where the rows are of one input. */
+static bool parts_of_one(const struct sp_selection *s)
+{
+    const struct sp_profile *p = s->profile;
+    struct sp_str name = sp_pstr(p, p->metrics.v[s->metric].name);
+    if ((!sp_str_is(name, "peak_bytes") && !sp_str_is(name, "x_peak_count")) || !sp_peaks_add(p, s->event))
+        return false;
+    for (size_t i = 1; i < s->rows.n; i++)
+        if (p->contexts.v[p->stacks.v[s->rows.v[i].stack].context].source !=
+            p->contexts.v[p->stacks.v[s->rows.v[0].stack].context].source)
+            return false;
+    return true;
+}
+
 static struct sp_str find_unit(const struct sp_selection *s)
 {
     const struct sp_profile *p = s->profile;
@@ -423,6 +445,7 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
     if (!st) {
         sp_note_filters(&s, o);
         s.unit = find_unit(&s);
+        s.cannot_add = s.cannot_add && !parts_of_one(&s);
         sp_warn_idle_filters(p, o, d);
         if (!s.rows.n && sp_narrows(o) && !o->may_be_empty)
             st = sp_nothing_left(&s, o, d);

@@ -47,8 +47,12 @@ struct sp_selection {
     unsigned scale;     /* decimal digits after the point */
     bool inexact;       /* weights were rounded at this scale; said by a note */
     bool capped;        /* the sums left 64 bits: rows were cut so that they fit; said as data loss */
-    bool cannot_add;    /* the vocabulary says that values of this metric must not be summed */
-    const char *view;   /* "cpu", "latency", "all", "custom"; NULL where the profile has no states */
+    /*
+     * Values of this metric must not be summed: the vocabulary says so, and they are not each stack's part of
+     * one total either (sp_peaks_add).
+     */
+    bool cannot_add;
+    const char *view; /* "cpu", "latency", "all", "custom"; NULL where the profile has no states */
     SP_VEC(struct sp_selected) rows;
     int64_t all;                   /* of the event and metric, within time, before any other filter */
     int64_t whole;                 /* with time: of the event and metric at any time; else SP_ABSENT */
@@ -76,6 +80,11 @@ void sp_selection_free(struct sp_selection *s);
 
 /* The event a view takes when none is named: most samples, then header order, never lbr. */
 uint32_t sp_default_event(const struct sp_profile *p);
+/*
+ * Whether the event says that its peaks are what each stack had when the total was largest
+ * (allocation_tracking has "x_peak":"of_total"): those of one input add up, those of several do not.
+ */
+bool sp_peaks_add(const struct sp_profile *p, uint32_t event);
 /* Observations of an event, by its `samples` metric; SP_ABSENT when the source counts none. */
 int64_t sp_event_samples(const struct sp_profile *p, uint32_t event);
 

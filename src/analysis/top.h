@@ -69,7 +69,8 @@ spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_c
 void sp_top_free(struct sp_top *t);
 /*
  * Puts the rows of another top, of the same profile and grouping, beside those of t (at most SP_TOP_EXTRAS
- * times). Rows that only the other has come last, in its order, with nothing of t's own weights.
+ * times). Functions are the same when their names and their DSOs' base names are: of two events, one recording
+ * may know a build-id and a path that the other does not. Rows that only the other has come last, in its order, with nothing of t's own weights.
  */
 spaa_status sp_top_join(struct sp_top *t, const struct sp_top *other, struct sp_diags *d);
 /* The exact weight of all rows with a frame whose function matches (PCRE2), each counted once. */

@@ -2,28 +2,51 @@
 #include "analysis/top.h"
 
 #include "base/hash.h"
+#include "model/identity.h"
 
-static uint64_t row_hash(const struct sp_top_row *r, struct sp_str name)
+/* What two rows of different tops have in common when they are about the same thing. */
+static struct sp_str dso_of(const struct sp_top *t, const struct sp_top_row *r)
 {
-    return sp_hash_mix((uint64_t)r->function << 32 | r->dso, sp_hash64(name.p, name.n));
+    const struct sp_profile *p = t->profile;
+    return r->dso == SP_NONE ? (struct sp_str){"", 0} : sp_base_name(sp_pstr(p, p->dsos.v[r->dso].name));
 }
 
+static uint64_t row_hash(const struct sp_top *t, const struct sp_top_row *r, struct sp_str name)
+{
+    struct sp_str dso = dso_of(t, r);
+    return sp_hash64_seed(dso.p, dso.n, sp_hash64(name.p, name.n));
+}
+
+/* The row of the same function (or DSO), else of one of its name in a DSO of the same base name. */
 static uint32_t same_row(const struct sp_top *t, const struct sp_map *map, const struct sp_top_row *r,
                          struct sp_str name)
 {
-    struct sp_probe at = sp_map_probe(map, row_hash(r, name));
-    for (uint32_t i; (i = sp_map_next(map, &at)) != SP_MAP_NONE;)
-        if (t->rows.v[i].function == r->function && t->rows.v[i].dso == r->dso &&
-            sp_str_cmp(sp_str_at(&t->names, t->rows.v[i].name), name) == 0)
+    struct sp_probe at = sp_map_probe(map, row_hash(t, r, name));
+    uint32_t alike = SP_NONE;
+    for (uint32_t i; (i = sp_map_next(map, &at)) != SP_MAP_NONE;) {
+        const struct sp_top_row *x = &t->rows.v[i];
+        if (sp_str_cmp(sp_str_at(&t->names, x->name), name) != 0 ||
+            sp_str_cmp(dso_of(t, x), dso_of(t, r)) != 0)
+            continue;
+        if (x->function == r->function && x->dso == r->dso)
             return i;
-    return SP_NONE;
+        if (alike == SP_NONE || i < alike)
+            alike = i;
+    }
+    return alike;
+}
+
+static void add_extra(int64_t *to, int64_t v)
+{
+    if (v != SP_ABSENT && __builtin_add_overflow(*to == SP_ABSENT ? 0 : *to, v, to))
+        *to = INT64_MAX;
 }
 
 static bool join(struct sp_top *t, const struct sp_top *other, struct sp_map *map)
 {
     bool ok = true;
     for (uint32_t i = 0; ok && i < t->rows.n; i++)
-        ok = sp_map_add(map, row_hash(&t->rows.v[i], sp_str_at(&t->names, t->rows.v[i].name)), i);
+        ok = sp_map_add(map, row_hash(t, &t->rows.v[i], sp_str_at(&t->names, t->rows.v[i].name)), i);
     for (size_t i = 0; ok && i < other->rows.n; i++) {
         const struct sp_top_row *r = &other->rows.v[i];
         struct sp_str name = sp_str_at(&other->names, r->name);
@@ -33,7 +56,7 @@ static bool join(struct sp_top *t, const struct sp_top *other, struct sp_map *ma
         fresh.name = sp_intern(&t->names, name.p, name.n);
         fresh.flat = fresh.cum = 0;
         fresh.samples = fresh.cum_samples = SP_ABSENT;
-        ok = fresh.name != SP_STR_FAIL && sp_map_add(map, row_hash(r, name), (uint32_t)t->rows.n) &&
+        ok = fresh.name != SP_STR_FAIL && sp_map_add(map, row_hash(t, r, name), (uint32_t)t->rows.n) &&
              sp_vec_push(&t->rows, fresh);
     }
     struct sp_top_extra none = {0, 0, SP_ABSENT, SP_ABSENT};
@@ -42,8 +65,12 @@ static bool join(struct sp_top *t, const struct sp_top *other, struct sp_map *ma
             ok = sp_vec_push(&t->extras[e], none);
     for (size_t i = 0; ok && i < other->rows.n; i++) {
         const struct sp_top_row *r = &other->rows.v[i];
-        t->extras[t->nextras].v[same_row(t, map, r, sp_str_at(&other->names, r->name))] =
-            (struct sp_top_extra){r->flat, r->cum, r->samples, r->cum_samples};
+        struct sp_top_extra *x =
+            &t->extras[t->nextras].v[same_row(t, map, r, sp_str_at(&other->names, r->name))];
+        add_extra(&x->flat, r->flat);
+        add_extra(&x->cum, r->cum);
+        add_extra(&x->samples, r->samples);
+        add_extra(&x->cum_samples, r->cum_samples);
     }
     return ok;
 }

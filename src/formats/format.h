@@ -35,6 +35,7 @@ struct sp_read_opts {
     enum sp_granularity frames; /* SP_FRAMES_ADDRESS keeps everything */
     unsigned group_by;          /* enum sp_group bits; what the format cannot know is left out */
     bool samples;               /* keep raw samples (model/samples.h) */
+    unsigned windows;           /* where the input tells what was freed when: windows of time, at most; 0: none */
     bool lossless;              /* keep what gives the native bytes back, where caps has SP_CAN_LOSSLESS */
     bool strict;                /* stop at the first thing that would be skipped */
     bool no_ids;                /* nobody will ask for the stacks' ids: none need be checked or kept */

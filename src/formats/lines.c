@@ -10,6 +10,7 @@ static spaa_status view_lines(struct sp_lines *l, const char *p, size_t n, uint6
     spaa_status st = SPAA_OK;
     while (!st && at < end) {
         size_t known = 0;
+        l->offset = offset + (uint64_t)(at - p);
         st = l->take_known(l->reader, at, end, &known);
         at += known;
         if (st || at == end)
@@ -19,6 +20,7 @@ static spaa_status view_lines(struct sp_lines *l, const char *p, size_t n, uint6
             break;
         l->line++;
         l->offset = offset + (uint64_t)(at - p);
+        l->cut = !nl;
         st = l->take(l->reader, at, (size_t)(eol - at));
         at = nl ? nl + 1 : end;
     }

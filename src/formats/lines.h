@@ -18,7 +18,8 @@ struct sp_lines {
      */
     spaa_status (*take_known)(void *reader, const char *p, const char *end, size_t *used);
     struct sp_verbatim *verbatim; /* gets every byte; NULL: none is kept */
-    uint64_t line, offset;        /* of the line in work: from 1, and in bytes */
+    uint64_t line, offset;        /* of the line in work: from 1, and in bytes; with take_known its start */
+    bool cut;                     /* the line in work has no newline: the input ends in it */
 };
 
 spaa_status sp_lines_read(struct sp_lines *l, struct sp_input *in);

@@ -282,6 +282,8 @@ spaa_status sp_order_stacks(const struct sp_profile *p, struct sp_order *o)
     o->stacks = malloc((n + 1) * sizeof *o->stacks);
     if (!keys || !o->stacks) {
         free(keys);
+        free(o->stacks);
+        o->stacks = NULL;
         return sp_nomem(p->diags);
     }
     bool in_order = true;

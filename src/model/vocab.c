@@ -34,6 +34,8 @@ static const struct sp_metric_info metrics[] = {
     {"live_bytes", SP_OP_SUM, "bytes"},
     {"live_count", SP_OP_SUM, "count"},
     {"peak_bytes", SP_OP_NONE, "bytes"},
+    {"x_peak_count", SP_OP_NONE, "count"},
+    {"x_temporary_count", SP_OP_SUM, "count"},
     {"cpu_time_ns", SP_OP_SUM, "ns"},
     {"cache_misses", SP_OP_SUM, NULL},
     {"branch_misses", SP_OP_SUM, NULL},

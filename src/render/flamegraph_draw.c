@@ -69,6 +69,10 @@ static void add_amount(struct sp_flame *f, int64_t v)
         sp_buf_ch(&f->b, ' ');
         sp_xml_text(&f->b, f->opts.unit, strlen(f->opts.unit));
     }
+    if (strcmp(f->opts.unit, "bytes") == 0) {
+        sp_buf_puts(&f->b, " = ");
+        sp_text_bytes(&f->b, v, f->opts.scale);
+    }
 }
 
 static void add_weight(struct sp_flame *f, const char *what, int64_t v)

@@ -88,7 +88,25 @@ function percent(v, of) {
     return (minus && +q ? '-' : '') + q.slice(0, -2) + '.' + q.slice(-2) + '%';
 }
 
-const weight = v => grouped(v, data.scale) + (data.unit && ' ' + data.unit);
+// Bytes as src/render/text.c writes them: "1.50 KiB".
+function bytes(v, scale) {
+    const names = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+    let m = BigInt(v), unit = 10n ** BigInt(scale), u = 0;
+    const minus = m < 0n ? '-' : '';
+    m = m < 0n ? -m : m;
+    for (; u < 6 && m >= unit * 1024n; u++)
+        unit *= 1024n;
+    let h = (m * 200n + unit) / (unit * 2n);
+    if (u && u < 6 && h >= 102400n) {
+        h = 100n;
+        u++;
+    }
+    const t = h.toString().padStart(3, '0');
+    return minus + (u ? t.slice(0, -2) + '.' + t.slice(-2) : grouped(h, 2)) + ' ' + names[u];
+}
+
+const weight = v => grouped(v, data.scale) + (data.unit && ' ' + data.unit) +
+    (data.unit === 'bytes' ? ' = ' + bytes(v, data.scale) : '');
 const plural = (n, word) => grouped(n, 0) + ' ' + word + (n === 1 ? '' : 's');
 
 // Columns of a monospaced font, as src/render/text.c counts them, roughly.

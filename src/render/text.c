@@ -338,6 +338,31 @@ bool sp_text_grouped(struct sp_buf *out, int64_t v, unsigned scale)
     return ok && sp_buf_add(out, t + whole, n - whole);
 }
 
+bool sp_text_bytes(struct sp_buf *out, int64_t v, unsigned scale)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    __int128 unit = 1, magnitude = v < 0 ? -(__int128)v : v;
+    size_t u = 0;
+    char t[64];
+    for (unsigned i = 0; i < scale; i++)
+        unit *= 10;
+    for (; u < 6 && magnitude >= unit * 1024; u++)
+        unit *= 1024;
+    __int128 hundredths = (magnitude * 200 + unit) / (unit * 2);
+    if (u < 6 && u && hundredths >= 102400) { /* rounded up to the next unit */
+        hundredths = 100;
+        u++;
+    }
+    size_t n = sp_scaled_text(hundredths, 2, t);
+    const char *point = memchr(t, '.', n);
+    bool ok = v >= 0 || sp_buf_ch(out, '-');
+    ok = ok && sp_buf_add(out, t, n);
+    if (u)
+        for (size_t i = point ? n - (size_t)(point - t) : 0; ok && i < 3; i++)
+            ok = sp_buf_ch(out, i ? '0' : '.');
+    return ok && sp_buf_ch(out, ' ') && sp_buf_puts(out, units[u]);
+}
+
 bool sp_text_percent(struct sp_buf *out, int64_t v, int64_t of)
 {
     __int128 num = (__int128)v * 10000, den = of;

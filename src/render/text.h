@@ -33,6 +33,8 @@ bool sp_text_fit(struct sp_buf *out, const char *p, size_t n, size_t columns);
 
 /* v * 10^-scale with thousands separators and no trailing zeros of the fraction: "-1,234.5". */
 bool sp_text_grouped(struct sp_buf *out, int64_t v, unsigned scale);
+/* "512 B", "1.50 KiB", "-3.21 MiB": v * 10^-scale bytes with two decimals, halves away from zero. */
+bool sp_text_bytes(struct sp_buf *out, int64_t v, unsigned scale);
 /* 100 * v / of with exactly two decimals, halves away from zero: "12.35"; "0.00" when `of` is 0. No sign
  * of percent. */
 bool sp_text_percent(struct sp_buf *out, int64_t v, int64_t of);

@@ -73,7 +73,9 @@ def example_files(tmp_path):
     else:
         (tmp_path / "perf.data").write_text(small)
     (tmp_path / "stacks.folded").write_text(small)
-    for name in ("host-1.spaa", "host-2.spaa", "heap.spaa", "profiles/a.spaa"):
+    for name in ("heap.spaa", "later.spaa"):
+        shutil.copy(os.path.join(os.path.dirname(recorded), "heaptrack", "interpreted.heaptrack"), tmp_path / name)
+    for name in ("host-1.spaa", "host-2.spaa", "profiles/a.spaa"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(profiles.text([(["f", "main"], 3)]))
     shutil.copy(tmp_path / "stacks.folded", tmp_path / "cpu.perf.data")

@@ -38,6 +38,7 @@ static spaa_status convert(const struct spaa_format *format, struct sp_input *in
     struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS,
                                 .group_by = SP_BY_DEFAULT,
                                 .samples = true,
+                                .windows = 2,
                                 .lossless = true,
                                 .symbols = {.no_symbols = true}};
     struct sp_write_opts write = {.event = SP_NONE, .metric = SP_NONE};

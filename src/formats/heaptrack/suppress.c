@@ -1,0 +1,130 @@
+/*
+ * Leaks that are known and meant: patterns in the file (`S leak:PATTERN`, of the program's own
+ * __lsan_default_suppressions) and those that heaptrack brings along. heaptrack_print takes what they fit out
+ * of its total of leaks; here it stays in, and is marked.
+ *
+ * A pattern is looked for in the module, function and file of each frame: `*` is anything, `^` and `$` tie it
+ * to the start and the end; of several, the frame nearest the root decides, then the first pattern.
+ */
+#include "formats/heaptrack/heaptrack.h"
+
+static bool matches(struct sp_str pattern, struct sp_str s)
+{
+    const char *p = pattern.p, *end = p + pattern.n, *at = s.p, *stop = s.p + s.n;
+    if (pattern.n == s.n && memcmp(pattern.p, s.p, s.n) == 0)
+        return true;
+    bool start = p < end && *p == '^', star = false;
+    p += start;
+    while (p < end) {
+        if (*p == '*') {
+            p++;
+            start = false;
+            star = true;
+            continue;
+        }
+        if (*p == '$')
+            return at == stop || star;
+        const char *q = p;
+        while (q < end && *q != '*' && *q != '$')
+            q++;
+        const char *found = memmem(at, (size_t)(stop - at), p, (size_t)(q - p));
+        if (!found || (start && found != at))
+            return false;
+        at = found + (q - p);
+        p = q;
+        start = star = false;
+    }
+    return s.n > 0;
+}
+
+static spaa_status add(struct sp_ht *ht, const char *p, size_t n, bool built_in)
+{
+    struct sp_ht_suppression s = {.pattern = sp_profile_str(ht->p, p, n), .built_in = built_in};
+    if (ht->suppressions.n >= 4096) {
+        sp_emit(ht->d, SP_E007, sp_ht_here(ht), "more than 4096 suppressions");
+        return SPAA_ERR_INPUT;
+    }
+    return s.pattern == SP_STR_FAIL || !sp_vec_push(&ht->suppressions, s) ? sp_nomem(ht->d) : SPAA_OK;
+}
+
+spaa_status sp_ht_suppress_start(struct sp_ht *ht)
+{
+    /* As heaptrack 1.4 has them. */
+    static const char *const known[] = {"__nss_module_allocate", "__gconv_read_conf", "__new_exitfn",
+                                        "tzset_internal",        "dl_open_worker",    "g_main_context_new",
+                                        "g_thread_self"};
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; !st && i < sizeof known / sizeof *known; i++)
+        st = add(ht, known[i], strlen(known[i]), true);
+    return st;
+}
+
+static bool blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+spaa_status sp_ht_suppress_line(struct sp_ht *ht, const char *p, size_t n)
+{
+    while (n && blank(*p)) {
+        p++;
+        n--;
+    }
+    while (n && blank(p[n - 1]))
+        n--;
+    if (!n || *p == '#')
+        return SPAA_OK;
+    if (n <= 5 || memcmp(p, "leak:", 5) != 0)
+        return sp_ht_bad(ht, SP_L751, "a suppression that is no leak:PATTERN");
+    return add(ht, p + 5, n - 5, false);
+}
+
+/* 1 + the suppression that a string fits, or 0. */
+static unsigned by_string(struct sp_ht *ht, uint32_t s)
+{
+    if (s == SP_STR_NONE)
+        return 0;
+    for (unsigned i = 0; i < ht->suppressions.n; i++)
+        if (matches(sp_pstr(ht->p, ht->suppressions.v[i].pattern), sp_pstr(ht->p, s)))
+            return i + 1;
+    return 0;
+}
+
+static unsigned by_interpreted(struct sp_ht *ht, const struct sp_ht_ip *ip)
+{
+    unsigned by = by_string(ht, ip->module);
+    for (uint32_t i = 0; !by && i < ip->n; i++) {
+        by = by_string(ht, ht->frames.v[ip->first + i].function);
+        by = by ? by : by_string(ht, ht->frames.v[ip->first + i].file);
+    }
+    return by;
+}
+
+static unsigned by_raw(struct sp_ht *ht, const struct sp_ht_ip *ip)
+{
+    unsigned by = ip->module == SP_NONE ? 0 : by_string(ht, ht->modules.v[ip->module].name);
+    for (uint32_t i = 0; !by && i < ip->nmade; i++) {
+        uint32_t frame = ht->numbers.v[ip->made - 1 + i];
+        by = by_string(ht, sp_frame_function(ht->p, frame)->name);
+        by = by ? by : by_string(ht, ht->p->frames.v[frame].srcline);
+    }
+    return by;
+}
+
+uint32_t sp_ht_suppressed_by(struct sp_ht *ht, uint32_t trace)
+{
+    uint32_t found = SP_NONE;
+    for (; trace; trace = ht->traces.v[trace - 1].parent) {
+        struct sp_ht_ip *ip = ht->traces.v[trace - 1].ip ? &ht->ips.v[ht->traces.v[trace - 1].ip - 1] : NULL;
+        if (!ip)
+            continue;
+        if (ip->suppressed == SP_HT_UNKNOWN) {
+            unsigned by = ht->raw ? by_raw(ht, ip) : by_interpreted(ht, ip);
+            ip->suppressed = by ? SP_HT_YES : SP_HT_NO;
+            ip->by = (uint16_t)(by ? by - 1 : 0);
+        }
+        if (ip->suppressed == SP_HT_YES)
+            found = ip->by;
+    }
+    return found;
+}

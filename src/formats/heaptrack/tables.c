@@ -1,0 +1,284 @@
+/* The lines that are no events: what traces are made of, the clock, and what the recording says of itself. */
+#include "formats/heaptrack/heaptrack.h"
+
+#include <string.h>
+
+spaa_status sp_ht_bad(struct sp_ht *ht, enum sp_code code, const char *what)
+{
+    ht->bad_lines++;
+    sp_emit(ht->d, code, sp_ht_here(ht), "%s", what);
+    return ht->opts->strict ? SPAA_ERR_INPUT : SPAA_OK;
+}
+
+static spaa_status full(struct sp_ht *ht, const char *what)
+{
+    sp_emit(ht->d, SP_E007, sp_ht_here(ht), "more than %zu %s", SP_HT_THINGS_MAX, what);
+    return SPAA_ERR_INPUT;
+}
+
+/* A text in the middle of a line: to the next blank or, since version 3, as long as the number before says.
+ */
+static bool word(const struct sp_ht *ht, const char **at, const char *end, struct sp_ht_text *out)
+{
+    uint64_t n;
+    if (ht->version >= 3) {
+        if (!sp_ht_hex(at, end, &n) || n > (uint64_t)(end - *at))
+            return false;
+    } else {
+        const char *blank = memchr(*at, ' ', (size_t)(end - *at));
+        n = (uint64_t)((blank ? blank : end) - *at);
+    }
+    *out = (struct sp_ht_text){*at, (size_t)n};
+    *at += n;
+    if (*at < end && **at != ' ')
+        return false;
+    *at += *at < end;
+    return out->n > 0;
+}
+
+/* ---- strings, ips, traces, infos: numbered by place, so that what cannot be read has one too ---- */
+
+static spaa_status take_string(struct sp_ht *ht, const char *at, const char *end)
+{
+    struct sp_ht_text t = {at, (size_t)(end - at)};
+    spaa_status st = SPAA_OK;
+    uint64_t n;
+    if (ht->strings.n >= SP_HT_THINGS_MAX)
+        return full(ht, "strings");
+    if (ht->version >= 3) {
+        if (sp_ht_hex(&at, end, &n) && n == (uint64_t)(end - at)) {
+            t = (struct sp_ht_text){at, (size_t)n};
+        } else {
+            st = sp_ht_bad(ht, SP_L751, "a string that is not as long as it says");
+            t = (struct sp_ht_text){at, (size_t)(end - at)};
+        }
+    }
+    uint32_t s = sp_profile_str(ht->p, t.p, t.n);
+    return s == SP_STR_FAIL || !sp_vec_push(&ht->strings, s) ? sp_nomem(ht->d) : st;
+}
+
+/* The string of a number in the file; SP_STR_NONE for 0 and, reported, for what is not there. */
+static uint32_t string_at(struct sp_ht *ht, uint64_t number, spaa_status *st)
+{
+    if (number > ht->strings.n) {
+        spaa_status bad = sp_ht_bad(ht, SP_L752, "a string that is not there");
+        *st = *st ? *st : bad;
+        return SP_STR_NONE;
+    }
+    return number ? ht->strings.v[number - 1] : SP_STR_NONE;
+}
+
+static spaa_status take_ip(struct sp_ht *ht, const char *at, const char *end)
+{
+    struct sp_ht_ip ip = {.module = SP_STR_NONE, .first = (uint32_t)ht->frames.n};
+    uint64_t addr, module = 0, function, file;
+    spaa_status st = SPAA_OK;
+    if (ht->ips.n >= SP_HT_THINGS_MAX || ht->frames.n >= SP_HT_THINGS_MAX)
+        return full(ht, "addresses");
+    if (!sp_ht_hex(&at, end, &addr) || (at < end && !sp_ht_hex(&at, end, &module))) {
+        st = sp_ht_bad(ht, SP_L751, "an address that is no numbers");
+        return sp_vec_push(&ht->ips, ip) ? st : sp_nomem(ht->d);
+    }
+    ip.addr = addr;
+    ip.module = string_at(ht, module, &st);
+    while (at < end && ip.n < SP_HT_DEPTH) {
+        struct sp_ht_frame f = {0};
+        file = 0;
+        if (!sp_ht_hex(&at, end, &function) || (at < end && !sp_ht_hex(&at, end, &file)) ||
+            (at < end && !sp_ht_hex(&at, end, &f.line))) {
+            spaa_status bad = sp_ht_bad(ht, SP_L751, "a frame that is no numbers");
+            st = st ? st : bad;
+            break;
+        }
+        f.function = string_at(ht, function, &st);
+        f.file = string_at(ht, file, &st);
+        if (!sp_vec_push(&ht->frames, f))
+            return sp_nomem(ht->d);
+        ip.n++;
+    }
+    return sp_vec_push(&ht->ips, ip) ? st : sp_nomem(ht->d);
+}
+
+static spaa_status take_trace(struct sp_ht *ht, const char *at, const char *end)
+{
+    struct sp_ht_trace t = {0};
+    uint64_t ip, parent;
+    spaa_status st = SPAA_OK;
+    if (ht->traces.n >= SP_HT_THINGS_MAX)
+        return full(ht, "traces");
+    if (!sp_ht_hex(&at, end, &ip) || !sp_ht_hex(&at, end, &parent)) {
+        st = sp_ht_bad(ht, SP_L751, "a trace that is no numbers");
+        ip = parent = 0;
+    }
+    if (!st && parent > ht->traces.n) {
+        st = sp_ht_bad(ht, SP_L752,
+                       parent == ht->traces.n + 1 ? "a trace that is called from itself"
+                                                  : "a trace that is called from one that is not there yet");
+        parent = 0;
+    }
+    if (!st && ht->raw && ip) {
+        uint32_t number = sp_ht_raw_ip(ht, ip);
+        if (number == SP_NONE)
+            return ht->ips.n >= SP_HT_THINGS_MAX ? full(ht, "addresses") : sp_nomem(ht->d);
+        ip = number + 1;
+    } else if (!st && ip > ht->ips.n) {
+        st = sp_ht_bad(ht, SP_L752, "a trace of an address that is not there");
+        ip = 0;
+    }
+    t.ip = (uint32_t)ip;
+    t.parent = (uint32_t)parent;
+    return sp_vec_push(&ht->traces, t) ? st : sp_nomem(ht->d);
+}
+
+static spaa_status take_info(struct sp_ht *ht, const char *at, const char *end)
+{
+    uint64_t size, trace;
+    spaa_status st = SPAA_OK;
+    if (ht->pointers)
+        return sp_ht_bad(ht, SP_L751, "an info, which only interpreted files have");
+    if (ht->infos.n >= SP_HT_THINGS_MAX)
+        return full(ht, "infos");
+    if (!sp_ht_hex(&at, end, &size) || !sp_ht_hex(&at, end, &trace) || size > INT64_MAX) {
+        st = sp_ht_bad(ht, SP_L751, "an info that is no numbers");
+        size = trace = 0;
+    } else if (trace > ht->traces.n) {
+        st = sp_ht_bad(ht, SP_L752, "an info of a trace that is not there");
+        trace = 0;
+    }
+    uint32_t cost = sp_ht_cost_of(ht, (uint32_t)trace);
+    return cost == SP_NONE || !sp_ht_add_info(ht, size, cost) ? sp_nomem(ht->d) : st;
+}
+
+/* ---- what the recording says of itself ---- */
+
+static spaa_status take_version(struct sp_ht *ht, const char *at, const char *end)
+{
+    uint64_t file = 0;
+    if (ht->any)
+        return sp_ht_bad(ht, SP_L751, "another version line");
+    if (!sp_ht_hex(&at, end, &ht->heaptrack_version) || (at < end && !sp_ht_hex(&at, end, &file))) {
+        ht->heaptrack_version = file = 0;
+        sp_ht_bad(ht, SP_L751, "a version that is no numbers");
+    } else if (!file && ht->heaptrack_version == 0x010200) {
+        file = 1; /* wrote no file version, and had it */
+    }
+    if (file > SP_HT_VERSION) {
+        sp_emit(ht->d, SP_E750, sp_ht_here(ht), "version %llu; known are 0 to %u", (unsigned long long)file,
+                SP_HT_VERSION);
+        return SPAA_ERR_INPUT;
+    }
+    ht->any = true;
+    ht->version = (unsigned)file;
+    ht->pointers = !file;
+    return SPAA_OK;
+}
+
+static spaa_status take_time(struct sp_ht *ht, const char *at, const char *end)
+{
+    uint64_t ms;
+    if (!sp_ht_hex(&at, end, &ms) || ms > INT64_MAX / 2000000)
+        return sp_ht_bad(ht, SP_L751, "a time that is no number");
+    if ((int64_t)ms < ht->now) {
+        sp_emit(ht->d, SP_W754, sp_ht_here(ht), "%llu ms behind %lld ms", (unsigned long long)ms,
+                (long long)ht->now);
+        return SPAA_OK;
+    }
+    spaa_status st = sp_ht_windows_time(ht, (int64_t)ms);
+    ht->now = (int64_t)ms;
+    return st;
+}
+
+static spaa_status take_rss(struct sp_ht *ht, const char *at, const char *end)
+{
+    uint64_t pages;
+    if (!sp_ht_hex(&at, end, &pages) || pages > INT64_MAX)
+        return sp_ht_bad(ht, SP_L751, "a size of memory that is no number");
+    if ((int64_t)pages > ht->peak_rss)
+        ht->peak_rss = (int64_t)pages;
+    if ((int64_t)pages > ht->windows.open.rss)
+        ht->windows.open.rss = (int64_t)pages;
+    return SPAA_OK;
+}
+
+static spaa_status take_debuggee(struct sp_ht *ht, const char *at, const char *end)
+{
+    if (ht->debuggee_seen)
+        return sp_ht_bad(ht, SP_L751, "another command line");
+    ht->debuggee_seen = true;
+    ht->command = sp_profile_str(ht->p, at, (size_t)(end - at));
+    return ht->command == SP_STR_FAIL ? sp_nomem(ht->d) : SPAA_OK;
+}
+
+/* The first of them tells that this is what was recorded, not yet what heaptrack_interpret makes of it. */
+static spaa_status take_raw(struct sp_ht *ht, char kind, const char *at, const char *end)
+{
+    struct sp_ht_text name;
+    if (!ht->raw && (ht->traces.n || ht->strings.n || ht->infos.n))
+        return sp_ht_bad(ht, SP_L751, "a line of raw files in an interpreted one");
+    ht->raw = ht->pointers = true;
+    if (!word(ht, &at, end, &name))
+        return sp_ht_bad(ht, SP_L751, "a module without a name");
+    if (kind == 'm')
+        return sp_ht_module_line(ht, name, at, end);
+    if (ht->exe)
+        return sp_ht_bad(ht, SP_L751, "another program");
+    ht->exe = sp_profile_str(ht->p, name.p, name.n);
+    return ht->exe == SP_STR_FAIL ? sp_nomem(ht->d) : SPAA_OK;
+}
+
+static spaa_status take_system(struct sp_ht *ht, const char *at, const char *end)
+{
+    uint64_t size, pages;
+    if (!sp_ht_hex(&at, end, &size) || !sp_ht_hex(&at, end, &pages))
+        return sp_ht_bad(ht, SP_L751, "a size of pages that is no numbers");
+    ht->page_size = size;
+    ht->pages = pages;
+    return SPAA_OK;
+}
+
+spaa_status sp_ht_line(void *reader, const char *p, size_t n)
+{
+    struct sp_ht *ht = reader;
+    const char *end = p + n, *at = n > 2 ? p + 2 : end;
+    if (!n || *p == '#')
+        return SPAA_OK;
+    if (ht->lines.cut) {
+        sp_emit(ht->d, SP_L753, sp_ht_here(ht), " ");
+        return ht->opts->strict ? SPAA_ERR_INPUT : SPAA_OK;
+    }
+    if (n > 1 && p[1] != ' ')
+        return sp_ht_bad(ht, SP_L751, "an unknown line");
+    switch (*p) {
+    case '+':
+    case '-':
+        return sp_ht_event(ht, p, n);
+    case 's':
+        return take_string(ht, at, end);
+    case 'i':
+        return take_ip(ht, at, end);
+    case 't':
+        return take_trace(ht, at, end);
+    case 'a':
+        return take_info(ht, at, end);
+    case 'c':
+        return take_time(ht, at, end);
+    case 'R':
+        return take_rss(ht, at, end);
+    case 'v':
+        return take_version(ht, at, end);
+    case 'X':
+        return take_debuggee(ht, at, end);
+    case 'I':
+        return take_system(ht, at, end);
+    case 'S':
+        return sp_ht_suppress_line(ht, at, (size_t)(end - at));
+    case 'A':
+        ht->attached = true;
+        return SPAA_OK;
+    case 'x':
+    case 'm':
+        return take_raw(ht, *p, at, end);
+    default:
+        return sp_ht_bad(ht, SP_L751, "an unknown line");
+    }
+}

@@ -1,0 +1,254 @@
+/*
+ * What happened when: windows of the profile, each with what its stacks allocated and freed in it, so that
+ * sums over windows are sums of the profile. How long the recording is shows last: when there are too many
+ * windows, each two become one.
+ */
+#include "base/buf.h"
+#include "base/num.h"
+#include "formats/heaptrack/heaptrack.h"
+#include "model/identity.h"
+#include "model/order.h"
+
+#define FIRST_WIDTH 10 /* ms: as often as heaptrack writes its clock */
+
+bool sp_ht_windows_touch(struct sp_ht *ht, uint32_t info)
+{
+    struct sp_ht_windows *w = &ht->windows;
+    const struct sp_ht_info *x = &ht->infos.v[info];
+    if (w->seen.v[info] == w->now)
+        return true;
+    w->seen.v[info] = w->now;
+    return sp_vec_push(&w->touched, ((struct sp_ht_touched){info, x->allocs, x->live}));
+}
+
+static void add(struct sp_ht_row *to, const struct sp_ht_row *x)
+{
+    to->alloc_bytes += x->alloc_bytes;
+    to->alloc_count += x->alloc_count;
+    to->live_bytes += x->live_bytes;
+    to->live_count += x->live_count;
+}
+
+/*
+ * A row of the window whose rows begin at `first`: added to the one of its cost where there is one. There is
+ * room for it, at a place that was read already.
+ */
+static void put(struct sp_ht_windows *w, size_t first, const struct sp_ht_row *x)
+{
+    uint32_t *at = &w->at.v[x->cost];
+    if (*at > first) {
+        add(&w->rows.v[*at - 1], x);
+        return;
+    }
+    w->rows.v[w->rows.n++] = *x;
+    *at = (uint32_t)w->rows.n;
+}
+
+static spaa_status close_window(struct sp_ht *ht, int64_t end)
+{
+    struct sp_ht_windows *w = &ht->windows;
+    w->open.end = end;
+    w->open.first = w->rows.n;
+    if (w->rows.n + w->touched.n >= UINT32_MAX || !sp_vec_reserve(&w->rows, w->rows.n + w->touched.n + 1))
+        return sp_nomem(ht->d);
+    for (size_t i = 0; i < w->touched.n; i++) {
+        const struct sp_ht_touched *was = &w->touched.v[i];
+        const struct sp_ht_info *x = &ht->infos.v[was->info];
+        int64_t size = (int64_t)x->size, allocs = x->allocs - was->allocs,
+                live = (int64_t)x->live - was->live;
+        put(w, w->open.first, &(struct sp_ht_row){x->cost, allocs * size, allocs, live * size, live});
+    }
+    w->open.n = w->rows.n - w->open.first;
+    if (!sp_vec_push(&w->list, w->open))
+        return sp_nomem(ht->d);
+    w->touched.n = 0;
+    w->now++;
+    w->open = (struct sp_ht_window){.start = end, .rss = -1};
+    return SPAA_OK;
+}
+
+static void forget_places(struct sp_ht_windows *w)
+{
+    if (w->at.n)
+        memset(w->at.v, 0, w->at.n * sizeof *w->at.v);
+}
+
+/* Each two windows become one. */
+static void halve(struct sp_ht_windows *w)
+{
+    size_t n = 0;
+    forget_places(w);
+    w->rows.n = 0;
+    for (size_t i = 0; i < w->list.n; i += 2) {
+        struct sp_ht_window out = w->list.v[i];
+        size_t end = out.first + out.n, first = w->rows.n;
+        if (i + 1 < w->list.n) {
+            const struct sp_ht_window *b = &w->list.v[i + 1];
+            out.end = b->end;
+            out.rss = b->rss > out.rss ? b->rss : out.rss;
+            end = b->first + b->n;
+        }
+        for (size_t k = out.first; k < end; k++) {
+            struct sp_ht_row x = w->rows.v[k];
+            put(w, first, &x);
+        }
+        out.first = first;
+        out.n = w->rows.n - first;
+        w->list.v[n++] = out;
+    }
+    forget_places(w);
+    w->list.n = n;
+    w->width *= 2;
+}
+
+spaa_status sp_ht_windows_time(struct sp_ht *ht, int64_t now)
+{
+    struct sp_ht_windows *w = &ht->windows;
+    spaa_status st = SPAA_OK;
+    if (!w->most)
+        return SPAA_OK;
+    if (!w->width) {
+        w->width = FIRST_WIDTH;
+        w->open.rss = w->open.rss ? w->open.rss : -1;
+    }
+    if (now - w->open.start >= w->width) {
+        st = close_window(ht, now);
+        while (!st && w->list.n > w->most)
+            halve(w);
+    }
+    return st;
+}
+
+/* ---- into the profile ---- */
+
+struct ranked {
+    struct sp_ht_row row;
+    uint32_t stack, rank;
+};
+
+static int cmp_ranked(const void *va, const void *vb)
+{
+    const struct ranked *a = va, *b = vb;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+struct writer {
+    struct sp_ht *ht;
+    uint32_t *rank; /* per stack: its place in a file */
+    uint32_t layout;
+    SP_VEC(struct ranked) rows;
+};
+
+static bool find_ranks(struct writer *w)
+{
+    struct sp_profile *p = w->ht->p;
+    struct sp_order o;
+    if (sp_order_dictionaries(p, &o))
+        return false;
+    spaa_status st = sp_profile_identify(p, &o);
+    sp_order_free(&o);
+    if (st || sp_order_stacks(p, &o))
+        return false;
+    w->rank = malloc((p->stacks.n + 1) * sizeof *w->rank);
+    for (uint32_t i = 0; w->rank && i < p->stacks.n; i++)
+        w->rank[o.stacks[i]] = i;
+    sp_order_free(&o);
+    return w->rank;
+}
+
+enum { FIELDS = 6 };
+
+static bool find_layout(struct writer *w)
+{
+    static const char *const names[FIELDS] = {"alloc_bytes", "alloc_count", "free_bytes",
+                                              "free_count",  "live_bytes",  "live_count"};
+    struct sp_profile *p = w->ht->p;
+    struct sp_weight_field fields[FIELDS];
+    uint32_t unit[2] = {sp_profile_cstr(p, "bytes"), sp_profile_cstr(p, "count")};
+    if (unit[0] == SP_STR_FAIL || unit[1] == SP_STR_FAIL)
+        return false;
+    for (size_t i = 0; i < FIELDS; i++)
+        fields[i] = (struct sp_weight_field){sp_metric_find(p, names[i], strlen(names[i])), unit[i % 2], 0};
+    w->layout = sp_layout_intern(p, fields, FIELDS);
+    return w->layout != SP_NONE;
+}
+
+static bool add_row(struct writer *w, const struct ranked *x)
+{
+    struct sp_profile *p = w->ht->p;
+    const struct sp_ht_row *r = &x->row;
+    struct sp_window_row out = {.stack = x->stack, .layout = w->layout, .first = (uint32_t)p->values.n};
+    const int64_t v[FIELDS] = {
+        r->alloc_bytes, r->alloc_count, r->alloc_bytes - r->live_bytes, r->alloc_count - r->live_count,
+        r->live_bytes,  r->live_count};
+    if (p->values.n + FIELDS >= UINT32_MAX)
+        return false;
+    for (size_t i = 0; i < FIELDS; i++)
+        if (!sp_vec_push(&p->values, ((struct sp_value){v[i], 0})))
+            return false;
+    return sp_vec_push(&p->window_rows, out);
+}
+
+static bool add_window(struct writer *w, const struct sp_ht_window *x, size_t number)
+{
+    struct sp_profile *p = w->ht->p;
+    struct sp_window out = {.first = (uint32_t)p->window_rows.n};
+    char t[32];
+    struct sp_buf b;
+    w->rows.n = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        const struct sp_ht_row *r = &w->ht->windows.rows.v[x->first + i];
+        uint32_t stack = w->ht->stack_of.v[r->cost];
+        if (!sp_vec_push(&w->rows, ((struct ranked){*r, stack, w->rank[stack]})))
+            return false;
+    }
+    if (w->rows.n)
+        qsort(w->rows.v, w->rows.n, sizeof *w->rows.v, cmp_ranked);
+    for (size_t i = 0, k; i < w->rows.n; i = k) { /* traces that are one stack */
+        for (k = i + 1; k < w->rows.n && w->rows.v[k].rank == w->rows.v[i].rank; k++)
+            add(&w->rows.v[i].row, &w->rows.v[k].row);
+        if (!add_row(w, &w->rows.v[i]))
+            return false;
+        out.n++;
+    }
+    sp_buf_init(&b, 256);
+    sp_buf_printf(&b, "\"w%zu\"", number);
+    out.id = b.failed ? SP_STR_FAIL : sp_profile_str(p, b.data, b.len);
+    if (x->rss >= 0 && x->rss <= INT64_MAX / (int64_t)(w->ht->page_size + 1)) {
+        sp_buf_clear(&b);
+        sp_buf_printf(&b, "\"x_heaptrack\":{\"rss_bytes\":%lld}",
+                      (long long)(x->rss * (int64_t)w->ht->page_size));
+        out.more = b.failed ? SP_STR_FAIL : sp_profile_str(p, b.data, b.len);
+    }
+    sp_buf_free(&b);
+    out.start = sp_profile_str(p, t, sp_ns_seconds(x->start * 1000000, t));
+    out.end = sp_profile_str(p, t, sp_ns_seconds(x->end * 1000000, t));
+    out.unit = sp_profile_cstr(p, "seconds");
+    return out.id != SP_STR_FAIL && out.more != SP_STR_FAIL && out.start != SP_STR_FAIL &&
+           out.end != SP_STR_FAIL && out.unit != SP_STR_FAIL && sp_vec_push(&p->windows, out);
+}
+
+spaa_status sp_ht_windows_finish(struct sp_ht *ht)
+{
+    struct writer w = {.ht = ht};
+    if (!ht->windows.most)
+        return SPAA_OK;
+    spaa_status st = close_window(ht, ht->now + 1);
+    while (!st && ht->windows.list.n > ht->windows.most)
+        halve(&ht->windows);
+    bool ok = !st && find_ranks(&w) && find_layout(&w);
+    for (size_t i = 0; ok && i < ht->windows.list.n; i++)
+        ok = add_window(&w, &ht->windows.list.v[i], i + 1);
+    free(w.rank);
+    sp_vec_free(&w.rows);
+    return st ? st : ok ? SPAA_OK : sp_nomem(ht->d);
+}
+
+void sp_ht_windows_free(struct sp_ht_windows *w)
+{
+    sp_vec_free(&w->seen);
+    sp_vec_free(&w->touched);
+    sp_vec_free(&w->at);
+    sp_vec_free(&w->rows);
+    sp_vec_free(&w->list);
+}
