@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/strtab.h"
+#include "symbols/dwarf/dwarf.h"
 #include "symbols/elf.h"
 #include "symbols/symbols.h"
 #include "symbols/symtab.h"
@@ -44,6 +45,9 @@ struct sp_module {
     enum sp_why why;
     const char *other, *other_id; /* OTHER_BUILD: the file and its build-id; RESTRICTED: the file */
     uint64_t misses;
+    struct sp_dwarf *dwarf; /* NULL: none, or not asked for yet */
+    bool dwarf_tried;
+    uint64_t lineless; /* addresses with a name and no line */
 };
 
 struct sp_symbols {
@@ -67,6 +71,13 @@ const char *sp_path(struct sp_buf *b, const char *fmt, ...) __attribute__((forma
 /* These return SPAA_OK also when nothing is found, else SPAA_ERR_NOMEM. */
 spaa_status sp_find_file(struct sp_module *m);
 spaa_status sp_find_debug(struct sp_module *m);
+
+/* lines.c */
+struct sp_dwarf *sp_module_dwarf(struct sp_module *m); /* NULL: none */
+/* The frames that DWARF knows at an address as linked; 0: none. False: out of memory. */
+bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out, size_t max, size_t *n);
+/* The interned name and its demangled form; false: out of memory, which is reported. */
+bool sp_symbols_names(struct sp_symbols *s, const char *name, struct sp_resolved *out);
 
 /* load.c: the same; fill the table or give the reason. */
 spaa_status sp_load_elf(struct sp_module *m);

@@ -240,7 +240,9 @@ spaa_status sp_pd_frames_new(struct sp_pd *pd, struct sp_pd_frames **out)
         return sp_nomem(pd->d);
     f->pd = pd;
     sp_buf_init(&f->text, 0);
-    spaa_status st = sp_symbols_new(&pd->opts->symbols, pd->d, &f->symbols);
+    struct sp_symbol_opts symbols = pd->opts->symbols;
+    symbols.no_lines |= pd->opts->frames == SP_FRAMES_FUNCTION;
+    spaa_status st = sp_symbols_new(&symbols, pd->d, &f->symbols);
     if (st)
         sp_pd_frames_free(f);
     else
