@@ -317,6 +317,13 @@ static uint32_t profile_dso(struct sp_pd_frames *f, const struct dso *d, const c
         id = sp_module_build_id(d->module);
     if (id)
         row.build_id = sp_profile_cstr(p, id);
+    if (d->kind == DSO_MODULE && f->pd->opts->symbols.no_symbols) {
+        /* Where it stood, for whoever looks the names up later. */
+        sp_buf_clear(&f->text);
+        sp_buf_printf(&f->text, "\"x_perf\":{\"base\":\"0x%llx\",\"text\":\"0x%llx\"}",
+                      (unsigned long long)d->base, (unsigned long long)f->kernel_text);
+        row.more = f->text.failed ? SP_STR_FAIL : sp_profile_str(p, f->text.data, f->text.len);
+    }
     if (d->file_offsets)
         row.more = sp_profile_cstr(p, "\"x_perf\":{\"ip\":\"file_offset\"}");
     if (row.name == SP_STR_FAIL || row.build_id == SP_STR_FAIL || row.more == SP_STR_FAIL)
