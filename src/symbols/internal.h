@@ -47,6 +47,7 @@ struct sp_module {
     uint64_t misses;
     struct sp_dwarf *dwarf; /* NULL: none, or not asked for yet */
     bool dwarf_tried;
+    struct sp_line_cache *cache; /* with dwarf */
     uint64_t lineless; /* addresses with a name and no line */
 };
 

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #define RUN_MAX 64
+#define KNOWN   16384u /* a power of two */
 
 /* A frame as it stands in stacks. */
 struct place {
@@ -55,6 +56,10 @@ struct symbolizer {
     SP_VEC(struct sp_frame) frames;
     uint32_t *moved; /* old frame to new, for those kept; SP_NONE: not yet */
     struct sp_buf text;
+    struct {
+        const char *text;
+        uint32_t id;
+    } known[KNOWN]; /* texts of the symbolizer put into the profile lately, by where they stand */
 };
 
 static struct sp_str text_of(const struct symbolizer *z, uint32_t s)
@@ -148,10 +153,8 @@ static bool has_name(const struct sp_frame *f)
 }
 
 /* Whether a frame may gain something; leaf is what stands leafward of it, or NULL. */
-static bool is_asked(const struct symbolizer *z, const struct sp_frame *f, const struct sp_frame *leaf,
-                     const struct origin *o)
+static bool is_asked(const struct sp_frame *f, const struct sp_frame *leaf, const struct origin *o)
 {
-    (void)z;
     if (!(f->flags & SP_FRAME_IP) || o->kind == NO_LOOKUP)
         return false;
     if (!has_name(f))
@@ -196,7 +199,7 @@ static spaa_status find_places(struct symbolizer *z)
             old_dso(z, v[k], &o);
             bool jit = o->kind == OF_JIT;
             struct place want = {.frame = v[k], .kept = true};
-            if (is_asked(z, f, leaf, o) && (!jit || (pid > 0 && f->kind != SP_KERNEL))) {
+            if (is_asked(f, leaf, o) && (!jit || (pid > 0 && f->kind != SP_KERNEL))) {
                 want.kept = false;
                 want.caller = leaf && leaf->kind == f->kind && f->ip;
                 want.pid = jit ? pid : 0;
@@ -279,10 +282,29 @@ static void addresses(const struct symbolizer *z, const struct place *pl, const 
     *look -= pl->caller && *look;
 }
 
+/* A text of the symbolizer in the profile, as it is or as the member x_raw_func. */
+static uint32_t text_in(struct symbolizer *z, const char *text, bool member)
+{
+    size_t slot = sp_hash_mix((uintptr_t)text, member) & (KNOWN - 1);
+    if (z->known[slot].text == text + member)
+        return z->known[slot].id;
+    uint32_t id;
+    if (member) {
+        sp_buf_clear(&z->text);
+        sp_buf_puts(&z->text, "\"x_raw_func\":");
+        sp_json_string(&z->text, text, strlen(text));
+        id = z->text.failed ? SP_STR_FAIL : sp_profile_str(z->p, z->text.data, z->text.len);
+    } else {
+        id = sp_profile_cstr(z->p, text);
+    }
+    z->known[slot].text = text + member; /* texts are longer than a byte */
+    z->known[slot].id = id;
+    return id;
+}
+
 static bool put_found(struct symbolizer *z, const struct place *pl, uint64_t ip, uint32_t dso,
                       const struct sp_resolved *r, const struct sp_frame *old)
 {
-    struct sp_profile *p = z->p;
     struct sp_frame row = {.ip = ip,
                            .symoff = r->symoff + pl->caller,
                            .inline_depth = r->inline_depth,
@@ -292,14 +314,10 @@ static bool put_found(struct symbolizer *z, const struct place *pl, uint64_t ip,
     if (r->inline_depth)
         row.flags |= SP_FRAME_INLINED;
     if (r->srcline)
-        row.srcline = sp_profile_cstr(p, r->srcline);
-    if (r->raw && !old->more) {
-        sp_buf_clear(&z->text);
-        sp_buf_puts(&z->text, "\"x_raw_func\":");
-        sp_json_string(&z->text, r->raw, strlen(r->raw));
-        row.more = z->text.failed ? SP_STR_FAIL : sp_profile_str(p, z->text.data, z->text.len);
-    }
-    return put(z, &row, sp_profile_cstr(p, r->func), dso);
+        row.srcline = text_in(z, r->srcline, false);
+    if (r->raw && !old->more)
+        row.more = text_in(z, r->raw, true);
+    return put(z, &row, text_in(z, r->func, false), dso);
 }
 
 /* A frame without a name, at its address as linked. */
@@ -516,24 +534,30 @@ static spaa_status run(struct symbolizer *z, unsigned jobs)
 spaa_status sp_symbolize(struct sp_profile *p, const struct sp_symbol_opts *opts, unsigned jobs,
                          struct sp_diags *d, struct sp_symbolized *out)
 {
-    struct symbolizer z = {.p = p, .d = d, .count = out};
+    struct symbolizer *z = calloc(1, sizeof *z);
     *out = (struct sp_symbolized){0};
-    sp_buf_init(&z.text, 0);
-    spaa_status st = sp_symbols_new(opts, d, &z.symbols);
+    if (!z)
+        return sp_nomem(d);
+    z->p = p;
+    z->d = d;
+    z->count = out;
+    sp_buf_init(&z->text, 0);
+    spaa_status st = sp_symbols_new(opts, d, &z->symbols);
     if (!st)
-        st = run(&z, jobs);
+        st = run(z, jobs);
     if (!st)
-        sp_symbols_report(z.symbols);
-    sp_symbols_free(z.symbols);
-    sp_vec_free(&z.places);
-    sp_map_free(&z.place_map);
-    sp_vec_free(&z.stack_places);
-    sp_vec_free(&z.run);
-    sp_vec_free(&z.dsos);
-    sp_vec_free(&z.functions);
-    sp_vec_free(&z.frames);
-    free(z.origins);
-    free(z.moved);
-    sp_buf_free(&z.text);
+        sp_symbols_report(z->symbols);
+    sp_symbols_free(z->symbols);
+    sp_vec_free(&z->places);
+    sp_map_free(&z->place_map);
+    sp_vec_free(&z->stack_places);
+    sp_vec_free(&z->run);
+    sp_vec_free(&z->dsos);
+    sp_vec_free(&z->functions);
+    sp_vec_free(&z->frames);
+    free(z->origins);
+    free(z->moved);
+    sp_buf_free(&z->text);
+    free(z);
     return st;
 }
