@@ -42,10 +42,12 @@ int main(int argc, char **) {
 
 BUILDS = [
     ("g++", "-gdwarf-5"), ("g++", "-gdwarf-4"), ("g++", "-gdwarf-3", "-gstrict-dwarf"),
-    ("g++", "-gdwarf-5", "-gz"), ("g++", "-gdwarf-5", "-O0"), ("g++", "-gdwarf-5", "-flto"),
+    ("g++", "-gdwarf-5", "-gz"), ("g++", "-gdwarf-5", "-O0"),
     ("g++", "-gdwarf-5", "-ffunction-sections", "-Wl,--gc-sections"), ("clang++", "-gdwarf-4"),
 ]
-# Binutils does not read these itself: what they say is what the same code says without.
+# Binutils 2.40 names the wrong files in the first, and does not find what is inlined in the second.
+LLVM_BUILDS = [("g++", "-gdwarf-5", "-flto"), ("clang++", "-gdwarf-5")]
+# What these say is what the same code says without.
 SPLIT = [("g++", "-gdwarf-5"), ("g++", "-gdwarf-4"), ("clang++", "-gdwarf-5"), ("clang++", "-gdwarf-4")]
 
 
@@ -84,10 +86,10 @@ def is_same(ours, theirs, names):
     """Equal but for what docs/symbols.md says of addr2line."""
     if len(ours) != len(theirs):
         return False
-    if any(a != b and b not in names for a, b in zip(ours[::2], theirs[::2])):
+    if any(a != b and b not in names and b != "??" for a, b in zip(ours[::2], theirs[::2])):
         return False
     unknown = ("??:0", "??:?", ":?")
-    return all(a == b or (a in unknown and (b in unknown or b.endswith(":?"))) for a, b in zip(ours[1::2], theirs[1::2]))
+    return all(a == b or (a in unknown and (b in unknown or b.endswith((":?", ":0")))) or (a[-2:] == ":?" and b == a[:-1] + "0") for a, b in zip(ours[1::2], theirs[1::2]))
 
 
 @pytest.fixture(autouse=True)
@@ -105,6 +107,17 @@ def test_every_address_has_the_frames_that_addr2line_says(how, tmp_path):
     assert len(addresses) > 300
     assert [(hex(a), ours[a], theirs[a]) for a in addresses if not is_same(ours[a], theirs[a], names)] == []
     assert how[1:] == ("-gdwarf-5", "-O0") or any(len(rows) > 4 for rows in ours.values())
+
+
+@pytest.mark.parametrize("how", LLVM_BUILDS, ids=" ".join)
+def test_every_address_has_the_frames_that_llvm_says(how, tmp_path):
+    if not shutil.which("llvm-addr2line"):
+        pytest.skip("no llvm-addr2line")
+    prog = build(tmp_path, *how)
+    addresses, names = code(prog)
+    ours = answers([LINES, prog], addresses)
+    theirs = answers(["llvm-addr2line", "-a", "-i", "-f", "-e", prog], addresses)
+    assert [(hex(a), ours[a], theirs[a]) for a in addresses if not is_same(ours[a], theirs[a], names)] == []
 
 
 @pytest.mark.parametrize("how", SPLIT, ids=" ".join)
