@@ -7,6 +7,7 @@
 #include "base/strtab.h"
 #include "symbols/dwarf/dwarf.h"
 #include "symbols/elf.h"
+#include "symbols/jitdump.h"
 #include "symbols/symbols.h"
 #include "symbols/symtab.h"
 
@@ -41,6 +42,7 @@ struct sp_module {
     bool built;             /* tab is filled as far as it can be */
     struct sp_symtab tab;   /* FILE, JIT, and KERNEL by an ELF file */
     struct sp_ksyms *ksyms; /* KERNEL, KMOD */
+    struct sp_jitdump jit;  /* JIT: lines */
     uint64_t shift;         /* address of the recording - address in the table */
     enum sp_why why;
     const char *other, *other_id; /* OTHER_BUILD: the file and its build-id; RESTRICTED: the file */
@@ -48,7 +50,13 @@ struct sp_module {
     struct sp_dwarf *dwarf; /* NULL: none, or not asked for yet */
     bool dwarf_tried;
     struct sp_line_cache *cache; /* with dwarf */
-    uint64_t lineless; /* addresses with a name and no line */
+    uint64_t lineless;           /* addresses with a name and no line */
+};
+
+/* A jitdump that a recording says a process wrote. */
+struct sp_jit_path {
+    int64_t pid;
+    const char *path;
 };
 
 struct sp_symbols {
@@ -61,6 +69,7 @@ struct sp_symbols {
     SP_VEC(struct sp_module *) modules;
     struct sp_map by_key;
     struct sp_ksyms *ksyms;
+    SP_VEC(struct sp_jit_path) jit_paths;
 };
 
 /* find.c */
@@ -77,6 +86,9 @@ spaa_status sp_find_debug(struct sp_module *m);
 struct sp_dwarf *sp_module_dwarf(struct sp_module *m); /* NULL: none */
 /* The frames that DWARF knows at an address as linked; 0: none. False: out of memory. */
 bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out, size_t max, size_t *n);
+/* The line of an address in a function of a jitdump, if it is known; false: out of memory. */
+bool sp_module_jit_line(struct sp_module *m, const struct sp_sym *sym, uint64_t addr,
+                        struct sp_resolved *out);
 /* The interned name and its demangled form; false: out of memory, which is reported. */
 bool sp_symbols_names(struct sp_symbols *s, const char *name, struct sp_resolved *out);
 

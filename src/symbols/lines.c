@@ -157,3 +157,20 @@ bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out
     *n = found;
     return true;
 }
+
+bool sp_module_jit_line(struct sp_module *m, const struct sp_sym *sym, uint64_t addr, struct sp_resolved *out)
+{
+    struct sp_symbols *s = m->owner;
+    const struct sp_jit_line *l = s->opts.no_lines ? NULL : sp_jitdump_line(&m->jit, sym, addr);
+    if (!l)
+        return true;
+    struct sp_buf b;
+    sp_buf_init(&b, 64 << 10);
+    sp_buf_printf(&b, "%s:%u", l->file, l->line);
+    uint32_t id = b.failed ? SP_STR_FAIL : sp_intern(&s->names, b.data, b.len);
+    sp_buf_free(&b);
+    if (id == SP_STR_FAIL)
+        return sp_nomem(s->d) == SPAA_OK;
+    out->srcline = sp_str_cstr(&s->names, id);
+    return true;
+}

@@ -50,10 +50,12 @@ void sp_symbols_free(struct sp_symbols *s)
         sp_symtab_free(&s->modules.v[i]->tab);
         sp_elf_free(&s->modules.v[i]->elf);
         sp_dwarf_free(s->modules.v[i]->dwarf);
+        sp_jitdump_free(&s->modules.v[i]->jit);
     }
     for (struct sp_ksyms *k = s->ksyms; k; k = k->next)
         sp_symtab_free(&k->tab);
     sp_vec_free(&s->modules);
+    sp_vec_free(&s->jit_paths);
     sp_map_free(&s->by_key);
     sp_vec_free(&s->plain);
     sp_strtab_free(&s->names);
@@ -127,6 +129,25 @@ spaa_status sp_symbols_module(struct sp_symbols *s, const struct sp_module_key *
         return sp_nomem(s->d);
     *out = m;
     return SPAA_OK;
+}
+
+/* Digits from p on; 0: none. */
+static size_t digits_at(const char *p)
+{
+    return strspn(p, "0123456789");
+}
+
+spaa_status sp_symbols_mapped(struct sp_symbols *s, int64_t pid, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t digits = !strncmp(base, "jit-", 4) ? digits_at(base + 4) : 0;
+    if (s->opts.no_symbols || !digits || strcmp(base + 4 + digits, ".dump") != 0)
+        return SPAA_OK;
+    for (size_t i = 0; i < s->jit_paths.n; i++)
+        if (s->jit_paths.v[i].pid == pid && !strcmp(s->jit_paths.v[i].path, path))
+            return SPAA_OK;
+    struct sp_jit_path p = {pid, sp_arena_dup(&s->arena, path, strlen(path))};
+    return p.path && sp_vec_push(&s->jit_paths, p) ? SPAA_OK : sp_nomem(s->d);
 }
 
 bool sp_module_found(const struct sp_module *m)
@@ -237,6 +258,8 @@ size_t sp_module_resolve(struct sp_module *m, uint64_t addr, struct sp_resolved 
             return 0;
         for (size_t i = 0; i < n; i++)
             out[i].symoff = addr - m->shift - sym->start;
+        if (m->jit.codes.n && !sp_module_jit_line(m, sym, addr, physical))
+            return 0;
         m->lineless += !physical->srcline;
     }
     if (!n || !out[n - 1].func) {

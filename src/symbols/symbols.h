@@ -17,7 +17,8 @@
  * recording without one); the kernel's debug file by build-id. A kernel that stood elsewhere (KASLR) is
  * relocated by _text; its modules then cannot be. Modules use what their kernel uses, so open that first.
  *
- * Just-in-time code: symfs + /tmp/perf-PID.map; symfs + /perf-PID.map; the key's path if it ends in
+ * Just-in-time code: the jitdump that was named for the process, below symfs first; jit-PID.dump in
+ * symfs + /tmp and /tmp; else symfs + /tmp/perf-PID.map; symfs + /perf-PID.map; the key's path if it ends in
  * .map; /tmp/perf-PID.map.
  */
 #ifndef SP_SYMBOLS_H
@@ -69,6 +70,8 @@ spaa_status sp_symbols_new(const struct sp_symbol_opts *opts, struct sp_diags *d
 void sp_symbols_free(struct sp_symbols *s);
 /* The module for a key, opened on first use. *out is never NULL on SPAA_OK; it may know nothing. */
 spaa_status sp_symbols_module(struct sp_symbols *s, const struct sp_module_key *key, struct sp_module **out);
+/* A process mapped this file: if it is a jitdump by its name, it is where its code is looked up. */
+spaa_status sp_symbols_mapped(struct sp_symbols *s, int64_t pid, const char *path);
 /* True if some symbol source was found. */
 bool sp_module_found(const struct sp_module *m);
 /* FILE: the build-id read from the file itself, lower-case hex, or NULL. */

@@ -270,6 +270,11 @@ void sp_pd_frames_report(struct sp_pd_frames *f)
     sp_symbols_report(f->symbols);
 }
 
+spaa_status sp_pd_frames_mapped(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
+{
+    return sp_symbols_mapped(f->symbols, m->pid, m->path.p);
+}
+
 /* The symbolizer's module of a DSO, opened with its first address, which is asked for first as well. */
 static spaa_status open_dso(struct sp_pd_frames *f, struct dso *d, uint64_t addr)
 {
