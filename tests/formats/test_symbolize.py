@@ -5,11 +5,16 @@ import os
 import random
 import re
 import shutil
+import struct
 import subprocess
+import sys
 
 import pytest
 
 from conftest import CORPUS, ROOT, run
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from perf_data_files import CALLCHAIN, IP, PERIOD, TID, TIME, Recording  # noqa: E402
 
 SPAA = os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa"))
 LINES = os.path.join(os.path.dirname(SPAA), "tests", "address_lines")
@@ -277,3 +282,77 @@ def test_without_offsets_it_says_so(tmp_path):
     (tmp_path / "in.folded").write_text("main;work 3\n")
     done = run("symbolize", tmp_path / "in.folded", "-o", tmp_path / "out.spaa", code=0)
     assert "SPAA-I800" in done.err
+
+
+# ---- just-in-time code ----------------------------------------------------------------------------
+
+
+def jitdump(path, big):
+    """alpha at 0x5000, later beta over its first half, gamma loaded and moved; alpha and gamma have lines."""
+    e = ">" if big else "<"
+
+    def record(kind, time, body):
+        return struct.pack(e + "IIQ", kind, 16 + len(body), time) + body
+
+    def load(time, addr, size, index, name):
+        return record(0, time, struct.pack(e + "IIQQQQ", 77, 77, addr, addr, size, index) + name + b"\0" + bytes(size))
+
+    def lines(time, addr, *rows):
+        body = struct.pack(e + "QQ", addr, len(rows))
+        return record(2, time, body + b"".join(struct.pack(e + "Qii", a, n, 0) + f + b"\0" for a, n, f in rows))
+
+    header = struct.pack(e + "IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, 77, 1, 0)
+    path.write_bytes(
+        header + lines(10, 0x5000, (0x5000, 3, b"a.js"), (0x5080, 4, b"\377"))
+        # In the file before what it was written over, in time behind it.
+        + load(10, 0x5000, 0x100, 1, b"alpha") + load(30, 0x4ff0, 0x50, 2, b"beta") + load(20, 0x5010, 0x10, 3, b"older")
+        + lines(40, 0x7000, (0x7000, 9, b"g.js")) + load(40, 0x7000, 0x20, 4, b"gamma")
+        + record(1, 50, struct.pack(e + "IIQQQQQ", 77, 77, 0x7000, 0x7000, 0x9000, 0x20, 4))
+        + record(4, 60, bytes(24)) + record(3, 70, b"") + b"\1\0\0\0\xff\xff")  # cut off
+
+
+@pytest.mark.parametrize("big", [False, True])
+def test_code_of_a_jitdump_has_names_and_lines(big, tmp_path):
+    (tmp_path / "symfs" / "tmp").mkdir(parents=True)
+    jitdump(tmp_path / "symfs" / "tmp" / "jit-77.dump", big)
+    one_frame_profile(tmp_path / "in.spaa", "[anon]", [0x4ff8, 0x5015, 0x5048, 0x5090, 0x9004, 0x9100])
+    text = (tmp_path / "in.spaa").read_text().replace('"context": {', '"context": {"pid": 77, ')
+    (tmp_path / "in.spaa").write_text(text)
+    run("symbolize", tmp_path / "in.spaa", "--symfs", tmp_path / "symfs", "-o", tmp_path / "out.spaa", code=0)
+    records = [json.loads(line) for line in (tmp_path / "out.spaa").read_text().splitlines()]
+    dsos = {r["id"]: r["name"] for r in records if r["type"] == "dso"}
+    found = {r["ip"]: (dsos[r["dso"]], r["func"], r.get("symoff"), r.get("srcline")) for r in records if r["type"] == "frame"}
+    assert found == {
+        "0x4ff8": ("[jit]", "beta", "0x8", None), "0x5015": ("[jit]", "beta", "0x25", None),
+        "0x5048": ("[jit]", "alpha", "0x48", "a.js:3"), "0x5090": ("[jit]", "alpha", "0x90", "a.js:4"),
+        "0x9004": ("[jit]", "gamma", "0x4", "g.js:9"), "0x9100": ("[anon]", "0x9100", None, None)}
+
+
+def test_a_jitdump_that_a_recording_names_is_read(tmp_path):
+    recording = Recording([(1, 0, IP | TID | TIME | PERIOD | CALLCHAIN, {"freq": 99})])
+    jitdump(tmp_path / "jit-77.dump", False)
+    recording.comm(77, 77, b"vm", 100)
+    recording.mmap(77, 0x1000, 0x1000, 0, str(tmp_path / "jit-77.dump").encode(), 100)
+    recording.mmap(77, 0x5000, 0x5000, 0, b"//anon", 101)
+    recording.sample(chain=[0x9004, 0x5091], pid=77, tid=77, time=200)
+    (tmp_path / "perf.data").write_bytes(recording.bytes())
+    run("convert", tmp_path / "perf.data", "-o", tmp_path / "out.spaa", code=0)
+    frames = {r["func"]: r.get("srcline") for r in map(json.loads, (tmp_path / "out.spaa").read_text().splitlines())
+              if r["type"] == "frame"}
+    assert frames == {"gamma": "g.js:9", "alpha": "a.js:4"}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_jitdumps_do_no_harm(seed, tmp_path):
+    (tmp_path / "tmp").mkdir()
+    path, draw = tmp_path / "tmp" / "jit-77.dump", random.Random(seed)
+    one_frame_profile(tmp_path / "in.spaa", "[anon]", [0x4ff8, 0x5015, 0x5090, 0x9004])
+    text = (tmp_path / "in.spaa").read_text().replace('"context": {', '"context": {"pid": 77, ')
+    (tmp_path / "in.spaa").write_text(text)
+    for _ in range(12):
+        jitdump(path, seed % 2)
+        data = bytearray(path.read_bytes()[: draw.randrange(30, 1200)])
+        for _ in range(draw.randrange(8)):
+            data[draw.randrange(len(data))] = draw.choice([0, 1, 0xff, 0x80])
+        path.write_bytes(data)
+        run("symbolize", tmp_path / "in.spaa", "--symfs", tmp_path, "-o", tmp_path / "out.spaa", code=0)
