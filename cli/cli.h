@@ -37,6 +37,7 @@ enum cli_group {
     G_STACKS = 1 << 18,
     G_TIMELINE = 1 << 19,
     G_LEAKS = 1 << 20,
+    G_SYMBOLIZE = 1 << 21,
 };
 
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };

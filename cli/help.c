@@ -52,7 +52,7 @@ static const struct {
     const char *title;
 } groups[] = {
     {G_TOP, "rows"},        {G_TREE, "tree"},          {G_FLAME, "drawing"},
-    {G_DIFF, "comparison"}, {G_CONVERT, "conversion"}, {G_UPLOAD, "upload"},
+    {G_DIFF, "comparison"}, {G_CONVERT, "conversion"}, {G_SYMBOLIZE, "output"}, {G_UPLOAD, "upload"},
     {G_EVENT, "event"},     {G_SELECT, "filters"},     {G_ROWS | G_ANSWER | G_OUT | G_INFO, "answer"},
     {G_READ, "reading"},    {G_ALL, "general"},
 };

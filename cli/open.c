@@ -40,8 +40,12 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
     out->no_ids = c->no_ids && c->files.n == 1;
     out->jobs = cli_jobs(c);
     out->event = c->v.event;
-    out->symbols =
-        (struct sp_symbol_opts){c->v.symfs, c->v.debug_dir, c->v.kallsyms, c->v.no_symbols != NULL};
+    out->symbols = (struct sp_symbol_opts){.symfs = c->v.symfs,
+                                           .debug_dir = c->v.debug_dir,
+                                           .kallsyms = c->v.kallsyms,
+                                           .no_symbols = c->v.no_symbols != NULL,
+                                           .no_inline = c->v.no_inline != NULL,
+                                           .no_lines = c->v.no_lines != NULL};
     out->own = c->own.v;
     out->nown = c->own.n;
     return true;

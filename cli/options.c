@@ -60,7 +60,7 @@ static const struct cli_option *find_letter(const struct cli *c, char letter)
 static const struct sp_format_option *find_own(const struct cli *c, const char *name, size_t n)
 {
     unsigned when = (c->command->groups & G_READ ? SP_CAN_READ : 0u) |
-                    (c->command->groups & (G_CONVERT | G_MERGE | G_UPLOAD) ? SP_CAN_WRITE : 0u);
+                    (c->command->groups & (G_CONVERT | G_MERGE | G_UPLOAD | G_SYMBOLIZE) ? SP_CAN_WRITE : 0u);
     for (size_t i = 0; spaa_formats[i]; i++)
         for (const struct sp_format_option *o = spaa_formats[i]->options; o && o->name; o++)
             if (o->when & when && strlen(o->name) == n && memcmp(o->name, name, n) == 0)

@@ -55,6 +55,8 @@ struct spaa_open_options {
     unsigned jobs;         /* threads to use; 0: one; the result does not depend on it */
     const struct spaa_format_option *own; /* options of the format */
     size_t own_count;
+    int no_inline; /* do not look up inlined functions */
+    int no_lines;  /* do not look up source lines */
 };
 
 /*

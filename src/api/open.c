@@ -17,7 +17,12 @@ static spaa_status read_options(const struct spaa_open_options *o, struct sp_dia
         .samples = o->samples != 0,
         .strict = o->strict != 0,
         .jobs = o->jobs < 256 ? o->jobs : 256,
-        .symbols = {o->symfs, o->debug_dir, o->kallsyms, o->no_symbols != 0},
+        .symbols = {.symfs = o->symfs,
+                    .debug_dir = o->debug_dir,
+                    .kallsyms = o->kallsyms,
+                    .no_symbols = o->no_symbols != 0,
+                    .no_inline = o->no_inline != 0,
+                    .no_lines = o->no_lines != 0},
     };
     return sp_parse_groups(o->group_by, d, &out->group_by);
 }

@@ -111,6 +111,8 @@ static void read_sections(struct sp_elf_file *f, struct sp_elf *out)
             read_debuglink(elf_rawdata(s, NULL), f->little, out);
         if (sh.sh_type == SHT_SYMTAB && sh.sh_size > sh.sh_entsize)
             out->has_symtab = true;
+        if (sh.sh_type == SHT_PROGBITS && (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
+            out->has_dwarf = true;
     }
 }
 

@@ -17,6 +17,7 @@ struct sp_elf {
     char debuglink[256];                    /* a file name without directories; "" when there is none */
     uint32_t debuglink_crc;
     bool has_symtab; /* .symtab with something in it */
+    bool has_dwarf;
     SP_VEC(struct sp_elf_load) loads;
 };
 

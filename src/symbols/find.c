@@ -134,7 +134,7 @@ static spaa_status try_debug(struct sp_module *m, const char *candidate, bool by
         return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
     bool fits = id ? sp_same_build_id(id, e.build_id)
                    : by_link && sp_file_crc32(candidate, &crc) && crc == m->elf.debuglink_crc;
-    if (fits && e.has_symtab) {
+    if (fits && (e.has_symtab || e.has_dwarf)) {
         m->debug = sp_module_keep(m, candidate);
         st = m->debug ? SPAA_OK : SPAA_ERR_NOMEM;
     }

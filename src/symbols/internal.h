@@ -5,7 +5,9 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/strtab.h"
+#include "symbols/dwarf/dwarf.h"
 #include "symbols/elf.h"
+#include "symbols/jitdump.h"
 #include "symbols/symbols.h"
 #include "symbols/symtab.h"
 
@@ -40,10 +42,21 @@ struct sp_module {
     bool built;             /* tab is filled as far as it can be */
     struct sp_symtab tab;   /* FILE, JIT, and KERNEL by an ELF file */
     struct sp_ksyms *ksyms; /* KERNEL, KMOD */
+    struct sp_jitdump jit;  /* JIT: lines */
     uint64_t shift;         /* address of the recording - address in the table */
     enum sp_why why;
     const char *other, *other_id; /* OTHER_BUILD: the file and its build-id; RESTRICTED: the file */
     uint64_t misses;
+    struct sp_dwarf *dwarf; /* NULL: none, or not asked for yet */
+    bool dwarf_tried;
+    struct sp_line_cache *cache; /* with dwarf */
+    uint64_t lineless;           /* addresses with a name and no line */
+};
+
+/* A jitdump that a recording says a process wrote. */
+struct sp_jit_path {
+    int64_t pid;
+    const char *path;
 };
 
 struct sp_symbols {
@@ -56,6 +69,7 @@ struct sp_symbols {
     SP_VEC(struct sp_module *) modules;
     struct sp_map by_key;
     struct sp_ksyms *ksyms;
+    SP_VEC(struct sp_jit_path) jit_paths;
 };
 
 /* find.c */
@@ -67,6 +81,16 @@ const char *sp_path(struct sp_buf *b, const char *fmt, ...) __attribute__((forma
 /* These return SPAA_OK also when nothing is found, else SPAA_ERR_NOMEM. */
 spaa_status sp_find_file(struct sp_module *m);
 spaa_status sp_find_debug(struct sp_module *m);
+
+/* lines.c */
+struct sp_dwarf *sp_module_dwarf(struct sp_module *m); /* NULL: none */
+/* The frames that DWARF knows at an address as linked; 0: none. False: out of memory. */
+bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out, size_t max, size_t *n);
+/* The line of an address in a function of a jitdump, if it is known; false: out of memory. */
+bool sp_module_jit_line(struct sp_module *m, const struct sp_sym *sym, uint64_t addr,
+                        struct sp_resolved *out);
+/* The interned name and its demangled form; false: out of memory, which is reported. */
+bool sp_symbols_names(struct sp_symbols *s, const char *name, struct sp_resolved *out);
 
 /* load.c: the same; fill the table or give the reason. */
 spaa_status sp_load_elf(struct sp_module *m);

@@ -195,6 +195,45 @@ static spaa_status try_map(struct sp_module *m, const char *path)
     return SPAA_OK;
 }
 
+static spaa_status try_jitdump(struct sp_module *m, const char *path)
+{
+    char *data;
+    size_t n;
+    bool is_one = false;
+    if (m->file || !*path)
+        return SPAA_OK;
+    spaa_status st = sp_file_slurp(path, SP_JITDUMP_MAX, &data, &n);
+    if (st != SPAA_OK)
+        return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
+    if (!sp_symtab_keep(&m->tab, data) ||
+        !sp_jitdump_parse((const unsigned char *)data, n, &m->tab, &m->jit, &is_one))
+        return SPAA_ERR_NOMEM;
+    if (!is_one)
+        return SPAA_OK;
+    m->file = sp_module_keep(m, path);
+    m->why = SP_WHY_NONE;
+    return m->file ? SPAA_OK : SPAA_ERR_NOMEM;
+}
+
+static spaa_status load_jitdump(struct sp_module *m, struct sp_buf *b)
+{
+    const struct sp_symbols *s = m->owner;
+    const char *symfs = s->opts.symfs;
+    long long pid = m->key.pid;
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; i < s->jit_paths.n && !st; i++) {
+        if (s->jit_paths.v[i].pid != m->key.pid)
+            continue;
+        if (symfs)
+            st = try_jitdump(m, sp_path(b, "%s%s", symfs, s->jit_paths.v[i].path));
+        if (!st)
+            st = try_jitdump(m, s->jit_paths.v[i].path);
+    }
+    if (!st && symfs && pid > 0)
+        st = try_jitdump(m, sp_path(b, "%s/tmp/jit-%lld.dump", symfs, pid));
+    return !st && pid > 0 ? try_jitdump(m, sp_path(b, "/tmp/jit-%lld.dump", pid)) : st;
+}
+
 spaa_status sp_load_perf_map(struct sp_module *m)
 {
     const char *symfs = m->owner->opts.symfs, *p = m->key.path;
@@ -205,7 +244,8 @@ spaa_status sp_load_perf_map(struct sp_module *m)
     sp_buf_init(&b, PATH_MAX);
     m->built = true;
     m->why = SP_WHY_NO_MAP;
-    if (symfs && pid > 0)
+    st = load_jitdump(m, &b);
+    if (!st && symfs && pid > 0)
         st = try_map(m, sp_path(&b, "%s/tmp/perf-%lld.map", symfs, pid));
     if (st == SPAA_OK && symfs && pid > 0)
         st = try_map(m, sp_path(&b, "%s/perf-%lld.map", symfs, pid));

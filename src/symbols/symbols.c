@@ -49,10 +49,13 @@ void sp_symbols_free(struct sp_symbols *s)
     for (size_t i = 0; i < s->modules.n; i++) {
         sp_symtab_free(&s->modules.v[i]->tab);
         sp_elf_free(&s->modules.v[i]->elf);
+        sp_dwarf_free(s->modules.v[i]->dwarf);
+        sp_jitdump_free(&s->modules.v[i]->jit);
     }
     for (struct sp_ksyms *k = s->ksyms; k; k = k->next)
         sp_symtab_free(&k->tab);
     sp_vec_free(&s->modules);
+    sp_vec_free(&s->jit_paths);
     sp_map_free(&s->by_key);
     sp_vec_free(&s->plain);
     sp_strtab_free(&s->names);
@@ -128,6 +131,25 @@ spaa_status sp_symbols_module(struct sp_symbols *s, const struct sp_module_key *
     return SPAA_OK;
 }
 
+/* Digits from p on; 0: none. */
+static size_t digits_at(const char *p)
+{
+    return strspn(p, "0123456789");
+}
+
+spaa_status sp_symbols_mapped(struct sp_symbols *s, int64_t pid, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t digits = !strncmp(base, "jit-", 4) ? digits_at(base + 4) : 0;
+    if (s->opts.no_symbols || !digits || strcmp(base + 4 + digits, ".dump") != 0)
+        return SPAA_OK;
+    for (size_t i = 0; i < s->jit_paths.n; i++)
+        if (s->jit_paths.v[i].pid == pid && !strcmp(s->jit_paths.v[i].path, path))
+            return SPAA_OK;
+    struct sp_jit_path p = {pid, sp_arena_dup(&s->arena, path, strlen(path))};
+    return p.path && sp_vec_push(&s->jit_paths, p) ? SPAA_OK : sp_nomem(s->d);
+}
+
 bool sp_module_found(const struct sp_module *m)
 {
     return m->file || m->debug || m->ksyms;
@@ -166,7 +188,6 @@ static uint32_t plain_of(struct sp_symbols *s, uint32_t name)
     return s->plain.v[name] = id;
 }
 
-/* The interned name and its demangled form; false: out of memory, which is reported. */
 static bool names_of(struct sp_symbols *s, const char *name, uint32_t *raw, uint32_t *plain)
 {
     *raw = sp_intern_cstr(&s->names, name);
@@ -174,6 +195,18 @@ static bool names_of(struct sp_symbols *s, const char *name, uint32_t *raw, uint
     if (*plain == SP_STR_NONE)
         sp_nomem(s->d);
     return *plain != SP_STR_NONE;
+}
+
+bool sp_symbols_names(struct sp_symbols *s, const char *name, struct sp_resolved *out)
+{
+    uint32_t raw, plain;
+    if (!names_of(s, name, &raw, &plain))
+        return false;
+    bool mangled = plain != SP_STR_FAIL && plain != raw;
+    name = sp_str_cstr(&s->names, raw);
+    out->func = mangled ? sp_str_cstr(&s->names, plain) : name;
+    out->raw = mangled ? name : NULL;
+    return true;
 }
 
 const char *sp_symbols_demangle(struct sp_symbols *s, const char *name)
@@ -206,24 +239,39 @@ static const struct sp_sym *find_symbol(const struct sp_module *m, uint64_t addr
 size_t sp_module_resolve(struct sp_module *m, uint64_t addr, struct sp_resolved *out, size_t max)
 {
     struct sp_symbols *s = m->owner;
+    size_t n;
     if (s->opts.no_symbols || !max)
         return 0;
     if (!m->built && sp_load_elf(m) != SPAA_OK) {
         sp_nomem(s->d);
         return 0;
     }
-    uint32_t raw, plain;
     const struct sp_sym *sym = find_symbol(m, addr - m->shift);
-    if (!sym) {
+    if (!sp_module_lines(m, addr - m->shift, out, max, &n))
+        return 0;
+    if (sym) {
+        struct sp_resolved *physical = &out[n ? n - 1 : 0];
+        if (!n)
+            *physical = (struct sp_resolved){0};
+        n += !n;
+        if (!sp_symbols_names(s, sym->name, physical))
+            return 0;
+        for (size_t i = 0; i < n; i++)
+            out[i].symoff = addr - m->shift - sym->start;
+        if (m->jit.codes.n && !sp_module_jit_line(m, sym, addr, physical))
+            return 0;
+        m->lineless += !physical->srcline;
+    }
+    if (!n || !out[n - 1].func) {
         m->misses++;
         return 0;
     }
-    if (!names_of(s, sym->name, &raw, &plain))
-        return 0;
-    const char *name = sp_str_cstr(&s->names, raw);
-    bool mangled = plain != SP_STR_FAIL && plain != raw;
-    *out = (struct sp_resolved){.func = mangled ? sp_str_cstr(&s->names, plain) : name,
-                                .raw = mangled ? name : NULL,
-                                .symoff = addr - m->shift - sym->start};
-    return 1;
+    return n;
+}
+
+void sp_module_prepare(struct sp_module *m, const uint64_t *addrs, size_t n, unsigned jobs)
+{
+    struct sp_dwarf *d = m->owner->opts.no_symbols ? NULL : sp_module_dwarf(m);
+    if (d)
+        sp_dwarf_prepare(d, addrs, n, m->owner->opts.no_lines ? SP_DWARF_INLINES : SP_DWARF_LINES, jobs);
 }

@@ -1,5 +1,5 @@
 /*
- * From addresses to names: ELF symbol tables, kallsyms, perf-PID.map; demangled.
+ * From addresses to names and lines: ELF symbol tables, DWARF, kallsyms, perf-PID.map; demangled.
  *
  * A module is one binary as recorded. Open it once, look up each distinct address once. Everything is
  * owned by the symbolizer and lives until sp_symbols_free. Not thread-safe.
@@ -9,14 +9,16 @@
  * debug file, when the binary is stripped or missing: symfs + /usr/lib/debug/.build-id/xx/yyyy.debug;
  * debug_dir's .build-id; ~/.debug/.build-id; /usr/lib/debug/.build-id; by .gnu_debuglink beside the
  * binary, in .debug there and under the debug directories. It adds its .symtab to what the stripped file
- * has. A file of another build is not used, and reported (SP_W312).
+ * has. A file of another build is not used, and reported (SP_W312). Inlined functions and lines come from
+ * the binary's own DWARF, else from its debug file's (symbols/dwarf/dwarf.h).
  *
  * The kernel and its modules: the kallsyms given; symfs + /proc/kallsyms; the copy in ~/.debug of
  * the recorded build-id; /proc/kallsyms if the running kernel has the recorded build-id (never for a
  * recording without one); the kernel's debug file by build-id. A kernel that stood elsewhere (KASLR) is
  * relocated by _text; its modules then cannot be. Modules use what their kernel uses, so open that first.
  *
- * Just-in-time code: symfs + /tmp/perf-PID.map; symfs + /perf-PID.map; the key's path if it ends in
+ * Just-in-time code: the jitdump that was named for the process, below symfs first; jit-PID.dump in
+ * symfs + /tmp and /tmp; else symfs + /tmp/perf-PID.map; symfs + /perf-PID.map; the key's path if it ends in
  * .map; /tmp/perf-PID.map.
  */
 #ifndef SP_SYMBOLS_H
@@ -33,6 +35,8 @@ struct sp_symbol_opts {
     const char *debug_dir; /* a directory like /usr/lib/debug */
     const char *kallsyms;  /* a copy of /proc/kallsyms of the recorded boot */
     bool no_symbols;
+    bool no_inline; /* the physical function alone, at the line where it calls what is inlined */
+    bool no_lines;
 };
 
 struct sp_symbols;
@@ -57,7 +61,7 @@ struct sp_module_key {
 struct sp_resolved {
     const char *func;      /* demangled */
     const char *raw;       /* as in the symbol table, NULL when equal to func */
-    const char *srcline;   /* "file:line", or NULL */
+    const char *srcline;   /* "file:line", or NULL; the file as seen from where the compiler ran */
     uint64_t symoff;       /* address - start of the symbol */
     uint32_t inline_depth; /* 0 for the physical frame, which is the last one */
 };
@@ -66,6 +70,8 @@ spaa_status sp_symbols_new(const struct sp_symbol_opts *opts, struct sp_diags *d
 void sp_symbols_free(struct sp_symbols *s);
 /* The module for a key, opened on first use. *out is never NULL on SPAA_OK; it may know nothing. */
 spaa_status sp_symbols_module(struct sp_symbols *s, const struct sp_module_key *key, struct sp_module **out);
+/* A process mapped this file: if it is a jitdump by its name, it is where its code is looked up. */
+spaa_status sp_symbols_mapped(struct sp_symbols *s, int64_t pid, const char *path);
 /* True if some symbol source was found. */
 bool sp_module_found(const struct sp_module *m);
 /* FILE: the build-id read from the file itself, lower-case hex, or NULL. */
@@ -76,10 +82,13 @@ const char *sp_module_build_id(const struct sp_module *m);
 bool sp_module_vaddr(const struct sp_module *m, uint64_t file_offset, uint64_t *vaddr);
 /*
  * The frames at an address, innermost first, physical one last: FILE: ELF virtual address; KERNEL,
- * KMOD, JIT: absolute address of the recording. 0 when there is no symbol. At most max (>= 1) frames
- * are returned. Inlined frames need DWARF and come later; today the answer has one frame or none.
+ * KMOD, JIT: absolute address of the recording. 0 when there is no name. At most max (>= 1) frames
+ * are returned, the innermost ones left out first. The physical frame has the name of the symbol table
+ * where that knows one; the frames inlined into it share its symoff.
  */
 size_t sp_module_resolve(struct sp_module *m, uint64_t addr, struct sp_resolved *out, size_t max);
+/* Reads with several threads what these addresses of a FILE need. Answers do not depend on it. */
+void sp_module_prepare(struct sp_module *m, const uint64_t *addrs, size_t n, unsigned jobs);
 /* Demangles C++, Rust (legacy, v0) and D; NULL when the name is not mangled. Lives in the symbolizer. */
 const char *sp_symbols_demangle(struct sp_symbols *s, const char *name);
 /*

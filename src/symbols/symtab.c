@@ -198,13 +198,68 @@ static bool cut_segments(struct sp_symtab *t)
     return ok;
 }
 
+/* A heap of symbols, the last added on top. */
+static bool heap_push(struct sp_symtab *t, uint32_t *heap, size_t *n, uint32_t sym)
+{
+    const struct sp_sym *s = t->syms.v;
+    size_t at = (*n)++;
+    for (; at && s[heap[(at - 1) / 2]].order < s[sym].order; at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = sym;
+    return at == 0;
+}
+
+static void heap_pop(struct sp_symtab *t, uint32_t *heap, size_t *n)
+{
+    const struct sp_sym *s = t->syms.v;
+    uint32_t last = heap[--*n];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < *n; at = child) {
+        if (child + 1 < *n && s[heap[child + 1]].order > s[heap[child]].order)
+            child++;
+        if (s[heap[child]].order < s[last].order)
+            break;
+        heap[at] = heap[child];
+    }
+    if (*n)
+        heap[at] = last;
+}
+
+/*
+ * Code that was written over other code hides it, and what is left of the other stays. A sweep over starts
+ * and ends; ended ones leave the heap when they come to its top.
+ */
+static bool cut_latest(struct sp_symtab *t)
+{
+    const struct sp_sym *syms = t->syms.v;
+    uint32_t *heap = malloc((t->syms.n + 1) * sizeof *heap);
+    size_t n = 0;
+    bool ok = heap && sp_vec_reserve(&t->seg, t->syms.n + 1) && sp_vec_reserve(&t->seg_sym, t->syms.n + 1);
+    for (size_t i = 0; ok && (i < t->syms.n || n);) {
+        uint64_t end = n ? syms[heap[0]].end : UINT64_MAX;
+        if (i < t->syms.n && (!n || syms[i].start < end)) {
+            if (heap_push(t, heap, &n, (uint32_t)i))
+                ok = add_seg(t, syms[i].start, (uint32_t)i);
+            i++;
+            continue;
+        }
+        while (n && syms[heap[0]].end <= end)
+            heap_pop(t, heap, &n);
+        ok = add_seg(t, end, n ? heap[0] : SP_SYM_NONE);
+    }
+    free(heap);
+    return ok;
+}
+
 bool sp_symtab_finish(struct sp_symtab *t, enum sp_symtab_rules rules)
 {
+    for (size_t i = 0; rules == SP_RULES_JIT && i < t->syms.n; i++)
+        t->syms.v[i].order = (uint32_t)i;
     if (!sort_by_start(t))
         return false;
     fix_ends(t, rules);
     drop_duplicates(t, rules);
-    t->finished = cut_segments(t);
+    t->finished = rules == SP_RULES_JIT ? cut_latest(t) : cut_segments(t);
     return t->finished;
 }
 

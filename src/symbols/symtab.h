@@ -19,7 +19,10 @@ enum sp_bind { SP_BIND_LOCAL, SP_BIND_GLOBAL, SP_BIND_WEAK };
 struct sp_sym {
     uint64_t start, end; /* end is exclusive; until finished, end == start says "size unknown" */
     const char *name;
-    uint32_t module; /* kallsyms: where the module's name stands, counted from name; 0: the kernel */
+    union {
+        uint32_t module; /* kallsyms: where the module's name stands, counted from name; 0: the kernel */
+        uint32_t order;  /* JIT: how many were added before */
+    };
     uint8_t bind;
 };
 
@@ -27,7 +30,7 @@ struct sp_sym {
 enum sp_symtab_rules {
     SP_RULES_ELF,      /* to the next symbol; the best of equals as perf chooses */
     SP_RULES_KALLSYMS, /* the same, but the last of the kernel or of a module ends at its page */
-    SP_RULES_JIT,      /* sizes are what they are; the last added wins */
+    SP_RULES_JIT,      /* sizes are what they are; the last added wins wherever it lies */
 };
 
 struct sp_symtab {

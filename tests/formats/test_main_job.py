@@ -9,10 +9,12 @@ import pytest
 from conftest import CORPUS, ROOT, run
 
 DEMO = os.path.join(ROOT, "demo")
-DEMO_SYMBOLS = ["--symfs", os.path.join(DEMO, "symfs"), "--kallsyms", os.path.join(DEMO, "kallsyms")]
+# What is inlined and where the lines are, perf was not asked; the debug files of libraries may be here or not.
+NAMES_ALONE = ["--no-inline", "--no-lines"]
+DEMO_SYMBOLS = ["--symfs", os.path.join(DEMO, "symfs"), "--kallsyms", os.path.join(DEMO, "kallsyms"), *NAMES_ALONE]
 MADE = os.path.join(CORPUS, "perf-data", "made")
 TEXTS = os.path.join(CORPUS, "perf-script", "made")
-MADE_SYMBOLS = ["--symfs", os.path.join(MADE, "symfs"), "--kallsyms", os.path.join(MADE, "symfs", "kallsyms")]
+MADE_SYMBOLS = ["--symfs", os.path.join(MADE, "symfs"), "--kallsyms", os.path.join(MADE, "symfs", "kallsyms"), *NAMES_ALONE]
 needs_corpus = pytest.mark.skipif(not os.path.isdir(MADE), reason="no corpus")
 UNKNOWN = re.compile(r"(0x)?0*([0-9a-f]+)$")
 

@@ -203,7 +203,7 @@ def test_stacks_equal_those_of_perf_script(name, tmp_path):
     shutil.copytree(os.path.join(MADE, "symfs"), symfs)
     shutil.copy(os.path.join(MADE, "perf-8020.map"), symfs / "tmp")
     path = os.path.join(MADE, name + ".perf.data")
-    profile, _ = run(path if os.path.exists(path) else path + ".zst", "--samples", "--symfs", str(symfs),
+    profile, _ = run(path if os.path.exists(path) else path + ".zst", "--samples", "--no-inline", "--symfs", str(symfs),
                      "--kallsyms", str(symfs / "kallsyms"))
     theirs = script_samples(os.path.join(TRUTH, name + ".perf-script.txt.zst"))
     assert len(theirs) == len(profile.samples)

@@ -115,7 +115,6 @@ static void expect(struct sp_module *m, uint64_t addr, const char *func, uint64_
     assert_string_equal(r.func, func);
     assert_int_equal(r.symoff, symoff);
     assert_int_equal(r.inline_depth, 0);
-    assert_null(r.srcline);
 }
 
 /* The message of the nth diagnostic of a code, or NULL. */

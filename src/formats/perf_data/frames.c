@@ -240,7 +240,9 @@ spaa_status sp_pd_frames_new(struct sp_pd *pd, struct sp_pd_frames **out)
         return sp_nomem(pd->d);
     f->pd = pd;
     sp_buf_init(&f->text, 0);
-    spaa_status st = sp_symbols_new(&pd->opts->symbols, pd->d, &f->symbols);
+    struct sp_symbol_opts symbols = pd->opts->symbols;
+    symbols.no_lines |= pd->opts->frames == SP_FRAMES_FUNCTION;
+    spaa_status st = sp_symbols_new(&symbols, pd->d, &f->symbols);
     if (st)
         sp_pd_frames_free(f);
     else
@@ -266,6 +268,11 @@ void sp_pd_frames_free(struct sp_pd_frames *f)
 void sp_pd_frames_report(struct sp_pd_frames *f)
 {
     sp_symbols_report(f->symbols);
+}
+
+spaa_status sp_pd_frames_mapped(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
+{
+    return sp_symbols_mapped(f->symbols, m->pid, m->path.p);
 }
 
 /* The symbolizer's module of a DSO, opened with its first address, which is asked for first as well. */
@@ -315,6 +322,13 @@ static uint32_t profile_dso(struct sp_pd_frames *f, const struct dso *d, const c
         id = sp_module_build_id(d->module);
     if (id)
         row.build_id = sp_profile_cstr(p, id);
+    if (d->kind == DSO_MODULE && f->pd->opts->symbols.no_symbols) {
+        /* Where it stood, for whoever looks the names up later. */
+        sp_buf_clear(&f->text);
+        sp_buf_printf(&f->text, "\"x_perf\":{\"base\":\"0x%llx\",\"text\":\"0x%llx\"}",
+                      (unsigned long long)d->base, (unsigned long long)f->kernel_text);
+        row.more = f->text.failed ? SP_STR_FAIL : sp_profile_str(p, f->text.data, f->text.len);
+    }
     if (d->file_offsets)
         row.more = sp_profile_cstr(p, "\"x_perf\":{\"ip\":\"file_offset\"}");
     if (row.name == SP_STR_FAIL || row.build_id == SP_STR_FAIL || row.more == SP_STR_FAIL)

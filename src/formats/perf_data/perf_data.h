@@ -441,6 +441,8 @@ spaa_status sp_pd_frames_new(struct sp_pd *pd, struct sp_pd_frames **out);
 void sp_pd_frames_free(struct sp_pd_frames *f);
 /* The DSO of a map (a number for struct sp_pd_map); SP_NONE: out of memory. */
 uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m);
+/* A process maps a file that its code may be described in. */
+spaa_status sp_pd_frames_mapped(struct sp_pd_frames *f, const struct sp_pd_mmap *m);
 spaa_status sp_pd_frames_kernel(struct sp_pd_frames *f); /* the kernel's own maps, once */
 /*
  * Appends the frames at an address, innermost first, to out. `caller`: the address is a return address,

@@ -183,6 +183,8 @@ static spaa_status replay_mmap(struct replay *rp, struct live *l, const unsigned
     struct sp_pd_mmap m;
     if (!sp_pd_mmap_read(pd, rec, &m))
         return SPAA_OK;
+    if (sp_pd_frames_mapped(rp->frames, &m))
+        return SPAA_ERR_NOMEM;
     uint64_t end = m.start + m.len < m.start ? UINT64_MAX : m.start + m.len;
     struct sp_pd_map map = {m.start, end, m.pgoff, sp_pd_frames_dso(rp->frames, &m), l->image};
     struct sp_pd_maps *maps = own_maps(rp, l);

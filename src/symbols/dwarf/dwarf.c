@@ -1,0 +1,267 @@
+/* Opening, and the questions: address to frames, entry to name. */
+#include "symbols/dwarf/dwarf.h"
+
+#include "base/hash.h"
+#include "symbols/dwarf/private.h"
+
+#include <stdlib.h>
+
+#define CANDIDATES_MAX 64u /* units that are asked about one address */
+#define THREADS_MAX    64u
+
+static char *dup_text(const char *s, bool *ok)
+{
+    size_t n = s ? strlen(s) + 1 : 0;
+    char *copy = s ? malloc(n) : NULL;
+    if (copy)
+        memcpy(copy, s, n);
+    *ok &= !s || copy;
+    return copy;
+}
+
+spaa_status sp_dwarf_open(const char *path, const struct sp_dwarf_places *places, struct sp_dwarf **out)
+{
+    struct sp_dwarf *d = calloc(1, sizeof *d);
+    if (!d)
+        return SPAA_ERR_NOMEM;
+    bool ok = true;
+    pthread_mutex_init(&d->lock, NULL);
+    d->root = dup_text(places ? places->root : NULL, &ok);
+    d->debug_dir = dup_text(places ? places->debug_dir : NULL, &ok);
+    spaa_status st = ok ? sp_dw_file_open(path, false, &d->main) : SPAA_ERR_NOMEM;
+    if (!st && d->main->unlinked)
+        st = SPAA_ERR_NOT_FOUND;
+    if (!st)
+        st = sp_dw_units(d, d->main);
+    if (!st)
+        st = sp_dw_covers(d);
+    if (st)
+        sp_dwarf_free(d);
+    else
+        *out = d;
+    return st;
+}
+
+void sp_dwarf_free(struct sp_dwarf *d)
+{
+    if (!d)
+        return;
+    sp_dw_file_free(d->main);
+    sp_dw_file_free(d->dwp);
+    sp_dw_abbrevs_free(d);
+    sp_vec_free(&d->covers);
+    sp_vec_free(&d->names);
+    sp_map_free(&d->name_map);
+    pthread_mutex_destroy(&d->lock);
+    free(d->root);
+    free(d->debug_dir);
+    free(d);
+}
+
+bool sp_dwarf_nomem(const struct sp_dwarf *d)
+{
+    return d->nomem;
+}
+
+const char *sp_dwarf_missing(const struct sp_dwarf *d, size_t *units)
+{
+    *units = d->missing;
+    return d->missing_name;
+}
+
+size_t sp_dwarf_damaged(const struct sp_dwarf *d)
+{
+    return d->damaged;
+}
+
+/* Fills in what a unit has not yet built. */
+static void build(struct sp_dwarf *d, struct sp_dw_unit *u, enum sp_dwarf_want want)
+{
+    sp_dw_split(d, u);
+    bool ok = sp_dw_inlines_build(d, u->split ? u->split : u);
+    if (want == SP_DWARF_LINES)
+        ok = sp_dw_lines_build(d, u) && ok;
+    if (!ok)
+        d->nomem = true;
+}
+
+/* The number of covers that begin at or below addr. */
+static size_t covers_upto(const struct sp_dwarf *d, uint64_t addr)
+{
+    size_t lo = 0, hi = d->covers.n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (d->covers.v[mid].lo <= addr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* The name an entry states, else where to ask on in (*u, *die); false: nowhere. */
+static bool ask_entry(struct sp_dwarf *d, const struct sp_dw_unit **u, uint64_t *die, const char **linkage,
+                      const char **name)
+{
+    const struct sp_dw_unit *from = *u;
+    const struct sp_dw_abbrevs *t = sp_dw_abbrevs_of(d, from);
+    struct sp_dw_cursor c = sp_dw_at(from->f, DW_INFO, *die, from->end);
+    const struct sp_dw_abbrev *a = t ? sp_dw_abbrev_find(t, sp_dw_uleb(&c)) : NULL;
+    struct sp_dw_value v, next = {0};
+    for (uint32_t i = 0; a && i < a->n; i++) {
+        const struct sp_dw_spec *s = &t->specs.v[a->first + i];
+        sp_dw_value(d, from, &c, s->form, s->implicit, &v);
+        if (s->at == AT_linkage_name || s->at == AT_MIPS_linkage_name)
+            *linkage = sp_dw_text(from, &v);
+        else if (s->at == AT_name && !*name)
+            *name = sp_dw_text(from, &v);
+        else if (s->at == AT_abstract_origin || (s->at == AT_specification && !next.is))
+            next = v;
+    }
+    if (*linkage || (next.is != DW_REF && next.is != DW_REF_ALT))
+        return false;
+    struct sp_dw_file *f = next.is == DW_REF ? from->f : sp_dw_alt(d, from->f);
+    *die = next.u;
+    if (f == from->f && next.u >= from->die && next.u < from->end)
+        return true;
+    *u = f ? sp_dw_unit_at(f, next.u) : NULL;
+    return *u;
+}
+
+static const char *name_of(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t die)
+{
+    uint64_t hash = sp_hash_mix(die, (uintptr_t)u);
+    struct sp_probe at = sp_map_probe(&d->name_map, hash);
+    for (uint32_t i; (i = sp_map_next(&d->name_map, &at)) != SP_MAP_NONE;)
+        if (d->names.v[i].u == u && d->names.v[i].die == die)
+            return d->names.v[i].func;
+    const char *linkage = NULL, *name = NULL;
+    struct sp_dw_name found = {.u = u, .die = die};
+    for (unsigned hops = 0; hops < DW_HOPS_MAX && ask_entry(d, &u, &die, &linkage, &name); hops++)
+        ;
+    found.func = linkage ? linkage : name;
+    if (d->names.n < UINT32_MAX - 1) {
+        if (!sp_vec_push(&d->names, found) || !sp_map_add(&d->name_map, hash, (uint32_t)d->names.n - 1))
+            d->nomem = true;
+    }
+    return found.func;
+}
+
+static void put_file(const struct sp_dw_lines *l, uint32_t file, struct sp_dwarf_frame *f)
+{
+    if (file >= l->files.n || !l->files.v[file].name)
+        return;
+    f->file = l->files.v[file].name;
+    f->dir = l->files.v[file].dir;
+    f->comp_dir = l->comp_dir;
+}
+
+/* The frames of a node of a unit, innermost first. */
+static size_t frames_of(struct sp_dwarf *d, const struct sp_dw_unit *u, uint32_t node, uint64_t addr,
+                        struct sp_dwarf_frame *out, size_t max)
+{
+    const struct sp_dw_unit *code = u->split ? u->split : u;
+    const struct sp_dw_inlines *in = &code->inlines;
+    const struct sp_dw_line_row *row = u->lines.built ? sp_dw_lines_find(&u->lines, addr) : NULL;
+    size_t depth = 0, n = 0;
+    for (uint32_t i = node; i != DW_NO_NODE; i = in->nodes.v[i].parent)
+        depth++;
+    struct sp_dwarf_frame place = {0};
+    if (row) {
+        put_file(&u->lines, row->file, &place);
+        place.line = row->line;
+        place.column = row->column;
+    }
+    if (!depth) {
+        out[0] = place;
+        return place.file != NULL;
+    }
+    for (uint32_t i = node; i != DW_NO_NODE; depth--) {
+        const struct sp_dw_node *k = &in->nodes.v[i];
+        if (depth <= max) {
+            out[n] = place;
+            out[n].func = name_of(d, code, k->die);
+            out[n++].entry = k->entry;
+        }
+        place = (struct sp_dwarf_frame){.line = k->call_line, .column = k->call_column};
+        put_file(&u->lines, k->call_file, &place);
+        i = k->parent;
+    }
+    return n;
+}
+
+size_t sp_dwarf_find(struct sp_dwarf *d, uint64_t addr, enum sp_dwarf_want want, struct sp_dwarf_frame *out,
+                     size_t max)
+{
+    size_t at = covers_upto(d, addr), first = SIZE_MAX;
+    for (unsigned tries = 0; max && at && d->covers.v[at - 1].max > addr && tries < CANDIDATES_MAX; at--) {
+        const struct sp_dw_cover *c = &d->covers.v[at - 1];
+        if (c->hi <= addr)
+            continue;
+        struct sp_dw_unit *u = &d->main->units.v[c->unit];
+        tries++;
+        build(d, u, want);
+        uint32_t node = sp_dw_inlines_find(u->split ? &u->split->inlines : &u->inlines, addr);
+        if (node != DW_NO_NODE)
+            return frames_of(d, u, node, addr, out, max);
+        first = first == SIZE_MAX ? c->unit : first;
+    }
+    return first == SIZE_MAX ? 0 : frames_of(d, &d->main->units.v[first], DW_NO_NODE, addr, out, max);
+}
+
+/* What several threads share while they build units. */
+struct team {
+    struct sp_dwarf *d;
+    enum sp_dwarf_want want;
+    const uint32_t *units;
+    size_t n;
+    atomic_size_t next;
+};
+
+static void *work(void *arg)
+{
+    struct team *t = arg;
+    for (size_t i; (i = atomic_fetch_add(&t->next, 1)) < t->n;)
+        build(t->d, &t->d->main->units.v[t->units[i]], t->want);
+    return NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+void sp_dwarf_prepare(struct sp_dwarf *d, const uint64_t *addrs, size_t n, enum sp_dwarf_want want,
+                      unsigned jobs)
+{
+    SP_VEC(uint32_t) units = {0};
+    pthread_t threads[THREADS_MAX];
+    unsigned started = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = covers_upto(d, addrs[i]);
+        for (; at && d->covers.v[at - 1].max > addrs[i]; at--) {
+            const struct sp_dw_cover *c = &d->covers.v[at - 1];
+            if (c->hi <= addrs[i])
+                continue;
+            if ((!units.n || units.v[units.n - 1] != c->unit) && !sp_vec_push(&units, c->unit))
+                d->nomem = true;
+            break;
+        }
+    }
+    if (units.n)
+        qsort(units.v, units.n, sizeof *units.v, by_number);
+    size_t kept = 0;
+    for (size_t i = 0; i < units.n; i++)
+        if (!kept || units.v[kept - 1] != units.v[i])
+            units.v[kept++] = units.v[i];
+    struct team t = {.d = d, .want = want, .units = units.v, .n = kept};
+    for (; started + 1 < jobs && started + 1 < kept && started < THREADS_MAX; started++)
+        if (pthread_create(&threads[started], NULL, work, &t))
+            break;
+    if (jobs > 1)
+        work(&t);
+    while (started)
+        pthread_join(threads[--started], NULL);
+    sp_vec_free(&units);
+}

@@ -1,0 +1,373 @@
+/*
+ * What the parts of the DWARF reader share.
+ *
+ *   file.c    an ELF file and its debug sections, inflated where they are compressed
+ *   split.c   what stands in other files: .dwo, .dwp, dwz's common file
+ *   form.c    values of attributes; abbreviations
+ *   unit.c    headers of units, what their first entries say, and the addresses they cover
+ *   ranges.c  lists of address ranges
+ *   lines.c   line number programs
+ *   inlines.c one walk over a unit's entries: its functions and what is inlined into them
+ *   dwarf.c   the questions
+ *
+ * Every offset from the file is checked where it is used: a cursor that would leave its section becomes
+ * bad and gives zeros from then on.
+ */
+#ifndef SP_SYMBOLS_DWARF_PRIVATE_H
+#define SP_SYMBOLS_DWARF_PRIVATE_H
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "symbols/dwarf/dwarf.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum sp_dw_section {
+    DW_INFO,
+    DW_ABBREV,
+    DW_STR,
+    DW_LINE,
+    DW_LINE_STR,
+    DW_RANGES,
+    DW_RNGLISTS,
+    DW_ADDR,
+    DW_STR_OFFSETS,
+    DW_ARANGES,
+    DW_CU_INDEX, /* of a .dwp */
+    DW_SECTIONS
+};
+
+struct sp_dw_bytes {
+    const unsigned char *p;
+    size_t n;
+};
+
+struct sp_dw_abbrevs;
+
+/* One ELF file: the one asked about, a .dwo, a .dwp, dwz's common one. */
+struct sp_dw_file {
+    const char *path;
+    unsigned char *map;
+    size_t size;
+    bool big;      /* big-endian */
+    bool split;    /* .dwo or .dwp */
+    bool unlinked; /* addresses in it would have to be relocated first */
+    struct sp_dw_bytes sec[DW_SECTIONS];
+    void *inflated[DW_SECTIONS];
+    SP_VEC(struct sp_dw_unit) units; /* in order of their offset */
+    char build_id[129];
+    char altlink[1024], alt_id[129]; /* dwz's common file; "": none */
+    struct sp_dw_file *alt;
+    bool alt_tried;
+};
+
+/* Which parts of a .dwp's sections belong to a unit. */
+struct sp_dw_parts {
+    struct {
+        uint64_t off, n;
+    } info, abbrev, str_offsets, rnglists;
+};
+
+enum sp_dw_state { DW_NEW, DW_BUILT };
+
+struct sp_dw_line_row {
+    uint64_t addr;
+    uint32_t line; /* 0: nothing known from here on */
+    uint16_t file, column;
+};
+struct sp_dw_file_name {
+    const char *name;
+    const char *dir; /* NULL: the directory of the compilation */
+};
+/* A stretch of rows with ascending addresses; a row holds to the next one, the last to hi. */
+struct sp_dw_sequence {
+    uint64_t lo, hi, max; /* max: the highest hi up to here */
+    size_t first, n;
+};
+struct sp_dw_lines {
+    SP_VEC(struct sp_dw_line_row) rows;
+    SP_VEC(struct sp_dw_sequence) sequences; /* by lo */
+    SP_VEC(struct sp_dw_file_name) files;    /* by the numbers that rows and call_file have */
+    const char *comp_dir;
+    bool built;
+};
+
+/* A function, or one inlined at a place. */
+struct sp_dw_node {
+    uint64_t die;    /* its entry in the unit's file */
+    uint64_t entry;  /* lowest address */
+    uint32_t parent; /* what it is inlined into; DW_NO_NODE: nothing, it is a function of its own */
+    uint32_t call_line;
+    uint32_t call_file, call_column;
+};
+#define DW_NO_NODE UINT32_MAX
+
+struct sp_dw_inlines {
+    SP_VEC(struct sp_dw_node) nodes;
+    SP_VEC(uint64_t) seg;      /* starts of disjoint stretches of addresses, ascending */
+    SP_VEC(uint32_t) seg_node; /* the innermost node of each, or DW_NO_NODE */
+    bool built;
+};
+
+struct sp_dw_unit {
+    struct sp_dw_file *f;
+    uint64_t off, end, die; /* in .debug_info: header, end, first entry */
+    uint64_t abbrev_off;    /* absolute */
+    uint8_t version, addr_size, off_size, type;
+    uint16_t tag;
+    bool has_lines, has_ranges, damaged;
+    /* Absolute offsets into their sections. */
+    uint64_t str_base, addr_base, rng_base, ranges_base, line_off;
+    uint64_t low_pc, high_pc; /* low_pc is the base of its ranges */
+    uint64_t dwo_id;
+    const char *comp_dir, *name, *dwo_name;
+    struct sp_dw_parts parts;          /* of a .dwp; info.n 0: the whole file is its own */
+    const struct sp_dw_unit *skeleton; /* of a split unit: what names its addresses */
+    struct sp_dw_unit *split;          /* of a skeleton: the unit it stands for, once found */
+    struct sp_dw_file *split_file;     /* owned, but for a .dwp */
+    bool split_tried, split_missing;
+    struct sp_dw_lines lines;
+    struct sp_dw_inlines inlines;
+    uint32_t number; /* of a unit with code of the main file */
+};
+
+struct sp_dw_cursor {
+    const unsigned char *p, *end;
+    bool big, bad;
+};
+
+/* Attributes of an abbreviation; what is not asked for is stepped over by `steps`. */
+struct sp_dw_spec {
+    uint16_t at, form;
+    int64_t implicit;
+};
+struct sp_dw_step {
+    uint16_t form; /* 0: skip n bytes */
+    uint16_t n;
+};
+struct sp_dw_abbrev {
+    uint64_t code;
+    uint16_t tag;
+    bool children, has_code, has_sibling;
+    uint32_t first, n;           /* specs */
+    uint32_t first_step, nsteps; /* steps */
+};
+struct sp_dw_abbrevs {
+    uint64_t off;
+    const struct sp_dw_file *f;
+    uint8_t addr_size, off_size, version;
+    SP_VEC(struct sp_dw_abbrev) list; /* by code */
+    SP_VEC(struct sp_dw_spec) specs;
+    SP_VEC(struct sp_dw_step) steps;
+    bool dense; /* codes are 1, 2, 3, … */
+};
+
+enum sp_dw_class {
+    DW_NOTHING,
+    DW_NUMBER,
+    DW_ADDRESS,
+    DW_ADDRESS_INDEX,
+    DW_STRING,
+    DW_STRING_INDEX,
+    DW_REF,      /* offset in the unit's own .debug_info */
+    DW_REF_ALT,  /* offset in the common file's */
+    DW_OFFSET,   /* in another section */
+    DW_RNG_INDEX /* of a range list */
+};
+struct sp_dw_value {
+    enum sp_dw_class is;
+    uint64_t u;
+    const char *s;
+};
+
+struct sp_dw_range {
+    uint64_t lo, hi;
+};
+typedef SP_VEC(struct sp_dw_range) sp_dw_ranges;
+
+/* A stretch of addresses and the unit that covers it. */
+struct sp_dw_cover {
+    uint64_t lo, hi, max; /* max: the highest hi up to here */
+    uint32_t unit;
+};
+
+/* What an entry is called. */
+struct sp_dw_name {
+    const struct sp_dw_unit *u;
+    uint64_t die;
+    const char *func;
+};
+
+struct sp_dwarf {
+    struct sp_dw_file *main;
+    char *root, *debug_dir;
+    SP_VEC(struct sp_dw_cover) covers; /* by lo */
+    struct sp_dw_file *dwp;            /* of the whole file; may be NULL */
+    bool dwp_tried, walk_all;
+    pthread_mutex_t lock; /* guards abbrevs, dwp and opening of the common file */
+    SP_VEC(struct sp_dw_abbrevs *) abbrevs;
+    struct sp_map abbrev_map;
+    size_t abbrev_total;
+    atomic_bool nomem;
+    atomic_size_t missing;
+    _Atomic(const char *) missing_name;
+    atomic_size_t damaged;
+    SP_VEC(struct sp_dw_name) names; /* found so far, by entry */
+    struct sp_map name_map;
+};
+
+/* Caps on what a damaged file may ask for. */
+#define DW_DEPTH_MAX    4096u               /* nesting of entries */
+#define DW_HOPS_MAX     32u                 /* from an entry to the one that names it */
+#define DW_RANGES_MAX   ((size_t)1 << 22)   /* address ranges of one unit */
+#define DW_ABBREVS_MAX  ((size_t)1 << 24)   /* abbreviations and their attributes, in all */
+#define DW_INFLATED_MAX ((uint64_t)8 << 30) /* bytes of one section */
+#define DW_PARTS_MAX    ((size_t)1 << 16)   /* .dwo files */
+#define DW_SIZE_MAX     ((uint64_t)1 << 40) /* nothing in a file is larger */
+
+/* form.c */
+struct sp_dw_cursor sp_dw_at(const struct sp_dw_file *f, enum sp_dw_section s, uint64_t off, uint64_t end);
+uint64_t sp_dw_fixed(struct sp_dw_cursor *c, unsigned bytes); /* 1, 2, 3, 4, 8 */
+uint64_t sp_dw_uleb_slow(struct sp_dw_cursor *c);
+int64_t sp_dw_sleb(struct sp_dw_cursor *c);
+const char *sp_dw_cstr(struct sp_dw_cursor *c); /* NULL when it does not end */
+void sp_dw_skip(struct sp_dw_cursor *c, uint64_t n);
+const char *sp_dw_string_at(const struct sp_dw_file *f, enum sp_dw_section s, uint64_t off);
+static inline uint64_t sp_dw_uleb(struct sp_dw_cursor *c)
+{
+    return c->p < c->end && *c->p < 0x80 ? *c->p++ : sp_dw_uleb_slow(c);
+}
+/* The abbreviations of a unit, read once; NULL: damaged or out of memory. */
+const struct sp_dw_abbrevs *sp_dw_abbrevs_of(struct sp_dwarf *d, const struct sp_dw_unit *u);
+const struct sp_dw_abbrev *sp_dw_abbrev_find(const struct sp_dw_abbrevs *a, uint64_t code);
+void sp_dw_abbrevs_free(struct sp_dwarf *d);
+/* Reads the value of one attribute. Strings of common files need d. */
+void sp_dw_value(struct sp_dwarf *d, const struct sp_dw_unit *u, struct sp_dw_cursor *c, uint16_t form,
+                 int64_t implicit, struct sp_dw_value *v);
+void sp_dw_skip_attributes(const struct sp_dw_unit *u, const struct sp_dw_abbrevs *t,
+                           const struct sp_dw_abbrev *a, struct sp_dw_cursor *c);
+const char *sp_dw_text(const struct sp_dw_unit *u, const struct sp_dw_value *v); /* NULL: none */
+bool sp_dw_address(const struct sp_dw_unit *u, const struct sp_dw_value *v, uint64_t *addr);
+bool sp_dw_indexed_address(const struct sp_dw_unit *u, uint64_t index, uint64_t *addr);
+
+/* file.c */
+spaa_status sp_dw_file_open(const char *path, bool split, struct sp_dw_file **out);
+void sp_dw_file_free(struct sp_dw_file *f);
+/* dwz's common file of f, opened once; NULL when it is not there. */
+struct sp_dw_file *sp_dw_alt(struct sp_dwarf *d, struct sp_dw_file *f);
+/* Finds the unit that a skeleton stands for. */
+void sp_dw_split(struct sp_dwarf *d, struct sp_dw_unit *skeleton);
+
+/* unit.c */
+spaa_status sp_dw_units(struct sp_dwarf *d, struct sp_dw_file *f); /* the headers alone */
+void sp_dw_unit_root(struct sp_dwarf *d, struct sp_dw_unit *u);    /* what its first entry says */
+struct sp_dw_unit *sp_dw_unit_at(struct sp_dw_file *f, uint64_t off);
+spaa_status sp_dw_covers(struct sp_dwarf *d);
+
+/* ranges.c; false: out of memory. Ranges that no code can have, and those beyond the cap, are left out. */
+bool sp_dw_range_list(const struct sp_dw_unit *u, const struct sp_dw_value *v, sp_dw_ranges *out);
+bool sp_dw_range_add(const struct sp_dw_unit *u, sp_dw_ranges *out, uint64_t lo, uint64_t hi);
+
+/* lines.c, inlines.c: false: out of memory. */
+bool sp_dw_lines_build(struct sp_dwarf *d, struct sp_dw_unit *u);
+const struct sp_dw_line_row *sp_dw_lines_find(const struct sp_dw_lines *l, uint64_t addr);
+bool sp_dw_inlines_build(struct sp_dwarf *d, struct sp_dw_unit *u);
+uint32_t sp_dw_inlines_find(const struct sp_dw_inlines *in, uint64_t addr);
+
+/* From the standard; elf.h-like names with fewer letters. */
+enum {
+    AT_sibling = 0x01,
+    AT_name = 0x03,
+    AT_stmt_list = 0x10,
+    AT_low_pc = 0x11,
+    AT_high_pc = 0x12,
+    AT_comp_dir = 0x1b,
+    AT_abstract_origin = 0x31,
+    AT_specification = 0x47,
+    AT_entry_pc = 0x52,
+    AT_ranges = 0x55,
+    AT_call_column = 0x57,
+    AT_call_file = 0x58,
+    AT_call_line = 0x59,
+    AT_linkage_name = 0x6e,
+    AT_str_offsets_base = 0x72,
+    AT_addr_base = 0x73,
+    AT_rnglists_base = 0x74,
+    AT_dwo_name = 0x76,
+    AT_MIPS_linkage_name = 0x2007,
+    AT_GNU_dwo_name = 0x2130,
+    AT_GNU_dwo_id = 0x2131,
+    AT_GNU_ranges_base = 0x2132,
+    AT_GNU_addr_base = 0x2133,
+    TAG_array_type = 0x01,
+    TAG_enumeration_type = 0x04,
+    TAG_compile_unit = 0x11,
+    TAG_subroutine_type = 0x15,
+    TAG_inlined_subroutine = 0x1d,
+    TAG_subprogram = 0x2e,
+    TAG_partial_unit = 0x3c,
+    TAG_type_unit = 0x41,
+    TAG_call_site = 0x48,
+    TAG_skeleton_unit = 0x4a,
+    TAG_GNU_call_site = 0x4109,
+    UT_compile = 1,
+    UT_type = 2,
+    UT_partial = 3,
+    UT_skeleton = 4,
+    UT_split_compile = 5,
+    UT_split_type = 6,
+    FORM_addr = 0x01,
+    FORM_block2 = 0x03,
+    FORM_block4 = 0x04,
+    FORM_data2 = 0x05,
+    FORM_data4 = 0x06,
+    FORM_data8 = 0x07,
+    FORM_string = 0x08,
+    FORM_block = 0x09,
+    FORM_block1 = 0x0a,
+    FORM_data1 = 0x0b,
+    FORM_flag = 0x0c,
+    FORM_sdata = 0x0d,
+    FORM_strp = 0x0e,
+    FORM_udata = 0x0f,
+    FORM_ref_addr = 0x10,
+    FORM_ref1 = 0x11,
+    FORM_ref2 = 0x12,
+    FORM_ref4 = 0x13,
+    FORM_ref8 = 0x14,
+    FORM_ref_udata = 0x15,
+    FORM_indirect = 0x16,
+    FORM_sec_offset = 0x17,
+    FORM_exprloc = 0x18,
+    FORM_flag_present = 0x19,
+    FORM_strx = 0x1a,
+    FORM_addrx = 0x1b,
+    FORM_ref_sup4 = 0x1c,
+    FORM_strp_sup = 0x1d,
+    FORM_data16 = 0x1e,
+    FORM_line_strp = 0x1f,
+    FORM_ref_sig8 = 0x20,
+    FORM_implicit_const = 0x21,
+    FORM_loclistx = 0x22,
+    FORM_rnglistx = 0x23,
+    FORM_ref_sup8 = 0x24,
+    FORM_strx1 = 0x25,
+    FORM_strx2 = 0x26,
+    FORM_strx3 = 0x27,
+    FORM_strx4 = 0x28,
+    FORM_addrx1 = 0x29,
+    FORM_addrx2 = 0x2a,
+    FORM_addrx3 = 0x2b,
+    FORM_addrx4 = 0x2c,
+    FORM_GNU_addr_index = 0x1f01,
+    FORM_GNU_str_index = 0x1f02,
+    FORM_GNU_ref_alt = 0x1f20,
+    FORM_GNU_strp_alt = 0x1f21,
+    LNCT_path = 1,
+    LNCT_directory_index = 2,
+};
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * Lists of address ranges: .debug_ranges of versions up to 4, .debug_rnglists of version 5.
+ *
+ * Linkers leave the entries of functions they threw away with an address that no code has: 0, 1 (GNU ld
+ * in .debug_ranges) or the highest ones (lld). Such ranges are left out.
+ */
+#include "symbols/dwarf/private.h"
+
+enum {
+    RLE_end,
+    RLE_base_addressx,
+    RLE_startx_endx,
+    RLE_startx_length,
+    RLE_offset_pair,
+    RLE_base_address,
+    RLE_start_end,
+    RLE_start_length
+};
+
+bool sp_dw_range_add(const struct sp_dw_unit *u, sp_dw_ranges *out, uint64_t lo, uint64_t hi)
+{
+    uint64_t max = u->addr_size >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * u->addr_size) - 1;
+    struct sp_dw_range r = {lo, hi};
+    bool is_code = lo > 1 && lo < hi && lo < max - 1 && out->n < DW_RANGES_MAX;
+    return !is_code || sp_vec_push(out, r);
+}
+
+static bool old_list(const struct sp_dw_unit *u, uint64_t off, sp_dw_ranges *out)
+{
+    /* Of split units version 4, the lists stand in the file with the skeleton. */
+    const struct sp_dw_unit *s = u->skeleton ? u->skeleton : u;
+    struct sp_dw_cursor c = sp_dw_at(s->f, DW_RANGES, off + s->ranges_base, UINT64_MAX);
+    uint64_t base = s->low_pc, max = u->addr_size >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * u->addr_size) - 1;
+    for (;;) {
+        uint64_t lo = sp_dw_fixed(&c, u->addr_size), hi = sp_dw_fixed(&c, u->addr_size);
+        if (c.bad || (!lo && !hi))
+            return true;
+        if (lo == max)
+            base = hi;
+        else if (!sp_dw_range_add(u, out, base + lo, base + hi))
+            return false;
+    }
+}
+
+static bool new_list(const struct sp_dw_unit *u, uint64_t off, sp_dw_ranges *out)
+{
+    const struct sp_dw_unit *s = u->skeleton ? u->skeleton : u;
+    struct sp_dw_cursor c = sp_dw_at(u->f, DW_RNGLISTS, off, UINT64_MAX);
+    uint64_t base = s->low_pc;
+    while (!c.bad) {
+        unsigned kind = (unsigned)sp_dw_fixed(&c, 1);
+        uint64_t lo = 0, hi = 0;
+        bool ok = true;
+        switch (kind) {
+        case RLE_end:
+            return true;
+        case RLE_base_addressx:
+            if (!sp_dw_indexed_address(u, sp_dw_uleb(&c), &base))
+                base = 0;
+            continue;
+        case RLE_base_address:
+            base = sp_dw_fixed(&c, u->addr_size);
+            continue;
+        case RLE_startx_endx:
+            ok = sp_dw_indexed_address(u, sp_dw_uleb(&c), &lo);
+            ok = sp_dw_indexed_address(u, sp_dw_uleb(&c), &hi) && ok;
+            break;
+        case RLE_startx_length:
+            ok = sp_dw_indexed_address(u, sp_dw_uleb(&c), &lo);
+            hi = lo + sp_dw_uleb(&c);
+            break;
+        case RLE_offset_pair:
+            lo = base + sp_dw_uleb(&c);
+            hi = base + sp_dw_uleb(&c);
+            break;
+        case RLE_start_end:
+            lo = sp_dw_fixed(&c, u->addr_size);
+            hi = sp_dw_fixed(&c, u->addr_size);
+            break;
+        case RLE_start_length:
+            lo = sp_dw_fixed(&c, u->addr_size);
+            hi = lo + sp_dw_uleb(&c);
+            break;
+        default:
+            return true;
+        }
+        if (!c.bad && ok && !sp_dw_range_add(u, out, lo, hi))
+            return false;
+    }
+    return true;
+}
+
+bool sp_dw_range_list(const struct sp_dw_unit *u, const struct sp_dw_value *v, sp_dw_ranges *out)
+{
+    uint64_t off = v->u;
+    if (v->is != DW_OFFSET && v->is != DW_NUMBER && v->is != DW_RNG_INDEX)
+        return true;
+    if (u->version < 5)
+        return old_list(u, off, out);
+    if (v->is == DW_RNG_INDEX) {
+        if (off > DW_SIZE_MAX)
+            return true;
+        struct sp_dw_cursor c = sp_dw_at(u->f, DW_RNGLISTS, u->rng_base + off * u->off_size, UINT64_MAX);
+        off = u->rng_base + sp_dw_fixed(&c, u->off_size);
+        if (c.bad)
+            return true;
+    }
+    return new_list(u, off, out);
+}

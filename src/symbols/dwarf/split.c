@@ -1,0 +1,242 @@
+/*
+ * Debug information that stands in other files: .dwo and .dwp of split DWARF, dwz's common file.
+ *
+ * A .dwo is looked for as its skeleton names it (from the directory of the compilation, below the root
+ * first), then beside the binary; it must have the skeleton's id. A .dwp stands beside the binary under
+ * its name, and its index tells which parts of its sections belong to an id. dwz's file is looked for as
+ * named, from the binary's directory, and below debug_dir and /usr/lib/debug in .dwz or by its build-id.
+ */
+#include "symbols/dwarf/private.h"
+
+#include <limits.h>
+
+#define INDEX_COLUMNS_MAX 16u
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int dir_length(const char *path)
+{
+    return (int)(base_of(path) - path);
+}
+
+__attribute__((format(printf, 2, 3))) static const char *path_of(struct sp_buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    sp_buf_clear(b);
+    va_start(ap, fmt);
+    bool ok = sp_buf_vprintf(b, fmt, ap);
+    va_end(ap);
+    return ok ? sp_buf_cstr(b) : "";
+}
+
+/* dwz's common file, if this is it. */
+static struct sp_dw_file *try_alt(struct sp_dwarf *d, const struct sp_dw_file *f, const char *path)
+{
+    struct sp_dw_file *alt = NULL;
+    spaa_status st = *path ? sp_dw_file_open(path, false, &alt) : SPAA_ERR_NOT_FOUND;
+    if (st == SPAA_ERR_NOMEM)
+        d->nomem = true;
+    if (st)
+        return NULL;
+    if (strcmp(alt->build_id, f->alt_id) != 0 || sp_dw_units(d, alt) != SPAA_OK) {
+        sp_dw_file_free(alt);
+        return NULL;
+    }
+    alt->alt_tried = true; /* it has none itself */
+    return alt;
+}
+
+static struct sp_dw_file *find_alt(struct sp_dwarf *d, struct sp_dw_file *f)
+{
+    const char *name = f->altlink, *id = f->alt_id;
+    const char *roots[] = {d->debug_dir, "/usr/lib/debug"};
+    struct sp_dw_file *alt = NULL;
+    struct sp_buf b;
+    sp_buf_init(&b, PATH_MAX);
+    if (name[0] == '/' && d->root)
+        alt = try_alt(d, f, path_of(&b, "%s%s", d->root, name));
+    if (!alt && name[0] == '/')
+        alt = try_alt(d, f, name);
+    if (!alt && name[0] != '/')
+        alt = try_alt(d, f, path_of(&b, "%.*s%s", dir_length(f->path), f->path, name));
+    for (unsigned i = 0; i < 2 && !alt; i++) {
+        if (roots[i])
+            alt = try_alt(d, f, path_of(&b, "%s/.dwz/%s", roots[i], base_of(name)));
+        if (!alt && roots[i] && strlen(id) > 2)
+            alt = try_alt(d, f, path_of(&b, "%s/.build-id/%.2s/%s.debug", roots[i], id, id + 2));
+    }
+    sp_buf_free(&b);
+    return alt;
+}
+
+static void say_missing(struct sp_dwarf *d, const char *name)
+{
+    const char *none = NULL;
+    atomic_compare_exchange_strong(&d->missing_name, &none, name);
+    d->missing++;
+}
+
+struct sp_dw_file *sp_dw_alt(struct sp_dwarf *d, struct sp_dw_file *f)
+{
+    if (!f->altlink[0])
+        return NULL;
+    pthread_mutex_lock(&d->lock);
+    if (!f->alt_tried) {
+        f->alt_tried = true;
+        f->alt = find_alt(d, f);
+        if (!f->alt)
+            say_missing(d, f->altlink);
+    }
+    struct sp_dw_file *alt = f->alt;
+    pthread_mutex_unlock(&d->lock);
+    return alt;
+}
+
+/* Reads the root of a unit that may be the skeleton's; true if it is. */
+static bool is_split_of(struct sp_dwarf *d, struct sp_dw_unit *u, struct sp_dw_unit *skeleton)
+{
+    u->skeleton = skeleton;
+    sp_dw_unit_root(d, u);
+    return !u->damaged && u->dwo_id == skeleton->dwo_id && u->tag == TAG_compile_unit;
+}
+
+static bool try_dwo(struct sp_dwarf *d, struct sp_dw_unit *skeleton, const char *path)
+{
+    struct sp_dw_file *f = NULL;
+    spaa_status st = *path ? sp_dw_file_open(path, true, &f) : SPAA_ERR_NOT_FOUND;
+    if (!st)
+        st = sp_dw_units(d, f);
+    if (st == SPAA_ERR_NOMEM)
+        d->nomem = true;
+    for (size_t i = 0; !st && i < f->units.n; i++) {
+        struct sp_dw_unit *u = &f->units.v[i];
+        if (u->type == UT_type || u->type == UT_split_type || !is_split_of(d, u, skeleton))
+            continue;
+        skeleton->split = u;
+        skeleton->split_file = f;
+        return true;
+    }
+    sp_dw_file_free(f);
+    return false;
+}
+
+static bool find_dwo(struct sp_dwarf *d, struct sp_dw_unit *u)
+{
+    const char *name = u->dwo_name, *dir = name[0] == '/' || !u->comp_dir ? "" : u->comp_dir;
+    const char *slash = *dir ? "/" : "";
+    struct sp_buf b;
+    sp_buf_init(&b, PATH_MAX);
+    bool ok = d->root && (*dir == '/' || *name == '/') &&
+              try_dwo(d, u, path_of(&b, "%s%s%s%s", d->root, dir, slash, name));
+    ok = ok || try_dwo(d, u, path_of(&b, "%s%s%s", dir, slash, name)) ||
+         try_dwo(d, u, path_of(&b, "%.*s%s", dir_length(u->f->path), u->f->path, base_of(name)));
+    sp_buf_free(&b);
+    return ok;
+}
+
+/* Opens the .dwp beside the binary, once; under the lock. */
+static void open_dwp(struct sp_dwarf *d)
+{
+    static const char debug[] = ".debug";
+    const char *path = d->main->path;
+    size_t n = strlen(path), cut = sizeof debug - 1;
+    struct sp_buf b;
+    d->dwp_tried = true;
+    sp_buf_init(&b, PATH_MAX);
+    spaa_status st = sp_dw_file_open(path_of(&b, "%s.dwp", path), true, &d->dwp);
+    if (st && n > cut && !strcmp(path + n - cut, debug))
+        st = sp_dw_file_open(path_of(&b, "%.*s.dwp", (int)(n - cut), path), true, &d->dwp);
+    if (!st)
+        st = sp_dw_units(d, d->dwp);
+    if (st == SPAA_ERR_NOMEM)
+        d->nomem = true;
+    sp_buf_free(&b);
+}
+
+/* The parts of the package's sections that belong to an id. */
+static bool find_parts(const struct sp_dw_file *f, uint64_t id, struct sp_dw_parts *out)
+{
+    enum { INFO = 1, ABBREV = 3, STR_OFFSETS = 6, RNGLISTS = 8 };
+    struct sp_dw_cursor c = sp_dw_at(f, DW_CU_INDEX, 0, UINT64_MAX);
+    struct sp_dw_cursor h = c;
+    uint64_t version = sp_dw_fixed(&h, 4);
+    if (version != 2)
+        version = (version >> (f->big ? 16 : 0)) & 0xffff;
+    uint64_t columns = sp_dw_fixed(&h, 4), units = sp_dw_fixed(&h, 4), slots = sp_dw_fixed(&h, 4);
+    uint64_t row = 0, size = f->sec[DW_CU_INDEX].n;
+    if (h.bad || (version != 2 && version != 5) || !slots || slots & (slots - 1) || slots > size / 12 ||
+        !columns || columns > INDEX_COLUMNS_MAX || units > size / 4 / columns)
+        return false;
+    uint64_t at = id & (slots - 1), step = ((id >> 32) & (slots - 1)) | 1;
+    for (uint64_t i = 0; i < slots && !row; i++, at = (at + step) & (slots - 1)) {
+        struct sp_dw_cursor k = sp_dw_at(f, DW_CU_INDEX, 16 + 8 * at, UINT64_MAX);
+        struct sp_dw_cursor v = sp_dw_at(f, DW_CU_INDEX, 16 + 8 * slots + 4 * at, UINT64_MAX);
+        uint64_t key = sp_dw_fixed(&k, 8), index = sp_dw_fixed(&v, 4);
+        if (!index || k.bad || v.bad)
+            return false;
+        row = key == id ? index : 0;
+    }
+    if (!row || row > units)
+        return false;
+    uint64_t table = 16 + 12 * slots;
+    struct sp_dw_cursor ids = sp_dw_at(f, DW_CU_INDEX, table, UINT64_MAX);
+    struct sp_dw_cursor offs = sp_dw_at(f, DW_CU_INDEX, table + 4 * columns * row, UINT64_MAX);
+    struct sp_dw_cursor sizes = sp_dw_at(f, DW_CU_INDEX, table + 4 * columns * (units + row), UINT64_MAX);
+    for (uint64_t i = 0; i < columns; i++) {
+        uint64_t what = sp_dw_fixed(&ids, 4), off = sp_dw_fixed(&offs, 4), n = sp_dw_fixed(&sizes, 4);
+        if (what == INFO)
+            out->info.off = off, out->info.n = n;
+        else if (what == ABBREV)
+            out->abbrev.off = off, out->abbrev.n = n;
+        else if (what == STR_OFFSETS)
+            out->str_offsets.off = off, out->str_offsets.n = n;
+        else if (what == RNGLISTS && version == 5)
+            out->rnglists.off = off, out->rnglists.n = n;
+    }
+    return !ids.bad && !offs.bad && !sizes.bad && out->info.n;
+}
+
+static bool find_in_dwp(struct sp_dwarf *d, struct sp_dw_unit *skeleton)
+{
+    struct sp_dw_parts parts = {0};
+    pthread_mutex_lock(&d->lock);
+    if (!d->dwp_tried)
+        open_dwp(d);
+    pthread_mutex_unlock(&d->lock);
+    if (!d->dwp || !find_parts(d->dwp, skeleton->dwo_id, &parts))
+        return false;
+    for (size_t lo = 0, hi = d->dwp->units.n; lo < hi;) {
+        size_t mid = lo + (hi - lo) / 2;
+        struct sp_dw_unit *u = &d->dwp->units.v[mid];
+        if (u->off < parts.info.off) {
+            lo = mid + 1;
+        } else if (u->off > parts.info.off) {
+            hi = mid;
+        } else {
+            if (u->skeleton || u->damaged) /* of another skeleton with the same id */
+                return false;
+            u->parts = parts;
+            u->abbrev_off += parts.abbrev.off;
+            if (!is_split_of(d, u, skeleton))
+                return false;
+            skeleton->split = u;
+            return true;
+        }
+    }
+    return false;
+}
+
+void sp_dw_split(struct sp_dwarf *d, struct sp_dw_unit *u)
+{
+    if (u->split_tried || !u->dwo_name || u->f->split)
+        return;
+    u->split_tried = true;
+    if (!find_in_dwp(d, u) && !find_dwo(d, u)) {
+        u->split_missing = true;
+        say_missing(d, u->dwo_name);
+    }
+}

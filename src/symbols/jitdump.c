@@ -1,0 +1,211 @@
+/*
+ * jitdump: what just-in-time compilers write for `perf inject --jit`.
+ *
+ * Source: the kernel's tools/perf/Documentation/jitdump-specification.txt. A header of 40 bytes, then
+ * records, each with its kind, size and time. The magic tells the byte order. Used: CODE_LOAD,
+ * CODE_MOVE (the function goes on elsewhere under its name), CODE_DEBUG_INFO (stands before the load it is
+ * of; a file name "\377" repeats the one before). Others are stepped over; a record cut off ends the file.
+ * Records are in order of time but for what threads wrote at once, so loads are sorted by it.
+ */
+#include "symbols/jitdump.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO };
+#define MAGIC        0x4A695444u
+#define HEADER_BYTES 40u
+#define RECORD_BYTES 16u
+
+struct load {
+    uint64_t time, addr, size, index;
+    const char *name;
+    size_t first, n;   /* lines */
+    uint64_t lines_at; /* address that the lines are of */
+    size_t order;
+};
+
+struct dump {
+    const unsigned char *p;
+    size_t n;
+    bool swap;
+    struct sp_jitdump *jit;
+    SP_VEC(struct load) loads;
+    struct load pending; /* lines of a load to come */
+};
+
+static uint32_t u32(const struct dump *d, const unsigned char *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return d->swap ? __builtin_bswap32(v) : v;
+}
+
+static uint64_t u64(const struct dump *d, const unsigned char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return d->swap ? __builtin_bswap64(v) : v;
+}
+
+/* The body of a CODE_LOAD: pid, tid, vma, address, size, index, name, code. */
+static bool take_load(struct dump *d, uint64_t time, const unsigned char *p, size_t n)
+{
+    if (n < 41 || !memchr(p + 40, 0, n - 40))
+        return true;
+    struct load l = {.time = time,
+                     .addr = u64(d, p + 16),
+                     .size = u64(d, p + 24),
+                     .index = u64(d, p + 32),
+                     .name = (const char *)p + 40,
+                     .order = d->loads.n};
+    if (d->pending.n && d->pending.addr == l.addr) {
+        l.first = d->pending.first;
+        l.n = d->pending.n;
+        l.lines_at = l.addr;
+    }
+    d->pending.n = 0;
+    return !*l.name || !l.size || sp_vec_push(&d->loads, l);
+}
+
+/* pid, tid, vma, old address, new address, size, index. */
+static bool take_move(struct dump *d, uint64_t time, const unsigned char *p, size_t n)
+{
+    if (n < 48)
+        return true;
+    uint64_t old = u64(d, p + 16), index = u64(d, p + 40);
+    for (size_t i = d->loads.n; i > 0; i--) {
+        struct load l = d->loads.v[i - 1];
+        if (l.index != index || l.addr != old)
+            continue;
+        l.time = time;
+        l.addr = u64(d, p + 24);
+        l.order = d->loads.n;
+        return sp_vec_push(&d->loads, l);
+    }
+    return true;
+}
+
+/* address, count, then (address, line, discriminator, file) each. */
+static bool take_lines(struct dump *d, const unsigned char *p, size_t n)
+{
+    const char *file = NULL;
+    if (n < 16)
+        return true;
+    uint64_t count = u64(d, p + 8);
+    d->pending = (struct load){.addr = u64(d, p), .first = d->jit->lines.n};
+    for (size_t at = 16; count && n - at > 16; count--) {
+        const unsigned char *nul = memchr(p + at + 16, 0, n - at - 16);
+        if (!nul)
+            break;
+        const char *name = (const char *)p + at + 16;
+        if (strcmp(name, "\377") != 0)
+            file = name;
+        struct sp_jit_line line = {u64(d, p + at), file, u32(d, p + at + 8)};
+        if (file && !sp_vec_push(&d->jit->lines, line))
+            return false;
+        at = (size_t)(nul - p) + 1;
+    }
+    d->pending.n = d->jit->lines.n - d->pending.first;
+    return true;
+}
+
+static bool take_records(struct dump *d, size_t at)
+{
+    bool ok = true;
+    while (ok && d->n - at >= RECORD_BYTES) {
+        const unsigned char *r = d->p + at;
+        uint32_t kind = u32(d, r), size = u32(d, r + 4);
+        if (size < RECORD_BYTES || size > d->n - at)
+            break;
+        size_t body = size - RECORD_BYTES;
+        if (kind == CODE_LOAD)
+            ok = take_load(d, u64(d, r + 8), r + RECORD_BYTES, body);
+        else if (kind == CODE_MOVE)
+            ok = take_move(d, u64(d, r + 8), r + RECORD_BYTES, body);
+        else if (kind == CODE_DEBUG_INFO)
+            ok = take_lines(d, r + RECORD_BYTES, body);
+        at += size;
+    }
+    return ok;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct load *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+    const struct sp_jit_line *x = a, *y = b;
+    return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Loads in order of time into the table; lines of a moved function move with it. */
+static bool add_loads(struct dump *d, struct sp_symtab *out)
+{
+    struct sp_jitdump *jit = d->jit;
+    if (d->loads.n)
+        qsort(d->loads.v, d->loads.n, sizeof *d->loads.v, by_time);
+    for (size_t i = 0; i < d->loads.n && i < SP_SYMS_MAX; i++) {
+        struct load *l = &d->loads.v[i];
+        struct sp_jit_code code = {l->first, l->n};
+        if (l->n && l->lines_at != l->addr && jit->lines.n < SP_SYMS_MAX) {
+            code.first = jit->lines.n;
+            if (!sp_vec_reserve(&jit->lines, jit->lines.n + l->n))
+                return false;
+            for (size_t k = 0; k < l->n; k++) {
+                struct sp_jit_line line = jit->lines.v[l->first + k];
+                line.addr += l->addr - l->lines_at;
+                jit->lines.v[jit->lines.n++] = line;
+            }
+        }
+        if (code.n)
+            qsort(jit->lines.v + code.first, code.n, sizeof *jit->lines.v, by_addr);
+        if (!sp_vec_push(&jit->codes, code) || !sp_symtab_add(out, l->addr, l->size, SP_BIND_GLOBAL, l->name))
+            return false;
+    }
+    return true;
+}
+
+bool sp_jitdump_parse(const unsigned char *data, size_t n, struct sp_symtab *out, struct sp_jitdump *jit,
+                      bool *is_one)
+{
+    struct dump d = {.p = data, .n = n, .jit = jit};
+    *is_one = n >= HEADER_BYTES && (u32(&d, data) == MAGIC || u32(&d, data) == __builtin_bswap32(MAGIC));
+    if (!*is_one)
+        return true;
+    d.swap = u32(&d, data) != MAGIC;
+    size_t header = u32(&d, data + 8);
+    bool ok = header < HEADER_BYTES || header > n || take_records(&d, header);
+    ok = ok && add_loads(&d, out) && sp_symtab_finish(out, SP_RULES_JIT);
+    sp_vec_free(&d.loads);
+    return ok;
+}
+
+void sp_jitdump_free(struct sp_jitdump *jit)
+{
+    sp_vec_free(&jit->lines);
+    sp_vec_free(&jit->codes);
+}
+
+const struct sp_jit_line *sp_jitdump_line(const struct sp_jitdump *jit, const struct sp_sym *sym,
+                                          uint64_t addr)
+{
+    if (sym->order >= jit->codes.n)
+        return NULL;
+    const struct sp_jit_code *c = &jit->codes.v[sym->order];
+    const struct sp_jit_line *v = jit->lines.v + c->first;
+    size_t lo = 0, hi = c->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (v[mid].addr <= addr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo ? &v[lo - 1] : NULL;
+}

@@ -1,0 +1,176 @@
+/*
+ * Inlined functions and lines of a module, from the DWARF of its file or of its debug file.
+ *
+ * A file's name is shown as the compiler was told: relative to the directory it ran in, unless it was
+ * elsewhere. So a source line is the same wherever somebody built it, and stacks stay comparable.
+ */
+#include "base/buf.h"
+#include "base/hash.h"
+#include "symbols/internal.h"
+
+#include <string.h>
+
+#define FRAMES_MAX 64u
+#define CACHE      4096u /* entries; a power of two */
+
+/* Texts made of DWARF's strings lately, by where those stand. */
+struct sp_line_cache {
+    struct {
+        const char *linkage, *func, *raw;
+    } name[CACHE];
+    struct {
+        const char *file, *dir, *text;
+        uint32_t line;
+    } srcline[CACHE];
+};
+
+/* The file with the module's DWARF; NULL: none is known. Looks for a debug file if it takes one. */
+static const char *dwarf_file(struct sp_module *m)
+{
+    enum sp_why why = m->why;
+    if (m->key.kind == SP_MODULE_FILE && m->file && m->elf.has_dwarf)
+        return m->file;
+    /* kallsyms may be of a kernel that stood elsewhere than its file says. */
+    if (m->key.kind != SP_MODULE_FILE && (m->key.kind != SP_MODULE_KERNEL || m->ksyms))
+        return NULL;
+    if (!m->debug && m->file && sp_find_debug(m) == SPAA_ERR_NOMEM)
+        sp_nomem(m->owner->d);
+    m->why = why;
+    return m->debug;
+}
+
+struct sp_dwarf *sp_module_dwarf(struct sp_module *m)
+{
+    const struct sp_symbol_opts *o = &m->owner->opts;
+    if (m->dwarf_tried || (o->no_inline && o->no_lines))
+        return m->dwarf;
+    m->dwarf_tried = true;
+    const char *file = dwarf_file(m);
+    struct sp_dwarf_places places = {o->symfs, o->debug_dir};
+    if (file && sp_dwarf_open(file, &places, &m->dwarf) == SPAA_ERR_NOMEM)
+        sp_nomem(m->owner->d);
+    if (m->dwarf)
+        m->cache = sp_arena_zalloc(&m->owner->arena, sizeof *m->cache);
+    if (m->dwarf && !m->cache) {
+        sp_nomem(m->owner->d);
+        sp_dwarf_free(m->dwarf);
+        m->dwarf = NULL;
+    }
+    return m->dwarf;
+}
+
+/* The rest of path below dir, or NULL. */
+static const char *below(const char *path, const char *dir)
+{
+    size_t n = dir ? strlen(dir) : 0;
+    while (n && dir[n - 1] == '/')
+        n--;
+    return n && !strncmp(path, dir, n) && path[n] == '/' ? path + n + 1 : NULL;
+}
+
+static size_t slot_of(const void *a, const void *b, uint64_t n)
+{
+    return sp_hash_mix((uintptr_t)a ^ n << 32, (uintptr_t)b) & (CACHE - 1);
+}
+
+/* "file:line" in the symbolizer's strings; false: out of memory. */
+static bool srcline_of(struct sp_module *m, const struct sp_dwarf_frame *f, const char **out)
+{
+    struct sp_symbols *s = m->owner;
+    *out = NULL;
+    if (!f->file || !f->line || s->opts.no_lines)
+        return true;
+    size_t slot = slot_of(f->file, f->dir, f->line);
+    if (m->cache->srcline[slot].file == f->file && m->cache->srcline[slot].dir == f->dir &&
+        m->cache->srcline[slot].line == f->line) {
+        *out = m->cache->srcline[slot].text;
+        return true;
+    }
+    struct sp_buf b;
+    sp_buf_init(&b, 64 << 10);
+    if (f->dir && f->file[0] != '/') {
+        sp_buf_puts(&b, f->dir);
+        if (!f->dir[0] || f->dir[strlen(f->dir) - 1] != '/')
+            sp_buf_ch(&b, '/');
+    }
+    sp_buf_puts(&b, f->file);
+    sp_buf_ch(&b, ':');
+    sp_buf_u64(&b, f->line);
+    const char *text = sp_buf_cstr(&b), *rest = below(text, f->comp_dir);
+    if (rest)
+        text = rest;
+    while (text[0] == '.' && text[1] == '/' && text[2])
+        text += 2;
+    uint32_t id = b.failed ? SP_STR_FAIL : sp_intern_cstr(&s->names, text);
+    sp_buf_free(&b);
+    if (id == SP_STR_FAIL)
+        return sp_nomem(s->d) == SPAA_OK;
+    *out = sp_str_cstr(&s->names, id);
+    m->cache->srcline[slot].file = f->file;
+    m->cache->srcline[slot].dir = f->dir;
+    m->cache->srcline[slot].line = f->line;
+    m->cache->srcline[slot].text = *out;
+    return true;
+}
+
+static bool names_of(struct sp_module *m, const char *linkage, struct sp_resolved *r)
+{
+    size_t slot = slot_of(linkage, NULL, 0);
+    if (m->cache->name[slot].linkage != linkage) {
+        if (!sp_symbols_names(m->owner, linkage, r))
+            return false;
+        m->cache->name[slot].linkage = linkage;
+        m->cache->name[slot].func = r->func;
+        m->cache->name[slot].raw = r->raw;
+    }
+    r->func = m->cache->name[slot].func;
+    r->raw = m->cache->name[slot].raw;
+    return true;
+}
+
+bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out, size_t max, size_t *n)
+{
+    struct sp_symbols *s = m->owner;
+    struct sp_dwarf_frame f[FRAMES_MAX];
+    struct sp_dwarf *d = sp_module_dwarf(m);
+    bool lines = !s->opts.no_lines;
+    *n = 0;
+    if (!d)
+        return true;
+    if (s->opts.no_inline)
+        max = 1;
+    size_t found = sp_dwarf_find(d, addr, lines ? SP_DWARF_LINES : SP_DWARF_INLINES, f,
+                                 max < FRAMES_MAX ? max : FRAMES_MAX);
+    if (sp_dwarf_nomem(d)) {
+        sp_nomem(s->d);
+        return false;
+    }
+    for (size_t i = 0; i < found; i++) {
+        struct sp_resolved r = {.inline_depth = (uint32_t)(found - 1 - i)};
+        if (!srcline_of(m, &f[i], &r.srcline) || (f[i].func && !names_of(m, f[i].func, &r)))
+            return false;
+        if (!f[i].func && i + 1 < found)
+            r.func = "[unknown]";
+        r.symoff = addr - f[found - 1].entry;
+        out[i] = r;
+    }
+    *n = found;
+    return true;
+}
+
+bool sp_module_jit_line(struct sp_module *m, const struct sp_sym *sym, uint64_t addr, struct sp_resolved *out)
+{
+    struct sp_symbols *s = m->owner;
+    const struct sp_jit_line *l = s->opts.no_lines ? NULL : sp_jitdump_line(&m->jit, sym, addr);
+    if (!l)
+        return true;
+    struct sp_buf b;
+    sp_buf_init(&b, 64 << 10);
+    sp_buf_printf(&b, "%s:%u", l->file, l->line);
+    uint32_t id = b.failed ? SP_STR_FAIL : sp_intern(&s->names, b.data, b.len);
+    sp_buf_free(&b);
+    if (id == SP_STR_FAIL)
+        return sp_nomem(s->d) == SPAA_OK;
+    out->srcline = sp_str_cstr(&s->names, id);
+    return true;
+}

@@ -1,0 +1,358 @@
+"""Inlined functions and lines: the same as addr2line says; and names looked up later, the same as at once."""
+
+import json
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+
+import pytest
+
+from conftest import CORPUS, ROOT, run
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from perf_data_files import CALLCHAIN, IP, PERIOD, TID, TIME, Recording  # noqa: E402
+
+SPAA = os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa"))
+LINES = os.path.join(os.path.dirname(SPAA), "tests", "address_lines")
+MADE = os.path.join(CORPUS, "perf-data", "made")
+DEMO = os.path.join(ROOT, "demo")
+
+SOURCE = r"""
+template <int N> struct Vec {
+    double v[N];
+    inline double dot(const Vec &o) const { double s = 0; for (int i = 0; i < N; i++) s += v[i] * o.v[i]; return s; }
+};
+namespace { __attribute__((always_inline)) inline int mix(int x) { return x * 31 + (x >> 3); } }
+static __attribute__((always_inline)) inline int twice(int x) { return mix(mix(x) ^ 5); }
+namespace shapes {
+template <class T> __attribute__((noinline)) T area(const Vec<3> &a, T k) { return (T)(a.dot(a) * twice((int)k)); }
+struct Outer { int n; __attribute__((noinline)) int run(int x) {
+    struct Local { int m; __attribute__((noinline)) int go(int y) { return mix(y) + m; } } l{x};
+    int s = 0;
+    for (int i = 0; i < n; i++) { if (i % 3) s += l.go(i); else s -= twice(i + x); }
+    return s; } };
+}
+extern "C" __attribute__((noinline, cold)) int unlikely(int x) { return twice(x) / 3; }
+int main(int argc, char **) {
+    Vec<3> a{{1, 2, (double)argc}}; Vec<7> b{}; b.v[2] = argc;
+    shapes::Outer o{argc};
+    if (argc > 9) return unlikely(argc);
+    return (int)(shapes::area<int>(a, argc) + shapes::area<double>(a, argc) + b.dot(b)) + o.run(argc);
+}
+"""
+
+BUILDS = [
+    ("g++", "-gdwarf-5"), ("g++", "-gdwarf-4"), ("g++", "-gdwarf-3", "-gstrict-dwarf"),
+    ("g++", "-gdwarf-5", "-gz"), ("g++", "-gdwarf-5", "-O0"),
+    ("g++", "-gdwarf-5", "-ffunction-sections", "-Wl,--gc-sections"), ("clang++", "-gdwarf-4"),
+]
+# Binutils 2.40 names the wrong files in the first, and does not find what is inlined in the second.
+LLVM_BUILDS = [("g++", "-gdwarf-5", "-flto"), ("clang++", "-gdwarf-5")]
+# What these say is what the same code says without.
+SPLIT = [("g++", "-gdwarf-5"), ("g++", "-gdwarf-4"), ("clang++", "-gdwarf-5"), ("clang++", "-gdwarf-4")]
+
+
+def build(at, compiler, *flags, name="prog"):
+    if not shutil.which(compiler):
+        pytest.skip(f"no {compiler}")
+    (at / "prog.cpp").write_text(SOURCE)
+    subprocess.run([compiler, "-g", "-O2", *flags, "prog.cpp", "-o", name], cwd=at, check=True)
+    return at / name
+
+
+def code(binary):
+    out = subprocess.run(["nm", "-S", "--defined-only", binary], capture_output=True, text=True, check=True).stdout
+    found, names = set(), set()
+    for line in out.splitlines():
+        f = line.split()
+        names.add(f[-1])
+        if len(f) == 4 and f[2] in "tTwW":
+            found.update(range(int(f[0], 16), int(f[0], 16) + int(f[1], 16)))
+    return sorted(found), names
+
+
+def answers(command, addresses, cwd=None):
+    out = subprocess.run(command, input="".join(f"0x{a:x}\n" for a in addresses), capture_output=True, text=True,
+                         check=True, cwd=cwd).stdout
+    found = {}
+    for line in out.splitlines():
+        if re.fullmatch("0x[0-9a-f]+", line):
+            rows = found.setdefault(int(line, 16), [])
+        else:
+            rows.append(line.split(" (discriminator")[0])
+    return found
+
+
+def is_same(ours, theirs, names):
+    """Equal but for what docs/symbols.md says of addr2line."""
+    if len(ours) != len(theirs):
+        return False
+    if any(a != b and b not in names and b != "??" for a, b in zip(ours[::2], theirs[::2])):
+        return False
+    unknown = ("??:0", "??:?", ":?")
+    return all(a == b or (a in unknown and (b in unknown or b.endswith((":?", ":0")))) or (a[-2:] == ":?" and b == a[:-1] + "0") for a, b in zip(ours[1::2], theirs[1::2]))
+
+
+@pytest.fixture(autouse=True)
+def tools():
+    if not os.path.exists(LINES) or not shutil.which("addr2line"):
+        pytest.skip("no address_lines or no addr2line")
+
+
+@pytest.mark.parametrize("how", BUILDS, ids=" ".join)
+def test_every_address_has_the_frames_that_addr2line_says(how, tmp_path):
+    prog = build(tmp_path, *how)
+    addresses, names = code(prog)
+    ours = answers([LINES, prog], addresses)
+    theirs = answers(["addr2line", "-a", "-i", "-f", "-e", prog], addresses)
+    assert len(addresses) > 300
+    assert [(hex(a), ours[a], theirs[a]) for a in addresses if not is_same(ours[a], theirs[a], names)] == []
+    assert how[1:] == ("-gdwarf-5", "-O0") or any(len(rows) > 4 for rows in ours.values())
+
+
+@pytest.mark.parametrize("how", LLVM_BUILDS, ids=" ".join)
+def test_every_address_has_the_frames_that_llvm_says(how, tmp_path):
+    if not shutil.which("llvm-addr2line"):
+        pytest.skip("no llvm-addr2line")
+    prog = build(tmp_path, *how)
+    addresses, names = code(prog)
+    ours = answers([LINES, prog], addresses)
+    theirs = answers(["llvm-addr2line", "-a", "-i", "-f", "-e", prog], addresses)
+    assert [(hex(a), ours[a], theirs[a]) for a in addresses if not is_same(ours[a], theirs[a], names)] == []
+
+
+@pytest.mark.parametrize("how", SPLIT, ids=" ".join)
+def test_split_debug_information_says_the_same(how, tmp_path):
+    whole, split = build(tmp_path, *how), None
+    (tmp_path / "prog.cpp").write_text(SOURCE)
+    subprocess.run([how[0], "-g", "-O2", *how[1:], "-gsplit-dwarf", "-c", "prog.cpp", "-o", "split.o"], cwd=tmp_path, check=True)
+    split = tmp_path / "split"
+    subprocess.run([how[0], "split.o", "-o", split], check=True, cwd=tmp_path)
+    texts = []
+    for binary in (whole, split):
+        addresses, _ = code(binary)
+        texts.append([ours for _, ours in sorted(answers([LINES, binary], addresses).items())])
+    assert texts[0] == texts[1]
+    # Packed, with the parts gone.
+    packer = next((t for t in ("dwp", "llvm-dwp") if shutil.which(t)), None)
+    if packer:
+        done = subprocess.run([packer, "-e", split, "-o", tmp_path / "split.dwp"], cwd=tmp_path, capture_output=True, check=False)
+        if not done.returncode:
+            for part in tmp_path.glob("*.dwo"):
+                part.unlink()
+            assert [ours for _, ours in sorted(answers([LINES, split], addresses).items())] == texts[0]
+
+
+def test_what_dwz_moved_elsewhere_is_found(tmp_path):
+    if not shutil.which("dwz"):
+        pytest.skip("no dwz")
+    one = build(tmp_path, "g++", "-gdwarf-4", name="one")
+    two = build(tmp_path, "g++", "-gdwarf-4", "-O1", name="two")
+    addresses, _ = code(one)
+    before = answers([LINES, one], addresses)
+    subprocess.run(["dwz", "-m", "common", one, two], cwd=tmp_path, capture_output=True, check=False)
+    if b".gnu_debugaltlink" not in one.read_bytes():
+        pytest.skip("dwz found nothing common")
+    assert answers([LINES, one], addresses) == before
+
+
+def test_the_answers_do_not_depend_on_threads(tmp_path):
+    addresses, _ = code(SPAA)
+    addresses = addresses[:: max(1, len(addresses) // 2000)]
+    assert answers([LINES, SPAA], addresses) == answers([LINES, "-j", "4", SPAA], addresses)
+
+
+def test_our_own_binary_agrees_with_addr2line():
+    addresses, names = code(SPAA)
+    addresses = addresses[:: max(1, len(addresses) // 3000)]
+    ours = answers([LINES, SPAA], addresses)
+    theirs = answers(["addr2line", "-a", "-i", "-f", "-e", SPAA], addresses)
+    differ = [(hex(a), ours[a], theirs[a]) for a in addresses if not is_same(ours[a], theirs[a], names)]
+    # It takes a header's line for one of the unit's own file now and then.
+    files = [d for d in differ if [r.rpartition(":")[2] for r in d[1]] == [r.rpartition(":")[2] for r in d[2]]]
+    assert [d for d in differ if d not in files][:3] == [] and len(files) <= len(addresses) / 100
+
+
+@pytest.mark.parametrize("version", ["-gdwarf-5", "-gdwarf-4"])
+def test_damaged_debug_information_does_no_harm(version, tmp_path):
+    prog = build(tmp_path, "g++", version)
+    addresses, _ = code(prog)
+    text = "".join(f"0x{a:x}\n" for a in addresses[::7])
+    whole = bytearray(prog.read_bytes())
+    sections = subprocess.run(["readelf", "-SW", prog], capture_output=True, text=True, check=True).stdout
+    spans = [(int(m[1], 16), int(m[2], 16)) for m in re.finditer(r"\.debug_\w+ +PROGBITS +\w+ (\w+) (\w+)", sections)]
+    assert len(spans) > 4
+    draw = random.Random(7)
+    bad = tmp_path / "bad"
+    for _ in range(60):
+        data = bytearray(whole)
+        for _ in range(draw.choice([1, 4, 30])):
+            start, size = draw.choice(spans)
+            data[start + draw.randrange(size)] = draw.choice([0, 0xff, 0x7f, 0x80, draw.randrange(256)])
+        bad.write_bytes(data)
+        done = subprocess.run([LINES, bad], input=text, capture_output=True, text=True, errors="replace", timeout=60, check=False)
+        assert done.returncode in (0, 1), done.stderr
+
+
+# ---- names looked up later ------------------------------------------------------------------------
+
+
+def recordings():
+    found = [os.path.join(DEMO, f"orders-{n}.perf.data.zst") for n in (1, 2)]
+    if os.path.isdir(MADE):
+        found += [os.path.join(MADE, f) for f in sorted(os.listdir(MADE)) if ".perf.data" in f]
+    return found
+
+
+@pytest.mark.parametrize("samples", [[], ["--samples"]], ids=["stacks", "samples"])
+@pytest.mark.parametrize("path", recordings(), ids=os.path.basename)
+def test_names_looked_up_later_are_those_of_converting(path, samples, tmp_path):
+    at = DEMO if path.startswith(DEMO) else MADE
+    symfs = tmp_path / "symfs"
+    shutil.copytree(os.path.join(at, "symfs"), symfs, copy_function=shutil.copyfile)
+    (symfs / "tmp").mkdir(exist_ok=True)
+    os.chmod(symfs / "tmp", 0o755)
+    if at == MADE:
+        shutil.copyfile(os.path.join(MADE, "perf-8020.map"), symfs / "tmp" / "perf-8020.map")
+    kallsyms = os.path.join(DEMO, "kallsyms") if at == DEMO else os.path.join(MADE, "symfs", "kallsyms")
+    symbols = ["--symfs", symfs, "--kallsyms", kallsyms]
+    run("convert", path, *symbols, *samples, "-o", tmp_path / "at-once.spaa", code=0)
+    run("convert", path, "--no-symbols", *samples, "-o", tmp_path / "bare.spaa", code=0)
+    run("symbolize", tmp_path / "bare.spaa", *symbols, "-o", tmp_path / "later.spaa", code=0)
+    assert (tmp_path / "later.spaa").read_bytes() == (tmp_path / "at-once.spaa").read_bytes()
+    assert (tmp_path / "bare.spaa").read_bytes() != (tmp_path / "at-once.spaa").read_bytes()
+    # Once more changes nothing.
+    run("symbolize", tmp_path / "later.spaa", *symbols, "-j", "1", "-o", tmp_path / "again.spaa", code=0)
+    assert (tmp_path / "again.spaa").read_bytes() == (tmp_path / "at-once.spaa").read_bytes()
+
+
+def one_frame_profile(path, prog, addresses):
+    with open(path, "w", encoding="utf-8") as f:
+        def put(**record):
+            f.write(json.dumps(record) + "\n")
+        put(type="header", format="spaa", version="1.0", source_tool="jemalloc", frame_order="leaf_to_root", stack_id_mode="local",
+            events=[{"name": "alloc", "kind": "allocation", "sampling": {"mode": "period", "primary_metric": "bytes"}}])
+        put(type="dso", id=1, name=str(prog), is_kernel=False)
+        for i, a in enumerate(addresses, 1):
+            put(type="frame", id=i, func=hex(a), func_resolved=False, dso=1, ip=hex(a), kind="user")
+            put(type="stack", id=i, frames=[i], stack_type="unified", context={"event": "alloc"}, weights=[{"metric": "bytes", "value": 8}])
+
+
+def test_a_run_of_inlined_frames_is_as_the_specification_says(tmp_path):
+    prog = build(tmp_path, "g++", "-gdwarf-5")
+    addresses, _ = code(prog)
+    one_frame_profile(tmp_path / "in.spaa", prog, addresses)
+    run("symbolize", tmp_path / "in.spaa", "-o", tmp_path / "out.spaa", code=0)
+    run("validate", tmp_path / "out.spaa", code=0)
+    frames, runs = {}, 0
+    for line in (tmp_path / "out.spaa").read_text().splitlines():
+        r = json.loads(line)
+        if r["type"] == "frame":
+            frames[r["id"]] = r
+        if r["type"] != "stack" or len(r["frames"]) == 1:
+            continue
+        runs += 1
+        stack = [frames[n] for n in r["frames"]]
+        assert [f.get("inline_depth", 0) for f in stack] == list(range(len(stack) - 1, -1, -1))
+        assert [f.get("inlined", False) for f in stack] == [True] * (len(stack) - 1) + [False]
+        assert len({(f["ip"], f["symoff"], f["dso"]) for f in stack}) == 1
+    assert runs > 50
+    names = {f["func"] for f in frames.values()}
+    assert "(anonymous namespace)::mix(int)" in names or "mix" in names
+    assert any(f.get("srcline", "").startswith("prog.cpp:") for f in frames.values())
+
+
+def test_inlined_functions_and_lines_can_be_left_away(tmp_path):
+    prog = build(tmp_path, "g++", "-gdwarf-5")
+    addresses, _ = code(prog)
+    one_frame_profile(tmp_path / "in.spaa", prog, addresses)
+    whole = run("symbolize", tmp_path / "in.spaa", "--to", "spaa", code=0).out
+    physical = run("symbolize", tmp_path / "in.spaa", "--no-inline", "--to", "spaa", code=0).out
+    bare = run("symbolize", tmp_path / "in.spaa", "--no-inline", "--no-lines", "--to", "spaa", code=0).out
+    assert '"inlined":true' in whole and '"srcline":' in whole
+    assert '"inlined":true' not in physical and '"srcline":' in physical
+    assert '"inlined":true' not in bare and '"srcline":' not in bare and '"func":"main"' in bare
+
+
+def test_without_offsets_it_says_so(tmp_path):
+    (tmp_path / "in.folded").write_text("main;work 3\n")
+    done = run("symbolize", tmp_path / "in.folded", "-o", tmp_path / "out.spaa", code=0)
+    assert "SPAA-I800" in done.err
+
+
+# ---- just-in-time code ----------------------------------------------------------------------------
+
+
+def jitdump(path, big):
+    """alpha at 0x5000, later beta over its first half, gamma loaded and moved; alpha and gamma have lines."""
+    e = ">" if big else "<"
+
+    def record(kind, time, body):
+        return struct.pack(e + "IIQ", kind, 16 + len(body), time) + body
+
+    def load(time, addr, size, index, name):
+        return record(0, time, struct.pack(e + "IIQQQQ", 77, 77, addr, addr, size, index) + name + b"\0" + bytes(size))
+
+    def lines(time, addr, *rows):
+        body = struct.pack(e + "QQ", addr, len(rows))
+        return record(2, time, body + b"".join(struct.pack(e + "Qii", a, n, 0) + f + b"\0" for a, n, f in rows))
+
+    header = struct.pack(e + "IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, 77, 1, 0)
+    path.write_bytes(
+        header + lines(10, 0x5000, (0x5000, 3, b"a.js"), (0x5080, 4, b"\377"))
+        # In the file before what it was written over, in time behind it.
+        + load(10, 0x5000, 0x100, 1, b"alpha") + load(30, 0x4ff0, 0x50, 2, b"beta") + load(20, 0x5010, 0x10, 3, b"older")
+        + lines(40, 0x7000, (0x7000, 9, b"g.js")) + load(40, 0x7000, 0x20, 4, b"gamma")
+        + record(1, 50, struct.pack(e + "IIQQQQQ", 77, 77, 0x7000, 0x7000, 0x9000, 0x20, 4))
+        + record(4, 60, bytes(24)) + record(3, 70, b"") + b"\1\0\0\0\xff\xff")  # cut off
+
+
+@pytest.mark.parametrize("big", [False, True])
+def test_code_of_a_jitdump_has_names_and_lines(big, tmp_path):
+    (tmp_path / "symfs" / "tmp").mkdir(parents=True)
+    jitdump(tmp_path / "symfs" / "tmp" / "jit-77.dump", big)
+    one_frame_profile(tmp_path / "in.spaa", "[anon]", [0x4ff8, 0x5015, 0x5048, 0x5090, 0x9004, 0x9100])
+    text = (tmp_path / "in.spaa").read_text().replace('"context": {', '"context": {"pid": 77, ')
+    (tmp_path / "in.spaa").write_text(text)
+    run("symbolize", tmp_path / "in.spaa", "--symfs", tmp_path / "symfs", "-o", tmp_path / "out.spaa", code=0)
+    records = [json.loads(line) for line in (tmp_path / "out.spaa").read_text().splitlines()]
+    dsos = {r["id"]: r["name"] for r in records if r["type"] == "dso"}
+    found = {r["ip"]: (dsos[r["dso"]], r["func"], r.get("symoff"), r.get("srcline")) for r in records if r["type"] == "frame"}
+    assert found == {
+        "0x4ff8": ("[jit]", "beta", "0x8", None), "0x5015": ("[jit]", "beta", "0x25", None),
+        "0x5048": ("[jit]", "alpha", "0x48", "a.js:3"), "0x5090": ("[jit]", "alpha", "0x90", "a.js:4"),
+        "0x9004": ("[jit]", "gamma", "0x4", "g.js:9"), "0x9100": ("[anon]", "0x9100", None, None)}
+
+
+def test_a_jitdump_that_a_recording_names_is_read(tmp_path):
+    recording = Recording([(1, 0, IP | TID | TIME | PERIOD | CALLCHAIN, {"freq": 99})])
+    jitdump(tmp_path / "jit-77.dump", False)
+    recording.comm(77, 77, b"vm", 100)
+    recording.mmap(77, 0x1000, 0x1000, 0, str(tmp_path / "jit-77.dump").encode(), 100)
+    recording.mmap(77, 0x5000, 0x5000, 0, b"//anon", 101)
+    recording.sample(chain=[0x9004, 0x5091], pid=77, tid=77, time=200)
+    (tmp_path / "perf.data").write_bytes(recording.bytes())
+    run("convert", tmp_path / "perf.data", "-o", tmp_path / "out.spaa", code=0)
+    frames = {r["func"]: r.get("srcline") for r in map(json.loads, (tmp_path / "out.spaa").read_text().splitlines())
+              if r["type"] == "frame"}
+    assert frames == {"gamma": "g.js:9", "alpha": "a.js:4"}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_jitdumps_do_no_harm(seed, tmp_path):
+    (tmp_path / "tmp").mkdir()
+    path, draw = tmp_path / "tmp" / "jit-77.dump", random.Random(seed)
+    one_frame_profile(tmp_path / "in.spaa", "[anon]", [0x4ff8, 0x5015, 0x5090, 0x9004])
+    text = (tmp_path / "in.spaa").read_text().replace('"context": {', '"context": {"pid": 77, ')
+    (tmp_path / "in.spaa").write_text(text)
+    for _ in range(12):
+        jitdump(path, seed % 2)
+        data = bytearray(path.read_bytes()[: draw.randrange(30, 1200)])
+        for _ in range(draw.randrange(8)):
+            data[draw.randrange(len(data))] = draw.choice([0, 1, 0xff, 0x80])
+        path.write_bytes(data)
+        run("symbolize", tmp_path / "in.spaa", "--symfs", tmp_path, "-o", tmp_path / "out.spaa", code=0)
