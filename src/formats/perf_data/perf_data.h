@@ -12,15 +12,15 @@
  *   timeline.c  sideband by time                          -> comms and map versions of each process
  *   samples.c   pass 2 over the samples, unsorted         -> keys: distinct (event, thread and comm, map
  *               version, mode, raw callchain) with their weights
- *   resolve.c   keys in order of map versions, while the maps of every process are replayed (maps.c)
+ *   unwind.c    samples with copied stacks                -> callchains, and so keys
+ *   resolve.c   keys in order of map versions, while the maps of every process are replayed (replay.c)
  *               -> frames (frames.c) and stacks of the profile
  *
  * A position names a record for good: its offset in the input, or SP_PD_UNPACKED plus its offset in
  * what COMPRESSED records hold. Records without a time are ordered by it.
  *
- * Frames come from the recorded callchain alone. Unwinding from REGS_USER and STACK_USER would stand in
- * resolve.c, where the maps of the sample's moment are at hand, and needs samples of such attributes to
- * be keyed one by one.
+ * Samples with REGS_USER and STACK_USER (`--call-graph dwarf`) get their keys after pass 2: unwind.c replays
+ * the maps a first time, and finds their callchains by several threads.
  */
 #ifndef SP_PERF_DATA_H
 #define SP_PERF_DATA_H
@@ -92,11 +92,23 @@ enum {
     PD_STREAM_ID = 1 << 9,
     PD_RAW = 1 << 10,
     PD_BRANCH_STACK = 1 << 11,
+    PD_REGS_USER = 1 << 12,
+    PD_STACK_USER = 1 << 13,
+    PD_WEIGHT = 1 << 14,
+    PD_DATA_SRC = 1 << 15,
     PD_IDENTIFIER = 1 << 16,
+    PD_TRANSACTION = 1 << 17,
+    PD_REGS_INTR = 1 << 18,
+    PD_PHYS_ADDR = 1 << 19,
+    PD_AUX = 1 << 20,
+    PD_CGROUP = 1 << 21,
+    PD_DATA_PAGE_SIZE = 1 << 22,
+    PD_CODE_PAGE_SIZE = 1 << 23,
+    PD_WEIGHT_STRUCT = 1 << 24,
 };
 
 enum { PD_READ_ENABLED = 1, PD_READ_RUNNING = 2, PD_READ_ID = 4, PD_READ_GROUP = 8, PD_READ_LOST = 16 };
-enum { PD_BRANCH_CALL_STACK = 1 << 11, PD_BRANCH_HW_INDEX = 1 << 17 };
+enum { PD_BRANCH_CALL_STACK = 1 << 11, PD_BRANCH_HW_INDEX = 1 << 17, PD_BRANCH_COUNTERS = 1 << 19 };
 
 /* Context markers inside callchains: anything from PD_CONTEXT_MAX on is no address. */
 #define PD_CONTEXT_HV            ((uint64_t)-32)
@@ -107,6 +119,8 @@ enum { PD_BRANCH_CALL_STACK = 1 << 11, PD_BRANCH_HW_INDEX = 1 << 17 };
 #define PD_CONTEXT_GUEST_KERNEL  ((uint64_t)-2176)
 #define PD_CONTEXT_GUEST_USER    ((uint64_t)-2560)
 #define PD_CONTEXT_MAX           ((uint64_t)-4095)
+/* Ours: the stack goes on, but what was copied of it ends here. The kernel will hardly come down to it. */
+#define PD_CONTEXT_TRUNCATED ((uint64_t)-4094)
 
 /* perf_event_attr.type */
 enum { PD_HARDWARE, PD_SOFTWARE, PD_TRACEPOINT, PD_HW_CACHE, PD_TYPE_RAW, PD_BREAKPOINT };
@@ -123,7 +137,7 @@ struct sp_pd_text {
 
 /* Where the fields of an attribute's samples are, in bytes from the record's start; 0: not there. */
 struct sp_pd_plan {
-    uint32_t identifier, ip, tid, time, id, cpu, period, read;
+    uint32_t identifier, ip, tid, time, addr, id, cpu, period, read;
     uint32_t chain;      /* of the callchain's count; with a group read: of the read format */
     uint32_t read_entry; /* bytes per counter in a group read */
     uint32_t read_times; /* bytes of the times beside them */
@@ -135,7 +149,11 @@ struct sp_pd_plan {
 
 struct sp_pd_attr {
     uint32_t type;
-    uint64_t config, period, sample_type, read_format, branch_type;
+    uint64_t config, period, sample_type, read_format, branch_type, regs_user, regs_intr;
+    uint64_t config1, config2;
+    uint32_t stack_user; /* bytes of stack that were asked for */
+    uint64_t flags;      /* the word of bits, counted from `disabled` */
+    uint32_t size;       /* as the file says */
     bool freq, id_all, use_clockid, exclude_user, exclude_kernel, exclude_hv;
     unsigned precise;
     int32_t clockid;
@@ -236,6 +254,21 @@ struct sp_pd_sample {
 };
 #define SP_PD_BATCH 16u /* samples that are looked up together */
 
+/* What may follow the callchain in a sample. */
+struct sp_pd_fields {
+    uint64_t has; /* sample_type bits of what is really there */
+    const unsigned char *raw, *branches, *user_regs, *stack, *intr_regs;
+    uint64_t nbranches, hw_index, user_abi, intr_abi, stack_size, stack_filled;
+    uint64_t weight, data_src, transaction, phys_addr, cgroup, data_page, code_page, aux;
+    uint32_t raw_size;
+};
+
+/* A sample whose user stack is to be unwound. shape: the attribute that says what is where in it. */
+struct sp_pd_pending {
+    uint64_t pos, period;
+    uint32_t attr, shape, moment;
+};
+
 struct sp_pd_deferred {
     uint64_t cookie;
     const unsigned char *chain;
@@ -296,6 +329,8 @@ struct sp_pd {
 
     SP_VEC(struct sp_pd_key) keys;
     struct sp_map key_map;
+    SP_VEC(struct sp_pd_pending) pending;
+    uint64_t unwound; /* samples */
     uint64_t time_first, time_last; /* of samples; time_last 0: none */
     bool capped;                    /* a sum of periods did not fit */
 };
@@ -404,8 +439,32 @@ uint32_t sp_pd_thread(struct sp_pd *pd, int32_t pid, int32_t tid);
 uint32_t sp_pd_moment(struct sp_pd *pd, int32_t pid, int32_t tid, uint64_t time, uint64_t *since,
                       uint64_t *until);
 
+/* fields.c */
+/*
+ * What follows the callchain, at `at` of a sample record of `size` bytes. What does not fit is not there, and
+ * neither is what comes after it.
+ */
+void sp_pd_fields_read(const struct sp_pd_attr *a, const unsigned char *rec, size_t size, size_t at, bool swap,
+                       struct sp_pd_fields *out);
+/* The callchain of a sample, checked; *end is where what follows begins. False: the record is too short. */
+bool sp_pd_chain_read(const struct sp_pd_attr *a, const unsigned char *rec, size_t size, bool swap,
+                      const unsigned char **chain, uint32_t *n, size_t *end);
+
 /* samples.c */
 spaa_status sp_pd_pass2(struct sp_pd *pd);
+/* The fields of fixed places; the sample is as long as the plan says. */
+static inline __attribute__((always_inline)) void sp_pd_sample_fixed(const struct sp_pd_plan *plan,
+                                                                     const unsigned char *p, bool swap,
+                                                                     struct sp_pd_sample *s)
+{
+    s->mode = sp_pd_u16(p + 4, swap) & PD_MISC_MODE;
+    s->n = 0;
+    s->time = plan->time ? sp_pd_u64(p + plan->time, swap) : 0;
+    s->ip = plan->ip ? sp_pd_u64(p + plan->ip, swap) : 0;
+    s->pid = plan->tid ? sp_pd_i32(p + plan->tid, swap) : -1;
+    s->tid = plan->tid ? sp_pd_i32(p + plan->tid + 4, swap) : -1;
+    s->cpu = plan->cpu ? sp_pd_i32(p + plan->cpu, swap) : -1;
+}
 
 /* keys.c */
 void sp_pd_sample_hash(const struct sp_pd *pd, struct sp_pd_sample *s);
@@ -453,9 +512,44 @@ struct sp_pd_frame_list {
 spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_maps *maps, int32_t pid, unsigned mode,
                             uint64_t addr, bool caller, struct sp_pd_frame_list *out);
 void sp_pd_frames_report(struct sp_pd_frames *f);
+/* Appends the frame that says that a stack was cut off. */
+spaa_status sp_pd_frames_truncated(struct sp_pd_frames *f, struct sp_pd_frame_list *out);
+/* What a DSO is, for the unwinder: a file (path and build-id, which may be NULL) or something else. */
+struct sp_pd_dso_file {
+    const char *name, *path, *build_id;
+    bool file, anonymous;
+};
+struct sp_pd_dso_file sp_pd_frames_file(const struct sp_pd_frames *f, uint32_t dso);
+size_t sp_pd_frames_dsos(const struct sp_pd_frames *f);
+
+/*
+ * replay.c: the maps of all processes in order of time. Before the maps of a process change, what belongs to
+ * the version until then is visited.
+ */
+struct sp_pd_slot {
+    uint32_t process, version, item;
+};
+struct sp_pd_replay;
+struct sp_pd_visitor {
+    spaa_status (*visit)(void *arg, struct sp_pd_replay *rp, uint32_t item, struct sp_pd_maps *maps,
+                         int32_t pid);
+    spaa_status (*finish)(void *arg, struct sp_pd_replay *rp, spaa_status st); /* also after a failure, st */
+    void *arg;
+};
+/* Sorts the slots. maps may be NULL in a visit. */
+spaa_status sp_pd_replay(struct sp_pd *pd, struct sp_pd_frames *frames, struct sp_pd_slot *slots, size_t n,
+                         const struct sp_pd_visitor *v);
+/* Keeps maps as they are beyond a visit, until released. */
+void sp_pd_replay_hold(struct sp_pd_maps *maps);
+void sp_pd_replay_release(struct sp_pd_replay *rp, struct sp_pd_maps *maps);
+/* Maps that were copied because they are held, or shared by forks. */
+size_t sp_pd_replay_copied(const struct sp_pd_replay *rp);
+
+/* unwind.c: callchains and keys of the pending samples. */
+spaa_status sp_pd_unwind(struct sp_pd *pd, struct sp_pd_frames *frames);
 
 /* resolve.c */
-spaa_status sp_pd_resolve(struct sp_pd *pd);
+spaa_status sp_pd_resolve(struct sp_pd *pd, struct sp_pd_frames *frames);
 
 /* summary.c: the header of the profile. */
 spaa_status sp_pd_summary(struct sp_pd *pd);

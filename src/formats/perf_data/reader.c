@@ -39,6 +39,7 @@ static void free_session(struct sp_pd *pd)
     sp_vec_free(&pd->threads);
     sp_vec_free(&pd->moments);
     sp_vec_free(&pd->keys);
+    sp_vec_free(&pd->pending);
     struct sp_map *maps[] = {&pd->id_map,     &pd->build_id_map, &pd->deferred_map, &pd->process_map,
                              &pd->thread_map, &pd->moment_map,   &pd->key_map};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
@@ -54,6 +55,24 @@ static unsigned grouping(const struct sp_pd *pd)
         have |= pd->attrs.v[i].sample_type;
     unsigned can = (have & PD_TID ? SP_BY_PID | SP_BY_TID | SP_BY_COMM : 0) | (have & PD_CPU ? SP_BY_CPU : 0);
     return pd->opts->group_by & can;
+}
+
+/* Samples are counted: what is needed to make stacks of them. */
+static spaa_status to_stacks(struct sp_pd *pd)
+{
+    struct sp_pd_frames *frames;
+    spaa_status st = sp_pd_frames_new(pd, &frames);
+    if (st)
+        return st;
+    st = sp_pd_frames_kernel(frames);
+    if (!st)
+        st = sp_pd_unwind(pd, frames);
+    if (!st)
+        st = sp_pd_add_events(pd);
+    if (!st)
+        st = sp_pd_resolve(pd, frames);
+    sp_pd_frames_free(frames);
+    return st;
 }
 
 static spaa_status run(struct sp_pd *pd)
@@ -77,9 +96,7 @@ static spaa_status run(struct sp_pd *pd)
     if (!st)
         st = sp_pd_pass2(pd);
     if (!st)
-        st = sp_pd_add_events(pd);
-    if (!st)
-        st = sp_pd_resolve(pd);
+        st = to_stacks(pd);
     if (!st)
         st = sp_pd_summary(pd);
     if (!st && !pd->keys.n)
