@@ -269,6 +269,21 @@ struct sp_pd_pending {
     uint32_t attr, shape, moment;
 };
 
+/* An entry of a branch stack. */
+struct sp_pd_branch {
+    uint64_t from, to;
+    bool missed, predicted, in_transaction, aborted;
+    uint16_t cycles; /* since the branch before; 0: not counted */
+    uint8_t type, spec;
+};
+
+/* A branch that a thread took. */
+struct sp_pd_arc {
+    uint64_t from, to, count, missed, cycles;
+    uint32_t attr, moment; /* attr: of the first sample */
+    int32_t cpu;           /* 0 unless grouped by */
+};
+
 struct sp_pd_deferred {
     uint64_t cookie;
     const unsigned char *chain;
@@ -331,6 +346,10 @@ struct sp_pd {
     struct sp_map key_map;
     SP_VEC(struct sp_pd_pending) pending;
     uint64_t unwound; /* samples */
+    SP_VEC(struct sp_pd_arc) arcs;
+    struct sp_map arc_map;
+    bool arcs_missed, arcs_cycles; /* whether predictions and cycles are known */
+    uint32_t arc_event, arc_layout, arc_metrics[3];
     uint64_t time_first, time_last; /* of samples; time_last 0: none */
     bool capped;                    /* a sum of periods did not fit */
 };
@@ -449,6 +468,12 @@ void sp_pd_fields_read(const struct sp_pd_attr *a, const unsigned char *rec, siz
 /* The callchain of a sample, checked; *end is where what follows begins. False: the record is too short. */
 bool sp_pd_chain_read(const struct sp_pd_attr *a, const unsigned char *rec, size_t size, bool swap,
                       const unsigned char **chain, uint32_t *n, size_t *end);
+
+/* arcs.c */
+struct sp_pd_branch sp_pd_branch_read(const struct sp_pd *pd, const unsigned char *entry);
+spaa_status sp_pd_arcs_add(struct sp_pd *pd, const struct sp_pd_fields *f, uint32_t attr, uint32_t moment,
+                           int32_t cpu);
+spaa_status sp_pd_arcs_event(struct sp_pd *pd); /* after the other events */
 
 /* samples.c */
 spaa_status sp_pd_pass2(struct sp_pd *pd);

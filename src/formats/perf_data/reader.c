@@ -40,8 +40,9 @@ static void free_session(struct sp_pd *pd)
     sp_vec_free(&pd->moments);
     sp_vec_free(&pd->keys);
     sp_vec_free(&pd->pending);
+    sp_vec_free(&pd->arcs);
     struct sp_map *maps[] = {&pd->id_map,     &pd->build_id_map, &pd->deferred_map, &pd->process_map,
-                             &pd->thread_map, &pd->moment_map,   &pd->key_map};
+                             &pd->thread_map, &pd->moment_map,   &pd->key_map,      &pd->arc_map};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         sp_map_free(maps[i]);
     sp_arena_free(&pd->arena);
@@ -69,6 +70,8 @@ static spaa_status to_stacks(struct sp_pd *pd)
         st = sp_pd_unwind(pd, frames);
     if (!st)
         st = sp_pd_add_events(pd);
+    if (!st)
+        st = sp_pd_arcs_event(pd);
     if (!st)
         st = sp_pd_resolve(pd, frames);
     sp_pd_frames_free(frames);

@@ -54,16 +54,16 @@ static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key 
     return st;
 }
 
-static uint32_t context_of(struct sp_pd *pd, const struct sp_pd_key *k, const struct sp_pd_moment *m)
+static uint32_t context_of(struct sp_pd *pd, const struct sp_pd_moment *m, int32_t cpu, uint32_t event)
 {
     const struct sp_pd_thread *t = &pd->threads.v[m->thread];
     struct sp_context c;
     memset(&c, 0, sizeof c);
     c.pid = pd->group_by & SP_BY_PID ? t->pid : SP_ABSENT;
     c.tid = pd->group_by & SP_BY_TID ? t->tid : SP_ABSENT;
-    c.cpu = pd->group_by & SP_BY_CPU && k->cpu >= 0 ? k->cpu : SP_ABSENT;
+    c.cpu = pd->group_by & SP_BY_CPU && cpu >= 0 ? cpu : SP_ABSENT;
     c.comm = pd->group_by & SP_BY_COMM ? m->comm : SP_STR_NONE;
-    c.event = pd->attrs.v[k->attr].event;
+    c.event = event;
     return sp_context_intern(pd->p, &c);
 }
 
@@ -72,20 +72,17 @@ static int64_t capped(uint64_t v)
     return v <= INT64_MAX ? (int64_t)v : INT64_MAX;
 }
 
-static spaa_status resolve_key(void *arg, struct sp_pd_replay *rp, uint32_t item, struct sp_pd_maps *maps,
+static spaa_status resolve_key(struct resolution *rs, struct sp_pd_key *k, const struct sp_pd_maps *maps,
                                int32_t pid)
 {
-    struct resolution *rs = arg;
     struct sp_pd *pd = rs->pd;
-    struct sp_pd_key *k = &pd->keys.v[item];
     const struct sp_pd_moment *m = &pd->moments.v[k->moment];
     const struct sp_pd_attr *a = &pd->attrs.v[k->attr];
-    (void)rp;
     spaa_status st = collect_frames(rs, k, maps, pid);
     if (st)
         return st;
     bool fresh = false;
-    uint32_t context = context_of(pd, k, m);
+    uint32_t context = context_of(pd, m, k->cpu, a->event);
     k->stack = context == SP_NONE
                    ? SP_NONE
                    : sp_stack_intern(pd->p, rs->list.v, rs->list.n, context, SP_UNIFIED, &fresh);
@@ -97,6 +94,52 @@ static spaa_status resolve_key(void *arg, struct sp_pd_replay *rp, uint32_t item
         !sp_weight_add(pd->p, k->stack, a->metric, capped(k->period)))
         return sp_nomem(pd->d);
     return SPAA_OK;
+}
+
+/* One end of a branch; the kernel's addresses are in the upper half of all that is 64 bits wide. */
+static spaa_status branch_end(struct resolution *rs, const struct sp_pd_maps *maps, int32_t pid, uint64_t addr)
+{
+    unsigned mode = addr >> 63 ? PD_MODE_KERNEL : PD_MODE_UNKNOWN;
+    return sp_pd_frames_at(rs->frames, maps, pid, mode, addr, false, &rs->list);
+}
+
+static spaa_status resolve_arc(struct resolution *rs, const struct sp_pd_arc *a, const struct sp_pd_maps *maps,
+                               int32_t pid)
+{
+    struct sp_pd *pd = rs->pd;
+    rs->list.n = 0;
+    spaa_status st = branch_end(rs, maps, pid, a->to);
+    if (!st)
+        st = branch_end(rs, maps, pid, a->from);
+    if (st)
+        return st;
+    bool fresh = false;
+    uint32_t context = context_of(pd, &pd->moments.v[a->moment], a->cpu, pd->arc_event);
+    uint32_t stack = context == SP_NONE
+                         ? SP_NONE
+                         : sp_stack_intern(pd->p, rs->list.v, rs->list.n, context, SP_UNIFIED, &fresh);
+    if (stack == SP_NONE)
+        return sp_nomem(pd->d);
+    if (fresh)
+        sp_stack_set_layout(pd->p, stack, pd->arc_layout);
+    const uint64_t values[] = {a->count, a->missed, a->cycles};
+    for (size_t i = 0; i < 3; i++)
+        if (pd->arc_metrics[i] != SP_NONE &&
+            !sp_weight_add(pd->p, stack, pd->arc_metrics[i], capped(values[i])))
+            return sp_nomem(pd->d);
+    return SPAA_OK;
+}
+
+/* Items are the keys, then the branches. */
+static spaa_status resolve_item(void *arg, struct sp_pd_replay *rp, uint32_t item, struct sp_pd_maps *maps,
+                                int32_t pid)
+{
+    struct resolution *rs = arg;
+    struct sp_pd *pd = rs->pd;
+    (void)rp;
+    if (item < pd->keys.n)
+        return resolve_key(rs, &pd->keys.v[item], maps, pid);
+    return resolve_arc(rs, &pd->arcs.v[item - pd->keys.n], maps, pid);
 }
 
 /* Samples were kept with the numbers of keys and attributes: now those of stacks and events are known. */
@@ -128,18 +171,20 @@ static spaa_status add_threads(struct sp_pd *pd)
 static spaa_status run(struct resolution *rs)
 {
     struct sp_pd *pd = rs->pd;
-    struct sp_pd_slot *slots = calloc(pd->keys.n + 1, sizeof *slots);
+    size_t n = pd->keys.n + pd->arcs.n;
+    struct sp_pd_slot *slots = n < SP_NONE ? calloc(n + 1, sizeof *slots) : NULL;
     rs->samples_metric = sp_metric_intern(pd->p, "samples", 7);
     if (!slots || rs->samples_metric == SP_NONE) {
         free(slots);
         return sp_nomem(pd->d);
     }
-    for (size_t i = 0; i < pd->keys.n; i++) {
-        const struct sp_pd_moment *m = &pd->moments.v[pd->keys.v[i].moment];
+    for (size_t i = 0; i < n; i++) {
+        uint32_t moment = i < pd->keys.n ? pd->keys.v[i].moment : pd->arcs.v[i - pd->keys.n].moment;
+        const struct sp_pd_moment *m = &pd->moments.v[moment];
         slots[i] = (struct sp_pd_slot){m->process, m->version, (uint32_t)i};
     }
-    const struct sp_pd_visitor visitor = {.visit = resolve_key, .arg = rs};
-    spaa_status st = sp_pd_replay(pd, rs->frames, slots, pd->keys.n, &visitor);
+    const struct sp_pd_visitor visitor = {.visit = resolve_item, .arg = rs};
+    spaa_status st = sp_pd_replay(pd, rs->frames, slots, n, &visitor);
     free(slots);
     return st;
 }

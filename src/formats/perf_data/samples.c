@@ -220,7 +220,13 @@ static bool has_lbr_callchain(const struct sp_pd_attr *a)
     return a->sample_type & PD_BRANCH_STACK && a->branch_type & PD_BRANCH_CALL_STACK;
 }
 
-/* Samples with a read format, a stack, an LBR callchain, or a deferred one: put together here. */
+static spaa_status add_arcs(struct pass *ps, const struct sp_pd_fields *f, struct sp_pd_sample *s)
+{
+    spaa_status st = find_moment(ps, s);
+    return st ? st : sp_pd_arcs_add(ps->pd, f, s->attr, s->moment, s->cpu);
+}
+
+/* Samples with a read format, a stack, a branch stack, an LBR callchain, or a deferred one: put together here. */
 static __attribute__((noinline)) spaa_status add_special(struct pass *ps, const unsigned char *p, size_t size,
                                                          struct sp_pd_sample *s)
 {
@@ -234,13 +240,15 @@ static __attribute__((noinline)) spaa_status add_special(struct pass *ps, const 
         return SPAA_OK;
     }
     struct sp_pd_fields f = {0};
-    if (unwinds(a) || has_lbr_callchain(a))
+    if (unwinds(a) || a->sample_type & PD_BRANCH_STACK)
         sp_pd_fields_read(a, p, size, end, pd->swap, &f);
     ps->shape = s->attr;
     ps->unwind = f.user_regs && f.stack_filled && f.has & PD_STACK_USER && unwinds(a);
     if (has_lbr_callchain(a))
         st = join_lbr(ps, &f, s, &copied);
-    else if (s->n >= 2 && sp_pd_u64(s->chain + ((size_t)s->n - 2) * 8, pd->swap) == PD_CONTEXT_USER_DEFERRED)
+    else if (f.branches)
+        st = add_arcs(ps, &f, s);
+    if (!st && !copied && s->n >= 2 && sp_pd_u64(s->chain + ((size_t)s->n - 2) * 8, pd->swap) == PD_CONTEXT_USER_DEFERRED)
         st = join_deferred(ps, s, &copied);
     if (st)
         return st;
@@ -249,7 +257,7 @@ static __attribute__((noinline)) spaa_status add_special(struct pass *ps, const 
 
 static bool is_special(const struct sp_pd *pd, const struct sp_pd_attr *a)
 {
-    return a->plan.read || pd->deferred.n || unwinds(a) || has_lbr_callchain(a);
+    return a->plan.read || pd->deferred.n || unwinds(a) || a->sample_type & PD_BRANCH_STACK;
 }
 
 /* The number of the sample's attribute; SP_NONE: it is not among the known. */
