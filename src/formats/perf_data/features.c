@@ -215,6 +215,8 @@ static void text_feature(struct cursor *c, struct sp_pd_text *out)
 spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n, uint64_t pos)
 {
     struct cursor c = {p, n, pd->swap, false};
+    if (!sp_pd_describe_feature(pd, bit, p, n))
+        return sp_nomem(pd->d);
     switch (bit) {
     case FEATURE_BUILD_ID:
         return build_ids(pd, p, n);
@@ -231,7 +233,7 @@ spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p
         text_feature(&c, &pd->arch);
         break;
     case FEATURE_NRCPUS:
-        take_u32(&c);
+        pd->cpus_available = take_u32(&c);
         pd->cpus_online = take_u32(&c);
         break;
     case FEATURE_CPUDESC:

@@ -26,6 +26,7 @@
 #define SP_PERF_DATA_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/map.h"
 #include "base/strtab.h"
 #include "base/vec.h"
@@ -41,6 +42,8 @@ enum {
     PD_LOST = 2,
     PD_COMM = 3,
     PD_EXIT = 4,
+    PD_THROTTLE = 5,
+    PD_UNTHROTTLE = 6,
     PD_FORK = 7,
     PD_SAMPLE = 9,
     PD_MMAP2 = 10,
@@ -129,6 +132,7 @@ enum { PD_HARDWARE, PD_SOFTWARE, PD_TRACEPOINT, PD_HW_CACHE, PD_TYPE_RAW, PD_BRE
 #define SP_PD_SANE     ((uint64_t)1 << 62) /* times from here on are marks, not moments */
 #define SP_PD_ATTRS    65536u              /* caps on what a file may declare */
 #define SP_PD_IDS      (16u << 20)
+#define SP_PD_STREAMS  4096u /* whose throttling is followed */
 
 struct sp_pd_text {
     const char *p; /* NULL: not there */
@@ -284,6 +288,11 @@ struct sp_pd_arc {
     int32_t cpu;           /* 0 unless grouped by */
 };
 
+/* When the kernel stopped an event (by stream) that took too long; 0: it goes on. */
+struct sp_pd_throttle {
+    uint64_t stream, since;
+};
+
 struct sp_pd_deferred {
     uint64_t cookie;
     const unsigned char *chain;
@@ -321,7 +330,9 @@ struct sp_pd {
     SP_VEC(struct sp_pd_event_type) event_types;
     struct sp_pd_text hostname, osrelease, version, arch, cpudesc, cpuid;
     struct sp_pd_text cmdline;
-    uint32_t cpus_online;
+    uint32_t cpus_online, cpus_available;
+    struct sp_buf about; /* members of x_perf, from features */
+    uint32_t described;  /* features that stand there, by bit */
     uint64_t total_mem;
     bool has_clock_data;
     uint32_t clock_data_id;
@@ -332,6 +343,9 @@ struct sp_pd {
     SP_VEC(struct sp_pd_deferred) deferred;
     struct sp_map deferred_map;
     uint64_t seen_samples; /* in pass 1 */
+    uint64_t record_counts[PD_USER_LAST + 1];
+    SP_VEC(struct sp_pd_throttle) throttles;
+    uint64_t throttled, throttled_ns, lost_filtered;
     uint64_t lost, unknown_records, bad_samples, unknown_ids, truncated;
     uint64_t first_unknown_id;
 
@@ -411,6 +425,10 @@ spaa_status sp_pd_build_id_record(struct sp_pd *pd, const unsigned char *p, size
 const char *sp_pd_build_id_of(const struct sp_pd *pd, const char *path, size_t n);
 /* 2 * n digits and a NUL; returns out. */
 const char *sp_pd_hex(const unsigned char *p, size_t n, char *out);
+
+/* describe.c: members of x_perf; false: out of memory. */
+bool sp_pd_describe_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n);
+bool sp_pd_describe_rest(struct sp_pd *pd);
 
 /* records.c */
 /*

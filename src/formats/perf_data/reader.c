@@ -26,6 +26,8 @@ static void free_session(struct sp_pd *pd)
         sp_vec_free(&pd->processes.v[i].changes);
     for (size_t i = 0; i < pd->threads.n; i++)
         sp_vec_free(&pd->threads.v[i].comms);
+    sp_buf_free(&pd->about);
+    sp_vec_free(&pd->throttles);
     sp_vec_free(&pd->attrs);
     sp_vec_free(&pd->ids);
     sp_vec_free(&pd->descs);
@@ -117,6 +119,7 @@ static spaa_status read_perf_data(struct sp_input *in, const struct sp_read_opts
     pd->opts = opts;
     pd->p = p;
     sp_arena_init(&pd->arena, 0);
+    sp_buf_init(&pd->about, 0);
     spaa_status st = sp_input_whole(in, &pd->file, &pd->size);
     if (!st)
         st = run(pd);

@@ -303,6 +303,30 @@ static spaa_status compressed_record(struct sp_pd *pd, const struct sp_pd_record
     return st ? st : sp_pd_unpack_add(pd, p, n, r->pos);
 }
 
+/* Time, id, and the stream: the event on one processor or thread. */
+static spaa_status throttle_record(struct sp_pd *pd, const struct sp_pd_record *r)
+{
+    if (r->size < 32)
+        return SPAA_OK;
+    uint64_t time = sp_pd_u64(r->p + 8, pd->swap), stream = sp_pd_u64(r->p + 24, pd->swap);
+    size_t i = 0;
+    while (i < pd->throttles.n && pd->throttles.v[i].stream != stream)
+        i++;
+    if (i == pd->throttles.n) {
+        struct sp_pd_throttle row = {.stream = stream};
+        if (i >= SP_PD_STREAMS)
+            return SPAA_OK;
+        if (!sp_vec_push(&pd->throttles, row))
+            return sp_nomem(pd->d);
+    }
+    struct sp_pd_throttle *t = &pd->throttles.v[i];
+    pd->throttled += r->type == PD_THROTTLE;
+    if (r->type == PD_UNTHROTTLE && t->since && time > t->since)
+        pd->throttled_ns += time - t->since;
+    t->since = r->type == PD_THROTTLE ? time : 0;
+    return SPAA_OK;
+}
+
 static spaa_status take_record(struct sp_pd *pd, const struct sp_pd_record *r)
 {
     switch (r->type) {
@@ -321,8 +345,12 @@ static spaa_status take_record(struct sp_pd *pd, const struct sp_pd_record *r)
         pd->lost += r->size >= 24 ? sp_pd_u64(r->p + 16, pd->swap) : 0;
         return SPAA_OK;
     case PD_LOST_SAMPLES:
-        pd->lost += r->size >= 16 && !(r->misc & PD_MISC_LOST_BPF) ? sp_pd_u64(r->p + 8, pd->swap) : 0;
+        if (r->size >= 16)
+            *(r->misc & PD_MISC_LOST_BPF ? &pd->lost_filtered : &pd->lost) += sp_pd_u64(r->p + 8, pd->swap);
         return SPAA_OK;
+    case PD_THROTTLE:
+    case PD_UNTHROTTLE:
+        return throttle_record(pd, r);
     case PD_CALLCHAIN_DEFERRED:
         return deferred_record(pd, r);
     case PD_HEADER_ATTR:
@@ -368,6 +396,8 @@ static spaa_status walk(struct sp_pd *pd, const struct sp_pd_range *range)
         if (!sp_pd_next(pd, range, &r, true))
             break;
         at = r.at + r.span;
+        if (r.type <= PD_USER_LAST)
+            pd->record_counts[r.type]++;
         if (r.type == PD_SAMPLE)
             samples++;
         else
@@ -376,6 +406,7 @@ static spaa_status walk(struct sp_pd *pd, const struct sp_pd_range *range)
             st = SPAA_ERR_INPUT;
     }
     pd->seen_samples += samples;
+    pd->record_counts[PD_SAMPLE] = pd->seen_samples;
     return st;
 }
 
