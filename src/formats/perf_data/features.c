@@ -12,6 +12,7 @@
 #include "base/num.h"
 
 enum {
+    FEATURE_TRACING_DATA = 1,
     FEATURE_BUILD_ID = 2,
     FEATURE_HOSTNAME = 3,
     FEATURE_OSRELEASE = 4,
@@ -218,6 +219,8 @@ spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p
     if (!sp_pd_describe_feature(pd, bit, p, n))
         return sp_nomem(pd->d);
     switch (bit) {
+    case FEATURE_TRACING_DATA:
+        return sp_pd_trace_read(pd, p, n);
     case FEATURE_BUILD_ID:
         return build_ids(pd, p, n);
     case FEATURE_HOSTNAME:

@@ -34,7 +34,8 @@ static spaa_status keep_sample(struct sp_pd *pd, const struct sp_pd_sample *s, u
         .event = s->attr,
         .flags = plan->time && s->time < SP_PD_SANE ? SP_SAMPLE_TIME : 0,
     };
-    return sp_samples_add(pd->p->samples, &row);
+    spaa_status st = sp_pd_details(pd, s->shape, s->pos, &row);
+    return st ? st : sp_samples_add(pd->p->samples, &row);
 }
 
 static uint32_t new_key(struct sp_pd *pd, const struct sp_pd_sample *s, int32_t cpu, bool copy)

@@ -49,6 +49,7 @@ enum {
     PD_MMAP2 = 10,
     PD_LOST_SAMPLES = 13,
     PD_KSYMBOL = 17,
+    PD_CGROUP_NAME = 19,
     PD_CALLCHAIN_DEFERRED = 22,
     PD_KERNEL_LAST = 22,
     PD_USER_FIRST = 64,
@@ -132,6 +133,7 @@ enum { PD_HARDWARE, PD_SOFTWARE, PD_TRACEPOINT, PD_HW_CACHE, PD_TYPE_RAW, PD_BRE
 #define SP_PD_SANE     ((uint64_t)1 << 62) /* times from here on are marks, not moments */
 #define SP_PD_ATTRS    65536u              /* caps on what a file may declare */
 #define SP_PD_IDS      (16u << 20)
+#define SP_PD_CGROUPS  65536u
 #define SP_PD_STREAMS  4096u /* whose throttling is followed */
 
 struct sp_pd_text {
@@ -254,6 +256,7 @@ struct sp_pd_sample {
     uint64_t time, pos, ip, period, hash;
     const unsigned char *chain;
     uint32_t n, mode, attr, moment;
+    uint32_t shape; /* the attribute that says what is where; attr may be another member of its group */
     int32_t pid, tid, cpu;
 };
 #define SP_PD_BATCH 16u /* samples that are looked up together */
@@ -286,6 +289,32 @@ struct sp_pd_arc {
     uint64_t from, to, count, missed, cycles;
     uint32_t attr, moment; /* attr: of the first sample */
     int32_t cpu;           /* 0 unless grouped by */
+};
+
+/* A tracepoint's fields are a slice of trace_fields. */
+struct sp_pd_trace_format {
+    uint32_t id, first, n;
+};
+struct sp_pd_trace_field {
+    struct sp_pd_text name;
+    uint32_t offset, size;
+    enum {
+        SP_PD_NUMBERS, /* of `each` bytes */
+        SP_PD_POINTER,
+        SP_PD_TEXT,
+        SP_PD_BYTES,
+        SP_PD_LOC_TEXT, /* from here on: where and how long it is stands in the field */
+        SP_PD_LOC_BYTES,
+        SP_PD_REL_TEXT,
+        SP_PD_REL_BYTES,
+    } kind;
+    uint8_t each;
+    bool is_signed;
+};
+
+struct sp_pd_cgroup {
+    uint64_t id;
+    struct sp_pd_text path;
 };
 
 /* When the kernel stopped an event (by stream) that took too long; 0: it goes on. */
@@ -345,6 +374,9 @@ struct sp_pd {
     uint64_t seen_samples; /* in pass 1 */
     uint64_t record_counts[PD_USER_LAST + 1];
     SP_VEC(struct sp_pd_throttle) throttles;
+    SP_VEC(struct sp_pd_cgroup) cgroups;
+    SP_VEC(struct sp_pd_trace_format) trace_formats;
+    SP_VEC(struct sp_pd_trace_field) trace_fields;
     uint64_t throttled, throttled_ns, lost_filtered;
     uint64_t lost, unknown_records, bad_samples, unknown_ids, truncated;
     uint64_t first_unknown_id;
@@ -442,6 +474,16 @@ spaa_status sp_pd_pass1(struct sp_pd *pd);
 const struct sp_pd_deferred *sp_pd_find_deferred(const struct sp_pd *pd, uint64_t cookie, int32_t tid);
 /* The words of a position for messages: an offset in the input where there is one. */
 struct sp_where sp_pd_where(uint64_t pos);
+
+/* trace.c */
+spaa_status sp_pd_trace_read(struct sp_pd *pd, const unsigned char *p, size_t n);
+/* Appends `"trace_fields":{…}` of a tracepoint's raw data; false when its format was not recorded. */
+bool sp_pd_trace_fields(const struct sp_pd *pd, uint64_t id, const unsigned char *raw, size_t n,
+                        struct sp_buf *b);
+
+/* details.c: what a kept sample has beside its own fields. */
+struct sp_sample;
+spaa_status sp_pd_details(struct sp_pd *pd, uint32_t shape, uint64_t pos, struct sp_sample *row);
 
 /* unpack.c: the stream inside COMPRESSED records. */
 spaa_status sp_pd_unpack_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t pos);

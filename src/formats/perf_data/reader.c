@@ -28,6 +28,9 @@ static void free_session(struct sp_pd *pd)
         sp_vec_free(&pd->threads.v[i].comms);
     sp_buf_free(&pd->about);
     sp_vec_free(&pd->throttles);
+    sp_vec_free(&pd->cgroups);
+    sp_vec_free(&pd->trace_formats);
+    sp_vec_free(&pd->trace_fields);
     sp_vec_free(&pd->attrs);
     sp_vec_free(&pd->ids);
     sp_vec_free(&pd->descs);

@@ -303,6 +303,16 @@ static spaa_status compressed_record(struct sp_pd *pd, const struct sp_pd_record
     return st ? st : sp_pd_unpack_add(pd, p, n, r->pos);
 }
 
+static spaa_status cgroup_record(struct sp_pd *pd, const struct sp_pd_record *r)
+{
+    if (!text_end(r, 16) || pd->cgroups.n >= SP_PD_CGROUPS)
+        return SPAA_OK;
+    struct sp_pd_cgroup c = {.id = sp_pd_u64(r->p + 8, pd->swap)};
+    c.path.p = (const char *)r->p + 16;
+    c.path.n = strlen(c.path.p);
+    return sp_vec_push(&pd->cgroups, c) ? SPAA_OK : sp_nomem(pd->d);
+}
+
 /* Time, id, and the stream: the event on one processor or thread. */
 static spaa_status throttle_record(struct sp_pd *pd, const struct sp_pd_record *r)
 {
@@ -351,6 +361,10 @@ static spaa_status take_record(struct sp_pd *pd, const struct sp_pd_record *r)
     case PD_THROTTLE:
     case PD_UNTHROTTLE:
         return throttle_record(pd, r);
+    case PD_CGROUP_NAME:
+        return cgroup_record(pd, r);
+    case PD_TRACING_DATA:
+        return r->span > r->size ? sp_pd_trace_read(pd, r->p + r->size, r->span - r->size) : SPAA_OK;
     case PD_CALLCHAIN_DEFERRED:
         return deferred_record(pd, r);
     case PD_HEADER_ATTR:

@@ -33,8 +33,7 @@ struct pass {
     struct cached_moment moments[CACHE];
     struct cached_id ids[CACHE];
     SP_VEC(unsigned char) scratch; /* a callchain put together */
-    uint32_t shape;                /* of the sample that add_special is at */
-    bool unwind;                   /* it has a stack to be unwound */
+    bool unwind;                   /* the sample that add_special is at has a stack to be unwound */
 };
 
 static __attribute__((noinline)) spaa_status look_up_moment(struct pass *ps, const struct sp_pd_sample *s,
@@ -95,7 +94,7 @@ static spaa_status add_now(struct pass *ps, struct sp_pd_sample *s, bool copied)
 {
     if (ps->unwind) {
         spaa_status found = find_moment(ps, s);
-        struct sp_pd_pending row = {s->pos, s->period, s->attr, ps->shape, s->moment};
+        struct sp_pd_pending row = {s->pos, s->period, s->attr, s->shape, s->moment};
         if (!found && (ps->pd->pending.n >= SP_NONE || !sp_vec_push(&ps->pd->pending, row)))
             found = sp_nomem(ps->pd->d);
         return found;
@@ -242,7 +241,6 @@ static __attribute__((noinline)) spaa_status add_special(struct pass *ps, const 
     struct sp_pd_fields f = {0};
     if (unwinds(a) || a->sample_type & PD_BRANCH_STACK)
         sp_pd_fields_read(a, p, size, end, pd->swap, &f);
-    ps->shape = s->attr;
     ps->unwind = f.user_regs && f.stack_filled && f.has & PD_STACK_USER && unwinds(a);
     if (has_lbr_callchain(a))
         st = join_lbr(ps, &f, s, &copied);
@@ -288,7 +286,7 @@ static inline __attribute__((always_inline)) spaa_status take(struct pass *ps, c
     struct sp_pd_sample *s = &ps->batch[ps->queued];
     sp_pd_sample_fixed(plan, p, swap, s);
     s->pos = pos;
-    s->attr = attr;
+    s->attr = s->shape = attr;
     s->period = plan->period ? sp_pd_u64(p + plan->period, swap) : ps->clock_periods[attr];
     if (s->time < SP_PD_SANE && s->time) {
         pd->time_first = s->time < pd->time_first ? s->time : pd->time_first;

@@ -293,6 +293,7 @@ static spaa_status add_key(struct unwinder *u, const struct task *t)
     s.pos = p->pos;
     s.period = p->period;
     s.attr = p->attr;
+    s.shape = p->shape;
     s.moment = p->moment;
     s.chain = (const unsigned char *)(u->workers[t->worker].chains.v + t->first);
     s.n = t->n;
