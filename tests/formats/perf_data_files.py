@@ -13,6 +13,8 @@ import sys
 
 IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << i for i in range(9))
 STREAM_ID, RAW, BRANCH_STACK, REGS_USER, STACK_USER = (1 << i for i in range(9, 14))
+WEIGHT, DATA_SRC = 1 << 14, 1 << 15
+TRANSACTION, REGS_INTR, PHYS_ADDR, AUX, CGROUP, DATA_PAGE, CODE_PAGE, WEIGHT_STRUCT = (1 << i for i in range(17, 25))
 IDENTIFIER = 1 << 16
 KERNEL, USER = 1, 2
 CONTEXT = {name: (1 << 64) - n for name, n in
@@ -46,7 +48,8 @@ class Recording:
         flags = sum(1 << (63 - b if self.big else b) for b, on in bits.items() if on)
         period = more.get("freq", more.get("period", 1))
         out = self.pack("IIQQQQQ", kind, self.attr_size, config, period, sample_type, more.get("read", 0), flags)
-        out += b"\0" * 24 + self.pack("QQIi", more.get("branch", 0), 0, 0, more.get("clockid", 0)) + b"\0" * 64
+        out += b"\0" * 24 + self.pack("QQIi", more.get("branch", 0), more.get("regs", 0), more.get("stack", 0),
+                                      more.get("clockid", 0)) + b"\0" * 64
         return out[: self.attr_size] + b"\0" * (self.attr_size - len(out))
 
     def record(self, kind, misc, body, trailer=b""):
@@ -83,13 +86,13 @@ class Recording:
         self.mmap(-1, text, 0x1000000, text, name, misc=KERNEL)
 
     def sample(self, chain=None, ip=None, pid=10, tid=10, time=0, cpu=0, period=1, event=0, misc=USER, tail=b"",
-               read=b"", raw=None):
+               read=b"", raw=None, addr=0):
         t = self.events[event][2]
         if ip is None:
             ip = next((v for v in chain or [] if v < (1 << 64) - 4095), 0)
         out = b""
         for bit, fmt, values in ((IDENTIFIER, "Q", (100 + event,)), (IP, "Q", (ip,)), (TID, "ii", (pid, tid)),
-                                 (TIME, "Q", (time,)), (ADDR, "Q", (0,)), (ID, "Q", (100 + event,)),
+                                 (TIME, "Q", (time,)), (ADDR, "Q", (addr,)), (ID, "Q", (100 + event,)),
                                  (STREAM_ID, "Q", (0,)), (CPU, "II", (cpu, 0)), (PERIOD, "Q", (period,))):
             if t & bit:
                 out += self.pack(fmt, *values)

@@ -213,7 +213,7 @@ static void text_feature(struct cursor *c, struct sp_pd_text *out)
         *out = t;
 }
 
-spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n, uint64_t pos)
+spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n)
 {
     struct cursor c = {p, n, pd->swap, false};
     if (!sp_pd_describe_feature(pd, bit, p, n))
@@ -258,11 +258,8 @@ spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p
         clock_data(pd, &c);
         break;
     case FEATURE_DIR_FORMAT:
-        sp_emit_hint(
-            pd->d, SP_E009, sp_pd_where(pos),
-            "record without `perf record --threads`; such a recording is a folder with one file per thread",
-            "this is the main file of a recording in directory form, the samples are in the files beside it");
-        return SPAA_ERR_UNSUPPORTED;
+        pd->directory = true;
+        break;
     default:
         break;
     }

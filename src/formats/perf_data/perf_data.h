@@ -17,7 +17,8 @@
  *               -> frames (frames.c) and stacks of the profile
  *
  * A position names a record for good: its offset in the input, or SP_PD_UNPACKED plus its offset in
- * what COMPRESSED records hold. Records without a time are ordered by it.
+ * what COMPRESSED records hold; in the directory form the number of the file stands above. Records without
+ * a time are ordered by it.
  *
  * Samples with REGS_USER and STACK_USER (`--call-graph dwarf`) get their keys after pass 2: unwind.c replays
  * the maps a first time, and finds their callchains by several threads.
@@ -130,6 +131,8 @@ enum { PD_BRANCH_CALL_STACK = 1 << 11, PD_BRANCH_HW_INDEX = 1 << 17, PD_BRANCH_C
 enum { PD_HARDWARE, PD_SOFTWARE, PD_TRACEPOINT, PD_HW_CACHE, PD_TYPE_RAW, PD_BREAKPOINT };
 
 #define SP_PD_UNPACKED ((uint64_t)1 << 62) /* positions in the unpacked records start here */
+#define SP_PD_PART_SHIFT 44                /* the number of the part stands above */
+#define SP_PD_PARTS    (1u << 16)
 #define SP_PD_SANE     ((uint64_t)1 << 62) /* times from here on are marks, not moments */
 #define SP_PD_ATTRS    65536u              /* caps on what a file may declare */
 #define SP_PD_IDS      (16u << 20)
@@ -332,8 +335,16 @@ struct sp_pd_deferred {
 struct sp_pd_unpack; /* unpack.c */
 struct sp_pd_frames; /* frames.c */
 
+/* One file of the recording: its records, and those unpacked from COMPRESSED ones. */
+struct sp_pd_part {
+    struct sp_input *in; /* NULL: the caller's */
+    struct sp_pd_range ranges[2];
+    struct sp_pd_unpack *unpack;
+};
+
 struct sp_pd {
     struct sp_diags *d;
+    struct sp_input *in;
     const struct sp_read_opts *opts;
     struct sp_profile *p;
     struct sp_arena arena;
@@ -346,8 +357,8 @@ struct sp_pd {
     bool closed;      /* the recorder wrote its header at the end, as it should */
     unsigned group_by;
 
-    struct sp_pd_range ranges[2];
-    struct sp_pd_unpack *unpack;
+    bool directory; /* the records are in files beside this one */
+    SP_VEC(struct sp_pd_part) parts;
 
     SP_VEC(struct sp_pd_attr) attrs;
     SP_VEC(struct sp_pd_id) ids;
@@ -446,12 +457,21 @@ spaa_status sp_pd_open(struct sp_pd *pd);
 bool sp_pd_add_id(struct sp_pd *pd, uint64_t id, uint32_t attr);
 uint32_t sp_pd_find_id(const struct sp_pd *pd, uint64_t id); /* number in ids, or SP_NONE */
 
+/* parts.c */
+bool sp_pd_part_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t offset);
+spaa_status sp_pd_parts_beside(struct sp_pd *pd); /* of the directory form */
+void sp_pd_parts_free(struct sp_pd *pd);
+static inline struct sp_pd_part *sp_pd_part_of(const struct sp_pd *pd, uint64_t pos)
+{
+    return &pd->parts.v[(pos & (SP_PD_UNPACKED - 1)) >> SP_PD_PART_SHIFT];
+}
+
 /* attr.c: perf_event_attr, and what follows from it. n bytes are there; bytes 0: not even the minimum. */
 bool sp_pd_attr_read(const unsigned char *p, size_t n, bool swap, bool big_endian, struct sp_pd_attr *out);
 void sp_pd_plan_make(const struct sp_pd_attr *a, struct sp_pd_plan *out);
 
 /* features.c: one feature, from its section or from a FEATURE record. */
-spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n, uint64_t pos);
+spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n);
 spaa_status sp_pd_build_id_record(struct sp_pd *pd, const unsigned char *p, size_t n, unsigned misc);
 /* The recorded build-id of a path in lower-case hex, or NULL. */
 const char *sp_pd_build_id_of(const struct sp_pd *pd, const char *path, size_t n);
@@ -487,7 +507,7 @@ spaa_status sp_pd_details(struct sp_pd *pd, uint32_t shape, uint64_t pos, struct
 
 /* unpack.c: the stream inside COMPRESSED records. */
 spaa_status sp_pd_unpack_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t pos);
-spaa_status sp_pd_unpack_end(struct sp_pd *pd); /* sets ranges[1] */
+spaa_status sp_pd_unpack_end(struct sp_pd *pd, struct sp_pd_part *part); /* sets ranges[1] */
 void sp_pd_unpack_free(struct sp_pd_unpack *u);
 
 /* events.c: names of the events, and their place in the profile. Before and after pass 2. */

@@ -21,7 +21,7 @@ static int probe(const unsigned char *p, size_t n, bool whole, const char **reas
 
 static void free_session(struct sp_pd *pd)
 {
-    sp_pd_unpack_free(pd->unpack);
+    sp_pd_parts_free(pd);
     for (size_t i = 0; i < pd->processes.n; i++)
         sp_vec_free(&pd->processes.v[i].changes);
     for (size_t i = 0; i < pd->threads.n; i++)
@@ -91,7 +91,7 @@ static spaa_status run(struct sp_pd *pd)
     if (st)
         return st;
     if (!pd->attrs.n) {
-        sp_emit(pd->d, SP_E010, SP_AT(pd->ranges[0].base), "the recording declares no events");
+        sp_emit(pd->d, SP_E010, SP_AT(pd->parts.v[0].ranges[0].base), "the recording declares no events");
         return SPAA_ERR_INPUT;
     }
     pd->group_by = grouping(pd);
@@ -119,6 +119,7 @@ static spaa_status read_perf_data(struct sp_input *in, const struct sp_read_opts
     if (!pd)
         return sp_nomem(d);
     pd->d = d;
+    pd->in = in;
     pd->opts = opts;
     pd->p = p;
     sp_arena_init(&pd->arena, 0);

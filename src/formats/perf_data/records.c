@@ -15,14 +15,18 @@
 
 struct sp_where sp_pd_where(uint64_t pos)
 {
-    if (pos < SP_PD_UNPACKED)
+    if (pos < (uint64_t)1 << SP_PD_PART_SHIFT)
         return SP_AT(pos);
-    return (struct sp_where){.offset = pos - SP_PD_UNPACKED, .record = "in the unpacked COMPRESSED records"};
+    if (pos < SP_PD_UNPACKED)
+        return (struct sp_where){.offset = pos & (((uint64_t)1 << SP_PD_PART_SHIFT) - 1),
+                                 .record = "in a file of the folder"};
+    return (struct sp_where){.offset = pos & (((uint64_t)1 << SP_PD_PART_SHIFT) - 1),
+                             .record = "in the unpacked COMPRESSED records"};
 }
 
 const unsigned char *sp_pd_at(const struct sp_pd *pd, uint64_t pos)
 {
-    const struct sp_pd_range *r = &pd->ranges[pos >= SP_PD_UNPACKED];
+    const struct sp_pd_range *r = &sp_pd_part_of(pd, pos)->ranges[pos >= SP_PD_UNPACKED];
     return r->p + (pos - r->base);
 }
 
@@ -378,7 +382,7 @@ static spaa_status take_record(struct sp_pd *pd, const struct sp_pd_record *r)
     case PD_FEATURE:
         if (r->size < 16 || sp_pd_u64(r->p + 8, pd->swap) > 255)
             return SPAA_OK;
-        return sp_pd_feature(pd, (unsigned)sp_pd_u64(r->p + 8, pd->swap), r->p + 16, r->size - 16, r->pos);
+        return sp_pd_feature(pd, (unsigned)sp_pd_u64(r->p + 8, pd->swap), r->p + 16, r->size - 16);
     case PD_COMPRESSED:
     case PD_COMPRESSED2:
         return r->pos < SP_PD_UNPACKED ? compressed_record(pd, r) : SPAA_OK;
@@ -439,11 +443,15 @@ static bool lacks_time(const struct sp_pd *pd)
 
 spaa_status sp_pd_pass1(struct sp_pd *pd)
 {
-    spaa_status st = walk(pd, &pd->ranges[0]);
-    if (!st)
-        st = sp_pd_unpack_end(pd);
-    if (!st && pd->ranges[1].n)
-        st = walk(pd, &pd->ranges[1]);
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; i < pd->parts.n && !st; i++) {
+        struct sp_pd_part *part = &pd->parts.v[i];
+        st = walk(pd, &part->ranges[0]);
+        if (!st)
+            st = sp_pd_unpack_end(pd, part);
+        if (!st && part->ranges[1].n)
+            st = walk(pd, &part->ranges[1]);
+    }
     pd->by_position = lacks_time(pd);
     if (pd->unknown_records)
         sp_emit(pd->d, SP_W311, SP_AT_NOTHING, "%llu records of unknown types were skipped",

@@ -389,9 +389,11 @@ spaa_status sp_pd_pass2(struct sp_pd *pd)
     ps->clock_periods = periods;
     ps->one_attr = pd->attrs.n == 1;
     pd->time_first = UINT64_MAX;
-    for (size_t i = 0; i < 2 && !st; i++)
-        if (pd->ranges[i].n)
-            st = pd->swap ? walk_swapped(ps, &pd->ranges[i]) : walk_native(ps, &pd->ranges[i]);
+    for (size_t i = 0; i < 2 * pd->parts.n && !st; i++) {
+        const struct sp_pd_range *range = &pd->parts.v[i / 2].ranges[i % 2];
+        if (range->n)
+            st = pd->swap ? walk_swapped(ps, range) : walk_native(ps, range);
+    }
     if (!st)
         st = flush(ps);
     if (!st)
