@@ -12,6 +12,7 @@
 #include "json/json.h"
 #include "model/samples.h"
 
+#define RAW_MAX  4096u /* bytes that are shown */
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static void comma(struct sp_buf *b)
@@ -167,6 +168,13 @@ static void members(const struct sp_pd *pd, const struct sp_pd_attr *a, const un
         number(b, "aux_bytes", f->aux);
     if (f->has & PD_BRANCH_STACK && f->nbranches && f->branches)
         branches(pd, f, b);
+    if (f->has & PD_RAW && f->raw && f->raw_size && f->raw_size <= RAW_MAX && a->type != PD_TRACEPOINT) {
+        comma(b);
+        sp_buf_puts(b, "\"raw\":\"");
+        for (uint32_t i = 0; i < f->raw_size; i++)
+            sp_buf_printf(b, "%02x", f->raw[i]);
+        sp_buf_ch(b, '"');
+    }
     unsigned mode = sp_pd_u16(rec + 4, pd->swap) & PD_MISC_MODE;
     if (mode == PD_MODE_GUEST_KERNEL || mode == PD_MODE_GUEST_USER) {
         comma(b);

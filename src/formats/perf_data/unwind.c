@@ -385,7 +385,7 @@ static void tell_loss(const struct unwinder *u, const struct loss *l)
         sp_buf_puts(&why, "it has no unwind tables (.eh_frame), and no frame pointers lead on");
     else
         sp_buf_puts(&why, "no unwind tables, and no frame pointers lead on");
-    sp_emit_hint(u->pd->d, SP_I785, SP_AT_NOTHING, advice, "%s", sp_buf_cstr(&why));
+    sp_emit_hint(u->pd->d, SP_W785, SP_AT_NOTHING, advice, "%s", sp_buf_cstr(&why));
     sp_buf_free(&why);
     sp_buf_free(&hint);
 }
@@ -410,7 +410,7 @@ static spaa_status report_losses(const struct unwinder *u)
             rest += all.v[i].n;
     }
     if (rest)
-        sp_emit(u->pd->d, SP_I785, SP_AT_NOTHING, "%zu more modules where %llu stacks end", all.n - TOLD_MAX,
+        sp_emit(u->pd->d, SP_W785, SP_AT_NOTHING, "%zu more modules where %llu stacks end", all.n - TOLD_MAX,
                 (unsigned long long)rest);
     sp_vec_free(&all);
     return ok ? SPAA_OK : sp_nomem(u->pd->d);
