@@ -200,6 +200,10 @@ def test_a_missing_file_ends_the_stack_and_is_told(tmp_path):
     assert only(profile)[:2] == ["work", "deep"] and len(only(profile)) == 3
     assert "SPAA-W785" in said and "/opt/libgone.so: 1 stack ends there: the file was not found" in said
     assert "--symfs" in said
+    assert profile.header["x_spaa"]["unfinished"] == 1
+    assert profile.header["x_perf"]["unwinding"] == {
+        "samples": 1, "truncated": 0, "unmapped": 0,
+        "ends": [{"dso": "/opt/libgone.so", "stacks": 1, "why": "the file was not found"}]}
 
 
 def test_maps_of_the_moment_are_used(tmp_path):
@@ -486,7 +490,7 @@ def test_throttling_is_told(tmp_path):
     r.record(6, 0, r.pack("QQQ", 502_000_000, 100, 7), r.trailer(10, 10, 502_000_000))
     profile, said = run(write(tmp_path, r), "--no-symbols")
     assert "SPAA-W789" in said and "1 times, for 0.500 s" in said
-    assert profile.header["x_perf"]["throttled_ns"] == 500_000_000
+    assert profile.header["x_spaa"]["throttled_ns"] == 500_000_000
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "compressed"])

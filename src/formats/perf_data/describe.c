@@ -380,7 +380,5 @@ bool sp_pd_describe_rest(struct sp_pd *pd)
     records(pd, b);
     if (pd->lost_filtered)
         number(b, "filtered_by_bpf", pd->lost_filtered);
-    if (pd->throttled)
-        number(b, "throttled_ns", pd->throttled_ns);
     return !b->failed;
 }

@@ -402,7 +402,7 @@ struct sp_pd {
     SP_VEC(struct sp_pd_key) keys;
     struct sp_map key_map;
     SP_VEC(struct sp_pd_pending) pending;
-    uint64_t unwound; /* samples */
+    uint64_t unwound, unfinished; /* samples; of them, that end where the caller could not be found */
     SP_VEC(struct sp_pd_arc) arcs;
     struct sp_map arc_map;
     bool arcs_missed, arcs_cycles; /* whether predictions and cycles are known */

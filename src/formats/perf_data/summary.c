@@ -121,6 +121,8 @@ spaa_status sp_pd_summary(struct sp_pd *pd)
     }
     h->lost = pd->lost;
     h->truncated = pd->truncated;
+    h->unfinished = pd->unfinished;
+    h->throttled_ns = pd->throttled_ns;
     if (!sp_pd_describe_rest(pd))
         return sp_nomem(pd->d);
     h->more = more(pd);

@@ -16,6 +16,7 @@
 #include "formats/perf_data/perf_data.h"
 
 #include "base/buf.h"
+#include "json/json.h"
 #include "unwind/unwind.h"
 
 #include <pthread.h>
@@ -59,7 +60,7 @@ struct worker {
     struct cached_row *rows;
     SP_VEC(uint64_t) chains;    /* in the recording's byte order */
     SP_VEC(uint64_t) losses;    /* stacks that ended for want of a module, by DSO */
-    uint64_t truncated, unmapped;
+    uint64_t truncated, unmapped, unfinished;
 };
 
 struct unwinder {
@@ -185,8 +186,10 @@ static bool unwind_user(struct worker *w, const struct sp_unwind_arch *a, const 
             break;
         }
     }
-    if (st == SP_STEP_END || st == SP_STEP_LOST)
+    if (st == SP_STEP_END || st == SP_STEP_LOST) {
+        w->unfinished += st == SP_STEP_LOST;
         return !w->st;
+    }
     w->truncated++;
     return put(w, PD_CONTEXT_TRUNCATED);
 }
@@ -367,30 +370,44 @@ static int by_loss(const void *a, const void *b)
     return x->dso < y->dso ? -1 : x->dso > y->dso;
 }
 
-static void tell_loss(const struct unwinder *u, const struct loss *l)
+/* Why stacks end in a module; what helps, which may stand in `hint`. */
+static const char *reason(const struct module *m, struct sp_buf *why, struct sp_buf *hint)
 {
-    const struct module *m = &u->modules[l->dso];
-    struct sp_pd_dso_file file = sp_pd_frames_file(u->frames, l->dso);
-    struct sp_buf why, hint;
-    const char *advice = "";
-    sp_buf_init(&why, 16 << 10);
-    sp_buf_init(&hint, 16 << 10);
-    sp_buf_printf(&why, "%s: %llu stack%s there: ", file.anonymous ? "code that is in no file" : file.name,
-                  (unsigned long long)l->n, l->n == 1 ? " ends" : "s end");
     if (m->lacking)
-        advice = sp_module_missing(m->module, &why, &hint);
-    else if (m->cfi && sp_cfi_count(m->cfi))
-        sp_buf_puts(&why, "it does not say how its functions return at these places");
+        return sp_module_missing(m->module, why, hint);
+    if (m->cfi && sp_cfi_count(m->cfi))
+        sp_buf_puts(why, "it does not say how its functions return at these places");
     else if (m->cfi)
-        sp_buf_puts(&why, "it has no unwind tables (.eh_frame), and no frame pointers lead on");
+        sp_buf_puts(why, "it has no unwind tables (.eh_frame), and no frame pointers lead on");
     else
-        sp_buf_puts(&why, "no unwind tables, and no frame pointers lead on");
-    sp_emit_hint(u->pd->d, SP_W785, SP_AT_NOTHING, advice, "%s", sp_buf_cstr(&why));
-    sp_buf_free(&why);
-    sp_buf_free(&hint);
+        sp_buf_puts(why, "no unwind tables, and no frame pointers lead on");
+    return "";
 }
 
-static spaa_status report_losses(const struct unwinder *u)
+/* As a diagnostic for the worst few, and in the header's x_perf for all. */
+static bool tell_loss(const struct unwinder *u, const struct loss *l, size_t place)
+{
+    struct sp_pd *pd = u->pd;
+    struct sp_pd_dso_file file = sp_pd_frames_file(u->frames, l->dso);
+    const char *name = file.anonymous ? "code that is in no file" : file.name;
+    struct sp_buf why, hint;
+    sp_buf_init(&why, 16 << 10);
+    sp_buf_init(&hint, 16 << 10);
+    const char *advice = reason(&u->modules[l->dso], &why, &hint);
+    if (place < TOLD_MAX)
+        sp_emit_hint(pd->d, SP_W785, SP_AT_NOTHING, advice, "%s: %llu stack%s there: %s", name,
+                     (unsigned long long)l->n, l->n == 1 ? " ends" : "s end", sp_buf_cstr(&why));
+    sp_buf_puts(&pd->about, place ? ",{\"dso\":" : "{\"dso\":");
+    sp_json_string(&pd->about, name, strlen(name));
+    sp_buf_printf(&pd->about, ",\"stacks\":%llu,\"why\":", (unsigned long long)l->n);
+    sp_json_string(&pd->about, sp_buf_cstr(&why), strlen(sp_buf_cstr(&why)));
+    sp_buf_ch(&pd->about, '}');
+    sp_buf_free(&why);
+    sp_buf_free(&hint);
+    return !pd->about.failed;
+}
+
+static spaa_status report_losses(const struct unwinder *u, uint64_t truncated, uint64_t unmapped)
 {
     SP_VEC(struct loss) all = {0};
     uint64_t rest = 0;
@@ -403,12 +420,14 @@ static spaa_status report_losses(const struct unwinder *u)
     }
     if (ok && all.n)
         qsort(all.v, all.n, sizeof *all.v, by_loss);
+    sp_buf_printf(&u->pd->about, "%s\"unwinding\":{\"samples\":%zu,\"truncated\":%llu,\"unmapped\":%llu,\"ends\":[",
+                  u->pd->about.len ? "," : "", u->pd->pending.n, (unsigned long long)truncated,
+                  (unsigned long long)unmapped);
     for (size_t i = 0; i < all.n && ok; i++) {
-        if (i < TOLD_MAX)
-            tell_loss(u, &all.v[i]);
-        else
-            rest += all.v[i].n;
+        ok = tell_loss(u, &all.v[i], i);
+        rest += i < TOLD_MAX ? 0 : all.v[i].n;
     }
+    ok = sp_buf_puts(&u->pd->about, "]}") && ok;
     if (rest)
         sp_emit(u->pd->d, SP_W785, SP_AT_NOTHING, "%zu more modules where %llu stacks end", all.n - TOLD_MAX,
                 (unsigned long long)rest);
@@ -424,6 +443,7 @@ static spaa_status report(struct unwinder *u)
     for (uint32_t i = 0; i < u->nworkers; i++) {
         truncated += u->workers[i].truncated;
         unmapped += u->workers[i].unmapped;
+        pd->unfinished += u->workers[i].unfinished;
     }
     for (size_t i = 0; i < pd->attrs.n; i++)
         bytes = pd->attrs.v[i].stack_user > bytes ? pd->attrs.v[i].stack_user : bytes;
@@ -437,7 +457,7 @@ static spaa_status report(struct unwinder *u)
                 pd->pending.n);
     if (!u->archs[0] && !u->archs[1])
         sp_emit(pd->d, SP_W788, SP_AT_NOTHING, "%.*s", (int)pd->arch.n, pd->arch.n ? pd->arch.p : "");
-    return report_losses(u);
+    return report_losses(u, truncated, unmapped);
 }
 
 /* A recording that does not name its processor: the registers it asked for tell. */
