@@ -188,8 +188,7 @@ static bool read_cie(const struct sp_cfi *t, const struct sp_cfi_part *part, siz
         return false;
     uint64_t version = sp_cfi_fixed(&c, 1);
     const char *letters = (const char *)c.p;
-    if (c.bad || (version != 1 && version != 3 && version != 4) ||
-        !memchr(letters, 0, (size_t)(c.end - c.p)))
+    if (c.bad || (version != 1 && version != 3 && version != 4) || !memchr(letters, 0, (size_t)(c.end - c.p)))
         return false;
     sp_cfi_take(&c, strlen(letters) + 1);
     if (version == 4 && (sp_cfi_fixed(&c, 1) != t->word || sp_cfi_fixed(&c, 1) != 0))

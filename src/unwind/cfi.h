@@ -2,8 +2,8 @@
  * Call frame information (CFI): what an ELF file says about finding a function's caller.
  *
  * Source: DWARF 5 chapter 6.4, the Linux Standard Base's .eh_frame, and the AArch64 and x86-64 processor
- * supplements. A file's FDEs are indexed once; a row is computed for one address when it is asked for. A loaded
- * table is not changed any more: threads may share it. The file is read and closed again.
+ * supplements. A file's FDEs are indexed once; a row is computed for one address when it is asked for. A
+ * loaded table is not changed any more: threads may share it. The file is read and closed again.
  */
 #ifndef SP_CFI_H
 #define SP_CFI_H
@@ -47,8 +47,8 @@ struct sp_cfi;
  * SPAA_OK also when there are none; SPAA_ERR_NOMEM.
  */
 spaa_status sp_cfi_load(const char *file, const char *debug, struct sp_cfi **out);
-void sp_cfi_free(struct sp_cfi *c); /* NULL is fine */
-size_t sp_cfi_count(const struct sp_cfi *c); /* FDEs */
+void sp_cfi_free(struct sp_cfi *c);              /* NULL is fine */
+size_t sp_cfi_count(const struct sp_cfi *c);     /* FDEs */
 unsigned sp_cfi_machine(const struct sp_cfi *c); /* ELF's e_machine; 0: no file */
 /* By the load segments; false when the offset lies in none. */
 bool sp_cfi_vaddr(const struct sp_cfi *c, uint64_t file_offset, uint64_t *vaddr);

@@ -125,7 +125,8 @@ static void extended(struct machine *m, unsigned op)
     case 0x09: { /* register */
         reg = sp_cfi_uleb(c);
         uint64_t from = sp_cfi_uleb(c);
-        set(m, reg, from < SP_CFI_REGS ? SP_CFI_REG : SP_CFI_UNDEFINED, from < SP_CFI_REGS ? (int64_t)from : 0);
+        set(m, reg, from < SP_CFI_REGS ? SP_CFI_REG : SP_CFI_UNDEFINED,
+            from < SP_CFI_REGS ? (int64_t)from : 0);
         break;
     }
     case 0x0a: /* remember_state */

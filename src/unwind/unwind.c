@@ -167,7 +167,7 @@ static void dereference(struct expression *e, unsigned bytes)
     uint64_t v = 0, addr = pop(e);
     if (e->state == SP_STEP_OK)
         e->state = bytes && bytes <= 8 && !(bytes & (bytes - 1)) ? read_stack(e->stack, addr, bytes, &v)
-                                                                  : SP_STEP_LOST;
+                                                                 : SP_STEP_LOST;
     push(e, v);
 }
 
@@ -342,8 +342,8 @@ static enum sp_step evaluate(const struct sp_unwind_arch *a, const struct sp_cfi
 }
 
 static enum sp_step apply(const struct sp_unwind_arch *a, const struct sp_cfi *c, const struct sp_cfi_rule *r,
-                          const struct sp_unwind_stack *stack, const struct sp_unwind_regs *regs, uint64_t cfa,
-                          uint64_t *v)
+                          const struct sp_unwind_stack *stack, const struct sp_unwind_regs *regs,
+                          uint64_t cfa, uint64_t *v)
 {
     enum sp_step st;
     switch (r->how) {

@@ -12,11 +12,11 @@
 /* A processor's registers. */
 struct sp_unwind_arch {
     const char *name;
-    unsigned machine; /* ELF's e_machine */
-    uint8_t word;     /* bytes of an address */
-    uint8_t sp, fp;   /* DWARF numbers */
-    uint8_t pc_bit;   /* of the program counter in perf's register masks */
-    uint8_t nbits;    /* registers that perf may record */
+    unsigned machine;     /* ELF's e_machine */
+    uint8_t word;         /* bytes of an address */
+    uint8_t sp, fp;       /* DWARF numbers */
+    uint8_t pc_bit;       /* of the program counter in perf's register masks */
+    uint8_t nbits;        /* registers that perf may record */
     const uint8_t *dwarf; /* of each bit of the mask; UINT8_MAX: not followed */
     uint64_t address;     /* bits of a return address that are one (pointer authentication uses the others) */
 };

@@ -1,10 +1,11 @@
 /*
- * Branch stacks (`perf record -b`) as the event `lbr`: each distinct branch of a thread is a stack of two, where
- * it went at the leaf and where it came from at the root, weighted with how often it was seen, how often it had
- * been predicted wrongly, and the cycles since the branch before it where the processor counts them.
+ * Branch stacks (`perf record -b`) as the event `lbr`: each distinct branch of a thread is a stack of two,
+ * where it went at the leaf and where it came from at the root, weighted with how often it was seen, how
+ * often it had been predicted wrongly, and the cycles since the branch before it where the processor counts
+ * them.
  *
- * The branch stacks of `--call-graph lbr` are callchains and do not come here. Quirk: the flags are C bit fields,
- * which big-endian machines fill from the other end.
+ * The branch stacks of `--call-graph lbr` are callchains and do not come here. Quirk: the flags are C bit
+ * fields, which big-endian machines fill from the other end.
  */
 #include "formats/perf_data/perf_data.h"
 

@@ -1,6 +1,6 @@
 /*
- * What SPAA's header has no field for, as members of its `x_perf`: features of the machine and of the recording,
- * attributes of the events, and how many records of which type there are.
+ * What SPAA's header has no field for, as members of its `x_perf`: features of the machine and of the
+ * recording, attributes of the events, and how many records of which type there are.
  *
  * Source of the sections: tools/perf/Documentation/perf.data-file-format.txt and tools/perf/util/header.c. A
  * section that ends early or says what cannot be is left out as a whole.
@@ -257,9 +257,9 @@ static void sample_time(struct section *s)
 bool sp_pd_describe_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n)
 {
     static const char *const names[32] = {
-        [13] = "cpu_topology",  [14] = "numa",    [16] = "pmus",       [17] = "groups",     [20] = "caches",
-        [21] = "sample_time",   [22] = "memory",  [23] = "clock_resolution_ns", [27] = "compressed",
-        [28] = "cpu_pmu_caps",  [30] = "hybrid",  [31] = "pmu_caps"};
+        [13] = "cpu_topology", [14] = "numa",         [16] = "pmus",   [17] = "groups",
+        [20] = "caches",       [21] = "sample_time",  [22] = "memory", [23] = "clock_resolution_ns",
+        [27] = "compressed",   [28] = "cpu_pmu_caps", [30] = "hybrid", [31] = "pmu_caps"};
     if (bit >= 32 || !names[bit] || pd->described >> bit & 1)
         return true;
     struct sp_buf *b = &pd->about;
@@ -302,13 +302,34 @@ static void attribute(const struct sp_pd_attr *a, struct sp_buf *b)
     static const struct {
         const char *name;
         unsigned bit;
-    } flags[] = {{"inherit", 1},         {"pinned", 2},           {"exclude_user", 4},  {"exclude_kernel", 5},
-                 {"exclude_hv", 6},      {"exclude_idle", 7},     {"mmap", 8},          {"comm", 9},
-                 {"freq", 10},           {"enable_on_exec", 12},  {"task", 13},         {"sample_id_all", 18},
-                 {"exclude_host", 19},   {"exclude_guest", 20},   {"mmap2", 23},        {"use_clockid", 25},
-                 {"context_switch", 26}, {"write_backward", 27},  {"namespaces", 28},   {"ksymbol", 29},
-                 {"bpf_event", 30},      {"aux_output", 31},      {"cgroup", 32},       {"text_poke", 33},
-                 {"build_id", 34},       {"inherit_thread", 35},  {"remove_on_exec", 36}, {"sigtrap", 37},
+    } flags[] = {{"inherit", 1},
+                 {"pinned", 2},
+                 {"exclude_user", 4},
+                 {"exclude_kernel", 5},
+                 {"exclude_hv", 6},
+                 {"exclude_idle", 7},
+                 {"mmap", 8},
+                 {"comm", 9},
+                 {"freq", 10},
+                 {"enable_on_exec", 12},
+                 {"task", 13},
+                 {"sample_id_all", 18},
+                 {"exclude_host", 19},
+                 {"exclude_guest", 20},
+                 {"mmap2", 23},
+                 {"use_clockid", 25},
+                 {"context_switch", 26},
+                 {"write_backward", 27},
+                 {"namespaces", 28},
+                 {"ksymbol", 29},
+                 {"bpf_event", 30},
+                 {"aux_output", 31},
+                 {"cgroup", 32},
+                 {"text_poke", 33},
+                 {"build_id", 34},
+                 {"inherit_thread", 35},
+                 {"remove_on_exec", 36},
+                 {"sigtrap", 37},
                  {"defer_callchain", 38}};
     comma(b);
     sp_buf_ch(b, '{');
@@ -347,18 +368,51 @@ static void attribute(const struct sp_pd_attr *a, struct sp_buf *b)
 
 static void records(const struct sp_pd *pd, struct sp_buf *b)
 {
-    static const char *const names[] = {
-        [PD_MMAP] = "MMAP", [PD_LOST] = "LOST", [PD_COMM] = "COMM", [PD_EXIT] = "EXIT", [PD_THROTTLE] = "THROTTLE",
-        [PD_UNTHROTTLE] = "UNTHROTTLE", [PD_FORK] = "FORK", [8] = "READ", [PD_SAMPLE] = "SAMPLE", [PD_MMAP2] = "MMAP2",
-        [11] = "AUX", [12] = "ITRACE_START", [PD_LOST_SAMPLES] = "LOST_SAMPLES", [14] = "SWITCH",
-        [15] = "SWITCH_CPU_WIDE", [16] = "NAMESPACES", [PD_KSYMBOL] = "KSYMBOL", [18] = "BPF_EVENT",
-        [19] = "CGROUP", [20] = "TEXT_POKE", [21] = "AUX_OUTPUT_HW_ID",
-        [PD_CALLCHAIN_DEFERRED] = "CALLCHAIN_DEFERRED", [64] = "HEADER_ATTR", [65] = "HEADER_EVENT_TYPE",
-        [66] = "HEADER_TRACING_DATA", [67] = "HEADER_BUILD_ID", [68] = "FINISHED_ROUND", [69] = "ID_INDEX",
-        [70] = "AUXTRACE_INFO", [71] = "AUXTRACE", [72] = "AUXTRACE_ERROR", [73] = "THREAD_MAP",
-        [74] = "CPU_MAP", [75] = "STAT_CONFIG", [76] = "STAT", [77] = "STAT_ROUND", [78] = "EVENT_UPDATE",
-        [79] = "TIME_CONV", [80] = "HEADER_FEATURE", [81] = "COMPRESSED", [82] = "FINISHED_INIT",
-        [83] = "COMPRESSED2", [84] = "BPF_METADATA", [85] = "SCHEDSTAT_CPU", [86] = "SCHEDSTAT_DOMAIN"};
+    static const char *const names[] = {[PD_MMAP] = "MMAP",
+                                        [PD_LOST] = "LOST",
+                                        [PD_COMM] = "COMM",
+                                        [PD_EXIT] = "EXIT",
+                                        [PD_THROTTLE] = "THROTTLE",
+                                        [PD_UNTHROTTLE] = "UNTHROTTLE",
+                                        [PD_FORK] = "FORK",
+                                        [8] = "READ",
+                                        [PD_SAMPLE] = "SAMPLE",
+                                        [PD_MMAP2] = "MMAP2",
+                                        [11] = "AUX",
+                                        [12] = "ITRACE_START",
+                                        [PD_LOST_SAMPLES] = "LOST_SAMPLES",
+                                        [14] = "SWITCH",
+                                        [15] = "SWITCH_CPU_WIDE",
+                                        [16] = "NAMESPACES",
+                                        [PD_KSYMBOL] = "KSYMBOL",
+                                        [18] = "BPF_EVENT",
+                                        [19] = "CGROUP",
+                                        [20] = "TEXT_POKE",
+                                        [21] = "AUX_OUTPUT_HW_ID",
+                                        [PD_CALLCHAIN_DEFERRED] = "CALLCHAIN_DEFERRED",
+                                        [64] = "HEADER_ATTR",
+                                        [65] = "HEADER_EVENT_TYPE",
+                                        [66] = "HEADER_TRACING_DATA",
+                                        [67] = "HEADER_BUILD_ID",
+                                        [68] = "FINISHED_ROUND",
+                                        [69] = "ID_INDEX",
+                                        [70] = "AUXTRACE_INFO",
+                                        [71] = "AUXTRACE",
+                                        [72] = "AUXTRACE_ERROR",
+                                        [73] = "THREAD_MAP",
+                                        [74] = "CPU_MAP",
+                                        [75] = "STAT_CONFIG",
+                                        [76] = "STAT",
+                                        [77] = "STAT_ROUND",
+                                        [78] = "EVENT_UPDATE",
+                                        [79] = "TIME_CONV",
+                                        [80] = "HEADER_FEATURE",
+                                        [81] = "COMPRESSED",
+                                        [82] = "FINISHED_INIT",
+                                        [83] = "COMPRESSED2",
+                                        [84] = "BPF_METADATA",
+                                        [85] = "SCHEDSTAT_CPU",
+                                        [86] = "SCHEDSTAT_DOMAIN"};
     key(b, "records");
     sp_buf_ch(b, '{');
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

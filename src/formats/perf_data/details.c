@@ -1,7 +1,7 @@
 /*
  * What SPAA's sample record has no field for, as `x_perf` of each sample that is kept: the data address and
- * where its data came from, weights, physical address, page sizes, cgroup, transaction, the branch stack; and the
- * decoded fields of tracepoints. Copies of stacks and registers are not kept: they were used to find the
+ * where its data came from, weights, physical address, page sizes, cgroup, transaction, the branch stack; and
+ * the decoded fields of tracepoints. Copies of stacks and registers are not kept: they were used to find the
  * callchain.
  *
  * Source: perf_mem_data_src and perf_branch_entry of include/uapi/linux/perf_event.h. The bit fields of
@@ -9,8 +9,8 @@
  */
 #include "formats/perf_data/perf_data.h"
 
-#include "json/json.h"
 #include "model/samples.h"
+#include "json/json.h"
 
 #define RAW_MAX  4096u /* bytes that are shown */
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -55,16 +55,28 @@ static void bits(struct sp_buf *b, const char *name, uint64_t v, const char *con
 static void data_source(struct sp_buf *b, uint64_t v)
 {
     static const char *const ops[] = {"na", "load", "store", "prefetch", "exec"};
-    static const char *const levels[] = {"na",  "hit",      "miss", "L1",   "LFB",  "L2",   "L3",
-                                         "RAM", "remote_RAM_1hop", "remote_RAM_2hops", "remote_cache_1hop",
-                                         "remote_cache_2hops", "IO", "uncached"};
+    static const char *const levels[] = {"na",
+                                         "hit",
+                                         "miss",
+                                         "L1",
+                                         "LFB",
+                                         "L2",
+                                         "L3",
+                                         "RAM",
+                                         "remote_RAM_1hop",
+                                         "remote_RAM_2hops",
+                                         "remote_cache_1hop",
+                                         "remote_cache_2hops",
+                                         "IO",
+                                         "uncached"};
     static const char *const snoops[] = {"na", "none", "hit", "miss", "modified"};
     static const char *const tlbs[] = {"na", "hit", "miss", "L1", "L2", "walker", "fault"};
     static const char *const locks[] = {"na", "locked"};
     static const char *const forwards[] = {"forward", "peer"};
     static const char *const blocks[] = {"na", "data", "address"};
-    static const char *const numbers[16] = {NULL, "L1", "L2", "L3", "L4", "L2_MHB", "memory_side_cache", NULL,
-                                            "uncached", "CXL", "IO", "any_cache", "LFB", "RAM", "PMEM", "na"};
+    static const char *const numbers[16] = {
+        NULL, "L1",        "L2",  "L3",  "L4",   "L2_MHB", "memory_side_cache", NULL, "uncached", "CXL",
+        "IO", "any_cache", "LFB", "RAM", "PMEM", "na"};
     comma(b);
     sp_buf_puts(b, "\"data_src\":{");
     hexadecimal(b, "value", v);

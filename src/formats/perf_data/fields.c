@@ -121,13 +121,13 @@ static void take_field(struct fields *f, const struct sp_pd_attr *a, uint64_t bi
     }
 }
 
-void sp_pd_fields_read(const struct sp_pd_attr *a, const unsigned char *rec, size_t size, size_t at, bool swap,
-                       struct sp_pd_fields *out)
+void sp_pd_fields_read(const struct sp_pd_attr *a, const unsigned char *rec, size_t size, size_t at,
+                       bool swap, struct sp_pd_fields *out)
 {
-    static const uint32_t order[] = {PD_RAW,         PD_BRANCH_STACK, PD_REGS_USER,      PD_STACK_USER,
-                                     PD_WEIGHT,      PD_WEIGHT_STRUCT, PD_DATA_SRC,      PD_TRANSACTION,
-                                     PD_REGS_INTR,   PD_PHYS_ADDR,    PD_CGROUP,         PD_DATA_PAGE_SIZE,
-                                     PD_CODE_PAGE_SIZE, PD_AUX};
+    static const uint32_t order[] = {
+        PD_RAW,           PD_BRANCH_STACK,   PD_REGS_USER,      PD_STACK_USER, PD_WEIGHT,
+        PD_WEIGHT_STRUCT, PD_DATA_SRC,       PD_TRANSACTION,    PD_REGS_INTR,  PD_PHYS_ADDR,
+        PD_CGROUP,        PD_DATA_PAGE_SIZE, PD_CODE_PAGE_SIZE, PD_AUX};
     struct fields f = {rec + at, at <= size ? size - at : 0, swap, at > size};
     *out = (struct sp_pd_fields){0};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {

@@ -193,7 +193,8 @@ spaa_status sp_pd_open(struct sp_pd *pd)
     if (header == PIPE_HEADER) {
         pd->pipe = true;
         pd->closed = true;
-        return sp_pd_part_add(pd, p + PIPE_HEADER, pd->size - PIPE_HEADER, PIPE_HEADER) ? SPAA_OK : sp_nomem(pd->d);
+        return sp_pd_part_add(pd, p + PIPE_HEADER, pd->size - PIPE_HEADER, PIPE_HEADER) ? SPAA_OK
+                                                                                        : sp_nomem(pd->d);
     }
     if (header < HEADER_SIZE) {
         sp_emit(pd->d, SP_E010, SP_AT(8), "a header of %llu bytes", (unsigned long long)header);

@@ -1,7 +1,7 @@
 /*
  * The files of a recording. Usually it is one; the directory form (`perf record --threads`) has the header in
- * `data` and the records of each thread in `data.0`, `data.1`, ... beside it, which are nothing but records. Each
- * file has its own stream of COMPRESSED records.
+ * `data` and the records of each thread in `data.0`, `data.1`, ... beside it, which are nothing but records.
+ * Each file has its own stream of COMPRESSED records.
  */
 #include "formats/perf_data/perf_data.h"
 
@@ -56,11 +56,12 @@ spaa_status sp_pd_parts_beside(struct sp_pd *pd)
         st = add_file(pd, sp_input_name(pd->in), files, &found);
     if (st || files > 1)
         return st;
-    sp_emit_hint(
-        pd->d, SP_E009, SP_AT_NOTHING,
-        "name the folder, with all its files in it: `spaa convert perf.data/ ...`; or record without --threads",
-        "this is the main file of a recording in directory form, the samples are in files beside it, which are "
-        "not there");
+    sp_emit_hint(pd->d, SP_E009, SP_AT_NOTHING,
+                 "name the folder, with all its files in it: `spaa convert perf.data/ ...`; or record "
+                 "without --threads",
+                 "this is the main file of a recording in directory form, the samples are in files beside "
+                 "it, which are "
+                 "not there");
     return SPAA_ERR_UNSUPPORTED;
 }
 

@@ -130,14 +130,14 @@ enum { PD_BRANCH_CALL_STACK = 1 << 11, PD_BRANCH_HW_INDEX = 1 << 17, PD_BRANCH_C
 /* perf_event_attr.type */
 enum { PD_HARDWARE, PD_SOFTWARE, PD_TRACEPOINT, PD_HW_CACHE, PD_TYPE_RAW, PD_BREAKPOINT };
 
-#define SP_PD_UNPACKED ((uint64_t)1 << 62) /* positions in the unpacked records start here */
-#define SP_PD_PART_SHIFT 44                /* the number of the part stands above */
-#define SP_PD_PARTS    (1u << 16)
-#define SP_PD_SANE     ((uint64_t)1 << 62) /* times from here on are marks, not moments */
-#define SP_PD_ATTRS    65536u              /* caps on what a file may declare */
-#define SP_PD_IDS      (16u << 20)
-#define SP_PD_CGROUPS  65536u
-#define SP_PD_STREAMS  4096u /* whose throttling is followed */
+#define SP_PD_UNPACKED   ((uint64_t)1 << 62) /* positions in the unpacked records start here */
+#define SP_PD_PART_SHIFT 44                  /* the number of the part stands above */
+#define SP_PD_PARTS      (1u << 16)
+#define SP_PD_SANE       ((uint64_t)1 << 62) /* times from here on are marks, not moments */
+#define SP_PD_ATTRS      65536u              /* caps on what a file may declare */
+#define SP_PD_IDS        (16u << 20)
+#define SP_PD_CGROUPS    65536u
+#define SP_PD_STREAMS    4096u /* whose throttling is followed */
 
 struct sp_pd_text {
     const char *p; /* NULL: not there */
@@ -544,8 +544,8 @@ uint32_t sp_pd_moment(struct sp_pd *pd, int32_t pid, int32_t tid, uint64_t time,
  * What follows the callchain, at `at` of a sample record of `size` bytes. What does not fit is not there, and
  * neither is what comes after it.
  */
-void sp_pd_fields_read(const struct sp_pd_attr *a, const unsigned char *rec, size_t size, size_t at, bool swap,
-                       struct sp_pd_fields *out);
+void sp_pd_fields_read(const struct sp_pd_attr *a, const unsigned char *rec, size_t size, size_t at,
+                       bool swap, struct sp_pd_fields *out);
 /* The callchain of a sample, checked; *end is where what follows begins. False: the record is too short. */
 bool sp_pd_chain_read(const struct sp_pd_attr *a, const unsigned char *rec, size_t size, bool swap,
                       const unsigned char **chain, uint32_t *n, size_t *end);
@@ -559,9 +559,8 @@ spaa_status sp_pd_arcs_event(struct sp_pd *pd); /* after the other events */
 /* samples.c */
 spaa_status sp_pd_pass2(struct sp_pd *pd);
 /* The fields of fixed places; the sample is as long as the plan says. */
-static inline __attribute__((always_inline)) void sp_pd_sample_fixed(const struct sp_pd_plan *plan,
-                                                                     const unsigned char *p, bool swap,
-                                                                     struct sp_pd_sample *s)
+static inline __attribute__((always_inline)) void
+sp_pd_sample_fixed(const struct sp_pd_plan *plan, const unsigned char *p, bool swap, struct sp_pd_sample *s)
 {
     s->mode = sp_pd_u16(p + 4, swap) & PD_MISC_MODE;
     s->n = 0;

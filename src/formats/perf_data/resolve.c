@@ -14,8 +14,8 @@ struct resolution {
 };
 
 /* Splits a key's callchain by its context markers and collects the frames, leaf first. */
-static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key *k, const struct sp_pd_maps *maps,
-                                  int32_t pid)
+static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key *k,
+                                  const struct sp_pd_maps *maps, int32_t pid)
 {
     struct sp_pd *pd = rs->pd;
     unsigned mode = k->mode;
@@ -97,14 +97,15 @@ static spaa_status resolve_key(struct resolution *rs, struct sp_pd_key *k, const
 }
 
 /* One end of a branch; the kernel's addresses are in the upper half of all that is 64 bits wide. */
-static spaa_status branch_end(struct resolution *rs, const struct sp_pd_maps *maps, int32_t pid, uint64_t addr)
+static spaa_status branch_end(struct resolution *rs, const struct sp_pd_maps *maps, int32_t pid,
+                              uint64_t addr)
 {
     unsigned mode = addr >> 63 ? PD_MODE_KERNEL : PD_MODE_UNKNOWN;
     return sp_pd_frames_at(rs->frames, maps, pid, mode, addr, false, &rs->list);
 }
 
-static spaa_status resolve_arc(struct resolution *rs, const struct sp_pd_arc *a, const struct sp_pd_maps *maps,
-                               int32_t pid)
+static spaa_status resolve_arc(struct resolution *rs, const struct sp_pd_arc *a,
+                               const struct sp_pd_maps *maps, int32_t pid)
 {
     struct sp_pd *pd = rs->pd;
     rs->list.n = 0;

@@ -89,7 +89,8 @@ static inline __attribute__((always_inline)) spaa_status complete(struct pass *p
     return st;
 }
 
-/* A sample whose callchain is in the scratch buffer, or is not known yet, or that stands for several events. */
+/* A sample whose callchain is in the scratch buffer, or is not known yet, or that stands for several events.
+ */
 static spaa_status add_now(struct pass *ps, struct sp_pd_sample *s, bool copied)
 {
     if (ps->unwind) {
@@ -225,7 +226,8 @@ static spaa_status add_arcs(struct pass *ps, const struct sp_pd_fields *f, struc
     return st ? st : sp_pd_arcs_add(ps->pd, f, s->attr, s->moment, s->cpu);
 }
 
-/* Samples with a read format, a stack, a branch stack, an LBR callchain, or a deferred one: put together here. */
+/* Samples with a read format, a stack, a branch stack, an LBR callchain, or a deferred one: put together
+ * here. */
 static __attribute__((noinline)) spaa_status add_special(struct pass *ps, const unsigned char *p, size_t size,
                                                          struct sp_pd_sample *s)
 {
@@ -246,7 +248,8 @@ static __attribute__((noinline)) spaa_status add_special(struct pass *ps, const 
         st = join_lbr(ps, &f, s, &copied);
     else if (f.branches)
         st = add_arcs(ps, &f, s);
-    if (!st && !copied && s->n >= 2 && sp_pd_u64(s->chain + ((size_t)s->n - 2) * 8, pd->swap) == PD_CONTEXT_USER_DEFERRED)
+    if (!st && !copied && s->n >= 2 &&
+        sp_pd_u64(s->chain + ((size_t)s->n - 2) * 8, pd->swap) == PD_CONTEXT_USER_DEFERRED)
         st = join_deferred(ps, s, &copied);
     if (st)
         return st;

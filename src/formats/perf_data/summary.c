@@ -133,7 +133,8 @@ spaa_status sp_pd_summary(struct sp_pd *pd)
         if (all[i] == SP_STR_FAIL)
             return sp_nomem(pd->d);
     if (pd->throttled)
-        sp_emit(pd->d, SP_W789, SP_AT_NOTHING, "the kernel stopped events %llu times, for %llu.%03llu s in all",
+        sp_emit(pd->d, SP_W789, SP_AT_NOTHING,
+                "the kernel stopped events %llu times, for %llu.%03llu s in all",
                 (unsigned long long)pd->throttled, (unsigned long long)(pd->throttled_ns / 1000000000),
                 (unsigned long long)(pd->throttled_ns / 1000000 % 1000));
     if (pd->lost)

@@ -1,11 +1,11 @@
 /*
  * The formats of tracepoints, as recorded (TRACING_DATA), and the fields of a sample's raw data by them.
  *
- * Source: tools/perf/util/trace-event-info.c for the container, the kernel's Documentation/trace/events.rst for the
- * text of a format. Numbers of the container are in the recording's byte order, and so are the fields. The
- * fields that all tracepoints have (common_…) are left out: samples have them already. Quirks: __data_loc
- * is an offset and a length in 32 bits, __rel_loc the same counted from behind itself; character arrays are text up
- * to a NUL.
+ * Source: tools/perf/util/trace-event-info.c for the container, the kernel's Documentation/trace/events.rst
+ * for the text of a format. Numbers of the container are in the recording's byte order, and so are the
+ * fields. The fields that all tracepoints have (common_…) are left out: samples have them already. Quirks:
+ * __data_loc is an offset and a length in 32 bits, __rel_loc the same counted from behind itself; character
+ * arrays are text up to a NUL.
  */
 #include "formats/perf_data/perf_data.h"
 
@@ -54,7 +54,6 @@ static void take_name(struct cursor *c)
         c->bad = true;
 }
 
-
 /* The number behind "name:" in a line; false when it is not there. */
 static bool number_after(struct sp_pd_text line, const char *name, uint32_t *out)
 {
@@ -102,8 +101,9 @@ static bool read_field(struct sp_pd_text line, struct sp_pd_trace_field *out)
     while (stop > at && stop[-1] == ' ')
         stop--;
     const char *name = stop;
-    while (name > at && ((name[-1] | 32) >= 'a' && (name[-1] | 32) <= 'z' ? true
-                         : name[-1] == '_' || (name[-1] >= '0' && name[-1] <= '9')))
+    while (name > at && ((name[-1] | 32) >= 'a' && (name[-1] | 32) <= 'z'
+                             ? true
+                             : name[-1] == '_' || (name[-1] >= '0' && name[-1] <= '9')))
         name--;
     if (name == stop)
         return false;

@@ -16,8 +16,8 @@
 #include "formats/perf_data/perf_data.h"
 
 #include "base/buf.h"
-#include "json/json.h"
 #include "unwind/unwind.h"
+#include "json/json.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -58,8 +58,8 @@ struct worker {
     uint32_t number;
     spaa_status st;
     struct cached_row *rows;
-    SP_VEC(uint64_t) chains;    /* in the recording's byte order */
-    SP_VEC(uint64_t) losses;    /* stacks that ended for want of a module, by DSO */
+    SP_VEC(uint64_t) chains; /* in the recording's byte order */
+    SP_VEC(uint64_t) losses; /* stacks that ended for want of a module, by DSO */
     uint64_t truncated, unmapped, unfinished;
 };
 
@@ -68,7 +68,7 @@ struct unwinder {
     struct sp_pd_frames *frames;
     struct sp_symbols *symbols;
     const struct sp_unwind_arch *archs[2]; /* of 64 and of 32 bits */
-    struct module *modules; /* by DSO */
+    struct module *modules;                /* by DSO */
     size_t nmodules;
     pthread_mutex_t lock; /* of symbols and of loading */
     SP_VEC(struct task) tasks;
@@ -110,8 +110,8 @@ static struct module *module_of(struct worker *w, uint32_t dso)
 }
 
 /* The row at an offset of a module's file; NULL: it has none. */
-static const struct sp_cfi_row *row_at(struct worker *w, const struct sp_unwind_arch *a, const struct module *m,
-                                       uint32_t dso, uint64_t offset)
+static const struct sp_cfi_row *row_at(struct worker *w, const struct sp_unwind_arch *a,
+                                       const struct module *m, uint32_t dso, uint64_t offset)
 {
     struct cached_row *c = &w->rows[(offset ^ offset >> 12 ^ (uint64_t)dso * 0x9e37) % ROWS];
     if (c->what == EMPTY || c->addr != offset || c->dso != dso) {
@@ -420,7 +420,8 @@ static spaa_status report_losses(const struct unwinder *u, uint64_t truncated, u
     }
     if (ok && all.n)
         qsort(all.v, all.n, sizeof *all.v, by_loss);
-    sp_buf_printf(&u->pd->about, "%s\"unwinding\":{\"samples\":%zu,\"truncated\":%llu,\"unmapped\":%llu,\"ends\":[",
+    sp_buf_printf(&u->pd->about,
+                  "%s\"unwinding\":{\"samples\":%zu,\"truncated\":%llu,\"unmapped\":%llu,\"ends\":[",
                   u->pd->about.len ? "," : "", u->pd->pending.n, (unsigned long long)truncated,
                   (unsigned long long)unmapped);
     for (size_t i = 0; i < all.n && ok; i++) {
@@ -450,7 +451,8 @@ static spaa_status report(struct unwinder *u)
     pd->truncated += truncated;
     pd->unwound = pd->pending.n;
     if (truncated)
-        sp_emit(pd->d, SP_W786, SP_AT_NOTHING, "%llu of %zu stacks are longer than the %u bytes copied of each",
+        sp_emit(pd->d, SP_W786, SP_AT_NOTHING,
+                "%llu of %zu stacks are longer than the %u bytes copied of each",
                 (unsigned long long)truncated, pd->pending.n, bytes);
     if (unmapped)
         sp_emit(pd->d, SP_I787, SP_AT_NOTHING, "%llu of %zu stacks", (unsigned long long)unmapped,
