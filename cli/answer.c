@@ -74,6 +74,24 @@ void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struc
     samples(w, "kept_samples", s->samples);
 }
 
+bool answer_has_losses(const struct sp_quality *q)
+{
+    return q->lost || q->truncated || q->unfinished || q->throttled_ns;
+}
+
+void answer_losses(struct sp_output *out, const struct sp_quality *q)
+{
+    sp_printf(out, "%llu samples lost by the profiler, %llu stacks cut off", (unsigned long long)q->lost,
+              (unsigned long long)q->truncated);
+    if (q->unfinished)
+        sp_printf(out, ", %llu stacks end early", (unsigned long long)q->unfinished);
+    if (q->throttled_ns)
+        sp_printf(out, ", events throttled for %llu.%03llu s",
+                  (unsigned long long)(q->throttled_ns / 1000000000),
+                  (unsigned long long)(q->throttled_ns / 1000000 % 1000));
+    sp_puts(out, "\n");
+}
+
 void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection *s,
                     const struct sp_quality *q)
 {
@@ -87,6 +105,8 @@ void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection 
     sp_jw_u64(w, "frames_unresolved", q->frames_unresolved);
     sp_jw_u64(w, "lost", q->lost);
     sp_jw_u64(w, "truncated", q->truncated);
+    sp_jw_u64(w, "unfinished", q->unfinished);
+    sp_jw_u64(w, "throttled_ns", q->throttled_ns);
     sp_jw_u64(w, "exclusive_differs", q->exclusive_differs);
     sp_jw_open(w, "unresolved_by_dso", '[');
     for (size_t i = 0; i < q->dsos.n && i < 10; i++) {

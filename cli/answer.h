@@ -55,6 +55,9 @@ void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struc
 /* "quality": {…} */
 void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection *s,
                     const struct sp_quality *q);
+/* What the profiler lost, in words: one line; whether there is anything to say. */
+bool answer_has_losses(const struct sp_quality *q);
+void answer_losses(struct sp_output *out, const struct sp_quality *q);
 /* "diagnostics": […] and the closing brace. */
 void answer_close(struct cli *c, struct sp_jw *w);
 /* A diagnostic as an object. */

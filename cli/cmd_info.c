@@ -206,8 +206,11 @@ static int answer_json(struct cli *c, const struct event_facts *facts)
     info_report_json(c, &w);
     uint32_t first = sp_default_event(p);
     struct sp_selection s = {.profile = p, .total = first == SP_NONE ? 0 : facts[first].total};
-    struct sp_quality none = {
-        .lost = p->header.lost, .truncated = p->header.truncated, .frames = p->frames.n};
+    struct sp_quality none = {.lost = p->header.lost,
+                              .truncated = p->header.truncated,
+                              .unfinished = p->header.unfinished,
+                              .throttled_ns = p->header.throttled_ns,
+                              .frames = p->frames.n};
     answer_quality(&w, "quality", &s, first == SP_NONE ? &none : &facts[first].quality);
     answer_close(c, &w);
     return EXIT_FINE;
@@ -307,9 +310,14 @@ static int answer_text(struct cli *c, const struct event_facts *facts)
             if (h->group_by >> i & 1)
                 sp_printf(c->out, " %s", sp_group_names[i]);
         sp_printf(c->out, "%s\n", h->group_by ? "" : " nothing");
-        if (h->lost || h->truncated)
-            sp_printf(c->out, "%-12s %llu samples lost by the profiler, %llu stacks cut off\n", "quality",
-                      (unsigned long long)h->lost, (unsigned long long)h->truncated);
+        struct sp_quality q = {.lost = h->lost,
+                               .truncated = h->truncated,
+                               .unfinished = h->unfinished,
+                               .throttled_ns = h->throttled_ns};
+        if (answer_has_losses(&q)) {
+            sp_printf(c->out, "%-12s ", "quality");
+            answer_losses(c->out, &q);
+        }
         info_report_text(c);
         sp_puts(c->out, "\n");
     }

@@ -403,10 +403,9 @@ static void unresolved(struct brief *x)
     }
     sp_puts(out, "\n");
     remedy(x);
-    if (q->lost || q->truncated) {
+    if (answer_has_losses(q)) {
         label(x, "losses");
-        sp_printf(out, "%llu samples lost by the profiler, %llu stacks cut off\n",
-                  (unsigned long long)q->lost, (unsigned long long)q->truncated);
+        answer_losses(out, q);
     }
 }
 

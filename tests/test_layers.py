@@ -10,7 +10,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BASE = {"base"}
 IO = BASE | {"io"}
 MODEL = IO | {"json", "proto", "model"}
-FORMATS = MODEL | {"symbols", "formats"}
+FORMATS = MODEL | {"symbols", "unwind", "formats"}
 VIEWS = MODEL | {"analysis"}
 ABOVE = FORMATS | VIEWS | {"render", "sql", "record", "remote"}
 MAY_INCLUDE = {
@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     "proto": IO,
     "model": MODEL,
     "symbols": MODEL,
+    "unwind": MODEL | {"symbols"},
     "formats": FORMATS,
     "analysis": VIEWS,
     "render": VIEWS,

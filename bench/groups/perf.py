@@ -1,7 +1,9 @@
 """Recordings of perf, and the text of perf script."""
 import os
+import subprocess
+import sys
 
-from kit import WALL, Check, Row, size
+from kit import HERE, SEED, WALL, Check, Row, size
 from measure import MB, Side, memory, runs_within
 
 
@@ -20,6 +22,35 @@ def perf_data(m):
         reader = Side("reader", m.reader(path), part=True)
         m.compare(reader)
         yield Row("perf-data", f"perf.data {what}", reader, samples, "read", need_rate=10e6)
+
+
+def perf_large(m):
+    """A recording of a gigabyte with callchains: all of convert but the symbols, on one core."""
+    count = 4_200_000 // m.scale
+    source = m.generated("large.data", "gen_perf_data.py", "--samples", str(count), "--depth", "16", "30", "--seed", SEED)
+    convert = Side("spaa -j1", [m.spaa, "convert", "-q", source, "--no-symbols", "--to", "spaa", "-o", "-", "-j1"])
+    m.compare(convert)
+    yield Row("perf-large", "perf.data of 1 GB with callchains to SPAA, no symbols", convert, (size(source), "B"),
+              need_rate=2000 * MB)
+
+
+def perf_dwarf(m):
+    """Copied stacks: a real recording's samples many times over, with the binaries that it ran."""
+    corpus = os.environ.get("SPAA_CORPUS", os.path.join(HERE, "..", "..", "shared", "corpus"))
+    made = os.path.join(corpus, "perf-data", "made")
+    recorded, symfs = os.path.join(made, "dwarf.perf.data.zst"), os.path.join(made, "symfs")
+    if not os.path.exists(recorded):
+        return
+    times = 400 // m.scale
+    source = m.made("dwarf.data", (recorded, times), lambda path: subprocess.run(
+        [sys.executable, os.path.join(HERE, "gen_perf_repeat.py"), recorded, path, str(times)], check=True))
+    command = [m.spaa, "convert", "-q", source, "--symfs", symfs, "--to", "spaa", "-o", "-"]
+    one, many = Side("spaa -j1", command + ["-j1"]), Side("spaa", command)
+    perf = m.peer("perf script", ["perf", "script", "-i", source, "--symfs", symfs, "--no-inline"])
+    m.compare(one, many, perf)
+    samples = (245 * times, " samples")
+    yield Row("perf-dwarf", "copied stacks to SPAA, -j1", one, samples, peer=perf, need_ratio=3)
+    yield Row("perf-dwarf", "copied stacks to SPAA, all cores", many, samples, clock=WALL, peer=perf, need_ratio=3)
 
 
 def perf_script(m):
@@ -59,4 +90,4 @@ def memory_use(m):
                     runs_within(command, int(most)))
 
 
-GROUPS = {"perf-data": perf_data, "perf-script": perf_script, "memory": memory_use}
+GROUPS = {"perf-data": perf_data, "perf-large": perf_large, "perf-dwarf": perf_dwarf, "perf-script": perf_script, "memory": memory_use}

@@ -68,7 +68,11 @@ static bool look_at_all(struct sp_selection *s, const unsigned char *unresolved,
 spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_quality *out)
 {
     const struct sp_profile *p = s->profile;
-    struct sp_quality q = {.lost = p->header.lost, .truncated = p->header.truncated, .frames = p->frames.n};
+    struct sp_quality q = {.lost = p->header.lost,
+                           .truncated = p->header.truncated,
+                           .unfinished = p->header.unfinished,
+                           .throttled_ns = p->header.throttled_ns,
+                           .frames = p->frames.n};
     int64_t *by_dso = calloc(p->dsos.n + 1, sizeof *by_dso);
     unsigned char *unresolved = calloc(p->frames.n + 1, 1);
     for (size_t i = 0; unresolved && i < p->frames.n; i++)

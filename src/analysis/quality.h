@@ -17,6 +17,7 @@ struct sp_quality {
     int64_t no_stack;                   /* weight of rows without frames */
     uint64_t frames, frames_unresolved; /* distinct ones */
     uint64_t lost, truncated;           /* as the header says */
+    uint64_t unfinished, throttled_ns;  /* the same */
     uint64_t exclusive_differs;         /* rows whose `exclusive` says another weight than the stack */
     SP_VEC(struct sp_quality_dso) dsos; /* with unresolved leaves, heaviest first */
 };

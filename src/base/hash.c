@@ -12,3 +12,10 @@ uint64_t sp_hash64_seed(const void *p, size_t n, uint64_t seed)
 {
     return XXH3_64bits_withSeed(p, n, seed);
 }
+
+uint64_t sp_hash128(const void *p, size_t n, uint64_t *high)
+{
+    XXH128_hash_t h = XXH3_128bits(p, n);
+    *high = h.high64;
+    return h.low64;
+}

@@ -8,6 +8,9 @@
 uint64_t sp_hash64(const void *p, size_t n);
 uint64_t sp_hash64_seed(const void *p, size_t n, uint64_t seed);
 
+/* 128 bits, where what hashes alike is taken for equal: the lower half is returned, the upper half is *high. */
+uint64_t sp_hash128(const void *p, size_t n, uint64_t *high);
+
 /* A quick mix of two words for map keys; never for identity. */
 static inline uint64_t sp_hash_mix(uint64_t a, uint64_t b)
 {

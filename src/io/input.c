@@ -86,6 +86,30 @@ static void try_map(struct sp_input *in, int fd, const struct stat *sb)
         sp_stage_memory((const unsigned char *)map + at, (size_t)(sb->st_size - at), in->name, in->diags);
 }
 
+/* A folder that holds a file `data` is a recording of perf in several files: that one says what the rest is. */
+static bool enter_folder(struct sp_input *in)
+{
+    static const char inside[] = "/data";
+    int fd = openat(in->fd, inside + 1, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct stat sb;
+    size_t n = strlen(in->name);
+    char *name = fd >= 0 && !fstat(fd, &sb) && S_ISREG(sb.st_mode) ? malloc(n + sizeof inside) : NULL;
+    if (!name) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    while (n > 1 && in->name[n - 1] == '/')
+        n--;
+    memcpy(name, in->name, n);
+    memcpy(name + n, inside, sizeof inside);
+    free(in->name);
+    in->name = name;
+    close(in->fd);
+    in->fd = fd;
+    return true;
+}
+
 static spaa_status attach(struct sp_input *in, int fd)
 {
     struct stat sb;
@@ -93,6 +117,8 @@ static spaa_status attach(struct sp_input *in, int fd)
         sp_emit(in->diags, SP_E001, SP_AT_NOTHING, "%s: %s", in->name, strerror(errno));
         return SPAA_ERR_IO;
     }
+    if (S_ISDIR(sb.st_mode) && fd == in->fd && enter_folder(in))
+        return attach(in, in->fd);
     if (S_ISDIR(sb.st_mode)) {
         sp_emit(in->diags, SP_E003, SP_AT_NOTHING, "%s", in->name);
         return SPAA_ERR_IO;

@@ -135,6 +135,8 @@ void sp_absorb_header(struct sp_absorber *a, bool first)
         h->frames = SP_FRAMES_ADDRESS;
     h->lost = add_capped(first ? 0 : h->lost, f->lost);
     h->truncated = add_capped(first ? 0 : h->truncated, f->truncated);
+    h->unfinished = add_capped(first ? 0 : h->unfinished, f->unfinished);
+    h->throttled_ns = add_capped(first ? 0 : h->throttled_ns, f->throttled_ns);
 }
 
 static bool same_event(const struct sp_event *a, const struct sp_event *b)

@@ -93,6 +93,11 @@ static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct s
     return "";
 }
 
+const char *sp_module_missing(const struct sp_module *m, struct sp_buf *why, struct sp_buf *hint)
+{
+    return say_why(m, why, hint);
+}
+
 static void tell(struct sp_diags *d, const struct sp_module *m)
 {
     struct sp_buf text, hint;

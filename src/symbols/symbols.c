@@ -155,6 +155,16 @@ bool sp_module_found(const struct sp_module *m)
     return m->file || m->debug || m->ksyms;
 }
 
+const char *sp_module_file(const struct sp_module *m)
+{
+    return m->file;
+}
+
+const char *sp_module_debug(const struct sp_module *m)
+{
+    return m->debug;
+}
+
 const char *sp_module_build_id(const struct sp_module *m)
 {
     return m->file && m->elf.build_id[0] ? m->elf.build_id : NULL;

@@ -24,6 +24,7 @@
 #ifndef SP_SYMBOLS_H
 #define SP_SYMBOLS_H
 
+#include "base/buf.h"
 #include "base/diag.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,6 +77,11 @@ spaa_status sp_symbols_mapped(struct sp_symbols *s, int64_t pid, const char *pat
 bool sp_module_found(const struct sp_module *m);
 /* FILE: the build-id read from the file itself, lower-case hex, or NULL. */
 const char *sp_module_build_id(const struct sp_module *m);
+/* FILE: where the file and its separate debug file were found; NULL where they were not (yet). */
+const char *sp_module_file(const struct sp_module *m);
+const char *sp_module_debug(const struct sp_module *m);
+/* Appends why the file of a FILE module was not found; what helps, which may stand in `hint`, "" if nothing. */
+const char *sp_module_missing(const struct sp_module *m, struct sp_buf *why, struct sp_buf *hint);
 /*
  * FILE: a file offset to the ELF virtual address (by PT_LOAD); false when no ELF file is there to say.
  */

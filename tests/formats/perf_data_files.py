@@ -13,6 +13,8 @@ import sys
 
 IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << i for i in range(9))
 STREAM_ID, RAW, BRANCH_STACK, REGS_USER, STACK_USER = (1 << i for i in range(9, 14))
+WEIGHT, DATA_SRC = 1 << 14, 1 << 15
+TRANSACTION, REGS_INTR, PHYS_ADDR, AUX, CGROUP, DATA_PAGE, CODE_PAGE, WEIGHT_STRUCT = (1 << i for i in range(17, 25))
 IDENTIFIER = 1 << 16
 KERNEL, USER = 1, 2
 CONTEXT = {name: (1 << 64) - n for name, n in
@@ -46,7 +48,8 @@ class Recording:
         flags = sum(1 << (63 - b if self.big else b) for b, on in bits.items() if on)
         period = more.get("freq", more.get("period", 1))
         out = self.pack("IIQQQQQ", kind, self.attr_size, config, period, sample_type, more.get("read", 0), flags)
-        out += b"\0" * 24 + self.pack("QQIi", more.get("branch", 0), 0, 0, more.get("clockid", 0)) + b"\0" * 64
+        out += b"\0" * 24 + self.pack("QQIi", more.get("branch", 0), more.get("regs", 0), more.get("stack", 0),
+                                      more.get("clockid", 0)) + b"\0" * 64
         return out[: self.attr_size] + b"\0" * (self.attr_size - len(out))
 
     def record(self, kind, misc, body, trailer=b""):
@@ -83,13 +86,13 @@ class Recording:
         self.mmap(-1, text, 0x1000000, text, name, misc=KERNEL)
 
     def sample(self, chain=None, ip=None, pid=10, tid=10, time=0, cpu=0, period=1, event=0, misc=USER, tail=b"",
-               read=b"", raw=None):
+               read=b"", raw=None, addr=0):
         t = self.events[event][2]
         if ip is None:
             ip = next((v for v in chain or [] if v < (1 << 64) - 4095), 0)
         out = b""
         for bit, fmt, values in ((IDENTIFIER, "Q", (100 + event,)), (IP, "Q", (ip,)), (TID, "ii", (pid, tid)),
-                                 (TIME, "Q", (time,)), (ADDR, "Q", (0,)), (ID, "Q", (100 + event,)),
+                                 (TIME, "Q", (time,)), (ADDR, "Q", (addr,)), (ID, "Q", (100 + event,)),
                                  (STREAM_ID, "Q", (0,)), (CPU, "II", (cpu, 0)), (PERIOD, "Q", (period,))):
             if t & bit:
                 out += self.pack(fmt, *values)
@@ -162,6 +165,43 @@ def simple(big=False, pipe=False, **more):
         r.features.update({3: r.text(b"host one"), 4: r.text(b"6.1.0"), 5: r.text(b"6.1"), 6: r.text(b"x86_64"),
                            7: r.pack("II", 4, 2), 11: r.pack("I", 2) + r.text(b"perf") + r.text(b"record -a"),
                            29: r.pack("IIQQ", 1, 1, 1700000000000000000, 2000)})
+    return r
+
+
+def rich():
+    """A copied stack, a branch stack, what stands behind them, a tracepoint, a throttled event, a topology."""
+    first = IP | TID | TIME | ADDR | CALLCHAIN | PERIOD | BRANCH_STACK | REGS_USER | STACK_USER | WEIGHT_STRUCT | DATA_SRC
+    r = Recording([(4, 0x1CD, first | IDENTIFIER, {"period": 1000, "branch": 1 << 3, "regs": 0xFF0FFF, "stack": 64}),
+                   (2, 372, IP | TID | TIME | CPU | PERIOD | RAW | IDENTIFIER, {})])
+    r.kernel()
+    r.comm(10, 10, b"prog", 1000)
+    r.mmap2(10, 0x400000, 0x10000, 0, b"/opt/app/prog", 1000)
+    r.mmap(10, 0x500000, 0x1000, 0, b"//anon", 1000)
+    for i in range(2):
+        tail = r.pack("Q", 1) + r.pack("QQQ", 0x400010, 0x400020, 5 << 4 | 1 + i)
+        regs = {6: 0x7FFE00000010, 7: 0x7FFE00000000, 8: 0x500010}  # bp, sp, ip
+        tail += r.pack("Q", 2) + b"".join(r.pack("Q", regs.get(b, 0)) for b in range(24) if 0xFF0FFF >> b & 1)
+        stack = r.pack("QQQQ", 1, 2, 0x7FFE00000100 if i else 0, 0x500020)
+        tail += r.pack("Q", 64) + stack.ljust(64, b"\0") + r.pack("Q", 64)
+        tail += r.pack("QQ", 3 << 48 | 21 << 32 | 123, 1 << 1 | 10 << 5 | 1 << 20)
+        r.sample([CONTEXT["kernel"], 0xFFFFFFFF81000100], time=2000 + i, period=1000, addr=0x7F00DEAD0000, tail=tail,
+                 misc=KERNEL)
+    r.sample(ip=0x400010, time=2100, event=1, raw=r.pack("HBBi", 372, 0, 0, 9) + b"worker".ljust(16, b"\0"))
+    r.record(5, 0, r.pack("QQQ", 2_000_000, 100, 7), r.trailer(10, 10, 2_000_000))
+    r.record(6, 0, r.pack("QQQ", 502_000_000, 100, 7), r.trailer(10, 10, 502_000_000))
+    r.record(19, 0, r.pack("Q", 77) + pad8(b"/system.slice/x\0"))
+    text = b"name: thing\nID: 372\nformat:\n\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n\nprint fmt: \n"
+    trace = bytes([23, 8, 68]) + b"tracing0.6\0\0\x08" + r.pack("I", 4096)
+    trace += b"header_page\0" + r.pack("Q", 0) + b"header_event\0" + r.pack("Q", 0)
+    trace += r.pack("I", 0) + r.pack("I", 1) + b"sys\0" + r.pack("I", 1) + r.pack("Q", len(text)) + text
+    r.describe([b"mem-loads", b"sys:thing"])
+
+    def short(s):
+        return r.pack("I", len(s) + 1) + s + b"\0"
+
+    r.features.update({1: trace, 6: short(b"x86_64"), 7: r.pack("II", 1, 1),
+                       13: r.pack("I", 1) + short(b"0") + r.pack("I", 1) + short(b"0") + r.pack("II", 0, 0),
+                       14: r.pack("IIQQ", 1, 0, 1000, 400) + short(b"0"), 16: r.pack("II", 1, 4) + short(b"cpu")})
     return r
 
 
@@ -249,7 +289,7 @@ def count_samples(data):
 
 def write_fixtures(folder):
     files = {"little.perf.data": simple(), "big.perf.data": simple(big=True), "pipe.perf.data": simple(pipe=True),
-             "old-attr.perf.data": simple(attr_size=64)}
+             "old-attr.perf.data": simple(attr_size=64), "rich.perf.data": rich()}
     for name, recording in files.items():
         with open(os.path.join(folder, name), "wb") as f:
             f.write(recording.bytes())

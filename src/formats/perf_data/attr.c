@@ -6,7 +6,7 @@
 #include "formats/perf_data/perf_data.h"
 
 #define ATTR_MIN      64u /* PERF_ATTR_SIZE_VER0 */
-#define ATTR_MAX      112u
+#define ATTR_MAX      144u
 #define DEFAULT_DEPTH 127u
 
 /* Positions of flags in the word, counted from `disabled`. */
@@ -42,6 +42,12 @@ bool sp_pd_attr_read(const unsigned char *p, size_t n, bool swap, bool big_endia
         .sample_type = sp_pd_u64(all + 24, swap),
         .read_format = sp_pd_u64(all + 32, swap),
         .branch_type = sp_pd_u64(all + 72, swap),
+        .regs_user = sp_pd_u64(all + 80, swap),
+        .stack_user = sp_pd_u32(all + 88, swap),
+        .regs_intr = sp_pd_u64(all + 96, swap),
+        .config1 = sp_pd_u64(all + 56, swap),
+        .config2 = sp_pd_u64(all + 64, swap),
+        .size = (uint32_t)n,
         .clockid = sp_pd_i32(all + 92, swap),
         .max_stack = sp_pd_u16(all + 108, swap),
         .freq = flag(word, FLAG_FREQ, big_endian),
@@ -52,6 +58,8 @@ bool sp_pd_attr_read(const unsigned char *p, size_t n, bool swap, bool big_endia
         .exclude_hv = flag(word, FLAG_EXCLUDE_HV, big_endian),
         .event = SP_NONE,
     };
+    for (unsigned i = 0; i < 64; i++)
+        out->flags |= (uint64_t)flag(word, i, big_endian) << i;
     /* The two bits of precise_ip keep their own order only on little-endian machines. */
     unsigned low = flag(word, FLAG_PRECISE, big_endian), high = flag(word, FLAG_PRECISE + 1, big_endian);
     out->precise = big_endian ? low * 2 + high : high * 2 + low;
@@ -78,7 +86,7 @@ void sp_pd_plan_make(const struct sp_pd_attr *a, struct sp_pd_plan *out)
                   {PD_IP, &plan.ip},
                   {PD_TID, &plan.tid},
                   {PD_TIME, &plan.time},
-                  {PD_ADDR, NULL},
+                  {PD_ADDR, &plan.addr},
                   {PD_ID, &plan.id},
                   {PD_STREAM_ID, NULL},
                   {PD_CPU, &plan.cpu},

@@ -12,6 +12,7 @@
 #include "base/num.h"
 
 enum {
+    FEATURE_TRACING_DATA = 1,
     FEATURE_BUILD_ID = 2,
     FEATURE_HOSTNAME = 3,
     FEATURE_OSRELEASE = 4,
@@ -212,10 +213,14 @@ static void text_feature(struct cursor *c, struct sp_pd_text *out)
         *out = t;
 }
 
-spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n, uint64_t pos)
+spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n)
 {
     struct cursor c = {p, n, pd->swap, false};
+    if (!sp_pd_describe_feature(pd, bit, p, n))
+        return sp_nomem(pd->d);
     switch (bit) {
+    case FEATURE_TRACING_DATA:
+        return sp_pd_trace_read(pd, p, n);
     case FEATURE_BUILD_ID:
         return build_ids(pd, p, n);
     case FEATURE_HOSTNAME:
@@ -231,7 +236,7 @@ spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p
         text_feature(&c, &pd->arch);
         break;
     case FEATURE_NRCPUS:
-        take_u32(&c);
+        pd->cpus_available = take_u32(&c);
         pd->cpus_online = take_u32(&c);
         break;
     case FEATURE_CPUDESC:
@@ -253,11 +258,8 @@ spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p
         clock_data(pd, &c);
         break;
     case FEATURE_DIR_FORMAT:
-        sp_emit_hint(
-            pd->d, SP_E009, sp_pd_where(pos),
-            "record without `perf record --threads`; such a recording is a folder with one file per thread",
-            "this is the main file of a recording in directory form, the samples are in the files beside it");
-        return SPAA_ERR_UNSUPPORTED;
+        pd->directory = true;
+        break;
     default:
         break;
     }

@@ -496,3 +496,32 @@ spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_maps *map
         return unmapped_place(f, pid, addr, caller, SP_UNKNOWN, out);
     }
 }
+
+spaa_status sp_pd_frames_truncated(struct sp_pd_frames *f, struct sp_pd_frame_list *out)
+{
+    struct sp_profile *p = f->pd->p;
+    struct sp_dso dso = {.name = sp_profile_cstr(p, "[unknown]")};
+    uint32_t name = sp_profile_cstr(p, "[truncated]");
+    if (dso.name == SP_STR_FAIL || name == SP_STR_FAIL)
+        return sp_nomem(f->pd->d);
+    uint32_t number = sp_dso_intern(p, &dso);
+    struct sp_frame row = {.kind = SP_USER};
+    row.function = number == SP_NONE ? SP_NONE : sp_function_intern(p, name, number);
+    uint32_t frame = row.function == SP_NONE ? SP_NONE : sp_frame_intern(p, &row);
+    return frame != SP_NONE && sp_vec_push(out, frame) ? SPAA_OK : sp_nomem(f->pd->d);
+}
+
+struct sp_pd_dso_file sp_pd_frames_file(const struct sp_pd_frames *f, uint32_t dso)
+{
+    const struct dso *d = &f->dsos.v[dso];
+    return (struct sp_pd_dso_file){.name = d->name ? d->name : d->path.p,
+                                   .path = d->path.p,
+                                   .build_id = d->build_id,
+                                   .file = d->kind == DSO_FILE || d->kind == DSO_SPECIAL,
+                                   .anonymous = d->kind == DSO_ANONYMOUS};
+}
+
+size_t sp_pd_frames_dsos(const struct sp_pd_frames *f)
+{
+    return f->dsos.n;
+}

@@ -126,7 +126,7 @@ static spaa_status read_features(struct sp_pd *pd, uint64_t table)
             sp_emit(pd->d, SP_L300, SP_AT(at), "feature section %u lies outside the file", bit);
             continue;
         }
-        spaa_status st = sp_pd_feature(pd, bit, pd->file + offset, (size_t)size, offset);
+        spaa_status st = sp_pd_feature(pd, bit, pd->file + offset, (size_t)size);
         if (st)
             return st;
     }
@@ -159,8 +159,10 @@ static spaa_status open_file(struct sp_pd *pd)
         size = pd->size - data;
         pd->closed = false;
     }
-    pd->ranges[0] = (struct sp_pd_range){p + data, (size_t)size, data};
-    return pd->closed ? read_features(pd, data + size) : SPAA_OK;
+    if (!sp_pd_part_add(pd, p + data, (size_t)size, data))
+        return sp_nomem(pd->d);
+    st = pd->closed ? read_features(pd, data + size) : SPAA_OK;
+    return st ? st : sp_pd_parts_beside(pd);
 }
 
 spaa_status sp_pd_open(struct sp_pd *pd)
@@ -191,8 +193,8 @@ spaa_status sp_pd_open(struct sp_pd *pd)
     if (header == PIPE_HEADER) {
         pd->pipe = true;
         pd->closed = true;
-        pd->ranges[0] = (struct sp_pd_range){p + PIPE_HEADER, pd->size - PIPE_HEADER, PIPE_HEADER};
-        return SPAA_OK;
+        return sp_pd_part_add(pd, p + PIPE_HEADER, pd->size - PIPE_HEADER, PIPE_HEADER) ? SPAA_OK
+                                                                                        : sp_nomem(pd->d);
     }
     if (header < HEADER_SIZE) {
         sp_emit(pd->d, SP_E010, SP_AT(8), "a header of %llu bytes", (unsigned long long)header);

@@ -1,10 +1,10 @@
 /*
- * The table of keys: samples that are one stack, found by hash and compared whole.
+ * The table of keys: samples that are one stack. A callchain is known by 128 bits of hash, so that what was
+ * seen before is read once and not compared.
  *
  * A key's callchain stays where it is in the input, but for the first ones, which are copied to lie
  * close together. While the input streams through the caches, the table falls out of them; so samples
- * come in batches, and what a look-up will touch is asked for one step ahead: the slot, then the key,
- * then its callchain.
+ * come in batches, and what a look-up will touch is asked for one step ahead: the slot, then the key.
  */
 #include "formats/perf_data/perf_data.h"
 
@@ -15,7 +15,8 @@
 
 void sp_pd_sample_hash(const struct sp_pd *pd, struct sp_pd_sample *s)
 {
-    uint64_t hash = s->n ? sp_hash64(s->chain, (size_t)s->n * 8) : s->ip;
+    s->check = 0;
+    uint64_t hash = s->n ? sp_hash128(s->chain, (size_t)s->n * 8, &s->check) : s->ip;
     if (pd->group_by & SP_BY_CPU)
         hash ^= (uint64_t)(uint32_t)s->cpu << 32;
     s->hash = sp_hash_mix(hash, (uint64_t)s->moment << 32 | s->attr << 3 | s->mode);
@@ -34,7 +35,8 @@ static spaa_status keep_sample(struct sp_pd *pd, const struct sp_pd_sample *s, u
         .event = s->attr,
         .flags = plan->time && s->time < SP_PD_SANE ? SP_SAMPLE_TIME : 0,
     };
-    return sp_samples_add(pd->p->samples, &row);
+    spaa_status st = sp_pd_details(pd, s->shape, s->pos, &row);
+    return st ? st : sp_samples_add(pd->p->samples, &row);
 }
 
 static uint32_t new_key(struct sp_pd *pd, const struct sp_pd_sample *s, int32_t cpu, bool copy)
@@ -46,6 +48,8 @@ static uint32_t new_key(struct sp_pd *pd, const struct sp_pd_sample *s, int32_t 
                               .moment = s->moment,
                               .cpu = cpu,
                               .mode = s->mode,
+                              .hash = s->hash,
+                              .check = s->check,
                               .stack = SP_NONE};
     if (s->n && (copy || pd->arena.total < COPIED)) {
         fresh.chain = (unsigned char *)sp_arena_dup(&pd->arena, s->chain, (size_t)s->n * 8);
@@ -65,8 +69,8 @@ spaa_status sp_pd_key_add(struct sp_pd *pd, const struct sp_pd_sample *s, bool c
     uint32_t i;
     while ((i = sp_map_next(&pd->key_map, &probe)) != SP_MAP_NONE) {
         const struct sp_pd_key *k = &pd->keys.v[i];
-        if (k->moment == s->moment && k->attr == s->attr && k->n == s->n && k->mode == s->mode &&
-            k->cpu == cpu && (s->n ? memcmp(k->chain, s->chain, (size_t)s->n * 8) == 0 : k->ip == s->ip))
+        if (k->hash == s->hash && k->check == s->check && k->moment == s->moment && k->attr == s->attr &&
+            k->n == s->n && k->mode == s->mode && k->cpu == cpu && (s->n || k->ip == s->ip))
             break;
     }
     if (i == SP_MAP_NONE)
@@ -84,20 +88,16 @@ spaa_status sp_pd_key_add(struct sp_pd *pd, const struct sp_pd_sample *s, bool c
 
 spaa_status sp_pd_keys_add(struct sp_pd *pd, const struct sp_pd_sample *batch, unsigned n)
 {
-    const struct sp_pd_key *ahead[SP_PD_BATCH];
     const struct sp_map *m = &pd->key_map;
     spaa_status st = SPAA_OK;
     for (unsigned i = 0; i < n && m->slots; i++) {
         uint32_t item = m->slots[(uint32_t)batch[i].hash & m->mask].item;
-        ahead[i] = item ? &pd->keys.v[item - 1] : NULL;
-        if (item) {
-            __builtin_prefetch(ahead[i], 1);
-            __builtin_prefetch((const char *)(ahead[i] + 1) - 1, 1);
+        const struct sp_pd_key *ahead = item ? &pd->keys.v[item - 1] : NULL;
+        if (ahead) {
+            __builtin_prefetch(ahead, 1);
+            __builtin_prefetch((const char *)(ahead + 1) - 1, 1);
         }
     }
-    for (unsigned i = 0; i < n && m->slots; i++)
-        for (uint32_t at = 0; ahead[i] && at < batch[i].n; at += 8)
-            __builtin_prefetch(ahead[i]->chain + (size_t)at * 8);
     for (unsigned i = 0; i < n && !st; i++)
         st = sp_pd_key_add(pd, &batch[i], false);
     return st;

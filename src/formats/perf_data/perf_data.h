@@ -12,20 +12,22 @@
  *   timeline.c  sideband by time                          -> comms and map versions of each process
  *   samples.c   pass 2 over the samples, unsorted         -> keys: distinct (event, thread and comm, map
  *               version, mode, raw callchain) with their weights
- *   resolve.c   keys in order of map versions, while the maps of every process are replayed (maps.c)
+ *   unwind.c    samples with copied stacks                -> callchains, and so keys
+ *   resolve.c   keys in order of map versions, while the maps of every process are replayed (replay.c)
  *               -> frames (frames.c) and stacks of the profile
  *
  * A position names a record for good: its offset in the input, or SP_PD_UNPACKED plus its offset in
- * what COMPRESSED records hold. Records without a time are ordered by it.
+ * what COMPRESSED records hold; in the directory form the number of the file stands above. Records without
+ * a time are ordered by it.
  *
- * Frames come from the recorded callchain alone. Unwinding from REGS_USER and STACK_USER would stand in
- * resolve.c, where the maps of the sample's moment are at hand, and needs samples of such attributes to
- * be keyed one by one.
+ * Samples with REGS_USER and STACK_USER (`--call-graph dwarf`) get their keys after pass 2: unwind.c replays
+ * the maps a first time, and finds their callchains by several threads.
  */
 #ifndef SP_PERF_DATA_H
 #define SP_PERF_DATA_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/map.h"
 #include "base/strtab.h"
 #include "base/vec.h"
@@ -41,11 +43,14 @@ enum {
     PD_LOST = 2,
     PD_COMM = 3,
     PD_EXIT = 4,
+    PD_THROTTLE = 5,
+    PD_UNTHROTTLE = 6,
     PD_FORK = 7,
     PD_SAMPLE = 9,
     PD_MMAP2 = 10,
     PD_LOST_SAMPLES = 13,
     PD_KSYMBOL = 17,
+    PD_CGROUP_NAME = 19,
     PD_CALLCHAIN_DEFERRED = 22,
     PD_KERNEL_LAST = 22,
     PD_USER_FIRST = 64,
@@ -92,11 +97,23 @@ enum {
     PD_STREAM_ID = 1 << 9,
     PD_RAW = 1 << 10,
     PD_BRANCH_STACK = 1 << 11,
+    PD_REGS_USER = 1 << 12,
+    PD_STACK_USER = 1 << 13,
+    PD_WEIGHT = 1 << 14,
+    PD_DATA_SRC = 1 << 15,
     PD_IDENTIFIER = 1 << 16,
+    PD_TRANSACTION = 1 << 17,
+    PD_REGS_INTR = 1 << 18,
+    PD_PHYS_ADDR = 1 << 19,
+    PD_AUX = 1 << 20,
+    PD_CGROUP = 1 << 21,
+    PD_DATA_PAGE_SIZE = 1 << 22,
+    PD_CODE_PAGE_SIZE = 1 << 23,
+    PD_WEIGHT_STRUCT = 1 << 24,
 };
 
 enum { PD_READ_ENABLED = 1, PD_READ_RUNNING = 2, PD_READ_ID = 4, PD_READ_GROUP = 8, PD_READ_LOST = 16 };
-enum { PD_BRANCH_CALL_STACK = 1 << 11, PD_BRANCH_HW_INDEX = 1 << 17 };
+enum { PD_BRANCH_CALL_STACK = 1 << 11, PD_BRANCH_HW_INDEX = 1 << 17, PD_BRANCH_COUNTERS = 1 << 19 };
 
 /* Context markers inside callchains: anything from PD_CONTEXT_MAX on is no address. */
 #define PD_CONTEXT_HV            ((uint64_t)-32)
@@ -107,14 +124,20 @@ enum { PD_BRANCH_CALL_STACK = 1 << 11, PD_BRANCH_HW_INDEX = 1 << 17 };
 #define PD_CONTEXT_GUEST_KERNEL  ((uint64_t)-2176)
 #define PD_CONTEXT_GUEST_USER    ((uint64_t)-2560)
 #define PD_CONTEXT_MAX           ((uint64_t)-4095)
+/* Ours: the stack goes on, but what was copied of it ends here. The kernel will hardly come down to it. */
+#define PD_CONTEXT_TRUNCATED ((uint64_t)-4094)
 
 /* perf_event_attr.type */
 enum { PD_HARDWARE, PD_SOFTWARE, PD_TRACEPOINT, PD_HW_CACHE, PD_TYPE_RAW, PD_BREAKPOINT };
 
-#define SP_PD_UNPACKED ((uint64_t)1 << 62) /* positions in the unpacked records start here */
-#define SP_PD_SANE     ((uint64_t)1 << 62) /* times from here on are marks, not moments */
-#define SP_PD_ATTRS    65536u              /* caps on what a file may declare */
-#define SP_PD_IDS      (16u << 20)
+#define SP_PD_UNPACKED   ((uint64_t)1 << 62) /* positions in the unpacked records start here */
+#define SP_PD_PART_SHIFT 44                  /* the number of the part stands above */
+#define SP_PD_PARTS      (1u << 16)
+#define SP_PD_SANE       ((uint64_t)1 << 62) /* times from here on are marks, not moments */
+#define SP_PD_ATTRS      65536u              /* caps on what a file may declare */
+#define SP_PD_IDS        (16u << 20)
+#define SP_PD_CGROUPS    65536u
+#define SP_PD_STREAMS    4096u /* whose throttling is followed */
 
 struct sp_pd_text {
     const char *p; /* NULL: not there */
@@ -123,7 +146,7 @@ struct sp_pd_text {
 
 /* Where the fields of an attribute's samples are, in bytes from the record's start; 0: not there. */
 struct sp_pd_plan {
-    uint32_t identifier, ip, tid, time, id, cpu, period, read;
+    uint32_t identifier, ip, tid, time, addr, id, cpu, period, read;
     uint32_t chain;      /* of the callchain's count; with a group read: of the read format */
     uint32_t read_entry; /* bytes per counter in a group read */
     uint32_t read_times; /* bytes of the times beside them */
@@ -135,7 +158,11 @@ struct sp_pd_plan {
 
 struct sp_pd_attr {
     uint32_t type;
-    uint64_t config, period, sample_type, read_format, branch_type;
+    uint64_t config, period, sample_type, read_format, branch_type, regs_user, regs_intr;
+    uint64_t config1, config2;
+    uint32_t stack_user; /* bytes of stack that were asked for */
+    uint64_t flags;      /* the word of bits, counted from `disabled` */
+    uint32_t size;       /* as the file says */
     bool freq, id_all, use_clockid, exclude_user, exclude_kernel, exclude_hv;
     unsigned precise;
     int32_t clockid;
@@ -220,6 +247,7 @@ struct sp_pd_moment {
 /* Samples that are one stack. */
 struct sp_pd_key {
     const unsigned char *chain; /* n values as in the file; n == 0: none, then ip is all there is */
+    uint64_t hash, check;       /* 128 bits that stand for the callchain and what belongs to it */
     uint64_t ip, count, period;
     uint32_t n, attr, moment;
     int32_t cpu; /* 0 unless grouped by */
@@ -229,12 +257,74 @@ struct sp_pd_key {
 
 /* A sample's parts that make its key, and its weight. */
 struct sp_pd_sample {
-    uint64_t time, pos, ip, period, hash;
+    uint64_t time, pos, ip, period, hash, check;
     const unsigned char *chain;
     uint32_t n, mode, attr, moment;
+    uint32_t shape; /* the attribute that says what is where; attr may be another member of its group */
     int32_t pid, tid, cpu;
 };
 #define SP_PD_BATCH 16u /* samples that are looked up together */
+
+/* What may follow the callchain in a sample. */
+struct sp_pd_fields {
+    uint64_t has; /* sample_type bits of what is really there */
+    const unsigned char *raw, *branches, *user_regs, *stack, *intr_regs;
+    uint64_t nbranches, hw_index, user_abi, intr_abi, stack_size, stack_filled;
+    uint64_t weight, data_src, transaction, phys_addr, cgroup, data_page, code_page, aux;
+    uint32_t raw_size;
+};
+
+/* A sample whose user stack is to be unwound. shape: the attribute that says what is where in it. */
+struct sp_pd_pending {
+    uint64_t pos, period;
+    uint32_t attr, shape, moment;
+};
+
+/* An entry of a branch stack. */
+struct sp_pd_branch {
+    uint64_t from, to;
+    bool missed, predicted, in_transaction, aborted;
+    uint16_t cycles; /* since the branch before; 0: not counted */
+    uint8_t type, spec;
+};
+
+/* A branch that a thread took. */
+struct sp_pd_arc {
+    uint64_t from, to, count, missed, cycles;
+    uint32_t attr, moment; /* attr: of the first sample */
+    int32_t cpu;           /* 0 unless grouped by */
+};
+
+/* A tracepoint's fields are a slice of trace_fields. */
+struct sp_pd_trace_format {
+    uint32_t id, first, n;
+};
+struct sp_pd_trace_field {
+    struct sp_pd_text name;
+    uint32_t offset, size;
+    enum {
+        SP_PD_NUMBERS, /* of `each` bytes */
+        SP_PD_POINTER,
+        SP_PD_TEXT,
+        SP_PD_BYTES,
+        SP_PD_LOC_TEXT, /* from here on: where and how long it is stands in the field */
+        SP_PD_LOC_BYTES,
+        SP_PD_REL_TEXT,
+        SP_PD_REL_BYTES,
+    } kind;
+    uint8_t each;
+    bool is_signed;
+};
+
+struct sp_pd_cgroup {
+    uint64_t id;
+    struct sp_pd_text path;
+};
+
+/* When the kernel stopped an event (by stream) that took too long; 0: it goes on. */
+struct sp_pd_throttle {
+    uint64_t stream, since;
+};
 
 struct sp_pd_deferred {
     uint64_t cookie;
@@ -246,8 +336,16 @@ struct sp_pd_deferred {
 struct sp_pd_unpack; /* unpack.c */
 struct sp_pd_frames; /* frames.c */
 
+/* One file of the recording: its records, and those unpacked from COMPRESSED ones. */
+struct sp_pd_part {
+    struct sp_input *in; /* NULL: the caller's */
+    struct sp_pd_range ranges[2];
+    struct sp_pd_unpack *unpack;
+};
+
 struct sp_pd {
     struct sp_diags *d;
+    struct sp_input *in;
     const struct sp_read_opts *opts;
     struct sp_profile *p;
     struct sp_arena arena;
@@ -260,8 +358,8 @@ struct sp_pd {
     bool closed;      /* the recorder wrote its header at the end, as it should */
     unsigned group_by;
 
-    struct sp_pd_range ranges[2];
-    struct sp_pd_unpack *unpack;
+    bool directory; /* the records are in files beside this one */
+    SP_VEC(struct sp_pd_part) parts;
 
     SP_VEC(struct sp_pd_attr) attrs;
     SP_VEC(struct sp_pd_id) ids;
@@ -273,7 +371,9 @@ struct sp_pd {
     SP_VEC(struct sp_pd_event_type) event_types;
     struct sp_pd_text hostname, osrelease, version, arch, cpudesc, cpuid;
     struct sp_pd_text cmdline;
-    uint32_t cpus_online;
+    uint32_t cpus_online, cpus_available;
+    struct sp_buf about; /* members of x_perf, from features */
+    uint32_t described;  /* features that stand there, by bit */
     uint64_t total_mem;
     bool has_clock_data;
     uint32_t clock_data_id;
@@ -284,6 +384,12 @@ struct sp_pd {
     SP_VEC(struct sp_pd_deferred) deferred;
     struct sp_map deferred_map;
     uint64_t seen_samples; /* in pass 1 */
+    uint64_t record_counts[PD_USER_LAST + 1];
+    SP_VEC(struct sp_pd_throttle) throttles;
+    SP_VEC(struct sp_pd_cgroup) cgroups;
+    SP_VEC(struct sp_pd_trace_format) trace_formats;
+    SP_VEC(struct sp_pd_trace_field) trace_fields;
+    uint64_t throttled, throttled_ns, lost_filtered;
     uint64_t lost, unknown_records, bad_samples, unknown_ids, truncated;
     uint64_t first_unknown_id;
 
@@ -296,6 +402,12 @@ struct sp_pd {
 
     SP_VEC(struct sp_pd_key) keys;
     struct sp_map key_map;
+    SP_VEC(struct sp_pd_pending) pending;
+    uint64_t unwound, unfinished; /* samples; of them, that end where the caller could not be found */
+    SP_VEC(struct sp_pd_arc) arcs;
+    struct sp_map arc_map;
+    bool arcs_missed, arcs_cycles; /* whether predictions and cycles are known */
+    uint32_t arc_event, arc_layout, arc_metrics[3];
     uint64_t time_first, time_last; /* of samples; time_last 0: none */
     bool capped;                    /* a sum of periods did not fit */
 };
@@ -346,17 +458,30 @@ spaa_status sp_pd_open(struct sp_pd *pd);
 bool sp_pd_add_id(struct sp_pd *pd, uint64_t id, uint32_t attr);
 uint32_t sp_pd_find_id(const struct sp_pd *pd, uint64_t id); /* number in ids, or SP_NONE */
 
+/* parts.c */
+bool sp_pd_part_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t offset);
+spaa_status sp_pd_parts_beside(struct sp_pd *pd); /* of the directory form */
+void sp_pd_parts_free(struct sp_pd *pd);
+static inline struct sp_pd_part *sp_pd_part_of(const struct sp_pd *pd, uint64_t pos)
+{
+    return &pd->parts.v[(pos & (SP_PD_UNPACKED - 1)) >> SP_PD_PART_SHIFT];
+}
+
 /* attr.c: perf_event_attr, and what follows from it. n bytes are there; bytes 0: not even the minimum. */
 bool sp_pd_attr_read(const unsigned char *p, size_t n, bool swap, bool big_endian, struct sp_pd_attr *out);
 void sp_pd_plan_make(const struct sp_pd_attr *a, struct sp_pd_plan *out);
 
 /* features.c: one feature, from its section or from a FEATURE record. */
-spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n, uint64_t pos);
+spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n);
 spaa_status sp_pd_build_id_record(struct sp_pd *pd, const unsigned char *p, size_t n, unsigned misc);
 /* The recorded build-id of a path in lower-case hex, or NULL. */
 const char *sp_pd_build_id_of(const struct sp_pd *pd, const char *path, size_t n);
 /* 2 * n digits and a NUL; returns out. */
 const char *sp_pd_hex(const unsigned char *p, size_t n, char *out);
+
+/* describe.c: members of x_perf; false: out of memory. */
+bool sp_pd_describe_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n);
+bool sp_pd_describe_rest(struct sp_pd *pd);
 
 /* records.c */
 /*
@@ -371,9 +496,19 @@ const struct sp_pd_deferred *sp_pd_find_deferred(const struct sp_pd *pd, uint64_
 /* The words of a position for messages: an offset in the input where there is one. */
 struct sp_where sp_pd_where(uint64_t pos);
 
+/* trace.c */
+spaa_status sp_pd_trace_read(struct sp_pd *pd, const unsigned char *p, size_t n);
+/* Appends `"trace_fields":{…}` of a tracepoint's raw data; false when its format was not recorded. */
+bool sp_pd_trace_fields(const struct sp_pd *pd, uint64_t id, const unsigned char *raw, size_t n,
+                        struct sp_buf *b);
+
+/* details.c: what a kept sample has beside its own fields. */
+struct sp_sample;
+spaa_status sp_pd_details(struct sp_pd *pd, uint32_t shape, uint64_t pos, struct sp_sample *row);
+
 /* unpack.c: the stream inside COMPRESSED records. */
 spaa_status sp_pd_unpack_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t pos);
-spaa_status sp_pd_unpack_end(struct sp_pd *pd); /* sets ranges[1] */
+spaa_status sp_pd_unpack_end(struct sp_pd *pd, struct sp_pd_part *part); /* sets ranges[1] */
 void sp_pd_unpack_free(struct sp_pd_unpack *u);
 
 /* events.c: names of the events, and their place in the profile. Before and after pass 2. */
@@ -404,8 +539,37 @@ uint32_t sp_pd_thread(struct sp_pd *pd, int32_t pid, int32_t tid);
 uint32_t sp_pd_moment(struct sp_pd *pd, int32_t pid, int32_t tid, uint64_t time, uint64_t *since,
                       uint64_t *until);
 
+/* fields.c */
+/*
+ * What follows the callchain, at `at` of a sample record of `size` bytes. What does not fit is not there, and
+ * neither is what comes after it.
+ */
+void sp_pd_fields_read(const struct sp_pd_attr *a, const unsigned char *rec, size_t size, size_t at,
+                       bool swap, struct sp_pd_fields *out);
+/* The callchain of a sample, checked; *end is where what follows begins. False: the record is too short. */
+bool sp_pd_chain_read(const struct sp_pd_attr *a, const unsigned char *rec, size_t size, bool swap,
+                      const unsigned char **chain, uint32_t *n, size_t *end);
+
+/* arcs.c */
+struct sp_pd_branch sp_pd_branch_read(const struct sp_pd *pd, const unsigned char *entry);
+spaa_status sp_pd_arcs_add(struct sp_pd *pd, const struct sp_pd_fields *f, uint32_t attr, uint32_t moment,
+                           int32_t cpu);
+spaa_status sp_pd_arcs_event(struct sp_pd *pd); /* after the other events */
+
 /* samples.c */
 spaa_status sp_pd_pass2(struct sp_pd *pd);
+/* The fields of fixed places; the sample is as long as the plan says. */
+static inline __attribute__((always_inline)) void
+sp_pd_sample_fixed(const struct sp_pd_plan *plan, const unsigned char *p, bool swap, struct sp_pd_sample *s)
+{
+    s->mode = sp_pd_u16(p + 4, swap) & PD_MISC_MODE;
+    s->n = 0;
+    s->time = plan->time ? sp_pd_u64(p + plan->time, swap) : 0;
+    s->ip = plan->ip ? sp_pd_u64(p + plan->ip, swap) : 0;
+    s->pid = plan->tid ? sp_pd_i32(p + plan->tid, swap) : -1;
+    s->tid = plan->tid ? sp_pd_i32(p + plan->tid + 4, swap) : -1;
+    s->cpu = plan->cpu ? sp_pd_i32(p + plan->cpu, swap) : -1;
+}
 
 /* keys.c */
 void sp_pd_sample_hash(const struct sp_pd *pd, struct sp_pd_sample *s);
@@ -455,9 +619,44 @@ struct sp_pd_frame_list {
 spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_maps *maps, int32_t pid, unsigned mode,
                             uint64_t addr, bool caller, struct sp_pd_frame_list *out);
 void sp_pd_frames_report(struct sp_pd_frames *f);
+/* Appends the frame that says that a stack was cut off. */
+spaa_status sp_pd_frames_truncated(struct sp_pd_frames *f, struct sp_pd_frame_list *out);
+/* What a DSO is, for the unwinder: a file (path and build-id, which may be NULL) or something else. */
+struct sp_pd_dso_file {
+    const char *name, *path, *build_id;
+    bool file, anonymous;
+};
+struct sp_pd_dso_file sp_pd_frames_file(const struct sp_pd_frames *f, uint32_t dso);
+size_t sp_pd_frames_dsos(const struct sp_pd_frames *f);
+
+/*
+ * replay.c: the maps of all processes in order of time. Before the maps of a process change, what belongs to
+ * the version until then is visited.
+ */
+struct sp_pd_slot {
+    uint32_t process, version, item;
+};
+struct sp_pd_replay;
+struct sp_pd_visitor {
+    spaa_status (*visit)(void *arg, struct sp_pd_replay *rp, uint32_t item, struct sp_pd_maps *maps,
+                         int32_t pid);
+    spaa_status (*finish)(void *arg, struct sp_pd_replay *rp, spaa_status st); /* also after a failure, st */
+    void *arg;
+};
+/* Sorts the slots. maps may be NULL in a visit. */
+spaa_status sp_pd_replay(struct sp_pd *pd, struct sp_pd_frames *frames, struct sp_pd_slot *slots, size_t n,
+                         const struct sp_pd_visitor *v);
+/* Keeps maps as they are beyond a visit, until released. */
+void sp_pd_replay_hold(struct sp_pd_maps *maps);
+void sp_pd_replay_release(struct sp_pd_replay *rp, struct sp_pd_maps *maps);
+/* Maps that were copied because they are held, or shared by forks. */
+size_t sp_pd_replay_copied(const struct sp_pd_replay *rp);
+
+/* unwind.c: callchains and keys of the pending samples. */
+spaa_status sp_pd_unwind(struct sp_pd *pd, struct sp_pd_frames *frames);
 
 /* resolve.c */
-spaa_status sp_pd_resolve(struct sp_pd *pd);
+spaa_status sp_pd_resolve(struct sp_pd *pd, struct sp_pd_frames *frames);
 
 /* summary.c: the header of the profile. */
 spaa_status sp_pd_summary(struct sp_pd *pd);

@@ -21,11 +21,16 @@ static int probe(const unsigned char *p, size_t n, bool whole, const char **reas
 
 static void free_session(struct sp_pd *pd)
 {
-    sp_pd_unpack_free(pd->unpack);
+    sp_pd_parts_free(pd);
     for (size_t i = 0; i < pd->processes.n; i++)
         sp_vec_free(&pd->processes.v[i].changes);
     for (size_t i = 0; i < pd->threads.n; i++)
         sp_vec_free(&pd->threads.v[i].comms);
+    sp_buf_free(&pd->about);
+    sp_vec_free(&pd->throttles);
+    sp_vec_free(&pd->cgroups);
+    sp_vec_free(&pd->trace_formats);
+    sp_vec_free(&pd->trace_fields);
     sp_vec_free(&pd->attrs);
     sp_vec_free(&pd->ids);
     sp_vec_free(&pd->descs);
@@ -39,8 +44,10 @@ static void free_session(struct sp_pd *pd)
     sp_vec_free(&pd->threads);
     sp_vec_free(&pd->moments);
     sp_vec_free(&pd->keys);
+    sp_vec_free(&pd->pending);
+    sp_vec_free(&pd->arcs);
     struct sp_map *maps[] = {&pd->id_map,     &pd->build_id_map, &pd->deferred_map, &pd->process_map,
-                             &pd->thread_map, &pd->moment_map,   &pd->key_map};
+                             &pd->thread_map, &pd->moment_map,   &pd->key_map,      &pd->arc_map};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         sp_map_free(maps[i]);
     sp_arena_free(&pd->arena);
@@ -56,6 +63,26 @@ static unsigned grouping(const struct sp_pd *pd)
     return pd->opts->group_by & can;
 }
 
+/* Samples are counted: what is needed to make stacks of them. */
+static spaa_status to_stacks(struct sp_pd *pd)
+{
+    struct sp_pd_frames *frames;
+    spaa_status st = sp_pd_frames_new(pd, &frames);
+    if (st)
+        return st;
+    st = sp_pd_frames_kernel(frames);
+    if (!st)
+        st = sp_pd_unwind(pd, frames);
+    if (!st)
+        st = sp_pd_add_events(pd);
+    if (!st)
+        st = sp_pd_arcs_event(pd);
+    if (!st)
+        st = sp_pd_resolve(pd, frames);
+    sp_pd_frames_free(frames);
+    return st;
+}
+
 static spaa_status run(struct sp_pd *pd)
 {
     spaa_status st = sp_pd_open(pd);
@@ -64,7 +91,7 @@ static spaa_status run(struct sp_pd *pd)
     if (st)
         return st;
     if (!pd->attrs.n) {
-        sp_emit(pd->d, SP_E010, SP_AT(pd->ranges[0].base), "the recording declares no events");
+        sp_emit(pd->d, SP_E010, SP_AT(pd->parts.v[0].ranges[0].base), "the recording declares no events");
         return SPAA_ERR_INPUT;
     }
     pd->group_by = grouping(pd);
@@ -77,9 +104,7 @@ static spaa_status run(struct sp_pd *pd)
     if (!st)
         st = sp_pd_pass2(pd);
     if (!st)
-        st = sp_pd_add_events(pd);
-    if (!st)
-        st = sp_pd_resolve(pd);
+        st = to_stacks(pd);
     if (!st)
         st = sp_pd_summary(pd);
     if (!st && !pd->keys.n)
@@ -94,9 +119,11 @@ static spaa_status read_perf_data(struct sp_input *in, const struct sp_read_opts
     if (!pd)
         return sp_nomem(d);
     pd->d = d;
+    pd->in = in;
     pd->opts = opts;
     pd->p = p;
     sp_arena_init(&pd->arena, 0);
+    sp_buf_init(&pd->about, 0);
     spaa_status st = sp_input_whole(in, &pd->file, &pd->size);
     if (!st)
         st = run(pd);

@@ -15,14 +15,18 @@
 
 struct sp_where sp_pd_where(uint64_t pos)
 {
-    if (pos < SP_PD_UNPACKED)
+    if (pos < (uint64_t)1 << SP_PD_PART_SHIFT)
         return SP_AT(pos);
-    return (struct sp_where){.offset = pos - SP_PD_UNPACKED, .record = "in the unpacked COMPRESSED records"};
+    if (pos < SP_PD_UNPACKED)
+        return (struct sp_where){.offset = pos & (((uint64_t)1 << SP_PD_PART_SHIFT) - 1),
+                                 .record = "in a file of the folder"};
+    return (struct sp_where){.offset = pos & (((uint64_t)1 << SP_PD_PART_SHIFT) - 1),
+                             .record = "in the unpacked COMPRESSED records"};
 }
 
 const unsigned char *sp_pd_at(const struct sp_pd *pd, uint64_t pos)
 {
-    const struct sp_pd_range *r = &pd->ranges[pos >= SP_PD_UNPACKED];
+    const struct sp_pd_range *r = &sp_pd_part_of(pd, pos)->ranges[pos >= SP_PD_UNPACKED];
     return r->p + (pos - r->base);
 }
 
@@ -303,6 +307,40 @@ static spaa_status compressed_record(struct sp_pd *pd, const struct sp_pd_record
     return st ? st : sp_pd_unpack_add(pd, p, n, r->pos);
 }
 
+static spaa_status cgroup_record(struct sp_pd *pd, const struct sp_pd_record *r)
+{
+    if (!text_end(r, 16) || pd->cgroups.n >= SP_PD_CGROUPS)
+        return SPAA_OK;
+    struct sp_pd_cgroup c = {.id = sp_pd_u64(r->p + 8, pd->swap)};
+    c.path.p = (const char *)r->p + 16;
+    c.path.n = strlen(c.path.p);
+    return sp_vec_push(&pd->cgroups, c) ? SPAA_OK : sp_nomem(pd->d);
+}
+
+/* Time, id, and the stream: the event on one processor or thread. */
+static spaa_status throttle_record(struct sp_pd *pd, const struct sp_pd_record *r)
+{
+    if (r->size < 32)
+        return SPAA_OK;
+    uint64_t time = sp_pd_u64(r->p + 8, pd->swap), stream = sp_pd_u64(r->p + 24, pd->swap);
+    size_t i = 0;
+    while (i < pd->throttles.n && pd->throttles.v[i].stream != stream)
+        i++;
+    if (i == pd->throttles.n) {
+        struct sp_pd_throttle row = {.stream = stream};
+        if (i >= SP_PD_STREAMS)
+            return SPAA_OK;
+        if (!sp_vec_push(&pd->throttles, row))
+            return sp_nomem(pd->d);
+    }
+    struct sp_pd_throttle *t = &pd->throttles.v[i];
+    pd->throttled += r->type == PD_THROTTLE;
+    if (r->type == PD_UNTHROTTLE && t->since && time > t->since)
+        pd->throttled_ns += time - t->since;
+    t->since = r->type == PD_THROTTLE ? time : 0;
+    return SPAA_OK;
+}
+
 static spaa_status take_record(struct sp_pd *pd, const struct sp_pd_record *r)
 {
     switch (r->type) {
@@ -321,8 +359,16 @@ static spaa_status take_record(struct sp_pd *pd, const struct sp_pd_record *r)
         pd->lost += r->size >= 24 ? sp_pd_u64(r->p + 16, pd->swap) : 0;
         return SPAA_OK;
     case PD_LOST_SAMPLES:
-        pd->lost += r->size >= 16 && !(r->misc & PD_MISC_LOST_BPF) ? sp_pd_u64(r->p + 8, pd->swap) : 0;
+        if (r->size >= 16)
+            *(r->misc & PD_MISC_LOST_BPF ? &pd->lost_filtered : &pd->lost) += sp_pd_u64(r->p + 8, pd->swap);
         return SPAA_OK;
+    case PD_THROTTLE:
+    case PD_UNTHROTTLE:
+        return throttle_record(pd, r);
+    case PD_CGROUP_NAME:
+        return cgroup_record(pd, r);
+    case PD_TRACING_DATA:
+        return r->span > r->size ? sp_pd_trace_read(pd, r->p + r->size, r->span - r->size) : SPAA_OK;
     case PD_CALLCHAIN_DEFERRED:
         return deferred_record(pd, r);
     case PD_HEADER_ATTR:
@@ -336,7 +382,7 @@ static spaa_status take_record(struct sp_pd *pd, const struct sp_pd_record *r)
     case PD_FEATURE:
         if (r->size < 16 || sp_pd_u64(r->p + 8, pd->swap) > 255)
             return SPAA_OK;
-        return sp_pd_feature(pd, (unsigned)sp_pd_u64(r->p + 8, pd->swap), r->p + 16, r->size - 16, r->pos);
+        return sp_pd_feature(pd, (unsigned)sp_pd_u64(r->p + 8, pd->swap), r->p + 16, r->size - 16);
     case PD_COMPRESSED:
     case PD_COMPRESSED2:
         return r->pos < SP_PD_UNPACKED ? compressed_record(pd, r) : SPAA_OK;
@@ -368,6 +414,8 @@ static spaa_status walk(struct sp_pd *pd, const struct sp_pd_range *range)
         if (!sp_pd_next(pd, range, &r, true))
             break;
         at = r.at + r.span;
+        if (r.type <= PD_USER_LAST)
+            pd->record_counts[r.type]++;
         if (r.type == PD_SAMPLE)
             samples++;
         else
@@ -376,6 +424,7 @@ static spaa_status walk(struct sp_pd *pd, const struct sp_pd_range *range)
             st = SPAA_ERR_INPUT;
     }
     pd->seen_samples += samples;
+    pd->record_counts[PD_SAMPLE] = pd->seen_samples;
     return st;
 }
 
@@ -394,11 +443,15 @@ static bool lacks_time(const struct sp_pd *pd)
 
 spaa_status sp_pd_pass1(struct sp_pd *pd)
 {
-    spaa_status st = walk(pd, &pd->ranges[0]);
-    if (!st)
-        st = sp_pd_unpack_end(pd);
-    if (!st && pd->ranges[1].n)
-        st = walk(pd, &pd->ranges[1]);
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; i < pd->parts.n && !st; i++) {
+        struct sp_pd_part *part = &pd->parts.v[i];
+        st = walk(pd, &part->ranges[0]);
+        if (!st)
+            st = sp_pd_unpack_end(pd, part);
+        if (!st && part->ranges[1].n)
+            st = walk(pd, &part->ranges[1]);
+    }
     pd->by_position = lacks_time(pd);
     if (pd->unknown_records)
         sp_emit(pd->d, SP_W311, SP_AT_NOTHING, "%llu records of unknown types were skipped",

@@ -33,6 +33,7 @@ struct pass {
     struct cached_moment moments[CACHE];
     struct cached_id ids[CACHE];
     SP_VEC(unsigned char) scratch; /* a callchain put together */
+    bool unwind;                   /* the sample that add_special is at has a stack to be unwound */
 };
 
 static __attribute__((noinline)) spaa_status look_up_moment(struct pass *ps, const struct sp_pd_sample *s,
@@ -88,9 +89,17 @@ static inline __attribute__((always_inline)) spaa_status complete(struct pass *p
     return st;
 }
 
-/* A sample whose callchain is in the scratch buffer, or that stands for several events. */
+/* A sample whose callchain is in the scratch buffer, or is not known yet, or that stands for several events.
+ */
 static spaa_status add_now(struct pass *ps, struct sp_pd_sample *s, bool copied)
 {
+    if (ps->unwind) {
+        spaa_status found = find_moment(ps, s);
+        struct sp_pd_pending row = {s->pos, s->period, s->attr, s->shape, s->moment};
+        if (!found && (ps->pd->pending.n >= SP_NONE || !sp_vec_push(&ps->pd->pending, row)))
+            found = sp_nomem(ps->pd->d);
+        return found;
+    }
     spaa_status st = complete(ps, s);
     return st ? st : sp_pd_key_add(ps->pd, s, copied);
 }
@@ -135,32 +144,18 @@ static spaa_status join_deferred(struct pass *ps, struct sp_pd_sample *s, bool *
     return SPAA_OK;
 }
 
-/*
- * The user's callchain from a call-stack LBR: each entry is a call that has not returned, newest first.
- * `p` with n bytes is what follows the callchain in the sample.
- */
-static spaa_status join_lbr(struct pass *ps, const struct sp_pd_attr *a, const unsigned char *p, size_t n,
-                            struct sp_pd_sample *s, bool *copied)
+/* The user's callchain from a call-stack LBR: each entry is a call that has not returned, newest first. */
+static spaa_status join_lbr(struct pass *ps, const struct sp_pd_fields *f, struct sp_pd_sample *s,
+                            bool *copied)
 {
     bool swap = ps->pd->swap;
-    if (a->sample_type & PD_RAW) {
-        size_t raw = n >= 4 ? (((size_t)sp_pd_u32(p, swap) + 4 + 7) & ~(size_t)7) : SIZE_MAX;
-        if (raw > n)
-            return SPAA_OK;
-        p += raw;
-        n -= raw;
-    }
-    size_t head = a->branch_type & PD_BRANCH_HW_INDEX ? 16 : 8;
-    if (n < head)
-        return SPAA_OK;
-    uint64_t calls = sp_pd_u64(p, swap);
-    if (!calls || calls > (n - head) / 24)
+    if (!(f->has & PD_BRANCH_STACK) || !f->nbranches)
         return SPAA_OK;
     uint32_t kernel = 0;
     while (kernel < s->n && sp_pd_u64(s->chain + (size_t)kernel * 8, swap) != PD_CONTEXT_USER)
         kernel++;
     /* Where user code stood: the sample itself, or what the kernel saved; else the last call's target. */
-    uint64_t leaf = sp_pd_u64(p + head + 8, swap);
+    uint64_t leaf = sp_pd_u64(f->branches + 8, swap);
     if (s->mode == PD_MODE_USER)
         leaf = s->ip;
     else if (kernel + 1 < s->n)
@@ -169,8 +164,8 @@ static spaa_status join_lbr(struct pass *ps, const struct sp_pd_attr *a, const u
     if ((s->mode != PD_MODE_USER && !scratch(ps, s->chain, (size_t)kernel * 8)) ||
         !scratch_u64(ps, PD_CONTEXT_USER) || !scratch_u64(ps, leaf))
         return sp_nomem(ps->pd->d);
-    for (uint64_t i = 0; i < calls; i++)
-        if (!scratch(ps, p + head + i * 24, 8))
+    for (uint64_t i = 0; i < f->nbranches; i++)
+        if (!scratch(ps, f->branches + i * 24, 8))
             return sp_nomem(ps->pd->d);
     s->chain = ps->scratch.v;
     s->n = (uint32_t)(ps->scratch.n / 8);
@@ -214,50 +209,56 @@ static spaa_status add_readings(struct pass *ps, struct sp_pd_sample *s, const u
     return st;
 }
 
-/* Samples with a read format, an LBR callchain, or a deferred one: rare, and put together here. */
+static bool unwinds(const struct sp_pd_attr *a)
+{
+    const uint64_t both = PD_REGS_USER | PD_STACK_USER;
+    return (a->sample_type & both) == both;
+}
+
+static bool has_lbr_callchain(const struct sp_pd_attr *a)
+{
+    return a->sample_type & PD_BRANCH_STACK && a->branch_type & PD_BRANCH_CALL_STACK;
+}
+
+static spaa_status add_arcs(struct pass *ps, const struct sp_pd_fields *f, struct sp_pd_sample *s)
+{
+    spaa_status st = find_moment(ps, s);
+    return st ? st : sp_pd_arcs_add(ps->pd, f, s->attr, s->moment, s->cpu);
+}
+
+/* Samples with a read format, a stack, a branch stack, an LBR callchain, or a deferred one: put together
+ * here. */
 static __attribute__((noinline)) spaa_status add_special(struct pass *ps, const unsigned char *p, size_t size,
                                                          struct sp_pd_sample *s)
 {
     struct sp_pd *pd = ps->pd;
     const struct sp_pd_attr *a = &pd->attrs.v[s->attr];
-    const struct sp_pd_plan *plan = &a->plan;
-    size_t chain = plan->chain;
-    if (plan->group) {
-        uint64_t n = sp_pd_u64(p + plan->read, pd->swap);
-        if (n > size / plan->read_entry || plan->fixed + plan->read_times + n * plan->read_entry > size) {
-            pd->bad_samples++;
-            return SPAA_OK;
-        }
-        if (chain)
-            chain = plan->read + 8 + a->plan.read_times + (size_t)n * plan->read_entry;
-    }
-    s->n = 0;
+    size_t end;
     bool copied = false;
-    size_t end = plan->fixed;
-    if (chain) {
-        uint64_t n = sp_pd_u64(p + chain, pd->swap);
-        if (n > (size - chain - 8) / 8) {
-            pd->bad_samples++;
-            return SPAA_OK;
-        }
-        s->chain = p + chain + 8;
-        s->n = (uint32_t)n;
-        end = chain + 8 + (size_t)n * 8;
-    }
     spaa_status st = SPAA_OK;
-    if (a->branch_type & PD_BRANCH_CALL_STACK && a->sample_type & PD_BRANCH_STACK)
-        st = join_lbr(ps, a, p + end, size - end, s, &copied);
-    else if (s->n >= 2 && sp_pd_u64(s->chain + ((size_t)s->n - 2) * 8, pd->swap) == PD_CONTEXT_USER_DEFERRED)
+    if (!sp_pd_chain_read(a, p, size, pd->swap, &s->chain, &s->n, &end)) {
+        pd->bad_samples++;
+        return SPAA_OK;
+    }
+    struct sp_pd_fields f = {0};
+    if (unwinds(a) || a->sample_type & PD_BRANCH_STACK)
+        sp_pd_fields_read(a, p, size, end, pd->swap, &f);
+    ps->unwind = f.user_regs && f.stack_filled && f.has & PD_STACK_USER && unwinds(a);
+    if (has_lbr_callchain(a))
+        st = join_lbr(ps, &f, s, &copied);
+    else if (f.branches)
+        st = add_arcs(ps, &f, s);
+    if (!st && !copied && s->n >= 2 &&
+        sp_pd_u64(s->chain + ((size_t)s->n - 2) * 8, pd->swap) == PD_CONTEXT_USER_DEFERRED)
         st = join_deferred(ps, s, &copied);
     if (st)
         return st;
-    return plan->read ? add_readings(ps, s, p + plan->read, copied) : add_now(ps, s, copied);
+    return a->plan.read ? add_readings(ps, s, p + a->plan.read, copied) : add_now(ps, s, copied);
 }
 
 static bool is_special(const struct sp_pd *pd, const struct sp_pd_attr *a)
 {
-    return a->plan.read || pd->deferred.n ||
-           (a->sample_type & PD_BRANCH_STACK && a->branch_type & PD_BRANCH_CALL_STACK);
+    return a->plan.read || pd->deferred.n || unwinds(a) || a->sample_type & PD_BRANCH_STACK;
 }
 
 /* The number of the sample's attribute; SP_NONE: it is not among the known. */
@@ -286,22 +287,13 @@ static inline __attribute__((always_inline)) spaa_status take(struct pass *ps, c
         return SPAA_OK;
     }
     struct sp_pd_sample *s = &ps->batch[ps->queued];
+    sp_pd_sample_fixed(plan, p, swap, s);
     s->pos = pos;
-    s->attr = attr;
-    s->mode = sp_pd_u16(p + 4, swap) & PD_MISC_MODE;
-    s->time = 0;
-    s->n = 0;
-    s->ip = plan->ip ? sp_pd_u64(p + plan->ip, swap) : 0;
-    s->pid = plan->tid ? sp_pd_i32(p + plan->tid, swap) : -1;
-    s->tid = plan->tid ? sp_pd_i32(p + plan->tid + 4, swap) : -1;
-    s->cpu = plan->cpu ? sp_pd_i32(p + plan->cpu, swap) : -1;
+    s->attr = s->shape = attr;
     s->period = plan->period ? sp_pd_u64(p + plan->period, swap) : ps->clock_periods[attr];
-    if (plan->time) {
-        s->time = sp_pd_u64(p + plan->time, swap);
-        if (s->time < SP_PD_SANE && s->time) {
-            pd->time_first = s->time < pd->time_first ? s->time : pd->time_first;
-            pd->time_last = s->time > pd->time_last ? s->time : pd->time_last;
-        }
+    if (s->time < SP_PD_SANE && s->time) {
+        pd->time_first = s->time < pd->time_first ? s->time : pd->time_first;
+        pd->time_last = s->time > pd->time_last ? s->time : pd->time_last;
     }
     if (is_special(pd, a))
         return add_special(ps, p, size, s);
@@ -400,9 +392,11 @@ spaa_status sp_pd_pass2(struct sp_pd *pd)
     ps->clock_periods = periods;
     ps->one_attr = pd->attrs.n == 1;
     pd->time_first = UINT64_MAX;
-    for (size_t i = 0; i < 2 && !st; i++)
-        if (pd->ranges[i].n)
-            st = pd->swap ? walk_swapped(ps, &pd->ranges[i]) : walk_native(ps, &pd->ranges[i]);
+    for (size_t i = 0; i < 2 * pd->parts.n && !st; i++) {
+        const struct sp_pd_range *range = &pd->parts.v[i / 2].ranges[i % 2];
+        if (range->n)
+            st = pd->swap ? walk_swapped(ps, range) : walk_native(ps, range);
+    }
     if (!st)
         st = flush(ps);
     if (!st)

@@ -62,6 +62,8 @@ static uint32_t more(struct sp_pd *pd)
             sp_buf_printf(&b, "%s\"clock_data\":{\"clock\":\"%s\",\"wall_ns\":%llu,\"clock_ns\":%llu}", comma,
                           clock_name(pd->clock_data_id), (unsigned long long)pd->clock_wall,
                           (unsigned long long)pd->clock_time);
+        if (pd->about.len)
+            sp_buf_printf(&b, "%s%s", b.data[b.len - 1] == '{' ? "" : ",", sp_buf_cstr(&pd->about));
     }
     uint32_t out = SP_STR_NONE;
     if (b.failed)
@@ -119,6 +121,10 @@ spaa_status sp_pd_summary(struct sp_pd *pd)
     }
     h->lost = pd->lost;
     h->truncated = pd->truncated;
+    h->unfinished = pd->unfinished;
+    h->throttled_ns = pd->throttled_ns;
+    if (!sp_pd_describe_rest(pd))
+        return sp_nomem(pd->d);
     h->more = more(pd);
     const uint32_t all[] = {h->version,  h->source_tool, h->command,   h->tool_version, h->time_start,
                             h->time_end, h->time_unit,   h->duration,  h->clock,        h->host.name,
@@ -126,6 +132,11 @@ spaa_status sp_pd_summary(struct sp_pd *pd)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i] == SP_STR_FAIL)
             return sp_nomem(pd->d);
+    if (pd->throttled)
+        sp_emit(pd->d, SP_W789, SP_AT_NOTHING,
+                "the kernel stopped events %llu times, for %llu.%03llu s in all",
+                (unsigned long long)pd->throttled, (unsigned long long)(pd->throttled_ns / 1000000000),
+                (unsigned long long)(pd->throttled_ns / 1000000 % 1000));
     if (pd->lost)
         sp_emit(pd->d, SP_L303, SP_AT_NOTHING, "perf lost %llu records", (unsigned long long)pd->lost);
     return SPAA_OK;

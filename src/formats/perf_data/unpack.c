@@ -34,13 +34,13 @@ static spaa_status disk_error(struct sp_pd *pd)
     return SPAA_ERR_IO;
 }
 
-static spaa_status begin(struct sp_pd *pd)
+static spaa_status begin(struct sp_pd *pd, struct sp_pd_part *part)
 {
     struct sp_pd_unpack *u = calloc(1, sizeof *u);
     if (!u)
         return sp_nomem(pd->d);
     u->fd = -1;
-    pd->unpack = u;
+    part->unpack = u;
     u->stream = ZSTD_createDStream();
     if (!u->stream)
         return sp_nomem(pd->d);
@@ -65,12 +65,13 @@ static bool put(struct sp_pd_unpack *u, size_t n)
 
 spaa_status sp_pd_unpack_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t pos)
 {
-    if (!pd->unpack) {
-        spaa_status st = begin(pd);
+    struct sp_pd_part *part = sp_pd_part_of(pd, pos);
+    if (!part->unpack) {
+        spaa_status st = begin(pd, part);
         if (st)
             return st;
     }
-    struct sp_pd_unpack *u = pd->unpack;
+    struct sp_pd_unpack *u = part->unpack;
     ZSTD_inBuffer in = {p, n, 0};
     bool full = true; /* a filled block may leave output inside the decoder */
     while (!u->damaged && (in.pos < in.size || full)) {
@@ -96,9 +97,9 @@ spaa_status sp_pd_unpack_add(struct sp_pd *pd, const unsigned char *p, size_t n,
     return SPAA_OK;
 }
 
-spaa_status sp_pd_unpack_end(struct sp_pd *pd)
+spaa_status sp_pd_unpack_end(struct sp_pd *pd, struct sp_pd_part *part)
 {
-    struct sp_pd_unpack *u = pd->unpack;
+    struct sp_pd_unpack *u = part->unpack;
     if (!u || !u->n)
         return SPAA_OK;
     if (u->n > SIZE_MAX) {
@@ -109,7 +110,8 @@ spaa_status sp_pd_unpack_end(struct sp_pd *pd)
     if (map == MAP_FAILED)
         return disk_error(pd);
     u->map = map;
-    pd->ranges[1] = (struct sp_pd_range){map, (size_t)u->n, SP_PD_UNPACKED};
+    part->ranges[1].p = map;
+    part->ranges[1].n = (size_t)u->n;
     return SPAA_OK;
 }
 

@@ -227,6 +227,10 @@ static bool read_x_spaa(struct reader *r)
             ok = read_counter(r, key, &h->lost);
         } else if (sp_span_is(key, "truncated")) {
             ok = read_counter(r, key, &h->truncated);
+        } else if (sp_span_is(key, "unfinished")) {
+            ok = read_counter(r, key, &h->unfinished);
+        } else if (sp_span_is(key, "throttled_ns")) {
+            ok = read_counter(r, key, &h->throttled_ns);
         } else {
             ok = sp_keep_member(r, key);
         }

@@ -73,6 +73,10 @@ static void write_x_spaa(struct writer *w)
         sp_buf_printf(b, ",\"lost\":%llu", (unsigned long long)h->lost);
     if (h->truncated)
         sp_buf_printf(b, ",\"truncated\":%llu", (unsigned long long)h->truncated);
+    if (h->unfinished)
+        sp_buf_printf(b, ",\"unfinished\":%llu", (unsigned long long)h->unfinished);
+    if (h->throttled_ns)
+        sp_buf_printf(b, ",\"throttled_ns\":%llu", (unsigned long long)h->throttled_ns);
     write_sources(w);
     sp_write_raw(w, ",", h->x_spaa_more);
     sp_buf_ch(b, '}');

@@ -1,0 +1,228 @@
+/*
+ * What SPAA's sample record has no field for, as `x_perf` of each sample that is kept: the data address and
+ * where its data came from, weights, physical address, page sizes, cgroup, transaction, the branch stack; and
+ * the decoded fields of tracepoints. Copies of stacks and registers are not kept: they were used to find the
+ * callchain.
+ *
+ * Source: perf_mem_data_src and perf_branch_entry of include/uapi/linux/perf_event.h. The bit fields of
+ * perf_mem_data_src are declared in opposite order for big-endian machines, so that the number is the same.
+ */
+#include "formats/perf_data/perf_data.h"
+
+#include "model/samples.h"
+#include "json/json.h"
+
+#define RAW_MAX  4096u /* bytes that are shown */
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static void comma(struct sp_buf *b)
+{
+    if (b->len && b->data[b->len - 1] != '{' && b->data[b->len - 1] != '[')
+        sp_buf_ch(b, ',');
+}
+
+static void number(struct sp_buf *b, const char *name, uint64_t v)
+{
+    comma(b);
+    sp_buf_printf(b, "\"%s\":%llu", name, (unsigned long long)v);
+}
+
+static void hexadecimal(struct sp_buf *b, const char *name, uint64_t v)
+{
+    comma(b);
+    sp_buf_printf(b, "\"%s\":\"0x%llx\"", name, (unsigned long long)v);
+}
+
+/* The names of the bits that are set, from `first` on. */
+static void bits(struct sp_buf *b, const char *name, uint64_t v, const char *const *names, size_t n)
+{
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        if (!(v >> i & 1) || !names[i])
+            continue;
+        if (!any) {
+            comma(b);
+            sp_buf_printf(b, "\"%s\":\"%s", name, names[i]);
+        } else {
+            sp_buf_printf(b, "|%s", names[i]);
+        }
+        any = true;
+    }
+    if (any)
+        sp_buf_ch(b, '"');
+}
+
+static void data_source(struct sp_buf *b, uint64_t v)
+{
+    static const char *const ops[] = {"na", "load", "store", "prefetch", "exec"};
+    static const char *const levels[] = {"na",
+                                         "hit",
+                                         "miss",
+                                         "L1",
+                                         "LFB",
+                                         "L2",
+                                         "L3",
+                                         "RAM",
+                                         "remote_RAM_1hop",
+                                         "remote_RAM_2hops",
+                                         "remote_cache_1hop",
+                                         "remote_cache_2hops",
+                                         "IO",
+                                         "uncached"};
+    static const char *const snoops[] = {"na", "none", "hit", "miss", "modified"};
+    static const char *const tlbs[] = {"na", "hit", "miss", "L1", "L2", "walker", "fault"};
+    static const char *const locks[] = {"na", "locked"};
+    static const char *const forwards[] = {"forward", "peer"};
+    static const char *const blocks[] = {"na", "data", "address"};
+    static const char *const numbers[16] = {
+        NULL, "L1",        "L2",  "L3",  "L4",   "L2_MHB", "memory_side_cache", NULL, "uncached", "CXL",
+        "IO", "any_cache", "LFB", "RAM", "PMEM", "na"};
+    comma(b);
+    sp_buf_puts(b, "\"data_src\":{");
+    hexadecimal(b, "value", v);
+    bits(b, "op", v & 31, ops, COUNT(ops));
+    bits(b, "level", v >> 5 & 0x3fff, levels, COUNT(levels));
+    bits(b, "snoop", v >> 19 & 31, snoops, COUNT(snoops));
+    bits(b, "lock", v >> 24 & 3, locks, COUNT(locks));
+    bits(b, "tlb", v >> 26 & 127, tlbs, COUNT(tlbs));
+    const char *level = numbers[v >> 33 & 15];
+    if (level) {
+        comma(b);
+        sp_buf_printf(b, "\"level_number\":\"%s\"", level);
+    }
+    if (v >> 37 & 1) {
+        comma(b);
+        sp_buf_puts(b, "\"remote\":true");
+    }
+    bits(b, "snoop_more", v >> 38 & 3, forwards, COUNT(forwards));
+    bits(b, "blocked", v >> 40 & 7, blocks, COUNT(blocks));
+    if (v >> 43 & 7)
+        number(b, "hops", (v >> 43 & 7) - 1);
+    sp_buf_ch(b, '}');
+}
+
+static void branches(const struct sp_pd *pd, const struct sp_pd_fields *f, struct sp_buf *b)
+{
+    comma(b);
+    if (f->hw_index != UINT64_MAX)
+        sp_buf_printf(b, "\"hw_idx\":%llu,", (unsigned long long)f->hw_index);
+    sp_buf_puts(b, "\"branches\":[");
+    for (uint64_t i = 0; i < f->nbranches; i++) {
+        struct sp_pd_branch e = sp_pd_branch_read(pd, f->branches + i * 24);
+        comma(b);
+        sp_buf_ch(b, '{');
+        hexadecimal(b, "from", e.from);
+        hexadecimal(b, "to", e.to);
+        if (e.missed || e.predicted)
+            sp_buf_printf(b, ",\"predicted\":%s", e.predicted ? "true" : "false");
+        if (e.in_transaction)
+            sp_buf_puts(b, ",\"in_tx\":true");
+        if (e.aborted)
+            sp_buf_puts(b, ",\"abort\":true");
+        if (e.cycles)
+            number(b, "cycles", e.cycles);
+        if (e.type)
+            number(b, "type", e.type);
+        if (e.spec)
+            number(b, "spec", e.spec);
+        sp_buf_ch(b, '}');
+    }
+    sp_buf_ch(b, ']');
+}
+
+static void cgroup(const struct sp_pd *pd, uint64_t id, struct sp_buf *b)
+{
+    for (size_t i = 0; i < pd->cgroups.n; i++) {
+        if (pd->cgroups.v[i].id != id)
+            continue;
+        comma(b);
+        sp_buf_puts(b, "\"cgroup\":");
+        sp_json_string(b, pd->cgroups.v[i].path.p, pd->cgroups.v[i].path.n);
+        return;
+    }
+    number(b, "cgroup", id);
+}
+
+static void weights(const struct sp_pd_fields *f, struct sp_buf *b)
+{
+    if (f->has & PD_WEIGHT)
+        number(b, "weight", f->weight);
+    if (!(f->has & PD_WEIGHT_STRUCT))
+        return;
+    number(b, "weight", f->weight & UINT32_MAX);
+    if (f->weight >> 32 & 0xffff)
+        number(b, "weight2", f->weight >> 32 & 0xffff);
+    if (f->weight >> 48)
+        number(b, "weight3", f->weight >> 48);
+}
+
+/* The members of x_perf; nothing when there are none. */
+static void members(const struct sp_pd *pd, const struct sp_pd_attr *a, const unsigned char *rec,
+                    const struct sp_pd_fields *f, struct sp_buf *b)
+{
+    uint64_t addr = a->plan.addr ? sp_pd_u64(rec + a->plan.addr, pd->swap) : 0;
+    if (addr)
+        hexadecimal(b, "addr", addr);
+    if (f->has & PD_DATA_SRC && f->data_src)
+        data_source(b, f->data_src);
+    weights(f, b);
+    if (f->has & PD_TRANSACTION && f->transaction)
+        hexadecimal(b, "transaction", f->transaction);
+    if (f->has & PD_PHYS_ADDR && f->phys_addr)
+        hexadecimal(b, "phys_addr", f->phys_addr);
+    if (f->has & PD_CGROUP)
+        cgroup(pd, f->cgroup, b);
+    if (f->has & PD_DATA_PAGE_SIZE && f->data_page)
+        number(b, "data_page_size", f->data_page);
+    if (f->has & PD_CODE_PAGE_SIZE && f->code_page)
+        number(b, "code_page_size", f->code_page);
+    if (f->has & PD_AUX)
+        number(b, "aux_bytes", f->aux);
+    if (f->has & PD_BRANCH_STACK && f->nbranches && f->branches)
+        branches(pd, f, b);
+    if (f->has & PD_RAW && f->raw && f->raw_size && f->raw_size <= RAW_MAX && a->type != PD_TRACEPOINT) {
+        comma(b);
+        sp_buf_puts(b, "\"raw\":\"");
+        for (uint32_t i = 0; i < f->raw_size; i++)
+            sp_buf_printf(b, "%02x", f->raw[i]);
+        sp_buf_ch(b, '"');
+    }
+    unsigned mode = sp_pd_u16(rec + 4, pd->swap) & PD_MISC_MODE;
+    if (mode == PD_MODE_GUEST_KERNEL || mode == PD_MODE_GUEST_USER) {
+        comma(b);
+        sp_buf_puts(b, "\"guest\":true");
+    }
+}
+
+spaa_status sp_pd_details(struct sp_pd *pd, uint32_t shape, uint64_t pos, struct sp_sample *row)
+{
+    static const char open[] = "\"x_perf\":{";
+    const struct sp_pd_attr *a = &pd->attrs.v[shape];
+    const unsigned char *rec = sp_pd_at(pd, pos), *chain;
+    size_t size = sp_pd_u16(rec + 6, pd->swap), end;
+    uint32_t n;
+    struct sp_pd_fields f;
+    struct sp_buf b;
+    if (!sp_pd_chain_read(a, rec, size, pd->swap, &chain, &n, &end))
+        return SPAA_OK;
+    sp_pd_fields_read(a, rec, size, end, pd->swap, &f);
+    sp_buf_init(&b, 0);
+    sp_buf_puts(&b, open);
+    bool known = false;
+    if (!b.failed)
+        members(pd, a, rec, &f, &b);
+    if (b.len > sizeof open - 1) {
+        sp_buf_ch(&b, '}');
+        row->more = b.failed ? SP_STR_FAIL : sp_profile_str(pd->p, b.data, b.len);
+    }
+    sp_buf_clear(&b);
+    if (f.has & PD_RAW && a->type == PD_TRACEPOINT && f.raw)
+        known = sp_pd_trace_fields(pd, a->config, f.raw, f.raw_size, &b);
+    if (known) {
+        row->context = b.failed ? SP_STR_FAIL : sp_profile_str(pd->p, b.data, b.len);
+        row->flags |= SP_SAMPLE_CONTEXT;
+    }
+    bool failed = b.failed || row->more == SP_STR_FAIL || row->context == SP_STR_FAIL;
+    sp_buf_free(&b);
+    return failed ? sp_nomem(pd->d) : SPAA_OK;
+}
