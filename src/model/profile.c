@@ -303,7 +303,7 @@ uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint3
 }
 
 /* Makes a column reach `stack`, filling with "absent". */
-static int64_t *new_cell(struct sp_column *c, uint32_t stack)
+static int64_t *new_cell(struct sp_profile *p, struct sp_column *c, uint32_t stack)
 {
     if (stack >= c->cap) {
         size_t want = p->stacks.cap > stack ? p->stacks.cap : (size_t)stack + 1;
@@ -318,7 +318,7 @@ static int64_t *new_cell(struct sp_column *c, uint32_t stack)
 static inline int64_t *cell(struct sp_profile *p, uint32_t stack, uint32_t metric)
 {
     struct sp_column *c = &p->columns[metric];
-    return stack < c->n ? &c->v[stack] : new_cell(c, stack);
+    return stack < c->n ? &c->v[stack] : new_cell(p, c, stack);
 }
 
 bool sp_weight_set(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
