@@ -40,7 +40,7 @@ struct sp_read_opts {
     bool strict;                /* stop at the first thing that would be skipped */
     bool no_ids;                /* nobody will ask for the stacks' ids: none need be checked or kept */
     unsigned jobs;              /* threads; 0 and 1: one */
-    const char *event; /* the name of an event whose text does not name it, or NULL */
+    const char *event;          /* the name of an event whose text does not name it, or NULL */
     struct sp_symbol_opts symbols;
     const struct sp_own_opt *own;
     size_t nown;
