@@ -5,6 +5,7 @@
 #include "analysis/findings.h"
 #include "analysis/function.h"
 #include "analysis/handle.h"
+#include "analysis/leaks.h"
 #include "analysis/stacks.h"
 #include "analysis/timeline.h"
 #include "analysis/top.h"
@@ -33,6 +34,36 @@ static const char text[] =
     "\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":7}]}\n"
     "{\"type\":\"sample\",\"timestamp\":1.5,\"period\":3,\"stack_id\":\"s1\"}\n"
     "{\"type\":\"sample\",\"timestamp\":2,\"period\":7,\"stack_id\":\"s2\"}\n";
+
+/* What only `leaks` can be asked about. */
+static const char memory[] =
+    "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"heaptrack\",\"frame_"
+    "order\":"
+    "\"leaf_to_root\",\"events\":[{\"name\":\"malloc\",\"kind\":\"allocation\",\"sampling\":{\"mode\":"
+    "\"event\","
+    "\"primary_metric\":\"live_bytes\"},\"allocation_tracking\":{\"x_peak\":\"of_total\"}}],\"stack_id_"
+    "mode\":"
+    "\"local\"}\n"
+    "{\"type\":\"dso\",\"id\":1,\"name\":\"/bin/a\",\"is_kernel\":false}\n"
+    "{\"type\":\"frame\",\"id\":1,\"func\":\"malloc\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"frame\",\"id\":2,\"func\":\"main\",\"dso\":1,\"kind\":\"user\"}\n"
+    "{\"type\":\"stack\",\"id\":1,\"frames\":[1,2,2],\"context\":{\"event\":\"malloc\"},\"weights\":[{"
+    "\"metric\":"
+    "\"live_bytes\",\"value\":8},{\"metric\":\"peak_bytes\",\"value\":3}]}\n"
+    "{\"type\":\"stack\",\"id\":2,\"frames\":[2],\"context\":{\"event\":\"malloc\"},\"weights\":[{\"metric\":"
+    "\"live_bytes\",\"value\":7}],\"x_heaptrack\":{\"suppressed\":\"x\"}}\n"
+    "{\"type\":\"window\",\"id\":1,\"start\":0,\"end\":1,\"by_stack\":[{\"stack_id\":1,\"weights\":[{"
+    "\"metric\":"
+    "\"live_bytes\",\"value\":2}]}]}\n"
+    "{\"type\":\"window\",\"id\":2,\"start\":1,\"end\":2,\"by_stack\":[{\"stack_id\":1,\"weights\":[{"
+    "\"metric\":"
+    "\"live_bytes\",\"value\":3}]}]}\n"
+    "{\"type\":\"window\",\"id\":3,\"start\":2,\"end\":3,\"by_stack\":[{\"stack_id\":1,\"weights\":[{"
+    "\"metric\":"
+    "\"live_bytes\",\"value\":1}]}]}\n"
+    "{\"type\":\"window\",\"id\":4,\"start\":3,\"end\":4,\"by_stack\":[{\"stack_id\":1,\"weights\":[{"
+    "\"metric\":"
+    "\"live_bytes\",\"value\":2}]}]}\n";
 
 /* What a view answers, as one number: a sum of everything in it. */
 typedef spaa_status view(struct sp_selection *s, struct sp_diags *d, int64_t *sum);
@@ -137,6 +168,21 @@ static spaa_status ask_stacks(struct sp_selection *s, struct sp_diags *d, int64_
     return st;
 }
 
+static spaa_status ask_leaks(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
+{
+    spaa_status st = SPAA_OK;
+    for (int i = 0; !st && i < 4; i++) {
+        struct sp_leaks l;
+        struct sp_leaks_opts o = {.by_stack = i & 1, .suppressed = i & 2};
+        st = sp_leaks_of(s, &o, d, &l);
+        for (size_t k = 0; !st && k < l.rows.n; k++)
+            *sum += l.rows.v[k].rank * (int64_t)(k + 1) + l.rows.v[k].quarters[2] + l.rows.v[k].kind;
+        if (!st)
+            sp_leaks_free(&l);
+    }
+    return st;
+}
+
 static const struct {
     const char *name;
     view *ask;
@@ -195,28 +241,38 @@ static int sweep(struct sp_profile *p, const char *name, const struct sp_select_
     return wrong + (expected != SPAA_OK);
 }
 
+static spaa_status open_text(const char *p, size_t n, struct sp_diags *d, struct sp_input **in,
+                             struct sp_profile **out)
+{
+    struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS, .samples = true};
+    spaa_status st = sp_input_memory(p, n, "views", d, in);
+    if (!st)
+        st = sp_read_profile(*in, sp_format_by_name("spaa"), &opts, d, out);
+    if (!st)
+        st = sp_stack_ids(*out);
+    if (st)
+        printf("cannot even begin: %d\n", (int)st);
+    return st;
+}
+
 int main(void)
 {
     struct sp_diags d;
-    struct sp_input *in;
-    struct sp_profile *p = NULL;
-    struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS, .samples = true};
+    struct sp_input *in = NULL, *in_memory = NULL;
+    struct sp_profile *p = NULL, *m = NULL;
     int wrong = 0;
     sp_diags_init(&d);
-    spaa_status st = sp_input_memory(text, sizeof text - 1, "views", &d, &in);
-    if (!st)
-        st = sp_read_profile(in, sp_format_by_name("spaa"), &opts, &d, &p);
-    if (!st)
-        st = sp_stack_ids(p);
-    if (st) {
-        printf("cannot even begin: %d\n", (int)st);
+    if (open_text(text, sizeof text - 1, &d, &in, &p) ||
+        open_text(memory, sizeof memory - 1, &d, &in_memory, &m))
         return 1;
-    }
     for (size_t i = 0; i < sizeof views / sizeof *views; i++)
         for (size_t k = 0; k < sizeof selections / sizeof *selections; k++)
             wrong += sweep(p, views[i].name, &selections[k], views[i].ask);
+    wrong += sweep(m, "leaks", &selections[0], ask_leaks);
     sp_profile_free(p);
+    sp_profile_free(m);
     sp_input_close(in);
+    sp_input_close(in_memory);
     sp_diags_free(&d);
     return wrong != 0;
 }
