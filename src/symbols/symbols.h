@@ -105,5 +105,7 @@ const char *sp_symbols_demangle(struct sp_symbols *s, const char *name);
  * Call once after all lookups.
  */
 void sp_symbols_report(struct sp_symbols *s);
+/* Which files gave names and no lines, for those who asked for lines (SP_I803). */
+void sp_symbols_report_lines(struct sp_symbols *s);
 
 #endif
