@@ -44,8 +44,13 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
                                            .debug_dir = c->v.debug_dir,
                                            .kallsyms = c->v.kallsyms,
                                            .no_symbols = c->v.no_symbols != NULL,
+                                           .debuginfod = c->v.debuginfod != NULL,
                                            .no_inline = c->v.no_inline != NULL,
                                            .no_lines = c->v.no_lines != NULL};
+    if (c->v.debuginfod) { /* seconds for a file to begin, and to be there; asked for otherwise, it is so */
+        setenv("DEBUGINFOD_TIMEOUT", "10", 0);
+        setenv("DEBUGINFOD_MAXTIME", "120", 0);
+    }
     out->own = c->own.v;
     out->nown = c->own.n;
     return true;

@@ -112,6 +112,11 @@ spaa_status sp_find_file(struct sp_module *m)
     }
     if (st == SPAA_OK && !found && is_path(p))
         st = try_file(m, p, &found);
+    const char *fetched = NULL;
+    if (st == SPAA_OK && !found && id)
+        st = sp_debuginfod_fetch(m->owner, id, true, &fetched);
+    if (st == SPAA_OK && fetched)
+        st = try_file(m, fetched, &found);
     sp_buf_free(&b);
     if (found)
         m->why = m->elf.has_symtab ? SP_WHY_NONE : SP_WHY_STRIPPED;
@@ -194,6 +199,11 @@ spaa_status sp_find_debug(struct sp_module *m)
         st = by_id(m, &b, "/usr/lib/debug", "");
     if (st == SPAA_OK)
         st = by_link(m, &b);
+    const char *fetched = NULL;
+    if (st == SPAA_OK && !m->debug && id)
+        st = sp_debuginfod_fetch(m->owner, id, false, &fetched);
+    if (st == SPAA_OK && fetched)
+        st = try_debug(m, fetched, false);
     sp_buf_free(&b);
     if (m->debug)
         m->why = SP_WHY_NONE;

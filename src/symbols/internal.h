@@ -70,6 +70,8 @@ struct sp_symbols {
     struct sp_map by_key;
     struct sp_ksyms *ksyms;
     SP_VEC(struct sp_jit_path) jit_paths;
+    struct sp_debuginfod *debuginfod;
+    bool debuginfod_tried;
 };
 
 /* find.c */
@@ -81,6 +83,10 @@ const char *sp_path(struct sp_buf *b, const char *fmt, ...) __attribute__((forma
 /* These return SPAA_OK also when nothing is found, else SPAA_ERR_NOMEM. */
 spaa_status sp_find_file(struct sp_module *m);
 spaa_status sp_find_debug(struct sp_module *m);
+
+/* debuginfod.c: a file fetched by its build-id; *path NULL: there is none. SPAA_ERR_NOMEM. */
+spaa_status sp_debuginfod_fetch(struct sp_symbols *s, const char *build_id, bool executable, const char **path);
+void sp_debuginfod_end(struct sp_symbols *s);
 
 /* lines.c */
 struct sp_dwarf *sp_module_dwarf(struct sp_module *m); /* NULL: none */

@@ -113,11 +113,60 @@ static void tell(struct sp_diags *d, const struct sp_module *m)
     sp_buf_free(&hint);
 }
 
+/* Debug information that is there and cannot all be used. */
+static void tell_dwarf(struct sp_diags *d, const struct sp_module *m)
+{
+    size_t units, damaged = sp_dwarf_damaged(m->dwarf);
+    const char *missing = sp_dwarf_missing(m->dwarf, &units);
+    const char *file = m->file ? m->file : m->debug ? m->debug : "?";
+    if (missing)
+        sp_emit(d, SP_W801, SP_AT_NOTHING, "%s: %s was not found%s", file, missing,
+                units > 1 ? ", nor were others" : "");
+    if (damaged)
+        sp_emit(d, SP_W802, SP_AT_NOTHING, "%s: %zu unit%s or line table%s", file, damaged,
+                damaged == 1 ? "" : "s", damaged == 1 ? "" : "s");
+}
+
+static int by_lineless(const void *a, const void *b)
+{
+    const struct sp_module *x = *(struct sp_module *const *)a, *y = *(struct sp_module *const *)b;
+    if (x->lineless != y->lineless)
+        return x->lineless < y->lineless ? 1 : -1;
+    return strcmp(x->key.path ? x->key.path : "", y->key.path ? y->key.path : "");
+}
+
+void sp_symbols_report_lines(struct sp_symbols *s)
+{
+    SP_VEC(const struct sp_module *) lacking = {0};
+    for (size_t i = 0; i < s->modules.n && !s->opts.no_lines && !s->opts.no_symbols; i++) {
+        const struct sp_module *m = s->modules.v[i];
+        if (m->key.kind != SP_MODULE_FILE || m->dwarf || !m->lineless)
+            continue;
+        if (!sp_vec_push(&lacking, m)) {
+            sp_nomem(s->d);
+            break;
+        }
+    }
+    if (lacking.n)
+        qsort(lacking.v, lacking.n, sizeof *lacking.v, by_lineless);
+    for (size_t i = 0; i < lacking.n && i < TOLD_MAX; i++)
+        sp_emit_hint(s->d, SP_I803, SP_AT_NOTHING,
+                     "install its debug package, pass `--debug-dir DIR`, or build it with -g",
+                     "%s: %llu addresses with a name: no debug information was found",
+                     lacking.v[i]->key.path ? lacking.v[i]->key.path : "?",
+                     (unsigned long long)lacking.v[i]->lineless);
+    if (lacking.n > TOLD_MAX)
+        sp_emit(s->d, SP_I803, SP_AT_NOTHING, "%zu more files", lacking.n - TOLD_MAX);
+    sp_vec_free(&lacking);
+}
+
 void sp_symbols_report(struct sp_symbols *s)
 {
     SP_VEC(struct sp_module *) lacking = {0};
     uint64_t more = 0;
     for (size_t i = 0; i < s->modules.n; i++) {
+        if (s->modules.v[i]->dwarf)
+            tell_dwarf(s->d, s->modules.v[i]);
         if (is_lacking(s->modules.v[i]) && !sp_vec_push(&lacking, s->modules.v[i])) {
             sp_nomem(s->d);
             goto done;

@@ -547,6 +547,8 @@ spaa_status sp_symbolize(struct sp_profile *p, const struct sp_symbol_opts *opts
         st = run(z, jobs);
     if (!st)
         sp_symbols_report(z->symbols);
+    if (!st)
+        sp_symbols_report_lines(z->symbols);
     sp_symbols_free(z->symbols);
     sp_vec_free(&z->places);
     sp_map_free(&z->place_map);

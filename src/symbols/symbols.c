@@ -54,6 +54,7 @@ void sp_symbols_free(struct sp_symbols *s)
     }
     for (struct sp_ksyms *k = s->ksyms; k; k = k->next)
         sp_symtab_free(&k->tab);
+    sp_debuginfod_end(s);
     sp_vec_free(&s->modules);
     sp_vec_free(&s->jit_paths);
     sp_map_free(&s->by_key);

@@ -10,7 +10,8 @@
  * debug_dir's .build-id; ~/.debug/.build-id; /usr/lib/debug/.build-id; by .gnu_debuglink beside the
  * binary, in .debug there and under the debug directories. It adds its .symtab to what the stripped file
  * has. A file of another build is not used, and reported (SP_W312). Inlined functions and lines come from
- * the binary's own DWARF, else from its debug file's (symbols/dwarf/dwarf.h).
+ * the binary's own DWARF, else from its debug file's (symbols/dwarf/dwarf.h). With debuginfod, what was
+ * found nowhere is asked for by build-id.
  *
  * The kernel and its modules: the kallsyms given; symfs + /proc/kallsyms; the copy in ~/.debug of
  * the recorded build-id; /proc/kallsyms if the running kernel has the recorded build-id (never for a
@@ -38,6 +39,7 @@ struct sp_symbol_opts {
     bool no_symbols;
     bool no_inline; /* the physical function alone, at the line where it calls what is inlined */
     bool no_lines;
+    bool debuginfod; /* ask the servers of DEBUGINFOD_URLS for what is not found */
 };
 
 struct sp_symbols;
@@ -103,5 +105,7 @@ const char *sp_symbols_demangle(struct sp_symbols *s, const char *name);
  * Call once after all lookups.
  */
 void sp_symbols_report(struct sp_symbols *s);
+/* Which files gave names and no lines, for those who asked for lines (SP_I803). */
+void sp_symbols_report_lines(struct sp_symbols *s);
 
 #endif

@@ -1,13 +1,18 @@
 """Inlined functions and lines: the same as addr2line says; and names looked up later, the same as at once."""
 
+import ctypes.util
+import functools
+import http.server
 import json
 import os
 import random
 import re
 import shutil
+import socketserver
 import struct
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -356,3 +361,45 @@ def test_damaged_jitdumps_do_no_harm(seed, tmp_path):
             data[draw.randrange(len(data))] = draw.choice([0, 1, 0xff, 0x80])
         path.write_bytes(data)
         run("symbolize", tmp_path / "in.spaa", "--symfs", tmp_path, "-o", tmp_path / "out.spaa", code=0)
+
+
+# ---- debuginfod -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A debuginfod of the files that are put into the folder it yields, as ID/executable and ID/debuginfo."""
+    root = tmp_path / "served" / "buildid"
+    root.mkdir(parents=True)
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=root.parent)
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as http_server:
+        threading.Thread(target=http_server.serve_forever, daemon=True).start()
+        yield root, {"DEBUGINFOD_URLS": f"http://127.0.0.1:{http_server.server_address[1]}",
+                     "DEBUGINFOD_CACHE_PATH": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+        http_server.shutdown()
+
+
+def with_build_id(path, build_id):
+    text = path.read_text().replace('"is_kernel": false', f'"is_kernel": false, "build_id": "{build_id}"')
+    path.write_text(text)
+
+
+@pytest.mark.skipif(not ctypes.util.find_library("debuginfod"), reason="no libdebuginfod")
+def test_files_come_from_debuginfod_when_asked_and_are_checked(tmp_path, server):
+    root, env = server
+    prog = build(tmp_path, "g++", "-gdwarf-5", "-Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567")
+    addresses, _ = code(prog)
+    good, other = "0123456789abcdef0123456789abcdef01234567", "76543210fedcba9876543210fedcba9876543210"
+    for build_id in (good, other):
+        (root / build_id).mkdir()
+        shutil.copy(prog, root / build_id / "executable")
+        one_frame_profile(tmp_path / f"{build_id}.spaa", "/no/such/prog", addresses)
+        with_build_id(tmp_path / f"{build_id}.spaa", build_id)
+    quiet = run("symbolize", tmp_path / f"{good}.spaa", "--to", "spaa", code=0, env=env).out
+    assert '"inlined":true' not in quiet
+    found = run("symbolize", tmp_path / f"{good}.spaa", "--debuginfod", "--to", "spaa", code=0, env=env).out
+    assert '"inlined":true' in found and '"func":"main"' in found
+    wrong = run("symbolize", tmp_path / f"{other}.spaa", "--debuginfod", "--to", "spaa", code=0, env=env)
+    assert '"func":"main"' not in wrong.out and "SPAA-W312" in wrong.err
+    none = run("symbolize", tmp_path / f"{other}.spaa", "--debuginfod", "--to", "spaa", code=0, env={"HOME": str(tmp_path)})
+    assert "SPAA-W804" in none.err

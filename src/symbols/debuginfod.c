@@ -1,0 +1,87 @@
+/*
+ * Files by their build-id from the servers of DEBUGINFOD_URLS, only when asked for.
+ *
+ * Through elfutils' client library, opened when the first file is wanted, so that nothing else depends on it
+ * (libdw does the same). It caches what it fetched, and heeds DEBUGINFOD_TIMEOUT and the like. What comes is
+ * believed no more than any other file: its build-id must be the wanted one.
+ */
+#include "symbols/internal.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef void *(*begin_fn)(void);
+typedef void (*end_fn)(void *);
+typedef int (*find_fn)(void *, const unsigned char *, int, char **);
+
+struct sp_debuginfod {
+    void *library, *client;
+    find_fn debuginfo, executable;
+    end_fn end;
+};
+
+static void *function(void *library, const char *name)
+{
+    return dlsym(library, name);
+}
+
+/* The client, begun once; NULL: there is none, which is told once. */
+static struct sp_debuginfod *client_of(struct sp_symbols *s)
+{
+    const char *urls = getenv("DEBUGINFOD_URLS");
+    if (s->debuginfod_tried)
+        return s->debuginfod;
+    s->debuginfod_tried = true;
+    struct sp_debuginfod *c = urls && *urls ? sp_arena_zalloc(&s->arena, sizeof *c) : NULL;
+    if (!urls || !*urls) {
+        sp_emit(s->d, SP_W804, SP_AT_NOTHING, "DEBUGINFOD_URLS names no server");
+        return NULL;
+    }
+    if (!c)
+        return NULL;
+    c->library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+    begin_fn begin = c->library ? (begin_fn)function(c->library, "debuginfod_begin") : NULL;
+    if (c->library) {
+        c->debuginfo = (find_fn)function(c->library, "debuginfod_find_debuginfo");
+        c->executable = (find_fn)function(c->library, "debuginfod_find_executable");
+        c->end = (end_fn)function(c->library, "debuginfod_end");
+    }
+    if (begin && c->debuginfo && c->executable && c->end)
+        c->client = begin();
+    if (!c->client) {
+        sp_emit(s->d, SP_W804, SP_AT_NOTHING, "libdebuginfod.so.1 cannot be used: install libdebuginfod1");
+        if (c->library)
+            dlclose(c->library);
+        return NULL;
+    }
+    return s->debuginfod = c;
+}
+
+spaa_status sp_debuginfod_fetch(struct sp_symbols *s, const char *build_id, bool executable,
+                                const char **path)
+{
+    *path = NULL;
+    struct sp_debuginfod *c = s->opts.debuginfod && sp_is_build_id(build_id) ? client_of(s) : NULL;
+    if (!c)
+        return SPAA_OK;
+    char *found = NULL;
+    int fd =
+        (executable ? c->executable : c->debuginfo)(c->client, (const unsigned char *)build_id, 0, &found);
+    if (fd >= 0) {
+        close(fd);
+        *path = found ? sp_arena_dup(&s->arena, found, strlen(found)) : NULL;
+    }
+    bool nomem = fd >= 0 && found && !*path;
+    free(found);
+    return nomem ? SPAA_ERR_NOMEM : SPAA_OK;
+}
+
+void sp_debuginfod_end(struct sp_symbols *s)
+{
+    if (!s->debuginfod)
+        return;
+    s->debuginfod->end(s->debuginfod->client);
+    dlclose(s->debuginfod->library);
+    s->debuginfod = NULL;
+}
