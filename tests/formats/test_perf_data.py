@@ -52,10 +52,11 @@ class Profile:
         return next(w["value"] for w in stack["weights"] if w["metric"] == metric)
 
     def counts(self, metric="samples"):
-        """Totals of a metric by event."""
-        out = collections.Counter({e["name"]: 0 for e in self.header["events"]})
+        """Totals of a metric by event; the branches of `lbr` are no samples."""
+        out = collections.Counter({e["name"]: 0 for e in self.header["events"] if e["name"] != "lbr"})
         for s in self.stacks:
-            out[s["context"]["event"]] += self.weight(s, metric)
+            if s["context"]["event"] != "lbr":
+                out[s["context"]["event"]] += self.weight(s, metric)
         return out
 
     def frame(self, number):

@@ -524,3 +524,18 @@ def test_the_directory_form_is_read(tmp_path, packed):
         assert got.header == expected.header
         assert got.stacks == expected.stacks and got.samples == expected.samples
         expected, _ = run(write(tmp_path, whole), "--no-symbols", "--samples")
+
+
+def test_time_off_the_cpu_is_in_nanoseconds(tmp_path):
+    """`perf record --off-cpu`: an event of BPF, whose samples carry no moments."""
+    kinds = IP | TID | TIME | CALLCHAIN | PERIOD | IDENTIFIER
+    r = Recording([(0, 0, kinds, {"freq": 99}), (1, 10, kinds, {"freq": 1})])
+    r.comm(10, 10, b"prog", 1000)
+    r.mmap2(10, 0x400000, 0x10000, 0, b"/opt/prog", 1000)
+    r.sample([CONTEXT["user"], 0x400010], time=2000, period=5)
+    r.sample([CONTEXT["user"], 0x400020], time=0xFFFFFFFF00000000, period=1_500_000, event=1)
+    r.describe([b"cycles", b"offcpu-time"])
+    profile, _ = run(write(tmp_path, r), "--no-symbols")
+    waited = next(s for s in profile.stacks if s["context"]["event"] == "offcpu-time")
+    assert {"metric": "period", "value": 1_500_000, "unit": "ns"} in waited["weights"]
+    assert profile.header["time_range"]["end"] == 0.000002
