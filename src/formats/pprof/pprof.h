@@ -201,6 +201,8 @@ struct sp_pp {
     struct sp_map seen_map;
     struct sp_pp_slice packed; /* of the sample in work, to be remembered; p NULL: not */
     uint64_t packed_hash;
+    struct sp_pp_slice hint; /* ids whose hash is known already */
+    uint64_t hint_hash;
     uint32_t
         same; /* the stack that the sample's locations gave before, where they are not decoded; SP_NONE */
     bool use_seen;

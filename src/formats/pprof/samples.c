@@ -62,7 +62,7 @@ static bool seen_before(struct sp_pp *pp, const struct sp_wire_field *f)
 {
     if (!pp->use_seen || pp->stack.n || !f->n || f->n > UINT32_MAX)
         return false;
-    pp->packed_hash = sp_hash64(f->p, f->n);
+    pp->packed_hash = pp->hint.p == f->p && pp->hint.n == f->n ? pp->hint_hash : sp_hash64(f->p, f->n);
     struct sp_probe at = sp_map_probe(&pp->seen_map, pp->packed_hash);
     for (uint32_t i; (i = sp_map_next(&pp->seen_map, &at)) != SP_MAP_NONE;) {
         const struct sp_pp_seen *x = &pp->seen.v[i];
@@ -296,16 +296,97 @@ static bool make_room(struct sp_pp *pp)
     return ok;
 }
 
+/* A sample that comes soon. */
+struct ahead {
+    struct sp_wire_field f;
+    struct sp_pp_slice ids; /* its packed ids, where they come first; p NULL: not */
+    uint64_t hash;
+    uint32_t seen; /* the stack that they probably are, in pp->seen; SP_NONE */
+};
+
+static void first_ids(struct ahead *a)
+{
+    uint64_t n;
+    const unsigned char *end = a->f.p + a->f.n, *p;
+    a->ids = (struct sp_pp_slice){NULL, 0};
+    if (a->f.n < 2 || a->f.p[0] != (1 << 3 | SP_WIRE_BYTES))
+        return;
+    p = sp_wire_varint(a->f.p + 1, end, &n);
+    if (p && n && n <= (uint64_t)(end - p))
+        a->ids = (struct sp_pp_slice){p, (size_t)n};
+}
+
+static void expect_stack(const struct sp_pp *pp, uint32_t seen)
+{
+    const struct sp_pp_seen *x = &pp->seen.v[seen];
+    for (uint32_t at = 0; at < x->n && at < 192; at += 64)
+        __builtin_prefetch(x->p + at);
+    __builtin_prefetch(&pp->p->stacks.v[x->stack]);
+    for (uint32_t i = 0; i < pp->ntypes && i < 4; i++) {
+        const struct sp_column *c = &pp->p->columns[pp->type[i].metric];
+        if (x->stack < c->n)
+            __builtin_prefetch(&c->v[x->stack], 1);
+    }
+}
+
+/*
+ * Where samples repeat, what each of them needs lies anywhere in memory, and says where the next thing is: it
+ * is asked for in steps, for all samples of a group in each.
+ */
+static void look_ahead(const struct sp_pp *pp, struct ahead *a, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        first_ids(&a[i]);
+        a[i].hash = a[i].ids.p ? sp_hash64(a[i].ids.p, a[i].ids.n) : 0;
+        sp_map_expect(&pp->seen_map, a[i].hash);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct sp_probe at = sp_map_probe(&pp->seen_map, a[i].hash);
+        a[i].seen = a[i].ids.p ? sp_map_next(&pp->seen_map, &at) : SP_NONE;
+        if (a[i].seen != SP_NONE)
+            __builtin_prefetch(&pp->seen.v[a[i].seen]);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (a[i].seen != SP_NONE)
+            expect_stack(pp, a[i].seen);
+}
+
+#define GROUP 16u
+
+static spaa_status group(struct sp_pp *pp, struct ahead *a, size_t n)
+{
+    spaa_status st = SPAA_OK;
+    bool ahead = pp->use_seen;
+    if (ahead)
+        look_ahead(pp, a, n);
+    for (size_t i = 0; !st && i < n; i++) {
+        pp->hint.p = NULL;
+        if (ahead) {
+            pp->hint = a[i].ids;
+            pp->hint_hash = a[i].hash;
+        }
+        st = sample(pp, &a[i].f);
+    }
+    return st;
+}
+
 spaa_status sp_pp_samples(struct sp_pp *pp)
 {
+    struct ahead a[GROUP];
     spaa_status st = SPAA_OK;
     pp->labels.list.n = 0;
     if (!make_room(pp) || sp_pp_label_set(pp) != 0)
         return sp_nomem(pp->d);
     for (size_t i = 0; !st && i < pp->runs.list.n; i++) {
         struct sp_wire w = sp_wire_of(pp->runs.list.v[i].p, pp->runs.list.v[i].n);
-        for (struct sp_wire_field f; !st && sp_wire_next(&w, &f);)
-            st = sample(pp, &f);
+        size_t n = 0;
+        while (!st && sp_wire_next(&w, &a[n].f))
+            if (++n == GROUP) {
+                st = group(pp, a, n);
+                n = 0;
+            }
+        if (!st)
+            st = group(pp, a, n);
     }
     return st ? st : store_all(pp);
 }
