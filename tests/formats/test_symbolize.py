@@ -226,7 +226,7 @@ def test_names_looked_up_later_are_those_of_converting(path, samples, tmp_path):
     kallsyms = os.path.join(DEMO, "kallsyms") if at == DEMO else os.path.join(MADE, "symfs", "kallsyms")
     symbols = ["--symfs", symfs, "--kallsyms", kallsyms]
     run("convert", path, *symbols, *samples, "-o", tmp_path / "at-once.spaa", code=0)
-    run("convert", path, "--no-symbols", *samples, "-o", tmp_path / "bare.spaa", code=0)
+    run("convert", path, "--no-symbols", "--symfs", symfs, *samples, "-o", tmp_path / "bare.spaa", code=0)
     run("symbolize", tmp_path / "bare.spaa", *symbols, "-o", tmp_path / "later.spaa", code=0)
     assert (tmp_path / "later.spaa").read_bytes() == (tmp_path / "at-once.spaa").read_bytes()
     assert (tmp_path / "bare.spaa").read_bytes() != (tmp_path / "at-once.spaa").read_bytes()
