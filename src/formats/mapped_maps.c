@@ -81,7 +81,8 @@ static void brief_rest(const char *p, const char *end, struct entry *e)
     const char *at = memmem(p, (size_t)(end - p), " (@", 3);
     e->path = word(&p, end);
     if (at) {
-        e->path = sp_mapped_trim(e->path.p, (size_t)(at - e->path.p));
+        size_t n = at > e->path.p ? (size_t)(at - e->path.p) : 0; /* " (@" may be all there is */
+        e->path = sp_mapped_trim(e->path.p, n);
         p = at + 3;
         p += sp_parse_hex(p, end, &e->offset);
         p += p < end && *p == ')';

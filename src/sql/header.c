@@ -23,6 +23,8 @@ enum {
     HOST_CPUS,
     LOST,
     TRUNCATED,
+    UNFINISHED,
+    THROTTLED_NS,
     MORE
 };
 
@@ -49,6 +51,8 @@ static const struct sql_column columns[] = {
     {"host_cpus", SQL_NUMERIC, 0, 0, "its processors"},
     {"lost", SQL_INTEGER, 0, 0, "samples that the profiler lost"},
     {"truncated", SQL_INTEGER, 0, 0, "stacks that the profiler cut off"},
+    {"unfinished", SQL_INTEGER, 0, 0, "stacks whose callers could not be found to the end"},
+    {"throttled_ns", SQL_INTEGER, 0, 0, "for how long events were throttled"},
     {"more", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
     {0},
 };
@@ -119,6 +123,12 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
         break;
     case TRUNCATED:
         counted(out, h->truncated);
+        break;
+    case UNFINISHED:
+        counted(out, h->unfinished);
+        break;
+    case THROTTLED_NS:
+        counted(out, h->throttled_ns);
         break;
     case MORE:
         sql_members(out, p, h->more);

@@ -182,27 +182,37 @@ static uint32_t place_of(struct symbolizer *z, struct place want)
 }
 
 /* The place of every frame of every stack. */
+/* Profiles of gperftools and jemalloc have return addresses only, but where a timer stopped the program. */
+static bool leaf_returns(const struct symbolizer *z, bool heap, uint32_t event)
+{
+    return heap && event != SP_NONE && z->p->events.v[event].kind != SP_TIMER;
+}
+
 static spaa_status find_places(struct symbolizer *z)
 {
     struct sp_profile *p = z->p;
+    struct sp_str more = text_of(z, p->header.more);
+    bool heap =
+        memmem(more.p, more.n, "\"x_gperftools\":", 15) || memmem(more.p, more.n, "\"x_jemalloc\":", 13);
     if (!sp_vec_reserve(&z->stack_places, p->stack_frames.n + 1))
         return sp_nomem(z->d);
     z->stack_places.n = p->stack_frames.n;
     for (size_t i = 0; i < p->stacks.n; i++) {
         const struct sp_stack *s = &p->stacks.v[i];
         const uint32_t *v = p->stack_frames.v + s->first;
-        int64_t pid = p->contexts.v[s->context].pid;
+        const struct sp_context *c = &p->contexts.v[s->context];
         const struct sp_frame *leaf = NULL;
+        bool returns = leaf_returns(z, heap, c->event);
         for (uint32_t k = 0; k < s->n; k++) {
             const struct sp_frame *f = &z->frames.v[v[k]];
             struct origin *o;
             old_dso(z, v[k], &o);
             bool jit = o->kind == OF_JIT;
             struct place want = {.frame = v[k], .kept = true};
-            if (is_asked(f, leaf, o) && (!jit || (pid > 0 && f->kind != SP_KERNEL))) {
+            if (is_asked(f, leaf, o) && (!jit || (c->pid > 0 && f->kind != SP_KERNEL))) {
                 want.kept = false;
-                want.caller = leaf && leaf->kind == f->kind && f->ip;
-                want.pid = jit ? pid : 0;
+                want.caller = f->ip && (leaf ? leaf->kind == f->kind : returns);
+                want.pid = jit ? c->pid : 0;
             }
             uint32_t number = place_of(z, want);
             if (number == SP_NONE)
@@ -214,6 +224,16 @@ static spaa_status find_places(struct symbolizer *z)
     return SPAA_OK;
 }
 
+/* "x_perf":{"ip":"file_offset"} of whatever format, and nothing else. */
+static bool only_offsets(struct sp_str more)
+{
+    static const char value[] = "\":{\"ip\":\"file_offset\"}";
+    size_t n = sizeof value - 1;
+    if (more.n <= n + 3 || memcmp(more.p, "\"x_", 3) != 0 || memcmp(more.p + more.n - n, value, n) != 0)
+        return false;
+    return !memchr(more.p + 3, '"', more.n - n - 3);
+}
+
 static uint32_t new_dso(struct symbolizer *z, const struct sp_dso *old, struct origin *o)
 {
     struct sp_dso row = *old;
@@ -223,9 +243,7 @@ static uint32_t new_dso(struct symbolizer *z, const struct sp_dso *old, struct o
         return o->number;
     if (!row.build_id && id)
         row.build_id = sp_profile_cstr(p, id);
-    bool ours =
-        row.more && (is_text(text_of(z, row.more), "\"x_perf\":{\"ip\":\"file_offset\"}") ||
-                     is_text(text_of(z, row.more), "\"x_pprof\":{\"ip\":\"file_offset\"}") || o->base);
+    bool ours = row.more && (only_offsets(text_of(z, row.more)) || o->base);
     if (ours && !o->still)
         row.more = SP_STR_NONE;
     if (row.build_id == SP_STR_FAIL)

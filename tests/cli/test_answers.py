@@ -158,7 +158,7 @@ def test_events_stand_side_by_side_with_their_units(tmp_path):
     assert out[0] == "2 events, each in its own metric; shares are of its own total"
     assert [line.split() for line in out[1:]] == [
         ["flat", "flat%", "cum", "cum%", "samples", "total", "metric", "unit", "event"],
-        ["800", "100.00%", "800", "100.00%", "9", "800", "alloc_bytes", "bytes", "my", "malloc"],
+        ["800", "B", "100.00%", "800", "B", "100.00%", "9", "800", "B", "alloc_bytes", "bytes", "my", "malloc"],
         ["30", "100.00%", "30", "100.00%", "3", "30", "period", "cycles"]]
     rows = list(csv.DictReader(io.StringIO(run("top", path, "--by", "event", "--format", "csv", code=0).out)))
     assert [(r["id"], r["flat"], r["unit"]) for r in rows] == [("my malloc", "800", "bytes"), ("cycles", "30", "")]

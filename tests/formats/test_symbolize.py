@@ -226,13 +226,26 @@ def test_names_looked_up_later_are_those_of_converting(path, samples, tmp_path):
     kallsyms = os.path.join(DEMO, "kallsyms") if at == DEMO else os.path.join(MADE, "symfs", "kallsyms")
     symbols = ["--symfs", symfs, "--kallsyms", kallsyms]
     run("convert", path, *symbols, *samples, "-o", tmp_path / "at-once.spaa", code=0)
-    run("convert", path, "--no-symbols", *samples, "-o", tmp_path / "bare.spaa", code=0)
+    run("convert", path, "--no-symbols", "--symfs", symfs, *samples, "-o", tmp_path / "bare.spaa", code=0)
     run("symbolize", tmp_path / "bare.spaa", *symbols, "-o", tmp_path / "later.spaa", code=0)
     assert (tmp_path / "later.spaa").read_bytes() == (tmp_path / "at-once.spaa").read_bytes()
     assert (tmp_path / "bare.spaa").read_bytes() != (tmp_path / "at-once.spaa").read_bytes()
     # Once more changes nothing.
     run("symbolize", tmp_path / "later.spaa", *symbols, "-j", "1", "-o", tmp_path / "again.spaa", code=0)
     assert (tmp_path / "again.spaa").read_bytes() == (tmp_path / "at-once.spaa").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["jemalloc.mix.heap", "tcmalloc.mix.heap", "gperf.cpuprofile"])
+def test_heap_profiles_are_named_later_as_well(name, tmp_path):
+    path, symfs = os.path.join(CORPUS, "heap", "made", name), ["--symfs", os.path.join(MADE, "symfs")]
+    if not os.path.exists(path):
+        pytest.skip("no such profile")
+    at_once, bare, later, again = (tmp_path / n for n in ("at_once.spaa", "bare.spaa", "later.spaa", "again.spaa"))
+    run("convert", path, *symfs, "-o", at_once, code=0)
+    run("convert", path, "--no-symbols", "-o", bare, code=0)
+    run("symbolize", bare, *symfs, "-o", later, code=0)
+    run("symbolize", later, *symfs, "-o", again, code=0)
+    assert at_once.read_bytes() == later.read_bytes() == again.read_bytes() != bare.read_bytes()
 
 
 def one_frame_profile(path, prog, addresses):

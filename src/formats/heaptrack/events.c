@@ -37,7 +37,7 @@ uint32_t sp_ht_cost_of(struct sp_ht *ht, uint32_t trace)
     if (*slot)
         return *slot - 1;
     if (ht->costs.n >= SP_HT_THINGS_MAX || !sp_vec_reserve(&ht->costs, ht->costs.n + 1) ||
-        !sp_vec_push(&ht->cost_trace, trace) || (ht->pointers && !sp_vec_push(&ht->last_info, SP_NONE)) ||
+        !sp_vec_push(&ht->cost_trace, trace) || !sp_vec_push(&ht->last_info, SP_NONE) ||
         (ht->windows.most && !sp_vec_push(&ht->windows.at, 0)))
         return SP_NONE;
     ht->costs.v[ht->costs.n++] = (struct sp_ht_cost){0};

@@ -161,7 +161,7 @@ struct sp_ht {
 
     struct sp_ht_pointers live;
     struct sp_map info_map;     /* raw: of (size, cost) */
-    SP_VEC(uint32_t) last_info; /* raw: per cost, the last info of it */
+    SP_VEC(uint32_t) last_info; /* per cost, the last info of it that a pointer had */
     struct sp_map ip_map;       /* raw: of (address, module) */
     struct sp_map module_map;   /* of (name, base) */
     SP_VEC(struct sp_ht_module) modules;

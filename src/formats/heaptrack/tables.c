@@ -156,6 +156,8 @@ static spaa_status take_version(struct sp_ht *ht, const char *at, const char *en
     uint64_t file = 0;
     if (ht->any)
         return sp_ht_bad(ht, SP_L751, "another version line");
+    if (ht->traces.n || ht->strings.n || ht->infos.n || ht->costs.n)
+        return sp_ht_bad(ht, SP_L751, "a version behind what it is of");
     if (!sp_ht_hex(&at, end, &ht->heaptrack_version) || (at < end && !sp_ht_hex(&at, end, &file))) {
         ht->heaptrack_version = file = 0;
         sp_ht_bad(ht, SP_L751, "a version that is no numbers");

@@ -215,6 +215,7 @@ spaa_status sp_pd_details(struct sp_pd *pd, uint32_t shape, uint64_t pos, struct
         sp_buf_ch(&b, '}');
         row->more = b.failed ? SP_STR_FAIL : sp_profile_str(pd->p, b.data, b.len);
     }
+    bool failed = b.failed; /* clearing forgets it */
     sp_buf_clear(&b);
     if (f.has & PD_RAW && a->type == PD_TRACEPOINT && f.raw)
         known = sp_pd_trace_fields(pd, a->config, f.raw, f.raw_size, &b);
@@ -222,7 +223,7 @@ spaa_status sp_pd_details(struct sp_pd *pd, uint32_t shape, uint64_t pos, struct
         row->context = b.failed ? SP_STR_FAIL : sp_profile_str(pd->p, b.data, b.len);
         row->flags |= SP_SAMPLE_CONTEXT;
     }
-    bool failed = b.failed || row->more == SP_STR_FAIL || row->context == SP_STR_FAIL;
+    failed = failed || b.failed || row->more == SP_STR_FAIL || row->context == SP_STR_FAIL;
     sp_buf_free(&b);
     return failed ? sp_nomem(pd->d) : SPAA_OK;
 }

@@ -35,6 +35,7 @@ struct work {
     unsigned looks; /* how often; never 0 */
     const char *text;
     uint64_t offset; /* of text in the input */
+    size_t stacks;   /* that may come of it: their map is made at once, while others read */
     spaa_status st;
 };
 
@@ -160,7 +161,7 @@ static spaa_status append_part(struct work *w, const struct part *x)
         st = sp_take_line(r, s->text.p, s->text.n);
     }
     if (!st && (!append_stacks(p, &x->profile, done, x->profile.stacks.n, frames) ||
-                (!r->opts->no_ids && !sp_map_stacks(r))))
+                (!r->opts->no_ids && !(sp_map_grow(&r->stack_map, w->stacks) && sp_map_stacks(r)))))
         return sp_nomem(r->d);
     r->line = line + x->lines;
     return st;
@@ -197,9 +198,9 @@ spaa_status sp_read_parallel(struct reader *r, const struct sp_chunking *how, co
         return sp_nomem(r->d);
     *w = (struct work){.r = r, .text = text, .offset = offset};
     look(w);
-    bool ok = sp_map_grow(&r->stack_map, r->p->ids.n + (size_t)(end - text) / BYTES_PER_STACK);
+    w->stacks = r->p->ids.n + (size_t)(end - text) / BYTES_PER_STACK;
     const struct sp_chunk_work work = {w, sizeof(struct part), read_part, settle, part_drop};
-    spaa_status st = ok && sp_chunks_run(&work, how, text, end) ? w->st : sp_nomem(r->d);
+    spaa_status st = sp_chunks_run(&work, how, text, end) ? w->st : sp_nomem(r->d);
     free(w);
     return st;
 }
