@@ -14,11 +14,12 @@ def heap(m):
                            SEED)
         top, leaks = (Side("spaa " + command, [m.spaa, command, "-q", path]) for command in ("top", "leaks"))
         reader = Side("reader", m.reader(path), part=True)
-        theirs = m.peer("heaptrack_print", [printer, "-f", path] if printer else None)
-        m.compare(reader, top, leaks, theirs)
+        # heaptrack_print 1.4 runs out of memory on files of the first version.
+        theirs = None if more else m.peer("heaptrack_print", [printer, "-f", path] if printer else None)
+        m.compare(*(side for side in (reader, top, leaks, theirs) if side))
         work = (size(path), "B")
         yield Row("heap", f"heaptrack, {name}, to profile", reader, work, "read")
-        yield Row("heap", f"heaptrack, {name}: top", top, work, peer=theirs, need_ratio=3)
+        yield Row("heap", f"heaptrack, {name}: top", top, work, peer=theirs, need_ratio=None if more else 3)
         yield Row("heap", f"heaptrack, {name}: leaks, with windows", leaks, work, peer=theirs)
         if isinstance(theirs, Side):
             yield Check("heap", f"heaptrack, {name}: memory besides the file no more than heaptrack_print's",
