@@ -44,7 +44,7 @@ def perf_dwarf(m):
     times = 400 // m.scale
     source = m.made("dwarf.data", (recorded, times), lambda path: subprocess.run(
         [sys.executable, os.path.join(HERE, "gen_perf_repeat.py"), recorded, path, str(times)], check=True))
-    command = [m.spaa, "convert", "-q", source, "--symfs", symfs, "--to", "spaa", "-o", "-"]
+    command = [m.spaa, "convert", "-q", source, "--symfs", symfs, "--no-inline", "--no-lines", "--to", "spaa", "-o", "-"]
     one, many = Side("spaa -j1", command + ["-j1"]), Side("spaa", command)
     perf = m.peer("perf script", ["perf", "script", "-i", source, "--symfs", symfs, "--no-inline"])
     m.compare(one, many, perf)
