@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "formats/perf_data/perf_data.h"
+#include "formats/perf_data/resolve.h"
 
 #define ALL                                                                                                  \
     (PD_IDENTIFIER | PD_IP | PD_TID | PD_TIME | PD_ADDR | PD_ID | PD_STREAM_ID | PD_CPU | PD_PERIOD |        \

@@ -5,7 +5,7 @@
  * offset, for the kernel what is left after the address of _text, for modules what is left after their
  * start. JIT code and unknown places keep the address. A DSO enters the profile with its first frame.
  */
-#include "formats/perf_data/perf_data.h"
+#include "formats/perf_data/resolve.h"
 
 #include "base/buf.h"
 #include "base/hash.h"

@@ -1,5 +1,5 @@
 /* The address ranges of a process at one time: sorted, without overlap; what comes later covers what was. */
-#include "formats/perf_data/perf_data.h"
+#include "formats/perf_data/resolve.h"
 
 /* The first range that ends behind addr. */
 static size_t first_ending_after(const struct sp_pd_maps *maps, uint64_t addr)

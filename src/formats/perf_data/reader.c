@@ -1,5 +1,5 @@
 /* Linux perf.data as a format: the steps of perf_data.h in order. */
-#include "formats/perf_data/perf_data.h"
+#include "formats/perf_data/resolve.h"
 
 #include "model/samples.h"
 

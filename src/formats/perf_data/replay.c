@@ -6,7 +6,7 @@
  * While an exec runs, the kernel's callchains still end in the program that called it. Its maps are
  * therefore kept until the new image is complete, which is when the kernel maps its [vdso].
  */
-#include "formats/perf_data/perf_data.h"
+#include "formats/perf_data/resolve.h"
 
 /* A process during the replay. */
 struct live {

@@ -2,7 +2,7 @@
  * From keys to stacks, while the maps of all processes are replayed: each key's callchain is split by its
  * context markers, and its addresses become frames at the maps of its moment.
  */
-#include "formats/perf_data/perf_data.h"
+#include "formats/perf_data/resolve.h"
 
 #include "model/samples.h"
 

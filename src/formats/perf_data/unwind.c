@@ -13,7 +13,7 @@
  * leads to where something is mapped. A file that is not there ends the stack: what its functions did to the
  * registers cannot be guessed.
  */
-#include "formats/perf_data/perf_data.h"
+#include "formats/perf_data/resolve.h"
 
 #include "base/buf.h"
 #include "unwind/unwind.h"

@@ -98,7 +98,7 @@ static void put_comm(struct writer *w, const struct line *l)
 static void put_time(struct writer *w, const struct line *l)
 {
     struct sp_str text = sp_pstr(w->p, l->time_text);
-    uint64_t ns = (uint64_t)(l->time < 0 ? -(l->time + 1) + (int64_t)1 : l->time);
+    uint64_t ns = l->time < 0 ? 0 - (uint64_t)l->time : (uint64_t)l->time;
     if (text.n)
         sp_buf_add(&w->line, text.p, text.n);
     else if (ns % 1000)
