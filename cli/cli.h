@@ -123,6 +123,8 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out);
 /* write.c: options for writing c->profile, by --event and --metric; and writing it to c->v.output. */
 spaa_status cli_write_opts(struct cli *c, struct sp_write_opts *w);
 spaa_status cli_write(struct cli *c, const struct spaa_format *f, const struct sp_write_opts *w);
+/* The one input, changed, to the output that was named (standard output by default): an exit code. */
+int cli_rewrite(struct cli *c, spaa_status (*change)(struct cli *c, const struct sp_read_opts *opts));
 /* What of it is in the options; false: said on stderr. Texts are lent. */
 bool cli_select_opts(struct cli *c, struct sp_select_opts *out);
 /* The selection that the options ask for. */

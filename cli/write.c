@@ -1,6 +1,8 @@
 /* Writing a profile to the output that was named. */
 #include "cli.h"
 
+#include "formats/open.h"
+
 /* --event and --metric, by their numbers; through the selection's own errors. */
 spaa_status cli_write_opts(struct cli *c, struct sp_write_opts *w)
 {
@@ -29,4 +31,35 @@ spaa_status cli_write(struct cli *c, const struct spaa_format *f, const struct s
         st = sp_output_commit(out);
     sp_output_close(out);
     return st;
+}
+
+int cli_rewrite(struct cli *c, spaa_status (*change)(struct cli *c, const struct sp_read_opts *opts))
+{
+    static const char *const orders[] = {"leaf_to_root", "root_to_leaf", NULL};
+    const struct spaa_format *to = NULL;
+    struct sp_read_opts opts;
+    struct sp_write_opts w;
+    int order;
+    if (!c->v.output)
+        c->v.output = "-";
+    if (sp_output_format(c->v.output, c->v.to, &c->diags, &to))
+        return EXIT_USAGE;
+    if (!cli_read_opts(c, &opts) || !cli_choice(c, "frame-order", c->v.frame_order, orders, -1, &order))
+        return EXIT_USAGE;
+    spaa_status st = cli_read(c, c->files.v[0], &opts, &c->profile);
+    if (st)
+        return cli_exit_of(st);
+    int rc = cli_check_own(c, to);
+    if (rc)
+        return rc;
+    st = change(c, &opts);
+    if (!st && order >= 0)
+        c->profile->header.root_first = order == 1;
+    if (!st)
+        st = cli_write_opts(c, &w);
+    if (!st && c->v.strict && sp_diags_count(&c->diags, SP_LOSS))
+        return EXIT_IO;
+    if (!st)
+        st = cli_write(c, to, &w);
+    return cli_exit_of(st);
 }

@@ -476,8 +476,8 @@ static void ask_ahead(const struct sp_absorber *a, struct batch *b, uint32_t i)
     const struct sp_map *map = &a->m->stacks;
     const struct sp_profile *p = a->to;
     size_t n = a->from->stacks.n;
-    if (i + ASK_SLOT < n && map->slots)
-        __builtin_prefetch(&map->slots[(uint32_t)b->hashes[i + ASK_SLOT] & map->mask]);
+    if (i + ASK_SLOT < n)
+        sp_map_expect(map, b->hashes[i + ASK_SLOT]);
     if (i + ASK_STACK < n) {
         struct sp_probe at = sp_map_probe(map, b->hashes[i + ASK_STACK]);
         uint32_t likely = sp_map_next(map, &at);

@@ -142,8 +142,7 @@ bool sp_spt_tables_add(struct sp_spt_tables *t, const struct sp_spt_record *r)
     if (r->kind == SP_SPT_KIND_CALLSTACK) {
         struct sp_spt_waiting *w = &t->waiting[t->nwaiting];
         *w = waiting(r->program, r->entries, r->n, r->hits);
-        if (t->stack_map.slots)
-            __builtin_prefetch(&t->stack_map.slots[(uint32_t)w->hash & t->stack_map.mask]);
+        sp_map_expect(&t->stack_map, w->hash);
         return ok && (++t->nwaiting < SP_SPT_BATCH || sp_spt_tables_settle(t));
     }
     struct sp_spt_counts *c = &t->counts[r->program][r->kind];
