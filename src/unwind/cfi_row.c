@@ -93,6 +93,37 @@ static void restore(struct machine *m, uint64_t reg)
 }
 
 /* The instructions whose operand is not in their own byte. */
+/* What says where the CFA is; false: it is another instruction. */
+static bool cfa_extended(struct machine *m, unsigned op)
+{
+    struct sp_cfi_cursor *c = &m->c;
+    uint64_t reg;
+    switch (op) {
+    case 0x0c: /* def_cfa */
+        reg = sp_cfi_uleb(c);
+        set_cfa(m, reg, (int64_t)sp_cfi_uleb(c));
+        return true;
+    case 0x0d: /* def_cfa_register */
+        set_cfa(m, sp_cfi_uleb(c), m->now.cfa.off);
+        return true;
+    case 0x0e: /* def_cfa_offset */
+        set_cfa(m, m->now.cfa.reg, (int64_t)sp_cfi_uleb(c));
+        return true;
+    case 0x0f: /* def_cfa_expression */
+        m->now.cfa = expression(m, 0, SP_CFI_IS_EXPR);
+        return true;
+    case 0x12: /* def_cfa_sf */
+        reg = sp_cfi_uleb(c);
+        set_cfa(m, reg, factored(m, sp_cfi_sleb(c)));
+        return true;
+    case 0x13: /* def_cfa_offset_sf */
+        set_cfa(m, m->now.cfa.reg, factored(m, sp_cfi_sleb(c)));
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void extended(struct machine *m, unsigned op)
 {
     struct sp_cfi_cursor *c = &m->c;
@@ -141,32 +172,12 @@ static void extended(struct machine *m, unsigned op)
         else
             c->bad = true;
         break;
-    case 0x0c: /* def_cfa */
-        reg = sp_cfi_uleb(c);
-        set_cfa(m, reg, (int64_t)sp_cfi_uleb(c));
-        break;
-    case 0x0d: /* def_cfa_register */
-        set_cfa(m, sp_cfi_uleb(c), m->now.cfa.off);
-        break;
-    case 0x0e: /* def_cfa_offset */
-        set_cfa(m, m->now.cfa.reg, (int64_t)sp_cfi_uleb(c));
-        break;
-    case 0x0f: /* def_cfa_expression */
-        m->now.cfa = expression(m, 0, SP_CFI_IS_EXPR);
-        break;
     case 0x10: /* expression */
         set_expression(m, SP_CFI_AT_EXPR);
         break;
     case 0x11: /* offset_extended_sf */
         reg = sp_cfi_uleb(c);
         set(m, reg, SP_CFI_AT_CFA, factored(m, sp_cfi_sleb(c)));
-        break;
-    case 0x12: /* def_cfa_sf */
-        reg = sp_cfi_uleb(c);
-        set_cfa(m, reg, factored(m, sp_cfi_sleb(c)));
-        break;
-    case 0x13: /* def_cfa_offset_sf */
-        set_cfa(m, m->now.cfa.reg, factored(m, sp_cfi_sleb(c)));
         break;
     case 0x14: /* val_offset */
         reg = sp_cfi_uleb(c);
@@ -187,7 +198,8 @@ static void extended(struct machine *m, unsigned op)
         set(m, reg, SP_CFI_AT_CFA, -factored(m, (int64_t)sp_cfi_uleb(c)));
         break;
     default:
-        c->bad = true;
+        if (!cfa_extended(m, op))
+            c->bad = true;
     }
 }
 

@@ -137,15 +137,7 @@ static spaa_status row(struct sp_gp *gp, const struct contention *c, struct sp_s
     const char *p = s.p, *end = s.p + s.n;
     int64_t delay, count, v[4];
     *known = sp_mapped_int(&p, end, &delay) && sp_mapped_int(&p, end, &count);
-    p = sp_mapped_blank(p, end);
-    *known = *known && p < end && *p++ == '@';
-    spaa_status st = SPAA_OK;
-    if (*known)
-        st = sp_mapped_addresses(&gp->m, &p, end, c->java ? SP_MAPPED_EXACT : SP_MAPPED_CALLERS);
-    if (*known && p != end) {
-        *known = false;
-        sp_mapped_drop(&gp->m);
-    }
+    spaa_status st = sp_gp_stack(gp, &p, end, c->java ? SP_MAPPED_EXACT : SP_MAPPED_CALLERS, known);
     if (st || !*known)
         return st;
     v[0] = c->period > 0 ? times(count, c->period) : count;

@@ -8,16 +8,9 @@ static spaa_status count_row(struct sp_gp *gp, struct sp_str s)
     const char *p = s.p, *end = s.p + s.n;
     int64_t n;
     bool ok = sp_mapped_int(&p, end, &n);
-    p = sp_mapped_blank(p, end);
-    ok = ok && p < end && *p++ == '@';
-    spaa_status st = ok ? sp_mapped_addresses(&gp->m, &p, end, SP_MAPPED_CALLERS) : SPAA_OK;
-    if (st)
+    spaa_status st = sp_gp_stack_or_say(gp, &p, end, &ok);
+    if (st || !ok)
         return st;
-    if (!ok || p != end) {
-        sp_mapped_drop(&gp->m);
-        sp_emit(gp->d, SP_L766, sp_gp_here(gp), "at column %zu", (size_t)(p - gp->line.p) + 1);
-        return SPAA_OK;
-    }
     sp_mapped_close_name(&gp->m);
     return sp_mapped_row(&gp->m, gp->context, &n) ? SPAA_OK : sp_nomem(gp->d);
 }

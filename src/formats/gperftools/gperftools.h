@@ -99,6 +99,13 @@ bool sp_gp_starts(struct sp_str s, const char *literal);
 spaa_status sp_gp_maps(struct sp_gp *gp);
 /* Goes on to the line that opens the maps, and reads them. */
 spaa_status sp_gp_rest(struct sp_gp *gp);
+/*
+ * "@ addresses" up to the line's end, behind a row's numbers, which were understood or not (*ok). Else the
+ * row's addresses are dropped and *ok is false; *p is how far it was understood.
+ */
+spaa_status sp_gp_stack(struct sp_gp *gp, const char **p, const char *end, enum sp_mapped_are are, bool *ok);
+/* The same, of a format without other lines: what is no row is reported. */
+spaa_status sp_gp_stack_or_say(struct sp_gp *gp, const char **p, const char *end, bool *ok);
 
 /* A line `# …`: a name for an address, labels of the last row, or something to keep. */
 spaa_status sp_gp_comment(struct sp_gp *gp, struct sp_str s);

@@ -126,16 +126,9 @@ static spaa_status row(struct sp_gp *gp, const struct heap *h, const char *p, co
     int64_t raw[4], v[8];
     uint32_t n = 0;
     bool ok = sp_mapped_counts(&p, end, raw);
-    p = sp_mapped_blank(p, end);
-    ok = ok && p < end && *p++ == '@';
-    spaa_status st = ok ? sp_mapped_addresses(&gp->m, &p, end, SP_MAPPED_CALLERS) : SPAA_OK;
-    if (st)
+    spaa_status st = sp_gp_stack_or_say(gp, &p, end, &ok);
+    if (st || !ok)
         return st;
-    if (!ok || p != end) {
-        sp_mapped_drop(&gp->m);
-        sp_emit(gp->d, SP_L766, sp_gp_here(gp), "at column %zu", (size_t)(p - gp->line.p) + 1);
-        return SPAA_OK;
-    }
     if ((!raw[0] && raw[1]) || (!raw[2] && raw[3] && h->alloc))
         sp_emit(gp->d, SP_W772, sp_gp_here(gp), "bytes of no objects");
     if (h->alloc) {

@@ -73,18 +73,11 @@ static spaa_status row(struct sp_gp *gp, struct sp_str s, bool *known)
     int64_t bytes, count;
     double all_count, all_bytes;
     *known = sp_mapped_int(&p, end, &bytes) && sp_mapped_int(&p, end, &count);
-    p = sp_mapped_blank(p, end);
-    *known = *known && p < end && *p++ == '@';
-    spaa_status st = *known ? sp_mapped_addresses(&gp->m, &p, end, SP_MAPPED_EXACT) : SPAA_OK;
+    spaa_status st = sp_gp_stack(gp, &p, end, SP_MAPPED_EXACT, known);
     if (st || !*known)
         return st;
-    *known = p == end;
     if (!count && bytes)
         sp_emit(gp->d, SP_W772, sp_gp_here(gp), "bytes of no objects");
-    if (!*known) {
-        sp_mapped_drop(&gp->m);
-        return SPAA_OK;
-    }
     sp_mapped_unbias(count, bytes, JAVA_RATE, &all_count, &all_bytes);
     int64_t v[4] = {sp_mapped_cut(all_count), sp_mapped_cut(all_bytes), count, bytes};
     uint32_t context = sp_gp_block_context(gp, count ? bytes / count : 0);

@@ -47,6 +47,25 @@ static spaa_status title(struct sp_gp *gp, struct sp_str *out)
     return SPAA_OK;
 }
 
+spaa_status sp_gp_stack(struct sp_gp *gp, const char **p, const char *end, enum sp_mapped_are are, bool *ok)
+{
+    *p = sp_mapped_blank(*p, end);
+    *ok = *ok && *p < end && *(*p)++ == '@';
+    spaa_status st = *ok ? sp_mapped_addresses(&gp->m, p, end, are) : SPAA_OK;
+    *ok = *ok && *p == end;
+    if (!st && !*ok)
+        sp_mapped_drop(&gp->m);
+    return st;
+}
+
+spaa_status sp_gp_stack_or_say(struct sp_gp *gp, const char **p, const char *end, bool *ok)
+{
+    spaa_status st = sp_gp_stack(gp, p, end, SP_MAPPED_CALLERS, ok);
+    if (!st && !*ok)
+        sp_emit(gp->d, SP_L766, sp_gp_here(gp), "at column %zu", (size_t)(*p - gp->line.p) + 1);
+    return st;
+}
+
 static spaa_status unknown(struct sp_gp *gp, struct sp_str first)
 {
     if (sp_gp_starts(first, "heap_v2/"))
