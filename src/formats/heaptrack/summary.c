@@ -5,24 +5,21 @@
 
 static void totals(struct sp_ht *ht, struct sp_buf *b)
 {
-    sp_buf_puts(b, ",\"totals\":{\"alloc_count\":");
-    sp_buf_i64(b, ht->alloc_count);
-    sp_buf_puts(b, ",\"alloc_bytes\":");
-    sp_buf_i64(b, ht->alloc_bytes);
-    sp_buf_puts(b, ",\"temporary_count\":");
-    sp_buf_i64(b, ht->temporary);
-    sp_buf_puts(b, ",\"peak_bytes\":");
-    sp_buf_i64(b, ht->peak_bytes);
-    sp_buf_puts(b, ",\"peak_time_ms\":");
-    sp_buf_i64(b, ht->peak_time);
-    sp_buf_puts(b, ",\"live_bytes\":");
-    sp_buf_i64(b, ht->live_bytes);
-    sp_buf_puts(b, ",\"live_count\":");
-    sp_buf_i64(b, ht->live_count);
-    sp_buf_puts(b, ",\"suppressed_bytes\":");
-    sp_buf_i64(b, ht->suppressed_bytes);
-    sp_buf_puts(b, ",\"leaked_bytes\":");
-    sp_buf_i64(b, ht->live_bytes - ht->suppressed_bytes);
+    const struct {
+        const char *name;
+        int64_t v;
+    } all[] = {{"alloc_count", ht->alloc_count},
+               {"alloc_bytes", ht->alloc_bytes},
+               {"temporary_count", ht->temporary},
+               {"peak_bytes", ht->peak_bytes},
+               {"peak_time_ms", ht->peak_time},
+               {"live_bytes", ht->live_bytes},
+               {"live_count", ht->live_count},
+               {"suppressed_bytes", ht->suppressed_bytes},
+               {"leaked_bytes", ht->live_bytes - ht->suppressed_bytes}};
+    sp_buf_puts(b, ",\"totals\":{");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        sp_buf_printf(b, "%s\"%s\":%lld", i ? "," : "", all[i].name, (long long)all[i].v);
     uint64_t rss;
     if (ht->peak_rss >= 0 && !__builtin_mul_overflow((uint64_t)ht->peak_rss, ht->page_size, &rss)) {
         sp_buf_puts(b, ",\"peak_rss_bytes\":");
