@@ -54,7 +54,7 @@ static bool keep_member(struct graph *x, struct sp_span key, bool odd)
         uint32_t k = sp_cg_name(x, key);
         if (k == SP_NONE)
             return sp_json_fail(x->j, "out of memory");
-        key.p = x->name_texts.v[k].p;
+        key.p = name_text(x, x->names[k].number - 1).p;
     }
     if (!sp_json_skip(x->j, &raw))
         return false;
@@ -238,14 +238,24 @@ static void find_duplicates(struct graph *x, const struct level *l)
     uint32_t serial = ++x->serial;
     for (size_t i = l->children; i < x->children.n; i++) {
         const struct child *c = &x->children.v[i];
-        struct name *n = &x->names[c->name];
-        if (n->stamp == serial) {
+        struct name_text *t = &x->name_texts.v[c->name];
+        if (t->stamp == serial) {
             x->duplicates++;
-            sp_emit(x->d, SP_W475, SP_AT(c->at), "`%.*s`", (int)(n->n < 100 ? n->n : 100),
-                    x->name_texts.v[c->name].p);
+            sp_emit(x->d, SP_W475, SP_AT(c->at), "`%.*s`", (int)(t->n < 100 ? t->n : 100), t->p);
         }
-        n->stamp = serial;
+        t->stamp = serial;
     }
+}
+
+/* Back to so many levels. */
+static inline void leave(struct graph *x, size_t levels)
+{
+    size_t depth = levels ? levels - 1 : 0;
+    x->levels.n = levels;
+    if (x->resolved > depth)
+        x->resolved = depth;
+    if (x->shared > depth)
+        x->shared = depth;
 }
 
 static spaa_status close_node(struct graph *x)
@@ -271,19 +281,13 @@ static spaa_status close_node(struct graph *x)
     }
     x->extra.len = l->extra;
     x->children.n = l->children;
-    x->levels.n--;
-    if (root)
-        return SPAA_OK;
-    x->levels.v[x->levels.n - 1].recorded |= recorded;
-    size_t depth = x->levels.n - 1;
-    if (x->resolved > depth)
-        x->resolved = depth;
-    if (x->shared > depth)
-        x->shared = depth;
+    if (!root)
+        l[-1].recorded |= recorded;
+    leave(x, x->levels.n - 1);
     return SPAA_OK;
 }
 
-static inline spaa_status push_level(struct graph *x, uint32_t name)
+static spaa_status more_levels(struct graph *x)
 {
     if (x->levels.n >= LEVELS_MAX) {
         sp_emit(x->d, SP_E007, SP_AT((uint64_t)(x->j->p - x->j->start)), "more than %zu levels", LEVELS_MAX);
@@ -291,14 +295,24 @@ static inline spaa_status push_level(struct graph *x, uint32_t name)
     }
     if (!sp_vec_reserve(&x->levels, x->levels.n + 1))
         return nomem(x);
+    x->level_room = x->levels.cap < LEVELS_MAX ? x->levels.cap : LEVELS_MAX;
+    return SPAA_OK;
+}
+
+/* name NULL: the root's. */
+static inline spaa_status push_level(struct graph *x, const struct name *name)
+{
+    spaa_status st;
+    if (x->levels.n >= x->level_room && (st = more_levels(x)))
+        return st;
     /* Member by member: a structure of this size would be cleared in a slow way first. */
     struct level *l = &x->levels.v[x->levels.n++];
-    l->name = name;
-    l->plain = name == SP_NONE ? SP_NONE : x->names[name].plain;
+    l->name = name ? name->number - 1 : SP_NONE;
+    l->plain = name ? name->plain : SP_NONE;
     l->last = SP_NONE;
     l->last_head = 0;
     l->first_stack = (uint32_t)x->p->stacks.n;
-    l->in_children = l->unsorted = l->any_child = l->late = l->recorded = l->flushed = false;
+    l->in_children = l->unsorted = l->late = l->recorded = l->flushed = false;
     l->children = x->children.n;
     l->extra = x->extra.len;
     l->place.file = l->place.line = (struct sp_span){NULL, 0};
@@ -306,37 +320,33 @@ static inline spaa_status push_level(struct graph *x, uint32_t name)
 }
 
 /* Whether the child comes behind the one before, by the bytes of their names. */
-static inline bool ascends(const struct graph *x, const struct level *l, uint32_t name, uint64_t head)
+static inline bool ascends(const struct graph *x, const struct level *l, const struct name *name,
+                           uint64_t head)
 {
     if (head != l->last_head)
         return head > l->last_head; /* zeros behind a shorter one: what is equal so far goes on below */
-    struct sp_span a = name_text(x, l->last), b = name_text(x, name);
-    int c = memcmp(x->names[l->last].head, x->names[name].head, HEAD);
+    const struct name_text *a = &x->name_texts.v[l->last], *b = &x->name_texts.v[name->number - 1];
+    int c = memcmp(x->names[a->at].head, name->head, HEAD);
     if (!c)
-        c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-    return c ? c < 0 : a.n < b.n;
+        c = memcmp(a->p, b->p, a->n < b->n ? a->n : b->n);
+    return c ? c < 0 : a->n < b->n;
 }
 
 /* The cursor stands at the brace of a child. */
-static inline spaa_status enter(struct graph *x, uint32_t name)
+static inline __attribute__((always_inline)) spaa_status enter(struct graph *x, const struct name *name)
 {
     struct sp_json *j = x->j;
     struct level *l = &x->levels.v[x->levels.n - 1];
-    struct child c = {(uint64_t)(j->p - j->start), name};
-    uint64_t head = __builtin_bswap64(load(x->names[name].head));
+    struct child c = {(uint64_t)(j->p - j->start), name->number - 1};
+    uint64_t head = __builtin_bswap64(load(name->head));
     if (l->last != SP_NONE && !ascends(x, l, name, head))
         l->unsorted = true;
-    l->last = name;
+    l->last = c.name;
     l->last_head = head;
-    l->any_child = true;
     if (!sp_vec_push(&x->children, c))
         return nomem(x);
     j->p++;
     j->first = true;
-    if (c.at - x->noted > NOTE_EVERY) {
-        x->noted = c.at;
-        sp_input_note(x->g->in, c.at);
-    }
     return push_level(x, name);
 }
 
@@ -352,12 +362,12 @@ static spaa_status open_child(struct graph *x, struct sp_span key)
             struct sp_span raw;
             if (sp_json_skip(j, &raw))
                 sp_emit(x->d, SP_L300, SP_AT(at), "the child `%.*s` is no object",
-                        (int)(key.n < 100 ? key.n : 100), x->name_texts.v[name].p);
+                        (int)(key.n < 100 ? key.n : 100), name_text(x, x->names[name].number - 1).p);
             return SPAA_OK;
         }
         j->p = blanks(j->p, j->end);
     }
-    return enter(x, name);
+    return enter(x, &x->names[name]);
 }
 
 static const char children_text[] = "\"children\":{";
@@ -370,26 +380,46 @@ static const char children_text[] = "\"children\":{";
 static inline bool quick_children(struct graph *x, spaa_status *st)
 {
     struct sp_json *j = x->j;
+    const char *p = j->p;
     struct key k;
-    bool any = false;
-    for (;;) {
-        const char *p = j->p;
-        if (j->end - p < (ptrdiff_t)(HEAD + 2 * CHILDREN_TEXT))
-            return any;
-        if (!j->first && *p++ != ',')
-            return any;
-        if (*p != '"' || !short_key(++p, &k) || p[k.n + 1] != ':' || p[k.n + 2] != '{')
+    if (!j->first && (p >= j->end || *p++ != ','))
+        return false;
+    for (bool any = false;; any = true) {
+        if (j->end - p < (ptrdiff_t)(HEAD + 2 * CHILDREN_TEXT) || *p != '"' || !short_key(++p, &k) ||
+            p[k.n + 1] != ':' || p[k.n + 2] != '{')
             return any;
         uint32_t name = short_name(x, &k, p);
-        any = true;
-        j->p = p + k.n + 2;
-        if ((*st = name == SP_NONE ? nomem(x) : enter(x, name)))
-            return any;
-        if (memcmp(j->p, children_text, CHILDREN_TEXT) != 0)
-            return any;
-        j->p += CHILDREN_TEXT;
+        p = j->p = p + k.n + 2;
+        if ((*st = name == SP_NONE ? nomem(x) : enter(x, &x->names[name])))
+            return true;
+        if (memcmp(++p, children_text, CHILDREN_TEXT) != 0)
+            return true;
+        p = j->p += CHILDREN_TEXT;
         x->levels.v[x->levels.n - 1].in_children = true;
     }
+}
+
+/* Closes nodes that have nothing to say behind their children, of which some had counts. */
+static inline bool quick_close(struct graph *x)
+{
+    struct sp_json *j = x->j;
+    struct level *l = &x->levels.v[x->levels.n - 1];
+    const char *p = j->p;
+    size_t stacks = x->p->stacks.n;
+    while (j->end - p >= 2 && p[0] == '}' && p[1] == '}' && l->in_children && l->last != SP_NONE &&
+           !l->late && !l->unsorted && l->extra == x->extra.len && l->first_stack < stacks &&
+           l > x->levels.v) {
+        l[-1].recorded |= l->recorded;
+        x->children.n = l->children;
+        l--;
+        p += 2;
+    }
+    if (p == j->p)
+        return false;
+    j->p = p;
+    j->first = false;
+    leave(x, (size_t)(l - x->levels.v) + 1);
+    return true;
 }
 
 /* Whether the next member begins with this text; then the cursor stands behind it. */
@@ -427,13 +457,17 @@ static inline bool usual_member(struct graph *x, struct level *l, spaa_status *s
 static spaa_status walk(struct graph *x)
 {
     struct sp_json *j = x->j;
-    spaa_status st = push_level(x, SP_NONE);
+    spaa_status st = push_level(x, NULL);
     if (!st && !sp_json_object(j))
         return SPAA_ERR_INPUT;
     while (!st && x->levels.n) {
         struct level *l = &x->levels.v[x->levels.n - 1];
         struct sp_span key;
-        if (l->in_children ? quick_children(x, &st) : usual_member(x, l, &st)) {
+        if ((size_t)(j->p - j->start) - x->noted > NOTE_EVERY) {
+            x->noted = (size_t)(j->p - j->start);
+            sp_input_note(x->g->in, x->noted);
+        }
+        if (l->in_children ? quick_close(x) || quick_children(x, &st) : usual_member(x, l, &st)) {
             ;
         } else if (next_key(j, &key)) {
             if (l->in_children)
@@ -444,7 +478,7 @@ static spaa_status walk(struct graph *x)
             st = SPAA_ERR_INPUT;
         } else if (l->in_children) {
             l->in_children = false;
-            if (!l->any_child)
+            if (l->last == SP_NONE)
                 kept(x, (struct sp_span){"children", 8}, (struct sp_span){"{}", 2}, false);
             if (j->p < j->end && *j->p == '}') { /* mostly they are a node's last member */
                 j->p++;

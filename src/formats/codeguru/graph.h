@@ -15,21 +15,26 @@
 #define HEAD 48u /* bytes of a key that stand with the rest of it */
 
 /*
- * A key seen before, on one cache line: what is looked at in far-away memory decides how fast a large file is
- * read.
+ * A key seen before, on one cache line of the table that finds it: what is looked at in far-away memory
+ * decides how fast a large file is read.
  */
 struct name {
+    uint32_t number; /* + 1, in name_texts; 0: nothing stands here */
     uint32_t n;
     uint32_t plain;  /* its frame without a place; SP_NONE: not made yet */
-    uint32_t frame;  /* with the place it had last; SP_NONE: none yet */
-    uint32_t stamp;  /* serial of the level in which it was seen last, in a search for duplicates */
+    uint32_t unused; /* to the next 8 bytes */
     char head[HEAD]; /* the text's first bytes, and zeros */
 };
 
+/* What is looked at less often. */
 struct name_text {
-    const char *p;     /* all of it, in `texts` */
+    const char *p; /* all of it, in `texts` */
+    uint32_t n;
+    uint32_t at;       /* in names */
     const char *place; /* bytes of file and line, one behind the other */
     uint32_t file, line;
+    uint32_t frame; /* with that place; SP_NONE: none yet */
+    uint32_t stamp; /* serial of the level in which it was seen last, in a search for duplicates */
 };
 
 /* A key of less than HEAD bytes, and zeros. */
@@ -38,18 +43,13 @@ struct key {
     uint32_t n;
 };
 
-struct slot {
-    uint32_t tag;    /* of the hash */
-    uint32_t number; /* + 1; 0: empty */
-};
-
 struct level {
-    uint32_t name;        /* SP_NONE: the root */
+    uint32_t name;        /* in name_texts; SP_NONE: the root */
     uint32_t plain;       /* its name's frame without a place, while the name is at hand */
     uint32_t last;        /* name of the child before */
     uint64_t last_head;   /* its first bytes, to compare */
     uint32_t first_stack; /* of the subtree */
-    bool in_children, unsorted, any_child, late, recorded, flushed;
+    bool in_children, unsorted, late, recorded, flushed;
     size_t children; /* where its list begins */
     size_t extra;    /* where its members begin in `extra` */
     struct sp_cg_place place;
@@ -76,13 +76,12 @@ struct graph {
     struct sp_json *j;
     struct sp_profile *p;
     struct sp_diags *d;
-    struct name *names; /* in name_memory, by cache lines */
+    struct name *names; /* an open table, in name_memory by cache lines */
     void *name_memory;
-    size_t nnames, name_room;
-    SP_VEC(struct name_text) name_texts; /* beside names */
-    struct slot *slots;
-    size_t mask;                 /* slots - 1 */
+    size_t mask; /* its lines - 1 */
+    SP_VEC(struct name_text) name_texts;
     SP_VEC(struct level) levels; /* 0: the root */
+    size_t level_room;           /* levels for which nothing must grow */
     SP_VEC(struct child) children;
     SP_VEC(struct cell) cells; /* of the innermost node, not yet stacks */
     SP_VEC(struct counter) counters;
@@ -98,10 +97,9 @@ struct graph {
     struct sp_arena texts;
 };
 
-/* graph_names.c: what is new. SP_NONE: out of memory. */
+/* graph_names.c: where a new key, and any key, stands in names. SP_NONE: out of memory. */
 uint32_t sp_cg_new_name(struct graph *x, struct sp_span key, uint64_t hash);
-uint64_t sp_cg_name_hash(struct sp_span key);
-uint32_t sp_cg_name(struct graph *x, struct sp_span key);    /* the number of any key */
+uint32_t sp_cg_name(struct graph *x, struct sp_span key);
 uint32_t sp_cg_counter(struct graph *x, struct sp_span key); /* its number in `counters` */
 /* The frame of a level: made anew only where the key has another place than the last time. */
 uint32_t sp_cg_frame_of(struct graph *x, const struct level *l);
@@ -203,7 +201,8 @@ static inline bool same_bytes(const char *a, const char *b, size_t n)
 
 static inline struct sp_span name_text(const struct graph *x, uint32_t name)
 {
-    return (struct sp_span){x->name_texts.v[name].p, x->names[name].n};
+    const struct name_text *t = &x->name_texts.v[name];
+    return (struct sp_span){t->p, t->n};
 }
 
 /* No byte of a short key is looked at by itself, and no branch depends on how long it is. */
@@ -215,10 +214,18 @@ static inline uint64_t key_hash(const struct key *k)
 
 static inline bool is_key(const struct name *n, const struct key *k)
 {
-    uint64_t differ = n->n ^ k->n;
-    for (size_t i = 0; i < HEAD / 8; i++)
-        differ |= load(n->head + 8 * i) ^ k->w[i];
-    return !differ;
+#ifdef __SSE2__
+    __m128i differ = _mm_cvtsi32_si128((int)(n->n ^ k->n));
+#pragma GCC unroll 3
+    for (size_t i = 0; i < HEAD; i += 16) {
+        __m128i a = _mm_load_si128((const __m128i *)(const void *)(n->head + i));
+        __m128i b = _mm_loadu_si128((const __m128i *)(const void *)((const char *)k->w + i));
+        differ = _mm_or_si128(differ, _mm_xor_si128(a, b));
+    }
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(differ, _mm_setzero_si128())) == 0xffff;
+#else
+    return n->n == k->n && memcmp(n->head, k->w, HEAD) == 0;
+#endif
 }
 
 /* The plain string at p, behind its quote, where HEAD bytes can be read; false: longer, or others. */
@@ -231,6 +238,7 @@ static inline bool short_key(const char *p, struct key *k)
     const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(' ');
     __m128i v[HEAD / 16];
     uint64_t stops = 0;
+#pragma GCC unroll 3
     for (unsigned i = 0; i < HEAD / 16; i++) {
         v[i] = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * (size_t)i));
         __m128i stop = _mm_or_si128(_mm_cmpeq_epi8(v[i], quote), _mm_cmpeq_epi8(v[i], slash));
@@ -241,6 +249,7 @@ static inline bool short_key(const char *p, struct key *k)
     if (!stops)
         return false;
     k->n = (uint32_t)__builtin_ctzll(stops);
+#pragma GCC unroll 3
     for (unsigned i = 0; i < HEAD / 16; i++) {
         __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(keep + HEAD - k->n + 16 * (size_t)i));
         _mm_storeu_si128((__m128i *)(void *)&k->w[2 * (size_t)i], _mm_and_si128(v[i], mask));
@@ -252,14 +261,14 @@ static inline bool short_key(const char *p, struct key *k)
 #endif
 }
 
-/* The number of a short key at text; SP_NONE: out of memory. */
+/* Where a short key at text stands in names; SP_NONE: out of memory. */
 static inline uint32_t short_name(struct graph *x, const struct key *k, const char *text)
 {
     uint64_t hash = key_hash(k);
-    if (x->slots)
-        for (size_t at = hash & x->mask; x->slots[at].number; at = (at + 1) & x->mask)
-            if (x->slots[at].tag == (uint32_t)(hash >> 32) && is_key(&x->names[x->slots[at].number - 1], k))
-                return x->slots[at].number - 1;
+    if (x->names)
+        for (size_t at = hash & x->mask; x->names[at].number; at = (at + 1) & x->mask)
+            if (is_key(&x->names[at], k))
+                return (uint32_t)at;
     return sp_cg_new_name(x, (struct sp_span){text, k->n}, hash);
 }
 

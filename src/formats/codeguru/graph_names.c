@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define NAMES_MAX ((size_t)1 << 31)
+
 static uint64_t long_hash(const char *p, size_t n)
 {
     return sp_hash64(p, n);
@@ -15,7 +17,7 @@ static void short_copy(struct key *k, struct sp_span key)
         memcpy(k->w, key.p, key.n);
 }
 
-uint64_t sp_cg_name_hash(struct sp_span key)
+static uint64_t name_hash(struct sp_span key)
 {
     struct key k;
     if (key.n >= HEAD)
@@ -32,69 +34,64 @@ uint32_t sp_cg_name(struct graph *x, struct sp_span key)
         return short_name(x, &k, key.p);
     }
     uint64_t hash = long_hash(key.p, key.n);
-    if (x->slots)
-        for (size_t at = hash & x->mask; x->slots[at].number; at = (at + 1) & x->mask) {
-            uint32_t i = x->slots[at].number - 1;
-            if (x->slots[at].tag == (uint32_t)(hash >> 32) && x->names[i].n == key.n &&
-                same_bytes(x->name_texts.v[i].p, key.p, key.n))
-                return i;
+    if (x->names)
+        for (size_t at = hash & x->mask; x->names[at].number; at = (at + 1) & x->mask) {
+            const struct name *n = &x->names[at];
+            if (n->n == key.n && same_bytes(n->head, key.p, HEAD) &&
+                same_bytes(x->name_texts.v[n->number - 1].p, key.p, key.n))
+                return (uint32_t)at;
         }
     return sp_cg_new_name(x, key, hash);
 }
 
-static bool more_slots(struct graph *x)
+/* The line of a name that is not there yet. */
+static struct name *free_line(struct graph *x, uint64_t hash)
 {
-    size_t count = x->slots ? 2 * (x->mask + 1) : 1024;
-    struct slot *slots = calloc(count, sizeof *slots);
-    if (!slots)
-        return false;
-    for (size_t i = 0; i < x->nnames; i++) {
-        uint64_t hash = sp_cg_name_hash(name_text(x, (uint32_t)i));
-        size_t at = hash & (count - 1);
-        while (slots[at].number)
-            at = (at + 1) & (count - 1);
-        slots[at] = (struct slot){(uint32_t)(hash >> 32), (uint32_t)i + 1};
-    }
-    free(x->slots);
-    x->slots = slots;
-    x->mask = count - 1;
-    return true;
+    size_t at = hash & x->mask;
+    while (x->names[at].number)
+        at = (at + 1) & x->mask;
+    return &x->names[at];
 }
 
-/* Names stand at the beginnings of cache lines. */
+/* A table twice as large; it begins at a cache line. */
 static bool more_names(struct graph *x)
 {
-    size_t room = x->name_room ? 2 * x->name_room : 256, line = sizeof *x->names;
-    char *memory = room < SIZE_MAX / 2 / line ? malloc((room + 1) * line) : NULL;
+    size_t lines = x->names ? 2 * (x->mask + 1) : 1024, line = sizeof *x->names;
+    char *memory = lines < NAMES_MAX ? calloc(lines + 1, line) : NULL;
     if (!memory)
         return false;
-    struct name *names = (struct name *)(void *)(memory + (line - (uintptr_t)memory % line) % line);
-    if (x->nnames)
-        memcpy(names, x->names, x->nnames * line);
-    free(x->name_memory);
+    const struct name *old = x->names;
+    void *old_memory = x->name_memory;
+    x->names = (struct name *)(void *)(memory + (line - (uintptr_t)memory % line) % line);
     x->name_memory = memory;
-    x->names = names;
-    x->name_room = room;
+    x->mask = lines - 1;
+    for (size_t i = 0; i < x->name_texts.n; i++) {
+        struct name_text *t = &x->name_texts.v[i];
+        struct name *to = free_line(x, name_hash((struct sp_span){t->p, t->n}));
+        *to = old[t->at];
+        t->at = (uint32_t)(to - x->names);
+    }
+    free(old_memory);
     return true;
 }
 
 uint32_t sp_cg_new_name(struct graph *x, struct sp_span key, uint64_t hash)
 {
-    if ((!x->slots || 2 * x->nnames > x->mask) && !more_slots(x))
+    if ((!x->names || 2 * x->name_texts.n > x->mask) && !more_names(x))
         return SP_NONE;
-    struct name n = {.n = (uint32_t)key.n, .plain = SP_NONE, .frame = SP_NONE};
-    struct name_text text = {.p = key.n < SP_NONE ? sp_arena_dup(&x->texts, key.p, key.n) : NULL};
-    if (!text.p || x->nnames >= SP_NONE - 2 || (x->nnames == x->name_room && !more_names(x)) ||
-        !sp_vec_push(&x->name_texts, text))
+    struct name *n = free_line(x, hash);
+    struct name_text text = {.p = key.n < SP_NONE ? sp_arena_dup(&x->texts, key.p, key.n) : NULL,
+                             .n = (uint32_t)key.n,
+                             .at = (uint32_t)(n - x->names),
+                             .frame = SP_NONE};
+    if (!text.p || !sp_vec_push(&x->name_texts, text))
         return SP_NONE;
+    n->number = (uint32_t)x->name_texts.n;
+    n->n = text.n;
+    n->plain = SP_NONE;
     if (key.n)
-        memcpy(n.head, key.p, key.n < sizeof n.head ? key.n : sizeof n.head);
-    x->names[x->nnames++] = n;
-    size_t at = hash & x->mask;
-    while (x->slots[at].number)
-        at = (at + 1) & x->mask;
-    x->slots[at] = (struct slot){(uint32_t)(hash >> 32), (uint32_t)x->nnames};
-    return (uint32_t)x->nnames - 1;
+        memcpy(n->head, key.p, key.n < HEAD ? key.n : HEAD);
+    return text.at;
 }
 
 static uint32_t new_counter(struct graph *x, struct sp_span key, uint64_t hash)
@@ -147,7 +144,7 @@ static bool keep_raw(struct graph *x, struct sp_span *raw)
 static bool same_place(const struct graph *x, uint32_t name, const struct sp_cg_place *place)
 {
     const struct name_text *t = &x->name_texts.v[name];
-    return x->names[name].frame != SP_NONE && t->file == place->file.n && t->line == place->line.n &&
+    return t->frame != SP_NONE && t->file == place->file.n && t->line == place->line.n &&
            same_bytes(t->place, place->file.p, t->file) &&
            same_bytes(t->place + t->file, place->line.p, t->line);
 }
@@ -158,16 +155,16 @@ uint32_t sp_cg_frame_of(struct graph *x, const struct level *l)
     struct sp_cg_place place = l->place;
     if (l->plain != SP_NONE && !place.file.n && !place.line.n)
         return l->plain;
-    struct name *n = &x->names[l->name];
     struct name_text *t = &x->name_texts.v[l->name];
     struct sp_span key = name_text(x, l->name);
     if (!x->g->names.places || (!place.file.n && !place.line.n)) {
+        struct name *n = &x->names[t->at];
         if (n->plain == SP_NONE)
             n->plain = sp_cg_frame(&x->g->names, key, &(struct sp_cg_place){{NULL, 0}, {NULL, 0}});
         return n->plain;
     }
     if (same_place(x, l->name, &place))
-        return n->frame;
+        return t->frame;
     char *text = sp_arena_alloc(&x->texts, place.file.n + place.line.n);
     if (!text || place.file.n + place.line.n >= SP_NONE)
         return SP_NONE;
@@ -175,17 +172,19 @@ uint32_t sp_cg_frame_of(struct graph *x, const struct level *l)
         memcpy(text, place.file.p, place.file.n);
     if (place.line.n)
         memcpy(text + place.file.n, place.line.p, place.line.n);
-    *t = (struct name_text){t->p, text, (uint32_t)place.file.n, (uint32_t)place.line.n};
+    t->place = text;
+    t->file = (uint32_t)place.file.n;
+    t->line = (uint32_t)place.line.n;
+    t->frame = SP_NONE;
     if (!keep_raw(x, &place.file) || !keep_raw(x, &place.line))
-        return n->frame = SP_NONE;
-    return n->frame = sp_cg_frame(&x->g->names, key, &place);
+        return SP_NONE;
+    return t->frame = sp_cg_frame(&x->g->names, key, &place);
 }
 
 void sp_cg_graph_free(struct graph *x)
 {
     free(x->name_memory);
     sp_vec_free(&x->name_texts);
-    free(x->slots);
     sp_vec_free(&x->levels);
     sp_vec_free(&x->children);
     sp_vec_free(&x->cells);

@@ -26,7 +26,10 @@ static bool resolve(struct graph *x)
     if (depth > x->room && !more_room(x, depth))
         return false;
     while (x->resolved < depth) {
-        uint32_t f = sp_cg_frame_of(x, &x->levels.v[x->resolved + 1]);
+        const struct level *l = &x->levels.v[x->resolved + 1];
+        uint32_t f = l->plain;
+        if (f == SP_NONE || l->place.file.n || l->place.line.n)
+            f = sp_cg_frame_of(x, l);
         if (f == SP_NONE)
             return false;
         x->resolved++;
