@@ -40,6 +40,14 @@ uint32_t sp_cg_key_slow(const struct sp_cg_writer *w, uint32_t stack, size_t lev
     return f == SP_NONE ? w->heads[w->p->stacks.v[stack].context] : w->ranks[f];
 }
 
+static inline bool same_four(const uint32_t *a, const uint32_t *b)
+{
+    uint64_t u[2], v[2];
+    memcpy(u, a, sizeof u);
+    memcpy(v, b, sizeof v);
+    return ((u[0] ^ v[0]) | (u[1] ^ v[1])) == 0;
+}
+
 size_t sp_cg_common(const struct sp_cg_writer *w, uint32_t a, uint32_t b)
 {
     const struct sp_profile *p = w->p;
@@ -53,20 +61,14 @@ size_t sp_cg_common(const struct sp_cg_writer *w, uint32_t a, uint32_t b)
     const uint32_t *fx = p->stack_frames.v + x->first + x->n, *fy = p->stack_frames.v + y->first + y->n;
     size_t n = x->n < y->n ? x->n : y->n;
     while (i < n) {
-        uint64_t u, v;
-        if (n - i >= 2) {
-            memcpy(&u, fx - i - 2, 8);
-            memcpy(&v, fy - i - 2, 8);
-            if (u == v) {
-                i += 2;
-                continue;
-            }
-        }
+        while (n - i >= 4 && same_four(fx - i - 4, fy - i - 4))
+            i += 4;
         /* Other frames may have the same name. */
-        uint32_t l = fx[-1 - (ptrdiff_t)i], m = fy[-1 - (ptrdiff_t)i];
-        if (l != m && w->ranks[l] != w->ranks[m])
-            break;
-        i++;
+        for (size_t end = n - i >= 4 ? i + 4 : n; i < end; i++) {
+            uint32_t l = fx[-1 - (ptrdiff_t)i], m = fy[-1 - (ptrdiff_t)i];
+            if (l != m && w->ranks[l] != w->ranks[m])
+                return i;
+        }
     }
     return i;
 }
@@ -133,16 +135,33 @@ static void split(struct sp_cg_writer *w, const struct range *r, uint32_t *pivot
     *gt = g;
 }
 
+/* Whether the stacks are sorted already, as those of most files are; then what they share is kept. */
+static bool look(struct sp_cg_writer *w, bool *sorted)
+{
+    *sorted = true;
+    w->common = calloc(w->order.n + 1, sizeof *w->common);
+    if (!w->common)
+        return false;
+    for (size_t i = 1; i < w->order.n && *sorted; i++) {
+        uint32_t a = w->order.v[i - 1], b = w->order.v[i];
+        size_t n = sp_cg_common(w, a, b);
+        *sorted = sp_cg_key(w, a, n) <= sp_cg_key(w, b, n);
+        w->common[i] = (uint32_t)n;
+    }
+    if (!*sorted) {
+        free(w->common);
+        w->common = NULL;
+    }
+    return true;
+}
+
 spaa_status sp_cg_sort(struct sp_cg_writer *w)
 {
     enum { SMALL = 12 };
     SP_VEC(struct range) todo = {0};
-    bool sorted = true, ok = true;
-    for (size_t i = 1; i < w->order.n && sorted; i++) {
-        uint32_t a = w->order.v[i - 1], b = w->order.v[i];
-        size_t n = sp_cg_common(w, a, b);
-        sorted = sp_cg_key(w, a, n) <= sp_cg_key(w, b, n);
-    }
+    bool sorted, ok;
+    if (!look(w, &sorted))
+        return sp_nomem(w->d);
     if (sorted)
         return SPAA_OK;
     ok = sp_vec_push(&todo, ((struct range){0, w->order.n, 0}));

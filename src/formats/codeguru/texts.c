@@ -186,10 +186,12 @@ static int by_name(const void *a, const void *b, void *arg)
 }
 
 /* JSON of a name and what follows it, in the arena. */
-static bool make_text(struct sp_cg_writer *w, uint32_t name, const char *after, struct sp_str *out)
+static bool make_text(struct sp_cg_writer *w, const char *before, uint32_t name, const char *after,
+                      struct sp_str *out)
 {
     struct sp_str s = sp_pstr(w->p, name);
     sp_buf_clear(&w->b);
+    sp_buf_puts(&w->b, before);
     sp_json_string(&w->b, s.p, s.n);
     sp_buf_puts(&w->b, after);
     char *t = w->b.failed ? NULL : sp_arena_dup(&w->text, w->b.data, w->b.len);
@@ -213,7 +215,7 @@ static bool make_counters(struct sp_cg_writer *w, const bool *taken)
     bool ok = order != NULL;
     for (uint32_t i = 0; ok && i < w->counters.n; i++) {
         order[i] = i;
-        ok = make_text(w, w->counters.v[i].name, ":", &w->counters.v[i].text);
+        ok = make_text(w, "", w->counters.v[i].name, ":", &w->counters.v[i].text);
     }
     if (ok && w->counters.n > 1)
         qsort_r(order, w->counters.n, sizeof *order, by_name, w);
@@ -314,7 +316,7 @@ static bool make_keys(struct sp_cg_writer *w, uint32_t *names, bool module)
         qsort_r(w->keys.v, w->keys.n, sizeof *w->keys.v, by_key, p);
     for (size_t i = 0; ok && i < w->keys.n; i++) {
         w->key_ranks[w->keys.v[i].name] = (uint32_t)i + 1;
-        ok = make_text(w, w->keys.v[i].name, ":{", &w->keys.v[i].text);
+        ok = make_text(w, SP_CG_CHILDREN, w->keys.v[i].name, ":{", &w->keys.v[i].text);
     }
     for (size_t i = 0; ok && i < p->frames.n; i++)
         w->ranks[i] = w->key_ranks[names[i]];
@@ -412,6 +414,16 @@ static bool make_places(struct sp_cg_writer *w)
 
 /* ---- all of it ---- */
 
+static bool is_bare(const struct sp_cg_writer *w)
+{
+    bool bare = !w->extras.nodes.n;
+    for (size_t i = 0; bare && i < w->p->frames.n; i++)
+        bare = !w->places[i].n;
+    for (size_t i = 0; bare && i < w->keys.n; i++)
+        bare = !w->keys.v[i].place.n;
+    return bare;
+}
+
 /* Every stack of the events, of pairs the user's side. */
 static bool gather(struct sp_cg_writer *w)
 {
@@ -452,5 +464,6 @@ spaa_status sp_cg_prepare(struct sp_cg_writer *w)
          (w->kept.n ? read_places(w) : make_places(w));
     free(taken);
     free(names);
+    w->bare = ok && is_bare(w);
     return ok ? SPAA_OK : sp_nomem(w->d);
 }

@@ -17,6 +17,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define CHILDREN_SIZE (sizeof SP_CG_CHILDREN - 1)
+
 struct level {
     uint32_t extra;  /* node of kept members, SP_NONE: none */
     uint32_t cursor; /* its children that were written */
@@ -288,14 +290,15 @@ static void open_level(struct tree *t, uint32_t rank, uint32_t extra, struct sp_
     struct level *up = &t->levels.v[t->levels.n - 1];
     if (!up->head)
         put_head(t, up);
+    struct sp_str key = t->w->keys.v[rank].text;
     if (!up->open) {
         comma(t, up);
-        sp_write(t->out, "\"children\":{", 12);
         up->open = true;
+        put(t, key);
     } else {
         sp_write(t->out, ",", 1);
+        sp_write(t->out, key.p + CHILDREN_SIZE, key.n - CHILDREN_SIZE);
     }
-    put(t, t->w->keys.v[rank].text);
     struct level l = {.extra = extra, .place = place};
     if (!sp_vec_push(&t->levels, l))
         t->nomem = true;
@@ -350,10 +353,45 @@ static void open_child(struct tree *t, uint32_t stack, size_t depth)
         open_level(t, rank, extra, place);
 }
 
+/* Levels of which each has nothing but the next one. */
+static void open_run(struct tree *t, uint32_t stack, size_t from, size_t to)
+{
+    if (from >= to || !sp_vec_reserve(&t->levels, t->levels.n + (to - from))) {
+        t->nomem = t->nomem || from < to;
+        return;
+    }
+    struct level *l = &t->levels.v[t->levels.n];
+    t->levels.n += to - from;
+    for (; from < to; from++, l++) {
+        l[-1].head = l[-1].any = l[-1].open = true;
+        *l = (struct level){.extra = SP_NONE, .place = {"", 0}};
+        put(t, t->w->keys.v[sp_cg_key(t->w, stack, from) - 1].text);
+    }
+}
+
 static void close_child(struct tree *t)
 {
     put_extras(t, UINT32_MAX);
     close_level(t);
+}
+
+static void close_children(struct tree *t, size_t levels)
+{
+    bool innermost = true;
+    while (t->levels.n > levels && !t->nomem) {
+        if (innermost || !t->w->bare) {
+            close_child(t);
+        } else { /* the others are open, and have nothing else */
+            sp_write(t->out, "}}", 2);
+            t->levels.n--;
+        }
+        innermost = false;
+    }
+}
+
+static size_t common_with_last(const struct sp_cg_writer *w, size_t i)
+{
+    return w->common ? w->common[i] : i ? sp_cg_common(w, w->order.v[i - 1], w->order.v[i]) : 0;
 }
 
 static void put_tree(struct tree *t)
@@ -365,17 +403,20 @@ static void put_tree(struct tree *t)
     for (size_t i = 0; i < w->order.n && !t->nomem && !t->out->status; i++) {
         uint32_t stack = w->order.v[i];
         struct sp_str text = {"", 0};
-        size_t common = i ? sp_cg_common(w, w->order.v[i - 1], stack) : 0, depth = sp_cg_depth(w, stack);
-        while (t->levels.n > common + 1 && !t->nomem)
-            close_child(t);
-        for (size_t k = common; k < depth && !t->nomem; k++)
+        size_t common = common_with_last(w, i), depth = sp_cg_depth(w, stack);
+        close_children(t, common + 1);
+        for (size_t k = common; k < depth && !t->nomem; k++) {
             open_child(t, stack, k);
+            if (w->bare) {
+                open_run(t, stack, k + 1, depth);
+                break;
+            }
+        }
         int64_t v = count_of(w, stack, &text);
         if (v != SP_ABSENT)
             add_cell(t, w->counters_of[w->p->stacks.v[stack].context], v, text);
     }
-    while (t->levels.n && !t->nomem)
-        close_child(t);
+    close_children(t, 0);
 }
 
 /* ---- the file ---- */
@@ -456,6 +497,7 @@ spaa_status sp_cg_write(struct sp_profile *p, const struct sp_write_opts *opts, 
     sp_vec_free(&w.keys);
     sp_vec_free(&w.counters);
     sp_vec_free(&w.order);
+    free(w.common);
     sp_cg_extras_free(&w.extras);
     sp_arena_free(&w.text);
     sp_buf_free(&w.b);

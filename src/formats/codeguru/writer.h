@@ -4,16 +4,18 @@
 
 #include "formats/codeguru/metadata.h"
 
+#define SP_CG_CHILDREN "\"children\":{" /* before the first child of a node */
+
 /* A key of the tree, and a counter: distinct names, with their JSON. */
 struct sp_cg_key {
     uint32_t name;       /* number in strs */
-    struct sp_str text;  /* `"name":{`; of counters `"NAME":` */
+    struct sp_str text;  /* SP_CG_CHILDREN "name":{ */
     struct sp_str place; /* of keys of other sources: `"file":…,"line":…` of all frames with it */
 };
 
 struct sp_cg_counter {
     uint32_t name, rank;
-    struct sp_str text;
+    struct sp_str text; /* "NAME": */
     int64_t sum;
 };
 
@@ -33,7 +35,9 @@ struct sp_cg_writer {
     size_t nkey_ranks;
     SP_VEC(struct sp_cg_counter) counters;
     bool linked;            /* some stacks are pairs */
+    bool bare;              /* nodes have nothing but counts and children */
     SP_VEC(uint32_t) order; /* stacks to write */
+    uint32_t *common;       /* by place in order: levels shared with the stack before; NULL: not known */
     struct sp_cg_extras extras;
     struct sp_arena text;
     struct sp_buf b;
