@@ -370,33 +370,50 @@ static spaa_status open_child(struct graph *x, struct sp_span key)
     return enter(x, &x->names[name]);
 }
 
-static const char children_text[] = "\"children\":{";
-#define CHILDREN_TEXT (sizeof children_text - 1)
+#define USUAL 128 /* bytes of text in which what is usual can be looked for without asking for the end */
+
+/* Behind `"key":`, and a blank as Python writes one; NULL: another key. */
+static inline const char *value_of(const char *p, const char *quoted, size_t n)
+{
+    return memcmp(p, quoted, n) == 0 ? p + n + (p[n] == ' ') : NULL;
+}
+#define VALUE_OF(p, key) value_of(p, "\"" key "\":", sizeof key + 2)
+
+/* Where the next member begins, where that can be told at a glance; NULL: it cannot. */
+static inline const char *next_member(const struct sp_json *j)
+{
+    const char *p = j->p;
+    if (j->end - p < USUAL || (!j->first && *p++ != ','))
+        return NULL;
+    p += *p == ' ';
+    return *p == '"' ? p : NULL;
+}
 
 /*
- * Children as compact files have them: a short name, its node, and the first child of that, without a blank.
- * False: it is not of this kind, or is none.
+ * Children as most files have them: a short name, its node, and the first child of that. False: it is not of
+ * this kind, or is none.
  */
 static inline bool quick_children(struct graph *x, spaa_status *st)
 {
     struct sp_json *j = x->j;
-    const char *p = j->p;
+    const char *p = next_member(j), *v;
     struct key k;
-    if (!j->first && (p >= j->end || *p++ != ','))
-        return false;
-    for (bool any = false;; any = true) {
-        if (j->end - p < (ptrdiff_t)(HEAD + 2 * CHILDREN_TEXT) || *p != '"' || !short_key(++p, &k) ||
-            p[k.n + 1] != ':' || p[k.n + 2] != '{')
+    for (bool any = false; p; any = true) {
+        if (j->end - p < USUAL || *p != '"' || !short_key(++p, &k) || p[k.n + 1] != ':')
+            return any;
+        const char *brace = p + k.n + 2 + (p[k.n + 2] == ' ');
+        if (*brace != '{')
             return any;
         uint32_t name = short_name(x, &k, p);
-        p = j->p = p + k.n + 2;
+        j->p = brace;
         if ((*st = name == SP_NONE ? nomem(x) : enter(x, &x->names[name])))
             return true;
-        if (memcmp(++p, children_text, CHILDREN_TEXT) != 0)
+        if (!(v = VALUE_OF(brace + 1, "children")) || *v != '{')
             return true;
-        p = j->p += CHILDREN_TEXT;
+        p = j->p = v + 1;
         x->levels.v[x->levels.n - 1].in_children = true;
     }
+    return false;
 }
 
 /* Closes nodes that have nothing to say behind their children, of which some had counts. */
@@ -422,36 +439,69 @@ static inline bool quick_close(struct graph *x)
     return true;
 }
 
-/* Whether the next member begins with this text; then the cursor stands behind it. */
-static inline bool take_literal(struct sp_json *j, const char *text, size_t n)
+/* "[12]"; NULL: something else. */
+static inline const char *behind_line(const char *p)
 {
-    const char *p = j->p + (!j->first && j->p < j->end && *j->p == ',');
-    if ((!j->first && p == j->p) || (size_t)(j->end - p) < n || memcmp(p, text, n) != 0)
+    const char *digits = p + 1;
+    if (*p != '[' || *digits == '0')
+        return NULL;
+    for (p = digits; (unsigned char)(*p - '0') < 10 && p - digits < 10;)
+        p++;
+    return p > digits && *p == ']' ? p + 1 : NULL;
+}
+
+/* A node's place as it usually is; `behind` its value, or NULL. */
+static inline bool take_place(struct graph *x, struct level *l, struct sp_span *into, const char *v,
+                              const char *behind)
+{
+    if (!behind || l->name == SP_NONE)
         return false;
-    j->p = p + n;
-    j->first = true;
+    *into = (struct sp_span){v, (size_t)(behind - v)};
+    l->late = l->late || x->resolved >= x->levels.n - 1;
+    x->j->p = behind;
+    x->j->first = false;
     return true;
+}
+
+static inline void open_member(struct sp_json *j, const char *brace)
+{
+    j->p = brace + 1;
+    j->first = true;
+}
+
+static spaa_status usual_counts(struct graph *x)
+{
+    struct sp_json *j = x->j;
+    if (!count_members(x))
+        return SPAA_ERR_INPUT;
+    if (j->p >= j->end || *j->p != '}')
+        return SPAA_OK;
+    j->p++;
+    return close_node(x);
 }
 
 /* The members that most nodes have, as most files write them: no need to look at them byte by byte. */
 static inline bool usual_member(struct graph *x, struct level *l, spaa_status *st)
 {
     struct sp_json *j = x->j;
-    if (take_literal(j, children_text, CHILDREN_TEXT)) {
+    const char *p = next_member(j), *v;
+    if (!p)
+        return false;
+    if ((v = VALUE_OF(p, "children")) && *v == '{') {
         if (x->cells.n)
             *st = sp_cg_flush(x);
         l->in_children = true;
+        open_member(j, v);
         return true;
     }
-    if (!take_literal(j, "\"counts\":{", 10))
-        return false;
-    if (!count_members(x)) {
-        *st = SPAA_ERR_INPUT;
-    } else if (j->p < j->end && *j->p == '}') {
-        j->p++;
-        *st = close_node(x);
+    if ((v = VALUE_OF(p, "counts")) && *v == '{') {
+        open_member(j, v);
+        *st = usual_counts(x);
+        return true;
     }
-    return true;
+    if ((v = VALUE_OF(p, "file")))
+        return take_place(x, l, &l->place.file, v, *v == '"' ? plain_string(v + 1, j->end) : NULL);
+    return (v = VALUE_OF(p, "line")) && take_place(x, l, &l->place.line, v, behind_line(v));
 }
 
 static spaa_status walk(struct graph *x)
