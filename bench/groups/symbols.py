@@ -75,7 +75,7 @@ def symbols(m):
     work = (len(found), "addresses")
     yield Row("symbols", "inlined functions and lines of 100,000 addresses", ours, work, peer=binutils, need_ratio=1)
     yield Row("symbols", "the same", ours, work, peer=elfutils, need_ratio=10)
-    yield Row("symbols", "a profile of them symbolized and written", whole, work, peer=binutils)
+    yield Row("symbols", "a profile of them symbolized and written", whole, work, peer=binutils, need_ratio=1)
     resident, _ = memory([tool, "-n", program])
     yield Check("symbols", "opened, nothing asked: a tenth of the file touched at most",
                 resident < os.path.getsize(program) / 10 + 8 * MB, f"{resident / MB:.1f} MB of {os.path.getsize(program) / MB:.1f} MB")

@@ -56,6 +56,27 @@ static void escaped(struct sp_buf *out, unsigned char c)
     sp_buf_add(out, t, 2);
 }
 
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+/* Behind the plain characters at p, of which most are told eight at a time. */
+static const char *plain_run(const char *p, const char *end)
+{
+    const uint64_t ones = UINT64_MAX / 255, high = ones << 7;
+    for (; end - p >= 8; p += 8) {
+        uint64_t w;
+        memcpy(&w, p, 8);
+        /* The high bit of each byte: below a blank, a quote, a backslash, or of a longer sequence. */
+        if (((w - ones * 0x20) | ((w ^ ones * '"') - ones) | ((w ^ ones * '\\') - ones) | w) & high)
+            break;
+    }
+    while (p < end && is_plain((unsigned char)*p))
+        p++;
+    return p;
+}
+
 bool sp_json_string_to(struct sp_buf *out, const char *p, size_t n, bool *damaged)
 {
     const char *end = p + n, *run = p;
@@ -63,11 +84,10 @@ bool sp_json_string_to(struct sp_buf *out, const char *p, size_t n, bool *damage
         *damaged = false;
     sp_buf_ch(out, '"');
     while (p < end) {
+        p = plain_run(p, end);
+        if (p == end)
+            break;
         unsigned char c = (unsigned char)*p;
-        if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
-            p++;
-            continue;
-        }
         size_t used = c >= 0x80 ? sp_utf8_at(p, end) : 0;
         if (used) {
             p += used;

@@ -88,20 +88,53 @@ static int cmp_thread(const void *va, const void *vb, void *arg)
     return c ? c : cmp_u64(na, nb);
 }
 
-/* 0..n-1 sorted; the sort is skipped when they are in order already, as in a file of ours. */
-static uint32_t *sorted(size_t n, int (*cmp)(const void *, const void *, void *), struct ctx *x)
+/* 0..n-1, and whether they are in order already, as in a file of ours. */
+static uint32_t *numbers(size_t n, int (*cmp)(const void *, const void *, void *), struct ctx *x,
+                         bool *ordered)
 {
     uint32_t *v = malloc((n + 1) * sizeof *v);
     if (!v)
         return NULL;
     for (size_t i = 0; i < n; i++)
         v[i] = (uint32_t)i;
-    for (size_t i = 1; i < n; i++) {
-        if (cmp(&v[i - 1], &v[i], x) > 0) {
-            qsort_r(v, n, sizeof *v, cmp, x);
-            break;
-        }
+    *ordered = true;
+    for (size_t i = 1; i < n && *ordered; i++)
+        *ordered = cmp(&v[i - 1], &v[i], x) <= 0;
+    return v;
+}
+
+static uint32_t *sorted(size_t n, int (*cmp)(const void *, const void *, void *), struct ctx *x)
+{
+    bool ordered;
+    uint32_t *v = numbers(n, cmp, x, &ordered);
+    if (v && !ordered)
+        qsort_r(v, n, sizeof *v, cmp, x);
+    return v;
+}
+
+/* By function first, which needs no comparisons: there are few frames of one function among very many. */
+static uint32_t *sorted_frames(struct ctx *x)
+{
+    const struct sp_profile *p = x->p;
+    bool ordered;
+    uint32_t *v = numbers(p->frames.n, cmp_frame, x, &ordered);
+    if (!v || ordered)
+        return v;
+    uint32_t *at = calloc(p->functions.n + 2, sizeof *at); /* by function_rank, which begins at 1 */
+    if (!at) {
+        free(v);
+        return NULL;
     }
+    for (size_t i = 0; i < p->frames.n; i++)
+        at[x->o->function_rank[p->frames.v[i].function] + 1]++;
+    for (size_t r = 1; r < p->functions.n + 2; r++)
+        at[r] += at[r - 1];
+    for (size_t i = 0; i < p->frames.n; i++)
+        v[at[x->o->function_rank[p->frames.v[i].function]]++] = (uint32_t)i;
+    for (size_t r = 1; r <= p->functions.n; r++) /* at[r] is where they end now */
+        if (at[r] - at[r - 1] > 1)
+            qsort_r(v + at[r - 1], at[r] - at[r - 1], sizeof *v, cmp_frame, x);
+    free(at);
     return v;
 }
 
@@ -125,7 +158,7 @@ spaa_status sp_order_dictionaries(const struct sp_profile *p, struct sp_order *o
     o->function_rank = ranks(functions, p->functions.n);
     free(functions);
     if (o->function_rank)
-        o->frames = sorted(p->frames.n, cmp_frame, &x);
+        o->frames = sorted_frames(&x);
     o->frame_rank = ranks(o->frames, p->frames.n);
     o->threads = sorted(p->threads.n, cmp_thread, &x);
     if (o->frame_rank && o->threads)

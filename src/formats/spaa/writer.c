@@ -80,11 +80,13 @@ static spaa_status write_frame(struct writer *w, uint32_t n)
     const struct sp_frame *f = &w->p->frames.v[n];
     const struct sp_function *fn = &w->p->functions.v[f->function];
     struct sp_buf *b = &w->b;
-    sp_buf_printf(b, "{\"type\":\"frame\",\"id\":%u", w->order.frame_rank[n]);
+    sp_buf_puts(b, "{\"type\":\"frame\",\"id\":");
+    sp_buf_u64(b, w->order.frame_rank[n]);
     sp_write_str(w, ",\"func\":", "func", fn->name);
     if (f->flags & SP_FRAME_UNRESOLVED)
         sp_buf_puts(b, ",\"func_resolved\":false");
-    sp_buf_printf(b, ",\"dso\":%u", w->order.dso_rank[fn->dso]);
+    sp_buf_puts(b, ",\"dso\":");
+    sp_buf_u64(b, w->order.dso_rank[fn->dso]);
     if (f->flags & SP_FRAME_IP)
         hex_member(w, ",\"ip\":\"0x", f->ip);
     if (f->flags & SP_FRAME_SYMOFF)
@@ -94,9 +96,13 @@ static spaa_status write_frame(struct writer *w, uint32_t n)
         sp_buf_puts(b, ",\"srcline_resolved\":false");
     if (f->flags & SP_FRAME_INLINED)
         sp_buf_puts(b, ",\"inlined\":true");
-    if (f->inline_depth)
-        sp_buf_printf(b, ",\"inline_depth\":%u", f->inline_depth);
-    sp_buf_printf(b, ",\"kind\":\"%s\"", sp_frame_kind_names[f->kind]);
+    if (f->inline_depth) {
+        sp_buf_puts(b, ",\"inline_depth\":");
+        sp_buf_u64(b, f->inline_depth);
+    }
+    sp_buf_puts(b, ",\"kind\":\"");
+    sp_buf_puts(b, sp_frame_kind_names[f->kind]);
+    sp_buf_ch(b, '"');
     return end_record(w, f->more);
 }
 
