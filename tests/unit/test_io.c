@@ -2,39 +2,10 @@
 #include "io/input.h"
 #include "io/stage.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "packed.h"
+
 #include <stdio.h>
 #include <sys/resource.h>
-#include <zlib.h>
-#include <zstd.h>
-
-#include <cmocka.h>
-
-struct bytes {
-    unsigned char *p;
-    size_t n;
-};
-
-static struct bytes bytes_of(const void *p, size_t n)
-{
-    struct bytes b = {malloc(n + 1), n};
-    assert_non_null(b.p);
-    if (n)
-        memcpy(b.p, p, n);
-    return b;
-}
-
-static struct bytes joined(struct bytes a, struct bytes b)
-{
-    struct bytes c = {malloc(a.n + b.n + 1), a.n + b.n};
-    assert_non_null(c.p);
-    memcpy(c.p, a.p, a.n);
-    memcpy(c.p + a.n, b.p, b.n);
-    free(a.p);
-    free(b.p);
-    return c;
-}
 
 /* Lines of pseudo-random words, so that compression leaves several blocks. */
 static struct bytes some_text(size_t n)
@@ -45,43 +16,6 @@ static struct bytes some_text(size_t n)
     for (size_t i = 0; i < n; i++) {
         seed = seed * 1664525 + 1013904223;
         b.p[i] = (seed >> 24) % 41 == 0 ? '\n' : (unsigned char)('a' + (seed >> 16) % 20);
-    }
-    return b;
-}
-
-static struct bytes zstd_of(const void *p, size_t n)
-{
-    struct bytes b = {malloc(ZSTD_compressBound(n)), 0};
-    ZSTD_CCtx *c = ZSTD_createCCtx();
-    ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
-    b.n = ZSTD_compress2(c, b.p, ZSTD_compressBound(n), p, n);
-    assert_false(ZSTD_isError(b.n));
-    ZSTD_freeCCtx(c);
-    return b;
-}
-
-static struct bytes gzip_of(const void *p, size_t n)
-{
-    z_stream z = {0};
-    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    size_t room = deflateBound(&z, n) + 64;
-    struct bytes b = {malloc(room), 0};
-    z.next_in = (z_const Bytef *)p;
-    z.avail_in = (uInt)n;
-    z.next_out = b.p;
-    z.avail_out = (uInt)room;
-    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-    b.n = room - z.avail_out;
-    deflateEnd(&z);
-    return b;
-}
-
-static struct bytes packed(struct bytes b, const char *how)
-{
-    for (; *how; how++) {
-        struct bytes next = *how == 'z' ? zstd_of(b.p, b.n) : gzip_of(b.p, b.n);
-        free(b.p);
-        b = next;
     }
     return b;
 }
@@ -472,23 +406,6 @@ static void too_large_a_window_is_a_limit(void **state)
     sp_diags_free(&d);
 }
 
-/* n zeros (a multiple of 1 MiB), as so many frames. */
-static struct bytes bomb(uint64_t n)
-{
-    enum { STEP = 1 << 20 };
-    unsigned char *zeros = calloc(1, STEP);
-    assert_non_null(zeros);
-    struct bytes frame = zstd_of(zeros, STEP);
-    size_t times = (size_t)(n / STEP);
-    struct bytes b = {malloc(times * frame.n), times * frame.n};
-    assert_non_null(b.p);
-    for (size_t i = 0; i < times; i++)
-        memcpy(b.p + i * frame.n, frame.p, frame.n);
-    free(frame.p);
-    free(zeros);
-    return b;
-}
-
 static long peak_kib(void)
 {
     struct rusage u;
@@ -522,96 +439,6 @@ static void a_bomb_is_read_in_constant_memory(void **state)
     free(twice.p);
 }
 
-static void assert_lines(const char *text, size_t n, size_t chunk, const char *const *expected)
-{
-    struct sp_diags d;
-    struct sp_input *in;
-    const char *line;
-    size_t len;
-    sp_diags_init(&d);
-    sp_input_memory(text, n, "memory", &d, &in);
-    sp_input_set_chunk(in, chunk);
-    for (; *expected; expected++) {
-        assert_int_equal(sp_input_line(in, &line, &len), SPAA_OK);
-        assert_non_null(line);
-        assert_int_equal(len, strlen(*expected));
-        assert_memory_equal(line, *expected, len);
-    }
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(sp_input_line(in, &line, &len), SPAA_OK);
-        assert_null(line);
-    }
-    assert_int_equal(d.list.n, 0);
-    sp_input_close(in);
-    sp_diags_free(&d);
-}
-
-static void lines_come_without_their_ends(void **state)
-{
-    (void)state;
-    static const char *const lines[] = {"one", "two", "", "", "a\rb", "last\r", NULL};
-    static const char *const none[] = {NULL};
-    static const char text[] = "one\ntwo\r\n\n\r\na\rb\nlast\r";
-    struct bytes z = zstd_of(text, sizeof text - 1);
-    for (size_t chunk = 0; chunk < 5; chunk++) {
-        assert_lines(text, sizeof text - 1, chunk, lines);
-        assert_lines((const char *)z.p, z.n, chunk, lines);
-        assert_lines("", 0, chunk, none);
-        assert_lines("x\n", 2, chunk, (const char *const[]){"x", NULL});
-    }
-    free(z.p);
-}
-
-static void a_line_longer_than_a_block_comes_whole(void **state)
-{
-    (void)state;
-    struct sp_diags d;
-    struct sp_input *in;
-    const char *line;
-    size_t len;
-    sp_diags_init(&d);
-    struct bytes b = bytes_of("", 0);
-    b.p = realloc(b.p, 5000001);
-    memset(b.p, 'x', 5000000);
-    b.n = 5000001;
-    b.p[5000000] = '\n';
-    b = packed(joined(b, bytes_of("short", 5)), "g");
-    sp_input_memory(b.p, b.n, "memory", &d, &in);
-    assert_int_equal(sp_input_line(in, &line, &len), SPAA_OK);
-    assert_int_equal(len, 5000000);
-    assert_int_equal(line[4999999], 'x');
-    assert_int_equal(sp_input_offset(in), 5000001);
-    assert_int_equal(sp_input_line(in, &line, &len), SPAA_OK);
-    assert_int_equal(len, 5);
-    sp_input_close(in);
-    sp_diags_free(&d);
-    free(b.p);
-}
-
-static void a_line_that_is_too_long_is_reported_and_skipped(void **state)
-{
-    (void)state;
-    struct sp_diags d;
-    struct sp_input *in;
-    const char *line;
-    size_t len;
-    sp_diags_init(&d);
-    struct bytes b = joined(zstd_of("first\n", 6), bomb((uint64_t)600 << 20));
-    b = joined(b, joined(zstd_of("\nnext\n", 6), bomb((uint64_t)257 << 20)));
-    sp_input_memory(b.p, b.n, "memory", &d, &in);
-    assert_int_equal(sp_input_line(in, &line, &len), SPAA_OK);
-    assert_int_equal(len, 5);
-    assert_int_equal(sp_input_line(in, &line, &len), SPAA_OK);
-    assert_int_equal(len, 4);
-    assert_memory_equal(line, "next", 4);
-    assert_int_equal(sp_input_line(in, &line, &len), SPAA_OK);
-    assert_null(line);
-    assert_int_equal(d.count[SP_E007], 2);
-    sp_input_close(in);
-    sp_diags_free(&d);
-    free(b.p);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -628,9 +455,6 @@ int main(void)
         cmocka_unit_test(blocks_before_the_damage_are_delivered),
         cmocka_unit_test(flipped_bits_never_crash),
         cmocka_unit_test(too_large_a_window_is_a_limit),
-        cmocka_unit_test(lines_come_without_their_ends),
-        cmocka_unit_test(a_line_longer_than_a_block_comes_whole),
-        cmocka_unit_test(a_line_that_is_too_long_is_reported_and_skipped),
     };
     return cmocka_run_group_tests_name("io_input", tests, NULL, NULL);
 }
