@@ -31,12 +31,12 @@ def run(command, limit=None, keep_output=False):
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.monotonic()
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out if keep_output else subprocess.DEVNULL,
-                                 stderr=err)
+                                 stderr=err, start_new_session=True)  # so that what a shell started can be stopped with it
         late = threading.Event()
 
         def stop():
             late.set()
-            child.send_signal(signal.SIGKILL)
+            os.killpg(child.pid, signal.SIGKILL)
 
         timer = threading.Timer(limit, stop) if limit else None
         if timer:
