@@ -41,7 +41,11 @@ def run(command, limit=None, keep_output=False):
         timer = threading.Timer(limit, stop) if limit else None
         if timer:
             timer.start()
-        _, status, usage = os.wait4(child.pid, 0)
+        try:
+            _, status, usage = os.wait4(child.pid, 0)
+        except KeyboardInterrupt:
+            stop()
+            raise
         wall = time.monotonic() - start
         if timer:
             timer.cancel()
