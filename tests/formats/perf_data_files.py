@@ -205,6 +205,40 @@ def rich():
     return r
 
 
+LBR_BASE = 0x400000
+BRANCH_TYPES = dict(cond=1, uncond=2, call=4, ret=6, syscall=7, sysret=8)
+
+
+def branches(r, *entries, hw_idx=None):
+    """A branch stack of (from, to, type) or (from, to), newest first."""
+    out = r.pack("Q", len(entries)) + (b"" if hw_idx is None else r.pack("Q", hw_idx))
+    for source, target, *kind in entries:
+        kind = BRANCH_TYPES[kind[0]] if kind else 0
+        out += r.pack("QQQ", source, target, 1 << 62 | kind << 40 if r.big else 1 << 1 | kind << 20)
+    return out
+
+
+def lbr(big=False):
+    """Call stacks of the processor: user code, the kernel called by it, a kernel thread; with frame pointers that
+    lead nowhere, as in code built without them. leaf 0x1000, work 0x1100, deep 0x1200, start 0x1300 of elf_cfi."""
+    r = Recording([(0, 0, IP | TID | TIME | CALLCHAIN | PERIOD | BRANCH_STACK | IDENTIFIER,
+                    {"freq": 99, "branch": 1 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 17})], big)
+    r.features[6] = r.text(b"x86_64")
+    r.kernel()
+    r.comm(10, 10, b"prog", 1000)
+    r.mmap2(10, LBR_BASE, 0x10000, 0, b"/opt/prog", 1000)
+    r.comm(2, 2, b"kthreadd", 1000)
+    u, k, at = CONTEXT["user"], CONTEXT["kernel"], LBR_BASE
+    calls = [(at + 0x1120, at + 0x1000), (at + 0x1240, at + 0x1100), (at + 0x1300, at + 0x1200)]
+    tail = branches(r, *calls, hw_idx=0)
+    r.sample([u, at + 0x1010], time=2000, tail=tail)
+    r.sample([u, at + 0x1018, 0x1234], time=2001, tail=tail)
+    r.sample([k, 0xFFFFFFFF81000100, 0xFFFFFFFF81000200, u, at + 0x1020], time=2002, misc=KERNEL, tail=tail)
+    r.sample([k, 0xFFFFFFFF81000300], pid=2, tid=2, time=2003, misc=KERNEL, tail=tail)
+    r.sample([u, at + 0x1310, at + 0x1410], time=2004, tail=branches(r, hw_idx=0))
+    return r
+
+
 # ---- counting -------------------------------------------------------------------------------------
 
 
@@ -289,7 +323,8 @@ def count_samples(data):
 
 def write_fixtures(folder):
     files = {"little.perf.data": simple(), "big.perf.data": simple(big=True), "pipe.perf.data": simple(pipe=True),
-             "old-attr.perf.data": simple(attr_size=64), "rich.perf.data": rich()}
+             "old-attr.perf.data": simple(attr_size=64), "rich.perf.data": rich(),
+             "lbr.perf.data": lbr(), "lbr-big.perf.data": lbr(big=True)}
     for name, recording in files.items():
         with open(os.path.join(folder, name), "wb") as f:
             f.write(recording.bytes())

@@ -113,7 +113,16 @@ enum {
 };
 
 enum { PD_READ_ENABLED = 1, PD_READ_RUNNING = 2, PD_READ_ID = 4, PD_READ_GROUP = 8, PD_READ_LOST = 16 };
-enum { PD_BRANCH_CALL_STACK = 1 << 11, PD_BRANCH_HW_INDEX = 1 << 17, PD_BRANCH_COUNTERS = 1 << 19 };
+/* perf_event_attr.branch_sample_type */
+enum {
+    PD_BRANCH_ANY = 1 << 3,
+    PD_BRANCH_ANY_CALL = 1 << 4,
+    PD_BRANCH_ANY_RETURN = 1 << 5,
+    PD_BRANCH_CALL_STACK = 1 << 11,
+    PD_BRANCH_TYPE_SAVE = 1 << 16,
+    PD_BRANCH_HW_INDEX = 1 << 17,
+    PD_BRANCH_COUNTERS = 1 << 19,
+};
 
 /* Context markers inside callchains: anything from PD_CONTEXT_MAX on is no address. */
 #define PD_CONTEXT_HV            ((uint64_t)-32)
@@ -274,6 +283,12 @@ struct sp_pd_fields {
     uint32_t raw_size;
 };
 
+/* A callchain put together, in the recording's byte order. */
+struct sp_pd_values {
+    uint64_t *v;
+    size_t n, cap;
+};
+
 /* A sample whose user stack is to be unwound. shape: the attribute that says what is where in it. */
 struct sp_pd_pending {
     uint64_t pos, period;
@@ -408,6 +423,8 @@ struct sp_pd {
     struct sp_map arc_map;
     bool arcs_missed, arcs_cycles; /* whether predictions and cycles are known */
     uint32_t arc_event, arc_layout, arc_metrics[3];
+    bool lbr_callstack;             /* --lbr-callstack */
+    uint64_t lbr_untyped;           /* samples whose branch stacks cannot be made call stacks */
     uint64_t time_first, time_last; /* of samples; time_last 0: none */
     bool capped;                    /* a sum of periods did not fit */
 };
@@ -555,6 +572,14 @@ struct sp_pd_branch sp_pd_branch_read(const struct sp_pd *pd, const unsigned cha
 spaa_status sp_pd_arcs_add(struct sp_pd *pd, const struct sp_pd_fields *f, uint32_t attr, uint32_t moment,
                            int32_t cpu);
 spaa_status sp_pd_arcs_event(struct sp_pd *pd); /* after the other events */
+
+/* lbr.c */
+/* Whether the processor kept the branch stacks as call stacks. */
+bool sp_pd_lbr_is_chain(const struct sp_pd_attr *a);
+/* The callchain by the sample's branch stack; empty: it stays what it is. False: out of memory. */
+bool sp_pd_lbr_chain(struct sp_pd *pd, const struct sp_pd_attr *a, const struct sp_pd_fields *f,
+                     const struct sp_pd_sample *s, struct sp_pd_values *out);
+void sp_pd_lbr_report(struct sp_pd *pd);
 
 /* samples.c */
 spaa_status sp_pd_pass2(struct sp_pd *pd);

@@ -122,6 +122,7 @@ static spaa_status read_perf_data(struct sp_input *in, const struct sp_read_opts
     pd->in = in;
     pd->opts = opts;
     pd->p = p;
+    pd->lbr_callstack = sp_own_opt(opts->own, opts->nown, "lbr-callstack");
     sp_arena_init(&pd->arena, 0);
     sp_buf_init(&pd->about, 0);
     spaa_status st = sp_input_whole(in, &pd->file, &pd->size);
@@ -132,6 +133,12 @@ static spaa_status read_perf_data(struct sp_input *in, const struct sp_read_opts
     return st;
 }
 
+static const struct sp_format_option options[] = {
+    {"lbr-callstack", NULL,
+     "take call stacks from branch stacks, also from those that are none of themselves", SP_CAN_READ},
+    {NULL, NULL, NULL, 0},
+};
+
 const struct spaa_format spaa_format_perf_data = {
     .name = "perf-data",
     .title = "Linux perf.data",
@@ -139,6 +146,7 @@ const struct spaa_format spaa_format_perf_data = {
     .media_type = "application/vnd.linux.perf.data",
     .comes_back = "read only",
     .caps = SP_CAN_READ,
+    .options = options,
     .probe = probe,
     .read = read_perf_data,
 };

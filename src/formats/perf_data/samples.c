@@ -5,7 +5,7 @@
  *
  * Sampling of groups (`{a,b}:S`): one sample carries the counters of all members, and stands for each of
  * them that moved since the last reading. Deferred user callchains (a record of their own, with a cookie)
- * are put behind the kernel's. With call-stack LBR the branch stack is the user's callchain.
+ * are put behind the kernel's. Callchains of branch stacks: lbr.c.
  */
 #include "formats/perf_data/perf_data.h"
 
@@ -32,8 +32,8 @@ struct pass {
     struct sp_pd_sample batch[SP_PD_BATCH];
     struct cached_moment moments[CACHE];
     struct cached_id ids[CACHE];
-    SP_VEC(unsigned char) scratch; /* a callchain put together */
-    bool unwind;                   /* the sample that add_special is at has a stack to be unwound */
+    struct sp_pd_values scratch; /* a callchain put together */
+    bool unwind;                 /* the sample that add_special is at has a stack to be unwound */
 };
 
 static __attribute__((noinline)) spaa_status look_up_moment(struct pass *ps, const struct sp_pd_sample *s,
@@ -111,20 +111,21 @@ static spaa_status flush(struct pass *ps)
     return st;
 }
 
-/* Puts `bytes` more into the scratch callchain. */
-static bool scratch(struct pass *ps, const void *p, size_t bytes)
+/* Puts n more values into the scratch callchain. */
+static bool scratch(struct pass *ps, const void *p, size_t n)
 {
-    if (!sp_vec_reserve(&ps->scratch, ps->scratch.n + bytes))
+    if (!sp_vec_reserve(&ps->scratch, ps->scratch.n + n))
         return false;
-    memcpy(ps->scratch.v + ps->scratch.n, p, bytes);
-    ps->scratch.n += bytes;
+    if (n)
+        memcpy(ps->scratch.v + ps->scratch.n, p, n * 8);
+    ps->scratch.n += n;
     return true;
 }
 
 static bool scratch_u64(struct pass *ps, uint64_t v)
 {
     v = ps->pd->swap ? __builtin_bswap64(v) : v;
-    return scratch(ps, &v, sizeof v);
+    return scratch(ps, &v, 1);
 }
 
 /* Replaces a deferred marker and cookie at the end by the user callchain recorded for it. */
@@ -135,41 +136,26 @@ static spaa_status join_deferred(struct pass *ps, struct sp_pd_sample *s, bool *
     if (!c)
         return SPAA_OK;
     ps->scratch.n = 0;
-    if (!scratch(ps, s->chain, ((size_t)s->n - 2) * 8) || !scratch_u64(ps, PD_CONTEXT_USER) ||
-        !scratch(ps, c->chain, (size_t)c->n * 8))
+    if (!scratch(ps, s->chain, (size_t)s->n - 2) || !scratch_u64(ps, PD_CONTEXT_USER) ||
+        !scratch(ps, c->chain, c->n))
         return sp_nomem(ps->pd->d);
-    s->chain = ps->scratch.v;
-    s->n = (uint32_t)(ps->scratch.n / 8);
+    s->chain = (const unsigned char *)ps->scratch.v;
+    s->n = (uint32_t)ps->scratch.n;
     *copied = true;
     return SPAA_OK;
 }
 
-/* The user's callchain from a call-stack LBR: each entry is a call that has not returned, newest first. */
-static spaa_status join_lbr(struct pass *ps, const struct sp_pd_fields *f, struct sp_pd_sample *s,
-                            bool *copied)
+/* The callchain by the branch stack, where that tells one. */
+static spaa_status join_lbr(struct pass *ps, const struct sp_pd_attr *a, const struct sp_pd_fields *f,
+                            struct sp_pd_sample *s, bool *copied)
 {
-    bool swap = ps->pd->swap;
-    if (!(f->has & PD_BRANCH_STACK) || !f->nbranches)
-        return SPAA_OK;
-    uint32_t kernel = 0;
-    while (kernel < s->n && sp_pd_u64(s->chain + (size_t)kernel * 8, swap) != PD_CONTEXT_USER)
-        kernel++;
-    /* Where user code stood: the sample itself, or what the kernel saved; else the last call's target. */
-    uint64_t leaf = sp_pd_u64(f->branches + 8, swap);
-    if (s->mode == PD_MODE_USER)
-        leaf = s->ip;
-    else if (kernel + 1 < s->n)
-        leaf = sp_pd_u64(s->chain + ((size_t)kernel + 1) * 8, swap);
-    ps->scratch.n = 0;
-    if ((s->mode != PD_MODE_USER && !scratch(ps, s->chain, (size_t)kernel * 8)) ||
-        !scratch_u64(ps, PD_CONTEXT_USER) || !scratch_u64(ps, leaf))
+    if (!sp_pd_lbr_chain(ps->pd, a, f, s, &ps->scratch))
         return sp_nomem(ps->pd->d);
-    for (uint64_t i = 0; i < f->nbranches; i++)
-        if (!scratch(ps, f->branches + i * 24, 8))
-            return sp_nomem(ps->pd->d);
-    s->chain = ps->scratch.v;
-    s->n = (uint32_t)(ps->scratch.n / 8);
-    *copied = true;
+    *copied = ps->scratch.n;
+    if (*copied) {
+        s->chain = (const unsigned char *)ps->scratch.v;
+        s->n = (uint32_t)ps->scratch.n;
+    }
     return SPAA_OK;
 }
 
@@ -215,11 +201,6 @@ static bool unwinds(const struct sp_pd_attr *a)
     return (a->sample_type & both) == both;
 }
 
-static bool has_lbr_callchain(const struct sp_pd_attr *a)
-{
-    return a->sample_type & PD_BRANCH_STACK && a->branch_type & PD_BRANCH_CALL_STACK;
-}
-
 static spaa_status add_arcs(struct pass *ps, const struct sp_pd_fields *f, struct sp_pd_sample *s)
 {
     spaa_status st = find_moment(ps, s);
@@ -244,10 +225,10 @@ static __attribute__((noinline)) spaa_status add_special(struct pass *ps, const 
     if (unwinds(a) || a->sample_type & PD_BRANCH_STACK)
         sp_pd_fields_read(a, p, size, end, pd->swap, &f);
     ps->unwind = f.user_regs && f.stack_filled && f.has & PD_STACK_USER && unwinds(a);
-    if (has_lbr_callchain(a))
-        st = join_lbr(ps, &f, s, &copied);
-    else if (f.branches)
+    if (f.branches && !sp_pd_lbr_is_chain(a))
         st = add_arcs(ps, &f, s);
+    if (!st && (pd->lbr_callstack || sp_pd_lbr_is_chain(a)))
+        st = join_lbr(ps, a, &f, s, &copied);
     if (!st && !copied && s->n >= 2 &&
         sp_pd_u64(s->chain + ((size_t)s->n - 2) * 8, pd->swap) == PD_CONTEXT_USER_DEFERRED)
         st = join_deferred(ps, s, &copied);
@@ -371,6 +352,7 @@ static void report(struct sp_pd *pd)
                 (unsigned long long)pd->bad_samples);
     if (pd->capped)
         sp_emit(pd->d, SP_L304, SP_AT_NOTHING, "the sum of periods of one stack");
+    sp_pd_lbr_report(pd);
 }
 
 spaa_status sp_pd_pass2(struct sp_pd *pd)
