@@ -42,7 +42,9 @@ struct sp_module {
     bool built;             /* tab is filled as far as it can be */
     struct sp_symtab tab;   /* FILE, JIT, and KERNEL by an ELF file */
     struct sp_ksyms *ksyms; /* KERNEL, KMOD */
-    struct sp_jitdump jit;  /* JIT: lines */
+    struct sp_jitdump jit;  /* JIT: lines, and what stood where when */
+    bool jit_timed;         /* its times are those of the recording */
+    uint64_t jit_untold;    /* addresses whose code was replaced, nobody knows when */
     uint64_t shift;         /* address of the recording - address in the table */
     enum sp_why why;
     const char *other, *other_id; /* OTHER_BUILD: the file and its build-id; RESTRICTED: the file */
@@ -70,6 +72,7 @@ struct sp_symbols {
     struct sp_map by_key;
     struct sp_ksyms *ksyms;
     SP_VEC(struct sp_jit_path) jit_paths;
+    struct sp_recording_clock clock;
     struct sp_debuginfod *debuginfod;
     bool debuginfod_tried;
 };
@@ -85,7 +88,8 @@ spaa_status sp_find_file(struct sp_module *m);
 spaa_status sp_find_debug(struct sp_module *m);
 
 /* debuginfod.c: a file fetched by its build-id; *path NULL: there is none. SPAA_ERR_NOMEM. */
-spaa_status sp_debuginfod_fetch(struct sp_symbols *s, const char *build_id, bool executable, const char **path);
+spaa_status sp_debuginfod_fetch(struct sp_symbols *s, const char *build_id, bool executable,
+                                const char **path);
 void sp_debuginfod_end(struct sp_symbols *s);
 
 /* lines.c */

@@ -6,6 +6,9 @@
  * CODE_MOVE (the function goes on elsewhere under its name), CODE_DEBUG_INFO (stands before the load it is
  * of; a file name "\377" repeats the one before). Others are stepped over; a record cut off ends the file.
  * Records are in order of time but for what threads wrote at once, so loads are sorted by it.
+ *
+ * Most code stays where it was loaded. What other code was written over, and that code, is kept in an
+ * interval tree as well, to find what stood at an address at a time.
  */
 #include "symbols/jitdump.h"
 
@@ -13,9 +16,10 @@
 #include <string.h>
 
 enum { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO };
-#define MAGIC        0x4A695444u
-#define HEADER_BYTES 40u
-#define RECORD_BYTES 16u
+#define MAGIC           0x4A695444u
+#define HEADER_BYTES    40u
+#define RECORD_BYTES    16u
+#define FLAG_ARCH_TIMES 1u
 
 struct load {
     uint64_t time, addr, size, index;
@@ -152,7 +156,8 @@ static bool add_loads(struct dump *d, struct sp_symtab *out)
         qsort(d->loads.v, d->loads.n, sizeof *d->loads.v, by_time);
     for (size_t i = 0; i < d->loads.n && i < SP_SYMS_MAX; i++) {
         struct load *l = &d->loads.v[i];
-        struct sp_jit_code code = {l->first, l->n};
+        uint64_t end = l->addr + l->size < l->addr ? UINT64_MAX : l->addr + l->size;
+        struct sp_jit_code code = {l->addr, end, l->time, l->name, l->first, l->n, false};
         if (l->n && l->lines_at != l->addr && jit->lines.n < SP_SYMS_MAX) {
             code.first = jit->lines.n;
             if (!sp_vec_reserve(&jit->lines, jit->lines.n + l->n))
@@ -171,6 +176,79 @@ static bool add_loads(struct dump *d, struct sp_symtab *out)
     return true;
 }
 
+static int by_start(const void *a, const void *b)
+{
+    const struct sp_jit_node *x = a, *y = b; /* most is the start for now */
+    if (x->most != y->most)
+        return x->most < y->most ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The largest end in a range of nodes, set along the way; as deep as its length's logarithm. */
+static uint64_t set_most(struct sp_jitdump *jit, size_t lo, size_t hi)
+{
+    if (lo >= hi)
+        return 0;
+    size_t mid = lo + (hi - lo) / 2;
+    uint64_t most = jit->codes.v[jit->nodes.v[mid].order].end;
+    uint64_t left = set_most(jit, lo, mid), right = set_most(jit, mid + 1, hi);
+    most = left > most ? left : most;
+    return jit->nodes.v[mid].most = right > most ? right : most;
+}
+
+/* The tree of the code that shares addresses with other code. */
+static bool find_shared(struct sp_jitdump *jit)
+{
+    size_t n = jit->codes.n, kept = 0;
+    if (!sp_vec_reserve(&jit->nodes, n))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        jit->nodes.v[i] = (struct sp_jit_node){jit->codes.v[i].start, (uint32_t)i};
+    if (n)
+        qsort(jit->nodes.v, n, sizeof *jit->nodes.v, by_start);
+    struct sp_jit_code *far = NULL; /* of those before, the one that reaches farthest */
+    for (size_t i = 0; i < n; i++) {
+        struct sp_jit_code *c = &jit->codes.v[jit->nodes.v[i].order];
+        if (far && c->start < far->end)
+            c->shared = far->shared = true;
+        far = !far || c->end > far->end ? c : far;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (jit->codes.v[jit->nodes.v[i].order].shared)
+            jit->nodes.v[kept++] = jit->nodes.v[i];
+    jit->nodes.n = kept;
+    set_most(jit, 0, kept);
+    return true;
+}
+
+uint32_t sp_jitdump_code(const struct sp_jitdump *jit, uint64_t addr, uint64_t time)
+{
+    struct {
+        size_t lo, hi;
+    } todo[2 * 64] = {{0, jit->nodes.n}};
+    uint32_t best = SP_JIT_ONE;
+    for (size_t n = 1; n;) {
+        size_t lo = todo[--n].lo, hi = todo[n].hi, mid = lo + (hi - lo) / 2;
+        if (lo >= hi || jit->nodes.v[mid].most <= addr)
+            continue;
+        uint32_t order = jit->nodes.v[mid].order;
+        const struct sp_jit_code *c = &jit->codes.v[order];
+        todo[n].lo = lo;
+        todo[n++].hi = mid;
+        if (c->start > addr)
+            continue;
+        todo[n].lo = mid + 1;
+        todo[n++].hi = hi;
+        if (c->end <= addr)
+            continue;
+        bool before = c->time <= time, best_before = best != SP_JIT_ONE && jit->codes.v[best].time <= time;
+        if (best == SP_JIT_ONE || (before && !best_before) ||
+            (before == best_before && (before ? order > best : order < best)))
+            best = order;
+    }
+    return best;
+}
+
 bool sp_jitdump_parse(const unsigned char *data, size_t n, struct sp_symtab *out, struct sp_jitdump *jit,
                       bool *is_one)
 {
@@ -179,9 +257,10 @@ bool sp_jitdump_parse(const unsigned char *data, size_t n, struct sp_symtab *out
     if (!*is_one)
         return true;
     d.swap = u32(&d, data) != MAGIC;
+    jit->arch_times = u64(&d, data + 32) & FLAG_ARCH_TIMES;
     size_t header = u32(&d, data + 8);
     bool ok = header < HEADER_BYTES || header > n || take_records(&d, header);
-    ok = ok && add_loads(&d, out) && sp_symtab_finish(out, SP_RULES_JIT);
+    ok = ok && add_loads(&d, out) && find_shared(jit) && sp_symtab_finish(out, SP_RULES_JIT);
     sp_vec_free(&d.loads);
     return ok;
 }
@@ -190,6 +269,7 @@ void sp_jitdump_free(struct sp_jitdump *jit)
 {
     sp_vec_free(&jit->lines);
     sp_vec_free(&jit->codes);
+    sp_vec_free(&jit->nodes);
 }
 
 const struct sp_jit_line *sp_jitdump_line(const struct sp_jitdump *jit, const struct sp_sym *sym,

@@ -11,13 +11,23 @@ struct sp_jit_line {
     const char *file;
     uint32_t line;
 };
-/* Lines of one function: a slice of lines, by address. */
+/* What was loaded, or moved, once: its lines are a slice of `lines`, by address. */
 struct sp_jit_code {
+    uint64_t start, end, time; /* time: as the dump has it */
+    const char *name;
     size_t first, n;
+    bool shared; /* other code stood on some of its addresses before or after */
+};
+/* A node of the tree of what is shared. */
+struct sp_jit_node {
+    uint64_t most;  /* the largest end among the nodes below and this one */
+    uint32_t order; /* number in `codes` */
 };
 struct sp_jitdump {
     SP_VEC(struct sp_jit_line) lines;
-    SP_VEC(struct sp_jit_code) codes; /* by the symbols' order (struct sp_sym) */
+    SP_VEC(struct sp_jit_code) codes; /* by time: the symbols' order (struct sp_sym) */
+    SP_VEC(struct sp_jit_node) nodes; /* what is shared, by start; the root is in the middle of its range */
+    bool arch_times;                  /* times count the processor's cycles */
 };
 
 /*
@@ -30,5 +40,13 @@ void sp_jitdump_free(struct sp_jitdump *jit);
 /* The line of an address in a function of the table; NULL: not known. */
 const struct sp_jit_line *sp_jitdump_line(const struct sp_jitdump *jit, const struct sp_sym *sym,
                                           uint64_t addr);
+
+/*
+ * The code that stood at an address at a time, as its number in `codes`; SP_JIT_ONE where the symbol table
+ * knows the only one there ever was, if any. What was loaded later only, stood there: clocks are read a
+ * little late.
+ */
+#define SP_JIT_ONE UINT32_MAX
+uint32_t sp_jitdump_code(const struct sp_jitdump *jit, uint64_t addr, uint64_t time);
 
 #endif

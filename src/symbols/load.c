@@ -195,6 +195,19 @@ static spaa_status try_map(struct sp_module *m, const char *path)
     return SPAA_OK;
 }
 
+/* Whether the dump's times can be compared with the recording's; they are made the same. */
+static void fit_times(struct sp_module *m)
+{
+    const struct sp_recording_clock *c = &m->owner->clock;
+    m->jit_timed = m->jit.arch_times ? c->cycles && c->shift < 64 : c->monotonic;
+    if (!m->jit_timed || !m->jit.arch_times)
+        return;
+    for (size_t i = 0; i < m->jit.codes.n; i++) {
+        uint64_t t = m->jit.codes.v[i].time, rest = t & (((uint64_t)1 << c->shift) - 1);
+        m->jit.codes.v[i].time = c->zero + (t >> c->shift) * c->mult + (rest * c->mult >> c->shift);
+    }
+}
+
 static spaa_status try_jitdump(struct sp_module *m, const char *path)
 {
     char *data;
@@ -210,6 +223,7 @@ static spaa_status try_jitdump(struct sp_module *m, const char *path)
         return SPAA_ERR_NOMEM;
     if (!is_one)
         return SPAA_OK;
+    fit_times(m);
     m->file = sp_module_keep(m, path);
     m->why = SP_WHY_NONE;
     return m->file ? SPAA_OK : SPAA_ERR_NOMEM;

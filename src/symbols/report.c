@@ -160,6 +160,17 @@ void sp_symbols_report_lines(struct sp_symbols *s)
     sp_vec_free(&lacking);
 }
 
+/* Code that was replaced, with no way to tell which a sample was in. */
+static void tell_untold(struct sp_symbols *s)
+{
+    for (size_t i = 0; i < s->modules.n; i++) {
+        const struct sp_module *m = s->modules.v[i];
+        if (m->jit_untold)
+            sp_emit(s->d, SP_I834, SP_AT_NOTHING, "process %lld: %llu address%s", (long long)m->key.pid,
+                    (unsigned long long)m->jit_untold, m->jit_untold == 1 ? "" : "es");
+    }
+}
+
 void sp_symbols_report(struct sp_symbols *s)
 {
     SP_VEC(struct sp_module *) lacking = {0};
@@ -183,6 +194,7 @@ void sp_symbols_report(struct sp_symbols *s)
     if (more)
         sp_emit(s->d, SP_I320, SP_AT_NOTHING, "%zu more modules with %llu addresses without a name",
                 lacking.n - TOLD_MAX, (unsigned long long)more);
+    tell_untold(s);
 done:
     sp_vec_free(&lacking);
 }

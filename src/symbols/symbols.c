@@ -151,6 +151,35 @@ spaa_status sp_symbols_mapped(struct sp_symbols *s, int64_t pid, const char *pat
     return p.path && sp_vec_push(&s->jit_paths, p) ? SPAA_OK : sp_nomem(s->d);
 }
 
+void sp_symbols_clock(struct sp_symbols *s, const struct sp_recording_clock *clock)
+{
+    s->clock = *clock;
+}
+
+uint32_t sp_module_code(const struct sp_module *m, uint64_t addr, uint64_t time)
+{
+    uint32_t code = m->jit_timed ? sp_jitdump_code(&m->jit, addr - m->shift, time) : SP_JIT_ONE;
+    return code == SP_JIT_ONE ? SP_MODULE_LATEST : code;
+}
+
+bool sp_module_code_times(const struct sp_module *m, uint64_t **times, size_t *n)
+{
+    *times = NULL;
+    *n = 0;
+    if (!m->jit_timed || !m->jit.nodes.n)
+        return true;
+    uint64_t *v = malloc(m->jit.nodes.n * sizeof *v);
+    if (!v)
+        return false;
+    for (size_t i = 0; i < m->jit.codes.n; i++) { /* by time */
+        const struct sp_jit_code *c = &m->jit.codes.v[i];
+        if (c->shared && (!*n || v[*n - 1] != c->time))
+            v[(*n)++] = c->time;
+    }
+    *times = v;
+    return true;
+}
+
 bool sp_module_found(const struct sp_module *m)
 {
     return m->file || m->debug || m->ksyms;
@@ -247,7 +276,27 @@ static const struct sp_sym *find_symbol(const struct sp_module *m, uint64_t addr
     return s->module && m->shift ? NULL : s;
 }
 
+/* The code that was named, or what the table has. */
+static const struct sp_sym *named_symbol(struct sp_module *m, uint32_t code, uint64_t addr,
+                                         struct sp_sym *room)
+{
+    if (code < m->jit.codes.n) {
+        const struct sp_jit_code *c = &m->jit.codes.v[code];
+        *room = (struct sp_sym){.start = c->start, .end = c->end, .name = c->name, .order = code};
+        return room;
+    }
+    if (m->jit.nodes.n && !m->jit_timed && sp_jitdump_code(&m->jit, addr, UINT64_MAX) != SP_JIT_ONE)
+        m->jit_untold++;
+    return find_symbol(m, addr);
+}
+
 size_t sp_module_resolve(struct sp_module *m, uint64_t addr, struct sp_resolved *out, size_t max)
+{
+    return sp_module_resolve_code(m, SP_MODULE_LATEST, addr, out, max);
+}
+
+size_t sp_module_resolve_code(struct sp_module *m, uint32_t code, uint64_t addr, struct sp_resolved *out,
+                              size_t max)
 {
     struct sp_symbols *s = m->owner;
     size_t n;
@@ -257,7 +306,8 @@ size_t sp_module_resolve(struct sp_module *m, uint64_t addr, struct sp_resolved 
         sp_nomem(s->d);
         return 0;
     }
-    const struct sp_sym *sym = find_symbol(m, addr - m->shift);
+    struct sp_sym room;
+    const struct sp_sym *sym = named_symbol(m, code, addr - m->shift, &room);
     if (!sp_module_lines(m, addr - m->shift, out, max, &n))
         return 0;
     if (sym) {

@@ -42,6 +42,13 @@ struct sp_symbol_opts {
     bool debuginfod; /* ask the servers of DEBUGINFOD_URLS for what is not found */
 };
 
+/* What the times of a recording are, to compare those of jitdumps with. */
+struct sp_recording_clock {
+    bool monotonic; /* CLOCK_MONOTONIC, which jitdumps have unless they count cycles */
+    bool cycles;    /* cycles become times by: */
+    uint64_t shift, mult, zero;
+};
+
 struct sp_symbols;
 struct sp_module;
 
@@ -75,6 +82,19 @@ void sp_symbols_free(struct sp_symbols *s);
 spaa_status sp_symbols_module(struct sp_symbols *s, const struct sp_module_key *key, struct sp_module **out);
 /* A process mapped this file: if it is a jitdump by its name, it is where its code is looked up. */
 spaa_status sp_symbols_mapped(struct sp_symbols *s, int64_t pid, const char *path);
+/* Before the first module is opened; without it no times can be compared. */
+void sp_symbols_clock(struct sp_symbols *s, const struct sp_recording_clock *clock);
+/*
+ * JIT: the code that stood at an address at a time of the recording, a number for sp_module_resolve_code;
+ * SP_MODULE_LATEST where there was only one, or nobody knows when.
+ */
+#define SP_MODULE_LATEST UINT32_MAX
+uint32_t sp_module_code(const struct sp_module *m, uint64_t addr, uint64_t time);
+/*
+ * JIT: the n times at which code came to stand where other code stood before or after, ascending, equal ones
+ * once: between two of them sp_module_code does not change. False: out of memory. The caller frees.
+ */
+bool sp_module_code_times(const struct sp_module *m, uint64_t **times, size_t *n);
 /* True if some symbol source was found. */
 bool sp_module_found(const struct sp_module *m);
 /* FILE: the build-id read from the file itself, lower-case hex, or NULL. */
@@ -82,7 +102,8 @@ const char *sp_module_build_id(const struct sp_module *m);
 /* FILE: where the file and its separate debug file were found; NULL where they were not (yet). */
 const char *sp_module_file(const struct sp_module *m);
 const char *sp_module_debug(const struct sp_module *m);
-/* Appends why the file of a FILE module was not found; what helps, which may stand in `hint`, "" if nothing. */
+/* Appends why the file of a FILE module was not found; what helps, which may stand in `hint`, "" if nothing.
+ */
 const char *sp_module_missing(const struct sp_module *m, struct sp_buf *why, struct sp_buf *hint);
 /*
  * FILE: a file offset to the ELF virtual address (by PT_LOAD); false when no ELF file is there to say.
@@ -95,6 +116,9 @@ bool sp_module_vaddr(const struct sp_module *m, uint64_t file_offset, uint64_t *
  * where that knows one; the frames inlined into it share its symoff.
  */
 size_t sp_module_resolve(struct sp_module *m, uint64_t addr, struct sp_resolved *out, size_t max);
+/* The same, of the code that sp_module_code named. */
+size_t sp_module_resolve_code(struct sp_module *m, uint32_t code, uint64_t addr, struct sp_resolved *out,
+                              size_t max);
 /* Reads with several threads what these addresses of a FILE need. Answers do not depend on it. */
 void sp_module_prepare(struct sp_module *m, const uint64_t *addrs, size_t n, unsigned jobs);
 /* Demangles C++, Rust (legacy, v0) and D; NULL when the name is not mangled. Lives in the symbolizer. */

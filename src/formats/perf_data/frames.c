@@ -42,6 +42,7 @@ struct dso {
 struct place {
     uint64_t addr;
     uint32_t dso;
+    uint32_t code; /* which of those that stood there */
     bool caller;
     uint32_t first, n;
 };
@@ -312,6 +313,22 @@ static spaa_status open_dso(struct sp_pd_frames *f, struct dso *d, uint64_t addr
     return st;
 }
 
+void sp_pd_frames_clock(struct sp_pd_frames *f, const struct sp_recording_clock *clock)
+{
+    sp_symbols_clock(f->symbols, clock);
+}
+
+spaa_status sp_pd_frames_jit(struct sp_pd_frames *f, int32_t pid, struct sp_module **out)
+{
+    struct dso d = {.kind = DSO_ANONYMOUS, .path = TEXT("//anon"), .name = "[anon]", .pid = pid};
+    uint32_t i = intern_dso(f, &d);
+    spaa_status st = i == SP_NONE ? sp_nomem(f->pd->d) : SPAA_OK;
+    if (!st && !f->dsos.v[i].opened)
+        st = open_dso(f, &f->dsos.v[i], 0);
+    *out = st ? NULL : f->dsos.v[i].module;
+    return st;
+}
+
 /* The profile's number for a DSO name. */
 static uint32_t profile_dso(struct sp_pd_frames *f, const struct dso *d, const char *name)
 {
@@ -404,7 +421,7 @@ static spaa_status resolve_place(struct sp_pd_frames *f, struct place *pl, uint8
         found[0] = (struct sp_resolved){.func = d->path.p, .symoff = ip - caller};
         n = 1;
     } else if (d->module && !d->file_offsets && (d->kind != DSO_UNMAPPED || sp_module_found(d->module))) {
-        n = sp_module_resolve(d->module, look - caller, found, INLINE_MAX);
+        n = sp_module_resolve_code(d->module, pl->code, look - caller, found, INLINE_MAX);
     }
     bool jit = d->kind == DSO_ANONYMOUS || d->kind == DSO_UNMAPPED;
     uint32_t *number = jit && !n ? &d->fallback : &d->number;
@@ -423,17 +440,18 @@ static spaa_status resolve_place(struct sp_pd_frames *f, struct place *pl, uint8
 }
 
 /* The place of an address in a DSO, resolved once. */
-static spaa_status place_at(struct sp_pd_frames *f, uint32_t dso, uint64_t addr, bool caller, uint8_t kind,
-                            struct sp_pd_frame_list *out)
+static spaa_status code_at(struct sp_pd_frames *f, uint32_t dso, uint32_t code, uint64_t addr, bool caller,
+                           uint8_t kind, struct sp_pd_frame_list *out)
 {
-    uint64_t hash = sp_hash_mix(addr, (uint64_t)dso << 1 | caller);
+    uint64_t hash = sp_hash_mix(addr, (uint64_t)dso << 1 | caller) + code;
     struct sp_probe at = sp_map_probe(&f->place_map, hash);
     const struct place *pl = NULL;
     for (uint32_t i; !pl && (i = sp_map_next(&f->place_map, &at)) != SP_MAP_NONE;)
-        if (f->places.v[i].addr == addr && f->places.v[i].dso == dso && f->places.v[i].caller == caller)
+        if (f->places.v[i].addr == addr && f->places.v[i].dso == dso && f->places.v[i].code == code &&
+            f->places.v[i].caller == caller)
             pl = &f->places.v[i];
     if (!pl) {
-        struct place fresh = {.addr = addr, .dso = dso, .caller = caller};
+        struct place fresh = {.addr = addr, .dso = dso, .code = code, .caller = caller};
         spaa_status st = resolve_place(f, &fresh, kind);
         if (st)
             return st;
@@ -449,6 +467,24 @@ static spaa_status place_at(struct sp_pd_frames *f, uint32_t dso, uint64_t addr,
     return SPAA_OK;
 }
 
+static spaa_status place_at(struct sp_pd_frames *f, uint32_t dso, uint64_t addr, bool caller, uint8_t kind,
+                            struct sp_pd_frame_list *out)
+{
+    return code_at(f, dso, SP_MODULE_LATEST, addr, caller, kind, out);
+}
+
+/* Where a process may have written code: what stood there then. */
+static spaa_status jit_place(struct sp_pd_frames *f, uint32_t dso, uint64_t time, uint64_t addr, bool caller,
+                             uint8_t kind, struct sp_pd_frame_list *out)
+{
+    struct dso *d = &f->dsos.v[dso];
+    spaa_status st = d->opened ? SPAA_OK : open_dso(f, d, addr);
+    if (st)
+        return st;
+    uint32_t code = d->module ? sp_module_code(d->module, addr - (caller && addr), time) : SP_MODULE_LATEST;
+    return code_at(f, dso, code, addr, caller, kind, out);
+}
+
 static spaa_status kernel_place(struct sp_pd_frames *f, uint64_t addr, bool caller,
                                 struct sp_pd_frame_list *out)
 {
@@ -456,32 +492,33 @@ static spaa_status kernel_place(struct sp_pd_frames *f, uint64_t addr, bool call
     return place_at(f, m ? m->dso : f->kernel, addr, caller, SP_KERNEL, out);
 }
 
-static spaa_status unmapped_place(struct sp_pd_frames *f, int32_t pid, uint64_t addr, bool caller,
-                                  uint8_t kind, struct sp_pd_frame_list *out)
+static spaa_status unmapped_place(struct sp_pd_frames *f, const struct sp_pd_scene *scene, uint64_t addr,
+                                  bool caller, uint8_t kind, struct sp_pd_frame_list *out)
 {
-    struct dso d = {.kind = DSO_UNMAPPED, .path = TEXT(""), .name = "[unknown]", .pid = pid};
+    struct dso d = {.kind = DSO_UNMAPPED, .path = TEXT(""), .name = "[unknown]", .pid = scene->pid};
     uint32_t dso = intern_dso(f, &d);
-    return dso == SP_NONE ? sp_nomem(f->pd->d) : place_at(f, dso, addr, caller, kind, out);
+    return dso == SP_NONE ? sp_nomem(f->pd->d) : jit_place(f, dso, scene->time, addr, caller, kind, out);
 }
 
-static spaa_status user_place(struct sp_pd_frames *f, const struct sp_pd_maps *maps, int32_t pid,
-                              uint64_t addr, bool caller, uint8_t kind, struct sp_pd_frame_list *out)
+static spaa_status user_place(struct sp_pd_frames *f, const struct sp_pd_scene *scene, uint64_t addr,
+                              bool caller, uint8_t kind, struct sp_pd_frame_list *out)
 {
-    const struct sp_pd_map *m = maps ? sp_pd_maps_find(maps, addr - (caller && addr)) : NULL;
+    const struct sp_pd_map *m = scene->maps ? sp_pd_maps_find(scene->maps, addr - (caller && addr)) : NULL;
     if (!m)
-        return unmapped_place(f, pid, addr, caller, kind, out);
-    bool absolute = f->dsos.v[m->dso].kind == DSO_ANONYMOUS;
-    return place_at(f, m->dso, absolute ? addr : addr - m->start + m->pgoff, caller, kind, out);
+        return unmapped_place(f, scene, addr, caller, kind, out);
+    if (f->dsos.v[m->dso].kind == DSO_ANONYMOUS)
+        return jit_place(f, m->dso, scene->time, addr, caller, kind, out);
+    return place_at(f, m->dso, addr - m->start + m->pgoff, caller, kind, out);
 }
 
-spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_maps *maps, int32_t pid, unsigned mode,
+spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_scene *scene, unsigned mode,
                             uint64_t addr, bool caller, struct sp_pd_frame_list *out)
 {
     switch (mode) {
     case PD_MODE_KERNEL:
         return kernel_place(f, addr, caller, out);
     case PD_MODE_USER:
-        return user_place(f, maps, pid, addr, caller, SP_USER, out);
+        return user_place(f, scene, addr, caller, SP_USER, out);
     case PD_MODE_GUEST_KERNEL:
         return place_at(f, f->guest_kernel, addr, caller, SP_KERNEL, out);
     case PD_MODE_GUEST_USER:
@@ -489,11 +526,11 @@ spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_maps *map
     case PD_MODE_HYPERVISOR:
         return place_at(f, f->hypervisor, addr, caller, SP_UNKNOWN, out);
     default:
-        if (maps && sp_pd_maps_find(maps, addr))
-            return user_place(f, maps, pid, addr, caller, SP_USER, out);
+        if (scene->maps && sp_pd_maps_find(scene->maps, addr))
+            return user_place(f, scene, addr, caller, SP_USER, out);
         if (f->kernel_text && addr >= f->kernel_text)
             return kernel_place(f, addr, caller, out);
-        return unmapped_place(f, pid, addr, caller, SP_UNKNOWN, out);
+        return unmapped_place(f, scene, addr, caller, SP_UNKNOWN, out);
     }
 }
 

@@ -60,6 +60,7 @@ enum {
     PD_BUILD_ID = 67,
     PD_AUXTRACE = 71,
     PD_EVENT_UPDATE = 78,
+    PD_TIME_CONV = 79,
     PD_FEATURE = 80,
     PD_COMPRESSED = 81,
     PD_COMPRESSED2 = 83,
@@ -393,6 +394,7 @@ struct sp_pd {
     bool has_clock_data;
     uint32_t clock_data_id;
     uint64_t clock_wall, clock_time;
+    struct sp_recording_clock cycles; /* TIME_CONV */
 
     SP_VEC(struct sp_pd_side) sides;
     SP_VEC(uint64_t) kernel_maps; /* positions of MMAP and KSYMBOL records of the kernel, in file order */

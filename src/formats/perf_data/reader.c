@@ -63,7 +63,7 @@ static unsigned grouping(const struct sp_pd *pd)
     return pd->opts->group_by & can;
 }
 
-/* Samples are counted: what is needed to make stacks of them. */
+/* From the timeline on. */
 static spaa_status to_stacks(struct sp_pd *pd)
 {
     struct sp_pd_frames *frames;
@@ -71,6 +71,10 @@ static spaa_status to_stacks(struct sp_pd *pd)
     if (st)
         return st;
     st = sp_pd_frames_kernel(frames);
+    if (!st)
+        st = sp_pd_reloads(pd, frames);
+    if (!st)
+        st = sp_pd_pass2(pd);
     if (!st)
         st = sp_pd_unwind(pd, frames);
     if (!st)
@@ -101,8 +105,6 @@ static spaa_status run(struct sp_pd *pd)
         st = sp_pd_name_events(pd);
     if (!st)
         st = sp_pd_timeline(pd);
-    if (!st)
-        st = sp_pd_pass2(pd);
     if (!st)
         st = to_stacks(pd);
     if (!st)

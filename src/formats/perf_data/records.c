@@ -377,6 +377,13 @@ static spaa_status take_record(struct sp_pd *pd, const struct sp_pd_record *r)
         return event_type_record(pd, r);
     case PD_EVENT_UPDATE:
         return event_update_record(pd, r);
+    case PD_TIME_CONV:
+        if (r->size >= 32)
+            pd->cycles = (struct sp_recording_clock){.cycles = true,
+                                                     .shift = sp_pd_u64(r->p + 8, pd->swap),
+                                                     .mult = sp_pd_u64(r->p + 16, pd->swap),
+                                                     .zero = sp_pd_u64(r->p + 24, pd->swap)};
+        return SPAA_OK;
     case PD_BUILD_ID:
         return sp_pd_build_id_record(pd, r->p, r->size, r->misc);
     case PD_FEATURE:

@@ -94,13 +94,18 @@ static spaa_status visit_process(struct sp_pd_replay *rp, struct live *l, uint32
     return SPAA_OK;
 }
 
-/* Steps to the version that begins at this time, having visited those before. */
+/*
+ * Steps to the version that begins at this time, having visited those before. There may be several: other
+ * things than records of maps make versions, too.
+ */
 static spaa_status advance(struct sp_pd_replay *rp, uint32_t process, uint64_t time)
 {
     struct live *l = &rp->live[process];
     const struct sp_pd_process *p = &rp->pd->processes.v[process];
     if (l->version && p->changes.v[l->version - 1] == time)
         return SPAA_OK;
+    while (l->version < p->changes.n && p->changes.v[l->version] < time)
+        l->version++;
     spaa_status st = visit_process(rp, l, process, l->version);
     l->version++;
     return st;

@@ -13,9 +13,18 @@ struct resolution {
     struct sp_pd_frame_list list;
 };
 
+/* The maps of a moment, and when it begins. */
+static struct sp_pd_scene scene_of(const struct sp_pd *pd, uint32_t moment, const struct sp_pd_maps *maps,
+                                   int32_t pid)
+{
+    const struct sp_pd_moment *m = &pd->moments.v[moment];
+    uint64_t time = m->version ? pd->processes.v[m->process].changes.v[m->version - 1] : 0;
+    return (struct sp_pd_scene){maps, pid, time};
+}
+
 /* Splits a key's callchain by its context markers and collects the frames, leaf first. */
 static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key *k,
-                                  const struct sp_pd_maps *maps, int32_t pid)
+                                  const struct sp_pd_scene *scene)
 {
     struct sp_pd *pd = rs->pd;
     unsigned mode = k->mode;
@@ -26,7 +35,7 @@ static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key 
     for (uint32_t i = 0; i < k->n && !st; i++) {
         uint64_t v = sp_pd_u64(k->chain + (size_t)i * 8, pd->swap);
         if (v < PD_CONTEXT_MAX) {
-            st = sp_pd_frames_at(rs->frames, maps, pid, mode, v, !exact, &rs->list);
+            st = sp_pd_frames_at(rs->frames, scene, mode, v, !exact, &rs->list);
             exact = false;
             addresses++;
             continue;
@@ -50,7 +59,7 @@ static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key 
     if (addresses >= pd->attrs.v[k->attr].max_stack && !(pd->attrs.v[k->attr].sample_type & PD_STACK_USER))
         pd->truncated += k->count;
     if (!st && !rs->list.n)
-        st = sp_pd_frames_at(rs->frames, maps, pid, k->mode, k->ip, false, &rs->list);
+        st = sp_pd_frames_at(rs->frames, scene, k->mode, k->ip, false, &rs->list);
     return st;
 }
 
@@ -78,7 +87,8 @@ static spaa_status resolve_key(struct resolution *rs, struct sp_pd_key *k, const
     struct sp_pd *pd = rs->pd;
     const struct sp_pd_moment *m = &pd->moments.v[k->moment];
     const struct sp_pd_attr *a = &pd->attrs.v[k->attr];
-    spaa_status st = collect_frames(rs, k, maps, pid);
+    struct sp_pd_scene scene = scene_of(pd, k->moment, maps, pid);
+    spaa_status st = collect_frames(rs, k, &scene);
     if (st)
         return st;
     bool fresh = false;
@@ -97,21 +107,21 @@ static spaa_status resolve_key(struct resolution *rs, struct sp_pd_key *k, const
 }
 
 /* One end of a branch; the kernel's addresses are in the upper half of all that is 64 bits wide. */
-static spaa_status branch_end(struct resolution *rs, const struct sp_pd_maps *maps, int32_t pid,
-                              uint64_t addr)
+static spaa_status branch_end(struct resolution *rs, const struct sp_pd_scene *scene, uint64_t addr)
 {
     unsigned mode = addr >> 63 ? PD_MODE_KERNEL : PD_MODE_UNKNOWN;
-    return sp_pd_frames_at(rs->frames, maps, pid, mode, addr, false, &rs->list);
+    return sp_pd_frames_at(rs->frames, scene, mode, addr, false, &rs->list);
 }
 
 static spaa_status resolve_arc(struct resolution *rs, const struct sp_pd_arc *a,
                                const struct sp_pd_maps *maps, int32_t pid)
 {
     struct sp_pd *pd = rs->pd;
+    struct sp_pd_scene scene = scene_of(pd, a->moment, maps, pid);
     rs->list.n = 0;
-    spaa_status st = branch_end(rs, maps, pid, a->to);
+    spaa_status st = branch_end(rs, &scene, a->to);
     if (!st)
-        st = branch_end(rs, maps, pid, a->from);
+        st = branch_end(rs, &scene, a->from);
     if (st)
         return st;
     bool fresh = false;

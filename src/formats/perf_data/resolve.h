@@ -1,6 +1,6 @@
 /*
- * Where addresses lie and what stands there: the second half of reading a recording, once its samples are keys.
- * See perf_data.h for the order of the steps.
+ * Where addresses lie and what stands there: the second half of reading a recording, once its samples are
+ * keys. See perf_data.h for the order of the steps.
  */
 #ifndef SP_PERF_DATA_RESOLVE_H
 #define SP_PERF_DATA_RESOLVE_H
@@ -33,16 +33,25 @@ uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m);
 /* A process maps a file that its code may be described in. */
 spaa_status sp_pd_frames_mapped(struct sp_pd_frames *f, const struct sp_pd_mmap *m);
 spaa_status sp_pd_frames_kernel(struct sp_pd_frames *f); /* the kernel's own maps, once */
+/* Where and when an address is looked up. */
+struct sp_pd_scene {
+    const struct sp_pd_maps *maps; /* may be NULL */
+    int32_t pid;
+    uint64_t time; /* which of the code that was written over each other counts */
+};
 /*
  * Appends the frames at an address, innermost first, to out. `caller`: the address is a return address,
- * so the call before it is what is looked up. maps may be NULL.
+ * so the call before it is what is looked up.
  */
 struct sp_pd_frame_list {
     uint32_t *v;
     size_t n, cap;
 };
-spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_maps *maps, int32_t pid, unsigned mode,
+spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_scene *scene, unsigned mode,
                             uint64_t addr, bool caller, struct sp_pd_frame_list *out);
+/* The symbolizer's module of what a process wrote itself, and what its times are; NULL: none. */
+spaa_status sp_pd_frames_jit(struct sp_pd_frames *f, int32_t pid, struct sp_module **out);
+void sp_pd_frames_clock(struct sp_pd_frames *f, const struct sp_recording_clock *clock);
 void sp_pd_frames_report(struct sp_pd_frames *f);
 /* Appends the frame that says that a stack was cut off. */
 spaa_status sp_pd_frames_truncated(struct sp_pd_frames *f, struct sp_pd_frame_list *out);
@@ -53,6 +62,12 @@ struct sp_pd_dso_file {
 };
 struct sp_pd_dso_file sp_pd_frames_file(const struct sp_pd_frames *f, uint32_t dso);
 size_t sp_pd_frames_dsos(const struct sp_pd_frames *f);
+
+/*
+ * reloads.c: when just-in-time code was written over other code becomes a change of the process's maps. After
+ * the timeline, before the samples are read.
+ */
+spaa_status sp_pd_reloads(struct sp_pd *pd, struct sp_pd_frames *f);
 
 /*
  * replay.c: the maps of all processes in order of time. Before the maps of a process change, what belongs to
