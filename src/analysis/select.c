@@ -387,17 +387,22 @@ static struct sp_str find_unit(const struct sp_selection *s)
     return (struct sp_str){"", 0};
 }
 
-/* The default is the first view that has something: of an off-CPU profile `cpu` would be empty. */
+/*
+ * The default is the first view that has something: of an off-CPU profile `cpu` would be empty. A tracepoint
+ * that sees threads leave the CPU has blocked ones, but is not about the CPU for that.
+ */
 static const char *pick_view(const struct sp_selection *s, const struct sp_select_opts *o)
 {
     static const char *const views[] = {"cpu", "latency"};
     bool states = false, shown[2] = {false, false};
+    bool probe = s->event != SP_NONE && s->profile->events.v[s->event].kind == SP_PROBE;
     for (size_t i = 0; i < s->profile->contexts.n; i++) {
         const struct sp_context *c = &s->profile->contexts.v[i];
         if (c->event != s->event)
             continue;
         states = states || c->state;
-        for (int v = 0; v < 2; v++)
+        bool blocked = probe && sp_str_is(sp_pstr(s->profile, c->state), "BLOCKED");
+        for (int v = blocked ? 1 : 0; v < 2; v++)
             shown[v] = shown[v] || sp_state_in_view(s->profile, views[v], c->state);
     }
     return o->state   ? "custom"
