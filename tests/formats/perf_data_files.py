@@ -239,6 +239,34 @@ def lbr(big=False):
     return r
 
 
+SWITCH_FIELDS = ((b"char prev_comm[16]", 8, 16, 0), (b"pid_t prev_pid", 24, 4, 1), (b"int prev_prio", 28, 4, 1),
+                 (b"long prev_state", 32, 8, 1), (b"char next_comm[16]", 40, 16, 0))
+SWITCH = b"name: sched_switch\nID: 315\nformat:\n" + b"".join(
+    b"\tfield:%s;\toffset:%d;\tsize:%d;\tsigned:%d;\n" % f for f in SWITCH_FIELDS) + b"\nprint fmt: \n"
+
+
+def switches(big=False, formats=False):
+    """Threads that leave the CPU for every reason; one that is on it; the idle task."""
+    r = Recording([(2, 315, IP | TID | TIME | CALLCHAIN | PERIOD | RAW | IDENTIFIER, {}),
+                   (0, 0, IP | TID | TIME | CALLCHAIN | PERIOD | IDENTIFIER, {"freq": 99})], big)
+    r.describe([b"sched:sched_switch", b"cycles"])
+    if formats:
+        r.features[1] = (bytes([23, 8, 68]) + b"tracing0.6\0" + bytes([big, 8]) + r.pack("I", 4096) + b"header_page\0" +
+                         r.pack("Q", 0) + b"header_event\0" + r.pack("Q", 0) + r.pack("II", 0, 1) + b"sched\0" +
+                         r.pack("I", 1) + r.pack("Q", len(SWITCH)) + SWITCH)
+    r.comm(10, 10, b"prog", 1000)
+    r.mmap2(10, 0x400000, 0x10000, 0, b"/opt/prog", 1000)
+    for i, state in enumerate((0, 0x100, 1, 2, 4, 8, 0x10, 0x40, 0x80, 0x402, 0x101)):
+        raw = r.pack("HBBi", 315, 0, 0, 10) + b"prog".ljust(16, b"\0") + r.pack("iiQ", 10, 120, state) + b"next".ljust(16, b"\0")
+        r.sample([CONTEXT["user"], 0x400010 + i], time=2000 + i, raw=raw)
+    raw = r.pack("HBBi", 315, 0, 0, 0) + b"swapper".ljust(16, b"\0") + r.pack("iiQ", 0, 120, 0) + b"prog".ljust(16, b"\0")
+    r.sample([CONTEXT["user"], 0x400100], pid=0, tid=0, time=3000, raw=raw)
+    r.sample([CONTEXT["user"], 0x400200], time=3001, event=1)
+    r.sample([CONTEXT["user"], 0x400300], pid=0, tid=0, time=3002, event=1)
+    r.sample([CONTEXT["user"], 0x400400], time=3003, raw=raw[:20])
+    return r
+
+
 # ---- counting -------------------------------------------------------------------------------------
 
 
@@ -324,7 +352,8 @@ def count_samples(data):
 def write_fixtures(folder):
     files = {"little.perf.data": simple(), "big.perf.data": simple(big=True), "pipe.perf.data": simple(pipe=True),
              "old-attr.perf.data": simple(attr_size=64), "rich.perf.data": rich(),
-             "lbr.perf.data": lbr(), "lbr-big.perf.data": lbr(big=True)}
+             "lbr.perf.data": lbr(), "lbr-big.perf.data": lbr(big=True),
+             "switch.perf.data": switches(big=True, formats=True)}
     for name, recording in files.items():
         with open(os.path.join(folder, name), "wb") as f:
             f.write(recording.bytes())

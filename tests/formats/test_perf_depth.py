@@ -1,6 +1,7 @@
 """perf.data in depth: unwinding of copied stacks, branch stacks, what describes recording and samples."""
 
 import collections
+import json
 import os
 import re
 import shutil
@@ -628,3 +629,61 @@ def test_time_off_the_cpu_is_in_nanoseconds(tmp_path):
     waited = next(s for s in profile.stacks if s["context"]["event"] == "offcpu-time")
     assert {"metric": "period", "value": 1_500_000, "unit": "ns"} in waited["weights"]
     assert profile.header["time_range"]["end"] == 0.000002
+    assert {s["context"]["event"]: s["context"]["x_state"] for s in profile.stacks} == {
+        "cycles": "RUNNABLE", "offcpu-time": "WAITING"}
+
+
+# ---- thread states ---------------------------------------------------------------------------------------
+
+STATES = {"0x10": "RUN_QUEUE", "0x11": "RUN_QUEUE", "0x12": "WAITING", "0x13": "BLOCKED", "0x14": "SUSPENDED", "0x15": "SUSPENDED",
+          "0x16": "UNKNOWN", "0x17": "WAITING", "0x18": "IDLE", "0x19": "IDLE", "0x1a": "WAITING", "0x400100": "IDLE",
+          "0x200": "RUNNABLE", "0x400300": "IDLE", "0x400": "UNKNOWN"}
+
+
+def tracefs(tmp_path, text=files.SWITCH):
+    folder = tmp_path / "tracing" / "events" / "sched" / "sched_switch"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "format").write_bytes(text)
+    return "--tracefs", str(tmp_path / "tracing")
+
+
+def states(profile):
+    return {profile.frames[s["frames"][0]]["ip"]: s["context"].get("x_state") for s in profile.stacks}
+
+
+@both_orders
+def test_states_of_threads_that_leave_the_cpu(tmp_path, big):
+    path = write(tmp_path, files.switches(big, formats=True))
+    profile, said = run(path, "--no-symbols")
+    assert states(profile) == STATES and "SPAA-I83" not in said
+    assert profile.header["x_spaa"]["group_by"] == ["pid", "tid", "comm", "state"]
+    assert set(states(run(path, "--no-symbols", "--group-by", "tid")[0]).values()) == {None}
+    for view, shown in (((), "latency"), (("--view", "all"), "all"), (("--event", "cycles"), "cpu")):
+        out = subprocess.run([SPAA, "top", path, "--no-symbols", "--json", *view], capture_output=True, check=True).stdout
+        assert json.loads(out)["profile"]["view"] == shown
+
+
+def test_formats_of_tracepoints_come_from_tracefs_when_named(tmp_path):
+    path = write(tmp_path, files.switches())
+    plain, said = run(path, "--no-symbols", "--samples")
+    assert set(states(plain).values()) == {None} and "SPAA-I833" in said and "1 of 2 events" in said
+    profile, said = run(path, "--no-symbols", "--samples", *tracefs(tmp_path))
+    assert states(profile) == STATES and "SPAA-I832" in said and "SPAA-I833" not in said
+    fields = [s["context"]["trace_fields"] for s in profile.samples if "trace_fields" in s.get("context", {})]
+    assert fields[3] == {"prev_comm": "prog", "prev_pid": 10, "prev_prio": 120, "prev_state": 2, "next_comm": "next"}
+    # A format of another event, and none at all.
+    for text in (files.SWITCH.replace(b"ID: 315", b"ID: 316"), b"", b"\xff\0" * 50):
+        got, said = run(path, "--no-symbols", "--samples", *tracefs(tmp_path, text))
+        assert set(states(got).values()) == {None} and "SPAA-I833" in said and "SPAA-I832" not in said
+    _, said = run(path, "--no-symbols", "--samples", "--tracefs", str(tmp_path / "nowhere"))
+    assert "SPAA-I833" in said
+
+
+def test_names_of_tracepoints_do_not_lead_elsewhere(tmp_path):
+    (tmp_path / "x" / "tracing").mkdir(parents=True)
+    (tmp_path / "x" / "format").write_bytes(files.SWITCH)
+    for name in (b"..:..", b"../..:x", b"a/b:c", b":", b"sched:"):
+        r = files.switches()
+        r.describe([name, b"cycles"])
+        _, said = run(write(tmp_path, r), "--no-symbols", "--samples", "--tracefs", str(tmp_path / "x" / "tracing"))
+        assert "SPAA-I833" in said

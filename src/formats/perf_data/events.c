@@ -187,8 +187,7 @@ static spaa_status add_event(struct sp_pd *pd, struct sp_pd_attr *a)
 {
     struct sp_profile *p = pd->p;
     /* What `perf record --off-cpu` adds: its periods are the time that threads waited. */
-    bool waited = a->type == PD_SOFTWARE && a->name.n == 11 && memcmp(a->name.p, "offcpu-time", 11) == 0;
-    bool probe = is_probe(pd, a), clock = (a->type == PD_SOFTWARE && a->config <= 1) || waited;
+    bool probe = is_probe(pd, a), clock = (a->type == PD_SOFTWARE && a->config <= 1) || sp_pd_is_offcpu(a);
     const char *unit = probe ? NULL : clock ? "ns" : counts_cycles(a) ? "cycles" : "events";
     struct sp_event e = {
         .name = sp_profile_str(p, a->name.p, a->name.n),

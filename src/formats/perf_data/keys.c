@@ -19,7 +19,7 @@ void sp_pd_sample_hash(const struct sp_pd *pd, struct sp_pd_sample *s)
     uint64_t hash = s->n ? sp_hash_words(s->chain, s->n, &s->check) : s->ip;
     if (pd->group_by & SP_BY_CPU)
         hash ^= (uint64_t)(uint32_t)s->cpu << 32;
-    s->hash = sp_hash_mix(hash, (uint64_t)s->moment << 32 | s->attr << 3 | s->mode);
+    s->hash = sp_hash_mix(hash, (uint64_t)s->moment << 32 | s->attr << 3 | s->mode) + s->state;
 }
 
 static spaa_status keep_sample(struct sp_pd *pd, const struct sp_pd_sample *s, uint32_t key)
@@ -47,7 +47,8 @@ static uint32_t new_key(struct sp_pd *pd, const struct sp_pd_sample *s, int32_t 
                               .attr = s->attr,
                               .moment = s->moment,
                               .cpu = cpu,
-                              .mode = s->mode,
+                              .mode = (uint16_t)s->mode,
+                              .state = (uint16_t)s->state,
                               .hash = s->hash,
                               .check = s->check,
                               .stack = SP_NONE};
@@ -70,7 +71,8 @@ spaa_status sp_pd_key_add(struct sp_pd *pd, const struct sp_pd_sample *s, bool c
     while ((i = sp_map_next(&pd->key_map, &probe)) != SP_MAP_NONE) {
         const struct sp_pd_key *k = &pd->keys.v[i];
         if (k->hash == s->hash && k->check == s->check && k->moment == s->moment && k->attr == s->attr &&
-            k->n == s->n && k->mode == s->mode && k->cpu == cpu && (s->n || k->ip == s->ip))
+            k->n == s->n && k->mode == s->mode && k->state == s->state && k->cpu == cpu &&
+            (s->n || k->ip == s->ip))
             break;
     }
     if (i == SP_MAP_NONE)

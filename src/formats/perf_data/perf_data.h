@@ -166,6 +166,18 @@ struct sp_pd_plan {
     uint32_t t_tid, t_time, t_id, t_identifier, t_size;
 };
 
+/* What a sample's thread did; only of recordings that see threads off the CPU. */
+enum sp_pd_state {
+    SP_PD_NO_STATE,
+    SP_PD_ON_CPU,
+    SP_PD_QUEUED, /* put off the CPU, ready to go on */
+    SP_PD_WAITING,
+    SP_PD_BLOCKED, /* cannot be interrupted */
+    SP_PD_STOPPED,
+    SP_PD_IDLE,
+    SP_PD_GONE, /* exiting, or not told */
+};
+
 struct sp_pd_attr {
     uint32_t type;
     uint64_t config, period, sample_type, read_format, branch_type, regs_user, regs_intr;
@@ -183,6 +195,9 @@ struct sp_pd_attr {
     uint32_t nids;
     uint64_t samples;
     uint32_t event, layout, metric; /* in the profile; event SP_NONE: not shown */
+    enum sp_pd_state state;         /* of its samples' threads */
+    uint32_t prev_state,
+        prev_size; /* sched_switch: where in raw data that stands, and its size; size 0: nowhere */
 };
 
 struct sp_pd_id {
@@ -261,7 +276,7 @@ struct sp_pd_key {
     uint64_t ip, count, period;
     uint32_t n, attr, moment;
     int32_t cpu; /* 0 unless grouped by */
-    uint32_t mode;
+    uint16_t mode, state;
     uint32_t stack;
 };
 
@@ -272,6 +287,7 @@ struct sp_pd_sample {
     uint32_t n, mode, attr, moment;
     uint32_t shape; /* the attribute that says what is where; attr may be another member of its group */
     int32_t pid, tid, cpu;
+    enum sp_pd_state state;
 };
 #define SP_PD_BATCH 16u /* samples that are looked up together */
 
@@ -294,6 +310,7 @@ struct sp_pd_values {
 struct sp_pd_pending {
     uint64_t pos, period;
     uint32_t attr, shape, moment;
+    enum sp_pd_state state;
 };
 
 /* An entry of a branch stack. */
@@ -406,6 +423,7 @@ struct sp_pd {
     SP_VEC(struct sp_pd_cgroup) cgroups;
     SP_VEC(struct sp_pd_trace_format) trace_formats;
     SP_VEC(struct sp_pd_trace_field) trace_fields;
+    bool states; /* samples have states */
     uint64_t throttled, throttled_ns, lost_filtered;
     uint64_t lost, unknown_records, bad_samples, unknown_ids, truncated;
     uint64_t first_unknown_id;
@@ -517,9 +535,25 @@ struct sp_where sp_pd_where(uint64_t pos);
 
 /* trace.c */
 spaa_status sp_pd_trace_read(struct sp_pd *pd, const unsigned char *p, size_t n);
+/* One event's format as tracefs has it, if its ID is this; text must live as long as pd. */
+spaa_status sp_pd_trace_format(struct sp_pd *pd, uint64_t id, const char *text, size_t n);
+const struct sp_pd_trace_format *sp_pd_trace_find(const struct sp_pd *pd, uint64_t id); /* or NULL */
+const struct sp_pd_trace_field *sp_pd_trace_field(const struct sp_pd *pd, uint64_t id,
+                                                  const char *name); /* same */
 /* Appends `"trace_fields":{…}` of a tracepoint's raw data; false when its format was not recorded. */
 bool sp_pd_trace_fields(const struct sp_pd *pd, uint64_t id, const unsigned char *raw, size_t n,
                         struct sp_buf *b);
+
+/* tracefs.c: what the recording lacks of them; events have their names by then. */
+spaa_status sp_pd_tracefs(struct sp_pd *pd);
+
+/* states.c: whether samples have states; after all that tells formats. */
+void sp_pd_states(struct sp_pd *pd);
+const char *sp_pd_state_name(enum sp_pd_state s); /* x_state; NULL: none */
+bool sp_pd_is_offcpu(const struct sp_pd_attr *a); /* the event of `perf record --off-cpu` */
+/* Of a sample of sched_switch whose event says where prev_state is. */
+enum sp_pd_state sp_pd_switch_state(const struct sp_pd *pd, const struct sp_pd_attr *a,
+                                    const struct sp_pd_fields *f);
 
 /* details.c: what a kept sample has beside its own fields. */
 struct sp_sample;

@@ -59,7 +59,8 @@ static unsigned grouping(const struct sp_pd *pd)
     uint64_t have = 0;
     for (size_t i = 0; i < pd->attrs.n; i++)
         have |= pd->attrs.v[i].sample_type;
-    unsigned can = (have & PD_TID ? SP_BY_PID | SP_BY_TID | SP_BY_COMM : 0) | (have & PD_CPU ? SP_BY_CPU : 0);
+    unsigned can = (have & PD_TID ? SP_BY_PID | SP_BY_TID | SP_BY_COMM : 0) |
+                   (have & PD_CPU ? SP_BY_CPU : 0) | (pd->states ? SP_BY_STATE : 0);
     return pd->opts->group_by & can;
 }
 
@@ -98,11 +99,14 @@ static spaa_status run(struct sp_pd *pd)
         sp_emit(pd->d, SP_E010, SP_AT(pd->parts.v[0].ranges[0].base), "the recording declares no events");
         return SPAA_ERR_INPUT;
     }
-    pd->group_by = grouping(pd);
     if (pd->opts->samples)
         st = sp_samples_new(pd->d, &pd->p->samples);
     if (!st)
         st = sp_pd_name_events(pd);
+    if (!st)
+        st = sp_pd_tracefs(pd);
+    sp_pd_states(pd);
+    pd->group_by = grouping(pd);
     if (!st)
         st = sp_pd_timeline(pd);
     if (!st)
@@ -138,6 +142,9 @@ static spaa_status read_perf_data(struct sp_input *in, const struct sp_read_opts
 static const struct sp_format_option options[] = {
     {"lbr-callstack", NULL,
      "take call stacks from branch stacks, also from those that are none of themselves", SP_CAN_READ},
+    {"tracefs", "DIR",
+     "formats of tracepoints that the recording lacks: a copy of /sys/kernel/tracing/events in DIR/events",
+     SP_CAN_READ},
     {NULL, NULL, NULL, 0},
 };
 

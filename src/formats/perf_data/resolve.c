@@ -63,7 +63,8 @@ static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key 
     return st;
 }
 
-static uint32_t context_of(struct sp_pd *pd, const struct sp_pd_moment *m, int32_t cpu, uint32_t event)
+static uint32_t context_of(struct sp_pd *pd, const struct sp_pd_moment *m, int32_t cpu, uint32_t event,
+                           enum sp_pd_state state)
 {
     const struct sp_pd_thread *t = &pd->threads.v[m->thread];
     struct sp_context c;
@@ -73,6 +74,10 @@ static uint32_t context_of(struct sp_pd *pd, const struct sp_pd_moment *m, int32
     c.cpu = pd->group_by & SP_BY_CPU && cpu >= 0 ? cpu : SP_ABSENT;
     c.comm = pd->group_by & SP_BY_COMM ? m->comm : SP_STR_NONE;
     c.event = event;
+    const char *name = pd->group_by & SP_BY_STATE ? sp_pd_state_name(state) : NULL;
+    c.state = name ? sp_profile_cstr(pd->p, name) : SP_STR_NONE;
+    if (c.state == SP_STR_FAIL)
+        return SP_NONE;
     return sp_context_intern(pd->p, &c);
 }
 
@@ -92,7 +97,7 @@ static spaa_status resolve_key(struct resolution *rs, struct sp_pd_key *k, const
     if (st)
         return st;
     bool fresh = false;
-    uint32_t context = context_of(pd, m, k->cpu, a->event);
+    uint32_t context = context_of(pd, m, k->cpu, a->event, (enum sp_pd_state)k->state);
     k->stack = context == SP_NONE
                    ? SP_NONE
                    : sp_stack_intern(pd->p, rs->list.v, rs->list.n, context, SP_UNIFIED, &fresh);
@@ -125,7 +130,11 @@ static spaa_status resolve_arc(struct resolution *rs, const struct sp_pd_arc *a,
     if (st)
         return st;
     bool fresh = false;
-    uint32_t context = context_of(pd, &pd->moments.v[a->moment], a->cpu, pd->arc_event);
+    const struct sp_pd_moment *m = &pd->moments.v[a->moment];
+    enum sp_pd_state state = pd->attrs.v[a->attr].state;
+    if (state == SP_PD_ON_CPU && !pd->threads.v[m->thread].pid)
+        state = SP_PD_IDLE;
+    uint32_t context = context_of(pd, m, a->cpu, pd->arc_event, state);
     uint32_t stack = context == SP_NONE
                          ? SP_NONE
                          : sp_stack_intern(pd->p, rs->list.v, rs->list.n, context, SP_UNIFIED, &fresh);

@@ -95,7 +95,7 @@ static spaa_status add_now(struct pass *ps, struct sp_pd_sample *s, bool copied)
 {
     if (ps->unwind) {
         spaa_status found = find_moment(ps, s);
-        struct sp_pd_pending row = {s->pos, s->period, s->attr, s->shape, s->moment};
+        struct sp_pd_pending row = {s->pos, s->period, s->attr, s->shape, s->moment, s->state};
         if (!found && (ps->pd->pending.n >= SP_NONE || !sp_vec_push(&ps->pd->pending, row)))
             found = sp_nomem(ps->pd->d);
         return found;
@@ -222,8 +222,10 @@ static __attribute__((noinline)) spaa_status add_special(struct pass *ps, const 
         return SPAA_OK;
     }
     struct sp_pd_fields f = {0};
-    if (unwinds(a) || a->sample_type & PD_BRANCH_STACK)
+    if (unwinds(a) || a->sample_type & PD_BRANCH_STACK || a->prev_size)
         sp_pd_fields_read(a, p, size, end, pd->swap, &f);
+    if (a->prev_size && s->state != SP_PD_IDLE)
+        s->state = sp_pd_switch_state(pd, a, &f);
     ps->unwind = f.user_regs && f.stack_filled && f.has & PD_STACK_USER && unwinds(a);
     if (f.branches && !sp_pd_lbr_is_chain(a))
         st = add_arcs(ps, &f, s);
@@ -239,7 +241,7 @@ static __attribute__((noinline)) spaa_status add_special(struct pass *ps, const 
 
 static bool is_special(const struct sp_pd *pd, const struct sp_pd_attr *a)
 {
-    return a->plan.read || pd->deferred.n || unwinds(a) || a->sample_type & PD_BRANCH_STACK;
+    return a->plan.read || pd->deferred.n || unwinds(a) || a->sample_type & PD_BRANCH_STACK || a->prev_size;
 }
 
 /* The number of the sample's attribute; SP_NONE: it is not among the known. */
@@ -271,6 +273,7 @@ static inline __attribute__((always_inline)) spaa_status take(struct pass *ps, c
     sp_pd_sample_fixed(plan, p, swap, s);
     s->pos = pos;
     s->attr = s->shape = attr;
+    s->state = a->state == SP_PD_ON_CPU && !s->pid ? SP_PD_IDLE : a->state;
     s->period = plan->period ? sp_pd_u64(p + plan->period, swap) : ps->clock_periods[attr];
     if (s->time < SP_PD_SANE && s->time) {
         pd->time_first = s->time < pd->time_first ? s->time : pd->time_first;

@@ -14,6 +14,7 @@
 
 #define FORMATS_MAX 65536u
 #define FIELDS_MAX  1024u
+#define ALL         UINT64_MAX
 
 struct cursor {
     const unsigned char *p;
@@ -137,8 +138,8 @@ static bool read_field(struct sp_pd_text line, struct sp_pd_trace_field *out)
     return true;
 }
 
-/* The text of one event's format; false: out of memory. */
-static bool read_format(struct sp_pd *pd, const unsigned char *p, size_t n)
+/* The text of one event's format, if it is `only` or all are wanted; false: out of memory. */
+static bool read_format(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t only)
 {
     struct sp_pd_trace_format f = {.first = (uint32_t)pd->trace_fields.n};
     bool has_id = false;
@@ -159,7 +160,7 @@ static bool read_format(struct sp_pd *pd, const unsigned char *p, size_t n)
         }
         at += len + 1;
     }
-    if (!has_id || pd->trace_formats.n >= FORMATS_MAX) {
+    if (!has_id || pd->trace_formats.n >= FORMATS_MAX || (only != ALL && f.id != only)) {
         pd->trace_fields.n = f.first;
         return true;
     }
@@ -172,10 +173,34 @@ static bool read_formats(struct sp_pd *pd, struct cursor *c)
     for (uint32_t i = 0; i < n && !c->bad; i++) {
         uint64_t size = u64(c);
         const unsigned char *p = take(c, size);
-        if (p && !read_format(pd, p, (size_t)size))
+        if (p && !read_format(pd, p, (size_t)size, ALL))
             return false;
     }
     return true;
+}
+
+spaa_status sp_pd_trace_format(struct sp_pd *pd, uint64_t id, const char *text, size_t n)
+{
+    return read_format(pd, (const unsigned char *)text, n, id) ? SPAA_OK : sp_nomem(pd->d);
+}
+
+const struct sp_pd_trace_format *sp_pd_trace_find(const struct sp_pd *pd, uint64_t id)
+{
+    for (size_t i = 0; i < pd->trace_formats.n; i++)
+        if (pd->trace_formats.v[i].id == id)
+            return &pd->trace_formats.v[i];
+    return NULL;
+}
+
+const struct sp_pd_trace_field *sp_pd_trace_field(const struct sp_pd *pd, uint64_t id, const char *name)
+{
+    const struct sp_pd_trace_format *f = sp_pd_trace_find(pd, id);
+    for (uint32_t i = 0; f && i < f->n; i++) {
+        const struct sp_pd_trace_field *field = &pd->trace_fields.v[f->first + i];
+        if (field->name.n == strlen(name) && memcmp(field->name.p, name, field->name.n) == 0)
+            return field;
+    }
+    return NULL;
 }
 
 spaa_status sp_pd_trace_read(struct sp_pd *pd, const unsigned char *p, size_t n)
@@ -268,10 +293,7 @@ static void value(const struct sp_pd_trace_field *f, const unsigned char *raw, s
 bool sp_pd_trace_fields(const struct sp_pd *pd, uint64_t id, const unsigned char *raw, size_t n,
                         struct sp_buf *b)
 {
-    const struct sp_pd_trace_format *f = NULL;
-    for (size_t i = 0; i < pd->trace_formats.n && !f; i++)
-        if (pd->trace_formats.v[i].id == id)
-            f = &pd->trace_formats.v[i];
+    const struct sp_pd_trace_format *f = sp_pd_trace_find(pd, id);
     if (!f)
         return false;
     sp_buf_puts(b, "\"trace_fields\":{");

@@ -298,6 +298,7 @@ static spaa_status add_key(struct unwinder *u, const struct task *t)
     s.attr = p->attr;
     s.shape = p->shape;
     s.moment = p->moment;
+    s.state = p->state;
     s.chain = (const unsigned char *)(u->workers[t->worker].chains.v + t->first);
     s.n = t->n;
     sp_pd_sample_hash(pd, &s);

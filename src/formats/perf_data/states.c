@@ -1,0 +1,75 @@
+/*
+ * Thread states (x_state) of recordings that see threads off the CPU: those of `perf record --off-cpu`, whose
+ * event `offcpu-time` has the stacks at which threads waited, and those with the tracepoint
+ * sched:sched_switch, which is sampled where a thread leaves the CPU and says in prev_state why. All other
+ * samples were taken on a CPU.
+ *
+ * Source of the bits: the kernel's include/linux/sched.h and include/trace/events/sched.h. Since 4.14 bits up
+ * to 0x80 are the states and 0x100 says that the thread was put off the CPU; before, bits from 0x400 on did,
+ * and idle kernel threads were 0x402.
+ */
+#include "formats/perf_data/perf_data.h"
+
+enum {
+    TASK_SLEEPING = 1,
+    TASK_UNINTERRUPTIBLE = 2,
+    TASK_STOPPED = 4 | 8,
+    TASK_DEAD = 0x10 | 0x20,
+    TASK_PARKED = 0x40,
+    TASK_IDLE = 0x80,
+    OLD_NOLOAD = 0x400,
+};
+
+const char *sp_pd_state_name(enum sp_pd_state s)
+{
+    static const char *const names[] = {
+        [SP_PD_ON_CPU] = "RUNNABLE", [SP_PD_QUEUED] = "RUN_QUEUE",  [SP_PD_WAITING] = "WAITING",
+        [SP_PD_BLOCKED] = "BLOCKED", [SP_PD_STOPPED] = "SUSPENDED", [SP_PD_IDLE] = "IDLE",
+        [SP_PD_GONE] = "UNKNOWN"};
+    return s < sizeof names / sizeof *names ? names[s] : NULL;
+}
+
+bool sp_pd_is_offcpu(const struct sp_pd_attr *a)
+{
+    return a->type == PD_SOFTWARE && a->name.n == 11 && memcmp(a->name.p, "offcpu-time", 11) == 0;
+}
+
+static bool is_switch(const struct sp_pd_attr *a)
+{
+    static const char name[] = "sched:sched_switch";
+    size_t n = sizeof name - 1;
+    return a->type == PD_TRACEPOINT && a->sample_type & PD_RAW && a->name.n >= n &&
+           memcmp(a->name.p, name, n) == 0 && (a->name.n == n || a->name.p[n] == ':');
+}
+
+void sp_pd_states(struct sp_pd *pd)
+{
+    for (size_t i = 0; i < pd->attrs.n; i++) {
+        struct sp_pd_attr *a = &pd->attrs.v[i];
+        const struct sp_pd_trace_field *f =
+            is_switch(a) ? sp_pd_trace_field(pd, a->config, "prev_state") : NULL;
+        if (f && f->kind == SP_PD_NUMBERS && f->size == f->each && f->each >= 4) {
+            a->prev_state = f->offset;
+            a->prev_size = f->size;
+        }
+        pd->states |= a->prev_size || sp_pd_is_offcpu(a);
+    }
+    for (size_t i = 0; i < pd->attrs.n && pd->states; i++)
+        pd->attrs.v[i].state = sp_pd_is_offcpu(&pd->attrs.v[i]) ? SP_PD_WAITING : SP_PD_ON_CPU;
+}
+
+enum sp_pd_state sp_pd_switch_state(const struct sp_pd *pd, const struct sp_pd_attr *a,
+                                    const struct sp_pd_fields *f)
+{
+    if (!(f->has & PD_RAW) || a->prev_size > f->raw_size || a->prev_state > f->raw_size - a->prev_size)
+        return SP_PD_GONE;
+    const unsigned char *p = f->raw + a->prev_state;
+    uint64_t v = a->prev_size == 8 ? sp_pd_u64(p, pd->swap) : sp_pd_u32(p, pd->swap);
+    if (v & TASK_IDLE || (v & TASK_UNINTERRUPTIBLE && v & OLD_NOLOAD))
+        return SP_PD_IDLE;
+    return v & TASK_UNINTERRUPTIBLE            ? SP_PD_BLOCKED
+           : v & (TASK_SLEEPING | TASK_PARKED) ? SP_PD_WAITING
+           : v & TASK_STOPPED                  ? SP_PD_STOPPED
+           : v & TASK_DEAD                     ? SP_PD_GONE
+                                               : SP_PD_QUEUED;
+}
