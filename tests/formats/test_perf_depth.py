@@ -501,6 +501,27 @@ def test_every_field_behind_the_callchain_is_found(tmp_path, big):
     assert more["raw"] == "616263"
 
 
+@every_machine
+def test_registers_and_stacks_are_kept_with_the_samples(tmp_path, m):
+    r = Recording([(1, 0, STACKS | files.REGS_INTR, {"freq": 99, "regs": m.mask, "stack": 64})], m.big)
+    r.features[6] = r.text(m.arch)
+    bits = [b for b in range(64) if m.mask >> b & 1]
+    tail = r.pack("Q", 1 if m.word == 4 else 2) + b"".join(r.pack("Q", 0x1000 + b) for b in bits)
+    tail += r.pack("Q", 64) + bytes(range(64)) + r.pack("Q", 5) + r.pack("Q", 0)  # no registers of the interrupt
+    r.sample([CONTEXT["user"], 0x400010], time=2000, tail=tail)
+    path = write(tmp_path, r)
+    profile, _ = run(path, "--samples", "--no-symbols")
+    regs = profile.samples[0]["x_perf"]["user_regs"]
+    assert regs.pop("bits") == 8 * m.word and len(regs) == len(bits)
+    assert {int(v, 16) - 0x1000 for v in regs.values()} == set(bits)
+    names = {"pc": "pc" if b"aarch" in m.arch else "ip", "sp": "sp"}
+    for key, name in names.items():
+        assert int(regs[name], 16) - 0x1000 == m.bits[key]
+    assert profile.samples[0]["x_perf"]["user_stack"] == {"size": 64, "filled": 5} and "intr_regs" not in profile.samples[0]["x_perf"]
+    profile, _ = run(path, "--samples", "--no-symbols", "--stack-bytes")
+    assert profile.samples[0]["x_perf"]["user_stack"] == {"size": 64, "filled": 5, "bytes": "0001020304"}
+
+
 def tracing(r, event_id=372):
     """TRACING_DATA with one event of every kind of field."""
     fields = b"".join(b"\tfield:%s;\toffset:%d;\tsize:%d;\tsigned:%d;\n" % f for f in (

@@ -1,16 +1,20 @@
 /*
  * What SPAA's sample record has no field for, as `x_perf` of each sample that is kept: the data address and
- * where its data came from, weights, physical address, page sizes, cgroup, transaction, the branch stack; and
- * the decoded fields of tracepoints. Copies of stacks and registers are not kept: they were used to find the
- * callchain.
+ * where its data came from, weights, physical address, page sizes, cgroup, transaction, the branch stack,
+ * registers; and the decoded fields of tracepoints. Of a copied stack, which was used to find the callchain,
+ * the size is kept, its bytes only with --stack-bytes: they are most of such a recording, and twice as many
+ * here.
  *
- * Source: perf_mem_data_src and perf_branch_entry of include/uapi/linux/perf_event.h. The bit fields of
+ * Source: perf_mem_data_src and perf_branch_entry of include/uapi/linux/perf_event.h; names of registers from
+ * arch/ARCH/include/uapi/asm/perf_regs.h. The bit fields of
  * perf_mem_data_src are declared in opposite order for big-endian machines, so that the number is the same.
  */
 #include "formats/perf_data/perf_data.h"
 
 #include "model/samples.h"
 #include "json/json.h"
+
+#include <stdio.h>
 
 #define RAW_MAX  4096u /* bytes that are shown */
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -156,6 +160,61 @@ static void weights(const struct sp_pd_fields *f, struct sp_buf *b)
         number(b, "weight3", f->weight >> 48);
 }
 
+static const char *register_name(const struct sp_pd *pd, bool wide, unsigned bit)
+{
+    static const char *const x86[] = {"ax", "bx",    "cx",  "dx",  "si",  "di",  "bp",  "sp",
+                                      "ip", "flags", "cs",  "ss",  "ds",  "es",  "fs",  "gs",
+                                      "r8", "r9",    "r10", "r11", "r12", "r13", "r14", "r15"};
+    static const char *const arm[] = {"r0", "r1", "r2",  "r3", "r4", "r5", "r6", "r7",
+                                      "r8", "r9", "r10", "fp", "ip", "sp", "lr", "pc"};
+    static const char *const arm64[] = {"lr", "sp", "pc"}; /* from 30 on */
+    struct sp_pd_text a = pd->arch;
+    if ((a.n >= 3 && !memcmp(a.p, "x86", 3)) || (a.n == 4 && a.p[0] == 'i' && !memcmp(a.p + 2, "86", 2)))
+        return bit < COUNT(x86) ? x86[bit] : NULL;
+    if (a.n >= 7 && !memcmp(a.p, "aarch64", 7) && wide)
+        return bit >= 30 && bit < 33 ? arm64[bit - 30] : NULL;
+    if (a.n >= 3 && (!memcmp(a.p, "arm", 3) || !memcmp(a.p, "aar", 3)))
+        return bit < COUNT(arm) ? arm[bit] : NULL;
+    return NULL;
+}
+
+/* By the mask's bits; those without a name as r and the number of the bit. */
+static void registers(const struct sp_pd *pd, const char *key, uint64_t mask, uint64_t abi,
+                      const unsigned char *p, struct sp_buf *b)
+{
+    comma(b);
+    sp_buf_printf(b, "\"%s\":{\"bits\":%u", key, abi == 1 ? 32u : 64u);
+    for (unsigned bit = 0; bit < 64; bit++) {
+        char number[8];
+        if (!(mask >> bit & 1))
+            continue;
+        const char *name = register_name(pd, abi != 1, bit);
+        snprintf(number, sizeof number, "r%u", bit);
+        hexadecimal(b, name ? name : number, sp_pd_u64(p, pd->swap));
+        p += 8;
+    }
+    sp_buf_ch(b, '}');
+}
+
+static void digits(struct sp_buf *b, const char *key, const unsigned char *p, uint64_t n)
+{
+    comma(b);
+    sp_buf_printf(b, "\"%s\":\"", key);
+    for (uint64_t i = 0; i < n; i++)
+        sp_buf_printf(b, "%02x", p[i]);
+    sp_buf_ch(b, '"');
+}
+
+static void user_stack(const struct sp_pd *pd, const struct sp_pd_fields *f, struct sp_buf *b)
+{
+    comma(b);
+    sp_buf_printf(b, "\"user_stack\":{\"size\":%llu,\"filled\":%llu", (unsigned long long)f->stack_size,
+                  (unsigned long long)f->stack_filled);
+    if (pd->stack_bytes)
+        digits(b, "bytes", f->stack, f->stack_filled);
+    sp_buf_ch(b, '}');
+}
+
 /* The members of x_perf; nothing when there are none. */
 static void members(const struct sp_pd *pd, const struct sp_pd_attr *a, const unsigned char *rec,
                     const struct sp_pd_fields *f, struct sp_buf *b)
@@ -181,12 +240,14 @@ static void members(const struct sp_pd *pd, const struct sp_pd_attr *a, const un
     if (f->has & PD_BRANCH_STACK && f->nbranches && f->branches)
         branches(pd, f, b);
     if (f->has & PD_RAW && f->raw && f->raw_size && f->raw_size <= RAW_MAX && a->type != PD_TRACEPOINT) {
-        comma(b);
-        sp_buf_puts(b, "\"raw\":\"");
-        for (uint32_t i = 0; i < f->raw_size; i++)
-            sp_buf_printf(b, "%02x", f->raw[i]);
-        sp_buf_ch(b, '"');
+        digits(b, "raw", f->raw, f->raw_size);
     }
+    if (f->has & PD_REGS_USER && f->user_regs)
+        registers(pd, "user_regs", a->regs_user, f->user_abi, f->user_regs, b);
+    if (f->has & PD_REGS_INTR && f->intr_regs)
+        registers(pd, "intr_regs", a->regs_intr, f->intr_abi, f->intr_regs, b);
+    if (f->has & PD_STACK_USER && f->stack)
+        user_stack(pd, f, b);
     unsigned mode = sp_pd_u16(rec + 4, pd->swap) & PD_MISC_MODE;
     if (mode == PD_MODE_GUEST_KERNEL || mode == PD_MODE_GUEST_USER) {
         comma(b);

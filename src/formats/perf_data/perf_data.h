@@ -443,6 +443,7 @@ struct sp_pd {
     struct sp_map arc_map;
     bool arcs_missed, arcs_cycles; /* whether predictions and cycles are known */
     uint32_t arc_event, arc_layout, arc_metrics[3];
+    bool stack_bytes;               /* --stack-bytes */
     bool lbr_callstack;             /* --lbr-callstack */
     uint64_t lbr_untyped;           /* samples whose branch stacks cannot be made call stacks */
     uint64_t time_first, time_last; /* of samples; time_last 0: none */

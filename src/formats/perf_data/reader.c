@@ -129,6 +129,7 @@ static spaa_status read_perf_data(struct sp_input *in, const struct sp_read_opts
     pd->opts = opts;
     pd->p = p;
     pd->lbr_callstack = sp_own_opt(opts->own, opts->nown, "lbr-callstack");
+    pd->stack_bytes = sp_own_opt(opts->own, opts->nown, "stack-bytes");
     sp_arena_init(&pd->arena, 0);
     sp_buf_init(&pd->about, 0);
     spaa_status st = sp_input_whole(in, &pd->file, &pd->size);
@@ -142,6 +143,7 @@ static spaa_status read_perf_data(struct sp_input *in, const struct sp_read_opts
 static const struct sp_format_option options[] = {
     {"lbr-callstack", NULL,
      "take call stacks from branch stacks, also from those that are none of themselves", SP_CAN_READ},
+    {"stack-bytes", NULL, "with --samples: keep the bytes of copied stacks, in hexadecimal", SP_CAN_READ},
     {"tracefs", "DIR",
      "formats of tracepoints that the recording lacks: a copy of /sys/kernel/tracing/events in DIR/events",
      SP_CAN_READ},
