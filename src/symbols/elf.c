@@ -8,7 +8,7 @@
  * no mapping symbols ($a, $d, $t, $x) of ARM and RISC-V; nothing absolute. Unlike perf, addresses are
  * virtual ones throughout.
  *
- * Not read: symbol tables in .gnu_debugdata, function descriptors of 64-bit PowerPC's first ABI.
+ * Not read: function descriptors of 64-bit PowerPC's first ABI. Symbol tables in .gnu_debugdata: minidebug.c.
  */
 #include "symbols/elf.h"
 
@@ -113,7 +113,9 @@ static void read_sections(struct sp_elf_file *f, struct sp_elf *out)
             out->has_symtab = true;
         if (sh.sh_type == SHT_PROGBITS && (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
             out->has_dwarf = true;
+        out->has_mini |= sh.sh_type == SHT_PROGBITS && !strcmp(name, ".gnu_debugdata");
     }
+    out->has_mini = out->has_mini && !out->has_symtab;
 }
 
 static bool read_segments(struct sp_elf_file *f, struct sp_elf *out)
@@ -230,14 +232,12 @@ static bool read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab
     return true;
 }
 
-static spaa_status read_elf(int fd, struct sp_elf *out, struct sp_symtab *syms)
+/* Takes the handle, which may be NULL. */
+static spaa_status read_elf(Elf *elf, struct sp_elf *out, struct sp_symtab *syms)
 {
     spaa_status st = SPAA_ERR_INPUT;
-    struct sp_elf_file f = {0};
+    struct sp_elf_file f = {.elf = elf};
     GElf_Ehdr eh;
-    if (elf_version(EV_CURRENT) == EV_NONE)
-        return SPAA_ERR_BUG;
-    f.elf = elf_begin(fd, ELF_C_READ, NULL);
     if (!f.elf || elf_kind(f.elf) != ELF_K_ELF || !gelf_getehdr(f.elf, &eh))
         goto done;
     f.machine = eh.e_machine;
@@ -268,12 +268,66 @@ spaa_status sp_elf_read(const char *path, struct sp_elf *out, struct sp_symtab *
     int fd = sp_file_open(path);
     if (fd < 0)
         return SPAA_ERR_NOT_FOUND;
-    spaa_status st = read_elf(fd, &e, syms);
+    spaa_status st = elf_version(EV_CURRENT) == EV_NONE ? SPAA_ERR_BUG
+                                                        : read_elf(elf_begin(fd, ELF_C_READ, NULL), &e, syms);
     close(fd);
     if (st == SPAA_OK)
         *out = e;
     else
         sp_elf_free(&e);
+    return st;
+}
+
+spaa_status sp_elf_read_image(unsigned char *image, size_t n, struct sp_elf *out, struct sp_symtab *syms)
+{
+    struct sp_elf e = {0};
+    if (elf_version(EV_CURRENT) == EV_NONE)
+        return SPAA_ERR_BUG;
+    spaa_status st = read_elf(elf_memory((char *)image, n), &e, syms);
+    if (!st && out)
+        *out = e;
+    else
+        sp_elf_free(&e);
+    return st;
+}
+
+static spaa_status copy_section(Elf *elf, const char *name, size_t max, unsigned char **out, size_t *n)
+{
+    size_t names;
+    GElf_Shdr sh;
+    if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getshdrstrndx(elf, &names))
+        return SPAA_ERR_NOT_FOUND;
+    for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
+        const char *mine = gelf_getshdr(s, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+        if (!mine || strcmp(mine, name) != 0 || sh.sh_type == SHT_NOBITS)
+            continue;
+        if (sh.sh_size > max)
+            return SPAA_ERR_LIMIT;
+        Elf_Data *d = elf_rawdata(s, NULL);
+        if (!d || !d->d_buf || !d->d_size)
+            return SPAA_ERR_NOT_FOUND;
+        *out = malloc(d->d_size);
+        if (!*out)
+            return SPAA_ERR_NOMEM;
+        memcpy(*out, d->d_buf, d->d_size);
+        *n = d->d_size;
+        return SPAA_OK;
+    }
+    return SPAA_ERR_NOT_FOUND;
+}
+
+spaa_status sp_elf_section(const char *path, const char *name, size_t max, unsigned char **out, size_t *n)
+{
+    int fd = sp_file_open(path);
+    if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
+        if (fd >= 0)
+            close(fd);
+        return SPAA_ERR_NOT_FOUND;
+    }
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    spaa_status st = copy_section(elf, name, max, out, n);
+    elf_end(elf);
+    close(fd);
     return st;
 }
 

@@ -18,6 +18,7 @@ struct sp_elf {
     uint32_t debuglink_crc;
     bool has_symtab; /* .symtab with something in it */
     bool has_dwarf;
+    bool has_mini; /* .gnu_debugdata, and no .symtab */
     SP_VEC(struct sp_elf_load) loads;
 };
 
@@ -29,6 +30,11 @@ struct sp_elf {
  */
 spaa_status sp_elf_read(const char *path, struct sp_elf *out, struct sp_symtab *syms);
 void sp_elf_free(struct sp_elf *e); /* a zeroed one is fine */
+/* The same of an ELF file in memory; out may be NULL. SPAA_ERR_INPUT, SPAA_ERR_NOMEM. */
+spaa_status sp_elf_read_image(unsigned char *image, size_t n, struct sp_elf *out, struct sp_symtab *syms);
+/* The bytes of a section as they stand in the file, malloced. SPAA_ERR_NOT_FOUND, _LIMIT (more than max),
+ * _NOMEM. */
+spaa_status sp_elf_section(const char *path, const char *name, size_t max, unsigned char **out, size_t *n);
 /* By the load segments, executable ones first. */
 bool sp_elf_vaddr(const struct sp_elf *e, uint64_t offset, uint64_t *vaddr);
 

@@ -22,6 +22,7 @@ enum sp_why {
     SP_WHY_RESTRICTED,
     SP_WHY_OTHER_BOOT, /* module addresses of another boot cannot be compared */
     SP_WHY_NO_MAP,
+    SP_WHY_OTHER_VDSO,
 };
 
 /* A kallsyms file, parsed once for the kernel and all its modules. */
@@ -75,6 +76,8 @@ struct sp_symbols {
     struct sp_recording_clock clock;
     struct sp_debuginfod *debuginfod;
     bool debuginfod_tried;
+    void *lzma; /* the library */
+    bool lzma_tried;
 };
 
 /* find.c */
@@ -91,6 +94,13 @@ spaa_status sp_find_debug(struct sp_module *m);
 spaa_status sp_debuginfod_fetch(struct sp_symbols *s, const char *build_id, bool executable,
                                 const char **path);
 void sp_debuginfod_end(struct sp_symbols *s);
+
+/* minidebug.c: the symbols of the file's .gnu_debugdata. SPAA_ERR_NOMEM. */
+spaa_status sp_minidebug_add(struct sp_module *m);
+void sp_minidebug_end(struct sp_symbols *s);
+
+/* vdso.c: the symbols of this process's [vdso], if it is the recorded one. SPAA_ERR_NOMEM. */
+spaa_status sp_vdso_add(struct sp_module *m);
 
 /* lines.c */
 struct sp_dwarf *sp_module_dwarf(struct sp_module *m); /* NULL: none */

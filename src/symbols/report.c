@@ -82,6 +82,9 @@ static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct s
     case SP_WHY_OTHER_BOOT:
         sp_buf_printf(b, "%s is of another boot, and modules move at each", m->other);
         return HINT_KALLSYMS;
+    case SP_WHY_OTHER_VDSO:
+        sp_buf_puts(b, "the running kernel has another one");
+        return "convert where it was recorded, or copy that machine's ~/.debug/.build-id";
     case SP_WHY_NO_MAP:
         sp_buf_printf(b, "no perf-%lld.map", (long long)m->key.pid);
         sp_buf_printf(hint,

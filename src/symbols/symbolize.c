@@ -101,7 +101,7 @@ static void classify(struct symbolizer *z, struct origin *o, const struct sp_dso
         o->kind = OF_JIT;
     else if (dso->is_kernel && name.n > 2 && name.p[0] == '[')
         o->kind = o->base ? OF_KMOD : NO_LOOKUP;
-    else if (name.n && name.p[0] != '[')
+    else if (name.n && (name.p[0] != '[' || (is_text(name, "[vdso]") && dso->build_id)))
         o->kind = OF_FILE;
 }
 

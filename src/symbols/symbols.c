@@ -55,6 +55,7 @@ void sp_symbols_free(struct sp_symbols *s)
     for (struct sp_ksyms *k = s->ksyms; k; k = k->next)
         sp_symtab_free(&k->tab);
     sp_debuginfod_end(s);
+    sp_minidebug_end(s);
     sp_vec_free(&s->modules);
     sp_vec_free(&s->jit_paths);
     sp_map_free(&s->by_key);
@@ -95,6 +96,8 @@ static spaa_status open_module(struct sp_module *m)
         st = sp_find_file(m);
         if (st == SPAA_OK && !m->file)
             st = sp_find_debug(m);
+        if (st == SPAA_OK && !m->file && !m->debug)
+            st = sp_vdso_add(m);
         return st;
     case SP_MODULE_KERNEL:
     case SP_MODULE_KMOD:

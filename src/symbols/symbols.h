@@ -9,9 +9,10 @@
  * debug file, when the binary is stripped or missing: symfs + /usr/lib/debug/.build-id/xx/yyyy.debug;
  * debug_dir's .build-id; ~/.debug/.build-id; /usr/lib/debug/.build-id; by .gnu_debuglink beside the
  * binary, in .debug there and under the debug directories. It adds its .symtab to what the stripped file
- * has. A file of another build is not used, and reported (SP_W312). Inlined functions and lines come from
- * the binary's own DWARF, else from its debug file's (symbols/dwarf/dwarf.h). With debuginfod, what was
- * found nowhere is asked for by build-id.
+ * has; without one, .gnu_debugdata does. The [vdso] is in no file but perf's copy: this process's serves,
+ * too. A file of another build is not used, and reported (SP_W312). Inlined functions and lines come from the
+ * binary's own DWARF, else from its debug file's (symbols/dwarf/dwarf.h). With debuginfod, what was found
+ * nowhere is asked for by build-id.
  *
  * The kernel and its modules: the kallsyms given; symfs + /proc/kallsyms; the copy in ~/.debug of
  * the recorded build-id; /proc/kallsyms if the running kernel has the recorded build-id (never for a

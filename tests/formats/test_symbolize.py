@@ -1,9 +1,11 @@
 """Inlined functions and lines: the same as addr2line says; and names looked up later, the same as at once."""
 
+import collections
 import ctypes.util
 import functools
 import http.server
 import json
+import lzma
 import os
 import random
 import re
@@ -300,6 +302,99 @@ def test_without_offsets_it_says_so(tmp_path):
     (tmp_path / "in.folded").write_text("main;work 3\n")
     done = run("symbolize", tmp_path / "in.folded", "-o", tmp_path / "out.spaa", code=0)
     assert "SPAA-I800" in done.err
+
+
+# ---- symbols without a symbol table -------------------------------------------------------------------
+
+
+def with_mini(tmp_path, packed=None):
+    """A stripped program with a .gnu_debugdata made as the GDB manual says; names of the static functions."""
+    prog = build(tmp_path, "g++")
+    functions = {}
+    for line in subprocess.run(["nm", "--defined-only", prog], capture_output=True, text=True, check=True).stdout.splitlines():
+        at, kind, name = line.split()[:3]
+        if kind in "tTwW" and re.match("_ZN6shapes|main$|unlikely$", name):
+            functions[int(at, 16)] = name
+    mini = tmp_path / "mini"
+    (tmp_path / "keep").write_text("\n".join(functions.values()))
+    subprocess.run(["objcopy", "-S", f"--keep-symbols={tmp_path / 'keep'}", "--remove-section=.comment", prog, mini], check=True)
+    (tmp_path / "mini.xz").write_bytes(packed if packed is not None else lzma.compress(mini.read_bytes()))
+    subprocess.run(["strip", prog], check=True)
+    subprocess.run(["objcopy", f"--add-section=.gnu_debugdata={tmp_path / 'mini.xz'}", prog], check=True)
+    return prog, functions
+
+
+def frames_of(path):
+    return {int(f["ip"], 16): f for f in map(json.loads, path.read_text().splitlines()) if f["type"] == "frame"}
+
+
+@pytest.mark.skipif(not ctypes.util.find_library("lzma"), reason="no liblzma")
+def test_symbols_in_gnu_debugdata_are_used(tmp_path):
+    prog, functions = with_mini(tmp_path)
+    one_frame_profile(tmp_path / "in.spaa", str(prog), functions)
+    done = run("symbolize", tmp_path / "in.spaa", "-o", tmp_path / "out.spaa", code=0)
+    found = frames_of(tmp_path / "out.spaa")
+    assert {at: f.get("x_raw_func", f["func"]) for at, f in found.items()} == functions
+    assert "SPAA-W835" not in done.err and "SPAA-I320" not in done.err
+
+
+@pytest.mark.parametrize("packed", [b"", b"\xfd7zXZ\0\0\4", b"no xz", lzma.compress(b"no elf"), lzma.compress(b"\x7fELF" + bytes(500)),
+                                    None], ids=["empty", "cut", "other", "text", "zeros", "huge"])
+def test_damaged_gnu_debugdata_is_told(tmp_path, packed):
+    if packed is None:  # of 300 MB
+        packer = lzma.LZMACompressor(preset=0)
+        packed = b"".join(packer.compress(bytes(1 << 20)) for _ in range(300)) + packer.flush()
+    prog, functions = with_mini(tmp_path, packed)
+    one_frame_profile(tmp_path / "in.spaa", str(prog), functions)
+    done = run("symbolize", tmp_path / "in.spaa", "-o", tmp_path / "out.spaa", code=0)
+    assert "SPAA-I320" in done.err and "stripped" in done.err
+    assert ("SPAA-W835" in done.err) == (packed != b"")
+    assert all(f["func_resolved"] is False for f in frames_of(tmp_path / "out.spaa").values())
+
+
+def own_vdso(tmp_path):
+    """The build-id and dynamic functions of this machine's vDSO, as readelf has them."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        line = next((x for x in maps if "[vdso]" in x), None)
+    if not line:
+        pytest.skip("no vDSO here")
+    start, end = (int(x, 16) for x in line.split()[0].split("-"))
+    with open("/proc/self/mem", "rb") as mem:
+        mem.seek(start)
+        (tmp_path / "vdso.so").write_bytes(mem.read(end - start))
+    notes = subprocess.run(["readelf", "-n", tmp_path / "vdso.so"], capture_output=True, text=True, check=False).stdout
+    build_id = re.search(r"Build ID: ([0-9a-f]{40})", notes)
+    if not build_id:
+        pytest.skip("the vDSO has no build-id")
+    out = subprocess.run(["readelf", "--dyn-syms", "-W", tmp_path / "vdso.so"], capture_output=True, text=True, check=False).stdout
+    functions = collections.defaultdict(set)
+    for row in out.splitlines():
+        f = row.split()
+        if len(f) > 7 and f[3] == "FUNC" and f[6] != "UND":
+            functions[int(f[1], 16)].add(f[7].split("@")[0])
+    return bytes.fromhex(build_id[1]), functions
+
+
+def test_the_vdso_of_this_process_serves_if_it_is_the_recorded_one(tmp_path):
+    build_id, functions = own_vdso(tmp_path)
+    for wanted in (build_id, bytes(20)[:-1] + b"\1"):
+        r = Recording([(1, 0, IP | TID | TIME | PERIOD | CALLCHAIN, {"freq": 99})])
+        r.mmap2(10, 0x7F0000000000, 0x2000, 0, b"[vdso]", 100, wanted)
+        for at in functions:
+            r.sample(chain=[(1 << 64) - 512, 0x7F0000000000 + at], pid=10, tid=10, time=200)
+        (tmp_path / "perf.data").write_bytes(r.bytes())
+        env = {"HOME": str(tmp_path)}
+        done = run("convert", tmp_path / "perf.data", "-o", tmp_path / "out.spaa", code=0, env=env)
+        run("convert", tmp_path / "perf.data", "--no-symbols", "-o", tmp_path / "bare.spaa", code=0, env=env)
+        run("symbolize", tmp_path / "bare.spaa", "-o", tmp_path / "named.spaa", code=0, env=env)
+        assert (tmp_path / "named.spaa").read_bytes() == (tmp_path / "out.spaa").read_bytes()
+        found = frames_of(tmp_path / "out.spaa")
+        assert len(found) == len(functions)
+        if wanted == build_id:
+            assert all(f["func"] in functions[at] for at, f in found.items()) and "SPAA-I320" not in done.err
+        else:
+            assert all(f["func_resolved"] is False for f in found.values())
+            assert "[vdso]" in done.err and "the running kernel has another one" in done.err
 
 
 # ---- just-in-time code ----------------------------------------------------------------------------

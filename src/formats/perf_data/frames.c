@@ -283,6 +283,11 @@ static spaa_status open_dso(struct sp_pd_frames *f, struct dso *d, uint64_t addr
         .path = d->path.p, .build_id = d->build_id, .pid = d->pid, .kernel_text = f->kernel_text};
     d->opened = true;
     switch (d->kind) {
+    case DSO_SPECIAL:
+        if (!d->build_id || d->path.n != 6 || memcmp(d->path.p, "[vdso]", 6) != 0)
+            return SPAA_OK;
+        key.kind = SP_MODULE_FILE;
+        break;
     case DSO_FILE:
         key.kind = SP_MODULE_FILE;
         break;

@@ -1,0 +1,92 @@
+/*
+ * Symbols in .gnu_debugdata ("mini debug info"): an ELF file of little more than a symbol table, compressed
+ * with xz, inside a stripped one. Fedora and its relatives put it into every binary.
+ *
+ * Unpacked by liblzma, opened when the first such section is met, so that nothing else depends on it. Source:
+ * the GDB manual, "MiniDebugInfo"; lzma/container.h for the function's form. It is told how much memory it
+ * may take, and what it gives may not be larger than any such table is.
+ */
+#include "symbols/internal.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#define PACKED_MAX   ((size_t)64 << 20)
+#define UNPACKED_MAX ((size_t)256 << 20)
+#define MEMORY_MAX   ((uint64_t)256 << 20)
+
+enum { LZMA_OK = 0, LZMA_MEM_ERROR = 5, LZMA_BUF_ERROR = 10 };
+
+/* memory limit, flags, allocator, input with position and size, output with position and size */
+typedef int (*decode_fn)(uint64_t *, uint32_t, const void *, const uint8_t *, size_t *, size_t, uint8_t *,
+                         size_t *, size_t);
+
+/* liblzma's decoder, loaded once; NULL: it is not there. */
+static decode_fn decoder(struct sp_symbols *s)
+{
+    if (!s->lzma_tried)
+        s->lzma = dlopen("liblzma.so.5", RTLD_NOW | RTLD_LOCAL);
+    s->lzma_tried = true;
+    return s->lzma ? (decode_fn)dlsym(s->lzma, "lzma_stream_buffer_decode") : NULL;
+}
+
+void sp_minidebug_end(struct sp_symbols *s)
+{
+    if (s->lzma)
+        dlclose(s->lzma);
+    s->lzma = NULL;
+}
+
+/* Into a malloced block, tried with twice the room until it fits. SPAA_ERR_INPUT, _LIMIT, _NOMEM. */
+static spaa_status unpack(decode_fn decode, const unsigned char *p, size_t n, unsigned char **out,
+                          size_t *size)
+{
+    for (size_t room = n < UNPACKED_MAX / 8 ? 8 * n + 4096 : UNPACKED_MAX;; room *= 2) {
+        uint64_t memory = MEMORY_MAX;
+        size_t in = 0, at = 0;
+        room = room < UNPACKED_MAX ? room : UNPACKED_MAX;
+        unsigned char *block = malloc(room);
+        if (!block)
+            return SPAA_ERR_NOMEM;
+        int st = decode(&memory, 0, NULL, p, &in, n, block, &at, room);
+        if (st == LZMA_OK) {
+            *out = block;
+            *size = at;
+            return SPAA_OK;
+        }
+        free(block);
+        if (st != LZMA_BUF_ERROR)
+            return st == LZMA_MEM_ERROR ? SPAA_ERR_NOMEM : SPAA_ERR_INPUT;
+        if (room == UNPACKED_MAX)
+            return SPAA_ERR_LIMIT;
+    }
+}
+
+static void tell(struct sp_module *m, const char *what, const char *hint)
+{
+    sp_emit_hint(m->owner->d, SP_W835, SP_AT_NOTHING, hint, "%s: %s", m->file, what);
+}
+
+spaa_status sp_minidebug_add(struct sp_module *m)
+{
+    unsigned char *packed, *image = NULL;
+    size_t n, size = 0, before = m->tab.syms.n;
+    spaa_status st = sp_elf_section(m->file, ".gnu_debugdata", PACKED_MAX, &packed, &n);
+    if (st)
+        return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
+    decode_fn decode = decoder(m->owner);
+    st = decode ? unpack(decode, packed, n, &image, &size) : SPAA_ERR_UNSUPPORTED;
+    free(packed);
+    if (!st)
+        st = sp_elf_read_image(image, size, NULL, &m->tab);
+    free(image);
+    if (st == SPAA_ERR_UNSUPPORTED)
+        tell(m, "liblzma.so.5 cannot be used", "install liblzma5");
+    else if (st == SPAA_ERR_LIMIT)
+        tell(m, "they are larger than any should be", "");
+    else if (st && st != SPAA_ERR_NOMEM)
+        tell(m, "they are damaged", "");
+    if (m->tab.syms.n > before)
+        m->why = SP_WHY_NONE;
+    return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
+}
