@@ -92,6 +92,24 @@ void answer_losses(struct sp_output *out, const struct sp_quality *q)
     sp_puts(out, "\n");
 }
 
+/* The heaviest DSOs of one lack, with why and what helps where the symbolizer knows. */
+static void quality_dsos(struct sp_jw *w, const char *key, const struct sp_profile *p, enum sp_note_of of,
+                         const struct sp_quality_dso *v, size_t n, int64_t whole)
+{
+    sp_jw_open(w, key, '[');
+    for (size_t i = 0; i < n && i < 10; i++) {
+        struct sp_str name = sp_pstr(p, p->dsos.v[v[i].dso].name);
+        const struct sp_dso_note *note = sp_profile_note_of(p, v[i].dso, of);
+        sp_jw_open(w, NULL, '{');
+        sp_jw_str(w, "dso", name.p, name.n);
+        sp_jw_percent(w, "percent", v[i].leaf, whole);
+        sp_jw_cstr(w, "why", note ? sp_pstr(p, note->why).p : NULL);
+        sp_jw_cstr(w, "remedy", note && note->remedy ? sp_pstr(p, note->remedy).p : NULL);
+        sp_jw_close(w, '}');
+    }
+    sp_jw_close(w, ']');
+}
+
 void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection *s,
                     const struct sp_quality *q)
 {
@@ -108,15 +126,9 @@ void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection 
     sp_jw_u64(w, "unfinished", q->unfinished);
     sp_jw_u64(w, "throttled_ns", q->throttled_ns);
     sp_jw_u64(w, "exclusive_differs", q->exclusive_differs);
-    sp_jw_open(w, "unresolved_by_dso", '[');
-    for (size_t i = 0; i < q->dsos.n && i < 10; i++) {
-        struct sp_str name = sp_pstr(p, p->dsos.v[q->dsos.v[i].dso].name);
-        sp_jw_open(w, NULL, '{');
-        sp_jw_str(w, "dso", name.p, name.n);
-        sp_jw_percent(w, "percent", q->dsos.v[i].leaf, whole);
-        sp_jw_close(w, '}');
-    }
-    sp_jw_close(w, ']');
+    quality_dsos(w, "unresolved_by_dso", p, SP_NOTE_NAMES, q->dsos.v, q->dsos.n, whole);
+    sp_jw_percent(w, "no_debug_info_percent", q->lineless, whole);
+    quality_dsos(w, "no_debug_info_by_dso", p, SP_NOTE_LINES, q->no_lines.v, q->no_lines.n, whole);
     sp_jw_close(w, '}');
 }
 

@@ -275,6 +275,44 @@ static int event_table(struct cli *c, const struct event_facts *facts)
     return rc;
 }
 
+/* How much weight of the event has no names, or no debug information; the worst binaries, why, and what
+ * helps. */
+static void lacking(struct cli *c, const char *what, const struct event_facts *f, uint32_t event,
+                    enum sp_note_of of)
+{
+    const struct sp_profile *p = c->profile;
+    const struct sp_quality *q = &f->quality;
+    const struct sp_quality_dso *v = of == SP_NOTE_NAMES ? q->dsos.v : q->no_lines.v;
+    size_t n = of == SP_NOTE_NAMES ? q->dsos.n : q->no_lines.n;
+    struct sp_buf b;
+    if (!n)
+        return;
+    sp_buf_init(&b, 0);
+    sp_text_percent(&b, of == SP_NOTE_NAMES ? q->unresolved_leaf : q->lineless, f->total);
+    sp_buf_puts(&b, "% of ");
+    struct sp_str name = sp_pstr(p, p->events.v[event].name);
+    sp_text_safe(&b, name.p, name.n);
+    sp_printf(c->out, "%-12s %s\n", what, sp_buf_cstr(&b));
+    for (size_t i = 0; i < n && i < 3; i++) {
+        const struct sp_dso_note *note = sp_profile_note_of(p, v[i].dso, of);
+        name = sp_pstr(p, p->dsos.v[v[i].dso].name);
+        sp_buf_clear(&b);
+        sp_text_percent(&b, v[i].leaf, f->total);
+        sp_buf_puts(&b, "% ");
+        sp_text_safe(&b, name.p, name.n);
+        for (int k = 0; note && k < 2; k++) {
+            struct sp_str text = sp_pstr(p, k ? note->remedy : note->why);
+            if (text.n)
+                sp_buf_puts(&b, k ? "; " : ": ");
+            sp_text_safe(&b, text.p, text.n);
+        }
+        sp_printf(c->out, "%-12s   %s\n", "", sp_buf_cstr(&b));
+    }
+    if (n > 3)
+        sp_printf(c->out, "%-12s   %zu more: --json has ten\n", "", n - 3);
+    sp_buf_free(&b);
+}
+
 static int answer_text(struct cli *c, const struct event_facts *facts)
 {
     const struct sp_profile *p = c->profile;
@@ -317,6 +355,11 @@ static int answer_text(struct cli *c, const struct event_facts *facts)
         if (answer_has_losses(&q)) {
             sp_printf(c->out, "%-12s ", "quality");
             answer_losses(c->out, &q);
+        }
+        uint32_t first = sp_default_event(p);
+        if (first != SP_NONE && !facts[first].cannot_add) {
+            lacking(c, "no names", &facts[first], first, SP_NOTE_NAMES);
+            lacking(c, "no lines", &facts[first], first, SP_NOTE_LINES);
         }
         info_report_text(c);
         sp_puts(c->out, "\n");

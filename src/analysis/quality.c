@@ -26,29 +26,36 @@ static bool differs(const struct sp_selection *s, const struct sp_stack *x, uint
     return false;
 }
 
-/* The frames of a row; unresolved: per frame, in little memory, as there are many frames to a stack. */
-static void look_at(struct sp_selection *s, size_t i, const uint32_t *f, size_t n,
-                    const unsigned char *unresolved, struct sp_quality *q, int64_t *by_dso)
+/* What a frame lacks: a name, or being named, debug information. */
+enum { NO_NAME = 1, NO_LINES = 2 };
+
+/* The frames of a row; lacks: per frame, in little memory, as there are many frames to a stack. */
+static void look_at(struct sp_selection *s, size_t i, const uint32_t *f, size_t n, const unsigned char *lacks,
+                    struct sp_quality *q, int64_t *by_dso)
 {
     const struct sp_profile *p = s->profile;
     int64_t w = s->rows.v[i].weight;
     unsigned any = 0;
     for (size_t k = 0; k < n; k++)
-        any |= unresolved[f[k]];
+        any |= lacks[f[k]];
     if (!any)
         return;
-    q->unresolved_any += w;
-    uint32_t leaf = sp_selected_leaf(s, i, f, n);
-    if (unresolved[leaf]) {
+    q->unresolved_any += any & NO_NAME ? w : 0;
+    uint32_t leaf = sp_selected_leaf(s, i, f, n), dso = p->functions.v[p->frames.v[leaf].function].dso;
+    if (lacks[leaf] & NO_NAME) {
         q->unresolved_leaf += w;
-        by_dso[p->functions.v[p->frames.v[leaf].function].dso] += w;
+        by_dso[dso] += w;
+    } else if (lacks[leaf]) {
+        q->lineless += w;
+        by_dso[p->dsos.n + dso] += w;
     }
 }
 
-static bool look_at_all(struct sp_selection *s, const unsigned char *unresolved, struct sp_quality *q,
+static bool look_at_all(struct sp_selection *s, const unsigned char *lacks, struct sp_quality *q,
                         int64_t *by_dso)
 {
     const struct sp_profile *p = s->profile;
+    bool all_named = !q->frames_unresolved && !p->notes.n;
     for (size_t i = 0; i < s->rows.n; i++) {
         size_t n;
         const uint32_t *f = sp_selected_frames(s, i, &n);
@@ -58,10 +65,47 @@ static bool look_at_all(struct sp_selection *s, const unsigned char *unresolved,
             q->no_stack += s->rows.v[i].weight;
             continue;
         }
-        if (q->frames_unresolved)
-            look_at(s, i, f, n, unresolved, q, by_dso);
+        if (!all_named)
+            look_at(s, i, f, n, lacks, q, by_dso);
         q->exclusive_differs += differs(s, &p->stacks.v[s->rows.v[i].stack], s->rows.v[i].stack);
     }
+    return true;
+}
+
+/* What each frame lacks; NULL: out of memory. */
+static unsigned char *find_lacks(const struct sp_profile *p, struct sp_quality *q)
+{
+    unsigned char *lacks = calloc(p->frames.n + 1, 1), *bare = p->notes.n ? calloc(p->dsos.n + 1, 1) : NULL;
+    if (!lacks || (p->notes.n && !bare)) {
+        free(lacks);
+        free(bare);
+        return NULL;
+    }
+    for (uint32_t i = 0; bare && i < p->dsos.n; i++)
+        bare[i] = sp_profile_note_of(p, i, SP_NOTE_LINES) != NULL;
+    for (uint32_t i = 0; i < p->frames.n; i++) {
+        bool unnamed = p->frames.v[i].flags & SP_FRAME_UNRESOLVED;
+        q->frames_unresolved += unnamed;
+        lacks[i] = unnamed ? NO_NAME : bare && bare[sp_frame_function(p, i)->dso] ? NO_LINES : 0;
+    }
+    free(bare);
+    return lacks;
+}
+
+static bool by_weight(const struct sp_profile *p, const int64_t *weights, struct sp_quality_dso **v,
+                      size_t *n)
+{
+    SP_VEC(struct sp_quality_dso) list = {0};
+    for (uint32_t i = 0; i < p->dsos.n; i++) {
+        if (weights[i] && !sp_vec_push(&list, ((struct sp_quality_dso){i, weights[i]}))) {
+            sp_vec_free(&list);
+            return false;
+        }
+    }
+    if (list.n)
+        qsort_r(list.v, list.n, sizeof *list.v, cmp_dso, (void *)(uintptr_t)p);
+    *v = list.v;
+    *n = list.n;
     return true;
 }
 
@@ -73,17 +117,12 @@ spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_
                            .unfinished = p->header.unfinished,
                            .throttled_ns = p->header.throttled_ns,
                            .frames = p->frames.n};
-    int64_t *by_dso = calloc(p->dsos.n + 1, sizeof *by_dso);
-    unsigned char *unresolved = calloc(p->frames.n + 1, 1);
-    for (size_t i = 0; unresolved && i < p->frames.n; i++)
-        q.frames_unresolved += unresolved[i] = (p->frames.v[i].flags & SP_FRAME_UNRESOLVED) != 0;
-    bool ok = by_dso && unresolved && look_at_all(s, unresolved, &q, by_dso);
-    free(unresolved);
-    for (uint32_t i = 0; ok && i < p->dsos.n; i++)
-        if (by_dso[i])
-            ok = sp_vec_push(&q.dsos, ((struct sp_quality_dso){i, by_dso[i]}));
-    if (ok && q.dsos.n)
-        qsort_r(q.dsos.v, q.dsos.n, sizeof *q.dsos.v, cmp_dso, (void *)(uintptr_t)p);
+    int64_t *by_dso = calloc(2 * p->dsos.n + 1, sizeof *by_dso); /* without names, then without lines */
+    unsigned char *lacks = find_lacks(p, &q);
+    bool ok = by_dso && lacks && look_at_all(s, lacks, &q, by_dso) &&
+              by_weight(p, by_dso, &q.dsos.v, &q.dsos.n) &&
+              by_weight(p, by_dso + p->dsos.n, &q.no_lines.v, &q.no_lines.n);
+    free(lacks);
     free(by_dso);
     if (!ok) {
         sp_quality_free(&q);
@@ -96,4 +135,5 @@ spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_
 void sp_quality_free(struct sp_quality *q)
 {
     sp_vec_free(&q->dsos);
+    sp_vec_free(&q->no_lines);
 }

@@ -8,7 +8,7 @@
 
 struct sp_quality_dso {
     uint32_t dso;
-    int64_t leaf; /* weight of rows whose leaf is an unresolved frame of this DSO */
+    int64_t leaf; /* weight of rows whose leaf is such a frame of this DSO */
 };
 
 struct sp_quality {
@@ -19,7 +19,10 @@ struct sp_quality {
     uint64_t lost, truncated;           /* as the header says */
     uint64_t unfinished, throttled_ns;  /* the same */
     uint64_t exclusive_differs;         /* rows whose `exclusive` says another weight than the stack */
+    int64_t lineless;                   /* weight of rows whose leaf's DSO has no debug information */
     SP_VEC(struct sp_quality_dso) dsos; /* with unresolved leaves, heaviest first */
+    SP_VEC(struct sp_quality_dso)
+    no_lines; /* without debug information, by weight of named leaves, likewise */
 };
 
 spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_quality *out);

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "formats/mapped.h"
+#include "symbols/symbolize.h"
 #include "json/json.h"
 
 #define INLINE_MAX 64
@@ -422,6 +423,8 @@ spaa_status sp_mapped_finish(struct sp_mapped *m)
     if (st)
         return st;
     sp_symbols_report(m->symbols);
+    if (!sp_symbols_note(m->symbols, m->p))
+        return SPAA_ERR_NOMEM;
     report(m);
     return SPAA_OK;
 }

@@ -23,6 +23,26 @@ spaa_status sp_profile_new(struct sp_diags *d, struct sp_profile **out)
     return SPAA_OK;
 }
 
+const struct sp_dso_note *sp_profile_note_of(const struct sp_profile *p, uint32_t dso, enum sp_note_of of)
+{
+    size_t at = 2 * (size_t)dso + of;
+    return at < p->notes.n && p->notes.v[at].addresses ? &p->notes.v[at] : NULL;
+}
+
+bool sp_profile_note(struct sp_profile *p, uint32_t dso, enum sp_note_of of, uint64_t addresses,
+                     const char *why, const char *remedy)
+{
+    size_t at = 2 * (size_t)dso + of;
+    struct sp_dso_note note = {addresses, sp_profile_cstr(p, why), sp_profile_cstr(p, remedy)};
+    if (note.why == SP_STR_FAIL || note.remedy == SP_STR_FAIL || !sp_vec_reserve(&p->notes, at + 1))
+        return false;
+    for (; p->notes.n <= at; p->notes.n++)
+        p->notes.v[p->notes.n] = (struct sp_dso_note){0};
+    if (addresses > p->notes.v[at].addresses)
+        p->notes.v[at] = note;
+    return true;
+}
+
 void sp_profile_free(struct sp_profile *p)
 {
     if (!p)
@@ -52,6 +72,7 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->windows);
     sp_vec_free(&p->window_rows);
     sp_vec_free(&p->extensions);
+    sp_vec_free(&p->notes);
     sp_samples_free(p->samples);
     struct sp_map *maps[] = {&p->dso_map,     &p->function_map, &p->frame_map, &p->thread_map,
                              &p->context_map, &p->layout_map,   &p->stack_map, &p->decimal_map};

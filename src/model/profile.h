@@ -93,6 +93,13 @@ struct sp_context {
     uint32_t zero; /* padding, kept zero so that contexts hash as bytes */
 };
 
+/* Why frames of a DSO lack something, of the symbolizer that named them; not written to files. */
+enum sp_note_of { SP_NOTE_NAMES, SP_NOTE_LINES };
+struct sp_dso_note {
+    uint64_t addresses;   /* that lack it; 0: no note */
+    uint32_t why, remedy; /* words; remedy "" when nothing helps */
+};
+
 /* Which metrics a list of weights holds, in order: shared by most stacks. */
 struct sp_weight_field {
     uint32_t metric, unit, more;
@@ -182,8 +189,8 @@ struct sp_header {
     unsigned group_by;        /* enum sp_group bits */
     uint32_t clock, duration; /* duration: seconds, number text */
     struct sp_host host;
-    uint64_t lost;      /* samples the profiler says it lost */
-    uint64_t truncated; /* stacks the profiler cut off */
+    uint64_t lost;         /* samples the profiler says it lost */
+    uint64_t truncated;    /* stacks the profiler cut off */
     uint64_t unfinished;   /* stacks that end early because their callers could not be found */
     uint64_t throttled_ns; /* how long the kernel kept events from sampling */
     uint32_t x_spaa_more;
@@ -219,7 +226,8 @@ struct sp_profile {
     SP_VEC(struct sp_window) windows;
     SP_VEC(struct sp_window_row) window_rows;
     SP_VEC(struct sp_extension) extensions;
-    struct sp_samples *samples; /* NULL: none */
+    SP_VEC(struct sp_dso_note) notes; /* by DSO and lack, see sp_profile_note_of; may end early */
+    struct sp_samples *samples;       /* NULL: none */
 
     struct sp_map dso_map, function_map, frame_map, thread_map, context_map, layout_map, stack_map,
         decimal_map;
@@ -253,6 +261,12 @@ uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c);
 /* One record per tid; a comm that comes later replaces an absent one only. */
 uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32_t comm);
 uint32_t sp_layout_intern(struct sp_profile *p, const struct sp_weight_field *fields, size_t n);
+
+/* Of several notes of one DSO and lack, that of most addresses stays; false: out of memory. */
+bool sp_profile_note(struct sp_profile *p, uint32_t dso, enum sp_note_of of, uint64_t addresses,
+                     const char *why, const char *remedy);
+const struct sp_dso_note *sp_profile_note_of(const struct sp_profile *p, uint32_t dso,
+                                             enum sp_note_of of); /* or NULL */
 
 /*
  * Stacks. Frames leaf first. `append` always makes a new record; `intern` finds an equal one (same

@@ -80,6 +80,10 @@ struct sp_symbols {
     bool lzma_tried;
 };
 
+/* report.c */
+#define SP_HINT_LINES "install its debug package, pass `--debug-dir DIR`, or build it with -g"
+bool sp_module_lacks_lines(const struct sp_module *m); /* names, but no debug information to have lines of */
+
 /* find.c */
 bool sp_is_build_id(const char *s);
 bool sp_same_build_id(const char *recorded, const char *file);

@@ -130,6 +130,11 @@ static void tell_dwarf(struct sp_diags *d, const struct sp_module *m)
                 damaged == 1 ? "" : "s", damaged == 1 ? "" : "s");
 }
 
+bool sp_module_lacks_lines(const struct sp_module *m)
+{
+    return m->key.kind == SP_MODULE_FILE && m->dwarf_tried && !m->dwarf && m->lineless;
+}
+
 static int by_lineless(const void *a, const void *b)
 {
     const struct sp_module *x = *(struct sp_module *const *)a, *y = *(struct sp_module *const *)b;
@@ -143,7 +148,7 @@ void sp_symbols_report_lines(struct sp_symbols *s)
     SP_VEC(const struct sp_module *) lacking = {0};
     for (size_t i = 0; i < s->modules.n && !s->opts.no_lines && !s->opts.no_symbols; i++) {
         const struct sp_module *m = s->modules.v[i];
-        if (m->key.kind != SP_MODULE_FILE || m->dwarf || !m->lineless)
+        if (!sp_module_lacks_lines(m))
             continue;
         if (!sp_vec_push(&lacking, m)) {
             sp_nomem(s->d);
@@ -153,8 +158,7 @@ void sp_symbols_report_lines(struct sp_symbols *s)
     if (lacking.n)
         qsort(lacking.v, lacking.n, sizeof *lacking.v, by_lineless);
     for (size_t i = 0; i < lacking.n && i < TOLD_MAX; i++)
-        sp_emit_hint(s->d, SP_I803, SP_AT_NOTHING,
-                     "install its debug package, pass `--debug-dir DIR`, or build it with -g",
+        sp_emit_hint(s->d, SP_I803, SP_AT_NOTHING, SP_HINT_LINES,
                      "%s: %llu addresses with a name: no debug information was found",
                      lacking.v[i]->key.path ? lacking.v[i]->key.path : "?",
                      (unsigned long long)lacking.v[i]->lineless);

@@ -364,6 +364,8 @@ static spaa_status resolve_place(struct symbolizer *z, struct place *pl)
     addresses(z, pl, o, &ip, &look);
     if (module && !o->still && (o->kind != OF_JIT || sp_module_found(module)))
         n = sp_module_resolve(module, look, found, RUN_MAX);
+    else if (module && o->still)
+        sp_module_missed(module);
     z->count->asked++;
     struct sp_str had = text_of(z, z->functions.v[old->function].name);
     if (has_name(old) && (!n || !is_text(had, found[n - 1].func))) {
@@ -523,6 +525,7 @@ static spaa_status rewrite_stacks(struct symbolizer *z)
 static spaa_status run(struct symbolizer *z, unsigned jobs)
 {
     struct sp_profile *p = z->p;
+    p->notes.n = 0; /* they are of the old table */
     TAKE(z, p, dsos);
     TAKE(z, p, functions);
     TAKE(z, p, frames);

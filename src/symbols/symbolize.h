@@ -21,4 +21,10 @@ struct sp_symbolized {
 spaa_status sp_symbolize(struct sp_profile *p, const struct sp_symbol_opts *opts, unsigned jobs,
                          struct sp_diags *d, struct sp_symbolized *out);
 
+/*
+ * Notes on the profile's DSOs why names and lines are missing, for answers about its quality. After all
+ * lookups, for the profile that the names are in. False: out of memory, which is reported.
+ */
+bool sp_symbols_note(struct sp_symbols *s, struct sp_profile *p);
+
 #endif

@@ -293,6 +293,11 @@ static const struct sp_sym *named_symbol(struct sp_module *m, uint32_t code, uin
     return find_symbol(m, addr);
 }
 
+void sp_module_missed(struct sp_module *m)
+{
+    m->misses += !m->owner->opts.no_symbols;
+}
+
 size_t sp_module_resolve(struct sp_module *m, uint64_t addr, struct sp_resolved *out, size_t max)
 {
     return sp_module_resolve_code(m, SP_MODULE_LATEST, addr, out, max);

@@ -120,6 +120,8 @@ size_t sp_module_resolve(struct sp_module *m, uint64_t addr, struct sp_resolved 
 /* The same, of the code that sp_module_code named. */
 size_t sp_module_resolve_code(struct sp_module *m, uint32_t code, uint64_t addr, struct sp_resolved *out,
                               size_t max);
+/* Counts an address that was not asked about because the file is not there to say what it is in it. */
+void sp_module_missed(struct sp_module *m);
 /* Reads with several threads what these addresses of a FILE need. Answers do not depend on it. */
 void sp_module_prepare(struct sp_module *m, const uint64_t *addrs, size_t n, unsigned jobs);
 /* Demangles C++, Rust (legacy, v0) and D; NULL when the name is not mangled. Lives in the symbolizer. */

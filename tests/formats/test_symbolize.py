@@ -304,6 +304,54 @@ def test_without_offsets_it_says_so(tmp_path):
     assert "SPAA-I800" in done.err
 
 
+# ---- what is missing, and why --------------------------------------------------------------------------
+
+
+def lacking(tmp_path):
+    """A recording of a file that is gone, one of another build, a stripped one, one without debug information, a whole one."""
+    r = Recording([(1, 0, IP | TID | TIME | PERIOD | CALLCHAIN, {"freq": 99})])
+    weights = {"gone": 1, "other": 2, "stripped": 4, "bare": 8, "whole": 16}
+    for i, (name, weight) in enumerate(weights.items()):
+        folder = tmp_path / name
+        folder.mkdir()
+        prog = build(folder, "g++", "-Wl,--build-id=0x" + "%02x" % (i + 1) * 20)
+        at = next(int(x.split()[0], 16) for x in subprocess.run(["nm", prog], capture_output=True, text=True, check=True)
+                  .stdout.splitlines() if x.endswith(" main"))
+        if name in ("stripped", "bare"):
+            subprocess.run(["strip", *(["-g"] if name == "bare" else []), prog], check=True)
+        if name == "gone":
+            prog.unlink()
+        recorded = b"\x77" * 20 if name == "other" else bytes([i + 1]) * 20
+        r.mmap2(10, 0x10000000 * (i + 1), 0x100000, 0, str(prog).encode(), 100, recorded)
+        r.sample(chain=[(1 << 64) - 512, 0x10000000 * (i + 1) + at], pid=10, tid=10, time=200, period=weight)
+    r.sample(chain=[(1 << 64) - 512, 0x123], pid=10, tid=10, time=200, period=32)
+    (tmp_path / "perf.data").write_bytes(r.bytes())
+    return tmp_path / "perf.data"
+
+
+def test_quality_says_why_names_and_lines_are_missing_and_what_helps(tmp_path):
+    path, env = lacking(tmp_path), {"HOME": str(tmp_path)}
+    for view in (["top"], ["info"], ["tree"], ["stacks"]):
+        quality = json.loads(run(*view, path, "--json", code=0, env=env).out)["quality"]
+        rows = {os.path.basename(os.path.dirname(x["dso"])) or x["dso"]: x for x in quality["unresolved_by_dso"]}
+        assert {k: round(x["percent"] * 63 / 100) for k, x in rows.items()} == {"gone": 1, "other": 2, "stripped": 4, "[unknown]": 32}
+        assert rows["gone"]["why"] == "the file was not found" and "--symfs DIR" in rows["gone"]["remedy"]
+        assert "build" in rows["other"]["why"] and rows["other"]["remedy"]
+        assert "stripped" in rows["stripped"]["why"] and "debug" in rows["stripped"]["remedy"]
+        assert rows["[unknown]"]["why"] == "nothing was mapped at these addresses"
+        assert "--call-graph dwarf" in rows["[unknown]"]["remedy"]
+        assert round(quality["no_debug_info_percent"] * 63 / 100) == 8
+        (bare,) = quality["no_debug_info_by_dso"]
+        assert bare["dso"].endswith("/bare/prog") and bare["why"] == "no debug information was found"
+        assert "--debug-dir" in bare["remedy"] and "-g" in bare["remedy"]
+    text = run("info", path, code=0, env=env).out
+    assert re.search(r"^no names +61\.90% of cpu-clock$", text, re.M) and re.search(r"^no lines +12\.70% of cpu-clock$", text, re.M)
+    assert re.search(r"^ +6\.35% \S+/stripped/prog: .*stripped.*; .*debug", text, re.M) and "1 more" in text
+    quality = json.loads(run("top", path, "--json", "--no-symbols", code=0, env=env).out)["quality"]
+    assert {x["why"] for x in quality["unresolved_by_dso"] if x["dso"] != "[unknown]"} == {"names were not looked up (--no-symbols)"}
+    assert quality["no_debug_info_by_dso"] == []
+
+
 # ---- symbols without a symbol table -------------------------------------------------------------------
 
 

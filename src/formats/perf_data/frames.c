@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "symbols/symbolize.h"
 #include "json/json.h"
 
 #define INLINE_MAX    64
@@ -266,9 +267,18 @@ void sp_pd_frames_free(struct sp_pd_frames *f)
     free(f);
 }
 
-void sp_pd_frames_report(struct sp_pd_frames *f)
+spaa_status sp_pd_frames_report(struct sp_pd_frames *f)
 {
+    static const char hint[] =
+        "call chains lead there without frame pointers: record with `--call-graph dwarf`, or "
+        "build with -fno-omit-frame-pointer";
     sp_symbols_report(f->symbols);
+    for (size_t i = 0; i < f->dsos.n; i++)
+        if (f->dsos.v[i].kind == DSO_UNMAPPED && f->dsos.v[i].fallback != SP_NONE &&
+            !sp_profile_note(f->pd->p, f->dsos.v[i].fallback, SP_NOTE_NAMES, 1,
+                             "nothing was mapped at these addresses", hint))
+            return sp_nomem(f->pd->d);
+    return sp_symbols_note(f->symbols, f->pd->p) ? SPAA_OK : SPAA_ERR_NOMEM;
 }
 
 spaa_status sp_pd_frames_mapped(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
@@ -427,6 +437,8 @@ static spaa_status resolve_place(struct sp_pd_frames *f, struct place *pl, uint8
         n = 1;
     } else if (d->module && !d->file_offsets && (d->kind != DSO_UNMAPPED || sp_module_found(d->module))) {
         n = sp_module_resolve_code(d->module, pl->code, look - caller, found, INLINE_MAX);
+    } else if (d->module && d->file_offsets) {
+        sp_module_missed(d->module);
     }
     bool jit = d->kind == DSO_ANONYMOUS || d->kind == DSO_UNMAPPED;
     uint32_t *number = jit && !n ? &d->fallback : &d->number;

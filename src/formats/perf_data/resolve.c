@@ -218,7 +218,7 @@ spaa_status sp_pd_resolve(struct sp_pd *pd, struct sp_pd_frames *frames)
     if (!st)
         st = patch_samples(pd);
     if (!st)
-        sp_pd_frames_report(frames);
+        st = sp_pd_frames_report(frames);
     free(rs.list.v);
     return st;
 }

@@ -52,7 +52,7 @@ spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_scene *sc
 /* The symbolizer's module of what a process wrote itself, and what its times are; NULL: none. */
 spaa_status sp_pd_frames_jit(struct sp_pd_frames *f, int32_t pid, struct sp_module **out);
 void sp_pd_frames_clock(struct sp_pd_frames *f, const struct sp_recording_clock *clock);
-void sp_pd_frames_report(struct sp_pd_frames *f);
+spaa_status sp_pd_frames_report(struct sp_pd_frames *f); /* after the last */
 /* Appends the frame that says that a stack was cut off. */
 spaa_status sp_pd_frames_truncated(struct sp_pd_frames *f, struct sp_pd_frame_list *out);
 /* What a DSO is, for the unwinder: a file (path and build-id, which may be NULL) or something else. */
