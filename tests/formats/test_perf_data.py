@@ -387,6 +387,20 @@ def test_group_reads_count_for_every_member(tmp_path):
     profile, _ = run(write(tmp_path, r))
     assert profile.counts() == {"cycles": 3, "instructions": 2}
     assert profile.counts("period") == {"cycles": 60, "instructions": 9}
+    profile, _ = run(write(tmp_path, r), "--samples")
+    assert profile.samples[0]["x_perf"]["read"] == {"time_enabled": 99, "counters": [
+        {"value": 10, "event": "cycles", "lost": 0}, {"value": 5, "event": "instructions", "lost": 0}]}
+
+
+@pytest.mark.parametrize("form", [0, 1, 3, 4, 16, 23])
+def test_a_reading_of_one_counter_is_kept_with_the_sample(tmp_path, form):
+    t = USER_CHAIN | READ | ID
+    r = Recording([(0, 0, t, {"read": form}), (0, 1, t, {"read": form})])
+    parts = {1: 50, 2: 40, 4: 101, 16: 3}
+    r.sample([CONTEXT["user"], 0x1010], event=1, read=r.pack("Q", 7) + b"".join(r.pack("Q", v) for bit, v in parts.items() if form & bit))
+    counter = {"value": 7, **({"event": "instructions"} if form & 4 else {}), **({"lost": 3} if form & 16 else {})}
+    times = {**({"time_enabled": 50} if form & 1 else {}), **({"time_running": 40} if form & 2 else {})}
+    assert run(write(tmp_path, r), "--samples")[0].samples[0]["x_perf"]["read"] == {**times, "counters": [counter]}
 
 
 def test_deferred_callchains_are_joined(tmp_path):

@@ -160,6 +160,50 @@ static void weights(const struct sp_pd_fields *f, struct sp_buf *b)
         number(b, "weight3", f->weight >> 48);
 }
 
+/* One counter of a read format: its value, and its event and what it lost where the format has them. */
+static void counter(const struct sp_pd *pd, const struct sp_pd_attr *a, const unsigned char *value,
+                    const unsigned char *rest, struct sp_buf *b)
+{
+    sp_buf_ch(b, '{');
+    number(b, "value", sp_pd_u64(value, pd->swap));
+    if (a->read_format & PD_READ_ID) {
+        uint32_t id = sp_pd_find_id(pd, sp_pd_u64(rest, pd->swap));
+        struct sp_pd_text name = {0};
+        if (id != SP_NONE)
+            name = pd->attrs.v[pd->ids.v[id].attr].name;
+        if (name.n) {
+            sp_buf_puts(b, ",\"event\":");
+            sp_json_string(b, name.p, name.n);
+        }
+        rest += 8;
+    }
+    if (a->read_format & PD_READ_LOST)
+        number(b, "lost", sp_pd_u64(rest, pd->swap));
+    sp_buf_ch(b, '}');
+}
+
+/* The counters that were read with the sample; their number was checked with the callchain's place. */
+static void counters(const struct sp_pd *pd, const struct sp_pd_attr *a, const unsigned char *rec,
+                     struct sp_buf *b)
+{
+    const unsigned char *p = rec + a->plan.read, *times = p + 8;
+    uint64_t n = a->plan.group ? sp_pd_u64(p, pd->swap) : 1;
+    comma(b);
+    sp_buf_puts(b, "\"read\":{");
+    if (a->read_format & PD_READ_ENABLED)
+        number(b, "time_enabled", sp_pd_u64(times, pd->swap));
+    if (a->read_format & PD_READ_RUNNING)
+        number(b, "time_running", sp_pd_u64(times + (a->read_format & PD_READ_ENABLED ? 8 : 0), pd->swap));
+    comma(b);
+    sp_buf_puts(b, "\"counters\":[");
+    const unsigned char *rest = times + a->plan.read_times;
+    for (uint64_t i = 0; i < n; i++, rest += a->plan.read_entry) {
+        comma(b);
+        counter(pd, a, a->plan.group ? rest : p, a->plan.group ? rest + 8 : rest, b);
+    }
+    sp_buf_puts(b, "]}");
+}
+
 static const char *register_name(const struct sp_pd *pd, bool wide, unsigned bit)
 {
     static const char *const x86[] = {"ax", "bx",    "cx",  "dx",  "si",  "di",  "bp",  "sp",
@@ -222,6 +266,8 @@ static void members(const struct sp_pd *pd, const struct sp_pd_attr *a, const un
     uint64_t addr = a->plan.addr ? sp_pd_u64(rec + a->plan.addr, pd->swap) : 0;
     if (addr)
         hexadecimal(b, "addr", addr);
+    if (a->plan.read)
+        counters(pd, a, rec, b);
     if (f->has & PD_DATA_SRC && f->data_src)
         data_source(b, f->data_src);
     weights(f, b);
