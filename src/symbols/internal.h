@@ -78,6 +78,7 @@ struct sp_symbols {
     bool debuginfod_tried;
     void *lzma; /* the library */
     bool lzma_tried;
+    bool failed; /* an answer is not what it should be, for want of memory */
 };
 
 /* report.c */
@@ -115,6 +116,9 @@ bool sp_module_jit_line(struct sp_module *m, const struct sp_sym *sym, uint64_t 
                         struct sp_resolved *out);
 /* The interned name and its demangled form; false: out of memory, which is reported. */
 bool sp_symbols_names(struct sp_symbols *s, const char *name, struct sp_resolved *out);
+
+/* Says so, and that the answers are not to be used; false. */
+bool sp_symbols_nomem(struct sp_symbols *s);
 
 /* load.c: the same; fill the table or give the reason. */
 spaa_status sp_load_elf(struct sp_module *m);

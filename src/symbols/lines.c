@@ -34,7 +34,7 @@ static const char *dwarf_file(struct sp_module *m)
     if (m->key.kind != SP_MODULE_FILE && (m->key.kind != SP_MODULE_KERNEL || m->ksyms))
         return NULL;
     if (!m->debug && m->file && sp_find_debug(m) == SPAA_ERR_NOMEM)
-        sp_nomem(m->owner->d);
+        sp_symbols_nomem(m->owner);
     m->why = why;
     return m->debug;
 }
@@ -48,11 +48,11 @@ struct sp_dwarf *sp_module_dwarf(struct sp_module *m)
     const char *file = dwarf_file(m);
     struct sp_dwarf_places places = {o->symfs, o->debug_dir};
     if (file && sp_dwarf_open(file, &places, &m->dwarf) == SPAA_ERR_NOMEM)
-        sp_nomem(m->owner->d);
+        sp_symbols_nomem(m->owner);
     if (m->dwarf)
         m->cache = sp_arena_zalloc(&m->owner->arena, sizeof *m->cache);
     if (m->dwarf && !m->cache) {
-        sp_nomem(m->owner->d);
+        sp_symbols_nomem(m->owner);
         sp_dwarf_free(m->dwarf);
         m->dwarf = NULL;
     }
@@ -104,7 +104,7 @@ static bool srcline_of(struct sp_module *m, const struct sp_dwarf_frame *f, cons
     uint32_t id = b.failed ? SP_STR_FAIL : sp_intern_cstr(&s->names, text);
     sp_buf_free(&b);
     if (id == SP_STR_FAIL)
-        return sp_nomem(s->d) == SPAA_OK;
+        return sp_symbols_nomem(s);
     *out = sp_str_cstr(&s->names, id);
     m->cache->srcline[slot].file = f->file;
     m->cache->srcline[slot].dir = f->dir;
@@ -142,7 +142,7 @@ bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out
     size_t found = sp_dwarf_find(d, addr, lines ? SP_DWARF_LINES : SP_DWARF_INLINES, f,
                                  max < FRAMES_MAX ? max : FRAMES_MAX);
     if (sp_dwarf_nomem(d)) {
-        sp_nomem(s->d);
+        sp_symbols_nomem(s);
         return false;
     }
     for (size_t i = 0; i < found; i++) {
@@ -170,7 +170,7 @@ bool sp_module_jit_line(struct sp_module *m, const struct sp_sym *sym, uint64_t 
     uint32_t id = b.failed ? SP_STR_FAIL : sp_intern(&s->names, b.data, b.len);
     sp_buf_free(&b);
     if (id == SP_STR_FAIL)
-        return sp_nomem(s->d) == SPAA_OK;
+        return sp_symbols_nomem(s);
     out->srcline = sp_str_cstr(&s->names, id);
     return true;
 }

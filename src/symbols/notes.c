@@ -67,6 +67,8 @@ static bool note_names(struct notes *x, const struct sp_module *m, uint32_t name
 bool sp_symbols_note(struct sp_symbols *s, struct sp_profile *p)
 {
     struct notes x = {.p = p};
+    if (s->failed)
+        return false;
     bool ok = true, any = false;
     for (uint32_t i = 0; i < p->dsos.n && s->opts.no_symbols && ok; i++)
         ok = sp_profile_note(p, i, SP_NOTE_NAMES, 1, "names were not looked up (--no-symbols)", "");

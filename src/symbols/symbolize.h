@@ -23,7 +23,7 @@ spaa_status sp_symbolize(struct sp_profile *p, const struct sp_symbol_opts *opts
 
 /*
  * Notes on the profile's DSOs why names and lines are missing, for answers about its quality. After all
- * lookups, for the profile that the names are in. False: out of memory, which is reported.
+ * lookups, for the profile that the names are in. False: out of memory, now or in a lookup; it was reported.
  */
 bool sp_symbols_note(struct sp_symbols *s, struct sp_profile *p);
 

@@ -65,6 +65,17 @@ void sp_symbols_free(struct sp_symbols *s)
     free(s);
 }
 
+bool sp_symbols_nomem(struct sp_symbols *s)
+{
+    s->failed = true;
+    return sp_nomem(s->d) == SPAA_OK;
+}
+
+bool sp_symbols_failed(const struct sp_symbols *s)
+{
+    return s->failed;
+}
+
 static uint64_t hash_text(const char *s, uint64_t seed)
 {
     return s ? sp_hash64_seed(s, strlen(s), seed) : sp_hash_mix(seed, 1);
@@ -236,7 +247,7 @@ static bool names_of(struct sp_symbols *s, const char *name, uint32_t *raw, uint
     *raw = sp_intern_cstr(&s->names, name);
     *plain = *raw == SP_STR_FAIL ? SP_STR_NONE : plain_of(s, *raw);
     if (*plain == SP_STR_NONE)
-        sp_nomem(s->d);
+        sp_symbols_nomem(s);
     return *plain != SP_STR_NONE;
 }
 
@@ -311,7 +322,7 @@ size_t sp_module_resolve_code(struct sp_module *m, uint32_t code, uint64_t addr,
     if (s->opts.no_symbols || !max)
         return 0;
     if (!m->built && sp_load_elf(m) != SPAA_OK) {
-        sp_nomem(s->d);
+        sp_symbols_nomem(s);
         return 0;
     }
     struct sp_sym room;

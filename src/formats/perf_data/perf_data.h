@@ -9,7 +9,9 @@
  *   header.c    magic, attributes, feature sections      -> attrs, ids, names, build-ids, host
  *   records.c   pass 1 over all records, samples skipped  -> sideband list, kernel maps; COMPRESSED
  *               records are unpacked into a spool (unpack.c), which pass 1 then walks as well
+ *   tracefs.c   formats of tracepoints that the recording lacks; states.c: whether samples have thread states
  *   timeline.c  sideband by time                          -> comms and map versions of each process
+ *   reloads.c   when just-in-time code was replaced -> versions more
  *   samples.c   pass 2 over the samples, unsorted         -> keys: distinct (event, thread and comm, map
  *               version, mode, raw callchain) with their weights
  *   unwind.c    samples with copied stacks                -> callchains, and so keys
@@ -20,6 +22,7 @@
  * what COMPRESSED records hold; in the directory form the number of the file stands above. Records without
  * a time are ordered by it.
  *
+ * Branch stacks become branches (arcs.c) or callchains (lbr.c) in pass 2.
  * Samples with REGS_USER and STACK_USER (`--call-graph dwarf`) get their keys after pass 2: unwind.c replays
  * the maps a first time, and finds their callchains by several threads.
  */

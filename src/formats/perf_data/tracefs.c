@@ -10,6 +10,7 @@
 #include "symbols/file.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <sys/utsname.h>
 
 #define FORMAT_BYTES ((size_t)1 << 20)
@@ -23,8 +24,8 @@ static bool is_word(const char *p, size_t n)
     return n > 0 && n <= NAME_MAX;
 }
 
-/* "sched:sched_switch:u" -> "sched/sched_switch"; false: it is no name of a tracepoint. */
-static bool folder_of(struct sp_pd_text name, struct sp_buf *b)
+/* "sched:sched_switch:u" -> "ROOT/events/sched/sched_switch/format"; false: it is no name of a tracepoint. */
+static bool path_of(const char *root, struct sp_pd_text name, char path[static PATH_MAX])
 {
     const char *colon = memchr(name.p, ':', name.n);
     if (!colon)
@@ -34,21 +35,19 @@ static bool folder_of(struct sp_pd_text name, struct sp_buf *b)
     size_t event = more ? (size_t)(more - colon - 1) : rest;
     if (!is_word(name.p, system) || !is_word(colon + 1, event))
         return false;
-    return sp_buf_printf(b, "events/%.*s/%.*s/format", (int)system, name.p, (int)event, colon + 1);
+    int n = snprintf(path, PATH_MAX, "%s/events/%.*s/%.*s/format", root, (int)system, name.p, (int)event,
+                     colon + 1);
+    return n > 0 && n < PATH_MAX;
 }
 
 /* The format below a root, if its ID is the event's. */
 static spaa_status try_root(struct sp_pd *pd, const char *root, const struct sp_pd_attr *a)
 {
-    struct sp_buf path;
-    char *text = NULL;
+    char path[PATH_MAX], *text = NULL;
     size_t n = 0;
-    sp_buf_init(&path, PATH_MAX);
-    sp_buf_printf(&path, "%s/", root);
     spaa_status st = SPAA_ERR_NOT_FOUND;
-    if (folder_of(a->name, &path) && !path.failed)
-        st = sp_file_slurp(sp_buf_cstr(&path), FORMAT_BYTES, &text, &n);
-    sp_buf_free(&path);
+    if (path_of(root, a->name, path))
+        st = sp_file_slurp(path, FORMAT_BYTES, &text, &n);
     if (st)
         return st == SPAA_ERR_NOMEM ? sp_nomem(pd->d) : SPAA_OK;
     const char *copy = sp_arena_dup(&pd->arena, text, n); /* fields are named by it */
