@@ -128,6 +128,19 @@ static spaa_status threads(struct sp_absorber *a)
     return SPAA_OK;
 }
 
+/* Why frames of a DSO lack something, for who asks about several files as one; false: out of memory. */
+static bool absorb_notes(struct sp_absorber *a, uint32_t dso)
+{
+    static const enum sp_note_of all[] = {SP_NOTE_NAMES, SP_NOTE_LINES};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const struct sp_dso_note *n = sp_profile_note_of(a->from, dso, all[i]);
+        if (n && !sp_profile_note(a->to, a->dsos[dso], all[i], n->addresses, sp_pstr(a->from, n->why).p,
+                                  sp_pstr(a->from, n->remedy).p))
+            return false;
+    }
+    return true;
+}
+
 spaa_status sp_absorb_dictionary(struct sp_absorber *a)
 {
     const struct sp_profile *from = a->from;
@@ -136,7 +149,7 @@ spaa_status sp_absorb_dictionary(struct sp_absorber *a)
         x.name = sp_absorb_str(a, x.name);
         x.build_id = sp_absorb_text(a, x.build_id);
         x.more = sp_absorb_str(a, x.more);
-        if ((a->dsos[i] = dso(a, &x)) == SP_NONE)
+        if ((a->dsos[i] = dso(a, &x)) == SP_NONE || (!a->m->opts.canonical && !absorb_notes(a, i)))
             return sp_nomem(a->d);
     }
     for (uint32_t i = 0; i < from->functions.n; i++) {

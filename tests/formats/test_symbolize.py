@@ -344,6 +344,9 @@ def test_quality_says_why_names_and_lines_are_missing_and_what_helps(tmp_path):
         (bare,) = quality["no_debug_info_by_dso"]
         assert bare["dso"].endswith("/bare/prog") and bare["why"] == "no debug information was found"
         assert "--debug-dir" in bare["remedy"] and "-g" in bare["remedy"]
+    both = json.loads(run("top", path, path, "--json", code=0, env=env).out)["quality"]
+    assert both["unresolved_by_dso"] == json.loads(run("top", path, "--json", code=0, env=env).out)["quality"]["unresolved_by_dso"]
+    assert both["no_debug_info_by_dso"] == quality["no_debug_info_by_dso"]
     text = run("info", path, code=0, env=env).out
     assert re.search(r"^no names +61\.90% of cpu-clock$", text, re.M) and re.search(r"^no lines +12\.70% of cpu-clock$", text, re.M)
     assert re.search(r"^ +6\.35% \S+/stripped/prog: .*stripped.*; .*debug", text, re.M) and "1 more" in text
