@@ -104,7 +104,8 @@ static void quality_dsos(struct sp_jw *w, const char *key, const struct sp_profi
         sp_jw_str(w, "dso", name.p, name.n);
         sp_jw_percent(w, "percent", v[i].leaf, whole);
         sp_jw_cstr(w, "why", note ? sp_pstr(p, note->why).p : NULL);
-        sp_jw_cstr(w, "remedy", note && note->remedy ? sp_pstr(p, note->remedy).p : NULL);
+        struct sp_str remedy = sp_pstr(p, note ? note->remedy : SP_STR_NONE);
+        sp_jw_cstr(w, "remedy", remedy.n ? remedy.p : NULL);
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');
