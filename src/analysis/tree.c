@@ -10,7 +10,7 @@
 #include "analysis/tree.h"
 
 #include "analysis/rank.h"
-#include "base/arena.h"
+#include "analysis/tree_paths.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +20,10 @@
 #define NO_SLOT   UINT32_MAX
 #define ENDS_HERE (UINT32_MAX - 1)
 
-/* A row of the selection, with all that is asked of it: paths are moved, so that those of a node lie
- * together. */
-struct path {
-    const uint32_t *frames; /* leaf first */
-    uint32_t n;
-    uint32_t comm; /* string; a first step of its own where it is not 0 */
-    int64_t weight, own, samples;
-};
-
 /* A child while its parent is open. */
 struct slot {
     uint32_t key, frame, comm, paths;
+    uint32_t row; /* the first one that goes through it: its frame is the child's */
     int64_t total, samples;
     size_t at; /* where its paths go */
     bool inlined;
@@ -58,10 +50,10 @@ struct builder {
     size_t nkeys;
     uint32_t *function_of_key; /* nothing at the keys of comms */
     unsigned char *kinds; /* per frame; frames themselves take too much memory to be asked for each node */
-    struct path *run, *moved; /* paths in the order of the nodes; scratch for moving them */
-    uint32_t *slot_of_path;
-    uint32_t *slot_of_key; /* NO_SLOT between nodes */
-    struct sp_arena steps; /* frames of paths that filters changed */
+    struct sp_tree_paths paths;
+    uint32_t *run, *moved;  /* paths in the order of the nodes; scratch for moving them */
+    uint32_t *slot_of_path; /* of the run */
+    uint32_t *slot_of_key;  /* NO_SLOT between nodes */
     SP_VEC(struct slot) slots;
     SP_VEC(uint32_t) kept; /* slots, sorted */
     SP_VEC(struct waiting) waiting;
@@ -108,36 +100,29 @@ static bool make_keys(struct builder *b)
 
 static bool make_paths(struct builder *b)
 {
-    size_t rows = b->s->rows.n;
-    b->run = malloc((rows + 1) * sizeof *b->run);
-    b->moved = malloc((rows + 1) * sizeof *b->moved);
-    b->slot_of_path = malloc((rows + 1) * sizeof *b->slot_of_path);
-    if (!b->run || !b->moved || !b->slot_of_path || rows > UINT32_MAX)
+    const struct sp_tree_opts *o = b->opts;
+    /* Where most of the tree is left out, so is most of what would be joined. */
+    bool join = !o->max_nodes && !o->max_depth && !o->min_total && !o->by_comm;
+    if (!sp_tree_paths_make(b->s, o, join, &b->paths))
         return false;
-    sp_large_pages(b->run, (rows + 1) * sizeof *b->run);
-    sp_large_pages(b->moved, (rows + 1) * sizeof *b->moved);
-    for (size_t i = 0; i < rows; i++) {
-        size_t n;
-        const uint32_t *f = sp_selected_frames(b->s, i, &n);
-        if (f && n && f == b->s->scratch.v) {
-            uint32_t *copy = sp_arena_alloc(&b->steps, n * sizeof *copy);
-            f = copy ? memcpy(copy, f, n * sizeof *copy) : NULL;
-        }
-        if (!f)
-            return false;
-        uint32_t comm = b->p->contexts.v[b->p->stacks.v[b->s->rows.v[i].stack].context].comm;
-        b->run[i] = (struct path){.frames = f,
-                                  .n = (uint32_t)n,
-                                  .comm = b->opts->by_comm ? comm : 0,
-                                  .weight = b->s->rows.v[i].weight,
-                                  .own = b->s->rows.v[i].own,
-                                  .samples = b->s->rows.v[i].samples};
-    }
+    size_t n = b->paths.v.n + 1;
+    b->run = malloc(n * sizeof *b->run);
+    b->moved = malloc(n * sizeof *b->moved);
+    b->slot_of_path = malloc(n * sizeof *b->slot_of_path);
+    if (!b->run || !b->moved || !b->slot_of_path)
+        return false;
+    for (uint32_t i = 0; i < b->paths.begin; i++)
+        b->run[i] = join ? b->paths.list[i] : i;
     return true;
 }
 
+static inline const struct sp_tree_path *path(const struct builder *b, size_t i)
+{
+    return &b->paths.v.v[b->run[i]];
+}
+
 /* The frame of a path's step, SP_NONE for its comm; ENDS_HERE when it has no such step. */
-static inline uint32_t step(const struct builder *b, const struct path *x, uint32_t depth)
+static inline uint32_t step(const struct builder *b, const struct sp_tree_path *x, uint32_t depth)
 {
     if (x->comm && depth-- == 0)
         return SP_NONE;
@@ -152,7 +137,9 @@ static inline void fetch_ahead(const struct builder *b, const struct waiting *w,
     enum { AHEAD = 16 };
     if (i + AHEAD >= w->hi)
         return;
-    const struct path *x = &b->run[i + AHEAD];
+    if (i + 2 * AHEAD < w->hi)
+        __builtin_prefetch(path(b, i + 2 * AHEAD));
+    const struct sp_tree_path *x = path(b, i + AHEAD);
     if (w->depth < x->n)
         __builtin_prefetch(x->frames + (b->opts->inverted ? w->depth : x->n - 1 - w->depth));
 }
@@ -165,18 +152,12 @@ static void fetch_run(const struct builder *b, struct waiting *w)
         return;
     w->fetched = true;
     for (size_t i = w->lo; i < w->hi; i++) {
-        const struct path *x = &b->run[i];
+        const struct sp_tree_path *x = path(b, i);
         uint32_t left = w->depth < x->n ? x->n - w->depth : 0;
         const uint32_t *from = x->frames + (b->opts->inverted ? x->n - left : 0);
         for (uint32_t k = 0; k < left && k < LINES * LINE; k += LINE)
             __builtin_prefetch(from + k);
     }
-}
-
-static void add_samples(int64_t *to, int64_t v)
-{
-    if (v > SP_DECIMAL)
-        *to = (*to == SP_ABSENT ? 0 : *to) + v;
 }
 
 static bool is_kept(const struct builder *b, int64_t total, uint32_t depth)
@@ -265,13 +246,18 @@ static struct waiting take(struct builder *b)
 
 /* ---- opening a node ---- */
 
-static uint32_t slot_for(struct builder *b, const struct path *x, uint32_t frame)
+static uint32_t slot_for(struct builder *b, const struct sp_tree_path *x, uint32_t frame)
 {
     uint32_t key = frame == SP_NONE ? b->comm_key[x->comm] : b->keys[frame] & ~INLINED;
     uint32_t slot = b->slot_of_key[key];
     if (slot != NO_SLOT)
         return slot;
-    struct slot fresh = {key, frame, frame == SP_NONE ? x->comm : 0, 0, 0, SP_ABSENT, 0, frame != SP_NONE};
+    struct slot fresh = {.key = key,
+                         .frame = frame,
+                         .comm = frame == SP_NONE ? x->comm : 0,
+                         .row = x->row,
+                         .samples = SP_ABSENT,
+                         .inlined = frame != SP_NONE};
     slot = (uint32_t)b->slots.n;
     if (!sp_vec_push(&b->slots, fresh))
         return NO_SLOT;
@@ -285,7 +271,7 @@ static bool sum_children(struct builder *b, const struct waiting *w, uint32_t no
     int64_t self = 0;
     b->slots.n = 0;
     for (size_t i = w->lo; i < w->hi; i++) {
-        const struct path *x = &b->run[i];
+        const struct sp_tree_path *x = path(b, i);
         fetch_ahead(b, w, i);
         uint32_t frame = step(b, x, w->depth);
         if (frame == ENDS_HERE) {
@@ -298,8 +284,12 @@ static bool sum_children(struct builder *b, const struct waiting *w, uint32_t no
             return false;
         struct slot *slot = &b->slots.v[n];
         slot->total += x->weight;
-        add_samples(&slot->samples, x->samples);
+        sp_tree_add_samples(&slot->samples, x->samples);
         slot->paths++;
+        if (x->row < slot->row) {
+            slot->row = x->row;
+            slot->frame = frame;
+        }
         slot->inlined = slot->inlined && frame != SP_NONE && b->keys[frame] & INLINED;
         b->slot_of_path[i] = n;
     }
@@ -318,13 +308,16 @@ static int cmp_slot(const void *va, const void *vb, void *arg)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Moves the paths of the kept children together, in their order, to the front of the node's run. */
+/*
+ * Moves the paths of the kept children together, the first child's last: it is opened first, and then nothing
+ * stands after its run, which may grow.
+ */
 static void move_paths(struct builder *b, const struct waiting *w)
 {
     size_t at = w->lo;
     for (size_t i = 0; i < b->slots.n; i++)
         b->slots.v[i].at = SIZE_MAX;
-    for (size_t i = 0; i < b->kept.n; i++) {
+    for (size_t i = b->kept.n; i-- > 0;) {
         struct slot *slot = &b->slots.v[b->kept.v[i]];
         slot->at = at;
         at += slot->paths;
@@ -355,15 +348,13 @@ static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
     if (b->kept.n > 1)
         qsort_r(b->kept.v, b->kept.n, sizeof *b->kept.v, cmp_slot, b);
     move_paths(b, w);
-    size_t hi = w->lo;
-    for (size_t i = 0; i < b->kept.n; i++)
-        hi += b->slots.v[b->kept.v[i]].paths;
-    for (size_t i = b->kept.n; i-- > 0;) { /* the first one is taken first from a stack */
+    size_t lo = w->lo;
+    for (size_t i = b->kept.n; i-- > 0;) {
         const struct slot *x = &b->slots.v[b->kept.v[i]];
         struct waiting child = {.total = x->total,
                                 .samples = x->samples,
-                                .lo = hi - x->paths,
-                                .hi = hi,
+                                .lo = lo,
+                                .hi = lo + x->paths,
                                 .parent = node,
                                 .depth = w->depth + 1,
                                 .frame = x->frame,
@@ -371,53 +362,85 @@ static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
                                 .sibling = (uint32_t)i,
                                 .inlined = x->inlined,
                                 .fetched = w->fetched};
-        hi -= x->paths;
+        lo += x->paths;
         if (!put(b, child))
             return false;
     }
     return true;
 }
 
-/* The rest of a single path is a chain. */
-static bool open_chain(struct builder *b, struct waiting w, uint32_t node)
+/*
+ * What is below the beginnings that end at this node takes their place: nothing stands after the run, as
+ * nodes are opened in depth-first order.
+ */
+static void unfold(struct builder *b, struct waiting *w)
 {
-    const struct path *x = &b->run[w.lo];
-    for (uint32_t frame; (frame = step(b, x, w.depth)) != ENDS_HERE;) {
-        if (!is_kept(b, x->weight, w.depth + 1)) {
-            leave_out(b, node, x->weight);
+    size_t at = w->lo, ends = 0;
+    for (size_t i = w->lo; i < w->hi; i++) {
+        const struct sp_tree_path *x = path(b, i);
+        if (x->below && x->n == w->depth)
+            b->moved[ends++] = b->run[i];
+        else
+            b->run[at++] = b->run[i];
+    }
+    for (size_t i = 0; i < ends; i++) {
+        const struct sp_tree_path *x = &b->paths.v.v[b->moved[i]];
+        memcpy(b->run + at, b->paths.list + x->first, x->below * sizeof *b->run);
+        for (uint32_t k = 0; k < x->below; k++)
+            __builtin_prefetch(path(b, at + k));
+        at += x->below;
+    }
+    w->hi = at;
+    w->fetched = w->fetched && !ends;
+}
+
+/* A single path is a chain, as far as it goes: *w and *node become its last node. False: out of memory. */
+static bool open_chain(struct builder *b, struct waiting *w, uint32_t *node, bool *done)
+{
+    const struct sp_tree_path *x = path(b, w->lo);
+    for (uint32_t frame; (frame = step(b, x, w->depth)) != ENDS_HERE;) {
+        if (!is_kept(b, x->weight, w->depth + 1)) {
+            leave_out(b, *node, x->weight);
+            *done = true;
             return true;
         }
-        w = (struct waiting){.total = x->weight,
-                             .samples = x->samples > SP_DECIMAL ? x->samples : SP_ABSENT,
-                             .lo = w.lo,
-                             .hi = w.hi,
-                             .parent = node,
-                             .depth = w.depth + 1,
-                             .frame = frame,
-                             .comm = frame == SP_NONE ? x->comm : 0,
-                             .inlined = frame != SP_NONE && b->keys[frame] & INLINED};
-        node = (uint32_t)b->t.nodes.n;
-        if (!add_node(b, &w))
+        *w = (struct waiting){.total = x->weight,
+                              .samples = x->samples > SP_DECIMAL ? x->samples : SP_ABSENT,
+                              .lo = w->lo,
+                              .hi = w->hi,
+                              .parent = *node,
+                              .depth = w->depth + 1,
+                              .frame = frame,
+                              .comm = frame == SP_NONE ? x->comm : 0,
+                              .inlined = frame != SP_NONE && b->keys[frame] & INLINED,
+                              .fetched = true};
+        *node = (uint32_t)b->t.nodes.n;
+        if (!add_node(b, w))
             return false;
     }
-    b->t.nodes.v[node].self = b->opts->inverted ? x->weight : x->own;
+    *done = !x->below;
+    if (*done)
+        b->t.nodes.v[*node].self = b->opts->inverted ? x->weight : x->own;
     return true;
 }
 
-/* Do all paths of a run go on alike? *frame: of the first one; *inlined: all such frames are. */
+/* Do all paths of a run go on alike? *frame: of the first row; *inlined: all such frames are. */
 static bool goes_on_alike(const struct builder *b, const struct waiting *w, uint32_t *frame, bool *inlined)
 {
-    const struct path *x = &b->run[w->lo];
-    uint32_t f = step(b, x, w->depth);
+    const struct sp_tree_path *x = path(b, w->lo);
+    uint32_t f = step(b, x, w->depth), row = x->row;
     if (f == ENDS_HERE || f == SP_NONE)
         return false;
     uint32_t key = b->keys[f] & ~INLINED, flags = b->keys[f];
     for (size_t i = w->lo + 1; i < w->hi; i++) {
         fetch_ahead(b, w, i);
-        uint32_t other = step(b, &b->run[i], w->depth);
+        x = path(b, i);
+        uint32_t other = step(b, x, w->depth);
         if (other == ENDS_HERE || other == SP_NONE || (b->keys[other] & ~INLINED) != key)
             return false;
         flags &= b->keys[other];
+        f = x->row < row ? other : f;
+        row = x->row < row ? x->row : row;
     }
     *frame = f;
     *inlined = flags & INLINED;
@@ -427,40 +450,48 @@ static bool goes_on_alike(const struct builder *b, const struct waiting *w, uint
 /* What several paths share below a node needs no sums: its weight is the node's. False: out of memory. */
 static bool open_shared(struct builder *b, struct waiting *w, uint32_t *node, bool *done)
 {
-    *done = false;
-    while (w->hi - w->lo > 1 && goes_on_alike(b, w, &w->frame, &w->inlined)) {
-        if (!is_kept(b, w->total, w->depth + 1)) {
-            leave_out(b, *node, w->total);
-            *done = true;
-            return true;
-        }
-        w->parent = *node;
-        w->depth++;
-        w->comm = 0;
-        *node = (uint32_t)b->t.nodes.n;
-        if (!add_node(b, w))
-            return false;
+    if (!is_kept(b, w->total, w->depth + 1)) {
+        leave_out(b, *node, w->total);
+        *done = true;
+        return true;
     }
-    return true;
+    w->parent = *node;
+    w->depth++;
+    w->comm = 0;
+    *node = (uint32_t)b->t.nodes.n;
+    return add_node(b, w);
+}
+
+/* Opens the node added last, and those below it that are the only one there. False: out of memory. */
+static bool open_down(struct builder *b, struct waiting *w)
+{
+    uint32_t node = (uint32_t)b->t.nodes.n - 1;
+    bool done = false, ok = true;
+    while (ok && !done) {
+        if (b->paths.list && w->depth % SP_TREE_PIECE == 0)
+            unfold(b, w);
+        fetch_run(b, w);
+        if (w->hi - w->lo == 1)
+            ok = open_chain(b, w, &node, &done);
+        else if (w->hi > w->lo && goes_on_alike(b, w, &w->frame, &w->inlined))
+            ok = open_shared(b, w, &node, &done);
+        else
+            return open_node(b, w, node);
+    }
+    return ok;
 }
 
 static bool grow(struct builder *b)
 {
     struct waiting root = {
-        .samples = b->s->samples, .hi = b->s->rows.n, .parent = SP_NONE, .frame = SP_NONE, .total = 0};
+        .samples = b->s->samples, .hi = b->paths.begin, .parent = SP_NONE, .frame = SP_NONE, .total = 0};
     for (size_t i = 0; i < b->s->rows.n; i++)
         root.total += b->s->rows.v[i].weight;
     bool ok = put(b, root);
     while (ok && b->waiting.n && (!b->opts->max_nodes || b->t.nodes.n < b->opts->max_nodes)) {
         struct waiting w = take(b);
         uint32_t node = (uint32_t)b->t.nodes.n;
-        ok = add_node(b, &w);
-        bool done = false;
-        fetch_run(b, &w);
-        if (ok && !b->opts->max_nodes)
-            ok = open_shared(b, &w, &node, &done);
-        if (ok && !done)
-            ok = w.hi - w.lo == 1 && !b->opts->max_nodes ? open_chain(b, w, node) : open_node(b, &w, node);
+        ok = add_node(b, &w) && (b->opts->max_nodes ? open_node(b, &w, node) : open_down(b, &w));
     }
     for (size_t i = 0; ok && i < b->waiting.n; i++)
         leave_out(b, b->waiting.v[i].parent, b->waiting.v[i].total);
@@ -528,7 +559,6 @@ spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opt
                           struct sp_tree *out)
 {
     struct builder b = {.s = s, .opts = opts, .p = s->profile, .t = {.profile = s->profile}};
-    sp_arena_init(&b.steps, 0);
     bool ok = make_keys(&b) && make_paths(&b) && grow(&b);
     if (ok && opts->max_nodes && (ok = put_in_order(&b)))
         find_ends(&b.t);
@@ -542,7 +572,7 @@ spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opt
     free(b.slot_of_key);
     free(b.function_of_key);
     free(b.kinds);
-    sp_arena_free(&b.steps);
+    sp_tree_paths_free(&b.paths);
     sp_vec_free(&b.slots);
     sp_vec_free(&b.kept);
     sp_vec_free(&b.waiting);
