@@ -40,6 +40,9 @@ struct tree {
     struct same same;
     struct counter last; /* the node drawn last */
     struct sp_tree t;
+    uint32_t first; /* the number of the first node in t, where the tree comes in parts */
+    bool parts;
+    SP_VEC(unsigned) indent; /* by depth: of the last node there */
     size_t shown;      /* nodes: those of order < shown; where that is all, the next three are not used */
     int64_t *elided;   /* per node: weight of the children not shown */
     uint32_t *missing; /* per node: how many these are */
@@ -48,7 +51,7 @@ struct tree {
 
 static bool shows_all(const struct tree *x)
 {
-    return x->shown >= x->t.nodes.n;
+    return x->parts || x->shown >= x->t.nodes.n;
 }
 
 static int64_t elided_of(const struct tree *x, uint32_t i)
@@ -205,7 +208,7 @@ static char *put_place(char *at, struct tree *x, uint32_t i)
 {
     const struct sp_tree_node *n = &x->t.nodes.v[i];
     struct counter before = x->last;
-    count_to(&x->last, number_of(x, i));
+    count_to(&x->last, number_of(x, x->first + i));
     at = put_counter(put(at, "{\"id\":"), &x->last);
     at = put(at, ",\"parent\":");
     if (n->parent == SP_NONE)
@@ -223,10 +226,10 @@ static void json_node(struct tree *x, uint32_t i)
     const struct sp_tree_node *n = &x->t.nodes.v[i];
     const struct same *same = json_same(x, n);
     struct sp_output *out = x->a.w.out;
-    if (!i)
+    if (n->parent == SP_NONE)
         sp_jw_raw(&x->a.w, NULL, "", 0);
     char *start = sp_output_room(out, NODE_ROOM), *at = start;
-    if (i)
+    if (n->parent != SP_NONE)
         *at++ = ',';
     at = put_place(at, x, i);
     sp_output_took(out, (size_t)(at - start));
@@ -267,16 +270,24 @@ static size_t sum_elided(const struct tree *x, int64_t *weight)
     return n;
 }
 
-static int draw_json(struct tree *x)
+static void json_nodes(struct tree *x)
 {
-    int64_t weight;
-    int rc = answer_begin(&x->a, "spaa.tree/1");
-    if (rc)
-        return rc;
-    sp_jw_open(&x->a.w, "nodes", '[');
     for (uint32_t i = 0; i < x->t.nodes.n; i++)
         if (x->t.nodes.v[i].order < x->shown)
             json_node(x, i);
+}
+
+static int begin_json(struct tree *x)
+{
+    int rc = answer_begin(&x->a, "spaa.tree/1");
+    if (!rc)
+        sp_jw_open(&x->a.w, "nodes", '[');
+    return rc;
+}
+
+static int end_json(struct tree *x)
+{
+    int64_t weight;
     sp_jw_close(&x->a.w, ']');
     if (x->text.failed)
         return cli_exit_of(sp_nomem(&x->a.c->diags));
@@ -288,20 +299,34 @@ static int draw_json(struct tree *x)
     return answer_end(&x->a, next, 2);
 }
 
-/* One child goes on in its parent's column, so that straight chains do not run off the screen. */
-static void indents(const struct tree *x, unsigned *indent)
+static int draw_json(struct tree *x)
 {
-    const struct sp_tree *t = &x->t;
-    for (uint32_t i = 1; i < t->nodes.n; i++) {
-        uint32_t up = t->nodes.v[i].parent;
-        bool only = t->nodes.v[i].end == t->nodes.v[up].end && i == up + 1 && !missing_of(x, up);
-        indent[i] = up == 0 ? 0 : indent[up] + !only;
-    }
+    int rc = begin_json(x);
+    if (rc)
+        return rc;
+    json_nodes(x);
+    return end_json(x);
 }
 
-static void table_row(struct tree *x, struct sp_table *table, uint32_t i, unsigned indent)
+/*
+ * One child goes on in its parent's column, so that straight chains do not run off the screen. Nodes come in
+ * depth-first order: the last one of the depth above is the parent.
+ */
+static unsigned indent_of(struct tree *x, const struct sp_tree_node *n)
+{
+    if (!sp_vec_reserve(&x->indent, n->depth + 1)) {
+        x->text.failed = true;
+        return 0;
+    }
+    unsigned indent = n->depth < 2 ? 0 : x->indent.v[n->depth - 1] + !n->alone;
+    x->indent.v[n->depth] = indent;
+    return indent;
+}
+
+static void table_row(struct tree *x, struct sp_table *table, uint32_t i)
 {
     const struct sp_tree_node *n = &x->t.nodes.v[i];
+    unsigned indent = indent_of(x, n);
     struct sp_buf *b = &x->a.b;
     cell_percent(&x->a, table, n->total);
     cell_percent(&x->a, table, n->self);
@@ -376,9 +401,10 @@ static const struct same *csv_same(struct tree *x, const struct sp_tree_node *n)
     return same;
 }
 
-static void csv_row(struct tree *x, struct sp_output *out, uint32_t i, unsigned indent)
+static void csv_row(struct tree *x, struct sp_output *out, uint32_t i)
 {
     const struct sp_tree_node *n = &x->t.nodes.v[i];
+    unsigned indent = indent_of(x, n);
     const struct piece *name = csv_name(x, i);
     const struct same *same = csv_same(x, n);
     bool formula = name->formula && !indent, quote = name->quote || formula;
@@ -418,36 +444,48 @@ static void csv_row(struct tree *x, struct sp_output *out, uint32_t i, unsigned 
     sp_output_took(out, (size_t)(at - start));
 }
 
-static int csv_rows(struct tree *x, const unsigned *indent)
+static void csv_rows(struct tree *x)
 {
-    for (uint32_t i = 1; i < x->t.nodes.n; i++)
-        if (x->t.nodes.v[i].order < x->shown)
-            csv_row(x, x->a.c->out, i, indent[i]);
-    return x->text.failed ? cli_exit_of(sp_nomem(&x->a.c->diags)) : EXIT_FINE;
+    for (uint32_t i = 0; i < x->t.nodes.n; i++)
+        if (x->t.nodes.v[i].order < x->shown && x->t.nodes.v[i].parent != SP_NONE)
+            csv_row(x, x->a.c->out, i);
+}
+
+static const struct sp_table_column columns[] = {{"total%", true, false}, {"self%", true, false},
+                                                 {"total", true, false},  {"function", false, true},
+                                                 {"depth", true, false},  {"elided", true, false}};
+
+/* The line of titles. */
+static int begin_csv(struct tree *x)
+{
+    struct sp_table table;
+    sp_table_init(&table, columns, 6);
+    int rc = answer_table(x->a.c, &table);
+    sp_table_free(&table);
+    return rc;
+}
+
+static int draw_csv(struct tree *x)
+{
+    int rc = begin_csv(x);
+    if (!rc)
+        csv_rows(x);
+    return x->text.failed ? cli_exit_of(sp_nomem(&x->a.c->diags)) : rc;
 }
 
 static int draw_text(struct tree *x)
 {
-    static const struct sp_table_column columns[] = {{"total%", true, false}, {"self%", true, false},
-                                                     {"total", true, false},  {"function", false, true},
-                                                     {"depth", true, false},  {"elided", true, false}};
     struct cli *c = x->a.c;
-    unsigned *indent = calloc(x->t.nodes.n, sizeof *indent);
     struct sp_table table;
     int64_t weight;
-    if (!indent)
-        return cli_exit_of(sp_nomem(&c->diags));
-    indents(x, indent);
-    sp_table_init(&table, columns, c->format == FORMAT_CSV ? 6 : 4);
-    for (uint32_t i = 1; i < x->t.nodes.n && c->format != FORMAT_CSV; i++)
+    sp_table_init(&table, columns, 4);
+    for (uint32_t i = 1; i < x->t.nodes.n; i++)
         if (x->t.nodes.v[i].order < x->shown)
-            table_row(x, &table, i, indent[i]);
+            table_row(x, &table, i);
     answer_heading(c, x->a.s);
-    int rc = answer_table(c, &table);
-    if (!rc && c->format == FORMAT_CSV)
-        rc = csv_rows(x, indent);
+    int rc = x->text.failed ? cli_exit_of(sp_nomem(&c->diags)) : answer_table(c, &table);
     size_t more = sum_elided(x, &weight);
-    if (!rc && more && c->format != FORMAT_CSV) {
+    if (!rc && more) {
         sp_buf_clear(&x->a.b);
         percent_text(&x->a.b, x->a.s, weight);
         sp_printf(c->out, "%s%zu more subtrees with %s%%, marked (+children: weight); %s\n",
@@ -455,7 +493,6 @@ static int draw_text(struct tree *x)
                   c->v.budget ? answer_more(c)
                               : "--min-percent 0 -n 0 shows all, --root-at FUNCTION one of them");
     }
-    free(indent);
     sp_table_free(&table);
     return rc;
 }
@@ -466,7 +503,51 @@ static int draw(void *arg, size_t rows)
     x->shown = rows + 1; /* the root is no row */
     if (!count_elided(x))
         return cli_exit_of(sp_nomem(&x->a.c->diags));
-    return x->a.c->format == FORMAT_JSON ? draw_json(x) : draw_text(x);
+    return x->a.c->format == FORMAT_JSON  ? draw_json(x)
+           : x->a.c->format == FORMAT_CSV ? draw_csv(x)
+                                          : draw_text(x);
+}
+
+/* ---- a tree that is written as it is made ---- */
+
+static void take_part(void *arg, const struct sp_tree *part, uint32_t first)
+{
+    struct tree *x = arg;
+    x->t = *part; /* lent */
+    x->first = first;
+    if (x->a.c->format == FORMAT_JSON)
+        json_nodes(x);
+    else
+        csv_rows(x);
+}
+
+static int answer_in_parts(struct tree *x, struct sp_tree_opts *how)
+{
+    struct cli *c = x->a.c;
+    bool json = c->format == FORMAT_JSON;
+    int rc = json ? begin_json(x) : begin_csv(x);
+    if (rc)
+        return rc;
+    how->take = take_part;
+    how->arg = x;
+    x->parts = true;
+    x->shown = SIZE_MAX;
+    spaa_status st = sp_tree_build(x->a.s, how, &c->diags, &x->t);
+    if (st)
+        return cli_exit_of(st);
+    sp_tree_free(&x->t); /* what was left out is still said */
+    return json ? end_json(x) : x->text.failed ? cli_exit_of(sp_nomem(&c->diags)) : EXIT_FINE;
+}
+
+static int answer_whole(struct tree *x, const struct sp_tree_opts *how)
+{
+    struct cli *c = x->a.c;
+    spaa_status st = sp_tree_build(x->a.s, how, &c->diags, &x->t);
+    int rc = st ? cli_exit_of(st) : cli_stdout(c);
+    if (!rc)
+        rc = answer_fit(c, x->t.nodes.n - 1, draw, x);
+    sp_tree_free(&x->t);
+    return rc;
 }
 
 static bool tree_options(struct cli *c, struct sp_tree_opts *how, double *percent)
@@ -514,21 +595,18 @@ int sp_cmd_tree(struct cli *c)
     answer_init(&x.a, c, &s);
     how.min_total = (int64_t)fmin(fabs((double)s.base) * percent / 100, 9e18);
     how.max_nodes = nodes_wanted(c, limit);
-    st = sp_tree_build(&s, &how, &c->diags, &x.t);
-    size_t n = x.t.nodes.n;
-    x.pieces = st ? NULL : calloc(c->profile->functions.n + 1, sizeof *x.pieces); /* and of no function */
+    bool parts = !how.max_nodes && !c->v.budget && (c->format == FORMAT_JSON || c->format == FORMAT_CSV);
+    x.pieces = calloc(c->profile->functions.n + 1, sizeof *x.pieces); /* and of no function */
     sp_buf_init(&x.text, SIZE_MAX);
-    if (!st && !x.pieces)
-        st = sp_nomem(&c->diags);
-    rc = st ? cli_exit_of(st) : cli_stdout(c);
+    rc = !x.pieces ? cli_exit_of(sp_nomem(&c->diags)) : parts ? cli_stdout(c) : EXIT_FINE;
     if (!rc)
-        rc = answer_fit(c, n - 1, draw, &x);
+        rc = parts ? answer_in_parts(&x, &how) : answer_whole(&x, &how);
     free(x.elided);
     free(x.missing);
     free(x.number);
     free(x.pieces);
+    sp_vec_free(&x.indent);
     sp_buf_free(&x.text);
-    sp_tree_free(&x.t);
     answer_free(&x.a);
     sp_selection_free(&s);
     return rc;

@@ -36,7 +36,7 @@ struct waiting {
     uint32_t parent, depth, frame, comm;
     uint32_t sibling; /* position among its siblings */
     uint32_t number;  /* of waiting nodes: ties of the heap */
-    bool inlined;
+    bool inlined, alone;
     bool fetched; /* its paths and their frames are in the cache */
 };
 
@@ -60,6 +60,7 @@ struct builder {
     SP_VEC(uint32_t) sibling; /* per node; max_nodes only */
     SP_VEC(uint32_t) above;   /* the last node, and those above it; not with max_nodes */
     uint32_t numbered;
+    uint32_t given; /* nodes that were given away, before the first one in t */
 };
 
 /* ---- keys: ranks of names ---- */
@@ -166,10 +167,20 @@ static bool is_kept(const struct builder *b, int64_t total, uint32_t depth)
     return (!b->opts->max_depth || depth <= b->opts->max_depth) && magnitude >= b->opts->min_total;
 }
 
+static uint32_t nodes_made(const struct builder *b)
+{
+    return b->given + (uint32_t)b->t.nodes.n;
+}
+
+static struct sp_tree_node *node_at(const struct builder *b, uint32_t number)
+{
+    return &b->t.nodes.v[number - b->given];
+}
+
 static void leave_out(struct builder *b, uint32_t parent, int64_t total)
 {
-    b->t.nodes.v[parent].elided += total;
-    b->t.nodes.v[parent].elided_children++;
+    node_at(b, parent)->elided += total;
+    node_at(b, parent)->elided_children++;
     b->t.pruned++;
     b->t.pruned_total += total;
 }
@@ -191,11 +202,12 @@ static bool add_node(struct builder *b, const struct waiting *w)
                                 .frame = w->frame,
                                 .depth = w->depth,
                                 .inlined = w->inlined,
+                                .alone = w->alone,
                                 .kind = framed ? b->kinds[w->frame] : SP_UNKNOWN,
                                 .total = w->total,
                                 .samples = w->samples,
-                                .order = (uint32_t)b->t.nodes.n};
-    return b->t.nodes.n < UINT32_MAX && (b->opts->max_nodes || begin_node(b, w->depth)) &&
+                                .order = nodes_made(b)};
+    return nodes_made(b) < SP_NONE && (b->opts->max_nodes || b->opts->take || begin_node(b, w->depth)) &&
            sp_vec_push(&b->t.nodes, node) && (!b->opts->by_comm || sp_vec_push(&b->t.comms, w->comm)) &&
            (!b->opts->max_nodes || sp_vec_push(&b->sibling, w->sibling));
 }
@@ -295,7 +307,7 @@ static bool sum_children(struct builder *b, const struct waiting *w, uint32_t no
     }
     for (size_t i = 0; i < b->slots.n; i++)
         b->slot_of_key[b->slots.v[i].key] = NO_SLOT;
-    b->t.nodes.v[node].self = self;
+    node_at(b, node)->self = self;
     return true;
 }
 
@@ -361,6 +373,7 @@ static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
                                 .comm = x->comm,
                                 .sibling = (uint32_t)i,
                                 .inlined = x->inlined,
+                                .alone = b->slots.n == 1,
                                 .fetched = w->fetched};
         lo += x->paths;
         if (!put(b, child))
@@ -413,14 +426,15 @@ static bool open_chain(struct builder *b, struct waiting *w, uint32_t *node, boo
                               .frame = frame,
                               .comm = frame == SP_NONE ? x->comm : 0,
                               .inlined = frame != SP_NONE && b->keys[frame] & INLINED,
+                              .alone = true,
                               .fetched = true};
-        *node = (uint32_t)b->t.nodes.n;
+        *node = nodes_made(b);
         if (!add_node(b, w))
             return false;
     }
     *done = !x->below;
     if (*done)
-        b->t.nodes.v[*node].self = b->opts->inverted ? x->weight : x->own;
+        node_at(b, *node)->self = b->opts->inverted ? x->weight : x->own;
     return true;
 }
 
@@ -458,14 +472,15 @@ static bool open_shared(struct builder *b, struct waiting *w, uint32_t *node, bo
     w->parent = *node;
     w->depth++;
     w->comm = 0;
-    *node = (uint32_t)b->t.nodes.n;
+    w->alone = true;
+    *node = nodes_made(b);
     return add_node(b, w);
 }
 
 /* Opens the node added last, and those below it that are the only one there. False: out of memory. */
 static bool open_down(struct builder *b, struct waiting *w)
 {
-    uint32_t node = (uint32_t)b->t.nodes.n - 1;
+    uint32_t node = nodes_made(b) - 1;
     bool done = false, ok = true;
     while (ok && !done) {
         if (b->paths.list && w->depth % SP_TREE_PIECE == 0)
@@ -481,8 +496,17 @@ static bool open_down(struct builder *b, struct waiting *w)
     return ok;
 }
 
+/* Between two nodes: all that were made are open. */
+static void give(struct builder *b)
+{
+    b->opts->take(b->opts->arg, &b->t, b->given);
+    b->given += (uint32_t)b->t.nodes.n;
+    b->t.nodes.n = b->t.comms.n = 0;
+}
+
 static bool grow(struct builder *b)
 {
+    enum { PART = 1024 };
     struct waiting root = {
         .samples = b->s->samples, .hi = b->paths.begin, .parent = SP_NONE, .frame = SP_NONE, .total = 0};
     for (size_t i = 0; i < b->s->rows.n; i++)
@@ -490,11 +514,15 @@ static bool grow(struct builder *b)
     bool ok = put(b, root);
     while (ok && b->waiting.n && (!b->opts->max_nodes || b->t.nodes.n < b->opts->max_nodes)) {
         struct waiting w = take(b);
-        uint32_t node = (uint32_t)b->t.nodes.n;
+        uint32_t node = nodes_made(b);
+        if (b->opts->take && b->t.nodes.n >= PART)
+            give(b);
         ok = add_node(b, &w) && (b->opts->max_nodes ? open_node(b, &w, node) : open_down(b, &w));
     }
     for (size_t i = 0; ok && i < b->waiting.n; i++)
         leave_out(b, b->waiting.v[i].parent, b->waiting.v[i].total);
+    if (ok && b->opts->take)
+        give(b);
     return ok;
 }
 
