@@ -17,12 +17,20 @@ struct piece {
     uint32_t above;                 /* 1 + the beginning before them; 0: none */
 };
 
+/*
+ * What is looked up for a row lies anywhere in memory, but is known ahead: the hash of a beginning is made of
+ * its frames alone, so that the rows to come can be asked for, first their places in the map, then the
+ * pieces that are found there.
+ */
+enum { DEEP = 8, SLOTS_AHEAD = 24, PIECES_AHEAD = 12, RING = 32 };
+
 struct joiner {
     struct sp_tree_paths *out;
     bool inverted;
     size_t rows;                 /* the paths after them are beginnings */
     SP_VEC(struct piece) pieces; /* per beginning */
-    struct sp_map map;           /* of these */
+    struct sp_map map;           /* of these, by the hash of the beginning */
+    uint64_t ahead[RING][DEEP];  /* hashes of the first DEEP beginnings of the rows to come */
     uint32_t *above;             /* per row: 1 + the beginning that it is below; 0: none */
 };
 
@@ -61,32 +69,78 @@ static bool add_rows(struct sp_selection *s, bool by_comm, struct sp_tree_paths 
 
 /* ---- beginnings ---- */
 
-static uint64_t hash_piece(const struct piece *x)
+/* The frames of a row from step n - SP_TREE_PIECE up to step n. */
+static const uint32_t *piece_at(const struct joiner *j, const struct sp_tree_path *row, uint32_t n)
+{
+    return row->frames + (j->inverted ? n - SP_TREE_PIECE : row->n - n);
+}
+
+static uint64_t hash_on(uint64_t before, const uint32_t *piece)
 {
     uint64_t w[SP_TREE_PIECE / 2];
-    memcpy(w, x->frames, sizeof w);
-    return sp_hash_mix(sp_hash_mix(w[0], w[1]) + x->above, sp_hash_mix(w[2], w[3]));
+    memcpy(w, piece, sizeof w);
+    return sp_hash_mix(sp_hash_mix(w[0], w[1]) + before, sp_hash_mix(w[2], w[3]));
+}
+
+static void expect_slots(struct joiner *j, size_t row)
+{
+    const struct sp_tree_path *x = &j->out->v.v[row];
+    uint64_t hash = 0, *at = j->ahead[row % RING];
+    for (uint32_t n = SP_TREE_PIECE; n < x->n && n <= DEEP * SP_TREE_PIECE; n += SP_TREE_PIECE) {
+        hash = hash_on(hash, piece_at(j, x, n));
+        sp_map_expect(&j->map, hash);
+        *at++ = hash;
+    }
+}
+
+static void expect_pieces(struct joiner *j, size_t row)
+{
+    const struct sp_tree_path *x = &j->out->v.v[row];
+    const uint64_t *hash = j->ahead[row % RING];
+    for (uint32_t n = SP_TREE_PIECE; n < x->n && n <= DEEP * SP_TREE_PIECE; n += SP_TREE_PIECE) {
+        struct sp_probe at = sp_map_probe(&j->map, *hash++);
+        uint32_t i = sp_map_next(&j->map, &at);
+        if (i == SP_MAP_NONE)
+            break;
+        __builtin_prefetch(&j->pieces.v[i]);
+    }
 }
 
 /* The beginning of a row's first n steps; `above` is that of the piece before. SP_NONE: out of memory. */
-static uint32_t beginning(struct joiner *j, uint32_t row, uint32_t n, uint32_t above, bool *fresh)
+static uint32_t beginning(struct joiner *j, uint32_t row, uint32_t n, uint64_t hash, uint32_t above,
+                          bool *fresh)
 {
     const struct sp_tree_path *x = &j->out->v.v[row];
-    struct sp_tree_path y = {
-        .frames = j->inverted ? x->frames : x->frames + (x->n - n), .n = n, .row = row, .samples = SP_ABSENT};
     struct piece piece = {.above = above};
-    memcpy(piece.frames, j->inverted ? y.frames + n - SP_TREE_PIECE : y.frames, sizeof piece.frames);
-    uint64_t hash = hash_piece(&piece);
+    memcpy(piece.frames, piece_at(j, x, n), sizeof piece.frames);
     struct sp_probe at = sp_map_probe(&j->map, hash);
     *fresh = false;
     for (uint32_t i; (i = sp_map_next(&j->map, &at)) != SP_MAP_NONE;)
         if (!memcmp(&j->pieces.v[i], &piece, sizeof piece))
             return i;
     *fresh = true;
+    struct sp_tree_path y = {
+        .frames = j->inverted ? x->frames : x->frames + (x->n - n), .n = n, .row = row, .samples = SP_ABSENT};
     return sp_map_add(&j->map, hash, (uint32_t)j->pieces.n) && sp_vec_push(&j->pieces, piece) &&
                    sp_vec_push(&j->out->v, y)
                ? (uint32_t)j->pieces.n - 1
                : SP_NONE;
+}
+
+static bool find_above(struct joiner *j, uint32_t row)
+{
+    uint32_t above = 0, steps = j->out->v.v[row].n;
+    uint64_t hash = 0;
+    bool fresh = false;
+    for (uint32_t n = SP_TREE_PIECE, k = 0; n < steps && !fresh; n += SP_TREE_PIECE, k++) {
+        hash = k < DEEP ? j->ahead[row % RING][k] : hash_on(hash, piece_at(j, &j->out->v.v[row], n));
+        uint32_t i = beginning(j, row, n, hash, above, &fresh);
+        if (i == SP_NONE)
+            return false;
+        above = i + 1;
+    }
+    j->above[row] = above;
+    return true;
 }
 
 static bool find_beginnings(struct joiner *j)
@@ -94,16 +148,15 @@ static bool find_beginnings(struct joiner *j)
     j->above = malloc((j->rows + 1) * sizeof *j->above);
     if (!j->above)
         return false;
+    for (size_t row = 0; row < SLOTS_AHEAD && row < j->rows; row++)
+        expect_slots(j, row);
     for (uint32_t row = 0; row < j->rows; row++) {
-        uint32_t above = 0, steps = j->out->v.v[row].n;
-        bool fresh = false;
-        for (uint32_t n = SP_TREE_PIECE; n < steps && !fresh; n += SP_TREE_PIECE) {
-            uint32_t i = beginning(j, row, n, above, &fresh);
-            if (i == SP_NONE)
-                return false;
-            above = i + 1;
-        }
-        j->above[row] = above;
+        if (row + SLOTS_AHEAD < j->rows)
+            expect_slots(j, row + SLOTS_AHEAD);
+        if (row + PIECES_AHEAD < j->rows)
+            expect_pieces(j, row + PIECES_AHEAD);
+        if (!find_above(j, row))
+            return false;
     }
     return true;
 }
