@@ -145,10 +145,10 @@ static inline void fetch_ahead(const struct builder *b, const struct waiting *w,
         __builtin_prefetch(x->frames + (b->opts->inverted ? w->depth : x->n - 1 - w->depth));
 }
 
-/* Once for a run that the first cache holds: all that is left of its paths. */
+/* Once for a run that the caches hold: all that is left of its paths. */
 static void fetch_run(const struct builder *b, struct waiting *w)
 {
-    enum { PATHS = 48, LINE = 64 / sizeof(uint32_t), LINES = 8 };
+    enum { PATHS = 256, LINE = 64 / sizeof(uint32_t), LINES = 8 };
     if (w->fetched || w->hi - w->lo > PATHS)
         return;
     w->fetched = true;
@@ -320,6 +320,24 @@ static int cmp_slot(const void *va, const void *vb, void *arg)
     return (x->key > y->key) - (x->key < y->key);
 }
 
+/* Most nodes have few children. */
+static void sort_kept(struct builder *b)
+{
+    enum { FEW = 12 };
+    uint32_t *v = b->kept.v;
+    if (b->kept.n > FEW) {
+        qsort_r(v, b->kept.n, sizeof *v, cmp_slot, b);
+        return;
+    }
+    for (size_t i = 1; i < b->kept.n; i++) {
+        uint32_t x = v[i];
+        size_t k = i;
+        for (; k && cmp_slot(&x, &v[k - 1], b) < 0; k--)
+            v[k] = v[k - 1];
+        v[k] = x;
+    }
+}
+
 /*
  * Moves the paths of the kept children together, the first child's last: it is opened first, and then nothing
  * stands after its run, which may grow.
@@ -357,8 +375,7 @@ static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
     }
     if (!b->kept.n)
         return true;
-    if (b->kept.n > 1)
-        qsort_r(b->kept.v, b->kept.n, sizeof *b->kept.v, cmp_slot, b);
+    sort_kept(b);
     move_paths(b, w);
     size_t lo = w->lo;
     for (size_t i = b->kept.n; i-- > 0;) {

@@ -75,7 +75,7 @@ static const uint32_t *piece_at(const struct joiner *j, const struct sp_tree_pat
     return row->frames + (j->inverted ? n - SP_TREE_PIECE : row->n - n);
 }
 
-static uint64_t hash_on(uint64_t before, const uint32_t *piece)
+static inline uint64_t hash_on(uint64_t before, const uint32_t *piece)
 {
     uint64_t w[SP_TREE_PIECE / 2];
     memcpy(w, piece, sizeof w);
