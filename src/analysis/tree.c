@@ -428,23 +428,20 @@ static void unfold(struct builder *b, struct waiting *w)
 static bool open_chain(struct builder *b, struct waiting *w, uint32_t *node, bool *done)
 {
     const struct sp_tree_path *x = path(b, w->lo);
+    w->total = x->weight;
+    w->samples = x->samples > SP_DECIMAL ? x->samples : SP_ABSENT;
+    w->alone = true;
     for (uint32_t frame; (frame = step(b, x, w->depth)) != ENDS_HERE;) {
         if (!is_kept(b, x->weight, w->depth + 1)) {
             leave_out(b, *node, x->weight);
             *done = true;
             return true;
         }
-        *w = (struct waiting){.total = x->weight,
-                              .samples = x->samples > SP_DECIMAL ? x->samples : SP_ABSENT,
-                              .lo = w->lo,
-                              .hi = w->hi,
-                              .parent = *node,
-                              .depth = w->depth + 1,
-                              .frame = frame,
-                              .comm = frame == SP_NONE ? x->comm : 0,
-                              .inlined = frame != SP_NONE && b->keys[frame] & INLINED,
-                              .alone = true,
-                              .fetched = true};
+        w->parent = *node;
+        w->depth++;
+        w->frame = frame;
+        w->comm = frame == SP_NONE ? x->comm : 0;
+        w->inlined = frame != SP_NONE && b->keys[frame] & INLINED;
         *node = nodes_made(b);
         if (!add_node(b, w))
             return false;

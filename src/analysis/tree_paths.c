@@ -146,7 +146,8 @@ static bool find_above(struct joiner *j, uint32_t row)
 static bool find_beginnings(struct joiner *j)
 {
     j->above = malloc((j->rows + 1) * sizeof *j->above);
-    if (!j->above)
+    /* At once for all there may be: large pages, which looking up at random needs more than less memory. */
+    if (!j->above || !sp_vec_reserve(&j->pieces, j->rows) || !sp_map_grow(&j->map, j->rows))
         return false;
     for (size_t row = 0; row < SLOTS_AHEAD && row < j->rows; row++)
         expect_slots(j, row);
