@@ -9,10 +9,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What all nodes of a function have in common in an answer. */
+/* What all nodes of a function have in common in an answer, and most of them besides: see `fragment`. */
 struct piece {
-    size_t at;
+    uint32_t at;
     uint32_t n;   /* 0: not made yet */
+    uint8_t more; /* JSON: bytes after them, for nodes of this kind */
+    uint8_t kind;
     bool quote;   /* CSV */
     bool formula; /* CSV: where it starts a cell */
 };
@@ -31,7 +33,8 @@ struct counter {
     uint32_t n, v;
 };
 
-enum { NODE_ROOM = 1024 }; /* of a node's text, but for its name */
+/* Of a node's text, but for its name; of a name that is put beside it at once. */
+enum { NODE_ROOM = 1024, NAME_ROOM = 2048, PIECE_LINE = 32 };
 
 struct tree {
     struct answer a;
@@ -97,27 +100,32 @@ static bool count_elided(struct tree *x)
 
 /*
  * A whole tree has millions of nodes: what is alike in all nodes of a function is put together once, and a
- * node is one piece of text.
+ * node is one piece of text. The kind is that of a frame, but mostly the same for all of a function.
  */
-static struct sp_str fragment(struct tree *x, uint32_t function)
+static const struct piece *fragment(struct tree *x, const struct sp_tree_node *n)
 {
     const struct sp_profile *p = x->t.profile;
-    struct piece *f = &x->pieces[function];
-    if (!f->n) {
-        struct sp_str name = sp_pstr(p, p->functions.v[function].name);
-        struct sp_str dso = dso_name(p, p->functions.v[function].dso);
-        char handle[32];
-        f->at = x->text.len;
-        sp_buf_puts(&x->text, ",\"name\":");
-        sp_json_string(&x->text, name.p, name.n);
-        sp_buf_puts(&x->text, ",\"dso\":");
-        sp_json_string(&x->text, dso.p, dso.n);
-        sp_buf_puts(&x->text, ",\"function\":\"");
-        sp_buf_add(&x->text, handle, sp_handle_text(&x->a.handles, function, handle));
-        sp_buf_puts(&x->text, "\",\"kind\":\"");
-        f->n = (uint32_t)(x->text.len - f->at);
-    }
-    return (struct sp_str){x->text.data + f->at, f->n};
+    struct piece *f = &x->pieces[n->function];
+    if (f->n)
+        return f;
+    struct sp_str name = sp_pstr(p, p->functions.v[n->function].name);
+    struct sp_str dso = dso_name(p, p->functions.v[n->function].dso);
+    char handle[32];
+    f->at = (uint32_t)x->text.len;
+    sp_buf_puts(&x->text, ",\"name\":");
+    sp_json_string(&x->text, name.p, name.n);
+    sp_buf_puts(&x->text, ",\"dso\":");
+    sp_json_string(&x->text, dso.p, dso.n);
+    sp_buf_puts(&x->text, ",\"function\":\"");
+    sp_buf_add(&x->text, handle, sp_handle_text(&x->a.handles, n->function, handle));
+    sp_buf_puts(&x->text, "\",\"kind\":\"");
+    f->n = (uint32_t)(x->text.len - f->at);
+    f->kind = n->kind;
+    sp_buf_puts(&x->text, sp_frame_kind_names[n->kind]);
+    sp_buf_puts(&x->text, "\",\"self\":");
+    f->more = (uint8_t)(x->text.len - f->at - f->n);
+    sp_buf_reserve(&x->text, PIECE_LINE);
+    return f;
 }
 
 static inline char *put(char *at, const char *s)
@@ -125,6 +133,23 @@ static inline char *put(char *at, const char *s)
     size_t n = strlen(s);
     memcpy(at, s, n);
     return at + n;
+}
+
+/*
+ * A piece of x->text of at most NAME_ROOM bytes: whole lines of it, as a copy of a number of bytes that is
+ * not known costs more than what is too much. Where a piece is made, room for the last of them is.
+ */
+static inline char *put_piece(char *at, const struct tree *x, const struct piece *f, size_t n)
+{
+    const char *from = x->text.data + f->at;
+    for (size_t k = 0; k < n; k += PIECE_LINE)
+        memcpy(at + k, from + k, PIECE_LINE);
+    return at + n;
+}
+
+static bool is_at_hand(const struct tree *x, size_t n)
+{
+    return n <= NAME_ROOM && !x->text.failed;
 }
 
 static char *put_i64(char *at, int64_t v)
@@ -140,9 +165,8 @@ static char *put_weight(char *at, const struct sp_selection *s, int64_t v)
     return s->scale ? at + sp_scaled_text(v, s->scale, at) : put_i64(at, v);
 }
 
-static char *put_number(char *at, const char *key, const struct sp_selection *s, int64_t v)
+static char *put_sum(char *at, const struct sp_selection *s, int64_t v)
 {
-    at = put(at, key);
     return s->cannot_add ? put(at, "null") : put_weight(at, s, v);
 }
 
@@ -159,7 +183,7 @@ static const struct same *json_same(struct tree *x, const struct sp_tree_node *n
     struct same *same = &x->same;
     if (same->n && same->total == n->total && same->samples == n->samples)
         return same;
-    char *at = put_number(same->text, ",\"total\":", x->a.s, n->total);
+    char *at = put_sum(put(same->text, ",\"total\":"), x->a.s, n->total);
     at = put(at, ",\"total_percent\":");
     at = put_percent(at, x->a.s, n->total);
     at = put(at, ",\"samples\":");
@@ -170,21 +194,21 @@ static const struct same *json_same(struct tree *x, const struct sp_tree_node *n
     return same;
 }
 
-static void json_name(struct tree *x, uint32_t i, struct sp_output *out)
+/* Up to its own weight, where there is no function or its name is long. */
+static void json_name(struct tree *x, const struct sp_tree_node *n, struct sp_output *out)
 {
-    const struct sp_tree_node *n = &x->t.nodes.v[i];
+    struct sp_buf *b = &x->a.b;
+    sp_buf_clear(b);
     if (n->function != SP_NONE) {
-        struct sp_str f = fragment(x, n->function);
-        sp_write(out, f.p, f.n);
-        return;
+        const struct piece *f = fragment(x, n);
+        sp_buf_add(b, x->text.data + f->at, f->n);
+        sp_buf_puts(b, sp_frame_kind_names[n->kind]);
+        sp_buf_puts(b, "\",\"self\":");
+    } else {
+        sp_buf_puts(b, ",\"name\":\"all\",\"dso\":null,\"self\":");
     }
-    struct sp_str name = sp_tree_name(&x->t, i);
-    sp_buf_clear(&x->a.b);
-    sp_buf_puts(&x->a.b, ",\"name\":");
-    sp_json_string(&x->a.b, name.p, name.n);
-    sp_buf_puts(&x->a.b, ",\"dso\":null");
-    x->text.failed = x->text.failed || x->a.b.failed;
-    sp_write(out, x->a.b.data, x->a.b.len);
+    x->text.failed = x->text.failed || b->failed;
+    sp_write(out, b->data, b->len);
 }
 
 /* Ids follow each other: mostly only the last digit changes. */
@@ -203,6 +227,16 @@ static inline char *put_counter(char *at, const struct counter *c)
     return at + c->n;
 }
 
+static inline char *put_depth(char *at, uint32_t v)
+{
+    if (v >= 100)
+        return at + sp_u64_text(v, at);
+    if (v >= 10)
+        *at++ = (char)('0' + v / 10);
+    *at++ = (char)('0' + v % 10);
+    return at;
+}
+
 /* Most nodes are the only child of the one before. */
 static char *put_place(char *at, struct tree *x, uint32_t i)
 {
@@ -218,35 +252,33 @@ static char *put_place(char *at, struct tree *x, uint32_t i)
     else
         at += sp_u64_text(number_of(x, n->parent), at);
     at = put(at, ",\"depth\":");
-    return at + sp_u64_text(n->depth, at);
+    return put_depth(at, n->depth);
 }
 
 static void json_node(struct tree *x, uint32_t i)
 {
     const struct sp_tree_node *n = &x->t.nodes.v[i];
     const struct same *same = json_same(x, n);
+    const struct piece *f = n->function != SP_NONE ? fragment(x, n) : NULL;
     struct sp_output *out = x->a.w.out;
     if (n->parent == SP_NONE)
         sp_jw_raw(&x->a.w, NULL, "", 0);
-    char *start = sp_output_room(out, NODE_ROOM), *at = start;
+    char *start = sp_output_room(out, NODE_ROOM + NAME_ROOM), *at = start;
     if (n->parent != SP_NONE)
         *at++ = ',';
     at = put_place(at, x, i);
-    sp_output_took(out, (size_t)(at - start));
-    json_name(x, i, out);
-    at = start = sp_output_room(out, NODE_ROOM);
-    if (n->function != SP_NONE) {
-        at = put(at, sp_frame_kind_names[n->kind]);
-        *at++ = '"';
+    if (f && f->kind == n->kind && is_at_hand(x, f->n + f->more)) {
+        at = put_piece(at, x, f, f->n + f->more);
+    } else {
+        sp_output_took(out, (size_t)(at - start));
+        json_name(x, n, out);
+        at = start = sp_output_room(out, NODE_ROOM);
     }
-    if (!n->self && !x->a.s->cannot_add)
-        at = put(at, ",\"self\":0");
-    else
-        at = put_number(at, ",\"self\":", x->a.s, n->self);
+    at = put_sum(at, x->a.s, n->self);
     memcpy(at, same->text, same->n);
     at += same->n;
     if (missing_of(x, i)) {
-        at = put_number(at, ",\"elided\":", x->a.s, elided_of(x, i));
+        at = put_sum(put(at, ",\"elided\":"), x->a.s, elided_of(x, i));
         at = put(at, ",\"elided_children\":");
         at += sp_u64_text(missing_of(x, i), at);
     }
@@ -271,19 +303,16 @@ static size_t sum_elided(const struct tree *x, int64_t *weight)
 }
 
 /* The texts of functions are more than the caches hold, and asked for in any order. */
-static void fetch_ahead(const struct tree *x, uint32_t i)
+static inline void fetch_ahead(const struct tree *x, uint32_t i)
 {
     enum { PIECE = 12, TEXT = 6, LINE = 64 };
-    if (i + PIECE >= x->t.nodes.n)
+    if (i + PIECE >= x->t.nodes.n || x->t.nodes.v[i].function == SP_NONE)
         return;
-    uint32_t far = x->t.nodes.v[i + PIECE].function, near = x->t.nodes.v[i + TEXT].function;
-    if (far != SP_NONE)
-        __builtin_prefetch(&x->pieces[far]);
-    if (near == SP_NONE)
-        return;
-    const struct piece *f = &x->pieces[near];
-    for (uint32_t k = 0; k < f->n; k += LINE)
-        __builtin_prefetch(x->text.data + f->at + k);
+    const struct piece *near = &x->pieces[x->t.nodes.v[i + TEXT].function];
+    __builtin_prefetch(&x->pieces[x->t.nodes.v[i + PIECE].function]);
+    for (uint32_t k = 0; k < near->n + near->more; k += LINE)
+        __builtin_prefetch(x->text.data + near->at + k);
+    __builtin_prefetch(x->text.data + near->at + near->n + near->more);
 }
 
 static void json_nodes(struct tree *x)
@@ -379,7 +408,7 @@ static const struct piece *csv_name(struct tree *x, uint32_t node)
     sp_buf_clear(b);
     sp_text_safe(b, name.p, name.n);
     const char *t = sp_buf_cstr(b);
-    *f = (struct piece){.at = x->text.len};
+    *f = (struct piece){.at = (uint32_t)x->text.len};
     f->quote = memchr(t, ',', b->len) || memchr(t, '"', b->len);
     f->formula = b->len && memchr(formula, t[0], 4) && !(t[0] == '-' && t[1] >= '0' && t[1] <= '9');
     for (size_t i = 0; i < b->len; i++) {
@@ -389,6 +418,7 @@ static const struct piece *csv_name(struct tree *x, uint32_t node)
     }
     x->text.failed = x->text.failed || b->failed;
     f->n = (uint32_t)(x->text.len - f->at);
+    sp_buf_reserve(&x->text, PIECE_LINE);
     return f;
 }
 
@@ -427,7 +457,7 @@ static void csv_row(struct tree *x, struct sp_output *out, uint32_t i)
     const struct same *same = csv_same(x, n);
     bool formula = name->formula && !indent, quote = name->quote || formula;
     size_t spaces = 2 * (indent < 200 ? (size_t)indent : 200);
-    char *start = sp_output_room(out, NODE_ROOM), *at = start;
+    char *start = sp_output_room(out, NODE_ROOM + NAME_ROOM), *at = start;
     memcpy(at, same->text, same->share);
     at += same->share;
     *at++ = ',';
@@ -445,16 +475,19 @@ static void csv_row(struct tree *x, struct sp_output *out, uint32_t i)
     if (quote)
         at = put(at, formula ? "\"'" : "\"");
     memset(at, ' ', spaces);
-    sp_output_took(out, (size_t)(at + spaces - start));
-    if (name->n)
+    at += spaces;
+    if (is_at_hand(x, name->n)) {
+        at = put_piece(at, x, name, name->n);
+    } else {
+        sp_output_took(out, (size_t)(at - start));
         sp_write(out, x->text.data + name->at, name->n);
-    at = start = sp_output_room(out, NODE_ROOM);
+        at = start = sp_output_room(out, NODE_ROOM);
+    }
     if (n->kind == SP_KERNEL)
         at = put(at, " [k]");
     if (n->inlined)
         at = put(at, " [inlined]");
-    at = put(at, quote ? "\"," : ",");
-    at += sp_u64_text(n->depth, at);
+    at = put_depth(put(at, quote ? "\"," : ","), n->depth);
     *at++ = ',';
     if (!x->a.s->cannot_add)
         at = put_weight(at, x->a.s, elided_of(x, i));
@@ -617,7 +650,7 @@ int sp_cmd_tree(struct cli *c)
     how.max_nodes = nodes_wanted(c, limit);
     bool parts = !how.max_nodes && !c->v.budget && (c->format == FORMAT_JSON || c->format == FORMAT_CSV);
     x.pieces = calloc(c->profile->functions.n + 1, sizeof *x.pieces); /* and of no function */
-    sp_buf_init(&x.text, SIZE_MAX);
+    sp_buf_init(&x.text, UINT32_MAX);
     rc = !x.pieces ? cli_exit_of(sp_nomem(&c->diags)) : parts ? cli_stdout(c) : EXIT_FINE;
     if (!rc)
         rc = parts ? answer_in_parts(&x, &how) : answer_whole(&x, &how);
