@@ -19,13 +19,8 @@
 
 #define BLOCK_SAMPLES 200 /* fewer in a run make no blocks */
 
-/* What the pass over frames touches of a key, in one place: there are many frames to a stack. */
+/* Weight and samples, added as one: there are many frames to a stack. */
 typedef int64_t pair __attribute__((vector_size(16)));
-typedef uint32_t stamp __attribute__((vector_size(16))); /* the same number four times */
-struct sum {
-    pair v;     /* weight, samples */
-    stamp last; /* the last turn of a pass that had it */
-};
 
 struct taker {
     struct sp_diff *d;
@@ -39,7 +34,8 @@ struct taker {
      */
     uint32_t *seats, *frame_seats; /* of each key and frame */
     uint32_t met;
-    struct sum *sums;           /* per seat; for time blocks per key */
+    uint32_t *turns;            /* per seat, for time blocks per key: the last turn of a pass that had it */
+    pair *sums;                 /* per seat */
     struct sp_diff_value *owns; /* per seat */
     unsigned char *unresolved;  /* per function: it is an address */
     bool by_address;            /* SPT: addresses are what it has */
@@ -113,34 +109,20 @@ static bool tables(struct taker *t)
     }
     t->seats = calloc(t->d->keys.n + 1, sizeof *t->seats);
     t->frame_seats = calloc(p->frames.n + 1, sizeof *t->frame_seats);
+    t->turns = calloc(t->d->keys.n + 1, sizeof *t->turns);
     t->sums = calloc(t->d->keys.n + 1, sizeof *t->sums);
     t->owns = calloc(t->d->keys.n + 1, sizeof *t->owns);
     t->r->keys = t->d->keys.n;
     for (unsigned i = 0; i < SP_FAMILIES; i++)
         t->r->values[i] = calloc(t->r->keys + 1, sizeof *t->r->values[i]);
-    return t->bare != SP_NONE && t->seats && t->frame_seats && t->sums && t->owns && t->r->values[SP_SELF] &&
-           t->r->values[SP_CUM];
+    return t->bare != SP_NONE && t->seats && t->frame_seats && t->turns && t->sums && t->owns &&
+           t->r->values[SP_SELF] && t->r->values[SP_CUM];
 }
 
 static void add(struct sp_diff_value *v, int64_t weight, int64_t samples)
 {
     v->weight += weight;
     v->samples += samples;
-}
-
-/*
- * Once for each row, however often it is met there. Whether it was met before is a matter of chance to the
- * processor: adding nothing costs less than a branch taken wrongly.
- */
-static inline void take_once(struct sum *x, stamp turn, pair v)
-{
-    x->v += v & (pair)(x->last != turn);
-    x->last = turn;
-}
-
-static stamp stamp_of(uint32_t turn)
-{
-    return (stamp){turn, turn, turn, turn};
 }
 
 static uint32_t seat_of(struct taker *t, uint32_t key)
@@ -150,21 +132,31 @@ static uint32_t seat_of(struct taker *t, uint32_t key)
     return t->seats[key];
 }
 
-/* The functions of one row; of addresses also the row of all that have no name. */
-static void take_frames(struct taker *t, const uint32_t *f, size_t n, stamp turn, pair v)
+/* Once for each row, however often it is met there. */
+static inline void take_once(uint32_t *last, pair *sum, uint32_t turn, pair v)
 {
-    uint32_t *seats = t->frame_seats;
-    struct sum *sums = t->sums;
+    if (*last == turn)
+        return;
+    *last = turn;
+    *sum += v;
+}
+
+/* The functions of one row; of addresses also the row of all that have no name. */
+static void take_frames(struct taker *t, const uint32_t *f, size_t n, uint32_t turn, pair v)
+{
+    uint32_t *seats = t->frame_seats, *turns = t->turns;
+    pair *sums = t->sums;
     for (size_t k = 0; k < n; k++) {
         uint32_t seat = seats[f[k]];
         if (!seat)
             seat = seats[f[k]] = seat_of(t, t->frame_keys[f[k]]);
-        take_once(&sums[seat], turn, v);
+        take_once(&turns[seat], &sums[seat], turn, v);
     }
     for (size_t k = 0; t->by_address && k < n; k++) {
         uint32_t all = t->d->keys.v[t->frame_keys[f[k]]].all;
-        if (all != SP_NONE)
-            take_once(&sums[seat_of(t, all)], turn, v);
+        uint32_t seat = all == SP_NONE ? 0 : seat_of(t, all);
+        if (seat)
+            take_once(&turns[seat], &sums[seat], turn, v);
     }
 }
 
@@ -188,7 +180,7 @@ static bool take_stacks(struct taker *t)
         if (!f)
             return false;
         if (n) {
-            take_frames(t, f, n, stamp_of((uint32_t)i + 1), (pair){x->weight, samples});
+            take_frames(t, f, n, (uint32_t)i + 1, (pair){x->weight, samples});
             take_own(t, sp_selected_leaf(t->s, i, f, n), x->own, samples);
         } else { /* an observation without a stack is weight all the same */
             add(&self[t->bare], x->weight, samples);
@@ -198,7 +190,7 @@ static bool take_stacks(struct taker *t)
     for (size_t i = 0; i < t->r->keys; i++) {
         uint32_t seat = t->seats[i]; /* 0 is nobody's: nothing is added */
         add(&self[i], t->owns[seat].weight, t->owns[seat].samples);
-        add(&cum[i], t->sums[seat].v[0], t->sums[seat].v[1]);
+        add(&cum[i], t->sums[seat][0], t->sums[seat][1]);
     }
     return true;
 }
@@ -319,9 +311,9 @@ static bool settle(struct taker *t, struct blocks *b, unsigned block, uint32_t *
         ++*turn;
         for (size_t k = 0; k < n; k++) {
             uint32_t key = t->frame_keys[f[k]];
-            if (t->sums[key].last[0] == *turn)
+            if (t->turns[key] == *turn)
                 continue;
-            t->sums[key].last[0] = *turn;
+            t->turns[key] = *turn;
             r->block_values[((size_t)key * SP_FAMILIES + SP_CUM) * r->blocks + block] += weight;
         }
         b->sum[row] = 0;
@@ -340,7 +332,7 @@ static bool fill_blocks(struct taker *t, const struct sp_selection *whole, struc
     if (!r->block_values)
         return false;
     for (size_t i = 0; i < r->keys; i++)
-        t->sums[i].last[0] = 0;
+        t->turns[i] = 0;
     for (size_t i = 0; i < b->n; i++) {
         const struct sp_sample *x = &b->rows[i];
         if (!taken(b, whole, x))
@@ -445,6 +437,7 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
     free(t.unresolved);
     free(t.seats);
     free(t.frame_seats);
+    free(t.turns);
     free(t.sums);
     free(t.owns);
     sp_buf_free(&t.text);
