@@ -49,7 +49,7 @@ static bool look_at_all(struct sp_selection *s, const unsigned char *unresolved,
                         int64_t *by_dso)
 {
     const struct sp_profile *p = s->profile;
-    for (size_t i = 0; i < s->rows.n; i++) {
+    for (size_t i = 0; i < s->rows.n && !(s->plain && !q->frames_unresolved); i++) {
         size_t n;
         const uint32_t *f = sp_selected_frames(s, i, &n);
         if (!f)
