@@ -520,7 +520,7 @@ static void give(struct builder *b)
 
 static bool grow(struct builder *b)
 {
-    enum { PART = 1024 };
+    enum { PART = 256 };
     struct waiting root = {
         .samples = b->s->samples, .hi = b->paths.begin, .parent = SP_NONE, .frame = SP_NONE, .total = 0};
     for (size_t i = 0; i < b->s->rows.n; i++)
