@@ -1,8 +1,9 @@
 /*
  * Builds the call tree from the root down. A node is a run of paths that begin alike; one pass over the run
  * sums its children, keyed by the rank of the next function's name, and a second one moves the paths of the
- * children that are kept together, each child's in their old order. What is pruned is never looked into, and
- * no prefix is hashed, compared or stored.
+ * children that are kept together, each child's in their old order. What is pruned is never looked into.
+ * Where nothing is, paths that begin alike are joined ahead (tree_paths.h): a run then holds the beginnings
+ * that its paths share, and what is below one takes its place where it ends.
  *
  * Nodes that wait to be opened are a stack, which gives depth-first order at once; when only the heaviest
  * so many are wanted they are a heap by weight, and the order is made at the end.
@@ -10,6 +11,7 @@
 #include "analysis/tree.h"
 
 #include "analysis/rank.h"
+#include "analysis/tree_order.h"
 #include "analysis/tree_paths.h"
 
 #include <stdlib.h>
@@ -540,70 +542,13 @@ static bool grow(struct builder *b)
     return ok;
 }
 
-/* ---- order ---- */
-
-static int cmp_family(const void *va, const void *vb, void *arg)
-{
-    const struct builder *b = arg;
-    uint32_t x = *(const uint32_t *)va, y = *(const uint32_t *)vb;
-    uint32_t px = b->t.nodes.v[x].parent, py = b->t.nodes.v[y].parent;
-    if (px != py)
-        return px < py ? -1 : 1;
-    return (b->sibling.v[x] > b->sibling.v[y]) - (b->sibling.v[x] < b->sibling.v[y]);
-}
-
-/* Nodes in the order they were taken become depth-first order. */
-static bool put_in_order(struct builder *b)
-{
-    size_t n = b->t.nodes.n;
-    struct sp_tree out = {.profile = b->p, .pruned = b->t.pruned, .pruned_total = b->t.pruned_total};
-    SP_VEC(struct waiting) work = {0}; /* number: old node; parent: its new one */
-    uint32_t *family = malloc((n + 1) * sizeof *family), *first = calloc(n + 2, sizeof *first);
-    bool ok = family && first && sp_vec_push(&work, ((struct waiting){.parent = SP_NONE}));
-    for (uint32_t i = 1; ok && i < n; i++) {
-        family[i - 1] = i;
-        first[b->t.nodes.v[i].parent + 1]++;
-    }
-    for (size_t i = 1; ok && i <= n; i++)
-        first[i] += first[i - 1];
-    if (ok && n > 2)
-        qsort_r(family, n - 1, sizeof *family, cmp_family, b);
-    while (ok && work.n) {
-        struct waiting w = work.v[--work.n];
-        struct sp_tree_node node = b->t.nodes.v[w.number];
-        uint32_t fresh = (uint32_t)out.nodes.n;
-        node.parent = w.parent;
-        ok = sp_vec_push(&out.nodes, node) &&
-             (!b->opts->by_comm || sp_vec_push(&out.comms, b->t.comms.v[w.number]));
-        for (uint32_t i = first[w.number + 1]; ok && i-- > first[w.number];)
-            ok = sp_vec_push(&work, ((struct waiting){.number = family[i], .parent = fresh}));
-    }
-    free(family);
-    free(first);
-    sp_vec_free(&work);
-    sp_tree_free(&b->t);
-    b->t = out;
-    return ok;
-}
-
-static void find_ends(struct sp_tree *t)
-{
-    for (size_t i = t->nodes.n; i-- > 0;) {
-        struct sp_tree_node *n = &t->nodes.v[i];
-        if (n->end < i + 1)
-            n->end = (uint32_t)i + 1;
-        if (n->parent != SP_NONE && t->nodes.v[n->parent].end < n->end)
-            t->nodes.v[n->parent].end = n->end;
-    }
-}
-
 spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opts, struct sp_diags *d,
                           struct sp_tree *out)
 {
     struct builder b = {.s = s, .opts = opts, .p = s->profile, .t = {.profile = s->profile}};
     bool ok = make_keys(&b) && make_paths(&b) && grow(&b);
-    if (ok && opts->max_nodes && (ok = put_in_order(&b)))
-        find_ends(&b.t);
+    if (ok && opts->max_nodes)
+        ok = sp_tree_put_in_order(&b.t, b.sibling.v);
     while (ok && b.above.n)
         b.t.nodes.v[b.above.v[--b.above.n]].end = (uint32_t)b.t.nodes.n;
     free(b.keys);
