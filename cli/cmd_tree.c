@@ -1,70 +1,12 @@
 /* spaa tree: the call tree, heaviest first. */
-#include "answer.h"
+#include "tree_nodes.h"
 
-#include "analysis/tree.h"
 #include "base/num.h"
 #include "render/text.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-
-/* What all nodes of a function have in common in an answer. */
-struct piece {
-    size_t at;
-    uint32_t n;   /* 0: not made yet */
-    bool quote;   /* CSV */
-    bool formula; /* CSV: where it starts a cell */
-};
-
-/* What a node has in common with the one before it, where their weights are the same. */
-struct same {
-    int64_t total, samples;
-    size_t n;     /* 0: none yet */
-    size_t share; /* CSV: the first bytes, the share of the total */
-    char text[256];
-};
-
-/* A node's id as text. */
-struct counter {
-    char text[20];
-    uint32_t n, v;
-};
-
-enum { NODE_ROOM = 1024 }; /* of a node's text, but for its name */
-
-struct tree {
-    struct answer a;
-    struct piece *pieces; /* per function: of text */
-    struct sp_buf text;
-    struct same same;
-    struct counter last; /* the node drawn last */
-    struct sp_tree t;
-    size_t shown;      /* nodes: those of order < shown; where that is all, the next three are not used */
-    int64_t *elided;   /* per node: weight of the children not shown */
-    uint32_t *missing; /* per node: how many these are */
-    uint32_t *number;  /* per node: its id in the answer */
-};
-
-static bool shows_all(const struct tree *x)
-{
-    return x->shown >= x->t.nodes.n;
-}
-
-static int64_t elided_of(const struct tree *x, uint32_t i)
-{
-    return shows_all(x) ? x->t.nodes.v[i].elided : x->elided[i];
-}
-
-static uint32_t missing_of(const struct tree *x, uint32_t i)
-{
-    return shows_all(x) ? x->t.nodes.v[i].elided_children : x->missing[i];
-}
-
-static uint32_t number_of(const struct tree *x, uint32_t i)
-{
-    return shows_all(x) ? i : x->number[i];
-}
 
 /* What the nodes that are shown leave out. */
 static bool count_elided(struct tree *x)
@@ -92,165 +34,6 @@ static bool count_elided(struct tree *x)
     return true;
 }
 
-/*
- * A whole tree has millions of nodes: what is alike in all nodes of a function is put together once, and a
- * node is one piece of text.
- */
-static struct sp_str fragment(struct tree *x, uint32_t function)
-{
-    const struct sp_profile *p = x->t.profile;
-    struct piece *f = &x->pieces[function];
-    if (!f->n) {
-        struct sp_str name = sp_pstr(p, p->functions.v[function].name);
-        struct sp_str dso = dso_name(p, p->functions.v[function].dso);
-        char handle[32];
-        f->at = x->text.len;
-        sp_buf_puts(&x->text, ",\"name\":");
-        sp_json_string(&x->text, name.p, name.n);
-        sp_buf_puts(&x->text, ",\"dso\":");
-        sp_json_string(&x->text, dso.p, dso.n);
-        sp_buf_puts(&x->text, ",\"function\":\"");
-        sp_buf_add(&x->text, handle, sp_handle_text(&x->a.handles, function, handle));
-        sp_buf_puts(&x->text, "\",\"kind\":\"");
-        f->n = (uint32_t)(x->text.len - f->at);
-    }
-    return (struct sp_str){x->text.data + f->at, f->n};
-}
-
-static inline char *put(char *at, const char *s)
-{
-    size_t n = strlen(s);
-    memcpy(at, s, n);
-    return at + n;
-}
-
-static char *put_i64(char *at, int64_t v)
-{
-    if (v < 0)
-        *at++ = '-';
-    return at + sp_u64_text(v < 0 ? (uint64_t)0 - (uint64_t)v : (uint64_t)v, at);
-}
-
-/* At most 64 bytes. */
-static char *put_weight(char *at, const struct sp_selection *s, int64_t v)
-{
-    return s->scale ? at + sp_scaled_text(v, s->scale, at) : put_i64(at, v);
-}
-
-static char *put_number(char *at, const char *key, const struct sp_selection *s, int64_t v)
-{
-    at = put(at, key);
-    return s->cannot_add ? put(at, "null") : put_weight(at, s, v);
-}
-
-/* As sp_jw_percent has it. */
-static char *put_percent(char *at, const struct sp_selection *s, int64_t v)
-{
-    if (s->cannot_add || !s->base)
-        return put(at, "null");
-    return at + sp_scaled_text(sp_ratio(v, s->base, 1000000), 4, at);
-}
-
-static const struct same *json_same(struct tree *x, const struct sp_tree_node *n)
-{
-    struct same *same = &x->same;
-    if (same->n && same->total == n->total && same->samples == n->samples)
-        return same;
-    char *at = put_number(same->text, ",\"total\":", x->a.s, n->total);
-    at = put(at, ",\"total_percent\":");
-    at = put_percent(at, x->a.s, n->total);
-    at = put(at, ",\"samples\":");
-    at = n->samples == SP_ABSENT ? put(at, "null") : put_i64(at, n->samples);
-    same->total = n->total;
-    same->samples = n->samples;
-    same->n = (size_t)(at - same->text);
-    return same;
-}
-
-static void json_name(struct tree *x, uint32_t i, struct sp_output *out)
-{
-    const struct sp_tree_node *n = &x->t.nodes.v[i];
-    if (n->function != SP_NONE) {
-        struct sp_str f = fragment(x, n->function);
-        sp_write(out, f.p, f.n);
-        return;
-    }
-    struct sp_str name = sp_tree_name(&x->t, i);
-    sp_buf_clear(&x->a.b);
-    sp_buf_puts(&x->a.b, ",\"name\":");
-    sp_json_string(&x->a.b, name.p, name.n);
-    sp_buf_puts(&x->a.b, ",\"dso\":null");
-    x->text.failed = x->text.failed || x->a.b.failed;
-    sp_write(out, x->a.b.data, x->a.b.len);
-}
-
-/* Ids follow each other: mostly only the last digit changes. */
-static void count_to(struct counter *c, uint32_t v)
-{
-    if (c->n && v == c->v + 1 && c->text[c->n - 1] != '9')
-        c->text[c->n - 1]++;
-    else
-        c->n = (uint32_t)sp_u64_text(v, c->text);
-    c->v = v;
-}
-
-static inline char *put_counter(char *at, const struct counter *c)
-{
-    memcpy(at, c->text, sizeof c->text); /* more than its digits, which costs less */
-    return at + c->n;
-}
-
-/* Most nodes are the only child of the one before. */
-static char *put_place(char *at, struct tree *x, uint32_t i)
-{
-    const struct sp_tree_node *n = &x->t.nodes.v[i];
-    struct counter before = x->last;
-    count_to(&x->last, number_of(x, i));
-    at = put_counter(put(at, "{\"id\":"), &x->last);
-    at = put(at, ",\"parent\":");
-    if (n->parent == SP_NONE)
-        at = put(at, "null");
-    else if (before.n && number_of(x, n->parent) == before.v)
-        at = put_counter(at, &before);
-    else
-        at += sp_u64_text(number_of(x, n->parent), at);
-    at = put(at, ",\"depth\":");
-    return at + sp_u64_text(n->depth, at);
-}
-
-static void json_node(struct tree *x, uint32_t i)
-{
-    const struct sp_tree_node *n = &x->t.nodes.v[i];
-    const struct same *same = json_same(x, n);
-    struct sp_output *out = x->a.w.out;
-    if (!i)
-        sp_jw_raw(&x->a.w, NULL, "", 0);
-    char *start = sp_output_room(out, NODE_ROOM), *at = start;
-    if (i)
-        *at++ = ',';
-    at = put_place(at, x, i);
-    sp_output_took(out, (size_t)(at - start));
-    json_name(x, i, out);
-    at = start = sp_output_room(out, NODE_ROOM);
-    if (n->function != SP_NONE) {
-        at = put(at, sp_frame_kind_names[n->kind]);
-        *at++ = '"';
-    }
-    if (!n->self && !x->a.s->cannot_add)
-        at = put(at, ",\"self\":0");
-    else
-        at = put_number(at, ",\"self\":", x->a.s, n->self);
-    memcpy(at, same->text, same->n);
-    at += same->n;
-    if (missing_of(x, i)) {
-        at = put_number(at, ",\"elided\":", x->a.s, elided_of(x, i));
-        at = put(at, ",\"elided_children\":");
-        at += sp_u64_text(missing_of(x, i), at);
-    }
-    *at++ = '}';
-    sp_output_took(out, (size_t)(at - start));
-}
-
 /* Subtrees and weight that are not shown. */
 static size_t sum_elided(const struct tree *x, int64_t *weight)
 {
@@ -267,16 +50,17 @@ static size_t sum_elided(const struct tree *x, int64_t *weight)
     return n;
 }
 
-static int draw_json(struct tree *x)
+static int begin_json(struct tree *x)
+{
+    int rc = answer_begin(&x->a, "spaa.tree/1");
+    if (!rc)
+        sp_jw_open(&x->a.w, "nodes", '[');
+    return rc;
+}
+
+static int end_json(struct tree *x)
 {
     int64_t weight;
-    int rc = answer_begin(&x->a, "spaa.tree/1");
-    if (rc)
-        return rc;
-    sp_jw_open(&x->a.w, "nodes", '[');
-    for (uint32_t i = 0; i < x->t.nodes.n; i++)
-        if (x->t.nodes.v[i].order < x->shown)
-            json_node(x, i);
     sp_jw_close(&x->a.w, ']');
     if (x->text.failed)
         return cli_exit_of(sp_nomem(&x->a.c->diags));
@@ -288,20 +72,19 @@ static int draw_json(struct tree *x)
     return answer_end(&x->a, next, 2);
 }
 
-/* One child goes on in its parent's column, so that straight chains do not run off the screen. */
-static void indents(const struct tree *x, unsigned *indent)
+static int draw_json(struct tree *x)
 {
-    const struct sp_tree *t = &x->t;
-    for (uint32_t i = 1; i < t->nodes.n; i++) {
-        uint32_t up = t->nodes.v[i].parent;
-        bool only = t->nodes.v[i].end == t->nodes.v[up].end && i == up + 1 && !missing_of(x, up);
-        indent[i] = up == 0 ? 0 : indent[up] + !only;
-    }
+    int rc = begin_json(x);
+    if (rc)
+        return rc;
+    tree_nodes_json(x);
+    return end_json(x);
 }
 
-static void table_row(struct tree *x, struct sp_table *table, uint32_t i, unsigned indent)
+static void table_row(struct tree *x, struct sp_table *table, uint32_t i)
 {
     const struct sp_tree_node *n = &x->t.nodes.v[i];
+    unsigned indent = tree_indent(x, n);
     struct sp_buf *b = &x->a.b;
     cell_percent(&x->a, table, n->total);
     cell_percent(&x->a, table, n->self);
@@ -322,132 +105,41 @@ static void table_row(struct tree *x, struct sp_table *table, uint32_t i, unsign
     cell_buf(table, b);
 }
 
-/* ---- CSV: as sp_table_write has it, without a table of millions of cells ---- */
+static const struct sp_table_column columns[] = {{"total%", true, false}, {"self%", true, false},
+                                                 {"total", true, false},  {"function", false, true},
+                                                 {"depth", true, false},  {"elided", true, false}};
 
-static const struct piece *csv_name(struct tree *x, uint32_t node)
+/* The line of titles. */
+static int begin_csv(struct tree *x)
 {
-    static const char formula[] = "=+@-";
-    uint32_t function = x->t.nodes.v[node].function;
-    struct piece *f = &x->pieces[function == SP_NONE ? x->t.profile->functions.n : function];
-    if (f->n && function != SP_NONE)
-        return f;
-    struct sp_str name = sp_tree_name(&x->t, node);
-    struct sp_buf *b = &x->a.b;
-    sp_buf_clear(b);
-    sp_text_safe(b, name.p, name.n);
-    const char *t = sp_buf_cstr(b);
-    *f = (struct piece){.at = x->text.len};
-    f->quote = memchr(t, ',', b->len) || memchr(t, '"', b->len);
-    f->formula = b->len && memchr(formula, t[0], 4) && !(t[0] == '-' && t[1] >= '0' && t[1] <= '9');
-    for (size_t i = 0; i < b->len; i++) {
-        if (t[i] == '"')
-            sp_buf_ch(&x->text, '"');
-        sp_buf_ch(&x->text, t[i]);
-    }
-    x->text.failed = x->text.failed || b->failed;
-    f->n = (uint32_t)(x->text.len - f->at);
-    return f;
+    struct sp_table table;
+    sp_table_init(&table, columns, 6);
+    int rc = answer_table(x->a.c, &table);
+    sp_table_free(&table);
+    return rc;
 }
 
-static char *csv_percent(char *at, struct tree *x, int64_t v)
+static int draw_csv(struct tree *x)
 {
-    struct sp_buf *b = &x->a.b;
-    sp_buf_clear(b);
-    if (!x->a.s->cannot_add)
-        sp_text_percent(b, v, x->a.s->base);
-    x->text.failed = x->text.failed || b->failed;
-    if (b->len)
-        memcpy(at, b->data, b->len);
-    return at + b->len;
-}
-
-/* Percent of the total, and the total. */
-static const struct same *csv_same(struct tree *x, const struct sp_tree_node *n)
-{
-    struct same *same = &x->same;
-    if (same->n && same->total == n->total)
-        return same;
-    char *at = csv_percent(same->text, x, n->total);
-    same->share = (size_t)(at - same->text);
-    at = x->a.s->cannot_add ? at : put_weight(at, x->a.s, n->total);
-    *at++ = ',';
-    same->total = n->total;
-    same->n = (size_t)(at - same->text);
-    return same;
-}
-
-static void csv_row(struct tree *x, struct sp_output *out, uint32_t i, unsigned indent)
-{
-    const struct sp_tree_node *n = &x->t.nodes.v[i];
-    const struct piece *name = csv_name(x, i);
-    const struct same *same = csv_same(x, n);
-    bool formula = name->formula && !indent, quote = name->quote || formula;
-    size_t spaces = 2 * (indent < 200 ? (size_t)indent : 200);
-    char *start = sp_output_room(out, NODE_ROOM), *at = start;
-    memcpy(at, same->text, same->share);
-    at += same->share;
-    *at++ = ',';
-    if (n->self == n->total) {
-        memcpy(at, same->text, same->share);
-        at += same->share;
-    } else if (n->self || x->a.s->cannot_add) {
-        at = csv_percent(at, x, n->self);
-    } else {
-        at = put(at, "0.00");
-    }
-    *at++ = ',';
-    memcpy(at, same->text + same->share, same->n - same->share);
-    at += same->n - same->share;
-    if (quote)
-        at = put(at, formula ? "\"'" : "\"");
-    memset(at, ' ', spaces);
-    sp_output_took(out, (size_t)(at + spaces - start));
-    if (name->n)
-        sp_write(out, x->text.data + name->at, name->n);
-    at = start = sp_output_room(out, NODE_ROOM);
-    if (n->kind == SP_KERNEL)
-        at = put(at, " [k]");
-    if (n->inlined)
-        at = put(at, " [inlined]");
-    at = put(at, quote ? "\"," : ",");
-    at += sp_u64_text(n->depth, at);
-    *at++ = ',';
-    if (!x->a.s->cannot_add)
-        at = put_weight(at, x->a.s, elided_of(x, i));
-    *at++ = '\n';
-    sp_output_took(out, (size_t)(at - start));
-}
-
-static int csv_rows(struct tree *x, const unsigned *indent)
-{
-    for (uint32_t i = 1; i < x->t.nodes.n; i++)
-        if (x->t.nodes.v[i].order < x->shown)
-            csv_row(x, x->a.c->out, i, indent[i]);
-    return x->text.failed ? cli_exit_of(sp_nomem(&x->a.c->diags)) : EXIT_FINE;
+    int rc = begin_csv(x);
+    if (!rc)
+        tree_nodes_csv(x);
+    return x->text.failed ? cli_exit_of(sp_nomem(&x->a.c->diags)) : rc;
 }
 
 static int draw_text(struct tree *x)
 {
-    static const struct sp_table_column columns[] = {{"total%", true, false}, {"self%", true, false},
-                                                     {"total", true, false},  {"function", false, true},
-                                                     {"depth", true, false},  {"elided", true, false}};
     struct cli *c = x->a.c;
-    unsigned *indent = calloc(x->t.nodes.n, sizeof *indent);
     struct sp_table table;
     int64_t weight;
-    if (!indent)
-        return cli_exit_of(sp_nomem(&c->diags));
-    indents(x, indent);
-    sp_table_init(&table, columns, c->format == FORMAT_CSV ? 6 : 4);
-    for (uint32_t i = 1; i < x->t.nodes.n && c->format != FORMAT_CSV; i++)
+    sp_table_init(&table, columns, 4);
+    for (uint32_t i = 1; i < x->t.nodes.n; i++)
         if (x->t.nodes.v[i].order < x->shown)
-            table_row(x, &table, i, indent[i]);
+            table_row(x, &table, i);
     answer_heading(c, x->a.s);
-    int rc = answer_table(c, &table);
-    if (!rc && c->format == FORMAT_CSV)
-        rc = csv_rows(x, indent);
+    int rc = x->text.failed ? cli_exit_of(sp_nomem(&c->diags)) : answer_table(c, &table);
     size_t more = sum_elided(x, &weight);
-    if (!rc && more && c->format != FORMAT_CSV) {
+    if (!rc && more) {
         sp_buf_clear(&x->a.b);
         percent_text(&x->a.b, x->a.s, weight);
         sp_printf(c->out, "%s%zu more subtrees with %s%%, marked (+children: weight); %s\n",
@@ -455,7 +147,6 @@ static int draw_text(struct tree *x)
                   c->v.budget ? answer_more(c)
                               : "--min-percent 0 -n 0 shows all, --root-at FUNCTION one of them");
     }
-    free(indent);
     sp_table_free(&table);
     return rc;
 }
@@ -466,7 +157,51 @@ static int draw(void *arg, size_t rows)
     x->shown = rows + 1; /* the root is no row */
     if (!count_elided(x))
         return cli_exit_of(sp_nomem(&x->a.c->diags));
-    return x->a.c->format == FORMAT_JSON ? draw_json(x) : draw_text(x);
+    return x->a.c->format == FORMAT_JSON  ? draw_json(x)
+           : x->a.c->format == FORMAT_CSV ? draw_csv(x)
+                                          : draw_text(x);
+}
+
+/* ---- a tree that is written as it is made ---- */
+
+static void take_part(void *arg, const struct sp_tree *part, uint32_t first)
+{
+    struct tree *x = arg;
+    x->t = *part; /* lent */
+    x->first = first;
+    if (x->a.c->format == FORMAT_JSON)
+        tree_nodes_json(x);
+    else
+        tree_nodes_csv(x);
+}
+
+static int answer_in_parts(struct tree *x, struct sp_tree_opts *how)
+{
+    struct cli *c = x->a.c;
+    bool json = c->format == FORMAT_JSON;
+    int rc = json ? begin_json(x) : begin_csv(x);
+    if (rc)
+        return rc;
+    how->take = take_part;
+    how->arg = x;
+    x->parts = true;
+    x->shown = SIZE_MAX;
+    spaa_status st = sp_tree_build(x->a.s, how, &c->diags, &x->t);
+    if (st)
+        return cli_exit_of(st);
+    sp_tree_free(&x->t); /* what was left out is still said */
+    return json ? end_json(x) : x->text.failed ? cli_exit_of(sp_nomem(&c->diags)) : EXIT_FINE;
+}
+
+static int answer_whole(struct tree *x, const struct sp_tree_opts *how)
+{
+    struct cli *c = x->a.c;
+    spaa_status st = sp_tree_build(x->a.s, how, &c->diags, &x->t);
+    int rc = st ? cli_exit_of(st) : cli_stdout(c);
+    if (!rc)
+        rc = answer_fit(c, x->t.nodes.n - 1, draw, x);
+    sp_tree_free(&x->t);
+    return rc;
 }
 
 static bool tree_options(struct cli *c, struct sp_tree_opts *how, double *percent)
@@ -514,21 +249,18 @@ int sp_cmd_tree(struct cli *c)
     answer_init(&x.a, c, &s);
     how.min_total = (int64_t)fmin(fabs((double)s.base) * percent / 100, 9e18);
     how.max_nodes = nodes_wanted(c, limit);
-    st = sp_tree_build(&s, &how, &c->diags, &x.t);
-    size_t n = x.t.nodes.n;
-    x.pieces = st ? NULL : calloc(c->profile->functions.n + 1, sizeof *x.pieces); /* and of no function */
-    sp_buf_init(&x.text, SIZE_MAX);
-    if (!st && !x.pieces)
-        st = sp_nomem(&c->diags);
-    rc = st ? cli_exit_of(st) : cli_stdout(c);
+    bool parts = !how.max_nodes && !c->v.budget && (c->format == FORMAT_JSON || c->format == FORMAT_CSV);
+    x.pieces = calloc(c->profile->functions.n + 1, sizeof *x.pieces); /* and of no function */
+    sp_buf_init(&x.text, UINT32_MAX);
+    rc = !x.pieces ? cli_exit_of(sp_nomem(&c->diags)) : parts ? cli_stdout(c) : EXIT_FINE;
     if (!rc)
-        rc = answer_fit(c, n - 1, draw, &x);
+        rc = parts ? answer_in_parts(&x, &how) : answer_whole(&x, &how);
     free(x.elided);
     free(x.missing);
     free(x.number);
     free(x.pieces);
+    sp_vec_free(&x.indent);
     sp_buf_free(&x.text);
-    sp_tree_free(&x.t);
     answer_free(&x.a);
     sp_selection_free(&s);
     return rc;

@@ -19,11 +19,8 @@
 
 #define BLOCK_SAMPLES 200 /* fewer in a run make no blocks */
 
-/* What the pass over frames touches of a key, in one place: there are many frames to a stack. */
-struct sum {
-    int64_t weight, samples;
-    uint64_t stamp; /* the last turn of a pass that had it */
-};
+/* Weight and samples, added as one: there are many frames to a stack. */
+typedef int64_t pair __attribute__((vector_size(16)));
 
 struct taker {
     struct sp_diff *d;
@@ -31,9 +28,17 @@ struct taker {
     struct sp_selection *s;
     uint32_t *keys, *frame_keys; /* of each function and frame */
     uint32_t bare;               /* the key of rows without frames */
-    struct sum *sums;            /* per key */
-    unsigned char *unresolved;   /* per function: it is an address */
-    bool by_address;             /* SPT: addresses are what it has */
+    /*
+     * Keys take seats as they are met: the functions that most stacks have are met first, and sit close
+     * together in the caches. 0: not met yet.
+     */
+    uint32_t *seats, *frame_seats; /* of each key and frame */
+    uint32_t met;
+    uint32_t *turns;            /* per seat, for time blocks per key: the last turn of a pass that had it */
+    pair *sums;                 /* per seat */
+    struct sp_diff_value *owns; /* per seat */
+    unsigned char *unresolved;  /* per function: it is an address */
+    bool by_address;            /* SPT: addresses are what it has */
     struct sp_buf text;
 };
 
@@ -102,11 +107,16 @@ static bool tables(struct taker *t)
         struct sp_str name = sp_pstr(p, p->dsos.v[i].name);
         t->r->no_binaries = t->r->no_binaries && name.n && name.p[0] == '[';
     }
+    t->seats = calloc(t->d->keys.n + 1, sizeof *t->seats);
+    t->frame_seats = calloc(p->frames.n + 1, sizeof *t->frame_seats);
+    t->turns = calloc(t->d->keys.n + 1, sizeof *t->turns);
     t->sums = calloc(t->d->keys.n + 1, sizeof *t->sums);
+    t->owns = calloc(t->d->keys.n + 1, sizeof *t->owns);
     t->r->keys = t->d->keys.n;
     for (unsigned i = 0; i < SP_FAMILIES; i++)
         t->r->values[i] = calloc(t->r->keys + 1, sizeof *t->r->values[i]);
-    return t->bare != SP_NONE && t->sums && t->r->values[SP_SELF] && t->r->values[SP_CUM];
+    return t->bare != SP_NONE && t->seats && t->frame_seats && t->turns && t->sums && t->owns &&
+           t->r->values[SP_SELF] && t->r->values[SP_CUM];
 }
 
 static void add(struct sp_diff_value *v, int64_t weight, int64_t samples)
@@ -115,36 +125,53 @@ static void add(struct sp_diff_value *v, int64_t weight, int64_t samples)
     v->samples += samples;
 }
 
-/*
- * Once for each row, however often it is met there. Whether it was met before is a matter of chance to the
- * processor: adding nothing costs less than a branch taken wrongly.
- */
-static inline void take_once(struct sum *x, uint32_t stamp, int64_t weight, int64_t samples)
+static uint32_t seat_of(struct taker *t, uint32_t key)
 {
-    int64_t fresh = -(int64_t)(x->stamp != stamp);
-    x->stamp = stamp;
-    x->weight += weight & fresh;
-    x->samples += samples & fresh;
+    if (!t->seats[key])
+        t->seats[key] = ++t->met;
+    return t->seats[key];
+}
+
+/* Once for each row, however often it is met there. */
+static inline void take_once(uint32_t *last, pair *sum, uint32_t turn, pair v)
+{
+    if (*last == turn)
+        return;
+    *last = turn;
+    *sum += v;
 }
 
 /* The functions of one row; of addresses also the row of all that have no name. */
-static void take_frames(const struct taker *t, const uint32_t *f, size_t n, uint32_t stamp, int64_t weight,
-                        int64_t samples)
+static void take_frames(struct taker *t, const uint32_t *f, size_t n, uint32_t turn, pair v)
 {
-    const uint32_t *keys = t->frame_keys;
-    struct sum *sums = t->sums;
-    for (size_t k = 0; k < n; k++)
-        take_once(&sums[keys[f[k]]], stamp, weight, samples);
-    for (size_t k = 0; t->by_address && k < n; k++) {
-        uint32_t all = t->d->keys.v[keys[f[k]]].all;
-        if (all != SP_NONE)
-            take_once(&sums[all], stamp, weight, samples);
+    uint32_t *seats = t->frame_seats, *turns = t->turns;
+    pair *sums = t->sums;
+    for (size_t k = 0; k < n; k++) {
+        uint32_t seat = seats[f[k]];
+        if (!seat)
+            seat = seats[f[k]] = seat_of(t, t->frame_keys[f[k]]);
+        take_once(&turns[seat], &sums[seat], turn, v);
     }
+    for (size_t k = 0; t->by_address && k < n; k++) {
+        uint32_t all = t->d->keys.v[t->frame_keys[f[k]]].all;
+        uint32_t seat = all == SP_NONE ? 0 : seat_of(t, all);
+        if (seat)
+            take_once(&turns[seat], &sums[seat], turn, v);
+    }
+}
+
+/* A row's own weight; its frames have their seats. */
+static void take_own(struct taker *t, uint32_t leaf, int64_t own, int64_t samples)
+{
+    uint32_t all = t->by_address ? t->d->keys.v[t->frame_keys[leaf]].all : SP_NONE;
+    add(&t->owns[t->frame_seats[leaf]], own, samples);
+    if (all != SP_NONE)
+        add(&t->owns[seat_of(t, all)], own, samples);
 }
 
 static bool take_stacks(struct taker *t)
 {
-    struct sp_diff_value *self = t->r->values[SP_SELF];
+    struct sp_diff_value *self = t->r->values[SP_SELF], *cum = t->r->values[SP_CUM];
     for (size_t i = 0; i < t->s->rows.n; i++) {
         const struct sp_selected *x = &t->s->rows.v[i];
         int64_t samples = x->samples > SP_DECIMAL ? x->samples : 0;
@@ -153,18 +180,18 @@ static bool take_stacks(struct taker *t)
         if (!f)
             return false;
         if (n) {
-            uint32_t leaf = t->frame_keys[sp_selected_leaf(t->s, i, f, n)], all = t->d->keys.v[leaf].all;
-            add(&self[leaf], x->own, samples);
-            if (all != SP_NONE)
-                add(&self[all], x->own, samples);
-            take_frames(t, f, n, (uint32_t)i + 1, x->weight, samples);
+            take_frames(t, f, n, (uint32_t)i + 1, (pair){x->weight, samples});
+            take_own(t, sp_selected_leaf(t->s, i, f, n), x->own, samples);
         } else { /* an observation without a stack is weight all the same */
             add(&self[t->bare], x->weight, samples);
-            add(&t->r->values[SP_CUM][t->bare], x->weight, samples);
+            add(&cum[t->bare], x->weight, samples);
         }
     }
-    for (size_t i = 0; i < t->r->keys; i++)
-        add(&t->r->values[SP_CUM][i], t->sums[i].weight, t->sums[i].samples);
+    for (size_t i = 0; i < t->r->keys; i++) {
+        uint32_t seat = t->seats[i]; /* 0 is nobody's: nothing is added */
+        add(&self[i], t->owns[seat].weight, t->owns[seat].samples);
+        add(&cum[i], t->sums[seat][0], t->sums[seat][1]);
+    }
     return true;
 }
 
@@ -266,7 +293,7 @@ static bool taken(const struct blocks *b, const struct sp_selection *whole, cons
 }
 
 /* What was summed for one block goes to its keys. */
-static bool settle(struct taker *t, struct blocks *b, unsigned block, uint32_t *stamp)
+static bool settle(struct taker *t, struct blocks *b, unsigned block, uint32_t *turn)
 {
     struct sp_diff_run *r = t->r;
     for (size_t i = 0; i < b->touched.n; i++) {
@@ -281,12 +308,12 @@ static bool settle(struct taker *t, struct blocks *b, unsigned block, uint32_t *
         at[block] += n ? own : weight;
         if (!n)
             at[r->blocks + block] += weight;
-        ++*stamp;
+        ++*turn;
         for (size_t k = 0; k < n; k++) {
             uint32_t key = t->frame_keys[f[k]];
-            if (t->sums[key].stamp == *stamp)
+            if (t->turns[key] == *turn)
                 continue;
-            t->sums[key].stamp = *stamp;
+            t->turns[key] = *turn;
             r->block_values[((size_t)key * SP_FAMILIES + SP_CUM) * r->blocks + block] += weight;
         }
         b->sum[row] = 0;
@@ -300,18 +327,18 @@ static bool fill_blocks(struct taker *t, const struct sp_selection *whole, struc
 {
     struct sp_diff_run *r = t->r;
     unsigned block = 0;
-    uint32_t stamp = 0;
+    uint32_t turn = 0;
     r->block_values = calloc(r->keys * SP_FAMILIES * r->blocks + 1, sizeof *r->block_values);
     if (!r->block_values)
         return false;
     for (size_t i = 0; i < r->keys; i++)
-        t->sums[i].stamp = 0;
+        t->turns[i] = 0;
     for (size_t i = 0; i < b->n; i++) {
         const struct sp_sample *x = &b->rows[i];
         if (!taken(b, whole, x))
             continue;
         unsigned at = (unsigned)((__int128)(x->time - first) * r->blocks / ((__int128)last - first + 1));
-        if (at != block && !settle(t, b, block, &stamp))
+        if (at != block && !settle(t, b, block, &turn))
             return false;
         block = at;
         r->block_total[at] += b->unit[x->stack];
@@ -322,7 +349,7 @@ static bool fill_blocks(struct taker *t, const struct sp_selection *whole, struc
             return false;
         b->sum[row] += b->unit[x->stack];
     }
-    return settle(t, b, block, &stamp);
+    return settle(t, b, block, &turn);
 }
 
 static bool index_stacks(struct taker *t, const struct sp_selection *whole, struct blocks *b)
@@ -408,7 +435,11 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
     free(t.keys);
     free(t.frame_keys);
     free(t.unresolved);
+    free(t.seats);
+    free(t.frame_seats);
+    free(t.turns);
     free(t.sums);
+    free(t.owns);
     sp_buf_free(&t.text);
     return st;
 }

@@ -56,7 +56,7 @@ static bool look_at_all(struct sp_selection *s, const unsigned char *lacks, stru
 {
     const struct sp_profile *p = s->profile;
     bool all_named = !q->frames_unresolved && !p->notes.n;
-    for (size_t i = 0; i < s->rows.n; i++) {
+    for (size_t i = 0; i < s->rows.n && !(s->plain && all_named); i++) {
         size_t n;
         const uint32_t *f = sp_selected_frames(s, i, &n);
         if (!f)

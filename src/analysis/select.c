@@ -237,6 +237,8 @@ struct gathering {
     uint64_t left, own_left, samples_left;
     int64_t plain, plain_samples; /* of take_plain */
     bool counted;                 /* there were some */
+    bool bare;                    /* some of these had no frames */
+    bool other;                   /* there are rows besides */
     bool odd;
 };
 
@@ -281,6 +283,7 @@ static inline bool take_plain(struct sp_selection *s, uint32_t i, struct gatheri
     g->plain += v;
     g->plain_samples += n;
     g->counted = true;
+    g->bare = g->bare || !x->n;
     s->rows.v[s->rows.n++] = (struct sp_selected){i, SP_NONE, v, v, n};
     return true;
 }
@@ -311,6 +314,7 @@ static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits
         struct sp_selected row = {i, partner(p, i, &skip, &g->odd), 0, 0, SP_ABSENT};
         if (skip || !weigh(s, tally, &row))
             continue;
+        g->other = true;
         row.weight = within(s, &g->left, row.weight);
         row.own = within(s, &g->own_left, row.own);
         if (row.samples > SP_DECIMAL)
@@ -320,6 +324,7 @@ static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits
             st = keep(s, filters, &row, d);
     }
     add_plain(s, g);
+    s->plain = whole && !g->bare && !g->other && !s->hidden && !s->no_inlined;
     return st;
 }
 
@@ -508,7 +513,7 @@ const uint32_t *sp_selected_made_frames(struct sp_selection *s, size_t row, size
     return s->scratch.v;
 }
 
-uint32_t sp_selected_leaf(const struct sp_selection *s, size_t row, const uint32_t *frames, size_t n)
+uint32_t sp_selected_stated_leaf(const struct sp_selection *s, size_t row, const uint32_t *frames, size_t n)
 {
     const struct sp_profile *p = s->profile;
     uint32_t x = p->stacks.v[s->rows.v[row].stack].exclusive;

@@ -66,6 +66,8 @@ struct sp_selection {
     uint32_t root;                 /* one of these functions, to name */
     uint32_t samples_metric;       /* SP_NONE: there is none */
     bool no_inlined;
+    /* Each row is one record as it stands: it has frames, and its leaf has its whole weight. */
+    bool plain;
     SP_VEC(uint32_t) scratch;
 };
 
@@ -106,7 +108,14 @@ static inline const uint32_t *sp_selected_frames(struct sp_selection *s, size_t 
     return stack->n ? s->profile->stack_frames.v + stack->first : &none;
 }
 
+/* Of rows that may state their leaf: see sp_selected_leaf. */
+uint32_t sp_selected_stated_leaf(const struct sp_selection *s, size_t row, const uint32_t *frames, size_t n);
+
 /* Where flat weight goes: the exclusive record's frame where it names a visible one, else the leaf. */
-uint32_t sp_selected_leaf(const struct sp_selection *s, size_t row, const uint32_t *frames, size_t n);
+static inline uint32_t sp_selected_leaf(const struct sp_selection *s, size_t row, const uint32_t *frames,
+                                        size_t n)
+{
+    return s->plain ? frames[0] : sp_selected_stated_leaf(s, row, frames, n);
+}
 
 #endif

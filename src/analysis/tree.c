@@ -1,8 +1,9 @@
 /*
  * Builds the call tree from the root down. A node is a run of paths that begin alike; one pass over the run
  * sums its children, keyed by the rank of the next function's name, and a second one moves the paths of the
- * children that are kept together, each child's in their old order. What is pruned is never looked into, and
- * no prefix is hashed, compared or stored.
+ * children that are kept together, each child's in their old order. What is pruned is never looked into.
+ * Where nothing is, paths that begin alike are joined ahead (tree_paths.h): a run then holds the beginnings
+ * that its paths share, and what is below one takes its place where it ends.
  *
  * Nodes that wait to be opened are a stack, which gives depth-first order at once; when only the heaviest
  * so many are wanted they are a heap by weight, and the order is made at the end.
@@ -10,7 +11,8 @@
 #include "analysis/tree.h"
 
 #include "analysis/rank.h"
-#include "base/arena.h"
+#include "analysis/tree_order.h"
+#include "analysis/tree_paths.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +22,10 @@
 #define NO_SLOT   UINT32_MAX
 #define ENDS_HERE (UINT32_MAX - 1)
 
-/* A row of the selection, with all that is asked of it: paths are moved, so that those of a node lie
- * together. */
-struct path {
-    const uint32_t *frames; /* leaf first */
-    uint32_t n;
-    uint32_t comm; /* string; a first step of its own where it is not 0 */
-    int64_t weight, own, samples;
-};
-
 /* A child while its parent is open. */
 struct slot {
     uint32_t key, frame, comm, paths;
+    uint32_t row; /* the first one that goes through it: its frame is the child's */
     int64_t total, samples;
     size_t at; /* where its paths go */
     bool inlined;
@@ -44,7 +38,7 @@ struct waiting {
     uint32_t parent, depth, frame, comm;
     uint32_t sibling; /* position among its siblings */
     uint32_t number;  /* of waiting nodes: ties of the heap */
-    bool inlined;
+    bool inlined, alone;
     bool fetched; /* its paths and their frames are in the cache */
 };
 
@@ -58,16 +52,17 @@ struct builder {
     size_t nkeys;
     uint32_t *function_of_key; /* nothing at the keys of comms */
     unsigned char *kinds; /* per frame; frames themselves take too much memory to be asked for each node */
-    struct path *run, *moved; /* paths in the order of the nodes; scratch for moving them */
-    uint32_t *slot_of_path;
-    uint32_t *slot_of_key; /* NO_SLOT between nodes */
-    struct sp_arena steps; /* frames of paths that filters changed */
+    struct sp_tree_paths paths;
+    uint32_t *run, *moved;  /* paths in the order of the nodes; scratch for moving them */
+    uint32_t *slot_of_path; /* of the run */
+    uint32_t *slot_of_key;  /* NO_SLOT between nodes */
     SP_VEC(struct slot) slots;
     SP_VEC(uint32_t) kept; /* slots, sorted */
     SP_VEC(struct waiting) waiting;
     SP_VEC(uint32_t) sibling; /* per node; max_nodes only */
     SP_VEC(uint32_t) above;   /* the last node, and those above it; not with max_nodes */
     uint32_t numbered;
+    uint32_t given; /* nodes that were given away, before the first one in t */
 };
 
 /* ---- keys: ranks of names ---- */
@@ -108,36 +103,29 @@ static bool make_keys(struct builder *b)
 
 static bool make_paths(struct builder *b)
 {
-    size_t rows = b->s->rows.n;
-    b->run = malloc((rows + 1) * sizeof *b->run);
-    b->moved = malloc((rows + 1) * sizeof *b->moved);
-    b->slot_of_path = malloc((rows + 1) * sizeof *b->slot_of_path);
-    if (!b->run || !b->moved || !b->slot_of_path || rows > UINT32_MAX)
+    const struct sp_tree_opts *o = b->opts;
+    /* Where most of the tree is left out, so is most of what would be joined. */
+    bool join = !o->max_nodes && !o->max_depth && !o->min_total && !o->by_comm;
+    if (!sp_tree_paths_make(b->s, o, join, &b->paths))
         return false;
-    sp_large_pages(b->run, (rows + 1) * sizeof *b->run);
-    sp_large_pages(b->moved, (rows + 1) * sizeof *b->moved);
-    for (size_t i = 0; i < rows; i++) {
-        size_t n;
-        const uint32_t *f = sp_selected_frames(b->s, i, &n);
-        if (f && n && f == b->s->scratch.v) {
-            uint32_t *copy = sp_arena_alloc(&b->steps, n * sizeof *copy);
-            f = copy ? memcpy(copy, f, n * sizeof *copy) : NULL;
-        }
-        if (!f)
-            return false;
-        uint32_t comm = b->p->contexts.v[b->p->stacks.v[b->s->rows.v[i].stack].context].comm;
-        b->run[i] = (struct path){.frames = f,
-                                  .n = (uint32_t)n,
-                                  .comm = b->opts->by_comm ? comm : 0,
-                                  .weight = b->s->rows.v[i].weight,
-                                  .own = b->s->rows.v[i].own,
-                                  .samples = b->s->rows.v[i].samples};
-    }
+    size_t n = b->paths.v.n + 1;
+    b->run = malloc(n * sizeof *b->run);
+    b->moved = malloc(n * sizeof *b->moved);
+    b->slot_of_path = malloc(n * sizeof *b->slot_of_path);
+    if (!b->run || !b->moved || !b->slot_of_path)
+        return false;
+    for (uint32_t i = 0; i < b->paths.begin; i++)
+        b->run[i] = join ? b->paths.list[i] : i;
     return true;
 }
 
+static inline const struct sp_tree_path *path(const struct builder *b, size_t i)
+{
+    return &b->paths.v.v[b->run[i]];
+}
+
 /* The frame of a path's step, SP_NONE for its comm; ENDS_HERE when it has no such step. */
-static inline uint32_t step(const struct builder *b, const struct path *x, uint32_t depth)
+static inline uint32_t step(const struct builder *b, const struct sp_tree_path *x, uint32_t depth)
 {
     if (x->comm && depth-- == 0)
         return SP_NONE;
@@ -152,31 +140,27 @@ static inline void fetch_ahead(const struct builder *b, const struct waiting *w,
     enum { AHEAD = 16 };
     if (i + AHEAD >= w->hi)
         return;
-    const struct path *x = &b->run[i + AHEAD];
+    if (i + 2 * AHEAD < w->hi)
+        __builtin_prefetch(path(b, i + 2 * AHEAD));
+    const struct sp_tree_path *x = path(b, i + AHEAD);
     if (w->depth < x->n)
         __builtin_prefetch(x->frames + (b->opts->inverted ? w->depth : x->n - 1 - w->depth));
 }
 
-/* Once for a run that the first cache holds: all that is left of its paths. */
+/* Once for a run that the caches hold: all that is left of its paths. */
 static void fetch_run(const struct builder *b, struct waiting *w)
 {
-    enum { PATHS = 48, LINE = 64 / sizeof(uint32_t), LINES = 8 };
+    enum { PATHS = 256, LINE = 64 / sizeof(uint32_t), LINES = 8 };
     if (w->fetched || w->hi - w->lo > PATHS)
         return;
     w->fetched = true;
     for (size_t i = w->lo; i < w->hi; i++) {
-        const struct path *x = &b->run[i];
+        const struct sp_tree_path *x = path(b, i);
         uint32_t left = w->depth < x->n ? x->n - w->depth : 0;
         const uint32_t *from = x->frames + (b->opts->inverted ? x->n - left : 0);
         for (uint32_t k = 0; k < left && k < LINES * LINE; k += LINE)
             __builtin_prefetch(from + k);
     }
-}
-
-static void add_samples(int64_t *to, int64_t v)
-{
-    if (v > SP_DECIMAL)
-        *to = (*to == SP_ABSENT ? 0 : *to) + v;
 }
 
 static bool is_kept(const struct builder *b, int64_t total, uint32_t depth)
@@ -185,10 +169,20 @@ static bool is_kept(const struct builder *b, int64_t total, uint32_t depth)
     return (!b->opts->max_depth || depth <= b->opts->max_depth) && magnitude >= b->opts->min_total;
 }
 
+static uint32_t nodes_made(const struct builder *b)
+{
+    return b->given + (uint32_t)b->t.nodes.n;
+}
+
+static struct sp_tree_node *node_at(const struct builder *b, uint32_t number)
+{
+    return &b->t.nodes.v[number - b->given];
+}
+
 static void leave_out(struct builder *b, uint32_t parent, int64_t total)
 {
-    b->t.nodes.v[parent].elided += total;
-    b->t.nodes.v[parent].elided_children++;
+    node_at(b, parent)->elided += total;
+    node_at(b, parent)->elided_children++;
     b->t.pruned++;
     b->t.pruned_total += total;
 }
@@ -210,11 +204,12 @@ static bool add_node(struct builder *b, const struct waiting *w)
                                 .frame = w->frame,
                                 .depth = w->depth,
                                 .inlined = w->inlined,
+                                .alone = w->alone,
                                 .kind = framed ? b->kinds[w->frame] : SP_UNKNOWN,
                                 .total = w->total,
                                 .samples = w->samples,
-                                .order = (uint32_t)b->t.nodes.n};
-    return b->t.nodes.n < UINT32_MAX && (b->opts->max_nodes || begin_node(b, w->depth)) &&
+                                .order = nodes_made(b)};
+    return nodes_made(b) < SP_NONE && (b->opts->max_nodes || b->opts->take || begin_node(b, w->depth)) &&
            sp_vec_push(&b->t.nodes, node) && (!b->opts->by_comm || sp_vec_push(&b->t.comms, w->comm)) &&
            (!b->opts->max_nodes || sp_vec_push(&b->sibling, w->sibling));
 }
@@ -265,13 +260,18 @@ static struct waiting take(struct builder *b)
 
 /* ---- opening a node ---- */
 
-static uint32_t slot_for(struct builder *b, const struct path *x, uint32_t frame)
+static uint32_t slot_for(struct builder *b, const struct sp_tree_path *x, uint32_t frame)
 {
     uint32_t key = frame == SP_NONE ? b->comm_key[x->comm] : b->keys[frame] & ~INLINED;
     uint32_t slot = b->slot_of_key[key];
     if (slot != NO_SLOT)
         return slot;
-    struct slot fresh = {key, frame, frame == SP_NONE ? x->comm : 0, 0, 0, SP_ABSENT, 0, frame != SP_NONE};
+    struct slot fresh = {.key = key,
+                         .frame = frame,
+                         .comm = frame == SP_NONE ? x->comm : 0,
+                         .row = x->row,
+                         .samples = SP_ABSENT,
+                         .inlined = frame != SP_NONE};
     slot = (uint32_t)b->slots.n;
     if (!sp_vec_push(&b->slots, fresh))
         return NO_SLOT;
@@ -285,7 +285,7 @@ static bool sum_children(struct builder *b, const struct waiting *w, uint32_t no
     int64_t self = 0;
     b->slots.n = 0;
     for (size_t i = w->lo; i < w->hi; i++) {
-        const struct path *x = &b->run[i];
+        const struct sp_tree_path *x = path(b, i);
         fetch_ahead(b, w, i);
         uint32_t frame = step(b, x, w->depth);
         if (frame == ENDS_HERE) {
@@ -298,14 +298,18 @@ static bool sum_children(struct builder *b, const struct waiting *w, uint32_t no
             return false;
         struct slot *slot = &b->slots.v[n];
         slot->total += x->weight;
-        add_samples(&slot->samples, x->samples);
+        sp_tree_add_samples(&slot->samples, x->samples);
         slot->paths++;
+        if (x->row < slot->row) {
+            slot->row = x->row;
+            slot->frame = frame;
+        }
         slot->inlined = slot->inlined && frame != SP_NONE && b->keys[frame] & INLINED;
         b->slot_of_path[i] = n;
     }
     for (size_t i = 0; i < b->slots.n; i++)
         b->slot_of_key[b->slots.v[i].key] = NO_SLOT;
-    b->t.nodes.v[node].self = self;
+    node_at(b, node)->self = self;
     return true;
 }
 
@@ -318,13 +322,34 @@ static int cmp_slot(const void *va, const void *vb, void *arg)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Moves the paths of the kept children together, in their order, to the front of the node's run. */
+/* Most nodes have few children. */
+static void sort_kept(struct builder *b)
+{
+    enum { FEW = 12 };
+    uint32_t *v = b->kept.v;
+    if (b->kept.n > FEW) {
+        qsort_r(v, b->kept.n, sizeof *v, cmp_slot, b);
+        return;
+    }
+    for (size_t i = 1; i < b->kept.n; i++) {
+        uint32_t x = v[i];
+        size_t k = i;
+        for (; k && cmp_slot(&x, &v[k - 1], b) < 0; k--)
+            v[k] = v[k - 1];
+        v[k] = x;
+    }
+}
+
+/*
+ * Moves the paths of the kept children together, the first child's last: it is opened first, and then nothing
+ * stands after its run, which may grow.
+ */
 static void move_paths(struct builder *b, const struct waiting *w)
 {
     size_t at = w->lo;
     for (size_t i = 0; i < b->slots.n; i++)
         b->slots.v[i].at = SIZE_MAX;
-    for (size_t i = 0; i < b->kept.n; i++) {
+    for (size_t i = b->kept.n; i-- > 0;) {
         struct slot *slot = &b->slots.v[b->kept.v[i]];
         slot->at = at;
         at += slot->paths;
@@ -352,72 +377,100 @@ static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
     }
     if (!b->kept.n)
         return true;
-    if (b->kept.n > 1)
-        qsort_r(b->kept.v, b->kept.n, sizeof *b->kept.v, cmp_slot, b);
+    sort_kept(b);
     move_paths(b, w);
-    size_t hi = w->lo;
-    for (size_t i = 0; i < b->kept.n; i++)
-        hi += b->slots.v[b->kept.v[i]].paths;
-    for (size_t i = b->kept.n; i-- > 0;) { /* the first one is taken first from a stack */
+    size_t lo = w->lo;
+    for (size_t i = b->kept.n; i-- > 0;) {
         const struct slot *x = &b->slots.v[b->kept.v[i]];
         struct waiting child = {.total = x->total,
                                 .samples = x->samples,
-                                .lo = hi - x->paths,
-                                .hi = hi,
+                                .lo = lo,
+                                .hi = lo + x->paths,
                                 .parent = node,
                                 .depth = w->depth + 1,
                                 .frame = x->frame,
                                 .comm = x->comm,
                                 .sibling = (uint32_t)i,
                                 .inlined = x->inlined,
+                                .alone = b->slots.n == 1,
                                 .fetched = w->fetched};
-        hi -= x->paths;
+        lo += x->paths;
         if (!put(b, child))
             return false;
     }
     return true;
 }
 
-/* The rest of a single path is a chain. */
-static bool open_chain(struct builder *b, struct waiting w, uint32_t node)
+/*
+ * What is below the beginnings that end at this node takes their place: nothing stands after the run, as
+ * nodes are opened in depth-first order.
+ */
+static void unfold(struct builder *b, struct waiting *w)
 {
-    const struct path *x = &b->run[w.lo];
-    for (uint32_t frame; (frame = step(b, x, w.depth)) != ENDS_HERE;) {
-        if (!is_kept(b, x->weight, w.depth + 1)) {
-            leave_out(b, node, x->weight);
+    size_t at = w->lo, ends = 0;
+    for (size_t i = w->lo; i < w->hi; i++) {
+        const struct sp_tree_path *x = path(b, i);
+        if (x->below && x->n == w->depth)
+            b->moved[ends++] = b->run[i];
+        else
+            b->run[at++] = b->run[i];
+    }
+    for (size_t i = 0; i < ends; i++) {
+        const struct sp_tree_path *x = &b->paths.v.v[b->moved[i]];
+        memcpy(b->run + at, b->paths.list + x->first, x->below * sizeof *b->run);
+        for (uint32_t k = 0; k < x->below; k++)
+            __builtin_prefetch(path(b, at + k));
+        at += x->below;
+    }
+    w->hi = at;
+    w->fetched = w->fetched && !ends;
+}
+
+/* A single path is a chain, as far as it goes: *w and *node become its last node. False: out of memory. */
+static bool open_chain(struct builder *b, struct waiting *w, uint32_t *node, bool *done)
+{
+    const struct sp_tree_path *x = path(b, w->lo);
+    w->total = x->weight;
+    w->samples = x->samples > SP_DECIMAL ? x->samples : SP_ABSENT;
+    w->alone = true;
+    for (uint32_t frame; (frame = step(b, x, w->depth)) != ENDS_HERE;) {
+        if (!is_kept(b, x->weight, w->depth + 1)) {
+            leave_out(b, *node, x->weight);
+            *done = true;
             return true;
         }
-        w = (struct waiting){.total = x->weight,
-                             .samples = x->samples > SP_DECIMAL ? x->samples : SP_ABSENT,
-                             .lo = w.lo,
-                             .hi = w.hi,
-                             .parent = node,
-                             .depth = w.depth + 1,
-                             .frame = frame,
-                             .comm = frame == SP_NONE ? x->comm : 0,
-                             .inlined = frame != SP_NONE && b->keys[frame] & INLINED};
-        node = (uint32_t)b->t.nodes.n;
-        if (!add_node(b, &w))
+        w->parent = *node;
+        w->depth++;
+        w->frame = frame;
+        w->comm = frame == SP_NONE ? x->comm : 0;
+        w->inlined = frame != SP_NONE && b->keys[frame] & INLINED;
+        *node = nodes_made(b);
+        if (!add_node(b, w))
             return false;
     }
-    b->t.nodes.v[node].self = b->opts->inverted ? x->weight : x->own;
+    *done = !x->below;
+    if (*done)
+        node_at(b, *node)->self = b->opts->inverted ? x->weight : x->own;
     return true;
 }
 
-/* Do all paths of a run go on alike? *frame: of the first one; *inlined: all such frames are. */
+/* Do all paths of a run go on alike? *frame: of the first row; *inlined: all such frames are. */
 static bool goes_on_alike(const struct builder *b, const struct waiting *w, uint32_t *frame, bool *inlined)
 {
-    const struct path *x = &b->run[w->lo];
-    uint32_t f = step(b, x, w->depth);
+    const struct sp_tree_path *x = path(b, w->lo);
+    uint32_t f = step(b, x, w->depth), row = x->row;
     if (f == ENDS_HERE || f == SP_NONE)
         return false;
     uint32_t key = b->keys[f] & ~INLINED, flags = b->keys[f];
     for (size_t i = w->lo + 1; i < w->hi; i++) {
         fetch_ahead(b, w, i);
-        uint32_t other = step(b, &b->run[i], w->depth);
+        x = path(b, i);
+        uint32_t other = step(b, x, w->depth);
         if (other == ENDS_HERE || other == SP_NONE || (b->keys[other] & ~INLINED) != key)
             return false;
         flags &= b->keys[other];
+        f = x->row < row ? other : f;
+        row = x->row < row ? x->row : row;
     }
     *frame = f;
     *inlined = flags & INLINED;
@@ -427,111 +480,75 @@ static bool goes_on_alike(const struct builder *b, const struct waiting *w, uint
 /* What several paths share below a node needs no sums: its weight is the node's. False: out of memory. */
 static bool open_shared(struct builder *b, struct waiting *w, uint32_t *node, bool *done)
 {
-    *done = false;
-    while (w->hi - w->lo > 1 && goes_on_alike(b, w, &w->frame, &w->inlined)) {
-        if (!is_kept(b, w->total, w->depth + 1)) {
-            leave_out(b, *node, w->total);
-            *done = true;
-            return true;
-        }
-        w->parent = *node;
-        w->depth++;
-        w->comm = 0;
-        *node = (uint32_t)b->t.nodes.n;
-        if (!add_node(b, w))
-            return false;
+    if (!is_kept(b, w->total, w->depth + 1)) {
+        leave_out(b, *node, w->total);
+        *done = true;
+        return true;
     }
-    return true;
+    w->parent = *node;
+    w->depth++;
+    w->comm = 0;
+    w->alone = true;
+    *node = nodes_made(b);
+    return add_node(b, w);
+}
+
+/* Opens the node added last, and those below it that are the only one there. False: out of memory. */
+static bool open_down(struct builder *b, struct waiting *w)
+{
+    uint32_t node = nodes_made(b) - 1;
+    bool done = false, ok = true;
+    while (ok && !done) {
+        if (b->paths.list && w->depth % SP_TREE_PIECE == 0)
+            unfold(b, w);
+        fetch_run(b, w);
+        if (w->hi - w->lo == 1)
+            ok = open_chain(b, w, &node, &done);
+        else if (w->hi > w->lo && goes_on_alike(b, w, &w->frame, &w->inlined))
+            ok = open_shared(b, w, &node, &done);
+        else
+            return open_node(b, w, node);
+    }
+    return ok;
+}
+
+/* Between two nodes: all that were made are open. */
+static void give(struct builder *b)
+{
+    b->opts->take(b->opts->arg, &b->t, b->given);
+    b->given += (uint32_t)b->t.nodes.n;
+    b->t.nodes.n = b->t.comms.n = 0;
 }
 
 static bool grow(struct builder *b)
 {
+    enum { PART = 256 };
     struct waiting root = {
-        .samples = b->s->samples, .hi = b->s->rows.n, .parent = SP_NONE, .frame = SP_NONE, .total = 0};
+        .samples = b->s->samples, .hi = b->paths.begin, .parent = SP_NONE, .frame = SP_NONE, .total = 0};
     for (size_t i = 0; i < b->s->rows.n; i++)
         root.total += b->s->rows.v[i].weight;
     bool ok = put(b, root);
     while (ok && b->waiting.n && (!b->opts->max_nodes || b->t.nodes.n < b->opts->max_nodes)) {
         struct waiting w = take(b);
-        uint32_t node = (uint32_t)b->t.nodes.n;
-        ok = add_node(b, &w);
-        bool done = false;
-        fetch_run(b, &w);
-        if (ok && !b->opts->max_nodes)
-            ok = open_shared(b, &w, &node, &done);
-        if (ok && !done)
-            ok = w.hi - w.lo == 1 && !b->opts->max_nodes ? open_chain(b, w, node) : open_node(b, &w, node);
+        uint32_t node = nodes_made(b);
+        if (b->opts->take && b->t.nodes.n >= PART)
+            give(b);
+        ok = add_node(b, &w) && (b->opts->max_nodes ? open_node(b, &w, node) : open_down(b, &w));
     }
     for (size_t i = 0; ok && i < b->waiting.n; i++)
         leave_out(b, b->waiting.v[i].parent, b->waiting.v[i].total);
+    if (ok && b->opts->take)
+        give(b);
     return ok;
-}
-
-/* ---- order ---- */
-
-static int cmp_family(const void *va, const void *vb, void *arg)
-{
-    const struct builder *b = arg;
-    uint32_t x = *(const uint32_t *)va, y = *(const uint32_t *)vb;
-    uint32_t px = b->t.nodes.v[x].parent, py = b->t.nodes.v[y].parent;
-    if (px != py)
-        return px < py ? -1 : 1;
-    return (b->sibling.v[x] > b->sibling.v[y]) - (b->sibling.v[x] < b->sibling.v[y]);
-}
-
-/* Nodes in the order they were taken become depth-first order. */
-static bool put_in_order(struct builder *b)
-{
-    size_t n = b->t.nodes.n;
-    struct sp_tree out = {.profile = b->p, .pruned = b->t.pruned, .pruned_total = b->t.pruned_total};
-    SP_VEC(struct waiting) work = {0}; /* number: old node; parent: its new one */
-    uint32_t *family = malloc((n + 1) * sizeof *family), *first = calloc(n + 2, sizeof *first);
-    bool ok = family && first && sp_vec_push(&work, ((struct waiting){.parent = SP_NONE}));
-    for (uint32_t i = 1; ok && i < n; i++) {
-        family[i - 1] = i;
-        first[b->t.nodes.v[i].parent + 1]++;
-    }
-    for (size_t i = 1; ok && i <= n; i++)
-        first[i] += first[i - 1];
-    if (ok && n > 2)
-        qsort_r(family, n - 1, sizeof *family, cmp_family, b);
-    while (ok && work.n) {
-        struct waiting w = work.v[--work.n];
-        struct sp_tree_node node = b->t.nodes.v[w.number];
-        uint32_t fresh = (uint32_t)out.nodes.n;
-        node.parent = w.parent;
-        ok = sp_vec_push(&out.nodes, node) &&
-             (!b->opts->by_comm || sp_vec_push(&out.comms, b->t.comms.v[w.number]));
-        for (uint32_t i = first[w.number + 1]; ok && i-- > first[w.number];)
-            ok = sp_vec_push(&work, ((struct waiting){.number = family[i], .parent = fresh}));
-    }
-    free(family);
-    free(first);
-    sp_vec_free(&work);
-    sp_tree_free(&b->t);
-    b->t = out;
-    return ok;
-}
-
-static void find_ends(struct sp_tree *t)
-{
-    for (size_t i = t->nodes.n; i-- > 0;) {
-        struct sp_tree_node *n = &t->nodes.v[i];
-        if (n->end < i + 1)
-            n->end = (uint32_t)i + 1;
-        if (n->parent != SP_NONE && t->nodes.v[n->parent].end < n->end)
-            t->nodes.v[n->parent].end = n->end;
-    }
 }
 
 spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opts, struct sp_diags *d,
                           struct sp_tree *out)
 {
     struct builder b = {.s = s, .opts = opts, .p = s->profile, .t = {.profile = s->profile}};
-    sp_arena_init(&b.steps, 0);
     bool ok = make_keys(&b) && make_paths(&b) && grow(&b);
-    if (ok && opts->max_nodes && (ok = put_in_order(&b)))
-        find_ends(&b.t);
+    if (ok && opts->max_nodes)
+        ok = sp_tree_put_in_order(&b.t, b.sibling.v);
     while (ok && b.above.n)
         b.t.nodes.v[b.above.v[--b.above.n]].end = (uint32_t)b.t.nodes.n;
     free(b.keys);
@@ -542,7 +559,7 @@ spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opt
     free(b.slot_of_key);
     free(b.function_of_key);
     free(b.kinds);
-    sp_arena_free(&b.steps);
+    sp_tree_paths_free(&b.paths);
     sp_vec_free(&b.slots);
     sp_vec_free(&b.kept);
     sp_vec_free(&b.waiting);

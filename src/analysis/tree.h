@@ -18,6 +18,7 @@ struct sp_tree_node {
     uint32_t frame;    /* a frame of this function here: for location, inlining and kind */
     uint32_t depth;    /* 0: root */
     bool inlined;      /* all frames of this node are inlined */
+    bool alone;        /* the only child of its parent, counting what was left out */
     uint8_t kind;      /* enum sp_frame_kind */
     int64_t self, total;
     int64_t samples; /* of the subtree; SP_ABSENT where the source has none */
@@ -27,6 +28,8 @@ struct sp_tree_node {
 };
 
 enum sp_tree_sort { SP_TREE_BY_WEIGHT, SP_TREE_BY_NAME };
+
+struct sp_tree;
 
 struct sp_tree_opts {
     bool inverted; /* from the leaves down to the roots */
@@ -38,6 +41,13 @@ struct sp_tree_opts {
     bool positive;      /* leave out nodes below 0 too: a drawing has no place for them */
     uint32_t max_depth; /* 0: all */
     size_t max_nodes;   /* the heaviest so many nodes, root included; 0: all */
+    /*
+     * Not NULL: nodes are given away as they are made and not kept, as a whole tree takes much memory. A part
+     * has the nodes from number `first` on, without their `end`; parents are numbers all the same. Not with
+     * max_nodes.
+     */
+    void (*take)(void *arg, const struct sp_tree *part, uint32_t first);
+    void *arg;
 };
 
 struct sp_tree {

@@ -11,7 +11,7 @@ static const char two_digits[] = "0001020304050607080910111213141516171819202122
 
 size_t sp_u64_text(uint64_t v, char out[static 20])
 {
-    char t[20];
+    char t[40]; /* twice: then all 20 bytes are copied at once, whatever their number */
     size_t at = 20;
     while (v >= 100) {
         at -= 2;
@@ -24,7 +24,7 @@ size_t sp_u64_text(uint64_t v, char out[static 20])
     } else {
         t[--at] = (char)('0' + v);
     }
-    memcpy(out, t + at, 20 - at);
+    memcpy(out, t + at, 20);
     return 20 - at;
 }
 

@@ -35,7 +35,7 @@ static const struct sql_column columns[] = {
     {"comm", SQL_TEXT, SQL_KEY, 20000, "the thread's name"},
     {"state", SQL_TEXT, SQL_KEY, 100000, "thread state (x_state)"},
     {"source", SQL_TEXT, SQL_KEY, 200000, "the input, where several are one profile (x_source)"},
-    {"depth", SQL_INTEGER, 0, 0, "frames"},
+    {"depth", SQL_INTEGER, SQL_KEY, 10000, "frames"},
     {"leaf", SQL_INTEGER, SQL_KEY, 50, "frames.id of the leaf"},
     {"selected", SQL_INTEGER, SQL_SELECTED, 0, "1: in the selection"},
     {"observation", SQL_INTEGER, SQL_SELECTED, 0,
@@ -174,6 +174,8 @@ static int64_t key(struct sql_at *at, int column)
         return text_key(c->state);
     case SOURCE:
         return text_key(c->source);
+    case DEPTH:
+        return s->n;
     default:
         return s->n ? sp_stack_frames(p, (uint32_t)at->row)[0] : SP_ABSENT;
     }

@@ -27,10 +27,12 @@ static const char text[] =
     "{\"type\":\"frame\",\"id\":3,\"func\":\"inl\",\"dso\":1,\"kind\":\"user\",\"inlined\":true,\"inline_"
     "depth\":1}\n"
     "{\"type\":\"thread\",\"pid\":1,\"tid\":2,\"comm\":\"t\"}\n"
-    "{\"type\":\"stack\",\"id\":\"s1\",\"frames\":[1,2,2],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":2,"
+    "{\"type\":\"stack\",\"id\":\"s1\",\"frames\":[1,2,2,2,2,2,2,2,2,2],\"context\":{\"event\":\"e\",\"pid\":"
+    "1,\"tid\":2,"
     "\"comm\":"
     "\"t\"},\"weights\":[{\"metric\":\"samples\",\"value\":2},{\"metric\":\"period\",\"value\":3}]}\n"
-    "{\"type\":\"stack\",\"id\":\"s2\",\"frames\":[3,1,2],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":3},"
+    "{\"type\":\"stack\",\"id\":\"s2\",\"frames\":[3,1,2,2,2,2,2,2,2,2,2],\"context\":{\"event\":\"e\","
+    "\"pid\":1,\"tid\":3},"
     "\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":7}]}\n"
     "{\"type\":\"sample\",\"timestamp\":1.5,\"period\":3,\"stack_id\":\"s1\"}\n"
     "{\"type\":\"sample\",\"timestamp\":2,\"period\":7,\"stack_id\":\"s2\"}\n";
@@ -86,6 +88,24 @@ static spaa_status ask_top(struct sp_selection *s, struct sp_diags *d, int64_t *
         sp_top_free(&t);
     }
     return st ? st : sp_top_sum(s, "m.*", d, sum, sum);
+}
+
+/* As the whole tree's sum is made below, of a part. */
+static void sum_part(void *arg, const struct sp_tree *part, uint32_t first)
+{
+    int64_t *sum = arg;
+    for (size_t k = 0; k < part->nodes.n; k++)
+        *sum += part->nodes.v[k].total * (int64_t)(first + k + 1);
+}
+
+static spaa_status ask_tree_in_parts(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
+{
+    struct sp_tree t;
+    struct sp_tree_opts o = {.take = sum_part, .arg = sum};
+    spaa_status st = sp_tree_build(s, &o, d, &t);
+    if (!st)
+        sp_tree_free(&t);
+    return st;
 }
 
 static spaa_status ask_tree(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
@@ -186,8 +206,9 @@ static spaa_status ask_leaks(struct sp_selection *s, struct sp_diags *d, int64_t
 static const struct {
     const char *name;
     view *ask;
-} views[] = {{"top", ask_top},           {"tree", ask_tree},         {"function", ask_function},
-             {"findings", ask_findings}, {"timeline", ask_timeline}, {"stacks", ask_stacks}};
+} views[] = {{"top", ask_top},           {"tree", ask_tree},         {"tree in parts", ask_tree_in_parts},
+             {"function", ask_function}, {"findings", ask_findings}, {"timeline", ask_timeline},
+             {"stacks", ask_stacks}};
 
 static const struct sp_select_opts selections[] = {{0},
                                                    {.time = "0..0.5"},
