@@ -9,23 +9,45 @@ static const char two_digits[] = "0001020304050607080910111213141516171819202122
                                  "50515253545556575859606162636465666768697071727374"
                                  "75767778798081828384858687888990919293949596979899";
 
+static unsigned decimal_digits(uint64_t v) /* 1 for 0 */
+{
+    static const uint64_t powers[] = {0,
+                                      10,
+                                      100,
+                                      1000,
+                                      10000,
+                                      100000,
+                                      1000000,
+                                      10000000,
+                                      100000000,
+                                      1000000000,
+                                      10000000000,
+                                      100000000000,
+                                      1000000000000,
+                                      10000000000000,
+                                      100000000000000,
+                                      1000000000000000,
+                                      10000000000000000,
+                                      100000000000000000,
+                                      1000000000000000000,
+                                      10000000000000000000u};
+    unsigned about = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12; /* log10 2 is 1233/4096 */
+    return about + (v >= powers[about]);
+}
+
 size_t sp_u64_text(uint64_t v, char out[static 20])
 {
-    char t[20];
-    size_t at = 20;
+    size_t n = decimal_digits(v), at = n;
     while (v >= 100) {
         at -= 2;
-        memcpy(t + at, two_digits + 2 * (v % 100), 2);
+        memcpy(out + at, two_digits + 2 * (v % 100), 2);
         v /= 100;
     }
-    if (v >= 10) {
-        at -= 2;
-        memcpy(t + at, two_digits + 2 * v, 2);
-    } else {
-        t[--at] = (char)('0' + v);
-    }
-    memcpy(out, t + at, 20 - at);
-    return 20 - at;
+    if (v >= 10)
+        memcpy(out, two_digits + 2 * v, 2);
+    else
+        out[0] = (char)('0' + v);
+    return n;
 }
 
 size_t sp_hex_text(uint64_t v, char out[static 16])
