@@ -83,6 +83,7 @@ void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value);
 void sp_hang_number(struct sp_buf *b, const char *key, int64_t v);
 void sp_hang_comma(struct sp_buf *b);
 void sp_hang_item(struct sp_buf *b, struct sp_span value); /* a string of an array */
+void sp_hang_pair(struct sp_buf *b, struct sp_span key, struct sp_span value); /* ["key","value"] as an item */
 /* Ends the object in b and keeps it as an extension record. */
 bool sp_hang_extension(struct sp_profile *p, struct sp_buf *b);
 uint32_t sp_hang_str(struct sp_profile *p, struct sp_span s);

@@ -135,18 +135,23 @@ size_t sp_hang_bytes(struct sp_span s, int64_t *v)
     return at < s.n && s.p[at] == 'B' ? at + 1 : n;
 }
 
-/* Printable ASCII that a JSON string may hold as it is. */
+/* The highest bit of each byte that is no printable ASCII which a JSON string may hold as it is. */
+static inline uint64_t odd_bytes(const char *p)
+{
+    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+    uint64_t x;
+    memcpy(&x, p, 8);
+    return (x | (x - ones * 0x20) | ((x ^ ones * '"') - ones) | ((x ^ ones * '\\') - ones)) & high;
+}
+
 static bool needs_no_escape(struct sp_span s)
 {
     const char *p = s.p, *end = s.p + s.n;
-    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
-    for (; end - p >= 8; p += 8) {
-        uint64_t x, quote, slash;
-        memcpy(&x, p, 8);
-        quote = x ^ ones * '"';
-        slash = x ^ ones * '\\';
-        if ((x | (x - ones * 0x20) | (quote - ones) | (slash - ones)) & high)
-            return false;
+    uint64_t odd = 0;
+    if (s.n >= 8) {
+        for (; end - p > 8; p += 8)
+            odd |= odd_bytes(p);
+        return !(odd | odd_bytes(end - 8));
     }
     for (; p < end; p++)
         if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7F || *p == '"' || *p == '\\')
@@ -205,6 +210,25 @@ void sp_hang_item(struct sp_buf *b, struct sp_span value)
 {
     sp_hang_comma(b);
     string(b, value);
+}
+
+void sp_hang_pair(struct sp_buf *b, struct sp_span key, struct sp_span value)
+{
+    sp_hang_comma(b);
+    if (needs_no_escape(key) && needs_no_escape(value) && sp_buf_reserve(b, key.n + value.n + 7)) {
+        char *to = b->data + b->len;
+        memcpy(to, "[\"", 2);
+        memcpy(to += 2, key.p, key.n);
+        memcpy(to += key.n, "\",\"", 3);
+        memcpy(to += 3, value.p, value.n);
+        memcpy(to + value.n, "\"]", 2);
+        b->len += key.n + value.n + 7;
+        return;
+    }
+    sp_buf_ch(b, '[');
+    sp_hang_item(b, key);
+    sp_hang_item(b, value);
+    sp_buf_ch(b, ']');
 }
 
 void sp_hang_cpu_members(struct sp_buf *b, const char *prefix, struct sp_span s)

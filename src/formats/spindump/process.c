@@ -166,6 +166,7 @@ bool sp_sd_begin_process(struct sp_sd_reader *r, struct sp_span rest, bool power
     if (r->name.n)
         r->comm = sp_hang_str(r->p, r->name);
     r->zone = SP_SD_PROCESS;
+    r->next_key = 0;
     return r->comm != SP_STR_FAIL && !r->extra.failed;
 }
 
@@ -190,30 +191,90 @@ static void footprint(struct sp_sd_reader *r, struct sp_span value)
         sp_hang_number(&r->extra, "footprint_bytes", v);
 }
 
-/* Numbers of what is well known, beside the texts. A key that repeats counts the first time. */
-static void known_key(struct sp_sd_reader *r, struct sp_span key, struct sp_span value)
+/* Numbers of what is well known, beside the texts. */
+enum known { RESPONSIBLE, PARENT, CPU_TIME, IO, FOOTPRINT, NUM_SAMPLES, UNKNOWN };
+
+static enum known known_key(struct sp_span key)
 {
     static const char *const names[] = {"Responsible", "Parent",    "CPU Time",
                                         "I/O",         "Footprint", "Num samples"};
-    size_t i = key.n && memchr("RPCIFN", *key.p, 6) ? 0 : 6;
-    while (i < 6 && !sp_span_is(key, names[i]))
+    unsigned i = key.n && memchr("RPCIFN", *key.p, 6) ? 0 : UNKNOWN;
+    while (i < UNKNOWN && !sp_span_is(key, names[i]))
         i++;
-    if (i == 6 || r->seen_keys >> i & 1)
+    return (enum known)i;
+}
+
+/* A key that repeats counts the first time. */
+static void known_value(struct sp_sd_reader *r, enum known key, struct sp_span value)
+{
+    int64_t v;
+    if (key == UNKNOWN || r->seen_keys >> key & 1)
         return;
-    r->seen_keys |= 1u << i;
-    if (i < 2)
-        pid_member(r, i ? "parent_pid" : "responsible_pid", value);
-    else if (i == 2)
+    r->seen_keys |= 1u << key;
+    switch (key) {
+    case RESPONSIBLE:
+        pid_member(r, "responsible_pid", value);
+        break;
+    case PARENT:
+        pid_member(r, "parent_pid", value);
+        break;
+    case CPU_TIME:
         sp_hang_cpu_members(&r->extra, "cpu_time", value);
-    else if (i == 3)
+        break;
+    case IO:
         sp_hang_io_members(&r->extra, value);
-    else if (i == 4)
+        break;
+    case FOOTPRINT:
         footprint(r, value);
-    else {
-        int64_t v;
+        break;
+    case NUM_SAMPLES:
         if (sp_parse_i64(value.p, value.p + value.n, &v))
             sp_hang_number(&r->extra, "num_samples", v);
+        break;
+    case UNKNOWN:
+        break;
     }
+}
+
+/*
+ * Keys come in the same order in most processes. Those that begin as lines of the tail may, or with what is
+ * no letter, are looked at in full each time, since what they are is decided by what stands behind the key.
+ */
+static void expect_key(struct sp_sd_reader *r, struct sp_span line, struct sp_span key, enum known known)
+{
+    static const unsigned room = sizeof r->usual_keys / sizeof *r->usual_keys;
+    bool letter = (unsigned char)((*line.p | 0x20) - 'a') < 26;
+    bool plain = letter && key.n + 2 <= line.n && line.p[key.n + 1] == ' ' && !sp_hang_starts(line, "IO ") &&
+                 !sp_hang_starts(line, "I/O ") && !sp_hang_starts(line, "Tier ");
+    unsigned i = 0;
+    while (plain && i < r->nusual_keys &&
+           !(r->usual_keys[i].text.n == key.n + 2 && memcmp(r->usual_keys[i].text.p, line.p, key.n + 2) == 0))
+        i++;
+    if (!plain || i == room)
+        return;
+    if (i == r->nusual_keys)
+        r->usual_keys[r->nusual_keys++] = (struct sp_sd_key){{line.p, key.n + 2}, known};
+    r->next_key = i + 1;
+}
+
+const char *sp_sd_usual_field(struct sp_sd_reader *r, const char *p)
+{
+    if (r->next_key >= r->nusual_keys)
+        return NULL;
+    const struct sp_sd_key *x = &r->usual_keys[r->next_key];
+    size_t n = x->text.n, left = (size_t)(r->end - p);
+    if (left <= n || memcmp(p, x->text.p, n) != 0)
+        return NULL;
+    const char *nl = memchr(p + n, '\n', left - n), *end = nl;
+    while (end && end > p + n && (end[-1] == '\r' || sp_hang_blank(end[-1])))
+        end--;
+    if (!end || end == p + n)
+        return NULL;
+    struct sp_span value = sp_hang_trim((struct sp_span){p + n, (size_t)(end - p) - n});
+    sp_hang_pair(&r->keys, (struct sp_span){x->text.p, n - 2}, value);
+    known_value(r, (enum known)x->known, value);
+    r->next_key++;
+    return nl + 1;
 }
 
 void sp_sd_process_line(struct sp_sd_reader *r, struct sp_span line)
@@ -223,12 +284,10 @@ void sp_sd_process_line(struct sp_sd_reader *r, struct sp_span line)
         sp_sd_not_understood(r, line, &r->not_understood, "no field of a process");
         return;
     }
-    sp_hang_comma(&r->keys);
-    sp_buf_ch(&r->keys, '[');
-    sp_hang_item(&r->keys, key);
-    sp_hang_item(&r->keys, value);
-    sp_buf_ch(&r->keys, ']');
-    known_key(r, sp_hang_trim(key), value);
+    enum known known = known_key(sp_hang_trim(key));
+    sp_hang_pair(&r->keys, key, value);
+    known_value(r, known, value);
+    expect_key(r, line, key, known);
 }
 
 bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_head *h)
@@ -272,15 +331,28 @@ static uint32_t thread_more(struct sp_sd_reader *r, const struct sp_sd_block *b,
     return r->buf.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->buf.data, r->buf.len);
 }
 
+static bool is_tail(const struct sp_sd_tail *t, struct sp_span text)
+{
+    return t->more != SP_STR_NONE && t->text.n == text.n &&
+           (!text.n || memcmp(t->text.p, text.p, text.n) == 0);
+}
+
+/* The place of a thread's tail among those that were parsed before. */
+static struct sp_sd_tail *tail_at(struct sp_sd_reader *r, struct sp_span text)
+{
+    if (!r->last_tail || !is_tail(r->last_tail, text))
+        r->last_tail = &r->tails[sp_hash64(text.p, text.n) % (sizeof r->tails / sizeof *r->tails)];
+    return r->last_tail;
+}
+
 /* The thread's record; *known: there was one of this thread already. */
 static bool thread_record(struct sp_sd_reader *r, struct sp_sd_block *b, bool *known)
 {
     struct sp_span text = b->head.tail;
-    struct sp_sd_tail *same = &r->tails[sp_hash64(text.p, text.n) % (sizeof r->tails / sizeof *r->tails)];
+    struct sp_sd_tail *same = tail_at(r, text);
     struct sp_sd_thread t;
     uint32_t more = same->more;
-    bool hit = same->more != SP_STR_NONE && !b->notes_n && same->text.n == text.n &&
-               (!text.n || memcmp(same->text.p, text.p, text.n) == 0);
+    bool hit = !b->notes_n && is_tail(same, text);
     if (hit)
         b->nsamples = same->nsamples;
     else {

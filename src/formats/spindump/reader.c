@@ -118,7 +118,7 @@ static bool split_row(struct sp_span line, struct sp_hang_row *row, bool *kernel
     return p < end;
 }
 
-static bool push_row(struct sp_sd_reader *r, struct sp_hang_row *row, uint32_t body)
+static inline bool push_row(struct sp_sd_reader *r, struct sp_hang_row *row, uint32_t body)
 {
     row->frame = body;
     row->line = r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line;
@@ -301,7 +301,8 @@ static spaa_status one_line(struct sp_sd_reader *r, struct sp_span line)
 }
 
 /* Where the line ends that begins with this text, known before; NULL: it goes on. */
-static const char *end_of_usual(const struct sp_sd_reader *r, const char *p, const char *text, size_t n)
+static inline const char *end_of_usual(const struct sp_sd_reader *r, const char *p, const char *text,
+                                       size_t n)
 {
     return (size_t)(r->end - p) > n && p[n] == '\n' && memcmp(p, text, n) == 0 ? p + n + 1 : NULL;
 }
@@ -321,45 +322,77 @@ static const char *end_of_row(struct sp_sd_reader *r, struct sp_hang_row *row, b
 
 /*
  * Most rows and images are those that followed the one before when it last came: such a line is compared
- * with what is expected, which finds its end as well. *next is what follows it; NULL: it is not such a line.
+ * with what is expected, which finds its end as well. *at moves over rows that are so simple, or whose text
+ * is looked up. False: no memory.
  */
-static bool usual_line(struct sp_sd_reader *r, const char *p, const char **next)
+static bool usual_rows(struct sp_sd_reader *r, const char **at)
 {
-    *next = NULL;
-    if (*p == '\n' && (r->zone == SP_SD_THREAD || r->zone == SP_SD_PROCESS || r->zone == SP_SD_IMAGES)) {
-        r->after_blank = true;
-        *next = p + 1;
-        return true;
-    }
-    if (r->zone == SP_SD_THREAD) {
-        struct sp_hang_row row;
-        struct sp_span body;
-        bool kernel;
-        if (!split_usual_row(p, r->end, &row, &kernel, &body))
-            return true;
-        uint32_t guess = sp_sd_expected_body(&r->bodies);
-        const struct sp_sd_body *x = guess == SP_NONE ? NULL : &r->bodies.v.v[guess];
-        if (x && x->kernel == kernel)
-            *next = end_of_usual(r, body.p, x->p, x->n);
-        if (*next)
-            r->bodies.last = guess;
-        else
-            *next = end_of_row(r, &row, kernel, body.p, &guess);
-        if (!*next)
-            return true;
+    const char *p = *at, *next;
+    struct sp_hang_row row;
+    struct sp_span text;
+    bool kernel, ok = true;
+    while (ok && p < r->end && split_usual_row(p, r->end, &row, &kernel, &text)) {
+        uint32_t body = sp_sd_expected_body(&r->bodies);
+        const struct sp_sd_body *x = body == SP_NONE ? NULL : &r->bodies.v.v[body];
+        next = x && x->kernel == kernel ? end_of_usual(r, text.p, x->p, x->n) : NULL;
+        if (next)
+            r->bodies.last = body;
+        else if (!(next = end_of_row(r, &row, kernel, text.p, &body)))
+            break;
+        ok = push_row(r, &row, body);
         r->after_blank = false;
-        return push_row(r, &row, guess);
+        r->line++;
+        p = next;
     }
-    uint32_t guess = r->zone == SP_SD_IMAGES ? sp_hang_expected_image(&r->images) : SP_NONE;
-    if (guess == SP_NONE)
+    *at = p;
+    return ok;
+}
+
+/* The same with images. */
+static bool usual_images(struct sp_sd_reader *r, const char **at)
+{
+    for (uint32_t image; (image = sp_hang_expected_image(&r->images)) != SP_NONE; r->line++) {
+        const struct sp_hang_seen *x = &r->images.lines_seen.v[image];
+        const char *text = skip_spaces(*at, r->end);
+        const char *next = text > *at ? end_of_usual(r, text, x->p, x->n) : NULL;
+        if (!next)
+            break;
+        sp_hang_take_image(&r->images, image, r->stamp);
+        if (!sp_vec_push(&r->process_images, image))
+            return false;
+        *at = next;
+    }
+    return true;
+}
+
+static void usual_fields(struct sp_sd_reader *r, const char **at)
+{
+    for (const char *next; (next = sp_sd_usual_field(r, *at)); r->line++) {
+        r->after_blank = false;
+        *at = next;
+    }
+}
+
+/* *at moves over lines that are as usual, if there are any. False: no memory. */
+static bool usual_lines(struct sp_sd_reader *r, const char **at)
+{
+    const char *from;
+    bool ok = true;
+    if (r->zone != SP_SD_THREAD && r->zone != SP_SD_PROCESS && r->zone != SP_SD_IMAGES)
         return true;
-    const struct sp_hang_seen *x = &r->images.lines_seen.v[guess];
-    const char *text = skip_spaces(p, r->end);
-    *next = text > p ? end_of_usual(r, text, x->p, x->n) : NULL;
-    if (!*next)
-        return true;
-    sp_hang_take_image(&r->images, guess, r->stamp);
-    return sp_vec_push(&r->process_images, guess);
+    do {
+        for (from = *at; *at < r->end && **at == '\n'; r->line++) {
+            r->after_blank = true;
+            ++*at;
+        }
+        if (r->zone == SP_SD_THREAD)
+            ok = usual_rows(r, at);
+        else if (r->zone == SP_SD_IMAGES)
+            ok = usual_images(r, at);
+        else
+            usual_fields(r, at);
+    } while (ok && *at > from && *at < r->end && **at == '\n');
+    return ok;
 }
 
 static spaa_status read_lines(struct sp_sd_reader *r, struct sp_input *in)
@@ -369,15 +402,12 @@ static spaa_status read_lines(struct sp_sd_reader *r, struct sp_input *in)
     if (r->end - p >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
         p += 3;
     for (r->line = 1; p < r->end; r->line++) {
-        const char *next;
-        if (!usual_line(r, p, &next))
+        if (!usual_lines(r, &p))
             return sp_nomem(r->d);
-        if (next) {
-            p = next;
-            continue;
-        }
+        if (p == r->end)
+            break;
         const char *nl = memchr(p, '\n', (size_t)(r->end - p)), *eol = nl ? nl : r->end;
-        next = nl ? nl + 1 : r->end;
+        const char *next = nl ? nl + 1 : r->end;
         while (eol > p && (eol[-1] == '\r' || sp_hang_blank(eol[-1])))
             eol--;
         spaa_status st = one_line(r, (struct sp_span){p, (size_t)(eol - p)});

@@ -120,6 +120,15 @@ struct sp_sd_tail { /* of a thread's line, parsed before */
     uint32_t more; /* for its record, where there are no annotations */
 };
 
+/*
+ * A key that processes have, with its colon and the blank behind it: what else may stand in such a line does
+ * not change what it is.
+ */
+struct sp_sd_key {
+    struct sp_span text;
+    unsigned known; /* see known_key */
+};
+
 struct sp_sd_state_word {
     uint32_t state, word, more; /* its text; x_state and the rest of the context (word 0: an empty place) */
 };
@@ -146,6 +155,8 @@ struct sp_sd_reader {
     /* the process at hand */
     bool in_process, powerstats, suspended;
     unsigned seen_keys;
+    struct sp_sd_key usual_keys[32]; /* in the order in which they came */
+    unsigned nusual_keys, next_key;  /* next_key: of those, what is expected */
     uint32_t stamp;
     struct sp_span name, bundle, unique_pid;
     int64_t pid;
@@ -163,6 +174,7 @@ struct sp_sd_reader {
     unsigned ncontexts;
     struct sp_sd_state_word words[64];
     struct sp_sd_tail tails[256]; /* by hash */
+    struct sp_sd_tail *last_tail;
 
     /* the tail */
     struct sp_buf tail;
@@ -189,6 +201,8 @@ bool sp_sd_key_value(struct sp_span line, struct sp_span *key, struct sp_span *v
 /* process.c */
 bool sp_sd_begin_process(struct sp_sd_reader *r, struct sp_span rest, bool powerstats);
 void sp_sd_process_line(struct sp_sd_reader *r, struct sp_span line);
+/* Takes the line at p if it has the key that is expected next; where the line after it begins, or NULL. */
+const char *sp_sd_usual_field(struct sp_sd_reader *r, const char *p);
 bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_head *h); /* NULL: no line told it */
 spaa_status sp_sd_end_process(struct sp_sd_reader *r);
 bool sp_sd_prepare(struct sp_sd_reader *r);
