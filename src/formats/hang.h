@@ -82,8 +82,11 @@ void sp_hang_io_members(struct sp_buf *b, struct sp_span s);
 void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value);
 void sp_hang_number(struct sp_buf *b, const char *key, int64_t v);
 void sp_hang_comma(struct sp_buf *b);
+/* Printable ASCII that a JSON string may hold as it is. */
+bool sp_hang_plain(struct sp_span s);
 void sp_hang_item(struct sp_buf *b, struct sp_span value); /* a string of an array */
-void sp_hang_pair(struct sp_buf *b, struct sp_span key, struct sp_span value); /* ["key","value"] as an item */
+void sp_hang_pair(struct sp_buf *b, struct sp_span key,
+                  struct sp_span value); /* ["key","value"] as an item */
 /* Ends the object in b and keeps it as an extension record. */
 bool sp_hang_extension(struct sp_profile *p, struct sp_buf *b);
 uint32_t sp_hang_str(struct sp_profile *p, struct sp_span s);
@@ -93,7 +96,7 @@ spaa_status sp_hang_keep_verbatim(struct sp_profile *p, const char *format, cons
                                   struct sp_diags *d);
 
 /*
- * hang_images.c: distinct lines of `Binary Images:` are parsed once.
+ * hang_images.c: distinct lines of `Binary Images:` are parsed once. They are not copied.
  */
 struct sp_hang_image {
     struct sp_span start_text, end_text, name, version, uuid, suffix, path;
@@ -117,10 +120,12 @@ struct sp_hang_key { /* what frames may name an image by */
     struct sp_span text;
     uint32_t first[3]; /* newest image, see sp_hang_image.next */
     uint32_t n[3];     /* images */
-    struct {           /* where they are many: those of one process, as a slice of `sorted` */
-        uint32_t stamp, n, oldest;
-        size_t from;
-    } here[3];
+    uint32_t here[3];  /* 1 + number of those of the process at hand, where they are many */
+};
+
+struct sp_hang_here { /* the images of one process under a key, as a slice of `sorted` */
+    uint32_t stamp, n, oldest;
+    size_t from;
 };
 
 struct sp_hang_range {
@@ -132,13 +137,15 @@ struct sp_hang_images {
     SP_VEC(struct sp_hang_image) v;
     SP_VEC(struct sp_hang_seen) lines_seen; /* beside v */
     uint32_t last;                          /* 1 + the line asked for before; 0: none */
-    struct sp_arena texts;
     struct sp_map lines, keys;
     SP_VEC(struct sp_hang_key) names;
+    SP_VEC(struct sp_hang_here) many;
+    size_t by_uuid; /* images up to here are under their UUIDs: the first frame that has one asks for that */
     SP_VEC(struct sp_hang_range) sorted; /* of the process with this stamp */
     uint32_t sorted_stamp;
 };
 
+bool sp_hang_images_expect(struct sp_hang_images *m, size_t n); /* so many lines, about; false: no memory */
 void sp_hang_images_free(struct sp_hang_images *m);
 /*
  * The number of an image line (trimmed) of the process with this stamp, known before or parsed now; SP_NONE:
@@ -157,9 +164,10 @@ static inline void sp_hang_take_image(struct sp_hang_images *m, uint32_t image, 
 }
 /*
  * The image that a frame means by `name` (or "<UUID>") in the process with this stamp, best the one that
- * holds the address; SP_NONE.
+ * holds the address; SP_NONE: there is none, or no memory (*ok false).
  */
-uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint64_t address, uint32_t stamp);
+uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint64_t address, uint32_t stamp,
+                            bool *ok);
 /* The image of that process which holds the address; SP_NONE. */
 uint32_t sp_hang_image_at(const struct sp_hang_images *m, const uint32_t *list, size_t n, uint64_t address);
 /* What frames call an image: its file's name; in the kernel, and where there is no path, its own. */

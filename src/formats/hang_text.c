@@ -144,7 +144,7 @@ static inline uint64_t odd_bytes(const char *p)
     return (x | (x - ones * 0x20) | ((x ^ ones * '"') - ones) | ((x ^ ones * '\\') - ones)) & high;
 }
 
-static bool needs_no_escape(struct sp_span s)
+bool sp_hang_plain(struct sp_span s)
 {
     const char *p = s.p, *end = s.p + s.n;
     uint64_t odd = 0;
@@ -161,7 +161,7 @@ static bool needs_no_escape(struct sp_span s)
 
 static void string(struct sp_buf *b, struct sp_span s)
 {
-    if (!needs_no_escape(s) || !sp_buf_reserve(b, s.n + 2)) {
+    if (!sp_hang_plain(s) || !sp_buf_reserve(b, s.n + 2)) {
         sp_json_string(b, s.p, s.n);
         return;
     }
@@ -215,7 +215,7 @@ void sp_hang_item(struct sp_buf *b, struct sp_span value)
 void sp_hang_pair(struct sp_buf *b, struct sp_span key, struct sp_span value)
 {
     sp_hang_comma(b);
-    if (needs_no_escape(key) && needs_no_escape(value) && sp_buf_reserve(b, key.n + value.n + 7)) {
+    if (sp_hang_plain(key) && sp_hang_plain(value) && sp_buf_reserve(b, key.n + value.n + 7)) {
         char *to = b->data + b->len;
         memcpy(to, "[\"", 2);
         memcpy(to += 2, key.p, key.n);

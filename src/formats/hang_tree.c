@@ -15,13 +15,15 @@ void sp_hang_tree_free(struct sp_hang_tree *t)
     sp_vec_free(&t->segments);
 }
 
-/* Room for one frame more than `depth`; these fill it from its end, so that each prefix is a stack, leaf
- * first. */
-static bool make_room(struct sp_hang_tree *t, size_t depth)
+/* Room for `more` frames, one at least, beside `depth`; these fill it from its end, so that each prefix is a
+ * stack, leaf first. */
+static bool make_room(struct sp_hang_tree *t, size_t depth, size_t more)
 {
-    if (depth < t->room)
+    if (depth + more <= t->room)
         return true;
     size_t room = t->room ? 2 * t->room : 256;
+    while (room < depth + more)
+        room *= 2;
     uint32_t *path = malloc(room * sizeof *path);
     if (!path)
         return false;
@@ -35,7 +37,7 @@ static bool make_room(struct sp_hang_tree *t, size_t depth)
 
 static bool push_frame(struct sp_hang_tree *t, size_t depth, uint32_t frame)
 {
-    if (!make_room(t, depth))
+    if (!make_room(t, depth, 1))
         return false;
     t->path[t->room - 1 - depth] = frame;
     return true;
@@ -139,9 +141,10 @@ static bool one_stack(const struct sp_hang_row *rows, size_t n)
 
 static bool add_stack(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n)
 {
+    if (!make_room(t, 0, n))
+        return false;
     for (size_t i = 0; i < n; i++)
-        if (!push_frame(t, i, rows[i].frame))
-            return false;
+        t->path[t->room - 1 - i] = rows[i].frame;
     uint32_t s = stack_of(t, &rows[n - 1], n);
     return s != SP_NONE && sp_weight_add(t->p, s, t->metric, rows[0].count);
 }

@@ -157,7 +157,7 @@ uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n)
                 return i_;                                                                                   \
         uint32_t n_ = (uint32_t)(table)->n;                                                                  \
         if ((table)->n >= SP_NONE - 1 || !sp_vec_reserve((table), (table)->n + 1) ||                         \
-            !sp_map_add((map), (hash), n_))                                                                  \
+            !sp_map_add_at((map), &at_, (hash), n_))                                                         \
             return SP_NONE;                                                                                  \
         (table)->v[(table)->n++] = *(key);                                                                   \
         return n_;                                                                                           \
@@ -215,7 +215,7 @@ uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32
     struct sp_thread t = {.pid = pid, .tid = tid, .comm = comm};
     uint32_t n = (uint32_t)p->threads.n;
     if (p->threads.n >= SP_NONE - 1 || !sp_vec_reserve(&p->threads, p->threads.n + 1) ||
-        !sp_map_add(&p->thread_map, hash, n))
+        !sp_map_add_at(&p->thread_map, &at, hash, n))
         return SP_NONE;
     p->threads.v[p->threads.n++] = t;
     return n;
@@ -293,7 +293,7 @@ uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint3
     uint32_t i = sp_stack_append(p, frames, n, context, type);
     if (i == SP_NONE)
         return SP_NONE;
-    if (!sp_map_add(&p->stack_map, hash, i)) {
+    if (!sp_map_add_at(&p->stack_map, &at, hash, i)) {
         p->stacks.n--;
         p->stack_frames.n -= n;
         return SP_NONE;

@@ -1,6 +1,7 @@
 /*
- * Distinct texts of frames. A report repeats them: each is parsed once, and made a frame once for each image
- * that it turns out to name (the same text may mean another image in another process).
+ * Distinct texts of frames, where they stand first. A report repeats them: each is parsed once, and made a
+ * frame once for each image that it turns out to name (the same text may mean another image in another
+ * process).
  */
 #include "base/hash.h"
 #include "base/num.h"
@@ -10,17 +11,8 @@ void sp_sd_bodies_free(struct sp_sd_bodies *b)
 {
     sp_vec_free(&b->v);
     sp_vec_free(&b->image);
-    sp_arena_free(&b->texts);
     sp_map_free(&b->map);
     sp_buf_free(&b->buf);
-}
-
-static uint64_t address_of(struct sp_span s)
-{
-    uint64_t v = 0;
-    if (s.n > 2)
-        sp_parse_hex(s.p + 2, s.p + s.n, &v);
-    return v;
 }
 
 static bool same(const struct sp_sd_body *x, struct sp_span text, bool kernel)
@@ -35,11 +27,7 @@ static uint32_t find_body(struct sp_sd_bodies *b, struct sp_span text, bool kern
     for (uint32_t i; (i = sp_map_next(&b->map, &at)) != SP_MAP_NONE;)
         if (same(&b->v.v[i], text, kernel))
             return i;
-    /* A copy, so that what rows are compared with stands close together. */
-    const char *copy = sp_arena_dup(&b->texts, text.p, text.n);
-    if (!copy)
-        return SP_NONE;
-    struct sp_sd_body x = {.p = copy,
+    struct sp_sd_body x = {.p = text.p,
                            .n = (uint32_t)text.n,
                            .next = SP_NONE,
                            .frame = SP_NONE,
@@ -76,7 +64,7 @@ static bool plain_address(struct sp_span s, uint64_t v)
 static uint32_t more_of(struct sp_sd_bodies *b, const struct sp_sd_frame *f, struct sp_span dso)
 {
     bool renamed = f->image.n && !(dso.n == f->image.n && memcmp(dso.p, f->image.p, dso.n) == 0);
-    bool address = f->address.n > 1 && (f->image.n || !plain_address(f->address, address_of(f->address)) ||
+    bool address = f->address.n > 1 && (f->image.n || !plain_address(f->address, f->address_value) ||
                                         !sp_span_is(f->symbol, "???"));
     static const char start[] = "\"x_spindump\":{\"address\":\"";
     char usual[sizeof start + 24];
@@ -109,7 +97,7 @@ static bool place_frame(struct sp_sd_bodies *b, const struct sp_sd_frame *f, str
                         uint32_t *name)
 {
     bool unknown = sp_span_is(f->symbol, "???") && !f->has_off;
-    uint64_t address = unknown && !f->has_image_off ? address_of(f->address) : 0;
+    uint64_t address = unknown && !f->has_image_off ? f->address_value : 0;
     if (f->has_image_off || (!f->image.n && unknown && f->address.n > 1)) {
         out->flags |= SP_FRAME_IP;
         out->ip = f->has_image_off ? f->image_off : address;
@@ -185,7 +173,7 @@ static bool parse_body(struct sp_sd_bodies *b, struct sp_sd_body *x, struct sp_s
     sp_sd_parse_frame((struct sp_span){x->p, x->n}, f);
     x->unbound = !f->image.n;
     image->name = f->image;
-    image->address = address_of(f->address);
+    image->address = f->address_value;
     x->truncated = sp_sd_truncated(f->symbol);
     if (f->state.p)
         x->state = sp_hang_str(b->p, f->state);
@@ -201,8 +189,11 @@ uint32_t sp_sd_bind_slowly(struct sp_sd_bodies *b, uint32_t body, uint32_t stamp
     if (fresh && !parse_body(b, x, m, &f))
         return SP_NONE;
     uint32_t image = SP_NONE;
+    bool ok = true;
     if (!x->unbound)
-        image = sp_hang_find_image(b->images, m->name, m->address, stamp);
+        image = sp_hang_find_image(b->images, m->name, m->address, stamp, &ok);
+    if (!ok)
+        return SP_NONE;
     if (fresh || image != x->image) {
         if (!fresh)
             sp_sd_parse_frame((struct sp_span){x->p, x->n}, &f);

@@ -165,23 +165,45 @@ static bool digits_before(const char *start, const char *p, const char **from, u
     return q < p && !(*q == '0' && p - q > 1) && q - start > 3 && memcmp(q - 3, " + ", 3) == 0;
 }
 
+enum { HEX = 1, STOP = 2 };
+
+/* Digits of addresses, and what ends the search for where an image begins. */
+static const unsigned char char_kinds[256] = {
+    ['0'] = HEX, ['1'] = HEX,  ['2'] = HEX,  ['3'] = HEX, ['4'] = HEX, ['5'] = HEX, ['6'] = HEX,
+    ['7'] = HEX, ['8'] = HEX,  ['9'] = HEX,  ['a'] = HEX, ['b'] = HEX, ['c'] = HEX, ['d'] = HEX,
+    ['e'] = HEX, ['f'] = HEX,  ['A'] = HEX,  ['B'] = HEX, ['C'] = HEX, ['D'] = HEX, ['E'] = HEX,
+    ['F'] = HEX, ['('] = STOP, [')'] = STOP, [':'] = STOP};
+
+static inline bool is(char c, unsigned char kind)
+{
+    return char_kinds[(unsigned char)c] & kind;
+}
+
+/* ") [0x1f]" at the end; its number, and where it begins. */
+static const char *usual_address(struct sp_span s, struct sp_sd_frame *f)
+{
+    const char *end = s.p + s.n - 1, *p = end;
+    uint64_t v = 0;
+    if (s.n < 12 || *end != ']')
+        return NULL;
+    for (; p > s.p && is(p[-1], HEX) && end - p < 16; p--)
+        v |= ((uint64_t)(p[-1] & 15) + (p[-1] & 0x40 ? 9 : 0)) << (4 * (end - p));
+    if (p == end || p - s.p < 10 || memcmp(p - 5, ") [0x", 5) != 0)
+        return NULL;
+    f->address = (struct sp_span){p - 2, (size_t)(end - p) + 2};
+    f->address_value = v;
+    return p - 5;
+}
+
 /* "symbol + 1 (image + 2) [0x3]" and "??? (image + 2) [0x3]", as most are, without a state or anything odd.
  */
 static bool usual_frame(struct sp_span s, struct sp_sd_frame *f)
 {
-    const char *start = s.p, *end = s.p + s.n, *p = end - 1, *from;
-    if (s.n < 12 || *p != ']')
-        return false;
-    while (p > start && hex_or_x(p[-1]))
-        p--;
-    if (p - start < 8 || end - p > 19 || end - p < 4 || memcmp(p - 3, ") [0x", 5) != 0 ||
-        memchr(p + 2, 'x', (size_t)(end - p - 2)))
-        return false;
-    f->address = (struct sp_span){p, (size_t)(end - 1 - p)};
-    if (!digits_before(start, p - 3, &from, &f->image_off))
+    const char *start = s.p, *p = usual_address(s, f), *from;
+    if (!p || !digits_before(start, p, &from, &f->image_off))
         return false;
     const char *image_end = from - 3, *q = image_end;
-    while (q > start && q[-1] != '(' && q[-1] != ')' && q[-1] != ':')
+    while (q > start && !is(q[-1], STOP))
         q--;
     if (q - start < 5 || q == image_end || q[-1] != '(' || q[-2] != ' ')
         return false;
@@ -207,6 +229,8 @@ void sp_sd_parse_frame(struct sp_span s, struct sp_sd_frame *f)
         cut_state_at(&s, state_after_address(s), f);
     if (!f->address.n && !f->state.p)
         cut_address(&s, &f->address);
+    if (f->address.n > 2)
+        sp_parse_hex(f->address.p + 2, f->address.p + f->address.n, &f->address_value);
     if (s.n && s.p[s.n - 1] == ')') {
         const char *open = sp_hang_group(s);
         if (!cut_image(&s, open, f) && !open)

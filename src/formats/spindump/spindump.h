@@ -18,6 +18,7 @@ struct sp_sd_frame {
     struct sp_span srcline; /* "file:line[,col]" */
     struct sp_span image;   /* n 0: none */
     struct sp_span address; /* "0x1f" or "0"; n 0: none */
+    uint64_t address_value; /* 0 where it is none */
     struct sp_span state;   /* without its parentheses; p NULL: none */
 };
 
@@ -78,7 +79,6 @@ struct sp_sd_bodies {
     SP_VEC(struct sp_sd_body) v;
     SP_VEC(struct sp_sd_body_image) image; /* beside v */
     uint32_t last;                         /* asked for; SP_NONE */
-    struct sp_arena texts;
     struct sp_map map;
     struct sp_buf buf;
 };
