@@ -79,9 +79,19 @@ void sp_hang_cpu_members(struct sp_buf *b, const char *prefix, struct sp_span s)
 void sp_hang_io_members(struct sp_buf *b, struct sp_span s);
 
 /* `"key":"text"` and `"key":12`, with a comma where something stands before in the open object or array. */
-void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value);
-void sp_hang_number(struct sp_buf *b, const char *key, int64_t v);
 void sp_hang_comma(struct sp_buf *b);
+void sp_hang_key(struct sp_buf *b, const char *key, size_t n); /* `"key":` */
+void sp_hang_string(struct sp_buf *b, struct sp_span s);
+static inline void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value)
+{
+    sp_hang_key(b, key, strlen(key));
+    sp_hang_string(b, value);
+}
+static inline void sp_hang_number(struct sp_buf *b, const char *key, int64_t v)
+{
+    sp_hang_key(b, key, strlen(key));
+    sp_buf_i64(b, v);
+}
 /* Printable ASCII that a JSON string may hold as it is. */
 bool sp_hang_plain(struct sp_span s);
 void sp_hang_item(struct sp_buf *b, struct sp_span value); /* a string of an array */

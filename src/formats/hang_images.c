@@ -59,12 +59,18 @@ static void split_version(struct sp_hang_image *x, struct sp_span s)
 
 static bool uuid_like(struct sp_span s)
 {
-    size_t digits = 0, dashes = 0;
-    for (size_t i = 0; i < s.n; i++) {
-        digits += sp_hang_hex(s.p[i]);
-        dashes += s.p[i] == '-';
-    }
-    return digits + dashes == s.n && digits >= 16 && digits <= 64;
+    enum { DASH = 1 << 16 };
+    static const uint32_t weights[256] = {
+        ['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1,   ['7'] = 1,
+        ['8'] = 1, ['9'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1,   ['f'] = 1,
+        ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1, ['E'] = 1, ['F'] = 1, ['-'] = DASH};
+    uint32_t sum = 0, digits = 0;
+    if (s.n >= DASH)
+        return false;
+    for (size_t i = 0; i < s.n; i++)
+        sum += weights[(unsigned char)s.p[i]];
+    digits = sum % DASH;
+    return digits + sum / DASH == s.n && digits >= 16 && digits <= 64;
 }
 
 /* "<UUID>SUFFIX  path" from where the UUID is; NULL: there is none. */

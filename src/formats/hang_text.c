@@ -159,7 +159,7 @@ bool sp_hang_plain(struct sp_span s)
     return true;
 }
 
-static void string(struct sp_buf *b, struct sp_span s)
+void sp_hang_string(struct sp_buf *b, struct sp_span s)
 {
     if (!sp_hang_plain(s) || !sp_buf_reserve(b, s.n + 2)) {
         sp_json_string(b, s.p, s.n);
@@ -180,9 +180,8 @@ void sp_hang_comma(struct sp_buf *b)
         sp_buf_ch(b, ',');
 }
 
-static void key_of(struct sp_buf *b, const char *key)
+void sp_hang_key(struct sp_buf *b, const char *key, size_t n)
 {
-    size_t n = strlen(key);
     sp_hang_comma(b);
     if (!sp_buf_reserve(b, n + 3))
         return;
@@ -194,22 +193,10 @@ static void key_of(struct sp_buf *b, const char *key)
     b->len += n + 3;
 }
 
-void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value)
-{
-    key_of(b, key);
-    string(b, value);
-}
-
-void sp_hang_number(struct sp_buf *b, const char *key, int64_t v)
-{
-    key_of(b, key);
-    sp_buf_i64(b, v);
-}
-
 void sp_hang_item(struct sp_buf *b, struct sp_span value)
 {
     sp_hang_comma(b);
-    string(b, value);
+    sp_hang_string(b, value);
 }
 
 void sp_hang_pair(struct sp_buf *b, struct sp_span key, struct sp_span value)

@@ -9,6 +9,7 @@
  * balanced parentheses. What does not fit stays part of the symbol: put together again, the text is the same.
  */
 #include "base/num.h"
+#include "formats/hang_digits.h"
 #include "formats/spindump/spindump.h"
 
 #include <string.h>
@@ -151,12 +152,17 @@ static const char *odd_image(struct sp_span s)
     return NULL;
 }
 
-/* Digits before p, without a leading zero, at most 18; *from is where they begin. */
+/* Digits before p, without a leading zero, at most 18, behind " + "; *from is where they begin. */
 static bool digits_before(const char *start, const char *p, const char **from, uint64_t *v)
 {
     const char *q = p;
     uint64_t x = 0, unit = 1;
-    while (q > start && sp_hang_digit(q[-1]) && p - q < 18) {
+    unsigned n = p - start >= 8 ? sp_hang_trailing_digits(sp_hang_load(p - 8)) : 8;
+    if (n && n < 8) {
+        x = sp_hang_last_digits(sp_hang_load(p - 8), n);
+        q = p - n;
+    }
+    while (n == 8 && q > start && sp_hang_digit(q[-1]) && p - q < 18) {
         x += unit * (uint64_t)(*--q - '0');
         unit *= 10;
     }
@@ -165,34 +171,31 @@ static bool digits_before(const char *start, const char *p, const char **from, u
     return q < p && !(*q == '0' && p - q > 1) && q - start > 3 && memcmp(q - 3, " + ", 3) == 0;
 }
 
-enum { HEX = 1, STOP = 2 };
-
-/* Digits of addresses, and what ends the search for where an image begins. */
-static const unsigned char char_kinds[256] = {
-    ['0'] = HEX, ['1'] = HEX,  ['2'] = HEX,  ['3'] = HEX, ['4'] = HEX, ['5'] = HEX, ['6'] = HEX,
-    ['7'] = HEX, ['8'] = HEX,  ['9'] = HEX,  ['a'] = HEX, ['b'] = HEX, ['c'] = HEX, ['d'] = HEX,
-    ['e'] = HEX, ['f'] = HEX,  ['A'] = HEX,  ['B'] = HEX, ['C'] = HEX, ['D'] = HEX, ['E'] = HEX,
-    ['F'] = HEX, ['('] = STOP, [')'] = STOP, [':'] = STOP};
-
-static inline bool is(char c, unsigned char kind)
-{
-    return char_kinds[(unsigned char)c] & kind;
-}
-
-/* ") [0x1f]" at the end; its number, and where it begins. */
+/* ") [0x1f]" at the end of s: its number, and where it begins; NULL: there is none. */
 static const char *usual_address(struct sp_span s, struct sp_sd_frame *f)
 {
-    const char *end = s.p + s.n - 1, *p = end;
-    uint64_t v = 0;
-    if (s.n < 12 || *end != ']')
+    const char *end = s.p + s.n - 1, *p;
+    uint32_t low, high = 0;
+    if (s.n < 24 || *end != ']')
         return NULL;
-    for (; p > s.p && is(p[-1], HEX) && end - p < 16; p--)
-        v |= ((uint64_t)(p[-1] & 15) + (p[-1] & 0x40 ? 9 : 0)) << (4 * (end - p));
-    if (p == end || p - s.p < 10 || memcmp(p - 5, ") [0x", 5) != 0)
+    unsigned n = sp_hang_trailing_hex(sp_hang_load(end - 8), &low);
+    if (n == 8)
+        n += sp_hang_trailing_hex(sp_hang_load(end - 16), &high);
+    p = end - n;
+    if (!n || memcmp(p - 5, ") [0x", 5) != 0)
         return NULL;
-    f->address = (struct sp_span){p - 2, (size_t)(end - p) + 2};
-    f->address_value = v;
+    f->address = (struct sp_span){p - 2, n + 2};
+    f->address_value = (uint64_t)high << 32 | low;
     return p - 5;
+}
+
+/* Where the image begins that ends here: behind '(', unless something else comes that matters. */
+static const char *usual_image(const char *start, const char *end)
+{
+    const char *q = end;
+    while (q > start && q[-1] != '(' && q[-1] != ')' && q[-1] != ':')
+        q--;
+    return q - start < 5 || q == end || q[-1] != '(' || q[-2] != ' ' ? NULL : q;
 }
 
 /* "symbol + 1 (image + 2) [0x3]" and "??? (image + 2) [0x3]", as most are, without a state or anything odd.
@@ -202,12 +205,10 @@ static bool usual_frame(struct sp_span s, struct sp_sd_frame *f)
     const char *start = s.p, *p = usual_address(s, f), *from;
     if (!p || !digits_before(start, p, &from, &f->image_off))
         return false;
-    const char *image_end = from - 3, *q = image_end;
-    while (q > start && !is(q[-1], STOP))
-        q--;
-    if (q - start < 5 || q == image_end || q[-1] != '(' || q[-2] != ' ')
+    const char *q = usual_image(start, from - 3);
+    if (!q)
         return false;
-    f->image = (struct sp_span){q, (size_t)(image_end - q)};
+    f->image = (struct sp_span){q, (size_t)(from - 3 - q)};
     f->has_image_off = true;
     f->symbol = (struct sp_span){start, (size_t)(q - 2 - start)};
     if (sp_span_is(f->symbol, "???"))

@@ -24,77 +24,71 @@
 #include "formats/spindump/spindump.h"
 
 #include "base/num.h"
+#include "formats/hang_digits.h"
 
-#include <endian.h>
 #include <string.h>
 
 #define ADVICE "decode it on a Mac: `spindump -i FILE -stdout > report.txt` (no root needed)"
 
-static const char *skip_spaces(const char *p, const char *end)
+static inline const char *skip_spaces(const char *p, const char *end)
 {
-    while (end - p >= 8 && memcmp(p, "        ", 8) == 0)
-        p += 8;
+    for (unsigned n; end - p >= 8; p += n)
+        if ((n = sp_hang_leading_spaces(sp_hang_load(p))) < 8)
+            return p + n;
     while (p < end && *p == ' ')
         p++;
     return p;
 }
 
-/* Eight bytes of text, the first one lowest. */
-static inline uint64_t load(const char *p)
+/* How the count of the row before looked: most rows have the same. */
+struct usual_count {
+    uint64_t text, mask; /* its digits and the blanks behind them, of eight bytes */
+    unsigned n;
+    int64_t value;
+};
+
+static bool parse_count(const char *p, struct usual_count *c)
 {
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return le64toh(v);
+    uint64_t v = sp_hang_load(p);
+    unsigned n = sp_hang_leading_digits(v);
+    if (n - 1 > 5 || p[n] != ' ')
+        return false;
+    c->value = sp_hang_last_digits(v << (64 - 8 * n), n);
+    c->n = n + 1 + (p[n + 1] == ' ');
+    c->mask = UINT64_MAX >> (64 - 8 * c->n);
+    c->text = v & c->mask;
+    return true;
 }
 
-static inline unsigned leading_spaces(uint64_t v) /* of eight bytes */
-{
-    v ^= 0x2020202020202020u;
-    return v ? (unsigned)__builtin_ctzll(v) / 8 : 8;
-}
-
-static inline unsigned
-leading_digits(uint64_t v) /* a carry of the sum only reaches what is behind a digit's end */
-{
-    v ^= 0x3030303030303030u;
-    v = ((v + 0x7676767676767676u) | v) & 0x8080808080808080u;
-    return v ? (unsigned)__builtin_ctzll(v) / 8 : 8;
-}
-
-/* The number that 1 <= n <= 8 digits are. */
-static inline uint32_t digits_value(uint64_t v, unsigned n)
-{
-    v = v << (64 - 8 * n) & 0x0F0F0F0F0F0F0F0Fu;
-    v = (v * 10 + (v >> 8)) & 0x00FF00FF00FF00FFu;
-    v = (v * 100 + (v >> 16)) & 0x0000FFFF0000FFFFu;
-    return (uint32_t)(v * 10000 + (v >> 32));
-}
-
-/* A row as most are: the same as split_row, eight bytes at a time, and false where that does not do. */
-static inline bool split_usual_row(const char *p, const char *end, struct sp_hang_row *row, bool *kernel,
-                                   struct sp_span *body)
+/*
+ * A row as most are: where its text begins, the same as split_row finds, eight bytes at a time; NULL where
+ * that does not do. *c is of the row before.
+ */
+static inline const char *split_usual_row(const char *p, const char *end, struct sp_hang_row *row,
+                                          struct usual_count *c, bool *kernel)
 {
     const char *start = p;
     unsigned n = 8;
-    while (end - p >= 64 && (n = leading_spaces(load(p))) == 8)
+    while (end - p >= 64 && (n = sp_hang_leading_spaces(sp_hang_load(p))) == 8)
         p += 8;
     if (n == 8)
-        return false;
+        return NULL;
     p += n;
     *kernel = *p == '*';
     p += *kernel;
+    if (p - start > 1 << 20 || ((sp_hang_load(p) & c->mask) != c->text && !parse_count(p, c)))
+        return NULL;
     row->column = (uint32_t)(p - start);
-    uint64_t v = load(p);
-    n = leading_digits(v);
-    if (n - 1 > 6 || p[n] != ' ' || p - start > 1 << 20)
-        return false;
-    row->count = digits_value(v, n);
+    row->count = c->value;
     row->from = row->to = 0;
-    p += n;
-    n = leading_spaces(load(p));
-    p += n;
-    *body = (struct sp_span){p, (size_t)(end - p)};
-    return n < 8 && *p != '\t';
+    p += c->n;
+    if (*p == ' ') {
+        n = sp_hang_leading_spaces(sp_hang_load(p));
+        if (n == 8)
+            return NULL;
+        p += n;
+    }
+    return *p == '\t' ? NULL : p;
 }
 
 /* "341  text", "*341  text": a row of a tree. `line` may be all of the input that is left. */
@@ -118,17 +112,17 @@ static bool split_row(struct sp_span line, struct sp_hang_row *row, bool *kernel
     return p < end;
 }
 
-static inline bool push_row(struct sp_sd_reader *r, struct sp_hang_row *row, uint32_t body)
+static inline uint32_t row_number(const struct sp_sd_reader *r)
 {
-    row->frame = body;
-    row->line = r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line;
-    return body != SP_NONE && sp_vec_push(&r->rows, *row);
+    return r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line;
 }
 
 static bool add_row(struct sp_sd_reader *r, struct sp_hang_row *row, bool kernel, struct sp_span body)
 {
     sp_sd_cut_range(&body, &row->from, &row->to);
-    return push_row(r, row, sp_sd_body(&r->bodies, body, kernel));
+    row->frame = sp_sd_body(&r->bodies, body, kernel);
+    row->line = row_number(r);
+    return row->frame != SP_NONE && sp_vec_push(&r->rows, *row);
 }
 
 static bool annotation(struct sp_span s)
@@ -327,42 +321,61 @@ static const char *end_of_row(struct sp_sd_reader *r, struct sp_hang_row *row, b
  */
 static bool usual_rows(struct sp_sd_reader *r, const char **at)
 {
-    const char *p = *at, *next;
-    struct sp_hang_row row;
-    struct sp_span text;
-    bool kernel, ok = true;
-    while (ok && p < r->end && split_usual_row(p, r->end, &row, &kernel, &text)) {
+    struct usual_count count = {.mask = 0, .text = 1}; /* equal to nothing */
+    const char *p = *at, *text, *next;
+    for (bool kernel; p < r->end; p = next, r->line++) {
+        if (!sp_vec_reserve(&r->rows, r->rows.n + 1))
+            return false;
+        struct sp_hang_row *row = &r->rows.v[r->rows.n];
+        if (!(text = split_usual_row(p, r->end, row, &count, &kernel)))
+            break;
         uint32_t body = sp_sd_expected_body(&r->bodies);
         const struct sp_sd_body *x = body == SP_NONE ? NULL : &r->bodies.v.v[body];
-        next = x && x->kernel == kernel ? end_of_usual(r, text.p, x->p, x->n) : NULL;
+        next = x && x->kernel == kernel ? end_of_usual(r, text, x->p, x->n) : NULL;
         if (next)
             r->bodies.last = body;
-        else if (!(next = end_of_row(r, &row, kernel, text.p, &body)))
+        else if (!(next = end_of_row(r, row, kernel, text, &body)))
             break;
-        ok = push_row(r, &row, body);
+        if (body == SP_NONE)
+            return false;
+        row->frame = body;
+        row->line = row_number(r);
+        r->rows.n++;
         r->after_blank = false;
-        r->line++;
-        p = next;
     }
     *at = p;
-    return ok;
+    return true;
+}
+
+/* Where the image line ends whose text begins here, when it is looked up; NULL: the line is not so simple. */
+static const char *end_of_image(struct sp_sd_reader *r, const char *text, uint32_t *image, bool *ok)
+{
+    const char *nl = *text == '0' || *text == '*' ? memchr(text, '\n', (size_t)(r->end - text)) : NULL;
+    if (!nl || nl[-1] == '\r' || sp_hang_blank(nl[-1]))
+        return NULL;
+    *image = sp_hang_image(&r->images, (struct sp_span){text, (size_t)(nl - text)}, r->stamp, ok);
+    return *image == SP_NONE ? NULL : nl + 1;
 }
 
 /* The same with images. */
 static bool usual_images(struct sp_sd_reader *r, const char **at)
 {
-    for (uint32_t image; (image = sp_hang_expected_image(&r->images)) != SP_NONE; r->line++) {
-        const struct sp_hang_seen *x = &r->images.lines_seen.v[image];
-        const char *text = skip_spaces(*at, r->end);
-        const char *next = text > *at ? end_of_usual(r, text, x->p, x->n) : NULL;
-        if (!next)
+    bool ok = true;
+    for (const char *p = *at, *next; p < r->end; *at = p = next, r->line++) {
+        const char *text = skip_spaces(p, r->end);
+        if (text == p || text == r->end)
             break;
-        sp_hang_take_image(&r->images, image, r->stamp);
+        uint32_t image = sp_hang_expected_image(&r->images);
+        const struct sp_hang_seen *x = image == SP_NONE ? NULL : &r->images.lines_seen.v[image];
+        next = x ? end_of_usual(r, text, x->p, x->n) : NULL;
+        if (next)
+            sp_hang_take_image(&r->images, image, r->stamp);
+        else if (!(next = end_of_image(r, text, &image, &ok)))
+            break;
         if (!sp_vec_push(&r->process_images, image))
             return false;
-        *at = next;
     }
-    return true;
+    return ok;
 }
 
 static void usual_fields(struct sp_sd_reader *r, const char **at)
