@@ -62,6 +62,26 @@ static uint32_t context_of(void *who, uint32_t state)
     return context;
 }
 
+/* Room in a table for `n` things, whose pages are there. */
+#define EXPECT(table, count)                                                                                 \
+    (sp_vec_reserve((table), (count)) && (sp_touch_pages((table)->v, (count) * sizeof *(table)->v), true))
+
+/* Tables for about what a report of this size has, so that they need not grow again and again. */
+static bool expect_tables(struct sp_sd_reader *r)
+{
+    struct sp_profile *p = r->p;
+    size_t some = (size_t)(r->end - r->start) / 1024, strings = some / 2 * 5;
+    struct sp_map *maps[] = {&p->frame_map,  &p->function_map, &p->stack_map,
+                             &p->thread_map, &p->context_map,  &r->bodies.map};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        if (!sp_map_grow(maps[i], some))
+            return false;
+    return sp_map_grow(&p->strs.map, strings) && EXPECT(&p->strs.strs, strings) && EXPECT(&p->frames, some) &&
+           EXPECT(&p->functions, some) && EXPECT(&p->threads, some) && EXPECT(&p->contexts, some) &&
+           EXPECT(&p->stacks, some) && EXPECT(&p->stack_frames, 8 * some) && EXPECT(&r->bodies.v, some) &&
+           EXPECT(&r->bodies.image, some) && sp_hang_images_expect(&r->images, some / 4);
+}
+
 bool sp_sd_prepare(struct sp_sd_reader *r)
 {
     struct sp_profile *p = r->p;
@@ -70,20 +90,7 @@ bool sp_sd_prepare(struct sp_sd_reader *r)
                          .kind = SP_TIMER,
                          .mode = SP_FREQUENCY,
                          .primary = r->metric};
-    if (r->metric == SP_NONE || e.name == SP_STR_FAIL)
-        return false;
-    /* About what a report of this size has, so that tables need not grow again and again. */
-    size_t some = (size_t)(r->end - r->start) / 1024;
-    if (!sp_map_grow(&p->frame_map, some) || !sp_map_grow(&p->function_map, some) ||
-        !sp_map_grow(&p->strs.map, 4 * some) || !sp_map_grow(&p->stack_map, some) ||
-        !sp_map_grow(&p->thread_map, some) || !sp_map_grow(&p->context_map, some) ||
-        !sp_map_grow(&r->bodies.map, some))
-        return false;
-    if (!sp_vec_reserve(&p->strs.strs, 4 * some) || !sp_vec_reserve(&p->frames, some) ||
-        !sp_vec_reserve(&p->functions, some) || !sp_vec_reserve(&p->threads, some) ||
-        !sp_vec_reserve(&p->contexts, some) || !sp_vec_reserve(&p->stacks, some) ||
-        !sp_vec_reserve(&p->stack_frames, 8 * some) || !sp_vec_reserve(&r->bodies.v, some) ||
-        !sp_vec_reserve(&r->bodies.image, some))
+    if (r->metric == SP_NONE || e.name == SP_STR_FAIL || !expect_tables(r))
         return false;
     r->event = sp_event_add(p, &e);
     r->tree = (struct sp_hang_tree){

@@ -327,6 +327,7 @@ static bool usual_rows(struct sp_sd_reader *r, const char **at)
         if (!sp_vec_reserve(&r->rows, r->rows.n + 1))
             return false;
         struct sp_hang_row *row = &r->rows.v[r->rows.n];
+        __builtin_prefetch(p + 2048);
         if (!(text = split_usual_row(p, r->end, row, &count, &kernel)))
             break;
         uint32_t body = sp_sd_expected_body(&r->bodies);
@@ -362,6 +363,7 @@ static bool usual_images(struct sp_sd_reader *r, const char **at)
 {
     bool ok = true;
     for (const char *p = *at, *next; p < r->end; *at = p = next, r->line++) {
+        __builtin_prefetch(p + 2048);
         const char *text = skip_spaces(p, r->end);
         if (text == p || text == r->end)
             break;
