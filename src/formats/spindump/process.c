@@ -35,24 +35,35 @@ static const struct sp_sd_state_word *word_of(struct sp_sd_reader *r, uint32_t s
     return out;
 }
 
+/* The context of the process' thread; the state is missing. */
+static struct sp_context context_in(const struct sp_sd_reader *r, int64_t tid)
+{
+    unsigned by = r->opts->group_by;
+    return (struct sp_context){.pid = by & SP_BY_PID ? r->pid : SP_ABSENT,
+                               .tid = by & SP_BY_TID ? tid : SP_ABSENT,
+                               .cpu = SP_ABSENT,
+                               .event = r->event,
+                               .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE};
+}
+
+static void put_state(struct sp_context *c, const struct sp_sd_state_word *word)
+{
+    c->state = word->word;
+    c->more = word->more;
+}
+
 static uint32_t context_of(void *who, uint32_t state)
 {
     struct sp_sd_reader *r = who;
-    unsigned by = r->opts->group_by;
-    struct sp_context c = {.pid = by & SP_BY_PID ? r->pid : SP_ABSENT,
-                           .tid = by & SP_BY_TID ? r->tid : SP_ABSENT,
-                           .cpu = SP_ABSENT,
-                           .event = r->event,
-                           .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE};
     for (unsigned i = 0; i < r->ncontexts; i++)
         if (r->contexts[i].state == state)
             return r->contexts[i].context;
-    if (by & SP_BY_STATE) {
-        const struct sp_sd_state_word *word = word_of(r, state);
-        if (!word)
+    struct sp_context c = context_in(r, r->tid);
+    if (r->opts->group_by & SP_BY_STATE) {
+        r->last_word = word_of(r, state);
+        if (!r->last_word)
             return SP_NONE;
-        c.state = word->word;
-        c.more = word->more;
+        put_state(&c, r->last_word);
     }
     uint32_t context = sp_context_intern(r->p, &c);
     if (context != SP_NONE && r->ncontexts < sizeof r->contexts / sizeof *r->contexts) {
@@ -60,6 +71,16 @@ static uint32_t context_of(void *who, uint32_t state)
         r->contexts[r->ncontexts++].context = context;
     }
     return context;
+}
+
+/* Where a thread is looked up when its process ends, and the context of its samples, most likely. */
+static void expect_thread(const struct sp_sd_reader *r, int64_t tid)
+{
+    struct sp_context c = context_in(r, tid);
+    if (r->last_word)
+        put_state(&c, r->last_word);
+    sp_thread_expect(r->p, tid);
+    sp_context_expect(r->p, &c);
 }
 
 /* Room in a table for `n` things, whose pages are there. */
@@ -305,8 +326,10 @@ bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_head *h)
                             .first = r->rows.n,
                             .line = r->line,
                             .notes = r->notes.n};
-    if (h)
+    if (h) {
         b.head = *h;
+        expect_thread(r, h->tid);
+    }
     r->zone = SP_SD_THREAD;
     return sp_vec_push(&r->blocks, b);
 }
@@ -386,15 +409,8 @@ static spaa_status block_stacks(struct sp_sd_reader *r, const struct sp_sd_block
     int64_t roots;
     if (!b->n)
         return SPAA_OK;
-    for (size_t i = 0; i < b->n; i++) {
-        uint32_t body = rows[i].frame;
-        rows[i].frame = sp_sd_bind(&r->bodies, body, r->stamp);
-        if (rows[i].frame == SP_NONE)
-            return sp_nomem(r->d);
-        rows[i].tag = r->bodies.v.v[body].state;
-        if (r->bodies.v.v[body].truncated && rows[i].count > 0)
-            r->p->header.truncated += (uint64_t)rows[i].count;
-    }
+    if (!sp_sd_bind_rows(&r->bodies, rows, b->n, r->stamp, &r->p->header.truncated))
+        return sp_nomem(r->d);
     r->tid = b->head.tid;
     r->ncontexts = 0;
     spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
@@ -527,6 +543,7 @@ spaa_status sp_sd_end_process(struct sp_sd_reader *r)
             (i + 1 < r->blocks.n ? r->blocks.v[i + 1].notes : r->notes.n) - r->blocks.v[i].notes;
     sp_buf_init(&list, 0);
     spaa_status st = threads(r, &list);
+    sp_sd_bodies_settled(&r->bodies);
     if (!st && (!image_dsos(r) || !process_record(r, &list)))
         st = sp_nomem(r->d);
     sp_buf_free(&list);

@@ -59,17 +59,30 @@ struct sp_sd_body { /* small, since every row asks for one */
     uint32_t n;
     uint32_t next;  /* the body that followed last time: most likely it does so again */
     uint32_t stamp; /* the process that `frame` holds for */
-    uint32_t frame; /* SP_NONE: not parsed yet */
+    uint32_t frame; /* SP_NONE: none yet */
     uint32_t state; /* string; SP_STR_NONE: none stated */
     uint32_t image; /* the one that the frame was made with */
-    bool kernel, truncated;
-    bool unbound; /* no image decides which frame it is */
-    bool held;    /* its image holds its address: it is the right one wherever it is loaded */
+    uint32_t fresh; /* while there is no frame: its number in `fresh` */
+    bool kernel;
+    bool truncated : 1;
+    bool unbound : 1; /* no image decides which frame it is */
+    bool held : 1;    /* its image holds its address: it is the right one wherever it is loaded */
 };
 
 struct sp_sd_body_image {
     struct sp_span name;
     uint64_t address;
+};
+
+struct sp_sd_fresh { /* a body that came first in the process at hand, parsed */
+    struct sp_sd_frame f;
+    uint64_t name, more; /* hashes of strings that its frame will need */
+};
+
+struct sp_sd_making { /* a frame whose function is to be found, then itself */
+    uint32_t body, name, dso;
+    struct sp_frame frame;
+    uint64_t hash;
 };
 
 struct sp_sd_bodies {
@@ -78,7 +91,9 @@ struct sp_sd_bodies {
     struct sp_hang_images *images;
     SP_VEC(struct sp_sd_body) v;
     SP_VEC(struct sp_sd_body_image) image; /* beside v */
-    uint32_t last;                         /* asked for; SP_NONE */
+    SP_VEC(struct sp_sd_fresh) fresh;
+    SP_VEC(struct sp_sd_making) making;
+    uint32_t last; /* asked for; SP_NONE */
     struct sp_map map;
     struct sp_buf buf;
 };
@@ -90,14 +105,16 @@ static inline uint32_t sp_sd_expected_body(const struct sp_sd_bodies *b)
 {
     return b->last == SP_NONE ? SP_NONE : b->v.v[b->last].next;
 }
-/* The frame of a body in the process with this stamp; SP_NONE: no memory. */
-uint32_t sp_sd_bind_slowly(struct sp_sd_bodies *b, uint32_t body, uint32_t stamp);
-static inline uint32_t sp_sd_bind(struct sp_sd_bodies *b, uint32_t body, uint32_t stamp)
+/*
+ * The frames of a thread's rows, which hold bodies, in the process with this stamp, and their states as tags.
+ * Adds up the samples in truncated stacks. False: no memory.
+ */
+bool sp_sd_bind_rows(struct sp_sd_bodies *b, struct sp_hang_row *rows, size_t n, uint32_t stamp,
+                     uint64_t *truncated);
+/* The process ends: all of its bodies have frames. */
+static inline void sp_sd_bodies_settled(struct sp_sd_bodies *b)
 {
-    const struct sp_sd_body *x = &b->v.v[body];
-    bool known = x->frame != SP_NONE && (x->stamp == stamp || x->unbound ||
-                                         (x->held && b->images->lines_seen.v[x->image].stamp == stamp));
-    return known ? x->frame : sp_sd_bind_slowly(b, body, stamp);
+    b->fresh.n = 0;
 }
 
 /*
@@ -173,7 +190,8 @@ struct sp_sd_reader {
     } contexts[8];
     unsigned ncontexts;
     struct sp_sd_state_word words[64];
-    struct sp_sd_tail tails[256]; /* by hash */
+    const struct sp_sd_state_word *last_word; /* of the context before */
+    struct sp_sd_tail tails[256];             /* by hash */
     struct sp_sd_tail *last_tail;
 
     /* the tail */
