@@ -85,21 +85,20 @@ size_t sp_parse_i64(const char *p, const char *end, int64_t *out)
     return n + neg;
 }
 
+/* 1 + what a hexadecimal digit stands for; 0: it is none. */
+static const unsigned char hex_digits[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16};
+
 size_t sp_parse_hex(const char *p, const char *end, uint64_t *out)
 {
     const char *s = p;
     uint64_t v = 0;
-    for (; s < end; s++) {
-        unsigned c = (unsigned char)*s, d;
-        if (c - '0' < 10)
-            d = c - '0';
-        else if ((c | 32) - 'a' < 6)
-            d = (c | 32) - 'a' + 10;
-        else
-            break;
+    for (unsigned d; s < end && (d = hex_digits[(unsigned char)*s]); s++) {
         if (v >> 60)
             return 0;
-        v = v << 4 | d;
+        v = v << 4 | (d - 1);
     }
     if (s == p)
         return 0;

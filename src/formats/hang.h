@@ -225,15 +225,24 @@ struct sp_hang_tree {
     size_t room;
     SP_VEC(struct sp_hang_open) open;
     SP_VEC(struct sp_hang_segment) segments;
+    struct { /* a stack that is added when the next one comes: its place in the table is fetched till then */
+        uint32_t *path; /* the last n of `room` */
+        size_t n;       /* 0: there is none */
+        uint32_t context;
+        uint64_t hash;
+        int64_t count;
+    } waiting;
 };
 
 void sp_hang_tree_free(struct sp_hang_tree *t);
 /*
  * Rows in the order of the text: a row's parent is the nearest one before it that stands further left. Adds a
- * stack for each row with a count of its own. *roots is the sum of the roots' counts.
+ * stack for each row with a count of its own. *roots is the sum of the roots' counts. In the end, call
+ * sp_hang_tree_finish: the last stack may be waiting. False there: no memory.
  */
 spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
                                int64_t *roots);
+bool sp_hang_tree_finish(struct sp_hang_tree *t);
 /* Keeps the segments as "x_…":{"ranges":[[1,37],[44,44]]} of their stacks. */
 bool sp_hang_keep_segments(struct sp_hang_tree *t, const char *key);
 

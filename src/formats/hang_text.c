@@ -46,24 +46,19 @@ bool sp_hang_cut_pid(struct sp_span *s, int64_t *pid)
     return true;
 }
 
-/* A decimal with a digit at both ends: mantissa * 10^-scale. The number of bytes; 0: none. */
+/* A decimal with a digit at both ends: mantissa / part. The number of bytes; 0: none. */
 static size_t decimal(struct sp_span s, int64_t *mantissa, int64_t *part)
 {
+    const size_t room = s.n < 19 ? s.n : 19;
+    int64_t v = 0, unit = 1;
     size_t n = 0;
-    bool point = false;
-    *mantissa = 0;
-    *part = 1;
-    for (; n < s.n && n < 19; n++) {
-        if (s.p[n] == '.' && !point && n) {
-            point = true;
-            continue;
-        }
-        if (!sp_hang_digit(s.p[n]))
-            break;
-        *mantissa = *mantissa * 10 + (s.p[n] - '0');
-        if (point)
-            *part *= 10;
-    }
+    for (; n < room && sp_hang_digit(s.p[n]); n++)
+        v = v * 10 + (s.p[n] - '0');
+    if (n && n < room && s.p[n] == '.')
+        for (n++; n < room && sp_hang_digit(s.p[n]); n++, unit *= 10)
+            v = v * 10 + (s.p[n] - '0');
+    *mantissa = v;
+    *part = unit;
     return n && sp_hang_digit(s.p[n - 1]) && !(n < s.n && sp_hang_digit(s.p[n])) ? n : 0;
 }
 
@@ -135,26 +130,29 @@ size_t sp_hang_bytes(struct sp_span s, int64_t *v)
     return at < s.n && s.p[at] == 'B' ? at + 1 : n;
 }
 
-/* The highest bit of each byte that is no printable ASCII which a JSON string may hold as it is. */
-static inline uint64_t odd_bytes(const char *p)
+typedef unsigned char sixteen __attribute__((vector_size(16)));
+typedef uint64_t two_words __attribute__((vector_size(16)));
+
+/* All bits of each of 16 bytes that is no printable ASCII which a JSON string may hold as it is. */
+static inline sixteen odd_bytes(const char *p)
 {
-    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
-    uint64_t x;
-    memcpy(&x, p, 8);
-    return (x | (x - ones * 0x20) | ((x ^ ones * '"') - ones) | ((x ^ ones * '\\') - ones)) & high;
+    sixteen x;
+    memcpy(&x, p, sizeof x);
+    return (sixteen)((x - 0x20 >= 0x5F) | (x == '"') | (x == '\\'));
 }
 
 bool sp_hang_plain(struct sp_span s)
 {
     const char *p = s.p, *end = s.p + s.n;
-    uint64_t odd = 0;
-    if (s.n >= 8) {
-        for (; end - p > 8; p += 8)
+    if (s.n >= sizeof(sixteen)) {
+        sixteen odd = odd_bytes(end - sizeof(sixteen));
+        for (; end - p > (ptrdiff_t)sizeof(sixteen); p += sizeof(sixteen))
             odd |= odd_bytes(p);
-        return !(odd | odd_bytes(end - 8));
+        two_words any = (two_words)odd;
+        return !(any[0] | any[1]);
     }
     for (; p < end; p++)
-        if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7F || *p == '"' || *p == '\\')
+        if ((unsigned char)(*p - 0x20) >= 0x5F || *p == '"' || *p == '\\')
             return false;
     return true;
 }

@@ -543,7 +543,7 @@ static spaa_status finish(struct reader *r, struct sp_input *in)
         r->p->events.v[r->event].frequency_hz = sp_profile_str(r->p, t, n);
         ok = ok && r->p->events.v[r->event].frequency_hz != SP_STR_FAIL;
     }
-    if (!ok || !sp_hang_image_records(r->p, &r->images, "x_sample_image"))
+    if (!ok || !sp_hang_tree_finish(&r->tree) || !sp_hang_image_records(r->p, &r->images, "x_sample_image"))
         return sp_nomem(r->d);
     if (r->stamp)
         return SPAA_OK;

@@ -274,19 +274,33 @@ static bool bind(struct sp_sd_bodies *b, uint32_t body, uint32_t stamp)
     return true;
 }
 
+/* Whether a body's frame is that of the process with this stamp. */
+static inline bool bound(const struct sp_sd_bodies *b, const struct sp_sd_body *x, uint32_t stamp)
+{
+    return x->stamp == stamp ||
+           (x->frame != SP_NONE &&
+            (x->unbound || (x->held && b->images->lines_seen.v[x->image].stamp == stamp)));
+}
+
+static bool make_frames(struct sp_sd_bodies *b, const struct sp_hang_row *rows, size_t n, uint32_t stamp)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!bound(b, &b->v.v[rows[i].frame], stamp) && !bind(b, rows[i].frame, stamp))
+            return false;
+    return finish_frames(b);
+}
+
 bool sp_sd_bind_rows(struct sp_sd_bodies *b, struct sp_hang_row *rows, size_t n, uint32_t stamp,
                      uint64_t *truncated)
 {
+    bool made = false;
     for (size_t i = 0; i < n; i++) {
         const struct sp_sd_body *x = &b->v.v[rows[i].frame];
-        bool anywhere = x->unbound || (x->held && b->images->lines_seen.v[x->image].stamp == stamp);
-        if (x->stamp != stamp && !(x->frame != SP_NONE && anywhere) && !bind(b, rows[i].frame, stamp))
-            return false;
-    }
-    if (b->making.n && !finish_frames(b))
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        const struct sp_sd_body *x = &b->v.v[rows[i].frame];
+        if (!made && !bound(b, x, stamp)) {
+            if (!make_frames(b, rows + i, n - i, stamp))
+                return false;
+            made = true;
+        }
         rows[i].frame = x->frame;
         rows[i].tag = x->state;
         if (x->truncated && rows[i].count > 0)

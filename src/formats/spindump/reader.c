@@ -447,7 +447,8 @@ static spaa_status finish(struct sp_sd_reader *r, struct sp_input *in)
         st = sp_sd_finish_header(r);
     if (st)
         return st;
-    if (!sp_sd_finish_tail(r) || !sp_hang_image_records(r->p, &r->images, "x_spindump_image") ||
+    if (!sp_hang_tree_finish(&r->tree) || !sp_sd_finish_tail(r) ||
+        !sp_hang_image_records(r->p, &r->images, "x_spindump_image") ||
         !sp_hang_keep_segments(&r->tree, "x_spindump"))
         return sp_nomem(r->d);
     if (r->processes)
