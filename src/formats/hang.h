@@ -79,7 +79,12 @@ void sp_hang_cpu_members(struct sp_buf *b, const char *prefix, struct sp_span s)
 void sp_hang_io_members(struct sp_buf *b, struct sp_span s);
 
 /* `"key":"text"` and `"key":12`, with a comma where something stands before in the open object or array. */
-void sp_hang_comma(struct sp_buf *b);
+static inline void sp_hang_comma(struct sp_buf *b)
+{
+    char last = b->len ? b->data[b->len - 1] : '{';
+    if (last != '{' && last != '[')
+        sp_buf_ch(b, ',');
+}
 void sp_hang_key(struct sp_buf *b, const char *key, size_t n); /* `"key":` */
 void sp_hang_string(struct sp_buf *b, struct sp_span s);
 static inline void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value)
@@ -95,8 +100,8 @@ static inline void sp_hang_number(struct sp_buf *b, const char *key, int64_t v)
 /* Printable ASCII that a JSON string may hold as it is. */
 bool sp_hang_plain(struct sp_span s);
 void sp_hang_item(struct sp_buf *b, struct sp_span value); /* a string of an array */
-void sp_hang_pair(struct sp_buf *b, struct sp_span key,
-                  struct sp_span value); /* ["key","value"] as an item */
+/* ["key","value"] as an item; plain: that needs no escapes in the key is known. */
+void sp_hang_pair(struct sp_buf *b, struct sp_span key, bool plain, struct sp_span value);
 /* Ends the object in b and keeps it as an extension record. */
 bool sp_hang_extension(struct sp_profile *p, struct sp_buf *b);
 uint32_t sp_hang_str(struct sp_profile *p, struct sp_span s);
@@ -149,6 +154,7 @@ struct sp_hang_images {
     uint32_t last;                          /* 1 + the line asked for before; 0: none */
     struct sp_map lines, keys;
     SP_VEC(struct sp_hang_key) names;
+    uint32_t last_key; /* 1 + the one that was found last; 0: none */
     SP_VEC(struct sp_hang_here) many;
     size_t by_uuid; /* images up to here are under their UUIDs: the first frame that has one asks for that */
     SP_VEC(struct sp_hang_range) sorted; /* of the process with this stamp */

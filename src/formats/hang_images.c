@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "formats/hang.h"
+#include "formats/hang_digits.h"
 #include "model/identity.h"
 
 #include <stdlib.h>
@@ -36,7 +37,7 @@ void sp_hang_images_free(struct sp_hang_images *m)
 /* "0x1f" at the beginning of s; its length, or 0. */
 static size_t hex_text(struct sp_span s, uint64_t *v)
 {
-    size_t n = sp_hang_starts(s, "0x") ? sp_parse_hex(s.p + 2, s.p + s.n, v) : 0;
+    size_t n = sp_hang_starts(s, "0x") ? sp_hang_parse_hex(s.p + 2, s.p + s.n, v) : 0;
     return n && n <= 16 ? n + 2 : 0;
 }
 
@@ -326,6 +327,17 @@ static uint32_t among_many(const struct sp_hang_images *m, const struct sp_hang_
     return best;
 }
 
+/* The key with this text, which often is the one before. */
+static struct sp_hang_key *key_again(struct sp_hang_images *m, struct sp_span text)
+{
+    struct sp_hang_key *k = m->last_key ? &m->names.v[m->last_key - 1] : NULL;
+    if (k && k->text.n == text.n && memcmp(k->text.p, text.p, text.n) == 0)
+        return k;
+    k = key_at(m, text, sp_hash64(text.p, text.n));
+    m->last_key = k ? (uint32_t)(k - m->names.v) + 1 : 0;
+    return k;
+}
+
 uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint64_t address, uint32_t stamp,
                             bool *ok)
 {
@@ -334,7 +346,7 @@ uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint6
     struct sp_span text = uuid ? (struct sp_span){name.p + 1, name.n - 2} : name;
     uint32_t first = SP_NONE;
     *ok = !uuid || add_uuids(m);
-    struct sp_hang_key *k = *ok ? key_at(m, text, sp_hash64(text.p, text.n)) : NULL;
+    struct sp_hang_key *k = *ok ? key_again(m, text) : NULL;
     for (int at = uuid ? 2 : 0; k && at < (uuid ? 3 : 2); at++) {
         int kind = kinds[at];
         if (k->n[kind] > MANY && sort_images(m, k, kind, stamp)) {

@@ -144,22 +144,30 @@ static inline sixteen odd_bytes(const char *p)
 bool sp_hang_plain(struct sp_span s)
 {
     const char *p = s.p, *end = s.p + s.n;
+    char few[] = "               "; /* with its NUL as many as are looked at, which is made a blank as well */
+    sixteen odd;
     if (s.n >= sizeof(sixteen)) {
-        sixteen odd = odd_bytes(end - sizeof(sixteen));
+        odd = odd_bytes(end - sizeof(sixteen));
         for (; end - p > (ptrdiff_t)sizeof(sixteen); p += sizeof(sixteen))
             odd |= odd_bytes(p);
-        two_words any = (two_words)odd;
-        return !(any[0] | any[1]);
+    } else {
+        few[15] = ' ';
+        if (s.n)
+            memcpy(few, p, s.n);
+        odd = odd_bytes(few);
     }
-    for (; p < end; p++)
-        if ((unsigned char)(*p - 0x20) >= 0x5F || *p == '"' || *p == '\\')
-            return false;
-    return true;
+    two_words any = (two_words)odd;
+    return !(any[0] | any[1]);
+}
+
+static inline bool room(struct sp_buf *b, size_t n)
+{
+    return (n <= b->cap - b->len && !b->failed) || sp_buf_reserve(b, n);
 }
 
 void sp_hang_string(struct sp_buf *b, struct sp_span s)
 {
-    if (!sp_hang_plain(s) || !sp_buf_reserve(b, s.n + 2)) {
+    if (!sp_hang_plain(s) || !room(b, s.n + 2)) {
         sp_json_string(b, s.p, s.n);
         return;
     }
@@ -171,17 +179,10 @@ void sp_hang_string(struct sp_buf *b, struct sp_span s)
     b->len += s.n + 2;
 }
 
-void sp_hang_comma(struct sp_buf *b)
-{
-    char last = b->len ? b->data[b->len - 1] : '{';
-    if (last != '{' && last != '[')
-        sp_buf_ch(b, ',');
-}
-
 void sp_hang_key(struct sp_buf *b, const char *key, size_t n)
 {
     sp_hang_comma(b);
-    if (!sp_buf_reserve(b, n + 3))
+    if (!room(b, n + 3))
         return;
     char *to = b->data + b->len;
     *to++ = '"';
@@ -197,10 +198,10 @@ void sp_hang_item(struct sp_buf *b, struct sp_span value)
     sp_hang_string(b, value);
 }
 
-void sp_hang_pair(struct sp_buf *b, struct sp_span key, struct sp_span value)
+void sp_hang_pair(struct sp_buf *b, struct sp_span key, bool plain, struct sp_span value)
 {
     sp_hang_comma(b);
-    if (sp_hang_plain(key) && sp_hang_plain(value) && sp_buf_reserve(b, key.n + value.n + 7)) {
+    if (plain && sp_hang_plain(value) && room(b, key.n + value.n + 7)) {
         char *to = b->data + b->len;
         memcpy(to, "[\"", 2);
         memcpy(to += 2, key.p, key.n);

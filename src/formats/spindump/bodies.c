@@ -61,19 +61,20 @@ static size_t usual_more(const struct sp_sd_frame *f, char text[static MORE_ROOM
  * then. */
 static bool add_fresh(struct sp_sd_bodies *b, struct sp_span text, uint32_t *number)
 {
-    struct sp_sd_fresh x = {.more = 0};
     char hex[18], more[MORE_ROOM];
-    sp_sd_parse_frame(text, &x.f);
-    struct sp_span name = name_of(&x.f, hex);
-    size_t n = b->frames <= SP_FRAMES_ADDRESS ? usual_more(&x.f, more) : 0;
-    x.name = sp_hash64(name.p, name.n);
-    sp_map_expect(&b->p->strs.map, x.name);
-    if (n) {
-        x.more = sp_hash64(more, n);
-        sp_map_expect(&b->p->strs.map, x.more);
-    }
-    *number = (uint32_t)b->fresh.n;
-    return b->fresh.n < SP_NONE && sp_vec_push(&b->fresh, x);
+    if (b->fresh.n >= SP_NONE - 1 || !sp_vec_reserve(&b->fresh, b->fresh.n + 1))
+        return false;
+    struct sp_sd_fresh *x = &b->fresh.v[b->fresh.n];
+    sp_sd_parse_frame(text, &x->f);
+    struct sp_span name = name_of(&x->f, hex);
+    size_t n = b->frames <= SP_FRAMES_ADDRESS ? usual_more(&x->f, more) : 0;
+    x->name = sp_hash64(name.p, name.n);
+    sp_map_expect(&b->p->strs.map, x->name);
+    x->more = n ? sp_hash64(more, n) : 0;
+    if (n)
+        sp_map_expect(&b->p->strs.map, x->more);
+    *number = (uint32_t)b->fresh.n++;
+    return true;
 }
 
 static uint32_t find_body(struct sp_sd_bodies *b, struct sp_span text, bool kernel)

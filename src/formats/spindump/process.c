@@ -91,7 +91,7 @@ static void expect_thread(const struct sp_sd_reader *r, int64_t tid)
 static bool expect_tables(struct sp_sd_reader *r)
 {
     struct sp_profile *p = r->p;
-    size_t some = (size_t)(r->end - r->start) / 1024, strings = some / 2 * 5;
+    size_t some = (size_t)(r->end - r->start) / 1200, strings = some / 2 * 5;
     struct sp_map *maps[] = {&p->frame_map,  &p->function_map, &p->stack_map,
                              &p->thread_map, &p->context_map,  &r->bodies.map};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
@@ -266,14 +266,16 @@ static void known_value(struct sp_sd_reader *r, enum known key, struct sp_span v
 
 /*
  * Keys come in the same order in most processes. Those that begin as lines of the tail may, or with what is
- * no letter, are looked at in full each time, since what they are is decided by what stands behind the key.
+ * no letter, and those with escapes are looked at in full each time, since what they are is decided by what
+ * stands behind the key.
  */
 static void expect_key(struct sp_sd_reader *r, struct sp_span line, struct sp_span key, enum known known)
 {
     static const unsigned room = sizeof r->usual_keys / sizeof *r->usual_keys;
     bool letter = (unsigned char)((*line.p | 0x20) - 'a') < 26;
-    bool plain = letter && key.n + 2 <= line.n && line.p[key.n + 1] == ' ' && !sp_hang_starts(line, "IO ") &&
-                 !sp_hang_starts(line, "I/O ") && !sp_hang_starts(line, "Tier ");
+    bool plain = letter && sp_hang_plain(key) && key.n + 2 <= line.n && line.p[key.n + 1] == ' ' &&
+                 !sp_hang_starts(line, "IO ") && !sp_hang_starts(line, "I/O ") &&
+                 !sp_hang_starts(line, "Tier ");
     unsigned i = 0;
     while (plain && i < r->nusual_keys &&
            !(r->usual_keys[i].text.n == key.n + 2 && memcmp(r->usual_keys[i].text.p, line.p, key.n + 2) == 0))
@@ -299,7 +301,7 @@ const char *sp_sd_usual_field(struct sp_sd_reader *r, const char *p)
     if (!end || end == p + n)
         return NULL;
     struct sp_span value = sp_hang_trim((struct sp_span){p + n, (size_t)(end - p) - n});
-    sp_hang_pair(&r->keys, (struct sp_span){x->text.p, n - 2}, value);
+    sp_hang_pair(&r->keys, (struct sp_span){x->text.p, n - 2}, true, value);
     known_value(r, (enum known)x->known, value);
     r->next_key++;
     return nl + 1;
@@ -313,7 +315,7 @@ void sp_sd_process_line(struct sp_sd_reader *r, struct sp_span line)
         return;
     }
     enum known known = known_key(sp_hang_trim(key));
-    sp_hang_pair(&r->keys, key, value);
+    sp_hang_pair(&r->keys, key, sp_hang_plain(key), value);
     known_value(r, known, value);
     expect_key(r, line, key, known);
 }

@@ -309,7 +309,8 @@ static const char *end_of_row(struct sp_sd_reader *r, struct sp_hang_row *row, b
     struct sp_span s = {text, nl ? (size_t)(nl - text) : 0};
     if (!s.n || *s.p == '<' || nl[-1] == '\r' || sp_hang_blank(nl[-1]))
         return NULL;
-    sp_sd_cut_range(&s, &row->from, &row->to);
+    if (sp_hang_digit(nl[-1]))
+        sp_sd_cut_range(&s, &row->from, &row->to);
     *body = sp_sd_body(&r->bodies, s, kernel);
     return nl + 1;
 }
