@@ -315,6 +315,14 @@ static const char *end_of_row(struct sp_sd_reader *r, struct sp_hang_row *row, b
     return nl + 1;
 }
 
+/* The text is used as it comes; what the processor fetches by itself ends with each page. */
+static inline void fetch_ahead(const char *p)
+{
+    enum { AHEAD = 1024, LINE = 64 };
+    __builtin_prefetch((const void *)((uintptr_t)p + AHEAD)); /* no pointer: it may be beyond the end */
+    __builtin_prefetch((const void *)((uintptr_t)p + AHEAD + LINE));
+}
+
 /*
  * Most rows and images are those that followed the one before when it last came: such a line is compared
  * with what is expected, which finds its end as well. *at moves over rows that are so simple, or whose text
@@ -328,7 +336,7 @@ static bool usual_rows(struct sp_sd_reader *r, const char **at)
         if (!sp_vec_reserve(&r->rows, r->rows.n + 1))
             return false;
         struct sp_hang_row *row = &r->rows.v[r->rows.n];
-        __builtin_prefetch(p + 2048);
+        fetch_ahead(p);
         if (!(text = split_usual_row(p, r->end, row, &count, &kernel)))
             break;
         uint32_t body = sp_sd_expected_body(&r->bodies);
@@ -364,7 +372,7 @@ static bool usual_images(struct sp_sd_reader *r, const char **at)
 {
     bool ok = true;
     for (const char *p = *at, *next; p < r->end; *at = p = next, r->line++) {
-        __builtin_prefetch(p + 2048);
+        fetch_ahead(p);
         const char *text = skip_spaces(p, r->end);
         if (text == p || text == r->end)
             break;
@@ -384,6 +392,7 @@ static bool usual_images(struct sp_sd_reader *r, const char **at)
 static void usual_fields(struct sp_sd_reader *r, const char **at)
 {
     for (const char *next; (next = sp_sd_usual_field(r, *at)); r->line++) {
+        fetch_ahead(*at);
         r->after_blank = false;
         *at = next;
     }
@@ -422,6 +431,7 @@ static spaa_status read_lines(struct sp_sd_reader *r, struct sp_input *in)
             return sp_nomem(r->d);
         if (p == r->end)
             break;
+        fetch_ahead(p);
         const char *nl = memchr(p, '\n', (size_t)(r->end - p)), *eol = nl ? nl : r->end;
         const char *next = nl ? nl + 1 : r->end;
         while (eol > p && (eol[-1] == '\r' || sp_hang_blank(eol[-1])))
