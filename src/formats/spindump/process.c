@@ -83,9 +83,17 @@ static void expect_thread(const struct sp_sd_reader *r, int64_t tid)
     sp_context_expect(r->p, &c);
 }
 
-/* Room in a table for `n` things, whose pages are there. */
+/* The pages of a table that will be filled from its beginning; of a very large one, those that will be first.
+ */
+static bool make_ready(void *table, size_t bytes)
+{
+    enum { READY_MAX = 4 << 20 };
+    sp_touch_pages(table, bytes < READY_MAX ? bytes : READY_MAX);
+    return true;
+}
+
 #define EXPECT(table, count)                                                                                 \
-    (sp_vec_reserve((table), (count)) && (sp_touch_pages((table)->v, (count) * sizeof *(table)->v), true))
+    (sp_vec_reserve((table), (count)) && make_ready((table)->v, (count) * sizeof *(table)->v))
 
 /* Tables for about what a report of this size has, so that they need not grow again and again. */
 static bool expect_tables(struct sp_sd_reader *r)

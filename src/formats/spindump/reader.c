@@ -341,7 +341,7 @@ static bool usual_rows(struct sp_sd_reader *r, const char **at)
             break;
         uint32_t body = sp_sd_expected_body(&r->bodies);
         const struct sp_sd_body *x = body == SP_NONE ? NULL : &r->bodies.v.v[body];
-        if (x && x->next != SP_NONE)
+        if (x && x->next != SP_NONE) /* what the row after this one is compared with */
             __builtin_prefetch(r->bodies.v.v[x->next].p);
         next = x && x->kernel == kernel ? end_of_usual(r, text, x->p, x->n) : NULL;
         if (next)
