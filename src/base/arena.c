@@ -1,5 +1,7 @@
 #include "base/arena.h"
 
+#include "base/vec.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,42 +11,73 @@ struct sp_arena_chunk {
     size_t size;
 };
 
-enum { HEADER = 32, FIRST_CHUNK = 16 << 10, LAST_CHUNK = 4 << 20 };
+enum { HEADER = 32, FIRST_CHUNK = 16 << 10, LAST_CHUNK = 4 << 20, WINDOW = 128 << 10, PAGE = 4096 };
 
 void sp_arena_init(struct sp_arena *a, size_t limit)
 {
     *a = (struct sp_arena){.limit = limit};
 }
 
+/*
+ * Moves the end of what is ready on, by at least `need` bytes that the chunk has. An arena is filled from one
+ * end to the other: to have the pages of a large chunk made many at a time costs less than a fault for each.
+ */
+static void make_ready(struct sp_arena *a, size_t need)
+{
+    size_t left = (size_t)(a->beyond - a->end);
+    size_t size = need > WINDOW ? need : WINDOW;
+    unsigned char *from = a->end;
+    if (left < size + PAGE) {
+        a->end = a->beyond;
+    } else {
+        a->end += size;
+        a->end += -(uintptr_t)a->end & (PAGE - 1); /* no page is half in one window and half in the next */
+    }
+    if (need <= WINDOW) /* else it is up to the owner of what is so large */
+        sp_touch_pages(from, (size_t)(a->end - from));
+}
+
 /* Chunks double up to LAST_CHUNK, so that small profiles stay small and large ones need few. */
-static int grow(struct sp_arena *a, size_t need)
+static bool grow(struct sp_arena *a, size_t need)
 {
     size_t size = a->head ? a->head->size * 2 : FIRST_CHUNK;
     if (size > LAST_CHUNK)
         size = LAST_CHUNK;
     if (need > SIZE_MAX - HEADER)
-        return 0;
+        return false;
     if (size < need + HEADER)
         size = need + HEADER;
     if (a->limit && (a->total > a->limit || size > a->limit - a->total))
-        return 0;
+        return false;
     struct sp_arena_chunk *c = malloc(size);
     if (!c)
-        return 0;
+        return false;
     c->size = size > LAST_CHUNK ? LAST_CHUNK : size;
     c->next = a->head;
     a->head = c;
     a->at = (unsigned char *)c + HEADER;
-    a->end = (unsigned char *)c + size;
+    a->end = size > WINDOW ? a->at : (unsigned char *)c + size;
+    a->beyond = (unsigned char *)c + size;
     a->total += size;
-    return 1;
+    return true;
+}
+
+/* Room for `need` bytes at a->at. */
+static bool make_room(struct sp_arena *a, size_t need)
+{
+    if (need > (size_t)(a->beyond - a->at) && !grow(a, need))
+        return false;
+    if (need > (size_t)(a->end - a->at))
+        make_ready(a, need - (size_t)(a->end - a->at));
+    return true;
 }
 
 static void *take(struct sp_arena *a, size_t size, size_t align)
 {
     size_t pad = a->at ? (size_t)(-(uintptr_t)a->at & (align - 1)) : 0;
-    if (!a->at || pad > (size_t)(a->end - a->at) || size > (size_t)(a->end - a->at) - pad) {
-        if (size > SIZE_MAX - 64 || !grow(a, size + 16))
+    size_t ready = (size_t)(a->end - a->at);
+    if (!a->at || pad > ready || size > ready - pad) {
+        if (size > SIZE_MAX - 64 || !make_room(a, size + 16))
             return NULL;
         pad = (size_t)(-(uintptr_t)a->at & (align - 1));
     }

@@ -14,7 +14,8 @@ struct sp_arena_chunk;
 
 struct sp_arena {
     struct sp_arena_chunk *head;
-    unsigned char *at, *end; /* the free part of the head chunk */
+    unsigned char *at, *end; /* the free part of the head chunk whose pages are there, if it is large */
+    unsigned char *beyond;   /* and the end of the chunk */
     size_t total;            /* bytes obtained from the system */
     size_t limit;            /* 0: none */
 };

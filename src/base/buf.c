@@ -90,7 +90,10 @@ bool sp_buf_printf(struct sp_buf *b, const char *fmt, ...)
 bool sp_buf_u64(struct sp_buf *b, uint64_t v)
 {
     char t[20];
-    return sp_buf_add(b, t, sp_u64_text(v, t));
+    if (b->cap - b->len < sizeof t || b->failed)
+        return sp_buf_add(b, t, sp_u64_text(v, t));
+    b->len += sp_u64_text(v, b->data + b->len);
+    return true;
 }
 
 bool sp_buf_i64(struct sp_buf *b, int64_t v)

@@ -8,7 +8,8 @@
  *     for (uint32_t i; (i = sp_map_next(&m, &at)) != SP_MAP_NONE;)
  *         if (equal(things[i], wanted))
  *             return i;
- *     sp_map_add(&m, hash, new_number);
+ *     sp_map_add(&m, hash, new_number);      or, with the map as it was: sp_map_add_at(&m, &at, hash,
+ * new_number);
  *
  * Open addressing, linear probing, at most 2/3 full. A zeroed map is empty and valid. No removal.
  */
@@ -66,6 +67,16 @@ static inline uint32_t sp_map_next(const struct sp_map *m, struct sp_probe *at)
         if (s->low == at->low)
             return s->item - 1;
     }
+}
+
+/* Adds where a probe of this hash found nothing more, which saves the way there. */
+static inline bool sp_map_add_at(struct sp_map *m, const struct sp_probe *at, uint64_t hash, uint32_t number)
+{
+    if (m->count >= m->room || number == SP_MAP_NONE)
+        return sp_map_add(m, hash, number);
+    m->slots[at->slot] = (struct sp_map_slot){at->low, number + 1};
+    m->count++;
+    return true;
 }
 
 #endif

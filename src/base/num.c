@@ -9,23 +9,45 @@ static const char two_digits[] = "0001020304050607080910111213141516171819202122
                                  "50515253545556575859606162636465666768697071727374"
                                  "75767778798081828384858687888990919293949596979899";
 
+static unsigned decimal_digits(uint64_t v) /* 1 for 0 */
+{
+    static const uint64_t powers[] = {0,
+                                      (uint64_t)1e1,
+                                      (uint64_t)1e2,
+                                      (uint64_t)1e3,
+                                      (uint64_t)1e4,
+                                      (uint64_t)1e5,
+                                      (uint64_t)1e6,
+                                      (uint64_t)1e7,
+                                      (uint64_t)1e8,
+                                      (uint64_t)1e9,
+                                      (uint64_t)1e10,
+                                      (uint64_t)1e11,
+                                      (uint64_t)1e12,
+                                      (uint64_t)1e13,
+                                      (uint64_t)1e14,
+                                      (uint64_t)1e15,
+                                      (uint64_t)1e16,
+                                      (uint64_t)1e17,
+                                      (uint64_t)1e18,
+                                      (uint64_t)1e19};
+    unsigned about = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12; /* log10 2 is 1233/4096 */
+    return about + (v >= powers[about]);
+}
+
 size_t sp_u64_text(uint64_t v, char out[static 20])
 {
-    char t[40]; /* twice: then all 20 bytes are copied at once, whatever their number */
-    size_t at = 20;
+    size_t n = decimal_digits(v), at = n;
     while (v >= 100) {
         at -= 2;
-        memcpy(t + at, two_digits + 2 * (v % 100), 2);
+        memcpy(out + at, two_digits + 2 * (v % 100), 2);
         v /= 100;
     }
-    if (v >= 10) {
-        at -= 2;
-        memcpy(t + at, two_digits + 2 * v, 2);
-    } else {
-        t[--at] = (char)('0' + v);
-    }
-    memcpy(out, t + at, 20);
-    return 20 - at;
+    if (v >= 10)
+        memcpy(out, two_digits + 2 * v, 2);
+    else
+        out[0] = (char)('0' + v);
+    return n;
 }
 
 size_t sp_hex_text(uint64_t v, char out[static 16])
@@ -63,21 +85,20 @@ size_t sp_parse_i64(const char *p, const char *end, int64_t *out)
     return n + neg;
 }
 
+/* 1 + what a hexadecimal digit stands for; 0: it is none. */
+static const unsigned char hex_digits[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16};
+
 size_t sp_parse_hex(const char *p, const char *end, uint64_t *out)
 {
     const char *s = p;
     uint64_t v = 0;
-    for (; s < end; s++) {
-        unsigned c = (unsigned char)*s, d;
-        if (c - '0' < 10)
-            d = c - '0';
-        else if ((c | 32) - 'a' < 6)
-            d = (c | 32) - 'a' + 10;
-        else
-            break;
+    for (unsigned d; s < end && (d = hex_digits[(unsigned char)*s]); s++) {
         if (v >> 60)
             return 0;
-        v = v << 4 | d;
+        v = v << 4 | (d - 1);
     }
     if (s == p)
         return 0;

@@ -79,10 +79,29 @@ void sp_hang_cpu_members(struct sp_buf *b, const char *prefix, struct sp_span s)
 void sp_hang_io_members(struct sp_buf *b, struct sp_span s);
 
 /* `"key":"text"` and `"key":12`, with a comma where something stands before in the open object or array. */
-void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value);
-void sp_hang_number(struct sp_buf *b, const char *key, int64_t v);
-void sp_hang_comma(struct sp_buf *b);
+static inline void sp_hang_comma(struct sp_buf *b)
+{
+    char last = b->len ? b->data[b->len - 1] : '{';
+    if (last != '{' && last != '[')
+        sp_buf_ch(b, ',');
+}
+void sp_hang_key(struct sp_buf *b, const char *key, size_t n); /* `"key":` */
+void sp_hang_string(struct sp_buf *b, struct sp_span s);
+static inline void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value)
+{
+    sp_hang_key(b, key, strlen(key));
+    sp_hang_string(b, value);
+}
+static inline void sp_hang_number(struct sp_buf *b, const char *key, int64_t v)
+{
+    sp_hang_key(b, key, strlen(key));
+    sp_buf_i64(b, v);
+}
+/* Printable ASCII that a JSON string may hold as it is. */
+bool sp_hang_plain(struct sp_span s);
 void sp_hang_item(struct sp_buf *b, struct sp_span value); /* a string of an array */
+/* ["key","value"] as an item; plain: that needs no escapes in the key is known. */
+void sp_hang_pair(struct sp_buf *b, struct sp_span key, bool plain, struct sp_span value);
 /* Ends the object in b and keeps it as an extension record. */
 bool sp_hang_extension(struct sp_profile *p, struct sp_buf *b);
 uint32_t sp_hang_str(struct sp_profile *p, struct sp_span s);
@@ -92,7 +111,7 @@ spaa_status sp_hang_keep_verbatim(struct sp_profile *p, const char *format, cons
                                   struct sp_diags *d);
 
 /*
- * hang_images.c: distinct lines of `Binary Images:` are parsed once.
+ * hang_images.c: distinct lines of `Binary Images:` are parsed once. They are not copied.
  */
 struct sp_hang_image {
     struct sp_span start_text, end_text, name, version, uuid, suffix, path;
@@ -116,10 +135,12 @@ struct sp_hang_key { /* what frames may name an image by */
     struct sp_span text;
     uint32_t first[3]; /* newest image, see sp_hang_image.next */
     uint32_t n[3];     /* images */
-    struct {           /* where they are many: those of one process, as a slice of `sorted` */
-        uint32_t stamp, n, oldest;
-        size_t from;
-    } here[3];
+    uint32_t here[3];  /* 1 + number of those of the process at hand, where they are many */
+};
+
+struct sp_hang_here { /* the images of one process under a key, as a slice of `sorted` */
+    uint32_t stamp, n, oldest;
+    size_t from;
 };
 
 struct sp_hang_range {
@@ -131,13 +152,16 @@ struct sp_hang_images {
     SP_VEC(struct sp_hang_image) v;
     SP_VEC(struct sp_hang_seen) lines_seen; /* beside v */
     uint32_t last;                          /* 1 + the line asked for before; 0: none */
-    struct sp_arena texts;
     struct sp_map lines, keys;
     SP_VEC(struct sp_hang_key) names;
+    uint32_t last_key; /* 1 + the one that was found last; 0: none */
+    SP_VEC(struct sp_hang_here) many;
+    size_t by_uuid; /* images up to here are under their UUIDs: the first frame that has one asks for that */
     SP_VEC(struct sp_hang_range) sorted; /* of the process with this stamp */
     uint32_t sorted_stamp;
 };
 
+bool sp_hang_images_expect(struct sp_hang_images *m, size_t n); /* so many lines, about; false: no memory */
 void sp_hang_images_free(struct sp_hang_images *m);
 /*
  * The number of an image line (trimmed) of the process with this stamp, known before or parsed now; SP_NONE:
@@ -156,9 +180,10 @@ static inline void sp_hang_take_image(struct sp_hang_images *m, uint32_t image, 
 }
 /*
  * The image that a frame means by `name` (or "<UUID>") in the process with this stamp, best the one that
- * holds the address; SP_NONE.
+ * holds the address; SP_NONE: there is none, or no memory (*ok false).
  */
-uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint64_t address, uint32_t stamp);
+uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint64_t address, uint32_t stamp,
+                            bool *ok);
 /* The image of that process which holds the address; SP_NONE. */
 uint32_t sp_hang_image_at(const struct sp_hang_images *m, const uint32_t *list, size_t n, uint64_t address);
 /* What frames call an image: its file's name; in the kernel, and where there is no path, its own. */
@@ -206,15 +231,24 @@ struct sp_hang_tree {
     size_t room;
     SP_VEC(struct sp_hang_open) open;
     SP_VEC(struct sp_hang_segment) segments;
+    struct { /* a stack that is added when the next one comes: its place in the table is fetched till then */
+        uint32_t *path; /* the last n of `room` */
+        size_t n;       /* 0: there is none */
+        uint32_t context;
+        uint64_t hash;
+        int64_t count;
+    } waiting;
 };
 
 void sp_hang_tree_free(struct sp_hang_tree *t);
 /*
  * Rows in the order of the text: a row's parent is the nearest one before it that stands further left. Adds a
- * stack for each row with a count of its own. *roots is the sum of the roots' counts.
+ * stack for each row with a count of its own. *roots is the sum of the roots' counts. In the end, call
+ * sp_hang_tree_finish: the last stack may be waiting. False there: no memory.
  */
 spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
                                int64_t *roots);
+bool sp_hang_tree_finish(struct sp_hang_tree *t);
 /* Keeps the segments as "x_…":{"ranges":[[1,37],[44,44]]} of their stacks. */
 bool sp_hang_keep_segments(struct sp_hang_tree *t, const char *key);
 

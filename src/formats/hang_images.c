@@ -11,38 +11,34 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "formats/hang.h"
+#include "formats/hang_digits.h"
 #include "model/identity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+bool sp_hang_images_expect(struct sp_hang_images *m, size_t n)
+{
+    return sp_vec_reserve(&m->v, n) && sp_vec_reserve(&m->lines_seen, n) && sp_vec_reserve(&m->names, n) &&
+           sp_map_grow(&m->lines, n) && sp_map_grow(&m->keys, n);
+}
+
 void sp_hang_images_free(struct sp_hang_images *m)
 {
     sp_vec_free(&m->v);
     sp_vec_free(&m->lines_seen);
-    sp_arena_free(&m->texts);
     sp_map_free(&m->lines);
     sp_map_free(&m->keys);
     sp_vec_free(&m->names);
+    sp_vec_free(&m->many);
     sp_vec_free(&m->sorted);
 }
 
-static size_t hex_text(struct sp_span s)
+/* "0x1f" at the beginning of s; its length, or 0. */
+static size_t hex_text(struct sp_span s, uint64_t *v)
 {
-    size_t n = 2;
-    if (!sp_hang_starts(s, "0x"))
-        return 0;
-    while (n < s.n && sp_hang_hex(s.p[n]))
-        n++;
-    return n > 2 && n <= 18 ? n : 0;
-}
-
-static uint64_t hex_value(struct sp_span s)
-{
-    uint64_t v = 0;
-    if (s.n > 2)
-        sp_parse_hex(s.p + 2, s.p + s.n, &v);
-    return v;
+    size_t n = sp_hang_starts(s, "0x") ? sp_hang_parse_hex(s.p + 2, s.p + s.n, v) : 0;
+    return n && n <= 16 ? n + 2 : 0;
 }
 
 /* "name 1.0 (1)", "name (1)", "name 1.0", "name": the version is what follows the name. */
@@ -64,14 +60,18 @@ static void split_version(struct sp_hang_image *x, struct sp_span s)
 
 static bool uuid_like(struct sp_span s)
 {
-    size_t digits = 0;
-    for (size_t i = 0; i < s.n; i++) {
-        if (sp_hang_hex(s.p[i]))
-            digits++;
-        else if (s.p[i] != '-')
-            return false;
-    }
-    return digits >= 16 && digits <= 64;
+    enum { DASH = 1 << 16 };
+    static const uint32_t weights[256] = {
+        ['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1,   ['7'] = 1,
+        ['8'] = 1, ['9'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1,   ['f'] = 1,
+        ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1, ['E'] = 1, ['F'] = 1, ['-'] = DASH};
+    uint32_t sum = 0, digits = 0;
+    if (s.n >= DASH)
+        return false;
+    for (size_t i = 0; i < s.n; i++)
+        sum += weights[(unsigned char)s.p[i]];
+    digits = sum % DASH;
+    return digits + sum / DASH == s.n && digits >= 16 && digits <= 64;
 }
 
 /* "<UUID>SUFFIX  path" from where the UUID is; NULL: there is none. */
@@ -120,49 +120,79 @@ static bool parse(struct sp_span s, struct sp_hang_image *x)
         x->kernel = true;
         s = sp_hang_trim(sp_hang_after(s, 1));
     }
-    size_t n = hex_text(s);
+    size_t n = hex_text(s, &x->start);
     if (!n)
         return false;
     x->start_text = (struct sp_span){s.p, n};
-    x->start = hex_value(x->start_text);
     s = sp_hang_trim(sp_hang_after(s, n));
     if (!s.n || *s.p != '-')
         return false;
     s = sp_hang_trim(sp_hang_after(s, 1));
-    n = sp_hang_starts(s, "???") ? 3 : hex_text(s);
+    n = sp_hang_starts(s, "???") ? 3 : hex_text(s, &x->end);
     if (!n)
         return false;
     x->end_text = (struct sp_span){s.p, n};
-    if (*s.p != '?')
-        x->end = hex_value(x->end_text);
     parse_rest(x, sp_hang_trim(sp_hang_after(s, n)));
     return true;
 }
 
-static struct sp_hang_key *key_at(const struct sp_hang_images *m, struct sp_span text)
+static struct sp_hang_key *key_at(const struct sp_hang_images *m, struct sp_span text, uint64_t hash)
 {
-    struct sp_probe at = sp_map_probe(&m->keys, sp_hash64(text.p, text.n));
+    struct sp_probe at = sp_map_probe(&m->keys, hash);
     for (uint32_t i; (i = sp_map_next(&m->keys, &at)) != SP_MAP_NONE;)
         if (m->names.v[i].text.n == text.n && memcmp(m->names.v[i].text.p, text.p, text.n) == 0)
             return &m->names.v[i];
     return NULL;
 }
 
-static bool add_key(struct sp_hang_images *m, struct sp_span text, uint32_t image, int kind)
+/* The key with this text, a new one where there is none; NULL: no memory. */
+static struct sp_hang_key *key_for(struct sp_hang_images *m, struct sp_span text)
 {
-    struct sp_hang_key *k = key_at(m, text);
-    if (!text.n)
-        return true;
-    if (!k) {
-        struct sp_hang_key fresh = {.text = text, .first = {SP_NONE, SP_NONE, SP_NONE}};
-        if (!sp_vec_push(&m->names, fresh) ||
-            !sp_map_add(&m->keys, sp_hash64(text.p, text.n), (uint32_t)m->names.n - 1))
-            return false;
-        k = &m->names.v[m->names.n - 1];
-    }
+    uint64_t hash = sp_hash64(text.p, text.n);
+    struct sp_hang_key *k = key_at(m, text, hash);
+    struct sp_hang_key fresh = {.text = text, .first = {SP_NONE, SP_NONE, SP_NONE}};
+    if (k)
+        return k;
+    if (m->names.n >= SP_NONE - 1 || !sp_vec_reserve(&m->names, m->names.n + 1) ||
+        !sp_map_add(&m->keys, hash, (uint32_t)m->names.n))
+        return NULL;
+    m->names.v[m->names.n++] = fresh;
+    return &m->names.v[m->names.n - 1];
+}
+
+static void put_under(struct sp_hang_images *m, struct sp_hang_key *k, uint32_t image, int kind)
+{
     m->v.v[image].next[kind] = k->first[kind];
     k->first[kind] = image;
     k->n[kind]++;
+}
+
+static bool add_names(struct sp_hang_images *m, uint32_t image)
+{
+    struct sp_span name = m->v.v[image].name, file = m->v.v[image].file;
+    struct sp_hang_key *k = name.n ? key_for(m, name) : NULL;
+    if (k)
+        put_under(m, k, image, SP_HANG_BY_NAME);
+    else if (name.n)
+        return false;
+    if (!(k && file.n == name.n && memcmp(file.p, name.p, name.n) == 0))
+        k = file.n ? key_for(m, file) : NULL;
+    if (k)
+        put_under(m, k, image, SP_HANG_BY_FILE);
+    return k || !file.n;
+}
+
+/* What is new goes under its UUIDs. */
+static bool add_uuids(struct sp_hang_images *m)
+{
+    for (; m->by_uuid < m->v.n; m->by_uuid++) {
+        struct sp_span uuid = m->v.v[m->by_uuid].uuid;
+        struct sp_hang_key *k = uuid.n ? key_for(m, uuid) : NULL;
+        if (uuid.n && !k)
+            return false;
+        if (k)
+            put_under(m, k, (uint32_t)m->by_uuid, SP_HANG_BY_UUID);
+    }
     return true;
 }
 
@@ -192,10 +222,9 @@ static uint32_t find_line(struct sp_hang_images *m, struct sp_span line, bool *o
         return SP_NONE;
     x.file = sp_hang_image_file(&x);
     uint32_t n = (uint32_t)m->v.n;
-    struct sp_hang_seen seen = {sp_arena_dup(&m->texts, line.p, line.n), (uint32_t)line.n, SP_NONE, 0, false};
-    *ok = seen.p && m->v.n < SP_NONE - 1 && sp_vec_push(&m->lines_seen, seen) && sp_vec_push(&m->v, x) &&
-          sp_map_add(&m->lines, hash, n) && add_key(m, x.name, n, SP_HANG_BY_NAME) &&
-          add_key(m, x.file, n, SP_HANG_BY_FILE) && add_key(m, x.uuid, n, SP_HANG_BY_UUID);
+    struct sp_hang_seen seen = {line.p, (uint32_t)line.n, SP_NONE, 0, false};
+    *ok = m->v.n < SP_NONE - 1 && sp_vec_push(&m->lines_seen, seen) && sp_vec_push(&m->v, x) &&
+          sp_map_add(&m->lines, hash, n) && add_names(m, n);
     return *ok ? n : SP_NONE;
 }
 
@@ -229,24 +258,36 @@ static int by_start(const void *va, const void *vb)
     return (a->image > b->image) - (a->image < b->image);
 }
 
+static struct sp_hang_here *here_of(struct sp_hang_images *m, struct sp_hang_key *k, int kind)
+{
+    struct sp_hang_here none = {0};
+    if (!k->here[kind]) {
+        if (m->many.n >= SP_NONE - 1 || !sp_vec_push(&m->many, none))
+            return NULL;
+        k->here[kind] = (uint32_t)m->many.n;
+    }
+    return &m->many.v[k->here[kind] - 1];
+}
+
 /* The images of the process under a key that has many, in order of addresses. False: no memory. */
 static bool sort_images(struct sp_hang_images *m, struct sp_hang_key *k, int kind, uint32_t stamp)
 {
     if (m->sorted_stamp != stamp)
         m->sorted.n = 0;
     m->sorted_stamp = stamp;
-    if (k->here[kind].stamp == stamp)
-        return true;
+    struct sp_hang_here *here = here_of(m, k, kind);
+    if (!here || here->stamp == stamp)
+        return here;
     size_t from = m->sorted.n;
     uint64_t reach = 0;
-    k->here[kind].oldest = SP_NONE;
+    here->oldest = SP_NONE;
     for (uint32_t i = k->first[kind]; i != SP_NONE; i = m->v.v[i].next[kind]) {
         struct sp_hang_range range = {m->v.v[i].start, 0, i};
         if (m->lines_seen.v[i].stamp != stamp)
             continue;
         if (!sp_vec_push(&m->sorted, range))
             return false;
-        k->here[kind].oldest = i; /* the chains are newest first */
+        here->oldest = i; /* the chains are newest first */
     }
     size_t n = m->sorted.n - from;
     struct sp_hang_range *v = m->sorted.v + from;
@@ -256,9 +297,9 @@ static bool sort_images(struct sp_hang_images *m, struct sp_hang_key *k, int kin
         uint64_t end = m->v.v[v[i].image].end;
         v[i].reach = reach = end > reach ? end : reach;
     }
-    k->here[kind].stamp = stamp;
-    k->here[kind].from = from;
-    k->here[kind].n = (uint32_t)n;
+    here->stamp = stamp;
+    here->from = from;
+    here->n = (uint32_t)n;
     return true;
 }
 
@@ -267,8 +308,9 @@ static bool sort_images(struct sp_hang_images *m, struct sp_hang_key *k, int kin
 static uint32_t among_many(const struct sp_hang_images *m, const struct sp_hang_key *k, int kind,
                            uint64_t address, uint32_t *first)
 {
-    const struct sp_hang_range *v = m->sorted.v + k->here[kind].from;
-    size_t n = k->here[kind].n, lo = 0, hi = n;
+    const struct sp_hang_here *here = &m->many.v[k->here[kind] - 1];
+    const struct sp_hang_range *v = m->sorted.v + here->from;
+    size_t n = here->n, lo = 0, hi = n;
     uint32_t best = SP_NONE;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
@@ -281,16 +323,30 @@ static uint32_t among_many(const struct sp_hang_images *m, const struct sp_hang_
         if (holds(&m->v.v[v[i - 1].image], address) && (best == SP_NONE || v[i - 1].image > best))
             best = v[i - 1].image;
     if (n && best == SP_NONE)
-        *first = k->here[kind].oldest;
+        *first = here->oldest;
     return best;
 }
 
-uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint64_t address, uint32_t stamp)
+/* The key with this text, which often is the one before. */
+static struct sp_hang_key *key_again(struct sp_hang_images *m, struct sp_span text)
+{
+    struct sp_hang_key *k = m->last_key ? &m->names.v[m->last_key - 1] : NULL;
+    if (k && k->text.n == text.n && memcmp(k->text.p, text.p, text.n) == 0)
+        return k;
+    k = key_at(m, text, sp_hash64(text.p, text.n));
+    m->last_key = k ? (uint32_t)(k - m->names.v) + 1 : 0;
+    return k;
+}
+
+uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint64_t address, uint32_t stamp,
+                            bool *ok)
 {
     static const int kinds[] = {SP_HANG_BY_FILE, SP_HANG_BY_NAME, SP_HANG_BY_UUID};
     bool uuid = name.n > 2 && *name.p == '<' && name.p[name.n - 1] == '>';
-    struct sp_hang_key *k = uuid ? key_at(m, (struct sp_span){name.p + 1, name.n - 2}) : key_at(m, name);
+    struct sp_span text = uuid ? (struct sp_span){name.p + 1, name.n - 2} : name;
     uint32_t first = SP_NONE;
+    *ok = !uuid || add_uuids(m);
+    struct sp_hang_key *k = *ok ? key_again(m, text) : NULL;
     for (int at = uuid ? 2 : 0; k && at < (uuid ? 3 : 2); at++) {
         int kind = kinds[at];
         if (k->n[kind] > MANY && sort_images(m, k, kind, stamp)) {
@@ -320,13 +376,14 @@ uint32_t sp_hang_image_at(const struct sp_hang_images *m, const uint32_t *list, 
 
 uint32_t sp_hang_build_id(struct sp_profile *p, struct sp_span uuid)
 {
-    char t[64];
+    char t[65]; /* its digits are 64 at most */
     size_t n = 0;
     if (!uuid_like(uuid))
         return SP_STR_NONE;
-    for (size_t i = 0; i < uuid.n && n < sizeof t; i++)
-        if (uuid.p[i] != '-')
-            t[n++] = (char)(uuid.p[i] >= 'A' && uuid.p[i] <= 'F' ? uuid.p[i] + ('a' - 'A') : uuid.p[i]);
+    for (size_t i = 0; i < uuid.n; i++) {
+        t[n] = (char)(uuid.p[i] | 0x20); /* lower case; digits stay what they are */
+        n += uuid.p[i] != '-';
+    }
     return sp_profile_str(p, t, n);
 }
 
@@ -335,6 +392,52 @@ uint32_t sp_hang_dso(struct sp_profile *p, struct sp_span name, struct sp_span u
     struct sp_dso d = {
         .name = sp_hang_str(p, name), .build_id = sp_hang_build_id(p, uuid), .is_kernel = kernel};
     return d.name == SP_STR_FAIL || d.build_id == SP_STR_FAIL ? SP_NONE : sp_dso_intern(p, &d);
+}
+
+/* `,"key":"text"` of a text that needs no escapes; where the next one goes. */
+static inline char *put_member(char *to, const char *start, struct sp_span text)
+{
+    size_t n = strlen(start);
+    memcpy(to, start, n);
+    memcpy(to + n, text.p, text.n);
+    to[n + text.n] = '"';
+    return to + n + text.n + 1;
+}
+
+/* The members that are texts, where the whole line needs no escapes: all of them are parts of it. */
+static bool put_members(struct sp_buf *b, const struct sp_hang_image *i, const struct sp_hang_seen *line)
+{
+    if (!sp_hang_plain((struct sp_span){line->p, line->n}) || !sp_buf_reserve(b, line->n + (size_t)128))
+        return false;
+    char *to = b->data + b->len;
+    to = put_member(to, ",\"start\":\"", i->start_text);
+    to = put_member(to, ",\"end\":\"", i->end_text);
+    to = put_member(to, ",\"name\":\"", i->name);
+    if (i->version.n)
+        to = put_member(to, ",\"version\":\"", i->version);
+    if (i->uuid.n)
+        to = put_member(to, ",\"uuid\":\"", i->uuid);
+    if (i->suffix.n)
+        to = put_member(to, ",\"suffix\":\"", i->suffix);
+    if (i->path.n)
+        to = put_member(to, ",\"path\":\"", i->path);
+    b->len = (size_t)(to - b->data);
+    return true;
+}
+
+static void escape_members(struct sp_buf *b, const struct sp_hang_image *i)
+{
+    sp_hang_member(b, "start", i->start_text);
+    sp_hang_member(b, "end", i->end_text);
+    sp_hang_member(b, "name", i->name);
+    if (i->version.n)
+        sp_hang_member(b, "version", i->version);
+    if (i->uuid.n)
+        sp_hang_member(b, "uuid", i->uuid);
+    if (i->suffix.n)
+        sp_hang_member(b, "suffix", i->suffix);
+    if (i->path.n)
+        sp_hang_member(b, "path", i->path);
 }
 
 bool sp_hang_image_records(struct sp_profile *p, const struct sp_hang_images *m, const char *type)
@@ -347,17 +450,8 @@ bool sp_hang_image_records(struct sp_profile *p, const struct sp_hang_images *m,
         sp_buf_puts(&b, "{\"type\":\"");
         sp_buf_puts(&b, type);
         sp_buf_ch(&b, '"');
-        sp_hang_member(&b, "start", i->start_text);
-        sp_hang_member(&b, "end", i->end_text);
-        sp_hang_member(&b, "name", i->name);
-        if (i->version.n)
-            sp_hang_member(&b, "version", i->version);
-        if (i->uuid.n)
-            sp_hang_member(&b, "uuid", i->uuid);
-        if (i->suffix.n)
-            sp_hang_member(&b, "suffix", i->suffix);
-        if (i->path.n)
-            sp_hang_member(&b, "path", i->path);
+        if (!put_members(&b, i, &m->lines_seen.v[k]))
+            escape_members(&b, i);
         if (i->kernel)
             sp_buf_puts(&b, ",\"kernel\":true");
         if (i->plus)

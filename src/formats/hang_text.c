@@ -46,24 +46,19 @@ bool sp_hang_cut_pid(struct sp_span *s, int64_t *pid)
     return true;
 }
 
-/* A decimal with a digit at both ends: mantissa * 10^-scale. The number of bytes; 0: none. */
+/* A decimal with a digit at both ends: mantissa / part. The number of bytes; 0: none. */
 static size_t decimal(struct sp_span s, int64_t *mantissa, int64_t *part)
 {
+    const size_t room = s.n < 19 ? s.n : 19;
+    int64_t v = 0, unit = 1;
     size_t n = 0;
-    bool point = false;
-    *mantissa = 0;
-    *part = 1;
-    for (; n < s.n && n < 19; n++) {
-        if (s.p[n] == '.' && !point && n) {
-            point = true;
-            continue;
-        }
-        if (!sp_hang_digit(s.p[n]))
-            break;
-        *mantissa = *mantissa * 10 + (s.p[n] - '0');
-        if (point)
-            *part *= 10;
-    }
+    for (; n < room && sp_hang_digit(s.p[n]); n++)
+        v = v * 10 + (s.p[n] - '0');
+    if (n && n < room && s.p[n] == '.')
+        for (n++; n < room && sp_hang_digit(s.p[n]); n++, unit *= 10)
+            v = v * 10 + (s.p[n] - '0');
+    *mantissa = v;
+    *part = unit;
     return n && sp_hang_digit(s.p[n - 1]) && !(n < s.n && sp_hang_digit(s.p[n])) ? n : 0;
 }
 
@@ -135,28 +130,44 @@ size_t sp_hang_bytes(struct sp_span s, int64_t *v)
     return at < s.n && s.p[at] == 'B' ? at + 1 : n;
 }
 
-/* Printable ASCII that a JSON string may hold as it is. */
-static bool needs_no_escape(struct sp_span s)
+typedef unsigned char sixteen __attribute__((vector_size(16)));
+typedef uint64_t two_words __attribute__((vector_size(16)));
+
+/* All bits of each of 16 bytes that is no printable ASCII which a JSON string may hold as it is. */
+static inline sixteen odd_bytes(const char *p)
 {
-    const char *p = s.p, *end = s.p + s.n;
-    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
-    for (; end - p >= 8; p += 8) {
-        uint64_t x, quote, slash;
-        memcpy(&x, p, 8);
-        quote = x ^ ones * '"';
-        slash = x ^ ones * '\\';
-        if ((x | (x - ones * 0x20) | (quote - ones) | (slash - ones)) & high)
-            return false;
-    }
-    for (; p < end; p++)
-        if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7F || *p == '"' || *p == '\\')
-            return false;
-    return true;
+    sixteen x;
+    memcpy(&x, p, sizeof x);
+    return (sixteen)((x - 0x20 >= 0x5F) | (x == '"') | (x == '\\'));
 }
 
-static void string(struct sp_buf *b, struct sp_span s)
+bool sp_hang_plain(struct sp_span s)
 {
-    if (!needs_no_escape(s) || !sp_buf_reserve(b, s.n + 2)) {
+    const char *p = s.p, *end = s.p + s.n;
+    char few[] = "               "; /* with its NUL as many as are looked at, which is made a blank as well */
+    sixteen odd;
+    if (s.n >= sizeof(sixteen)) {
+        odd = odd_bytes(end - sizeof(sixteen));
+        for (; end - p > (ptrdiff_t)sizeof(sixteen); p += sizeof(sixteen))
+            odd |= odd_bytes(p);
+    } else {
+        few[15] = ' ';
+        if (s.n)
+            memcpy(few, p, s.n);
+        odd = odd_bytes(few);
+    }
+    two_words any = (two_words)odd;
+    return !(any[0] | any[1]);
+}
+
+static inline bool room(struct sp_buf *b, size_t n)
+{
+    return (n <= b->cap - b->len && !b->failed) || sp_buf_reserve(b, n);
+}
+
+void sp_hang_string(struct sp_buf *b, struct sp_span s)
+{
+    if (!sp_hang_plain(s) || !room(b, s.n + 2)) {
         sp_json_string(b, s.p, s.n);
         return;
     }
@@ -168,18 +179,10 @@ static void string(struct sp_buf *b, struct sp_span s)
     b->len += s.n + 2;
 }
 
-void sp_hang_comma(struct sp_buf *b)
+void sp_hang_key(struct sp_buf *b, const char *key, size_t n)
 {
-    char last = b->len ? b->data[b->len - 1] : '{';
-    if (last != '{' && last != '[')
-        sp_buf_ch(b, ',');
-}
-
-static void key_of(struct sp_buf *b, const char *key)
-{
-    size_t n = strlen(key);
     sp_hang_comma(b);
-    if (!sp_buf_reserve(b, n + 3))
+    if (!room(b, n + 3))
         return;
     char *to = b->data + b->len;
     *to++ = '"';
@@ -189,22 +192,29 @@ static void key_of(struct sp_buf *b, const char *key)
     b->len += n + 3;
 }
 
-void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value)
-{
-    key_of(b, key);
-    string(b, value);
-}
-
-void sp_hang_number(struct sp_buf *b, const char *key, int64_t v)
-{
-    key_of(b, key);
-    sp_buf_i64(b, v);
-}
-
 void sp_hang_item(struct sp_buf *b, struct sp_span value)
 {
     sp_hang_comma(b);
-    string(b, value);
+    sp_hang_string(b, value);
+}
+
+void sp_hang_pair(struct sp_buf *b, struct sp_span key, bool plain, struct sp_span value)
+{
+    sp_hang_comma(b);
+    if (plain && sp_hang_plain(value) && room(b, key.n + value.n + 7)) {
+        char *to = b->data + b->len;
+        memcpy(to, "[\"", 2);
+        memcpy(to += 2, key.p, key.n);
+        memcpy(to += key.n, "\",\"", 3);
+        memcpy(to += 3, value.p, value.n);
+        memcpy(to + value.n, "\"]", 2);
+        b->len += key.n + value.n + 7;
+        return;
+    }
+    sp_buf_ch(b, '[');
+    sp_hang_item(b, key);
+    sp_hang_item(b, value);
+    sp_buf_ch(b, ']');
 }
 
 void sp_hang_cpu_members(struct sp_buf *b, const char *prefix, struct sp_span s)

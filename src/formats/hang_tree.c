@@ -9,33 +9,41 @@
 void sp_hang_tree_free(struct sp_hang_tree *t)
 {
     free(t->path);
-    t->path = NULL;
-    t->room = 0;
+    free(t->waiting.path);
+    t->path = t->waiting.path = NULL;
+    t->room = t->waiting.n = 0;
     sp_vec_free(&t->open);
     sp_vec_free(&t->segments);
 }
 
-/* Room for one frame more than `depth`; these fill it from its end, so that each prefix is a stack, leaf
- * first. */
-static bool make_room(struct sp_hang_tree *t, size_t depth)
+/* Room for `more` frames, one at least, beside `depth`; these fill it from its end, so that each prefix is a
+ * stack, leaf first. */
+static bool make_room(struct sp_hang_tree *t, size_t depth, size_t more)
 {
-    if (depth < t->room)
+    if (depth + more <= t->room)
         return true;
     size_t room = t->room ? 2 * t->room : 256;
-    uint32_t *path = malloc(room * sizeof *path);
-    if (!path)
+    while (room < depth + more)
+        room *= 2;
+    uint32_t *path = malloc(room * sizeof *path), *other = malloc(room * sizeof *other);
+    if (!path || !other) {
+        free(path);
+        free(other);
         return false;
+    }
     if (depth)
         memcpy(path + room - depth, t->path + t->room - depth, depth * sizeof *path);
     free(t->path);
+    free(t->waiting.path); /* none is waiting while a tree is built */
     t->path = path;
+    t->waiting.path = other;
     t->room = room;
     return true;
 }
 
 static bool push_frame(struct sp_hang_tree *t, size_t depth, uint32_t frame)
 {
-    if (!make_room(t, depth))
+    if (!make_room(t, depth, 1))
         return false;
     t->path[t->room - 1 - depth] = frame;
     return true;
@@ -137,13 +145,36 @@ static bool one_stack(const struct sp_hang_row *rows, size_t n)
     return true;
 }
 
+bool sp_hang_tree_finish(struct sp_hang_tree *t)
+{
+    size_t n = t->waiting.n;
+    bool is_new;
+    if (!n)
+        return true;
+    t->waiting.n = 0;
+    uint32_t s = sp_stack_intern_hashed(t->p, t->waiting.hash, t->waiting.path + t->room - n, n,
+                                        t->waiting.context, SP_UNIFIED, &is_new);
+    if (s != SP_NONE && is_new)
+        sp_stack_set_layout(t->p, s, t->layout);
+    return s != SP_NONE && sp_weight_add(t->p, s, t->metric, t->waiting.count);
+}
+
+/* Rows that are one stack: it waits for the next. */
 static bool add_stack(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n)
 {
+    if (!make_room(t, 0, n))
+        return false;
+    uint32_t *end = t->waiting.path + t->room, context = t->context(t->who, rows[n - 1].tag);
+    if (context == SP_NONE)
+        return false;
     for (size_t i = 0; i < n; i++)
-        if (!push_frame(t, i, rows[i].frame))
-            return false;
-    uint32_t s = stack_of(t, &rows[n - 1], n);
-    return s != SP_NONE && sp_weight_add(t->p, s, t->metric, rows[0].count);
+        end[-1 - (ptrdiff_t)i] = rows[i].frame;
+    t->waiting.n = n;
+    t->waiting.context = context;
+    t->waiting.count = rows[0].count;
+    t->waiting.hash = sp_stack_hash(end - n, n, context, SP_UNIFIED);
+    sp_stack_expect(t->p, t->waiting.hash);
+    return true;
 }
 
 spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
@@ -151,6 +182,8 @@ spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row 
 {
     t->open.n = 0;
     *roots = 0;
+    if (!sp_hang_tree_finish(t))
+        return sp_nomem(t->d);
     if (one_stack(rows, n)) {
         *roots = rows[0].count;
         return add_stack(t, rows, n) ? SPAA_OK : sp_nomem(t->d);

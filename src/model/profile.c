@@ -178,7 +178,7 @@ uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n)
                 return i_;                                                                                   \
         uint32_t n_ = (uint32_t)(table)->n;                                                                  \
         if ((table)->n >= SP_NONE - 1 || !sp_vec_reserve((table), (table)->n + 1) ||                         \
-            !sp_map_add((map), (hash), n_))                                                                  \
+            !sp_map_add_at((map), &at_, (hash), n_))                                                         \
             return SP_NONE;                                                                                  \
         (table)->v[(table)->n++] = *(key);                                                                   \
         return n_;                                                                                           \
@@ -194,6 +194,11 @@ uint32_t sp_function_intern(struct sp_profile *p, uint32_t name, uint32_t dso)
 {
     struct sp_function key = {name, dso};
     INTERN(&p->function_map, &p->functions, &key, sp_hash_mix(name, dso));
+}
+
+void sp_function_expect(const struct sp_profile *p, uint32_t name, uint32_t dso)
+{
+    sp_map_expect(&p->function_map, sp_hash_mix(name, dso));
 }
 
 uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f)
@@ -214,16 +219,39 @@ uint32_t sp_frame_intern_hashed(struct sp_profile *p, const struct sp_frame *f, 
     INTERN(&p->frame_map, &p->frames, f, hash);
 }
 
+/* Most contexts are asked for once per thread: the hash is to be quick. */
+static uint64_t context_hash(const struct sp_context *c)
+{
+    uint64_t h = sp_hash_mix((uint64_t)c->pid ^ (uint64_t)c->cpu << 32, (uint64_t)c->tid);
+    h = sp_hash_mix(h ^ c->event, (uint64_t)c->comm << 32 | c->state);
+    return sp_hash_mix(h, (uint64_t)c->source << 32 | c->more);
+}
+
 uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c)
 {
     struct sp_context key = *c;
     key.zero = 0;
-    INTERN(&p->context_map, &p->contexts, &key, sp_hash64(&key, sizeof key));
+    INTERN(&p->context_map, &p->contexts, &key, context_hash(&key));
+}
+
+void sp_context_expect(const struct sp_profile *p, const struct sp_context *c)
+{
+    sp_map_expect(&p->context_map, context_hash(c));
+}
+
+static uint64_t thread_hash(int64_t tid)
+{
+    return sp_hash_mix((uint64_t)tid, 1);
+}
+
+void sp_thread_expect(const struct sp_profile *p, int64_t tid)
+{
+    sp_map_expect(&p->thread_map, thread_hash(tid));
 }
 
 uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32_t comm)
 {
-    uint64_t hash = sp_hash_mix((uint64_t)tid, 1);
+    uint64_t hash = thread_hash(tid);
     struct sp_probe at = sp_map_probe(&p->thread_map, hash);
     for (uint32_t i; (i = sp_map_next(&p->thread_map, &at)) != SP_MAP_NONE;) {
         struct sp_thread *t = &p->threads.v[i];
@@ -236,7 +264,7 @@ uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32
     struct sp_thread t = {.pid = pid, .tid = tid, .comm = comm};
     uint32_t n = (uint32_t)p->threads.n;
     if (p->threads.n >= SP_NONE - 1 || !sp_vec_reserve(&p->threads, p->threads.n + 1) ||
-        !sp_map_add(&p->thread_map, hash, n))
+        !sp_map_add_at(&p->thread_map, &at, hash, n))
         return SP_NONE;
     p->threads.v[p->threads.n++] = t;
     return n;
@@ -314,7 +342,7 @@ uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint3
     uint32_t i = sp_stack_append(p, frames, n, context, type);
     if (i == SP_NONE)
         return SP_NONE;
-    if (!sp_map_add(&p->stack_map, hash, i)) {
+    if (!sp_map_add_at(&p->stack_map, &at, hash, i)) {
         p->stacks.n--;
         p->stack_frames.n -= n;
         return SP_NONE;

@@ -258,6 +258,10 @@ uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f);
 uint64_t sp_frame_hash(const struct sp_frame *f); /* its padding is zero */
 uint32_t sp_frame_intern_hashed(struct sp_profile *p, const struct sp_frame *f, uint64_t hash);
 uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c);
+/* One of these is asked for soon: the place of its table is fetched meanwhile. */
+void sp_function_expect(const struct sp_profile *p, uint32_t name, uint32_t dso);
+void sp_thread_expect(const struct sp_profile *p, int64_t tid);
+void sp_context_expect(const struct sp_profile *p, const struct sp_context *c);
 /* One record per tid; a comm that comes later replaces an absent one only. */
 uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32_t comm);
 uint32_t sp_layout_intern(struct sp_profile *p, const struct sp_weight_field *fields, size_t n);

@@ -398,3 +398,118 @@ def test_timeline_ranges():
     assert ranges[0x11, ("start", "a", "b")] == [[6, 6]]
     assert ranges[0x11, ("start",)] == [[4, 4], [8, 8]]
     assert ranges[0x13, ("c",)] == [[1, 8, 2]]
+
+
+# Lines that are known from before are compared, not parsed: what could be taken for another
+
+
+def report_of(processes):
+    """[(pid, keys, rows of its thread, lines of images)] as a report."""
+    lines = ["Data Source: x", "Steps: 9 (10ms sampling interval)", ""]
+    for pid, keys, rows, images in processes:
+        lines += ["Process:          P [%d]" % pid] + keys + ["", "  Thread 0x%x    9 samples (1-9)" % (0x100 + pid)]
+        lines += rows + ["", "  Binary Images:"] + images + ["", ""]
+    return "\n".join(lines) + "\n"
+
+
+def image(start, name, uuid, path=None, kernel=""):
+    return "   %s0x%x - 0x%x  %s (1)  <%s>  %s" % (kernel, start, start + 0xFFF, name, uuid * 32, path or "/" + name)
+
+
+def build_ids(profile):
+    """pid -> for each stack's frames, root first: (function, build id of its image)"""
+    out = collections.defaultdict(list)
+    for s in profile.by["stack"]:
+        frames = [profile.frames[n] for n in reversed(s["frames"])]
+        out[s["context"]["pid"]].append([(f["func"], profile.dsos[f["dso"]].get("build_id", "")[:1]) for f in frames])
+    return dict(out)
+
+
+def test_the_same_rows_mean_other_images_in_other_processes():
+    """Also where a row comes again in its own stack, where the image is missing, and where it comes back."""
+    rows = ["    9  f + 1 (Helper + 16) [0x1010]", "      9  g + 2 (Lib + 16) [0x9010]", "        9  f + 1 (Helper + 16) [0x1010]",
+            "         *9  k + 3 (kern + 1) [0xfff1]"]
+    lib, kern = image(0x9000, "Lib", "C"), image(0xF000, "kern", "D", kernel="*")
+    a, b = image(0x1000, "Helper", "A"), image(0x1000, "Helper", "B")
+    far = image(0x5000, "Helper", "E")  # does not hold the address, but has the name
+    plan = [(a, "a"), (b, "b"), (a, "a"), (None, ""), (far, "e"), (b, "b"), (b, "b"), (None, ""), (a, "a")]
+    profile = Profile(report_of((pid, [], rows, ([i] if i else []) + [lib, kern]) for pid, (i, _) in enumerate(plan, 1)))
+    want = {pid: [[("f", w), ("g", "c"), ("f", w), ("k", "d")]] for pid, (_, w) in enumerate(plan, 1)}
+    assert build_ids(profile) == want
+
+
+def test_rows_that_differ_in_their_last_bytes_or_their_mark():
+    rows = ["    9  f + 1 (x + 16) [0x1010]", "      9  f + 1 (x + 16) [0x1011]", "       *9  f + 1 (x + 16) [0x1010]",
+            "          9  f + 1 (x + 16) [0x1010] (running)", "            9  f + 1 (x + 16) [0x101]"]
+    first, second = rows[:2], rows[1:2] + ["    " + r for r in rows]
+    profile = Profile(report_of([(1, [], rows, []), (2, [], first, []), (3, [], [r.replace("9  ", "9 ", 1) for r in second], []),
+                                 (4, [], rows, [])]))
+    got = {}
+    for s in profile.by["stack"]:
+        frames = [profile.frames[n] for n in reversed(s["frames"])]
+        got[s["context"]["pid"]] = ([(f["x_spindump"]["address"], f["kind"]) for f in frames], s["context"]["x_state"])
+    all_of = [("0x1010", "user"), ("0x1011", "user"), ("0x1010", "kernel"), ("0x1010", "user"), ("0x101", "user")]
+    # The state belongs to the row that has it, not to the stack's end below it.
+    assert got[1] == got[4] == (all_of, "WAITING")
+    assert got[2] == (all_of[:2], "WAITING")
+    assert got[3] == ([("0x1011", "user")] + all_of, "WAITING")
+
+
+def test_images_named_by_uuid_are_found_whenever_they_come():
+    """UUIDs become keys when the first frame has one; later images do as well."""
+    uuid = lambda c: "-".join(c * n for n in (8, 4, 4, 4, 12))
+    line = lambda start, name, c: "   0x%x - 0x%x  %s (1)  <%s>  /%s" % (start, start + 0xFFF, name, uuid(c), name)
+    by_name = lambda name, start: "    9  f + 1 (%s + 16) [0x%x]" % (name, start + 16)
+    plan = [(by_name("A", 0x1000), [line(0x1000, "A", "A")], "A"),
+            (by_name("<%s>" % uuid("A"), 0x1000), [line(0x1000, "A", "A"), line(0x2000, "B", "B")], "A"),
+            (by_name("<%s>" % uuid("C"), 0x3000), [line(0x3000, "C", "C")], "C"),
+            (by_name("<%s>" % uuid("B"), 0x2000), [line(0x1000, "A", "A")], "<%s>" % uuid("B")),  # not in this process
+            (by_name("<%s>" % uuid("B"), 0x2000), [line(0x2000, "B", "B")], "B")]
+    profile = Profile(report_of((pid, [], [row], images) for pid, (row, images, _) in enumerate(plan, 1)))
+    got = {s["context"]["pid"]: profile.dsos[profile.frames[s["frames"][0]]["dso"]]["name"] for s in profile.by["stack"]}
+    assert got == {pid: name for pid, (_, _, name) in enumerate(plan, 1)}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_fields_of_processes_in_any_order(seed):
+    """Keys that repeat, that begin alike, that need escapes, more than are remembered; values with odd ends."""
+    rng = random.Random(seed)
+    names = ["Path", "UUID", "Note", "Note 2", "CPU Time", "Footprint", "Parent", "Num samples", "I/O", 'A "b"',
+             "Time Since Fork", "IOx", "Tier", "Architecture"] + ["Key %d" % i for i in range(40 if seed % 2 else 3)]
+    values = ["x", "a b", '"quoted"', "back\\slash", "0.5s (3M cycles)", "launchd [1]", "17 KB", "341 (1-341)", "\u00e9\u00e8",
+              "one: two", "a\x7fb", "x" * 200, "3 I/Os (48 KB)"]
+    usual, processes, want = rng.sample(names, len(names) // 2), [], []
+    for pid in range(1, 12):
+        keys = list(usual)
+        if rng.random() < 0.6:
+            keys.insert(rng.randrange(len(keys)), rng.choice(names))
+        if rng.random() < 0.4:
+            keys.pop(rng.randrange(len(keys)))
+        pairs = [(k, rng.choice(values + [""])) for k in keys]
+        ends = ["", "", "", " ", " \t", "\r"]
+        processes.append((pid, [("%s:%s%s%s" % (k, rng.choice([" ", " " * (17 - len(k)), "\t"]) if v else "", v, rng.choice(ends)))
+                                for k, v in pairs], ["    9  f + 1 (x + 1) [0x1]"], []))
+        want.append([list(p) for p in pairs])
+    profile = Profile(report_of(processes))
+    assert [p["fields"] for p in profile.processes] == want
+    for p in profile.processes:
+        first = dict(reversed([tuple(f) for f in p["fields"]]))
+        assert p.get("parent_pid") == (1 if first.get("Parent") == "launchd [1]" else None)
+        assert p.get("num_samples") == {"341 (1-341)": 341, "17 KB": 17, "3 I/Os (48 KB)": 3, "0.5s (3M cycles)": 0}.get(
+            first.get("Num samples"))
+
+
+def test_a_line_of_the_tail_ends_processes_though_its_key_is_known():
+    text = report_of([(pid, ["IO totals:       5", "Tier of it:      9"], ["    9  f + 1 (x + 1) [0x1]"], []) for pid in (1, 2)])
+    profile = Profile(text + "Process:          P [3]\nIO totals:       5\nIO totals:       Size Histogram:\nProcess: no [4]\n")
+    assert [p["pid"] for p in profile.processes] == [1, 2, 3]
+    assert profile.processes[2]["fields"] == [["IO totals", "5"]]
+
+
+def test_counts_of_any_width():
+    counts = [9, 9, 10, 999, 999, 99999, 999999, 1000000, 12345678, 7]
+    rows = ["    %d%s f + %d (x + 1) [0x1]" % (c, " " * (n % 4), n) for n, c in enumerate(counts)]
+    rows += ["    %-12d  f + %d (x + 1) [0x1]" % (c, n) for n, c in enumerate(counts, 100)]
+    profile = Profile(report_of([(1, [], rows, [])]))
+    got = {profile.frames[s["frames"][0]]["symoff"]: s["weights"][0]["value"] for s in profile.by["stack"]}
+    assert got == {"0x%x" % (n + base): c for base in (0, 100) for n, c in enumerate(counts)}

@@ -30,6 +30,14 @@ static void integers_become_text(void **state)
         snprintf(expected, sizeof expected, "%llx", (unsigned long long)numbers[i]);
         assert_string_equal(got, expected);
     }
+    uint64_t power = 1;
+    for (int i = 0; i < 20; i++, power *= 10)
+        for (int beside = -1; beside <= 1; beside++) {
+            got[sp_u64_text(power + (uint64_t)(int64_t)beside, got)] = '\0';
+            snprintf(expected, sizeof expected, "%llu",
+                     (unsigned long long)(power + (uint64_t)(int64_t)beside));
+            assert_string_equal(got, expected);
+        }
     for (unsigned bit = 0; bit < 64; bit++) {
         got[sp_hex_text((uint64_t)1 << bit, got)] = '\0';
         snprintf(expected, sizeof expected, "%llx", 1ull << bit);
@@ -323,6 +331,58 @@ static void arrays_keep_what_they_have_when_growth_fails(void **state)
     assert_null(v.v);
 }
 
+static void a_map_takes_what_a_probe_did_not_find(void **state)
+{
+    (void)state;
+    struct sp_map m = {0};
+    for (uint32_t i = 0; i < 10000; i++) {
+        uint64_t hash = sp_hash_mix(i / 2, 3); /* two of each */
+        struct sp_probe at = sp_map_probe(&m, hash);
+        uint32_t found = 0;
+        while (sp_map_next(&m, &at) != SP_MAP_NONE)
+            found++;
+        assert_int_equal(found, i % 2);
+        assert_true(sp_map_add_at(&m, &at, hash, i));
+    }
+    assert_int_equal(m.count, 10000);
+    for (uint32_t i = 0; i < 5000; i++) {
+        struct sp_probe at = sp_map_probe(&m, sp_hash_mix(i, 3));
+        uint32_t a = sp_map_next(&m, &at), b = sp_map_next(&m, &at);
+        assert_int_equal(a / 2, i);
+        assert_int_equal(b / 2, i);
+        assert_int_not_equal(a, b);
+        assert_int_equal(sp_map_next(&m, &at), SP_MAP_NONE);
+    }
+    struct sp_probe at = sp_map_probe(&m, 1);
+    while (sp_map_next(&m, &at) != SP_MAP_NONE)
+        ;
+    assert_false(sp_map_add_at(&m, &at, 1, SP_MAP_NONE));
+    sp_map_free(&m);
+}
+
+/* Large chunks are made ready piece by piece: no piece runs into another, whatever their sizes. */
+static void arena_pieces_of_large_chunks_keep_their_bytes(void **state)
+{
+    (void)state;
+    enum { PIECES = 3000 };
+    static unsigned char *pieces[PIECES];
+    static size_t sizes[PIECES];
+    struct sp_arena a;
+    uint64_t r = 1;
+    sp_arena_init(&a, 0);
+    for (size_t i = 0; i < PIECES; i++) {
+        r = sp_hash_mix(r, i);
+        sizes[i] = i % 97 == 0 ? r % 300000 : r % 5000;
+        pieces[i] = i % 2 ? sp_arena_alloc(&a, sizes[i]) : sp_arena_zalloc(&a, sizes[i]);
+        assert_non_null(pieces[i]);
+        memset(pieces[i], (int)(i & 0xFF), sizes[i]);
+    }
+    for (size_t i = 0; i < PIECES; i++)
+        for (size_t k = 0; k < sizes[i]; k += 61)
+            assert_int_equal(pieces[i][k], i & 0xFF);
+    sp_arena_free(&a);
+}
+
 static void arena_pieces_are_aligned_apart_and_limited(void **state)
 {
     (void)state;
@@ -444,11 +504,13 @@ int main(void)
         cmocka_unit_test(seconds_are_nanoseconds_exactly),
         cmocka_unit_test(a_map_finds_all_items_of_a_hash),
         cmocka_unit_test(hashes_of_words_differ),
+        cmocka_unit_test(a_map_takes_what_a_probe_did_not_find),
         cmocka_unit_test(equal_strings_get_one_number),
         cmocka_unit_test(strings_are_ordered_bytewise),
         cmocka_unit_test(a_buffer_stops_at_its_maximum_and_stays_failed),
         cmocka_unit_test(arrays_keep_what_they_have_when_growth_fails),
         cmocka_unit_test(arena_pieces_are_aligned_apart_and_limited),
+        cmocka_unit_test(arena_pieces_of_large_chunks_keep_their_bytes),
         cmocka_unit_test(a_flood_of_messages_is_counted),
         cmocka_unit_test(merged_messages_outlive_their_collector),
         cmocka_unit_test(out_of_memory_is_said_once),

@@ -124,12 +124,13 @@ static bool more(struct reader *r, const struct sp_sm_frame *f, uint32_t *out)
     return *out != SP_STR_FAIL;
 }
 
-/* ip: in the image where that is known, else absolute where no image is named. */
-static void place(struct reader *r, const struct sp_sm_frame *f, bool unknown, struct sp_frame *out,
+/* ip: in the image where that is known, else absolute where no image is named. False: no memory. */
+static bool place(struct reader *r, const struct sp_sm_frame *f, bool unknown, struct sp_frame *out,
                   struct sp_span *uuid)
 {
     uint64_t address = first_address(f->addresses);
-    uint32_t i = f->image.p ? sp_hang_find_image(&r->images, f->image, address, r->stamp) : SP_NONE;
+    bool ok = true;
+    uint32_t i = f->image.p ? sp_hang_find_image(&r->images, f->image, address, r->stamp, &ok) : SP_NONE;
     if (f->offsets.n) {
         out->flags |= SP_FRAME_SYMOFF;
         out->symoff = f->offset;
@@ -142,7 +143,7 @@ static void place(struct reader *r, const struct sp_sm_frame *f, bool unknown, s
         out->ip = address;
     }
     if (i == SP_NONE)
-        return;
+        return ok;
     const struct sp_hang_image *m = &r->images.v.v[i];
     r->images.lines_seen.v[i].named = true;
     *uuid = m->uuid;
@@ -150,6 +151,7 @@ static void place(struct reader *r, const struct sp_sm_frame *f, bool unknown, s
         out->flags |= SP_FRAME_IP;
         out->ip = address - m->start;
     }
+    return true;
 }
 
 static uint32_t make_frame(struct reader *r, struct sp_span text)
@@ -164,7 +166,8 @@ static uint32_t make_frame(struct reader *r, struct sp_span text)
     bool hex = !f.image.p && sp_parse_0x(f.symbol.p, f.symbol.n, &bare);
     if (!unknown)
         dso = f.image;
-    place(r, &f, unknown, &out, &uuid);
+    if (!place(r, &f, unknown, &out, &uuid))
+        return SP_NONE;
     if (hex && !f.addresses.n) {
         out.flags |= SP_FRAME_IP;
         out.ip = bare;
@@ -540,7 +543,7 @@ static spaa_status finish(struct reader *r, struct sp_input *in)
         r->p->events.v[r->event].frequency_hz = sp_profile_str(r->p, t, n);
         ok = ok && r->p->events.v[r->event].frequency_hz != SP_STR_FAIL;
     }
-    if (!ok || !sp_hang_image_records(r->p, &r->images, "x_sample_image"))
+    if (!ok || !sp_hang_tree_finish(&r->tree) || !sp_hang_image_records(r->p, &r->images, "x_sample_image"))
         return sp_nomem(r->d);
     if (r->stamp)
         return SPAA_OK;

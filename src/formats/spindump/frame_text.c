@@ -9,6 +9,7 @@
  * balanced parentheses. What does not fit stays part of the symbol: put together again, the text is the same.
  */
 #include "base/num.h"
+#include "formats/hang_digits.h"
 #include "formats/spindump/spindump.h"
 
 #include <string.h>
@@ -151,12 +152,17 @@ static const char *odd_image(struct sp_span s)
     return NULL;
 }
 
-/* Digits before p, without a leading zero, at most 18; *from is where they begin. */
+/* Digits before p, without a leading zero, at most 18, behind " + "; *from is where they begin. */
 static bool digits_before(const char *start, const char *p, const char **from, uint64_t *v)
 {
     const char *q = p;
     uint64_t x = 0, unit = 1;
-    while (q > start && sp_hang_digit(q[-1]) && p - q < 18) {
+    unsigned n = p - start >= 8 ? sp_hang_trailing_digits(sp_hang_load(p - 8)) : 8;
+    if (n && n < 8) {
+        x = sp_hang_last_digits(sp_hang_load(p - 8), n);
+        q = p - n;
+    }
+    while (n == 8 && q > start && sp_hang_digit(q[-1]) && p - q < 18) {
         x += unit * (uint64_t)(*--q - '0');
         unit *= 10;
     }
@@ -165,27 +171,44 @@ static bool digits_before(const char *start, const char *p, const char **from, u
     return q < p && !(*q == '0' && p - q > 1) && q - start > 3 && memcmp(q - 3, " + ", 3) == 0;
 }
 
+/* ") [0x1f]" at the end of s: its number, and where it begins; NULL: there is none. */
+static const char *usual_address(struct sp_span s, struct sp_sd_frame *f)
+{
+    const char *end = s.p + s.n - 1, *p;
+    uint32_t low, high = 0;
+    if (s.n < 24 || *end != ']')
+        return NULL;
+    unsigned n = sp_hang_trailing_hex(sp_hang_load(end - 8), &low);
+    if (n == 8)
+        n += sp_hang_trailing_hex(sp_hang_load(end - 16), &high);
+    p = end - n;
+    if (!n || memcmp(p - 5, ") [0x", 5) != 0)
+        return NULL;
+    f->address = (struct sp_span){p - 2, n + 2};
+    f->address_value = (uint64_t)high << 32 | low;
+    return p - 5;
+}
+
+/* Where the image begins that ends here: behind '(', unless something else comes that matters. */
+static const char *usual_image(const char *start, const char *end)
+{
+    const char *q = end;
+    while (q > start && q[-1] != '(' && q[-1] != ')' && q[-1] != ':')
+        q--;
+    return q - start < 5 || q == end || q[-1] != '(' || q[-2] != ' ' ? NULL : q;
+}
+
 /* "symbol + 1 (image + 2) [0x3]" and "??? (image + 2) [0x3]", as most are, without a state or anything odd.
  */
 static bool usual_frame(struct sp_span s, struct sp_sd_frame *f)
 {
-    const char *start = s.p, *end = s.p + s.n, *p = end - 1, *from;
-    if (s.n < 12 || *p != ']')
+    const char *start = s.p, *p = usual_address(s, f), *from;
+    if (!p || !digits_before(start, p, &from, &f->image_off))
         return false;
-    while (p > start && hex_or_x(p[-1]))
-        p--;
-    if (p - start < 8 || end - p > 19 || end - p < 4 || memcmp(p - 3, ") [0x", 5) != 0 ||
-        memchr(p + 2, 'x', (size_t)(end - p - 2)))
+    const char *q = usual_image(start, from - 3);
+    if (!q)
         return false;
-    f->address = (struct sp_span){p, (size_t)(end - 1 - p)};
-    if (!digits_before(start, p - 3, &from, &f->image_off))
-        return false;
-    const char *image_end = from - 3, *q = image_end;
-    while (q > start && q[-1] != '(' && q[-1] != ')' && q[-1] != ':')
-        q--;
-    if (q - start < 5 || q == image_end || q[-1] != '(' || q[-2] != ' ')
-        return false;
-    f->image = (struct sp_span){q, (size_t)(image_end - q)};
+    f->image = (struct sp_span){q, (size_t)(from - 3 - q)};
     f->has_image_off = true;
     f->symbol = (struct sp_span){start, (size_t)(q - 2 - start)};
     if (sp_span_is(f->symbol, "???"))
@@ -207,6 +230,8 @@ void sp_sd_parse_frame(struct sp_span s, struct sp_sd_frame *f)
         cut_state_at(&s, state_after_address(s), f);
     if (!f->address.n && !f->state.p)
         cut_address(&s, &f->address);
+    if (f->address.n > 2)
+        sp_parse_hex(f->address.p + 2, f->address.p + f->address.n, &f->address_value);
     if (s.n && s.p[s.n - 1] == ')') {
         const char *open = sp_hang_group(s);
         if (!cut_image(&s, open, f) && !open)

@@ -16,7 +16,8 @@ static bool row(struct sp_span s)
     return n && n + 1 < s.n && s.p[n] == ' ';
 }
 
-static unsigned marks_of(struct sp_span line)
+/* What the line is a mark of, beside what was seen before. */
+static unsigned marks_of(struct sp_span line, unsigned before)
 {
     static const struct {
         const char *word;
@@ -31,13 +32,16 @@ static unsigned marks_of(struct sp_span line)
                  {"Powerstats for:", PROCESS},
                  {"Analysis of sampling", SAMPLE},
                  {"Call graph:", SAMPLE}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (sp_hang_starts(line, words[i].word))
-            return words[i].mark;
+    if (!sp_hang_starts(line, "  ")) {
+        for (size_t i = 0; line.n && i < sizeof words / sizeof *words; i++)
+            if (*line.p == *words[i].word && sp_hang_starts(line, words[i].word))
+                return words[i].mark;
+        return 0;
+    }
     struct sp_sd_head h;
-    if (sp_hang_starts(line, "  Thread ") && sp_sd_thread_head(line, &h))
+    if (!(before & THREAD) && sp_hang_starts(line, "  Thread ") && sp_sd_thread_head(line, &h))
         return THREAD;
-    return sp_hang_starts(line, "  ") && row(line) ? ROW : 0;
+    return !(before & ROW) && row(line) ? ROW : 0;
 }
 
 bool sp_sd_is_tailspin(const unsigned char *p, size_t n)
@@ -69,7 +73,7 @@ int sp_sd_probe(const unsigned char *bytes, size_t n, bool whole, const char **r
     while (p < end) {
         const char *nl = memchr(p, '\n', (size_t)(end - p));
         struct sp_span line = {p, (size_t)((nl ? nl : end) - p)};
-        marks |= marks_of(line);
+        marks |= marks_of(line, marks);
         p = nl ? nl + 1 : end;
     }
     *reason = "fields, processes and threads of a spindump report";

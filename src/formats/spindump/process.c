@@ -35,24 +35,35 @@ static const struct sp_sd_state_word *word_of(struct sp_sd_reader *r, uint32_t s
     return out;
 }
 
+/* The context of the process' thread; the state is missing. */
+static struct sp_context context_in(const struct sp_sd_reader *r, int64_t tid)
+{
+    unsigned by = r->opts->group_by;
+    return (struct sp_context){.pid = by & SP_BY_PID ? r->pid : SP_ABSENT,
+                               .tid = by & SP_BY_TID ? tid : SP_ABSENT,
+                               .cpu = SP_ABSENT,
+                               .event = r->event,
+                               .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE};
+}
+
+static void put_state(struct sp_context *c, const struct sp_sd_state_word *word)
+{
+    c->state = word->word;
+    c->more = word->more;
+}
+
 static uint32_t context_of(void *who, uint32_t state)
 {
     struct sp_sd_reader *r = who;
-    unsigned by = r->opts->group_by;
-    struct sp_context c = {.pid = by & SP_BY_PID ? r->pid : SP_ABSENT,
-                           .tid = by & SP_BY_TID ? r->tid : SP_ABSENT,
-                           .cpu = SP_ABSENT,
-                           .event = r->event,
-                           .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE};
     for (unsigned i = 0; i < r->ncontexts; i++)
         if (r->contexts[i].state == state)
             return r->contexts[i].context;
-    if (by & SP_BY_STATE) {
-        const struct sp_sd_state_word *word = word_of(r, state);
-        if (!word)
+    struct sp_context c = context_in(r, r->tid);
+    if (r->opts->group_by & SP_BY_STATE) {
+        r->last_word = word_of(r, state);
+        if (!r->last_word)
             return SP_NONE;
-        c.state = word->word;
-        c.more = word->more;
+        put_state(&c, r->last_word);
     }
     uint32_t context = sp_context_intern(r->p, &c);
     if (context != SP_NONE && r->ncontexts < sizeof r->contexts / sizeof *r->contexts) {
@@ -60,6 +71,44 @@ static uint32_t context_of(void *who, uint32_t state)
         r->contexts[r->ncontexts++].context = context;
     }
     return context;
+}
+
+/* Where a thread is looked up when its process ends, and the context of its samples, most likely. */
+static void expect_thread(const struct sp_sd_reader *r, int64_t tid)
+{
+    struct sp_context c = context_in(r, tid);
+    if (r->last_word)
+        put_state(&c, r->last_word);
+    sp_thread_expect(r->p, tid);
+    sp_context_expect(r->p, &c);
+}
+
+/* The pages of a table that will be filled from its beginning; of a very large one, those that will be first.
+ */
+static bool make_ready(void *table, size_t bytes)
+{
+    enum { READY_MAX = 4 << 20 };
+    sp_touch_pages(table, bytes < READY_MAX ? bytes : READY_MAX);
+    return true;
+}
+
+#define EXPECT(table, count)                                                                                 \
+    (sp_vec_reserve((table), (count)) && make_ready((table)->v, (count) * sizeof *(table)->v))
+
+/* Tables for about what a report of this size has, so that they need not grow again and again. */
+static bool expect_tables(struct sp_sd_reader *r)
+{
+    struct sp_profile *p = r->p;
+    size_t some = (size_t)(r->end - r->start) / 1200, strings = some / 2 * 5;
+    struct sp_map *maps[] = {&p->frame_map,  &p->function_map, &p->stack_map,
+                             &p->thread_map, &p->context_map,  &r->bodies.map};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        if (!sp_map_grow(maps[i], some))
+            return false;
+    return sp_map_grow(&p->strs.map, strings) && EXPECT(&p->strs.strs, strings) && EXPECT(&p->frames, some) &&
+           EXPECT(&p->functions, some) && EXPECT(&p->threads, some) && EXPECT(&p->contexts, some) &&
+           EXPECT(&p->stacks, some) && EXPECT(&p->stack_frames, 8 * some) && EXPECT(&r->bodies.v, some) &&
+           EXPECT(&r->bodies.image, some) && sp_hang_images_expect(&r->images, some / 4);
 }
 
 bool sp_sd_prepare(struct sp_sd_reader *r)
@@ -70,20 +119,7 @@ bool sp_sd_prepare(struct sp_sd_reader *r)
                          .kind = SP_TIMER,
                          .mode = SP_FREQUENCY,
                          .primary = r->metric};
-    if (r->metric == SP_NONE || e.name == SP_STR_FAIL)
-        return false;
-    /* About what a report of this size has, so that tables need not grow again and again. */
-    size_t some = (size_t)(r->end - r->start) / 1024;
-    if (!sp_map_grow(&p->frame_map, some) || !sp_map_grow(&p->function_map, some) ||
-        !sp_map_grow(&p->strs.map, 4 * some) || !sp_map_grow(&p->stack_map, some) ||
-        !sp_map_grow(&p->thread_map, some) || !sp_map_grow(&p->context_map, some) ||
-        !sp_map_grow(&r->bodies.map, some))
-        return false;
-    if (!sp_vec_reserve(&p->strs.strs, 4 * some) || !sp_vec_reserve(&p->frames, some) ||
-        !sp_vec_reserve(&p->functions, some) || !sp_vec_reserve(&p->threads, some) ||
-        !sp_vec_reserve(&p->contexts, some) || !sp_vec_reserve(&p->stacks, some) ||
-        !sp_vec_reserve(&p->stack_frames, 8 * some) || !sp_vec_reserve(&r->bodies.v, some) ||
-        !sp_vec_reserve(&r->bodies.image, some))
+    if (r->metric == SP_NONE || e.name == SP_STR_FAIL || !expect_tables(r))
         return false;
     r->event = sp_event_add(p, &e);
     r->tree = (struct sp_hang_tree){
@@ -166,6 +202,7 @@ bool sp_sd_begin_process(struct sp_sd_reader *r, struct sp_span rest, bool power
     if (r->name.n)
         r->comm = sp_hang_str(r->p, r->name);
     r->zone = SP_SD_PROCESS;
+    r->next_key = 0;
     return r->comm != SP_STR_FAIL && !r->extra.failed;
 }
 
@@ -190,30 +227,92 @@ static void footprint(struct sp_sd_reader *r, struct sp_span value)
         sp_hang_number(&r->extra, "footprint_bytes", v);
 }
 
-/* Numbers of what is well known, beside the texts. A key that repeats counts the first time. */
-static void known_key(struct sp_sd_reader *r, struct sp_span key, struct sp_span value)
+/* Numbers of what is well known, beside the texts. */
+enum known { RESPONSIBLE, PARENT, CPU_TIME, IO, FOOTPRINT, NUM_SAMPLES, UNKNOWN };
+
+static enum known known_key(struct sp_span key)
 {
     static const char *const names[] = {"Responsible", "Parent",    "CPU Time",
                                         "I/O",         "Footprint", "Num samples"};
-    size_t i = key.n && memchr("RPCIFN", *key.p, 6) ? 0 : 6;
-    while (i < 6 && !sp_span_is(key, names[i]))
+    unsigned i = key.n && memchr("RPCIFN", *key.p, 6) ? 0 : UNKNOWN;
+    while (i < UNKNOWN && !sp_span_is(key, names[i]))
         i++;
-    if (i == 6 || r->seen_keys >> i & 1)
+    return (enum known)i;
+}
+
+/* A key that repeats counts the first time. */
+static void known_value(struct sp_sd_reader *r, enum known key, struct sp_span value)
+{
+    int64_t v;
+    if (key == UNKNOWN || r->seen_keys >> key & 1)
         return;
-    r->seen_keys |= 1u << i;
-    if (i < 2)
-        pid_member(r, i ? "parent_pid" : "responsible_pid", value);
-    else if (i == 2)
+    r->seen_keys |= 1u << key;
+    switch (key) {
+    case RESPONSIBLE:
+        pid_member(r, "responsible_pid", value);
+        break;
+    case PARENT:
+        pid_member(r, "parent_pid", value);
+        break;
+    case CPU_TIME:
         sp_hang_cpu_members(&r->extra, "cpu_time", value);
-    else if (i == 3)
+        break;
+    case IO:
         sp_hang_io_members(&r->extra, value);
-    else if (i == 4)
+        break;
+    case FOOTPRINT:
         footprint(r, value);
-    else {
-        int64_t v;
+        break;
+    case NUM_SAMPLES:
         if (sp_parse_i64(value.p, value.p + value.n, &v))
             sp_hang_number(&r->extra, "num_samples", v);
+        break;
+    case UNKNOWN:
+        break;
     }
+}
+
+/*
+ * Keys come in the same order in most processes. Those that begin as lines of the tail may, or with what is
+ * no letter, and those with escapes are looked at in full each time, since what they are is decided by what
+ * stands behind the key.
+ */
+static void expect_key(struct sp_sd_reader *r, struct sp_span line, struct sp_span key, enum known known)
+{
+    static const unsigned room = sizeof r->usual_keys / sizeof *r->usual_keys;
+    bool letter = (unsigned char)((*line.p | 0x20) - 'a') < 26;
+    bool plain = letter && sp_hang_plain(key) && key.n + 2 <= line.n && line.p[key.n + 1] == ' ' &&
+                 !sp_hang_starts(line, "IO ") && !sp_hang_starts(line, "I/O ") &&
+                 !sp_hang_starts(line, "Tier ");
+    unsigned i = 0;
+    while (plain && i < r->nusual_keys &&
+           !(r->usual_keys[i].text.n == key.n + 2 && memcmp(r->usual_keys[i].text.p, line.p, key.n + 2) == 0))
+        i++;
+    if (!plain || i == room)
+        return;
+    if (i == r->nusual_keys)
+        r->usual_keys[r->nusual_keys++] = (struct sp_sd_key){{line.p, key.n + 2}, known};
+    r->next_key = i + 1;
+}
+
+const char *sp_sd_usual_field(struct sp_sd_reader *r, const char *p)
+{
+    if (r->next_key >= r->nusual_keys)
+        return NULL;
+    const struct sp_sd_key *x = &r->usual_keys[r->next_key];
+    size_t n = x->text.n, left = (size_t)(r->end - p);
+    if (left <= n || memcmp(p, x->text.p, n) != 0)
+        return NULL;
+    const char *nl = memchr(p + n, '\n', left - n), *end = nl;
+    while (end && end > p + n && (end[-1] == '\r' || sp_hang_blank(end[-1])))
+        end--;
+    if (!end || end == p + n)
+        return NULL;
+    struct sp_span value = sp_hang_trim((struct sp_span){p + n, (size_t)(end - p) - n});
+    sp_hang_pair(&r->keys, (struct sp_span){x->text.p, n - 2}, true, value);
+    known_value(r, (enum known)x->known, value);
+    r->next_key++;
+    return nl + 1;
 }
 
 void sp_sd_process_line(struct sp_sd_reader *r, struct sp_span line)
@@ -223,12 +322,10 @@ void sp_sd_process_line(struct sp_sd_reader *r, struct sp_span line)
         sp_sd_not_understood(r, line, &r->not_understood, "no field of a process");
         return;
     }
-    sp_hang_comma(&r->keys);
-    sp_buf_ch(&r->keys, '[');
-    sp_hang_item(&r->keys, key);
-    sp_hang_item(&r->keys, value);
-    sp_buf_ch(&r->keys, ']');
-    known_key(r, sp_hang_trim(key), value);
+    enum known known = known_key(sp_hang_trim(key));
+    sp_hang_pair(&r->keys, key, sp_hang_plain(key), value);
+    known_value(r, known, value);
+    expect_key(r, line, key, known);
 }
 
 bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_head *h)
@@ -239,8 +336,10 @@ bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_head *h)
                             .first = r->rows.n,
                             .line = r->line,
                             .notes = r->notes.n};
-    if (h)
+    if (h) {
         b.head = *h;
+        expect_thread(r, h->tid);
+    }
     r->zone = SP_SD_THREAD;
     return sp_vec_push(&r->blocks, b);
 }
@@ -272,15 +371,28 @@ static uint32_t thread_more(struct sp_sd_reader *r, const struct sp_sd_block *b,
     return r->buf.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->buf.data, r->buf.len);
 }
 
+static bool is_tail(const struct sp_sd_tail *t, struct sp_span text)
+{
+    return t->more != SP_STR_NONE && t->text.n == text.n &&
+           (!text.n || memcmp(t->text.p, text.p, text.n) == 0);
+}
+
+/* The place of a thread's tail among those that were parsed before. */
+static struct sp_sd_tail *tail_at(struct sp_sd_reader *r, struct sp_span text)
+{
+    if (!r->last_tail || !is_tail(r->last_tail, text))
+        r->last_tail = &r->tails[sp_hash64(text.p, text.n) % (sizeof r->tails / sizeof *r->tails)];
+    return r->last_tail;
+}
+
 /* The thread's record; *known: there was one of this thread already. */
 static bool thread_record(struct sp_sd_reader *r, struct sp_sd_block *b, bool *known)
 {
     struct sp_span text = b->head.tail;
-    struct sp_sd_tail *same = &r->tails[sp_hash64(text.p, text.n) % (sizeof r->tails / sizeof *r->tails)];
+    struct sp_sd_tail *same = tail_at(r, text);
     struct sp_sd_thread t;
     uint32_t more = same->more;
-    bool hit = same->more != SP_STR_NONE && !b->notes_n && same->text.n == text.n &&
-               (!text.n || memcmp(same->text.p, text.p, text.n) == 0);
+    bool hit = !b->notes_n && is_tail(same, text);
     if (hit)
         b->nsamples = same->nsamples;
     else {
@@ -307,15 +419,8 @@ static spaa_status block_stacks(struct sp_sd_reader *r, const struct sp_sd_block
     int64_t roots;
     if (!b->n)
         return SPAA_OK;
-    for (size_t i = 0; i < b->n; i++) {
-        uint32_t body = rows[i].frame;
-        rows[i].frame = sp_sd_bind(&r->bodies, body, r->stamp);
-        if (rows[i].frame == SP_NONE)
-            return sp_nomem(r->d);
-        rows[i].tag = r->bodies.v.v[body].state;
-        if (r->bodies.v.v[body].truncated && rows[i].count > 0)
-            r->p->header.truncated += (uint64_t)rows[i].count;
-    }
+    if (!sp_sd_bind_rows(&r->bodies, rows, b->n, r->stamp, &r->p->header.truncated))
+        return sp_nomem(r->d);
     r->tid = b->head.tid;
     r->ncontexts = 0;
     spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
@@ -448,6 +553,7 @@ spaa_status sp_sd_end_process(struct sp_sd_reader *r)
             (i + 1 < r->blocks.n ? r->blocks.v[i + 1].notes : r->notes.n) - r->blocks.v[i].notes;
     sp_buf_init(&list, 0);
     spaa_status st = threads(r, &list);
+    sp_sd_bodies_settled(&r->bodies);
     if (!st && (!image_dsos(r) || !process_record(r, &list)))
         st = sp_nomem(r->d);
     sp_buf_free(&list);

@@ -24,77 +24,71 @@
 #include "formats/spindump/spindump.h"
 
 #include "base/num.h"
+#include "formats/hang_digits.h"
 
-#include <endian.h>
 #include <string.h>
 
 #define ADVICE "decode it on a Mac: `spindump -i FILE -stdout > report.txt` (no root needed)"
 
-static const char *skip_spaces(const char *p, const char *end)
+static inline const char *skip_spaces(const char *p, const char *end)
 {
-    while (end - p >= 8 && memcmp(p, "        ", 8) == 0)
-        p += 8;
+    for (unsigned n; end - p >= 8; p += n)
+        if ((n = sp_hang_leading_spaces(sp_hang_load(p))) < 8)
+            return p + n;
     while (p < end && *p == ' ')
         p++;
     return p;
 }
 
-/* Eight bytes of text, the first one lowest. */
-static inline uint64_t load(const char *p)
+/* How the count of the row before looked: most rows have the same. */
+struct usual_count {
+    uint64_t text, mask; /* its digits and the blanks behind them, of eight bytes */
+    unsigned n;
+    int64_t value;
+};
+
+static bool parse_count(const char *p, struct usual_count *c)
 {
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return le64toh(v);
+    uint64_t v = sp_hang_load(p);
+    unsigned n = sp_hang_leading_digits(v);
+    if (n - 1 > 5 || p[n] != ' ')
+        return false;
+    c->value = sp_hang_last_digits(v << (64 - 8 * n), n);
+    c->n = n + 1 + (p[n + 1] == ' ');
+    c->mask = UINT64_MAX >> (64 - 8 * c->n);
+    c->text = v & c->mask;
+    return true;
 }
 
-static inline unsigned leading_spaces(uint64_t v) /* of eight bytes */
-{
-    v ^= 0x2020202020202020u;
-    return v ? (unsigned)__builtin_ctzll(v) / 8 : 8;
-}
-
-static inline unsigned
-leading_digits(uint64_t v) /* a carry of the sum only reaches what is behind a digit's end */
-{
-    v ^= 0x3030303030303030u;
-    v = ((v + 0x7676767676767676u) | v) & 0x8080808080808080u;
-    return v ? (unsigned)__builtin_ctzll(v) / 8 : 8;
-}
-
-/* The number that 1 <= n <= 8 digits are. */
-static inline uint32_t digits_value(uint64_t v, unsigned n)
-{
-    v = v << (64 - 8 * n) & 0x0F0F0F0F0F0F0F0Fu;
-    v = (v * 10 + (v >> 8)) & 0x00FF00FF00FF00FFu;
-    v = (v * 100 + (v >> 16)) & 0x0000FFFF0000FFFFu;
-    return (uint32_t)(v * 10000 + (v >> 32));
-}
-
-/* A row as most are: the same as split_row, eight bytes at a time, and false where that does not do. */
-static inline bool split_usual_row(const char *p, const char *end, struct sp_hang_row *row, bool *kernel,
-                                   struct sp_span *body)
+/*
+ * A row as most are: where its text begins, the same as split_row finds, eight bytes at a time; NULL where
+ * that does not do. *c is of the row before.
+ */
+static inline const char *split_usual_row(const char *p, const char *end, struct sp_hang_row *row,
+                                          struct usual_count *c, bool *kernel)
 {
     const char *start = p;
     unsigned n = 8;
-    while (end - p >= 64 && (n = leading_spaces(load(p))) == 8)
+    while (end - p >= 64 && (n = sp_hang_leading_spaces(sp_hang_load(p))) == 8)
         p += 8;
     if (n == 8)
-        return false;
+        return NULL;
     p += n;
     *kernel = *p == '*';
     p += *kernel;
+    if (p - start > 1 << 20 || ((sp_hang_load(p) & c->mask) != c->text && !parse_count(p, c)))
+        return NULL;
     row->column = (uint32_t)(p - start);
-    uint64_t v = load(p);
-    n = leading_digits(v);
-    if (n - 1 > 6 || p[n] != ' ' || p - start > 1 << 20)
-        return false;
-    row->count = digits_value(v, n);
+    row->count = c->value;
     row->from = row->to = 0;
-    p += n;
-    n = leading_spaces(load(p));
-    p += n;
-    *body = (struct sp_span){p, (size_t)(end - p)};
-    return n < 8 && *p != '\t';
+    p += c->n;
+    if (*p == ' ') {
+        n = sp_hang_leading_spaces(sp_hang_load(p));
+        if (n == 8)
+            return NULL;
+        p += n;
+    }
+    return *p == '\t' ? NULL : p;
 }
 
 /* "341  text", "*341  text": a row of a tree. `line` may be all of the input that is left. */
@@ -118,17 +112,17 @@ static bool split_row(struct sp_span line, struct sp_hang_row *row, bool *kernel
     return p < end;
 }
 
-static bool push_row(struct sp_sd_reader *r, struct sp_hang_row *row, uint32_t body)
+static inline uint32_t row_number(const struct sp_sd_reader *r)
 {
-    row->frame = body;
-    row->line = r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line;
-    return body != SP_NONE && sp_vec_push(&r->rows, *row);
+    return r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line;
 }
 
 static bool add_row(struct sp_sd_reader *r, struct sp_hang_row *row, bool kernel, struct sp_span body)
 {
     sp_sd_cut_range(&body, &row->from, &row->to);
-    return push_row(r, row, sp_sd_body(&r->bodies, body, kernel));
+    row->frame = sp_sd_body(&r->bodies, body, kernel);
+    row->line = row_number(r);
+    return row->frame != SP_NONE && sp_vec_push(&r->rows, *row);
 }
 
 static bool annotation(struct sp_span s)
@@ -301,7 +295,8 @@ static spaa_status one_line(struct sp_sd_reader *r, struct sp_span line)
 }
 
 /* Where the line ends that begins with this text, known before; NULL: it goes on. */
-static const char *end_of_usual(const struct sp_sd_reader *r, const char *p, const char *text, size_t n)
+static inline const char *end_of_usual(const struct sp_sd_reader *r, const char *p, const char *text,
+                                       size_t n)
 {
     return (size_t)(r->end - p) > n && p[n] == '\n' && memcmp(p, text, n) == 0 ? p + n + 1 : NULL;
 }
@@ -314,52 +309,117 @@ static const char *end_of_row(struct sp_sd_reader *r, struct sp_hang_row *row, b
     struct sp_span s = {text, nl ? (size_t)(nl - text) : 0};
     if (!s.n || *s.p == '<' || nl[-1] == '\r' || sp_hang_blank(nl[-1]))
         return NULL;
-    sp_sd_cut_range(&s, &row->from, &row->to);
+    if (sp_hang_digit(nl[-1]))
+        sp_sd_cut_range(&s, &row->from, &row->to);
     *body = sp_sd_body(&r->bodies, s, kernel);
     return nl + 1;
 }
 
+/* The text is used as it comes; what the processor fetches by itself ends with each page. */
+static inline void fetch_ahead(const char *p)
+{
+    enum { AHEAD = 1024, LINE = 64 };
+    __builtin_prefetch((const void *)((uintptr_t)p + AHEAD)); /* no pointer: it may be beyond the end */
+    __builtin_prefetch((const void *)((uintptr_t)p + AHEAD + LINE));
+}
+
 /*
  * Most rows and images are those that followed the one before when it last came: such a line is compared
- * with what is expected, which finds its end as well. *next is what follows it; NULL: it is not such a line.
+ * with what is expected, which finds its end as well. *at moves over rows that are so simple, or whose text
+ * is looked up. False: no memory.
  */
-static bool usual_line(struct sp_sd_reader *r, const char *p, const char **next)
+static bool usual_rows(struct sp_sd_reader *r, const char **at)
 {
-    *next = NULL;
-    if (*p == '\n' && (r->zone == SP_SD_THREAD || r->zone == SP_SD_PROCESS || r->zone == SP_SD_IMAGES)) {
-        r->after_blank = true;
-        *next = p + 1;
-        return true;
-    }
-    if (r->zone == SP_SD_THREAD) {
-        struct sp_hang_row row;
-        struct sp_span body;
-        bool kernel;
-        if (!split_usual_row(p, r->end, &row, &kernel, &body))
-            return true;
-        uint32_t guess = sp_sd_expected_body(&r->bodies);
-        const struct sp_sd_body *x = guess == SP_NONE ? NULL : &r->bodies.v.v[guess];
-        if (x && x->kernel == kernel)
-            *next = end_of_usual(r, body.p, x->p, x->n);
-        if (*next)
-            r->bodies.last = guess;
-        else
-            *next = end_of_row(r, &row, kernel, body.p, &guess);
-        if (!*next)
-            return true;
+    struct usual_count count = {.mask = 0, .text = 1}; /* equal to nothing */
+    const char *p = *at, *text, *next;
+    for (bool kernel; p < r->end; p = next, r->line++) {
+        if (!sp_vec_reserve(&r->rows, r->rows.n + 1))
+            return false;
+        struct sp_hang_row *row = &r->rows.v[r->rows.n];
+        fetch_ahead(p);
+        if (!(text = split_usual_row(p, r->end, row, &count, &kernel)))
+            break;
+        uint32_t body = sp_sd_expected_body(&r->bodies);
+        const struct sp_sd_body *x = body == SP_NONE ? NULL : &r->bodies.v.v[body];
+        if (x && x->next != SP_NONE) /* what the row after this one is compared with */
+            __builtin_prefetch(r->bodies.v.v[x->next].p);
+        next = x && x->kernel == kernel ? end_of_usual(r, text, x->p, x->n) : NULL;
+        if (next)
+            r->bodies.last = body;
+        else if (!(next = end_of_row(r, row, kernel, text, &body)))
+            break;
+        if (body == SP_NONE)
+            return false;
+        row->frame = body;
+        row->line = row_number(r);
+        r->rows.n++;
         r->after_blank = false;
-        return push_row(r, &row, guess);
     }
-    uint32_t guess = r->zone == SP_SD_IMAGES ? sp_hang_expected_image(&r->images) : SP_NONE;
-    if (guess == SP_NONE)
+    *at = p;
+    return true;
+}
+
+/* Where the image line ends whose text begins here, when it is looked up; NULL: the line is not so simple. */
+static const char *end_of_image(struct sp_sd_reader *r, const char *text, uint32_t *image, bool *ok)
+{
+    const char *nl = *text == '0' || *text == '*' ? memchr(text, '\n', (size_t)(r->end - text)) : NULL;
+    if (!nl || nl[-1] == '\r' || sp_hang_blank(nl[-1]))
+        return NULL;
+    *image = sp_hang_image(&r->images, (struct sp_span){text, (size_t)(nl - text)}, r->stamp, ok);
+    return *image == SP_NONE ? NULL : nl + 1;
+}
+
+/* The same with images. */
+static bool usual_images(struct sp_sd_reader *r, const char **at)
+{
+    bool ok = true;
+    for (const char *p = *at, *next; p < r->end; *at = p = next, r->line++) {
+        fetch_ahead(p);
+        const char *text = skip_spaces(p, r->end);
+        if (text == p || text == r->end)
+            break;
+        uint32_t image = sp_hang_expected_image(&r->images);
+        const struct sp_hang_seen *x = image == SP_NONE ? NULL : &r->images.lines_seen.v[image];
+        next = x ? end_of_usual(r, text, x->p, x->n) : NULL;
+        if (next)
+            sp_hang_take_image(&r->images, image, r->stamp);
+        else if (!(next = end_of_image(r, text, &image, &ok)))
+            break;
+        if (!sp_vec_push(&r->process_images, image))
+            return false;
+    }
+    return ok;
+}
+
+static void usual_fields(struct sp_sd_reader *r, const char **at)
+{
+    for (const char *next; (next = sp_sd_usual_field(r, *at)); r->line++) {
+        fetch_ahead(*at);
+        r->after_blank = false;
+        *at = next;
+    }
+}
+
+/* *at moves over lines that are as usual, if there are any. False: no memory. */
+static bool usual_lines(struct sp_sd_reader *r, const char **at)
+{
+    const char *from;
+    bool ok = true;
+    if (r->zone != SP_SD_THREAD && r->zone != SP_SD_PROCESS && r->zone != SP_SD_IMAGES)
         return true;
-    const struct sp_hang_seen *x = &r->images.lines_seen.v[guess];
-    const char *text = skip_spaces(p, r->end);
-    *next = text > p ? end_of_usual(r, text, x->p, x->n) : NULL;
-    if (!*next)
-        return true;
-    sp_hang_take_image(&r->images, guess, r->stamp);
-    return sp_vec_push(&r->process_images, guess);
+    do {
+        for (from = *at; *at < r->end && **at == '\n'; r->line++) {
+            r->after_blank = true;
+            ++*at;
+        }
+        if (r->zone == SP_SD_THREAD)
+            ok = usual_rows(r, at);
+        else if (r->zone == SP_SD_IMAGES)
+            ok = usual_images(r, at);
+        else
+            usual_fields(r, at);
+    } while (ok && *at > from && *at < r->end && **at == '\n');
+    return ok;
 }
 
 static spaa_status read_lines(struct sp_sd_reader *r, struct sp_input *in)
@@ -369,15 +429,13 @@ static spaa_status read_lines(struct sp_sd_reader *r, struct sp_input *in)
     if (r->end - p >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
         p += 3;
     for (r->line = 1; p < r->end; r->line++) {
-        const char *next;
-        if (!usual_line(r, p, &next))
+        if (!usual_lines(r, &p))
             return sp_nomem(r->d);
-        if (next) {
-            p = next;
-            continue;
-        }
+        if (p == r->end)
+            break;
+        fetch_ahead(p);
         const char *nl = memchr(p, '\n', (size_t)(r->end - p)), *eol = nl ? nl : r->end;
-        next = nl ? nl + 1 : r->end;
+        const char *next = nl ? nl + 1 : r->end;
         while (eol > p && (eol[-1] == '\r' || sp_hang_blank(eol[-1])))
             eol--;
         spaa_status st = one_line(r, (struct sp_span){p, (size_t)(eol - p)});
@@ -402,7 +460,8 @@ static spaa_status finish(struct sp_sd_reader *r, struct sp_input *in)
         st = sp_sd_finish_header(r);
     if (st)
         return st;
-    if (!sp_sd_finish_tail(r) || !sp_hang_image_records(r->p, &r->images, "x_spindump_image") ||
+    if (!sp_hang_tree_finish(&r->tree) || !sp_sd_finish_tail(r) ||
+        !sp_hang_image_records(r->p, &r->images, "x_spindump_image") ||
         !sp_hang_keep_segments(&r->tree, "x_spindump"))
         return sp_nomem(r->d);
     if (r->processes)

@@ -18,6 +18,7 @@ struct sp_sd_frame {
     struct sp_span srcline; /* "file:line[,col]" */
     struct sp_span image;   /* n 0: none */
     struct sp_span address; /* "0x1f" or "0"; n 0: none */
+    uint64_t address_value; /* 0 where it is none */
     struct sp_span state;   /* without its parentheses; p NULL: none */
 };
 
@@ -58,17 +59,30 @@ struct sp_sd_body { /* small, since every row asks for one */
     uint32_t n;
     uint32_t next;  /* the body that followed last time: most likely it does so again */
     uint32_t stamp; /* the process that `frame` holds for */
-    uint32_t frame; /* SP_NONE: not parsed yet */
+    uint32_t frame; /* SP_NONE: none yet */
     uint32_t state; /* string; SP_STR_NONE: none stated */
     uint32_t image; /* the one that the frame was made with */
-    bool kernel, truncated;
-    bool unbound; /* no image decides which frame it is */
-    bool held;    /* its image holds its address: it is the right one wherever it is loaded */
+    uint32_t fresh; /* while there is no frame: its number in `fresh` */
+    bool kernel;
+    bool truncated : 1;
+    bool unbound : 1; /* no image decides which frame it is */
+    bool held : 1;    /* its image holds its address: it is the right one wherever it is loaded */
 };
 
 struct sp_sd_body_image {
     struct sp_span name;
     uint64_t address;
+};
+
+struct sp_sd_fresh { /* a body that came first in the process at hand, parsed */
+    struct sp_sd_frame f;
+    uint64_t name, more; /* hashes of strings that its frame will need */
+};
+
+struct sp_sd_making { /* a frame whose function is to be found, then itself */
+    uint32_t body, name, dso;
+    struct sp_frame frame;
+    uint64_t hash;
 };
 
 struct sp_sd_bodies {
@@ -77,8 +91,9 @@ struct sp_sd_bodies {
     struct sp_hang_images *images;
     SP_VEC(struct sp_sd_body) v;
     SP_VEC(struct sp_sd_body_image) image; /* beside v */
-    uint32_t last;                         /* asked for; SP_NONE */
-    struct sp_arena texts;
+    SP_VEC(struct sp_sd_fresh) fresh;
+    SP_VEC(struct sp_sd_making) making;
+    uint32_t last; /* asked for; SP_NONE */
     struct sp_map map;
     struct sp_buf buf;
 };
@@ -90,14 +105,16 @@ static inline uint32_t sp_sd_expected_body(const struct sp_sd_bodies *b)
 {
     return b->last == SP_NONE ? SP_NONE : b->v.v[b->last].next;
 }
-/* The frame of a body in the process with this stamp; SP_NONE: no memory. */
-uint32_t sp_sd_bind_slowly(struct sp_sd_bodies *b, uint32_t body, uint32_t stamp);
-static inline uint32_t sp_sd_bind(struct sp_sd_bodies *b, uint32_t body, uint32_t stamp)
+/*
+ * The frames of a thread's rows, which hold bodies, in the process with this stamp, and their states as tags.
+ * Adds up the samples in truncated stacks. False: no memory.
+ */
+bool sp_sd_bind_rows(struct sp_sd_bodies *b, struct sp_hang_row *rows, size_t n, uint32_t stamp,
+                     uint64_t *truncated);
+/* The process ends: all of its bodies have frames. */
+static inline void sp_sd_bodies_settled(struct sp_sd_bodies *b)
 {
-    const struct sp_sd_body *x = &b->v.v[body];
-    bool known = x->frame != SP_NONE && (x->stamp == stamp || x->unbound ||
-                                         (x->held && b->images->lines_seen.v[x->image].stamp == stamp));
-    return known ? x->frame : sp_sd_bind_slowly(b, body, stamp);
+    b->fresh.n = 0;
 }
 
 /*
@@ -118,6 +135,15 @@ struct sp_sd_tail { /* of a thread's line, parsed before */
     struct sp_span text;
     int64_t nsamples;
     uint32_t more; /* for its record, where there are no annotations */
+};
+
+/*
+ * A key that processes have, with its colon and the blank behind it: what else may stand in such a line does
+ * not change what it is.
+ */
+struct sp_sd_key {
+    struct sp_span text;
+    unsigned known; /* see known_key */
 };
 
 struct sp_sd_state_word {
@@ -146,6 +172,8 @@ struct sp_sd_reader {
     /* the process at hand */
     bool in_process, powerstats, suspended;
     unsigned seen_keys;
+    struct sp_sd_key usual_keys[32]; /* in the order in which they came */
+    unsigned nusual_keys, next_key;  /* next_key: of those, what is expected */
     uint32_t stamp;
     struct sp_span name, bundle, unique_pid;
     int64_t pid;
@@ -162,7 +190,9 @@ struct sp_sd_reader {
     } contexts[8];
     unsigned ncontexts;
     struct sp_sd_state_word words[64];
-    struct sp_sd_tail tails[256]; /* by hash */
+    const struct sp_sd_state_word *last_word; /* of the context before */
+    struct sp_sd_tail tails[256];             /* by hash */
+    struct sp_sd_tail *last_tail;
 
     /* the tail */
     struct sp_buf tail;
@@ -189,6 +219,8 @@ bool sp_sd_key_value(struct sp_span line, struct sp_span *key, struct sp_span *v
 /* process.c */
 bool sp_sd_begin_process(struct sp_sd_reader *r, struct sp_span rest, bool powerstats);
 void sp_sd_process_line(struct sp_sd_reader *r, struct sp_span line);
+/* Takes the line at p if it has the key that is expected next; where the line after it begins, or NULL. */
+const char *sp_sd_usual_field(struct sp_sd_reader *r, const char *p);
 bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_head *h); /* NULL: no line told it */
 spaa_status sp_sd_end_process(struct sp_sd_reader *r);
 bool sp_sd_prepare(struct sp_sd_reader *r);

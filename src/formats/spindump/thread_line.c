@@ -8,6 +8,7 @@
  * quotes.
  */
 #include "base/num.h"
+#include "formats/hang_digits.h"
 #include "formats/spindump/spindump.h"
 
 #include <string.h>
@@ -145,7 +146,7 @@ static bool thread_id(struct sp_span *s, struct sp_sd_head *h)
     }
     if (!sp_hang_starts(*s, "0x"))
         return false;
-    size_t n = sp_parse_hex(s->p + 2, s->p + s->n, &id);
+    size_t n = sp_hang_parse_hex(s->p + 2, s->p + s->n, &id);
     if (!n || id > (uint64_t)INT64_MAX)
         return false;
     h->id = (struct sp_span){s->p, n + 2};
