@@ -39,6 +39,15 @@ struct sp_probe {
 
 bool sp_map_grow(struct sp_map *m, size_t items); /* room for `items` in all, ahead of time */
 bool sp_map_add(struct sp_map *m, uint64_t hash, uint32_t number);
+/* The same where sp_map_next just said that no more is there: what it looked at last is the place. */
+static inline bool sp_map_add_at(struct sp_map *m, const struct sp_probe *at, uint32_t number)
+{
+    if (m->count >= m->room || number == SP_MAP_NONE)
+        return sp_map_add(m, at->low, number);
+    m->slots[at->slot] = (struct sp_map_slot){at->low, number + 1};
+    m->count++;
+    return true;
+}
 void sp_map_clear(struct sp_map *m); /* empties, keeps the memory */
 void sp_map_free(struct sp_map *m);
 

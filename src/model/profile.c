@@ -157,7 +157,7 @@ uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n)
                 return i_;                                                                                   \
         uint32_t n_ = (uint32_t)(table)->n;                                                                  \
         if ((table)->n >= SP_NONE - 1 || !sp_vec_reserve((table), (table)->n + 1) ||                         \
-            !sp_map_add((map), (hash), n_))                                                                  \
+            !sp_map_add_at((map), &at_, n_))                                                                 \
             return SP_NONE;                                                                                  \
         (table)->v[(table)->n++] = *(key);                                                                   \
         return n_;                                                                                           \
@@ -260,8 +260,9 @@ uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n,
                          .layout = SP_NONE,
                          .exclusive = SP_EXCLUSIVE_SAME,
                          .type = (uint8_t)type};
-    if (n)
-        memcpy(p->stack_frames.v + p->stack_frames.n, frames, n * sizeof *frames);
+    uint32_t *to = p->stack_frames.v + p->stack_frames.n;
+    if (n && frames != to)
+        memmove(to, frames, n * sizeof *frames);
     p->stack_frames.n += n;
     p->stacks.v[p->stacks.n++] = s;
     return (uint32_t)p->stacks.n - 1;
@@ -269,7 +270,7 @@ uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n,
 
 uint64_t sp_stack_hash(const uint32_t *frames, size_t n, uint32_t context, enum sp_stack_type type)
 {
-    return sp_hash64_seed(frames, n * sizeof *frames, (uint64_t)context << 8 | (uint64_t)type);
+    return sp_hash_mix(sp_hash64(frames, n * sizeof *frames), (uint64_t)context << 8 | (uint64_t)type);
 }
 
 uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
@@ -293,7 +294,7 @@ uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint3
     uint32_t i = sp_stack_append(p, frames, n, context, type);
     if (i == SP_NONE)
         return SP_NONE;
-    if (!sp_map_add(&p->stack_map, hash, i)) {
+    if (!sp_map_add_at(&p->stack_map, &at, i)) {
         p->stacks.n--;
         p->stack_frames.n -= n;
         return SP_NONE;

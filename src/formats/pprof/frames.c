@@ -124,6 +124,21 @@ static spaa_status read_mapping(struct sp_pp *pp, struct sp_pp_slice s)
     return SPAA_OK;
 }
 
+static uint32_t short_of_id(uint64_t id)
+{
+    uint64_t sevens = (id & 0x7f) | (id << 1 & 0x7f00) | (id << 2 & 0x7f0000) | (id << 3 & 0x7f000000);
+    return sp_pp_short_of((uint32_t)sevens);
+}
+
+/* A table for ids that are dense; those of more than four bytes are read slowly. */
+static bool shorts_begin(struct sp_pp *pp)
+{
+    size_t ids = pp->location_ids.ndense, most = (size_t)1 << 28;
+    pp->nshorts = (size_t)short_of_id((ids < most ? ids : most) - 1) + 1;
+    pp->shorts = calloc(pp->nshorts, sizeof *pp->shorts);
+    return pp->shorts;
+}
+
 spaa_status sp_pp_frames_begin(struct sp_pp *pp)
 {
     struct sp_dso unknown = {.name = sp_profile_cstr(pp->p, "[unknown]")};
@@ -141,8 +156,7 @@ spaa_status sp_pp_frames_begin(struct sp_pp *pp)
     if (st)
         return st;
     pp->locs = malloc((pp->locations.list.n + 1) * sizeof *pp->locs);
-    pp->shorts = calloc(pp->location_ids.ndense, sizeof *pp->shorts);
-    if (!pp->locs || !pp->shorts || !sp_pp_path_begin(&pp->path) ||
+    if (!pp->locs || !shorts_begin(pp) || !sp_pp_path_begin(&pp->path) ||
         !sp_pp_mappings_index(&pp->maps, pp->p->dsos.n))
         return sp_nomem(pp->d);
     for (size_t i = 0; i < pp->locations.list.n; i++)
@@ -401,11 +415,12 @@ static void set_short(struct sp_pp *pp, uint32_t number)
     const struct sp_pp_location *l = &pp->locs[number];
     const uint32_t *f = pp->loc_frames.v + l->first;
     uint64_t id = pp->location_ids.ids[number];
-    bool row = id < pp->location_ids.ndense && l->n <= 3 && f[l->n - 1] < UINT32_MAX >> 2;
+    bool row = id < pp->location_ids.ndense && id < (uint64_t)1 << 28 && l->n <= PP_SHORT_MAX &&
+               f[l->n - 1] < UINT32_MAX >> 3;
     for (uint32_t k = 1; row && k < l->n; k++)
         row = f[k] == f[0] + k;
     if (row)
-        pp->shorts[id] = f[l->n - 1] << 2 | l->n;
+        pp->shorts[short_of_id(id)] = f[l->n - 1] << 3 | l->n;
 }
 
 bool sp_pp_location_read(struct sp_pp *pp, uint32_t number)

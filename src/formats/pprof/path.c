@@ -15,12 +15,19 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
-#if defined __x86_64__ && defined __GNUC__
-#define HAVE_BMI2
-#endif
 
 #define BLOCK 64u
-#define ROOM  (3 * BLOCK) /* frames of the quick ids of a block */
+/* Frames that the quick ids of a block may have, and those that are written beside them. */
+#define ROOM (BLOCK * PP_SHORT_MAX + 8)
+
+typedef uint32_t four __attribute__((vector_size(16)));
+
+bool sp_pp_path_begin(struct sp_pp_path *x)
+{
+    x->frames = calloc(PP_PATH_MAX + PP_PATH_SLACK, sizeof *x->frames);
+    x->depths = calloc(BLOCK + PP_PATH_MAX, sizeof *x->depths);
+    return x->frames && x->depths;
+}
 
 void sp_pp_path_free(struct sp_pp_path *x)
 {
@@ -38,157 +45,177 @@ static inline uint64_t load64(const unsigned char *p)
     return v;
 }
 
+static inline uint32_t load32(const unsigned char *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap32(v);
+#endif
+    return v;
+}
+
+#ifdef __SSE2__
+static inline __m128i load128(const unsigned char *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+static inline uint64_t bits_of(__m128i v)
+{
+    return (uint64_t)(uint32_t)_mm_movemask_epi8(v);
+}
+#else
+/* The high bits of eight bytes, side by side. */
+static inline uint64_t bits_of(uint64_t v)
+{
+    return (v >> 7 & 0x0101010101010101u) * 0x0102040810204080u >> 56;
+}
+#endif
+
 /* Bit i is set where the byte p[i] of 64 ends a number. */
 static inline uint64_t ends_of(const unsigned char *p)
 {
-    uint64_t more = 0;
 #ifdef __SSE2__
-    for (unsigned i = 0; i < BLOCK; i += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
-        more |= (uint64_t)(unsigned)_mm_movemask_epi8(v) << i;
-    }
+    return ~(bits_of(load128(p)) | bits_of(load128(p + 16)) << 16 | bits_of(load128(p + 32)) << 32 |
+             bits_of(load128(p + 48)) << 48);
 #else
-    for (unsigned i = 0; i < BLOCK; i += 8) /* the eight high bits, side by side in the last byte */
-        more |= ((load64(p + i) >> 7 & 0x0101010101010101u) * 0x0102040810204080u >> 56) << i;
-#endif
+    uint64_t more = 0;
+    for (unsigned i = 0; i < BLOCK; i += 8)
+        more |= bits_of(load64(p + i)) << i;
     return ~more;
+#endif
+}
+
+/* How many of the 64 bytes before a and before b are equal, counted from their ends. */
+static inline size_t equal_before(const unsigned char *a, const unsigned char *b)
+{
+#ifdef __SSE2__
+    uint64_t equal = bits_of(_mm_cmpeq_epi8(load128(a - 16), load128(b - 16))) << 48 |
+                     bits_of(_mm_cmpeq_epi8(load128(a - 32), load128(b - 32))) << 32 |
+                     bits_of(_mm_cmpeq_epi8(load128(a - 48), load128(b - 48))) << 16 |
+                     bits_of(_mm_cmpeq_epi8(load128(a - 64), load128(b - 64)));
+    return ~equal ? (size_t)__builtin_clzll(~equal) : BLOCK;
+#else
+    for (size_t i = 8; i <= BLOCK; i += 8) {
+        uint64_t differ = load64(a - i) ^ load64(b - i);
+        if (differ)
+            return i - 8 + (size_t)__builtin_clzll(differ) / 8;
+    }
+    return BLOCK;
+#endif
 }
 
 /* How many bytes of ids at the end are those of the sample before, up to the beginning of an id in both. */
 static size_t shared_bytes(const struct sp_pp_path *x, const unsigned char *end, size_t n)
 {
-    size_t max = n < x->n ? n : x->n, same = 0;
-    const unsigned char *last = x->end;
-    while (same + 8 <= max) {
-        uint64_t differ = load64(end - same - 8) ^ load64(last - same - 8);
-        if (differ) {
-            same += (size_t)__builtin_clzll(differ) / 8;
-            break;
-        }
-        same += 8;
-    }
-    while (same < max && end[-1 - (ptrdiff_t)same] == last[-1 - (ptrdiff_t)same])
-        same++;
-    if (same && (end[-1 - (ptrdiff_t)same] >= 0x80 || last[-1 - (ptrdiff_t)same] >= 0x80))
-        do
-            same--;
-        while (same && end[-1 - (ptrdiff_t)same] >= 0x80);
-    return same;
-}
-
-struct sp_pp_place {
-    const unsigned char *end; /* of the ids */
-    ptrdiff_t depth;          /* minus the frames so far */
-    bool nomem;
-};
-
-/* Frames of a location that takes longer, before `to`; NULL: not this way, or out of memory. */
-static __attribute__((noinline)) uint32_t *put_location(struct sp_pp *pp, const unsigned char *at,
-                                                        uint32_t *to, struct sp_pp_place *place)
-{
-    uint64_t id;
-    if (!sp_wire_varint(at, pp->in + pp->n, &id))
-        return NULL;
-    uint32_t i = sp_pp_ids_find(&pp->location_ids, id);
-    if (i == SP_NONE)
-        return NULL;
-    if (pp->locs[i].first == SP_NONE && !sp_pp_location_read(pp, i)) {
-        place->nomem = true;
-        return NULL;
-    }
-    const struct sp_pp_location *l = &pp->locs[i];
-    if (l->n + ROOM > (size_t)(to - pp->path.frames))
-        return NULL;
-    to -= l->n;
-    memcpy(to, pp->loc_frames.v + l->first, l->n * sizeof *to);
-    return to;
-}
-
-/* The number in the bytes of `mask`, its lower seven bits each. */
-static inline __attribute__((always_inline)) uint32_t number(uint32_t bytes, uint32_t mask, bool bmi2)
-{
-#ifdef HAVE_BMI2
-    if (bmi2) {
-        uint32_t v;
-        __asm__("pext %2, %1, %0" : "=r"(v) : "r"(bytes), "rm"(mask));
-        return v;
-    }
-#endif
-    (void)bmi2;
-    uint32_t v = bytes & mask;
-    v = (v & 0x7f007f) + (v >> 1 & 0x3f803f80);
-    return (v & 0x3fff) + (v >> 16) * 0x4000;
+    size_t max = n < x->n ? n : x->n, same = 0, more = BLOCK;
+    for (; same < max && more == BLOCK; same += more)
+        more = equal_before(end - same, x->end - same);
+    if (same > max)
+        same = max;
+    if (!same)
+        return 0;
+    /* The bytes from the one before on: an id begins behind one that ends. */
+    uint64_t ends = ~load64(end - same - 1) & 0x8080808080808080u;
+    if (x->end[-1 - (ptrdiff_t)same] >= 0x80)
+        ends &= ~(uint64_t)0xff;
+    size_t cut = ends ? (size_t)__builtin_ctzll(ends) / 8 : same;
+    return cut < same ? same - cut : 0;
 }
 
 /*
- * Frames of the ids that begin in the block where `starts` says, from the last one on; after each, `depths`
- * gets how many there are. Where the first of them begins, or NULL.
+ * Frames of a location that takes longer, behind which there are `depth` already (negative, as in the path):
+ * how many there are then; 0: not this way, or out of memory.
  */
-static inline __attribute__((always_inline)) const unsigned char *
-put_block(struct sp_pp *pp, const unsigned char *behind, uint64_t starts, struct sp_pp_place *place,
-          bool bmi2)
+static __attribute__((noinline)) ptrdiff_t put_location(struct sp_pp *pp, const unsigned char *at,
+                                                        ptrdiff_t depth, bool *nomem)
 {
-    static const uint32_t masks[] = {0, 0x7f, 0x7f7f, 0x7f7f7f, 0x7f7f7f7f};
-    const unsigned char *block = behind - BLOCK, *end = place->end;
-    const uint32_t *shorts = pp->shorts;
-    uint32_t *top = pp->path.frames + PP_PATH_MAX, *to = top + place->depth;
-    int16_t *depths = pp->path.depths;
-    uint32_t ndense = (uint32_t)pp->location_ids.ndense;
+    uint64_t id;
+    if (!sp_wire_varint(at, pp->in + pp->n, &id))
+        return 0;
+    uint32_t i = sp_pp_ids_find(&pp->location_ids, id);
+    if (i == SP_NONE)
+        return 0;
+    if (pp->locs[i].first == SP_NONE && !sp_pp_location_read(pp, i)) {
+        *nomem = true;
+        return 0;
+    }
+    const struct sp_pp_location *l = &pp->locs[i];
+    if ((ptrdiff_t)PP_PATH_MAX + depth < (ptrdiff_t)(l->n + ROOM))
+        return 0;
+    depth -= (ptrdiff_t)l->n;
+    memcpy(pp->path.frames + PP_PATH_MAX + depth, pp->loc_frames.v + l->first, l->n * sizeof(uint32_t));
+    return depth;
+}
+
+/* 64 bytes of ids in work, from the last one on. */
+struct block {
+    const unsigned char *p;
+    uint64_t starts; /* where ids begin that are not done: the lowest bit is the last byte */
+    uint64_t end;    /* of the next one */
+    ptrdiff_t depth; /* minus the frames so far */
+    int16_t *depths; /* by the places of ids: how many there are then */
+};
+
+/* The bits in the other order. */
+static inline uint64_t mirror(uint64_t v)
+{
+    v = __builtin_bswap64(v);
+    v = (v >> 4 & 0x0f0f0f0f0f0f0f0fu) | (v & 0x0f0f0f0f0f0f0f0fu) << 4;
+    v = (v >> 2 & 0x3333333333333333u) | (v & 0x3333333333333333u) << 2;
+    return (v >> 1 & 0x5555555555555555u) | (v & 0x5555555555555555u) << 1;
+}
+
+/* Frames of ids up to the first that takes longer, or all: then no starts are left. */
+static __attribute__((noinline)) void put_shorts(const struct sp_pp *pp, struct block *b)
+{
+    /* By the length of an id: its bits in four bytes. Longer ones become 0, which is no id. */
+    static const uint32_t all_masks[BLOCK + 1] = {0, 0x7f, 0x7f7f, 0x7f7f7f, 0x7f7f7f7f};
+    const unsigned char *p = b->p;
+    const uint32_t *shorts = pp->shorts, *masks = all_masks;
+    uint64_t nshorts = pp->nshorts, starts = b->starts, end = b->end;
+    uint32_t *top = pp->path.frames + PP_PATH_MAX;
+    int16_t *depths = b->depths;
+    ptrdiff_t depth = b->depth;
     do {
-        unsigned bit = 63 ^ (unsigned)__builtin_clzll(starts);
-        starts ^= (uint64_t)1 << bit;
-        const unsigned char *at = block + bit;
-        size_t n = (size_t)(behind - at);
-        uint32_t known = 0;
-        if (n <= 4) {
-            uint32_t id = number((uint32_t)load64(at), masks[n], bmi2);
-            known = id < ndense ? shorts[id] : 0;
+        uint64_t at = 63 ^ (uint64_t)__builtin_ctzll(starts);
+        uint64_t id = sp_pp_short_of(load32(p + at) & masks[end - at]);
+        if (id >= nshorts || !shorts[id])
+            break;
+        uint32_t known = shorts[id], count = known & 7;
+        four last = {known, known, known, known};
+        last = (last >> 3) - (four){3, 2, 1, 0};
+        memcpy(top + depth - 4, &last, sizeof last); /* in any case: it does not matter how many count */
+        if (__builtin_expect(count > 4, 0)) {
+            last -= 4;
+            memcpy(top + depth - 8, &last, sizeof last);
         }
-        behind = at;
-        if (known) { /* two in any case: hardly a branch depends on how many count */
-            uint32_t last = known >> 2, count = known & 3;
-            to[-1] = last;
-            to[-2] = last - 1;
-            if (count == 3)
-                to[-3] = last - 2;
-            to -= count;
-        } else if (!(to = put_location(pp, at, to, place))) {
-            return NULL;
-        }
-        depths[end - at] = (int16_t)(to - top);
+        depth -= count;
+        depths[at] = (int16_t)depth;
+        starts &= starts - 1;
+        end = at;
     } while (starts);
-    place->depth = to - top;
-    return behind;
+    b->starts = starts;
+    b->end = end;
+    b->depth = depth;
 }
 
-static const unsigned char *put_block_any(struct sp_pp *pp, const unsigned char *behind, uint64_t starts,
-                                          struct sp_pp_place *place)
+/* Frames of all ids of a block. */
+static bool put_block(struct sp_pp *pp, struct block *b, bool *nomem)
 {
-    return put_block(pp, behind, starts, place, false);
-}
-
-#ifdef HAVE_BMI2
-/* Where the processor takes the bits of a number together by itself. */
-__attribute__((target("bmi,bmi2,lzcnt"))) static const unsigned char *
-put_block_bmi2(struct sp_pp *pp, const unsigned char *behind, uint64_t starts, struct sp_pp_place *place)
-{
-    return put_block(pp, behind, starts, place, true);
-}
-#endif
-
-bool sp_pp_path_begin(struct sp_pp_path *x)
-{
-    x->frames = malloc(PP_PATH_MAX * sizeof *x->frames);
-    x->depths = malloc((PP_PATH_MAX + 1) * sizeof *x->depths);
-    if (!x->frames || !x->depths)
-        return false;
-    x->depths[0] = 0;
-    x->put_block = put_block_any;
-#ifdef HAVE_BMI2
-    if (__builtin_cpu_supports("bmi2") && __builtin_cpu_supports("bmi"))
-        x->put_block = put_block_bmi2;
-#endif
-    return true;
+    for (;;) {
+        put_shorts(pp, b);
+        if (!b->starts)
+            return true;
+        b->end = 63 ^ (uint64_t)__builtin_ctzll(b->starts);
+        b->depth = put_location(pp, b->p + b->end, b->depth, nomem);
+        if (!b->depth)
+            return false;
+        b->depths[b->end] = (int16_t)b->depth;
+        b->starts &= b->starts - 1;
+        if (!b->starts)
+            return true;
+    }
 }
 
 bool sp_pp_path(struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp_frames *out, bool *nomem)
@@ -200,24 +227,23 @@ bool sp_pp_path(struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp
         end[-1] >= 0x80)
         return false;
     size_t same = shared_bytes(x, end, n);
-    struct sp_pp_place place = {.end = end, .depth = x->depths[same]};
-    const unsigned char *behind = end - same;
+    ptrdiff_t depth = same ? x->depths[BLOCK + PP_PATH_MAX - same] : 0;
     x->n = 0;
-    while (behind > p) {
-        uint64_t starts = ends_of(behind - BLOCK - 1);
-        size_t left = (size_t)(behind - p);
-        if (left < BLOCK)
-            starts &= ~(uint64_t)0 << (BLOCK - left);
-        if (!starts || (ptrdiff_t)PP_PATH_MAX + place.depth < (ptrdiff_t)ROOM)
+    while (same < n) {
+        struct block b = {.p = end - same - BLOCK,
+                          .end = BLOCK,
+                          .depth = depth,
+                          .depths = x->depths + PP_PATH_MAX - same};
+        b.starts = mirror(ends_of(b.p - 1));
+        if (n - same < BLOCK)
+            b.starts &= ((uint64_t)1 << (n - same)) - 1;
+        if (!b.starts || (ptrdiff_t)PP_PATH_MAX + depth < (ptrdiff_t)ROOM || !put_block(pp, &b, nomem))
             return false;
-        behind = x->put_block(pp, behind, starts, &place);
-        if (!behind) {
-            *nomem = place.nomem;
-            return false;
-        }
+        depth = b.depth;
+        same += BLOCK - b.end;
     }
     x->end = end;
     x->n = n;
-    *out = (struct sp_pp_frames){x->frames + PP_PATH_MAX + place.depth, (size_t)-place.depth};
+    *out = (struct sp_pp_frames){x->frames + PP_PATH_MAX + depth, (size_t)-depth};
     return true;
 }
