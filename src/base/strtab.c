@@ -19,10 +19,9 @@ void sp_strtab_free(struct sp_strtab *t)
     sp_map_free(&t->map);
 }
 
-static uint32_t find(const struct sp_strtab *t, const void *p, size_t n, uint64_t hash)
+static uint32_t find(const struct sp_strtab *t, const void *p, size_t n, struct sp_probe *at)
 {
-    struct sp_probe at = sp_map_probe(&t->map, hash);
-    for (uint32_t i; (i = sp_map_next(&t->map, &at)) != SP_MAP_NONE;)
+    for (uint32_t i; (i = sp_map_next(&t->map, at)) != SP_MAP_NONE;)
         if (t->strs.v[i].n == n && memcmp(t->strs.v[i].p, p, n) == 0)
             return i;
     return SP_STR_NONE;
@@ -30,7 +29,8 @@ static uint32_t find(const struct sp_strtab *t, const void *p, size_t n, uint64_
 
 uint32_t sp_strtab_find(const struct sp_strtab *t, const void *p, size_t n)
 {
-    return find(t, n ? p : "", n, sp_hash64(n ? p : "", n));
+    struct sp_probe at = sp_map_probe(&t->map, sp_hash64(n ? p : "", n));
+    return find(t, n ? p : "", n, &at);
 }
 
 uint32_t sp_intern(struct sp_strtab *t, const void *p, size_t n)
@@ -44,14 +44,15 @@ uint32_t sp_intern_hashed(struct sp_strtab *t, const void *p, size_t n, uint64_t
         return SP_STR_FAIL;
     if (!n)
         p = "";
-    uint32_t id = find(t, p, n, hash);
+    struct sp_probe at = sp_map_probe(&t->map, hash);
+    uint32_t id = find(t, p, n, &at);
     if (id != SP_STR_NONE)
         return id;
     id = (uint32_t)t->strs.n;
     if (!sp_vec_reserve(&t->strs, t->strs.n + 1))
         return SP_STR_FAIL;
     char *copy = sp_arena_dup(&t->arena, p, n);
-    if (!copy || !sp_map_add(&t->map, hash, id))
+    if (!copy || !sp_map_add_at(&t->map, &at, id))
         return SP_STR_FAIL;
     t->strs.v[t->strs.n++] = (struct sp_str){copy, (uint32_t)n};
     return id;

@@ -44,7 +44,7 @@ bool sp_wire_fail(struct sp_wire *w, const char *literal)
     return false;
 }
 
-/* What is no field of bytes; the cursor stands behind the tag. */
+/* What is neither bytes nor a number of any length; the cursor stands behind the tag. */
 bool sp_wire_next_slow(struct sp_wire *w, struct sp_wire_field *f, uint64_t tag)
 {
     if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
@@ -52,12 +52,6 @@ bool sp_wire_next_slow(struct sp_wire *w, struct sp_wire_field *f, uint64_t tag)
     *f = (struct sp_wire_field){.number = (uint32_t)(tag >> 3), .type = (uint32_t)(tag & 7)};
     size_t left = (size_t)(w->end - w->p), fixed = f->type == SP_WIRE_64 ? 8 : 4;
     switch (f->type) {
-    case SP_WIRE_VARINT:
-        f->p = sp_wire_varint(w->p, w->end, &f->v);
-        if (!f->p)
-            return sp_wire_fail(w, "a number is cut off");
-        w->p = f->p;
-        return true;
     case SP_WIRE_64:
     case SP_WIRE_32:
         if (left < fixed)

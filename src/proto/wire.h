@@ -68,7 +68,7 @@ bool sp_wire_next_slow(struct sp_wire *w, struct sp_wire_field *f, uint64_t tag)
 /* The next field; false at the end, or on an error. */
 static inline bool sp_wire_next(struct sp_wire *w, struct sp_wire_field *f)
 {
-    uint64_t tag, n;
+    uint64_t tag, n = 0;
     if (w->error || w->p == w->end)
         return false;
     w->at = w->p;
@@ -76,9 +76,14 @@ static inline bool sp_wire_next(struct sp_wire *w, struct sp_wire_field *f)
     if (!p)
         return sp_wire_fail(w, "a tag is cut off");
     w->p = p;
-    if ((tag & 7) != SP_WIRE_BYTES || tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
+    if (((tag & 7) != SP_WIRE_BYTES && (tag & 7) != SP_WIRE_VARINT) || tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
         return sp_wire_next_slow(w, f, tag);
     p = sp_wire_varint(p, w->end, &n);
+    if ((tag & 7) == SP_WIRE_VARINT) {
+        *f = (struct sp_wire_field){(uint32_t)(tag >> 3), SP_WIRE_VARINT, n, p, 0};
+        w->p = p ? p : w->p;
+        return p || sp_wire_fail(w, "a number is cut off");
+    }
     if (!p || n > (uint64_t)(w->end - p))
         return sp_wire_fail(w, "a field is cut off");
     *f = (struct sp_wire_field){(uint32_t)(tag >> 3), SP_WIRE_BYTES, 0, p, (size_t)n};

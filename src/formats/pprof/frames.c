@@ -156,7 +156,8 @@ spaa_status sp_pp_frames_begin(struct sp_pp *pp)
     if (st)
         return st;
     pp->locs = malloc((pp->locations.list.n + 1) * sizeof *pp->locs);
-    if (!pp->locs || !shorts_begin(pp) || !sp_pp_path_begin(&pp->path) ||
+    pp->fns = calloc(pp->functions.list.n + 1, sizeof *pp->fns);
+    if (!pp->locs || !pp->fns || !shorts_begin(pp) || !sp_pp_path_begin(&pp->path) ||
         !sp_pp_mappings_index(&pp->maps, pp->p->dsos.n))
         return sp_nomem(pp->d);
     for (size_t i = 0; i < pp->locations.list.n; i++)
@@ -265,19 +266,22 @@ static void srcline(struct sp_pp *pp, struct sp_str file, const struct sp_pp_lin
 {
     struct sp_buf *b = &pp->text;
     int64_t line, column;
-    sp_buf_clear(b);
-    sp_buf_add(b, file.p, file.n);
+    char t[2 * 21];
+    size_t n = 0;
     if (file.n && ln->line > 0) {
-        sp_buf_ch(b, ':');
-        sp_buf_i64(b, ln->line);
+        t[n++] = ':';
+        n += sp_u64_text((uint64_t)ln->line, t + n);
         if (ln->column > 0) {
-            sp_buf_ch(b, ':');
-            sp_buf_i64(b, ln->column);
+            t[n++] = ':';
+            n += sp_u64_text((uint64_t)ln->column, t + n);
         }
     }
-    if (b->failed)
-        return;
-    size_t n = sp_pp_srcline((struct sp_str){b->data, (uint32_t)b->len}, &line, &column);
+    sp_buf_clear(b);
+    sp_buf_add(b, file.p, file.n);
+    sp_buf_add(b, t, n);
+    if (b->failed || (n && ln->column >= 0 && !(file.p[file.n - 1] >= '0' && file.p[file.n - 1] <= '9')))
+        return; /* it reads back: no number ends the file's name */
+    n = sp_pp_srcline((struct sp_str){b->data, (uint32_t)b->len}, &line, &column);
     if (n != file.n)
         x->file = file;
     if (line != ln->line || column != ln->column) {
@@ -287,73 +291,98 @@ static void srcline(struct sp_pp *pp, struct sp_str file, const struct sp_pp_lin
     }
 }
 
-struct function {
-    uint64_t name, system_name, file;
-    int64_t start_line;
-};
-
-static void read_function(struct sp_pp *pp, uint32_t number, struct function *out)
+static bool read_function(struct sp_pp *pp, struct sp_pp_slice s, struct sp_pp_function *out)
 {
-    struct sp_pp_slice s = pp->functions.list.v[number];
     struct sp_wire w = sp_wire_of(s.p, s.n);
-    *out = (struct function){0};
+    uint64_t name = 0, system_name = 0, file = 0, odd = pp->odd, dangling = pp->dangling;
+    *out = (struct sp_pp_function){.interned = SP_NONE, .more = SP_STR_FAIL};
     for (struct sp_wire_field f; sp_wire_next(&w, &f);) {
         if (f.type != SP_WIRE_VARINT || f.number > 5)
             pp->odd++;
         else if (f.number == 2)
-            out->name = f.v;
+            name = f.v;
         else if (f.number == 3)
-            out->system_name = f.v;
+            system_name = f.v;
         else if (f.number == 4)
-            out->file = f.v;
+            file = f.v;
         else if (f.number == 5)
             out->start_line = (int64_t)f.v;
     }
     if (w.error)
         sp_emit(pp->d, SP_L720, sp_pp_at(pp, w.at), "in a function: %s", w.error);
+    struct sp_str text = sp_pp_text(pp, name), other = sp_pp_text(pp, system_name);
+    out->has_name = text.n;
+    out->named = text.n || other.n;
+    if (!sp_pp_same(other, text))
+        out->system_name = other;
+    out->file = sp_pp_text(pp, file);
+    if (out->named)
+        out->name = sp_pp_str(pp, text.n ? name : system_name);
+    out->read = !w.error && pp->odd == odd && pp->dangling == dangling;
+    return out->name != SP_STR_FAIL;
 }
 
-static bool add_frame(struct sp_pp *pp, struct sp_frame *f, uint32_t name, uint32_t dso)
+static bool add_frame(struct sp_pp *pp, struct sp_frame *f)
 {
-    if (name == SP_STR_FAIL || f->more == SP_STR_FAIL || f->srcline == SP_STR_FAIL)
+    if (f->more == SP_STR_FAIL || f->srcline == SP_STR_FAIL || f->function == SP_NONE)
         return false;
-    f->function = sp_function_intern(pp->p, name, dso);
-    uint32_t number = f->function == SP_NONE ? SP_NONE : sp_frame_intern(pp->p, f);
+    uint32_t number = sp_frame_intern(pp->p, f);
     return number != SP_NONE && sp_vec_push(&pp->loc_frames, number);
 }
 
-/* A name for what has none. */
-static uint32_t address_name(struct sp_pp *pp, uint64_t ip)
+/* The function of what has no name but its address. */
+static uint32_t address_function(struct sp_pp *pp, uint64_t ip, uint32_t dso)
 {
     char t[2 + 16] = "0x";
-    return sp_profile_str(pp->p, t, 2 + sp_hex_text(ip, t + 2));
+    uint32_t name = sp_profile_str(pp->p, t, 2 + sp_hex_text(ip, t + 2));
+    return name == SP_STR_FAIL ? SP_NONE : sp_function_intern(pp->p, name, dso);
+}
+
+static uint32_t line_function(struct sp_pp *pp, struct sp_pp_function *fn, const struct location *l)
+{
+    if (!fn->named)
+        return address_function(pp, l->ip, l->dso);
+    if (fn->interned == SP_NONE || fn->dso != l->dso) {
+        fn->dso = l->dso;
+        fn->interned = sp_function_intern(pp->p, fn->name, l->dso);
+    }
+    return fn->interned;
+}
+
+static uint32_t line_more(struct sp_pp *pp, struct sp_pp_function *fn, const struct location *l,
+                          bool outermost, struct extra *x)
+{
+    bool alone = x->file.p || x->has_line || (outermost && (l->explicit_address || l->explicit_mapping || l->folded));
+    if (!alone && fn->more != SP_STR_FAIL)
+        return fn->more;
+    if (!fn->has_name)
+        x->name = (struct sp_str){"", 0};
+    x->system_name = fn->system_name;
+    x->start_line = fn->start_line;
+    uint32_t more = more_of(pp, l, outermost, x);
+    if (!alone)
+        fn->more = more;
+    return more;
 }
 
 static bool line_frame(struct sp_pp *pp, const struct location *l, const struct sp_pp_line *ln,
                        uint32_t depth)
 {
-    struct function fn;
     struct extra x = {0};
     struct sp_frame f = {.kind = l->kind, .inline_depth = depth};
-    enum sp_granularity keep = pp->opts->frames;
-    read_function(pp, (uint32_t)ln->function, &fn);
-    uint64_t shown = sp_pp_text(pp, fn.name).n ? fn.name : fn.system_name;
-    struct sp_str name = sp_pp_text(pp, fn.name), text = sp_pp_text(pp, shown);
-    uint32_t number = text.n ? sp_pp_str(pp, shown) : address_name(pp, l->ip);
-    if (!text.n)
+    struct sp_pp_function *fn = &pp->fns[ln->function];
+    if (!fn->read && !read_function(pp, pp->functions.list.v[ln->function], fn))
+        return false;
+    f.function = line_function(pp, fn, l);
+    if (!fn->named)
         f.flags |= SP_FRAME_UNRESOLVED;
-    if (!name.n)
-        x.name = (struct sp_str){"", 0};
-    if (!sp_pp_same(sp_pp_text(pp, fn.system_name), name))
-        x.system_name = sp_pp_text(pp, fn.system_name);
-    x.start_line = fn.start_line;
-    srcline(pp, sp_pp_text(pp, fn.file), ln, &x);
+    srcline(pp, fn->file, ln, &x);
     if (pp->text.failed)
         return false;
-    if (keep != SP_FRAMES_FUNCTION) {
+    if (pp->opts->frames != SP_FRAMES_FUNCTION) {
         if (pp->text.len)
             f.srcline = sp_profile_str(pp->p, pp->text.data, pp->text.len);
-        f.more = more_of(pp, l, depth == 0, &x);
+        f.more = line_more(pp, fn, l, depth == 0, &x);
     }
     if (l->has_ip) {
         f.ip = l->ip;
@@ -361,7 +390,7 @@ static bool line_frame(struct sp_pp *pp, const struct location *l, const struct 
     }
     if (depth)
         f.flags |= SP_FRAME_INLINED;
-    return add_frame(pp, &f, number, l->dso);
+    return add_frame(pp, &f);
 }
 
 static bool bare_frame(struct sp_pp *pp, const struct location *l)
@@ -374,7 +403,8 @@ static bool bare_frame(struct sp_pp *pp, const struct location *l)
     }
     if (pp->opts->frames != SP_FRAMES_FUNCTION)
         f.more = more_of(pp, l, true, &x);
-    return add_frame(pp, &f, address_name(pp, l->ip), l->dso);
+    f.function = address_function(pp, l->ip, l->dso);
+    return add_frame(pp, &f);
 }
 
 static bool read_line(struct sp_pp *pp, struct sp_pp_slice s)

@@ -148,6 +148,19 @@ struct sp_pp_seen {
     uint64_t where; /* in the input << 16 | how many */
 };
 
+/* A function as its frames need it. */
+struct sp_pp_function {
+    struct sp_str system_name; /* p NULL: as the name */
+    struct sp_str file;
+    int64_t start_line;
+    uint32_t name;             /* in the profile; of no use where it is not `named` */
+    uint32_t dso, interned;    /* the function of the profile in this DSO; SP_NONE: none yet */
+    uint32_t more;             /* of frames of which nothing else is to be said; SP_STR_FAIL: none yet */
+    bool read;                 /* and nothing about it must be reported each time */
+    bool named;                /* else by the address */
+    bool has_name;             /* else by the system name, if that */
+};
+
 struct sp_pp_line {
     uint64_t function;
     int64_t line, column;
@@ -180,6 +193,7 @@ struct sp_pp {
     struct sp_pp_ids mapping_ids, location_ids, function_ids;
     struct sp_pp_mappings maps;
     struct sp_pp_location *locs;
+    struct sp_pp_function *fns; /* by number */
     /*
      * The same for a hurry: by sp_pp_short_of an id, the last frame << 3 | n where a location has up to
      * PP_SHORT_MAX frames whose numbers follow each other, as they mostly do. 0: ask for it.

@@ -194,6 +194,7 @@ static void release(struct sp_pp *pp)
     sp_vec_free(&pp->maps.list);
     sp_vec_free(&pp->maps.first);
     free(pp->locs);
+    free(pp->fns);
     free(pp->shorts);
     sp_pp_path_free(&pp->path);
     sp_vec_free(&pp->queued_values);
