@@ -1,10 +1,11 @@
 /*
  * The packed location ids of a sample as frames, in a hurry.
  *
- * They are read from the end, where the outermost function is: the part that is the same as in the sample
- * before, byte for byte, is not read again, for its frames stand ready in an array that grows towards its
- * beginning. The beginnings of ids come from a mask of 64 bytes at a time, so that no branch depends on how
- * long an id is.
+ * The outermost functions stand at the end: the part that is the same as in the sample before, byte for byte,
+ * is not read again, for its frames stand ready in an array that grows towards its beginning. The other ids
+ * are read in two steps: where they end comes from a mask of 64 bytes at a time, so that no branch depends on
+ * how long an id is, and what is known of them is asked for; then their frames are put down, from the last id
+ * on.
  *
  * What is new or unusual is left to the slow way (samples.c), which also reports it.
  */
@@ -17,22 +18,22 @@
 #endif
 
 #define BLOCK 64u
-/* Frames that the quick ids of a block may have, and those that are written beside them. */
-#define ROOM (BLOCK * PP_SHORT_MAX + 8)
 
 typedef uint32_t four __attribute__((vector_size(16)));
 
 bool sp_pp_path_begin(struct sp_pp_path *x)
 {
     x->frames = calloc(PP_PATH_MAX + PP_PATH_SLACK, sizeof *x->frames);
-    x->depths = calloc(BLOCK + PP_PATH_MAX, sizeof *x->depths);
-    return x->frames && x->depths;
+    x->depths = calloc(PP_PATH_MAX + 1, sizeof *x->depths);
+    x->ids = calloc(PP_PATH_MAX, sizeof *x->ids);
+    return x->frames && x->depths && x->ids;
 }
 
 void sp_pp_path_free(struct sp_pp_path *x)
 {
     free(x->frames);
     free(x->depths);
+    free(x->ids);
 }
 
 static inline uint64_t load64(const unsigned char *p)
@@ -124,11 +125,11 @@ static size_t shared_bytes(const struct sp_pp_path *x, const unsigned char *end,
 }
 
 /*
- * Frames of a location that takes longer, behind which there are `depth` already (negative, as in the path):
- * how many there are then; 0: not this way, or out of memory.
+ * Frames of a location that takes longer, behind which there are `depth` already (negative, as in the path) and
+ * before which `left` ids come: how many there are then; 0: not this way, or out of memory.
  */
 static __attribute__((noinline)) ptrdiff_t put_location(struct sp_pp *pp, const unsigned char *at,
-                                                        ptrdiff_t depth, bool *nomem)
+                                                        ptrdiff_t depth, size_t left, bool *nomem)
 {
     uint64_t id;
     if (!sp_wire_varint(at, pp->in + pp->n, &id))
@@ -141,106 +142,86 @@ static __attribute__((noinline)) ptrdiff_t put_location(struct sp_pp *pp, const 
         return 0;
     }
     const struct sp_pp_location *l = &pp->locs[i];
-    if ((ptrdiff_t)PP_PATH_MAX + depth < (ptrdiff_t)(l->n + ROOM))
+    if (l->n + PP_PATH_ROOM(left) > PP_PATH_MAX - (size_t)-depth)
         return 0;
     depth -= (ptrdiff_t)l->n;
     memcpy(pp->path.frames + PP_PATH_MAX + depth, pp->loc_frames.v + l->first, l->n * sizeof(uint32_t));
     return depth;
 }
 
-/* 64 bytes of ids in work, from the last one on. */
-struct block {
-    const unsigned char *p;
-    uint64_t starts; /* where ids begin that are not done: the lowest bit is the last byte */
-    uint64_t end;    /* of the next one */
-    ptrdiff_t depth; /* minus the frames so far */
-    int16_t *depths; /* by the places of ids: how many there are then */
-};
-
-/* The bits in the other order. */
-static inline uint64_t mirror(uint64_t v)
-{
-    v = __builtin_bswap64(v);
-    v = (v >> 4 & 0x0f0f0f0f0f0f0f0fu) | (v & 0x0f0f0f0f0f0f0f0fu) << 4;
-    v = (v >> 2 & 0x3333333333333333u) | (v & 0x3333333333333333u) << 2;
-    return (v >> 1 & 0x5555555555555555u) | (v & 0x5555555555555555u) << 1;
-}
-
-/* Frames of ids up to the first that takes longer, or all: then no starts are left. */
-static __attribute__((noinline)) void put_shorts(const struct sp_pp *pp, struct block *b)
+/* The ids in n bytes: their places in `shorts`, and where they begin; how many, or 0: not this way. */
+static size_t number_ids(const struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp_id *ids)
 {
     /* By the length of an id: its bits in four bytes. Longer ones become 0, which is no id. */
-    static const uint32_t all_masks[BLOCK + 1] = {0, 0x7f, 0x7f7f, 0x7f7f7f, 0x7f7f7f7f};
-    const unsigned char *p = b->p;
+    static const uint32_t all_masks[2 * BLOCK] = {0, 0x7f, 0x7f7f, 0x7f7f7f, 0x7f7f7f7f};
     const uint32_t *shorts = pp->shorts, *masks = all_masks;
-    uint64_t nshorts = pp->nshorts, starts = b->starts, end = b->end;
-    uint32_t *top = pp->path.frames + PP_PATH_MAX;
-    int16_t *depths = b->depths;
-    ptrdiff_t depth = b->depth;
-    do {
-        uint64_t at = 63 ^ (uint64_t)__builtin_ctzll(starts);
-        uint64_t id = sp_pp_short_of(load32(p + at) & masks[end - at]);
-        if (id >= nshorts || !shorts[id])
-            break;
-        uint32_t known = shorts[id], count = known & 7;
-        four last = {known, known, known, known};
-        last = (last >> 3) - (four){3, 2, 1, 0};
-        memcpy(top + depth - 4, &last, sizeof last); /* in any case: it does not matter how many count */
-        if (__builtin_expect(count > 4, 0)) {
-            last -= 4;
-            memcpy(top + depth - 8, &last, sizeof last);
-        }
-        depth -= count;
-        depths[at] = (int16_t)depth;
-        starts &= starts - 1;
-        end = at;
-    } while (starts);
-    b->starts = starts;
-    b->end = end;
-    b->depth = depth;
+    uint32_t nshorts = (uint32_t)pp->nshorts;
+    struct sp_pp_id *to = ids;
+    uint64_t begin = 0;
+    for (size_t done = 0; done < n; done += BLOCK) {
+        uint64_t ends = ends_of(p + done);
+        if (n - done < BLOCK)
+            ends &= ((uint64_t)1 << (n - done)) - 1;
+        if (!ends)
+            return 0;
+        do {
+            uint64_t end = done + 1 + (uint64_t)__builtin_ctzll(ends);
+            uint32_t id = sp_pp_short_of(load32(p + begin) & masks[end - begin]);
+            id = id < nshorts ? id : 0;
+            __builtin_prefetch(&shorts[id]);
+            *to++ = (struct sp_pp_id){id, (uint32_t)begin};
+            begin = end;
+            ends &= ends - 1;
+        } while (ends);
+    }
+    return (size_t)(to - ids);
 }
 
-/* Frames of all ids of a block. */
-static bool put_block(struct sp_pp *pp, struct block *b, bool *nomem)
+/* Puts the frames of ids, from the last one on, before those that are there. */
+static bool put_ids(struct sp_pp *pp, const unsigned char *p, size_t n, int16_t *depths, ptrdiff_t *deep,
+                    bool *nomem)
 {
-    for (;;) {
-        put_shorts(pp, b);
-        if (!b->starts)
-            return true;
-        b->end = 63 ^ (uint64_t)__builtin_ctzll(b->starts);
-        b->depth = put_location(pp, b->p + b->end, b->depth, nomem);
-        if (!b->depth)
-            return false;
-        b->depths[b->end] = (int16_t)b->depth;
-        b->starts &= b->starts - 1;
-        if (!b->starts)
-            return true;
+    const uint32_t *shorts = pp->shorts;
+    const struct sp_pp_id *ids = pp->path.ids;
+    uint32_t *top = pp->path.frames + PP_PATH_MAX;
+    ptrdiff_t depth = *deep;
+    while (n--) {
+        uint32_t known = shorts[ids[n].at], count = known & 7, last = known >> 3;
+        if (__builtin_expect(!known, 0)) {
+            depth = put_location(pp, p + ids[n].begin, depth, n, nomem);
+            if (!depth)
+                return false;
+        } else { /* four in any case: it does not matter how many count */
+            four all = (four){last, last, last, last} - (four){3, 2, 1, 0};
+            memcpy(top + depth - 4, &all, sizeof all);
+            if (__builtin_expect(count > 4, 0)) {
+                all -= 4;
+                memcpy(top + depth - 8, &all, sizeof all);
+            }
+            depth -= count;
+        }
+        depths[ids[n].begin] = (int16_t)depth;
     }
+    *deep = depth;
+    return true;
 }
 
 bool sp_pp_path(struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp_frames *out, bool *nomem)
 {
     struct sp_pp_path *x = &pp->path;
     const unsigned char *end = p + n;
-    /* Whole blocks and words are loaded, whatever part of them counts. */
-    if (!n || n > PP_PATH_MAX || (size_t)(p - pp->in) <= BLOCK || (size_t)(pp->in + pp->n - end) < 8 ||
+    /* Whole blocks are loaded, whatever part of them counts. */
+    if (!n || n > PP_PATH_MAX || (size_t)(p - pp->in) < BLOCK || (size_t)(pp->in + pp->n - end) < BLOCK ||
         end[-1] >= 0x80)
         return false;
     size_t same = shared_bytes(x, end, n);
-    ptrdiff_t depth = same ? x->depths[BLOCK + PP_PATH_MAX - same] : 0;
+    ptrdiff_t depth = x->depths[PP_PATH_MAX - same];
     x->n = 0;
-    while (same < n) {
-        struct block b = {.p = end - same - BLOCK,
-                          .end = BLOCK,
-                          .depth = depth,
-                          .depths = x->depths + PP_PATH_MAX - same};
-        b.starts = mirror(ends_of(b.p - 1));
-        if (n - same < BLOCK)
-            b.starts &= ((uint64_t)1 << (n - same)) - 1;
-        if (!b.starts || (ptrdiff_t)PP_PATH_MAX + depth < (ptrdiff_t)ROOM || !put_block(pp, &b, nomem))
+    if (same < n) {
+        size_t ids = number_ids(pp, p, n - same, x->ids);
+        if (!ids || PP_PATH_ROOM(ids) > PP_PATH_MAX - (size_t)-depth ||
+            !put_ids(pp, p, ids, x->depths + PP_PATH_MAX - n, &depth, nomem))
             return false;
-        depth = b.depth;
-        same += BLOCK - b.end;
     }
     x->end = end;
     x->n = n;

@@ -52,6 +52,8 @@ enum {
 #define PP_PATH_MAX    ((size_t)1 << 14)  /* frames of a stack, and bytes of its ids, that are read quickly */
 #define PP_PATH_SLACK  32u                /* frames behind a path that may be copied with it */
 #define PP_SHORT_MAX   7u                 /* frames of a location that is read quickly */
+/* Frames that so many ids may need if they are read quickly, and those that are written beside them. */
+#define PP_PATH_ROOM(ids) ((ids) * PP_SHORT_MAX + 8)
 #define PP_QUEUE       (PP_TYPES_MAX + 32u) /* stacks that are looked up together */
 #define PP_GUESSES     16u                /* mappings of one DSO that are tried for an address */
 
@@ -121,9 +123,14 @@ struct sp_pp_frames {
 /*
  * path.c: frames by location ids, where the sample before may have had the same at the end.
  */
+struct sp_pp_id {
+    uint32_t at;    /* in `shorts` */
+    uint32_t begin; /* of its bytes among those of the sample's ids */
+};
 struct sp_pp_path {
     uint32_t *frames; /* PP_PATH_MAX, filled from their end, and the slack */
     int16_t *depths;  /* minus how many, by the bytes of ids they stand for, counted from the end */
+    struct sp_pp_id *ids; /* PP_PATH_MAX, in work */
     const unsigned char *end;
     size_t n; /* bytes of ids that end there; 0: none */
 };
