@@ -222,16 +222,12 @@ uint32_t sp_pp_label_set(struct sp_pp *pp)
     return (uint32_t)pp->sets.n - 1;
 }
 
-uint32_t sp_pp_context(struct sp_pp *pp, uint32_t set, uint32_t event)
+uint32_t sp_pp_context_new(struct sp_pp *pp, uint32_t set, uint32_t event)
 {
-    uint32_t *known = &pp->contexts.v[(size_t)set * pp->nevents + event];
-    if (*known == SP_NONE) {
-        const struct sp_pp_label_set *s = &pp->sets.v[set];
-        struct sp_context c = {.pid = s->pid, .tid = s->tid, .cpu = SP_ABSENT};
-        c.event = pp->event[event].number;
-        c.comm = s->comm;
-        c.more = s->more;
-        *known = sp_context_intern(pp->p, &c);
-    }
-    return *known;
+    const struct sp_pp_label_set *s = &pp->sets.v[set];
+    struct sp_context c = {.pid = s->pid, .tid = s->tid, .cpu = SP_ABSENT};
+    c.event = pp->event[event].number;
+    c.comm = s->comm;
+    c.more = s->more;
+    return pp->contexts.v[(size_t)set * pp->nevents + event] = sp_context_intern(pp->p, &c);
 }

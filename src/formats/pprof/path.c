@@ -21,18 +21,29 @@
 
 typedef uint32_t four __attribute__((vector_size(16)));
 
+static void powers(struct sp_pp_powers *x)
+{
+    *x = (struct sp_pp_powers){.power = {1}};
+    for (uint32_t n = 1; n <= PP_SHORT_MAX; n++) {
+        x->power[n] = x->power[n - 1] * PP_HASH_BASE;
+        x->sum[n] = x->sum[n - 1] * PP_HASH_BASE + 1;
+        x->weighted[n] = x->weighted[n - 1] * PP_HASH_BASE + n - 1;
+    }
+}
+
 bool sp_pp_path_begin(struct sp_pp_path *x)
 {
+    powers(&x->powers);
     x->frames = calloc(PP_PATH_MAX + PP_PATH_SLACK, sizeof *x->frames);
-    x->depths = calloc(PP_PATH_MAX + 1, sizeof *x->depths);
+    x->steps = calloc(PP_PATH_MAX + 1, sizeof *x->steps);
     x->ids = calloc(PP_PATH_MAX, sizeof *x->ids);
-    return x->frames && x->depths && x->ids;
+    return x->frames && x->steps && x->ids;
 }
 
 void sp_pp_path_free(struct sp_pp_path *x)
 {
     free(x->frames);
-    free(x->depths);
+    free(x->steps);
     free(x->ids);
 }
 
@@ -124,29 +135,29 @@ static size_t shared_bytes(const struct sp_pp_path *x, const unsigned char *end,
     return cut < same ? same - cut : 0;
 }
 
-/*
- * Frames of a location that takes longer, behind which there are `depth` already (negative, as in the path) and
- * before which `left` ids come: how many there are then; 0: not this way, or out of memory.
- */
-static __attribute__((noinline)) ptrdiff_t put_location(struct sp_pp *pp, const unsigned char *at,
-                                                        ptrdiff_t depth, size_t left, bool *nomem)
+/* Frames of a location that takes longer, before which `left` ids come; false: not this way, or out of memory. */
+static __attribute__((noinline)) bool put_location(struct sp_pp *pp, const unsigned char *at,
+                                                   struct sp_pp_step *step, size_t left, bool *nomem)
 {
     uint64_t id;
     if (!sp_wire_varint(at, pp->in + pp->n, &id))
-        return 0;
+        return false;
     uint32_t i = sp_pp_ids_find(&pp->location_ids, id);
     if (i == SP_NONE)
-        return 0;
+        return false;
     if (pp->locs[i].first == SP_NONE && !sp_pp_location_read(pp, i)) {
         *nomem = true;
-        return 0;
+        return false;
     }
     const struct sp_pp_location *l = &pp->locs[i];
-    if (l->n + PP_PATH_ROOM(left) > PP_PATH_MAX - (size_t)-depth)
-        return 0;
-    depth -= (ptrdiff_t)l->n;
-    memcpy(pp->path.frames + PP_PATH_MAX + depth, pp->loc_frames.v + l->first, l->n * sizeof(uint32_t));
-    return depth;
+    const uint32_t *frames = pp->loc_frames.v + l->first;
+    if (l->n + PP_PATH_ROOM(left) > PP_PATH_MAX - (size_t)-step->depth)
+        return false;
+    step->depth -= (ptrdiff_t)l->n;
+    memcpy(pp->path.frames + PP_PATH_MAX + step->depth, frames, l->n * sizeof *frames);
+    for (uint32_t k = l->n; k--;)
+        step->hash = sp_pp_hash_frame(step->hash, frames[k]);
+    return true;
 }
 
 /* The ids in n bytes: their places in `shorts`, and where they begin; how many, or 0: not this way. */
@@ -178,31 +189,34 @@ static size_t number_ids(const struct sp_pp *pp, const unsigned char *p, size_t 
 }
 
 /* Puts the frames of ids, from the last one on, before those that are there. */
-static bool put_ids(struct sp_pp *pp, const unsigned char *p, size_t n, int16_t *depths, ptrdiff_t *deep,
-                    bool *nomem)
+static bool put_ids(struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp_step *steps,
+                    struct sp_pp_step *step, bool *nomem)
 {
     const uint32_t *shorts = pp->shorts;
     const struct sp_pp_id *ids = pp->path.ids;
+    const struct sp_pp_powers *by = &pp->path.powers;
     uint32_t *top = pp->path.frames + PP_PATH_MAX;
-    ptrdiff_t depth = *deep;
+    struct sp_pp_step x = *step;
     while (n--) {
         uint32_t known = shorts[ids[n].at], count = known & 7, last = known >> 3;
         if (__builtin_expect(!known, 0)) {
-            depth = put_location(pp, p + ids[n].begin, depth, n, nomem);
-            if (!depth)
+            struct sp_pp_step y = x;
+            if (!put_location(pp, p + ids[n].begin, &y, n, nomem))
                 return false;
+            x = y;
         } else { /* four in any case: it does not matter how many count */
             four all = (four){last, last, last, last} - (four){3, 2, 1, 0};
-            memcpy(top + depth - 4, &all, sizeof all);
+            memcpy(top + x.depth - 4, &all, sizeof all);
             if (__builtin_expect(count > 4, 0)) {
                 all -= 4;
-                memcpy(top + depth - 8, &all, sizeof all);
+                memcpy(top + x.depth - 8, &all, sizeof all);
             }
-            depth -= count;
+            x.depth -= count;
+            x.hash = x.hash * by->power[count] + last * by->sum[count] - by->weighted[count];
         }
-        depths[ids[n].begin] = (int16_t)depth;
+        steps[ids[n].begin] = x;
     }
-    *deep = depth;
+    *step = x;
     return true;
 }
 
@@ -215,16 +229,16 @@ bool sp_pp_path(struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp
         end[-1] >= 0x80)
         return false;
     size_t same = shared_bytes(x, end, n);
-    ptrdiff_t depth = x->depths[PP_PATH_MAX - same];
+    struct sp_pp_step step = x->steps[PP_PATH_MAX - same];
     x->n = 0;
     if (same < n) {
         size_t ids = number_ids(pp, p, n - same, x->ids);
-        if (!ids || PP_PATH_ROOM(ids) > PP_PATH_MAX - (size_t)-depth ||
-            !put_ids(pp, p, ids, x->depths + PP_PATH_MAX - n, &depth, nomem))
+        if (!ids || PP_PATH_ROOM(ids) > PP_PATH_MAX - (size_t)-step.depth ||
+            !put_ids(pp, p, ids, x->steps + PP_PATH_MAX - n, &step, nomem))
             return false;
     }
     x->end = end;
     x->n = n;
-    *out = (struct sp_pp_frames){x->frames + PP_PATH_MAX + depth, (size_t)-depth};
+    *out = (struct sp_pp_frames){x->frames + PP_PATH_MAX + step.depth, (size_t)-step.depth, step.hash};
     return true;
 }

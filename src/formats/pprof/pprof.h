@@ -118,6 +118,7 @@ struct sp_pp_location {
 struct sp_pp_frames {
     const uint32_t *v;
     size_t n;
+    uint64_t hash; /* see sp_pp_hash_frame */
 };
 
 /*
@@ -127,19 +128,30 @@ struct sp_pp_id {
     uint32_t at;    /* in `shorts` */
     uint32_t begin; /* of its bytes among those of the sample's ids */
 };
+struct sp_pp_step {
+    uint64_t hash;
+    ptrdiff_t depth; /* minus how many frames */
+};
+/*
+ * What sp_pp_hash_frame comes to for `count` frames whose numbers go down from `last`:
+ * hash * power[count] + last * sum[count] - weighted[count].
+ */
+struct sp_pp_powers {
+    uint64_t power[PP_SHORT_MAX + 1], sum[PP_SHORT_MAX + 1], weighted[PP_SHORT_MAX + 1];
+};
 struct sp_pp_path {
-    uint32_t *frames; /* PP_PATH_MAX, filled from their end, and the slack */
-    int16_t *depths;  /* minus how many, by the bytes of ids they stand for, counted from the end */
-    struct sp_pp_id *ids; /* PP_PATH_MAX, in work */
+    struct sp_pp_powers powers;
+    uint32_t *frames;         /* PP_PATH_MAX, filled from their end, and the slack */
+    struct sp_pp_step *steps; /* what frames are there, by the bytes of ids they stand for, counted from the end */
+    struct sp_pp_id *ids;     /* PP_PATH_MAX, in work */
     const unsigned char *end;
     size_t n; /* bytes of ids that end there; 0: none */
 };
 
 /* A stack that waits to be looked up: of a sample in the usual shape, for one of its events. */
 struct sp_pp_entry {
-    const unsigned char *field;       /* the sample with its tag; size: all of it */
-    const unsigned char *sample, *ids; /* its first byte and its packed ids */
-    size_t size;
+    const unsigned char *field; /* the sample, from its tag on */
+    const unsigned char *ids;   /* packed; nids bytes */
     uint32_t nids;
     uint32_t context, event, values; /* values: in queued_values */
     uint32_t stack;                  /* known already; SP_NONE: look it up */
@@ -261,6 +273,19 @@ spaa_status sp_pp_sample(struct sp_pp *pp, const unsigned char *at, size_t n);
  * begins, its tag, or `end`. None waits afterwards.
  */
 spaa_status sp_pp_quick(struct sp_pp *pp, const unsigned char **at, const unsigned char *end);
+/*
+ * Hashes of stacks, which grow with them from the root on: what outer frames have in common is not hashed again.
+ * Those of the profile are found by them while it is read.
+ */
+#define PP_HASH_BASE 0x9e3779b97f4a7c15u
+static inline uint64_t sp_pp_hash_frame(uint64_t hash, uint32_t frame)
+{
+    return hash * PP_HASH_BASE + frame;
+}
+static inline uint64_t sp_pp_hash_stack(uint64_t hash, size_t n, uint32_t context)
+{
+    return sp_hash_mix(hash, (uint64_t)context << 32 | (uint32_t)n);
+}
 /* The most frames that all stacks may have. */
 static inline size_t sp_pp_frames_max(const struct sp_pp *pp)
 {
@@ -286,7 +311,12 @@ bool sp_pp_path(struct sp_pp *pp, const unsigned char *ids, size_t n, struct sp_
 uint32_t sp_pp_ids_find(const struct sp_pp_ids *ids, uint64_t id);
 void sp_pp_ids_free(struct sp_pp_ids *ids);
 /* The context of the sample's labels in an event (of sp_pp.events); SP_NONE: out of memory. */
-uint32_t sp_pp_context(struct sp_pp *pp, uint32_t set, uint32_t event);
+uint32_t sp_pp_context_new(struct sp_pp *pp, uint32_t set, uint32_t event);
+static inline uint32_t sp_pp_context(struct sp_pp *pp, uint32_t set, uint32_t event)
+{
+    uint32_t known = pp->contexts.v[(size_t)set * pp->nevents + event];
+    return known != SP_NONE ? known : sp_pp_context_new(pp, set, event);
+}
 uint32_t sp_pp_label_set(struct sp_pp *pp); /* of pp->labels; SP_NONE: out of memory */
 /* The same for labels as they stand in the file, tags and all; SP_NONE: they were not read yet. */
 uint32_t sp_pp_label_find(const struct sp_pp *pp, const unsigned char *p, size_t n);

@@ -14,6 +14,7 @@
 #define GROUP  32u   /* samples */
 #define WINDOW 8192u /* stacks after which it is decided whether they repeat */
 #define FIRST  4096u /* places of `seen` */
+#define AHEAD  1024u /* bytes of the input that are asked for ahead */
 
 /* ---- stacks that were seen before, by the bytes of their ids ---- */
 
@@ -188,6 +189,7 @@ static bool cut(struct sp_pp *pp, const unsigned char **at, const unsigned char 
         body > limit || n > (size_t)(limit - body))
         return false;
     end = body + n;
+    __builtin_prefetch(field + AHEAD);
     for (const unsigned char *p = body; p < end;)
         if (!(p = cut_field(pp, p, end, &parts)))
             return false;
@@ -198,19 +200,20 @@ static bool cut(struct sp_pp *pp, const unsigned char **at, const unsigned char 
     if (set == SP_NONE)
         return false;
     struct sp_pp_entry x = {.field = field,
-                            .sample = body,
                             .ids = parts.ids,
-                            .size = (size_t)(end - body),
                             .nids = (uint32_t)parts.nids,
                             .values = (uint32_t)pp->queued_values.n,
                             .stack = SP_NONE};
     const int64_t *values = pp->queued_values.v + pp->queued_values.n;
-    uint32_t before = pp->nqueued;
-    bool ok = true;
-    for (uint32_t e = 0; ok && e < pp->nevents; e++)
-        if (pp->nevents == 1 || has_value(&pp->event[e], values))
+    bool ok = true, any = pp->nevents == 1;
+    if (any)
+        ok = add_entry(pp, &x, set, 0);
+    for (uint32_t e = 0; ok && pp->nevents > 1 && e < pp->nevents; e++)
+        if (has_value(&pp->event[e], values)) {
             ok = add_entry(pp, &x, set, e);
-    if (pp->nqueued == before) /* nothing but zeros is a sample, too */
+            any = true;
+        }
+    if (!any) /* nothing but zeros is a sample, too */
         ok = add_entry(pp, &x, set, 0);
     if (!ok)
         *st = sp_nomem(pp->d);
@@ -243,7 +246,7 @@ static bool find_frames(struct sp_pp *pp, struct sp_pp_entry *x, spaa_status *st
     pp->queued_frames += f.n;
     x->first = first;
     x->n = (uint32_t)f.n;
-    x->hash = sp_stack_hash(to, f.n, x->context, SP_UNIFIED);
+    x->hash = sp_pp_hash_stack(f.hash, f.n, x->context);
     sp_stack_expect(p, x->hash);
     return true;
 }
@@ -302,10 +305,11 @@ static spaa_status look_up(struct sp_pp *pp)
         if (q[i].stack != SP_NONE || find_frames(pp, &q[i], &st)) {
             i++;
         } else if (!st) {
-            const unsigned char *field = q[i].field;
+            const unsigned char *field = q[i].field, *sample;
+            size_t size;
             st = store_some(pp, stored, i);
-            if (!st)
-                st = sp_pp_sample(pp, q[i].sample, q[i].size);
+            if (!st && (sample = length(field + 1, &size)))
+                st = sp_pp_sample(pp, sample, size);
             while (i < n && q[i].field == field)
                 i++;
             stored = i;

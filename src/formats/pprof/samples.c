@@ -106,8 +106,12 @@ static spaa_status put(struct sp_pp *pp, uint32_t event, uint32_t set)
     const struct sp_pp_event *e = &pp->event[event];
     uint32_t context = sp_pp_context(pp, set, event), s = SP_NONE;
     bool is_new = false;
+    uint64_t hash = 0;
+    for (size_t i = pp->stack.n; i--;)
+        hash = sp_pp_hash_frame(hash, pp->stack.v[i]);
     if (context != SP_NONE)
-        s = sp_stack_intern(pp->p, pp->stack.v, pp->stack.n, context, SP_UNIFIED, &is_new);
+        s = sp_stack_intern_hashed(pp->p, sp_pp_hash_stack(hash, pp->stack.n, context), pp->stack.v,
+                                   pp->stack.n, context, SP_UNIFIED, &is_new);
     if (s == SP_NONE)
         return sp_nomem(pp->d);
     if (is_new)
@@ -187,5 +191,6 @@ spaa_status sp_pp_samples(struct sp_pp *pp)
         const struct sp_pp_slice *r = &pp->runs.list.v[i];
         st = run(pp, r->p, r->p + r->n);
     }
+    sp_map_free(&pp->p->stack_map); /* its hashes are ours */
     return st;
 }
