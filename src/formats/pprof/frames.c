@@ -9,11 +9,69 @@
 #include "base/num.h"
 #include "formats/pprof/pprof.h"
 
+/*
+ * The fields of a message that are numbers, by their own, and where lines begin: all of them, where these are
+ * numbers of fields 1 to 7 and lines (field 4 of a location) in no unusual coding. False: read it with a cursor.
+ */
+#define LINES 16u
+struct numbers {
+    uint64_t v[11];
+    unsigned nlines;
+    struct sp_pp_slice lines[LINES];
+};
+
+static bool numbers(const struct sp_pp *pp, struct sp_pp_slice s, unsigned fields, bool lines, struct numbers *x)
+{
+    const unsigned char *p = s.p, *end = s.p + s.n;
+    memset(x->v, 0, sizeof x->v);
+    x->nlines = 0;
+    if ((size_t)(pp->in + pp->n - end) < 16) /* whole words are loaded */
+        return false;
+    while (p < end) {
+        unsigned tag = *p++;
+        if (tag == (4 << 3 | SP_WIRE_BYTES) && lines && x->nlines < LINES && *p <= end - p - 1 && *p < 0x80) {
+            x->lines[x->nlines++] = (struct sp_pp_slice){p + 1, *p};
+            p += 1 + *p;
+            continue;
+        }
+        uint64_t v = 0;
+        size_t n = sp_wire_varint_word(p, &v);
+        if (tag & 7 || tag >> 3 > fields || tag < 8 || !n || n > (size_t)(end - p))
+            return false;
+        x->v[tag >> 3] = v;
+        p += n;
+    }
+    return true;
+}
+
+/* The same with a cursor, which reports what is wrong; false: something is. */
+static bool read_numbers(struct sp_pp *pp, struct sp_pp_slice s, unsigned fields, const char *what,
+                         struct numbers *x)
+{
+    struct sp_wire w = sp_wire_of(s.p, s.n);
+    memset(x->v, 0, sizeof x->v);
+    for (struct sp_wire_field f; sp_wire_next(&w, &f);) {
+        if (f.type != SP_WIRE_VARINT || f.number > fields)
+            pp->odd++;
+        else
+            x->v[f.number] = f.v;
+    }
+    if (w.error)
+        sp_emit(pp->d, SP_L720, sp_pp_at(pp, w.at), "in %s: %s", what, w.error);
+    return !w.error;
+}
+
 /* The field 1, an id, of each message. */
-static uint64_t id_of(struct sp_pp_slice s)
+static uint64_t id_of(const struct sp_pp *pp, struct sp_pp_slice s)
 {
     struct sp_wire w = sp_wire_of(s.p, s.n);
     uint64_t id = 0;
+    if (s.n >= 2 && s.p[0] == (1 << 3 | SP_WIRE_VARINT) && (size_t)(pp->in + pp->n - s.p) >= 16) {
+        size_t n = sp_wire_varint_word(s.p + 1, &id);
+        if (n && n < s.n)
+            return id;
+    }
+    id = 0;
     for (struct sp_wire_field f; sp_wire_next(&w, &f);)
         if (f.number == 1 && f.type == SP_WIRE_VARINT) {
             id = f.v;
@@ -55,7 +113,7 @@ static spaa_status index_ids(struct sp_pp *pp, const struct sp_pp_slices *s, con
     if (!out->dense || !out->ids)
         return sp_nomem(pp->d);
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t id = out->ids[i] = id_of(s->list.v[i]);
+        uint64_t id = out->ids[i] = id_of(pp, s->list.v[i]);
         if (!id || sp_pp_ids_find(out, id) != SP_NONE) {
             sp_emit(pp->d, id ? SP_W725 : SP_L722, sp_pp_at(pp, s->list.v[i].p),
                     id ? "a second %s %llu; the first one counts" : "a %s without an id (%llu)", what,
@@ -85,28 +143,15 @@ static bool is_kernel(struct sp_str file)
 static spaa_status read_mapping(struct sp_pp *pp, struct sp_pp_slice s)
 {
     struct sp_pp_mapping m = {.dso = SP_NONE};
-    struct sp_wire w = sp_wire_of(s.p, s.n);
-    uint64_t file = 0, id = 0;
-    for (struct sp_wire_field f; sp_wire_next(&w, &f);) {
-        if (f.type != SP_WIRE_VARINT || f.number > 10)
-            pp->odd++;
-        else if (f.number == 2)
-            m.start = f.v;
-        else if (f.number == 3)
-            m.limit = f.v;
-        else if (f.number == 4)
-            m.offset = f.v;
-        else if (f.number == 5)
-            file = f.v;
-        else if (f.number == 6)
-            id = f.v;
-        else if (f.number >= 7 && f.v)
-            m.has |= (uint8_t)(1u << (f.number - 7));
-    }
-    if (w.error)
-        sp_emit(pp->d, SP_L720, sp_pp_at(pp, w.at), "in a mapping: %s", w.error);
-    m.file = sp_pp_str(pp, file);
-    m.build_id = sp_pp_str(pp, id);
+    struct numbers x;
+    read_numbers(pp, s, 10, "a mapping", &x);
+    m.start = x.v[2];
+    m.limit = x.v[3];
+    m.offset = x.v[4];
+    for (unsigned k = 0; k < 4; k++)
+        m.has |= (uint8_t)((x.v[7 + k] != 0) << k);
+    m.file = sp_pp_str(pp, x.v[5]);
+    m.build_id = sp_pp_str(pp, x.v[6]);
     if (m.file == SP_STR_FAIL || m.build_id == SP_STR_FAIL)
         return sp_nomem(pp->d);
     struct sp_str name = sp_pstr(pp->p, m.file);
@@ -293,23 +338,11 @@ static void srcline(struct sp_pp *pp, struct sp_str file, const struct sp_pp_lin
 
 static bool read_function(struct sp_pp *pp, struct sp_pp_slice s, struct sp_pp_function *out)
 {
-    struct sp_wire w = sp_wire_of(s.p, s.n);
-    uint64_t name = 0, system_name = 0, file = 0, odd = pp->odd, dangling = pp->dangling;
-    *out = (struct sp_pp_function){.interned = SP_NONE, .more = SP_STR_FAIL};
-    for (struct sp_wire_field f; sp_wire_next(&w, &f);) {
-        if (f.type != SP_WIRE_VARINT || f.number > 5)
-            pp->odd++;
-        else if (f.number == 2)
-            name = f.v;
-        else if (f.number == 3)
-            system_name = f.v;
-        else if (f.number == 4)
-            file = f.v;
-        else if (f.number == 5)
-            out->start_line = (int64_t)f.v;
-    }
-    if (w.error)
-        sp_emit(pp->d, SP_L720, sp_pp_at(pp, w.at), "in a function: %s", w.error);
+    struct numbers x;
+    uint64_t odd = pp->odd, dangling = pp->dangling;
+    bool whole = numbers(pp, s, 5, false, &x) || read_numbers(pp, s, 5, "a function", &x);
+    uint64_t name = x.v[2], system_name = x.v[3], file = x.v[4];
+    *out = (struct sp_pp_function){.interned = SP_NONE, .more = SP_STR_FAIL, .start_line = (int64_t)x.v[5]};
     struct sp_str text = sp_pp_text(pp, name), other = sp_pp_text(pp, system_name);
     out->has_name = text.n;
     out->named = text.n || other.n;
@@ -318,7 +351,7 @@ static bool read_function(struct sp_pp *pp, struct sp_pp_slice s, struct sp_pp_f
     out->file = sp_pp_text(pp, file);
     if (out->named)
         out->name = sp_pp_str(pp, text.n ? name : system_name);
-    out->read = !w.error && pp->odd == odd && pp->dangling == dangling;
+    out->read = whole && pp->odd == odd && pp->dangling == dangling;
     return out->name != SP_STR_FAIL;
 }
 
@@ -409,20 +442,10 @@ static bool bare_frame(struct sp_pp *pp, const struct location *l)
 
 static bool read_line(struct sp_pp *pp, struct sp_pp_slice s)
 {
-    struct sp_wire w = sp_wire_of(s.p, s.n);
-    struct sp_pp_line ln = {0};
-    for (struct sp_wire_field f; sp_wire_next(&w, &f);) {
-        if (f.type != SP_WIRE_VARINT || f.number > 3)
-            pp->odd++;
-        else if (f.number == 1)
-            ln.function = f.v;
-        else if (f.number == 2)
-            ln.line = (int64_t)f.v;
-        else
-            ln.column = (int64_t)f.v;
-    }
-    if (w.error)
-        sp_emit(pp->d, SP_L720, sp_pp_at(pp, w.at), "in a line: %s", w.error);
+    struct numbers x;
+    if (!numbers(pp, s, 3, false, &x))
+        read_numbers(pp, s, 3, "a line", &x);
+    struct sp_pp_line ln = {.function = x.v[1], .line = (int64_t)x.v[2], .column = (int64_t)x.v[3]};
     uint32_t number = sp_pp_ids_find(&pp->function_ids, ln.function);
     if (number == SP_NONE) {
         pp->dangling++;
@@ -453,29 +476,44 @@ static void set_short(struct sp_pp *pp, uint32_t number)
         pp->shorts[short_of_id(id)] = f[l->n - 1] << 3 | l->n;
 }
 
-bool sp_pp_location_read(struct sp_pp *pp, uint32_t number)
+/* The parts of a location in the usual way, its lines into pp->lines. */
+static bool read_location(struct sp_pp *pp, struct sp_pp_slice s, struct numbers *x)
 {
-    struct sp_pp_slice s = pp->locations.list.v[number];
     struct sp_wire w = sp_wire_of(s.p, s.n);
-    struct location l = {.mapping = SP_NONE};
-    uint64_t mapping = 0;
-    pp->lines.n = 0;
+    memset(x->v, 0, sizeof x->v);
     for (struct sp_wire_field f; sp_wire_next(&w, &f);) {
         if (f.number == 4 && f.type == SP_WIRE_BYTES) {
             if (!read_line(pp, (struct sp_pp_slice){f.p, f.n}))
                 return false;
         } else if (f.type != SP_WIRE_VARINT || f.number > 5) {
             pp->odd++;
-        } else if (f.number == 2) {
-            mapping = f.v;
-        } else if (f.number == 3) {
-            l.address = f.v;
-        } else if (f.number == 5) {
-            l.folded = f.v;
+        } else {
+            x->v[f.number] = f.v;
         }
     }
     if (w.error)
         sp_emit(pp->d, SP_L720, sp_pp_at(pp, w.at), "in a location: %s", w.error);
+    return true;
+}
+
+bool sp_pp_location_read(struct sp_pp *pp, uint32_t number)
+{
+    struct sp_pp_slice s = pp->locations.list.v[number];
+    struct location l = {.mapping = SP_NONE};
+    struct numbers x;
+    bool ok = true;
+    pp->lines.n = 0;
+    if (numbers(pp, s, 5, true, &x)) {
+        for (unsigned i = 0; ok && i < x.nlines; i++)
+            ok = read_line(pp, x.lines[i]);
+    } else {
+        ok = read_location(pp, s, &x);
+    }
+    if (!ok)
+        return false;
+    uint64_t mapping = x.v[2];
+    l.address = x.v[3];
+    l.folded = x.v[5];
     if (mapping && (l.mapping = sp_pp_ids_find(&pp->mapping_ids, mapping)) == SP_NONE) {
         pp->dangling++;
         sp_emit(pp->d, SP_L722, sp_pp_at(pp, s.p), "a location in mapping %llu", (unsigned long long)mapping);
@@ -484,7 +522,7 @@ bool sp_pp_location_read(struct sp_pp *pp, uint32_t number)
     uint32_t first = (uint32_t)pp->loc_frames.n, n = (uint32_t)pp->lines.n;
     if (pp->loc_frames.n >= SP_NONE - PP_LINES_MAX)
         return false;
-    bool ok = n || bare_frame(pp, &l);
+    ok = n || bare_frame(pp, &l);
     for (uint32_t i = 0; ok && i < n; i++)
         ok = line_frame(pp, &l, &pp->lines.v[i], n - 1 - i);
     if (!ok)

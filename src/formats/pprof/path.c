@@ -23,17 +23,17 @@ typedef uint32_t four __attribute__((vector_size(16)));
 
 static void powers(struct sp_pp_powers *x)
 {
-    *x = (struct sp_pp_powers){.power = {1}};
+    x[0] = (struct sp_pp_powers){.power = 1};
     for (uint32_t n = 1; n <= PP_SHORT_MAX; n++) {
-        x->power[n] = x->power[n - 1] * PP_HASH_BASE;
-        x->sum[n] = x->sum[n - 1] * PP_HASH_BASE + 1;
-        x->weighted[n] = x->weighted[n - 1] * PP_HASH_BASE + n - 1;
+        x[n].power = x[n - 1].power * PP_HASH_BASE;
+        x[n].sum = x[n - 1].sum * PP_HASH_BASE + 1;
+        x[n].weighted = x[n - 1].weighted * PP_HASH_BASE + n - 1;
     }
 }
 
 bool sp_pp_path_begin(struct sp_pp_path *x)
 {
-    powers(&x->powers);
+    powers(x->powers);
     x->frames = calloc(PP_PATH_MAX + PP_PATH_SLACK, sizeof *x->frames);
     x->steps = calloc(PP_PATH_MAX + 1, sizeof *x->steps);
     x->ids = calloc(PP_PATH_MAX, sizeof *x->ids);
@@ -176,11 +176,12 @@ static size_t number_ids(const struct sp_pp *pp, const unsigned char *p, size_t 
         if (!ends)
             return 0;
         do {
-            uint64_t end = done + 1 + (uint64_t)__builtin_ctzll(ends);
+            uint64_t end = done + 1 + (unsigned)__builtin_ctzll(ends);
             uint32_t id = sp_pp_short_of(load32(p + begin) & masks[end - begin]);
             id = id < nshorts ? id : 0;
             __builtin_prefetch(&shorts[id]);
-            *to++ = (struct sp_pp_id){id, (uint32_t)begin};
+            to->at = id;
+            to++->begin = (uint32_t)begin;
             begin = end;
             ends &= ends - 1;
         } while (ends);
@@ -194,7 +195,7 @@ static bool put_ids(struct sp_pp *pp, const unsigned char *p, size_t n, struct s
 {
     const uint32_t *shorts = pp->shorts;
     const struct sp_pp_id *ids = pp->path.ids;
-    const struct sp_pp_powers *by = &pp->path.powers;
+    const struct sp_pp_powers *by = pp->path.powers;
     uint32_t *top = pp->path.frames + PP_PATH_MAX;
     struct sp_pp_step x = *step;
     while (n--) {
@@ -212,7 +213,7 @@ static bool put_ids(struct sp_pp *pp, const unsigned char *p, size_t n, struct s
                 memcpy(top + x.depth - 8, &all, sizeof all);
             }
             x.depth -= count;
-            x.hash = x.hash * by->power[count] + last * by->sum[count] - by->weighted[count];
+            x.hash = x.hash * by[count].power + last * by[count].sum - by[count].weighted;
         }
         steps[ids[n].begin] = x;
     }

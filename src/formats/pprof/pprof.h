@@ -133,14 +133,14 @@ struct sp_pp_step {
     ptrdiff_t depth; /* minus how many frames */
 };
 /*
- * What sp_pp_hash_frame comes to for `count` frames whose numbers go down from `last`:
- * hash * power[count] + last * sum[count] - weighted[count].
+ * What sp_pp_hash_frame comes to for n frames whose numbers go down from `last`: hash * power + last * sum -
+ * weighted. By n.
  */
 struct sp_pp_powers {
-    uint64_t power[PP_SHORT_MAX + 1], sum[PP_SHORT_MAX + 1], weighted[PP_SHORT_MAX + 1];
+    uint64_t power, sum, weighted, zero;
 };
 struct sp_pp_path {
-    struct sp_pp_powers powers;
+    struct sp_pp_powers powers[PP_SHORT_MAX + 1];
     uint32_t *frames;         /* PP_PATH_MAX, filled from their end, and the slack */
     struct sp_pp_step *steps; /* what frames are there, by the bytes of ids they stand for, counted from the end */
     struct sp_pp_id *ids;     /* PP_PATH_MAX, in work */

@@ -100,13 +100,6 @@ static inline const unsigned char *length(const unsigned char *p, size_t *n)
     return p[0] & p[1] & 0x80 ? NULL : p + 1 + two;
 }
 
-/* Fields of a sample, as far as they were cut. */
-struct parts {
-    const unsigned char *ids, *labels, *labels_end;
-    size_t nids;
-    uint32_t nvalues;
-};
-
 enum {
     IDS = 1 << 3 | SP_WIRE_BYTES,
     VALUES = 2 << 3 | SP_WIRE_BYTES,
@@ -114,44 +107,28 @@ enum {
     LABEL = 3 << 3 | SP_WIRE_BYTES
 };
 
-/* The field at p; where it ends, or NULL: of another shape. */
-static inline const unsigned char *cut_field(struct sp_pp *pp, const unsigned char *p,
-                                             const unsigned char *end, struct parts *x)
+/* A number, behind which whole words can still be loaded, as behind all that is cut; NULL: of another shape. */
+static inline const unsigned char *cut_number(const unsigned char *p, const unsigned char *end, int64_t *out)
+{
+    uint64_t v = 0;
+    size_t n = sp_wire_varint_word(p, &v);
+    *out = (int64_t)v;
+    if (!n)
+        p = sp_wire_varint(p, end, (uint64_t *)out);
+    else
+        p += n;
+    return p && p <= end ? p : NULL;
+}
+
+/* Packed values behind the first n of them; how many there are then, or more than there are types. */
+static inline uint32_t cut_values(const struct sp_pp *pp, const unsigned char *p, const unsigned char *end,
+                                  uint32_t n)
 {
     int64_t *values = pp->queued_values.v + pp->queued_values.n;
-    const unsigned char *field = p, *stop;
-    unsigned tag = *p++;
-    size_t n;
-    uint64_t v;
-    if (tag == VALUE) {
-        if (x->nvalues == pp->ntypes || !(p = sp_wire_varint(p, end, &v)))
-            return NULL;
-        values[x->nvalues++] = (int64_t)v;
-        return p;
-    }
-    if ((tag != IDS && tag != VALUES && tag != LABEL) || !(p = length(p, &n)) || p > end ||
-        n > (size_t)(end - p))
-        return NULL;
-    stop = p + n;
-    if (tag == IDS) {
-        if (x->ids || !n)
-            return NULL;
-        x->ids = p;
-        x->nids = n;
-    } else if (tag == LABEL) {
-        if (!x->labels)
-            x->labels = field;
-        else if (x->labels_end != field)
-            return NULL;
-        x->labels_end = stop;
-    } else {
-        while (p < stop) {
-            if (x->nvalues == pp->ntypes || !(p = sp_wire_varint(p, stop, &v)))
-                return NULL;
-            values[x->nvalues++] = (int64_t)v;
-        }
-    }
-    return stop;
+    while (p < end)
+        if (n >= pp->ntypes || !(p = cut_number(p, end, &values[n++])))
+            return PP_TYPES_MAX + 1;
+    return n;
 }
 
 static bool has_value(const struct sp_pp_event *e, const int64_t *values)
@@ -176,34 +153,61 @@ static bool add_entry(struct sp_pp *pp, const struct sp_pp_entry *x, uint32_t se
     return to->context != SP_NONE;
 }
 
+/* The fields of a sample into x and, as they stand there, *labels; false: of another shape. */
+static inline bool cut_fields(const struct sp_pp *pp, const unsigned char *p, const unsigned char *end,
+                              struct sp_pp_entry *x, struct sp_pp_slice *labels)
+{
+    const unsigned char *ids = NULL, *first = NULL, *last = NULL;
+    uint32_t values = 0;
+    size_t nids = 0;
+    while (p < end) {
+        const unsigned char *field = p;
+        unsigned tag = *p++;
+        size_t n;
+        if (tag == VALUE) {
+            int64_t *to = pp->queued_values.v + pp->queued_values.n + values;
+            if (values++ >= pp->ntypes || !(p = cut_number(p, end, to)))
+                return false;
+            continue;
+        }
+        if (!(p = length(p, &n)) || p > end || n > (size_t)(end - p))
+            return false;
+        if (tag == IDS && !ids && n) {
+            ids = p;
+            nids = n;
+        } else if (tag == VALUES) {
+            values = cut_values(pp, p, p + n, values);
+        } else if (tag == LABEL && (!first || last == field)) {
+            first = first ? first : field;
+            last = p + n;
+        } else {
+            return false;
+        }
+        p += n;
+    }
+    x->ids = ids;
+    x->nids = (uint32_t)nids;
+    *labels = (struct sp_pp_slice){first, first ? (size_t)(last - first) : 0};
+    return ids && values == pp->ntypes;
+}
+
 /*
  * Cuts the sample at *at into entries, all of which lies before `limit`, behind which a few bytes can still be
  * read. False: of another shape, or *st says why.
  */
 static bool cut(struct sp_pp *pp, const unsigned char **at, const unsigned char *limit, spaa_status *st)
 {
-    const unsigned char *field = *at, *body, *end;
-    struct parts parts = {0};
+    struct sp_pp_entry x = {.field = *at, .values = (uint32_t)pp->queued_values.n, .stack = SP_NONE};
+    const unsigned char *p;
+    struct sp_pp_slice labels;
     size_t n;
-    if (field >= limit || *field != (PP_SAMPLE << 3 | SP_WIRE_BYTES) || !(body = length(field + 1, &n)) ||
-        body > limit || n > (size_t)(limit - body))
+    if (*at >= limit || **at != (PP_SAMPLE << 3 | SP_WIRE_BYTES) || !(p = length(*at + 1, &n)) || p > limit ||
+        n > (size_t)(limit - p) || !cut_fields(pp, p, p + n, &x, &labels))
         return false;
-    end = body + n;
-    __builtin_prefetch(field + AHEAD);
-    for (const unsigned char *p = body; p < end;)
-        if (!(p = cut_field(pp, p, end, &parts)))
-            return false;
-    if (!parts.ids || parts.nvalues != pp->ntypes)
-        return false;
-    uint32_t set =
-        parts.labels ? sp_pp_label_find(pp, parts.labels, (size_t)(parts.labels_end - parts.labels)) : 0;
+    __builtin_prefetch(p + AHEAD);
+    uint32_t set = labels.n ? sp_pp_label_find(pp, labels.p, labels.n) : 0;
     if (set == SP_NONE)
         return false;
-    struct sp_pp_entry x = {.field = field,
-                            .ids = parts.ids,
-                            .nids = (uint32_t)parts.nids,
-                            .values = (uint32_t)pp->queued_values.n,
-                            .stack = SP_NONE};
     const int64_t *values = pp->queued_values.v + pp->queued_values.n;
     bool ok = true, any = pp->nevents == 1;
     if (any)
@@ -218,7 +222,7 @@ static bool cut(struct sp_pp *pp, const unsigned char **at, const unsigned char 
     if (!ok)
         *st = sp_nomem(pp->d);
     pp->queued_values.n += pp->ntypes;
-    *at = end;
+    *at = p + n;
     return ok;
 }
 
