@@ -182,8 +182,8 @@ struct sp_header {
     unsigned group_by;        /* enum sp_group bits */
     uint32_t clock, duration; /* duration: seconds, number text */
     struct sp_host host;
-    uint64_t lost;      /* samples the profiler says it lost */
-    uint64_t truncated; /* stacks the profiler cut off */
+    uint64_t lost;         /* samples the profiler says it lost */
+    uint64_t truncated;    /* stacks the profiler cut off */
     uint64_t unfinished;   /* stacks that end early because their callers could not be found */
     uint64_t throttled_ns; /* how long the kernel kept events from sampling */
     uint32_t x_spaa_more;

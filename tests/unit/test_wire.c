@@ -123,8 +123,8 @@ static void malformed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_come_back),
-                                       cmocka_unit_test(words_hold_numbers), cmocka_unit_test(fields_come_back), cmocka_unit_test(packed_numbers),
-                                       cmocka_unit_test(malformed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_come_back), cmocka_unit_test(words_hold_numbers),
+        cmocka_unit_test(fields_come_back), cmocka_unit_test(packed_numbers), cmocka_unit_test(malformed)};
     return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
 }

@@ -11,7 +11,8 @@
 
 /*
  * The fields of a message that are numbers, by their own, and where lines begin: all of them, where these are
- * numbers of fields 1 to 7 and lines (field 4 of a location) in no unusual coding. False: read it with a cursor.
+ * numbers of fields 1 to 7 and lines (field 4 of a location) in no unusual coding. False: read it with a
+ * cursor.
  */
 #define LINES 16u
 struct numbers {
@@ -20,7 +21,8 @@ struct numbers {
     struct sp_pp_slice lines[LINES];
 };
 
-static bool numbers(const struct sp_pp *pp, struct sp_pp_slice s, unsigned fields, bool lines, struct numbers *x)
+static bool numbers(const struct sp_pp *pp, struct sp_pp_slice s, unsigned fields, bool lines,
+                    struct numbers *x)
 {
     const unsigned char *p = s.p, *end = s.p + s.n;
     memset(x->v, 0, sizeof x->v);
@@ -385,7 +387,8 @@ static uint32_t line_function(struct sp_pp *pp, struct sp_pp_function *fn, const
 static uint32_t line_more(struct sp_pp *pp, struct sp_pp_function *fn, const struct location *l,
                           bool outermost, struct extra *x)
 {
-    bool alone = x->file.p || x->has_line || (outermost && (l->explicit_address || l->explicit_mapping || l->folded));
+    bool alone =
+        x->file.p || x->has_line || (outermost && (l->explicit_address || l->explicit_mapping || l->folded));
     if (!alone && fn->more != SP_STR_FAIL)
         return fn->more;
     if (!fn->has_name)

@@ -4,7 +4,7 @@
  * The outermost functions stand at the end: the part that is the same as in the sample before, byte for byte,
  * is not read again, for its frames stand ready in an array that grows towards its beginning. The other ids
  * are read in two steps: where they end comes from a mask of 64 bytes at a time, so that no branch depends on
- * how long an id is, and what is known of them is asked for; then their frames are put down, from the last id
+ * how long an id is, and what is known of them is looked up; then their frames are put down, from the last id
  * on.
  *
  * What is new or unusual is left to the slow way (samples.c), which also reports it.
@@ -36,15 +36,17 @@ bool sp_pp_path_begin(struct sp_pp_path *x)
     powers(x->powers);
     x->frames = calloc(PP_PATH_MAX + PP_PATH_SLACK, sizeof *x->frames);
     x->steps = calloc(PP_PATH_MAX + 1, sizeof *x->steps);
-    x->ids = calloc(PP_PATH_MAX, sizeof *x->ids);
-    return x->frames && x->steps && x->ids;
+    x->known = calloc(PP_PATH_MAX, sizeof *x->known);
+    x->begins = calloc(PP_PATH_MAX, sizeof *x->begins);
+    return x->frames && x->steps && x->known && x->begins;
 }
 
 void sp_pp_path_free(struct sp_pp_path *x)
 {
     free(x->frames);
     free(x->steps);
-    free(x->ids);
+    free(x->known);
+    free(x->begins);
 }
 
 static inline uint64_t load64(const unsigned char *p)
@@ -135,7 +137,8 @@ static size_t shared_bytes(const struct sp_pp_path *x, const unsigned char *end,
     return cut < same ? same - cut : 0;
 }
 
-/* Frames of a location that takes longer, before which `left` ids come; false: not this way, or out of memory. */
+/* Frames of a location that takes longer, before which `left` ids come; false: not this way, or out of
+ * memory. */
 static __attribute__((noinline)) bool put_location(struct sp_pp *pp, const unsigned char *at,
                                                    struct sp_pp_step *step, size_t left, bool *nomem)
 {
@@ -160,15 +163,17 @@ static __attribute__((noinline)) bool put_location(struct sp_pp *pp, const unsig
     return true;
 }
 
-/* The ids in n bytes: their places in `shorts`, and where they begin; how many, or 0: not this way. */
-static size_t number_ids(const struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp_id *ids)
+/* The ids in n bytes: what is known of them, and where they begin; how many, or 0: not this way. */
+static size_t find_ids(const struct sp_pp *pp, const unsigned char *p, size_t n)
 {
     /* By the length of an id: its bits in four bytes. Longer ones become 0, which is no id. */
     static const uint32_t all_masks[2 * BLOCK] = {0, 0x7f, 0x7f7f, 0x7f7f7f, 0x7f7f7f7f};
     const uint32_t *shorts = pp->shorts, *masks = all_masks;
     uint32_t nshorts = (uint32_t)pp->nshorts;
-    struct sp_pp_id *to = ids;
+    uint32_t *known = pp->path.known;
+    uint16_t *begins = pp->path.begins;
     uint64_t begin = 0;
+    size_t count = 0;
     for (size_t done = 0; done < n; done += BLOCK) {
         uint64_t ends = ends_of(p + done);
         if (n - done < BLOCK)
@@ -178,31 +183,28 @@ static size_t number_ids(const struct sp_pp *pp, const unsigned char *p, size_t 
         do {
             uint64_t end = done + 1 + (unsigned)__builtin_ctzll(ends);
             uint32_t id = sp_pp_short_of(load32(p + begin) & masks[end - begin]);
-            id = id < nshorts ? id : 0;
-            __builtin_prefetch(&shorts[id]);
-            to->at = id;
-            to++->begin = (uint32_t)begin;
+            known[count] = shorts[id < nshorts ? id : 0];
+            begins[count++] = (uint16_t)begin;
             begin = end;
             ends &= ends - 1;
         } while (ends);
     }
-    return (size_t)(to - ids);
+    return count;
 }
 
 /* Puts the frames of ids, from the last one on, before those that are there. */
 static bool put_ids(struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp_step *steps,
                     struct sp_pp_step *step, bool *nomem)
 {
-    const uint32_t *shorts = pp->shorts;
-    const struct sp_pp_id *ids = pp->path.ids;
+    const uint16_t *begins = pp->path.begins;
     const struct sp_pp_powers *by = pp->path.powers;
     uint32_t *top = pp->path.frames + PP_PATH_MAX;
     struct sp_pp_step x = *step;
     while (n--) {
-        uint32_t known = shorts[ids[n].at], count = known & 7, last = known >> 3;
+        uint32_t known = pp->path.known[n], count = known & 7, last = known >> 3;
         if (__builtin_expect(!known, 0)) {
             struct sp_pp_step y = x;
-            if (!put_location(pp, p + ids[n].begin, &y, n, nomem))
+            if (!put_location(pp, p + begins[n], &y, n, nomem))
                 return false;
             x = y;
         } else { /* four in any case: it does not matter how many count */
@@ -215,7 +217,7 @@ static bool put_ids(struct sp_pp *pp, const unsigned char *p, size_t n, struct s
             x.depth -= count;
             x.hash = x.hash * by[count].power + last * by[count].sum - by[count].weighted;
         }
-        steps[ids[n].begin] = x;
+        steps[begins[n]] = x;
     }
     *step = x;
     return true;
@@ -233,7 +235,7 @@ bool sp_pp_path(struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp
     struct sp_pp_step step = x->steps[PP_PATH_MAX - same];
     x->n = 0;
     if (same < n) {
-        size_t ids = number_ids(pp, p, n - same, x->ids);
+        size_t ids = find_ids(pp, p, n - same);
         if (!ids || PP_PATH_ROOM(ids) > PP_PATH_MAX - (size_t)-step.depth ||
             !put_ids(pp, p, ids, x->steps + PP_PATH_MAX - n, &step, nomem))
             return false;

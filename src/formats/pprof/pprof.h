@@ -53,9 +53,9 @@ enum {
 #define PP_PATH_SLACK  32u                /* frames behind a path that may be copied with it */
 #define PP_SHORT_MAX   7u                 /* frames of a location that is read quickly */
 /* Frames that so many ids may need if they are read quickly, and those that are written beside them. */
-#define PP_PATH_ROOM(ids) ((ids) * PP_SHORT_MAX + 8)
-#define PP_QUEUE       (PP_TYPES_MAX + 32u) /* stacks that are looked up together */
-#define PP_GUESSES     16u                /* mappings of one DSO that are tried for an address */
+#define PP_PATH_ROOM(ids) ((ids)*PP_SHORT_MAX + 8)
+#define PP_QUEUE          (PP_TYPES_MAX + 32u) /* stacks that are looked up together */
+#define PP_GUESSES        16u                  /* mappings of one DSO that are tried for an address */
 
 struct sp_pp_slice {
     const unsigned char *p;
@@ -124,10 +124,6 @@ struct sp_pp_frames {
 /*
  * path.c: frames by location ids, where the sample before may have had the same at the end.
  */
-struct sp_pp_id {
-    uint32_t at;    /* in `shorts` */
-    uint32_t begin; /* of its bytes among those of the sample's ids */
-};
 struct sp_pp_step {
     uint64_t hash;
     ptrdiff_t depth; /* minus how many frames */
@@ -142,8 +138,9 @@ struct sp_pp_powers {
 struct sp_pp_path {
     struct sp_pp_powers powers[PP_SHORT_MAX + 1];
     uint32_t *frames;         /* PP_PATH_MAX, filled from their end, and the slack */
-    struct sp_pp_step *steps; /* what frames are there, by the bytes of ids they stand for, counted from the end */
-    struct sp_pp_id *ids;     /* PP_PATH_MAX, in work */
+    struct sp_pp_step *steps; /* of frames so far, by the bytes of their ids, counted from the end */
+    uint32_t *known;          /* PP_PATH_MAX; of the ids in work, what `shorts` has */
+    uint16_t *begins;         /* and where their bytes begin among those of the sample's ids */
     const unsigned char *end;
     size_t n; /* bytes of ids that end there; 0: none */
 };
@@ -172,12 +169,12 @@ struct sp_pp_function {
     struct sp_str system_name; /* p NULL: as the name */
     struct sp_str file;
     int64_t start_line;
-    uint32_t name;             /* in the profile; of no use where it is not `named` */
-    uint32_t dso, interned;    /* the function of the profile in this DSO; SP_NONE: none yet */
-    uint32_t more;             /* of frames of which nothing else is to be said; SP_STR_FAIL: none yet */
-    bool read;                 /* and nothing about it must be reported each time */
-    bool named;                /* else by the address */
-    bool has_name;             /* else by the system name, if that */
+    uint32_t name;          /* in the profile; of no use where it is not `named` */
+    uint32_t dso, interned; /* the function of the profile in this DSO; SP_NONE: none yet */
+    uint32_t more;          /* of frames of which nothing else is to be said; SP_STR_FAIL: none yet */
+    bool read;              /* and nothing about it must be reported each time */
+    bool named;             /* else by the address */
+    bool has_name;          /* else by the system name, if that */
 };
 
 struct sp_pp_line {
@@ -274,8 +271,8 @@ spaa_status sp_pp_sample(struct sp_pp *pp, const unsigned char *at, size_t n);
  */
 spaa_status sp_pp_quick(struct sp_pp *pp, const unsigned char **at, const unsigned char *end);
 /*
- * Hashes of stacks, which grow with them from the root on: what outer frames have in common is not hashed again.
- * Those of the profile are found by them while it is read.
+ * Hashes of stacks, which grow with them from the root on: what outer frames have in common is not hashed
+ * again. Those of the profile are found by them while it is read.
  */
 #define PP_HASH_BASE 0x9e3779b97f4a7c15u
 static inline uint64_t sp_pp_hash_frame(uint64_t hash, uint32_t frame)
@@ -296,8 +293,8 @@ spaa_status sp_pp_header(struct sp_pp *pp);
 /* The frames of a location's number are loc_frames[first..+n) afterwards. */
 bool sp_pp_location_read(struct sp_pp *pp, uint32_t number);
 /*
- * The place of an id in `shorts` by its lower seven bits in each of up to four bytes: the id itself where it
- * has two, and else no more than twice the id, which takes fewer steps than the id.
+ * The place of an id in `shorts` by the lower seven bits in each of its up to four bytes: the id itself where
+ * it has one or two, else up to four times as much, with gaps, which takes fewer steps than the id.
  */
 static inline uint32_t sp_pp_short_of(uint32_t sevens)
 {

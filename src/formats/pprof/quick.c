@@ -1,20 +1,21 @@
 /*
- * Samples in the shape that producers give them: location ids packed in one field, as many values as there are
- * types, packed or not, labels behind each other; lengths of one or two bytes.
+ * Samples in the shape that producers give them: location ids packed in one field, as many values as there
+ * are types, packed or not, labels behind each other; lengths of one or two bytes.
  *
  * They go through in groups, so that what they need of large tables is asked for ahead: a group is cut into
  * entries, one for each event of a sample; then each gets its frames, or is found to be one that was seen
- * before; then they are interned in their order. The frames wait behind those of the profile, where those that
- * are new stay.
+ * before; then they are interned in their order. The frames wait behind those of the profile, where those
+ * that are new stay.
  *
  * Whatever has another shape, or a location or label that must be reported, goes to samples.c instead.
  */
 #include "formats/pprof/pprof.h"
 
-#define GROUP  32u   /* samples */
-#define WINDOW 8192u /* stacks after which it is decided whether they repeat */
-#define FIRST  4096u /* places of `seen` */
-#define AHEAD  1024u /* bytes of the input that are asked for ahead */
+#define GROUP    32u   /* samples */
+#define WINDOW   8192u /* stacks after which it is decided whether they repeat */
+#define FIRST    4096u /* places of `seen` */
+#define SEEN_MAX ((size_t)1 << 30)
+#define AHEAD    1024u /* bytes of the input that are asked for ahead */
 
 /* ---- stacks that were seen before, by the bytes of their ids ---- */
 
@@ -37,7 +38,7 @@ static uint32_t seen_find(const struct sp_pp *pp, const struct sp_pp_entry *x)
 static bool seen_grow(struct sp_pp *pp)
 {
     size_t n = pp->seen ? 2 * (pp->seen_mask + 1) : FIRST;
-    struct sp_pp_seen *bigger = n <= (size_t)1 << 32 ? calloc(n, sizeof *bigger) : NULL;
+    struct sp_pp_seen *bigger = calloc(n, sizeof *bigger);
     if (!bigger)
         return false;
     sp_large_pages(bigger, n * sizeof *bigger);
@@ -57,6 +58,8 @@ static bool seen_grow(struct sp_pp *pp)
 
 static bool seen_add(struct sp_pp *pp, const struct sp_pp_entry *x, uint32_t stack)
 {
+    if (pp->nseen == SEEN_MAX)
+        return true;
     if ((!pp->seen || pp->nseen > pp->seen_mask / 2) && !seen_grow(pp))
         return false;
     size_t i = x->seen_hash & pp->seen_mask;
@@ -107,7 +110,8 @@ enum {
     LABEL = 3 << 3 | SP_WIRE_BYTES
 };
 
-/* A number, behind which whole words can still be loaded, as behind all that is cut; NULL: of another shape. */
+/* A number, behind which whole words can still be loaded, as behind all that is cut; NULL: of another shape.
+ */
 static inline const unsigned char *cut_number(const unsigned char *p, const unsigned char *end, int64_t *out)
 {
     uint64_t v = 0;
@@ -139,14 +143,16 @@ static bool has_value(const struct sp_pp_event *e, const int64_t *values)
     return false;
 }
 
+/* The next entry, for an event: x, which may stand there already. */
 static bool add_entry(struct sp_pp *pp, const struct sp_pp_entry *x, uint32_t set, uint32_t event)
 {
     struct sp_pp_entry *to = &pp->queue[pp->nqueued++];
-    *to = *x;
+    if (to != x)
+        *to = *x;
     to->event = event;
     to->context = sp_pp_context(pp, set, event);
     if (pp->use_seen) {
-        to->seen_hash = sp_hash_mix(sp_hash64(x->ids, x->nids), to->context);
+        to->seen_hash = sp_hash_mix(sp_hash64(to->ids, to->nids), to->context);
         if (pp->seen)
             __builtin_prefetch(&pp->seen[to->seen_hash & pp->seen_mask]);
     }
@@ -192,18 +198,21 @@ static inline bool cut_fields(const struct sp_pp *pp, const unsigned char *p, co
 }
 
 /*
- * Cuts the sample at *at into entries, all of which lies before `limit`, behind which a few bytes can still be
- * read. False: of another shape, or *st says why.
+ * Cuts the sample at *at into entries, all of which lies before `limit`, behind which a few bytes can still
+ * be read. False: of another shape, or *st says why.
  */
 static bool cut(struct sp_pp *pp, const unsigned char **at, const unsigned char *limit, spaa_status *st)
 {
-    struct sp_pp_entry x = {.field = *at, .values = (uint32_t)pp->queued_values.n, .stack = SP_NONE};
+    struct sp_pp_entry *x = &pp->queue[pp->nqueued];
     const unsigned char *p;
     struct sp_pp_slice labels;
     size_t n;
     if (*at >= limit || **at != (PP_SAMPLE << 3 | SP_WIRE_BYTES) || !(p = length(*at + 1, &n)) || p > limit ||
-        n > (size_t)(limit - p) || !cut_fields(pp, p, p + n, &x, &labels))
+        n > (size_t)(limit - p) || !cut_fields(pp, p, p + n, x, &labels))
         return false;
+    x->field = *at;
+    x->values = (uint32_t)pp->queued_values.n;
+    x->stack = SP_NONE;
     __builtin_prefetch(p + AHEAD);
     uint32_t set = labels.n ? sp_pp_label_find(pp, labels.p, labels.n) : 0;
     if (set == SP_NONE)
@@ -211,14 +220,14 @@ static bool cut(struct sp_pp *pp, const unsigned char **at, const unsigned char 
     const int64_t *values = pp->queued_values.v + pp->queued_values.n;
     bool ok = true, any = pp->nevents == 1;
     if (any)
-        ok = add_entry(pp, &x, set, 0);
+        ok = add_entry(pp, x, set, 0);
     for (uint32_t e = 0; ok && pp->nevents > 1 && e < pp->nevents; e++)
         if (has_value(&pp->event[e], values)) {
-            ok = add_entry(pp, &x, set, e);
+            ok = add_entry(pp, x, set, e);
             any = true;
         }
     if (!any) /* nothing but zeros is a sample, too */
-        ok = add_entry(pp, &x, set, 0);
+        ok = add_entry(pp, x, set, 0);
     if (!ok)
         *st = sp_nomem(pp->d);
     pp->queued_values.n += pp->ntypes;
