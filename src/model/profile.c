@@ -275,7 +275,7 @@ uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n,
 
 uint64_t sp_stack_hash(const uint32_t *frames, size_t n, uint32_t context, enum sp_stack_type type)
 {
-    return sp_hash_mix(sp_hash64(frames, n * sizeof *frames), (uint64_t)context << 8 | (uint64_t)type);
+    return sp_hash64_seed(frames, n * sizeof *frames, (uint64_t)context << 8 | (uint64_t)type);
 }
 
 uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,

@@ -266,7 +266,8 @@ uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n,
 /*
  * The same in two steps, for readers that know many stacks ahead: hash some of them and ask for the places
  * where they are looked up, then intern them with their hashes. Their frames may wait behind those of the
- * profile, where room was reserved: they stay where they are if they are next, and move forward otherwise.
+ * profile, where room was reserved: they stay where they are if they are next, and move forward otherwise. A
+ * reader may have hashes of its own, if all stacks of the profile have them; it frees stack_map at its end.
  */
 uint64_t sp_stack_hash(const uint32_t *frames, size_t n, uint32_t context, enum sp_stack_type type);
 static inline void sp_stack_expect(const struct sp_profile *p, uint64_t hash)

@@ -191,6 +191,6 @@ spaa_status sp_pp_samples(struct sp_pp *pp)
         const struct sp_pp_slice *r = &pp->runs.list.v[i];
         st = run(pp, r->p, r->p + r->n);
     }
-    sp_map_free(&pp->p->stack_map); /* its hashes are ours */
+    sp_map_free(&pp->p->stack_map); /* its hashes are of our own */
     return st;
 }
