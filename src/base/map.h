@@ -40,6 +40,15 @@ struct sp_probe {
 
 bool sp_map_grow(struct sp_map *m, size_t items); /* room for `items` in all, ahead of time */
 bool sp_map_add(struct sp_map *m, uint64_t hash, uint32_t number);
+/* The same where sp_map_next just said that no more is there: what it looked at last is the place. */
+static inline bool sp_map_add_at(struct sp_map *m, const struct sp_probe *at, uint32_t number)
+{
+    if (m->count >= m->room || number == SP_MAP_NONE)
+        return sp_map_add(m, at->low, number);
+    m->slots[at->slot] = (struct sp_map_slot){at->low, number + 1};
+    m->count++;
+    return true;
+}
 void sp_map_clear(struct sp_map *m); /* empties, keeps the memory */
 void sp_map_free(struct sp_map *m);
 
@@ -67,16 +76,6 @@ static inline uint32_t sp_map_next(const struct sp_map *m, struct sp_probe *at)
         if (s->low == at->low)
             return s->item - 1;
     }
-}
-
-/* Adds where a probe of this hash found nothing more, which saves the way there. */
-static inline bool sp_map_add_at(struct sp_map *m, const struct sp_probe *at, uint64_t hash, uint32_t number)
-{
-    if (m->count >= m->room || number == SP_MAP_NONE)
-        return sp_map_add(m, hash, number);
-    m->slots[at->slot] = (struct sp_map_slot){at->low, number + 1};
-    m->count++;
-    return true;
 }
 
 #endif

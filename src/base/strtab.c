@@ -19,11 +19,8 @@ void sp_strtab_free(struct sp_strtab *t)
     sp_map_free(&t->map);
 }
 
-/* *at: where it is, or belongs. */
-static inline uint32_t find(const struct sp_strtab *t, const void *p, size_t n, uint64_t hash,
-                            struct sp_probe *at)
+static uint32_t find(const struct sp_strtab *t, const void *p, size_t n, struct sp_probe *at)
 {
-    *at = sp_map_probe(&t->map, hash);
     for (uint32_t i; (i = sp_map_next(&t->map, at)) != SP_MAP_NONE;)
         if (t->strs.v[i].n == n && memcmp(t->strs.v[i].p, p, n) == 0)
             return i;
@@ -32,8 +29,8 @@ static inline uint32_t find(const struct sp_strtab *t, const void *p, size_t n, 
 
 uint32_t sp_strtab_find(const struct sp_strtab *t, const void *p, size_t n)
 {
-    struct sp_probe at;
-    return find(t, n ? p : "", n, sp_hash64(n ? p : "", n), &at);
+    struct sp_probe at = sp_map_probe(&t->map, sp_hash64(n ? p : "", n));
+    return find(t, n ? p : "", n, &at);
 }
 
 uint32_t sp_intern(struct sp_strtab *t, const void *p, size_t n)
@@ -47,15 +44,15 @@ uint32_t sp_intern_hashed(struct sp_strtab *t, const void *p, size_t n, uint64_t
         return SP_STR_FAIL;
     if (!n)
         p = "";
-    struct sp_probe at;
-    uint32_t id = find(t, p, n, hash, &at);
+    struct sp_probe at = sp_map_probe(&t->map, hash);
+    uint32_t id = find(t, p, n, &at);
     if (id != SP_STR_NONE)
         return id;
     id = (uint32_t)t->strs.n;
     if (!sp_vec_reserve(&t->strs, t->strs.n + 1))
         return SP_STR_FAIL;
     char *copy = sp_arena_dup(&t->arena, p, n);
-    if (!copy || !sp_map_add_at(&t->map, &at, hash, id))
+    if (!copy || !sp_map_add_at(&t->map, &at, id))
         return SP_STR_FAIL;
     t->strs.v[t->strs.n++] = (struct sp_str){copy, (uint32_t)n};
     return id;

@@ -178,7 +178,7 @@ uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n)
                 return i_;                                                                                   \
         uint32_t n_ = (uint32_t)(table)->n;                                                                  \
         if ((table)->n >= SP_NONE - 1 || !sp_vec_reserve((table), (table)->n + 1) ||                         \
-            !sp_map_add_at((map), &at_, (hash), n_))                                                         \
+            !sp_map_add_at((map), &at_, n_))                                                                 \
             return SP_NONE;                                                                                  \
         (table)->v[(table)->n++] = *(key);                                                                   \
         return n_;                                                                                           \
@@ -264,7 +264,7 @@ uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32
     struct sp_thread t = {.pid = pid, .tid = tid, .comm = comm};
     uint32_t n = (uint32_t)p->threads.n;
     if (p->threads.n >= SP_NONE - 1 || !sp_vec_reserve(&p->threads, p->threads.n + 1) ||
-        !sp_map_add_at(&p->thread_map, &at, hash, n))
+        !sp_map_add_at(&p->thread_map, &at, n))
         return SP_NONE;
     p->threads.v[p->threads.n++] = t;
     return n;
@@ -297,23 +297,29 @@ uint32_t sp_layout_simple(struct sp_profile *p, uint32_t metric_a, uint32_t unit
     return sp_layout_intern(p, f, metric_b == SP_NONE ? 1 : 2);
 }
 
-uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
-                         enum sp_stack_type type)
+static inline uint32_t append(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
+                              enum sp_stack_type type)
 {
     if (p->stacks.n >= SP_NONE - 1 || n >= SP_NONE || !sp_vec_reserve(&p->stacks, p->stacks.n + 1) ||
         !sp_vec_reserve(&p->stack_frames, p->stack_frames.n + n))
         return SP_NONE;
-    struct sp_stack s = {.first = p->stack_frames.n,
-                         .n = (uint32_t)n,
-                         .context = context,
-                         .layout = SP_NONE,
-                         .exclusive = SP_EXCLUSIVE_SAME,
-                         .type = (uint8_t)type};
-    if (n)
-        memcpy(p->stack_frames.v + p->stack_frames.n, frames, n * sizeof *frames);
+    uint32_t *to = p->stack_frames.v + p->stack_frames.n;
+    if (n && frames != to)
+        memmove(to, frames, n * sizeof *frames);
+    p->stacks.v[p->stacks.n] = (struct sp_stack){.first = p->stack_frames.n,
+                                                 .n = (uint32_t)n,
+                                                 .context = context,
+                                                 .layout = SP_NONE,
+                                                 .exclusive = SP_EXCLUSIVE_SAME,
+                                                 .type = (uint8_t)type};
     p->stack_frames.n += n;
-    p->stacks.v[p->stacks.n++] = s;
-    return (uint32_t)p->stacks.n - 1;
+    return (uint32_t)p->stacks.n++;
+}
+
+uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
+                         enum sp_stack_type type)
+{
+    return append(p, frames, n, context, type);
 }
 
 uint64_t sp_stack_hash(const uint32_t *frames, size_t n, uint32_t context, enum sp_stack_type type)
@@ -339,10 +345,10 @@ uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint3
             (!n || memcmp(p->stack_frames.v + s->first, frames, n * sizeof *frames) == 0))
             return i;
     }
-    uint32_t i = sp_stack_append(p, frames, n, context, type);
+    uint32_t i = append(p, frames, n, context, type);
     if (i == SP_NONE)
         return SP_NONE;
-    if (!sp_map_add_at(&p->stack_map, &at, hash, i)) {
+    if (!sp_map_add_at(&p->stack_map, &at, i)) {
         p->stacks.n--;
         p->stack_frames.n -= n;
         return SP_NONE;

@@ -283,7 +283,9 @@ uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n,
                          enum sp_stack_type type, bool *is_new);
 /*
  * The same in two steps, for readers that know many stacks ahead: hash some of them and ask for the places
- * where they are looked up, then intern them with their hashes.
+ * where they are looked up, then intern them with their hashes. Their frames may wait behind those of the
+ * profile, where room was reserved: they stay where they are if they are next, and move forward otherwise. A
+ * reader may have hashes of its own, if all stacks of the profile have them; it frees stack_map at its end.
  */
 uint64_t sp_stack_hash(const uint32_t *frames, size_t n, uint32_t context, enum sp_stack_type type);
 static inline void sp_stack_expect(const struct sp_profile *p, uint64_t hash)
@@ -306,6 +308,12 @@ bool sp_weight_add_any(struct sp_profile *p, uint32_t stack, uint32_t metric, in
 static inline bool sp_weight_add(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
 {
     struct sp_column *c = &p->columns[metric];
+    int64_t sum;
+    if (stack < c->n && c->v[stack] > SP_DECIMAL && !__builtin_add_overflow(c->v[stack], v, &sum) &&
+        sum > SP_DECIMAL) {
+        c->v[stack] = sum;
+        return true;
+    }
     if (stack != c->n || stack >= c->cap || v <= SP_DECIMAL)
         return sp_weight_add_any(p, stack, metric, v);
     c->v[c->n++] = v; /* the first of a new stack */

@@ -1,28 +1,10 @@
 #include "proto/wire.h"
 
-/* A number of up to eight bytes, of which eight can be loaded: its bytes, or 0 where it has more. */
-static size_t word_varint(const unsigned char *p, uint64_t *out)
-{
-    uint64_t x = 0;
-    memcpy(&x, p, sizeof x);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    x = __builtin_bswap64(x);
-#endif
-    uint64_t ends = ~x & 0x8080808080808080u;
-    if (!ends)
-        return 0;
-    x &= (ends ^ (ends - 1)) & 0x7f7f7f7f7f7f7f7fu;
-    x = (x & 0x007f007f007f007fu) | (x >> 1 & 0x3f803f803f803f80u);
-    x = (x & 0x00003fff00003fffu) | (x >> 2 & 0x0fffc0000fffc000u);
-    *out = (x & 0x0fffffffu) | (x >> 4 & 0x00fffffff0000000u);
-    return ((size_t)__builtin_ctzll(ends) >> 3) + 1;
-}
-
 const unsigned char *sp_wire_varint_slow(const unsigned char *p, const unsigned char *end, uint64_t *out)
 {
     uint64_t v = 0;
     size_t n;
-    if (end - p >= 8 && (n = word_varint(p, out)) != 0)
+    if (end - p >= 8 && (n = sp_wire_varint_word(p, out)) != 0)
         return p + n;
     for (unsigned shift = 0; shift < 70 && p < end; shift += 7) {
         unsigned char c = *p++;
@@ -44,7 +26,7 @@ bool sp_wire_fail(struct sp_wire *w, const char *literal)
     return false;
 }
 
-/* What is no field of bytes; the cursor stands behind the tag. */
+/* What is neither bytes nor a number of any length; the cursor stands behind the tag. */
 bool sp_wire_next_slow(struct sp_wire *w, struct sp_wire_field *f, uint64_t tag)
 {
     if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
@@ -52,12 +34,6 @@ bool sp_wire_next_slow(struct sp_wire *w, struct sp_wire_field *f, uint64_t tag)
     *f = (struct sp_wire_field){.number = (uint32_t)(tag >> 3), .type = (uint32_t)(tag & 7)};
     size_t left = (size_t)(w->end - w->p), fixed = f->type == SP_WIRE_64 ? 8 : 4;
     switch (f->type) {
-    case SP_WIRE_VARINT:
-        f->p = sp_wire_varint(w->p, w->end, &f->v);
-        if (!f->p)
-            return sp_wire_fail(w, "a number is cut off");
-        w->p = f->p;
-        return true;
     case SP_WIRE_64:
     case SP_WIRE_32:
         if (left < fixed)

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum sp_wire_type { SP_WIRE_VARINT = 0, SP_WIRE_64 = 1, SP_WIRE_BYTES = 2, SP_WIRE_32 = 5 };
 
@@ -46,6 +47,25 @@ static inline struct sp_wire sp_wire_of(const unsigned char *p, size_t n)
 /* The number at p, with its end through *out; NULL: cut off, or longer than ten bytes. */
 const unsigned char *sp_wire_varint_slow(const unsigned char *p, const unsigned char *end, uint64_t *out);
 
+/* A number of up to eight bytes, where eight can be loaded: how long it is, or 0 where it has more. */
+static inline size_t sp_wire_varint_word(const unsigned char *p, uint64_t *out)
+{
+    uint64_t x;
+    memcpy(&x, p, sizeof x);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    uint64_t ends = ~x & 0x8080808080808080u;
+    if (!ends)
+        return 0;
+    /* The lower seven bits of its bytes, pushed together by pairs, fours and all. */
+    x &= (ends ^ (ends - 1)) & 0x7f7f7f7f7f7f7f7fu;
+    x -= (x >> 8 & 0x00ff00ff00ff00ffu) * 0x80;
+    x -= (x >> 16 & 0x0000ffff0000ffffu) * 0xc000;
+    *out = x - (x >> 32) * 0xf0000000u;
+    return ((size_t)__builtin_ctzll(ends) >> 3) + 1;
+}
+
 static inline const unsigned char *sp_wire_varint(const unsigned char *p, const unsigned char *end,
                                                   uint64_t *out)
 {
@@ -68,7 +88,7 @@ bool sp_wire_next_slow(struct sp_wire *w, struct sp_wire_field *f, uint64_t tag)
 /* The next field; false at the end, or on an error. */
 static inline bool sp_wire_next(struct sp_wire *w, struct sp_wire_field *f)
 {
-    uint64_t tag, n;
+    uint64_t tag, n = 0;
     if (w->error || w->p == w->end)
         return false;
     w->at = w->p;
@@ -76,9 +96,14 @@ static inline bool sp_wire_next(struct sp_wire *w, struct sp_wire_field *f)
     if (!p)
         return sp_wire_fail(w, "a tag is cut off");
     w->p = p;
-    if ((tag & 7) != SP_WIRE_BYTES || tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
+    if (((tag & 7) != SP_WIRE_BYTES && (tag & 7) != SP_WIRE_VARINT) || tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
         return sp_wire_next_slow(w, f, tag);
     p = sp_wire_varint(p, w->end, &n);
+    if ((tag & 7) == SP_WIRE_VARINT) {
+        *f = (struct sp_wire_field){(uint32_t)(tag >> 3), SP_WIRE_VARINT, n, p, 0};
+        w->p = p ? p : w->p;
+        return p || sp_wire_fail(w, "a number is cut off");
+    }
     if (!p || n > (uint64_t)(w->end - p))
         return sp_wire_fail(w, "a field is cut off");
     *f = (struct sp_wire_field){(uint32_t)(tag >> 3), SP_WIRE_BYTES, 0, p, (size_t)n};

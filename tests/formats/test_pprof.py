@@ -130,6 +130,96 @@ def test_samples_that_repeat_add_up():
     same(g.decode(pprof(data)), g.decode(data))
 
 
+def long_varint(v, n):
+    """The same number in n bytes, if it needs no more."""
+    out = bytearray(g.varint(v))
+    while len(out) < n:
+        out[-1] |= 128
+        out.append(0)
+    return bytes(out)
+
+
+def any_sample(r, ids, values, label):
+    """A sample in one of the many ways to write it: fields in any order, packed or not or in pieces, long numbers."""
+    def numbers(field, them):
+        long = [long_varint(v, r.choice((1, 1, 1, 2, 3, 4, 5, 8, 9, 10))) for v in them]
+        tag = g.varint(field << 3)
+        if r.random() < 0.2:
+            return [tag + v for v in long]
+        cut = r.randrange(len(long) + 1) if r.random() < 0.2 else len(long)
+        return [g.chunk(field, b"".join(part)) for part in (long[:cut], long[cut:]) if part or r.random() < 0.1]
+    plain = r.random() < 0.5
+    parts = [[g.repeated(1, ids, True)], [g.repeated(2, values, r.random() < 0.5)]] if plain else [numbers(1, ids), numbers(2, values)]
+    parts.append([g.chunk(3, g.number(1, label[0]) + g.number(2, label[1]))] if label else [])
+    if r.random() < 0.3:
+        r.shuffle(parts)
+    body = b"".join(x for part in parts for x in part)
+    return b"\x12" + long_varint(len(body), r.choice((1, 1, 1, 2, 3))) + body
+
+
+def flat_profile(ids, samples, first=b"", last=b""):
+    """Types samples and alloc_space, locations whose functions are named by their ids, a label k with v0 to v3."""
+    text = ["", "samples", "count", "alloc_space", "bytes", "k", "v0", "v1", "v2", "v3"] + [f"f{i}" for i in ids]
+    head = g.chunk(1, g.number(1, 1) + g.number(2, 2)) + g.chunk(1, g.number(1, 3) + g.number(2, 4))
+    places = b"".join(g.chunk(4, g.number(1, i) + g.chunk(4, g.number(1, k + 1))) + g.chunk(5, g.number(1, k + 1) + g.number(2, k + 10))
+                      for k, i in enumerate(ids))
+    strings = b"".join(g.chunk(6, t.encode()) for t in text)
+    return head + first + samples + places + strings + last
+
+
+def sums(records):
+    got = collections.Counter()
+    for event, context, frames, weights in joined(records):
+        label = context.get("x_pprof", {}).get("labels", {}).get("k")
+        for metric, v in weights.items():
+            got[metric, label, tuple(f[0] for f in frames)] += v
+    return {k: v for k, v in got.items() if v}, len(joined(records))
+
+
+@pytest.mark.parametrize("seed,count", [(0, 300), (1, 300), (2, 300), (3, 30000)])
+def test_a_stack_is_the_same_in_any_bytes(seed, count):
+    """However its numbers are written, and whether few samples repeat or most."""
+    r = random.Random(seed)
+    ids = [1, 2, 127, 128, 129, 16383, 16384, 2097151, 2097152, 268435455, 268435456, 1 << 35, 1 << 63] + list(range(200, 240))
+    stacks = [[r.choice(ids) for _ in range(r.choice((0, 1, 2, 5, 30, 70)))] for _ in range(40)]
+    want, samples, seen = collections.Counter(), [], set()
+    for _ in range(count):
+        stack, label = r.choice(stacks), r.choice((None, 0, 1, 2, 3))
+        values = [r.choice((0, 1, 3, 1 << 20)), r.choice((0, 0, 7, -1, -(1 << 40), 1 << 62 if count < 1000 and not want else 5))]
+        samples.append(any_sample(r, stack, values, label is not None and (5, 6 + label)))
+        key = (None if label is None else f"v{label}", tuple(f"f{i}" for i in stack))
+        for metric, v in zip(("samples", "alloc_bytes"), values):
+            want[(metric, *key)] += v
+            if v or metric == "samples" and not any(values):
+                seen.add((metric, *key))
+    got, n = sums(spaa(flat_profile(ids, b"".join(samples))))
+    assert got == {k: v for k, v in want.items() if v} and n == len(seen)
+
+
+@pytest.mark.parametrize("length", range(1, 11))
+def test_samples_at_both_ends_of_the_input(length):
+    """Ids of every length where no whole words can be read around them; cut anywhere."""
+    ids = [1 << (7 * length - 1) if length < 10 else 1 << 63, 5, 6]
+    body = g.chunk(1, g.varint(ids[0]) * 3 + g.varint(5)) + g.chunk(2, g.varint(1) + g.varint(2))
+    sample = g.chunk(2, body)
+    data = flat_profile(ids, sample * 3, last=sample * 4)
+    one = tuple(f"f{i}" for i in (ids[0],) * 3 + (5,))
+    for cut in range(len(sample) + 1):
+        whole = 6 if cut else 7
+        got, _ = sums(spaa(data[:len(data) - cut], "--from", "pprof"))
+        assert got == {("samples", None, one): whole, ("alloc_bytes", None, one): 2 * whole}, cut
+
+
+def test_locations_that_are_missing_are_told_each_time():
+    """Wherever samples repeat: what the quick way cannot do is done in the other one, and in order."""
+    ids = [7, 8]
+    good, bad = (g.chunk(2, g.repeated(1, stack, True) + g.repeated(2, [1, 0], True)) for stack in ([7, 8], [7, 9, 8]))
+    p = run("convert", "-", "--to", "spaa", "-o", "-", stdin=flat_profile(ids, (good * 9 + bad) * 2000), code=0)
+    got, n = sums([parse(line) for line in p.raw.decode().splitlines()])
+    assert got == {("samples", None, ("f7", "f8")): 20000} and n == 1
+    assert re.search(r"location 9;.*SPAA-L722", p.err) and "1990 more" in p.err
+
+
 @pytest.mark.parametrize("seed", range(60, 80))
 def test_frames_of_random_profiles(seed):
     """Names, lines and inlining against the profile itself."""

@@ -32,6 +32,30 @@ static void numbers_come_back(void **state)
     }
 }
 
+static void words_hold_numbers(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= 10; n++) { /* of n bytes, also where fewer would do; others behind them */
+        for (unsigned low = 0; low < 3; low++) {
+            unsigned char bytes[16];
+            uint64_t v = 1, want = 0;
+            memset(bytes, 0xff, sizeof bytes);
+            for (size_t i = 0; i < n; i++)
+                bytes[i] = (unsigned char)((low == 0 ? 0 : low == 1 ? 0x7f : 0x15 * (i + 1) & 0x7f) | 0x80);
+            bytes[n - 1] &= 0x7f;
+            if (n == 10)
+                bytes[9] &= 1;
+            for (size_t i = 0; i < n; i++)
+                want |= (uint64_t)(bytes[i] & 0x7f) << 7 * i;
+            assert_ptr_equal(sp_wire_varint(bytes, bytes + 10, &v), bytes + n);
+            assert_true(v == want);
+            v = 1;
+            assert_int_equal(sp_wire_varint_word(bytes, &v), n <= 8 ? n : 0);
+            assert_true(n > 8 || v == want);
+        }
+    }
+}
+
 static void fields_come_back(void **state)
 {
     struct sp_buf b;
@@ -99,8 +123,8 @@ static void malformed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_come_back),
-                                       cmocka_unit_test(fields_come_back), cmocka_unit_test(packed_numbers),
-                                       cmocka_unit_test(malformed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_come_back), cmocka_unit_test(words_hold_numbers),
+        cmocka_unit_test(fields_come_back), cmocka_unit_test(packed_numbers), cmocka_unit_test(malformed)};
     return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
 }

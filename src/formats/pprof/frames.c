@@ -9,11 +9,71 @@
 #include "base/num.h"
 #include "formats/pprof/pprof.h"
 
+/*
+ * The fields of a message that are numbers, by their own, and where lines begin: all of them, where these are
+ * numbers of fields 1 to 7 and lines (field 4 of a location) in no unusual coding. False: read it with a
+ * cursor.
+ */
+#define LINES 16u
+struct numbers {
+    uint64_t v[11];
+    unsigned nlines;
+    struct sp_pp_slice lines[LINES];
+};
+
+static bool numbers(const struct sp_pp *pp, struct sp_pp_slice s, unsigned fields, bool lines,
+                    struct numbers *x)
+{
+    const unsigned char *p = s.p, *end = s.p + s.n;
+    memset(x->v, 0, sizeof x->v);
+    x->nlines = 0;
+    if ((size_t)(pp->in + pp->n - end) < 16) /* whole words are loaded */
+        return false;
+    while (p < end) {
+        unsigned tag = *p++;
+        if (tag == (4 << 3 | SP_WIRE_BYTES) && lines && x->nlines < LINES && *p <= end - p - 1 && *p < 0x80) {
+            x->lines[x->nlines++] = (struct sp_pp_slice){p + 1, *p};
+            p += 1 + *p;
+            continue;
+        }
+        uint64_t v = 0;
+        size_t n = sp_wire_varint_word(p, &v);
+        if (tag & 7 || tag >> 3 > fields || tag < 8 || !n || n > (size_t)(end - p))
+            return false;
+        x->v[tag >> 3] = v;
+        p += n;
+    }
+    return true;
+}
+
+/* The same with a cursor, which reports what is wrong; false: something is. */
+static bool read_numbers(struct sp_pp *pp, struct sp_pp_slice s, unsigned fields, const char *what,
+                         struct numbers *x)
+{
+    struct sp_wire w = sp_wire_of(s.p, s.n);
+    memset(x->v, 0, sizeof x->v);
+    for (struct sp_wire_field f; sp_wire_next(&w, &f);) {
+        if (f.type != SP_WIRE_VARINT || f.number > fields)
+            pp->odd++;
+        else
+            x->v[f.number] = f.v;
+    }
+    if (w.error)
+        sp_emit(pp->d, SP_L720, sp_pp_at(pp, w.at), "in %s: %s", what, w.error);
+    return !w.error;
+}
+
 /* The field 1, an id, of each message. */
-static uint64_t id_of(struct sp_pp_slice s)
+static uint64_t id_of(const struct sp_pp *pp, struct sp_pp_slice s)
 {
     struct sp_wire w = sp_wire_of(s.p, s.n);
     uint64_t id = 0;
+    if (s.n >= 2 && s.p[0] == (1 << 3 | SP_WIRE_VARINT) && (size_t)(pp->in + pp->n - s.p) >= 16) {
+        size_t n = sp_wire_varint_word(s.p + 1, &id);
+        if (n && n < s.n)
+            return id;
+    }
+    id = 0;
     for (struct sp_wire_field f; sp_wire_next(&w, &f);)
         if (f.number == 1 && f.type == SP_WIRE_VARINT) {
             id = f.v;
@@ -55,7 +115,7 @@ static spaa_status index_ids(struct sp_pp *pp, const struct sp_pp_slices *s, con
     if (!out->dense || !out->ids)
         return sp_nomem(pp->d);
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t id = out->ids[i] = id_of(s->list.v[i]);
+        uint64_t id = out->ids[i] = id_of(pp, s->list.v[i]);
         if (!id || sp_pp_ids_find(out, id) != SP_NONE) {
             sp_emit(pp->d, id ? SP_W725 : SP_L722, sp_pp_at(pp, s->list.v[i].p),
                     id ? "a second %s %llu; the first one counts" : "a %s without an id (%llu)", what,
@@ -85,28 +145,15 @@ static bool is_kernel(struct sp_str file)
 static spaa_status read_mapping(struct sp_pp *pp, struct sp_pp_slice s)
 {
     struct sp_pp_mapping m = {.dso = SP_NONE};
-    struct sp_wire w = sp_wire_of(s.p, s.n);
-    uint64_t file = 0, id = 0;
-    for (struct sp_wire_field f; sp_wire_next(&w, &f);) {
-        if (f.type != SP_WIRE_VARINT || f.number > 10)
-            pp->odd++;
-        else if (f.number == 2)
-            m.start = f.v;
-        else if (f.number == 3)
-            m.limit = f.v;
-        else if (f.number == 4)
-            m.offset = f.v;
-        else if (f.number == 5)
-            file = f.v;
-        else if (f.number == 6)
-            id = f.v;
-        else if (f.number >= 7 && f.v)
-            m.has |= (uint8_t)(1u << (f.number - 7));
-    }
-    if (w.error)
-        sp_emit(pp->d, SP_L720, sp_pp_at(pp, w.at), "in a mapping: %s", w.error);
-    m.file = sp_pp_str(pp, file);
-    m.build_id = sp_pp_str(pp, id);
+    struct numbers x;
+    read_numbers(pp, s, 10, "a mapping", &x);
+    m.start = x.v[2];
+    m.limit = x.v[3];
+    m.offset = x.v[4];
+    for (unsigned k = 0; k < 4; k++)
+        m.has |= (uint8_t)((x.v[7 + k] != 0) << k);
+    m.file = sp_pp_str(pp, x.v[5]);
+    m.build_id = sp_pp_str(pp, x.v[6]);
     if (m.file == SP_STR_FAIL || m.build_id == SP_STR_FAIL)
         return sp_nomem(pp->d);
     struct sp_str name = sp_pstr(pp->p, m.file);
@@ -122,6 +169,21 @@ static spaa_status read_mapping(struct sp_pp *pp, struct sp_pp_slice s)
     if (m.dso == SP_NONE || !sp_vec_push(&pp->maps.list, m))
         return sp_nomem(pp->d);
     return SPAA_OK;
+}
+
+static uint32_t short_of_id(uint64_t id)
+{
+    uint64_t sevens = (id & 0x7f) | (id << 1 & 0x7f00) | (id << 2 & 0x7f0000) | (id << 3 & 0x7f000000);
+    return sp_pp_short_of((uint32_t)sevens);
+}
+
+/* A table for ids that are dense; those of more than four bytes are read slowly. */
+static bool shorts_begin(struct sp_pp *pp)
+{
+    size_t ids = pp->location_ids.ndense, most = (size_t)1 << 28;
+    pp->nshorts = (size_t)short_of_id((ids < most ? ids : most) - 1) + 1;
+    pp->shorts = calloc(pp->nshorts, sizeof *pp->shorts);
+    return pp->shorts;
 }
 
 spaa_status sp_pp_frames_begin(struct sp_pp *pp)
@@ -141,8 +203,8 @@ spaa_status sp_pp_frames_begin(struct sp_pp *pp)
     if (st)
         return st;
     pp->locs = malloc((pp->locations.list.n + 1) * sizeof *pp->locs);
-    pp->shorts = calloc(pp->location_ids.ndense, sizeof *pp->shorts);
-    if (!pp->locs || !pp->shorts || !sp_pp_path_begin(&pp->path) ||
+    pp->fns = calloc(pp->functions.list.n + 1, sizeof *pp->fns);
+    if (!pp->locs || !pp->fns || !shorts_begin(pp) || !sp_pp_path_begin(&pp->path) ||
         !sp_pp_mappings_index(&pp->maps, pp->p->dsos.n))
         return sp_nomem(pp->d);
     for (size_t i = 0; i < pp->locations.list.n; i++)
@@ -251,19 +313,22 @@ static void srcline(struct sp_pp *pp, struct sp_str file, const struct sp_pp_lin
 {
     struct sp_buf *b = &pp->text;
     int64_t line, column;
-    sp_buf_clear(b);
-    sp_buf_add(b, file.p, file.n);
+    char t[2 * 21];
+    size_t n = 0;
     if (file.n && ln->line > 0) {
-        sp_buf_ch(b, ':');
-        sp_buf_i64(b, ln->line);
+        t[n++] = ':';
+        n += sp_u64_text((uint64_t)ln->line, t + n);
         if (ln->column > 0) {
-            sp_buf_ch(b, ':');
-            sp_buf_i64(b, ln->column);
+            t[n++] = ':';
+            n += sp_u64_text((uint64_t)ln->column, t + n);
         }
     }
-    if (b->failed)
-        return;
-    size_t n = sp_pp_srcline((struct sp_str){b->data, (uint32_t)b->len}, &line, &column);
+    sp_buf_clear(b);
+    sp_buf_add(b, file.p, file.n);
+    sp_buf_add(b, t, n);
+    if (b->failed || (n && ln->column >= 0 && !(file.p[file.n - 1] >= '0' && file.p[file.n - 1] <= '9')))
+        return; /* it reads back: no number ends the file's name */
+    n = sp_pp_srcline((struct sp_str){b->data, (uint32_t)b->len}, &line, &column);
     if (n != file.n)
         x->file = file;
     if (line != ln->line || column != ln->column) {
@@ -273,73 +338,87 @@ static void srcline(struct sp_pp *pp, struct sp_str file, const struct sp_pp_lin
     }
 }
 
-struct function {
-    uint64_t name, system_name, file;
-    int64_t start_line;
-};
-
-static void read_function(struct sp_pp *pp, uint32_t number, struct function *out)
+static bool read_function(struct sp_pp *pp, struct sp_pp_slice s, struct sp_pp_function *out)
 {
-    struct sp_pp_slice s = pp->functions.list.v[number];
-    struct sp_wire w = sp_wire_of(s.p, s.n);
-    *out = (struct function){0};
-    for (struct sp_wire_field f; sp_wire_next(&w, &f);) {
-        if (f.type != SP_WIRE_VARINT || f.number > 5)
-            pp->odd++;
-        else if (f.number == 2)
-            out->name = f.v;
-        else if (f.number == 3)
-            out->system_name = f.v;
-        else if (f.number == 4)
-            out->file = f.v;
-        else if (f.number == 5)
-            out->start_line = (int64_t)f.v;
-    }
-    if (w.error)
-        sp_emit(pp->d, SP_L720, sp_pp_at(pp, w.at), "in a function: %s", w.error);
+    struct numbers x;
+    uint64_t odd = pp->odd, dangling = pp->dangling;
+    bool whole = numbers(pp, s, 5, false, &x) || read_numbers(pp, s, 5, "a function", &x);
+    uint64_t name = x.v[2], system_name = x.v[3], file = x.v[4];
+    *out = (struct sp_pp_function){.interned = SP_NONE, .more = SP_STR_FAIL, .start_line = (int64_t)x.v[5]};
+    struct sp_str text = sp_pp_text(pp, name), other = sp_pp_text(pp, system_name);
+    out->has_name = text.n;
+    out->named = text.n || other.n;
+    if (!sp_pp_same(other, text))
+        out->system_name = other;
+    out->file = sp_pp_text(pp, file);
+    if (out->named)
+        out->name = sp_pp_str(pp, text.n ? name : system_name);
+    out->read = whole && pp->odd == odd && pp->dangling == dangling;
+    return out->name != SP_STR_FAIL;
 }
 
-static bool add_frame(struct sp_pp *pp, struct sp_frame *f, uint32_t name, uint32_t dso)
+static bool add_frame(struct sp_pp *pp, struct sp_frame *f)
 {
-    if (name == SP_STR_FAIL || f->more == SP_STR_FAIL || f->srcline == SP_STR_FAIL)
+    if (f->more == SP_STR_FAIL || f->srcline == SP_STR_FAIL || f->function == SP_NONE)
         return false;
-    f->function = sp_function_intern(pp->p, name, dso);
-    uint32_t number = f->function == SP_NONE ? SP_NONE : sp_frame_intern(pp->p, f);
+    uint32_t number = sp_frame_intern(pp->p, f);
     return number != SP_NONE && sp_vec_push(&pp->loc_frames, number);
 }
 
-/* A name for what has none. */
-static uint32_t address_name(struct sp_pp *pp, uint64_t ip)
+/* The function of what has no name but its address. */
+static uint32_t address_function(struct sp_pp *pp, uint64_t ip, uint32_t dso)
 {
     char t[2 + 16] = "0x";
-    return sp_profile_str(pp->p, t, 2 + sp_hex_text(ip, t + 2));
+    uint32_t name = sp_profile_str(pp->p, t, 2 + sp_hex_text(ip, t + 2));
+    return name == SP_STR_FAIL ? SP_NONE : sp_function_intern(pp->p, name, dso);
+}
+
+static uint32_t line_function(struct sp_pp *pp, struct sp_pp_function *fn, const struct location *l)
+{
+    if (!fn->named)
+        return address_function(pp, l->ip, l->dso);
+    if (fn->interned == SP_NONE || fn->dso != l->dso) {
+        fn->dso = l->dso;
+        fn->interned = sp_function_intern(pp->p, fn->name, l->dso);
+    }
+    return fn->interned;
+}
+
+static uint32_t line_more(struct sp_pp *pp, struct sp_pp_function *fn, const struct location *l,
+                          bool outermost, struct extra *x)
+{
+    bool alone =
+        x->file.p || x->has_line || (outermost && (l->explicit_address || l->explicit_mapping || l->folded));
+    if (!alone && fn->more != SP_STR_FAIL)
+        return fn->more;
+    if (!fn->has_name)
+        x->name = (struct sp_str){"", 0};
+    x->system_name = fn->system_name;
+    x->start_line = fn->start_line;
+    uint32_t more = more_of(pp, l, outermost, x);
+    if (!alone)
+        fn->more = more;
+    return more;
 }
 
 static bool line_frame(struct sp_pp *pp, const struct location *l, const struct sp_pp_line *ln,
                        uint32_t depth)
 {
-    struct function fn;
     struct extra x = {0};
     struct sp_frame f = {.kind = l->kind, .inline_depth = depth};
-    enum sp_granularity keep = pp->opts->frames;
-    read_function(pp, (uint32_t)ln->function, &fn);
-    uint64_t shown = sp_pp_text(pp, fn.name).n ? fn.name : fn.system_name;
-    struct sp_str name = sp_pp_text(pp, fn.name), text = sp_pp_text(pp, shown);
-    uint32_t number = text.n ? sp_pp_str(pp, shown) : address_name(pp, l->ip);
-    if (!text.n)
+    struct sp_pp_function *fn = &pp->fns[ln->function];
+    if (!fn->read && !read_function(pp, pp->functions.list.v[ln->function], fn))
+        return false;
+    f.function = line_function(pp, fn, l);
+    if (!fn->named)
         f.flags |= SP_FRAME_UNRESOLVED;
-    if (!name.n)
-        x.name = (struct sp_str){"", 0};
-    if (!sp_pp_same(sp_pp_text(pp, fn.system_name), name))
-        x.system_name = sp_pp_text(pp, fn.system_name);
-    x.start_line = fn.start_line;
-    srcline(pp, sp_pp_text(pp, fn.file), ln, &x);
+    srcline(pp, fn->file, ln, &x);
     if (pp->text.failed)
         return false;
-    if (keep != SP_FRAMES_FUNCTION) {
+    if (pp->opts->frames != SP_FRAMES_FUNCTION) {
         if (pp->text.len)
             f.srcline = sp_profile_str(pp->p, pp->text.data, pp->text.len);
-        f.more = more_of(pp, l, depth == 0, &x);
+        f.more = line_more(pp, fn, l, depth == 0, &x);
     }
     if (l->has_ip) {
         f.ip = l->ip;
@@ -347,7 +426,7 @@ static bool line_frame(struct sp_pp *pp, const struct location *l, const struct 
     }
     if (depth)
         f.flags |= SP_FRAME_INLINED;
-    return add_frame(pp, &f, number, l->dso);
+    return add_frame(pp, &f);
 }
 
 static bool bare_frame(struct sp_pp *pp, const struct location *l)
@@ -360,25 +439,16 @@ static bool bare_frame(struct sp_pp *pp, const struct location *l)
     }
     if (pp->opts->frames != SP_FRAMES_FUNCTION)
         f.more = more_of(pp, l, true, &x);
-    return add_frame(pp, &f, address_name(pp, l->ip), l->dso);
+    f.function = address_function(pp, l->ip, l->dso);
+    return add_frame(pp, &f);
 }
 
 static bool read_line(struct sp_pp *pp, struct sp_pp_slice s)
 {
-    struct sp_wire w = sp_wire_of(s.p, s.n);
-    struct sp_pp_line ln = {0};
-    for (struct sp_wire_field f; sp_wire_next(&w, &f);) {
-        if (f.type != SP_WIRE_VARINT || f.number > 3)
-            pp->odd++;
-        else if (f.number == 1)
-            ln.function = f.v;
-        else if (f.number == 2)
-            ln.line = (int64_t)f.v;
-        else
-            ln.column = (int64_t)f.v;
-    }
-    if (w.error)
-        sp_emit(pp->d, SP_L720, sp_pp_at(pp, w.at), "in a line: %s", w.error);
+    struct numbers x;
+    if (!numbers(pp, s, 3, false, &x))
+        read_numbers(pp, s, 3, "a line", &x);
+    struct sp_pp_line ln = {.function = x.v[1], .line = (int64_t)x.v[2], .column = (int64_t)x.v[3]};
     uint32_t number = sp_pp_ids_find(&pp->function_ids, ln.function);
     if (number == SP_NONE) {
         pp->dangling++;
@@ -401,36 +471,52 @@ static void set_short(struct sp_pp *pp, uint32_t number)
     const struct sp_pp_location *l = &pp->locs[number];
     const uint32_t *f = pp->loc_frames.v + l->first;
     uint64_t id = pp->location_ids.ids[number];
-    bool row = id < pp->location_ids.ndense && l->n <= 3 && f[l->n - 1] < UINT32_MAX >> 2;
+    bool row = id < pp->location_ids.ndense && id < (uint64_t)1 << 28 && l->n <= PP_SHORT_MAX &&
+               f[l->n - 1] < UINT32_MAX >> 3;
     for (uint32_t k = 1; row && k < l->n; k++)
         row = f[k] == f[0] + k;
     if (row)
-        pp->shorts[id] = f[l->n - 1] << 2 | l->n;
+        pp->shorts[short_of_id(id)] = f[l->n - 1] << 3 | l->n;
 }
 
-bool sp_pp_location_read(struct sp_pp *pp, uint32_t number)
+/* The parts of a location in the usual way, its lines into pp->lines. */
+static bool read_location(struct sp_pp *pp, struct sp_pp_slice s, struct numbers *x)
 {
-    struct sp_pp_slice s = pp->locations.list.v[number];
     struct sp_wire w = sp_wire_of(s.p, s.n);
-    struct location l = {.mapping = SP_NONE};
-    uint64_t mapping = 0;
-    pp->lines.n = 0;
+    memset(x->v, 0, sizeof x->v);
     for (struct sp_wire_field f; sp_wire_next(&w, &f);) {
         if (f.number == 4 && f.type == SP_WIRE_BYTES) {
             if (!read_line(pp, (struct sp_pp_slice){f.p, f.n}))
                 return false;
         } else if (f.type != SP_WIRE_VARINT || f.number > 5) {
             pp->odd++;
-        } else if (f.number == 2) {
-            mapping = f.v;
-        } else if (f.number == 3) {
-            l.address = f.v;
-        } else if (f.number == 5) {
-            l.folded = f.v;
+        } else {
+            x->v[f.number] = f.v;
         }
     }
     if (w.error)
         sp_emit(pp->d, SP_L720, sp_pp_at(pp, w.at), "in a location: %s", w.error);
+    return true;
+}
+
+bool sp_pp_location_read(struct sp_pp *pp, uint32_t number)
+{
+    struct sp_pp_slice s = pp->locations.list.v[number];
+    struct location l = {.mapping = SP_NONE};
+    struct numbers x;
+    bool ok = true;
+    pp->lines.n = 0;
+    if (numbers(pp, s, 5, true, &x)) {
+        for (unsigned i = 0; ok && i < x.nlines; i++)
+            ok = read_line(pp, x.lines[i]);
+    } else {
+        ok = read_location(pp, s, &x);
+    }
+    if (!ok)
+        return false;
+    uint64_t mapping = x.v[2];
+    l.address = x.v[3];
+    l.folded = x.v[5];
     if (mapping && (l.mapping = sp_pp_ids_find(&pp->mapping_ids, mapping)) == SP_NONE) {
         pp->dangling++;
         sp_emit(pp->d, SP_L722, sp_pp_at(pp, s.p), "a location in mapping %llu", (unsigned long long)mapping);
@@ -439,7 +525,7 @@ bool sp_pp_location_read(struct sp_pp *pp, uint32_t number)
     uint32_t first = (uint32_t)pp->loc_frames.n, n = (uint32_t)pp->lines.n;
     if (pp->loc_frames.n >= SP_NONE - PP_LINES_MAX)
         return false;
-    bool ok = n || bare_frame(pp, &l);
+    ok = n || bare_frame(pp, &l);
     for (uint32_t i = 0; ok && i < n; i++)
         ok = line_frame(pp, &l, &pp->lines.v[i], n - 1 - i);
     if (!ok)

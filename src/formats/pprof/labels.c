@@ -178,46 +178,56 @@ static bool read_set(struct sp_pp *pp, struct sp_pp_label_set *s)
     return true;
 }
 
+static uint32_t find_set(const struct sp_pp *pp, const void *p, size_t n, struct sp_probe *at)
+{
+    for (uint32_t i; (i = sp_map_next(&pp->set_map, at)) != SP_MAP_NONE;) {
+        const struct sp_pp_label_set *s = &pp->sets.v[i];
+        if (s->n == n && (!n || memcmp(pp->label_text.data + s->at, p, n) == 0))
+            return i;
+    }
+    return SP_NONE;
+}
+
+uint32_t sp_pp_label_find(const struct sp_pp *pp, const unsigned char *p, size_t n)
+{
+    if (!n)
+        return 0;
+    struct sp_probe at = sp_map_probe(&pp->set_map, sp_hash64(p, n));
+    return find_set(pp, p, n, &at);
+}
+
 uint32_t sp_pp_label_set(struct sp_pp *pp)
 {
     struct sp_buf *t = &pp->label_text;
     size_t at = t->len;
-    for (size_t i = 0; i < pp->labels.list.n; i++) {
-        sp_wire_put_varint(t, pp->labels.list.v[i].n);
-        sp_buf_add(t, pp->labels.list.v[i].p, pp->labels.list.v[i].n);
-    }
+    for (size_t i = 0; i < pp->labels.list.n; i++)
+        sp_wire_put_bytes(t, 3, pp->labels.list.v[i].p, pp->labels.list.v[i].n);
     if (t->failed)
         return SP_NONE;
     size_t n = t->len - at;
-    uint64_t hash = sp_hash64(n ? t->data + at : "", n);
-    struct sp_probe probe = sp_map_probe(&pp->set_map, hash);
-    for (uint32_t i; (i = sp_map_next(&pp->set_map, &probe)) != SP_MAP_NONE;) {
-        const struct sp_pp_label_set *s = &pp->sets.v[i];
-        if (s->n == n && (!n || memcmp(t->data + s->at, t->data + at, n) == 0)) {
-            t->len = at;
-            return i;
-        }
+    const char *text = n ? t->data + at : "";
+    struct sp_probe probe = sp_map_probe(&pp->set_map, sp_hash64(text, n));
+    uint32_t known = find_set(pp, text, n, &probe);
+    if (known != SP_NONE) {
+        t->len = at;
+        return known;
     }
     struct sp_pp_label_set s = {.at = at, .n = n};
     if (!read_set(pp, &s) || pp->sets.n >= SP_NONE - 1 || !sp_vec_push(&pp->sets, s) ||
         !sp_vec_reserve(&pp->contexts, pp->contexts.n + pp->nevents) ||
-        !sp_map_add(&pp->set_map, hash, (uint32_t)pp->sets.n - 1))
+        !sp_map_add_at(&pp->set_map, &probe, (uint32_t)pp->sets.n - 1))
         return SP_NONE;
     for (uint32_t e = 0; e < pp->nevents; e++)
         pp->contexts.v[pp->contexts.n++] = SP_NONE;
     return (uint32_t)pp->sets.n - 1;
 }
 
-uint32_t sp_pp_context(struct sp_pp *pp, uint32_t set, uint32_t event)
+uint32_t sp_pp_context_new(struct sp_pp *pp, uint32_t set, uint32_t event)
 {
-    uint32_t *known = &pp->contexts.v[(size_t)set * pp->nevents + event];
-    if (*known == SP_NONE) {
-        const struct sp_pp_label_set *s = &pp->sets.v[set];
-        struct sp_context c = {.pid = s->pid, .tid = s->tid, .cpu = SP_ABSENT};
-        c.event = pp->event[event].number;
-        c.comm = s->comm;
-        c.more = s->more;
-        *known = sp_context_intern(pp->p, &c);
-    }
-    return *known;
+    const struct sp_pp_label_set *s = &pp->sets.v[set];
+    struct sp_context c = {.pid = s->pid, .tid = s->tid, .cpu = SP_ABSENT};
+    c.event = pp->event[event].number;
+    c.comm = s->comm;
+    c.more = s->more;
+    return pp->contexts.v[(size_t)set * pp->nevents + event] = sp_context_intern(pp->p, &c);
 }

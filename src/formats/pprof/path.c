@@ -1,10 +1,11 @@
 /*
  * The packed location ids of a sample as frames, in a hurry.
  *
- * They are read from the end, where the outermost function is: the part that is the same as in the sample
- * before, byte for byte, is not read again, for its frames stand ready in an array that grows towards its
- * beginning. The beginnings of ids come from a mask of 64 bytes at a time, so that no branch depends on how
- * long an id is.
+ * The outermost functions stand at the end: the part that is the same as in the sample before, byte for byte,
+ * is not read again, for its frames stand ready in an array that grows towards its beginning. The other ids
+ * are read in two steps: where they end comes from a mask of 64 bytes at a time, so that no branch depends on
+ * how long an id is, and what is known of them is looked up; then their frames are put down, from the last id
+ * on.
  *
  * What is new or unusual is left to the slow way (samples.c), which also reports it.
  */
@@ -15,17 +16,37 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
-#if defined __x86_64__ && defined __GNUC__
-#define HAVE_BMI2
-#endif
 
 #define BLOCK 64u
-#define ROOM  (3 * BLOCK) /* frames of the quick ids of a block */
+
+typedef uint32_t four __attribute__((vector_size(16)));
+
+static void powers(struct sp_pp_powers *x)
+{
+    x[0] = (struct sp_pp_powers){.power = 1};
+    for (uint32_t n = 1; n <= PP_SHORT_MAX; n++) {
+        x[n].power = x[n - 1].power * PP_HASH_BASE;
+        x[n].sum = x[n - 1].sum * PP_HASH_BASE + 1;
+        x[n].weighted = x[n - 1].weighted * PP_HASH_BASE + n - 1;
+    }
+}
+
+bool sp_pp_path_begin(struct sp_pp_path *x)
+{
+    powers(x->powers);
+    x->frames = calloc(PP_PATH_MAX + PP_PATH_SLACK, sizeof *x->frames);
+    x->steps = calloc(PP_PATH_MAX + 1, sizeof *x->steps);
+    x->known = calloc(PP_PATH_MAX, sizeof *x->known);
+    x->begins = calloc(PP_PATH_MAX, sizeof *x->begins);
+    return x->frames && x->steps && x->known && x->begins;
+}
 
 void sp_pp_path_free(struct sp_pp_path *x)
 {
     free(x->frames);
-    free(x->depths);
+    free(x->steps);
+    free(x->known);
+    free(x->begins);
 }
 
 static inline uint64_t load64(const unsigned char *p)
@@ -38,156 +59,167 @@ static inline uint64_t load64(const unsigned char *p)
     return v;
 }
 
+static inline uint32_t load32(const unsigned char *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap32(v);
+#endif
+    return v;
+}
+
+#ifdef __SSE2__
+static inline __m128i load128(const unsigned char *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+static inline uint64_t bits_of(__m128i v)
+{
+    return (uint64_t)(uint32_t)_mm_movemask_epi8(v);
+}
+#else
+/* The high bits of eight bytes, side by side. */
+static inline uint64_t bits_of(uint64_t v)
+{
+    return (v >> 7 & 0x0101010101010101u) * 0x0102040810204080u >> 56;
+}
+#endif
+
 /* Bit i is set where the byte p[i] of 64 ends a number. */
 static inline uint64_t ends_of(const unsigned char *p)
 {
-    uint64_t more = 0;
 #ifdef __SSE2__
-    for (unsigned i = 0; i < BLOCK; i += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
-        more |= (uint64_t)(unsigned)_mm_movemask_epi8(v) << i;
-    }
+    return ~(bits_of(load128(p)) | bits_of(load128(p + 16)) << 16 | bits_of(load128(p + 32)) << 32 |
+             bits_of(load128(p + 48)) << 48);
 #else
-    for (unsigned i = 0; i < BLOCK; i += 8) /* the eight high bits, side by side in the last byte */
-        more |= ((load64(p + i) >> 7 & 0x0101010101010101u) * 0x0102040810204080u >> 56) << i;
-#endif
+    uint64_t more = 0;
+    for (unsigned i = 0; i < BLOCK; i += 8)
+        more |= bits_of(load64(p + i)) << i;
     return ~more;
+#endif
+}
+
+/* How many of the 64 bytes before a and before b are equal, counted from their ends. */
+static inline size_t equal_before(const unsigned char *a, const unsigned char *b)
+{
+#ifdef __SSE2__
+    uint64_t equal = bits_of(_mm_cmpeq_epi8(load128(a - 16), load128(b - 16))) << 48 |
+                     bits_of(_mm_cmpeq_epi8(load128(a - 32), load128(b - 32))) << 32 |
+                     bits_of(_mm_cmpeq_epi8(load128(a - 48), load128(b - 48))) << 16 |
+                     bits_of(_mm_cmpeq_epi8(load128(a - 64), load128(b - 64)));
+    return ~equal ? (size_t)__builtin_clzll(~equal) : BLOCK;
+#else
+    for (size_t i = 8; i <= BLOCK; i += 8) {
+        uint64_t differ = load64(a - i) ^ load64(b - i);
+        if (differ)
+            return i - 8 + (size_t)__builtin_clzll(differ) / 8;
+    }
+    return BLOCK;
+#endif
 }
 
 /* How many bytes of ids at the end are those of the sample before, up to the beginning of an id in both. */
 static size_t shared_bytes(const struct sp_pp_path *x, const unsigned char *end, size_t n)
 {
-    size_t max = n < x->n ? n : x->n, same = 0;
-    const unsigned char *last = x->end;
-    while (same + 8 <= max) {
-        uint64_t differ = load64(end - same - 8) ^ load64(last - same - 8);
-        if (differ) {
-            same += (size_t)__builtin_clzll(differ) / 8;
-            break;
-        }
-        same += 8;
-    }
-    while (same < max && end[-1 - (ptrdiff_t)same] == last[-1 - (ptrdiff_t)same])
-        same++;
-    if (same && (end[-1 - (ptrdiff_t)same] >= 0x80 || last[-1 - (ptrdiff_t)same] >= 0x80))
-        do
-            same--;
-        while (same && end[-1 - (ptrdiff_t)same] >= 0x80);
-    return same;
+    size_t max = n < x->n ? n : x->n, same = 0, more = BLOCK;
+    for (; same < max && more == BLOCK; same += more)
+        more = equal_before(end - same, x->end - same);
+    if (same > max)
+        same = max;
+    if (!same)
+        return 0;
+    /* The bytes from the one before on: an id begins behind one that ends. */
+    uint64_t ends = ~load64(end - same - 1) & 0x8080808080808080u;
+    if (x->end[-1 - (ptrdiff_t)same] >= 0x80)
+        ends &= ~(uint64_t)0xff;
+    size_t cut = ends ? (size_t)__builtin_ctzll(ends) / 8 : same;
+    return cut < same ? same - cut : 0;
 }
 
-struct sp_pp_place {
-    const unsigned char *end; /* of the ids */
-    ptrdiff_t depth;          /* minus the frames so far */
-    bool nomem;
-};
-
-/* Frames of a location that takes longer, before `to`; NULL: not this way, or out of memory. */
-static __attribute__((noinline)) uint32_t *put_location(struct sp_pp *pp, const unsigned char *at,
-                                                        uint32_t *to, struct sp_pp_place *place)
+/* Frames of a location that takes longer, before which `left` ids come; false: not this way, or out of
+ * memory. */
+static __attribute__((noinline)) bool put_location(struct sp_pp *pp, const unsigned char *at,
+                                                   struct sp_pp_step *step, size_t left, bool *nomem)
 {
     uint64_t id;
     if (!sp_wire_varint(at, pp->in + pp->n, &id))
-        return NULL;
+        return false;
     uint32_t i = sp_pp_ids_find(&pp->location_ids, id);
     if (i == SP_NONE)
-        return NULL;
+        return false;
     if (pp->locs[i].first == SP_NONE && !sp_pp_location_read(pp, i)) {
-        place->nomem = true;
-        return NULL;
+        *nomem = true;
+        return false;
     }
     const struct sp_pp_location *l = &pp->locs[i];
-    if (l->n + ROOM > (size_t)(to - pp->path.frames))
-        return NULL;
-    to -= l->n;
-    memcpy(to, pp->loc_frames.v + l->first, l->n * sizeof *to);
-    return to;
-}
-
-/* The number in the bytes of `mask`, its lower seven bits each. */
-static inline __attribute__((always_inline)) uint32_t number(uint32_t bytes, uint32_t mask, bool bmi2)
-{
-#ifdef HAVE_BMI2
-    if (bmi2) {
-        uint32_t v;
-        __asm__("pext %2, %1, %0" : "=r"(v) : "r"(bytes), "rm"(mask));
-        return v;
-    }
-#endif
-    (void)bmi2;
-    uint32_t v = bytes & mask;
-    v = (v & 0x7f007f) + (v >> 1 & 0x3f803f80);
-    return (v & 0x3fff) + (v >> 16) * 0x4000;
-}
-
-/*
- * Frames of the ids that begin in the block where `starts` says, from the last one on; after each, `depths`
- * gets how many there are. Where the first of them begins, or NULL.
- */
-static inline __attribute__((always_inline)) const unsigned char *
-put_block(struct sp_pp *pp, const unsigned char *behind, uint64_t starts, struct sp_pp_place *place,
-          bool bmi2)
-{
-    static const uint32_t masks[] = {0, 0x7f, 0x7f7f, 0x7f7f7f, 0x7f7f7f7f};
-    const unsigned char *block = behind - BLOCK, *end = place->end;
-    const uint32_t *shorts = pp->shorts;
-    uint32_t *top = pp->path.frames + PP_PATH_MAX, *to = top + place->depth;
-    int16_t *depths = pp->path.depths;
-    uint32_t ndense = (uint32_t)pp->location_ids.ndense;
-    do {
-        unsigned bit = 63 ^ (unsigned)__builtin_clzll(starts);
-        starts ^= (uint64_t)1 << bit;
-        const unsigned char *at = block + bit;
-        size_t n = (size_t)(behind - at);
-        uint32_t known = 0;
-        if (n <= 4) {
-            uint32_t id = number((uint32_t)load64(at), masks[n], bmi2);
-            known = id < ndense ? shorts[id] : 0;
-        }
-        behind = at;
-        if (known) { /* two in any case: hardly a branch depends on how many count */
-            uint32_t last = known >> 2, count = known & 3;
-            to[-1] = last;
-            to[-2] = last - 1;
-            if (count == 3)
-                to[-3] = last - 2;
-            to -= count;
-        } else if (!(to = put_location(pp, at, to, place))) {
-            return NULL;
-        }
-        depths[end - at] = (int16_t)(to - top);
-    } while (starts);
-    place->depth = to - top;
-    return behind;
-}
-
-static const unsigned char *put_block_any(struct sp_pp *pp, const unsigned char *behind, uint64_t starts,
-                                          struct sp_pp_place *place)
-{
-    return put_block(pp, behind, starts, place, false);
-}
-
-#ifdef HAVE_BMI2
-/* Where the processor takes the bits of a number together by itself. */
-__attribute__((target("bmi,bmi2,lzcnt"))) static const unsigned char *
-put_block_bmi2(struct sp_pp *pp, const unsigned char *behind, uint64_t starts, struct sp_pp_place *place)
-{
-    return put_block(pp, behind, starts, place, true);
-}
-#endif
-
-bool sp_pp_path_begin(struct sp_pp_path *x)
-{
-    x->frames = malloc(PP_PATH_MAX * sizeof *x->frames);
-    x->depths = malloc((PP_PATH_MAX + 1) * sizeof *x->depths);
-    if (!x->frames || !x->depths)
+    const uint32_t *frames = pp->loc_frames.v + l->first;
+    if (l->n + PP_PATH_ROOM(left) > PP_PATH_MAX - (size_t)-step->depth)
         return false;
-    x->depths[0] = 0;
-    x->put_block = put_block_any;
-#ifdef HAVE_BMI2
-    if (__builtin_cpu_supports("bmi2") && __builtin_cpu_supports("bmi"))
-        x->put_block = put_block_bmi2;
-#endif
+    step->depth -= (ptrdiff_t)l->n;
+    memcpy(pp->path.frames + PP_PATH_MAX + step->depth, frames, l->n * sizeof *frames);
+    for (uint32_t k = l->n; k--;)
+        step->hash = sp_pp_hash_frame(step->hash, frames[k]);
+    return true;
+}
+
+/* The ids in n bytes: what is known of them, and where they begin; how many, or 0: not this way. */
+static size_t find_ids(const struct sp_pp *pp, const unsigned char *p, size_t n)
+{
+    /* By the length of an id: its bits in four bytes. Longer ones become 0, which is no id. */
+    static const uint32_t all_masks[2 * BLOCK] = {0, 0x7f, 0x7f7f, 0x7f7f7f, 0x7f7f7f7f};
+    const uint32_t *shorts = pp->shorts, *masks = all_masks;
+    uint32_t nshorts = (uint32_t)pp->nshorts;
+    uint32_t *known = pp->path.known;
+    uint16_t *begins = pp->path.begins;
+    uint64_t begin = 0;
+    size_t count = 0;
+    for (size_t done = 0; done < n; done += BLOCK) {
+        uint64_t ends = ends_of(p + done);
+        if (n - done < BLOCK)
+            ends &= ((uint64_t)1 << (n - done)) - 1;
+        if (!ends)
+            return 0;
+        do {
+            uint64_t end = done + 1 + (unsigned)__builtin_ctzll(ends);
+            uint32_t id = sp_pp_short_of(load32(p + begin) & masks[end - begin]);
+            known[count] = shorts[id < nshorts ? id : 0];
+            begins[count++] = (uint16_t)begin;
+            begin = end;
+            ends &= ends - 1;
+        } while (ends);
+    }
+    return count;
+}
+
+/* Puts the frames of ids, from the last one on, before those that are there. */
+static bool put_ids(struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp_step *steps,
+                    struct sp_pp_step *step, bool *nomem)
+{
+    const uint16_t *begins = pp->path.begins;
+    const struct sp_pp_powers *by = pp->path.powers;
+    uint32_t *top = pp->path.frames + PP_PATH_MAX;
+    struct sp_pp_step x = *step;
+    while (n--) {
+        uint32_t known = pp->path.known[n], count = known & 7, last = known >> 3;
+        if (__builtin_expect(!known, 0)) {
+            struct sp_pp_step y = x;
+            if (!put_location(pp, p + begins[n], &y, n, nomem))
+                return false;
+            x = y;
+        } else { /* four in any case: it does not matter how many count */
+            four all = (four){last, last, last, last} - (four){3, 2, 1, 0};
+            memcpy(top + x.depth - 4, &all, sizeof all);
+            if (__builtin_expect(count > 4, 0)) {
+                all -= 4;
+                memcpy(top + x.depth - 8, &all, sizeof all);
+            }
+            x.depth -= count;
+            x.hash = x.hash * by[count].power + last * by[count].sum - by[count].weighted;
+        }
+        steps[begins[n]] = x;
+    }
+    *step = x;
     return true;
 }
 
@@ -195,29 +227,21 @@ bool sp_pp_path(struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp
 {
     struct sp_pp_path *x = &pp->path;
     const unsigned char *end = p + n;
-    /* Whole blocks and words are loaded, whatever part of them counts. */
-    if (!n || n > PP_PATH_MAX || (size_t)(p - pp->in) <= BLOCK || (size_t)(pp->in + pp->n - end) < 8 ||
+    /* Whole blocks are loaded, whatever part of them counts. */
+    if (!n || n > PP_PATH_MAX || (size_t)(p - pp->in) < BLOCK || (size_t)(pp->in + pp->n - end) < BLOCK ||
         end[-1] >= 0x80)
         return false;
     size_t same = shared_bytes(x, end, n);
-    struct sp_pp_place place = {.end = end, .depth = x->depths[same]};
-    const unsigned char *behind = end - same;
+    struct sp_pp_step step = x->steps[PP_PATH_MAX - same];
     x->n = 0;
-    while (behind > p) {
-        uint64_t starts = ends_of(behind - BLOCK - 1);
-        size_t left = (size_t)(behind - p);
-        if (left < BLOCK)
-            starts &= ~(uint64_t)0 << (BLOCK - left);
-        if (!starts || (ptrdiff_t)PP_PATH_MAX + place.depth < (ptrdiff_t)ROOM)
+    if (same < n) {
+        size_t ids = find_ids(pp, p, n - same);
+        if (!ids || PP_PATH_ROOM(ids) > PP_PATH_MAX - (size_t)-step.depth ||
+            !put_ids(pp, p, ids, x->steps + PP_PATH_MAX - n, &step, nomem))
             return false;
-        behind = x->put_block(pp, behind, starts, &place);
-        if (!behind) {
-            *nomem = place.nomem;
-            return false;
-        }
     }
     x->end = end;
     x->n = n;
-    *out = (struct sp_pp_frames){x->frames + PP_PATH_MAX + place.depth, (size_t)-place.depth};
+    *out = (struct sp_pp_frames){x->frames + PP_PATH_MAX + step.depth, (size_t)-step.depth, step.hash};
     return true;
 }

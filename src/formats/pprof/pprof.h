@@ -50,8 +50,12 @@ enum {
     ((size_t)1 << 24) /* frames of all stacks that are always accepted; 16 per byte beyond */
 #define PP_UNKNOWN_MAX ((size_t)64 << 10) /* bytes of unknown fields that are kept */
 #define PP_PATH_MAX    ((size_t)1 << 14)  /* frames of a stack, and bytes of its ids, that are read quickly */
-#define PP_QUEUE       8u                 /* samples whose stacks are looked up together */
-#define PP_GUESSES     16u                /* mappings of one DSO that are tried for an address */
+#define PP_PATH_SLACK  32u                /* frames behind a path that may be copied with it */
+#define PP_SHORT_MAX   7u                 /* frames of a location that is read quickly */
+/* Frames that so many ids may need if they are read quickly, and those that are written beside them. */
+#define PP_PATH_ROOM(ids) ((ids)*PP_SHORT_MAX + 8)
+#define PP_QUEUE          (PP_TYPES_MAX + 32u) /* stacks that are looked up together */
+#define PP_GUESSES        16u                  /* mappings of one DSO that are tried for an address */
 
 struct sp_pp_slice {
     const unsigned char *p;
@@ -111,37 +115,66 @@ struct sp_pp_location {
     uint32_t first, n; /* in loc_frames; first SP_NONE: not read yet */
 };
 
-struct sp_pp_seen {
-    const unsigned char *p;
-    uint32_t n, stack;
-};
-
 struct sp_pp_frames {
     const uint32_t *v;
     size_t n;
+    uint64_t hash; /* see sp_pp_hash_frame */
 };
 
 /*
  * path.c: frames by location ids, where the sample before may have had the same at the end.
  */
-struct sp_pp;
-struct sp_pp_place;
+struct sp_pp_step {
+    uint64_t hash;
+    ptrdiff_t depth; /* minus how many frames */
+};
+/*
+ * What sp_pp_hash_frame comes to for n frames whose numbers go down from `last`: hash * power + last * sum -
+ * weighted. By n.
+ */
+struct sp_pp_powers {
+    uint64_t power, sum, weighted, zero;
+};
 struct sp_pp_path {
-    const unsigned char *(*put_block)(struct sp_pp *pp, const unsigned char *behind, uint64_t starts,
-                                      struct sp_pp_place *place);
-    uint32_t *frames; /* PP_PATH_MAX, filled from their end */
-    int16_t *depths;  /* minus how many, by the bytes of ids they stand for, counted from the end */
+    struct sp_pp_powers powers[PP_SHORT_MAX + 1];
+    uint32_t *frames;         /* PP_PATH_MAX, filled from their end, and the slack */
+    struct sp_pp_step *steps; /* of frames so far, by the bytes of their ids, counted from the end */
+    uint32_t *known;          /* PP_PATH_MAX; of the ids in work, what `shorts` has */
+    uint16_t *begins;         /* and where their bytes begin among those of the sample's ids */
     const unsigned char *end;
     size_t n; /* bytes of ids that end there; 0: none */
 };
 
-/* A stack that waits to be looked up. */
+/* A stack that waits to be looked up: of a sample in the usual shape, for one of its events. */
 struct sp_pp_entry {
-    uint64_t hash, packed_hash;
-    struct sp_pp_slice packed; /* to be remembered; p NULL: not */
-    uint32_t stack;            /* known already; SP_NONE: look it up */
-    uint32_t context, event, values;
-    size_t first, n; /* in queued_frames */
+    const unsigned char *field; /* the sample, from its tag on */
+    const unsigned char *ids;   /* packed; nids bytes */
+    uint32_t nids;
+    uint32_t context, event, values; /* values: in queued_values */
+    uint32_t stack;                  /* known already; SP_NONE: look it up */
+    uint32_t n;                      /* frames, from `first` on behind those of the profile */
+    size_t first;
+    uint64_t hash, seen_hash;
+};
+
+/* Bytes of ids and the stack that they gave in a context, where samples repeat: a place of a hash table. */
+struct sp_pp_seen {
+    uint32_t low;   /* lower half of the hash */
+    uint32_t stack; /* number + 1; 0: empty */
+    uint64_t where; /* in the input << 16 | how many */
+};
+
+/* A function as its frames need it. */
+struct sp_pp_function {
+    struct sp_str system_name; /* p NULL: as the name */
+    struct sp_str file;
+    int64_t start_line;
+    uint32_t name;          /* in the profile; of no use where it is not `named` */
+    uint32_t dso, interned; /* the function of the profile in this DSO; SP_NONE: none yet */
+    uint32_t more;          /* of frames of which nothing else is to be said; SP_STR_FAIL: none yet */
+    bool read;              /* and nothing about it must be reported each time */
+    bool named;             /* else by the address */
+    bool has_name;          /* else by the system name, if that */
 };
 
 struct sp_pp_line {
@@ -176,11 +209,13 @@ struct sp_pp {
     struct sp_pp_ids mapping_ids, location_ids, function_ids;
     struct sp_pp_mappings maps;
     struct sp_pp_location *locs;
+    struct sp_pp_function *fns; /* by number */
     /*
-     * The same for a hurry: by id, below location_ids.ndense, the last frame << 2 | n where a location has
-     * up to three frames, whose numbers mostly follow each other. 0: ask for it.
+     * The same for a hurry: by sp_pp_short_of an id, the last frame << 3 | n where a location has up to
+     * PP_SHORT_MAX frames whose numbers follow each other, as they mostly do. 0: ask for it.
      */
     uint32_t *shorts;
+    size_t nshorts;
     struct sp_pp_path path;
     SP_VEC(uint32_t) loc_frames;
     SP_VEC(struct sp_pp_line) lines;
@@ -190,21 +225,15 @@ struct sp_pp {
     /* samples.c */
     SP_VEC(uint32_t) stack;
     SP_VEC(int64_t) values;
-    struct sp_pp_frames quick; /* of the sample in work, instead of `stack`; v NULL: not */
     uint64_t broken;
+
+    /* quick.c */
     struct sp_pp_entry queue[PP_QUEUE];
     uint32_t nqueued;
-    SP_VEC(uint32_t) queued_frames;
+    size_t queued_frames; /* behind those of the profile */
     SP_VEC(int64_t) queued_values;
-    /* Bytes of packed locations and the stack they gave, where samples repeat. */
-    SP_VEC(struct sp_pp_seen) seen;
-    struct sp_map seen_map;
-    struct sp_pp_slice packed; /* of the sample in work, to be remembered; p NULL: not */
-    uint64_t packed_hash;
-    struct sp_pp_slice hint; /* ids whose hash is known already */
-    uint64_t hint_hash;
-    uint32_t
-        same; /* the stack that the sample's locations gave before, where they are not decoded; SP_NONE */
+    struct sp_pp_seen *seen;
+    size_t seen_mask, nseen;
     bool use_seen;
     uint32_t window, repeats;
 
@@ -234,10 +263,43 @@ spaa_status sp_pp_scan(struct sp_pp *pp);
 spaa_status sp_pp_types(struct sp_pp *pp);
 spaa_status sp_pp_frames_begin(struct sp_pp *pp);
 spaa_status sp_pp_samples(struct sp_pp *pp);
+/* One of any shape; `at` is its first byte. */
+spaa_status sp_pp_sample(struct sp_pp *pp, const unsigned char *at, size_t n);
+/*
+ * quick.c: samples of the usual shape from *at on, before `end`; *at is where the first one of another shape
+ * begins, its tag, or `end`. None waits afterwards.
+ */
+spaa_status sp_pp_quick(struct sp_pp *pp, const unsigned char **at, const unsigned char *end);
+/*
+ * Hashes of stacks, which grow with them from the root on: what outer frames have in common is not hashed
+ * again. Those of the profile are found by them while it is read.
+ */
+#define PP_HASH_BASE 0x9e3779b97f4a7c15u
+static inline uint64_t sp_pp_hash_frame(uint64_t hash, uint32_t frame)
+{
+    return hash * PP_HASH_BASE + frame;
+}
+static inline uint64_t sp_pp_hash_stack(uint64_t hash, size_t n, uint32_t context)
+{
+    return sp_hash_mix(hash, (uint64_t)context << 32 | (uint32_t)n);
+}
+/* The most frames that all stacks may have. */
+static inline size_t sp_pp_frames_max(const struct sp_pp *pp)
+{
+    return PP_FRAMES_MIN + 16 * pp->n;
+}
 spaa_status sp_pp_header(struct sp_pp *pp);
 
 /* The frames of a location's number are loc_frames[first..+n) afterwards. */
 bool sp_pp_location_read(struct sp_pp *pp, uint32_t number);
+/*
+ * The place of an id in `shorts` by the lower seven bits in each of its up to four bytes: the id itself where
+ * it has one or two, else up to four times as much, with gaps, which takes fewer steps than the id.
+ */
+static inline uint32_t sp_pp_short_of(uint32_t sevens)
+{
+    return sevens - (sevens >> 8) * 128;
+}
 bool sp_pp_path_begin(struct sp_pp_path *x);
 void sp_pp_path_free(struct sp_pp_path *x);
 /* The frames of packed ids, until the next call; false: read them one by one, if not *nomem. */
@@ -246,8 +308,15 @@ bool sp_pp_path(struct sp_pp *pp, const unsigned char *ids, size_t n, struct sp_
 uint32_t sp_pp_ids_find(const struct sp_pp_ids *ids, uint64_t id);
 void sp_pp_ids_free(struct sp_pp_ids *ids);
 /* The context of the sample's labels in an event (of sp_pp.events); SP_NONE: out of memory. */
-uint32_t sp_pp_context(struct sp_pp *pp, uint32_t set, uint32_t event);
+uint32_t sp_pp_context_new(struct sp_pp *pp, uint32_t set, uint32_t event);
+static inline uint32_t sp_pp_context(struct sp_pp *pp, uint32_t set, uint32_t event)
+{
+    uint32_t known = pp->contexts.v[(size_t)set * pp->nevents + event];
+    return known != SP_NONE ? known : sp_pp_context_new(pp, set, event);
+}
 uint32_t sp_pp_label_set(struct sp_pp *pp); /* of pp->labels; SP_NONE: out of memory */
+/* The same for labels as they stand in the file, tags and all; SP_NONE: they were not read yet. */
+uint32_t sp_pp_label_find(const struct sp_pp *pp, const unsigned char *p, size_t n);
 
 /* mappings.c: shared by reader and writer. */
 bool sp_pp_mappings_index(struct sp_pp_mappings *m, size_t ndsos);

@@ -194,15 +194,14 @@ static void release(struct sp_pp *pp)
     sp_vec_free(&pp->maps.list);
     sp_vec_free(&pp->maps.first);
     free(pp->locs);
+    free(pp->fns);
     free(pp->shorts);
     sp_pp_path_free(&pp->path);
-    sp_vec_free(&pp->queued_frames);
     sp_vec_free(&pp->queued_values);
     sp_vec_free(&pp->loc_frames);
     sp_vec_free(&pp->lines);
     sp_vec_free(&pp->stack);
-    sp_vec_free(&pp->seen);
-    sp_map_free(&pp->seen_map);
+    free(pp->seen);
     sp_vec_free(&pp->values);
     sp_vec_free(&pp->sets);
     sp_vec_free(&pp->contexts);

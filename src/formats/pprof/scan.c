@@ -159,6 +159,7 @@ static bool skip_samples(struct sp_pp *pp, struct sp_wire *w)
     size_t samples = 0;
     while (w->end - p >= 2 && *p == (PP_SAMPLE << 3 | SP_WIRE_BYTES)) {
         const unsigned char *body = sp_wire_varint(p + 1, w->end, &n);
+        __builtin_prefetch(p + 1024); /* no loop over bytes that the processor could foresee */
         if (!body || n > (uint64_t)(w->end - body))
             break; /* reported where it is read in the usual way */
         p = body + n;

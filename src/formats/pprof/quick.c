@@ -1,0 +1,355 @@
+/*
+ * Samples in the shape that producers give them: location ids packed in one field, as many values as there
+ * are types, packed or not, labels behind each other; lengths of one or two bytes.
+ *
+ * They go through in groups, so that what they need of large tables is asked for ahead: a group is cut into
+ * entries, one for each event of a sample; then each gets its frames, or is found to be one that was seen
+ * before; then they are interned in their order. The frames wait behind those of the profile, where those
+ * that are new stay.
+ *
+ * Whatever has another shape, or a location or label that must be reported, goes to samples.c instead.
+ */
+#include "formats/pprof/pprof.h"
+
+#define GROUP    32u   /* samples */
+#define WINDOW   8192u /* stacks after which it is decided whether they repeat */
+#define FIRST    4096u /* places of `seen` */
+#define SEEN_MAX ((size_t)1 << 30)
+#define AHEAD    1024u /* bytes of the input that are asked for ahead */
+
+/* ---- stacks that were seen before, by the bytes of their ids ---- */
+
+static uint32_t seen_find(const struct sp_pp *pp, const struct sp_pp_entry *x)
+{
+    const struct sp_profile *p = pp->p;
+    if (!pp->seen)
+        return SP_NONE;
+    for (size_t i = x->seen_hash & pp->seen_mask;; i = (i + 1) & pp->seen_mask) {
+        const struct sp_pp_seen *s = &pp->seen[i];
+        if (!s->stack)
+            return SP_NONE;
+        if (s->low == (uint32_t)x->seen_hash && (s->where & 0xffff) == x->nids &&
+            memcmp(pp->in + (s->where >> 16), x->ids, x->nids) == 0 &&
+            (p->contexts.n == 1 || p->stacks.v[s->stack - 1].context == x->context))
+            return s->stack - 1;
+    }
+}
+
+static bool seen_grow(struct sp_pp *pp)
+{
+    size_t n = pp->seen ? 2 * (pp->seen_mask + 1) : FIRST;
+    struct sp_pp_seen *bigger = calloc(n, sizeof *bigger);
+    if (!bigger)
+        return false;
+    sp_large_pages(bigger, n * sizeof *bigger);
+    for (size_t i = 0; pp->seen && i <= pp->seen_mask; i++) {
+        size_t to = pp->seen[i].low & (n - 1);
+        if (!pp->seen[i].stack)
+            continue;
+        while (bigger[to].stack)
+            to = (to + 1) & (n - 1);
+        bigger[to] = pp->seen[i];
+    }
+    free(pp->seen);
+    pp->seen = bigger;
+    pp->seen_mask = n - 1;
+    return true;
+}
+
+static bool seen_add(struct sp_pp *pp, const struct sp_pp_entry *x, uint32_t stack)
+{
+    if (pp->nseen == SEEN_MAX)
+        return true;
+    if ((!pp->seen || pp->nseen > pp->seen_mask / 2) && !seen_grow(pp))
+        return false;
+    size_t i = x->seen_hash & pp->seen_mask;
+    while (pp->seen[i].stack)
+        i = (i + 1) & pp->seen_mask;
+    uint64_t where = (uint64_t)(x->ids - pp->in) << 16 | x->nids;
+    pp->seen[i] = (struct sp_pp_seen){(uint32_t)x->seen_hash, stack + 1, where};
+    pp->nseen++;
+    return true;
+}
+
+/* The bytes that an entry will be compared with, and what it will be added to, if it was seen before. */
+static void expect_seen(const struct sp_pp *pp, const struct sp_pp_entry *x)
+{
+    const struct sp_pp_event *e = &pp->event[x->event];
+    const struct sp_pp_seen *s = &pp->seen[x->seen_hash & pp->seen_mask];
+    for (size_t i = x->seen_hash & pp->seen_mask; s->stack && s->low != (uint32_t)x->seen_hash;) {
+        i = (i + 1) & pp->seen_mask;
+        s = &pp->seen[i];
+    }
+    if (!s->stack)
+        return;
+    for (uint32_t at = 0; at < x->nids && at < 192; at += 64)
+        __builtin_prefetch(pp->in + (s->where >> 16) + at);
+    if (pp->p->contexts.n > 1)
+        __builtin_prefetch(&pp->p->stacks.v[s->stack - 1]);
+    for (uint32_t i = 0; i < e->ntypes && i < 4; i++) {
+        const struct sp_column *c = &pp->p->columns[pp->type[e->types[i]].metric];
+        if (s->stack <= c->n)
+            __builtin_prefetch(&c->v[s->stack - 1], 1);
+    }
+}
+
+/* ---- cutting ---- */
+
+/* A length of one or two bytes, without a branch that depends on which; NULL: it is longer. */
+static inline const unsigned char *length(const unsigned char *p, size_t *n)
+{
+    unsigned two = p[0] >> 7;
+    *n = (p[0] & 0x7fu) | ((p[1] & 0x7fu) << 7 & (0u - two));
+    return p[0] & p[1] & 0x80 ? NULL : p + 1 + two;
+}
+
+enum {
+    IDS = 1 << 3 | SP_WIRE_BYTES,
+    VALUES = 2 << 3 | SP_WIRE_BYTES,
+    VALUE = 2 << 3 | SP_WIRE_VARINT,
+    LABEL = 3 << 3 | SP_WIRE_BYTES
+};
+
+/* A number, behind which whole words can still be loaded, as behind all that is cut; NULL: of another shape.
+ */
+static inline const unsigned char *cut_number(const unsigned char *p, const unsigned char *end, int64_t *out)
+{
+    uint64_t v = 0;
+    size_t n = sp_wire_varint_word(p, &v);
+    *out = (int64_t)v;
+    if (!n)
+        p = sp_wire_varint(p, end, (uint64_t *)out);
+    else
+        p += n;
+    return p && p <= end ? p : NULL;
+}
+
+/* Packed values behind the first n of them; how many there are then, or more than there are types. */
+static inline uint32_t cut_values(const struct sp_pp *pp, const unsigned char *p, const unsigned char *end,
+                                  uint32_t n)
+{
+    int64_t *values = pp->queued_values.v + pp->queued_values.n;
+    while (p < end)
+        if (n >= pp->ntypes || !(p = cut_number(p, end, &values[n++])))
+            return PP_TYPES_MAX + 1;
+    return n;
+}
+
+static bool has_value(const struct sp_pp_event *e, const int64_t *values)
+{
+    for (uint32_t i = 0; i < e->ntypes; i++)
+        if (values[e->types[i]])
+            return true;
+    return false;
+}
+
+/* The next entry, for an event: x, which may stand there already. */
+static bool add_entry(struct sp_pp *pp, const struct sp_pp_entry *x, uint32_t set, uint32_t event)
+{
+    struct sp_pp_entry *to = &pp->queue[pp->nqueued++];
+    if (to != x)
+        *to = *x;
+    to->event = event;
+    to->context = sp_pp_context(pp, set, event);
+    if (pp->use_seen) {
+        to->seen_hash = sp_hash_mix(sp_hash64(to->ids, to->nids), to->context);
+        if (pp->seen)
+            __builtin_prefetch(&pp->seen[to->seen_hash & pp->seen_mask]);
+    }
+    return to->context != SP_NONE;
+}
+
+/* The fields of a sample into x and, as they stand there, *labels; false: of another shape. */
+static inline bool cut_fields(const struct sp_pp *pp, const unsigned char *p, const unsigned char *end,
+                              struct sp_pp_entry *x, struct sp_pp_slice *labels)
+{
+    const unsigned char *ids = NULL, *first = NULL, *last = NULL;
+    uint32_t values = 0;
+    size_t nids = 0;
+    while (p < end) {
+        const unsigned char *field = p;
+        unsigned tag = *p++;
+        size_t n;
+        if (tag == VALUE) {
+            int64_t *to = pp->queued_values.v + pp->queued_values.n + values;
+            if (values++ >= pp->ntypes || !(p = cut_number(p, end, to)))
+                return false;
+            continue;
+        }
+        if (!(p = length(p, &n)) || p > end || n > (size_t)(end - p))
+            return false;
+        if (tag == IDS && !ids && n) {
+            ids = p;
+            nids = n;
+        } else if (tag == VALUES) {
+            values = cut_values(pp, p, p + n, values);
+        } else if (tag == LABEL && (!first || last == field)) {
+            first = first ? first : field;
+            last = p + n;
+        } else {
+            return false;
+        }
+        p += n;
+    }
+    x->ids = ids;
+    x->nids = (uint32_t)nids;
+    *labels = (struct sp_pp_slice){first, first ? (size_t)(last - first) : 0};
+    return ids && values == pp->ntypes;
+}
+
+/*
+ * Cuts the sample at *at into entries, all of which lies before `limit`, behind which a few bytes can still
+ * be read. False: of another shape, or *st says why.
+ */
+static bool cut(struct sp_pp *pp, const unsigned char **at, const unsigned char *limit, spaa_status *st)
+{
+    struct sp_pp_entry *x = &pp->queue[pp->nqueued];
+    const unsigned char *p;
+    struct sp_pp_slice labels;
+    size_t n;
+    if (*at >= limit || **at != (PP_SAMPLE << 3 | SP_WIRE_BYTES) || !(p = length(*at + 1, &n)) || p > limit ||
+        n > (size_t)(limit - p) || !cut_fields(pp, p, p + n, x, &labels))
+        return false;
+    x->field = *at;
+    x->values = (uint32_t)pp->queued_values.n;
+    x->stack = SP_NONE;
+    __builtin_prefetch(p + AHEAD);
+    uint32_t set = labels.n ? sp_pp_label_find(pp, labels.p, labels.n) : 0;
+    if (set == SP_NONE)
+        return false;
+    const int64_t *values = pp->queued_values.v + pp->queued_values.n;
+    bool ok = true, any = pp->nevents == 1;
+    if (any)
+        ok = add_entry(pp, x, set, 0);
+    for (uint32_t e = 0; ok && pp->nevents > 1 && e < pp->nevents; e++)
+        if (has_value(&pp->event[e], values)) {
+            ok = add_entry(pp, x, set, e);
+            any = true;
+        }
+    if (!any) /* nothing but zeros is a sample, too */
+        ok = add_entry(pp, x, set, 0);
+    if (!ok)
+        *st = sp_nomem(pp->d);
+    pp->queued_values.n += pp->ntypes;
+    *at = p + n;
+    return ok;
+}
+
+/* ---- looking up ---- */
+
+/* Puts the frames of an entry behind the others; false: in the slow way, if not *st. */
+static bool find_frames(struct sp_pp *pp, struct sp_pp_entry *x, spaa_status *st)
+{
+    struct sp_profile *p = pp->p;
+    struct sp_pp_frames f;
+    bool nomem = false;
+    size_t first = p->stack_frames.n + pp->queued_frames;
+    if (!sp_pp_path(pp, x->ids, x->nids, &f, &nomem) || first + f.n > sp_pp_frames_max(pp)) {
+        if (nomem)
+            *st = sp_nomem(pp->d);
+        return false;
+    }
+    if (!sp_vec_reserve(&p->stack_frames, first + f.n + PP_PATH_SLACK)) {
+        *st = sp_nomem(pp->d);
+        return false;
+    }
+    uint32_t *to = p->stack_frames.v + first;
+    for (size_t i = 0; i < f.n; i += PP_PATH_SLACK)
+        memcpy(to + i, f.v + i, PP_PATH_SLACK * sizeof *to);
+    pp->queued_frames += f.n;
+    x->first = first;
+    x->n = (uint32_t)f.n;
+    x->hash = sp_pp_hash_stack(f.hash, f.n, x->context);
+    sp_stack_expect(p, x->hash);
+    return true;
+}
+
+static spaa_status store(struct sp_pp *pp, const struct sp_pp_entry *x)
+{
+    const struct sp_pp_event *e = &pp->event[x->event];
+    const int64_t *values = pp->queued_values.v + x->values;
+    struct sp_profile *p = pp->p;
+    bool is_new = false;
+    uint32_t s = x->stack;
+    if (s == SP_NONE) {
+        s = sp_stack_intern_hashed(p, x->hash, p->stack_frames.v + x->first, x->n, x->context, SP_UNIFIED,
+                                   &is_new);
+        if (s == SP_NONE || (pp->use_seen && !seen_add(pp, x, s)))
+            return sp_nomem(pp->d);
+        if (is_new)
+            sp_stack_set_layout(p, s, e->layout);
+    }
+    pp->repeats += !is_new;
+    for (uint32_t i = 0; i < e->ntypes; i++)
+        if (!sp_weight_add(p, s, pp->type[e->types[i]].metric, values[e->types[i]]))
+            return sp_nomem(pp->d);
+    return SPAA_OK;
+}
+
+static spaa_status store_some(struct sp_pp *pp, uint32_t from, uint32_t to)
+{
+    spaa_status st = SPAA_OK;
+    for (uint32_t i = from; !st && i < to; i++)
+        st = store(pp, &pp->queue[i]);
+    pp->queued_frames = 0;
+    return st;
+}
+
+/* Remembering what was seen pays where stacks repeat, and only there. */
+static void weigh_seen(struct sp_pp *pp)
+{
+    pp->window += pp->nqueued;
+    if (pp->window < WINDOW)
+        return;
+    pp->use_seen = pp->repeats > pp->window / 4;
+    pp->window = pp->repeats = 0;
+}
+
+static spaa_status look_up(struct sp_pp *pp)
+{
+    struct sp_pp_entry *q = pp->queue;
+    spaa_status st = SPAA_OK;
+    uint32_t stored = 0, n = pp->nqueued, i = 0;
+    for (uint32_t k = 0; pp->use_seen && pp->seen && k < n; k++)
+        expect_seen(pp, &q[k]);
+    while (!st && i < n) {
+        if (pp->use_seen)
+            q[i].stack = seen_find(pp, &q[i]);
+        if (q[i].stack != SP_NONE || find_frames(pp, &q[i], &st)) {
+            i++;
+        } else if (!st) {
+            const unsigned char *field = q[i].field, *sample;
+            size_t size;
+            st = store_some(pp, stored, i);
+            if (!st && (sample = length(field + 1, &size)))
+                st = sp_pp_sample(pp, sample, size);
+            while (i < n && q[i].field == field)
+                i++;
+            stored = i;
+        }
+    }
+    if (!st)
+        st = store_some(pp, stored, n);
+    weigh_seen(pp);
+    return st;
+}
+
+spaa_status sp_pp_quick(struct sp_pp *pp, const unsigned char **at, const unsigned char *end)
+{
+    const unsigned char *limit = pp->in + (pp->n < 16 ? 0 : pp->n - 16);
+    spaa_status st = SPAA_OK;
+    bool more = pp->types.list.n == pp->ntypes;
+    if (limit > end)
+        limit = end;
+    if (!sp_vec_reserve(&pp->queued_values, (size_t)GROUP * pp->ntypes))
+        return sp_nomem(pp->d);
+    while (!st && more) {
+        pp->nqueued = 0;
+        pp->queued_values.n = 0;
+        for (uint32_t k = 0; more && k < GROUP && pp->nqueued + pp->nevents <= PP_QUEUE; k++)
+            more = cut(pp, at, limit, &st);
+        if (!st)
+            st = look_up(pp);
+    }
+    return st;
+}
