@@ -8,8 +8,7 @@
  *     for (uint32_t i; (i = sp_map_next(&m, &at)) != SP_MAP_NONE;)
  *         if (equal(things[i], wanted))
  *             return i;
- *     sp_map_add(&m, hash, new_number);      or, with the map as it was: sp_map_add_at(&m, &at, hash,
- * new_number);
+ *     sp_map_add(&m, hash, new_number);      or, with the map as it was: sp_map_add_at(&m, &at, new_number);
  *
  * Open addressing, linear probing, at most 2/3 full. A zeroed map is empty and valid. No removal.
  */
