@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define POPULATE_MAX ((size_t)32 << 20) /* bytes of a file whose pages are mapped ahead */
+
 struct sp_input {
     struct sp_diags *diags;
     char *name;
@@ -81,12 +83,17 @@ static void try_map(struct sp_input *in, int fd, const struct stat *sb)
     in->map = map;
     in->map_len = (size_t)sb->st_size;
     madvise(map, in->map_len, MADV_SEQUENTIAL);
+#ifdef MADV_POPULATE_READ /* all pages at once cost less than sixteen at a time */
+    if (in->map_len <= POPULATE_MAX)
+        madvise(map, in->map_len, MADV_POPULATE_READ);
+#endif
     in->size = (uint64_t)(sb->st_size - at);
     in->base =
         sp_stage_memory((const unsigned char *)map + at, (size_t)(sb->st_size - at), in->name, in->diags);
 }
 
-/* A folder that holds a file `data` is a recording of perf in several files: that one says what the rest is. */
+/* A folder that holds a file `data` is a recording of perf in several files: that one says what the rest is.
+ */
 static bool enter_folder(struct sp_input *in)
 {
     static const char inside[] = "/data";
