@@ -43,7 +43,7 @@ def run(command, limit=None, keep_output=False):
             timer.start()
         try:
             _, status, usage = os.wait4(child.pid, 0)
-        except KeyboardInterrupt:
+        except BaseException:  # an interrupt, or the end of the whole run
             stop()
             raise
         wall = time.monotonic() - start
