@@ -155,8 +155,10 @@ static int dot_command(struct cli *c, const char *sql)
 static size_t real_text(double v, char out[static 40])
 {
     if (isinf(v)) { /* what JSON reads as beyond any double */
-        memcpy(out, v < 0 ? "-9e999" : "9e999", 7);
-        return strlen(out);
+        const char *beyond = v < 0 ? "-9e999" : "9e999";
+        size_t n = strlen(beyond);
+        memcpy(out, beyond, n + 1);
+        return n;
     }
     size_t n = sp_double_text(v, out);
     if (strspn(out, "-0123456789") == n) {
