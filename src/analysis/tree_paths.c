@@ -121,7 +121,7 @@ static uint32_t beginning(struct joiner *j, uint32_t row, uint32_t n, uint64_t h
     *fresh = true;
     struct sp_tree_path y = {
         .frames = j->inverted ? x->frames : x->frames + (x->n - n), .n = n, .row = row, .samples = SP_ABSENT};
-    return sp_map_add(&j->map, hash, (uint32_t)j->pieces.n) && sp_vec_push(&j->pieces, piece) &&
+    return sp_map_add_at(&j->map, &at, (uint32_t)j->pieces.n) && sp_vec_push(&j->pieces, piece) &&
                    sp_vec_push(&j->out->v, y)
                ? (uint32_t)j->pieces.n - 1
                : SP_NONE;

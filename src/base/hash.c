@@ -1,7 +1,8 @@
 #include "base/hash.h"
 
-#define XXH_INLINE_ALL
 #include <string.h>
+
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 uint64_t sp_hash64(const void *p, size_t n)

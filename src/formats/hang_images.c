@@ -394,38 +394,7 @@ uint32_t sp_hang_dso(struct sp_profile *p, struct sp_span name, struct sp_span u
     return d.name == SP_STR_FAIL || d.build_id == SP_STR_FAIL ? SP_NONE : sp_dso_intern(p, &d);
 }
 
-/* `,"key":"text"` of a text that needs no escapes; where the next one goes. */
-static inline char *put_member(char *to, const char *start, struct sp_span text)
-{
-    size_t n = strlen(start);
-    memcpy(to, start, n);
-    memcpy(to + n, text.p, text.n);
-    to[n + text.n] = '"';
-    return to + n + text.n + 1;
-}
-
-/* The members that are texts, where the whole line needs no escapes: all of them are parts of it. */
-static bool put_members(struct sp_buf *b, const struct sp_hang_image *i, const struct sp_hang_seen *line)
-{
-    if (!sp_hang_plain((struct sp_span){line->p, line->n}) || !sp_buf_reserve(b, line->n + (size_t)128))
-        return false;
-    char *to = b->data + b->len;
-    to = put_member(to, ",\"start\":\"", i->start_text);
-    to = put_member(to, ",\"end\":\"", i->end_text);
-    to = put_member(to, ",\"name\":\"", i->name);
-    if (i->version.n)
-        to = put_member(to, ",\"version\":\"", i->version);
-    if (i->uuid.n)
-        to = put_member(to, ",\"uuid\":\"", i->uuid);
-    if (i->suffix.n)
-        to = put_member(to, ",\"suffix\":\"", i->suffix);
-    if (i->path.n)
-        to = put_member(to, ",\"path\":\"", i->path);
-    b->len = (size_t)(to - b->data);
-    return true;
-}
-
-static void escape_members(struct sp_buf *b, const struct sp_hang_image *i)
+static void put_members(struct sp_buf *b, const struct sp_hang_image *i)
 {
     sp_hang_member(b, "start", i->start_text);
     sp_hang_member(b, "end", i->end_text);
@@ -450,8 +419,7 @@ bool sp_hang_image_records(struct sp_profile *p, const struct sp_hang_images *m,
         sp_buf_puts(&b, "{\"type\":\"");
         sp_buf_puts(&b, type);
         sp_buf_ch(&b, '"');
-        if (!put_members(&b, i, &m->lines_seen.v[k]))
-            escape_members(&b, i);
+        put_members(&b, i);
         if (i->kernel)
             sp_buf_puts(&b, ",\"kernel\":true");
         if (i->plus)

@@ -130,53 +130,9 @@ size_t sp_hang_bytes(struct sp_span s, int64_t *v)
     return at < s.n && s.p[at] == 'B' ? at + 1 : n;
 }
 
-typedef unsigned char sixteen __attribute__((vector_size(16)));
-typedef uint64_t two_words __attribute__((vector_size(16)));
-
-/* All bits of each of 16 bytes that is no printable ASCII which a JSON string may hold as it is. */
-static inline sixteen odd_bytes(const char *p)
-{
-    sixteen x;
-    memcpy(&x, p, sizeof x);
-    return (sixteen)((x - 0x20 >= 0x5F) | (x == '"') | (x == '\\'));
-}
-
-bool sp_hang_plain(struct sp_span s)
-{
-    const char *p = s.p, *end = s.p + s.n;
-    char few[] = "               "; /* with its NUL as many as are looked at, which is made a blank as well */
-    sixteen odd;
-    if (s.n >= sizeof(sixteen)) {
-        odd = odd_bytes(end - sizeof(sixteen));
-        for (; end - p > (ptrdiff_t)sizeof(sixteen); p += sizeof(sixteen))
-            odd |= odd_bytes(p);
-    } else {
-        few[15] = ' ';
-        if (s.n)
-            memcpy(few, p, s.n);
-        odd = odd_bytes(few);
-    }
-    two_words any = (two_words)odd;
-    return !(any[0] | any[1]);
-}
-
 static inline bool room(struct sp_buf *b, size_t n)
 {
     return (n <= b->cap - b->len && !b->failed) || sp_buf_reserve(b, n);
-}
-
-void sp_hang_string(struct sp_buf *b, struct sp_span s)
-{
-    if (!sp_hang_plain(s) || !room(b, s.n + 2)) {
-        sp_json_string(b, s.p, s.n);
-        return;
-    }
-    char *to = b->data + b->len;
-    *to++ = '"';
-    if (s.n)
-        memcpy(to, s.p, s.n);
-    to[s.n] = '"';
-    b->len += s.n + 2;
 }
 
 void sp_hang_key(struct sp_buf *b, const char *key, size_t n)
@@ -195,13 +151,13 @@ void sp_hang_key(struct sp_buf *b, const char *key, size_t n)
 void sp_hang_item(struct sp_buf *b, struct sp_span value)
 {
     sp_hang_comma(b);
-    sp_hang_string(b, value);
+    sp_json_string(b, value.p, value.n);
 }
 
 void sp_hang_pair(struct sp_buf *b, struct sp_span key, bool plain, struct sp_span value)
 {
     sp_hang_comma(b);
-    if (plain && sp_hang_plain(value) && room(b, key.n + value.n + 7)) {
+    if (plain && sp_json_plain(value.p, value.n) && room(b, key.n + value.n + 7)) {
         char *to = b->data + b->len;
         memcpy(to, "[\"", 2);
         memcpy(to += 2, key.p, key.n);

@@ -85,6 +85,8 @@ static inline bool sp_span_is(struct sp_span s, const char *literal)
 /* Appends a valid JSON text without the white space between its tokens. */
 bool sp_json_minify(struct sp_buf *out, struct sp_span raw);
 
+/* Whether a string may hold it as it is: printable ASCII without quotes and backslashes. */
+bool sp_json_plain(const char *p, size_t n);
 /*
  * Appends a JSON string with quotes. Bytes that are not UTF-8 become U+FFFD; the result tells whether
  * any did through *damaged (may be NULL). Only `"`, `\` and control characters are escaped.

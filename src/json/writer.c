@@ -56,25 +56,48 @@ static void escaped(struct sp_buf *out, unsigned char c)
     sp_buf_add(out, t, 2);
 }
 
-static bool is_plain(unsigned char c)
+typedef unsigned char sixteen __attribute__((vector_size(16)));
+typedef uint64_t two_words __attribute__((vector_size(16)));
+
+/* All bits of each of 16 bytes that is no printable ASCII which a JSON string may hold as it is. */
+static inline sixteen odd_bytes(const char *p)
 {
-    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+    sixteen x;
+    memcpy(&x, p, sizeof x);
+    return (sixteen)((x - 0x20 >= 0x5F) | (x == '"') | (x == '\\'));
 }
 
-/* Behind the plain characters at p, of which most are told eight at a time. */
-static const char *plain_run(const char *p, const char *end)
+bool sp_json_plain(const char *p, size_t n)
 {
-    const uint64_t ones = UINT64_MAX / 255, high = ones << 7;
-    for (; end - p >= 8; p += 8) {
-        uint64_t w;
-        memcpy(&w, p, 8);
-        /* The high bit of each byte: below a blank, a quote, a backslash, or of a longer sequence. */
-        if (((w - ones * 0x20) | ((w ^ ones * '"') - ones) | ((w ^ ones * '\\') - ones) | w) & high)
-            break;
+    const char *end = p + n;
+    char few[] = "               "; /* with its NUL as many as are looked at, which is made a blank as well */
+    sixteen odd;
+    if (n >= sizeof(sixteen)) {
+        odd = odd_bytes(end - sizeof(sixteen));
+        for (; end - p > (ptrdiff_t)sizeof(sixteen); p += sizeof(sixteen))
+            odd |= odd_bytes(p);
+    } else {
+        few[15] = ' ';
+        if (n)
+            memcpy(few, p, n);
+        odd = odd_bytes(few);
     }
-    while (p < end && is_plain((unsigned char)*p))
-        p++;
-    return p;
+    two_words any = (two_words)odd;
+    return !(any[0] | any[1]);
+}
+
+/* A string that is written as it is. */
+static bool plain_string(struct sp_buf *out, const char *p, size_t n)
+{
+    if (!sp_json_plain(p, n) || !sp_buf_reserve(out, n + 2))
+        return false;
+    char *to = out->data + out->len;
+    *to++ = '"';
+    if (n)
+        memcpy(to, p, n);
+    to[n] = '"';
+    out->len += n + 2;
+    return true;
 }
 
 bool sp_json_string_to(struct sp_buf *out, const char *p, size_t n, bool *damaged)
@@ -82,12 +105,15 @@ bool sp_json_string_to(struct sp_buf *out, const char *p, size_t n, bool *damage
     const char *end = p + n, *run = p;
     if (damaged)
         *damaged = false;
+    if (plain_string(out, p, n))
+        return true;
     sp_buf_ch(out, '"');
     while (p < end) {
-        p = plain_run(p, end);
-        if (p == end)
-            break;
         unsigned char c = (unsigned char)*p;
+        if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
+            p++;
+            continue;
+        }
         size_t used = c >= 0x80 ? sp_utf8_at(p, end) : 0;
         if (used) {
             p += used;

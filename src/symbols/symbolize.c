@@ -181,13 +181,13 @@ static uint32_t place_of(struct symbolizer *z, struct place want)
     return (uint32_t)z->places.n - 1;
 }
 
-/* The place of every frame of every stack. */
 /* Profiles of gperftools and jemalloc have return addresses only, but where a timer stopped the program. */
 static bool leaf_returns(const struct symbolizer *z, bool heap, uint32_t event)
 {
     return heap && event != SP_NONE && z->p->events.v[event].kind != SP_TIMER;
 }
 
+/* The place of every frame of every stack. */
 static spaa_status find_places(struct symbolizer *z)
 {
     struct sp_profile *p = z->p;

@@ -92,7 +92,6 @@ static void restore(struct machine *m, uint64_t reg)
         m->now.reg[reg] = m->start.reg[reg];
 }
 
-/* The instructions whose operand is not in their own byte. */
 /* What says where the CFA is; false: it is another instruction. */
 static bool cfa_extended(struct machine *m, unsigned op)
 {
@@ -124,10 +123,42 @@ static bool cfa_extended(struct machine *m, unsigned op)
     }
 }
 
-static void extended(struct machine *m, unsigned op)
+/* What says where a register is that is at an offset from the CFA, or that value; false: another instruction.
+ */
+static bool offset_extended(struct machine *m, unsigned op)
 {
     struct sp_cfi_cursor *c = &m->c;
     uint64_t reg;
+    switch (op) {
+    case 0x05: /* offset_extended */
+        reg = sp_cfi_uleb(c);
+        set(m, reg, SP_CFI_AT_CFA, factored(m, (int64_t)sp_cfi_uleb(c)));
+        return true;
+    case 0x11: /* offset_extended_sf */
+        reg = sp_cfi_uleb(c);
+        set(m, reg, SP_CFI_AT_CFA, factored(m, sp_cfi_sleb(c)));
+        return true;
+    case 0x14: /* val_offset */
+        reg = sp_cfi_uleb(c);
+        set(m, reg, SP_CFI_IS_CFA, factored(m, (int64_t)sp_cfi_uleb(c)));
+        return true;
+    case 0x15: /* val_offset_sf */
+        reg = sp_cfi_uleb(c);
+        set(m, reg, SP_CFI_IS_CFA, factored(m, sp_cfi_sleb(c)));
+        return true;
+    case 0x2f: /* GNU_negative_offset_extended */
+        reg = sp_cfi_uleb(c);
+        set(m, reg, SP_CFI_AT_CFA, -factored(m, (int64_t)sp_cfi_uleb(c)));
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The instructions whose operand is not in their own byte. */
+static void extended(struct machine *m, unsigned op)
+{
+    struct sp_cfi_cursor *c = &m->c;
     switch (op) {
     case 0x00: /* nop */
     case 0x2d: /* negate_ra_state of AArch64 (window_save elsewhere): signatures are stripped anyway */
@@ -140,10 +171,6 @@ static void extended(struct machine *m, unsigned op)
     case 0x04:
         advance(m, sp_cfi_fixed(c, 1u << (op - 2)));
         break;
-    case 0x05: /* offset_extended */
-        reg = sp_cfi_uleb(c);
-        set(m, reg, SP_CFI_AT_CFA, factored(m, (int64_t)sp_cfi_uleb(c)));
-        break;
     case 0x06: /* restore_extended */
         restore(m, sp_cfi_uleb(c));
         break;
@@ -154,7 +181,7 @@ static void extended(struct machine *m, unsigned op)
         set(m, sp_cfi_uleb(c), SP_CFI_SAME, 0);
         break;
     case 0x09: { /* register */
-        reg = sp_cfi_uleb(c);
+        uint64_t reg = sp_cfi_uleb(c);
         uint64_t from = sp_cfi_uleb(c);
         set(m, reg, from < SP_CFI_REGS ? SP_CFI_REG : SP_CFI_UNDEFINED,
             from < SP_CFI_REGS ? (int64_t)from : 0);
@@ -175,30 +202,14 @@ static void extended(struct machine *m, unsigned op)
     case 0x10: /* expression */
         set_expression(m, SP_CFI_AT_EXPR);
         break;
-    case 0x11: /* offset_extended_sf */
-        reg = sp_cfi_uleb(c);
-        set(m, reg, SP_CFI_AT_CFA, factored(m, sp_cfi_sleb(c)));
-        break;
-    case 0x14: /* val_offset */
-        reg = sp_cfi_uleb(c);
-        set(m, reg, SP_CFI_IS_CFA, factored(m, (int64_t)sp_cfi_uleb(c)));
-        break;
-    case 0x15: /* val_offset_sf */
-        reg = sp_cfi_uleb(c);
-        set(m, reg, SP_CFI_IS_CFA, factored(m, sp_cfi_sleb(c)));
-        break;
     case 0x16: /* val_expression */
         set_expression(m, SP_CFI_IS_EXPR);
         break;
     case 0x2e: /* GNU_args_size */
         sp_cfi_uleb(c);
         break;
-    case 0x2f: /* GNU_negative_offset_extended */
-        reg = sp_cfi_uleb(c);
-        set(m, reg, SP_CFI_AT_CFA, -factored(m, (int64_t)sp_cfi_uleb(c)));
-        break;
     default:
-        if (!cfa_extended(m, op))
+        if (!cfa_extended(m, op) && !offset_extended(m, op))
             c->bad = true;
     }
 }

@@ -84,28 +84,11 @@ static void hexadecimal_is_read_as_everywhere(void **state)
     }
 }
 
-static void texts_that_need_escapes_are_known(void **state)
-{
-    (void)state;
-    char t[64];
-    for (size_t n = 0; n < sizeof t; n++)
-        for (int c = 0; c < 256; c++) {
-            bool plain = c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
-            for (size_t at = 0; at < n; at += at + 1 < n && n > 20 ? 5 : 1) {
-                memset(t, 'x', n);
-                t[at] = (char)c;
-                assert_int_equal(sp_hang_plain((struct sp_span){t, n}), plain);
-            }
-        }
-    assert_true(sp_hang_plain((struct sp_span){NULL, 0}));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(eight_bytes_are_as_one_by_one),
         cmocka_unit_test(hexadecimal_is_read_as_everywhere),
-        cmocka_unit_test(texts_that_need_escapes_are_known),
     };
     return cmocka_run_group_tests_name("hang_digits", tests, NULL, NULL);
 }

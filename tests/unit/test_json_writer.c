@@ -34,6 +34,22 @@ static void minify_drops_white_space_between_tokens_only(void **state)
     }
 }
 
+static void texts_that_need_escapes_are_known(void **state)
+{
+    (void)state;
+    char t[64];
+    for (size_t n = 0; n < sizeof t; n++)
+        for (int c = 0; c < 256; c++) {
+            bool plain = c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+            for (size_t at = 0; at < n; at += at + 1 < n && n > 20 ? 5 : 1) {
+                memset(t, 'x', n);
+                t[at] = (char)c;
+                assert_int_equal(sp_json_plain(t, n), plain);
+            }
+        }
+    assert_true(sp_json_plain(NULL, 0));
+}
+
 static void check_written(struct sp_span text, const char *want, bool damaged)
 {
     struct sp_buf b;
@@ -137,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(minify_drops_white_space_between_tokens_only),
+        cmocka_unit_test(texts_that_need_escapes_are_known),
         cmocka_unit_test(strings_are_written_with_the_fewest_escapes),
         cmocka_unit_test(written_strings_read_back),
         cmocka_unit_test(the_writer_keeps_commas_and_nesting),

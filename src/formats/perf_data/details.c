@@ -6,8 +6,8 @@
  * here.
  *
  * Source: perf_mem_data_src and perf_branch_entry of include/uapi/linux/perf_event.h; names of registers from
- * arch/ARCH/include/uapi/asm/perf_regs.h. The bit fields of
- * perf_mem_data_src are declared in opposite order for big-endian machines, so that the number is the same.
+ * arch/ARCH/include/uapi/asm/perf_regs.h. The bit fields of perf_mem_data_src are declared in opposite order
+ * for big-endian machines, so that the number is the same.
  */
 #include "formats/perf_data/perf_data.h"
 
@@ -244,8 +244,10 @@ static void digits(struct sp_buf *b, const char *key, const unsigned char *p, ui
 {
     comma(b);
     sp_buf_printf(b, "\"%s\":\"", key);
-    for (uint64_t i = 0; i < n; i++)
-        sp_buf_printf(b, "%02x", p[i]);
+    if (!sp_buf_reserve(b, 2 * (size_t)n + 1))
+        return;
+    sp_pd_hex(p, (size_t)n, b->data + b->len);
+    b->len += 2 * (size_t)n;
     sp_buf_ch(b, '"');
 }
 
@@ -285,9 +287,8 @@ static void members(const struct sp_pd *pd, const struct sp_pd_attr *a, const un
         number(b, "aux_bytes", f->aux);
     if (f->has & PD_BRANCH_STACK && f->nbranches && f->branches)
         branches(pd, f, b);
-    if (f->has & PD_RAW && f->raw && f->raw_size && f->raw_size <= RAW_MAX && a->type != PD_TRACEPOINT) {
+    if (f->has & PD_RAW && f->raw && f->raw_size && f->raw_size <= RAW_MAX && a->type != PD_TRACEPOINT)
         digits(b, "raw", f->raw, f->raw_size);
-    }
     if (f->has & PD_REGS_USER && f->user_regs)
         registers(pd, "user_regs", a->regs_user, f->user_abi, f->user_regs, b);
     if (f->has & PD_REGS_INTR && f->intr_regs)

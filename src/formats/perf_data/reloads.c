@@ -28,16 +28,13 @@ static bool merge_times(struct sp_pd_process *p, const uint64_t *times, size_t n
     return true;
 }
 
-static spaa_status add_times(struct sp_pd *pd, struct sp_pd_frames *f, uint32_t process)
+static spaa_status add_times(struct sp_pd *pd, struct sp_pd_frames *f, struct sp_pd_process *p)
 {
-    struct sp_pd_process *p = &pd->processes.v[process];
     struct sp_module *m;
     uint64_t *times = NULL;
     size_t n = 0;
     spaa_status st = sp_pd_frames_jit(f, p->pid, &m);
-    if (!st && m &&
-        (!sp_module_code_times(m, &times, &n) ||
-         (n && process != SP_NONE && !merge_times(&pd->processes.v[process], times, n))))
+    if (!st && m && (!sp_module_code_times(m, &times, &n) || (n && !merge_times(p, times, n))))
         st = sp_nomem(pd->d);
     free(times);
     return st;
@@ -81,7 +78,7 @@ spaa_status sp_pd_reloads(struct sp_pd *pd, struct sp_pd_frames *f)
     spaa_status st = find_dumps(pd, f, has_dump);
     for (uint32_t i = 0; i < pd->processes.n && !st; i++)
         if (has_dump[i])
-            st = add_times(pd, f, i);
+            st = add_times(pd, f, &pd->processes.v[i]);
     free(has_dump);
     return st;
 }

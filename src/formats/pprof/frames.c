@@ -9,11 +9,7 @@
 #include "base/num.h"
 #include "formats/pprof/pprof.h"
 
-/*
- * The fields of a message that are numbers, by their own, and where lines begin: all of them, where these are
- * numbers of fields 1 to 7 and lines (field 4 of a location) in no unusual coding. False: read it with a
- * cursor.
- */
+/* The fields of a message that are numbers, by their own number, and the lines of a location. */
 #define LINES 16u
 struct numbers {
     uint64_t v[11];
@@ -21,6 +17,10 @@ struct numbers {
     struct sp_pp_slice lines[LINES];
 };
 
+/*
+ * All fields, where they are numbers up to `fields` and lines (field 4), in the usual coding. False: it takes
+ * a cursor.
+ */
 static bool numbers(const struct sp_pp *pp, struct sp_pp_slice s, unsigned fields, bool lines,
                     struct numbers *x)
 {

@@ -59,16 +59,6 @@ static inline uint64_t load64(const unsigned char *p)
     return v;
 }
 
-static inline uint32_t load32(const unsigned char *p)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap32(v);
-#endif
-    return v;
-}
-
 #ifdef __SSE2__
 static inline __m128i load128(const unsigned char *p)
 {
@@ -182,7 +172,7 @@ static size_t find_ids(const struct sp_pp *pp, const unsigned char *p, size_t n)
             return 0;
         do {
             uint64_t end = done + 1 + (unsigned)__builtin_ctzll(ends);
-            uint32_t id = sp_pp_short_of(load32(p + begin) & masks[end - begin]);
+            uint32_t id = sp_pp_short_of((uint32_t)load64(p + begin) & masks[end - begin]);
             known[count] = shorts[id < nshorts ? id : 0];
             begins[count++] = (uint16_t)begin;
             begin = end;

@@ -281,7 +281,7 @@ static void expect_key(struct sp_sd_reader *r, struct sp_span line, struct sp_sp
 {
     static const unsigned room = sizeof r->usual_keys / sizeof *r->usual_keys;
     bool letter = (unsigned char)((*line.p | 0x20) - 'a') < 26;
-    bool plain = letter && sp_hang_plain(key) && key.n + 2 <= line.n && line.p[key.n + 1] == ' ' &&
+    bool plain = letter && sp_json_plain(key.p, key.n) && key.n + 2 <= line.n && line.p[key.n + 1] == ' ' &&
                  !sp_hang_starts(line, "IO ") && !sp_hang_starts(line, "I/O ") &&
                  !sp_hang_starts(line, "Tier ");
     unsigned i = 0;
@@ -323,7 +323,7 @@ void sp_sd_process_line(struct sp_sd_reader *r, struct sp_span line)
         return;
     }
     enum known known = known_key(sp_hang_trim(key));
-    sp_hang_pair(&r->keys, key, sp_hang_plain(key), value);
+    sp_hang_pair(&r->keys, key, sp_json_plain(key.p, key.n), value);
     known_value(r, known, value);
     expect_key(r, line, key, known);
 }
