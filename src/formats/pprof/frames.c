@@ -171,17 +171,11 @@ static spaa_status read_mapping(struct sp_pp *pp, struct sp_pp_slice s)
     return SPAA_OK;
 }
 
-static uint32_t short_of_id(uint64_t id)
-{
-    uint64_t sevens = (id & 0x7f) | (id << 1 & 0x7f00) | (id << 2 & 0x7f0000) | (id << 3 & 0x7f000000);
-    return sp_pp_short_of((uint32_t)sevens);
-}
-
-/* A table for ids that are dense; those of more than four bytes are read slowly. */
+/* A table for ids that are dense; others are read slowly. */
 static bool shorts_begin(struct sp_pp *pp)
 {
-    size_t ids = pp->location_ids.ndense, most = (size_t)1 << 28;
-    pp->nshorts = (size_t)short_of_id((ids < most ? ids : most) - 1) + 1;
+    size_t ids = pp->location_ids.ndense;
+    pp->nshorts = ids < UINT32_MAX ? ids : UINT32_MAX;
     pp->shorts = calloc(pp->nshorts, sizeof *pp->shorts);
     return pp->shorts;
 }
@@ -471,12 +465,11 @@ static void set_short(struct sp_pp *pp, uint32_t number)
     const struct sp_pp_location *l = &pp->locs[number];
     const uint32_t *f = pp->loc_frames.v + l->first;
     uint64_t id = pp->location_ids.ids[number];
-    bool row = id < pp->location_ids.ndense && id < (uint64_t)1 << 28 && l->n <= PP_SHORT_MAX &&
-               f[l->n - 1] < UINT32_MAX >> 3;
+    bool row = id < pp->nshorts && l->n <= PP_SHORT_MAX && f[l->n - 1] <= UINT32_MAX >> PP_SHORT_BITS;
     for (uint32_t k = 1; row && k < l->n; k++)
         row = f[k] == f[0] + k;
     if (row)
-        pp->shorts[short_of_id(id)] = f[l->n - 1] << 3 | l->n;
+        pp->shorts[id] = f[l->n - 1] << PP_SHORT_BITS | l->n * (uint32_t)sizeof *f;
 }
 
 /* The parts of a location in the usual way, its lines into pp->lines. */

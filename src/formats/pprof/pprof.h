@@ -21,6 +21,7 @@
 
 #include "base/hash.h"
 #include "formats/format.h"
+#include "formats/pprof/packed.h"
 #include "proto/wire.h"
 #include "json/json.h"
 
@@ -50,8 +51,11 @@ enum {
     ((size_t)1 << 24) /* frames of all stacks that are always accepted; 16 per byte beyond */
 #define PP_UNKNOWN_MAX ((size_t)64 << 10) /* bytes of unknown fields that are kept */
 #define PP_PATH_MAX    ((size_t)1 << 14)  /* frames of a stack, and bytes of its ids, that are read quickly */
-#define PP_PATH_SLACK  32u                /* frames behind a path that may be copied with it */
-#define PP_SHORT_MAX   7u                 /* frames of a location that is read quickly */
+#define PP_PATH_SLACK  4u                 /* frames behind a path that are copied with it */
+#define PP_FACTORS     1024u
+#define PP_SHORT_BITS  5u
+#define PP_SHORT_BYTES ((1u << PP_SHORT_BITS) - 1)
+#define PP_SHORT_MAX   4u /* frames of a location that is read quickly */
 /* Frames that so many ids may need if they are read quickly, and those that are written beside them. */
 #define PP_PATH_ROOM(ids) ((ids)*PP_SHORT_MAX + 8)
 #define PP_QUEUE          (PP_TYPES_MAX + 32u) /* stacks that are looked up together */
@@ -118,31 +122,17 @@ struct sp_pp_location {
 struct sp_pp_frames {
     const uint32_t *v;
     size_t n;
-    uint64_t hash; /* see sp_pp_hash_frame */
 };
 
-/*
- * path.c: frames by location ids, where the sample before may have had the same at the end.
- */
-struct sp_pp_step {
-    uint64_t hash;
-    ptrdiff_t depth; /* minus how many frames */
-};
-/*
- * What sp_pp_hash_frame comes to for n frames whose numbers go down from `last`: hash * power + last * sum -
- * weighted. By n.
- */
-struct sp_pp_powers {
-    uint64_t power, sum, weighted, zero;
-};
+/* path.c: frames by location ids, where the sample before may have had the same at the end. */
 struct sp_pp_path {
-    struct sp_pp_powers powers[PP_SHORT_MAX + 1];
-    uint32_t *frames;         /* PP_PATH_MAX, filled from their end, and the slack */
-    struct sp_pp_step *steps; /* of frames so far, by the bytes of their ids, counted from the end */
-    uint32_t *known;          /* PP_PATH_MAX; of the ids in work, what `shorts` has */
-    uint16_t *begins;         /* and where their bytes begin among those of the sample's ids */
+    uint32_t *frames; /* PP_PATH_MAX, filled from their end, and a slack of zeros */
+    uint32_t **tops;  /* where the frames of an id and those behind it begin, filled likewise */
+    uint32_t *ids;    /* in work */
     const unsigned char *end;
     size_t n; /* bytes of ids that end there; 0: none */
+    uint32_t factors[PP_FACTORS];
+    struct sp_pp_shapes shapes;
 };
 
 /* A stack that waits to be looked up: of a sample in the usual shape, for one of its events. */
@@ -211,8 +201,9 @@ struct sp_pp {
     struct sp_pp_location *locs;
     struct sp_pp_function *fns; /* by number */
     /*
-     * The same for a hurry: by sp_pp_short_of an id, the last frame << 3 | n where a location has up to
-     * PP_SHORT_MAX frames whose numbers follow each other, as they mostly do. 0: ask for it.
+     * The same for a hurry, by id: the last frame << PP_SHORT_BITS | the size of all, in bytes, where a
+     * location has up to PP_SHORT_MAX frames whose numbers follow each other, as they mostly do. 0: ask for
+     * it.
      */
     uint32_t *shorts;
     size_t nshorts;
@@ -270,18 +261,11 @@ spaa_status sp_pp_sample(struct sp_pp *pp, const unsigned char *at, size_t n);
  * begins, its tag, or `end`. None waits afterwards.
  */
 spaa_status sp_pp_quick(struct sp_pp *pp, const unsigned char **at, const unsigned char *end);
-/*
- * Hashes of stacks, which grow with them from the root on: what outer frames have in common is not hashed
- * again. Those of the profile are found by them while it is read.
+/* The hash of a stack by the sum of its frames. The stacks of the profile are found by it while it is read.
  */
-#define PP_HASH_BASE 0x9e3779b97f4a7c15u
-static inline uint64_t sp_pp_hash_frame(uint64_t hash, uint32_t frame)
+static inline uint64_t sp_pp_hash_stack(uint64_t sum, size_t n, uint32_t context)
 {
-    return hash * PP_HASH_BASE + frame;
-}
-static inline uint64_t sp_pp_hash_stack(uint64_t hash, size_t n, uint32_t context)
-{
-    return sp_hash_mix(hash, (uint64_t)context << 32 | (uint32_t)n);
+    return sp_hash_mix(sum, (uint64_t)context << 32 | (uint32_t)n);
 }
 /* The most frames that all stacks may have. */
 static inline size_t sp_pp_frames_max(const struct sp_pp *pp)
@@ -292,18 +276,15 @@ spaa_status sp_pp_header(struct sp_pp *pp);
 
 /* The frames of a location's number are loc_frames[first..+n) afterwards. */
 bool sp_pp_location_read(struct sp_pp *pp, uint32_t number);
-/*
- * The place of an id in `shorts` by the lower seven bits in each of its up to four bytes: the id itself where
- * it has one or two, else up to four times as much, with gaps, which takes fewer steps than the id.
- */
-static inline uint32_t sp_pp_short_of(uint32_t sevens)
-{
-    return sevens - (sevens >> 8) * 128;
-}
 bool sp_pp_path_begin(struct sp_pp_path *x);
 void sp_pp_path_free(struct sp_pp_path *x);
 /* The frames of packed ids, until the next call; false: read them one by one, if not *nomem. */
 bool sp_pp_path(struct sp_pp *pp, const unsigned char *ids, size_t n, struct sp_pp_frames *out, bool *nomem);
+/*
+ * Copies frames, and as many zeros behind them, or up to PP_PATH_SLACK, as stand there; what they sum up to.
+ * `to` may be where they are.
+ */
+uint64_t sp_pp_path_take(const struct sp_pp_path *x, struct sp_pp_frames f, uint32_t *to);
 /* The number of an id; SP_NONE: there is none. */
 uint32_t sp_pp_ids_find(const struct sp_pp_ids *ids, uint64_t id);
 void sp_pp_ids_free(struct sp_pp_ids *ids);

@@ -254,12 +254,11 @@ static bool find_frames(struct sp_pp *pp, struct sp_pp_entry *x, spaa_status *st
         return false;
     }
     uint32_t *to = p->stack_frames.v + first;
-    for (size_t i = 0; i < f.n; i += PP_PATH_SLACK)
-        memcpy(to + i, f.v + i, PP_PATH_SLACK * sizeof *to);
+    uint64_t sum = sp_pp_path_take(&pp->path, f, to);
     pp->queued_frames += f.n;
     x->first = first;
     x->n = (uint32_t)f.n;
-    x->hash = sp_pp_hash_stack(f.hash, f.n, x->context);
+    x->hash = sp_pp_hash_stack(sum, f.n, x->context);
     sp_stack_expect(p, x->hash);
     return true;
 }

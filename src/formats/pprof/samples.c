@@ -106,12 +106,14 @@ static spaa_status put(struct sp_pp *pp, uint32_t event, uint32_t set)
     const struct sp_pp_event *e = &pp->event[event];
     uint32_t context = sp_pp_context(pp, set, event), s = SP_NONE;
     bool is_new = false;
-    uint64_t hash = 0;
-    for (size_t i = pp->stack.n; i--;)
-        hash = sp_pp_hash_frame(hash, pp->stack.v[i]);
+    if (!sp_vec_reserve(&pp->stack, pp->stack.n + PP_PATH_SLACK))
+        return sp_nomem(pp->d);
+    memset(pp->stack.v + pp->stack.n, 0, PP_PATH_SLACK * sizeof *pp->stack.v);
+    struct sp_pp_frames f = {pp->stack.v, pp->stack.n};
+    uint64_t sum = sp_pp_path_take(&pp->path, f, pp->stack.v);
     if (context != SP_NONE)
-        s = sp_stack_intern_hashed(pp->p, sp_pp_hash_stack(hash, pp->stack.n, context), pp->stack.v,
-                                   pp->stack.n, context, SP_UNIFIED, &is_new);
+        s = sp_stack_intern_hashed(pp->p, sp_pp_hash_stack(sum, f.n, context), f.v, f.n, context, SP_UNIFIED,
+                                   &is_new);
     if (s == SP_NONE)
         return sp_nomem(pp->d);
     if (is_new)
