@@ -90,10 +90,14 @@ static bool put_ids(struct sp_pp *pp, size_t n, uint32_t **top, bool *nomem)
 {
     const uint32_t *const ids = pp->path.ids, *const shorts = pp->shorts;
     uint32_t **const tops = top - n, *to = *top;
+    bool expected = false;
     for (size_t i = n; i--; tops[i] = to) {
         uint32_t known = shorts[ids[i]];
         if (__builtin_expect(!known, 0)) {
             uint32_t *next = to;
+            if (!expected)
+                sp_pp_locations_expect(pp, ids, i + 1);
+            expected = true;
             if (!put_location(pp, ids[i], i, &next, nomem))
                 return false;
             to = next;

@@ -154,22 +154,34 @@ struct sp_pp_seen {
     uint64_t where; /* in the input << 16 | how many */
 };
 
-/* A function as its frames need it. */
+enum { PP_NAME, PP_SYSTEM_NAME, PP_FILE, PP_TEXTS };
+
+/* A function as the file says, and as its frames need it. */
 struct sp_pp_function {
-    struct sp_str system_name; /* p NULL: as the name */
-    struct sp_str file;
     int64_t start_line;
-    uint32_t name;          /* in the profile; of no use where it is not `named` */
-    uint32_t dso, interned; /* the function of the profile in this DSO; SP_NONE: none yet */
-    uint32_t more;          /* of frames of which nothing else is to be said; SP_STR_FAIL: none yet */
-    bool read;              /* and nothing about it must be reported each time */
-    bool named;             /* else by the address */
-    bool has_name;          /* else by the system name, if that */
+    uint32_t texts[PP_TEXTS]; /* strings of the file; SP_NONE: none of them */
+    uint32_t name;            /* in the profile; of no use where it is not `named` */
+    uint32_t dso, interned;   /* the function of the profile in this DSO; SP_NONE: none yet */
+    uint32_t more;            /* of frames of which nothing else is to be said; SP_STR_FAIL: none yet */
+    bool plain;               /* what the file says was read with the tables */
+    bool read;                /* and the rest, and nothing about it must be reported each time */
+    bool named;               /* else by the address */
+    bool has_name;            /* else by the system name, if that */
+    bool other_name;          /* the system name is another one */
 };
 
 struct sp_pp_line {
-    uint64_t function;
+    uint32_t function; /* number */
     int64_t line, column;
+};
+
+/* A location as the file says. */
+struct sp_pp_place {
+    uint64_t address;
+    uint32_t mapping;  /* number; SP_NONE: none */
+    uint32_t first, n; /* in sp_pp.lines */
+    bool folded;
+    bool plain; /* it was read with the tables */
 };
 
 struct sp_pp {
@@ -195,10 +207,11 @@ struct sp_pp {
     struct sp_pp_type type[PP_TYPES_MAX];
     struct sp_pp_event event[PP_TYPES_MAX];
 
-    /* frames.c */
+    /* tables.c, frames.c */
     struct sp_pp_ids mapping_ids, location_ids, function_ids;
     struct sp_pp_mappings maps;
-    struct sp_pp_location *locs;
+    struct sp_pp_location *locs; /* by number */
+    struct sp_pp_place *places;
     struct sp_pp_function *fns; /* by number */
     /*
      * The same for a hurry, by id: the last frame << PP_SHORT_BITS | the size of all, in bytes, where a
@@ -252,7 +265,7 @@ void sp_pp_json(struct sp_buf *b, struct sp_str s);
 
 spaa_status sp_pp_scan(struct sp_pp *pp);
 spaa_status sp_pp_types(struct sp_pp *pp);
-spaa_status sp_pp_frames_begin(struct sp_pp *pp);
+spaa_status sp_pp_tables(struct sp_pp *pp);
 spaa_status sp_pp_samples(struct sp_pp *pp);
 /* One of any shape; `at` is its first byte. */
 spaa_status sp_pp_sample(struct sp_pp *pp, const unsigned char *at, size_t n);
@@ -274,7 +287,14 @@ static inline size_t sp_pp_frames_max(const struct sp_pp *pp)
 }
 spaa_status sp_pp_header(struct sp_pp *pp);
 
-/* The frames of a location's number are loc_frames[first..+n) afterwards. */
+/* tables.c: by number; what is not plain is read, and reported. NULL: out of memory. */
+const struct sp_pp_place *sp_pp_place_of(struct sp_pp *pp, uint32_t location);
+/* A function that is not plain; false: something about it was reported. */
+bool sp_pp_function_again(struct sp_pp *pp, uint32_t function);
+/* Of these ids those that were not read are soon: what they need is fetched meanwhile. */
+void sp_pp_locations_expect(const struct sp_pp *pp, const uint32_t *ids, size_t n);
+
+/* frames.c: the frames of a location's number are loc_frames[first..+n) afterwards. */
 bool sp_pp_location_read(struct sp_pp *pp, uint32_t number);
 bool sp_pp_path_begin(struct sp_pp_path *x);
 void sp_pp_path_free(struct sp_pp_path *x);

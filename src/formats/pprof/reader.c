@@ -194,6 +194,7 @@ static void release(struct sp_pp *pp)
     sp_vec_free(&pp->maps.list);
     sp_vec_free(&pp->maps.first);
     free(pp->locs);
+    free(pp->places);
     free(pp->fns);
     free(pp->shorts);
     sp_pp_path_free(&pp->path);
@@ -226,7 +227,7 @@ static spaa_status read_pprof(struct sp_input *in, const struct sp_read_opts *op
     if (!st)
         st = sp_pp_types(&pp);
     if (!st)
-        st = sp_pp_frames_begin(&pp);
+        st = sp_pp_tables(&pp);
     if (!st)
         st = sp_pp_samples(&pp);
     if (!st)
