@@ -1,16 +1,20 @@
 #include "formats/pprof/packed.h"
 
+#include "base/hash.h"
 #include "proto/wire.h"
 
 #ifdef __SSE2__
-#include <tmmintrin.h>
+#include <immintrin.h>
 #endif
 
 void sp_pp_shapes(struct sp_pp_shapes *x)
 {
     memset(x, 0, sizeof *x);
+    for (uint32_t i = 0; i < PP_FACTORS; i++)
+        x->factors[i] = (uint32_t)sp_hash_mix(i, PP_FACTORS);
 #ifdef __SSE2__
-    x->usable = __builtin_cpu_supports("ssse3");
+    x->usable =
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 #endif
     for (unsigned shape = 1; x->usable && shape <= PP_SHAPES; shape++) {
         unsigned at = 0, ends = 0;
@@ -41,7 +45,18 @@ static size_t one_by_one(const unsigned char *p, size_t n, uint32_t limit, uint3
 }
 
 #ifdef __SSE2__
-__attribute__((target("ssse3"))) static inline __m128i four_numbers(__m128i bytes, const uint8_t *shape)
+/* What most processors have since 2013. */
+#define NEEDED __attribute__((target("avx2,bmi,bmi2")))
+
+/* The lowest three bits that are set are gone. */
+NEEDED static inline uint64_t without_three(uint64_t v)
+{
+    v &= v - 1;
+    v &= v - 1;
+    return v & (v - 1);
+}
+
+NEEDED static inline __m128i four_numbers(__m128i bytes, const uint8_t *shape)
 {
     /* Seven bits of each byte; first pairs of them become numbers, then pairs of those. */
     const __m128i seven = _mm_set1_epi8(0x7f), bytes_by = _mm_set1_epi16((short)0x8001);
@@ -50,40 +65,52 @@ __attribute__((target("ssse3"))) static inline __m128i four_numbers(__m128i byte
     return _mm_madd_epi16(_mm_maddubs_epi16(bytes_by, v), pairs_by);
 }
 
-__attribute__((target("ssse3"))) static size_t by_fours(const struct sp_pp_shapes *x, const unsigned char *p,
-                                                        size_t n, uint32_t limit, uint32_t *out)
+NEEDED static size_t by_fours(const struct sp_pp_shapes *x, const unsigned char *p, size_t n, uint32_t limit,
+                              uint32_t *out)
 {
     /* Four numbers have 21 bits each, so that it does not matter that the comparison has signs. */
     const __m128i limits = _mm_set1_epi32(limit > INT32_MAX ? INT32_MAX : (int32_t)limit);
-    size_t at = 0, count = 0;
+    uint32_t *to = out;
+    size_t at = 0;
     while (at < n) {
-        const size_t block = at;
-        uint64_t ends = sp_pp_ends(p + block);
-        if (n - block < PP_BLOCK) /* what comes behind them is taken for numbers of one byte */
-            ends |= ~(uint64_t)0 << (n - block);
-        while (at < n) {
-            uint64_t fourth = ends & (ends - 1);
-            fourth &= fourth - 1;
-            fourth &= fourth - 1;
-            if (!fourth)
-                break;
-            size_t next = block + (size_t)__builtin_ctzll(fourth) + 1;
-            unsigned shape = x->number[ends >> (at - block) & 0xfff];
+        const unsigned char *block = p + at;
+        size_t left = n - at, done = 0;
+        uint64_t ends = sp_pp_ends(block), fourth;
+        if (left < PP_BLOCK) /* up to three more, of one byte each, for the last four */
+            ends = (ends & (((uint64_t)1 << left) - 1)) | (uint64_t)7 << left;
+        while ((fourth = without_three(ends))) {
+            size_t next = (size_t)__builtin_ctzll(fourth) + 1;
+            unsigned shape = x->number[ends >> done & 0xfff];
             if (__builtin_expect(shape != 0, 1)) {
-                __m128i v = four_numbers(sp_pp_load128(p + at), x->bytes[shape]);
-                _mm_storeu_si128((__m128i *)(void *)(out + count),
-                                 _mm_and_si128(v, _mm_cmpgt_epi32(limits, v)));
-            } else if (!one_by_one(p + at, (next < n ? next : n) - at, limit, out + count)) {
+                __m128i v = four_numbers(sp_pp_load128(block + done), x->bytes[shape]);
+                _mm_storeu_si128((__m128i *)(void *)to, _mm_and_si128(v, _mm_cmpgt_epi32(limits, v)));
+            } else if (!one_by_one(block + done, (next < left ? next : left) - done, limit, to)) {
                 return 0;
             }
-            count += 4;
-            at = next;
+            to += 4;
+            done = next;
             ends = fourth & (fourth - 1);
         }
-        if (at == block)
+        if (!done)
             return 0;
+        at += done;
     }
-    return count - (at - n);
+    return (size_t)(to - out) - (at - n);
+}
+
+/* The same as below, eight words at a time. */
+NEEDED static uint64_t copy_by_eights(const uint32_t *from, size_t n, const uint32_t *factors, uint32_t *to)
+{
+    __m256i sum = _mm256_setzero_si256();
+    for (size_t i = 0; i < n; i += 8) {
+        const __m256i *f = (const __m256i *)(const void *)(factors + i % PP_FACTORS);
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(from + i));
+        __m256i x = _mm256_add_epi32(v, _mm256_loadu_si256(f));
+        _mm256_storeu_si256((__m256i *)(void *)(to + i), v);
+        sum = _mm256_add_epi64(sum, _mm256_mul_epu32(x, _mm256_srli_epi64(x, 32)));
+    }
+    __m128i both = _mm_add_epi64(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    return (uint64_t)_mm_cvtsi128_si64(both) + (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(both, both));
 }
 #endif
 
@@ -97,4 +124,22 @@ size_t sp_pp_unpack(const struct sp_pp_shapes *x, const unsigned char *p, size_t
     (void)x;
 #endif
     return one_by_one(p, n, limit, out);
+}
+
+uint64_t sp_pp_copy(const struct sp_pp_shapes *x, const uint32_t *from, size_t n, uint32_t *to)
+{
+#ifdef __SSE2__
+    if (x->usable)
+        return copy_by_eights(from, n, x->factors, to);
+#endif
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i += 8)
+        for (size_t k = i; k < i + 8; k += 2) {
+            const uint32_t *f = x->factors + k % PP_FACTORS;
+            uint32_t a = from[k], b = from[k + 1];
+            sum += (uint64_t)(a + f[0]) * (b + f[1]);
+            to[k] = a;
+            to[k + 1] = b;
+        }
+    return sum;
 }

@@ -16,7 +16,8 @@
 #include <emmintrin.h>
 #endif
 
-#define PP_BLOCK 64u
+#define PP_BLOCK   64u
+#define PP_FACTORS 1024u
 
 /* How the bytes of four numbers are spread over four words, by the ends among the next twelve bytes. */
 #define PP_SHAPES 81u /* three lengths, four times */
@@ -24,6 +25,7 @@ struct sp_pp_shapes {
     bool usable;          /* the processor has what it takes */
     uint8_t number[4096]; /* of a shape; 0: one of the four is longer */
     uint8_t bytes[PP_SHAPES + 1][16];
+    uint32_t factors[PP_FACTORS];
 };
 void sp_pp_shapes(struct sp_pp_shapes *x);
 
@@ -33,6 +35,13 @@ void sp_pp_shapes(struct sp_pp_shapes *x);
  */
 size_t sp_pp_unpack(const struct sp_pp_shapes *x, const unsigned char *p, size_t n, uint32_t limit,
                     uint32_t *out);
+
+/*
+ * Copies n words, and up to seven zeros that stand behind them; `to` may be where they are. Returns a hash of
+ * them, to be mixed with n: the sum of the products of two each, with a random number of its place added (NH
+ * of Black et al., UMAC, 1999).
+ */
+uint64_t sp_pp_copy(const struct sp_pp_shapes *x, const uint32_t *from, size_t n, uint32_t *to);
 
 static inline uint64_t sp_pp_load64(const unsigned char *p)
 {

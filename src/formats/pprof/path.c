@@ -16,8 +16,6 @@ typedef uint32_t four __attribute__((vector_size(16)));
 bool sp_pp_path_begin(struct sp_pp_path *x)
 {
     sp_pp_shapes(&x->shapes);
-    for (uint32_t i = 0; i < PP_FACTORS; i++)
-        x->factors[i] = (uint32_t)sp_hash_mix(i, PP_FACTORS);
     x->frames = calloc(PP_PATH_MAX + PP_PATH_SLACK, sizeof *x->frames);
     x->tops = calloc(PP_PATH_MAX + 1, sizeof *x->tops);
     x->ids = calloc(PP_PATH_MAX + 4, sizeof *x->ids);
@@ -133,30 +131,4 @@ bool sp_pp_path(struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp
     x->n = n;
     *out = (struct sp_pp_frames){*top, (size_t)(x->frames + PP_PATH_MAX - *top)};
     return true;
-}
-
-/*
- * Sums of products of two frames each, with a number of its place added (NH of Black et al., UMAC, 1999).
- */
-uint64_t sp_pp_path_take(const struct sp_pp_path *x, struct sp_pp_frames f, uint32_t *to)
-{
-    const uint32_t *factors = x->factors;
-#ifdef __SSE2__
-    __m128i sum = _mm_setzero_si128();
-    for (size_t i = 0; i < f.n; i += 4) {
-        __m128i v = sp_pp_load128(f.v + i), y = _mm_add_epi32(v, sp_pp_load128(factors + i % PP_FACTORS));
-        _mm_storeu_si128((__m128i *)(void *)(to + i), v);
-        sum = _mm_add_epi64(sum, _mm_mul_epu32(y, _mm_srli_epi64(y, 32)));
-    }
-    return (uint64_t)_mm_cvtsi128_si64(sum) + (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(sum, sum));
-#else
-    uint64_t sum = 0;
-    for (size_t i = 0; i < f.n; i += 4) {
-        const uint32_t *y = factors + i % PP_FACTORS;
-        for (size_t k = i; k < i + 4; k += 2, y += 2)
-            sum += (uint64_t)(f.v[k] + y[0]) * (f.v[k + 1] + y[1]);
-        memmove(to + i, f.v + i, 4 * sizeof *to);
-    }
-    return sum;
-#endif
 }

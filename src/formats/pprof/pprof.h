@@ -51,8 +51,7 @@ enum {
     ((size_t)1 << 24) /* frames of all stacks that are always accepted; 16 per byte beyond */
 #define PP_UNKNOWN_MAX ((size_t)64 << 10) /* bytes of unknown fields that are kept */
 #define PP_PATH_MAX    ((size_t)1 << 14)  /* frames of a stack, and bytes of its ids, that are read quickly */
-#define PP_PATH_SLACK  4u                 /* frames behind a path that are copied with it */
-#define PP_FACTORS     1024u
+#define PP_PATH_SLACK  8u                 /* frames behind a path that are copied with it */
 #define PP_SHORT_BITS  5u
 #define PP_SHORT_BYTES ((1u << PP_SHORT_BITS) - 1)
 #define PP_SHORT_MAX   4u /* frames of a location that is read quickly */
@@ -99,7 +98,7 @@ struct sp_pp_type {
 };
 struct sp_pp_event {
     uint32_t number, layout;
-    uint32_t ntypes, types[PP_TYPES_MAX];
+    uint32_t ntypes, types[PP_TYPES_MAX], metrics[PP_TYPES_MAX]; /* metrics: of the types */
 };
 
 enum { PP_PID, PP_TID, PP_COMM, PP_KEYS };
@@ -131,7 +130,6 @@ struct sp_pp_path {
     uint32_t *ids;    /* in work */
     const unsigned char *end;
     size_t n; /* bytes of ids that end there; 0: none */
-    uint32_t factors[PP_FACTORS];
     struct sp_pp_shapes shapes;
 };
 
@@ -300,11 +298,6 @@ bool sp_pp_path_begin(struct sp_pp_path *x);
 void sp_pp_path_free(struct sp_pp_path *x);
 /* The frames of packed ids, until the next call; false: read them one by one, if not *nomem. */
 bool sp_pp_path(struct sp_pp *pp, const unsigned char *ids, size_t n, struct sp_pp_frames *out, bool *nomem);
-/*
- * Copies frames, and as many zeros behind them, or up to PP_PATH_SLACK, as stand there; what they sum up to.
- * `to` may be where they are.
- */
-uint64_t sp_pp_path_take(const struct sp_pp_path *x, struct sp_pp_frames f, uint32_t *to);
 /* The number of an id; SP_NONE: there is none. */
 uint32_t sp_pp_ids_find(const struct sp_pp_ids *ids, uint64_t id);
 void sp_pp_ids_free(struct sp_pp_ids *ids);

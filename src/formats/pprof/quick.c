@@ -87,7 +87,7 @@ static void expect_seen(const struct sp_pp *pp, const struct sp_pp_entry *x)
     if (pp->p->contexts.n > 1)
         __builtin_prefetch(&pp->p->stacks.v[s->stack - 1]);
     for (uint32_t i = 0; i < e->ntypes && i < 4; i++) {
-        const struct sp_column *c = &pp->p->columns[pp->type[e->types[i]].metric];
+        const struct sp_column *c = &pp->p->columns[e->metrics[i]];
         if (s->stack <= c->n)
             __builtin_prefetch(&c->v[s->stack - 1], 1);
     }
@@ -110,29 +110,14 @@ enum {
     LABEL = 3 << 3 | SP_WIRE_BYTES
 };
 
-/* A number, behind which whole words can still be loaded, as behind all that is cut; NULL: of another shape.
- */
+/* A number, behind which whole words can still be loaded, as behind all that is cut; NULL: it is cut off. */
 static inline const unsigned char *cut_number(const unsigned char *p, const unsigned char *end, int64_t *out)
 {
     uint64_t v = 0;
     size_t n = sp_wire_varint_word(p, &v);
+    p = n ? p + n : sp_wire_varint(p, end, &v);
     *out = (int64_t)v;
-    if (!n)
-        p = sp_wire_varint(p, end, (uint64_t *)out);
-    else
-        p += n;
-    return p && p <= end ? p : NULL;
-}
-
-/* Packed values behind the first n of them; how many there are then, or more than there are types. */
-static inline uint32_t cut_values(const struct sp_pp *pp, const unsigned char *p, const unsigned char *end,
-                                  uint32_t n)
-{
-    int64_t *values = pp->queued_values.v + pp->queued_values.n;
-    while (p < end)
-        if (n >= pp->ntypes || !(p = cut_number(p, end, &values[n++])))
-            return PP_TYPES_MAX + 1;
-    return n;
+    return p;
 }
 
 static bool has_value(const struct sp_pp_event *e, const int64_t *values)
@@ -144,7 +129,7 @@ static bool has_value(const struct sp_pp_event *e, const int64_t *values)
 }
 
 /* The next entry, for an event: x, which may stand there already. */
-static bool add_entry(struct sp_pp *pp, const struct sp_pp_entry *x, uint32_t set, uint32_t event)
+static inline bool add_entry(struct sp_pp *pp, const struct sp_pp_entry *x, uint32_t set, uint32_t event)
 {
     struct sp_pp_entry *to = &pp->queue[pp->nqueued++];
     if (to != x)
@@ -159,42 +144,45 @@ static bool add_entry(struct sp_pp *pp, const struct sp_pp_entry *x, uint32_t se
     return to->context != SP_NONE;
 }
 
-/* The fields of a sample into x and, as they stand there, *labels; false: of another shape. */
+/* The fields of a sample into x, values and, as they stand there, *labels; false: of another shape. */
 static inline bool cut_fields(const struct sp_pp *pp, const unsigned char *p, const unsigned char *end,
-                              struct sp_pp_entry *x, struct sp_pp_slice *labels)
+                              struct sp_pp_entry *x, int64_t *value, struct sp_pp_slice *labels)
 {
     const unsigned char *ids = NULL, *first = NULL, *last = NULL;
-    uint32_t values = 0;
-    size_t nids = 0;
+    const int64_t *const all = value + pp->ntypes;
+    size_t nids = 0, n;
     while (p < end) {
         const unsigned char *field = p;
         unsigned tag = *p++;
-        size_t n;
         if (tag == VALUE) {
-            int64_t *to = pp->queued_values.v + pp->queued_values.n + values;
-            if (values++ >= pp->ntypes || !(p = cut_number(p, end, to)))
+            if (value == all || !(p = cut_number(p, end, value++)))
                 return false;
             continue;
         }
-        if (!(p = length(p, &n)) || p > end || n > (size_t)(end - p))
+        if (!(p = length(p, &n)) || (ptrdiff_t)n > end - p)
             return false;
+        const unsigned char *next = p + n;
         if (tag == IDS && !ids && n) {
             ids = p;
             nids = n;
         } else if (tag == VALUES) {
-            values = cut_values(pp, p, p + n, values);
+            while (p < next)
+                if (value == all || !(p = cut_number(p, next, value++)))
+                    return false;
+            if (p > next)
+                return false;
         } else if (tag == LABEL && (!first || last == field)) {
             first = first ? first : field;
-            last = p + n;
+            last = next;
         } else {
             return false;
         }
-        p += n;
+        p = next;
     }
     x->ids = ids;
     x->nids = (uint32_t)nids;
     *labels = (struct sp_pp_slice){first, first ? (size_t)(last - first) : 0};
-    return ids && values == pp->ntypes;
+    return ids && value == all && p == end;
 }
 
 /*
@@ -204,11 +192,12 @@ static inline bool cut_fields(const struct sp_pp *pp, const unsigned char *p, co
 static bool cut(struct sp_pp *pp, const unsigned char **at, const unsigned char *limit, spaa_status *st)
 {
     struct sp_pp_entry *x = &pp->queue[pp->nqueued];
+    int64_t *values = pp->queued_values.v + pp->queued_values.n;
     const unsigned char *p;
     struct sp_pp_slice labels;
     size_t n;
-    if (*at >= limit || **at != (PP_SAMPLE << 3 | SP_WIRE_BYTES) || !(p = length(*at + 1, &n)) || p > limit ||
-        n > (size_t)(limit - p) || !cut_fields(pp, p, p + n, x, &labels))
+    if (*at >= limit || **at != (PP_SAMPLE << 3 | SP_WIRE_BYTES) || !(p = length(*at + 1, &n)) ||
+        (ptrdiff_t)n > limit - p || !cut_fields(pp, p, p + n, x, values, &labels))
         return false;
     x->field = *at;
     x->values = (uint32_t)pp->queued_values.n;
@@ -217,7 +206,6 @@ static bool cut(struct sp_pp *pp, const unsigned char **at, const unsigned char 
     uint32_t set = labels.n ? sp_pp_label_find(pp, labels.p, labels.n) : 0;
     if (set == SP_NONE)
         return false;
-    const int64_t *values = pp->queued_values.v + pp->queued_values.n;
     bool ok = true, any = pp->nevents == 1;
     if (any)
         ok = add_entry(pp, x, set, 0);
@@ -238,7 +226,7 @@ static bool cut(struct sp_pp *pp, const unsigned char **at, const unsigned char 
 /* ---- looking up ---- */
 
 /* Puts the frames of an entry behind the others; false: in the slow way, if not *st. */
-static bool find_frames(struct sp_pp *pp, struct sp_pp_entry *x, spaa_status *st)
+static inline bool find_frames(struct sp_pp *pp, struct sp_pp_entry *x, spaa_status *st)
 {
     struct sp_profile *p = pp->p;
     struct sp_pp_frames f;
@@ -254,7 +242,7 @@ static bool find_frames(struct sp_pp *pp, struct sp_pp_entry *x, spaa_status *st
         return false;
     }
     uint32_t *to = p->stack_frames.v + first;
-    uint64_t sum = sp_pp_path_take(&pp->path, f, to);
+    uint64_t sum = sp_pp_copy(&pp->path.shapes, f.v, f.n, to);
     pp->queued_frames += f.n;
     x->first = first;
     x->n = (uint32_t)f.n;
@@ -280,7 +268,7 @@ static spaa_status store(struct sp_pp *pp, const struct sp_pp_entry *x)
     }
     pp->repeats += !is_new;
     for (uint32_t i = 0; i < e->ntypes; i++)
-        if (!sp_weight_add(p, s, pp->type[e->types[i]].metric, values[e->types[i]]))
+        if (!sp_weight_add(p, s, e->metrics[i], values[e->types[i]]))
             return sp_nomem(pp->d);
     return SPAA_OK;
 }

@@ -110,7 +110,7 @@ static spaa_status put(struct sp_pp *pp, uint32_t event, uint32_t set)
         return sp_nomem(pp->d);
     memset(pp->stack.v + pp->stack.n, 0, PP_PATH_SLACK * sizeof *pp->stack.v);
     struct sp_pp_frames f = {pp->stack.v, pp->stack.n};
-    uint64_t sum = sp_pp_path_take(&pp->path, f, pp->stack.v);
+    uint64_t sum = sp_pp_copy(&pp->path.shapes, f.v, f.n, pp->stack.v);
     if (context != SP_NONE)
         s = sp_stack_intern_hashed(pp->p, sp_pp_hash_stack(sum, f.n, context), f.v, f.n, context, SP_UNIFIED,
                                    &is_new);

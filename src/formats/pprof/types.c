@@ -188,6 +188,7 @@ static spaa_status layout_of(struct sp_pp *pp, struct sp_pp_event *e)
         struct sp_str unit = sp_pp_unit_in(sp_pp_text(pp, t->unit));
         bool none = !unit.n || (is(pp, t->metric, "samples") && sp_str_is(unit, "count"));
         fields[i] = (struct sp_weight_field){t->metric, 0, 0};
+        e->metrics[i] = t->metric;
         if (!none)
             fields[i].unit = sp_profile_str(pp->p, unit.p, unit.n);
         if (fields[i].unit == SP_STR_FAIL)
