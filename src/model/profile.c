@@ -498,6 +498,23 @@ bool sp_weight_add_text(struct sp_profile *p, uint32_t stack, uint32_t metric, c
     return sp_weight_set_text(p, stack, metric, t, tn);
 }
 
+bool sp_weights_renumber(struct sp_profile *p, const uint32_t *stacks)
+{
+    size_t n = 0;
+    sp_map_clear(&p->decimal_map);
+    for (size_t i = 0; i < p->decimals.n; i++) {
+        struct sp_decimal d = p->decimals.v[i];
+        d.stack = stacks[d.stack];
+        if (d.stack == SP_NONE)
+            continue;
+        if (!sp_map_add(&p->decimal_map, sp_hash_mix(d.stack, d.metric), (uint32_t)n))
+            return false;
+        p->decimals.v[n++] = d;
+    }
+    p->decimals.n = n;
+    return true;
+}
+
 uint32_t sp_stack_partner(const struct sp_profile *p, uint32_t stack)
 {
     const struct sp_stack *s = &p->stacks.v[stack];

@@ -332,6 +332,9 @@ static inline int64_t sp_weight(const struct sp_profile *p, uint32_t stack, uint
 /* The text of a weight that sp_weight says is SP_DECIMAL. */
 struct sp_str sp_weight_text(const struct sp_profile *p, uint32_t stack, uint32_t metric);
 
+/* Stacks got new numbers, those that are gone SP_NONE; their columns are in order: the texts follow. */
+bool sp_weights_renumber(struct sp_profile *p, const uint32_t *stacks);
+
 /*
  * The one record of the other kind that a kernel or user record was observed together with; SP_NONE where
  * there is none, or several. What is written as one stack is written of the user record, with both records'

@@ -105,11 +105,8 @@ static uint32_t more_of(struct sp_pp *pp, const struct location *l, bool outermo
     return sp_buf_ch(b, '}') ? sp_profile_str(pp->p, b->data, b->len) : SP_STR_FAIL;
 }
 
-/* "file:line:column" into pp->text; what does not read back goes to x. */
-static void srcline(struct sp_pp *pp, struct sp_str file, const struct sp_pp_line *ln, struct extra *x)
+bool sp_pp_put_srcline(struct sp_buf *b, struct sp_str file, const struct sp_pp_line *ln)
 {
-    struct sp_buf *b = &pp->text;
-    int64_t line, column;
     char t[2 * 21];
     size_t n = 0;
     if (file.n && ln->line > 0) {
@@ -120,12 +117,20 @@ static void srcline(struct sp_pp *pp, struct sp_str file, const struct sp_pp_lin
             n += sp_u64_text((uint64_t)ln->column, t + n);
         }
     }
-    sp_buf_clear(b);
     sp_buf_add(b, file.p, file.n);
     sp_buf_add(b, t, n);
-    if (b->failed || (n && ln->column >= 0 && !(file.p[file.n - 1] >= '0' && file.p[file.n - 1] <= '9')))
-        return; /* it reads back: no number ends the file's name */
-    n = sp_pp_srcline((struct sp_str){b->data, (uint32_t)b->len}, &line, &column);
+    return n && ln->column >= 0 && !(file.p[file.n - 1] >= '0' && file.p[file.n - 1] <= '9');
+}
+
+/* The same into pp->text; what does not read back goes to x. */
+static void srcline(struct sp_pp *pp, struct sp_str file, const struct sp_pp_line *ln, struct extra *x)
+{
+    struct sp_buf *b = &pp->text;
+    int64_t line, column;
+    sp_buf_clear(b);
+    if (sp_pp_put_srcline(b, file, ln) || b->failed)
+        return;
+    size_t n = sp_pp_srcline((struct sp_str){b->data, (uint32_t)b->len}, &line, &column);
     if (n != file.n)
         x->file = file;
     if (line != ln->line || column != ln->column) {
@@ -140,8 +145,7 @@ static struct sp_str text_of(const struct sp_pp *pp, uint32_t string)
     return string < pp->strings.n ? pp->strings.v[string] : (struct sp_str){"", 0};
 }
 
-/* What frames of a function need. */
-static bool read_function(struct sp_pp *pp, uint32_t number)
+bool sp_pp_function_name(struct sp_pp *pp, uint32_t number)
 {
     struct sp_pp_function *f = &pp->fns[number];
     bool whole = f->plain || sp_pp_function_again(pp, number);
@@ -200,23 +204,30 @@ static uint32_t line_more(struct sp_pp *pp, struct sp_pp_function *fn, const str
     return more;
 }
 
+static uint32_t line_text(struct sp_pp *pp, const struct sp_pp_function *fn, const struct sp_pp_line *ln,
+                          struct extra *x)
+{
+    if (ln->text != SP_STR_FAIL)
+        return ln->text;
+    srcline(pp, text_of(pp, fn->texts[PP_FILE]), ln, x);
+    if (pp->text.failed)
+        return SP_STR_FAIL;
+    return pp->text.len ? sp_profile_str(pp->p, pp->text.data, pp->text.len) : SP_STR_NONE;
+}
+
 static bool line_frame(struct sp_pp *pp, const struct location *l, const struct sp_pp_line *ln,
                        uint32_t depth)
 {
     struct extra x = {0};
     struct sp_frame f = {.kind = l->kind, .inline_depth = depth};
     struct sp_pp_function *fn = &pp->fns[ln->function];
-    if (!fn->read && !read_function(pp, ln->function))
+    if (!fn->read && !sp_pp_function_name(pp, ln->function))
         return false;
     f.function = line_function(pp, fn, l);
     if (!fn->named)
         f.flags |= SP_FRAME_UNRESOLVED;
-    srcline(pp, text_of(pp, fn->texts[PP_FILE]), ln, &x);
-    if (pp->text.failed)
-        return false;
     if (pp->opts->frames != SP_FRAMES_FUNCTION) {
-        if (pp->text.len)
-            f.srcline = sp_profile_str(pp->p, pp->text.data, pp->text.len);
+        f.srcline = line_text(pp, fn, ln, &x);
         f.more = line_more(pp, fn, l, depth == 0, &x);
     }
     if (l->has_ip) {

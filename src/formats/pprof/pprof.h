@@ -170,6 +170,7 @@ struct sp_pp_function {
 
 struct sp_pp_line {
     uint32_t function; /* number */
+    uint32_t text;     /* "file:line:column" in the profile; SP_STR_FAIL: not yet */
     int64_t line, column;
 };
 
@@ -228,6 +229,10 @@ struct sp_pp {
     SP_VEC(uint32_t) stack;
     SP_VEC(int64_t) values;
     uint64_t broken;
+    SP_VEC(uint64_t) hashes; /* of the stacks of the profile */
+    size_t known;            /* samples whose stack was known */
+    size_t weigh_at;         /* stacks at which sp_pp_weigh has something to do */
+    bool joins;              /* stacks are appended, and joined later */
 
     /* quick.c */
     struct sp_pp_entry queue[PP_QUEUE];
@@ -278,6 +283,24 @@ static inline uint64_t sp_pp_hash_stack(uint64_t sum, size_t n, uint32_t context
 {
     return sp_hash_mix(sum, (uint64_t)context << 32 | (uint32_t)n);
 }
+/* The number of a stack, by its hash; SP_NONE: out of memory. */
+static inline uint32_t sp_pp_stack(struct sp_pp *pp, uint64_t hash, const uint32_t *frames, size_t n,
+                                   uint32_t context, bool *is_new)
+{
+    uint32_t s;
+    *is_new = true;
+    if (!sp_vec_reserve(&pp->hashes, pp->hashes.n + 1))
+        return SP_NONE;
+    if (pp->joins)
+        s = sp_stack_append(pp->p, frames, n, context, SP_UNIFIED);
+    else
+        s = sp_stack_intern_hashed(pp->p, hash, frames, n, context, SP_UNIFIED, is_new);
+    pp->known += !*is_new;
+    pp->hashes.v[pp->hashes.n] = hash;
+    pp->hashes.n += *is_new;
+    return s;
+}
+spaa_status sp_pp_weigh(struct sp_pp *pp);
 /* The most frames that all stacks may have. */
 static inline size_t sp_pp_frames_max(const struct sp_pp *pp)
 {
@@ -289,6 +312,12 @@ spaa_status sp_pp_header(struct sp_pp *pp);
 const struct sp_pp_place *sp_pp_place_of(struct sp_pp *pp, uint32_t location);
 /* A function that is not plain; false: something about it was reported. */
 bool sp_pp_function_again(struct sp_pp *pp, uint32_t function);
+/* texts.c: what is usual about names and lines, ahead; false: out of memory. */
+bool sp_pp_texts(struct sp_pp *pp);
+/* frames.c: appends "file:line:column"; true: it reads back for sure. */
+bool sp_pp_put_srcline(struct sp_buf *b, struct sp_str file, const struct sp_pp_line *line);
+/* Of a function what its frames need; false: out of memory. */
+bool sp_pp_function_name(struct sp_pp *pp, uint32_t function);
 /* Of these ids those that were not read are soon: what they need is fetched meanwhile. */
 void sp_pp_locations_expect(const struct sp_pp *pp, const uint32_t *ids, size_t n);
 

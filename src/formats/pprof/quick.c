@@ -247,7 +247,8 @@ static inline bool find_frames(struct sp_pp *pp, struct sp_pp_entry *x, spaa_sta
     x->first = first;
     x->n = (uint32_t)f.n;
     x->hash = sp_pp_hash_stack(sum, f.n, x->context);
-    sp_stack_expect(p, x->hash);
+    if (!pp->joins)
+        sp_stack_expect(p, x->hash);
     return true;
 }
 
@@ -259,8 +260,7 @@ static spaa_status store(struct sp_pp *pp, const struct sp_pp_entry *x)
     bool is_new = false;
     uint32_t s = x->stack;
     if (s == SP_NONE) {
-        s = sp_stack_intern_hashed(p, x->hash, p->stack_frames.v + x->first, x->n, x->context, SP_UNIFIED,
-                                   &is_new);
+        s = sp_pp_stack(pp, x->hash, p->stack_frames.v + x->first, x->n, x->context, &is_new);
         if (s == SP_NONE || (pp->use_seen && !seen_add(pp, x, s)))
             return sp_nomem(pp->d);
         if (is_new)
@@ -318,7 +318,7 @@ static spaa_status look_up(struct sp_pp *pp)
     if (!st)
         st = store_some(pp, stored, n);
     weigh_seen(pp);
-    return st;
+    return !st && pp->p->stacks.n >= pp->weigh_at ? sp_pp_weigh(pp) : st;
 }
 
 spaa_status sp_pp_quick(struct sp_pp *pp, const unsigned char **at, const unsigned char *end)

@@ -202,6 +202,7 @@ static void release(struct sp_pp *pp)
     sp_vec_free(&pp->loc_frames);
     sp_vec_free(&pp->lines);
     sp_vec_free(&pp->stack);
+    sp_vec_free(&pp->hashes);
     free(pp->seen);
     sp_vec_free(&pp->values);
     sp_vec_free(&pp->sets);

@@ -1,5 +1,9 @@
 /* Samples as stacks: one for each event in which the sample has a value that is not 0. */
 #include "formats/pprof/pprof.h"
+#include "model/join.h"
+
+#define WEIGHED ((size_t)1 << 16) /* stacks */
+#define SELDOM  32u               /* one of so many that is not new is few */
 
 static spaa_status limit(struct sp_pp *pp, const unsigned char *at, const char *what)
 {
@@ -112,8 +116,7 @@ static spaa_status put(struct sp_pp *pp, uint32_t event, uint32_t set)
     struct sp_pp_frames f = {pp->stack.v, pp->stack.n};
     uint64_t sum = sp_pp_copy(&pp->path.shapes, f.v, f.n, pp->stack.v);
     if (context != SP_NONE)
-        s = sp_stack_intern_hashed(pp->p, sp_pp_hash_stack(sum, f.n, context), f.v, f.n, context, SP_UNIFIED,
-                                   &is_new);
+        s = sp_pp_stack(pp, sp_pp_hash_stack(sum, f.n, context), f.v, f.n, context, &is_new);
     if (s == SP_NONE)
         return sp_nomem(pp->d);
     if (is_new)
@@ -162,11 +165,43 @@ static bool make_room(struct sp_pp *pp)
     struct sp_profile *p = pp->p;
     size_t n = pp->nsamples < pp->sample_bytes / 16 ? pp->nsamples : pp->sample_bytes / 16;
     bool ok = sp_vec_reserve(&p->stacks, n) && sp_vec_reserve(&p->stack_frames, pp->sample_bytes / 2) &&
-              sp_map_grow(&p->stack_map, n);
+              sp_vec_reserve(&pp->hashes, n) && sp_map_grow(&p->stack_map, n < WEIGHED ? n : WEIGHED);
     for (uint32_t i = 0; ok && i < p->metrics.n; i++)
         ok = n <= p->columns[i].cap ||
              sp_vec_grow((void **)&p->columns[i].v, &p->columns[i].cap, n, sizeof *p->columns[i].v);
     return ok;
+}
+
+static bool map_all(struct sp_pp *pp)
+{
+    struct sp_map *m = &pp->p->stack_map;
+    bool ok = sp_map_grow(m, pp->hashes.n);
+    for (size_t i = 0; ok && i < pp->hashes.n; i++)
+        ok = sp_map_add(m, pp->hashes.v[i], (uint32_t)i);
+    return ok;
+}
+
+/*
+ * Whether stacks are looked up or joined: the first WEIGHED show whether nearly all are new, and if they are,
+ * it is looked at again whenever there are four times as many.
+ */
+spaa_status sp_pp_weigh(struct sp_pp *pp)
+{
+    size_t n = pp->p->stacks.n, removed;
+    if (!pp->joins) {
+        pp->joins = pp->known < n / SELDOM;
+        pp->weigh_at = pp->joins ? 4 * n : SIZE_MAX;
+        if (pp->joins)
+            sp_map_free(&pp->p->stack_map);
+        return SPAA_OK;
+    }
+    removed = sp_stacks_join(pp->p, pp->hashes.v);
+    if (removed == SIZE_MAX)
+        return sp_nomem(pp->d);
+    pp->hashes.n -= removed;
+    pp->joins = removed < n / SELDOM;
+    pp->weigh_at = pp->joins ? 4 * n : SIZE_MAX;
+    return pp->joins || map_all(pp) ? SPAA_OK : sp_nomem(pp->d);
 }
 
 static spaa_status run(struct sp_pp *pp, const unsigned char *p, const unsigned char *end)
@@ -187,12 +222,15 @@ spaa_status sp_pp_samples(struct sp_pp *pp)
 {
     spaa_status st = SPAA_OK;
     pp->labels.list.n = 0;
+    pp->weigh_at = WEIGHED;
     if (!make_room(pp) || sp_pp_label_set(pp) != 0)
         return sp_nomem(pp->d);
     for (size_t i = 0; !st && i < pp->runs.list.n; i++) {
         const struct sp_pp_slice *r = &pp->runs.list.v[i];
         st = run(pp, r->p, r->p + r->n);
     }
+    if (!st && pp->joins && sp_stacks_join(pp->p, pp->hashes.v) == SIZE_MAX)
+        st = sp_nomem(pp->d);
     sp_map_free(&pp->p->stack_map); /* its hashes are of our own */
     return st;
 }

@@ -179,6 +179,7 @@ static bool plain_line(const struct sp_pp *pp, struct sp_pp_slice s, struct sp_p
     if (!numbers(pp, s, 3, false, &x))
         return false;
     *out = (struct sp_pp_line){.function = sp_pp_ids_find(&pp->function_ids, x.v[1]),
+                               .text = SP_STR_FAIL,
                                .line = (int64_t)x.v[2],
                                .column = (int64_t)x.v[3]};
     return out->function != SP_NONE;
@@ -192,6 +193,7 @@ static bool read_line(struct sp_pp *pp, struct sp_pp_slice s, size_t first)
     if (!plain_line(pp, s, &line)) {
         read_numbers(pp, s, 3, "a line", &x);
         line = (struct sp_pp_line){.function = sp_pp_ids_find(&pp->function_ids, x.v[1]),
+                                   .text = SP_STR_FAIL,
                                    .line = (int64_t)x.v[2],
                                    .column = (int64_t)x.v[3]};
         if (line.function == SP_NONE) {
@@ -310,18 +312,13 @@ void sp_pp_locations_expect(const struct sp_pp *pp, const uint32_t *ids, size_t 
     for (size_t k = 0; k < count; k++)
         if (pp->places[list[k]].n)
             __builtin_prefetch(&pp->fns[pp->lines.v[pp->places[list[k]].first].function]);
-    for (size_t k = 0; k < count; k++)
-        if (pp->places[list[k]].n) {
-            uint32_t name = pp->fns[pp->lines.v[pp->places[list[k]].first].function].texts[0];
-            __builtin_prefetch(&pp->strings.v[name]);
-            __builtin_prefetch(&pp->numbers[name]);
-            list[k] = name;
-        } else {
-            list[k] = 0;
+    for (size_t k = 0; k < count; k++) {
+        const struct sp_pp_place *at = &pp->places[list[k]];
+        if (at->n && at->mapping != SP_NONE) {
+            const struct sp_pp_function *f = &pp->fns[pp->lines.v[at->first].function];
+            sp_function_expect(pp->p, f->name, pp->maps.list.v[at->mapping].dso);
         }
-    for (size_t k = 0; k < count; k++)
-        if (list[k] < pp->strings.n)
-            __builtin_prefetch(pp->strings.v[list[k]].p);
+    }
 }
 
 /* A table for ids that are dense; others are read slowly. */
@@ -378,7 +375,7 @@ spaa_status sp_pp_tables(struct sp_pp *pp)
         st = read_mapping(pp, pp->mappings.list.v[i]);
     if (!st)
         st = read_tables(pp);
-    if (!st && (!make_room(pp) || !shorts_begin(pp) || !sp_pp_path_begin(&pp->path) ||
+    if (!st && (!make_room(pp) || !sp_pp_texts(pp) || !shorts_begin(pp) || !sp_pp_path_begin(&pp->path) ||
                 !sp_pp_mappings_index(&pp->maps, pp->p->dsos.n)))
         st = sp_nomem(pp->d);
     return st;
