@@ -159,12 +159,13 @@ bool sp_pp_function_name(struct sp_pp *pp, uint32_t number)
     return f->name != SP_STR_FAIL;
 }
 
-static bool add_frame(struct sp_pp *pp, struct sp_frame *f)
+static bool add_frame(struct sp_pp *pp, const struct sp_frame *f)
 {
     if (f->more == SP_STR_FAIL || f->srcline == SP_STR_FAIL || f->function == SP_NONE)
         return false;
-    uint32_t number = sp_frame_intern(pp->p, f);
-    return number != SP_NONE && sp_vec_push(&pp->loc_frames, number);
+    struct sp_pp_made made = {*f, sp_frame_hash(f)};
+    sp_map_expect(&pp->p->frame_map, made.hash);
+    return sp_vec_push(&pp->made, made);
 }
 
 /* The function of what has no name but its address. */
@@ -265,21 +266,44 @@ static void set_short(struct sp_pp *pp, uint32_t number)
         pp->shorts[id] = f[l->n - 1] << PP_SHORT_BITS | l->n * (uint32_t)sizeof *f;
 }
 
-bool sp_pp_location_read(struct sp_pp *pp, uint32_t number)
+/* Makes the frames of a location, behind those that are made. */
+static bool make_frames(struct sp_pp *pp, uint32_t number)
 {
-    const struct sp_pp_place *at = sp_pp_place_of(pp, number);
-    if (!at || pp->loc_frames.n >= SP_NONE - PP_LINES_MAX)
+    struct sp_pp_location *at = &pp->locs[number];
+    if (!at->plain && !sp_pp_location_again(pp, number))
         return false;
     struct location l = {.address = at->address, .mapping = at->mapping, .folded = at->folded};
-    uint32_t first = (uint32_t)pp->loc_frames.n, n = at->n, line = at->first;
+    uint32_t n = at->nlines;
     place(pp, &l);
     bool ok = n || bare_frame(pp, &l);
     for (uint32_t i = 0; ok && i < n; i++)
-        ok = line_frame(pp, &l, &pp->lines.v[line + i], n - 1 - i);
-    if (!ok)
+        ok = line_frame(pp, &l, &pp->lines.v[at->line + i], n - 1 - i);
+    at->n = (uint16_t)(n ? n : 1);
+    return ok;
+}
+
+bool sp_pp_locations_frames(struct sp_pp *pp, const uint32_t *numbers, size_t n)
+{
+    const struct sp_pp_made *next;
+    pp->made.n = 0;
+    for (size_t k = 0; k < n; k++)
+        if (!make_frames(pp, numbers[k]))
+            return false;
+    if (pp->loc_frames.n >= SP_NONE - pp->made.n ||
+        !sp_vec_reserve(&pp->loc_frames, pp->loc_frames.n + pp->made.n))
         return false;
-    pp->locs[number] = (struct sp_pp_location){first, n ? n : 1};
-    set_short(pp, number);
-    pp->used++;
+    next = pp->made.v;
+    for (size_t k = 0; k < n; k++) {
+        struct sp_pp_location *l = &pp->locs[numbers[k]];
+        l->first = (uint32_t)pp->loc_frames.n;
+        for (unsigned i = 0; i < l->n; i++, next++) {
+            uint32_t frame = sp_frame_intern_hashed(pp->p, &next->frame, next->hash);
+            if (frame == SP_NONE)
+                return false;
+            pp->loc_frames.v[pp->loc_frames.n++] = frame;
+        }
+        set_short(pp, numbers[k]);
+    }
+    pp->used += n;
     return true;
 }

@@ -71,11 +71,11 @@ static __attribute__((noinline)) bool put_location(struct sp_pp *pp, uint32_t id
     uint32_t i = sp_pp_ids_find(&pp->location_ids, id);
     if (i == SP_NONE)
         return false;
-    if (pp->locs[i].first == SP_NONE && !sp_pp_location_read(pp, i)) {
+    const struct sp_pp_location *l = &pp->locs[i];
+    if (l->first == SP_NONE && !sp_pp_locations_frames(pp, &i, 1)) {
         *nomem = true;
         return false;
     }
-    const struct sp_pp_location *l = &pp->locs[i];
     if (l->n + PP_PATH_ROOM(left) > (size_t)(*top - pp->path.frames))
         return false;
     *top -= l->n;
@@ -88,18 +88,23 @@ static bool put_ids(struct sp_pp *pp, size_t n, uint32_t **top, bool *nomem)
 {
     const uint32_t *const ids = pp->path.ids, *const shorts = pp->shorts;
     uint32_t **const tops = top - n, *to = *top;
-    bool expected = false;
+    bool read = false;
     for (size_t i = n; i--; tops[i] = to) {
         uint32_t known = shorts[ids[i]];
         if (__builtin_expect(!known, 0)) {
             uint32_t *next = to;
-            if (!expected)
-                sp_pp_locations_expect(pp, ids, i + 1);
-            expected = true;
-            if (!put_location(pp, ids[i], i, &next, nomem))
+            if (!read && !sp_pp_locations_read(pp, ids, i + 1)) {
+                *nomem = true;
                 return false;
-            to = next;
-            continue;
+            }
+            read = true;
+            known = shorts[ids[i]];
+            if (!known) {
+                if (!put_location(pp, ids[i], i, &next, nomem))
+                    return false;
+                to = next;
+                continue;
+            }
         }
         /* Four in any case: it does not matter how many count. */
         uint32_t last = known >> PP_SHORT_BITS;

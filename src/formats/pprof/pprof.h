@@ -114,10 +114,6 @@ struct sp_pp_label_set {
     uint32_t comm, more;
 };
 
-struct sp_pp_location {
-    uint32_t first, n; /* in loc_frames; first SP_NONE: not read yet */
-};
-
 struct sp_pp_frames {
     const uint32_t *v;
     size_t n;
@@ -174,13 +170,22 @@ struct sp_pp_line {
     int64_t line, column;
 };
 
-/* A location as the file says. */
-struct sp_pp_place {
+/* A location as the file says, and its frames. */
+struct sp_pp_location {
     uint64_t address;
-    uint32_t mapping;  /* number; SP_NONE: none */
-    uint32_t first, n; /* in sp_pp.lines */
+    uint32_t mapping; /* number; SP_NONE: none */
+    uint32_t line;    /* the first of its nlines, in sp_pp.lines */
+    uint32_t nlines;
+    uint32_t first; /* of its frames, in loc_frames; SP_NONE: not read yet */
+    uint16_t n;     /* frames */
     bool folded;
     bool plain; /* it was read with the tables */
+};
+
+/* A frame that will be interned: the place where it is looked up is fetched meanwhile. */
+struct sp_pp_made {
+    struct sp_frame frame;
+    uint64_t hash;
 };
 
 struct sp_pp {
@@ -210,8 +215,7 @@ struct sp_pp {
     struct sp_pp_ids mapping_ids, location_ids, function_ids;
     struct sp_pp_mappings maps;
     struct sp_pp_location *locs; /* by number */
-    struct sp_pp_place *places;
-    struct sp_pp_function *fns; /* by number */
+    struct sp_pp_function *fns;  /* by number */
     /*
      * The same for a hurry, by id: the last frame << PP_SHORT_BITS | the size of all, in bytes, where a
      * location has up to PP_SHORT_MAX frames whose numbers follow each other, as they mostly do. 0: ask for
@@ -221,6 +225,7 @@ struct sp_pp {
     size_t nshorts;
     struct sp_pp_path path;
     SP_VEC(uint32_t) loc_frames;
+    SP_VEC(struct sp_pp_made) made; /* frames in work */
     SP_VEC(struct sp_pp_line) lines;
     uint32_t unknown_dso;
     uint64_t dangling, used;
@@ -308,8 +313,8 @@ static inline size_t sp_pp_frames_max(const struct sp_pp *pp)
 }
 spaa_status sp_pp_header(struct sp_pp *pp);
 
-/* tables.c: by number; what is not plain is read, and reported. NULL: out of memory. */
-const struct sp_pp_place *sp_pp_place_of(struct sp_pp *pp, uint32_t location);
+/* tables.c: what the file says of a location that is not plain; it is reported. False: out of memory. */
+bool sp_pp_location_again(struct sp_pp *pp, uint32_t number);
 /* A function that is not plain; false: something about it was reported. */
 bool sp_pp_function_again(struct sp_pp *pp, uint32_t function);
 /* texts.c: what is usual about names and lines, ahead; false: out of memory. */
@@ -318,11 +323,12 @@ bool sp_pp_texts(struct sp_pp *pp);
 bool sp_pp_put_srcline(struct sp_buf *b, struct sp_str file, const struct sp_pp_line *line);
 /* Of a function what its frames need; false: out of memory. */
 bool sp_pp_function_name(struct sp_pp *pp, uint32_t function);
-/* Of these ids those that were not read are soon: what they need is fetched meanwhile. */
-void sp_pp_locations_expect(const struct sp_pp *pp, const uint32_t *ids, size_t n);
+/* Reads those of the locations with these ids that were not read, some of them at least; false: out of
+ * memory. */
+bool sp_pp_locations_read(struct sp_pp *pp, const uint32_t *ids, size_t n);
+/* frames.c: locations by number, each once; their frames are loc_frames[first..+n) afterwards. */
+bool sp_pp_locations_frames(struct sp_pp *pp, const uint32_t *numbers, size_t n);
 
-/* frames.c: the frames of a location's number are loc_frames[first..+n) afterwards. */
-bool sp_pp_location_read(struct sp_pp *pp, uint32_t number);
 bool sp_pp_path_begin(struct sp_pp_path *x);
 void sp_pp_path_free(struct sp_pp_path *x);
 /* The frames of packed ids, until the next call; false: read them one by one, if not *nomem. */

@@ -194,12 +194,12 @@ static void release(struct sp_pp *pp)
     sp_vec_free(&pp->maps.list);
     sp_vec_free(&pp->maps.first);
     free(pp->locs);
-    free(pp->places);
     free(pp->fns);
     free(pp->shorts);
     sp_pp_path_free(&pp->path);
     sp_vec_free(&pp->queued_values);
     sp_vec_free(&pp->loc_frames);
+    sp_vec_free(&pp->made);
     sp_vec_free(&pp->lines);
     sp_vec_free(&pp->stack);
     sp_vec_free(&pp->hashes);

@@ -8,7 +8,7 @@
 #include "formats/pprof/pprof.h"
 
 #define AHEAD    ((size_t)1 << 20) /* locations or functions that there is room made for */
-#define EXPECTED 64u               /* locations that are asked for ahead together */
+#define TOGETHER 64u               /* locations that are read together */
 
 /* The fields of a message that are numbers, by their own number, and the lines of a location. */
 #define LINES 16u
@@ -212,11 +212,11 @@ static bool read_line(struct sp_pp *pp, struct sp_pp_slice s, size_t first)
     return pp->lines.n < SP_NONE - 1 && sp_vec_push(&pp->lines, line);
 }
 
-static void read_plain_location(struct sp_pp *pp, struct sp_pp_slice s, struct sp_pp_place *out)
+static void read_plain_location(struct sp_pp *pp, struct sp_pp_slice s, struct sp_pp_location *out)
 {
     struct numbers x;
     const size_t first = pp->lines.n;
-    *out = (struct sp_pp_place){.mapping = SP_NONE};
+    *out = (struct sp_pp_location){.mapping = SP_NONE, .first = SP_NONE};
     if (!numbers(pp, s, 5, true, &x) || first + x.nlines >= SP_NONE ||
         !sp_vec_reserve(&pp->lines, first + x.nlines))
         return;
@@ -228,8 +228,8 @@ static void read_plain_location(struct sp_pp *pp, struct sp_pp_slice s, struct s
     pp->lines.n += x.nlines;
     out->address = x.v[3];
     out->folded = x.v[5];
-    out->first = (uint32_t)first;
-    out->n = x.nlines;
+    out->line = (uint32_t)first;
+    out->nlines = x.nlines;
     out->plain = true;
 }
 
@@ -247,17 +247,16 @@ static void read_plain_function(struct sp_pp *pp, struct sp_pp_slice s, struct s
     out->start_line = (int64_t)x.v[5];
 }
 
-/* The parts of a location in the usual way, its lines behind all others. */
-static bool read_location(struct sp_pp *pp, uint32_t number)
+bool sp_pp_location_again(struct sp_pp *pp, uint32_t number)
 {
     struct sp_pp_slice s = pp->locations.list.v[number];
-    struct sp_pp_place *out = &pp->places[number];
+    struct sp_pp_location *out = &pp->locs[number];
     struct sp_wire w = sp_wire_of(s.p, s.n);
     uint64_t v[6] = {0};
-    *out = (struct sp_pp_place){.mapping = SP_NONE, .first = (uint32_t)pp->lines.n};
+    *out = (struct sp_pp_location){.mapping = SP_NONE, .first = SP_NONE, .line = (uint32_t)pp->lines.n};
     for (struct sp_wire_field f; sp_wire_next(&w, &f);) {
         if (f.number == 4 && f.type == SP_WIRE_BYTES) {
-            if (!read_line(pp, (struct sp_pp_slice){f.p, f.n}, out->first))
+            if (!read_line(pp, (struct sp_pp_slice){f.p, f.n}, out->line))
                 return false;
         } else if (f.type != SP_WIRE_VARINT || f.number > 5) {
             pp->odd++;
@@ -269,17 +268,12 @@ static bool read_location(struct sp_pp *pp, uint32_t number)
         sp_emit(pp->d, SP_L720, sp_pp_at(pp, w.at), "in a location: %s", w.error);
     out->address = v[3];
     out->folded = v[5];
-    out->n = (uint32_t)(pp->lines.n - out->first);
+    out->nlines = (uint32_t)(pp->lines.n - out->line);
     if (v[2] && (out->mapping = sp_pp_ids_find(&pp->mapping_ids, v[2])) == SP_NONE) {
         pp->dangling++;
         sp_emit(pp->d, SP_L722, sp_pp_at(pp, s.p), "a location in mapping %llu", (unsigned long long)v[2]);
     }
     return true;
-}
-
-const struct sp_pp_place *sp_pp_place_of(struct sp_pp *pp, uint32_t location)
-{
-    return pp->places[location].plain || read_location(pp, location) ? &pp->places[location] : NULL;
 }
 
 bool sp_pp_function_again(struct sp_pp *pp, uint32_t function)
@@ -296,29 +290,42 @@ bool sp_pp_function_again(struct sp_pp *pp, uint32_t function)
     return whole && pp->odd == odd && pp->dangling == dangling;
 }
 
-void sp_pp_locations_expect(const struct sp_pp *pp, const uint32_t *ids, size_t n)
+/* What locations need, one step after the other, each asked for of all of them before the next. */
+static void expect(const struct sp_pp *pp, const uint32_t *list, size_t n)
 {
-    uint32_t list[EXPECTED];
-    size_t count = 0;
-    while (n-- && count < EXPECTED) {
+    const struct sp_pp_line *lines = pp->lines.v;
+    for (size_t k = 0; k < n; k++)
+        __builtin_prefetch(&lines[pp->locs[list[k]].line]);
+    for (size_t k = 0; k < n; k++)
+        if (pp->locs[list[k]].nlines)
+            __builtin_prefetch(&pp->fns[lines[pp->locs[list[k]].line].function]);
+    for (size_t k = 0; k < n; k++) {
+        const struct sp_pp_location *l = &pp->locs[list[k]];
+        if (l->nlines && l->mapping != SP_NONE)
+            sp_function_expect(pp->p, pp->fns[lines[l->line].function].name, pp->maps.list.v[l->mapping].dso);
+    }
+}
+
+bool sp_pp_locations_read(struct sp_pp *pp, const uint32_t *ids, size_t n)
+{
+    uint32_t list[TOGETHER];
+    size_t found = 0, count = 0;
+    while (n-- && found < TOGETHER) {
         uint32_t i = pp->shorts[ids[n]] ? SP_NONE : sp_pp_ids_find(&pp->location_ids, ids[n]);
-        if (i == SP_NONE || pp->locs[i].first != SP_NONE)
+        if (i == SP_NONE)
             continue;
-        __builtin_prefetch(&pp->places[i]);
-        list[count++] = i;
+        __builtin_prefetch(&pp->locs[i]);
+        list[found++] = i;
     }
-    for (size_t k = 0; k < count; k++)
-        __builtin_prefetch(&pp->lines.v[pp->places[list[k]].first]);
-    for (size_t k = 0; k < count; k++)
-        if (pp->places[list[k]].n)
-            __builtin_prefetch(&pp->fns[pp->lines.v[pp->places[list[k]].first].function]);
-    for (size_t k = 0; k < count; k++) {
-        const struct sp_pp_place *at = &pp->places[list[k]];
-        if (at->n && at->mapping != SP_NONE) {
-            const struct sp_pp_function *f = &pp->fns[pp->lines.v[at->first].function];
-            sp_function_expect(pp->p, f->name, pp->maps.list.v[at->mapping].dso);
-        }
+    for (size_t k = 0; k < found; k++) {
+        struct sp_pp_location *l = &pp->locs[list[k]];
+        if (l->first != SP_NONE || !l->plain)
+            continue;
+        l->first = 0; /* each once */
+        list[count++] = list[k];
     }
+    expect(pp, list, count);
+    return !count || sp_pp_locations_frames(pp, list, count);
 }
 
 /* A table for ids that are dense; others are read slowly. */
@@ -334,16 +341,16 @@ static spaa_status read_tables(struct sp_pp *pp)
 {
     size_t nlocations = pp->locations.list.n, nfunctions = pp->functions.list.n;
     pp->locs = malloc((nlocations + 1) * sizeof *pp->locs);
-    pp->places = malloc((nlocations + 1) * sizeof *pp->places);
     pp->fns = malloc((nfunctions + 1) * sizeof *pp->fns);
-    if (!pp->locs || !pp->places || !pp->fns || !sp_vec_reserve(&pp->lines, nlocations))
+    if (!pp->locs || !pp->fns || !sp_vec_reserve(&pp->lines, nlocations))
         return sp_nomem(pp->d);
+    sp_touch_pages(pp->locs, nlocations * sizeof *pp->locs);
+    sp_touch_pages(pp->fns, nfunctions * sizeof *pp->fns);
+    sp_touch_pages(pp->lines.v, nlocations * sizeof *pp->lines.v);
     for (size_t i = 0; i < nfunctions; i++)
         read_plain_function(pp, pp->functions.list.v[i], &pp->fns[i]);
-    for (size_t i = 0; i < nlocations; i++) {
-        read_plain_location(pp, pp->locations.list.v[i], &pp->places[i]);
-        pp->locs[i] = (struct sp_pp_location){SP_NONE, 0};
-    }
+    for (size_t i = 0; i < nlocations; i++)
+        read_plain_location(pp, pp->locations.list.v[i], &pp->locs[i]);
     return SPAA_OK;
 }
 
