@@ -10,13 +10,17 @@ struct entry {
     uint32_t stack;
 };
 
+/* A stack, and the first one that equals it. */
+struct pair {
+    uint32_t stack, first;
+};
+
 struct parts {
     unsigned bits;         /* upper ones of a hash that say in which part it is */
     size_t *ends;          /* of parts, in entries */
     struct entry *entries; /* of all stacks, part by part, in their order */
     uint32_t *slots;       /* of the part in work: 1 + number of its entry, or 0 */
-    uint32_t *same;        /* by stack: the earlier one that equals it; SP_NONE: none */
-    size_t found;          /* that have one */
+    SP_VEC(struct pair) found;
 };
 
 static size_t part_of(const struct parts *x, uint64_t hash)
@@ -40,10 +44,9 @@ static bool divide(struct parts *x, const uint64_t *hashes, size_t n)
     const size_t nparts = (size_t)1 << x->bits;
     x->ends = calloc(nparts, sizeof *x->ends);
     x->entries = malloc((n + 1) * sizeof *x->entries);
-    x->same = malloc((n + 1) * sizeof *x->same);
-    if (!x->ends || !x->entries || !x->same)
+    if (!x->ends || !x->entries)
         return false;
-    memset(x->same, 0xff, n * sizeof *x->same);
+    sp_large_pages(x->entries, n * sizeof *x->entries);
     for (size_t i = 0; i < n; i++)
         x->ends[part_of(x, hashes[i])]++;
     for (size_t k = 0; k < nparts; k++) {
@@ -66,7 +69,7 @@ static bool equal(const struct sp_profile *p, const uint64_t *hashes, uint32_t a
                              sa->n * sizeof *p->stack_frames.v) == 0);
 }
 
-static void look_through(struct parts *x, const struct sp_profile *p, const uint64_t *hashes,
+static bool look_through(struct parts *x, const struct sp_profile *p, const uint64_t *hashes,
                          const struct entry *part, size_t n)
 {
     const size_t mask = slots_for(n) - 1;
@@ -79,13 +82,21 @@ static void look_through(struct parts *x, const struct sp_profile *p, const uint
             if (other->low == part[k].low && equal(p, hashes, other->stack, part[k].stack))
                 break;
         }
-        if (x->slots[at]) {
-            x->same[part[k].stack] = other->stack;
-            x->found++;
-        } else {
+        if (!x->slots[at]) {
             x->slots[at] = (uint32_t)k + 1;
+        } else {
+            struct pair pair = {part[k].stack, other->stack};
+            if (!sp_vec_push(&x->found, pair))
+                return false;
         }
     }
+    return true;
+}
+
+static int by_stack(const void *a, const void *b)
+{
+    uint32_t sa = ((const struct pair *)a)->stack, sb = ((const struct pair *)b)->stack;
+    return (sa > sb) - (sa < sb);
 }
 
 static bool add_weights(struct sp_profile *p, uint32_t from, uint32_t to)
@@ -102,63 +113,78 @@ static bool add_weights(struct sp_profile *p, uint32_t from, uint32_t to)
     return true;
 }
 
-/* Moves n elements; those of a table may have ended before. */
+/* Moves n elements of a table. */
 static void move_up(void *v, size_t size, size_t to, size_t from, size_t n)
 {
     memmove((char *)v + to * size, (char *)v + from * size, n * size);
 }
 
 /* Moves the stacks that stay up, run by run; the frames of the others stay, unused. */
-static void close_up(struct sp_profile *p, uint64_t *hashes, const uint32_t *same)
+static void close_up(struct sp_profile *p, uint64_t *hashes, const struct pair *gone, size_t ngone)
 {
-    const size_t n = p->stacks.n;
-    size_t to = 0, cells[SP_METRICS_MAX] = {0};
-    for (size_t i = 0, end; i < n; i = end + 1) {
-        for (end = i; end < n && same[end] == SP_NONE;)
-            end++;
+    size_t to = gone[0].stack;
+    for (size_t k = 0; k < ngone; k++) {
+        size_t from = (size_t)gone[k].stack + 1, end = k + 1 < ngone ? gone[k + 1].stack : p->stacks.n;
         for (size_t m = 0; m < p->metrics.n; m++) {
             const struct sp_column *c = &p->columns[m];
-            size_t stop = end < c->n ? end : c->n;
-            if (stop > i) {
-                move_up(c->v, sizeof *c->v, to, i, stop - i);
-                cells[m] = to + (stop - i);
-            }
+            if (from < c->n)
+                move_up(c->v, sizeof *c->v, to, from, (end < c->n ? end : c->n) - from);
         }
-        move_up(p->stacks.v, sizeof *p->stacks.v, to, i, end - i);
-        move_up(hashes, sizeof *hashes, to, i, end - i);
-        to += end - i;
+        move_up(p->stacks.v, sizeof *p->stacks.v, to, from, end - from);
+        move_up(hashes, sizeof *hashes, to, from, end - from);
+        to += end - from;
     }
-    for (size_t m = 0; m < p->metrics.n; m++)
-        p->columns[m].n = cells[m];
+    for (size_t m = 0; m < p->metrics.n; m++) {
+        size_t k = 0;
+        while (k < ngone && gone[k].stack < p->columns[m].n)
+            k++;
+        p->columns[m].n -= k;
+    }
     p->stacks.n = to;
 }
 
-/* What numbers stacks get when those that equal others are gone. */
-static bool renumber(struct sp_profile *p, uint32_t *same, size_t n)
+/* Weights that are texts are kept by the number of their stack. */
+static bool renumber(struct sp_profile *p, const struct pair *gone, size_t ngone, size_t n)
 {
-    uint32_t to = 0;
-    for (size_t i = 0; i < n; i++)
-        same[i] = same[i] == SP_NONE ? to++ : SP_NONE;
-    return sp_weights_renumber(p, same);
+    if (!p->decimals.n)
+        return true;
+    uint32_t *numbers = malloc(n * sizeof *numbers), to = 0;
+    if (!numbers)
+        return false;
+    for (size_t i = 0, k = 0; i < n; i++) {
+        bool is_gone = k < ngone && gone[k].stack == i;
+        numbers[i] = is_gone ? SP_NONE : to;
+        to += !is_gone;
+        k += is_gone;
+    }
+    bool ok = sp_weights_renumber(p, numbers);
+    free(numbers);
+    return ok;
+}
+
+static bool join(struct sp_profile *p, uint64_t *hashes, struct pair *gone, size_t ngone)
+{
+    const size_t n = p->stacks.n;
+    qsort(gone, ngone, sizeof *gone, by_stack);
+    for (size_t k = 0; k < ngone; k++)
+        if (!add_weights(p, gone[k].stack, gone[k].first))
+            return false;
+    close_up(p, hashes, gone, ngone);
+    return renumber(p, gone, ngone, n);
 }
 
 size_t sp_stacks_join(struct sp_profile *p, uint64_t *hashes)
 {
     struct parts x = {0};
-    const size_t n = p->stacks.n;
-    bool ok = divide(&x, hashes, n);
+    bool ok = divide(&x, hashes, p->stacks.n);
     for (size_t k = 0, from = 0; ok && k < (size_t)1 << x.bits; from = x.ends[k++])
-        look_through(&x, p, hashes, x.entries + from, x.ends[k] - from);
-    if (ok && x.found) {
-        for (uint32_t i = 0; ok && i < n; i++)
-            ok = x.same[i] == SP_NONE || add_weights(p, i, x.same[i]);
-        if (ok)
-            close_up(p, hashes, x.same);
-        ok = ok && renumber(p, x.same, n);
-    }
+        ok = look_through(&x, p, hashes, x.entries + from, x.ends[k] - from);
+    if (ok && x.found.n)
+        ok = join(p, hashes, x.found.v, x.found.n);
+    size_t removed = ok ? x.found.n : SIZE_MAX;
     free(x.ends);
     free(x.entries);
-    free(x.same);
     free(x.slots);
-    return ok ? x.found : SIZE_MAX;
+    sp_vec_free(&x.found);
+    return removed;
 }

@@ -34,32 +34,26 @@ void sp_pp_path_free(struct sp_pp_path *x)
 
 /*
  * How many bytes of ids at the end are those of the sample before, up to the beginning of an id in both, and
- * how many ids they are.
+ * how many ids they are. Before the ids stands their length, which ends like one of them.
  */
 static size_t shared_bytes(const struct sp_pp_path *x, const unsigned char *end, size_t n, size_t *ids)
 {
-    size_t max = n < x->n ? n : x->n, same = 0, more = PP_BLOCK;
-    *ids = 0;
+    const size_t max = n < x->n ? n : x->n;
+    size_t same = 0, more = PP_BLOCK, count = 0;
     for (; same < max && more == PP_BLOCK; same += more)
         more = sp_pp_equal_before(end - same, x->end - same);
-    if (same > max)
-        same = max;
-    if (!same)
-        return 0;
-    /* The bytes from the one before on: an id begins behind one that ends. */
-    uint64_t ends = ~sp_pp_load64(end - same - 1) & 0x8080808080808080u;
-    if (x->end[-1 - (ptrdiff_t)same] >= 0x80)
-        ends &= ~(uint64_t)0xff;
-    size_t cut = ends ? (size_t)__builtin_ctzll(ends) / 8 : same;
-    if (cut >= same)
-        return 0;
-    same -= cut;
-    for (size_t done = 0; done < same; done += PP_BLOCK) {
-        uint64_t in = sp_pp_ends(end - done - PP_BLOCK);
-        if (same - done < PP_BLOCK)
-            in &= ~(uint64_t)0 << (PP_BLOCK - (same - done));
-        *ids += (size_t)__builtin_popcountll(in);
+    same = same < max ? same : max;
+    if (same && (end[-1 - (ptrdiff_t)same] >= 0x80 || x->end[-1 - (ptrdiff_t)same] >= 0x80)) {
+        const unsigned char *p = end - same; /* it ends an id that is not the same */
+        while (*p >= 0x80)
+            p++;
+        same = (size_t)(end - p) - 1;
     }
+    for (size_t left = same; left; left -= left < PP_BLOCK ? left : PP_BLOCK) {
+        uint64_t ends = sp_pp_ends(end - same + left - PP_BLOCK);
+        count += (size_t)__builtin_popcountll(left < PP_BLOCK ? ends >> (PP_BLOCK - left) : ends);
+    }
+    *ids = count;
     return same;
 }
 

@@ -4,6 +4,7 @@
 
 #define WEIGHED ((size_t)1 << 16) /* stacks */
 #define SELDOM  32u               /* one of so many that is not new is few */
+#define LATER   16u               /* times as many stacks when it is looked at again */
 
 static spaa_status limit(struct sp_pp *pp, const unsigned char *at, const char *what)
 {
@@ -183,14 +184,14 @@ static bool map_all(struct sp_pp *pp)
 
 /*
  * Whether stacks are looked up or joined: the first WEIGHED show whether nearly all are new, and if they are,
- * it is looked at again whenever there are four times as many.
+ * it is looked at again whenever there are LATER times as many.
  */
 spaa_status sp_pp_weigh(struct sp_pp *pp)
 {
     size_t n = pp->p->stacks.n, removed;
     if (!pp->joins) {
         pp->joins = pp->known < n / SELDOM;
-        pp->weigh_at = pp->joins ? 4 * n : SIZE_MAX;
+        pp->weigh_at = pp->joins ? LATER * n : SIZE_MAX;
         if (pp->joins)
             sp_map_free(&pp->p->stack_map);
         return SPAA_OK;
@@ -200,7 +201,7 @@ spaa_status sp_pp_weigh(struct sp_pp *pp)
         return sp_nomem(pp->d);
     pp->hashes.n -= removed;
     pp->joins = removed < n / SELDOM;
-    pp->weigh_at = pp->joins ? 4 * n : SIZE_MAX;
+    pp->weigh_at = pp->joins ? LATER * n : SIZE_MAX;
     return pp->joins || map_all(pp) ? SPAA_OK : sp_nomem(pp->d);
 }
 
