@@ -126,6 +126,8 @@ struct sp_hang_seen { /* its line: small, since every line of every process asks
     uint32_t next;  /* the line that followed last time */
     uint32_t stamp; /* the last process that has it */
     bool named;     /* for the reader: it is a DSO */
+    uint8_t item_n; /* 0: its number is longer */
+    char item[8];   /* ",12": its number in lists */
 };
 
 struct sp_hang_key { /* what frames may name an image by */
@@ -175,6 +177,8 @@ static inline void sp_hang_take_image(struct sp_hang_images *m, uint32_t image, 
     m->last = image + 1;
     m->lines_seen.v[image].stamp = stamp;
 }
+/* "[0,12]": their numbers; false: no memory. */
+bool sp_hang_image_list(struct sp_buf *b, const struct sp_hang_images *m, const uint32_t *images, size_t n);
 /*
  * The image that a frame means by `name` (or "<UUID>") in the process with this stamp, best the one that
  * holds the address; SP_NONE: there is none, or no memory (*ok false).

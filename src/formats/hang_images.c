@@ -210,6 +210,41 @@ static bool same(const struct sp_hang_seen *x, struct sp_span line)
     return x->n == line.n && memcmp(x->p, line.p, line.n) == 0;
 }
 
+/* A line seen first, and its number as an item of lists. */
+static struct sp_hang_seen seen_first(struct sp_span line, uint32_t number)
+{
+    struct sp_hang_seen x = {.p = line.p, .n = (uint32_t)line.n, .next = SP_NONE};
+    char text[1 + 20] = ",";
+    size_t n = 1 + sp_u64_text(number, text + 1);
+    if (n <= sizeof x.item) {
+        memcpy(x.item, text, sizeof x.item);
+        x.item_n = (uint8_t)n;
+    }
+    return x;
+}
+
+bool sp_hang_image_list(struct sp_buf *b, const struct sp_hang_images *m, const uint32_t *images, size_t n)
+{
+    enum { LONGEST = sizeof ",4294967295" };
+    if (!sp_buf_reserve(b, LONGEST * n + 2))
+        return false;
+    char *start = b->data + b->len, *to = start;
+    for (size_t i = 0; i < n; i++) {
+        const struct sp_hang_seen *x = &m->lines_seen.v[images[i]];
+        memcpy(to, x->item, sizeof x->item); /* as many bytes as there are, some of them for nothing */
+        to += x->item_n;
+        if (!x->item_n) {
+            *to++ = ',';
+            to += sp_u64_text(images[i], to);
+        }
+    }
+    to += to == start;
+    *start = '[';
+    *to++ = ']';
+    b->len += (size_t)(to - start);
+    return true;
+}
+
 static uint32_t find_line(struct sp_hang_images *m, struct sp_span line, bool *ok)
 {
     uint64_t hash = sp_hash64(line.p, line.n);
@@ -222,7 +257,7 @@ static uint32_t find_line(struct sp_hang_images *m, struct sp_span line, bool *o
         return SP_NONE;
     x.file = sp_hang_image_file(&x);
     uint32_t n = (uint32_t)m->v.n;
-    struct sp_hang_seen seen = {line.p, (uint32_t)line.n, SP_NONE, 0, false};
+    struct sp_hang_seen seen = seen_first(line, n);
     *ok = m->v.n < SP_NONE - 1 && sp_vec_push(&m->lines_seen, seen) && sp_vec_push(&m->v, x) &&
           sp_map_add(&m->lines, hash, n) && add_names(m, n);
     return *ok ? n : SP_NONE;

@@ -145,6 +145,15 @@ static const char *last_pid(struct sp_span s, size_t *n)
     return NULL;
 }
 
+static const char *find_unique_pid(struct sp_span s)
+{
+    const char *end = s.p + s.n, *p = s.p;
+    while ((p = memchr(p, '[', (size_t)(end - p))) &&
+           !sp_hang_starts((struct sp_span){p, (size_t)(end - p)}, "[unique pid "))
+        p++;
+    return p;
+}
+
 /* "name (bundle) [pid] [unique pid N] (suspended)" */
 static void process_name(struct sp_sd_reader *r, struct sp_span s)
 {
@@ -154,7 +163,7 @@ static void process_name(struct sp_sd_reader *r, struct sp_span s)
         r->suspended = true;
         s = sp_hang_trim((struct sp_span){s.p, s.n - strlen("(suspended)")});
     }
-    const char *unique = s.n && s.p[s.n - 1] == ']' ? memmem(s.p, s.n, "[unique pid ", 12) : NULL;
+    const char *unique = s.n && s.p[s.n - 1] == ']' ? find_unique_pid(s) : NULL;
     if (unique) {
         r->unique_pid = (struct sp_span){unique + 12, (size_t)(s.p + s.n - 1 - (unique + 12))};
         s = sp_hang_trim((struct sp_span){s.p, (size_t)(unique - s.p)});
@@ -504,17 +513,8 @@ static bool process_record(struct sp_sd_reader *r, const struct sp_buf *list)
     }
     array(b, "annotations", &r->annotations);
     array(b, "threads", list);
-    sp_buf_puts(b, ",\"images\":[");
-    if (sp_buf_reserve(b, 11 * r->process_images.n)) {
-        char *to = b->data + b->len;
-        for (size_t i = 0; i < r->process_images.n; i++) {
-            if (i)
-                *to++ = ',';
-            to += sp_u64_text(r->process_images.v[i], to);
-        }
-        b->len = (size_t)(to - b->data);
-    }
-    sp_buf_ch(b, ']');
+    sp_buf_puts(b, ",\"images\":");
+    sp_hang_image_list(b, &r->images, r->process_images.v, r->process_images.n);
     array(b, "not_understood", &r->not_understood);
     b->failed |= r->keys.failed || r->extra.failed || list->failed || r->not_understood.failed ||
                  r->annotations.failed;
@@ -539,7 +539,7 @@ static bool image_dsos(struct sp_sd_reader *r)
 
 spaa_status sp_sd_end_process(struct sp_sd_reader *r)
 {
-    struct sp_buf list;
+    struct sp_buf *list = &r->threads;
     if (!r->in_process)
         return SPAA_OK;
     r->in_process = false;
@@ -551,11 +551,10 @@ spaa_status sp_sd_end_process(struct sp_sd_reader *r)
     for (size_t i = 0; i < r->blocks.n; i++)
         r->blocks.v[i].notes_n =
             (i + 1 < r->blocks.n ? r->blocks.v[i + 1].notes : r->notes.n) - r->blocks.v[i].notes;
-    sp_buf_init(&list, 0);
-    spaa_status st = threads(r, &list);
+    sp_buf_clear(list);
+    spaa_status st = threads(r, list);
     sp_sd_bodies_settled(&r->bodies);
-    if (!st && (!image_dsos(r) || !process_record(r, &list)))
+    if (!st && (!image_dsos(r) || !process_record(r, list)))
         st = sp_nomem(r->d);
-    sp_buf_free(&list);
     return st;
 }

@@ -496,7 +496,7 @@ static bool refused(struct sp_sd_reader *r)
 static void release(struct sp_sd_reader *r)
 {
     struct sp_buf *bufs[] = {&r->fields,      &r->banner,         &r->heaviest, &r->keys, &r->extra,
-                             &r->annotations, &r->not_understood, &r->tail,     &r->buf};
+                             &r->annotations, &r->not_understood, &r->tail,     &r->threads, &r->buf};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         sp_buf_free(bufs[i]);
     sp_sd_bodies_free(&r->bodies);
@@ -516,7 +516,7 @@ spaa_status sp_sd_read(struct sp_input *in, const struct sp_read_opts *opts, str
     const unsigned char *bytes;
     size_t n;
     struct sp_buf *bufs[] = {&r.fields,      &r.banner,         &r.heaviest, &r.keys, &r.extra,
-                             &r.annotations, &r.not_understood, &r.tail,     &r.buf,  &r.bodies.buf};
+                             &r.annotations, &r.not_understood, &r.tail,     &r.threads, &r.buf,  &r.bodies.buf};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         sp_buf_init(bufs[i], 0);
     r.bodies.p = p;

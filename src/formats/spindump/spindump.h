@@ -179,7 +179,7 @@ struct sp_sd_reader {
     int64_t pid;
     uint32_t comm;
     uint64_t process_line;
-    struct sp_buf keys, extra, annotations, not_understood;
+    struct sp_buf keys, extra, threads, annotations, not_understood;
     SP_VEC(uint32_t) process_images;
     SP_VEC(struct sp_sd_block) blocks;
     SP_VEC(struct sp_hang_row) rows;
