@@ -7,6 +7,7 @@
  */
 #include "base/hash.h"
 #include "base/num.h"
+#include "formats/hang_digits.h"
 #include "formats/spindump/spindump.h"
 
 #include <string.h>
@@ -337,6 +338,23 @@ void sp_sd_process_line(struct sp_sd_reader *r, struct sp_span line)
     expect_key(r, line, key, known);
 }
 
+const char *sp_sd_usual_thread(const struct sp_sd_reader *r, const char *p, struct sp_sd_head *h)
+{
+    static const char begins[] = "  Thread 0x";
+    enum { BEFORE_ID = sizeof begins - 3, BEFORE_DIGITS = sizeof begins - 1 };
+    struct sp_span tail = r->usual_tail[r->blocks.n > 0];
+    uint64_t id;
+    if (!tail.n || (size_t)(r->end - p) < BEFORE_DIGITS + 16 + tail.n + 1 ||
+        memcmp(p, begins, BEFORE_DIGITS) != 0)
+        return NULL;
+    size_t digits = sp_hang_parse_hex(p + BEFORE_DIGITS, r->end, &id);
+    const char *end = p + BEFORE_DIGITS + digits;
+    if (!digits || digits > 15 || end[tail.n] != '\n' || memcmp(end, tail.p, tail.n) != 0)
+        return NULL;
+    *h = (struct sp_sd_head){(int64_t)id, {p + BEFORE_ID, digits + 2}, tail};
+    return end + tail.n + 1;
+}
+
 bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_head *h)
 {
     struct sp_sd_block b = {.head = {.tid = SP_ABSENT},
@@ -347,6 +365,7 @@ bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_head *h)
                             .notes = r->notes.n};
     if (h) {
         b.head = *h;
+        r->usual_tail[r->blocks.n > 0] = h->tail;
         expect_thread(r, h->tid);
     }
     r->zone = SP_SD_THREAD;
@@ -383,22 +402,23 @@ static uint32_t thread_more(struct sp_sd_reader *r, const struct sp_sd_block *b,
 static bool is_tail(const struct sp_sd_tail *t, struct sp_span text)
 {
     return t->more != SP_STR_NONE && t->text.n == text.n &&
-           (!text.n || memcmp(t->text.p, text.p, text.n) == 0);
+           (!text.n || t->text.p == text.p || memcmp(t->text.p, text.p, text.n) == 0);
 }
 
 /* The place of a thread's tail among those that were parsed before. */
-static struct sp_sd_tail *tail_at(struct sp_sd_reader *r, struct sp_span text)
+static struct sp_sd_tail *tail_at(struct sp_sd_reader *r, struct sp_span text, bool first)
 {
-    if (!r->last_tail || !is_tail(r->last_tail, text))
-        r->last_tail = &r->tails[sp_hash64(text.p, text.n) % (sizeof r->tails / sizeof *r->tails)];
-    return r->last_tail;
+    struct sp_sd_tail **last = &r->last_tail[!first];
+    if (!*last || !is_tail(*last, text))
+        *last = &r->tails[sp_hash64(text.p, text.n) % (sizeof r->tails / sizeof *r->tails)];
+    return *last;
 }
 
 /* The thread's record; *known: there was one of this thread already. */
 static bool thread_record(struct sp_sd_reader *r, struct sp_sd_block *b, bool *known)
 {
     struct sp_span text = b->head.tail;
-    struct sp_sd_tail *same = tail_at(r, text);
+    struct sp_sd_tail *same = tail_at(r, text, b == r->blocks.v);
     struct sp_sd_thread t;
     uint32_t more = same->more;
     bool hit = !b->notes_n && is_tail(same, text);

@@ -400,6 +400,22 @@ static void usual_fields(struct sp_sd_reader *r, const char **at)
     }
 }
 
+/* The line of a thread, where a blank line ended what was before. False: no memory. */
+static bool usual_thread(struct sp_sd_reader *r, const char **at)
+{
+    struct sp_sd_head h;
+    const char *next = r->in_process ? sp_sd_usual_thread(r, *at, &h) : NULL;
+    if (!next)
+        return true;
+    fetch_ahead(*at);
+    if (!sp_sd_begin_thread(r, &h))
+        return false;
+    r->after_blank = false;
+    r->line++;
+    *at = next;
+    return true;
+}
+
 /* *at moves over lines that are as usual, if there are any. False: no memory. */
 static bool usual_lines(struct sp_sd_reader *r, const char **at)
 {
@@ -412,7 +428,9 @@ static bool usual_lines(struct sp_sd_reader *r, const char **at)
             r->after_blank = true;
             ++*at;
         }
-        if (r->zone == SP_SD_THREAD)
+        if (r->zone != SP_SD_IMAGES && *at > from)
+            ok = usual_thread(r, at);
+        if (ok && r->zone == SP_SD_THREAD)
             ok = usual_rows(r, at);
         else if (r->zone == SP_SD_IMAGES)
             ok = usual_images(r, at);

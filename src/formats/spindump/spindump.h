@@ -192,7 +192,8 @@ struct sp_sd_reader {
     struct sp_sd_state_word words[64];
     const struct sp_sd_state_word *last_word; /* of the context before */
     struct sp_sd_tail tails[256];             /* by hash */
-    struct sp_sd_tail *last_tail;
+    struct sp_sd_tail *last_tail[2];          /* of a process' first thread, and of the others */
+    struct sp_span usual_tail[2];             /* the same of the lines as they came */
 
     /* the tail */
     struct sp_buf tail;
@@ -221,6 +222,8 @@ bool sp_sd_begin_process(struct sp_sd_reader *r, struct sp_span rest, bool power
 void sp_sd_process_line(struct sp_sd_reader *r, struct sp_span line);
 /* Takes the line at p if it has the key that is expected next; where the line after it begins, or NULL. */
 const char *sp_sd_usual_field(struct sp_sd_reader *r, const char *p);
+/* The same with a thread's line whose tail is as usual, which is then in *h. */
+const char *sp_sd_usual_thread(const struct sp_sd_reader *r, const char *p, struct sp_sd_head *h);
 bool sp_sd_begin_thread(struct sp_sd_reader *r, const struct sp_sd_head *h); /* NULL: no line told it */
 spaa_status sp_sd_end_process(struct sp_sd_reader *r);
 bool sp_sd_prepare(struct sp_sd_reader *r);
