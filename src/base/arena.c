@@ -101,10 +101,10 @@ void *sp_arena_zalloc(struct sp_arena *a, size_t size)
 
 char *sp_arena_dup(struct sp_arena *a, const void *p, size_t n)
 {
-    if (n == SIZE_MAX)
-        return NULL;
-    char *d = take(a, n + 1, 1);
-    if (!d)
+    char *d = (char *)a->at;
+    if (n < (size_t)(a->end - a->at)) /* as nearly always */
+        a->at += n + 1;
+    else if (n == SIZE_MAX || !(d = take(a, n + 1, 1)))
         return NULL;
     if (n)
         memcpy(d, p, n);

@@ -19,7 +19,7 @@ void sp_strtab_free(struct sp_strtab *t)
     sp_map_free(&t->map);
 }
 
-static uint32_t find(const struct sp_strtab *t, const void *p, size_t n, struct sp_probe *at)
+static inline uint32_t find(const struct sp_strtab *t, const void *p, size_t n, struct sp_probe *at)
 {
     for (uint32_t i; (i = sp_map_next(&t->map, at)) != SP_MAP_NONE;)
         if (t->strs.v[i].n == n && memcmp(t->strs.v[i].p, p, n) == 0)
