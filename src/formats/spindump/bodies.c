@@ -94,7 +94,7 @@ static uint32_t find_body(struct sp_sd_bodies *b, struct sp_span text, bool kern
     if (!add_fresh(b, text, &x.fresh))
         return SP_NONE;
     if (b->v.n >= SP_NONE - 1 || text.n >= SP_NONE || !sp_vec_push(&b->image, image) ||
-        !sp_vec_push(&b->v, x) || !sp_map_add(&b->map, hash, (uint32_t)b->v.n - 1))
+        !sp_vec_push(&b->v, x) || !sp_map_add_at(&b->map, &at, (uint32_t)b->v.n - 1))
         return SP_NONE;
     return (uint32_t)b->v.n - 1;
 }

@@ -13,6 +13,9 @@
 #include "formats/spindump/spindump.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 bool sp_sd_cut_range(struct sp_span *s, int64_t *from, int64_t *to)
 {
@@ -193,6 +196,14 @@ static const char *usual_address(struct sp_span s, struct sp_sd_frame *f)
 static const char *usual_image(const char *start, const char *end)
 {
     const char *q = end;
+#ifdef __SSE2__
+    const __m128i open = _mm_set1_epi8('('), close = _mm_set1_epi8(')'), colon = _mm_set1_epi8(':');
+    for (unsigned found = 0; !found && q - start >= 16; q -= found ? __builtin_clz(found) - 16 : 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(q - 16));
+        __m128i any = _mm_or_si128(_mm_cmpeq_epi8(v, open), _mm_cmpeq_epi8(v, close));
+        found = (unsigned)_mm_movemask_epi8(_mm_or_si128(any, _mm_cmpeq_epi8(v, colon)));
+    }
+#endif
     while (q > start && q[-1] != '(' && q[-1] != ')' && q[-1] != ':')
         q--;
     return q - start < 5 || q == end || q[-1] != '(' || q[-2] != ' ' ? NULL : q;

@@ -490,8 +490,9 @@ static spaa_status threads(struct sp_sd_reader *r, struct sp_buf *list)
         if (b->head.tid != SP_ABSENT && !thread_record(r, b, &known))
             return sp_nomem(r->d);
         if (!known) {
+            char text[20];
             sp_hang_comma(list);
-            sp_buf_i64(list, b->head.tid);
+            sp_buf_add(list, text, sp_u64_text((uint64_t)b->head.tid, text)); /* not negative */
         } else if (b->has_thread) {
             struct sp_sd_thread t;
             sp_sd_thread_tail(&b->head, &t);
