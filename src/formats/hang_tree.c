@@ -139,10 +139,10 @@ static bool one_stack(const struct sp_hang_row *rows, size_t n)
 {
     if (!n || rows[0].from || rows[0].count <= 0)
         return false;
+    bool odd = false; /* no branches: nearly all rows are as they should be */
     for (size_t i = 1; i < n; i++)
-        if (rows[i].column <= rows[i - 1].column || rows[i].count != rows[0].count || rows[i].from)
-            return false;
-    return true;
+        odd |= (rows[i].column <= rows[i - 1].column) | (rows[i].count != rows[0].count) | (rows[i].from != 0);
+    return !odd;
 }
 
 bool sp_hang_tree_finish(struct sp_hang_tree *t)

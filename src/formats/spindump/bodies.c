@@ -278,9 +278,7 @@ static bool bind(struct sp_sd_bodies *b, uint32_t body, uint32_t stamp)
 /* Whether a body's frame is that of the process with this stamp. */
 static inline bool bound(const struct sp_sd_bodies *b, const struct sp_sd_body *x, uint32_t stamp)
 {
-    return x->stamp == stamp ||
-           (x->frame != SP_NONE &&
-            (x->unbound || (x->held && b->images->lines_seen.v[x->image].stamp == stamp)));
+    return x->stamp == stamp || (x->held && b->images->lines_seen.v[x->image].stamp == stamp) || x->unbound;
 }
 
 static bool make_frames(struct sp_sd_bodies *b, const struct sp_hang_row *rows, size_t n, uint32_t stamp)
