@@ -268,11 +268,15 @@ uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t s
     uint32_t guess = sp_hang_expected_image(m);
     *ok = true;
     if (guess == SP_NONE || !same(&m->lines_seen.v[guess], line)) {
-        guess = find_line(m, line, ok);
-        if (guess == SP_NONE)
-            return guess;
+        size_t known = m->v.n;
+        uint32_t image = find_line(m, line, ok);
+        if (image == SP_NONE)
+            return image;
+        if (image >= known && guess != SP_NONE) /* in the place of another: the same may follow */
+            m->lines_seen.v[image].next = m->lines_seen.v[guess].next;
         if (m->last)
-            m->lines_seen.v[m->last - 1].next = guess;
+            m->lines_seen.v[m->last - 1].next = image;
+        guess = image;
     }
     sp_hang_take_image(m, guess, stamp);
     return guess;

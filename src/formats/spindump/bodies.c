@@ -42,36 +42,35 @@ static bool by_uuid(struct sp_span image)
     return image.n > 2 && *image.p == '<' && image.p[image.n - 1] == '>';
 }
 
-#define MORE "\"x_spindump\":{\"address\":\""
-enum { MORE_ROOM = sizeof MORE + 24 };
-
-/* What most frames say beside their fields: their address. 0: this one does not, or not that alone. */
-static size_t usual_more(const struct sp_sd_frame *f, char text[static MORE_ROOM])
+/* What most frames say beside their fields. */
+static void usual_more(struct sp_sd_fresh *x)
 {
-    size_t n = sizeof MORE - 1;
+    const struct sp_sd_frame *f = &x->f;
+    size_t n = sizeof SP_SD_MORE - 1;
+    x->more_n = 0;
     if (!f->image.n || by_uuid(f->image) || f->address.n < 2 || f->address.n > 20)
-        return 0;
-    memcpy(text, MORE, n); /* digits and x: nothing to escape */
-    memcpy(text + n, f->address.p, f->address.n);
-    memcpy(text + n + f->address.n, "\"}", 2);
-    return n + f->address.n + 2;
+        return;
+    memcpy(x->more_text, SP_SD_MORE, n); /* digits and x: nothing to escape */
+    memcpy(x->more_text + n, f->address.p, f->address.n);
+    memcpy(x->more_text + n + f->address.n, "\"}", 2);
+    x->more_n = n + f->address.n + 2;
+    x->more = sp_hash64(x->more_text, x->more_n);
 }
 
 /* Parses a new body. Its frame is made when the process ends; the places of its strings are fetched till
  * then. */
 static bool add_fresh(struct sp_sd_bodies *b, struct sp_span text, uint32_t *number)
 {
-    char hex[18], more[MORE_ROOM];
+    char hex[18];
     if (b->fresh.n >= SP_NONE - 1 || !sp_vec_reserve(&b->fresh, b->fresh.n + 1))
         return false;
     struct sp_sd_fresh *x = &b->fresh.v[b->fresh.n];
     sp_sd_parse_frame(text, &x->f);
     struct sp_span name = name_of(&x->f, hex);
-    size_t n = b->frames <= SP_FRAMES_ADDRESS ? usual_more(&x->f, more) : 0;
     x->name = sp_hash64(name.p, name.n);
     sp_map_expect(&b->p->strs.map, x->name);
-    x->more = n ? sp_hash64(more, n) : 0;
-    if (n)
+    usual_more(x);
+    if (x->more_n)
         sp_map_expect(&b->p->strs.map, x->more);
     *number = (uint32_t)b->fresh.n++;
     return true;
@@ -123,10 +122,8 @@ static bool plain_address(struct sp_span s, uint64_t v)
 static uint32_t more_of(struct sp_sd_bodies *b, const struct sp_sd_fresh *x, struct sp_span dso)
 {
     const struct sp_sd_frame *f = &x->f;
-    char usual[MORE_ROOM];
-    size_t n = usual_more(f, usual);
-    if (n)
-        return sp_intern_hashed(&b->p->strs, usual, n, x->more);
+    if (x->more_n)
+        return sp_intern_hashed(&b->p->strs, x->more_text, x->more_n, x->more);
     bool renamed = f->image.n && !(dso.n == f->image.n && memcmp(dso.p, f->image.p, dso.n) == 0);
     bool address = f->address.n > 1 && (f->image.n || !plain_address(f->address, f->address_value) ||
                                         !sp_span_is(f->symbol, "???"));

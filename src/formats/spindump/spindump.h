@@ -74,9 +74,14 @@ struct sp_sd_body_image {
     uint64_t address;
 };
 
+/* What most frames say beside their fields: their address. */
+#define SP_SD_MORE "\"x_spindump\":{\"address\":\""
+
 struct sp_sd_fresh { /* a body that came first in the process at hand, parsed */
     struct sp_sd_frame f;
     uint64_t name, more; /* hashes of strings that its frame will need */
+    char more_text[sizeof SP_SD_MORE + 24];
+    size_t more_n; /* 0: it is another, or none */
 };
 
 struct sp_sd_making { /* a frame whose function is to be found, then itself */
