@@ -86,16 +86,8 @@ static inline void sp_hang_comma(struct sp_buf *b)
         sp_buf_ch(b, ',');
 }
 void sp_hang_key(struct sp_buf *b, const char *key, size_t n); /* `"key":` */
-static inline void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value)
-{
-    sp_hang_key(b, key, strlen(key));
-    sp_json_string(b, value.p, value.n);
-}
-static inline void sp_hang_number(struct sp_buf *b, const char *key, int64_t v)
-{
-    sp_hang_key(b, key, strlen(key));
-    sp_buf_i64(b, v);
-}
+void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value);
+void sp_hang_number(struct sp_buf *b, const char *key, int64_t v);
 void sp_hang_item(struct sp_buf *b, struct sp_span value); /* a string of an array */
 /* ["key","value"] as an item; plain: that needs no escapes in the key is known. */
 void sp_hang_pair(struct sp_buf *b, struct sp_span key, bool plain, struct sp_span value);

@@ -135,17 +135,55 @@ static inline bool room(struct sp_buf *b, size_t n)
     return (n <= b->cap - b->len && !b->failed) || sp_buf_reserve(b, n);
 }
 
-void sp_hang_key(struct sp_buf *b, const char *key, size_t n)
+/* `"key":` where there is room; what comes behind it. */
+static inline char *put_key(char *to, const char *key, size_t n)
 {
-    sp_hang_comma(b);
-    if (!room(b, n + 3))
-        return;
-    char *to = b->data + b->len;
     *to++ = '"';
     memcpy(to, key, n);
     to[n] = '"';
     to[n + 1] = ':';
-    b->len += n + 3;
+    return to + n + 2;
+}
+
+void sp_hang_key(struct sp_buf *b, const char *key, size_t n)
+{
+    sp_hang_comma(b);
+    if (room(b, n + 3))
+        b->len = (size_t)(put_key(b->data + b->len, key, n) - b->data);
+}
+
+void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value)
+{
+    size_t n = strlen(key);
+    sp_hang_comma(b);
+    if (!room(b, n + value.n + 5))
+        return;
+    char *to = put_key(b->data + b->len, key, n);
+    bool plain = sp_json_plain(value.p, value.n);
+    if (plain) {
+        *to++ = '"';
+        if (value.n)
+            memcpy(to, value.p, value.n);
+        to += value.n;
+        *to++ = '"';
+    }
+    b->len = (size_t)(to - b->data);
+    if (!plain)
+        sp_json_string(b, value.p, value.n);
+}
+
+void sp_hang_number(struct sp_buf *b, const char *key, int64_t v)
+{
+    enum { SIGN_AND_DIGITS = 1 + 20 };
+    size_t n = strlen(key);
+    sp_hang_comma(b);
+    if (!room(b, n + 3 + SIGN_AND_DIGITS))
+        return;
+    char *to = put_key(b->data + b->len, key, n);
+    if (v < 0)
+        *to++ = '-';
+    to += sp_u64_text(v < 0 ? 0 - (uint64_t)v : (uint64_t)v, to);
+    b->len = (size_t)(to - b->data);
 }
 
 void sp_hang_item(struct sp_buf *b, struct sp_span value)
