@@ -84,19 +84,11 @@ static void expect_thread(const struct sp_sd_reader *r, int64_t tid)
     sp_context_expect(r->p, &c);
 }
 
-/* The pages of a table that will be filled from its beginning; of a very large one, those that will be first.
+/*
+ * Tables for about what a report of this size has, so that they need not grow again and again. Those that are
+ * filled from their beginning get their pages one by one: what the system has just cleared is still in the
+ * processor's cache when it is written, and was not if all pages were made here.
  */
-static bool make_ready(void *table, size_t bytes)
-{
-    enum { READY_MAX = 4 << 20 };
-    sp_touch_pages(table, bytes < READY_MAX ? bytes : READY_MAX);
-    return true;
-}
-
-#define EXPECT(table, count)                                                                                 \
-    (sp_vec_reserve((table), (count)) && make_ready((table)->v, (count) * sizeof *(table)->v))
-
-/* Tables for about what a report of this size has, so that they need not grow again and again. */
 static bool expect_tables(struct sp_sd_reader *r)
 {
     struct sp_profile *p = r->p;
@@ -106,10 +98,12 @@ static bool expect_tables(struct sp_sd_reader *r)
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         if (!sp_map_grow(maps[i], some))
             return false;
-    return sp_map_grow(&p->strs.map, strings) && EXPECT(&p->strs.strs, strings) && EXPECT(&p->frames, some) &&
-           EXPECT(&p->functions, some) && EXPECT(&p->threads, some) && EXPECT(&p->contexts, some) &&
-           EXPECT(&p->stacks, some) && EXPECT(&p->stack_frames, 8 * some) && EXPECT(&r->bodies.v, some) &&
-           EXPECT(&r->bodies.image, some) && sp_hang_images_expect(&r->images, some / 4);
+    return sp_map_grow(&p->strs.map, strings) && sp_vec_reserve(&p->strs.strs, strings) &&
+           sp_vec_reserve(&p->frames, some) && sp_vec_reserve(&p->functions, some) &&
+           sp_vec_reserve(&p->threads, some) && sp_vec_reserve(&p->contexts, some) &&
+           sp_vec_reserve(&p->stacks, some) && sp_vec_reserve(&p->stack_frames, 8 * some) &&
+           sp_vec_reserve(&r->bodies.v, some) && sp_vec_reserve(&r->bodies.image, some) &&
+           sp_hang_images_expect(&r->images, some / 4);
 }
 
 bool sp_sd_prepare(struct sp_sd_reader *r)
