@@ -37,7 +37,7 @@ void sp_hang_images_free(struct sp_hang_images *m)
 /* "0x1f" at the beginning of s; its length, or 0. */
 static size_t hex_text(struct sp_span s, uint64_t *v)
 {
-    size_t n = sp_hang_starts(s, "0x") ? sp_hang_parse_hex(s.p + 2, s.p + s.n, v) : 0;
+    size_t n = sp_hang_starts(s, "0x") ? sp_parse_hex(s.p + 2, s.p + s.n, v) : 0;
     return n && n <= 16 ? n + 2 : 0;
 }
 

@@ -223,11 +223,13 @@ static void pid_member(struct sp_sd_reader *r, const char *key, struct sp_span v
 static void footprint(struct sp_sd_reader *r, struct sp_span value)
 {
     int64_t v;
-    const char *arrow = memmem(value.p, value.n, "->", 2);
+    const char *arrow = memchr(value.p, '>', value.n);
+    while (arrow && (arrow == value.p || arrow[-1] != '-'))
+        arrow = memchr(arrow + 1, '>', (size_t)(value.p + value.n - arrow - 1));
     if (!sp_hang_bytes(value, &v))
         return;
     sp_hang_number(&r->extra, arrow ? "footprint_before_bytes" : "footprint_bytes", v);
-    if (arrow && sp_hang_bytes(sp_hang_trim(sp_hang_after(value, (size_t)(arrow + 2 - value.p))), &v))
+    if (arrow && sp_hang_bytes(sp_hang_trim(sp_hang_after(value, (size_t)(arrow + 1 - value.p))), &v))
         sp_hang_number(&r->extra, "footprint_bytes", v);
 }
 
