@@ -242,6 +242,14 @@ void sp_hang_tree_free(struct sp_hang_tree *t);
 spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
                                int64_t *roots);
 bool sp_hang_tree_finish(struct sp_hang_tree *t);
+/*
+ * Rows that are one stack, as those of most threads are: each calls the next, and only the last has samples.
+ * For these there is less to do: where room for n frames ends, root last (NULL: no memory), and then the
+ * stack of what was put there.
+ */
+bool sp_hang_one_stack(const struct sp_hang_row *rows, size_t n);
+uint32_t *sp_hang_tree_room(struct sp_hang_tree *t, size_t n);
+bool sp_hang_tree_add(struct sp_hang_tree *t, size_t n, uint32_t tag, int64_t count);
 /* Keeps the segments as "x_…":{"ranges":[[1,37],[44,44]]} of their stacks. */
 bool sp_hang_keep_segments(struct sp_hang_tree *t, const char *key);
 

@@ -34,7 +34,7 @@ static bool make_room(struct sp_hang_tree *t, size_t depth, size_t more)
     if (depth)
         memcpy(path + room - depth, t->path + t->room - depth, depth * sizeof *path);
     free(t->path);
-    free(t->waiting.path); /* none is waiting while a tree is built */
+    free(t->waiting.path); /* none is waiting then */
     t->path = path;
     t->waiting.path = other;
     t->room = room;
@@ -133,9 +133,7 @@ static bool open_row(struct sp_hang_tree *t, const struct sp_hang_row *rows, uin
     return push_frame(t, t->open.n, row->frame) && sp_vec_push(&t->open, fresh);
 }
 
-/* Rows that are one stack, as those of most threads are: each calls the next, and only the last has samples.
- */
-static bool one_stack(const struct sp_hang_row *rows, size_t n)
+bool sp_hang_one_stack(const struct sp_hang_row *rows, size_t n)
 {
     if (!n || rows[0].from || rows[0].count <= 0)
         return false;
@@ -159,22 +157,37 @@ bool sp_hang_tree_finish(struct sp_hang_tree *t)
     return s != SP_NONE && sp_weight_add(t->p, s, t->metric, t->waiting.count);
 }
 
-/* Rows that are one stack: it waits for the next. */
-static bool add_stack(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n)
+uint32_t *sp_hang_tree_room(struct sp_hang_tree *t, size_t n)
 {
-    if (!make_room(t, 0, n))
+    if (n > t->room && !(sp_hang_tree_finish(t) && make_room(t, 0, n)))
+        return NULL;
+    return t->path + t->room;
+}
+
+/* It waits for the next, in the place of the one that waited till now. */
+bool sp_hang_tree_add(struct sp_hang_tree *t, size_t n, uint32_t tag, int64_t count)
+{
+    if (!sp_hang_tree_finish(t))
         return false;
-    uint32_t *end = t->waiting.path + t->room, context = t->context(t->who, rows[n - 1].tag);
+    uint32_t *path = t->path, context = t->context(t->who, tag);
     if (context == SP_NONE)
         return false;
-    for (size_t i = 0; i < n; i++)
-        end[-1 - (ptrdiff_t)i] = rows[i].frame;
+    t->path = t->waiting.path;
+    t->waiting.path = path;
     t->waiting.n = n;
     t->waiting.context = context;
-    t->waiting.count = rows[0].count;
-    t->waiting.hash = sp_stack_hash(end - n, n, context, SP_UNIFIED);
+    t->waiting.count = count;
+    t->waiting.hash = sp_stack_hash(path + t->room - n, n, context, SP_UNIFIED);
     sp_stack_expect(t->p, t->waiting.hash);
     return true;
+}
+
+static bool add_stack(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n)
+{
+    uint32_t *end = sp_hang_tree_room(t, n);
+    for (size_t i = 0; end && i < n; i++)
+        end[-1 - (ptrdiff_t)i] = rows[i].frame;
+    return end && sp_hang_tree_add(t, n, rows[n - 1].tag, rows[0].count);
 }
 
 spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
@@ -184,7 +197,7 @@ spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row 
     *roots = 0;
     if (!sp_hang_tree_finish(t))
         return sp_nomem(t->d);
-    if (one_stack(rows, n)) {
+    if (sp_hang_one_stack(rows, n)) {
         *roots = rows[0].count;
         return add_stack(t, rows, n) ? SPAA_OK : sp_nomem(t->d);
     }

@@ -286,6 +286,25 @@ static bool make_frames(struct sp_sd_bodies *b, const struct sp_hang_row *rows, 
     return finish_frames(b);
 }
 
+bool sp_sd_bind_stack(struct sp_sd_bodies *b, const struct sp_hang_row *rows, size_t n, uint32_t stamp,
+                      uint32_t *end, uint32_t *state, uint64_t *truncated)
+{
+    bool made = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct sp_sd_body *x = &b->v.v[rows[i].frame];
+        if (!made && !bound(b, x, stamp)) {
+            if (!make_frames(b, rows + i, n - i, stamp))
+                return false;
+            made = true;
+        }
+        end[-1 - (ptrdiff_t)i] = x->frame;
+        if (x->truncated)
+            *truncated += (uint64_t)rows[i].count;
+    }
+    *state = b->v.v[rows[n - 1].frame].state;
+    return true;
+}
+
 bool sp_sd_bind_rows(struct sp_sd_bodies *b, struct sp_hang_row *rows, size_t n, uint32_t stamp,
                      uint64_t *truncated)
 {

@@ -437,6 +437,14 @@ static bool thread_record(struct sp_sd_reader *r, struct sp_sd_block *b, bool *k
     return more != SP_STR_FAIL;
 }
 
+static bool one_stack(struct sp_sd_reader *r, const struct sp_hang_row *rows, size_t n)
+{
+    uint32_t *end = sp_hang_tree_room(&r->tree, n), state;
+    return end &&
+           sp_sd_bind_stack(&r->bodies, rows, n, r->stamp, end, &state, &r->p->header.truncated) &&
+           sp_hang_tree_add(&r->tree, n, state, rows->count);
+}
+
 /* The rows of one thread as stacks. */
 static spaa_status block_stacks(struct sp_sd_reader *r, const struct sp_sd_block *b)
 {
@@ -444,11 +452,18 @@ static spaa_status block_stacks(struct sp_sd_reader *r, const struct sp_sd_block
     int64_t roots;
     if (!b->n)
         return SPAA_OK;
-    if (!sp_sd_bind_rows(&r->bodies, rows, b->n, r->stamp, &r->p->header.truncated))
-        return sp_nomem(r->d);
     r->tid = b->head.tid;
     r->ncontexts = 0;
-    spaa_status st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
+    spaa_status st = SPAA_OK;
+    if (sp_hang_one_stack(rows, b->n)) {
+        roots = rows->count;
+        if (!one_stack(r, rows, b->n))
+            return sp_nomem(r->d);
+    } else {
+        if (!sp_sd_bind_rows(&r->bodies, rows, b->n, r->stamp, &r->p->header.truncated))
+            return sp_nomem(r->d);
+        st = sp_hang_tree_build(&r->tree, rows, b->n, &roots);
+    }
     if (!st && b->nsamples >= 0 && roots != b->nsamples)
         sp_emit(r->d, SP_W516, SP_AT_LINE(b->line, SP_NOWHERE),
                 "thread %.*s has %lld samples, its roots %lld", (int)(b->head.id.n ? b->head.id.n : 10),

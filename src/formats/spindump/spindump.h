@@ -116,6 +116,9 @@ static inline uint32_t sp_sd_expected_body(const struct sp_sd_bodies *b)
  */
 bool sp_sd_bind_rows(struct sp_sd_bodies *b, struct sp_hang_row *rows, size_t n, uint32_t stamp,
                      uint64_t *truncated);
+/* The same of rows that are one stack: its frames before `end`, root last, and the state of the last row. */
+bool sp_sd_bind_stack(struct sp_sd_bodies *b, const struct sp_hang_row *rows, size_t n, uint32_t stamp,
+                      uint32_t *end, uint32_t *state, uint64_t *truncated);
 /* The process ends: all of its bodies have frames. */
 static inline void sp_sd_bodies_settled(struct sp_sd_bodies *b)
 {
