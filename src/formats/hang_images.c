@@ -11,7 +11,6 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "formats/hang.h"
-#include "formats/hang_digits.h"
 #include "model/identity.h"
 
 #include <stdlib.h>

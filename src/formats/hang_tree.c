@@ -138,8 +138,10 @@ bool sp_hang_one_stack(const struct sp_hang_row *rows, size_t n)
     if (!n || rows[0].from || rows[0].count <= 0)
         return false;
     bool odd = false; /* no branches: nearly all rows are as they should be */
-    for (size_t i = 1; i < n; i++)
-        odd |= (rows[i].column <= rows[i - 1].column) | (rows[i].count != rows[0].count) | (rows[i].from != 0);
+    for (size_t i = 1; i < n; i++) {
+        odd |= rows[i].column <= rows[i - 1].column;
+        odd |= (rows[i].count != rows[0].count) | (rows[i].from != 0);
+    }
     return !odd;
 }
 

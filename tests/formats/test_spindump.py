@@ -513,3 +513,65 @@ def test_counts_of_any_width():
     profile = Profile(report_of([(1, [], rows, [])]))
     got = {profile.frames[s["frames"][0]]["symoff"]: s["weights"][0]["value"] for s in profile.by["stack"]}
     assert got == {"0x%x" % (n + base): c for base in (0, 100) for n, c in enumerate(counts)}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_thread_lines_that_end_as_others_did(seed):
+    """Ends that begin alike, that are empty, that blanks follow; ids of any length, and ones that come again."""
+    rng = random.Random(seed)
+    ends = {"    9 samples (1-9)": {"samples": 9, "range": "1-9"},
+            "    9 samples (1-9)    priority 31 (base 31)": {"samples": 9, "range": "1-9", "priority": "31", "base_priority": "31"},
+            "    9 samples (1-9)    priority 31 (base 3)": {"samples": 9, "range": "1-9", "priority": "31", "base_priority": "3"},
+            "  9 samples (1-9)": {"samples": 9, "range": "1-9"},
+            '    Thread name "a"    9 samples (1-9)': {"name": "a", "samples": 9, "range": "1-9"},
+            ",0x77    9 samples (1-9)": {"more_ids": "0x77", "samples": 9, "range": "1-9"}, "": {}}
+    usual, lines, want, objects, lists = rng.sample(sorted(ends), 2), ["Steps: 9 (10ms sampling interval)", ""], {}, [], []
+    for pid in range(1, 12):
+        lines += ["Process:          P [%d]" % pid, ""]
+        lists.append([])
+        for n in range(rng.randrange(5)):
+            tid = rng.choice([rng.randrange(1, 1 << rng.choice([4, 12, 24, 32, 36, 60, 63])), 5])
+            end = usual[n > 0] if rng.random() < 0.7 else rng.choice(sorted(ends))
+            lines += ["  Thread 0x%x%s%s" % (tid, end, rng.choice(["", "", "", " ", "\r"]))]
+            lines += ["    9  f + %d (x + 1) [0x1]" % n] + [""] * rng.randrange(1, 3)
+            lists[-1].append(tid if tid not in want else dict(ends[end], tid=tid))
+            want.setdefault(tid, (pid, ends[end]))
+    profile = Profile("\n".join(lines) + "\n")
+    assert {tid: (t["pid"], t.get("x_spindump", {})) for tid, t in profile.threads.items()} == want
+    assert [p.get("threads", []) for p in profile.processes] == lists
+    assert sum(s["weights"][0]["value"] for s in profile.by["stack"]) == 9 * sum(map(len, lists))
+
+
+def test_images_that_follow_as_after_the_one_in_whose_place_they_come():
+    """Each process begins with an image of its own; what follows is as before, or not."""
+    own = [image(0x1000 * n, "own%d" % n, "%X" % n) for n in range(1, 8)]
+    libs = [image(0x100000 * n, "lib%d" % n, "%X" % n) for n in range(1, 5)]
+    lists = [[own[0]] + libs, [own[1]] + libs, [own[2], libs[1], libs[2]], [own[3]] + libs, [own[4], own[5]] + libs, libs,
+             [own[6]], [own[0], libs[3]], [own[1]] + libs]
+    profile = Profile(report_of((pid, [], ["    9  f + 1 (x + 16) [0x10]"], images) for pid, images in enumerate(lists, 1)))
+    lines = [image(int(i["start"], 16), i["name"], i["uuid"][0]) for i in profile.by["x_spindump_image"]]
+    assert [[lines[n] for n in p["images"]] for p in profile.processes] == lists
+
+
+@pytest.mark.parametrize("value, want", [("7880 KB", (None, 7880 << 10)), ("10 KB -> 12 KB (+2 KB)", (10 << 10, 12 << 10)),
+                                         ("10 KB->12 KB", (10 << 10, 12 << 10)), ("1 KB > 2 KB -> 3 KB", (1 << 10, 3 << 10)),
+                                         ("1 KB >", (None, 1 << 10)), ("1 KB ->", (1 << 10, None)), ("> 1 KB", (None, None))])
+def test_footprints_before_and_after(value, want):
+    got = Profile(report_of([(1, ["Footprint:        " + value], ["    9  f + 1 (x + 1) [0x1]"], [])])).processes[0]
+    assert (got.get("footprint_before_bytes"), got.get("footprint_bytes")) == want
+
+
+def test_stacks_of_any_depth_after_each_other():
+    """One waits while the next, which needs more room, is made; with a tree between them."""
+    depths = [3, 300, 5, 700, 2, 256, 257, 1500, 1]
+    processes = []
+    for pid, depth in enumerate(depths, 1):
+        rows = ["%s9  f + %d (x + %d) [0x1]" % ("  " * (n + 2), n, n) for n in range(depth)]
+        processes.append((pid, [], rows + (["    4  g + 1 (x + 1) [0x1]", "      3  g + 2 (x + 2) [0x1]"] if pid % 3 == 0 else []), []))
+    profile = Profile(report_of(processes))
+    got = collections.defaultdict(list)
+    for s in profile.by["stack"]:
+        got[s["context"]["pid"]].append([int(profile.frames[n].get("symoff", "0x0"), 16) for n in reversed(s["frames"])])
+    tree = [[1], [1, 2]]
+    assert {pid: sorted(v, key=len, reverse=True) for pid, v in got.items()} == {
+        pid: sorted([list(range(d))] + (tree if pid % 3 == 0 else []), key=len, reverse=True) for pid, d in enumerate(depths, 1)}

@@ -440,8 +440,7 @@ static bool thread_record(struct sp_sd_reader *r, struct sp_sd_block *b, bool *k
 static bool one_stack(struct sp_sd_reader *r, const struct sp_hang_row *rows, size_t n)
 {
     uint32_t *end = sp_hang_tree_room(&r->tree, n), state;
-    return end &&
-           sp_sd_bind_stack(&r->bodies, rows, n, r->stamp, end, &state, &r->p->header.truncated) &&
+    return end && sp_sd_bind_stack(&r->bodies, rows, n, r->stamp, end, &state, &r->p->header.truncated) &&
            sp_hang_tree_add(&r->tree, n, state, rows->count);
 }
 

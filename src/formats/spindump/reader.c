@@ -428,9 +428,9 @@ static bool usual_lines(struct sp_sd_reader *r, const char **at)
             r->after_blank = true;
             ++*at;
         }
-        if (r->zone != SP_SD_IMAGES && *at > from)
-            ok = usual_thread(r, at);
-        if (ok && r->zone == SP_SD_THREAD)
+        if (r->zone != SP_SD_IMAGES && *at > from && !usual_thread(r, at))
+            return false;
+        if (r->zone == SP_SD_THREAD)
             ok = usual_rows(r, at);
         else if (r->zone == SP_SD_IMAGES)
             ok = usual_images(r, at);
@@ -513,7 +513,7 @@ static bool refused(struct sp_sd_reader *r)
 
 static void release(struct sp_sd_reader *r)
 {
-    struct sp_buf *bufs[] = {&r->fields,      &r->banner,         &r->heaviest, &r->keys, &r->extra,
+    struct sp_buf *bufs[] = {&r->fields,      &r->banner,         &r->heaviest, &r->keys,    &r->extra,
                              &r->annotations, &r->not_understood, &r->tail,     &r->threads, &r->buf};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         sp_buf_free(bufs[i]);
@@ -533,8 +533,8 @@ spaa_status sp_sd_read(struct sp_input *in, const struct sp_read_opts *opts, str
     struct sp_sd_reader r = {.opts = opts, .d = d, .p = p};
     const unsigned char *bytes;
     size_t n;
-    struct sp_buf *bufs[] = {&r.fields,      &r.banner,         &r.heaviest, &r.keys, &r.extra,
-                             &r.annotations, &r.not_understood, &r.tail,     &r.threads, &r.buf,  &r.bodies.buf};
+    struct sp_buf *bufs[] = {&r.fields,         &r.banner, &r.heaviest, &r.keys, &r.extra,     &r.annotations,
+                             &r.not_understood, &r.tail,   &r.threads,  &r.buf,  &r.bodies.buf};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         sp_buf_init(bufs[i], 0);
     r.bodies.p = p;
