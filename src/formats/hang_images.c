@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "formats/hang.h"
+#include "formats/hang_digits.h"
 #include "model/identity.h"
 
 #include <stdlib.h>
@@ -57,7 +58,24 @@ static void split_version(struct sp_hang_image *x, struct sp_span s)
         x->version = sp_hang_trim(sp_hang_after(s, rest.n));
 }
 
-static bool uuid_like(struct sp_span s)
+/* The digits of "0975AFBA-C46B-364C-BD84-A75DAA9E455A", as most UUIDs are written; false: it is another. */
+static bool usual_uuid(struct sp_span s, char t[static 32])
+{
+    uint64_t odd = 0;
+    if (s.n != 36 || s.p[8] != '-' || s.p[13] != '-' || s.p[18] != '-' || s.p[23] != '-')
+        return false;
+    memcpy(t, s.p, 8);
+    memcpy(t + 8, s.p + 9, 4);
+    memcpy(t + 12, s.p + 14, 4);
+    memcpy(t + 16, s.p + 19, 4);
+    memcpy(t + 20, s.p + 24, 12);
+    for (int i = 0; i < 32; i += 8)
+        odd |= sp_hang_no_hex(sp_hang_load(t + i));
+    return !odd;
+}
+
+/* 16 to 64 digits, and dashes anywhere. */
+static bool any_uuid(struct sp_span s)
 {
     enum { DASH = 1 << 16 };
     static const uint32_t weights[256] = {
@@ -71,6 +89,12 @@ static bool uuid_like(struct sp_span s)
         sum += weights[(unsigned char)s.p[i]];
     digits = sum % DASH;
     return digits + sum / DASH == s.n && digits >= 16 && digits <= 64;
+}
+
+static bool uuid_like(struct sp_span s)
+{
+    char digits[32];
+    return usual_uuid(s, digits) || any_uuid(s);
 }
 
 /* "<UUID>SUFFIX  path" from where the UUID is; NULL: there is none. */
@@ -415,13 +439,18 @@ uint32_t sp_hang_image_at(const struct sp_hang_images *m, const uint32_t *list, 
 uint32_t sp_hang_build_id(struct sp_profile *p, struct sp_span uuid)
 {
     char t[65]; /* its digits are 64 at most */
-    size_t n = 0;
-    if (!uuid_like(uuid))
-        return SP_STR_NONE;
-    for (size_t i = 0; i < uuid.n; i++) {
-        t[n] = (char)(uuid.p[i] | 0x20); /* lower case; digits stay what they are */
-        n += uuid.p[i] != '-';
+    size_t n = 32;
+    if (!usual_uuid(uuid, t)) {
+        if (!any_uuid(uuid))
+            return SP_STR_NONE;
+        n = 0;
+        for (size_t i = 0; i < uuid.n; i++) {
+            t[n] = uuid.p[i];
+            n += uuid.p[i] != '-';
+        }
     }
+    for (size_t i = 0; i < n; i++)
+        t[i] |= 0x20; /* lower case; digits stay what they are */
     return sp_profile_str(p, t, n);
 }
 
