@@ -344,9 +344,6 @@ static spaa_status read_tables(struct sp_pp *pp)
     pp->fns = malloc((nfunctions + 1) * sizeof *pp->fns);
     if (!pp->locs || !pp->fns || !sp_vec_reserve(&pp->lines, nlocations))
         return sp_nomem(pp->d);
-    sp_touch_pages(pp->locs, nlocations * sizeof *pp->locs);
-    sp_touch_pages(pp->fns, nfunctions * sizeof *pp->fns);
-    sp_touch_pages(pp->lines.v, nlocations * sizeof *pp->lines.v);
     for (size_t i = 0; i < nfunctions; i++)
         read_plain_function(pp, pp->functions.list.v[i], &pp->fns[i]);
     for (size_t i = 0; i < nlocations; i++)
