@@ -5,6 +5,8 @@
 
 #ifdef __SSE2__
 #include <immintrin.h>
+/* What most processors have since 2013. */
+#define NEEDED __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #endif
 
 void sp_pp_shapes(struct sp_pp_shapes *x)
@@ -13,8 +15,8 @@ void sp_pp_shapes(struct sp_pp_shapes *x)
     for (uint32_t i = 0; i < PP_FACTORS; i++)
         x->factors[i] = (uint32_t)sp_hash_mix(i, PP_FACTORS);
 #ifdef __SSE2__
-    x->usable =
-        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    x->usable = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 #endif
     for (unsigned shape = 1; x->usable && shape <= PP_SHAPES; shape++) {
         unsigned at = 0, ends = 0;
@@ -27,6 +29,87 @@ void sp_pp_shapes(struct sp_pp_shapes *x)
         for (unsigned behind = 0; behind < 4096u >> at; behind++)
             x->number[ends | behind << at] = (uint8_t)shape;
     }
+}
+
+#define INLINE static inline __attribute__((always_inline))
+
+#ifdef __SSE2__
+INLINE __m128i load128(const void *p)
+{
+    return _mm_loadu_si128((const __m128i *)p);
+}
+INLINE uint64_t high_bits(__m128i v)
+{
+    return (uint64_t)(uint32_t)_mm_movemask_epi8(v);
+}
+#else
+INLINE uint64_t load64(const unsigned char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    return v;
+}
+/* The high bits of eight bytes, side by side. */
+INLINE uint64_t high_bits(uint64_t v)
+{
+    return (v >> 7 & 0x0101010101010101u) * 0x0102040810204080u >> 56;
+}
+#endif
+
+/* Bit i is set where the byte p[i] of a block ends a number. */
+INLINE uint64_t ends_of(const unsigned char *p)
+{
+#ifdef __SSE2__
+    return ~(high_bits(load128(p)) | high_bits(load128(p + 16)) << 16 | high_bits(load128(p + 32)) << 32 |
+             high_bits(load128(p + 48)) << 48);
+#else
+    uint64_t more = 0;
+    for (unsigned i = 0; i < PP_BLOCK; i += 8)
+        more |= high_bits(load64(p + i)) << i;
+    return ~more;
+#endif
+}
+
+/* How many of the bytes of the blocks before a and before b are equal, counted from their ends. */
+INLINE size_t equal_before(const unsigned char *a, const unsigned char *b)
+{
+#ifdef __SSE2__
+    uint64_t equal = high_bits(_mm_cmpeq_epi8(load128(a - 16), load128(b - 16))) << 48 |
+                     high_bits(_mm_cmpeq_epi8(load128(a - 32), load128(b - 32))) << 32 |
+                     high_bits(_mm_cmpeq_epi8(load128(a - 48), load128(b - 48))) << 16 |
+                     high_bits(_mm_cmpeq_epi8(load128(a - 64), load128(b - 64)));
+    return ~equal ? (size_t)__builtin_clzll(~equal) : PP_BLOCK;
+#else
+    for (size_t i = 8; i <= PP_BLOCK; i += 8) {
+        uint64_t differ = load64(a - i) ^ load64(b - i);
+        if (differ)
+            return i - 8 + (size_t)__builtin_clzll(differ) / 8;
+    }
+    return PP_BLOCK;
+#endif
+}
+
+INLINE size_t same_end(const unsigned char *a, const unsigned char *b, size_t max, size_t *numbers)
+{
+    size_t same = 0, more = PP_BLOCK, count = 0;
+    for (; same < max && more == PP_BLOCK; same += more)
+        more = equal_before(a - same, b - same);
+    same = same < max ? same : max;
+    if (same && (a[-1 - (ptrdiff_t)same] >= 0x80 || b[-1 - (ptrdiff_t)same] >= 0x80)) {
+        const unsigned char *p = a - same; /* it belongs to a number that is not the same */
+        while (*p >= 0x80)
+            p++;
+        same = (size_t)(a - p) - 1;
+    }
+    for (size_t left = same; left; left -= left < PP_BLOCK ? left : PP_BLOCK) {
+        uint64_t ends = ends_of(a - same + left - PP_BLOCK);
+        count += (size_t)__builtin_popcountll(left < PP_BLOCK ? ends >> (PP_BLOCK - left) : ends);
+    }
+    *numbers = count;
+    return same;
 }
 
 /* The numbers that end in n bytes, one after the other; how many, 0: as above. */
@@ -45,9 +128,6 @@ static size_t one_by_one(const unsigned char *p, size_t n, uint32_t limit, uint3
 }
 
 #ifdef __SSE2__
-/* What most processors have since 2013. */
-#define NEEDED __attribute__((target("avx2,bmi,bmi2")))
-
 /* The lowest three bits that are set are gone. */
 NEEDED static inline uint64_t without_three(uint64_t v)
 {
@@ -56,12 +136,18 @@ NEEDED static inline uint64_t without_three(uint64_t v)
     return v & (v - 1);
 }
 
+NEEDED static size_t quick_same_end(const unsigned char *a, const unsigned char *b, size_t max,
+                                    size_t *numbers)
+{
+    return same_end(a, b, max, numbers);
+}
+
 NEEDED static inline __m128i four_numbers(__m128i bytes, const uint8_t *shape)
 {
     /* Seven bits of each byte; first pairs of them become numbers, then pairs of those. */
     const __m128i seven = _mm_set1_epi8(0x7f), bytes_by = _mm_set1_epi16((short)0x8001);
     const __m128i pairs_by = _mm_set1_epi32(0x40000001);
-    __m128i v = _mm_and_si128(_mm_shuffle_epi8(bytes, sp_pp_load128(shape)), seven);
+    __m128i v = _mm_and_si128(_mm_shuffle_epi8(bytes, load128(shape)), seven);
     return _mm_madd_epi16(_mm_maddubs_epi16(bytes_by, v), pairs_by);
 }
 
@@ -75,14 +161,14 @@ NEEDED static size_t by_fours(const struct sp_pp_shapes *x, const unsigned char 
     while (at < n) {
         const unsigned char *block = p + at;
         size_t left = n - at, done = 0;
-        uint64_t ends = sp_pp_ends(block), fourth;
+        uint64_t ends = ends_of(block), fourth;
         if (left < PP_BLOCK) /* up to three more, of one byte each, for the last four */
             ends = (ends & (((uint64_t)1 << left) - 1)) | (uint64_t)7 << left;
         while ((fourth = without_three(ends))) {
             size_t next = (size_t)__builtin_ctzll(fourth) + 1;
             unsigned shape = x->number[ends >> done & 0xfff];
             if (__builtin_expect(shape != 0, 1)) {
-                __m128i v = four_numbers(sp_pp_load128(block + done), x->bytes[shape]);
+                __m128i v = four_numbers(load128(block + done), x->bytes[shape]);
                 _mm_storeu_si128((__m128i *)(void *)to, _mm_and_si128(v, _mm_cmpgt_epi32(limits, v)));
             } else if (!one_by_one(block + done, (next < left ? next : left) - done, limit, to)) {
                 return 0;
@@ -142,4 +228,16 @@ uint64_t sp_pp_copy(const struct sp_pp_shapes *x, const uint32_t *from, size_t n
             to[k + 1] = b;
         }
     return sum;
+}
+
+size_t sp_pp_same_end(const struct sp_pp_shapes *x, const unsigned char *a, const unsigned char *b,
+                      size_t max, size_t *numbers)
+{
+#ifdef __SSE2__
+    if (x->usable)
+        return quick_same_end(a, b, max, numbers);
+#else
+    (void)x;
+#endif
+    return same_end(a, b, max, numbers);
 }

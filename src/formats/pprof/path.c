@@ -32,31 +32,6 @@ void sp_pp_path_free(struct sp_pp_path *x)
     free(x->ids);
 }
 
-/*
- * How many bytes of ids at the end are those of the sample before, up to the beginning of an id in both, and
- * how many ids they are. Before the ids stands their length, which ends like one of them.
- */
-static size_t shared_bytes(const struct sp_pp_path *x, const unsigned char *end, size_t n, size_t *ids)
-{
-    const size_t max = n < x->n ? n : x->n;
-    size_t same = 0, more = PP_BLOCK, count = 0;
-    for (; same < max && more == PP_BLOCK; same += more)
-        more = sp_pp_equal_before(end - same, x->end - same);
-    same = same < max ? same : max;
-    if (same && (end[-1 - (ptrdiff_t)same] >= 0x80 || x->end[-1 - (ptrdiff_t)same] >= 0x80)) {
-        const unsigned char *p = end - same; /* it ends an id that is not the same */
-        while (*p >= 0x80)
-            p++;
-        same = (size_t)(end - p) - 1;
-    }
-    for (size_t left = same; left; left -= left < PP_BLOCK ? left : PP_BLOCK) {
-        uint64_t ends = sp_pp_ends(end - same + left - PP_BLOCK);
-        count += (size_t)__builtin_popcountll(left < PP_BLOCK ? ends >> (PP_BLOCK - left) : ends);
-    }
-    *ids = count;
-    return same;
-}
-
 /* Frames of a location that takes longer before *top, before which `left` ids come; false: not this way, or
  * out of memory. */
 static __attribute__((noinline)) bool put_location(struct sp_pp *pp, uint32_t id, size_t left, uint32_t **top,
@@ -117,7 +92,7 @@ bool sp_pp_path(struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp
     if (!n || n > PP_PATH_MAX || (size_t)(p - pp->in) < PP_BLOCK ||
         (size_t)(pp->in + pp->n - end) < PP_BLOCK || end[-1] >= 0x80)
         return false;
-    size_t shared, same = shared_bytes(x, end, n, &shared);
+    size_t shared, same = sp_pp_same_end(&x->shapes, end, x->end, n < x->n ? n : x->n, &shared);
     uint32_t **top = x->tops + PP_PATH_MAX - shared;
     x->n = 0;
     if (same < n) {
