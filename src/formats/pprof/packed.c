@@ -92,13 +92,14 @@ INLINE size_t equal_before(const unsigned char *a, const unsigned char *b)
 #endif
 }
 
-INLINE size_t same_end(const unsigned char *a, const unsigned char *b, size_t max, size_t *numbers)
+/* More than a block of them. */
+static size_t same_blocks(const unsigned char *a, const unsigned char *b, size_t max, size_t *numbers)
 {
     size_t same = 0, more = PP_BLOCK, count = 0;
     for (; same < max && more == PP_BLOCK; same += more)
         more = equal_before(a - same, b - same);
     same = same < max ? same : max;
-    if (same && (a[-1 - (ptrdiff_t)same] >= 0x80 || b[-1 - (ptrdiff_t)same] >= 0x80)) {
+    if (a[-1 - (ptrdiff_t)same] >= 0x80 || b[-1 - (ptrdiff_t)same] >= 0x80) {
         const unsigned char *p = a - same; /* it belongs to a number that is not the same */
         while (*p >= 0x80)
             p++;
@@ -110,6 +111,20 @@ INLINE size_t same_end(const unsigned char *a, const unsigned char *b, size_t ma
     }
     *numbers = count;
     return same;
+}
+
+INLINE size_t same_end(const unsigned char *a, const unsigned char *b, size_t max, size_t *numbers)
+{
+    size_t same = max ? equal_before(a, b) : 0;
+    same = same < max ? same : max;
+    if (same == PP_BLOCK)
+        return same_blocks(a, b, max, numbers);
+    /* Nothing here depends on where numbers begin but what is computed. */
+    uint64_t ends = ends_of(a - PP_BLOCK) >> 1 >> (PP_BLOCK - 1 - same);
+    bool part = max && (a[-1 - (ptrdiff_t)same] | b[-1 - (ptrdiff_t)same]) >= 0x80;
+    size_t first = (size_t)__builtin_ctzll(ends | (uint64_t)1 << (PP_BLOCK - 1)) + 1;
+    *numbers = (size_t)__builtin_popcountll(ends) - (part && same);
+    return same - (part && same ? first : 0);
 }
 
 /* The numbers that end in n bytes, one after the other; how many, 0: as above. */
@@ -184,17 +199,18 @@ NEEDED static size_t by_fours(const struct sp_pp_shapes *x, const unsigned char 
     return (size_t)(to - out) - (at - n);
 }
 
-/* The same as below, eight words at a time. */
-NEEDED static uint64_t copy_by_eights(const uint32_t *from, size_t n, const uint32_t *factors, uint32_t *to)
+/* The same as below, in steps that are large: how many there are is hard to foresee. */
+NEEDED static uint64_t copy_by_steps(const uint32_t *from, size_t n, const uint32_t *factors, uint32_t *to)
 {
     __m256i sum = _mm256_setzero_si256();
-    for (size_t i = 0; i < n; i += 8) {
-        const __m256i *f = (const __m256i *)(const void *)(factors + i % PP_FACTORS);
-        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(from + i));
-        __m256i x = _mm256_add_epi32(v, _mm256_loadu_si256(f));
-        _mm256_storeu_si256((__m256i *)(void *)(to + i), v);
-        sum = _mm256_add_epi64(sum, _mm256_mul_epu32(x, _mm256_srli_epi64(x, 32)));
-    }
+    for (size_t i = 0; i < n; i += PP_STEP)
+        for (size_t k = i; k < i + PP_STEP; k += 8) {
+            const __m256i *f = (const __m256i *)(const void *)(factors + k % PP_FACTORS);
+            __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(from + k));
+            __m256i x = _mm256_add_epi32(v, _mm256_loadu_si256(f));
+            _mm256_storeu_si256((__m256i *)(void *)(to + k), v);
+            sum = _mm256_add_epi64(sum, _mm256_mul_epu32(x, _mm256_srli_epi64(x, 32)));
+        }
     __m128i both = _mm_add_epi64(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
     return (uint64_t)_mm_cvtsi128_si64(both) + (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(both, both));
 }
@@ -216,11 +232,11 @@ uint64_t sp_pp_copy(const struct sp_pp_shapes *x, const uint32_t *from, size_t n
 {
 #ifdef __SSE2__
     if (x->usable)
-        return copy_by_eights(from, n, x->factors, to);
+        return copy_by_steps(from, n, x->factors, to);
 #endif
     uint64_t sum = 0;
-    for (size_t i = 0; i < n; i += 8)
-        for (size_t k = i; k < i + 8; k += 2) {
+    for (size_t i = 0; i < n; i += PP_STEP)
+        for (size_t k = i; k < i + PP_STEP; k += 2) {
             const uint32_t *f = x->factors + k % PP_FACTORS;
             uint32_t a = from[k], b = from[k + 1];
             sum += (uint64_t)(a + f[0]) * (b + f[1]);

@@ -14,6 +14,7 @@
 
 #define PP_BLOCK   64u
 #define PP_FACTORS 1024u
+#define PP_STEP    32u
 
 /* How the bytes of four numbers are spread over four words, by the ends among the next twelve bytes. */
 #define PP_SHAPES 81u /* three lengths, four times */
@@ -33,9 +34,9 @@ size_t sp_pp_unpack(const struct sp_pp_shapes *x, const unsigned char *p, size_t
                     uint32_t *out);
 
 /*
- * Copies n words, and up to seven zeros that stand behind them; `to` may be where they are. Returns a hash of
- * them, to be mixed with n: the sum of the products of two each, with a random number of its place added (NH
- * of Black et al., UMAC, 1999).
+ * Copies n words, in steps of PP_STEP: where others stand behind them, these must be zeros. `to` may be where
+ * they are. Returns a hash of them, to be mixed with n: the sum of the products of two each, with a random
+ * number of its place added (NH of Black et al., UMAC, 1999).
  */
 uint64_t sp_pp_copy(const struct sp_pp_shapes *x, const uint32_t *from, size_t n, uint32_t *to);
 

@@ -51,7 +51,7 @@ enum {
     ((size_t)1 << 24) /* frames of all stacks that are always accepted; 16 per byte beyond */
 #define PP_UNKNOWN_MAX ((size_t)64 << 10) /* bytes of unknown fields that are kept */
 #define PP_PATH_MAX    ((size_t)1 << 14)  /* frames of a stack, and bytes of its ids, that are read quickly */
-#define PP_PATH_SLACK  8u                 /* frames behind a path that are copied with it */
+#define PP_PATH_SLACK  PP_STEP            /* zeros behind a path that are copied with it */
 #define PP_SHORT_BITS  5u
 #define PP_SHORT_BYTES ((1u << PP_SHORT_BITS) - 1)
 #define PP_SHORT_MAX   4u /* frames of a location that is read quickly */
