@@ -16,10 +16,10 @@ struct pair {
 };
 
 struct parts {
-    unsigned bits;         /* upper ones of a hash that say in which part it is */
-    size_t *ends;          /* of parts, in entries */
-    struct entry *entries; /* of all stacks, part by part, in their order */
-    uint32_t *slots;       /* of the part in work: 1 + number of its entry, or 0 */
+    unsigned bits;                /* upper ones of a hash that say in which part it is */
+    size_t *ends;                 /* of parts, in entries */
+    SP_VEC(struct entry) entries; /* of all stacks, part by part, in their order */
+    uint32_t *slots;              /* of the part in work: 1 + number of its entry, or 0 */
     SP_VEC(struct pair) found;
 };
 
@@ -43,10 +43,8 @@ static bool divide(struct parts *x, const uint64_t *hashes, size_t n)
         x->bits++;
     const size_t nparts = (size_t)1 << x->bits;
     x->ends = calloc(nparts, sizeof *x->ends);
-    x->entries = malloc((n + 1) * sizeof *x->entries);
-    if (!x->ends || !x->entries)
+    if (!x->ends || !sp_vec_reserve(&x->entries, n))
         return false;
-    sp_large_pages(x->entries, n * sizeof *x->entries);
     for (size_t i = 0; i < n; i++)
         x->ends[part_of(x, hashes[i])]++;
     for (size_t k = 0; k < nparts; k++) {
@@ -56,7 +54,7 @@ static bool divide(struct parts *x, const uint64_t *hashes, size_t n)
         sum += count;
     }
     for (size_t i = 0; i < n; i++)
-        x->entries[x->ends[part_of(x, hashes[i])]++] = (struct entry){(uint32_t)hashes[i], (uint32_t)i};
+        x->entries.v[x->ends[part_of(x, hashes[i])]++] = (struct entry){(uint32_t)hashes[i], (uint32_t)i};
     x->slots = malloc(slots_for(largest) * sizeof *x->slots);
     return x->slots;
 }
@@ -178,12 +176,12 @@ size_t sp_stacks_join(struct sp_profile *p, uint64_t *hashes)
     struct parts x = {0};
     bool ok = divide(&x, hashes, p->stacks.n);
     for (size_t k = 0, from = 0; ok && k < (size_t)1 << x.bits; from = x.ends[k++])
-        ok = look_through(&x, p, hashes, x.entries + from, x.ends[k] - from);
+        ok = look_through(&x, p, hashes, x.entries.v + from, x.ends[k] - from);
     if (ok && x.found.n)
         ok = join(p, hashes, x.found.v, x.found.n);
     size_t removed = ok ? x.found.n : SIZE_MAX;
     free(x.ends);
-    free(x.entries);
+    sp_vec_free(&x.entries);
     free(x.slots);
     sp_vec_free(&x.found);
     return removed;

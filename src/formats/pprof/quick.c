@@ -203,6 +203,7 @@ static bool cut(struct sp_pp *pp, const unsigned char **at, const unsigned char 
     x->values = (uint32_t)pp->queued_values.n;
     x->stack = SP_NONE;
     __builtin_prefetch(p + AHEAD);
+    __builtin_prefetch(p + AHEAD + 64);
     uint32_t set = labels.n ? sp_pp_label_find(pp, labels.p, labels.n) : 0;
     if (set == SP_NONE)
         return false;
