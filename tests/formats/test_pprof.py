@@ -272,6 +272,28 @@ def test_samples_that_share_their_outer_part(seed):
     assert got == want
 
 
+@pytest.mark.parametrize("then", ["few", "most"])
+def test_many_stacks_that_are_new_and_some_that_are_not(then):
+    """Where nearly all stacks are new they are not looked up; those that repeat later add up all the same."""
+    r = random.Random(then)
+    ids = list(range(1, 300))
+    ways = [(a, b, 7) for a in ids for b in ids][:40_000]
+    others = r.choices(ways, k=1_000 if then == "few" else 490_000)
+    sample = {w: g.chunk(2, g.repeated(1, w, True) + g.repeated(2, (1, w[0] - 150), True)) for w in ways}
+    lowest = -(1 << 63)
+    data = [sample[w] for w in ways + others]
+    data += [g.chunk(2, g.repeated(1, w, True) + g.repeated(2, (1, lowest), True)) for w in (ways[0], (9, 9, 9, 9), ways[1])]
+    want = collections.Counter(ways + others + [ways[0], ways[1], (9, 9, 9, 9)])
+    got = {}
+    for event, _, frames, weights in joined(spaa(flat_profile(ids, b"".join(data)))):
+        got[event, tuple(int(f[0][1:]) for f in frames)] = weights
+    assert {k[1]: w["samples"] for k, w in got.items() if "samples" in w} == want
+    bytes_of = {k[1]: w["alloc_bytes"] for k, w in got.items() if "alloc_bytes" in w}
+    for w in ways[2:]:
+        assert bytes_of.get(w, 0) == want[w] * (w[0] - 150)
+    assert bytes_of[9, 9, 9, 9] == lowest
+
+
 def test_unknown_fields_are_kept_or_told():
     data = fixture("unpacked-strings-first.pb")
     assert spaa(data)[0]["x_pprof"]["unknown"] == [{"field": 31, "type": 2, "hex": "0102"}, {"field": 40, "type": 0, "value": 9}]
