@@ -306,6 +306,7 @@ static inline uint32_t sp_pp_stack(struct sp_pp *pp, uint64_t hash, const uint32
     return s;
 }
 spaa_status sp_pp_weigh(struct sp_pp *pp);
+void sp_pp_forget(struct sp_pp *pp); /* quick.c: no sample was seen before */
 /* The most frames that all stacks may have. */
 static inline size_t sp_pp_frames_max(const struct sp_pp *pp)
 {

@@ -35,6 +35,14 @@ static uint32_t seen_find(const struct sp_pp *pp, const struct sp_pp_entry *x)
     }
 }
 
+void sp_pp_forget(struct sp_pp *pp)
+{
+    free(pp->seen);
+    pp->seen = NULL;
+    pp->nseen = 0;
+    pp->use_seen = false;
+}
+
 static bool seen_grow(struct sp_pp *pp)
 {
     size_t n = pp->seen ? 2 * (pp->seen_mask + 1) : FIRST;

@@ -192,8 +192,10 @@ spaa_status sp_pp_weigh(struct sp_pp *pp)
     if (!pp->joins) {
         pp->joins = pp->known < n / SELDOM;
         pp->weigh_at = pp->joins ? LATER * n : SIZE_MAX;
-        if (pp->joins)
+        if (pp->joins) {
             sp_map_free(&pp->p->stack_map);
+            sp_pp_forget(pp); /* stacks that are joined get other numbers */
+        }
         return SPAA_OK;
     }
     removed = sp_stacks_join(pp->p, pp->hashes.v);
