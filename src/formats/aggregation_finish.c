@@ -297,16 +297,6 @@ static bool same_frames(const struct sp_profile *p, uint32_t stack, const uint32
     return p->stacks.v[stack].n == n && memcmp(sp_stack_frames(p, stack), frames, n * sizeof *frames) == 0;
 }
 
-static bool link_to(struct sp_profile *p, uint32_t from, uint32_t to)
-{
-    struct sp_related x = {(uint32_t)p->related_stacks.n, 1};
-    if (p->related_stacks.n >= SP_NONE - 1 || !sp_vec_push(&p->related_stacks, to) ||
-        !sp_vec_push(&p->related, x))
-        return false;
-    p->stacks.v[from].related = (uint32_t)p->related.n;
-    return true;
-}
-
 /* The linked stacks of this kernel block, user block and context. */
 static bool pair_of(struct finish *f, uint32_t context, bool apart, struct pair *out)
 {
@@ -323,9 +313,9 @@ static bool pair_of(struct finish *f, uint32_t context, bool apart, struct pair 
     }
     out->kernel = sp_stack_append(p, f->kernel.v, f->kernel.n, context, SP_KERNEL_STACK);
     out->user = sp_stack_append(p, f->user.v, f->user.n, context, SP_USER_STACK);
-    return out->kernel != SP_NONE && out->user != SP_NONE && link_to(p, out->kernel, out->user) &&
-           link_to(p, out->user, out->kernel) && sp_map_add(&f->pair_map, hash, (uint32_t)f->pairs.n) &&
-           sp_vec_push(&f->pairs, *out);
+    return out->kernel != SP_NONE && out->user != SP_NONE && sp_stack_relate(p, out->kernel, out->user) &&
+           sp_stack_relate(p, out->user, out->kernel) &&
+           sp_map_add(&f->pair_map, hash, (uint32_t)f->pairs.n) && sp_vec_push(&f->pairs, *out);
 }
 
 static bool unknown_frame(struct finish *f)

@@ -357,16 +357,6 @@ static uint32_t find_or_append(struct sp_absorber *a, const struct wanted *w, ui
     return n != SP_NONE && sp_map_add(map, w->hash, n) ? n : SP_NONE;
 }
 
-static bool link_to(struct sp_profile *p, uint32_t stack, uint32_t other)
-{
-    struct sp_related r = {(uint32_t)p->related_stacks.n, 1};
-    if (p->related.n >= SP_NONE - 1 || r.first >= SP_NONE - 1 || !sp_vec_push(&p->related_stacks, other) ||
-        !sp_vec_push(&p->related, r))
-        return false;
-    p->stacks.v[stack].related = (uint32_t)p->related.n;
-    return true;
-}
-
 /* Both halves at once; out[1] is SP_NONE when out of memory. */
 static void find_or_append_pair(struct sp_absorber *a, const struct wanted w[2], bool apart, uint32_t out[2],
                                 bool *is_new)
@@ -391,8 +381,9 @@ static void find_or_append_pair(struct sp_absorber *a, const struct wanted w[2],
     *is_new = true;
     out[0] = append(a, &w[0]);
     out[1] = out[0] == SP_NONE ? SP_NONE : append(a, &w[1]);
-    if (out[1] != SP_NONE && (!link_to(a->to, out[0], out[1]) || !link_to(a->to, out[1], out[0]) ||
-                              (!apart && !sp_map_add(map, hash, out[0]))))
+    if (out[1] != SP_NONE &&
+        (!sp_stack_relate(a->to, out[0], out[1]) || !sp_stack_relate(a->to, out[1], out[0]) ||
+         (!apart && !sp_map_add(map, hash, out[0]))))
         out[1] = SP_NONE;
 }
 

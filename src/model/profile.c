@@ -311,7 +311,7 @@ static inline uint32_t append(struct sp_profile *p, const uint32_t *frames, size
                                                  .context = context,
                                                  .layout = SP_NONE,
                                                  .exclusive = SP_EXCLUSIVE_SAME,
-                                                 .type = (uint8_t)type};
+                                                 .type = type & 3u};
     p->stack_frames.n += n;
     return (uint32_t)p->stacks.n++;
 }
@@ -341,7 +341,7 @@ uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint3
     *is_new = false;
     for (uint32_t i; (i = sp_map_next(&p->stack_map, &at)) != SP_MAP_NONE;) {
         const struct sp_stack *s = &p->stacks.v[i];
-        if (s->n == n && s->context == context && s->type == (uint8_t)type &&
+        if (s->n == n && s->context == context && s->type == type &&
             (!n || memcmp(p->stack_frames.v + s->first, frames, n * sizeof *frames) == 0))
             return i;
     }
@@ -512,6 +512,16 @@ bool sp_weights_renumber(struct sp_profile *p, const uint32_t *stacks)
         p->decimals.v[n++] = d;
     }
     p->decimals.n = n;
+    return true;
+}
+
+bool sp_stack_relate(struct sp_profile *p, uint32_t stack, uint32_t other)
+{
+    struct sp_related x = {(uint32_t)p->related_stacks.n, 1};
+    if (p->related.n >= SP_RELATED_MAX || p->related_stacks.n >= SP_NONE - 1 ||
+        !sp_vec_push(&p->related_stacks, other) || !sp_vec_push(&p->related, x))
+        return false;
+    p->stacks.v[stack].related = (uint32_t)p->related.n & SP_RELATED_MAX;
     return true;
 }
 

@@ -125,10 +125,11 @@ struct sp_stack {
     uint32_t context;
     uint32_t layout;    /* SP_NONE until weights are set */
     uint32_t exclusive; /* SP_EXCLUSIVE_SAME: at the leaf, equal to the weights */
-    uint32_t related;   /* 1 + number in related, 0: none */
     uint32_t more;
-    uint8_t type; /* enum sp_stack_type */
+    uint32_t related : 30; /* 1 + number in related, 0: none */
+    uint32_t type : 2;     /* enum sp_stack_type */
 };
+#define SP_RELATED_MAX ((1u << 30) - 1)
 
 /* An `exclusive` that says something else than the stack's own weights. */
 struct sp_exclusive {
@@ -335,6 +336,8 @@ struct sp_str sp_weight_text(const struct sp_profile *p, uint32_t stack, uint32_
 /* Stacks got new numbers, those that are gone SP_NONE; their columns are in order: the texts follow. */
 bool sp_weights_renumber(struct sp_profile *p, const uint32_t *stacks);
 
+/* The one record that a stack is related to; false: out of memory. */
+bool sp_stack_relate(struct sp_profile *p, uint32_t stack, uint32_t other);
 /*
  * The one record of the other kind that a kernel or user record was observed together with; SP_NONE where
  * there is none, or several. What is written as one stack is written of the user record, with both records'

@@ -30,14 +30,14 @@ static bool fast_frames(struct reader *r, const char **at, const char *end, uint
     return true;
 }
 
-static bool fast_stack_type(const char **p, const char *end, uint8_t *type)
+static bool fast_stack_type(const char **p, const char *end, struct sp_stack *out)
 {
     if (SP_EXPECT(p, end, "\"unified\""))
-        *type = SP_UNIFIED;
+        out->type = SP_UNIFIED;
     else if (SP_EXPECT(p, end, "\"user\""))
-        *type = SP_USER_STACK;
+        out->type = SP_USER_STACK;
     else if (SP_EXPECT(p, end, "\"kernel\""))
-        *type = SP_KERNEL_STACK;
+        out->type = SP_KERNEL_STACK;
     else
         return false;
     return true;
@@ -121,7 +121,7 @@ const char *sp_fast_stack(struct reader *r, const char *line, const char *limit)
         return NULL;
     s += n;
     if (!SP_EXPECT(&s, limit, "\",\"frames\":[") || !fast_frames(r, &s, limit, &x.n) ||
-        !SP_EXPECT(&s, limit, ",\"stack_type\":") || !fast_stack_type(&s, limit, &x.type) ||
+        !SP_EXPECT(&s, limit, ",\"stack_type\":") || !fast_stack_type(&s, limit, &x) ||
         !SP_EXPECT(&s, limit, ",\"context\":") || !fast_context(r, &s, limit, &x.context) ||
         !SP_EXPECT(&s, limit, ",\"weights\":"))
         return NULL;

@@ -404,7 +404,7 @@ static bool read_stack_type(struct reader *r, struct sp_span key, struct stack_f
     int t = sp_name_index(sp_stack_type_names, s.p, s.n);
     if (t < 0)
         sp_emit(r->d, SP_W203, sp_here(r, "stack_type"), "taken as unified");
-    x->s.type = (uint8_t)(t < 0 ? SP_UNIFIED : t);
+    x->s.type = (unsigned)(t < 0 ? SP_UNIFIED : t) & 3u;
     return true;
 }
 
@@ -517,9 +517,9 @@ static spaa_status add_stack(struct reader *r, struct stack_fields *x, uint32_t 
     if (x->s.more == SP_STR_FAIL || x->s.context == SP_NONE || p->stacks.n >= SP_NONE - 1)
         return sp_nomem(r->d);
     if (x->related.n) {
-        if (!sp_vec_push(&p->related, x->related))
+        if (p->related.n >= SP_RELATED_MAX || !sp_vec_push(&p->related, x->related))
             return sp_nomem(r->d);
-        x->s.related = (uint32_t)p->related.n;
+        x->s.related = (uint32_t)p->related.n & SP_RELATED_MAX;
     }
     if (!settle_exclusive(r, x, first) || !sp_vec_push(&p->stacks, x->s) || !sp_vec_push(&p->ids, x->id) ||
         !enter_weights(r, (uint32_t)p->stacks.n - 1, x, first))
