@@ -3,18 +3,22 @@
  *
  * A pprof profile is one protobuf message (profile.proto of github.com/google/pprof), gzip'ed or not:
  *
- *     Profile   1 sample_type*  2 sample*  3 mapping*  4 location*  5 function*  6 string_table*  7
- * drop_frames 8 keep_frames  9 time_nanos  10 duration_nanos  11 period_type  12 period  13 comment* 14
- * default_sample_type  15 doc_url ValueType 1 type  2 unit Sample    1 location_id* (leaf first)  2 value*
- * (one per sample_type)  3 label* Label     1 key  2 str  3 num  4 num_unit Mapping   1 id  2 memory_start  3
- * memory_limit  4 file_offset  5 filename  6 build_id  7 has_functions 8 has_filenames  9 has_line_numbers 10
- * has_inline_frames Location  1 id  2 mapping_id  3 address  4 line* (the innermost inlined one first)  5
- * is_folded Line      1 function_id  2 line  3 column Function  1 id  2 name  3 system_name  4 filename  5
- * start_line
+ * - Profile: 1 sample_type*, 2 sample*, 3 mapping*, 4 location*, 5 function*, 6 string_table*,
+ *   7 drop_frames, 8 keep_frames, 9 time_nanos, 10 duration_nanos, 11 period_type, 12 period,
+ *   13 comment*, 14 default_sample_type, 15 doc_url
+ * - ValueType: 1 type, 2 unit
+ * - Sample: 1 location_id* (leaf first), 2 value* (one per sample_type), 3 label*
+ * - Label: 1 key, 2 str, 3 num, 4 num_unit
+ * - Mapping: 1 id, 2 memory_start, 3 memory_limit, 4 file_offset, 5 filename, 6 build_id,
+ *   7 has_functions, 8 has_filenames, 9 has_line_numbers, 10 has_inline_frames
+ * - Location: 1 id, 2 mapping_id, 3 address, 4 line* (the innermost inlined one first), 5 is_folded
+ * - Line: 1 function_id, 2 line, 3 column
+ * - Function: 1 id, 2 name, 3 system_name, 4 filename, 5 start_line
  *
  * Strings are numbers in string_table, whose first one is empty. Producers write the parts in any order, the
- * strings mostly last, so the reader goes through the top level once and notes where things are (scan.c), and
- * then through the samples; locations and functions are read when a sample first needs them (frames.c).
+ * strings mostly last, so the reader goes through the top level once and notes where things are (scan.c),
+ * then through the tables (tables.c, texts.c), and then through the samples; locations become frames when a
+ * sample first needs them (frames.c).
  */
 #ifndef SP_PPROF_H
 #define SP_PPROF_H
