@@ -282,11 +282,34 @@ static spaa_status store(struct sp_pp *pp, const struct sp_pp_entry *x)
     return SPAA_OK;
 }
 
+/* The same of all of them as new stacks. */
+static bool append_some(struct sp_pp *pp, uint32_t from, uint32_t to)
+{
+    struct sp_profile *p = pp->p;
+    if (p->stacks.n + (to - from) >= SP_NONE || !sp_vec_reserve(&p->stacks, p->stacks.n + (to - from)) ||
+        !sp_vec_reserve(&pp->hashes, pp->hashes.n + (to - from)))
+        return false;
+    for (uint32_t i = from; i < to; i++) {
+        const struct sp_pp_entry *x = &pp->queue[i];
+        const struct sp_pp_event *e = &pp->event[x->event];
+        const int64_t *values = pp->queued_values.v + x->values;
+        const uint32_t s = sp_stack_put(p, x->n, x->context, e->layout);
+        pp->hashes.v[pp->hashes.n++] = x->hash;
+        for (uint32_t k = 0; k < e->ntypes; k++)
+            if (!sp_weight_add(p, s, e->metrics[k], values[e->types[k]]))
+                return false;
+    }
+    return true;
+}
+
 static spaa_status store_some(struct sp_pp *pp, uint32_t from, uint32_t to)
 {
     spaa_status st = SPAA_OK;
-    for (uint32_t i = from; !st && i < to; i++)
-        st = store(pp, &pp->queue[i]);
+    if (pp->joins)
+        st = append_some(pp, from, to) ? SPAA_OK : sp_nomem(pp->d);
+    else
+        for (uint32_t i = from; !st && i < to; i++)
+            st = store(pp, &pp->queue[i]);
     pp->queued_frames = 0;
     return st;
 }
