@@ -127,6 +127,12 @@ INLINE size_t same_end(const unsigned char *a, const unsigned char *b, size_t ma
     return same - (part && same ? first : 0);
 }
 
+static __attribute__((noinline)) size_t slow_same_end(const unsigned char *a, const unsigned char *b,
+                                                      size_t max, size_t *numbers)
+{
+    return same_end(a, b, max, numbers);
+}
+
 /* The numbers that end in n bytes, one after the other; how many, 0: as above. */
 static size_t one_by_one(const unsigned char *p, size_t n, uint32_t limit, uint32_t *out)
 {
@@ -255,5 +261,5 @@ size_t sp_pp_same_end(const struct sp_pp_shapes *x, const unsigned char *a, cons
 #else
     (void)x;
 #endif
-    return same_end(a, b, max, numbers);
+    return slow_same_end(a, b, max, numbers);
 }

@@ -106,9 +106,9 @@ static void expect_seen(const struct sp_pp *pp, const struct sp_pp_entry *x)
 /* A length of one or two bytes, without a branch that depends on which; NULL: it is longer. */
 static inline const unsigned char *length(const unsigned char *p, size_t *n)
 {
-    unsigned two = p[0] >> 7;
-    *n = (p[0] & 0x7fu) | ((p[1] & 0x7fu) << 7 & (0u - two));
-    return p[0] & p[1] & 0x80 ? NULL : p + 1 + two;
+    const unsigned both = p[0] | (unsigned)p[1] << 8, two = both >> 7 & 1;
+    *n = (both & 0x7f) | (both >> 1 & 0x3f80 & (0u - two));
+    return (both & 0x8080) == 0x8080 ? NULL : p + 1 + two;
 }
 
 enum {
