@@ -286,17 +286,26 @@ static bool make_frames(struct sp_sd_bodies *b, const struct sp_hang_row *rows, 
     return finish_frames(b);
 }
 
+/* The body of row i, with the frame of this process; where one lacks it, the rows behind get theirs as well
+ * (*made). NULL: no memory. */
+static inline const struct sp_sd_body *body_of(struct sp_sd_bodies *b, const struct sp_hang_row *rows,
+                                               size_t n, size_t i, uint32_t stamp, bool *made)
+{
+    const struct sp_sd_body *x = &b->v.v[rows[i].frame];
+    if (*made || bound(b, x, stamp))
+        return x;
+    *made = true;
+    return make_frames(b, rows + i, n - i, stamp) ? x : NULL;
+}
+
 bool sp_sd_bind_stack(struct sp_sd_bodies *b, const struct sp_hang_row *rows, size_t n, uint32_t stamp,
                       uint32_t *end, uint32_t *state, uint64_t *truncated)
 {
     bool made = false;
     for (size_t i = 0; i < n; i++) {
-        const struct sp_sd_body *x = &b->v.v[rows[i].frame];
-        if (!made && !bound(b, x, stamp)) {
-            if (!make_frames(b, rows + i, n - i, stamp))
-                return false;
-            made = true;
-        }
+        const struct sp_sd_body *x = body_of(b, rows, n, i, stamp, &made);
+        if (!x)
+            return false;
         end[-1 - (ptrdiff_t)i] = x->frame;
         if (x->truncated)
             *truncated += (uint64_t)rows[i].count;
@@ -310,12 +319,9 @@ bool sp_sd_bind_rows(struct sp_sd_bodies *b, struct sp_hang_row *rows, size_t n,
 {
     bool made = false;
     for (size_t i = 0; i < n; i++) {
-        const struct sp_sd_body *x = &b->v.v[rows[i].frame];
-        if (!made && !bound(b, x, stamp)) {
-            if (!make_frames(b, rows + i, n - i, stamp))
-                return false;
-            made = true;
-        }
+        const struct sp_sd_body *x = body_of(b, rows, n, i, stamp, &made);
+        if (!x)
+            return false;
         rows[i].frame = x->frame;
         rows[i].tag = x->state;
         if (x->truncated && rows[i].count > 0)
