@@ -6,20 +6,9 @@
 #define SP_HANG_DIGITS_H
 
 #include "base/num.h"
-
-#include <endian.h>
-#include <stdint.h>
-#include <string.h>
+#include "base/word.h"
 
 #define SP_HANG_EACH(byte) (0x0101010101010101u * (byte))
-
-/* Eight bytes of text, the first one lowest. */
-static inline uint64_t sp_hang_load(const char *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return le64toh(v);
-}
 
 static inline unsigned sp_hang_leading_spaces(uint64_t v) /* of eight bytes */
 {
@@ -99,9 +88,9 @@ static inline size_t sp_hang_parse_hex(const char *p, const char *end, uint64_t 
     uint32_t high, low;
     if (end - p < 16)
         return sp_parse_hex(p, end, out);
-    unsigned n = sp_hang_leading_hex(sp_hang_load(p), &high), more = 0;
+    unsigned n = sp_hang_leading_hex(sp_load_le64(p), &high), more = 0;
     if (n == 8) {
-        more = sp_hang_leading_hex(sp_hang_load(p + 8), &low);
+        more = sp_hang_leading_hex(sp_load_le64(p + 8), &low);
         if (more == 8)
             return sp_parse_hex(p, end, out);
         *out = (uint64_t)high << (4 * more) | low;

@@ -70,7 +70,7 @@ static bool usual_uuid(struct sp_span s, char t[static 32])
     memcpy(t + 16, s.p + 19, 4);
     memcpy(t + 20, s.p + 24, 12);
     for (int i = 0; i < 32; i += 8)
-        odd |= sp_hang_no_hex(sp_hang_load(t + i));
+        odd |= sp_hang_no_hex(sp_load_le64(t + i));
     return !odd;
 }
 

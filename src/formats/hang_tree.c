@@ -184,14 +184,6 @@ bool sp_hang_tree_add(struct sp_hang_tree *t, size_t n, uint32_t tag, int64_t co
     return true;
 }
 
-static bool add_stack(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n)
-{
-    uint32_t *end = sp_hang_tree_room(t, n);
-    for (size_t i = 0; end && i < n; i++)
-        end[-1 - (ptrdiff_t)i] = rows[i].frame;
-    return end && sp_hang_tree_add(t, n, rows[n - 1].tag, rows[0].count);
-}
-
 spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
                                int64_t *roots)
 {
@@ -199,10 +191,6 @@ spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row 
     *roots = 0;
     if (!sp_hang_tree_finish(t))
         return sp_nomem(t->d);
-    if (sp_hang_one_stack(rows, n)) {
-        *roots = rows[0].count;
-        return add_stack(t, rows, n) ? SPAA_OK : sp_nomem(t->d);
-    }
     for (size_t i = 0; i < n; i++) {
         while (t->open.n && t->open.v[t->open.n - 1].column >= rows[i].column)
             if (!close_row(t, rows))

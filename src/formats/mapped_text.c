@@ -1,5 +1,6 @@
 /* Rows of numbers and addresses, and the estimate of what sampling did not see. */
 #include "base/num.h"
+#include "base/word.h"
 #include "formats/mapped.h"
 
 #include <math.h>
@@ -60,16 +61,6 @@ static const unsigned char digits[256] = {
 
 #define EACH(byte) (0x0101010101010101u * (byte))
 
-static inline uint64_t load(const char *p)
-{
-    uint64_t x;
-    memcpy(&x, p, sizeof x);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    x = __builtin_bswap64(x);
-#endif
-    return x;
-}
-
 /*
  * The hexadecimal digits that eight bytes begin with: how many, and their value. Each byte is compared in a
  * byte of its own, whose highest bit is the answer.
@@ -95,10 +86,10 @@ static inline unsigned eight(uint64_t x, uint64_t *v)
 static inline size_t hex_fast(const char *p, uint64_t *v)
 {
     uint64_t more;
-    unsigned n = eight(load(p), v);
+    unsigned n = eight(sp_load_le64(p), v);
     if (n < 8)
         return n;
-    unsigned k = eight(load(p + 8), &more);
+    unsigned k = eight(sp_load_le64(p + 8), &more);
     if (k)
         *v = *v << 4 * k | more;
     return k == 8 && digits[(unsigned char)p[16]] < 16 ? 0 : 8 + k;

@@ -306,14 +306,7 @@ static inline uint32_t append(struct sp_profile *p, const uint32_t *frames, size
     uint32_t *to = p->stack_frames.v + p->stack_frames.n;
     if (n && frames != to)
         memmove(to, frames, n * sizeof *frames);
-    p->stacks.v[p->stacks.n] = (struct sp_stack){.first = p->stack_frames.n,
-                                                 .n = (uint32_t)n,
-                                                 .context = context,
-                                                 .layout = SP_NONE,
-                                                 .exclusive = SP_EXCLUSIVE_SAME,
-                                                 .type = type & 3u};
-    p->stack_frames.n += n;
-    return (uint32_t)p->stacks.n++;
+    return sp_stack_put(p, (uint32_t)n, context, type, SP_NONE);
 }
 
 uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,

@@ -296,13 +296,15 @@ static inline void sp_stack_expect(const struct sp_profile *p, uint64_t hash)
 uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint32_t *frames, size_t n,
                                 uint32_t context, enum sp_stack_type type, bool *is_new);
 /* Appends a stack whose frames stand behind those of the profile; there is room for it (sp_vec_reserve). */
-static inline uint32_t sp_stack_put(struct sp_profile *p, uint32_t n, uint32_t context, uint32_t layout)
+static inline uint32_t sp_stack_put(struct sp_profile *p, uint32_t n, uint32_t context,
+                                    enum sp_stack_type type, uint32_t layout)
 {
     p->stacks.v[p->stacks.n] = (struct sp_stack){.first = p->stack_frames.n,
                                                  .n = n,
                                                  .context = context,
                                                  .layout = layout,
-                                                 .exclusive = SP_EXCLUSIVE_SAME};
+                                                 .exclusive = SP_EXCLUSIVE_SAME,
+                                                 .type = type & 3u};
     p->stack_frames.n += n;
     return (uint32_t)p->stacks.n++;
 }

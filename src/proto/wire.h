@@ -17,6 +17,7 @@
 #define SP_WIRE_H
 
 #include "base/buf.h"
+#include "base/word.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,12 +51,7 @@ const unsigned char *sp_wire_varint_slow(const unsigned char *p, const unsigned 
 /* A number of up to eight bytes, where eight can be loaded: how long it is, or 0 where it has more. */
 static inline size_t sp_wire_varint_word(const unsigned char *p, uint64_t *out)
 {
-    uint64_t x;
-    memcpy(&x, p, sizeof x);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    x = __builtin_bswap64(x);
-#endif
-    uint64_t ends = ~x & 0x8080808080808080u;
+    uint64_t x = sp_load_le64(p), ends = ~x & 0x8080808080808080u;
     if (!ends)
         return 0;
     /* The lower seven bits of its bytes, pushed together by pairs, fours and all. */

@@ -123,36 +123,18 @@ static bool cfa_extended(struct machine *m, unsigned op)
     }
 }
 
-/* What says where a register is that is at an offset from the CFA, or that value; false: another instruction.
- */
+/* Where a register is at an offset from the CFA, or is that value; false: another instruction. */
 static bool offset_extended(struct machine *m, unsigned op)
 {
     struct sp_cfi_cursor *c = &m->c;
-    uint64_t reg;
-    switch (op) {
-    case 0x05: /* offset_extended */
-        reg = sp_cfi_uleb(c);
-        set(m, reg, SP_CFI_AT_CFA, factored(m, (int64_t)sp_cfi_uleb(c)));
-        return true;
-    case 0x11: /* offset_extended_sf */
-        reg = sp_cfi_uleb(c);
-        set(m, reg, SP_CFI_AT_CFA, factored(m, sp_cfi_sleb(c)));
-        return true;
-    case 0x14: /* val_offset */
-        reg = sp_cfi_uleb(c);
-        set(m, reg, SP_CFI_IS_CFA, factored(m, (int64_t)sp_cfi_uleb(c)));
-        return true;
-    case 0x15: /* val_offset_sf */
-        reg = sp_cfi_uleb(c);
-        set(m, reg, SP_CFI_IS_CFA, factored(m, sp_cfi_sleb(c)));
-        return true;
-    case 0x2f: /* GNU_negative_offset_extended */
-        reg = sp_cfi_uleb(c);
-        set(m, reg, SP_CFI_AT_CFA, -factored(m, (int64_t)sp_cfi_uleb(c)));
-        return true;
-    default:
-        return false;
-    }
+    const bool is_value = op == 0x14 || op == 0x15, has_sign = op == 0x11 || op == 0x15,
+               negative = op == 0x2f;
+    if (op != 0x05 && !is_value && !has_sign && !negative)
+        return false; /* offset_extended, _sf, val_offset, _sf, GNU_negative_offset_extended */
+    uint64_t reg = sp_cfi_uleb(c);
+    int64_t offset = factored(m, has_sign ? sp_cfi_sleb(c) : (int64_t)sp_cfi_uleb(c));
+    set(m, reg, is_value ? SP_CFI_IS_CFA : SP_CFI_AT_CFA, negative ? (int64_t)(0 - (uint64_t)offset) : offset);
+    return true;
 }
 
 /* The instructions whose operand is not in their own byte. */

@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import perf_data_files as files  # noqa: E402
 from perf_data_files import BRANCH_STACK, CONTEXT, IP, KERNEL, PERIOD, REGS_USER, STACK_USER, TID, TIME, Recording  # noqa: E402
-from test_perf_data import CORPUS, SPAA, needs_corpus, run, write  # noqa: E402
+from test_perf_data import CORPUS, SPAA, USER_CHAIN, needs_corpus, run, write  # noqa: E402
 from test_perf_depth import MACHINES, STACKS, both_orders, branch, symfs  # noqa: E402
 
 
@@ -105,6 +105,17 @@ def test_call_stacks_of_the_processor_are_those_of_perf_script(tmp_path, big):
     assert ours[-1] == ["start", "plain"]  # of an empty branch stack perf shows what stands behind it
     assert [[f for f in stack if not f.startswith("0x")] for stack in ours[:-1]] == [
         [f for f in stack if f != "[unknown]"] for stack in theirs[:-1]]
+
+
+def test_a_call_stack_lbr_is_the_users_callchain(tmp_path):
+    r = Recording([(0, 0, USER_CHAIN | files.BRANCH_STACK, {"branch": 1 << 11 | 1 << 17})])
+    r.mmap(10, 0x1000, 0x1000, 0, b"/bin/a", 100)
+    lbr = r.pack("QQ6Q", 2, 0, 0x1020, 0x1010, 0, 0x1030, 0x1018, 0)
+    r.sample([CONTEXT["user"], 0x1014], time=200, tail=lbr)
+    r.sample([CONTEXT["kernel"], 0xFFFFFFFF81000010, CONTEXT["user"], 0x1014], time=200, misc=KERNEL, tail=lbr)
+    profile, _ = run(write(tmp_path, r))
+    user = ["/bin/a:0x14", "/bin/a:0x20", "/bin/a:0x30"]
+    assert sorted(map(profile.names, profile.stacks)) == [user, ["[kernel]:0xffffffff81000010", *user]]
 
 
 def test_a_call_stack_without_a_call_chain_keeps_the_kernels_address(tmp_path):

@@ -414,17 +414,6 @@ def test_deferred_callchains_are_joined(tmp_path):
     assert sorted(map(profile.names, profile.stacks)) == [[kernel], [kernel, "/bin/a:0x10", "/bin/a:0x20"]]
 
 
-def test_a_call_stack_lbr_is_the_users_callchain(tmp_path):
-    r = Recording([(0, 0, USER_CHAIN | files.BRANCH_STACK, {"branch": 1 << 11 | 1 << 17})])
-    r.mmap(10, 0x1000, 0x1000, 0, b"/bin/a", 100)
-    lbr = r.pack("QQ6Q", 2, 0, 0x1020, 0x1010, 0, 0x1030, 0x1018, 0)
-    r.sample([CONTEXT["user"], 0x1014], time=200, tail=lbr)
-    r.sample([CONTEXT["kernel"], 0xFFFFFFFF81000010, CONTEXT["user"], 0x1014], time=200, misc=KERNEL, tail=lbr)
-    profile, _ = run(write(tmp_path, r))
-    user = ["/bin/a:0x14", "/bin/a:0x20", "/bin/a:0x30"]
-    assert sorted(map(profile.names, profile.stacks)) == [user, ["[kernel]:0xffffffff81000010", *user]]
-
-
 def test_unknown_records_and_payloads_are_stepped_over(tmp_path):
     r = one_event()
     r.record(200, 0, b"12345678")

@@ -43,7 +43,7 @@ static void eight_bytes_are_as_one_by_one(void **state)
         fill(t, 8, &seed);
         if (round % 4 == 0)
             memset(t, ' ', (size_t)(round / 4 % 9));
-        uint64_t v = sp_hang_load(t);
+        uint64_t v = sp_load_le64(t);
         unsigned spaces = 0, front = 0, back = 0, hex_front = 0, hex_back = 0;
         uint32_t got;
         for (; spaces < 8 && t[spaces] == ' '; spaces++)

@@ -43,15 +43,6 @@ INLINE uint64_t high_bits(__m128i v)
     return (uint64_t)(uint32_t)_mm_movemask_epi8(v);
 }
 #else
-INLINE uint64_t load64(const unsigned char *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    return v;
-}
 /* The high bits of eight bytes, side by side. */
 INLINE uint64_t high_bits(uint64_t v)
 {
@@ -68,7 +59,7 @@ INLINE uint64_t ends_of(const unsigned char *p)
 #else
     uint64_t more = 0;
     for (unsigned i = 0; i < PP_BLOCK; i += 8)
-        more |= high_bits(load64(p + i)) << i;
+        more |= high_bits(sp_load_le64(p + i)) << i;
     return ~more;
 #endif
 }
@@ -84,7 +75,7 @@ INLINE size_t equal_before(const unsigned char *a, const unsigned char *b)
     return ~equal ? (size_t)__builtin_clzll(~equal) : PP_BLOCK;
 #else
     for (size_t i = 8; i <= PP_BLOCK; i += 8) {
-        uint64_t differ = load64(a - i) ^ load64(b - i);
+        uint64_t differ = sp_load_le64(a - i) ^ sp_load_le64(b - i);
         if (differ)
             return i - 8 + (size_t)__builtin_clzll(differ) / 8;
     }

@@ -286,11 +286,18 @@ spaa_status sp_pp_sample(struct sp_pp *pp, const unsigned char *at, size_t n);
  * begins, its tag, or `end`. None waits afterwards.
  */
 spaa_status sp_pp_quick(struct sp_pp *pp, const unsigned char **at, const unsigned char *end);
-/* The hash of a stack by the sum of its frames. The stacks of the profile are found by it while it is read.
- */
+/* The hash of a stack by the sum of its frames: what its profile finds it by while it is read. */
 static inline uint64_t sp_pp_hash_stack(uint64_t sum, size_t n, uint32_t context)
 {
     return sp_hash_mix(sum, (uint64_t)context << 32 | (uint32_t)n);
+}
+/* Has a sample with these values, one for each type, any of the event's? */
+static inline bool sp_pp_has_value(const struct sp_pp_event *e, const int64_t *values)
+{
+    for (uint32_t i = 0; i < e->ntypes; i++)
+        if (values[e->types[i]])
+            return true;
+    return false;
 }
 /* The number of a stack, by its hash; SP_NONE: out of memory. */
 static inline uint32_t sp_pp_stack(struct sp_pp *pp, uint64_t hash, const uint32_t *frames, size_t n,
@@ -304,11 +311,11 @@ static inline uint32_t sp_pp_stack(struct sp_pp *pp, uint64_t hash, const uint32
         s = sp_stack_append(pp->p, frames, n, context, SP_UNIFIED);
     else
         s = sp_stack_intern_hashed(pp->p, hash, frames, n, context, SP_UNIFIED, is_new);
-    pp->known += !*is_new;
     pp->hashes.v[pp->hashes.n] = hash;
     pp->hashes.n += *is_new;
     return s;
 }
+/* samples.c: whether stacks are looked up or joined from now on. */
 spaa_status sp_pp_weigh(struct sp_pp *pp);
 void sp_pp_forget(struct sp_pp *pp); /* quick.c: no sample was seen before */
 /* The most frames that all stacks may have. */
@@ -328,8 +335,7 @@ bool sp_pp_texts(struct sp_pp *pp);
 bool sp_pp_put_srcline(struct sp_buf *b, struct sp_str file, const struct sp_pp_line *line);
 /* Of a function what its frames need; false: out of memory. */
 bool sp_pp_function_name(struct sp_pp *pp, uint32_t function);
-/* Reads those of the locations with these ids that were not read, some of them at least; false: out of
- * memory. */
+/* Reads new ones of the locations with these ids, some at least; false: out of memory. */
 bool sp_pp_locations_read(struct sp_pp *pp, const uint32_t *ids, size_t n);
 /* frames.c: locations by number, each once; their frames are loc_frames[first..+n) afterwards. */
 bool sp_pp_locations_frames(struct sp_pp *pp, const uint32_t *numbers, size_t n);

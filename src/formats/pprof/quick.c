@@ -41,6 +41,7 @@ void sp_pp_forget(struct sp_pp *pp)
     pp->seen = NULL;
     pp->nseen = 0;
     pp->use_seen = false;
+    pp->window = pp->repeats = 0;
 }
 
 static bool seen_grow(struct sp_pp *pp)
@@ -128,14 +129,6 @@ static inline const unsigned char *cut_number(const unsigned char *p, const unsi
     return p;
 }
 
-static bool has_value(const struct sp_pp_event *e, const int64_t *values)
-{
-    for (uint32_t i = 0; i < e->ntypes; i++)
-        if (values[e->types[i]])
-            return true;
-    return false;
-}
-
 /* The next entry, for an event: x, which may stand there already. */
 static inline bool add_entry(struct sp_pp *pp, const struct sp_pp_entry *x, uint32_t set, uint32_t event)
 {
@@ -219,7 +212,7 @@ static bool cut(struct sp_pp *pp, const unsigned char **at, const unsigned char 
     if (any)
         ok = add_entry(pp, x, set, 0);
     for (uint32_t e = 0; ok && pp->nevents > 1 && e < pp->nevents; e++)
-        if (has_value(&pp->event[e], values)) {
+        if (sp_pp_has_value(&pp->event[e], values)) {
             ok = add_entry(pp, x, set, e);
             any = true;
         }
@@ -276,6 +269,7 @@ static spaa_status store(struct sp_pp *pp, const struct sp_pp_entry *x)
             sp_stack_set_layout(p, s, e->layout);
     }
     pp->repeats += !is_new;
+    pp->known += !is_new;
     for (uint32_t i = 0; i < e->ntypes; i++)
         if (!sp_weight_add(p, s, e->metrics[i], values[e->types[i]]))
             return sp_nomem(pp->d);
@@ -293,7 +287,7 @@ static bool append_some(struct sp_pp *pp, uint32_t from, uint32_t to)
         const struct sp_pp_entry *x = &pp->queue[i];
         const struct sp_pp_event *e = &pp->event[x->event];
         const int64_t *values = pp->queued_values.v + x->values;
-        const uint32_t s = sp_stack_put(p, x->n, x->context, e->layout);
+        const uint32_t s = sp_stack_put(p, x->n, x->context, SP_UNIFIED, e->layout);
         pp->hashes.v[pp->hashes.n++] = x->hash;
         for (uint32_t k = 0; k < e->ntypes; k++)
             if (!sp_weight_add(p, s, e->metrics[k], values[e->types[k]]))

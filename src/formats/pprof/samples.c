@@ -122,18 +122,11 @@ static spaa_status put(struct sp_pp *pp, uint32_t event, uint32_t set)
         return sp_nomem(pp->d);
     if (is_new)
         sp_stack_set_layout(pp->p, s, e->layout);
+    pp->known += !is_new;
     for (uint32_t i = 0; i < e->ntypes; i++)
-        if (!sp_weight_add(pp->p, s, pp->type[e->types[i]].metric, pp->values.v[e->types[i]]))
+        if (!sp_weight_add(pp->p, s, e->metrics[i], pp->values.v[e->types[i]]))
             return sp_nomem(pp->d);
     return SPAA_OK;
-}
-
-static bool has_value(const struct sp_pp *pp, const struct sp_pp_event *e)
-{
-    for (uint32_t i = 0; i < e->ntypes; i++)
-        if (pp->values.v[e->types[i]])
-            return true;
-    return false;
 }
 
 spaa_status sp_pp_sample(struct sp_pp *pp, const unsigned char *at, size_t n)
@@ -153,7 +146,7 @@ spaa_status sp_pp_sample(struct sp_pp *pp, const unsigned char *at, size_t n)
     if (set == SP_NONE)
         return sp_nomem(pp->d);
     for (uint32_t e = 0; !st && e < pp->nevents; e++)
-        if (pp->nevents == 1 || has_value(pp, &pp->event[e])) {
+        if (pp->nevents == 1 || sp_pp_has_value(&pp->event[e], pp->values.v)) {
             st = put(pp, e, set);
             any = true;
         }

@@ -5,8 +5,6 @@
  */
 #include "formats/pprof/pprof.h"
 
-#include "base/num.h"
-
 #define WINDOW 64u
 
 struct window {

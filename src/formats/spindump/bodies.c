@@ -286,8 +286,10 @@ static bool make_frames(struct sp_sd_bodies *b, const struct sp_hang_row *rows, 
     return finish_frames(b);
 }
 
-/* The body of row i, with the frame of this process; where one lacks it, the rows behind get theirs as well
- * (*made). NULL: no memory. */
+/*
+ * The body of row i, with the frame of this process. The first that lacks it gets it with all behind (*made).
+ * NULL: no memory.
+ */
 static inline const struct sp_sd_body *body_of(struct sp_sd_bodies *b, const struct sp_hang_row *rows,
                                                size_t n, size_t i, uint32_t stamp, bool *made)
 {

@@ -160,9 +160,9 @@ static bool digits_before(const char *start, const char *p, const char **from, u
 {
     const char *q = p;
     uint64_t x = 0, unit = 1;
-    unsigned n = p - start >= 8 ? sp_hang_trailing_digits(sp_hang_load(p - 8)) : 8;
+    unsigned n = p - start >= 8 ? sp_hang_trailing_digits(sp_load_le64(p - 8)) : 8;
     if (n && n < 8) {
-        x = sp_hang_last_digits(sp_hang_load(p - 8), n);
+        x = sp_hang_last_digits(sp_load_le64(p - 8), n);
         q = p - n;
     }
     while (n == 8 && q > start && sp_hang_digit(q[-1]) && p - q < 18) {
@@ -181,9 +181,9 @@ static const char *usual_address(struct sp_span s, struct sp_sd_frame *f)
     uint32_t low, high = 0;
     if (s.n < 24 || *end != ']')
         return NULL;
-    unsigned n = sp_hang_trailing_hex(sp_hang_load(end - 8), &low);
+    unsigned n = sp_hang_trailing_hex(sp_load_le64(end - 8), &low);
     if (n == 8)
-        n += sp_hang_trailing_hex(sp_hang_load(end - 16), &high);
+        n += sp_hang_trailing_hex(sp_load_le64(end - 16), &high);
     p = end - n;
     if (!n || memcmp(p - 5, ") [0x", 5) != 0)
         return NULL;

@@ -140,15 +140,6 @@ static const char *last_pid(struct sp_span s, size_t *n)
     return NULL;
 }
 
-static const char *find_unique_pid(struct sp_span s)
-{
-    const char *end = s.p + s.n, *p = s.p;
-    while ((p = memchr(p, '[', (size_t)(end - p))) &&
-           !sp_hang_starts((struct sp_span){p, (size_t)(end - p)}, "[unique pid "))
-        p++;
-    return p;
-}
-
 /* "name (bundle) [pid] [unique pid N] (suspended)" */
 static void process_name(struct sp_sd_reader *r, struct sp_span s)
 {
@@ -158,7 +149,7 @@ static void process_name(struct sp_sd_reader *r, struct sp_span s)
         r->suspended = true;
         s = sp_hang_trim((struct sp_span){s.p, s.n - strlen("(suspended)")});
     }
-    const char *unique = s.n && s.p[s.n - 1] == ']' ? find_unique_pid(s) : NULL;
+    const char *unique = s.n && s.p[s.n - 1] == ']' ? memmem(s.p, s.n, "[unique pid ", 12) : NULL;
     if (unique) {
         r->unique_pid = (struct sp_span){unique + 12, (size_t)(s.p + s.n - 1 - (unique + 12))};
         s = sp_hang_trim((struct sp_span){s.p, (size_t)(unique - s.p)});
@@ -223,13 +214,11 @@ static void pid_member(struct sp_sd_reader *r, const char *key, struct sp_span v
 static void footprint(struct sp_sd_reader *r, struct sp_span value)
 {
     int64_t v;
-    const char *arrow = memchr(value.p, '>', value.n);
-    while (arrow && (arrow == value.p || arrow[-1] != '-'))
-        arrow = memchr(arrow + 1, '>', (size_t)(value.p + value.n - arrow - 1));
+    const char *arrow = memmem(value.p, value.n, "->", 2);
     if (!sp_hang_bytes(value, &v))
         return;
     sp_hang_number(&r->extra, arrow ? "footprint_before_bytes" : "footprint_bytes", v);
-    if (arrow && sp_hang_bytes(sp_hang_trim(sp_hang_after(value, (size_t)(arrow + 1 - value.p))), &v))
+    if (arrow && sp_hang_bytes(sp_hang_trim(sp_hang_after(value, (size_t)(arrow + 2 - value.p))), &v))
         sp_hang_number(&r->extra, "footprint_bytes", v);
 }
 

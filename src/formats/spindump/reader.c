@@ -33,7 +33,7 @@
 static inline const char *skip_spaces(const char *p, const char *end)
 {
     for (unsigned n; end - p >= 8; p += n)
-        if ((n = sp_hang_leading_spaces(sp_hang_load(p))) < 8)
+        if ((n = sp_hang_leading_spaces(sp_load_le64(p))) < 8)
             return p + n;
     while (p < end && *p == ' ')
         p++;
@@ -49,7 +49,7 @@ struct usual_count {
 
 static bool parse_count(const char *p, struct usual_count *c)
 {
-    uint64_t v = sp_hang_load(p);
+    uint64_t v = sp_load_le64(p);
     unsigned n = sp_hang_leading_digits(v);
     if (n - 1 > 5 || p[n] != ' ')
         return false;
@@ -69,21 +69,21 @@ static inline const char *split_usual_row(const char *p, const char *end, struct
 {
     const char *start = p;
     unsigned n = 8;
-    while (end - p >= 64 && (n = sp_hang_leading_spaces(sp_hang_load(p))) == 8)
+    while (end - p >= 64 && (n = sp_hang_leading_spaces(sp_load_le64(p))) == 8)
         p += 8;
     if (n == 8)
         return NULL;
     p += n;
     *kernel = *p == '*';
     p += *kernel;
-    if (p - start > 1 << 20 || ((sp_hang_load(p) & c->mask) != c->text && !parse_count(p, c)))
+    if (p - start > 1 << 20 || ((sp_load_le64(p) & c->mask) != c->text && !parse_count(p, c)))
         return NULL;
     row->column = (uint32_t)(p - start);
     row->count = c->value;
     row->from = row->to = 0;
     p += c->n;
     if (*p == ' ') {
-        n = sp_hang_leading_spaces(sp_hang_load(p));
+        n = sp_hang_leading_spaces(sp_load_le64(p));
         if (n == 8)
             return NULL;
         p += n;
