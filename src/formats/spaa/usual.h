@@ -73,8 +73,12 @@ static inline bool sp_same_text(const char *a, const char *b, size_t n)
         return _mm_movemask_epi8(same) == 0xFFFF;
     }
 #endif
-    if (n >= 8)
-        return !((sp_load8(a) ^ sp_load8(b)) | (sp_load8(a + n - 8) ^ sp_load8(b + n - 8)));
+    if (n >= 8) {
+        uint64_t differ = sp_load8(a) ^ sp_load8(b);
+        for (size_t at = n % 8 ? n % 8 : 8; at < n; at += 8)
+            differ |= sp_load8(a + at) ^ sp_load8(b + at);
+        return !differ;
+    }
     while (n && a[n - 1] == b[n - 1])
         n--;
     return !n;
