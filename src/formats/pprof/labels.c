@@ -188,12 +188,13 @@ static uint32_t find_set(const struct sp_pp *pp, const void *p, size_t n, struct
     return SP_NONE;
 }
 
-uint32_t sp_pp_label_find(const struct sp_pp *pp, const unsigned char *p, size_t n)
+uint32_t sp_pp_label_find(struct sp_pp *pp, const unsigned char *p, size_t n)
 {
-    if (!n)
-        return 0;
-    struct sp_probe at = sp_map_probe(&pp->set_map, sp_hash64(p, n));
-    return find_set(pp, p, n, &at);
+    struct sp_probe at = sp_map_probe(&pp->set_map, sp_hash64(n ? p : (const unsigned char *)"", n));
+    uint32_t set = find_set(pp, p, n, &at);
+    if (set != SP_NONE)
+        pp->recent[n ? sp_pp_ends(p, n).place : 0] = set;
+    return set;
 }
 
 uint32_t sp_pp_label_set(struct sp_pp *pp)
@@ -212,7 +213,11 @@ uint32_t sp_pp_label_set(struct sp_pp *pp)
         t->len = at;
         return known;
     }
-    struct sp_pp_label_set s = {.at = at, .n = n};
+    /* Eight bytes behind the text can be loaded. */
+    if (!sp_buf_reserve(t, 8))
+        return SP_NONE;
+    struct sp_pp_ends ends = sp_pp_ends((const unsigned char *)t->data + at, n);
+    struct sp_pp_label_set s = {.at = at, .n = n, .first = ends.first, .last = ends.last};
     if (!read_set(pp, &s) || pp->sets.n >= SP_NONE - 1 || !sp_vec_push(&pp->sets, s) ||
         !sp_vec_reserve(&pp->contexts, pp->contexts.n + pp->nevents) ||
         !sp_map_add_at(&pp->set_map, &probe, (uint32_t)pp->sets.n - 1))

@@ -3,18 +3,12 @@
 #include "base/hash.h"
 #include "proto/wire.h"
 
-#ifdef __SSE2__
-#include <immintrin.h>
-/* What most processors have since 2013. */
-#define NEEDED __attribute__((target("avx2,bmi,bmi2,popcnt")))
-#endif
-
 void sp_pp_shapes(struct sp_pp_shapes *x)
 {
     memset(x, 0, sizeof *x);
     for (uint32_t i = 0; i < PP_FACTORS; i++)
         x->factors[i] = (uint32_t)sp_hash_mix(i, PP_FACTORS);
-#ifdef __SSE2__
+#ifdef PP_NEEDED
     x->usable = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
                 __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 #endif
@@ -31,29 +25,27 @@ void sp_pp_shapes(struct sp_pp_shapes *x)
     }
 }
 
-#define INLINE static inline __attribute__((always_inline))
-
-#ifdef __SSE2__
-INLINE __m128i load128(const void *p)
+#ifdef PP_NEEDED
+PP_INLINE __m128i load128(const void *p)
 {
     return _mm_loadu_si128((const __m128i *)p);
 }
-INLINE uint64_t high_bits(__m128i v)
+PP_INLINE uint64_t high_bits(__m128i v)
 {
     return (uint64_t)(uint32_t)_mm_movemask_epi8(v);
 }
 #else
 /* The high bits of eight bytes, side by side. */
-INLINE uint64_t high_bits(uint64_t v)
+PP_INLINE uint64_t high_bits(uint64_t v)
 {
     return (v >> 7 & 0x0101010101010101u) * 0x0102040810204080u >> 56;
 }
 #endif
 
 /* Bit i is set where the byte p[i] of a block ends a number. */
-INLINE uint64_t ends_of(const unsigned char *p)
+PP_INLINE uint64_t ends_of(const unsigned char *p)
 {
-#ifdef __SSE2__
+#ifdef PP_NEEDED
     return ~(high_bits(load128(p)) | high_bits(load128(p + 16)) << 16 | high_bits(load128(p + 32)) << 32 |
              high_bits(load128(p + 48)) << 48);
 #else
@@ -65,9 +57,9 @@ INLINE uint64_t ends_of(const unsigned char *p)
 }
 
 /* How many of the bytes of the blocks before a and before b are equal, counted from their ends. */
-INLINE size_t equal_before(const unsigned char *a, const unsigned char *b)
+PP_INLINE size_t equal_before(const unsigned char *a, const unsigned char *b)
 {
-#ifdef __SSE2__
+#ifdef PP_NEEDED
     uint64_t equal = high_bits(_mm_cmpeq_epi8(load128(a - 16), load128(b - 16))) << 48 |
                      high_bits(_mm_cmpeq_epi8(load128(a - 32), load128(b - 32))) << 32 |
                      high_bits(_mm_cmpeq_epi8(load128(a - 48), load128(b - 48))) << 16 |
@@ -104,7 +96,7 @@ static size_t same_blocks(const unsigned char *a, const unsigned char *b, size_t
     return same;
 }
 
-INLINE size_t same_end(const unsigned char *a, const unsigned char *b, size_t max, size_t *numbers)
+PP_INLINE size_t same_end(const unsigned char *a, const unsigned char *b, size_t max, size_t *numbers)
 {
     size_t same = max ? equal_before(a, b) : 0;
     same = same < max ? same : max;
@@ -139,22 +131,22 @@ static size_t one_by_one(const unsigned char *p, size_t n, uint32_t limit, uint3
     return count;
 }
 
-#ifdef __SSE2__
+#ifdef PP_NEEDED
 /* The lowest three bits that are set are gone. */
-NEEDED static inline uint64_t without_three(uint64_t v)
+PP_NEEDED static inline uint64_t without_three(uint64_t v)
 {
     v &= v - 1;
     v &= v - 1;
     return v & (v - 1);
 }
 
-NEEDED static size_t quick_same_end(const unsigned char *a, const unsigned char *b, size_t max,
-                                    size_t *numbers)
+PP_NEEDED static size_t quick_same_end(const unsigned char *a, const unsigned char *b, size_t max,
+                                       size_t *numbers)
 {
     return same_end(a, b, max, numbers);
 }
 
-NEEDED static inline __m128i four_numbers(__m128i bytes, const uint8_t *shape)
+PP_NEEDED static inline __m128i four_numbers(__m128i bytes, const uint8_t *shape)
 {
     /* Seven bits of each byte; first pairs of them become numbers, then pairs of those. */
     const __m128i seven = _mm_set1_epi8(0x7f), bytes_by = _mm_set1_epi16((short)0x8001);
@@ -163,8 +155,8 @@ NEEDED static inline __m128i four_numbers(__m128i bytes, const uint8_t *shape)
     return _mm_madd_epi16(_mm_maddubs_epi16(bytes_by, v), pairs_by);
 }
 
-NEEDED static size_t by_fours(const struct sp_pp_shapes *x, const unsigned char *p, size_t n, uint32_t limit,
-                              uint32_t *out)
+PP_NEEDED static size_t by_fours(const struct sp_pp_shapes *x, const unsigned char *p, size_t n,
+                                 uint32_t limit, uint32_t *out)
 {
     /* Four numbers have 21 bits each, so that it does not matter that the comparison has signs. */
     const __m128i limits = _mm_set1_epi32(limit > INT32_MAX ? INT32_MAX : (int32_t)limit);
@@ -197,7 +189,7 @@ NEEDED static size_t by_fours(const struct sp_pp_shapes *x, const unsigned char 
 }
 
 /* The same as below, in steps that are large: how many there are is hard to foresee. */
-NEEDED static uint64_t copy_by_steps(const uint32_t *from, size_t n, const uint32_t *factors, uint32_t *to)
+PP_NEEDED static uint64_t copy_by_steps(const uint32_t *from, size_t n, const uint32_t *factors, uint32_t *to)
 {
     __m256i sum = _mm256_setzero_si256();
     for (size_t i = 0; i < n; i += PP_STEP)
@@ -216,7 +208,7 @@ NEEDED static uint64_t copy_by_steps(const uint32_t *from, size_t n, const uint3
 size_t sp_pp_unpack(const struct sp_pp_shapes *x, const unsigned char *p, size_t n, uint32_t limit,
                     uint32_t *out)
 {
-#ifdef __SSE2__
+#ifdef PP_NEEDED
     if (x->usable)
         return by_fours(x, p, n, limit, out);
 #else
@@ -227,7 +219,7 @@ size_t sp_pp_unpack(const struct sp_pp_shapes *x, const unsigned char *p, size_t
 
 uint64_t sp_pp_copy(const struct sp_pp_shapes *x, const uint32_t *from, size_t n, uint32_t *to)
 {
-#ifdef __SSE2__
+#ifdef PP_NEEDED
     if (x->usable)
         return copy_by_steps(from, n, x->factors, to);
 #endif
@@ -246,7 +238,7 @@ uint64_t sp_pp_copy(const struct sp_pp_shapes *x, const uint32_t *from, size_t n
 size_t sp_pp_same_end(const struct sp_pp_shapes *x, const unsigned char *a, const unsigned char *b,
                       size_t max, size_t *numbers)
 {
-#ifdef __SSE2__
+#ifdef PP_NEEDED
     if (x->usable)
         return quick_same_end(a, b, max, numbers);
 #else

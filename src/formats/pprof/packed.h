@@ -11,10 +11,36 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__SSE2__) && defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #define PP_BLOCK   64u
 #define PP_FACTORS 1024u
 #define PP_STEP    32u
+
+#define PP_INLINE static inline __attribute__((always_inline))
+
+/* A number of up to eight bytes, where eight can be loaded: how long it is, or 0 where it has more. */
+typedef size_t sp_pp_number(const unsigned char *p, uint64_t *out);
+
+#if defined(__SSE2__) && defined(__x86_64__)
+/* What most processors have since 2013. */
+#define PP_NEEDED __attribute__((target("avx2,bmi,bmi2,popcnt")))
+
+PP_NEEDED static inline size_t sp_pp_number_quick(const unsigned char *p, uint64_t *out)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    const uint64_t ends = ~v & 0x8080808080808080u;
+    /* Its bytes without the upper bits; pairs of them become numbers, then pairs of those, and both. */
+    __m128i x = _mm_cvtsi64_si128((int64_t)(v & 0x7f7f7f7f7f7f7f7fu & (ends ^ (ends - 1))));
+    x = _mm_maddubs_epi16(_mm_set1_epi16((short)0x8001), x);
+    v = (uint64_t)_mm_cvtsi128_si64(_mm_madd_epi16(x, _mm_set1_epi32(0x40000001)));
+    *out = v - (v >> 32) * 0xf0000000u;
+    return ends ? ((size_t)__builtin_ctzll(ends) >> 3) + 1 : 0;
+}
+#endif
 
 /* How the bytes of four numbers are spread over four words, by the ends among the next twelve bytes. */
 #define PP_SHAPES 81u /* three lengths, four times */

@@ -61,6 +61,7 @@ enum {
 #define PP_SHORT_MAX   4u /* frames of a location that is read quickly */
 /* Frames that so many ids may need if they are read quickly, and those that are written beside them. */
 #define PP_PATH_ROOM(ids) ((ids)*PP_SHORT_MAX + 8)
+#define PP_GROUP          32u                  /* samples that are cut together */
 #define PP_QUEUE          (PP_TYPES_MAX + 32u) /* stacks that are looked up together */
 #define PP_GUESSES        16u                  /* mappings of one DSO that are tried for an address */
 
@@ -112,8 +113,23 @@ struct sp_pp_key {
     uint64_t key, unit; /* strings of the file */
 };
 
+#define PP_RECENT 256u
+struct sp_pp_ends {
+    uint64_t first, last;
+    size_t place;
+};
+/* The first and the last eight of n bytes, or what there is, and a place for them. */
+static inline struct sp_pp_ends sp_pp_ends(const unsigned char *p, size_t n)
+{
+    const uint64_t mask = n < 8 ? ((uint64_t)1 << 8 * n) - 1 : UINT64_MAX;
+    struct sp_pp_ends e = {sp_load_le64(p) & mask, sp_load_le64(n < 8 ? p : p + n - 8) & mask, 0};
+    e.place = (e.first ^ (e.last << 29 | e.last >> 35) ^ n) * 0x9e3779b97f4a7c15u >> 56;
+    return e;
+}
+
 struct sp_pp_label_set {
-    size_t at, n; /* its bytes in label_text */
+    size_t at, n;         /* its bytes in label_text */
+    uint64_t first, last; /* eight of them each, as sp_pp_label_again has them */
     int64_t pid, tid;
     uint32_t comm, more;
 };
@@ -259,6 +275,7 @@ struct sp_pp {
     SP_VEC(uint32_t) contexts; /* by set and event */
     struct sp_buf label_text;
     struct sp_map set_map;
+    uint32_t recent[PP_RECENT]; /* sets by their first and last bytes */
     struct sp_pp_slices labels; /* of the sample in work */
 
     struct sp_buf text, text2;
@@ -281,6 +298,18 @@ spaa_status sp_pp_tables(struct sp_pp *pp);
 spaa_status sp_pp_samples(struct sp_pp *pp);
 /* One of any shape; `at` is its first byte. */
 spaa_status sp_pp_sample(struct sp_pp *pp, const unsigned char *at, size_t n);
+/* A length of one or two bytes, without a branch that depends on which; NULL: it is longer. */
+static inline const unsigned char *sp_pp_length(const unsigned char *p, size_t *n)
+{
+    const unsigned both = p[0] | (unsigned)p[1] << 8, two = both >> 7 & 1;
+    *n = (both & 0x7f) | (both >> 1 & 0x3f80 & (0u - two));
+    return (both & 0x8080) == 0x8080 ? NULL : p + 1 + two;
+}
+/*
+ * cut.c: a group of samples of the usual shape from *at on, before `limit`, into the queue; *at is behind
+ * them. False: the next one has another shape, or *st says why.
+ */
+bool sp_pp_cut(struct sp_pp *pp, const unsigned char **at, const unsigned char *limit, spaa_status *st);
 /*
  * quick.c: samples of the usual shape from *at on, before `end`; *at is where the first one of another shape
  * begins, its tag, or `end`. None waits afterwards.
@@ -356,7 +385,16 @@ static inline uint32_t sp_pp_context(struct sp_pp *pp, uint32_t set, uint32_t ev
 }
 uint32_t sp_pp_label_set(struct sp_pp *pp); /* of pp->labels; SP_NONE: out of memory */
 /* The same for labels as they stand in the file, tags and all; SP_NONE: they were not read yet. */
-uint32_t sp_pp_label_find(const struct sp_pp *pp, const unsigned char *p, size_t n);
+uint32_t sp_pp_label_find(struct sp_pp *pp, const unsigned char *p, size_t n);
+/* The same in a hurry; SP_NONE: find it, if these are labels. Eight bytes are loaded. */
+static inline uint32_t sp_pp_label_again(const struct sp_pp *pp, const unsigned char *p, size_t n)
+{
+    struct sp_pp_ends e = sp_pp_ends(p, n);
+    uint32_t i = pp->recent[e.place];
+    const struct sp_pp_label_set *s = &pp->sets.v[i];
+    bool same = s->n == n && s->first == e.first && s->last == e.last;
+    return same && (n <= 16 || memcmp(pp->label_text.data + s->at, p, n) == 0) ? i : SP_NONE;
+}
 
 /* mappings.c: shared by reader and writer. */
 bool sp_pp_mappings_index(struct sp_pp_mappings *m, size_t ndsos);

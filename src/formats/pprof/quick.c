@@ -11,11 +11,9 @@
  */
 #include "formats/pprof/pprof.h"
 
-#define GROUP    32u   /* samples */
 #define WINDOW   8192u /* stacks after which it is decided whether they repeat */
 #define FIRST    4096u /* places of `seen` */
 #define SEEN_MAX ((size_t)1 << 30)
-#define AHEAD    1024u /* bytes of the input that are asked for ahead */
 
 /* ---- stacks that were seen before, by the bytes of their ids ---- */
 
@@ -102,129 +100,6 @@ static void expect_seen(const struct sp_pp *pp, const struct sp_pp_entry *x)
     }
 }
 
-/* ---- cutting ---- */
-
-/* A length of one or two bytes, without a branch that depends on which; NULL: it is longer. */
-static inline const unsigned char *length(const unsigned char *p, size_t *n)
-{
-    const unsigned both = p[0] | (unsigned)p[1] << 8, two = both >> 7 & 1;
-    *n = (both & 0x7f) | (both >> 1 & 0x3f80 & (0u - two));
-    return (both & 0x8080) == 0x8080 ? NULL : p + 1 + two;
-}
-
-enum {
-    IDS = 1 << 3 | SP_WIRE_BYTES,
-    VALUES = 2 << 3 | SP_WIRE_BYTES,
-    VALUE = 2 << 3 | SP_WIRE_VARINT,
-    LABEL = 3 << 3 | SP_WIRE_BYTES
-};
-
-/* A number, behind which whole words can still be loaded, as behind all that is cut; NULL: it is cut off. */
-static inline const unsigned char *cut_number(const unsigned char *p, const unsigned char *end, int64_t *out)
-{
-    uint64_t v = 0;
-    size_t n = sp_wire_varint_word(p, &v);
-    p = n ? p + n : sp_wire_varint(p, end, &v);
-    *out = (int64_t)v;
-    return p;
-}
-
-/* The next entry, for an event: x, which may stand there already. */
-static inline bool add_entry(struct sp_pp *pp, const struct sp_pp_entry *x, uint32_t set, uint32_t event)
-{
-    struct sp_pp_entry *to = &pp->queue[pp->nqueued++];
-    if (to != x)
-        *to = *x;
-    to->event = event;
-    to->context = sp_pp_context(pp, set, event);
-    if (pp->use_seen) {
-        to->seen_hash = sp_hash_mix(sp_hash64(to->ids, to->nids), to->context);
-        if (pp->seen)
-            __builtin_prefetch(&pp->seen[to->seen_hash & pp->seen_mask]);
-    }
-    return to->context != SP_NONE;
-}
-
-/* The fields of a sample into x, values and, as they stand there, *labels; false: of another shape. */
-static inline bool cut_fields(const struct sp_pp *pp, const unsigned char *p, const unsigned char *end,
-                              struct sp_pp_entry *x, int64_t *value, struct sp_pp_slice *labels)
-{
-    const unsigned char *ids = NULL, *first = NULL, *last = NULL;
-    const int64_t *const all = value + pp->ntypes;
-    size_t nids = 0, n;
-    while (p < end) {
-        const unsigned char *field = p;
-        unsigned tag = *p++;
-        if (tag == VALUE) {
-            if (value == all || !(p = cut_number(p, end, value++)))
-                return false;
-            continue;
-        }
-        if (!(p = length(p, &n)) || (ptrdiff_t)n > end - p)
-            return false;
-        const unsigned char *next = p + n;
-        if (tag == IDS && !ids && n) {
-            ids = p;
-            nids = n;
-        } else if (tag == VALUES) {
-            while (p < next)
-                if (value == all || !(p = cut_number(p, next, value++)))
-                    return false;
-            if (p > next)
-                return false;
-        } else if (tag == LABEL && (!first || last == field)) {
-            first = first ? first : field;
-            last = next;
-        } else {
-            return false;
-        }
-        p = next;
-    }
-    x->ids = ids;
-    x->nids = (uint32_t)nids;
-    *labels = (struct sp_pp_slice){first, first ? (size_t)(last - first) : 0};
-    return ids && value == all && p == end;
-}
-
-/*
- * Cuts the sample at *at into entries, all of which lies before `limit`, behind which a few bytes can still
- * be read. False: of another shape, or *st says why.
- */
-static bool cut(struct sp_pp *pp, const unsigned char **at, const unsigned char *limit, spaa_status *st)
-{
-    struct sp_pp_entry *x = &pp->queue[pp->nqueued];
-    int64_t *values = pp->queued_values.v + pp->queued_values.n;
-    const unsigned char *p;
-    struct sp_pp_slice labels;
-    size_t n;
-    if (*at >= limit || **at != (PP_SAMPLE << 3 | SP_WIRE_BYTES) || !(p = length(*at + 1, &n)) ||
-        (ptrdiff_t)n > limit - p || !cut_fields(pp, p, p + n, x, values, &labels))
-        return false;
-    x->field = *at;
-    x->values = (uint32_t)pp->queued_values.n;
-    x->stack = SP_NONE;
-    __builtin_prefetch(p + AHEAD);
-    __builtin_prefetch(p + AHEAD + 64);
-    uint32_t set = labels.n ? sp_pp_label_find(pp, labels.p, labels.n) : 0;
-    if (set == SP_NONE)
-        return false;
-    bool ok = true, any = pp->nevents == 1;
-    if (any)
-        ok = add_entry(pp, x, set, 0);
-    for (uint32_t e = 0; ok && pp->nevents > 1 && e < pp->nevents; e++)
-        if (sp_pp_has_value(&pp->event[e], values)) {
-            ok = add_entry(pp, x, set, e);
-            any = true;
-        }
-    if (!any) /* nothing but zeros is a sample, too */
-        ok = add_entry(pp, x, set, 0);
-    if (!ok)
-        *st = sp_nomem(pp->d);
-    pp->queued_values.n += pp->ntypes;
-    *at = p + n;
-    return ok;
-}
-
 /* ---- looking up ---- */
 
 /* Puts the frames of an entry behind the others; false: in the slow way, if not *st. */
@@ -276,21 +151,47 @@ static spaa_status store(struct sp_pp *pp, const struct sp_pp_entry *x)
     return SPAA_OK;
 }
 
+/* One weight of each of n entries, whose stacks are those from `first` on. */
+static bool append_weights(struct sp_pp *pp, const struct sp_pp_entry *x, uint32_t n, uint32_t first,
+                           uint32_t metric, uint32_t type)
+{
+    struct sp_profile *p = pp->p;
+    struct sp_column *c = &p->columns[metric];
+    uint32_t i = 0;
+    if (c->n == first && c->cap - first >= n) {
+        int64_t v, *to = c->v + first;
+        for (; i < n && (v = pp->queued_values.v[x[i].values + type]) > SP_DECIMAL; i++)
+            to[i] = v;
+        c->n += i;
+    }
+    for (; i < n; i++)
+        if (!sp_weight_add(p, first + i, metric, pp->queued_values.v[x[i].values + type]))
+            return false;
+    return true;
+}
+
 /* The same of all of them as new stacks. */
 static bool append_some(struct sp_pp *pp, uint32_t from, uint32_t to)
 {
     struct sp_profile *p = pp->p;
-    if (p->stacks.n + (to - from) >= SP_NONE || !sp_vec_reserve(&p->stacks, p->stacks.n + (to - from)) ||
-        !sp_vec_reserve(&pp->hashes, pp->hashes.n + (to - from)))
+    const struct sp_pp_entry *x = pp->queue + from;
+    const uint32_t n = to - from;
+    if (p->stacks.n + n >= SP_NONE || !sp_vec_reserve(&p->stacks, p->stacks.n + n) ||
+        !sp_vec_reserve(&pp->hashes, pp->hashes.n + n))
         return false;
-    for (uint32_t i = from; i < to; i++) {
-        const struct sp_pp_entry *x = &pp->queue[i];
-        const struct sp_pp_event *e = &pp->event[x->event];
-        const int64_t *values = pp->queued_values.v + x->values;
-        const uint32_t s = sp_stack_put(p, x->n, x->context, SP_UNIFIED, e->layout);
-        pp->hashes.v[pp->hashes.n++] = x->hash;
+    uint64_t *hashes = pp->hashes.v + pp->hashes.n;
+    for (uint32_t i = 0; i < n; i++) {
+        sp_stack_put(p, x[i].n, x[i].context, SP_UNIFIED, pp->event[x[i].event].layout);
+        hashes[i] = x[i].hash;
+    }
+    pp->hashes.n += n;
+    /* Those of one event behind each other: mostly all. */
+    for (uint32_t i = 0, same; i < n; i += same) {
+        const struct sp_pp_event *e = &pp->event[x[i].event];
+        for (same = 1; i + same < n && x[i + same].event == x[i].event;)
+            same++;
         for (uint32_t k = 0; k < e->ntypes; k++)
-            if (!sp_weight_add(p, s, e->metrics[k], values[e->types[k]]))
+            if (!append_weights(pp, x + i, same, (uint32_t)p->stacks.n - n + i, e->metrics[k], e->types[k]))
                 return false;
     }
     return true;
@@ -334,7 +235,7 @@ static spaa_status look_up(struct sp_pp *pp)
             const unsigned char *field = q[i].field, *sample;
             size_t size;
             st = store_some(pp, stored, i);
-            if (!st && (sample = length(field + 1, &size)))
+            if (!st && (sample = sp_pp_length(field + 1, &size)))
                 st = sp_pp_sample(pp, sample, size);
             while (i < n && q[i].field == field)
                 i++;
@@ -354,13 +255,10 @@ spaa_status sp_pp_quick(struct sp_pp *pp, const unsigned char **at, const unsign
     bool more = pp->types.list.n == pp->ntypes;
     if (limit > end)
         limit = end;
-    if (!sp_vec_reserve(&pp->queued_values, (size_t)GROUP * pp->ntypes))
+    if (!sp_vec_reserve(&pp->queued_values, (size_t)PP_GROUP * pp->ntypes))
         return sp_nomem(pp->d);
     while (!st && more) {
-        pp->nqueued = 0;
-        pp->queued_values.n = 0;
-        for (uint32_t k = 0; more && k < GROUP && pp->nqueued + pp->nevents <= PP_QUEUE; k++)
-            more = cut(pp, at, limit, &st);
+        more = sp_pp_cut(pp, at, limit, &st);
         if (!st)
             st = look_up(pp);
     }
