@@ -3,98 +3,86 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART 2048u /* stacks of a part, about: their table is to stay in the first cache */
-
-struct entry {
-    uint32_t low; /* lower half of the hash */
-    uint32_t stack;
-};
+/* Bits of the first table for each stack: so many that of different stacks few meet. */
+#define BITS_EACH 16u
 
 /* A stack, and the first one that equals it. */
 struct pair {
     uint32_t stack, first;
 };
 
-struct parts {
-    unsigned bits;                /* upper ones of a hash that say in which part it is */
-    size_t *ends;                 /* of parts, in entries */
-    SP_VEC(struct entry) entries; /* of all stacks, part by part, in their order */
-    uint32_t *slots;              /* of the part in work: 1 + number of its entry, or 0 */
+struct look {
+    uint64_t *met, *again; /* bits by hash: one stack or more; two or more */
+    uint32_t met_mask, again_mask;
+    SP_VEC(uint32_t) some; /* stacks that may equal another, in their order */
+    uint32_t *slots;       /* 1 + number of one of these, or 0 */
     SP_VEC(struct pair) found;
 };
 
-static size_t part_of(const struct parts *x, uint64_t hash)
+static uint32_t again_bit(const struct look *x, uint32_t hash)
 {
-    return x->bits ? (size_t)(hash >> (64 - x->bits)) : 0;
+    return hash * 0x9e3779b1u >> 7 & x->again_mask;
 }
 
-static size_t slots_for(size_t n)
+static bool begin(struct look *x, size_t n)
 {
-    size_t slots = 64;
-    while (slots < 2 * n)
-        slots *= 2;
-    return slots;
+    size_t met = 1024;
+    while (met < BITS_EACH * n && met < (size_t)1 << 32)
+        met *= 2;
+    x->met_mask = (uint32_t)(met - 1);
+    x->again_mask = (uint32_t)(met / BITS_EACH - 1) & 0x1ffffff;
+    x->met = calloc(met / 64, sizeof *x->met);
+    x->again = calloc((size_t)x->again_mask / 64 + 1, sizeof *x->again);
+    return x->met && x->again;
 }
 
-static bool divide(struct parts *x, const uint64_t *hashes, size_t n)
+/* Nearly all stacks differ from all others: what is left has a bit of its hash in common with another one. */
+static bool sift(struct look *x, const uint32_t *hashes, size_t n)
 {
-    size_t largest = 0, sum = 0;
-    while (n >> x->bits > PART && x->bits < 16)
-        x->bits++;
-    const size_t nparts = (size_t)1 << x->bits;
-    x->ends = calloc(nparts, sizeof *x->ends);
-    if (!x->ends || !sp_vec_reserve(&x->entries, n))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        x->ends[part_of(x, hashes[i])]++;
-    for (size_t k = 0; k < nparts; k++) {
-        size_t count = x->ends[k];
-        largest = count > largest ? count : largest;
-        x->ends[k] = sum;
-        sum += count;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t bit = hashes[i] & x->met_mask, again = again_bit(x, hashes[i]);
+        if (x->met[bit / 64] >> bit % 64 & 1)
+            x->again[again / 64] |= (uint64_t)1 << again % 64;
+        x->met[bit / 64] |= (uint64_t)1 << bit % 64;
     }
-    for (size_t i = 0; i < n; i++)
-        x->entries.v[x->ends[part_of(x, hashes[i])]++] = (struct entry){(uint32_t)hashes[i], (uint32_t)i};
-    x->slots = malloc(slots_for(largest) * sizeof *x->slots);
-    return x->slots;
-}
-
-static bool equal(const struct sp_profile *p, const uint64_t *hashes, uint32_t a, uint32_t b)
-{
-    const struct sp_stack *sa = &p->stacks.v[a], *sb = &p->stacks.v[b];
-    return hashes[a] == hashes[b] && sa->n == sb->n && sa->context == sb->context && sa->type == sb->type &&
-           (!sa->n || memcmp(p->stack_frames.v + sa->first, p->stack_frames.v + sb->first,
-                             sa->n * sizeof *p->stack_frames.v) == 0);
-}
-
-static bool look_through(struct parts *x, const struct sp_profile *p, const uint64_t *hashes,
-                         const struct entry *part, size_t n)
-{
-    const size_t mask = slots_for(n) - 1;
-    memset(x->slots, 0, (mask + 1) * sizeof *x->slots);
-    for (size_t k = 0; k < n; k++) {
-        size_t at = part[k].low & mask;
-        const struct entry *other = NULL;
-        for (; x->slots[at]; at = (at + 1) & mask) {
-            other = &part[x->slots[at] - 1];
-            if (other->low == part[k].low && equal(p, hashes, other->stack, part[k].stack))
-                break;
-        }
-        if (!x->slots[at]) {
-            x->slots[at] = (uint32_t)k + 1;
-        } else {
-            struct pair pair = {part[k].stack, other->stack};
-            if (!sp_vec_push(&x->found, pair))
-                return false;
-        }
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t again = again_bit(x, hashes[i]);
+        if (x->again[again / 64] >> again % 64 & 1 && !sp_vec_push(&x->some, (uint32_t)i))
+            return false;
     }
     return true;
 }
 
-static int by_stack(const void *a, const void *b)
+static bool equal(const struct sp_profile *p, uint32_t a, uint32_t b)
 {
-    uint32_t sa = ((const struct pair *)a)->stack, sb = ((const struct pair *)b)->stack;
-    return (sa > sb) - (sa < sb);
+    const struct sp_stack *sa = &p->stacks.v[a], *sb = &p->stacks.v[b];
+    return sa->n == sb->n && sa->context == sb->context && sa->type == sb->type &&
+           (!sa->n || memcmp(p->stack_frames.v + sa->first, p->stack_frames.v + sb->first,
+                             sa->n * sizeof *p->stack_frames.v) == 0);
+}
+
+static bool look_through(struct look *x, const struct sp_profile *p, const uint32_t *hashes)
+{
+    size_t slots = 64;
+    while (slots < 2 * x->some.n)
+        slots *= 2;
+    if (!(x->slots = calloc(slots, sizeof *x->slots)))
+        return false;
+    for (size_t k = 0; k < x->some.n; k++) {
+        const uint32_t stack = x->some.v[k];
+        size_t at = hashes[stack] & (slots - 1);
+        struct pair pair = {stack, SP_NONE};
+        for (; x->slots[at] && pair.first == SP_NONE; at = (at + 1) & (slots - 1)) {
+            const uint32_t other = x->some.v[x->slots[at] - 1];
+            if (hashes[other] == hashes[stack] && equal(p, other, stack))
+                pair.first = other;
+        }
+        if (pair.first == SP_NONE)
+            x->slots[at] = (uint32_t)k + 1;
+        else if (!sp_vec_push(&x->found, pair))
+            return false;
+    }
+    return true;
 }
 
 static bool add_weights(struct sp_profile *p, uint32_t from, uint32_t to)
@@ -111,77 +99,72 @@ static bool add_weights(struct sp_profile *p, uint32_t from, uint32_t to)
     return true;
 }
 
-/* Moves n elements of a table. */
-static void move_up(void *v, size_t size, size_t to, size_t from, size_t n)
+/* A stack and its weights take the place of another one. */
+static void take_place(struct sp_profile *p, uint32_t *hashes, uint32_t of, uint32_t stack)
 {
-    memmove((char *)v + to * size, (char *)v + from * size, n * size);
-}
-
-/* Moves the stacks that stay up, run by run; the frames of the others stay, unused. */
-static void close_up(struct sp_profile *p, uint64_t *hashes, const struct pair *gone, size_t ngone)
-{
-    size_t to = gone[0].stack;
-    for (size_t k = 0; k < ngone; k++) {
-        size_t from = (size_t)gone[k].stack + 1, end = k + 1 < ngone ? gone[k + 1].stack : p->stacks.n;
-        for (size_t m = 0; m < p->metrics.n; m++) {
-            const struct sp_column *c = &p->columns[m];
-            if (from < c->n)
-                move_up(c->v, sizeof *c->v, to, from, (end < c->n ? end : c->n) - from);
-        }
-        move_up(p->stacks.v, sizeof *p->stacks.v, to, from, end - from);
-        move_up(hashes, sizeof *hashes, to, from, end - from);
-        to += end - from;
-    }
+    p->stacks.v[of] = p->stacks.v[stack];
+    hashes[of] = hashes[stack];
     for (size_t m = 0; m < p->metrics.n; m++) {
-        size_t k = 0;
-        while (k < ngone && gone[k].stack < p->columns[m].n)
-            k++;
-        p->columns[m].n -= k;
+        const struct sp_column *c = &p->columns[m];
+        if (of < c->n)
+            c->v[of] = stack < c->n ? c->v[stack] : SP_ABSENT;
     }
-    p->stacks.n = to;
 }
 
-/* Weights that are texts are kept by the number of their stack. */
-static bool renumber(struct sp_profile *p, const struct pair *gone, size_t ngone, size_t n)
+/*
+ * The last stacks take the places of those that are gone, whose frames stay, unused. What stands behind the
+ * others in a column is of a stack that has got its place already.
+ */
+static void close_up(struct sp_profile *p, uint32_t *hashes, const struct pair *gone, size_t ngone,
+                     uint32_t *numbers)
 {
-    if (!p->decimals.n)
-        return true;
-    uint32_t *numbers = malloc(n * sizeof *numbers), to = 0;
-    if (!numbers)
-        return false;
-    for (size_t i = 0, k = 0; i < n; i++) {
-        bool is_gone = k < ngone && gone[k].stack == i;
-        numbers[i] = is_gone ? SP_NONE : to;
-        to += !is_gone;
-        k += is_gone;
+    const size_t n = p->stacks.n - ngone;
+    size_t last = p->stacks.n, end = ngone;
+    for (size_t k = 0; k < ngone && gone[k].stack < n; k++) {
+        for (last--; end && gone[end - 1].stack == last; last--)
+            end--;
+        take_place(p, hashes, gone[k].stack, (uint32_t)last);
+        if (numbers)
+            numbers[last] = gone[k].stack;
     }
-    bool ok = sp_weights_renumber(p, numbers);
+    p->stacks.n = n;
+    for (size_t m = 0; m < p->metrics.n; m++)
+        p->columns[m].n = p->columns[m].n < n ? p->columns[m].n : n;
+}
+
+static bool join(struct sp_profile *p, uint32_t *hashes, const struct pair *gone, size_t ngone)
+{
+    const size_t n = p->stacks.n;
+    uint32_t *numbers = NULL; /* weights that are texts are kept by the number of their stack */
+    if (p->decimals.n && !(numbers = malloc(n * sizeof *numbers)))
+        return false;
+    bool ok = true;
+    for (size_t k = 0; ok && k < ngone; k++)
+        ok = add_weights(p, gone[k].stack, gone[k].first);
+    if (ok && numbers) {
+        for (uint32_t i = 0; i < n; i++)
+            numbers[i] = i;
+        for (size_t k = 0; k < ngone; k++)
+            numbers[gone[k].stack] = SP_NONE;
+    }
+    if (ok)
+        close_up(p, hashes, gone, ngone, numbers);
+    if (ok && numbers)
+        ok = sp_weights_renumber(p, numbers);
     free(numbers);
     return ok;
 }
 
-static bool join(struct sp_profile *p, uint64_t *hashes, struct pair *gone, size_t ngone)
+size_t sp_stacks_join(struct sp_profile *p, uint32_t *hashes)
 {
-    const size_t n = p->stacks.n;
-    qsort(gone, ngone, sizeof *gone, by_stack);
-    for (size_t k = 0; k < ngone; k++)
-        if (!add_weights(p, gone[k].stack, gone[k].first))
-            return false;
-    close_up(p, hashes, gone, ngone);
-    return renumber(p, gone, ngone, n);
-}
-
-size_t sp_stacks_join(struct sp_profile *p, uint64_t *hashes)
-{
-    struct parts x = {0};
-    bool ok = divide(&x, hashes, p->stacks.n);
-    for (size_t k = 0, from = 0; ok && k < (size_t)1 << x.bits; from = x.ends[k++])
-        ok = look_through(&x, p, hashes, x.entries.v + from, x.ends[k] - from);
+    struct look x = {0};
+    bool ok = begin(&x, p->stacks.n) && sift(&x, hashes, p->stacks.n) && look_through(&x, p, hashes);
     if (ok && x.found.n)
         ok = join(p, hashes, x.found.v, x.found.n);
     size_t removed = ok ? x.found.n : SIZE_MAX;
-    free(x.ends);
-    sp_vec_free(&x.entries);
+    free(x.met);
+    free(x.again);
+    sp_vec_free(&x.some);
     free(x.slots);
     sp_vec_free(&x.found);
     return removed;

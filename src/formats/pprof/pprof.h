@@ -254,7 +254,7 @@ struct sp_pp {
     SP_VEC(uint32_t) stack;
     SP_VEC(int64_t) values;
     uint64_t broken;
-    SP_VEC(uint64_t) hashes; /* of the stacks of the profile */
+    SP_VEC(uint32_t) hashes; /* of the stacks of the profile: their lower halves */
     size_t known;            /* samples whose stack was known */
     size_t weigh_at;         /* stacks at which sp_pp_weigh has something to do */
     bool joins;              /* stacks are appended, and joined later */
@@ -340,7 +340,7 @@ static inline uint32_t sp_pp_stack(struct sp_pp *pp, uint64_t hash, const uint32
         s = sp_stack_append(pp->p, frames, n, context, SP_UNIFIED);
     else
         s = sp_stack_intern_hashed(pp->p, hash, frames, n, context, SP_UNIFIED, is_new);
-    pp->hashes.v[pp->hashes.n] = hash;
+    pp->hashes.v[pp->hashes.n] = (uint32_t)hash;
     pp->hashes.n += *is_new;
     return s;
 }

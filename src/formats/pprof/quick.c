@@ -179,10 +179,10 @@ static bool append_some(struct sp_pp *pp, uint32_t from, uint32_t to)
     if (p->stacks.n + n >= SP_NONE || !sp_vec_reserve(&p->stacks, p->stacks.n + n) ||
         !sp_vec_reserve(&pp->hashes, pp->hashes.n + n))
         return false;
-    uint64_t *hashes = pp->hashes.v + pp->hashes.n;
+    uint32_t *hashes = pp->hashes.v + pp->hashes.n;
     for (uint32_t i = 0; i < n; i++) {
         sp_stack_put(p, x[i].n, x[i].context, SP_UNIFIED, pp->event[x[i].event].layout);
-        hashes[i] = x[i].hash;
+        hashes[i] = (uint32_t)x[i].hash;
     }
     pp->hashes.n += n;
     /* Those of one event behind each other: mostly all. */

@@ -106,6 +106,14 @@ static spaa_status fit_values(struct sp_pp *pp, const unsigned char *at)
     return SPAA_OK;
 }
 
+/* The hash of the stack in work, behind which there is room for what is added to it. */
+static uint64_t hash_work(struct sp_pp *pp, uint32_t context)
+{
+    const size_t n = pp->stack.n;
+    memset(pp->stack.v + n, 0, PP_PATH_SLACK * sizeof *pp->stack.v);
+    return sp_pp_hash_stack(sp_pp_copy(&pp->path.shapes, pp->stack.v, n, pp->stack.v), n, context);
+}
+
 static spaa_status put(struct sp_pp *pp, uint32_t event, uint32_t set)
 {
     const struct sp_pp_event *e = &pp->event[event];
@@ -113,11 +121,8 @@ static spaa_status put(struct sp_pp *pp, uint32_t event, uint32_t set)
     bool is_new = false;
     if (!sp_vec_reserve(&pp->stack, pp->stack.n + PP_PATH_SLACK))
         return sp_nomem(pp->d);
-    memset(pp->stack.v + pp->stack.n, 0, PP_PATH_SLACK * sizeof *pp->stack.v);
-    struct sp_pp_frames f = {pp->stack.v, pp->stack.n};
-    uint64_t sum = sp_pp_copy(&pp->path.shapes, f.v, f.n, pp->stack.v);
     if (context != SP_NONE)
-        s = sp_pp_stack(pp, sp_pp_hash_stack(sum, f.n, context), f.v, f.n, context, &is_new);
+        s = sp_pp_stack(pp, hash_work(pp, context), pp->stack.v, pp->stack.n, context, &is_new);
     if (s == SP_NONE)
         return sp_nomem(pp->d);
     if (is_new)
@@ -170,8 +175,16 @@ static bool map_all(struct sp_pp *pp)
 {
     struct sp_map *m = &pp->p->stack_map;
     bool ok = sp_map_grow(m, pp->hashes.n);
-    for (size_t i = 0; ok && i < pp->hashes.n; i++)
-        ok = sp_map_add(m, pp->hashes.v[i], (uint32_t)i);
+    for (uint32_t i = 0; ok && i < pp->hashes.n; i++) {
+        const struct sp_stack *s = &pp->p->stacks.v[i];
+        ok = sp_vec_reserve(&pp->stack, s->n + PP_PATH_SLACK);
+        if (!ok)
+            break;
+        if (s->n)
+            memcpy(pp->stack.v, pp->p->stack_frames.v + s->first, s->n * sizeof *pp->stack.v);
+        pp->stack.n = s->n;
+        ok = sp_map_add(m, hash_work(pp, s->context), i);
+    }
     return ok;
 }
 
