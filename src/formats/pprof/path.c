@@ -52,8 +52,22 @@ static __attribute__((noinline)) bool put_location(struct sp_pp *pp, uint32_t id
     return true;
 }
 
+/* Where the last of n ids is not known: reads what is new, or puts its frames before *top, by and by. */
+static __attribute__((noinline)) bool put_unknown(struct sp_pp *pp, size_t n, uint32_t **top, bool *read,
+                                                  bool *nomem)
+{
+    const uint32_t *ids = pp->path.ids;
+    if (!*read) {
+        *read = true;
+        *nomem = !sp_pp_locations_read(pp, ids, n);
+        if (*nomem || pp->shorts[ids[n - 1]])
+            return !*nomem;
+    }
+    return put_location(pp, ids[n - 1], n - 1, top, nomem);
+}
+
 /* Puts the frames of n ids, from the last one on, before *top, which belongs to the ids behind them. */
-static bool put_ids(struct sp_pp *pp, size_t n, uint32_t **top, bool *nomem)
+PP_INLINE bool put_ids(struct sp_pp *pp, size_t n, uint32_t **top, bool *nomem)
 {
     const uint32_t *const ids = pp->path.ids, *const shorts = pp->shorts;
     uint32_t **const tops = top - n, *to = *top;
@@ -62,18 +76,13 @@ static bool put_ids(struct sp_pp *pp, size_t n, uint32_t **top, bool *nomem)
         uint32_t known = shorts[ids[i]];
         if (__builtin_expect(!known, 0)) {
             uint32_t *next = to;
-            if (!read && !sp_pp_locations_read(pp, ids, i + 1)) {
-                *nomem = true;
+            if (!put_unknown(pp, i + 1, &next, &read, nomem))
                 return false;
-            }
-            read = true;
-            known = shorts[ids[i]];
-            if (!known) {
-                if (!put_location(pp, ids[i], i, &next, nomem))
-                    return false;
+            if (next != to) {
                 to = next;
                 continue;
             }
+            known = shorts[ids[i]];
         }
         /* Four in any case: it does not matter how many count. */
         uint32_t last = known >> PP_SHORT_BITS;
@@ -84,25 +93,73 @@ static bool put_ids(struct sp_pp *pp, size_t n, uint32_t **top, bool *nomem)
     return true;
 }
 
-bool sp_pp_path(struct sp_pp *pp, const unsigned char *p, size_t n, struct sp_pp_frames *out, bool *nomem)
+/* The path of an entry into the frames of *x from *first on; false: not this way, or out of memory. */
+PP_INLINE bool put_path(struct sp_pp *pp, const struct sp_pp_entry *e, const uint32_t **first, bool *nomem,
+                        sp_pp_same_end *same_end, sp_pp_unpack *unpack)
 {
     struct sp_pp_path *x = &pp->path;
-    const unsigned char *end = p + n;
+    const size_t n = e->nids;
+    const unsigned char *p = e->ids, *end = p + n;
     /* Whole blocks are loaded, whatever part of them counts. */
     if (!n || n > PP_PATH_MAX || (size_t)(p - pp->in) < PP_BLOCK ||
         (size_t)(pp->in + pp->n - end) < PP_BLOCK || end[-1] >= 0x80)
         return false;
-    size_t shared, same = sp_pp_same_end(&x->shapes, end, x->end, n < x->n ? n : x->n, &shared);
+    size_t shared = 0, same = x->n ? same_end(end, x->end, n < x->n ? n : x->n, &shared) : 0;
     uint32_t **top = x->tops + PP_PATH_MAX - shared;
     x->n = 0;
     if (same < n) {
-        size_t ids = sp_pp_unpack(&x->shapes, p, n - same, (uint32_t)pp->nshorts, x->ids);
+        size_t ids = unpack(&x->shapes, p, n - same, (uint32_t)pp->nshorts, x->ids);
         if (!ids || PP_PATH_ROOM(ids) > (size_t)(*top - x->frames) || !put_ids(pp, ids, top, nomem))
             return false;
         top -= ids;
     }
     x->end = end;
     x->n = n;
-    *out = (struct sp_pp_frames){*top, (size_t)(x->frames + PP_PATH_MAX - *top)};
+    *first = *top;
     return true;
+}
+
+PP_INLINE uint32_t put_paths(struct sp_pp *pp, uint32_t i, uint32_t n, bool *nomem, sp_pp_same_end *same_end,
+                             sp_pp_unpack *unpack, sp_pp_copy *copy)
+{
+    struct sp_profile *p = pp->p;
+    const uint32_t *first, *const end = pp->path.frames + PP_PATH_MAX;
+    const size_t max = sp_pp_frames_max(pp);
+    for (struct sp_pp_entry *x = &pp->queue[i]; i < n; i++, x++) {
+        if (x->stack != SP_NONE)
+            continue;
+        if (!put_path(pp, x, &first, nomem, same_end, unpack))
+            break;
+        const size_t count = (size_t)(end - first), to = p->stack_frames.n + pp->queued_frames;
+        if (to + count > max)
+            break;
+        if (!sp_vec_reserve(&p->stack_frames, to + count + PP_PATH_SLACK)) {
+            *nomem = true;
+            break;
+        }
+        pp->queued_frames += count;
+        x->first = to;
+        x->n = (uint32_t)count;
+        x->hash =
+            sp_pp_hash_stack(copy(&pp->path.shapes, first, count, p->stack_frames.v + to), count, x->context);
+        if (!pp->joins)
+            sp_stack_expect(p, x->hash);
+    }
+    return i;
+}
+
+#ifdef PP_NEEDED
+PP_NEEDED static uint32_t quick_paths(struct sp_pp *pp, uint32_t i, uint32_t n, bool *nomem)
+{
+    return put_paths(pp, i, n, nomem, sp_pp_same_end_quick, sp_pp_unpack_quick, sp_pp_copy_quick);
+}
+#endif
+
+uint32_t sp_pp_paths(struct sp_pp *pp, uint32_t i, uint32_t n, bool *nomem)
+{
+#ifdef PP_NEEDED
+    if (pp->path.shapes.usable)
+        return quick_paths(pp, i, n, nomem);
+#endif
+    return put_paths(pp, i, n, nomem, sp_pp_same_end_plain, sp_pp_unpack_plain, sp_pp_copy_plain);
 }

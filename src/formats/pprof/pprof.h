@@ -134,11 +134,6 @@ struct sp_pp_label_set {
     uint32_t comm, more;
 };
 
-struct sp_pp_frames {
-    const uint32_t *v;
-    size_t n;
-};
-
 /* path.c: frames by location ids, where the sample before may have had the same at the end. */
 struct sp_pp_path {
     uint32_t *frames; /* PP_PATH_MAX, filled from their end, and a slack of zeros */
@@ -371,8 +366,11 @@ bool sp_pp_locations_frames(struct sp_pp *pp, const uint32_t *numbers, size_t n)
 
 bool sp_pp_path_begin(struct sp_pp_path *x);
 void sp_pp_path_free(struct sp_pp_path *x);
-/* The frames of packed ids, until the next call; false: read them one by one, if not *nomem. */
-bool sp_pp_path(struct sp_pp *pp, const unsigned char *ids, size_t n, struct sp_pp_frames *out, bool *nomem);
+/*
+ * Puts the frames of the entries i to n of the queue, those without a stack, behind those of the profile.
+ * Returns n, or which one must be read in the slow way, if not *nomem.
+ */
+uint32_t sp_pp_paths(struct sp_pp *pp, uint32_t i, uint32_t n, bool *nomem);
 /* The number of an id; SP_NONE: there is none. */
 uint32_t sp_pp_ids_find(const struct sp_pp_ids *ids, uint64_t id);
 void sp_pp_ids_free(struct sp_pp_ids *ids);

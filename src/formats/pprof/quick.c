@@ -102,33 +102,6 @@ static void expect_seen(const struct sp_pp *pp, const struct sp_pp_entry *x)
 
 /* ---- looking up ---- */
 
-/* Puts the frames of an entry behind the others; false: in the slow way, if not *st. */
-static inline bool find_frames(struct sp_pp *pp, struct sp_pp_entry *x, spaa_status *st)
-{
-    struct sp_profile *p = pp->p;
-    struct sp_pp_frames f;
-    bool nomem = false;
-    size_t first = p->stack_frames.n + pp->queued_frames;
-    if (!sp_pp_path(pp, x->ids, x->nids, &f, &nomem) || first + f.n > sp_pp_frames_max(pp)) {
-        if (nomem)
-            *st = sp_nomem(pp->d);
-        return false;
-    }
-    if (!sp_vec_reserve(&p->stack_frames, first + f.n + PP_PATH_SLACK)) {
-        *st = sp_nomem(pp->d);
-        return false;
-    }
-    uint32_t *to = p->stack_frames.v + first;
-    uint64_t sum = sp_pp_copy(&pp->path.shapes, f.v, f.n, to);
-    pp->queued_frames += f.n;
-    x->first = first;
-    x->n = (uint32_t)f.n;
-    x->hash = sp_pp_hash_stack(sum, f.n, x->context);
-    if (!pp->joins)
-        sp_stack_expect(p, x->hash);
-    return true;
-}
-
 static spaa_status store(struct sp_pp *pp, const struct sp_pp_entry *x)
 {
     const struct sp_pp_event *e = &pp->event[x->event];
@@ -219,31 +192,34 @@ static void weigh_seen(struct sp_pp *pp)
     pp->window = pp->repeats = 0;
 }
 
+/* The entry i in the slow way, with those of the same sample; *next is the one behind them. */
+static spaa_status look_up_slowly(struct sp_pp *pp, uint32_t i, uint32_t *next)
+{
+    const unsigned char *field = pp->queue[i].field, *sample;
+    size_t size;
+    while (i < pp->nqueued && pp->queue[i].field == field)
+        i++;
+    *next = i;
+    sample = sp_pp_length(field + 1, &size);
+    return sp_pp_sample(pp, sample, size);
+}
+
 static spaa_status look_up(struct sp_pp *pp)
 {
     struct sp_pp_entry *q = pp->queue;
     spaa_status st = SPAA_OK;
-    uint32_t stored = 0, n = pp->nqueued, i = 0;
+    const uint32_t n = pp->nqueued;
+    bool nomem = false;
     for (uint32_t k = 0; pp->use_seen && pp->seen && k < n; k++)
         expect_seen(pp, &q[k]);
-    while (!st && i < n) {
-        if (pp->use_seen)
-            q[i].stack = seen_find(pp, &q[i]);
-        if (q[i].stack != SP_NONE || find_frames(pp, &q[i], &st)) {
-            i++;
-        } else if (!st) {
-            const unsigned char *field = q[i].field, *sample;
-            size_t size;
-            st = store_some(pp, stored, i);
-            if (!st && (sample = sp_pp_length(field + 1, &size)))
-                st = sp_pp_sample(pp, sample, size);
-            while (i < n && q[i].field == field)
-                i++;
-            stored = i;
-        }
+    for (uint32_t k = 0; pp->use_seen && k < n; k++)
+        q[k].stack = seen_find(pp, &q[k]);
+    for (uint32_t i = 0; !st && i < n;) {
+        uint32_t end = sp_pp_paths(pp, i, n, &nomem);
+        st = nomem ? sp_nomem(pp->d) : store_some(pp, i, end);
+        if (!st && (i = end) < n)
+            st = look_up_slowly(pp, end, &i);
     }
-    if (!st)
-        st = store_some(pp, stored, n);
     weigh_seen(pp);
     return !st && pp->p->stacks.n >= pp->weigh_at ? sp_pp_weigh(pp) : st;
 }

@@ -11,9 +11,10 @@
 #define TOGETHER 64u               /* locations that are read together */
 
 /* The fields of a message that are numbers, by their own number, and the lines of a location. */
-#define LINES 16u
+#define LINES  16u
+#define FIELDS 10u
 struct numbers {
-    uint64_t v[11];
+    uint64_t v[FIELDS + 1];
     unsigned nlines;
     struct sp_pp_slice lines[LINES];
 };
@@ -22,11 +23,12 @@ struct numbers {
  * All fields, where they are numbers up to `fields` and lines (field 4), in the usual coding. False: it takes
  * a cursor.
  */
-static bool numbers(const struct sp_pp *pp, struct sp_pp_slice s, unsigned fields, bool lines,
-                    struct numbers *x)
+PP_INLINE bool numbers(const struct sp_pp *pp, struct sp_pp_slice s, unsigned fields, bool lines,
+                       struct numbers *x, sp_pp_number *number)
 {
     const unsigned char *p = s.p, *end = s.p + s.n;
-    memset(x->v, 0, sizeof x->v);
+    for (unsigned i = 0; i <= fields; i++)
+        x->v[i] = 0;
     x->nlines = 0;
     if ((size_t)(pp->in + pp->n - end) < 16) /* whole words are loaded */
         return false;
@@ -38,7 +40,7 @@ static bool numbers(const struct sp_pp *pp, struct sp_pp_slice s, unsigned field
             continue;
         }
         uint64_t v = 0;
-        size_t n = sp_wire_varint_word(p, &v);
+        size_t n = number(p, &v);
         if (tag & 7 || tag >> 3 > fields || tag < 8 || !n || n > (size_t)(end - p))
             return false;
         x->v[tag >> 3] = v;
@@ -106,29 +108,30 @@ void sp_pp_ids_free(struct sp_pp_ids *ids)
     sp_map_free(&ids->map);
 }
 
-static spaa_status index_ids(struct sp_pp *pp, const struct sp_pp_slices *s, const char *what,
-                             struct sp_pp_ids *out)
+static bool begin_ids(struct sp_pp_ids *x, size_t n)
 {
-    size_t n = s->list.n;
-    out->ndense = n < UINT32_MAX / 4 ? 2 * n + 64 : UINT32_MAX / 2;
-    out->dense = calloc(out->ndense, sizeof *out->dense);
-    out->ids = calloc(n + 1, sizeof *out->ids);
-    if (!out->dense || !out->ids)
-        return sp_nomem(pp->d);
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t id = out->ids[i] = id_of(pp, s->list.v[i]);
-        if (!id || sp_pp_ids_find(out, id) != SP_NONE) {
-            sp_emit(pp->d, id ? SP_W725 : SP_L722, sp_pp_at(pp, s->list.v[i].p),
-                    id ? "a second %s %llu; the first one counts" : "a %s without an id (%llu)", what,
-                    (unsigned long long)id);
-            continue;
-        }
-        if (id < out->ndense)
-            out->dense[id] = i + 1;
-        else if (!sp_map_add(&out->map, id_hash(id), i))
-            return sp_nomem(pp->d);
+    x->ndense = n < UINT32_MAX / 4 ? 2 * n + 64 : UINT32_MAX / 2;
+    x->dense = calloc(x->ndense, sizeof *x->dense);
+    x->ids = calloc(n + 1, sizeof *x->ids);
+    return x->dense && x->ids;
+}
+
+/* The id of number i; false: out of memory. */
+static bool add_id(struct sp_pp *pp, struct sp_pp_ids *x, uint32_t i, uint64_t id, struct sp_pp_slice s,
+                   const char *what)
+{
+    x->ids[i] = id;
+    if (id && id < x->ndense && !x->dense[id]) {
+        x->dense[id] = i + 1;
+        return true;
     }
-    return SPAA_OK;
+    if (!id || sp_pp_ids_find(x, id) != SP_NONE) {
+        sp_emit(pp->d, id ? SP_W725 : SP_L722, sp_pp_at(pp, s.p),
+                id ? "a second %s %llu; the first one counts" : "a %s without an id (%llu)", what,
+                (unsigned long long)id);
+        return true;
+    }
+    return sp_map_add(&x->map, id_hash(id), i);
 }
 
 static bool starts(struct sp_str s, const char *with)
@@ -143,11 +146,14 @@ static bool is_kernel(struct sp_str file)
            (file.n > 3 && memcmp(file.p + file.n - 3, ".ko", 3) == 0);
 }
 
-static spaa_status read_mapping(struct sp_pp *pp, struct sp_pp_slice s)
+static spaa_status read_mapping(struct sp_pp *pp, uint32_t number)
 {
+    const struct sp_pp_slice s = pp->mappings.list.v[number];
     struct sp_pp_mapping m = {.dso = SP_NONE};
     struct numbers x;
-    read_numbers(pp, s, 10, "a mapping", &x);
+    if (!add_id(pp, &pp->mapping_ids, number, id_of(pp, s), s, "mapping"))
+        return sp_nomem(pp->d);
+    read_numbers(pp, s, FIELDS, "a mapping", &x);
     m.start = x.v[2];
     m.limit = x.v[3];
     m.offset = x.v[4];
@@ -172,35 +178,24 @@ static spaa_status read_mapping(struct sp_pp *pp, struct sp_pp_slice s)
     return SPAA_OK;
 }
 
-/* A line as the file says; false: of another coding, or of no function. */
-static bool plain_line(const struct sp_pp *pp, struct sp_pp_slice s, struct sp_pp_line *out)
+static struct sp_pp_line line_of(const struct sp_pp *pp, const struct numbers *x)
 {
-    struct numbers x;
-    if (!numbers(pp, s, 3, false, &x))
-        return false;
-    *out = (struct sp_pp_line){.function = sp_pp_ids_find(&pp->function_ids, x.v[1]),
+    return (struct sp_pp_line){.function = sp_pp_ids_find(&pp->function_ids, x->v[1]),
                                .text = SP_STR_FAIL,
-                               .line = (int64_t)x.v[2],
-                               .column = (int64_t)x.v[3]};
-    return out->function != SP_NONE;
+                               .line = (int64_t)x->v[2],
+                               .column = (int64_t)x->v[3]};
 }
 
 /* The same with a cursor, behind the others of its location, which begin at `first`. */
 static bool read_line(struct sp_pp *pp, struct sp_pp_slice s, size_t first)
 {
     struct numbers x;
-    struct sp_pp_line line;
-    if (!plain_line(pp, s, &line)) {
-        read_numbers(pp, s, 3, "a line", &x);
-        line = (struct sp_pp_line){.function = sp_pp_ids_find(&pp->function_ids, x.v[1]),
-                                   .text = SP_STR_FAIL,
-                                   .line = (int64_t)x.v[2],
-                                   .column = (int64_t)x.v[3]};
-        if (line.function == SP_NONE) {
-            pp->dangling++;
-            sp_emit(pp->d, SP_L722, sp_pp_at(pp, s.p), "a line in function %llu", (unsigned long long)x.v[1]);
-            return true;
-        }
+    read_numbers(pp, s, 3, "a line", &x);
+    struct sp_pp_line line = line_of(pp, &x);
+    if (line.function == SP_NONE) {
+        pp->dangling++;
+        sp_emit(pp->d, SP_L722, sp_pp_at(pp, s.p), "a line in function %llu", (unsigned long long)x.v[1]);
+        return true;
     }
     size_t n = pp->lines.n - first;
     if (n >= PP_LINES_MAX) {
@@ -212,39 +207,81 @@ static bool read_line(struct sp_pp *pp, struct sp_pp_slice s, size_t first)
     return pp->lines.n < SP_NONE - 1 && sp_vec_push(&pp->lines, line);
 }
 
-static void read_plain_location(struct sp_pp *pp, struct sp_pp_slice s, struct sp_pp_location *out)
+/* A location in the usual coding, of which nothing must be reported; *id is its own. */
+PP_INLINE bool read_location(struct sp_pp *pp, struct sp_pp_slice s, struct sp_pp_location *out, uint64_t *id,
+                             sp_pp_number *number)
 {
-    struct numbers x;
+    struct numbers x, line;
     const size_t first = pp->lines.n;
-    *out = (struct sp_pp_location){.mapping = SP_NONE, .first = SP_NONE};
-    if (!numbers(pp, s, 5, true, &x) || first + x.nlines >= SP_NONE ||
+    if (!numbers(pp, s, 5, true, &x, number) || first + x.nlines >= SP_NONE ||
         !sp_vec_reserve(&pp->lines, first + x.nlines))
-        return;
+        return false;
+    *id = x.v[1];
     if (x.v[2] && (out->mapping = sp_pp_ids_find(&pp->mapping_ids, x.v[2])) == SP_NONE)
-        return;
-    for (unsigned i = 0; i < x.nlines; i++)
-        if (!plain_line(pp, x.lines[i], &pp->lines.v[first + i]))
-            return;
+        return false;
+    for (unsigned i = 0; i < x.nlines; i++) {
+        if (!numbers(pp, x.lines[i], 3, false, &line, number))
+            return false;
+        pp->lines.v[first + i] = line_of(pp, &line);
+        if (pp->lines.v[first + i].function == SP_NONE)
+            return false;
+    }
     pp->lines.n += x.nlines;
     out->address = x.v[3];
     out->folded = x.v[5];
     out->line = (uint32_t)first;
     out->nlines = x.nlines;
-    out->plain = true;
+    return true;
 }
 
-static void read_plain_function(struct sp_pp *pp, struct sp_pp_slice s, struct sp_pp_function *out)
+PP_INLINE bool read_locations(struct sp_pp *pp, sp_pp_number *number)
 {
-    struct numbers x;
-    *out = (struct sp_pp_function){.interned = SP_NONE, .more = SP_STR_FAIL};
-    if (!numbers(pp, s, 5, false, &x))
-        return;
-    out->plain = true;
-    for (unsigned i = 0; i < PP_TEXTS; i++) {
-        out->plain &= x.v[2 + i] < pp->strings.n || !x.v[2 + i];
-        out->texts[i] = (uint32_t)x.v[2 + i];
+    const struct sp_pp_slice *s = pp->locations.list.v;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < pp->locations.list.n; i++) {
+        struct sp_pp_location *out = &pp->locs[i];
+        uint64_t id = 0;
+        *out = (struct sp_pp_location){.mapping = SP_NONE, .first = SP_NONE};
+        out->plain = read_location(pp, s[i], out, &id, number);
+        ok = add_id(pp, &pp->location_ids, i, out->plain ? id : id_of(pp, s[i]), s[i], "location");
     }
-    out->start_line = (int64_t)x.v[5];
+    return ok;
+}
+
+PP_INLINE bool read_functions(struct sp_pp *pp, sp_pp_number *number)
+{
+    const struct sp_pp_slice *s = pp->functions.list.v;
+    struct numbers x;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < pp->functions.list.n; i++) {
+        struct sp_pp_function *out = &pp->fns[i];
+        *out = (struct sp_pp_function){.interned = SP_NONE, .more = SP_STR_FAIL};
+        out->plain = numbers(pp, s[i], 5, false, &x, number);
+        uint64_t id = out->plain ? x.v[1] : id_of(pp, s[i]);
+        for (unsigned k = 0; out->plain && k < PP_TEXTS; k++) {
+            out->plain = x.v[2 + k] < pp->strings.n || !x.v[2 + k];
+            out->texts[k] = (uint32_t)x.v[2 + k];
+        }
+        out->start_line = out->plain ? (int64_t)x.v[5] : 0;
+        ok = add_id(pp, &pp->function_ids, i, id, s[i], "function");
+    }
+    return ok;
+}
+
+#ifdef PP_NEEDED
+PP_NEEDED static bool read_quickly(struct sp_pp *pp)
+{
+    return read_functions(pp, sp_pp_number_quick) && read_locations(pp, sp_pp_number_quick);
+}
+#endif
+
+static bool read_both(struct sp_pp *pp)
+{
+#ifdef PP_NEEDED
+    if (pp->path.shapes.usable)
+        return read_quickly(pp);
+#endif
+    return read_functions(pp, sp_wire_varint_word) && read_locations(pp, sp_wire_varint_word);
 }
 
 bool sp_pp_location_again(struct sp_pp *pp, uint32_t number)
@@ -337,49 +374,41 @@ static bool shorts_begin(struct sp_pp *pp)
     return pp->shorts;
 }
 
-static spaa_status read_tables(struct sp_pp *pp)
+static bool read_tables(struct sp_pp *pp)
 {
     size_t nlocations = pp->locations.list.n, nfunctions = pp->functions.list.n;
     pp->locs = malloc((nlocations + 1) * sizeof *pp->locs);
     pp->fns = malloc((nfunctions + 1) * sizeof *pp->fns);
-    if (!pp->locs || !pp->fns || !sp_vec_reserve(&pp->lines, nlocations))
-        return sp_nomem(pp->d);
-    for (size_t i = 0; i < nfunctions; i++)
-        read_plain_function(pp, pp->functions.list.v[i], &pp->fns[i]);
-    for (size_t i = 0; i < nlocations; i++)
-        read_plain_location(pp, pp->locations.list.v[i], &pp->locs[i]);
-    return SPAA_OK;
+    return pp->locs && pp->fns && sp_vec_reserve(&pp->lines, nlocations) &&
+           begin_ids(&pp->location_ids, nlocations) && begin_ids(&pp->function_ids, nfunctions) &&
+           read_both(pp);
 }
 
 /* Room ahead for what most locations give: growing is moving it. */
 static bool make_room(struct sp_pp *pp)
 {
     struct sp_profile *p = pp->p;
-    size_t nlocations = pp->locations.list.n < AHEAD ? pp->locations.list.n : AHEAD;
-    size_t nfunctions = pp->functions.list.n < AHEAD ? pp->functions.list.n : AHEAD;
-    return sp_vec_reserve(&p->frames, nlocations) && sp_map_grow(&p->frame_map, nlocations) &&
-           sp_vec_reserve(&p->functions, nfunctions) && sp_map_grow(&p->function_map, nfunctions) &&
-           sp_vec_reserve(&p->strs.strs, nlocations + nfunctions) &&
-           sp_map_grow(&p->strs.map, nlocations + nfunctions) && sp_vec_reserve(&pp->loc_frames, nlocations);
+    size_t lines = pp->lines.n > pp->locations.list.n ? pp->lines.n : pp->locations.list.n;
+    size_t functions = pp->functions.list.n < AHEAD ? pp->functions.list.n : AHEAD;
+    lines = lines < AHEAD ? lines : AHEAD;
+    return sp_vec_reserve(&p->frames, lines) && sp_map_grow(&p->frame_map, lines) &&
+           sp_vec_reserve(&p->functions, functions) && sp_map_grow(&p->function_map, functions) &&
+           sp_vec_reserve(&p->strs.strs, lines + functions) && sp_map_grow(&p->strs.map, lines + functions) &&
+           sp_vec_reserve(&pp->loc_frames, lines);
 }
 
 spaa_status sp_pp_tables(struct sp_pp *pp)
 {
     struct sp_dso unknown = {.name = sp_profile_cstr(pp->p, "[unknown]")};
-    spaa_status st = index_ids(pp, &pp->mappings, "mapping", &pp->mapping_ids);
-    if (!st)
-        st = index_ids(pp, &pp->locations, "location", &pp->location_ids);
-    if (!st)
-        st = index_ids(pp, &pp->functions, "function", &pp->function_ids);
     pp->unknown_dso = unknown.name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(pp->p, &unknown);
-    if (!st && pp->unknown_dso == SP_NONE)
-        st = sp_nomem(pp->d);
     pp->maps.unknown = pp->unknown_dso;
-    for (size_t i = 0; !st && i < pp->mappings.list.n; i++)
-        st = read_mapping(pp, pp->mappings.list.v[i]);
-    if (!st)
-        st = read_tables(pp);
-    if (!st && (!make_room(pp) || !sp_pp_texts(pp) || !shorts_begin(pp) || !sp_pp_path_begin(&pp->path) ||
+    if (pp->unknown_dso == SP_NONE || !sp_pp_path_begin(&pp->path) ||
+        !begin_ids(&pp->mapping_ids, pp->mappings.list.n))
+        return sp_nomem(pp->d);
+    spaa_status st = SPAA_OK;
+    for (uint32_t i = 0; !st && i < pp->mappings.list.n; i++)
+        st = read_mapping(pp, i);
+    if (!st && (!read_tables(pp) || !make_room(pp) || !sp_pp_texts(pp) || !shorts_begin(pp) ||
                 !sp_pp_mappings_index(&pp->maps, pp->p->dsos.n)))
         st = sp_nomem(pp->d);
     return st;
