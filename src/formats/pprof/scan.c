@@ -151,29 +151,59 @@ static bool take(struct sp_pp *pp, const struct sp_wire *w, const struct sp_wire
     return !pp->unknown.failed;
 }
 
-/* Most of a file: samples that follow each other, without a call for each. */
+/* The bytes of the field at p, if it has this number; NULL: it has not, or is read in the usual way. */
+static inline const unsigned char *bytes_of(const struct sp_wire *w, const unsigned char *p, unsigned field,
+                                            uint64_t *n)
+{
+    if (w->end - p < 2 || *p != (field << 3 | SP_WIRE_BYTES))
+        return NULL;
+    p = sp_wire_varint(p + 1, w->end, n);
+    return p && *n <= (uint64_t)(w->end - p) ? p : NULL; /* else reported there */
+}
+
+/* Most of a file is fields of one kind that follow each other; they are taken without a call for each. */
 static bool skip_samples(struct sp_pp *pp, struct sp_wire *w)
 {
-    const unsigned char *from = w->p, *p = from;
+    const unsigned char *from = w->p, *p;
     uint64_t n;
     size_t samples = 0;
-    while (w->end - p >= 2 && *p == (PP_SAMPLE << 3 | SP_WIRE_BYTES)) {
-        const unsigned char *body = sp_wire_varint(p + 1, w->end, &n);
+    for (; (p = bytes_of(w, w->p, PP_SAMPLE, &n)); w->p = p + n) {
         __builtin_prefetch(p + 1024); /* no loop over bytes that the processor could foresee */
-        if (!body || n > (uint64_t)(w->end - body))
-            break; /* reported where it is read in the usual way */
-        p = body + n;
         samples++;
     }
-    w->p = p;
-    return !samples || add_samples(pp, from, p, samples);
+    return !samples || add_samples(pp, from, w->p, samples);
+}
+
+static bool skip_slices(struct sp_wire *w, unsigned field, struct sp_pp_slices *to)
+{
+    const unsigned char *p;
+    uint64_t n;
+    for (; (p = bytes_of(w, w->p, field, &n)); w->p = p + n) {
+        struct sp_pp_slice x = {p, (size_t)n};
+        if (to->list.n >= SP_NONE - 1 || !sp_vec_push(&to->list, x))
+            return false;
+    }
+    return true;
+}
+
+static bool skip_strings(struct sp_pp *pp, struct sp_wire *w)
+{
+    const unsigned char *p;
+    uint64_t n;
+    for (; (p = bytes_of(w, w->p, PP_STRING, &n)); w->p = p + n) {
+        struct sp_str x = {(const char *)p, (uint32_t)n};
+        if (n >= UINT32_MAX || pp->strings.n >= SP_NONE - 1 || !sp_vec_push(&pp->strings, x))
+            return false;
+    }
+    return true;
 }
 
 spaa_status sp_pp_scan(struct sp_pp *pp)
 {
     struct sp_wire w = sp_wire_of(pp->in, pp->n);
     for (struct sp_wire_field f;;) {
-        if (!skip_samples(pp, &w))
+        if (!skip_samples(pp, &w) || !skip_slices(&w, PP_LOCATION, &pp->locations) ||
+            !skip_slices(&w, PP_FUNCTION, &pp->functions) || !skip_strings(pp, &w))
             return sp_nomem(pp->d);
         if (!sp_wire_next(&w, &f))
             break;
