@@ -32,7 +32,7 @@ static bool cut_any(const struct sp_pp *pp, const unsigned char *p, const unsign
 {
     const unsigned char *ids = NULL, *first = NULL, *last = NULL;
     const int64_t *const all = value + pp->ntypes;
-    size_t nids = 0, n;
+    size_t nids = 0, n, size;
     while (p < end) {
         const unsigned char *field = p;
         unsigned tag = *p++;
@@ -41,7 +41,7 @@ static bool cut_any(const struct sp_pp *pp, const unsigned char *p, const unsign
                 return false;
             continue;
         }
-        if (!(p = sp_pp_length(p, &n)) || (ptrdiff_t)n > end - p)
+        if (!(size = sp_pp_length(p, &n)) || (ptrdiff_t)n > end - (p += size))
             return false;
         const unsigned char *next = p + n;
         if (tag == IDS && !ids && n) {
@@ -73,12 +73,12 @@ PP_INLINE bool cut_usual(const struct sp_pp *pp, const unsigned char *p, const u
                          sp_pp_number *number)
 {
     const int64_t *const all = value + pp->ntypes;
-    size_t n;
-    if (*p != IDS || !(p = sp_pp_length(p + 1, &n)) || !n || (ptrdiff_t)n > end - p - 2)
-        return false;
-    x->ids = p;
+    size_t n, size = sp_pp_length(p + 1, &n);
+    x->ids = p + 1 + size;
     x->nids = (uint32_t)n;
-    p += n;
+    if (*p != IDS || !size || !n || (ptrdiff_t)n > end - x->ids - 2)
+        return false;
+    p = x->ids + n;
     const unsigned char *const next = p + 2 + p[1];
     if (*p != VALUES || p[1] >= 0x80 || next > end)
         return false;
@@ -135,22 +135,25 @@ PP_INLINE const unsigned char *cut(struct sp_pp *pp, const unsigned char *at, co
                                    struct sp_pp_entry *x, int64_t *values, uint32_t *set,
                                    sp_pp_number *number)
 {
-    const unsigned char *p;
     struct sp_pp_slice labels;
-    size_t n;
-    if (at >= limit || *at != SAMPLE || !(p = sp_pp_length(at + 1, &n)) || (ptrdiff_t)n > limit - p)
+    size_t n, size;
+    if (at >= limit || *at != SAMPLE || !(size = sp_pp_length(at + 1, &n)))
         return NULL;
-    __builtin_prefetch(p + AHEAD);
-    __builtin_prefetch(p + AHEAD + 64);
-    if (!cut_usual(pp, p, p + n, x, values, &labels, number) ||
-        (*set = sp_pp_label_again(pp, labels.p, labels.n)) == SP_NONE) {
-        if (!cut_any(pp, p, p + n, x, values, &labels) ||
-            (*set = sp_pp_label_find(pp, labels.p, labels.n)) == SP_NONE)
-            return NULL;
-    }
     x->field = at;
     x->stack = SP_NONE;
-    return p + n;
+    at += 1 + size;
+    if ((ptrdiff_t)n > limit - at)
+        return NULL;
+    __builtin_prefetch(at + AHEAD);
+    __builtin_prefetch(at + AHEAD + 64);
+    *set = 0; /* of no labels */
+    if (cut_usual(pp, at, at + n, x, values, &labels, number) &&
+        (!labels.n || (*set = sp_pp_label_again(pp, labels.p, labels.n)) != SP_NONE))
+        return at + n;
+    if (!cut_any(pp, at, at + n, x, values, &labels) ||
+        (*set = sp_pp_label_find(pp, labels.p, labels.n)) == SP_NONE)
+        return NULL;
+    return at + n;
 }
 
 PP_INLINE bool cut_group(struct sp_pp *pp, const unsigned char **at, const unsigned char *limit,
@@ -160,29 +163,27 @@ PP_INLINE bool cut_group(struct sp_pp *pp, const unsigned char **at, const unsig
     int64_t *values = pp->queued_values.v;
     struct sp_pp_entry *x = pp->queue;
     const bool one = pp->nevents == 1 && !pp->use_seen;
-    bool ok = true, more = true;
-    for (uint32_t k = 0, set; k < PP_GROUP && x - pp->queue + pp->nevents <= PP_QUEUE; k++) {
-        if (!(more = (next = cut(pp, p, limit, x, values, &set, number))))
-            break;
+    const uint32_t ntypes = pp->ntypes, most = PP_QUEUE / pp->nevents;
+    bool ok = true;
+    uint32_t set, left = most < PP_GROUP ? most : PP_GROUP, at_value = 0;
+    for (; ok && left && (next = cut(pp, p, limit, x, values + at_value, &set, number)); left--) {
         p = next;
-        x->values = (uint32_t)(values - pp->queued_values.v);
-        values += pp->ntypes;
-        pp->nqueued = (uint32_t)(x - pp->queue);
+        x->values = at_value;
+        at_value += ntypes;
         if (one) {
             x->event = 0;
             x->context = sp_pp_context(pp, set, 0);
             ok = x++->context != SP_NONE;
         } else {
+            pp->nqueued = (uint32_t)(x - pp->queue);
             ok = pp->nevents == 1 ? add_entry(pp, x, set, 0) : add_entries(pp, x, set);
             x = pp->queue + pp->nqueued;
         }
-        if (!ok)
-            break;
     }
     *at = p;
     pp->nqueued = (uint32_t)(x - pp->queue);
     *st = ok ? SPAA_OK : sp_nomem(pp->d);
-    return more && ok;
+    return ok && !left;
 }
 
 #ifdef PP_NEEDED

@@ -190,10 +190,12 @@ static uint32_t find_set(const struct sp_pp *pp, const void *p, size_t n, struct
 
 uint32_t sp_pp_label_find(struct sp_pp *pp, const unsigned char *p, size_t n)
 {
-    struct sp_probe at = sp_map_probe(&pp->set_map, sp_hash64(n ? p : (const unsigned char *)"", n));
+    if (!n)
+        return 0;
+    struct sp_probe at = sp_map_probe(&pp->set_map, sp_hash64(p, n));
     uint32_t set = find_set(pp, p, n, &at);
     if (set != SP_NONE)
-        pp->recent[n ? sp_pp_ends(p, n).place : 0] = set;
+        pp->recent[sp_pp_ends(p, n).place] = set;
     return set;
 }
 

@@ -39,7 +39,7 @@ PP_NEEDED static inline size_t sp_pp_number_quick(const unsigned char *p, uint64
     __m128i x = _mm_cvtsi64_si128((int64_t)(v & 0x7f7f7f7f7f7f7f7fu & (ends ^ (ends - 1))));
     x = _mm_maddubs_epi16(_mm_set1_epi16((short)0x8001), x);
     v = (uint64_t)_mm_cvtsi128_si64(_mm_madd_epi16(x, _mm_set1_epi32(0x40000001)));
-    *out = v - (v >> 32) * 0xf0000000u;
+    *out = v >> 32 << 28 | (uint32_t)v;
     return ends ? ((size_t)__builtin_ctzll(ends) >> 3) + 1 : 0;
 }
 #endif

@@ -293,12 +293,13 @@ spaa_status sp_pp_tables(struct sp_pp *pp);
 spaa_status sp_pp_samples(struct sp_pp *pp);
 /* One of any shape; `at` is its first byte. */
 spaa_status sp_pp_sample(struct sp_pp *pp, const unsigned char *at, size_t n);
-/* A length of one or two bytes, without a branch that depends on which; NULL: it is longer. */
-static inline const unsigned char *sp_pp_length(const unsigned char *p, size_t *n)
+/* A length of one or two bytes, without a branch that depends on which: how many; 0: it is longer. */
+static inline size_t sp_pp_length(const unsigned char *p, size_t *n)
 {
-    const unsigned both = p[0] | (unsigned)p[1] << 8, two = both >> 7 & 1;
-    *n = (both & 0x7f) | (both >> 1 & 0x3f80 & (0u - two));
-    return (both & 0x8080) == 0x8080 ? NULL : p + 1 + two;
+    const uint32_t both = p[0] | (uint32_t)p[1] << 8, two = both >> 7 & 1;
+    const uint32_t own = both & (0xff | (0u - two));
+    *n = (own & 0x7f) | (own >> 1 & 0x3f80);
+    return own < 0x8000 ? 1 + two : 0;
 }
 /*
  * cut.c: a group of samples of the usual shape from *at on, before `limit`, into the queue; *at is behind

@@ -200,7 +200,7 @@ static spaa_status look_up_slowly(struct sp_pp *pp, uint32_t i, uint32_t *next)
     while (i < pp->nqueued && pp->queue[i].field == field)
         i++;
     *next = i;
-    sample = sp_pp_length(field + 1, &size);
+    sample = field + 1 + sp_pp_length(field + 1, &size);
     return sp_pp_sample(pp, sample, size);
 }
 
