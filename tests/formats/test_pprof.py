@@ -196,6 +196,31 @@ def test_a_stack_is_the_same_in_any_bytes(seed, count):
     assert got == {k: v for k, v in want.items() if v} and n == len(seen)
 
 
+@pytest.mark.parametrize("types", [1, 2])
+def test_many_sets_of_labels(types):
+    """From none to a dozen labels, met in any order, some of the same first and last bytes."""
+    r = random.Random(types)
+    text = ["", "samples", "count", "alloc_space", "bytes", "f", "g"] + [f"k{i}" for i in range(12)] + [f"v{i}" for i in range(300)]
+    number = {t: i for i, t in enumerate(text)}
+    sets = [{}] + [{f"k{k}": f"v{r.randrange(300)}" for k in r.sample(range(12), r.choice((1, 1, 2, 3, 12)))} for _ in range(1500)]
+    long = {f"k{k}": f"v{k}" for k in range(12)}
+    sets += [{**long, f"k{k}": "v7"} for k in range(12)]
+    coded = [b"".join(g.chunk(3, g.number(1, number[k]) + g.number(2, number[v])) for k, v in x.items()) for x in sets]
+    want, samples = collections.Counter(), []
+    for _ in range(20000):
+        i, v, stack = r.randrange(len(sets)), r.choice((1, 200, 1 << 40)), r.choice(([1], [2], [1, 2]))
+        samples.append(g.chunk(2, g.repeated(1, stack, True) + g.repeated(2, [v, 5][:types], True) + coded[i]))
+        want[tuple(sorted(sets[i].items())), tuple("fg"[k - 1] for k in stack)] += v
+    data = b"".join(g.chunk(1, g.number(1, t) + g.number(2, t + 1)) for t in (1, 3)[:types]) + b"".join(samples)
+    data += b"".join(g.chunk(4, g.number(1, i) + g.chunk(4, g.number(1, i))) + g.chunk(5, g.number(1, i) + g.number(2, i + 4))
+                     for i in (1, 2)) + b"".join(g.chunk(6, t.encode()) for t in text)
+    got = collections.Counter()
+    for _, context, frames, weights in joined(spaa(data)):
+        labels = context.get("x_pprof", {}).get("labels", {})
+        got[tuple(sorted(labels.items())), tuple(f[0] for f in frames)] += weights.get("samples", 0)
+    assert {k: v for k, v in got.items() if v} == dict(want)
+
+
 @pytest.mark.parametrize("length", range(1, 11))
 def test_samples_at_both_ends_of_the_input(length):
     """Ids of every length where no whole words can be read around them; cut anywhere."""
