@@ -41,7 +41,7 @@ static __attribute__((noinline)) bool put_location(struct sp_pp *pp, uint32_t id
     if (i == SP_NONE)
         return false;
     const struct sp_pp_location *l = &pp->locs[i];
-    if (l->first == SP_NONE && !sp_pp_locations_frames(pp, &i, 1)) {
+    if (!sp_pp_location_use(pp, i)) {
         *nomem = true;
         return false;
     }
@@ -52,37 +52,21 @@ static __attribute__((noinline)) bool put_location(struct sp_pp *pp, uint32_t id
     return true;
 }
 
-/* Where the last of n ids is not known: reads what is new, or puts its frames before *top, by and by. */
-static __attribute__((noinline)) bool put_unknown(struct sp_pp *pp, size_t n, uint32_t **top, bool *read,
-                                                  bool *nomem)
-{
-    const uint32_t *ids = pp->path.ids;
-    if (!*read) {
-        *read = true;
-        *nomem = !sp_pp_locations_read(pp, ids, n);
-        if (*nomem || pp->shorts[ids[n - 1]])
-            return !*nomem;
-    }
-    return put_location(pp, ids[n - 1], n - 1, top, nomem);
-}
-
 /* Puts the frames of n ids, from the last one on, before *top, which belongs to the ids behind them. */
 PP_INLINE bool put_ids(struct sp_pp *pp, size_t n, uint32_t **top, bool *nomem)
 {
     const uint32_t *const ids = pp->path.ids, *const shorts = pp->shorts;
     uint32_t **const tops = top - n, *to = *top;
-    bool read = false;
     for (size_t i = n; i--; tops[i] = to) {
         uint32_t known = shorts[ids[i]];
         if (__builtin_expect(!known, 0)) {
-            uint32_t *next = to;
-            if (!put_unknown(pp, i + 1, &next, &read, nomem))
-                return false;
-            if (next != to) {
+            if (!(known = sp_pp_first_use(pp, ids[i]))) {
+                uint32_t *next = to;
+                if (!put_location(pp, ids[i], i, &next, nomem))
+                    return false;
                 to = next;
                 continue;
             }
-            known = shorts[ids[i]];
         }
         /* Four in any case: it does not matter how many count. */
         uint32_t last = known >> PP_SHORT_BITS;

@@ -17,8 +17,9 @@
  *
  * Strings are numbers in string_table, whose first one is empty. Producers write the parts in any order, the
  * strings mostly last, so the reader goes through the top level once and notes where things are (scan.c),
- * then through the tables (tables.c, texts.c), and then through the samples; locations become frames when a
- * sample first needs them (frames.c).
+ * then through the tables (tables.c, texts.c), makes frames of the locations (ahead.c, frames.c), and then
+ * goes through the samples: nearly all in groups, which are cut (cut.c), get their frames (path.c) and are
+ * stored (quick.c), the others one by one (samples.c).
  */
 #ifndef SP_PPROF_H
 #define SP_PPROF_H
@@ -195,6 +196,7 @@ struct sp_pp_location {
     uint16_t n;     /* frames */
     bool folded;
     bool plain; /* it was read with the tables */
+    bool used;  /* a sample needed it; one that stands in `shorts` was, too */
 };
 
 /* A frame that will be interned: the place where it is looked up is fetched meanwhile. */
@@ -236,7 +238,7 @@ struct sp_pp {
      * location has up to PP_SHORT_MAX frames whose numbers follow each other, as they mostly do. 0: ask for
      * it.
      */
-    uint32_t *shorts;
+    uint32_t *shorts, *ready; /* ready: of those that no sample has needed yet */
     size_t nshorts;
     struct sp_pp_path path;
     SP_VEC(uint32_t) loc_frames;
@@ -360,8 +362,20 @@ bool sp_pp_texts(struct sp_pp *pp);
 bool sp_pp_put_srcline(struct sp_buf *b, struct sp_str file, const struct sp_pp_line *line);
 /* Of a function what its frames need; false: out of memory. */
 bool sp_pp_function_name(struct sp_pp *pp, uint32_t function);
-/* Reads new ones of the locations with these ids, some at least; false: out of memory. */
-bool sp_pp_locations_read(struct sp_pp *pp, const uint32_t *ids, size_t n);
+/* ahead.c: frames of all plain locations; a sample needs this one; those that none needed go. False: out of
+ * memory. */
+bool sp_pp_frames_ahead(struct sp_pp *pp);
+bool sp_pp_location_use(struct sp_pp *pp, uint32_t number);
+bool sp_pp_drop_unused(struct sp_pp *pp);
+/* The same of an id below nshorts, in a hurry; 0: not this way. */
+static inline uint32_t sp_pp_first_use(struct sp_pp *pp, uint32_t id)
+{
+    const uint32_t known = pp->ready[id];
+    pp->ready[id] = 0;
+    pp->shorts[id] = known;
+    pp->used += known != 0;
+    return known;
+}
 /* frames.c: locations by number, each once; their frames are loc_frames[first..+n) afterwards. */
 bool sp_pp_locations_frames(struct sp_pp *pp, const uint32_t *numbers, size_t n);
 

@@ -3,9 +3,9 @@
  * are types, packed or not, labels behind each other; lengths of one or two bytes.
  *
  * They go through in groups, so that what they need of large tables is asked for ahead: a group is cut into
- * entries, one for each event of a sample; then each gets its frames, or is found to be one that was seen
- * before; then they are interned in their order. The frames wait behind those of the profile, where those
- * that are new stay.
+ * entries, one for each event of a sample (cut.c); then each gets its frames (path.c), or is found to be one
+ * that was seen before; then they are interned in their order, or appended. The frames wait behind those of
+ * the profile, where those that are new stay.
  *
  * Whatever has another shape, or a location or label that must be reported, goes to samples.c instead.
  */

@@ -196,6 +196,7 @@ static void release(struct sp_pp *pp)
     free(pp->locs);
     free(pp->fns);
     free(pp->shorts);
+    free(pp->ready);
     sp_pp_path_free(&pp->path);
     sp_vec_free(&pp->queued_values);
     sp_vec_free(&pp->loc_frames);
@@ -231,6 +232,8 @@ static spaa_status read_pprof(struct sp_input *in, const struct sp_read_opts *op
         st = sp_pp_tables(&pp);
     if (!st)
         st = sp_pp_samples(&pp);
+    if (!st && !sp_pp_drop_unused(&pp))
+        st = sp_nomem(d);
     if (!st)
         st = sp_pp_header(&pp);
     if (!st)

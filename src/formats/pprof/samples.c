@@ -24,7 +24,7 @@ static spaa_status add_location(struct sp_pp *pp, uint64_t id, const unsigned ch
         return SPAA_OK;
     }
     struct sp_pp_location *l = &pp->locs[i];
-    if (l->first == SP_NONE && !sp_pp_locations_frames(pp, &i, 1))
+    if (!sp_pp_location_use(pp, i))
         return sp_nomem(pp->d);
     if (l->n > PP_STACK_MAX - pp->stack.n)
         return limit(pp, at, "more than a million frames in one stack");

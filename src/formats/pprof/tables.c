@@ -7,8 +7,7 @@
  */
 #include "formats/pprof/pprof.h"
 
-#define AHEAD    ((size_t)1 << 20) /* locations or functions that there is room made for */
-#define TOGETHER 64u               /* locations that are read together */
+#define AHEAD ((size_t)1 << 20) /* locations or functions that there is room made for */
 
 /* The fields of a message that are numbers, by their own number, and the lines of a location. */
 #define LINES  16u
@@ -327,51 +326,14 @@ bool sp_pp_function_again(struct sp_pp *pp, uint32_t function)
     return whole && pp->odd == odd && pp->dangling == dangling;
 }
 
-/* What locations need, one step after the other, each asked for of all of them before the next. */
-static void expect(const struct sp_pp *pp, const uint32_t *list, size_t n)
-{
-    const struct sp_pp_line *lines = pp->lines.v;
-    for (size_t k = 0; k < n; k++)
-        __builtin_prefetch(&lines[pp->locs[list[k]].line]);
-    for (size_t k = 0; k < n; k++)
-        if (pp->locs[list[k]].nlines)
-            __builtin_prefetch(&pp->fns[lines[pp->locs[list[k]].line].function]);
-    for (size_t k = 0; k < n; k++) {
-        const struct sp_pp_location *l = &pp->locs[list[k]];
-        if (l->nlines && l->mapping != SP_NONE)
-            sp_function_expect(pp->p, pp->fns[lines[l->line].function].name, pp->maps.list.v[l->mapping].dso);
-    }
-}
-
-bool sp_pp_locations_read(struct sp_pp *pp, const uint32_t *ids, size_t n)
-{
-    uint32_t list[TOGETHER];
-    size_t found = 0, count = 0;
-    while (n-- && found < TOGETHER) {
-        uint32_t i = pp->shorts[ids[n]] ? SP_NONE : sp_pp_ids_find(&pp->location_ids, ids[n]);
-        if (i == SP_NONE)
-            continue;
-        __builtin_prefetch(&pp->locs[i]);
-        list[found++] = i;
-    }
-    for (size_t k = 0; k < found; k++) {
-        struct sp_pp_location *l = &pp->locs[list[k]];
-        if (l->first != SP_NONE || !l->plain)
-            continue;
-        l->first = 0; /* each once */
-        list[count++] = list[k];
-    }
-    expect(pp, list, count);
-    return !count || sp_pp_locations_frames(pp, list, count);
-}
-
 /* A table for ids that are dense; others are read slowly. */
 static bool shorts_begin(struct sp_pp *pp)
 {
     size_t ids = pp->location_ids.ndense;
     pp->nshorts = ids < UINT32_MAX ? ids : UINT32_MAX;
     pp->shorts = calloc(pp->nshorts, sizeof *pp->shorts);
-    return pp->shorts;
+    pp->ready = calloc(pp->nshorts, sizeof *pp->ready);
+    return pp->shorts && pp->ready;
 }
 
 static bool read_tables(struct sp_pp *pp)
@@ -409,7 +371,7 @@ spaa_status sp_pp_tables(struct sp_pp *pp)
     for (uint32_t i = 0; !st && i < pp->mappings.list.n; i++)
         st = read_mapping(pp, i);
     if (!st && (!read_tables(pp) || !make_room(pp) || !sp_pp_texts(pp) || !shorts_begin(pp) ||
-                !sp_pp_mappings_index(&pp->maps, pp->p->dsos.n)))
+                !sp_pp_mappings_index(&pp->maps, pp->p->dsos.n) || !sp_pp_frames_ahead(pp)))
         st = sp_nomem(pp->d);
     return st;
 }
