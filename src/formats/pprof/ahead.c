@@ -52,11 +52,11 @@ bool sp_pp_frames_ahead(struct sp_pp *pp)
     return ok;
 }
 
+/* Of a location that its id finds, as those do that have frames. */
 static bool is_used(const struct sp_pp *pp, uint32_t number)
 {
     const uint64_t id = pp->location_ids.ids[number];
-    return pp->locs[number].used ||
-           (id < pp->nshorts && pp->location_ids.dense[id] == number + 1 && pp->shorts[id]);
+    return pp->locs[number].used || (id < pp->nshorts && pp->shorts[id]);
 }
 
 bool sp_pp_location_use(struct sp_pp *pp, uint32_t number)
@@ -87,7 +87,8 @@ bool sp_pp_drop_unused(struct sp_pp *pp)
         return false;
     for (uint32_t i = 0; i < pp->locations.list.n; i++) {
         const struct sp_pp_location *l = &pp->locs[i];
-        for (uint32_t k = 0; l->first != SP_NONE && k < l->n && is_used(pp, i); k++) {
+        const uint32_t used = l->first != SP_NONE && is_used(pp, i) ? l->n : 0;
+        for (uint32_t k = 0; k < used; k++) {
             const uint32_t frame = pp->loc_frames.v[l->first + k];
             kept += !keep[frame];
             keep[frame] = true;

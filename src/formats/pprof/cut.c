@@ -197,7 +197,7 @@ PP_NEEDED static bool quick_group(struct sp_pp *pp, const unsigned char **at, co
 bool sp_pp_cut(struct sp_pp *pp, const unsigned char **at, const unsigned char *limit, spaa_status *st)
 {
 #ifdef PP_NEEDED
-    if (pp->path.shapes.usable)
+    if (pp->shapes.usable)
         return quick_group(pp, at, limit, st);
 #endif
     return cut_group(pp, at, limit, st, sp_wire_varint_word);

@@ -259,8 +259,7 @@ static void set_short(struct sp_pp *pp, uint32_t number)
     const struct sp_pp_location *l = &pp->locs[number];
     const uint32_t *f = pp->loc_frames.v + l->first;
     uint64_t id = pp->location_ids.ids[number];
-    bool row = id < pp->nshorts && pp->location_ids.dense[id] == number + 1 && l->n <= PP_SHORT_MAX &&
-               f[l->n - 1] <= UINT32_MAX >> PP_SHORT_BITS;
+    bool row = id < pp->nshorts && l->n <= PP_SHORT_MAX && f[l->n - 1] <= UINT32_MAX >> PP_SHORT_BITS;
     for (uint32_t k = 1; row && k < l->n; k++)
         row = f[k] == f[0] + k;
     if (row)

@@ -15,7 +15,6 @@ typedef uint32_t four __attribute__((vector_size(16)));
 
 bool sp_pp_path_begin(struct sp_pp_path *x)
 {
-    sp_pp_shapes(&x->shapes);
     x->frames = calloc(PP_PATH_MAX + PP_PATH_SLACK, sizeof *x->frames);
     x->tops = calloc(PP_PATH_MAX + 1, sizeof *x->tops);
     x->ids = calloc(PP_PATH_MAX + 4, sizeof *x->ids);
@@ -59,14 +58,12 @@ PP_INLINE bool put_ids(struct sp_pp *pp, size_t n, uint32_t **top, bool *nomem)
     uint32_t **const tops = top - n, *to = *top;
     for (size_t i = n; i--; tops[i] = to) {
         uint32_t known = shorts[ids[i]];
-        if (__builtin_expect(!known, 0)) {
-            if (!(known = sp_pp_first_use(pp, ids[i]))) {
-                uint32_t *next = to;
-                if (!put_location(pp, ids[i], i, &next, nomem))
-                    return false;
-                to = next;
-                continue;
-            }
+        if (__builtin_expect(!known, 0) && !(known = sp_pp_first_use(pp, ids[i]))) {
+            uint32_t *next = to;
+            if (!put_location(pp, ids[i], i, &next, nomem))
+                return false;
+            to = next;
+            continue;
         }
         /* Four in any case: it does not matter how many count. */
         uint32_t last = known >> PP_SHORT_BITS;
@@ -77,7 +74,7 @@ PP_INLINE bool put_ids(struct sp_pp *pp, size_t n, uint32_t **top, bool *nomem)
     return true;
 }
 
-/* The path of an entry into the frames of *x from *first on; false: not this way, or out of memory. */
+/* The path of an entry, in the frames of the path from *first on; false: not this way, or out of memory. */
 PP_INLINE bool put_path(struct sp_pp *pp, const struct sp_pp_entry *e, const uint32_t **first, bool *nomem,
                         sp_pp_same_end *same_end, sp_pp_unpack *unpack)
 {
@@ -92,7 +89,7 @@ PP_INLINE bool put_path(struct sp_pp *pp, const struct sp_pp_entry *e, const uin
     uint32_t **top = x->tops + PP_PATH_MAX - shared;
     x->n = 0;
     if (same < n) {
-        size_t ids = unpack(&x->shapes, p, n - same, (uint32_t)pp->nshorts, x->ids);
+        size_t ids = unpack(&pp->shapes, p, n - same, (uint32_t)pp->nshorts, x->ids);
         if (!ids || PP_PATH_ROOM(ids) > (size_t)(*top - x->frames) || !put_ids(pp, ids, top, nomem))
             return false;
         top -= ids;
@@ -125,7 +122,7 @@ PP_INLINE uint32_t put_paths(struct sp_pp *pp, uint32_t i, uint32_t n, bool *nom
         x->first = to;
         x->n = (uint32_t)count;
         x->hash =
-            sp_pp_hash_stack(copy(&pp->path.shapes, first, count, p->stack_frames.v + to), count, x->context);
+            sp_pp_hash_stack(copy(&pp->shapes, first, count, p->stack_frames.v + to), count, x->context);
         if (!pp->joins)
             sp_stack_expect(p, x->hash);
     }
@@ -142,7 +139,7 @@ PP_NEEDED static uint32_t quick_paths(struct sp_pp *pp, uint32_t i, uint32_t n, 
 uint32_t sp_pp_paths(struct sp_pp *pp, uint32_t i, uint32_t n, bool *nomem)
 {
 #ifdef PP_NEEDED
-    if (pp->path.shapes.usable)
+    if (pp->shapes.usable)
         return quick_paths(pp, i, n, nomem);
 #endif
     return put_paths(pp, i, n, nomem, sp_pp_same_end_plain, sp_pp_unpack_plain, sp_pp_copy_plain);

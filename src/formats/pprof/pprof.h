@@ -142,7 +142,6 @@ struct sp_pp_path {
     uint32_t *ids;    /* in work */
     const unsigned char *end;
     size_t n; /* bytes of ids that end there; 0: none */
-    struct sp_pp_shapes shapes;
 };
 
 /* A stack that waits to be looked up: of a sample in the usual shape, for one of its events. */
@@ -240,6 +239,7 @@ struct sp_pp {
      */
     uint32_t *shorts, *ready; /* ready: of those that no sample has needed yet */
     size_t nshorts;
+    struct sp_pp_shapes shapes;
     struct sp_pp_path path;
     SP_VEC(uint32_t) loc_frames;
     SP_VEC(struct sp_pp_made) made; /* frames in work */

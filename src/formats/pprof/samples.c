@@ -111,7 +111,7 @@ static uint64_t hash_work(struct sp_pp *pp, uint32_t context)
 {
     const size_t n = pp->stack.n;
     memset(pp->stack.v + n, 0, PP_PATH_SLACK * sizeof *pp->stack.v);
-    return sp_pp_hash_stack(sp_pp_copy_plain(&pp->path.shapes, pp->stack.v, n, pp->stack.v), n, context);
+    return sp_pp_hash_stack(sp_pp_copy_plain(&pp->shapes, pp->stack.v, n, pp->stack.v), n, context);
 }
 
 static spaa_status put(struct sp_pp *pp, uint32_t event, uint32_t set)

@@ -63,9 +63,9 @@ static void keep_unknown(struct sp_pp *pp, const struct sp_wire_field *f, const 
     sp_emit(pp->d, SP_W725, sp_pp_at(pp, at), "field %u of the profile is not known; it was kept", f->number);
 }
 
-static bool add_slice(struct sp_pp_slices *s, const struct sp_wire_field *f)
+static bool add_slice(struct sp_pp_slices *s, const unsigned char *p, uint64_t n)
 {
-    struct sp_pp_slice x = {f->p, f->n};
+    struct sp_pp_slice x = {p, (size_t)n};
     return s->list.n < SP_NONE - 1 && sp_vec_push(&s->list, x);
 }
 
@@ -86,10 +86,10 @@ static bool add_samples(struct sp_pp *pp, const unsigned char *at, const unsigne
     return sp_vec_push(&r->list, x);
 }
 
-static bool add_string(struct sp_pp *pp, const struct sp_wire_field *f)
+static bool add_string(struct sp_pp *pp, const unsigned char *p, uint64_t n)
 {
-    struct sp_str s = {(const char *)f->p, (uint32_t)f->n};
-    return f->n < UINT32_MAX && pp->strings.n < SP_NONE - 1 && sp_vec_push(&pp->strings, s);
+    struct sp_str s = {(const char *)p, (uint32_t)n};
+    return n < UINT32_MAX && pp->strings.n < SP_NONE - 1 && sp_vec_push(&pp->strings, s);
 }
 
 static bool add_comments(struct sp_pp *pp, const struct sp_wire_field *f)
@@ -114,23 +114,23 @@ static bool take(struct sp_pp *pp, const struct sp_wire *w, const struct sp_wire
         break;
     case PP_STRING:
         if (bytes)
-            return add_string(pp, f);
+            return add_string(pp, f->p, f->n);
         break;
     case PP_SAMPLE_TYPE:
         if (bytes)
-            return add_slice(&pp->types, f);
+            return add_slice(&pp->types, f->p, f->n);
         break;
     case PP_MAPPING:
         if (bytes)
-            return add_slice(&pp->mappings, f);
+            return add_slice(&pp->mappings, f->p, f->n);
         break;
     case PP_LOCATION:
         if (bytes)
-            return add_slice(&pp->locations, f);
+            return add_slice(&pp->locations, f->p, f->n);
         break;
     case PP_FUNCTION:
         if (bytes)
-            return add_slice(&pp->functions, f);
+            return add_slice(&pp->functions, f->p, f->n);
         break;
     case PP_PERIOD_TYPE:
         if (!bytes)
@@ -178,11 +178,9 @@ static bool skip_slices(struct sp_wire *w, unsigned field, struct sp_pp_slices *
 {
     const unsigned char *p;
     uint64_t n;
-    for (; (p = bytes_of(w, w->p, field, &n)); w->p = p + n) {
-        struct sp_pp_slice x = {p, (size_t)n};
-        if (to->list.n >= SP_NONE - 1 || !sp_vec_push(&to->list, x))
+    for (; (p = bytes_of(w, w->p, field, &n)); w->p = p + n)
+        if (!add_slice(to, p, n))
             return false;
-    }
     return true;
 }
 
@@ -190,11 +188,9 @@ static bool skip_strings(struct sp_pp *pp, struct sp_wire *w)
 {
     const unsigned char *p;
     uint64_t n;
-    for (; (p = bytes_of(w, w->p, PP_STRING, &n)); w->p = p + n) {
-        struct sp_str x = {(const char *)p, (uint32_t)n};
-        if (n >= UINT32_MAX || pp->strings.n >= SP_NONE - 1 || !sp_vec_push(&pp->strings, x))
+    for (; (p = bytes_of(w, w->p, PP_STRING, &n)); w->p = p + n)
+        if (!add_string(pp, p, n))
             return false;
-    }
     return true;
 }
 

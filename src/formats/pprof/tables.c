@@ -277,7 +277,7 @@ PP_NEEDED static bool read_quickly(struct sp_pp *pp)
 static bool read_both(struct sp_pp *pp)
 {
 #ifdef PP_NEEDED
-    if (pp->path.shapes.usable)
+    if (pp->shapes.usable)
         return read_quickly(pp);
 #endif
     return read_functions(pp, sp_wire_varint_word) && read_locations(pp, sp_wire_varint_word);
@@ -364,6 +364,7 @@ spaa_status sp_pp_tables(struct sp_pp *pp)
     struct sp_dso unknown = {.name = sp_profile_cstr(pp->p, "[unknown]")};
     pp->unknown_dso = unknown.name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(pp->p, &unknown);
     pp->maps.unknown = pp->unknown_dso;
+    sp_pp_shapes(&pp->shapes);
     if (pp->unknown_dso == SP_NONE || !sp_pp_path_begin(&pp->path) ||
         !begin_ids(&pp->mapping_ids, pp->mappings.list.n))
         return sp_nomem(pp->d);
