@@ -15,29 +15,16 @@
 #include "io/output.h"
 #include "model/profile.h"
 
+enum cli_group_number {
+#define SPAA_GROUP(name, title) G_NUMBER_##name,
+#include "groups.def"
+#undef SPAA_GROUP
+};
+
 enum cli_group {
-    G_READ = 1,
-    G_CONVERT = 2,
-    G_EVENT = 4,
-    G_SELECT = 8,
-    G_TOP = 16,
-    G_TREE = 32,
-    G_FLAME = 64,
-    G_ROWS = 128,
-    G_ANSWER = 256,
-    G_OUT = 512,
-    G_ALL = 1024,
-    G_MERGE = 2048,
-    G_QUERY = 4096,
-    G_UPLOAD = 8192,
-    G_DUMP = 16384,
-    G_DIFF = 1 << 15, /* also: `--` stands between two lists of files */
-    G_INFO = 1 << 16,
-    G_BUDGET = 1 << 17,
-    G_STACKS = 1 << 18,
-    G_TIMELINE = 1 << 19,
-    G_LEAKS = 1 << 20,
-    G_SYMBOLIZE = 1 << 21,
+#define SPAA_GROUP(name, title) G_##name = 1 << G_NUMBER_##name,
+#include "groups.def"
+#undef SPAA_GROUP
 };
 
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };
@@ -104,6 +91,8 @@ bool cli_number(struct cli *c, const char *name, const char *value, long lo, lon
 /* An option's value among names (NULL-terminated); false: said on stderr, with the nearest. */
 bool cli_choice(struct cli *c, const char *name, const char *value, const char *const *names, int otherwise,
                 int *out);
+/* When a command hands an option of a format to it: SP_CAN_READ, SP_CAN_WRITE, both or neither. */
+unsigned cli_own_when(const struct cli_command *command);
 /* One line on stderr, and in JSON form on stdout where that was asked for; returns EXIT_USAGE. */
 int cli_usage(struct cli *c, const char *hint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

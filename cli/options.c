@@ -56,11 +56,16 @@ static const struct cli_option *find_letter(const struct cli *c, char letter)
     return NULL;
 }
 
+unsigned cli_own_when(const struct cli_command *command)
+{
+    unsigned writing = G_CONVERT | G_MERGE | G_UPLOAD | G_SYMBOLIZE;
+    return (command->groups & G_READ ? SP_CAN_READ : 0u) | (command->groups & writing ? SP_CAN_WRITE : 0u);
+}
+
 /* An option that some format declares as its own, and that this command can hand to it. */
 static const struct sp_format_option *find_own(const struct cli *c, const char *name, size_t n)
 {
-    unsigned when = (c->command->groups & G_READ ? SP_CAN_READ : 0u) |
-                    (c->command->groups & (G_CONVERT | G_MERGE | G_UPLOAD | G_SYMBOLIZE) ? SP_CAN_WRITE : 0u);
+    unsigned when = cli_own_when(c->command);
     for (size_t i = 0; spaa_formats[i]; i++)
         for (const struct sp_format_option *o = spaa_formats[i]->options; o && o->name; o++)
             if (o->when & when && strlen(o->name) == n && memcmp(o->name, name, n) == 0)

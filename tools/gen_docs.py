@@ -47,7 +47,8 @@ def parse_command(text):
         elif line.strip():
             here.append(line)
     examples = [line.strip() for line in sections.pop("examples", [])]
-    return {"name": name, "title": title, "usage": usage, "examples": examples,
+    own = sections.pop("options of one format", [])  # these stand with their formats
+    return {"name": name, "title": title, "usage": usage, "examples": examples, "own": bool(own),
             "sections": {key: parse_options(value) for key, value in sections.items()}}
 
 
@@ -125,7 +126,7 @@ def option_text(option):
 
 
 def section_words(title, options, whole):
-    link = f"[{title}](#{title})"
+    link = f"[{title}](#{title.replace(' ', '-')})"
     if len(options) == len(whole):
         return link
     return link + " (" + ", ".join(f"`--{o[1]}`" for o in options) + ")"
@@ -141,6 +142,7 @@ def commands_md(data):
     for c in data["commands"]:
         out.append(f"\n## spaa {c['name']}\n\n{sentence(c['title'])}\n\n`{c['usage']}`\n")
         words = [section_words(t, o, sections[t]) for t, o in c["sections"].items()]
+        words += ["[those of the formats](formats.md)"] if c["own"] else []
         out.append("\nOptions: " + ", ".join(words) + ".\n")
         out.append("\n```sh\n" + "\n".join(c["examples"]) + "\n```\n")
     out.append("\n# Options\n")

@@ -62,6 +62,38 @@ def test_help_of_a_command(command):
     assert max(map(len, answer.out.splitlines())) <= 160
 
 
+def table_calls(path, macro):
+    """The arguments of each line of one of the tables of the command line."""
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "cli", path), encoding="utf-8") as f:
+        text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+    for start in re.finditer(macro + r"\(", text):
+        token = re.compile(r'\s*("(?:[^"\\]|\\.)*"|\'.\'|[^,()"]+)\s*([,)]?)')
+        found, at = [], start.end()
+        while True:
+            m = token.match(text, at)
+            found.append(m[1].strip())
+            at = m.end()
+            if m[2] == ")":
+                break
+        yield found
+
+
+def test_help_lists_every_option():
+    """Each option of the table in the help of each command that takes it, and of no other; formats' own ones too."""
+    options = [(a[1].strip('"'), set(a[4].split(" | "))) for a in table_calls("options.def", "SPAA_OPT")]
+    assert len(options) > 60
+    formats = json.loads(run("formats", "--json", code=0).out)["formats"]
+    for name, _, groups, *_ in table_calls("commands.def", "SPAA_COMMAND"):
+        groups = set(groups.split(" | ")) | {"G_ALL"}
+        out, _, own = run("help", name, code=0).out.partition("\noptions of one format\n")
+        listed = re.findall(r"^  (?:-\w, |    )--([\w-]+)", out, re.M)
+        assert sorted(listed) == sorted(o for o, g in options if g & groups), name
+        when = {"read"} if "G_READ" in groups else set()
+        when |= {"write"} if groups & {"G_CONVERT", "G_MERGE", "G_UPLOAD", "G_SYMBOLIZE"} else set()
+        assert re.findall(r"^      --([\w-]+)", own, re.M) == [
+            o["name"] for f in formats for o in f["options"] if any(o[w] for w in when)], name
+
+
 @pytest.fixture
 def example_files(tmp_path):
     """Every file that the examples name."""
