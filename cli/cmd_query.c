@@ -1,5 +1,6 @@
 /* spaa query: SQL over the profile's tables. */
 #include "answer.h"
+#include "deadline.h"
 
 #include "base/num.h"
 #include "io/input.h"
@@ -352,7 +353,8 @@ static bool titles(struct rows *a)
     return a->columns != NULL;
 }
 
-static int answer(struct cli *c, struct sp_sql *q, size_t limit)
+/* `until` is stopped before the answer is written, so that it is written whole. */
+static int answer(struct cli *c, struct sp_sql *q, size_t limit, struct deadline *until)
 {
     struct rows a = {.c = c, .q = q, .limit = limit};
     sp_buf_init(&a.b, 0);
@@ -363,6 +365,7 @@ static int answer(struct cli *c, struct sp_sql *q, size_t limit)
         rc = cli_stdout(c);
     if (!st && !rc)
         st = run(&a);
+    deadline_stop(until);
     if (!rc)
         rc = cli_exit_of(st);
     if (!rc)
@@ -447,6 +450,7 @@ static void say_unused(struct cli *c, const struct sp_sql *q)
 static int ask(struct cli *c, struct sp_sql *q, const struct sp_buf *sql, size_t limit, long seconds)
 {
     struct sp_select_opts filters;
+    sp_sql_timeout(q, (unsigned)seconds);
     int rc = cli_exit_of(sp_sql_prepare(q, sql->data ? sql->data : "", sql->len));
     if (!rc)
         rc = bind(c, q);
@@ -456,13 +460,16 @@ static int ask(struct cli *c, struct sp_sql *q, const struct sp_buf *sql, size_t
         return rc;
     if (sp_sql_uses(q, "samples"))
         c->v.samples = "";
+    struct deadline *until = deadline_start(c, seconds);
     rc = cli_open_default(c);
-    if (rc)
+    if (!rc)
+        rc = cli_exit_of(sp_sql_profile(q, c->profile, &filters));
+    if (rc) {
+        deadline_stop(until);
         return rc;
+    }
     say_unused(c, q);
-    sp_sql_timeout(q, (unsigned)seconds);
-    rc = cli_exit_of(sp_sql_profile(q, c->profile, &filters));
-    return rc ? rc : answer(c, q, limit);
+    return answer(c, q, limit, until);
 }
 
 /* Half of what the machine has. */

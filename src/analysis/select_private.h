@@ -24,9 +24,6 @@ bool sp_frames_fit(const struct sp_profile *p, const struct sp_frame_filters *f,
                    size_t n);
 /* s->filters: the filters in words. */
 void sp_note_filters(struct sp_selection *s, const struct sp_select_opts *o);
-/* Something narrower than a view was asked for: an event without weight in a view is an answer, not a slip.
- */
-bool sp_narrows(const struct sp_select_opts *o);
 /* --ignore and --hide that match no name are a slip, and change nothing: SP_W611. */
 void sp_warn_idle_filters(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d);
 /* The filters left nothing: says what there is instead, and returns SPAA_ERR_NOT_FOUND. */

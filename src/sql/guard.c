@@ -115,21 +115,12 @@ static int on_time(void *arg)
 {
     struct sp_sql *q = arg;
     struct timespec now;
-    if (!q->timeout || !q->started)
+    if (!q->timeout)
         return 0;
     clock_gettime(CLOCK_MONOTONIC, &now);
     q->late = now.tv_sec > q->deadline.tv_sec ||
               (now.tv_sec == q->deadline.tv_sec && now.tv_nsec >= q->deadline.tv_nsec);
     return q->late;
-}
-
-void sql_guard_start(struct sp_sql *q)
-{
-    if (q->started)
-        return;
-    clock_gettime(CLOCK_MONOTONIC, &q->deadline);
-    q->deadline.tv_sec += q->timeout;
-    q->started = true;
 }
 
 int sql_guard(struct sp_sql *q)

@@ -107,7 +107,7 @@ struct sp_sql {
     char denied[128];
     unsigned timeout;
     struct timespec deadline;
-    bool started, late;
+    bool late;
     bool reported;      /* what went wrong is in the diagnostics already */
     spaa_status status; /* then */
     uint64_t bound;     /* bit per parameter */
@@ -138,7 +138,6 @@ int sql_table_find(const char *name);
 
 /* guard.c */
 int sql_guard(struct sp_sql *q);
-void sql_guard_start(struct sp_sql *q); /* the clock */
 
 /* errors.c: reports what SQLite says of the query and returns the status that fits. */
 spaa_status sql_failed(struct sp_sql *q, int rc);

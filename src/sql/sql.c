@@ -208,13 +208,27 @@ spaa_status sp_sql_bound(struct sp_sql *q)
 
 /* ---- running ---- */
 
+/* An event, metric or filter that this profile does not have is a mistake, whether the query needs it or not.
+ */
+static spaa_status check_filters(struct sp_sql *q)
+{
+    const struct sp_select_opts *o = &q->filters;
+    struct sp_selection s;
+    if (!o->event && !o->metric && !sp_narrows(o))
+        return SPAA_OK;
+    spaa_status st = sp_select(q->profile, o, q->diags, &s);
+    if (!st)
+        sp_selection_free(&s);
+    return st;
+}
+
 spaa_status sp_sql_profile(struct sp_sql *q, struct sp_profile *p, const struct sp_select_opts *filters)
 {
     struct sql_view *v;
     q->profile = p;
     q->filters = *filters;
     if (!q->used_selected)
-        return SPAA_OK;
+        return check_filters(q);
     int rc = sql_view_get(q, SP_NONE, SP_NONE, false, &v);
     return rc ? sql_failed(q, rc) : SPAA_OK;
 }
@@ -227,11 +241,12 @@ const struct sp_selection *sp_sql_selection(const struct sp_sql *q)
 void sp_sql_timeout(struct sp_sql *q, unsigned seconds)
 {
     q->timeout = seconds;
+    clock_gettime(CLOCK_MONOTONIC, &q->deadline);
+    q->deadline.tv_sec += seconds;
 }
 
 spaa_status sp_sql_step(struct sp_sql *q, bool *row)
 {
-    sql_guard_start(q);
     int rc = sqlite3_step(q->stmt);
     *row = rc == SQLITE_ROW;
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? SPAA_OK : sql_failed(q, rc);

@@ -48,7 +48,7 @@ spaa_status sp_sql_profile(struct sp_sql *q, struct sp_profile *p, const struct 
 /* NULL: the query does not use it, or there is no profile yet. */
 const struct sp_selection *sp_sql_selection(const struct sp_sql *q);
 
-/* Seconds that all steps together may take; 0: any. */
+/* Seconds from now until when the last row must be there; 0: any. */
 void sp_sql_timeout(struct sp_sql *q, unsigned seconds);
 /* The next row; *row false: there is none. Failures are reported; then only sp_sql_close may follow. */
 spaa_status sp_sql_step(struct sp_sql *q, bool *row);

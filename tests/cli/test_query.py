@@ -444,8 +444,27 @@ def test_the_answer_names_event_and_filters_where_they_count(one):
     assert answer["profile"] == top["profile"] and answer["total"] == top["total"] and answer["kept"] == top["kept"]
     assert "profile" not in ask("query", one, "SELECT count(*) FROM threads")
     assert run("query", one, "SELECT sum(self) FROM functions", "-e", "cycles", code=0).out.startswith("event cycles, metric period")
-    unused = run("query", one, "SELECT count(*) FROM threads", "--comm", "t1", code=0)
-    assert "--comm changes nothing" in unused.err and "SPAA-W660" in unused.err
+    unused = run("query", one, "SELECT count(*) FROM threads", "--event", "cycles", "--comm", "t1", code=0)
+    assert "--event changes nothing" in unused.err and "SPAA-W660" in unused.err
+
+
+def test_an_event_metric_or_filter_that_is_not_there_is_refused_even_if_the_query_needs_none(one):
+    for sql in ("SELECT 1", "SELECT count(*) FROM threads"):
+        for option, code in (("-e", 2), ("-m", 2), ("--comm", 1), ("--pid", 1), ("--view", 2), ("--focus", 1)):
+            assert "nope" in run("query", one, sql, option, "nope", code=code).err
+
+
+def test_the_time_limit_counts_reading_too(one, tmp_path):
+    fifo = tmp_path / "endless"
+    os.mkfifo(fifo)
+    keeper = os.open(fifo, os.O_RDWR)  # a writer that never writes
+    try:
+        answer = run("query", fifo, "SELECT 1", "--timeout", 1, code=3)
+        assert "SPAA-E652" in answer.err and answer.out == ""
+        answer = run("query", fifo, "SELECT 1", "--timeout", 1, "--json", code=3)
+        assert json.loads(answer.out)["error"]["code"] == "SPAA-E652"
+    finally:
+        os.close(keeper)
 
 
 def test_several_files_are_one_profile(tmp_path):
