@@ -443,3 +443,89 @@ def test_a_live_run(args):
     assert sum(rows.values()) == 1
     (_, context, frames), = rows
     assert json.loads(context)["comm"] == "bpftrace" and frames
+
+
+# Stacks of addresses, Windows, and what programs print with printa()
+
+def test_stacks_of_bare_addresses_are_read_whole():
+    """With and without 0x; without it an address may have decimal digits only."""
+    rows = joined(spaa(fixture("dtrace", "addresses")))
+    assert {tuple(f[1] for f in reversed(frames)): n for (_, _, frames), n in rows.items()} == {
+        ("0x7f61937691f5", "0x401136"): 12, ("0x123456789012", "0x7f61937691f5"): 1,
+        # a kernel and a user stack of one record: joined() puts the user's frames first
+        ("0xffffffff8134f1d0", "0xffffffff81000042", "0x7f61937691f5", "0x557312345678", "0x4011360049"): 3}
+    assert ask("top", fixture("dtrace", "addresses"))["total"] == 16
+    assert "unknown format" in run("top", "-", stdin="  0x1234\n  0x5678\nsome words\nand more\n", code=3).err
+
+
+def test_offsets_of_windows_are_no_part_of_names():
+    """Capital digits, with and without a module; `0x… is an address without one."""
+    rows = ask("top", fixture("dtrace", "windows-capitals"), "-n", "0")["rows"]
+    assert {(r["function"], r["dso"], r["flat"], r["cum"]) for r in rows} == {
+        ("main", "[unknown]", 7, 10), ("0x7ff843e4d224", "[unknown]", 3, 3), ("KiDispatch", "nt", 1, 1),
+        ("Read", "drv.sys", 0, 1), ("invoke_main", "app.exe", 0, 7), ("BaseThreadInitThunk", "KERNEL32.DLL", 0, 7),
+        ("RtlUserThreadStart", "ntdll.dll", 0, 10)}
+    offsets = {r.get("symoff") for r in spaa(fixture("dtrace", "windows-capitals")) if r["type"] == "frame"}
+    assert {"0x16b", "0x1ab", "0x2f", "0xab"} <= offsets
+
+
+def stack_text(frames):
+    """As %k prints it."""
+    return "\n" + "".join(f"              {f}\n" for f in frames)
+
+
+LAYOUTS = {
+    "%@d%k": lambda v, s, p, u, k: f"{v}{u}",
+    "%@d%k\\n": lambda v, s, p, u, k: f"{v}{u}\n",
+    "%@8d%k\\n": lambda v, s, p, u, k: f"{v:8d}{u}\n",
+    "%@d\\n%k\\n": lambda v, s, p, u, k: f"{v}\n{u}\n",
+    "%@d%k%k\\n": lambda v, s, p, u, k: f"{v}{k}{u}\n",
+    "%@d%k%s\\n": lambda v, s, p, u, k: f"{v}{u}{s}\n",
+    "%@d %s%k\\n": lambda v, s, p, u, k: f"{v} {s}{u}\n",
+    "%s %@d%k\\n": lambda v, s, p, u, k: f"{s} {v}{u}\n",
+    "pid %d: %@d%k\\n": lambda v, s, p, u, k: f"pid {p}: {v}{u}\n",
+    "guest=%s count=%@d%k\\n": lambda v, s, p, u, k: f"guest={s} count={v}{u}\n",
+    "%k%@d\\n": lambda v, s, p, u, k: f"{u}{v}\n",
+    "%k\\n%@d\\n": lambda v, s, p, u, k: f"{u}\n{v}\n",
+    "%k  %@u\\n": lambda v, s, p, u, k: f"{u}  {v}\n",
+    "%kcount: %@d\\n": lambda v, s, p, u, k: f"{u}count: {v}\n",
+    "%koncpu:%d ms:%@d\\n": lambda v, s, p, u, k: f"{u}oncpu:{p} ms:{v}\n",
+    "%k%s\\n%@d\\n": lambda v, s, p, u, k: f"{u}{s}\n{v}\n",
+    "%k-%k%s\\n%@d\\n": lambda v, s, p, u, k: f"{k}-{u}{s}\n{v}\n",
+    "%s%k%@d\\n": lambda v, s, p, u, k: f"{s}{u}{v}\n",
+    "%d%k%@d\\n": lambda v, s, p, u, k: f"{p}{u}{v}\n",
+    "PID:%-5d %-3d %k %k %@12u\\n": lambda v, s, p, u, k: f"PID:{p:<5d} {p:<3d} {k} {u} {v:12d}\n",
+    "%s, ustack": lambda v, s, p, u, k: f"  {s:<50s}{u} {v:16d}\n",
+    "%d, ustack": lambda v, s, p, u, k: f" {p:16d}{u} {v:16d}\n",
+    "ustack, %s, %d": lambda v, s, p, u, k: f"{u}  {s:<50s} {p:16d} {v:16d}\n",
+}
+
+
+@pytest.mark.parametrize("before", ["", "Tracing... Hit Ctrl-C to end.\n\n", "CPU     ID                    FUNCTION:NAME\n"
+                                    "  1      2                             :END "])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_values_belong_to_their_stacks_however_printa_puts_them(layout, before):
+    if before.startswith("CPU") and layout == "%@d\\n%k\\n":
+        pytest.skip("the first value may be anything that was traced")
+    kernel = stack_text(["unix`swtch+0x2", "genunix`cv_wait"])
+    truth = {("main", "read"): (5, "bash", 11), ("main", "write"): (7, "two words", 12), ("poll",): (9, "sshd", 13)}
+    text = before + "".join(LAYOUTS[layout](*row, stack_text([f"app`{f}+0x1" for f in reversed(frames)]), kernel)
+                            for frames, row in truth.items())
+    records = spaa("-", stdin=text.encode())
+    rows = {tuple(f[1] for f in frames if f[0] == "app"): (n, json.loads(context)) for (_, context, frames), n
+            in joined(records).items()}
+    assert {frames: n for frames, (n, _) in rows.items()} == {frames: row[0] for frames, row in truth.items()}
+    for frames, (_, context) in rows.items():
+        keys = [str(k) for k in context.get("x_dtrace", {}).get("keys", [])]
+        assert not {"5", "7", "9", "-"} & set(keys)
+        if "%s" in layout and not before.startswith("CPU"):
+            assert any(truth[frames][1] in k for k in keys)
+        if "%d" in layout:
+            assert any(str(truth[frames][2]) in k for k in keys)
+
+
+def test_a_stack_without_its_value_takes_none_from_its_neighbours():
+    text = "1234" + stack_text(["app`a"]) + "5\n1235" + stack_text(["app`lost"]) + "\nwords\n\n1236" + stack_text(["app`c"]) + "7\n"
+    answer = run("convert", "-", "--from", "dtrace", "--to", "spaa", "-o", "-", stdin=text.encode(), code=0)
+    assert "a stack without a value" in answer.err
+    assert names(joined([json.loads(line) for line in answer.out.splitlines()])) == {"app`a": 5, "app`c": 7}

@@ -28,6 +28,7 @@ enum {
     DT_KEYS_MAX = SP_AGG_KEYS_MAX,
     DT_STACKS_MAX = SP_AGG_STACKS_MAX,
     DT_INDENT = 14,
+    DT_STRING_WIDTH = 50,
     DT_VALUE_WIDTH = 16
 };
 
@@ -39,7 +40,7 @@ struct dt_text {
 enum dt_kind {
     DT_BLANK,
     DT_NUMBER,   /* nothing but an integer */
-    DT_FRAME,    /* module`symbol, or an address */
+    DT_FRAME,    /* module`symbol, symbol+0x1f, or an address */
     DT_NOTE,     /* "[ text ]": about the frame above */
     DT_HEAD,     /* "value  --- Distribution --- count" */
     DT_ROW,      /* "16 |@@@@  3" */
@@ -61,6 +62,16 @@ void dt_classify(const char *p, size_t n, struct dt_line *out);
 /* "bash     1234      17": up to max words, cut where two blanks or a number to the right stand. */
 size_t dt_words(struct dt_text t, struct dt_text *out, size_t max);
 bool dt_integer(struct dt_text t, int64_t *out);
+/* "ffffffff8134f1d0": an address without 0x, which may be nothing but decimal digits. */
+bool dt_bare_address(struct dt_text t);
+
+/* value.c: "sshd ms:12": the value at the end of a line, and the keys before it, without the value's label.
+ */
+bool dt_value_at_end(struct dt_text t, struct dt_text *keys, int64_t *v);
+/* "12 sshd" */
+bool dt_value_at_start(struct dt_text t, struct dt_text *keys, int64_t *v);
+/* Do keys, and a value, stand in the columns where dtrace puts them unless a program formats them? */
+bool dt_default_print(struct dt_text t, size_t indent);
 
 /* The text of a frame line to frames of the aggregation: several where `a->b` stands for inlined ones. */
 bool dt_frame(struct sp_agg *a, struct dt_text t, uint32_t *first, uint32_t *n);
@@ -68,6 +79,17 @@ bool dt_frame(struct sp_agg *a, struct dt_text t, uint32_t *first, uint32_t *n);
 struct dt_group {
     uint32_t title, event;
     bool negative; /* a value below zero was met: these are no counts */
+};
+
+/*
+ * A number in the line before a record's first stack. It is a key, unless no value follows the stack:
+ * printa("%@d%k", @) puts the value first.
+ */
+struct dt_lead {
+    bool is;
+    int64_t v;
+    uint32_t first, n; /* the keys that the line became */
+    uint32_t keys;     /* the text of the line without the value, or SP_STR_NONE */
 };
 
 struct dt_reader {
@@ -90,20 +112,29 @@ struct dt_reader {
     size_t first_block, first_value;
     uint64_t first_line;
     int64_t rows_total;
+    struct dt_lead lead;
 
-    bool held;     /* a number whose meaning the next line decides */
-    bool held_gap; /* with a blank line before it */
+    bool held;         /* a number whose meaning the next line decides */
+    bool held_gap;     /* with a blank line before it */
+    bool held_default; /* in the columns where dtrace prints values */
+    size_t held_indent, held_digits;
     int64_t held_number;
     struct sp_buf last; /* the last line of text, or empty */
     bool tail;          /* it ends in a number that the next line makes a value, or a key */
     size_t last_indent;
     uint64_t last_line;
     bool last_gap; /* a blank line followed it */
+    size_t blanks; /* blank lines since the last other one */
 
     /* What was learned. */
     SP_VEC(struct dt_group) groups;
     uint32_t group; /* the current one */
     bool any;       /* a record was entered */
+    bool leads;     /* the last record with a number before its stack had its value there */
+    bool trails;    /* it had its value behind the stack */
+    bool any_leads; /* a value stood before its stack */
+    bool bare;      /* addresses are printed without 0x */
+    size_t run;     /* see move_values; SIZE_MAX: none */
     uint64_t firings, other_lines, unfinished;
     uint32_t
         probe; /* processor, probe id and FUNCTION:NAME of the first line of a probe that printed, as JSON */

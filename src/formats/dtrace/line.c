@@ -10,6 +10,11 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 static bool blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
@@ -50,12 +55,58 @@ static bool hex_address(struct dt_text t)
     return t.n > 2 && t.n <= 18 && starts(t, "0x") && sp_parse_hex(t.p + 2, t.p + t.n, &v) == t.n - 2;
 }
 
+bool dt_bare_address(struct dt_text t)
+{
+    uint64_t v;
+    return t.n >= 8 && t.n <= 16 && sp_parse_hex(t.p, t.p + t.n, &v) == t.n;
+}
+
+/* Of "symbol+0x16B" what stands before the offset: its length, or t.n where there is none. */
+static size_t before_offset(struct dt_text t)
+{
+    uint64_t v;
+    size_t i = t.n;
+    while (i > 0 && (is_digit(t.p[i - 1]) || ((t.p[i - 1] | 0x20) >= 'a' && (t.p[i - 1] | 0x20) <= 'f')))
+        i--;
+    bool offset = i < t.n && t.n - i <= 16 && i >= 4 && memcmp(t.p + i - 3, "+0x", 3) == 0 &&
+                  sp_parse_hex(t.p + i, t.p + t.n, &v) == t.n - i;
+    return offset ? i - 3 : t.n;
+}
+
+/*
+ * Where the symbol begins: behind "module`"; of frames without a backtick behind the "module!" of Windows'
+ * debuggers; 0: no module. "`0x…" is an address whose module is not known.
+ */
+static size_t symbol_at(struct dt_text t)
+{
+    const char *tick = memchr(t.p, '`', t.n), *bang = memchr(t.p, '!', t.n), *end = t.p + t.n;
+    if (tick)
+        return tick > t.p || hex_address((struct dt_text){t.p + 1, t.n - 1}) ? (size_t)(tick + 1 - t.p) : 0;
+    if (!bang || bang == t.p || bang + 1 == end)
+        return 0;
+    for (const char *p = t.p; p < bang; p++)
+        if (!is_digit(*p) && !is_letter(*p) && !strchr("_.-~", *p))
+            return 0;
+    return is_letter(bang[1]) || strchr("_?<@~", bang[1]) ? (size_t)(bang + 1 - t.p) : 0;
+}
+
+/* "symbol+0x16B" of a binary without a name, "module!symbol+0x16B": one word that says by its end what it is.
+ */
+static bool is_offset_frame(struct dt_text t)
+{
+    return before_offset(t) < t.n && !memchr(t.p, ' ', t.n) && !memchr(t.p, '\t', t.n);
+}
+
 /* "module`rest", with no blank in the module and no two blanks anywhere; prose is no frame at the margin. */
 static bool is_frame(struct dt_text t, size_t indent)
 {
-    if (hex_address(t))
+    if (hex_address(t) || (indent && dt_bare_address(t)))
         return true;
     const char *tick = memchr(t.p, '`', t.n);
+    if (indent && (!tick || tick == t.p) && is_offset_frame(t))
+        return true;
+    if (tick == t.p && symbol_at(t))
+        return true;
     if (!tick || tick == t.p || tick + 1 == t.p + t.n || blank(tick[1]))
         return false;
     for (const char *p = t.p; p < tick; p++)
@@ -190,7 +241,8 @@ static enum sp_agg_side side_of(struct dt_text module, bool has_ip, uint64_t ip)
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         if (strlen(kernels[i]) == module.n && memcmp(module.p, kernels[i], module.n) == 0)
             return SP_AGG_KERNEL;
-    return starts(module, "com.apple.") || starts(module, "kernel.") ? SP_AGG_KERNEL : SP_AGG_ANY;
+    bool driver = module.n > 4 && strncasecmp(module.p + module.n - 4, ".sys", 4) == 0; /* of Windows */
+    return driver || starts(module, "com.apple.") || starts(module, "kernel.") ? SP_AGG_KERNEL : SP_AGG_ANY;
 }
 
 static bool add(struct sp_agg *a, struct dt_text symbol, const struct sp_agg_frame *like, uint32_t *n)
@@ -232,46 +284,44 @@ static bool joins_inlined(struct dt_text t)
            !memchr(t.p, '<', t.n) && !memchr(t.p, ' ', t.n) && !memmem(t.p, t.n, "operator", 8);
 }
 
-/* Cuts "+0x1f" off the end. */
-static void cut_offset(struct dt_text *t, struct sp_agg_frame *f)
+/* An address as DTrace prints it, whoever printed it. */
+static struct dt_text address_text(uint64_t ip, char t[20])
 {
-    size_t i = t->n;
-    while (i > 0 && (is_digit(t->p[i - 1]) || (t->p[i - 1] >= 'a' && t->p[i - 1] <= 'f')))
-        i--;
-    if (i == t->n || t->n - i > 16 || i < 4 || memcmp(t->p + i - 3, "+0x", 3) != 0)
-        return;
-    sp_parse_hex(t->p + i, t->p + t->n, &f->symoff);
-    f->flags |= SP_FRAME_SYMOFF;
-    t->n = i - 3;
+    memcpy(t, "0x", 2);
+    return (struct dt_text){t, 2 + sp_hex_text(ip, t + 2)};
 }
 
 bool dt_frame(struct sp_agg *a, struct dt_text t, uint32_t *first, uint32_t *n)
 {
     struct sp_agg_frame f = {.name = SP_STR_NONE};
-    struct dt_text module = {t.p, 0};
-    const char *tick = memchr(t.p, '`', t.n);
+    size_t at = symbol_at(t);
+    struct dt_text module = {t.p, at ? at - 1 : 0};
+    bool address = hex_address((struct dt_text){t.p + at, t.n - at}), bare = !at && dt_bare_address(t);
+    char hex[20];
     *first = (uint32_t)a->frames.n;
     *n = 0;
-    if (tick) {
-        module.n = (size_t)(tick - t.p);
-        t = (struct dt_text){tick + 1, t.n - module.n - 1};
+    t = (struct dt_text){t.p + at, t.n - at};
+    if (module.n) {
         f.module = sp_profile_str(a->p, module.p, module.n);
         if (f.module == SP_STR_FAIL)
             return false;
     }
-    bool address = hex_address(t);
-    if (address) {
-        sp_parse_hex(t.p + 2, t.p + t.n, &f.ip);
+    if (address || bare) {
+        sp_parse_hex(t.p + (bare ? 0 : 2), t.p + t.n, &f.ip);
+        t = address_text(f.ip, hex);
         /* In a module it is where that was loaded in this run: the name of the frame, and no place in the
          * file. */
-        f.flags = SP_FRAME_UNRESOLVED | (tick ? 0 : SP_FRAME_IP);
-    } else if (tick) { /* the text of a ustack helper is all name */
-        cut_offset(&t, &f);
+        f.flags = SP_FRAME_UNRESOLVED | (module.n ? 0 : SP_FRAME_IP);
+        f.side = (uint8_t)side_of(module, true, f.ip);
+        f.ip = module.n ? 0 : f.ip;
+        return add(a, t, &f, n);
     }
-    f.side = (uint8_t)side_of(module, address, f.ip);
-    if (tick && address)
-        f.ip = 0;
-    if (!address && joins_inlined(t))
-        return add_inlined(a, t, &f, n);
-    return add(a, t, &f, n);
+    size_t name = before_offset(t);
+    if (name < t.n) {
+        sp_parse_hex(t.p + name + 3, t.p + t.n, &f.symoff);
+        f.flags |= SP_FRAME_SYMOFF;
+        t.n = name;
+    }
+    f.side = (uint8_t)side_of(module, false, 0);
+    return joins_inlined(t) ? add_inlined(a, t, &f, n) : add(a, t, &f, n);
 }

@@ -39,6 +39,9 @@ static void say(struct dt_reader *r)
                      "a program that does not clear() its aggregations prints earlier counts again",
                      "the output was printed %llu times; the values were added",
                      (unsigned long long)r->firings);
+    if (r->any_leads)
+        sp_emit(r->d, SP_I322, SP_AT_NOTHING,
+                "values were found in the lines before their stacks, as printa(\"%%@d%%k\") puts them");
     sp_agg_keys_say(&r->keys, "--keys names them: --keys execname,pid,ustack");
     if (r->other_lines && !r->lines.verbatim)
         sp_emit_hint(r->d, SP_I321, SP_AT_NOTHING, "--lossless keeps them",
@@ -71,7 +74,7 @@ static spaa_status finish(struct dt_reader *r, struct sp_input *in)
 static spaa_status read_dtrace(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                                struct sp_profile *p)
 {
-    struct dt_reader r = {.p = p, .d = d, .opts = opts};
+    struct dt_reader r = {.p = p, .d = d, .opts = opts, .gap = true, .run = SIZE_MAX};
     r.lines = (struct sp_lines){.reader = &r, .take = dt_take_line, .take_known = dt_take_known};
     sp_agg_init(&r.agg, p, d);
     if (opts->frames > SP_FRAMES_ADDRESS)

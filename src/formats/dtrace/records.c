@@ -27,12 +27,14 @@ static void begin(struct dt_reader *r)
     r->first_value = r->agg.values.n;
     r->first_line = r->lines.line;
     r->rows_total = 0;
+    r->lead.is = false;
 }
 
 static void reset(struct dt_reader *r)
 {
     r->open = r->in_block = r->sure = r->in_rows = false;
     r->keys.n = r->keys.stacks = 0;
+    r->lead.is = false;
 }
 
 static spaa_status add_key(struct dt_reader *r, struct dt_text t)
@@ -50,6 +52,39 @@ static spaa_status add_keys(struct dt_reader *r, struct dt_text t)
     return st;
 }
 
+/* "-", which programs print between the two stacks of a record. */
+static bool is_rule(struct dt_text t, size_t indent)
+{
+    size_t i = 0;
+    while (i < t.n && t.p[i] == '-')
+        i++;
+    return !indent && i == t.n;
+}
+
+/* The keys from `first` on were the line t before a stack, and it may end, or begin, with the value. */
+static spaa_status note_lead(struct dt_reader *r, uint32_t first, struct dt_text t, size_t indent)
+{
+    struct dt_text keys;
+    if (dt_default_print(t, indent) ||
+        (!dt_value_at_end(t, &keys, &r->lead.v) && !dt_value_at_start(t, &keys, &r->lead.v)))
+        return SPAA_OK;
+    r->lead.is = true;
+    r->lead.first = first;
+    r->lead.n = r->keys.n - first;
+    r->lead.keys = sp_profile_str(r->p, keys.p, keys.n);
+    return r->lead.keys == SP_STR_FAIL ? sp_nomem(r->d) : SPAA_OK;
+}
+
+/* A line of keys before a stack, or between two. */
+static spaa_status keys_of_line(struct dt_reader *r, struct dt_text t, size_t indent, bool distribution)
+{
+    uint32_t first = r->keys.n;
+    if (is_rule(t, indent))
+        return SPAA_OK;
+    spaa_status st = add_keys(r, t);
+    return st || r->keys.stacks || distribution ? st : note_lead(r, first, t, indent);
+}
+
 /*
  * The line of text before, when what follows makes it the keys of a record. An empty stack between keys and a
  * distribution leaves a blank line.
@@ -59,11 +94,11 @@ static spaa_status keys_before(struct dt_reader *r, bool distribution)
     struct dt_text t = {r->last.data, r->last.len};
     bool near = !r->last_gap || (distribution && r->last_line + 2 == r->lines.line);
     begin(r);
-    if (!r->last.len || !near || !r->last_indent)
+    if (!r->last.len || !near || (!r->last_indent && r->last_gap))
         return SPAA_OK;
-    sp_buf_clear(&r->last);
+    sp_buf_clear(&r->last); /* what it holds stays */
     r->other_lines--;
-    return add_keys(r, t);
+    return keys_of_line(r, t, r->last_indent, distribution);
 }
 
 /* The first n bytes of the last line as a name: valid UTF-8, not too long. */
@@ -133,17 +168,76 @@ static spaa_status complete(struct dt_reader *r)
     return ok ? SPAA_OK : sp_nomem(r->d);
 }
 
+/* The value stood behind the stacks, if there are any. */
 static spaa_status complete_with(struct dt_reader *r, int64_t v)
 {
+    if (r->lead.is && r->keys.stacks) {
+        r->trails = true;
+        r->leads = false;
+    }
     bool ok = sp_agg_value_add(&r->agg, SP_NONE, v);
     return ok ? complete(r) : sp_nomem(r->d);
 }
 
-/* What began like a record and has no value. */
-static void abandon(struct dt_reader *r)
+/* It stood before the first of them, where it was taken for a key. */
+static spaa_status complete_by_lead(struct dt_reader *r)
+{
+    struct sp_agg_key after[SP_AGG_KEYS_MAX];
+    struct dt_lead lead = r->lead;
+    struct sp_str keys = sp_pstr(r->p, lead.keys);
+    uint32_t from = lead.first + lead.n, n = r->keys.n - from, stacks = r->keys.stacks;
+    memcpy(after, r->keys.list + from, n * sizeof *after);
+    r->keys.n = lead.first;
+    r->keys.stacks = 0;
+    spaa_status st = add_keys(r, (struct dt_text){keys.p, keys.n});
+    r->keys.stacks = stacks;
+    for (uint32_t i = 0; i < n && r->keys.n < SP_AGG_KEYS_MAX; i++)
+        r->keys.list[r->keys.n++] = after[i];
+    r->leads = r->any_leads = true;
+    if (!st && !sp_agg_value_add(&r->agg, SP_NONE, lead.v))
+        st = sp_nomem(r->d);
+    return st ? st : complete(r);
+}
+
+/*
+ * printa("%@d\n%k\n", @): values and stacks with blank lines between, so that each stack was given the value
+ * of the one behind it. The first value looked like a record with an empty stack, the last stack has none.
+ */
+static bool move_values(struct dt_reader *r)
+{
+    struct sp_agg *a = &r->agg;
+    if (r->run >= a->records.n || r->keys.n || !r->gap)
+        return false;
+    for (size_t i = r->run; i < a->records.n; i++) {
+        bool last = i + 1 == a->records.n;
+        struct sp_agg_record *to = &a->records.v[i];
+        to->first_block = last ? r->first_block : to[1].first_block;
+        to->blocks = last ? (uint32_t)(a->blocks.n - r->first_block) : to[1].blocks;
+    }
+    r->any_leads = true;
+    reset(r);
+    return true;
+}
+
+/* A number became the value of the record in work, which ends here. */
+static void note_run(struct dt_reader *r)
+{
+    bool apart = r->held_gap && !r->held_default && !r->keys.n;
+    if (apart && !r->keys.stacks && r->blanks < 2)
+        r->run = r->agg.records.n;
+    else if (!apart || !r->keys.stacks)
+        r->run = SIZE_MAX;
+}
+
+/* What began like a record ends without a value behind it. */
+static spaa_status abandon(struct dt_reader *r)
 {
     if (!r->open)
-        return;
+        return SPAA_OK;
+    if (r->lead.is && r->keys.stacks && !r->trails)
+        return complete_by_lead(r);
+    if (r->sure && move_values(r))
+        return SPAA_OK;
     if (r->sure) {
         r->unfinished++;
         sp_emit_hint(
@@ -154,6 +248,8 @@ static void abandon(struct dt_reader *r)
     r->other_lines += r->lines.line - r->first_line;
     sp_agg_drop(&r->agg, r->first_block, r->first_value);
     reset(r);
+    r->run = SIZE_MAX;
+    return SPAA_OK;
 }
 
 /* The number that waited is no key. */
@@ -162,12 +258,20 @@ static spaa_status held_is_value(struct dt_reader *r)
     if (!r->held)
         return SPAA_OK;
     r->held = false;
-    if (r->open)
+    if (r->open && r->lead.is && r->keys.stacks && r->leads) {
+        spaa_status st = complete_by_lead(r);
+        if (st)
+            return st;
+    }
+    if (r->open) {
+        note_run(r);
         return complete_with(r, r->held_number);
+    }
     bool keys = r->last.len && !r->last_gap && r->last_indent;
-    if (keys || r->held_gap) { /* keys with an empty stack, or nothing but an empty stack */
+    if (keys || r->held_gap || r->leads) { /* keys with an empty stack, or nothing but an empty stack */
         spaa_status st = keys ? keys_before(r, false) : SPAA_OK;
         begin(r);
+        note_run(r);
         return st ? st : complete_with(r, r->held_number);
     }
     r->other_lines++;
@@ -182,40 +286,30 @@ static spaa_status rows_end(struct dt_reader *r)
     return complete_with(r, r->rows_total);
 }
 
-/* Text with a number at its end, where the number is a value: one word less are keys. */
-static bool ends_in_value(struct dt_text t, struct dt_text words[DT_KEYS_MAX], size_t *n, int64_t *v)
-{
-    *n = dt_words(t, words, DT_KEYS_MAX);
-    return *n > 1 && words[*n - 1].p + words[*n - 1].n == t.p + t.n && dt_integer(words[*n - 1], v);
-}
-
 /* The line of text that waited holds keys and, after them, the value. */
 static spaa_status tail_is_value(struct dt_reader *r)
 {
-    struct dt_text words[DT_KEYS_MAX], t = {r->last.data, r->last.len};
+    struct dt_text keys, t = {r->last.data, r->last.len};
     int64_t v = 0;
-    size_t n;
-    spaa_status st = SPAA_OK;
     if (!r->tail)
         return SPAA_OK;
     r->tail = false;
     begin(r);
-    ends_in_value(t, words, &n, &v);
-    for (size_t i = 0; !st && i + 1 < n; i++)
-        st = add_key(r, words[i]);
+    bool value = dt_value_at_end(t, &keys, &v);
+    spaa_status st = add_keys(r, value ? keys : t);
     sp_buf_clear(&r->last);
-    return st ? st : complete_with(r, v);
+    return st || !value ? st : complete_with(r, v);
 }
 
 /* It holds keys alone: a stack, or a distribution, follows without a blank line. */
-static spaa_status tail_is_keys(struct dt_reader *r)
+static spaa_status tail_is_keys(struct dt_reader *r, bool distribution)
 {
     struct dt_text t = {r->last.data, r->last.len};
     if (!r->tail)
         return SPAA_OK;
     r->tail = false;
     begin(r);
-    spaa_status st = add_keys(r, t);
+    spaa_status st = keys_of_line(r, t, r->last_indent, distribution);
     sp_buf_clear(&r->last);
     r->in_block = false;
     return st;
@@ -229,6 +323,8 @@ static spaa_status held_is_key(struct dt_reader *r)
         return SPAA_OK;
     r->held = r->in_block = false;
     begin(r);
+    if (!r->keys.stacks && !r->held_default)
+        r->lead = (struct dt_lead){true, r->held_number, r->keys.n, 1, SP_STR_NONE};
     return add_key(r, (struct dt_text){t, sp_scaled_text(r->held_number, 0, t)});
 }
 
@@ -237,21 +333,30 @@ static spaa_status waiting_are_keys(struct dt_reader *r, bool distribution)
 {
     spaa_status st = held_is_key(r);
     if (!st)
-        st = tail_is_keys(r);
+        st = tail_is_keys(r, distribution);
     return st || r->open ? st : keys_before(r, distribution);
 }
 
-/* Frames of a line go to the block in work, or begin one. */
-static spaa_status add_frames(struct dt_reader *r, const struct sp_agg_line *k)
+/*
+ * A stack follows the line that waits, and the record in work, which has its stacks, has no value behind
+ * them: if both have a number before them, these are the values.
+ */
+static bool waiting_begins_next(const struct dt_reader *r)
 {
-    spaa_status st = waiting_are_keys(r, false);
-    if (st)
-        return st;
+    struct dt_text keys, t = {r->last.data, r->last.len};
+    int64_t v;
+    if (!r->open || !r->keys.stacks || !r->lead.is || r->trails || r->gap)
+        return false;
+    if (r->held)
+        return !r->held_default;
+    return r->tail && !dt_default_print(t, r->last_indent) &&
+           (dt_value_at_end(t, &keys, &v) || dt_value_at_start(t, &keys, &v));
+}
+
+/* Frames of a line go to the block in work, or begin one. */
+static spaa_status push_frames(struct dt_reader *r, const struct sp_agg_line *k)
+{
     if (!r->in_block || r->gap) {
-        if (r->keys.stacks == DT_STACKS_MAX) {
-            abandon(r);
-            begin(r);
-        }
         if (!sp_agg_block_begin(&r->agg, sp_agg_keys_side(&r->keys, r->keys.stacks), r->keys.stacks))
             return sp_nomem(r->d);
         r->keys.stacks++;
@@ -261,6 +366,49 @@ static spaa_status add_frames(struct dt_reader *r, const struct sp_agg_line *k)
     r->sure = r->sure || k->within == UINT16_MAX;
     r->gap = false;
     return sp_agg_lines_push(&r->agg, k) ? SPAA_OK : sp_nomem(r->d);
+}
+
+/* A line of decimal digits that is an address, where the others around it are. */
+static bool held_is_address(const struct dt_reader *r, size_t indent)
+{
+    return r->bare && !r->gap && r->held_indent == indent && r->held_digits >= 8 && r->held_digits <= 16;
+}
+
+static spaa_status push_address(struct dt_reader *r, int64_t digits, size_t indent)
+{
+    char t[64];
+    struct sp_agg_line l = {.indent = (uint16_t)(indent < 1000 ? indent : 1000), .within = UINT16_MAX};
+    uint32_t n;
+    if (!dt_frame(&r->agg, (struct dt_text){t, sp_scaled_text(digits, 0, t)}, &l.first, &n))
+        return sp_nomem(r->d);
+    l.count = (uint16_t)n;
+    l.told = r->agg.frames.v[l.first].side;
+    return push_frames(r, &l);
+}
+
+/* The first line of a stack may be one. */
+static spaa_status held_is_frame(struct dt_reader *r)
+{
+    r->held = false;
+    spaa_status st = waiting_are_keys(r, false);
+    r->gap = r->held_gap;
+    return st ? st : push_address(r, r->held_number, r->held_indent);
+}
+
+static spaa_status add_frames(struct dt_reader *r, const struct sp_agg_line *k)
+{
+    spaa_status st = SPAA_OK;
+    if (r->held && held_is_address(r, k->indent))
+        st = held_is_frame(r);
+    if (!st && waiting_begins_next(r))
+        st = complete_by_lead(r);
+    if (!st)
+        st = waiting_are_keys(r, false);
+    if (!st && r->keys.stacks == DT_STACKS_MAX && (!r->in_block || r->gap)) {
+        st = abandon(r);
+        begin(r);
+    }
+    return st ? st : push_frames(r, k);
 }
 
 /* The frame with a note: once more, with `note` beside what it has. */
@@ -329,6 +477,7 @@ static spaa_status take_frame(struct dt_reader *r, const struct dt_line *l, cons
         if (!dt_frame(&r->agg, l->text, &new.first, &count))
             return sp_nomem(r->d);
         new.count = (uint16_t)count;
+        r->bare = r->bare || (l->kind == DT_FRAME && dt_bare_address(l->text));
         if (l->kind == DT_NOTE) /* below a frame it would be none */
             return add_frames(r, &new);
         i = sp_agg_lines_add(&r->known, &r->agg, p, n, &new);
@@ -336,17 +485,21 @@ static spaa_status take_frame(struct dt_reader *r, const struct dt_line *l, cons
     return i == SP_NONE ? sp_nomem(r->d) : add_frames(r, sp_agg_lines_at(&r->known, i));
 }
 
-/* Keys after a stack; the next line says whether a number at the end is the value. */
+/* Keys after a stack; the next line says whether a number in it is a value, and of which record. */
 static spaa_status keys_after(struct dt_reader *r, const struct dt_line *l)
 {
-    struct dt_text words[DT_KEYS_MAX];
+    struct dt_text keys;
     int64_t v;
-    size_t n;
+    spaa_status st = take_title(r);
     r->in_block = r->gap = false;
-    if (!ends_in_value(l->text, words, &n, &v))
+    if (st || is_rule(l->text, l->indent))
+        return st;
+    if (!dt_value_at_end(l->text, &keys, &v) && !(r->lead.is && dt_value_at_start(l->text, &keys, &v)))
         return add_keys(r, l->text);
     sp_buf_clear(&r->last);
     r->tail = true;
+    r->last_indent = l->indent;
+    r->last_gap = false;
     return sp_buf_add(&r->last, l->text.p, l->text.n) ? SPAA_OK : sp_nomem(r->d);
 }
 
@@ -360,15 +513,21 @@ static spaa_status keep_text(struct dt_reader *r, const struct dt_line *l)
     return sp_buf_add(&r->last, l->text.p, l->text.n) ? SPAA_OK : sp_nomem(r->d);
 }
 
+/* Text with a number at its end, with two blanks before it. */
+static bool ends_in_column(struct dt_text t)
+{
+    struct dt_text words[DT_KEYS_MAX];
+    size_t n = dt_words(t, words, DT_KEYS_MAX);
+    int64_t v;
+    return n > 1 && words[n - 1].p + words[n - 1].n == t.p + t.n && dt_integer(words[n - 1], &v) &&
+           words[n - 1].p - (words[n - 2].p + words[n - 2].n) > 1;
+}
+
 /* "  bash                                                    12": keys and a value without a stack, or keys.
  */
 static bool one_line(const struct dt_line *l)
 {
-    struct dt_text words[DT_KEYS_MAX];
-    int64_t v;
-    size_t n;
-    return l->indent > 0 && l->indent + l->text.n >= ONE_LINE_COLUMNS &&
-           ends_in_value(l->text, words, &n, &v) && words[n - 1].p - (words[n - 2].p + words[n - 2].n) > 1;
+    return l->indent > 0 && l->indent + l->text.n >= ONE_LINE_COLUMNS && ends_in_column(l->text);
 }
 
 static spaa_status take_text(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
@@ -384,18 +543,16 @@ static spaa_status take_text(struct dt_reader *r, const struct dt_line *l, const
     if (st)
         return st;
     if (r->open && r->keys.stacks) {
-        struct dt_text words[DT_KEYS_MAX];
+        struct dt_text keys;
         int64_t v;
-        size_t count;
-        bool value = ends_in_value(l->text, words, &count, &v);
-        if (l->indent && l->indent < r->indent && (!r->gap || value))
+        if (l->indent < r->indent && (!r->gap || (l->indent && dt_value_at_end(l->text, &keys, &v))))
             return keys_after(r, l);
         if (r->gap && helper)
             return take_frame(r, l, p, n);
-        abandon(r);
-    } else if (r->open) {
-        abandon(r);
     }
+    st = abandon(r);
+    if (st)
+        return st;
     bool after_keys = r->last.len && !r->last_gap && r->last_indent && r->last_indent < HELPER_INDENT;
     if (helper && (r->gap || after_keys))
         return take_frame(r, l, p, n);
@@ -473,6 +630,36 @@ static spaa_status note_firing(struct dt_reader *r, const struct dt_line *l)
     return r->probe == SP_STR_FAIL ? sp_nomem(r->d) : SPAA_OK;
 }
 
+/*
+ * A line that says what printed. What a program prints first stands on it too: only values before a stack are
+ * taken from there.
+ */
+static spaa_status take_firing(struct dt_reader *r, const struct dt_line *l)
+{
+    const char *p = l->label.p + l->label.n;
+    struct dt_text keys;
+    struct dt_line rest;
+    int64_t v;
+    r->firings += r->any || !r->firings;
+    spaa_status st = note_firing(r, l);
+    dt_classify(p, (size_t)(l->text.p + l->text.n - p), &rest);
+    bool value = rest.kind == DT_NUMBER || dt_value_at_end(rest.text, &keys, &v) ||
+                 dt_value_at_start(rest.text, &keys, &v);
+    if (st || !value)
+        return st;
+    if (rest.kind == DT_TEXT) {
+        st = keep_text(r, &rest);
+        r->last_indent = 1; /* no title */
+        return st;
+    }
+    r->held = true;
+    r->held_gap = r->held_default = false;
+    r->held_indent = 0;
+    r->held_digits = rest.text.n;
+    r->held_number = rest.number;
+    return st;
+}
+
 static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
 {
     spaa_status st = SPAA_OK;
@@ -481,16 +668,24 @@ static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const
         st = held_is_value(r);
         if (!st)
             st = tail_is_value(r);
+        if (r->last.len && !r->last_indent) /* perhaps a title: what follows may be printed otherwise */
+            r->leads = r->trails = false;
         r->gap = true;
         r->last_gap = true;
+        r->blanks++;
         return st;
     case DT_NUMBER:
         st = held_is_value(r);
         if (!st)
-            st = tail_is_keys(r);
+            st = tail_is_keys(r, false);
+        if (r->bare && r->in_block && !r->gap && l->indent == r->indent && dt_bare_address(l->text))
+            return st ? st : push_address(r, l->number, l->indent);
         r->held = true;
         r->held_gap = r->gap;
         r->held_number = l->number;
+        r->held_indent = l->indent;
+        r->held_digits = l->text.n;
+        r->held_default = dt_default_print(l->text, l->indent);
         break;
     case DT_FRAME:
         return take_frame(r, l, p, n);
@@ -510,17 +705,17 @@ static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const
         st = held_is_value(r);
         if (!st)
             st = tail_is_value(r);
-        abandon(r);
-        if (l->kind == DT_FIRING) {
-            r->firings += r->any || !r->firings;
-            st = st ? st : note_firing(r, l);
-        }
+        if (!st)
+            st = abandon(r);
         sp_buf_clear(&r->last);
+        if (!st && l->kind == DT_FIRING)
+            st = take_firing(r, l);
         break;
     default:
         st = take_text(r, l, p, n);
     }
     r->gap = false;
+    r->blanks = 0;
     return st;
 }
 
@@ -570,7 +765,5 @@ spaa_status dt_take_end(struct dt_reader *r)
         st = held_is_value(r);
     if (!st)
         st = tail_is_value(r);
-    if (!st)
-        abandon(r);
-    return st;
+    return st ? st : abandon(r);
 }

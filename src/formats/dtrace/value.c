@@ -1,0 +1,75 @@
+/* The value in a line of keys, and lines that printa() makes where dtrace itself would print another. */
+#include "formats/dtrace/dtrace.h"
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static struct dt_text trimmed(const char *p, const char *end)
+{
+    while (p < end && is_blank(*p))
+        p++;
+    while (end > p && is_blank(end[-1]))
+        end--;
+    return (struct dt_text){p, (size_t)(end - p)};
+}
+
+static const char *word_at_end(struct dt_text t)
+{
+    const char *p = t.p + t.n;
+    while (p > t.p && !is_blank(p[-1]))
+        p--;
+    return p;
+}
+
+/* "pid 12:" to "pid 12", "bash ms:" to "bash": a label goes, unless it is a number. */
+static struct dt_text without_label(struct dt_text t)
+{
+    int64_t v;
+    if (!t.n || (t.p[t.n - 1] != ':' && t.p[t.n - 1] != '='))
+        return t;
+    const char *word = word_at_end(t), *end = t.p + t.n - 1;
+    bool number = dt_integer((struct dt_text){word, (size_t)(end - word)}, &v);
+    return trimmed(t.p, number ? end : word);
+}
+
+bool dt_value_at_end(struct dt_text t, struct dt_text *keys, int64_t *v)
+{
+    const char *end = t.p + t.n, *p = end;
+    while (p > t.p && p[-1] >= '0' && p[-1] <= '9')
+        p--;
+    if (p > t.p && p[-1] == '-')
+        p--;
+    if (p == t.p || (!is_blank(p[-1]) && p[-1] != '=' && p[-1] != ':') ||
+        !dt_integer((struct dt_text){p, (size_t)(end - p)}, v))
+        return false;
+    *keys = without_label(trimmed(t.p, p));
+    return true;
+}
+
+bool dt_value_at_start(struct dt_text t, struct dt_text *keys, int64_t *v)
+{
+    const char *end = t.p + t.n, *p = t.p;
+    while (p < end && !is_blank(*p))
+        p++;
+    if (p == end || !dt_integer((struct dt_text){t.p, (size_t)(p - t.p)}, v))
+        return false;
+    *keys = trimmed(p, end);
+    return true;
+}
+
+bool dt_default_print(struct dt_text t, size_t indent)
+{
+    struct dt_text words[DT_KEYS_MAX];
+    size_t n = dt_words(t, words, DT_KEYS_MAX), width = 0, columns = indent + t.n;
+    bool number = false;
+    for (size_t i = 0; i < n; i++) {
+        int64_t v;
+        number = dt_integer(words[i], &v);
+        size_t room = number ? DT_VALUE_WIDTH : DT_STRING_WIDTH;
+        width += (number ? 1 : 2) + (words[i].n > room ? words[i].n : room);
+    }
+    /* The blanks that fill a string at the end of its line are not in t. */
+    return number ? columns == width : n && columns <= width && indent == 2;
+}
