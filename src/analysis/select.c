@@ -30,18 +30,33 @@ int64_t sp_event_samples(const struct sp_profile *p, uint32_t event)
     return sum;
 }
 
+/* What no sum can be made of, and statistics with an average in them, come behind what adds. */
+static int event_rank(const struct sp_profile *p, uint32_t event)
+{
+    uint32_t avg = sp_metric_find(p, "avg", 3), primary = p->events.v[event].primary;
+    if (primary == SP_NONE || p->metrics.v[primary].info->op != SP_OP_SUM)
+        return 0;
+    for (uint32_t i = 0; avg != SP_NONE && i < p->stacks.n; i++)
+        if (p->contexts.v[p->stacks.v[i].context].event == event && sp_weight(p, i, avg) != SP_ABSENT)
+            return 1;
+    return 2;
+}
+
 uint32_t sp_default_event(const struct sp_profile *p)
 {
     uint32_t best = SP_NONE;
     int64_t best_samples = 0;
+    int best_rank = 0;
     if (p->events.n == 1)
         return 0;
     for (uint32_t e = 0; e < p->events.n; e++) {
         if (sp_str_is(sp_pstr(p, p->events.v[e].name), "lbr") && p->events.n > 1)
             continue;
         int64_t samples = sp_event_samples(p, e);
-        if (best == SP_NONE || samples > best_samples) {
+        int rank = event_rank(p, e);
+        if (best == SP_NONE || rank > best_rank || (rank == best_rank && samples > best_samples)) {
             best = e;
+            best_rank = rank;
             best_samples = samples;
         }
     }

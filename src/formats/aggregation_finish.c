@@ -280,8 +280,8 @@ static bool weigh(struct finish *f, uint32_t stack, uint32_t metric, const struc
 static bool weigh_all(struct finish *f, uint32_t stack, const struct sp_agg_record *r)
 {
     uint32_t primary = primary_of(f->p, r->context);
-    bool counts =
-        f->a->samples != SP_NONE && sp_str_is(sp_pstr(f->p, f->p->metrics.v[primary].name), "count");
+    bool counts = f->a->samples != SP_NONE &&
+                  sp_str_is(sp_pstr(f->p, f->p->metrics.v[primary].name), "count") && !keeps_apart(f, r);
     for (uint32_t i = 0; i < r->values; i++) {
         const struct sp_agg_value *v = &f->a->values.v[r->first_value + i];
         bool is_primary = v->metric == SP_NONE;

@@ -115,11 +115,25 @@ static bool has(const struct sp_profile *p, uint32_t stack, uint32_t metric)
     return metric != SP_NONE && sp_weight(p, stack, metric) != SP_ABSENT;
 }
 
+/* The text is the same whatever function made the numbers. */
+static void say_function(struct sp_agg_printer *w, uint32_t event, uint32_t metric)
+{
+    static const char *const functions[] = {"sum", "min", "max", "avg", "stddev", NULL};
+    struct sp_str m = sp_pstr(w->p, w->p->metrics.v[metric].name),
+                  e = sp_pstr(w->p, w->p->events.v[event].name);
+    int i = sp_name_index(functions, m.p, m.n);
+    if (i >= 0)
+        sp_emit_hint(w->rows.d, SP_I322, SP_AT_NOTHING,
+                     "when it is read again: --aggregation FUNCTION, or NAME=FUNCTION",
+                     "the text does not say that the values of %.*s are %s", (int)(e.n < 80 ? e.n : 80), e.p,
+                     functions[i]);
+}
+
 bool sp_agg_print_event(struct sp_agg_printer *w, uint32_t event, const struct sp_write_opts *opts)
 {
     uint32_t metric = sp_agg_choose_metric(w->p, opts, event), avg = sp_metric_find(w->p, "avg", 3);
     struct sp_agg_buckets buckets = {0};
-    bool ok = true;
+    bool ok = true, apart = metric != SP_NONE && w->p->metrics.v[metric].info->op == SP_OP_NONE;
     sp_agg_rows_clear(&w->rows);
     for (uint32_t s = 0; ok && s < w->p->stacks.n; s++) {
         bool skip;
@@ -127,12 +141,15 @@ bool sp_agg_print_event(struct sp_agg_printer *w, uint32_t event, const struct s
             continue;
         ok = sp_agg_sides(&w->rows, s, &skip) && sp_agg_buckets(w->p, s, &buckets);
         if (ok && !skip)
-            ok = put_record(w, s) && sp_agg_rows_add(&w->rows, w->row.data ? w->row.data : "", w->row.len, s,
-                                                     metric, buckets.list.n > 0 || has(w->p, s, avg));
+            ok =
+                put_record(w, s) && sp_agg_rows_add(&w->rows, w->row.data ? w->row.data : "", w->row.len, s,
+                                                    metric, apart || buckets.list.n > 0 || has(w->p, s, avg));
     }
     sp_vec_free(&buckets.list);
     if (ok)
         sp_agg_rows_sort(&w->rows);
+    if (ok && w->rows.rows.n)
+        say_function(w, event, metric);
     return ok;
 }
 

@@ -180,6 +180,14 @@ __int128 sp_agg_integer(struct sp_agg_rows *r, uint32_t stack, uint32_t metric)
     return sp_ratio(mantissa, whole, 1);
 }
 
+static void combine(__int128 *to, __int128 v, enum sp_metric_op op)
+{
+    if (op == SP_OP_MAX || op == SP_OP_MIN)
+        *to = (op == SP_OP_MAX) == (v > *to) ? v : *to;
+    else
+        *to += v;
+}
+
 bool sp_agg_rows_add(struct sp_agg_rows *r, const char *text, size_t n, uint32_t stack, uint32_t metric,
                      bool alone)
 {
@@ -191,7 +199,7 @@ bool sp_agg_rows_add(struct sp_agg_rows *r, const char *text, size_t n, uint32_t
     for (uint32_t i; !alone && (i = sp_map_next(&r->map, &at)) != SP_MAP_NONE;) {
         struct sp_agg_row *x = &r->rows.v[i];
         if (x->n == n && memcmp(r->texts.data + x->at, text, n) == 0) {
-            x->value += value;
+            combine(&x->value, value, r->p->metrics.v[metric].info->op);
             return true;
         }
     }

@@ -1,8 +1,9 @@
 /*
  * What writers of aggregations share: the stacks of one event as texts with sums, in the order of tracers.
  *
- * Equal texts become one row; a row with a distribution stays alone. sp_agg_rows_sort puts them in ascending
- * order of their values, ties by text. Functions that return bool fail for want of memory only.
+ * Equal texts become one row, as their metric combines; a row with a distribution, or of averages, stays
+ * alone. sp_agg_rows_sort puts them in ascending order of their values, ties by text. Functions that return
+ * bool fail for want of memory only.
  */
 #ifndef SP_AGGREGATION_ROWS_H
 #define SP_AGGREGATION_ROWS_H
@@ -13,7 +14,7 @@
 struct sp_agg_row {
     size_t at, n;   /* its text */
     __int128 value; /* rounded to an integer */
-    uint32_t stack; /* with a distribution: see sp_agg_buckets; SP_NONE: one number */
+    uint32_t stack; /* of one that stays alone: see sp_agg_buckets; SP_NONE: of several */
 };
 
 struct sp_agg_rows {

@@ -118,7 +118,7 @@ def test_distributions_become_metrics_of_their_buckets():
                if r["type"] == "stack"]
     assert {"count": 8, "samples": 8, "bucket:[0]": 1, "bucket:[256, 512)": 2, "bucket:[1M, 2M)": 5} in weights
     assert {"count": 8, "samples": 8, "bucket:(..., 0)": 3, "bucket:[0, 10)": 4, "bucket:[100, ...)": 1} in weights
-    assert {"count": 198, "samples": 198, "avg": 3, "total": 594} in weights
+    assert {"count": 198, "avg": 3, "total": 594} in weights
     assert {"sum": -6} in weights
 
 
@@ -392,7 +392,7 @@ def test_statistics_of_json_are_numbers():
         '{"type": "stats", "data": {"@s": {"m": {"count": 4, "mode": [5], "average": 6}}}}\n'
     weights = [{w["metric"]: w["value"] for w in r["weights"]}
                for r in spaa("-", fmt="bpftrace", stdin=odd.encode()) if r["type"] == "stack"]
-    assert weights == [{"samples": 4, "count": 4, "avg": 6}]
+    assert weights == [{"count": 4, "avg": 6}]
 
 
 def test_values_beyond_63_bits_are_kept():
@@ -400,7 +400,7 @@ def test_values_beyond_63_bits_are_kept():
     assert {(r["context"]["event"], w["metric"]): int(w["value"]) for r in records if r["type"] == "stack"
             for w in r["weights"] if w["metric"] != "samples"} == {
         ("@big", "count"): 2 ** 64 - 1, ("@s", "count"): 2, ("@s", "avg"): 2 ** 63, ("@s", "total"): 2 ** 64 - 1,
-        ("@max", "count"): 2 ** 64 - 2, ("@j", "count"): 2 ** 64 - 3}
+        ("@max", "max"): 2 ** 64 - 2, ("@j", "count"): 2 ** 64 - 3, ("@j24", "count"): 2 ** 64 - 3}
 
 
 @needs_corpus
@@ -426,10 +426,10 @@ def test_they_work_as_filters(tmp_path):
     assert (tmp_path / "x.svg").read_text().startswith("<?xml")
 
 
-def live_bpftrace(*args):
+def live_bpftrace(*args, program="BEGIN { @[kstack, ustack, comm] = count(); exit(); }"):
     if not shutil.which("bpftrace") or os.geteuid() != 0:
         pytest.skip("needs bpftrace and root")
-    done = subprocess.run(["bpftrace", *args, "-e", "BEGIN { @[kstack, ustack, comm] = count(); exit(); }"],
+    done = subprocess.run(["bpftrace", *args, "-e", program],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
     if done.returncode or b"@" not in done.stdout:
         pytest.skip("bpftrace does not run here")
@@ -529,3 +529,124 @@ def test_a_stack_without_its_value_takes_none_from_its_neighbours():
     answer = run("convert", "-", "--from", "dtrace", "--to", "spaa", "-o", "-", stdin=text.encode(), code=0)
     assert "a stack without a value" in answer.err
     assert names(joined([json.loads(line) for line in answer.out.splitlines()])) == {"app`a": 5, "app`c": 7}
+
+
+# Values that do not add
+
+TEXT_OF_MAPS = """@avg_us[
+    f+1
+    main+2
+]: 100
+@avg_us[
+    g+1
+    main+2
+]: 300
+@readMax[
+    f+1
+    main+2
+]: 70000
+@min[
+    f+1
+    main+2
+]: 3
+@stats[
+    f+1
+    main+2
+]: count 221, average -10, total -2210
+@[
+    f+1
+    main+2
+]: 4
+@[
+    g+1
+    main+2
+]: 5
+@count_max[
+    g+1
+]: 2
+"""
+MAPS_AS_JSON = (
+    '{"type": "stats", "data": {"@avg_us": {"\\n    f+1\\n    main+2\\n": 100, "\\n    g+1\\n    main+2\\n": 300}}}\n'
+    '{"type": "map", "data": {"@readMax": {"\\n    f+1\\n    main+2\\n": 70000}}}\n'
+    '{"type": "map", "data": {"@min": {"\\n    f+1\\n    main+2\\n": 3}}}\n'
+    '{"type": "stats", "data": {"@stats": {"\\n    f+1\\n    main+2\\n": {"count": 221, "average": -10, "total": -2210}}}}\n'
+    '{"type": "map", "data": {"@": {"\\n    f+1\\n    main+2\\n": 4, "\\n    g+1\\n    main+2\\n": 5}}}\n'
+    '{"type": "map", "data": {"@count_max": {"\\n    g+1\\n": 2}}}\n')
+
+
+def metrics_of(records):
+    """{event: {metric: sorted values}}"""
+    out = collections.defaultdict(lambda: collections.defaultdict(list))
+    for r in records:
+        for w in r["weights"] if r["type"] == "stack" else []:
+            out[r["context"]["event"]][w["metric"]].append(w["value"])
+    return {e: {m: sorted(v) for m, v in metrics.items()} for e, metrics in out.items()}
+
+
+def test_averages_and_extremes_are_metrics_of_their_own():
+    wanted = {"@avg_us": {"avg": [100, 300]}, "@readMax": {"max": [70000]}, "@min": {"min": [3]},
+              "@stats": {"count": [221], "avg": [-10], "total": [-2210]}, "@": {"count": [4, 5], "samples": [4, 5]},
+              "@count_max": {"count": [2], "samples": [2]}}
+    new = TEXT_OF_MAPS.replace("count 221, average -10, total -2210", "{ .count = 221, .average = -10, .total = -2210 }")
+    assert metrics_of(spaa("-", stdin=TEXT_OF_MAPS.encode())) == wanted
+    assert metrics_of(spaa("-", stdin=new.encode())) == wanted
+    assert metrics_of(spaa("-", stdin=MAPS_AS_JSON.encode())) == wanted
+
+
+def test_what_does_not_add_is_no_default_and_is_not_added():
+    for text in (TEXT_OF_MAPS, MAPS_AS_JSON):
+        top = ask("top", "-", stdin=text.encode())
+        assert (top["profile"]["event"], top["total"]) == ("@", 9)
+        top = ask("top", "-", "--event", "@avg_us", stdin=text.encode())
+        assert (top["profile"]["metric"], top["total"], {r["cum"] for r in top["rows"]}) == ("avg", None, {None})
+        events = {e["name"]: (e["samples"], e["total"]) for e in ask("info", "-", stdin=text.encode())["events"]}
+        assert events == {"@avg_us": (None, None), "@readMax": (None, None), "@min": (None, None), "@stats": (None, 221),
+                          "@": (9, 9), "@count_max": (2, 2)}
+    sums_first = '{"type": "stats", "data": {"@s": {"count": 900, "average": 1, "total": 9}}}\n' \
+        '{"type": "map", "data": {"@sum": 5}}\n'
+    assert ask("top", "-", stdin=sums_first.encode())["profile"]["event"] == "@sum"
+
+
+def test_functions_are_told_by_their_names_and_by_the_option():
+    answer = run("info", "-", stdin="@lat[a]: 5\n@n[a]: 6\n@min[a]: 7\n", code=0)
+    assert "values that are understood by their names: @min as min" in answer.err
+    assert "values that are taken for counts: @lat, @n" in answer.err
+    answer = run("convert", "-", "--to", "spaa", "-o", "-", "--aggregation", "@lat=avg,@n=count,@min=sum",
+                 stdin="@lat[a]: 5\n@n[a]: 6\n@min[a]: 7\n", code=0)
+    assert "values that" not in answer.err
+    assert metrics_of(map(json.loads, answer.out.splitlines())) == {
+        "@lat": {"avg": [5]}, "@n": {"count": [6], "samples": [6]}, "@min": {"sum": [7]}}
+    assert "--aggregation has no value \"@lat=median\"" in run("info", "-", "--aggregation", "@lat=median",
+                                                             stdin="@lat[a]: 5\n", code=2).err
+    titles = "Average size (bytes):\n" + stack_text(["app`f"]) + "  300\nTop 10, max 20 frames\n" \
+        + stack_text(["app`f"]) + "  4\n"
+    titles = titles.replace("\nTop", "\n\nTop").replace("frames\n", "frames\n\n").replace("):\n", "):\n\n")
+    assert metrics_of(spaa("-", fmt="dtrace", stdin=titles.encode())) == {
+        "Average size (bytes)": {"avg": [300]}, "Top 10, max 20 frames": {"count": [4], "samples": [4]}}
+    assert metrics_of(spaa("-", "--aggregation", "count,Average size (bytes)=max", fmt="dtrace",
+                           stdin=titles.encode()))["Average size (bytes)"] == {"max": [300]}
+
+
+@pytest.mark.parametrize("fmt", ["dtrace", "bpftrace"])
+def test_values_that_do_not_add_come_back(fmt, tmp_path):
+    plain = tmp_path / "plain.spaa"
+    text = MAPS_AS_JSON if fmt == "bpftrace" else "Max size:\n\n" + stack_text(["app`f"]) + "  300\n\nAverage:\n\n" \
+        + stack_text(["app`f"]) + "  40\n" + stack_text(["app`f"]) + "  50\n"
+    run("convert", "-q", "-", "--from", fmt, "-o", plain, stdin=text.encode(), code=0)
+    answer = run("convert", plain, "--to", fmt, "-o", "-", code=0)
+    assert metrics_of(spaa("-", fmt=fmt, stdin=answer.raw)) == metrics_of(spaa(plain))
+    assert "the text does not say that the values of" in answer.err
+    # Of one stack in two contexts the larger maximum is that of both.
+    two = "".join(f"@max[\n    f+1\n, {c}]: {n}\n" for c, n in (("a", 3), ("b", 9), ("c", 5)))
+    run("convert", "-q", "-", "-o", plain, stdin=two.encode(), code=0)
+    assert run("convert", "-q", plain, "--to", "dtrace", "-o", "-", code=0).out.split() == ["f+0x1", "9"]
+
+
+def test_functions_of_a_live_run(tmp_path):
+    program = "BEGIN { @avg[comm] = avg(5); @avg[comm] = avg(7); @min[comm] = min(5); @max[comm] = max(5); " \
+        "@stats[comm] = stats(5); @sum[comm] = sum(5); @hist[comm] = hist(5); @count[comm] = count(); exit(); }"
+    wanted = {"@avg": {"avg": [6]}, "@min": {"min": [5]}, "@max": {"max": [5]}, "@sum": {"sum": [5]},
+              "@stats": {"count": [1], "avg": [5], "total": [5]}, "@count": {"count": [1], "samples": [1]},
+              "@hist": {"count": [1], "samples": [1], "bucket:[4, 8)": [1]}}
+    for args in ((), ("-f", "json")):
+        assert metrics_of(spaa("-", stdin=live_bpftrace(*args, program=program))) == wanted

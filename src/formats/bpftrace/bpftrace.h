@@ -14,6 +14,7 @@
 #ifndef SP_BPFTRACE_H
 #define SP_BPFTRACE_H
 
+#include "formats/aggregation_function.h"
 #include "formats/aggregation_keys.h"
 #include "formats/aggregation_lines.h"
 #include "formats/format.h"
@@ -22,7 +23,7 @@
 
 struct bt_map {
     uint32_t name, event;
-    bool negative; /* a value below zero was met: these are no counts */
+    struct sp_agg_seen seen;
 };
 
 struct bt_reader {
@@ -40,11 +41,13 @@ struct bt_reader {
     bool open;     /* its keys are being read */
     bool in_stack; /* lines are frames */
     bool in_rows;  /* lines are a distribution */
+    bool average;  /* the value is marked as an average */
     uint32_t map;  /* its name */
     size_t first_block, first_value;
     uint64_t first_line;
     int64_t rows_total;
 
+    struct sp_agg_functions functions;
     struct sp_json json;
     bool any;
     uint64_t other_lines, unfinished;

@@ -4,6 +4,7 @@
  *     {"type": "map", "data": {"@a": {"\n    schedule+35\n,\n    0x7f…\n,comm": 1}}}
  *     {"type": "hist", "data": {"@h": {"KEY": [{"min": 4, "max": 7, "count": 1}]}}}
  *     {"type": "stats", "data": {"@s": {"KEY": {"count": 1, "average": 3, "total": 3}}}}
+ *     {"type": "stats", "data": {"@a": {"KEY": 3}}}                 the average alone: avg()
  *     {"type": "lost_events", "data": {"events": 5}}
  *
  * The keys' stacks begin with a newline, and every one of their lines ends with one.
@@ -90,6 +91,37 @@ static spaa_status bucket(struct bt_reader *r)
     return st;
 }
 
+/*
+ * A number. What doubles cannot hold stands in a string (from 0.24 on); other strings are consumed and are
+ * none.
+ */
+static bool number(struct bt_reader *r, enum sp_json_type type, struct sp_span *n)
+{
+    int64_t v = 0;
+    uint64_t u = 0;
+    if (type == SP_JSON_NUMBER)
+        return sp_json_number(&r->json, n);
+    return type == SP_JSON_STRING && sp_json_string_value(&r->json, n) && n->n >= 16 &&
+           (sp_parse_i64(n->p, n->p + n->n, &v) == n->n || sp_parse_u64(n->p, n->p + n->n, &u) == n->n);
+}
+
+/* Does `1, "average": …` follow? Then it is the statistics of a map without keys, not an average of the key
+ * "count". */
+static bool before_average(const struct sp_json *at)
+{
+    struct sp_json j;
+    struct sp_span s;
+    sp_json_init(&j, at->p, (size_t)(at->end - at->p));
+    bool is = sp_json_skip(&j, &s);
+    const char *p = j.p;
+    while (is && p < j.end && (*p == ' ' || *p == ','))
+        p++;
+    static const char next[] = "\"average\"";
+    is = is && (size_t)(j.end - p) >= sizeof next - 1 && memcmp(p, next, sizeof next - 1) == 0;
+    sp_json_free(&j);
+    return is;
+}
+
 /* A member of statistics; what else an object has is no number of theirs. */
 static spaa_status statistic(struct bt_reader *r, struct sp_span key)
 {
@@ -98,7 +130,7 @@ static spaa_status statistic(struct bt_reader *r, struct sp_span key)
                          : sp_span_is(key, "total")   ? "total"
                                                       : NULL;
     struct sp_span n;
-    if (metric ? !sp_json_number(&r->json, &n) : !sp_json_skip(&r->json, &n))
+    if (metric ? !number(r, sp_json_type(&r->json), &n) : !sp_json_skip(&r->json, &n))
         return SPAA_ERR_INPUT;
     return !metric || bt_value(r, metric, n.p, n.n) ? SPAA_OK : sp_nomem(r->d);
 }
@@ -117,9 +149,8 @@ static spaa_status value(struct bt_reader *r, enum sp_json_type type, bool is_st
 {
     struct sp_span n;
     spaa_status st = SPAA_OK;
-    if (type == SP_JSON_NUMBER) {
-        if (!sp_json_number(&r->json, &n))
-            return SPAA_ERR_INPUT;
+    if (number(r, type, &n)) {
+        r->average = is_stats;
         st = bt_value(r, "", n.p, n.n) ? SPAA_OK : sp_nomem(r->d);
     } else if (type == SP_JSON_ARRAY) {
         r->in_rows = true;
@@ -130,7 +161,7 @@ static spaa_status value(struct bt_reader *r, enum sp_json_type type, bool is_st
         sp_json_object(&r->json);
         st = stats(r);
     } else { /* a string, or a tuple: no profile */
-        if (!sp_json_skip(&r->json, &n))
+        if (r->json.error || (type != SP_JSON_STRING && !sp_json_skip(&r->json, &n)))
             return SPAA_ERR_INPUT;
         sp_agg_drop(&r->agg, r->first_block, r->first_value);
         r->open = false;
@@ -151,8 +182,7 @@ static spaa_status map(struct bt_reader *r, const char *name, size_t n, bool is_
         return bt_begin(r, name, n) ? value(r, type, is_stats) : sp_nomem(r->d);
     sp_json_object(&r->json);
     while (!st && sp_json_key(&r->json, &key)) {
-        bool bare =
-            is_stats && sp_json_type(&r->json) == SP_JSON_NUMBER; /* statistics of a map without keys */
+        bool bare = is_stats && sp_span_is(key, "count") && before_average(&r->json);
         st = bt_begin(r, name, n) ? SPAA_OK : sp_nomem(r->d);
         if (!st && !bare)
             st = key_text(r, key.p, key.n);

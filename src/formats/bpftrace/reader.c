@@ -14,19 +14,16 @@ static spaa_status name_event(struct bt_reader *r)
     return SPAA_OK;
 }
 
-/* Counts stand beside the primary metric as samples; sums, which may be negative, do not count. */
+/* Counts stand beside the primary metric as samples; sums, averages and the like do not count. */
 static spaa_status metrics(struct bt_reader *r)
 {
     uint32_t samples = sp_metric_intern(r->p, "samples", 7);
     if (samples == SP_NONE)
         return sp_nomem(r->d);
-    for (size_t i = 0; i < r->maps.n; i++) {
-        struct sp_event *e = &r->p->events.v[r->maps.v[i].event];
-        if (r->maps.v[i].negative)
-            e->primary = sp_metric_intern(r->p, "sum", 3);
-        if (e->primary == SP_NONE)
+    for (size_t i = 0; i < r->maps.n; i++)
+        if (!sp_agg_function_settle(&r->functions, r->maps.v[i].event, sp_pstr(r->p, r->maps.v[i].name),
+                                    false, &r->maps.v[i].seen))
             return sp_nomem(r->d);
-    }
     r->agg.samples = samples;
     return SPAA_OK;
 }
@@ -76,7 +73,7 @@ static spaa_status finish(struct bt_reader *r, struct sp_input *in)
         sp_emit_hint(r->d, SP_I321, SP_AT_NOTHING, "--lossless keeps them",
                      "%llu lines of other text (what the program printed, maps of strings)",
                      (unsigned long long)r->other_lines);
-    return SPAA_OK;
+    return sp_agg_functions_say(&r->functions) ? SPAA_OK : sp_nomem(r->d);
 }
 
 static spaa_status read_bpftrace(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
@@ -88,13 +85,16 @@ static spaa_status read_bpftrace(struct sp_input *in, const struct sp_read_opts 
     if (opts->frames > SP_FRAMES_ADDRESS)
         r.agg.granularity = opts->frames;
     sp_json_init(&r.json, "", 0);
-    spaa_status st = sp_agg_keys_init(&r.keys, p, opts, "x_bpftrace", d);
+    spaa_status st = sp_agg_functions_init(&r.functions, p, opts, d);
+    if (!st)
+        st = sp_agg_keys_init(&r.keys, p, opts, "x_bpftrace", d);
     if (!st && opts->lossless)
         st = sp_verbatim_new(p, "bpftrace", d, &r.lines.verbatim);
     if (!st)
         st = sp_lines_read(&r.lines, in);
     if (!st)
         st = finish(&r, in);
+    sp_agg_functions_free(&r.functions);
     sp_agg_free(&r.agg);
     sp_verbatim_free(r.lines.verbatim);
     sp_agg_lines_free(&r.known);
@@ -106,6 +106,7 @@ static spaa_status read_bpftrace(struct sp_input *in, const struct sp_read_opts 
 static const struct sp_format_option options[] = {
     {"keys", "NAMES", "what the keys of a map are, in order: kstack,ustack,comm", SP_CAN_READ},
     {"stack-type", "user|kernel", "what the stacks are, where their names do not tell", SP_CAN_READ},
+    {"aggregation", "FUNCTION", "what bare values are: count, sum, min, max, avg; @map=avg,…", SP_CAN_READ},
     {0},
 };
 

@@ -14,7 +14,7 @@ static uint32_t map_of(struct bt_reader *r)
     if (r->maps.n == MAPS_MAX)
         return SP_NONE;
     struct sp_event e;
-    struct bt_map m = {r->map, SP_NONE, false};
+    struct bt_map m = {.name = r->map, .event = SP_NONE};
     struct sp_str name = sp_pstr(r->p, r->map);
     if (!sp_agg_event_named(r->p, name.p, name.n, "count", &e))
         return SP_NONE;
@@ -25,7 +25,7 @@ static uint32_t map_of(struct bt_reader *r)
 bool bt_begin(struct bt_reader *r, const char *map, size_t n)
 {
     r->open = true;
-    r->in_stack = r->in_rows = false;
+    r->in_stack = r->in_rows = r->average = false;
     r->keys.n = r->keys.stacks = 0;
     r->first_block = r->agg.blocks.n;
     r->first_value = r->agg.values.n;
@@ -104,9 +104,12 @@ spaa_status bt_end(struct bt_reader *r)
     }
     if (map == SP_NONE)
         return sp_nomem(r->d);
-    for (size_t i = r->first_value; i < r->agg.values.n; i++)
-        if (r->agg.values.v[i].metric == SP_NONE && r->agg.values.v[i].v < 0)
-            r->maps.v[map].negative = true;
+    if (!r->in_rows && r->agg.values.n == r->first_value + 1) {
+        struct sp_agg_seen *seen = &r->maps.v[map].seen;
+        seen->bare = true;
+        seen->averages = seen->averages || r->average;
+        seen->negative = seen->negative || r->agg.values.v[r->first_value].v < 0;
+    }
     uint32_t context = sp_agg_keys_context(&r->keys, r->maps.v[map].event, r->first_line);
     bool ok = context != SP_NONE && sp_agg_record_add(&r->agg, r->first_block, r->first_value, context);
     r->open = r->in_stack = r->in_rows = false;

@@ -31,10 +31,9 @@ static size_t integer(const char *p, const char *end)
     return n ? n : sp_parse_u64(p, end, &u);
 }
 
-/* "count 198, average 0, total 0" */
-static bool stats(struct sp_span t, struct sp_span part[3])
+/* Numbers between these words, of which the last may be empty. */
+static bool numbers_between(struct sp_span t, const char *const words[4], struct sp_span part[3])
 {
-    static const char *const words[] = {"count ", ", average ", ", total "};
     const char *p = t.p, *end = t.p + t.n;
     for (int i = 0; i < 3; i++) {
         size_t n = strlen(words[i]);
@@ -47,7 +46,16 @@ static bool stats(struct sp_span t, struct sp_span part[3])
             return false;
         p += digits;
     }
-    return p == end;
+    size_t n = strlen(words[3]);
+    return (size_t)(end - p) == n && memcmp(p, words[3], n) == 0;
+}
+
+/* "count 198, average 0, total 0"; from 0.24 on "{ .count = 198, .average = 0, .total = 0 }" */
+static bool stats(struct sp_span t, struct sp_span part[3])
+{
+    static const char *const old[] = {"count ", ", average ", ", total ", ""};
+    static const char *const new[] = {"{ .count = ", ", .average = ", ", .total = ", " }"};
+    return numbers_between(t, old, part) || numbers_between(t, new, part);
 }
 
 /* What may stand after "]: " of a profile's map. */

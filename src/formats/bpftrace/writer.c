@@ -73,11 +73,22 @@ static void put_scalar(struct sp_agg_printer *w, struct sp_span raw)
     w->row.failed |= w->text.failed;
 }
 
-static bool print_buckets(struct sp_agg_printer *w, uint32_t stack, struct sp_output *out)
+static void print_value(struct sp_output *out, __int128 v)
+{
+    char t[64];
+    sp_write(out, t, sp_scaled_text(v, 0, t));
+    sp_puts(out, "\n");
+}
+
+static bool print_buckets(struct sp_agg_printer *w, const struct sp_agg_row *r, struct sp_output *out)
 {
     struct sp_agg_buckets b = {0};
     int64_t most = 1;
-    bool ok = sp_agg_buckets(w->p, stack, &b);
+    bool ok = sp_agg_buckets(w->p, r->stack, &b);
+    if (!b.list.n) { /* a value that stays alone */
+        print_value(out, r->value);
+        return ok;
+    }
     for (size_t i = 0; i < b.list.n; i++)
         most = b.list.v[i].count > most ? b.list.v[i].count : most;
     sp_puts(out, "\n");
@@ -121,18 +132,16 @@ static bool print_event(struct sp_agg_printer *w, uint32_t event, const char *na
     bool ok = sp_agg_print_event(w, event, opts);
     for (size_t i = 0; ok && i < w->rows.rows.n; i++) {
         const struct sp_agg_row *r = &w->rows.rows.v[i];
-        char t[64];
         sp_write(out, name, n);
         sp_write(out, w->rows.texts.data + r->at, r->n);
         sp_puts(out, r->n ? "]: " : ": ");
         if (r->stack != SP_NONE && print_stats(w, r->stack, out))
             continue;
         if (r->stack != SP_NONE) {
-            ok = print_buckets(w, r->stack, out);
+            ok = print_buckets(w, r, out);
             continue;
         }
-        sp_write(out, t, sp_scaled_text(r->value, 0, t));
-        sp_puts(out, "\n");
+        print_value(out, r->value);
     }
     return ok;
 }

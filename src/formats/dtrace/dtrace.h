@@ -19,6 +19,7 @@
 #define SP_DTRACE_H
 
 #include "base/buf.h"
+#include "formats/aggregation_function.h"
 #include "formats/aggregation_keys.h"
 #include "formats/aggregation_lines.h"
 #include "formats/format.h"
@@ -78,7 +79,7 @@ bool dt_frame(struct sp_agg *a, struct dt_text t, uint32_t *first, uint32_t *n);
 
 struct dt_group {
     uint32_t title, event;
-    bool negative; /* a value below zero was met: these are no counts */
+    struct sp_agg_seen seen;
 };
 
 /*
@@ -138,7 +139,7 @@ struct dt_reader {
     uint64_t firings, other_lines, unfinished;
     uint32_t
         probe; /* processor, probe id and FUNCTION:NAME of the first line of a probe that printed, as JSON */
-    uint32_t aggregation; /* text of --aggregation */
+    struct sp_agg_functions functions;
 };
 
 /* records.c */

@@ -14,13 +14,10 @@ static spaa_status name_groups(struct dt_reader *r)
     for (uint32_t i = 0; r->groups.n > 1 && i < r->groups.n; i++)
         if (r->groups.v[i].title && !(i == 0 && asked))
             r->p->events.v[r->groups.v[i].event].name = r->groups.v[i].title;
-    for (uint32_t i = 0; !r->aggregation && i < r->groups.n; i++) {
-        uint32_t sum = r->groups.v[i].negative ? sp_metric_intern(r->p, "sum", 3) : 0;
-        if (sum == SP_NONE)
+    for (uint32_t i = 0; i < r->groups.n; i++)
+        if (!sp_agg_function_settle(&r->functions, r->groups.v[i].event, sp_pstr(r->p, r->groups.v[i].title),
+                                    true, &r->groups.v[i].seen))
             return sp_nomem(r->d);
-        if (r->groups.v[i].negative)
-            r->p->events.v[r->groups.v[i].event].primary = sum;
-    }
     return SPAA_OK;
 }
 

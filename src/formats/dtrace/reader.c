@@ -9,30 +9,19 @@
 
 static spaa_status start(struct dt_reader *r)
 {
-    static const char *const aggregations[] = {"count", "sum", "min", "max", "avg", "stddev", NULL};
-    const char *named = sp_own_opt(r->opts->own, r->opts->nown, "aggregation");
     spaa_status st = sp_agg_keys_init(&r->keys, r->p, r->opts, "x_dtrace", r->d);
     if (st)
         return st;
-    if (named && sp_name_index(aggregations, named, strlen(named)) < 0) {
-        sp_emit_hint(r->d, SP_E037, SP_AT_NOTHING, "count, sum, min, max, avg or stddev",
-                     "--aggregation has no value \"%.60s\"", named);
-        return SPAA_ERR_USAGE;
-    }
-    r->aggregation = named ? sp_profile_cstr(r->p, named) : SP_STR_NONE;
-    if (r->aggregation == SP_STR_FAIL)
-        return sp_nomem(r->d);
     const char *name = r->opts->event ? r->opts->event : "dtrace";
-    struct sp_str agg = sp_pstr(r->p, r->aggregation);
     struct sp_event e;
-    struct dt_group g = {SP_STR_NONE, SP_NONE, false};
-    if (!sp_agg_event_named(r->p, name, strlen(name), agg.n ? agg.p : "count", &e))
+    struct dt_group g = {.event = SP_NONE};
+    if (!sp_agg_event_named(r->p, name, strlen(name), "count", &e))
         return sp_nomem(r->d);
     g.event = sp_event_add(r->p, &e);
     return g.event != SP_NONE && sp_vec_push(&r->groups, g) ? SPAA_OK : sp_nomem(r->d);
 }
 
-static void say(struct dt_reader *r)
+static bool say(struct dt_reader *r)
 {
     if (r->firings > 1)
         sp_emit_hint(r->d, SP_I322, SP_AT_NOTHING,
@@ -47,6 +36,7 @@ static void say(struct dt_reader *r)
         sp_emit_hint(r->d, SP_I321, SP_AT_NOTHING, "--lossless keeps them",
                      "%llu lines of other text (titles, what the program printed)",
                      (unsigned long long)r->other_lines);
+    return sp_agg_functions_say(&r->functions);
 }
 
 static spaa_status finish(struct dt_reader *r, struct sp_input *in)
@@ -66,9 +56,7 @@ static spaa_status finish(struct dt_reader *r, struct sp_input *in)
         st = sp_agg_finish(&r->agg);
     if (!st && r->lines.verbatim)
         st = sp_verbatim_finish(r->lines.verbatim);
-    if (!st)
-        say(r);
-    return st;
+    return st || say(r) ? st : sp_nomem(r->d);
 }
 
 static spaa_status read_dtrace(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
@@ -80,13 +68,16 @@ static spaa_status read_dtrace(struct sp_input *in, const struct sp_read_opts *o
     if (opts->frames > SP_FRAMES_ADDRESS)
         r.agg.granularity = opts->frames;
     sp_buf_init(&r.last, 0);
-    spaa_status st = start(&r);
+    spaa_status st = sp_agg_functions_init(&r.functions, p, opts, d);
+    if (!st)
+        st = start(&r);
     if (!st && opts->lossless)
         st = sp_verbatim_new(p, "dtrace", d, &r.lines.verbatim);
     if (!st)
         st = sp_lines_read(&r.lines, in);
     if (!st)
         st = finish(&r, in);
+    sp_agg_functions_free(&r.functions);
     sp_agg_free(&r.agg);
     sp_verbatim_free(r.lines.verbatim);
     sp_agg_lines_free(&r.known);
@@ -98,7 +89,7 @@ static spaa_status read_dtrace(struct sp_input *in, const struct sp_read_opts *o
 static const struct sp_format_option options[] = {
     {"keys", "NAMES", "what the keys of a record are, in order: execname,pid,ustack", SP_CAN_READ},
     {"stack-type", "user|kernel", "what the stacks are, where their modules do not tell", SP_CAN_READ},
-    {"aggregation", "FUNCTION", "what the values are: count (default), sum, min, max, avg, stddev",
+    {"aggregation", "FUNCTION", "what the values are: count, sum, min, max, avg, stddev; TITLE=avg,…",
      SP_CAN_READ},
     {0},
 };

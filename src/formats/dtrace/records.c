@@ -147,7 +147,7 @@ static spaa_status take_title(struct dt_reader *r)
         return SPAA_OK;
     }
     struct sp_event e = r->p->events.v[0];
-    struct dt_group g = {title, sp_event_add(r->p, &e), false};
+    struct dt_group g = {.title = title, .event = sp_event_add(r->p, &e)};
     r->group = (uint32_t)r->groups.n;
     return g.event != SP_NONE && sp_vec_push(&r->groups, g) ? SPAA_OK : sp_nomem(r->d);
 }
@@ -158,9 +158,12 @@ static spaa_status complete(struct dt_reader *r)
     spaa_status st = take_title(r);
     if (st)
         return st;
-    for (size_t i = r->first_value; i < r->agg.values.n; i++)
-        if (r->agg.values.v[i].metric == SP_NONE && r->agg.values.v[i].v < 0)
-            r->groups.v[r->group].negative = true;
+    bool distribution = r->agg.values.n > r->first_value + 1;
+    for (size_t i = r->first_value; !distribution && i < r->agg.values.n; i++) {
+        struct sp_agg_seen *seen = &r->groups.v[r->group].seen;
+        seen->bare = true;
+        seen->negative = seen->negative || r->agg.values.v[i].v < 0;
+    }
     uint32_t context = sp_agg_keys_context(&r->keys, r->groups.v[r->group].event, r->first_line);
     bool ok = context != SP_NONE && sp_agg_record_add(&r->agg, r->first_block, r->first_value, context);
     r->any = true;
