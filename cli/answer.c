@@ -1,6 +1,7 @@
 #include "answer.h"
 
 #include "base/num.h"
+#include "model/builds.h"
 #include "render/text.h"
 
 #include <limits.h>
@@ -379,6 +380,22 @@ void answer_function(struct answer *a, uint32_t function)
     sp_jw_cstr(&a->w, "id", handle);
     sp_jw_str(&a->w, "function", name.p, name.n);
     sp_jw_str(&a->w, "dso", dso.p, dso.n);
+    dso_build_json(&a->w, p, p->functions.v[function].dso);
+}
+
+void dso_build_text(struct sp_buf *b, const struct sp_profile *p, uint32_t dso)
+{
+    struct sp_str build = sp_dso_build(p, dso);
+    if (build.n)
+        sp_buf_printf(b, " (%.*s)", (int)build.n, build.p);
+}
+
+void dso_build_json(struct sp_jw *w, const struct sp_profile *p, uint32_t dso)
+{
+    if (!sp_dso_is_one_of_several(p, dso))
+        return;
+    struct sp_str id = sp_pstr(p, p->dsos.v[dso].build_id);
+    sp_jw_str(w, "build_id", id.p, id.n);
 }
 
 struct sp_str dso_name(const struct sp_profile *p, uint32_t dso)

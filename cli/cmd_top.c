@@ -83,6 +83,7 @@ static void json_row(struct top *x, size_t i)
         else
             sp_jw_null(w, "id");
         sp_jw_str(w, "name", name.p, name.n);
+        dso_build_json(w, p, r->dso);
     }
     json_weights(&x->a, r->flat, r->cum, r->samples, r->cum_samples);
     struct sp_selection *own = x->a.s;
@@ -211,14 +212,20 @@ static void table_row(struct top *x, struct sp_table *table, size_t i)
     struct sp_str name = sp_str_at(&x->t.names, r->name), known = top_facts_name(&x->facts, who);
     sp_buf_clear(b);
     sp_buf_add(b, name.p, name.n);
+    if (x->by == SP_TOP_DSO)
+        dso_build_text(b, x->t.profile, r->dso);
     tags_text(b, r->tags);
     if (known.n && x->a.c->format != FORMAT_CSV) {
         sp_buf_ch(b, ' ');
         sp_buf_add(b, known.p, known.n);
     }
     cell_buf(table, b);
-    if (x->by <= SP_TOP_ADDRESS)
-        cell_str(table, dso_name(x->t.profile, r->dso));
+    if (x->by <= SP_TOP_ADDRESS) {
+        struct sp_str dso = dso_name(x->t.profile, r->dso);
+        sp_buf_add(b, dso.p, dso.n);
+        dso_build_text(b, x->t.profile, r->dso);
+        cell_buf(table, b);
+    }
     if (x->a.c->format == FORMAT_CSV) {
         row_id(x, r, b);
         cell_buf(table, b);

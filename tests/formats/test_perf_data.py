@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 
+import conftest
 import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -591,3 +592,16 @@ def test_mutations_never_crash(name, tmp_path):
         r = subprocess.run([SPAA, "convert", path, "--from", "perf-data", "--to", "spaa", "-o", "-"],
                            capture_output=True, check=False, timeout=60)
         assert r.returncode in (0, 3), (i, r.returncode, r.stderr[-2000:])
+
+
+def test_builds_of_one_path_are_told_apart(tmp_path):
+    r = Recording([(1, 0, IP | TID | TIME | CALLCHAIN | PERIOD, {"freq": 99})])
+    for pid, build, period in ((10, bytes(range(1, 21)), 5), (11, bytes(range(21, 41)), 7)):
+        r.comm(pid, pid, b"prog", 1000)
+        r.mmap2(pid, 0x400000, 0x10000, 0, b"/opt/prog", 1000, build)
+        r.sample([CONTEXT["user"], 0x400010], pid=pid, tid=pid, time=2000, period=period)
+    path = write(tmp_path, r)
+    out = conftest.run("top", path, "-q", "--by", "dso", "--no-symbols", code=0).out
+    assert "/opt/prog (01020304)" in out and "/opt/prog (15161718)" in out
+    rows = conftest.ask("top", path, "--by", "dso", "--no-symbols")["rows"]
+    assert {(r["flat"], r["build_id"][:8]) for r in rows} == {(5, "01020304"), (7, "15161718")}

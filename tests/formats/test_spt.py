@@ -8,7 +8,7 @@ import uuid
 
 import gen_spt as spt
 import pytest
-from conftest import ask, parse, run
+from conftest import BIN, ask, parse, run
 from spt_files import APP, KERNEL, counts, small, write
 
 
@@ -171,11 +171,17 @@ def segment(build):
     return change
 
 
+def big_endian(data):
+    return struct.pack(">6I4H", *struct.unpack_from("<6I4H", data)) + data[32:]
+
+
 END = len(small().bytes())
 FINDINGS = [
     finding("E400", patch(0, "<I", 0x12345678), 0),
     finding("E401", patch(4, "<I", 2), 4),
     finding("E402", lambda data: data[:0x70], 0x70),
+    finding("E421", lambda data: b"", 0),
+    finding("E422", big_endian, 4),
     finding("E403", patch(20, "<I", 0x7FFFFFFF), 16),
     finding("E404", patch(24, "<H", 0x41), 24),
     finding("E405", patch(16, "<I", 0x50), 16),
@@ -237,6 +243,42 @@ def test_another_version_is_refused_and_the_known_one_named(tmp_path):
     f.version = 3
     answer = run("info", write(tmp_path / "x.spt", f), code=3)
     assert "SPAA-E401" in answer.err and "version 1 is known" in answer.err
+
+
+@pytest.mark.parametrize("change,words,hint", [(lambda data: b"", "the SPT file is empty", "aggregate the ETL trace again"),
+                                               (big_endian, "a big-endian SPT file", "SPT is little-endian")])
+def test_empty_and_big_endian_files_are_refused_in_their_own_words(change, words, hint, tmp_path):
+    path = write(tmp_path / "x.spt", change(small().bytes()))
+    (tmp_path / "sptdump").symlink_to(BIN)
+    commands = [[BIN, "spt", "match", path, "/bin/ls"], [BIN, "top", path, "--from", "spt"],
+                [BIN, "dump", path, "--from", "spt"], [tmp_path / "sptdump", path]]
+    if path.stat().st_size:
+        commands.append([BIN, "top", path])
+    for command in commands:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 3 and words in done.stderr and hint in done.stderr
+
+
+def test_builds_of_one_name_are_told_apart(tmp_path):
+    """By the beginning of the build-id, or all of it; a name that stands alone has none."""
+    other = spt.Program("app.exe", uuid.UUID("7c9e6679-7425-40de-944b-e07fc1f90ae7"), 2)
+    again = APP._replace(age=3)
+    f = spt.File([APP, other, KERNEL], 0x40, 4)
+    f.segment(0).repeat(3).ip(spt.UNHALT_CYCLE, 0x1000)
+    f.segment(1).repeat(2).ip(spt.UNHALT_CYCLE, 0x1000)
+    f.segment(2).ip(spt.UNHALT_CYCLE, 0x9000)
+    path = write(tmp_path / "x.spt", f)
+    ids = {4: "0f8fad5bd9cb469fa16570867728950e1", 3: "7c9e6679742540de944be07fc1f90ae72", 1: None}
+    for by in ("function", "dso"):
+        lines = [line.split() for line in run("top", path, "-q", "--by", by, code=0).out.splitlines()[2:]]
+        assert [(line[0], " ".join(line[-2:])) for line in lines[:2]] == [("4", "app.exe (0f8fad5b)"), ("3", "app.exe (7c9e6679)")]
+        assert lines[2][-1] == "ntoskrnl.exe" and "(" not in " ".join(lines[2])
+        rows = ask("top", path, "--by", by)["rows"]
+        assert {r["flat"]: r.get("build_id") for r in rows} == ids
+        assert {r.get("dso", r.get("name")) for r in rows} == {"app.exe", "ntoskrnl.exe"}
+    f.programs[1] = again
+    out = run("top", write(path, f), "-q", "--by", "dso", code=0).out
+    assert "app.exe (0f8fad5bd9cb469fa16570867728950e1)" in out and "app.exe (0f8fad5bd9cb469fa16570867728950e3)" in out
 
 
 def test_strict_fails_when_bytes_were_skipped(tmp_path):

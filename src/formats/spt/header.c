@@ -54,8 +54,9 @@ int sp_spt_probe(const unsigned char *p, size_t n, bool whole, const char **reas
         *reason = "the signature of SPT";
         return 100;
     }
-    /* "SPT:" may begin any text; a version is a small number. */
-    if (n >= 8 && memcmp(p, "SPT:", 4) == 0 && !p[5] && !p[6] && !p[7]) {
+    /* "SPT:" may begin any text; a version is a small number. In a big-endian file, which is refused, it ends
+     * so. */
+    if (n >= 8 && memcmp(p, "SPT:", 4) == 0 && !p[5] && !p[6] && (!p[7] || !p[4])) {
         *reason = "the signature of SPT, as text";
         return 100;
     }
@@ -271,6 +272,10 @@ static bool read_tables(struct sp_spt *f, const unsigned char *p, size_t n, stru
 static spaa_status judge_signature(const struct sp_spt *f, const unsigned char *p, size_t n,
                                    struct sp_diags *d)
 {
+    if (!n) {
+        sp_emit(d, SP_E421, SP_AT(0), " ");
+        return SPAA_ERR_INPUT;
+    }
     if (n < 4 || (memcmp(p, ":TPS", 4) != 0 && memcmp(p, "SPT:", 4) != 0)) {
         sp_emit(d, SP_E400, SP_AT(0), "the first bytes are %02x %02x %02x %02x", n ? p[0] : 0u,
                 n > 1 ? p[1] : 0u, n > 2 ? p[2] : 0u, n > 3 ? p[3] : 0u);
@@ -278,6 +283,10 @@ static spaa_status judge_signature(const struct sp_spt *f, const unsigned char *
     }
     if (n < SP_SPT_HEADER_BYTES) {
         sp_emit(d, SP_E402, SP_AT(n), "the header has 32 bytes, the file %zu", n);
+        return SPAA_ERR_INPUT;
+    }
+    if (f->version == __builtin_bswap32(1)) {
+        sp_emit(d, SP_E422, SP_AT(4), "the version is 00 00 00 01");
         return SPAA_ERR_INPUT;
     }
     if (f->version != 1) {
