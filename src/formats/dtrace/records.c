@@ -197,6 +197,7 @@ static spaa_status complete_by_lead(struct dt_reader *r)
     for (uint32_t i = 0; i < n && r->keys.n < SP_AGG_KEYS_MAX; i++)
         r->keys.list[r->keys.n++] = after[i];
     r->leads = r->any_leads = true;
+    r->run = SIZE_MAX;
     if (!st && !sp_agg_value_add(&r->agg, SP_NONE, lead.v))
         st = sp_nomem(r->d);
     return st ? st : complete(r);
@@ -286,6 +287,7 @@ static spaa_status rows_end(struct dt_reader *r)
     if (!r->in_rows)
         return SPAA_OK;
     r->in_rows = false;
+    r->run = SIZE_MAX;
     return complete_with(r, r->rows_total);
 }
 
@@ -301,6 +303,7 @@ static spaa_status tail_is_value(struct dt_reader *r)
     bool value = dt_value_at_end(t, &keys, &v);
     spaa_status st = add_keys(r, value ? keys : t);
     sp_buf_clear(&r->last);
+    r->run = SIZE_MAX;
     return st || !value ? st : complete_with(r, v);
 }
 
