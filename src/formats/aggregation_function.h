@@ -34,7 +34,7 @@ void sp_agg_functions_free(struct sp_agg_functions *f);
 /* Sets the primary metric of an event whose aggregation has this name (n 0: none); prose: it is a title. */
 bool sp_agg_function_settle(struct sp_agg_functions *f, uint32_t event, struct sp_str name, bool prose,
                             const struct sp_agg_seen *seen);
-/* The notes; example: a name that the hint shows. */
+/* The notes on what was guessed, and what was taken for counts. */
 bool sp_agg_functions_say(struct sp_agg_functions *f);
 
 #endif
