@@ -81,14 +81,110 @@ def test_marks_of_profile_bee():
         assert [r["srcline"] for r in records if r.get("srcline")] == ["src/x.rs:12"]
 
 
+# ---- what the Python agent says of its reports ----
+
+REPORTS = [os.path.join(ROOT, "tests", "fixtures", "codeguru", "python-report-%d.codeguru.json" % i) for i in (1, 2)]
+
+
+def report(**more):
+    """The first report of the Python agent: 100 ticks of a second each, three threads of which one is its own."""
+    text = {"start": 1711234567000, "end": 1711234667000, "agentMetadata": {
+        "sampleWeights": {"WALL_TIME": 1.0}, "durationInMs": 101000,
+        "agentInfo": {"type": "CodeGuruProfiler-python", "version": "1.2.6"}, "metrics": {"numThreads": 3.0},
+        "numTimesSampled": 100}, "callgraph": {"children": {"m:f": {"counts": {"WALL_TIME": 200}}}},
+        "debugInfo": {"agentStartTime": "2024-03-23T22:56:07.000Z"}}
+    for key, value in more.items():
+        at = next(d for d in (text, text["agentMetadata"], text["agentMetadata"]["metrics"], text["debugInfo"],
+                              text["agentMetadata"]["agentInfo"]) if key in d)
+        if value is None:
+            del at[key]
+        else:
+            at[key] = value
+    return json.dumps(text)
+
+
+def duration_of(text):
+    """The duration, and whether the stated one was said not to be used."""
+    answer = run("info", "--json", "-", stdin=text, code=0)
+    return json.loads(answer.out)["duration"], "SPAA-I490" in answer.err
+
+
+@pytest.mark.parametrize("more, seconds, said", [
+    ({}, 101, False),
+    # a later report: the duration is that of the first
+    ({"start": 1711234700000, "end": 1711234730000}, 30, True),
+    ({"start": 1711234700000, "end": 1711235000000}, 300, True),
+    ({"start": 1711234700000, "end": 1711234800000}, 101, False),
+    # it was made without saying when the agent began
+    ({"end": 1711234597000, "agentStartTime": None}, 30, True),
+    ({"end": 1711234867000, "agentStartTime": None}, 300, True),
+    ({"end": 1711234867000, "agentStartTime": "yesterday"}, 300, True),
+    # pauses, which the agent's first report leaves out; other agents may in each
+    ({"durationInMs": 40000}, 40, False),
+    ({"durationInMs": 40000, "type": "CodeGuruProfiler-JVM"}, 40, False),
+    ({"durationInMs": 40000, "type": None}, 100, True),
+    # longer than from start to end is none of them
+    ({"durationInMs": 400000}, 100, True),
+    ({"durationInMs": 400000, "type": "CodeGuruProfiler-JVM"}, 100, True),
+    ({"durationInMs": 400000, "type": None}, 100, True),
+    # several recordings in one
+    ({"durationInMs": 400000, "type": "spaa"}, 400, False),
+    # nothing to compare with
+    ({"durationInMs": 400000, "end": None}, 400, False),
+    ({"durationInMs": 400000, "end": 1711234567000}, 400, False),
+    ({"durationInMs": None}, None, False),
+])
+def test_a_duration_that_start_and_end_contradict(more, seconds, said):
+    text = report(**more)
+    assert duration_of(text) == (seconds, said)
+    assert numbers(back(to_spaa(text)[1])) == numbers(text)
+    assert numbers(back(text)) == numbers(text)
+
+
+def test_two_reports_of_one_process_are_compared_by_their_own_times():
+    texts = [json.load(open(path, encoding="utf-8")) for path in REPORTS]
+    assert texts[0]["agentMetadata"] == texts[1]["agentMetadata"]
+
+    def counts(node):
+        return sum(node.get("counts", {}).values()) + sum(counts(c) for c in node.get("children", {}).values())
+
+    def function(node, name):
+        return sum(function(c, name) + (c.get("counts", {}).get("WALL_TIME", 0) if n == name else 0)
+                   for n, c in node.get("children", {}).items())
+    seconds = [texts[0]["agentMetadata"]["durationInMs"] / 1000, (texts[1]["end"] - texts[1]["start"]) / 1000]
+    answer = run("diff", *REPORTS, "--json", code=0)
+    assert "SPAA-I490" in answer.err and "python-report-2" in answer.err and "python-report-1" not in answer.err
+    got = json.loads(answer.out)
+    assert [got[s]["duration"] for s in ("base", "new")] == seconds
+    for row in got["rows"]:
+        weights = [function(t["callgraph"], row["function"]) for t in texts]
+        assert [row["base_weight"], row["new_weight"]] == weights
+        if all(weights):
+            want = (weights[1] / seconds[1]) / (weights[0] / seconds[0]) - 1
+            assert row["rate"]["change_percent"] == pytest.approx(100 * want)
+    assert sum(counts(t["callgraph"]) for t in texts) == 162 + 54
+    for path in REPORTS:
+        text = open(path, encoding="utf-8").read()
+        assert numbers(back(to_spaa(text)[1])) == numbers(text)
+
+
 def test_fewer_counts_than_the_agent_took():
-    def note(threads, counts):
-        text = {"agentMetadata": {"numTimesSampled": 5, "metrics": {"numThreads": threads}},
-                "callgraph": {"counts": {"WALL_TIME": counts}}}
-        return "SPAA-I488" in run("info", "-", stdin=json.dumps(text), code=0).err
-    assert note(2.0, 9)
-    assert not note(2.0, 10)
-    assert not note(1.9999999999999998, 10)
+    def note(**more):
+        return "SPAA-I488" in run("info", "-", stdin=report(**more), code=0).err
+
+    def graph(n):
+        return {"counts": {"WALL_TIME": n}}
+    assert note(callgraph=graph(199))
+    assert not note()
+    assert not note(numThreads=2.9999999999999996)
+    assert not note(numThreads=1.0, callgraph=graph(0))
+    # more threads than it takes stacks of
+    assert not note(numThreads=250.0)
+    # ticks and threads of another report
+    assert not note(start=1711234700000, end=1711234800000, callgraph=graph(150))
+    assert not note(end=1711234597000, agentStartTime=None, callgraph=graph(50))
+    for path in REPORTS:
+        assert "SPAA-I488" not in run("info", path, code=0).err
 
 
 # ---- duplicates ----

@@ -9,11 +9,13 @@
  * As a profile: one event `codeguru`, whose stacks are grouped by thread state, the counter type; the root is
  * no frame; file and first line are `srcline`. start and end are the time range in seconds. What else there
  * is stays as it was in the header's `x_codeguru`. Totals in agentMetadata mean other things in other
- * producers, and nothing is computed from them.
+ * producers, and nothing is computed from them; the duration is that of report.c.
  */
 #include "formats/codeguru/codeguru.h"
 
 #include "base/num.h"
+#include "formats/codeguru/report.h"
+#include "json/find.h"
 
 struct reader {
     struct sp_diags *d;
@@ -22,8 +24,7 @@ struct reader {
     struct sp_cg_graph graph;
     struct sp_buf kept; /* members of x_codeguru */
     struct sp_span agent, callgraph;
-    uint64_t sampled;       /* numTimesSampled; 0: not stated */
-    struct sp_span threads; /* metrics.numThreads */
+    struct sp_cg_report report;
     bool graph_seen, nomem;
 };
 
@@ -136,17 +137,8 @@ static void read_metrics(struct reader *r, struct sp_json *j)
         if (!sp_json_skip(j, &raw))
             return;
         if (threads)
-            r->threads = raw;
+            r->report.threads = raw;
     }
-}
-
-static void read_duration(struct reader *r, struct sp_span raw)
-{
-    int64_t v;
-    unsigned scale;
-    char t[64];
-    if (sp_parse_scaled(raw.p, raw.n, &v, &scale) && v >= 0 && scale <= 6)
-        r->p->header.duration = sp_profile_str(r->p, t, sp_scaled_text(v, scale + 3, t));
 }
 
 static void agent_member(struct reader *r, struct sp_json *j, struct sp_span key)
@@ -167,9 +159,9 @@ static void agent_member(struct reader *r, struct sp_json *j, struct sp_span key
         if (!sp_json_skip(j, &raw) || type != SP_JSON_NUMBER)
             return;
         if (duration)
-            read_duration(r, raw);
+            r->report.duration = raw;
         else if (times)
-            sp_parse_u64(raw.p, raw.p + raw.n, &r->sampled);
+            sp_parse_u64(raw.p, raw.p + raw.n, &r->report.sampled);
     }
 }
 
@@ -188,8 +180,7 @@ static bool read_agent(struct reader *r, struct sp_span key)
     bool ok = !j.scratch.failed && !r->nomem;
     sp_json_free(&j);
     const struct sp_header *h = &r->p->header;
-    ok = ok && h->tool != SP_STR_FAIL && h->tool_version != SP_STR_FAIL && h->duration != SP_STR_FAIL &&
-         h->host.name != SP_STR_FAIL;
+    ok = ok && h->tool != SP_STR_FAIL && h->tool_version != SP_STR_FAIL && h->host.name != SP_STR_FAIL;
     if (ok)
         r->graph.names.bee = sp_str_is(sp_pstr(r->p, h->tool), "profile-bee");
     return ok || sp_json_fail(&r->j, "out of memory");
@@ -306,15 +297,16 @@ static spaa_status finish(struct reader *r)
     return h->more == SP_STR_FAIL || h->time_unit == SP_STR_FAIL ? sp_nomem(r->d) : SPAA_OK;
 }
 
-/* The Python agent forgets counts of frames that have one name; what it says of itself shows it. */
-static void hint_at_missing(struct reader *r)
+/* What the agent says of the report: the duration is not always this one's. */
+static spaa_status judge(struct reader *r)
 {
-    if (!r->sampled || !r->threads.n)
-        return;
-    double expected = (double)r->sampled * sp_text_double(r->threads.p, r->threads.n);
-    if ((double)r->graph.counted < expected * (1 - 1e-9))
-        sp_emit(r->d, SP_I488, SP_AT_NOTHING, "%llu counts of %.0f (numTimesSampled times numThreads)",
-                (unsigned long long)r->graph.counted, expected);
+    struct sp_span debug = sp_cg_member((struct sp_str){r->kept.data, (uint32_t)r->kept.len}, "debugInfo"),
+                   raw;
+    r->report.agent_start = SP_ABSENT;
+    if (debug.n && sp_json_find(debug, "agentStartTime", &raw) && raw.n > 2 && raw.p[0] == '"')
+        r->report.agent_start = sp_cg_iso_time((struct sp_span){raw.p + 1, raw.n - 2});
+    r->report.counted = r->graph.counted;
+    return sp_cg_judge_report(&r->report, r->p, r->d) ? SPAA_OK : sp_nomem(r->d);
 }
 
 spaa_status sp_cg_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
@@ -339,7 +331,7 @@ spaa_status sp_cg_read(struct sp_input *in, const struct sp_read_opts *opts, str
     if (!st)
         st = finish(&r);
     if (!st)
-        hint_at_missing(&r);
+        st = judge(&r);
     if (!st && opts->strict && sp_input_failed(in))
         st = sp_input_failed(in);
     sp_cg_names_free(&r.graph.names);
