@@ -168,6 +168,38 @@ def test_two_reports_of_one_process_are_compared_by_their_own_times():
         assert numbers(back(to_spaa(text)[1])) == numbers(text)
 
 
+@pytest.mark.parametrize("line, srcline", [
+    ("[10]", "app.py:10"), ("[10,60]", "app.py:10-60"), ("[10, 60]", "app.py:10-60"), ("[10,10]", "app.py:10"),
+    ("[60,10]", "app.py:60"), ("[10,60,70]", "app.py:10"), ("[0,60]", "app.py:0-60"), ("[]", "app.py"), ("7", "app.py"),
+    ("[10,null]", "app.py:10"), ("[1,999999999]", "app.py:1-999999999")])
+def test_lines_are_a_range(line, srcline):
+    text = ('{"start":1,"end":2,"agentMetadata":{},"callgraph":{"children":{"a:f":{"counts":{"WALL_TIME":5},"file":"app.py",'
+            '"line":%s}}}}' % line)
+    records, raw = to_spaa(text)
+    frame, = (r for r in records if r["type"] == "frame")
+    assert frame["srcline"] == srcline
+    assert back(raw) == back(text) == text.replace(", 60", ",60")
+    # kept beside only where the source line does not give it back
+    assert ("x_codeguru" in frame) == (line.replace(" ", "") not in ("[10]", "[10,60]", "[0,60]", "[1,999999999]"))
+    assert ask("top", "-", "--by", "line", stdin=text)["rows"][0]["name"] == "a:f " + srcline
+    assert srcline in run("function", "-", "a:f", stdin=text, code=0).out
+    # pprof has one line, and none of 0
+    if line[1:2] == "0":
+        return
+    proto = run("convert", "-", "--to", "pprof", "-o", "-", stdin=text, code=0).raw
+    again, = (r for r in to_spaa(proto)[0] if r["type"] == "frame")
+    assert again["srcline"] == srcline.partition("-")[0]
+
+
+def test_names_of_files_that_look_like_lines():
+    for name in ("a-b:1", "a:1-2", "x:10-9", "-1", ":1-2", "1-2", "a:-2", "a:01-2"):
+        for line in ("", ',"line":[3]', ',"line":[3,4]'):
+            text = ('{"start":1,"end":2,"agentMetadata":{},"callgraph":{"children":{"f":{"counts":{"WALL_TIME":5},"file":"%s"%s}}}}'
+                    % (name, line))
+            assert back(to_spaa(text)[1]) == text
+            assert back(to_spaa(run("convert", "-", "--to", "pprof", "-o", "-", stdin=text, code=0).raw)[1])
+
+
 def test_fewer_counts_than_the_agent_took():
     def note(**more):
         return "SPAA-I488" in run("info", "-", stdin=report(**more), code=0).err

@@ -36,8 +36,10 @@ uint32_t sp_cg_frame(struct sp_cg_names *n, struct sp_span key, const struct sp_
  * one.
  */
 bool sp_cg_place_of_srcline(struct sp_buf *out, struct sp_str srcline);
-/* "file:12" into its parts; false: there is no line number. */
-bool sp_cg_split_srcline(struct sp_str srcline, struct sp_str *file, uint64_t *line);
+/* "file:12" and "file:12-20" into their parts; false: there is no line number. */
+bool sp_cg_split_srcline(struct sp_str srcline, struct sp_str *file, uint64_t *first, uint64_t *last);
+/* `,"line":[12]` or `,"line":[12,20]` */
+void sp_cg_lines(struct sp_buf *out, uint64_t first, uint64_t last);
 
 /*
  * The member `key` among raw minified members without braces (a `more` field); n 0: it is not there. Keys are

@@ -79,44 +79,81 @@ static bool plain_text(struct sp_span raw, struct sp_buf *out)
     return ok;
 }
 
-/* The first number of "[12]" and "[12,20]"; n 0: there is none. */
-static struct sp_span first_line(struct sp_span raw)
+/* A number of at most 9 digits without zeros before it; n 0: there is none. */
+static struct sp_span digits_at(const char *p, const char *end)
 {
-    struct sp_span digits = {raw.p + 1, 0};
-    if (raw.n < 3 || raw.p[0] != '[')
-        return digits;
-    while (digits.n < raw.n - 1 && (unsigned char)(digits.p[digits.n] - '0') < 10)
+    struct sp_span digits = {p, 0};
+    while (p + digits.n < end && (unsigned char)(p[digits.n] - '0') < 10)
         digits.n++;
-    char after = digits.p[digits.n];
-    if (digits.n > 9 || (after != ']' && after != ','))
+    if (digits.n > 9 || (digits.n > 1 && *p == '0'))
         digits.n = 0;
     return digits;
 }
 
-bool sp_cg_split_srcline(struct sp_str s, struct sp_str *file, uint64_t *line)
+/* "12" of "[12]", "12-20" of "[12,20]", the least and the greatest line seen; else "12" of "[12,…". */
+static bool lines_text(struct sp_buf *out, struct sp_span raw)
 {
-    uint32_t n = s.n;
-    while (n && (unsigned char)(s.p[n - 1] - '0') < 10)
+    const char *end = raw.p + raw.n;
+    uint64_t a = 0, b = 0;
+    if (raw.n < 3 || raw.p[0] != '[')
+        return true;
+    struct sp_span first = digits_at(raw.p + 1, end), last = {NULL, 0};
+    const char *after = first.p + first.n;
+    if (!first.n || (*after != ',' && *after != ']'))
+        return true;
+    if (*after == ',')
+        last = digits_at(after + 1 + (after[1] == ' '), end);
+    sp_parse_u64(first.p, first.p + first.n, &a);
+    sp_buf_printf(out, ":%llu", (unsigned long long)a);
+    if (last.n && last.p[last.n] == ']' && sp_parse_u64(last.p, last.p + last.n, &b) && b > a)
+        sp_buf_printf(out, "-%llu", (unsigned long long)b);
+    return !out->failed;
+}
+
+/* Cuts a number and the `before` in front of it off the end of s; false: there is none. */
+static bool cut_number(struct sp_str *s, char before, uint64_t *v)
+{
+    uint32_t n = s->n;
+    while (n && (unsigned char)(s->p[n - 1] - '0') < 10)
         n--;
-    *file = s;
-    if (n < 2 || n == s.n || s.n - n > 9 || s.p[n - 1] != ':' || (s.p[n] == '0' && s.n - n > 1))
+    struct sp_span digits = digits_at(s->p + n, s->p + s->n);
+    if (n < 2 || !digits.n || s->p[n - 1] != before)
         return false;
-    file->n = n - 1;
-    return sp_parse_u64(s.p + n, s.p + s.n, line) != 0;
+    s->n = n - 1;
+    return sp_parse_u64(digits.p, digits.p + digits.n, v) != 0;
+}
+
+bool sp_cg_split_srcline(struct sp_str s, struct sp_str *file, uint64_t *first, uint64_t *last)
+{
+    *file = s;
+    if (cut_number(file, '-', last) && cut_number(file, ':', first) && *first < *last)
+        return true;
+    *file = s;
+    bool numbered = cut_number(file, ':', first);
+    *last = *first;
+    return numbered;
 }
 
 bool sp_cg_place_of_srcline(struct sp_buf *out, struct sp_str s)
 {
     struct sp_str file;
-    uint64_t line;
+    uint64_t first = 0, last = 0;
     if (!s.n)
         return true;
-    bool numbered = sp_cg_split_srcline(s, &file, &line);
+    bool numbered = sp_cg_split_srcline(s, &file, &first, &last);
     sp_buf_puts(out, "\"file\":");
     sp_json_string(out, file.p, file.n);
     if (numbered)
-        sp_buf_printf(out, ",\"line\":[%llu]", (unsigned long long)line);
+        sp_cg_lines(out, first, last);
     return !out->failed;
+}
+
+void sp_cg_lines(struct sp_buf *out, uint64_t first, uint64_t last)
+{
+    sp_buf_printf(out, ",\"line\":[%llu", (unsigned long long)first);
+    if (last != first)
+        sp_buf_printf(out, ",%llu", (unsigned long long)last);
+    sp_buf_ch(out, ']');
 }
 
 /* Whether srcline alone gives the place back. */
@@ -132,7 +169,7 @@ static bool says_place(struct sp_cg_names *n, struct sp_str srcline, const struc
     }
     if (place->line.n) {
         sp_buf_puts(&want, want.len ? ",\"line\":" : "\"line\":");
-        sp_buf_add(&want, place->line.p, place->line.n);
+        sp_json_minify(&want, place->line);
     }
     bool same = want.len == n->text.len && (!want.len || !memcmp(want.data, n->text.data, want.len));
     if (want.failed)
@@ -156,13 +193,8 @@ static bool set_place(struct sp_cg_names *n, const struct sp_cg_place *place, st
     if (!n->places || (!place->file.n && !place->line.n))
         return true;
     sp_buf_clear(&n->text);
-    struct sp_span digits = first_line(place->line);
     if (plain_text(place->file, &n->text) && n->text.len) {
-        if (digits.n) {
-            sp_buf_ch(&n->text, ':');
-            sp_buf_add(&n->text, digits.p, digits.n);
-        }
-        if (!n->text.failed)
+        if (lines_text(&n->text, place->line))
             f->srcline = sp_profile_str(n->p, n->text.data, n->text.len);
         if (n->text.failed || f->srcline == SP_STR_FAIL)
             return false;

@@ -7,7 +7,7 @@
  * the Python agent, the Java agent and profile-bee write, of whom everybody has keys of their own.
  *
  * As a profile: one event `codeguru`, whose stacks are grouped by thread state, the counter type; the root is
- * no frame; file and first line are `srcline`. start and end are the time range in seconds. What else there
+ * no frame; file and lines are `srcline`. start and end are the time range in seconds. What else there
  * is stays as it was in the header's `x_codeguru`. Totals in agentMetadata mean other things in other
  * producers, and nothing is computed from them; the duration is that of report.c.
  */

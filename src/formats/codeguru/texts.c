@@ -381,17 +381,17 @@ static bool make_places(struct sp_cg_writer *w)
     for (size_t i = 0; ok && i < p->frames.n; i++) {
         struct span_of_lines *s = &all[w->ranks[i] - 1];
         struct sp_str file;
-        uint64_t line = 0;
+        uint64_t first = 0, last = 0;
         if (p->frames.v[i].srcline == SP_STR_NONE)
             continue;
-        bool numbered = sp_cg_split_srcline(sp_pstr(p, p->frames.v[i].srcline), &file, &line);
+        bool numbered = sp_cg_split_srcline(sp_pstr(p, p->frames.v[i].srcline), &file, &first, &last);
         s->several = s->several || (s->any && sp_str_cmp(s->file, file) != 0);
         s->file = file;
         s->any = true;
         if (!numbered)
             continue;
-        s->first = !s->lines || line < s->first ? line : s->first;
-        s->last = !s->lines || line > s->last ? line : s->last;
+        s->first = !s->lines || first < s->first ? first : s->first;
+        s->last = !s->lines || last > s->last ? last : s->last;
         s->lines = true;
     }
     for (size_t i = 0; ok && i < w->keys.n; i++) {
@@ -401,11 +401,8 @@ static bool make_places(struct sp_cg_writer *w)
         sp_buf_clear(&w->b);
         sp_buf_puts(&w->b, "\"file\":");
         sp_json_string(&w->b, s->file.p, s->file.n);
-        if (s->lines && s->first == s->last)
-            sp_buf_printf(&w->b, ",\"line\":[%llu]", (unsigned long long)s->first);
-        else if (s->lines)
-            sp_buf_printf(&w->b, ",\"line\":[%llu,%llu]", (unsigned long long)s->first,
-                          (unsigned long long)s->last);
+        if (s->lines)
+            sp_cg_lines(&w->b, s->first, s->last);
         ok = keep_place(w, &w->keys.v[i].place);
     }
     free(all);
