@@ -168,6 +168,28 @@ def test_two_reports_of_one_process_are_compared_by_their_own_times():
         assert numbers(back(to_spaa(text)[1])) == numbers(text)
 
 
+def test_stacks_that_the_agent_cut_off():
+    def cut(node, name=""):
+        return (sum(node.get("counts", {}).values()) if name == "<Truncated>" else 0) + sum(
+            cut(c, n) for n, c in node.get("children", {}).items())
+    want = [cut(json.load(open(path, encoding="utf-8"))["callgraph"]) for path in REPORTS]
+    assert want == [32, 6]
+    for path, n in zip(REPORTS, want):
+        assert ask("info", path)["quality"]["truncated"] == ask("summary", path)["quality"]["truncated"] == n
+        assert ask("top", path)["quality"]["truncated"] == n
+        for command in ("info", "summary"):
+            assert "%d stacks cut off" % n in run(command, path, code=0).out
+    assert ask("info", *REPORTS[:1])["quality"]["lost"] == 0
+    # over all states, at any count; names that only contain it are others
+    text = json.dumps({"agentMetadata": {}, "callgraph": {"children": {
+        "<Truncated>": {"counts": {"WAITING": 3, "IDLE": 0, "RUNNABLE": 2}}, "a <Truncated>": {"counts": {"RUNNABLE": 7}},
+        "b": {"children": {"<Truncated>": {"counts": {"RUNNABLE": 10}, "file": "x", "line": [3]}}}}}})
+    records, raw = to_spaa(text)
+    assert records[0]["x_spaa"]["truncated"] == "15"
+    assert ask("info", "-", stdin=raw)["quality"]["truncated"] == 15
+    assert json.loads(back(raw)) == json.loads(text)
+
+
 @pytest.mark.parametrize("line, srcline", [
     ("[10]", "app.py:10"), ("[10,60]", "app.py:10-60"), ("[10, 60]", "app.py:10-60"), ("[10,10]", "app.py:10"),
     ("[60,10]", "app.py:60"), ("[10,60,70]", "app.py:10"), ("[0,60]", "app.py:0-60"), ("[]", "app.py"), ("7", "app.py"),

@@ -297,6 +297,29 @@ static spaa_status finish(struct reader *r)
     return h->more == SP_STR_FAIL || h->time_unit == SP_STR_FAIL ? sp_nomem(r->d) : SPAA_OK;
 }
 
+/* The Python agent puts this in the place of the innermost frame of a stack that is too deep for it. */
+static bool is_cut(const struct sp_profile *p, const struct sp_stack *s, uint32_t name)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (sp_frame_function(p, p->stack_frames.v[s->first + i])->name == name)
+            return true;
+    return false;
+}
+
+static void count_cut_stacks(struct sp_profile *p, uint32_t metric)
+{
+    static const char cut[] = "<Truncated>";
+    uint32_t name = SP_STR_NONE;
+    for (size_t i = 0; i < p->functions.n && name == SP_STR_NONE; i++)
+        if (sp_str_is(sp_pstr(p, p->functions.v[i].name), cut))
+            name = p->functions.v[i].name;
+    for (uint32_t i = 0; name != SP_STR_NONE && i < p->stacks.n; i++) {
+        int64_t n = sp_weight(p, i, metric);
+        if (n > 0 && is_cut(p, &p->stacks.v[i], name))
+            p->header.truncated += (uint64_t)n;
+    }
+}
+
 /* What the agent says of the report: the duration is not always this one's. */
 static spaa_status judge(struct reader *r)
 {
@@ -330,8 +353,10 @@ spaa_status sp_cg_read(struct sp_input *in, const struct sp_read_opts *opts, str
     }
     if (!st)
         st = finish(&r);
-    if (!st)
+    if (!st) {
+        count_cut_stacks(p, r.graph.metric);
         st = judge(&r);
+    }
     if (!st && opts->strict && sp_input_failed(in))
         st = sp_input_failed(in);
     sp_cg_names_free(&r.graph.names);
