@@ -108,6 +108,7 @@ static spaa_status list_sources(struct sp_absorber *a)
                                                                                            : sp_nomem(a->d);
 }
 
+/* source NULL: it is what was added up so far. */
 static spaa_status absorb(struct sp_merger *m, const struct sp_profile *from,
                           const struct sp_profile *from_own, const char *source)
 {
@@ -122,11 +123,11 @@ static spaa_status absorb(struct sp_merger *m, const struct sp_profile *from,
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         *tables[i].table = table(&a, tables[i].n);
     if (m->opts.canonical || m->opts.by_source)
-        a.source = sp_profile_text(m->p, source, strlen(source));
+        a.source = source ? sp_profile_text(m->p, source, strlen(source)) : SP_STR_NONE;
     spaa_status st = a.nomem || a.source == SP_STR_FAIL ? sp_nomem(m->d) : SPAA_OK;
     if (!st) {
         sp_absorb_header(&a, !m->any);
-        st = sp_absorb_duration(&a, !m->any);
+        st = sp_absorb_duration(&a, !m->any, !source);
     }
     if (!st)
         st = list_sources(&a);
@@ -158,7 +159,7 @@ static spaa_status coarsen(struct sp_merger *m, enum sp_granularity frames, unsi
     if (!st) {
         m->p->header.frames = frames;
         m->p->header.group_by = group_by;
-        st = absorb(m, old.p, old.own, "");
+        st = absorb(m, old.p, old.own, NULL);
     }
     m->samples_left = old.samples_left;
     m->windows_left = old.windows_left;

@@ -2,6 +2,7 @@
 #include "model/merge_private.h"
 
 #include "base/decimal.h"
+#include "base/num.h"
 
 /*
  * The earlier start or the later end: by value, equal values by their bytes. What cannot be compared is
@@ -44,12 +45,32 @@ static void widen(struct sp_absorber *a, bool first)
     extreme(a, &h->time_end, end, -1);
 }
 
-/* Rates divide by the sum. */
-spaa_status sp_absorb_duration(struct sp_absorber *a, bool first)
+/* How long an input lasted: as it says, else from its start to its end. */
+static uint32_t duration_of(struct sp_absorber *a)
+{
+    const struct sp_header *f = &a->from->header;
+    struct sp_str start = sp_pstr(a->from, f->time_start), end = sp_pstr(a->from, f->time_end);
+    int64_t from, to;
+    char text[32];
+    if (f->duration || !f->time_start || !f->time_end ||
+        !sp_str_is(sp_pstr(a->from, f->time_unit), "seconds") || !sp_seconds_ns(start.p, start.n, &from) ||
+        !sp_seconds_ns(end.p, end.n, &to) || __builtin_sub_overflow(to, from, &to))
+        return sp_absorb_str(a, f->duration);
+    to = to < 0 ? 0 : to;
+    uint32_t made = sp_profile_str(a->to, text, sp_ns_seconds(to, text));
+    a->nomem = a->nomem || made == SP_STR_FAIL;
+    return made == SP_STR_FAIL ? SP_STR_NONE : made;
+}
+
+/*
+ * Rates divide by the sum. What was merged before says it, or does not know it: its time range has the gaps
+ * between its inputs in it.
+ */
+spaa_status sp_absorb_duration(struct sp_absorber *a, bool first, bool merged)
 {
     struct sp_header *h = &a->to->header;
     spaa_status st = SPAA_OK;
-    uint32_t next = sp_absorb_str(a, a->from->header.duration);
+    uint32_t next = merged ? sp_absorb_str(a, a->from->header.duration) : duration_of(a);
     if (first || !next)
         h->duration = next;
     else if (h->duration)

@@ -58,7 +58,8 @@ uint32_t sp_merge_add_texts(struct sp_merger *m, uint32_t a, uint32_t b, spaa_st
 
 /* merge_header.c */
 void sp_absorb_header(struct sp_absorber *a, bool first);
-spaa_status sp_absorb_duration(struct sp_absorber *a, bool first);
+/* merged: the input is what was added up so far. */
+spaa_status sp_absorb_duration(struct sp_absorber *a, bool first, bool merged);
 spaa_status sp_absorb_events(struct sp_absorber *a);
 unsigned sp_stated_groups(const struct sp_profile *p); /* what the records of a file are grouped by */
 

@@ -287,6 +287,46 @@ def test_time_ranges_widen(tmp_path):
     assert "time_range" not in header(merge(tmp_path / "less.spaa", *inputs, none))
 
 
+def test_durations_add_up_whether_stated_or_from_start_to_end(tmp_path):
+    """An hour between two recordings of 10 s is no time of recording."""
+    def one(name, start, end, unit="seconds", **x):
+        return simple(tmp_path / name, {"period": 1}, time_range={"start": D(start), "end": D(end), "unit": unit},
+                      **(spaa_header(**x) if x else {}))
+    a, b, c = one("a", "1000", "1010"), one("b", "4600", "4610.25", duration=D("9.5")), one("c", "9000.5", "9001")
+    point, back = one("point", "8000", "8000"), one("back", "8000", "7000")
+    both = merge(tmp_path / "ab.spaa", a, b)
+    assert header(both)["x_spaa"]["duration"] == D("19.5")
+    assert header(merge(tmp_path / "abc.spaa", both, c))["x_spaa"]["duration"] == 20
+    assert header(merge(tmp_path / "cab.spaa", c, merge(tmp_path / "ba.spaa", b, a)))["x_spaa"]["duration"] == 20
+    assert header(merge(tmp_path / "point.spaa", both, point, back))["x_spaa"]["duration"] == D("19.5")
+    # not known of one, not known of all; and units other than seconds say nothing
+    none, ticks = simple(tmp_path / "none.spaa", {"period": 1}), one("ticks", "1", "2", "ticks")
+    for other in (none, ticks):
+        assert "duration" not in header(merge(tmp_path / "less.spaa", both, other))["x_spaa"]
+
+
+def test_rates_of_merged_profiles_divide_by_the_time_of_all(tmp_path):
+    """Two reports, an hour apart, against one of the same rate: nothing differs."""
+    def report(name, start, **more):
+        path = tmp_path / name
+        path.write_text(json.dumps({"start": start, "end": start + 10000, "agentMetadata": more, "callgraph": {
+            "children": {"f": {"counts": {"RUNNABLE": 500}}, "g": {"counts": {"RUNNABLE": 500}}}}}))
+        return path
+    for more in ({}, {"durationInMs": 10000}):
+        a, b = report("a.json", 1700000000000, **more), report("b.json", 1700003600000, **more)
+        got = ask("diff", a, merge(tmp_path / "ab.spaa", a, b))
+        assert [got[s]["duration"] for s in ("base", "new")] == [10, 20]
+        assert [r["rate"]["change_percent"] for r in got["rows"]] == [0, 0]
+        # and in the format that they came in
+        written = json.loads(run("convert", tmp_path / "ab.spaa", "--to", "codeguru", "-o", "-", code=0).out)
+        assert (written["start"], written["end"]) == (1700000000000, 1700003610000)
+        assert written["agentMetadata"]["durationInMs"] == 20000
+        assert written["agentMetadata"]["sampleWeights"] == {"RUNNABLE": 100}
+        again = tmp_path / "ab.json"
+        again.write_text(json.dumps(written))
+        assert ask("info", again)["duration"] == 20
+
+
 def test_other_events_stand_side_by_side(tmp_path):
     cpu = simple(tmp_path / "cpu.spaa", {"period": 5})
     heap = write(tmp_path / "heap.spaa", profiles.text(

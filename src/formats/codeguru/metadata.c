@@ -172,6 +172,16 @@ static void time_member(struct sp_buf *out, const char *key, struct sp_span raw,
     *comma = ",";
 }
 
+/* Of several recordings in one profile all of them together, which the span is not; else the span. */
+static int64_t recorded_ms(const struct sp_profile *p, int64_t span)
+{
+    struct sp_str s = sp_pstr(p, p->header.duration);
+    int64_t ns;
+    if (!s.n || !sp_seconds_ns(s.p, s.n, &ns) || ns <= 0)
+        return span;
+    return ns / 1000000 + (ns % 1000000 != 0);
+}
+
 /* The span from --start on instead of where it is. */
 static bool move(const char *to, int64_t *start, int64_t *end, struct sp_diags *d)
 {
@@ -210,10 +220,8 @@ spaa_status sp_cg_meta_begin(struct sp_cg_meta *m, const struct sp_cg_meta_opts 
         end_raw = sp_cg_member(kept, "end");
         agent = sp_cg_member(kept, "agentMetadata");
     } else if (!has_start || !has_end || end < start) {
-        struct sp_str s = sp_pstr(p, p->header.duration);
-        int64_t ns;
         start = 0;
-        end = s.n && sp_seconds_ns(s.p, s.n, &ns) && ns > 0 ? ns / 1000000 : 0;
+        end = recorded_ms(p, 0);
         has_start = has_end = true;
     }
     if (o->start) {
@@ -224,7 +232,7 @@ spaa_status sp_cg_meta_begin(struct sp_cg_meta *m, const struct sp_cg_meta_opts 
     } else if (!m->kept.n) {
         say_when(p, start, d);
     }
-    m->duration_ms = end - start;
+    m->duration_ms = recorded_ms(p, end - start);
     sp_buf_ch(out, '{');
     time_member(out, "start", start_raw, has_start, start, &comma);
     time_member(out, "end", end_raw, has_end, end, &comma);

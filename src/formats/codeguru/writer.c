@@ -470,7 +470,8 @@ spaa_status sp_cg_write(struct sp_profile *p, const struct sp_write_opts *opts, 
     struct sp_cg_writer w = {.p = p, .d = d, .out = out, .opts = opts};
     sp_arena_init(&w.text, 0);
     sp_buf_init(&w.b, 0);
-    w.kept = sp_cg_member(sp_pstr(p, p->header.more), SP_CG_KEY);
+    if (p->sources.n < 2) /* what several say alike, weights and durations, is not true of all together */
+        w.kept = sp_cg_member(sp_pstr(p, p->header.more), SP_CG_KEY);
     struct sp_cg_meta meta = {.p = p, .kept = w.kept};
     struct tree t = {.w = &w, .out = out};
     spaa_status st = sp_cg_prepare(&w);
