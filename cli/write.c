@@ -10,6 +10,7 @@ spaa_status cli_write_opts(struct cli *c, struct sp_write_opts *w)
     struct sp_select_opts o = {.event = c->v.event, .metric = c->v.metric, .view = "all"};
     *w = (struct sp_write_opts){
         .event = SP_NONE, .metric = SP_NONE, .jobs = cli_jobs(c), .own = c->own.v, .nown = c->own.n};
+    w->add_states = c->v.state || c->v.view;
     if (!c->v.event && !c->v.metric)
         return SPAA_OK;
     spaa_status st = sp_select(c->profile, &o, &c->diags, &s);

@@ -1,6 +1,7 @@
 #include "formats/aggregation_print.h"
 
 #include "base/num.h"
+#include "formats/left_out.h"
 #include "json/find.h"
 
 #include <stdlib.h>
@@ -127,6 +128,12 @@ static void say_function(struct sp_agg_printer *w, uint32_t event, uint32_t metr
                      "when it is read again: --aggregation FUNCTION, or NAME=FUNCTION",
                      "the text does not say that the values of %.*s are %s", (int)(e.n < 80 ? e.n : 80), e.p,
                      functions[i]);
+}
+
+bool sp_agg_say_left(struct sp_agg_printer *w, uint32_t event, const struct sp_write_opts *opts)
+{
+    return !sp_say_events_left(w->p, opts, event, "an aggregation", w->rows.d) &&
+           !sp_say_states_added(w->p, opts, event, w->rows.d);
 }
 
 bool sp_agg_print_event(struct sp_agg_printer *w, uint32_t event, const struct sp_write_opts *opts)

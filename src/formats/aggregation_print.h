@@ -37,6 +37,8 @@ struct sp_agg_printer {
 bool sp_agg_printer_init(struct sp_agg_printer *w, struct sp_profile *p, const char *tool,
                          const char *namespace, struct sp_diags *d);
 void sp_agg_printer_free(struct sp_agg_printer *w);
+/* Says what is not printed where one event is. */
+bool sp_agg_say_left(struct sp_agg_printer *w, uint32_t event, const struct sp_write_opts *opts);
 /* Every stack of the event as a row; sorted. */
 bool sp_agg_print_event(struct sp_agg_printer *w, uint32_t event, const struct sp_write_opts *opts);
 /* A string member of the object under the namespace, decoded into out; empty where there is none. */

@@ -35,12 +35,12 @@ struct sp_read_opts {
     enum sp_granularity frames; /* SP_FRAMES_ADDRESS keeps everything */
     unsigned group_by;          /* enum sp_group bits; what the format cannot know is left out */
     bool samples;               /* keep raw samples (model/samples.h) */
-    unsigned windows;           /* where the input tells what was freed when: windows of time, at most; 0: none */
-    bool lossless;              /* keep what gives the native bytes back, where caps has SP_CAN_LOSSLESS */
-    bool strict;                /* stop at the first thing that would be skipped */
-    bool no_ids;                /* nobody will ask for the stacks' ids: none need be checked or kept */
-    unsigned jobs;              /* threads; 0 and 1: one */
-    const char *event;          /* the name of an event whose text does not name it, or NULL */
+    unsigned windows;  /* where the input tells what was freed when: windows of time, at most; 0: none */
+    bool lossless;     /* keep what gives the native bytes back, where caps has SP_CAN_LOSSLESS */
+    bool strict;       /* stop at the first thing that would be skipped */
+    bool no_ids;       /* nobody will ask for the stacks' ids: none need be checked or kept */
+    unsigned jobs;     /* threads; 0 and 1: one */
+    const char *event; /* the name of an event whose text does not name it, or NULL */
     struct sp_symbol_opts symbols;
     const struct sp_own_opt *own;
     size_t nown;
@@ -49,6 +49,7 @@ struct sp_read_opts {
 struct sp_write_opts {
     uint32_t event;  /* events number, or SP_NONE: all that the format can hold */
     uint32_t metric; /* metrics number, or SP_NONE: the format's choice */
+    bool add_states; /* thread states were chosen: they may be added up without a word */
     unsigned jobs;
     const struct sp_own_opt *own;
     size_t nown;

@@ -5,6 +5,7 @@
 #include "formats/hang_write.h"
 
 #include "base/num.h"
+#include "formats/left_out.h"
 #include "formats/verbatim.h"
 #include "model/order.h"
 
@@ -83,7 +84,6 @@ void sp_hang_put_fields(struct sp_hang_writer *w, struct sp_span fields, size_t 
     }
 }
 
-/* The event with the most samples, its samples where it counts any. */
 /* The event with the most samples, and its samples where it counts any; reported where there is nothing. */
 static spaa_status choose(struct sp_hang_writer *w, const struct sp_write_opts *o)
 {
@@ -107,10 +107,11 @@ static spaa_status choose(struct sp_hang_writer *w, const struct sp_write_opts *
             w->event = e;
         }
     }
-    if (o->event == SP_NONE && p->events.n > 1)
-        sp_emit_hint(w->d, SP_I321, SP_AT_NOTHING, "--event NAME writes another one",
-                     "a report holds one event: %s, of %zu", sp_pstr(p, p->events.v[w->event].name).p,
-                     p->events.n);
+    spaa_status st = sp_say_events_left(p, o, w->event, "a report", w->d);
+    if (!st && w->no_states)
+        st = sp_say_states_added(p, o, w->event, w->d);
+    if (st)
+        return st;
     w->metric = o->metric;
     for (uint32_t s = 0; w->metric == SP_NONE && samples != SP_NONE && s < p->stacks.n; s++)
         if (p->contexts.v[p->stacks.v[s].context].event == w->event && sp_weight(p, s, samples) != SP_ABSENT)

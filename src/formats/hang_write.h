@@ -24,6 +24,7 @@ struct sp_hang_writer {
     /* The text of a frame, and of the state of a context (SP_STR_NONE: none); SP_STR_FAIL: no memory. */
     uint32_t (*text_of)(struct sp_hang_writer *w, uint32_t frame);
     uint32_t (*state_of)(struct sp_hang_writer *w, uint32_t context);
+    bool no_states; /* the format has none */
     uint32_t event, metric;
     bool ours; /* the profile was a report of this format */
     struct sp_strtab texts;

@@ -123,7 +123,7 @@ static spaa_status absorb(struct sp_merger *m, const struct sp_profile *from,
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         *tables[i].table = table(&a, tables[i].n);
     if (m->opts.canonical || m->opts.by_source)
-        a.source = source ? sp_profile_text(m->p, source, strlen(source)) : SP_STR_NONE;
+        a.source = sp_profile_text(m->p, source ? source : "", source ? strlen(source) : 0);
     spaa_status st = a.nomem || a.source == SP_STR_FAIL ? sp_nomem(m->d) : SPAA_OK;
     if (!st) {
         sp_absorb_header(&a, !m->any);

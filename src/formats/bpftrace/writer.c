@@ -156,7 +156,7 @@ static bool render(struct sp_agg_printer *w, const struct sp_write_opts *opts, s
             return false;
     }
     uint32_t event = several ? SP_NONE : sp_agg_choose_event(w->p, opts);
-    return event == SP_NONE || print_event(w, event, "@", 1, opts, out);
+    return event == SP_NONE || (sp_agg_say_left(w, event, opts) && print_event(w, event, "@", 1, opts, out));
 }
 
 spaa_status bt_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,

@@ -76,6 +76,26 @@ static uint32_t largest(const struct sp_profile *p, const double *sizes, const c
     return best;
 }
 
+/* Which events have stacks and are not written, branches (`lbr`) too. */
+static bool say_left(struct sp_cg_writer *w, const bool *taken)
+{
+    const struct sp_profile *p = w->p;
+    unsigned char *seen = calloc(p->events.n + 1, 1);
+    size_t n = 0;
+    sp_buf_clear(&w->b);
+    for (uint32_t s = 0; seen && s < p->stacks.n; s++) {
+        uint32_t e = event_of(p, s);
+        if (e == SP_NONE || taken[e] || seen[e])
+            continue;
+        seen[e] = 1;
+        sp_buf_printf(&w->b, "%s%s", n++ ? ", " : "", sp_pstr(p, p->events.v[e].name).p);
+    }
+    if (n)
+        sp_emit(w->d, SP_I489, SP_AT_NOTHING, "%s", sp_buf_cstr(&w->b));
+    free(seen);
+    return seen && !w->b.failed;
+}
+
 /*
  * The event with the most samples, and with one of on-CPU samples that of off-CPU ones, and the other way
  * round: those do not count the same moments. Of a CodeGuru profile, all.
@@ -99,14 +119,8 @@ static bool choose_events(struct sp_cg_writer *w, bool *taken)
         if (other != SP_NONE)
             taken[other] = true;
     }
-    size_t left = 0;
-    for (uint32_t e = 0; e < p->events.n; e++)
-        left += !taken[e] && sizes[e] > 0;
-    if (left)
-        sp_emit(w->d, SP_I489, SP_AT_NOTHING, "%zu of %zu; %s was written", left, p->events.n,
-                sp_pstr(p, p->events.v[first].name).p);
     free(sizes);
-    return true;
+    return say_left(w, taken);
 }
 
 /* Samples where there are any; else a weight that is a count; else each stack is one. */

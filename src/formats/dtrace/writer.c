@@ -207,7 +207,7 @@ static bool render(struct sp_agg_printer *w, const struct sp_write_opts *opts, s
             return false;
     }
     uint32_t event = several ? SP_NONE : sp_agg_choose_event(w->p, opts);
-    return event == SP_NONE || print_event(w, event, opts, out);
+    return event == SP_NONE || (sp_agg_say_left(w, event, opts) && print_event(w, event, opts, out));
 }
 
 spaa_status dt_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,

@@ -3,11 +3,13 @@
  *
  * A file holds one event and one metric. For profiles of perf the lines are those of
  * stackcollapse-perf.pl and its options; for others names stay as they are, and the process is the first
- * frame where stacks are grouped by comm. Profiles that were folded before come back with their marks.
+ * frame where stacks are grouped by comm. Thread states, of which the format knows nothing, are frames before
+ * it where there are several. Profiles that were folded before come back with their marks.
  */
 #include "base/hash.h"
 #include "base/num.h"
 #include "formats/folded/folded.h"
+#include "formats/left_out.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +32,7 @@ struct writer {
     struct sp_profile *p;
     struct sp_diags *d;
     struct sp_fold_style style;
-    bool pid, tid;
+    bool pid, tid, states;
     uint32_t event, metric;
     struct sp_arena text;
     SP_VEC(struct line) lines;
@@ -86,11 +88,7 @@ static bool choose_event(struct writer *w, const struct sp_write_opts *o)
         if (sums[e] > sums[w->event])
             w->event = e;
     free(sums);
-    if (p->events.n > 1)
-        sp_emit_hint(w->d, SP_I321, SP_AT_NOTHING, "--event NAME writes another one",
-                     "a folded file holds one event: %s, of %zu", sp_pstr(p, p->events.v[w->event].name).p,
-                     p->events.n);
-    return true;
+    return !sp_say_events_left(p, o, w->event, "a folded file", w->d);
 }
 
 /* Counts of samples where the event has any, else its primary metric. */
@@ -110,6 +108,25 @@ static void choose_metric(struct writer *w, const struct sp_write_opts *o)
         w->metric = p->events.v[w->event].primary;
     else if (p->metrics.n)
         w->metric = 0;
+}
+
+/*
+ * States that were not chosen are not added up: each is a first frame, where there are several. Of perf's
+ * profiles the lines stay those of the peers, who do not know states.
+ */
+static bool choose_states(struct writer *w, const struct sp_write_opts *o)
+{
+    struct sp_buf names;
+    if (w->style.perf)
+        return !sp_say_states_added(w->p, o, w->event, w->d);
+    sp_buf_init(&names, 0);
+    size_t n = o->add_states ? 0 : sp_states_of(w->p, w->event, &names);
+    w->states = n > 1 && n != SIZE_MAX;
+    if (w->states)
+        sp_emit_hint(w->d, SP_I322, SP_AT_NOTHING, "--group-by comm or none adds them up",
+                     "a folded file has no thread states: each is a first frame, of %s", sp_buf_cstr(&names));
+    sp_buf_free(&names);
+    return n != SIZE_MAX;
 }
 
 /* A frame's name, made once. */
@@ -137,17 +154,23 @@ static void put_id(struct sp_buf *b, char before, int64_t id)
         sp_buf_i64(b, id);
 }
 
-/* "comm", "comm-pid", "comm-pid/tid" */
-static void put_process(struct writer *w, const struct sp_context *c, struct sp_str comm)
+/* A text that may have bytes that end a frame, or a line. */
+static void put_word(struct writer *w, struct sp_str s)
 {
-    for (uint32_t i = 0; i < comm.n; i++) {
-        char ch = comm.p[i];
+    for (uint32_t i = 0; i < s.n; i++) {
+        char ch = s.p[i];
         if (ch == ';')
             ch = ':';
         else if (ch == '\n' || ch == '\r' || (ch == ' ' && w->style.perf))
             ch = w->style.perf ? '_' : ' ';
         sp_buf_ch(&w->buf, ch);
     }
+}
+
+/* "comm", "comm-pid", "comm-pid/tid" */
+static void put_process(struct writer *w, const struct sp_context *c, struct sp_str comm)
+{
+    put_word(w, comm);
     if (w->pid)
         put_id(&w->buf, '-', c->pid);
     if (w->tid)
@@ -177,6 +200,11 @@ static bool put_stack(struct writer *w, uint32_t stack)
     bool java = w->style.tidy && !w->pid && sp_str_is(comm, "java"); /* the peers' rule: exactly this frame */
     uint32_t other = sp_stack_partner(w->p, stack);
     sp_buf_clear(&w->buf);
+    if (w->states && c->state != SP_STR_NONE) {
+        sp_buf_ch(&w->buf, '[');
+        put_word(w, sp_pstr(w->p, c->state));
+        sp_buf_puts(&w->buf, c->comm != SP_STR_NONE ? "];" : "]");
+    }
     if (c->comm != SP_STR_NONE)
         put_process(w, c, comm);
     if (!put_frames(w, stack, java) || (other != SP_NONE && !put_frames(w, other, java)))
@@ -264,7 +292,8 @@ static bool collect(struct writer *w)
         if (event_of(w->p, s) != w->event)
             continue;
         int64_t v = sp_weight(w->p, s, w->metric);
-        if (v == SP_ABSENT || (w->p->stacks.v[s].type == SP_KERNEL_STACK && sp_stack_partner(w->p, s) != SP_NONE))
+        if (v == SP_ABSENT ||
+            (w->p->stacks.v[s].type == SP_KERNEL_STACK && sp_stack_partner(w->p, s) != SP_NONE))
             continue;
         struct line *l = put_stack(w, s) ? line_of(w) : NULL;
         if (!l)
@@ -304,7 +333,7 @@ spaa_status sp_fold_write(struct sp_profile *p, const struct sp_write_opts *opts
     sp_buf_init(&w.buf, 0);
     choose_style(&w, opts);
     w.names = calloc(2 * p->frames.n + 1, sizeof *w.names);
-    bool ok = w.names && choose_event(&w, opts);
+    bool ok = w.names && choose_event(&w, opts) && choose_states(&w, opts);
     if (ok) {
         choose_metric(&w, opts);
         ok = w.metric == SP_NONE || collect(&w);

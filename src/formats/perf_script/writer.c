@@ -13,6 +13,7 @@
  */
 #include "base/hash.h"
 #include "base/num.h"
+#include "formats/left_out.h"
 #include "formats/perf_script/perf_script.h"
 #include "formats/perf_script/write.h"
 #include "formats/verbatim.h"
@@ -432,6 +433,8 @@ spaa_status sp_ps_write(struct sp_profile *p, const struct sp_write_opts *opts, 
         st = render(&w);
     else
         st = sp_nomem(d);
+    if (st == SPAA_OK)
+        st = sp_say_states_added(p, opts, opts->event, d);
     sp_ps_printer_free(&w.frames);
     sp_map_free(&w.threads);
     sp_buf_free(&w.line);

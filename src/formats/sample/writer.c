@@ -328,6 +328,7 @@ spaa_status sp_sm_write(struct sp_profile *p, const struct sp_write_opts *opts, 
                                .x_key = "x_sample",
                                .image_type = "{\"type\":\"x_sample_image\"",
                                .text_of = frame_text,
-                               .state_of = no_state};
+                               .state_of = no_state,
+                               .no_states = true};
     return sp_hang_write(&w, "sample", opts, put_report);
 }

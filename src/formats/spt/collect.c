@@ -13,6 +13,7 @@
 
 #include "base/nearest.h"
 #include "base/num.h"
+#include "formats/left_out.h"
 #include "formats/spt/names.h"
 #include "json/json.h"
 
@@ -550,6 +551,8 @@ spaa_status sp_spt_collect(struct sp_profile *p, const struct sp_write_opts *opt
             st = sp_nomem(d);
     if (!st)
         st = report(&c);
+    if (!st)
+        st = sp_say_states_added(p, opts, opts->event, d);
     if (!st && !number_programs(&c))
         st = sp_nomem(d);
     free(c.modules);
