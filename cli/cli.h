@@ -69,6 +69,7 @@ struct cli {
     SP_VEC(const char *) params;   /* values of --param, which may stand several times */
     SP_VEC(const char *) with;     /* each --with */
     struct sp_diags diags;
+    size_t said; /* of them, on standard error already */
     enum cli_format format;
     unsigned needs_groups; /* enum sp_group bits that a command's own options need, set before too */
     bool no_ids;           /* set by a command before it opens its inputs: ids of stacks are not asked for */
@@ -126,6 +127,8 @@ unsigned cli_jobs(const struct cli *c);
 int cli_exit_of(spaa_status st);
 /* Says the diagnostics on stderr; in JSON form of a failed command writes the error object to stdout. */
 int cli_finish(struct cli *c, int code);
+/* Says on standard error what was reported so far, where a command takes long. */
+void cli_say_so_far(struct cli *c);
 /* stdout; never NULL after EXIT_FINE of cli_stdout. */
 int cli_stdout(struct cli *c);
 

@@ -50,21 +50,20 @@ static void show_sent(uint64_t sent, uint64_t size, void *arg)
     u->shown = true;
 }
 
-static void show_waiting(unsigned ms, const char *why, void *arg)
-{
-    struct upload *u = arg;
-    (void)why; /* the words of a stranger; they come escaped with the diagnostics */
-    if (!isatty(2) || u->c->v.quiet)
-        return;
-    fprintf(stderr, "\r\033[Kspaa: the service is busy, again in %.1f s", ms / 1000.0);
-    u->shown = true;
-}
-
 static void clear_line(struct upload *u)
 {
     if (u->shown)
         fputs("\r\033[K", stderr);
     u->shown = false;
+}
+
+/* Why there is a wait is said while there is one. */
+static void say_waiting(unsigned ms, void *arg)
+{
+    struct upload *u = arg;
+    (void)ms;
+    clear_line(u);
+    cli_say_so_far(u->c);
 }
 
 /* ---- what was asked for ---- */
@@ -97,7 +96,7 @@ static int find_service(struct upload *u)
 {
     struct cli *c = u->c;
     long timeout, retries, delay;
-    if (!cli_number(c, "timeout", c->v.upload_timeout, 1, 3600, 60, &timeout) ||
+    if (!cli_number(c, "timeout", c->v.upload_timeout, 1, 3600, 300, &timeout) ||
         !cli_number(c, "retries", c->v.retries, 0, 20, 4, &retries) ||
         !cli_number(c, "retry-delay", c->v.retry_delay, 0, 60000, 500, &delay))
         return EXIT_USAGE;
@@ -133,7 +132,7 @@ static int find_service(struct upload *u)
                                       .retries = (unsigned)retries,
                                       .delay = (unsigned)delay,
                                       .progress = show_sent,
-                                      .waiting = show_waiting,
+                                      .waiting = say_waiting,
                                       .arg = u};
     return EXIT_FINE;
 }
@@ -192,10 +191,23 @@ static int read_body(struct upload *u)
     } else if (!st) {
         st = convert(u);
     }
+    if (!st)
+        st = sp_codeguru_check(u->body, u->body_n, &c->diags);
     return cli_exit_of(st);
 }
 
 /* ---- answers ---- */
+
+/* All requests of one command have the time of --timeout together, from the first one on. */
+static spaa_status send_request(struct upload *u, const struct sp_codeguru_request *r, struct sp_buf *answer)
+{
+    clock_gettime(CLOCK_MONOTONIC, &u->began);
+    if (!u->service.deadline)
+        u->service.deadline = sp_codeguru_clock() + 1000 * u->service.timeout;
+    spaa_status st = sp_codeguru_send(&u->service, r, &u->c->diags, answer);
+    clear_line(u);
+    return st;
+}
 
 struct listed {
     SP_VEC(struct sp_buf) starts;
@@ -303,11 +315,8 @@ static int post(struct upload *u, struct sp_jw *w)
     if (st)
         return cli_exit_of(st);
     sp_buf_init(&answer, 0);
-    if (!c->v.dry_run) {
-        clock_gettime(CLOCK_MONOTONIC, &u->began);
-        st = sp_codeguru_send(&u->service, &r, &c->diags, &answer);
-        clear_line(u);
-    }
+    if (!c->v.dry_run)
+        st = send_request(u, &r, &answer);
     int rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc && w) {
         sp_jw_init(w, c->out);
@@ -345,9 +354,7 @@ static int list(struct upload *u, struct listed *l)
         if (st)
             return cli_exit_of(st);
         sp_buf_init(&answer, 0);
-        clock_gettime(CLOCK_MONOTONIC, &u->began);
-        st = sp_codeguru_send(&u->service, &r, &c->diags, &answer);
-        clear_line(u);
+        st = send_request(u, &r, &answer);
         bool understood = !st && read_times(&answer, l);
         if (!st && !understood)
             sp_emit_hint(&c->diags, SP_E463, SP_AT_NOTHING, "is --endpoint that of CodeGuru Profiler?",

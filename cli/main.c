@@ -71,15 +71,21 @@ static void say(const struct cli *c, const struct sp_diag *g)
     sp_buf_free(&b);
 }
 
-static void say_all(const struct cli *c)
+void cli_say_so_far(struct cli *c)
 {
-    uint64_t kept[SP_CODES] = {0};
-    for (size_t i = 0; i < c->diags.list.n; i++) {
-        const struct sp_diag *g = &c->diags.list.v[i];
-        kept[g->code]++;
+    for (; c->said < c->diags.list.n; c->said++) {
+        const struct sp_diag *g = &c->diags.list.v[c->said];
         if (!c->v.quiet || g->severity >= SP_ERROR)
             say(c, g);
     }
+}
+
+static void say_all(struct cli *c)
+{
+    uint64_t kept[SP_CODES] = {0};
+    cli_say_so_far(c);
+    for (size_t i = 0; i < c->diags.list.n; i++)
+        kept[c->diags.list.v[i].code]++;
     for (int code = 0; code < SP_CODES; code++) {
         const struct sp_code_info *info = sp_code_info((enum sp_code)code);
         if (c->diags.count[code] > kept[code] && (!c->v.quiet || info->severity >= SP_ERROR))

@@ -263,6 +263,18 @@ static bool busy(const struct sp_http_response *a, const char *why)
     return a->status == 429 || a->status >= 500 || (a->status == 400 && strstr(why, "Throttling"));
 }
 
+int64_t sp_codeguru_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int64_t time_left(const struct sp_codeguru *s)
+{
+    return s->deadline - sp_codeguru_clock();
+}
+
 static void wait_for(unsigned ms)
 {
     struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
@@ -286,6 +298,7 @@ struct attempt {
 
 static bool try_once(const struct sp_codeguru *s, const struct sp_codeguru_request *r, struct attempt *a)
 {
+    int64_t left = time_left(s);
     struct sp_http_header headers[6];
     struct sp_buf auth;
     char date[20], why[256] = "";
@@ -295,7 +308,7 @@ static bool try_once(const struct sp_codeguru *s, const struct sp_codeguru_reque
                                 .body = r->body,
                                 .body_n = r->body_n,
                                 .ca_file = s->ca_file,
-                                .timeout = s->timeout,
+                                .timeout_ms = left > 0 ? (long)left : 1,
                                 .progress = s->progress,
                                 .arg = s->arg};
     sp_buf_init(&auth, 0);
@@ -315,34 +328,58 @@ static bool try_once(const struct sp_codeguru *s, const struct sp_codeguru_reque
     return ok && !a->why.failed;
 }
 
+/* Why there is no further try: the answer, and what it was about. */
+static void give_up(const struct sp_codeguru *s, const struct sp_codeguru_request *r, const struct attempt *a,
+                    bool too_late, struct sp_diags *d)
+{
+    bool answered = a->result == SP_HTTP_DONE;
+    const char *host = answered ? "" : r->host.data, *colon = answered ? "" : ": ";
+    enum sp_code code = answered ? SP_E463 : SP_E464;
+    if (too_late)
+        sp_emit_hint(d, code, SP_AT_NOTHING, "--timeout SECONDS allows more",
+                     "%s%s%s; gave up, the %ld s are over", host, colon, a->why.data, s->timeout);
+    else if (answered)
+        sp_emit_hint(d, code, SP_AT_NOTHING, hint_of(&a->answer, a->why.data), "%s", a->why.data);
+    else
+        sp_emit(d, code, SP_AT_NOTHING, "%s%s%s", host, colon, a->why.data);
+}
+
+/* True: try again, the time to do so has come. */
+static bool wait_to_retry(const struct sp_codeguru *s, const struct sp_codeguru_request *r,
+                          const struct attempt *a, unsigned retry, struct sp_diags *d)
+{
+    bool again = a->result == SP_HTTP_DONE ? busy(&a->answer, a->why.data) : a->result == SP_HTTP_AGAIN;
+    unsigned ms = delay_before(s, retry, a->answer.retry_after);
+    bool too_late = again && time_left(s) <= (again && retry < s->retries ? ms : 0);
+    if (!again || retry >= s->retries || too_late) {
+        give_up(s, r, a, too_late, d);
+        return false;
+    }
+    sp_emit(d, SP_W481, SP_AT_NOTHING, "try %u of %u: %s; again in %u.%03u s", retry + 1, s->retries + 1,
+            a->why.data, ms / 1000, ms % 1000);
+    if (s->waiting)
+        s->waiting(ms, s->arg);
+    wait_for(ms);
+    return true;
+}
+
 spaa_status sp_codeguru_send(const struct sp_codeguru *s, const struct sp_codeguru_request *r,
                              struct sp_diags *d, struct sp_buf *answer)
 {
     for (unsigned retry = 0;; retry++) {
         struct attempt a = {.result = SP_HTTP_NOMEM};
+        bool again = false;
         spaa_status st = try_once(s, r, &a) ? SPAA_ERR_IO : sp_nomem(d);
-        bool answered = a.result == SP_HTTP_DONE;
-        bool again =
-            st == SPAA_ERR_IO && (answered ? busy(&a.answer, a.why.data) : a.result == SP_HTTP_AGAIN);
-        if (st == SPAA_ERR_IO && answered && a.answer.status >= 200 && a.answer.status < 300) {
+        if (st == SPAA_ERR_IO && a.result == SP_HTTP_DONE && a.answer.status >= 200 &&
+            a.answer.status < 300) {
             sp_buf_add(answer, a.answer.body.data, a.answer.body.len);
             st = answer->failed ? sp_nomem(d) : SPAA_OK;
-        } else if (again && retry < s->retries) {
-            unsigned ms = delay_before(s, retry, a.answer.retry_after);
-            sp_emit(d, SP_W481, SP_AT_NOTHING, "try %u of %u: %s", retry + 1, s->retries + 1, a.why.data);
-            if (s->waiting)
-                s->waiting(ms, a.why.data, s->arg);
-            wait_for(ms);
-        } else if (st == SPAA_ERR_IO && answered) {
-            sp_emit_hint(d, SP_E463, SP_AT_NOTHING, hint_of(&a.answer, a.why.data), "%s", a.why.data);
-            again = false;
         } else if (st == SPAA_ERR_IO) {
-            sp_emit(d, SP_E464, SP_AT_NOTHING, "%s: %s", r->host.data, a.why.data);
-            again = false;
+            again = wait_to_retry(s, r, &a, retry, d);
         }
         sp_buf_free(&a.answer.body);
         sp_buf_free(&a.why);
-        if (!again || st != SPAA_ERR_IO)
+        if (!again)
             return st;
     }
 }

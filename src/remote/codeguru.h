@@ -17,11 +17,12 @@ struct sp_codeguru {
     const char *region, *group;
     const struct sp_aws_keys *keys;
     const char *ca_file;
-    long timeout;     /* seconds */
+    int64_t deadline; /* when to give up, as sp_codeguru_clock tells time */
+    long timeout;     /* seconds from the beginning until then, for messages */
     unsigned retries; /* after the first try */
     unsigned delay;   /* milliseconds before the first of them; then twice as long each */
     void (*progress)(uint64_t sent, uint64_t size, void *arg);
-    void (*waiting)(unsigned milliseconds, const char *why, void *arg); /* before each retry; NULL: none */
+    void (*waiting)(unsigned milliseconds, void *arg); /* before each retry, which was reported; NULL: none */
     void *arg;
 };
 
@@ -40,6 +41,11 @@ struct sp_codeguru_request {
 };
 
 void sp_codeguru_request_free(struct sp_codeguru_request *r);
+/*
+ * codeguru_check.c: whether the service can take a body: times between 2015 and now, an end behind the start,
+ * counts, none of them negative. SPAA_ERR_INPUT, reported: it cannot.
+ */
+spaa_status sp_codeguru_check(const void *body, size_t n, struct sp_diags *d);
 /* SPAA_ERR_USAGE, reported, for a bad endpoint. The body is borrowed. */
 spaa_status sp_codeguru_post(const struct sp_codeguru *s, const char *token, const void *body, size_t n,
                              struct sp_diags *d, struct sp_codeguru_request *out);
@@ -47,9 +53,11 @@ spaa_status sp_codeguru_post(const struct sp_codeguru *s, const char *token, con
 spaa_status sp_codeguru_list(const struct sp_codeguru *s, time_t from, time_t to, const char *next,
                              struct sp_diags *d, struct sp_codeguru_request *out);
 
+/* Milliseconds of a clock that only goes forward. */
+int64_t sp_codeguru_clock(void);
 /*
- * Sends it until there is an answer that stays. SPAA_OK for a status of 2xx, with the body in `answer`;
- * SPAA_ERR_IO, reported, otherwise.
+ * Sends it until there is an answer that stays, or the deadline has come. SPAA_OK for a status of 2xx, with
+ * the body in `answer`; SPAA_ERR_IO, reported, otherwise.
  */
 spaa_status sp_codeguru_send(const struct sp_codeguru *s, const struct sp_codeguru_request *r,
                              struct sp_diags *d, struct sp_buf *answer);

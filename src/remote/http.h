@@ -12,7 +12,7 @@ struct sp_http_request {
     const void *body; /* NULL: none */
     size_t body_n;
     const char *ca_file; /* trusted besides nothing else; NULL: those of the system */
-    long timeout;        /* seconds without any progress after which to give up */
+    long timeout_ms;     /* for all of it, from the look-up of the name to the last byte */
     void (*progress)(uint64_t sent, uint64_t size, void *arg); /* NULL: none */
     void *arg;
 };

@@ -148,9 +148,13 @@ static void set_options(CURL *c, const struct sending *s, struct curl_slist *hea
     set(c, CURLOPT_ERRORBUFFER, error);
     set(c, CURLOPT_HTTPHEADER, headers);
     set(c, CURLOPT_USERAGENT, "spaa");
-    set(c, CURLOPT_CONNECTTIMEOUT, r->timeout < 10 ? r->timeout : 10L);
+    set(c, CURLOPT_TIMEOUT_MS, r->timeout_ms);
+    set(c, CURLOPT_CONNECTTIMEOUT, 10L);
     set(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    set(c, CURLOPT_LOW_SPEED_TIME, r->timeout);
+    set(c, CURLOPT_LOW_SPEED_TIME, 60L);
+#if LIBCURL_VERSION_NUM >= 0x075700 /* no waiting for a look-up that nobody answers */
+    set(c, CURLOPT_QUICK_EXIT, 1L);
+#endif
     set(c, CURLOPT_WRITEFUNCTION, take_body);
     set(c, CURLOPT_WRITEDATA, s->response);
     set(c, CURLOPT_HEADERFUNCTION, take_header);

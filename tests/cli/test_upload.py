@@ -92,6 +92,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         server.requests.append((self.command, self.path, dict(self.headers.items()), body))
         if step == "reset":
             return self.reset()
+        if step == "drip":
+            self.send_response(200)
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                while not server.stop.wait(0.1):
+                    self.wfile.write(b"x")
+                    self.wfile.flush()
+            return self.reset()
         if step == "hang":
             server.stop.wait(20)
             return self.reset()
@@ -259,13 +268,137 @@ def test_session_token(serve):
 
 def test_slow_connections(serve):
     upload(serve("slow"))
-    upload(serve("slow read"), stdin='{"agentMetadata":{},"callgraph":{"x":"%s"}}' % ("y" * 3000000))
+    upload(serve("slow read"), stdin=PROFILE[:-1] + ',"x":"%s"}' % ("y" * 3000000))
 
 
 def test_a_server_that_never_answers(serve):
     server = serve("hang")
     answer = upload(server, "--timeout", "1", "--retries", "0", code=3)
     assert "SPAA-E464" in answer.err
+
+
+# ---- what is not sent ----
+
+def body(start=1711234567000, end=1711234577000, counts=None, **more):
+    text = {"start": start, "end": end, "agentMetadata": {}, "callgraph": {"children": {
+        "main": {"counts": {"RUNNABLE": 3}, "children": {"f": {"counts": counts or {"WAITING": 2}}}}}}, **more}
+    return json.dumps({k: v for k, v in text.items() if v is not None})
+
+
+NOW = 1000 * int(time.time())
+YEAR_2015 = 1420070400000
+
+
+@pytest.mark.parametrize("text, words", [
+    (body(start=YEAR_2015 - 1), "before 2015"), (body(start=0), "before 2015"), (body(start=-5, end=-1), "before 2015"),
+    (body(start=1711234567), "before 2015"), # seconds
+    (body(end=NOW + 3600000), "in the future"), (body(start=NOW + 3600000, end=NOW + 3660000), "in the future"),
+    (body(end=10 ** 18), "in the future"),
+    (body(start=1711234577000, end=1711234567000), "before it starts"), (body(start=None), "no start"), (body(end=None), "no start or no end"),
+    (body(start="2024-03-23T22:56:07Z"), "no start"),
+    (body(counts={"WAITING": -2}), "-2 (WAITING of `f`)"), (body(counts={"WAITING": 5, "IDLE": -0.5}), "-0.5 (IDLE of `f`)"),
+    (body(counts={"WAITING": -10 ** 30}), "a count of -1000"),
+    (body(callgraph={}), "empty"), (body(callgraph={"children": {"main": {"counts": {"RUNNABLE": 0}}}}), "empty"),
+    (body(callgraph={"children": {"main": {"counts": {}}}}), "empty")])
+def test_what_the_service_would_not_take_is_not_sent(serve, text, words):
+    server = serve(DONE)
+    for more in ((), ("--dry-run",), ("--host-type", "m5")):
+        answer = upload(server, *more, stdin=text, code=3)
+        assert words in answer.err and "SPAA-E466" in answer.err
+        assert answer.out == ""
+    error = parse(upload(server, "--json", stdin=text, code=3).out)["error"]
+    assert error["code"] == "SPAA-E466" and words in error["message"]
+    assert server.calls == 0
+
+
+@pytest.mark.parametrize("text", [body(start=YEAR_2015, end=YEAR_2015), body(start=NOW - 60000, end=NOW), body(end=NOW + 60000),
+                                  body(counts={"WAITING": 0}), body(counts={"WAITING": 0.5})])
+def test_what_the_service_takes_is_sent(serve, text):
+    server = serve(DONE)
+    upload(server, stdin=text)
+    assert server.requests[0][3] == text.encode()
+
+
+def test_a_start_makes_up_for_times_that_do_not_fit(serve):
+    server = serve(DONE)
+    for text in (body(start=0, end=10000), body(start=NOW + 10 ** 9, end=NOW + 10 ** 9 + 10000), "main;f 3\n"):
+        answer = upload(server, stdin=text, code=3)
+        assert "SPAA-E466" in answer.err and "--start MS" in answer.err
+        upload(server, "--start", "1711234567000", stdin=text)
+        sent = json.loads(server.requests[-1][3])
+        assert sent["start"] == 1711234567000 and sent["end"] - sent["start"] == (0 if "main;f" in text else 10000)
+    upload(server, "--start", "1711234567", stdin=text, code=3)
+    assert server.calls == 3
+
+
+# ---- time ----
+
+def watch(server, *more):
+    """The lines of standard error, each with the time when it came, and the exit code."""
+    p = subprocess.Popen([BIN, "upload", "codeguru", "-", "--group", "g", "--endpoint", server.url, *more], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **environment()})
+    began = time.monotonic()
+    p.stdin.write(PROFILE.encode())
+    p.stdin.close()
+    lines = [(time.monotonic() - began, line.decode()) for line in p.stderr]
+    code = p.wait()
+    p.stdout.close()
+    p.stderr.close()
+    return lines, code, time.monotonic() - began
+
+
+def test_retries_are_told_when_they_happen(serve):
+    server = serve(error(503, "InternalServerException", "one"), error(503, "InternalServerException", "two"), DONE)
+    lines, code, took = watch(server, "--retry-delay", "700")
+    told = [(at, line) for at, line in lines if "SPAA-W481" in line]
+    assert code == 0 and len(told) == 2 and took > 2.1
+    assert "try 1 of 5" in told[0][1] and "one" in told[0][1] and "again in 0.700 s" in told[0][1]
+    assert told[0][0] < 0.7 and told[1][0] - told[0][0] > 0.6 and took - told[1][0] > 1.3
+    # with the rest in JSON
+    server = serve(error(503, "InternalServerException", "one"), DONE)
+    answer = upload(server, "--json")
+    assert [d["code"] for d in parse(answer.out)["diagnostics"]] == ["SPAA-W481"] and answer.err.count("SPAA-W481") == 1
+    assert upload(serve((503, {}, b""), DONE), "--quiet").err == ""
+
+
+@pytest.mark.parametrize("script, more", [
+    (["hang"], ()), # no answer
+    ([error(503, "X", "busy")], ("--retries", "20", "--retry-delay", "300")), # answers that ask for another try
+    ([error(503, "X", "busy", **{"Retry-After": "15"})], ()),
+    (["reset"], ("--retries", "20", "--retry-delay", "300")),
+    (["drip"], ()), # an answer that does not end
+])
+def test_the_time_is_that_of_all(serve, script, more):
+    server = serve(*script)
+    lines, code, took = watch(server, "--timeout", "1", *more)
+    assert code == 3 and took < 1.8
+    assert any("--timeout SECONDS allows more" in line for _, line in lines)
+    assert any("the 1 s are over" in line for _, line in lines)
+
+
+def test_the_time_is_that_of_all_requests(serve):
+    """The list after an upload has what is left."""
+    server = serve(error(503, "X", "busy"), DONE, "hang")
+    lines, code, took = watch(server, "--timeout", "2", "--retry-delay", "1000", "--verify")
+    assert code == 3 and 1.5 < took < 2.8 and [m for m, _, _, _ in server.requests] == ["POST", "POST", "GET"]
+
+
+def test_no_connection_in_time():
+    """A port that accepts nothing: its queue is full."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen(0)
+        others = []
+        for _ in range(4):
+            c = socket.socket()
+            c.setblocking(False)
+            c.connect_ex(s.getsockname())
+            others.append(c)
+        server = type("S", (), {"url": "http://127.0.0.1:%d" % s.getsockname()[1]})
+        _, code, took = watch(server, "--timeout", "1", "--retries", "20", "--retry-delay", "1")
+        for c in others:
+            c.close()
+    assert code == 3 and took < 1.8
 
 
 def test_nobody_listens():
