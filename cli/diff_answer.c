@@ -510,6 +510,12 @@ static void total_line(const struct diff_answer *a, struct sp_buf *b)
     sp_buf_puts(b, "% weight");
     if (a->d.method >= SP_DIFF_ONE_SIDED)
         sp_buf_printf(b, " a run, %s", verdict_word(t));
+    if (a->d.rates) { /* one of them may have lasted longer */
+        const struct sp_diff_side *x = &a->d.side[SP_BASE], *y = &a->d.side[SP_NEW];
+        sp_buf_puts(b, ", ");
+        diff_number(b, 100 * ((double)y->total / y->seconds / ((double)x->total / x->seconds) - 1), 2, true);
+        sp_buf_puts(b, "% a second");
+    }
     sp_buf_ch(b, '\n');
 }
 
