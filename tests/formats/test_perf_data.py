@@ -404,6 +404,54 @@ def test_a_reading_of_one_counter_is_kept_with_the_sample(tmp_path, form):
     assert run(write(tmp_path, r), "--samples")[0].samples[0]["x_perf"]["read"] == {**times, "counters": [counter]}
 
 
+LOST_RECORDS = {
+    # (record type, misc, number, the trailer's time), and what was lost
+    "perf 6.0 says it twice": ([(2, 0, 700, 300), (2, 0, 900, 400), (13, 0, 1014, 0), (13, 0, 700, 0)], 1714),
+    "all told as it happened": ([(2, 0, 714, 300), (2, 0, 1000, 400), (13, 0, 1714, 0)], 1714),
+    "nothing more had room": ([(13, 0, 5, 0)], 5),
+    "the recorder was killed": ([(2, 0, 700, 300)], 700),
+    "left out by a BPF filter": ([(2, 0, 3, 300), (13, 0, 3, 0), (13, 1 << 15, 50, 0)], 3),
+    "PEBS lost some beside": ([(2, 0, 7, 300), (13, 0, 4, 350), (13, 0, 9, 0)], 13),
+}
+
+
+@pytest.mark.parametrize("form", ["file", "pipe", "big"])
+@pytest.mark.parametrize("what", LOST_RECORDS)
+def test_losses_are_counted_once(tmp_path, what, form):
+    records, lost = LOST_RECORDS[what]
+    r = Recording([(1, 0, USER_CHAIN | IDENTIFIER, {"freq": 99, "read": 16}),
+                   (1, 1, USER_CHAIN | IDENTIFIER, {"freq": 99, "read": 16})], form == "big", form == "pipe")
+    r.comm(10, 10, b"prog", 100)
+    r.sample([CONTEXT["user"], 0x1000], time=200)
+    for kind, misc, n, time in records:
+        ids = r.trailer(10, 10, time, 1) if time else r.trailer(0, 0, 0, 1)
+        r.record(kind, misc, r.pack("QQ", 100, n) if kind == files.LOST else r.pack("Q", n), ids)
+    profile, said = run(write(tmp_path, r))
+    assert profile.header["x_spaa"]["lost"] == lost
+    assert f"perf lost {lost} records" in said
+    assert ("filtered_by_bpf" in json.dumps(profile.header["x_perf"])) == ("BPF" in what)
+
+
+def test_lost_samples_of_old_recordings_are_the_kernels(tmp_path):
+    """Without PERF_FORMAT_LOST perf has nothing to read: no time is no sign."""
+    r = Recording([(4, 0x1CD, USER_CHAIN, {"period": 1000})])
+    r.comm(10, 10, b"prog", 100)
+    r.sample([CONTEXT["user"], 0x1000], time=200)
+    r.record(files.LOST, 0, r.pack("QQ", 100, 3), r.trailer(10, 10, 300))
+    r.record(files.LOST_SAMPLES, 0, r.pack("Q", 4), r.trailer(0, 0, 0))
+    assert run(write(tmp_path, r))[0].header["x_spaa"]["lost"] == 7
+
+
+def test_numbers_of_all_switched_files_are_not_of_the_last(tmp_path):
+    r = Recording([(1, 0, USER_CHAIN, {"freq": 99, "read": 16})])
+    r.features[11] = r.pack("I", 3) + r.text(b"perf") + r.text(b"record") + r.text(b"--switch-output=1M")
+    r.comm(10, 10, b"prog", 100)
+    r.sample([CONTEXT["user"], 0x1000], time=200)
+    r.record(files.LOST, 0, r.pack("QQ", 100, 3), r.trailer(10, 10, 300))
+    r.record(files.LOST_SAMPLES, 0, r.pack("Q", 400), r.trailer(0, 0, 0))
+    assert run(write(tmp_path, r))[0].header["x_spaa"]["lost"] == 3
+
+
 def test_deferred_callchains_are_joined(tmp_path):
     r = one_event()
     k, d = CONTEXT["kernel"], CONTEXT["deferred"]

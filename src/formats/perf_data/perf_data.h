@@ -324,8 +324,10 @@ struct sp_pd {
     SP_VEC(struct sp_pd_trace_format) trace_formats;
     SP_VEC(struct sp_pd_trace_field) trace_fields;
     bool states; /* samples have states */
-    uint64_t throttled, throttled_ns, lost_filtered;
-    uint64_t lost, unknown_records, bad_samples, unknown_ids, truncated;
+    uint64_t throttled, throttled_ns;
+    /* By LOST records; by what perf read of the events; by the kernel's LOST_SAMPLES; left out by filters. */
+    uint64_t lost_told, lost_read, lost_unread, lost_filtered;
+    uint64_t unknown_records, bad_samples, unknown_ids, truncated;
     uint64_t first_unknown_id;
 
     SP_VEC(struct sp_pd_process) processes;
@@ -396,6 +398,10 @@ spaa_status sp_pd_open(struct sp_pd *pd);
 bool sp_pd_add_id(struct sp_pd *pd, uint64_t id, uint32_t attr);
 uint32_t sp_pd_find_id(const struct sp_pd *pd, uint64_t id); /* number in ids, or SP_NONE */
 
+/* lost.c: LOST and LOST_SAMPLES records, and what was lost by all of them. */
+void sp_pd_lost_record(struct sp_pd *pd, const struct sp_pd_record *r);
+uint64_t sp_pd_lost(const struct sp_pd *pd);
+
 /* parts.c */
 bool sp_pd_part_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t offset);
 spaa_status sp_pd_parts_beside(struct sp_pd *pd); /* of the directory form */
@@ -433,6 +439,8 @@ spaa_status sp_pd_pass1(struct sp_pd *pd);
 const struct sp_pd_deferred *sp_pd_find_deferred(const struct sp_pd *pd, uint64_t cookie, int32_t tid);
 /* The words of a position for messages: an offset in the input where there is one. */
 struct sp_where sp_pd_where(uint64_t pos);
+/* The attribute whose sample_id stands at the end of a record that is no sample; NULL: there are none. */
+const struct sp_pd_attr *sp_pd_trailer_attr(const struct sp_pd *pd, const struct sp_pd_record *r);
 
 /* trace.c */
 spaa_status sp_pd_trace_read(struct sp_pd *pd, const unsigned char *p, size_t n);

@@ -163,18 +163,23 @@ bool sp_pd_next(struct sp_pd *pd, const struct sp_pd_range *range, struct sp_pd_
     return false;
 }
 
+const struct sp_pd_attr *sp_pd_trailer_attr(const struct sp_pd *pd, const struct sp_pd_record *r)
+{
+    if (!pd->attrs.n)
+        return NULL;
+    const struct sp_pd_attr *first = &pd->attrs.v[0];
+    uint32_t id = SP_NONE;
+    if (first->plan.t_identifier && r->size >= 16)
+        id = sp_pd_find_id(pd, sp_pd_u64(r->p + r->size - 8, pd->swap));
+    return id == SP_NONE ? first : &pd->attrs.v[pd->ids.v[id].attr];
+}
+
 /* The time in a record's sample_id trailer; body: bytes that the record's own fields take. 0: none. */
 static uint64_t trailer_time(const struct sp_pd *pd, const struct sp_pd_record *r, size_t body)
 {
-    if (!pd->attrs.n)
-        return 0;
-    const struct sp_pd_plan *plan = &pd->attrs.v[0].plan;
-    if (plan->t_identifier && r->size >= body + 8) {
-        uint32_t id = sp_pd_find_id(pd, sp_pd_u64(r->p + r->size - 8, pd->swap));
-        if (id != SP_NONE)
-            plan = &pd->attrs.v[pd->ids.v[id].attr].plan;
-    }
-    if (!plan->t_time || r->size < body + plan->t_size)
+    const struct sp_pd_attr *a = sp_pd_trailer_attr(pd, r);
+    const struct sp_pd_plan *plan = a ? &a->plan : NULL;
+    if (!plan || !plan->t_time || r->size < body + plan->t_size)
         return 0;
     return sp_pd_u64(r->p + r->size - plan->t_time, pd->swap);
 }
@@ -356,11 +361,8 @@ static spaa_status take_record(struct sp_pd *pd, const struct sp_pd_record *r)
             return sp_vec_push(&pd->kernel_maps, r->pos) ? SPAA_OK : sp_nomem(pd->d);
         return SPAA_OK;
     case PD_LOST:
-        pd->lost += r->size >= 24 ? sp_pd_u64(r->p + 16, pd->swap) : 0;
-        return SPAA_OK;
     case PD_LOST_SAMPLES:
-        if (r->size >= 16)
-            *(r->misc & PD_MISC_LOST_BPF ? &pd->lost_filtered : &pd->lost) += sp_pd_u64(r->p + 8, pd->swap);
+        sp_pd_lost_record(pd, r);
         return SPAA_OK;
     case PD_THROTTLE:
     case PD_UNTHROTTLE:

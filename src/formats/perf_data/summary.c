@@ -119,7 +119,7 @@ spaa_status sp_pd_summary(struct sp_pd *pd)
         char t[20];
         h->host.cpus = sp_profile_str(p, t, sp_u64_text(pd->cpus_online, t));
     }
-    h->lost = pd->lost;
+    h->lost = sp_pd_lost(pd);
     h->truncated = pd->truncated;
     h->unfinished = pd->unfinished;
     h->throttled_ns = pd->throttled_ns;
@@ -137,7 +137,7 @@ spaa_status sp_pd_summary(struct sp_pd *pd)
                 "the kernel stopped events %llu times, for %llu.%03llu s in all",
                 (unsigned long long)pd->throttled, (unsigned long long)(pd->throttled_ns / 1000000000),
                 (unsigned long long)(pd->throttled_ns / 1000000 % 1000));
-    if (pd->lost)
-        sp_emit(pd->d, SP_L303, SP_AT_NOTHING, "perf lost %llu records", (unsigned long long)pd->lost);
+    if (h->lost)
+        sp_emit(pd->d, SP_L303, SP_AT_NOTHING, "perf lost %llu records", (unsigned long long)h->lost);
     return SPAA_OK;
 }
