@@ -20,6 +20,8 @@ enum sp_why {
     SP_WHY_STRIPPED,
     SP_WHY_NO_KALLSYMS,
     SP_WHY_RESTRICTED,
+    SP_WHY_UNPROVEN,   /* the running kernel may not be the recorded one, which has no build-id */
+    SP_WHY_BOOTED,     /* the same, by where _text is */
     SP_WHY_OTHER_BOOT, /* module addresses of another boot cannot be compared */
     SP_WHY_NO_MAP,
     SP_WHY_OTHER_VDSO,
@@ -30,7 +32,7 @@ struct sp_ksyms {
     struct sp_ksyms *next;
     const char *path;
     struct sp_symtab tab;
-    uint64_t text;
+    uint64_t text, stext; /* the addresses of _text, which may be that of _stext, and _stext */
     bool readable, restricted;
 };
 
@@ -48,7 +50,9 @@ struct sp_module {
     uint64_t jit_untold;    /* addresses whose code was replaced, nobody knows when */
     uint64_t shift;         /* address of the recording - address in the table */
     enum sp_why why;
-    const char *other, *other_id; /* OTHER_BUILD: the file and its build-id; RESTRICTED: the file */
+    /* OTHER_BUILD: the file and its build-id; RESTRICTED: the file; UNPROVEN, BOOTED: what of the recording
+     */
+    const char *other, *other_id;
     uint64_t misses;
     struct sp_dwarf *dwarf; /* NULL: none, or not asked for yet */
     bool dwarf_tried;
@@ -65,6 +69,7 @@ struct sp_jit_path {
 struct sp_symbols {
     struct sp_symbol_opts opts;
     const char *home;
+    const char *host, *release; /* of the recorded machine; NULL: not known */
     struct sp_diags *d;
     struct sp_arena arena;
     struct sp_strtab names;
@@ -116,6 +121,18 @@ bool sp_module_jit_line(struct sp_module *m, const struct sp_sym *sym, uint64_t 
                         struct sp_resolved *out);
 /* The interned name and its demangled form; false: out of memory, which is reported. */
 bool sp_symbols_names(struct sp_symbols *s, const char *name, struct sp_resolved *out);
+
+/* Where the symbol at which the recording says the kernel stood is in a kallsyms; 0: it has none. */
+uint64_t sp_ksyms_at(const struct sp_ksyms *k, const char *ref);
+
+/* The parsed kallsyms of a path, once per path. SPAA_ERR_NOMEM. */
+spaa_status sp_ksyms_of(struct sp_symbols *s, const char *path, struct sp_ksyms **out);
+
+#define SP_RUNNING_KALLSYMS "/proc/kallsyms"
+/* running.c: whether the running kernel is the recorded one. SPAA_ERR_NOMEM. */
+spaa_status sp_running_build(const char *id, bool *same);
+/* Without a build-id. If not, the module says why. */
+spaa_status sp_running_boot(struct sp_module *m, bool *same);
 
 /* Says so, and that the answers are not to be used; false. */
 bool sp_symbols_nomem(struct sp_symbols *s);

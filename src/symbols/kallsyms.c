@@ -33,11 +33,13 @@ static uint32_t end_names(char *p, char *end)
     return (uint32_t)(open + 1 - p);
 }
 
-bool sp_kallsyms_parse(char *text, size_t n, struct sp_symtab *out, uint64_t *text_start, bool *restricted)
+bool sp_kallsyms_parse(char *text, size_t n, struct sp_symtab *out, uint64_t *text_start, uint64_t *stext,
+                       bool *restricted)
 {
-    uint64_t addr, start = 0, stext = 0, any = 0;
+    uint64_t addr, start = 0, any = 0;
     char *end = text + n, *next;
     bool seen = false;
+    *stext = 0;
     if (!sp_vec_reserve(&out->syms, out->syms.n + n / 40 + 1)) /* a line is about that long */
         return false;
     for (char *p = text; p < end; p = next + 1) {
@@ -56,14 +58,14 @@ bool sp_kallsyms_parse(char *text, size_t n, struct sp_symtab *out, uint64_t *te
         if (*name == '_' && !module && !strcmp(name, "_text"))
             start = addr;
         else if (*name == '_' && !module && !strcmp(name, "_stext"))
-            stext = addr;
+            *stext = addr;
         if (memchr("aArR", type, 4) || *name == '$' || (*name == '.' && name[1] == 'L'))
             continue;
         if (!sp_symtab_add(out, addr, 0, bind_of(type), name))
             return false;
         out->syms.v[out->syms.n - 1].module = module;
     }
-    *text_start = start ? start : stext;
+    *text_start = start ? start : *stext;
     *restricted = seen && !any;
     if (*restricted)
         out->syms.n = 0;

@@ -2,17 +2,15 @@
  * The tables of a module from the files that were found.
  *
  * The kernel: kallsyms. A copy says nothing about which kernel it is of, so one that was named is
- * believed; the running kernel's is taken only for a recording of the same build-id (a recording without
- * one could be of any kernel, and wrong names are worse than none). Where kernels are loaded at a
- * random address (KASLR), the recording's _text and the file's differ by how much the kernel moved;
- * modules move on their own, so their addresses mean something only when the kernel did not.
- * Without kallsyms, the debug file of the recorded build-id (vmlinux) serves.
+ * believed; the running kernel's is taken only when it was recorded (running.c). Where kernels are loaded at
+ * a random address (KASLR), the recording's _text and the file's differ by how much the kernel moved; modules
+ * move on their own, so their addresses mean something only when the kernel did not. Without kallsyms, the
+ * debug file of the recorded build-id (vmlinux) serves.
  */
 #include "symbols/file.h"
 #include "symbols/internal.h"
 #include "symbols/kallsyms.h"
 
-#include <elf.h>
 #include <limits.h>
 #include <string.h>
 
@@ -32,6 +30,11 @@ static spaa_status add_elf(struct sp_module *m, const char *file)
 static uint64_t shift_to(const struct sp_module *m, uint64_t text)
 {
     return text && m->key.kernel_text ? m->key.kernel_text - text : 0;
+}
+
+uint64_t sp_ksyms_at(const struct sp_ksyms *k, const char *ref)
+{
+    return ref && !strcmp(ref, "_stext") ? k->stext : k->text;
 }
 
 /* Of a kernel with symbols; asked before equals are dropped, for _text is seldom alone. */
@@ -67,39 +70,7 @@ spaa_status sp_load_elf(struct sp_module *m)
     return st;
 }
 
-/* The build-id of the running kernel; "" when it cannot be had. */
-static spaa_status running_kernel(char id[static 2 * SP_BUILD_ID_MAX + 1])
-{
-    static const char digits[] = "0123456789abcdef";
-    char *notes;
-    size_t n, at = 0;
-    id[0] = '\0';
-    spaa_status st = sp_file_slurp("/sys/kernel/notes", (size_t)1 << 20, &notes, &n);
-    if (st != SPAA_OK)
-        return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
-    while (n - at >= 12 && !id[0]) {
-        uint32_t h[3]; /* sizes of name and content, type; both are padded to 4 bytes */
-        memcpy(h, notes + at, sizeof h);
-        size_t name = ((size_t)h[0] + 3) & ~(size_t)3, desc = ((size_t)h[1] + 3) & ~(size_t)3;
-        at += sizeof h;
-        if (name > n - at || desc > n - at - name)
-            break;
-        if (h[2] == NT_GNU_BUILD_ID && h[0] == 4 && !memcmp(notes + at, "GNU", 4) &&
-            h[1] <= SP_BUILD_ID_MAX) {
-            for (size_t i = 0; i < h[1]; i++) {
-                id[2 * i] = digits[(unsigned char)notes[at + name + i] >> 4];
-                id[2 * i + 1] = digits[notes[at + name + i] & 15];
-            }
-            id[2 * h[1]] = '\0';
-        }
-        at += name + desc;
-    }
-    free(notes);
-    return SPAA_OK;
-}
-
-/* The parsed kallsyms of a path, once per path. */
-static spaa_status ksyms_of(struct sp_symbols *s, const char *path, struct sp_ksyms **out)
+spaa_status sp_ksyms_of(struct sp_symbols *s, const char *path, struct sp_ksyms **out)
 {
     for (*out = s->ksyms; *out; *out = (*out)->next)
         if (!strcmp((*out)->path, path))
@@ -115,7 +86,8 @@ static spaa_status ksyms_of(struct sp_symbols *s, const char *path, struct sp_ks
     spaa_status st = sp_file_slurp(path, SP_KALLSYMS_MAX, &text, &n);
     if (st != SPAA_OK)
         return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
-    if (!sp_symtab_keep(&k->tab, text) || !sp_kallsyms_parse(text, n, &k->tab, &k->text, &k->restricted))
+    if (!sp_symtab_keep(&k->tab, text) ||
+        !sp_kallsyms_parse(text, n, &k->tab, &k->text, &k->stext, &k->restricted))
         return SPAA_ERR_NOMEM;
     k->readable = true;
     return SPAA_OK;
@@ -126,11 +98,11 @@ static spaa_status try_kallsyms(struct sp_module *m, const char *path, bool name
     struct sp_ksyms *k;
     if (m->ksyms || !*path)
         return SPAA_OK;
-    spaa_status st = ksyms_of(m->owner, path, &k);
+    spaa_status st = sp_ksyms_of(m->owner, path, &k);
     if (st != SPAA_OK)
         return st;
     if (k->tab.syms.n) {
-        m->shift = shift_to(m, k->text);
+        m->shift = shift_to(m, sp_ksyms_at(k, m->key.kernel_ref));
         if (m->shift && m->key.kind == SP_MODULE_KMOD) {
             m->why = SP_WHY_OTHER_BOOT;
             m->other = k->path;
@@ -144,11 +116,33 @@ static spaa_status try_kallsyms(struct sp_module *m, const char *path, bool name
     return SPAA_OK;
 }
 
+/* The running kernel's, if it is the recorded one. */
+static spaa_status try_running(struct sp_module *m, const char *id)
+{
+    bool same = false;
+    spaa_status st = SPAA_OK;
+    if (m->ksyms)
+        return SPAA_OK;
+    if (id)
+        st = sp_running_build(id, &same);
+    else if (m->why == SP_WHY_NO_KALLSYMS && !m->other) /* else what was named is what there is to say */
+        st = sp_running_boot(m, &same);
+    return st == SPAA_OK && same ? try_kallsyms(m, SP_RUNNING_KALLSYMS, false) : st;
+}
+
+/* Whether the kernel itself was opened: what it does not use, its modules do not either. */
+static bool kernel_is_open(const struct sp_symbols *s)
+{
+    for (size_t i = 0; i < s->modules.n; i++)
+        if (s->modules.v[i]->key.kind == SP_MODULE_KERNEL)
+            return true;
+    return false;
+}
+
 spaa_status sp_load_kernel(struct sp_module *m)
 {
     const struct sp_symbols *s = m->owner;
     const char *id = sp_is_build_id(m->key.build_id) ? m->key.build_id : NULL;
-    char running[2 * SP_BUILD_ID_MAX + 1] = "";
     spaa_status st = SPAA_OK;
     struct sp_buf b;
     sp_buf_init(&b, PATH_MAX);
@@ -166,10 +160,8 @@ spaa_status sp_load_kernel(struct sp_module *m)
     }
     if (st == SPAA_OK && id && s->home)
         st = try_kallsyms(m, sp_path(&b, "%s/.debug/.build-id/%.2s/%s/kallsyms", s->home, id, id + 2), false);
-    if (st == SPAA_OK && id && !m->ksyms)
-        st = running_kernel(running);
-    if (st == SPAA_OK && running[0] && sp_same_build_id(id, running))
-        st = try_kallsyms(m, "/proc/kallsyms", false);
+    if (st == SPAA_OK && (m->key.kind == SP_MODULE_KERNEL || !kernel_is_open(s)))
+        st = try_running(m, id);
     if (st == SPAA_OK && id && !m->ksyms)
         st = sp_find_debug(m);
     if (st == SPAA_OK && m->debug)

@@ -43,6 +43,19 @@ static void say_name(const struct sp_module *m, struct sp_buf *b)
     "pass `--kallsyms FILE`, a copy of /proc/kallsyms made as root during the recorded boot "                \
     "(`sudo cat /proc/kallsyms > FILE`)"
 
+/* Where the recording has no build-id of the kernel. */
+#define HINT_RUNNING                                                                                         \
+    "pass `--kallsyms /proc/kallsyms` only if the kernel that runs here made the recording, not booted "     \
+    "since; else a copy of it made as root during the recorded boot (`sudo cat /proc/kallsyms > FILE`)"
+#define HINT_BOOTED                                                                                          \
+    "pass `--kallsyms /proc/kallsyms` only if the machine was booted since with the same build of the "      \
+    "kernel (its modules get no names then); else a copy of it made as root during the recorded boot"
+
+static const char *hint_kallsyms(const struct sp_module *m)
+{
+    return m->key.build_id || m->other ? HINT_KALLSYMS : HINT_RUNNING;
+}
+
 /* Appends the reason and returns the hint, which may stand in `hint`. */
 static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct sp_buf *hint)
 {
@@ -75,7 +88,12 @@ static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct s
     case SP_WHY_NO_KALLSYMS:
         sp_buf_printf(b, m->other ? "%s cannot be used as kallsyms" : "no kallsyms of the recorded kernel%s",
                       m->other ? m->other : "");
-        return HINT_KALLSYMS;
+        return hint_kallsyms(m);
+    case SP_WHY_UNPROVEN:
+    case SP_WHY_BOOTED:
+        sp_buf_printf(b, "no kallsyms of the recorded kernel: the recording has no build-id of it and %s",
+                      m->other);
+        return m->why == SP_WHY_BOOTED ? HINT_BOOTED : HINT_RUNNING;
     case SP_WHY_RESTRICTED:
         sp_buf_printf(b, "%s hides the addresses (kernel.kptr_restrict)", m->other);
         return HINT_KALLSYMS;
@@ -111,6 +129,12 @@ static void tell(struct sp_diags *d, const struct sp_module *m)
                 m->other_id[0] ? m->other_id : "(none)", m->key.build_id);
     say_name(m, &text);
     const char *advice = say_why(m, &text, &hint);
+    bool kernel = m->key.kind == SP_MODULE_KERNEL || m->key.kind == SP_MODULE_KMOD;
+    if (kernel &&
+        !m->key.build_id) { /* what to do depends on what only the reader knows: it is told at once */
+        sp_buf_printf(&text, "; %s", advice);
+        advice = "";
+    }
     sp_emit_hint(d, SP_I320, SP_AT_NOTHING, advice, "%s", sp_buf_cstr(&text));
     sp_buf_free(&text);
     sp_buf_free(&hint);

@@ -35,7 +35,7 @@ struct origin {
     enum { NO_LOOKUP, OF_FILE, OF_KERNEL, OF_KMOD, OF_JIT } kind;
     bool offsets;    /* ips are file offsets; with an ELF file they become addresses */
     bool still;      /* offsets that stay, for want of the file */
-    uint64_t base;   /* KMOD: where it stood */
+    uint64_t base;   /* KERNEL, KMOD: where it stood; 0: not known */
     uint32_t number; /* in the new table */
     uint32_t jit;    /* [jit] in the new table */
 };
@@ -46,7 +46,8 @@ struct symbolizer {
     struct sp_symbols *symbols;
     struct sp_symbolized *count;
     struct origin *origins;
-    uint64_t kernel_text;
+    uint64_t kernel_text;   /* 0: ips are addresses as such */
+    const char *kernel_ref; /* the symbol there; NULL: not known */
     SP_VEC(struct place) places;
     struct sp_map place_map;
     SP_VEC(uint32_t) stack_places; /* beside stack_frames */
@@ -72,6 +73,12 @@ static bool is_text(struct sp_str s, const char *t)
     return s.n == strlen(t) && memcmp(s.p, t, s.n) == 0;
 }
 
+/* Kernel addresses as such are those of recordings that do not say where _text was. */
+static bool is_kernel_address(uint64_t ip)
+{
+    return ip >> 63;
+}
+
 /* A kernel's _text when nobody said where it was: offsets only need some place to count from. */
 #define SOME_TEXT 0xffffffff81000000u
 
@@ -86,18 +93,33 @@ static uint64_t stated(struct sp_str more, const char *key)
     return sp_parse_hex(at, more.p + more.n, &v) ? v : 0;
 }
 
+/* Where the kernel stood, and what is told to have been there. */
+static void tell_kernel(struct symbolizer *z, uint64_t text, struct sp_str more)
+{
+    static const char key[] = "\"symbol\":\"";
+    z->kernel_text = text;
+    const char *at = memmem(more.p, more.n, key, sizeof key - 1);
+    size_t left = at ? (size_t)(more.p + more.n - at) - (sizeof key - 1) : 0;
+    at += sizeof key - 1;
+    z->kernel_ref = left > 6 && !memcmp(at, "_text\"", 6)    ? "_text"
+                    : left > 7 && !memcmp(at, "_stext\"", 7) ? "_stext"
+                                                             : NULL;
+}
+
 static void classify(struct symbolizer *z, struct origin *o, const struct sp_dso *dso)
 {
     struct sp_str name = text_of(z, dso->name), more = text_of(z, dso->more);
     o->number = o->jit = SP_NONE;
     o->offsets = memmem(more.p, more.n, "\"ip\":\"file_offset\"", 18) != NULL;
     o->base = stated(more, "\"base\":\"0x");
-    uint64_t text = stated(more, "\"text\":\"0x");
-    if (text)
-        z->kernel_text = text;
     if (is_text(name, "[kernel]") || is_text(name, "[kernel.kallsyms]"))
         o->kind = OF_KERNEL;
-    else if (is_text(name, "[anon]") || is_text(name, "[unknown]"))
+    uint64_t text = o->kind == OF_KERNEL ? o->base : stated(more, "\"text\":\"0x");
+    if (text && dso->is_kernel)
+        tell_kernel(z, text, more);
+    if (o->kind == OF_KERNEL)
+        return;
+    if (is_text(name, "[anon]") || is_text(name, "[unknown]"))
         o->kind = OF_JIT;
     else if (dso->is_kernel && name.n > 2 && name.p[0] == '[')
         o->kind = o->base ? OF_KMOD : NO_LOOKUP;
@@ -139,8 +161,12 @@ static spaa_status open_module(struct symbolizer *z, const struct sp_dso *dso, c
         free(id);
         return sp_nomem(z->d);
     }
-    struct sp_module_key key = {
-        .kind = kinds[o->kind], .path = path, .build_id = id, .pid = pid, .kernel_text = z->kernel_text};
+    struct sp_module_key key = {.kind = kinds[o->kind],
+                                .path = path,
+                                .build_id = id,
+                                .pid = pid,
+                                .kernel_text = z->kernel_text,
+                                .kernel_ref = z->kernel_ref};
     spaa_status st = sp_symbols_module(z->symbols, &key, out);
     free(path);
     free(id);
@@ -243,7 +269,7 @@ static uint32_t new_dso(struct symbolizer *z, const struct sp_dso *old, struct o
         return o->number;
     if (!row.build_id && id)
         row.build_id = sp_profile_cstr(p, id);
-    bool ours = row.more && (only_offsets(text_of(z, row.more)) || o->base);
+    bool ours = row.more && only_offsets(text_of(z, row.more));
     if (ours && !o->still)
         row.more = SP_STR_NONE;
     if (row.build_id == SP_STR_FAIL)
@@ -292,8 +318,7 @@ static void addresses(const struct symbolizer *z, const struct place *pl, const 
     if (o->offsets && o->module && !sp_module_vaddr(o->module, *ip, ip))
         *ip = z->frames.v[pl->frame].ip;
     *look = *ip;
-    /* Kernel addresses as such are those of recordings that do not say where _text was. */
-    if (o->kind == OF_KERNEL && *ip < (uint64_t)1 << 63)
+    if (o->kind == OF_KERNEL && !is_kernel_address(*ip))
         *look += z->kernel_text;
     if (o->kind == OF_KMOD)
         *look += o->base;
@@ -519,6 +544,35 @@ static spaa_status rewrite_stacks(struct symbolizer *z)
     return SPAA_OK;
 }
 
+/* Whether ips of the kernel, without a base, are offsets rather than addresses. */
+static bool counts_from_text(const struct symbolizer *z)
+{
+    for (size_t i = 0; i < z->frames.n; i++) {
+        const struct sp_frame *f = &z->frames.v[i];
+        if (f->flags & SP_FRAME_IP && z->origins[z->functions.v[f->function].dso].kind == OF_KERNEL &&
+            is_kernel_address(f->ip))
+            return false;
+    }
+    return true;
+}
+
+/* Which machine was recorded, as the header has it ("Linux 6.1.0"). */
+static spaa_status tell_machine(struct symbolizer *z)
+{
+    static const char linux_[] = "Linux ";
+    const size_t n = sizeof linux_ - 1;
+    struct sp_str os = text_of(z, z->p->header.host.os), host = text_of(z, z->p->header.host.name);
+    bool is_linux = os.n > n && memcmp(os.p, linux_, n) == 0;
+    char *release = is_linux ? copy_text((struct sp_str){os.p + n, os.n - (uint32_t)n}) : NULL;
+    char *name = host.n ? copy_text(host) : NULL;
+    spaa_status st = (is_linux && !release) || (host.n && !name)
+                         ? sp_nomem(z->d)
+                         : sp_symbols_machine(z->symbols, name, release);
+    free(release);
+    free(name);
+    return st;
+}
+
 #define TAKE(z, p, table)                                                                                    \
     (memcpy(&(z)->table, &(p)->table, sizeof(z)->table), memset(&(p)->table, 0, sizeof(p)->table))
 
@@ -537,10 +591,13 @@ static spaa_status run(struct symbolizer *z, unsigned jobs)
     if (!z->origins || !z->moved)
         return sp_nomem(z->d);
     memset(z->moved, 0xff, (z->frames.n + 1) * sizeof *z->moved);
-    z->kernel_text = SOME_TEXT;
     for (size_t i = 0; i < z->dsos.n; i++)
         classify(z, &z->origins[i], &z->dsos.v[i]);
-    spaa_status st = find_places(z);
+    if (!z->kernel_text && counts_from_text(z))
+        z->kernel_text = SOME_TEXT;
+    spaa_status st = tell_machine(z);
+    if (!st)
+        st = find_places(z);
     if (!st)
         st = open_modules(z);
     if (!st)

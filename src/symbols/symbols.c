@@ -170,6 +170,14 @@ void sp_symbols_clock(struct sp_symbols *s, const struct sp_recording_clock *clo
     s->clock = *clock;
 }
 
+spaa_status sp_symbols_machine(struct sp_symbols *s, const char *host, const char *release)
+{
+    s->host = host;
+    s->release = release;
+    bool ok = (!host || copy_text(s, &s->host)) && (!release || copy_text(s, &s->release));
+    return ok ? SPAA_OK : sp_nomem(s->d);
+}
+
 uint32_t sp_module_code(const struct sp_module *m, uint64_t addr, uint64_t time)
 {
     uint32_t code = m->jit_timed ? sp_jitdump_code(&m->jit, addr - m->shift, time) : SP_JIT_ONE;

@@ -15,9 +15,10 @@
  * nowhere is asked for by build-id.
  *
  * The kernel and its modules: the kallsyms given; symfs + /proc/kallsyms; the copy in ~/.debug of
- * the recorded build-id; /proc/kallsyms if the running kernel has the recorded build-id (never for a
- * recording without one); the kernel's debug file by build-id. A kernel that stood elsewhere (KASLR) is
- * relocated by _text; its modules then cannot be. Modules use what their kernel uses, so open that first.
+ * the recorded build-id; /proc/kallsyms if the running kernel has the recorded build-id, or there is none and
+ * host, release and _text are the recorded ones; the kernel's debug file by build-id. A kernel that stood
+ * elsewhere (KASLR) is relocated by _text; its modules then cannot be. Modules use what their kernel uses, so
+ * open that first.
  *
  * Just-in-time code: the jitdump that was named for the process, below symfs first; jit-PID.dump in
  * symfs + /tmp and /tmp; else symfs + /tmp/perf-PID.map; symfs + /perf-PID.map; the key's path if it ends in
@@ -62,10 +63,11 @@ enum sp_module_kind {
 
 struct sp_module_key {
     enum sp_module_kind kind;
-    const char *path;     /* as recorded; for KMOD the name without brackets */
-    const char *build_id; /* lower-case hex, or NULL */
-    int64_t pid;          /* JIT */
-    uint64_t kernel_text; /* KERNEL, KMOD: address of _text in the recording; 0: unknown */
+    const char *path;       /* as recorded; for KMOD the name without brackets */
+    const char *build_id;   /* lower-case hex, or NULL */
+    int64_t pid;            /* JIT */
+    uint64_t kernel_text;   /* KERNEL, KMOD: address of _text in the recording; 0: unknown */
+    const char *kernel_ref; /* the symbol there, "_text" or "_stext", if the recording says so; a literal */
 };
 
 /* One frame at an address: the function and, for inlined ones, how deep. Strings live in the symbolizer. */
@@ -85,6 +87,8 @@ spaa_status sp_symbols_module(struct sp_symbols *s, const struct sp_module_key *
 spaa_status sp_symbols_mapped(struct sp_symbols *s, int64_t pid, const char *path);
 /* Before the first module is opened; without it no times can be compared. */
 void sp_symbols_clock(struct sp_symbols *s, const struct sp_recording_clock *clock);
+/* The recorded machine's name and the release of its kernel (NULL: not known), before the first module. */
+spaa_status sp_symbols_machine(struct sp_symbols *s, const char *host, const char *release);
 /*
  * JIT: the code that stood at an address at a time of the recording, a number for sp_module_resolve_code;
  * SP_MODULE_LATEST where there was only one, or nobody knows when.

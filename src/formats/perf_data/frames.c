@@ -24,6 +24,7 @@ enum dso_kind {
     DSO_KERNEL,
     DSO_MODULE,
     DSO_BPF,     /* one function: its name is all that is known */
+    DSO_PATCH,   /* the same, of code that the kernel made for itself (ftrace, kprobes) */
     DSO_FOREIGN, /* guests and the hypervisor: never looked up here */
 };
 
@@ -58,7 +59,8 @@ struct sp_pd_frames {
     SP_VEC(uint32_t) numbers;
     struct sp_pd_maps kernel_maps;
     uint32_t kernel, guest_kernel, guest_user, hypervisor;
-    uint64_t kernel_text; /* address of _text in the recording; 0: unknown */
+    uint64_t kernel_text;   /* address of _text in the recording; 0: unknown */
+    const char *kernel_ref; /* "_text", or "_stext" where that is what stands there; NULL: not told */
     char kernel_id[2 * 20 + 1];
     struct sp_buf text;
 };
@@ -176,6 +178,16 @@ static spaa_status put_kernel_map(struct sp_pd_frames *f, const struct dso *d, u
     return SPAA_OK;
 }
 
+/* "[kernel.kallsyms]_text": the symbol whose address the map's offset is. */
+static const char *reference(struct sp_pd_text path)
+{
+    const char *end = memchr(path.p, ']', path.n);
+    size_t n = end ? path.n - (size_t)(end + 1 - path.p) : 0;
+    if (n == 5 && memcmp(end + 1, "_text", n) == 0)
+        return "_text";
+    return n == 6 && memcmp(end + 1, "_stext", n) == 0 ? "_stext" : NULL;
+}
+
 static spaa_status take_kernel_map(struct sp_pd_frames *f, const unsigned char *rec)
 {
     struct sp_pd *pd = f->pd;
@@ -184,11 +196,11 @@ static spaa_status take_kernel_map(struct sp_pd_frames *f, const unsigned char *
         /* Kinds: 1 BPF, 2 out of line; flag 1: it goes away. */
         if (sp_pd_u16(rec + 22, pd->swap) & 1)
             return SPAA_OK;
-        d.kind = DSO_BPF;
+        d.kind = sp_pd_u16(rec + 20, pd->swap) == 1 ? DSO_BPF : DSO_PATCH;
         d.base = sp_pd_u64(rec + 8, pd->swap);
         d.path.p = (const char *)rec + 24;
         d.path.n = strlen(d.path.p);
-        d.name = sp_pd_u16(rec + 20, pd->swap) == 1 ? "[bpf]" : "[kernel]";
+        d.name = d.kind == DSO_BPF ? "[bpf]" : "[kernel]";
         return put_kernel_map(f, &d, d.base, sp_pd_u32(rec + 16, pd->swap));
     }
     struct sp_pd_mmap m;
@@ -196,8 +208,10 @@ static spaa_status take_kernel_map(struct sp_pd_frames *f, const unsigned char *
         return SPAA_OK;
     if (starts(m.path, "[kernel.kallsyms]") || starts(m.path, "[kernel.vmlinux]") ||
         starts(m.path, "[kernel]")) {
-        if (!f->kernel_text)
+        if (!f->kernel_text) {
             f->kernel_text = m.pgoff ? m.pgoff : m.start;
+            f->kernel_ref = f->kernel_text ? reference(m.path) : NULL;
+        }
         if (m.build_id)
             sp_pd_hex(m.build_id, m.build_id_size, f->kernel_id);
         return SPAA_OK;
@@ -244,7 +258,12 @@ spaa_status sp_pd_frames_new(struct sp_pd *pd, struct sp_pd_frames **out)
     sp_buf_init(&f->text, 0);
     struct sp_symbol_opts symbols = pd->opts->symbols;
     symbols.no_lines |= pd->opts->frames == SP_FRAMES_FUNCTION;
-    spaa_status st = sp_symbols_new(&symbols, pd->d, &f->symbols);
+    const char *host = pd->hostname.p, *release = pd->osrelease.p;
+    bool kept = (!host || keep_text(pd, &host, pd->hostname.n)) &&
+                (!release || keep_text(pd, &release, pd->osrelease.n));
+    spaa_status st = kept ? sp_symbols_new(&symbols, pd->d, &f->symbols) : sp_nomem(pd->d);
+    if (!st)
+        st = sp_symbols_machine(f->symbols, host, release);
     if (st)
         sp_pd_frames_free(f);
     else
@@ -289,8 +308,11 @@ spaa_status sp_pd_frames_mapped(struct sp_pd_frames *f, const struct sp_pd_mmap 
 /* The symbolizer's module of a DSO, opened with its first address, which is asked for first as well. */
 static spaa_status open_dso(struct sp_pd_frames *f, struct dso *d, uint64_t addr)
 {
-    struct sp_module_key key = {
-        .path = d->path.p, .build_id = d->build_id, .pid = d->pid, .kernel_text = f->kernel_text};
+    struct sp_module_key key = {.path = d->path.p,
+                                .build_id = d->build_id,
+                                .pid = d->pid,
+                                .kernel_text = f->kernel_text,
+                                .kernel_ref = f->kernel_ref};
     d->opened = true;
     switch (d->kind) {
     case DSO_SPECIAL:
@@ -313,6 +335,11 @@ static spaa_status open_dso(struct sp_pd_frames *f, struct dso *d, uint64_t addr
         key.kind = SP_MODULE_KERNEL;
         break;
     case DSO_MODULE:
+        if (!f->dsos.v[f->kernel].opened) { /* its modules use what it uses */
+            spaa_status failed = open_dso(f, &f->dsos.v[f->kernel], 0);
+            if (failed)
+                return failed;
+        }
         key.kind = SP_MODULE_KMOD;
         key.path = sp_arena_dup(&f->pd->arena, d->path.p + 1, d->path.n - 2);
         if (!key.path)
@@ -344,6 +371,26 @@ spaa_status sp_pd_frames_jit(struct sp_pd_frames *f, int32_t pid, struct sp_modu
     return st;
 }
 
+/* The address that ips in a DSO of the kernel count from; 0: they are addresses as such. */
+static uint64_t base_of(const struct sp_pd_frames *f, const struct dso *d)
+{
+    return d->kind == DSO_KERNEL || d->kind == DSO_PATCH ? f->kernel_text : d->base;
+}
+
+/* Where it stood, for who writes addresses and for who looks the names up later. */
+static uint32_t kernel_members(struct sp_pd_frames *f, const struct dso *d)
+{
+    struct sp_buf *b = &f->text;
+    sp_buf_clear(b);
+    sp_buf_printf(b, "\"x_perf\":{\"base\":\"0x%llx\"", (unsigned long long)base_of(f, d));
+    if (d->kind == DSO_MODULE)
+        sp_buf_printf(b, ",\"text\":\"0x%llx\"", (unsigned long long)f->kernel_text);
+    if (f->kernel_ref && d->kind != DSO_BPF)
+        sp_buf_printf(b, ",\"symbol\":\"%s\"", f->kernel_ref);
+    sp_buf_ch(b, '}');
+    return b->failed ? SP_STR_FAIL : sp_profile_str(f->pd->p, b->data, b->len);
+}
+
 /* The profile's number for a DSO name. */
 static uint32_t profile_dso(struct sp_pd_frames *f, const struct dso *d, const char *name)
 {
@@ -354,13 +401,8 @@ static uint32_t profile_dso(struct sp_pd_frames *f, const struct dso *d, const c
         id = sp_module_build_id(d->module);
     if (id)
         row.build_id = sp_profile_cstr(p, id);
-    if (d->kind == DSO_MODULE && f->pd->opts->symbols.no_symbols) {
-        /* Where it stood, for whoever looks the names up later. */
-        sp_buf_clear(&f->text);
-        sp_buf_printf(&f->text, "\"x_perf\":{\"base\":\"0x%llx\",\"text\":\"0x%llx\"}",
-                      (unsigned long long)d->base, (unsigned long long)f->kernel_text);
-        row.more = f->text.failed ? SP_STR_FAIL : sp_profile_str(p, f->text.data, f->text.len);
-    }
+    if (d->is_kernel && base_of(f, d))
+        row.more = kernel_members(f, d);
     if (d->file_offsets)
         row.more = sp_profile_cstr(p, "\"x_perf\":{\"ip\":\"file_offset\"}");
     if (row.name == SP_STR_FAIL || row.build_id == SP_STR_FAIL || row.more == SP_STR_FAIL)
@@ -415,10 +457,8 @@ static void addresses(const struct sp_pd_frames *f, const struct dso *d, uint64_
     *look = *ip = addr;
     if (d->kind == DSO_FILE && d->module && sp_module_vaddr(d->module, addr, ip))
         *look = *ip;
-    if (d->kind == DSO_KERNEL && f->kernel_text && addr >= f->kernel_text)
-        *ip = addr - f->kernel_text;
-    if (d->kind == DSO_MODULE || d->kind == DSO_BPF)
-        *ip = addr - d->base;
+    if (d->is_kernel && addr >= base_of(f, d))
+        *ip = addr - base_of(f, d);
 }
 
 static spaa_status resolve_place(struct sp_pd_frames *f, struct place *pl, uint8_t kind)
@@ -432,8 +472,8 @@ static spaa_status resolve_place(struct sp_pd_frames *f, struct place *pl, uint8
     size_t n = 0;
     addresses(f, d, pl->addr, &look, &ip);
     bool caller = pl->caller && look;
-    if (d->kind == DSO_BPF) {
-        found[0] = (struct sp_resolved){.func = d->path.p, .symoff = ip - caller};
+    if (d->kind == DSO_BPF || d->kind == DSO_PATCH) {
+        found[0] = (struct sp_resolved){.func = d->path.p, .symoff = pl->addr - d->base - caller};
         n = 1;
     } else if (d->module && !d->file_offsets && (d->kind != DSO_UNMAPPED || sp_module_found(d->module))) {
         n = sp_module_resolve_code(d->module, pl->code, look - caller, found, INLINE_MAX);
