@@ -64,6 +64,12 @@ static const char *say_why(const struct sp_module *m, struct sp_buf *b, struct s
     case SP_WHY_NONE:
         return "";
     case SP_WHY_NO_FILE:
+        if (m->key.path && !strncmp(m->key.path, "memfd:", 6)) {
+            sp_buf_puts(b, "it was in memory only");
+            return id ? "add its file by `perf buildid-cache -a FILE`"
+                      : "of a program: record with `perf record --buildid-mmap`, and add its file by `perf "
+                        "buildid-cache -a FILE`; of just-in-time code: have the runtime write perf-PID.map";
+        }
         if (!m->key.path || m->key.path[0] != '/') {
             sp_buf_puts(b, "it is not a file");
             return "";

@@ -32,10 +32,11 @@ struct place {
 struct origin {
     struct sp_module *module;
     int64_t pid;
-    enum { NO_LOOKUP, OF_FILE, OF_KERNEL, OF_KMOD, OF_JIT } kind;
+    enum origin_kind { NO_LOOKUP, OF_FILE, OF_KERNEL, OF_KMOD, OF_JIT } kind;
+    bool memfd;      /* with a base: a program or just-in-time code */
     bool offsets;    /* ips are file offsets; with an ELF file they become addresses */
     bool still;      /* offsets that stay, for want of the file */
-    uint64_t base;   /* KERNEL, KMOD: where it stood; 0: not known */
+    uint64_t base;   /* KERNEL, KMOD, memfd: where it stood; 0: not known */
     uint32_t number; /* in the new table */
     uint32_t jit;    /* [jit] in the new table */
 };
@@ -125,6 +126,7 @@ static void classify(struct symbolizer *z, struct origin *o, const struct sp_dso
         o->kind = o->base ? OF_KMOD : NO_LOOKUP;
     else if (name.n && (name.p[0] != '[' || (is_text(name, "[vdso]") && dso->build_id)))
         o->kind = OF_FILE;
+    o->memfd = o->base && o->kind == OF_FILE && name.n >= 6 && memcmp(name.p, "memfd:", 6) == 0;
 }
 
 static const struct sp_dso *old_dso(const struct symbolizer *z, uint32_t frame, struct origin **o)
@@ -144,7 +146,7 @@ static char *copy_text(struct sp_str s)
     return c;
 }
 
-static spaa_status open_module(struct symbolizer *z, const struct sp_dso *dso, const struct origin *o,
+static spaa_status open_module(struct symbolizer *z, const struct sp_dso *dso, enum origin_kind kind,
                                int64_t pid, struct sp_module **out)
 {
     static const enum sp_module_kind kinds[] = {[OF_FILE] = SP_MODULE_FILE,
@@ -152,16 +154,16 @@ static spaa_status open_module(struct symbolizer *z, const struct sp_dso *dso, c
                                                 [OF_KMOD] = SP_MODULE_KMOD,
                                                 [OF_JIT] = SP_MODULE_JIT};
     struct sp_str name = text_of(z, dso->name);
-    if (o->kind == OF_KMOD)
+    if (kind == OF_KMOD)
         name = (struct sp_str){name.p + 1, name.n - 2};
-    char *path = copy_text(o->kind == OF_JIT ? (struct sp_str){"//anon", 6} : name);
+    char *path = copy_text(kind == OF_JIT ? (struct sp_str){"//anon", 6} : name);
     char *id = dso->build_id ? copy_text(text_of(z, dso->build_id)) : NULL;
     if (!path || (dso->build_id && !id)) {
         free(path);
         free(id);
         return sp_nomem(z->d);
     }
-    struct sp_module_key key = {.kind = kinds[o->kind],
+    struct sp_module_key key = {.kind = kinds[kind],
                                 .path = path,
                                 .build_id = id,
                                 .pid = pid,
@@ -238,7 +240,7 @@ static spaa_status find_places(struct symbolizer *z)
             if (is_asked(f, leaf, o) && (!jit || (c->pid > 0 && f->kind != SP_KERNEL))) {
                 want.kept = false;
                 want.caller = f->ip && (leaf ? leaf->kind == f->kind : returns);
-                want.pid = jit ? c->pid : 0;
+                want.pid = jit || o->memfd ? c->pid : 0;
             }
             uint32_t number = place_of(z, want);
             if (number == SP_NONE)
@@ -269,10 +271,12 @@ static uint32_t new_dso(struct symbolizer *z, const struct sp_dso *old, struct o
         return o->number;
     if (!row.build_id && id)
         row.build_id = sp_profile_cstr(p, id);
-    bool ours = row.more && only_offsets(text_of(z, row.more));
+    bool ours = row.more && (o->memfd || only_offsets(text_of(z, row.more)));
     if (ours && !o->still)
         row.more = SP_STR_NONE;
-    if (row.build_id == SP_STR_FAIL)
+    else if (o->memfd)
+        row.more = sp_profile_cstr(p, "\"x_perf\":{\"ip\":\"file_offset\"}");
+    if (row.build_id == SP_STR_FAIL || row.more == SP_STR_FAIL)
         return SP_NONE;
     return o->number = sp_dso_intern(p, &row);
 }
@@ -372,6 +376,23 @@ static bool put_unnamed(struct symbolizer *z, const struct sp_frame *old, uint64
     return put(z, &row, sp_profile_str(z->p, hex, 2 + sp_hex_text(ip, hex + 2)), dso);
 }
 
+/* What a process wrote into a memfd itself, if its map or dump says so. */
+static spaa_status memfd_code(struct symbolizer *z, const struct place *pl, const struct origin *o, bool *jit,
+                              struct sp_module **module, uint64_t *ip, uint64_t *look)
+{
+    const struct sp_dso *dso = &z->dsos.v[z->functions.v[z->frames.v[pl->frame].function].dso];
+    uint64_t addr = z->frames.v[pl->frame].ip + o->base;
+    struct sp_module *code;
+    spaa_status st = open_module(z, dso, OF_JIT, pl->pid, &code);
+    if (st || !sp_module_covers(code, addr - pl->caller))
+        return st;
+    *jit = true;
+    *module = code;
+    *ip = addr;
+    *look = addr - pl->caller;
+    return SPAA_OK;
+}
+
 static spaa_status resolve_place(struct symbolizer *z, struct place *pl)
 {
     struct origin *o;
@@ -381,15 +402,16 @@ static spaa_status resolve_place(struct symbolizer *z, struct place *pl)
     struct sp_resolved found[RUN_MAX];
     uint64_t ip, look;
     size_t n = 0;
-    if (o->kind == OF_JIT) {
-        spaa_status st = open_module(z, dso, o, pl->pid, &module);
-        if (st)
-            return st;
-    }
+    bool jit = o->kind == OF_JIT;
+    spaa_status st = jit ? open_module(z, dso, OF_JIT, pl->pid, &module) : SPAA_OK;
     addresses(z, pl, o, &ip, &look);
-    if (module && !o->still && (o->kind != OF_JIT || sp_module_found(module)))
+    if (!st && o->memfd && pl->pid > 0)
+        st = memfd_code(z, pl, o, &jit, &module, &ip, &look);
+    if (st)
+        return st;
+    if (module && (jit ? sp_module_found(module) : !o->still))
         n = sp_module_resolve(module, look, found, RUN_MAX);
-    else if (module && o->still)
+    else if (module && !jit && o->still)
         sp_module_missed(module);
     z->count->asked++;
     struct sp_str had = text_of(z, z->functions.v[old->function].name);
@@ -403,7 +425,7 @@ static spaa_status resolve_place(struct symbolizer *z, struct place *pl)
     if (pl->kept) {
         ok = put_old(z, pl->frame);
     } else {
-        uint32_t number = n && o->kind == OF_JIT ? jit_dso(z, o) : new_dso(z, dso, o);
+        uint32_t number = n && jit ? jit_dso(z, o) : new_dso(z, dso, o);
         for (size_t i = 0; ok && i < n; i++)
             ok = put_found(z, pl, ip, number, &found[i], old);
         if (!n)
@@ -422,7 +444,7 @@ static spaa_status open_modules(struct symbolizer *z)
             const struct sp_dso *dso = old_dso(z, z->places.v[i].frame, &o);
             if (z->places.v[i].kept || o->module || o->kind == OF_JIT || (o->kind == OF_KERNEL) != kernel)
                 continue;
-            spaa_status st = open_module(z, dso, o, 0, &o->module);
+            spaa_status st = open_module(z, dso, o->kind, 0, &o->module);
             if (st)
                 return st;
             o->still = o->offsets &&

@@ -298,6 +298,11 @@ static const struct sp_sym *find_symbol(const struct sp_module *m, uint64_t addr
     return s->module && m->shift ? NULL : s;
 }
 
+bool sp_module_covers(const struct sp_module *m, uint64_t addr)
+{
+    return find_symbol(m, addr - m->shift);
+}
+
 /* The code that was named, or what the table has. */
 static const struct sp_sym *named_symbol(struct sp_module *m, uint32_t code, uint64_t addr,
                                          struct sp_sym *room)

@@ -100,6 +100,8 @@ uint32_t sp_module_code(const struct sp_module *m, uint64_t addr, uint64_t time)
  * once: between two of them sp_module_code does not change. False: out of memory. The caller frees.
  */
 bool sp_module_code_times(const struct sp_module *m, uint64_t **times, size_t *n);
+/* JIT: whether code with a name stands at an address. */
+bool sp_module_covers(const struct sp_module *m, uint64_t addr);
 /* True if some symbol source was found. */
 bool sp_module_found(const struct sp_module *m);
 /* FILE: the build-id read from the file itself, lower-case hex, or NULL. */

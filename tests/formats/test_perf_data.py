@@ -404,6 +404,67 @@ def test_a_reading_of_one_counter_is_kept_with_the_sample(tmp_path, form):
     assert run(write(tmp_path, r), "--samples")[0].samples[0]["x_perf"]["read"] == {**times, "counters": [counter]}
 
 
+ANONYMOUS = [b"//anon", b"", b"/anon_hugepage (deleted)", b"/dev/zero (deleted)", b"/SYSV00000000 (deleted)",
+             b"anon_inode:[perf_event]", b"[heap]", b"[stack]", b"[anon:v8]"]
+
+
+def test_memfds_keep_their_names_and_other_anonymous_maps_have_none(tmp_path):
+    r = one_event()
+    memfds = {b"/memfd:my exe (deleted)": "memfd:my exe", b"/memfd: (deleted)": "memfd:", b"/memfd:a/b": "memfd:a/b"}
+    for i, name in enumerate([*ANONYMOUS, *memfds]):
+        r.mmap(10, 0x100000 * (i + 1), 0x1000, 0x2000, name, 150)
+        r.sample([CONTEXT["user"], 0x100000 * (i + 1) + 0x10], time=200 + i)
+    profile, _ = run(write(tmp_path, r))
+    names = {tuple(profile.names(s)) for s in profile.stacks}
+    assert names == {(f"[anon]:{0x100000 * (i + 1) + 0x10:#x}",) for i in range(len(ANONYMOUS))} | {
+        (f"{name}:0x2010",) for name in memfds.values()}
+    text = subprocess.run([SPAA, "convert", tmp_path / "perf.data", "--to", "perf-script", "-o", "-"], capture_output=True,
+                          text=True, check=True).stdout
+    assert "2010 [unknown] (/memfd:my exe (deleted))" in text
+    (tmp_path / "script.txt").write_text(text)
+    assert set(memfds.values()) <= {d["name"] for d in run(str(tmp_path / "script.txt"))[0].dsos.values()}
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_code_that_a_process_writes_into_a_memfd(tmp_path, later):
+    """Where its perf map knows it; what else is there is the memfd's, and so it is where names come later."""
+    r = one_event()
+    r.mmap(10, 0x100000, 0x4000, 0x1000, b"/memfd:doublemapper (deleted)", 150)
+    r.sample([CONTEXT["user"], 0x100020, 0x101020], time=200)
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "tmp" / "perf-10.map").write_text("100000 40 jitted\n")
+    path, symfs = write(tmp_path, r), ["--symfs", str(tmp_path)]
+    if later:
+        for args in (["convert", path, "--no-symbols", "-o", "bare.spaa"], ["convert", path, *symfs, "-o", "at-once.spaa"],
+                     ["symbolize", "bare.spaa", *symfs, "-o", "named.spaa"]):
+            subprocess.run([SPAA, *args], check=True, capture_output=True, cwd=tmp_path)
+        assert (tmp_path / "named.spaa").read_bytes() == (tmp_path / "at-once.spaa").read_bytes()
+        path = str(tmp_path / "named.spaa")
+    profile, said = run(path, *([] if later else symfs))
+    assert later or "memfd:doublemapper: 1 address without a name: it was in memory only" in said
+    (stack,) = profile.stacks
+    assert profile.names(stack) == ["jitted+0x20", "memfd:doublemapper:0x2020"]
+    assert {d["name"]: d.get("x_perf") for d in profile.dsos.values()} == {
+        "[jit]": None, "memfd:doublemapper": {"ip": "file_offset"}}
+
+
+@pytest.mark.skipif(not shutil.which("perf"), reason="perf is not installed")
+def test_a_program_run_from_a_memfd_is_found_by_its_build_id(tmp_path):
+    program = ("import os\nfd = os.memfd_create('my exe')\nos.write(fd, open('/usr/bin/dd', 'rb').read())\n"
+               "os.execve(fd, ['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=16', 'count=400000'], os.environ)\n")
+    path, environment = str(tmp_path / "perf.data"), {**os.environ, "HOME": str(tmp_path)}
+    done = subprocess.run(["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "999", "--buildid-mmap", "-o", path, "--",
+                           sys.executable, "-c", program], capture_output=True, check=False, env=environment)
+    if done.returncode:
+        pytest.skip("perf cannot record here")
+    profile, said = run(path)
+    assert "memfd:my exe" in {d["name"] for d in profile.dsos.values()} and "memfd:my exe: " in said
+    subprocess.run(["perf", "buildid-cache", "-a", "/usr/bin/dd"], check=True, env=environment, capture_output=True)
+    named = subprocess.run([SPAA, "convert", path, "--to", "spaa", "-o", "-"], capture_output=True, check=True, env=environment)
+    dso = next(d for d in Profile(named.stdout.decode()).dsos.values() if d["name"] == "memfd:my exe")
+    assert dso["build_id"] and "x_perf" not in dso
+
+
 LOST_RECORDS = {
     # (record type, misc, number, the trailer's time), and what was lost
     "perf 6.0 says it twice": ([(2, 0, 700, 300), (2, 0, 900, 400), (13, 0, 1014, 0), (13, 0, 700, 0)], 1714),

@@ -36,6 +36,7 @@ struct dso {
     int32_t pid;
     uint64_t base; /* address that offsets count from */
     bool is_kernel, opened, file_offsets;
+    bool memfd; /* a program, or just-in-time code that its process has a map or dump of */
     struct sp_module *module;
     uint32_t number, fallback; /* in the profile's dsos; fallback: of unresolved frames, where it differs */
 };
@@ -112,8 +113,8 @@ static bool starts(struct sp_pd_text t, const char *with)
 static bool is_anonymous(struct sp_pd_text path)
 {
     return !path.n || starts(path, "//anon") || starts(path, "/anon_hugepage") || starts(path, "/dev/zero") ||
-           starts(path, "/memfd:") || starts(path, "/SYSV") || starts(path, "anon_inode:") ||
-           starts(path, "[heap]") || starts(path, "[stack") || starts(path, "[anon:");
+           starts(path, "/SYSV") || starts(path, "anon_inode:") || starts(path, "[heap]") ||
+           starts(path, "[stack") || starts(path, "[anon:");
 }
 
 uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
@@ -137,6 +138,13 @@ uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
     if (path.p[0] == '[')
         d.kind = DSO_SPECIAL;
     d.path = path;
+    if (starts(path, "/memfd:")) {
+        d.memfd = true;
+        d.pid = m->pid;
+        d.path = (struct sp_pd_text){path.p + 1, path.n - 1};
+        if (f->pd->opts->symbols.no_symbols)
+            d.base = m->start - m->pgoff; /* for who looks later whether it is just-in-time code */
+    }
     char hex[2 * 20 + 1];
     if (m->build_id) {
         d.build_id = sp_pd_hex(m->build_id, m->build_id_size, hex);
@@ -322,6 +330,7 @@ static spaa_status open_dso(struct sp_pd_frames *f, struct dso *d, uint64_t addr
         break;
     case DSO_FILE:
         key.kind = SP_MODULE_FILE;
+        key.pid = 0;
         break;
     case DSO_ANONYMOUS:
         if (!d->path.n) /* data: no code there */
@@ -360,9 +369,14 @@ void sp_pd_frames_clock(struct sp_pd_frames *f, const struct sp_recording_clock 
     sp_symbols_clock(f->symbols, clock);
 }
 
+static struct dso anonymous_code(int32_t pid)
+{
+    return (struct dso){.kind = DSO_ANONYMOUS, .path = TEXT("//anon"), .name = "[anon]", .pid = pid};
+}
+
 spaa_status sp_pd_frames_jit(struct sp_pd_frames *f, int32_t pid, struct sp_module **out)
 {
-    struct dso d = {.kind = DSO_ANONYMOUS, .path = TEXT("//anon"), .name = "[anon]", .pid = pid};
+    struct dso d = anonymous_code(pid);
     uint32_t i = intern_dso(f, &d);
     spaa_status st = i == SP_NONE ? sp_nomem(f->pd->d) : SPAA_OK;
     if (!st && !f->dsos.v[i].opened)
@@ -391,6 +405,18 @@ static uint32_t kernel_members(struct sp_pd_frames *f, const struct dso *d)
     return b->failed ? SP_STR_FAIL : sp_profile_str(f->pd->p, b->data, b->len);
 }
 
+/* That ips are offsets in the file, which was not there to say more. */
+static uint32_t offset_members(struct sp_pd_frames *f, const struct dso *d)
+{
+    struct sp_buf *b = &f->text;
+    sp_buf_clear(b);
+    sp_buf_puts(b, "\"x_perf\":{\"ip\":\"file_offset\"");
+    if (d->base)
+        sp_buf_printf(b, ",\"base\":\"0x%llx\"", (unsigned long long)d->base);
+    sp_buf_ch(b, '}');
+    return b->failed ? SP_STR_FAIL : sp_profile_str(f->pd->p, b->data, b->len);
+}
+
 /* The profile's number for a DSO name. */
 static uint32_t profile_dso(struct sp_pd_frames *f, const struct dso *d, const char *name)
 {
@@ -404,7 +430,7 @@ static uint32_t profile_dso(struct sp_pd_frames *f, const struct dso *d, const c
     if (d->is_kernel && base_of(f, d))
         row.more = kernel_members(f, d);
     if (d->file_offsets)
-        row.more = sp_profile_cstr(p, "\"x_perf\":{\"ip\":\"file_offset\"}");
+        row.more = offset_members(f, d);
     if (row.name == SP_STR_FAIL || row.build_id == SP_STR_FAIL || row.more == SP_STR_FAIL)
         return SP_NONE;
     return sp_dso_intern(p, &row);
@@ -557,14 +583,33 @@ static spaa_status unmapped_place(struct sp_pd_frames *f, const struct sp_pd_sce
     return dso == SP_NONE ? sp_nomem(f->pd->d) : jit_place(f, dso, scene->time, addr, caller, kind, out);
 }
 
+/* What the process wrote into a memfd itself, and says so, is no file's: *dso becomes that of such code. */
+static spaa_status memfd_code(struct sp_pd_frames *f, uint32_t *dso, uint64_t addr)
+{
+    struct sp_module *m;
+    int32_t pid = f->dsos.v[*dso].pid;
+    if (!f->dsos.v[*dso].memfd)
+        return SPAA_OK;
+    spaa_status st = sp_pd_frames_jit(f, pid, &m);
+    if (st || !m || !sp_module_covers(m, addr))
+        return st;
+    struct dso jit = anonymous_code(pid);
+    *dso = intern_dso(f, &jit);
+    return *dso == SP_NONE ? sp_nomem(f->pd->d) : SPAA_OK;
+}
+
 static spaa_status user_place(struct sp_pd_frames *f, const struct sp_pd_scene *scene, uint64_t addr,
                               bool caller, uint8_t kind, struct sp_pd_frame_list *out)
 {
     const struct sp_pd_map *m = scene->maps ? sp_pd_maps_find(scene->maps, addr - (caller && addr)) : NULL;
     if (!m)
         return unmapped_place(f, scene, addr, caller, kind, out);
-    if (f->dsos.v[m->dso].kind == DSO_ANONYMOUS)
-        return jit_place(f, m->dso, scene->time, addr, caller, kind, out);
+    uint32_t dso = m->dso;
+    spaa_status st = memfd_code(f, &dso, addr - (caller && addr));
+    if (st)
+        return st;
+    if (f->dsos.v[dso].kind == DSO_ANONYMOUS)
+        return jit_place(f, dso, scene->time, addr, caller, kind, out);
     return place_at(f, m->dso, addr - m->start + m->pgoff, caller, kind, out);
 }
 

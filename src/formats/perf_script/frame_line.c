@@ -116,8 +116,7 @@ static bool jitdump(struct sp_ps_text t)
 
 static bool anonymous(struct sp_ps_text t)
 {
-    static const char *const names[] = {
-        "anon_inode:", "/anon_hugepage", "/memfd:", "memfd:", "/dev/zero", "/SYSV", "[anon"};
+    static const char *const names[] = {"anon_inode:", "/anon_hugepage", "/dev/zero", "/SYSV", "[anon"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (starts(t, names[i]))
             return true;
@@ -156,6 +155,8 @@ void sp_ps_classify_dso(struct sp_ps_text dso, uint64_t ip, struct sp_ps_dso *ou
     } else if (is(dso, "//anon") || perf_map(dso) || jitdump(dso)) {
         out->name = (struct sp_ps_text){"[jit]", 5};
         out->jit = out->renamed = true;
+    } else if (starts(dso, "/memfd:")) {
+        out->name = (struct sp_ps_text){dso.p + 1, dso.n - 1};
     } else if (anonymous(dso)) {
         out->name = (struct sp_ps_text){"[anon]", 6};
         out->renamed = true;

@@ -72,6 +72,10 @@ static void put_dso(struct sp_buf *b, const struct sp_profile *p, const struct s
         sp_buf_puts(b, "[kernel.kallsyms]");
     } else if (sp_str_is(name, "[jit]")) {
         sp_buf_puts(b, "//anon");
+    } else if (name.n >= 6 && memcmp(name.p, "memfd:", 6) == 0) {
+        sp_buf_ch(b, '/');
+        sp_ps_put_text(b, name.p, name.n);
+        sp_buf_puts(b, " (deleted)");
     } else if (!name.n) {
         sp_buf_puts(b, "[unknown]");
     } else {
