@@ -115,13 +115,32 @@ void sp_frame_filters_free(struct sp_frame_filters *f)
 spaa_status sp_frame_filters_of(const struct sp_profile *p, const struct sp_select_opts *o,
                                 struct sp_diags *d, struct sp_frame_filters *f)
 {
-    f->any = o->dso || o->focus || o->ignore;
+    f->user = o->user_only;
+    f->kernel = o->kernel_only;
+    f->any = o->dso || o->focus || o->ignore || o->user_only || o->kernel_only;
     spaa_status st = o->dso ? sp_match_dsos(p, o->dso, d, &f->dso) : SPAA_OK;
     if (!st && o->focus)
         st = sp_match_functions(p, o->focus, d, &f->focus);
     if (!st && o->ignore)
         st = sp_match_functions(p, o->ignore, d, &f->ignore);
     return st;
+}
+
+static bool has_kind(const struct sp_profile *p, uint32_t stack, bool kernel)
+{
+    const uint32_t *frames = stack == SP_NONE ? NULL : sp_stack_frames(p, stack);
+    for (uint32_t i = 0; frames && i < p->stacks.v[stack].n; i++)
+        if ((p->frames.v[frames[i]].kind == SP_KERNEL) == kernel)
+            return true;
+    return false;
+}
+
+bool sp_side_fits(const struct sp_profile *p, const struct sp_frame_filters *f, const struct sp_selected *row)
+{
+    if (f->kernel && f->user)
+        return false; /* no frame is both */
+    return (!f->kernel || has_kind(p, row->stack, true) || has_kind(p, row->kernel, true)) &&
+           (!f->user || has_kind(p, row->stack, false) || has_kind(p, row->kernel, false));
 }
 
 bool sp_frames_fit(const struct sp_profile *p, const struct sp_frame_filters *f, const uint32_t *frames,
@@ -290,6 +309,14 @@ void sp_warn_idle_filters(const struct sp_profile *p, const struct sp_select_opt
     no_match(p, "hide", SP_W611, o->hide, false, d);
 }
 
+static bool any_kind(const struct sp_profile *p, bool kernel)
+{
+    for (size_t i = 0; i < p->frames.n; i++)
+        if ((p->frames.v[i].kind == SP_KERNEL) == kernel)
+            return true;
+    return false;
+}
+
 spaa_status sp_nothing_left(const struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d)
 {
     const struct sp_profile *p = s->profile;
@@ -299,7 +326,9 @@ spaa_status sp_nothing_left(const struct sp_selection *s, const struct sp_select
         return SPAA_ERR_NOT_FOUND;
     struct sp_buf hint;
     sp_buf_init(&hint, 4096);
-    if (s->base || !o->time)
+    if ((o->kernel_only && !any_kind(p, true)) || (o->user_only && !any_kind(p, false)))
+        sp_buf_printf(&hint, "no frame is known to be of %s code", o->kernel_only ? "kernel" : "user");
+    else if (s->base || !o->time)
         sp_buf_puts(&hint, "each filter fits something, but no stack fits all of them: drop one");
     else
         sp_buf_puts(&hint, "nothing was observed then: `spaa timeline` shows when there was");

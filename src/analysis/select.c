@@ -269,7 +269,8 @@ static spaa_status keep(struct sp_selection *s, const struct sp_frame_filters *f
         const uint32_t *f = sp_selected_frames(s, s->rows.n - 1, &n);
         if (!f)
             return sp_nomem(d);
-        if (!sp_frames_fit(s->profile, filters, f, n) || (s->roots && !n)) {
+        if (!sp_frames_fit(s->profile, filters, f, n) || (s->roots && !n) ||
+            !sp_side_fits(s->profile, filters, row)) {
             s->rows.n--;
             return SPAA_OK;
         }

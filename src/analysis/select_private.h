@@ -8,6 +8,7 @@
 /* The filters on frames: per DSO, per function; NULL: no such filter. */
 struct sp_frame_filters {
     unsigned char *dso, *focus, *ignore;
+    bool user, kernel; /* only stacks that have such frames, shown or not */
     bool any;
 };
 
@@ -20,6 +21,9 @@ spaa_status sp_shape_frames(struct sp_selection *s, const struct sp_select_opts 
 spaa_status sp_frame_filters_of(const struct sp_profile *p, const struct sp_select_opts *o,
                                 struct sp_diags *d, struct sp_frame_filters *f);
 void sp_frame_filters_free(struct sp_frame_filters *f);
+/* Whether a row has frames of the side that was asked for. */
+bool sp_side_fits(const struct sp_profile *p, const struct sp_frame_filters *f,
+                  const struct sp_selected *row);
 bool sp_frames_fit(const struct sp_profile *p, const struct sp_frame_filters *f, const uint32_t *frames,
                    size_t n);
 /* s->filters: the filters in words. */
