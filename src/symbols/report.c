@@ -136,11 +136,9 @@ static void tell(struct sp_diags *d, const struct sp_module *m)
     say_name(m, &text);
     const char *advice = say_why(m, &text, &hint);
     bool kernel = m->key.kind == SP_MODULE_KERNEL || m->key.kind == SP_MODULE_KMOD;
-    if (kernel &&
-        !m->key.build_id) { /* what to do depends on what only the reader knows: it is told at once */
+    /* What to do depends on what only the reader knows: it is told at once. */
+    if (kernel && !m->key.build_id)
         sp_buf_printf(&text, "; %s", advice);
-        advice = "";
-    }
     sp_emit_hint(d, SP_I320, SP_AT_NOTHING, advice, "%s", sp_buf_cstr(&text));
     sp_buf_free(&text);
     sp_buf_free(&hint);

@@ -8,8 +8,12 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import perf_data_files as files  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SPAA = os.path.abspath(os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa")))
@@ -173,3 +177,74 @@ def test_inferno_reads_the_same_result():
     run = subprocess.run(["inferno-collapse-perf"], input=text, stdout=subprocess.PIPE, check=True)
     folded = spaa("convert", *DEMO, "--to", "folded", "--metric", "period", "-o", "-").stdout
     assert sorted(run.stdout.splitlines()) == sorted(folded.splitlines())
+
+
+# ---- addresses of the kernel ----------------------------------------------------------------------
+
+
+def kernel_recording():
+    """The kernel, a module, a BPF program, a trampoline and a guest's kernel; user code."""
+    r = files.Recording([(1, 0, files.IP | files.TID | files.TIME | files.CALLCHAIN | files.PERIOD, {"freq": 99})])
+    r.kernel(0xFFFFFFFF9A000000)
+    r.mmap(-1, 0xFFFFFFFFC0100000, 0x10000, 0, b"/lib/modules/6.1/kernel/net/snd-net.ko.xz", misc=files.KERNEL)
+    for at, kind, name in ((0xFFFFFFFFC1000000, 1, b"bpf_prog_1_f"), (0xFFFFFFFFC2000000, 2, b"ftrace_trampoline")):
+        r.record(files.KSYMBOL, 0, r.pack("QIHH", at, 64, kind, 0) + files.pad8(name + b"\0"), r.trailer(0, 0, 0))
+    r.comm(10, 10, b"prog", 100)
+    r.mmap(10, 0x400000, 0x1000, 0x1000, b"/bin/a", 100)
+    chain = [0xFFFFFFFF9A000105, 0xFFFFFFFFC0100040, 0xFFFFFFFFC1000010, 0xFFFFFFFFC2000008, 0xFFFFFFFF9A000220]
+    r.sample([files.CONTEXT["kernel"], *chain, files.CONTEXT["user"], 0x400010], time=200, misc=files.KERNEL)
+    return r.bytes(), [f"{ip:x}" for ip in chain] + ["1010"]
+
+
+KALLSYMS = "".join(f"{at:016x} T {name}\n" for at, name in (
+    (0xFFFFFFFF9A000000, "_text"), (0xFFFFFFFF9A000100, "do_work"), (0xFFFFFFFF9A000200, "entry"))) + (
+    "ffffffffc0100000 t helper\t[snd_net]\n")
+
+
+def output(*args):
+    return spaa(*args).stdout.decode()
+
+
+def addresses(text):
+    return [line.split()[:2] for line in text.splitlines() if line.startswith("\t")]
+
+
+@pytest.mark.parametrize("through_spaa", [False, True])
+@pytest.mark.parametrize("named", [False, True])
+def test_addresses_of_the_kernel_are_those_that_perf_prints(tmp_path, named, through_spaa):
+    data, ips = kernel_recording()
+    path, spaa = tmp_path / "perf.data", tmp_path / "a.spaa"
+    path.write_bytes(data)
+    (tmp_path / "kallsyms").write_text(KALLSYMS)
+    options = ["--kallsyms", tmp_path / "kallsyms"] if named else ["--no-symbols"]
+    if through_spaa:
+        output("convert", path, *options, "-o", spaa)
+        path, options = spaa, []
+    text = output("convert", path, *options, "--to", "perf-script", "-o", "-")
+    names = ["do_work+0x5", "helper+0x40", "bpf_prog_1_f+0x10", "ftrace_trampoline+0x8", "entry+0x20", "[unknown]"]
+    if not named:
+        names = [n if n[0] in "bf" else "[unknown]" for n in names]
+    assert addresses(text) == [list(pair) for pair in zip(ips, names)]
+    assert "are offsets" not in text
+    # The text read again has the names and addresses, and gets those that it lacks.
+    (tmp_path / "script.txt").write_text(text)
+    again = output("convert", tmp_path / "script.txt", "--to", "perf-script", "-o", "-")
+    assert addresses(again) == addresses(text)
+    output("convert", tmp_path / "script.txt", "-o", spaa)
+    output("symbolize", spaa, "--kallsyms", tmp_path / "kallsyms", "-o", tmp_path / "named.spaa")
+    later = output("convert", tmp_path / "named.spaa", "--to", "perf-script", "-o", "-")
+    assert "do_work+0x5" in later and "entry+0x20" in later
+
+
+def test_offsets_of_a_kernel_that_stood_nobody_knows_where_are_told(tmp_path):
+    data, _ = kernel_recording()
+    (tmp_path / "perf.data").write_bytes(data)
+    bare = output("convert", tmp_path / "perf.data", "--no-symbols", "--to", "spaa", "-o", "-")
+    records = [json.loads(line) for line in bare.splitlines()]
+    for r in records:
+        if r["type"] == "dso":
+            r.pop("x_perf", None)
+    (tmp_path / "a.spaa").write_text("".join(json.dumps(r) + "\n" for r in records))
+    text = output("convert", tmp_path / "a.spaa", "--to", "perf-script", "-o", "-")
+    assert "# addresses of the kernel are offsets: the profile does not say where it stood\n" in text
+    assert addresses(text)[0] == ["105", "[unknown]"]

@@ -16,8 +16,10 @@ struct sp_ps_printed {
 /* Frames as lines, each made once. */
 struct sp_ps_printer {
     const struct sp_profile *p;
-    bool printed;  /* the profile was read from such text: names stand as that had them */
-    bool srclines; /* below the frames */
+    bool printed;    /* the profile was read from such text: names stand as that had them */
+    bool srclines;   /* below the frames */
+    bool relative;   /* addresses of the kernel are offsets: where it stood is not known */
+    uint64_t *bases; /* by DSO: where its addresses count from */
     struct sp_arena text;
     struct sp_ps_printed *frames;
     struct sp_buf row;

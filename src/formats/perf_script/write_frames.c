@@ -16,6 +16,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where the kernel, or a module of it, stood, if a recording said so; 0: not known. */
+static uint64_t base_of(struct sp_str more)
+{
+    struct sp_span raw;
+    uint64_t base;
+    bool told = more.n && sp_json_find2((struct sp_span){more.p, more.n}, "x_perf", "base", &raw) &&
+                raw.n > 2 && sp_parse_0x(raw.p + 1, raw.n - 2, &base);
+    return told ? base : 0;
+}
+
+static bool is_relative(const struct sp_ps_printer *w, const struct sp_frame *f)
+{
+    uint32_t dso = w->p->functions.v[f->function].dso;
+    return w->p->dsos.v[dso].is_kernel && f->flags & SP_FRAME_IP && !w->bases[dso] && !(f->ip >> 63);
+}
+
 bool sp_ps_printer_init(struct sp_ps_printer *w, const struct sp_profile *p, bool srclines)
 {
     struct sp_str more = sp_pstr(p, p->header.more);
@@ -25,7 +41,13 @@ bool sp_ps_printer_init(struct sp_ps_printer *w, const struct sp_profile *p, boo
     sp_arena_init(&w->text, 0);
     sp_buf_init(&w->row, 0);
     w->frames = calloc(p->frames.n + 1, sizeof *w->frames);
-    return w->frames != NULL;
+    w->bases = calloc(p->dsos.n + 1, sizeof *w->bases);
+    for (size_t i = 0; w->bases && i < p->dsos.n; i++)
+        if (p->dsos.v[i].is_kernel)
+            w->bases[i] = base_of(sp_pstr(p, p->dsos.v[i].more));
+    for (size_t i = 0; w->bases && i < p->frames.n && !w->printed; i++)
+        w->relative |= is_relative(w, &p->frames.v[i]);
+    return w->frames && w->bases;
 }
 
 void sp_ps_printer_free(struct sp_ps_printer *w)
@@ -33,6 +55,7 @@ void sp_ps_printer_free(struct sp_ps_printer *w)
     sp_arena_free(&w->text);
     sp_buf_free(&w->row);
     free(w->frames);
+    free(w->bases);
 }
 
 void sp_ps_put_text(struct sp_buf *out, const char *p, size_t n)
@@ -51,14 +74,20 @@ static bool put_member(struct sp_buf *out, const struct sp_profile *p, uint32_t 
     return sp_json_text_to(out, raw);
 }
 
-static uint64_t address_of(const struct sp_frame *f, struct sp_str func)
+/* perf prints offsets in files, and addresses of the kernel. What is none in the profile may be one already.
+ */
+static uint64_t address_of(const struct sp_ps_printer *w, const struct sp_frame *f, struct sp_str func)
 {
-    uint64_t ip = 0;
+    uint32_t dso = w->p->functions.v[f->function].dso;
+    uint64_t ip = 0, addr, base = w->bases[dso];
     if (f->flags & SP_FRAME_IP)
-        return f->ip;
-    if (f->flags & SP_FRAME_UNRESOLVED && sp_parse_0x(func.p, func.n, &ip))
+        ip = f->ip;
+    else if (!(f->flags & SP_FRAME_UNRESOLVED && sp_parse_0x(func.p, func.n, &ip)))
+        return 0;
+    if (!w->p->dsos.v[dso].is_kernel)
         return ip;
-    return 0;
+    bool is_address = __builtin_add_overflow(base, ip, &addr) || (base <= UINT32_MAX && addr > UINT32_MAX);
+    return is_address ? ip : addr;
 }
 
 static void put_dso(struct sp_buf *b, const struct sp_profile *p, const struct sp_frame *f, uint64_t ip)
@@ -95,7 +124,7 @@ static bool make(struct sp_ps_printer *w, uint32_t frame, struct sp_ps_printed *
     const struct sp_frame *f = &p->frames.v[frame];
     struct sp_str func = sp_pstr(p, sp_frame_function(p, frame)->name);
     struct sp_buf *b = &w->row;
-    uint64_t ip = address_of(f, func);
+    uint64_t ip = address_of(w, f, func);
     sp_buf_clear(b);
     sp_buf_printf(b, "\t%16llx ", (unsigned long long)ip);
     if (f->flags & SP_FRAME_UNRESOLVED || !func.n)

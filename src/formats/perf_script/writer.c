@@ -383,12 +383,14 @@ static void put_comment(struct writer *w, const char *p, size_t n)
 static void put_comments(struct writer *w, bool made_up)
 {
     static const char frame[] = "========", note[] = "times are made up: the profile has sums, no samples";
+    static const char offsets[] =
+        "addresses of the kernel are offsets: the profile does not say where it stood";
     struct sp_str more = sp_pstr(w->p, w->p->header.more);
     struct sp_span list = {"", 0}, item;
     bool any = more.n &&
                sp_json_find2((struct sp_span){more.p, more.n}, "x_perf_script", "comments", &list) &&
                list.n > 2;
-    if (!any && !made_up)
+    if (!any && !made_up && !w->frames.relative)
         return;
     put_comment(w, frame, sizeof frame - 1);
     while (any && sp_json_next(&list, &item)) {
@@ -398,6 +400,8 @@ static void put_comments(struct writer *w, bool made_up)
     }
     if (made_up)
         put_comment(w, note, sizeof note - 1);
+    if (w->frames.relative)
+        put_comment(w, offsets, sizeof offsets - 1);
     put_comment(w, frame, sizeof frame - 1);
     sp_puts(w->out, "#\n");
 }
