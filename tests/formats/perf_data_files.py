@@ -205,6 +205,23 @@ def rich():
     return r
 
 
+def memory():
+    """What is in no file: a memfd, a BPF program, code that the kernel made, losses told twice; this host's names."""
+    r = Recording([(1, 0, IP | TID | TIME | CALLCHAIN | PERIOD | IDENTIFIER, {"freq": 99, "read": 16})])
+    r.features.update({3: r.text(b"host"), 4: r.text(b"6.1.0")})
+    r.kernel()
+    for at, kind, name in ((0xFFFFFFFFC1000000, 1, b"bpf_prog_1_f"), (0xFFFFFFFFC2000000, 2, b"ftrace_trampoline")):
+        r.record(KSYMBOL, 0, r.pack("QIHH", at, 64, kind, 0) + pad8(name + b"\0"), r.trailer(0, 0, 0))
+    r.comm(10, 10, b"memfd:my exe", 1000)
+    r.mmap(10, 0x400000, 0x2000, 0x1000, b"/memfd:my exe (deleted)", 1000)
+    k, u = CONTEXT["kernel"], CONTEXT["user"]
+    r.sample([k, 0xFFFFFFFFC1000010, 0xFFFFFFFFC2000008, 0xFFFFFFFF81000100, u, 0x400010], time=2000, misc=KERNEL)
+    r.sample([u, 0x400020], time=2001)
+    r.record(LOST, 0, r.pack("QQ", 100, 2), r.trailer(10, 10, 2002))
+    r.record(LOST_SAMPLES, 0, r.pack("Q", 3), r.trailer(0, 0, 0))
+    return r
+
+
 LBR_BASE = 0x400000
 BRANCH_TYPES = dict(cond=1, uncond=2, call=4, ret=6, syscall=7, sysret=8)
 
@@ -352,7 +369,7 @@ def count_samples(data):
 def write_fixtures(folder):
     files = {"little.perf.data": simple(), "big.perf.data": simple(big=True), "pipe.perf.data": simple(pipe=True),
              "old-attr.perf.data": simple(attr_size=64), "rich.perf.data": rich(),
-             "lbr.perf.data": lbr(), "lbr-big.perf.data": lbr(big=True),
+             "memory.perf.data": memory(), "lbr.perf.data": lbr(), "lbr-big.perf.data": lbr(big=True),
              "switch.perf.data": switches(big=True, formats=True)}
     for name, recording in files.items():
         with open(os.path.join(folder, name), "wb") as f:

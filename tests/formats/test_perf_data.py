@@ -404,6 +404,23 @@ def test_a_reading_of_one_counter_is_kept_with_the_sample(tmp_path, form):
     assert run(write(tmp_path, r), "--samples")[0].samples[0]["x_perf"]["read"] == {**times, "counters": [counter]}
 
 
+def test_a_module_uses_what_its_kernel_uses(tmp_path):
+    """Also where no sample was in the kernel itself before."""
+    path = files.pad8(b"[kernel.kallsyms]\0")
+    r = one_event()
+    r.features[2] = r.pack("IHHi", 67, 1 | 1 << 15, 36 + len(path), -1) + bytes(range(1, 21)) + r.pack("B3x", 20) + path
+    r.kernel()
+    r.mmap(-1, 0xFFFFFFFFC0000000, 0x10000, 0, b"/lib/modules/6.1/kernel/net/snd-net.ko.xz", misc=KERNEL)
+    r.sample([CONTEXT["kernel"], 0xFFFFFFFFC0000040], time=200, misc=KERNEL)
+    cached = tmp_path / ".debug" / ".build-id" / "01" / bytes(range(2, 21)).hex()
+    cached.mkdir(parents=True)
+    (cached / "kallsyms").write_text("ffffffff81000000 T _text\nffffffffc0000030 t helper\t[snd_net]\n")
+    out = subprocess.run([SPAA, "convert", write(tmp_path, r), "--to", "spaa", "-o", "-"], capture_output=True, check=True,
+                         env={**os.environ, "HOME": str(tmp_path)}).stdout.decode()
+    profile = Profile(out)
+    assert profile.names(profile.stacks[0]) == ["helper+0x10"]
+
+
 ANONYMOUS = [b"//anon", b"", b"/anon_hugepage (deleted)", b"/dev/zero (deleted)", b"/SYSV00000000 (deleted)",
              b"anon_inode:[perf_event]", b"[heap]", b"[stack]", b"[anon:v8]"]
 
