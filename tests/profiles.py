@@ -224,7 +224,7 @@ class Selection:
             if samples is not None:
                 self.base_samples = (self.base_samples or 0) + samples
             frames = self.visible(self.merged(partner["leaf_first"] if partner else []) + self.merged(s["leaf_first"]))
-            if self.frames_fit(frames):
+            if self.frames_fit(frames) and self.side_fits((partner["leaf_first"] if partner else []) + s["leaf_first"]):
                 said = {} if partner else {w["metric"]: w["value"] for w in s.get("exclusive", {}).get("weights", [])}
                 own = weight if self.timed is not None else said.get(self.metric, weight)
                 self.rows.append(Row(weight, own, samples, frames, s["context"], str(s["id"])))
@@ -272,6 +272,11 @@ class Selection:
             roots = [i for i, x in enumerate(kept) if x["func"] == f["root-at"]]
             return kept[:roots[-1] + 1] if roots else None
         return kept
+
+    def side_fits(self, frames):
+        """Whether there are frames of the side that is asked for, shown or not."""
+        return all(any((x["kind"] == "kernel") == (side == "kernel") for x in frames)
+                   for side in ("user", "kernel") if side in self.filters)
 
     def frames_fit(self, frames):
         f = self.filters
