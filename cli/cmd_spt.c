@@ -26,6 +26,7 @@ struct candidate {
 };
 
 struct matcher {
+    struct sp_diags *d;
     struct sp_spt file;
     struct sp_spt_tallies tallies;
     struct sp_spt_sum *hits; /* by program: of all opcodes */
@@ -42,9 +43,12 @@ static bool better(enum verdict a, enum verdict b)
 static void judge(struct matcher *m, struct candidate *x)
 {
     struct sp_str path = {x->path, (uint32_t)strlen(x->path)}, base = sp_spt_base_name(path);
-    spaa_status st = sp_pe_read(x->path, &x->pe, NULL);
+    spaa_status st = sp_pe_read(x->path, m->d, &x->pe, NULL);
     x->program = SP_NONE;
-    x->verdict = st == SPAA_ERR_NOT_FOUND ? UNREADABLE : st ? NOT_PE : x->pe.has_rsds ? OTHER : NO_RSDS;
+    x->verdict = st == SPAA_ERR_NOT_FOUND || st == SPAA_ERR_IO ? UNREADABLE
+                 : st                                          ? NOT_PE
+                 : x->pe.has_rsds                              ? OTHER
+                                                               : NO_RSDS;
     for (uint32_t i = 0; i < m->file.nprograms && x->verdict != UNREADABLE && x->verdict != NOT_PE; i++) {
         const struct sp_spt_program *p = &m->file.programs[i];
         bool same_name = sp_spt_name_is(p->name, base);
@@ -228,7 +232,7 @@ static spaa_status match(struct cli *c, struct matcher *m, struct sp_input *in)
 
 int sp_cmd_spt(struct cli *c)
 {
-    struct matcher m = {0};
+    struct matcher m = {.d = &c->diags};
     struct sp_input *in = NULL;
     if (!c->files.n || strcmp(c->files.v[0], "match") != 0)
         return cli_usage(c, "spaa spt match FILE.spt BINARY…",

@@ -43,19 +43,21 @@ static void answer(struct sp_dwarf *d, uint64_t addr)
 int main(int argc, char **argv)
 {
     struct sp_dwarf *d;
+    struct sp_diags diags;
     unsigned jobs = 1;
     bool quiet = false;
     uint64_t *addrs = NULL;
     size_t n = 0, cap = 0;
     char line[64];
     int arg = 1;
+    sp_diags_init(&diags);
     for (; arg < argc && argv[arg][0] == '-'; arg++) {
         if (!strcmp(argv[arg], "-n"))
             quiet = true;
         else if (!strcmp(argv[arg], "-j") && arg + 1 < argc)
             jobs = (unsigned)strtoul(argv[++arg], NULL, 10);
     }
-    if (arg + 1 != argc || sp_dwarf_open(argv[arg], NULL, &d) != SPAA_OK) {
+    if (arg + 1 != argc || sp_dwarf_open(argv[arg], NULL, &diags, &d) != SPAA_OK) {
         fprintf(stderr, "address_lines: no DWARF to be had\n");
         return 1;
     }
@@ -80,5 +82,6 @@ int main(int argc, char **argv)
     }
     free(addrs);
     sp_dwarf_free(d);
+    sp_diags_free(&diags);
     return 0;
 }

@@ -43,7 +43,7 @@ bool sp_buf_reserve(struct sp_buf *b, size_t more)
         want = b->max;
     char *p = realloc(b->data, want);
     if (!p) {
-        b->failed = true;
+        b->failed = b->nomem = true;
         return false;
     }
     b->data = p;

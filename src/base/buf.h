@@ -18,6 +18,7 @@ struct sp_buf {
     char *data;
     size_t len, cap, max;
     bool failed;
+    bool nomem; /* some append failed for want of memory, not for the maximum; stays set until sp_buf_free */
 };
 
 #define SP_BUF_MAX ((size_t)1 << 30)

@@ -423,8 +423,9 @@ spaa_status sp_mapped_finish(struct sp_mapped *m)
     if (st)
         return st;
     sp_symbols_report(m->symbols);
-    if (!sp_symbols_note(m->symbols, m->p))
-        return SPAA_ERR_NOMEM;
+    st = sp_symbols_note(m->symbols, m->p);
+    if (st)
+        return st;
     report(m);
     return SPAA_OK;
 }

@@ -7,7 +7,9 @@
  *   names of more than 1 KiB, which stay as they are);
  * - C++ and Rust use the callback forms, which need no heap, and are left by longjmp when the text
  *   grows beyond TEXT_MAX_BYTES: a callback has no other way to say stop, and nothing is lost by it;
- * - D has no callback form; what makes it grow is its back references (Q), so these are counted.
+ * - D has no callback form; what makes it grow is its back references (Q), so these are counted;
+ * - it ends the process where D's names find no memory: the functions it calls for that are defined here, and
+ *   leave by longjmp too (what it holds of the name, at most a few hundred bytes as a rule, is lost then).
  *
  * Around the mangled name: a symbol version or @plt is kept (`foo@@V1` is demangle(foo) + `@@V1`), and
  * the underscore that Mach-O puts before every name is taken off. The hash of Rust's legacy names
@@ -17,6 +19,7 @@
 
 #include "base/num.h"
 
+#include <errno.h>
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -49,6 +52,39 @@ static bool through_callback(demangler *f, const char *name, struct sp_buf *out)
     return false;
 }
 
+/* Where to go when there is no memory for libiberty. */
+static _Thread_local jmp_buf *no_memory;
+
+/* Weak, so that a program that is linked with all of this may have its own. */
+__attribute__((weak)) void *xrealloc(void *p, size_t n);
+__attribute__((weak)) void *xmalloc(size_t n);
+
+void *xrealloc(void *p, size_t n)
+{
+    void *q = realloc(p, n ? n : 1);
+    if (!q && no_memory)
+        longjmp(*no_memory, 1);
+    if (!q)
+        abort(); /* not called by us */
+    return q;
+}
+
+void *xmalloc(size_t n)
+{
+    return xrealloc(NULL, n);
+}
+
+static char *d_text(const char *name)
+{
+    jmp_buf failed;
+    char *volatile text = NULL;
+    no_memory = &failed;
+    if (!setjmp(failed))
+        text = cplus_demangle(name, DMGL_DLANG | DMGL_PARAMS | DMGL_ANSI);
+    no_memory = NULL;
+    return text;
+}
+
 static bool d_name(const char *name, struct sp_buf *out)
 {
     unsigned back_references = 0;
@@ -56,7 +92,7 @@ static bool d_name(const char *name, struct sp_buf *out)
         back_references += *p == 'Q';
     if (back_references > D_BACK_REFERENCES_MAX)
         return false;
-    char *text = cplus_demangle(name, DMGL_DLANG | DMGL_PARAMS | DMGL_ANSI);
+    char *text = d_text(name);
     size_t n = text ? strlen(text) : 0;
     bool ok = n && n <= TEXT_MAX_BYTES && sp_buf_add(out, text, n);
     free(text);
@@ -69,7 +105,7 @@ static bool is_digit(char c)
 }
 
 /* The name proper, NUL-terminated, without what stands around it. */
-static bool bare(const char *name, struct sp_buf *out)
+static bool find_text(const char *name, struct sp_buf *out)
 {
     if (name[0] != '_')
         return false;
@@ -83,6 +119,16 @@ static bool bare(const char *name, struct sp_buf *out)
     if (name[1] == 'D' && (is_digit(name[2]) || !strcmp(name, "_Dmain")))
         return d_name(name, out);
     return false;
+}
+
+/* The same; a name that there was no memory for is not one that is not mangled. */
+static bool bare(const char *name, struct sp_buf *out)
+{
+    errno = 0;
+    bool ok = find_text(name, out);
+    if (!ok && errno == ENOMEM)
+        out->failed = out->nomem = true;
+    return ok;
 }
 
 bool sp_demangle(const char *name, struct sp_buf *out)

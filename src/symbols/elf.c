@@ -8,6 +8,9 @@
  * no mapping symbols ($a, $d, $t, $x) of ARM and RISC-V; nothing absolute. Unlike perf, addresses are
  * virtual ones throughout.
  *
+ * libelf reads with ELF_C_READ: it does not map the file, which may shrink. Where it has no memory it gives
+ * NULL as for damage, but errno tells: nothing else here sets it to ENOMEM.
+ *
  * Not read: function descriptors of 64-bit PowerPC's first ABI. Symbol tables in .gnu_debugdata: minidebug.c.
  */
 #include "symbols/elf.h"
@@ -15,6 +18,7 @@
 #include "symbols/file.h"
 #include "symbols/plt.h"
 
+#include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +242,8 @@ static spaa_status read_elf(Elf *elf, struct sp_elf *out, struct sp_symtab *syms
     spaa_status st = SPAA_ERR_INPUT;
     struct sp_elf_file f = {.elf = elf};
     GElf_Ehdr eh;
+    if (!f.elf && errno == ENOMEM)
+        return SPAA_ERR_NOMEM;
     if (!f.elf || elf_kind(f.elf) != ELF_K_ELF || !gelf_getehdr(f.elf, &eh))
         goto done;
     f.machine = eh.e_machine;
@@ -257,19 +263,25 @@ static spaa_status read_elf(Elf *elf, struct sp_elf *out, struct sp_symtab *syms
         goto done;
     st = SPAA_OK;
 done:
+    if (errno == ENOMEM)
+        st = SPAA_ERR_NOMEM;
     elf_end(f.elf);
     free(f.section);
     return st;
 }
 
-spaa_status sp_elf_read(const char *path, struct sp_elf *out, struct sp_symtab *syms)
+spaa_status sp_elf_read(const char *path, struct sp_diags *d, struct sp_elf *out, struct sp_symtab *syms)
 {
     struct sp_elf e = {0};
-    int fd = sp_file_open(path);
+    uint64_t size;
+    int fd = sp_file_open(path, &size);
     if (fd < 0)
         return SPAA_ERR_NOT_FOUND;
+    errno = 0;
     spaa_status st = elf_version(EV_CURRENT) == EV_NONE ? SPAA_ERR_BUG
                                                         : read_elf(elf_begin(fd, ELF_C_READ, NULL), &e, syms);
+    if (st != SPAA_ERR_NOMEM && sp_file_check(fd, size, path, d))
+        st = SPAA_ERR_IO;
     close(fd);
     if (st == SPAA_OK)
         *out = e;
@@ -283,6 +295,7 @@ spaa_status sp_elf_read_image(unsigned char *image, size_t n, struct sp_elf *out
     struct sp_elf e = {0};
     if (elf_version(EV_CURRENT) == EV_NONE)
         return SPAA_ERR_BUG;
+    errno = 0;
     spaa_status st = read_elf(elf_memory((char *)image, n), &e, syms);
     if (!st && out)
         *out = e;
@@ -316,18 +329,30 @@ static spaa_status copy_section(Elf *elf, const char *name, size_t max, unsigned
     return SPAA_ERR_NOT_FOUND;
 }
 
-spaa_status sp_elf_section(const char *path, const char *name, size_t max, unsigned char **out, size_t *n)
+spaa_status sp_elf_section(const char *path, const char *name, size_t max, struct sp_diags *d,
+                           unsigned char **out, size_t *n)
 {
-    int fd = sp_file_open(path);
+    uint64_t size;
+    int fd = sp_file_open(path, &size);
     if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
         if (fd >= 0)
             close(fd);
         return SPAA_ERR_NOT_FOUND;
     }
+    unsigned char *bytes = NULL;
+    errno = 0;
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-    spaa_status st = copy_section(elf, name, max, out, n);
+    spaa_status st = copy_section(elf, name, max, &bytes, n);
+    if (st && errno == ENOMEM)
+        st = SPAA_ERR_NOMEM;
     elf_end(elf);
+    if (st != SPAA_ERR_NOMEM && sp_file_check(fd, size, path, d))
+        st = SPAA_ERR_IO;
     close(fd);
+    if (st)
+        free(bytes);
+    else
+        *out = bytes;
     return st;
 }
 

@@ -2,7 +2,7 @@
 #ifndef SP_SYMBOLS_ELF_H
 #define SP_SYMBOLS_ELF_H
 
-#include "spaa/status.h"
+#include "base/diag.h"
 #include "symbols/symtab.h"
 
 #define SP_BUILD_ID_MAX 64 /* bytes */
@@ -25,16 +25,18 @@ struct sp_elf {
 /*
  * Reads what is said about the file as a whole, and with syms the functions, objects and labels of
  * its tables too (the PLT's as name@plt), at their virtual addresses. SPAA_ERR_NOT_FOUND when it cannot
- * be opened, SPAA_ERR_INPUT when it is no ELF file, SPAA_ERR_NOMEM. What is damaged inside is left out.
+ * be opened, SPAA_ERR_INPUT when it is no ELF file, SPAA_ERR_IO when it changed meanwhile (reported),
+ * SPAA_ERR_NOMEM. What is damaged inside is left out.
  * The file is closed again: a recording may name more files than descriptors can be had.
  */
-spaa_status sp_elf_read(const char *path, struct sp_elf *out, struct sp_symtab *syms);
+spaa_status sp_elf_read(const char *path, struct sp_diags *d, struct sp_elf *out, struct sp_symtab *syms);
 void sp_elf_free(struct sp_elf *e); /* a zeroed one is fine */
 /* The same of an ELF file in memory; out may be NULL. SPAA_ERR_INPUT, SPAA_ERR_NOMEM. */
 spaa_status sp_elf_read_image(unsigned char *image, size_t n, struct sp_elf *out, struct sp_symtab *syms);
 /* The bytes of a section as they stand in the file, malloced. SPAA_ERR_NOT_FOUND, _LIMIT (more than max),
- * _NOMEM. */
-spaa_status sp_elf_section(const char *path, const char *name, size_t max, unsigned char **out, size_t *n);
+ * _IO (reported), _NOMEM. */
+spaa_status sp_elf_section(const char *path, const char *name, size_t max, struct sp_diags *d,
+                           unsigned char **out, size_t *n);
 /* By the load segments, executable ones first. */
 bool sp_elf_vaddr(const struct sp_elf *e, uint64_t offset, uint64_t *vaddr);
 

@@ -7,14 +7,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #define BLOCK ((size_t)64 << 10)
 
-int sp_file_open(const char *path)
+int sp_file_open(const char *path, uint64_t *size)
 {
     struct stat st;
     /* Asked before opening too: the mere opening of some devices has effects. */
@@ -25,43 +27,93 @@ int sp_file_open(const char *path)
         close(fd);
         fd = -1;
     }
+    *size = st.st_size > 0 ? (uint64_t)st.st_size : 0;
     return fd;
 }
 
-static ssize_t read_some(int fd, void *p, size_t n)
+/* Says something about this file, which is not the one that is being converted. */
+static spaa_status tell(const char *path, struct sp_diags *d, enum sp_code code, uint64_t at,
+                        const char *what)
+{
+    const char *file = d->file, *format = d->format;
+    sp_diags_source(d, path, NULL);
+    sp_emit(d, code, SP_AT(at), "%s: %s", path, what);
+    d->file = file;
+    d->format = format;
+    return SPAA_ERR_IO;
+}
+
+static spaa_status shorter(const char *path, struct sp_diags *d, uint64_t size, uint64_t now)
+{
+    char what[80];
+    snprintf(what, sizeof what, "of %llu bytes %llu are left", (unsigned long long)size,
+             (unsigned long long)now);
+    return tell(path, d, SP_E014, now, what);
+}
+
+spaa_status sp_file_check(int fd, uint64_t size, const char *path, struct sp_diags *d)
+{
+    struct stat st;
+    uint64_t now = !fstat(fd, &st) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+    return now < size ? shorter(path, d, size, now) : SPAA_OK;
+}
+
+static ssize_t read_some(int fd, void *p, size_t n, uint64_t at)
 {
     ssize_t got;
     do
-        got = read(fd, p, n);
+        got = pread(fd, p, n, (off_t)at);
     while (got < 0 && errno == EINTR);
     return got;
 }
 
-/* Files of /proc say they are empty, so the size is a first guess only. */
-static spaa_status slurp(int fd, size_t max, char **data, size_t *n)
+/* Up to n bytes: fewer where the file ends. False: it cannot be read, which is reported. */
+static bool read_upto(int fd, uint64_t at, void *p, size_t n, size_t *len, const char *path,
+                      struct sp_diags *d)
 {
-    struct stat st;
-    size_t cap = BLOCK, len = 0;
-    if (!fstat(fd, &st) && st.st_size > 0) {
-        if ((uintmax_t)st.st_size > max)
-            return SPAA_ERR_LIMIT;
-        cap = (size_t)st.st_size + 2;
+    for (*len = 0; *len < n;) {
+        ssize_t got = read_some(fd, (char *)p + *len, n - *len, at + *len);
+        if (got < 0)
+            tell(path, d, SP_E002, at + *len, strerror(errno));
+        if (got <= 0)
+            return !got;
+        *len += (size_t)got;
     }
-    char *p = malloc(cap);
+    return true;
+}
+
+spaa_status sp_file_read(int fd, uint64_t at, void *p, size_t n, const char *path, struct sp_diags *d)
+{
+    size_t len;
+    if (!read_upto(fd, at, p, n, &len, path, d))
+        return SPAA_ERR_IO;
+    return len < n ? shorter(path, d, at + n, at + len) : SPAA_OK;
+}
+
+/* Files of /proc say they are empty, those of /sys that they are longer than they are. */
+static spaa_status slurp(int fd, uint64_t size, size_t max, const char *path, struct sp_diags *d, char **data,
+                         size_t *n)
+{
+    size_t cap = size ? (size_t)size : BLOCK, len = 0;
+    if (size > max)
+        return SPAA_ERR_LIMIT;
+    char *p = malloc(cap + 1);
     for (;;) {
+        size_t got;
         if (!p)
             return SPAA_ERR_NOMEM;
-        ssize_t got = read_some(fd, p + len, cap - len - 1);
-        len += got > 0 ? (size_t)got : 0;
-        if (got < 0 || len > max) {
+        if (!read_upto(fd, len, p + len, cap - len, &got, path, d)) {
             free(p);
-            return got < 0 ? SPAA_ERR_IO : SPAA_ERR_LIMIT;
+            return SPAA_ERR_IO;
         }
-        if (!got)
+        len += got;
+        if (len < cap || size)
             break;
-        if (len + 1 < cap)
-            continue;
-        char *more = cap <= SIZE_MAX / 2 ? realloc(p, cap * 2) : NULL;
+        if (cap > max) {
+            free(p);
+            return SPAA_ERR_LIMIT;
+        }
+        char *more = realloc(p, 2 * cap + 1);
         if (!more)
             free(p);
         p = more;
@@ -73,31 +125,41 @@ static spaa_status slurp(int fd, size_t max, char **data, size_t *n)
     return SPAA_OK;
 }
 
-spaa_status sp_file_slurp(const char *path, size_t max, char **data, size_t *n)
+spaa_status sp_file_slurp(const char *path, size_t max, struct sp_diags *d, char **data, size_t *n)
 {
-    int fd = sp_file_open(path);
+    uint64_t size;
+    char *p = NULL;
+    int fd = sp_file_open(path, &size);
     if (fd < 0)
         return SPAA_ERR_NOT_FOUND;
-    spaa_status st = slurp(fd, max, data, n);
+    spaa_status st = slurp(fd, size, max, path, d, &p, n);
+    if (!st)
+        st = sp_file_check(fd, size, path, d);
     close(fd);
+    if (st)
+        free(p);
+    else
+        *data = p;
     return st;
 }
 
-bool sp_file_crc32(const char *path, uint32_t *crc)
+spaa_status sp_file_crc32(const char *path, struct sp_diags *d, uint32_t *crc)
 {
-    int fd = sp_file_open(path);
+    uint64_t size, at = 0;
+    int fd = sp_file_open(path, &size);
+    if (fd < 0)
+        return SPAA_ERR_NOT_FOUND;
     unsigned char *block = malloc(BLOCK);
-    bool ok = fd >= 0 && block;
+    spaa_status st = block ? SPAA_OK : SPAA_ERR_NOMEM;
     uLong sum = crc32(0, NULL, 0);
-    for (ssize_t got = 1; ok && got > 0;) {
-        got = read_some(fd, block, BLOCK);
-        if (got > 0)
-            sum = crc32(sum, block, (uInt)got);
-        ok = got >= 0;
+    for (size_t n; !st && at < size; at += n) {
+        n = size - at < BLOCK ? (size_t)(size - at) : BLOCK;
+        st = sp_file_read(fd, at, block, n, path, d);
+        if (!st)
+            sum = crc32(sum, block, (uInt)n);
     }
     *crc = (uint32_t)sum;
     free(block);
-    if (fd >= 0)
-        close(fd);
-    return ok;
+    close(fd);
+    return st;
 }

@@ -2,20 +2,33 @@
 #ifndef SP_SYMBOLS_FILE_H
 #define SP_SYMBOLS_FILE_H
 
-#include "spaa/status.h"
+#include "base/diag.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A descriptor, or -1. Regular files only: opening a device or a FIFO may block or do something. */
-int sp_file_open(const char *path);
-/*
- * All of a file into a malloced block with a NUL behind it. SPAA_ERR_NOT_FOUND when it cannot be
- * opened, SPAA_ERR_IO, SPAA_ERR_LIMIT when it is larger than max, SPAA_ERR_NOMEM.
+/* A descriptor and its size, or -1. Regular files only: opening a device or a FIFO may block or do something.
  */
-spaa_status sp_file_slurp(const char *path, size_t max, char **data, size_t *n);
-/* The CRC-32 of the whole file, as .gnu_debuglink has it. */
-bool sp_file_crc32(const char *path, uint32_t *crc);
+int sp_file_open(const char *path, uint64_t *size);
+/*
+ * Whether a file that had this size when it was opened is shorter now: SPAA_ERR_IO then, which is reported
+ * (SP_E014), for what was read of it may be of two files. Ask after the last read.
+ */
+spaa_status sp_file_check(int fd, uint64_t size, const char *path, struct sp_diags *d);
+/* Exactly n bytes from an offset. SPAA_ERR_IO, which is reported. */
+spaa_status sp_file_read(int fd, uint64_t at, void *p, size_t n, const char *path, struct sp_diags *d);
+/* What ends everything: others say that a candidate is not to be used. */
+static inline spaa_status sp_file_fatal(spaa_status st)
+{
+    return st == SPAA_ERR_NOMEM || st == SPAA_ERR_IO ? st : SPAA_OK;
+}
+/*
+ * All that a file holds when it is opened, in a malloced block with a NUL behind it. SPAA_ERR_NOT_FOUND when
+ * it cannot be opened, SPAA_ERR_IO (reported), SPAA_ERR_LIMIT when it is larger than max, SPAA_ERR_NOMEM.
+ */
+spaa_status sp_file_slurp(const char *path, size_t max, struct sp_diags *d, char **data, size_t *n);
+/* The CRC-32 of the whole file, as .gnu_debuglink has it. SPAA_ERR_NOT_FOUND, _IO (reported), _NOMEM. */
+spaa_status sp_file_crc32(const char *path, struct sp_diags *d, uint32_t *crc);
 
 #endif

@@ -38,6 +38,13 @@ const char *sp_path(struct sp_buf *b, const char *fmt, ...)
     return ok ? sp_buf_cstr(b) : "";
 }
 
+spaa_status sp_path_end(struct sp_buf *b, spaa_status st)
+{
+    bool nomem = b->nomem;
+    sp_buf_free(b);
+    return !st && nomem ? SPAA_ERR_NOMEM : st;
+}
+
 const char *sp_module_keep(struct sp_module *m, const char *s)
 {
     return sp_arena_dup(&m->owner->arena, s, strlen(s));
@@ -55,8 +62,8 @@ static const char *wanted_id(const struct sp_module *m)
 static spaa_status try_file(struct sp_module *m, const char *candidate, bool *found)
 {
     struct sp_elf e = {0};
-    spaa_status st = *candidate ? sp_elf_read(candidate, &e, NULL) : SPAA_ERR_NOT_FOUND;
-    if (st == SPAA_ERR_NOMEM)
+    spaa_status st = *candidate ? sp_elf_read(candidate, m->owner->d, &e, NULL) : SPAA_ERR_NOT_FOUND;
+    if (sp_file_fatal(st))
         return st;
     if (st == SPAA_ERR_INPUT && m->why == SP_WHY_NO_FILE) {
         m->why = SP_WHY_NOT_ELF;
@@ -117,10 +124,9 @@ spaa_status sp_find_file(struct sp_module *m)
         st = sp_debuginfod_fetch(m->owner, id, true, &fetched);
     if (st == SPAA_OK && fetched)
         st = try_file(m, fetched, &found);
-    sp_buf_free(&b);
     if (found)
         m->why = m->elf.has_symtab ? SP_WHY_NONE : SP_WHY_STRIPPED;
-    return st;
+    return sp_path_end(&b, st);
 }
 
 /*
@@ -134,11 +140,15 @@ static spaa_status try_debug(struct sp_module *m, const char *candidate, bool by
     uint32_t crc;
     if (m->debug || !*candidate)
         return SPAA_OK;
-    spaa_status st = sp_elf_read(candidate, &e, NULL);
+    spaa_status st = sp_elf_read(candidate, m->owner->d, &e, NULL);
     if (st != SPAA_OK)
-        return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
-    bool fits = id ? sp_same_build_id(id, e.build_id)
-                   : by_link && sp_file_crc32(candidate, &crc) && crc == m->elf.debuglink_crc;
+        return sp_file_fatal(st);
+    bool fits = id && sp_same_build_id(id, e.build_id);
+    if (!id && by_link) {
+        st = sp_file_crc32(candidate, m->owner->d, &crc);
+        fits = !st && crc == m->elf.debuglink_crc;
+        st = sp_file_fatal(st);
+    }
     if (fits && (e.has_symtab || e.has_dwarf)) {
         m->debug = sp_module_keep(m, candidate);
         st = m->debug ? SPAA_OK : SPAA_ERR_NOMEM;
@@ -204,8 +214,7 @@ spaa_status sp_find_debug(struct sp_module *m)
         st = sp_debuginfod_fetch(m->owner, id, false, &fetched);
     if (st == SPAA_OK && fetched)
         st = try_debug(m, fetched, false);
-    sp_buf_free(&b);
     if (m->debug)
         m->why = SP_WHY_NONE;
-    return st;
+    return sp_path_end(&b, st);
 }

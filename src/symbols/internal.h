@@ -83,7 +83,7 @@ struct sp_symbols {
     bool debuginfod_tried;
     void *lzma; /* the library */
     bool lzma_tried;
-    bool failed; /* an answer is not what it should be, for want of memory */
+    spaa_status failed; /* why an answer is not what it should be: no memory, or a file that changed */
 };
 
 /* report.c */
@@ -96,7 +96,9 @@ bool sp_same_build_id(const char *recorded, const char *file);
 const char *sp_module_keep(struct sp_module *m, const char *s); /* a copy, or NULL */
 /* A file name, "" when it would be too long for one; the text is valid until the next use of b. */
 const char *sp_path(struct sp_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* These return SPAA_OK also when nothing is found, else SPAA_ERR_NOMEM. */
+/* Frees what paths were made in; SPAA_ERR_NOMEM if one could not be, and nothing worse was known. */
+spaa_status sp_path_end(struct sp_buf *b, spaa_status st);
+/* These return SPAA_OK also when nothing is found, else SPAA_ERR_NOMEM; SPAA_ERR_IO when a file changed. */
 spaa_status sp_find_file(struct sp_module *m);
 spaa_status sp_find_debug(struct sp_module *m);
 
@@ -105,7 +107,7 @@ spaa_status sp_debuginfod_fetch(struct sp_symbols *s, const char *build_id, bool
                                 const char **path);
 void sp_debuginfod_end(struct sp_symbols *s);
 
-/* minidebug.c: the symbols of the file's .gnu_debugdata. SPAA_ERR_NOMEM. */
+/* minidebug.c: the symbols of the file's .gnu_debugdata. SPAA_ERR_NOMEM, SPAA_ERR_IO. */
 spaa_status sp_minidebug_add(struct sp_module *m);
 void sp_minidebug_end(struct sp_symbols *s);
 
@@ -130,12 +132,16 @@ spaa_status sp_ksyms_of(struct sp_symbols *s, const char *path, struct sp_ksyms 
 
 #define SP_RUNNING_KALLSYMS "/proc/kallsyms"
 /* running.c: whether the running kernel is the recorded one. SPAA_ERR_NOMEM. */
-spaa_status sp_running_build(const char *id, bool *same);
+spaa_status sp_running_build(const char *id, struct sp_diags *d, bool *same);
 /* Without a build-id. If not, the module says why. */
 spaa_status sp_running_boot(struct sp_module *m, bool *same);
 
-/* Says so, and that the answers are not to be used; false. */
-bool sp_symbols_nomem(struct sp_symbols *s);
+/* The answers are not to be used; false. SPAA_ERR_NOMEM is reported here, others were; SPAA_OK is nothing. */
+bool sp_symbols_fail(struct sp_symbols *s, spaa_status st);
+static inline bool sp_symbols_nomem(struct sp_symbols *s)
+{
+    return sp_symbols_fail(s, SPAA_ERR_NOMEM);
+}
 
 /* load.c: the same; fill the table or give the reason. */
 spaa_status sp_load_elf(struct sp_module *m);

@@ -6,6 +6,7 @@
  */
 #include "base/buf.h"
 #include "base/hash.h"
+#include "symbols/file.h"
 #include "symbols/internal.h"
 
 #include <string.h>
@@ -33,8 +34,8 @@ static const char *dwarf_file(struct sp_module *m)
     /* kallsyms may be of a kernel that stood elsewhere than its file says. */
     if (m->key.kind != SP_MODULE_FILE && (m->key.kind != SP_MODULE_KERNEL || m->ksyms))
         return NULL;
-    if (!m->debug && m->file && sp_find_debug(m) == SPAA_ERR_NOMEM)
-        sp_symbols_nomem(m->owner);
+    if (!m->debug && m->file)
+        sp_symbols_fail(m->owner, sp_find_debug(m));
     m->why = why;
     return m->debug;
 }
@@ -47,8 +48,8 @@ struct sp_dwarf *sp_module_dwarf(struct sp_module *m)
     m->dwarf_tried = true;
     const char *file = dwarf_file(m);
     struct sp_dwarf_places places = {o->symfs, o->debug_dir};
-    if (file && sp_dwarf_open(file, &places, &m->dwarf) == SPAA_ERR_NOMEM)
-        sp_symbols_nomem(m->owner);
+    if (file)
+        sp_symbols_fail(m->owner, sp_file_fatal(sp_dwarf_open(file, &places, m->owner->d, &m->dwarf)));
     if (m->dwarf)
         m->cache = sp_arena_zalloc(&m->owner->arena, sizeof *m->cache);
     if (m->dwarf && !m->cache) {
@@ -136,15 +137,13 @@ bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out
     bool lines = !s->opts.no_lines;
     *n = 0;
     if (!d)
-        return true;
+        return !s->failed;
     if (s->opts.no_inline)
         max = 1;
     size_t found = sp_dwarf_find(d, addr, lines ? SP_DWARF_LINES : SP_DWARF_INLINES, f,
                                  max < FRAMES_MAX ? max : FRAMES_MAX);
-    if (sp_dwarf_nomem(d)) {
-        sp_symbols_nomem(s);
-        return false;
-    }
+    if (sp_dwarf_failed(d))
+        return sp_symbols_fail(s, sp_dwarf_failed(d));
     for (size_t i = 0; i < found; i++) {
         struct sp_resolved r = {.inline_depth = (uint32_t)(found - 1 - i)};
         if (!srcline_of(m, &f[i], &r.srcline) || (f[i].func && !names_of(m, f[i].func, &r)))

@@ -18,13 +18,13 @@ static spaa_status add_elf(struct sp_module *m, const char *file)
 {
     struct sp_elf e = {0};
     size_t before = m->tab.syms.n;
-    spaa_status st = sp_elf_read(file, &e, &m->tab);
+    spaa_status st = sp_elf_read(file, m->owner->d, &e, &m->tab);
     const char *id = m->elf.build_id[0] ? m->elf.build_id : m->key.build_id;
     /* The file may have been replaced since it was found. */
     if (st != SPAA_OK || (id && !sp_same_build_id(id, e.build_id)))
         m->tab.syms.n = before;
     sp_elf_free(&e);
-    return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
+    return sp_file_fatal(st);
 }
 
 static uint64_t shift_to(const struct sp_module *m, uint64_t text)
@@ -83,9 +83,9 @@ spaa_status sp_ksyms_of(struct sp_symbols *s, const char *path, struct sp_ksyms 
     sp_symtab_init(&k->tab);
     k->next = s->ksyms;
     s->ksyms = *out = k;
-    spaa_status st = sp_file_slurp(path, SP_KALLSYMS_MAX, &text, &n);
+    spaa_status st = sp_file_slurp(path, SP_KALLSYMS_MAX, s->d, &text, &n);
     if (st != SPAA_OK)
-        return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
+        return sp_file_fatal(st);
     if (!sp_symtab_keep(&k->tab, text) ||
         !sp_kallsyms_parse(text, n, &k->tab, &k->text, &k->stext, &k->restricted))
         return SPAA_ERR_NOMEM;
@@ -124,7 +124,7 @@ static spaa_status try_running(struct sp_module *m, const char *id)
     if (m->ksyms)
         return SPAA_OK;
     if (id)
-        st = sp_running_build(id, &same);
+        st = sp_running_build(id, m->owner->d, &same);
     else if (m->why == SP_WHY_NO_KALLSYMS && !m->other) /* else what was named is what there is to say */
         st = sp_running_boot(m, &same);
     return st == SPAA_OK && same ? try_kallsyms(m, SP_RUNNING_KALLSYMS, false) : st;
@@ -166,10 +166,9 @@ spaa_status sp_load_kernel(struct sp_module *m)
         st = sp_find_debug(m);
     if (st == SPAA_OK && m->debug)
         st = sp_load_elf(m);
-    sp_buf_free(&b);
     if (m->ksyms || m->debug)
         m->why = SP_WHY_NONE;
-    return st;
+    return sp_path_end(&b, st);
 }
 
 /* Parses the first of the candidates that is there. */
@@ -179,9 +178,9 @@ static spaa_status try_map(struct sp_module *m, const char *path)
     size_t n;
     if (m->file || !*path)
         return SPAA_OK;
-    spaa_status st = sp_file_slurp(path, SP_PERF_MAP_MAX, &text, &n);
+    spaa_status st = sp_file_slurp(path, SP_PERF_MAP_MAX, m->owner->d, &text, &n);
     if (st != SPAA_OK)
-        return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
+        return sp_file_fatal(st);
     m->file = sp_module_keep(m, path);
     if (!sp_symtab_keep(&m->tab, text) || !m->file || !sp_perf_map_parse(text, n, &m->tab))
         return SPAA_ERR_NOMEM;
@@ -209,9 +208,9 @@ static spaa_status try_jitdump(struct sp_module *m, const char *path)
     bool is_one = false;
     if (m->file || !*path)
         return SPAA_OK;
-    spaa_status st = sp_file_slurp(path, SP_JITDUMP_MAX, &data, &n);
+    spaa_status st = sp_file_slurp(path, SP_JITDUMP_MAX, m->owner->d, &data, &n);
     if (st != SPAA_OK)
-        return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
+        return sp_file_fatal(st);
     if (!sp_symtab_keep(&m->tab, data) ||
         !sp_jitdump_parse((const unsigned char *)data, n, &m->tab, &m->jit, &is_one))
         return SPAA_ERR_NOMEM;
@@ -261,6 +260,5 @@ spaa_status sp_load_perf_map(struct sp_module *m)
         st = try_map(m, p);
     if (st == SPAA_OK && pid > 0)
         st = try_map(m, sp_path(&b, "/tmp/perf-%lld.map", pid));
-    sp_buf_free(&b);
-    return st;
+    return sp_path_end(&b, st);
 }

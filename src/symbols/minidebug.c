@@ -6,9 +6,11 @@
  * the GDB manual, "MiniDebugInfo"; lzma/container.h for the function's form. It is told how much memory it
  * may take, and what it gives may not be larger than any such table is.
  */
+#include "symbols/file.h"
 #include "symbols/internal.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #define PACKED_MAX   ((size_t)64 << 20)
@@ -21,13 +23,15 @@ enum { LZMA_OK = 0, LZMA_MEM_ERROR = 5, LZMA_BUF_ERROR = 10 };
 typedef int (*decode_fn)(uint64_t *, uint32_t, const void *, const uint8_t *, size_t *, size_t, uint8_t *,
                          size_t *, size_t);
 
-/* liblzma's decoder, loaded once; NULL: it is not there. */
-static decode_fn decoder(struct sp_symbols *s)
+/* liblzma's decoder, loaded once. SPAA_ERR_UNSUPPORTED: it is not there; SPAA_ERR_NOMEM. */
+static spaa_status decoder(struct sp_symbols *s, decode_fn *out)
 {
+    errno = 0;
     if (!s->lzma_tried)
         s->lzma = dlopen("liblzma.so.5", RTLD_NOW | RTLD_LOCAL);
     s->lzma_tried = true;
-    return s->lzma ? (decode_fn)dlsym(s->lzma, "lzma_stream_buffer_decode") : NULL;
+    *out = s->lzma ? (decode_fn)dlsym(s->lzma, "lzma_stream_buffer_decode") : NULL;
+    return *out ? SPAA_OK : errno == ENOMEM ? SPAA_ERR_NOMEM : SPAA_ERR_UNSUPPORTED;
 }
 
 void sp_minidebug_end(struct sp_symbols *s)
@@ -71,11 +75,13 @@ spaa_status sp_minidebug_add(struct sp_module *m)
 {
     unsigned char *packed, *image = NULL;
     size_t n, size = 0, before = m->tab.syms.n;
-    spaa_status st = sp_elf_section(m->file, ".gnu_debugdata", PACKED_MAX, &packed, &n);
+    spaa_status st = sp_elf_section(m->file, ".gnu_debugdata", PACKED_MAX, m->owner->d, &packed, &n);
     if (st)
-        return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
-    decode_fn decode = decoder(m->owner);
-    st = decode ? unpack(decode, packed, n, &image, &size) : SPAA_ERR_UNSUPPORTED;
+        return sp_file_fatal(st);
+    decode_fn decode;
+    st = decoder(m->owner, &decode);
+    if (!st)
+        st = unpack(decode, packed, n, &image, &size);
     free(packed);
     if (!st)
         st = sp_elf_read_image(image, size, NULL, &m->tab);

@@ -64,18 +64,18 @@ static bool note_names(struct notes *x, const struct sp_module *m, uint32_t name
            add(x, m, name, SP_NOTE_NAMES, m->misses, sp_buf_cstr(&x->why), advice);
 }
 
-bool sp_symbols_note(struct sp_symbols *s, struct sp_profile *p)
+spaa_status sp_symbols_note(struct sp_symbols *s, struct sp_profile *p)
 {
     struct notes x = {.p = p};
     if (s->failed)
-        return false;
+        return s->failed;
     bool ok = true, any = false;
     for (uint32_t i = 0; i < p->dsos.n && s->opts.no_symbols && ok; i++)
         ok = sp_profile_note(p, i, SP_NOTE_NAMES, 1, "names were not looked up (--no-symbols)", "");
     for (size_t i = 0; i < s->modules.n; i++)
         any |= s->modules.v[i]->misses || sp_module_lacks_lines(s->modules.v[i]);
     if (!any)
-        return ok || sp_nomem(s->d) == SPAA_OK;
+        return ok ? SPAA_OK : sp_nomem(s->d);
     sp_buf_init(&x.why, 64 << 10);
     sp_buf_init(&x.hint, 16 << 10);
     for (uint32_t i = 0; i < p->dsos.n && ok; i++)
@@ -92,5 +92,5 @@ bool sp_symbols_note(struct sp_symbols *s, struct sp_profile *p)
     sp_buf_free(&x.why);
     sp_buf_free(&x.hint);
     sp_map_free(&x.by_name);
-    return ok || sp_nomem(s->d) == SPAA_OK;
+    return ok ? SPAA_OK : sp_nomem(s->d);
 }

@@ -328,21 +328,20 @@ static spaa_status read_symbols(const struct image *m, struct sp_symtab *syms)
     return ok ? SPAA_OK : SPAA_ERR_NOMEM;
 }
 
-spaa_status sp_pe_read(const char *path, struct sp_pe *out, struct sp_symtab *syms)
+spaa_status sp_pe_read(const char *path, struct sp_diags *d, struct sp_pe *out, struct sp_symtab *syms)
 {
-    struct stat sb;
-    struct image m = {.fd = sp_file_open(path), .pe = out};
+    struct image m = {.pe = out};
     *out = (struct sp_pe){0};
+    m.fd = sp_file_open(path, &m.size);
     if (m.fd < 0)
         return SPAA_ERR_NOT_FOUND;
     spaa_status st = SPAA_ERR_INPUT;
-    if (!fstat(m.fd, &sb) && sb.st_size > 0) {
-        m.size = (uint64_t)sb.st_size;
-        if (read_headers(&m)) {
-            read_debug(&m);
-            st = syms ? read_symbols(&m, syms) : SPAA_OK;
-        }
+    if (read_headers(&m)) {
+        read_debug(&m);
+        st = syms ? read_symbols(&m, syms) : SPAA_OK;
     }
+    if (st != SPAA_ERR_NOMEM && sp_file_check(m.fd, m.size, path, d))
+        st = SPAA_ERR_IO;
     close(m.fd);
     return st;
 }

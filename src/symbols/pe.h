@@ -7,7 +7,7 @@
 #ifndef SP_SYMBOLS_PE_H
 #define SP_SYMBOLS_PE_H
 
-#include "spaa/status.h"
+#include "base/diag.h"
 #include "symbols/rsds.h"
 #include "symbols/symtab.h"
 
@@ -24,9 +24,9 @@ struct sp_pe {
 /*
  * With syms also the functions: of the COFF symbol table (MinGW's), else of the export table; x64's table
  * of functions (.pdata) tells where they end. SPAA_ERR_NOT_FOUND when the file cannot be opened,
- * SPAA_ERR_INPUT when it is no PE image, SPAA_ERR_NOMEM.
+ * SPAA_ERR_INPUT when it is no PE image, SPAA_ERR_IO when it changed meanwhile (reported), SPAA_ERR_NOMEM.
  */
-spaa_status sp_pe_read(const char *path, struct sp_pe *out, struct sp_symtab *syms);
+spaa_status sp_pe_read(const char *path, struct sp_diags *d, struct sp_pe *out, struct sp_symtab *syms);
 /* "x64", "x86", "arm64", …; NULL where the number is none of these. */
 const char *sp_pe_machine_name(uint16_t machine);
 

@@ -15,15 +15,15 @@
 #include <sys/utsname.h>
 
 /* The build-id of the running kernel; "" when it cannot be had. */
-static spaa_status running_id(char id[static 2 * SP_BUILD_ID_MAX + 1])
+static spaa_status running_id(struct sp_diags *d, char id[static 2 * SP_BUILD_ID_MAX + 1])
 {
     static const char digits[] = "0123456789abcdef";
     char *notes;
     size_t n, at = 0;
     id[0] = '\0';
-    spaa_status st = sp_file_slurp("/sys/kernel/notes", (size_t)1 << 20, &notes, &n);
+    spaa_status st = sp_file_slurp("/sys/kernel/notes", (size_t)1 << 20, d, &notes, &n);
     if (st != SPAA_OK)
-        return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
+        return sp_file_fatal(st);
     while (n - at >= 12 && !id[0]) {
         uint32_t h[3]; /* sizes of name and content, type; both are padded to 4 bytes */
         memcpy(h, notes + at, sizeof h);
@@ -45,10 +45,10 @@ static spaa_status running_id(char id[static 2 * SP_BUILD_ID_MAX + 1])
     return SPAA_OK;
 }
 
-spaa_status sp_running_build(const char *id, bool *same)
+spaa_status sp_running_build(const char *id, struct sp_diags *d, bool *same)
 {
     char running[2 * SP_BUILD_ID_MAX + 1];
-    spaa_status st = running_id(running);
+    spaa_status st = running_id(d, running);
     *same = st == SPAA_OK && running[0] && sp_same_build_id(id, running);
     return st;
 }

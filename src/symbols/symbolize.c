@@ -645,8 +645,8 @@ spaa_status sp_symbolize(struct sp_profile *p, const struct sp_symbol_opts *opts
     spaa_status st = sp_symbols_new(opts, d, &z->symbols);
     if (!st)
         st = run(z, jobs);
-    if (!st && sp_symbols_failed(z->symbols))
-        st = SPAA_ERR_NOMEM;
+    if (!st)
+        st = sp_symbols_failed(z->symbols);
     if (!st)
         sp_symbols_report(z->symbols);
     if (!st)

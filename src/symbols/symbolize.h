@@ -23,8 +23,8 @@ spaa_status sp_symbolize(struct sp_profile *p, const struct sp_symbol_opts *opts
 
 /*
  * Notes on the profile's DSOs why names and lines are missing, for answers about its quality. After all
- * lookups, for the profile that the names are in. False: out of memory, now or in a lookup; it was reported.
+ * lookups, for the profile that the names are in. Fails, too, as a lookup did (sp_symbols_failed).
  */
-bool sp_symbols_note(struct sp_symbols *s, struct sp_profile *p);
+spaa_status sp_symbols_note(struct sp_symbols *s, struct sp_profile *p);
 
 #endif

@@ -65,13 +65,16 @@ void sp_symbols_free(struct sp_symbols *s)
     free(s);
 }
 
-bool sp_symbols_nomem(struct sp_symbols *s)
+bool sp_symbols_fail(struct sp_symbols *s, spaa_status st)
 {
-    s->failed = true;
-    return sp_nomem(s->d) == SPAA_OK;
+    if (st == SPAA_ERR_NOMEM)
+        sp_nomem(s->d);
+    if (st && !s->failed)
+        s->failed = st;
+    return false;
 }
 
-bool sp_symbols_failed(const struct sp_symbols *s)
+spaa_status sp_symbols_failed(const struct sp_symbols *s)
 {
     return s->failed;
 }
@@ -140,8 +143,11 @@ spaa_status sp_symbols_module(struct sp_symbols *s, const struct sp_module_key *
         return sp_nomem(s->d);
     sp_symtab_init(&m->tab);
     s->modules.v[s->modules.n++] = m;
-    if (!s->opts.no_symbols && open_module(m) != SPAA_OK)
-        return sp_nomem(s->d);
+    spaa_status st = s->opts.no_symbols ? SPAA_OK : open_module(m);
+    if (st) {
+        sp_symbols_fail(s, st);
+        return st;
+    }
     *out = m;
     return SPAA_OK;
 }
@@ -334,8 +340,11 @@ size_t sp_module_resolve_code(struct sp_module *m, uint32_t code, uint64_t addr,
     size_t n;
     if (s->opts.no_symbols || !max)
         return 0;
-    if (!m->built && sp_load_elf(m) != SPAA_OK) {
-        sp_symbols_nomem(s);
+    if (s->failed)
+        return 0;
+    spaa_status st = m->built ? SPAA_OK : sp_load_elf(m);
+    if (st) {
+        sp_symbols_fail(s, st);
         return 0;
     }
     struct sp_sym room;

@@ -132,8 +132,8 @@ void sp_module_missed(struct sp_module *m);
 void sp_module_prepare(struct sp_module *m, const uint64_t *addrs, size_t n, unsigned jobs);
 /* Demangles C++, Rust (legacy, v0) and D; NULL when the name is not mangled. Lives in the symbolizer. */
 const char *sp_symbols_demangle(struct sp_symbols *s, const char *name);
-/* Whether some answer lacks what there was no memory for; it was reported. Ask after the last. */
-bool sp_symbols_failed(const struct sp_symbols *s);
+/* Why some answer is not what it should be: no memory, or a file that changed; it was reported. Ask last. */
+spaa_status sp_symbols_failed(const struct sp_symbols *s);
 /*
  * Why modules have no symbols (or only the exported ones), as infos (SP_I320) with the number of
  * addresses that got no name, the five worst one by one; SP_W312 too where a file was of another build.

@@ -171,7 +171,11 @@ static bool add_seg(struct sp_symtab *t, uint64_t start, uint32_t sym)
         t->seg_sym.v[t->seg_sym.n - 1] = sym;
         return true;
     }
-    return sp_vec_push(&t->seg, start) && sp_vec_push(&t->seg_sym, sym);
+    if (!sp_vec_reserve(&t->seg, t->seg.n + 1) || !sp_vec_reserve(&t->seg_sym, t->seg.n + 1))
+        return false;
+    t->seg.v[t->seg.n++] = start;
+    t->seg_sym.v[t->seg_sym.n++] = sym;
+    return true;
 }
 
 /*

@@ -16,14 +16,14 @@
 #define VDSO_MAX ((uint64_t)1 << 20)
 
 /* "7ffe1b5f2000-7ffe1b5f4000 r-xp … [vdso]" */
-static spaa_status find_range(uint64_t *start, uint64_t *end)
+static spaa_status find_range(struct sp_diags *d, uint64_t *start, uint64_t *end)
 {
     char *text;
     size_t n;
     *start = *end = 0;
-    spaa_status st = sp_file_slurp("/proc/self/maps", MAPS_MAX, &text, &n);
+    spaa_status st = sp_file_slurp("/proc/self/maps", MAPS_MAX, d, &text, &n);
     if (st)
-        return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
+        return sp_file_fatal(st);
     char *at = strstr(text, "[vdso]\n");
     while (at && at > text && at[-1] != '\n')
         at--;
@@ -40,7 +40,7 @@ spaa_status sp_vdso_add(struct sp_module *m)
     struct sp_elf e = {0};
     if (!m->key.path || strcmp(m->key.path, "[vdso]") != 0 || !sp_is_build_id(m->key.build_id))
         return SPAA_OK;
-    spaa_status st = find_range(&start, &end);
+    spaa_status st = find_range(m->owner->d, &start, &end);
     if (st || end <= start || end - start > VDSO_MAX)
         return st;
     unsigned char *copy = malloc((size_t)(end - start));

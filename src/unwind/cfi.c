@@ -9,6 +9,7 @@
 
 #include "symbols/file.h"
 
+#include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,31 +338,35 @@ static bool read_sections(struct sp_cfi *t, Elf *elf)
     return true;
 }
 
-static spaa_status add_file(struct sp_cfi *t, const char *path)
+/* libelf does not say that memory ran out, errno does. */
+static spaa_status add_file(struct sp_cfi *t, const char *path, struct sp_diags *d)
 {
-    int fd = path ? sp_file_open(path) : -1;
+    uint64_t size;
+    int fd = path ? sp_file_open(path, &size) : -1;
     if (fd < 0)
         return SPAA_OK;
     bool ok = true;
+    errno = 0;
     Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
     if (elf)
         ok = read_sections(t, elf);
+    spaa_status st = ok && errno != ENOMEM ? sp_file_check(fd, size, path, d) : SPAA_ERR_NOMEM;
     elf_end(elf);
     close(fd);
-    return ok ? SPAA_OK : SPAA_ERR_NOMEM;
+    return st;
 }
 
-spaa_status sp_cfi_load(const char *file, const char *debug, struct sp_cfi **out)
+spaa_status sp_cfi_load(const char *file, const char *debug, struct sp_diags *d, struct sp_cfi **out)
 {
     struct sp_cfi *t = calloc(1, sizeof *t);
     if (!t)
         return SPAA_ERR_NOMEM;
     t->word = 8;
-    spaa_status st = file ? sp_elf_read(file, &t->elf, NULL) : SPAA_OK;
-    if (st != SPAA_ERR_NOMEM)
-        st = add_file(t, file);
+    spaa_status st = sp_file_fatal(file ? sp_elf_read(file, d, &t->elf, NULL) : SPAA_OK);
     if (st == SPAA_OK)
-        st = add_file(t, debug);
+        st = add_file(t, file, d);
+    if (st == SPAA_OK)
+        st = add_file(t, debug, d);
     /* .eh_frame first: it wins where both describe a function. */
     for (int eh = 1; eh >= 0 && st == SPAA_OK; eh--)
         for (uint32_t i = 0; i < t->nparts && st == SPAA_OK; i++)

@@ -8,7 +8,7 @@
 #ifndef SP_CFI_H
 #define SP_CFI_H
 
-#include "spaa/status.h"
+#include "base/diag.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,9 +44,9 @@ struct sp_cfi;
 
 /*
  * The tables of a file (.eh_frame, .debug_frame) and of its separate debug file; either path may be NULL.
- * SPAA_OK also when there are none; SPAA_ERR_NOMEM.
+ * SPAA_OK also when there are none; SPAA_ERR_NOMEM; SPAA_ERR_IO when one changed meanwhile (reported).
  */
-spaa_status sp_cfi_load(const char *file, const char *debug, struct sp_cfi **out);
+spaa_status sp_cfi_load(const char *file, const char *debug, struct sp_diags *d, struct sp_cfi **out);
 void sp_cfi_free(struct sp_cfi *c);              /* NULL is fine */
 size_t sp_cfi_count(const struct sp_cfi *c);     /* FDEs */
 unsigned sp_cfi_machine(const struct sp_cfi *c); /* ELF's e_machine; 0: no file */

@@ -3,13 +3,15 @@
 #ifndef HEAP_H
 #define HEAP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct heap {
-    unsigned long calls, fail_at; /* 0: never */
-    bool on_and_on;               /* all that follow fail as well */
-    bool failed;
-    long live; /* pieces */
+    atomic_ulong calls;
+    unsigned long fail_at; /* 0: never */
+    bool on_and_on;        /* all that follow fail as well */
+    atomic_bool failed;
+    atomic_long live; /* pieces */
 };
 extern struct heap heap;
 

@@ -1,6 +1,7 @@
 #include "sweep.h"
 
 #include "model/merge.h"
+#include "symbols/symbolize.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -32,15 +33,16 @@ static spaa_status merge(struct sp_profile *p, const struct spaa_format *spaa,
     return st == SPAA_ERR_USAGE ? SPAA_ERR_UNSUPPORTED : st; /* refused */
 }
 
-static spaa_status convert(const struct spaa_format *format, struct sp_input *in, struct sp_diags *d,
-                           bool merged, struct sp_output *out)
+static spaa_status convert(const struct spaa_format *format, struct sp_input *in, const char *symfs,
+                           struct sp_diags *d, bool merged, struct sp_output *out)
 {
+    struct sp_symbolized count;
     struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS,
                                 .group_by = SP_BY_DEFAULT,
                                 .samples = true,
                                 .windows = 2,
                                 .lossless = true,
-                                .symbols = {.no_symbols = true}};
+                                .symbols = {.no_symbols = !symfs, .symfs = symfs}};
     struct sp_write_opts write = {.event = SP_NONE, .metric = SP_NONE};
     const struct spaa_format *spaa = sp_format_by_name("spaa");
     const char *reason;
@@ -55,6 +57,8 @@ static spaa_status convert(const struct spaa_format *format, struct sp_input *in
     st = sp_profile_new(d, &p);
     if (!st)
         st = format->read(in, &opts, d, p);
+    if (!st && symfs && format == spaa)
+        st = sp_symbolize(p, &opts.symbols, sp_input_jobs(in), d, &count);
     if (!st)
         st = merged ? merge(p, spaa, &write, d, out) : spaa->write(p, &write, d, out);
     if (!st)
@@ -63,20 +67,33 @@ static spaa_status convert(const struct spaa_format *format, struct sp_input *in
     return st;
 }
 
-spaa_status sweep_convert(const struct spaa_format *format, const void *p, size_t n, size_t chunk,
-                          bool merged, struct sp_diags *d, struct sp_output **out)
+static spaa_status run(const struct spaa_format *format, const void *p, size_t n, size_t chunk, unsigned jobs,
+                       const char *symfs, bool merged, struct sp_diags *d, struct sp_output **out)
 {
     struct sp_input *in = NULL;
     *out = NULL;
     spaa_status st = sp_input_memory(p, n, "sweep", d, &in);
     if (!st) {
         sp_input_set_chunk(in, chunk);
+        sp_input_set_jobs(in, jobs);
         st = sp_output_memory(d, out);
     }
     if (!st)
-        st = convert(format, in, d, merged, *out);
+        st = convert(format, in, symfs, d, merged, *out);
     sp_input_close(in);
     return st;
+}
+
+spaa_status sweep_convert(const struct spaa_format *format, const void *p, size_t n, size_t chunk,
+                          bool merged, struct sp_diags *d, struct sp_output **out)
+{
+    return run(format, p, n, chunk, 1, NULL, merged, d, out);
+}
+
+spaa_status sweep_names(const void *p, size_t n, const char *symfs, unsigned jobs, struct sp_diags *d,
+                        struct sp_output **out)
+{
+    return run(NULL, p, n, 0, jobs, symfs, false, d, out);
 }
 
 const struct spaa_format *sweep_probe(const struct sweep_file *f)

@@ -18,6 +18,10 @@ struct sweep_file {
 spaa_status sweep_convert(const struct spaa_format *format, const void *p, size_t n, size_t chunk,
                           bool merged, struct sp_diags *d, struct sp_output **out);
 
+/* The same of a format found by content, with the symbols that are below symfs. */
+spaa_status sweep_names(const void *p, size_t n, const char *symfs, unsigned jobs, struct sp_diags *d,
+                        struct sp_output **out);
+
 /* The format of a file by content, or NULL. */
 const struct spaa_format *sweep_probe(const struct sweep_file *f);
 

@@ -269,8 +269,8 @@ spaa_status sp_ht_finish(struct sp_ht *ht)
         st = add_stack(&b, i);
     if (!st && ht->symbols)
         sp_symbols_report(ht->symbols);
-    if (!st && ht->symbols && !sp_symbols_note(ht->symbols, ht->p))
-        st = SPAA_ERR_NOMEM;
+    if (!st && ht->symbols)
+        st = sp_symbols_note(ht->symbols, ht->p);
     if (!st)
         st = patch_samples(ht);
     if (!st)

@@ -305,7 +305,7 @@ spaa_status sp_pd_frames_report(struct sp_pd_frames *f)
             !sp_profile_note(f->pd->p, f->dsos.v[i].fallback, SP_NOTE_NAMES, 1,
                              "nothing was mapped at these addresses", hint))
             return sp_nomem(f->pd->d);
-    return sp_symbols_note(f->symbols, f->pd->p) ? SPAA_OK : SPAA_ERR_NOMEM;
+    return sp_symbols_note(f->symbols, f->pd->p);
 }
 
 spaa_status sp_pd_frames_mapped(struct sp_pd_frames *f, const struct sp_pd_mmap *m)

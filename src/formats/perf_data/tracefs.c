@@ -47,9 +47,9 @@ static spaa_status try_root(struct sp_pd *pd, const char *root, const struct sp_
     size_t n = 0;
     spaa_status st = SPAA_ERR_NOT_FOUND;
     if (path_of(root, a->name, path))
-        st = sp_file_slurp(path, FORMAT_BYTES, &text, &n);
+        st = sp_file_slurp(path, FORMAT_BYTES, pd->d, &text, &n);
     if (st)
-        return st == SPAA_ERR_NOMEM ? sp_nomem(pd->d) : SPAA_OK;
+        return st == SPAA_ERR_NOMEM ? sp_nomem(pd->d) : st == SPAA_ERR_IO ? st : SPAA_OK;
     const char *copy = sp_arena_dup(&pd->arena, text, n); /* fields are named by it */
     free(text);
     return copy ? sp_pd_trace_format(pd, a->config, copy, n) : sp_nomem(pd->d);

@@ -89,7 +89,7 @@ static spaa_status load_module(struct unwinder *u, uint32_t dso, struct module *
         return st;
     const char *path = sp_module_file(m->module), *debug = sp_module_debug(m->module);
     m->lacking = !path && file.path[0] == '/';
-    return path || debug ? sp_cfi_load(path, debug, &m->cfi) : SPAA_OK;
+    return path || debug ? sp_cfi_load(path, debug, u->pd->d, &m->cfi) : SPAA_OK;
 }
 
 /* The module of a DSO; NULL: out of memory. */

@@ -93,6 +93,8 @@ static spaa_status cannot(struct sp_spt_names *n, const char *path, spaa_status 
 {
     if (st == SPAA_ERR_NOMEM)
         return sp_nomem(n->d);
+    if (st == SPAA_ERR_IO) /* reported */
+        return st;
     if (st == SPAA_ERR_NOT_FOUND)
         sp_emit(n->d, SP_E001, SP_AT_NOTHING, "%s", path);
     else
@@ -109,11 +111,11 @@ static spaa_status add_map(struct sp_spt_names *n, const char *value)
     char *text;
     size_t size;
     bool found, any = false;
-    spaa_status st = sp_file_slurp(path, SP_MSVC_MAP_MAX, &text, &size);
+    spaa_status st = sp_file_slurp(path, SP_MSVC_MAP_MAX, n->d, &text, &size);
     if (st == SPAA_ERR_NOT_FOUND && eq) {
         asked = (struct sp_str){value, (uint32_t)(eq - value)};
         path = eq + 1;
-        st = sp_file_slurp(path, SP_MSVC_MAP_MAX, &text, &size);
+        st = sp_file_slurp(path, SP_MSVC_MAP_MAX, n->d, &text, &size);
     }
     if (st)
         return cannot(n, path, st, "readable file");
@@ -142,19 +144,19 @@ static spaa_status add_map(struct sp_spt_names *n, const char *value)
 }
 
 /* The GUID of an image and where its RVAs count from; SPAA_ERR_INPUT when it is neither PE nor ELF. */
-static spaa_status read_image(const char *path, struct source *s, struct sp_rsds *id, bool *has_id,
-                              bool *has_age)
+static spaa_status read_image(const char *path, struct sp_diags *d, struct source *s, struct sp_rsds *id,
+                              bool *has_id, bool *has_age)
 {
     struct sp_pe pe;
     struct sp_elf elf = {0};
-    spaa_status st = sp_pe_read(path, &pe, &s->tab);
+    spaa_status st = sp_pe_read(path, d, &pe, &s->tab);
     *has_age = st != SPAA_ERR_INPUT;
     if (st != SPAA_ERR_INPUT) {
         *has_id = !st && pe.has_rsds;
         *id = pe.rsds;
         return st;
     }
-    st = sp_elf_read(path, &elf, &s->tab);
+    st = sp_elf_read(path, d, &elf, &s->tab);
     if (!st) {
         char key[34];
         struct sp_rsds raw;
@@ -185,7 +187,7 @@ static spaa_status try_image(struct sp_spt_names *n, const char *path, uint32_t 
     *fits = false;
     if (!s)
         return SPAA_ERR_NOMEM;
-    spaa_status st = read_image(path, s, &id, &has_id, &has_age);
+    spaa_status st = read_image(path, n->d, s, &id, &has_id, &has_age);
     for (uint32_t i = 0; !st && has_id && i < f->nprograms; i++) {
         const struct sp_rsds *r = &f->programs[i].rsds;
         if ((only != SP_NONE && i != only) || !sp_rsds_same_guid(r, &id) || (has_age && r->age != id.age))

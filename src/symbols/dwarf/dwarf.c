@@ -19,22 +19,26 @@ static char *dup_text(const char *s, bool *ok)
     return copy;
 }
 
-spaa_status sp_dwarf_open(const char *path, const struct sp_dwarf_places *places, struct sp_dwarf **out)
+spaa_status sp_dwarf_open(const char *path, const struct sp_dwarf_places *places, struct sp_diags *diags,
+                          struct sp_dwarf **out)
 {
     struct sp_dwarf *d = calloc(1, sizeof *d);
     if (!d)
         return SPAA_ERR_NOMEM;
     bool ok = true;
+    d->diags = diags;
     pthread_mutex_init(&d->lock, NULL);
     d->root = dup_text(places ? places->root : NULL, &ok);
     d->debug_dir = dup_text(places ? places->debug_dir : NULL, &ok);
-    spaa_status st = ok ? sp_dw_file_open(path, false, &d->main) : SPAA_ERR_NOMEM;
+    spaa_status st = ok ? sp_dw_file_open(path, false, diags, &d->main) : SPAA_ERR_NOMEM;
     if (!st && d->main->unlinked)
         st = SPAA_ERR_NOT_FOUND;
     if (!st)
         st = sp_dw_units(d, d->main);
     if (!st)
         st = sp_dw_covers(d);
+    if (!st)
+        st = sp_dwarf_failed(d);
     if (st)
         sp_dwarf_free(d);
     else
@@ -58,9 +62,16 @@ void sp_dwarf_free(struct sp_dwarf *d)
     free(d);
 }
 
-bool sp_dwarf_nomem(const struct sp_dwarf *d)
+void sp_dw_fail(struct sp_dwarf *d, spaa_status st)
 {
-    return d->nomem;
+    int none = SPAA_OK;
+    if (st == SPAA_ERR_NOMEM || st == SPAA_ERR_IO)
+        atomic_compare_exchange_strong(&d->failed, &none, (int)st);
+}
+
+spaa_status sp_dwarf_failed(const struct sp_dwarf *d)
+{
+    return (spaa_status)d->failed;
 }
 
 const char *sp_dwarf_missing(const struct sp_dwarf *d, size_t *units)
@@ -82,7 +93,7 @@ static void build(struct sp_dwarf *d, struct sp_dw_unit *u, enum sp_dwarf_want w
     if (want == SP_DWARF_LINES)
         ok = sp_dw_lines_build(d, u) && ok;
     if (!ok)
-        d->nomem = true;
+        sp_dw_fail(d, SPAA_ERR_NOMEM);
 }
 
 /* The number of covers that begin at or below addr. */
@@ -142,7 +153,7 @@ static const char *name_of(struct sp_dwarf *d, const struct sp_dw_unit *u, uint6
     found.func = linkage ? linkage : name;
     if (d->names.n < UINT32_MAX - 1) {
         if (!sp_vec_push(&d->names, found) || !sp_map_add(&d->name_map, hash, (uint32_t)d->names.n - 1))
-            d->nomem = true;
+            sp_dw_fail(d, SPAA_ERR_NOMEM);
     }
     return found.func;
 }
@@ -194,19 +205,24 @@ size_t sp_dwarf_find(struct sp_dwarf *d, uint64_t addr, enum sp_dwarf_want want,
                      size_t max)
 {
     size_t at = covers_upto(d, addr), first = SIZE_MAX;
-    for (unsigned tries = 0; max && at && d->covers.v[at - 1].max > addr && tries < CANDIDATES_MAX; at--) {
+    for (unsigned tries = 0;
+         max && !sp_dwarf_failed(d) && at && d->covers.v[at - 1].max > addr && tries < CANDIDATES_MAX; at--) {
         const struct sp_dw_cover *c = &d->covers.v[at - 1];
         if (c->hi <= addr)
             continue;
         struct sp_dw_unit *u = &d->main->units.v[c->unit];
         tries++;
         build(d, u, want);
+        if (sp_dwarf_failed(d))
+            break;
         uint32_t node = sp_dw_inlines_find(u->split ? &u->split->inlines : &u->inlines, addr);
         if (node != DW_NO_NODE)
             return frames_of(d, u, node, addr, out, max);
         first = first == SIZE_MAX ? c->unit : first;
     }
-    return first == SIZE_MAX ? 0 : frames_of(d, &d->main->units.v[first], DW_NO_NODE, addr, out, max);
+    return first == SIZE_MAX || sp_dwarf_failed(d)
+               ? 0
+               : frames_of(d, &d->main->units.v[first], DW_NO_NODE, addr, out, max);
 }
 
 /* What several threads share while they build units. */
@@ -245,7 +261,7 @@ void sp_dwarf_prepare(struct sp_dwarf *d, const uint64_t *addrs, size_t n, enum 
             if (c->hi <= addrs[i])
                 continue;
             if ((!units.n || units.v[units.n - 1] != c->unit) && !sp_vec_push(&units, c->unit))
-                d->nomem = true;
+                sp_dw_fail(d, SPAA_ERR_NOMEM);
             break;
         }
     }

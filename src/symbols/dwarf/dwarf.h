@@ -2,14 +2,14 @@
  * DWARF: from an address to the functions inlined there and their source lines.
  *
  *     struct sp_dwarf *d;
- *     if (sp_dwarf_open(path, NULL, &d) == SPAA_OK) {
+ *     if (sp_dwarf_open(path, NULL, diags, &d) == SPAA_OK) {
  *         struct sp_dwarf_frame f[64];
  *         size_t n = sp_dwarf_find(d, address, SP_DWARF_LINES, f, 64);
  *     }
  *     sp_dwarf_free(d);
  *
- * The file is mapped, and only what answers a question is touched: opening reads the headers of the units
- * and their first entries, which say what addresses they cover. The first address inside a unit has
+ * The debug sections are read, not mapped, since the file may shrink. Opening goes through the headers of the
+ * units and their first entries, which say what addresses they cover. The first address inside a unit has
  * its index built: its inlined functions as sorted stretches of addresses, its line table as sorted rows.
  * From then on an address costs two binary searches.
  *
@@ -19,7 +19,7 @@
 #ifndef SP_SYMBOLS_DWARF_H
 #define SP_SYMBOLS_DWARF_H
 
-#include "spaa/status.h"
+#include "base/diag.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,21 +48,23 @@ struct sp_dwarf_places {
 
 /*
  * SPAA_ERR_NOT_FOUND when there is no such file or no DWARF in it, SPAA_ERR_INPUT when it is no ELF
- * file, SPAA_ERR_NOMEM. Strings of answers live as long as the handle.
+ * file, SPAA_ERR_IO when it changed meanwhile (reported), SPAA_ERR_NOMEM. Strings of answers live as long as
+ * the handle.
  */
-spaa_status sp_dwarf_open(const char *path, const struct sp_dwarf_places *places, struct sp_dwarf **out);
+spaa_status sp_dwarf_open(const char *path, const struct sp_dwarf_places *places, struct sp_diags *diags,
+                          struct sp_dwarf **out);
 void sp_dwarf_free(struct sp_dwarf *d); /* NULL is fine */
 /*
  * The frames at an address, innermost first, the physical function last. 0: nothing is known of it. When
  * only the line is known there is one frame without func. At most max (>= 1), the innermost ones left out
- * first. Running out of memory gives what is known without more, and sp_dwarf_nomem says so.
+ * first. Where memory runs out, or a file changes, the answer is not to be used: sp_dwarf_failed.
  */
 size_t sp_dwarf_find(struct sp_dwarf *d, uint64_t addr, enum sp_dwarf_want want, struct sp_dwarf_frame *out,
                      size_t max);
 /* Builds, with so many threads, what these addresses need. Answers do not depend on it. */
 void sp_dwarf_prepare(struct sp_dwarf *d, const uint64_t *addrs, size_t n, enum sp_dwarf_want want,
                       unsigned jobs);
-bool sp_dwarf_nomem(const struct sp_dwarf *d);
+spaa_status sp_dwarf_failed(const struct sp_dwarf *d); /* SPAA_ERR_NOMEM, SPAA_ERR_IO (reported) */
 /* Parts that are not where the file says: units of split DWARF, the common file of dwz. NULL: none. */
 const char *sp_dwarf_missing(const struct sp_dwarf *d, size_t *units);
 /* Units whose entries or lines are damaged, as far as they were looked at. */

@@ -1,23 +1,24 @@
 /*
- * A file with debug sections: mapped, found by name, inflated where they are compressed.
+ * The debug sections of a file: found by name, read, inflated where they are compressed.
  *
- * Only headers are touched here, and compressed sections whole. A mapped file that somebody truncates
- * meanwhile kills the process, as with every debugger; nothing else is read this way.
+ * libelf reads the headers (with ELF_C_READ it maps nothing), the sections are read here, and the file is
+ * closed again. Where libelf has no memory it gives NULL as for damage, but errno tells.
  *
  * Compression: ELF's own (SHF_COMPRESSED, zlib or zstd) and GNU's older .zdebug_ sections.
  */
 #include "symbols/file.h"
 #include "symbols/dwarf/private.h"
 
+#include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define SHIFT_MAX 1032u /* zlib cannot do better */
+#define NOTE_MAX  ((uint64_t)64 << 10)
 
 static const char *const names[DW_SECTIONS] = {"info",        "abbrev",  "str",      "line",
                                                "line_str",    "ranges",  "rnglists", "addr",
@@ -40,12 +41,22 @@ static unsigned section_of(const char *name, bool split, bool *gnu)
     return DW_SECTIONS;
 }
 
-static bool inflate_zlib(const unsigned char *p, size_t n, unsigned char *out, size_t size)
+/* A file while its sections are read. */
+struct source {
+    struct sp_dw_file *f;
+    struct sp_diags *diags;
+    int fd;
+    uint64_t size;
+    bool elf64;
+};
+
+/* SPAA_ERR_INPUT: damaged. */
+static spaa_status inflate_zlib(const unsigned char *p, size_t n, unsigned char *out, size_t size)
 {
     z_stream z = {0};
-    if (inflateInit(&z) != Z_OK)
-        return false;
-    int rc = Z_OK;
+    int rc = inflateInit(&z);
+    if (rc != Z_OK)
+        return rc == Z_MEM_ERROR ? SPAA_ERR_NOMEM : SPAA_ERR_INPUT;
     z.next_in = (unsigned char *)(uintptr_t)p;
     z.next_out = out;
     while (rc == Z_OK && n + z.avail_in && size + z.avail_out) {
@@ -61,53 +72,83 @@ static bool inflate_zlib(const unsigned char *p, size_t n, unsigned char *out, s
     }
     bool ok = (rc == Z_OK || rc == Z_STREAM_END) && !size && !z.avail_out;
     inflateEnd(&z);
-    return ok;
+    return ok ? SPAA_OK : rc == Z_MEM_ERROR ? SPAA_ERR_NOMEM : SPAA_ERR_INPUT;
 }
 
-/* Replaces a compressed section by what it holds; one that cannot be is left out. False: out of memory. */
-static bool unpack(struct sp_dw_file *f, unsigned i, const unsigned char *p, size_t n, unsigned type,
-                   uint64_t size)
+static spaa_status inflate_zstd(const unsigned char *p, size_t n, unsigned char *out, size_t size)
 {
-    if (!size || size > DW_INFLATED_MAX || (type == ELFCOMPRESS_ZLIB && size / SHIFT_MAX > n))
-        return true;
+    size_t got = ZSTD_decompress(out, size, p, n);
+    if (ZSTD_isError(got) && ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation)
+        return SPAA_ERR_NOMEM;
+    return got == size ? SPAA_OK : SPAA_ERR_INPUT;
+}
+
+/* What a compressed section holds; one that cannot be inflated is left out. */
+static spaa_status unpack(struct sp_dw_file *f, unsigned i, const unsigned char *p, size_t n, unsigned type,
+                          uint64_t size)
+{
+    enum { TYPE_ZLIB = 1, TYPE_ZSTD = 2 };
+    if (!size || size > DW_INFLATED_MAX || (type == TYPE_ZLIB && size / SHIFT_MAX > n))
+        return SPAA_OK;
     unsigned char *out = malloc(size);
     if (!out)
-        return false;
-    bool ok = type == ELFCOMPRESS_ZLIB ? inflate_zlib(p, n, out, size)
-                                       : type == 2 && ZSTD_decompress(out, size, p, n) == size;
-    if (!ok) {
+        return SPAA_ERR_NOMEM;
+    spaa_status st = type == TYPE_ZLIB   ? inflate_zlib(p, n, out, size)
+                     : type == TYPE_ZSTD ? inflate_zstd(p, n, out, size)
+                                         : SPAA_ERR_INPUT;
+    if (st) {
         free(out);
-        return true;
+        return sp_file_fatal(st);
     }
-    f->inflated[i] = out;
+    f->owned[i] = out;
     f->sec[i] = (struct sp_dw_bytes){out, size};
-    return true;
+    return SPAA_OK;
 }
 
-static bool take_section(struct sp_dw_file *f, const GElf_Shdr *sh, unsigned i, bool gnu, bool elf64)
+/* The bytes of a section, malloced; NULL with SPAA_OK: they are not in the file. */
+static spaa_status read_section(const struct source *s, const GElf_Shdr *sh, unsigned char **out)
 {
-    if (sh->sh_type == SHT_NOBITS || sh->sh_offset > f->size || sh->sh_size > f->size - sh->sh_offset ||
-        f->sec[i].p || !sh->sh_size)
-        return true;
-    const unsigned char *p = f->map + sh->sh_offset;
+    *out = NULL;
+    if (sh->sh_type == SHT_NOBITS || sh->sh_offset > s->size || sh->sh_size > s->size - sh->sh_offset ||
+        !sh->sh_size)
+        return SPAA_OK;
+    unsigned char *p = malloc(sh->sh_size);
+    if (!p)
+        return SPAA_ERR_NOMEM;
+    spaa_status st = sp_file_read(s->fd, sh->sh_offset, p, sh->sh_size, s->f->path, s->diags);
+    if (st)
+        free(p);
+    else
+        *out = p;
+    return st;
+}
+
+static spaa_status take_section(const struct source *s, const GElf_Shdr *sh, unsigned i, bool gnu)
+{
+    struct sp_dw_file *f = s->f;
+    unsigned char *p;
+    spaa_status st = f->sec[i].p ? SPAA_OK : read_section(s, sh, &p);
+    if (st || f->sec[i].p || !p)
+        return st;
     struct sp_dw_cursor c = {p, p + sh->sh_size, f->big, false};
     if (sh->sh_flags & SHF_COMPRESSED) {
         unsigned type = (unsigned)sp_dw_fixed(&c, 4);
-        sp_dw_skip(&c, elf64 ? 4 : 0);
-        uint64_t size = sp_dw_fixed(&c, elf64 ? 8 : 4);
-        sp_dw_skip(&c, elf64 ? 8 : 4);
-        return c.bad || unpack(f, i, c.p, (size_t)(c.end - c.p), type, size);
-    }
-    if (gnu) {
-        if (sh->sh_size < 12 || memcmp(p, "ZLIB", 4) != 0)
-            return true;
+        sp_dw_skip(&c, s->elf64 ? 4 : 0);
+        uint64_t size = sp_dw_fixed(&c, s->elf64 ? 8 : 4);
+        sp_dw_skip(&c, s->elf64 ? 8 : 4);
+        st = c.bad ? SPAA_OK : unpack(f, i, c.p, (size_t)(c.end - c.p), type, size);
+    } else if (!gnu) {
+        f->owned[i] = p;
+        f->sec[i] = (struct sp_dw_bytes){p, sh->sh_size};
+        return SPAA_OK;
+    } else if (sh->sh_size >= 12 && memcmp(p, "ZLIB", 4) == 0) {
         c.p += 4;
         c.big = true;
         uint64_t size = sp_dw_fixed(&c, 8);
-        return unpack(f, i, c.p, (size_t)(c.end - c.p), ELFCOMPRESS_ZLIB, size);
+        st = unpack(f, i, c.p, (size_t)(c.end - c.p), ELFCOMPRESS_ZLIB, size);
     }
-    f->sec[i] = (struct sp_dw_bytes){p, sh->sh_size};
-    return true;
+    free(p);
+    return st;
 }
 
 static void hex(const unsigned char *p, size_t n, char out[static 129])
@@ -122,24 +163,18 @@ static void hex(const unsigned char *p, size_t n, char out[static 129])
     out[2 * n] = '\0';
 }
 
-static void take_altlink(struct sp_dw_file *f, const GElf_Shdr *sh)
+static void take_altlink(struct sp_dw_file *f, const unsigned char *p, size_t size)
 {
-    if (sh->sh_type == SHT_NOBITS || sh->sh_offset > f->size || sh->sh_size > f->size - sh->sh_offset)
-        return;
-    const unsigned char *p = f->map + sh->sh_offset;
-    size_t n = strnlen((const char *)p, sh->sh_size);
-    if (!n || n >= sizeof f->altlink || n + 1 >= sh->sh_size)
+    size_t n = strnlen((const char *)p, size);
+    if (!n || n >= sizeof f->altlink || n + 1 >= size)
         return;
     memcpy(f->altlink, p, n + 1);
-    hex(p + n + 1, sh->sh_size - n - 1, f->alt_id);
+    hex(p + n + 1, size - n - 1, f->alt_id);
 }
 
-static void take_build_id(struct sp_dw_file *f, const GElf_Shdr *sh)
+static void take_build_id(struct sp_dw_file *f, const unsigned char *p, size_t size)
 {
-    if (sh->sh_type != SHT_NOTE || sh->sh_offset > f->size || sh->sh_size > f->size - sh->sh_offset)
-        return;
-    const unsigned char *p = f->map + sh->sh_offset;
-    struct sp_dw_cursor c = {p, p + sh->sh_size, f->big, false};
+    struct sp_dw_cursor c = {p, p + size, f->big, false};
     uint64_t name = sp_dw_fixed(&c, 4), desc = sp_dw_fixed(&c, 4);
     if (sp_dw_fixed(&c, 4) != NT_GNU_BUILD_ID || name != 4 || c.end - c.p < 4 || memcmp(c.p, "GNU", 4) != 0)
         return;
@@ -148,69 +183,80 @@ static void take_build_id(struct sp_dw_file *f, const GElf_Shdr *sh)
         hex(c.p, desc, f->build_id);
 }
 
-static spaa_status read_sections(struct sp_dw_file *f, Elf *elf)
+/* What says which file this is, and which it goes with. */
+static spaa_status take_identity(const struct source *s, const GElf_Shdr *sh, const char *name)
 {
+    bool alt = !strcmp(name, ".gnu_debugaltlink");
+    unsigned char *p = NULL;
+    if ((!alt && (strcmp(name, ".note.gnu.build-id") != 0 || sh->sh_type != SHT_NOTE)) ||
+        sh->sh_size > NOTE_MAX)
+        return SPAA_OK;
+    spaa_status st = read_section(s, sh, &p);
+    if (p && alt)
+        take_altlink(s->f, p, sh->sh_size);
+    else if (p)
+        take_build_id(s->f, p, sh->sh_size);
+    free(p);
+    return st;
+}
+
+static spaa_status read_sections(struct source *src, Elf *elf)
+{
+    struct sp_dw_file *f = src->f;
     size_t shstrndx;
     GElf_Ehdr eh;
     GElf_Shdr sh;
-    if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh))
+    spaa_status st = SPAA_OK;
+    if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh))
         return SPAA_ERR_INPUT;
     f->big = eh.e_ident[EI_DATA] == ELFDATA2MSB;
     f->unlinked = eh.e_type == ET_REL;
+    src->elf64 = eh.e_ident[EI_CLASS] == ELFCLASS64;
     if (elf_getshdrstrndx(elf, &shstrndx))
         return SPAA_ERR_NOT_FOUND;
-    for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
+    for (Elf_Scn *s = NULL; !st && (s = elf_nextscn(elf, s));) {
         const char *name = gelf_getshdr(s, &sh) ? elf_strptr(elf, shstrndx, sh.sh_name) : NULL;
         if (!name)
             continue;
         bool gnu;
         unsigned i = section_of(name, f->split, &gnu);
-        if (i < DW_SECTIONS && !take_section(f, &sh, i, gnu, eh.e_ident[EI_CLASS] == ELFCLASS64))
-            return SPAA_ERR_NOMEM;
-        if (!strcmp(name, ".gnu_debugaltlink"))
-            take_altlink(f, &sh);
-        else if (!strcmp(name, ".note.gnu.build-id"))
-            take_build_id(f, &sh);
+        st = i < DW_SECTIONS ? take_section(src, &sh, i, gnu) : take_identity(src, &sh, name);
     }
+    if (st)
+        return st;
     return f->sec[DW_INFO].n && f->sec[DW_ABBREV].n ? SPAA_OK : SPAA_ERR_NOT_FOUND;
 }
 
-static spaa_status map_file(struct sp_dw_file *f, const char *path)
+static spaa_status read_file(struct sp_dw_file *f, struct sp_diags *diags)
 {
-    struct stat st;
-    int fd = sp_file_open(path);
-    if (fd < 0)
+    struct source s = {.f = f, .diags = diags};
+    s.fd = sp_file_open(f->path, &s.size);
+    if (s.fd < 0)
         return SPAA_ERR_NOT_FOUND;
-    spaa_status rc = SPAA_ERR_INPUT;
-    if (!fstat(fd, &st) && st.st_size > 0) {
-        void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (map != MAP_FAILED) {
-            f->map = map;
-            f->size = (size_t)st.st_size;
-            rc = SPAA_OK;
-        }
-    }
-    close(fd);
-    return rc;
+    errno = 0;
+    Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(s.fd, ELF_C_READ, NULL);
+    spaa_status st = read_sections(&s, elf);
+    if (errno == ENOMEM)
+        st = SPAA_ERR_NOMEM;
+    elf_end(elf);
+    if (!sp_file_fatal(st) && sp_file_check(s.fd, s.size, f->path, diags))
+        st = SPAA_ERR_IO;
+    close(s.fd);
+    return st;
 }
 
-spaa_status sp_dw_file_open(const char *path, bool split, struct sp_dw_file **out)
+spaa_status sp_dw_file_open(const char *path, bool split, struct sp_diags *diags, struct sp_dw_file **out)
 {
     struct sp_dw_file *f = calloc(1, sizeof *f);
     if (!f)
         return SPAA_ERR_NOMEM;
     size_t n = strlen(path) + 1;
     char *copy = malloc(n);
-    f->path = copy;
-    f->split = split;
-    spaa_status st = copy ? map_file(f, path) : SPAA_ERR_NOMEM;
     if (copy)
         memcpy(copy, path, n);
-    if (!st) {
-        Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_memory((char *)f->map, f->size);
-        st = elf ? read_sections(f, elf) : SPAA_ERR_INPUT;
-        elf_end(elf);
-    }
+    f->path = copy;
+    f->split = split;
+    spaa_status st = copy ? read_file(f, diags) : SPAA_ERR_NOMEM;
     if (st)
         sp_dw_file_free(f);
     else
@@ -246,9 +292,7 @@ void sp_dw_file_free(struct sp_dw_file *f)
     sp_vec_free(&f->units);
     sp_dw_file_free(f->alt);
     for (unsigned i = 0; i < DW_SECTIONS; i++)
-        free(f->inflated[i]);
-    if (f->map)
-        munmap(f->map, f->size);
+        free(f->owned[i]);
     free((char *)(uintptr_t)f->path);
     free(f);
 }

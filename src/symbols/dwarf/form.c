@@ -448,7 +448,7 @@ const struct sp_dw_abbrevs *sp_dw_abbrevs_of(struct sp_dwarf *d, const struct sp
             d->abbrevs.v[d->abbrevs.n++] = t;
             d->abbrev_total += t->list.n + t->specs.n;
         } else {
-            d->nomem = true;
+            sp_dw_fail(d, SPAA_ERR_NOMEM);
         }
     }
     pthread_mutex_unlock(&d->lock);

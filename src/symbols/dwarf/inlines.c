@@ -199,7 +199,11 @@ static bool add_seg(struct sp_dw_inlines *in, uint64_t start, uint32_t node)
     }
     if (in->seg.n && in->seg_node.v[in->seg.n - 1] == node)
         return true;
-    return sp_vec_push(&in->seg, start) && sp_vec_push(&in->seg_node, node);
+    if (!sp_vec_reserve(&in->seg, in->seg.n + 1) || !sp_vec_reserve(&in->seg_node, in->seg.n + 1))
+        return false;
+    in->seg.v[in->seg.n++] = start;
+    in->seg_node.v[in->seg_node.n++] = node;
+    return true;
 }
 
 /*
@@ -237,7 +241,7 @@ bool sp_dw_inlines_build(struct sp_dwarf *d, struct sp_dw_unit *u)
     const struct sp_dw_abbrevs *t = sp_dw_abbrevs_of(d, u);
     struct walk *w = t ? malloc(sizeof *w) : NULL;
     if (!w)
-        return !t && !d->nomem;
+        return !t && !sp_dwarf_failed(d);
     w->d = d;
     w->u = u;
     w->t = t;

@@ -1,7 +1,7 @@
 /*
  * What the parts of the DWARF reader share.
  *
- *   file.c    an ELF file and its debug sections, inflated where they are compressed
+ *   file.c    the debug sections of an ELF file, inflated where they are compressed
  *   split.c   what stands in other files: .dwo, .dwp, dwz's common file
  *   form.c    values of attributes; abbreviations
  *   unit.c    headers of units, what their first entries say, and the addresses they cover
@@ -50,13 +50,11 @@ struct sp_dw_abbrevs;
 /* One ELF file: the one asked about, a .dwo, a .dwp, dwz's common one. */
 struct sp_dw_file {
     const char *path;
-    unsigned char *map;
-    size_t size;
     bool big;      /* big-endian */
     bool split;    /* .dwo or .dwp */
     bool unlinked; /* addresses in it would have to be relocated first */
     struct sp_dw_bytes sec[DW_SECTIONS];
-    void *inflated[DW_SECTIONS];
+    void *owned[DW_SECTIONS];
     SP_VEC(struct sp_dw_unit) units; /* in order of their offset */
     char build_id[129];
     char altlink[1024], alt_id[129]; /* dwz's common file; "": none */
@@ -207,11 +205,12 @@ struct sp_dwarf {
     SP_VEC(struct sp_dw_cover) covers; /* by lo */
     struct sp_dw_file *dwp;            /* of the whole file; may be NULL */
     bool dwp_tried, walk_all;
-    pthread_mutex_t lock; /* guards abbrevs, dwp and opening of the common file */
+    pthread_mutex_t lock; /* guards abbrevs, dwp, diags and opening of the common file */
     SP_VEC(struct sp_dw_abbrevs *) abbrevs;
     struct sp_map abbrev_map;
     size_t abbrev_total;
-    atomic_bool nomem;
+    struct sp_diags *diags; /* under the lock, once there are threads */
+    atomic_int failed;      /* a spaa_status */
     atomic_size_t missing;
     _Atomic(const char *) missing_name;
     atomic_size_t damaged;
@@ -227,6 +226,9 @@ struct sp_dwarf {
 #define DW_INFLATED_MAX ((uint64_t)8 << 30) /* bytes of one section */
 #define DW_PARTS_MAX    ((size_t)1 << 16)   /* .dwo files */
 #define DW_SIZE_MAX     ((uint64_t)1 << 40) /* nothing in a file is larger */
+
+/* dwarf.c: the answers are not to be used, if this is SPAA_ERR_NOMEM or SPAA_ERR_IO. */
+void sp_dw_fail(struct sp_dwarf *d, spaa_status st);
 
 /* form.c */
 struct sp_dw_cursor sp_dw_at(const struct sp_dw_file *f, enum sp_dw_section s, uint64_t off, uint64_t end);
@@ -254,7 +256,7 @@ bool sp_dw_address(const struct sp_dw_unit *u, const struct sp_dw_value *v, uint
 bool sp_dw_indexed_address(const struct sp_dw_unit *u, uint64_t index, uint64_t *addr);
 
 /* file.c */
-spaa_status sp_dw_file_open(const char *path, bool split, struct sp_dw_file **out);
+spaa_status sp_dw_file_open(const char *path, bool split, struct sp_diags *diags, struct sp_dw_file **out);
 void sp_dw_file_free(struct sp_dw_file *f);
 /* dwz's common file of f, opened once; NULL when it is not there. */
 struct sp_dw_file *sp_dw_alt(struct sp_dwarf *d, struct sp_dw_file *f);

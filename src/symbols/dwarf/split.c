@@ -33,16 +33,25 @@ __attribute__((format(printf, 2, 3))) static const char *path_of(struct sp_buf *
     return ok ? sp_buf_cstr(b) : "";
 }
 
+/* A path that there was no memory for is not one that nothing is found at. */
+static void end_paths(struct sp_dwarf *d, struct sp_buf *b, bool found)
+{
+    if (b->nomem && !found)
+        sp_dw_fail(d, SPAA_ERR_NOMEM);
+    sp_buf_free(b);
+}
+
 /* dwz's common file, if this is it. */
 static struct sp_dw_file *try_alt(struct sp_dwarf *d, const struct sp_dw_file *f, const char *path)
 {
     struct sp_dw_file *alt = NULL;
-    spaa_status st = *path ? sp_dw_file_open(path, false, &alt) : SPAA_ERR_NOT_FOUND;
-    if (st == SPAA_ERR_NOMEM)
-        d->nomem = true;
-    if (st)
-        return NULL;
-    if (strcmp(alt->build_id, f->alt_id) != 0 || sp_dw_units(d, alt) != SPAA_OK) {
+    spaa_status st = *path ? sp_dw_file_open(path, false, d->diags, &alt) : SPAA_ERR_NOT_FOUND;
+    if (!st && strcmp(alt->build_id, f->alt_id) != 0)
+        st = SPAA_ERR_NOT_FOUND;
+    if (!st)
+        st = sp_dw_units(d, alt);
+    if (st) {
+        sp_dw_fail(d, st);
         sp_dw_file_free(alt);
         return NULL;
     }
@@ -69,7 +78,7 @@ static struct sp_dw_file *find_alt(struct sp_dwarf *d, struct sp_dw_file *f)
         if (!alt && roots[i] && strlen(id) > 2)
             alt = try_alt(d, f, path_of(&b, "%s/.build-id/%.2s/%s.debug", roots[i], id, id + 2));
     }
-    sp_buf_free(&b);
+    end_paths(d, &b, alt);
     return alt;
 }
 
@@ -107,11 +116,18 @@ static bool is_split_of(struct sp_dwarf *d, struct sp_dw_unit *u, struct sp_dw_u
 static bool try_dwo(struct sp_dwarf *d, struct sp_dw_unit *skeleton, const char *path)
 {
     struct sp_dw_file *f = NULL;
-    spaa_status st = *path ? sp_dw_file_open(path, true, &f) : SPAA_ERR_NOT_FOUND;
+    struct sp_diags said; /* other threads may be at it too */
+    sp_diags_init(&said);
+    spaa_status st = *path ? sp_dw_file_open(path, true, &said, &f) : SPAA_ERR_NOT_FOUND;
     if (!st)
         st = sp_dw_units(d, f);
-    if (st == SPAA_ERR_NOMEM)
-        d->nomem = true;
+    if (st) {
+        pthread_mutex_lock(&d->lock);
+        sp_diags_merge(d->diags, &said);
+        pthread_mutex_unlock(&d->lock);
+    }
+    sp_diags_free(&said);
+    sp_dw_fail(d, st);
     for (size_t i = 0; !st && i < f->units.n; i++) {
         struct sp_dw_unit *u = &f->units.v[i];
         if (u->type == UT_type || u->type == UT_split_type || !is_split_of(d, u, skeleton))
@@ -134,7 +150,7 @@ static bool find_dwo(struct sp_dwarf *d, struct sp_dw_unit *u)
               try_dwo(d, u, path_of(&b, "%s%s%s%s", d->root, dir, slash, name));
     ok = ok || try_dwo(d, u, path_of(&b, "%s%s%s", dir, slash, name)) ||
          try_dwo(d, u, path_of(&b, "%.*s%s", dir_length(u->f->path), u->f->path, base_of(name)));
-    sp_buf_free(&b);
+    end_paths(d, &b, ok);
     return ok;
 }
 
@@ -147,14 +163,14 @@ static void open_dwp(struct sp_dwarf *d)
     struct sp_buf b;
     d->dwp_tried = true;
     sp_buf_init(&b, PATH_MAX);
-    spaa_status st = sp_dw_file_open(path_of(&b, "%s.dwp", path), true, &d->dwp);
+    spaa_status st = sp_dw_file_open(path_of(&b, "%s.dwp", path), true, d->diags, &d->dwp);
+    sp_dw_fail(d, st);
     if (st && n > cut && !strcmp(path + n - cut, debug))
-        st = sp_dw_file_open(path_of(&b, "%.*s.dwp", (int)(n - cut), path), true, &d->dwp);
+        st = sp_dw_file_open(path_of(&b, "%.*s.dwp", (int)(n - cut), path), true, d->diags, &d->dwp);
     if (!st)
         st = sp_dw_units(d, d->dwp);
-    if (st == SPAA_ERR_NOMEM)
-        d->nomem = true;
-    sp_buf_free(&b);
+    sp_dw_fail(d, st);
+    end_paths(d, &b, !st);
 }
 
 /* The parts of the package's sections that belong to an id. */

@@ -1,0 +1,168 @@
+"""Every allocation fails in turn while names are looked up: the same answer, or out of memory; see
+tests/oom/symbols_sweep.c. With every kind of file that names and lines come from."""
+
+import lzma
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT, SANITIZERS
+
+sys.path.insert(0, os.path.join(ROOT, "tests", "formats"))
+from test_jitdump import jitdump  # noqa: E402
+from test_perf_depth import MACHINES, USER  # noqa: E402
+from test_symbolize import one_frame_profile  # noqa: E402
+
+SWEEP = os.path.join(os.path.dirname(os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa"))), "tests", "symbols_sweep")
+
+# Names of C++, Rust (legacy, v0 with an identifier in Punycode) and D, inlined functions, two units.
+SOURCE = r"""
+namespace { __attribute__((always_inline)) inline int mix(int x) { return x * 31 + (x >> 3); } }
+static __attribute__((always_inline)) inline int twice(int x) { return mix(mix(x) ^ 5); }
+namespace shapes { template <class T> __attribute__((noinline)) T area(T k) { return (T)twice((int)k); } }
+extern "C" __attribute__((noinline)) int _ZN3foo3bar17h0123456789abcdefE(int x) { return twice(x); }
+extern "C" __attribute__((noinline)) int _RNqCs4fqI2P2rA04_11utf8_identsu30____7hkackfecea1cbdathfdh9hlq6y(int x) { return mix(x); }
+#ifdef D
+extern "C" __attribute__((noinline)) int _D3foo3barFiZi(int x) { return mix(x) + 1; }
+#else
+#define _D3foo3barFiZi mix
+#endif
+int other(int);
+int main(int argc, char **) { return shapes::area<int>(argc) + shapes::area<double>(argc) + other(argc)
+    + _ZN3foo3bar17h0123456789abcdefE(argc) + _D3foo3barFiZi(argc)
+    + _RNqCs4fqI2P2rA04_11utf8_identsu30____7hkackfecea1cbdathfdh9hlq6y(argc); }
+"""
+OTHER = r"""
+static __attribute__((always_inline)) inline int third(int x) { return x / 3; }
+__attribute__((noinline)) int other(int x) { return third(x) * third(x + 1); }
+"""
+
+
+def build(at, *flags, compiler="g++"):
+    if not shutil.which(compiler):
+        pytest.skip(f"no {compiler}")
+    (at / "prog.cpp").write_text(SOURCE)
+    (at / "other.cpp").write_text(OTHER)
+    for name in ("prog", "other"):
+        subprocess.run([compiler, "-g", "-O2", *flags, "-c", name + ".cpp"], cwd=at, check=True)
+    subprocess.run([compiler, *[f for f in flags if f.startswith("-gz")], "prog.o", "other.o", "-o", "prog"], cwd=at, check=True)
+    return at / "prog"
+
+
+def addresses(binary):
+    """A few of each function of ours."""
+    out = subprocess.run(["nm", "-S", "--defined-only", binary], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in out.splitlines() if len(line.split()) == 4]
+    ours = [(int(r[0], 16), int(r[1], 16)) for r in rows if r[2] in "tTwW" and not r[3].startswith("_start")]
+    return sorted({start + n * size // 3 for start, size in ours for n in range(3)})
+
+
+def sweep(symfs, *profiles, options=()):
+    if not os.path.exists(SWEEP):
+        pytest.skip("no symbols_sweep")
+    env = {**os.environ, **SANITIZERS, "HOME": str(symfs)}
+    done = subprocess.run([SWEEP, *options, str(symfs), *map(str, profiles)], capture_output=True, text=True, env=env, timeout=600)
+    assert done.returncode == 0, (done.returncode, done.stdout[-4000:], done.stderr[-4000:])
+    return done.stdout
+
+
+def elf(tmp_path, *flags, change=None, **more):
+    """A profile of addresses of a program that stands in the symfs as /opt/prog."""
+    prog = build(tmp_path, *flags, **more)
+    at = addresses(prog)
+    root = tmp_path / "symfs"
+    (root / "opt").mkdir(parents=True)
+    if change:
+        change(prog)
+    prog.rename(root / "opt" / "prog")
+    one_frame_profile(tmp_path / "in.spaa", "/opt/prog", at)
+    return root, tmp_path / "in.spaa"
+
+
+@pytest.mark.parametrize("flags", [("-gdwarf-5",), ("-gdwarf-4",), ("-gdwarf-5", "-gz"), ("-gdwarf-3", "-gstrict-dwarf")], ids=" ".join)
+def test_inlined_functions_and_lines(flags, tmp_path):
+    sweep(*elf(tmp_path, *flags))
+
+
+def test_names_of_d(tmp_path):
+    sweep(*elf(tmp_path, "-gdwarf-5", "-DD"), options=["-d"])
+
+
+@pytest.mark.parametrize("version", [4, 5])
+def test_split_units(version, tmp_path):
+    sweep(*elf(tmp_path, f"-gdwarf-{version}", "-gsplit-dwarf"))
+
+
+def test_split_units_in_a_package(tmp_path):
+    if not shutil.which("dwp"):
+        pytest.skip("no dwp")
+
+    def pack(prog):
+        subprocess.run(["dwp", "-e", "prog", "-o", "symfs/opt/prog.dwp"], cwd=prog.parent, check=True, timeout=60)
+        for name in ("prog.dwo", "other.dwo"):
+            (prog.parent / name).unlink()
+    sweep(*elf(tmp_path, "-gdwarf-4", "-gsplit-dwarf", change=pack))
+
+
+def test_dwz_s_common_file(tmp_path):
+    if not shutil.which("dwz"):
+        pytest.skip("no dwz")
+
+    def common(prog):
+        shutil.copy(prog, prog.parent / "prog2")
+        subprocess.run(["dwz", "-m", "common.debug", "-M", "/opt/common.debug", "prog", "prog2"], cwd=prog.parent, check=True)
+        (prog.parent / "common.debug").rename(prog.parent / "symfs" / "opt" / "common.debug")
+    sweep(*elf(tmp_path, "-gdwarf-4", change=common))
+
+
+def test_a_separate_debug_file(tmp_path):
+    def separate(prog):
+        def run(*c):
+            subprocess.run(c, cwd=prog.parent, check=True)
+        run("objcopy", "--only-keep-debug", "prog", "symfs/opt/prog.debug")
+        run("objcopy", "--strip-all", "--add-gnu-debuglink=symfs/opt/prog.debug", "prog")
+    sweep(*elf(tmp_path, "-gdwarf-5", "-Wl,--build-id=none", change=separate))
+
+
+def test_symbols_in_gnu_debugdata(tmp_path):
+    def mini(prog):
+        def run(*c):
+            subprocess.run(c, cwd=prog.parent, check=True)
+        run("objcopy", "--strip-debug", "prog", "mini")
+        (prog.parent / "mini.xz").write_bytes(lzma.compress((prog.parent / "mini").read_bytes()))
+        run("strip", "prog")
+        run("objcopy", "--add-section", ".gnu_debugdata=mini.xz", "prog")
+    sweep(*elf(tmp_path, "-gdwarf-5", change=mini))
+
+
+def test_code_made_at_run_time_and_the_kernel(tmp_path):
+    root = tmp_path / "symfs"
+    (root / "tmp").mkdir(parents=True)
+    (root / "proc").mkdir()
+    jitdump(root / "tmp" / "jit-77.dump", False)
+    (root / "tmp" / "perf-78.map").write_text("5000 100 alpha\n5080 10 beta of more\n4ff0 20 gamma\n")
+    (root / "proc" / "kallsyms").write_text("ffffffff81000000 T _text\nffffffff81000100 t one\nffffffff81000200 T two\n"
+                                            "ffffffffc0001000 t helper\t[module]\n")
+    for pid in (77, 78):
+        path = tmp_path / f"{pid}.spaa"
+        one_frame_profile(path, "[anon]", [0x4ff8, 0x5015, 0x5048, 0x5090, 0x9004, 0x9100])
+        path.write_text(path.read_text().replace('"context": {', '"context": {"pid": %d, ' % pid))
+    kernel = tmp_path / "kernel.spaa"
+    one_frame_profile(kernel, "[kernel]", [0x110, 0x220])
+    kernel.write_text(kernel.read_text().replace('"is_kernel": false', '"is_kernel": true').replace('"user"', '"kernel"'))
+    sweep(root, tmp_path / "77.spaa", tmp_path / "78.spaa", kernel)
+
+
+def test_copied_stacks_are_unwound(tmp_path):
+    m = MACHINES[0]
+    root = tmp_path / "symfs"
+    (root / "opt").mkdir(parents=True)
+    (root / "opt" / "prog").write_bytes(m.elf().bytes())
+    r = m.recording()
+    stack = m.frames(r, (32, 0x1240), (64, 0x1340))
+    r.sample([], ip=m.base + 0x1120, time=2000, tail=m.tail(r, m.base + 0x1120, {}, stack), misc=USER)
+    (tmp_path / "perf.data").write_bytes(r.bytes())
+    sweep(root, tmp_path / "perf.data")
