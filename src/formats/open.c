@@ -127,6 +127,8 @@ spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, co
     spaa_status st = sp_profile_new(d, &p);
     if (!st)
         st = f->read(in, opts, d, p);
+    if (!st && sp_input_failed(in) == SPAA_ERR_IO) /* what was read is not what is there */
+        st = SPAA_ERR_IO;
     if (!st && !p->stacks.n && !p->events.n && !p->extensions.n) {
         sp_emit(d, SP_E011, SP_AT_NOTHING, " ");
         st = SPAA_ERR_INPUT;

@@ -8,18 +8,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define POPULATE_MAX ((size_t)32 << 20) /* bytes of a file whose pages are mapped ahead */
 
 struct sp_input {
     struct sp_diags *diags;
     char *name;
-    int fd; /* -1: none, or not ours to close */
-    void *map;
-    size_t map_len;
+    int fd;        /* -1: none, or not ours to close */
     uint64_t size; /* of the source */
     struct sp_stage *base, *top;
     spaa_status below; /* how the stages ended that a spool replaced */
@@ -30,7 +25,6 @@ struct sp_input {
     bool spooled;
     size_t chunk;        /* 0: lend all there is */
     unsigned char *lent; /* an exact copy, in small pieces only */
-    uint64_t forgotten;  /* consumed bytes of the map whose pages were given back */
     _Atomic uint64_t watched, watched_size;
 };
 
@@ -57,8 +51,6 @@ void sp_input_close(struct sp_input *in)
         return;
     sp_stage_free(in->top);
     sp_spool_free(&in->spool);
-    if (in->map)
-        munmap(in->map, in->map_len);
     if (in->fd >= 0)
         close(in->fd);
     free(in->lent);
@@ -67,29 +59,18 @@ void sp_input_close(struct sp_input *in)
 }
 
 /*
- * Maps a regular file from where its descriptor stands. Files that say they are empty may not be
- * (/proc), and some file systems cannot map: those are read.
+ * The stage of a descriptor: a regular file from where it stands. Files that say they are empty may not be
+ * (/proc): they are read like pipes.
  */
-static void try_map(struct sp_input *in, int fd, const struct stat *sb)
+static struct sp_stage *stage_of(struct sp_input *in, int fd, const struct stat *sb)
 {
-    if (!S_ISREG(sb->st_mode) || sb->st_size <= 0 || (uintmax_t)sb->st_size > SIZE_MAX / 2)
-        return;
+    if (!S_ISREG(sb->st_mode) || sb->st_size <= 0)
+        return sp_stage_fd(fd, in->name, in->diags);
     off_t at = lseek(fd, 0, SEEK_CUR);
     if (at < 0 || at >= sb->st_size)
-        return;
-    void *map = mmap(NULL, (size_t)sb->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (map == MAP_FAILED)
-        return;
-    in->map = map;
-    in->map_len = (size_t)sb->st_size;
-    madvise(map, in->map_len, MADV_SEQUENTIAL);
-#ifdef MADV_POPULATE_READ /* all pages at once cost less than sixteen at a time */
-    if (in->map_len <= POPULATE_MAX)
-        madvise(map, in->map_len, MADV_POPULATE_READ);
-#endif
+        return sp_stage_fd(fd, in->name, in->diags);
     in->size = (uint64_t)(sb->st_size - at);
-    in->base =
-        sp_stage_memory((const unsigned char *)map + at, (size_t)(sb->st_size - at), in->name, in->diags);
+    return sp_stage_file(fd, (uint64_t)sb->st_size, in->size, in->name, in->diags);
 }
 
 /* A folder that holds a file `data` is a recording of perf in several files: that one says what the rest is.
@@ -130,13 +111,7 @@ static spaa_status attach(struct sp_input *in, int fd)
         sp_emit(in->diags, SP_E003, SP_AT_NOTHING, "%s", in->name);
         return SPAA_ERR_IO;
     }
-    try_map(in, fd, &sb);
-    if (!in->map) {
-        if (S_ISREG(sb.st_mode) && sb.st_size > 0)
-            in->size = (uint64_t)sb.st_size;
-        in->base = sp_stage_fd(fd, in->name, in->diags);
-    }
-    in->top = in->base;
+    in->top = in->base = stage_of(in, fd, &sb);
     return in->base ? SPAA_OK : SPAA_ERR_NOMEM;
 }
 
@@ -275,33 +250,10 @@ void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size)
     *size = atomic_load_explicit(&in->watched_size, memory_order_relaxed);
 }
 
-/*
- * Pages of a mapped file that were consumed need not stay resident: a reader that streams keeps a small
- * footprint. They come back from the file where sp_input_whole asks for them.
- */
-static void forget(struct sp_input *in, size_t ahead)
-{
-    enum { EVERY = 16 << 20 };
-    if (!in->map || in->top != in->base || in->spooled)
-        return;
-    uint64_t done = (in->base->offset + ahead) & ~(uint64_t)0xFFFF;
-    if (done < in->forgotten + EVERY)
-        return;
-    madvise((char *)in->map + in->forgotten, (size_t)(done - in->forgotten), MADV_DONTNEED);
-    in->forgotten = done;
-}
-
-void sp_input_pass(struct sp_input *in, size_t done)
-{
-    sp_input_note(in, done);
-    forget(in, done);
-}
-
 void sp_input_consume(struct sp_input *in, size_t n)
 {
     sp_stage_consume(in->top, n);
     sp_input_note(in, 0);
-    forget(in, 0);
     if (n) {
         free(in->lent);
         in->lent = NULL;
@@ -400,7 +352,11 @@ static spaa_status spool(struct sp_input *in)
                 in->name);
         return SPAA_ERR_USAGE;
     }
-    spaa_status st = sp_spool_fill(&in->spool, in->top, SP_SPOOL_MEMORY, SP_SPOOL_MAX);
+    bool file = in->top == in->base && in->size && in->size <= SP_SPOOL_KNOWN;
+    spaa_status st = file ? sp_spool_read(&in->spool, in->top, (size_t)in->size)
+                          : sp_spool_fill(&in->spool, in->top, SP_SPOOL_MEMORY, SP_SPOOL_MAX);
+    if (!st && in->top->failed == SPAA_ERR_IO)
+        st = SPAA_ERR_IO;
     if (st)
         return st;
     struct sp_stage *s = sp_stage_memory(sp_spool_data(&in->spool), in->spool.len, in->name, in->diags);

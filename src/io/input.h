@@ -1,8 +1,9 @@
 /*
  * Reading bytes: files, standard input and memory, through zstd and gzip that are found by content.
  *
- * The caller peeks and consumes. sp_input_peek lends a view of the bytes ahead without copying when
- * it can: all the rest of an uncompressed file (it is mapped), at least `want` bytes otherwise.
+ * The caller peeks and consumes. sp_input_peek lends a view of the bytes ahead, at least `want`, more where
+ * they are there. Files are read, not mapped, up to where they ended when they were opened: one that grows is
+ * read as it was, one that becomes shorter fails with SPAA_ERR_IO (SP_E014).
  * A view is valid until the next peek, consume or close. Offsets count decompressed bytes.
  *
  *     size_t n;
@@ -58,11 +59,6 @@ const char *sp_input_name(const struct sp_input *in);
  * of it is done; watch gives that, of how much, in bytes that compare (size 0: unknown). Both are atomic.
  */
 void sp_input_note(struct sp_input *in, uint64_t done);
-/*
- * The same, and the first `done` bytes of the view will hardly be looked at again: their memory may go to
- * others, and comes back if they are.
- */
-void sp_input_pass(struct sp_input *in, size_t done);
 void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size);
 
 /*
@@ -72,10 +68,11 @@ void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size);
 spaa_status sp_input_line(struct sp_input *in, const char **line, size_t *n);
 
 /*
- * The whole input from its first byte: memory and mapped files at any time, whatever was consumed; pipes
- * and compressed input only before anything was consumed (peeking is fine), else SPAA_ERR_USAGE: they
- * are copied to memory, beyond 64 MiB to an unlinked file in $TMPDIR or /tmp. Lent until close. Damage
- * shortens it as it ends a stream. May be called again, and the stream may be read on.
+ * The whole input from its first byte: memory at any time, whatever was consumed; files, pipes and compressed
+ * input only before anything was consumed (peeking is fine), else SPAA_ERR_USAGE. They are copied to memory,
+ * files beyond 1 GiB and others beyond 64 MiB to an unlinked file in $TMPDIR or /tmp. Lent until close.
+ * Damage shortens it as it ends a stream; SPAA_ERR_IO when it cannot be read to its end. May be called again,
+ * and the stream may be read on.
  */
 spaa_status sp_input_whole(struct sp_input *in, const unsigned char **p, size_t *n);
 

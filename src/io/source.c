@@ -1,16 +1,19 @@
-/* Where bytes come from: memory, or a file descriptor that is read in blocks. */
+/* Where bytes come from: memory, or a file descriptor that is read in blocks, of a pipe or of a file. */
 #include "io/stage.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct fd_stage {
     struct sp_stage s;
     int fd;
     uint64_t read;
+    uint64_t size,
+        left; /* of a file when it was opened, and what of it was ahead; left UINT64_MAX: no file */
 };
 
 static void destroy_plain(struct sp_stage *s)
@@ -44,15 +47,33 @@ static bool wait_for(const struct fd_stage *f)
     return !f->s.stop || !*f->s.stop;
 }
 
+/* A file ended too early. Those of /sys only say that they are longer. */
+static void ended_early(struct fd_stage *f)
+{
+    struct stat sb;
+    uint64_t now = fstat(f->fd, &sb) || sb.st_size < 0 ? 0 : (uint64_t)sb.st_size;
+    if (now >= f->size)
+        return;
+    f->s.failed = SPAA_ERR_IO;
+    sp_emit(f->s.diags, SP_E014, SP_AT(f->size - f->left + f->read), "%s: of %llu bytes %llu are left",
+            f->s.name, (unsigned long long)f->size, (unsigned long long)now);
+}
+
 static size_t fill_fd(struct sp_stage *s, unsigned char *out, size_t cap)
 {
     struct fd_stage *f = (struct fd_stage *)s;
+    if (cap > f->left - f->read)
+        cap = (size_t)(f->left - f->read);
     for (;;) {
+        if (!cap)
+            return 0;
         if (!wait_for(f))
             return 0;
         ssize_t got = read(f->fd, out, cap);
         if (got >= 0) {
             f->read += (uint64_t)got;
+            if (!got && f->left != UINT64_MAX)
+                ended_early(f);
             return (size_t)got;
         }
         if (errno == EINTR)
@@ -80,5 +101,20 @@ struct sp_stage *sp_stage_fd(int fd, const char *name, struct sp_diags *d)
     f->s.diags = d;
     f->s.name = name;
     f->fd = fd;
+    f->left = UINT64_MAX;
     return &f->s;
+}
+
+struct sp_stage *sp_stage_file(int fd, uint64_t size, uint64_t left, const char *name, struct sp_diags *d)
+{
+    struct sp_stage *s = sp_stage_fd(fd, name, d);
+    struct fd_stage *f = (struct fd_stage *)s;
+    if (!s)
+        return NULL;
+    f->size = size;
+    f->left = left;
+    s->block = left < SP_STAGE_BLOCK   ? (size_t)left + 1
+               : left < SP_STAGE_LARGE ? SP_STAGE_BLOCK
+                                       : SP_STAGE_LARGE;
+    return s;
 }

@@ -1,4 +1,5 @@
 /* A stream kept whole, for readers that jump about: in memory while small, then on disk, mapped. */
+#include "base/vec.h"
 #include "io/stage.h"
 #include "io/temporary.h"
 
@@ -103,6 +104,28 @@ spaa_status sp_spool_fill(struct sp_spool *sp, struct sp_stage *from, size_t in_
     if (st)
         sp_spool_free(sp);
     return st;
+}
+
+spaa_status sp_spool_read(struct sp_spool *sp, struct sp_stage *from, size_t size)
+{
+    const unsigned char *p;
+    size_t n = from->len - from->pos;
+    unsigned char *m = malloc(size > n ? size : n);
+    if (!m)
+        return sp_nomem(from->diags);
+    sp_large_pages(m, size);
+    if (n) {
+        p = from->data + from->pos;
+        memcpy(m, p, n);
+        sp_stage_consume(from, n);
+    }
+    for (size_t got = 1; got && n < size; n += got)
+        got = from->fill(from, m + n, from->piece && from->piece < size - n ? from->piece : size - n);
+    from->ended = true;
+    sp->memory = m;
+    sp->cap = size;
+    sp->len = n;
+    return SPAA_OK;
 }
 
 const unsigned char *sp_spool_data(const struct sp_spool *sp)

@@ -12,9 +12,11 @@ static bool make_room(struct sp_stage *s, size_t want)
         memmove(s->buf, s->buf + s->pos, ahead);
     s->pos = 0;
     s->len = ahead;
-    if (s->cap >= want && s->cap > ahead)
+    if (s->cap >= want && s->cap > ahead && s->cap >= s->block)
         return true;
-    size_t cap = s->cap ? s->cap * 2 : SP_STAGE_BLOCK;
+    size_t cap = s->cap < s->block ? s->block : s->cap * 2;
+    if (!s->cap && (!s->block || s->block > SP_STAGE_BLOCK)) /* enough to see what it is */
+        cap = SP_STAGE_BLOCK;
     if (cap > SP_LINE_MAX + 1)
         cap = SP_LINE_MAX + 1;
     if (cap < want)

@@ -1,8 +1,8 @@
 /*
  * What an input is made of: a source of bytes, up to three decompressors on top of it, and then blocks.
  *
- * A stage lends the bytes ahead and forgets them when they are consumed. One kind lends memory as it
- * is (a mapped file); the others have `fill` write the next bytes into a block buffer, which grows
+ * A stage lends the bytes ahead and forgets them when they are consumed. One kind lends memory as it is;
+ * the others have `fill` write the next bytes into a block buffer, which grows
  * only when more is asked for at once than fits. Private to this folder and its tests.
  */
 #ifndef SP_IO_STAGE_H
@@ -12,7 +12,8 @@
 #include "io/input.h"
 
 #define SP_STAGE_BLOCK  ((size_t)1 << 20)
-#define SP_FILTER_DEPTH 3u /* decompressors on top of each other */
+#define SP_STAGE_LARGE  ((size_t)8 << 20) /* blocks of large files: several threads work on one */
+#define SP_FILTER_DEPTH 3u                /* decompressors on top of each other */
 
 struct sp_stage {
     /*
@@ -31,6 +32,7 @@ struct sp_stage {
     size_t pos, len;
     unsigned char *buf; /* == data, when there is fill */
     size_t cap;
+    size_t block;    /* bytes that buf is to have, once it is filled again; 0: SP_STAGE_BLOCK */
     uint64_t offset; /* of data[pos] */
     size_t piece;    /* fill at most this many bytes at a time; 0: no limit */
     bool ended;
@@ -46,6 +48,12 @@ void sp_stage_free(struct sp_stage *s); /* with everything below; NULL is fine *
 /* Stages on memory or on a file descriptor, both borrowed. NULL: out of memory (reported). */
 struct sp_stage *sp_stage_memory(const void *p, size_t n, const char *name, struct sp_diags *d);
 struct sp_stage *sp_stage_fd(int fd, const char *name, struct sp_diags *d);
+/*
+ * The same of a regular file of `size` bytes, `left` of which are ahead. It ends there though the file may
+ * have grown; one that has become shorter fails with SPAA_ERR_IO. It is read, not mapped: of a mapped file
+ * that somebody cuts off, the next look kills the process.
+ */
+struct sp_stage *sp_stage_file(int fd, uint64_t size, uint64_t left, const char *name, struct sp_diags *d);
 
 /*
  * If what the stage lends begins like zstd or gzip: *top becomes a stage that decompresses it, and
@@ -68,10 +76,13 @@ struct sp_spool {
     size_t len;
 };
 #define SP_SPOOL_MEMORY ((size_t)64 << 20)
+#define SP_SPOOL_KNOWN  ((uint64_t)1 << 30) /* in memory, where the size is known */
 #define SP_SPOOL_MAX    ((uint64_t)64 << 30)
 
 /* Empties the stage into the spool. On failure (reported) the spool is as it was: zeroed. */
 spaa_status sp_spool_fill(struct sp_spool *sp, struct sp_stage *from, size_t in_memory, uint64_t max);
+/* The same of a stage that fills and has no more than `size` bytes ahead, all in memory. */
+spaa_status sp_spool_read(struct sp_spool *sp, struct sp_stage *from, size_t size);
 const unsigned char *sp_spool_data(const struct sp_spool *sp);
 void sp_spool_free(struct sp_spool *sp);
 

@@ -82,12 +82,16 @@ static bool read_upto(int fd, uint64_t at, void *p, size_t n, size_t *len, const
     return true;
 }
 
-spaa_status sp_file_read(int fd, uint64_t at, void *p, size_t n, const char *path, struct sp_diags *d)
+spaa_status sp_file_read(int fd, uint64_t size, uint64_t at, void *p, size_t n, const char *path,
+                         struct sp_diags *d)
 {
     size_t len;
     if (!read_upto(fd, at, p, n, &len, path, d))
         return SPAA_ERR_IO;
-    return len < n ? shorter(path, d, at + n, at + len) : SPAA_OK;
+    if (len == n)
+        return SPAA_OK;
+    /* Cut off, if only for a moment. */
+    return sp_file_check(fd, size, path, d) ? SPAA_ERR_IO : shorter(path, d, size, at + len);
 }
 
 /* Files of /proc say they are empty, those of /sys that they are longer than they are. */
@@ -154,7 +158,7 @@ spaa_status sp_file_crc32(const char *path, struct sp_diags *d, uint32_t *crc)
     uLong sum = crc32(0, NULL, 0);
     for (size_t n; !st && at < size; at += n) {
         n = size - at < BLOCK ? (size_t)(size - at) : BLOCK;
-        st = sp_file_read(fd, at, block, n, path, d);
+        st = sp_file_read(fd, size, at, block, n, path, d);
         if (!st)
             sum = crc32(sum, block, (uInt)n);
     }

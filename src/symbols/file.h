@@ -16,8 +16,9 @@ int sp_file_open(const char *path, uint64_t *size);
  * (SP_E014), for what was read of it may be of two files. Ask after the last read.
  */
 spaa_status sp_file_check(int fd, uint64_t size, const char *path, struct sp_diags *d);
-/* Exactly n bytes from an offset. SPAA_ERR_IO, which is reported. */
-spaa_status sp_file_read(int fd, uint64_t at, void *p, size_t n, const char *path, struct sp_diags *d);
+/* Exactly n bytes from an offset of a file that had this size. SPAA_ERR_IO, which is reported. */
+spaa_status sp_file_read(int fd, uint64_t size, uint64_t at, void *p, size_t n, const char *path,
+                         struct sp_diags *d);
 /* What ends everything: others say that a candidate is not to be used. */
 static inline spaa_status sp_file_fatal(spaa_status st)
 {

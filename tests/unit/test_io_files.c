@@ -86,7 +86,7 @@ static void assert_rest(struct fixture *f, const char *expected)
     assert_int_equal(sp_input_failed(f->in), SPAA_OK);
 }
 
-static void a_file_is_lent_at_once(void **state)
+static void a_file_is_lent_as_it_is_asked_for(void **state)
 {
     struct fixture *f = *state;
     uint64_t done, size;
@@ -94,7 +94,7 @@ static void a_file_is_lent_at_once(void **state)
     put_file(f, text, 3 << 20);
     free(text);
     assert_int_equal(sp_input_open(f->path, &f->d, &f->in), SPAA_OK);
-    assert_int_equal(sp_input_peek(f->in, 1, &f->p, &f->n), SPAA_OK);
+    assert_int_equal(sp_input_peek(f->in, 3 << 20, &f->p, &f->n), SPAA_OK);
     assert_int_equal(f->n, 3 << 20);
     sp_input_consume(f->in, 5);
     sp_input_progress(f->in, &done, &size);
@@ -210,15 +210,78 @@ static void assert_whole(struct fixture *f, const char *expected)
     }
 }
 
-static void a_mapped_file_is_whole_at_any_time(void **state)
+static void a_file_is_whole_until_something_is_consumed(void **state)
 {
     struct fixture *f = *state;
     put_file(f, "0123456789", 10);
     assert_int_equal(sp_input_open(f->path, &f->d, &f->in), SPAA_OK);
     assert_rest(f, "0123456789");
+    assert_whole(f, "0123456789");
     sp_input_consume(f->in, 6);
     assert_whole(f, "0123456789");
     assert_rest(f, "6789");
+    sp_input_close(f->in);
+    assert_int_equal(sp_input_open(f->path, &f->d, &f->in), SPAA_OK);
+    sp_input_consume(f->in, 0);
+    assert_rest(f, "0123456789");
+    sp_input_consume(f->in, 6);
+    assert_int_equal(sp_input_whole(f->in, &f->p, &f->n), SPAA_ERR_USAGE);
+}
+
+enum { LONG = 5 << 20, SHORT = 3 << 20 };
+
+static void put_long_file(struct fixture *f)
+{
+    char *text = calloc(1, LONG);
+    assert_non_null(text);
+    put_file(f, text, LONG);
+    free(text);
+    assert_int_equal(sp_input_open(f->path, &f->d, &f->in), SPAA_OK);
+    assert_int_equal(sp_input_peek(f->in, 1, &f->p, &f->n), SPAA_OK);
+    assert_true(f->n < SHORT);
+}
+
+static void assert_shrank(struct fixture *f)
+{
+    assert_int_equal(f->d.count[SP_E014], 1);
+    assert_int_equal(f->d.list.v[0].offset, SHORT);
+    assert_non_null(strstr(f->d.list.v[0].message, f->path));
+    assert_int_equal(sp_input_failed(f->in), SPAA_ERR_IO);
+}
+
+static void a_file_that_becomes_shorter_fails_where_it_ends(void **state)
+{
+    struct fixture *f = *state;
+    size_t sum = 0;
+    put_long_file(f);
+    sp_input_consume(f->in, f->n);
+    sum = f->n;
+    assert_int_equal(truncate(f->path, SHORT), 0);
+    while (sp_input_peek(f->in, 1, &f->p, &f->n) == SPAA_OK && f->n) {
+        sp_input_consume(f->in, f->n);
+        sum += f->n;
+    }
+    assert_int_equal(sum, SHORT);
+    assert_shrank(f);
+}
+
+static void a_file_that_becomes_shorter_cannot_be_had_whole(void **state)
+{
+    struct fixture *f = *state;
+    put_long_file(f);
+    assert_int_equal(truncate(f->path, SHORT), 0);
+    assert_int_equal(sp_input_whole(f->in, &f->p, &f->n), SPAA_ERR_IO);
+    assert_shrank(f);
+}
+
+static void a_file_that_grows_is_read_as_it_was(void **state)
+{
+    struct fixture *f = *state;
+    put_file(f, "0123456789", 10);
+    assert_int_equal(sp_input_open(f->path, &f->d, &f->in), SPAA_OK);
+    put_file(f, "0123456789abc", 13);
+    assert_rest(f, "0123456789");
+    assert_whole(f, "0123456789");
 }
 
 static void a_pipe_is_whole_until_something_is_consumed(void **state)
@@ -296,7 +359,7 @@ static void a_large_stream_is_spooled_to_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FILE_TEST(a_file_is_lent_at_once),
+        FILE_TEST(a_file_is_lent_as_it_is_asked_for),
         FILE_TEST(an_empty_file_is_no_error),
         FILE_TEST(a_file_of_unknown_size_is_read),
         FILE_TEST(a_pipe_is_read),
@@ -305,7 +368,10 @@ int main(void)
         FILE_TEST(what_cannot_be_opened_is_said),
         FILE_TEST(a_file_without_permission_is_said),
         FILE_TEST(a_failing_device_is_said_once),
-        FILE_TEST(a_mapped_file_is_whole_at_any_time),
+        FILE_TEST(a_file_is_whole_until_something_is_consumed),
+        FILE_TEST(a_file_that_becomes_shorter_fails_where_it_ends),
+        FILE_TEST(a_file_that_becomes_shorter_cannot_be_had_whole),
+        FILE_TEST(a_file_that_grows_is_read_as_it_was),
         FILE_TEST(a_pipe_is_whole_until_something_is_consumed),
         FILE_TEST(compressed_input_is_whole_and_keeps_its_damage),
         FILE_TEST(a_large_stream_is_spooled_to_disk),

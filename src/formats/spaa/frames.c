@@ -211,7 +211,7 @@ static enum sp_settled settle(void *arg, struct sp_chunk *c, bool alone)
     if (n)
         w->at = x->frames.v[n - 1].next;
     w->r->line += n;
-    sp_input_pass(w->r->in, (size_t)(w->offset + (uint64_t)(w->at - w->text) - sp_input_offset(w->r->in)));
+    sp_input_note(w->r->in, (size_t)(w->offset + (uint64_t)(w->at - w->text) - sp_input_offset(w->r->in)));
     return w->at == c->end && !w->st ? SP_SETTLED : SP_STOP;
 }
 

@@ -184,7 +184,7 @@ static enum sp_settled settle(void *arg, struct sp_chunk *c, bool alone)
     w->st = append_part(w, x);
     if (w->st)
         return SP_STOP;
-    sp_input_pass(w->r->in, (size_t)(w->offset + (uint64_t)(c->end - w->text) - sp_input_offset(w->r->in)));
+    sp_input_note(w->r->in, (size_t)(w->offset + (uint64_t)(c->end - w->text) - sp_input_offset(w->r->in)));
     if (x->slow.n)
         look(w);
     return SP_SETTLED;

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { DEFERRED_MAX = 256 << 20, LARGE = 4 << 20 /* views, for which tables are made ahead */ };
+enum { DEFERRED_MAX = 256 << 20, LARGE = 4 << 20 /* views, with which tables are made ahead */ };
 
 struct sp_where sp_here(const struct reader *r, const char *field)
 {
@@ -345,28 +345,29 @@ static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool la
 }
 
 /*
- * Room for the stacks of a large view ahead of time: tables that grow in place keep their large pages. What
+ * Room for the stacks of a large input ahead of time: tables that grow in place keep their large pages. What
  * is not used stays untouched.
  */
 static bool expect(struct reader *r, size_t bytes)
 {
     struct sp_profile *p = r->p;
-    return bytes < LARGE || p->stack_frames.n ||
-           (sp_vec_reserve(&p->stack_frames, bytes / 12) &&
-            sp_vec_reserve(&p->stacks, bytes / BYTES_PER_STACK) &&
-            sp_vec_reserve(&p->ids, bytes / BYTES_PER_STACK));
+    return p->stack_frames.n || (sp_vec_reserve(&p->stack_frames, bytes / 12) &&
+                                 sp_vec_reserve(&p->stacks, bytes / BYTES_PER_STACK) &&
+                                 sp_vec_reserve(&p->ids, bytes / BYTES_PER_STACK));
 }
 
 static spaa_status read_lines(struct reader *r, struct sp_input *in)
 {
     const unsigned char *view;
     size_t n, used, want = 1;
+    uint64_t done, size;
     for (;;) {
         spaa_status st = sp_input_peek(in, want, &view, &n);
         if (st || !n)
             return st;
         r->offset = sp_input_offset(in);
-        if (!expect(r, n))
+        sp_input_progress(in, &done, &size);
+        if (n >= LARGE && !expect(r, size > n && size <= SIZE_MAX ? (size_t)size : n))
             return sp_nomem(r->d);
         st = view_lines(r, (const char *)view, n, n < want, &used);
         if (st)

@@ -115,7 +115,7 @@ static spaa_status read_section(const struct source *s, const GElf_Shdr *sh, uns
     unsigned char *p = malloc(sh->sh_size);
     if (!p)
         return SPAA_ERR_NOMEM;
-    spaa_status st = sp_file_read(s->fd, sh->sh_offset, p, sh->sh_size, s->f->path, s->diags);
+    spaa_status st = sp_file_read(s->fd, s->size, sh->sh_offset, p, sh->sh_size, s->f->path, s->diags);
     if (st)
         free(p);
     else

@@ -88,7 +88,7 @@ static enum sp_settled settle(void *arg, struct sp_chunk *c, bool alone)
     }
     if (v->status != SPAA_OK)
         return SP_STOP;
-    sp_input_pass(v->in, (size_t)(w->offset + (uint64_t)(c->end - w->text) - sp_input_offset(v->in)));
+    sp_input_note(v->in, (size_t)(w->offset + (uint64_t)(c->end - w->text) - sp_input_offset(v->in)));
     return SP_SETTLED;
 }
 
