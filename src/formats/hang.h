@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "io/input.h"
 #include "model/profile.h"
 #include "json/json.h"
 
@@ -96,8 +97,8 @@ bool sp_hang_extension(struct sp_profile *p, struct sp_buf *b);
 uint32_t sp_hang_str(struct sp_profile *p, struct sp_span s);
 uint32_t sp_hang_hex_str(struct sp_profile *p, uint64_t v); /* "0x1f" */
 /* The whole input as the verbatim layer of `format`, when all stacks are there. */
-spaa_status sp_hang_keep_verbatim(struct sp_profile *p, const char *format, const void *bytes, size_t n,
-                                  struct sp_diags *d);
+spaa_status sp_hang_keep_verbatim(struct sp_profile *p, const char *format, struct sp_input *in,
+                                  const void *bytes, size_t n, struct sp_diags *d);
 
 /*
  * hang_images.c: distinct lines of `Binary Images:` are parsed once. They are not copied.

@@ -270,11 +270,11 @@ uint32_t sp_hang_hex_str(struct sp_profile *p, uint64_t v)
     return sp_profile_str(p, t, 2 + sp_hex_text(v, t + 2));
 }
 
-spaa_status sp_hang_keep_verbatim(struct sp_profile *p, const char *format, const void *bytes, size_t n,
-                                  struct sp_diags *d)
+spaa_status sp_hang_keep_verbatim(struct sp_profile *p, const char *format, struct sp_input *in,
+                                  const void *bytes, size_t n, struct sp_diags *d)
 {
     struct sp_verbatim *v = NULL;
-    spaa_status st = sp_verbatim_new(p, format, d, &v);
+    spaa_status st = sp_verbatim_new(p, format, in, d, &v);
     if (!st)
         st = sp_verbatim_add(v, bytes, n);
     if (!st)

@@ -31,7 +31,19 @@ static void types_of(const char *format, char line[NAME_ROOM], char text[NAME_RO
         text[i] = text[i] == '-' ? '_' : text[i];
 }
 
-spaa_status sp_verbatim_new(struct sp_profile *p, const char *format, struct sp_diags *d,
+static spaa_status keep_wrapping(struct sp_verbatim *v, struct sp_input *in)
+{
+    unsigned wrapping;
+    spaa_status st = sp_input_wrapping(in, &wrapping);
+    if (!st && wrapping == SP_WRAP_MARK)
+        st = sp_verbatim_add(v, "\xEF\xBB\xBF", 3);
+    if (!st && wrapping & ~(unsigned)SP_WRAP_MARK)
+        sp_emit(v->d, SP_I321, SP_AT_NOTHING, "--lossless keeps the text without %s",
+                wrapping & SP_WRAP_QUOTE ? "its marks of quoting" : "its encoding, as UTF-8");
+    return st;
+}
+
+spaa_status sp_verbatim_new(struct sp_profile *p, const char *format, struct sp_input *in, struct sp_diags *d,
                             struct sp_verbatim **out)
 {
     struct sp_verbatim *v = calloc(1, sizeof *v);
@@ -49,7 +61,7 @@ spaa_status sp_verbatim_new(struct sp_profile *p, const char *format, struct sp_
         return sp_nomem(d);
     }
     *out = v;
-    return SPAA_OK;
+    return keep_wrapping(v, in);
 }
 
 void sp_verbatim_free(struct sp_verbatim *v)

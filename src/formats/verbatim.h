@@ -27,8 +27,11 @@
 
 struct sp_verbatim;
 
-/* The profile and `format` (a literal) are borrowed. */
-spaa_status sp_verbatim_new(struct sp_profile *p, const char *format, struct sp_diags *d,
+/*
+ * The profile and `format` (a literal) are borrowed. Of what stands around the text of `in`, a byte order
+ * mark is kept; for the rest it is said that it is not.
+ */
+spaa_status sp_verbatim_new(struct sp_profile *p, const char *format, struct sp_input *in, struct sp_diags *d,
                             struct sp_verbatim **out);
 void sp_verbatim_free(struct sp_verbatim *v); /* NULL is fine */
 /* The next bytes of the input as they stand, newlines included; pieces may end anywhere. */

@@ -19,7 +19,9 @@ struct sp_input {
     struct sp_stage *base, *top;
     spaa_status below; /* how the stages ended that a spool replaced */
     uint64_t below_done;
-    bool ready; /* decompressors are in place */
+    bool ready;        /* decompressors are in place */
+    unsigned wrapping; /* enum sp_wrapping: what was taken away */
+    uint64_t begin;    /* offset of the first byte that is lent: behind a byte order mark */
     unsigned jobs;
     struct sp_spool spool;
     bool spooled;
@@ -177,20 +179,31 @@ unsigned sp_input_jobs(const struct sp_input *in)
 /* Only now are the first bytes needed: a pipe may not have any yet when it is opened. */
 static spaa_status prepare(struct sp_input *in)
 {
-    bool found = !in->ready;
+    bool found = true;
+    if (in->ready)
+        return SPAA_OK;
     for (unsigned depth = 0; found && depth < SP_FILTER_DEPTH; depth++) {
         spaa_status st = sp_filter_detect(&in->top, &found);
         if (st)
             return st;
     }
-    if (!in->ready && in->top != in->base) {
+    if (in->top != in->base) {
         struct sp_stage *blocks = sp_stage_blocks(in->top, in->base, in->jobs > 1);
         if (!blocks)
             return sp_nomem(in->diags);
         in->top = blocks;
     }
     in->ready = true;
-    return SPAA_OK;
+    spaa_status st = sp_text_unwrap(&in->top, &in->wrapping);
+    in->begin = in->top->offset;
+    return st;
+}
+
+spaa_status sp_input_wrapping(struct sp_input *in, unsigned *wrapping)
+{
+    spaa_status st = prepare(in);
+    *wrapping = in->wrapping;
+    return st;
 }
 
 /* In small pieces: a copy of exactly what is lent, so that reading beyond it or too late is found. */
@@ -233,7 +246,10 @@ spaa_status sp_input_peek(struct sp_input *in, size_t want, const unsigned char 
 /* How much of the source was read for what is lent. */
 static uint64_t source_offset(const struct sp_input *in)
 {
-    return in->top->lend ? in->top->source : in->base->offset;
+    for (const struct sp_stage *s = in->top; s; s = s->up)
+        if (s->lend) /* what is below may be read ahead, by a thread */
+            return s->source;
+    return in->base->offset;
 }
 
 void sp_input_note(struct sp_input *in, uint64_t done)
@@ -347,7 +363,7 @@ spaa_status sp_input_line(struct sp_input *in, const char **line, size_t *len)
 /* From now on the input is the spool; the stages are no longer needed. */
 static spaa_status spool(struct sp_input *in)
 {
-    if (in->top->offset) {
+    if (in->top->offset != in->begin) {
         sp_emit(in->diags, SP_E009, SP_AT(in->top->offset), "%s was partly read and cannot be read again",
                 in->name);
         return SPAA_ERR_USAGE;
@@ -367,6 +383,7 @@ static spaa_status spool(struct sp_input *in)
     in->below_done = source_offset(in);
     sp_stage_free(in->top);
     in->top = in->base = s;
+    in->begin = 0;
     return SPAA_OK;
 }
 
@@ -377,7 +394,7 @@ spaa_status sp_input_whole(struct sp_input *in, const unsigned char **p, size_t 
         st = spool(in);
     if (st)
         return st;
-    *n = in->top->len;
-    *p = *n ? in->top->data : (const unsigned char *)"";
+    *n = in->top->len - (size_t)in->begin;
+    *p = *n ? in->top->data + in->begin : (const unsigned char *)"";
     return SPAA_OK;
 }

@@ -1,10 +1,12 @@
 /*
- * Reading bytes: files, standard input and memory, through zstd and gzip that are found by content.
+ * Reading bytes: files, standard input and memory, through zstd and gzip that are found by content, and text
+ * without a byte order mark or marks of quoting and in UTF-8.
  *
  * The caller peeks and consumes. sp_input_peek lends a view of the bytes ahead, at least `want`, more where
  * they are there. Files are read, not mapped, up to where they ended when they were opened: one that grows is
  * read as it was, one that becomes shorter fails with SPAA_ERR_IO (SP_E014).
- * A view is valid until the next peek, consume or close. Offsets count decompressed bytes.
+ * A view is valid until the next peek, consume or close. Offsets count the bytes that are lent, and a byte
+ * order mark before them.
  *
  *     size_t n;
  *     const unsigned char *p;
@@ -34,6 +36,15 @@ spaa_status sp_input_open(const char *path, struct sp_diags *d, struct sp_input 
 spaa_status sp_input_memory(const void *p, size_t n, const char *name, struct sp_diags *d,
                             struct sp_input **out);
 void sp_input_close(struct sp_input *in); /* NULL is fine */
+
+/* What stood around a text and is not lent. */
+enum sp_wrapping {
+    SP_WRAP_MARK = 1,  /* a byte order mark of UTF-8 */
+    SP_WRAP_UTF16 = 2, /* it is lent as UTF-8 */
+    SP_WRAP_QUOTE = 4, /* `> ` before each line */
+};
+/* Of enum sp_wrapping; what has been read of the input stays. */
+spaa_status sp_input_wrapping(struct sp_input *in, unsigned *wrapping);
 
 /*
  * Before the first read: how many threads may work on this input, 1 if it is not said. With more, a large
@@ -68,7 +79,7 @@ void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size);
 spaa_status sp_input_line(struct sp_input *in, const char **line, size_t *n);
 
 /*
- * The whole input from its first byte: memory at any time, whatever was consumed; files, pipes and compressed
+ * The whole input from its first byte (behind a byte order mark): memory at any time, whatever was consumed; files, pipes and compressed
  * input only before anything was consumed (peeking is fine), else SPAA_ERR_USAGE. They are copied to memory,
  * files beyond 1 GiB and others beyond 64 MiB to an unlinked file in $TMPDIR or /tmp. Lent until close.
  * Damage shortens it as it ends a stream; SPAA_ERR_IO when it cannot be read to its end. May be called again,

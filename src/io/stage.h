@@ -1,5 +1,6 @@
 /*
- * What an input is made of: a source of bytes, up to three decompressors on top of it, and then blocks.
+ * What an input is made of: a source of bytes, up to three decompressors on top of it, then
+ * blocks, and then what takes away what stands around text.
  *
  * A stage lends the bytes ahead and forgets them when they are consumed. One kind lends memory as it is;
  * the others have `fill` write the next bytes into a block buffer, which grows
@@ -14,6 +15,7 @@
 #define SP_STAGE_BLOCK  ((size_t)1 << 20)
 #define SP_STAGE_LARGE  ((size_t)8 << 20) /* blocks of large files: several threads work on one */
 #define SP_FILTER_DEPTH 3u                /* decompressors on top of each other */
+#define SP_QUOTE_DEPTH  8u                /* quotes of quotes, and byte order marks between them */
 
 struct sp_stage {
     /*
@@ -67,6 +69,12 @@ spaa_status sp_filter_detect(struct sp_stage **top, bool *found);
  * memory, not reported.
  */
 struct sp_stage *sp_stage_blocks(struct sp_stage *up, struct sp_stage *base, bool threads);
+
+/*
+ * What stands around text is taken away: *top begins behind a byte order mark, or becomes a stage without the
+ * marks of quoting or in UTF-8. Adds to *wrapping, of enum sp_wrapping.
+ */
+spaa_status sp_text_unwrap(struct sp_stage **top, unsigned *wrapping);
 
 /* Keeps a stream whole: in memory up to a limit, then in an unlinked temporary file. */
 struct sp_spool {

@@ -46,7 +46,10 @@ static struct sp_profile *profile(struct sp_diags *d, int64_t weight)
 static void keep(struct sp_profile *p, struct sp_diags *d, const char *text, size_t n, size_t piece)
 {
     struct sp_verbatim *v;
-    assert_int_equal(sp_verbatim_new(p, "perf-script", d, &v), SPAA_OK);
+    struct sp_input *in;
+    assert_int_equal(sp_input_memory("", 0, "text", d, &in), SPAA_OK);
+    assert_int_equal(sp_verbatim_new(p, "perf-script", in, d, &v), SPAA_OK);
+    sp_input_close(in);
     for (size_t i = 0; i < n; i += piece)
         assert_int_equal(sp_verbatim_add(v, text + i, n - i < piece ? n - i : piece), SPAA_OK);
     assert_int_equal(sp_verbatim_finish(v), SPAA_OK);

@@ -89,7 +89,7 @@ static spaa_status read_bpftrace(struct sp_input *in, const struct sp_read_opts 
     if (!st)
         st = sp_agg_keys_init(&r.keys, p, opts, "x_bpftrace", d);
     if (!st && opts->lossless)
-        st = sp_verbatim_new(p, "bpftrace", d, &r.lines.verbatim);
+        st = sp_verbatim_new(p, "bpftrace", in, d, &r.lines.verbatim);
     if (!st)
         st = sp_lines_read(&r.lines, in);
     if (!st)

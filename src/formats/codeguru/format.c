@@ -19,8 +19,7 @@ int sp_cg_probe(const unsigned char *p, size_t n, bool whole, const char **reaso
     struct sp_span key, raw;
     bool graph = false, agent = false, start = false, end = false;
     (void)whole;
-    size_t skip = n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    sp_json_init(&j, (const char *)p + skip, n - skip);
+    sp_json_init(&j, (const char *)p, n);
     if (sp_json_object(&j)) {
         while (sp_json_key(&j, &key)) {
             bool object = sp_json_type(&j) == SP_JSON_OBJECT;

@@ -252,8 +252,6 @@ static spaa_status read_members(struct reader *r)
 {
     struct sp_span key;
     spaa_status st = SPAA_OK;
-    if (r->j.end - r->j.p >= 3 && memcmp(r->j.p, "\xEF\xBB\xBF", 3) == 0)
-        r->j.p += 3;
     if (sp_json_object(&r->j))
         while (sp_json_key(&r->j, &key) && member(r, key, &st))
             ;

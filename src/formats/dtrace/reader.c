@@ -72,7 +72,7 @@ static spaa_status read_dtrace(struct sp_input *in, const struct sp_read_opts *o
     if (!st)
         st = start(&r);
     if (!st && opts->lossless)
-        st = sp_verbatim_new(p, "dtrace", d, &r.lines.verbatim);
+        st = sp_verbatim_new(p, "dtrace", in, d, &r.lines.verbatim);
     if (!st)
         st = sp_lines_read(&r.lines, in);
     if (!st)

@@ -316,12 +316,8 @@ static spaa_status read_all(struct reader *r, struct sp_input *in)
 {
     const unsigned char *v;
     size_t n, want = PEEK_BYTES, left = 0;
-    spaa_status st = sp_input_peek(in, want, &v, &n);
-    if (st == SPAA_OK && n >= 3 && memcmp(v, "\xEF\xBB\xBF", 3) == 0)
-        st = took(r, in, v, 3);
     for (;;) {
-        if (st == SPAA_OK)
-            st = sp_input_peek(in, want, &v, &n);
+        spaa_status st = sp_input_peek(in, want, &v, &n);
         if (st != SPAA_OK || !n)
             return st;
         size_t used = 0;
@@ -332,6 +328,8 @@ static spaa_status read_all(struct reader *r, struct sp_input *in)
         st = records(r, r->view, r->view + n, &used);
         if (st == SPAA_OK)
             st = took(r, in, v, used);
+        if (st != SPAA_OK)
+            return st;
         left = n - used;
         want = left + PEEK_BYTES < SP_LINE_MAX ? left + PEEK_BYTES : SP_LINE_MAX;
     }
@@ -363,7 +361,7 @@ static spaa_status read_perf_script(struct sp_input *in, const struct sp_read_op
     if (st == SPAA_OK && (opts->samples || opts->lossless))
         st = sp_samples_new(d, &p->samples);
     if (st == SPAA_OK && opts->lossless)
-        st = sp_verbatim_new(p, "perf-script", d, &r.verbatim);
+        st = sp_verbatim_new(p, "perf-script", in, d, &r.verbatim);
     if (st == SPAA_OK)
         st = read_all(&r, in);
     if (st == SPAA_OK)

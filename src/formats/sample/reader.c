@@ -508,8 +508,6 @@ static spaa_status one_line(struct reader *r, struct sp_span line)
 static spaa_status read_lines(struct reader *r)
 {
     const char *p = r->start;
-    if (r->end - p >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
-        p += 3;
     for (r->line = 1; p < r->end; r->line++) {
         const char *nl = memchr(p, '\n', (size_t)(r->end - p)), *eol = nl ? nl : r->end;
         const char *next = nl ? nl + 1 : r->end;
@@ -573,7 +571,7 @@ spaa_status sp_sm_read(struct sp_input *in, const struct sp_read_opts *opts, str
     if (!st)
         st = finish(&r, in);
     if (!st && opts->lossless)
-        st = sp_hang_keep_verbatim(p, "sample", bytes, n, d);
+        st = sp_hang_keep_verbatim(p, "sample", in, bytes, n, d);
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         sp_buf_free(bufs[i]);
     sp_hang_images_free(&r.images);

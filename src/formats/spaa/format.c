@@ -8,10 +8,6 @@ static int probe(const unsigned char *p, size_t n, bool whole, const char **reas
 {
     const char *s = (const char *)p;
     (void)whole;
-    if (n >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0) {
-        s += 3;
-        n -= 3;
-    }
     const char *nl = memchr(s, '\n', n);
     size_t line = nl ? (size_t)(nl - s) : n;
     struct sp_json j;

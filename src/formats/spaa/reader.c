@@ -268,14 +268,10 @@ static spaa_status read_line(struct reader *r, struct sp_span line)
     return read_extension(r, type, line);
 }
 
-/* A blank line, the byte order mark of the first, or a record. */
+/* A blank line, or a record. */
 spaa_status sp_take_line(struct reader *r, const char *p, size_t n)
 {
     r->record = NULL;
-    if (r->line == 1 && n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
-        p += 3;
-        n -= 3;
-    }
     while (n && (p[n - 1] == '\r' || p[n - 1] == ' ' || p[n - 1] == '\t'))
         n--;
     if (!n) {

@@ -444,8 +444,6 @@ static spaa_status read_lines(struct sp_sd_reader *r, struct sp_input *in)
 {
     const char *p = r->start;
     uint64_t noted = 0;
-    if (r->end - p >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
-        p += 3;
     for (r->line = 1; p < r->end; r->line++) {
         if (!usual_lines(r, &p))
             return sp_nomem(r->d);
@@ -553,7 +551,7 @@ spaa_status sp_sd_read(struct sp_input *in, const struct sp_read_opts *opts, str
     if (!st)
         st = finish(&r, in);
     if (!st && opts->lossless)
-        st = sp_hang_keep_verbatim(p, "spindump", bytes, n, d);
+        st = sp_hang_keep_verbatim(p, "spindump", in, bytes, n, d);
     release(&r);
     return st;
 }

@@ -221,11 +221,6 @@ void sp_check_line(struct sp_validator *v, const char *p, size_t n, const char *
     v->line++;
     if (limit && sp_fast_line(v, p, limit))
         return;
-    if (v->line == 1 && n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
-        p += 3;
-        n -= 3;
-        v->offset += 3;
-    }
     if (n && p[n - 1] == '\r')
         n--;
     v->text = p;
