@@ -28,14 +28,14 @@ static spaa_status check(const char *path, const struct spaa_format *asked, bool
                          struct sp_diags *d, bool *taken)
 {
     struct sp_input *in = NULL;
-    const char *reason, *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     sp_diags_source(d, name, NULL);
     spaa_status st = sp_input_open(path, d, &in);
     *taken = true;
     if (st)
         return st;
     sp_input_set_jobs(in, jobs);
-    const struct spaa_format *f = asked ? asked : sp_format_probe(in, &reason);
+    const struct spaa_format *f = asked ? asked : sp_format_probe(in, NULL);
     if (walked && !asked && !(f = found_format(path, f))) {
         *taken = false;
         sp_input_close(in);

@@ -4,8 +4,7 @@
 static spaa_status find_format(struct sp_input *in, const char *name, struct sp_diags *d,
                                const struct spaa_format **out)
 {
-    const char *reason;
-    *out = name ? sp_format_by_name(name) : sp_format_probe(in, &reason);
+    *out = name ? sp_format_by_name(name) : sp_format_probe(in, NULL);
     if (name && !*out)
         return sp_api_usage(d, "there is no format \"%s\"", name);
     if (!*out) /* what a validator is asked about is meant to be SPAA, however broken */

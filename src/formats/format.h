@@ -23,8 +23,13 @@ enum sp_format_cap {
     SP_CAN_DUMP = 16,
 };
 
-/* How much of the start of the (decompressed) input probes see, at most. */
+/*
+ * How much of the start of the (decompressed) input probes see: SP_PROBE_BYTES, and where the first line is
+ * longer, that line, unless it has more than SP_PROBE_LINE bytes.
+ */
 #define SP_PROBE_BYTES ((size_t)64 << 10)
+#define SP_PROBE_LINE  ((size_t)16 << 20)
+#define SP_PROBE_SURE  50 /* the score from which on a format is taken; below, it is a guess for a message */
 
 /* A format's own option as given: `--name value`; value is NULL for flags. */
 struct sp_own_opt {
@@ -78,8 +83,9 @@ struct spaa_format {
     const struct sp_format_option *options; /* name NULL ends; may be NULL */
     const struct sp_dump_section *sections; /* of dump; name NULL ends; at most 32 */
     /*
-     * 0: no; 1..100: how sure, with *reason set to a literal. p has n <= SP_PROBE_BYTES bytes, `whole`
-     * when that is everything. Must not look at the name.
+     * 0: no; 1..100: how sure, with *reason set to a literal. SP_PROBE_SURE and more only where nearly all of
+     * what is seen is well formed. p is what sp_probe_view gives, `whole` when that is everything. Must not
+     * look at the name.
      */
     int (*probe)(const unsigned char *p, size_t n, bool whole, const char **reason);
     /*
@@ -105,8 +111,17 @@ extern const struct spaa_format *const spaa_formats[]; /* NULL-terminated */
 const struct spaa_format *sp_format_by_name(const char *name);
 /* By the longest matching extension, ignoring .zst and .gz. */
 const struct spaa_format *sp_format_by_path(const char *path);
-/* The format of an input by content; NULL when none scores. *reason may be set either way. */
-const struct spaa_format *sp_format_probe(struct sp_input *in, const char **reason);
+/* What comes nearest where no probe is sure: NULL, or why. */
+struct sp_guess {
+    const struct spaa_format *format;
+    const char *reason;
+};
+/* The format of an input by content; NULL when no probe is sure. guess may be NULL. */
+const struct spaa_format *sp_format_probe(struct sp_input *in, struct sp_guess *guess);
+/* The bytes that probes see. */
+spaa_status sp_probe_view(struct sp_input *in, const unsigned char **p, size_t *n, bool *whole);
+/* Whether the bytes can be text: a stray control character is no matter, an object file's are. */
+bool sp_probe_is_text(const unsigned char *p, size_t n);
 /* The value of an own option ("" for a flag), or NULL when it was not given. */
 const char *sp_own_opt(const struct sp_own_opt *own, size_t n, const char *name);
 

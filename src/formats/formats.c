@@ -51,28 +51,54 @@ const struct spaa_format *sp_format_by_path(const char *path)
     return best;
 }
 
-const struct spaa_format *sp_format_probe(struct sp_input *in, const char **reason)
+spaa_status sp_probe_view(struct sp_input *in, const unsigned char **p, size_t *n, bool *whole)
+{
+    size_t want = SP_PROBE_BYTES;
+    for (;;) {
+        spaa_status st = sp_input_peek(in, want, p, n);
+        if (st)
+            return st;
+        *whole = *n < want;
+        if (*n > want)
+            *n = want;
+        if (*whole || want >= SP_PROBE_LINE || memchr(*p, '\n', *n))
+            return SPAA_OK;
+        want = want * 4 < SP_PROBE_LINE ? want * 4 : SP_PROBE_LINE;
+    }
+}
+
+bool sp_probe_is_text(const unsigned char *p, size_t n)
+{
+    static const char usual[] = "\t\n\v\f\r\b\033";
+    size_t control = 0;
+    n = n < SP_PROBE_BYTES ? n : SP_PROBE_BYTES;
+    for (size_t i = 0; i < n; i++)
+        control += p[i] < 0x20 && (!p[i] || !strchr(usual, p[i]));
+    return control <= 1 || control * 50 <= n;
+}
+
+const struct spaa_format *sp_format_probe(struct sp_input *in, struct sp_guess *guess)
 {
     const unsigned char *p;
     size_t n;
-    const struct spaa_format *best = NULL;
+    bool whole;
+    struct sp_guess best = {0};
     int best_score = 0;
-    *reason = NULL;
-    if (sp_input_peek(in, SP_PROBE_BYTES, &p, &n) != SPAA_OK || !n)
+    if (guess)
+        *guess = best;
+    if (sp_probe_view(in, &p, &n, &whole) != SPAA_OK || !n)
         return NULL;
-    bool whole = n < SP_PROBE_BYTES;
-    if (n > SP_PROBE_BYTES)
-        n = SP_PROBE_BYTES;
     for (size_t i = 0; spaa_formats[i]; i++) {
         const char *why = NULL;
         int score = spaa_formats[i]->probe(p, n, whole, &why);
         if (score > best_score) {
             best_score = score;
-            best = spaa_formats[i];
-            *reason = why;
+            best = (struct sp_guess){spaa_formats[i], why};
         }
     }
-    return best;
+    if (guess)
+        *guess = best;
+    return best_score >= SP_PROBE_SURE ? best.format : NULL;
 }
 
 const char *sp_own_opt(const struct sp_own_opt *own, size_t n, const char *name)

@@ -1,6 +1,8 @@
 /* Pieces of the lines of hang reports, quantities as they print them, and their JSON. */
 #include "formats/hang.h"
 
+#include "formats/format.h"
+
 #include "base/num.h"
 #include "formats/verbatim.h"
 
@@ -268,6 +270,41 @@ uint32_t sp_hang_hex_str(struct sp_profile *p, uint64_t v)
 {
     char t[18] = "0x";
     return sp_profile_str(p, t, 2 + sp_hex_text(v, t + 2));
+}
+
+/* A row of a tree, a thread, a field, an image, a rule: anything a report has, as far as its shape goes. */
+static bool report_line(struct sp_span s)
+{
+    while (s.n && (sp_hang_blank(*s.p) || memchr("*+!:|", *s.p, 5)))
+        s = sp_hang_after(s, 1);
+    if (!s.n || sp_hang_digit(*s.p))
+        return s.n; /* a count, an address */
+    if (memchr("-<", *s.p, 2) || sp_hang_starts(s, "Thread"))
+        return true;
+    size_t n = 0;
+    while (n < s.n && n < 60 && s.p[n] != ':')
+        n++;
+    bool field =
+        n < s.n && s.p[n] == ':' && *s.p >= 'A' && *s.p <= 'Z' && (n + 1 == s.n || sp_hang_blank(s.p[n + 1]));
+    for (size_t i = 0; i < n && field; i++)
+        field = !memchr("\"'=;{}[]", s.p[i], 8);
+    return field || sp_hang_starts(s, "Analysis of sampling") || sp_hang_starts(s, "Call graph") ||
+           sp_hang_starts(s, "Use spindump") || memmem(s.p, s.n, "  (in ", 6);
+}
+
+bool sp_hang_is_report(const unsigned char *bytes, size_t n)
+{
+    const char *p = (const char *)bytes, *end = p + n;
+    size_t good = 0, all = 0;
+    if (!sp_probe_is_text(bytes, n))
+        return false;
+    for (const char *nl; p < end; p = nl ? nl + 1 : end) {
+        nl = memchr(p, '\n', (size_t)(end - p));
+        struct sp_span line = sp_hang_trim((struct sp_span){p, (size_t)((nl ? nl : end) - p)});
+        all += line.n > 0;
+        good += line.n && report_line(line);
+    }
+    return good * 4 >= all * 3;
 }
 
 spaa_status sp_hang_keep_verbatim(struct sp_profile *p, const char *format, struct sp_input *in,

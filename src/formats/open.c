@@ -45,11 +45,24 @@ const struct spaa_format *sp_named_format(const char *name, unsigned caps, struc
     return NULL;
 }
 
+/* p has n > 0 bytes. */
+static void unknown(struct sp_diags *d, const unsigned char *p, size_t n, const struct sp_guess *guess)
+{
+    char hint[300];
+    if (guess->format)
+        snprintf(hint, sizeof hint, "the nearest is %s: %s; `--from %s` reads it as that",
+                 guess->format->name, guess->reason, guess->format->name);
+    else
+        snprintf(hint, sizeof hint, "see `spaa formats` for what can be read; `--from FORMAT` forces one");
+    sp_emit_hint(d, SP_E005, SP_AT(0), hint, "no reader knows its first bytes (%02x %02x %02x %02x)", p[0],
+                 n > 1 ? p[1] : 0u, n > 2 ? p[2] : 0u, n > 3 ? p[3] : 0u);
+}
+
 spaa_status sp_input_format(struct sp_input *in, const char *name, struct sp_diags *d,
                             const struct spaa_format **out)
 {
     const unsigned char *p;
-    const char *reason;
+    struct sp_guess guess;
     size_t n;
     if (name) {
         *out = sp_named_format(name, SP_CAN_READ, d);
@@ -64,11 +77,10 @@ spaa_status sp_input_format(struct sp_input *in, const char *name, struct sp_dia
         sp_emit(d, SP_E004, SP_AT(0), " ");
         return SPAA_ERR_INPUT;
     }
-    *out = sp_format_probe(in, &reason);
+    *out = sp_format_probe(in, &guess);
     if (*out)
         return SPAA_OK;
-    sp_emit(d, SP_E005, SP_AT(0), "no reader knows its first bytes (%02x %02x %02x %02x)", p[0],
-            n > 1 ? p[1] : 0u, n > 2 ? p[2] : 0u, n > 3 ? p[3] : 0u);
+    unknown(d, p, n, &guess);
     return SPAA_ERR_INPUT;
 }
 

@@ -32,7 +32,7 @@ def test_from_folded():
 
 
 def test_options_of_the_writer():
-    text = "main 3\n"
+    text = "app;main 3\n"
     got, answer = written(text, "--fleet-instance-id", "i-1", "--host-type", "m5", "--agent-type", "me", "--counter", "NATIVE",
                           "--start", "1711234567000")
     agent = got["agentMetadata"]

@@ -404,7 +404,7 @@ def test_granularity():
 @pytest.mark.parametrize("text, name", [
     (b"heap profile: 1: 2 [ 3: 4] @ heapprofile\n", "gperftools"), (b"heap_v2/524288\n  t*: 1: 2 [0: 0]\n", "jemalloc"),
     (b"goroutine profile: total 5\n1 @ 0x1\n", "gperftools"), (b"--- mutex:\ncycles/second=1\n", "gperftools"),
-    (b"# comment\n\n--- threadz 1 ---\n", "gperftools"), (b"heap profile: total;main 5\nother;x 3\n", "gperftools"),
+    (b"# comment\n\n--- threadz 1 ---\n", "gperftools"), (b"heap profile: total;main 5\nother;x 3\n", "folded"),
     (b"profile: total;main 5\n", "folded"), (b"main;heap_v2/3 5\n", "folded"), (b"a profile: total 5x;b 3\n", "folded"),
     (b"--- symbol\nbinary=/x\n0x1 a\n---\n--- heap\nheap_v2/524288\n", "jemalloc"),
     (g.words("32le", [(1, [5])]), "gperftools"), (g.words("64be", [(1, [5])]), "gperftools")])

@@ -45,14 +45,13 @@ static spaa_status convert(const struct spaa_format *format, struct sp_input *in
                                 .symbols = {.no_symbols = !symfs, .symfs = symfs}};
     struct sp_write_opts write = {.event = SP_NONE, .metric = SP_NONE};
     const struct spaa_format *spaa = sp_format_by_name("spaa");
-    const char *reason;
     const unsigned char *first;
     size_t n;
     struct sp_profile *p = NULL;
     spaa_status st = sp_input_peek(in, 1, &first, &n);
     if (st || (st = sp_input_failed(in)) == SPAA_ERR_NOMEM)
         return st;
-    if (!format && !(format = sp_format_probe(in, &reason)))
+    if (!format && !(format = sp_format_probe(in, NULL)))
         return SPAA_ERR_UNSUPPORTED;
     st = sp_profile_new(d, &p);
     if (!st)
@@ -100,11 +99,10 @@ const struct spaa_format *sweep_probe(const struct sweep_file *f)
 {
     struct sp_diags d;
     struct sp_input *in;
-    const char *reason;
     const struct spaa_format *format = NULL;
     sp_diags_init(&d);
     if (sp_input_memory(f->bytes, f->n, f->path, &d, &in) == SPAA_OK) {
-        format = sp_format_probe(in, &reason);
+        format = sp_format_probe(in, NULL);
         sp_input_close(in);
     }
     sp_diags_free(&d);

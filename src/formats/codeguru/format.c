@@ -12,18 +12,39 @@ static const struct sp_format_option options[] = {
     {0},
 };
 
+/* Whether the object at p, which may be cut, is a node of a call graph. */
+static bool is_node(const char *p, const char *stop)
+{
+    struct sp_json j;
+    struct sp_span key, raw;
+    bool found = false;
+    sp_json_init(&j, p, (size_t)(stop - p));
+    if (sp_json_object(&j))
+        while (!found && sp_json_key(&j, &key)) {
+            found = (sp_span_is(key, "children") || sp_span_is(key, "counts")) &&
+                    sp_json_type(&j) == SP_JSON_OBJECT;
+            if (!found && !sp_json_skip(&j, &raw))
+                break;
+        }
+    sp_json_free(&j);
+    return found;
+}
+
 /* The keys at the top of the object, as far as the prefix shows them. */
 int sp_cg_probe(const unsigned char *p, size_t n, bool whole, const char **reason)
 {
     struct sp_json j;
     struct sp_span key, raw;
-    bool graph = false, agent = false, start = false, end = false;
+    bool graph = false, node = false, agent = false, start = false, end = false;
     (void)whole;
     sp_json_init(&j, (const char *)p, n);
     if (sp_json_object(&j)) {
         while (sp_json_key(&j, &key)) {
             bool object = sp_json_type(&j) == SP_JSON_OBJECT;
-            graph = graph || (sp_span_is(key, "callgraph") && object);
+            if (sp_span_is(key, "callgraph") && object) {
+                graph = true;
+                node = node || is_node(j.p, j.end);
+            }
             agent = agent || (sp_span_is(key, "agentMetadata") && object);
             start = start || sp_span_is(key, "start");
             end = end || sp_span_is(key, "end");
@@ -36,11 +57,12 @@ int sp_cg_probe(const unsigned char *p, size_t n, bool whole, const char **reaso
         *reason = "a JSON object with `callgraph` and `agentMetadata`";
         return 95;
     }
-    if (graph || (agent && start && end)) {
+    if (node || (agent && start && end)) {
         *reason = "a JSON object with the keys of a CodeGuru profile";
         return 80;
     }
-    return 0;
+    *reason = "a JSON object with the key `callgraph`";
+    return graph ? 20 : 0;
 }
 
 const struct spaa_format spaa_format_codeguru = {

@@ -53,9 +53,40 @@ static void note_line(struct seen *s, const struct dt_line *l)
     s->other += text;
 }
 
+/* "unix`cpu_halt      1575  99.2%" */
+static bool begins_with_symbol(struct dt_text t)
+{
+    const char *tick = memchr(t.p, '`', t.n);
+    return tick && tick > t.p && !memchr(t.p, ' ', (size_t)(tick - t.p)) && tick + 1 < t.p + t.n &&
+           tick[1] != ' ';
+}
+
+/*
+ * Whether lines that DTrace does not print by itself outweigh what it does: scripts and documents hold
+ * things like `module` and numbers too. What a D program prints beside its aggregations is such text as well,
+ * so some of it is no matter.
+ */
+static bool is_prose(const char *p, const char *end, bool whole)
+{
+    size_t known = 0, other = 0;
+    for (const char *nl; p < end; p = nl ? nl + 1 : end) {
+        struct dt_line l;
+        nl = memchr(p, '\n', (size_t)(end - p));
+        if (!nl && !whole)
+            break;
+        dt_classify(p, (size_t)((nl ? nl : end) - p), &l);
+        bool text = l.kind == DT_TEXT && !begins_with_symbol(l.text);
+        other += text;
+        known += !text && l.kind != DT_BLANK;
+    }
+    return other > 2 * known + 2;
+}
+
 int dt_probe(const unsigned char *bytes, size_t n, bool whole, const char **reason)
 {
     const char *p = (const char *)bytes, *end = p + n;
+    if (!sp_probe_is_text(bytes, n))
+        return 0;
     struct seen s = {0};
     for (unsigned lines = 0; p < end && lines < 4000; lines++) {
         const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = nl ? nl : end;
@@ -74,7 +105,12 @@ int dt_probe(const unsigned char *bytes, size_t n, bool whole, const char **reas
     *reason = s.prologue ? "DTrace's prologue"
               : s.found  ? "stacks of module`symbol lines with values, or distributions"
                          : "stacks of addresses with values";
-    if (s.prologue)
-        return s.found || s.addresses ? 98 : 60;
-    return s.found ? 80 : s.addresses && s.other * 20 <= s.addresses ? 75 : 0;
+    int score = s.prologue                                   ? (s.found || s.addresses ? 98 : 60)
+                : s.found                                    ? 80
+                : s.addresses && s.other * 20 <= s.addresses ? 75
+                                                             : 0;
+    if (!score || !is_prose((const char *)bytes, end, whole))
+        return score;
+    *reason = "stacks with values, but most lines are text";
+    return 30;
 }

@@ -30,13 +30,10 @@ enum sp_fold_is { SP_FOLD_NOTHING, SP_FOLD_COMMENT, SP_FOLD_STACK };
 
 /* The line [p, end) without its end; `two` reads two numbers where there are two. */
 enum sp_fold_is sp_fold_line(const char *p, const char *end, bool two, struct sp_fold_line *line);
+/* The name of the event where a comment at the start of a line gives it: `# event: cycles`; n 0 otherwise. */
+struct sp_str sp_fold_event(const char *p, size_t n);
 /* Whether all stacks of [p, n) have two numbers (at least two stacks, or one that is all there is). */
 bool sp_fold_two_columns(const char *p, size_t n, bool whole);
-/* 0, or 2 and 4 for UTF-16 with a byte order mark in little and big endian, 3 for a UTF-8 one. */
-enum sp_fold_mark { SP_FOLD_PLAIN = 0, SP_FOLD_UTF16LE = 2, SP_FOLD_UTF8 = 3, SP_FOLD_UTF16BE = 4 };
-enum sp_fold_mark sp_fold_mark(const unsigned char *p, size_t n);
-/* Appends UTF-16 as UTF-8; returns the bytes used (all but an incomplete last character). */
-size_t sp_fold_from_utf16(struct sp_buf *out, const unsigned char *p, size_t n, bool big);
 int sp_fold_probe(const unsigned char *p, size_t n, bool whole, const char **reason);
 
 /*

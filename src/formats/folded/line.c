@@ -2,6 +2,7 @@
 #include "formats/folded/folded.h"
 
 #include <string.h>
+#include <strings.h>
 
 static bool blank(char c)
 {
@@ -90,110 +91,106 @@ bool sp_fold_two_columns(const char *p, size_t n, bool whole)
     return seen > 1;
 }
 
-enum sp_fold_mark sp_fold_mark(const unsigned char *p, size_t n)
+struct sp_str sp_fold_event(const char *p, size_t n)
 {
-    if (n >= 2 && p[0] == 0xFF && p[1] == 0xFE)
-        return SP_FOLD_UTF16LE;
-    if (n >= 2 && p[0] == 0xFE && p[1] == 0xFF)
-        return SP_FOLD_UTF16BE;
-    return n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0 ? SP_FOLD_UTF8 : SP_FOLD_PLAIN;
-}
-
-static void utf8(struct sp_buf *out, uint32_t c)
-{
-    char t[4];
-    size_t n = 0;
-    if (c < 0x80) {
-        t[n++] = (char)c;
-    } else if (c < 0x800) {
-        t[n++] = (char)(0xC0 | c >> 6);
-    } else if (c < 0x10000) {
-        t[n++] = (char)(0xE0 | c >> 12);
-        t[n++] = (char)(0x80 | (c >> 6 & 0x3F));
-    } else {
-        t[n++] = (char)(0xF0 | c >> 18);
-        t[n++] = (char)(0x80 | (c >> 12 & 0x3F));
-        t[n++] = (char)(0x80 | (c >> 6 & 0x3F));
-    }
-    if (c >= 0x80)
-        t[n++] = (char)(0x80 | (c & 0x3F));
-    sp_buf_add(out, t, n);
-}
-
-static uint32_t unit(const unsigned char *p, bool big)
-{
-    return big ? (uint32_t)(p[0] << 8 | p[1]) : (uint32_t)(p[1] << 8 | p[0]);
-}
-
-size_t sp_fold_from_utf16(struct sp_buf *out, const unsigned char *p, size_t n, bool big)
-{
-    size_t i = 0;
-    while (i + 2 <= n) {
-        uint32_t c = unit(p + i, big);
-        size_t used = 2;
-        if (c >> 10 == 0xD800 >> 10) { /* a high surrogate wants a low one */
-            if (i + 4 > n)
-                break;
-            uint32_t low = unit(p + i + 2, big);
-            if (low >> 10 == 0xDC00 >> 10) {
-                c = 0x10000 + ((c & 0x3FF) << 10 | (low & 0x3FF));
-                used = 4;
-            }
-        }
-        utf8(out, c >> 11 == 0xD800 >> 11 ? 0xFFFD : c);
-        i += used;
-    }
-    return i;
-}
-
-/* The share of lines that are stacks, and whether any has more than one frame. */
-static int score(const char *p, size_t n, bool whole, const char **reason)
-{
+    static const char word[] = "event";
     const char *end = p + n;
-    size_t good = 0, bad = 0, deep = 0, control = 0;
-    for (unsigned lines = 0; p < end && lines < 200; lines++) {
-        const char *nl = memchr(p, '\n', (size_t)(end - p));
+    for (const char *nl; p < end; p = nl ? nl + 1 : end) {
+        nl = memchr(p, '\n', (size_t)(end - p));
+        const char *eol = nl ? nl : end, *q = p;
+        if (*q != '#')
+            continue;
+        for (q++; q < eol && blank(*q); q++)
+            ;
+        if ((size_t)(eol - q) < sizeof word || strncasecmp(q, word, sizeof word - 1) != 0)
+            continue;
+        q += sizeof word - 1;
+        if (*q != ':' && *q != '=')
+            continue;
+        for (q++; q < eol && blank(*q); q++)
+            ;
+        while (eol > q && blank(eol[-1]))
+            eol--;
+        if (eol > q && eol - q < 256)
+            return (struct sp_str){q, (uint32_t)(eol - q)};
+    }
+    return (struct sp_str){"", 0};
+}
+
+/* Whether a counter can have the number as its value. */
+static bool in_range(const char *p, size_t n)
+{
+    const char *end = p + n, *digits;
+    p += p < end && (*p == '-' || *p == '+');
+    while (end - p > 1 && *p == '0')
+        p++;
+    for (digits = p; p < end && (unsigned char)(*p - '0') < 10; p++)
+        ;
+    size_t count = (size_t)(p - digits);
+    return count < 20 || (count == 20 && memcmp(digits, "18446744073709551615", 20) <= 0);
+}
+
+/* Frames on both sides of a semicolon, or a mark at the end of a name: more than a line with a number. */
+static bool shows_frames(const struct sp_fold_line *line)
+{
+    const char *p = line->stack, *end = p + line->stack_n;
+    if (end - p > 4 && end[-1] == ']' && end[-3] == '[' && end[-4] == '_' && memchr("kjiw", end[-2], 4))
+        return true;
+    for (const char *s = p; (s = memchr(s, ';', (size_t)(end - s))); s++)
+        if (s > p && s + 1 < end && !blank(s[-1]) && !blank(s[1]))
+            return true;
+    return false;
+}
+
+static size_t semicolons(const char *p, const char *end)
+{
+    size_t n = 0;
+    for (; (p = memchr(p, ';', (size_t)(end - p))); p++)
+        n++;
+    return n;
+}
+
+/* A table of values between semicolons: a first line of titles, and as many columns in all that follow. */
+static bool is_table(const char *p, const char *end)
+{
+    struct sp_fold_line line;
+    const char *nl = memchr(p, '\n', (size_t)(end - p));
+    if (!nl || sp_fold_line(p, nl, false, &line) != SP_FOLD_NOTHING)
+        return false;
+    size_t columns = semicolons(p, nl);
+    for (p = nl + 1; (nl = memchr(p, '\n', (size_t)(end - p))); p = nl + 1)
+        if (semicolons(p, nl) != columns)
+            return false;
+    return columns > 0;
+}
+
+/*
+ * A text is folded when 95 % of its lines are stacks and any of them shows frames, or a comment names the
+ * event; otherwise lists of words and numbers (headers in C, changelogs) would be.
+ */
+int sp_fold_probe(const unsigned char *bytes, size_t n, bool whole, const char **reason)
+{
+    const char *p = (const char *)bytes, *end = p + n;
+    size_t good = 0, all = 0;
+    bool frames = sp_fold_event(p, n).n;
+    if (!sp_probe_is_text(bytes, n))
+        return 0;
+    for (const char *nl; p < end; p = nl ? nl + 1 : end) {
+        struct sp_fold_line line;
+        nl = memchr(p, '\n', (size_t)(end - p));
         if (!nl && !whole)
             break;
-        struct sp_fold_line line;
-        switch (sp_fold_line(p, nl ? nl : end, false, &line)) {
-        case SP_FOLD_STACK:
-            good++;
-            deep += memchr(line.stack, ';', line.stack_n) != NULL;
-            control += memchr(line.stack, '\0', line.stack_n) != NULL;
-            break;
-        case SP_FOLD_NOTHING:
-            bad++;
-            break;
-        case SP_FOLD_COMMENT:
-            break;
-        }
-        p = nl ? nl + 1 : end;
+        enum sp_fold_is is = sp_fold_line(p, nl ? nl : end, false, &line);
+        all += is != SP_FOLD_COMMENT;
+        if (is != SP_FOLD_STACK || *line.stack == '#' || !in_range(line.value, line.value_n))
+            continue;
+        good++;
+        frames = frames || shows_frames(&line);
     }
-    if (!good || control)
-        return 0;
-    *reason = deep ? "lines of frames between semicolons, and a number" : "lines that end in a number";
-    if (!bad)
-        return deep ? 70 : 25;
-    if (good * 10 >= (good + bad) * 9)
-        return deep ? 50 : 12;
-    return good * 4 >= good + bad ? (deep ? 20 : 5) : 0;
-}
-
-int sp_fold_probe(const unsigned char *p, size_t n, bool whole, const char **reason)
-{
-    enum sp_fold_mark mark = sp_fold_mark(p, n);
-    if (mark != SP_FOLD_UTF16LE && mark != SP_FOLD_UTF16BE) {
-        size_t skip = mark == SP_FOLD_UTF8 ? 3 : 0;
-        return score((const char *)p + skip, n - skip, whole, reason);
-    }
-    char room[24 << 10]; /* two bytes become three at most; a probe allocates nothing */
-    struct sp_buf text = {.data = room, .cap = sizeof room, .max = sizeof room};
-    n -= 2;
-    if (n > sizeof room / 3 * 2) {
-        n = sizeof room / 3 * 2;
-        whole = false;
-    }
-    sp_fold_from_utf16(&text, p + 2, n, mark == SP_FOLD_UTF16BE);
-    return text.len ? score(text.data, text.len, whole, reason) : 0;
+    *reason = !frames                 ? "lines that end in a number, but none shows frames"
+              : good * 100 < all * 95 ? "lines of frames and a number, but fewer than 95 %"
+                                      : "lines of frames between semicolons, and a number";
+    if (good && good * 100 >= all * 95 && frames && !is_table((const char *)bytes, end))
+        return good == all ? 70 : 55;
+    return good * 4 >= all && good ? (frames ? 20 : 10) : 0;
 }

@@ -6,10 +6,10 @@
  *
  * The number follows the last blank. It may be a decimal; of two (difffolded.pl writes the value before
  * and after) the last is the value and the first is kept as metric `before`: a text has two columns when
- * all stacks of its first 64 KiB do. Lines that begin with "# " are comments. UTF-16 with a byte order
- * mark is accepted, as PowerShell's redirections write it.
+ * all stacks of its beginning do. Lines that begin with "# " are comments.
  *
- * What the text does not say and how it is taken: one event `folded`, kind timer, mode period; the
+ * What the text does not say and how it is taken: one event, `folded` unless a comment names it (`# event:
+ * cycles`), kind timer, mode period; the
  * metric is `value` unless --value-metric names it; frames have the DSO "[unknown]", but marks mean
  * something: `_[k]` kernel (DSO [kernel]), `_[j]` JIT (DSO [jit]), `_[i]` inlined into the frame before
  * it (with its DSO), `_[w]` a waker (kept as x_folded). Two frames are one when their names are: the
@@ -56,7 +56,7 @@ static uint32_t dso(struct reader *r, const char *name, bool kernel)
 }
 
 /* The profile's fixed parts: event, metrics, context, layouts, DSOs. */
-static bool prepare(struct reader *r, const struct sp_read_opts *opts)
+static bool prepare(struct reader *r, const struct sp_read_opts *opts, struct sp_str event)
 {
     const char *name = sp_own_opt(opts->own, opts->nown, "value-metric");
     if (!name || !*name)
@@ -64,7 +64,7 @@ static bool prepare(struct reader *r, const struct sp_read_opts *opts)
     struct sp_profile *p = r->p;
     r->value = sp_metric_intern(p, name, strlen(name));
     r->before = r->two ? sp_metric_intern(p, "before", 6) : SP_NONE;
-    struct sp_event e = {.name = sp_profile_cstr(p, "folded"), .kind = SP_TIMER, .mode = SP_PERIOD};
+    struct sp_event e = {.name = sp_profile_str(p, event.p, event.n), .kind = SP_TIMER, .mode = SP_PERIOD};
     e.primary = r->value;
     struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT};
     if (e.name == SP_STR_FAIL || r->value == SP_NONE || (r->two && r->before == SP_NONE))
@@ -370,72 +370,22 @@ static spaa_status read_lines(struct reader *r, struct sp_input *in)
     }
 }
 
-/* The whole input as UTF-8 in memory. */
-static spaa_status transcode(struct sp_input *in, bool big, struct sp_buf *out, struct sp_diags *d)
-{
-    const unsigned char *v;
-    size_t n;
-    sp_input_consume(in, 2);
-    for (;;) {
-        spaa_status st = sp_input_peek(in, PEEK_BYTES, &v, &n);
-        if (st != SPAA_OK)
-            return st;
-        size_t used = sp_fold_from_utf16(out, v, n, big);
-        if (out->failed && out->max - out->len > 2 * PEEK_BYTES)
-            return sp_nomem(d);
-        if (out->failed) {
-            sp_emit(d, SP_E007, SP_AT(sp_input_offset(in)), "UTF-16 text of more than 1 GiB");
-            return SPAA_ERR_LIMIT;
-        }
-        sp_input_consume(in, used);
-        if (n >= PEEK_BYTES)
-            continue;
-        if (used < n)
-            sp_emit(d, SP_L301, SP_AT(sp_input_offset(in)), "half a character at the end");
-        return SPAA_OK;
-    }
-}
-
 static spaa_status read_text(struct reader *r, struct sp_input *in, const struct sp_read_opts *opts)
 {
     const unsigned char *v;
     size_t n;
-    spaa_status st = sp_input_peek(in, SP_PROBE_BYTES, &v, &n);
+    bool whole;
+    spaa_status st = sp_probe_view(in, &v, &n, &whole);
     if (st != SPAA_OK)
         return st;
-    bool whole = n < SP_PROBE_BYTES;
-    r->two = sp_fold_two_columns((const char *)v, whole ? n : SP_PROBE_BYTES, whole);
-    if (!prepare(r, opts))
+    struct sp_str event = sp_fold_event((const char *)v, n);
+    r->two = sp_fold_two_columns((const char *)v, n, whole);
+    if (!prepare(r, opts, event.n ? event : (struct sp_str){"folded", 6}))
         return sp_nomem(r->d);
     if (r->two)
         sp_emit(r->d, SP_I322, SP_AT_NOTHING,
                 "two numbers on each line: the last is the value, the first is kept as metric `before`");
     return read_lines(r, in);
-}
-
-static spaa_status read_marked(struct reader *r, struct sp_input *in, const struct sp_read_opts *opts)
-{
-    const unsigned char *v;
-    size_t n;
-    spaa_status st = sp_input_peek(in, 3, &v, &n);
-    if (st != SPAA_OK)
-        return st;
-    enum sp_fold_mark mark = sp_fold_mark(v, n);
-    if (mark == SP_FOLD_UTF8)
-        sp_input_consume(in, 3);
-    if (mark != SP_FOLD_UTF16LE && mark != SP_FOLD_UTF16BE)
-        return read_text(r, in, opts);
-    struct sp_buf text;
-    struct sp_input *inner = NULL;
-    sp_buf_init(&text, 0);
-    st = transcode(in, mark == SP_FOLD_UTF16BE, &text, r->d);
-    if (st == SPAA_OK)
-        st = sp_input_memory(text.len ? text.data : "", text.len, sp_input_name(in), r->d, &inner);
-    if (st == SPAA_OK)
-        st = read_text(r, inner, opts);
-    sp_input_close(inner);
-    sp_buf_free(&text);
-    return st;
 }
 
 spaa_status sp_fold_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
@@ -445,7 +395,7 @@ spaa_status sp_fold_read(struct sp_input *in, const struct sp_read_opts *opts, s
     sp_buf_init(&r.last, SP_LINE_MAX + 1);
     sp_arena_init(&r.stacks.text, 0);
     sp_arena_init(&r.frames.text, 0);
-    spaa_status st = read_marked(&r, in, opts);
+    spaa_status st = read_text(&r, in, opts);
     if (st == SPAA_OK && !r.stacks_read) {
         st = sp_input_failed(in);
         if (st == SPAA_OK) {

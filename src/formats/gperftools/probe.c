@@ -21,20 +21,48 @@ static bool is_counts(struct sp_str s)
     return at < end;
 }
 
+/* "heap profile:  1:  32 [ 2:  64] @ heapprofile" */
+static bool is_heap(struct sp_str s)
+{
+    const char *p = s.p + 13, *end = s.p + s.n;
+    int64_t n;
+    return sp_gp_starts(s, "heap profile:") && sp_mapped_int(&p, end, &n) &&
+           memchr(p, '[', (size_t)(end - p)) && memchr(p, '@', (size_t)(end - p));
+}
+
+/* "--- threadz 1 ---": the word, and a number behind it. */
+static bool is_numbered(struct sp_str s, const char *word)
+{
+    const char *p = s.p + strlen(word), *end = s.p + s.n;
+    int64_t n;
+    return sp_gp_starts(s, word) && sp_mapped_int(&p, end, &n);
+}
+
 enum sp_gp_kind sp_gp_title(struct sp_str s)
 {
     s = sp_mapped_trim(s.p, s.n);
-    if (sp_gp_starts(s, "heap profile:"))
+    if (is_heap(s))
         return SP_GP_HEAP;
-    if (sp_gp_starts(s, "--- contentionz ") || sp_gp_starts(s, "--- contention:") ||
+    if (is_numbered(s, "--- contentionz ") || sp_gp_starts(s, "--- contention:") ||
         sp_gp_starts(s, "--- mutex:"))
         return SP_GP_CONTENTION;
-    if (sp_gp_starts(s, "--- heapz "))
+    if (is_numbered(s, "--- heapz "))
         return SP_GP_JAVA_HEAP;
-    if (sp_gp_starts(s, "--- threadz ") ||
+    if (is_numbered(s, "--- threadz ") ||
         (sp_gp_starts(s, "--- Thread ") && memmem(s.p, s.n, "stack: ---", 10)))
         return SP_GP_THREADS;
     return is_counts(s) ? SP_GP_COUNTS : SP_GP_NONE;
+}
+
+/* Behind `goroutine profile: total 5`, which prose may say too: rows of numbers, comments, or nothing. */
+static bool goes_on(const char *p, const char *end)
+{
+    for (const char *next; p < end; p = next) {
+        struct sp_str s = sp_mapped_trim(p, sp_mapped_eol(p, end, &next));
+        if (s.n)
+            return memchr("#%-", *s.p, 3) || (*s.p >= '0' && *s.p <= '9');
+    }
+    return true;
 }
 
 static bool sounds_known(enum sp_gp_kind kind, const char **reason)
@@ -68,7 +96,8 @@ int sp_gp_probe(const unsigned char *bytes, size_t n, bool whole, const char **r
         struct sp_str s = sp_mapped_trim(p, sp_mapped_eol(p, end, &next));
         if (!s.n || *s.p == '#' || *s.p == '%')
             continue;
-        return sounds_known(sp_gp_title(s), reason) ? 92 : 0;
+        enum sp_gp_kind kind = sp_gp_title(s);
+        return !sounds_known(kind, reason) ? 0 : kind != SP_GP_COUNTS || goes_on(next, end) ? 92 : 30;
     }
     return 0;
 }

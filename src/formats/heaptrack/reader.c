@@ -90,7 +90,7 @@ static int probe_heaptrack(const unsigned char *p, size_t n, bool whole, const c
     (void)whole;
     *reason = "a line with the version of heaptrack and of its format";
     bool more = n - first > 2;
-    return !more ? 40 : p[first + 2] == ' ' && strchr("XxIAscmtiaRS#+-", p[first + 1]) ? 95 : 40;
+    return !more ? 60 : p[first + 2] == ' ' && strchr("XxIAscmtiaRS#+-", p[first + 1]) ? 95 : 40;
 }
 
 static const struct sp_format_option options[] = {

@@ -8,15 +8,16 @@ int sp_sm_probe(const unsigned char *bytes, size_t n, bool whole, const char **r
     static const char first[] = "Analysis of sampling ";
     const char *p = (const char *)bytes;
     (void)whole;
-    if (n >= sizeof first - 1 && memcmp(p, first, sizeof first - 1) == 0) {
-        *reason = "begins with `Analysis of sampling`";
-        return 95;
+    bool begins = n >= sizeof first - 1 && memcmp(p, first, sizeof first - 1) == 0;
+    if (!sp_probe_is_text(bytes, n) || (!begins && !memmem(p, n, "\nAnalysis of sampling ", sizeof first)) ||
+        (!begins && !memmem(p, n, "\nCall graph:", 12)))
+        return 0;
+    *reason = begins ? "begins with `Analysis of sampling`" : "an analysis of sampling and its call graph";
+    if (!sp_hang_is_report(bytes, n)) {
+        *reason = "an analysis of sampling, but most lines are none of a report";
+        return 30;
     }
-    if (memmem(p, n, "\nAnalysis of sampling ", sizeof first) && memmem(p, n, "\nCall graph:", 12)) {
-        *reason = "an analysis of sampling and its call graph";
-        return 80;
-    }
-    return 0;
+    return begins ? 95 : 80;
 }
 
 const struct spaa_format spaa_format_sample = {

@@ -64,9 +64,10 @@ int sp_sd_probe(const unsigned char *bytes, size_t n, bool whole, const char **r
     (void)whole;
     if (sp_sd_is_tailspin(bytes, n)) {
         *reason = "the magic number of a binary tailspin";
-        return 30;
+        return 60;
     }
-    if (memmem(p, n, "Use spindump -i to generate textual report", 42)) {
+    bool report = sp_hang_is_report(bytes, n);
+    if (report && memmem(p, n, "Use spindump -i to generate textual report", 42)) {
         *reason = "a report that only spindump can decode";
         return 90;
     }
@@ -77,8 +78,12 @@ int sp_sd_probe(const unsigned char *bytes, size_t n, bool whole, const char **r
         p = nl ? nl + 1 : end;
     }
     *reason = "fields, processes and threads of a spindump report";
-    if (marks & SAMPLE)
+    if (marks & SAMPLE || !sp_probe_is_text(bytes, n))
         return 0;
+    if (!report) {
+        *reason = "parts of a spindump report, but most lines are none";
+        return marks & (FORM | THREAD) || (marks & FIELD && marks & PROCESS) ? 30 : 0;
+    }
     if (marks & FORM || (marks & FIELD && marks & PROCESS))
         return marks & (PROCESS | FIELD) ? 95 : 60;
     if (marks & THREAD && marks & (PROCESS | ROW))
