@@ -1,6 +1,7 @@
 """The reader of perf script text, against other tools' collapsed output and against plain counts of the text."""
 
 import collections
+import glob
 import json
 import os
 import re
@@ -325,3 +326,62 @@ def test_reading_in_pieces_changes_nothing(tmp_path):
     whole = spaa("convert", str(path), "--to", "spaa", "-o", "-").stdout
     assert spaa("convert", "-", "--to", "spaa", "-o", "-", stdin=text).stdout == whole
     assert sum(w["samples"] for _, _, w in stacks_of([json.loads(x) for x in whole.splitlines()])) == 6 * 4000
+
+
+def trimmed(text):
+    return b"\n".join(line.lstrip(b" \t") for line in text.split(b"\n"))
+
+
+def bytes_of(path):
+    if path.endswith(".zst"):
+        return subprocess.run(["zstdcat", path], stdout=subprocess.PIPE, check=True).stdout
+    with open(path, "rb") as f:
+        return f.read()
+
+
+TEXTS = sorted(glob.glob(os.path.join(FIXTURES, "*.txt")) + glob.glob(os.path.join(CORPUS, "*", "*.txt*")))
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=os.path.basename)
+def test_text_without_its_indentation_gives_the_same(path):
+    text = bytes_of(path)
+    plain = spaa("convert", "-", "--to", "spaa", "-o", "-", stdin=text)
+    bare = os.path.basename(path).startswith("no_time")  # names of threads and words after short numbers only
+    for options in [("--from", "perf-script")] + ([] if bare else [()]):
+        run = spaa("convert", "-", *options, "--to", "spaa", "-o", "-", stdin=trimmed(text))
+        assert plain.returncode or (run.returncode == 0 and run.stdout == plain.stdout)
+
+
+TRIMMED = b"""java 19983 cycles:
+ffffffff8103d0ca native_write_msr_safe ([kernel.kallsyms])
+7f3c main+0x12 (/usr/bin/java)
+
+cc1 20 cycles:
+dead beef (/usr/bin/cc1)
+
+dead 21 cycles:
+1100 operator new(unsigned long) (/lib/a.so)
+"""
+
+
+@pytest.mark.parametrize("text", [TRIMMED, TRIMMED.replace(b"\n\n", b"\n"), TRIMMED.replace(b"\n", b"\r\n"),
+                                  re.sub(rb" cycles:", b" [001] 5.000001: 1 cycles:", TRIMMED)],
+                         ids=["timeless", "no blank lines", "crlf", "timed"])
+def test_trimmed_frames_and_processes_with_names_like_addresses(text):
+    for options in (), ("--from", "perf-script"):
+        run = spaa("convert", "-", *options, "--to", "folded", "-o", "-", stdin=text)
+        assert run.stdout.decode().splitlines() == ["cc1;beef 1", "dead;operator new 1",
+                                                    "java;main;native_write_msr_safe 1"]
+
+
+def test_trimmed_addresses_without_names_or_objects():
+    text = b"app 1 5.000001: cycles:\nffffffff81000000\n7f3c12\n\napp 1 5.000002: cycles:\n401000 main\n"
+    run = spaa("convert", "-", "--raw-names", "--addrs", "--to", "folded", "-o", "-", stdin=text)
+    assert run.stdout.decode().splitlines() == ["app;[unknown <7f3c12>];[unknown <ffffffff81000000>] 1",
+                                                "app;main 1"]
+
+
+def test_junk_among_trimmed_frames_costs_only_itself():
+    text = TRIMMED.replace(b"dead beef", b"no frame at all\ndead beef")
+    run = spaa("convert", "-", "--from", "perf-script", "--to", "folded", "-o", "-", stdin=text)
+    assert b"cc1;beef 1" in run.stdout and b"no frame at all" in run.stderr

@@ -93,6 +93,36 @@ bool sp_ps_frame_line(const char *p, const char *end, struct sp_ps_frame *f)
     return true;
 }
 
+bool sp_ps_trimmed_frame(const char *p, const char *end)
+{
+    enum { DIGITS = 4 /* of an address alone, or with a name alone: shorter ones may be words */ };
+    struct sp_ps_frame f;
+    uint64_t ip;
+    if (p == end || sp_ps_blank(*p) || !sp_ps_frame_line(p, end, &f))
+        return false;
+    return f.dso.p || f.has_symoff || sp_parse_hex(p, end, &ip) >= DIGITS;
+}
+
+bool sp_ps_trimmed_source(const char *p, const char *end)
+{
+    const char *q = end;
+    while (q > p && (sp_ps_blank(q[-1]) || q[-1] == '\r'))
+        end = --q;
+    if (p == end || sp_ps_blank(*p))
+        return false;
+    if (end[-1] == ']')
+        return memchr(p, '[', (size_t)(end - p)) && !sp_ps_trimmed_frame(p, end);
+    if (end[-1] == ')') { /* "a.c:12 (discriminator 3)" */
+        q = memmem(p, (size_t)(end - p), " (discriminator ", 16);
+        if (!q)
+            return false;
+    }
+    const char *digits = q;
+    while (q > p && (unsigned char)(q[-1] - '0') < 10)
+        q--;
+    return q < digits && q - p >= 2 && q[-1] == ':';
+}
+
 /* ".../perf-1234.map" */
 static bool perf_map(struct sp_ps_text t)
 {

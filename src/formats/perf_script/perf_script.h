@@ -61,6 +61,14 @@ struct sp_ps_frame {
 };
 
 bool sp_ps_frame_line(const char *p, const char *end, struct sp_ps_frame *f);
+/*
+ * The same of text whose blanks at the margin were trimmed. There a frame is told from a line that opens a
+ * sample by what follows the address; the caller has seen that the line is no sample line.
+ */
+bool sp_ps_trimmed_frame(const char *p, const char *end);
+/* What `-F +srcline` prints under a frame, without the two blanks before it: "file:line", "libc.so.6[27b25]".
+ */
+bool sp_ps_trimmed_source(const char *p, const char *end);
 
 struct sp_ps_dso {
     struct sp_ps_text name; /* the model's: "[kernel]", "[jit]", "[anon]", or as printed */

@@ -1,61 +1,92 @@
-/* Is it `perf script` text: a sample line with a time, best followed by a frame. */
+/* Is it `perf script` text: samples, best followed by frames, and hardly anything else. */
+#include "formats/format.h"
 #include "formats/perf_script/perf_script.h"
 
 #include <string.h>
 
-static bool frame_at(const char *p, const char *end)
+static const char *eol_of(const char *p, const char *end)
 {
-    const char *eol = memchr(p, '\n', (size_t)(end - p));
-    struct sp_ps_frame f;
-    if (!eol)
-        eol = end;
-    if (eol > p && eol[-1] == '\r')
-        eol--;
-    return p < eol && sp_ps_blank(*p) && sp_ps_frame_line(p, eol, &f);
+    const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = nl ? nl : end;
+    return eol > p && eol[-1] == '\r' ? eol - 1 : eol;
 }
 
-/* The score of a sample line, with what follows it. */
-static int score(const char *p, const char *eol, const char *end, const char **reason)
+/* full: if it is at the margin it must name its object or offset, as columns of numbers in hex do not. */
+static bool frame_at(const char *p, const char *end, bool full)
+{
+    const char *eol = p < end ? eol_of(p, end) : p;
+    struct sp_ps_frame f;
+    struct sp_ps_sample s;
+    if (p == eol || !sp_ps_frame_line(p, eol, &f))
+        return false;
+    return sp_ps_blank(*p) || ((!full || f.dso.p || f.has_symoff) && sp_ps_trimmed_frame(p, eol) &&
+                               !sp_ps_sample_line(p, eol, false, &s));
+}
+
+/* How sure a sample line makes, with what follows it at `next`; 0: it is none. */
+static int sample_at(const char *p, const char *eol, const char *next, const char *end, const char **reason)
 {
     struct sp_ps_sample s;
     struct sp_ps_frame f;
-    bool strict = sp_ps_sample_line(p, eol, false, &s);
-    if (!strict && !sp_ps_sample_line(p, eol, true, &s))
+    bool timed = sp_ps_sample_line(p, eol, false, &s);
+    if (!timed && !sp_ps_sample_line(p, eol, true, &s))
         return 0;
-    const char *next = eol < end ? memchr(eol, '\n', (size_t)(end - eol)) : NULL;
     bool one_line = s.rest.n && sp_ps_frame_line(s.rest.p, s.rest.p + s.rest.n, &f) && f.dso.p;
-    bool frames = one_line || (next && frame_at(next + 1, end));
+    bool frames = one_line || frame_at(next, end, !timed && !s.event.p);
     *reason = frames ? "a sample line and its frames" : "a sample line";
-    if (!strict)
-        return !frames || !s.comm.n ? 0 : s.event.p ? 45 : 20;
+    if (!timed)
+        return !frames || !s.comm.n ? 0 : s.event.p ? 60 : 50;
     if (frames)
         return s.event.p ? 95 : 85;
     return s.event.p ? 75 : 0;
 }
 
+/* Lines that stand between samples and below frames: other records, errors of traces, sources. */
+static bool other_line(const char *p, const char *eol)
+{
+    static const char trace[] = "instruction trace error";
+    struct sp_ps_sample s;
+    if (sp_ps_sample_line(p, eol, false, &s))
+        return true;
+    while (p < eol && sp_ps_blank(*p))
+        p++;
+    return sp_ps_trimmed_source(p, eol) ||
+           ((size_t)(eol - p) >= sizeof trace - 1 && memcmp(p, trace, sizeof trace - 1) == 0);
+}
+
 int sp_ps_probe(const unsigned char *bytes, size_t n, bool whole, const char **reason)
 {
     const char *p = (const char *)bytes, *end = p + n;
-    unsigned lines = 0;
+    size_t good = 0, bad = 0;
+    int best = 0;
     bool perf_header = false;
-    if (n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
-        p += 3;
-    while (p < end && lines < 20) {
-        const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = nl ? nl : end;
+    if (!sp_probe_is_text(bytes, n))
+        return 0;
+    for (const char *next; p < end; p = next) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = eol_of(p, end), *why = NULL;
+        next = nl ? nl + 1 : end;
         if (!nl && !whole)
             break;
-        if (eol > p && eol[-1] == '\r')
-            eol--;
-        if (eol > p && *p == '#') {
+        if (p == eol)
+            continue;
+        if (*p == '#') {
             perf_header |= memmem(p, (size_t)(eol - p), "perf version", 12) != NULL;
-        } else if (eol > p) {
-            int s = score(p, eol, end, reason);
-            if (s)
-                return s;
-            lines++;
+            continue;
         }
-        p = nl ? nl + 1 : end;
+        int score = frame_at(p, end, false) ? 0 : sample_at(p, eol, next, end, &why);
+        if (score > best) {
+            best = score;
+            *reason = why;
+        }
+        bool known = score || frame_at(p, end, false) || (good && other_line(p, eol));
+        good += known;
+        bad += !known;
     }
-    *reason = "the header of perf script";
-    return perf_header ? 80 : 0;
+    if (!best && perf_header && !good) {
+        *reason = "the header of perf script";
+        best = 80;
+    }
+    if (!best || bad * 10 <= good + bad + 9)
+        return best;
+    *reason = "samples, but more than one line in ten is none";
+    return 30;
 }

@@ -47,7 +47,8 @@ struct reader {
     uint64_t line;        /* of the next byte */
     uint64_t view_offset; /* of the view's first byte in the input */
     const char *view;
-    bool final; /* the view reaches the end of the input */
+    bool final;   /* the view reaches the end of the input */
+    bool trimmed; /* frames stand at the margin */
 };
 
 static uint64_t offset_of(const struct reader *r, const char *p)
@@ -95,11 +96,26 @@ static bool blank_line(const char *p, const char *end, const char **after)
     return p < end && *p == '\n';
 }
 
-static bool sample_at(const char *p, const char *end, const char **eol)
+static bool sample_at(const struct reader *r, const char *p, const char *end, const char **eol)
 {
     struct sp_ps_sample s;
     *eol = memchr(p, '\n', (size_t)(end - p));
-    return sp_ps_sample_line(p, *eol ? *eol : end, false, &s);
+    return sp_ps_sample_line(p, *eol ? *eol : end, !r->counts.any_time, &s) &&
+           (s.timed || (s.event.p && s.comm.n));
+}
+
+/* Whether a frame begins at p whose blanks were trimmed; a sample line of a comm like `dead` is none. */
+static bool trimmed_frame_at(struct reader *r, const char *p, const char *end)
+{
+    struct sp_ps_sample s;
+    const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = nl ? nl : end;
+    if (eol > p && eol[-1] == '\r')
+        eol--;
+    if (!sp_ps_trimmed_frame(p, eol) ||
+        (sp_ps_sample_line(p, eol, !r->counts.any_time, &s) && (s.timed || s.event.p || s.comm.n)))
+        return false;
+    r->trimmed = true;
+    return true;
 }
 
 /*
@@ -114,14 +130,14 @@ static const char *stack_end(struct reader *r, const char *p, const char *end)
             return r->final ? end : NULL;
         const char *next = nl + 1;
         if (blank_line(next, end, &after)) {
-            if (after < end && *after != '\t')
+            if (after < end && *after != '\t' && !trimmed_frame_at(r, after, end))
                 return next;
             if (after >= end)
                 return r->final ? next : NULL;
             p = after;
             continue;
         }
-        if (sample_at(next, end, &eol))
+        if (sample_at(r, next, end, &eol))
             return next;
         if (!eol)
             return r->final ? end : NULL;
@@ -144,16 +160,14 @@ static const char *frames_below(struct reader *r, const char *p, const char *end
     if (blank_line(p, end, &after)) {
         if (after >= end)
             return r->final ? p : NULL;
-        if (*after != '\t')
+        if (*after != '\t' && !trimmed_frame_at(r, after, end))
             return p;
         sp_emit(r->d, SP_W311, SP_AT_LINE(r->line + 1, offset_of(r, p)),
                 "a blank line between a sample and its frames");
         return stack_end(r, after, end);
     }
-    if (*p != ' ')
-        return p;
-    if (sample_at(p, end, &eol))
-        return p;
+    if (sample_at(r, p, end, &eol) || (*p != ' ' && !r->trimmed && !trimmed_frame_at(r, p, end)))
+        return !eol && !r->final ? NULL : p;
     return !eol && !r->final ? NULL : stack_end(r, p, end);
 }
 
@@ -163,12 +177,11 @@ static const char *source_below(struct reader *r, const char *p, const char *end
     const char *eol;
     if (end - p < 3)
         return r->final ? p : NULL;
-    if (p[0] != ' ' || p[1] != ' ' || sp_ps_blank(p[2]))
-        return p;
-    bool sample = sample_at(p, end, &eol);
-    if (!eol)
-        return !r->final ? NULL : sample ? p : end;
-    return sample ? p : eol + 1;
+    bool sample = sample_at(r, p, end, &eol);
+    if (!eol && !r->final)
+        return NULL;
+    bool source = p[0] == ' ' ? p[1] == ' ' && !sp_ps_blank(p[2]) : sp_ps_trimmed_source(p, eol ? eol : end);
+    return sample || !source ? p : eol ? eol + 1 : end;
 }
 
 /* Tracepoint text may look like a frame; a frame always names its DSO there. */
@@ -235,16 +248,18 @@ static bool side_band(struct reader *r, const struct sp_ps_sample *s)
 
 static void weird(struct reader *r, const char *p, const char *eol, bool complete)
 {
-    static const char trace[] = " instruction trace error";
+    static const char trace[] = "instruction trace error";
+    const char *text = p + (*p == ' ');
     struct sp_where at = SP_AT_LINE(r->line, offset_of(r, p));
     int n = eol - p > 80 ? 80 : (int)(eol - p);
-    if ((size_t)(eol - p) >= sizeof trace - 1 && memcmp(p, trace, sizeof trace - 1) == 0)
+    if ((size_t)(eol - text) >= sizeof trace - 1 && memcmp(text, trace, sizeof trace - 1) == 0)
         sp_emit(r->d, SP_L300, at, "the trace could not be decoded: \"%.*s\"", n, p);
     else if (!complete)
         sp_emit(r->d, SP_L301, at, "the last line is incomplete: \"%.*s\"", n, p);
     else
-        sp_emit(r->d, SP_L302, at, "%s: \"%.*s\"", *p == '\t' ? "a frame without a sample" : "not a sample",
-                n, p);
+        sp_emit(r->d, SP_L302, at, "%s: \"%.*s\"",
+                *p == '\t' || sp_ps_trimmed_frame(p, eol) ? "a frame without a sample" : "not a sample", n,
+                p);
     r->skipped++;
 }
 
@@ -252,13 +267,13 @@ static void weird(struct reader *r, const char *p, const char *eol, bool complet
  * Lines without a time are sample lines only in an input where none has one, and when an event or a frame
  * bears them out.
  */
-static bool is_sample(const struct reader *r, const char *p, const char *eol, const char *next,
-                      const char *end, struct sp_ps_sample *s)
+static bool is_sample(struct reader *r, const char *p, const char *eol, const char *next, const char *end,
+                      struct sp_ps_sample *s)
 {
     if (sp_ps_sample_line(p, eol, false, s))
         return true;
     return !r->counts.any_time && sp_ps_sample_line(p, eol, true, s) &&
-           (s->event.p || (s->comm.n && next < end && *next == '\t'));
+           (s->event.p || (s->comm.n && next < end && (*next == '\t' || trimmed_frame_at(r, next, end))));
 }
 
 /* Handles what is complete in [p, end); *used says how far. */

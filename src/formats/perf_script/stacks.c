@@ -212,11 +212,18 @@ static struct sp_ps_text srcline_of(const char *p, const char *end)
     return (struct sp_ps_text){p, (size_t)(end - p)};
 }
 
-/* Whether the line at p is what `-F +srcline` prints under a frame: two blanks and text, or nothing. */
-static bool is_srcline(const char *p, const char *end)
+/*
+ * Whether the line at p is what `-F +srcline` prints under a frame: two blanks and text, or nothing. trimmed:
+ * the frame stands at the margin, where the blanks may be missing too.
+ */
+static bool is_srcline(const char *p, const char *end, bool trimmed)
 {
     if (p < end && (*p == '\n' || *p == '\r'))
         return true;
+    if (trimmed && p < end && !sp_ps_blank(*p)) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+        return sp_ps_trimmed_source(p, nl ? nl : end);
+    }
     return end - p >= 2 && p[0] == ' ' && p[1] == ' ' && (end - p == 2 || !sp_ps_blank(p[2]));
 }
 
@@ -236,6 +243,7 @@ static bool parse_entry(struct sp_ps_stacks *st, struct sp_ps_text text, const s
                         uint64_t offset, uint64_t line, bool *bad)
 {
     const char *p = text.p, *end = p + text.n;
+    bool trimmed = !sp_ps_blank(*p);
     st->pieces.n = 0;
     for (; p < end; line++) {
         const char *nl = memchr(p, '\n', (size_t)(end - p));
@@ -244,7 +252,7 @@ static bool parse_entry(struct sp_ps_stacks *st, struct sp_ps_text text, const s
             eol--;
         struct sp_ps_piece piece = {0};
         struct sp_ps_piece *under = st->pieces.n ? &st->pieces.v[st->pieces.n - 1] : NULL;
-        if (under && is_srcline(p, eol)) {
+        if (under && is_srcline(p, eol, trimmed)) {
             under->srcline = srcline_of(p, eol);
         } else if (!(under && !under->frame.inlined) && sp_ps_frame_line(p, eol, &piece.frame) &&
                    (piece.frame.dso.p || !st->dso_seen)) {
@@ -270,7 +278,7 @@ static const char *entry_end(const char *p, const char *end, uint32_t *lines)
         if (eol > p && eol[-1] == '\r')
             eol--;
         bool inlined = eol - p >= 9 && eol[-1] == ')' && memcmp(eol - 9, "(inlined)", 9) == 0;
-        bool source = next < end && *next != '\t' && p[0] != ' ' && is_srcline(next, end);
+        bool source = next < end && *next != '\t' && p[0] != ' ' && is_srcline(next, end, !sp_ps_blank(p[0]));
         p = next;
         if (p == end)
             return p;
