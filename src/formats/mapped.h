@@ -25,17 +25,17 @@
 #define SP_MAPPED_ATTRS   64u
 #define SP_MAPPED_INLINED 1024u /* names of one address */
 
-/* An address, as a leaf or as a caller. */
+/* An address, as a leaf or as a caller, and perhaps with the name that its line has for it. */
 struct sp_mapped_place {
     uint64_t addr;
-    uint32_t caller;   /* 0 or 1 */
+    uint32_t how;      /* bit 0: as a caller; above: the name, a string of the profile */
     uint32_t first, n; /* its frames in `numbers`, in the end */
 };
 
 /* Of the table of places: open addressing, at most half full. */
 struct sp_mapped_slot {
     uint64_t addr;
-    uint32_t number, caller; /* number: place + 1; 0: nothing here */
+    uint32_t number, how; /* number: place + 1; 0: nothing here */
 };
 
 struct sp_mapped_row {
@@ -120,7 +120,7 @@ struct sp_mapped_metric {
 };
 spaa_status sp_mapped_metrics(struct sp_mapped *m, const struct sp_mapped_metric *metrics, uint32_t n);
 
-bool sp_mapped_add_slow(struct sp_mapped *m, uint64_t addr, bool caller);
+bool sp_mapped_add_slow(struct sp_mapped *m, uint64_t addr, uint32_t how);
 
 static inline struct sp_mapped_slot *sp_mapped_slot(const struct sp_mapped *m, uint64_t addr)
 {
@@ -131,12 +131,18 @@ static inline struct sp_mapped_slot *sp_mapped_slot(const struct sp_mapped *m, u
 static inline bool sp_mapped_add(struct sp_mapped *m, uint64_t addr, bool caller)
 {
     const struct sp_mapped_slot *at = sp_mapped_slot(m, addr);
-    if (at->addr == addr && at->number && at->caller == caller && m->chain.n < m->chain.cap) {
+    if (at->addr == addr && at->number && at->how == caller && m->chain.n < m->chain.cap) {
         m->chain.v[m->chain.n++] = at->number - 1;
         return true;
     }
     return sp_mapped_add_slow(m, addr, caller);
 }
+
+/*
+ * The same, with a name that holds for this row only: where names follow addresses in stacks, one address may
+ * have several.
+ */
+bool sp_mapped_add_named(struct sp_mapped *m, uint64_t addr, bool caller, struct sp_str name);
 
 /* The address of the i-th of the row in work. */
 static inline uint64_t sp_mapped_at(const struct sp_mapped *m, size_t i)

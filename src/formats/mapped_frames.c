@@ -67,10 +67,10 @@ spaa_status sp_mapped_metrics(struct sp_mapped *m, const struct sp_mapped_metric
 }
 
 /* The slot of an address, or the empty one where it belongs. */
-static struct sp_mapped_slot *find_slot(const struct sp_mapped *m, uint64_t addr, bool caller)
+static struct sp_mapped_slot *find_slot(const struct sp_mapped *m, uint64_t addr, uint32_t how)
 {
     struct sp_mapped_slot *at = sp_mapped_slot(m, addr), *end = m->slots + ((size_t)1 << (64 - m->shift));
-    while (at->number && (at->addr != addr || at->caller != caller))
+    while (at->number && (at->addr != addr || at->how != how))
         at = at + 1 < end ? at + 1 : m->slots;
     return at;
 }
@@ -88,25 +88,31 @@ static bool grow_slots(struct sp_mapped *m)
     m->shift = 64 - bits;
     for (size_t i = 0; i < n; i++)
         if (old[i].number)
-            *find_slot(m, old[i].addr, old[i].caller) = old[i];
+            *find_slot(m, old[i].addr, old[i].how) = old[i];
     if (old != m->none)
         free(old);
     return true;
 }
 
-bool sp_mapped_add_slow(struct sp_mapped *m, uint64_t addr, bool caller)
+bool sp_mapped_add_slow(struct sp_mapped *m, uint64_t addr, uint32_t how)
 {
-    struct sp_mapped_slot *at = find_slot(m, addr, caller);
+    struct sp_mapped_slot *at = find_slot(m, addr, how);
     if (!at->number) {
-        struct sp_mapped_place fresh = {.addr = addr, .caller = caller};
+        struct sp_mapped_place fresh = {.addr = addr, .how = how};
         if (m->places.n + 1 > (size_t)1 << (63 - m->shift) && !grow_slots(m))
             return false;
         if (m->places.n >= SP_NONE - 2 || !sp_vec_push(&m->places, fresh))
             return false;
-        at = find_slot(m, addr, caller);
-        *at = (struct sp_mapped_slot){addr, (uint32_t)m->places.n, caller};
+        at = find_slot(m, addr, how);
+        *at = (struct sp_mapped_slot){addr, (uint32_t)m->places.n, how};
     }
     return sp_vec_push(&m->chain, at->number - 1);
+}
+
+bool sp_mapped_add_named(struct sp_mapped *m, uint64_t addr, bool caller, struct sp_str name)
+{
+    uint32_t func = sp_profile_str(m->p, name.p, name.n);
+    return func != SP_STR_FAIL && func <= UINT32_MAX >> 1 && sp_mapped_add_slow(m, addr, func << 1 | caller);
 }
 
 static bool push_row(struct sp_mapped *m, const struct sp_mapped_row *row, const int64_t *values)
@@ -313,7 +319,8 @@ static bool bare(struct sp_mapped *m, struct made *x)
 
 static spaa_status resolve_place(struct sp_mapped *m, struct sp_mapped_place *pl)
 {
-    bool caller = pl->caller && pl->addr, any = false, ok;
+    bool caller = (pl->how & 1) && pl->addr, any = false, ok;
+    uint32_t name = pl->how >> 1;
     uint64_t look = pl->addr - caller;
     const struct sp_mapped_range *r = sp_mapped_find(m, look);
     const struct sp_mapped_label *l = labels_of(m, look);
@@ -333,11 +340,15 @@ static spaa_status resolve_place(struct sp_mapped *m, struct sp_mapped_place *pl
             f.ip = vaddr + caller;
         f.dso = x->dso;
     } else {
-        m->unmapped += !l;
+        m->unmapped += !l && !name;
         f.dso = unknown_dso(m);
     }
     pl->first = (uint32_t)m->numbers.n;
-    if (l) {
+    if (name) {
+        f.func = name;
+        f.kind = SP_USER;
+        ok = add_frame(m, &f);
+    } else if (l) {
         ok = labelled(m, (uint32_t)(l - m->labels.v), &f);
     } else {
         ok = !x || !x->module || (x->file_offsets && sp_module_found(x->module)) ||

@@ -369,6 +369,47 @@ def test_threads_have_contexts():
     assert len(joined(spaa(fixture("threadz.txt"), "--group-by", "none"))) == 2
 
 
+THREADZ = b"""--- threadz 1 ---
+
+--- Thread 7f794ab90940 (name: main/14748) stack: ---
+  PC:  0x00400f1c: helper(arg *)
+  0x00400e31: main
+  0x7f7949a9811d: __libc_start_main
+--- Thread 7f794964e700 (name: thread1/14751) stack: ---
+  PC:  0x00400f1c: Wait(int)
+  0x00400a4e: start_thread
+      creator: 0x400b96 0x400e31
+--- Thread 7f7948978700 (name: thread3/14759) stack: ---
+  [same as previous thread]
+--- Thread 5 (name: T5) stack: ---
+  PC: [0x00400f20] std::map<int, a::b>::find(int)
+  [0x400a00]: ??
+      creator:
+  0x00400e31: main
+--- Memory map: ---
+  00400000-00fcb000: /opt/server
+"""
+
+
+def test_names_in_threadz():
+    """They are their line's: one address has two names here. Creators' stacks are callers, as in pprof."""
+    records = spaa(THREADZ)
+    assert sorted((c.get("tid", -1), c["comm"], [f[0] for f in frames]) for c, frames, _ in joined(records)) == [
+        (-1, "T5", ["std::map<int, a::b>::find(int)", "0xa00", "main"]),
+        (14748, "main", ["helper(arg *)", "main", "__libc_start_main"]),
+        (14751, "thread1", ["Wait(int)", "start_thread", "0xb96", "main"]),
+        (14759, "thread3", ["Wait(int)", "start_thread", "0xb96", "main"])]
+    by_name = {f["func"]: f for f in records if f["type"] == "frame"}
+    dsos = {d["id"]: d["name"] for d in records if d["type"] == "dso"}
+    assert dsos[by_name["helper(arg *)"]["dso"]] == "/opt/server"
+    assert dsos[by_name["__libc_start_main"]["dso"]] == "[unknown]"
+
+
+def test_threadz_is_not_damaged_by_what_it_says_of_creators():
+    err = run("convert", "-q", "-", "--to", "spaa", "-o", "-", stdin=THREADZ, code=0).err
+    assert "SPAA-L766" not in err
+
+
 def test_names_in_front_of_a_symbolized_profile():
     records = spaa(fixture("symbolized.cpu"))
     assert records[0]["x_gperftools"]["binary"] == "/opt/server"

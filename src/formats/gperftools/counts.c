@@ -52,8 +52,10 @@ static bool thread_title(struct sp_str s, struct sp_str *name, int64_t *tid)
         return false;
     open += 7;
     const char *slash = memrchr(open, '/', (size_t)(close - open));
-    if (!slash || sp_parse_i64(slash + 1, close, tid) != (size_t)(close - slash - 1) || *tid < 0)
-        return false;
+    if (!slash || sp_parse_i64(slash + 1, close, tid) != (size_t)(close - slash - 1) || *tid < 0) {
+        *tid = SP_ABSENT; /* the name is all of it */
+        slash = close;
+    }
     *name = (struct sp_str){open, (uint32_t)(slash - open)};
     return true;
 }
@@ -68,7 +70,48 @@ static uint32_t thread_context(struct sp_gp *gp, struct sp_str name, int64_t tid
     return c.comm == SP_STR_FAIL ? SP_NONE : sp_context_intern(gp->p, &c);
 }
 
-/* The address lines of a thread, into the row in work. */
+/* What follows an address: ": name", or "] name" behind one in brackets; n 0: another address, or nothing. */
+static struct sp_str name_behind(const char *p, const char *end)
+{
+    static const struct sp_str none = {"", 0};
+    const char *q = p;
+    q += q < end && *q == ']';
+    q += q < end && *q == ':';
+    if (q == p || q == end)
+        return none;
+    struct sp_str name = sp_mapped_trim(q, (size_t)(end - q));
+    bool unknown = sp_str_is(name, "??") || sp_str_is(name, "(unknown)") || sp_str_is(name, "[unknown]");
+    return unknown || sp_gp_starts(name, "0x") || sp_gp_starts(name, "[0x") ? none : name;
+}
+
+/* The addresses of a line, each perhaps with its name; how many there are. */
+static spaa_status address_line(struct sp_gp *gp, struct sp_str s, bool *any)
+{
+    spaa_status st = SPAA_OK;
+    for (const char *p = s.p, *end = s.p + s.n; !st && p < end;) {
+        const char *x = memmem(p, (size_t)(end - p), "0x", 2);
+        uint64_t addr;
+        if (!x)
+            break;
+        bool leaf = gp->m.chain.n == gp->m.begin;
+        size_t n = sp_parse_hex(x + 2, end, &addr);
+        struct sp_str none = {"", 0}, name = n ? name_behind(x + 2 + n, end) : none;
+        *any |= n > 0;
+        p = x + 2 + n;
+        if (name.n) {
+            p = end;
+            st = sp_mapped_add_named(&gp->m, addr, !leaf, name) ? SPAA_OK : sp_nomem(gp->d);
+            if (!st) /* and where the address stands alone, as those of creators do */
+                st = sp_mapped_name(&gp->m, addr, name, none, none);
+            sp_mapped_close_name(&gp->m);
+        } else if (n) {
+            st = sp_mapped_add(&gp->m, addr, !leaf) ? SPAA_OK : sp_nomem(gp->d);
+        }
+    }
+    return st;
+}
+
+/* The address lines of a thread, into the row in work; those of its creator are its callers, as in pprof. */
 static spaa_status thread_lines(struct sp_gp *gp, bool *same)
 {
     spaa_status st = SPAA_OK;
@@ -85,17 +128,8 @@ static spaa_status thread_lines(struct sp_gp *gp, bool *same)
             *same = true;
             continue;
         }
-        bool any = false;
-        for (const char *p = s.p, *end = s.p + s.n; !st && p < end;) {
-            const char *x = memmem(p, (size_t)(end - p), "0x", 2);
-            if (!x)
-                break;
-            bool first = gp->m.chain.n == gp->m.begin;
-            p = x;
-            st = sp_mapped_addresses(&gp->m, &p, end, first ? SP_MAPPED_LEAF_FIRST : SP_MAPPED_CALLERS);
-            any |= p > x;
-            p += p == x ? 2 : 0;
-        }
+        bool any = sp_str_is(s, "creator:");
+        st = address_line(gp, s, &any);
         if (!any && !st)
             sp_emit(gp->d, SP_L766, sp_gp_here(gp), "no address");
     }
