@@ -142,3 +142,12 @@ def test_any_profile_can_be_written(folded):
     assert got == {(None, ("main", "parse", "read")): 30, (None, ("main", "parse", "scan")): 20,
                    (None, ("main", "run", "compute", "mul")): 25, (None, ("main", "run", "compute")): 15,
                    (None, ("main", "run", "read")): 10}
+
+
+@pytest.mark.parametrize("tail", ["  [0x10a]  File.swift:12", "  File.swift:12", "  [0x10a]  File.swift", "  [0x10a]  a b.mm:3"])
+def test_sources_behind_addresses(tail):
+    text = "Analysis of sampling x (pid 1) every 1 millisecond\nCall graph:\n    3 Thread_1\n      3 A.b(_:)  (in My App) + 10%s\n\n"
+    records, _ = spaa_of(text % tail)
+    (frame,) = [r for r in records if r["type"] == "frame"]
+    dsos = {r["id"]: r["name"] for r in records if r["type"] == "dso"}
+    assert (frame["func"], dsos[frame["dso"]], frame["srcline"]) == ("A.b(_:)", "My App", tail.split("]")[-1].strip())

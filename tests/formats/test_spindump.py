@@ -293,6 +293,13 @@ def frames_of(profile):
     ("operator()(int, char (*)(void)) + 4 (x) [0x5]", ("operator()(int, char (*)(void))", "x", 4, None)),
     ("f + 4 (a b.mm:12,3 in My App + 7) [0x5]", ("f", "My App", 4, 7)),
     ("f + 4 (odd ) image + 7) [0x5]", ("f", "odd ) image", 4, 7)),
+    ("closure #1 in A.b(_:) + 20 (File.swift in Image + 1234) [0x5]", ("closure #1 in A.b(_:)", "Image", 20, 1234)),
+    ("f() + 20 (My File.swift in My App + 1234) [0x5]", ("f()", "My App", 20, 1234)),
+    ("f() + 20 (<compiler-generated> in My App + 7) [0x5]", ("f()", "My App", 20, 7)),
+    ("f() + 20 (File.swift in Image) [0x5]", ("f()", "Image", 20, None)),
+    ("??? (File.swift in Image + 7) [0x5]", ("0x7", "Image", None, 7)),
+    ("f + 4 (What is in Image + 7) [0x5]", ("f", "What is in Image", 4, 7)),
+    ("f + 4 (a in b.c in d + 7) [0x5]", ("f", "d", 4, 7)),
     ("??? (x + 16) [0x10]", ("0x10", "x", None, 16)),
     ("??? [0x11e6fd800]", ("0x11e6fd800", "[unknown]", None, 0x11e6fd800)),
     ("???", ("0x0", "[unknown]", None, None)),
@@ -348,6 +355,16 @@ def test_many_images_of_one_name_are_told_apart_by_address():
     want = {"f+0x%x" % i: {3: 999, 4: 999, 400: 0}.get(i, i) for i in range(401)}
     want["g+0x0"] = 0
     assert got == want
+
+
+@pytest.mark.parametrize("source", ["File.swift", "File.swift:12", "File.swift:12,7", "<compiler-generated>", "a b.mm"])
+def test_sources_before_images(source):
+    row = "    3  f() + 20 (%s in My App + 1234) [0x5]\n" % source
+    profile = one(row)
+    (frame,) = profile.by["frame"]
+    assert frame["srcline"] == source and profile.dsos[frame["dso"]]["name"] == "My App"
+    assert row.strip().split(None, 1)[1].replace("[0x5]", "").strip() in run(
+        "convert", "-", "--to", "spindump", "-o", "-", stdin=profile.raw, code=0).out
 
 
 def test_sums_that_do_not_hold_are_reported():

@@ -3,6 +3,7 @@
  *
  *     symbol + off (image + off) [0xADDR] (states) 1-37
  *     symbol + off (file:line[,col] in image + off) [0xADDR]
+ *     symbol + off (file in image + off) [0xADDR]
  *     ??? (image + off) [0xADDR]          symbol + off (image) [0xADDR]          ??? [0xADDR]
  *
  * Symbols, images and states hold blanks and parentheses, so it is taken apart from the right, groups by
@@ -99,22 +100,42 @@ static bool cut_state_at(struct sp_span *s, const char *open, struct sp_sd_frame
     return true;
 }
 
-/* "file:line[,col] in image": what stands before the first " in " that has such a thing before it. */
+/* A source without a line, as code has that the compiler made: "File.swift", "<compiler-generated>". */
+static bool is_source_file(struct sp_span s)
+{
+    static const char *const extensions[] = {
+        "swift", "m",   "mm", "c", "cc",  "cpp", "cxx", "c++", "h",   "hh", "hpp", "hxx", "inc",  "inl",
+        "ipp",   "tcc", "s",  "S", "asm", "rs",  "go",  "d",   "zig", "kt", "f",   "f90", "metal"};
+    const char *dot = s.n ? memrchr(s.p, '.', s.n) : NULL;
+    if (s.n > 2 && *s.p == '<' && s.p[s.n - 1] == '>')
+        return true;
+    for (size_t i = 0; dot && dot > s.p && i < sizeof extensions / sizeof *extensions; i++)
+        if (sp_span_is(sp_hang_after(s, (size_t)(dot + 1 - s.p)), extensions[i]))
+            return true;
+    return false;
+}
+
+/* Digits behind a colon, and perhaps others behind a comma. */
+static bool ends_in_line(struct sp_span s)
+{
+    size_t i = s.n, n = i;
+    while (i && sp_hang_digit(s.p[i - 1]))
+        i--;
+    if (i < n && i && s.p[i - 1] == ',')
+        for (n = --i; i && sp_hang_digit(s.p[i - 1]); i--)
+            ;
+    return i < n && i >= 2 && s.p[i - 1] == ':';
+}
+
+/* "file:line[,col] in image" or "file in image": up to the first " in " that has such a thing before it. */
 static void cut_srcline(struct sp_sd_frame *f)
 {
     struct sp_span s = f->image;
-    if (!memchr(s.p, ':', s.n))
-        return;
     for (const char *p = s.p; (p = memmem(p, (size_t)(s.p + s.n - p), " in ", 4)); p++) {
-        size_t i = (size_t)(p - s.p), n = i;
-        while (i && sp_hang_digit(s.p[i - 1]))
-            i--;
-        if (i < n && i && s.p[i - 1] == ',')
-            for (n = --i; i && sp_hang_digit(s.p[i - 1]); i--)
-                ;
-        if (i == n || i < 2 || s.p[i - 1] != ':' || p + 4 == s.p + s.n)
+        struct sp_span source = {s.p, (size_t)(p - s.p)};
+        if (p + 4 == s.p + s.n || !(ends_in_line(source) || is_source_file(source)))
             continue;
-        f->srcline = (struct sp_span){s.p, (size_t)(p - s.p)};
+        f->srcline = source;
         f->image = sp_hang_after(s, (size_t)(p + 4 - s.p));
         return;
     }
@@ -220,6 +241,8 @@ static bool usual_frame(struct sp_span s, struct sp_sd_frame *f)
     if (!q)
         return false;
     f->image = (struct sp_span){q, (size_t)(from - 3 - q)};
+    if (memchr(q, ' ', f->image.n) && memmem(q, f->image.n, " in ", 4)) /* perhaps behind a source */
+        return false;
     f->has_image_off = true;
     f->symbol = (struct sp_span){start, (size_t)(q - 2 - start)};
     if (sp_span_is(f->symbol, "???"))
