@@ -161,7 +161,14 @@ def formats_md(formats):
     out = [GENERATED, "# Formats\n\nThe format of an input is found by its content, never by its name; `--from FORMAT` "
            "overrules that. The format of an output is that of its extension, or `--to FORMAT`. Any input may be "
            "compressed with zstd or gzip; an output is when its name ends in `.zst` or `.gz`. `spaa formats` prints "
-           "this table, `spaa formats NAME` one format.\n\n",
+           "this table, `spaa formats NAME` one format.\n\n"
+           "A format is taken only when nearly all of what is seen of the input is of it (64 KiB, and the first line "
+           "whole); otherwise the format is unknown (SPAA-E005), and the hint names the nearest one and the `--from` "
+           "that reads the input as that. Folded stacks need 95 % lines of a stack and a number, and frames in one of "
+           "them: a semicolon between names, a mark like `_[k]`, or a comment that names the event (`# event: "
+           "cycles`). A list like `main 5` is read with `--from folded`. Text may begin with a byte order mark, be in "
+           "UTF-16, and be quoted as in mail and issues (`> ` before every line), also several times: the "
+           "marks are taken away, which is said as SPAA-W311.\n\n",
            table(["name", "what it is", "read", "write", "validate", "extensions", "what comes back"], rows)]
     for f in formats:
         out.append(f"\n## {f['name']}\n\n{f['title']}.")

@@ -369,26 +369,7 @@ def test_threads_have_contexts():
     assert len(joined(spaa(fixture("threadz.txt"), "--group-by", "none"))) == 2
 
 
-THREADZ = b"""--- threadz 1 ---
-
---- Thread 7f794ab90940 (name: main/14748) stack: ---
-  PC:  0x00400f1c: helper(arg *)
-  0x00400e31: main
-  0x7f7949a9811d: __libc_start_main
---- Thread 7f794964e700 (name: thread1/14751) stack: ---
-  PC:  0x00400f1c: Wait(int)
-  0x00400a4e: start_thread
-      creator: 0x400b96 0x400e31
---- Thread 7f7948978700 (name: thread3/14759) stack: ---
-  [same as previous thread]
---- Thread 5 (name: T5) stack: ---
-  PC: [0x00400f20] std::map<int, a::b>::find(int)
-  [0x400a00]: ??
-      creator:
-  0x00400e31: main
---- Memory map: ---
-  00400000-00fcb000: /opt/server
-"""
+THREADZ = fixture("named-threadz.txt")
 
 
 def test_names_in_threadz():
