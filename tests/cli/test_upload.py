@@ -203,7 +203,7 @@ def test_other_formats_are_converted(serve):
     # a CodeGuru profile too, where something is to be changed
     upload(server, "--host-type", "m5")
     assert json.loads(server.requests[1][3])["agentMetadata"]["fleetInfo"] == {"hostType": "m5"}
-    run("upload", "codeguru", "-", "--group", "g", "--region", "r", "--pid", stdin="main 1\n", env=environment(), code=2)
+    run("upload", "codeguru", "-", "--group", "g", "--region", "r", "--pid", stdin="app;main 1\n", env=environment(), code=2)
 
 
 def test_a_random_token_per_upload_and_one_for_its_retries(serve):

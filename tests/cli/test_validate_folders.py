@@ -118,6 +118,6 @@ def test_local_ids_of_a_merge(tmp_path):
 
 
 def test_an_unknown_mode_is_refused(tmp_path):
-    (tmp_path / "a.folded").write_text("main 1\n")
+    (tmp_path / "a.folded").write_text("app;main 1\n")
     answer = run("convert", tmp_path / "a.folded", "--stack-ids", "globl", "-o", tmp_path / "x.spaa", code=2)
     assert "content, local" in answer.err and not (tmp_path / "x.spaa").exists()
