@@ -24,31 +24,58 @@ static bool ends_record(const char *p, const char *end)
                   ((size_t)(end - at) > 6 && memcmp(at, "count ", 6) == 0));
 }
 
+struct seen {
+    bool attached, first; /* "Attaching 1 probe..." anywhere, and as the first line */
+    bool json, record;
+    bool open;         /* within the keys of a record */
+    size_t own, other; /* lines of maps; what else a program, or a document, says */
+};
+
+static void look(struct seen *s, const char *p, const char *eol)
+{
+    size_t len = (size_t)(eol - p), name = bt_map_name(p, eol);
+    if (!len || (len == 1 && *p == '\r'))
+        return;
+    bool attached = len > 15 && memcmp(p, "Attach", 6) == 0 && memmem(p, len, " probe", 6);
+    s->first = s->first || (attached && !s->own && !s->other);
+    s->attached = s->attached || attached;
+    s->json = s->json || json_line(p, eol);
+    s->open = s->open || (name && p[name] == '[');
+    if (s->open || name || *p == '[' || attached)
+        s->own++;
+    else
+        s->other++;
+    if (s->open && ends_record(p, eol)) {
+        s->record = true;
+        s->open = false;
+    }
+}
+
+/*
+ * What a program prints beside its maps is no matter where bpftrace's own first line stands before it.
+ * Without that, most lines are to be of maps: scripts and documents quote such output.
+ */
 int bt_probe(const unsigned char *bytes, size_t n, bool whole, const char **reason)
 {
     const char *p = (const char *)bytes, *end = p + n;
-    bool attached = false, open = false;
+    struct seen s = {0};
     if (!sp_probe_is_text(bytes, n))
         return 0;
-    while (p < end) {
+    while (p < end && !s.json) {
         const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = nl ? nl : end;
         if (!nl && !whole)
             break;
-        size_t len = (size_t)(eol - p), name = bt_map_name(p, eol);
-        if (json_line(p, eol)) {
-            *reason = "JSON lines of bpftrace";
-            return 95;
-        }
-        if (len > 15 && memcmp(p, "Attach", 6) == 0 && memmem(p, len, " probe", 6))
-            attached = true;
-        if (name && p[name] == '[')
-            open = true;
-        if (open && ends_record(p, eol)) {
-            *reason = "a map with keys and a value";
-            return attached ? 95 : 85;
-        }
+        look(&s, p, eol);
         p = nl ? nl + 1 : end;
     }
-    *reason = "what bpftrace prints first";
-    return attached ? SP_PROBE_SURE : 0;
+    *reason = s.json     ? "JSON lines of bpftrace"
+              : s.record ? "a map with keys and a value"
+                         : "what bpftrace prints first";
+    if (s.json || (s.record && s.first))
+        return 95;
+    if (s.record && s.other <= 2 * s.own + 2)
+        return 85;
+    if (s.record)
+        *reason = "maps with keys and values, but most lines are other text";
+    return s.record ? 30 : s.attached ? SP_PROBE_SURE : 0;
 }
