@@ -56,12 +56,12 @@ SPAA_API size_t spaa_diagnostics_count(const struct spaa_diagnostics *diagnostic
 
 /*
  * Message i. Strings belong to the diagnostics and live as long. SPAA_ERR_NOT_FOUND: there is no message
- * i. SPAA_ERR_USAGE: out->size is no size.
+ * i. SPAA_ERR_USAGE: out->size is no size, or a pointer is NULL.
  */
 SPAA_API spaa_status spaa_diagnostics_get(const struct spaa_diagnostics *diagnostics, size_t i,
                                           struct spaa_diagnostic *out);
 
-/* How many messages of this severity ("error", ...) were given, kept or not; 0 for NULL. */
+/* How many messages of this severity ("error", ...) were given, kept or not; 0 for NULL, whichever it is. */
 SPAA_API uint64_t spaa_diagnostics_total(const struct spaa_diagnostics *diagnostics, const char *severity);
 
 SPAA_API void spaa_diagnostics_free(struct spaa_diagnostics *diagnostics); /* NULL is fine */

@@ -13,6 +13,10 @@
  * Threads: there is no hidden state. One profile may be read by any number of threads at a time by the
  * functions that take it as const; spaa_profile_write and spaa_profile_free need it alone.
  *
+ * NULL never ends the program. For a handle, a path or the place of a result it is SPAA_ERR_USAGE; functions
+ * that return no spaa_status answer NULL or 0 then, and those that free do nothing. Where NULL means
+ * something (no options, diagnostics not wanted) it is said there.
+ *
  * Every function that returns a spaa_status can return SPAA_ERR_NOMEM unless it says that it only reads.
  */
 #ifndef SPAA_PROFILE_H
@@ -34,7 +38,7 @@ struct spaa_profile;
 #define SPAA_NONE   SIZE_MAX  /* no such number */
 #define SPAA_ABSENT INT64_MIN /* a number that the source does not give */
 
-/* An option of one format, as in `spaa formats NAME`, without dashes; value NULL for a flag. */
+/* An option of one format, as in `spaa formats NAME`, without dashes; value NULL for a flag only. */
 struct spaa_format_option {
     const char *name, *value;
 };
@@ -71,7 +75,10 @@ struct spaa_open_options {
 SPAA_API spaa_status spaa_profile_open(const char *path, const struct spaa_open_options *options,
                                        struct spaa_profile **profile, struct spaa_diagnostics **diagnostics);
 
-/* The same from memory, which must stay as it is during the call only. name stands in diagnostics. */
+/*
+ * The same from memory, which must stay as it is during the call only. name stands in diagnostics; NULL:
+ * "memory". data may be NULL where size is 0.
+ */
 SPAA_API spaa_status spaa_profile_open_memory(const void *data, size_t size, const char *name,
                                               const struct spaa_open_options *options,
                                               struct spaa_profile **profile,
@@ -79,9 +86,9 @@ SPAA_API spaa_status spaa_profile_open_memory(const void *data, size_t size, con
 
 SPAA_API void spaa_profile_free(struct spaa_profile *profile); /* NULL is fine */
 
-/* The name of the format it was read from ("perf-data"): static. */
+/* The name of the format it was read from ("perf-data"): static; NULL for NULL. */
 SPAA_API const char *spaa_profile_format(const struct spaa_profile *profile);
-/* The profiler that made it ("perf"); NULL where the source does not say. */
+/* The profiler that made it ("perf"); NULL where the source does not say, and for NULL. */
 SPAA_API const char *spaa_profile_source_tool(const struct spaa_profile *profile);
 
 /* ---- walking; these functions only read: SPAA_ERR_NOT_FOUND (no such number) or SPAA_ERR_USAGE ---- */
@@ -94,6 +101,7 @@ struct spaa_event {
     const char *primary_metric; /* the weight to go by: "period"; NULL where none is declared */
 };
 
+/* Counts are 0 for NULL. */
 SPAA_API size_t spaa_profile_event_count(const struct spaa_profile *profile);
 SPAA_API spaa_status spaa_profile_event(const struct spaa_profile *profile, size_t event,
                                         struct spaa_event *out);

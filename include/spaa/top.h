@@ -78,7 +78,10 @@ struct spaa_row {
     int resolved;                 /* 0: a function without a symbol: name is an address */
 };
 
-/* These only read. Strings live until spaa_rows_free. Rows are sorted, heaviest first. */
+/*
+ * These only read. Strings live until spaa_rows_free. Rows are sorted, heaviest first. SPAA_ERR_NOT_FOUND:
+ * there is no row i. SPAA_ERR_USAGE: out->size is no size, or a pointer is NULL.
+ */
 SPAA_API spaa_status spaa_rows_total(const struct spaa_rows *rows, struct spaa_total *out);
 SPAA_API size_t spaa_rows_count(const struct spaa_rows *rows); /* 0 for NULL */
 SPAA_API spaa_status spaa_rows_get(const struct spaa_rows *rows, size_t i, struct spaa_row *out);

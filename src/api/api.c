@@ -59,6 +59,13 @@ spaa_status sp_api_usage(struct sp_diags *d, const char *fmt, ...)
     return SPAA_ERR_USAGE;
 }
 
+spaa_status sp_api_missing(const char *what, struct spaa_diagnostics **to)
+{
+    struct sp_diags d;
+    sp_diags_init(&d);
+    return sp_api_deliver(&d, to, sp_api_usage(&d, "%s", what));
+}
+
 /* The size that stands first in every structure of the interface. */
 static size_t size_of(const void *structure)
 {
@@ -129,6 +136,10 @@ spaa_status sp_api_own(struct sp_diags *d, const struct spaa_format *f, unsigned
         if (!o || !o->name) {
             free(copy);
             return sp_api_usage(d, "%s has no option \"%s\" here", f->name, own[i].name ? own[i].name : "");
+        }
+        if (o->value && !own[i].value) {
+            free(copy);
+            return sp_api_usage(d, "the option \"%s\" of %s needs a value: %s", o->name, f->name, o->value);
         }
         copy[i] = (struct sp_own_opt){own[i].name, own[i].value};
     }

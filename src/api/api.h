@@ -27,6 +27,9 @@ spaa_status sp_api_deliver(struct sp_diags *d, struct spaa_diagnostics **to, spa
 /* Reports a slip of the caller; returns SPAA_ERR_USAGE. */
 spaa_status sp_api_usage(struct sp_diags *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same for a pointer without which there is nothing to do, before anything else is begun. */
+spaa_status sp_api_missing(const char *what, struct spaa_diagnostics **to);
+
 /*
  * The caller's option structure into one of ours, zeroed first. `from` NULL: the defaults. Members we do
  * not know are refused unless zero.

@@ -32,7 +32,9 @@ size_t spaa_diagnostics_count(const struct spaa_diagnostics *diagnostics)
 spaa_status spaa_diagnostics_get(const struct spaa_diagnostics *diagnostics, size_t i,
                                  struct spaa_diagnostic *out)
 {
-    if (i >= spaa_diagnostics_count(diagnostics))
+    if (!diagnostics || !out)
+        return SPAA_ERR_USAGE;
+    if (i >= diagnostics->d.list.n)
         return SPAA_ERR_NOT_FOUND;
     const struct sp_diag *g = &diagnostics->d.list.v[i];
     struct spaa_diagnostic found = {

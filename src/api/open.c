@@ -89,7 +89,9 @@ spaa_status spaa_profile_open_memory(const void *data, size_t size, const char *
                                      const struct spaa_open_options *options, struct spaa_profile **profile,
                                      struct spaa_diagnostics **diagnostics)
 {
-    return open_any(name ? name : "memory", data ? data : "", data ? size : 0, options, profile, diagnostics);
+    if (!data && size)
+        return sp_api_missing("no data, but a size", diagnostics);
+    return open_any(name ? name : "memory", data ? data : "", size, options, profile, diagnostics);
 }
 
 void spaa_profile_free(struct spaa_profile *profile)

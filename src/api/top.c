@@ -114,7 +114,9 @@ size_t spaa_rows_count(const struct spaa_rows *rows)
 
 spaa_status spaa_rows_get(const struct spaa_rows *rows, size_t i, struct spaa_row *out)
 {
-    if (i >= spaa_rows_count(rows))
+    if (!rows || !out)
+        return SPAA_ERR_USAGE;
+    if (i >= rows->top.rows.n)
         return SPAA_ERR_NOT_FOUND;
     const struct sp_profile *p = rows->top.profile;
     const struct sp_top_row *r = &rows->top.rows.v[i];

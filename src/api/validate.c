@@ -40,8 +40,8 @@ spaa_status spaa_validate(const char *path, const struct spaa_validate_options *
     struct sp_diags d;
     sp_diags_init(&d);
     spaa_status st = sp_api_options(&o, sizeof o, options, &d);
-    if (!st && !path)
-        st = sp_api_usage(&d, "no path to validate");
+    if (!st && (!path || !verdict))
+        st = sp_api_usage(&d, "no path to validate, or no place for the verdict");
     if (!st)
         st = check(path, &o, &d);
     if (!st) {

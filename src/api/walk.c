@@ -3,21 +3,23 @@
 
 const char *spaa_profile_format(const struct spaa_profile *profile)
 {
-    return profile->format->name;
+    return profile ? profile->format->name : NULL;
 }
 
 const char *spaa_profile_source_tool(const struct spaa_profile *profile)
 {
-    return sp_api_str(profile->p, profile->p->header.source_tool);
+    return profile ? sp_api_str(profile->p, profile->p->header.source_tool) : NULL;
 }
 
 size_t spaa_profile_event_count(const struct spaa_profile *profile)
 {
-    return profile->p->events.n;
+    return profile ? profile->p->events.n : 0;
 }
 
 spaa_status spaa_profile_event(const struct spaa_profile *profile, size_t event, struct spaa_event *out)
 {
+    if (!profile || !out)
+        return SPAA_ERR_USAGE;
     const struct sp_profile *p = profile->p;
     if (event >= p->events.n)
         return SPAA_ERR_NOT_FOUND;
@@ -33,12 +35,14 @@ spaa_status spaa_profile_event(const struct spaa_profile *profile, size_t event,
 
 size_t spaa_profile_function_count(const struct spaa_profile *profile)
 {
-    return profile->p->functions.n;
+    return profile ? profile->p->functions.n : 0;
 }
 
 spaa_status spaa_profile_function(const struct spaa_profile *profile, size_t function,
                                   struct spaa_function *out)
 {
+    if (!profile || !out)
+        return SPAA_ERR_USAGE;
     const struct sp_profile *p = profile->p;
     if (function >= p->functions.n)
         return SPAA_ERR_NOT_FOUND;
@@ -70,11 +74,13 @@ static size_t linked(const struct sp_profile *p, uint32_t stack)
 
 size_t spaa_profile_stack_count(const struct spaa_profile *profile)
 {
-    return profile->p->stacks.n;
+    return profile ? profile->p->stacks.n : 0;
 }
 
 spaa_status spaa_profile_stack(const struct spaa_profile *profile, size_t stack, struct spaa_stack *out)
 {
+    if (!profile || !out)
+        return SPAA_ERR_USAGE;
     const struct sp_profile *p = profile->p;
     if (stack >= p->stacks.n)
         return SPAA_ERR_NOT_FOUND;
@@ -98,6 +104,8 @@ spaa_status spaa_profile_stack(const struct spaa_profile *profile, size_t stack,
 spaa_status spaa_stack_frame(const struct spaa_profile *profile, size_t stack, size_t i,
                              struct spaa_frame *out)
 {
+    if (!profile || !out)
+        return SPAA_ERR_USAGE;
     const struct sp_profile *p = profile->p;
     if (stack >= p->stacks.n || i >= p->stacks.v[stack].n)
         return SPAA_ERR_NOT_FOUND;
@@ -122,6 +130,8 @@ spaa_status spaa_stack_frame(const struct spaa_profile *profile, size_t stack, s
 spaa_status spaa_stack_weight(const struct spaa_profile *profile, size_t stack, size_t i,
                               struct spaa_weight *out)
 {
+    if (!profile || !out)
+        return SPAA_ERR_USAGE;
     const struct sp_profile *p = profile->p;
     if (stack >= p->stacks.n)
         return SPAA_ERR_NOT_FOUND;

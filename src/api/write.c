@@ -45,12 +45,14 @@ spaa_status spaa_profile_write(struct spaa_profile *profile, const char *path,
                                struct spaa_diagnostics **diagnostics)
 {
     static const char *const orders[] = {"leaf_to_root", "root_to_leaf", NULL};
-    struct sp_diags *d = &profile->diags;
-    struct sp_header *h = &profile->p->header;
     struct spaa_write_options o;
     struct sp_write_opts w;
     struct sp_own_opt *own = NULL;
     const struct spaa_format *f = NULL;
+    if (!profile)
+        return sp_api_missing("no profile to write", diagnostics);
+    struct sp_diags *d = &profile->diags;
+    struct sp_header *h = &profile->p->header;
     bool was = h->root_first;
     int order;
     spaa_status st = sp_api_options(&o, sizeof o, options, d);
@@ -95,6 +97,8 @@ spaa_status spaa_convert(const char *in, const char *out, const struct spaa_open
                          const struct spaa_write_options *write, struct spaa_diagnostics **diagnostics)
 {
     struct spaa_profile *p = NULL;
+    if (!in)
+        return sp_api_missing("no input to convert", diagnostics);
     spaa_status st = check_output(out, write, diagnostics);
     if (!st)
         st = spaa_profile_open(in, open, &p, diagnostics);

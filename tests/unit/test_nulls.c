@@ -1,0 +1,318 @@
+/*
+ * Every exported function with each of its pointers NULL: a defined result, never a crash.
+ *
+ * The functions are those of src/api/libspaa.map; one that has no row here fails the test.
+ */
+#include "spaa/spaa.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char folded[] = "main;parse 10\nmain;draw 20\n";
+
+static struct spaa_profile *profile;
+static struct spaa_rows *rows;
+static struct spaa_diagnostics *said;
+static char out_path[] = "/tmp/spaa-nulls-XXXXXX.spaa", in_path[] = "/tmp/spaa-nulls-XXXXXX.folded";
+
+#define USAGE(call)   assert_int_equal(call, SPAA_ERR_USAGE)
+#define FINE(call)    assert_int_equal(call, SPAA_OK)
+#define NOTHING(call) assert_true((call) == 0)
+
+static void convert(void)
+{
+    USAGE(spaa_convert(NULL, out_path, NULL, NULL, NULL));
+    USAGE(spaa_convert(in_path, NULL, NULL, NULL, NULL));
+    USAGE(spaa_convert(NULL, NULL, NULL, NULL, NULL));
+    FINE(spaa_convert(in_path, out_path, NULL, NULL, NULL));
+}
+
+static void diagnostics_count(void)
+{
+    NOTHING(spaa_diagnostics_count(NULL));
+}
+
+static void diagnostics_free(void)
+{
+    spaa_diagnostics_free(NULL);
+}
+
+static void diagnostics_get(void)
+{
+    struct spaa_diagnostic d = {.size = sizeof d};
+    USAGE(spaa_diagnostics_get(NULL, 0, &d));
+    USAGE(spaa_diagnostics_get(said, 0, NULL));
+    USAGE(spaa_diagnostics_get(NULL, 0, NULL));
+}
+
+static void diagnostics_total(void)
+{
+    NOTHING(spaa_diagnostics_total(NULL, "error"));
+    NOTHING(spaa_diagnostics_total(said, NULL));
+    NOTHING(spaa_diagnostics_total(NULL, NULL));
+}
+
+static void profile_event(void)
+{
+    struct spaa_event e = {.size = sizeof e};
+    USAGE(spaa_profile_event(NULL, 0, &e));
+    USAGE(spaa_profile_event(profile, 0, NULL));
+    USAGE(spaa_profile_event(NULL, 0, NULL));
+}
+
+static void profile_event_count(void)
+{
+    NOTHING(spaa_profile_event_count(NULL));
+}
+
+static void profile_format(void)
+{
+    NOTHING(spaa_profile_format(NULL));
+}
+
+static void profile_free(void)
+{
+    spaa_profile_free(NULL);
+}
+
+static void profile_function(void)
+{
+    struct spaa_function f = {.size = sizeof f};
+    USAGE(spaa_profile_function(NULL, 0, &f));
+    USAGE(spaa_profile_function(profile, 0, NULL));
+    USAGE(spaa_profile_function(NULL, 0, NULL));
+}
+
+static void profile_function_count(void)
+{
+    NOTHING(spaa_profile_function_count(NULL));
+}
+
+static void profile_open(void)
+{
+    static const struct spaa_format_option no_value = {"value-metric", NULL}, no_name = {NULL, "samples"};
+    struct spaa_open_options o = {.size = sizeof o, .own_count = 1};
+    struct spaa_profile *p = NULL;
+    USAGE(spaa_profile_open(NULL, NULL, &p, NULL));
+    USAGE(spaa_profile_open(in_path, NULL, NULL, NULL));
+    USAGE(spaa_profile_open(NULL, NULL, NULL, NULL));
+    USAGE(spaa_profile_open(in_path, &o, &p, NULL));
+    o.own = &no_value;
+    USAGE(spaa_profile_open(in_path, &o, &p, NULL));
+    o.own = &no_name;
+    USAGE(spaa_profile_open(in_path, &o, &p, NULL));
+    assert_null(p);
+    FINE(spaa_profile_open(in_path, NULL, &p, NULL));
+    spaa_profile_free(p);
+}
+
+static void profile_open_memory(void)
+{
+    struct spaa_profile *p = NULL;
+    USAGE(spaa_profile_open_memory(NULL, 5, "x", NULL, &p, NULL));
+    USAGE(spaa_profile_open_memory(folded, strlen(folded), "x", NULL, NULL, NULL));
+    assert_int_equal(spaa_profile_open_memory(NULL, 0, NULL, NULL, &p, NULL), SPAA_ERR_INPUT);
+    assert_null(p);
+    FINE(spaa_profile_open_memory(folded, strlen(folded), NULL, NULL, &p, NULL));
+    spaa_profile_free(p);
+}
+
+static void profile_source_tool(void)
+{
+    NOTHING(spaa_profile_source_tool(NULL));
+}
+
+static void profile_stack(void)
+{
+    struct spaa_stack s = {.size = sizeof s};
+    USAGE(spaa_profile_stack(NULL, 0, &s));
+    USAGE(spaa_profile_stack(profile, 0, NULL));
+    USAGE(spaa_profile_stack(NULL, 0, NULL));
+}
+
+static void profile_stack_count(void)
+{
+    NOTHING(spaa_profile_stack_count(NULL));
+}
+
+static void profile_write(void)
+{
+    USAGE(spaa_profile_write(NULL, out_path, NULL, NULL));
+    USAGE(spaa_profile_write(profile, NULL, NULL, NULL));
+    USAGE(spaa_profile_write(NULL, NULL, NULL, NULL));
+    FINE(spaa_profile_write(profile, out_path, NULL, NULL));
+}
+
+static void rows_count(void)
+{
+    NOTHING(spaa_rows_count(NULL));
+}
+
+static void rows_free(void)
+{
+    spaa_rows_free(NULL);
+}
+
+static void rows_get(void)
+{
+    struct spaa_row r = {.size = sizeof r};
+    USAGE(spaa_rows_get(NULL, 0, &r));
+    USAGE(spaa_rows_get(rows, 0, NULL));
+    USAGE(spaa_rows_get(NULL, 0, NULL));
+}
+
+static void rows_total(void)
+{
+    struct spaa_total t = {.size = sizeof t};
+    USAGE(spaa_rows_total(NULL, &t));
+    USAGE(spaa_rows_total(rows, NULL));
+    USAGE(spaa_rows_total(NULL, NULL));
+}
+
+static void stack_frame(void)
+{
+    struct spaa_frame f = {.size = sizeof f};
+    USAGE(spaa_stack_frame(NULL, 0, 0, &f));
+    USAGE(spaa_stack_frame(profile, 0, 0, NULL));
+    USAGE(spaa_stack_frame(NULL, 0, 0, NULL));
+}
+
+static void stack_weight(void)
+{
+    struct spaa_weight w = {.size = sizeof w};
+    USAGE(spaa_stack_weight(NULL, 0, 0, &w));
+    USAGE(spaa_stack_weight(profile, 0, 0, NULL));
+    USAGE(spaa_stack_weight(NULL, 0, 0, NULL));
+}
+
+static void top(void)
+{
+    struct spaa_rows *r = NULL;
+    USAGE(spaa_top(NULL, NULL, &r, NULL));
+    USAGE(spaa_top(profile, NULL, NULL, NULL));
+    USAGE(spaa_top(NULL, NULL, NULL, NULL));
+    assert_null(r);
+    FINE(spaa_top(profile, NULL, &r, NULL));
+    spaa_rows_free(r);
+}
+
+static void validate(void)
+{
+    struct spaa_verdict v = {.size = sizeof v};
+    USAGE(spaa_validate(NULL, NULL, &v, NULL));
+    USAGE(spaa_validate(out_path, NULL, NULL, NULL));
+    USAGE(spaa_validate(NULL, NULL, NULL, NULL));
+}
+
+static void takes_no_pointer(void) {}
+
+static const struct {
+    const char *name;
+    void (*with_nulls)(void);
+} functions[] = {
+    {"spaa_convert", convert},
+    {"spaa_diagnostics_count", diagnostics_count},
+    {"spaa_diagnostics_free", diagnostics_free},
+    {"spaa_diagnostics_get", diagnostics_get},
+    {"spaa_diagnostics_total", diagnostics_total},
+    {"spaa_profile_event", profile_event},
+    {"spaa_profile_event_count", profile_event_count},
+    {"spaa_profile_format", profile_format},
+    {"spaa_profile_free", profile_free},
+    {"spaa_profile_function", profile_function},
+    {"spaa_profile_function_count", profile_function_count},
+    {"spaa_profile_open", profile_open},
+    {"spaa_profile_open_memory", profile_open_memory},
+    {"spaa_profile_source_tool", profile_source_tool},
+    {"spaa_profile_stack", profile_stack},
+    {"spaa_profile_stack_count", profile_stack_count},
+    {"spaa_profile_write", profile_write},
+    {"spaa_rows_count", rows_count},
+    {"spaa_rows_free", rows_free},
+    {"spaa_rows_get", rows_get},
+    {"spaa_rows_total", rows_total},
+    {"spaa_stack_frame", stack_frame},
+    {"spaa_stack_weight", stack_weight},
+    {"spaa_status_name", takes_no_pointer},
+    {"spaa_top", top},
+    {"spaa_validate", validate},
+    {"spaa_version", takes_no_pointer},
+    {"spaa_version_number", takes_no_pointer},
+};
+
+static void every_exported_function_takes_nulls(void **state)
+{
+    (void)state;
+    const char *list = getenv("SPAA_EXPORTS");
+    assert_non_null(list); /* `meson test` sets it */
+    FILE *f = fopen(list, "r");
+    assert_non_null(f);
+    char line[200], name[100];
+    size_t seen = 0;
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, " spaa_%90[a-z_];", name) != 1)
+            continue;
+        size_t i = 0, n = sizeof functions / sizeof *functions;
+        while (i < n && strcmp(functions[i].name + strlen("spaa_"), name) != 0)
+            i++;
+        if (i == n)
+            fail_msg("spaa_%s is exported and has no row here", name);
+        functions[i].with_nulls();
+        seen++;
+    }
+    fclose(f);
+    assert_int_equal(seen, sizeof functions / sizeof *functions);
+}
+
+static void what_is_missing_is_said(void **state)
+{
+    (void)state;
+    struct spaa_diagnostics *d = NULL;
+    struct spaa_verdict v = {.size = sizeof v};
+    USAGE(spaa_profile_open(NULL, NULL, NULL, &d));
+    USAGE(spaa_profile_open_memory(NULL, 1, NULL, NULL, NULL, &d));
+    USAGE(spaa_profile_write(NULL, "x.spaa", NULL, &d));
+    USAGE(spaa_convert(NULL, "x.spaa", NULL, NULL, &d));
+    USAGE(spaa_top(NULL, NULL, NULL, &d));
+    USAGE(spaa_validate(NULL, NULL, &v, &d));
+    assert_int_equal(spaa_diagnostics_count(d), 6);
+    assert_int_equal(spaa_diagnostics_total(d, "error"), 6);
+    spaa_diagnostics_free(d);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    int in = mkstemps(in_path, 7), out = mkstemps(out_path, 5);
+    if (in < 0 || out < 0 || write(in, folded, strlen(folded)) != (ssize_t)strlen(folded))
+        return -1;
+    close(in);
+    close(out);
+    spaa_profile_open("/nonexistent", NULL, &profile, &said);
+    return spaa_profile_open(in_path, NULL, &profile, NULL) || spaa_top(profile, NULL, &rows, NULL);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    spaa_rows_free(rows);
+    spaa_profile_free(profile);
+    spaa_diagnostics_free(said);
+    unlink(in_path);
+    return unlink(out_path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_exported_function_takes_nulls),
+        cmocka_unit_test(what_is_missing_is_said),
+    };
+    return cmocka_run_group_tests_name("nulls", tests, set_up, tear_down);
+}
