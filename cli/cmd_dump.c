@@ -1,5 +1,6 @@
 /* spaa dump: the native records of a file, one by one, as JSON lines. */
 #include "cli.h"
+#include "output.h"
 
 #include "formats/open.h"
 #include "io/input.h"
@@ -34,7 +35,7 @@ static bool choose(struct cli *c, const struct spaa_format *f, const char *list,
 static spaa_status dump_to(struct cli *c, struct sp_input *in, const struct spaa_format *f, unsigned sections)
 {
     struct sp_output *out = NULL;
-    spaa_status st = sp_output_open(c->v.output ? c->v.output : "-", &c->diags, &out);
+    spaa_status st = cli_output_open(c, c->v.output ? c->v.output : "-", &out);
     if (st)
         return st;
     struct progress *bar = progress_start(c, in);
@@ -47,7 +48,7 @@ static spaa_status dump_to(struct cli *c, struct sp_input *in, const struct spaa
         spaa_status done = sp_output_commit(out);
         st = st ? st : done;
     }
-    sp_output_close(out);
+    cli_output_close(out);
     return st;
 }
 

@@ -1,5 +1,6 @@
 /* spaa flamegraph: the call tree as one SVG file. */
 #include "answer.h"
+#include "output.h"
 
 #include "render/flamegraph.h"
 #include "render/text.h"
@@ -134,12 +135,12 @@ static spaa_status write_svg(struct cli *c, const struct sp_selection *s, const 
     opts->unit = *unit ? unit : metric.p;
     opts->subtitle = sp_buf_cstr(&words);
     opts->scale = s->scale;
-    spaa_status st = sp_output_open(path, &c->diags, &out);
+    spaa_status st = cli_output_open(c, path, &out);
     if (!st)
         st = sp_flamegraph_svg(t, opts, &c->diags, out);
     if (!st)
         st = sp_output_commit(out);
-    sp_output_close(out);
+    cli_output_close(out);
     sp_buf_free(&words);
     return st;
 }

@@ -1,11 +1,11 @@
 /* spaa: the command line's entry. */
 #include "cli.h"
+#include "output.h"
 
 #include "render/text.h"
 #include "sptdump.h"
 #include "json/json.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -227,7 +227,7 @@ static int run(struct cli *c, int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct cli c = {.program = is_sptdump(argv[0]) ? "sptdump" : "spaa"};
-    signal(SIGPIPE, SIG_IGN);
+    cli_output_signals();
     sp_diags_init(&c.diags);
     terminal(&c);
     if (is_sptdump(argv[0]))

@@ -1,5 +1,6 @@
 /* Writing a profile to the output that was named. */
 #include "cli.h"
+#include "output.h"
 
 #include "formats/open.h"
 
@@ -25,12 +26,12 @@ spaa_status cli_write_opts(struct cli *c, struct sp_write_opts *w)
 spaa_status cli_write(struct cli *c, const struct spaa_format *f, const struct sp_write_opts *w)
 {
     struct sp_output *out = NULL;
-    spaa_status st = sp_output_open(c->v.output, &c->diags, &out);
+    spaa_status st = cli_output_open(c, c->v.output, &out);
     if (!st)
         st = f->write(c->profile, w, &c->diags, out);
     if (!st)
         st = sp_output_commit(out);
-    sp_output_close(out);
+    cli_output_close(out);
     return st;
 }
 

@@ -274,6 +274,11 @@ const char *sp_output_data(struct sp_output *o, size_t *n)
     return o->buf;
 }
 
+const char *sp_output_temporary(const struct sp_output *o)
+{
+    return ((const struct writer *)o)->target.temp;
+}
+
 spaa_status sp_output_commit(struct sp_output *o)
 {
     struct writer *w = (struct writer *)o;

@@ -31,6 +31,8 @@ void sp_write_slow(struct sp_output *o, const void *p, size_t n);
 void sp_printf(struct sp_output *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* At least n (<= 64 KiB) bytes to fill directly; then sp_output_took. Never NULL. */
 char *sp_output_room(struct sp_output *o, size_t n);
+/* The file that is renamed in the end; NULL: written directly, or done. Lent until commit or close. */
+const char *sp_output_temporary(const struct sp_output *o);
 /* Flushes, syncs and renames; SPAA_ERR_CLOSED when the other end of a pipe went away. */
 spaa_status sp_output_commit(struct sp_output *o);
 void sp_output_close(struct sp_output *o); /* NULL is fine; without commit: discards */
