@@ -3,6 +3,64 @@
 
 #include "base/num.h"
 
+#include <stdio.h>
+
+/* Lower-case hex without separators; what is no hex at all is none. */
+static bool build_id_value(struct reader *r, struct sp_span key, uint32_t *out)
+{
+    struct sp_json before = r->j;
+    struct sp_span s;
+    if (sp_json_type(&r->j) != SP_JSON_STRING)
+        return sp_keep_odd(r, key, "a string");
+    if (!sp_json_string_value(&r->j, &s))
+        return false;
+    struct sp_buf hex;
+    bool same = s.n > 0, good = s.n > 0;
+    sp_buf_init(&hex, 0);
+    for (size_t i = 0; good && i < s.n; i++) {
+        char c = s.p[i];
+        bool digit = c >= '0' && c <= '9', lower = c >= 'a' && c <= 'f', upper = c >= 'A' && c <= 'F';
+        same = same && (digit || lower);
+        good = digit || lower || upper || c == '-' || c == ':' || c == ' ';
+        if (digit || lower || upper)
+            sp_buf_ch(&hex, upper ? (char)(c - 'A' + 'a') : c);
+    }
+    good = good && hex.len;
+    if (good)
+        *out = hex.failed ? SP_STR_FAIL : sp_profile_str(r->p, hex.data, hex.len);
+    sp_buf_free(&hex);
+    if (good && !same)
+        sp_emit(r->d, SP_E122, sp_here(r, "build_id"), "it is written so");
+    if (good)
+        return *out != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
+    before.scratch = r->j.scratch;
+    r->j = before;
+    sp_emit(r->d, SP_E122, sp_here(r, "build_id"), " ");
+    return sp_keep_odd(r, key, "hex digits");
+}
+
+/* As the validator has it: the names of kernels and of nothing else. */
+static bool kernel_name(struct sp_str s)
+{
+    static const char *const starts[] = {"[kernel]", "[kernel.", "[guest.kernel"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (s.n >= strlen(starts[i]) && memcmp(s.p, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
+static void complete_dso(struct reader *r, struct sp_dso *dso)
+{
+    if (dso->name == SP_STR_NONE) {
+        sp_emit(r->d, SP_E109, sp_here(r, "name"), "taken as [unknown]");
+        dso->name = sp_profile_cstr(r->p, "[unknown]");
+    }
+    if (!dso->is_kernel && dso->name != SP_STR_FAIL && kernel_name(sp_pstr(r->p, dso->name))) {
+        sp_emit(r->d, SP_E125, sp_here(r, "is_kernel"), " ");
+        dso->is_kernel = true;
+    }
+}
+
 spaa_status sp_read_dso(struct reader *r)
 {
     struct sp_dso dso = {0};
@@ -19,7 +77,7 @@ spaa_status sp_read_dso(struct reader *r)
         } else if (sp_span_is(key, "name")) {
             ok = sp_read_str(r, key, &dso.name);
         } else if (sp_span_is(key, "build_id")) {
-            ok = sp_read_str(r, key, &dso.build_id);
+            ok = build_id_value(r, key, &dso.build_id);
         } else if (sp_span_is(key, "x_raw_hex")) {
             struct raw_field fields[] = {{"name", &dso.name}, {"build_id", &dso.build_id}};
             ok = sp_read_raw_hex(r, key, fields, 2);
@@ -37,7 +95,10 @@ spaa_status sp_read_dso(struct reader *r)
     if (st)
         return st;
     dso.more = sp_take_more(r);
-    uint32_t n = dso.more == SP_STR_FAIL || id_text == SP_STR_FAIL ? SP_NONE : sp_dso_intern(r->p, &dso);
+    complete_dso(r, &dso);
+    uint32_t n = dso.more == SP_STR_FAIL || dso.name == SP_STR_FAIL || id_text == SP_STR_FAIL
+                     ? SP_NONE
+                     : sp_dso_intern(r->p, &dso);
     if (n == SP_NONE)
         return sp_nomem(r->d);
     if (id_text == SP_STR_NONE) {
@@ -164,6 +225,43 @@ static uint32_t unknown_dso(struct reader *r)
     return dso.name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(r->p, &dso);
 }
 
+/* A frame without a name is its address, or unknown. */
+static bool name_nameless(struct reader *r, struct frame_fields *x)
+{
+    char text[24] = "[unknown]";
+    if (x->f.flags & SP_FRAME_IP)
+        snprintf(text, sizeof text, "0x%llx", (unsigned long long)x->f.ip);
+    sp_emit(r->d, SP_E109, sp_here(r, "func"), "taken as %s", text);
+    x->f.flags |= SP_FRAME_UNRESOLVED;
+    x->func = sp_profile_cstr(r->p, text);
+    return x->func != SP_STR_FAIL;
+}
+
+/* A kernel's binary has frames of the kernel and no others; what contradicts it is of unknown kind. */
+bool sp_kind_fits(const struct sp_profile *p, uint32_t number, uint8_t kind)
+{
+    const struct sp_dso *dso = &p->dsos.v[number];
+    if (kind != SP_KERNEL)
+        return kind != SP_USER || !dso->is_kernel;
+    return dso->is_kernel || sp_str_is(sp_pstr(p, dso->name), "[unknown]");
+}
+
+static void settle_kind(struct reader *r, struct frame_fields *x)
+{
+    if (sp_kind_fits(r->p, x->dso, x->f.kind))
+        return;
+    sp_emit(r->d, SP_E121, sp_here(r, "kind"), "taken as unknown");
+    x->f.kind = SP_UNKNOWN;
+}
+
+uint32_t sp_missing_frame(struct reader *r)
+{
+    struct sp_frame f = {.kind = SP_UNKNOWN, .flags = SP_FRAME_UNRESOLVED};
+    uint32_t name = sp_profile_cstr(r->p, "[unknown]"), dso = unknown_dso(r);
+    f.function = name == SP_STR_FAIL || dso == SP_NONE ? SP_NONE : sp_function_intern(r->p, name, dso);
+    return f.function == SP_NONE ? SP_NONE : sp_frame_intern(r->p, &f);
+}
+
 spaa_status sp_read_frame(struct reader *r)
 {
     struct frame_fields x = {.f.kind = SP_UNKNOWN, .dso = SP_NONE};
@@ -182,8 +280,10 @@ spaa_status sp_read_frame(struct reader *r)
     }
     if (!x.has_kind)
         sp_emit(r->d, SP_W208, sp_here(r, "kind"), "unknown");
-    if (x.func == SP_STR_NONE && (x.func = sp_profile_cstr(r->p, "")) == SP_STR_FAIL)
+    if (x.func == SP_STR_NONE && !name_nameless(r, &x))
         return sp_nomem(r->d);
+    if (x.dso != SP_NONE)
+        settle_kind(r, &x);
     x.f.more = sp_take_more(r);
     x.f.function =
         x.dso == SP_NONE || x.f.more == SP_STR_FAIL ? SP_NONE : sp_function_intern(r->p, x.func, x.dso);
@@ -206,15 +306,16 @@ spaa_status sp_read_thread(struct reader *r)
 {
     int64_t pid = SP_ABSENT, tid = SP_ABSENT;
     uint32_t comm = SP_STR_NONE;
+    bool has_pid = false, has_tid = false;
     struct sp_span key;
     while (sp_json_key(&r->j, &key)) {
         bool ok;
         if (sp_span_is(key, "type"))
             ok = sp_json_skip(&r->j, &key);
         else if (sp_span_is(key, "pid"))
-            ok = sp_read_i64(r, key, &pid);
+            has_pid = ok = sp_read_i64(r, key, &pid);
         else if (sp_span_is(key, "tid"))
-            ok = sp_read_i64(r, key, &tid);
+            has_tid = ok = sp_read_i64(r, key, &tid);
         else if (sp_span_is(key, "comm"))
             ok = sp_read_str(r, key, &comm);
         else if (sp_span_is(key, "x_raw_hex"))
@@ -227,6 +328,10 @@ spaa_status sp_read_thread(struct reader *r)
     spaa_status st = sp_json_status(r);
     if (st)
         return st;
+    if (!has_pid || !has_tid) {
+        sp_emit(r->d, SP_E109, sp_here(r, has_pid ? "tid" : "pid"), "the thread is left out");
+        return SPAA_OK;
+    }
     size_t before = r->p->threads.n;
     uint32_t more = sp_take_more(r);
     uint32_t n = more == SP_STR_FAIL ? SP_NONE : sp_thread_intern(r->p, pid, tid, comm);

@@ -97,11 +97,12 @@ static void hash_texts(struct frame_text *x, uint32_t dso_before, struct sp_span
         x->srcline_hash = sp_hash64(x->srcline.p, x->srcline.n);
 }
 
-/* Function and texts of a record under a new id. False: it is known, or there is no memory. */
+/* Function and texts of a record under a new id. False: it is known, or the general road is for it. */
 static bool name(struct reader *r, struct frame_text *x)
 {
     struct sp_profile *p = r->p;
-    if (sp_idmap_find_number(r, &r->frames, x->number, x->id) != SP_NONE)
+    if (sp_idmap_find_number(r, &r->frames, x->number, x->id) != SP_NONE ||
+        !sp_kind_fits(p, x->dso, x->f.kind))
         return false;
     if (!x->same_function) {
         uint32_t func = sp_intern_hashed(&p->strs, x->func.p, x->func.n, x->func_hash);

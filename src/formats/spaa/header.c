@@ -1,6 +1,7 @@
 /* The header record of a SPAA file. */
 #include "formats/spaa/read.h"
 
+#include "base/decimal.h"
 #include "base/num.h"
 
 /* One of a list of names; unknown ones are reported and `otherwise` is taken. */
@@ -90,6 +91,12 @@ static bool read_event(struct reader *r)
     }
     if (e.name == SP_STR_NONE && (e.name = sp_profile_cstr(r->p, "")) == SP_STR_FAIL)
         return sp_json_fail(&r->j, "out of memory");
+    struct sp_str name = sp_pstr(r->p, e.name);
+    if (sp_event_find(r->p, name.p, name.n) != SP_NONE) {
+        sp_emit(r->d, SP_E119, sp_here(r, "events.name"), "a second event \"%.*s\"; the first is used",
+                (int)(name.n < 80 ? name.n : 80), name.p);
+        return true;
+    }
     return sp_event_add(r->p, &e) != SP_NONE || sp_json_fail(&r->j, "out of memory");
 }
 
@@ -150,7 +157,7 @@ static bool read_host(struct reader *r)
               : sp_span_is(key, "os")   ? sp_read_str(r, key, &h->os)
               : sp_span_is(key, "arch") ? sp_read_str(r, key, &h->arch)
               : sp_span_is(key, "cpus") ? sp_read_number_text(r, key, &h->cpus)
-                                        : sp_keep_member(r, key)))
+                                        : sp_keep_odd(r, key, "a known member of host")))
             break;
     }
     return !r->j.error;
@@ -162,6 +169,11 @@ static bool read_groups(struct reader *r, unsigned *out)
     if (!sp_json_array(&r->j))
         return false;
     while (sp_json_item(&r->j)) {
+        if (sp_json_type(&r->j) != SP_JSON_STRING) {
+            if (!sp_json_skip(&r->j, &s))
+                return false;
+            continue;
+        }
         if (!sp_json_string_value(&r->j, &s))
             return false;
         int i = sp_name_index(sp_group_names, s.p, s.n);
@@ -177,6 +189,11 @@ static bool read_sources(struct reader *r)
     if (!sp_json_array(&r->j))
         return false;
     while (sp_json_item(&r->j)) {
+        if (sp_json_type(&r->j) != SP_JSON_STRING) {
+            if (!sp_json_skip(&r->j, &s))
+                return false;
+            continue;
+        }
         if (!sp_json_string_value(&r->j, &s))
             return false;
         uint32_t name = sp_profile_str(r->p, s.p, s.n);
@@ -188,11 +205,20 @@ static bool read_sources(struct reader *r)
 
 static bool read_counter(struct reader *r, struct sp_span key, uint64_t *out)
 {
-    int64_t v = 0;
-    if (!sp_read_i64(r, key, &v))
+    struct sp_json before = r->j;
+    struct sp_span s;
+    int64_t v;
+    if (sp_json_type(&r->j) != SP_JSON_NUMBER)
+        return sp_keep_odd(r, key, "a whole number");
+    if (!sp_json_number(&r->j, &s))
         return false;
-    *out = v > 0 ? (uint64_t)v : 0;
-    return true;
+    if (sp_parse_i64(s.p, s.p + s.n, &v) == s.n && v >= 0) {
+        *out = (uint64_t)v;
+        return true;
+    }
+    before.scratch = r->j.scratch;
+    r->j = before;
+    return sp_keep_odd(r, key, "a whole number");
 }
 
 static bool read_x_spaa(struct reader *r)
@@ -212,17 +238,19 @@ static bool read_x_spaa(struct reader *r)
             ok = enumeration(r, key, sp_granularity_names, SP_FRAMES_FOREIGN, &v);
             h->frames = (enum sp_granularity)v;
         } else if (sp_span_is(key, "group_by")) {
-            ok = read_groups(r, &h->group_by);
+            ok = sp_json_type(&r->j) == SP_JSON_ARRAY ? read_groups(r, &h->group_by)
+                                                      : sp_keep_odd(r, key, "an array of strings");
         } else if (sp_span_is(key, "id")) {
             ok = sp_json_skip(&r->j, &s);
         } else if (sp_span_is(key, "clock")) {
             ok = sp_read_str(r, key, &h->clock);
         } else if (sp_span_is(key, "duration")) {
             ok = sp_read_number_text(r, key, &h->duration);
-        } else if (sp_span_is(key, "host") && sp_json_type(&r->j) == SP_JSON_OBJECT) {
-            ok = read_host(r);
-        } else if (sp_span_is(key, "sources") && sp_json_type(&r->j) == SP_JSON_ARRAY) {
-            ok = read_sources(r);
+        } else if (sp_span_is(key, "host")) {
+            ok = sp_json_type(&r->j) == SP_JSON_OBJECT ? read_host(r) : sp_keep_odd(r, key, "an object");
+        } else if (sp_span_is(key, "sources")) {
+            ok = sp_json_type(&r->j) == SP_JSON_ARRAY ? read_sources(r)
+                                                      : sp_keep_odd(r, key, "an array of strings");
         } else if (sp_span_is(key, "lost")) {
             ok = read_counter(r, key, &h->lost);
         } else if (sp_span_is(key, "truncated")) {
@@ -265,10 +293,28 @@ static bool read_version(struct reader *r, struct sp_span key)
     if (!sp_read_str(r, key, &r->p->header.version))
         return false;
     struct sp_str v = sp_pstr(r->p, r->p->header.version);
-    if (v.n < 2 || v.p[0] != '1' || v.p[1] != '.')
-        sp_emit(r->d, SP_W311, sp_here(r, "version"), "\"%.*s\" is read as 1.0", (int)(v.n < 20 ? v.n : 20),
-                v.p);
+    bool ours = v.n && v.p[0] == '1';
+    for (uint32_t i = 1; ours && i < v.n; i++) /* numbers with a point before each */
+        ours = v.p[i] == '.' ? i + 1 < v.n && v.p[i + 1] != '.'
+                             : v.p[i] >= '0' && v.p[i] <= '9' && v.p[1] == '.';
+    if (ours)
+        return true;
+    sp_emit(r->d, SP_W311, sp_here(r, "version"), "\"%.*s\" is read as 1.0", (int)(v.n < 20 ? v.n : 20), v.p);
+    r->p->header.version = SP_STR_NONE;
     return true;
+}
+
+/* A range needs both ends. */
+static void check_time_range(struct reader *r)
+{
+    struct sp_header *h = &r->p->header;
+    struct sp_str start = sp_pstr(r->p, h->time_start), end = sp_pstr(r->p, h->time_end);
+    bool both = h->time_start && h->time_end, numbers = true;
+    if ((both && sp_decimal_cmp(end.p, end.n, start.p, start.n, &numbers) >= 0 && numbers) ||
+        !(h->time_start || h->time_end || h->time_unit || h->time_more))
+        return;
+    sp_emit(r->d, both ? SP_E123 : SP_E109, sp_here(r, "time_range"), "it is left out");
+    h->time_start = h->time_end = h->time_unit = h->time_more = SP_STR_NONE;
 }
 
 static bool header_member(struct reader *r, struct sp_span key, bool *id_mode)
@@ -293,8 +339,8 @@ static bool header_member(struct reader *r, struct sp_span key, bool *id_mode)
         *id_mode = true;
         return read_id_mode(r, key);
     }
-    if (sp_span_is(key, "x_spaa") && t == SP_JSON_OBJECT)
-        return read_x_spaa(r);
+    if (sp_span_is(key, "x_spaa"))
+        return t == SP_JSON_OBJECT ? read_x_spaa(r) : sp_keep_odd(r, key, "an object");
     return sp_keep_member(r, key);
 }
 
@@ -307,14 +353,20 @@ spaa_status sp_read_header(struct reader *r)
         sp_emit(r->d, SP_E106, sp_here(r, NULL), "it was skipped");
         return SPAA_OK;
     }
-    if (r->p->stacks.n || r->p->frames.n)
-        sp_emit(r->d, SP_E104, sp_here(r, NULL), "records before it were read without it");
+    if (r->deferred.n || r->p->frames.n || r->p->dsos.n || r->p->threads.n)
+        sp_emit(r->d, SP_E104, sp_here(r, NULL), " ");
     while (sp_json_key(&r->j, &key) && header_member(r, key, &id_mode))
         ;
     spaa_status st = sp_json_status(r);
     if (st)
         return st;
     r->header_seen = true;
+    check_time_range(r);
+    if (h->source_tool == SP_STR_NONE) {
+        sp_emit(r->d, SP_E109, sp_here(r, "source_tool"), "taken as \"unknown\"");
+        if ((h->source_tool = sp_profile_cstr(r->p, "unknown")) == SP_STR_FAIL)
+            return sp_nomem(r->d);
+    }
     if (!id_mode)
         sp_emit(r->d, SP_W208, sp_here(r, "stack_id_mode"), "content_addressable");
     h->more = sp_take_more(r);

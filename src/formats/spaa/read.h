@@ -66,7 +66,7 @@ struct reader {
     struct idmap dsos, frames;
     uint32_t last_function;     /* of the frame record before: they mostly come in groups */
     struct sp_buf more, more_x; /* members of the record being read without a field: others, x_… */
-    struct sp_buf text;
+    struct sp_buf text, repaired;
     SP_VEC(struct sp_value) values; /* of the weight list being read */
     SP_VEC(struct sp_weight_field) fields;
     struct sp_arena texts; /* what templates and context texts point to */
@@ -75,7 +75,8 @@ struct reader {
     struct context_text recent; /* the last one */
     SP_VEC(struct context_text) contexts;
     struct sp_map context_map;
-    struct sp_map stack_map; /* id -> stack, filled up to `mapped` */
+    struct sp_map window_map; /* id -> window */
+    struct sp_map stack_map;  /* id -> stack, filled up to `mapped` */
     size_t mapped;
     bool duplicate_ids, unset_ids;
     SP_VEC(struct pending) pending;
@@ -118,7 +119,7 @@ struct nest {
 };
 void sp_nest_begin(struct reader *r, struct nest *n);
 bool sp_nest_end(struct reader *r, struct nest *n, uint32_t *more);
-/* The same with a warning, for a known member of a wrong type. */
+/* The same as `x_odd_NAME` with a warning, for a known member whose value is none. */
 bool sp_keep_odd(struct reader *r, struct sp_span key, const char *want);
 /* A string value into a string number, or (wrong type) kept as it is with *out untouched. */
 bool sp_read_str(struct reader *r, struct sp_span key, uint32_t *out);
@@ -144,6 +145,12 @@ spaa_status sp_take_line(struct reader *r, const char *p, size_t n);
 spaa_status sp_read_parallel(struct reader *r, const struct sp_chunking *how, const char *text,
                              const char *end, uint64_t offset);
 
+/*
+ * repair.c: a record of this type without members that stand twice, and with those of a wrong type under
+ * other names; *line is the same text, or one that lives until the next call.
+ */
+spaa_status sp_repair(struct reader *r, struct sp_span type, struct sp_span *line);
+
 /* Record functions. */
 spaa_status sp_read_header(struct reader *r);
 spaa_status sp_read_dso(struct reader *r);
@@ -152,6 +159,10 @@ spaa_status sp_read_thread(struct reader *r);
 spaa_status sp_read_stack(struct reader *r);
 spaa_status sp_read_sample(struct reader *r);
 spaa_status sp_read_window(struct reader *r);
+bool sp_kind_fits(const struct sp_profile *p, uint32_t dso,
+                  uint8_t kind); /* dict.c: of a frame in that DSO */
+uint32_t
+sp_missing_frame(struct reader *r); /* dict.c: stands for frames without a record; SP_NONE: no memory */
 spaa_status sp_settle_references(struct reader *r); /* rest.c: after the last record */
 
 /*

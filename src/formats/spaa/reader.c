@@ -24,12 +24,18 @@ bool sp_keep_member(struct reader *r, struct sp_span key)
     bool x = key.n > 1 && key.p[0] == 'x' && key.p[1] == '_';
     struct sp_buf *b = x ? &r->more_x : &r->more;
     struct sp_span raw;
+    size_t from = b->len;
     sp_buf_ch(b, ',');
     sp_json_string(b, key.p, key.n);
     sp_buf_ch(b, ':');
     if (!sp_json_skip(&r->j, &raw))
         return false;
-    sp_json_minify(b, raw);
+    /* A name of ours may be taken: the first is kept. */
+    if (key.n > 6 && memcmp(key.p, "x_odd_", 6) == 0 && !b->failed && from &&
+        memmem(b->data, from, b->data + from, b->len - from))
+        b->len = from;
+    else
+        sp_json_minify(b, raw);
     return true;
 }
 
@@ -69,8 +75,15 @@ bool sp_keep_odd(struct reader *r, struct sp_span key, const char *want)
     size_t n = key.n < sizeof name ? key.n : sizeof name - 1;
     memcpy(name, key.p, n);
     name[n] = '\0';
-    sp_emit(r->d, SP_W203, sp_here(r, name), "expected %s; the member is kept as it is", want);
-    return sp_keep_member(r, key);
+    sp_emit(r->d, SP_W203, sp_here(r, name), "expected %s; it is kept as `x_odd_%s`", want, name);
+    struct sp_buf odd;
+    sp_buf_init(&odd, 0);
+    sp_buf_puts(&odd, "x_odd_");
+    sp_buf_add(&odd, key.p, key.n);
+    bool ok = odd.failed ? sp_json_fail(&r->j, "out of memory")
+                         : sp_keep_member(r, (struct sp_span){odd.data, odd.len});
+    sp_buf_free(&odd);
+    return ok;
 }
 
 bool sp_read_str(struct reader *r, struct sp_span key, uint32_t *out)
@@ -147,7 +160,7 @@ bool sp_read_raw_hex(struct reader *r, struct sp_span key, const struct raw_fiel
         return true;
     before.scratch = r->j.scratch;
     r->j = before;
-    return sp_keep_member(r, key);
+    return sp_keep_odd(r, key, "the bytes of this record's strings, in hex");
 }
 
 bool sp_read_i64(struct reader *r, struct sp_span key, int64_t *out)
@@ -165,7 +178,8 @@ bool sp_read_i64(struct reader *r, struct sp_span key, int64_t *out)
     }
     before.scratch = r->j.scratch;
     r->j = before;
-    return sp_keep_odd(r, key, "a whole number");
+    sp_emit(r->d, SP_W203, sp_here(r, NULL), "expected a whole number; the member is kept as it is");
+    return sp_keep_member(r, key);
 }
 
 bool sp_read_id(struct reader *r, struct sp_span *out)
@@ -211,9 +225,11 @@ static spaa_status read_extension(struct reader *r, struct sp_span type, struct 
 static const struct {
     const char *type;
     spaa_status (*read)(struct reader *r);
+    bool after_header;
 } records[] = {
-    {"stack", sp_read_stack},   {"sample", sp_read_sample}, {"frame", sp_read_frame},   {"dso", sp_read_dso},
-    {"thread", sp_read_thread}, {"window", sp_read_window}, {"header", sp_read_header},
+    {"stack", sp_read_stack, true},    {"sample", sp_read_sample, true},  {"frame", sp_read_frame, false},
+    {"dso", sp_read_dso, false},       {"thread", sp_read_thread, false}, {"window", sp_read_window, true},
+    {"header", sp_read_header, false},
 };
 
 /* The value of `type`, which mostly comes first; the cursor is left anywhere. */
@@ -256,13 +272,19 @@ static spaa_status read_line(struct reader *r, struct sp_span line)
     char name[32];
     struct sp_span known = {name, type.n < sizeof name ? type.n : 0};
     memcpy(name, type.p, known.n); /* the cursor's scratch may go */
+    spaa_status st = sp_repair(r, known, &line);
+    if (st)
+        return st;
     for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
         if (!sp_span_is(known, records[i].type))
             continue;
+        /* What the order of frames and the events are, the header says. */
+        if (!r->header_seen && !r->deferred_pass && records[i].after_header)
+            return defer(r, line);
         r->record = records[i].type;
         sp_json_reset(&r->j, line.p, line.n);
         sp_json_object(&r->j);
-        spaa_status st = records[i].read(r);
+        st = records[i].read(r);
         return st == SPAA_ERR_NOT_FOUND ? defer(r, line) : st;
     }
     return read_extension(r, type, line);
@@ -406,12 +428,14 @@ static void reader_free(struct reader *r)
     sp_buf_free(&r->more);
     sp_buf_free(&r->more_x);
     sp_buf_free(&r->text);
+    sp_buf_free(&r->repaired);
     sp_vec_free(&r->values);
     sp_vec_free(&r->fields);
     sp_arena_free(&r->texts);
     sp_vec_free(&r->contexts);
     sp_map_free(&r->context_map);
     sp_map_free(&r->stack_map);
+    sp_map_free(&r->window_map);
     sp_vec_free(&r->pending);
     sp_vec_free(&r->deferred);
     sp_vec_free(&r->deferred_lines);
@@ -440,6 +464,7 @@ spaa_status sp_spaa_read_with(struct sp_input *in, const struct sp_read_opts *op
     sp_buf_init(&r->more, 0);
     sp_buf_init(&r->more_x, 0);
     sp_buf_init(&r->text, 0);
+    sp_buf_init(&r->repaired, 0);
     sp_arena_init(&r->texts, 0);
     spaa_status st = read_lines(r, in);
     if (!st && !r->header_seen) {

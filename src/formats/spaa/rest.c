@@ -1,6 +1,8 @@
 /* The optional records of a SPAA file: raw samples and time windows. */
 #include "formats/spaa/read.h"
 
+#include "base/decimal.h"
+#include "base/hash.h"
 #include "base/num.h"
 #include "model/samples.h"
 
@@ -57,24 +59,34 @@ static bool read_sample_event(struct reader *r, struct sp_span key, struct sp_sa
         r->j = before;
         sp_emit(r->d, SP_E114, sp_here(r, "event"), " ");
     }
-    return sp_keep_member(r, key);
+    return sp_keep_odd(r, key, "a declared event");
 }
 
-/* The members of a sample's context, raw and minified, without the braces. */
+static bool declared_event(struct reader *r)
+{
+    struct sp_json before = r->j;
+    struct sp_span s;
+    bool found = sp_json_type(&r->j) == SP_JSON_STRING && sp_json_string_value(&r->j, &s) &&
+                 sp_event_find(r->p, s.p, s.n) != SP_NONE;
+    before.scratch = r->j.scratch;
+    r->j = before;
+    return found;
+}
+
+/* The members of a sample's context, as they stand, without the braces. */
 static bool read_sample_context(struct reader *r, struct sp_span key, struct sp_sample *x)
 {
-    struct sp_span raw;
+    struct nest n;
     if (sp_json_type(&r->j) != SP_JSON_OBJECT)
         return sp_keep_odd(r, key, "an object");
-    if (!sp_json_skip(&r->j, &raw))
-        return false;
     x->flags |= SP_SAMPLE_CONTEXT;
-    sp_buf_clear(&r->text);
-    if (!sp_json_minify(&r->text, raw))
-        return sp_json_fail(&r->j, "out of memory");
-    if (r->text.len > 2)
-        x->context = sp_profile_str(r->p, r->text.data + 1, r->text.len - 2);
-    return x->context != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
+    sp_json_object(&r->j);
+    sp_nest_begin(r, &n);
+    while (sp_json_key(&r->j, &key))
+        if (!(sp_span_is(key, "event") && !declared_event(r) ? sp_keep_odd(r, key, "a declared event")
+                                                             : sp_keep_member(r, key)))
+            break;
+    return sp_nest_end(r, &n, &x->context) && !r->j.error;
 }
 
 /*
@@ -94,18 +106,6 @@ static bool read_reference(struct reader *r, bool sample, size_t number, uint32_
     return sp_read_raw(r, &p.raw) && (sp_vec_push(&r->pending, p) || sp_json_fail(&r->j, "out of memory"));
 }
 
-/* The members of a record whose reference was not found: the reference first, so that it comes back so. */
-static uint32_t with_reference(struct reader *r, uint32_t raw, uint32_t more)
-{
-    struct sp_str id = sp_pstr(r->p, raw), rest = sp_pstr(r->p, more);
-    sp_buf_clear(&r->text);
-    sp_buf_puts(&r->text, "\"stack_id\":");
-    sp_buf_add(&r->text, id.p, id.n);
-    sp_buf_add(&r->text, ",", rest.n ? 1 : 0);
-    sp_buf_add(&r->text, rest.p, rest.n);
-    return r->text.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->text.data, r->text.len);
-}
-
 spaa_status sp_settle_references(struct reader *r)
 {
     struct sp_sample *samples = NULL;
@@ -116,7 +116,6 @@ spaa_status sp_settle_references(struct reader *r)
     for (size_t i = 0; !st && i < r->pending.n; i++) {
         const struct pending *p = &r->pending.v[i];
         struct sp_window_row *row = p->sample ? NULL : &r->p->window_rows.v[p->number];
-        uint32_t *more = p->sample ? &samples[p->number].more : &row->more;
         uint32_t stack;
         if (!sp_find_stack(r, &p->id, &stack))
             return sp_nomem(r->d);
@@ -124,13 +123,9 @@ spaa_status sp_settle_references(struct reader *r)
             samples[p->number].stack = stack;
         else
             row->stack = stack;
-        if (stack != SP_NONE)
-            continue;
-        sp_emit(r->d, SP_E118, SP_AT_NOTHING, "%s of a %s", sp_str_cstr(&r->p->strs, p->raw),
-                p->sample ? "sample" : "window");
-        *more = with_reference(r, p->raw, *more);
-        if (*more == SP_STR_FAIL)
-            st = sp_nomem(r->d);
+        if (stack == SP_NONE)
+            sp_emit(r->d, SP_E118, SP_AT_NOTHING, "%s of a %s, which is left out when written",
+                    sp_str_cstr(&r->p->strs, p->raw), p->sample ? "sample" : "window");
     }
     return st;
 }
@@ -172,6 +167,10 @@ spaa_status sp_read_sample(struct reader *r)
     while (sp_json_key(&r->j, &key) && sample_member(r, key, &x))
         ;
     spaa_status st = sp_json_status(r);
+    if (!st && x.stack == SP_NONE && r->pending.n == pending) {
+        sp_emit(r->d, SP_E109, sp_here(r, "stack_id"), "the sample is left out");
+        return SPAA_OK;
+    }
     if (!st)
         x.more = sp_take_more(r);
     if (!st && x.more == SP_STR_FAIL)
@@ -208,8 +207,11 @@ static bool read_window_row(struct reader *r)
     if (!sp_json_object(&r->j))
         return false;
     sp_nest_begin(r, &n);
+    size_t pending = r->pending.n;
     while (sp_json_key(&r->j, &key) && window_row_member(r, key, &row))
         ;
+    if (row.stack == SP_NONE && r->pending.n == pending)
+        sp_emit(r->d, SP_E109, sp_here(r, "by_stack.stack_id"), "the row is left out when written");
     return sp_nest_end(r, &n, &row.more) && !r->j.error &&
            (sp_vec_push(&r->p->window_rows, row) || sp_json_fail(&r->j, "out of memory"));
 }
@@ -238,6 +240,38 @@ static bool window_member(struct reader *r, struct sp_span key, struct sp_window
     return !r->j.error;
 }
 
+static struct sp_str id_text(const struct sp_profile *p, uint32_t raw)
+{
+    struct sp_str s = sp_pstr(p, raw);
+    return s.n > 1 && *s.p == '"' ? (struct sp_str){s.p + 1, s.n - 2} : s;
+}
+
+/* It has what a window must have; else it is reported. */
+static bool window_is_whole(struct reader *r, const struct sp_window *x)
+{
+    const struct sp_profile *p = r->p;
+    struct sp_str start = sp_pstr(p, x->start), end = sp_pstr(p, x->end), id = id_text(p, x->id);
+    bool numbers = true;
+    const char *missing = !x->id ? "id" : !x->start ? "start" : !x->end ? "end" : NULL;
+    if (missing) {
+        sp_emit(r->d, SP_E109, sp_here(r, missing), "the window is left out");
+        return false;
+    }
+    if (sp_decimal_cmp(end.p, end.n, start.p, start.n, &numbers) < 0 || !numbers) {
+        sp_emit(r->d, SP_E123, sp_here(r, "end"), "the window is left out");
+        return false;
+    }
+    struct sp_probe at = sp_map_probe(&r->window_map, sp_hash64(id.p, id.n));
+    for (uint32_t i; (i = sp_map_next(&r->window_map, &at)) != SP_MAP_NONE;) {
+        struct sp_str other = id_text(p, p->windows.v[i].id);
+        if (other.n != id.n || memcmp(other.p, id.p, id.n) != 0)
+            continue;
+        sp_emit(r->d, SP_E119, sp_here(r, "id"), "the window is left out: the first of this id is kept");
+        return false;
+    }
+    return true;
+}
+
 spaa_status sp_read_window(struct reader *r)
 {
     struct sp_window x = {0};
@@ -246,11 +280,16 @@ spaa_status sp_read_window(struct reader *r)
     while (sp_json_key(&r->j, &key) && window_member(r, key, &x))
         ;
     spaa_status st = sp_json_status(r);
-    if (!st)
+    bool usable = !st && window_is_whole(r, &x);
+    if (!st && usable)
         x.more = sp_take_more(r);
-    if (!st && (x.more == SP_STR_FAIL || !sp_vec_push(&r->p->windows, x)))
+    struct sp_str id = id_text(r->p, x.id);
+    if (!st && usable &&
+        (x.more == SP_STR_FAIL ||
+         !sp_map_add(&r->window_map, sp_hash64(id.p, id.n), (uint32_t)r->p->windows.n) ||
+         !sp_vec_push(&r->p->windows, x)))
         st = sp_nomem(r->d);
-    if (st) {
+    if (!usable || st) {
         r->p->window_rows.n = rows;
         r->p->values.n = values;
         r->pending.n = pending;

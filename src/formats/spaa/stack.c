@@ -20,6 +20,21 @@ static struct sp_span keep_text(struct reader *r, struct sp_span s)
 
 /* ---- context ---- */
 
+/* An event that the header should have declared. What it counts is not known: its first stack says. */
+static bool declare(struct reader *r, const char *name, size_t n, uint32_t *event)
+{
+    struct sp_event e = {.kind = SP_SOFTWARE, .mode = SP_EVENT, .primary = SP_NONE};
+    e.name = sp_profile_str(r->p, name, n);
+    *event = e.name == SP_STR_FAIL ? SP_NONE : sp_event_add(r->p, &e);
+    return *event != SP_NONE || sp_json_fail(&r->j, "out of memory");
+}
+
+static bool find_unknown_event(struct reader *r, uint32_t *event)
+{
+    *event = sp_event_find(r->p, "[unknown]", 9);
+    return *event != SP_NONE || declare(r, "[unknown]", 9, event);
+}
+
 static bool context_member(struct reader *r, struct sp_span key, struct sp_context *c)
 {
     if (sp_span_is(key, "pid"))
@@ -44,10 +59,9 @@ static bool context_member(struct reader *r, struct sp_span key, struct sp_conte
     c->event = sp_event_find(r->p, name.p, name.n);
     if (c->event != SP_NONE)
         return true;
-    sp_emit(r->d, SP_E114, sp_here(r, "context.event"), "\"%.*s\"", (int)(name.n < 200 ? name.n : 200),
-            name.p);
-    sp_buf_puts(&r->more, ",\"event\":");
-    return sp_json_string(&r->more, name.p, name.n);
+    sp_emit(r->d, SP_E114, sp_here(r, "context.event"), "\"%.*s\" is declared when written",
+            (int)(name.n < 200 ? name.n : 200), name.p);
+    return declare(r, name.p, name.n, &c->event);
 }
 
 /* At an object that was not seen before. */
@@ -63,6 +77,11 @@ static bool parse_context(struct reader *r, uint32_t *out)
         ;
     if (!sp_nest_end(r, &n, &c.more) || r->j.error)
         return false;
+    if (c.event == SP_NONE) {
+        sp_emit(r->d, SP_E109, sp_here(r, "context.event"), "taken as [unknown]");
+        if (!find_unknown_event(r, &c.event))
+            return false;
+    }
     *out = sp_context_intern(r->p, &c);
     return *out != SP_NONE || sp_json_fail(&r->j, "out of memory");
 }
@@ -248,6 +267,7 @@ bool sp_read_weights(struct reader *r, uint32_t *layout)
     }
     struct sp_span numbers[TEMPLATE_VALUES] = {{0}}, number;
     const char *from = r->j.p;
+    bool skipped = false;
     r->values.n = r->fields.n = 0;
     if (!sp_json_array(&r->j))
         return false;
@@ -257,8 +277,10 @@ bool sp_read_weights(struct reader *r, uint32_t *layout)
         number = (struct sp_span){0};
         if (!sp_json_object(&r->j) || !read_weight(r, &f, &v, &number))
             return false;
-        if (f.metric == SP_NONE) {
-            sp_emit(r->d, SP_E109, sp_here(r, "weights.metric"), "the weight is skipped");
+        if (f.metric == SP_NONE || v.v == SP_ABSENT) {
+            sp_emit(r->d, SP_E109, sp_here(r, f.metric == SP_NONE ? "weights.metric" : "weights.value"),
+                    "the weight is skipped");
+            skipped = true;
             continue;
         }
         if (r->values.n < TEMPLATE_VALUES)
@@ -271,7 +293,8 @@ bool sp_read_weights(struct reader *r, uint32_t *layout)
     *layout = sp_layout_intern(r->p, r->fields.v, r->fields.n);
     if (*layout == SP_NONE)
         return sp_json_fail(&r->j, "out of memory");
-    learn(r, from, numbers, *layout);
+    if (!skipped)
+        learn(r, from, numbers, *layout);
     return true;
 }
 
@@ -281,7 +304,7 @@ struct stack_fields {
     struct sp_stack s;
     struct sp_stack_id id;
     uint32_t exclusive_frame; /* SP_NONE: none stated */
-    bool has_exclusive, exclusive_missing;
+    bool has_exclusive, exclusive_weights;
     uint32_t exclusive_layout, exclusive_first, exclusive_more;
     struct sp_related related;
     uint64_t missing; /* frames that are not (yet) defined */
@@ -327,11 +350,16 @@ static bool read_frames(struct reader *r, struct stack_fields *x)
         if (!sp_json_item(j))
             break;
         struct sp_span id;
-        if (!sp_read_id(r, &id))
+        bool is_id = sp_json_type(j) == SP_JSON_NUMBER || sp_json_type(j) == SP_JSON_STRING;
+        if (!(is_id ? sp_read_id(r, &id) : sp_json_skip(j, &id)))
             return false;
-        uint32_t f = sp_idmap_find(r, &r->frames, id);
-        x->missing += f == SP_NONE;
-        if (f != SP_NONE && !sp_vec_push(&p->stack_frames, f))
+        uint32_t f = is_id ? sp_idmap_find(r, &r->frames, id) : SP_NONE;
+        if (f == SP_NONE) { /* unknown, in its place */
+            x->missing++;
+            if ((f = r->deferred_pass ? sp_missing_frame(r) : 0) == SP_NONE)
+                return sp_json_fail(j, "out of memory");
+        }
+        if (!sp_vec_push(&p->stack_frames, f))
             return sp_json_fail(j, "out of memory");
     }
     x->s.n = (uint32_t)(p->stack_frames.n - x->s.first);
@@ -352,14 +380,15 @@ static bool keep_weights(struct reader *r, uint32_t *first)
 static bool exclusive_member(struct reader *r, struct sp_span key, struct stack_fields *x)
 {
     struct sp_span id;
-    if (sp_span_is(key, "weights") && sp_json_type(&r->j) == SP_JSON_ARRAY)
+    if (sp_span_is(key, "weights") && sp_json_type(&r->j) == SP_JSON_ARRAY) {
+        x->exclusive_weights = true;
         return sp_read_weights(r, &x->exclusive_layout) && keep_weights(r, &x->exclusive_first);
+    }
     if (!sp_span_is(key, "frame"))
         return sp_keep_member(r, key);
     if (!sp_read_id(r, &id))
         return false;
     x->exclusive_frame = sp_idmap_find(r, &r->frames, id);
-    x->exclusive_missing = x->exclusive_frame == SP_NONE;
     return true;
 }
 
@@ -384,6 +413,13 @@ static bool read_related(struct reader *r, struct sp_span key, struct stack_fiel
     sp_json_array(&r->j);
     while (sp_json_item(&r->j)) {
         struct sp_stack_id id;
+        struct sp_span raw;
+        if (sp_json_type(&r->j) != SP_JSON_NUMBER && sp_json_type(&r->j) != SP_JSON_STRING) {
+            sp_emit(r->d, SP_E110, sp_here(r, "related_stacks"), "an item that is no id is left out");
+            if (!sp_json_skip(&r->j, &raw))
+                return false;
+            continue;
+        }
         if (!sp_read_stack_id(r, &id))
             return false;
         if (r->p->related_stacks.n >= SP_NONE - 1 || !sp_vec_push(&r->p->related_stacks, SP_NONE) ||
@@ -446,16 +482,17 @@ static bool settle_exclusive(struct reader *r, struct stack_fields *x, uint32_t 
     x->s.exclusive = SP_EXCLUSIVE_NONE;
     if (!x->has_exclusive)
         return true;
-    if (x->exclusive_missing)
-        sp_emit(r->d, SP_E113, sp_here(r, "exclusive.frame"), "ignored");
-    if (l && x->s.n && x->exclusive_frame == p->stack_frames.v[x->s.first] && !x->exclusive_more &&
-        x->exclusive_layout == x->s.layout &&
+    if (x->exclusive_frame == SP_NONE || !x->s.n || x->exclusive_frame != p->stack_frames.v[x->s.first] ||
+        !x->exclusive_weights) {
+        enum sp_code why = x->exclusive_frame == SP_NONE || !x->exclusive_weights ? SP_E109 : SP_E116;
+        sp_emit(r->d, why, sp_here(r, "exclusive"), "it is left out");
+        return true;
+    }
+    if (l && !x->exclusive_more && x->exclusive_layout == x->s.layout &&
         same_values(p->values.v + first, p->values.v + x->exclusive_first, l->n)) {
         x->s.exclusive = SP_EXCLUSIVE_SAME;
         return true;
     }
-    if (x->exclusive_frame != SP_NONE && x->s.n && x->exclusive_frame != p->stack_frames.v[x->s.first])
-        sp_emit(r->d, SP_E116, sp_here(r, "exclusive.frame"), " ");
     struct sp_exclusive e = {x->exclusive_frame, x->exclusive_layout, x->exclusive_first, x->exclusive_more};
     if (p->exclusives.n >= SP_NONE - 2 || !sp_vec_push(&p->exclusives, e))
         return false;
@@ -489,18 +526,41 @@ static bool enter_weights(struct reader *r, uint32_t stack, const struct stack_f
     return true;
 }
 
-static void check_weights(struct reader *r, const struct stack_fields *x)
+/* The metric that every stack of the event has: that of its first stack where the header does not say. */
+static uint32_t primary_of(struct reader *r, const struct stack_fields *x)
 {
     struct sp_profile *p = r->p;
-    uint32_t event = p->contexts.v[x->s.context].event;
-    uint32_t primary = event == SP_NONE ? SP_NONE : p->events.v[event].primary;
+    struct sp_event *e = &p->events.v[p->contexts.v[x->s.context].event];
+    if (e->primary == SP_NONE && x->s.layout != SP_NONE && p->layouts.v[x->s.layout].n)
+        e->primary = p->layout_fields.v[p->layouts.v[x->s.layout].first].metric;
+    if (e->primary == SP_NONE)
+        e->primary = sp_metric_intern(p, "samples", 7);
+    return e->primary;
+}
+
+/* A stack without its event's primary metric counts nothing of it. */
+static bool complete_weights(struct reader *r, struct stack_fields *x, uint32_t *first)
+{
+    struct sp_profile *p = r->p;
+    uint32_t primary = primary_of(r, x);
+    uint32_t n = x->s.layout == SP_NONE ? 0 : p->layouts.v[x->s.layout].n;
+    const struct sp_weight_field *f = n ? &p->layout_fields.v[p->layouts.v[x->s.layout].first] : NULL;
     if (primary == SP_NONE)
-        return;
-    const struct sp_layout *l = x->s.layout == SP_NONE ? NULL : &p->layouts.v[x->s.layout];
-    for (uint32_t i = 0; l && i < l->n; i++)
-        if (p->layout_fields.v[l->first + i].metric == primary)
-            return;
-    sp_emit(r->d, SP_E115, sp_here(r, "weights"), " ");
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (f[i].metric == primary)
+            return true;
+    sp_emit(r->d, SP_E115, sp_here(r, "weights"), "it counts 0 of \"%s\"",
+            sp_str_cstr(&p->strs, p->metrics.v[primary].name));
+    r->fields.n = r->values.n = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!sp_vec_push(&r->fields, f[i]) || !sp_vec_push(&r->values, p->values.v[*first + i]))
+            return false;
+    if (!sp_vec_push(&r->fields, ((struct sp_weight_field){primary, 0, 0})) ||
+        !sp_vec_push(&r->values, ((struct sp_value){0, 0})))
+        return false;
+    x->s.layout = sp_layout_intern(p, r->fields.v, r->fields.n);
+    return x->s.layout != SP_NONE && keep_weights(r, first);
 }
 
 static spaa_status add_stack(struct reader *r, struct stack_fields *x, uint32_t first)
@@ -508,8 +568,9 @@ static spaa_status add_stack(struct reader *r, struct stack_fields *x, uint32_t 
     struct sp_profile *p = r->p;
     if (x->s.context == SP_NONE) {
         struct sp_context none = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = SP_NONE};
-        sp_emit(r->d, SP_E109, sp_here(r, "context"), " ");
-        x->s.context = sp_context_intern(p, &none);
+        sp_emit(r->d, SP_E109, sp_here(r, "context"), "the event is taken as [unknown]");
+        if (find_unknown_event(r, &none.event))
+            x->s.context = sp_context_intern(p, &none);
     }
     if (p->header.root_first)
         sp_reverse(p->stack_frames.v + x->s.first, x->s.n);
@@ -521,10 +582,9 @@ static spaa_status add_stack(struct reader *r, struct stack_fields *x, uint32_t 
             return sp_nomem(r->d);
         x->s.related = (uint32_t)p->related.n & SP_RELATED_MAX;
     }
-    if (!settle_exclusive(r, x, first) || !sp_vec_push(&p->stacks, x->s) || !sp_vec_push(&p->ids, x->id) ||
-        !enter_weights(r, (uint32_t)p->stacks.n - 1, x, first))
+    if (!complete_weights(r, x, &first) || !settle_exclusive(r, x, first) || !sp_vec_push(&p->stacks, x->s) ||
+        !sp_vec_push(&p->ids, x->id) || !enter_weights(r, (uint32_t)p->stacks.n - 1, x, first))
         return sp_nomem(r->d);
-    check_weights(r, x);
     return SPAA_OK;
 }
 
@@ -544,7 +604,7 @@ spaa_status sp_read_stack(struct reader *r)
     if (!st && x.missing && !r->deferred_pass)
         st = SPAA_ERR_NOT_FOUND; /* its frames may come later */
     if (!st && x.missing)
-        sp_emit(r->d, SP_E113, sp_here(r, "frames"), "%llu of them; they are left out",
+        sp_emit(r->d, SP_E113, sp_here(r, "frames"), "%llu of them; [unknown] stands in their place",
                 (unsigned long long)x.missing);
     if (!st)
         st = add_stack(r, &x, first);

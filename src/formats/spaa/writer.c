@@ -320,14 +320,13 @@ static spaa_status write_stack(struct writer *w, uint32_t n)
     if (s->related) {
         const struct sp_related *r = &p->related.v[s->related - 1];
         sp_buf_puts(&w->b, ",\"related_stacks\":[");
-        for (uint32_t i = 0; i < r->n; i++) {
-            if (i)
-                sp_buf_ch(&w->b, ',');
+        for (uint32_t i = 0, any = 0; i < r->n; i++) {
             uint32_t other = p->related_stacks.v[r->first + i];
-            if (other == SP_NONE)
-                write_this_id(w, &p->related_ids.v[r->first + i]);
-            else
-                write_id(w, other);
+            if (other == SP_NONE) /* it is not in the file */
+                continue;
+            if (any++)
+                sp_buf_ch(&w->b, ',');
+            write_id(w, other);
         }
         sp_buf_ch(&w->b, ']');
     }
@@ -358,10 +357,8 @@ static spaa_status write_sample(struct writer *w, const struct sp_sample *s)
         sp_write_raw(w, ",\"period\":", s->period_text);
     else
         i64_member(w, ",\"period\":", s->period);
-    if (s->stack != SP_NONE) {
-        sp_buf_puts(&w->b, ",\"stack_id\":");
-        write_id(w, s->stack);
-    }
+    sp_buf_puts(&w->b, ",\"stack_id\":");
+    write_id(w, s->stack);
     if (s->flags & SP_SAMPLE_CONTEXT) {
         sp_buf_puts(&w->b, ",\"context\":{");
         sp_write_raw(w, "", s->context);
@@ -379,15 +376,13 @@ static spaa_status write_window(struct writer *w, const struct sp_window *x)
     sp_write_raw(w, ",\"end\":", x->end);
     sp_write_opt_str(w, ",\"unit\":", "unit", x->unit);
     sp_buf_puts(&w->b, ",\"by_stack\":[");
-    for (uint32_t i = 0; i < x->n; i++) {
+    for (uint32_t i = 0, rows = 0; i < x->n; i++) {
         const struct sp_window_row *r = &p->window_rows.v[x->first + i];
-        sp_buf_puts(&w->b, i ? ",{" : "{");
-        if (r->stack != SP_NONE) {
-            sp_buf_puts(&w->b, "\"stack_id\":");
-            write_id(w, r->stack);
-            sp_buf_ch(&w->b, ',');
-        }
-        sp_buf_puts(&w->b, "\"weights\":[");
+        if (r->stack == SP_NONE)
+            continue;
+        sp_buf_puts(&w->b, rows++ ? ",{\"stack_id\":" : "{\"stack_id\":");
+        write_id(w, r->stack);
+        sp_buf_puts(&w->b, ",\"weights\":[");
         write_weights(w, r->layout, SP_NONE, p->values.v + r->first);
         sp_buf_ch(&w->b, ']');
         sp_write_raw(w, ",", r->more);
@@ -416,7 +411,8 @@ static spaa_status write_rest(struct writer *w)
     size_t n = 0;
     spaa_status st = w->p->samples ? sp_samples_rows(w->p->samples, &rows, &n) : SPAA_OK;
     for (size_t i = 0; !st && i < n; i++)
-        st = write_sample(w, &rows[i]);
+        if (rows[i].stack != SP_NONE) /* a damaged file referred to none */
+            st = write_sample(w, &rows[i]);
     for (size_t i = 0; !st && i < w->p->windows.n; i++)
         st = write_window(w, &w->p->windows.v[i]);
     for (size_t i = 0; !st && i < w->p->extensions.n; i++) {
