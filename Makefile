@@ -1,11 +1,14 @@
 # The front door: meson and ninja do the work, in build/. `make help` lists what there is.
 #
-#   make PREFIX=/usr install DESTDIR=...    FUZZ_SECONDS=60 make fuzz    SPAA_CORPUS=DIR make test
+#   make PREFIX=/usr install DESTDIR=...    LIBDIR=lib make install    FUZZ_SECONDS=60 make fuzz    SPAA_CORPUS=DIR make test
 
 MESON ?= meson
 NINJA ?= ninja
 PYTHON ?= /usr/bin/python3
 PREFIX ?= /usr/local
+# Below PREFIX. On Debian the compiler knows where ld.so and pkg-config look; meson asks dpkg-architecture, which a
+# system without dpkg-dev does not have, and takes lib64 then. Empty elsewhere: what meson finds.
+LIBDIR ?= $(patsubst %,lib/%,$(shell $(or $(CC),cc) -print-multiarch 2>/dev/null))
 FUZZ_SECONDS ?= 20
 B := build
 
@@ -28,7 +31,7 @@ tools:
 	    { echo "$$tool is missing: run \`make setup\`" >&2; exit 1; }; done
 
 $(B)/build.ninja: | tools
-	@$(MESON) setup $(B) --prefix=$(PREFIX) >/dev/null 2>$(B).log; rc=$$?; \
+	@$(MESON) setup $(B) --prefix=$(PREFIX) $(LIBDIR:%=--libdir=%) >/dev/null 2>$(B).log; rc=$$?; \
 	    if [ $$rc != 0 ]; then cat $(B)/meson-logs/meson-log.txt 2>/dev/null | grep -E 'ERROR|not found' >&2; \
 	    cat $(B).log >&2; rm -rf $(B) $(B).log; \
 	    echo "cannot configure: run \`make setup\` if something is missing" >&2; exit 1; fi; rm -f $(B).log
@@ -106,7 +109,7 @@ goldens: ## write the golden files of the tests anew: read the diff before commi
 	@SPAA_UPDATE_GOLDENS=1 SPAA_BIN=$(CURDIR)/$(B)/spaa $(PYTEST) tests
 
 install: all ## install below PREFIX (/usr/local), honouring DESTDIR
-	@$(MESON) configure $(B) -Dprefix=$(PREFIX)
+	@$(MESON) configure $(B) -Dprefix=$(PREFIX) $(LIBDIR:%=-Dlibdir=%)
 	@$(NINJA) -C $(B) --quiet
 	@DESTDIR=$(DESTDIR) $(MESON) install -C $(B) --no-rebuild
 

@@ -1,5 +1,6 @@
 """Installs the build into a directory and uses the library from there, as a program elsewhere would."""
 
+import glob
 import json
 import os
 import re
@@ -75,6 +76,59 @@ def folded(tmp_path):
     path = tmp_path / "stacks.folded"
     path.write_text("main;parse;read 30\nmain;draw 60\n")
     return str(path)
+
+
+def bare_path(folder):
+    """A PATH with all there is but dpkg-architecture, as on a Debian without dpkg-dev."""
+    os.mkdir(folder)
+    for place in os.environ["PATH"].split(os.pathsep):
+        for name in os.listdir(place) if os.path.isdir(place) else []:
+            link = os.path.join(folder, name)
+            if name != "dpkg-architecture" and not os.path.lexists(link):
+                os.symlink(os.path.join(place, name), link)
+    return str(folder)
+
+
+def search_path():
+    """Where ld.so looks for libraries beside its cache's own folders."""
+    todo, found = ["/etc/ld.so.conf"], ["/lib", "/usr/lib"]
+    while todo:
+        with open(todo.pop(), encoding="utf-8") as f:
+            for line in f:
+                word = line.split("#")[0].split()
+                if word[:1] == ["include"]:
+                    todo += glob.glob(os.path.join("/etc", word[1]))
+                elif word:
+                    found.append(os.path.normpath(word[0]))
+    return found
+
+
+@pytest.mark.parametrize("prefix", ["/usr/local", "/usr"])
+def test_a_bare_debian_finds_the_library(tmp_path, prefix):
+    if not os.path.exists("/etc/debian_version") or not shutil.which("make") or not shutil.which("meson"):
+        pytest.skip("not on Debian")
+    build, path = str(tmp_path / "build"), bare_path(tmp_path / "bin")
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "LIBDIR")}
+    run("make", "-C", ROOT, f"B={build}", f"PREFIX={prefix}", build + "/build.ninja", env={**env, "PATH": path})
+    with open(os.path.join(build, "meson-info", "intro-buildoptions.json"), encoding="utf-8") as f:
+        options = {o["name"]: o["value"] for o in json.load(f)}
+    libdir = os.path.join(options["prefix"], options["libdir"])
+    assert libdir in search_path()
+    assert os.path.join(libdir, "pkgconfig") in run("pkg-config", "--variable=pc_path", "pkg-config").strip().split(":")
+
+
+def hardened(path):
+    """Both of: everything is bound at start (BIND_NOW), and the tables are read-only then (RELRO)."""
+    dynamic, segments = run("readelf", "-dW", path), run("readelf", "-lW", path)
+    now = "BIND_NOW" in dynamic or re.search(r"FLAGS_1\).*\bNOW\b", dynamic)
+    return bool(now) and "GNU_RELRO" in segments
+
+
+def test_the_program_and_the_library_are_bound_at_start(installed):
+    folder, libdir = os.path.join(installed["prefix"], option("bindir")), installed["libdir"]
+    assert hardened(os.path.join(folder, "spaa"))
+    if option("default_library") != "static":
+        assert hardened(os.path.join(libdir, "libspaa.so"))
 
 
 def check_example(program, folded, **env):
