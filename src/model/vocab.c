@@ -56,6 +56,12 @@ const struct sp_metric_info *sp_metric_info(const char *name, size_t n)
     return &unknown;
 }
 
+bool sp_metric_is_derived(const char *name, size_t n)
+{
+    static const char *const names[] = {"cpu_time_ns", "cache_misses", "branch_misses", NULL};
+    return sp_name_index(names, name, n) >= 0;
+}
+
 size_t sp_metric_place(const struct sp_metric_info *info)
 {
     size_t n = sizeof metrics / sizeof *metrics;

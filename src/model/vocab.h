@@ -46,6 +46,8 @@ struct sp_metric_info {
 };
 
 /* Never NULL: a metric that is not in the vocabulary sums. */
+/* Metrics that are worked out from what was counted, and never stand alone. */
+bool sp_metric_is_derived(const char *name, size_t n);
 const struct sp_metric_info *sp_metric_info(const char *name, size_t n);
 /* Its place in the vocabulary; metrics that are not in it come last, all at one place. */
 size_t sp_metric_place(const struct sp_metric_info *info);

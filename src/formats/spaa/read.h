@@ -163,6 +163,7 @@ bool sp_kind_fits(const struct sp_profile *p, uint32_t dso,
                   uint8_t kind); /* dict.c: of a frame in that DSO */
 uint32_t
 sp_missing_frame(struct reader *r); /* dict.c: stands for frames without a record; SP_NONE: no memory */
+spaa_status sp_settle_inlines(struct reader *r);    /* inlines.c: likewise */
 spaa_status sp_settle_references(struct reader *r); /* rest.c: after the last record */
 
 /*

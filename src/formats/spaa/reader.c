@@ -479,6 +479,8 @@ spaa_status sp_spaa_read_with(struct sp_input *in, const struct sp_read_opts *op
     if (!st)
         st = sp_settle_references(r);
     if (!st)
+        st = sp_settle_inlines(r);
+    if (!st)
         st = sp_finish_ids(r);
     if (!st && opts->strict && sp_input_failed(in))
         st = sp_input_failed(in);

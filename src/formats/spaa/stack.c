@@ -538,25 +538,32 @@ static uint32_t primary_of(struct reader *r, const struct stack_fields *x)
     return e->primary;
 }
 
-/* A stack without its event's primary metric counts nothing of it. */
+/* A stack without its event's primary metric, or with derived ones only, counts nothing of what is missing.
+ */
 static bool complete_weights(struct reader *r, struct stack_fields *x, uint32_t *first)
 {
     struct sp_profile *p = r->p;
     uint32_t primary = primary_of(r, x);
     uint32_t n = x->s.layout == SP_NONE ? 0 : p->layouts.v[x->s.layout].n;
     const struct sp_weight_field *f = n ? &p->layout_fields.v[p->layouts.v[x->s.layout].first] : NULL;
-    if (primary == SP_NONE)
+    bool found = false, derived = true;
+    for (uint32_t i = 0; i < n; i++) {
+        struct sp_str name = sp_pstr(p, p->metrics.v[f[i].metric].name);
+        found = found || f[i].metric == primary;
+        derived = derived && sp_metric_is_derived(name.p, name.n);
+    }
+    if (primary != SP_NONE && found && !derived)
+        return true;
+    uint32_t missing = found ? sp_metric_intern(p, "samples", 7) : primary;
+    if (missing == SP_NONE)
         return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (f[i].metric == primary)
-            return true;
-    sp_emit(r->d, SP_E115, sp_here(r, "weights"), "it counts 0 of \"%s\"",
-            sp_str_cstr(&p->strs, p->metrics.v[primary].name));
+    sp_emit(r->d, found ? SP_E127 : SP_E115, sp_here(r, "weights"), "it counts 0 of \"%s\"",
+            sp_str_cstr(&p->strs, p->metrics.v[missing].name));
     r->fields.n = r->values.n = 0;
     for (uint32_t i = 0; i < n; i++)
         if (!sp_vec_push(&r->fields, f[i]) || !sp_vec_push(&r->values, p->values.v[*first + i]))
             return false;
-    if (!sp_vec_push(&r->fields, ((struct sp_weight_field){primary, 0, 0})) ||
+    if (!sp_vec_push(&r->fields, ((struct sp_weight_field){missing, 0, 0})) ||
         !sp_vec_push(&r->values, ((struct sp_value){0, 0})))
         return false;
     x->s.layout = sp_layout_intern(p, r->fields.v, r->fields.n);

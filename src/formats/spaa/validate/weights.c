@@ -14,9 +14,7 @@ unsigned sp_metric_classes(struct sp_span name)
         {"period", SP_METRIC_PERIOD | SP_METRIC_ALLOCATION},
         {"samples", SP_METRIC_OBSERVATIONS | SP_METRIC_ALLOCATION},
         {"count", SP_METRIC_OBSERVATIONS | SP_METRIC_ALLOCATION},
-        {"cpu_time_ns", SP_METRIC_DERIVED | SP_METRIC_CPU_TIME},
-        {"cache_misses", SP_METRIC_DERIVED},
-        {"branch_misses", SP_METRIC_DERIVED},
+        {"cpu_time_ns", SP_METRIC_CPU_TIME},
         {"alloc_bytes", SP_METRIC_ALLOCATION},
         {"alloc_count", SP_METRIC_ALLOCATION},
         {"free_bytes", SP_METRIC_ALLOCATION},
@@ -25,9 +23,12 @@ unsigned sp_metric_classes(struct sp_span name)
         {"live_count", SP_METRIC_ALLOCATION},
         {"peak_bytes", SP_METRIC_ALLOCATION},
     };
+    unsigned derived = sp_metric_is_derived(name.p, name.n) ? SP_METRIC_DERIVED : 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (sp_span_is(name, known[i].name))
-            return known[i].classes;
+            return known[i].classes | derived;
+    if (derived)
+        return derived;
     return name.n > 2 && name.p[0] == 'x' && name.p[1] == '_' ? SP_METRIC_ALLOCATION : 0;
 }
 
