@@ -67,6 +67,7 @@ struct reader {
     uint32_t last_function;     /* of the frame record before: they mostly come in groups */
     struct sp_buf more, more_x; /* members of the record being read without a field: others, x_… */
     struct sp_buf text, repaired;
+    struct sp_walk *repair;         /* repair.c */
     SP_VEC(struct sp_value) values; /* of the weight list being read */
     SP_VEC(struct sp_weight_field) fields;
     struct sp_arena texts; /* what templates and context texts point to */
@@ -150,6 +151,7 @@ spaa_status sp_read_parallel(struct reader *r, const struct sp_chunking *how, co
  * other names; *line is the same text, or one that lives until the next call.
  */
 spaa_status sp_repair(struct reader *r, struct sp_span type, struct sp_span *line);
+void sp_repair_free(struct reader *r);
 
 /* Record functions. */
 spaa_status sp_read_header(struct reader *r);

@@ -429,6 +429,7 @@ static void reader_free(struct reader *r)
     sp_buf_free(&r->more_x);
     sp_buf_free(&r->text);
     sp_buf_free(&r->repaired);
+    sp_repair_free(r);
     sp_vec_free(&r->values);
     sp_vec_free(&r->fields);
     sp_arena_free(&r->texts);

@@ -13,6 +13,8 @@
 
 #include "base/hash.h"
 
+#include <stdlib.h>
+
 enum table {
 #define SP_TABLE(table, where, begin) T_##table,
 #define SP_FIELD(table, name, need, type, check)
@@ -26,6 +28,7 @@ enum kind { STRING_KIND, NUMBER_KIND, BOOL_KIND, ID_KIND, IDS_KIND, OBJECT_KIND,
 
 struct field {
     const char *name;
+    size_t length;
     enum table table;
     enum kind kind;
     enum table inner;
@@ -41,7 +44,7 @@ struct field {
 #define LIST(of)   .kind = LIST_KIND, .inner = T_##of
 static const struct field fields[] = {
 #define SP_TABLE(table, where, begin)
-#define SP_FIELD(t, key, need, type, check) {.name = #key, .table = T_##t, type},
+#define SP_FIELD(t, key, need, type, check) {.name = #key, .length = sizeof #key - 1, .table = T_##t, type},
 #include "formats/spaa/validate/fields.def"
 #undef SP_TABLE
 #undef SP_FIELD
@@ -60,8 +63,9 @@ struct level {
     bool object, any; /* any: something stands in it already */
 };
 
-struct walk {
+struct sp_walk {
     struct reader *r;
+    unsigned char first[T_TABLES + 1]; /* of a table, in `fields` */
     struct sp_json j;
     struct sp_buf *out; /* NULL: only looking */
     struct sp_buf key;
@@ -75,14 +79,14 @@ struct walk {
 
 enum { FEW = 32 };
 
-static void put(struct walk *w, const char *p, size_t n)
+static void put(struct sp_walk *w, const char *p, size_t n)
 {
     if (w->out)
         sp_buf_add(w->out, p, n);
 }
 
 /* A copy of the key, which the cursor lends for a moment. */
-static bool hold(struct walk *w, const char *prefix, struct sp_span key)
+static bool hold(struct sp_walk *w, const char *prefix, struct sp_span key)
 {
     sp_buf_clear(&w->key);
     sp_buf_puts(&w->key, prefix);
@@ -92,7 +96,7 @@ static bool hold(struct walk *w, const char *prefix, struct sp_span key)
 }
 
 /* Where the keys of a new object start; they end at from - 1 when it is closed. */
-static size_t first_key(struct walk *w)
+static size_t first_key(struct sp_walk *w)
 {
     if (!sp_vec_push(&w->keys, ++w->objects))
         w->failed = true;
@@ -101,7 +105,7 @@ static size_t first_key(struct walk *w)
 
 /* Whether the key held stands in the object already, whose keys are those from `from` on; else it does now.
  */
-static bool seen(struct walk *w, size_t from)
+static bool seen(struct sp_walk *w, size_t from)
 {
     uint64_t hash = sp_hash64(w->key.data ? w->key.data : "", w->key.len);
     size_t few = w->keys.n - from < FEW ? w->keys.n : from + FEW;
@@ -122,7 +126,7 @@ static bool seen(struct walk *w, size_t from)
     return false;
 }
 
-static void report(struct walk *w, enum sp_code code, const char *words)
+static void report(struct sp_walk *w, enum sp_code code, const char *words)
 {
     w->wrong = true;
     if (!w->out)
@@ -135,7 +139,7 @@ static void report(struct walk *w, enum sp_code code, const char *words)
 }
 
 /* The comma before a member and its key. */
-static void put_key(struct walk *w, bool first)
+static void put_key(struct sp_walk *w, bool first)
 {
     if (!w->out)
         return;
@@ -146,7 +150,7 @@ static void put_key(struct walk *w, bool first)
 }
 
 /* The key of the next member that does not stand in the object yet, into w->key. */
-static bool next_key(struct walk *w, size_t from)
+static bool next_key(struct sp_walk *w, size_t from)
 {
     struct sp_span key, raw;
     while (!w->failed && sp_json_key(&w->j, &key)) {
@@ -161,7 +165,7 @@ static bool next_key(struct walk *w, size_t from)
     return false;
 }
 
-static bool open_level(struct walk *w, bool object)
+static bool open_level(struct sp_walk *w, bool object)
 {
     struct level l = {.keys = first_key(w), .object = object};
     put(w, object ? "{" : "[", 1);
@@ -170,7 +174,7 @@ static bool open_level(struct walk *w, bool object)
 }
 
 /* Closes what has come to its end, and stands at the next value; false where that was all, or an error. */
-static bool next_value(struct walk *w)
+static bool next_value(struct sp_walk *w)
 {
     while (w->levels.n && !w->failed) {
         struct level *l = &w->levels.v[w->levels.n - 1];
@@ -192,7 +196,7 @@ static bool next_value(struct walk *w)
 }
 
 /* Any value. */
-static bool walk_any(struct walk *w)
+static bool walk_any(struct sp_walk *w)
 {
     struct sp_span raw;
     w->levels.n = 0;
@@ -210,10 +214,10 @@ static bool walk_any(struct walk *w)
     return !w->j.error && !w->failed;
 }
 
-static const struct field *field_of(enum table table, const struct sp_buf *key)
+static const struct field *field_of(const struct sp_walk *w, enum table table)
 {
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        if (fields[i].table == table && sp_span_is((struct sp_span){key->data, key->len}, fields[i].name))
+    for (size_t i = w->first[table]; i < w->first[table + 1]; i++)
+        if (fields[i].length == w->key.len && memcmp(fields[i].name, w->key.data, w->key.len) == 0)
             return &fields[i];
     return NULL;
 }
@@ -236,9 +240,9 @@ static bool fits(enum kind kind, enum sp_json_type t)
     }
 }
 
-static bool walk_object(struct walk *w, enum table table, bool record);
+static bool walk_object(struct sp_walk *w, enum table table, bool record);
 
-static bool walk_list(struct walk *w, const struct field *f)
+static bool walk_list(struct sp_walk *w, const struct field *f)
 {
     struct sp_span raw;
     bool any = false;
@@ -262,9 +266,45 @@ static bool walk_list(struct walk *w, const struct field *f)
     return !w->j.error;
 }
 
-static bool walk_value(struct walk *w, const struct field *f)
+/* Texts of contexts and weights that were read before, and so are as they should be, stand again and again.
+ */
+static bool known_text(struct sp_walk *w, const struct field *f)
+{
+    const struct reader *r = w->r;
+    struct sp_span context = r->recent.raw;
+    int64_t values[TEMPLATE_VALUES];
+    if (w->out)
+        return false;
+    if (f->inner == T_CONTEXT && context.n && context.n <= (size_t)(w->j.end - w->j.p) &&
+        memcmp(w->j.p, context.p, context.n) == 0) {
+        w->j.p += context.n;
+        return true;
+    }
+    if (f->inner == T_WEIGHT)
+        for (unsigned i = 0; i < r->ntemplates; i++)
+            if (sp_match_template(&r->templates[(r->last_template + i) % r->ntemplates], &w->j.p, w->j.end,
+                                  values))
+                return true;
+    return false;
+}
+
+/* A list of numbers, whose end is the next bracket; what is wrong inside, the reader says. */
+static bool plain_list(struct sp_walk *w)
+{
+    const char *from = w->j.p + 1, *end = memchr(from, ']', (size_t)(w->j.end - from));
+    if (w->out || !end || memchr(from, '"', (size_t)(end - from)) || memchr(from, '[', (size_t)(end - from)))
+        return false;
+    w->j.p = end + 1;
+    return true;
+}
+
+static bool walk_value(struct sp_walk *w, const struct field *f)
 {
     struct sp_span raw;
+    if (f && (f->kind == OBJECT_KIND || f->kind == LIST_KIND) && known_text(w, f))
+        return true;
+    if (f && f->kind == IDS_KIND && plain_list(w))
+        return true;
     if (f && f->kind == OBJECT_KIND)
         return walk_object(w, f->inner, false);
     if (f && f->kind == LIST_KIND)
@@ -279,7 +319,7 @@ static bool walk_value(struct walk *w, const struct field *f)
 }
 
 /* The member with the key held has the type it should have; `record`: its `type` is one, too. */
-static bool member_fits(struct walk *w, const struct field *f, bool record)
+static bool member_fits(struct sp_walk *w, const struct field *f, bool record)
 {
     enum sp_json_type t = sp_json_type(&w->j);
     if (record && sp_span_is((struct sp_span){w->key.data, w->key.len}, "type"))
@@ -287,14 +327,14 @@ static bool member_fits(struct walk *w, const struct field *f, bool record)
     return !f || fits(f->kind, t);
 }
 
-static bool walk_object(struct walk *w, enum table table, bool record)
+static bool walk_object(struct sp_walk *w, enum table table, bool record)
 {
     size_t from = first_key(w);
     bool first = true;
     put(w, "{", 1);
     sp_json_object(&w->j);
     while (next_key(w, from)) {
-        const struct field *f = field_of(table, &w->key);
+        const struct field *f = field_of(w, table);
         struct sp_span raw;
         if (!member_fits(w, f, record)) {
             report(w, SP_E110, "it is kept as `x_odd_…`");
@@ -328,32 +368,60 @@ static enum table table_of(struct sp_span type)
     return T_ANYTHING;
 }
 
-static bool walk_line(struct walk *w, struct sp_span line, enum table table)
+static bool walk_line(struct sp_walk *w, struct sp_span line, enum table table)
 {
     w->keys.n = 0;
-    sp_map_free(&w->many);
+    if (w->many.count)
+        sp_map_free(&w->many);
     sp_json_reset(&w->j, line.p, line.n);
     return sp_json_type(&w->j) == SP_JSON_OBJECT && walk_object(w, table, true) && sp_json_end(&w->j);
 }
 
+static struct sp_walk *new_walk(struct reader *r)
+{
+    struct sp_walk *w = calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    w->r = r;
+    sp_json_init(&w->j, "", 0);
+    sp_buf_init(&w->key, 0);
+    for (size_t t = 0, i = 0; t < T_TABLES; t++) {
+        w->first[t] = (unsigned char)i;
+        while (i < sizeof fields / sizeof *fields && fields[i].table == t)
+            i++;
+        w->first[t + 1] = (unsigned char)i;
+    }
+    return w;
+}
+
+void sp_repair_free(struct reader *r)
+{
+    struct sp_walk *w = r->repair;
+    if (!w)
+        return;
+    sp_json_free(&w->j);
+    sp_buf_free(&w->key);
+    sp_vec_free(&w->keys);
+    sp_vec_free(&w->levels);
+    sp_map_free(&w->many);
+    free(w);
+}
+
 spaa_status sp_repair(struct reader *r, struct sp_span type, struct sp_span *line)
 {
-    struct walk w = {.r = r};
     enum table table = table_of(type);
-    sp_json_init(&w.j, "", 0);
-    sp_buf_init(&w.key, 0);
+    if (!r->repair && !(r->repair = new_walk(r)))
+        return sp_nomem(r->d);
+    struct sp_walk *w = r->repair;
+    w->out = NULL;
+    w->wrong = w->failed = false;
     /* A line that is no JSON is reported by who reads it. */
-    if (walk_line(&w, *line, table) && w.wrong) {
+    if (walk_line(w, *line, table) && w->wrong) {
         sp_buf_clear(&r->repaired);
-        w.out = &r->repaired;
-        if (walk_line(&w, *line, table))
+        w->out = &r->repaired;
+        if (walk_line(w, *line, table))
             *line = (struct sp_span){r->repaired.data, r->repaired.len};
-        w.failed |= r->repaired.failed;
+        w->failed |= r->repaired.failed;
     }
-    sp_json_free(&w.j);
-    sp_buf_free(&w.key);
-    sp_vec_free(&w.keys);
-    sp_vec_free(&w.levels);
-    sp_map_free(&w.many);
-    return w.failed ? sp_nomem(r->d) : SPAA_OK;
+    return w->failed ? sp_nomem(r->d) : SPAA_OK;
 }
