@@ -9,6 +9,8 @@ Whatever is done to an input: when the program says that all is well (exit 0), w
 import argparse
 import collections
 import concurrent.futures
+import copy
+import decimal
 import gzip
 import json
 import os
@@ -69,7 +71,7 @@ def damage_value(rng, value):
             at[i] = (rng.choice(at)[0], old)
         elif kind == 5:
             other = rng.choice([p for p in inside if isinstance(p, Pairs)])
-            at[i] = (key, rng.choice(other)[1])
+            at[i] = (key, copy.deepcopy(rng.choice(other)[1]))
         else:
             at[i] = (key + "x", old)
     elif kind < 3:
@@ -180,7 +182,7 @@ def spaa(*args, timeout=60):
 
 def total(text):
     """Of folded stacks."""
-    return sum(int(line.rsplit(b" ", 1)[1]) for line in text.splitlines() if line)
+    return sum(decimal.Decimal(line.rsplit(b" ", 1)[1].decode()) for line in text.split(b"\n") if line)
 
 
 class Judge:
@@ -239,10 +241,10 @@ class Judge:
                 self.bad.append(("codeguru", source, str(e)))
         out = self.path("out.pb.gz")
         if self.run("pprof", ["convert", path, "-q", "--to", "pprof", "-o", out], source)[0] and shutil.which("go"):
-            p = subprocess.run(["go", "tool", "pprof", "-raw", "-symbolize=none", out], capture_output=True, text=True,
+            p = subprocess.run(["go", "tool", "pprof", "-raw", "-symbolize=none", out], capture_output=True,
                                timeout=120)
             if p.returncode:
-                self.bad.append(("pprof", source, p.stderr[-300:]))
+                self.bad.append(("pprof", source, p.stderr[-300:].decode("utf-8", "replace")))
 
     def folded(self, text, source):
         back = self.path("out.folded")
@@ -250,14 +252,14 @@ class Judge:
             f.write(text)
         try:
             want = total(text)
-        except (ValueError, IndexError) as e:
+        except (ArithmeticError, IndexError) as e:
             self.bad.append(("folded", source, str(e)))
             return
         if not want:
             return
         code, again, err = spaa("convert", "--from", "folded", back, "-q", "--to", "folded")
         if code or total(again) != want:
-            self.bad.append(("folded", source, "%d read back as %s %s" % (want, again[:80], err[:200])))
+            self.bad.append(("folded", source, "%s read back as %s %s" % (want, again[:80], err[:200])))
 
 
 def round_of(args):

@@ -21,6 +21,7 @@
 #include "formats/codeguru/graph.h"
 
 #include "base/num.h"
+#include "json/unique.h"
 
 #define LEVELS_MAX  ((size_t)1 << 22)
 #define FRAMES_FREE ((size_t)64 << 20) /* stack frames of any file; beyond, one per byte of input */
@@ -211,8 +212,9 @@ static spaa_status record(struct graph *x, const struct level *l)
     if (x->extra.len > l->extra)
         sp_buf_add(b, x->extra.data + l->extra, x->extra.len - l->extra);
     sp_buf_puts(b, "}}");
-    struct sp_extension e = {b->failed || x->extra.failed ? SP_STR_FAIL
-                                                          : sp_profile_str(x->p, b->data, b->len)};
+    struct sp_extension e = {SP_STR_FAIL};
+    if (!b->failed && !x->extra.failed)
+        e.json = sp_unique_text(&x->p->strs, (struct sp_span){b->data, b->len}, x->d);
     if (e.json == SP_STR_FAIL || !sp_vec_push(&x->p->extensions, e))
         return nomem(x);
     x->shared = x->levels.n - 1;

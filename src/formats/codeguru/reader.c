@@ -16,6 +16,7 @@
 #include "base/num.h"
 #include "formats/codeguru/report.h"
 #include "json/find.h"
+#include "json/unique.h"
 
 struct reader {
     struct sp_diags *d;
@@ -287,10 +288,14 @@ static spaa_status finish(struct reader *r)
     if (h->time_start || h->time_end)
         h->time_unit = sp_profile_cstr(r->p, "seconds");
     sp_buf_init(&b, 0);
-    sp_buf_puts(&b, "\"" SP_CG_KEY "\":{");
+    sp_buf_puts(&b, "{\"" SP_CG_KEY "\":{");
     sp_buf_add(&b, r->kept.data, r->kept.len);
-    sp_buf_ch(&b, '}');
-    h->more = b.failed ? SP_STR_FAIL : sp_profile_str(r->p, b.data, b.len);
+    sp_buf_puts(&b, "}}");
+    h->more = b.failed ? SP_STR_FAIL : sp_unique_text(&r->p->strs, (struct sp_span){b.data, b.len}, r->d);
+    if (h->more != SP_STR_FAIL) { /* without the braces */
+        struct sp_str s = sp_pstr(r->p, h->more);
+        h->more = sp_profile_str(r->p, s.p + 1, s.n - 2);
+    }
     sp_buf_free(&b);
     return h->more == SP_STR_FAIL || h->time_unit == SP_STR_FAIL ? sp_nomem(r->d) : SPAA_OK;
 }

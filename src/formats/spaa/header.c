@@ -26,7 +26,7 @@ static bool enumeration(struct reader *r, struct sp_span key, const char *const 
     return true;
 }
 
-static bool read_sampling(struct reader *r, struct sp_event *e)
+static bool read_sampling(struct reader *r, struct sp_event *e, bool *has_mode)
 {
     struct nest n;
     struct sp_span key, s;
@@ -37,6 +37,7 @@ static bool read_sampling(struct reader *r, struct sp_event *e)
     while (sp_json_key(&r->j, &key)) {
         bool ok;
         if (sp_span_is(key, "mode")) {
+            *has_mode = true;
             v = (int)e->mode;
             ok = enumeration(r, key, sp_mode_names, SP_EVENT, &v);
             e->mode = (enum sp_mode)v;
@@ -60,6 +61,7 @@ static bool read_event(struct reader *r)
     struct sp_event e = {.kind = SP_SOFTWARE, .mode = SP_EVENT, .primary = SP_NONE};
     struct nest n;
     struct sp_span key;
+    bool has_kind = false, has_mode = false;
     int v;
     if (!sp_json_object(&r->j))
         return false;
@@ -69,11 +71,12 @@ static bool read_event(struct reader *r)
         if (sp_span_is(key, "name")) {
             ok = sp_read_str(r, key, &e.name);
         } else if (sp_span_is(key, "kind")) {
+            has_kind = true;
             v = (int)e.kind;
             ok = enumeration(r, key, sp_event_kind_names, SP_SOFTWARE, &v);
             e.kind = (enum sp_event_kind)v;
         } else if (sp_span_is(key, "sampling") && sp_json_type(&r->j) == SP_JSON_OBJECT) {
-            ok = read_sampling(r, &e);
+            ok = read_sampling(r, &e, &has_mode);
         } else if (sp_span_is(key, "allocation_tracking")) {
             ok = sp_read_raw(r, &e.allocation_tracking);
         } else {
@@ -89,8 +92,15 @@ static bool read_event(struct reader *r)
         if ((e.primary = sp_metric_intern(r->p, "samples", 7)) == SP_NONE)
             return sp_json_fail(&r->j, "out of memory");
     }
-    if (e.name == SP_STR_NONE && (e.name = sp_profile_cstr(r->p, "")) == SP_STR_FAIL)
-        return sp_json_fail(&r->j, "out of memory");
+    if (!has_kind)
+        sp_emit(r->d, SP_W208, sp_here(r, "events.kind"), "software");
+    if (!has_mode)
+        sp_emit(r->d, SP_W208, sp_here(r, "events.sampling.mode"), "event");
+    if (e.name == SP_STR_NONE) {
+        sp_emit(r->d, SP_W208, sp_here(r, "events.name"), "[unknown]");
+        if ((e.name = sp_profile_cstr(r->p, "[unknown]")) == SP_STR_FAIL)
+            return sp_json_fail(&r->j, "out of memory");
+    }
     struct sp_str name = sp_pstr(r->p, e.name);
     if (sp_event_find(r->p, name.p, name.n) != SP_NONE) {
         sp_emit(r->d, SP_E119, sp_here(r, "events.name"), "a second event \"%.*s\"; the first is used",
@@ -317,18 +327,54 @@ static void check_time_range(struct reader *r)
     h->time_start = h->time_end = h->time_unit = h->time_more = SP_STR_NONE;
 }
 
-static bool header_member(struct reader *r, struct sp_span key, bool *id_mode)
+/* Members that the specification asks for and that have a default here. */
+struct header_seen {
+    bool format, version, frame_order, id_mode;
+};
+
+static bool read_format(struct reader *r, struct header_seen *seen)
+{
+    struct sp_span s;
+    if (sp_json_type(&r->j) != SP_JSON_STRING)
+        return sp_json_skip(&r->j, &s);
+    if (!sp_json_string_value(&r->j, &s))
+        return false;
+    seen->format = true;
+    if (!sp_span_is(s, "spaa"))
+        sp_emit(r->d, SP_E107, sp_here(r, "format"), "it is \"%.*s\"", (int)(s.n < 80 ? s.n : 80), s.p);
+    return true;
+}
+
+static void report_defaults(struct reader *r, const struct header_seen *seen)
+{
+    if (!seen->format)
+        sp_emit(r->d, SP_W208, sp_here(r, "format"), "spaa");
+    if (!seen->version)
+        sp_emit(r->d, SP_W208, sp_here(r, "version"), "1.0");
+    if (!seen->frame_order)
+        sp_emit(r->d, SP_W208, sp_here(r, "frame_order"), "leaf_to_root");
+    if (!seen->id_mode)
+        sp_emit(r->d, SP_W208, sp_here(r, "stack_id_mode"), "content_addressable");
+}
+
+static bool header_member(struct reader *r, struct sp_span key, struct header_seen *seen)
 {
     struct sp_span s;
     enum sp_json_type t = sp_json_type(&r->j);
-    if (sp_span_is(key, "type") || sp_span_is(key, "format"))
+    if (sp_span_is(key, "type"))
         return sp_json_skip(&r->j, &s);
-    if (sp_span_is(key, "version"))
+    if (sp_span_is(key, "format"))
+        return read_format(r, seen);
+    if (sp_span_is(key, "version")) {
+        seen->version = true;
         return read_version(r, key);
+    }
     if (sp_span_is(key, "source_tool"))
         return sp_read_str(r, key, &r->p->header.source_tool);
-    if (sp_span_is(key, "frame_order"))
+    if (sp_span_is(key, "frame_order")) {
+        seen->frame_order = true;
         return read_order(r, key);
+    }
     if (sp_span_is(key, "events") && t == SP_JSON_ARRAY)
         return read_events(r);
     if (sp_span_is(key, "time_range") && t == SP_JSON_OBJECT)
@@ -336,7 +382,7 @@ static bool header_member(struct reader *r, struct sp_span key, bool *id_mode)
     if (sp_span_is(key, "source") && t == SP_JSON_OBJECT)
         return read_source(r);
     if (sp_span_is(key, "stack_id_mode")) {
-        *id_mode = true;
+        seen->id_mode = true;
         return read_id_mode(r, key);
     }
     if (sp_span_is(key, "x_spaa"))
@@ -348,14 +394,14 @@ spaa_status sp_read_header(struct reader *r)
 {
     struct sp_header *h = &r->p->header;
     struct sp_span key;
-    bool id_mode = false;
+    struct header_seen seen = {false};
     if (r->header_seen) {
         sp_emit(r->d, SP_E106, sp_here(r, NULL), "it was skipped");
         return SPAA_OK;
     }
     if (r->deferred.n || r->p->frames.n || r->p->dsos.n || r->p->threads.n)
         sp_emit(r->d, SP_E104, sp_here(r, NULL), " ");
-    while (sp_json_key(&r->j, &key) && header_member(r, key, &id_mode))
+    while (sp_json_key(&r->j, &key) && header_member(r, key, &seen))
         ;
     spaa_status st = sp_json_status(r);
     if (st)
@@ -367,8 +413,7 @@ spaa_status sp_read_header(struct reader *r)
         if ((h->source_tool = sp_profile_cstr(r->p, "unknown")) == SP_STR_FAIL)
             return sp_nomem(r->d);
     }
-    if (!id_mode)
-        sp_emit(r->d, SP_W208, sp_here(r, "stack_id_mode"), "content_addressable");
+    report_defaults(r, &seen);
     h->more = sp_take_more(r);
     return h->more == SP_STR_FAIL ? sp_nomem(r->d) : SPAA_OK;
 }

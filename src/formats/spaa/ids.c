@@ -233,6 +233,8 @@ spaa_status sp_finish_ids(struct reader *r)
                 (unsigned long long)r->missing_refs);
     if (r->duplicate_ids)
         sp_emit(r->d, SP_W209, SP_AT_NOTHING, " ");
+    if (r->unset_ids)
+        sp_emit(r->d, SP_W208, SP_AT_NOTHING, "ids of stacks: all of them get new ones");
     if (r->duplicate_ids || r->unset_ids)
         r->p->ids.n = 0; /* the writer gives new ones */
     return SPAA_OK;

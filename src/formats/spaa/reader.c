@@ -479,6 +479,10 @@ spaa_status sp_spaa_read_with(struct sp_input *in, const struct sp_read_opts *op
     }
     if (!st)
         st = sp_settle_references(r);
+    for (size_t i = 0; !st && i < p->events.n; i++) /* declared by a stack that could not be read then */
+        if (p->events.v[i].primary == SP_NONE &&
+            (p->events.v[i].primary = sp_metric_intern(p, "samples", 7)) == SP_NONE)
+            st = sp_nomem(d);
     if (!st)
         st = sp_settle_inlines(r);
     if (!st)

@@ -210,13 +210,15 @@ static bool read_window_row(struct reader *r)
     size_t pending = r->pending.n;
     while (sp_json_key(&r->j, &key) && window_row_member(r, key, &row))
         ;
+    if (row.layout == SP_NONE)
+        sp_emit(r->d, SP_W208, sp_here(r, "by_stack.weights"), "none");
     if (row.stack == SP_NONE && r->pending.n == pending)
         sp_emit(r->d, SP_E109, sp_here(r, "by_stack.stack_id"), "the row is left out when written");
     return sp_nest_end(r, &n, &row.more) && !r->j.error &&
            (sp_vec_push(&r->p->window_rows, row) || sp_json_fail(&r->j, "out of memory"));
 }
 
-static bool window_member(struct reader *r, struct sp_span key, struct sp_window *x)
+static bool window_member(struct reader *r, struct sp_span key, struct sp_window *x, bool *by_stack)
 {
     struct sp_span s;
     if (sp_span_is(key, "type"))
@@ -231,6 +233,7 @@ static bool window_member(struct reader *r, struct sp_span key, struct sp_window
         return sp_read_str(r, key, &x->unit);
     if (!sp_span_is(key, "by_stack") || sp_json_type(&r->j) != SP_JSON_ARRAY)
         return sp_keep_member(r, key);
+    *by_stack = true;
     sp_json_array(&r->j);
     x->first = (uint32_t)r->p->window_rows.n;
     while (sp_json_item(&r->j))
@@ -275,12 +278,15 @@ static bool window_is_whole(struct reader *r, const struct sp_window *x)
 spaa_status sp_read_window(struct reader *r)
 {
     struct sp_window x = {0};
+    bool by_stack = false;
     size_t rows = r->p->window_rows.n, values = r->p->values.n, pending = r->pending.n;
     struct sp_span key;
-    while (sp_json_key(&r->j, &key) && window_member(r, key, &x))
+    while (sp_json_key(&r->j, &key) && window_member(r, key, &x, &by_stack))
         ;
     spaa_status st = sp_json_status(r);
     bool usable = !st && window_is_whole(r, &x);
+    if (usable && !by_stack)
+        sp_emit(r->d, SP_W208, sp_here(r, "by_stack"), "none");
     if (!st && usable)
         x.more = sp_take_more(r);
     struct sp_str id = id_text(r->p, x.id);

@@ -100,7 +100,8 @@ void sp_write_header(struct writer *w)
     }
     sp_buf_ch(b, ']');
     if (h->time_start || h->time_end || h->time_unit || h->time_more) {
-        sp_buf_puts(b, ",\"time_range\":{");
+        /* A range has both ends; what is known of one is kept beside. */
+        sp_buf_puts(b, h->time_start && h->time_end ? ",\"time_range\":{" : ",\"x_time_range\":{");
         sp_write_raw(w, "\"start\":", h->time_start);
         sp_write_raw(w, h->time_start ? ",\"end\":" : "\"end\":", h->time_end);
         sp_write_opt_str(w, h->time_start || h->time_end ? ",\"unit\":" : "\"unit\":", "unit", h->time_unit);

@@ -13,6 +13,7 @@
 #include "base/num.h"
 #include "model/identity.h"
 #include "model/samples.h"
+#include "json/find.h"
 #include "json/json.h"
 
 #include <stdlib.h>
@@ -114,12 +115,21 @@ static void i64_member(struct writer *w, const char *key, int64_t v)
     sp_buf_i64(&w->b, v);
 }
 
+/* A number that a thread must have. Where a damaged input does not tell, it is -1, which is nobody's. */
+static int64_t thread_number(const struct writer *w, const struct sp_thread *t, const char *key, int64_t v)
+{
+    struct sp_str more = sp_pstr(w->p, t->more);
+    struct sp_span raw;
+    bool kept = t->more && sp_json_find((struct sp_span){more.p, more.n}, key, &raw); /* as it was */
+    return v == SP_ABSENT && !kept ? -1 : v;
+}
+
 static spaa_status write_thread(struct writer *w, uint32_t n)
 {
     const struct sp_thread *t = &w->p->threads.v[n];
     sp_buf_puts(&w->b, "{\"type\":\"thread\"");
-    i64_member(w, ",\"pid\":", t->pid);
-    i64_member(w, ",\"tid\":", t->tid);
+    i64_member(w, ",\"pid\":", thread_number(w, t, "pid", t->pid));
+    i64_member(w, ",\"tid\":", thread_number(w, t, "tid", t->tid));
     sp_write_opt_str(w, ",\"comm\":", "comm", t->comm);
     return end_record(w, t->more);
 }
