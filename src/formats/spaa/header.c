@@ -1,7 +1,7 @@
 /* The header record of a SPAA file. */
 #include "formats/spaa/read.h"
+#include "formats/spaa/write.h"
 
-#include "base/decimal.h"
 #include "base/num.h"
 
 /* One of a list of names; unknown ones are reported and `otherwise` is taken. */
@@ -120,7 +120,7 @@ static bool read_events(struct reader *r)
     return !r->j.error;
 }
 
-static bool read_time_range(struct reader *r)
+static bool read_time_range(struct reader *r, bool whole)
 {
     struct sp_header *h = &r->p->header;
     struct nest n;
@@ -135,7 +135,14 @@ static bool read_time_range(struct reader *r)
                                         : sp_keep_member(r, key)))
             break;
     }
-    return sp_nest_end(r, &n, &h->time_more) && !r->j.error;
+    if (!sp_nest_end(r, &n, &h->time_more) || r->j.error)
+        return false;
+    if (whole && !(h->time_start && h->time_end))
+        sp_emit(r->d, SP_E109, sp_here(r, h->time_start ? "time_range.end" : "time_range.start"),
+                "the rest is kept as `x_time_range`");
+    else if (whole && !sp_spaa_time_range(r->p))
+        sp_emit(r->d, SP_E123, sp_here(r, "time_range"), "it is kept as `x_time_range`");
+    return true;
 }
 
 static bool read_source(struct reader *r)
@@ -314,19 +321,6 @@ static bool read_version(struct reader *r, struct sp_span key)
     return true;
 }
 
-/* A range needs both ends. */
-static void check_time_range(struct reader *r)
-{
-    struct sp_header *h = &r->p->header;
-    struct sp_str start = sp_pstr(r->p, h->time_start), end = sp_pstr(r->p, h->time_end);
-    bool both = h->time_start && h->time_end, numbers = true;
-    if ((both && sp_decimal_cmp(end.p, end.n, start.p, start.n, &numbers) >= 0 && numbers) ||
-        !(h->time_start || h->time_end || h->time_unit || h->time_more))
-        return;
-    sp_emit(r->d, both ? SP_E123 : SP_E109, sp_here(r, "time_range"), "it is left out");
-    h->time_start = h->time_end = h->time_unit = h->time_more = SP_STR_NONE;
-}
-
 /* Members that the specification asks for and that have a default here. */
 struct header_seen {
     bool format, version, frame_order, id_mode;
@@ -377,8 +371,8 @@ static bool header_member(struct reader *r, struct sp_span key, struct header_se
     }
     if (sp_span_is(key, "events") && t == SP_JSON_ARRAY)
         return read_events(r);
-    if (sp_span_is(key, "time_range") && t == SP_JSON_OBJECT)
-        return read_time_range(r);
+    if ((sp_span_is(key, "time_range") || sp_span_is(key, "x_time_range")) && t == SP_JSON_OBJECT)
+        return read_time_range(r, sp_span_is(key, "time_range"));
     if (sp_span_is(key, "source") && t == SP_JSON_OBJECT)
         return read_source(r);
     if (sp_span_is(key, "stack_id_mode")) {
@@ -407,7 +401,6 @@ spaa_status sp_read_header(struct reader *r)
     if (st)
         return st;
     r->header_seen = true;
-    check_time_range(r);
     if (h->source_tool == SP_STR_NONE) {
         sp_emit(r->d, SP_E109, sp_here(r, "source_tool"), "taken as \"unknown\"");
         if ((h->source_tool = sp_profile_cstr(r->p, "unknown")) == SP_STR_FAIL)

@@ -117,6 +117,8 @@ spaa_status sp_settle_inlines(struct reader *r)
         for (size_t tries = 0; at < n; at = first_disorder(p, f, n), tries++)
             if (!(tries < 8 ? settle_run(p, f, n, at) : make_physical(p, f, n)))
                 return sp_nomem(r->d);
+        if (n && p->stacks.v[s].exclusive > SP_EXCLUSIVE_SAME)
+            p->exclusives.v[p->stacks.v[s].exclusive - 2].frame = f[0];
     }
     if (wrong)
         sp_emit(r->d, SP_E117, SP_AT_NOTHING, "%llu stacks; they are put in order by their depths",

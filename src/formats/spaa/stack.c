@@ -538,36 +538,48 @@ static uint32_t primary_of(struct reader *r, const struct stack_fields *x)
     return e->primary;
 }
 
-/* A stack without its event's primary metric, or with derived ones only, counts nothing of what is missing.
- */
-static bool complete_weights(struct reader *r, struct stack_fields *x, uint32_t *first)
+static bool metric_is_derived(const struct sp_profile *p, uint32_t metric)
+{
+    struct sp_str name = sp_pstr(p, p->metrics.v[metric].name);
+    return sp_metric_is_derived(name.p, name.n);
+}
+
+/* One more weight behind the others: a stack counts nothing of what its record does not name. */
+static bool add_zero(struct reader *r, struct stack_fields *x, uint32_t *first, uint32_t metric,
+                     enum sp_code why)
 {
     struct sp_profile *p = r->p;
-    uint32_t primary = primary_of(r, x);
-    uint32_t n = x->s.layout == SP_NONE ? 0 : p->layouts.v[x->s.layout].n;
-    const struct sp_weight_field *f = n ? &p->layout_fields.v[p->layouts.v[x->s.layout].first] : NULL;
-    bool found = false, derived = true;
-    for (uint32_t i = 0; i < n; i++) {
-        struct sp_str name = sp_pstr(p, p->metrics.v[f[i].metric].name);
-        found = found || f[i].metric == primary;
-        derived = derived && sp_metric_is_derived(name.p, name.n);
-    }
-    if (primary != SP_NONE && found && !derived)
-        return true;
-    uint32_t missing = found ? sp_metric_intern(p, "samples", 7) : primary;
-    if (missing == SP_NONE)
+    const struct sp_layout *l = x->s.layout == SP_NONE ? NULL : &p->layouts.v[x->s.layout];
+    if (metric == SP_NONE)
         return false;
-    sp_emit(r->d, found ? SP_E127 : SP_E115, sp_here(r, "weights"), "it counts 0 of \"%s\"",
-            sp_str_cstr(&p->strs, p->metrics.v[missing].name));
+    sp_emit(r->d, why, sp_here(r, "weights"), "it counts 0 of \"%s\"",
+            sp_str_cstr(&p->strs, p->metrics.v[metric].name));
     r->fields.n = r->values.n = 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (!sp_vec_push(&r->fields, f[i]) || !sp_vec_push(&r->values, p->values.v[*first + i]))
+    for (uint32_t i = 0; l && i < l->n; i++)
+        if (!sp_vec_push(&r->fields, p->layout_fields.v[l->first + i]) ||
+            !sp_vec_push(&r->values, p->values.v[*first + i]))
             return false;
-    if (!sp_vec_push(&r->fields, ((struct sp_weight_field){missing, 0, 0})) ||
+    if (!sp_vec_push(&r->fields, ((struct sp_weight_field){metric, 0, 0})) ||
         !sp_vec_push(&r->values, ((struct sp_value){0, 0})))
         return false;
     x->s.layout = sp_layout_intern(p, r->fields.v, r->fields.n);
     return x->s.layout != SP_NONE && keep_weights(r, first);
+}
+
+/* A stack has its event's primary metric, and not only derived ones. */
+static bool complete_weights(struct reader *r, struct stack_fields *x, uint32_t *first)
+{
+    struct sp_profile *p = r->p;
+    uint32_t primary = primary_of(r, x);
+    const struct sp_layout *l = x->s.layout == SP_NONE ? NULL : &p->layouts.v[x->s.layout];
+    bool found = false, derived = primary != SP_NONE && metric_is_derived(p, primary);
+    for (uint32_t i = 0; l && i < l->n; i++) {
+        uint32_t metric = p->layout_fields.v[l->first + i].metric;
+        found = found || metric == primary;
+        derived = derived && metric_is_derived(p, metric);
+    }
+    return (found || add_zero(r, x, first, primary, SP_E115)) &&
+           (!derived || add_zero(r, x, first, sp_metric_intern(p, "samples", 7), SP_E127));
 }
 
 static spaa_status add_stack(struct reader *r, struct stack_fields *x, uint32_t first)

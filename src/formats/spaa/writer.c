@@ -317,6 +317,22 @@ static void write_exclusive(struct writer *w, uint32_t stack)
     sp_buf_ch(&w->b, '}');
 }
 
+/* Those that are in the file. */
+static void write_related(struct writer *w, const struct sp_related *r)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < r->n; i++) {
+        uint32_t other = w->p->related_stacks.v[r->first + i];
+        if (other == SP_NONE)
+            continue;
+        sp_buf_puts(&w->b, any ? "," : ",\"related_stacks\":[");
+        write_id(w, other);
+        any = true;
+    }
+    if (any)
+        sp_buf_ch(&w->b, ']');
+}
+
 static spaa_status write_stack(struct writer *w, uint32_t n)
 {
     const struct sp_profile *p = w->p;
@@ -327,19 +343,8 @@ static spaa_status write_stack(struct writer *w, uint32_t n)
     sp_buf_puts(&w->b, ",\"stack_type\":\"");
     sp_buf_puts(&w->b, sp_stack_type_names[s->type]);
     sp_buf_ch(&w->b, '"');
-    if (s->related) {
-        const struct sp_related *r = &p->related.v[s->related - 1];
-        sp_buf_puts(&w->b, ",\"related_stacks\":[");
-        for (uint32_t i = 0, any = 0; i < r->n; i++) {
-            uint32_t other = p->related_stacks.v[r->first + i];
-            if (other == SP_NONE) /* it is not in the file */
-                continue;
-            if (any++)
-                sp_buf_ch(&w->b, ',');
-            write_id(w, other);
-        }
-        sp_buf_ch(&w->b, ']');
-    }
+    if (s->related)
+        write_related(w, &p->related.v[s->related - 1]);
     struct sp_str context = context_piece(w, s->context);
     sp_buf_add(&w->b, context.p, context.n);
     write_weights(w, s->layout, n, NULL);
