@@ -84,8 +84,10 @@ static bool open_level(struct sp_unique *u, bool object)
 {
     struct sp_unique_level l = {.keys = sp_unique_first_key(u), .object = object};
     sp_unique_put(u, object ? "{" : "[", 1);
-    return u->levels.n < SP_JSON_DEPTH && (object ? sp_json_object(&u->j) : sp_json_array(&u->j)) &&
-           sp_vec_push(&u->levels, l);
+    if (u->levels.n >= SP_JSON_DEPTH || !(object ? sp_json_object(&u->j) : sp_json_array(&u->j)))
+        return false;
+    u->failed |= !sp_vec_push(&u->levels, l);
+    return !u->failed;
 }
 
 /* Closes what has come to its end, and stands at the next value; false where that was all, or an error. */
@@ -136,6 +138,12 @@ void sp_unique_init(struct sp_unique *u, void (*twice)(void *arg), void *arg)
     sp_buf_init(&u->key, 0);
 }
 
+bool sp_unique_failed(const struct sp_unique *u)
+{
+    return u->failed || (u->j.error && strcmp(u->j.error, "out of memory") == 0) ||
+           (u->out && u->out->failed);
+}
+
 void sp_unique_reset(struct sp_unique *u, struct sp_span text)
 {
     u->keys.n = 0;
@@ -180,7 +188,7 @@ uint32_t sp_unique_text(struct sp_strtab *to, struct sp_span text, struct sp_dia
         good = sp_unique_walk_any(&u) && !out.failed;
         text = (struct sp_span){out.data, out.len};
     }
-    uint32_t s = u.failed || out.failed ? SP_STR_FAIL : sp_intern(to, text.p, text.n);
+    uint32_t s = sp_unique_failed(&u) ? SP_STR_FAIL : sp_intern(to, text.p, text.n);
     sp_unique_free(&u);
     sp_buf_free(&out);
     return s;

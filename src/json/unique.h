@@ -35,6 +35,7 @@ struct sp_unique {
 
 void sp_unique_init(struct sp_unique *u, void (*twice)(void *arg), void *arg);
 void sp_unique_reset(struct sp_unique *u, struct sp_span text); /* to its start */
+bool sp_unique_failed(const struct sp_unique *u); /* for want of memory, which ends a walk as bad JSON does */
 void sp_unique_free(struct sp_unique *u);
 
 void sp_unique_put(struct sp_unique *u, const char *p, size_t n);

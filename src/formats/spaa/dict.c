@@ -5,37 +5,50 @@
 
 #include <stdio.h>
 
-/* Lower-case hex without separators; what is no hex at all is none. */
+/* The digits of a build-id that is not written as it should be; false: it is none, or (out->failed) no
+ * memory. */
+static bool build_id_digits(struct sp_span s, struct sp_buf *out)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        bool upper = c >= 'A' && c <= 'F';
+        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || upper)
+            sp_buf_ch(out, upper ? (char)(c - 'A' + 'a') : c);
+        else if (c != '-' && c != ':' && c != ' ')
+            return false;
+    }
+    return out->len > 0;
+}
+
 static bool build_id_value(struct reader *r, struct sp_span key, uint32_t *out)
 {
     struct sp_json before = r->j;
     struct sp_span s;
+    struct sp_buf hex;
     if (sp_json_type(&r->j) != SP_JSON_STRING)
         return sp_keep_odd(r, key, "a string");
     if (!sp_json_string_value(&r->j, &s))
         return false;
-    struct sp_buf hex;
-    bool same = s.n > 0, good = s.n > 0;
-    sp_buf_init(&hex, 0);
-    for (size_t i = 0; good && i < s.n; i++) {
-        char c = s.p[i];
-        bool digit = c >= '0' && c <= '9', lower = c >= 'a' && c <= 'f', upper = c >= 'A' && c <= 'F';
-        same = same && (digit || lower);
-        good = digit || lower || upper || c == '-' || c == ':' || c == ' ';
-        if (digit || lower || upper)
-            sp_buf_ch(&hex, upper ? (char)(c - 'A' + 'a') : c);
-    }
-    good = good && hex.len;
-    if (good)
-        *out = hex.failed ? SP_STR_FAIL : sp_profile_str(r->p, hex.data, hex.len);
-    sp_buf_free(&hex);
-    if (good && !same)
-        sp_emit(r->d, SP_E122, sp_here(r, "build_id"), "it is written so");
-    if (good)
+    size_t plain = 0;
+    while (plain < s.n &&
+           ((s.p[plain] >= '0' && s.p[plain] <= '9') || (s.p[plain] >= 'a' && s.p[plain] <= 'f')))
+        plain++;
+    if (s.n && plain == s.n) {
+        *out = sp_profile_str(r->p, s.p, s.n);
         return *out != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
+    }
+    sp_buf_init(&hex, 0);
+    bool good = build_id_digits(s, &hex), failed = hex.failed;
+    if (good && !failed)
+        failed = (*out = sp_profile_str(r->p, hex.data, hex.len)) == SP_STR_FAIL;
+    sp_buf_free(&hex);
+    if (failed)
+        return sp_json_fail(&r->j, "out of memory");
+    sp_emit(r->d, SP_E122, sp_here(r, "build_id"), "%s", good ? "it is written so" : " ");
+    if (good)
+        return true;
     before.scratch = r->j.scratch;
     r->j = before;
-    sp_emit(r->d, SP_E122, sp_here(r, "build_id"), " ");
     return sp_keep_odd(r, key, "hex digits");
 }
 

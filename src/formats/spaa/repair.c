@@ -281,7 +281,6 @@ spaa_status sp_repair(struct reader *r, struct sp_span type, struct sp_span *lin
         w->u.out = &r->repaired;
         if (walk_line(w, *line, table))
             *line = (struct sp_span){r->repaired.data, r->repaired.len};
-        w->u.failed |= r->repaired.failed;
     }
-    return w->u.failed ? sp_nomem(r->d) : SPAA_OK;
+    return sp_unique_failed(&w->u) ? sp_nomem(r->d) : SPAA_OK;
 }

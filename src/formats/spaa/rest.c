@@ -289,7 +289,7 @@ spaa_status sp_read_window(struct reader *r)
         sp_emit(r->d, SP_W208, sp_here(r, "by_stack"), "none");
     if (!st && usable)
         x.more = sp_take_more(r);
-    struct sp_str id = id_text(r->p, x.id);
+    struct sp_str id = usable ? id_text(r->p, x.id) : (struct sp_str){"", 0};
     if (!st && usable &&
         (x.more == SP_STR_FAIL ||
          !sp_map_add(&r->window_map, sp_hash64(id.p, id.n), (uint32_t)r->p->windows.n) ||
