@@ -115,6 +115,8 @@ def random_text(seed, stacks=40, decimals=False, big=False, states=False, linked
         if r.random() < 0.3:
             weights["extra"] = value()
         names = [r.choice(user) for _ in range(r.randrange(0 if i % 9 == 0 else 1, 9))]
+        # Two of one depth in a row would be no inlining.
+        names = [f for k, f in enumerate(names) if not (k and f.get("inlined") and f is names[k - 1])]
         if linked and names and r.random() < 0.5:
             a, b = "u%d" % i, "k%d" % i
             made.append((names, weights, context, {"id": a, "stack_type": "user", "related_stacks": [b]}))
