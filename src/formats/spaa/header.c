@@ -1,6 +1,5 @@
 /* The header record of a SPAA file. */
 #include "formats/spaa/read.h"
-#include "formats/spaa/write.h"
 
 #include "base/num.h"
 
@@ -140,8 +139,6 @@ static bool read_time_range(struct reader *r, bool whole)
     if (whole && !(h->time_start && h->time_end))
         sp_emit(r->d, SP_E109, sp_here(r, h->time_start ? "time_range.end" : "time_range.start"),
                 "the rest is kept as `x_time_range`");
-    else if (whole && !sp_spaa_time_range(r->p))
-        sp_emit(r->d, SP_E123, sp_here(r, "time_range"), "it is kept as `x_time_range`");
     return true;
 }
 

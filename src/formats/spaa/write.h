@@ -49,12 +49,7 @@ static inline void sp_write_raw(struct writer *w, const char *key, uint32_t s)
 /* What the strings of a record, or of a context, are as bytes, where they are no UTF-8. */
 void sp_write_raw_hex(struct writer *w);
 
-/*
- * write_header.c: whether the header's times are a range, with both ends in order. Other times are written as
- * `x_time_range`, and read again from there.
- */
-bool sp_spaa_time_range(const struct sp_profile *p);
-/* The header record, without its closing brace. */
+/* write_header.c: the header record, without its closing brace. */
 void sp_write_header(struct writer *w);
 
 #endif

@@ -2,7 +2,6 @@
 #include "formats/spaa/spaa.h"
 #include "formats/spaa/write.h"
 
-#include "base/decimal.h"
 #include "json/json.h"
 
 static void write_event(struct writer *w, const struct sp_event *e)
@@ -83,13 +82,6 @@ static void write_x_spaa(struct writer *w)
     sp_buf_ch(b, '}');
 }
 
-bool sp_spaa_time_range(const struct sp_profile *p)
-{
-    struct sp_str start = sp_pstr(p, p->header.time_start), end = sp_pstr(p, p->header.time_end);
-    bool numbers = true;
-    return start.n && end.n && sp_decimal_cmp(end.p, end.n, start.p, start.n, &numbers) >= 0 && numbers;
-}
-
 void sp_write_header(struct writer *w)
 {
     const struct sp_profile *p = w->p;
@@ -108,7 +100,8 @@ void sp_write_header(struct writer *w)
     }
     sp_buf_ch(b, ']');
     if (h->time_start || h->time_end || h->time_unit || h->time_more) {
-        sp_buf_puts(b, sp_spaa_time_range(p) ? ",\"time_range\":{" : ",\"x_time_range\":{");
+        /* A range has both ends; what is known of one is kept beside, and read again from there. */
+        sp_buf_puts(b, h->time_start && h->time_end ? ",\"time_range\":{" : ",\"x_time_range\":{");
         sp_write_raw(w, "\"start\":", h->time_start);
         sp_write_raw(w, h->time_start ? ",\"end\":" : "\"end\":", h->time_end);
         sp_write_opt_str(w, h->time_start || h->time_end ? ",\"unit\":" : "\"unit\":", "unit", h->time_unit);
