@@ -45,8 +45,7 @@ const struct spaa_format *sp_named_format(const char *name, unsigned caps, struc
     return NULL;
 }
 
-/* p has n > 0 bytes. */
-static void unknown(struct sp_diags *d, const unsigned char *p, size_t n, const struct sp_guess *guess)
+static void unknown(struct sp_diags *d, const unsigned char p[static 4], const struct sp_guess *guess)
 {
     char hint[300];
     if (guess->format)
@@ -55,13 +54,14 @@ static void unknown(struct sp_diags *d, const unsigned char *p, size_t n, const 
     else
         snprintf(hint, sizeof hint, "see `spaa formats` for what can be read; `--from FORMAT` forces one");
     sp_emit_hint(d, SP_E005, SP_AT(0), hint, "no reader knows its first bytes (%02x %02x %02x %02x)", p[0],
-                 n > 1 ? p[1] : 0u, n > 2 ? p[2] : 0u, n > 3 ? p[3] : 0u);
+                 p[1], p[2], p[3]);
 }
 
 spaa_status sp_input_format(struct sp_input *in, const char *name, struct sp_diags *d,
                             const struct spaa_format **out)
 {
     const unsigned char *p;
+    unsigned char first[4] = {0}; /* probing looks further ahead, and what was lent before is gone then */
     struct sp_guess guess;
     size_t n;
     if (name) {
@@ -77,10 +77,11 @@ spaa_status sp_input_format(struct sp_input *in, const char *name, struct sp_dia
         sp_emit(d, SP_E004, SP_AT(0), " ");
         return SPAA_ERR_INPUT;
     }
+    memcpy(first, p, n < sizeof first ? n : sizeof first);
     *out = sp_format_probe(in, &guess);
     if (*out)
         return SPAA_OK;
-    unknown(d, p, n, &guess);
+    unknown(d, first, &guess);
     return SPAA_ERR_INPUT;
 }
 
