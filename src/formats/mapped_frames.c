@@ -232,8 +232,9 @@ static uint32_t unknown_dso(struct sp_mapped *m)
     return m->unknown;
 }
 
-/* Opens a module with its first address in the file; its DSO is in the profile then. */
-static spaa_status open_module(struct sp_mapped *m, struct sp_mapped_module *x, uint64_t offset)
+/* Opens a module with its first address, in this part of the file; its DSO is in the profile then. */
+static spaa_status open_module(struct sp_mapped *m, struct sp_mapped_module *x,
+                               const struct sp_mapped_range *r, uint64_t offset)
 {
     struct sp_module_key key = {.kind = SP_MODULE_FILE, .path = x->path.p};
     struct sp_dso row = {0};
@@ -252,7 +253,9 @@ static spaa_status open_module(struct sp_mapped *m, struct sp_mapped_module *x, 
         row.build_id = sp_profile_cstr(m->p, id);
     if (x->file_offsets) {
         sp_buf_clear(&m->text);
-        sp_buf_printf(&m->text, "\"x_%s\":{\"ip\":\"file_offset\"}", m->key);
+        sp_buf_printf(&m->text,
+                      "\"x_%s\":{\"ip\":\"file_offset\",\"map\":{\"offset\":\"0x%llx\",\"size\":\"0x%llx\"}}",
+                      m->key, (unsigned long long)r->offset, (unsigned long long)(r->end - r->start));
         row.more = m->text.failed ? SP_STR_FAIL : sp_profile_str(m->p, m->text.data, m->text.len);
     }
     if (row.name == SP_STR_FAIL || row.build_id == SP_STR_FAIL || row.more == SP_STR_FAIL)
@@ -332,7 +335,7 @@ static spaa_status resolve_place(struct sp_mapped *m, struct sp_mapped_place *pl
         f.kind = SP_USER;
         if (x->path.n)
             f.ip = pl->addr - r->start + r->offset;
-        spaa_status st = x->opened ? SPAA_OK : open_module(m, x, f.ip - caller);
+        spaa_status st = x->opened ? SPAA_OK : open_module(m, x, r, f.ip - caller);
         if (st)
             return st;
         uint64_t vaddr;

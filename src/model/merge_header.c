@@ -147,6 +147,10 @@ void sp_absorb_header(struct sp_absorber *a, bool first)
     }
     tools(a, first);
     widen(a, first);
+    if (first)
+        h->ips = f->ips;
+    else if (h->ips != f->ips) /* return addresses looked up as others name the wrong function, not so back */
+        h->ips = SP_IPS_BY_PLACE;
     /* Leaf first, unless all say otherwise. */
     h->root_first = first || a->m->opts.canonical ? f->root_first && (first || h->root_first) : h->root_first;
     if (!a->m->opts.canonical)

@@ -187,6 +187,7 @@ struct sp_header {
     /* x_spaa: ours says how the file was made */
     bool has_x_spaa;
     enum sp_granularity frames;
+    enum sp_ips ips;
     unsigned group_by;        /* enum sp_group bits */
     uint32_t clock, duration; /* duration: seconds, number text */
     struct sp_host host;

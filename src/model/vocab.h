@@ -15,6 +15,9 @@ enum sp_stack_type { SP_UNIFIED, SP_USER_STACK, SP_KERNEL_STACK };
 /* What makes two frames one (header x_spaa.frames). */
 enum sp_granularity { SP_FRAMES_FOREIGN, SP_FRAMES_ADDRESS, SP_FRAMES_LINE, SP_FRAMES_FUNCTION };
 
+/* What the addresses of callers are (header x_spaa.ip): see model/returns.h. */
+enum sp_ips { SP_IPS_BY_PLACE, SP_IPS_RETURN, SP_IPS_CALL };
+
 /* What splits one call stack into records (header x_spaa.group_by), besides the event. */
 enum sp_group {
     SP_BY_PID = 1,
@@ -30,6 +33,7 @@ extern const char *const sp_mode_names[];
 extern const char *const sp_frame_kind_names[];
 extern const char *const sp_stack_type_names[];
 extern const char *const sp_granularity_names[];
+extern const char *const sp_ips_names[]; /* "" is not written */
 extern const char *const sp_group_names[]; /* in bit order */
 extern const char *const sp_known_tools[];
 

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "model/returns.h"
 #include "json/json.h"
 
 #include <stdio.h>
@@ -209,19 +210,12 @@ static uint32_t place_of(struct symbolizer *z, struct place want)
     return (uint32_t)z->places.n - 1;
 }
 
-/* Profiles of gperftools and jemalloc have return addresses only, but where a timer stopped the program. */
-static bool leaf_returns(const struct symbolizer *z, bool heap, uint32_t event)
-{
-    return heap && event != SP_NONE && z->p->events.v[event].kind != SP_TIMER;
-}
-
 /* The place of every frame of every stack. */
 static spaa_status find_places(struct symbolizer *z)
 {
     struct sp_profile *p = z->p;
-    struct sp_str more = text_of(z, p->header.more);
-    bool heap =
-        memmem(more.p, more.n, "\"x_gperftools\":", 15) || memmem(more.p, more.n, "\"x_jemalloc\":", 13);
+    struct sp_returns returns = {0};
+    uint32_t event = SP_NONE;
     if (!sp_vec_reserve(&z->stack_places, p->stack_frames.n + 1))
         return sp_nomem(z->d);
     z->stack_places.n = p->stack_frames.n;
@@ -230,7 +224,8 @@ static spaa_status find_places(struct symbolizer *z)
         const uint32_t *v = p->stack_frames.v + s->first;
         const struct sp_context *c = &p->contexts.v[s->context];
         const struct sp_frame *leaf = NULL;
-        bool returns = leaf_returns(z, heap, c->event);
+        if (!i || event != c->event)
+            returns = sp_returns_of(p, event = c->event);
         for (uint32_t k = 0; k < s->n; k++) {
             const struct sp_frame *f = &z->frames.v[v[k]];
             struct origin *o;
@@ -239,7 +234,7 @@ static spaa_status find_places(struct symbolizer *z)
             struct place want = {.frame = v[k], .kept = true};
             if (is_asked(f, leaf, o) && (!jit || (c->pid > 0 && f->kind != SP_KERNEL))) {
                 want.kept = false;
-                want.caller = f->ip && (leaf ? leaf->kind == f->kind : returns);
+                want.caller = sp_is_return(returns, f, leaf);
                 want.pid = jit || o->memfd ? c->pid : 0;
             }
             uint32_t number = place_of(z, want);
@@ -252,14 +247,19 @@ static spaa_status find_places(struct symbolizer *z)
     return SPAA_OK;
 }
 
-/* "x_perf":{"ip":"file_offset"} of whatever format, and nothing else. */
+/* "x_perf":{"ip":"file_offset"} of whatever format, perhaps with a "map":{…}, and nothing else. */
 static bool only_offsets(struct sp_str more)
 {
-    static const char value[] = "\":{\"ip\":\"file_offset\"}";
-    size_t n = sizeof value - 1;
-    if (more.n <= n + 3 || memcmp(more.p, "\"x_", 3) != 0 || memcmp(more.p + more.n - n, value, n) != 0)
+    static const char value[] = "\":{\"ip\":\"file_offset\"", map[] = ",\"map\":{";
+    const size_t n = sizeof value - 1, m = sizeof map - 1;
+    const char *end = more.p + more.n, *name = more.n > 3 ? memchr(more.p + 3, '"', more.n - 3) : NULL;
+    if (!name || memcmp(more.p, "\"x_", 3) != 0 || (size_t)(end - name) <= n || memcmp(name, value, n) != 0)
         return false;
-    return !memchr(more.p + 3, '"', more.n - n - 3);
+    name += n;
+    if (end - name == 1)
+        return true;
+    const char *brace = memchr(name, '}', (size_t)(end - name));
+    return (size_t)(end - name) > m && memcmp(name, map, m) == 0 && brace && end - brace == 2;
 }
 
 static uint32_t new_dso(struct symbolizer *z, const struct sp_dso *old, struct origin *o)

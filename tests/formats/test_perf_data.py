@@ -263,7 +263,7 @@ def test_fixtures_read_the_same_in_every_form(name):
     ]
     prog = next(d for d in profile.dsos.values() if d["name"] == "/opt/app/prog")
     assert prog["build_id"] == bytes(range(1, 21)).hex()
-    assert prog["x_perf"] == {"ip": "file_offset"}
+    assert prog["x_perf"] == {"ip": "file_offset", "map": {"offset": "0x0", "size": "0x1000"}}
     assert profile.header["time_range"]["start"] == 0.000002
     assert profile.header["x_spaa"]["lost"] == 3
     if name != "pipe":

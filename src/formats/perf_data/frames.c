@@ -34,7 +34,8 @@ struct dso {
     const char *name;       /* in the profile; NULL: the path */
     const char *build_id;
     int32_t pid;
-    uint64_t base; /* address that offsets count from */
+    uint64_t base;         /* address that offsets count from */
+    uint64_t offset, size; /* of the part of the file that is mapped with its code; size 0: not known */
     bool is_kernel, opened, file_offsets;
     bool memfd; /* a program, or just-in-time code that its process has a map or dump of */
     struct sp_module *module;
@@ -117,6 +118,18 @@ static bool is_anonymous(struct sp_pd_text path)
            starts(path, "[stack") || starts(path, "[anon:");
 }
 
+/* Where a file's code is: what it begins with, should the kernel or the program have split it. */
+static uint32_t intern_file(struct sp_pd_frames *f, const struct dso *d, const struct sp_pd_mmap *m)
+{
+    uint32_t i = intern_dso(f, d);
+    struct dso *x = i == SP_NONE || m->data ? NULL : &f->dsos.v[i];
+    if (x && (!x->size || m->pgoff < x->offset || (m->pgoff == x->offset && m->len > x->size))) {
+        x->offset = m->pgoff;
+        x->size = m->len;
+    }
+    return i;
+}
+
 uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
 {
     static const char deleted[] = " (deleted)";
@@ -153,7 +166,7 @@ uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
         if (!d.build_id)
             d.build_id = sp_pd_build_id_of(f->pd, path.p, path.n);
     }
-    return intern_dso(f, &d);
+    return intern_file(f, &d, m);
 }
 
 /* "/lib/modules/…/snd-hda.ko.xz" and "[snd_hda]" are both "[snd_hda]", as perf shows them. */
@@ -405,7 +418,10 @@ static uint32_t kernel_members(struct sp_pd_frames *f, const struct dso *d)
     return b->failed ? SP_STR_FAIL : sp_profile_str(f->pd->p, b->data, b->len);
 }
 
-/* That ips are offsets in the file, which was not there to say more. */
+/*
+ * That ips are offsets in the file, which was not there to say more. Where the code is in the file tells the
+ * other tools that look names up which addresses these are.
+ */
 static uint32_t offset_members(struct sp_pd_frames *f, const struct dso *d)
 {
     struct sp_buf *b = &f->text;
@@ -413,6 +429,9 @@ static uint32_t offset_members(struct sp_pd_frames *f, const struct dso *d)
     sp_buf_puts(b, "\"x_perf\":{\"ip\":\"file_offset\"");
     if (d->base)
         sp_buf_printf(b, ",\"base\":\"0x%llx\"", (unsigned long long)d->base);
+    else if (d->size)
+        sp_buf_printf(b, ",\"map\":{\"offset\":\"0x%llx\",\"size\":\"0x%llx\"}",
+                      (unsigned long long)d->offset, (unsigned long long)d->size);
     sp_buf_ch(b, '}');
     return b->failed ? SP_STR_FAIL : sp_profile_str(f->pd->p, b->data, b->len);
 }

@@ -64,7 +64,9 @@ enum {
 #define PP_PATH_ROOM(ids) ((ids)*PP_SHORT_MAX + 8)
 #define PP_GROUP          32u                  /* samples that are cut together */
 #define PP_QUEUE          (PP_TYPES_MAX + 32u) /* stacks that are looked up together */
-#define PP_GUESSES        16u                  /* mappings of one DSO that are tried for an address */
+/* What DSOs say whose ips are offsets in the file. */
+#define PP_FILE_OFFSETS "\"x_pprof\":{\"ip\":\"file_offset\"}"
+#define PP_GUESSES      16u /* mappings of one DSO that are tried for an address */
 
 struct sp_pp_slice {
     const unsigned char *p;
@@ -88,6 +90,8 @@ struct sp_pp_mapping {
     uint32_t dso;            /* SP_NONE: none of the profile */
     uint32_t next;           /* the next mapping of the same DSO; SP_NONE: none */
     uint8_t has;             /* bits: functions, filenames, lines, inlines */
+    bool stated;             /* a file said so, not a writer */
+    bool gone;               /* of use to no address any more */
 };
 
 /* Mappings of a profile, and where the frames of its DSOs belong. */
@@ -414,6 +418,11 @@ bool sp_pp_mappings_index(struct sp_pp_mappings *m, size_t ndsos);
 /* The mapping that a frame of this DSO and ip has when nothing else is said; SP_NONE: none. */
 uint32_t sp_pp_mapping_guess(const struct sp_pp_mappings *m, uint32_t dso, bool has_ip, uint64_t ip);
 bool sp_pp_is_build_id(struct sp_str s);
+/* Its addresses are those of the file as linked: pprof looks up what is mapped from 0 to nowhere as it is. */
+static inline bool sp_pp_is_linked(const struct sp_pp_mapping *m)
+{
+    return !m->start && !m->offset && (!m->limit || m->limit == UINT64_MAX);
+}
 /* "src/a.c:12:3" to its parts; line and column 0 where they are absent. Returns the file's length. */
 size_t sp_pp_srcline(struct sp_str s, int64_t *line, int64_t *column);
 /* Units of SPAA for those of pprof, and back. */

@@ -141,6 +141,7 @@ spaa_status sp_pp_header(struct sp_pp *pp)
     h->version = sp_profile_cstr(p, "1.0");
     h->source_tool = h->tool = sp_profile_cstr(p, "pprof");
     h->has_x_spaa = true;
+    h->ips = SP_IPS_CALL;
     h->frames = pp->opts->frames ? pp->opts->frames : SP_FRAMES_ADDRESS;
     for (int k = 0; k < PP_KEYS; k++)
         if (pp->keys[k].set)

@@ -167,7 +167,8 @@ static spaa_status read_mapping(struct sp_pp *pp, uint32_t number)
         struct sp_dso dso = {.name = m.file, .is_kernel = is_kernel(name)};
         if (sp_pp_is_build_id(sp_pstr(pp->p, m.build_id)))
             dso.build_id = m.build_id;
-        dso.more = sp_profile_cstr(pp->p, "\"x_pprof\":{\"ip\":\"file_offset\"}");
+        if (!sp_pp_is_linked(&m))
+            dso.more = sp_profile_cstr(pp->p, PP_FILE_OFFSETS);
         m.dso = dso.more == SP_STR_FAIL ? SP_NONE : sp_dso_intern(pp->p, &dso);
     } else {
         m.dso = pp->unknown_dso;

@@ -119,6 +119,14 @@ static bool unite_contexts(struct sp_pw *w)
     return ok;
 }
 
+static bool find_returns(struct sp_pw *w)
+{
+    w->returns = calloc(w->p->events.n + 1, sizeof *w->returns);
+    for (uint32_t e = 0; w->returns && e < w->p->events.n; e++)
+        w->returns[e] = sp_returns_of(w->p, e);
+    return w->returns;
+}
+
 /* The row of the locations in scratch_locations. */
 static uint32_t row_of(struct sp_pw *w, uint32_t context)
 {
@@ -175,10 +183,11 @@ static bool collect(struct sp_pw *w, uint32_t stack)
         (s->type == SP_KERNEL_STACK && other != SP_NONE))
         return true;
     w->scratch_locations.n = 0;
-    if (other != SP_NONE &&
-        !sp_pw_locations(w, sp_stack_frames(p, other), p->stacks.v[other].n)) /* the kernel's, at the leaf */
+    struct sp_returns returns = w->returns[event];
+    if (other != SP_NONE && !sp_pw_locations(w, returns, sp_stack_frames(p, other),
+                                             p->stacks.v[other].n)) /* the kernel's: leaf */
         return false;
-    if (!sp_pw_locations(w, sp_stack_frames(p, stack), s->n))
+    if (!sp_pw_locations(w, returns, sp_stack_frames(p, stack), s->n))
         return false;
     uint32_t row = row_of(w, w->contexts[s->context]);
     if (row == SP_NONE)
@@ -319,7 +328,9 @@ static void release(struct sp_pw *w)
     sp_vec_free(&w->maps.list);
     sp_vec_free(&w->maps.first);
     free(w->location_of);
+    free(w->ranges);
     free(w->contexts);
+    free(w->returns);
     sp_vec_free(&w->groups);
     sp_vec_free(&w->group_frames);
     sp_vec_free(&w->function_keys);
@@ -342,7 +353,7 @@ spaa_status sp_pp_write(struct sp_profile *p, const struct sp_write_opts *opts, 
     bool ok = sp_strtab_init(&w.strings);
     if (ok) {
         sp_pw_header(&w);
-        ok = !w.nomem && sp_pw_frames_begin(&w) && unite_contexts(&w);
+        ok = !w.nomem && sp_pw_frames_begin(&w) && unite_contexts(&w) && find_returns(&w);
     }
     for (uint32_t s = 0; ok && s < p->stacks.n; s++)
         ok = collect(&w, s) && !w.nomem;

@@ -3,6 +3,7 @@
 #define SP_PPROF_WRITE_H
 
 #include "formats/pprof/pprof.h"
+#include "model/returns.h"
 
 /* A value of every sample: a metric of an event. */
 struct sp_pw_type {
@@ -13,6 +14,14 @@ struct sp_pw_type {
 struct sp_pw_group {
     size_t at; /* its frames in group_frames */
     uint32_t n;
+    bool returns; /* its ip is a return address */
+};
+
+/* Where the ips of a DSO's frames are. */
+struct sp_pw_range {
+    uint64_t low, high;    /* high 0: none */
+    uint64_t offset, size; /* of the file's code that was mapped; size 0: not known */
+    bool offsets;          /* they are offsets in the file, not addresses as linked */
 };
 
 /* "x_pprof" of a frame. */
@@ -52,7 +61,8 @@ struct sp_pw {
 
     /* write_frames.c */
     struct sp_pp_mappings maps;
-    uint32_t *location_of; /* by frame that stands alone: location id; 0: none yet */
+    struct sp_pw_range *ranges; /* by DSO */
+    uint32_t *location_of;      /* by frame that stands alone, and whether it returns: id; 0: none yet */
     SP_VEC(struct sp_pw_group) groups;
     SP_VEC(uint32_t) group_frames;
     struct sp_map group_map;
@@ -66,7 +76,8 @@ struct sp_pw {
     SP_VEC(uint32_t) row_locations;
     SP_VEC(int64_t) values; /* by row and type */
     struct sp_map row_map;
-    uint32_t *contexts; /* by context: the first one that differs in the event only */
+    uint32_t *contexts;         /* by context: the first one that differs in the event only */
+    struct sp_returns *returns; /* by event */
     SP_VEC(uint32_t) scratch_locations;
     uint64_t rounded;
 };
@@ -88,7 +99,7 @@ void sp_pw_header(struct sp_pw *w);
 /* write_frames.c */
 bool sp_pw_frames_begin(struct sp_pw *w);
 /* Appends the locations of a stack's frames to scratch_locations. */
-bool sp_pw_locations(struct sp_pw *w, const uint32_t *frames, size_t n);
+bool sp_pw_locations(struct sp_pw *w, struct sp_returns returns, const uint32_t *frames, size_t n);
 void sp_pw_put_mappings(struct sp_pw *w);
 /* write_labels.c: the labels of a context, as fields of a sample. */
 void sp_pw_labels(struct sp_pw *w, struct sp_buf *b, uint32_t context);

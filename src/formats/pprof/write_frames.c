@@ -4,6 +4,7 @@
  */
 #include "base/num.h"
 #include "formats/pprof/write.h"
+#include "json/find.h"
 
 static void read_extra(struct sp_pw *w, struct sp_json *j, struct sp_span key, struct sp_pw_extra *x)
 {
@@ -96,7 +97,23 @@ static uint64_t function_id(struct sp_pw *w, const uint64_t key[5])
     return n / KEY + 1;
 }
 
-static void put_line(struct sp_pw *w, struct sp_buf *b, uint32_t frame, const struct sp_pw_extra *x)
+enum { HAS_FUNCTIONS = 1, HAS_FILENAMES = 2, HAS_LINES = 4, HAS_INLINES = 8 };
+
+/*
+ * What a frame of a mapping has. What a file said of its mapping holds but for what a symbolizer has named
+ * since: these frames know how far into their function they are.
+ */
+static void note_has(struct sp_pw *w, uint64_t mapping, const struct sp_frame *f, unsigned has)
+{
+    if (!mapping)
+        return;
+    struct sp_pp_mapping *m = &w->maps.list.v[mapping - 1];
+    if (!m->stated || f->flags & SP_FRAME_SYMOFF)
+        m->has |= (uint8_t)has;
+}
+
+static void put_line(struct sp_pw *w, struct sp_buf *b, uint32_t frame, const struct sp_pw_extra *x,
+                     uint64_t mapping)
 {
     const struct sp_frame *f = &w->p->frames.v[frame];
     struct sp_str name = sp_pstr(w->p, sp_frame_function(w->p, frame)->name), file = {"", 0};
@@ -109,6 +126,9 @@ static void put_line(struct sp_pw *w, struct sp_buf *b, uint32_t frame, const st
         name = x->name;
     if (x->file.p)
         file = x->file;
+    note_has(w, mapping, f,
+             (name.n ? HAS_FUNCTIONS : 0u) | (file.n ? HAS_FILENAMES : 0u) |
+                 ((x->has_line ? x->line : line) ? HAS_LINES : 0u));
     uint64_t key[5] = {sp_pw_str(w, name), sp_pw_str(w, x->system_name.p ? x->system_name : name),
                        sp_pw_str(w, file), (uint64_t)x->start_line, 0};
     struct sp_buf *l = &w->line;
@@ -120,18 +140,39 @@ static void put_line(struct sp_pw *w, struct sp_buf *b, uint32_t frame, const st
     w->nomem |= l->failed;
 }
 
+#define PAGE 4096u
+
+/*
+ * A mapping for a DSO that no file has told of. Addresses as linked are what pprof takes those of a mapping
+ * from 0 to nowhere for. Offsets in the file take the range of the frames, at a place that is not 0: pprof
+ * would have addresses of an executable at 0 counted from its segment.
+ */
+static struct sp_pp_mapping fresh_mapping(const struct sp_pw *w, uint32_t dso)
+{
+    const struct sp_pw_range *r = &w->ranges[dso];
+    const struct sp_dso *d = &w->p->dsos.v[dso];
+    struct sp_pp_mapping m = {.file = d->name, .build_id = d->build_id, .dso = dso, .limit = UINT64_MAX};
+    if (!r->offsets || !r->high || r->high > UINT64_MAX - 3 * PAGE)
+        return m;
+    m.offset = r->size ? r->offset : (r->low - (r->low > 0)) / PAGE * PAGE;
+    m.start = m.offset ? m.offset : PAGE;
+    m.limit = m.start + (r->size ? r->size : (r->high / PAGE + 1) * PAGE - m.offset);
+    return m;
+}
+
 /* The mapping of a frame, by what it says or where its DSO is; 0: none. DSOs without one get theirs here. */
 static uint64_t mapping_of(struct sp_pw *w, uint32_t frame, const struct sp_pw_extra *x)
 {
     const struct sp_frame *f = &w->p->frames.v[frame];
     uint32_t dso = sp_frame_function(w->p, frame)->dso;
-    if (x->has_mapping && x->mapping <= w->maps.list.n)
+    if (x->has_mapping && !x->mapping)
+        return 0;
+    if (x->has_mapping && x->mapping <= w->maps.list.n && !w->maps.list.v[x->mapping - 1].gone)
         return x->mapping;
     uint32_t m = sp_pp_mapping_guess(&w->maps, dso, f->flags & SP_FRAME_IP, f->ip);
     if (m != SP_NONE || dso == w->maps.unknown)
         return m == SP_NONE ? 0 : (uint64_t)m + 1;
-    struct sp_pp_mapping fresh = {.file = w->p->dsos.v[dso].name, .build_id = w->p->dsos.v[dso].build_id};
-    fresh.dso = dso;
+    struct sp_pp_mapping fresh = fresh_mapping(w, dso);
     fresh.next = w->maps.first.v[dso];
     if (!sp_vec_push(&w->maps.list, fresh)) {
         w->nomem = true;
@@ -141,18 +182,21 @@ static uint64_t mapping_of(struct sp_pw *w, uint32_t frame, const struct sp_pw_e
     return w->maps.list.n;
 }
 
-static uint64_t address_of(struct sp_pw *w, uint32_t frame, const struct sp_pw_extra *x, uint64_t mapping)
+/* Of a caller pprof wants an address within the call. */
+static uint64_t address_of(struct sp_pw *w, uint32_t frame, bool returns, const struct sp_pw_extra *x,
+                           uint64_t mapping)
 {
     const struct sp_frame *f = &w->p->frames.v[frame];
+    uint64_t ip = f->ip - returns;
     if (x->has_address || !(f->flags & SP_FRAME_IP))
         return x->address;
     if (!mapping || sp_frame_function(w->p, frame)->dso == w->maps.unknown)
-        return f->ip;
+        return ip;
     const struct sp_pp_mapping *m = &w->maps.list.v[mapping - 1];
-    return f->ip - m->offset + m->start;
+    return ip - m->offset + m->start;
 }
 
-static void put_location(struct sp_pw *w, const uint32_t *frames, size_t n)
+static void put_location(struct sp_pw *w, const uint32_t *frames, size_t n, bool returns)
 {
     struct sp_pw_extra x;
     struct sp_buf *b = &w->locations, one;
@@ -162,7 +206,7 @@ static void put_location(struct sp_pw *w, const uint32_t *frames, size_t n)
     uint64_t mapping = mapping_of(w, outer, &x);
     sp_wire_put_number(&one, 1, ++w->nlocations);
     sp_wire_put_number(&one, 2, mapping);
-    sp_wire_put_number(&one, 3, address_of(w, outer, &x, mapping));
+    sp_wire_put_number(&one, 3, address_of(w, outer, returns, &x, mapping));
     const struct sp_frame *f = &w->p->frames.v[outer];
     bool bare = n == 1 && f->flags & SP_FRAME_UNRESOLVED && !f->srcline && !x.name.p;
     bool folded = x.folded;
@@ -171,8 +215,9 @@ static void put_location(struct sp_pw *w, const uint32_t *frames, size_t n)
             extra_of(w, frames[i], &x);
         else if (n > 1)
             extra_of(w, outer, &x);
-        put_line(w, &one, frames[i], &x);
+        put_line(w, &one, frames[i], &x, mapping);
     }
+    note_has(w, mapping, f, n > 1 ? HAS_INLINES : 0);
     sp_wire_put_number(&one, 5, folded);
     sp_wire_put_bytes(b, PP_LOCATION, one.data, one.len);
     w->nomem |= one.failed || b->failed;
@@ -180,16 +225,17 @@ static void put_location(struct sp_pw *w, const uint32_t *frames, size_t n)
 }
 
 /* The location of several frames. */
-static uint32_t group_location(struct sp_pw *w, const uint32_t *frames, uint32_t n)
+static uint32_t group_location(struct sp_pw *w, const uint32_t *frames, uint32_t n, bool returns)
 {
-    uint64_t hash = sp_hash64(frames, n * sizeof *frames);
+    uint64_t hash = sp_hash64_seed(frames, n * sizeof *frames, returns);
     struct sp_probe at = sp_map_probe(&w->group_map, hash);
     for (uint32_t i; (i = sp_map_next(&w->group_map, &at)) != SP_MAP_NONE;) {
         const struct sp_pw_group *g = &w->groups.v[i];
-        if (g->n == n && memcmp(w->group_frames.v + g->at, frames, n * sizeof *frames) == 0)
+        if (g->n == n && g->returns == returns &&
+            memcmp(w->group_frames.v + g->at, frames, n * sizeof *frames) == 0)
             return w->group_frames.v[g->at + n];
     }
-    struct sp_pw_group g = {w->group_frames.n, n};
+    struct sp_pw_group g = {w->group_frames.n, n, returns};
     if (w->groups.n >= SP_NONE - 1 || !sp_vec_push(&w->groups, g) ||
         !sp_vec_reserve(&w->group_frames, g.at + n + 1) ||
         !sp_map_add(&w->group_map, hash, (uint32_t)w->groups.n - 1)) {
@@ -197,27 +243,29 @@ static uint32_t group_location(struct sp_pw *w, const uint32_t *frames, uint32_t
         return 0;
     }
     memcpy(w->group_frames.v + g.at, frames, n * sizeof *frames);
-    put_location(w, frames, n);
+    put_location(w, frames, n, returns);
     w->group_frames.v[g.at + n] = w->nlocations;
     w->group_frames.n += n + 1;
     return w->nlocations;
 }
 
-bool sp_pw_locations(struct sp_pw *w, const uint32_t *frames, size_t n)
+bool sp_pw_locations(struct sp_pw *w, struct sp_returns how, const uint32_t *frames, size_t n)
 {
+    const struct sp_frame *all = w->p->frames.v;
     for (size_t i = 0, k; i < n && !w->nomem; i = k) {
-        const struct sp_frame *f = &w->p->frames.v[frames[i]];
-        uint32_t depth = f->inline_depth, id;
-        for (k = i + 1; depth && k < n && w->p->frames.v[frames[k]].inline_depth < depth; k++)
-            depth = w->p->frames.v[frames[k]].inline_depth;
+        uint32_t depth = all[frames[i]].inline_depth, id;
+        for (k = i + 1; depth && k < n && all[frames[k]].inline_depth < depth; k++)
+            depth = all[frames[k]].inline_depth;
+        bool returns = sp_is_return(how, &all[frames[k - 1]], i ? &all[frames[i - 1]] : NULL);
         if (k > i + 1) {
-            id = group_location(w, frames + i, (uint32_t)(k - i));
+            id = group_location(w, frames + i, (uint32_t)(k - i), returns);
         } else {
-            if (!w->location_of[frames[i]]) {
-                put_location(w, frames + i, 1);
-                w->location_of[frames[i]] = w->nlocations;
+            uint32_t *known = &w->location_of[2 * (size_t)frames[i] + returns];
+            if (!*known) {
+                put_location(w, frames + i, 1, returns);
+                *known = w->nlocations;
             }
-            id = w->location_of[frames[i]];
+            id = *known;
         }
         if (!sp_vec_push(&w->scratch_locations, id))
             w->nomem = true;
@@ -225,34 +273,111 @@ bool sp_pw_locations(struct sp_pw *w, const uint32_t *frames, size_t n)
     return !w->nomem;
 }
 
-/* The mappings that the header tells of find their DSOs by name and build id. */
+/* "x_FORMAT":{…,"map":{"offset":"0x…","size":"0x…"}} of a DSO. */
+static void mapped_code(struct sp_str more, struct sp_pw_range *r)
+{
+    struct sp_span text = {more.p, more.n}, map, offset, size;
+    static const char *const formats[] = {"x_perf", "x_gperftools", "x_jemalloc"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (!sp_json_find2(text, formats[i], "map", &map))
+            continue;
+        if (!sp_json_find(map, "offset", &offset) || !sp_json_find(map, "size", &size) || offset.n < 5 ||
+            size.n < 5 || !sp_parse_0x(offset.p + 1, offset.n - 2, &r->offset) ||
+            !sp_parse_0x(size.p + 1, size.n - 2, &r->size) || r->offset > INT64_MAX || r->size > INT64_MAX)
+            r->size = 0;
+    }
+}
+
+static bool find_ranges(struct sp_pw *w)
+{
+    static const char offsets[] = "\"ip\":\"file_offset\"";
+    const struct sp_profile *p = w->p;
+    w->ranges = calloc(p->dsos.n + 1, sizeof *w->ranges);
+    if (!w->ranges)
+        return false;
+    for (uint32_t i = 0; i < p->dsos.n; i++) {
+        struct sp_str more = sp_pstr(p, p->dsos.v[i].more);
+        w->ranges[i].offsets = memmem(more.p, more.n, offsets, sizeof offsets - 1);
+        if (w->ranges[i].offsets)
+            mapped_code(more, &w->ranges[i]);
+    }
+    for (uint32_t i = 0; i < p->frames.n; i++) {
+        const struct sp_frame *f = &p->frames.v[i];
+        struct sp_pw_range *r = &w->ranges[sp_frame_function(p, i)->dso];
+        if (!(f->flags & SP_FRAME_IP))
+            continue;
+        r->low = !r->high || f->ip < r->low ? f->ip : r->low;
+        r->high = f->ip > r->high ? f->ip : r->high;
+    }
+    return true;
+}
+
+/*
+ * The mappings of a DSO that was symbolized since its file told of them: its frames have addresses as linked
+ * now, for which one is enough.
+ */
+static void renew_mappings(struct sp_pw *w)
+{
+    bool *done = calloc(w->p->dsos.n + 1, 1);
+    w->nomem |= !done;
+    for (size_t k = 0; done && k < w->maps.list.n; k++) {
+        struct sp_pp_mapping *m = &w->maps.list.v[k];
+        uint32_t dso = m->dso;
+        if (dso == SP_NONE || dso == w->maps.unknown || w->ranges[dso].offsets || sp_pp_is_linked(m))
+            continue;
+        if (!done[dso])
+            *m = fresh_mapping(w, dso);
+        else
+            *m = (struct sp_pp_mapping){.dso = SP_NONE, .gone = true};
+        done[dso] = true;
+    }
+    free(done);
+}
+
+/* The DSO of a mapping that the header tells of: of its name and build id, and kind of ips if there are two.
+ */
+static uint32_t dso_of(const struct sp_pw *w, const struct sp_map *by_name, const struct sp_pp_mapping *m)
+{
+    const struct sp_profile *p = w->p;
+    uint32_t id = sp_pp_is_build_id(sp_pstr(p, m->build_id)) ? m->build_id : SP_STR_NONE, best = SP_NONE;
+    struct sp_probe at = sp_map_probe(by_name, sp_hash_mix(m->file, 0));
+    int most = 0;
+    for (uint32_t i; (i = sp_map_next(by_name, &at)) != SP_MAP_NONE;) {
+        const struct sp_dso *d = &p->dsos.v[i];
+        if (d->name != m->file || (id && d->build_id != id))
+            continue;
+        /* A symbolizer tells build ids that the file did not, and makes addresses of offsets. */
+        int fit = 1 + 2 * (d->build_id == id) + (w->ranges[i].offsets != sp_pp_is_linked(m));
+        if (fit > most) {
+            most = fit;
+            best = i;
+        }
+    }
+    return best;
+}
+
 bool sp_pw_frames_begin(struct sp_pw *w)
 {
     const struct sp_profile *p = w->p;
     struct sp_map by_name = {0};
-    bool ok = true;
+    bool ok = find_ranges(w);
     w->maps.unknown = SP_NONE;
     for (uint32_t i = 0; ok && i < p->dsos.n; i++) {
-        const struct sp_dso *d = &p->dsos.v[i];
-        if (sp_str_is(sp_pstr(p, d->name), "[unknown]") && w->maps.unknown == SP_NONE)
+        if (sp_str_is(sp_pstr(p, p->dsos.v[i].name), "[unknown]") && w->maps.unknown == SP_NONE)
             w->maps.unknown = i;
-        ok = sp_map_add(&by_name, sp_hash_mix(d->name, d->build_id), i);
+        ok = sp_map_add(&by_name, sp_hash_mix(p->dsos.v[i].name, 0), i);
     }
-    for (size_t k = 0; k < w->maps.list.n; k++) {
+    for (size_t k = 0; ok && k < w->maps.list.n; k++) {
         struct sp_pp_mapping *m = &w->maps.list.v[k];
         struct sp_str file = sp_pstr(p, m->file);
-        uint32_t id = sp_pp_is_build_id(sp_pstr(p, m->build_id)) ? m->build_id : SP_STR_NONE;
-        if (!file.n || sp_str_is(file, "[unknown]")) {
-            m->dso = w->maps.unknown;
-            continue;
-        }
-        struct sp_probe at = sp_map_probe(&by_name, sp_hash_mix(m->file, id));
-        for (uint32_t i; m->dso == SP_NONE && (i = sp_map_next(&by_name, &at)) != SP_MAP_NONE;)
-            if (p->dsos.v[i].name == m->file && p->dsos.v[i].build_id == id)
-                m->dso = i;
+        m->dso = !file.n || sp_str_is(file, "[unknown]") ? w->maps.unknown : dso_of(w, &by_name, m);
+        if (!sp_pstr(p, m->build_id).n && m->dso != SP_NONE)
+            m->build_id = p->dsos.v[m->dso].build_id;
     }
     sp_map_free(&by_name);
-    w->location_of = calloc(p->frames.n + 1, sizeof *w->location_of);
+    if (ok)
+        renew_mappings(w);
+    w->location_of = calloc(2 * p->frames.n + 2, sizeof *w->location_of);
     return ok && w->location_of && sp_pp_mappings_index(&w->maps, p->dsos.n);
 }
 
@@ -261,6 +386,8 @@ void sp_pw_put_mappings(struct sp_pw *w)
     struct sp_buf *b = &w->line;
     for (size_t i = 0; i < w->maps.list.n; i++) {
         const struct sp_pp_mapping *m = &w->maps.list.v[i];
+        if (m->gone)
+            continue;
         sp_buf_clear(b);
         sp_wire_put_number(b, 1, i + 1);
         sp_wire_put_number(b, 2, m->start);

@@ -108,7 +108,7 @@ static void has_member(struct sp_json *j, struct sp_pp_mapping *m)
 
 static void own_mapping(struct sp_pw *w, struct sp_json *j)
 {
-    struct sp_pp_mapping m = {.dso = SP_NONE};
+    struct sp_pp_mapping m = {.dso = SP_NONE, .stated = true};
     struct sp_span key, raw;
     if (sp_json_type(j) != SP_JSON_OBJECT) {
         sp_json_skip(j, &raw);

@@ -254,6 +254,10 @@ static bool read_x_spaa(struct reader *r)
         } else if (sp_span_is(key, "group_by")) {
             ok = sp_json_type(&r->j) == SP_JSON_ARRAY ? read_groups(r, &h->group_by)
                                                       : sp_keep_odd(r, key, "an array of strings");
+        } else if (sp_span_is(key, "ip")) {
+            v = SP_IPS_BY_PLACE;
+            ok = enumeration(r, key, sp_ips_names, SP_IPS_BY_PLACE, &v);
+            h->ips = (enum sp_ips)v;
         } else if (sp_span_is(key, "id")) {
             ok = sp_json_skip(&r->j, &s);
         } else if (sp_span_is(key, "clock")) {
