@@ -169,8 +169,8 @@ static int draw_json(struct leaks *x, size_t limit)
     sp_jw_u64(w, "stacks_with_allocators_skipped", l->skipped);
     sp_jw_open(w, "suppressed", '{');
     sp_jw_u64(w, "stacks", l->suppressed);
-    json_number(w, "live_bytes", l->suppressed_now.v[SP_LEAK_LIVE_BYTES]);
-    json_number(w, "live_count", l->suppressed_now.v[SP_LEAK_LIVE_COUNT]);
+    json_number(w, "live_bytes", l->hidden[SP_LEAK_LIVE_BYTES]);
+    json_number(w, "live_count", l->hidden[SP_LEAK_LIVE_COUNT]);
     sp_jw_close(w, '}');
     sp_jw_open(w, "rows", '[');
     for (size_t i = 0; i < l->rows.n && i < limit; i++)
@@ -367,9 +367,10 @@ static void say_notes(struct leaks *x, struct sp_buf *b)
 {
     const struct sp_leaks *l = &x->l;
     if (l->suppressed) {
-        say_stacks(b, "left out, since heaptrack's suppressions fit: ", l->suppressed);
-        say_amount(b, " with ", l->suppressed_now.v[SP_LEAK_LIVE_BYTES], SP_LEAK_LIVE_BYTES, " live");
-        sp_buf_puts(b, " (--suppressed counts them)\n");
+        say_stacks(b, "not counted as live, since heaptrack's suppressions fit: what is left of ",
+                   l->suppressed);
+        say_amount(b, ", ", l->hidden[SP_LEAK_LIVE_BYTES], SP_LEAK_LIVE_BYTES, "");
+        sp_buf_puts(b, " (--suppressed counts it)\n");
     }
     if (l->skipped) {
         say_stacks(b, "skipped at the leaf: allocators (malloc, operator new, …) of ", l->skipped);

@@ -14,8 +14,9 @@
 const char *const sp_leak_metric_names[] = {"live_bytes",        "live_count", "alloc_bytes",
                                             "alloc_count",       "free_bytes", "free_count",
                                             "x_temporary_count", "peak_bytes", NULL};
-const char *const sp_leak_kind_names[] = {"unknown", "growing", "never freed", "partly freed", "freed",
-                                          "held",    "new",     "grown",       "same",         "shrunk"};
+const char *const sp_leak_kind_names[] = {"unknown", "growing",    "never freed", "partly freed",
+                                          "freed",   "suppressed", "held",        "new",
+                                          "grown",   "same",       "shrunk"};
 
 /* ---- what it is about ---- */
 
@@ -170,6 +171,19 @@ static bool is_suppressed(const struct sp_profile *p, uint32_t stack)
     return more.n && sp_json_find2((struct sp_span){more.p, more.n}, "x_heaptrack", "suppressed", &raw);
 }
 
+/* A suppression is about what is left, not about what was allocated: heaptrack_print counts the rest, too. */
+static void hide(struct builder *b, struct sp_leak_row *r, struct sp_leak_sums *w, bool base)
+{
+    b->l.suppressed += !base;
+    for (int m = SP_LEAK_LIVE_BYTES; m <= SP_LEAK_LIVE_COUNT; m++) {
+        if (!base) {
+            add(&b->l.hidden[m], w->v[m]);
+            add(&r->hidden[m], w->v[m]);
+        }
+        w->v[m] = w->v[m] == SP_ABSENT ? SP_ABSENT : 0;
+    }
+}
+
 static bool take(struct builder *b, uint32_t i)
 {
     const struct sp_profile *p = b->s->profile;
@@ -177,12 +191,7 @@ static bool take(struct builder *b, uint32_t i)
     struct sp_leak_sums w = weights_of(b, x->stack);
     uint32_t skipped = 0;
     bool base = b->l.two && p->contexts.v[p->stacks.v[x->stack].context].source == b->o->base;
-    if (!b->o->suppressed && is_suppressed(p, x->stack)) {
-        b->l.suppressed += !base;
-        for (int m = 0; m < SP_LEAK_METRICS && !base; m++)
-            add(&b->l.suppressed_now.v[m], m == SP_LEAK_PEAK_BYTES && !b->peaks_add ? SP_ABSENT : w.v[m]);
-        return true;
-    }
+    bool hidden = !b->o->suppressed && is_suppressed(p, x->stack);
     if (!functions_of(b, i, &skipped))
         return false;
     uint32_t number = find_row(b, i);
@@ -190,7 +199,9 @@ static bool take(struct builder *b, uint32_t i)
         return false;
     struct sp_leak_row *r = &b->l.rows.v[number];
     b->l.skipped += skipped > 0;
-    b->row_of[x->stack] = number + 1;
+    b->row_of[x->stack] = hidden ? 0 : number + 1;
+    if (hidden)
+        hide(b, r, &w, base);
     if (r->row == i || x->weight > b->s->rows.v[r->row].weight) {
         r->row = i;
         r->skipped = skipped;
@@ -296,7 +307,8 @@ static bool never_freed(const struct sp_leak_row *r)
             return v[m] == 0 && v[SP_LEAK_ALLOC_COUNT] != 0;
     for (int m = 0; m < 2; m++)
         if (v[SP_LEAK_LIVE_COUNT - m] != SP_ABSENT && v[SP_LEAK_ALLOC_COUNT - m] != SP_ABSENT)
-            return v[SP_LEAK_ALLOC_COUNT - m] > 0 && v[SP_LEAK_LIVE_COUNT - m] >= v[SP_LEAK_ALLOC_COUNT - m];
+            return v[SP_LEAK_ALLOC_COUNT - m] > 0 &&
+                   v[SP_LEAK_LIVE_COUNT - m] + r->hidden[1 - m] >= v[SP_LEAK_ALLOC_COUNT - m];
     return false;
 }
 
@@ -311,6 +323,9 @@ static enum sp_leak_kind kind_of(const struct builder *b, const struct sp_leak_r
                : grown < 0        ? SP_LEAK_SHRUNK
                                   : SP_LEAK_SAME;
     }
+    if ((r->hidden[0] || r->hidden[1]) && zero(v[SP_LEAK_LIVE_BYTES]) == 0 &&
+        zero(v[SP_LEAK_LIVE_COUNT]) == 0)
+        return SP_LEAK_SUPPRESSED;
     if (v[m] == SP_ABSENT)
         return SP_LEAK_UNKNOWN;
     if (v[m] == 0 && zero(v[SP_LEAK_LIVE_COUNT]) == 0)
@@ -386,8 +401,9 @@ static spaa_status prepare(struct builder *b)
     const struct sp_profile *p = b->s->profile;
     for (int m = 0; m < SP_LEAK_METRICS; m++) {
         b->metric[m] = sp_metric_find(p, sp_leak_metric_names[m], strlen(sp_leak_metric_names[m]));
-        b->l.now.v[m] = b->l.base.v[m] = b->l.suppressed_now.v[m] = SP_ABSENT;
+        b->l.now.v[m] = b->l.base.v[m] = SP_ABSENT;
     }
+    b->l.hidden[0] = b->l.hidden[1] = SP_ABSENT;
     b->l.rank = rank_of(b);
     if (b->l.rank == SP_LEAK_METRICS) {
         struct sp_str name = sp_pstr(p, p->metrics.v[b->s->metric].name);

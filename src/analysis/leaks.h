@@ -40,6 +40,7 @@ enum sp_leak_kind {
     SP_LEAK_NEVER_FREED, /* nothing of it was ever freed */
     SP_LEAK_PARTLY,      /* some was freed */
     SP_LEAK_FREED,       /* nothing is left: churn */
+    SP_LEAK_SUPPRESSED,  /* what is left is of suppressed records only */
     SP_LEAK_HELD,        /* live, and what was freed is not known */
     SP_LEAK_NEW,         /* of two profiles: only the later one has it */
     SP_LEAK_GROWN,
@@ -56,7 +57,8 @@ struct sp_leak_row {
     int64_t quarters[4];           /* live bytes gained in each quarter of the time; known_growth */
     bool known_growth;
     bool never_freed;
-    uint32_t skipped; /* so many allocators at the leaf of that record */
+    int64_t hidden[2]; /* live bytes and blocks of its suppressed records, not in `now` */
+    uint32_t skipped;  /* so many allocators at the leaf of that record */
     enum sp_leak_kind kind;
     int64_t rank;
 };
@@ -64,7 +66,7 @@ struct sp_leak_row {
 struct sp_leaks_opts {
     bool by_stack;
     bool keep_allocators;
-    bool suppressed;         /* with what the recording says to leave out (x_heaptrack.suppressed) */
+    bool suppressed;         /* what the recording says is no leak (x_heaptrack.suppressed) is live, too */
     uint32_t base;           /* the source of the earlier of two profiles; SP_STR_NONE: there is one */
     int64_t now_ns, base_ns; /* how long they lasted; 0: not known */
 };
@@ -80,9 +82,9 @@ struct sp_leaks {
     struct sp_leak_sums now, base;
     SP_VEC(struct sp_leak_row) rows;
     int64_t now_ns, base_ns;
-    uint64_t skipped; /* records with allocators at the leaf */
-    uint64_t suppressed;
-    struct sp_leak_sums suppressed_now;
+    uint64_t skipped;    /* records with allocators at the leaf */
+    uint64_t suppressed; /* records whose live bytes and blocks are left out; all else of them counts */
+    int64_t hidden[2];   /* these; SP_ABSENT: not known */
 };
 
 /*

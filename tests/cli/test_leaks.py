@@ -86,8 +86,8 @@ def key_of(path, by_stack, keep):
     return tuple(path) if by_stack else (path[0] if path else "[no stack]")
 
 
-def rows_of(profile, by_stack=False, keep=False, leave=()):
-    """{key: {metric: sum}}; a peak only where it adds up."""
+def rows_of(profile, by_stack=False, keep=False, leave=(), suppressed=()):
+    """{key: {metric: sum}}; a peak only where it adds up, what is live only of stacks that are not suppressed."""
     rows, n = {}, collections.Counter()
     for path, w in profile.stacks.items():
         if path in leave:
@@ -96,7 +96,7 @@ def rows_of(profile, by_stack=False, keep=False, leave=()):
         row = rows.setdefault(key, {m: None for m in METRICS})
         n[key] += 1
         for m, v in w.items():
-            row[m] = v + (row[m] or 0)
+            row[m] = (0 if path in suppressed and m.startswith("live_") else v) + (row[m] or 0)
     for key in rows:
         if n[key] > 1 and not profile.of_total:
             rows[key]["peak_bytes"] = None
@@ -246,17 +246,25 @@ def test_two_builds_at_two_places_are_one_program(tmp_path):
         assert answered(one, by == "stack") == answered(two, by == "stack")
 
 
-def test_what_is_suppressed_is_left_out_and_said(tmp_path):
+def test_what_is_suppressed_is_not_live_and_that_is_said(tmp_path):
     p = Profile(30)
     some = [path for path in p.stacks][:5]
     more = {path: {"x_heaptrack": {"suppressed": "leak"}} for path in some}
     path = p.write(tmp_path / "p.spaa", more=more)
     answer = ask("leaks", path, "-n", 0)
-    assert answered(answer) == rows_of(p, leave=some)
+    assert answered(answer) == rows_of(p, suppressed=some)
+    for m, key in zip(METRICS, KEYS):
+        if not m.startswith(("live_", "peak_")):
+            assert answer["memory"][key] == sum(w.get(m) or 0 for w in p.stacks.values())
+    # A row of nothing else is not freed for that.
+    kinds = {r["function"]: r["kind"] for r in answer["rows"]}
+    rows, plain = rows_of(p, suppressed=some), rows_of(p)
+    assert {k for k, v in kinds.items() if v == "suppressed"} == {
+        k for k, w in rows.items() if not w["live_bytes"] and not w["live_count"] and plain[k]["live_bytes"]}
     assert answer["suppressed"] == {"stacks": 5, "live_bytes": sum(p.stacks[s]["live_bytes"] for s in some),
                                     "live_count": sum(p.stacks[s]["live_count"] for s in some)}
     assert answered(ask("leaks", path, "-n", 0, "--suppressed")) == rows_of(p)
-    assert "left out, since heaptrack's suppressions fit: 5 stacks" in run("leaks", path, code=0).out
+    assert "not counted as live, since heaptrack's suppressions fit: what is left of 5 stacks" in run("leaks", path, code=0).out
 
 
 def test_filters_are_those_of_every_view(tmp_path):

@@ -329,6 +329,13 @@ def test_leaks_without_what_is_suppressed():
     assert "suppressed leaks: %.2fK" % (head["totals"]["suppressed_bytes"] / 1000) in text
     rows = re.findall(r"^ +(\d+) +([\d.]+K?B) (\S+)$", text, re.M)
     assert {x["pattern"]: x["matches"] for x in head["suppressions"]} == {p: int(n) for n, _, p in rows}
+    # `leaks` says the same: what is suppressed is no leak, but was allocated, and is part of the peak.
+    memory = ask("leaks", DAVID)["memory"]
+    for words, n in (("calls to allocation functions: %d (", memory["alloc_count"]),
+                     ("temporary memory allocations: %d (", memory["temporary_count"]),
+                     ("peak heap memory consumption: %.2fK\n", memory["peak_bytes"] / 1000),
+                     ("total memory leaked: %.2fK\n", memory["live_bytes"] / 1000)):
+        assert words % n in text
 
 
 @needs_print
