@@ -18,6 +18,11 @@ struct event_facts {
     struct sp_quality quality;
 };
 
+struct facts {
+    struct event_facts *events; /* by event */
+    struct info_metrics *metrics;
+};
+
 static spaa_status facts_of(struct cli *c, uint32_t event, struct event_facts *f)
 {
     struct sp_selection s;
@@ -66,7 +71,8 @@ static void raw(struct sp_jw *w, const char *key, const struct sp_profile *p, ui
         sp_jw_raw(w, key, t.p, t.n);
 }
 
-static void json_event(struct sp_jw *w, const struct sp_profile *p, uint32_t i, const struct event_facts *f)
+static void json_event(struct sp_jw *w, const struct sp_profile *p, uint32_t i, const struct event_facts *f,
+                       const struct info_metrics *metrics)
 {
     const struct sp_event *e = &p->events.v[i];
     sp_jw_open(w, NULL, '{');
@@ -89,6 +95,8 @@ static void json_event(struct sp_jw *w, const struct sp_profile *p, uint32_t i, 
     else
         sp_jw_scaled(w, "total", f->total, f->scale);
     sp_jw_u64(w, "stacks", f->stacks);
+    sp_jw_bool(w, "default", i == sp_default_event(p));
+    info_metrics_json(w, p, i, metrics);
     struct sp_selection s = {.profile = p, .total = f->total};
     answer_quality(w, "quality", &s, &f->quality);
     sp_jw_close(w, '}');
@@ -182,8 +190,9 @@ static void binary_lines(struct cli *c)
     sp_buf_free(&name);
 }
 
-static int answer_json(struct cli *c, const struct event_facts *facts)
+static int answer_json(struct cli *c, const struct facts *all)
 {
+    const struct event_facts *facts = all->events;
     const struct sp_profile *p = c->profile;
     struct sp_jw w;
     sp_jw_init(&w, c->out);
@@ -193,7 +202,7 @@ static int answer_json(struct cli *c, const struct event_facts *facts)
     sp_jw_cstr(&w, "format", c->input->name);
     sp_jw_open(&w, "events", '[');
     for (uint32_t i = 0; i < p->events.n; i++)
-        json_event(&w, p, i, &facts[i]);
+        json_event(&w, p, i, &facts[i], &all->metrics[i]);
     sp_jw_close(&w, ']');
     sp_jw_u64(&w, "threads", p->threads.n);
     sp_jw_u64(&w, "processes", processes(p));
@@ -313,8 +322,9 @@ static void lacking(struct cli *c, const char *what, const struct event_facts *f
     sp_buf_free(&b);
 }
 
-static int answer_text(struct cli *c, const struct event_facts *facts)
+static int answer_text(struct cli *c, const struct facts *all)
 {
+    const struct event_facts *facts = all->events;
     const struct sp_profile *p = c->profile;
     const struct sp_header *h = &p->header;
     if (c->format == FORMAT_TABLE) {
@@ -361,10 +371,13 @@ static int answer_text(struct cli *c, const struct event_facts *facts)
             lacking(c, "no names", &facts[first], first, SP_NOTE_NAMES);
             lacking(c, "no lines", &facts[first], first, SP_NOTE_LINES);
         }
+        if (first != SP_NONE && p->events.n > 1)
+            line(c, "default", p, p->events.v[first].name);
         info_report_text(c);
         sp_puts(c->out, "\n");
     }
-    return event_table(c, facts);
+    int rc = event_table(c, facts);
+    return rc || c->format == FORMAT_CSV ? rc : info_metrics_text(c, all->metrics);
 }
 
 int sp_cmd_info(struct cli *c)
@@ -375,15 +388,20 @@ int sp_cmd_info(struct cli *c)
     if (c->v.io)
         return info_io(c);
     size_t n = c->profile->events.n, done = 0;
-    struct event_facts *facts = calloc(n + 1, sizeof *facts);
-    spaa_status st = facts ? SPAA_OK : sp_nomem(&c->diags);
+    struct facts all = {calloc(n + 1, sizeof *all.events), calloc(n + 1, sizeof *all.metrics)};
+    spaa_status st = all.events && all.metrics ? SPAA_OK : sp_nomem(&c->diags);
     for (; !st && done < n; done++)
-        st = facts_of(c, (uint32_t)done, &facts[done]);
+        st = facts_of(c, (uint32_t)done, &all.events[done]);
+    for (size_t i = 0; !st && i < n; i++)
+        st = info_metrics_of(c, (uint32_t)i, &all.metrics[i]);
     rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc)
-        rc = c->format == FORMAT_JSON ? answer_json(c, facts) : answer_text(c, facts);
+        rc = c->format == FORMAT_JSON ? answer_json(c, &all) : answer_text(c, &all);
     for (size_t i = 0; i < done; i++)
-        sp_quality_free(&facts[i].quality);
-    free(facts);
+        sp_quality_free(&all.events[i].quality);
+    for (size_t i = 0; all.metrics && i < n; i++)
+        sp_vec_free(&all.metrics[i]);
+    free(all.events);
+    free(all.metrics);
     return rc;
 }

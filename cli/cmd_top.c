@@ -1,6 +1,7 @@
 /* spaa top: the heaviest functions, lines, binaries, threads, … */
 #include "answer.h"
 
+#include "analysis/names.h"
 #include "analysis/top.h"
 #include "base/num.h"
 #include "render/text.h"
@@ -357,7 +358,7 @@ static void name_weight(const struct top *x, char *text, struct sp_select_opts *
     size_t n = strlen(text);
     char *dot = strrchr(text, '.');
     o->event_number = NULL;
-    if (sp_metric_find(p, text, n) != SP_NONE) {
+    if (sp_event_metric(p, x->a.s->event, text) != SP_NONE) {
         o->event_number = &x->a.s->event;
         o->metric = text;
     } else if (sp_event_find(p, text, n) != SP_NONE || !dot) {

@@ -6,6 +6,23 @@
 
 /* info_io.c: `--io` */
 int info_io(struct cli *c);
+struct info_metric {
+    uint32_t metric;
+    int64_t total;
+    unsigned scale;
+    bool cannot_add;
+    struct sp_str unit;
+};
+struct info_metrics {
+    struct info_metric *v;
+    size_t n, cap;
+};
+/* info_metrics.c: every metric of an event */
+spaa_status info_metrics_of(struct cli *c, uint32_t event, struct info_metrics *list);
+void info_metrics_json(struct sp_jw *w, const struct sp_profile *p, uint32_t event,
+                       const struct info_metrics *list);
+int info_metrics_text(struct cli *c, const struct info_metrics *lists); /* by event */
+
 /* info_report.c: the machine, pressure, what was lost, which application was in front; nothing for other
  * profiles */
 void info_report_text(struct cli *c);

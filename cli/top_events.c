@@ -6,6 +6,7 @@
  */
 #include "top_events.h"
 
+#include "analysis/names.h"
 #include "render/text.h"
 
 #include <stdlib.h>
@@ -15,24 +16,14 @@ struct events {
     SP_VEC(struct sp_selection) list; /* without their rows */
 };
 
-static bool has_metric(const struct sp_profile *p, uint32_t event, const char *name)
-{
-    uint32_t metric = sp_metric_find(p, name, strlen(name));
-    for (uint32_t i = 0; metric != SP_NONE && i < p->stacks.n; i++)
-        if (p->contexts.v[p->stacks.v[i].context].event == event && sp_weight(p, i, metric) != SP_ABSENT)
-            return true;
-    return false;
-}
-
 spaa_status top_events_select(struct cli *c, struct sp_selection *out)
 {
     struct sp_select_opts o;
     uint32_t n = (uint32_t)c->profile->events.n, event = sp_default_event(c->profile);
     if (!cli_select_opts(c, &o))
         return SPAA_ERR_USAGE;
-    if (o.metric && event != SP_NONE && !has_metric(c->profile, event, o.metric))
-        for (event = 0; event < n && !has_metric(c->profile, event, o.metric);)
-            event++;
+    if (o.metric)
+        event = sp_metric_event(c->profile, o.metric);
     if (event < n) {
         o.event_number = &event;
         o.may_be_empty = true; /* others may have what the filters leave */
@@ -45,7 +36,7 @@ static spaa_status add_event(struct events *x, uint32_t event)
     struct cli *c = x->a->c;
     struct sp_select_opts o;
     struct sp_selection s;
-    if (c->v.metric && !has_metric(c->profile, event, c->v.metric))
+    if (c->v.metric && sp_event_metric(c->profile, event, c->v.metric) == SP_NONE)
         return SPAA_OK;
     if (!cli_select_opts(c, &o))
         return SPAA_ERR_USAGE;

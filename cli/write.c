@@ -2,7 +2,17 @@
 #include "cli.h"
 #include "output.h"
 
+#include "analysis/names.h"
 #include "formats/open.h"
+
+/* A metric that no other event has names its event. */
+static bool names_event(const struct sp_profile *p, uint32_t event, const char *metric)
+{
+    for (uint32_t e = 0; e < p->events.n; e++)
+        if (e != event && sp_event_metric(p, e, metric) != SP_NONE)
+            return false;
+    return p->events.n > 1;
+}
 
 /* --event and --metric, by their numbers; through the selection's own errors. */
 spaa_status cli_write_opts(struct cli *c, struct sp_write_opts *w)
@@ -17,8 +27,10 @@ spaa_status cli_write_opts(struct cli *c, struct sp_write_opts *w)
     spaa_status st = sp_select(c->profile, &o, &c->diags, &s);
     if (st)
         return st;
-    w->event = c->v.event ? s.event : SP_NONE;
-    w->metric = c->v.metric ? s.metric : SP_NONE;
+    bool event = c->v.event || names_event(c->profile, s.event, c->v.metric);
+    bool metric = c->v.metric || s.metric != c->profile->events.v[s.event].primary;
+    w->event = event ? s.event : SP_NONE;
+    w->metric = metric ? s.metric : SP_NONE;
     sp_selection_free(&s);
     return SPAA_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "analysis/allocators.h"
 #include "analysis/moments.h"
+#include "analysis/names.h"
 #include "analysis/stacks.h"
 #include "base/hash.h"
 #include "base/num.h"
@@ -20,15 +21,6 @@ const char *const sp_leak_kind_names[] = {"unknown", "growing",    "never freed"
 
 /* ---- what it is about ---- */
 
-static bool has_metric(const struct sp_profile *p, uint32_t event, const char *name)
-{
-    uint32_t m = sp_metric_find(p, name, strlen(name));
-    for (uint32_t i = 0; m != SP_NONE && i < p->stacks.n; i++)
-        if (p->contexts.v[p->stacks.v[i].context].event == event && sp_weight(p, i, m) != SP_ABSENT)
-            return true;
-    return false;
-}
-
 spaa_status sp_leaks_choose(const struct sp_profile *p, struct sp_select_opts *o, struct sp_diags *d)
 {
     static const char *const wanted[] = {"live_bytes", "live_count", "alloc_bytes", "alloc_count", NULL};
@@ -37,7 +29,7 @@ spaa_status sp_leaks_choose(const struct sp_profile *p, struct sp_select_opts *o
     for (int i = 0; wanted[i]; i++) {
         for (uint32_t e = 0; e < p->events.n; e++) {
             struct sp_str name = sp_pstr(p, p->events.v[e].name);
-            if ((o->event && !sp_str_is(name, o->event)) || !has_metric(p, e, wanted[i]))
+            if ((o->event && !sp_str_is(name, o->event)) || sp_event_metric(p, e, wanted[i]) == SP_NONE)
                 continue;
             o->event = name.p;
             o->metric = o->metric ? o->metric : wanted[i];

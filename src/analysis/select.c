@@ -1,5 +1,6 @@
 #include "analysis/select.h"
 
+#include "analysis/names.h"
 #include "analysis/pick.h"
 #include "analysis/select_private.h"
 #include "analysis/tally.h"
@@ -49,6 +50,9 @@ uint32_t sp_default_event(const struct sp_profile *p)
     int best_rank = 0;
     if (p->events.n == 1)
         return 0;
+    struct sp_str stated = sp_pstr(p, p->header.default_event);
+    if (stated.n && (best = sp_event_find(p, stated.p, stated.n)) != SP_NONE)
+        return best;
     for (uint32_t e = 0; e < p->events.n; e++) {
         if (sp_str_is(sp_pstr(p, p->events.v[e].name), "lbr") && p->events.n > 1)
             continue;
@@ -63,13 +67,24 @@ uint32_t sp_default_event(const struct sp_profile *p)
     return best;
 }
 
-static spaa_status pick_event(struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d)
+/*
+ * A metric names the event that has it, if nothing else does. *metric becomes what `--event` names where that
+ * is a metric, as pprof's types are.
+ */
+static spaa_status pick_event(struct sp_selection *s, const struct sp_select_opts *o, const char **metric,
+                              struct sp_diags *d)
 {
     const struct sp_profile *p = s->profile;
     const char *name = o->event;
-    s->event = o->event_number ? *o->event_number
-               : name          ? sp_event_find(p, name, strlen(name))
-                               : sp_default_event(p);
+    if (o->event_number) {
+        s->event = *o->event_number;
+        return SPAA_OK;
+    }
+    s->event = name ? sp_event_find(p, name, strlen(name)) : *metric ? sp_metric_event(p, *metric) : SP_NONE;
+    if (s->event == SP_NONE && name && (s->event = sp_metric_event(p, name)) != SP_NONE && !*metric)
+        *metric = name;
+    if (s->event == SP_NONE && !name)
+        s->event = sp_default_event(p);
     if (s->event != SP_NONE)
         return SPAA_OK;
     if (!name) {
@@ -89,12 +104,8 @@ static spaa_status pick_event(struct sp_selection *s, const struct sp_select_opt
 static spaa_status pick_metric(struct sp_selection *s, const char *name, struct sp_diags *d)
 {
     const struct sp_profile *p = s->profile;
-    s->metric = name ? sp_metric_find(p, name, strlen(name)) : p->events.v[s->event].primary;
-    bool used = false;
-    for (uint32_t i = 0; s->metric != SP_NONE && i < p->stacks.n && !used; i++)
-        used = p->contexts.v[p->stacks.v[i].context].event == s->event &&
-               sp_weight(p, i, s->metric) != SP_ABSENT;
-    if (s->metric != SP_NONE && (used || !name)) {
+    s->metric = name ? sp_event_metric(p, s->event, name) : p->events.v[s->event].primary;
+    if (s->metric != SP_NONE) {
         s->cannot_add = p->metrics.v[s->metric].info->op != SP_OP_SUM;
         return SPAA_OK;
     }
@@ -439,9 +450,10 @@ static spaa_status choose(struct sp_selection *s, const struct sp_select_opts *o
                           struct sp_diags *d)
 {
     struct sp_tally tally = {0};
-    spaa_status st = pick_event(s, o, d);
+    const char *metric = o->metric;
+    spaa_status st = pick_event(s, o, &metric, d);
     if (!st)
-        st = pick_metric(s, o->metric, d);
+        st = pick_metric(s, metric, d);
     if (!st) {
         find_scale(s, m);
         s->view = pick_view(s, o);

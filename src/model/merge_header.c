@@ -132,6 +132,7 @@ void sp_absorb_header(struct sp_absorber *a, bool first)
         {&h->tool_version, sp_absorb_text(a, f->tool_version)},
         {&h->source_more, sp_absorb_str(a, f->source_more)},
         {&h->more, sp_absorb_str(a, f->more)},
+        {&h->default_event, sp_absorb_text(a, f->default_event)},
         {&h->clock, sp_absorb_text(a, f->clock)},
         {&h->host.name, sp_absorb_text(a, f->host.name)},
         {&h->host.os, sp_absorb_text(a, f->host.os)},

@@ -188,6 +188,7 @@ struct sp_header {
     bool has_x_spaa;
     enum sp_granularity frames;
     enum sp_ips ips;
+    uint32_t default_event;   /* by name, where the file says which; NONE: that with most samples */
     unsigned group_by;        /* enum sp_group bits */
     uint32_t clock, duration; /* duration: seconds, number text */
     struct sp_host host;

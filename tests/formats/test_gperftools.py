@@ -287,7 +287,7 @@ def test_a_sampled_heap_keeps_what_was_sampled():
     records = spaa(fixture("sampled.heap"))
     head = records[0]
     assert head["events"] == [{"name": "heap", "kind": "allocation",
-                               "sampling": {"mode": "period", "primary_metric": "alloc_bytes", "sample_period": 65536},
+                               "sampling": {"mode": "period", "primary_metric": "live_bytes", "sample_period": 65536},
                                "allocation_tracking": {"tracks_frees": True, "has_timestamps": False}}]
     assert head["source_tool"] == "tcmalloc" and head["x_gperftools"]["totals"] == [9, 74752, 13, 140288]
     row = [(c, w) for c, f, w in joined(records) if f[0][:2] == ("0x30000", "[unknown]")][0]

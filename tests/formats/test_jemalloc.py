@@ -71,7 +71,7 @@ def test_no_accumulated_numbers_without_prof_accum():
     assert weights == {"live_count", "live_bytes", "samples", "x_raw_live_bytes"}
     records = spaa(fixture("accum.heap"))
     assert records[0]["events"] == [{"name": "heap", "kind": "allocation",
-                                     "sampling": {"mode": "period", "primary_metric": "alloc_bytes", "sample_period": 524288},
+                                     "sampling": {"mode": "period", "primary_metric": "live_bytes", "sample_period": 524288},
                                      "allocation_tracking": {"tracks_frees": True, "has_timestamps": False}}]
     row = [w for _, f, w in stacks(records) if len(f) == 1][0]
     n, b = unbiased(2, 50000, 524288)

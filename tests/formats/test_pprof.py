@@ -77,7 +77,7 @@ def test_a_cpu_profile_is_one_event():
 def test_a_heap_profile_is_an_allocation_event():
     records = spaa(fixture("heap.pb.gz"))
     assert records[0]["events"] == [{"name": "heap", "kind": "allocation",
-                                     "sampling": {"mode": "period", "primary_metric": "alloc_bytes", "sample_period": 524288},
+                                     "sampling": {"mode": "period", "primary_metric": "live_bytes", "sample_period": 524288},
                                      "allocation_tracking": {"tracks_frees": True, "has_timestamps": False}}]
     assert [w for *_, w in joined(records)] == [{"alloc_count": 4, "alloc_bytes": 4096, "live_count": 1, "live_bytes": 1024}]
 

@@ -43,6 +43,7 @@ static spaa_status declare(struct sp_gp *gp, const struct heap *h, const char *n
         static const struct sp_gp_type all[] = {ALLOC, LIVE};
         memcpy(e.types, all, sizeof all);
         e.ntypes = 4;
+        e.primary = 3;
     }
     if (h->rate > 1) {
         e.more[e.nmore++] = (struct sp_mapped_metric){"samples", NULL};

@@ -196,10 +196,7 @@ static spaa_status metrics(struct sp_je *je)
         {sampled && accum ? "samples" : NULL, NULL},
         {sampled && accum ? "x_raw_alloc_bytes" : NULL, "bytes"},
     };
-    spaa_status st = sp_mapped_metrics(&je->m, v, JE_VALUES);
-    if (!st && accum)
-        je->p->events.v[je->event].primary = je->m.metrics[JE_ALLOC_BYTES];
-    return st;
+    return sp_mapped_metrics(&je->m, v, JE_VALUES);
 }
 
 static spaa_status header(struct sp_je *je)

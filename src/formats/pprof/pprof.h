@@ -227,7 +227,7 @@ struct sp_pp {
     size_t nsamples, sample_bytes;
 
     /* types.c */
-    uint32_t ntypes, nevents;
+    uint32_t ntypes, nevents, default_type;
     struct sp_pp_type type[PP_TYPES_MAX];
     struct sp_pp_event event[PP_TYPES_MAX];
 

@@ -131,24 +131,30 @@ static bool is(const struct sp_pp *pp, uint32_t metric, const char *name)
     return sp_str_is(sp_pstr(pp->p, pp->p->metrics.v[metric].name), name);
 }
 
-/* alloc_bytes before live_bytes; else the last that is neither a count of samples nor of contentions. */
-static uint32_t primary_of(const struct sp_pp *pp, const struct sp_pp_event *e, bool heap)
+/* What the event is named after: the first that is no count of samples. */
+static uint32_t naming_type(const struct sp_pp *pp, const struct sp_pp_event *e)
 {
-    uint32_t best = e->types[0];
-    int rank = -1;
-    static const char *const order[] = {"live_count", "alloc_count", "live_bytes", "alloc_bytes"};
-    for (uint32_t i = 0; i < e->ntypes; i++) {
-        uint32_t m = pp->type[e->types[i]].metric;
-        int r = is(pp, m, "samples") || is(pp, m, "count") ? 0 : 1;
-        for (int k = 0; heap && k < 4; k++)
-            if (is(pp, m, order[k]))
-                r = k;
-        if (r > rank) {
-            rank = r;
-            best = e->types[i];
-        }
-    }
-    return best;
+    for (uint32_t i = 0; i < e->ntypes; i++)
+        if (!is(pp, pp->type[e->types[i]].metric, "samples"))
+            return e->types[i];
+    return e->types[0];
+}
+
+/* What pprof shows when nothing is asked for: the type that the file names, else the last one. */
+static uint32_t default_type(struct sp_pp *pp)
+{
+    struct sp_str name = sp_pp_text(pp, pp->single[PP_DEFAULT_TYPE]);
+    for (uint32_t i = 0; name.n && i < pp->ntypes; i++)
+        if (sp_pp_same(sp_pp_text(pp, pp->type[i].type), name))
+            return i;
+    return pp->ntypes - 1;
+}
+
+/* That one in its event; in others the last. */
+static uint32_t primary_of(const struct sp_pp *pp, const struct sp_pp_event *e)
+{
+    uint32_t first = pp->default_type;
+    return &pp->event[pp->type[first].event] == e ? first : e->types[e->ntypes - 1];
 }
 
 static bool is_time(struct sp_str unit)
@@ -202,11 +208,11 @@ static spaa_status declare(struct sp_pp *pp, struct sp_pp_event *e, const struct
 {
     struct sp_profile *p = pp->p;
     enum group of = g->of[e->types[0]];
-    uint32_t first = primary_of(pp, e, of == HEAP);
-    const struct sp_pp_type *t = &pp->type[first];
-    struct sp_str name = sp_pp_text(pp, t->type), unit = sp_pp_text(pp, t->unit);
-    struct sp_event x = {
-        .kind = is_time(unit) ? SP_TIMER : SP_SOFTWARE, .mode = SP_PERIOD, .primary = t->metric};
+    const struct sp_pp_type *named = &pp->type[naming_type(pp, e)], *first = &pp->type[primary_of(pp, e)];
+    struct sp_str name = sp_pp_text(pp, named->type), unit = sp_pp_text(pp, first->unit);
+    struct sp_event x = {.kind = is_time(sp_pp_text(pp, named->unit)) ? SP_TIMER : SP_SOFTWARE,
+                         .mode = SP_PERIOD,
+                         .primary = first->metric};
     bool live = false, total = false;
     for (uint32_t i = 0; i < e->ntypes; i++) {
         live |= is(pp, pp->type[e->types[i]].metric, "live_bytes");
@@ -261,10 +267,14 @@ spaa_status sp_pp_types(struct sp_pp *pp)
         if (st)
             return st;
     }
+    pp->default_type = default_type(pp);
     for (uint32_t e = 0; e < pp->nevents; e++) {
         spaa_status st = declare(pp, &pp->event[e], &g);
         if (st)
             return st;
     }
+    if (pp->nevents > 1)
+        pp->p->header.default_event =
+            pp->p->events.v[pp->event[pp->type[pp->default_type].event].number].name;
     return SPAA_OK;
 }

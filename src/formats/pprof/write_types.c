@@ -362,6 +362,9 @@ static void choose_default(struct sp_pw *w)
         if (sums[e] > sums[best] && !sp_str_is(sp_pstr(p, p->events.v[e].name), "lbr"))
             best = e;
     free(sums);
+    struct sp_str stated = sp_pstr(p, p->header.default_event);
+    uint32_t named = stated.n ? sp_event_find(p, stated.p, stated.n) : SP_NONE;
+    best = named == SP_NONE ? best : named;
     if (w->opts->event != SP_NONE)
         best = w->opts->event;
     for (size_t i = 0; i < w->types.n; i++) {

@@ -260,6 +260,8 @@ static bool read_x_spaa(struct reader *r)
             h->ips = (enum sp_ips)v;
         } else if (sp_span_is(key, "id")) {
             ok = sp_json_skip(&r->j, &s);
+        } else if (sp_span_is(key, "default_event")) {
+            ok = sp_read_str(r, key, &h->default_event);
         } else if (sp_span_is(key, "clock")) {
             ok = sp_read_str(r, key, &h->clock);
         } else if (sp_span_is(key, "duration")) {

@@ -68,6 +68,7 @@ static void write_x_spaa(struct writer *w)
     sp_buf_puts(b, "],\"id\":\"" SP_IDENTITY_NAME "\"");
     if (h->ips)
         sp_buf_printf(b, ",\"ip\":\"%s\"", sp_ips_names[h->ips]);
+    sp_write_opt_str(w, ",\"default_event\":", "default_event", h->default_event);
     sp_write_opt_str(w, ",\"clock\":", "clock", h->clock);
     sp_write_raw(w, ",\"duration\":", h->duration);
     write_host(w, &h->host);

@@ -1,0 +1,48 @@
+#include "analysis/names.h"
+
+#include "analysis/select.h"
+
+static const struct alias {
+    const char *pprof, *metric;
+} of_heap[] = {{"inuse_space", "live_bytes"},
+               {"inuse_objects", "live_count"},
+               {"alloc_space", "alloc_bytes"},
+               {"alloc_objects", "alloc_count"},
+               {"space", "live_bytes"},
+               {"objects", "live_count"},
+               {NULL, NULL}},
+  of_contention[] = {{"contentions", "count"}, {NULL, NULL}},
+  of_any[] = {{"sample", "samples"}, {NULL, NULL}};
+
+static uint32_t used_metric(const struct sp_profile *p, uint32_t event, const char *name)
+{
+    uint32_t m = sp_metric_find(p, name, strlen(name));
+    for (uint32_t i = 0; m != SP_NONE && i < p->stacks.n; i++)
+        if (p->contexts.v[p->stacks.v[i].context].event == event && sp_weight(p, i, m) != SP_ABSENT)
+            return m;
+    return SP_NONE;
+}
+
+uint32_t sp_event_metric(const struct sp_profile *p, uint32_t event, const char *name)
+{
+    const struct sp_event *e = &p->events.v[event];
+    uint32_t m = used_metric(p, event, name);
+    const struct alias *a = e->kind == SP_ALLOCATION                       ? of_heap
+                            : sp_str_is(sp_pstr(p, e->name), "contention") ? of_contention
+                                                                           : of_any;
+    for (; m == SP_NONE && a->pprof; a++)
+        if (strcmp(a->pprof, name) == 0)
+            m = used_metric(p, event, a->metric);
+    return m;
+}
+
+uint32_t sp_metric_event(const struct sp_profile *p, const char *name)
+{
+    uint32_t first = sp_default_event(p);
+    if (first == SP_NONE || sp_event_metric(p, first, name) != SP_NONE)
+        return first;
+    for (uint32_t e = 0; e < p->events.n; e++)
+        if (sp_event_metric(p, e, name) != SP_NONE)
+            return e;
+    return SP_NONE;
+}

@@ -1,0 +1,15 @@
+/* What `--event` and `--metric` name: an event and a metric by the profile's names, or by pprof's. */
+#ifndef SP_ANALYSIS_NAMES_H
+#define SP_ANALYSIS_NAMES_H
+
+#include "model/profile.h"
+
+/*
+ * The metric of that name that records of an event have: its own name, else what pprof calls it
+ * (`inuse_space` is live_bytes of an event of allocations). SP_NONE: they have none.
+ */
+uint32_t sp_event_metric(const struct sp_profile *p, uint32_t event, const char *name);
+/* The first event whose records have it, the default event before the others; SP_NONE: none. */
+uint32_t sp_metric_event(const struct sp_profile *p, const char *name);
+
+#endif
