@@ -481,8 +481,10 @@ static spaa_status read_two(struct cli *c, struct sp_leaks_opts *o)
     struct sp_merger *m = NULL;
     if (!cli_read_opts(c, &read))
         return SPAA_ERR_USAGE;
-    struct sp_merge_opts how = {
-        .frames = SP_FRAMES_ADDRESS, .group_by = read.group_by | SP_BY_CPU, .by_source = true};
+    struct sp_merge_opts how = {.frames = SP_FRAMES_ADDRESS,
+                                .group_by = read.group_by | SP_BY_CPU,
+                                .by_source = true,
+                                .compared = true};
     spaa_status st = sp_merger_new(&how, &c->diags, &m);
     for (int i = 0; !st && i < 2; i++) {
         struct sp_profile *p = NULL;
@@ -505,7 +507,7 @@ static spaa_status read_two(struct cli *c, struct sp_leaks_opts *o)
 static int open_inputs(struct cli *c, struct sp_leaks_opts *o)
 {
     if (c->files.n > 2)
-        return cli_usage(c, "`spaa merge` makes one of several",
+        return cli_usage(c, "of a series of dumps: the first and the last one",
                          "leaks takes one file, or an earlier and a later one");
     if (c->v.time)
         return cli_usage(c, "`spaa timeline` shows when",

@@ -39,6 +39,7 @@ void sp_merger_free(struct sp_merger *m)
     if (!m)
         return;
     release(m);
+    sp_vec_free(&m->snapshots);
     free(m);
 }
 
@@ -167,6 +168,7 @@ static spaa_status coarsen(struct sp_merger *m, enum sp_granularity frames, unsi
     m->links_left = old.links_left;
     m->kernel_left = old.kernel_left;
     m->inputs_left = old.inputs_left;
+    memcpy(&m->snapshots, &old.snapshots, sizeof m->snapshots);
     m->beyond = m->beyond || old.beyond;
     m->units_differ = m->units_differ || old.units_differ;
     release(&old);
@@ -193,6 +195,8 @@ spaa_status sp_merger_add(struct sp_merger *m, const struct sp_profile *from, co
     } else if (frames > h->frames || (m->opts.canonical && group_by != h->group_by) || mostly_stale(m)) {
         st = coarsen(m, frames, m->opts.canonical ? group_by : h->group_by);
     }
+    if (!st && !sp_merge_note_snapshot(m, from))
+        st = sp_nomem(m->d);
     return st ? st : absorb(m, from, NULL, source);
 }
 
@@ -207,6 +211,7 @@ static void say_left_out(const struct sp_merger *m)
                     : "");
     if (m->beyond)
         sp_emit(m->d, SP_W624, SP_AT_NOTHING, " ");
+    sp_merge_say_snapshots(m);
     if (m->units_differ)
         sp_emit(m->d, SP_W625, SP_AT_NOTHING, " ");
     if (m->links_left)

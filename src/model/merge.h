@@ -26,6 +26,7 @@ struct sp_merge_opts {
     unsigned group_by;          /* keys to keep, at most (enum sp_group bits) */
     bool canonical;             /* `merge`: keys all inputs have, events sorted, sources listed */
     bool by_source;             /* x_source on every stack: records of two inputs are never combined */
+    bool compared;              /* with by_source: nobody adds the inputs up, so that is not warned of */
     bool samples;               /* take samples and windows over, too */
 };
 

@@ -7,6 +7,12 @@
 /* `exclusive` of a stack while it is being added up: its values are in `own`. */
 #define SP_EXCLUSIVE_OWN 2u
 
+/* An input that says what is live at a moment, by what its process is known by; 0: not known. */
+struct sp_snapshot {
+    uint64_t host, command, program, places, pid;
+    uint64_t n; /* inputs that may be of this process */
+};
+
 struct sp_merger {
     struct sp_merge_opts opts;
     struct sp_diags *d;
@@ -28,6 +34,7 @@ struct sp_merger {
     uint64_t links_left, kernel_left, inputs_left;
     bool beyond; /* a sum left 64 bits */
     bool units_differ;
+    SP_VEC(struct sp_snapshot) snapshots;
 };
 
 /* One input on its way in: numbers of its tables to numbers of the whole. */
@@ -55,6 +62,10 @@ static inline void sp_meet(uint32_t *have, uint32_t next)
 int sp_merge_text_cmp(const struct sp_profile *p, uint32_t a, uint32_t b);
 /* The sum of two number texts; SP_STR_NONE with *st set where it cannot be had. */
 uint32_t sp_merge_add_texts(struct sp_merger *m, uint32_t a, uint32_t b, spaa_status *st);
+
+/* merge_snapshots.c: notes an input; false: out of memory. Then warns of those that may be of one process. */
+bool sp_merge_note_snapshot(struct sp_merger *m, const struct sp_profile *from);
+void sp_merge_say_snapshots(const struct sp_merger *m);
 
 /* merge_header.c */
 void sp_absorb_header(struct sp_absorber *a, bool first);

@@ -594,3 +594,47 @@ def test_views_of_several_files_still_tell_them_apart(tmp_path):
     for jobs in ("1", "4"):
         answer = ask("top", a, b, "--by", "source", "-j", jobs)
         assert {r["name"]: r["flat"] for r in answer["rows"]} == {str(a): 1, str(b): 2}
+
+
+# ---- dumps of one process ------------------------------------------------------------------------
+
+
+def heap(tmp_path, name, metric="live_bytes", program="/opt/app", **header):
+    """A heap profile of one stack with 10 of a metric."""
+    head = {"type": "header", "format": "spaa", "version": "1.0", "source_tool": "pprof", "frame_order": "leaf_to_root",
+            "events": [{"name": "heap", "kind": "allocation", "sampling": {"mode": "event", "primary_metric": metric}}],
+            "stack_id_mode": "content_addressable"}
+    for key in ("source", "x_pprof"):
+        if key in header:
+            head[key] = header[key]
+    head["x_spaa"] = {"frames": "address", "group_by": [], **header.get("x_spaa", {})}
+    rows = [head, {"type": "dso", "id": 1, "name": program, "is_kernel": False},
+            {"type": "frame", "id": 1, "func": "f", "dso": 1, "kind": "user"},
+            {"type": "stack", "id": 1, "context": {"event": "heap"}, "stack_type": "unified", "frames": [1],
+             "weights": [{"metric": metric, "value": 10}]}]
+    path = tmp_path / name
+    path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    return path
+
+
+def at(start):
+    return {"mappings": [{"start": start, "limit": "0x9000", "offset": "0x0", "file": "/lib/libc.so.6", "build_id": "", "has": []}]}
+
+
+@pytest.mark.parametrize("one, other, warned", [
+    ({}, {}, True), ({"metric": "alloc_bytes"}, {"metric": "alloc_bytes"}, False), ({}, {"program": "/opt/other"}, False),
+    ({"x_spaa": {"host": {"name": "a"}}}, {"x_spaa": {"host": {"name": "b"}}}, False),
+    ({"x_spaa": {"host": {"name": "a"}}}, {"x_spaa": {"host": {"name": "a"}}}, True),
+    ({"source": {"command": "app 1"}}, {"source": {"command": "app 2"}}, False),
+    ({"x_pprof": at("0x7f0000")}, {"x_pprof": at("0x7e0000")}, False), ({"x_pprof": at("0x7f0000")}, {"x_pprof": at("0x7f0000")}, True),
+])
+def test_dumps_of_one_process_are_told(one, other, warned, tmp_path):
+    files = [heap(tmp_path, "a.spaa", **one), heap(tmp_path, "b.spaa", **other)]
+    merged = run("merge", *files, "-o", tmp_path / "m.spaa", code=0)
+    assert ("SPAA-W629" in merged.err) == warned
+    assert not warned or "2 inputs of one program: live bytes and blocks were added up" in merged.err
+    assert ("SPAA-W629" in run("top", *files, code=0).err) == warned
+    if one.get("metric") is None:
+        assert "SPAA-W629" not in run("leaks", *files, code=0).err
+    three = run("leaks", *files, files[0], code=2)
+    assert "merge" not in three.err and "the first and the last one" in three.err
