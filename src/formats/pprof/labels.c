@@ -6,6 +6,8 @@
  * header notes how it was spelled. Everything else is "x_pprof":{"labels":{KEY:VALUE,…}} of the context, keys
  * sorted, a value being a string, a number, {"num":…,"unit":"…"}, or a list of these where a key stands
  * several times. Equal bytes are looked at once.
+ *
+ * State, CPU and source are lifted only where the mark of a writer of ours says so: see pprof.h.
  */
 #include "base/num.h"
 #include "formats/pprof/pprof.h"
@@ -61,6 +63,58 @@ static bool spelled(struct sp_str key, int which)
         if (sp_str_is(key, spellings[which][i]))
             return true;
     return false;
+}
+
+const char *const sp_pp_marked[PP_MARKED] = {"state", "cpu", "source"};
+
+/* "state=KEY cpu=KEY": keys without blanks. */
+static void read_mark(struct sp_pp *pp, const char *p, const char *end)
+{
+    while (p < end) {
+        const char *word = p, *stop = memchr(p, ' ', (size_t)(end - p));
+        stop = stop ? stop : end;
+        p = stop + 1;
+        for (int k = 0; k < PP_MARKED; k++) {
+            size_t n = strlen(sp_pp_marked[k]);
+            if ((size_t)(stop - word) > n + 1 && memcmp(word, sp_pp_marked[k], n) == 0 && word[n] == '=')
+                pp->marked[k] = (struct sp_str){word + n + 1, (uint32_t)(stop - word - (ptrdiff_t)n - 1)};
+        }
+    }
+}
+
+void sp_pp_find_mark(struct sp_pp *pp)
+{
+    const size_t n = sizeof PP_MARK - 1;
+    size_t kept = 0;
+    for (size_t i = 0; i < pp->comments.n; i++) {
+        uint64_t number = pp->comments.v[i];
+        struct sp_str s = number < pp->strings.n ? pp->strings.v[number] : (struct sp_str){"", 0};
+        if (s.n > n && memcmp(s.p, PP_MARK, n) == 0)
+            read_mark(pp, s.p + n, s.p + s.n);
+        else
+            pp->comments.v[kept++] = number;
+    }
+    pp->comments.n = kept;
+}
+
+/* Is it one that a writer of ours marked? Then the set has it. */
+static bool marked(struct sp_pp *pp, const struct label *l, struct sp_pp_label_set *s)
+{
+    int k = 0;
+    while (k < PP_MARKED && !(pp->marked[k].n && sp_pp_same(pp->marked[k], l->key)))
+        k++;
+    if (k == PP_MARKED)
+        return false;
+    uint32_t *text = k == PP_STATE ? &s->state : &s->source;
+    if (k == PP_CPU ? l->text || l->num < 0 || s->cpu != SP_ABSENT
+                    : *text || !l->text || !sp_pp_text(pp, l->text).n)
+        return false;
+    if (k == PP_CPU)
+        s->cpu = l->num;
+    else
+        *text = sp_pp_str(pp, l->text);
+    pp->had_marked[k] = true;
+    return true;
 }
 
 /* Is it the pid, the tid or the name? Then the set has it. */
@@ -150,15 +204,15 @@ static bool read_set(struct sp_pp *pp, struct sp_pp_label_set *s)
 {
     size_t n = pp->labels.list.n, left = 0;
     unsigned had = 0;
-    s->pid = s->tid = SP_ABSENT;
-    s->comm = s->more = SP_STR_NONE;
+    s->pid = s->tid = s->cpu = SP_ABSENT;
+    s->comm = s->state = s->source = s->more = SP_STR_NONE;
     struct label *l = calloc(n + 1, sizeof *l);
     if (!l)
         return false;
     for (size_t i = 0; i < n; i++) {
         struct label x = {.order = i};
         read_label(pp, pp->labels.list.v[i], &x);
-        if (!lifted(pp, &x, s, &had))
+        if (!lifted(pp, &x, s, &had) && !marked(pp, &x, s))
             l[left++] = x;
     }
     s->more = labels_json(pp, l, left);
@@ -168,7 +222,10 @@ static bool read_set(struct sp_pp *pp, struct sp_pp_label_set *s)
         s->pid = SP_ABSENT;
     if (!(by & SP_BY_TID))
         s->tid = SP_ABSENT;
-    if (s->comm == SP_STR_FAIL || s->more == SP_STR_FAIL)
+    if (!(by & SP_BY_STATE) && s->state != SP_STR_FAIL)
+        s->state = SP_STR_NONE;
+    if (s->comm == SP_STR_FAIL || s->state == SP_STR_FAIL || s->source == SP_STR_FAIL ||
+        s->more == SP_STR_FAIL)
         return false;
     if (s->pid != SP_ABSENT && s->tid != SP_ABSENT &&
         sp_thread_intern(pp->p, s->pid, s->tid, s->comm) == SP_NONE)
@@ -232,9 +289,11 @@ uint32_t sp_pp_label_set(struct sp_pp *pp)
 uint32_t sp_pp_context_new(struct sp_pp *pp, uint32_t set, uint32_t event)
 {
     const struct sp_pp_label_set *s = &pp->sets.v[set];
-    struct sp_context c = {.pid = s->pid, .tid = s->tid, .cpu = SP_ABSENT};
+    struct sp_context c = {.pid = s->pid, .tid = s->tid, .cpu = s->cpu};
     c.event = pp->event[event].number;
     c.comm = s->comm;
+    c.state = s->state;
+    c.source = s->source;
     c.more = s->more;
     return pp->contexts.v[(size_t)set * pp->nevents + event] = sp_context_intern(pp->p, &c);
 }

@@ -112,6 +112,13 @@ struct sp_pp_event {
 };
 
 enum { PP_PID, PP_TID, PP_COMM, PP_KEYS };
+/*
+ * Labels that have a name of SPAA only where a writer of ours put them there: the comment PP_MARK says under
+ * which keys, as "spaa labels: state=state cpu=cpu". Others may mean anything by these words.
+ */
+enum { PP_STATE, PP_CPU, PP_SOURCE, PP_MARKED };
+extern const char *const sp_pp_marked[PP_MARKED];
+#define PP_MARK "spaa labels:"
 /* Which label is the pid, the tid, the thread's name: the first one of a known spelling. */
 struct sp_pp_key {
     bool set, text;
@@ -135,8 +142,8 @@ static inline struct sp_pp_ends sp_pp_ends(const unsigned char *p, size_t n)
 struct sp_pp_label_set {
     size_t at, n;         /* its bytes in label_text */
     uint64_t first, last; /* eight of them each, as sp_pp_label_again has them */
-    int64_t pid, tid;
-    uint32_t comm, more;
+    int64_t pid, tid, cpu;
+    uint32_t comm, state, source, more;
 };
 
 /* path.c: frames by location ids, where the sample before may have had the same at the end. */
@@ -272,6 +279,8 @@ struct sp_pp {
 
     /* labels.c */
     struct sp_pp_key keys[PP_KEYS];
+    struct sp_str marked[PP_MARKED]; /* keys of labels; n 0: not marked */
+    bool had_marked[PP_MARKED];
     SP_VEC(struct sp_pp_label_set) sets;
     SP_VEC(uint32_t) contexts; /* by set and event */
     struct sp_buf label_text;
@@ -400,6 +409,7 @@ static inline uint32_t sp_pp_context(struct sp_pp *pp, uint32_t set, uint32_t ev
     uint32_t known = pp->contexts.v[(size_t)set * pp->nevents + event];
     return known != SP_NONE ? known : sp_pp_context_new(pp, set, event);
 }
+void sp_pp_find_mark(struct sp_pp *pp);     /* of the comments, of which it is none then */
 uint32_t sp_pp_label_set(struct sp_pp *pp); /* of pp->labels; SP_NONE: out of memory */
 /* The same for labels as they stand in the file, tags and all; SP_NONE: they were not read yet. */
 uint32_t sp_pp_label_find(struct sp_pp *pp, const unsigned char *p, size_t n);

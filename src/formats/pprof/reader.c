@@ -148,6 +148,8 @@ spaa_status sp_pp_header(struct sp_pp *pp)
             h->group_by |= pp->opts->group_by & (unsigned)(k == PP_PID   ? SP_BY_PID
                                                            : k == PP_TID ? SP_BY_TID
                                                                          : SP_BY_COMM);
+    h->group_by |= (pp->had_marked[PP_STATE] ? pp->opts->group_by & SP_BY_STATE : 0u) |
+                   (pp->had_marked[PP_CPU] ? SP_BY_CPU : 0u);
     if (duration > 0)
         h->duration = seconds(pp, duration);
     if (time > 0) {
@@ -227,6 +229,8 @@ static spaa_status read_pprof(struct sp_input *in, const struct sp_read_opts *op
     sp_buf_init(&pp.text, 0);
     sp_buf_init(&pp.text2, 0);
     st = sp_pp_scan(&pp);
+    if (!st)
+        sp_pp_find_mark(&pp);
     if (!st)
         st = sp_pp_types(&pp);
     if (!st)

@@ -57,7 +57,8 @@ struct sp_pw {
         struct sp_str key, unit;
         bool text;
     } keys[PP_KEYS];
-    struct sp_buf unknown; /* fields as they go out */
+    struct sp_str marked[PP_MARKED]; /* keys of labels */
+    struct sp_buf unknown;           /* fields as they go out */
 
     /* write_frames.c */
     struct sp_pp_mappings maps;
@@ -101,6 +102,8 @@ bool sp_pw_frames_begin(struct sp_pw *w);
 /* Appends the locations of a stack's frames to scratch_locations. */
 bool sp_pw_locations(struct sp_pw *w, struct sp_returns returns, const uint32_t *frames, size_t n);
 void sp_pw_put_mappings(struct sp_pw *w);
+/* write_labels.c: the keys of what is no other tool's, and the comment that says so */
+void sp_pw_mark(struct sp_pw *w);
 /* write_labels.c: the labels of a context, as fields of a sample. */
 void sp_pw_labels(struct sp_pw *w, struct sp_buf *b, uint32_t context);
 

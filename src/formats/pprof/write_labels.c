@@ -2,6 +2,8 @@
 #include "base/num.h"
 #include "formats/pprof/write.h"
 
+#include <stdio.h>
+
 static void put(struct sp_pw *w, struct sp_buf *b, struct sp_str key, const struct sp_str *text, int64_t num,
                 struct sp_str unit)
 {
@@ -16,10 +18,10 @@ static void put(struct sp_pw *w, struct sp_buf *b, struct sp_str key, const stru
     w->nomem |= l->failed;
 }
 
-static void put_text(struct sp_pw *w, struct sp_buf *b, const char *key, struct sp_str text)
+static void put_text(struct sp_pw *w, struct sp_buf *b, struct sp_str key, struct sp_str text)
 {
     if (text.n)
-        put(w, b, sp_pp_literal(key), &text, 0, (struct sp_str){"", 0});
+        put(w, b, key, &text, 0, (struct sp_str){"", 0});
 }
 
 static void put_id(struct sp_pw *w, struct sp_buf *b, int which, int64_t v)
@@ -147,6 +149,47 @@ static void put_more(struct sp_pw *w, struct sp_buf *b, struct sp_str more)
     sp_buf_free(&object);
 }
 
+/* Whether some other label may have that key: contexts tell it with quotes around. */
+static bool is_taken(const struct sp_pw *w, struct sp_str key)
+{
+    char quoted[32];
+    size_t n = (size_t)snprintf(quoted, sizeof quoted, "\"%.*s\":", (int)key.n, key.p);
+    for (size_t i = 0; i < w->p->contexts.n; i++) {
+        struct sp_str more = sp_pstr(w->p, w->p->contexts.v[i].more);
+        if (more.n && memmem(more.p, more.n, quoted, n))
+            return true;
+    }
+    return false;
+}
+
+void sp_pw_mark(struct sp_pw *w)
+{
+    static const char *const others[PP_MARKED] = {"x_state", "x_cpu", "x_source"};
+    bool used[PP_MARKED] = {false};
+    struct sp_buf b;
+    sp_buf_init(&b, 256);
+    sp_buf_puts(&b, PP_MARK);
+    for (size_t i = 0; i < w->p->contexts.n; i++) {
+        const struct sp_context *c = &w->p->contexts.v[i];
+        used[PP_STATE] |= sp_pstr(w->p, c->state).n > 0;
+        used[PP_SOURCE] |= sp_pstr(w->p, c->source).n > 0;
+        used[PP_CPU] |= c->cpu != SP_ABSENT;
+    }
+    for (int k = 0; k < PP_MARKED; k++) {
+        w->marked[k] = sp_pp_literal(sp_pp_marked[k]);
+        if (!used[k])
+            continue;
+        if (is_taken(w, w->marked[k]))
+            w->marked[k] = sp_pp_literal(others[k]);
+        sp_buf_printf(&b, " %s=%s", sp_pp_marked[k], w->marked[k].p);
+    }
+    bool any = b.len > sizeof PP_MARK - 1;
+    if (b.failed ||
+        (any && !sp_vec_push(&w->comments, sp_pw_str(w, (struct sp_str){b.data, (uint32_t)b.len}))))
+        w->nomem = true;
+    sp_buf_free(&b);
+}
+
 void sp_pw_labels(struct sp_pw *w, struct sp_buf *b, uint32_t context)
 {
     const struct sp_context *c = &w->p->contexts.v[context];
@@ -156,9 +199,9 @@ void sp_pw_labels(struct sp_pw *w, struct sp_buf *b, uint32_t context)
     if (c->comm)
         put(w, b, w->keys[PP_COMM].key, &comm, 0, w->keys[PP_COMM].unit);
     if (c->cpu != SP_ABSENT)
-        put(w, b, sp_pp_literal("cpu"), NULL, c->cpu, (struct sp_str){"", 0});
-    put_text(w, b, "state", sp_pstr(w->p, c->state));
-    put_text(w, b, "source", sp_pstr(w->p, c->source));
+        put(w, b, w->marked[PP_CPU], NULL, c->cpu, (struct sp_str){"", 0});
+    put_text(w, b, w->marked[PP_STATE], sp_pstr(w->p, c->state));
+    put_text(w, b, w->marked[PP_SOURCE], sp_pstr(w->p, c->source));
     if (more.n)
         put_more(w, b, more);
 }

@@ -6,6 +6,7 @@
  */
 #include "base/num.h"
 #include "formats/pprof/write.h"
+#include "json/find.h"
 
 static bool event_wanted(const struct sp_pw *w, uint32_t e)
 {
@@ -380,13 +381,32 @@ static bool nanoseconds(const struct sp_pw *w, uint32_t text, int64_t *out)
     return s.n && sp_seconds_ns(s.p, s.n, out);
 }
 
+/* What perf recorded of the wall clock, where its own clock is another one. */
+static bool wall_less_clock(const struct sp_pw *w, int64_t *out)
+{
+    struct sp_str more = sp_pstr(w->p, w->p->header.more), clock = sp_pstr(w->p, w->p->header.clock);
+    struct sp_span data, name;
+    int64_t wall, then;
+    return sp_json_find2((struct sp_span){more.p, more.n}, "x_perf", "clock_data", &data) &&
+           sp_json_find(data, "clock", &name) && name.n == clock.n + 2 &&
+           memcmp(name.p + 1, clock.p, clock.n) == 0 && sp_json_find_i64(data, "wall_ns", &wall) &&
+           sp_json_find_i64(data, "clock_ns", &then) && !__builtin_sub_overflow(wall, then, out);
+}
+
 static void times(struct sp_pw *w)
 {
     const struct sp_header *h = &w->p->header;
-    nanoseconds(w, h->duration, &w->duration);
-    if (sp_str_is(sp_pstr(w->p, h->clock), "CLOCK_REALTIME") &&
-        sp_str_is(sp_pstr(w->p, h->time_unit), "seconds"))
-        nanoseconds(w, h->time_start, &w->time);
+    bool seconds = sp_str_is(sp_pstr(w->p, h->time_unit), "seconds");
+    int64_t start, end, wall;
+    if (!nanoseconds(w, h->duration, &w->duration) && seconds && nanoseconds(w, h->time_start, &start) &&
+        nanoseconds(w, h->time_end, &end) && __builtin_sub_overflow(end, start, &w->duration))
+        w->duration = 0;
+    if (!seconds || !nanoseconds(w, h->time_start, &start))
+        return;
+    if (sp_str_is(sp_pstr(w->p, h->clock), "CLOCK_REALTIME"))
+        w->time = start;
+    else if (wall_less_clock(w, &wall) && __builtin_add_overflow(start, wall, &w->time))
+        w->time = 0;
 }
 
 /* The sampling period of the first event that has one. */
@@ -424,6 +444,7 @@ void sp_pw_header(struct sp_pw *w)
                 own_member(w, &j, key);
         sp_json_free(&j);
     }
+    sp_pw_mark(w);
     bool all_known = w->types.n;
     uint32_t *units = metric_units(w);
     if (!units) {
