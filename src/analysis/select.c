@@ -5,67 +5,13 @@
 #include "analysis/select_private.h"
 #include "analysis/tally.h"
 #include "base/num.h"
+#include "model/events.h"
 #include "model/order.h"
-#include "json/find.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 /* ---- event and metric ---- */
-
-int64_t sp_event_samples(const struct sp_profile *p, uint32_t event)
-{
-    uint32_t samples = sp_metric_find(p, "samples", 7);
-    int64_t sum = SP_ABSENT;
-    if (samples == SP_NONE)
-        return sum;
-    for (uint32_t i = 0; i < p->stacks.n; i++) {
-        int64_t v = sp_weight(p, i, samples);
-        if (p->contexts.v[p->stacks.v[i].context].event != event || v <= SP_DECIMAL)
-            continue;
-        if (sum == SP_ABSENT)
-            sum = 0;
-        if (__builtin_add_overflow(sum, v, &sum))
-            return INT64_MAX;
-    }
-    return sum;
-}
-
-/* What no sum can be made of, and statistics with an average in them, come behind what adds. */
-static int event_rank(const struct sp_profile *p, uint32_t event)
-{
-    uint32_t avg = sp_metric_find(p, "avg", 3), primary = p->events.v[event].primary;
-    if (primary == SP_NONE || p->metrics.v[primary].info->op != SP_OP_SUM)
-        return 0;
-    for (uint32_t i = 0; avg != SP_NONE && i < p->stacks.n; i++)
-        if (p->contexts.v[p->stacks.v[i].context].event == event && sp_weight(p, i, avg) != SP_ABSENT)
-            return 1;
-    return 2;
-}
-
-uint32_t sp_default_event(const struct sp_profile *p)
-{
-    uint32_t best = SP_NONE;
-    int64_t best_samples = 0;
-    int best_rank = 0;
-    if (p->events.n == 1)
-        return 0;
-    struct sp_str stated = sp_pstr(p, p->header.default_event);
-    if (stated.n && (best = sp_event_find(p, stated.p, stated.n)) != SP_NONE)
-        return best;
-    for (uint32_t e = 0; e < p->events.n; e++) {
-        if (sp_str_is(sp_pstr(p, p->events.v[e].name), "lbr") && p->events.n > 1)
-            continue;
-        int64_t samples = sp_event_samples(p, e);
-        int rank = event_rank(p, e);
-        if (best == SP_NONE || rank > best_rank || (rank == best_rank && samples > best_samples)) {
-            best = e;
-            best_rank = rank;
-            best_samples = samples;
-        }
-    }
-    return best;
-}
 
 /*
  * A metric names the event that has it, if nothing else does. *metric becomes what `--event` names where that
@@ -383,19 +329,11 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
     return st;
 }
 
-bool sp_peaks_add(const struct sp_profile *p, uint32_t event)
-{
-    struct sp_str tracking = sp_pstr(p, p->events.v[event].allocation_tracking);
-    struct sp_span raw, text = {tracking.p, tracking.n};
-    return tracking.n && sp_json_find(text, "x_peak", &raw) && sp_span_is(raw, "\"of_total\"");
-}
-
-/* Peaks that are parts of one total, where the rows are of one input. */
+/* Peaks of several inputs are no parts of one total, those of one are where its event says so. */
 static bool parts_of_one(const struct sp_selection *s)
 {
     const struct sp_profile *p = s->profile;
-    struct sp_str name = sp_pstr(p, p->metrics.v[s->metric].name);
-    if ((!sp_str_is(name, "peak_bytes") && !sp_str_is(name, "x_peak_count")) || !sp_peaks_add(p, s->event))
+    if (!sp_metric_adds(p, s->event, s->metric))
         return false;
     for (size_t i = 1; i < s->rows.n; i++)
         if (p->contexts.v[p->stacks.v[s->rows.v[i].stack].context].source !=

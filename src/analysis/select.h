@@ -12,6 +12,7 @@
 #define SP_SELECT_H
 
 #include "base/buf.h"
+#include "model/events.h"
 #include "model/profile.h"
 
 struct sp_select_opts {
@@ -81,16 +82,6 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
 void sp_selection_free(struct sp_selection *s);
 /* Something narrower than a view was asked for: an event without weight in a view is an answer, not a slip. */
 bool sp_narrows(const struct sp_select_opts *o);
-
-/* The event a view takes when none is named: most samples, then header order, never lbr. */
-uint32_t sp_default_event(const struct sp_profile *p);
-/*
- * Whether the event says that its peaks are what each stack had when the total was largest
- * (allocation_tracking has "x_peak":"of_total"): those of one input add up, those of several do not.
- */
-bool sp_peaks_add(const struct sp_profile *p, uint32_t event);
-/* Observations of an event, by its `samples` metric; SP_ABSENT when the source counts none. */
-int64_t sp_event_samples(const struct sp_profile *p, uint32_t event);
 
 /* Of rows whose frames are not those of one record as it stands: see sp_selected_frames. */
 const uint32_t *sp_selected_made_frames(struct sp_selection *s, size_t row, size_t *n);

@@ -2,6 +2,7 @@
 
 #include "base/num.h"
 #include "formats/left_out.h"
+#include "formats/one_number.h"
 #include "json/find.h"
 
 #include <stdlib.h>
@@ -138,7 +139,8 @@ bool sp_agg_say_left(struct sp_agg_printer *w, uint32_t event, const struct sp_w
 
 bool sp_agg_print_event(struct sp_agg_printer *w, uint32_t event, const struct sp_write_opts *opts)
 {
-    uint32_t metric = sp_agg_choose_metric(w->p, opts, event), avg = sp_metric_find(w->p, "avg", 3);
+    uint32_t metric = sp_one_metric(w->p, opts, event, w->own ? NULL : w->rows.d),
+             avg = sp_metric_find(w->p, "avg", 3);
     struct sp_agg_buckets buckets = {0};
     bool ok = true, apart = metric != SP_NONE && w->p->metrics.v[metric].info->op == SP_OP_NONE;
     sp_agg_rows_clear(&w->rows);

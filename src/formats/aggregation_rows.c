@@ -28,47 +28,6 @@ void sp_agg_rows_free(struct sp_agg_rows *r)
     sp_map_free(&r->map);
 }
 
-static uint32_t event_of(const struct sp_profile *p, uint32_t stack)
-{
-    return p->contexts.v[p->stacks.v[stack].context].event;
-}
-
-uint32_t sp_agg_choose_event(const struct sp_profile *p, const struct sp_write_opts *opts)
-{
-    uint32_t best = SP_NONE, samples = sp_metric_find(p, "samples", 7);
-    double most = -1;
-    if (opts->event != SP_NONE)
-        return opts->event;
-    for (uint32_t e = 0; e < p->events.n; e++) {
-        double sum = 0;
-        bool any = false;
-        for (uint32_t s = 0; s < p->stacks.n; s++) {
-            if (event_of(p, s) != e)
-                continue;
-            int64_t v = samples == SP_NONE ? SP_ABSENT : sp_weight(p, s, samples);
-            sum += v > SP_DECIMAL ? (double)v : 1;
-            any = true;
-        }
-        bool lbr = sp_str_is(sp_pstr(p, p->events.v[e].name), "lbr");
-        if (any && (best == SP_NONE || (sum > most && !lbr))) {
-            best = e;
-            most = lbr ? -1 : sum;
-        }
-    }
-    return best;
-}
-
-uint32_t sp_agg_choose_metric(const struct sp_profile *p, const struct sp_write_opts *opts, uint32_t event)
-{
-    uint32_t samples = sp_metric_find(p, "samples", 7);
-    if (opts->metric != SP_NONE)
-        return opts->metric;
-    for (uint32_t s = 0; samples != SP_NONE && s < p->stacks.n; s++)
-        if (event_of(p, s) == event && sp_weight(p, s, samples) != SP_ABSENT)
-            return samples;
-    return p->events.v[event].primary;
-}
-
 static bool split(struct sp_agg_rows *r, uint32_t stack)
 {
     const struct sp_stack *s = &r->p->stacks.v[stack];

@@ -35,10 +35,6 @@ struct sp_agg_bucket {
 
 void sp_agg_rows_init(struct sp_agg_rows *r, struct sp_profile *p, struct sp_diags *d);
 void sp_agg_rows_free(struct sp_agg_rows *r);
-/* The event asked for, or the one with the most weight; SP_NONE: there is none. */
-uint32_t sp_agg_choose_event(const struct sp_profile *p, const struct sp_write_opts *opts);
-/* The metric asked for; samples where the event has them; else the primary one. */
-uint32_t sp_agg_choose_metric(const struct sp_profile *p, const struct sp_write_opts *opts, uint32_t event);
 /*
  * The kernel and user frames of a stack, leaf first, into r->kernel and r->user: of a linked pair those of
  * both records. *skip is set for the record of a pair that is not to be counted.

@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "formats/left_out.h"
+#include "formats/one_number.h"
 #include "formats/verbatim.h"
 #include "model/order.h"
 
@@ -84,40 +85,21 @@ void sp_hang_put_fields(struct sp_hang_writer *w, struct sp_span fields, size_t 
     }
 }
 
-/* The event with the most samples, and its samples where it counts any; reported where there is nothing. */
+/* The event and the weight that views show, if nothing else was asked for; reported where there is none. */
 static spaa_status choose(struct sp_hang_writer *w, const struct sp_write_opts *o)
 {
-    const struct sp_profile *p = w->p;
-    uint32_t samples = sp_metric_find(p, "samples", 7);
-    uint64_t best = 0;
-    w->event = o->event;
-    if (!p->events.n) {
+    w->event = sp_one_event(w->p, o);
+    if (w->event == SP_NONE) {
         sp_emit(w->d, SP_E036, SP_AT_NOTHING, "the profile declares no event");
         return SPAA_ERR_UNSUPPORTED;
     }
-    for (uint32_t e = 0; o->event == SP_NONE && e < p->events.n; e++) {
-        uint64_t n = 1;
-        for (uint32_t s = 0; s < p->stacks.n; s++) {
-            int64_t v = samples == SP_NONE ? 1 : sp_weight(p, s, samples);
-            if (p->contexts.v[p->stacks.v[s].context].event == e && v > 0)
-                n += (uint64_t)v;
-        }
-        if (n > best) {
-            best = n;
-            w->event = e;
-        }
-    }
-    spaa_status st = sp_say_events_left(p, o, w->event, "a report", w->d);
+    spaa_status st = sp_say_events_left(w->p, o, w->event, "a report", w->d);
     if (!st && w->no_states)
-        st = sp_say_states_added(p, o, w->event, w->d);
+        st = sp_say_states_added(w->p, o, w->event, w->d);
     if (st)
         return st;
-    w->metric = o->metric;
-    for (uint32_t s = 0; w->metric == SP_NONE && samples != SP_NONE && s < p->stacks.n; s++)
-        if (p->contexts.v[p->stacks.v[s].context].event == w->event && sp_weight(p, s, samples) != SP_ABSENT)
-            w->metric = samples;
-    if (w->metric == SP_NONE)
-        w->metric = p->events.v[w->event].primary;
+    w->metric = sp_one_metric(w->p, o, w->event, w->d);
+    w->counts = w->metric != SP_NONE && sp_one_counts(w->p, o, w->metric, w->d);
     return w->metric == SP_NONE ? SPAA_ERR_UNSUPPORTED : SPAA_OK;
 }
 
@@ -131,7 +113,7 @@ static bool collect_images(struct sp_hang_writer *w)
     return true;
 }
 
-/* A weight as a whole number; decimals are rounded. */
+/* A weight as a whole number; a decimal is rounded, which is told. */
 static int64_t count_of(struct sp_hang_writer *w, uint32_t stack)
 {
     int64_t v = sp_weight(w->p, stack, w->metric);
@@ -140,6 +122,7 @@ static int64_t count_of(struct sp_hang_writer *w, uint32_t stack)
     if (v != SP_DECIMAL)
         return v;
     double x = sp_weight_double(w->p, stack, w->metric);
+    sp_emit(w->d, SP_I321, SP_AT_NOTHING, "fractions: a report has whole numbers only");
     return x > 0 && x < 9e18 ? llround(x) : 0;
 }
 

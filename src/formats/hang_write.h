@@ -26,7 +26,8 @@ struct sp_hang_writer {
     uint32_t (*state_of)(struct sp_hang_writer *w, uint32_t context);
     bool no_states; /* the format has none */
     uint32_t event, metric;
-    bool ours; /* the profile was a report of this format */
+    bool counts; /* the numbers are counts of samples, each some time apart */
+    bool ours;   /* the profile was a report of this format */
     struct sp_strtab texts;
     uint32_t *frame_text;    /* by frame: its text; SP_STR_NONE: not made yet */
     uint32_t *context_state; /* by context: its state's text; SP_NONE: not asked yet */

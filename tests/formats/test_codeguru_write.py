@@ -145,12 +145,12 @@ def test_lines_of_one_function_are_one_node():
         "f": {"counts": {"RUNNABLE": 14}, "file": "a.c", "line": [5, 9]}, "g": {"counts": {"RUNNABLE": 2}}}}
 
 
-def test_time_is_never_a_count():
+def test_time_that_is_written_as_counts_is_told():
     stack = [("off", None, None, [("f", "d")], {"off_cpu_ns": (5000000, "ns")}),
              ("off", None, None, [("g", "d")], {"off_cpu_ns": (7, "ns")})]
     text = spaa([event("off", "probe", "off_cpu_ns")], stack, (0, 1, "seconds"))
     got, answer = written(text)
-    assert {n: c["counts"] for n, c in got["callgraph"]["children"].items()} == {"f": {"WALL_TIME": 1}, "g": {"WALL_TIME": 1}}
+    assert {n: c["counts"] for n, c in got["callgraph"]["children"].items()} == {"f": {"WALL_TIME": 5000000}, "g": {"WALL_TIME": 7}}
     assert "SPAA-W478" in answer.err
     got, _ = written(text, "--metric", "off_cpu_ns")
     assert got["callgraph"]["children"]["f"]["counts"] == {"WALL_TIME": 5000000}

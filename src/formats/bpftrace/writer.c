@@ -7,6 +7,7 @@
 #include "base/num.h"
 #include "formats/aggregation_print.h"
 #include "formats/bpftrace/bpftrace.h"
+#include "formats/one_number.h"
 #include "json/find.h"
 
 #include <stdlib.h>
@@ -155,7 +156,7 @@ static bool render(struct sp_agg_printer *w, const struct sp_write_opts *opts, s
         if (!print_event(w, e, map ? name.p : "@", map ? name.n : 1, opts, out))
             return false;
     }
-    uint32_t event = several ? SP_NONE : sp_agg_choose_event(w->p, opts);
+    uint32_t event = several ? SP_NONE : sp_one_event(w->p, opts);
     return event == SP_NONE || (sp_agg_say_left(w, event, opts) && print_event(w, event, "@", 1, opts, out));
 }
 

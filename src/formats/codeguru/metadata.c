@@ -129,7 +129,8 @@ static void made_metadata(struct sp_buf *out, const struct sp_cg_meta *m, const 
     text_member(out, ",\"hostType\":", o->host_type, (struct sp_str){"", 0});
     text_member(out, "},\"agentInfo\":{\"type\":", o->agent_type, (struct sp_str){"spaa", 4});
     sp_buf_printf(out, ",\"version\":\"%d.%d.%d\"},\"numTimesSampled\":%lld}", SPAA_VERSION_MAJOR,
-                  SPAA_VERSION_MINOR, SPAA_VERSION_PATCH, (long long)all);
+                  SPAA_VERSION_MINOR, SPAA_VERSION_PATCH,
+                  (long long)(m->samples == SP_ABSENT ? all : m->samples));
 }
 
 /* A time of the header in milliseconds, rounded up or down; false: there is none. */

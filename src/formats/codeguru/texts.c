@@ -3,8 +3,10 @@
  * of names and places, made once for each distinct one.
  */
 #include "formats/codeguru/writer.h"
+#include "formats/one_number.h"
 
 #include "base/num.h"
+#include "model/events.h"
 
 #include <stdlib.h>
 
@@ -123,40 +125,30 @@ static bool choose_events(struct sp_cg_writer *w, bool *taken)
     return say_left(w, taken);
 }
 
-/* Samples where there are any; else a weight that is a count; else each stack is one. */
+/*
+ * The primary metric of what is taken; of two events that are weighed differently, which are added up in one
+ * tree, samples. Where neither fits each call stack counts once.
+ */
 static void choose_metric(struct sp_cg_writer *w, const bool *taken)
 {
     const struct sp_profile *p = w->p;
-    w->metric = w->opts->metric;
-    if (w->metric != SP_NONE)
-        return;
-    uint32_t samples = sp_metric_find(p, "samples", 7), primary = SP_NONE, unit = SP_STR_NONE;
-    for (uint32_t s = 0; s < p->stacks.n; s++) {
-        uint32_t e = event_of(p, s);
-        if (e == SP_NONE || !taken[e])
+    w->metric = SP_NONE;
+    w->samples = SP_ABSENT;
+    for (uint32_t e = 0; e < p->events.n; e++) {
+        int64_t samples = taken[e] ? sp_event_samples(p, e) : SP_ABSENT;
+        uint32_t metric = taken[e] ? sp_one_metric(p, w->opts, e, w->d) : SP_NONE;
+        if (!taken[e])
             continue;
-        if (samples != SP_NONE && sp_weight(p, s, samples) != SP_ABSENT) {
-            w->metric = samples;
-            return;
-        }
-        uint32_t layout = p->stacks.v[s].layout;
-        const struct sp_layout *l = layout == SP_NONE ? NULL : &p->layouts.v[layout];
-        primary = p->events.v[e].primary;
-        for (uint32_t i = 0; l && i < l->n; i++)
-            if (p->layout_fields.v[l->first + i].metric == primary && p->layout_fields.v[l->first + i].unit)
-                unit = p->layout_fields.v[l->first + i].unit;
+        if (samples != SP_ABSENT &&
+            __builtin_add_overflow(w->samples == SP_ABSENT ? 0 : w->samples, samples, &w->samples))
+            w->samples = INT64_MAX;
+        bool differs = w->metric != SP_NONE && metric != w->metric;
+        w->metric = differs ? sp_metric_find(p, "samples", 7) : metric;
+        if (differs)
+            break;
     }
-    if (primary == SP_NONE)
-        return;
-    const struct sp_metric *m = &p->metrics.v[primary];
-    struct sp_str u = sp_pstr(p, unit);
-    bool counts = !m->info->unit || strcmp(m->info->unit, "count") == 0;
-    counts = counts && (!u.n || sp_str_is(u, "count") || sp_str_is(u, "samples") || sp_str_is(u, "events"));
-    if (counts && m->info->op == SP_OP_SUM)
-        w->metric = primary;
-    else
-        sp_emit(w->d, SP_W478, SP_AT_NOTHING, "%s is no count: each call stack was counted once",
-                sp_pstr(p, m->name).p);
+    if (w->metric != SP_NONE)
+        sp_one_counts(p, w->opts, w->metric, w->d);
 }
 
 /* ---- counters ---- */

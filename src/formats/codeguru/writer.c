@@ -437,6 +437,7 @@ static spaa_status put_metadata(struct sp_cg_writer *w, struct sp_cg_meta *m)
             totals[m->ntotals++] = (struct sp_cg_total){{c->text.p, c->text.n - 1}, c->sum};
     }
     m->totals = totals;
+    m->samples = w->metric == w->opts->metric ? SP_ABSENT : w->samples;
     sp_buf_clear(&w->b);
     spaa_status st = sp_cg_meta_begin(m, &names, &w->b, w->d);
     free(totals);

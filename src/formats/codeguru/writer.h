@@ -26,6 +26,7 @@ struct sp_cg_writer {
     const struct sp_write_opts *opts;
     struct sp_span kept;           /* the header's x_codeguru; n 0: the profile comes from elsewhere */
     uint32_t metric;               /* SP_NONE: each stack counts once */
+    int64_t samples;               /* of the events taken; SP_ABSENT: not counted */
     uint32_t *counters_of;         /* by context: number in counters; SP_NONE: left out */
     uint32_t *heads;               /* by context: rank + 1 of its first level, the command; 0: none */
     uint32_t *ranks;               /* by frame: rank + 1 of its key */

@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "formats/folded/folded.h"
 #include "formats/left_out.h"
+#include "formats/one_number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,49 +66,6 @@ static void choose_style(struct writer *w, const struct sp_write_opts *o)
 static uint32_t event_of(const struct sp_profile *p, uint32_t stack)
 {
     return p->contexts.v[p->stacks.v[stack].context].event;
-}
-
-/* The event with the most samples (without counts of samples: the most stacks); the first of equals. */
-static bool choose_event(struct writer *w, const struct sp_write_opts *o)
-{
-    const struct sp_profile *p = w->p;
-    w->event = o->event;
-    if (w->event != SP_NONE || !p->events.n)
-        return true;
-    uint32_t samples = sp_metric_find(p, "samples", 7);
-    double *sums = calloc(p->events.n, sizeof *sums);
-    if (!sums)
-        return false;
-    for (uint32_t s = 0; s < p->stacks.n; s++) {
-        int64_t v = samples == SP_NONE ? 1 : sp_weight(p, s, samples);
-        if (event_of(p, s) != SP_NONE && v > 0)
-            sums[event_of(p, s)] += (double)v;
-    }
-    w->event = 0;
-    for (uint32_t e = 1; e < p->events.n; e++)
-        if (sums[e] > sums[w->event])
-            w->event = e;
-    free(sums);
-    return !sp_say_events_left(p, o, w->event, "a folded file", w->d);
-}
-
-/* Counts of samples where the event has any, else its primary metric. */
-static void choose_metric(struct writer *w, const struct sp_write_opts *o)
-{
-    const struct sp_profile *p = w->p;
-    w->metric = o->metric;
-    if (w->metric != SP_NONE)
-        return;
-    uint32_t samples = sp_metric_find(p, "samples", 7);
-    for (uint32_t s = 0; samples != SP_NONE && s < p->stacks.n; s++)
-        if (event_of(p, s) == w->event && sp_weight(p, s, samples) != SP_ABSENT) {
-            w->metric = samples;
-            return;
-        }
-    if (w->event != SP_NONE)
-        w->metric = p->events.v[w->event].primary;
-    else if (p->metrics.n)
-        w->metric = 0;
 }
 
 /*
@@ -333,9 +291,12 @@ spaa_status sp_fold_write(struct sp_profile *p, const struct sp_write_opts *opts
     sp_buf_init(&w.buf, 0);
     choose_style(&w, opts);
     w.names = calloc(2 * p->frames.n + 1, sizeof *w.names);
-    bool ok = w.names && choose_event(&w, opts) && choose_states(&w, opts);
-    if (ok) {
-        choose_metric(&w, opts);
+    w.event = sp_one_event(p, opts);
+    w.metric = SP_NONE;
+    bool ok = w.names && (w.event == SP_NONE || !sp_say_events_left(p, opts, w.event, "a folded file", d)) &&
+              choose_states(&w, opts);
+    if (ok && w.event != SP_NONE) {
+        w.metric = sp_one_metric(p, opts, w.event, d);
         ok = w.metric == SP_NONE || collect(&w);
     }
     if (ok)

@@ -43,7 +43,7 @@ static void foreign_fields(struct sp_hang_writer *w)
         if (__builtin_add_overflow(total, w->stacks.v[i].count, &total))
             total = INT64_MAX;
     sp_printf(w->out, "Steps:            %lld", (long long)total);
-    if (rate >= 1 && rate <= 1000000)
+    if (w->counts && rate >= 1 && rate <= 1000000)
         sp_printf(w->out, " (%lldus sampling interval)", (long long)(1000000 / rate + 0.5));
     sp_puts(w->out, "\n");
     sp_hang_key_line(w, "Active cpus", of(sp_pstr(w->p, h->host.cpus)));

@@ -14,6 +14,7 @@
 #include "base/nearest.h"
 #include "base/num.h"
 #include "formats/left_out.h"
+#include "formats/one_number.h"
 #include "formats/spt/names.h"
 #include "json/json.h"
 
@@ -168,21 +169,15 @@ static int kind_of_event(const struct sp_profile *p, const struct sp_event *e)
     return e->kind == SP_TIMER ? sp_spt_kind_of(SP_SPT_ETW_INSTR) : -1;
 }
 
-/* What counts as hits: the metric asked for, else samples where the stack has them, else the primary one. */
-static uint32_t metric_of(const struct collector *c, uint32_t stack, uint32_t event)
+static uint32_t metric_of(const struct collector *c, uint32_t event)
 {
-    if (c->opts->metric != SP_NONE)
-        return c->opts->metric;
-    uint32_t samples = sp_metric_find(c->p, "samples", 7);
-    if (samples != SP_NONE && sp_weight(c->p, stack, samples) != SP_ABSENT)
-        return samples;
-    return c->p->events.v[event].primary;
+    return sp_one_metric(c->p, c->opts, event, NULL);
 }
 
 /* False: there are none, or they are no count. */
 static bool hits_of(struct collector *c, uint32_t stack, uint32_t event, struct sp_spt_sum *out)
 {
-    uint32_t metric = metric_of(c, stack, event);
+    uint32_t metric = metric_of(c, event);
     int64_t v = metric == SP_NONE ? SP_ABSENT : sp_weight(c->p, stack, metric);
     *out = (struct sp_spt_sum){0};
     if (v == SP_ABSENT || v == 0)
@@ -404,10 +399,13 @@ static bool choose_stacks(struct collector *c)
     c->stacks_of = SP_NONE;
     for (uint32_t s = 0; sums && s < p->stacks.n; s++) {
         uint32_t e = p->contexts.v[p->stacks.v[s].context].event;
-        int64_t v = e == SP_NONE || p->stacks.v[s].n < 2 ? 0 : sp_weight(p, s, metric_of(c, s, e));
+        int64_t v = e == SP_NONE || p->stacks.v[s].n < 2 ? 0 : sp_weight(p, s, metric_of(c, e));
         if (v > 0 && c->kinds[e] >= 0 && (c->opts->event == SP_NONE || c->opts->event == e))
             sums[e] += (double)v;
     }
+    for (uint32_t e = 0; sums && e < p->events.n; e++)
+        if (sums[e] > 0)
+            sp_one_metric(p, c->opts, e, c->d);
     for (uint32_t e = 0; sums && e < p->events.n; e++) {
         if (c->kinds[e] == SP_SPT_KIND_CALLSTACK && sums[e] > 0) {
             c->stacks_of = SP_NONE;

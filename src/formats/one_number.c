@@ -1,0 +1,32 @@
+#include "formats/one_number.h"
+
+#include "model/events.h"
+
+uint32_t sp_one_event(const struct sp_profile *p, const struct sp_write_opts *o)
+{
+    return o->event != SP_NONE ? o->event : sp_default_event(p);
+}
+
+uint32_t sp_one_metric(const struct sp_profile *p, const struct sp_write_opts *o, uint32_t event,
+                       struct sp_diags *d)
+{
+    uint32_t metric = o->metric != SP_NONE ? o->metric : p->events.v[event].primary;
+    if (d && metric != SP_NONE && !sp_metric_adds(p, event, metric))
+        sp_emit(d, SP_W314, SP_AT_NOTHING, "%s", sp_pstr(p, p->metrics.v[metric].name).p);
+    return metric;
+}
+
+bool sp_one_counts(const struct sp_profile *p, const struct sp_write_opts *o, uint32_t metric,
+                   struct sp_diags *d)
+{
+    const char *usual = p->metrics.v[metric].info->unit;
+    bool counts = !usual || strcmp(usual, "count") == 0;
+    for (size_t i = 0; counts && i < p->layout_fields.n; i++) {
+        const struct sp_weight_field *f = &p->layout_fields.v[i];
+        struct sp_str u = sp_pstr(p, f->metric == metric ? f->unit : SP_STR_NONE);
+        counts = !u.n || sp_str_is(u, "count") || sp_str_is(u, "samples") || sp_str_is(u, "events");
+    }
+    if (!counts && o->metric == SP_NONE)
+        sp_emit(d, SP_W478, SP_AT_NOTHING, "%s", sp_pstr(p, p->metrics.v[metric].name).p);
+    return counts;
+}

@@ -1,0 +1,23 @@
+/* Which event is meant where none is named, and how much of it there is: for views and writers alike. */
+#ifndef SP_EVENTS_H
+#define SP_EVENTS_H
+
+#include "model/profile.h"
+
+/*
+ * The event that is taken when none is named: the one that the file names, else most samples, then header
+ * order; never lbr, and what does not add only where nothing does. SP_NONE: none.
+ */
+uint32_t sp_default_event(const struct sp_profile *p);
+/* Observations of an event, by its `samples` metric; SP_ABSENT when the source counts none. */
+int64_t sp_event_samples(const struct sp_profile *p, uint32_t event);
+/*
+ * Whether the event says that its peaks are what each stack had when the total was largest
+ * (allocation_tracking has "x_peak":"of_total"): those of one input add up, those of several do not.
+ */
+bool sp_peaks_add(const struct sp_profile *p, uint32_t event);
+/* Whether values of a metric are parts of one total: the vocabulary says so, or they are peaks of that kind.
+ */
+bool sp_metric_adds(const struct sp_profile *p, uint32_t event, uint32_t metric);
+
+#endif
