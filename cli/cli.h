@@ -110,6 +110,8 @@ spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts 
 /* All inputs as one, by how->read and how->merge. */
 spaa_status cli_read_all(struct cli *c, const struct sp_files_opts *how);
 bool cli_read_opts(struct cli *c, struct sp_read_opts *out);
+/* Tells the stacks of c->profile apart by what the filters ask for, where its samples know that. */
+spaa_status cli_regroup(struct cli *c);
 /* write.c: options for writing c->profile, by --event and --metric; and writing it to c->v.output. */
 spaa_status cli_write_opts(struct cli *c, struct sp_write_opts *w);
 spaa_status cli_write(struct cli *c, const struct spaa_format *f, const struct sp_write_opts *w);

@@ -1,17 +1,42 @@
-/* spaa convert: one profile in another format. */
+/* spaa convert: one profile in another format, or what filters keep of it. */
 #include "cli.h"
 
+#include "analysis/filtered.h"
 #include "formats/open.h"
 
-static spaa_status coarsen(struct cli *c, const struct sp_read_opts *opts)
+/* The first filter that was given, or NULL. */
+static const struct cli_option *first_filter(const struct cli *c)
 {
-    struct sp_grain grain = {c->v.frames ? opts->frames : SP_FRAMES_FOREIGN, c->v.group_by != NULL,
+    for (const struct cli_option *o = cli_options; o->name; o++)
+        if (o->groups & G_SELECT && *(const char *const *)(const void *)((const char *)&c->v + o->offset))
+            return o;
+    return NULL;
+}
+
+static spaa_status filter(struct cli *c)
+{
+    struct sp_select_opts filters;
+    struct sp_filtered_opts how = {.group_by = ~0u,
+                                   .samples = c->v.samples || strcmp(c->input->name, "spaa") == 0};
+    if (!cli_select_opts(c, &filters) ||
+        (c->v.group_by && sp_parse_groups(c->v.group_by, &c->diags, &how.group_by)))
+        return SPAA_ERR_USAGE;
+    spaa_status st = cli_regroup(c);
+    return st ? st : sp_filter_profile(&c->profile, &filters, &how, &c->diags);
+}
+
+static spaa_status change(struct cli *c, const struct sp_read_opts *opts)
+{
+    bool filtered = first_filter(c) != NULL;
+    struct sp_grain grain = {c->v.frames ? opts->frames : SP_FRAMES_FOREIGN, c->v.group_by && !filtered,
                              opts->group_by};
-    return sp_coarsen(&c->profile, c->input, &grain, &c->diags);
+    spaa_status st = filtered ? filter(c) : SPAA_OK;
+    return st ? st : sp_coarsen(&c->profile, c->input, &grain, &c->diags);
 }
 
 int sp_cmd_convert(struct cli *c)
 {
+    const struct cli_option *filter = first_filter(c);
     if (c->files.n != 1)
         return cli_usage(
             c, "several are one with `spaa merge A B -o OUT`; views take them together: `spaa top A B`",
@@ -19,5 +44,8 @@ int sp_cmd_convert(struct cli *c)
     if (!c->v.output && !c->v.to)
         return cli_usage(c, "for example: spaa convert perf.data -o profile.spaa",
                          "convert needs an output: -o FILE");
-    return cli_rewrite(c, coarsen);
+    if (c->v.lossless && filter)
+        return cli_usage(c, "filter without --lossless, or keep everything",
+                         "--lossless keeps all of the input, --%s does not", filter->name);
+    return cli_rewrite(c, change);
 }

@@ -274,12 +274,12 @@ static int answer_rows(struct cli *c, const struct sp_selection *s, const struct
 static spaa_status select_waits(struct cli *c, struct sp_selection *s, struct sp_selection *whole,
                                 bool *narrowed)
 {
-    struct sp_select_opts o, event = {.event = c->v.event, .metric = c->v.metric, .view = "all"};
+    struct sp_select_opts o, event = {.event = c->v.event, .metric = c->v.metric, .any_state = true};
     if (!cli_select_opts(c, &o))
         return SPAA_ERR_USAGE;
-    o.view = o.view ? o.view : "all";
+    o.any_state = true;
     spaa_status st = sp_select(c->profile, &o, &c->diags, s);
-    *narrowed = !st && (s->total != s->all || s->timed);
+    *narrowed = !st && s->total != s->all;
     if (!*narrowed)
         return st;
     st = sp_select(c->profile, &event, &c->diags, whole);

@@ -22,6 +22,21 @@ static unsigned needed_groups(const struct cli *c)
     return c->needs_groups | (c->v.pid ? SP_BY_PID : 0u);
 }
 
+/* A grouping that was asked for is made once the filters are done. */
+static unsigned filtered_groups(const struct cli *c)
+{
+    return (c->v.thread ? SP_BY_TID | SP_BY_COMM : 0u) | (c->v.comm ? SP_BY_COMM : 0u) |
+           (c->v.state || c->v.view ? SP_BY_STATE : 0u);
+}
+
+spaa_status cli_regroup(struct cli *c)
+{
+    /* A file that says what it is grouped by, and is not by what is asked: its samples may know. */
+    bool grouped = c->profile->header.has_x_spaa && strcmp(c->input->name, "spaa") == 0;
+    unsigned missing = grouped ? sp_missing_groups(c->profile, needed_groups(c)) : 0;
+    return missing ? sp_regroup(c->profile, missing, &c->diags) : SPAA_OK;
+}
+
 bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
 {
     int frames = SP_FRAMES_ADDRESS;
@@ -31,7 +46,7 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
         !cli_number(c, "jobs", c->v.jobs, 1, 256, 1, &jobs) ||
         sp_parse_groups(c->v.group_by, &c->diags, &out->group_by))
         return false;
-    out->group_by |= needed_groups(c);
+    out->group_by |= needed_groups(c) | filtered_groups(c);
     out->frames = c->v.frames ? (enum sp_granularity)(frames + 1) : SP_FRAMES_ADDRESS;
     out->lossless = c->v.lossless != NULL;
     out->samples = c->v.samples || out->lossless || c->v.time || c->needs_samples;
@@ -112,10 +127,7 @@ int cli_open(struct cli *c)
         c->files.n == 1 ? cli_read(c, c->files.v[0], &how.read, &c->profile) : cli_read_all(c, &how);
     if (st)
         return cli_exit_of(st);
-    /* A file that says what it is grouped by, and is not by what is asked: its samples may know. */
-    bool grouped = c->profile->header.has_x_spaa && strcmp(c->input->name, "spaa") == 0;
-    unsigned missing = grouped ? sp_missing_groups(c->profile, needed_groups(c)) : 0;
-    st = missing ? sp_regroup(c->profile, missing, &c->diags) : SPAA_OK;
+    st = cli_regroup(c);
     return st ? cli_exit_of(st) : cli_check_own(c, NULL);
 }
 

@@ -38,6 +38,20 @@ static bool to_ns(struct sp_str text, struct sp_str unit, int64_t *ns)
     return true;
 }
 
+bool sp_moments_set_range(struct sp_profile *p, int64_t lo, int64_t hi)
+{
+    struct sp_header *h = &p->header;
+    char t[64];
+    int digits = digits_of(sp_pstr(p, h->time_unit));
+    if (h->time_start && digits >= 0) {
+        h->time_start = sp_profile_str(p, t, sp_scaled_text(lo, (unsigned)digits, t));
+        h->time_end = sp_profile_str(p, t, sp_scaled_text(hi, (unsigned)digits, t));
+    }
+    if (h->duration)
+        h->duration = sp_profile_str(p, t, sp_scaled_text(hi - lo, 9, t));
+    return h->time_start != SP_STR_FAIL && h->time_end != SP_STR_FAIL && h->duration != SP_STR_FAIL;
+}
+
 bool sp_moment(const struct sp_moments *m, const struct sp_sample *x, int64_t *ns)
 {
     if (x->flags & SP_SAMPLE_TIME) {

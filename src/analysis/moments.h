@@ -35,6 +35,9 @@ bool sp_moment(const struct sp_moments *m, const struct sp_sample *x, int64_t *n
 spaa_status sp_moments_range(const struct sp_moments *m, const char *text, struct sp_diags *d, int64_t *lo,
                              int64_t *hi);
 
+/* The profile says that it is of [lo, hi) only; false: out of memory. */
+bool sp_moments_set_range(struct sp_profile *p, int64_t lo, int64_t hi);
+
 /* How a sample of an event weighs in a metric. */
 enum sp_weighing { SP_WEIGH_NOT, SP_WEIGH_ONE, SP_WEIGH_PERIOD, SP_WEIGH_PERIOD_OR_ONE };
 enum sp_weighing sp_weighing_of(const struct sp_profile *p, uint32_t event, uint32_t metric);

@@ -191,7 +191,7 @@ static bool weigh(struct sp_selection *s, const struct sp_tally *tally, struct s
     int64_t v = sp_weight(p, i, s->metric);
     if (tally) {
         if (v != SP_ABSENT)
-            sp_tally_add(&s->whole, record_weight(s, i, v));
+            sp_tally_add(&s->all, record_weight(s, i, v));
         row->weight = row->own = tally->weight[i];
         row->samples = tally->samples[i];
         return row->weight != SP_ABSENT;
@@ -292,7 +292,7 @@ static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits
         row.own = within(s, &g->own_left, row.own);
         if (row.samples > SP_DECIMAL)
             row.samples = within(s, &g->samples_left, row.samples);
-        s->all += row.weight;
+        s->all += tally ? 0 : row.weight;
         if (fit == 2)
             st = keep(s, filters, &row, d);
     }
@@ -375,12 +375,13 @@ static const char *pick_view(const struct sp_selection *s, const struct sp_selec
         for (int v = blocked ? 1 : 0; v < 2; v++)
             shown[v] = shown[v] || sp_state_in_view(s->profile, views[v], c->state);
     }
-    return o->state   ? "custom"
-           : !states  ? NULL
-           : o->view  ? o->view
-           : shown[0] ? views[0]
-           : shown[1] ? views[1]
-                      : "all";
+    return o->state       ? "custom"
+           : !states      ? NULL
+           : o->view      ? o->view
+           : o->any_state ? "all"
+           : shown[0]     ? views[0]
+           : shown[1]     ? views[1]
+                          : "all";
 }
 
 /* Event, metric and weights; m: with a range of time. */
@@ -411,8 +412,7 @@ static spaa_status choose(struct sp_selection *s, const struct sp_select_opts *o
 spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d,
                       struct sp_selection *out)
 {
-    struct sp_selection s = {
-        .profile = p, .base_samples = SP_ABSENT, .samples = SP_ABSENT, .whole = SP_ABSENT, .root = SP_NONE};
+    struct sp_selection s = {.profile = p, .base_samples = SP_ABSENT, .samples = SP_ABSENT, .root = SP_NONE};
     struct sp_moments moments = {0};
     sp_buf_init(&s.filters, 0);
     spaa_status st = o->time ? sp_moments_of(p, d, &moments) : SPAA_OK;
@@ -446,14 +446,27 @@ void sp_selection_free(struct sp_selection *s)
 }
 
 /* An inlined frame at the root end of a record has no physical one to go into: it stays. */
-static void add_frames(struct sp_selection *s, const uint32_t *frames, size_t n)
+static bool is_visible(const struct sp_selection *s, const uint32_t *frames, size_t n, size_t i)
 {
     const struct sp_profile *p = s->profile;
-    for (size_t i = 0; i < n; i++) {
-        bool inlined = s->no_inlined && p->frames.v[frames[i]].flags & SP_FRAME_INLINED && i + 1 < n;
-        if (!inlined && (!s->hidden || !s->hidden[frames[i]]))
+    bool inlined = s->no_inlined && p->frames.v[frames[i]].flags & SP_FRAME_INLINED && i + 1 < n;
+    return !inlined && (!s->hidden || !s->hidden[frames[i]]);
+}
+
+static void add_frames(struct sp_selection *s, const uint32_t *frames, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_visible(s, frames, n, i))
             s->scratch.v[s->scratch.n++] = frames[i];
-    }
+}
+
+size_t sp_selected_kernel_frames(const struct sp_selection *s, size_t row)
+{
+    uint32_t kernel = s->rows.v[row].kernel;
+    size_t n = kernel == SP_NONE ? 0 : s->profile->stacks.v[kernel].n, visible = 0;
+    for (size_t i = 0; i < n; i++)
+        visible += is_visible(s, sp_stack_frames(s->profile, kernel), n, i);
+    return visible;
 }
 
 const uint32_t *sp_selected_made_frames(struct sp_selection *s, size_t row, size_t *n)

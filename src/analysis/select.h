@@ -3,8 +3,9 @@
  *
  * One implementation of the filters for every view. A selection picks one event and one metric; weights
  * are int64 at a common decimal `scale` (a weight of 3.14 at scale 2 is 314), so that sums are exact.
- * `base` is the total after event, metric, time, thread, pid, comm and state: percentages are of that;
- * `total` is what dso, focus, ignore and root_at leave.
+ * `all` is the total of the event and metric before any filter; `base` is the total after time, thread, pid,
+ * comm and state: percentages of rows are of that; `total` is what dso, focus, ignore and root_at leave, and
+ * what is said to be kept, as a share of `all`.
  *
  * Linked user and kernel records of one observation are one row: the kernel frames at the leaf end.
  */
@@ -29,6 +30,7 @@ struct sp_select_opts {
     const char *root_at;
     const char *time; /* a range as analysis/moments.h reads it: weights are those of its samples */
     bool user_only, kernel_only; /* frames of the other kind are left out */
+    bool any_state;              /* where neither state nor view is given: all states */
     bool may_be_empty;           /* filters that leave nothing are no error */
     bool merge_inlined;          /* inlined frames are left out: their weight is the physical frame's */
 };
@@ -55,11 +57,10 @@ struct sp_selection {
     bool cannot_add;
     const char *view; /* "cpu", "latency", "all", "custom"; NULL where the profile has no states */
     SP_VEC(struct sp_selected) rows;
-    int64_t all;                   /* of the event and metric, within time, before any other filter */
-    int64_t whole;                 /* with time: of the event and metric at any time; else SP_ABSENT */
-    bool timed;                    /* with time */
-    int64_t time_lo, time_hi;      /* with time: [lo, hi) in ns of the profile's clock */
-    int64_t base, total;           /* scaled */
+    int64_t all;              /* of the event and metric, before any filter: what is kept is a share of it */
+    bool timed;               /* with time */
+    int64_t time_lo, time_hi; /* with time: [lo, hi) in ns of the profile's clock */
+    int64_t base, total;      /* scaled */
     int64_t base_samples, samples; /* SP_ABSENT where the source has none */
     struct sp_buf filters;         /* the filters in words, empty when there are none */
     unsigned char *hidden;         /* per frame: left out of the stacks; NULL: none */
@@ -100,6 +101,9 @@ static inline const uint32_t *sp_selected_frames(struct sp_selection *s, size_t 
     *n = stack->n;
     return stack->n ? s->profile->stack_frames.v + stack->first : &none;
 }
+
+/* How many of the visible frames of a row are those of its kernel record, before --root-at cuts. */
+size_t sp_selected_kernel_frames(const struct sp_selection *s, size_t row);
 
 /* Of rows that may state their leaf: see sp_selected_leaf. */
 uint32_t sp_selected_stated_leaf(const struct sp_selection *s, size_t row, const uint32_t *frames, size_t n);

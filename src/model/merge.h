@@ -28,6 +28,11 @@ struct sp_merge_opts {
     bool by_source;             /* x_source on every stack: records of two inputs are never combined */
     bool compared;              /* with by_source: nobody adds the inputs up, so that is not warned of */
     bool samples;               /* take samples and windows over, too */
+    /*
+     * Of the only input, per stack: it is left out with its samples, and with what no other stack needs;
+     * both records of a pair are, or neither. NULL: all are taken.
+     */
+    const unsigned char *leave;
 };
 
 struct sp_merger;

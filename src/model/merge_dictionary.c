@@ -13,6 +13,8 @@
 
 #include "base/hash.h"
 
+#include <stdlib.h>
+
 static bool by_function(const struct sp_absorber *a)
 {
     return a->to->header.frames >= SP_FRAMES_FUNCTION;
@@ -103,18 +105,94 @@ static uint32_t frame(struct sp_absorber *a, const struct sp_frame *f)
     return n < SP_NONE - 1 && sp_vec_push(&p->frames, *f) && sp_map_add(&a->m->frames, hash, n) ? n : SP_NONE;
 }
 
+/* What the stacks that are taken need; NULL: everything is. */
+struct needed {
+    bool *frames, *functions, *dsos;
+};
+
+static void needed_free(struct needed *x)
+{
+    free(x->frames);
+    free(x->functions);
+    free(x->dsos);
+}
+
+static bool find_needed(const struct sp_absorber *a, struct needed *x)
+{
+    const struct sp_profile *p = a->from;
+    const unsigned char *leave = a->m->opts.leave;
+    *x = (struct needed){NULL, NULL, NULL};
+    if (!leave)
+        return true;
+    x->frames = calloc(p->frames.n + 1, sizeof *x->frames);
+    x->functions = calloc(p->functions.n + 1, sizeof *x->functions);
+    x->dsos = calloc(p->dsos.n + 1, sizeof *x->dsos);
+    if (!x->frames || !x->functions || !x->dsos)
+        return false;
+    for (uint32_t i = 0; i < p->stacks.n; i++)
+        for (uint32_t k = 0; !leave[i] && k < p->stacks.v[i].n; k++)
+            x->frames[sp_stack_frames(p, i)[k]] = true;
+    for (size_t i = 0; i < p->frames.n; i++)
+        if (x->frames[i])
+            x->functions[p->frames.v[i].function] = true;
+    for (size_t i = 0; i < p->functions.n; i++)
+        if (x->functions[i])
+            x->dsos[p->functions.v[i].dso] = true;
+    return true;
+}
+
+static int cmp_tid(const void *va, const void *vb)
+{
+    int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
+    return (a > b) - (a < b);
+}
+
+/* The tids of the stacks that are taken, sorted; *all: some stack has none, so that any thread may be meant.
+ */
+static int64_t *needed_tids(const struct sp_absorber *a, size_t *n, bool *all)
+{
+    const struct sp_profile *p = a->from;
+    const unsigned char *leave = a->m->opts.leave;
+    int64_t *tids = malloc((p->contexts.n + 1) * sizeof *tids);
+    bool *taken = calloc(p->contexts.n + 1, sizeof *taken);
+    *n = 0;
+    *all = !leave;
+    for (uint32_t i = 0; tids && taken && leave && i < p->stacks.n; i++)
+        taken[p->stacks.v[i].context] |= !leave[i];
+    for (size_t i = 0; tids && taken && i < p->contexts.n; i++) {
+        if (!taken[i])
+            continue;
+        *all = *all || p->contexts.v[i].tid == SP_ABSENT;
+        tids[(*n)++] = p->contexts.v[i].tid;
+    }
+    if (!taken) {
+        free(tids);
+        return NULL;
+    }
+    free(taken);
+    if (tids)
+        qsort(tids, *n, sizeof *tids, cmp_tid);
+    return tids;
+}
+
 /* One record a tid: the smallest. */
 static spaa_status threads(struct sp_absorber *a)
 {
     struct sp_profile *p = a->to;
-    for (uint32_t i = 0; i < a->from->threads.n; i++) {
+    size_t ntids;
+    bool all, ok = true;
+    int64_t *tids = needed_tids(a, &ntids, &all);
+    for (uint32_t i = 0; tids && ok && i < a->from->threads.n; i++) {
         struct sp_thread t = a->from->threads.v[i];
+        if (!all && !bsearch(&t.tid, tids, ntids, sizeof *tids, cmp_tid))
+            continue;
         t.comm = sp_absorb_text(a, t.comm);
         t.more = sp_absorb_str(a, t.more);
         size_t before = p->threads.n;
         uint32_t n = sp_thread_intern(p, t.pid, t.tid, SP_STR_NONE);
-        if (n == SP_NONE)
-            return sp_nomem(a->d);
+        ok = n != SP_NONE;
+        if (!ok)
+            break;
         struct sp_thread *have = &p->threads.v[n];
         int c = p->threads.n > before ? 1 : (have->pid > t.pid) - (have->pid < t.pid);
         if (!c) /* a name is better than none */
@@ -125,7 +203,9 @@ static spaa_status threads(struct sp_absorber *a)
         if (c > 0)
             *have = t;
     }
-    return SPAA_OK;
+    ok = ok && tids;
+    free(tids);
+    return ok ? SPAA_OK : sp_nomem(a->d);
 }
 
 /* Why frames of a DSO lack something, for who asks about several files as one; false: out of memory. */
@@ -141,25 +221,31 @@ static bool absorb_notes(struct sp_absorber *a, uint32_t dso)
     return true;
 }
 
-spaa_status sp_absorb_dictionary(struct sp_absorber *a)
+static spaa_status absorb_needed(struct sp_absorber *a, const struct needed *x)
 {
     const struct sp_profile *from = a->from;
     for (uint32_t i = 0; i < from->dsos.n; i++) {
-        struct sp_dso x = from->dsos.v[i];
-        x.name = sp_absorb_str(a, x.name);
-        x.build_id = sp_absorb_text(a, x.build_id);
-        x.more = sp_absorb_str(a, x.more);
-        if ((a->dsos[i] = dso(a, &x)) == SP_NONE || (!a->m->opts.canonical && !absorb_notes(a, i)))
+        if (x->dsos && !x->dsos[i])
+            continue;
+        struct sp_dso o = from->dsos.v[i];
+        o.name = sp_absorb_str(a, o.name);
+        o.build_id = sp_absorb_text(a, o.build_id);
+        o.more = sp_absorb_str(a, o.more);
+        if ((a->dsos[i] = dso(a, &o)) == SP_NONE || (!a->m->opts.canonical && !absorb_notes(a, i)))
             return sp_nomem(a->d);
     }
     for (uint32_t i = 0; i < from->functions.n; i++) {
         const struct sp_function *f = &from->functions.v[i];
+        if (x->functions && !x->functions[i])
+            continue;
         a->functions[i] = sp_function_intern(a->to, sp_absorb_str(a, f->name), a->dsos[f->dso]);
         if (a->functions[i] == SP_NONE)
             return sp_nomem(a->d);
     }
     for (uint32_t i = 0; i < from->frames.n; i++) {
         struct sp_frame f = from->frames.v[i];
+        if (x->frames && !x->frames[i])
+            continue;
         f.function = a->functions[f.function];
         f.srcline = sp_absorb_text(a, f.srcline);
         f.more = by_function(a) ? SP_STR_NONE : sp_absorb_str(a, f.more);
@@ -167,6 +253,16 @@ spaa_status sp_absorb_dictionary(struct sp_absorber *a)
         if ((a->frames[i] = frame(a, &f)) == SP_NONE)
             return sp_nomem(a->d);
     }
+    return SPAA_OK;
+}
+
+spaa_status sp_absorb_dictionary(struct sp_absorber *a)
+{
+    struct needed x;
+    spaa_status st = find_needed(a, &x) ? absorb_needed(a, &x) : sp_nomem(a->d);
+    needed_free(&x);
+    if (st)
+        return st;
     /* A merged profile names threads where its stacks do. */
     if (a->m->opts.canonical && !(a->to->header.group_by & SP_BY_TID) && !a->m->opts.samples) {
         a->to->threads.n = 0;

@@ -52,6 +52,8 @@ static spaa_status samples(struct sp_absorber *a)
         st = sp_samples_new(a->d, &a->to->samples);
     for (size_t i = 0; !st && i < n; i++) {
         struct sp_sample x = rows[i];
+        if (a->m->opts.leave && (x.stack == SP_NONE || a->m->opts.leave[x.stack]))
+            continue;
         x.stack = x.stack == SP_NONE ? SP_NONE : a->stacks[x.stack];
         x.event = x.event == SP_NONE ? SP_NONE : a->events[x.event];
         x.time_text = sp_absorb_str(a, x.time_text);

@@ -438,6 +438,10 @@ static spaa_status enter_one(struct sp_absorber *a, struct batch *b, uint32_t i)
     struct wanted w = wanted(a, b, i);
     bool is_new = true;
     uint32_t to;
+    if (a->m->opts.leave && a->m->opts.leave[i]) {
+        a->stacks[i] = SP_NONE;
+        return SPAA_OK;
+    }
     if (s->related) {
         uint32_t other = partner(a->from, i);
         if (other != SP_NONE)
