@@ -72,6 +72,7 @@ void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struc
         sp_jw_scaled(w, "total", s->base, s->scale);
         sp_jw_scaled(w, "kept", s->total, s->scale);
     }
+    sp_jw_percent(w, "kept_percent", s->total, s->cannot_add ? 0 : s->all); /* of event_total */
     samples(w, "kept_samples", s->samples);
 }
 
@@ -177,6 +178,27 @@ void percent_text(struct sp_buf *out, const struct sp_selection *s, int64_t v)
         sp_text_percent(out, v, s->base);
 }
 
+void kept_text(struct sp_buf *out, const struct sp_selection *s, const char *before)
+{
+    if (!s->view && !s->filters.len)
+        return;
+    sp_buf_puts(out, before);
+    if (s->view)
+        sp_buf_printf(out, "view %s%s", s->view, strcmp(s->view, "all") == 0 ? "" : " (--view all)");
+    if (s->filters.len) {
+        sp_buf_puts(out, s->view ? ", " : "");
+        sp_text_safe(out, s->filters.data, s->filters.len);
+    }
+    if (s->cannot_add)
+        return;
+    sp_buf_puts(out, " keeps ");
+    weight_text(out, s, s->total);
+    sp_buf_puts(out, ", ");
+    sp_text_percent(out, s->total, s->all);
+    sp_buf_puts(out, "% of the event's ");
+    weight_text(out, s, s->all);
+}
+
 void answer_heading(struct cli *c, const struct sp_selection *s)
 {
     const struct sp_profile *p = s->profile;
@@ -204,18 +226,7 @@ void answer_heading(struct cli *c, const struct sp_selection *s)
         sp_text_grouped(&b, s->base_samples, 0);
         sp_buf_puts(&b, " samples");
     }
-    if (s->view) {
-        sp_buf_printf(&b, "; view %s, ", s->view);
-        sp_text_percent(&b, s->base, s->all);
-        sp_buf_puts(&b, strcmp(s->view, "all") == 0 ? "% of all" : "% of all (--view all)");
-    }
-    if (s->filters.len) {
-        sp_buf_puts(&b, "; ");
-        sp_text_safe(&b, s->filters.data, s->filters.len);
-        sp_buf_puts(&b, " keeps ");
-        sp_text_percent(&b, s->total, s->base);
-        sp_buf_puts(&b, "%");
-    }
+    kept_text(&b, s, "; ");
     if (p->events.n > 1)
         sp_buf_printf(&b, "; %zu other events (--event)", p->events.n - 1);
     sp_buf_ch(&b, '\n');

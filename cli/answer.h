@@ -71,6 +71,8 @@ void answer_diag(struct sp_jw *w, const struct sp_diag *g);
 
 /* "cycles (ns), 3948 samples, …": the line above a table. */
 void answer_heading(struct cli *c, const struct sp_selection *s);
+/* "; --pid 5 keeps 2.00 ms, 4.00% of the event's 50.00 ms": nothing where there are no views and filters. */
+void kept_text(struct sp_buf *out, const struct sp_selection *s, const char *before);
 /* A weight for people: thousands separators; time where the unit is ns, KiB and more of bytes. */
 void weight_text(struct sp_buf *out, const struct sp_selection *s, int64_t v);
 /* The shares of v in the base, as "12.34". */

@@ -44,15 +44,7 @@ static void subtitle(const struct cli *c, const struct sp_selection *s, struct s
         sp_text_grouped(b, s->samples, 0);
         sp_buf_puts(b, " samples");
     }
-    if (s->view) {
-        sp_buf_printf(b, " · view %s, ", s->view);
-        sp_text_percent(b, s->base, s->all);
-        sp_buf_puts(b, strcmp(s->view, "all") == 0 ? "% of all" : "% of all (--view all)");
-    }
-    if (s->filters.len) {
-        sp_buf_puts(b, " · ");
-        sp_buf_add(b, s->filters.data, s->filters.len);
-    }
+    kept_text(b, s, " · ");
 }
 
 static bool pixels(struct cli *c, const char *name, const char *value, double lo, double hi, double otherwise,

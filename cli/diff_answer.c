@@ -478,6 +478,12 @@ static void side_line(const struct diff_answer *a, struct sp_buf *b, unsigned si
         diff_number(b, s->seconds, 3, false);
         sp_buf_puts(b, " s");
     }
+    if (a->words.filters.n || a->words.view) {
+        sp_buf_puts(b, "; kept ");
+        diff_number(b, s->all ? 100 * (double)s->kept / (double)s->all : 0, 2, false);
+        sp_buf_puts(b, "% of the event's ");
+        weight(a, b, s->all);
+    }
     sp_buf_ch(b, '\n');
 }
 

@@ -130,7 +130,10 @@ static void side(struct sp_jw *w, const struct diff_answer *a, unsigned i)
         sp_jw_cstr(w, NULL, c->files.v[k]);
     sp_jw_close(w, ']');
     sp_jw_u64(w, "runs", s->runs);
+    sp_jw_scaled(w, "event_total", s->all, a->d.scale);
     sp_jw_scaled(w, "total", s->total, a->d.scale);
+    sp_jw_scaled(w, "kept", s->kept, a->d.scale);
+    number(w, "kept_percent", s->all ? 100 * (double)s->kept / (double)s->all : NAN);
     count(w, "samples", s->samples);
     number(w, "effective_samples", s->effective);
     number(w, "duration", s->seconds);

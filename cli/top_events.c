@@ -73,6 +73,12 @@ static struct sp_str metric_name(const struct sp_selection *s)
 
 /* ---- JSON ---- */
 
+/* Of each event before any filter: what its row names as its total. */
+static void share(struct answer *a, const char *key)
+{
+    sp_jw_percent(&a->w, key, a->s->total, a->s->cannot_add ? 0 : a->s->all);
+}
+
 static void json_row(struct answer *a)
 {
     const struct sp_selection *s = a->s;
@@ -86,11 +92,11 @@ static void json_row(struct answer *a)
         sp_jw_str(w, "unit", s->unit.p, s->unit.n);
     else
         sp_jw_null(w, "unit");
-    answer_weight(a, "total", s->base);
+    answer_weight(a, "total", s->all);
     answer_weight(a, "flat", s->total);
-    answer_percent(a, "flat_percent", s->total);
+    share(a, "flat_percent");
     answer_weight(a, "cum", s->total);
-    answer_percent(a, "cum_percent", s->total);
+    share(a, "cum_percent");
     answer_count(a, "samples", s->samples);
     answer_count(a, "cum_samples", s->samples);
     sp_jw_open(w, "tags", '[');
@@ -133,15 +139,27 @@ static int draw_json(struct events *x, size_t limit)
 
 /* ---- tables ---- */
 
+static void cell_share(struct answer *a, struct sp_table *t)
+{
+    bool exact = a->c->format == FORMAT_CSV;
+    sp_buf_clear(&a->b);
+    if (!a->s->cannot_add)
+        sp_text_percent(&a->b, a->s->total, a->s->all);
+    else
+        sp_buf_puts(&a->b, exact ? "" : "-");
+    sp_buf_puts(&a->b, exact ? "" : "%");
+    cell_buf(t, &a->b);
+}
+
 static void table_row(struct answer *a, struct sp_table *t)
 {
     const struct sp_selection *s = a->s;
     cell_weight(a, t, s->total);
-    cell_percent(a, t, s->total);
+    cell_share(a, t);
     cell_weight(a, t, s->total);
-    cell_percent(a, t, s->total);
+    cell_share(a, t);
     cell_count(t, s->samples);
-    cell_weight(a, t, s->base);
+    cell_weight(a, t, s->all);
     cell_str(t, metric_name(s));
     cell_str(t, s->unit);
     cell_str(t, event_name(s));

@@ -215,11 +215,12 @@ class Selection:
             partner = profile.by_id[str(s["related_stacks"][0])] if s.get("related_stacks") else None
             if partner and s["stack_type"] == "kernel":
                 continue
+            if s in mine:
+                self.all += s["weight"][self.metric]
             if self.timed is not None and str(s["id"]) not in self.timed:
                 continue
             weight, samples = (s["weight"][self.metric], s["weight"].get("samples")) if self.timed is None \
                 else self.timed[str(s["id"])]
-            self.all += weight
             if not self.context_fits(s["context"]):
                 continue
             self.base += weight

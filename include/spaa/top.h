@@ -62,8 +62,8 @@ struct spaa_total {
     const char *filters; /* in words; "" where there are none */
     unsigned scale;
     int cannot_add;  /* weights of this metric must not be summed: flat, cum and totals mean nothing */
-    int64_t all;     /* of the event and metric */
-    int64_t base;    /* after event, metric, thread, pid, comm, state: what percentages are of */
+    int64_t all;     /* of the event and metric, before any filter */
+    int64_t base;    /* after event, metric, time, thread, pid, comm, state: what percentages are of */
     int64_t total;   /* after all filters */
     int64_t samples; /* observations in total; SPAA_ABSENT where the source counts none */
 };

@@ -168,6 +168,8 @@ static spaa_status sum_sides(struct sp_diff *d)
                 return SPAA_ERR_INPUT;
             }
             x->total += at_scale(d, r, r->total);
+            x->kept += at_scale(d, r, r->kept);
+            x->all += at_scale(d, r, r->all);
             x->samples =
                 x->samples == SP_ABSENT || r->samples == SP_ABSENT ? SP_ABSENT : x->samples + r->samples;
             x->effective += r->effective;

@@ -82,6 +82,8 @@ struct sp_diff_row {
 struct sp_diff_side {
     size_t runs;
     __int128 total;   /* all runs, at sp_diff.scale */
+    __int128 kept;    /* of it, by all filters */
+    __int128 all;     /* of the event before any filter */
     int64_t samples;  /* SP_ABSENT where some run has none */
     double effective; /* samples, NaN where unknown */
     double seconds;   /* NaN where unknown */

@@ -21,6 +21,7 @@ struct sp_diff_name {
 struct sp_diff_run {
     unsigned scale;
     int64_t total, samples; /* of the whole; samples SP_ABSENT where a row has none */
+    int64_t kept, all;      /* by all filters; of the event before any */
     double effective;       /* NaN where unknown */
     double seconds;         /* of recording, where the event is sampled by frequency; else NaN */
     bool negative;          /* some weight is below 0 */

@@ -248,10 +248,12 @@ static double seconds_of(const struct sp_profile *p, uint32_t event)
  * Effective samples: (sum w)² / sum w², each sample of a stack taken to weigh as much as its others. Where
  * a weight has no samples beside it, nothing is known.
  */
-static void take_totals(struct sp_diff_run *r, const struct sp_selection *whole)
+static void take_totals(struct sp_diff_run *r, const struct sp_selection *s, const struct sp_selection *whole)
 {
     double sum = 0, squares = 0;
     r->total = whole->base;
+    r->kept = s->total;
+    r->all = s->all;
     r->scale = whole->scale;
     r->samples = 0;
     for (size_t i = 0; i < whole->rows.n; i++) {
@@ -429,7 +431,7 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
     }
     sp_buf_init(&t.text, 0);
     whole = whole ? whole : s;
-    take_totals(t.r, whole);
+    take_totals(t.r, s, whole);
     bool ok = tables(&t) && take_stacks(&t) && take_names(&t);
     spaa_status st = !ok ? sp_nomem(d->diags) : blocks ? take_blocks(&t, whole) : SPAA_OK;
     free(t.keys);

@@ -47,6 +47,7 @@ def test_weights_of_a_range_of_time(file, span, more):
             assert (answer["total"], answer["kept"], answer["kept_samples"]) == \
                 (selection.base, selection.total, sum(r.samples for r in selection.rows))
             assert answer["profile"]["event_total"] == selection.all
+            assert answer["kept_percent"] == percent(selection.total, selection.all)
             nodes = ask("tree", path, "--min-percent", 0, *selection.options())["nodes"]
             assert nodes[0]["total"] == selection.total
 

@@ -99,7 +99,7 @@ def test_the_table_the_csv_and_the_markdown(report):
 
 def test_filters_say_who_is_asked_about_and_chains_go_on_beyond(report):
     answer = ask("waits", report, "--comm", "make")
-    assert [w["tid"] for w in answer["waiters"]] == [0xc1] and answer["profile"]["filters"] == "--comm make --view all"
+    assert [w["tid"] for w in answer["waiters"]] == [0xc1] and answer["profile"]["filters"] == "--comm make"
     assert (answer["waiting"], answer["waiting_for_nothing_named"], answer["deadlocks"]) == (10, 0, 0)
     (chain,) = answer["chains"]
     assert steps(chain) == [(0xc1, "wait4", ("cc", 40, None)), (0xd1, 'queue "db (x)"', ("gone", 99, 0xe1))]
@@ -112,7 +112,7 @@ def test_filters_say_who_is_asked_about_and_chains_go_on_beyond(report):
     answer = ask("waits", report, "--state", "BLOCKED", "--ignore", "^waitpid$")
     assert {w["tid"] for w in answer["waiters"]} == {w["tid"] for w in ask("waits", report)["waiters"]
                                                      if any(x["state"] == "BLOCKED" for x in w["waits"])} - {0xc1}
-    assert "--comm make --view all keeps" in run("waits", report, "--comm", "make", code=0).out
+    assert "view all, --comm make keeps 10, 20.00% of the event's 50" in run("waits", report, "--comm", "make", code=0).out
     assert "nobody" in run("waits", report, "--comm", "nobody", code=1).err
 
 
