@@ -2,10 +2,13 @@
  * next. */
 #include "findings_text.h"
 
+#include "analysis/interval.h"
 #include "analysis/path.h"
 #include "analysis/top.h"
 #include "base/num.h"
 #include "render/text.h"
+
+#include <math.h>
 
 enum { PATH_MAX_STEPS = 64, NEXT = 3 };
 
@@ -151,6 +154,22 @@ static void json_rows(struct brief *x, const char *key, const struct sp_top *t, 
     sp_jw_close(w, ']');
 }
 
+static void json_intervals(struct sp_jw *w, int64_t samples)
+{
+    sp_jw_cstr(w, "method", "Wilson, 95 %: samples taken as independent and of equal weight");
+    sp_jw_open(w, "intervals", '[');
+    for (size_t i = 0; i < FINDING_SHARES; i++) {
+        double lo, hi;
+        sp_share_interval(finding_shares[i], samples, &lo, &hi);
+        sp_jw_open(w, NULL, '{');
+        sp_jw_i64(w, "percent", (int64_t)finding_shares[i]);
+        sp_jw_scaled(w, "low", llround(lo * 10000), 4);
+        sp_jw_scaled(w, "high", llround(hi * 10000), 4);
+        sp_jw_close(w, '}');
+    }
+    sp_jw_close(w, ']');
+}
+
 static void json_findings(struct brief *x)
 {
     struct sp_jw *w = &x->a.w;
@@ -173,6 +192,8 @@ static void json_findings(struct brief *x)
             sp_jw_percent(w, "percent", f->part, f->of);
         if (f->weight == SP_ABSENT)
             sp_jw_i64(w, "count", f->part);
+        if (f->kind == SP_FIND_FEW)
+            json_intervals(w, f->part);
         if (f->function != SP_NONE) {
             sp_jw_open(w, "function", '{');
             answer_function(&x->a, f->function);

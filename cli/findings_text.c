@@ -1,9 +1,12 @@
 /* Findings in words, and the commands that show more of them. */
 #include "findings_text.h"
 
+#include "analysis/interval.h"
 #include "analysis/top.h"
 #include "base/num.h"
 #include "render/text.h"
+
+const double finding_shares[FINDING_SHARES] = {50, 10, 1};
 
 /* The command that shows more of a finding; its argument is written into `word`. */
 struct answer_next finding_next(struct answer *a, const struct sp_finding *f, struct sp_buf *word)
@@ -90,13 +93,16 @@ static void say_thread(struct answer *a, const struct sp_finding *f)
     }
 }
 
-/* With n samples, a true share of one half is seen within 1.96 * sqrt(1/4n): in hundredths of a percent. */
-static int64_t margin(int64_t samples)
+/* Within what the true shares are likely to be, for three that are seen. */
+static void say_intervals(struct sp_buf *b, int64_t samples)
 {
-    int64_t square = 9604 * 10000 / (samples > 0 ? samples : 1), root = 0; /* (98 / sqrt n)^2 in 1e-4 */
-    while ((root + 1) * (root + 1) <= square)
-        root++;
-    return root;
+    sp_text_grouped(b, samples, 0);
+    sp_buf_puts(b, " samples; if they are independent and weigh alike, with 95 % confidence");
+    for (size_t i = 0; i < FINDING_SHARES; i++) {
+        double lo, hi;
+        sp_share_interval(finding_shares[i], samples, &lo, &hi);
+        sp_buf_printf(b, "%s a share of %g %% is %.1f to %.1f %%", i ? "," : "", finding_shares[i], lo, hi);
+    }
 }
 
 void finding_text(struct answer *a, const struct sp_finding *f)
@@ -112,7 +118,6 @@ void finding_text(struct answer *a, const struct sp_finding *f)
         [SP_FIND_SYSCALL] = " of the weight is in system calls",
         [SP_FIND_RECURSION] = " of the weight is in recursive stacks"};
     struct sp_buf *b = &a->b;
-    char t[64];
     sp_buf_clear(b);
     switch (f->kind) {
     case SP_FIND_LOST:
@@ -122,9 +127,7 @@ void finding_text(struct answer *a, const struct sp_finding *f)
         say_share(a, f->part, f->of, "stacks were cut off");
         break;
     case SP_FIND_FEW:
-        sp_text_grouped(b, f->part, 0);
-        sp_scaled_text(margin(f->part), 2, t);
-        sp_buf_printf(b, " samples: a share is known to \302\261%s points at best", t);
+        say_intervals(b, f->part);
         break;
     case SP_FIND_SATURATED:
     case SP_FIND_DOMINANT:

@@ -12,4 +12,8 @@ struct answer_next finding_next(struct answer *a, const struct sp_finding *f, st
 /* The same as a line for a shell. */
 void finding_command(struct answer *a, const struct sp_finding *f, struct sp_buf *out);
 
+/* SP_FIND_FEW: of which shares the intervals are told, in percent. */
+enum { FINDING_SHARES = 3 };
+extern const double finding_shares[FINDING_SHARES];
+
 #endif

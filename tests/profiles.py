@@ -197,6 +197,17 @@ class Profile:
         return Selection(self, event or self.default_event(), metric, filters)
 
 
+def same_function(a, b):
+    """Two frames of one stack: by the starts of their functions, else by name, binary and file."""
+    if function(a) != function(b) or a.get("inlined") or b.get("inlined") or a.get("func_resolved") is False:
+        return False
+    starts = [int(f["ip"], 16) - int(f["symoff"], 16) if "ip" in f and "symoff" in f else None for f in (a, b)]
+    if None not in starts:
+        return starts[0] == starts[1]
+    files = [f["srcline"].rsplit(":", 1)[0] if f.get("srcline") else None for f in (a, b)]
+    return None in files or files[0] == files[1]
+
+
 def function(frame):
     return frame["func"], frame["dso"]["name"]
 
@@ -347,8 +358,9 @@ class Selection:
             if not at:
                 continue
             out["cum"] += row.weight
-            out["recursive"] += row.weight * (len(at) > 1)
-            out["deepest"] = max(out["deepest"], len(at))
+            again = sum(any(same_function(row.frames[i], row.frames[k]) for k in at if k < i) for i in at)
+            out["recursive"] += row.weight * (again > 0)
+            out["deepest"] = max(out["deepest"], again + 1)
             for key in {function(row.frames[i + 1]) if i + 1 < len(row.frames) else None for i in at}:
                 parts["callers"][key] += row.weight
             for key in {function(row.frames[i - 1]) for i in at if i}:

@@ -1,5 +1,6 @@
 #include "analysis/findings.h"
 
+#include "analysis/recursion.h"
 #include "analysis/top.h"
 #include "base/num.h"
 
@@ -181,12 +182,14 @@ struct finder {
     const struct sp_profile *p;
     const struct sp_quality *q;
     struct sp_findings out;
-    unsigned char *classes; /* per function */
-    uint32_t *seen;         /* per function: 1 + the last row with it */
-    uint32_t *again;        /* per function: 1 + the last row that has it twice */
-    uint32_t *times;        /* per function: in that row */
-    int64_t *through;       /* per function of a class: weight of its rows */
-    int64_t *recursive;     /* per function: weight of the rows that have it twice */
+    unsigned char *classes;  /* per function */
+    uint32_t *seen;          /* per function: 1 + the last row with it */
+    uint32_t *last;          /* per function: where it stood last in that row */
+    SP_VEC(uint32_t) before; /* per frame of the row: where its function stood before; SP_NONE: nowhere */
+    uint32_t *again;         /* per function: 1 + the last row that has it twice */
+    uint32_t *times;         /* per function: in that row */
+    int64_t *through;        /* per function of a class: weight of its rows */
+    int64_t *recursive;      /* per function: weight of the rows that have it twice */
     uint32_t *deepest;
     int64_t class_weight[CLASSES];
     int64_t recursion;
@@ -197,12 +200,14 @@ static bool start(struct finder *x)
     size_t n = x->p->functions.n + 1;
     x->classes = calloc(n, 1);
     x->seen = calloc(n, sizeof *x->seen);
+    x->last = calloc(n, sizeof *x->last);
     x->again = calloc(n, sizeof *x->again);
     x->times = calloc(n, sizeof *x->times);
     x->through = calloc(n, sizeof *x->through);
     x->recursive = calloc(n, sizeof *x->recursive);
     x->deepest = calloc(n, sizeof *x->deepest);
-    if (!x->classes || !x->seen || !x->again || !x->times || !x->through || !x->recursive || !x->deepest)
+    if (!x->classes || !x->seen || !x->last || !x->again || !x->times || !x->through || !x->recursive ||
+        !x->deepest)
         return false;
     for (uint32_t i = 0; i < x->p->functions.n; i++)
         x->classes[i] = (unsigned char)classes_of(x->p, i);
@@ -213,6 +218,8 @@ static void finish(struct finder *x)
 {
     free(x->classes);
     free(x->seen);
+    free(x->last);
+    sp_vec_free(&x->before);
     free(x->again);
     free(x->times);
     free(x->through);
@@ -232,6 +239,17 @@ static void repeated(struct finder *x, uint32_t f, uint32_t stamp, int64_t weigh
         x->deepest[f] = x->times[f];
 }
 
+/* Whether one of the frames of this row that have the function's name is the function itself. */
+static bool recurs(const struct finder *x, const uint32_t *frames, size_t k)
+{
+    enum { LOOK_BACK = 64 }; /* a name of so many functions in one stack is none */
+    uint32_t at = x->before.v[k];
+    for (unsigned i = 0; at != SP_NONE && i < LOOK_BACK; i++, at = x->before.v[at])
+        if (sp_same_function(x->p, frames[k], frames[at]))
+            return true;
+    return false;
+}
+
 static bool add_row(struct finder *x, size_t i)
 {
     size_t n;
@@ -241,11 +259,18 @@ static bool add_row(struct finder *x, size_t i)
     uint32_t stamp = (uint32_t)i + 1;
     unsigned classes = sp_str_is(state, "IDLE") ? 1 : 0;
     bool recursive = false;
-    for (size_t k = 0; frames && k < n; k++) {
+    if (!frames || !sp_vec_reserve(&x->before, n + 1))
+        return false;
+    for (size_t k = 0; k < n; k++) {
         uint32_t f = x->p->frames.v[frames[k]].function;
-        if (x->seen[f] == stamp) {
-            recursive = true;
-            repeated(x, f, stamp, row->weight);
+        bool seen = x->seen[f] == stamp;
+        x->before.v[k] = seen ? x->last[f] : SP_NONE;
+        x->last[f] = (uint32_t)k;
+        if (seen) {
+            bool again = recurs(x, frames, k);
+            recursive = recursive || again;
+            if (again)
+                repeated(x, f, stamp, row->weight);
             continue;
         }
         x->seen[f] = stamp;
@@ -257,7 +282,7 @@ static bool add_row(struct finder *x, size_t i)
         if (classes >> c & 1)
             x->class_weight[c] += row->weight;
     x->recursion += recursive ? row->weight : 0;
-    return frames != NULL;
+    return true;
 }
 
 /* The function with most of something; SP_NONE where nothing is above 0. */
@@ -291,6 +316,13 @@ static struct sp_finding about(enum sp_finding_kind kind, int64_t weight, int64_
     return (struct sp_finding){kind, weight, part, of, SP_NONE, 0, SP_NONE, 0, 0};
 }
 
+/* Every occurrence was recorded: its shares are exact, however few there are. */
+static bool counts_all(const struct sp_profile *p, uint32_t event)
+{
+    const struct sp_event *e = &p->events.v[event];
+    return e->mode == SP_EVENT || (e->mode == SP_PERIOD && sp_str_is(sp_pstr(p, e->sample_period), "1"));
+}
+
 static bool data_findings(struct finder *x)
 {
     const struct sp_selection *s = x->s;
@@ -303,15 +335,64 @@ static bool data_findings(struct finder *x)
               found(x, about(SP_FIND_NO_STACK, q->no_stack, q->no_stack, s->base)) &&
               found(x, about(SP_FIND_LOST, SP_ABSENT, lost, all ? all + lost : 0)) &&
               found(x, about(SP_FIND_TRUNCATED, SP_ABSENT, cut, all));
-    if (ok && s->samples != SP_ABSENT && s->samples < sp_finding_infos[SP_FIND_FEW].percent)
-        ok = sp_vec_push(&x->out.list, about(SP_FIND_FEW, SP_ABSENT, s->samples, s->samples));
+    if (ok && s->base_samples > 0 && s->base_samples < sp_finding_infos[SP_FIND_FEW].percent &&
+        !counts_all(x->p, s->event))
+        ok = sp_vec_push(&x->out.list, about(SP_FIND_FEW, SP_ABSENT, s->base_samples, s->base_samples));
     return ok;
+}
+
+static bool contains_any(struct sp_str s, const char *const *words)
+{
+    for (; *words; words++)
+        if (s.n && memmem(s.p, s.n, *words, strlen(*words)))
+            return true;
+    return false;
+}
+
+/* What an event is by its nature is no finding: that an allocation allocates, or that who left the CPU waits.
+ */
+static bool goes_without_saying(const struct finder *x, enum sp_finding_kind kind)
+{
+    static const char *const off_cpu[] = {"off-cpu",
+                                          "offcpu",
+                                          "off_cpu",
+                                          "sched_switch",
+                                          "context-switches",
+                                          "sched_stat_sleep",
+                                          "sched_stat_iowait",
+                                          "sched_stat_blocked",
+                                          NULL};
+    static const char *const locks_only[] = {"contention", "mutex", "futex", "lock:", NULL};
+    static const char *const heap[] = {"alloc", "heap", "kmem:", "free", "inuse", "brk", NULL};
+    static const char *const page_faults[] = {"page-fault", "page_fault", "minor-fault", "major-fault", NULL};
+    static const char *const calls[] = {"syscalls:", "sys_enter", "sys_exit", NULL};
+    const struct sp_event *e = &x->p->events.v[x->s->event];
+    struct sp_str name = sp_pstr(x->p, e->name), metric = sp_pstr(x->p, x->p->metrics.v[x->s->metric].name);
+    bool off = contains_any(name, off_cpu) || contains_any(metric, off_cpu) || sp_str_is(name, "cs");
+    bool blocked = contains_any(name, locks_only) || sp_str_is(name, "block");
+    switch (kind) {
+    case SP_FIND_ALLOC:
+        return e->kind == SP_ALLOCATION || e->kind == SP_DEALLOCATION || contains_any(name, heap);
+    case SP_FIND_IDLE:
+    case SP_FIND_SYSCALL:
+        return off || contains_any(name, calls);
+    case SP_FIND_WAIT:
+        return off || blocked;
+    case SP_FIND_LOCK:
+        return blocked;
+    case SP_FIND_FAULT:
+        return contains_any(name, page_faults);
+    default:
+        return false;
+    }
 }
 
 static bool class_findings(struct finder *x)
 {
     bool ok = true;
     for (unsigned c = 0; ok && c < CLASSES; c++) {
+        if (goes_without_saying(x, class_kinds[c]))
+            continue;
         struct sp_finding f = about(class_kinds[c], x->class_weight[c], x->class_weight[c], x->s->base);
         f.function = heaviest(x, x->through, 1u << c);
         f.through = f.function == SP_NONE ? 0 : x->through[f.function];

@@ -1,5 +1,6 @@
 #include "analysis/function.h"
 
+#include "analysis/recursion.h"
 #include "analysis/tally.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@ struct builder {
     const struct sp_pick *pick;
     struct sp_function_view v;
     struct sums callers, callees, matches, lines, threads;
+    SP_VEC(uint32_t) hits; /* frames of the function in the row at hand */
 };
 
 static bool sums_init(struct sums *x, size_t keys)
@@ -83,20 +85,33 @@ static uint32_t neighbour(const struct builder *b, const uint32_t *f, size_t n, 
     return at < n ? b->p->frames.v[f[at]].function : (uint32_t)b->p->functions.n;
 }
 
+/* Whether a frame is a function that the row had before, rather than one of the same name. */
+static bool recurs(const struct builder *b, uint32_t frame)
+{
+    enum { LOOK_BACK = 64 };
+    size_t n = b->hits.n, first = n > LOOK_BACK ? n - LOOK_BACK : 0;
+    for (size_t i = n; i-- > first;)
+        if (sp_same_function(b->p, frame, b->hits.v[i]))
+            return true;
+    return false;
+}
+
 static bool add_row(struct builder *b, size_t i)
 {
     const struct sp_selected *row = &b->s->rows.v[i];
-    uint32_t context = b->p->stacks.v[row->stack].context, times = 0;
+    uint32_t context = b->p->stacks.v[row->stack].context, times = 0, again = 0;
     size_t n;
     const uint32_t *f = sp_selected_frames(b->s, i, &n);
     bool ok = f != NULL;
+    b->hits.n = 0;
     for (size_t k = 0; ok && k < n; k++) {
         const struct sp_frame *frame = &b->p->frames.v[f[k]];
         if (!b->pick->hits[frame->function])
             continue;
+        again += times && recurs(b, f[k]);
         times++;
-        ok = cum(&b->matches, frame->function, row, i + 1) && cum(&b->lines, frame->srcline, row, i + 1) &&
-             cum(&b->threads, context, row, i + 1) &&
+        ok = sp_vec_push(&b->hits, f[k]) && cum(&b->matches, frame->function, row, i + 1) &&
+             cum(&b->lines, frame->srcline, row, i + 1) && cum(&b->threads, context, row, i + 1) &&
              cum(&b->callers, neighbour(b, f, n, k, 1), row, i + 1) &&
              (k == 0 || cum(&b->callees, neighbour(b, f, n, k, -1), row, i + 1));
     }
@@ -104,8 +119,8 @@ static bool add_row(struct builder *b, size_t i)
         return ok;
     b->v.cum += row->weight;
     add_samples(&b->v.cum_samples, row->samples);
-    b->v.recursive += times > 1 ? row->weight : 0;
-    b->v.deepest = times > b->v.deepest ? times : b->v.deepest;
+    b->v.recursive += again ? row->weight : 0;
+    b->v.deepest = again + 1 > b->v.deepest ? again + 1 : b->v.deepest;
     uint32_t leaf = sp_selected_leaf(b->s, i, f, n);
     const struct sp_frame *frame = &b->p->frames.v[leaf];
     if (!b->pick->hits[frame->function])
@@ -252,6 +267,7 @@ spaa_status sp_function_build(struct sp_selection *s, const struct sp_pick *pick
     for (size_t i = 0; ok && i < s->rows.n; i++)
         ok = add_row(&b, i);
     ok = ok && finish(&b);
+    sp_vec_free(&b.hits);
     sums_free(&b.callers);
     sums_free(&b.callees);
     sums_free(&b.matches);

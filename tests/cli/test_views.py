@@ -354,7 +354,8 @@ def test_findings_of_counts(tmp_path):
     path.write_text(profiles.text([(["f"], {"samples": 100, "period": 7})], x_spaa={"lost": 3, "truncated": 40}))
     found = {f["id"]: f for f in ask("summary", path)["findings"]}
     assert set(found) <= {"lost", "truncated", "few_samples"}
-    assert found["few_samples"]["count"] == 100 and "9.8 points" in found["few_samples"]["statement"]
+    assert found["few_samples"]["count"] == 100 and "50 % is 40.4 to 59.6 %, a share of 10 % is 5.5 to 17.4 %, a share of 1 % is 0.2 to 5.4 %" in found["few_samples"]["statement"]
+    assert found["few_samples"]["intervals"][0] == {"percent": 50, "low": D("40.3832"), "high": D("59.6168")}
 
 
 # Budgets

@@ -1,0 +1,49 @@
+#include "analysis/recursion.h"
+
+#include "json/find.h"
+
+/* Names that compilers and runtimes give to functions without one. */
+static bool is_nameless(struct sp_str name)
+{
+    static const char *const names[] = {"operator()", "<lambda",   "(anonymous", "<anonymous", "{lambda",
+                                        "{closure",   "{{closure", "lambda",     "anonymous"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (name.n >= strlen(names[i]) && memcmp(name.p, names[i], strlen(names[i])) == 0)
+            return true;
+    return name.n == 0 || sp_str_is(name, "[unknown]");
+}
+
+static struct sp_str file_of(const struct sp_profile *p, const struct sp_frame *f)
+{
+    struct sp_str s = sp_pstr(p, f->srcline);
+    const char *colon = s.n ? memchr(s.p, ':', s.n) : NULL;
+    for (const char *next = colon; next; next = memchr(next + 1, ':', (size_t)(s.p + s.n - next - 1)))
+        colon = next;
+    return colon ? (struct sp_str){s.p, (uint32_t)(colon - s.p)} : s;
+}
+
+/* The line of the declaration where the source states it (pprof); n 0: it does not. */
+static struct sp_span declared(const struct sp_profile *p, const struct sp_frame *f)
+{
+    struct sp_str more = sp_pstr(p, f->more);
+    struct sp_span raw, text = {more.p, more.n};
+    return more.n && sp_json_find2(text, "x_pprof", "start_line", &raw) ? raw : (struct sp_span){"", 0};
+}
+
+bool sp_same_function(const struct sp_profile *p, uint32_t frame, uint32_t other)
+{
+    const struct sp_frame *a = &p->frames.v[frame], *b = &p->frames.v[other];
+    const unsigned start = SP_FRAME_IP | SP_FRAME_SYMOFF;
+    bool inlined = (a->flags | b->flags) & SP_FRAME_INLINED;
+    if (a->function != b->function || a->flags & SP_FRAME_UNRESOLVED)
+        return false;
+    if (!inlined && (a->flags & b->flags & start) == start)
+        return a->ip - a->symoff == b->ip - b->symoff;
+    struct sp_span x = declared(p, a), y = declared(p, b);
+    struct sp_str f = file_of(p, a), g = file_of(p, b);
+    if (f.n && g.n && sp_str_cmp(f, g) != 0)
+        return false;
+    if (x.n && y.n)
+        return x.n == y.n && memcmp(x.p, y.p, x.n) == 0;
+    return !inlined && !is_nameless(sp_pstr(p, p->functions.v[a->function].name));
+}

@@ -1,0 +1,122 @@
+"""What findings say, and what they leave unsaid."""
+
+import shutil
+import subprocess
+
+import pytest
+
+import profiles
+from conftest import ask, run
+
+
+def frame(name, start, at=0x10, **more):
+    return {"func": name, "ip": hex(start + at), "symoff": hex(at), **more}
+
+
+def findings(tmp_path, stacks, *more, **header):
+    path = tmp_path / "f.spaa"
+    path.write_text(profiles.text(stacks, **header))
+    return {f["id"]: f for f in ask("summary", path, *more)["findings"]}
+
+
+def recursion(tmp_path, *frames):
+    return findings(tmp_path, [(list(frames), {"samples": 2000, "period": 9})]).get("recursion")
+
+
+# Recursion
+
+def test_one_function_recurs(tmp_path):
+    f = recursion(tmp_path, frame("f", 0x1000, 4), "g", frame("f", 0x1000, 8), "main")
+    assert f["function"]["function"] == "f" and f["most_in_a_stack"] == 2
+    answer = ask("function", tmp_path / "f.spaa", "f")
+    assert answer["recursion"] == {"weight": 9, "most_in_a_stack": 2} or answer["recursion"]["most_in_a_stack"] == 2
+
+
+def test_functions_of_one_name_do_not(tmp_path):
+    assert recursion(tmp_path, frame("operator()", 0x1000), "g", frame("operator()", 0x2000), "main") is None
+    assert ask("function", tmp_path / "f.spaa", "operator()")["recursion"]["weight"] == 0
+    assert recursion(tmp_path, frame("main", 0x1000), frame("main", 0x2000)) is None
+    # two inlined ones at one address, in different files, and in one
+    for a, b in [("a.cc:3", "b.cc:9"), ("a.cc:3", "a.cc:9")]:
+        inlined = {"inlined": True, "dso": "/bin/app"}
+        assert recursion(tmp_path, frame("operator()", 0x1000, inline_depth=2, srcline=a, **inlined),
+                         frame("operator()", 0x1000, inline_depth=1, srcline=b, **inlined), frame("main", 0x1000)) is None
+
+
+def test_names_alone(tmp_path):
+    assert recursion(tmp_path, "walk", "walk", "main")["function"]["function"] == "walk"
+    assert recursion(tmp_path, "operator()", "g", "operator()", "main") is None
+    # the third is the first again, whatever stands between
+    f = recursion(tmp_path, frame("f", 0x1000), frame("f", 0x2000), frame("f", 0x1000), "main")
+    assert f["most_in_a_stack"] == 2
+
+
+def test_lambdas_recorded_with_perf(tmp_path):
+    if not shutil.which("perf") or not shutil.which("g++"):
+        pytest.skip("no perf or g++")
+    (tmp_path / "l.cc").write_text("""
+#include <cstdint>
+template <class F> __attribute__((noinline)) void once(F f) { f(); asm volatile(""); }
+volatile uint64_t x = 1;
+__attribute__((noinline)) void deep(int n) { if (n) deep(n - 1); else for (int i = 0; i < 100000; i++) x = x * 3; asm volatile(""); }
+int main(int argc, char **) {
+    for (int i = 0; i < 400; i++)
+        if (argc == 1)
+            once([] { once([] { for (int k = 0; k < 100000; k++) x = x * 3 + 1; asm volatile(""); }); asm volatile(""); });
+        else
+            deep(5);
+}
+""")
+    subprocess.run(["g++", "-O1", "-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "l.cc", "-o", "l"], cwd=tmp_path,
+                   check=True)
+    for more, want in [([], False), (["x"], True)]:
+        if subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "2000", "-g", "-o", "p.data", "./l", *more], cwd=tmp_path,
+                          capture_output=True).returncode:
+            pytest.skip("perf cannot record here")
+        found = {f["id"]: f for f in ask("summary", tmp_path / "p.data")["findings"]}
+        assert ("recursion" in found) == want
+        if want:
+            assert found["recursion"]["function"]["function"].startswith("deep") and found["recursion"]["most_in_a_stack"] in (5, 6)
+
+
+# What goes without saying
+
+@pytest.mark.parametrize("name, kind, frames, finding", [
+    ("heap", "allocation", ["malloc", "main"], "allocation"),
+    ("page-faults", "software", ["asm_exc_page_fault", "main"], "page_fault"),
+    ("sched:sched_switch", "probe", ["__schedule", "main"], "wait"),
+    ("context-switches", "software", ["schedule", "__schedule", "do_syscall_64", "main"], "wait"),
+    ("off-cpu", "probe", ["__schedule", "do_syscall_64", "main"], "syscall"),
+    ("contention", "probe", ["pthread_mutex_lock", "main"], "lock"),
+    ("raw_syscalls:sys_enter", "probe", ["do_syscall_64", "main"], "syscall"),
+])
+def test_what_an_event_is_by_nature_is_no_finding(name, kind, frames, finding, tmp_path):
+    stacks = [(frames, {"samples": 2000, "period": 9}, {"event": name})]
+    assert finding not in findings(tmp_path, stacks, events=[profiles.event(name, kind=kind)])
+    stacks = [(frames, {"samples": 2000, "period": 9}, {"event": "cycles"})]
+    assert finding in findings(tmp_path, stacks)
+
+
+# Few samples
+
+def wilson(p, n, z=1.959963984540054):
+    """The shares q from which p is z standard deviations q(1 - q)/n away, by halving."""
+    def end(lo, hi):
+        for _ in range(200):
+            q = (lo + hi) / 2
+            far = abs(p - q) > z * (q * (1 - q) / n) ** 0.5
+            lo, hi = (lo, q) if far == (hi > p) else (q, hi)
+        return (lo + hi) / 2
+    return end(0, p), end(p, 1)
+
+
+def test_intervals_are_of_what_is_sampled(tmp_path):
+    stacks = [(["f"], {"samples": 400, "period": 9})]
+    few = findings(tmp_path, stacks)["few_samples"]
+    assert [(i["percent"], float(i["low"]), float(i["high"])) for i in few["intervals"]] == [
+        (p, *(round(100 * x, 4) for x in wilson(p / 100, 400))) for p in (50, 10, 1)]
+    assert "independent" in few["statement"] and "independent" in few["method"]
+    assert "points at best" not in few["statement"]
+    for event in [profiles.event("t", mode="event"),
+                  {"name": "t", "kind": "probe", "sampling": {"mode": "period", "primary_metric": "period", "sample_period": 1}}]:
+        assert "few_samples" not in findings(tmp_path, [(["f"], {"samples": 400, "period": 9}, {"event": "t"})], events=[event])
