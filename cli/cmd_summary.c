@@ -47,6 +47,28 @@ static const struct sp_diag *reason(const struct brief *x)
     return NULL;
 }
 
+/* What of the input is missing: it was cut off, damaged, or never finished. Lost samples stand with quality.
+ */
+static bool is_missing(const struct sp_diag *g)
+{
+    return (g->severity == SP_LOSS && g->code != SP_L303 && g->code != SP_L304) || g->code == SP_W310;
+}
+
+/* The next diagnostic of something missing from i on, the first of its code; NULL: there is none. */
+static const struct sp_diag *next_missing(const struct brief *x, size_t *i)
+{
+    const struct sp_diags *d = &x->a.c->diags;
+    for (; *i < d->list.n; ++*i) {
+        const struct sp_diag *g = &d->list.v[*i];
+        bool first = is_missing(g);
+        for (size_t k = 0; first && k < *i; k++)
+            first = d->list.v[k].code != g->code;
+        if (first)
+            return &d->list.v[(*i)++];
+    }
+    return NULL;
+}
+
 static void find_path(struct brief *x)
 {
     uint32_t nodes[PATH_MAX_STEPS];
@@ -139,13 +161,15 @@ static void json_rows(struct brief *x, const char *key, const struct sp_top *t, 
         struct sp_str name = sp_str_at(&t->names, r->name), dso = dso_name(p, r->dso);
         char handle[32];
         sp_jw_open(w, NULL, '{');
-        if (r->function != SP_NONE) {
+        if (r->function != SP_NONE)
             sp_handle_text(&x->a.handles, r->function, handle);
-            sp_jw_cstr(w, "id", handle);
-        }
+        if (t == &x->functions)
+            sp_jw_cstr(w, "id", r->function != SP_NONE ? handle : NULL);
         sp_jw_str(w, "name", name.p, name.n);
-        if (r->function != SP_NONE && r->dso != SP_NONE)
+        if (t == &x->functions && r->dso != SP_NONE)
             sp_jw_str(w, "dso", dso.p, dso.n);
+        else if (t == &x->functions)
+            sp_jw_null(w, "dso");
         answer_weight(&x->a, "flat", r->flat);
         answer_percent(&x->a, "flat_percent", r->flat);
         answer_percent(&x->a, "cum_percent", r->cum);
@@ -235,6 +259,23 @@ static void json_profiled(struct brief *x)
     sp_jw_close(w, '}');
 }
 
+static void json_incomplete(struct brief *x)
+{
+    struct sp_jw *w = &x->a.w;
+    size_t i = 0;
+    sp_jw_open(w, "incomplete", '[');
+    for (const struct sp_diag *g; (g = next_missing(x, &i));) {
+        sp_jw_open(w, NULL, '{');
+        sp_jw_cstr(w, "code", sp_code_info(g->code)->name);
+        sp_jw_cstr(w, "file", g->file);
+        sp_jw_cstr(w, "message", g->message);
+        sp_jw_cstr(w, "hint", g->hint);
+        sp_jw_u64(w, "count", x->a.c->diags.count[g->code]);
+        sp_jw_close(w, '}');
+    }
+    sp_jw_close(w, ']');
+}
+
 static size_t left_out(const struct brief *x)
 {
     size_t n = 0;
@@ -250,6 +291,7 @@ static int draw_json(struct brief *x)
     if (rc)
         return rc;
     json_profiled(x);
+    json_incomplete(x);
     sp_jw_u64(&a->w, "threads", a->s->profile->threads.n);
     json_rows(x, "by_process", &x->processes, x->show[PROCESSES]);
     json_rows(x, "by_thread", &x->threads, x->show[THREADS]);
@@ -302,6 +344,13 @@ static int draw_table(struct brief *x)
                                                      {"with callees %", true, false}};
     struct sp_table t;
     sp_table_init(&t, columns, 5);
+    size_t at = 0;
+    for (const struct sp_diag *g; (g = next_missing(x, &at));) {
+        sp_table_printf(&t, "incomplete");
+        sp_table_cell(&t, g->message, strlen(g->message));
+        for (int k = 0; k < 3; k++)
+            sp_table_cell(&t, "", 0);
+    }
     table_top(x, &t, "process", &x->processes, x->show[PROCESSES]);
     table_top(x, &t, "thread", &x->threads, x->show[THREADS]);
     table_top(x, &t, "dso", &x->dsos, x->show[DSOS]);
@@ -375,6 +424,20 @@ static void line(struct brief *x, const char *what, struct sp_str s)
     label(x, what);
     name(x, s, width > 40 ? width - 14 : 400);
     sp_puts(x->a.c->out, "\n");
+}
+
+static void incomplete(struct brief *x)
+{
+    size_t i = 0;
+    for (const struct sp_diag *g; (g = next_missing(x, &i));) {
+        struct sp_buf b;
+        sp_buf_init(&b, 0);
+        sp_buf_puts(&b, g->message);
+        if (*g->hint)
+            sp_buf_printf(&b, "; %s", g->hint);
+        line(x, "incomplete", (struct sp_str){sp_buf_cstr(&b), (uint32_t)b.len});
+        sp_buf_free(&b);
+    }
 }
 
 static void share_list(struct brief *x, const char *what, const struct sp_top *t, size_t n)
@@ -496,6 +559,7 @@ static int draw_text(struct brief *x)
         line(x, "profiled", sp_pstr(p, p->header.command));
     label(x, "weight");
     answer_heading(c, x->a.s);
+    incomplete(x);
     share_list(x, "processes", &x->processes, x->show[PROCESSES]);
     share_list(x, "threads", &x->threads, x->show[THREADS]);
     share_list(x, "binaries", &x->dsos, x->show[DSOS]);

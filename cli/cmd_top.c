@@ -69,23 +69,24 @@ static void json_weights(struct answer *a, int64_t flat, int64_t cum, int64_t sa
 static void json_row(struct top *x, size_t i)
 {
     const struct sp_top_row *r = &x->t.rows.v[i];
-    const struct sp_profile *p = x->t.profile;
     struct sp_str name = sp_str_at(&x->t.names, r->name);
     struct sp_jw *w = &x->a.w;
     sp_jw_open(w, NULL, '{');
     if (r->function != SP_NONE) {
         answer_function(&x->a, r->function);
-        if (name.n != sp_pstr(p, p->functions.v[r->function].name).n)
-            sp_jw_str(w, "name", name.p, name.n);
     } else {
         row_id(x, r, &x->a.b);
         if (x->a.b.len)
             sp_jw_str(w, "id", x->a.b.data, x->a.b.len);
         else
             sp_jw_null(w, "id");
-        sp_jw_str(w, "name", name.p, name.n);
+        if (x->by <= SP_TOP_ADDRESS) { /* weight without a stack */
+            sp_jw_str(w, "function", name.p, name.n);
+            sp_jw_null(w, "dso");
+        }
         dso_build_json(w, p, r->dso);
     }
+    sp_jw_str(w, "name", name.p, name.n);
     json_weights(&x->a, r->flat, r->cum, r->samples, r->cum_samples);
     struct sp_selection *own = x->a.s;
     for (size_t k = 0; k < x->nwith; k++) {
@@ -100,7 +101,8 @@ static void json_row(struct top *x, size_t i)
             sp_jw_close(w, ']');
     }
     x->a.s = own;
-    top_facts_json(w, &x->facts, top_who(&x->t, x->by, r));
+    if (x->by == SP_TOP_THREAD || x->by == SP_TOP_PROCESS)
+        top_facts_json(w, &x->facts, x->by, top_who(&x->t, x->by, r));
     sp_jw_open(w, "tags", '[');
     for (unsigned k = 0; k < sizeof tag_words / sizeof *tag_words; k++)
         if (r->tags >> k & 1)

@@ -2,6 +2,7 @@
 #include "answer.h"
 
 #include "analysis/waits.h"
+#include "base/num.h"
 #include "render/text.h"
 
 static struct sp_str comm_of(const struct sp_waits *w, const struct sp_wait_thread *t)
@@ -25,6 +26,21 @@ static void json_number(struct sp_jw *w, const char *key, int64_t v)
         sp_jw_i64(w, key, v);
 }
 
+/* Weights are in the unit of the metric, which `profile` names. */
+static void json_weight(struct sp_jw *j, const struct sp_waits *w, const char *key, int64_t v)
+{
+    sp_jw_scaled(j, key, v, w->scale);
+}
+
+/* The same where the metric is counts of samples; else null. */
+static void json_samples(struct sp_jw *j, const struct sp_waits *w, const char *key, int64_t v)
+{
+    if (w->counts_samples)
+        sp_jw_scaled(j, key, v, w->scale);
+    else
+        sp_jw_null(j, key);
+}
+
 static void json_thread(struct sp_jw *j, const struct sp_waits *w, const struct sp_wait_thread *t)
 {
     const struct sp_thread_facts *f = sp_facts_thread(&w->facts, t->tid);
@@ -39,7 +55,8 @@ static void json_wait(struct sp_jw *j, const struct sp_waits *w, const struct sp
 {
     json_str(j, "on", sp_str_at(&w->strs, x->on));
     json_str(j, "state", sp_pstr(w->profile, x->state));
-    sp_jw_i64(j, "samples", x->samples);
+    json_weight(j, w, "weight", x->weight);
+    json_samples(j, w, "samples", x->weight);
     json_str(j, "text", sp_str_at(&w->strs, x->text));
     if (x->holder_pid == SP_ABSENT) {
         sp_jw_null(j, "holder");
@@ -60,8 +77,9 @@ static void json_waiters(struct sp_jw *j, const struct sp_waits *w, size_t limit
         const struct sp_wait_thread *t = &w->threads.v[w->order.v[i]];
         sp_jw_open(j, NULL, '{');
         json_thread(j, w, t);
-        sp_jw_i64(j, "samples", t->samples);
-        sp_jw_i64(j, "waiting", t->waiting);
+        json_weight(j, w, "weight", t->weight);
+        json_samples(j, w, "samples", t->weight);
+        json_weight(j, w, "waiting", t->waiting);
         sp_jw_bool(j, "frontmost_main", t->frontmost);
         sp_jw_u64(j, "chain_length", t->depth);
         sp_jw_bool(j, "cycle", t->cyclic);
@@ -117,8 +135,8 @@ static int answer_json(struct cli *c, const struct sp_selection *s, const struct
     struct sp_jw j;
     struct sp_buf b;
     answer_open(c, &j, "spaa.waits/1", s);
-    sp_jw_i64(&j, "waiting", w->waiting);
-    sp_jw_i64(&j, "waiting_for_nothing_named", w->unexplained);
+    json_weight(&j, w, "waiting", w->waiting);
+    json_weight(&j, w, "waiting_for_nothing_named", w->unexplained);
     sp_jw_u64(&j, "deadlocks", deadlocks(w));
     json_waiters(&j, w, limit);
     json_chains(&j, w, limit);
@@ -159,13 +177,25 @@ static void cell(struct sp_table *t, struct sp_buf *b)
     sp_buf_clear(b);
 }
 
-static void wait_row(struct sp_table *t, struct sp_buf *b, const struct sp_waits *w, const struct sp_wait *x,
-                     bool exact)
+/* Numbers of samples are exact everywhere; other weights are readable, and exact in CSV. */
+static void amount(struct sp_buf *b, const struct sp_selection *s, const struct sp_waits *w, int64_t v,
+                   bool exact)
+{
+    char t[64];
+    if (exact || w->counts_samples)
+        sp_buf_add(b, t, sp_scaled_text(v, w->scale, t));
+    else
+        weight_text(b, s, v);
+}
+
+static void wait_row(struct sp_table *t, struct sp_buf *b, const struct sp_selection *s,
+                     const struct sp_waits *w, const struct sp_wait *x, bool exact)
 {
     const struct sp_wait_thread *thread = &w->threads.v[x->waiter];
     const struct sp_thread_facts *f = sp_facts_thread(&w->facts, thread->tid);
-    sp_table_printf(t, "%lld", (long long)x->samples);
-    sp_text_percent(b, x->samples, thread->samples);
+    amount(b, s, w, x->weight, exact);
+    cell(t, b);
+    sp_text_percent(b, x->weight, thread->weight);
     sp_buf_puts(b, exact ? "" : "%");
     cell(t, b);
     thread_text(b, comm_of(w, thread), thread->pid, thread->tid);
@@ -233,11 +263,37 @@ static void put_chains(struct cli *c, const struct sp_waits *w, size_t limit)
         sp_printf(c->out, "%zu more chains; -n 0 shows all\n", left);
 }
 
+static void closing_line(struct cli *c, const struct sp_selection *s, const struct sp_waits *w)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    sp_buf_puts(&b, w->order.n ? "\n" : "");
+    amount(&b, s, w, w->waiting, false);
+    sp_buf_puts(&b, " of ");
+    amount(&b, s, w, w->weight, false);
+    if (w->counts_samples) {
+        sp_buf_puts(&b, " samples");
+    } else if (!sp_str_is(s->unit, "ns") && !sp_str_is(s->unit, "bytes")) { /* these stand with the number */
+        struct sp_str metric = sp_pstr(s->profile, s->profile->metrics.v[s->metric].name),
+                      unit = s->unit.n ? s->unit : metric;
+        sp_buf_ch(&b, ' ');
+        sp_text_safe(&b, unit.p, unit.n);
+    }
+    sp_buf_puts(&b, " waited for something named, ");
+    amount(&b, s, w, w->unexplained, false);
+    sp_buf_printf(&b, " for nothing named; %llu deadlocks\n", (unsigned long long)deadlocks(w));
+    sp_write(c->out, b.data, b.len);
+    sp_buf_free(&b);
+}
+
 static int answer_rows(struct cli *c, const struct sp_selection *s, const struct sp_waits *w, size_t limit)
 {
-    static const struct sp_table_column columns[] = {{"samples", true, false}, {"of thread", true, false},
-                                                     {"waiter", false, true},  {"on", false, true},
-                                                     {"held by", false, true}, {"chain", true, false}};
+    const struct sp_table_column columns[] = {{w->counts_samples ? "samples" : "weight", true, false},
+                                              {"of thread", true, false},
+                                              {"waiter", false, true},
+                                              {"on", false, true},
+                                              {"held by", false, true},
+                                              {"chain", true, false}};
     struct sp_table t;
     struct sp_buf b;
     size_t rows = 0, left = 0;
@@ -247,7 +303,7 @@ static int answer_rows(struct cli *c, const struct sp_selection *s, const struct
         const struct sp_wait_thread *x = &w->threads.v[w->order.v[i]];
         for (uint32_t k = 0; k < x->n; k++) {
             if (rows < limit)
-                wait_row(&t, &b, w, &w->waits.v[x->first + k], c->format == FORMAT_CSV);
+                wait_row(&t, &b, s, w, &w->waits.v[x->first + k], c->format == FORMAT_CSV);
             else
                 left++;
             rows++;
@@ -259,11 +315,7 @@ static int answer_rows(struct cli *c, const struct sp_selection *s, const struct
         if (left)
             sp_printf(c->out, "%zu more rows; -n 0 shows all\n", left);
         put_chains(c, w, limit);
-        sp_printf(
-            c->out,
-            "%s%lld of %lld samples waited for something named, %lld for nothing named; %llu deadlocks\n",
-            w->order.n ? "\n" : "", (long long)w->waiting, (long long)w->samples, (long long)w->unexplained,
-            (unsigned long long)deadlocks(w));
+        closing_line(c, s, w);
     }
     sp_buf_free(&b);
     sp_table_free(&t);

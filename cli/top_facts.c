@@ -2,12 +2,15 @@
 
 struct top_who top_who(const struct sp_top *t, enum sp_by by, const struct sp_top_row *r)
 {
-    struct top_who who = {SP_ABSENT, SP_ABSENT};
+    struct top_who who = {SP_ABSENT, SP_ABSENT, {"", 0}};
     if (r->context == SP_NONE || (by != SP_TOP_THREAD && by != SP_TOP_PROCESS))
         return who;
     const struct sp_context *c = &t->profile->contexts.v[r->context];
     who.pid = c->pid;
     who.tid = by == SP_TOP_THREAD ? c->tid : SP_ABSENT;
+    struct sp_str shown = sp_str_at(&t->names, r->name); /* "NAME (pid 12)" */
+    const char *end = by == SP_TOP_PROCESS && shown.n ? memmem(shown.p, shown.n, " (pid ", 6) : NULL;
+    who.name = (struct sp_str){shown.p, end ? (uint32_t)(end - shown.p) : 0};
     return who;
 }
 
@@ -44,22 +47,19 @@ static void json_str(struct sp_jw *w, const char *key, struct sp_str s)
         sp_jw_null(w, key);
 }
 
-void top_facts_json(struct sp_jw *w, const struct sp_facts *f, struct top_who who)
+void top_facts_json(struct sp_jw *w, const struct sp_facts *f, enum sp_by by, struct top_who who)
 {
     const struct sp_cpu_facts *cpu = cpu_of(f, who);
     const struct sp_thread_facts *t = thread_of(f, who);
     const struct sp_process_facts *p = process_of(f, who);
-    if (who.pid == SP_ABSENT && who.tid == SP_ABSENT)
-        return;
     json_count(w, "pid", who.pid);
-    if (who.tid != SP_ABSENT)
+    if (by == SP_TOP_THREAD) {
         json_count(w, "tid", who.tid);
-    if (t && (t->name || t->queue)) {
-        json_str(w, "thread_name", sp_str_at(&f->strs, t->name));
-        json_str(w, "queue", sp_str_at(&f->strs, t->queue));
+        json_str(w, "thread_name", t ? sp_str_at(&f->strs, t->name) : (struct sp_str){"", 0});
+        json_str(w, "queue", t ? sp_str_at(&f->strs, t->queue) : (struct sp_str){"", 0});
+    } else {
+        json_str(w, "process_name", p && p->name ? sp_str_at(&f->strs, p->name) : who.name);
     }
-    if (p && p->name)
-        json_str(w, "process_name", sp_str_at(&f->strs, p->name));
     if (!f->any_cpu)
         return;
     json_count(w, "cpu_time_ns", cpu ? cpu->cpu_ns : -1);
@@ -77,6 +77,6 @@ struct sp_str top_facts_name(const struct sp_facts *f, struct top_who who)
 {
     const struct sp_thread_facts *t = thread_of(f, who);
     const struct sp_process_facts *p = process_of(f, who);
-    uint32_t name = t ? (t->name ? t->name : t->queue) : p ? p->name : SP_STR_NONE;
+    uint32_t name = t ? (t->name ? t->name : t->queue) : p && !who.name.n ? p->name : SP_STR_NONE;
     return name == SP_STR_NONE ? (struct sp_str){"", 0} : sp_str_at(&f->strs, name);
 }

@@ -9,11 +9,13 @@
 
 /* A row's thread or process: both SP_ABSENT where it is neither. */
 struct top_who {
-    int64_t pid, tid; /* tid SP_ABSENT: a process */
+    int64_t pid, tid;   /* tid SP_ABSENT: a process */
+    struct sp_str name; /* of the process, where the row says it */
 };
 struct top_who top_who(const struct sp_top *t, enum sp_by by, const struct sp_top_row *r);
-/* "pid": …, "tid": …, "thread_name": …, "cpu_time_ns": … */
-void top_facts_json(struct sp_jw *w, const struct sp_facts *f, struct top_who who);
+/* "pid": …, "tid": …, "thread_name": …, "cpu_time_ns": …: the same members in every row, null where not
+ * known. */
+void top_facts_json(struct sp_jw *w, const struct sp_facts *f, enum sp_by by, struct top_who who);
 /* CPU time in ns, -1: not stated. */
 int64_t top_facts_cpu(const struct sp_facts *f, struct top_who who);
 /* The name of the thread, its queue, or the process; empty where none is known. */

@@ -180,6 +180,16 @@ class Profile:
                  if s["context"]["event"] == name and "samples" in s["weight"]]
         return sum(found) if found else None
 
+    def process_name(self, context):
+        """The command of the main thread, else of the first thread with a name."""
+        pid = context.get("pid")
+        if pid is None:
+            return "pid ?"
+        named = [(t["tid"] != pid, 0, t["tid"], t["comm"]) for t in self.threads if t.get("pid") == pid and t.get("comm")]
+        named += [(c.get("tid") != pid, 1, c.get("tid", -1), c["comm"]) for c in (s["context"] for s in self.stacks)
+                  if c.get("pid") == pid and c.get("comm")]
+        return "%s (pid %s)" % (min(named)[3], pid) if named else "pid %s" % pid
+
     def weight_of(self, sample, metric):
         """What a sample weighs in a metric of its stack's event; None: nothing."""
         event = self.by_id[str(sample["stack_id"])]["context"]["event"]
@@ -311,7 +321,7 @@ class Selection:
         if by in ("thread", "process", "comm", "cpu", "state", "event", "source"):
             c = row.context
             comm = c.get("comm", "?")
-            name = {"thread": "%s (tid %s)" % (comm, c.get("tid", "?")), "process": "pid %s" % c.get("pid", "?"),
+            name = {"thread": "%s (tid %s)" % (comm, c.get("tid", "?")), "process": self.profile.process_name(c),
                     "comm": comm, "cpu": str(c.get("cpu", "?")), "state": c.get("x_state", "?"),
                     "event": c["event"], "source": c.get("x_source", "?")}[by]
             return (name, None), {(name, None)}

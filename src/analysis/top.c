@@ -1,6 +1,7 @@
 #include "analysis/top.h"
 
 #include "analysis/match.h"
+#include "analysis/process.h"
 #include "base/hash.h"
 #include "base/num.h"
 #include "model/identity.h"
@@ -53,6 +54,7 @@ struct builder {
     unsigned char *tags; /* per frame */
     struct sp_map map;   /* rows by (function, dso, name) */
     struct sp_buf text;
+    struct sp_processes processes; /* of rows that are these */
 };
 
 static uint32_t new_row(struct builder *b, uint32_t function, uint32_t dso, uint32_t name, unsigned tags)
@@ -195,8 +197,11 @@ static uint32_t context_row(struct builder *b, uint32_t context)
     } else if (b->by == SP_TOP_EVENT) {
         name(t, p, p->events.v[c->event].name);
     } else if (b->by == SP_TOP_PROCESS) {
-        sp_buf_puts(t, "pid ");
+        struct sp_str process = sp_process_name(p, &b->processes, c->pid);
+        sp_buf_add(t, process.p, process.n);
+        sp_buf_puts(t, process.n ? " (pid " : "pid ");
         number(t, c->pid);
+        sp_buf_puts(t, process.n ? ")" : "");
     } else if (b->by == SP_TOP_THREAD) {
         sp_thread_name(t, p, c);
     } else {
@@ -529,7 +534,8 @@ spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_c
     b.key = malloc((n + 1) * sizeof *b.key);
     b.sums = calloc(n + 2, sizeof *b.sums); /* a row for each frame or context at most, and [no stack] */
     bool ok = sp_strtab_init(&b.t.names) && b.key && b.sums &&
-              ((by != SP_TOP_FUNCTION && by != SP_TOP_DSO) || brief_frames(&b));
+              ((by != SP_TOP_FUNCTION && by != SP_TOP_DSO) || brief_frames(&b)) &&
+              (by != SP_TOP_PROCESS || !sp_processes_of(s->profile, d, &b.processes));
     for (size_t i = 0; ok && i < n; i++)
         b.key[i] = SP_NONE;
     if (ok)
@@ -545,6 +551,7 @@ spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_c
     free(b.whole);
     free(b.tags);
     sp_map_free(&b.map);
+    sp_processes_free(&b.processes);
     ok = ok && !b.text.failed;
     sp_buf_free(&b.text);
     if (!ok) {

@@ -146,7 +146,7 @@ static bool mark_asked(struct sp_waits *w, const int64_t *by_context)
     for (uint32_t i = 0; i < p->contexts.n; i++) {
         if (by_context[i] <= 0)
             continue;
-        add(&w->samples, by_context[i]);
+        add(&w->weight, by_context[i]);
         struct sp_span raw;
         bool known = reason(p, &p->contexts.v[i], &raw);
         if (!known && off_cpu(sp_pstr(p, p->contexts.v[i].state)))
@@ -183,10 +183,10 @@ static bool gather(struct sp_waits *w, const int64_t *asked, const int64_t *whol
         int64_t weight = !ok ? 0 : w->threads.v[t].asked ? asked[i] : whole[i];
         if (weight <= 0)
             continue;
-        add(&w->threads.v[t].samples, weight);
+        add(&w->threads.v[t].weight, weight);
         if (!reason(p, c, &raw))
             continue;
-        struct sp_wait x = {.waiter = t, .samples = weight, .state = c->state, .holder = SP_NONE};
+        struct sp_wait x = {.waiter = t, .weight = weight, .state = c->state, .holder = SP_NONE};
         sp_buf_clear(&b);
         ok = sp_json_text_to(&b, raw) && parse(w, (struct sp_span){b.data, b.len}, &x) &&
              sp_vec_push(&w->waits, x);
@@ -202,8 +202,8 @@ static int by_waiter(const void *va, const void *vb, void *arg)
     const struct sp_waits *w = arg;
     if (a->waiter != b->waiter)
         return a->waiter < b->waiter ? -1 : 1;
-    if (a->samples != b->samples)
-        return a->samples > b->samples ? -1 : 1;
+    if (a->weight != b->weight)
+        return a->weight > b->weight ? -1 : 1;
     return sp_str_cmp(sp_str_at(&w->strs, a->text), sp_str_at(&w->strs, b->text));
 }
 
@@ -361,7 +361,11 @@ spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection 
                         struct sp_waits *out)
 {
     const struct sp_profile *p = s->profile;
-    struct sp_waits w = {.profile = p};
+    struct sp_waits w = {
+        .profile = p,
+        .scale = s->scale,
+        .counts_samples = sp_str_is(sp_pstr(p, p->metrics.v[s->metric].name), "samples"),
+    };
     const unsigned need = SP_BY_TID | SP_BY_STATE;
     if (p->header.has_x_spaa && (p->header.group_by & need) != need) {
         sp_emit_hint(d, SP_E033, SP_AT_NOTHING,

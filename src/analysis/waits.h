@@ -3,12 +3,12 @@
  *
  * The states of a hang report name what a thread was blocked by and often who held it: `turnstile waiting for
  * Safari [412] thread 0x3fd5`, `unfair lock owned by …`, `wait4 on make [99]`. Each such text of a thread is
- * a wait, weighted by the samples that saw it. A chain follows the heaviest wait of each holder, from a
- * thread that nobody else's chain comes through; a holder that is known by its process alone is taken to be
- * its main thread. A chain that comes back is a cycle; it is a deadlock where each of its waits is for a lock
- * or a turnstile that a named thread held.
+ * a wait, weighted by what of the metric (samples of a hang report) saw it. A chain follows the heaviest wait
+ * of each holder, from a thread that nobody else's chain comes through; a holder that is known by its process
+ * alone is taken to be its main thread. A chain that comes back is a cycle; it is a deadlock where each of
+ * its waits is for a lock or a turnstile that a named thread held.
  *
- * Order: the frontmost application's main thread first, then the longest chain, then the most samples.
+ * Order: the frontmost application's main thread first, then the longest chain, then the most weight.
  */
 #ifndef SP_WAITS_H
 #define SP_WAITS_H
@@ -21,7 +21,7 @@ struct sp_wait {
     uint32_t on;     /* what it is: "turnstile", "unfair lock", … */
     uint32_t text;   /* the state's whole text */
     uint32_t state;  /* x_state, string of the profile */
-    int64_t samples;
+    int64_t weight;
     int64_t holder_pid, holder_tid; /* SP_ABSENT: not stated */
     uint32_t holder_name;
     uint32_t
@@ -33,8 +33,8 @@ struct sp_wait {
 struct sp_wait_thread {
     int64_t pid, tid;
     uint32_t comm;     /* string of the profile */
-    int64_t samples;   /* of the thread, in any state */
-    int64_t waiting;   /* of these with a wait that says for what */
+    int64_t weight;    /* of the thread, in any state */
+    int64_t waiting;   /* of it with a wait that says for what */
     uint32_t first, n; /* slice of waits, heaviest first */
     bool asked;        /* it is in the selection; others are there for the chains through them */
     bool frontmost;    /* the main thread of the application in front */
@@ -57,7 +57,9 @@ struct sp_waits {
     SP_VEC(uint32_t) order; /* threads with waits, of those asked about */
     SP_VEC(struct sp_wait_chain) chains;
     SP_VEC(uint32_t) steps;
-    int64_t samples, waiting, unexplained; /* of the selection; with a reason; off the CPU without one */
+    bool counts_samples; /* weights are numbers of samples, else of the selection's metric and scale */
+    unsigned scale;
+    int64_t weight, waiting, unexplained; /* of the selection; with a reason; off the CPU without one */
     struct sp_map by_tid;
 };
 
