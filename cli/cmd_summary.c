@@ -51,7 +51,7 @@ static const struct sp_diag *reason(const struct brief *x)
  */
 static bool is_missing(const struct sp_diag *g)
 {
-    return (g->severity == SP_LOSS && g->code != SP_L303 && g->code != SP_L304) || g->code == SP_W310;
+    return (g->severity >= SP_LOSS && g->code != SP_L303 && g->code != SP_L304) || g->code == SP_W310;
 }
 
 /* The next diagnostic of something missing from i on, the first of its code; NULL: there is none. */
@@ -433,6 +433,8 @@ static void incomplete(struct brief *x)
         struct sp_buf b;
         sp_buf_init(&b, 0);
         sp_buf_puts(&b, g->message);
+        if (g->line)
+            sp_buf_printf(&b, ", line %llu", (unsigned long long)g->line);
         if (*g->hint)
             sp_buf_printf(&b, "; %s", g->hint);
         line(x, "incomplete", (struct sp_str){sp_buf_cstr(&b), (uint32_t)b.len});

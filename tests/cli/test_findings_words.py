@@ -120,3 +120,60 @@ def test_intervals_are_of_what_is_sampled(tmp_path):
     for event in [profiles.event("t", mode="event"),
                   {"name": "t", "kind": "probe", "sampling": {"mode": "period", "primary_metric": "period", "sample_period": 1}}]:
         assert "few_samples" not in findings(tmp_path, [(["f"], {"samples": 400, "period": 9}, {"event": "t"})], events=[event])
+
+
+# What is missing of the input
+
+def test_a_file_that_is_cut_off_says_so_in_the_brief(tmp_path):
+    whole = profiles.text([(["f"], {"samples": 2000, "period": 9}), (["g"], {"samples": 2000, "period": 9})])
+    path = tmp_path / "f.spaa"
+    path.write_text(whole)
+    assert ask("summary", path)["incomplete"] == [] and "incomplete" not in run("summary", path, code=0).out
+    for name, text in [("f.spaa", whole[:-40]), ("f.folded", "a;b 3\na;c 4\na;d")]:
+        path = tmp_path / name
+        path.write_text(text)
+        answer = ask("summary", path)
+        assert "SPAA-L301" in [x["code"] for x in answer["incomplete"]]
+        for form in ["table", "csv", "markdown"]:
+            assert "cut off" in run("summary", path, "--format", form, code=0).out
+
+
+def test_recordings_that_are_cut_off(tmp_path):
+    import gzip
+    whole = gzip.compress(profiles.text([(["f%d" % i], {"samples": 9, "period": i}) for i in range(500)]).encode())
+    path = tmp_path / "f.spaa.gz"
+    path.write_bytes(whole[:-2000])
+    assert {"SPAA-E006"} <= {x["code"] for x in ask("summary", path)["incomplete"]}
+    assert "cut off" in run("summary", path, code=0).out
+
+
+# Names of processes, units of waits, members of rows
+
+def test_processes_have_names(tmp_path):
+    path = tmp_path / "f.spaa"
+    path.write_text(profiles.text([(["f"], 3, {"pid": 7, "tid": 8, "comm": "worker"}), (["f"], 2, {"pid": 7, "tid": 7, "comm": "app"}),
+                                   (["f"], 1, {"pid": 9, "tid": 10, "comm": "other"}), (["f"], 1, {"pid": 11})]))
+    rows = ask("top", path, "--by", "process")["rows"]
+    assert [(r["name"], r["pid"], r["process_name"], r["flat"]) for r in rows] == [
+        ("app (pid 7)", 7, "app", 5), ("other (pid 9)", 9, "other", 1), ("pid 11", 11, None, 1)]
+    assert "app (pid 7) 71.43%" in run("summary", path, code=0).out
+
+
+@pytest.mark.parametrize("by", ["function", "line", "address", "dso", "thread", "process", "comm", "cpu", "state"])
+def test_every_row_has_every_member(by, tmp_path):
+    path = tmp_path / "f.spaa"
+    path.write_text(profiles.text([(["f"], 3, {"pid": 7, "tid": 8, "comm": "worker"}), ([], 2), (["g"], 2, {"cpu": 3, "x_state": "IDLE"})]))
+    rows = ask("top", path, "--by", by, "--view", "all")["rows"]
+    assert len(rows) > 1 and len({tuple(sorted(r)) for r in rows}) == 1
+    if by == "function":
+        assert {r["function"]: r["dso"] for r in rows}["[no stack]"] is None
+
+
+def test_waits_are_in_the_unit_of_the_metric(tmp_path):
+    path = tmp_path / "f.spaa"
+    path.write_text(profiles.text([(["f"], {"samples": 3, "period": 336673344}, {"pid": 7, "tid": 8, "comm": "a", "x_state": "BLOCKED"})]))
+    text = path.read_text().replace('"value":336673344', '"value":336673344,"unit":"ns"').replace('"value": 336673344', '"value": 336673344, "unit": "ns"')
+    path.write_text(text)
+    out = run("waits", path, code=0).out
+    assert "0 ns of 336.67 ms waited for something named, 336.67 ms for nothing named" in out
+    assert "0 of 3 samples waited" in run("waits", path, "--metric", "samples", code=0).out

@@ -203,7 +203,7 @@ def test_one_event_is_written_and_named():
 
 def test_process_dialects():
     text = perf_text(("io thread 1/2", "cycles", ["1 a (/x)"]))
-    assert fold_perf(text, "--pid")[0] == "io_thread-1;a 1\n"
+    assert fold_perf(text, "--with-pid")[0] == "io_thread-1;a 1\n"
     assert fold_perf(text, "--tid")[0] == "io_thread-1/2;a 1\n"
     assert fold_perf(text, "--group-by", "none")[0] == "a 1\n"
 

@@ -134,7 +134,9 @@ def test_folds_as_stackcollapse_perf_does(name, dialect):
     # That tool takes the first event, and periods where they are printed.
     first, (_, period) = next(iter(plain_count(text_of(path)).items()))
     metric = "period" if period else "samples"
-    assert folded(path, f"--{dialect}", "--event", first, "--metric", metric) == dict(want)
+    option = {"pid": "with-pid", "kernel": "mark-kernel"}.get(dialect, dialect)
+    assert folded(path, f"--{option}", "--event", first, "--metric", metric) == dict(want)
+    assert folded(path, f"--{option}", "--event", first) == dict(want), "what views show"
 
 
 @needs_corpus

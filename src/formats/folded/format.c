@@ -3,13 +3,13 @@
 
 static const struct sp_format_option options[] = {
     {"value-metric", "NAME", "what the numbers count, e.g. samples (default: value)", SP_CAN_READ},
-    {"pid", NULL, "the first frame is comm-PID", SP_CAN_WRITE},
+    {"with-pid", NULL, "the first frame is comm-PID", SP_CAN_WRITE},
     {"tid", NULL, "the first frame is comm-PID/TID", SP_CAN_WRITE},
     {"addrs", NULL, "unknown symbols with their address", SP_CAN_WRITE},
-    {"kernel", NULL, "kernel frames end in _[k]", SP_CAN_WRITE},
+    {"mark-kernel", NULL, "kernel frames end in _[k]", SP_CAN_WRITE},
     {"jit", NULL, "frames of JIT-compiled code end in _[j]", SP_CAN_WRITE},
     {"inlines", NULL, "inlined frames end in _[i]", SP_CAN_WRITE},
-    {"all", NULL, "--kernel, --jit and --inlines", SP_CAN_WRITE},
+    {"all", NULL, "--mark-kernel, --jit and --inlines", SP_CAN_WRITE},
     {"raw-names", NULL, "function names as they are in the profile, with parameters and quotes",
      SP_CAN_WRITE},
     {0},

@@ -337,8 +337,9 @@ static spaa_status lines(struct reader *r, const char *p, size_t n, bool final, 
             if (st != SPAA_OK)
                 return st;
         } else if (is == SP_FOLD_NOTHING) {
-            sp_emit(r->d, SP_L302, SP_AT_LINE(r->line, r->view_offset + (uint64_t)(p - start)),
-                    "no stack and number: \"%.*s\"", stop - p > 80 ? 80 : (int)(stop - p), p);
+            sp_emit(r->d, nl ? SP_L302 : SP_L301, SP_AT_LINE(r->line, r->view_offset + (uint64_t)(p - start)),
+                    "%s: \"%.*s\"", nl ? "no stack and number" : "the last line is incomplete",
+                    stop - p > 80 ? 80 : (int)(stop - p), p);
             r->skipped++;
             if (r->strict)
                 return SPAA_ERR_INPUT;

@@ -56,11 +56,11 @@ static void choose_style(struct writer *w, const struct sp_write_opts *o)
     w->style.tidy = perf && !given(o, "raw-names");
     w->style.printed = w->style.tidy && h->more && strstr(sp_pstr(w->p, h->more).p, "\"x_perf_script\":");
     w->style.addrs = given(o, "addrs");
-    w->style.kernel = all || given(o, "kernel");
+    w->style.kernel = all || given(o, "mark-kernel");
     w->style.jit = all || given(o, "jit");
     w->style.inlined = all || given(o, "inlines");
     w->tid = given(o, "tid");
-    w->pid = w->tid || given(o, "pid");
+    w->pid = w->tid || given(o, "with-pid");
 }
 
 static uint32_t event_of(const struct sp_profile *p, uint32_t stack)

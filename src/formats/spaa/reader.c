@@ -201,7 +201,8 @@ spaa_status sp_json_status(struct reader *r)
     bool utf8 = strcmp(r->j.error, "not UTF-8") == 0;
     sp_emit_hint(r->d, utf8 ? SP_E101 : SP_E100, at,
                  "the line was skipped; `spaa validate` checks the whole file", "%s", r->j.error);
-    sp_emit(r->d, SP_L302, sp_here(r, NULL), " ");
+    sp_emit(r->d, r->unended ? SP_L301 : SP_L302, sp_here(r, NULL), "%s",
+            r->unended ? "the last line is incomplete" : " ");
     return SPAA_ERR_INPUT;
 }
 
@@ -355,7 +356,9 @@ static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool la
     if (!st && at < end && last) {
         r->line++;
         r->offset = base + (uint64_t)(at - p);
+        r->unended = true;
         st = sp_take_line(r, at, (size_t)(end - at));
+        r->unended = false;
         at = end;
     }
     *used = (size_t)(at - p);
