@@ -115,7 +115,7 @@ static void say_kept(const struct filter *x, struct sp_selection *s)
     percent[s->all > 0 ? sp_scaled_text(sp_ratio(s->total, s->all, 10000), 2, percent) : 0] = '\0';
     struct sp_str unit = s->unit.n ? s->unit : sp_pstr(p, p->metrics.v[s->metric].name);
     bool shaped = s->hidden || s->roots || s->no_inlined;
-    sp_emit(x->d, SP_I315, SP_AT_NOTHING, "%s keeps %s of %s %.*s (%s%%) of event %s%s", filters, kept, all,
+    sp_emit(x->d, SP_I608, SP_AT_NOTHING, "%s keeps %s of %s %.*s (%s%%) of event %s%s", filters, kept, all,
             (int)unit.n, unit.p, percent, sp_pstr(p, p->events.v[s->event].name).p,
             shaped ? ", without the frames that are hidden" : "");
 }

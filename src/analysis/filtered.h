@@ -13,7 +13,7 @@ struct sp_filtered_opts {
  * Replaces *p by what the filters keep of each event (of one, where one is named; metric is not looked at):
  * its stacks as views show them, each with all its metrics, its samples and its windows. With a range of time
  * weights are those in the range; metrics that cannot be told for a range go, reported. Views that are not
- * named are "all". What was kept is told event by event (SP_I315). SPAA_ERR_NOT_FOUND, reported, when nothing
+ * named are "all". What was kept is told event by event (SP_I608). SPAA_ERR_NOT_FOUND, reported, when nothing
  * is left. After a failure *p is as it was, or can only be freed.
  */
 spaa_status sp_filter_profile(struct sp_profile **p, const struct sp_select_opts *filters,

@@ -44,7 +44,7 @@ def test_the_result_has_the_answers_of_the_filters(file, filters, tmp_path):
         assert answer.code == want.code
         if want.code:
             continue
-        assert "SPAA-I315" in answer.err and "of event " + event in answer.err
+        assert "SPAA-I608" in answer.err and "of event " + event in answer.err
         assert errors(out) <= errors(file)
         got = ask("top", out, "-n", 0, "--event", event, "--view", "all")
         for have, asked_for in zip(rows(got), rows(ask("top", file, "-n", 0, *asked)), strict=True):
