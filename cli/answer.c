@@ -183,10 +183,12 @@ void kept_text(struct sp_buf *out, const struct sp_selection *s, const char *bef
     if (!s->view && !s->filters.len)
         return;
     sp_buf_puts(out, before);
-    if (s->view)
+    bool said = s->filters.len && memmem(s->filters.data, s->filters.len, "--view ", 7);
+    bool view = s->view && !said && strcmp(s->view, "custom") != 0; /* else it is among the filters */
+    if (view)
         sp_buf_printf(out, "view %s%s", s->view, strcmp(s->view, "all") == 0 ? "" : " (--view all)");
     if (s->filters.len) {
-        sp_buf_puts(out, s->view ? ", " : "");
+        sp_buf_puts(out, view ? ", " : "");
         sp_text_safe(out, s->filters.data, s->filters.len);
     }
     if (s->cannot_add)
