@@ -47,13 +47,19 @@ static bool start(struct filter *x)
     return true;
 }
 
-/* An inlined frame whose physical one is hidden stands for itself; SP_NONE: out of memory. */
-static uint32_t alone(struct sp_profile *p, uint32_t frame)
+/* Inlined frames whose physical one is hidden stand for themselves, frames from..to. False: out of memory. */
+static bool stand_alone(struct sp_profile *p, size_t from, size_t to)
 {
-    struct sp_frame f = p->frames.v[frame];
-    f.flags &= (uint8_t)~SP_FRAME_INLINED;
-    f.inline_depth = 0;
-    return sp_frame_intern(p, &f);
+    for (; from < to; from++) {
+        struct sp_frame f = p->frames.v[p->stack_frames.v[from]];
+        f.flags &= (uint8_t)~SP_FRAME_INLINED;
+        f.inline_depth = 0;
+        uint32_t own = sp_frame_intern(p, &f);
+        if (own == SP_NONE)
+            return false;
+        p->stack_frames.v[from] = own;
+    }
+    return true;
 }
 
 /* The frames of a record that are shown, in their order, behind those that there are. */
@@ -62,7 +68,7 @@ static bool reframe(struct sp_profile *p, uint32_t stack, const uint32_t *shown,
     struct sp_stack *s = &p->stacks.v[stack];
     size_t to = p->stack_frames.n,
            run = to; /* run: the first inlined frame that waits for its physical one */
-    bool ok = sp_vec_reserve(&p->stack_frames, to + n + 1);
+    bool ok = sp_vec_reserve(&p->stack_frames, to + n + 1), orphans = false;
     for (size_t i = 0, at = 0; ok && i < s->n; i++) {
         uint32_t frame = p->stack_frames.v[s->first + i];
         bool inlined = p->frames.v[frame].flags & SP_FRAME_INLINED, visible = at < n && shown[at] == frame;
@@ -70,13 +76,14 @@ static bool reframe(struct sp_profile *p, uint32_t stack, const uint32_t *shown,
             p->stack_frames.v[to++] = frame;
             at++;
         }
-        for (; ok && !inlined && !visible && run < to; run++) {
-            uint32_t own = alone(p, p->stack_frames.v[run]);
-            ok = own != SP_NONE;
-            p->stack_frames.v[run] = own;
+        if (!inlined && !visible) {
+            ok = stand_alone(p, run, to);
+            orphans = orphans || run < to;
         }
         run = inlined ? run : to;
     }
+    /* At the root end there was no physical frame: like what has lost it, where some has. */
+    ok = ok && (!orphans || stand_alone(p, run, to));
     s->first = p->stack_frames.n;
     s->n = (uint32_t)(to - p->stack_frames.n);
     p->stack_frames.n = to;
