@@ -84,7 +84,7 @@ static void json_row(struct top *x, size_t i)
             sp_jw_str(w, "function", name.p, name.n);
             sp_jw_null(w, "dso");
         }
-        dso_build_json(w, p, r->dso);
+        dso_build_json(w, x->t.profile, r->dso);
     }
     sp_jw_str(w, "name", name.p, name.n);
     json_weights(&x->a, r->flat, r->cum, r->samples, r->cum_samples);

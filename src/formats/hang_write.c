@@ -98,7 +98,7 @@ static spaa_status choose(struct sp_hang_writer *w, const struct sp_write_opts *
         st = sp_say_states_added(w->p, o, w->event, w->d);
     if (st)
         return st;
-    w->metric = sp_one_metric(w->p, o, w->event, w->d);
+    w->metric = sp_one_counted(w->p, o, w->event, w->d);
     w->counts = w->metric != SP_NONE && sp_one_counts(w->p, o, w->metric, w->d);
     return w->metric == SP_NONE ? SPAA_ERR_UNSUPPORTED : SPAA_OK;
 }

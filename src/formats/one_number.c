@@ -16,6 +16,35 @@ uint32_t sp_one_metric(const struct sp_profile *p, const struct sp_write_opts *o
     return metric;
 }
 
+/* Whether each sample of the event weighs the same. */
+static bool evenly_weighed(const struct sp_profile *p, uint32_t event, uint32_t metric, uint32_t samples)
+{
+    int64_t weight = 0, count = 0; /* of the first stack */
+    for (uint32_t s = 0; s < p->stacks.n; s++) {
+        int64_t w = sp_weight(p, s, metric), n = sp_weight(p, s, samples);
+        if (p->contexts.v[p->stacks.v[s].context].event != event)
+            continue;
+        if (w <= SP_DECIMAL || n <= SP_DECIMAL || !n)
+            return false;
+        if (!count) {
+            weight = w;
+            count = n;
+        }
+        if ((__int128)w * count != (__int128)weight * n)
+            return false;
+    }
+    return count > 0;
+}
+
+uint32_t sp_one_counted(const struct sp_profile *p, const struct sp_write_opts *o, uint32_t event,
+                        struct sp_diags *d)
+{
+    uint32_t metric = sp_one_metric(p, o, event, d), samples = sp_metric_find(p, "samples", 7);
+    bool same = o->metric == SP_NONE && metric != SP_NONE && samples != SP_NONE &&
+                evenly_weighed(p, event, metric, samples);
+    return same ? samples : metric;
+}
+
 bool sp_one_counts(const struct sp_profile *p, const struct sp_write_opts *o, uint32_t metric,
                    struct sp_diags *d)
 {

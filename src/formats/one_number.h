@@ -15,6 +15,12 @@ uint32_t sp_one_event(const struct sp_profile *p, const struct sp_write_opts *o)
  * may be NULL. */
 uint32_t sp_one_metric(const struct sp_profile *p, const struct sp_write_opts *o, uint32_t event,
                        struct sp_diags *d);
+/*
+ * The same for formats whose numbers are samples: samples where each weighs the same, for their shares are
+ * those of the weight, else the weight.
+ */
+uint32_t sp_one_counted(const struct sp_profile *p, const struct sp_write_opts *o, uint32_t event,
+                        struct sp_diags *d);
 /* Whether the weight is a count, by its unit; for formats whose numbers are samples, which are told else. */
 bool sp_one_counts(const struct sp_profile *p, const struct sp_write_opts *o, uint32_t metric,
                    struct sp_diags *d);

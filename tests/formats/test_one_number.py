@@ -62,8 +62,8 @@ def test_what_does_not_add_up_is_told(tmp_path):
 def test_the_event_is_the_one_of_views(to, tmp_path):
     few, many = profiles.event("few"), profiles.event("many")
     path, out = tmp_path / "in.spaa", tmp_path / "out"
-    path.write_text(profiles.text([(["f"], {"samples": 2, "period": 90}, {"event": "few"}),
-                                   (["g"], {"samples": 3, "period": 10}, {"event": "many"})], [few, many]))
+    path.write_text(profiles.text([(["f", "main"], {"samples": 2, "period": 90}, {"event": "few"}),
+                                   (["g", "main"], {"samples": 3, "period": 10}, {"event": "many"})], [few, many]))
     answer = run("convert", str(path), "--to", to, "-o", str(out), code=0)
     assert set(shares(str(out))) == set(shares(str(path))) == {"g"}
-    assert "many, of 2" in answer.err
+    assert "one event: many, not few" in answer.err

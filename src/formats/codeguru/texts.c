@@ -136,7 +136,7 @@ static void choose_metric(struct sp_cg_writer *w, const bool *taken)
     w->samples = SP_ABSENT;
     for (uint32_t e = 0; e < p->events.n; e++) {
         int64_t samples = taken[e] ? sp_event_samples(p, e) : SP_ABSENT;
-        uint32_t metric = taken[e] ? sp_one_metric(p, w->opts, e, w->d) : SP_NONE;
+        uint32_t metric = taken[e] ? sp_one_counted(p, w->opts, e, w->d) : SP_NONE;
         if (!taken[e])
             continue;
         if (samples != SP_ABSENT &&

@@ -171,7 +171,7 @@ static int kind_of_event(const struct sp_profile *p, const struct sp_event *e)
 
 static uint32_t metric_of(const struct collector *c, uint32_t event)
 {
-    return sp_one_metric(c->p, c->opts, event, NULL);
+    return sp_one_counted(c->p, c->opts, event, NULL);
 }
 
 /* False: there are none, or they are no count. */
@@ -405,7 +405,7 @@ static bool choose_stacks(struct collector *c)
     }
     for (uint32_t e = 0; sums && e < p->events.n; e++)
         if (sums[e] > 0)
-            sp_one_metric(p, c->opts, e, c->d);
+            sp_one_counted(p, c->opts, e, c->d);
     for (uint32_t e = 0; sums && e < p->events.n; e++) {
         if (c->kinds[e] == SP_SPT_KIND_CALLSTACK && sums[e] > 0) {
             c->stacks_of = SP_NONE;
