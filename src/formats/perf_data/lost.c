@@ -15,10 +15,11 @@
  */
 #include "formats/perf_data/perf_data.h"
 
+/* Numbers of SPAA have 63 bits. */
 static void add(uint64_t *sum, uint64_t n)
 {
-    if (__builtin_add_overflow(*sum, n, sum))
-        *sum = UINT64_MAX;
+    if (__builtin_add_overflow(*sum, n, sum) || *sum > INT64_MAX)
+        *sum = INT64_MAX;
 }
 
 /* Whether perf made this LOST_SAMPLES record, from what read() said of an event. */

@@ -160,6 +160,8 @@ bool sp_read_raw_hex(struct reader *r, struct sp_span key, const struct raw_fiel
         return true;
     before.scratch = r->j.scratch;
     r->j = before;
+    if (sp_json_type(&r->j) == SP_JSON_OBJECT) /* also of strings that are not among these fields */
+        return sp_keep_member(r, key);
     return sp_keep_odd(r, key, "the bytes of this record's strings, in hex");
 }
 
