@@ -74,9 +74,10 @@ struct cli {
     unsigned needs_groups; /* enum sp_group bits that a command's own options need, set before too */
     bool no_ids;           /* set by a command before it opens its inputs: ids of stacks are not asked for */
     bool needs_samples;    /* set by a command before it opens its inputs: read with raw samples */
-    unsigned needs_windows; /* likewise: with at most so many windows of time, where the input has what it takes */
-    bool colour;           /* for stdout */
-    unsigned width;        /* columns of the terminal, 0: not a terminal */
+    unsigned
+        needs_windows; /* likewise: with at most so many windows of time, where the input has what it takes */
+    bool colour;       /* for stdout */
+    unsigned width;    /* columns of the terminal, 0: not a terminal */
     struct sp_profile *profile;
     const struct spaa_format *input; /* of the (first) input */
     struct sp_formats formats;       /* of several inputs, all there are */

@@ -1,8 +1,9 @@
 /*
  * A limit in wall-clock time on a command that writes nothing but its answer.
  *
- * What looks at the clock itself (SQLite's steps) ends first, in order. What does not, like reading an input that
- * never ends, is ended from a thread: the error is said as any other, and the process exits with EXIT_IO.
+ * What looks at the clock itself (SQLite's steps) ends first, in order. What does not, like reading an input
+ * that never ends, is ended from a thread: the error is said as any other, and the process exits with
+ * EXIT_IO.
  */
 #ifndef SP_DEADLINE_H
 #define SP_DEADLINE_H

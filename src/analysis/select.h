@@ -81,7 +81,8 @@ struct sp_selection {
 spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *opts, struct sp_diags *d,
                       struct sp_selection *out);
 void sp_selection_free(struct sp_selection *s);
-/* Something narrower than a view was asked for: an event without weight in a view is an answer, not a slip. */
+/* Something narrower than a view was asked for: an event without weight in a view is an answer, not a slip.
+ */
 bool sp_narrows(const struct sp_select_opts *o);
 
 /* Of rows whose frames are not those of one record as it stands: see sp_selected_frames. */

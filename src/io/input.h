@@ -79,11 +79,11 @@ void sp_input_watch(const struct sp_input *in, uint64_t *done, uint64_t *size);
 spaa_status sp_input_line(struct sp_input *in, const char **line, size_t *n);
 
 /*
- * The whole input from its first byte (behind a byte order mark): memory at any time, whatever was consumed; files, pipes and compressed
- * input only before anything was consumed (peeking is fine), else SPAA_ERR_USAGE. They are copied to memory,
- * files beyond 1 GiB and others beyond 64 MiB to an unlinked file in $TMPDIR or /tmp. Lent until close.
- * Damage shortens it as it ends a stream; SPAA_ERR_IO when it cannot be read to its end. May be called again,
- * and the stream may be read on.
+ * The whole input from its first byte (behind a byte order mark): memory at any time, whatever was consumed;
+ * files, pipes and compressed input only before anything was consumed (peeking is fine), else SPAA_ERR_USAGE.
+ * They are copied to memory, files beyond 1 GiB and others beyond 64 MiB to an unlinked file in $TMPDIR or
+ * /tmp. Lent until close. Damage shortens it as it ends a stream; SPAA_ERR_IO when it cannot be read to its
+ * end. May be called again, and the stream may be read on.
  */
 spaa_status sp_input_whole(struct sp_input *in, const unsigned char **p, size_t *n);
 

@@ -16,7 +16,7 @@ struct sp_cg_meta_opts {
 struct sp_cg_meta {
     const struct sp_profile *p;
     struct sp_span kept; /* the header's x_codeguru; n 0: the profile comes from elsewhere */
-    int64_t samples; /* of what is written; SP_ABSENT: not counted, the totals are */
+    int64_t samples;     /* of what is written; SP_ABSENT: not counted, the totals are */
     const struct sp_cg_total *totals;
     size_t ntotals;
     int64_t duration_ms; /* found by begin */

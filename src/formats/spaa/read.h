@@ -61,7 +61,7 @@ struct reader {
     uint64_t line, offset; /* of the record being read */
     const char *record;    /* its type */
     bool header_seen, deferred_pass;
-    bool unended; /* at the last line, which has no newline */
+    bool unended;                         /* at the last line, which has no newline */
     uint64_t learned;                     /* usual stack records read by this thread */
     uint64_t learned_frames, next_frames; /* the same of frames; how many are worth several threads */
     struct idmap dsos, frames;
