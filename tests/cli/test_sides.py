@@ -48,7 +48,7 @@ def test_frames_that_were_hidden_were_there(path):
 
 
 def test_the_kept_share_is_said(path):
-    assert "--kernel keeps 9.00%" in run("top", path, "--kernel").stdout
+    assert "--kernel keeps 9, 9.00% of the event's 100" in run("top", path, "--kernel").stdout
     assert "[no stack]" not in run("top", path, "--kernel", "-n", "0").stdout
     assert "[no stack]" not in run("tree", path, "--kernel").stdout
 

@@ -181,6 +181,8 @@ int sp_fold_probe(const unsigned char *bytes, size_t n, bool whole, const char *
         if (!nl && !whole)
             break;
         enum sp_fold_is is = sp_fold_line(p, nl ? nl : end, false, &line);
+        if (!nl && is != SP_FOLD_STACK)
+            break; /* a file that was cut off says nothing of what it is */
         all += is != SP_FOLD_COMMENT;
         if (is != SP_FOLD_STACK || *line.stack == '#' || !in_range(line.value, line.value_n))
             continue;

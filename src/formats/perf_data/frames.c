@@ -429,7 +429,7 @@ static uint32_t offset_members(struct sp_pd_frames *f, const struct dso *d)
     sp_buf_puts(b, "\"x_perf\":{\"ip\":\"file_offset\"");
     if (d->base)
         sp_buf_printf(b, ",\"base\":\"0x%llx\"", (unsigned long long)d->base);
-    else if (d->size)
+    else if (d->size && !d->memfd)
         sp_buf_printf(b, ",\"map\":{\"offset\":\"0x%llx\",\"size\":\"0x%llx\"}",
                       (unsigned long long)d->offset, (unsigned long long)d->size);
     sp_buf_ch(b, '}');
