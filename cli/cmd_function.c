@@ -99,6 +99,7 @@ static int draw_json(struct function *x, size_t limit)
     answer_weight(a, "weight", x->v.recursive);
     answer_percent(a, "percent", x->v.recursive);
     sp_jw_u64(&a->w, "most_in_a_stack", x->v.deepest);
+    sp_jw_bool(&a->w, "by_name_only", x->v.deepest > 1 && !x->v.proven);
     sp_jw_close(&a->w, '}');
     for (int k = 0; k < SECTIONS; k++) {
         sp_jw_open(&a->w, section_names[k], '[');
@@ -147,7 +148,10 @@ static void title(struct function *x)
     for (int i = 0; i < 3; i++) {
         if (i == 2 && x->v.deepest < 2)
             break;
-        sp_buf_puts(b, i == 0 ? "" : i == 1 ? ", with callees " : ", recursive ");
+        sp_buf_puts(b, i == 0        ? ""
+                       : i == 1      ? ", with callees "
+                       : x->v.proven ? ", recursive "
+                                     : ", with its name again ");
         if (s->cannot_add)
             sp_buf_ch(b, '-');
         else

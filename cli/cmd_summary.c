@@ -226,6 +226,8 @@ static void json_findings(struct brief *x)
         }
         if (f->deepest)
             sp_jw_u64(w, "most_in_a_stack", f->deepest);
+        if (f->kind == SP_FIND_RECURSION)
+            sp_jw_bool(w, "by_name_only", f->by_name);
         sp_buf_clear(&command);
         finding_command(&x->a, f, &command);
         sp_jw_str(w, "command", command.data, command.len);

@@ -135,7 +135,11 @@ void finding_text(struct answer *a, const struct sp_finding *f)
         break;
     default:
         weight_of(a, f->weight);
-        sp_buf_puts(b, kinds[f->kind]);
+        sp_buf_puts(b,
+                    f->by_name
+                        ? " of the weight is in stacks with a function's name more than once (names alone do "
+                          "not tell recursion from overloads)"
+                        : kinds[f->kind]);
         say_through(a, f);
         if (f->deepest)
             sp_buf_printf(b, ", up to %u times in one stack", f->deepest);

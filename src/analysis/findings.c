@@ -189,6 +189,7 @@ struct finder {
     uint32_t *again;         /* per function: 1 + the last row that has it twice */
     uint32_t *times;         /* per function: in that row */
     int64_t *through;        /* per function of a class: weight of its rows */
+    unsigned char *proven;   /* per function: more than its name says that it recurs */
     int64_t *recursive;      /* per function: weight of the rows that have it twice */
     uint32_t *deepest;
     int64_t class_weight[CLASSES];
@@ -205,9 +206,10 @@ static bool start(struct finder *x)
     x->times = calloc(n, sizeof *x->times);
     x->through = calloc(n, sizeof *x->through);
     x->recursive = calloc(n, sizeof *x->recursive);
+    x->proven = calloc(n, sizeof *x->proven);
     x->deepest = calloc(n, sizeof *x->deepest);
     if (!x->classes || !x->seen || !x->last || !x->again || !x->times || !x->through || !x->recursive ||
-        !x->deepest)
+        !x->proven || !x->deepest)
         return false;
     for (uint32_t i = 0; i < x->p->functions.n; i++)
         x->classes[i] = (unsigned char)classes_of(x->p, i);
@@ -224,6 +226,7 @@ static void finish(struct finder *x)
     free(x->times);
     free(x->through);
     free(x->recursive);
+    free(x->proven);
     free(x->deepest);
 }
 
@@ -240,14 +243,16 @@ static void repeated(struct finder *x, uint32_t f, uint32_t stamp, int64_t weigh
 }
 
 /* Whether one of the frames of this row that have the function's name is the function itself. */
-static bool recurs(const struct finder *x, const uint32_t *frames, size_t k)
+static enum sp_sameness recurs(const struct finder *x, const uint32_t *frames, size_t k)
 {
     enum { LOOK_BACK = 64 }; /* a name of so many functions in one stack is none */
+    enum sp_sameness best = SP_OTHERS;
     uint32_t at = x->before.v[k];
-    for (unsigned i = 0; at != SP_NONE && i < LOOK_BACK; i++, at = x->before.v[at])
-        if (sp_same_function(x->p, frames[k], frames[at]))
-            return true;
-    return false;
+    for (unsigned i = 0; at != SP_NONE && i < LOOK_BACK && best < SP_SAME; i++, at = x->before.v[at]) {
+        enum sp_sameness is = sp_same_function(x->p, frames, at, k);
+        best = is > best ? is : best;
+    }
+    return best;
 }
 
 static bool add_row(struct finder *x, size_t i)
@@ -267,8 +272,9 @@ static bool add_row(struct finder *x, size_t i)
         x->before.v[k] = seen ? x->last[f] : SP_NONE;
         x->last[f] = (uint32_t)k;
         if (seen) {
-            bool again = recurs(x, frames, k);
+            enum sp_sameness again = recurs(x, frames, k);
             recursive = recursive || again;
+            x->proven[f] |= again == SP_SAME;
             if (again)
                 repeated(x, f, stamp, row->weight);
             continue;
@@ -313,7 +319,8 @@ static bool found(struct finder *x, struct sp_finding f)
 
 static struct sp_finding about(enum sp_finding_kind kind, int64_t weight, int64_t part, int64_t of)
 {
-    return (struct sp_finding){kind, weight, part, of, SP_NONE, 0, SP_NONE, 0, 0};
+    return (struct sp_finding){
+        .kind = kind, .weight = weight, .part = part, .of = of, .function = SP_NONE, .context = SP_NONE};
 }
 
 /* Every occurrence was recorded: its shares are exact, however few there are. */
@@ -403,6 +410,7 @@ static bool class_findings(struct finder *x)
     if (f.function != SP_NONE) {
         f.through = x->recursive[f.function];
         f.deepest = x->deepest[f.function];
+        f.by_name = !x->proven[f.function];
     }
     return ok && found(x, f);
 }

@@ -42,6 +42,7 @@ struct sp_finding {
     int64_t through;   /* the weight of the rows with this function */
     uint32_t context;  /* one of the thread, or SP_NONE */
     uint32_t deepest;  /* RECURSION: times in one stack */
+    bool by_name;      /* RECURSION: shown by names alone */
     size_t count;      /* DOMINANT: threads in all */
 };
 

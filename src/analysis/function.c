@@ -86,14 +86,16 @@ static uint32_t neighbour(const struct builder *b, const uint32_t *f, size_t n, 
 }
 
 /* Whether a frame is a function that the row had before, rather than one of the same name. */
-static bool recurs(const struct builder *b, uint32_t frame)
+static enum sp_sameness recurs(const struct builder *b, const uint32_t *stack, size_t k)
 {
     enum { LOOK_BACK = 64 };
+    enum sp_sameness best = SP_OTHERS;
     size_t n = b->hits.n, first = n > LOOK_BACK ? n - LOOK_BACK : 0;
-    for (size_t i = n; i-- > first;)
-        if (sp_same_function(b->p, frame, b->hits.v[i]))
-            return true;
-    return false;
+    for (size_t i = n; i-- > first && best < SP_SAME;) {
+        enum sp_sameness is = sp_same_function(b->p, stack, b->hits.v[i], k);
+        best = is > best ? is : best;
+    }
+    return best;
 }
 
 static bool add_row(struct builder *b, size_t i)
@@ -108,9 +110,11 @@ static bool add_row(struct builder *b, size_t i)
         const struct sp_frame *frame = &b->p->frames.v[f[k]];
         if (!b->pick->hits[frame->function])
             continue;
-        again += times && recurs(b, f[k]);
+        enum sp_sameness same = times ? recurs(b, f, k) : SP_OTHERS;
+        again += same != SP_OTHERS;
+        b->v.proven = b->v.proven || same == SP_SAME;
         times++;
-        ok = sp_vec_push(&b->hits, f[k]) && cum(&b->matches, frame->function, row, i + 1) &&
+        ok = sp_vec_push(&b->hits, (uint32_t)k) && cum(&b->matches, frame->function, row, i + 1) &&
              cum(&b->lines, frame->srcline, row, i + 1) && cum(&b->threads, context, row, i + 1) &&
              cum(&b->callers, neighbour(b, f, n, k, 1), row, i + 1) &&
              (k == 0 || cum(&b->callees, neighbour(b, f, n, k, -1), row, i + 1));

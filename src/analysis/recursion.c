@@ -10,7 +10,7 @@ static bool is_nameless(struct sp_str name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (name.n >= strlen(names[i]) && memcmp(name.p, names[i], strlen(names[i])) == 0)
             return true;
-    return name.n == 0 || sp_str_is(name, "[unknown]");
+    return name.n == 0 || sp_str_is(name, "[unknown]") || sp_str_is(name, "operator");
 }
 
 static struct sp_str file_of(const struct sp_profile *p, const struct sp_frame *f)
@@ -30,20 +30,36 @@ static struct sp_span declared(const struct sp_profile *p, const struct sp_frame
     return more.n && sp_json_find2(text, "x_pprof", "start_line", &raw) ? raw : (struct sp_span){"", 0};
 }
 
-bool sp_same_function(const struct sp_profile *p, uint32_t frame, uint32_t other)
+/* All frames from i to k stand at one address, with inlined ones between. */
+static bool one_visit(const struct sp_profile *p, const uint32_t *stack, size_t i, size_t k)
 {
-    const struct sp_frame *a = &p->frames.v[frame], *b = &p->frames.v[other];
+    const struct sp_frame *a = &p->frames.v[stack[i]];
+    bool inlined = false;
+    for (size_t n = i; n <= k; n++) {
+        const struct sp_frame *f = &p->frames.v[stack[n]];
+        if (!(f->flags & SP_FRAME_IP) || f->ip != a->ip ||
+            p->functions.v[f->function].dso != p->functions.v[a->function].dso)
+            return false;
+        inlined = inlined || f->flags & SP_FRAME_INLINED;
+    }
+    return inlined;
+}
+
+enum sp_sameness sp_same_function(const struct sp_profile *p, const uint32_t *stack, size_t i, size_t k)
+{
+    const struct sp_frame *a = &p->frames.v[stack[k]], *b = &p->frames.v[stack[i]];
     const unsigned start = SP_FRAME_IP | SP_FRAME_SYMOFF;
     bool inlined = (a->flags | b->flags) & SP_FRAME_INLINED;
-    if (a->function != b->function || a->flags & SP_FRAME_UNRESOLVED)
-        return false;
+    if (a->function != b->function || a->flags & SP_FRAME_UNRESOLVED || one_visit(p, stack, i, k))
+        return SP_OTHERS;
     if (!inlined && (a->flags & b->flags & start) == start)
-        return a->ip - a->symoff == b->ip - b->symoff;
+        return a->ip - a->symoff == b->ip - b->symoff ? SP_SAME : SP_OTHERS;
     struct sp_span x = declared(p, a), y = declared(p, b);
     struct sp_str f = file_of(p, a), g = file_of(p, b);
     if (f.n && g.n && sp_str_cmp(f, g) != 0)
-        return false;
+        return SP_OTHERS;
     if (x.n && y.n)
-        return x.n == y.n && memcmp(x.p, y.p, x.n) == 0;
-    return !inlined && !is_nameless(sp_pstr(p, p->functions.v[a->function].name));
+        return x.n == y.n && memcmp(x.p, y.p, x.n) == 0 ? SP_SAME : SP_OTHERS;
+    bool nameless = is_nameless(sp_pstr(p, p->functions.v[a->function].name));
+    return inlined || nameless ? SP_OTHERS : SP_SAMENAME;
 }

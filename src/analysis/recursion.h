@@ -11,6 +11,16 @@
 
 #include "model/profile.h"
 
-bool sp_same_function(const struct sp_profile *p, uint32_t frame, uint32_t other);
+enum sp_sameness {
+    SP_OTHERS,   /* not one function, or nothing shows that they are */
+    SP_SAMENAME, /* one name, and nothing else is known: overloads and the like have that, too */
+    SP_SAME,
+};
+
+/*
+ * Of the frames i < k of a stack, leaf first. What one address was inlined to stands there frame by frame,
+ * and may name a function twice (perf script does): that is one visit.
+ */
+enum sp_sameness sp_same_function(const struct sp_profile *p, const uint32_t *stack, size_t i, size_t k);
 
 #endif

@@ -45,16 +45,18 @@ const struct spaa_format *sp_named_format(const char *name, unsigned caps, struc
     return NULL;
 }
 
-static void unknown(struct sp_diags *d, const unsigned char p[static 4], const struct sp_guess *guess)
+static void unknown(struct sp_diags *d, const unsigned char *p, size_t n, const struct sp_guess *guess)
 {
-    char hint[300];
+    char hint[300], bytes[16];
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        at += (size_t)snprintf(bytes + at, sizeof bytes - at, "%s%02x", i ? " " : "", p[i]);
     if (guess->format)
         snprintf(hint, sizeof hint, "the nearest is %s: %s; `--from %s` reads it as that",
                  guess->format->name, guess->reason, guess->format->name);
     else
         snprintf(hint, sizeof hint, "see `spaa formats` for what can be read; `--from FORMAT` forces one");
-    sp_emit_hint(d, SP_E005, SP_AT(0), hint, "no reader knows its first bytes (%02x %02x %02x %02x)", p[0],
-                 p[1], p[2], p[3]);
+    sp_emit_hint(d, SP_E005, SP_AT(0), hint, "no reader knows its first bytes (%s)", bytes);
 }
 
 spaa_status sp_input_format(struct sp_input *in, const char *name, struct sp_diags *d,
@@ -77,11 +79,12 @@ spaa_status sp_input_format(struct sp_input *in, const char *name, struct sp_dia
         sp_emit(d, SP_E004, SP_AT(0), " ");
         return SPAA_ERR_INPUT;
     }
-    memcpy(first, p, n < sizeof first ? n : sizeof first);
+    n = n < sizeof first ? n : sizeof first;
+    memcpy(first, p, n);
     *out = sp_format_probe(in, &guess);
     if (*out)
         return SPAA_OK;
-    unknown(d, first, &guess);
+    unknown(d, first, n, &guess);
     return SPAA_ERR_INPUT;
 }
 

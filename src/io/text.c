@@ -16,6 +16,8 @@
 struct utf16_stage {
     struct sp_stage s;
     bool big;
+    unsigned char rest[4]; /* of a character that there was no room for: rest[at..n) */
+    size_t at, n;
 };
 
 struct quote_stage {
@@ -64,19 +66,25 @@ static uint32_t character(const unsigned char *p, size_t n, bool big, size_t *us
 
 static size_t fill_utf16(struct sp_stage *s, unsigned char *out, size_t cap)
 {
-    const struct utf16_stage *u = (const struct utf16_stage *)s;
+    struct utf16_stage *u = (struct utf16_stage *)s;
     const unsigned char *p;
     size_t n, i = 0, made = 0;
+    while (u->at < u->n && made < cap)
+        out[made++] = u->rest[u->at++];
+    if (made == cap)
+        return made;
     if (sp_stage_peek(s->up, 4, &p, &n)) {
         s->failed = SPAA_ERR_NOMEM;
         return 0;
     }
     bool last = n < 4;
-    while (i + (last ? 2 : 4) <= n && made + 4 <= cap) {
+    while (i + (last ? 2 : 4) <= n && made < cap) {
         size_t used;
         uint32_t c = character(p + i, n - i, u->big, &used);
-        made += utf8(out + made, c);
         i += used;
+        u->n = utf8(u->rest, c);
+        for (u->at = 0; u->at < u->n && made < cap;)
+            out[made++] = u->rest[u->at++];
     }
     if (!made && n == 1)
         sp_emit(s->diags, SP_L301, SP_AT(s->offset + (s->len - s->pos)), "half a character at the end");
@@ -141,7 +149,7 @@ static struct sp_stage *push(struct sp_stage **top, size_t size,
     s->up = up;
     s->diags = up->diags;
     s->name = up->name;
-    s->piece = up->piece && up->piece < 4 ? 4 : up->piece; /* the longest character */
+    s->piece = up->piece;
     *top = s;
     return s;
 }

@@ -6,6 +6,8 @@
 #include "model/samples.h"
 #include "json/json.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -487,7 +489,8 @@ bool sp_weight_add_text(struct sp_profile *p, uint32_t stack, uint32_t metric, c
         return sp_weight_set_text(p, stack, metric, t, tn);
     }
     sp_emit(p->diags, SP_L304, SP_AT_NOTHING, "a sum of decimals was rounded");
-    tn = sp_double_text(sp_text_double(text.p, text.n) + sp_text_double(s, n), t);
+    double sum = sp_text_double(text.p, text.n) + sp_text_double(s, n);
+    tn = sp_double_text(isinf(sum) ? copysign(DBL_MAX, sum) : sum, t);
     return sp_weight_set_text(p, stack, metric, t, tn);
 }
 

@@ -337,7 +337,10 @@ static void give_up(const struct sp_codeguru *s, const struct sp_codeguru_reques
     enum sp_code code = answered ? SP_E463 : SP_E464;
     if (too_late)
         sp_emit_hint(d, code, SP_AT_NOTHING, "--timeout SECONDS allows more",
-                     "%s%s%s; gave up, the %ld s are over", host, colon, a->why.data, s->timeout);
+                     time_left(s) > 0
+                         ? "%s%s%s; gave up, the next try would come after the %ld s of --timeout"
+                         : "%s%s%s; gave up, the %ld s are over",
+                     host, colon, a->why.data, s->timeout);
     else if (answered)
         sp_emit_hint(d, code, SP_AT_NOTHING, hint_of(&a->answer, a->why.data), "%s", a->why.data);
     else

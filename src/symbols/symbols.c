@@ -298,6 +298,12 @@ static const struct sp_sym *find_symbol(const struct sp_module *m, uint64_t addr
     const struct sp_sym *s = sp_symtab_find(m->ksyms ? &m->ksyms->tab : &m->tab, addr);
     if (!s || !m->ksyms)
         return s;
+    /* Padding before a function, where nothing runs: what ends there is what follows, whose address minus one
+     * it is. */
+    if (strncmp(s->name, "__pfx_", 6) == 0 && s->end == addr + 1)
+        s = sp_symtab_find(&m->ksyms->tab, addr + 1);
+    if (!s)
+        return NULL;
     if (m->key.kind == SP_MODULE_KMOD)
         return s->module && m->key.path && same_kmod(s->name + s->module, m->key.path) ? s : NULL;
     /* A module the recording did not name; it moved on its own if the kernel did. */

@@ -177,3 +177,19 @@ def test_waits_are_in_the_unit_of_the_metric(tmp_path):
     out = run("waits", path, code=0).out
     assert "0 ns of 336.67 ms waited for something named, 336.67 ms for nothing named" in out
     assert "0 of 3 samples waited" in run("waits", path, "--metric", "samples", code=0).out
+
+
+def test_one_address_that_names_a_function_twice_is_one_visit(tmp_path):
+    """As perf script prints what was inlined."""
+    path = tmp_path / "s.txt"
+    path.write_text("".join("app 7 1.%06d: 100 cycles:\n\t107f main (/bin/app)\n\t107f call (inlined)\n\t107f main (/bin/app)\n\n" % i
+                            for i in range(2000)))
+    assert "recursion" not in {f["kind"] for f in ask("summary", path)["findings"]}
+    assert ask("function", path, "main")["recursion"]["weight"] == 0
+
+
+def test_names_alone_show_no_recursion_for_certain(tmp_path):
+    assert recursion(tmp_path, "step", "step", "main")["by_name_only"] is True
+    assert "names alone do not tell" in run("summary", tmp_path / "f.spaa", code=0).out
+    assert recursion(tmp_path, frame("f", 0x1000, 4), "g", frame("f", 0x1000, 8), "main")["by_name_only"] is False
+    assert recursion(tmp_path, "operator", "g", "operator", "main") is None

@@ -121,3 +121,9 @@ def test_a_comment_names_the_event_of_folded_text():
         assert ask("info", "-", stdin=f"{comment}\nmain;f 5\n")["events"][0]["name"] == "cpu-cycles"
     for comment in "# events: x", "# the event: x", "# event", "# event:":
         assert ask("info", "-", stdin=f"{comment}\nmain;f 5\n")["events"][0]["name"] == "folded"
+
+
+def test_only_the_bytes_that_are_there_are_shown(tmp_path):
+    path = tmp_path / "one"
+    path.write_bytes(b":")
+    assert "first bytes (3a)" in run("info", path, code=3).err

@@ -9,6 +9,8 @@ from fractions import Fraction
 
 import pytest
 
+from conftest import run
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SPAA = os.path.abspath(os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa")))
 CORPUS = os.environ.get("SPAA_CORPUS", os.path.join(ROOT, "..", "shared", "corpus"))
@@ -213,3 +215,10 @@ def test_inlined_frames_are_marked_on_demand():
     assert fold_perf(text)[0] == "app;k;o;i 1\n"
     assert fold_perf(text, "--inlines")[0] == "app;k;o;i_[i] 1\n"
     assert fold_perf(text, "--all")[0] == "app;k_[k];o;i_[i] 1\n"
+
+
+def test_a_sum_beyond_doubles_is_capped_at_the_largest(tmp_path):
+    path, out = tmp_path / "s.folded", tmp_path / "o.spaa"
+    path.write_text("a;b 1e308\na;b 1e308\na;c 1\n")
+    assert "SPAA-L304" in run("convert", path, "-o", out, code=0).err
+    run("validate", out, code=0)

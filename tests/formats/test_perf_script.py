@@ -10,6 +10,8 @@ import subprocess
 
 import pytest
 
+from conftest import run
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SPAA = os.path.abspath(os.environ.get("SPAA_BIN", os.path.join(ROOT, "build", "spaa")))
 CORPUS = os.path.join(os.environ.get("SPAA_CORPUS", os.path.join(ROOT, "..", "shared", "corpus")), "perf-script")
@@ -387,3 +389,11 @@ def test_junk_among_trimmed_frames_costs_only_itself():
     text = TRIMMED.replace(b"dead beef", b"no frame at all\ndead beef")
     run = spaa("convert", "-", "--from", "perf-script", "--to", "folded", "-o", "-", stdin=text)
     assert b"cc1;beef 1" in run.stdout and b"no frame at all" in run.stderr
+
+
+def test_text_that_ends_within_the_line_of_an_event_says_so(tmp_path):
+    whole = "".join("app 7 [000] 1.%06d: 100 cycles: \n\t107f main (/bin/app)\n\n" % i for i in range(20))
+    path = tmp_path / "s.txt"
+    path.write_text(whole + "app 7 [000] 2.000000: 100 cyc")
+    answer = run("info", path, "--json", code=0)
+    assert "SPAA-L301" in answer.err and [e["name"] for e in json.loads(answer.out)["events"]] == ["cycles"]

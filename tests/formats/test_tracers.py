@@ -469,6 +469,29 @@ def test_offsets_of_windows_are_no_part_of_names():
     assert {"0x16b", "0x1ab", "0x2f", "0xab"} <= offsets
 
 
+def test_microsofts_names_with_backticks(tmp_path):
+    path = tmp_path / "d.txt"
+    path.write_text("\n  myapp!`anonymous namespace'::f+0x16B\n  myapp!main+0x2F\n  ntdll.dll!Start+0x1\n        42\n")
+    assert {(r["function"], r["dso"]) for r in ask("top", path)["rows"]} == {
+        ("`anonymous namespace'::f", "myapp"), ("main", "myapp"), ("Start", "ntdll.dll")}
+
+
+def test_modules_of_linux_are_the_kernel(tmp_path):
+    """Kernel and user part of a stack, as we write what perf recorded."""
+    path = tmp_path / "d.txt"
+    path.write_text("\n  [ext4]`read_page\n  [kernel]`vfs_read\n\n  libc.so.6`read\n  app`main\n        23\n"
+                    "\n  libc.so.6`hot\n  app`main\n        24\n")
+    assert {r["function"] for r in ask("top", path, "--kernel")["rows"]} == {"read_page", "vfs_read"}
+    assert {r["function"]: r["flat"] for r in ask("top", path)["rows"] if r["flat"]} == {"read_page": 23, "hot": 24}
+
+
+def test_a_second_note_under_a_frame_makes_no_second_member(tmp_path):
+    path, out = tmp_path / "d.txt", tmp_path / "o.spaa"
+    path.write_text("\n  python`eval+0x1\n    [ file.py:1 (x) ]\n    [ file.py:2 (y) ]\n  app`main\n        7\n")
+    run("convert", path, "-o", out, code=0)
+    run("validate", out, code=0)
+
+
 def stack_text(frames):
     """As %k prints it."""
     return "\n" + "".join(f"              {f}\n" for f in frames)

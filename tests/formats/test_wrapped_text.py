@@ -127,3 +127,10 @@ def test_a_nul_in_a_name_loses_nothing(name, where):
     plain, got = ask("info", "-", stdin=data), ask("info", "-", stdin=holed)
     assert got["format"] == plain["format"]
     assert [e["total"] for e in got["events"]] == [e["total"] for e in plain["events"]]
+
+
+def test_large_text_in_utf16_is_whole():
+    """Beyond a block of the decoder, with characters of every length on its edges."""
+    for name in ("f", "\u00e9", "\u20ac", "\U0001f525"):
+        text = "".join("main;%s%d 1\n" % (name, i % 7) for i in range(150000)).encode()
+        assert ask("top", "-", "-n", "0", stdin=utf16(text, "utf-16-le", b"\xff\xfe"))["total"] == 150000

@@ -80,6 +80,8 @@ static size_t before_offset(struct dt_text t)
 static size_t symbol_at(struct dt_text t)
 {
     const char *tick = memchr(t.p, '`', t.n), *bang = memchr(t.p, '!', t.n), *end = t.p + t.n;
+    if (tick && bang && bang < tick) /* Microsoft's names have backticks: app!`anonymous namespace'::f */
+        tick = NULL;
     if (tick)
         return tick > t.p || hex_address((struct dt_text){t.p + 1, t.n - 1}) ? (size_t)(tick + 1 - t.p) : 0;
     if (!bang || bang == t.p || bang + 1 == end)
@@ -87,7 +89,7 @@ static size_t symbol_at(struct dt_text t)
     for (const char *p = t.p; p < bang; p++)
         if (!is_digit(*p) && !is_letter(*p) && !strchr("_.-~", *p))
             return 0;
-    return is_letter(bang[1]) || strchr("_?<@~", bang[1]) ? (size_t)(bang + 1 - t.p) : 0;
+    return is_letter(bang[1]) || strchr("_?<@~`", bang[1]) ? (size_t)(bang + 1 - t.p) : 0;
 }
 
 /* "symbol+0x16B" of a binary without a name, "module!symbol+0x16B": one word that says by its end what it is.
@@ -235,12 +237,20 @@ size_t dt_words(struct dt_text t, struct dt_text *out, size_t max)
 /* Kernel code by its module or address. */
 static enum sp_agg_side side_of(struct dt_text module, bool has_ip, uint64_t ip)
 {
-    static const char *const kernels[] = {"genunix", "unix", "mach_kernel", "kernel", "nt", "vmlinux"};
+    static const char *const kernels[] = {"genunix", "unix",    "mach_kernel", "kernel",
+                                          "nt",      "vmlinux", "[kernel]",    "[kernel.kallsyms]"};
+    static const char *const users[] = {"[vdso]",    "[vsyscall]", "[jit]",  "[anon]",
+                                        "[unknown]", "[heap]",     "[stack]"};
     if (has_ip)
         return sp_agg_address_side(ip);
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         if (strlen(kernels[i]) == module.n && memcmp(module.p, kernels[i], module.n) == 0)
             return SP_AGG_KERNEL;
+    bool brackets = module.n > 2 && module.p[0] == '[' && module.p[module.n - 1] == ']';
+    for (size_t i = 0; i < sizeof users / sizeof *users && brackets; i++)
+        brackets = strlen(users[i]) != module.n || memcmp(module.p, users[i], module.n) != 0;
+    if (brackets) /* [ext4], a module of Linux */
+        return SP_AGG_KERNEL;
     bool driver = module.n > 4 && strncasecmp(module.p + module.n - 4, ".sys", 4) == 0; /* of Windows */
     return driver || starts(module, "com.apple.") || starts(module, "kernel.") ? SP_AGG_KERNEL : SP_AGG_ANY;
 }

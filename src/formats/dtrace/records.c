@@ -450,6 +450,12 @@ static spaa_status take_note(struct dt_reader *r, struct dt_text t)
         return SPAA_OK;
     }
     uint32_t *last = &a->block_frames.v[a->block_frames.n - 1];
+    static const char noted[] = "\"x_dtrace\":{\"note\":";
+    struct sp_str has = sp_pstr(r->p, a->frames.v[*last].more);
+    if (has.n >= sizeof noted - 1 && memcmp(has.p, noted, sizeof noted - 1) == 0) {
+        r->other_lines++; /* a frame has one note */
+        return SPAA_OK;
+    }
     sp_buf_init(&key, 0);
     sp_buf_u64(&key, *last);
     sp_buf_ch(&key, '\n');

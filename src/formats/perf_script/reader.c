@@ -300,7 +300,9 @@ static spaa_status records(struct reader *r, const char *p, const char *end, siz
             if (!sp_ps_comment(&r->comments, r->p, p, (size_t)(stop - p)))
                 return sp_nomem(r->d);
         } else if (is_sample(r, p, stop, next, end, &s)) {
-            if (!side_band(r, &s)) {
+            if (!nl && r->p->frames.n) /* the others have stacks: it was cut off before its own */
+                weird(r, p, stop, false);
+            else if (!side_band(r, &s)) {
                 spaa_status st = sample(r, &s, eol, end, &next);
                 if (st != SPAA_OK)
                     return st;
