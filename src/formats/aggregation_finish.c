@@ -119,14 +119,29 @@ static void settle_record(const struct finish *f, const struct sp_agg_record *r)
     }
 }
 
+/* All of Linux's kernel stands in brackets, as perf prints it: what does not is the user's. */
+static bool has_linux_kernel(const struct finish *f)
+{
+    static const char name[] = "[kernel";
+    for (size_t i = 0; i < f->a->frames.n; i++) {
+        struct sp_str m = sp_pstr(f->p, f->a->frames.v[i].module);
+        if (m.n >= sizeof name - 1 && memcmp(m.p, name, sizeof name - 1) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void settle_sides(struct finish *f)
 {
     struct sp_agg *a = f->a;
+    bool linux_kernel = has_linux_kernel(f);
     bool unknown = false; /* a block whose frames do not tell: what modules are is asked for */
     for (size_t i = 0; i < a->blocks.n; i++) {
         struct sp_agg_block *b = &a->blocks.v[i];
         if (!b->side && b->n)
             b->side = told_by_frames(b);
+        if (!b->side && b->n && linux_kernel)
+            b->side = SP_AGG_USER;
         unknown = unknown || (!b->side && b->n);
     }
     for (size_t i = 0; i < a->records.n; i++) {
