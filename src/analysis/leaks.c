@@ -388,17 +388,6 @@ static bool find_alike(struct builder *b)
     return ok;
 }
 
-/* Peaks of several inputs were not at one time. */
-static bool of_one_source(const struct sp_selection *s)
-{
-    const struct sp_profile *p = s->profile;
-    for (size_t i = 1; i < s->rows.n; i++)
-        if (p->contexts.v[p->stacks.v[s->rows.v[i].stack].context].source !=
-            p->contexts.v[p->stacks.v[s->rows.v[0].stack].context].source)
-            return false;
-    return true;
-}
-
 static spaa_status prepare(struct builder *b)
 {
     const struct sp_profile *p = b->s->profile;
@@ -415,7 +404,7 @@ static spaa_status prepare(struct builder *b)
                      (int)name.n, name.p);
         return SPAA_ERR_USAGE;
     }
-    b->peaks_add = sp_peaks_add(p, b->s->event) && (b->l.two || of_one_source(b->s));
+    b->peaks_add = sp_peaks_add(p, b->s->event) && (b->l.two || sp_of_one_source(b->s));
     b->allocator = calloc(p->functions.n + 1, 1);
     b->row_of = calloc(p->stacks.n + 1, sizeof *b->row_of);
     b->alike = malloc((p->functions.n + 1) * sizeof *b->alike);

@@ -329,12 +329,9 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
     return st;
 }
 
-/* Peaks of several inputs are no parts of one total, those of one are where its event says so. */
-static bool parts_of_one(const struct sp_selection *s)
+bool sp_of_one_source(const struct sp_selection *s)
 {
     const struct sp_profile *p = s->profile;
-    if (!sp_metric_adds(p, s->event, s->metric))
-        return false;
     for (size_t i = 1; i < s->rows.n; i++)
         if (p->contexts.v[p->stacks.v[s->rows.v[i].stack].context].source !=
             p->contexts.v[p->stacks.v[s->rows.v[0].stack].context].source)
@@ -421,7 +418,7 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
     if (!st) {
         sp_note_filters(&s, o);
         s.unit = find_unit(&s);
-        s.cannot_add = s.cannot_add && !parts_of_one(&s);
+        s.cannot_add = s.cannot_add && !(sp_metric_adds(p, s.event, s.metric) && sp_of_one_source(&s));
         sp_warn_idle_filters(p, o, d);
         if (!s.rows.n && sp_narrows(o) && !o->may_be_empty)
             st = sp_nothing_left(&s, o, d);

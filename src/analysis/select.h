@@ -81,6 +81,8 @@ struct sp_selection {
 spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *opts, struct sp_diags *d,
                       struct sp_selection *out);
 void sp_selection_free(struct sp_selection *s);
+/* All rows are of one input: peaks of several were not at one time, and are no parts of one total. */
+bool sp_of_one_source(const struct sp_selection *s);
 /* Something narrower than a view was asked for: an event without weight in a view is an answer, not a slip.
  */
 bool sp_narrows(const struct sp_select_opts *o);

@@ -402,3 +402,14 @@ def test_a_pprof_of_the_heap(tmp_path):
         pytest.skip("no such fixture")
     answer = ask("leaks", path)
     assert answer["ranked_by"] == "live_bytes" and answer["rows"]
+
+
+def test_peaks_of_several_inputs_are_not_added(tmp_path):
+    folder = os.path.join(os.path.dirname(os.path.dirname(__file__)), "fixtures", "heaptrack")
+    one, merged = os.path.join(folder, "interpreted.heaptrack"), tmp_path / "m.spaa"
+    other = tmp_path / "other.heaptrack"
+    with open(one, "rb") as f:
+        other.write_bytes(f.read())
+    run("merge", one, other, "-o", merged, code=0)
+    assert "at the peak" in run("leaks", one, code=0).out.splitlines()[1]
+    assert "at the peak" not in run("leaks", merged, code=0).out.splitlines()[1]
