@@ -1,5 +1,6 @@
 /* The header of the profile: where, when and how the recording was made. */
 #include "formats/perf_data/perf_data.h"
+#include "json/unique.h"
 
 #include "base/num.h"
 #include "json/json.h"
@@ -43,10 +44,24 @@ static void member(struct sp_buf *b, const char *key, struct sp_pd_text t)
     sp_json_string(b, t.p, t.n);
 }
 
+/* The members of an object, whose last braces are missing; features of a damaged file may name one thing
+ * twice. */
+static uint32_t without_braces(struct sp_pd *pd, struct sp_buf *b)
+{
+    if (!sp_buf_puts(b, "}}"))
+        return SP_STR_FAIL;
+    uint32_t whole = sp_unique_text(&pd->p->strs, (struct sp_span){b->data, b->len}, pd->d);
+    if (whole == SP_STR_FAIL)
+        return whole;
+    struct sp_str s = sp_pstr(pd->p, whole);
+    sp_buf_clear(b);
+    return sp_buf_add(b, s.p + 1, s.n - 2) ? sp_profile_str(pd->p, b->data, b->len) : SP_STR_FAIL;
+}
+
 /* What the header has no field for: `"x_perf":{…}`, or nothing. */
 static uint32_t more(struct sp_pd *pd)
 {
-    static const char open[] = "\"x_perf\":{";
+    static const char open[] = "{\"x_perf\":{";
     struct sp_buf b;
     sp_buf_init(&b, 0);
     sp_buf_puts(&b, open);
@@ -69,7 +84,7 @@ static uint32_t more(struct sp_pd *pd)
     if (b.failed)
         out = SP_STR_FAIL;
     else if (b.len > sizeof open - 1)
-        out = sp_buf_ch(&b, '}') ? sp_profile_str(pd->p, b.data, b.len) : SP_STR_FAIL;
+        out = without_braces(pd, &b);
     sp_buf_free(&b);
     return out;
 }
