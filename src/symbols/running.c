@@ -54,10 +54,11 @@ spaa_status sp_running_build(const char *id, struct sp_diags *d, bool *same)
 }
 
 /* The reason in words, kept. */
-static spaa_status doubt(struct sp_module *m, enum sp_why why, const struct sp_buf *text)
+static spaa_status doubt(struct sp_module *m, enum sp_why why, struct sp_buf *text)
 {
     m->why = why;
-    m->other = text->failed ? NULL : sp_module_keep(m, text->data);
+    const char *words = sp_buf_cstr(text);
+    m->other = text->failed ? NULL : sp_module_keep(m, words);
     return m->other ? SPAA_OK : SPAA_ERR_NOMEM;
 }
 
