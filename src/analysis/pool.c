@@ -1,0 +1,522 @@
+/*
+ * The names of all threads are sorted by process and shape, which is the name with each run of digits as one
+ * `0`: a pool is a run of equal shapes. A name that was cut may have lost the end of its shape; shapes that
+ * begin with it follow it at once.
+ */
+#include "analysis/pool.h"
+
+#include "analysis/facts.h"
+#include "analysis/process.h"
+
+#include <stdlib.h>
+
+enum { POOL_MIN = 3, COMM_CUT = 15 /* Linux: TASK_COMM_LEN without the NUL */ };
+
+/* A name that a thread has, or had. */
+struct member {
+    uint32_t source;
+    int64_t pid, tid;     /* SP_ABSENT: not known */
+    uint32_t name, shape; /* in names */
+    uint32_t group;
+};
+
+/* Members of one process and shape: a run of them. */
+struct group {
+    size_t first, n;
+    uint32_t root; /* the group that these cut names belong to, or itself */
+    uint32_t pool; /* SP_NONE: none */
+};
+
+struct builder {
+    const struct sp_profile *p;
+    struct sp_facts facts;
+    struct sp_processes processes;
+    struct sp_pools out;
+    SP_VEC(struct member) members;
+    SP_VEC(struct group) groups;
+    SP_VEC(struct member) named; /* thread records by name, for contexts without a tid */
+    uint32_t *member_of;         /* per context, then per record: its place before sorting; SP_NONE */
+    struct sp_buf text;
+    bool made_up; /* the pids of the records are their tids, for want of better ones */
+    bool sources; /* several inputs are one profile: records are of any of them */
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* ---- the names ---- */
+
+static uint32_t shape_of(struct builder *b, struct sp_str name)
+{
+    sp_buf_clear(&b->text);
+    for (uint32_t i = 0; i < name.n; i++)
+        if (!is_digit(name.p[i]))
+            sp_buf_ch(&b->text, name.p[i]);
+        else if (!i || !is_digit(name.p[i - 1]))
+            sp_buf_ch(&b->text, '0');
+    return b->text.failed ? SP_STR_FAIL : sp_intern(&b->out.names, sp_buf_cstr(&b->text), b->text.len);
+}
+
+/* Facts are one for each thread record, in their order. NULL: there is none, or one of any input. */
+static const struct sp_thread_facts *record_of(const struct builder *b, int64_t tid)
+{
+    return tid == SP_ABSENT || b->sources ? NULL : sp_facts_thread(&b->facts, tid);
+}
+
+/* What the profiler calls the thread, else its comm. */
+static struct sp_str thread_name(const struct builder *b, int64_t tid, uint32_t comm)
+{
+    const struct sp_thread_facts *f = record_of(b, tid);
+    return f && f->name ? sp_str_at(&b->facts.strs, f->name) : sp_pstr(b->p, comm);
+}
+
+/* *place: the member, SP_NONE where there is no name. */
+static bool add_member(struct builder *b, uint32_t source, int64_t pid, int64_t tid, struct sp_str name,
+                       uint32_t *place)
+{
+    struct member m = {.source = source, .pid = pid, .tid = tid};
+    *place = SP_NONE;
+    if (!name.n)
+        return true;
+    m.name = sp_intern(&b->out.names, name.p, name.n);
+    m.shape = shape_of(b, name);
+    *place = m.group = (uint32_t)b->members.n; /* until it is sorted */
+    return m.name != SP_STR_FAIL && m.shape != SP_STR_FAIL && b->members.n < SP_NONE - 1 &&
+           sp_vec_push(&b->members, m);
+}
+
+static void look_around(struct builder *b)
+{
+    const struct sp_profile *p = b->p;
+    b->made_up = true;
+    for (size_t i = 0; i < p->contexts.n; i++) {
+        b->made_up = b->made_up && p->contexts.v[i].pid == SP_ABSENT;
+        b->sources = b->sources || p->contexts.v[i].source;
+    }
+    for (size_t i = 0; i < p->threads.n; i++)
+        b->made_up = b->made_up && p->threads.v[i].pid == p->threads.v[i].tid;
+}
+
+static int cmp_named(const void *va, const void *vb)
+{
+    const struct member *a = va, *b = vb;
+    if (a->name != b->name)
+        return a->name < b->name ? -1 : 1;
+    return a->pid != b->pid ? (a->pid < b->pid ? -1 : 1) : (a->group > b->group) - (a->group < b->group);
+}
+
+static bool add_records(struct builder *b)
+{
+    const struct sp_profile *p = b->p;
+    bool ok = true;
+    for (size_t i = 0; ok && i < p->threads.n; i++) {
+        const struct sp_thread *t = &p->threads.v[i];
+        uint32_t *place = &b->member_of[p->contexts.n + i];
+        *place = SP_NONE;
+        if (b->sources)
+            continue;
+        ok = add_member(b, SP_STR_NONE, b->made_up ? SP_ABSENT : t->pid, t->tid,
+                        thread_name(b, t->tid, t->comm), place) &&
+             (*place == SP_NONE || sp_vec_push(&b->named, b->members.v[*place]));
+    }
+    if (b->named.n)
+        qsort(b->named.v, b->named.n, sizeof *b->named.v, cmp_named);
+    return ok;
+}
+
+/* A record of this name, of this process where one is given. */
+static const struct member *record_named(const struct builder *b, uint32_t name, int64_t pid)
+{
+    size_t lo = 0, hi = b->named.n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        const struct member *m = &b->named.v[mid];
+        if (m->name < name || (m->name == name && pid != SP_ABSENT && m->pid < pid))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    const struct member *m = lo < b->named.n ? &b->named.v[lo] : NULL;
+    return m && m->name == name && (pid == SP_ABSENT || m->pid == pid) ? m : NULL;
+}
+
+static int64_t pid_of(const struct builder *b, const struct sp_context *c)
+{
+    const struct sp_thread_facts *f = b->made_up ? NULL : record_of(b, c->tid);
+    return c->pid != SP_ABSENT ? c->pid : f ? f->pid : SP_ABSENT;
+}
+
+static bool add_contexts(struct builder *b)
+{
+    const struct sp_profile *p = b->p;
+    bool ok = true;
+    for (size_t i = 0; ok && i < p->contexts.n; i++) {
+        const struct sp_context *c = &p->contexts.v[i];
+        struct sp_str name = thread_name(b, c->tid, c->comm);
+        uint32_t known =
+            c->tid == SP_ABSENT && !b->sources ? sp_strtab_find(&b->out.names, name.p, name.n) : SP_STR_NONE;
+        const struct member *m = known ? record_named(b, known, c->pid) : NULL;
+        if (m)
+            b->member_of[i] = m->group;
+        else
+            ok = add_member(b, c->source, pid_of(b, c), c->tid, name, &b->member_of[i]);
+    }
+    return ok;
+}
+
+/* ---- groups ---- */
+
+static int cmp_process(const struct member *a, const struct member *b)
+{
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    return a->pid != b->pid ? (a->pid < b->pid ? -1 : 1) : 0;
+}
+
+static int cmp_member(const void *va, const void *vb, void *arg)
+{
+    const struct sp_strtab *names = arg;
+    const struct member *a = va, *b = vb;
+    int c = cmp_process(a, b);
+    c = c ? c : a->shape == b->shape ? 0 : sp_str_cmp(sp_str_at(names, a->shape), sp_str_at(names, b->shape));
+    if (c)
+        return c;
+    if (a->tid != b->tid)
+        return a->tid < b->tid ? -1 : 1;
+    c = a->name == b->name ? 0 : sp_str_cmp(sp_str_at(names, a->name), sp_str_at(names, b->name));
+    return c ? c : (a->group > b->group) - (a->group < b->group);
+}
+
+static bool make_groups(struct builder *b)
+{
+    size_t n = b->members.n;
+    uint32_t *group_of = malloc((n + 1) * sizeof *group_of);
+    bool ok = group_of != NULL;
+    if (ok && n)
+        qsort_r(b->members.v, n, sizeof *b->members.v, cmp_member, &b->out.names);
+    for (size_t i = 0; ok && i < n; i++) {
+        const struct member *m = &b->members.v[i];
+        uint32_t g = (uint32_t)b->groups.n;
+        if (!i || cmp_process(m, m - 1) || m->shape != m[-1].shape)
+            ok = sp_vec_push(&b->groups, ((struct group){.first = i, .root = g, .pool = SP_NONE}));
+        if (ok) {
+            b->groups.v[b->groups.n - 1].n++;
+            group_of[m->group] = (uint32_t)b->groups.n - 1;
+        }
+    }
+    for (size_t i = 0; ok && i < b->p->contexts.n + b->p->threads.n; i++)
+        if (b->member_of[i] != SP_NONE)
+            b->member_of[i] = group_of[b->member_of[i]];
+    free(group_of);
+    return ok;
+}
+
+static bool all_cut(const struct builder *b, const struct group *g)
+{
+    for (size_t i = g->first; i < g->first + g->n; i++)
+        if (sp_str_at(&b->out.names, b->members.v[i].name).n != COMM_CUT)
+            return false;
+    return true;
+}
+
+static bool begins(const struct builder *b, const struct group *g, const struct group *longer)
+{
+    const struct member *x = &b->members.v[g->first], *y = &b->members.v[longer->first];
+    struct sp_str s = sp_str_at(&b->out.names, x->shape), t = sp_str_at(&b->out.names, y->shape);
+    return !cmp_process(x, y) && s.n < t.n && memcmp(s.p, t.p, s.n) == 0;
+}
+
+/* Names that were cut go to those that they begin, where these are of one pool. */
+static void join_cut(struct builder *b)
+{
+    for (size_t i = b->groups.n; i-- > 0;) {
+        struct group *g = &b->groups.v[i];
+        size_t end = i + 1;
+        bool one = true;
+        while (end < b->groups.n && begins(b, g, &b->groups.v[end]))
+            one = b->groups.v[end++].root == b->groups.v[i + 1].root && one;
+        if (end > i + 1 && one && all_cut(b, g))
+            g->root = b->groups.v[i + 1].root;
+    }
+}
+
+/* ---- pools ---- */
+
+struct run {
+    const struct member *v;
+    size_t n;
+};
+
+/* The digits that stand together, by their number in a name; empty: it has not so many. */
+static struct sp_str digits(struct sp_str name, uint32_t number)
+{
+    for (uint32_t i = 0; i < name.n;) {
+        uint32_t from = i;
+        while (i < name.n && is_digit(name.p[i]))
+            i++;
+        if (i > from && !number--)
+            return (struct sp_str){name.p + from, i - from};
+        i += i == from;
+    }
+    return (struct sp_str){"", 0};
+}
+
+/* The members of a pool: those of the groups up to the root are one run, as all begin it. */
+static struct run run_of(const struct builder *b, uint32_t root)
+{
+    uint32_t g = root;
+    while (g && b->groups.v[g - 1].root == root)
+        g--;
+    return (struct run){b->members.v + b->groups.v[g].first,
+                        b->groups.v[root].first + b->groups.v[root].n - b->groups.v[g].first};
+}
+
+static bool differs(const struct builder *b, struct run all, uint32_t number, struct sp_str of)
+{
+    for (size_t i = 0; i < all.n; i++) {
+        struct sp_str other = digits(sp_str_at(&b->out.names, all.v[i].name), number);
+        if (other.n && sp_str_cmp(other, of) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* The pattern of a pool into b->text: its longest shape with what does not vary as it is. */
+static bool pattern(struct builder *b, struct run all)
+{
+    struct sp_str name = sp_str_at(&b->out.names, all.v[all.n - 1].name);
+    bool varies = false;
+    uint32_t number = 0;
+    sp_buf_clear(&b->text);
+    for (uint32_t i = 0; i < name.n;) {
+        if (!is_digit(name.p[i])) {
+            sp_buf_ch(&b->text, name.p[i++]);
+            continue;
+        }
+        struct sp_str of = digits(name, number);
+        if (differs(b, all, number++, of)) {
+            varies = true;
+            sp_buf_ch(&b->text, '*');
+        } else {
+            sp_buf_add(&b->text, of.p, of.n);
+        }
+        i += of.n;
+    }
+    return varies;
+}
+
+static int cmp_tid(const void *va, const void *vb)
+{
+    int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
+    return (a > b) - (a < b);
+}
+
+/* How many threads: tids, and names whose tid is not known. */
+static bool count(struct run all, struct sp_pool *x)
+{
+    SP_VEC(int64_t) tids = {0};
+    SP_VEC(int64_t) names = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < all.n; i++)
+        ok = all.v[i].tid == SP_ABSENT ? sp_vec_push(&names, (int64_t)all.v[i].name)
+                                       : sp_vec_push(&tids, all.v[i].tid);
+    if (tids.n)
+        qsort(tids.v, tids.n, sizeof *tids.v, cmp_tid);
+    if (names.n)
+        qsort(names.v, names.n, sizeof *names.v, cmp_tid);
+    for (size_t i = 0; i < tids.n; i++)
+        x->threads += !i || tids.v[i] != tids.v[i - 1];
+    for (size_t i = 0; i < names.n; i++)
+        x->threads += !i || names.v[i] != names.v[i - 1];
+    x->named = names.n != 0;
+    sp_vec_free(&tids);
+    sp_vec_free(&names);
+    return ok;
+}
+
+/* Threads that nobody named have the name of their process, which may be any where it is not known. */
+static bool is_unnamed(const struct builder *b, int64_t pid, struct sp_str name)
+{
+    return pid == SP_ABSENT || sp_str_cmp(sp_process_name(b->p, &b->processes, pid), name) == 0;
+}
+
+static bool make_pool(struct builder *b, uint32_t root)
+{
+    struct run all = run_of(b, root);
+    struct sp_pool x = {.pid = all.v->pid, .source = all.v->source};
+    if (!count(all, &x))
+        return false;
+    if (x.threads < POOL_MIN)
+        return true;
+    x.varies = pattern(b, all);
+    struct sp_str text = {sp_buf_cstr(&b->text), (uint32_t)b->text.len};
+    if (!x.varies && is_unnamed(b, x.pid, text))
+        return true;
+    x.pattern = b->text.failed ? SP_STR_FAIL : sp_intern(&b->out.names, text.p, text.n);
+    for (uint32_t g = root + 1; g-- > 0 && b->groups.v[g].root == root;)
+        b->groups.v[g].pool = (uint32_t)b->out.pools.n;
+    return x.pattern != SP_STR_FAIL && sp_vec_push(&b->out.pools, x);
+}
+
+static bool make_pools(struct builder *b)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < b->groups.n; i++)
+        if (b->groups.v[i].root == i)
+            ok = make_pool(b, i);
+    return ok;
+}
+
+/* ---- how they are shown ---- */
+
+static bool show(struct builder *b, struct sp_pool *x, bool pid, bool source)
+{
+    struct sp_str s = sp_str_at(&b->out.names, x->pattern), from = sp_pstr(b->p, x->source);
+    sp_buf_clear(&b->text);
+    sp_buf_add(&b->text, s.p, s.n);
+    sp_buf_printf(&b->text, " (%u%s", x->threads, x->named ? " names" : "");
+    if (pid && x->pid != SP_ABSENT)
+        sp_buf_printf(&b->text, ", pid %lld", (long long)x->pid);
+    if (source && from.n) {
+        sp_buf_puts(&b->text, ", from ");
+        sp_buf_add(&b->text, from.p, from.n);
+    }
+    sp_buf_ch(&b->text, ')');
+    x->name = b->text.failed ? SP_STR_FAIL : sp_intern(&b->out.names, sp_buf_cstr(&b->text), b->text.len);
+    return x->name != SP_STR_FAIL;
+}
+
+/* Pools of one pattern are one by comm. */
+static bool join_by_comm(struct sp_pools *o)
+{
+    uint32_t *of_pattern = calloc(o->names.strs.n + 1, sizeof *of_pattern); /* 1 + number in comms */
+    bool ok = of_pattern != NULL;
+    for (size_t i = 0; ok && i < o->pools.n; i++) {
+        struct sp_pool *x = &o->pools.v[i];
+        uint32_t *at = &of_pattern[x->pattern];
+        if (*at) {
+            struct sp_pool *all = &o->comms.v[*at - 1];
+            all->threads += x->threads;
+            all->named = all->named || x->named;
+            all->pid = all->pid == x->pid ? x->pid : SP_ABSENT;
+            all->source = all->source == x->source ? x->source : SP_STR_NONE;
+        } else {
+            ok = sp_vec_push(&o->comms, *x);
+            *at = (uint32_t)o->comms.n;
+        }
+        x->over = *at - 1;
+    }
+    free(of_pattern);
+    return ok;
+}
+
+/* Pools of several processes with one pattern are told apart. */
+static bool name_pools(struct builder *b)
+{
+    struct sp_pools *o = &b->out;
+    bool ok = join_by_comm(o);
+    for (size_t i = 0; ok && i < o->pools.n; i++) {
+        const struct sp_pool *all = &o->comms.v[o->pools.v[i].over];
+        ok = show(b, &o->pools.v[i], all->pid != o->pools.v[i].pid, all->source != o->pools.v[i].source);
+    }
+    for (size_t i = 0; ok && i < o->comms.n; i++)
+        ok = show(b, &o->comms.v[i], false, false);
+    return ok;
+}
+
+/* A thread's time before it was named: it had the name of its process then. */
+static uint32_t later_pool(const struct builder *b, const struct sp_context *c)
+{
+    const struct sp_thread_facts *f = record_of(b, c->tid);
+    if (!f || !is_unnamed(b, f->pid, sp_pstr(b->p, c->comm)))
+        return SP_NONE;
+    uint32_t group = b->member_of[b->p->contexts.n + (size_t)(f - b->facts.threads.v)];
+    return group == SP_NONE ? SP_NONE : b->groups.v[group].pool;
+}
+
+static bool settle(struct builder *b)
+{
+    const struct sp_profile *p = b->p;
+    struct sp_pools *o = &b->out;
+    for (size_t i = 0; i < p->contexts.n; i++) {
+        const struct sp_context *c = &p->contexts.v[i];
+        struct sp_str comm = sp_pstr(p, c->comm), name = thread_name(b, c->tid, c->comm);
+        uint32_t group = b->member_of ? b->member_of[i] : SP_NONE;
+        uint32_t pool = group == SP_NONE ? SP_NONE : b->groups.v[group].pool;
+        bool of_comm = pool != SP_NONE && o->pools.v[pool].varies && sp_str_cmp(comm, name) == 0;
+        o->by_comm[i] = of_comm ? o->pools.v[pool].over : SP_NONE;
+        o->by_thread[i] = pool == SP_NONE && b->member_of ? later_pool(b, c) : pool;
+        o->comm[i] = o->by_comm[i] != SP_NONE ? o->comms.v[o->by_comm[i]].name
+                     : comm.n                 ? sp_intern(&o->names, comm.p, comm.n)
+                                              : SP_STR_NONE;
+        if (o->comm[i] == SP_STR_FAIL)
+            return false;
+    }
+    for (size_t i = 0; i < p->threads.n; i++) {
+        uint32_t group = b->member_of ? b->member_of[p->contexts.n + i] : SP_NONE;
+        o->of_record[i] = group == SP_NONE ? SP_NONE : b->groups.v[group].pool;
+    }
+    return true;
+}
+
+static bool find_pools(struct builder *b)
+{
+    b->member_of = malloc((b->p->contexts.n + b->p->threads.n + 1) * sizeof *b->member_of);
+    look_around(b);
+    if (!b->member_of || !add_records(b) || !add_contexts(b) || !make_groups(b))
+        return false;
+    join_cut(b);
+    return make_pools(b) && name_pools(b);
+}
+
+static bool make(struct builder *b, bool apart)
+{
+    size_t contexts = b->p->contexts.n + 1;
+    struct sp_pools *o = &b->out;
+    o->by_thread = malloc(contexts * sizeof *o->by_thread);
+    o->by_comm = malloc(contexts * sizeof *o->by_comm);
+    o->comm = malloc(contexts * sizeof *o->comm);
+    o->of_record = malloc((b->p->threads.n + 1) * sizeof *o->of_record);
+    return o->by_thread && o->by_comm && o->comm && o->of_record && sp_strtab_init(&o->names) &&
+           (apart || find_pools(b)) && settle(b);
+}
+
+spaa_status sp_pools_of(const struct sp_profile *p, bool apart, struct sp_diags *d, struct sp_pools *out)
+{
+    struct builder b = {.p = p};
+    spaa_status st = sp_facts_of(p, d, &b.facts);
+    if (st)
+        return st;
+    st = sp_processes_of(p, d, &b.processes);
+    if (!st) {
+        sp_buf_init(&b.text, 0);
+        if (!make(&b, apart)) {
+            sp_pools_free(&b.out);
+            st = sp_nomem(d);
+        }
+        sp_buf_free(&b.text);
+        sp_processes_free(&b.processes);
+    }
+    sp_facts_free(&b.facts);
+    sp_vec_free(&b.members);
+    sp_vec_free(&b.groups);
+    sp_vec_free(&b.named);
+    free(b.member_of);
+    if (!st)
+        *out = b.out;
+    return st;
+}
+
+void sp_pools_free(struct sp_pools *x)
+{
+    sp_strtab_free(&x->names);
+    sp_vec_free(&x->pools);
+    sp_vec_free(&x->comms);
+    free(x->by_thread);
+    free(x->by_comm);
+    free(x->comm);
+    free(x->of_record);
+    *x = (struct sp_pools){0};
+}
