@@ -2,6 +2,7 @@
 
 #include "analysis/moments.h"
 #include "base/num.h"
+#include "model/edges.h"
 #include "model/merge.h"
 
 #include <stdlib.h>
@@ -62,30 +63,62 @@ static bool stand_alone(struct sp_profile *p, size_t from, size_t to)
     return true;
 }
 
+/* What is said of calls between frames that are left. */
+struct kept_edges {
+    const struct sp_edge *next, *end; /* of the record as it was */
+    SP_VEC(struct sp_edge) list;
+};
+
+/* Frame i of the record has been looked at, and so many are left; is the caller after it one of them? */
+static bool keep_edges(struct kept_edges *x, size_t i, size_t left, bool caller)
+{
+    bool ok = true;
+    for (; ok && x->next < x->end && x->next->at == i; x->next++)
+        if (left && caller)
+            ok = sp_vec_push(&x->list, ((struct sp_edge){(uint32_t)left - 1, x->next->kind, x->next->frame}));
+    return ok;
+}
+
+/* From i on, the next of the frames shown that was recorded. */
+static size_t recorded(const struct sp_profile *p, const uint32_t *shown, size_t n, size_t i)
+{
+    while (i < n && p->frames.v[shown[i]].flags & SP_FRAME_INFERRED)
+        i++;
+    return i;
+}
+
 /* The frames of a record that are shown, in their order, behind those that there are. */
 static bool reframe(struct sp_profile *p, uint32_t stack, const uint32_t *shown, size_t n)
 {
     struct sp_stack *s = &p->stacks.v[stack];
+    struct kept_edges edges = {0};
+    size_t nedges;
+    edges.next = sp_edges_of(p, s->edges, &nedges);
+    edges.end = edges.next + nedges;
     size_t to = p->stack_frames.n,
            run = to; /* run: the first inlined frame that waits for its physical one */
     bool ok = sp_vec_reserve(&p->stack_frames, to + n + 1), orphans = false;
-    for (size_t i = 0, at = 0; ok && i < s->n; i++) {
+    for (size_t i = 0, at = recorded(p, shown, n, 0); ok && i < s->n; i++) {
         uint32_t frame = p->stack_frames.v[s->first + i];
         bool inlined = p->frames.v[frame].flags & SP_FRAME_INLINED, visible = at < n && shown[at] == frame;
         if (visible) {
             p->stack_frames.v[to++] = frame;
-            at++;
+            at = recorded(p, shown, n, at + 1);
         }
         if (!inlined && !visible) {
             ok = stand_alone(p, run, to);
             orphans = orphans || run < to;
         }
         run = inlined ? run : to;
+        ok = ok && keep_edges(&edges, i, to - p->stack_frames.n, at < n);
     }
     /* At the root end there was no physical frame: like what has lost it, where some has. */
     ok = ok && (!orphans || stand_alone(p, run, to));
     s->first = p->stack_frames.n;
     s->n = (uint32_t)(to - p->stack_frames.n);
+    s->edges = ok && s->edges ? sp_edges_intern(p, edges.list.v, edges.list.n) : 0;
+    ok = ok && s->edges != SP_NONE;
+    sp_vec_free(&edges.list);
     p->stack_frames.n = to;
     if (!s->n)
         s->exclusive = SP_EXCLUSIVE_NONE;

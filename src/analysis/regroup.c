@@ -92,6 +92,7 @@ static uint32_t stack_in(struct mover *w, uint32_t from, uint32_t context)
         !sp_vec_push(&w->list, ((struct moved){from, context, to})))
         return SP_NONE;
     sp_stack_set_layout(p, to, p->stacks.v[from].layout);
+    p->stacks.v[to].edges = p->stacks.v[from].edges;
     p->stacks.v[to].exclusive = p->stacks.v[from].exclusive < 2 ? p->stacks.v[from].exclusive : 0;
     return to;
 }

@@ -5,6 +5,7 @@
 #include "analysis/select_private.h"
 #include "analysis/tally.h"
 #include "base/num.h"
+#include "model/edges.h"
 #include "model/events.h"
 #include "model/order.h"
 
@@ -450,35 +451,64 @@ static bool is_visible(const struct sp_selection *s, const uint32_t *frames, siz
     return !inlined && (!s->hidden || !s->hidden[frames[i]]);
 }
 
-static void add_frames(struct sp_selection *s, const uint32_t *frames, size_t n)
+/*
+ * What is visible of a record, with what its edges say, into `out`, which has room for all of it; NULL: it is
+ * counted only. A chain is broken above something that is there to see.
+ */
+static size_t visible_frames(const struct sp_selection *s, uint32_t stack, uint32_t *out)
 {
-    for (size_t i = 0; i < n; i++)
-        if (is_visible(s, frames, n, i))
-            s->scratch.v[s->scratch.n++] = frames[i];
+    const struct sp_profile *p = s->profile;
+    const uint32_t *frames = sp_stack_frames(p, stack);
+    size_t edges, visible = 0, n = p->stacks.v[stack].n;
+    const struct sp_edge *e = sp_edges_of(p, p->stacks.v[stack].edges, &edges), *end = e + edges;
+    for (size_t i = 0; i < n; i++) {
+        if (is_visible(s, frames, n, i)) {
+            if (out)
+                out[visible] = frames[i];
+            visible++;
+        }
+        for (; e < end && e->at == i; e++) {
+            if ((e->kind == SP_EDGE_BROKEN && !visible) || (s->hidden && s->hidden[e->frame]))
+                continue;
+            if (out)
+                out[visible] = e->frame;
+            visible++;
+        }
+    }
+    return visible;
 }
 
 size_t sp_selected_kernel_frames(const struct sp_selection *s, size_t row)
 {
     uint32_t kernel = s->rows.v[row].kernel;
-    size_t n = kernel == SP_NONE ? 0 : s->profile->stacks.v[kernel].n, visible = 0;
-    for (size_t i = 0; i < n; i++)
-        visible += is_visible(s, sp_stack_frames(s->profile, kernel), n, i);
-    return visible;
+    return kernel == SP_NONE ? 0 : visible_frames(s, kernel, NULL);
+}
+
+bool sp_selected_broken(const struct sp_selection *s, size_t row)
+{
+    const struct sp_profile *p = s->profile;
+    const struct sp_selected *r = &s->rows.v[row];
+    return sp_edges_broken(p, p->stacks.v[r->stack].edges) ||
+           (r->kernel != SP_NONE && sp_edges_broken(p, p->stacks.v[r->kernel].edges));
+}
+
+/* All frames of a record, and those of its edges. */
+static size_t frames_at_most(const struct sp_profile *p, uint32_t stack)
+{
+    size_t edges;
+    sp_edges_of(p, p->stacks.v[stack].edges, &edges);
+    return p->stacks.v[stack].n + edges;
 }
 
 const uint32_t *sp_selected_made_frames(struct sp_selection *s, size_t row, size_t *n)
 {
     const struct sp_profile *p = s->profile;
     const struct sp_selected *r = &s->rows.v[row];
-    const struct sp_stack *stack = &p->stacks.v[r->stack];
-    size_t kernel_n = r->kernel == SP_NONE ? 0 : p->stacks.v[r->kernel].n;
-    if (!sp_vec_reserve(&s->scratch, kernel_n + stack->n + 1))
+    size_t kernel = r->kernel == SP_NONE ? 0 : frames_at_most(p, r->kernel);
+    if (!sp_vec_reserve(&s->scratch, kernel + frames_at_most(p, r->stack) + 1))
         return NULL;
-    s->scratch.n = 0;
-    if (kernel_n)
-        add_frames(s, sp_stack_frames(p, r->kernel), kernel_n);
-    if (stack->n)
-        add_frames(s, sp_stack_frames(p, r->stack), stack->n);
+    s->scratch.n = kernel ? visible_frames(s, r->kernel, s->scratch.v) : 0;
+    s->scratch.n += visible_frames(s, r->stack, s->scratch.v + s->scratch.n);
     if (s->roots) { /* the outermost one is the new root */
         size_t keep = s->scratch.n;
         while (keep && !s->roots[p->frames.v[s->scratch.v[keep - 1]].function])

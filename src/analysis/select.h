@@ -92,18 +92,23 @@ const uint32_t *sp_selected_made_frames(struct sp_selection *s, size_t row, size
 
 /*
  * The visible frames of a selected row, leaf first: lent, until the next call on this selection.
- * Filters that drop frames are applied; an empty stack gives *n = 0. NULL: out of memory.
+ * Filters that drop frames are applied; an empty stack gives *n = 0. NULL: out of memory. Frames that are
+ * proven to be missing stand in their places, and SP_BROKEN_CHAIN where a call cannot have been made
+ * (model/edges.h): both have SP_FRAME_INFERRED.
  */
 static inline const uint32_t *sp_selected_frames(struct sp_selection *s, size_t row, size_t *n)
 {
     static const uint32_t none;
     const struct sp_selected *r = &s->rows.v[row];
-    if (r->kernel != SP_NONE || s->hidden || s->roots || s->no_inlined)
-        return sp_selected_made_frames(s, row, n);
     const struct sp_stack *stack = &s->profile->stacks.v[r->stack];
+    if (r->kernel != SP_NONE || stack->edges || s->hidden || s->roots || s->no_inlined)
+        return sp_selected_made_frames(s, row, n);
     *n = stack->n;
     return stack->n ? s->profile->stack_frames.v + stack->first : &none;
 }
+
+/* Whether a caller of the row, shown or not, cannot have called what the recording says it did. */
+bool sp_selected_broken(const struct sp_selection *s, size_t row);
 
 /* How many of the visible frames of a row are those of its kernel record, before --root-at cuts. */
 size_t sp_selected_kernel_frames(const struct sp_selection *s, size_t row);

@@ -56,7 +56,7 @@ static bool sift(struct look *x, const uint32_t *hashes, size_t n)
 static bool equal(const struct sp_profile *p, uint32_t a, uint32_t b)
 {
     const struct sp_stack *sa = &p->stacks.v[a], *sb = &p->stacks.v[b];
-    return sa->n == sb->n && sa->context == sb->context && sa->type == sb->type &&
+    return sa->n == sb->n && sa->context == sb->context && sa->type == sb->type && sa->edges == sb->edges &&
            (!sa->n || memcmp(p->stack_frames.v + sa->first, p->stack_frames.v + sb->first,
                              sa->n * sizeof *p->stack_frames.v) == 0);
 }

@@ -117,10 +117,11 @@ static spaa_status absorb(struct sp_merger *m, const struct sp_profile *from,
     struct {
         uint32_t **table;
         size_t n;
-    } tables[] = {
-        {&a.strs, from->strs.strs.n},    {&a.events, from->events.n},       {&a.metrics, from->metrics.n},
-        {&a.dsos, from->dsos.n},         {&a.functions, from->functions.n}, {&a.frames, from->frames.n},
-        {&a.contexts, from->contexts.n}, {&a.layouts, from->layouts.n},     {&a.stacks, from->stacks.n}};
+    } tables[] = {{&a.strs, from->strs.strs.n},      {&a.events, from->events.n},
+                  {&a.metrics, from->metrics.n},     {&a.dsos, from->dsos.n},
+                  {&a.functions, from->functions.n}, {&a.frames, from->frames.n},
+                  {&a.contexts, from->contexts.n},   {&a.layouts, from->layouts.n},
+                  {&a.stacks, from->stacks.n},       {&a.edges, from->edge_lists.n}};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         *tables[i].table = table(&a, tables[i].n);
     if (m->opts.canonical || m->opts.by_source)

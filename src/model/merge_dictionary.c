@@ -12,6 +12,7 @@
 #include "model/merge_private.h"
 
 #include "base/hash.h"
+#include "model/edges.h"
 
 #include <stdlib.h>
 
@@ -49,7 +50,7 @@ static void coarsen(struct sp_frame *f, enum sp_granularity g)
         return;
     f->srcline = SP_STR_NONE;
     f->inline_depth = 0;
-    f->flags &= SP_FRAME_UNRESOLVED;
+    f->flags &= SP_FRAME_UNRESOLVED | SP_FRAME_INFERRED;
     f->more = SP_STR_NONE;
 }
 
@@ -76,13 +77,14 @@ static int cmp_records(const struct sp_profile *p, const struct sp_frame *a, con
 
 struct frame_key {
     uint64_t where;
-    uint32_t function, srcline, depth, kind_of_where;
+    uint32_t function, srcline, depth, flags; /* which of the flags tell frames apart */
 };
 
 static struct frame_key key_of(const struct sp_frame *f)
 {
     unsigned stated = f->flags & SP_FRAME_SYMOFF ? SP_FRAME_SYMOFF : f->flags & SP_FRAME_IP;
     uint64_t where = stated == SP_FRAME_SYMOFF ? f->symoff : stated ? f->ip : 0;
+    stated |= f->flags & SP_FRAME_INFERRED;
     return (struct frame_key){where, f->function, f->srcline, f->inline_depth, stated};
 }
 
@@ -91,7 +93,7 @@ static uint32_t frame(struct sp_absorber *a, const struct sp_frame *f)
     struct sp_profile *p = a->to;
     struct frame_key key = key_of(f);
     uint64_t hash = sp_hash_mix(sp_hash_mix(key.where, (uint64_t)key.function << 32 | key.srcline),
-                                (uint64_t)key.depth << 32 | key.kind_of_where);
+                                (uint64_t)key.depth << 32 | key.flags);
     struct sp_probe at = sp_map_probe(&a->m->frames, hash);
     for (uint32_t i; (i = sp_map_next(&a->m->frames, &at)) != SP_MAP_NONE;) {
         struct frame_key there = key_of(&p->frames.v[i]);
@@ -129,9 +131,14 @@ static bool find_needed(const struct sp_absorber *a, struct needed *x)
     x->dsos = calloc(p->dsos.n + 1, sizeof *x->dsos);
     if (!x->frames || !x->functions || !x->dsos)
         return false;
-    for (uint32_t i = 0; i < p->stacks.n; i++)
+    for (uint32_t i = 0; i < p->stacks.n; i++) {
+        size_t n;
+        const struct sp_edge *e = sp_edges_of(p, p->stacks.v[i].edges, &n);
         for (uint32_t k = 0; !leave[i] && k < p->stacks.v[i].n; k++)
             x->frames[sp_stack_frames(p, i)[k]] = true;
+        for (size_t k = 0; !leave[i] && k < n; k++)
+            x->frames[e[k].frame] = true;
+    }
     for (size_t i = 0; i < p->frames.n; i++)
         if (x->frames[i])
             x->functions[p->frames.v[i].function] = true;

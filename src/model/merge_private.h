@@ -45,7 +45,7 @@ struct sp_absorber {
     const struct sp_profile *from_own; /* when `from` is the whole so far, made coarser: its `own` */
     struct sp_diags *d;
     uint32_t source; /* x_source for records that must stay apart */
-    uint32_t *strs, *events, *metrics, *dsos, *functions, *frames, *contexts, *layouts, *stacks;
+    uint32_t *strs, *events, *metrics, *dsos, *functions, *frames, *contexts, *layouts, *stacks, *edges;
     bool nomem;
 };
 

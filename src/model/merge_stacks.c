@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "model/edges.h"
 #include "model/order.h"
 
 #include <stdlib.h>
@@ -387,16 +388,43 @@ static void find_or_append_pair(struct sp_absorber *a, const struct wanted w[2],
         out[1] = SP_NONE;
 }
 
+/* The lists of edges of `from`, in frames of the whole; without those of stacks that are left out. */
+static bool edge_lists(struct sp_absorber *a)
+{
+    const struct sp_profile *from = a->from;
+    SP_VEC(struct sp_edge) list = {0};
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < from->stacks.n; i++) {
+        size_t n;
+        uint32_t edges = from->stacks.v[i].edges;
+        const struct sp_edge *e = sp_edges_of(from, edges, &n);
+        if (!n || a->edges[edges - 1] || (a->m->opts.leave && a->m->opts.leave[i]))
+            continue;
+        list.n = 0;
+        for (size_t k = 0; ok && k < n; k++)
+            ok = sp_vec_push(&list, ((struct sp_edge){e[k].at, e[k].kind, a->frames[e[k].frame]}));
+        a->edges[edges - 1] = ok ? sp_edges_intern(a->to, list.v, n) : SP_NONE;
+        ok = a->edges[edges - 1] != SP_NONE;
+    }
+    sp_vec_free(&list);
+    return ok;
+}
+
 /* Record i is now part of record `to`. */
 static spaa_status enter(struct sp_absorber *a, uint32_t i, uint32_t to, bool is_new)
 {
     const struct sp_stack *s = &a->from->stacks.v[i];
-    uint32_t more = sp_absorb_str(a, s->more);
+    struct sp_stack *whole = &a->to->stacks.v[to];
+    uint32_t more = sp_absorb_str(a, s->more), edges = s->edges ? a->edges[s->edges - 1] : 0;
     a->stacks[i] = to;
     if (is_new)
-        a->to->stacks.v[to].more = more;
+        whole->more = more;
     else
-        sp_meet(&a->to->stacks.v[to].more, more);
+        sp_meet(&whole->more, more);
+    if (is_new)
+        whole->edges = edges;
+    else if (!sp_edges_add(a->to, &whole->edges, edges))
+        return sp_nomem(a->d);
     if (s->layout != SP_NONE && !unite(a->m, to, a->layouts[s->layout]))
         return sp_nomem(a->d);
     return add_weights(a, i, to);
@@ -498,6 +526,8 @@ spaa_status sp_absorb_stacks(struct sp_absorber *a)
     for (uint32_t i = 0; i < from->contexts.n; i++)
         if ((a->contexts[i] = context(a, i, false)) == SP_NONE)
             return sp_nomem(a->d);
+    if (!edge_lists(a))
+        return sp_nomem(a->d);
     struct batch b = {.frames = malloc((from->stack_frames.n + 1) * sizeof *b.frames),
                       .hashes = malloc((from->stacks.n + 1) * sizeof *b.hashes)};
     memset(b.likely, 0xff, sizeof b.likely); /* SP_NONE */

@@ -71,13 +71,16 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->related);
     sp_vec_free(&p->related_stacks);
     sp_vec_free(&p->related_ids);
+    sp_vec_free(&p->edge_lists);
+    sp_vec_free(&p->edges);
     sp_vec_free(&p->windows);
     sp_vec_free(&p->window_rows);
     sp_vec_free(&p->extensions);
     sp_vec_free(&p->notes);
     sp_samples_free(p->samples);
-    struct sp_map *maps[] = {&p->dso_map,     &p->function_map, &p->frame_map, &p->thread_map,
-                             &p->context_map, &p->layout_map,   &p->stack_map, &p->decimal_map};
+    struct sp_map *maps[] = {&p->dso_map,    &p->function_map, &p->frame_map,
+                             &p->thread_map, &p->context_map,  &p->layout_map,
+                             &p->stack_map,  &p->decimal_map,  &p->edge_map};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         sp_map_free(maps[i]);
     free(p);

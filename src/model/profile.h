@@ -64,6 +64,7 @@ enum sp_frame_flag {
     SP_FRAME_UNRESOLVED = 4, /* func is no symbol but the address in hex */
     SP_FRAME_NO_SRCLINE = 8, /* srcline_resolved: false was stated */
     SP_FRAME_INLINED = 16,
+    SP_FRAME_INFERRED = 32, /* in no recorded stack: of an edge (model/edges.h) */
 };
 
 struct sp_frame {
@@ -128,8 +129,23 @@ struct sp_stack {
     uint32_t more;
     uint32_t related : 30; /* 1 + number in related, 0: none */
     uint32_t type : 2;     /* enum sp_stack_type */
+    uint32_t edges;        /* what is wrong with its calls: 1 + number in edge_lists, 0: nothing known */
 };
 #define SP_RELATED_MAX ((1u << 30) - 1)
+
+/* Something about the call of frame `at` of a stack, leaf first, by the frame after it (model/edges.h). */
+enum sp_edge_kind {
+    SP_EDGE_BROKEN,   /* the caller cannot have called it */
+    SP_EDGE_INFERRED, /* `frame` is proven to have been called by that caller, and to stand between them */
+};
+struct sp_edge {
+    uint32_t at;
+    uint32_t kind;  /* enum sp_edge_kind */
+    uint32_t frame; /* what stands between the two in views */
+};
+struct sp_edge_list {
+    uint32_t first, n; /* slice of edges */
+};
 
 /* An `exclusive` that says something else than the stack's own weights. */
 struct sp_exclusive {
@@ -224,6 +240,8 @@ struct sp_profile {
     SP_VEC(struct sp_value) values;
     SP_VEC(struct sp_related) related;
     SP_VEC(uint32_t) related_stacks;
+    SP_VEC(struct sp_edge_list) edge_lists;
+    SP_VEC(struct sp_edge) edges;
     SP_VEC(struct sp_stack_id) related_ids; /* as in the file, beside related_stacks; may be empty */
 
     SP_VEC(struct sp_window) windows;
@@ -233,7 +251,7 @@ struct sp_profile {
     struct sp_samples *samples;       /* NULL: none */
 
     struct sp_map dso_map, function_map, frame_map, thread_map, context_map, layout_map, stack_map,
-        decimal_map;
+        decimal_map, edge_map;
 };
 
 spaa_status sp_profile_new(struct sp_diags *d, struct sp_profile **out);

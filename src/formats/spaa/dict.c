@@ -224,6 +224,8 @@ static bool frame_member(struct reader *r, struct sp_span key, struct frame_fiel
         return depth_value(r, key, &x->f);
     if (sp_span_is(key, "kind"))
         return kind_value(r, key, x);
+    if (sp_span_is(key, "x_inferred"))
+        return flag_value(r, key, true, &x->f.flags, SP_FRAME_INFERRED);
     if (sp_span_is(key, "x_raw_hex")) {
         struct raw_field fields[] = {{"func", &x->func}, {"srcline", &x->f.srcline}};
         return sp_read_raw_hex(r, key, fields, 2);

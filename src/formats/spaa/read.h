@@ -71,6 +71,7 @@ struct reader {
     struct sp_walk *repair;         /* repair.c */
     SP_VEC(struct sp_value) values; /* of the weight list being read */
     SP_VEC(struct sp_weight_field) fields;
+    SP_VEC(struct sp_edge) edges; /* of the stack being read */
     struct sp_arena texts; /* what templates and context texts point to */
     struct template templates[TEMPLATES];
     unsigned ntemplates, next_template, last_template;

@@ -437,6 +437,7 @@ static void reader_free(struct reader *r)
     sp_repair_free(r);
     sp_vec_free(&r->values);
     sp_vec_free(&r->fields);
+    sp_vec_free(&r->edges);
     sp_arena_free(&r->texts);
     sp_vec_free(&r->contexts);
     sp_map_free(&r->context_map);

@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/num.h"
+#include "model/edges.h"
 
 static struct sp_span keep_text(struct reader *r, struct sp_span s)
 {
@@ -308,6 +309,7 @@ struct stack_fields {
     uint32_t exclusive_layout, exclusive_first, exclusive_more;
     struct sp_related related;
     uint64_t missing; /* frames that are not (yet) defined */
+    bool has_edges;   /* in r->edges */
 };
 
 /* Numbers straight into the profile's frame array; the usual small ids by one load each. */
@@ -444,6 +446,80 @@ static bool read_stack_type(struct reader *r, struct sp_span key, struct stack_f
     return true;
 }
 
+/* One object of x_edges; *odd: it is none of ours. */
+static bool read_edge(struct reader *r, struct stack_fields *x, bool *odd)
+{
+    struct sp_edge e = {0, SP_EDGE_BROKEN, SP_NONE};
+    struct sp_span key, id;
+    bool broken = false, inferred = false;
+    int64_t at = SP_ABSENT;
+    if (sp_json_type(&r->j) != SP_JSON_OBJECT || !sp_json_object(&r->j)) {
+        *odd = true;
+        return !r->j.error;
+    }
+    while (!*odd && sp_json_key(&r->j, &key)) {
+        enum sp_json_type t = sp_json_type(&r->j);
+        if (sp_span_is(key, "at") && t == SP_JSON_NUMBER && sp_json_number(&r->j, &id)) {
+            *odd = sp_parse_i64(id.p, id.p + id.n, &at) != id.n || at < 0 || at >= SP_NONE;
+        } else if (sp_span_is(key, "broken") && t == SP_JSON_TRUE && sp_json_bool(&r->j, &broken)) {
+            continue;
+        } else if (sp_span_is(key, "inferred") && sp_read_id(r, &id)) {
+            e = (struct sp_edge){0, SP_EDGE_INFERRED, sp_idmap_find(r, &r->frames, id)};
+            inferred = true;
+        } else {
+            *odd = true;
+        }
+    }
+    *odd = *odd || r->j.error || at < 0 || broken == inferred;
+    if (*odd)
+        return true;
+    e.at = (uint32_t)at;
+    x->missing += inferred && e.frame == SP_NONE;
+    return sp_vec_push(&r->edges, e) || sp_json_fail(&r->j, "out of memory");
+}
+
+/* What is known of the calls (model/edges.h); a member of that name that says something else is kept. */
+static bool read_edges(struct reader *r, struct sp_span key, struct stack_fields *x)
+{
+    struct sp_json before = r->j;
+    uint64_t missing = x->missing;
+    bool odd = sp_json_type(&r->j) != SP_JSON_ARRAY || !sp_json_array(&r->j);
+    r->edges.n = 0;
+    while (!odd && sp_json_item(&r->j))
+        if (!read_edge(r, x, &odd))
+            return false;
+    x->has_edges = !odd && !r->j.error;
+    if (x->has_edges)
+        return true;
+    before.scratch = r->j.scratch;
+    r->j = before;
+    x->missing = missing;
+    return sp_keep_member(r, key);
+}
+
+/* They are of calls between frames that are there, in their order. */
+static bool settle_edges(struct reader *r, struct stack_fields *x)
+{
+    struct sp_profile *p = r->p;
+    uint32_t broken = x->has_edges ? sp_edge_broken_frame(p) : 0;
+    bool fits = x->has_edges;
+    if (broken == SP_NONE)
+        return false;
+    for (size_t i = 0; fits && i < r->edges.n; i++) {
+        struct sp_edge *e = &r->edges.v[i];
+        bool after = !i || e->at > e[-1].at || (e->at == e[-1].at && e->kind > e[-1].kind);
+        fits = after && (uint64_t)e->at + 1 < x->s.n &&
+               (e->kind == SP_EDGE_BROKEN ||
+                (e->frame != SP_NONE && p->frames.v[e->frame].flags & SP_FRAME_INFERRED));
+        if (e->kind == SP_EDGE_BROKEN)
+            e->frame = broken;
+    }
+    if (x->has_edges && !fits)
+        sp_emit(r->d, SP_W203, sp_here(r, "x_edges"), "they are not of this stack's calls, and left out");
+    x->s.edges = fits ? sp_edges_intern(p, r->edges.v, r->edges.n) : 0;
+    return x->s.edges != SP_NONE;
+}
+
 static bool stack_member(struct reader *r, struct sp_span key, struct stack_fields *x, uint32_t *first)
 {
     struct sp_span s;
@@ -463,6 +539,8 @@ static bool stack_member(struct reader *r, struct sp_span key, struct stack_fiel
         return sp_json_skip(&r->j, &s);
     if (sp_span_is(key, "related_stacks"))
         return read_related(r, key, x);
+    if (sp_span_is(key, "x_edges"))
+        return read_edges(r, key, x);
     return sp_keep_member(r, key);
 }
 
@@ -601,8 +679,9 @@ static spaa_status add_stack(struct reader *r, struct stack_fields *x, uint32_t 
             return sp_nomem(r->d);
         x->s.related = (uint32_t)p->related.n & SP_RELATED_MAX;
     }
-    if (!complete_weights(r, x, &first) || !settle_exclusive(r, x, first) || !sp_vec_push(&p->stacks, x->s) ||
-        !sp_vec_push(&p->ids, x->id) || !enter_weights(r, (uint32_t)p->stacks.n - 1, x, first))
+    if (!settle_edges(r, x) || !complete_weights(r, x, &first) || !settle_exclusive(r, x, first) ||
+        !sp_vec_push(&p->stacks, x->s) || !sp_vec_push(&p->ids, x->id) ||
+        !enter_weights(r, (uint32_t)p->stacks.n - 1, x, first))
         return sp_nomem(r->d);
     return SPAA_OK;
 }

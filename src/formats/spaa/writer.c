@@ -11,6 +11,7 @@
 #include "formats/spaa/write.h"
 
 #include "base/num.h"
+#include "model/edges.h"
 #include "model/identity.h"
 #include "model/samples.h"
 #include "json/find.h"
@@ -127,7 +128,12 @@ static spaa_status write_frame(struct writer *w, uint32_t n)
     sp_buf_puts(b, ",\"kind\":\"");
     sp_buf_puts(b, sp_frame_kind_names[f->kind]);
     sp_buf_ch(b, '"');
-    return end_record(w, f->more);
+    if (!(f->flags & SP_FRAME_INFERRED))
+        return end_record(w, f->more);
+    sp_write_raw(w, ",", f->more);
+    sp_write_raw_hex(w);
+    sp_buf_puts(b, ",\"x_inferred\":true");
+    return end_record(w, SP_STR_NONE);
 }
 
 static void i64_member(struct writer *w, const char *key, int64_t v)
@@ -356,6 +362,22 @@ static void write_related(struct writer *w, const struct sp_related *r)
         sp_buf_ch(&w->b, ']');
 }
 
+/* Places count from the leaf, in both orders of frames. */
+static void write_edges(struct writer *w, uint32_t edges)
+{
+    size_t n;
+    const struct sp_edge *e = sp_edges_of(w->p, edges, &n);
+    for (size_t i = 0; i < n; i++) {
+        sp_buf_printf(&w->b, "%s{\"at\":%u", i ? "," : ",\"x_edges\":[", e[i].at);
+        if (e[i].kind == SP_EDGE_INFERRED)
+            sp_buf_printf(&w->b, ",\"inferred\":%u}", w->order.frame_rank[e[i].frame]);
+        else
+            sp_buf_puts(&w->b, ",\"broken\":true}");
+    }
+    if (n)
+        sp_buf_ch(&w->b, ']');
+}
+
 static spaa_status write_stack(struct writer *w, uint32_t n)
 {
     const struct sp_profile *p = w->p;
@@ -373,7 +395,12 @@ static spaa_status write_stack(struct writer *w, uint32_t n)
     write_weights(w, s->layout, n, NULL);
     sp_buf_ch(&w->b, ']');
     write_exclusive(w, n);
-    return end_record(w, s->more);
+    if (!s->edges)
+        return end_record(w, s->more);
+    sp_write_raw(w, ",", s->more);
+    sp_write_raw_hex(w);
+    write_edges(w, s->edges);
+    return end_record(w, SP_STR_NONE);
 }
 
 static spaa_status write_sample(struct writer *w, const struct sp_sample *s)

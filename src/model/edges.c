@@ -1,0 +1,96 @@
+#include "model/edges.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+
+uint32_t sp_edges_intern(struct sp_profile *p, const struct sp_edge *edges, size_t n)
+{
+    if (!n)
+        return 0;
+    uint64_t hash = sp_hash64(edges, n * sizeof *edges);
+    struct sp_probe at = sp_map_probe(&p->edge_map, hash);
+    for (uint32_t i; (i = sp_map_next(&p->edge_map, &at)) != SP_MAP_NONE;)
+        if (p->edge_lists.v[i].n == n &&
+            memcmp(p->edges.v + p->edge_lists.v[i].first, edges, n * sizeof *edges) == 0)
+            return i + 1;
+    size_t first = p->edges.n;
+    if (first + n >= SP_NONE || p->edge_lists.n >= SP_NONE - 2 || !sp_vec_reserve(&p->edges, first + n) ||
+        !sp_vec_reserve(&p->edge_lists, p->edge_lists.n + 1) ||
+        !sp_map_add(&p->edge_map, hash, (uint32_t)p->edge_lists.n))
+        return SP_NONE;
+    memcpy(p->edges.v + first, edges, n * sizeof *edges);
+    p->edges.n += n;
+    p->edge_lists.v[p->edge_lists.n++] = (struct sp_edge_list){(uint32_t)first, (uint32_t)n};
+    return (uint32_t)p->edge_lists.n;
+}
+
+uint32_t sp_edge_frame(struct sp_profile *p, uint32_t function, enum sp_frame_kind kind)
+{
+    struct sp_frame f = {.function = function, .kind = (uint8_t)kind, .flags = SP_FRAME_INFERRED};
+    return sp_frame_intern(p, &f);
+}
+
+uint32_t sp_edge_broken_frame(struct sp_profile *p)
+{
+    struct sp_dso dso = {.name = sp_profile_cstr(p, "[unknown]")};
+    uint32_t name = sp_profile_cstr(p, SP_BROKEN_CHAIN);
+    uint32_t number = dso.name == SP_STR_FAIL || name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(p, &dso);
+    uint32_t function = number == SP_NONE ? SP_NONE : sp_function_intern(p, name, number);
+    return function == SP_NONE ? SP_NONE : sp_edge_frame(p, function, SP_UNKNOWN);
+}
+
+bool sp_edges_broken(const struct sp_profile *p, uint32_t edges)
+{
+    size_t n;
+    const struct sp_edge *e = sp_edges_of(p, edges, &n);
+    for (size_t i = 0; i < n; i++)
+        if (e[i].kind == SP_EDGE_BROKEN)
+            return true;
+    return false;
+}
+
+/* The end of the edges at the place where e[i] is. */
+static size_t place_end(const struct sp_edge *e, size_t n, size_t i)
+{
+    size_t end = i;
+    while (end < n && e[end].at == e[i].at)
+        end++;
+    return end;
+}
+
+/* Room for the result is in `out`, for na + nb edges. */
+static size_t meet(const struct sp_edge *a, size_t na, const struct sp_edge *b, size_t nb, uint32_t broken,
+                   struct sp_edge *out)
+{
+    size_t n = 0;
+    for (size_t i = 0, k = 0; i < na || k < nb;) {
+        uint32_t at = k >= nb || (i < na && a[i].at < b[k].at) ? a[i].at : b[k].at;
+        size_t ia = i < na && a[i].at == at ? place_end(a, na, i) : i;
+        size_t kb = k < nb && b[k].at == at ? place_end(b, nb, k) : k;
+        if (ia - i == kb - k && memcmp(a + i, b + k, (ia - i) * sizeof *a) == 0) {
+            memcpy(out + n, a + i, (ia - i) * sizeof *a);
+            n += ia - i;
+        } else {
+            out[n++] = (struct sp_edge){at, SP_EDGE_BROKEN, broken};
+        }
+        i = ia;
+        k = kb;
+    }
+    return n;
+}
+
+uint32_t sp_edges_meet(struct sp_profile *p, uint32_t a, uint32_t b)
+{
+    size_t na, nb;
+    if (a == b)
+        return a;
+    uint32_t broken = sp_edge_broken_frame(p);
+    const struct sp_edge *ea = sp_edges_of(p, a, &na), *eb = sp_edges_of(p, b, &nb);
+    struct sp_edge *out = broken == SP_NONE ? NULL : malloc((na + nb) * sizeof *out);
+    if (!out)
+        return SP_NONE;
+    uint32_t edges = sp_edges_intern(p, out, meet(ea, na, eb, nb, broken, out));
+    free(out);
+    return edges;
+}

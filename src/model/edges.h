@@ -1,0 +1,46 @@
+/*
+ * What is known to be wrong in recorded stacks: calls that cannot have been made.
+ *
+ * A stack is recorded as its profiler walked it. Where a caller's return address stands behind a direct call
+ * of something else than the callee, a function between the two is missing, or the chain is wrong from there
+ * on. A list of such edges hangs beside the stack (sp_stack.edges); its frames stay as recorded, so ids and
+ * writers do not know of it. Equal stacks are one record whatever their edges: what one of them says and
+ * another does not, is broken (sp_edges_meet).
+ */
+#ifndef SP_EDGES_H
+#define SP_EDGES_H
+
+#include "model/profile.h"
+
+/* The name of what stands in views where a chain is broken. */
+#define SP_BROKEN_CHAIN "[broken chain]"
+
+/*
+ * 1 + the number of the list, 0 for an empty one, SP_NONE: out of memory. Edges are ascending by `at`; of one
+ * place the broken edge, to what is leafward of it, comes before the inferred frame.
+ */
+uint32_t sp_edges_intern(struct sp_profile *p, const struct sp_edge *edges, size_t n);
+/* The frame that is proven to stand between two others: a function, and nothing else. SP_NONE: no memory. */
+uint32_t sp_edge_frame(struct sp_profile *p, uint32_t function, enum sp_frame_kind kind);
+/* The frame that stands for a broken edge; SP_NONE: out of memory. */
+uint32_t sp_edge_broken_frame(struct sp_profile *p);
+/* Of two records of one stack: what both say, and broken where they differ. SP_NONE: out of memory. */
+uint32_t sp_edges_meet(struct sp_profile *p, uint32_t a, uint32_t b);
+/* A record more of a stack that is there: *have becomes what both say; false: out of memory. */
+static inline bool sp_edges_add(struct sp_profile *p, uint32_t *have, uint32_t edges)
+{
+    if (*have != edges)
+        *have = sp_edges_meet(p, *have, edges);
+    return *have != SP_NONE;
+}
+
+/* The edges of a stack, in order. */
+static inline const struct sp_edge *sp_edges_of(const struct sp_profile *p, uint32_t edges, size_t *n)
+{
+    *n = edges ? p->edge_lists.v[edges - 1].n : 0;
+    return edges ? p->edges.v + p->edge_lists.v[edges - 1].first : NULL;
+}
+/* Whether some edge of the list is broken. */
+bool sp_edges_broken(const struct sp_profile *p, uint32_t edges);
+
+#endif

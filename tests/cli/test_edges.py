@@ -1,0 +1,100 @@
+"""Edges of call chains: what is known to be wrong in a stack stands beside it, in views and in files."""
+
+import json
+
+from conftest import ask, parse, run
+
+HEADER = {"type": "header", "format": "spaa", "version": "1.0", "source_tool": "perf", "frame_order": "leaf_to_root",
+          "events": [{"name": "cpu-clock", "kind": "software",
+                      "sampling": {"mode": "frequency", "primary_metric": "period", "frequency_hz": 99}}],
+          "stack_id_mode": "content_addressable"}
+
+
+def frame(number, name, inferred=False, **more):
+    row = {"type": "frame", "id": number, "func": name, "dso": 1, **more, "kind": "user"}
+    return {**row, "x_inferred": True} if inferred else row
+
+
+def stack(name, frames, value, edges=None):
+    weights = [{"metric": "samples", "value": value}, {"metric": "period", "value": value * 10, "unit": "ns"}]
+    row = {"type": "stack", "id": name, "frames": frames, "stack_type": "unified", "context": {"event": "cpu-clock"},
+           "weights": weights, "exclusive": {"frame": frames[0], "weights": weights}}
+    return {**row, "x_edges": edges} if edges is not None else row
+
+
+def write(tmp_path, name, frames, stacks):
+    rows = [HEADER, {"type": "dso", "id": 1, "name": "/bin/app", "is_kernel": False}, *frames, *stacks]
+    path = tmp_path / name
+    path.write_text("".join(json.dumps(r, separators=(",", ":")) + "\n" for r in rows))
+    return path
+
+
+FRAMES = [frame(1, "leaf", ip="0x10"), frame(2, "mid", True), frame(3, "top", ip="0x20"), frame(4, "main", ip="0x30")]
+BOTH = [{"at": 0, "inferred": 2}, {"at": 1, "broken": True}]
+
+
+def stacks_of(text):
+    rows = [parse(line) for line in text.splitlines()]
+    names = {r["id"]: r["func"] for r in rows if r["type"] == "frame"}
+    return [([names[f] for f in r["frames"]],
+             [(e["at"], names[e["inferred"]] if "inferred" in e else "broken") for e in r.get("x_edges", [])],
+             int(r["weights"][0]["value"])) for r in rows if r["type"] == "stack"]
+
+
+def test_views_show_the_inferred_frame_and_the_break(tmp_path):
+    a = write(tmp_path, "a.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, BOTH)])
+    rows = [line.split()[-1] for line in run("tree", a, code=0).out.splitlines()[2:]]
+    assert [r for r in rows if r != "chain]"] == ["main", "top", "mid", "leaf"]
+    totals = {r["function"]: (int(r["cum"]), int(r["flat"])) for r in ask("top", a)["rows"]}
+    assert totals == {"leaf": (30, 30), "mid": (30, 0), "top": (30, 0), "main": (30, 0), "[broken chain]": (30, 0)}
+
+
+def test_what_writers_write_is_what_was_recorded(tmp_path):
+    a = write(tmp_path, "a.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, BOTH)])
+    assert run("convert", a, "--to", "folded", code=0).out == "main;top;leaf 30\n"
+
+
+def test_edges_come_back(tmp_path):
+    a = write(tmp_path, "a.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, BOTH)])
+    once = run("convert", a, "--to", "spaa", code=0).out
+    assert stacks_of(once) == [(["leaf", "top", "main"], [(0, "mid"), (1, "broken")], 3)]
+    (tmp_path / "b.spaa").write_text(once)
+    assert run("convert", tmp_path / "b.spaa", "--to", "spaa", code=0).out == once
+    run("validate", tmp_path / "b.spaa", code=0)
+
+
+def test_ids_do_not_know_of_edges(tmp_path):
+    a = write(tmp_path, "a.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, BOTH)])
+    b = write(tmp_path, "b.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3)])
+    ids = [[r["id"] for r in map(parse, run("convert", x, "--to", "spaa", "--stack-ids", "content", code=0).out.splitlines())
+            if r["type"] == "stack"] for x in (a, b)]
+    assert ids[0] == ids[1]
+
+
+def test_records_that_disagree_become_one_that_is_broken(tmp_path):
+    rows = [stack("0x1", [1, 3, 4], 3, BOTH), stack("0x2", [1, 5, 4], 1, [{"at": 1, "broken": True}])]
+    a = write(tmp_path, "a.spaa", [*FRAMES, frame(5, "top", ip="0x21")], rows)
+    assert stacks_of(run("convert", a, "--to", "spaa", "--frames", "function", code=0).out) == [
+        (["leaf", "top", "main"], [(0, "broken"), (1, "broken")], 4)]
+    same = write(tmp_path, "b.spaa", [*FRAMES, frame(5, "top", ip="0x21")],
+                 [stack("0x1", [1, 3, 4], 3, BOTH), stack("0x2", [1, 5, 4], 1, BOTH)])
+    assert stacks_of(run("convert", same, "--to", "spaa", "--frames", "function", code=0).out) == [
+        (["leaf", "top", "main"], [(0, "mid"), (1, "broken")], 4)]
+
+
+def test_hidden_frames_move_edges(tmp_path):
+    a = write(tmp_path, "a.spaa", [*FRAMES, frame(5, "deep", ip="0x40")], [stack("0x1", [5, 1, 3, 4], 3, [
+        {"at": 1, "inferred": 2}, {"at": 2, "broken": True}])])
+    out = run("convert", a, "--to", "spaa", "--hide", "^leaf$", code=0).out
+    assert stacks_of(out) == [(["deep", "top", "main"], [(0, "mid"), (1, "broken")], 3)]
+    out = run("convert", a, "--to", "spaa", "--root-at", "top", code=0).out
+    assert stacks_of(out) == [(["deep", "leaf", "top"], [(1, "mid")], 3)]
+
+
+def test_edges_that_are_none_are_left_out(tmp_path):
+    for edges in ([{"at": 2, "broken": True}], [{"at": 0, "inferred": 1}], [{"at": 1, "broken": True}, {"at": 0, "broken": True}]):
+        a = write(tmp_path, "a.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, edges)])
+        answer = run("convert", a, "--to", "spaa", code=0)
+        assert stacks_of(answer.out)[0][1] == [] and "SPAA-W203" in answer.err
+    kept = write(tmp_path, "b.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, ["other", 7])])
+    assert '"x_edges":["other",7]' in run("convert", kept, "--to", "spaa", code=0).out
