@@ -2,16 +2,6 @@
 
 #include <stdlib.h>
 
-static int cmp_dso(const void *va, const void *vb, void *arg)
-{
-    const struct sp_profile *p = arg;
-    const struct sp_quality_dso *a = va, *b = vb;
-    if (a->leaf != b->leaf)
-        return a->leaf > b->leaf ? -1 : 1;
-    int c = sp_str_cmp(sp_pstr(p, p->dsos.v[a->dso].name), sp_pstr(p, p->dsos.v[b->dso].name));
-    return c ? c : (a->dso > b->dso) - (a->dso < b->dso);
-}
-
 /* Does the record state another flat weight than its own? */
 static bool differs(const struct sp_selection *s, const struct sp_stack *x, uint32_t stack)
 {
@@ -92,23 +82,6 @@ static unsigned char *find_lacks(const struct sp_profile *p, struct sp_quality *
     return lacks;
 }
 
-static bool by_weight(const struct sp_profile *p, const int64_t *weights, struct sp_quality_dso **v,
-                      size_t *n)
-{
-    SP_VEC(struct sp_quality_dso) list = {0};
-    for (uint32_t i = 0; i < p->dsos.n; i++) {
-        if (weights[i] && !sp_vec_push(&list, ((struct sp_quality_dso){i, weights[i]}))) {
-            sp_vec_free(&list);
-            return false;
-        }
-    }
-    if (list.n)
-        qsort_r(list.v, list.n, sizeof *list.v, cmp_dso, (void *)(uintptr_t)p);
-    *v = list.v;
-    *n = list.n;
-    return true;
-}
-
 spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_quality *out)
 {
     const struct sp_profile *p = s->profile;
@@ -117,11 +90,12 @@ spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_
                            .unfinished = p->header.unfinished,
                            .throttled_ns = p->header.throttled_ns,
                            .frames = p->frames.n};
+    if (sp_chains_of(s, d))
+        return SPAA_ERR_NOMEM;
     int64_t *by_dso = calloc(2 * p->dsos.n + 1, sizeof *by_dso); /* without names, then without lines */
     unsigned char *lacks = find_lacks(p, &q);
-    bool ok = by_dso && lacks && look_at_all(s, lacks, &q, by_dso) &&
-              by_weight(p, by_dso, &q.dsos.v, &q.dsos.n) &&
-              by_weight(p, by_dso + p->dsos.n, &q.no_lines.v, &q.no_lines.n);
+    bool ok = by_dso && lacks && look_at_all(s, lacks, &q, by_dso) && sp_dso_weights_of(p, by_dso, &q.dsos) &&
+              sp_dso_weights_of(p, by_dso + p->dsos.n, &q.no_lines);
     free(lacks);
     free(by_dso);
     if (!ok) {
@@ -134,6 +108,6 @@ spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_
 
 void sp_quality_free(struct sp_quality *q)
 {
-    sp_vec_free(&q->dsos);
-    sp_vec_free(&q->no_lines);
+    sp_dso_weights_free(&q->dsos);
+    sp_dso_weights_free(&q->no_lines);
 }

@@ -1,15 +1,11 @@
 /*
- * How good the data of a selection is: what could not be named, what was cut off, what was lost.
+ * How good the data of a selection is: what could not be named, what was cut off, what was lost. Finds
+ * s->chains too.
  */
 #ifndef SP_QUALITY_H
 #define SP_QUALITY_H
 
-#include "analysis/select.h"
-
-struct sp_quality_dso {
-    uint32_t dso;
-    int64_t leaf; /* weight of rows whose leaf is such a frame of this DSO */
-};
+#include "analysis/chains.h"
 
 struct sp_quality {
     int64_t unresolved_leaf;            /* weight of rows whose leaf has no symbol */
@@ -20,9 +16,8 @@ struct sp_quality {
     uint64_t unfinished, throttled_ns;  /* the same */
     uint64_t exclusive_differs;         /* rows whose `exclusive` says another weight than the stack */
     int64_t lineless;                   /* weight of rows whose leaf's DSO has no debug information */
-    SP_VEC(struct sp_quality_dso) dsos; /* with unresolved leaves, heaviest first */
-    SP_VEC(struct sp_quality_dso)
-    no_lines; /* without debug information, by weight of named leaves, likewise */
+    struct sp_dso_weights dsos;         /* with unresolved leaves, heaviest first */
+    struct sp_dso_weights no_lines;     /* without debug information, by weight of named leaves, likewise */
 };
 
 spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_quality *out);

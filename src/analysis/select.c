@@ -1,5 +1,6 @@
 #include "analysis/select.h"
 
+#include "analysis/chains.h"
 #include "analysis/names.h"
 #include "analysis/pick.h"
 #include "analysis/select_private.h"
@@ -441,6 +442,8 @@ void sp_selection_free(struct sp_selection *s)
     free(s->hidden);
     free(s->roots);
     s->hidden = s->roots = NULL;
+    sp_chains_free(s->chains);
+    s->chains = NULL;
 }
 
 /* An inlined frame at the root end of a record has no physical one to go into: it stays. */

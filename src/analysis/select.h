@@ -43,6 +43,8 @@ struct sp_selected {
     int64_t samples; /* SP_ABSENT where the source has none */
 };
 
+struct sp_chains;
+
 struct sp_selection {
     const struct sp_profile *profile;
     uint32_t event, metric;
@@ -71,6 +73,7 @@ struct sp_selection {
     /* Each row is one record as it stands: it has frames, and its leaf has its whole weight. */
     bool plain;
     SP_VEC(uint32_t) scratch;
+    struct sp_chains *chains; /* what analysis/chains.h found of it; NULL: not asked */
 };
 
 /*

@@ -1,0 +1,86 @@
+#include "analysis/entries.h"
+
+#include "model/identity.h"
+
+#include <string.h>
+
+static const struct entry {
+    enum sp_side side;
+    const char *name;
+} entries[] = {
+#define SP_ENTRY(side, name) {SP_SIDE_##side, name},
+#include "analysis/entries.def"
+#undef SP_ENTRY
+};
+
+static bool begins(struct sp_str s, const char *with)
+{
+    size_t n = strlen(with);
+    return s.n >= n && memcmp(s.p, with, n) == 0;
+}
+
+bool sp_is_entry(struct sp_str name, enum sp_side side)
+{
+    const char *at = name.n ? memchr(name.p, '@', name.n) : NULL;
+    if (at && at != name.p)
+        name.n = (uint32_t)(at - name.p);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        size_t n = strlen(entries[i].name);
+        bool any = entries[i].name[n - 1] == '*';
+        n -= any;
+        if (entries[i].side == side && (any ? name.n >= n : name.n == n) &&
+            memcmp(name.p, entries[i].name, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool ends(struct sp_str s, const char *with)
+{
+    size_t n = strlen(with);
+    return s.n > n && memcmp(s.p + s.n - n, with, n) == 0;
+}
+
+static bool is_library(struct sp_str base)
+{
+    return memmem(base.p, base.n, ".so.", 4) || ends(base, ".so") || ends(base, ".dylib") ||
+           ends(base, ".dll") || ends(base, ".jar") || ends(base, ".oat") || ends(base, ".odex");
+}
+
+/* libc.so.6, libc-2.31.so, libc.musl-x86_64.so.1: the name without its version. */
+static bool is_named(struct sp_str base, const char *name)
+{
+    size_t n = strlen(name);
+    return begins(base, name) && base.n > n && (base.p[n] == '.' || base.p[n] == '-');
+}
+
+bool sp_starts_threads(struct sp_str dso)
+{
+    static const char *const libraries[] = {"libc",
+                                            "libpthread",
+                                            "libstdc++",
+                                            "libc++",
+                                            "libgo",
+                                            "libthr",
+                                            "libjvm",
+                                            "ld-linux",
+                                            "ld-linux-x86-64",
+                                            "ld",
+                                            "ld-musl",
+                                            "libsystem_pthread",
+                                            "libdyld",
+                                            "libuv",
+                                            "ntdll",
+                                            "kernel32",
+                                            "ld-linux-aarch64",
+                                            NULL};
+    struct sp_str base = sp_base_name(dso);
+    if (!base.n || !sp_str_cmp(dso, (struct sp_str){"//anon", 6}) || memchr("[<", dso.p[0], 2) ||
+        begins(base, "perf-") || begins(base, "jitted-") || begins(dso, "anon_inode:") ||
+        begins(dso, "memfd:") || begins(dso, "/memfd:") || begins(dso, "/dev/"))
+        return false;
+    for (const char *const *l = libraries; *l; l++)
+        if (is_named(base, *l) || (sp_str_is(base, *l)))
+            return true;
+    return !is_library(base);
+}
