@@ -96,18 +96,45 @@ void answer_losses(struct sp_output *out, const struct sp_quality *q)
 
 /* The heaviest DSOs of one lack, with why and what helps where the symbolizer knows. */
 static void quality_dsos(struct sp_jw *w, const char *key, const struct sp_profile *p, enum sp_note_of of,
-                         const struct sp_quality_dso *v, size_t n, int64_t whole)
+                         const struct sp_dso_weights *dsos, int64_t whole)
 {
     sp_jw_open(w, key, '[');
-    for (size_t i = 0; i < n && i < 10; i++) {
-        struct sp_str name = sp_pstr(p, p->dsos.v[v[i].dso].name);
-        const struct sp_dso_note *note = sp_profile_note_of(p, v[i].dso, of);
+    for (size_t i = 0; i < dsos->list.n && i < 10; i++) {
+        const struct sp_dso_weight *v = &dsos->list.v[i];
+        struct sp_str name = sp_pstr(p, p->dsos.v[v->dso].name);
+        const struct sp_dso_note *note = sp_profile_note_of(p, v->dso, of);
         sp_jw_open(w, NULL, '{');
         sp_jw_str(w, "dso", name.p, name.n);
-        sp_jw_percent(w, "percent", v[i].leaf, whole);
+        sp_jw_percent(w, "percent", v->weight, whole);
         sp_jw_cstr(w, "why", note ? sp_pstr(p, note->why).p : NULL);
         struct sp_str remedy = sp_pstr(p, note ? note->remedy : SP_STR_NONE);
         sp_jw_cstr(w, "remedy", remedy.n ? remedy.p : NULL);
+        sp_jw_close(w, '}');
+    }
+    sp_jw_close(w, ']');
+}
+
+/* Null where nothing is known of the callchains. */
+static void quality_chains(struct sp_jw *w, const struct sp_selection *s, int64_t whole)
+{
+    static const char *const why[SP_CHAINS] = {[SP_CHAIN_NO_ENTRY] = "no_entry",
+                                               [SP_CHAIN_UNMAPPED] = "unmapped",
+                                               [SP_CHAIN_CUT] = "cut_off",
+                                               [SP_CHAIN_EDGE] = "impossible_call"};
+    const struct sp_chains *c = s->chains;
+    bool known = c && (c->judged || c->broken);
+    sp_jw_percent(w, "broken_chains_percent", known ? c->broken : 0, known ? whole : 0);
+    sp_jw_open(w, "broken_chains", '{');
+    for (unsigned i = SP_CHAIN_WHOLE + 1; known && i < SP_CHAINS; i++)
+        if (c->by[i])
+            sp_jw_percent(w, why[i], c->by[i], whole);
+    sp_jw_close(w, '}');
+    sp_jw_open(w, "broken_chains_by_dso", '[');
+    for (size_t i = 0; known && i < c->dsos.list.n && i < 10; i++) {
+        struct sp_str name = dso_name(s->profile, c->dsos.list.v[i].dso);
+        sp_jw_open(w, NULL, '{');
+        sp_jw_str(w, "dso", name.p, name.n);
+        sp_jw_percent(w, "percent", c->dsos.list.v[i].weight, whole);
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');
@@ -129,9 +156,10 @@ void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection 
     sp_jw_u64(w, "unfinished", q->unfinished);
     sp_jw_u64(w, "throttled_ns", q->throttled_ns);
     sp_jw_u64(w, "exclusive_differs", q->exclusive_differs);
-    quality_dsos(w, "unresolved_by_dso", p, SP_NOTE_NAMES, q->dsos.v, q->dsos.n, whole);
+    quality_dsos(w, "unresolved_by_dso", p, SP_NOTE_NAMES, &q->dsos, whole);
     sp_jw_percent(w, "no_debug_info_percent", q->lineless, whole);
-    quality_dsos(w, "no_debug_info_by_dso", p, SP_NOTE_LINES, q->no_lines.v, q->no_lines.n, whole);
+    quality_dsos(w, "no_debug_info_by_dso", p, SP_NOTE_LINES, &q->no_lines, whole);
+    quality_chains(w, s, whole);
     sp_jw_close(w, '}');
 }
 
@@ -201,6 +229,33 @@ void kept_text(struct sp_buf *out, const struct sp_selection *s, const char *bef
     weight_text(out, s, s->all);
 }
 
+void bounds_text(const struct sp_selection *s, struct sp_buf *out)
+{
+    struct sp_buf words;
+    if (!sp_chains_tell(s))
+        return;
+    sp_buf_init(&words, 0);
+    sp_chains_words(s, &words);
+    sp_buf_puts(&words, "; ");
+    sp_chains_remedy(s, &words);
+    sp_text_safe(out, words.data, words.len);
+    sp_buf_free(&words);
+}
+
+void bounds_diag(struct cli *c, const struct sp_selection *s)
+{
+    struct sp_buf words, remedy;
+    if (!sp_chains_tell(s))
+        return;
+    sp_buf_init(&words, 0);
+    sp_buf_init(&remedy, 0);
+    sp_chains_words(s, &words);
+    sp_chains_remedy(s, &remedy);
+    sp_emit_hint(&c->diags, SP_W612, SP_AT_NOTHING, sp_buf_cstr(&remedy), "%s", sp_buf_cstr(&words));
+    sp_buf_free(&words);
+    sp_buf_free(&remedy);
+}
+
 void answer_heading(struct cli *c, const struct sp_selection *s)
 {
     const struct sp_profile *p = s->profile;
@@ -232,6 +287,10 @@ void answer_heading(struct cli *c, const struct sp_selection *s)
     if (p->events.n > 1)
         sp_buf_printf(&b, "; %zu other events (--event)", p->events.n - 1);
     sp_buf_ch(&b, '\n');
+    if (sp_chains_tell(s)) {
+        bounds_text(s, &b);
+        sp_buf_ch(&b, '\n');
+    }
     if (c->format == FORMAT_TABLE || c->format == FORMAT_MARKDOWN) {
         if (c->format == FORMAT_MARKDOWN) {
             sp_markdown_text(c->out, b.data, b.len);
@@ -318,6 +377,8 @@ void answer_init(struct answer *a, struct cli *c, struct sp_selection *s)
 {
     *a = (struct answer){.c = c, .s = s};
     sp_buf_init(&a->b, 0);
+    if (c->format == FORMAT_JSON || c->format == FORMAT_CSV) /* which have no heading */
+        bounds_diag(c, s);
 }
 
 void answer_free(struct answer *a)
@@ -376,6 +437,19 @@ void answer_weight(struct answer *a, const char *key, int64_t v)
 void answer_percent(struct answer *a, const char *key, int64_t v)
 {
     sp_jw_percent(&a->w, key, v, a->s->cannot_add ? 0 : a->s->base);
+}
+
+void answer_at_most(struct answer *a, int64_t v)
+{
+    if (!sp_chains_tell(a->s))
+        return;
+    if (v == SP_ABSENT) {
+        sp_jw_null(&a->w, "cum_at_most");
+        sp_jw_null(&a->w, "cum_at_most_percent");
+    } else {
+        answer_weight(a, "cum_at_most", v);
+        answer_percent(a, "cum_at_most_percent", v);
+    }
 }
 
 void answer_count(struct answer *a, const char *key, int64_t v)
@@ -444,6 +518,14 @@ void cell_percent(struct answer *a, struct sp_table *t, int64_t v)
         percent_text(&a->b, a->s, v);
     sp_buf_puts(&a->b, exact ? "" : "%");
     cell_buf(t, &a->b);
+}
+
+void cell_at_most(struct answer *a, struct sp_table *t, int64_t v)
+{
+    if (v == SP_ABSENT)
+        sp_table_cell(t, "", 0);
+    else
+        cell_percent(a, t, v);
 }
 
 void cell_count(struct sp_table *t, int64_t v)

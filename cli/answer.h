@@ -33,13 +33,16 @@ int answer_end(struct answer *a, const struct answer_next *next, size_t n); /* q
 /* Members of JSON rows: null where the metric must not be added. */
 void answer_weight(struct answer *a, const char *key, int64_t v);
 void answer_percent(struct answer *a, const char *key, int64_t v); /* of the base */
-void answer_count(struct answer *a, const char *key, int64_t v);   /* SP_ABSENT: null */
+/* "cum_at_most" and its share where totals are bounds; SP_ABSENT: null. */
+void answer_at_most(struct answer *a, int64_t v);
+void answer_count(struct answer *a, const char *key, int64_t v); /* SP_ABSENT: null */
 void answer_function(
     struct answer *a,
     uint32_t function); /* "id", "function", "dso", and "build_id" where the dso's name is another's too */
 /* Table cells: exact numbers in CSV, readable ones elsewhere. */
 void cell_weight(struct answer *a, struct sp_table *t, int64_t v);
 void cell_percent(struct answer *a, struct sp_table *t, int64_t v);
+void cell_at_most(struct answer *a, struct sp_table *t, int64_t v); /* SP_ABSENT: empty */
 void cell_count(struct sp_table *t, int64_t v);
 void cell_str(struct sp_table *t, struct sp_str s);
 void cell_buf(struct sp_table *t, struct sp_buf *b); /* and clears it */
@@ -69,6 +72,10 @@ void answer_close(struct cli *c, struct sp_jw *w);
 /* A diagnostic as an object. */
 void answer_diag(struct sp_jw *w, const struct sp_diag *g);
 
+/* Where chains are broken, that totals are bounds, why, and what settles it, in one line; else nothing. */
+void bounds_text(const struct sp_selection *s, struct sp_buf *out);
+/* The same as a diagnostic, for answers without a heading. */
+void bounds_diag(struct cli *c, const struct sp_selection *s);
 /* "cycles (ns), 3948 samples, …": the line above a table. */
 void answer_heading(struct cli *c, const struct sp_selection *s);
 /* "; --pid 5 keeps 2.00 ms, 4.00% of the event's 50.00 ms": nothing where there are no views and filters. */

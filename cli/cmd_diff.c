@@ -125,6 +125,8 @@ static spaa_status take_run(struct diff_answer *a, size_t i, struct sp_read_opts
         if (!st)
             st = check_words(a, c->files.v[i], &s);
         if (!st)
+            bounds_diag(c, &s);
+        if (!st)
             st = sp_diff_add(&a->d, i < c->split ? SP_BASE : SP_NEW, &s, narrowed ? &whole : NULL, alone);
         if (narrowed)
             sp_selection_free(&whole);

@@ -45,6 +45,10 @@ static void subtitle(const struct cli *c, const struct sp_selection *s, struct s
         sp_buf_puts(b, " samples");
     }
     kept_text(b, s, " · ");
+    if (sp_chains_tell(s)) {
+        sp_buf_puts(b, " · ");
+        bounds_text(s, b);
+    }
 }
 
 static bool pixels(struct cli *c, const char *name, const char *value, double lo, double hi, double otherwise,
@@ -83,6 +87,8 @@ static spaa_status base_tree(struct cli *c, const struct sp_selection *fresh, co
     sp_diags_source(&c->diags, c->v.diff, NULL);
     c->profile = *profile;
     st = cli_select(c, s);
+    if (!st)
+        bounds_diag(c, s);
     c->profile = shown;
     sp_diags_source(&c->diags, NULL, NULL);
     c->v.event = asked;
@@ -188,6 +194,7 @@ int sp_cmd_flamegraph(struct cli *c)
         sp_selection_free(&s);
         return cli_exit_of(cannot_add(c));
     }
+    bounds_diag(c, &s);
     sp_buf_init(&name, 4096);
     if (c->v.output)
         sp_buf_puts(&name, c->v.output);

@@ -93,6 +93,7 @@ static int draw_json(struct function *x, size_t limit)
     answer_percent(a, "flat_percent", x->v.flat);
     answer_weight(a, "cum", x->v.cum);
     answer_percent(a, "cum_percent", x->v.cum);
+    answer_at_most(a, x->v.at_most);
     answer_count(a, "samples", x->v.samples);
     answer_count(a, "cum_samples", x->v.cum_samples);
     sp_jw_open(&a->w, "recursion", '{');
@@ -124,6 +125,19 @@ static int draw_json(struct function *x, size_t limit)
 }
 
 /* ---- text ---- */
+
+static void at_most(struct function *x)
+{
+    struct sp_buf *b = &x->a.b;
+    sp_buf_puts(b, " at least");
+    if (x->v.at_most == SP_ABSENT)
+        return;
+    sp_buf_puts(b, ", ");
+    weight_text(b, x->a.s, x->v.at_most);
+    sp_buf_puts(b, " (");
+    percent_text(b, x->a.s, x->v.at_most);
+    sp_buf_puts(b, "%) at most");
+}
 
 static void title(struct function *x)
 {
@@ -159,6 +173,8 @@ static void title(struct function *x)
         sp_buf_puts(b, " (");
         percent_text(b, s, v[i]);
         sp_buf_puts(b, "%)");
+        if (i == 1 && sp_chains_tell(s))
+            at_most(x);
     }
     if (x->v.deepest > 1)
         sp_buf_printf(b, ", up to %u times in one stack", x->v.deepest);

@@ -16,6 +16,7 @@ struct event_facts {
     struct sp_str unit;
     uint64_t stacks;
     struct sp_quality quality;
+    struct sp_chains *chains;
 };
 
 struct facts {
@@ -30,8 +31,10 @@ static spaa_status facts_of(struct cli *c, uint32_t event, struct event_facts *f
     spaa_status st = sp_select(c->profile, &o, &c->diags, &s);
     if (st)
         return st;
-    *f = (struct event_facts){s.samples, s.total, s.scale, s.cannot_add, s.unit, s.rows.n, {0}};
+    *f = (struct event_facts){s.samples, s.total, s.scale, s.cannot_add, s.unit, s.rows.n, {0}, NULL};
     st = sp_quality_of(&s, &c->diags, &f->quality);
+    f->chains = s.chains; /* which the answer tells when the selection is gone */
+    s.chains = NULL;
     sp_selection_free(&s);
     return st;
 }
@@ -97,7 +100,7 @@ static void json_event(struct sp_jw *w, const struct sp_profile *p, uint32_t i, 
     sp_jw_u64(w, "stacks", f->stacks);
     sp_jw_bool(w, "default", i == sp_default_event(p));
     info_metrics_json(w, p, i, metrics);
-    struct sp_selection s = {.profile = p, .total = f->total};
+    struct sp_selection s = {.profile = p, .total = f->total, .chains = f->chains};
     answer_quality(w, "quality", &s, &f->quality);
     sp_jw_close(w, '}');
 }
@@ -214,7 +217,9 @@ static int answer_json(struct cli *c, const struct facts *all)
     json_header(&w, p);
     info_report_json(c, &w);
     uint32_t first = sp_default_event(p);
-    struct sp_selection s = {.profile = p, .total = first == SP_NONE ? 0 : facts[first].total};
+    struct sp_selection s = {.profile = p,
+                             .total = first == SP_NONE ? 0 : facts[first].total,
+                             .chains = first == SP_NONE ? NULL : facts[first].chains};
     struct sp_quality none = {.lost = p->header.lost,
                               .truncated = p->header.truncated,
                               .unfinished = p->header.unfinished,
@@ -291,8 +296,9 @@ static void lacking(struct cli *c, const char *what, const struct event_facts *f
 {
     const struct sp_profile *p = c->profile;
     const struct sp_quality *q = &f->quality;
-    const struct sp_quality_dso *v = of == SP_NOTE_NAMES ? q->dsos.v : q->no_lines.v;
-    size_t n = of == SP_NOTE_NAMES ? q->dsos.n : q->no_lines.n;
+    const struct sp_dso_weights *dsos = of == SP_NOTE_NAMES ? &q->dsos : &q->no_lines;
+    const struct sp_dso_weight *v = dsos->list.v;
+    size_t n = dsos->list.n;
     struct sp_buf b;
     if (!n)
         return;
@@ -306,7 +312,7 @@ static void lacking(struct cli *c, const char *what, const struct event_facts *f
         const struct sp_dso_note *note = sp_profile_note_of(p, v[i].dso, of);
         name = sp_pstr(p, p->dsos.v[v[i].dso].name);
         sp_buf_clear(&b);
-        sp_text_percent(&b, v[i].leaf, f->total);
+        sp_text_percent(&b, v[i].weight, f->total);
         sp_buf_puts(&b, "% ");
         sp_text_safe(&b, name.p, name.n);
         for (int k = 0; note && k < 2; k++) {
@@ -319,6 +325,17 @@ static void lacking(struct cli *c, const char *what, const struct event_facts *f
     }
     if (n > 3)
         sp_printf(c->out, "%-12s   %zu more: --json has ten\n", "", n - 3);
+    sp_buf_free(&b);
+}
+
+static void bounds_line(struct cli *c, const struct event_facts *f)
+{
+    const struct sp_selection s = {.profile = c->profile, .total = f->total, .chains = f->chains};
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    bounds_text(&s, &b);
+    if (b.len)
+        sp_printf(c->out, "%-12s %s\n", "callchains", sp_buf_cstr(&b));
     sp_buf_free(&b);
 }
 
@@ -368,6 +385,7 @@ static int answer_text(struct cli *c, const struct facts *all)
         }
         uint32_t first = sp_default_event(p);
         if (first != SP_NONE && !facts[first].cannot_add) {
+            bounds_line(c, &facts[first]);
             lacking(c, "no names", &facts[first], first, SP_NOTE_NAMES);
             lacking(c, "no lines", &facts[first], first, SP_NOTE_LINES);
         }
@@ -397,8 +415,10 @@ int sp_cmd_info(struct cli *c)
     rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc)
         rc = c->format == FORMAT_JSON ? answer_json(c, &all) : answer_text(c, &all);
-    for (size_t i = 0; i < done; i++)
+    for (size_t i = 0; i < done; i++) {
         sp_quality_free(&all.events[i].quality);
+        sp_chains_free(all.events[i].chains);
+    }
     for (size_t i = 0; all.metrics && i < n; i++)
         sp_vec_free(&all.metrics[i]);
     free(all.events);

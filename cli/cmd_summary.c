@@ -173,6 +173,8 @@ static void json_rows(struct brief *x, const char *key, const struct sp_top *t, 
         answer_weight(&x->a, "flat", r->flat);
         answer_percent(&x->a, "flat_percent", r->flat);
         answer_percent(&x->a, "cum_percent", r->cum);
+        if (t == &x->functions)
+            answer_at_most(&x->a, r->at_most);
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');
@@ -482,11 +484,11 @@ static void unresolved(struct brief *x)
     sp_buf_clear(&x->a.b);
     percent_text(&x->a.b, x->a.s, q->unresolved_leaf);
     sp_printf(out, "%s%% of weight has no function name", sp_buf_cstr(&x->a.b));
-    for (size_t i = 0; i < q->dsos.n && i < 3; i++) {
+    for (size_t i = 0; i < q->dsos.list.n && i < 3; i++) {
         sp_puts(out, i ? ", " : ": ");
-        name(x, sp_pstr(p, p->dsos.v[q->dsos.v[i].dso].name), 40);
+        name(x, sp_pstr(p, p->dsos.v[q->dsos.list.v[i].dso].name), 40);
         sp_buf_clear(&x->a.b);
-        percent_text(&x->a.b, x->a.s, q->dsos.v[i].leaf);
+        percent_text(&x->a.b, x->a.s, q->dsos.list.v[i].weight);
         sp_printf(out, " %s%%", sp_buf_cstr(&x->a.b));
     }
     sp_puts(out, "\n");
@@ -520,15 +522,21 @@ static void findings(struct brief *x)
 static void hot(struct brief *x)
 {
     const struct sp_profile *p = x->a.s->profile;
+    bool bounds = sp_chains_tell(x->a.s) && x->a.s->total == x->a.s->base;
     struct cli *c = x->a.c;
     if (x->show[HOT])
-        title(x, "hot functions (own weight, with callees)");
+        title(x, bounds ? "hot functions (own weight, with callees at least, at most)"
+                        : "hot functions (own weight, with callees)");
     for (size_t i = 0; i < x->show[HOT]; i++) {
         const struct sp_top_row *r = &x->functions.rows.v[i];
         sp_puts(c->out, "  ");
         percent(x, r->flat);
         sp_puts(c->out, " ");
         percent(x, r->cum);
+        if (bounds) {
+            sp_puts(c->out, " ");
+            percent(x, r->at_most == SP_ABSENT ? r->cum : r->at_most);
+        }
         sp_puts(c->out, "  ");
         name(x, sp_str_at(&x->functions.names, r->name), c->width > 60 ? c->width - 40 : 100);
         if (r->dso != SP_NONE) {

@@ -88,6 +88,8 @@ static void json_row(struct top *x, size_t i)
     }
     sp_jw_str(w, "name", name.p, name.n);
     json_weights(&x->a, r->flat, r->cum, r->samples, r->cum_samples);
+    if (x->by <= SP_TOP_DSO)
+        answer_at_most(&x->a, r->at_most);
     struct sp_selection *own = x->a.s;
     for (size_t k = 0; k < x->nwith; k++) {
         const struct sp_top_extra *e = &x->t.extras[k].v[i];
@@ -178,6 +180,12 @@ static void tags_text(struct sp_buf *b, unsigned tags)
             sp_buf_printf(b, " [%s]", tag_words[i]);
 }
 
+/* Whether totals are bounds, and what they are at most is known. */
+static bool bounded(const struct top *x)
+{
+    return x->by <= SP_TOP_DSO && x->t.rows.n && sp_chains_tell(x->a.s) && x->a.s->total == x->a.s->base;
+}
+
 /* CPU time of a row's thread or process, for people with a unit. */
 static void cell_cpu(struct top *x, struct sp_table *table, int64_t ns)
 {
@@ -198,6 +206,8 @@ static void table_row(struct top *x, struct sp_table *table, size_t i)
     cell_percent(&x->a, table, r->flat);
     cell_weight(&x->a, table, r->cum);
     cell_percent(&x->a, table, r->cum);
+    if (bounded(x))
+        cell_at_most(&x->a, table, r->at_most);
     cell_count(table, r->samples);
     struct sp_selection *own = x->a.s;
     for (size_t k = 0; k < x->nwith; k++) {
@@ -245,6 +255,10 @@ static size_t columns_of(struct top *x, struct sp_arena *names, struct sp_table_
                                                  {"samples", true, false}};
     size_t n = sizeof own / sizeof *own;
     memcpy(columns, own, sizeof own);
+    if (bounded(x)) {
+        columns[n] = columns[n - 1];
+        columns[n++ - 1] = (struct sp_table_column){"at most%", true, false};
+    }
     for (size_t k = 0; k < x->nwith; k++) {
         const struct sp_profile *p = x->t.profile;
         const struct sp_selection *s = &x->with[k];
@@ -277,7 +291,7 @@ static int draw_rows(struct top *x, size_t limit)
 {
     struct cli *c = x->a.c;
     const struct sp_top *t = &x->t;
-    struct sp_table_column columns[9 + 4 * SP_TOP_EXTRAS];
+    struct sp_table_column columns[10 + 4 * SP_TOP_EXTRAS];
     struct sp_arena names;
     struct sp_table table;
     size_t shown = t->rows.n < limit ? t->rows.n : limit;

@@ -1,6 +1,7 @@
 /* Opening inputs: format by content, symbols, several files as one profile. */
 #include "cli.h"
 
+#include "analysis/chains.h"
 #include "analysis/regroup.h"
 #include "io/input.h"
 #include "progress.h"
@@ -190,5 +191,11 @@ bool cli_select_opts(struct cli *c, struct sp_select_opts *out)
 spaa_status cli_select(struct cli *c, struct sp_selection *out)
 {
     struct sp_select_opts o;
-    return cli_select_opts(c, &o) ? sp_select(c->profile, &o, &c->diags, out) : SPAA_ERR_USAGE;
+    spaa_status st = cli_select_opts(c, &o) ? sp_select(c->profile, &o, &c->diags, out) : SPAA_ERR_USAGE;
+    if (st)
+        return st;
+    st = sp_chains_of(out, &c->diags);
+    if (st)
+        sp_selection_free(out);
+    return st;
 }

@@ -1,5 +1,6 @@
 #include "analysis/function.h"
 
+#include "analysis/chains.h"
 #include "analysis/recursion.h"
 #include "analysis/tally.h"
 
@@ -259,6 +260,24 @@ static bool finish(struct builder *b)
     return true;
 }
 
+static spaa_status find_bound(struct builder *b, struct sp_diags *d)
+{
+    const struct sp_profile *p = b->p;
+    int64_t more;
+    bool known;
+    b->v.at_most = SP_ABSENT;
+    if (!sp_chains_tell(b->s))
+        return SPAA_OK;
+    uint32_t *keys = malloc((p->frames.n + 1) * sizeof *keys);
+    for (size_t i = 0; keys && i < p->frames.n; i++)
+        keys[i] = b->pick->hits[p->frames.v[i].function] ? 0 : SP_NONE;
+    spaa_status st = keys ? sp_chains_at_most(b->s, keys, 1, d, &more, &known) : sp_nomem(d);
+    if (!st && known)
+        b->v.at_most = b->v.cum + more;
+    free(keys);
+    return st;
+}
+
 spaa_status sp_function_build(struct sp_selection *s, const struct sp_pick *pick, struct sp_diags *d,
                               struct sp_function_view *out)
 {
@@ -270,7 +289,7 @@ spaa_status sp_function_build(struct sp_selection *s, const struct sp_pick *pick
               sums_init(&b.lines, p->strs.strs.n) && sums_init(&b.threads, p->contexts.n);
     for (size_t i = 0; ok && i < s->rows.n; i++)
         ok = add_row(&b, i);
-    ok = ok && finish(&b);
+    ok = ok && finish(&b) && !find_bound(&b, d);
     sp_vec_free(&b.hits);
     sums_free(&b.callers);
     sums_free(&b.callees);

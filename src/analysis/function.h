@@ -23,6 +23,7 @@ struct sp_part {
 
 struct sp_function_view {
     int64_t flat, cum, samples, cum_samples;        /* as in sp_top_row */
+    int64_t at_most;                                /* likewise */
     int64_t recursive;                              /* weight of rows in which it stands more than once */
     bool proven;                                    /* that it recurs is shown by more than its name */
     uint32_t deepest;                               /* how often it stands in one row, at most */

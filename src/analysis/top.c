@@ -1,5 +1,6 @@
 #include "analysis/top.h"
 
+#include "analysis/chains.h"
 #include "analysis/match.h"
 #include "analysis/process.h"
 #include "base/hash.h"
@@ -59,7 +60,7 @@ struct builder {
 
 static uint32_t new_row(struct builder *b, uint32_t function, uint32_t dso, uint32_t name, unsigned tags)
 {
-    struct sp_top_row r = {function, dso, name, tags, 0, 0, SP_ABSENT, SP_ABSENT, SP_NONE};
+    struct sp_top_row r = {function, dso, name, tags, 0, 0, SP_ABSENT, SP_ABSENT, SP_ABSENT, SP_NONE};
     return name != SP_STR_FAIL && sp_vec_push(&b->t.rows, r) ? (uint32_t)b->t.rows.n - 1 : SP_NONE;
 }
 
@@ -509,6 +510,20 @@ static bool sort_rows(struct builder *b, bool cum, size_t n)
     return true;
 }
 
+static spaa_status find_bounds(struct builder *b, struct sp_diags *d)
+{
+    bool known;
+    if (b->by > SP_TOP_DSO || !sp_chains_tell(b->s))
+        return SPAA_OK;
+    int64_t *more = malloc((b->t.rows.n + 1) * sizeof *more);
+    spaa_status st = more ? sp_chains_at_most(b->s, b->key, b->t.rows.n, d, more, &known) : sp_nomem(d);
+    for (size_t i = 0; !st && known && i < b->t.rows.n; i++)
+        if (b->t.rows.v[i].dso != SP_NONE)
+            b->t.rows.v[i].at_most = b->t.rows.v[i].cum + more[i];
+    free(more);
+    return st;
+}
+
 static bool add_rows(struct builder *b, size_t limit)
 {
     const struct sp_selection *s = b->s;
@@ -544,7 +559,7 @@ spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_c
         b.t.rows.v[i].cum = b.sums[i].cum;
         b.t.rows.v[i].cum_samples = b.sums[i].counted ? b.sums[i].samples : SP_ABSENT;
     }
-    ok = ok && sort_rows(&b, sort_cum, limit);
+    ok = ok && !find_bounds(&b, d) && sort_rows(&b, sort_cum, limit);
     free(b.key);
     free(b.sums);
     free(b.same);

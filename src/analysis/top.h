@@ -39,7 +39,8 @@ struct sp_top_row {
     uint32_t name;     /* number in sp_top.names */
     unsigned tags;     /* enum sp_top_tag */
     int64_t flat, cum; /* scaled as the selection */
-    int64_t samples;   /* of flat; SP_ABSENT where the source has none */
+    int64_t at_most; /* what cum may be where callers are missing (analysis/chains.h); SP_ABSENT: not known */
+    int64_t samples; /* of flat; SP_ABSENT where the source has none */
     int64_t cum_samples;
     uint32_t context; /* one of these, where rows are of contexts; else SP_NONE */
 };
@@ -69,8 +70,9 @@ spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_c
 void sp_top_free(struct sp_top *t);
 /*
  * Puts the rows of another top, of the same profile and grouping, beside those of t (at most SP_TOP_EXTRAS
- * times). Functions are the same when their names and their DSOs' base names are: of two events, one recording
- * may know a build-id and a path that the other does not. Rows that only the other has come last, in its order, with nothing of t's own weights.
+ * times). Functions are the same when their names and their DSOs' base names are: of two events, one
+ * recording may know a build-id and a path that the other does not. Rows that only the other has come last,
+ * in its order, with nothing of t's own weights.
  */
 spaa_status sp_top_join(struct sp_top *t, const struct sp_top *other, struct sp_diags *d);
 /* The exact weight of all rows with a frame whose function matches (PCRE2), each counted once. */

@@ -43,7 +43,8 @@ def stacks_of(text):
 
 def test_views_show_the_inferred_frame_and_the_break(tmp_path):
     a = write(tmp_path, "a.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, BOTH)])
-    rows = [line.split()[-1] for line in run("tree", a, code=0).out.splitlines()[2:]]
+    shown = run("tree", a, code=0).out
+    rows = [line.split()[-1] for line in shown[shown.index("total%"):].splitlines()[1:]]
     assert [r for r in rows if r != "chain]"] == ["main", "top", "mid", "leaf"]
     totals = {r["function"]: (int(r["cum"]), int(r["flat"])) for r in ask("top", a)["rows"]}
     assert totals == {"leaf": (30, 30), "mid": (30, 0), "top": (30, 0), "main": (30, 0), "[broken chain]": (30, 0)}
