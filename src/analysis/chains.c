@@ -73,6 +73,12 @@ static bool is_unnamed(struct sp_str name)
            (name.n > 2 && name.p[0] == '0' && name.p[1] == 'x');
 }
 
+static bool is_placeless(const struct sp_profile *p, uint32_t frame)
+{
+    struct sp_str dso = sp_pstr(p, sp_frame_dso(p, frame)->name);
+    return !dso.n || sp_str_is(dso, "[unknown]");
+}
+
 /* No program has code there, whatever is mapped: the first page, and between the halves of 64 bits. */
 static bool is_nowhere(const struct sp_frame *f)
 {
@@ -91,7 +97,7 @@ static enum root root_of(const struct judge *j, uint32_t frame)
         return CUT;
     if (j->rule == BY_MARKS)
         return ENTRY;
-    if (unnamed && side == SP_SIDE_USER && (!dso.n || sp_str_is(dso, "[unknown]")))
+    if (unnamed && side == SP_SIDE_USER && is_placeless(p, frame))
         return j->knows_maps || is_nowhere(&p->frames.v[frame]) ? UNMAPPED : UNNAMED_START;
     if (j->rule == BY_MAPS || (side == SP_SIDE_KERNEL && (unnamed || !j->linux_kernel)))
         return ENTRY;
@@ -162,7 +168,9 @@ static enum sp_chain judge_stack(struct judge *j, uint32_t stack, bool *unsure)
         return has_entry_below(j, f, n) ? SP_CHAIN_WHOLE : SP_CHAIN_NO_ENTRY;
     case UNNAMED_START:
         *unsure = !has_entry_below(j, f, n);
-        return *unsure ? SP_CHAIN_NO_ENTRY : SP_CHAIN_WHOLE;
+        return !*unsure                       ? SP_CHAIN_WHOLE
+               : is_placeless(j->p, f[n - 1]) ? SP_CHAIN_UNMAPPED
+                                              : SP_CHAIN_NO_ENTRY;
     default:
         return SP_CHAIN_WHOLE;
     }
