@@ -10,7 +10,7 @@ libc=$(ldd orders | awk '/libc\.so/ {print $3}' | xargs readlink -f)
 id=$(readelf -n "$libc" | awk '/Build ID/ {print $3}')
 debug=/usr/lib/debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-).debug
 for i in 1 2; do
-    perf record -q -e cpu-clock -F 499 --call-graph fp -o orders-$i.perf.data -- ./orders 2 >/dev/null
+    perf record -q -e cpu-clock -F 499 --call-graph fp -o orders-$i.perf.data -- ./orders 6 >/dev/null
     zstd -q -19 -f orders-$i.perf.data -o "$here/orders-$i.perf.data.zst"
 done
 mkdir -p "$here/symfs$work" "$here/symfs/usr/lib/x86_64-linux-gnu"
