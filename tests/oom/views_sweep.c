@@ -2,6 +2,7 @@
  * Every view with every allocation failing in turn: then a view either says that memory ran out, or answers
  * as it does without the failure. Nothing that was allocated may be left.
  */
+#include "analysis/chains.h"
 #include "analysis/findings.h"
 #include "analysis/function.h"
 #include "analysis/handle.h"
@@ -34,6 +35,9 @@ static const char text[] =
     "{\"type\":\"stack\",\"id\":\"s2\",\"frames\":[3,1,2,2,2,2,2,2,2,2,2],\"context\":{\"event\":\"e\","
     "\"pid\":1,\"tid\":3},"
     "\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":7}]}\n"
+    "{\"type\":\"frame\",\"id\":4,\"func\":\"0x5\",\"dso\":1,\"kind\":\"user\",\"ip\":\"0x5\"}\n"
+    "{\"type\":\"stack\",\"id\":\"s3\",\"frames\":[1,4],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":2},"
+    "\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":2}]}\n"
     "{\"type\":\"sample\",\"timestamp\":1.5,\"period\":3,\"stack_id\":\"s1\"}\n"
     "{\"type\":\"sample\",\"timestamp\":2,\"period\":7,\"stack_id\":\"s2\"}\n";
 
@@ -140,6 +144,20 @@ static spaa_status ask_function(struct sp_selection *s, struct sp_diags *d, int6
     return SPAA_OK;
 }
 
+/* Totals are bounds: of top and function, which know of chains what was found before. */
+static spaa_status ask_bounds(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
+{
+    int64_t more;
+    spaa_status st = sp_chains_of(s, d);
+    if (!st)
+        st = ask_function(s, d, &more);
+    if (!st)
+        st = ask_top(s, d, sum);
+    if (!st)
+        *sum += more + s->chains->broken;
+    return st;
+}
+
 static spaa_status ask_findings(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
 {
     struct sp_quality q;
@@ -207,8 +225,8 @@ static const struct {
     const char *name;
     view *ask;
 } views[] = {{"top", ask_top},           {"tree", ask_tree},         {"tree in parts", ask_tree_in_parts},
-             {"function", ask_function}, {"findings", ask_findings}, {"timeline", ask_timeline},
-             {"stacks", ask_stacks}};
+             {"function", ask_function}, {"findings", ask_findings}, {"bounds", ask_bounds},
+             {"timeline", ask_timeline}, {"stacks", ask_stacks}};
 
 static const struct sp_select_opts selections[] = {{0},
                                                    {.time = "0..0.5"},
