@@ -167,8 +167,10 @@ void sp_chains_remedy(const struct sp_selection *s, struct sp_buf *line)
     if (perf && c->by[SP_CHAIN_CUT] * 2 > c->broken)
         sp_buf_puts(line, "record larger copies of stacks: --call-graph dwarf,65528");
     else if (perf && c->copies)
-        sp_buf_puts(line, "the unwinder needs these binaries as they ran (--symfs, debug packages), or frame "
-                          "pointers in them");
+        sp_buf_puts(
+            line,
+            "unwinding needs these binaries as they ran (--symfs, debug packages); where they have frame "
+            "pointers, as Go has, record with --call-graph fp");
     else if (c->limit && perf)
         sp_buf_printf(line,
                       "stacks end at %u frames: record with a larger --max-stack "

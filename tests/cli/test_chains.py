@@ -1,8 +1,10 @@
 """Stacks that do not reach the entry of their thread: totals are bounds, and every view says so."""
 
+import os
+
 import pytest
 
-from conftest import ask, run
+from conftest import ROOT, ask, run
 from profiles import event, text
 
 CLOCK = [event("cpu-clock", "period", "software")]
@@ -13,7 +15,7 @@ THREAD = {"pid": 7, "tid": 8, "comm": "app"}
 def profile(tmp_path, stacks, **more):
     """Rows are (frames from the leaf, weight), and of another thread its context."""
     path = tmp_path / "p.spaa"
-    path.write_text(text([(frames, weight, rest[0] if rest else THREAD) for frames, weight, *rest in stacks], CLOCK, **more))
+    path.write_text(text([(frames, weight, *(rest or [THREAD])) for frames, weight, *rest in stacks], CLOCK, **more))
     return path
 
 
@@ -31,7 +33,7 @@ def lib(name, dso, **more):
 
 ENTRIES = ["_start", "__libc_start_main@@GLIBC_2.34", "__libc_start_main_impl", "__libc_start_call_main", "start_thread",
            "clone", "clone3", "__clone", "__clone3", "_start_c", "runtime.goexit.abi0", "runtime.goexit", "runtime.mstart",
-           "runtime.systemstack.abi0", "runtime.rt0_go", "_rt0_amd64_linux", "thread_native_entry(Thread*)", "_dl_start_user",
+           "runtime.mcall", "runtime.rt0_go", "_rt0_amd64_linux", "thread_native_entry(Thread*)", "_dl_start_user",
            "_pthread_start", "thread_start", "start_wqthread", "RtlUserThreadStart", "BaseThreadInitThunk", "_thrp_setup",
            "_lwp_start", "execute_native_thread_routine", "__restore_rt", "start"]
 
@@ -56,6 +58,11 @@ def test_a_stack_that_begins_elsewhere_is_broken_and_says_where(tmp_path):
     assert q["broken_chains_percent"] == 10
     assert q["broken_chains"] == {"no_entry": 10}
     assert q["broken_chains_by_dso"] == [{"dso": "/lib/libc.so.6", "percent": 10}]
+
+
+def test_the_system_stack_of_go_is_called_by_goroutines(tmp_path):
+    """Recorded with --call-graph dwarf, 16 % of a Go program's weight lost its goroutine there."""
+    assert broken(profile(tmp_path, [(["leaf", "runtime.mallocgc", "runtime.systemstack.abi0"], 10)])) == 100
 
 
 def test_what_unwinders_find_above_an_entry_breaks_nothing(tmp_path):
@@ -87,6 +94,30 @@ def test_the_share_is_of_each_thread(tmp_path):
         return (["leaf", "work", {"func": ip, "dso": "/lib/libc.so.6", "ip": ip}], weight, {**THREAD, "tid": tid})
     path = profile(tmp_path, [row("0x10", 1, 5), row("0x20", 2, 95)])
     assert broken(path) == 0
+
+
+def test_a_call_that_cannot_be_breaks_a_stack_where_it_stands(tmp_path):
+    frames = [lib("memcpy", "/lib/libc.so.6"), "work", "start_thread"]
+    q = quality(profile(tmp_path, [(frames, 30, THREAD, {"x_edges": [{"at": 0, "broken": True}]}), (WORK, 70)]))
+    assert q["broken_chains"] == {"impossible_call": 30}
+    assert q["broken_chains_by_dso"] == [{"dso": "/lib/libc.so.6", "percent": 30}]
+
+
+@pytest.mark.parametrize("name", ["orders-1", "orders-2"])
+def test_the_demo_is_whole_as_a_recording_and_as_spaa(tmp_path, name):
+    symbols = ["--symfs", os.path.join(ROOT, "demo", "symfs"), "--kallsyms", os.path.join(ROOT, "demo", "kallsyms")]
+    recording, path = os.path.join(ROOT, "demo", name + ".perf.data.zst"), tmp_path / "p.spaa"
+    assert broken(recording, *symbols) < 1
+    run("convert", recording, *symbols, "-o", path, code=0)
+    assert broken(path) == broken(recording, *symbols)
+
+
+def test_a_converted_recording_gives_the_same_answer(tmp_path, corpus):
+    recording, path = os.path.join(corpus, "perf-data", "made", "system.perf.data.zst"), tmp_path / "p.spaa"
+    run("convert", recording, "--no-symbols", "-o", path, code=0)
+    q, again = quality(recording, "--no-symbols"), quality(path)
+    assert 5 < q["broken_chains_percent"]
+    assert {k: v for k, v in q.items() if "chains" in k} == {k: v for k, v in again.items() if "chains" in k}
 
 
 def test_a_recording_without_callchains_is_another_statement(tmp_path):
