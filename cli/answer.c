@@ -155,8 +155,10 @@ void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection 
     sp_jw_u64(w, "truncated", q->truncated);
     sp_jw_u64(w, "unfinished", q->unfinished);
     sp_jw_u64(w, "throttled_ns", q->throttled_ns);
+    sp_jw_percent(w, "callees_not_recorded_percent", q->callees_not_recorded, whole);
     sp_jw_u64(w, "exclusive_differs", q->exclusive_differs);
     quality_dsos(w, "unresolved_by_dso", p, SP_NOTE_NAMES, &q->dsos, whole);
+    sp_jw_u64(w, "exclusive_unusable", q->exclusive_unusable);
     sp_jw_percent(w, "no_debug_info_percent", q->lineless, whole);
     quality_dsos(w, "no_debug_info_by_dso", p, SP_NOTE_LINES, &q->no_lines, whole);
     quality_chains(w, s, whole);

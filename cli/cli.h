@@ -73,6 +73,7 @@ struct cli {
     enum cli_format format;
     unsigned needs_groups; /* enum sp_group bits that a command's own options need, set before too */
     bool no_ids;           /* set by a command before it opens its inputs: ids of stacks are not asked for */
+    bool states_own;       /* what is written says what of a stack is its leaf's own (model/callees.h) */
     bool needs_samples;    /* set by a command before it opens its inputs: read with raw samples */
     unsigned
         needs_windows; /* likewise: with at most so many windows of time, where the input has what it takes */

@@ -3,6 +3,7 @@
 
 #include "analysis/filtered.h"
 #include "formats/open.h"
+#include "model/callees.h"
 
 /* The first filter that was given, or NULL. */
 static const struct cli_option *first_filter(const struct cli *c)
@@ -22,6 +23,8 @@ static spaa_status filter(struct cli *c)
         (c->v.group_by && sp_parse_groups(c->v.group_by, &c->diags, &how.group_by)))
         return SPAA_ERR_USAGE;
     spaa_status st = cli_regroup(c);
+    if (!st && !c->states_own)
+        st = sp_callees_split(c->profile, &c->diags);
     return st ? st : sp_filter_profile(&c->profile, &filters, &how, &c->diags);
 }
 

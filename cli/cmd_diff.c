@@ -2,6 +2,7 @@
 #include "diff.h"
 
 #include "base/num.h"
+#include "model/callees.h"
 
 #include <math.h>
 
@@ -115,6 +116,8 @@ static spaa_status take_run(struct diff_answer *a, size_t i, struct sp_read_opts
     opts->no_ids = true;
     c->input = NULL;
     spaa_status st = cli_read(c, c->files.v[i], opts, &c->profile);
+    if (!st)
+        st = sp_callees_split(c->profile, &c->diags);
     if (st)
         return st;
     note_format(c);

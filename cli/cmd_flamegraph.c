@@ -2,6 +2,7 @@
 #include "answer.h"
 #include "output.h"
 
+#include "model/callees.h"
 #include "render/flamegraph.h"
 #include "render/text.h"
 
@@ -78,6 +79,8 @@ static spaa_status base_tree(struct cli *c, const struct sp_selection *fresh, co
     struct sp_str event = sp_pstr(shown, shown->events.v[fresh->event].name);
     const char *asked = c->v.event, *view = c->v.view;
     spaa_status st = cli_read_opts(c, &opts) ? cli_read(c, c->v.diff, &opts, profile) : SPAA_ERR_USAGE;
+    if (!st)
+        st = sp_callees_split(*profile, &c->diags);
     if (st)
         return st;
     if (!asked && sp_event_find(*profile, event.p, event.n) != SP_NONE)

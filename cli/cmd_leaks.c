@@ -4,6 +4,7 @@
 #include "analysis/leaks.h"
 #include "analysis/stacks.h"
 #include "base/num.h"
+#include "model/callees.h"
 #include "render/text.h"
 
 enum { WINDOWS = 48 };
@@ -499,6 +500,8 @@ static spaa_status read_two(struct cli *c, struct sp_leaks_opts *o)
     if (!st)
         st = sp_merger_finish(m, &c->profile);
     sp_merger_free(m);
+    if (!st)
+        st = sp_callees_split(c->profile, &c->diags);
     if (!st)
         o->base = sp_strtab_find(&c->profile->strs, "base", 4);
     return st;

@@ -4,6 +4,7 @@
 #include "analysis/timeline.h"
 #include "base/num.h"
 #include "formats/open.h"
+#include "model/callees.h"
 #include "model/samples.h"
 #include "render/text.h"
 
@@ -208,7 +209,9 @@ static spaa_status write_windows(struct timeline *x, const struct spaa_format *t
         .event = SP_NONE, .metric = SP_NONE, .jobs = cli_jobs(c), .own = c->own.v, .nown = c->own.n};
     if (x->a.s->filters.len)
         sp_emit(&c->diags, SP_I616, SP_AT_NOTHING, " ");
-    spaa_status st = sp_timeline_windows(c->profile, &x->m, &x->t, &c->diags);
+    spaa_status st = sp_callees_join(c->profile); /* windows are of the records that are written */
+    if (!st)
+        st = sp_timeline_windows(c->profile, &x->m, &x->t, &c->diags);
     if (!st && c->input != to) {
         sp_samples_free(c->profile->samples);
         c->profile->samples = NULL;

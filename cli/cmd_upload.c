@@ -155,7 +155,7 @@ static spaa_status convert(struct upload *u)
         return st;
     st = sp_output_memory(&c->diags, &u->made);
     if (!st)
-        st = sp_format_by_name("codeguru")->write(c->profile, &w, &c->diags, u->made);
+        st = sp_write_profile(c->profile, sp_format_by_name("codeguru"), &w, &c->diags, u->made);
     if (!st)
         st = sp_output_commit(u->made);
     if (!st)

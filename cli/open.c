@@ -4,6 +4,7 @@
 #include "analysis/chains.h"
 #include "analysis/regroup.h"
 #include "io/input.h"
+#include "model/callees.h"
 #include "progress.h"
 
 #include <stdio.h>
@@ -129,6 +130,8 @@ int cli_open(struct cli *c)
     if (st)
         return cli_exit_of(st);
     st = cli_regroup(c);
+    if (!st)
+        st = sp_callees_split(c->profile, &c->diags);
     return st ? cli_exit_of(st) : cli_check_own(c, NULL);
 }
 

@@ -40,7 +40,7 @@ spaa_status cli_write(struct cli *c, const struct spaa_format *f, const struct s
     struct sp_output *out = NULL;
     spaa_status st = cli_output_open(c, c->v.output, &out);
     if (!st)
-        st = f->write(c->profile, w, &c->diags, out);
+        st = sp_write_profile(c->profile, f, w, &c->diags, out);
     if (!st)
         st = sp_output_commit(out);
     cli_output_close(out);
@@ -66,6 +66,7 @@ int cli_rewrite(struct cli *c, spaa_status (*change)(struct cli *c, const struct
     int rc = cli_check_own(c, to);
     if (rc)
         return rc;
+    c->states_own = (to->caps & SP_CAN_STATE_OWN) != 0;
     st = change(c, &opts);
     if (!st && order >= 0)
         c->profile->header.root_first = order == 1;

@@ -181,7 +181,7 @@ static bool take_stacks(struct taker *t)
             return false;
         if (n) {
             take_frames(t, f, n, (uint32_t)i + 1, (pair){x->weight, samples});
-            take_own(t, sp_selected_leaf(t->s, i, f, n), x->own, samples);
+            take_own(t, f[0], x->weight, samples);
         } else { /* an observation without a stack is weight all the same */
             add(&self[t->bare], x->weight, samples);
             add(&cum[t->bare], x->weight, samples);
@@ -259,7 +259,7 @@ static void take_totals(struct sp_diff_run *r, const struct sp_selection *s, con
     for (size_t i = 0; i < whole->rows.n; i++) {
         const struct sp_selected *x = &whole->rows.v[i];
         double w = (double)x->weight, n = (double)x->samples;
-        r->negative = r->negative || x->weight < 0 || x->own < 0;
+        r->negative = r->negative || x->weight < 0;
         if (x->samples <= SP_DECIMAL || (x->samples == 0 && x->weight)) {
             r->samples = SP_ABSENT;
             break;
@@ -301,13 +301,12 @@ static bool settle(struct taker *t, struct blocks *b, unsigned block, uint32_t *
     for (size_t i = 0; i < b->touched.n; i++) {
         size_t n, row = b->touched.v[i];
         const uint32_t *f = sp_selected_frames(t->s, row, &n);
-        const struct sp_selected *x = &t->s->rows.v[row];
-        double weight = b->sum[row], own = x->weight ? weight * ((double)x->own / (double)x->weight) : 0;
+        double weight = b->sum[row];
         if (!f)
             return false;
-        uint32_t leaf = n ? t->frame_keys[sp_selected_leaf(t->s, row, f, n)] : t->bare;
+        uint32_t leaf = n ? t->frame_keys[f[0]] : t->bare;
         double *at = r->block_values + (size_t)leaf * SP_FAMILIES * r->blocks;
-        at[block] += n ? own : weight;
+        at[block] += weight;
         if (!n)
             at[r->blocks + block] += weight;
         ++*turn;

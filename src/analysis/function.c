@@ -74,7 +74,7 @@ static bool flat(struct sums *x, uint32_t key, const struct sp_selected *row)
     struct sp_part *y = part(x, key);
     if (!y)
         return false;
-    y->flat += row->own;
+    y->flat += row->weight;
     add_samples(&y->samples, row->samples);
     return true;
 }
@@ -126,11 +126,10 @@ static bool add_row(struct builder *b, size_t i)
     add_samples(&b->v.cum_samples, row->samples);
     b->v.recursive += again ? row->weight : 0;
     b->v.deepest = again + 1 > b->v.deepest ? again + 1 : b->v.deepest;
-    uint32_t leaf = sp_selected_leaf(b->s, i, f, n);
-    const struct sp_frame *frame = &b->p->frames.v[leaf];
+    const struct sp_frame *frame = &b->p->frames.v[f[0]];
     if (!b->pick->hits[frame->function])
         return true;
-    b->v.flat += row->own;
+    b->v.flat += row->weight;
     add_samples(&b->v.samples, row->samples);
     return flat(&b->matches, frame->function, row) && flat(&b->lines, frame->srcline, row) &&
            flat(&b->threads, context, row);

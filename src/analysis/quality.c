@@ -1,27 +1,31 @@
 #include "analysis/quality.h"
 
+#include "model/callees.h"
+
 #include <stdlib.h>
 
-/* Does the record state another flat weight than its own? */
-static bool differs(const struct sp_selection *s, const struct sp_stack *x, uint32_t stack)
+/* Does the record state what its leaf cannot have? What it can have divided the record. */
+static bool is_unusable(const struct sp_selection *s, uint32_t stack)
 {
     const struct sp_profile *p = s->profile;
-    if (x->exclusive < 2)
-        return false;
-    const struct sp_exclusive *e = &p->exclusives.v[x->exclusive - 2];
-    const struct sp_layout *l = e->layout == SP_NONE ? NULL : &p->layouts.v[e->layout];
-    for (uint32_t i = 0; l && i < l->n; i++)
-        if (p->layout_fields.v[l->first + i].metric == s->metric)
-            return p->values.v[e->first + i].v != sp_weight(p, stack, s->metric);
-    return false;
+    struct sp_value e = sp_exclusive_value(p, p->stacks.v[stack].exclusive, s->metric);
+    int64_t v = sp_weight(p, stack, s->metric);
+    if (e.v == SP_ABSENT || e.v != v || v != SP_DECIMAL)
+        return e.v != SP_ABSENT && e.v != v;
+    return sp_str_cmp(sp_pstr(p, e.text), sp_weight_text(p, stack, s->metric)) != 0;
+}
+
+static bool is_rest(const struct sp_profile *p, uint32_t stack)
+{
+    return p->rests.list.n && stack >= p->rests.before.stacks;
 }
 
 /* What a frame lacks: a name, or being named, debug information. */
 enum { NO_NAME = 1, NO_LINES = 2 };
 
 /* The frames of a row; lacks: per frame, in little memory, as there are many frames to a stack. */
-static void look_at(struct sp_selection *s, size_t i, const uint32_t *f, size_t n, const unsigned char *lacks,
-                    struct sp_quality *q, int64_t *by_dso)
+static void look_at(const struct sp_selection *s, size_t i, const uint32_t *f, size_t n,
+                    const unsigned char *lacks, struct sp_quality *q, int64_t *by_dso)
 {
     const struct sp_profile *p = s->profile;
     int64_t w = s->rows.v[i].weight;
@@ -31,7 +35,7 @@ static void look_at(struct sp_selection *s, size_t i, const uint32_t *f, size_t 
     if (!any)
         return;
     q->unresolved_any += any & NO_NAME ? w : 0;
-    uint32_t leaf = sp_selected_leaf(s, i, f, n), dso = p->functions.v[p->frames.v[leaf].function].dso;
+    uint32_t leaf = f[0], dso = p->functions.v[p->frames.v[leaf].function].dso;
     if (lacks[leaf] & NO_NAME) {
         q->unresolved_leaf += w;
         by_dso[dso] += w;
@@ -45,7 +49,7 @@ static bool look_at_all(struct sp_selection *s, const unsigned char *lacks, stru
                         int64_t *by_dso)
 {
     const struct sp_profile *p = s->profile;
-    bool all_named = !q->frames_unresolved && !p->notes.n;
+    bool all_named = !q->frames_unresolved && !p->notes.n && !p->exclusives.n;
     for (size_t i = 0; i < s->rows.n && !(s->plain && all_named); i++) {
         size_t n;
         const uint32_t *f = sp_selected_frames(s, i, &n);
@@ -57,7 +61,10 @@ static bool look_at_all(struct sp_selection *s, const unsigned char *lacks, stru
         }
         if (!all_named)
             look_at(s, i, f, n, lacks, q, by_dso);
-        q->exclusive_differs += differs(s, &p->stacks.v[s->rows.v[i].stack], s->rows.v[i].stack);
+        bool rest = is_rest(p, s->rows.v[i].stack), unusable = is_unusable(s, s->rows.v[i].stack);
+        q->callees_not_recorded += rest ? s->rows.v[i].weight : 0;
+        q->exclusive_differs += (rest && s->rows.v[i].weight) || unusable;
+        q->exclusive_unusable += unusable;
     }
     return true;
 }
@@ -89,7 +96,7 @@ spaa_status sp_quality_of(struct sp_selection *s, struct sp_diags *d, struct sp_
                            .truncated = p->header.truncated,
                            .unfinished = p->header.unfinished,
                            .throttled_ns = p->header.throttled_ns,
-                           .frames = p->frames.n};
+                           .frames = p->rests.list.n ? p->rests.before.frames : p->frames.n};
     if (sp_chains_of(s, d))
         return SPAA_ERR_NOMEM;
     int64_t *by_dso = calloc(2 * p->dsos.n + 1, sizeof *by_dso); /* without names, then without lines */

@@ -14,7 +14,9 @@ struct sp_quality {
     uint64_t frames, frames_unresolved; /* distinct ones */
     uint64_t lost, truncated;           /* as the header says */
     uint64_t unfinished, throttled_ns;  /* the same */
-    uint64_t exclusive_differs;         /* rows whose `exclusive` says another weight than the stack */
+    int64_t callees_not_recorded;       /* weight of these (model/callees.h) */
+    uint64_t exclusive_differs;         /* records whose `exclusive` says another weight than the stack */
+    uint64_t exclusive_unusable;        /* those of them where it is above the weight, or of the other sign */
     int64_t lineless;                   /* weight of rows whose leaf's DSO has no debug information */
     struct sp_dso_weights dsos;         /* with unresolved leaves, heaviest first */
     struct sp_dso_weights no_lines;     /* without debug information, by weight of named leaves, likewise */

@@ -160,23 +160,6 @@ static uint32_t partner(const struct sp_profile *p, uint32_t stack, bool *skip, 
 
 /* ---- the selection ---- */
 
-/* The leaf's own weight where the record states one for this metric; else the whole weight. */
-static int64_t own_weight(struct sp_selection *s, const struct sp_selected *row)
-{
-    const struct sp_profile *p = s->profile;
-    uint32_t x = p->stacks.v[row->stack].exclusive;
-    if (x < 2 || row->kernel != SP_NONE || p->exclusives.v[x - 2].layout == SP_NONE)
-        return row->weight;
-    const struct sp_exclusive *e = &p->exclusives.v[x - 2];
-    const struct sp_layout *l = &p->layouts.v[e->layout];
-    for (uint32_t i = 0; i < l->n; i++) {
-        const struct sp_value *v = &p->values.v[e->first + i];
-        if (p->layout_fields.v[l->first + i].metric == s->metric && v->v != SP_ABSENT)
-            return sp_scale_weight(s, v->v, sp_pstr(p, v->text));
-    }
-    return row->weight;
-}
-
 static int64_t record_weight(struct sp_selection *s, uint32_t stack, int64_t v)
 {
     struct sp_str none = {"", 0};
@@ -194,21 +177,20 @@ static bool weigh(struct sp_selection *s, const struct sp_tally *tally, struct s
     if (tally) {
         if (v != SP_ABSENT)
             sp_tally_add(&s->all, record_weight(s, i, v));
-        row->weight = row->own = tally->weight[i];
+        row->weight = tally->weight[i];
         row->samples = tally->samples[i];
         return row->weight != SP_ABSENT;
     }
     if (v == SP_ABSENT)
         return false;
     row->weight = record_weight(s, i, v);
-    row->own = own_weight(s, row);
     row->samples = samples == SP_NONE ? SP_ABSENT : sp_weight(p, i, samples);
     return true;
 }
 
 /* What keeps all sums within 64 bits, and what was seen on the way. */
 struct gathering {
-    uint64_t left, own_left, samples_left;
+    uint64_t left, samples_left;
     int64_t plain, plain_samples; /* of take_plain */
     bool counted;                 /* there were some */
     bool bare;                    /* some of these had no frames */
@@ -240,8 +222,8 @@ static spaa_status keep(struct sp_selection *s, const struct sp_frame_filters *f
 }
 
 /*
- * Most records are alone, with whole weights that are their leaf's too: these are taken at once. False, and
- * nothing was done: it is another one, or what it weighs is too much for the sums.
+ * Most records are alone, with whole weights: these are taken at once. False, and nothing was done: it is
+ * another one, or what it weighs is too much for the sums.
  */
 static inline bool take_plain(struct sp_selection *s, uint32_t i, struct gathering *g)
 {
@@ -249,17 +231,15 @@ static inline bool take_plain(struct sp_selection *s, uint32_t i, struct gatheri
     const struct sp_stack *x = &p->stacks.v[i];
     int64_t v = sp_weight(p, i, s->metric), n = sp_weight(p, i, s->samples_metric);
     uint64_t weight = v < 0 ? -(uint64_t)v : (uint64_t)v, samples = n < 0 ? -(uint64_t)n : (uint64_t)n;
-    if (x->related || x->exclusive >= 2 || v <= SP_DECIMAL || n <= SP_DECIMAL || weight > g->left ||
-        weight > g->own_left || samples > g->samples_left)
+    if (x->related || v <= SP_DECIMAL || n <= SP_DECIMAL || weight > g->left || samples > g->samples_left)
         return false;
     g->left -= weight;
-    g->own_left -= weight;
     g->samples_left -= samples;
     g->plain += v;
     g->plain_samples += n;
     g->counted = true;
     g->bare = g->bare || !x->n;
-    s->rows.v[s->rows.n++] = (struct sp_selected){i, SP_NONE, v, v, n};
+    s->rows.v[s->rows.n++] = (struct sp_selected){i, SP_NONE, v, n};
     return true;
 }
 
@@ -286,12 +266,11 @@ static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits
         unsigned char fit = fits[p->stacks.v[i].context];
         if (!fit || (whole && fit == 2 && take_plain(s, i, g)))
             continue;
-        struct sp_selected row = {i, partner(p, i, &skip, &g->odd), 0, 0, SP_ABSENT};
+        struct sp_selected row = {i, partner(p, i, &skip, &g->odd), 0, SP_ABSENT};
         if (skip || !weigh(s, tally, &row))
             continue;
         g->other = true;
         row.weight = within(s, &g->left, row.weight);
-        row.own = within(s, &g->own_left, row.own);
         if (row.samples > SP_DECIMAL)
             row.samples = within(s, &g->samples_left, row.samples);
         s->all += tally ? 0 : row.weight;
@@ -308,7 +287,7 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
 {
     const struct sp_profile *p = s->profile;
     struct sp_frame_filters filters = {0};
-    struct gathering g = {.left = INT64_MAX, .own_left = INT64_MAX, .samples_left = INT64_MAX};
+    struct gathering g = {.left = INT64_MAX, .samples_left = INT64_MAX};
     unsigned char *fits = calloc(p->contexts.n + 1, 1); /* 1: of the event, 2: all filters fit too */
     spaa_status st = fits ? sp_frame_filters_of(p, o, d, &filters) : sp_nomem(d);
     for (size_t i = 0; fits && i < p->contexts.n; i++)
@@ -520,15 +499,4 @@ const uint32_t *sp_selected_made_frames(struct sp_selection *s, size_t row, size
     }
     *n = s->scratch.n;
     return s->scratch.v;
-}
-
-uint32_t sp_selected_stated_leaf(const struct sp_selection *s, size_t row, const uint32_t *frames, size_t n)
-{
-    const struct sp_profile *p = s->profile;
-    uint32_t x = p->stacks.v[s->rows.v[row].stack].exclusive;
-    uint32_t stated = x >= 2 && s->rows.v[row].kernel == SP_NONE ? p->exclusives.v[x - 2].frame : SP_NONE;
-    for (size_t i = 0; stated != SP_NONE && i < n; i++)
-        if (frames[i] == stated)
-            return stated;
-    return n ? frames[0] : SP_NONE;
 }

@@ -7,7 +7,8 @@
  * comm and state: percentages of rows are of that; `total` is what dso, focus, ignore and root_at leave, and
  * what is said to be kept, as a share of `all`.
  *
- * Linked user and kernel records of one observation are one row: the kernel frames at the leaf end.
+ * Linked user and kernel records of one observation are one row: the kernel frames at the leaf end. A row's
+ * leaf has all of its weight: records that say otherwise were divided (model/callees.h).
  */
 #ifndef SP_SELECT_H
 #define SP_SELECT_H
@@ -39,7 +40,6 @@ struct sp_selected {
     uint32_t stack;
     uint32_t kernel; /* the linked kernel record, or SP_NONE */
     int64_t weight;
-    int64_t own;     /* of the leaf: what the record's `exclusive` says where it does, else the weight */
     int64_t samples; /* SP_ABSENT where the source has none */
 };
 
@@ -70,7 +70,7 @@ struct sp_selection {
     uint32_t root;                 /* one of these functions, to name */
     uint32_t samples_metric;       /* SP_NONE: there is none */
     bool no_inlined;
-    /* Each row is one record as it stands: it has frames, and its leaf has its whole weight. */
+    /* Each row is one record as it stands, and has frames. */
     bool plain;
     SP_VEC(uint32_t) scratch;
     struct sp_chains *chains; /* what analysis/chains.h found of it; NULL: not asked */
@@ -115,15 +115,5 @@ bool sp_selected_broken(const struct sp_selection *s, size_t row);
 
 /* How many of the visible frames of a row are those of its kernel record, before --root-at cuts. */
 size_t sp_selected_kernel_frames(const struct sp_selection *s, size_t row);
-
-/* Of rows that may state their leaf: see sp_selected_leaf. */
-uint32_t sp_selected_stated_leaf(const struct sp_selection *s, size_t row, const uint32_t *frames, size_t n);
-
-/* Where flat weight goes: the exclusive record's frame where it names a visible one, else the leaf. */
-static inline uint32_t sp_selected_leaf(const struct sp_selection *s, size_t row, const uint32_t *frames,
-                                        size_t n)
-{
-    return s->plain ? frames[0] : sp_selected_stated_leaf(s, row, frames, n);
-}
 
 #endif

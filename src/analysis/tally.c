@@ -2,6 +2,7 @@
 
 #include "analysis/select_private.h"
 #include "base/num.h"
+#include "model/callees.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -90,6 +91,30 @@ static spaa_status from_windows(struct sp_selection *s, const struct sp_moments 
     return st;
 }
 
+/* Samples and windows are of whole records: what was divided is divided in proportion. */
+static void divide(const struct sp_selection *s, struct sp_tally *t, struct sp_diags *d)
+{
+    const struct sp_profile *p = s->profile;
+    bool any = false;
+    for (size_t i = 0; i < p->rests.list.n; i++) {
+        const struct sp_rest *r = &p->rests.list.v[i];
+        int64_t weight = t->weight[r->stack], samples = t->samples[r->stack];
+        if (weight == SP_ABSENT || sp_weight(p, r->rest, s->metric) == SP_ABSENT)
+            continue;
+        t->weight[r->rest] = sp_callees_part(p, i, s->metric, weight);
+        t->weight[r->stack] -= t->weight[r->rest];
+        any = any || (t->weight[r->rest] && t->weight[r->stack]);
+        if (samples == SP_ABSENT)
+            continue;
+        t->samples[r->rest] = sp_callees_part(p, i, s->metric, samples);
+        t->samples[r->stack] -= t->samples[r->rest];
+    }
+    if (any)
+        sp_emit(d, SP_I322, SP_AT_NOTHING, "%s",
+                "what leaves have of their stacks is not known for a range of time: they were divided as all "
+                "of it is");
+}
+
 spaa_status sp_tally_range(struct sp_selection *s, const struct sp_moments *m, int64_t lo, int64_t hi,
                            struct sp_diags *d, struct sp_tally *out)
 {
@@ -100,6 +125,8 @@ spaa_status sp_tally_range(struct sp_selection *s, const struct sp_moments *m, i
         t.weight[i] = t.samples[i] = SP_ABSENT;
     if (!st)
         st = m->rows ? from_samples(s, m, lo, hi, d, &t) : from_windows(s, m, lo, hi, d, &t);
+    if (!st)
+        divide(s, &t, d);
     if (st)
         sp_tally_free(&t);
     else

@@ -4,6 +4,7 @@
 #include "analysis/stacks.h"
 #include "analysis/tally.h"
 #include "base/num.h"
+#include "model/callees.h"
 #include "model/order.h"
 
 #include <stdlib.h>
@@ -15,10 +16,11 @@ struct builder {
     struct sp_timeline t;
     enum sp_weighing how;
     size_t nhot;
-    uint32_t *row;                    /* per stack: 1 + its row, 0: not selected */
-    int64_t *sum;                     /* per row, in the open bucket; SP_ABSENT: nothing */
-    int64_t *flat;                    /* per function, in the open bucket */
-    SP_VEC(uint32_t) rows, functions; /* that the open bucket has */
+    uint32_t *row;                      /* per stack: 1 + its row, 0: not selected */
+    uint32_t *rest;                     /* per stack: 1 + its number in the profile's rests; 0: none */
+    int64_t *sum;                       /* per stack, in the open bucket; SP_ABSENT: nothing */
+    int64_t *flat;                      /* per function, in the open bucket */
+    SP_VEC(uint32_t) stacks, functions; /* that the open bucket has */
 };
 
 /* Where bucket i of n begins: the first instant that (t - lo) * n / range puts there. */
@@ -66,17 +68,49 @@ static int cmp_hot(const void *va, const void *vb, void *arg)
     return c ? c : (a->function > b->function) - (a->function < b->function);
 }
 
+static uint32_t rest_of(const struct builder *b, uint32_t stack)
+{
+    return b->p->rests.list.v[b->rest[stack] - 1].rest;
+}
+
 static bool add(struct builder *b, struct sp_bucket *x, uint32_t stack, struct sp_value v, int64_t samples)
 {
-    if (stack == SP_NONE || !b->row[stack] || v.v == SP_ABSENT)
+    if (stack == SP_NONE || v.v == SP_ABSENT ||
+        !(b->row[stack] || (b->rest[stack] && b->row[rest_of(b, stack)])))
         return true;
-    uint32_t row = b->row[stack] - 1;
-    if (b->sum[row] == SP_ABSENT && !sp_vec_push(&b->rows, row))
+    if (b->sum[stack] == SP_ABSENT && !sp_vec_push(&b->stacks, stack))
         return false;
-    sp_tally_add(&b->sum[row], sp_scale_weight(b->s, v.v, sp_pstr(b->p, v.text)));
+    sp_tally_add(&b->sum[stack], sp_scale_weight(b->s, v.v, sp_pstr(b->p, v.text)));
     if (samples > SP_DECIMAL)
         sp_tally_add(&x->samples, samples);
     return true;
+}
+
+/* What one row has in the open bucket, for the function that is its leaf. */
+static bool add_part(struct builder *b, struct sp_bucket *x, uint32_t stack, int64_t weight)
+{
+    size_t n, row = b->row[stack];
+    if (!row)
+        return true;
+    const uint32_t *f = sp_selected_frames(b->s, row - 1, &n);
+    sp_tally_add(&x->weight, weight);
+    if (!f || !n)
+        return f != NULL;
+    uint32_t function = b->p->frames.v[f[0]].function;
+    if (b->flat[function] == SP_ABSENT && !sp_vec_push(&b->functions, function))
+        return false;
+    sp_tally_add(&b->flat[function], weight);
+    return true;
+}
+
+/* A record that was divided: samples and windows are of the whole. */
+static bool add_stack(struct builder *b, struct sp_bucket *x, uint32_t stack)
+{
+    int64_t all = b->sum[stack], rest = 0;
+    if (b->rest[stack])
+        rest = sp_callees_part(b->p, b->rest[stack] - 1, b->s->metric, all);
+    return ((rest && rest == all) || add_part(b, x, stack, all - rest)) &&
+           (!rest || add_part(b, x, rest_of(b, stack), rest));
 }
 
 /* The open bucket's sums become its weight and its hot functions. */
@@ -84,20 +118,8 @@ static bool close_bucket(struct builder *b, struct sp_bucket *x)
 {
     SP_VEC(struct sp_hot) all = {0};
     bool ok = true;
-    for (size_t i = 0; ok && i < b->rows.n; i++) {
-        size_t n;
-        uint32_t row = b->rows.v[i];
-        const uint32_t *f = sp_selected_frames(b->s, row, &n);
-        sp_tally_add(&x->weight, b->sum[row]);
-        if (!f || !n) {
-            ok = f != NULL;
-            continue;
-        }
-        uint32_t function = b->p->frames.v[sp_selected_leaf(b->s, row, f, n)].function;
-        if (b->flat[function] == SP_ABSENT)
-            ok = sp_vec_push(&b->functions, function);
-        sp_tally_add(&b->flat[function], b->sum[row]);
-    }
+    for (size_t i = 0; ok && i < b->stacks.n; i++)
+        ok = add_stack(b, x, b->stacks.v[i]);
     for (size_t i = 0; ok && i < b->functions.n; i++)
         ok = sp_vec_push(&all, ((struct sp_hot){b->functions.v[i], b->flat[b->functions.v[i]]}));
     if (ok && all.n)
@@ -107,11 +129,11 @@ static bool close_bucket(struct builder *b, struct sp_bucket *x)
         ok = sp_vec_push(&b->t.hot, all.v[i]);
     x->nhot = b->t.hot.n - x->hot;
     sp_vec_free(&all);
-    for (size_t i = 0; i < b->rows.n; i++)
-        b->sum[b->rows.v[i]] = SP_ABSENT;
+    for (size_t i = 0; i < b->stacks.n; i++)
+        b->sum[b->stacks.v[i]] = SP_ABSENT;
     for (size_t i = 0; i < b->functions.n; i++)
         b->flat[b->functions.v[i]] = SP_ABSENT;
-    b->rows.n = b->functions.n = 0;
+    b->stacks.n = b->functions.n = 0;
     sp_tally_add(&b->t.covered, x->weight);
     return ok && sp_vec_push(&b->t.buckets, *x);
 }
@@ -165,14 +187,17 @@ static bool prepare(struct builder *b)
 {
     const struct sp_profile *p = b->p;
     b->row = calloc(p->stacks.n + 1, sizeof *b->row);
-    b->sum = malloc((b->s->rows.n + 1) * sizeof *b->sum);
+    b->rest = calloc(p->stacks.n + 1, sizeof *b->rest);
+    b->sum = malloc((p->stacks.n + 1) * sizeof *b->sum);
     b->flat = malloc((p->functions.n + 1) * sizeof *b->flat);
-    if (!b->row || !b->sum || !b->flat)
+    if (!b->row || !b->rest || !b->sum || !b->flat)
         return false;
-    for (size_t i = 0; i < b->s->rows.n; i++) {
+    for (size_t i = 0; i < b->s->rows.n; i++)
         b->row[b->s->rows.v[i].stack] = (uint32_t)i + 1;
+    for (size_t i = 0; i < p->rests.list.n; i++)
+        b->rest[p->rests.list.v[i].stack] = (uint32_t)i + 1;
+    for (size_t i = 0; i < p->stacks.n; i++)
         b->sum[i] = SP_ABSENT;
-    }
     for (size_t i = 0; i < p->functions.n; i++)
         b->flat[i] = SP_ABSENT;
     return true;
@@ -199,9 +224,10 @@ spaa_status sp_timeline_build(struct sp_selection *s, const struct sp_moments *m
     if (!st && !(m->rows ? b.t.end == b.t.start || from_samples(&b, buckets) : from_windows(&b)))
         st = sp_nomem(d);
     free(b.row);
+    free(b.rest);
     free(b.sum);
     free(b.flat);
-    sp_vec_free(&b.rows);
+    sp_vec_free(&b.stacks);
     sp_vec_free(&b.functions);
     if (st)
         sp_timeline_free(&b.t);

@@ -227,11 +227,11 @@ static uint32_t key_of(struct builder *b, uint32_t thing, uint32_t (*make)(struc
     return b->key[thing];
 }
 
-static bool flat(struct builder *b, uint32_t row, const struct sp_selected *x, int64_t weight)
+static bool flat(struct builder *b, uint32_t row, const struct sp_selected *x)
 {
     if (row == SP_NONE)
         return false;
-    b->t.rows.v[row].flat += weight;
+    b->t.rows.v[row].flat += x->weight;
     add_samples(&b->t.rows.v[row].samples, x->samples);
     return true;
 }
@@ -258,12 +258,12 @@ static bool by_frames(struct builder *b)
             return false;
         if (!n) { /* an observation without a stack is weight all the same */
             uint32_t row = row_for(b, SP_NONE, SP_NONE, "[no stack]", 10, SP_TAG_UNRESOLVED);
-            if (!flat(b, row, x, x->weight))
+            if (!flat(b, row, x))
                 return false;
             cum(&b->sums[row], x, (uint32_t)i + 1);
             continue;
         }
-        if (!flat(b, key_of(b, sp_selected_leaf(b->s, i, f, n), frame_row), x, x->own))
+        if (!flat(b, key_of(b, f[0], frame_row), x))
             return false;
         for (size_t k = 0; k < n; k++) {
             uint32_t row = b->key[f[k]];
@@ -325,10 +325,10 @@ static bool flats(struct builder *b)
         if (i + AHEAD < b->s->rows.n)
             __builtin_prefetch(p->stack_frames.v + p->stacks.v[x[AHEAD].stack].first);
         const uint32_t *f = sp_selected_frames(b->s, i, &len);
-        uint32_t row = f && len ? key_of(b, sp_selected_leaf(b->s, i, f, len), frame_row)
+        uint32_t row = f && len ? key_of(b, f[0], frame_row)
                        : f      ? row_for(b, SP_NONE, SP_NONE, "[no stack]", 10, SP_TAG_UNRESOLVED)
                                 : SP_NONE;
-        if (!flat(b, row, x, len ? x->own : x->weight))
+        if (!flat(b, row, x))
             return false;
         if (!len)
             cum(&b->sums[row], x, (uint32_t)i + 1);
@@ -455,7 +455,7 @@ static bool by_contexts(struct builder *b)
     for (size_t i = 0; i < b->s->rows.n; i++) {
         const struct sp_selected *x = &b->s->rows.v[i];
         uint32_t row = key_of(b, b->s->profile->stacks.v[x->stack].context, context_row);
-        if (!flat(b, row, x, x->weight))
+        if (!flat(b, row, x))
             return false;
         cum(&b->sums[row], x, (uint32_t)i + 1);
     }

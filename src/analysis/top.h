@@ -1,7 +1,7 @@
 /*
  * Weight by function, line, address, DSO, thread, process, comm, cpu, state, event or source.
  *
- * flat: own weight of the rows whose leaf it is (sp_selected.own). cum: weight of the rows that contain it,
+ * flat: weight of the rows whose leaf it is. cum: weight of the rows that contain it,
  * each counted once however often it recurs; cums of different rows overlap. For groupings of whole stacks
  * flat = cum.
  */

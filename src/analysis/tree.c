@@ -289,7 +289,7 @@ static bool sum_children(struct builder *b, const struct waiting *w, uint32_t no
         fetch_ahead(b, w, i);
         uint32_t frame = step(b, x, w->depth);
         if (frame == ENDS_HERE) {
-            self += b->opts->inverted ? x->weight : x->own;
+            self += x->weight;
             b->slot_of_path[i] = NO_SLOT;
             continue;
         }
@@ -450,7 +450,7 @@ static bool open_chain(struct builder *b, struct waiting *w, uint32_t *node, boo
     }
     *done = !x->below;
     if (*done)
-        node_at(b, *node)->self = b->opts->inverted ? x->weight : x->own;
+        node_at(b, *node)->self = x->weight;
     return true;
 }
 

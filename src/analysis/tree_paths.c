@@ -61,8 +61,7 @@ static bool add_rows(struct sp_selection *s, bool by_comm, struct sp_tree_paths 
                                   .comm = by_comm ? p->contexts.v[p->stacks.v[x->stack].context].comm : 0,
                                   .row = (uint32_t)i,
                                   .weight = x->weight,
-                                  .samples = x->samples,
-                                  .own = x->own};
+                                  .samples = x->samples};
     }
     return true;
 }

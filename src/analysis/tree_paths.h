@@ -21,10 +21,7 @@ struct sp_tree_path {
     uint32_t row;   /* of the selection: the first that begins so */
     uint32_t below; /* how many go on from here; 0: it ends */
     int64_t weight, samples;
-    union {
-        int64_t own;    /* of one that ends */
-        uint32_t first; /* place in the list of the first one below */
-    };
+    uint32_t first; /* place in the list of the first one below */
 };
 
 struct sp_tree_paths {

@@ -2,6 +2,7 @@
 #include "api/api.h"
 
 #include "formats/open.h"
+#include "model/callees.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,9 @@ static spaa_status fill(struct spaa_profile *s, struct sp_input *in, const struc
     }
     free(own);
     struct sp_grain grain = {o->frames ? r.frames : SP_FRAMES_FOREIGN, o->group_by != NULL, r.group_by};
-    return st ? st : sp_coarsen(&s->p, s->format, &grain, &s->diags);
+    if (!st)
+        st = sp_coarsen(&s->p, s->format, &grain, &s->diags);
+    return st ? st : sp_callees_split(s->p, &s->diags);
 }
 
 /* `data` NULL: from the path. */

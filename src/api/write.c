@@ -3,6 +3,7 @@
 
 #include "analysis/select.h"
 #include "formats/open.h"
+#include "model/callees.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +34,12 @@ static spaa_status write_file(struct spaa_profile *s, const char *path, const st
     struct sp_output *out = NULL;
     spaa_status st = sp_output_open(path, &s->diags, &out);
     if (!st)
-        st = f->write(s->p, w, &s->diags, out);
+        st = sp_write_profile(s->p, f, w, &s->diags, out);
+    spaa_status again = sp_callees_split(s->p, NULL);
     if (!st)
         st = sp_output_commit(out);
     sp_output_close(out);
-    return st;
+    return st ? st : again;
 }
 
 spaa_status spaa_profile_write(struct spaa_profile *profile, const char *path,

@@ -21,6 +21,7 @@ enum sp_format_cap {
     SP_CAN_LOSSLESS = 4,
     SP_CAN_VALIDATE = 8,
     SP_CAN_DUMP = 16,
+    SP_CAN_STATE_OWN = 32, /* a stack's record says what of it is its leaf's own (model/callees.h) */
 };
 
 /*

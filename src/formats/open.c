@@ -1,6 +1,7 @@
 #include "formats/open.h"
 
 #include "base/nearest.h"
+#include "model/callees.h"
 #include "model/merge.h"
 
 #include <stdio.h>
@@ -170,6 +171,13 @@ static void say_finer(const struct sp_header *h, struct sp_diags *d)
                        "`spaa convert RECORDING -o FILE.spaa` with the same options");
     sp_emit_hint(d, SP_E033, SP_AT_NOTHING, sp_buf_cstr(&hint), " ");
     sp_buf_free(&hint);
+}
+
+spaa_status sp_write_profile(struct sp_profile *p, const struct spaa_format *f,
+                             const struct sp_write_opts *opts, struct sp_diags *d, struct sp_output *out)
+{
+    spaa_status st = f->caps & SP_CAN_STATE_OWN ? sp_callees_join(p) : sp_callees_split(p, d);
+    return st ? st : f->write(p, opts, d, out);
 }
 
 spaa_status sp_coarsen(struct sp_profile **p, const struct spaa_format *f, const struct sp_grain *grain,

@@ -23,6 +23,10 @@ spaa_status sp_parse_groups(const char *list, struct sp_diags *d, unsigned *out)
 /* Reads an input, whose format is known, into a new profile; an empty one is an error. */
 spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, const struct sp_read_opts *opts,
                             struct sp_diags *d, struct sp_profile **out);
+/* The writer's `write`, of a profile as the format takes it: with records divided by what leaves have, or
+ * not. */
+spaa_status sp_write_profile(struct sp_profile *p, const struct spaa_format *f,
+                             const struct sp_write_opts *opts, struct sp_diags *d, struct sp_output *out);
 
 /* What was asked of the grain of a profile; 0 / false: nothing, as it is. */
 struct sp_grain {

@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "model/callees.h"
 #include "model/edges.h"
 #include "model/order.h"
 
@@ -172,31 +173,29 @@ struct sp_value sp_absorb_value(struct sp_absorber *a, uint32_t layout, uint32_t
     return found;
 }
 
-/* What a record of `from` says its leaf has of a metric: what it states, else its weight. */
-static int64_t own_weight(const struct sp_absorber *a, uint32_t stack, uint32_t metric, struct sp_str *text)
+/* What a record of `from` says its leaf has of a metric; a text may be in *own. */
+static int64_t own_weight(const struct sp_absorber *a, uint32_t stack, uint32_t metric, struct sp_str *text,
+                          struct sp_own *own)
 {
     const struct sp_profile *from = a->from;
-    const struct sp_stack *s = &from->stacks.v[stack];
-    int64_t v = SP_ABSENT;
-    if (s->exclusive == SP_EXCLUSIVE_OWN && a->from_own) {
-        v = sp_weight(a->from_own, stack, metric);
-        if (v == SP_DECIMAL)
-            *text = sp_weight_text(a->from_own, stack, metric);
-    } else if (s->exclusive > SP_EXCLUSIVE_SAME) {
-        const struct sp_exclusive *e = &from->exclusives.v[s->exclusive - 2];
-        const struct sp_layout *l = e->layout == SP_NONE ? NULL : &from->layouts.v[e->layout];
-        for (uint32_t i = 0; l && i < l->n; i++) {
-            if (from->layout_fields.v[l->first + i].metric != metric)
-                continue;
-            v = from->values.v[e->first + i].v;
-            *text = sp_pstr(from, from->values.v[e->first + i].text);
-        }
+    uint32_t x = from->stacks.v[stack].exclusive;
+    const struct sp_profile *p = x == SP_EXCLUSIVE_OWN && a->from_own ? a->from_own : from;
+    if (p == from && x > SP_EXCLUSIVE_SAME) {
+        struct sp_value e = sp_exclusive_value(from, x, metric);
+        *text = sp_pstr(from, e.text);
+        if (e.v != SP_ABSENT)
+            return e.v;
+        sp_exclusive_unstated(from, stack, metric, own);
+        *text = own->text;
+        return own->v;
     }
-    if (v != SP_ABSENT)
-        return v;
-    v = sp_weight(from, stack, metric);
+    int64_t v = sp_weight(p, stack, metric);
+    if (v == SP_ABSENT) {
+        p = from;
+        v = sp_weight(p, stack, metric);
+    }
     if (v == SP_DECIMAL)
-        *text = sp_weight_text(from, stack, metric);
+        *text = sp_weight_text(p, stack, metric);
     return v;
 }
 
@@ -252,7 +251,8 @@ static spaa_status add_weights(struct sp_absorber *a, uint32_t i, uint32_t to)
         if (!own && add_quickly(m->p, to, a->metrics[f[k].metric], v))
             continue;
         if (own) {
-            int64_t mine = own_weight(a, i, f[k].metric, &text);
+            struct sp_own made;
+            int64_t mine = own_weight(a, i, f[k].metric, &text, &made);
             st = sp_merge_weight(m, m->own, to, a->metrics[f[k].metric], mine, text);
         }
         if (v == SP_DECIMAL)

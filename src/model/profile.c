@@ -67,6 +67,7 @@ void sp_profile_free(struct sp_profile *p)
         free(p->columns[m].v);
     sp_vec_free(&p->decimals);
     sp_vec_free(&p->exclusives);
+    sp_vec_free(&p->rests.list);
     sp_vec_free(&p->values);
     sp_vec_free(&p->related);
     sp_vec_free(&p->related_stacks);

@@ -158,6 +158,19 @@ struct sp_value {
     uint32_t text; /* number text */
 };
 
+/* Records that were divided by what their `exclusive` says: model/callees.h. */
+struct sp_rest {
+    uint32_t stack, rest; /* stacks: of what the leaf has, of what it has not */
+    uint32_t exclusive;   /* of the record as it was */
+    uint32_t first;       /* in values, by layout: the weights as they were, then the leaf's */
+};
+struct sp_rests {
+    SP_VEC(struct sp_rest) list;
+    struct {
+        size_t stacks, stack_frames, related, related_stacks, values, dsos, functions, frames;
+    } before; /* how many there were */
+};
+
 struct sp_related {
     uint32_t first, n; /* slice of related_stacks: stack numbers; SP_NONE where the id is unknown */
 };
@@ -237,6 +250,7 @@ struct sp_profile {
     struct sp_column columns[SP_METRICS_MAX];
     SP_VEC(struct sp_decimal) decimals;
     SP_VEC(struct sp_exclusive) exclusives;
+    struct sp_rests rests;
     SP_VEC(struct sp_value) values;
     SP_VEC(struct sp_related) related;
     SP_VEC(uint32_t) related_stacks;

@@ -96,7 +96,7 @@ static int weight(struct sql_at *at, int column, sqlite3_context *out)
     else if (column == SAMPLES)
         sql_i64(out, x->samples);
     else
-        sql_weight_value(out, at->view, column == WEIGHT ? x->weight : x->own);
+        sql_weight_value(out, at->view, x->weight);
     return SQLITE_OK;
 }
 

@@ -148,9 +148,9 @@ int sql_view_self(struct sql_view *v, struct sp_sql *q, bool frames)
         size_t n;
         const uint32_t *f = sp_selected_frames(&v->s, i, &n);
         ok = f != NULL;
-        uint32_t leaf = ok ? sp_selected_leaf(&v->s, i, f, n) : SP_NONE;
+        uint32_t leaf = ok && n ? f[0] : SP_NONE;
         if (leaf != SP_NONE)
-            add(&w[frames ? leaf : q->profile->frames.v[leaf].function], row->own, row->samples);
+            add(&w[frames ? leaf : q->profile->frames.v[leaf].function], row->weight, row->samples);
     }
     if (ok)
         out->self = w;
