@@ -2,6 +2,7 @@
 #include "answer.h"
 
 #include "analysis/function.h"
+#include "analysis/top.h"
 #include "base/num.h"
 #include "render/text.h"
 
@@ -53,6 +54,11 @@ static bool shown(const struct function *x, int section)
     return section != LINES || x->v.lines.n > 1 || (x->v.lines.n && x->v.lines.v[0].name);
 }
 
+static unsigned tags_of(const struct function *x)
+{
+    return sp_function_tags(x->a.s->profile, x->a.s->event, x->pick.first);
+}
+
 /* ---- JSON ---- */
 
 static void json_row(struct function *x, int section, const struct row *r)
@@ -89,6 +95,11 @@ static int draw_json(struct function *x, size_t limit)
     answer_function(a, x->pick.first);
     sp_jw_u64(&a->w, "matches", x->v.matches.n);
     sp_jw_close(&a->w, '}');
+    sp_jw_open(&a->w, "tags", '[');
+    for (unsigned i = 0, tags = tags_of(x); sp_tag_words[i]; i++)
+        if (tags >> i & 1)
+            sp_jw_cstr(&a->w, NULL, sp_tag_words[i]);
+    sp_jw_close(&a->w, ']');
     answer_weight(a, "flat", x->v.flat);
     answer_percent(a, "flat_percent", x->v.flat);
     answer_weight(a, "cum", x->v.cum);
@@ -178,6 +189,12 @@ static void title(struct function *x)
     }
     if (x->v.deepest > 1)
         sp_buf_printf(b, ", up to %u times in one stack", x->v.deepest);
+    if (tags_of(x) & SP_TAG_IRQ)
+        sp_buf_puts(
+            b,
+            "\n[irq-enable] an artefact of software clocks, whose timer waits while interrupts are off: "
+            "most of its own weight is\ntime of its callers (`perf record -e cycles` shows where, with the "
+            "processor's counters)");
     sp_buf_ch(b, '\n');
     if (x->a.c->format == FORMAT_MARKDOWN)
         sp_markdown_text(out, b->data, b->len);

@@ -6,6 +6,7 @@
 #include "analysis/path.h"
 #include "analysis/top.h"
 #include "base/num.h"
+#include "model/callees.h"
 #include "render/text.h"
 
 #include <math.h>
@@ -91,12 +92,26 @@ static void add_next(struct brief *x, const struct answer_next *next)
     x->nnext++;
 }
 
+/* The hottest one of which more can be shown; NULL: there is none with weight of its own. */
+static const struct sp_top_row *hottest(const struct brief *x)
+{
+    const struct sp_profile *p = x->a.s->profile;
+    for (size_t i = 0; i < x->functions.rows.n && i < most_rows[HOT]; i++) {
+        const struct sp_top_row *r = &x->functions.rows.v[i];
+        bool told = r->function == SP_NONE || r->tags & SP_TAG_IRQ ||
+                    sp_str_is(sp_pstr(p, p->functions.v[r->function].name), SP_CALLEES_NAME);
+        if (!told)
+            return i && r->flat <= 0 ? NULL : r;
+    }
+    return NULL;
+}
+
 /* The hottest function, the first finding of weight, and the drawing. */
 static void find_next(struct brief *x)
 {
     char handle[32] = "";
-    const struct sp_top_row *r = x->functions.rows.n ? &x->functions.rows.v[0] : NULL;
-    if (r && r->function != SP_NONE) {
+    const struct sp_top_row *r = hottest(x);
+    if (r) {
         sp_handle_text(&x->a.handles, r->function, handle);
         add_next(x, &(struct answer_next){"function", handle, NULL});
     }
@@ -170,6 +185,8 @@ static void json_rows(struct brief *x, const char *key, const struct sp_top *t, 
             sp_jw_str(w, "dso", dso.p, dso.n);
         else if (t == &x->functions)
             sp_jw_null(w, "dso");
+        if (r->tags & SP_TAG_IRQ)
+            sp_jw_bool(w, "irq_enable", true);
         answer_weight(&x->a, "flat", r->flat);
         answer_percent(&x->a, "flat_percent", r->flat);
         answer_percent(&x->a, "cum_percent", r->cum);
@@ -191,6 +208,20 @@ static void json_intervals(struct sp_jw *w, int64_t samples)
         sp_jw_i64(w, "percent", (int64_t)finding_shares[i]);
         sp_jw_scaled(w, "low", llround(lo * 10000), 4);
         sp_jw_scaled(w, "high", llround(hi * 10000), 4);
+        sp_jw_close(w, '}');
+    }
+    sp_jw_close(w, ']');
+}
+
+static void json_callers(struct brief *x, const struct sp_finding *f)
+{
+    struct sp_jw *w = &x->a.w;
+    sp_jw_open(w, "callers", '[');
+    for (size_t i = 0; i < SP_FINDING_CALLERS && f->callers[i].function != SP_NONE; i++) {
+        sp_jw_open(w, NULL, '{');
+        answer_function(&x->a, f->callers[i].function);
+        answer_weight(&x->a, "weight", f->callers[i].weight);
+        sp_jw_percent(w, "percent_of_finding", f->callers[i].weight, f->weight);
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');
@@ -226,6 +257,8 @@ static void json_findings(struct brief *x)
             answer_weight(&x->a, "weight", f->through);
             sp_jw_close(w, '}');
         }
+        if (f->kind == SP_FIND_IRQ)
+            json_callers(x, f);
         if (f->deepest)
             sp_jw_u64(w, "most_in_a_stack", f->deepest);
         if (f->kind == SP_FIND_RECURSION)
@@ -543,6 +576,8 @@ static void hot(struct brief *x)
             sp_puts(c->out, "  ");
             name(x, sp_pstr(p, p->dsos.v[r->dso].name), 40);
         }
+        if (r->tags & SP_TAG_IRQ)
+            sp_puts(c->out, " [irq-enable]");
         sp_puts(c->out, "\n");
     }
 }

@@ -17,8 +17,6 @@ struct top {
     struct sp_facts facts; /* of threads and processes; else empty */
 };
 
-static const char *const tag_words[] = {"unresolved", "idle", "wait", "kernel", "inlined"};
-
 /* What the filter that narrows down to this row takes: --thread TID, --pid PID, --dso REGEX, … */
 static void row_id(struct top *x, const struct sp_top_row *r, struct sp_buf *b)
 {
@@ -106,9 +104,9 @@ static void json_row(struct top *x, size_t i)
     if (x->by == SP_TOP_THREAD || x->by == SP_TOP_PROCESS)
         top_facts_json(w, &x->facts, x->by, top_who(&x->t, x->by, r));
     sp_jw_open(w, "tags", '[');
-    for (unsigned k = 0; k < sizeof tag_words / sizeof *tag_words; k++)
+    for (unsigned k = 0; sp_tag_words[k]; k++)
         if (r->tags >> k & 1)
-            sp_jw_cstr(w, NULL, tag_words[k]);
+            sp_jw_cstr(w, NULL, sp_tag_words[k]);
     sp_jw_close(w, ']');
     sp_jw_close(w, '}');
 }
@@ -175,9 +173,10 @@ static int draw_json(struct top *x, size_t limit)
 
 static void tags_text(struct sp_buf *b, unsigned tags)
 {
-    for (unsigned i = 0; i < 3; i++)
-        if (tags >> i & 1)
-            sp_buf_printf(b, " [%s]", tag_words[i]);
+    const unsigned shown = SP_TAG_UNRESOLVED | SP_TAG_IDLE | SP_TAG_WAIT | SP_TAG_IRQ;
+    for (unsigned i = 0; sp_tag_words[i]; i++)
+        if (tags & shown & 1u << i)
+            sp_buf_printf(b, " [%s]", sp_tag_words[i]);
 }
 
 /* Whether totals are bounds, and what they are at most is known. */

@@ -1,6 +1,7 @@
 /* spaa tree: the call tree, heaviest first. */
 #include "tree_nodes.h"
 
+#include "analysis/top.h"
 #include "base/num.h"
 #include "render/text.h"
 
@@ -97,6 +98,9 @@ static void table_row(struct tree *x, struct sp_table *table, uint32_t i)
         sp_buf_puts(b, " [k]");
     if (n->inlined)
         sp_buf_puts(b, " [inlined]");
+    if (n->self && n->function != SP_NONE &&
+        sp_function_tags(x->t.profile, x->a.s->event, n->function) & SP_TAG_IRQ)
+        sp_buf_puts(b, " [irq-enable]");
     if (missing_of(x, i)) {
         sp_buf_printf(b, " (+%u: ", missing_of(x, i));
         percent_text(b, x->a.s, elided_of(x, i));

@@ -81,7 +81,6 @@ static void amounts(struct sp_jw *w, const struct diff_answer *a, const struct s
 
 static void row(struct sp_jw *w, const struct diff_answer *a, const struct sp_diff_row *r)
 {
-    static const char *const words[] = {"unresolved", "idle", "wait", "kernel"};
     struct sp_str name = sp_str_at(&a->d.strs, r->function),
                   normal = sp_str_at(&a->d.strs, a->d.keys.v[r->key].function);
     sp_jw_open(w, NULL, '{');
@@ -104,9 +103,9 @@ static void row(struct sp_jw *w, const struct diff_answer *a, const struct sp_di
         sp_jw_null(w, "cum_rate");
     }
     sp_jw_open(w, "tags", '[');
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+    for (unsigned i = 0; sp_tag_words[i]; i++)
         if (r->tags >> i & 1)
-            sp_jw_cstr(w, NULL, words[i]);
+            sp_jw_cstr(w, NULL, sp_tag_words[i]);
     sp_jw_close(w, ']');
     sp_jw_close(w, '}');
 }

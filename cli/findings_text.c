@@ -20,7 +20,8 @@ struct answer_next finding_next(struct answer *a, const struct sp_finding *f, st
         return (struct answer_next){"top", NULL, word->len ? sp_buf_cstr(word) : NULL};
     }
     if (f->function != SP_NONE) {
-        sp_handle_text(&a->handles, f->function, handle);
+        bool caller = f->kind == SP_FIND_IRQ && f->callers[0].function != SP_NONE;
+        sp_handle_text(&a->handles, caller ? f->callers[0].function : f->function, handle);
         sp_buf_puts(word, handle);
         return (struct answer_next){"function", sp_buf_cstr(word), NULL};
     }
@@ -105,6 +106,29 @@ static void say_intervals(struct sp_buf *b, int64_t samples)
     }
 }
 
+/* Of what the artefact took, not of all. */
+static void say_callers(struct answer *a, const struct sp_finding *f)
+{
+    struct sp_buf *b = &a->b;
+    weight_of(a, f->weight);
+    sp_buf_puts(b, " of the weight is charged to where interrupts are allowed again, as in ");
+    name_of(a, f->function);
+    sp_buf_puts(b, " (");
+    weight_of(a, f->through);
+    sp_buf_puts(b, "): an artefact of software clocks, whose timer waits while interrupts are off");
+    for (size_t i = 0; i < SP_FINDING_CALLERS && f->callers[i].function != SP_NONE; i++) {
+        sp_buf_puts(b, i ? ", " : "; the time belongs to whoever had them off, callers: ");
+        name_of(a, f->callers[i].function);
+        sp_buf_ch(b, ' ');
+        sp_text_percent(b, f->callers[i].weight, f->weight);
+        sp_buf_puts(b, " %");
+    }
+    sp_buf_puts(
+        b,
+        "; `perf record -e cycles` shows where, with the processor's counters (in a virtual machine: with a "
+        "virtual PMU)");
+}
+
 void finding_text(struct answer *a, const struct sp_finding *f)
 {
     static const char *const kinds[SP_FINDINGS] = {
@@ -128,6 +152,9 @@ void finding_text(struct answer *a, const struct sp_finding *f)
         break;
     case SP_FIND_FEW:
         say_intervals(b, f->part);
+        break;
+    case SP_FIND_IRQ:
+        say_callers(a, f);
         break;
     case SP_FIND_SATURATED:
     case SP_FIND_DOMINANT:

@@ -209,7 +209,7 @@ static bool take_names(struct taker *t)
         const struct sp_diff_value *v = &t->r->values[SP_CUM][t->keys[i]];
         if (!v->weight && !v->samples)
             continue;
-        n->tags |= sp_function_tags(p, i) | (t->unresolved[i] ? SP_TAG_UNRESOLVED : 0);
+        n->tags |= sp_function_tags(p, t->s->event, i) | (t->unresolved[i] ? SP_TAG_UNRESOLVED : 0);
         struct sp_str name = sp_pstr(p, p->functions.v[i].name), had = sp_str_at(&t->d->strs, n->function),
                       dso = sp_pstr(p, p->dsos.v[p->functions.v[i].dso].name);
         char id[32] = "";

@@ -19,6 +19,7 @@ const struct sp_finding_info sp_finding_infos[SP_FINDINGS] = {
     [SP_FIND_FAULT] = {"page_fault", 5},
     [SP_FIND_SYSCALL] = {"syscall", 20},
     [SP_FIND_RECURSION] = {"recursion", 10},
+    [SP_FIND_IRQ] = {"irq_enable", 5},
     [SP_FIND_SATURATED] = {"saturated", 90},
     [SP_FIND_DOMINANT] = {"dominant_thread", 80},
 };
@@ -165,12 +166,13 @@ static bool in(const char *const *names, struct sp_str s)
     return false;
 }
 
-static unsigned classes_of(const struct sp_profile *p, uint32_t function)
+static unsigned classes_of(const struct sp_profile *p, uint32_t event, uint32_t function)
 {
     static const char *const *const lists[CLASSES] = {NULL, NULL, locks, allocations, faults, syscalls};
     struct sp_str name = sp_pstr(p, p->functions.v[function].name);
-    unsigned tags = sp_function_tags(p, function);
-    unsigned classes = (tags & SP_TAG_IDLE ? 1u : 0) | (tags & SP_TAG_WAIT ? 2u : 0);
+    unsigned tags = sp_function_tags(p, event, function);
+    unsigned classes = (tags & SP_TAG_IDLE ? 1u : 0) | (tags & SP_TAG_WAIT ? 2u : 0) |
+                       (tags & SP_TAG_IRQ ? 1u << CLASSES : 0);
     for (unsigned i = 0; i < CLASSES; i++)
         if (lists[i] && in(lists[i], name))
             classes |= 1u << i;
@@ -194,6 +196,8 @@ struct finder {
     uint32_t *deepest;
     int64_t class_weight[CLASSES];
     int64_t recursion;
+    int64_t irq, *irq_leaf,
+        *irq_caller; /* of leaves that allow interrupts again; per function: of it, called by it */
 };
 
 static bool start(struct finder *x)
@@ -208,11 +212,13 @@ static bool start(struct finder *x)
     x->recursive = calloc(n, sizeof *x->recursive);
     x->proven = calloc(n, sizeof *x->proven);
     x->deepest = calloc(n, sizeof *x->deepest);
+    x->irq_leaf = calloc(n, sizeof *x->irq_leaf);
+    x->irq_caller = calloc(n, sizeof *x->irq_caller);
     if (!x->classes || !x->seen || !x->last || !x->again || !x->times || !x->through || !x->recursive ||
-        !x->proven || !x->deepest)
+        !x->proven || !x->deepest || !x->irq_leaf || !x->irq_caller)
         return false;
     for (uint32_t i = 0; i < x->p->functions.n; i++)
-        x->classes[i] = (unsigned char)classes_of(x->p, i);
+        x->classes[i] = (unsigned char)classes_of(x->p, x->s->event, i);
     return true;
 }
 
@@ -228,6 +234,8 @@ static void finish(struct finder *x)
     free(x->recursive);
     free(x->proven);
     free(x->deepest);
+    free(x->irq_leaf);
+    free(x->irq_caller);
 }
 
 static void repeated(struct finder *x, uint32_t f, uint32_t stamp, int64_t weight)
@@ -253,6 +261,21 @@ static enum sp_sameness recurs(const struct finder *x, const uint32_t *frames, s
         best = is > best ? is : best;
     }
     return best;
+}
+
+/* A leaf that allows interrupts again: its weight is that of the nearest caller that does something else. */
+static void charge(struct finder *x, const uint32_t *frames, size_t n, int64_t weight)
+{
+    size_t k = 0;
+    const struct sp_frame *f = x->p->frames.v;
+    while (k < n && x->classes[f[frames[k]].function] >> CLASSES & 1)
+        k++;
+    if (!k)
+        return;
+    x->irq += weight;
+    x->irq_leaf[f[frames[0]].function] += weight;
+    if (k < n)
+        x->irq_caller[f[frames[k]].function] += weight;
 }
 
 static bool add_row(struct finder *x, size_t i)
@@ -284,6 +307,7 @@ static bool add_row(struct finder *x, size_t i)
         if (x->classes[f])
             x->through[f] += row->weight;
     }
+    charge(x, frames, n, row->weight);
     for (unsigned c = 0; c < CLASSES; c++)
         if (classes >> c & 1)
             x->class_weight[c] += row->weight;
@@ -415,6 +439,21 @@ static bool class_findings(struct finder *x)
     return ok && found(x, f);
 }
 
+static bool irq_finding(struct finder *x)
+{
+    struct sp_finding f = about(SP_FIND_IRQ, x->irq, x->irq, x->s->base);
+    f.function = heaviest(x, x->irq_leaf, 0);
+    f.through = f.function == SP_NONE ? 0 : x->irq_leaf[f.function];
+    for (size_t i = 0; i < SP_FINDING_CALLERS; i++) {
+        uint32_t caller = f.callers[i].function = heaviest(x, x->irq_caller, 0);
+        if (caller == SP_NONE)
+            continue;
+        f.callers[i].weight = x->irq_caller[caller];
+        x->irq_caller[caller] = 0;
+    }
+    return found(x, f);
+}
+
 /* Nanoseconds of the whole profile; 0: not known. */
 static int64_t duration(const struct sp_profile *p)
 {
@@ -470,7 +509,7 @@ spaa_status sp_findings_of(struct sp_selection *s, const struct sp_quality *q, s
         ok = start(&x);
         for (size_t i = 0; ok && i < s->rows.n; i++)
             ok = add_row(&x, i);
-        ok = ok && data_findings(&x) && class_findings(&x) && thread_findings(&x, d);
+        ok = ok && data_findings(&x) && class_findings(&x) && irq_finding(&x) && thread_findings(&x, d);
     }
     finish(&x);
     if (!ok) {

@@ -23,6 +23,7 @@ enum sp_finding_kind {
     SP_FIND_FAULT,
     SP_FIND_SYSCALL,
     SP_FIND_RECURSION,
+    SP_FIND_IRQ,       /* charged to what allows interrupts again */
     SP_FIND_SATURATED, /* one thread was on a CPU nearly all the time */
     SP_FIND_DOMINANT,  /* one thread of several has nearly all weight */
     SP_FINDINGS
@@ -34,6 +35,8 @@ struct sp_finding_info {
 };
 extern const struct sp_finding_info sp_finding_infos[SP_FINDINGS];
 
+enum { SP_FINDING_CALLERS = 3 };
+
 struct sp_finding {
     enum sp_finding_kind kind;
     int64_t weight;    /* of the rows it is about; SP_ABSENT where it is about counts */
@@ -44,6 +47,10 @@ struct sp_finding {
     uint32_t deepest;  /* RECURSION: times in one stack */
     bool by_name;      /* RECURSION: shown by names alone */
     size_t count;      /* DOMINANT: threads in all */
+    struct {
+        uint32_t function; /* SP_NONE: there are no more */
+        int64_t weight;
+    } callers[SP_FINDING_CALLERS]; /* IRQ: whose time it is, heaviest first */
 };
 
 struct sp_findings {

@@ -30,8 +30,10 @@ enum sp_top_tag {
     SP_TAG_IDLE = 2,
     SP_TAG_WAIT = 4,
     SP_TAG_KERNEL = 8,
-    SP_TAG_INLINED = 16
+    SP_TAG_INLINED = 16,
+    SP_TAG_IRQ = 32 /* its own weight is that of code before it, which had interrupts off */
 };
+extern const char *const sp_tag_words[]; /* NULL-terminated, by bit */
 
 struct sp_top_row {
     uint32_t function; /* SP_NONE where rows are no functions */
@@ -80,7 +82,9 @@ spaa_status sp_top_sum(struct sp_selection *s, const char *pattern, struct sp_di
                        int64_t *samples);
 /* "comm (tid N)", with "?" for what is not known: the rows of SP_TOP_THREAD. */
 void sp_thread_name(struct sp_buf *b, const struct sp_profile *p, const struct sp_context *c);
-/* Tags of a function by its name, DSO and frames. */
-unsigned sp_function_tags(const struct sp_profile *p, uint32_t function);
+/* Tags of a function by its name and DSO, in samples of an event. */
+unsigned sp_function_tags(const struct sp_profile *p, uint32_t event, uint32_t function);
+/* cpu-clock and task-clock: a timer that cannot interrupt code which has interrupts off. */
+bool sp_is_software_clock(const struct sp_profile *p, uint32_t event);
 
 #endif

@@ -18,7 +18,7 @@ static const struct sql_column columns[] = {
     {"self_samples", SQL_INTEGER, SQL_SELECTED, 0, "samples of self"},
     {"total_samples", SQL_INTEGER, SQL_SELECTED, 0, "samples of total_overlapping"},
     {"tags", SQL_TEXT, SQL_SELECTED, 0,
-     "of: unresolved idle wait kernel inlined, joined by blanks; NULL when not in the selection"},
+     "of: unresolved idle wait kernel inlined irq-enable, joined by blanks; NULL when not in the selection"},
     SQL_PARAMETERS,
     {0},
 };
@@ -45,14 +45,13 @@ static int handle(struct sql_at *at, sqlite3_context *out)
 
 static void tags(sqlite3_context *out, unsigned bits)
 {
-    static const char *const words[] = {"unresolved", "idle", "wait", "kernel", "inlined"};
-    char t[64] = "";
+    char t[128] = "";
     size_t n = 0;
     if (bits == SQL_OUTSIDE)
         return;
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+    for (unsigned i = 0; sp_tag_words[i]; i++)
         if (bits >> i & 1)
-            n += (size_t)snprintf(t + n, sizeof t - n, "%s%s", n ? " " : "", words[i]);
+            n += (size_t)snprintf(t + n, sizeof t - n, "%s%s", n ? " " : "", sp_tag_words[i]);
     sql_copy(out, t, n);
 }
 

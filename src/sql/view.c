@@ -183,7 +183,7 @@ static bool add_totals(struct sql_view *v, const uint32_t *of, uint32_t *stamp, 
 }
 
 /* The tags of a function are of its frames that are in the selection, as in sp_top_build. */
-static unsigned *make_tags(const struct sp_profile *p, const unsigned char *seen)
+static unsigned *make_tags(const struct sp_profile *p, uint32_t event, const unsigned char *seen)
 {
     unsigned *tags = malloc((p->functions.n + 1) * sizeof *tags);
     for (size_t i = 0; tags && i < p->functions.n; i++)
@@ -193,7 +193,7 @@ static unsigned *make_tags(const struct sp_profile *p, const unsigned char *seen
         if (!seen[i])
             continue;
         if (tags[f->function] == SQL_OUTSIDE)
-            tags[f->function] = sp_function_tags(p, f->function);
+            tags[f->function] = sp_function_tags(p, event, f->function);
         tags[f->function] |= (f->flags & SP_FRAME_UNRESOLVED ? SP_TAG_UNRESOLVED : 0u) |
                              (f->flags & SP_FRAME_INLINED ? SP_TAG_INLINED : 0u);
     }
@@ -212,7 +212,7 @@ int sql_view_total(struct sql_view *v, struct sp_sql *q, bool frames)
     unsigned *tags = NULL;
     bool ok = w && of && stamp && seen && add_totals(v, of, stamp, seen, w);
     if (ok && !frames)
-        ok = (tags = make_tags(p, seen)) != NULL;
+        ok = (tags = make_tags(p, v->s.event, seen)) != NULL;
     free(of);
     free(stamp);
     free(seen);
