@@ -332,6 +332,58 @@ static void spaa_is_grouped_again(void **state)
     unlink(path);
 }
 
+static size_t content(const char *path, char *text, size_t room)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    size_t n = fread(text, 1, room - 1, f);
+    fclose(f);
+    text[n] = '\0';
+    return n;
+}
+
+/* Seen divided, by each answer and each other format; written as it stood, however often and in any order. */
+static void what_leaves_have_is_told_and_kept(void **state)
+{
+    (void)state;
+    static const char in[] =
+        "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"perf\",\"frame_"
+        "order\":"
+        "\"leaf_to_root\",\"events\":[{\"name\":\"cycles\",\"kind\":\"hardware\",\"sampling\":{\"mode\":"
+        "\"period\","
+        "\"primary_metric\":\"period\",\"sample_period\":1}}],\"stack_id_mode\":\"local\"}\n"
+        "{\"type\":\"dso\",\"id\":1,\"name\":\"app\",\"is_kernel\":false}\n"
+        "{\"type\":\"frame\",\"id\":1,\"func\":\"leaf\",\"dso\":1,\"kind\":\"user\"}\n"
+        "{\"type\":\"stack\",\"id\":\"a\",\"frames\":[1],\"stack_type\":\"unified\",\"context\":{\"event\":"
+        "\"cycles\"},"
+        "\"weights\":[{\"metric\":\"period\",\"value\":10.50}],\"exclusive\":{\"frame\":1,\"weights\":[{"
+        "\"metric\":"
+        "\"period\",\"value\":3.25}]}}\n";
+    char a[64], b[64], text[4096];
+    temp_name(a, ".spaa");
+    temp_name(b, ".folded");
+    struct spaa_profile *p = opened(in);
+    for (int i = 0; i < 2; i++) {
+        struct spaa_rows *rows = NULL;
+        struct spaa_row row = {.size = sizeof row};
+        assert_int_equal(spaa_top(p, NULL, &rows, NULL), SPAA_OK);
+        assert_int_equal(spaa_rows_count(rows), 2);
+        assert_int_equal(spaa_rows_get(rows, 0, &row), SPAA_OK);
+        assert_string_equal(row.name, "[callees not recorded]");
+        assert_int_equal(row.flat, 725);
+        assert_int_equal(spaa_profile_write(p, a, NULL, NULL), SPAA_OK);
+        assert_int_equal(content(a, text, sizeof text), strlen(in));
+        assert_string_equal(text, in);
+        assert_int_equal(spaa_profile_write(p, b, NULL, NULL), SPAA_OK);
+        content(b, text, sizeof text);
+        assert_string_equal(text, "leaf 3.25\nleaf;[callees not recorded] 7.25\n");
+        spaa_rows_free(rows);
+    }
+    spaa_profile_free(p);
+    unlink(a);
+    unlink(b);
+}
+
 static void what_is_written_is_valid_and_equal(void **state)
 {
     (void)state;
@@ -462,6 +514,7 @@ int main(void)
         cmocka_unit_test(failures_say_why_and_leave_outputs_alone),
         cmocka_unit_test(options_of_opening_are_checked),
         cmocka_unit_test(spaa_is_grouped_again),
+        cmocka_unit_test(what_leaves_have_is_told_and_kept),
         cmocka_unit_test(what_is_written_is_valid_and_equal),
         cmocka_unit_test(ids_are_what_the_documentation_says),
         cmocka_unit_test(an_invalid_file_is_a_verdict_not_a_failure),
