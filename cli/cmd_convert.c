@@ -23,7 +23,7 @@ static spaa_status filter(struct cli *c)
         (c->v.group_by && sp_parse_groups(c->v.group_by, &c->diags, &how.group_by)))
         return SPAA_ERR_USAGE;
     spaa_status st = cli_regroup(c);
-    if (!st && !c->states_own)
+    if (!st && (!c->states_own || c->v.time)) /* what leaves have of a range of time is not stated anywhere */
         st = sp_callees_split(c->profile, &c->diags);
     return st ? st : sp_filter_profile(&c->profile, &filters, &how, &c->diags);
 }

@@ -319,6 +319,11 @@ def test_ranges_of_time(tmp_path):
                       after=samples))
     half = ask("top", path, "--time", "0..2")
     assert half["kept"] == 50 and without_zeros(rows_of(half, "flat")) == {"leaf": 20, CALLEES: 30}
+    for to in ("spaa", "folded"):
+        out = tmp_path / ("half." + to)
+        run("convert", path, "--time", "0..2", "--metric" if to == "folded" else "-q", *["period"] * (to == "folded"),
+            "-o", out, code=0)
+        assert without_zeros(rows_of(ask("top", out), "flat")) == {"leaf": 20, CALLEES: 30}
     timeline = ask("timeline", path, "--buckets", 2)
     assert sum(b["weight"] for b in timeline["rows"]) == 100
     hot = collections.Counter()
