@@ -6,6 +6,19 @@
 
 #include <limits.h>
 
+void pool_json(struct sp_jw *w, const struct sp_pools *pools, const struct sp_pool *pool)
+{
+    struct sp_str pattern = sp_str_at(&pools->names, pool ? pool->pattern : SP_STR_NONE);
+    if (pool)
+        sp_jw_str(w, "pool", pattern.p, pattern.n);
+    else
+        sp_jw_null(w, "pool");
+    if (pool && !pool->named)
+        sp_jw_u64(w, "threads", pool->threads);
+    else
+        sp_jw_null(w, "threads");
+}
+
 void answer_diag(struct sp_jw *w, const struct sp_diag *g)
 {
     sp_jw_open(w, NULL, '{');

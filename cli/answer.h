@@ -69,6 +69,8 @@ bool answer_has_losses(const struct sp_quality *q);
 void answer_losses(struct sp_output *out, const struct sp_quality *q);
 /* "diagnostics": […] and the closing brace. */
 void answer_close(struct cli *c, struct sp_jw *w);
+/* "pool": the pattern, "threads": how many; null where a row is no pool, or threads are not known. */
+void pool_json(struct sp_jw *w, const struct sp_pools *pools, const struct sp_pool *pool);
 /* A diagnostic as an object. */
 void answer_diag(struct sp_jw *w, const struct sp_diag *g);
 

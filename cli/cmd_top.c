@@ -17,7 +17,7 @@ struct top {
     struct sp_facts facts; /* of threads and processes; else empty */
 };
 
-/* What the filter that narrows down to this row takes: --thread TID, --pid PID, --dso REGEX, … */
+/* What the filter that narrows down to this row takes: --thread TID or POOL, --pid PID, --dso REGEX, … */
 static void row_id(struct top *x, const struct sp_top_row *r, struct sp_buf *b)
 {
     const struct sp_profile *p = x->t.profile;
@@ -35,6 +35,9 @@ static void row_id(struct top *x, const struct sp_top_row *r, struct sp_buf *b)
             sp_buf_ch(b, name.p[i]);
         }
         sp_buf_ch(b, '$');
+    } else if (sp_top_pool(x->a.s, x->by, r)) {
+        struct sp_str name = sp_str_at(&x->t.names, r->name);
+        sp_buf_add(b, name.p, name.n);
     } else if (c && x->by == SP_TOP_THREAD && c->tid != SP_ABSENT) {
         sp_buf_i64(b, c->tid);
     } else if (c && x->by == SP_TOP_PROCESS && c->pid != SP_ABSENT) {
@@ -50,6 +53,11 @@ static void row_id(struct top *x, const struct sp_top_row *r, struct sp_buf *b)
         struct sp_str t = sp_pstr(p, p->events.v[c->event].name);
         sp_buf_add(b, t.p, t.n);
     }
+}
+
+static struct top_who who_of(const struct top *x, const struct sp_top_row *r)
+{
+    return top_who(&x->t, x->by, r, &x->a.s->pools);
 }
 
 /* ---- JSON ---- */
@@ -102,7 +110,9 @@ static void json_row(struct top *x, size_t i)
     }
     x->a.s = own;
     if (x->by == SP_TOP_THREAD || x->by == SP_TOP_PROCESS)
-        top_facts_json(w, &x->facts, x->by, top_who(&x->t, x->by, r));
+        top_facts_json(w, &x->facts, x->by, who_of(x, r));
+    if (x->by == SP_TOP_THREAD || x->by == SP_TOP_COMM)
+        pool_json(w, &x->a.s->pools, sp_top_pool(x->a.s, x->by, r));
     sp_jw_open(w, "tags", '[');
     for (unsigned k = 0; sp_tag_words[k]; k++)
         if (r->tags >> k & 1)
@@ -218,7 +228,7 @@ static void table_row(struct top *x, struct sp_table *table, size_t i)
         cell_percent(&x->a, table, e->cum);
     }
     x->a.s = own;
-    struct top_who who = top_who(&x->t, x->by, r);
+    struct top_who who = who_of(x, r);
     if (x->facts.any_cpu)
         cell_cpu(x, table, top_facts_cpu(&x->facts, who));
     struct sp_str name = sp_str_at(&x->t.names, r->name), known = top_facts_name(&x->facts, who);

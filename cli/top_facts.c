@@ -1,13 +1,15 @@
 #include "top_facts.h"
 
-struct top_who top_who(const struct sp_top *t, enum sp_by by, const struct sp_top_row *r)
+struct top_who top_who(const struct sp_top *t, enum sp_by by, const struct sp_top_row *r,
+                       const struct sp_pools *pools)
 {
-    struct top_who who = {SP_ABSENT, SP_ABSENT, {"", 0}};
+    struct top_who who = {.pid = SP_ABSENT, .tid = SP_ABSENT, .pools = pools, .pool = SP_NONE};
     if (r->context == SP_NONE || (by != SP_TOP_THREAD && by != SP_TOP_PROCESS))
         return who;
     const struct sp_context *c = &t->profile->contexts.v[r->context];
     who.pid = c->pid;
-    who.tid = by == SP_TOP_THREAD ? c->tid : SP_ABSENT;
+    who.pool = by == SP_TOP_THREAD ? pools->by_thread[r->context] : SP_NONE;
+    who.tid = by == SP_TOP_THREAD && who.pool == SP_NONE ? c->tid : SP_ABSENT;
     struct sp_str shown = sp_str_at(&t->names, r->name); /* "NAME (pid 12)" */
     const char *end = by == SP_TOP_PROCESS && shown.n ? memmem(shown.p, shown.n, " (pid ", 6) : NULL;
     who.name = (struct sp_str){shown.p, end ? (uint32_t)(end - shown.p) : 0};
@@ -21,14 +23,31 @@ static const struct sp_thread_facts *thread_of(const struct sp_facts *f, struct 
 
 static const struct sp_process_facts *process_of(const struct sp_facts *f, struct top_who who)
 {
-    return who.tid != SP_ABSENT || who.pid == SP_ABSENT ? NULL : sp_facts_process(f, who.pid);
+    return who.tid != SP_ABSENT || who.pid == SP_ABSENT || who.pool != SP_NONE ? NULL
+                                                                               : sp_facts_process(f, who.pid);
 }
 
-static const struct sp_cpu_facts *cpu_of(const struct sp_facts *f, struct top_who who)
+static void add_known(int64_t *to, int64_t v)
+{
+    if (v >= 0 && __builtin_add_overflow(*to < 0 ? 0 : *to, v, to))
+        *to = INT64_MAX;
+}
+
+/* Of a pool, of all its threads; facts are in the order of the thread records. */
+static struct sp_cpu_facts cpu_of(const struct sp_facts *f, struct top_who who)
 {
     const struct sp_thread_facts *t = thread_of(f, who);
     const struct sp_process_facts *p = process_of(f, who);
-    return t ? &t->cpu : p ? &p->cpu : NULL;
+    struct sp_cpu_facts sum = {-1, -1, -1};
+    for (size_t i = 0; who.pool != SP_NONE && i < f->threads.n; i++) {
+        const struct sp_cpu_facts *x = &f->threads.v[i].cpu;
+        if (who.pools->of_record[i] != who.pool)
+            continue;
+        add_known(&sum.cpu_ns, x->cpu_ns);
+        add_known(&sum.cycles, x->cycles);
+        add_known(&sum.instructions, x->instructions);
+    }
+    return t ? t->cpu : p ? p->cpu : sum;
 }
 
 static void json_count(struct sp_jw *w, const char *key, int64_t v)
@@ -49,7 +68,7 @@ static void json_str(struct sp_jw *w, const char *key, struct sp_str s)
 
 void top_facts_json(struct sp_jw *w, const struct sp_facts *f, enum sp_by by, struct top_who who)
 {
-    const struct sp_cpu_facts *cpu = cpu_of(f, who);
+    struct sp_cpu_facts cpu = cpu_of(f, who);
     const struct sp_thread_facts *t = thread_of(f, who);
     const struct sp_process_facts *p = process_of(f, who);
     json_count(w, "pid", who.pid);
@@ -62,15 +81,14 @@ void top_facts_json(struct sp_jw *w, const struct sp_facts *f, enum sp_by by, st
     }
     if (!f->any_cpu)
         return;
-    json_count(w, "cpu_time_ns", cpu ? cpu->cpu_ns : -1);
-    json_count(w, "cycles", cpu ? cpu->cycles : -1);
-    json_count(w, "instructions", cpu ? cpu->instructions : -1);
+    json_count(w, "cpu_time_ns", cpu.cpu_ns);
+    json_count(w, "cycles", cpu.cycles);
+    json_count(w, "instructions", cpu.instructions);
 }
 
 int64_t top_facts_cpu(const struct sp_facts *f, struct top_who who)
 {
-    const struct sp_cpu_facts *cpu = cpu_of(f, who);
-    return cpu ? cpu->cpu_ns : -1;
+    return cpu_of(f, who).cpu_ns;
 }
 
 struct sp_str top_facts_name(const struct sp_facts *f, struct top_who who)

@@ -11,8 +11,11 @@
 struct top_who {
     int64_t pid, tid;   /* tid SP_ABSENT: a process */
     struct sp_str name; /* of the process, where the row says it */
+    const struct sp_pools *pools;
+    uint32_t pool; /* of threads, instead of a tid: number in pools; SP_NONE */
 };
-struct top_who top_who(const struct sp_top *t, enum sp_by by, const struct sp_top_row *r);
+struct top_who top_who(const struct sp_top *t, enum sp_by by, const struct sp_top_row *r,
+                       const struct sp_pools *pools);
 /* "pid": …, "tid": …, "thread_name": …, "cpu_time_ns": …: the same members in every row, null where not
  * known. */
 void top_facts_json(struct sp_jw *w, const struct sp_facts *f, enum sp_by by, struct top_who who);

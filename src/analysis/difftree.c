@@ -83,7 +83,7 @@ static bool add_source(struct joiner *j, unsigned side, uint32_t node)
     } else {
         struct sp_buf text;
         sp_buf_init(&text, 0);
-        s.key = key_of(j, &text, 'c', sp_tree_name(t, node), (struct sp_str){"", 0});
+        s.key = key_of(j, &text, 'c', sp_tree_comm_key(t, node), (struct sp_str){"", 0});
         sp_buf_free(&text);
     }
     return s.key != SP_STR_FAIL && sp_vec_push(&j->sources, s);
@@ -241,6 +241,7 @@ spaa_status sp_diff_tree_build(const struct sp_tree *base, unsigned base_scale, 
         ok = step(&j);
     if (ok) {
         j.out.tree.profile = j.out.profile;
+        j.out.tree.comm_names = &j.out.profile->strs;
         j.out.tree.pruned = base->pruned + fresh->pruned;
         find_ends(&j.out.tree);
         ok = widths(&j);

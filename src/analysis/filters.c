@@ -3,6 +3,7 @@
 
 #include "analysis/match.h"
 #include "analysis/pick.h"
+#include "analysis/who.h"
 #include "base/nearest.h"
 #include "base/num.h"
 
@@ -48,22 +49,33 @@ static bool state_fits(const struct sp_selection *s, const struct sp_select_opts
     return !s->view || sp_state_in_view(s->profile, s->view, number);
 }
 
-bool sp_context_fits(const struct sp_selection *s, const struct sp_select_opts *o, const struct sp_context *c)
+spaa_status sp_who_of(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d,
+                      unsigned char **out)
 {
-    const struct sp_profile *p = s->profile;
+    unsigned char *threads = NULL, *comms = NULL;
+    spaa_status st = o->thread ? sp_who_threads(p, o->thread, d, &threads) : SPAA_OK;
+    if (!st && o->comm)
+        st = sp_who_comms(p, o->comm, d, &comms);
+    for (size_t i = 0; !st && threads && comms && i < p->contexts.n; i++)
+        threads[i] = threads[i] && comms[i];
+    *out = st ? NULL : threads ? threads : comms;
+    if (comms != *out)
+        free(comms);
+    if (threads != *out)
+        free(threads);
+    return st;
+}
+
+bool sp_context_fits(const struct sp_selection *s, const struct sp_select_opts *o, const unsigned char *who,
+                     uint32_t context)
+{
+    const struct sp_context *c = &s->profile->contexts.v[context];
     char t[64];
     if (c->event != s->event || !state_fits(s, o, c->state))
         return false;
-    if (o->comm && !(c->comm && sp_str_is(sp_pstr(p, c->comm), o->comm)))
-        return false;
     if (o->pid && (c->pid == SP_ABSENT || (sp_scaled_text(c->pid, 0, t), strcmp(t, o->pid) != 0)))
         return false;
-    if (o->thread) {
-        bool tid = c->tid != SP_ABSENT && (sp_scaled_text(c->tid, 0, t), strcmp(t, o->thread) == 0);
-        if (!tid && !(c->comm && sp_str_is(sp_pstr(p, c->comm), o->thread)))
-            return false;
-    }
-    return true;
+    return !who || who[context];
 }
 
 static spaa_status hide_frames(struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d)
@@ -215,6 +227,18 @@ static void list_threads(struct sp_buf *hint, const struct sp_profile *p)
         sp_buf_printf(hint, " and %zu more", p->threads.n - shown);
 }
 
+/* Pools are named too, as they are shown. */
+static bool add_pools(struct names *x, const struct sp_pools *pools)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < pools->pools.n; i++)
+        ok = sp_vec_push(&x->list, sp_str_at(&pools->names, pools->pools.v[i].name));
+    for (size_t i = 0; ok && i < pools->comms.n; i++)
+        if (pools->comms.v[i].varies && pools->comms.v[i].pid == SP_ABSENT)
+            ok = sp_vec_push(&x->list, sp_str_at(&pools->names, pools->comms.v[i].name));
+    return ok;
+}
+
 static bool add_name(struct names *x, struct sp_str s)
 {
     for (size_t i = 0; i < x->list.n && i < 4096; i++)
@@ -276,17 +300,21 @@ static bool no_context(const struct sp_selection *s, enum key key, const char *f
                                  .state = key == KEY_STATE ? asked : NULL,
                                  .view = "all"};
     struct sp_selection all = {.profile = p, .event = s->event};
+    unsigned char *who;
     struct names names = {.threads = key == KEY_PID || key == KEY_THREAD ? p : NULL, .d = d};
+    struct sp_pools pools = {0};
     struct sp_strtab texts;
     char t[64];
-    if (!asked || !sp_strtab_init(&texts))
+    if (!asked || sp_who_of(p, &one, d, &who))
         return false;
-    bool found = false;
-    for (size_t i = 0; i < p->contexts.n && !found; i++) {
+    bool found = false, ok = sp_strtab_init(&texts);
+    if (ok && (key == KEY_THREAD || key == KEY_COMM))
+        ok = !sp_pools_of(p, NULL, d, &pools) && add_pools(&names, &pools);
+    for (uint32_t i = 0; ok && i < p->contexts.n && !found; i++) {
         const struct sp_context *c = &p->contexts.v[i];
         if (c->event != s->event)
             continue;
-        found = sp_context_fits(&all, &one, c);
+        found = sp_context_fits(&all, &one, who, i);
         struct sp_str name = sp_pstr(p, key == KEY_STATE ? c->state : key == KEY_PID ? SP_STR_NONE : c->comm);
         int64_t number = key == KEY_PID ? c->pid : key == KEY_THREAD ? c->tid : SP_ABSENT;
         if (!add_name(&names, name))
@@ -296,11 +324,13 @@ static bool no_context(const struct sp_selection *s, enum key key, const char *f
         if (text == SP_STR_FAIL || !add_name(&names, sp_str_at(&texts, text)))
             break;
     }
-    if (!found)
+    if (ok && !found)
         say(&names, SP_E032, filter, asked);
+    sp_pools_free(&pools);
+    free(who);
     sp_vec_free(&names.list);
     sp_strtab_free(&texts);
-    return !found;
+    return ok && !found;
 }
 
 void sp_warn_idle_filters(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d)

@@ -479,10 +479,24 @@ static bool is_cpu_time(const struct sp_selection *s)
            (sp_str_is(name, "cpu-clock") || sp_str_is(name, "task-clock"));
 }
 
+/* Of a pool, one thread may be busy: rows are single threads. */
+static bool top_of_threads(struct finder *x, struct sp_diags *d, struct sp_top *out)
+{
+    struct sp_pools pools = x->s->pools;
+    if (sp_pools_none(x->p, d, &x->s->pools)) {
+        x->s->pools = pools;
+        return false;
+    }
+    bool ok = sp_top_build(x->s, SP_TOP_THREAD, false, d, out) == SPAA_OK;
+    sp_pools_free(&x->s->pools);
+    x->s->pools = pools;
+    return ok;
+}
+
 static bool thread_findings(struct finder *x, struct sp_diags *d)
 {
     struct sp_top t;
-    if (sp_top_build(x->s, SP_TOP_THREAD, false, d, &t))
+    if (!top_of_threads(x, d, &t))
         return false;
     bool ok = true;
     const struct sp_top_row *r = t.rows.n ? &t.rows.v[0] : NULL;

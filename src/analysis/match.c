@@ -84,3 +84,18 @@ spaa_status sp_match_dsos(const struct sp_profile *p, const char *pattern, struc
 {
     return match_all(p, p->dsos.n, dso_name, pattern, d, out);
 }
+
+spaa_status sp_match_strings(const struct sp_strtab *strs, const uint32_t *items, size_t n,
+                             const char *pattern, struct sp_diags *d, unsigned char **out)
+{
+    struct matcher m;
+    spaa_status st = matcher_new(pattern, d, &m);
+    if (st)
+        return st;
+    unsigned char *hits = calloc(n + 1, 1);
+    for (size_t i = 0; hits && i < n; i++)
+        hits[i] = items[i] != SP_STR_NONE && matches(&m, sp_str_at(strs, items[i]));
+    matcher_free(&m);
+    *out = hits;
+    return hits ? SPAA_OK : sp_nomem(d);
+}

@@ -18,6 +18,7 @@ struct member {
     int64_t pid, tid;     /* SP_ABSENT: not known */
     uint32_t name, shape; /* in names */
     uint32_t group;
+    bool is_comm; /* not a name that only the profiler knows */
 };
 
 /* Members of one process and shape: a run of them. */
@@ -27,8 +28,16 @@ struct group {
     uint32_t pool; /* SP_NONE: none */
 };
 
+/* A thread that is in a pool. */
+struct placed {
+    int64_t tid;
+    uint32_t source, pool;
+};
+
 struct builder {
     const struct sp_profile *p;
+    const unsigned char *among;
+    unsigned char *wanted; /* with among, per record */
     struct sp_facts facts;
     struct sp_processes processes;
     struct sp_pools out;
@@ -36,6 +45,9 @@ struct builder {
     SP_VEC(struct group) groups;
     SP_VEC(struct member) named; /* thread records by name, for contexts without a tid */
     uint32_t *member_of;         /* per context, then per record: its place before sorting; SP_NONE */
+    SP_VEC(struct placed) placed;
+    uint32_t *of_name; /* per name: 1 + number in comms */
+    size_t nof_name;
     struct sp_buf text;
     bool made_up; /* the pids of the records are their tids, for want of better ones */
     bool sources; /* several inputs are one profile: records are of any of them */
@@ -74,9 +86,9 @@ static struct sp_str thread_name(const struct builder *b, int64_t tid, uint32_t 
 
 /* *place: the member, SP_NONE where there is no name. */
 static bool add_member(struct builder *b, uint32_t source, int64_t pid, int64_t tid, struct sp_str name,
-                       uint32_t *place)
+                       bool is_comm, uint32_t *place)
 {
-    struct member m = {.source = source, .pid = pid, .tid = tid};
+    struct member m = {.source = source, .pid = pid, .tid = tid, .is_comm = is_comm};
     *place = SP_NONE;
     if (!name.n)
         return true;
@@ -107,18 +119,40 @@ static int cmp_named(const void *va, const void *vb)
     return a->pid != b->pid ? (a->pid < b->pid ? -1 : 1) : (a->group > b->group) - (a->group < b->group);
 }
 
+/* The records of the threads that are asked about: by tid, and by name where contexts have none. */
+static bool find_wanted(struct builder *b)
+{
+    const struct sp_profile *p = b->p;
+    unsigned char *comms = calloc(p->strs.strs.n + 1, 1);
+    b->wanted = calloc(p->threads.n + 1, 1);
+    bool ok = comms && b->wanted;
+    for (size_t i = 0; ok && i < p->contexts.n; i++) {
+        const struct sp_context *c = &p->contexts.v[i];
+        const struct sp_thread_facts *f = record_of(b, c->tid);
+        if (b->among[i] && c->tid == SP_ABSENT)
+            comms[c->comm] = 1;
+        if (b->among[i] && f)
+            b->wanted[f - b->facts.threads.v] = 1;
+    }
+    for (size_t i = 0; ok && i < p->threads.n; i++)
+        b->wanted[i] = b->wanted[i] || comms[p->threads.v[i].comm];
+    free(comms);
+    return ok;
+}
+
 static bool add_records(struct builder *b)
 {
     const struct sp_profile *p = b->p;
     bool ok = true;
     for (size_t i = 0; ok && i < p->threads.n; i++) {
         const struct sp_thread *t = &p->threads.v[i];
+        struct sp_str name = thread_name(b, t->tid, t->comm);
         uint32_t *place = &b->member_of[p->contexts.n + i];
         *place = SP_NONE;
-        if (b->sources)
+        if (b->sources || (b->among && !b->wanted[i]))
             continue;
-        ok = add_member(b, SP_STR_NONE, b->made_up ? SP_ABSENT : t->pid, t->tid,
-                        thread_name(b, t->tid, t->comm), place) &&
+        ok = add_member(b, SP_STR_NONE, b->made_up ? SP_ABSENT : t->pid, t->tid, name,
+                        sp_str_cmp(name, sp_pstr(p, t->comm)) == 0, place) &&
              (*place == SP_NONE || sp_vec_push(&b->named, b->members.v[*place]));
     }
     if (b->named.n)
@@ -154,6 +188,10 @@ static bool add_contexts(struct builder *b)
     bool ok = true;
     for (size_t i = 0; ok && i < p->contexts.n; i++) {
         const struct sp_context *c = &p->contexts.v[i];
+        if (b->among && !b->among[i]) {
+            b->member_of[i] = SP_NONE;
+            continue;
+        }
         struct sp_str name = thread_name(b, c->tid, c->comm);
         uint32_t known =
             c->tid == SP_ABSENT && !b->sources ? sp_strtab_find(&b->out.names, name.p, name.n) : SP_STR_NONE;
@@ -161,7 +199,8 @@ static bool add_contexts(struct builder *b)
         if (m)
             b->member_of[i] = m->group;
         else
-            ok = add_member(b, c->source, pid_of(b, c), c->tid, name, &b->member_of[i]);
+            ok = add_member(b, c->source, pid_of(b, c), c->tid, name,
+                            sp_str_cmp(name, sp_pstr(p, c->comm)) == 0, &b->member_of[i]);
     }
     return ok;
 }
@@ -197,13 +236,14 @@ static bool make_groups(struct builder *b)
     if (ok && n)
         qsort_r(b->members.v, n, sizeof *b->members.v, cmp_member, &b->out.names);
     for (size_t i = 0; ok && i < n; i++) {
-        const struct member *m = &b->members.v[i];
+        struct member *m = &b->members.v[i];
         uint32_t g = (uint32_t)b->groups.n;
         if (!i || cmp_process(m, m - 1) || m->shape != m[-1].shape)
             ok = sp_vec_push(&b->groups, ((struct group){.first = i, .root = g, .pool = SP_NONE}));
         if (ok) {
             b->groups.v[b->groups.n - 1].n++;
             group_of[m->group] = (uint32_t)b->groups.n - 1;
+            m->group = (uint32_t)b->groups.n - 1;
         }
     }
     for (size_t i = 0; ok && i < b->p->contexts.n + b->p->threads.n; i++)
@@ -388,9 +428,10 @@ static bool show(struct builder *b, struct sp_pool *x, bool pid, bool source)
     return x->name != SP_STR_FAIL;
 }
 
-/* Pools of one pattern are one by comm. */
-static bool join_by_comm(struct sp_pools *o)
+/* Pools of one pattern have one row by comm. */
+static bool join_by_comm(struct builder *b)
 {
+    struct sp_pools *o = &b->out;
     uint32_t *of_pattern = calloc(o->names.strs.n + 1, sizeof *of_pattern); /* 1 + number in comms */
     bool ok = of_pattern != NULL;
     for (size_t i = 0; ok && i < o->pools.n; i++) {
@@ -398,8 +439,7 @@ static bool join_by_comm(struct sp_pools *o)
         uint32_t *at = &of_pattern[x->pattern];
         if (*at) {
             struct sp_pool *all = &o->comms.v[*at - 1];
-            all->threads += x->threads;
-            all->named = all->named || x->named;
+            all->varies = all->varies || x->varies;
             all->pid = all->pid == x->pid ? x->pid : SP_ABSENT;
             all->source = all->source == x->source ? x->source : SP_STR_NONE;
         } else {
@@ -412,11 +452,62 @@ static bool join_by_comm(struct sp_pools *o)
     return ok;
 }
 
+/* A thread with a comm, for counting. */
+struct holder {
+    uint32_t comm; /* number in comms */
+    uint32_t source, name;
+    int64_t tid; /* SP_ABSENT: the name counts */
+};
+
+static int cmp_holder(const void *va, const void *vb)
+{
+    const struct holder *a = va, *b = vb;
+    if (a->comm != b->comm)
+        return a->comm < b->comm ? -1 : 1;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    if (a->tid != b->tid)
+        return a->tid < b->tid ? -1 : 1;
+    return a->tid == SP_ABSENT ? (a->name > b->name) - (a->name < b->name) : 0;
+}
+
+/* A comm that is in a pool of some process is in its row whatever the process: all threads with it count. */
+static bool count_by_comm(struct builder *b)
+{
+    struct sp_pools *o = &b->out;
+    SP_VEC(struct holder) all = {0};
+    b->nof_name = o->names.strs.n;
+    b->of_name = calloc(b->nof_name + 1, sizeof *b->of_name);
+    bool ok = b->of_name != NULL;
+    for (size_t i = 0; ok && i < b->members.n; i++) {
+        const struct member *m = &b->members.v[i];
+        uint32_t pool = b->groups.v[m->group].pool;
+        if (pool != SP_NONE && o->pools.v[pool].varies && m->is_comm && !b->of_name[m->name])
+            b->of_name[m->name] = o->pools.v[pool].over + 1;
+    }
+    for (size_t i = 0; ok && i < b->members.n; i++) {
+        const struct member *m = &b->members.v[i];
+        if (m->is_comm && b->of_name[m->name])
+            ok = sp_vec_push(&all, ((struct holder){b->of_name[m->name] - 1, m->source, m->name, m->tid}));
+    }
+    for (size_t i = 0; ok && i < o->comms.n; i++)
+        o->comms.v[i].threads = 0;
+    if (all.n)
+        qsort(all.v, all.n, sizeof *all.v, cmp_holder);
+    for (size_t i = 0; ok && i < all.n; i++) {
+        struct sp_pool *x = &o->comms.v[all.v[i].comm];
+        x->threads += !i || cmp_holder(&all.v[i - 1], &all.v[i]) != 0;
+        x->named = x->named || all.v[i].tid == SP_ABSENT;
+    }
+    sp_vec_free(&all);
+    return ok;
+}
+
 /* Pools of several processes with one pattern are told apart. */
 static bool name_pools(struct builder *b)
 {
     struct sp_pools *o = &b->out;
-    bool ok = join_by_comm(o);
+    bool ok = join_by_comm(b) && count_by_comm(b);
     for (size_t i = 0; ok && i < o->pools.n; i++) {
         const struct sp_pool *all = &o->comms.v[o->pools.v[i].over];
         ok = show(b, &o->pools.v[i], all->pid != o->pools.v[i].pid, all->source != o->pools.v[i].source);
@@ -426,37 +517,97 @@ static bool name_pools(struct builder *b)
     return ok;
 }
 
-/* A thread's time before it was named: it had the name of its process then. */
-static uint32_t later_pool(const struct builder *b, const struct sp_context *c)
+static int cmp_placed(const void *va, const void *vb)
 {
-    const struct sp_thread_facts *f = record_of(b, c->tid);
-    if (!f || !is_unnamed(b, f->pid, sp_pstr(b->p, c->comm)))
-        return SP_NONE;
-    uint32_t group = b->member_of[b->p->contexts.n + (size_t)(f - b->facts.threads.v)];
+    const struct placed *a = va, *b = vb;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    if (a->tid != b->tid)
+        return a->tid < b->tid ? -1 : 1;
+    return (a->pool > b->pool) - (a->pool < b->pool);
+}
+
+/* The pools of each tid, sorted, each once. */
+static bool place_tids(struct builder *b)
+{
+    bool ok = true;
+    size_t n = 0;
+    for (size_t i = 0; ok && i < b->members.n; i++) {
+        const struct member *m = &b->members.v[i];
+        uint32_t pool = b->groups.v[m->group].pool;
+        if (pool != SP_NONE && m->tid != SP_ABSENT)
+            ok = sp_vec_push(&b->placed, ((struct placed){m->tid, m->source, pool}));
+    }
+    if (b->placed.n)
+        qsort(b->placed.v, b->placed.n, sizeof *b->placed.v, cmp_placed);
+    for (size_t i = 0; i < b->placed.n; i++)
+        if (!i || cmp_placed(&b->placed.v[i], &b->placed.v[n - 1]))
+            b->placed.v[n++] = b->placed.v[i];
+    b->placed.n = n;
+    return ok;
+}
+
+/* The one pool that a tid is in; SP_NONE: none, or several in turn. */
+static uint32_t pool_of_tid(const struct builder *b, uint32_t source, int64_t tid)
+{
+    struct placed wanted = {tid, source, 0};
+    size_t lo = 0, hi = tid == SP_ABSENT ? 0 : b->placed.n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (cmp_placed(&b->placed.v[mid], &wanted) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    bool found = lo < b->placed.n && tid != SP_ABSENT && b->placed.v[lo].tid == tid &&
+                 b->placed.v[lo].source == source;
+    bool several = found && lo + 1 < b->placed.n && b->placed.v[lo + 1].tid == tid &&
+                   b->placed.v[lo + 1].source == source;
+    return found && !several ? b->placed.v[lo].pool : SP_NONE;
+}
+
+static uint32_t pool_of_group(const struct builder *b, size_t place)
+{
+    uint32_t group = b->member_of[place];
     return group == SP_NONE ? SP_NONE : b->groups.v[group].pool;
 }
 
-static bool settle(struct builder *b)
+/* A thread's time before it was named, and what does not say its name, are of the pool of its tid. */
+static uint32_t pool_of_context(const struct builder *b, size_t i)
+{
+    const struct sp_context *c = &b->p->contexts.v[i];
+    uint32_t pool = pool_of_group(b, i);
+    if (pool == SP_NONE && (!b->among || b->among[i]) &&
+        (!sp_pstr(b->p, c->comm).n || is_unnamed(b, pid_of(b, c), sp_pstr(b->p, c->comm))))
+        pool = pool_of_tid(b, c->source, c->tid);
+    return pool;
+}
+
+static void settle_pools(struct builder *b)
+{
+    const struct sp_profile *p = b->p;
+    for (size_t i = 0; i < p->contexts.n; i++)
+        b->out.by_thread[i] = pool_of_context(b, i);
+    for (size_t i = 0; i < p->threads.n; i++) {
+        uint32_t pool = pool_of_group(b, p->contexts.n + i);
+        b->out.of_record[i] = pool != SP_NONE ? pool : pool_of_tid(b, SP_STR_NONE, p->threads.v[i].tid);
+    }
+}
+
+static bool settle_names(struct builder *b)
 {
     const struct sp_profile *p = b->p;
     struct sp_pools *o = &b->out;
     for (size_t i = 0; i < p->contexts.n; i++) {
         const struct sp_context *c = &p->contexts.v[i];
         struct sp_str comm = sp_pstr(p, c->comm), name = thread_name(b, c->tid, c->comm);
-        uint32_t group = b->member_of ? b->member_of[i] : SP_NONE;
-        uint32_t pool = group == SP_NONE ? SP_NONE : b->groups.v[group].pool;
-        bool of_comm = pool != SP_NONE && o->pools.v[pool].varies && sp_str_cmp(comm, name) == 0;
-        o->by_comm[i] = of_comm ? o->pools.v[pool].over : SP_NONE;
-        o->by_thread[i] = pool == SP_NONE && b->member_of ? later_pool(b, c) : pool;
-        o->comm[i] = o->by_comm[i] != SP_NONE ? o->comms.v[o->by_comm[i]].name
-                     : comm.n                 ? sp_intern(&o->names, comm.p, comm.n)
-                                              : SP_STR_NONE;
-        if (o->comm[i] == SP_STR_FAIL)
+        o->thread[i] = name.n ? sp_intern(&o->names, name.p, name.n) : SP_STR_NONE;
+        o->comm[i] = comm.n ? sp_intern(&o->names, comm.p, comm.n) : SP_STR_NONE;
+        if (o->comm[i] == SP_STR_FAIL || o->thread[i] == SP_STR_FAIL)
             return false;
-    }
-    for (size_t i = 0; i < p->threads.n; i++) {
-        uint32_t group = b->member_of ? b->member_of[p->contexts.n + i] : SP_NONE;
-        o->of_record[i] = group == SP_NONE ? SP_NONE : b->groups.v[group].pool;
+        uint32_t row = b->of_name && o->comm[i] < b->nof_name ? b->of_name[o->comm[i]] : 0;
+        o->by_comm[i] = row ? row - 1 : SP_NONE;
+        o->comm[i] = row ? o->comms.v[row - 1].name : o->comm[i];
     }
     return true;
 }
@@ -465,10 +616,14 @@ static bool find_pools(struct builder *b)
 {
     b->member_of = malloc((b->p->contexts.n + b->p->threads.n + 1) * sizeof *b->member_of);
     look_around(b);
-    if (!b->member_of || !add_records(b) || !add_contexts(b) || !make_groups(b))
+    if (!b->member_of || (b->among && !find_wanted(b)) || !add_records(b) || !add_contexts(b) ||
+        !make_groups(b))
         return false;
     join_cut(b);
-    return make_pools(b) && name_pools(b);
+    if (!make_pools(b) || !name_pools(b) || !place_tids(b))
+        return false;
+    settle_pools(b);
+    return true;
 }
 
 static bool make(struct builder *b, bool apart)
@@ -477,15 +632,21 @@ static bool make(struct builder *b, bool apart)
     struct sp_pools *o = &b->out;
     o->by_thread = malloc(contexts * sizeof *o->by_thread);
     o->by_comm = malloc(contexts * sizeof *o->by_comm);
+    o->thread = malloc(contexts * sizeof *o->thread);
     o->comm = malloc(contexts * sizeof *o->comm);
     o->of_record = malloc((b->p->threads.n + 1) * sizeof *o->of_record);
-    return o->by_thread && o->by_comm && o->comm && o->of_record && sp_strtab_init(&o->names) &&
-           (apart || find_pools(b)) && settle(b);
+    for (size_t i = 0; apart && o->by_thread && i < b->p->contexts.n; i++)
+        o->by_thread[i] = SP_NONE;
+    for (size_t i = 0; apart && o->of_record && i < b->p->threads.n; i++)
+        o->of_record[i] = SP_NONE;
+    return o->by_thread && o->by_comm && o->thread && o->comm && o->of_record && sp_strtab_init(&o->names) &&
+           (apart || find_pools(b)) && settle_names(b);
 }
 
-spaa_status sp_pools_of(const struct sp_profile *p, bool apart, struct sp_diags *d, struct sp_pools *out)
+static spaa_status pools_of(const struct sp_profile *p, bool apart, const unsigned char *among,
+                            struct sp_diags *d, struct sp_pools *out)
 {
-    struct builder b = {.p = p};
+    struct builder b = {.p = p, .among = among};
     spaa_status st = sp_facts_of(p, d, &b.facts);
     if (st)
         return st;
@@ -504,9 +665,23 @@ spaa_status sp_pools_of(const struct sp_profile *p, bool apart, struct sp_diags 
     sp_vec_free(&b.groups);
     sp_vec_free(&b.named);
     free(b.member_of);
+    sp_vec_free(&b.placed);
+    free(b.of_name);
+    free(b.wanted);
     if (!st)
         *out = b.out;
     return st;
+}
+
+spaa_status sp_pools_of(const struct sp_profile *p, const unsigned char *among, struct sp_diags *d,
+                        struct sp_pools *out)
+{
+    return pools_of(p, false, among, d, out);
+}
+
+spaa_status sp_pools_none(const struct sp_profile *p, struct sp_diags *d, struct sp_pools *out)
+{
+    return pools_of(p, true, NULL, d, out);
 }
 
 void sp_pools_free(struct sp_pools *x)
@@ -516,6 +691,7 @@ void sp_pools_free(struct sp_pools *x)
     sp_vec_free(&x->comms);
     free(x->by_thread);
     free(x->by_comm);
+    free(x->thread);
     free(x->comm);
     free(x->of_record);
     *x = (struct sp_pools){0};

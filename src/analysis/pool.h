@@ -10,8 +10,9 @@
  *
  * Two questions are asked of a context. By thread: the pool of its thread, by the name that the profiler
  * knows of the thread, else its comm; a thread's time before it was named counts as the pool's. By comm: what
- * the comm is shown as. A comm is one row whatever the process, so pools of several processes whose names are
- * alike are one there.
+ * the comm is shown as. A comm is one row whatever the process: one that is in a pool of some process is in
+ * the row of that pattern, with the threads of all processes that have such a comm. Comms that are equal are
+ * one row anyway, and stay as they are.
  */
 #ifndef SP_POOL_H
 #define SP_POOL_H
@@ -36,12 +37,19 @@ struct sp_pools {
     SP_VEC(struct sp_pool) comms; /* of all processes, by pattern */
     uint32_t *by_thread;          /* per context: number in pools; SP_NONE */
     uint32_t *by_comm;            /* per context: number in comms; SP_NONE */
+    uint32_t *thread;             /* per context: in names, what its thread is called; SP_STR_NONE */
     uint32_t *comm;      /* per context: in names, what its comm is shown as; SP_STR_NONE: it has none */
     uint32_t *of_record; /* per thread record of the profile: number in pools; SP_NONE */
 };
 
-/* apart: no pools, each thread for itself. Free on success only. */
-spaa_status sp_pools_of(const struct sp_profile *p, bool apart, struct sp_diags *d, struct sp_pools *out);
+/*
+ * among: a byte for each context, whether it is asked about: threads of other contexts are in no pool. NULL:
+ * all are. Free on success only.
+ */
+spaa_status sp_pools_of(const struct sp_profile *p, const unsigned char *among, struct sp_diags *d,
+                        struct sp_pools *out);
+/* No pools, each thread for itself. */
+spaa_status sp_pools_none(const struct sp_profile *p, struct sp_diags *d, struct sp_pools *out);
 void sp_pools_free(struct sp_pools *x);
 
 /* NULL: the thread is in none. */

@@ -13,21 +13,21 @@ static int cmp_function_name(const void *va, const void *vb, void *arg)
     return c ? c : (a->dso > b->dso) - (a->dso < b->dso);
 }
 
-static int cmp_comm(const void *va, const void *vb, void *arg)
+static int cmp_string(const void *va, const void *vb, void *arg)
 {
-    const struct sp_profile *p = arg;
-    return sp_str_cmp(sp_pstr(p, *(const uint32_t *)va), sp_pstr(p, *(const uint32_t *)vb));
+    const struct sp_strtab *strs = arg;
+    return sp_str_cmp(sp_str_at(strs, *(const uint32_t *)va), sp_str_at(strs, *(const uint32_t *)vb));
 }
 
 static uint32_t *rank_by(size_t n, const uint32_t *items, size_t table,
-                         int (*cmp)(const void *, const void *, void *), const struct sp_profile *p)
+                         int (*cmp)(const void *, const void *, void *), const void *arg)
 {
     uint32_t *order = malloc((n + 1) * sizeof *order);
     uint32_t *rank = calloc(table + 1, sizeof *rank);
     if (order && rank) {
         for (size_t i = 0; i < n; i++)
             order[i] = items ? items[i] : (uint32_t)i;
-        qsort_r(order, n, sizeof *order, cmp, (void *)(uintptr_t)p);
+        qsort_r(order, n, sizeof *order, cmp, (void *)(uintptr_t)arg);
         for (size_t i = 0; i < n; i++)
             rank[order[i]] = (uint32_t)i;
     } else {
@@ -43,7 +43,7 @@ uint32_t *sp_rank_functions(const struct sp_profile *p)
     return rank_by(p->functions.n, NULL, p->functions.n, cmp_function_name, p);
 }
 
-uint32_t *sp_rank_strings(const struct sp_profile *p, const uint32_t *items, size_t n)
+uint32_t *sp_rank_strings(const struct sp_strtab *strs, const uint32_t *items, size_t n)
 {
-    return rank_by(n, items, p->strs.strs.n, cmp_comm, p);
+    return rank_by(n, items, strs->strs.n, cmp_string, strs);
 }

@@ -6,7 +6,8 @@
 
 /* Of each function, by name, then binary; NULL: out of memory. */
 uint32_t *sp_rank_functions(const struct sp_profile *p);
-/* Of these strings, per string of the profile; others have no meaning. Equal ones stand one behind the other. */
-uint32_t *sp_rank_strings(const struct sp_profile *p, const uint32_t *items, size_t n);
+/* Of these strings, per string of the table; others have no meaning. Equal ones stand one behind the other.
+ */
+uint32_t *sp_rank_strings(const struct sp_strtab *strs, const uint32_t *items, size_t n);
 
 #endif

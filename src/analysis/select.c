@@ -289,10 +289,14 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
     struct sp_frame_filters filters = {0};
     struct gathering g = {.left = INT64_MAX, .samples_left = INT64_MAX};
     unsigned char *fits = calloc(p->contexts.n + 1, 1); /* 1: of the event, 2: all filters fit too */
+    unsigned char *who = NULL;
     spaa_status st = fits ? sp_frame_filters_of(p, o, d, &filters) : sp_nomem(d);
-    for (size_t i = 0; fits && i < p->contexts.n; i++)
-        fits[i] =
-            (unsigned char)((p->contexts.v[i].event == s->event) + sp_context_fits(s, o, &p->contexts.v[i]));
+    if (!st)
+        st = sp_who_of(p, o, d, &who);
+    if (!st)
+        st = o->no_pool ? sp_pools_none(p, d, &s->pools) : sp_pools_of(p, who, d, &s->pools);
+    for (uint32_t i = 0; !st && i < p->contexts.n; i++)
+        fits[i] = (unsigned char)((p->contexts.v[i].event == s->event) + sp_context_fits(s, o, who, i));
     s->samples_metric = sp_metric_find(p, "samples", 7);
     if (!st)
         st = gather_rows(s, fits, &filters, tally, &g, d);
@@ -306,6 +310,7 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
     if (g.odd)
         sp_emit(d, SP_W311, SP_AT_NOTHING, "stacks linked to several others: the user side was counted");
     sp_frame_filters_free(&filters);
+    free(who);
     free(fits);
     return st;
 }
@@ -418,6 +423,7 @@ void sp_selection_free(struct sp_selection *s)
     sp_vec_free(&s->rows);
     sp_vec_free(&s->scratch);
     sp_buf_free(&s->filters);
+    sp_pools_free(&s->pools);
     free(s->hidden);
     free(s->roots);
     s->hidden = s->roots = NULL;

@@ -13,6 +13,7 @@
 #ifndef SP_SELECT_H
 #define SP_SELECT_H
 
+#include "analysis/pool.h"
 #include "base/buf.h"
 #include "model/events.h"
 #include "model/profile.h"
@@ -20,11 +21,11 @@
 struct sp_select_opts {
     const char *event, *metric;   /* NULL: the default ones */
     const uint32_t *event_number; /* the event by its number, instead */
-    const char *thread;           /* a tid or a thread name */
+    const char *thread;           /* a tid, or threads as analysis/who.h reads names */
     const char *pid;              /* decimal */
-    const char *comm;
-    const char *state; /* comma-separated x_state values */
-    const char *view;  /* cpu, latency, all; NULL: where there are states, the first of them that has some */
+    const char *comm;             /* a name likewise */
+    const char *state;            /* comma-separated x_state values */
+    const char *view; /* cpu, latency, all; NULL: where there are states, the first of them that has some */
     const char *dso, *focus, *ignore; /* regular expressions (PCRE2): stacks with such a frame */
     const char *hide;                 /* regular expression: frames to leave out of the stacks */
     /* A function as analysis/pick.h names it: stacks are cut to start there, others are dropped. */
@@ -33,6 +34,7 @@ struct sp_select_opts {
     bool user_only, kernel_only; /* frames of the other kind are left out */
     bool any_state;              /* where neither state nor view is given: all states */
     bool may_be_empty;           /* filters that leave nothing are no error */
+    bool no_pool;                /* each thread for itself */
     bool merge_inlined;          /* inlined frames are left out: their weight is the physical frame's */
 };
 
@@ -65,10 +67,12 @@ struct sp_selection {
     int64_t base, total;      /* scaled */
     int64_t base_samples, samples; /* SP_ABSENT where the source has none */
     struct sp_buf filters;         /* the filters in words, empty when there are none */
-    unsigned char *hidden;         /* per frame: left out of the stacks; NULL: none */
-    unsigned char *roots;          /* per function: stacks are cut here; NULL: they are not */
-    uint32_t root;                 /* one of these functions, to name */
-    uint32_t samples_metric;       /* SP_NONE: there is none */
+    struct sp_pools
+        pools; /* of the threads that thread and comm leave, whatever else is selected; none with no_pool */
+    unsigned char *hidden;   /* per frame: left out of the stacks; NULL: none */
+    unsigned char *roots;    /* per function: stacks are cut here; NULL: they are not */
+    uint32_t root;           /* one of these functions, to name */
+    uint32_t samples_metric; /* SP_NONE: there is none */
     bool no_inlined;
     /* Each row is one record as it stands, and has frames. */
     bool plain;

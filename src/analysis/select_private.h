@@ -12,8 +12,12 @@ struct sp_frame_filters {
     bool any;
 };
 
-bool sp_context_fits(const struct sp_selection *s, const struct sp_select_opts *o,
-                     const struct sp_context *c);
+/* The contexts that --thread and --comm mean: a byte for each, to be freed; NULL: there are no such filters.
+ */
+spaa_status sp_who_of(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d,
+                      unsigned char **out);
+bool sp_context_fits(const struct sp_selection *s, const struct sp_select_opts *o, const unsigned char *who,
+                     uint32_t context);
 /* Stacks without a state are in every view; states that the views do not name are in `latency` and lists. */
 bool sp_state_in_view(const struct sp_profile *p, const char *view, uint32_t state);
 /* Fills s->hidden, s->roots, s->no_inlined. */

@@ -246,6 +246,24 @@ void sp_thread_name(struct sp_buf *b, const struct sp_profile *p, const struct s
     sp_buf_ch(b, ')');
 }
 
+void sp_thread_row(struct sp_buf *b, const struct sp_selection *s, uint32_t context)
+{
+    const struct sp_pool *pool = sp_pool_of_thread(&s->pools, context);
+    struct sp_str name = sp_str_at(&s->pools.names, pool ? pool->name : SP_STR_NONE);
+    if (pool)
+        sp_buf_add(b, name.p, name.n);
+    else
+        sp_thread_name(b, s->profile, &s->profile->contexts.v[context]);
+}
+
+const struct sp_pool *sp_top_pool(const struct sp_selection *s, enum sp_by by, const struct sp_top_row *row)
+{
+    return row->context == SP_NONE ? NULL
+           : by == SP_TOP_THREAD   ? sp_pool_of_thread(&s->pools, row->context)
+           : by == SP_TOP_COMM     ? sp_pool_of_comm(&s->pools, row->context)
+                                   : NULL;
+}
+
 static uint32_t context_row(struct builder *b, uint32_t context)
 {
     const struct sp_profile *p = b->s->profile;
@@ -267,9 +285,12 @@ static uint32_t context_row(struct builder *b, uint32_t context)
         number(t, c->pid);
         sp_buf_puts(t, process.n ? ")" : "");
     } else if (b->by == SP_TOP_THREAD) {
-        sp_thread_name(t, p, c);
+        sp_thread_row(t, b->s, context);
+    } else if (b->s->pools.comm[context] != SP_STR_NONE) {
+        struct sp_str comm = sp_str_at(&b->s->pools.names, b->s->pools.comm[context]);
+        sp_buf_add(t, comm.p, comm.n);
     } else {
-        name(t, p, c->comm);
+        name(t, p, SP_STR_NONE);
     }
     uint32_t row = row_for(b, SP_NONE, SP_NONE, sp_buf_cstr(t), t->len, state_tags(b, c));
     if (row != SP_NONE && b->t.rows.v[row].context == SP_NONE)

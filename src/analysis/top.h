@@ -80,8 +80,12 @@ spaa_status sp_top_join(struct sp_top *t, const struct sp_top *other, struct sp_
 /* The exact weight of all rows with a frame whose function matches (PCRE2), each counted once. */
 spaa_status sp_top_sum(struct sp_selection *s, const char *pattern, struct sp_diags *d, int64_t *weight,
                        int64_t *samples);
-/* "comm (tid N)", with "?" for what is not known: the rows of SP_TOP_THREAD. */
+/* "comm (tid N)", with "?" for what is not known. */
 void sp_thread_name(struct sp_buf *b, const struct sp_profile *p, const struct sp_context *c);
+/* The rows of SP_TOP_THREAD: "comm (tid N)", or the pool of the thread. */
+void sp_thread_row(struct sp_buf *b, const struct sp_selection *s, uint32_t context);
+/* The pool that a row of threads or comms is; NULL: it is none. */
+const struct sp_pool *sp_top_pool(const struct sp_selection *s, enum sp_by by, const struct sp_top_row *row);
 /* Tags of a function by its name and DSO, in samples of an event. */
 unsigned sp_function_tags(const struct sp_profile *p, uint32_t event, uint32_t function);
 /* cpu-clock and task-clock: a timer that cannot interrupt code which has interrupts off. */

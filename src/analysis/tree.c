@@ -74,9 +74,9 @@ static bool make_keys(struct builder *b)
     SP_VEC(uint32_t) comms = {0};
     bool ok = true;
     for (size_t i = 0; ok && b->opts->by_comm && i < p->contexts.n; i++)
-        ok = sp_vec_push(&comms, p->contexts.v[i].comm);
+        ok = sp_vec_push(&comms, b->s->pools.comm[i]);
     if (ok && b->opts->by_comm)
-        b->comm_key = sp_rank_strings(p, comms.v, comms.n);
+        b->comm_key = sp_rank_strings(&b->s->pools.names, comms.v, comms.n);
     ok = ok && (b->comm_key || !b->opts->by_comm);
     b->nkeys = comms.n + p->functions.n;
     sp_vec_free(&comms);
@@ -545,7 +545,10 @@ static bool grow(struct builder *b)
 spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opts, struct sp_diags *d,
                           struct sp_tree *out)
 {
-    struct builder b = {.s = s, .opts = opts, .p = s->profile, .t = {.profile = s->profile}};
+    struct builder b = {.s = s,
+                        .opts = opts,
+                        .p = s->profile,
+                        .t = {.profile = s->profile, .comm_names = &s->pools.names, .pools = &s->pools}};
     bool ok = make_keys(&b) && make_paths(&b) && grow(&b);
     if (ok && opts->max_nodes)
         ok = sp_tree_put_in_order(&b.t, b.sibling.v);
@@ -584,6 +587,15 @@ struct sp_str sp_tree_name(const struct sp_tree *t, uint32_t node)
     const struct sp_tree_node *n = &t->nodes.v[node];
     if (n->function != SP_NONE)
         return sp_pstr(t->profile, t->profile->functions.v[n->function].name);
-    return node < t->comms.n && t->comms.v[node] ? sp_pstr(t->profile, t->comms.v[node])
+    return node < t->comms.n && t->comms.v[node] ? sp_str_at(t->comm_names, t->comms.v[node])
                                                  : (struct sp_str){"all", 3};
+}
+
+struct sp_str sp_tree_comm_key(const struct sp_tree *t, uint32_t node)
+{
+    uint32_t comm = node < t->comms.n ? t->comms.v[node] : SP_STR_NONE;
+    for (size_t i = 0; comm && t->pools && i < t->pools->comms.n; i++)
+        if (t->pools->comms.v[i].name == comm)
+            return sp_str_at(&t->pools->names, t->pools->comms.v[i].pattern);
+    return sp_tree_name(t, node);
 }

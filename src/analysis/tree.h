@@ -33,7 +33,7 @@ struct sp_tree;
 
 struct sp_tree_opts {
     bool inverted; /* from the leaves down to the roots */
-    bool by_comm;  /* the first level is the thread's name, where contexts have one (nodes with
+    bool by_comm;  /* the first level is the thread's name or its pool, where contexts have one (nodes with
                       function SP_NONE and `comm` set) */
     enum sp_tree_sort sort;
     /* Children below, whatever their sign, are left out with all below them: that part is never built. */
@@ -54,8 +54,10 @@ struct sp_tree {
     const struct sp_profile *profile;
     SP_VEC(struct sp_tree_node) nodes;
     SP_VEC(uint32_t) comms; /* with by_comm: comms.v[node] is the name of a first-level node, or 0 */
-    uint32_t pruned;        /* subtrees left out */
-    int64_t pruned_total;   /* their weight */
+    const struct sp_strtab *comm_names; /* these are of it: of the selection, which has to live as long */
+    const struct sp_pools *pools;       /* of these, which are pools; NULL: none */
+    uint32_t pruned;                    /* subtrees left out */
+    int64_t pruned_total;               /* their weight */
 };
 
 spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opts, struct sp_diags *d,
@@ -63,5 +65,8 @@ spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opt
 void sp_tree_free(struct sp_tree *t);
 /* The name shown for a node: the function's, the comm, or "all". */
 struct sp_str sp_tree_name(const struct sp_tree *t, uint32_t node);
+/* What tells the node of a comm from its siblings in another run too: of a pool its pattern, without the
+ * number. */
+struct sp_str sp_tree_comm_key(const struct sp_tree *t, uint32_t node);
 
 #endif

@@ -36,7 +36,11 @@ bool sp_tree_put_in_order(struct sp_tree *t, const uint32_t *sibling)
 {
     size_t n = t->nodes.n;
     struct order o = {t, sibling};
-    struct sp_tree out = {.profile = t->profile, .pruned = t->pruned, .pruned_total = t->pruned_total};
+    struct sp_tree out = {.profile = t->profile,
+                          .comm_names = t->comm_names,
+                          .pools = t->pools,
+                          .pruned = t->pruned,
+                          .pruned_total = t->pruned_total};
     SP_VEC(struct moving) work = {0};
     uint32_t *family = malloc((n + 1) * sizeof *family), *first = calloc(n + 2, sizeof *first);
     bool ok = family && first && sp_vec_push(&work, ((struct moving){0, SP_NONE}));

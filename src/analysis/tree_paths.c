@@ -58,7 +58,7 @@ static bool add_rows(struct sp_selection *s, bool by_comm, struct sp_tree_paths 
         out->v.v[out->v.n++] =
             (struct sp_tree_path){.frames = f,
                                   .n = (uint32_t)n,
-                                  .comm = by_comm ? p->contexts.v[p->stacks.v[x->stack].context].comm : 0,
+                                  .comm = by_comm ? s->pools.comm[p->stacks.v[x->stack].context] : 0,
                                   .row = (uint32_t)i,
                                   .weight = x->weight,
                                   .samples = x->samples};

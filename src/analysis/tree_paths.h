@@ -17,7 +17,7 @@
 struct sp_tree_path {
     const uint32_t *frames; /* leaf first */
     uint32_t n;
-    uint32_t comm;  /* string; a first step of its own where it is not 0 */
+    uint32_t comm;  /* in the names of pools; a first step of its own where it is not 0 */
     uint32_t row;   /* of the selection: the first that begins so */
     uint32_t below; /* how many go on from here; 0: it ends */
     int64_t weight, samples;

@@ -33,7 +33,7 @@ def rows_of(answer):
 
 
 def check_top(path, selection, by="function"):
-    answer = ask("top", path, "--by", by, "-n", 0, *selection.options())
+    answer = ask("top", path, "--by", by, "-n", 0, "--no-pool", *selection.options())
     rows = rows_of(answer)
     expected = selection.top(by)
     if by == "dso":
@@ -204,7 +204,7 @@ def test_a_limited_tree_is_the_heaviest_part_of_the_whole(files):
 def test_summary_numbers(files):
     for path, profile in files:
         selection = profile.select()
-        answer = ask("summary", path)
+        answer = ask("summary", path, "--no-pool")
         assert (answer["total"], answer["kept"]) == (selection.base, selection.total)
         for key, by in (("hot", "function"), ("by_thread", "thread"), ("by_dso", "dso"), ("by_process", "process")):
             top = selection.top(by)

@@ -284,7 +284,7 @@ def test_other_weights_beside(file):
     path, profile = file
     for by in ("function", "line", "dso", "thread", "comm"):
         own, other, extra = profile.select("cycles"), profile.select("faults"), profile.select("cycles", "samples")
-        answer = ask("top", path, "--event", "cycles", "--by", by, "-n", 0, "--with", "faults.count,samples")
+        answer = ask("top", path, "--no-pool", "--event", "cycles", "--by", by, "-n", 0, "--with", "faults.count,samples")
         assert [(w["event"], w["metric"], w["total"]) for w in answer["with"]] == \
             [("faults", "count", other.base), ("cycles", "samples", extra.base)]
         tops = [own.top(by), other.top(by), extra.top(by)]
@@ -295,7 +295,7 @@ def test_other_weights_beside(file):
         none = (0, 0, None, None)
         assert found == {k: [t.get(k, none) for t in tops] for k in set().union(*tops)}
         assert len(found) == len(answer["rows"])
-        assert ask("top", path, "--event", "cycles", "--by", by, "-n", 0, "--with", "faults", "--with", "samples")["rows"] == answer["rows"]
+        assert ask("top", path, "--no-pool", "--event", "cycles", "--by", by, "-n", 0, "--with", "faults", "--with", "samples")["rows"] == answer["rows"]
 
 
 def test_weights_that_are_not_there(file):

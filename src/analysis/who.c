@@ -1,0 +1,145 @@
+#include "analysis/who.h"
+
+#include "analysis/match.h"
+#include "analysis/pool.h"
+#include "analysis/top.h"
+#include "base/num.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+
+struct asked {
+    const struct sp_profile *p;
+    const struct sp_pools *pools;
+    const char *text;
+    bool threads; /* by thread, else by comm */
+    struct sp_buf row;
+};
+
+/* What a context is called: its comm, and of threads what the profiler knows them by. */
+static bool each_name(struct asked *x, uint32_t context, bool (*fits)(const struct asked *, struct sp_str))
+{
+    uint32_t comm = x->p->contexts.v[context].comm, name = x->pools->thread[context];
+    return (comm && fits(x, sp_pstr(x->p, comm))) ||
+           (x->threads && name && fits(x, sp_str_at(&x->pools->names, name)));
+}
+
+static bool is_text(const struct asked *x, struct sp_str name)
+{
+    return sp_str_is(name, x->text);
+}
+
+static bool is_itself(struct asked *x, uint32_t context)
+{
+    const struct sp_context *c = &x->p->contexts.v[context];
+    char tid[64];
+    if (each_name(x, context, is_text))
+        return true;
+    if (!x->threads || c->tid == SP_ABSENT)
+        return false;
+    sp_scaled_text(c->tid, 0, tid);
+    sp_buf_clear(&x->row);
+    sp_thread_name(&x->row, x->p, c);
+    return strcmp(tid, x->text) == 0 || strcmp(sp_buf_cstr(&x->row), x->text) == 0;
+}
+
+/* A thread's time before it was named is of its pool, but not of the pool's comm. */
+static bool has_comm_of(const struct asked *x, uint32_t context, const struct sp_pool *pool)
+{
+    struct sp_str comm = sp_pstr(x->p, x->p->contexts.v[context].comm),
+                  name = sp_str_at(&x->pools->names, x->pools->thread[context]);
+    return sp_pool_of_comm(x->pools, context) || sp_str_cmp(comm, name) != 0 ||
+           sp_str_cmp(comm, sp_str_at(&x->pools->names, pool->pattern)) == 0;
+}
+
+static bool is_pool(struct asked *x, uint32_t context)
+{
+    const struct sp_pool *thread = sp_pool_of_thread(x->pools, context),
+                         *comm = sp_pool_of_comm(x->pools, context);
+    return (thread && is_text(x, sp_str_at(&x->pools->names, thread->name)) &&
+            (x->threads || has_comm_of(x, context, thread))) ||
+           (comm && is_text(x, sp_str_at(&x->pools->names, comm->name)));
+}
+
+static bool fits_glob(const struct asked *x, struct sp_str name)
+{
+    return fnmatch(x->text, name.p, 0) == 0;
+}
+
+static bool is_glob(struct asked *x, uint32_t context)
+{
+    return strpbrk(x->text, "*?[") && each_name(x, context, fits_glob);
+}
+
+static bool mark(struct asked *x, bool (*fits)(struct asked *, uint32_t), unsigned char *out)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < x->p->contexts.n; i++) {
+        out[i] = fits(x, i);
+        any = any || out[i];
+    }
+    return any;
+}
+
+/* /RE/ */
+static spaa_status mark_matches(struct asked *x, struct sp_diags *d, unsigned char *out)
+{
+    struct sp_buf pattern;
+    size_t n = strlen(x->text), contexts = x->p->contexts.n;
+    unsigned char *hits = NULL;
+    if (n < 3 || x->text[0] != '/' || x->text[n - 1] != '/')
+        return SPAA_OK;
+    uint32_t *comms = malloc((contexts + 1) * sizeof *comms);
+    for (size_t i = 0; comms && i < contexts; i++)
+        comms[i] = x->p->contexts.v[i].comm;
+    sp_buf_init(&pattern, 0);
+    sp_buf_add(&pattern, x->text + 1, n - 2);
+    spaa_status st = pattern.failed || !comms ? sp_nomem(d) : SPAA_OK;
+    for (int names = 0; !st && names <= x->threads; names++) {
+        st = names ? sp_match_strings(&x->pools->names, x->pools->thread, contexts, sp_buf_cstr(&pattern), d,
+                                      &hits)
+                   : sp_match_strings(&x->p->strs, comms, contexts, sp_buf_cstr(&pattern), d, &hits);
+        for (size_t i = 0; !st && i < contexts; i++)
+            out[i] |= hits[i];
+        free(hits);
+        hits = NULL;
+    }
+    free(comms);
+    sp_buf_free(&pattern);
+    return st;
+}
+
+static spaa_status find(const struct sp_profile *p, const char *text, bool threads, struct sp_diags *d,
+                        unsigned char **out)
+{
+    struct sp_pools pools;
+    spaa_status st = sp_pools_of(p, NULL, d, &pools); /* rows that --no-pool takes apart can be asked for */
+    if (st)
+        return st;
+    struct asked x = {.p = p, .pools = &pools, .text = text, .threads = threads};
+    unsigned char *hits = malloc(p->contexts.n + 1);
+    sp_buf_init(&x.row, 0);
+    if (!hits)
+        st = sp_nomem(d);
+    else if (!mark(&x, is_itself, hits) && !mark(&x, is_pool, hits) && !mark(&x, is_glob, hits))
+        st = mark_matches(&x, d, hits);
+    sp_buf_free(&x.row);
+    sp_pools_free(&pools);
+    if (st)
+        free(hits);
+    else
+        *out = hits;
+    return st;
+}
+
+spaa_status sp_who_comms(const struct sp_profile *p, const char *asked, struct sp_diags *d,
+                         unsigned char **out)
+{
+    return find(p, asked, false, d, out);
+}
+
+spaa_status sp_who_threads(const struct sp_profile *p, const char *asked, struct sp_diags *d,
+                           unsigned char **out)
+{
+    return find(p, asked, true, d, out);
+}

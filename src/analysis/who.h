@@ -1,0 +1,20 @@
+/*
+ * Which contexts a name means: a thread's name as it stands, else a pool as views show it (`http-* (40)`),
+ * else a glob (`http-*`), else a regular expression between slashes. The first of these that fits some
+ * context of the profile is what was meant, so that a name with a `*` or a `[` in it can be asked for too.
+ */
+#ifndef SP_WHO_H
+#define SP_WHO_H
+
+#include "model/profile.h"
+
+/*
+ * (*out)[i] is 1 for each context that is meant; the caller frees it. SPAA_ERR_USAGE for a bad regular
+ * expression, reported. Of threads, a tid is as good as a name, and so is a row of `--by thread`.
+ */
+spaa_status sp_who_comms(const struct sp_profile *p, const char *asked, struct sp_diags *d,
+                         unsigned char **out);
+spaa_status sp_who_threads(const struct sp_profile *p, const char *asked, struct sp_diags *d,
+                           unsigned char **out);
+
+#endif
