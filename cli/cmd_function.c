@@ -22,6 +22,7 @@ struct row {
     struct sp_str name;
     int64_t flat, cum, samples;
     bool neighbour;
+    uint32_t pool; /* of threads; SP_NONE */
 };
 
 static size_t rows_of(const struct function *x, int section)
@@ -37,13 +38,13 @@ static struct row row_of(const struct function *x, int section, size_t i)
         const struct sp_neighbour *y = section == CALLERS ? &x->v.callers.v[i] : &x->v.callees.v[i];
         struct sp_str name = y->function == SP_NONE ? (struct sp_str){"[root]", 6}
                                                     : sp_pstr(p, p->functions.v[y->function].name);
-        return (struct row){y->function, name, 0, y->weight, y->samples, true};
+        return (struct row){y->function, name, 0, y->weight, y->samples, true, SP_NONE};
     }
     const struct sp_part *y = section == MATCHES ? &x->v.matches.v[i]
                               : section == LINES ? &x->v.lines.v[i]
                                                  : &x->v.threads.v[i];
     struct sp_str name = y->name ? sp_str_at(&x->v.names, y->name) : (struct sp_str){"?", 1};
-    return (struct row){y->function, name, y->flat, y->cum, y->cum_samples, false};
+    return (struct row){y->function, name, y->flat, y->cum, y->cum_samples, false, y->pool};
 }
 
 /* One match needs no list, and lines that are not known none either. */
@@ -81,6 +82,8 @@ static void json_row(struct function *x, int section, const struct row *r)
     answer_weight(a, r->neighbour ? "weight" : "cum", r->cum);
     answer_percent(a, r->neighbour ? "percent" : "cum_percent", r->cum);
     answer_count(a, "samples", r->samples);
+    if (section == THREADS)
+        pool_json(&a->w, &a->s->pools, r->pool == SP_NONE ? NULL : &a->s->pools.pools.v[r->pool]);
     sp_jw_close(&a->w, '}');
 }
 

@@ -192,6 +192,8 @@ static void json_rows(struct brief *x, const char *key, const struct sp_top *t, 
         answer_percent(&x->a, "cum_percent", r->cum);
         if (t == &x->functions)
             answer_at_most(&x->a, r->at_most);
+        if (t == &x->threads)
+            pool_json(w, &x->a.s->pools, sp_top_pool(x->a.s, SP_TOP_THREAD, r));
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');

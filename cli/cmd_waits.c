@@ -1,7 +1,7 @@
 /* spaa waits: who is blocked, on what, held by whom. */
 #include "answer.h"
 
-#include "analysis/waits.h"
+#include "analysis/waiters.h"
 #include "base/num.h"
 #include "render/text.h"
 
@@ -51,12 +51,31 @@ static void json_thread(struct sp_jw *j, const struct sp_waits *w, const struct 
     json_str(j, "queue", f ? sp_str_at(&w->facts.strs, f->queue) : (struct sp_str){"", 0});
 }
 
-static void json_wait(struct sp_jw *j, const struct sp_waits *w, const struct sp_wait *x)
+/* A thread, or so many threads of a pool; `of`: one of them. */
+static void json_who(struct sp_jw *j, const struct sp_waiters *ws, uint32_t of, uint32_t pool,
+                     uint32_t threads)
+{
+    const struct sp_wait_thread *t = &ws->w->threads.v[of];
+    struct sp_pool some = pool == SP_NONE ? (struct sp_pool){0} : ws->pools->pools.v[pool];
+    some.threads = threads;
+    if (threads > 1) {
+        json_str(j, "process", comm_of(ws->w, t));
+        json_number(j, "pid", t->pid);
+        sp_jw_null(j, "tid");
+        sp_jw_null(j, "thread_name");
+        sp_jw_null(j, "queue");
+    } else {
+        json_thread(j, ws->w, t);
+    }
+    pool_json(j, ws->pools, threads > 1 ? &some : NULL);
+}
+
+static void json_wait(struct sp_jw *j, const struct sp_waits *w, const struct sp_wait *x, int64_t weight)
 {
     json_str(j, "on", sp_str_at(&w->strs, x->on));
     json_str(j, "state", sp_pstr(w->profile, x->state));
-    json_weight(j, w, "weight", x->weight);
-    json_samples(j, w, "samples", x->weight);
+    json_weight(j, w, "weight", weight);
+    json_samples(j, w, "samples", weight);
     json_str(j, "text", sp_str_at(&w->strs, x->text));
     if (x->holder_pid == SP_ABSENT) {
         sp_jw_null(j, "holder");
@@ -70,23 +89,25 @@ static void json_wait(struct sp_jw *j, const struct sp_waits *w, const struct sp
     sp_jw_close(j, '}');
 }
 
-static void json_waiters(struct sp_jw *j, const struct sp_waits *w, size_t limit)
+static void json_waiters(struct sp_jw *j, const struct sp_waiters *ws, size_t limit)
 {
+    const struct sp_waits *w = ws->w;
     sp_jw_open(j, "waiters", '[');
-    for (size_t i = 0; i < w->order.n && i < limit; i++) {
-        const struct sp_wait_thread *t = &w->threads.v[w->order.v[i]];
+    for (size_t i = 0; i < ws->list.n && i < limit; i++) {
+        const struct sp_waiter *x = &ws->list.v[i];
+        const struct sp_wait_thread *t = &w->threads.v[x->thread];
         sp_jw_open(j, NULL, '{');
-        json_thread(j, w, t);
-        json_weight(j, w, "weight", t->weight);
-        json_samples(j, w, "samples", t->weight);
-        json_weight(j, w, "waiting", t->waiting);
+        json_who(j, ws, x->thread, x->pool, x->threads);
+        json_weight(j, w, "weight", x->weight);
+        json_samples(j, w, "samples", x->weight);
+        json_weight(j, w, "waiting", x->waiting);
         sp_jw_bool(j, "frontmost_main", t->frontmost);
         sp_jw_u64(j, "chain_length", t->depth);
         sp_jw_bool(j, "cycle", t->cyclic);
         sp_jw_open(j, "waits", '[');
-        for (uint32_t k = 0; k < t->n; k++) {
+        for (uint32_t k = x->first; k < x->first + x->n; k++) {
             sp_jw_open(j, NULL, '{');
-            json_wait(j, w, &w->waits.v[t->first + k]);
+            json_wait(j, w, &w->waits.v[ws->waits.v[k].wait], ws->waits.v[k].weight);
             sp_jw_close(j, '}');
         }
         sp_jw_close(j, ']');
@@ -95,11 +116,12 @@ static void json_waiters(struct sp_jw *j, const struct sp_waits *w, size_t limit
     sp_jw_close(j, ']');
 }
 
-static void json_chains(struct sp_jw *j, const struct sp_waits *w, size_t limit)
+static void json_chains(struct sp_jw *j, const struct sp_waiters *ws, size_t limit)
 {
+    const struct sp_waits *w = ws->w;
     sp_jw_open(j, "chains", '[');
-    for (size_t i = 0; i < w->chains.n && i < limit; i++) {
-        const struct sp_wait_chain *c = &w->chains.v[i];
+    for (size_t i = 0; i < ws->chains.n && i < limit; i++) {
+        const struct sp_wait_chain *c = &w->chains.v[ws->chains.v[i].chain];
         sp_jw_open(j, NULL, '{');
         sp_jw_u64(j, "length", c->n);
         if (c->cycle == SP_NONE)
@@ -111,8 +133,8 @@ static void json_chains(struct sp_jw *j, const struct sp_waits *w, size_t limit)
         for (uint32_t k = 0; k < c->n; k++) {
             const struct sp_wait *x = &w->waits.v[w->steps.v[c->first + k]];
             sp_jw_open(j, NULL, '{');
-            json_thread(j, w, &w->threads.v[x->waiter]);
-            json_wait(j, w, x);
+            json_who(j, ws, x->waiter, ws->chains.v[i].pool, k ? 1 : ws->chains.v[i].threads);
+            json_wait(j, w, x, k ? x->weight : ws->chains.v[i].weight);
             sp_jw_bool(j, "through_main_thread", x->by_process && x->holder != SP_NONE);
             sp_jw_close(j, '}');
         }
@@ -122,27 +144,28 @@ static void json_chains(struct sp_jw *j, const struct sp_waits *w, size_t limit)
     sp_jw_close(j, ']');
 }
 
-static uint64_t deadlocks(const struct sp_waits *w)
+static uint64_t deadlocks(const struct sp_waiters *ws)
 {
     uint64_t n = 0;
-    for (size_t i = 0; i < w->chains.n; i++)
-        n += w->chains.v[i].deadlock;
+    for (size_t i = 0; i < ws->chains.n; i++)
+        n += ws->w->chains.v[ws->chains.v[i].chain].deadlock;
     return n;
 }
 
-static int answer_json(struct cli *c, const struct sp_selection *s, const struct sp_waits *w, size_t limit)
+static int answer_json(struct cli *c, const struct sp_selection *s, const struct sp_waiters *ws, size_t limit)
 {
+    const struct sp_waits *w = ws->w;
     struct sp_jw j;
     struct sp_buf b;
     answer_open(c, &j, "spaa.waits/1", s);
     json_weight(&j, w, "waiting", w->waiting);
     json_weight(&j, w, "waiting_for_nothing_named", w->unexplained);
-    sp_jw_u64(&j, "deadlocks", deadlocks(w));
-    json_waiters(&j, w, limit);
-    json_chains(&j, w, limit);
+    sp_jw_u64(&j, "deadlocks", deadlocks(ws));
+    json_waiters(&j, ws, limit);
+    json_chains(&j, ws, limit);
     sp_jw_open(&j, "omitted", '{');
-    sp_jw_u64(&j, "waiters", w->order.n > limit ? w->order.n - limit : 0);
-    sp_jw_u64(&j, "chains", w->chains.n > limit ? w->chains.n - limit : 0);
+    sp_jw_u64(&j, "waiters", ws->list.n > limit ? ws->list.n - limit : 0);
+    sp_jw_u64(&j, "chains", ws->chains.n > limit ? ws->chains.n - limit : 0);
     sp_jw_close(&j, '}');
     sp_jw_open(&j, "next", '[');
     sp_buf_init(&b, 0);
@@ -163,6 +186,26 @@ static void thread_text(struct sp_buf *b, struct sp_str name, int64_t pid, int64
         sp_buf_printf(b, "%s[%lld]", name.n ? " " : "", (long long)pid);
     if (tid != SP_ABSENT)
         sp_buf_printf(b, " 0x%llx", (unsigned long long)tid);
+}
+
+/* "Safari [412] 0x3fd504 name", "java [412] http-* (38 of 40)" */
+static void who_text(struct sp_buf *b, const struct sp_waiters *ws, uint32_t of, uint32_t pool,
+                     uint32_t threads)
+{
+    const struct sp_wait_thread *t = &ws->w->threads.v[of];
+    if (threads < 2) {
+        thread_text(b, comm_of(ws->w, t), t->pid, t->tid);
+        return;
+    }
+    const struct sp_pool *x = &ws->pools->pools.v[pool];
+    struct sp_str pattern = sp_str_at(&ws->pools->names, x->pattern);
+    thread_text(b, comm_of(ws->w, t), t->pid, SP_ABSENT);
+    sp_buf_ch(b, ' ');
+    sp_buf_add(b, pattern.p, pattern.n);
+    sp_buf_printf(b, " (%u", threads);
+    if (threads < x->threads)
+        sp_buf_printf(b, " of %u", x->threads);
+    sp_buf_ch(b, ')');
 }
 
 static void holder_text(struct sp_buf *b, const struct sp_waits *w, const struct sp_wait *x)
@@ -189,16 +232,18 @@ static void amount(struct sp_buf *b, const struct sp_selection *s, const struct 
 }
 
 static void wait_row(struct sp_table *t, struct sp_buf *b, const struct sp_selection *s,
-                     const struct sp_waits *w, const struct sp_wait *x, bool exact)
+                     const struct sp_waiters *ws, const struct sp_waiter *who, uint32_t k, bool exact)
 {
-    const struct sp_wait_thread *thread = &w->threads.v[x->waiter];
-    const struct sp_thread_facts *f = sp_facts_thread(&w->facts, thread->tid);
-    amount(b, s, w, x->weight, exact);
+    const struct sp_waits *w = ws->w;
+    const struct sp_wait *x = &w->waits.v[ws->waits.v[k].wait];
+    const struct sp_wait_thread *thread = &w->threads.v[who->thread];
+    const struct sp_thread_facts *f = who->threads > 1 ? NULL : sp_facts_thread(&w->facts, thread->tid);
+    amount(b, s, w, ws->waits.v[k].weight, exact);
     cell(t, b);
-    sp_text_percent(b, x->weight, thread->weight);
+    sp_text_percent(b, ws->waits.v[k].weight, ws->waits.v[k].of);
     sp_buf_puts(b, exact ? "" : "%");
     cell(t, b);
-    thread_text(b, comm_of(w, thread), thread->pid, thread->tid);
+    who_text(b, ws, who->thread, who->pool, who->threads);
     if (f && f->name) {
         struct sp_str name = sp_str_at(&w->facts.strs, f->name);
         sp_buf_puts(b, " ");
@@ -214,17 +259,18 @@ static void wait_row(struct sp_table *t, struct sp_buf *b, const struct sp_selec
     sp_table_printf(t, "%u%s", thread->depth, thread->cyclic ? " cycle" : "");
 }
 
-static void chain_line(struct cli *c, const struct sp_waits *w, const struct sp_wait_chain *chain)
+static void chain_line(struct cli *c, const struct sp_waiters *ws, const struct sp_waiter_chain *from)
 {
+    const struct sp_waits *w = ws->w;
+    const struct sp_wait_chain *chain = &w->chains.v[from->chain];
     struct sp_buf b, safe;
     sp_buf_init(&b, 0);
     sp_buf_init(&safe, 0);
     for (uint32_t k = 0; k < chain->n; k++) {
         const struct sp_wait *x = &w->waits.v[w->steps.v[chain->first + k]];
-        const struct sp_wait_thread *t = &w->threads.v[x->waiter];
         struct sp_str on = sp_str_at(&w->strs, x->on);
         if (!k)
-            thread_text(&b, comm_of(w, t), t->pid, t->tid);
+            who_text(&b, ws, x->waiter, from->pool, from->threads);
         sp_buf_puts(&b, " -(");
         sp_buf_add(&b, on.p, on.n);
         sp_buf_puts(&b, ")-> ");
@@ -244,11 +290,11 @@ static void chain_line(struct cli *c, const struct sp_waits *w, const struct sp_
 }
 
 /* Chains of one wait say no more than its row. */
-static void put_chains(struct cli *c, const struct sp_waits *w, size_t limit)
+static void put_chains(struct cli *c, const struct sp_waiters *ws, size_t limit)
 {
     size_t shown = 0, left = 0;
-    for (size_t i = 0; i < w->chains.n; i++) {
-        const struct sp_wait_chain *x = &w->chains.v[i];
+    for (size_t i = 0; i < ws->chains.n; i++) {
+        const struct sp_wait_chain *x = &ws->w->chains.v[ws->chains.v[i].chain];
         if (x->n < 2 && x->cycle == SP_NONE)
             continue;
         if (shown == limit) {
@@ -257,14 +303,15 @@ static void put_chains(struct cli *c, const struct sp_waits *w, size_t limit)
         }
         if (!shown++)
             sp_puts(c->out, "\n");
-        chain_line(c, w, x);
+        chain_line(c, ws, &ws->chains.v[i]);
     }
     if (left)
         sp_printf(c->out, "%zu more chains; -n 0 shows all\n", left);
 }
 
-static void closing_line(struct cli *c, const struct sp_selection *s, const struct sp_waits *w)
+static void closing_line(struct cli *c, const struct sp_selection *s, const struct sp_waiters *ws)
 {
+    const struct sp_waits *w = ws->w;
     struct sp_buf b;
     sp_buf_init(&b, 0);
     sp_buf_puts(&b, w->order.n ? "\n" : "");
@@ -281,13 +328,14 @@ static void closing_line(struct cli *c, const struct sp_selection *s, const stru
     }
     sp_buf_puts(&b, " waited for something named, ");
     amount(&b, s, w, w->unexplained, false);
-    sp_buf_printf(&b, " for nothing named; %llu deadlocks\n", (unsigned long long)deadlocks(w));
+    sp_buf_printf(&b, " for nothing named; %llu deadlocks\n", (unsigned long long)deadlocks(ws));
     sp_write(c->out, b.data, b.len);
     sp_buf_free(&b);
 }
 
-static int answer_rows(struct cli *c, const struct sp_selection *s, const struct sp_waits *w, size_t limit)
+static int answer_rows(struct cli *c, const struct sp_selection *s, const struct sp_waiters *ws, size_t limit)
 {
+    const struct sp_waits *w = ws->w;
     const struct sp_table_column columns[] = {{w->counts_samples ? "samples" : "weight", true, false},
                                               {"of thread", true, false},
                                               {"waiter", false, true},
@@ -299,11 +347,11 @@ static int answer_rows(struct cli *c, const struct sp_selection *s, const struct
     size_t rows = 0, left = 0;
     sp_table_init(&t, columns, 6);
     sp_buf_init(&b, 0);
-    for (size_t i = 0; i < w->order.n; i++) {
-        const struct sp_wait_thread *x = &w->threads.v[w->order.v[i]];
-        for (uint32_t k = 0; k < x->n; k++) {
+    for (size_t i = 0; i < ws->list.n; i++) {
+        const struct sp_waiter *x = &ws->list.v[i];
+        for (uint32_t k = x->first; k < x->first + x->n; k++) {
             if (rows < limit)
-                wait_row(&t, &b, s, w, &w->waits.v[x->first + k], c->format == FORMAT_CSV);
+                wait_row(&t, &b, s, ws, x, k, c->format == FORMAT_CSV);
             else
                 left++;
             rows++;
@@ -314,8 +362,8 @@ static int answer_rows(struct cli *c, const struct sp_selection *s, const struct
     if (!rc && c->format == FORMAT_TABLE) {
         if (left)
             sp_printf(c->out, "%zu more rows; -n 0 shows all\n", left);
-        put_chains(c, w, limit);
-        closing_line(c, s, w);
+        put_chains(c, ws, limit);
+        closing_line(c, s, ws);
     }
     sp_buf_free(&b);
     sp_table_free(&t);
@@ -346,6 +394,7 @@ int sp_cmd_waits(struct cli *c)
     bool narrowed;
     struct sp_selection s, whole;
     struct sp_waits w;
+    struct sp_waiters ws;
     if (!answer_limit(c, 22, &limit))
         return EXIT_USAGE;
     int rc = cli_open_default(c);
@@ -355,11 +404,16 @@ int sp_cmd_waits(struct cli *c)
     if (st)
         return cli_exit_of(st);
     st = sp_waits_of(&s, narrowed ? &whole : NULL, &c->diags, &w);
-    rc = st ? cli_exit_of(st) : cli_stdout(c);
-    if (!rc)
-        rc = c->format == FORMAT_JSON ? answer_json(c, &s, &w, limit) : answer_rows(c, &s, &w, limit);
-    if (!st)
+    rc = cli_exit_of(st);
+    if (!st) {
+        st = sp_waiters_of(&w, &s.pools, &c->diags, &ws);
+        rc = st ? cli_exit_of(st) : cli_stdout(c);
+        if (!rc)
+            rc = c->format == FORMAT_JSON ? answer_json(c, &s, &ws, limit) : answer_rows(c, &s, &ws, limit);
+        if (!st)
+            sp_waiters_free(&ws);
         sp_waits_free(&w);
+    }
     if (narrowed)
         sp_selection_free(&whole);
     sp_selection_free(&s);

@@ -40,7 +40,7 @@ static void sums_free(struct sums *x)
 static struct sp_part *part(struct sums *x, uint32_t key)
 {
     if (!x->slot[key]) {
-        struct sp_part fresh = {0, SP_NONE, 0, 0, SP_ABSENT, SP_ABSENT};
+        struct sp_part fresh = {0, SP_NONE, SP_NONE, 0, 0, SP_ABSENT, SP_ABSENT};
         if (!sp_vec_push(&x->parts, fresh) || !sp_vec_push(&x->keys, key) ||
             !sp_vec_push(&x->stamp, (size_t)0))
             return NULL;
@@ -203,7 +203,7 @@ static bool name_parts(struct builder *b, struct sums *x, bool functions)
     return true;
 }
 
-/* Contexts that are one thread become one part. */
+/* Contexts that are one thread, or one pool, become one part. */
 static bool join_threads(struct builder *b)
 {
     struct sums *x = &b->threads;
@@ -215,7 +215,8 @@ static bool join_threads(struct builder *b)
         struct sp_part y = x->parts.v[i];
         struct sp_buf name;
         sp_buf_init(&name, 0);
-        sp_thread_name(&name, b->p, &b->p->contexts.v[x->keys.v[i]]);
+        sp_thread_row(&name, b->s, x->keys.v[i]);
+        y.pool = b->s->pools.by_thread[x->keys.v[i]];
         y.name = name.failed ? SP_STR_FAIL : sp_intern(&b->v.names, name.data, name.len);
         sp_buf_free(&name);
         if (y.name == SP_STR_FAIL) {

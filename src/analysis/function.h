@@ -18,6 +18,7 @@ struct sp_neighbour {
 struct sp_part {
     uint32_t name;     /* a number in sp_function_view.names; SP_STR_NONE: not known */
     uint32_t function; /* matches: which; else SP_NONE */
+    uint32_t pool;     /* threads: number in the pools of the selection; SP_NONE */
     int64_t flat, cum, samples, cum_samples;
 };
 

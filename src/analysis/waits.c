@@ -101,7 +101,8 @@ static uint32_t thread_of(struct sp_waits *w, const struct sp_context *c)
     uint32_t i = find_thread(w, c->tid);
     if (i != SP_NONE)
         return i;
-    struct sp_wait_thread t = {.pid = c->pid, .tid = c->tid, .comm = c->comm};
+    struct sp_wait_thread t = {
+        .pid = c->pid, .tid = c->tid, .comm = c->comm, .context = (uint32_t)(c - w->profile->contexts.v)};
     const struct sp_process_facts *p = sp_facts_process(&w->facts, c->pid);
     t.frontmost = p && p->frontmost && p->main == c->tid;
     if (w->threads.n >= SP_NONE - 1 || !sp_vec_push(&w->threads, t) ||

@@ -33,6 +33,7 @@ struct sp_wait {
 struct sp_wait_thread {
     int64_t pid, tid;
     uint32_t comm;     /* string of the profile */
+    uint32_t context;  /* one of its contexts */
     int64_t weight;    /* of the thread, in any state */
     int64_t waiting;   /* of it with a wait that says for what */
     uint32_t first, n; /* slice of waits, heaviest first */

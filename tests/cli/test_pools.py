@@ -217,3 +217,65 @@ def test_conversions_keep_the_names(recording, tmp_path, to):
     run("convert", recording, "-o", tmp_path / "x", "--to", to, code=0)
     assert len([k for k in rows(tmp_path / "x", "--by", "comm", "--no-pool") if k.startswith("http-")]) == 40
     assert "http-* (40)" in rows(tmp_path / "x", "--by", "thread")
+
+
+def test_threads_of_a_function_and_of_a_brief(recording):
+    for answer, key in ((ask("function", recording, "burn"), "threads"), (ask("summary", recording), "by_thread")):
+        http = next(r for r in answer[key] if r["name"] == "http-* (40)")
+        assert (http["pool"], http["threads"]) == ("http-*", 40)
+        assert not [r for r in answer[key] if re.match(r"http-\d", r["name"])]
+    assert "http-* (40)" in run("function", recording, "burn", code=0).out
+    assert "http-* (40)" in run("summary", recording, code=0).out
+    assert len([r for r in ask("function", recording, "burn", "--no-pool", "-n", 0)["threads"] if r["name"].startswith("http-")]) == 40
+
+
+# A hang report knows threads by names that are no comms.
+
+def report(tmp_path, states, extra=""):
+    """A process whose threads exec-N are in these states, and a main thread that has a lock."""
+    text = "Steps:            10 (10ms sampling interval)\n\nProcess:          java [412]\n\n" \
+        '  Thread 0x1    DispatchQueue "com.apple.main-thread"(1)    10 samples (1-10)    cpu time 0.500s\n' \
+        "    10  main + 1 (java + 1) [0x1] (running)\n"
+    for i, state in enumerate(states):
+        text += '\n  Thread 0x%x    Thread name "exec-%d"    10 samples (1-10)    cpu time 0.010s\n' \
+            "    10  work + 1 (java + 2) [0x2] (%s)\n" % (0x10 + i, i, state)
+    path = tmp_path / "report.spindump.txt"
+    path.write_text(text + extra)
+    return path
+
+
+LOCK = "unfair lock owned by java [412] thread 0x1"
+
+
+def test_threads_that_the_profiler_names(tmp_path):
+    path = report(tmp_path, [LOCK] * 5)
+    row = rows(path, "--by", "thread", "--view", "all")["exec-* (5)"]
+    assert (row["flat"], row["pool"], row["threads"], row["pid"], row["tid"]) == (50, "exec-*", 5, 412, None)
+    assert (row["cpu_time_ns"], row["thread_name"]) == (50_000_000, None)
+    assert set(rows(path, "--by", "comm", "--view", "all")) == {"java"}
+    for asked, kept in (("exec-* (5)", 50), ("exec-3", 10), ("exec-[12]", 20), ("/c-[0-9]$/", 50), ("java", 60)):
+        assert ask("top", path, "--view", "all", "--thread", asked)["kept"] == kept, asked
+
+
+def test_waiters_that_stand_alike_are_one(tmp_path):
+    path = report(tmp_path, [LOCK] * 4 + ["running"])
+    answer = ask("waits", path)
+    (waiter,) = answer["waiters"]
+    assert (waiter["process"], waiter["pid"], waiter["tid"], waiter["pool"], waiter["threads"]) == ("java", 412, None, "exec-*", 4)
+    assert (waiter["weight"], waiter["waiting"], [w["weight"] for w in waiter["waits"]]) == (40, 40, [40])
+    (chain,) = answer["chains"]
+    assert (chain["length"], chain["steps"][0]["pool"], chain["steps"][0]["threads"], chain["steps"][0]["weight"]) == \
+        (1, "exec-*", 4, 40)
+    assert "java [412] exec-* (4 of 5)" in run("waits", path, code=0).out
+    apart = ask("waits", path, "--no-pool")
+    assert [(w["tid"], w["pool"], w["threads"]) for w in apart["waiters"]] == [(0x10 + i, None, None) for i in range(4)]
+    assert answer["waiting"] == apart["waiting"] == 40
+
+
+def test_a_pool_that_waits_for_its_own_threads_is_no_deadlock(tmp_path):
+    own = "unfair lock owned by java [412] thread 0x%x"
+    answer = ask("waits", report(tmp_path, [own % 0x11, own % 0x12, LOCK, own % 0x10]))
+    assert answer["deadlocks"] == 0
+    assert sorted(c["length"] for c in answer["chains"]) == [4] and answer["chains"][0]["steps"][0]["tid"] == 0x13
+    answer = ask("waits", report(tmp_path, [own % 0x11, own % 0x10, own % 0x10, own % 0x10]))
+    assert answer["deadlocks"] == 1 and sorted(w["threads"] or 1 for w in answer["waiters"]) == [2, 2]
