@@ -9,7 +9,7 @@
 
 struct stacks {
     struct answer a;
-    uint32_t *rows;
+    struct sp_stack_row *rows;
     size_t n;
 };
 
@@ -21,19 +21,35 @@ static void json_str(struct sp_jw *w, const char *key, struct sp_str s)
         sp_jw_str(w, key, s.p, s.n);
 }
 
-static void json_context(struct stacks *x, const struct sp_context *c)
+/* The pool whose threads have a stack; NULL: it is of one thread. */
+static const struct sp_pool *pool_of(const struct stacks *x, const struct sp_stack_row *row)
+{
+    return row->records < 2 ? NULL : &x->a.s->pools.pools.v[row->pool];
+}
+
+static const struct sp_context *context_of(const struct stacks *x, const struct sp_stack_row *row)
 {
     const struct sp_profile *p = x->a.s->profile;
+    return &p->contexts.v[p->stacks.v[x->a.s->rows.v[row->row].stack].context];
+}
+
+/* Where threads of a pool have the stack, none of them is named. */
+static void json_context(struct stacks *x, const struct sp_stack_row *row)
+{
+    const struct sp_profile *p = x->a.s->profile;
+    const struct sp_context *c = context_of(x, row);
+    const struct sp_pool *pool = pool_of(x, row);
     struct sp_jw *w = &x->a.w;
     sp_jw_open(w, "context", '{');
     if (c->event != SP_NONE)
         json_str(w, "event", sp_pstr(p, p->events.v[c->event].name));
-    const int64_t numbers[] = {c->pid, c->tid, c->cpu};
+    const int64_t numbers[] = {c->pid, pool ? SP_ABSENT : c->tid, c->cpu};
     const char *const names[] = {"pid", "tid", "cpu"};
     for (int i = 0; i < 3; i++)
         if (numbers[i] != SP_ABSENT)
             sp_jw_i64(w, names[i], numbers[i]);
-    json_str(w, "comm", sp_pstr(p, c->comm));
+    if (!pool)
+        json_str(w, "comm", sp_pstr(p, c->comm));
     json_str(w, "x_state", sp_pstr(p, c->state));
     json_str(w, "x_source", sp_pstr(p, c->source));
     sp_jw_close(w, '}');
@@ -65,23 +81,25 @@ static void json_frame(struct stacks *x, uint32_t frame)
     sp_jw_close(w, '}');
 }
 
-static bool json_row(struct stacks *x, uint32_t row)
+static bool json_row(struct stacks *x, const struct sp_stack_row *row)
 {
     const struct sp_profile *p = x->a.s->profile;
-    const struct sp_selected *r = &x->a.s->rows.v[row];
+    const struct sp_selected *r = &x->a.s->rows.v[row->row];
     struct sp_jw *w = &x->a.w;
     size_t n;
-    const uint32_t *f = sp_selected_frames(x->a.s, row, &n);
+    const uint32_t *f = sp_selected_frames(x->a.s, row->row, &n);
     if (!f)
         return false;
     sp_jw_open(w, NULL, '{');
     sp_buf_clear(&x->a.b);
     sp_stack_id_add(&x->a.b, p, r->stack);
     sp_jw_str(w, "id", x->a.b.data, x->a.b.len);
-    answer_weight(&x->a, "weight", r->weight);
-    answer_percent(&x->a, "percent", r->weight);
-    answer_count(&x->a, "samples", r->samples);
-    json_context(x, &p->contexts.v[p->stacks.v[r->stack].context]);
+    answer_weight(&x->a, "weight", row->weight);
+    answer_percent(&x->a, "percent", row->weight);
+    answer_count(&x->a, "samples", row->samples);
+    sp_jw_u64(w, "records", row->records);
+    pool_json(w, &x->a.s->pools, pool_of(x, row));
+    json_context(x, row);
     sp_jw_open(w, "frames", '[');
     for (size_t i = 0; i < n; i++)
         json_frame(x, f[i]);
@@ -102,9 +120,9 @@ static int draw_json(struct stacks *x, size_t limit)
     sp_jw_open(&a->w, "rows", '[');
     for (size_t i = 0; i < x->n; i++) {
         if (i < limit)
-            ok = ok && json_row(x, x->rows[i]);
+            ok = ok && json_row(x, &x->rows[i]);
         else
-            omitted += a->s->rows.v[x->rows[i]].weight;
+            omitted += x->rows[i].weight;
     }
     sp_jw_close(&a->w, ']');
     sp_jw_open(&a->w, "omitted", '{');
@@ -118,11 +136,16 @@ static int draw_json(struct stacks *x, size_t limit)
 
 /* ---- text ---- */
 
-static void context_words(struct sp_buf *b, const struct sp_profile *p, const struct sp_context *c)
+static void context_words(struct sp_buf *b, const struct stacks *x, const struct sp_stack_row *row)
 {
-    const int64_t numbers[] = {c->pid, c->tid, c->cpu};
+    const struct sp_profile *p = x->a.s->profile;
+    const struct sp_context *c = context_of(x, row);
+    const struct sp_pool *pool = pool_of(x, row);
+    const int64_t numbers[] = {c->pid, pool ? SP_ABSENT : c->tid, c->cpu};
     const char *const names[] = {"pid", "tid", "cpu"};
     struct sp_str comm = sp_pstr(p, c->comm), state = sp_pstr(p, c->state), source = sp_pstr(p, c->source);
+    if (pool)
+        comm = sp_str_at(&x->a.s->pools.names, pool->name);
     sp_text_safe(b, comm.p, comm.n);
     for (int i = 0; i < 3; i++)
         if (numbers[i] != SP_ABSENT)
@@ -138,13 +161,13 @@ static void context_words(struct sp_buf *b, const struct sp_profile *p, const st
 }
 
 /* The stack in one block: its weight, then a line for each frame from the leaf. */
-static bool text_stack(struct stacks *x, uint32_t row)
+static bool text_stack(struct stacks *x, const struct sp_stack_row *row)
 {
     const struct sp_profile *p = x->a.s->profile;
-    const struct sp_selected *r = &x->a.s->rows.v[row];
+    const struct sp_selected *r = &x->a.s->rows.v[row->row];
     struct sp_buf *b = &x->a.b, words;
     size_t n;
-    const uint32_t *f = sp_selected_frames(x->a.s, row, &n);
+    const uint32_t *f = sp_selected_frames(x->a.s, row->row, &n);
     if (!f)
         return false;
     sp_buf_clear(b);
@@ -152,19 +175,21 @@ static bool text_stack(struct stacks *x, uint32_t row)
     if (x->a.s->cannot_add)
         sp_buf_ch(b, '-');
     else
-        weight_text(b, x->a.s, r->weight);
+        weight_text(b, x->a.s, row->weight);
     sp_buf_puts(b, " (");
-    percent_text(b, x->a.s, r->weight);
+    percent_text(b, x->a.s, row->weight);
     sp_buf_puts(b, "%)");
-    if (r->samples != SP_ABSENT) {
+    if (row->samples != SP_ABSENT) {
         sp_buf_puts(b, ", ");
-        sp_text_grouped(b, r->samples, 0);
+        sp_text_grouped(b, row->samples, 0);
         sp_buf_puts(b, " samples");
     }
     sp_buf_puts(b, ", id ");
     sp_stack_id_add(b, p, r->stack);
+    if (row->records > 1)
+        sp_buf_printf(b, " and %u more", row->records - 1);
     sp_buf_init(&words, 0);
-    context_words(&words, p, &p->contexts.v[p->stacks.v[r->stack].context]);
+    context_words(&words, x, row);
     if (words.len)
         sp_buf_printf(b, ", %s", sp_buf_cstr(&words));
     sp_buf_free(&words);
@@ -193,21 +218,21 @@ static bool text_stack(struct stacks *x, uint32_t row)
     return true;
 }
 
-static bool table_row(struct stacks *x, struct sp_table *t, uint32_t row)
+static bool table_row(struct stacks *x, struct sp_table *t, const struct sp_stack_row *row)
 {
     const struct sp_profile *p = x->a.s->profile;
-    const struct sp_selected *r = &x->a.s->rows.v[row];
+    const struct sp_selected *r = &x->a.s->rows.v[row->row];
     struct sp_buf *b = &x->a.b;
     size_t n;
-    const uint32_t *f = sp_selected_frames(x->a.s, row, &n);
+    const uint32_t *f = sp_selected_frames(x->a.s, row->row, &n);
     if (!f)
         return false;
     sp_stack_id_add(b, p, r->stack);
     cell_buf(t, b);
-    cell_weight(&x->a, t, r->weight);
-    cell_percent(&x->a, t, r->weight);
-    cell_count(t, r->samples);
-    context_words(b, p, &p->contexts.v[p->stacks.v[r->stack].context]);
+    cell_weight(&x->a, t, row->weight);
+    cell_percent(&x->a, t, row->weight);
+    cell_count(t, row->samples);
+    context_words(b, x, row);
     cell_buf(t, b);
     for (size_t i = n; i-- > 0;) {
         struct sp_str name = sp_pstr(p, sp_frame_function(p, f[i])->name);
@@ -233,11 +258,11 @@ static int draw_text(struct stacks *x, size_t limit)
     answer_heading(c, x->a.s);
     for (size_t i = 0; i < x->n; i++) {
         if (i >= limit)
-            omitted += x->a.s->rows.v[x->rows[i]].weight;
+            omitted += x->rows[i].weight;
         else if (c->format == FORMAT_TABLE)
-            ok = ok && text_stack(x, x->rows[i]);
+            ok = ok && text_stack(x, &x->rows[i]);
         else
-            ok = ok && table_row(x, &table, x->rows[i]);
+            ok = ok && table_row(x, &table, &x->rows[i]);
     }
     if (!ok)
         rc = cli_exit_of(sp_nomem(&c->diags));
@@ -269,8 +294,9 @@ static spaa_status only(struct stacks *x, const char *id)
                      "stack %s is not among what was asked for", id);
         st = SPAA_ERR_NOT_FOUND;
     }
-    if (!st) {
-        x->rows[0] = row;
+    if (!st) { /* the record itself, whatever pool it is of */
+        const struct sp_selected *r = &x->a.s->rows.v[row];
+        x->rows[0] = (struct sp_stack_row){row, SP_NONE, 1, r->weight, r->samples};
         x->n = 1;
     }
     return st;
@@ -290,10 +316,9 @@ int sp_cmd_stacks(struct cli *c)
     if (st)
         return cli_exit_of(st);
     answer_init(&x.a, c, &s);
-    x.n = s.rows.n;
     st = sp_stack_ids(c->profile);
     if (!st)
-        st = sp_stacks_by_weight(&s, &c->diags, &x.rows);
+        st = sp_stacks_by_weight(&s, &c->diags, &x.rows, &x.n);
     if (!st && c->v.id)
         st = only(&x, c->v.id);
     rc = st ? cli_exit_of(st) : cli_stdout(c);

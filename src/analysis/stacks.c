@@ -1,5 +1,6 @@
 #include "analysis/stacks.h"
 
+#include "base/map.h"
 #include "model/identity.h"
 #include "model/order.h"
 
@@ -45,24 +46,89 @@ static int cmp_id(const struct sp_profile *p, uint32_t a, uint32_t b)
 static int cmp_row(const void *va, const void *vb, void *arg)
 {
     const struct sp_selection *s = arg;
-    uint32_t x = *(const uint32_t *)va, y = *(const uint32_t *)vb;
-    const struct sp_selected *a = &s->rows.v[x], *b = &s->rows.v[y];
-    if (a->weight != b->weight)
-        return a->weight > b->weight ? -1 : 1;
+    const struct sp_stack_row *x = va, *y = vb;
+    const struct sp_selected *a = &s->rows.v[x->row], *b = &s->rows.v[y->row];
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
     int c = cmp_id(s->profile, a->stack, b->stack);
-    return c ? c : (x > y) - (x < y);
+    return c ? c : (x->row > y->row) - (x->row < y->row);
 }
 
-spaa_status sp_stacks_by_weight(const struct sp_selection *s, struct sp_diags *d, uint32_t **out)
+/* ---- stacks of one pool ---- */
+
+struct joiner {
+    const struct sp_selection *s;
+    struct sp_stack_row *rows;
+    struct sp_map map; /* of rows of pools */
+};
+
+static bool same_frames(const struct sp_profile *p, uint32_t a, uint32_t b)
 {
-    uint32_t *rows = malloc((s->rows.n + 1) * sizeof *rows);
-    if (!rows)
+    if (a == SP_NONE || b == SP_NONE)
+        return a == b;
+    const struct sp_stack *x = &p->stacks.v[a], *y = &p->stacks.v[b];
+    return x->n == y->n && x->type == y->type && x->exclusive < 2 && y->exclusive < 2 &&
+           (!x->n || !memcmp(sp_stack_frames(p, a), sp_stack_frames(p, b), x->n * sizeof(uint32_t)));
+}
+
+/* All but the thread is equal, as it is recorded: so is what filters leave of it. */
+static bool one_stack(const struct sp_selection *s, const struct sp_selected *a, const struct sp_selected *b)
+{
+    const struct sp_profile *p = s->profile;
+    const struct sp_context *x = &p->contexts.v[p->stacks.v[a->stack].context],
+                            *y = &p->contexts.v[p->stacks.v[b->stack].context];
+    return x->event == y->event && x->cpu == y->cpu && x->state == y->state && x->source == y->source &&
+           x->more == y->more && same_frames(p, a->stack, b->stack) && same_frames(p, a->kernel, b->kernel);
+}
+
+static uint64_t hash_of(const struct sp_selection *s, const struct sp_selected *x, uint32_t pool)
+{
+    const struct sp_stack *stack = &s->profile->stacks.v[x->stack];
+    uint32_t n = stack->n < 64 ? stack->n : 64;
+    return sp_stack_hash(n ? sp_stack_frames(s->profile, x->stack) : NULL, n, pool, SP_UNIFIED);
+}
+
+/* False: out of memory. */
+static bool join_row(struct joiner *j, uint32_t row, size_t *n)
+{
+    const struct sp_selection *s = j->s;
+    const struct sp_selected *x = &s->rows.v[row];
+    uint32_t pool = s->pools.by_thread[s->profile->stacks.v[x->stack].context];
+    uint64_t hash = pool == SP_NONE ? 0 : hash_of(s, x, pool);
+    struct sp_probe at = sp_map_probe(&j->map, hash);
+    for (uint32_t i; pool != SP_NONE && (i = sp_map_next(&j->map, &at)) != SP_MAP_NONE;) {
+        struct sp_stack_row *y = &j->rows[i];
+        if (y->pool != pool || !one_stack(s, x, &s->rows.v[y->row]))
+            continue;
+        int c = cmp_id(s->profile, x->stack, s->rows.v[y->row].stack);
+        if (x->weight > s->rows.v[y->row].weight || (x->weight == s->rows.v[y->row].weight && c < 0))
+            y->row = row;
+        y->weight += x->weight;
+        if (x->samples > SP_DECIMAL)
+            y->samples = (y->samples == SP_ABSENT ? 0 : y->samples) + x->samples;
+        y->records++;
+        return true;
+    }
+    j->rows[*n] = (struct sp_stack_row){row, pool, 1, x->weight, x->samples};
+    return ++*n && (pool == SP_NONE || sp_map_add(&j->map, hash, (uint32_t)*n - 1));
+}
+
+spaa_status sp_stacks_by_weight(const struct sp_selection *s, struct sp_diags *d, struct sp_stack_row **out,
+                                size_t *n)
+{
+    struct joiner j = {.s = s, .rows = malloc((s->rows.n + 1) * sizeof *j.rows)};
+    bool ok = j.rows != NULL;
+    *n = 0;
+    for (uint32_t i = 0; ok && i < s->rows.n; i++)
+        ok = join_row(&j, i, n);
+    sp_map_free(&j.map);
+    if (!ok) {
+        free(j.rows);
         return sp_nomem(d);
-    for (size_t i = 0; i < s->rows.n; i++)
-        rows[i] = (uint32_t)i;
-    if (s->rows.n)
-        qsort_r(rows, s->rows.n, sizeof *rows, cmp_row, (void *)(uintptr_t)s);
-    *out = rows;
+    }
+    if (*n)
+        qsort_r(j.rows, *n, sizeof *j.rows, cmp_row, (void *)(uintptr_t)s);
+    *out = j.rows;
     return SPAA_OK;
 }
 

@@ -229,6 +229,29 @@ def test_threads_of_a_function_and_of_a_brief(recording):
     assert len([r for r in ask("function", recording, "burn", "--no-pool", "-n", 0)["threads"] if r["name"].startswith("http-")]) == 40
 
 
+def test_stacks_of_a_pool_are_one(recording):
+    pooled, apart = ask("stacks", recording, "-n", 0), ask("stacks", recording, "-n", 0, "--no-pool")
+    want = {}
+    pools = {c["tid"]: c["comm"].rstrip("0123456789") for c in (r["context"] for r in apart["rows"]) if c["comm"] != "server"}
+    for r in apart["rows"]:
+        who = pools.get(r["context"]["tid"], r["context"]["tid"])
+        key = (who, tuple((f.get("ip"), f["function"]) for f in r["frames"]))
+        want.setdefault(key, []).append((r["weight"], r["samples"], r["id"]))
+    got = {}
+    for r in pooled["rows"]:
+        assert r["records"] == len(next(v for v in want.values() if r["id"] in [x[2] for x in v]))
+        assert (r["pool"] is None) == (r["records"] == 1) == ("tid" in r["context"]) == ("comm" in r["context"])
+        got[r["id"]] = (r["weight"], r["samples"])
+    assert sorted(got.values()) == sorted((sum(x[0] for x in v), sum(x[1] for x in v)) for v in want.values())
+    assert [r["weight"] for r in pooled["rows"]] == sorted((r["weight"] for r in pooled["rows"]), reverse=True)
+    assert (pooled["rows"][0]["pool"], pooled["rows"][0]["threads"]) == ("http-*", 40)
+    text = run("stacks", recording, "-n", 1, code=0).out
+    assert re.search(r" and \d+ more, http-\* \(40\), pid \d+\n", text)
+    assert "http-* (40)" in run("stacks", recording, "-n", 1, "--format", "csv", code=0).out
+    one = ask("stacks", recording, "--id", pooled["rows"][0]["id"])["rows"][0]
+    assert one["records"] == 1 and one["context"]["comm"].startswith("http-")
+
+
 # A hang report knows threads by names that are no comms.
 
 def report(tmp_path, states, extra=""):

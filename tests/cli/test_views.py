@@ -125,7 +125,7 @@ def test_merge_inlined_everywhere(file):
 # Functions
 
 def check_function(path, selection, name, fits):
-    answer = ask("function", path, name, "-n", 0, *selection.options())
+    answer = ask("function", path, name, "-n", 0, "--no-pool", *selection.options())
     want = selection.function(fits)
     assert (answer["flat"], answer["cum"]) == (want["flat"], want["cum"])
     assert (answer["flat_percent"], answer["cum_percent"]) == tuple(percent(want[k], selection.base) for k in ("flat", "cum"))
@@ -192,7 +192,7 @@ def test_root_at_takes_expressions(folded):
 def test_stacks(file, filters):
     path, profile = file
     selection = profile.select(**filters)
-    answer = ask("stacks", path, "-n", 0, *selection.options())
+    answer = ask("stacks", path, "-n", 0, "--no-pool", *selection.options())
     rows = {r["id"]: r for r in answer["rows"]}
     assert set(rows) == {r.id for r in selection.rows} and len(rows) == len(answer["rows"])
     for x in selection.rows:
@@ -203,7 +203,7 @@ def test_stacks(file, filters):
         assert r["context"] == x.context
     weights = [r["weight"] for r in answer["rows"]]
     assert weights == sorted(weights, reverse=True) and sum(weights) == selection.total
-    short = ask("stacks", path, "-n", 2, *selection.options())
+    short = ask("stacks", path, "-n", 2, "--no-pool", *selection.options())
     assert short["rows"] == answer["rows"][:2]
     assert short["omitted"] == {"rows": len(rows) - 2, "weight": sum(weights[2:])}
     one = ask("stacks", path, "--id", answer["rows"][1]["id"], *selection.options())

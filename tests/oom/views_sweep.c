@@ -192,13 +192,14 @@ static spaa_status ask_timeline(struct sp_selection *s, struct sp_diags *d, int6
 
 static spaa_status ask_stacks(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
 {
-    uint32_t *rows;
+    struct sp_stack_row *rows;
+    size_t n;
     struct sp_handles h;
-    spaa_status st = sp_stacks_by_weight(s, d, &rows);
+    spaa_status st = sp_stacks_by_weight(s, d, &rows, &n);
     if (st)
         return st;
-    for (size_t i = 0; i < s->rows.n; i++)
-        *sum += (int64_t)rows[i] * (int64_t)(i + 1);
+    for (size_t i = 0; i < n; i++)
+        *sum += (int64_t)rows[i].row * (int64_t)(i + 1) + rows[i].weight;
     free(rows);
     st = sp_handles_of(s->profile, &h);
     if (!st)
