@@ -22,6 +22,7 @@ struct event_facts {
 struct facts {
     struct event_facts *events; /* by event */
     struct info_metrics *metrics;
+    struct info_pools pools;
 };
 
 static spaa_status facts_of(struct cli *c, uint32_t event, struct event_facts *f)
@@ -209,6 +210,7 @@ static int answer_json(struct cli *c, const struct facts *all)
     sp_jw_close(&w, ']');
     sp_jw_u64(&w, "threads", p->threads.n);
     sp_jw_u64(&w, "processes", processes(p));
+    info_pools_json(&all->pools, &w);
     sp_jw_u64(&w, "dsos", p->dsos.n);
     sp_jw_u64(&w, "functions", p->functions.n);
     sp_jw_u64(&w, "frames", p->frames.n);
@@ -367,6 +369,7 @@ static int answer_text(struct cli *c, const struct facts *all)
         line(c, "clock", p, h->clock);
         sp_printf(c->out, "%-12s %zu of %llu processes\n", "threads", p->threads.n,
                   (unsigned long long)processes(p));
+        info_pools_text(c, &all->pools);
         sp_printf(c->out, "%-12s %zu stacks of %zu frames, %zu functions, %zu binaries\n", "tables",
                   p->stacks.n, p->frames.n, p->functions.n, p->dsos.n);
         binary_lines(c);
@@ -406,8 +409,8 @@ int sp_cmd_info(struct cli *c)
     if (c->v.io)
         return info_io(c);
     size_t n = c->profile->events.n, done = 0;
-    struct facts all = {calloc(n + 1, sizeof *all.events), calloc(n + 1, sizeof *all.metrics)};
-    spaa_status st = all.events && all.metrics ? SPAA_OK : sp_nomem(&c->diags);
+    struct facts all = {calloc(n + 1, sizeof *all.events), calloc(n + 1, sizeof *all.metrics), {.n = 0}};
+    spaa_status st = all.events && all.metrics ? info_pools_of(c, &all.pools) : sp_nomem(&c->diags);
     for (; !st && done < n; done++)
         st = facts_of(c, (uint32_t)done, &all.events[done]);
     for (size_t i = 0; !st && i < n; i++)
@@ -421,6 +424,7 @@ int sp_cmd_info(struct cli *c)
     }
     for (size_t i = 0; all.metrics && i < n; i++)
         sp_vec_free(&all.metrics[i]);
+    info_pools_free(&all.pools);
     free(all.events);
     free(all.metrics);
     return rc;

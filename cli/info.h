@@ -28,4 +28,15 @@ int info_metrics_text(struct cli *c, const struct info_metrics *lists); /* by ev
 void info_report_text(struct cli *c);
 void info_report_json(struct cli *c, struct sp_jw *w);
 
+/* info_pools.c: the thread pools of the profile, those of most threads first. Free on success only. */
+struct info_pools {
+    struct sp_pools pools;
+    const struct sp_pool **list;
+    size_t n;
+};
+spaa_status info_pools_of(struct cli *c, struct info_pools *out);
+void info_pools_free(struct info_pools *x);
+void info_pools_json(const struct info_pools *x, struct sp_jw *w); /* "pools": […] */
+void info_pools_text(struct cli *c, const struct info_pools *x);   /* a line, where there are some */
+
 #endif

@@ -31,9 +31,9 @@ struct spaa_top_options {
     const char *event;  /* NULL: the one with the most samples */
     const char *metric; /* NULL: the event's primary metric */
     /* Filters; NULL and 0: none. dso, focus, ignore and hide are regular expressions (PCRE2). */
-    const char *thread;  /* a tid, or a thread name */
+    const char *thread;  /* a tid, or a thread name as comm is */
     const char *pid;     /* in decimal */
-    const char *comm;    /* thread name */
+    const char *comm;    /* thread name as it stands; else a pool as a row has it, a glob (http-*) or /RE/ */
     const char *state;   /* thread states, separated by commas */
     const char *view;    /* "cpu", "latency", "all"; NULL: "cpu" where the profile has states */
     const char *dso;     /* stacks with a frame in a matching binary */
@@ -42,6 +42,9 @@ struct spaa_top_options {
     const char *hide;    /* frames to leave out of the stacks */
     const char *root_at; /* stacks start at this function */
     int user, kernel;    /* frames of this kind only */
+    /* Threads of one process whose names differ in digits only, three or more, are one row of "thread" and "comm",
+       `http-* (40)`; 1: each for itself. */
+    int no_pool;
 };
 
 struct spaa_rows;

@@ -47,6 +47,7 @@ void sp_sql_close(struct sp_sql *q)
     sql_indexes_free(q);
     sql_views_free(q);
     sp_handles_free(&q->handles);
+    sp_pools_free(&q->pools);
     free(q->frame_runs.start);
     free(q->weight_runs.start);
     free(q->window_runs.start);

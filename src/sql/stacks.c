@@ -12,6 +12,7 @@ enum {
     TID,
     CPU,
     COMM,
+    POOL,
     STATE,
     SOURCE,
     DEPTH,
@@ -33,6 +34,7 @@ static const struct sql_column columns[] = {
     {"tid", SQL_INTEGER, SQL_KEY, 5000, "thread"},
     {"cpu", SQL_INTEGER, SQL_KEY, 50000, "processor"},
     {"comm", SQL_TEXT, SQL_KEY, 20000, "the thread's name"},
+    {"pool", SQL_TEXT, 0, 0, "the thread's pool in its process, where it is in one: http-*"},
     {"state", SQL_TEXT, SQL_KEY, 100000, "thread state (x_state)"},
     {"source", SQL_TEXT, SQL_KEY, 200000, "the input, where several are one profile (x_source)"},
     {"depth", SQL_INTEGER, SQL_KEY, 10000, "frames"},
@@ -127,6 +129,8 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     case COMM:
         sql_str(out, p, c->comm);
         break;
+    case POOL:
+        return sql_pool(at->q, out, s->context, SP_NONE);
     case STATE:
         sql_str(out, p, c->state);
         break;

@@ -1,13 +1,14 @@
 /* threads: one row per thread record. */
 #include "sql/internal.h"
 
-enum { ID, PID, TID, COMM, MORE };
+enum { ID, PID, TID, COMM, POOL, MORE };
 
 static const struct sql_column columns[] = {
     {"id", SQL_INTEGER, SQL_ASCENDING, 1, "number"},
     {"pid", SQL_INTEGER, SQL_KEY, 10, "process"},
     {"tid", SQL_INTEGER, SQL_KEY, 1, "thread: stacks.tid, samples.tid"},
     {"comm", SQL_TEXT, SQL_KEY, 10, "name"},
+    {"pool", SQL_TEXT, 0, 0, "of its process, where it is in one: http-*"},
     {"more", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
     {0},
 };
@@ -24,6 +25,8 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     const struct sp_thread *t = &p->threads.v[at->row];
     if (column == COMM)
         sql_str(out, p, t->comm);
+    else if (column == POOL)
+        return sql_pool(at->q, out, SP_NONE, (uint32_t)at->row);
     else if (column == MORE)
         sql_members(out, p, t->more);
     else

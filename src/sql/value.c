@@ -10,6 +10,22 @@ void sql_str(sqlite3_context *out, const struct sp_profile *p, uint32_t s)
         sqlite3_result_text64(out, t.p, t.n, SQLITE_STATIC, SQLITE_UTF8);
 }
 
+int sql_pool(struct sp_sql *q, sqlite3_context *out, uint32_t context, uint32_t record)
+{
+    if (!q->have_pools) {
+        spaa_status st = sp_pools_of(q->profile, NULL, q->diags, &q->pools);
+        if (st)
+            return sql_status(q, st);
+        q->have_pools = true;
+    }
+    uint32_t pool = context != SP_NONE ? q->pools.by_thread[context] : q->pools.of_record[record];
+    if (pool != SP_NONE) {
+        struct sp_str pattern = sp_str_at(&q->pools.names, q->pools.pools.v[pool].pattern);
+        sql_copy(out, pattern.p, pattern.n);
+    }
+    return SQLITE_OK;
+}
+
 void sql_text(sqlite3_context *out, const char *s)
 {
     if (s)

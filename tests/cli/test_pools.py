@@ -252,6 +252,23 @@ def test_stacks_of_a_pool_are_one(recording):
     assert one["records"] == 1 and one["context"]["comm"].startswith("http-")
 
 
+def test_info_lists_them(recording):
+    answer = ask("info", recording)
+    assert [(x["name"], x["pool"], x["threads"]) for x in answer["pools"]] == [
+        ("http-* (40)", "http-*", 40), ("worker (5)", "worker", 5), ("very-long-name- (4)", "very-long-name-", 4)]
+    assert {x["pid"] for x in answer["pools"]} == {next(int(r["pid"]) for r in rows(recording, "--by", "thread").values())}
+    assert re.search(r"^pools +http-\* \(40\), worker \(5\), very-long-name- \(4\)$", run("info", recording, code=0).out, re.M)
+
+
+def test_tables_have_the_pattern(recording):
+    def query(sql):
+        return ask("query", recording, sql)["rows"]
+    assert query("SELECT pool, count(*) FROM threads WHERE pool IS NOT NULL GROUP BY 1 ORDER BY 2 DESC") == [
+        ["http-*", 40], ["worker", 5], ["very-long-name-", 4]]
+    flat = {r["pool"]: r["flat"] for r in rows(recording, "--by", "thread").values()}
+    assert dict(query("SELECT pool, sum(weight) FROM stacks GROUP BY 1")) == flat
+
+
 # A hang report knows threads by names that are no comms.
 
 def report(tmp_path, states, extra=""):
