@@ -30,6 +30,7 @@ static int set_up(void **state)
     if (sp_profile_new(&f->d, &f->p) != SPAA_OK)
         return -1;
     f->t.profile = f->p;
+    f->t.comm_names = &f->p->strs;
     *state = f;
     return 0;
 }
