@@ -185,7 +185,7 @@ bool cli_select_opts(struct cli *c, struct sp_select_opts *out)
                                    .hide = v->hide,
                                    .root_at = v->root_at,
                                    .time = v->time,
-                                   .no_pool = v->no_pool != NULL,
+                                   .pools = c->command->groups & G_THREADS && !v->no_pool,
                                    .merge_inlined = v->merge_inlined != NULL,
                                    .user_only = v->user != NULL,
                                    .kernel_only = v->kernel != NULL};

@@ -647,19 +647,17 @@ static spaa_status pools_of(const struct sp_profile *p, bool apart, const unsign
                             struct sp_diags *d, struct sp_pools *out)
 {
     struct builder b = {.p = p, .among = among};
-    spaa_status st = sp_facts_of(p, d, &b.facts);
+    spaa_status st = apart ? SPAA_OK : sp_facts_of(p, d, &b.facts);
     if (st)
         return st;
-    st = sp_processes_of(p, d, &b.processes);
-    if (!st) {
-        sp_buf_init(&b.text, 0);
-        if (!make(&b, apart)) {
-            sp_pools_free(&b.out);
-            st = sp_nomem(d);
-        }
-        sp_buf_free(&b.text);
-        sp_processes_free(&b.processes);
+    st = apart ? SPAA_OK : sp_processes_of(p, d, &b.processes);
+    sp_buf_init(&b.text, 0);
+    if (!st && !make(&b, apart)) {
+        sp_pools_free(&b.out);
+        st = sp_nomem(d);
     }
+    sp_buf_free(&b.text);
+    sp_processes_free(&b.processes);
     sp_facts_free(&b.facts);
     sp_vec_free(&b.members);
     sp_vec_free(&b.groups);

@@ -294,7 +294,7 @@ static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o
     if (!st)
         st = sp_who_of(p, o, d, &who);
     if (!st)
-        st = o->no_pool ? sp_pools_none(p, d, &s->pools) : sp_pools_of(p, who, d, &s->pools);
+        st = o->pools ? sp_pools_of(p, who, d, &s->pools) : sp_pools_none(p, d, &s->pools);
     for (uint32_t i = 0; !st && i < p->contexts.n; i++)
         fits[i] = (unsigned char)((p->contexts.v[i].event == s->event) + sp_context_fits(s, o, who, i));
     s->samples_metric = sp_metric_find(p, "samples", 7);

@@ -34,7 +34,7 @@ struct sp_select_opts {
     bool user_only, kernel_only; /* frames of the other kind are left out */
     bool any_state;              /* where neither state nor view is given: all states */
     bool may_be_empty;           /* filters that leave nothing are no error */
-    bool no_pool;                /* each thread for itself */
+    bool pools;                  /* threads of a pool are one, where views ask: see pool.h */
     bool merge_inlined;          /* inlined frames are left out: their weight is the physical frame's */
 };
 
@@ -67,8 +67,8 @@ struct sp_selection {
     int64_t base, total;      /* scaled */
     int64_t base_samples, samples; /* SP_ABSENT where the source has none */
     struct sp_buf filters;         /* the filters in words, empty when there are none */
-    struct sp_pools
-        pools; /* of the threads that thread and comm leave, whatever else is selected; none with no_pool */
+    struct sp_pools pools;   /* of the threads that thread and comm leave, whatever else is selected; none
+                                unless asked for */
     unsigned char *hidden;   /* per frame: left out of the stacks; NULL: none */
     unsigned char *roots;    /* per function: stacks are cut here; NULL: they are not */
     uint32_t root;           /* one of these functions, to name */

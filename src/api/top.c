@@ -30,7 +30,7 @@ static spaa_status ask(const struct sp_profile *p, const struct spaa_top_options
                                    .ignore = o->ignore,
                                    .hide = o->hide,
                                    .root_at = o->root_at,
-                                   .no_pool = o->no_pool != 0,
+                                   .pools = !o->no_pool,
                                    .user_only = o->user != 0,
                                    .kernel_only = o->kernel != 0};
     return sp_select(p, &asked, d, out);

@@ -38,6 +38,15 @@ static const char text[] =
     "{\"type\":\"frame\",\"id\":4,\"func\":\"0x5\",\"dso\":1,\"kind\":\"user\",\"ip\":\"0x5\"}\n"
     "{\"type\":\"stack\",\"id\":\"s3\",\"frames\":[1,4],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":2},"
     "\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":2}]}\n"
+    "{\"type\":\"stack\",\"id\":\"p0\",\"frames\":[2],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":10,"
+    "\"comm\":\"w-0\"},\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":1}]"
+    "}\n"
+    "{\"type\":\"stack\",\"id\":\"p1\",\"frames\":[2],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":11,"
+    "\"comm\":\"w-1\"},\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":1}]"
+    "}\n"
+    "{\"type\":\"stack\",\"id\":\"p2\",\"frames\":[2],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":12,"
+    "\"comm\":\"w-2\"},\"weights\":[{\"metric\":\"samples\",\"value\":1},{\"metric\":\"period\",\"value\":1}]"
+    "}\n"
     "{\"type\":\"sample\",\"timestamp\":1.5,\"period\":3,\"stack_id\":\"s1\"}\n"
     "{\"type\":\"sample\",\"timestamp\":2,\"period\":7,\"stack_id\":\"s2\"}\n";
 
@@ -232,7 +241,10 @@ static const struct {
 static const struct sp_select_opts selections[] = {{0},
                                                    {.time = "0..0.5"},
                                                    {.merge_inlined = true, .hide = "xyz", .root_at = "/./"},
-                                                   {.focus = "mal", .dso = "a"}};
+                                                   {.focus = "mal", .dso = "a"},
+                                                   {.comm = "w-*", .pools = true},
+                                                   {.thread = "/w/", .comm = "w-* (3)", .pools = true},
+                                                   {.pools = true}};
 
 /* One view of one selection with an allocation failing; *sum is what it answers. */
 static spaa_status run(const struct sp_profile *p, const struct sp_select_opts *o, view *ask,

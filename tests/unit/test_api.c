@@ -213,6 +213,40 @@ static void top_counts_recursion_once(void **state)
     spaa_profile_free(p);
 }
 
+static void top_joins_the_threads_of_a_pool(void **state)
+{
+    (void)state;
+    static const char threads[] =
+        "{\"type\":\"header\",\"format\":\"spaa\",\"version\":\"1.0\",\"source_tool\":\"t\",\"frame_order\":"
+        "\"leaf_to_root\",\"events\":[{\"name\":\"e\",\"kind\":\"software\",\"sampling\":{\"mode\":"
+        "\"period\","
+        "\"primary_metric\":\"period\"}}],\"stack_id_mode\":\"local\"}\n"
+        "{\"type\":\"dso\",\"id\":1,\"name\":\"a\",\"is_kernel\":false}\n"
+        "{\"type\":\"frame\",\"id\":1,\"func\":\"f\",\"dso\":1,\"kind\":\"user\"}\n"
+        "{\"type\":\"stack\",\"id\":1,\"frames\":[1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":2,"
+        "\"comm\":"
+        "\"w1\"},\"weights\":[{\"metric\":\"period\",\"value\":1}]}\n"
+        "{\"type\":\"stack\",\"id\":2,\"frames\":[1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":3,"
+        "\"comm\":"
+        "\"w2\"},\"weights\":[{\"metric\":\"period\",\"value\":2}]}\n"
+        "{\"type\":\"stack\",\"id\":3,\"frames\":[1],\"context\":{\"event\":\"e\",\"pid\":1,\"tid\":4,"
+        "\"comm\":"
+        "\"w3\"},\"weights\":[{\"metric\":\"period\",\"value\":4}]}\n";
+    struct spaa_profile *p = opened(threads);
+    for (int apart = 0; apart < 2; apart++) {
+        struct spaa_top_options o = {.size = sizeof o, .by = "thread", .no_pool = apart};
+        struct spaa_rows *rows = NULL;
+        struct spaa_row row = {.size = sizeof row};
+        assert_int_equal(spaa_top(p, &o, &rows, NULL), SPAA_OK);
+        assert_int_equal(spaa_rows_count(rows), apart ? 3 : 1);
+        assert_int_equal(spaa_rows_get(rows, 0, &row), SPAA_OK);
+        assert_string_equal(row.name, apart ? "w3 (tid 4)" : "w* (3)");
+        assert_int_equal(row.flat, apart ? 4 : 7);
+        spaa_rows_free(rows);
+    }
+    spaa_profile_free(p);
+}
+
 static void top_answers_filters_and_slips(void **state)
 {
     (void)state;
@@ -510,6 +544,7 @@ int main(void)
         cmocka_unit_test(numbers_out_of_range_are_not_found),
         cmocka_unit_test(structures_of_other_versions_fit),
         cmocka_unit_test(top_counts_recursion_once),
+        cmocka_unit_test(top_joins_the_threads_of_a_pool),
         cmocka_unit_test(top_answers_filters_and_slips),
         cmocka_unit_test(failures_say_why_and_leave_outputs_alone),
         cmocka_unit_test(options_of_opening_are_checked),
