@@ -42,8 +42,8 @@ struct spaa_top_options {
     const char *hide;    /* frames to leave out of the stacks */
     const char *root_at; /* stacks start at this function */
     int user, kernel;    /* frames of this kind only */
-    /* Threads of one process whose names differ in digits only, three or more, are one row of "thread" and "comm",
-       `http-* (40)`; 1: each for itself. */
+    /* Threads of one process whose names differ in digits only, three or more, are one row of "thread" and
+       "comm", `http-* (40)`; 1: each for itself. */
     int no_pool;
 };
 
