@@ -78,7 +78,7 @@ static spaa_status order_rows(struct bounds *b, struct sp_diags *d)
 {
     const struct sp_profile *p = b->s->profile;
     struct sp_pools pools;
-    spaa_status st = sp_pools_of(p, false, d, &pools);
+    spaa_status st = sp_pools_of(p, NULL, d, &pools);
     if (st)
         return st;
     for (uint32_t i = 0; i < b->s->rows.n; i++) {
