@@ -2,7 +2,9 @@
  * Inlined functions and lines of a module, from the DWARF of its file or of its debug file.
  *
  * A file's name is shown as the compiler was told: relative to the directory it ran in, unless it was
- * elsewhere. So a source line is the same wherever somebody built it, and stacks stay comparable.
+ * elsewhere. So a source line is the same wherever somebody built it, and stacks stay comparable. Crates that
+ * cargo downloads are each compiled in a directory of their own, and all have a src/lib.rs: of these the path
+ * stays.
  */
 #include "base/buf.h"
 #include "base/hash.h"
@@ -69,6 +71,11 @@ static const char *below(const char *path, const char *dir)
     return n && !strncmp(path, dir, n) && path[n] == '/' ? path + n + 1 : NULL;
 }
 
+static bool is_download(const char *dir)
+{
+    return dir && (strstr(dir, "/registry/src/") || strstr(dir, "/git/checkouts/"));
+}
+
 static size_t slot_of(const void *a, const void *b, uint64_t n)
 {
     return sp_hash_mix((uintptr_t)a ^ n << 32, (uintptr_t)b) & (CACHE - 1);
@@ -89,6 +96,8 @@ static bool srcline_of(struct sp_module *m, const struct sp_dwarf_frame *f, cons
     }
     struct sp_buf b;
     sp_buf_init(&b, 64 << 10);
+    if (is_download(f->comp_dir) && f->file[0] != '/' && !(f->dir && f->dir[0] == '/'))
+        sp_buf_printf(&b, "%s/", f->comp_dir);
     if (f->dir && f->file[0] != '/') {
         sp_buf_puts(&b, f->dir);
         if (!f->dir[0] || f->dir[strlen(f->dir) - 1] != '/')
@@ -97,7 +106,7 @@ static bool srcline_of(struct sp_module *m, const struct sp_dwarf_frame *f, cons
     sp_buf_puts(&b, f->file);
     sp_buf_ch(&b, ':');
     sp_buf_u64(&b, f->line);
-    const char *text = sp_buf_cstr(&b), *rest = below(text, f->comp_dir);
+    const char *text = sp_buf_cstr(&b), *rest = is_download(f->comp_dir) ? NULL : below(text, f->comp_dir);
     if (rest)
         text = rest;
     while (text[0] == '.' && text[1] == '/' && text[2])
