@@ -93,8 +93,10 @@ spaa_status sp_match_strings(const struct sp_strtab *strs, const uint32_t *items
     if (st)
         return st;
     unsigned char *hits = calloc(n + 1, 1);
-    for (size_t i = 0; hits && i < n; i++)
-        hits[i] = items[i] != SP_STR_NONE && matches(&m, sp_str_at(strs, items[i]));
+    for (size_t i = 0; hits && i < n; i++) {
+        uint32_t s = items ? items[i] : (uint32_t)i;
+        hits[i] = (!items || s != SP_STR_NONE) && matches(&m, sp_str_at(strs, s));
+    }
     matcher_free(&m);
     *out = hits;
     return hits ? SPAA_OK : sp_nomem(d);

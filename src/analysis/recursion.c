@@ -13,7 +13,7 @@ static bool is_nameless(struct sp_str name)
     return name.n == 0 || sp_str_is(name, "[unknown]") || sp_str_is(name, "operator");
 }
 
-static struct sp_str file_of(const struct sp_profile *p, const struct sp_frame *f)
+struct sp_str sp_frame_file(const struct sp_profile *p, const struct sp_frame *f)
 {
     struct sp_str s = sp_pstr(p, f->srcline);
     const char *colon = s.n ? memchr(s.p, ':', s.n) : NULL;
@@ -55,7 +55,7 @@ enum sp_sameness sp_same_function(const struct sp_profile *p, const uint32_t *st
     if (!inlined && (a->flags & b->flags & start) == start)
         return a->ip - a->symoff == b->ip - b->symoff ? SP_SAME : SP_OTHERS;
     struct sp_span x = declared(p, a), y = declared(p, b);
-    struct sp_str f = file_of(p, a), g = file_of(p, b);
+    struct sp_str f = sp_frame_file(p, a), g = sp_frame_file(p, b);
     if (f.n && g.n && sp_str_cmp(f, g) != 0)
         return SP_OTHERS;
     if (x.n && y.n)

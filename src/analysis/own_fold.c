@@ -1,0 +1,306 @@
+#include "analysis/own_fold.h"
+
+#include "analysis/own_name.h"
+#include "analysis/path.h"
+#include "base/hash.h"
+
+#include <stdlib.h>
+
+struct callee {
+    uint32_t owner; /* a function, functions.n for none, or behind that a step of the path */
+    struct sp_own_callee c;
+};
+
+struct folder {
+    struct sp_selection *s;
+    const struct sp_profile *p;
+    const struct sp_own *o;
+    struct sp_own_fold out;
+    uint32_t *plain; /* per function: its plain name in out.names, once it was asked for */
+    uint32_t *row;   /* per function, and for none: 1 + its row */
+    uint32_t *seen;  /* per function: 1 + the last stack with it */
+    SP_VEC(struct callee) callees;
+    struct sp_map by_callee;
+    struct sp_buf name;
+    uint32_t path[SP_OWN_STEPS], step[SP_OWN_STEPS]; /* functions from the root, and their steps */
+    size_t npath;
+};
+
+uint32_t sp_own_nearest(const struct sp_profile *p, const struct sp_own *o, const uint32_t *frames, size_t n,
+                        size_t from, size_t *at)
+{
+    for (size_t i = from; i < n; i++) {
+        uint32_t function = p->frames.v[frames[i]].function;
+        if (sp_is_own(o, function)) {
+            *at = i;
+            return function;
+        }
+    }
+    return SP_NONE;
+}
+
+static uint32_t plain_of(struct folder *x, uint32_t function)
+{
+    if (!x->plain[function]) {
+        sp_buf_clear(&x->name);
+        sp_own_plain_name(&x->name, sp_pstr(x->p, x->p->functions.v[function].name));
+        x->plain[function] =
+            x->name.failed ? SP_STR_FAIL : sp_intern(&x->out.names, x->name.data, x->name.len);
+    }
+    return x->plain[function];
+}
+
+/* Adds to what `owner` calls. */
+static bool add_callee(struct folder *x, uint32_t owner, uint32_t function, int64_t weight)
+{
+    uint32_t name = plain_of(x, function);
+    uint64_t hash = sp_hash_mix(owner, name);
+    struct sp_probe at = sp_map_probe(&x->by_callee, hash);
+    if (name == SP_STR_FAIL)
+        return false;
+    for (uint32_t i; (i = sp_map_next(&x->by_callee, &at)) != SP_MAP_NONE;)
+        if (x->callees.v[i].owner == owner && x->callees.v[i].c.name == name) {
+            x->callees.v[i].c.weight += weight;
+            return true;
+        }
+    struct callee c = {owner, {name, weight}};
+    return sp_vec_push(&x->callees, c) && sp_map_add(&x->by_callee, hash, (uint32_t)x->callees.n - 1);
+}
+
+static struct sp_own_row *row_of(struct folder *x, uint32_t function)
+{
+    uint32_t slot = function == SP_NONE ? (uint32_t)x->p->functions.n : function;
+    struct sp_own_row r = {.function = function};
+    if (!x->row[slot]) {
+        if (!sp_vec_push(&x->out.rows, r))
+            return NULL;
+        x->row[slot] = (uint32_t)x->out.rows.n;
+    }
+    return &x->out.rows.v[x->row[slot] - 1];
+}
+
+/* ---- rows ---- */
+
+/* Each own function of the stack once. */
+static bool add_totals(struct folder *x, const uint32_t *frames, size_t n, uint32_t stamp, int64_t weight)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t f = x->p->frames.v[frames[i]].function;
+        if (!sp_is_own(x->o, f) || x->seen[f] == stamp)
+            continue;
+        x->seen[f] = stamp;
+        struct sp_own_row *r = row_of(x, f);
+        if (!r)
+            return false;
+        r->total += weight;
+    }
+    return true;
+}
+
+static bool add_row(struct folder *x, size_t i)
+{
+    size_t n, at = 0;
+    const struct sp_selected *s = &x->s->rows.v[i];
+    const uint32_t *frames = sp_selected_frames(x->s, i, &n);
+    if (!frames)
+        return false;
+    if (!n) /* said as data without stacks */
+        return true;
+    uint32_t own = sp_own_nearest(x->p, x->o, frames, n, 0, &at);
+    uint32_t leaf = x->p->frames.v[sp_selected_leaf(x->s, i, frames, n)].function;
+    struct sp_own_row *r = row_of(x, own);
+    if (!r)
+        return false;
+    r->sum.weight += s->weight;
+    if (own == SP_NONE)
+        r->total += s->weight;
+    if (leaf == own) {
+        r->self += s->own;
+        r->sum.beneath += s->weight - s->own;
+        return add_totals(x, frames, n, (uint32_t)i + 1, s->weight);
+    }
+    r->sum.beneath += s->weight;
+    uint32_t slot = own == SP_NONE ? (uint32_t)x->p->functions.n : own;
+    uint32_t callee = own == SP_NONE || !at ? leaf : x->p->frames.v[frames[at - 1]].function;
+    return add_callee(x, slot, callee, s->weight) && add_totals(x, frames, n, (uint32_t)i + 1, s->weight);
+}
+
+/* ---- the path ---- */
+
+/* The tree of what is left of the stacks where all but own functions are left out. */
+static spaa_status own_tree(struct folder *x, struct sp_diags *d, struct sp_tree *t)
+{
+    struct sp_selection *s = x->s;
+    const struct sp_profile *p = x->p;
+    struct sp_tree_opts how = {.sort = SP_TREE_BY_WEIGHT, .min_total = s->total > 0 ? s->total / 10 : 0};
+    unsigned char *hidden = s->hidden, *mask = malloc(p->frames.n + 1);
+    bool plain = s->plain;
+    if (!mask)
+        return sp_nomem(d);
+    for (size_t i = 0; i < p->frames.n; i++)
+        mask[i] = (hidden && hidden[i]) || !sp_is_own(x->o, p->frames.v[i].function);
+    if (!x->out.whole_path) {
+        s->hidden = mask;
+        s->plain = false;
+    }
+    spaa_status st = sp_tree_build(s, &how, d, t);
+    s->hidden = hidden;
+    s->plain = plain;
+    free(mask);
+    return st;
+}
+
+static spaa_status find_path(struct folder *x, struct sp_diags *d)
+{
+    struct sp_tree t;
+    uint32_t nodes[SP_OWN_STEPS];
+    spaa_status st = own_tree(x, d, &t);
+    if (st)
+        return st;
+    x->npath = sp_heaviest_path(&t, 0.1, nodes, SP_OWN_STEPS);
+    for (size_t i = 0; i < x->npath; i++) {
+        const struct sp_tree_node *n = &t.nodes.v[nodes[i]];
+        struct sp_own_step *last = x->out.nsteps ? &x->out.steps[x->out.nsteps - 1] : NULL;
+        struct sp_own_step step = {.function = n->function, .times = 1, .total = n->total};
+        x->path[i] = n->function;
+        if (last && last->function == n->function)
+            last->times++;
+        else
+            x->out.steps[x->out.nsteps++] = step;
+        x->step[i] = (uint32_t)x->out.nsteps - 1;
+    }
+    sp_tree_free(&t);
+    return SPAA_OK;
+}
+
+/* The weight of a stack whose own functions are those of the path down to a step, and no more. */
+static bool add_to_path(struct folder *x, size_t i)
+{
+    size_t n, depth = 0, last = 0;
+    const struct sp_selected *s = &x->s->rows.v[i];
+    const uint32_t *frames = sp_selected_frames(x->s, i, &n);
+    if (!frames)
+        return false;
+    for (size_t k = n; k-- > 0;) {
+        uint32_t f = x->p->frames.v[frames[k]].function;
+        if (!sp_is_own(x->o, f))
+            continue;
+        if (depth == x->npath || x->path[depth] != f)
+            return true;
+        depth++;
+        last = k;
+    }
+    if (!depth)
+        return true;
+    uint32_t leaf = x->p->frames.v[sp_selected_leaf(x->s, i, frames, n)].function;
+    uint32_t owner = x->step[depth - 1];
+    struct sp_own_sum *sum = &x->out.steps[owner].sum;
+    sum->weight += s->weight;
+    if (leaf == x->path[depth - 1]) {
+        sum->beneath += s->weight - s->own;
+        return true;
+    }
+    sum->beneath += s->weight;
+    return add_callee(x, (uint32_t)x->p->functions.n + 1 + owner,
+                      last ? x->p->frames.v[frames[last - 1]].function : leaf, s->weight);
+}
+
+/* ---- order ---- */
+
+static int cmp_callee(const void *va, const void *vb, void *arg)
+{
+    const struct callee *a = va, *b = vb;
+    const struct folder *x = arg;
+    if (a->owner != b->owner)
+        return a->owner < b->owner ? -1 : 1;
+    if (a->c.weight != b->c.weight)
+        return a->c.weight < b->c.weight ? 1 : -1;
+    return sp_str_cmp(sp_str_at(&x->out.names, a->c.name), sp_str_at(&x->out.names, b->c.name));
+}
+
+static int cmp_row(const void *va, const void *vb, void *arg)
+{
+    const struct sp_own_row *a = va, *b = vb;
+    const struct sp_profile *p = arg;
+    if (a->sum.weight != b->sum.weight)
+        return a->sum.weight < b->sum.weight ? 1 : -1;
+    if (a->total != b->total)
+        return a->total < b->total ? 1 : -1;
+    if (a->function == SP_NONE || b->function == SP_NONE)
+        return a->function == SP_NONE;
+    const struct sp_function *f = &p->functions.v[a->function], *g = &p->functions.v[b->function];
+    int c = sp_str_cmp(sp_pstr(p, f->name), sp_pstr(p, g->name));
+    return c ? c : sp_str_cmp(sp_pstr(p, p->dsos.v[f->dso].name), sp_pstr(p, p->dsos.v[g->dso].name));
+}
+
+static bool put_in_order(struct folder *x)
+{
+    uint32_t functions = (uint32_t)x->p->functions.n;
+    qsort_r(x->callees.v, x->callees.n, sizeof *x->callees.v, cmp_callee, x);
+    for (size_t i = 0; i < x->callees.n; i++) {
+        const struct callee *c = &x->callees.v[i];
+        struct sp_own_sum *sum = c->owner > functions ? &x->out.steps[c->owner - functions - 1].sum
+                                                      : &x->out.rows.v[x->row[c->owner] - 1].sum;
+        if (!sum->n++)
+            sum->first = i;
+        if (!sp_vec_push(&x->out.callees, c->c))
+            return false;
+    }
+    qsort_r(x->out.rows.v, x->out.rows.n, sizeof *x->out.rows.v, cmp_row, (void *)(uintptr_t)x->p);
+    return true;
+}
+
+static spaa_status fold(struct folder *x, struct sp_diags *d)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < x->s->rows.n; i++)
+        ok = add_row(x, i);
+    if (!ok)
+        return sp_nomem(d);
+    spaa_status st = find_path(x, d);
+    if (!st && !x->npath && !x->o->all) {
+        x->out.whole_path = true;
+        st = find_path(x, d);
+    }
+    for (size_t i = 0; !st && !x->out.whole_path && i < x->s->rows.n; i++)
+        st = add_to_path(x, i) ? SPAA_OK : sp_nomem(d);
+    return st ? st : put_in_order(x) ? SPAA_OK : sp_nomem(d);
+}
+
+spaa_status sp_own_fold(struct sp_selection *s, const struct sp_own *o, struct sp_diags *d,
+                        struct sp_own_fold *out)
+{
+    size_t n = s->profile->functions.n + 2;
+    struct folder x = {.s = s, .p = s->profile, .o = o};
+    x.plain = calloc(n, sizeof *x.plain);
+    x.row = calloc(n, sizeof *x.row);
+    x.seen = calloc(n, sizeof *x.seen);
+    sp_buf_init(&x.name, UINT32_MAX);
+    spaa_status st = sp_strtab_init(&x.out.names) && x.plain && x.row && x.seen ? fold(&x, d) : sp_nomem(d);
+    free(x.plain);
+    free(x.row);
+    free(x.seen);
+    sp_vec_free(&x.callees);
+    sp_map_free(&x.by_callee);
+    sp_buf_free(&x.name);
+    if (st)
+        sp_own_fold_free(&x.out);
+    else
+        *out = x.out;
+    return st;
+}
+
+uint32_t sp_own_hottest(const struct sp_own_fold *f)
+{
+    for (size_t i = 0; i < f->rows.n; i++)
+        if (f->rows.v[i].function != SP_NONE)
+            return f->rows.v[i].function;
+    return SP_NONE;
+}
+
+void sp_own_fold_free(struct sp_own_fold *f)
+{
+    sp_vec_free(&f->rows);
+    sp_vec_free(&f->callees);
+    sp_strtab_free(&f->names);
+}

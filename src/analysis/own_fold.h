@@ -1,0 +1,59 @@
+/*
+ * A selection by the program's own functions, with what they call folded beneath them.
+ *
+ * A stack counts for the own function that is nearest to its leaf, and what that called for it: the function
+ * next to it. Rows of stacks without an own function are one, of what their leaves are.
+ */
+#ifndef SP_OWN_FOLD_H
+#define SP_OWN_FOLD_H
+
+#include "analysis/own.h"
+#include "analysis/tree.h"
+
+enum { SP_OWN_STEPS = 64 };
+
+/* What an own function calls, by plain names (own_name.h). */
+struct sp_own_callee {
+    uint32_t name; /* in sp_own_fold.names */
+    int64_t weight;
+};
+
+struct sp_own_sum {
+    int64_t weight;  /* of the stacks where it is nearest to the leaf */
+    int64_t beneath; /* of these, those where another function is the leaf */
+    size_t first, n; /* slice of callees, heaviest first */
+};
+
+struct sp_own_row {
+    uint32_t function; /* SP_NONE: no function is own */
+    int64_t self, total;
+    struct sp_own_sum sum;
+};
+
+/* The heaviest path of own functions, from the root; runs of one function (recursion) are one step. */
+struct sp_own_step {
+    uint32_t function;
+    unsigned times;
+    int64_t total;         /* of the stacks through this step */
+    struct sp_own_sum sum; /* of those whose path of own functions ends here */
+};
+
+struct sp_own_fold {
+    SP_VEC(struct sp_own_row) rows; /* heaviest first */
+    struct sp_own_step steps[SP_OWN_STEPS];
+    size_t nsteps;
+    bool whole_path; /* no own function has a tenth of the weight: the path is that of all functions */
+    SP_VEC(struct sp_own_callee) callees;
+    struct sp_strtab names;
+};
+
+spaa_status sp_own_fold(struct sp_selection *s, const struct sp_own *o, struct sp_diags *d,
+                        struct sp_own_fold *out);
+void sp_own_fold_free(struct sp_own_fold *f);
+/* The first row of a function; SP_NONE: there is none. */
+uint32_t sp_own_hottest(const struct sp_own_fold *f);
+/* The own function nearest to the leaf from frame `from` on; SP_NONE. */
+uint32_t sp_own_nearest(const struct sp_profile *p, const struct sp_own *o, const uint32_t *frames, size_t n,
+                        size_t from, size_t *at);
+
+#endif
