@@ -362,7 +362,11 @@ static void command_with(struct sp_buf *out, const struct cli *c, const struct a
 
 void command_text(struct sp_buf *out, const struct cli *c, const struct answer_next *next)
 {
-    command_with(out, c, next, G_READ | G_EVENT | G_SELECT);
+    unsigned groups = G_READ | G_EVENT | G_SELECT;
+    for (const struct cli_command *k = cli_commands; k->name; k++)
+        if (strcmp(k->name, next->command) == 0)
+            groups |= k->groups & G_OWN;
+    command_with(out, c, next, groups);
 }
 
 void command_of_files(struct sp_buf *out, const struct cli *c, const struct answer_next *next)
@@ -402,6 +406,7 @@ void answer_free(struct answer *a)
     if (a->ready) {
         sp_quality_free(&a->q);
         sp_handles_free(&a->handles);
+        sp_own_free(&a->own);
     }
 }
 
@@ -413,6 +418,11 @@ spaa_status answer_ready(struct answer *a)
     if (st)
         return st;
     st = sp_handles_of(a->s->profile, &a->handles);
+    if (!st) {
+        st = sp_own_of(a->s, a->c->v.own_re, &a->c->diags, &a->own);
+        if (st)
+            sp_handles_free(&a->handles);
+    }
     if (st)
         sp_quality_free(&a->q);
     a->ready = !st;
@@ -483,6 +493,18 @@ void answer_function(struct answer *a, uint32_t function)
     sp_jw_str(&a->w, "function", name.p, name.n);
     sp_jw_str(&a->w, "dso", dso.p, dso.n);
     dso_build_json(&a->w, p, p->functions.v[function].dso);
+    answer_own(a, function);
+}
+
+void answer_own(struct answer *a, uint32_t function)
+{
+    if (function == SP_NONE) {
+        sp_jw_null(&a->w, "own");
+        sp_jw_null(&a->w, "own_by");
+        return;
+    }
+    sp_jw_bool(&a->w, "own", sp_is_own(&a->own, function));
+    sp_jw_cstr(&a->w, "own_by", sp_own_by_names[a->own.by[function]]);
 }
 
 void dso_build_text(struct sp_buf *b, const struct sp_profile *p, uint32_t dso)

@@ -3,6 +3,7 @@
 #define SP_ANSWER_H
 
 #include "analysis/handle.h"
+#include "analysis/own.h"
 #include "analysis/quality.h"
 #include "cli.h"
 #include "render/table.h"
@@ -20,6 +21,7 @@ struct answer {
     bool ready;
     struct sp_quality q;
     struct sp_handles handles;
+    struct sp_own own;
 };
 /* A command to ask next: "spaa COMMAND FILES [ARGUMENT] [options of this selection] [TAIL]". */
 struct answer_next {
@@ -27,7 +29,7 @@ struct answer_next {
 };
 void answer_init(struct answer *a, struct cli *c, struct sp_selection *s);
 void answer_free(struct answer *a);
-spaa_status answer_ready(struct answer *a); /* quality and handles */
+spaa_status answer_ready(struct answer *a); /* quality, handles, and which functions are own */
 int answer_begin(struct answer *a, const char *schema);
 int answer_end(struct answer *a, const struct answer_next *next, size_t n); /* quality, next, diagnostics */
 /* Members of JSON rows: null where the metric must not be added. */
@@ -38,7 +40,8 @@ void answer_at_most(struct answer *a, int64_t v);
 void answer_count(struct answer *a, const char *key, int64_t v); /* SP_ABSENT: null */
 void answer_function(
     struct answer *a,
-    uint32_t function); /* "id", "function", "dso", and "build_id" where the dso's name is another's too */
+    uint32_t function); /* "id", "function", "dso", "build_id" where the dso's name is another's too, "own" */
+void answer_own(struct answer *a, uint32_t function); /* "own" and "own_by"; SP_NONE: null */
 /* Table cells: exact numbers in CSV, readable ones elsewhere. */
 void cell_weight(struct answer *a, struct sp_table *t, int64_t v);
 void cell_percent(struct answer *a, struct sp_table *t, int64_t v);

@@ -2,6 +2,7 @@
 #include "answer.h"
 
 #include "analysis/leaks.h"
+#include "analysis/own_fold.h"
 #include "analysis/stacks.h"
 #include "base/num.h"
 #include "model/callees.h"
@@ -106,6 +107,7 @@ static void json_row(struct leaks *x, const struct sp_leak_row *r)
         sp_jw_null(w, "id");
         sp_jw_cstr(w, "function", "[no stack]");
         sp_jw_null(w, "dso");
+        answer_own(&x->a, SP_NONE);
     }
     sp_jw_cstr(w, "kind", sp_leak_kind_names[r->kind]);
     sp_jw_bool(w, "never_freed", r->never_freed);
@@ -128,6 +130,17 @@ static void json_seconds(struct sp_jw *w, const char *key, int64_t ns)
         sp_jw_null(w, key);
 }
 
+/* The own function that allocated, through the row's function or as it; else that. */
+static uint32_t asked_for(const struct leaks *x, const struct sp_leak_row *r)
+{
+    size_t n, at;
+    const uint32_t *frames = sp_selected_frames(x->a.s, r->row, &n);
+    uint32_t own =
+        frames ? sp_own_nearest(x->l.profile, &x->a.own, frames, n, r->skipped < n ? r->skipped : n, &at)
+               : SP_NONE;
+    return own == SP_NONE ? r->function : own;
+}
+
 static size_t next_commands(const struct leaks *x, struct answer_next *next, char *handle)
 {
     size_t n = 0;
@@ -137,7 +150,7 @@ static size_t next_commands(const struct leaks *x, struct answer_next *next, cha
     if (!x->a.c->v.metric && x->l.rank != SP_LEAK_ALLOC_BYTES && x->l.has[SP_LEAK_ALLOC_BYTES])
         next[n++] = (struct answer_next){"leaks", NULL, "--metric alloc_bytes"};
     if (first && first->function != SP_NONE && !x->l.two &&
-        sp_handle_text(&x->a.handles, first->function, handle))
+        sp_handle_text(&x->a.handles, asked_for(x, first), handle))
         next[n++] = (struct answer_next){
             "function", handle,
             x->a.c->v.metric || x->l.rank != SP_LEAK_LIVE_BYTES ? NULL : "--metric live_bytes"};

@@ -3,7 +3,7 @@
 #include "findings_text.h"
 
 #include "analysis/interval.h"
-#include "analysis/path.h"
+#include "analysis/own_fold.h"
 #include "analysis/top.h"
 #include "base/num.h"
 #include "model/callees.h"
@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-enum { PATH_MAX_STEPS = 64, NEXT = 3 };
+enum { PATH_MAX_STEPS = SP_OWN_STEPS, NEXT = 3, CALLEES = 3, NAME_COLUMNS = 64 };
 
 /* What a summary is made of, in the order it is given up when there is a budget: round by round. */
 enum section { HOT, FINDINGS, PATH, NEXTS, THREADS, DSOS, PROCESSES, SECTIONS };
@@ -19,18 +19,11 @@ static const unsigned char most_rows[SECTIONS] = {
     [HOT] = 5,     [FINDINGS] = 8, [PATH] = PATH_MAX_STEPS, [NEXTS] = NEXT,
     [THREADS] = 5, [DSOS] = 5,     [PROCESSES] = 5};
 
-struct step { /* runs of one function (recursion) are one */
-    uint32_t node;
-    unsigned times;
-};
-
 struct brief {
     struct answer a;
-    struct sp_top functions, threads, dsos, processes;
+    struct sp_top threads, dsos, processes;
     struct sp_findings findings;
-    struct sp_tree tree;
-    struct step path[PATH_MAX_STEPS];
-    size_t steps;
+    struct sp_own_fold fold;
     struct sp_buf next[NEXT];
     size_t nnext;
     size_t n[SECTIONS], show[SECTIONS];
@@ -70,19 +63,6 @@ static const struct sp_diag *next_missing(const struct brief *x, size_t *i)
     return NULL;
 }
 
-static void find_path(struct brief *x)
-{
-    uint32_t nodes[PATH_MAX_STEPS];
-    size_t n = sp_heaviest_path(&x->tree, 0.1, nodes, PATH_MAX_STEPS);
-    for (size_t i = 0; i < n; i++) {
-        struct step *last = x->steps ? &x->path[x->steps - 1] : NULL;
-        if (last && sp_str_cmp(sp_tree_name(&x->tree, last->node), sp_tree_name(&x->tree, nodes[i])) == 0)
-            last->times++;
-        else
-            x->path[x->steps++] = (struct step){nodes[i], 1};
-    }
-}
-
 static void add_next(struct brief *x, const struct answer_next *next)
 {
     if (x->nnext == NEXT)
@@ -92,34 +72,21 @@ static void add_next(struct brief *x, const struct answer_next *next)
     x->nnext++;
 }
 
-/* The hottest one of which more can be shown; NULL: there is none with weight of its own. */
-static const struct sp_top_row *hottest(const struct brief *x)
-{
-    const struct sp_profile *p = x->a.s->profile;
-    for (size_t i = 0; i < x->functions.rows.n && i < most_rows[HOT]; i++) {
-        const struct sp_top_row *r = &x->functions.rows.v[i];
-        bool told = r->function == SP_NONE || r->tags & SP_TAG_IRQ ||
-                    sp_str_is(sp_pstr(p, p->functions.v[r->function].name), SP_CALLEES_NAME);
-        if (!told)
-            return i && r->flat <= 0 ? NULL : r;
-    }
-    return NULL;
-}
-
-/* The hottest function, the first finding of weight, and the drawing. */
+/* The hottest own function, the first finding of weight, and the drawing. */
 static void find_next(struct brief *x)
 {
     char handle[32] = "";
-    const struct sp_top_row *r = hottest(x);
-    if (r) {
-        sp_handle_text(&x->a.handles, r->function, handle);
+    uint32_t hottest = sp_own_hottest(x->a.s, &x->fold);
+    if (hottest != SP_NONE) {
+        sp_handle_text(&x->a.handles, hottest, handle);
         add_next(x, &(struct answer_next){"function", handle, NULL});
     }
     struct sp_buf word;
     sp_buf_init(&word, 0);
     for (size_t i = 0; i < x->findings.list.n && x->nnext < 2; i++) {
         const struct sp_finding *f = &x->findings.list.v[i];
-        if ((f->function == SP_NONE && f->context == SP_NONE) || (r && f->function == r->function))
+        uint32_t about = f->from != SP_NONE ? f->from : f->function;
+        if ((about == SP_NONE && f->context == SP_NONE) || (about != SP_NONE && about == hottest))
             continue;
         struct answer_next next = finding_next(&x->a, f, &word);
         add_next(x, &next);
@@ -134,10 +101,9 @@ static spaa_status gather(struct brief *x)
 {
     struct sp_selection *s = x->a.s;
     struct sp_diags *d = &x->a.c->diags;
-    struct sp_tree_opts how = {.sort = SP_TREE_BY_WEIGHT, .min_total = s->total > 0 ? s->total / 10 : 0};
     spaa_status st = answer_ready(&x->a);
     if (!st)
-        st = sp_top_build_some(s, SP_TOP_FUNCTION, false, most_rows[HOT], d, &x->functions);
+        st = sp_own_fold(s, &x->a.own, d, &x->fold);
     if (!st)
         st = sp_top_build(s, SP_TOP_THREAD, false, d, &x->threads);
     if (!st)
@@ -145,17 +111,14 @@ static spaa_status gather(struct brief *x)
     if (!st)
         st = sp_top_build(s, SP_TOP_PROCESS, false, d, &x->processes);
     if (!st)
-        st = sp_tree_build(s, &how, d, &x->tree);
-    if (!st)
-        st = sp_findings_of(s, &x->a.q, d, &x->findings);
+        st = sp_findings_of(s, &x->a.q, &x->a.own, d, &x->findings);
     if (st)
         return st;
-    find_path(x);
     find_next(x);
     const size_t n[SECTIONS] = {
-        [HOT] = x->functions.rows.n,
+        [HOT] = x->fold.rows.n,
         [FINDINGS] = x->findings.list.n,
-        [PATH] = x->steps,
+        [PATH] = x->fold.nsteps,
         [NEXTS] = x->nnext,
         [THREADS] = x->threads.rows.n,
         [DSOS] = x->dsos.rows.n,
@@ -164,36 +127,129 @@ static spaa_status gather(struct brief *x)
     return SPAA_OK;
 }
 
+static struct sp_str row_name(const struct brief *x, uint32_t function)
+{
+    const struct sp_profile *p = x->a.s->profile;
+    return function == SP_NONE ? (struct sp_str){"[no own function]", 17}
+                               : sp_pstr(p, p->functions.v[function].name);
+}
+
+static bool is_irq(const struct brief *x, uint32_t function)
+{
+    return function != SP_NONE && sp_function_tags(x->a.s->profile, x->a.s->event, function) & SP_TAG_IRQ;
+}
+
+/* " (of it 55.00% in std::map, malloc, memcpy)", where it calls anything that weighs. */
+static void beneath_text(struct brief *x, struct sp_buf *b, bool own, const struct sp_own_sum *sum)
+{
+    if (!sum->n || sum->beneath <= 0 || x->a.s->cannot_add)
+        return;
+    sp_buf_puts(b, own ? " (of it " : " (");
+    if (own)
+        percent_text(b, x->a.s, sum->beneath);
+    sp_buf_puts(b, own ? "% in " : "in ");
+    for (size_t i = 0; i < sum->n && i < CALLEES; i++) {
+        struct sp_str name = sp_str_at(&x->fold.names, x->fold.callees.v[sum->first + i].name);
+        sp_buf_puts(b, i ? ", " : "");
+        sp_text_fit(b, name.p, name.n, 40);
+    }
+    sp_buf_puts(b, sum->n > CALLEES ? ", …)" : ")");
+}
+
 /* ---- JSON ---- */
 
 static void json_rows(struct brief *x, const char *key, const struct sp_top *t, size_t n)
 {
-    const struct sp_profile *p = x->a.s->profile;
     struct sp_jw *w = &x->a.w;
     sp_jw_open(w, key, '[');
     for (size_t i = 0; i < n; i++) {
         const struct sp_top_row *r = &t->rows.v[i];
-        struct sp_str name = sp_str_at(&t->names, r->name), dso = dso_name(p, r->dso);
-        char handle[32];
+        struct sp_str name = sp_str_at(&t->names, r->name);
         sp_jw_open(w, NULL, '{');
-        if (r->function != SP_NONE)
-            sp_handle_text(&x->a.handles, r->function, handle);
-        if (t == &x->functions)
-            sp_jw_cstr(w, "id", r->function != SP_NONE ? handle : NULL);
         sp_jw_str(w, "name", name.p, name.n);
-        if (t == &x->functions && r->dso != SP_NONE)
-            sp_jw_str(w, "dso", dso.p, dso.n);
-        else if (t == &x->functions)
-            sp_jw_null(w, "dso");
-        if (r->tags & SP_TAG_IRQ)
-            sp_jw_bool(w, "irq_enable", true);
         answer_weight(&x->a, "flat", r->flat);
         answer_percent(&x->a, "flat_percent", r->flat);
         answer_percent(&x->a, "cum_percent", r->cum);
-        if (t == &x->functions)
-            answer_at_most(&x->a, r->at_most);
         if (t == &x->threads)
             pool_json(w, &x->a.s->pools, sp_top_pool(x->a.s, SP_TOP_THREAD, r));
+        sp_jw_close(w, '}');
+    }
+    sp_jw_close(w, ']');
+}
+
+/* What an own function calls. */
+static void json_beneath(struct brief *x, const struct sp_own_sum *sum)
+{
+    struct sp_jw *w = &x->a.w;
+    sp_jw_open(w, "beneath", '{');
+    answer_weight(&x->a, "weight", sum->beneath);
+    answer_percent(&x->a, "percent", sum->beneath);
+    sp_jw_open(w, "in", '[');
+    for (size_t i = 0; i < sum->n && i < CALLEES; i++) {
+        const struct sp_own_callee *c = &x->fold.callees.v[sum->first + i];
+        struct sp_str name = sp_str_at(&x->fold.names, c->name);
+        sp_jw_open(w, NULL, '{');
+        sp_jw_str(w, "name", name.p, name.n);
+        answer_percent(&x->a, "percent", c->weight);
+        sp_jw_close(w, '}');
+    }
+    sp_jw_close(w, ']');
+    sp_jw_close(w, '}');
+}
+
+/* "id", "name", "dso", "own" of a function, or of none. */
+static void json_who(struct brief *x, uint32_t function)
+{
+    const struct sp_profile *p = x->a.s->profile;
+    struct sp_jw *w = &x->a.w;
+    struct sp_str name = row_name(x, function);
+    char handle[32];
+    if (function != SP_NONE)
+        sp_handle_text(&x->a.handles, function, handle);
+    sp_jw_cstr(w, "id", function != SP_NONE ? handle : NULL);
+    sp_jw_str(w, "name", name.p, name.n);
+    if (function != SP_NONE) {
+        struct sp_str dso = dso_name(p, p->functions.v[function].dso);
+        sp_jw_str(w, "dso", dso.p, dso.n);
+    } else {
+        sp_jw_null(w, "dso");
+    }
+    answer_own(&x->a, function);
+}
+
+static void json_hot(struct brief *x)
+{
+    struct sp_jw *w = &x->a.w;
+    sp_jw_open(w, "hot", '[');
+    for (size_t i = 0; i < x->show[HOT]; i++) {
+        const struct sp_own_row *r = &x->fold.rows.v[i];
+        sp_jw_open(w, NULL, '{');
+        json_who(x, r->function);
+        answer_weight(&x->a, "weight", r->sum.weight);
+        answer_percent(&x->a, "percent", r->sum.weight);
+        answer_weight(&x->a, "flat", r->self);
+        answer_percent(&x->a, "flat_percent", r->self);
+        answer_percent(&x->a, "cum_percent", r->total);
+        answer_at_most(&x->a, r->at_most);
+        if (is_irq(x, r->function))
+            sp_jw_bool(w, "irq_enable", true);
+        json_beneath(x, &r->sum);
+        sp_jw_close(w, '}');
+    }
+    sp_jw_close(w, ']');
+}
+
+static void json_path(struct brief *x)
+{
+    struct sp_jw *w = &x->a.w;
+    sp_jw_open(w, "heaviest_path", '[');
+    for (size_t i = 0; i < x->show[PATH]; i++) {
+        const struct sp_own_step *step = &x->fold.steps[i];
+        sp_jw_open(w, NULL, '{');
+        json_who(x, step->function);
+        sp_jw_u64(w, "times", step->times);
+        answer_percent(&x->a, "total_percent", step->total);
+        json_beneath(x, &step->sum);
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');
@@ -259,8 +315,12 @@ static void json_findings(struct brief *x)
             answer_weight(&x->a, "weight", f->through);
             sp_jw_close(w, '}');
         }
-        if (f->kind == SP_FIND_IRQ)
-            json_callers(x, f);
+        if (f->from != SP_NONE) {
+            sp_jw_open(w, "from", '{');
+            answer_function(&x->a, f->from);
+            answer_weight(&x->a, "weight", f->from_weight);
+            sp_jw_close(w, '}');
+        }
         if (f->deepest)
             sp_jw_u64(w, "most_in_a_stack", f->deepest);
         if (f->kind == SP_FIND_RECURSION)
@@ -335,17 +395,9 @@ static int draw_json(struct brief *x)
     json_rows(x, "by_process", &x->processes, x->show[PROCESSES]);
     json_rows(x, "by_thread", &x->threads, x->show[THREADS]);
     json_rows(x, "by_dso", &x->dsos, x->show[DSOS]);
-    json_rows(x, "hot", &x->functions, x->show[HOT]);
-    sp_jw_open(&a->w, "heaviest_path", '[');
-    for (size_t i = 0; i < x->show[PATH]; i++) {
-        struct sp_str name = sp_tree_name(&x->tree, x->path[i].node);
-        sp_jw_open(&a->w, NULL, '{');
-        sp_jw_str(&a->w, "name", name.p, name.n);
-        sp_jw_u64(&a->w, "times", x->path[i].times);
-        answer_percent(a, "total_percent", x->tree.nodes.v[x->path[i].node].total);
-        sp_jw_close(&a->w, '}');
-    }
-    sp_jw_close(&a->w, ']');
+    sp_jw_bool(&a->w, "all_own", a->own.all);
+    json_hot(x);
+    json_path(x);
     json_findings(x);
     sp_jw_open(&a->w, "omitted", '{');
     sp_jw_u64(&a->w, "rows", left_out(x));
@@ -374,6 +426,26 @@ static void table_top(struct brief *x, struct sp_table *t, const char *section, 
     }
 }
 
+static void table_functions(struct brief *x, struct sp_table *t)
+{
+    for (size_t i = 0; i < x->show[HOT]; i++) {
+        const struct sp_own_row *r = &x->fold.rows.v[i];
+        sp_table_printf(t, "function");
+        cell_str(t, row_name(x, r->function));
+        cell_weight(&x->a, t, r->sum.weight);
+        cell_percent(&x->a, t, r->sum.weight);
+        cell_percent(&x->a, t, r->total);
+    }
+    for (size_t i = 0; i < x->show[PATH]; i++) {
+        const struct sp_own_step *step = &x->fold.steps[i];
+        sp_table_printf(t, "path");
+        cell_str(t, row_name(x, step->function));
+        cell_weight(&x->a, t, step->total);
+        sp_table_cell(t, "", 0);
+        cell_percent(&x->a, t, step->total);
+    }
+}
+
 static int draw_table(struct brief *x)
 {
     static const struct sp_table_column columns[] = {{"section", false, false},
@@ -393,14 +465,7 @@ static int draw_table(struct brief *x)
     table_top(x, &t, "process", &x->processes, x->show[PROCESSES]);
     table_top(x, &t, "thread", &x->threads, x->show[THREADS]);
     table_top(x, &t, "dso", &x->dsos, x->show[DSOS]);
-    table_top(x, &t, "function", &x->functions, x->show[HOT]);
-    for (size_t i = 0; i < x->show[PATH]; i++) {
-        sp_table_printf(&t, "path");
-        cell_str(&t, sp_tree_name(&x->tree, x->path[i].node));
-        cell_weight(&x->a, &t, x->tree.nodes.v[x->path[i].node].total);
-        sp_table_cell(&t, "", 0);
-        cell_percent(&x->a, &t, x->tree.nodes.v[x->path[i].node].total);
-    }
+    table_functions(x, &t);
     for (size_t i = 0; i < x->show[FINDINGS]; i++) {
         const struct sp_finding *f = &x->findings.list.v[i];
         sp_table_printf(&t, "%s", sp_finding_infos[f->kind].id);
@@ -554,32 +619,47 @@ static void findings(struct brief *x)
     }
 }
 
+static void beneath(struct brief *x, bool own, const struct sp_own_sum *sum)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    beneath_text(x, &b, own, sum);
+    sp_write(x->a.c->out, b.data ? b.data : "", b.len);
+    sp_buf_free(&b);
+}
+
 static void hot(struct brief *x)
 {
     const struct sp_profile *p = x->a.s->profile;
     bool bounds = sp_chains_tell(x->a.s) && x->a.s->total == x->a.s->base;
     struct cli *c = x->a.c;
     if (x->show[HOT])
-        title(x, bounds ? "hot functions (own weight, with callees at least, at most)"
-                        : "hot functions (own weight, with callees)");
+        title(x, x->a.own.all && bounds ? "hot functions (self, total at least, at most): none is known to "
+                                          "be the program's own, so all are"
+                 : x->a.own.all
+                     ? "hot functions (self, total): none is known to be the program's own, so all are"
+                 : bounds
+                     ? "hot functions of the program (with what they call beneath; total at least, at most)"
+                     : "hot functions of the program (with what they call beneath; total)");
     for (size_t i = 0; i < x->show[HOT]; i++) {
-        const struct sp_top_row *r = &x->functions.rows.v[i];
+        const struct sp_own_row *r = &x->fold.rows.v[i];
         sp_puts(c->out, "  ");
-        percent(x, r->flat);
+        percent(x, r->sum.weight);
         sp_puts(c->out, " ");
-        percent(x, r->cum);
+        percent(x, r->total);
         if (bounds) {
             sp_puts(c->out, " ");
-            percent(x, r->at_most == SP_ABSENT ? r->cum : r->at_most);
+            percent(x, r->at_most == SP_ABSENT ? r->total : r->at_most);
         }
         sp_puts(c->out, "  ");
-        name(x, sp_str_at(&x->functions.names, r->name), c->width > 60 ? c->width - 40 : 100);
-        if (r->dso != SP_NONE) {
+        name(x, row_name(x, r->function), NAME_COLUMNS);
+        if (r->function != SP_NONE) {
             sp_puts(c->out, "  ");
-            name(x, sp_pstr(p, p->dsos.v[r->dso].name), 40);
+            name(x, dso_name(p, p->functions.v[r->function].dso), 40);
         }
-        if (r->tags & SP_TAG_IRQ)
+        if (is_irq(x, r->function))
             sp_puts(c->out, " [irq-enable]");
+        beneath(x, r->function != SP_NONE, &r->sum);
         sp_puts(c->out, "\n");
     }
 }
@@ -588,14 +668,17 @@ static void path(struct brief *x)
 {
     struct cli *c = x->a.c;
     if (x->show[PATH])
-        title(x, "heaviest path");
+        title(x, x->fold.whole_path ? "heaviest path (no function of the program's own has 10 %)"
+                                    : "heaviest path");
     for (size_t i = 0; i < x->show[PATH]; i++) {
+        const struct sp_own_step *step = &x->fold.steps[i];
         sp_puts(c->out, "  ");
-        percent(x, x->tree.nodes.v[x->path[i].node].total);
+        percent(x, step->total);
         sp_puts(c->out, "  ");
-        name(x, sp_tree_name(&x->tree, x->path[i].node), c->width > 40 ? c->width - 20 : 100);
-        if (x->path[i].times > 1)
-            sp_printf(c->out, "  (%u times)", x->path[i].times);
+        name(x, row_name(x, step->function), NAME_COLUMNS);
+        if (step->times > 1)
+            sp_printf(c->out, "  (%u times)", step->times);
+        beneath(x, true, &step->sum);
         sp_puts(c->out, "\n");
     }
 }
@@ -669,11 +752,10 @@ int sp_cmd_summary(struct cli *c)
     for (int i = 0; i < NEXT; i++)
         sp_buf_free(&x.next[i]);
     sp_findings_free(&x.findings);
-    sp_top_free(&x.functions);
+    sp_own_fold_free(&x.fold);
     sp_top_free(&x.threads);
     sp_top_free(&x.dsos);
     sp_top_free(&x.processes);
-    sp_tree_free(&x.tree);
     answer_free(&x.a);
     sp_selection_free(&s);
     return rc;

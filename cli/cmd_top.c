@@ -2,6 +2,7 @@
 #include "answer.h"
 
 #include "analysis/names.h"
+#include "analysis/own_fold.h"
 #include "analysis/top.h"
 #include "base/num.h"
 #include "render/text.h"
@@ -15,6 +16,8 @@ struct top {
     struct sp_selection with[SP_TOP_EXTRAS]; /* --with: the same question of other weights */
     size_t nwith;
     struct sp_facts facts; /* of threads and processes; else empty */
+    uint32_t hottest;      /* the function to ask about next, once it was looked for; or SP_NONE */
+    bool has_hottest;
 };
 
 /* What the filter that narrows down to this row takes: --thread TID or POOL, --pid PID, --dso REGEX, … */
@@ -89,6 +92,7 @@ static void json_row(struct top *x, size_t i)
         if (x->by <= SP_TOP_ADDRESS) { /* weight without a stack */
             sp_jw_str(w, "function", name.p, name.n);
             sp_jw_null(w, "dso");
+            answer_own(&x->a, SP_NONE);
         }
         dso_build_json(w, x->t.profile, r->dso);
     }
@@ -148,13 +152,36 @@ static void json_with(struct top *x)
     sp_jw_close(w, ']');
 }
 
+/* The own function with most weight, with what it calls; else the first row's. */
+static spaa_status find_hottest(struct top *x)
+{
+    struct sp_own_fold f;
+    if (x->has_hottest)
+        return SPAA_OK;
+    x->hottest = SP_NONE;
+    x->has_hottest = true;
+    if (x->by > SP_TOP_ADDRESS || !x->t.rows.n)
+        return SPAA_OK;
+    spaa_status st = sp_own_fold(x->a.s, &x->a.own, &x->a.c->diags, &f);
+    if (st)
+        return st;
+    x->hottest = sp_own_hottest(&f);
+    if (x->hottest == SP_NONE)
+        x->hottest = x->t.rows.v[0].function;
+    sp_own_fold_free(&f);
+    return SPAA_OK;
+}
+
 static int draw_json(struct top *x, size_t limit)
 {
     struct answer *a = &x->a;
     const struct sp_top *t = &x->t;
     int64_t omitted = 0;
     char handle[32] = "";
-    int rc = answer_begin(a, "spaa.top/1");
+    spaa_status st = answer_ready(a);
+    if (!st)
+        st = find_hottest(x);
+    int rc = st ? cli_exit_of(st) : answer_begin(a, "spaa.top/1");
     if (rc)
         return rc;
     json_with(x);
@@ -172,8 +199,8 @@ static int draw_json(struct top *x, size_t limit)
     sp_jw_close(&a->w, '}');
     struct answer_next next[3] = {{"tree", NULL, "--inverted --depth 4"}, {"flamegraph", NULL, NULL}};
     size_t n = 2;
-    if (t->rows.n && t->rows.v[0].function != SP_NONE) {
-        sp_handle_text(&a->handles, t->rows.v[0].function, handle);
+    if (x->hottest != SP_NONE) {
+        sp_handle_text(&a->handles, x->hottest, handle);
         next[n++] = (struct answer_next){"function", handle, NULL};
     }
     return answer_end(a, next, n);
@@ -305,8 +332,9 @@ static int draw_rows(struct top *x, size_t limit)
     struct sp_table table;
     size_t shown = t->rows.n < limit ? t->rows.n : limit;
     int64_t omitted = 0;
-    if (c->format == FORMAT_CSV && answer_ready(&x->a))
-        return EXIT_IO;
+    spaa_status st;
+    if (c->format == FORMAT_CSV && (st = answer_ready(&x->a)) != SPAA_OK)
+        return cli_exit_of(st);
     sp_arena_init(&names, 0);
     sp_table_init(&table, columns, columns_of(x, &names, columns));
     for (size_t i = 0; i < t->rows.n; i++) {

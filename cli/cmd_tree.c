@@ -2,6 +2,7 @@
 #include "tree_nodes.h"
 
 #include "analysis/top.h"
+#include "analysis/own_fold.h"
 #include "base/num.h"
 #include "render/text.h"
 
@@ -51,9 +52,27 @@ static size_t sum_elided(const struct tree *x, int64_t *weight)
     return n;
 }
 
+/* Where the heaviest path of the program's own functions ends. */
+static spaa_status find_path_end(struct tree *x)
+{
+    struct sp_own_fold f;
+    if (x->has_path_end)
+        return SPAA_OK;
+    spaa_status st = sp_own_fold(x->a.s, &x->a.own, &x->a.c->diags, &f);
+    if (st)
+        return st;
+    x->path_end = f.nsteps ? f.steps[f.nsteps - 1].function : SP_NONE;
+    x->has_path_end = true;
+    sp_own_fold_free(&f);
+    return SPAA_OK;
+}
+
 static int begin_json(struct tree *x)
 {
-    int rc = answer_begin(&x->a, "spaa.tree/1");
+    spaa_status st = answer_ready(&x->a);
+    if (!st)
+        st = find_path_end(x);
+    int rc = st ? cli_exit_of(st) : answer_begin(&x->a, "spaa.tree/1");
     if (!rc)
         sp_jw_open(&x->a.w, "nodes", '[');
     return rc;
@@ -69,8 +88,14 @@ static int end_json(struct tree *x)
     sp_jw_u64(&x->a.w, "subtrees", sum_elided(x, &weight));
     answer_weight(&x->a, "weight", weight);
     sp_jw_close(&x->a.w, '}');
-    const struct answer_next next[] = {{"flamegraph", NULL, NULL}, {"top", NULL, "--sort cum"}};
-    return answer_end(&x->a, next, 2);
+    char handle[32] = "";
+    struct answer_next next[3] = {{"flamegraph", NULL, NULL}, {"top", NULL, "--sort cum"}};
+    size_t n = 2;
+    if (x->path_end != SP_NONE) {
+        sp_handle_text(&x->a.handles, x->path_end, handle);
+        next[n++] = (struct answer_next){"function", handle, NULL};
+    }
+    return answer_end(&x->a, next, n);
 }
 
 static int draw_json(struct tree *x)

@@ -21,7 +21,11 @@ struct answer_next finding_next(struct answer *a, const struct sp_finding *f, st
     }
     if (f->function != SP_NONE) {
         bool caller = f->kind == SP_FIND_IRQ && f->callers[0].function != SP_NONE;
-        sp_handle_text(&a->handles, caller ? f->callers[0].function : f->function, handle);
+        sp_handle_text(&a->handles,
+                       caller               ? f->callers[0].function
+                       : f->from != SP_NONE ? f->from
+                                            : f->function,
+                       handle);
         sp_buf_puts(word, handle);
         return (struct answer_next){"function", sp_buf_cstr(word), NULL};
     }
@@ -64,6 +68,13 @@ static void say_through(struct answer *a, const struct sp_finding *f)
     name_of(a, f->function);
     sp_buf_puts(&a->b, " (");
     weight_of(a, f->through);
+    sp_buf_puts(&a->b, ")");
+    if (f->from == SP_NONE || f->from == f->function)
+        return;
+    sp_buf_puts(&a->b, ", most from ");
+    name_of(a, f->from);
+    sp_buf_puts(&a->b, " (");
+    weight_of(a, f->from_weight);
     sp_buf_puts(&a->b, ")");
 }
 

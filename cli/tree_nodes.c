@@ -44,8 +44,10 @@ static const struct piece *fragment(struct tree *x, const struct sp_tree_node *n
     sp_json_string(&x->text, dso.p, dso.n);
     sp_buf_puts(&x->text, ",\"function\":\"");
     sp_buf_add(&x->text, handle, sp_handle_text(&x->a.handles, n->function, handle));
-    bool irq = sp_function_tags(p, x->a.s->event, n->function) & SP_TAG_IRQ;
-    sp_buf_puts(&x->text, irq ? "\",\"tags\":[\"irq-enable\"],\"kind\":\"" : "\",\"kind\":\"");
+    sp_buf_puts(&x->text, sp_is_own(&x->a.own, n->function) ? "\",\"own\":true" : "\",\"own\":false");
+    if (sp_function_tags(p, x->a.s->event, n->function) & SP_TAG_IRQ)
+        sp_buf_puts(&x->text, ",\"tags\":[\"irq-enable\"]");
+    sp_buf_puts(&x->text, ",\"kind\":\"");
     f->n = (uint32_t)(x->text.len - f->at);
     f->kind = n->kind;
     sp_buf_puts(&x->text, sp_frame_kind_names[n->kind]);

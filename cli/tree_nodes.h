@@ -34,6 +34,8 @@ struct counter {
 
 struct tree {
     struct answer a;
+    uint32_t path_end; /* JSON: the function to ask about next, once it was looked for; or SP_NONE */
+    bool has_path_end;
     struct piece *pieces; /* per function: of text */
     struct sp_buf text;
     struct same same;

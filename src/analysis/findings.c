@@ -1,5 +1,6 @@
 #include "analysis/findings.h"
 
+#include "analysis/own_fold.h"
 #include "analysis/recursion.h"
 #include "analysis/top.h"
 #include "base/num.h"
@@ -150,7 +151,7 @@ static const char *const syscalls[] = {"entry_SYSCALL_64*",
                                        "KiSystemServiceCopyEnd",
                                        NULL};
 
-enum { CLASSES = 6 };
+enum { CLASSES = 6, RECURSIVE = CLASSES, CALLED /* how many have own callers */ };
 static const enum sp_finding_kind class_kinds[CLASSES] = {SP_FIND_IDLE,  SP_FIND_WAIT,  SP_FIND_LOCK,
                                                           SP_FIND_ALLOC, SP_FIND_FAULT, SP_FIND_SYSCALL};
 
@@ -183,6 +184,7 @@ struct finder {
     struct sp_selection *s;
     const struct sp_profile *p;
     const struct sp_quality *q;
+    const struct sp_own *own;
     struct sp_findings out;
     unsigned char *classes;  /* per function */
     uint32_t *seen;          /* per function: 1 + the last row with it */
@@ -196,8 +198,10 @@ struct finder {
     uint32_t *deepest;
     int64_t class_weight[CLASSES];
     int64_t recursion;
-    int64_t irq, *irq_leaf,
-        *irq_caller; /* of leaves that allow interrupts again; per function: of it, called by it */
+    /* of leaves that allow interrupts again; per function: of it, called by it */
+    int64_t irq, *irq_leaf, *irq_caller;
+    /* per function: weight of the class's rows that come from it; NULL: none did yet */
+    int64_t *from[CALLED];
 };
 
 static bool start(struct finder *x)
@@ -236,6 +240,8 @@ static void finish(struct finder *x)
     free(x->deepest);
     free(x->irq_leaf);
     free(x->irq_caller);
+    for (int i = 0; i < CALLED; i++)
+        free(x->from[i]);
 }
 
 static void repeated(struct finder *x, uint32_t f, uint32_t stamp, int64_t weight)
@@ -278,9 +284,25 @@ static void charge(struct finder *x, const uint32_t *frames, size_t n, int64_t w
         x->irq_caller[f[frames[k]].function] += weight;
 }
 
+/* Of a row of a class: the frame of it nearest to the leaf is `first`. */
+static bool add_from(struct finder *x, int class, const uint32_t *frames, size_t n, size_t first,
+                     int64_t weight)
+{
+    size_t at;
+    uint32_t f = x->own->all ? SP_NONE : sp_own_nearest(x->p, x->own, frames, n, first, &at);
+    if (f == SP_NONE)
+        return true;
+    if (!x->from[class])
+        x->from[class] = calloc(x->p->functions.n + 1, sizeof *x->from[class]);
+    if (!x->from[class])
+        return false;
+    x->from[class][f] += weight;
+    return true;
+}
+
 static bool add_row(struct finder *x, size_t i)
 {
-    size_t n;
+    size_t n, first[CALLED] = {0};
     const uint32_t *frames = sp_selected_frames(x->s, i, &n);
     const struct sp_selected *row = &x->s->rows.v[i];
     struct sp_str state = sp_pstr(x->p, x->p->contexts.v[x->p->stacks.v[row->stack].context].state);
@@ -296,6 +318,8 @@ static bool add_row(struct finder *x, size_t i)
         x->last[f] = (uint32_t)k;
         if (seen) {
             enum sp_sameness again = recurs(x, frames, k);
+            if (again && !recursive)
+                first[RECURSIVE] = k;
             recursive = recursive || again;
             x->proven[f] |= again == SP_SAME;
             if (again)
@@ -303,16 +327,23 @@ static bool add_row(struct finder *x, size_t i)
             continue;
         }
         x->seen[f] = stamp;
+        for (unsigned c = 0, fresh = x->classes[f] & ~classes; fresh >> c; c++)
+            if (fresh >> c & 1)
+                first[c] = k;
         classes |= x->classes[f];
         if (x->classes[f])
             x->through[f] += row->weight;
     }
     charge(x, frames, n, row->weight);
-    for (unsigned c = 0; c < CLASSES; c++)
-        if (classes >> c & 1)
-            x->class_weight[c] += row->weight;
+    bool ok = true;
+    for (unsigned c = 0; ok && c < CLASSES; c++) {
+        if (!(classes >> c & 1))
+            continue;
+        x->class_weight[c] += row->weight;
+        ok = add_from(x, (int)c, frames, n, first[c], row->weight);
+    }
     x->recursion += recursive ? row->weight : 0;
-    return true;
+    return ok && (!recursive || add_from(x, RECURSIVE, frames, n, first[RECURSIVE], row->weight));
 }
 
 /* The function with most of something; SP_NONE where nothing is above 0. */
@@ -343,8 +374,21 @@ static bool found(struct finder *x, struct sp_finding f)
 
 static struct sp_finding about(enum sp_finding_kind kind, int64_t weight, int64_t part, int64_t of)
 {
-    return (struct sp_finding){
-        .kind = kind, .weight = weight, .part = part, .of = of, .function = SP_NONE, .context = SP_NONE};
+    return (struct sp_finding){.kind = kind,
+                               .weight = weight,
+                               .part = part,
+                               .of = of,
+                               .function = SP_NONE,
+                               .context = SP_NONE,
+                               .from = SP_NONE};
+}
+
+static void find_from(const struct finder *x, int class, struct sp_finding *f)
+{
+    if (!x->from[class])
+        return;
+    f->from = heaviest(x, x->from[class], 0);
+    f->from_weight = f->from == SP_NONE ? 0 : x->from[class][f->from];
 }
 
 /* Every occurrence was recorded: its shares are exact, however few there are. */
@@ -427,6 +471,7 @@ static bool class_findings(struct finder *x)
         struct sp_finding f = about(class_kinds[c], x->class_weight[c], x->class_weight[c], x->s->base);
         f.function = heaviest(x, x->through, 1u << c);
         f.through = f.function == SP_NONE ? 0 : x->through[f.function];
+        find_from(x, (int)c, &f);
         ok = found(x, f);
     }
     struct sp_finding f = about(SP_FIND_RECURSION, x->recursion, x->recursion, x->s->base);
@@ -435,6 +480,7 @@ static bool class_findings(struct finder *x)
         f.through = x->recursive[f.function];
         f.deepest = x->deepest[f.function];
         f.by_name = !x->proven[f.function];
+        find_from(x, RECURSIVE, &f);
     }
     return ok && found(x, f);
 }
@@ -514,10 +560,10 @@ static bool thread_findings(struct finder *x, struct sp_diags *d)
     return ok;
 }
 
-spaa_status sp_findings_of(struct sp_selection *s, const struct sp_quality *q, struct sp_diags *d,
-                           struct sp_findings *out)
+spaa_status sp_findings_of(struct sp_selection *s, const struct sp_quality *q, const struct sp_own *own,
+                           struct sp_diags *d, struct sp_findings *out)
 {
-    struct finder x = {.s = s, .p = s->profile, .q = q};
+    struct finder x = {.s = s, .p = s->profile, .q = q, .own = own};
     bool ok = true;
     if (!s->cannot_add) {
         ok = start(&x);

@@ -8,6 +8,7 @@
 #ifndef SP_FINDINGS_H
 #define SP_FINDINGS_H
 
+#include "analysis/own.h"
 #include "analysis/quality.h"
 
 enum sp_finding_kind {
@@ -43,10 +44,16 @@ struct sp_finding {
     int64_t part, of;  /* the share it was judged by: weights, or counts of samples or stacks, or ns */
     uint32_t function; /* the heaviest of its kind, or SP_NONE */
     int64_t through;   /* the weight of the rows with this function */
-    uint32_t context;  /* one of the thread, or SP_NONE */
-    uint32_t deepest;  /* RECURSION: times in one stack */
-    bool by_name;      /* RECURSION: shown by names alone */
-    size_t count;      /* DOMINANT: threads in all */
+    /*
+     * The own function that most of it comes from: the nearest one that calls a function of the kind, or is
+     * one. SP_NONE: there is none.
+     */
+    uint32_t from;
+    int64_t from_weight;
+    uint32_t context; /* one of the thread, or SP_NONE */
+    uint32_t deepest; /* RECURSION: times in one stack */
+    bool by_name;     /* RECURSION: shown by names alone */
+    size_t count;     /* DOMINANT: threads in all */
     struct {
         uint32_t function; /* SP_NONE: there are no more */
         int64_t weight;
@@ -57,8 +64,8 @@ struct sp_findings {
     SP_VEC(struct sp_finding) list; /* in the order of the kinds */
 };
 
-spaa_status sp_findings_of(struct sp_selection *s, const struct sp_quality *q, struct sp_diags *d,
-                           struct sp_findings *out);
+spaa_status sp_findings_of(struct sp_selection *s, const struct sp_quality *q, const struct sp_own *own,
+                           struct sp_diags *d, struct sp_findings *out);
 void sp_findings_free(struct sp_findings *f);
 
 #endif

@@ -1,8 +1,11 @@
 #include "analysis/own_fold.h"
 
+#include "analysis/chains.h"
 #include "analysis/own_name.h"
 #include "analysis/path.h"
+#include "analysis/top.h"
 #include "base/hash.h"
+#include "model/callees.h"
 
 #include <stdlib.h>
 
@@ -107,7 +110,7 @@ static bool add_row(struct folder *x, size_t i)
     if (!n) /* said as data without stacks */
         return true;
     uint32_t own = sp_own_nearest(x->p, x->o, frames, n, 0, &at);
-    uint32_t leaf = x->p->frames.v[sp_selected_leaf(x->s, i, frames, n)].function;
+    uint32_t leaf = x->p->frames.v[frames[0]].function;
     struct sp_own_row *r = row_of(x, own);
     if (!r)
         return false;
@@ -115,14 +118,34 @@ static bool add_row(struct folder *x, size_t i)
     if (own == SP_NONE)
         r->total += s->weight;
     if (leaf == own) {
-        r->self += s->own;
-        r->sum.beneath += s->weight - s->own;
+        r->self += s->weight;
         return add_totals(x, frames, n, (uint32_t)i + 1, s->weight);
     }
     r->sum.beneath += s->weight;
     uint32_t slot = own == SP_NONE ? (uint32_t)x->p->functions.n : own;
     uint32_t callee = own == SP_NONE || !at ? leaf : x->p->frames.v[frames[at - 1]].function;
     return add_callee(x, slot, callee, s->weight) && add_totals(x, frames, n, (uint32_t)i + 1, s->weight);
+}
+
+/* What the rows' totals are at most, where that is known. */
+static spaa_status find_bounds(struct folder *x, struct sp_diags *d)
+{
+    const struct sp_profile *p = x->p;
+    uint32_t *keys = malloc((p->frames.n + 1) * sizeof *keys);
+    int64_t *more = malloc((p->functions.n + 1) * sizeof *more);
+    bool known = false;
+    spaa_status st = keys && more ? SPAA_OK : sp_nomem(d);
+    for (size_t i = 0; !st && i < p->frames.n; i++)
+        keys[i] = sp_is_own(x->o, p->frames.v[i].function) ? p->frames.v[i].function : SP_NONE;
+    if (!st)
+        st = sp_chains_at_most(x->s, keys, p->functions.n, d, more, &known);
+    for (size_t i = 0; !st && i < x->out.rows.n; i++) {
+        struct sp_own_row *r = &x->out.rows.v[i];
+        r->at_most = known && r->function != SP_NONE ? r->total + more[r->function] : SP_ABSENT;
+    }
+    free(keys);
+    free(more);
+    return st;
 }
 
 /* ---- the path ---- */
@@ -192,14 +215,12 @@ static bool add_to_path(struct folder *x, size_t i)
     }
     if (!depth)
         return true;
-    uint32_t leaf = x->p->frames.v[sp_selected_leaf(x->s, i, frames, n)].function;
+    uint32_t leaf = x->p->frames.v[frames[0]].function;
     uint32_t owner = x->step[depth - 1];
     struct sp_own_sum *sum = &x->out.steps[owner].sum;
     sum->weight += s->weight;
-    if (leaf == x->path[depth - 1]) {
-        sum->beneath += s->weight - s->own;
+    if (leaf == x->path[depth - 1])
         return true;
-    }
     sum->beneath += s->weight;
     return add_callee(x, (uint32_t)x->p->functions.n + 1 + owner,
                       last ? x->p->frames.v[frames[last - 1]].function : leaf, s->weight);
@@ -257,7 +278,9 @@ static spaa_status fold(struct folder *x, struct sp_diags *d)
         ok = add_row(x, i);
     if (!ok)
         return sp_nomem(d);
-    spaa_status st = find_path(x, d);
+    spaa_status st = find_bounds(x, d);
+    if (!st)
+        st = find_path(x, d);
     if (!st && !x->npath && !x->o->all) {
         x->out.whole_path = true;
         st = find_path(x, d);
@@ -290,11 +313,15 @@ spaa_status sp_own_fold(struct sp_selection *s, const struct sp_own *o, struct s
     return st;
 }
 
-uint32_t sp_own_hottest(const struct sp_own_fold *f)
+uint32_t sp_own_hottest(const struct sp_selection *s, const struct sp_own_fold *f)
 {
-    for (size_t i = 0; i < f->rows.n; i++)
-        if (f->rows.v[i].function != SP_NONE)
-            return f->rows.v[i].function;
+    const struct sp_profile *p = s->profile;
+    for (size_t i = 0; i < f->rows.n; i++) {
+        uint32_t function = f->rows.v[i].function;
+        if (function != SP_NONE && !(sp_function_tags(p, s->event, function) & SP_TAG_IRQ) &&
+            !sp_str_is(sp_pstr(p, p->functions.v[function].name), SP_CALLEES_NAME))
+            return function;
+    }
     return SP_NONE;
 }
 

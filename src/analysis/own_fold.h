@@ -27,6 +27,7 @@ struct sp_own_sum {
 struct sp_own_row {
     uint32_t function; /* SP_NONE: no function is own */
     int64_t self, total;
+    int64_t at_most; /* of the total, where callers are missing (chains.h); SP_ABSENT */
     struct sp_own_sum sum;
 };
 
@@ -50,8 +51,11 @@ struct sp_own_fold {
 spaa_status sp_own_fold(struct sp_selection *s, const struct sp_own *o, struct sp_diags *d,
                         struct sp_own_fold *out);
 void sp_own_fold_free(struct sp_own_fold *f);
-/* The first row of a function; SP_NONE: there is none. */
-uint32_t sp_own_hottest(const struct sp_own_fold *f);
+/*
+ * The first row of a function that says more when it is asked about, as what only allows interrupts again
+ * does not; SP_NONE: there is none.
+ */
+uint32_t sp_own_hottest(const struct sp_selection *s, const struct sp_own_fold *f);
 /* The own function nearest to the leaf from frame `from` on; SP_NONE. */
 uint32_t sp_own_nearest(const struct sp_profile *p, const struct sp_own *o, const uint32_t *frames, size_t n,
                         size_t from, size_t *at);

@@ -27,9 +27,9 @@ struct ratio {
     __int128 part, whole; /* whole is not 0 */
 };
 
-static struct sp_own weight_of(const struct sp_profile *p, uint32_t stack, uint32_t metric)
+static struct sp_leaf_weight weight_of(const struct sp_profile *p, uint32_t stack, uint32_t metric)
 {
-    struct sp_own w = {.v = sp_weight(p, stack, metric)};
+    struct sp_leaf_weight w = {.v = sp_weight(p, stack, metric)};
     if (w.v == SP_DECIMAL)
         w.text = sp_weight_text(p, stack, metric);
     return w;
@@ -41,7 +41,7 @@ static double as_double(int64_t v, struct sp_str text)
 }
 
 /* Says something: between 0 and the weight. */
-static bool is_part(struct sp_value e, struct sp_str text, const struct sp_own *w)
+static bool is_part(struct sp_value e, struct sp_str text, const struct sp_leaf_weight *w)
 {
     if (e.v == SP_ABSENT || w->v == SP_ABSENT)
         return false;
@@ -62,7 +62,7 @@ static bool mantissa_of(int64_t v, struct sp_str text, int64_t *m, unsigned *sca
 static bool share_in(const struct sp_profile *p, uint32_t stack, uint32_t metric, struct ratio *out)
 {
     struct sp_value e = sp_exclusive_value(p, p->stacks.v[stack].exclusive, metric);
-    struct sp_own w = weight_of(p, stack, metric);
+    struct sp_leaf_weight w = weight_of(p, stack, metric);
     struct sp_str text = e.v == SP_DECIMAL ? sp_pstr(p, e.text) : (struct sp_str){"", 0};
     int64_t part, whole;
     unsigned a, b;
@@ -106,7 +106,7 @@ static int64_t times(int64_t v, const struct ratio *r)
     return v > 0 && x >= (long double)v ? v : v < 0 && x <= (long double)v ? v : llroundl(x);
 }
 
-static void set_scaled(struct sp_own *o, int64_t v, unsigned scale)
+static void set_scaled(struct sp_leaf_weight *o, int64_t v, unsigned scale)
 {
     size_t n = sp_scaled_text(v, scale, o->digits);
     o->text = (struct sp_str){o->digits, (uint32_t)n};
@@ -116,7 +116,7 @@ static void set_scaled(struct sp_own *o, int64_t v, unsigned scale)
 
 /* `lead` divides the weight of `stack`: the same record, or the kernel's of the same observation. */
 static void divide(const struct sp_profile *p, uint32_t lead, uint32_t stack, uint32_t metric,
-                   struct sp_own *out)
+                   struct sp_leaf_weight *out)
 {
     struct ratio r;
     int64_t m;
@@ -129,14 +129,15 @@ static void divide(const struct sp_profile *p, uint32_t lead, uint32_t stack, ui
     set_scaled(out, times(m, &r), scale);
 }
 
-void sp_exclusive_unstated(const struct sp_profile *p, uint32_t stack, uint32_t metric, struct sp_own *out)
+void sp_exclusive_unstated(const struct sp_profile *p, uint32_t stack, uint32_t metric,
+                           struct sp_leaf_weight *out)
 {
     divide(p, stack, stack, metric, out);
 }
 
 /* What the leaf has: of its own record as it is stated, where that says something. */
 static void own_of(const struct sp_profile *p, uint32_t lead, uint32_t stack, uint32_t metric,
-                   struct sp_own *out)
+                   struct sp_leaf_weight *out)
 {
     struct sp_value e = sp_exclusive_value(p, p->stacks.v[lead].exclusive, metric);
     struct sp_str text = e.v == SP_DECIMAL ? sp_pstr(p, e.text) : (struct sp_str){"", 0};
@@ -144,10 +145,10 @@ static void own_of(const struct sp_profile *p, uint32_t lead, uint32_t stack, ui
     if (lead != stack || e.v == SP_ABSENT)
         divide(p, lead, stack, metric, out);
     else if (is_part(e, text, out) && p->metrics.v[metric].info->op == SP_OP_SUM)
-        *out = (struct sp_own){.v = e.v, .text = text};
+        *out = (struct sp_leaf_weight){.v = e.v, .text = text};
 }
 
-static bool same(const struct sp_own *a, const struct sp_own *b)
+static bool same(const struct sp_leaf_weight *a, const struct sp_leaf_weight *b)
 {
     return a->v == b->v && (a->v != SP_DECIMAL || sp_str_cmp(a->text, b->text) == 0);
 }
@@ -184,7 +185,7 @@ static bool has_rest(const struct sp_profile *p, uint32_t lead, uint32_t stack, 
         return false;
     for (uint32_t i = 0; i < p->layouts.v[layout].n; i++) {
         uint32_t metric = p->layout_fields.v[p->layouts.v[layout].first + i].metric;
-        struct sp_own own, all = weight_of(p, stack, metric);
+        struct sp_leaf_weight own, all = weight_of(p, stack, metric);
         own_of(p, lead, stack, metric, &own);
         bool differs = !same(&own, &all);
         any = any || differs;
@@ -261,15 +262,15 @@ static uint32_t append_rest(struct sp_profile *p, uint32_t stack, bool leads)
     return rest;
 }
 
-static bool set_weight(struct sp_profile *p, uint32_t stack, uint32_t metric, const struct sp_own *w)
+static bool set_weight(struct sp_profile *p, uint32_t stack, uint32_t metric, const struct sp_leaf_weight *w)
 {
     return w->v == SP_DECIMAL ? sp_weight_set_text(p, stack, metric, w->text.p, w->text.n)
                               : sp_weight_set(p, stack, metric, w->v);
 }
 
 /* rest = weight - own, exactly where decimals allow it. */
-static bool set_rest(struct sp_profile *p, uint32_t rest, uint32_t metric, const struct sp_own *all,
-                     const struct sp_own *own)
+static bool set_rest(struct sp_profile *p, uint32_t rest, uint32_t metric, const struct sp_leaf_weight *all,
+                     const struct sp_leaf_weight *own)
 {
     struct sp_buf b;
     char t[64];
@@ -286,7 +287,7 @@ static bool set_rest(struct sp_profile *p, uint32_t rest, uint32_t metric, const
     return ok;
 }
 
-static bool push_value(struct sp_profile *p, const struct sp_own *w)
+static bool push_value(struct sp_profile *p, const struct sp_leaf_weight *w)
 {
     struct sp_value v = {w->v, w->v == SP_DECIMAL ? sp_profile_str(p, w->text.p, w->text.n) : SP_STR_NONE};
     return v.text != SP_STR_FAIL && p->values.n < SP_NONE - 1 && sp_vec_push(&p->values, v);
@@ -299,12 +300,12 @@ static bool divide_weights(struct sp_profile *p, uint32_t lead, uint32_t stack, 
     struct sp_rest r = {stack, rest, p->stacks.v[stack].exclusive, (uint32_t)p->values.n};
     bool ok = true;
     for (uint32_t i = 0; ok && i < l.n; i++) {
-        struct sp_own all = weight_of(p, stack, p->layout_fields.v[l.first + i].metric);
+        struct sp_leaf_weight all = weight_of(p, stack, p->layout_fields.v[l.first + i].metric);
         ok = push_value(p, &all);
     }
     for (uint32_t i = 0; ok && i < l.n; i++) {
         uint32_t metric = p->layout_fields.v[l.first + i].metric;
-        struct sp_own own, all = weight_of(p, stack, metric);
+        struct sp_leaf_weight own, all = weight_of(p, stack, metric);
         own_of(p, lead, stack, metric, &own);
         ok = push_value(p, &own) && (all.v == SP_ABSENT || p->metrics.v[metric].info->op != SP_OP_SUM ||
                                      set_rest(p, rest, metric, &all, &own));
@@ -320,7 +321,7 @@ static bool set_divided(struct sp_profile *p, bool own)
         const struct sp_layout l = p->layouts.v[p->stacks.v[r->stack].layout];
         for (uint32_t k = 0; k < l.n; k++) {
             const struct sp_value *v = &p->values.v[r->first + (own ? l.n : 0) + k];
-            struct sp_own w = {.v = v->v, .text = sp_pstr(p, v->text)};
+            struct sp_leaf_weight w = {.v = v->v, .text = sp_pstr(p, v->text)};
             if (v->v != SP_ABSENT && !set_weight(p, r->stack, p->layout_fields.v[l.first + k].metric, &w))
                 return false;
         }
@@ -402,7 +403,7 @@ spaa_status sp_callees_join(struct sp_profile *p)
 int64_t sp_callees_part(const struct sp_profile *p, size_t i, uint32_t metric, int64_t part)
 {
     const struct sp_rest *r = &p->rests.list.v[i];
-    struct sp_own own = weight_of(p, r->stack, metric), rest = weight_of(p, r->rest, metric);
+    struct sp_leaf_weight own = weight_of(p, r->stack, metric), rest = weight_of(p, r->rest, metric);
     int64_t a, b;
     unsigned x, y;
     if (rest.v == SP_ABSENT || part == SP_ABSENT || !mantissa_of(own.v, own.text, &a, &x) ||

@@ -26,14 +26,15 @@ spaa_status sp_callees_join(struct sp_profile *p);
 int64_t sp_callees_part(const struct sp_profile *p, size_t i, uint32_t metric, int64_t part);
 
 /* A weight: a whole number, or SP_DECIMAL and its text. */
-struct sp_own {
+struct sp_leaf_weight {
     int64_t v;
     struct sp_str text;
     char digits[64]; /* for a text that was made */
 };
 
 /* What the leaf of a record has of a metric that its `exclusive` does not state. */
-void sp_exclusive_unstated(const struct sp_profile *p, uint32_t stack, uint32_t metric, struct sp_own *out);
+void sp_exclusive_unstated(const struct sp_profile *p, uint32_t stack, uint32_t metric,
+                           struct sp_leaf_weight *out);
 /* What `exclusive` number x - 2 of stacks states of a metric; v is SP_ABSENT where it states none. */
 struct sp_value sp_exclusive_value(const struct sp_profile *p, uint32_t x, uint32_t metric);
 

@@ -175,7 +175,7 @@ struct sp_value sp_absorb_value(struct sp_absorber *a, uint32_t layout, uint32_t
 
 /* What a record of `from` says its leaf has of a metric; a text may be in *own. */
 static int64_t own_weight(const struct sp_absorber *a, uint32_t stack, uint32_t metric, struct sp_str *text,
-                          struct sp_own *own)
+                          struct sp_leaf_weight *own)
 {
     const struct sp_profile *from = a->from;
     uint32_t x = from->stacks.v[stack].exclusive;
@@ -251,7 +251,7 @@ static spaa_status add_weights(struct sp_absorber *a, uint32_t i, uint32_t to)
         if (!own && add_quickly(m->p, to, a->metrics[f[k].metric], v))
             continue;
         if (own) {
-            struct sp_own made;
+            struct sp_leaf_weight made;
             int64_t mine = own_weight(a, i, f[k].metric, &text, &made);
             st = sp_merge_weight(m, m->own, to, a->metrics[f[k].metric], mine, text);
         }

@@ -1,5 +1,6 @@
 """What the views say against a plain reading of the same file (tests/profiles.py), number by number."""
 
+import collections
 import random
 
 import gen_spaa
@@ -206,7 +207,7 @@ def test_summary_numbers(files):
         selection = profile.select()
         answer = ask("summary", path, "--no-pool")
         assert (answer["total"], answer["kept"]) == (selection.base, selection.total)
-        for key, by in (("hot", "function"), ("by_thread", "thread"), ("by_dso", "dso"), ("by_process", "process")):
+        for key, by in (("by_thread", "thread"), ("by_dso", "dso"), ("by_process", "process")):
             top = selection.top(by)
             expected = sorted(top.items(), key=lambda x: (-x[1][0], -x[1][1], x[0][0].encode()))[:5]
             assert [(r["name"], r["flat"]) for r in answer[key]] == [(k[0], v[0]) for k, v in expected]
@@ -217,14 +218,46 @@ def test_summary_numbers(files):
         assert answer["quality"]["unresolved_anywhere_percent"] == percent(anywhere, selection.total)
         bare = sum(r.weight for r in selection.rows if not r.frames)
         assert answer["quality"]["no_stack_percent"] == percent(bare, selection.total)
-        node = ()
-        tree = selection.tree()
-        for step in answer["heaviest_path"]:
-            for i in range(step["times"]):
-                children = [k for k in tree if k[:-1] == node and len(k) == len(node) + 1]
-                best = max(tree[k][1] for k in children)
-                node = next(k for k in children if tree[k][1] == best and k[-1][0] == step["name"])
-                assert i or step["total_percent"] == percent(best, selection.base)
+        check_hot(answer, selection)
+        check_path(answer, selection)
+
+
+def is_own(frame):
+    """Of these random files: what is in the program, and in nothing of the system's."""
+    return frame["dso"]["name"] == "/bin/app"
+
+
+def check_hot(answer, selection):
+    weight = collections.Counter()
+    for r in selection.rows:
+        weight.update({profiles.function(f): 0 for f in r.frames if is_own(f)})
+        if r.frames:
+            own = next((profiles.function(f) for f in r.frames if is_own(f)), ("[no own function]", None))
+            weight[own] += r.weight
+    assert not answer["all_own"]
+    top = selection.top()
+    assert [r["weight"] for r in answer["hot"]] == sorted(weight.values(), reverse=True)[:5]
+    for row in answer["hot"]:
+        key = row["name"], row["dso"]
+        assert row["weight"] == weight[key] and row["own"] == (None if key[1] is None else True)
+        if key[1]:
+            assert (row["flat"], row["cum_percent"]) == (top[key][0], percent(top[key][1], selection.base))
+
+
+def check_path(answer, selection):
+    """Down the tree of what is own, each step the heaviest."""
+    totals = collections.Counter()
+    for r in selection.rows:
+        path = [profiles.function(f) for f in reversed(r.frames) if is_own(f)]
+        for n in range(1, len(path) + 1):
+            totals[tuple(path[:n])] += r.weight
+    node = ()
+    for step in answer["heaviest_path"]:
+        for i in range(step["times"]):
+            children = [k for k in totals if k[:-1] == node and len(k) == len(node) + 1]
+            best = max(totals[k] for k in children)
+            node = next(k for k in children if totals[k] == best and k[-1] == (step["name"], step["dso"]))
+            assert i or step["total_percent"] == percent(best, selection.base)
 
 
 def test_info_numbers(files):

@@ -171,10 +171,15 @@ static spaa_status ask_findings(struct sp_selection *s, struct sp_diags *d, int6
 {
     struct sp_quality q;
     struct sp_findings f;
+    struct sp_own own;
     spaa_status st = sp_quality_of(s, d, &q);
     if (st)
         return st;
-    st = sp_findings_of(s, &q, d, &f);
+    st = sp_own_of(s, NULL, d, &own);
+    if (!st) {
+        st = sp_findings_of(s, &q, &own, d, &f);
+        sp_own_free(&own);
+    }
     sp_quality_free(&q);
     for (size_t i = 0; !st && i < f.list.n; i++)
         *sum += f.list.v[i].part * (int64_t)(i + 1);
