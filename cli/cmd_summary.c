@@ -24,6 +24,7 @@ struct brief {
     struct sp_top threads, dsos, processes;
     struct sp_findings findings;
     struct sp_own_fold fold;
+    uint32_t hottest; /* function to ask about, or SP_NONE */
     struct sp_buf next[NEXT];
     size_t nnext;
     size_t n[SECTIONS], show[SECTIONS];
@@ -72,11 +73,11 @@ static void add_next(struct brief *x, const struct answer_next *next)
     x->nnext++;
 }
 
-/* The hottest own function, the first finding of weight, and the drawing. */
+/* The hottest function, the first finding of weight, and the drawing. */
 static void find_next(struct brief *x)
 {
     char handle[32] = "";
-    uint32_t hottest = sp_own_hottest(x->a.s, &x->fold);
+    uint32_t hottest = x->hottest;
     if (hottest != SP_NONE) {
         sp_handle_text(&x->a.handles, hottest, handle);
         add_next(x, &(struct answer_next){"function", handle, NULL});
@@ -112,6 +113,9 @@ static spaa_status gather(struct brief *x)
         st = sp_top_build(s, SP_TOP_PROCESS, false, d, &x->processes);
     if (!st)
         st = sp_findings_of(s, &x->a.q, &x->a.own, d, &x->findings);
+    if (st)
+        return st;
+    st = sp_own_hottest(s, &x->fold, d, &x->hottest);
     if (st)
         return st;
     find_next(x);
@@ -315,6 +319,8 @@ static void json_findings(struct brief *x)
             answer_weight(&x->a, "weight", f->through);
             sp_jw_close(w, '}');
         }
+        if (f->kind == SP_FIND_IRQ)
+            json_callers(x, f);
         if (f->from != SP_NONE) {
             sp_jw_open(w, "from", '{');
             answer_function(&x->a, f->from);

@@ -152,7 +152,7 @@ static void json_with(struct top *x)
     sp_jw_close(w, ']');
 }
 
-/* The own function with most weight, with what it calls; else the first row's. */
+/* The function to ask about next. */
 static spaa_status find_hottest(struct top *x)
 {
     struct sp_own_fold f;
@@ -165,11 +165,9 @@ static spaa_status find_hottest(struct top *x)
     spaa_status st = sp_own_fold(x->a.s, &x->a.own, &x->a.c->diags, &f);
     if (st)
         return st;
-    x->hottest = sp_own_hottest(&f);
-    if (x->hottest == SP_NONE)
-        x->hottest = x->t.rows.v[0].function;
+    st = sp_own_hottest(x->a.s, &f, &x->a.c->diags, &x->hottest);
     sp_own_fold_free(&f);
-    return SPAA_OK;
+    return st;
 }
 
 static int draw_json(struct top *x, size_t limit)

@@ -374,7 +374,7 @@ static spaa_status by_rules(struct judge *x, struct sp_own *o)
 {
     for (uint32_t i = 0; i < x->p->functions.n; i++)
         judge(x, i, o);
-    return x->plain.failed ? SPAA_ERR_NOMEM : SPAA_OK;
+    return x->plain.nomem ? SPAA_ERR_NOMEM : SPAA_OK;
 }
 
 /* ---- --own ---- */

@@ -313,16 +313,31 @@ spaa_status sp_own_fold(struct sp_selection *s, const struct sp_own *o, struct s
     return st;
 }
 
-uint32_t sp_own_hottest(const struct sp_selection *s, const struct sp_own_fold *f)
+/* Whether a function says more when it is asked about: one that only allows interrupts again does not. */
+static bool says_more(const struct sp_selection *s, uint32_t function)
 {
     const struct sp_profile *p = s->profile;
-    for (size_t i = 0; i < f->rows.n; i++) {
-        uint32_t function = f->rows.v[i].function;
-        if (function != SP_NONE && !(sp_function_tags(p, s->event, function) & SP_TAG_IRQ) &&
-            !sp_str_is(sp_pstr(p, p->functions.v[function].name), SP_CALLEES_NAME))
-            return function;
-    }
-    return SP_NONE;
+    return function != SP_NONE && !(sp_function_tags(p, s->event, function) & SP_TAG_IRQ) &&
+           !sp_str_is(sp_pstr(p, p->functions.v[function].name), SP_CALLEES_NAME);
+}
+
+spaa_status sp_own_hottest(struct sp_selection *s, const struct sp_own_fold *f, struct sp_diags *d,
+                           uint32_t *out)
+{
+    enum { FIRST = 10 };
+    struct sp_top t;
+    *out = SP_NONE;
+    for (size_t i = 0; !f->whole_path && i < f->rows.n && *out == SP_NONE; i++)
+        *out = says_more(s, f->rows.v[i].function) ? f->rows.v[i].function : SP_NONE;
+    if (*out != SP_NONE)
+        return SPAA_OK;
+    spaa_status st = sp_top_build_some(s, SP_TOP_FUNCTION, false, FIRST, d, &t);
+    if (st)
+        return st;
+    for (size_t i = 0; i < t.rows.n && i < FIRST && *out == SP_NONE; i++)
+        *out = says_more(s, t.rows.v[i].function) ? t.rows.v[i].function : SP_NONE;
+    sp_top_free(&t);
+    return SPAA_OK;
 }
 
 void sp_own_fold_free(struct sp_own_fold *f)

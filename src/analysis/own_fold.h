@@ -52,10 +52,12 @@ spaa_status sp_own_fold(struct sp_selection *s, const struct sp_own *o, struct s
                         struct sp_own_fold *out);
 void sp_own_fold_free(struct sp_own_fold *f);
 /*
- * The first row of a function that says more when it is asked about, as what only allows interrupts again
- * does not; SP_NONE: there is none.
+ * The function to ask about first: the own one of most weight, or where no own function has a tenth of the
+ * weight, the one of most self weight. Functions that only allow interrupts again (SP_TAG_IRQ) say nothing
+ * and are passed over. SP_NONE: there is none.
  */
-uint32_t sp_own_hottest(const struct sp_selection *s, const struct sp_own_fold *f);
+spaa_status sp_own_hottest(struct sp_selection *s, const struct sp_own_fold *f, struct sp_diags *d,
+                           uint32_t *out);
 /* The own function nearest to the leaf from frame `from` on; SP_NONE. */
 uint32_t sp_own_nearest(const struct sp_profile *p, const struct sp_own *o, const uint32_t *frames, size_t n,
                         size_t from, size_t *at);

@@ -274,6 +274,8 @@ void sp_own_plain_name(struct sp_buf *out, struct sp_str name)
             sp_buf_add(out, name.p, name.n);
     }
     close_gaps(out, w.start);
+    out->failed = out->failed || text.failed;
+    out->nomem = out->nomem || text.nomem;
     sp_buf_free(&text);
 }
 

@@ -142,6 +142,9 @@ def test_where_little_is_own_the_whole_path_is_shown(tmp_path):
     answer = ask("summary", path)
     assert [(s["name"], s["own"]) for s in answer["heaviest_path"]] == [("do_idle", False), ("halt", False)]
     assert "heaviest path (no function of the program's own has 10 %)" in run("summary", path, code=0).out
+    for command in ("summary", "top", "tree"):
+        step = next(n for n in ask(command, path)["next"] if n.startswith("spaa function"))
+        assert step.split()[-1] == handle(path, "halt")
 
 
 def test_folded_stacks_of_several_languages(tmp_path):

@@ -7,6 +7,7 @@
 #include "analysis/function.h"
 #include "analysis/handle.h"
 #include "analysis/leaks.h"
+#include "analysis/own_fold.h"
 #include "analysis/stacks.h"
 #include "analysis/timeline.h"
 #include "analysis/top.h"
@@ -167,6 +168,24 @@ static spaa_status ask_bounds(struct sp_selection *s, struct sp_diags *d, int64_
     return st;
 }
 
+/* What own functions call; frees the findings where it fails. */
+static spaa_status ask_own(struct sp_selection *s, const struct sp_own *own, struct sp_diags *d, int64_t *sum,
+                           struct sp_findings *f)
+{
+    struct sp_own_fold fold;
+    spaa_status st = sp_own_fold(s, own, d, &fold);
+    if (st) {
+        sp_findings_free(f);
+        return st;
+    }
+    for (size_t i = 0; i < fold.rows.n; i++)
+        *sum += fold.rows.v[i].sum.weight * (int64_t)(i + 1);
+    for (size_t i = 0; i < fold.nsteps; i++)
+        *sum += fold.steps[i].total + (int64_t)fold.steps[i].sum.n;
+    sp_own_fold_free(&fold);
+    return SPAA_OK;
+}
+
 static spaa_status ask_findings(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
 {
     struct sp_quality q;
@@ -178,6 +197,8 @@ static spaa_status ask_findings(struct sp_selection *s, struct sp_diags *d, int6
     st = sp_own_of(s, NULL, d, &own);
     if (!st) {
         st = sp_findings_of(s, &q, &own, d, &f);
+        if (!st)
+            st = ask_own(s, &own, d, sum, &f);
         sp_own_free(&own);
     }
     sp_quality_free(&q);

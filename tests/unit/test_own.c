@@ -122,6 +122,7 @@ static const struct row rows[] = {
     {"do_syscall_64", "[kernel]", NULL, false, PLACED, false},
     {"ext4_read", "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko", NULL, false, PLACED, false},
     {"JavaCalls::call()", "/usr/lib/jvm/java-17/lib/server/libjvm.so", NULL, false, PLACED, false},
+    {"scan_once", "/opt/python/lib/python3.12/lib-dynload/_json.so", NULL, false, PLACED, false},
     {"_PyEval_EvalFrameDefault", "/usr/bin/python3.11", NULL, false, PLACED, false},
     {"node::Start(int, char**)", "/usr/bin/node", NULL, false, PLACED, false},
     {"ExecInitNode", "/usr/lib/postgresql/15/bin/postgres", NULL, true, PLACED, false},
