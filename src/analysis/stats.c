@@ -93,9 +93,42 @@ double sp_t_tail(double t, double df)
     return t >= 0 ? half : 1 - half;
 }
 
+/* By the incomplete beta function; with endless df2 that of so many that no digit differs. */
+double sp_f_tail(double f, double df1, double df2)
+{
+    if (isnan(f) || !(df1 > 0) || !(df2 > 0))
+        return NAN;
+    df2 = df2 > 1e9 ? 1e9 : df2;
+    return f > 0 ? sp_beta_inc(df2 / 2, df1 / 2, df2 / (df2 + df1 * f)) : 1;
+}
+
 double sp_t_quantile(double p, double df)
 {
     return df > 0 ? quantile(p, df) : NAN;
+}
+
+/* Up to where the asymptotic series are exact, by recurrence. */
+double sp_digamma(double x)
+{
+    double sum = 0;
+    for (; x < 10; x++)
+        sum -= 1 / x;
+    double r = 1 / (x * x);
+    return sum + log(x) - 0.5 / x -
+           r * (1.0 / 12 -
+                r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r * (1.0 / 132 - r * 691.0 / 32760)))));
+}
+
+double sp_trigamma(double x)
+{
+    double sum = 0;
+    for (; x < 10; x++)
+        sum += 1 / (x * x);
+    double r = 1 / (x * x);
+    return sum + 1 / x + r / 2 +
+           r / x *
+               (1.0 / 6 -
+                r * (1.0 / 30 - r * (1.0 / 42 - r * (1.0 / 30 - r * (5.0 / 66 - r * 691.0 / 2730)))));
 }
 
 static double two_sided(double tail)

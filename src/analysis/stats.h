@@ -19,7 +19,11 @@ double sp_normal_tail(double z); /* P(Z > z) */
 double sp_normal_quantile(double p);
 double sp_t_tail(double t, double df); /* P(T > t); df may be any positive number */
 double sp_t_quantile(double p, double df);
+double sp_f_tail(double f, double df1, double df2); /* P(F > f); df2 may be infinite */
 double sp_beta_inc(double a, double b, double x); /* regularised incomplete beta function */
+
+double sp_digamma(double x); /* for x > 0, as the next */
+double sp_trigamma(double x);
 
 /* Two shares, k1 of n1 and k2 of n2, of independent samples. */
 double sp_share_z(double k1, double n1, double k2, double n2); /* z with the pooled share */
