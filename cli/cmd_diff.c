@@ -182,6 +182,22 @@ static bool share(struct cli *c, double *out)
     return false;
 }
 
+/* N, or N,M: more than nothing. */
+static bool work(struct cli *c, double *out)
+{
+    const char *s = c->v.work;
+    if (!s)
+        return true;
+    size_t n = strspn(s, "0123456789."), m = s[n] == ',' ? strspn(s + n + 1, "0123456789.") : 0;
+    out[SP_BASE] = sp_text_double(s, n);
+    out[SP_NEW] = m ? sp_text_double(s + n + 1, m) : out[SP_BASE];
+    if (n && (m ? !s[n + 1 + m] : !s[n]) && out[SP_BASE] > 0 && out[SP_NEW] > 0)
+        return true;
+    cli_usage(c, "--work 1000, or --work 1000,1200 for base and new",
+              "--work needs one number above 0, or one a side, not \"%s\"", s);
+    return false;
+}
+
 int sp_cmd_diff(struct cli *c)
 {
     static const char *const sorts[] = {"flat", "cum", NULL};
@@ -189,13 +205,15 @@ int sp_cmd_diff(struct cli *c)
     static const enum sp_diff_method made[] = {SP_DIFF_NONE, SP_DIFF_REPEATS, SP_DIFF_PERMUTATION,
                                                SP_DIFF_TIME_BLOCKS, SP_DIFF_SAMPLES};
     struct diff_answer a = {.c = c};
+    struct sp_diff_opts how = {0};
     int sort, method;
     double min_share;
     if (!cli_choice(c, "sort", c->v.sort, sorts, 0, &sort) ||
         !cli_choice(c, "method", c->v.method, methods, 0, &method) || !answer_limit(c, 22, &a.limit) ||
-        !share(c, &min_share) || sides(c))
+        !share(c, &min_share) || !work(c, how.work) || sides(c))
         return EXIT_USAGE;
-    struct sp_diff_opts how = {made[method], sort == 1};
+    how.method = made[method];
+    how.sort_cum = sort == 1;
     spaa_status st = c->v.fail_on ? sp_gate_parse(&a.gate, c->v.fail_on, &c->diags) : SPAA_OK;
     int rc = cli_exit_of(st);
     if (!st && sp_diff_init(&a.d, &c->diags))

@@ -31,7 +31,7 @@ void diff_number(struct sp_buf *out, double x, unsigned digits, bool sign)
 
 const char *diff_headline(const struct sp_diff *d)
 {
-    static const char *const words[] = {"CHANGED", "NO CHANGE FOUND", "NOT ESTABLISHED"};
+    static const char *const words[] = {"CHANGED", "NO CHANGE FOUND", "NOT ESTABLISHED", "UNCHANGED"};
     return words[d->headline];
 }
 
@@ -41,23 +41,62 @@ static void functions(struct sp_buf *b, size_t n)
     sp_buf_puts(b, n == 1 ? " function" : " functions");
 }
 
+static const char *per_words(const struct sp_diff *d)
+{
+    static const char *const words[] = {"a run", "a second", "a unit of work"};
+    return words[d->per];
+}
+
+static const char *against_words(const struct sp_diff *d)
+{
+    static const char *const words[] = {"against the median function", "by its cost",
+                                        "as a share of the total"};
+    return d->method >= SP_DIFF_REPEATS ? words[d->reference]
+           : d->method == SP_DIFF_EXACT ? "by its weight"
+                                        : "as a share";
+}
+
+static void whole(const struct sp_diff *d, struct sp_buf *b)
+{
+    sp_buf_puts(b, "the whole ");
+    diff_number(b, 100 * d->total.change, 2, true);
+    sp_buf_printf(b, "%% %s", per_words(d));
+}
+
 static void changed(const struct sp_diff *d, struct sp_buf *b)
 {
-    size_t self = d->significant[SP_SELF], cum = d->significant[SP_CUM];
-    if (self || cum) {
-        functions(b, self);
-        sp_buf_puts(b, " in own and ");
-        functions(b, cum);
-        sp_buf_puts(b, " in inclusive share");
-    }
+    functions(b, d->significant[SP_SELF]);
+    sp_buf_puts(b, " in own and ");
+    functions(b, d->significant[SP_CUM]);
+    sp_buf_printf(b, " in inclusive weight, %s", against_words(d));
     if (d->total.verdict == SP_DIFF_SIGNIFICANT) {
-        sp_buf_puts(b, self || cum ? "; total weight " : "total weight ");
-        diff_number(b, 100 * d->total.delta / d->total.side[SP_BASE].mean, 2, true);
-        sp_buf_puts(b, "%");
+        sp_buf_puts(b, "; ");
+        whole(d, b);
     }
 }
 
-/* The least change, in points, that every tested function would have shown. */
+/* The tested function that is heaviest; NULL: none was tested. */
+static const struct sp_diff_row *heaviest(const struct sp_diff *d)
+{
+    const struct sp_diff_row *best = NULL;
+    double most = -1;
+    for (size_t i = 0; i < d->rows.n; i++) {
+        const struct sp_diff_test *t = &d->rows.v[i].share[SP_SELF];
+        double m = t->side[SP_BASE].mean + t->side[SP_NEW].mean;
+        if (t->tested && m > most) {
+            best = &d->rows.v[i];
+            most = m;
+        }
+    }
+    return best;
+}
+
+static double half_of(const struct sp_diff_test *t)
+{
+    return (t->side[SP_BASE].mean + t->side[SP_NEW].mean) / 2;
+}
+
+/* The least change, in points, that every tested function would have shown; NaN: none was tested. */
 static double resolution(const struct sp_diff *d)
 {
     double most = NAN;
@@ -69,76 +108,160 @@ static double resolution(const struct sp_diff *d)
     return most;
 }
 
+/* What would have been found, by the method that was used. */
+static void would_have(const struct sp_diff *d, struct sp_buf *b)
+{
+    const struct sp_diff_row *top = heaviest(d);
+    const struct sp_diff_test *t = top ? &top->share[SP_SELF] : NULL;
+    double level = SP_DIFF_ALPHA / (double)(d->family[SP_SELF] ? d->family[SP_SELF] : 1);
+    if (!t) {
+        sp_buf_printf(b, "; no function has the %d samples that a comparison takes", SP_DIFF_LEAST);
+    } else if (isinf(t->mde_family)) {
+        sp_buf_puts(b, "; no change could have been found: of so few runs the rarest split has p = ");
+        diff_number(b, t->least_p, 4, false);
+        sp_buf_puts(b, ", and one of these functions would need ");
+        diff_number(b, level, 4, false);
+    } else if (isfinite(t->mde_family)) {
+        sp_buf_puts(b, "; would have been found 4 times in 5: ");
+        diff_number(b, 100 * t->mde_family / half_of(t), 1, true);
+        sp_buf_puts(b, "% of ");
+        struct sp_str name = sp_str_at(&d->strs, top->function);
+        sp_text_safe(b, name.p, name.n);
+        double all = resolution(d);
+        if (isfinite(all)) {
+            sp_buf_puts(b, ", the heaviest, and ");
+            diff_number(b, 100 * all, 2, false);
+            sp_buf_puts(b, " points of the total in any function");
+        }
+    }
+}
+
+static bool excludes(const struct sp_diff *d, const struct sp_diff_test *t)
+{
+    return d->method >= SP_DIFF_REPEATS ? t->change_lo > 0 || t->change_hi < 0 : t->lo > 0 || t->hi < 0;
+}
+
+/* Intervals are of one function each: among many some exclude 0 by chance. */
+static void excluded(const struct sp_diff *d, struct sp_buf *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->rows.n; i++)
+        n += d->rows.v[i].share[SP_SELF].tested && excludes(d, &d->rows.v[i].share[SP_SELF]);
+    if (!n)
+        return;
+    sp_buf_puts(b, "; ");
+    functions(b, n);
+    sp_buf_printf(
+        b, " would differ if looked at alone (%s interval excludes 0), which among %zu is not beyond chance",
+        n == 1 ? "its" : "their", d->family[SP_SELF]);
+}
+
+static void nothing_found(const struct sp_diff *d, struct sp_buf *b)
+{
+    sp_buf_printf(b, "%s in %zu against %zu runs",
+                  d->headline == SP_DIFF_NO_CHANGE ? "in own weight," : "no change found",
+                  d->side[SP_BASE].runs, d->side[SP_NEW].runs);
+    would_have(d, b);
+    excluded(d, b);
+    if (d->significant[SP_CUM]) {
+        sp_buf_puts(b, "; yet ");
+        functions(b, d->significant[SP_CUM]);
+        sp_buf_puts(b, d->significant[SP_CUM] == 1 ? " differs in inclusive weight"
+                                                   : " differ in inclusive weight");
+    }
+    if (d->total.verdict == SP_DIFF_SIGNIFICANT) {
+        sp_buf_puts(b, "; yet ");
+        whole(d, b);
+    }
+}
+
+static void exactly(const struct sp_diff *d, struct sp_buf *b)
+{
+    if (d->headline == SP_DIFF_CHANGED)
+        changed(d, b);
+    else
+        sp_buf_puts(b, "every function has the same own weight");
+    sp_buf_puts(b, "; counted, not sampled: exact for these two runs");
+}
+
 void diff_summary(const struct diff_answer *a, struct sp_buf *b)
 {
     const struct sp_diff *d = &a->d;
-    size_t found = d->significant[SP_SELF] + d->significant[SP_CUM];
-    const char *repeat = "; repeat the recordings: spaa diff BASE… -- NEW…";
-    if (d->headline == SP_DIFF_CHANGED) {
+    size_t found = d->significant[SP_SELF];
+    const char *repeat = "repeat the recordings: spaa diff BASE… -- NEW…";
+    if (d->method == SP_DIFF_EXACT) {
+        exactly(d, b);
+    } else if (d->headline == SP_DIFF_CHANGED && found) {
         changed(d, b);
-        sp_buf_puts(
-            b, d->method == SP_DIFF_TIME_BLOCKS
-                   ? ", by the time blocks of one run a side; whether other runs agree only repeats can tell"
-                   : "");
-    } else if (d->headline == SP_DIFF_NO_CHANGE) {
-        sp_buf_printf(b, "in %zu against %zu runs", d->side[SP_BASE].runs, d->side[SP_NEW].runs);
-        double least = resolution(d);
-        if (isfinite(least)) {
-            sp_buf_puts(b, "; a change of own share by ");
-            diff_number(b, 100 * least, 2, false);
-            sp_buf_puts(b, " points would have been found");
-        }
+    } else if (d->headline == SP_DIFF_CHANGED) {
+        whole(d, b);
+        sp_buf_printf(b, "; no function in own weight, %s", against_words(d));
+    } else if (sp_diff_establishes(d->method)) {
+        nothing_found(d, b);
     } else if (d->method == SP_DIFF_NONE) {
-        sp_buf_printf(b, "significance is unavailable: there are no sample counts (metric `samples`)%s",
+        sp_buf_printf(b, "significance is unavailable: there are no sample counts (metric `samples`); %s",
                       repeat);
-    } else if (d->method == SP_DIFF_SAMPLES) {
-        sp_buf_puts(b, "taking samples as independent, ");
-        if (found)
-            changed(d, b);
-        else
-            sp_buf_puts(b, "nothing");
-        sp_buf_printf(b, " would differ, but%s one run a side cannot tell a change from chance%s",
-                      d->no_blocks ? " without time blocks" : "", repeat);
-    } else if (found) {
-        changed(d, b);
-        sp_buf_puts(b, " differ, but not beyond what three looks (own, inclusive, total) bring up by chance");
     } else {
-        sp_buf_printf(b, "nothing differs beyond chance by the time blocks of one run a side%s", repeat);
+        if (found)
+            functions(b, found);
+        else
+            sp_buf_puts(b, "no function");
+        sp_buf_printf(
+            b,
+            " %s within these runs, %s; whether the program changed needs repeats: spaa diff BASE… -- NEW…",
+            found == 1 || !found ? "differs" : "differ",
+            d->method == SP_DIFF_SAMPLES ? "if samples are independent" : "by their time blocks");
+    }
+}
+
+static void tested_by(const struct sp_diff *d, struct sp_buf *b)
+{
+    const struct sp_diff_side *x = &d->side[SP_BASE], *y = &d->side[SP_NEW];
+    switch (d->method) {
+    case SP_DIFF_NONE:
+        break;
+    case SP_DIFF_EXACT:
+        sp_buf_puts(b, "exact counts, compared one by one");
+        break;
+    case SP_DIFF_SAMPLES:
+        sp_buf_puts(b, "z test of shares, Fisher's exact test below 10 samples");
+        break;
+    case SP_DIFF_TIME_BLOCKS:
+        sp_buf_printf(b, "Welch's test of shares on %u and %u time blocks", x->blocks, y->blocks);
+        break;
+    case SP_DIFF_REPEATS:
+        sp_buf_printf(b, "quasi-likelihood F-test of the change %s, on %zu and %zu runs", against_words(d),
+                      x->runs, y->runs);
+        break;
+    case SP_DIFF_PERMUTATION:
+        sp_buf_printf(b, "permutation test of the change %s, on %zu and %zu runs", against_words(d), x->runs,
+                      y->runs);
+        break;
     }
 }
 
 void diff_method(const struct diff_answer *a, struct sp_buf *b)
 {
     const struct sp_diff *d = &a->d;
-    const struct sp_diff_side *x = &d->side[SP_BASE], *y = &d->side[SP_NEW];
-    switch (d->method) {
-    case SP_DIFF_NONE:
+    if (d->method == SP_DIFF_NONE) {
         sp_buf_puts(b, "shares only: nothing tells a change from chance");
         return;
-    case SP_DIFF_SAMPLES:
-        sp_buf_puts(b, "z test of shares, Fisher's exact test below 10 samples");
-        break;
-    case SP_DIFF_TIME_BLOCKS:
-        sp_buf_printf(b, "Welch's test on %u and %u time blocks", x->blocks, y->blocks);
-        break;
-    case SP_DIFF_ONE_SIDED:
-        sp_buf_printf(b, "Student's test of %zu against %zu runs", x->runs, y->runs);
-        break;
-    case SP_DIFF_REPEATS:
-        sp_buf_printf(b, "Welch's test on %zu and %zu runs", x->runs, y->runs);
-        break;
-    case SP_DIFF_PERMUTATION:
-        sp_buf_printf(b, "permutation test on %zu and %zu runs", x->runs, y->runs);
-        break;
     }
-    sp_buf_printf(
-        b,
-        "; %zu functions compared by own, %zu by inclusive share (Benjamini-Hochberg, 5 %%); below MDE: "
-        "smaller than what would be found 4 times in 5",
-        d->family[SP_SELF], d->family[SP_CUM]);
+    tested_by(d, b);
+    sp_buf_printf(b, "; %zu functions compared by own, %zu by inclusive weight", d->family[SP_SELF],
+                  d->family[SP_CUM]);
+    if (d->method == SP_DIFF_EXACT)
+        return;
+    sp_buf_puts(b, " (Benjamini-Hochberg, 5 %); below MDE: smaller than what would be found 4 times in 5");
+    if (d->layout)
+        sp_buf_printf(b,
+                      "; %zu of these functions are of two builds, whose layout alone moves functions: %g %% "
+                      "is allowed "
+                      "for, and that the builds differ is not yet that the source made them differ",
+                      d->layout, 100 * SP_DIFF_LAYOUT);
     if (d->dependent)
         sp_buf_printf(b, "; %zu comparisons left open: phases longer than a time block", d->dependent);
-    if (d->no_blocks && !sp_diff_establishes(d->method))
+    if (d->no_blocks && d->method == SP_DIFF_SAMPLES)
         sp_buf_printf(b, "; no time blocks: %s", d->no_blocks);
 }
 
@@ -148,8 +271,8 @@ const char *const *diff_assumptions(enum sp_diff_method m)
         {NULL, NULL, NULL},
         {"samples are independent of each other", "one run stands for all runs", NULL},
         {"time blocks are independent of each other", "one run stands for all runs", NULL},
+        {"one run stands for all runs", NULL, NULL},
         {"runs are independent of each other", "both sides vary alike", NULL},
-        {"runs are independent of each other", "the values of runs are roughly normal", NULL},
         {"runs are exchangeable where nothing changed", NULL, NULL},
     };
     return words[m];
@@ -158,29 +281,18 @@ const char *const *diff_assumptions(enum sp_diff_method m)
 static void what_helps(const struct diff_answer *a, const struct sp_gate_case *x, struct sp_buf *b)
 {
     const struct sp_diff *d = &a->d;
-    if (d->method == SP_DIFF_NONE) {
-        sp_buf_puts(b, "needs several runs a side, or sample counts");
-    } else if (!x->row && d->method < SP_DIFF_ONE_SIDED) {
-        sp_buf_puts(b, "needs several runs a side: one run tells nothing about how totals vary");
+    if (!sp_diff_establishes(d->method)) {
+        sp_buf_puts(b, "needs several runs a side: one run tells nothing about how runs differ");
     } else if (isnan(x->need)) {
-        sp_buf_puts(b, x->row && x->row->share[SP_SELF].dependent
-                           ? "needs several runs a side: its phases are longer "
-                             "than the time blocks"
-                           : "needs several runs a side");
+        sp_buf_puts(b, "needs several runs a side");
     } else if (x->need > 1000) {
         sp_buf_puts(b, "at the limit: no reasonable amount of data would tell");
     } else {
         sp_buf_puts(b, "needs about ");
-        if (d->method >= SP_DIFF_ONE_SIDED) {
-            size_t runs =
-                d->side[SP_BASE].runs > d->side[SP_NEW].runs ? d->side[SP_BASE].runs : d->side[SP_NEW].runs;
-            diff_number(b, ceil(x->need * (double)runs), 0, false);
-            sp_buf_puts(b, " runs a side");
-        } else {
-            diff_number(b, ceil(x->need), 0, false);
-            sp_buf_puts(b, d->method == SP_DIFF_SAMPLES ? " times the samples, in several runs a side"
-                                                        : " times the samples");
-        }
+        size_t runs =
+            d->side[SP_BASE].runs > d->side[SP_NEW].runs ? d->side[SP_BASE].runs : d->side[SP_NEW].runs;
+        diff_number(b, ceil(x->need * (double)runs), 0, false);
+        sp_buf_puts(b, " runs a side");
     }
 }
 
@@ -242,43 +354,72 @@ static void points(struct sp_table *t, struct sp_buf *b, double x, bool sign)
     cell(t, b);
 }
 
-static void range(struct sp_table *t, struct sp_buf *b, const struct sp_diff_test *x)
+static void range(struct sp_table *t, struct sp_buf *b, double lo, double hi, const char *unit)
 {
-    if (isfinite(x->lo)) {
-        diff_number(b, 100 * x->lo, 2, true);
+    if (!isnan(lo) && !isnan(hi)) {
+        diff_number(b, 100 * lo, 2, true);
         sp_buf_puts(b, " .. ");
-        diff_number(b, 100 * x->hi, 2, true);
+        diff_number(b, 100 * hi, 2, true);
+        sp_buf_puts(b, isfinite(hi) ? unit : "");
     }
     cell(t, b);
 }
 
 static const char *verdict_word(const struct sp_diff_test *t)
 {
-    static const char *const words[] = {"significant", "inconclusive", "below MDE", "-"};
+    static const char *const words[] = {"significant", "inconclusive", "below MDE",
+                                        "-",           "differs",      "unchanged"};
     return words[t->verdict];
 }
 
-static void growth_cell(struct sp_table *t, struct sp_buf *b, const struct sp_diff_test *x)
+static void percent(struct sp_buf *b, double change)
 {
-    diff_number(b, 100 * x->delta / x->side[SP_BASE].mean, 1, true);
-    sp_buf_puts(b, isfinite(x->delta / x->side[SP_BASE].mean) ? "%" : "");
+    diff_number(b, 100 * change, 1, true);
+    sp_buf_puts(b, isfinite(change) ? "%" : "");
+}
+
+/* A cost in the metric's unit; counts of few, which need a fraction, with one. */
+static void cost_cell(const struct diff_answer *a, struct sp_table *t, struct sp_buf *b, double x)
+{
+    struct sp_selection s = {.unit = a->words.unit, .scale = a->words.scale};
+    double v = x * pow(10, a->words.scale);
+    if (!isfinite(v) || fabs(v) > 9e18)
+        sp_buf_ch(b, '-');
+    else if (!a->words.unit.n && v != 0 && fabs(x) < 1000)
+        diff_number(b, x, 2, false);
+    else
+        weight_text(b, &s, llround(v));
     cell(t, b);
 }
 
+static bool by_runs(const struct diff_answer *a)
+{
+    return a->d.method >= SP_DIFF_REPEATS;
+}
+
+/* Cost, share, change against the reference; the interval is that of what was tested. */
 static void row_cells(const struct diff_answer *a, struct sp_table *t, struct sp_buf *b,
                       const struct sp_diff_row *r, unsigned family)
 {
-    const struct sp_diff_test *x = &r->share[family], *other = &r->share[!family];
+    const struct sp_diff_test *x = &r->share[family], *c = &r->cost[family], *other = &r->cost[!family];
     struct sp_str name = sp_str_at(&a->d.strs, r->function), dso = sp_str_at(&a->d.strs, r->dso);
+    cost_cell(a, t, b, c->side[SP_BASE].mean);
+    cost_cell(a, t, b, c->side[SP_NEW].mean);
+    percent(b, c->change);
+    cell(t, b);
     points(t, b, x->side[SP_BASE].mean, false);
     points(t, b, x->side[SP_NEW].mean, false);
-    points(t, b, x->delta, true);
-    range(t, b, x);
+    if (by_runs(a)) {
+        percent(b, x->change);
+        cell(t, b);
+        range(t, b, x->change_lo, x->change_hi, "%");
+    } else {
+        points(t, b, x->delta, true);
+        range(t, b, x->lo, x->hi, "");
+    }
     sp_table_cell(t, verdict_word(x), strlen(verdict_word(x)));
-    if (a->d.rates)
-        growth_cell(t, b, &r->rate[family]);
-    diff_number(b, 100 * other->delta, 2, true);
-    sp_buf_puts(b, other->verdict == SP_DIFF_SIGNIFICANT ? " *" : "  ");
+    percent(b, other->change);
+    sp_buf_puts(b, r->share[!family].verdict == SP_DIFF_SIGNIFICANT ? " *" : "  ");
     cell(t, b);
     sp_table_cell(t, name.p, name.n);
     sp_table_cell(t, dso.p, dso.n);
@@ -286,26 +427,26 @@ static void row_cells(const struct diff_answer *a, struct sp_table *t, struct sp
 
 static int changed_table(struct diff_answer *a)
 {
+    static const char *const per[][2] = {
+        {"base/run", "new/run"}, {"base/s", "new/s"}, {"base/work", "new/work"}};
+    static const char *const against[] = {"vs median", "vs cost", "vs total"};
     bool cum = a->c->v.sort && strcmp(a->c->v.sort, "cum") == 0;
     const struct sp_table_column columns[] = {
+        {per[a->d.per][SP_BASE], true, false},
+        {per[a->d.per][SP_NEW], true, false},
+        {"change", true, false},
         {cum ? "base cum%" : "base%", true, false},
         {cum ? "new cum%" : "new%", true, false},
-        {"points", true, false},
+        {by_runs(a) ? against[a->d.reference] : "points", true, false},
         {"95% interval", true, false},
         {"verdict", false, false},
-        {"rate", true, false},
-        {cum ? "own points" : "cum points", true, false},
+        {cum ? "own change" : "cum change", true, false},
         {"function", false, true},
         {"dso", false, true},
     };
-    struct sp_table_column used[9];
     struct sp_table t;
     struct sp_buf b;
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (i != 5 || a->d.rates)
-            used[n++] = columns[i];
-    sp_table_init(&t, used, n);
+    sp_table_init(&t, columns, sizeof columns / sizeof *columns);
     sp_buf_init(&b, 0);
     for (size_t i = 0; i < a->d.rows.n && i < a->limit; i++)
         row_cells(a, &t, &b, &a->d.rows.v[i], cum ? SP_CUM : SP_SELF);
@@ -323,9 +464,11 @@ static int one_sided_table(struct diff_answer *a, const char *title, const struc
                            unsigned side)
 {
     size_t limit = a->c->v.limit ? a->limit : 8;
-    static const struct sp_table_column columns[] = {{"own%", true, false},     {"cum%", true, false},
-                                                     {"samples", true, false},  {"verdict", false, false},
-                                                     {"function", false, true}, {"dso", false, true}};
+    static const char *const per[] = {"own/run", "own/s", "own/work"};
+    const struct sp_table_column columns[] = {{per[a->d.per], true, false}, {"own%", true, false},
+                                              {"cum%", true, false},        {"samples", true, false},
+                                              {"verdict", false, false},    {"cum verdict", false, false},
+                                              {"function", false, true},    {"dso", false, true}};
     struct sp_table t;
     struct sp_buf b;
     if (!n)
@@ -336,12 +479,14 @@ static int one_sided_table(struct diff_answer *a, const char *title, const struc
     for (size_t i = 0; i < n && i < limit; i++) {
         const struct sp_diff_row *r = &rows[i];
         struct sp_str name = sp_str_at(&a->d.strs, r->function), dso = sp_str_at(&a->d.strs, r->dso);
+        cost_cell(a, &t, &b, r->cost[SP_SELF].side[side].mean);
         points(&t, &b, r->share[SP_SELF].side[side].mean, false);
         points(&t, &b, r->share[SP_CUM].side[side].mean, false);
         if (r->side[side].samples[SP_CUM] != SP_ABSENT)
             sp_buf_i64(&b, r->side[side].samples[SP_CUM]);
         cell(&t, &b);
-        sp_table_cell(&t, verdict_word(&r->share[SP_CUM]), strlen(verdict_word(&r->share[SP_CUM])));
+        for (unsigned f = 0; f < SP_FAMILIES; f++)
+            sp_table_cell(&t, verdict_word(&r->share[f]), strlen(verdict_word(&r->share[f])));
         sp_table_cell(&t, name.p, name.n);
         sp_table_cell(&t, dso.p, dso.n);
     }
@@ -380,6 +525,11 @@ static void csv_test(struct sp_table *t, const struct diff_answer *a, const stru
     exact(t, x->p);
     exact(t, x->q);
     exact(t, x->mde);
+    exact(t, x->change);
+    exact(t, x->change_lo);
+    exact(t, x->change_hi);
+    exact(t, r->cost[family].side[SP_BASE].mean);
+    exact(t, r->cost[family].side[SP_NEW].mean);
     for (unsigned side = 0; side < SP_SIDES; side++)
         sp_table_cell(t, text, sp_scaled_text(r->side[side].weight[family], a->d.scale, text));
 }
@@ -413,6 +563,11 @@ static int csv(struct diff_answer *a)
                                          "p",
                                          "q",
                                          "mde",
+                                         "change",
+                                         "change_lo",
+                                         "change_hi",
+                                         "base_cost",
+                                         "new_cost",
                                          "base_weight",
                                          "new_weight",
                                          "cum_verdict",
@@ -424,6 +579,11 @@ static int csv(struct diff_answer *a)
                                          "cum_p",
                                          "cum_q",
                                          "cum_mde",
+                                         "cum_change",
+                                         "cum_change_lo",
+                                         "cum_change_hi",
+                                         "cum_base_cost",
+                                         "cum_new_cost",
                                          "cum_base_weight",
                                          "cum_new_weight"};
     enum { COLUMNS = sizeof titles / sizeof *titles };
@@ -510,17 +670,33 @@ static void what_line(const struct diff_answer *a, struct sp_buf *b)
 
 static void total_line(const struct diff_answer *a, struct sp_buf *b)
 {
-    const struct sp_diff_test *t = &a->d.total;
+    const struct sp_diff *d = &a->d;
+    const struct sp_diff_test *t = &d->total;
+    double x = d->side[SP_BASE].seconds / (double)d->side[SP_BASE].runs,
+           y = d->side[SP_NEW].seconds / (double)d->side[SP_NEW].runs;
     sp_buf_puts(b, "total   ");
-    diff_number(b, 100 * t->delta / t->side[SP_BASE].mean, 2, true);
-    sp_buf_puts(b, "% weight");
-    if (a->d.method >= SP_DIFF_ONE_SIDED)
-        sp_buf_printf(b, " a run, %s", verdict_word(t));
-    if (a->d.rates) { /* one of them may have lasted longer */
-        const struct sp_diff_side *x = &a->d.side[SP_BASE], *y = &a->d.side[SP_NEW];
-        sp_buf_puts(b, ", ");
-        diff_number(b, 100 * ((double)y->total / y->seconds / ((double)x->total / x->seconds) - 1), 2, true);
+    diff_number(b, 100 * t->change, 2, true);
+    sp_buf_printf(b, "%% %s", per_words(d));
+    if (sp_diff_establishes(d->method))
+        sp_buf_printf(b, ", %s", verdict_word(t));
+    if (by_runs(a) && d->reference == SP_AGAINST_MEDIAN) {
+        sp_buf_puts(b, "; the median function ");
+        diff_number(b, 100 * d->median_change, 2, true);
+        sp_buf_printf(b, "%% %s", per_words(d));
+    }
+    if (d->per != SP_PER_SECOND && isfinite(x) && isfinite(y)) {
+        sp_buf_puts(b, "; ");
+        diff_number(b,
+                    100 * ((double)d->side[SP_NEW].total * x / ((double)d->side[SP_BASE].total * y) *
+                               (double)d->side[SP_BASE].runs / (double)d->side[SP_NEW].runs -
+                           1),
+                    2, true);
         sp_buf_puts(b, "% a second");
+    }
+    if (d->per == SP_PER_RUN && (x > 1.1 * y || y > 1.1 * x)) {
+        sp_buf_puts(b, "; runs last ");
+        diff_number(b, 100 * (y / x - 1), 1, true);
+        sp_buf_puts(b, "%: slower, or recorded for longer? --work says what was done");
     }
     sp_buf_ch(b, '\n');
 }

@@ -50,8 +50,8 @@ static void test(struct sp_jw *w, const struct sp_diff_test *t, bool share)
     number(w, share ? "new_share" : "new", t->side[SP_NEW].mean);
     number(w, "delta", t->delta);
     pair(w, "ci", t->lo, t->hi);
-    if (!share)
-        number(w, "change_percent", 100 * t->delta / t->side[SP_BASE].mean);
+    number(w, "change_percent", 100 * t->change);
+    pair(w, "change_ci_percent", 100 * t->change_lo, 100 * t->change_hi);
     sp_jw_cstr(w, "method", t->test);
     number(w, "p", t->p);
     number(w, "q", t->q);
@@ -95,13 +95,8 @@ static void row(struct sp_jw *w, const struct diff_answer *a, const struct sp_di
     test(w, &r->share[SP_CUM], true);
     amounts(w, a, r, SP_CUM);
     sp_jw_close(w, '}');
-    if (a->d.rates) {
-        nested(w, "rate", &r->rate[SP_SELF], false);
-        nested(w, "cum_rate", &r->rate[SP_CUM], false);
-    } else {
-        sp_jw_null(w, "rate");
-        sp_jw_null(w, "cum_rate");
-    }
+    nested(w, "cost", &r->cost[SP_SELF], false);
+    nested(w, "cum_cost", &r->cost[SP_CUM], false);
     sp_jw_open(w, "tags", '[');
     for (unsigned i = 0; sp_tag_words[i]; i++)
         if (r->tags >> i & 1)
@@ -136,6 +131,7 @@ static void side(struct sp_jw *w, const struct diff_answer *a, unsigned i)
     count(w, "samples", s->samples);
     number(w, "effective_samples", s->effective);
     number(w, "duration", s->seconds);
+    number(w, "cost_of", s->per);
     if (s->blocks)
         sp_jw_u64(w, "blocks", s->blocks);
     sp_jw_close(w, '}');
@@ -143,6 +139,8 @@ static void side(struct sp_jw *w, const struct diff_answer *a, unsigned i)
 
 static void method(struct sp_jw *w, const struct diff_answer *a)
 {
+    static const char *const per[] = {"run", "second", "work"};
+    static const char *const against[] = {"change_against_median", "cost", "share"};
     const struct sp_diff *d = &a->d;
     struct sp_buf b;
     sp_buf_init(&b, 0);
@@ -151,6 +149,15 @@ static void method(struct sp_jw *w, const struct diff_answer *a)
     sp_jw_cstr(w, "name", sp_diff_method_names[d->method]);
     sp_jw_str(w, "text", b.data ? b.data : "", b.len);
     sp_jw_bool(w, "establishes", sp_diff_establishes(d->method));
+    sp_jw_cstr(w, "cost_per", per[d->per]);
+    sp_jw_cstr(w, "tested",
+               d->method >= SP_DIFF_REPEATS ? against[d->reference]
+               : d->method == SP_DIFF_EXACT ? "weight"
+               : d->method == SP_DIFF_NONE  ? NULL
+                                            : "share");
+    number(w, "median_change_percent", 100 * d->median_change);
+    number(w, "prior_dispersion", d->prior);
+    number(w, "prior_df", d->prior_df);
     sp_jw_open(w, "assumptions", '[');
     for (const char *const *s = diff_assumptions(d->method); *s; s++)
         sp_jw_cstr(w, NULL, *s);
@@ -164,6 +171,7 @@ static void method(struct sp_jw *w, const struct diff_answer *a)
         sp_jw_close(w, '}');
     }
     sp_jw_u64(w, "dependent", d->dependent);
+    sp_jw_u64(w, "of_two_builds", d->layout);
     sp_jw_cstr(w, "no_blocks", d->no_blocks);
     sp_jw_close(w, '}');
     sp_buf_free(&b);

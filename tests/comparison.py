@@ -104,6 +104,48 @@ def welch(a, b):
     return 2 * t_tail(abs(b[0] - a[0]) / math.sqrt(var), df), math.sqrt(var), df
 
 
+def median(x):
+    x = sorted(x)
+    return (x[len(x) // 2] + x[(len(x) - 1) // 2]) / 2
+
+
+def sizes_of(rows):
+    """DESeq's: the median over rows of a run's ratio to the row's geometric mean; [row][run] to [run]."""
+    logs = [[math.log(v) for v in row] for row in rows if min(row) > 0]
+    size = [median([row[j] - sum(row) / len(row) for row in logs]) for j in range(len(rows[0]))]
+    return [math.exp(v - sum(size) / len(size)) for v in size]
+
+
+def deviance(y, mean):
+    return 2 * sum((v * math.log(v / m) if v else 0) - (v - m) for v, m in zip(y, mean))
+
+
+def chi_tail(x, df):
+    """For an even df."""
+    term, total = 1.0, 0.0
+    for k in range(df // 2):
+        total += term
+        term *= x / 2 / (k + 1)
+    return math.exp(-x / 2) * total
+
+
+def quasi(y, na, size, prior, prior_df):
+    """edgeR's quasi-likelihood F-test of one row, given what rows have in common: p, dispersion, change."""
+    sides = [slice(0, na), slice(na, len(y))]
+    within, df = 0.0, 0
+    for s in sides:
+        if sum(y[s]):
+            within += deviance(y[s], [sum(y[s]) / sum(size[s]) * v for v in size[s]])
+            df += len(y[s]) - 1
+    alien = chi_tail(within / max(1, prior), df) / 0.005 if df else 1
+    d0 = prior_df * min(1, alien)
+    dispersion = max(1, (d0 * prior + within) / (d0 + df))
+    both = sum(y) / sum(size)
+    means = [m for s in sides for m in [sum(y[s]) / sum(size[s])] * len(y[s])]
+    loss = deviance(y, [both * v for v in size]) - deviance(y, [m * v for m, v in zip(means, size)])
+    return 2 * t_tail(math.sqrt(max(loss, 0) / dispersion), d0 + df), dispersion, means[-1] / means[0] if means[0] else None
+
+
 # ---- profiles ----
 
 FUNCTIONS = ["main", "parse", "scan", "hash", "lookup", "emit", "alloc", "free", "rare", "once"]
@@ -163,8 +205,9 @@ def rows_of(answer):
 
 
 def verdict(test, eligible, dependent=False):
+    """Of one run a side."""
     if test["q"] is not None and test["q"] <= ALPHA:
-        return "significant"
+        return "differs"
     if (not eligible and not dependent) or abs(test["delta"]) < test["mde"]:
         return "below_minimum_detectable_effect"
     return "inconclusive"

@@ -11,23 +11,24 @@
 
 #include <math.h>
 
-const char *const sp_diff_method_names[] = {"none",    "samples",     "blocks", "one-sided",
+const char *const sp_diff_method_names[] = {"none",    "samples",     "blocks", "exact",
                                             "repeats", "permutation", NULL};
 const char *const sp_diff_verdict_names[] = {"significant", "inconclusive", "below_minimum_detectable_effect",
-                                             "unavailable", NULL};
+                                             "unavailable", "differs",      "unchanged",
+                                             NULL};
 
-/* Shares of the significance level: own, inclusive and total are three looks at one pair of sides. */
-#define HEADLINE_ALPHA (SP_DIFF_ALPHA / 3)
-#define LEAST_SHARE    0.001 /* of rows that are tested where samples are not counted */
+#define WHOLE_ALPHA 0.01  /* at which the whole alone makes the headline */
+#define LEAST_SHARE 0.001 /* of rows that are tested where samples are not counted */
+#define ALIKE       1.1   /* runs of lengths within this factor are of one length */
 
 bool sp_diff_establishes(enum sp_diff_method m)
 {
-    return m >= SP_DIFF_TIME_BLOCKS;
+    return m >= SP_DIFF_EXACT;
 }
 
 spaa_status sp_diff_init(struct sp_diff *d, struct sp_diags *diags)
 {
-    *d = (struct sp_diff){.diags = diags};
+    *d = (struct sp_diff){.diags = diags, .median_change = NAN, .prior = NAN, .prior_df = NAN};
     return sp_strtab_init(&d->strs) ? SPAA_OK : sp_nomem(diags);
 }
 
@@ -38,6 +39,7 @@ void sp_diff_free(struct sp_diff *d)
             sp_diff_run_free(d->runs[side].v[i]);
         sp_vec_free(&d->runs[side]);
     }
+    sp_diff_model_free(d->model);
     sp_vec_free(&d->keys);
     sp_map_free(&d->key_map);
     sp_vec_free(&d->rows);
@@ -156,7 +158,6 @@ static spaa_status sum_sides(struct sp_diff *d)
         for (size_t i = 0; i < d->runs[side].n; i++)
             if (d->runs[side].v[i]->scale > d->scale)
                 d->scale = d->runs[side].v[i]->scale;
-    d->rates = true;
     for (unsigned side = 0; side < SP_SIDES; side++) {
         struct sp_diff_side *x = &d->side[side];
         x->runs = d->runs[side].n;
@@ -177,9 +178,29 @@ static spaa_status sum_sides(struct sp_diff *d)
         }
         if (x->runs == 1)
             x->blocks = d->runs[side].v[0]->blocks;
-        d->rates = d->rates && x->seconds > 0;
     }
     return SPAA_OK;
+}
+
+/*
+ * What weights are divided by. A run is what was done once, until runs of one side last differently: then
+ * they are recordings of something that went on, and seconds compare.
+ */
+static void take_costs(struct sp_diff *d, const double *work)
+{
+    bool lasted = d->side[SP_BASE].seconds > 0 && d->side[SP_NEW].seconds > 0, alike = true;
+    for (unsigned side = 0; side < SP_SIDES; side++)
+        for (size_t i = 0; lasted && i < d->runs[side].n; i++) {
+            double x = d->runs[side].v[i]->seconds, y = d->runs[side].v[0]->seconds;
+            alike = alike && x < ALIKE * y && y < ALIKE * x;
+        }
+    d->per = work[SP_BASE] > 0 ? SP_PER_WORK : lasted && !alike ? SP_PER_SECOND : SP_PER_RUN;
+    for (unsigned side = 0; side < SP_SIDES; side++)
+        for (size_t i = 0; i < d->runs[side].n; i++) {
+            struct sp_diff_run *r = d->runs[side].v[i];
+            r->per = d->per == SP_PER_WORK ? work[side] : d->per == SP_PER_SECOND ? r->seconds : 1;
+            d->side[side].per += r->per;
+        }
 }
 
 static void name_row(struct sp_diff *d, struct sp_diff_row *row)
@@ -253,26 +274,21 @@ static double level(size_t family, size_t found)
     return SP_DIFF_ALPHA * (double)(found > 1 ? found : 1) / (double)(family > 1 ? family : 1);
 }
 
-static void judge(struct sp_diff_test *t, double alpha, double z)
+static void judge(struct sp_diff_test *t, enum sp_diff_method method, double alpha)
 {
-    const struct sp_estimate *a = &t->side[SP_BASE], *b = &t->side[SP_NEW];
     if (isnan(t->p))
         return;
-    if (isfinite(a->df)) {
-        double var = a->var + b->var;
-        double df = strcmp(t->test, "student") == 0 || !(var > 0)
-                        ? a->df
-                        : var * var / (a->var * a->var / a->df + b->var * b->var / b->df);
-        t->mde_family = (sp_t_quantile(1 - alpha / 2, df) + sp_t_quantile(0.8, df)) * sqrt(var);
-    } else {
-        t->mde_family = t->mde / (SP_Z95 + SP_Z80) * (z + SP_Z80);
-    }
-    t->verdict = t->q <= SP_DIFF_ALPHA                                      ? SP_DIFF_SIGNIFICANT
-                 : (!t->tested && !t->dependent) || fabs(t->delta) < t->mde ? SP_DIFF_BELOW
-                                                                            : SP_DIFF_INCONCLUSIVE;
+    t->mde_family = sp_diff_detectable(t, alpha);
+    bool found = t->q <= SP_DIFF_ALPHA;
+    t->verdict = found && sp_diff_establishes(method) ? SP_DIFF_SIGNIFICANT
+                 : found                              ? SP_DIFF_DIFFERS
+                 : method == SP_DIFF_EXACT            ? SP_DIFF_EQUAL
+                 : (!t->tested && !t->dependent) || !(fabs(t->delta) >= t->mde || isinf(t->mde))
+                     ? SP_DIFF_BELOW
+                     : SP_DIFF_INCONCLUSIVE;
 }
 
-static bool adjust(struct sp_diff *d, unsigned family, bool rate)
+static bool adjust(struct sp_diff *d, unsigned family, bool cost)
 {
     size_t n = d->rows.n + d->appeared.n + d->vanished.n, m = 0, found = 0;
     double *p = calloc(2 * n + 1, sizeof *p), *q = p ? p + n : NULL;
@@ -280,25 +296,24 @@ static bool adjust(struct sp_diff *d, unsigned family, bool rate)
         return false;
     for (size_t i = 0; i < n; i++) {
         struct sp_diff_row *row = sp_diff_row_at(d, i);
-        struct sp_diff_test *t = rate ? &row->rate[family] : &row->share[family];
-        t->tested = !t->dependent && !isnan(t->p) && eligible(d, row, family);
+        struct sp_diff_test *t = cost ? &row->cost[family] : &row->share[family];
+        t->tested = !t->dependent && !isnan(t->p) && (d->method == SP_DIFF_EXACT || eligible(d, row, family));
         p[i] = t->tested ? t->p : NAN;
         m += t->tested;
-        d->dependent += !rate && t->dependent && eligible(d, row, family);
+        d->layout += !cost && family == SP_SELF && t->tested && t->layout;
+        d->dependent += !cost && t->dependent && eligible(d, row, family);
     }
     bool ok = sp_adjust(p, q, n);
     for (size_t i = 0; ok && i < n; i++)
         found += q[i] <= SP_DIFF_ALPHA;
-    double alpha = level(m, found), z = sp_normal_quantile(1 - alpha / 2);
+    double alpha = level(m, found);
     for (size_t i = 0; ok && i < n; i++) {
         struct sp_diff_row *row = sp_diff_row_at(d, i);
-        struct sp_diff_test *t = rate ? &row->rate[family] : &row->share[family];
+        struct sp_diff_test *t = cost ? &row->cost[family] : &row->share[family];
         t->q = q[i];
-        judge(t, alpha, z);
-        if (!rate && q[i] <= HEADLINE_ALPHA && sp_diff_establishes(d->method))
-            d->headline = SP_DIFF_CHANGED;
+        judge(t, d->method, alpha);
     }
-    if (!rate) {
+    if (!cost) {
         d->family[family] = m;
         d->significant[family] = found;
     }
@@ -308,71 +323,98 @@ static bool adjust(struct sp_diff *d, unsigned family, bool rate)
 
 /* ---- the whole ---- */
 
+static enum sp_diff_method best_of(const struct sp_diff *d)
+{
+    const struct sp_diff_side *a = &d->side[SP_BASE], *b = &d->side[SP_NEW];
+    bool samples = a->samples != SP_ABSENT && b->samples != SP_ABSENT && isfinite(a->effective) &&
+                   isfinite(b->effective);
+    bool exact = d->runs[SP_BASE].v[0]->exact && d->runs[SP_NEW].v[0]->exact;
+    return a->runs > 1 || b->runs > 1          ? SP_DIFF_REPEATS
+           : exact                             ? SP_DIFF_EXACT
+           : a->blocks && b->blocks && samples ? SP_DIFF_TIME_BLOCKS
+           : samples                           ? SP_DIFF_SAMPLES
+                                               : SP_DIFF_NONE;
+}
+
 static spaa_status choose(struct sp_diff *d, enum sp_diff_method asked)
 {
-    size_t na = d->runs[SP_BASE].n, nb = d->runs[SP_NEW].n;
-    bool blocks = d->side[SP_BASE].blocks && d->side[SP_NEW].blocks;
-    bool samples = d->side[SP_BASE].samples != SP_ABSENT && d->side[SP_NEW].samples != SP_ABSENT &&
-                   isfinite(d->side[SP_BASE].effective) && isfinite(d->side[SP_NEW].effective);
-    enum sp_diff_method best = na > 1 && nb > 1    ? SP_DIFF_REPEATS
-                               : na > 1 || nb > 1  ? SP_DIFF_ONE_SIDED
-                               : blocks && samples ? SP_DIFF_TIME_BLOCKS
-                               : samples           ? SP_DIFF_SAMPLES
-                                                   : SP_DIFF_NONE;
+    enum sp_diff_method best = best_of(d);
     for (unsigned side = 0; side < SP_SIDES && best <= SP_DIFF_SAMPLES; side++)
         if (d->runs[side].v[0]->no_blocks)
             d->no_blocks = d->runs[side].v[0]->no_blocks;
     d->method = asked ? asked : best;
-    bool can = asked == SP_DIFF_NONE || asked == best || (asked == SP_DIFF_PERMUTATION && na > 1 && nb > 1) ||
-               (asked == SP_DIFF_SAMPLES && samples);
+    bool can = asked == SP_DIFF_NONE || asked == best ||
+               (asked == SP_DIFF_PERMUTATION && best == SP_DIFF_REPEATS) ||
+               (asked == SP_DIFF_SAMPLES && best == SP_DIFF_TIME_BLOCKS);
     if (can)
         return SPAA_OK;
     sp_emit_hint(d->diags, SP_E631, SP_AT_NOTHING,
                  asked == SP_DIFF_TIME_BLOCKS ? "blocks need one run a side, with timestamps"
-                 : asked == SP_DIFF_SAMPLES   ? "it needs sample counts on both sides"
-                                              : "repeats and permutation need several runs a side",
-                 "--method %s does not fit %zu against %zu runs%s%s", sp_diff_method_names[asked], na, nb,
+                 : asked == SP_DIFF_SAMPLES   ? "it needs one run a side, with sample counts"
+                                              : "repeats and permutation need several runs on a side",
+                 "--method %s does not fit %zu against %zu runs%s%s", sp_diff_method_names[asked],
+                 d->side[SP_BASE].runs, d->side[SP_NEW].runs,
                  asked == SP_DIFF_TIME_BLOCKS && d->no_blocks ? ": " : "",
                  asked == SP_DIFF_TIME_BLOCKS && d->no_blocks ? d->no_blocks : "");
     return SPAA_ERR_USAGE;
 }
 
+/* Own weights of functions that are common enough say what functions have in common. */
+static bool speaks(const struct sp_diff *d, const struct sp_diff_row *row)
+{
+    return eligible(d, row, SP_SELF);
+}
+
 static bool compare_all(struct sp_diff *d)
 {
-    size_t na = d->runs[SP_BASE].n, nb = d->runs[SP_NEW].n, n = d->rows.n + d->appeared.n + d->vanished.n;
-    double *x = calloc(2 * (na + nb) + 1, sizeof *x);
-    struct sp_permutation plan = {0};
-    struct sp_diff_quantity q = {.d = d, .x = {x, x + na}, .all = x + na + nb};
-    bool ok = x != NULL;
-    bool counted = d->side[SP_BASE].samples != SP_ABSENT && d->side[SP_NEW].samples != SP_ABSENT;
-    if (ok && (d->method == SP_DIFF_PERMUTATION || (d->method == SP_DIFF_REPEATS && !counted))) {
-        ok = sp_permutation_plan(&plan, na, nb);
-        q.plan = &plan;
-    }
+    size_t n = d->rows.n + d->appeared.n + d->vanished.n;
+    bool ok = d->method < SP_DIFF_REPEATS || sp_diff_model_make(d, speaks);
     for (size_t i = 0; ok && i < n; i++) {
         struct sp_diff_row *row = sp_diff_row_at(d, i);
-        q.row = row;
-        for (q.family = 0; q.family < SP_FAMILIES; q.family++) {
-            q.rate = false;
-            sp_diff_compare(&q, &row->share[q.family]);
-            q.rate = true;
-            if (d->rates)
-                sp_diff_compare(&q, &row->rate[q.family]);
+        for (unsigned f = 0; f < SP_FAMILIES; f++) {
+            sp_diff_compare(&(struct sp_diff_quantity){d, row, f, false}, &row->share[f]);
+            sp_diff_compare(&(struct sp_diff_quantity){d, row, f, true}, &row->cost[f]);
         }
     }
-    q.row = NULL;
-    q.rate = false;
     if (ok)
-        sp_diff_compare(&q, &d->total);
+        sp_diff_compare(&(struct sp_diff_quantity){.d = d}, &d->total);
     d->total.q = d->total.p;
-    judge(&d->total, SP_DIFF_ALPHA, SP_Z95);
+    d->total.tested = !isnan(d->total.p);
+    judge(&d->total, d->method, SP_DIFF_ALPHA);
     for (unsigned f = 0; ok && f < SP_FAMILIES; f++)
-        ok = adjust(d, f, false) && (!d->rates || adjust(d, f, true));
-    if (d->total.q <= HEADLINE_ALPHA && d->method >= SP_DIFF_ONE_SIDED)
-        d->headline = SP_DIFF_CHANGED;
-    sp_permutation_free(&plan);
-    free(x);
+        ok = adjust(d, f, false) && adjust(d, f, true);
     return ok;
+}
+
+/* Lengths of the runs on both sides, where known; longer runs have more of everything. */
+static bool whole_changed(const struct sp_diff *d)
+{
+    const struct sp_diff_side *a = &d->side[SP_BASE], *b = &d->side[SP_NEW];
+    double x = a->seconds / (double)a->runs, y = b->seconds / (double)b->runs;
+    bool lengths = d->per == SP_PER_RUN && (x > ALIKE * y || y > ALIKE * x);
+    return d->total.p <= WHOLE_ALPHA && !lengths;
+}
+
+/* Nothing could have been found: not by this method, of these runs. */
+static bool blind(const struct sp_diff *d)
+{
+    for (size_t i = 0; i < d->rows.n; i++)
+        if (d->rows.v[i].share[SP_SELF].tested && isfinite(d->rows.v[i].share[SP_SELF].mde_family))
+            return false;
+    return true;
+}
+
+/* From own weights; the whole speaks where no function does. One run a side of samples establishes nothing.
+ */
+static enum sp_diff_headline headline(const struct sp_diff *d)
+{
+    if (!sp_diff_establishes(d->method))
+        return SP_DIFF_NOT_ESTABLISHED;
+    if (d->significant[SP_SELF] || whole_changed(d))
+        return SP_DIFF_CHANGED;
+    return d->method == SP_DIFF_EXACT ? SP_DIFF_UNCHANGED
+           : blind(d)                 ? SP_DIFF_NOT_ESTABLISHED
+                                      : SP_DIFF_NO_CHANGE;
 }
 
 struct order {
@@ -385,12 +427,13 @@ static int cmp_row(const void *va, const void *vb, void *arg)
     const struct order *o = arg;
     const struct sp_diff_row *a = va, *b = vb;
     for (unsigned i = 0; i < SP_FAMILIES; i++) {
-        const struct sp_diff_test *x = &a->share[o->family ^ i], *y = &b->share[o->family ^ i];
-        bool sx = x->verdict == SP_DIFF_SIGNIFICANT, sy = y->verdict == SP_DIFF_SIGNIFICANT;
+        unsigned f = o->family ^ i;
+        bool sx = a->share[f].verdict == SP_DIFF_SIGNIFICANT, sy = b->share[f].verdict == SP_DIFF_SIGNIFICANT;
+        double x = fabs(a->cost[f].delta), y = fabs(b->cost[f].delta);
         if (sx != sy)
             return sx ? -1 : 1;
-        if (fabs(x->delta) != fabs(y->delta))
-            return fabs(x->delta) > fabs(y->delta) ? -1 : 1;
+        if (x != y)
+            return x > y ? -1 : 1;
     }
     int c = sp_str_cmp(sp_str_at(&o->d->strs, a->function), sp_str_at(&o->d->strs, b->function));
     c = c ? c : sp_str_cmp(sp_str_at(&o->d->strs, a->dso), sp_str_at(&o->d->strs, b->dso));
@@ -406,12 +449,10 @@ spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts)
         st = choose(d, opts->method);
     if (st)
         return st;
-    bool one = d->method < SP_DIFF_ONE_SIDED;
-    d->headline = one ? SP_DIFF_NOT_ESTABLISHED : SP_DIFF_NO_CHANGE;
+    take_costs(d, opts->work);
     if (!make_rows(d) || !compare_all(d))
         return sp_nomem(d->diags);
-    if (d->headline == SP_DIFF_NO_CHANGE && d->significant[SP_SELF] + d->significant[SP_CUM])
-        d->headline = SP_DIFF_NOT_ESTABLISHED; /* by one of three looks, not by all together */
+    d->headline = headline(d);
     struct order o = {d, opts->sort_cum ? SP_CUM : SP_SELF};
     if (d->rows.n)
         qsort_r(d->rows.v, d->rows.n, sizeof *d->rows.v, cmp_row, &o);

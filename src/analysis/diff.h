@@ -5,21 +5,19 @@
  * profile is in memory at a time. Functions of all runs are matched by their normalised name and DSO
  * (normalise.h); functions that become one row are counted once per stack together.
  *
- * A row has four comparisons: own and inclusive, each as a share of the total and as a rate (weight per
- * second of recording, where the event is sampled by frequency and the durations are known). How they are
- * made:
+ * A row has four comparisons: own and inclusive weight, each as a share and as a cost: weight per run, per
+ * second of recording or per unit of work. How they are made:
  *
- *     SP_DIFF_REPEATS      several runs on both sides: Welch's test on the runs' values
- *     SP_DIFF_PERMUTATION  the same by permutation of the runs
- *     SP_DIFF_ONE_SIDED    one run against several: Student's test, spread from the side that has some
- *     SP_DIFF_TIME_BLOCKS  one run a side with timestamps: Welch's test on 20 or 30 time blocks of each
- *     SP_DIFF_SAMPLES      one run a side without: z, or Fisher's exact test below 10 samples; assumes that
- *                          samples are independent, which they seldom are
+ *     SP_DIFF_REPEATS      several runs on a side or both: quasi-likelihood on the runs' counts (quasi.h),
+ * shares against the median function SP_DIFF_PERMUTATION  the same by permutation of the runs SP_DIFF_EXACT
+ * one run a side of what is counted and not sampled: different or not SP_DIFF_TIME_BLOCKS  one run a side
+ * with timestamps: Welch's test on 20 or 30 time blocks of each SP_DIFF_SAMPLES      one run a side without:
+ * z, or Fisher's exact test below 10 samples; assumes that samples are independent, which they seldom are
  *     SP_DIFF_NONE         no samples: significance is unavailable
  *
- * A spread between runs is never taken to be less than sampling alone makes it. q is p after Benjamini and
- * Hochberg over the rows of the family (own and inclusive are two) that have SP_DIFF_LEAST samples on both
- * sides together. docs/diff.md has the formulas.
+ * One run a side tells at most what differs within these runs. q is p after Benjamini and Hochberg over the
+ * rows of the family (own and inclusive are two) that have SP_DIFF_LEAST samples on both sides together; the
+ * headline follows from own weights. docs/diff.md has the formulas.
  */
 #ifndef SP_DIFF_H
 #define SP_DIFF_H
@@ -31,6 +29,7 @@
 #define SP_DIFF_ALPHA  0.05
 #define SP_DIFF_LEAST  10
 #define SP_DIFF_BLOCKS 30
+#define SP_DIFF_LAYOUT 0.02 /* of a function's cost: by which builds of one source differ */
 
 enum { SP_BASE, SP_NEW, SP_SIDES };
 enum { SP_SELF, SP_CUM, SP_FAMILIES };
@@ -39,7 +38,7 @@ enum sp_diff_method {
     SP_DIFF_NONE,
     SP_DIFF_SAMPLES,
     SP_DIFF_TIME_BLOCKS,
-    SP_DIFF_ONE_SIDED,
+    SP_DIFF_EXACT,
     SP_DIFF_REPEATS,
     SP_DIFF_PERMUTATION,
 };
@@ -49,9 +48,21 @@ enum sp_diff_verdict {
     SP_DIFF_INCONCLUSIVE,
     SP_DIFF_BELOW, /* the minimum detectable effect */
     SP_DIFF_UNAVAILABLE,
+    SP_DIFF_DIFFERS, /* significant, within one run a side */
+    SP_DIFF_EQUAL,   /* exact counts */
 };
 
-/* One comparison of one quantity; what is not known is NaN. Shares are of 1, rates per second. */
+/* What weights are divided by to be a cost. */
+enum sp_diff_per { SP_PER_RUN, SP_PER_SECOND, SP_PER_WORK };
+
+/* What a function's change is measured against. */
+enum sp_diff_reference {
+    SP_AGAINST_MEDIAN, /* function */
+    SP_AGAINST_COST,   /* the whole: too few functions have a median */
+    SP_AGAINST_TOTAL,  /* likewise, and nothing says how long a run was */
+};
+
+/* One comparison of one quantity; what is not known is NaN. Shares are of 1. */
 struct sp_diff_test {
     struct sp_estimate side[SP_SIDES]; /* df is INFINITY where nothing was estimated */
     double delta, lo, hi;              /* new - base with its 95 % interval */
@@ -59,10 +70,16 @@ struct sp_diff_test {
     double mde;        /* change that would be found with a power of 80 %, looked at alone */
     double mde_family; /* the same with the control for all rows of its family */
     double deff;       /* design effect: variance by blocks or runs over that of independent samples */
+    /* With runs: growth of 1 against the reference (share) or by itself (cost); infinite from nothing. */
+    double change, change_lo, change_hi;
+    double se, df;  /* of its logarithm */
+    double least_p; /* that the method can reach at all: of few runs there are few splits; else 0 */
     enum sp_diff_verdict verdict;
-    const char *test; /* "welch", "z", "fisher", "binomial", "permutation", "student"; NULL: none */
-    bool tested;      /* part of the family */
-    bool dependent;   /* time blocks resemble their neighbours: they do not carry a verdict */
+    const char *
+        test; /* "quasi-likelihood", "permutation", "exact", "welch", "z", "fisher", "binomial"; NULL: none */
+    bool tested;    /* part of the family */
+    bool layout;    /* the sides are of two builds of its binary: SP_DIFF_LAYOUT is allowed for */
+    bool dependent; /* time blocks resemble their neighbours: they do not carry a verdict */
 };
 
 struct sp_diff_amount {
@@ -76,7 +93,7 @@ struct sp_diff_row {
     unsigned tags; /* enum sp_top_tag */
     char id[32];   /* its handle in the last run that has it */
     struct sp_diff_amount side[SP_SIDES];
-    struct sp_diff_test share[SP_FAMILIES], rate[SP_FAMILIES];
+    struct sp_diff_test share[SP_FAMILIES], cost[SP_FAMILIES];
 };
 
 struct sp_diff_side {
@@ -87,10 +104,11 @@ struct sp_diff_side {
     int64_t samples;  /* SP_ABSENT where some run has none */
     double effective; /* samples, NaN where unknown */
     double seconds;   /* NaN where unknown */
+    double per;       /* runs, seconds or work: what costs are divided by */
     unsigned blocks;  /* 0: none */
 };
 
-enum sp_diff_headline { SP_DIFF_CHANGED, SP_DIFF_NO_CHANGE, SP_DIFF_NOT_ESTABLISHED };
+enum sp_diff_headline { SP_DIFF_CHANGED, SP_DIFF_NO_CHANGE, SP_DIFF_NOT_ESTABLISHED, SP_DIFF_UNCHANGED };
 
 struct sp_diff_key {
     uint32_t function, dso; /* strings: normalised */
@@ -100,12 +118,14 @@ struct sp_diff_key {
 };
 
 struct sp_diff_run;
+struct sp_diff_model;
 struct sp_diff {
     struct sp_diags *diags;
     struct sp_strtab strs; /* names, and the normalised ones that rows are matched by */
     SP_VEC(struct sp_diff_key) keys;
     struct sp_map key_map;
     SP_VEC(struct sp_diff_run *) runs[SP_SIDES];
+    struct sp_diff_model *model; /* with several runs */
 
     /* from sp_diff_finish on */
     unsigned scale;
@@ -113,8 +133,12 @@ struct sp_diff {
     enum sp_diff_headline headline;
     struct sp_diff_side side[SP_SIDES];
     struct sp_diff_test total; /* of the weights; tested with repeats only */
-    bool rates;
+    enum sp_diff_per per;
+    enum sp_diff_reference reference;
+    double median_change;   /* of the median function's cost; NaN where that is not the reference */
+    double prior, prior_df; /* what functions have in common of how runs vary; NaN with one run a side */
     size_t family[SP_FAMILIES], significant[SP_FAMILIES];
+    size_t layout;                   /* rows of two builds */
     size_t dependent;                /* rows whose time blocks do not carry a verdict */
     const char *no_blocks;           /* why there are no time blocks; NULL: not asked, or there are */
     SP_VEC(struct sp_diff_row) rows; /* in both sides */
@@ -134,6 +158,7 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
 struct sp_diff_opts {
     enum sp_diff_method method; /* SP_DIFF_NONE: the best that the data allow */
     bool sort_cum;              /* rows by their inclusive change */
+    double work[SP_SIDES];      /* units done in each run of the side; 0: not said */
 };
 /* Compares. SPAA_ERR_USAGE, reported, when the data do not allow the method asked for. */
 spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts);
@@ -143,7 +168,7 @@ extern const char *const sp_diff_method_names[]; /* NULL-terminated, as the next
 extern const char *const sp_diff_verdict_names[];
 /* Row i of rows, appeared and vanished together. */
 struct sp_diff_row *sp_diff_row_at(struct sp_diff *d, size_t i);
-/* Whether the method's verdicts are established: more than one run, or time blocks. */
+/* Whether the method tells a change of the program from what runs of it differ by. */
 bool sp_diff_establishes(enum sp_diff_method m);
 
 #endif

@@ -14,6 +14,7 @@ struct sp_diff_value {
 /* What a row is called: a function of its key. */
 struct sp_diff_name {
     uint32_t function, dso; /* strings; SP_STR_NONE: this run has none */
+    uint32_t build;         /* of the binary: its build-id; SP_STR_NONE: not known */
     unsigned tags;
     char id[20];
 };
@@ -24,6 +25,8 @@ struct sp_diff_run {
     int64_t kept, all;      /* by all filters; of the event before any */
     double effective;       /* NaN where unknown */
     double seconds;         /* of recording, where the event is sampled by frequency; else NaN */
+    double per;             /* what its weights are divided by to be costs */
+    bool exact;             /* the event is counted, not sampled */
     bool negative;          /* some weight is below 0 */
     bool no_binaries;       /* a source that names no DSO, such as folded stacks */
     size_t keys;            /* that there were; later ones have nothing here, until sp_diff_finish widens */
@@ -36,19 +39,26 @@ struct sp_diff_run {
 };
 
 void sp_diff_run_free(struct sp_diff_run *r);
-/* A quantity of every run: x[side][run]; per: what it is a share or rate of. */
+/* A quantity of every run: of a row's family, or of the whole. */
 struct sp_diff_quantity {
-    struct sp_diff *d;
+    const struct sp_diff *d;
     const struct sp_diff_row *row; /* NULL: the total */
     unsigned family;
-    bool rate;
-    double *x[SP_SIDES];
-    double *all; /* both, one after the other */
-    const struct sp_permutation *plan;
+    bool cost;
 };
 
 /* The test that the method and the quantity call for, without what many of them together change. */
-void sp_diff_compare(struct sp_diff_quantity *q, struct sp_diff_test *t);
+void sp_diff_compare(const struct sp_diff_quantity *q, struct sp_diff_test *t);
+
+/* Several runs (diff_runs.c): sizes and priors from the rows that `fit` says; false: out of memory. */
+bool sp_diff_model_make(struct sp_diff *d,
+                        bool (*fit)(const struct sp_diff *d, const struct sp_diff_row *row));
+void sp_diff_model_free(struct sp_diff_model *m);
+/* Each side has one build of the row's binary, and not the same: what its layout does, no run of it shows. */
+bool sp_diff_of_two_builds(const struct sp_diff *d, const struct sp_diff_row *row);
+void sp_diff_by_runs(const struct sp_diff_quantity *q, struct sp_diff_test *t);
+/* The least change that this test would find 4 times in 5 at such a level; in the unit of its delta. */
+double sp_diff_detectable(const struct sp_diff_test *t, double alpha);
 /*
  * Once all runs know all keys: decides for each binary whether its addresses are rows of their own (they are
  * of one build in all runs) or one row. False: out of memory.

@@ -211,17 +211,19 @@ static bool take_names(struct taker *t)
             continue;
         n->tags |= sp_function_tags(p, t->s->event, i) | (t->unresolved[i] ? SP_TAG_UNRESOLVED : 0);
         struct sp_str name = sp_pstr(p, p->functions.v[i].name), had = sp_str_at(&t->d->strs, n->function),
-                      dso = sp_pstr(p, p->dsos.v[p->functions.v[i].dso].name);
+                      dso = sp_pstr(p, p->dsos.v[p->functions.v[i].dso].name),
+                      build_id = sp_pstr(p, p->dsos.v[p->functions.v[i].dso].build_id);
         char id[32] = "";
         if (n->function && (had.n < name.n || (had.n == name.n && sp_str_cmp(had, name) <= 0)))
             continue;
         n->function =
             t->unresolved[i] ? t->d->keys.v[t->keys[i]].function : sp_intern(&t->d->strs, name.p, name.n);
         n->dso = sp_intern(&t->d->strs, dso.p, dso.n);
+        n->build = build_id.n ? sp_intern(&t->d->strs, build_id.p, build_id.n) : SP_STR_NONE;
         if (!t->unresolved[i] || t->d->keys.v[t->keys[i]].all != SP_NONE)
             sp_handle_text(&handles, i, id);
         memcpy(n->id, id, sizeof n->id);
-        ok = n->function != SP_STR_FAIL && n->dso != SP_STR_FAIL;
+        ok = n->function != SP_STR_FAIL && n->dso != SP_STR_FAIL && n->build != SP_STR_FAIL;
     }
     sp_handles_free(&handles);
     return ok;
@@ -275,6 +277,9 @@ static void take_totals(struct sp_diff_run *r, const struct sp_selection *s, con
         r->effective = squares > 0 ? sum * sum / squares : NAN;
     }
     r->seconds = seconds_of(whole->profile, whole->event);
+    const struct sp_event *e = &whole->profile->events.v[whole->event];
+    bool counts = e->kind == SP_ALLOCATION || e->kind == SP_DEALLOCATION || e->kind == SP_PROBE;
+    r->exact = e->mode == SP_EVENT && counts;
 }
 
 /* ---- time blocks ---- */

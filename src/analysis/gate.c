@@ -126,7 +126,7 @@ static struct beyond beyond(const struct sp_diff *d, const struct sp_gate_limit 
     a.var *= factor * factor;
     x.se = sqrt(a.var + b.var);
     if (isfinite(a.df) && a.var + b.var > 0)
-        x.df = d->method == SP_DIFF_ONE_SIDED
+        x.df = d->method >= SP_DIFF_REPEATS
                    ? a.df
                    : (a.var + b.var) * (a.var + b.var) / (a.var * a.var / a.df + b.var * b.var / b.df);
     return x;
@@ -223,7 +223,7 @@ static bool report(struct sp_gate_limit *l, struct ranked *found, size_t n, enum
 static bool judge_total(struct sp_gate_limit *l, const struct sp_diff *d)
 {
     struct beyond x = beyond(d, l, &d->total, false);
-    bool runs = d->method >= SP_DIFF_ONE_SIDED;
+    bool runs = sp_diff_establishes(d->method);
     struct ranked r = {{NULL, growth(l, &d->total), runs ? need(&x) : NAN}, 0};
     l->judged = 1;
     return report(l, &r, 1,
@@ -244,26 +244,26 @@ static bool judge_functions(struct sp_gate_limit *l, const struct sp_diff *d, st
     double *p = calloc(2 * n + 1, sizeof *p), *q = p ? p + n : NULL;
     struct ranked *found = calloc(n + 1, sizeof *found);
     size_t breaches = 0, open = 0;
-    bool ok = p && found;
+    bool ok = p && found, runs = sp_diff_establishes(d->method);
     for (size_t i = 0; ok && i < n; i++)
-        p[i] = at[i].row->share[l->family].dependent ? NAN : chance(&at[i].x, 1);
+        p[i] = chance(&at[i].x, 1);
     ok = ok && sp_adjust(p, q, n);
-    for (size_t i = 0; ok && i < n && sp_diff_establishes(d->method); i++)
+    for (size_t i = 0; ok && i < n && runs; i++)
         if (q[i] <= SP_DIFF_ALPHA)
             found[breaches++] =
                 (struct ranked){{at[i].row, growth(l, &at[i].row->share[l->family]), NAN}, rank_of(&at[i].x)};
     for (size_t i = 0; ok && !breaches && i < n; i++) {
         const struct sp_diff_test *t = &at[i].row->share[l->family];
         l->judged += at[i].must;
-        if (at[i].must && (t->dependent || !(chance(&at[i].x, -1) <= SP_DIFF_ALPHA)))
-            found[open++] = (struct ranked){{at[i].row, growth(l, t), t->dependent ? NAN : need(&at[i].x)},
-                                            rank_of(&at[i].x)};
+        if (at[i].must && (!runs || !(chance(&at[i].x, -1) <= SP_DIFF_ALPHA)))
+            found[open++] =
+                (struct ranked){{at[i].row, growth(l, t), runs ? need(&at[i].x) : NAN}, rank_of(&at[i].x)};
     }
     l->judged = breaches ? breaches : l->judged;
     ok = ok && report(l, found, breaches ? breaches : open,
-                      breaches ? SP_GATE_BREACH
-                      : open   ? SP_GATE_UNSURE
-                               : SP_GATE_PASSED);
+                      breaches        ? SP_GATE_BREACH
+                      : open || !runs ? SP_GATE_UNSURE
+                                      : SP_GATE_PASSED);
     free(found);
     free(p);
     return ok;

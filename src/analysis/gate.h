@@ -11,8 +11,9 @@
  * limit ends where a number and its unit are followed by a comma or the end.
  *
  * A limit is breached when growth beyond it is established: at the 5 % level, one-sided, controlled over all
- * functions looked at, by a method that establishes (several runs, or time blocks). It is kept when every
- * function of `min_share` or more is shown to stay at or below it. Else the data cannot tell.
+ * functions looked at, by a method that establishes (several runs, or exact counts). It is kept when every
+ * function of `min_share` or more is shown to stay at or below it. Else the data cannot tell; one run a side
+ * of samples never can.
  */
 #ifndef SP_GATE_H
 #define SP_GATE_H

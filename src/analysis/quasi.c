@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define OUTLIER 0.2   /* expected number of rows as spread as this one: fewer make it no part of the prior */
-#define ALIEN   0.005 /* probability of a row's spread by the prior: less makes it take less of it */
+#define OUTLIER  0.2   /* expected number of rows as spread as this one: fewer make it no part of the prior */
+#define TREND    10    /* rows from which on dispersions may grow with counts; so many tell half of it */
+#define ROUNDING 1e-12 /* of the counts: runs that differ by less are equal */
+#define ALIEN    0.005 /* probability of a row's spread by the prior: less makes it take less of it */
 
 /* ---- sizes ---- */
 
@@ -124,6 +126,8 @@ static struct sides sides_of(const struct sp_quasi *q, const double *counts)
             s.within += deviance_of(counts[j], s.y[side] / s.size[side] * q->size[j]);
         s.df += (double)n - 1;
     }
+    if (s.within < ROUNDING * (s.y[0] + s.y[1]))
+        s.within = 0;
     return s;
 }
 
@@ -147,10 +151,17 @@ static double trigamma_inverse(double y)
     return lo;
 }
 
+/* What rows have in common: the dispersion of one with such a count. */
+static double prior_at(const struct sp_quasi *q, double count)
+{
+    return q->prior > 0 ? q->prior * exp(q->slope * (log(count) - q->centre)) : 0;
+}
+
 /* A row's log dispersion without the bias that few degrees of freedom give it, and the variance they give it.
  */
 struct spread {
     double e, chance, raw, df;
+    double count; /* its logarithm */
 };
 
 static int cmp_spread(const void *va, const void *vb)
@@ -167,14 +178,14 @@ static size_t spreads_of(const struct sp_quasi *q, const double *counts, size_t 
         if (!(s.df > 0) || !(raw > 0) || (q->floor > 0 && s.y[0] + s.y[1] < 3 * (double)q->runs))
             continue;
         x[n++] = (struct spread){log(raw > least ? raw : least) - sp_digamma(s.df / 2) + log(s.df / 2),
-                                 sp_trigamma(s.df / 2), raw, s.df};
+                                 sp_trigamma(s.df / 2), raw, s.df, log(s.y[0] + s.y[1])};
     }
     return n;
 }
 
 /* Sums over rows that the prior follows from. */
 struct moments {
-    double n, e, squares, chance, raw;
+    double n, e, squares, chance, raw, count, counts, both;
 };
 
 static void take(struct moments *m, const struct spread *x, double sign)
@@ -184,17 +195,37 @@ static void take(struct moments *m, const struct spread *x, double sign)
     m->squares += sign * x->e * x->e;
     m->chance += sign * x->chance;
     m->raw += sign * x->raw;
+    m->count += sign * x->count;
+    m->counts += sign * x->count * x->count;
+    m->both += sign * x->count * x->e;
+}
+
+/*
+ * By how much the log dispersion grows with the log count: 0 where runs are samples of one thing, 1 where
+ * each differs by a percentage. Between: few rows tell little of it, and are believed by half or so.
+ */
+static double slope_of(const struct moments *m)
+{
+    double x = m->counts - m->count * m->count / m->n, xy = m->both - m->e * m->count / m->n;
+    double slope = x > 0 && m->n >= TREND ? xy / x * m->n / (m->n + TREND) : 0;
+    return slope < 0 ? 0 : slope > 1 ? 1 : slope;
 }
 
 /*
  * The rows' log dispersions vary by what few runs make them vary and by how functions differ; what is left of
  * the second says how much of a prior they are. Returns its degrees of freedom, which may be infinite.
  */
-static double prior_of(const struct moments *m, double *prior)
+static double prior_of(const struct moments *m, struct sp_quasi *q)
 {
-    double mean = m->e / m->n, left = (m->squares - m->e * mean) / (m->n - 1) - m->chance / m->n;
+    double mean = m->e / m->n, b = q->slope = slope_of(m);
+    double x = m->counts - m->count * m->count / m->n, xy = m->both - mean * m->count;
+    double squares = m->squares - m->e * mean - 2 * b * xy + b * b * x;
+    double left = squares / (m->n - (b > 0 ? 2 : 1)) - m->chance / m->n;
     double df = left > 0 ? 2 * trigamma_inverse(left) : INFINITY;
-    *prior = isfinite(df) ? exp(mean + sp_digamma(df / 2) - log(df / 2)) : m->raw / m->n;
+    q->centre = m->count / m->n;
+    q->prior = isfinite(df) ? exp(mean + sp_digamma(df / 2) - log(df / 2))
+               : b > 0      ? exp(mean)
+                            : m->raw / m->n;
     return df;
 }
 
@@ -207,23 +238,24 @@ void sp_quasi_fit(struct sp_quasi *q, const double *counts, size_t rows)
     struct spread *x = calloc(rows + 1, sizeof *x);
     struct moments all = {0};
     size_t n = x ? spreads_of(q, counts, rows, x) : 0, kept = n;
-    q->prior = q->prior_df = 0;
+    q->prior = q->prior_df = q->slope = q->centre = 0;
     if (n)
         qsort(x, n, sizeof *x, cmp_spread);
     for (size_t i = 0; i < n; i++)
         take(&all, &x[i], 1);
-    double df = n > 1 ? prior_of(&all, &q->prior) : 0;
+    double df = n > 1 ? prior_of(&all, q) : 0;
     while (kept > 3 && (n - kept + 1) * 4 <= n + 2) {
         const struct spread *top = &x[kept - 1];
         struct moments others = all;
-        double prior, without;
+        struct sp_quasi without = *q;
         take(&others, top, -1);
-        without = prior_of(&others, &prior);
-        if (sp_f_tail(top->raw / fmax(prior, q->floor), top->df, without) * (double)n >= OUTLIER)
+        double others_df = prior_of(&others, &without),
+               common = fmax(prior_at(&without, exp(top->count)), q->floor);
+        if (sp_f_tail(top->raw / common, top->df, others_df) * (double)n >= OUTLIER)
             break;
         all = others;
-        df = without;
-        q->prior = prior;
+        df = others_df;
+        *q = without;
         kept--;
     }
     q->prior_df = fmin(df, SP_QUASI_PRIOR_DF);
@@ -238,7 +270,7 @@ void sp_quasi_fit(struct sp_quasi *q, const double *counts, size_t rows)
  */
 static double prior_for(const struct sp_quasi *q, const struct sides *s)
 {
-    double common = fmax(q->prior, q->floor);
+    double common = fmax(prior_at(q, s->y[0] + s->y[1]), q->floor);
     if (!(s->df > 0) || !(common > 0))
         return q->prior_df;
     double tail = sp_f_tail(s->within / s->df / common, s->df, INFINITY);
@@ -272,7 +304,7 @@ struct sp_quasi_test sp_quasi_test(const struct sp_quasi *q, const double *count
     t.change = log(s.y[1] / s.size[1]) - log(s.y[0] / s.size[0]);
     double prior_df = prior_for(q, &s);
     t.df = prior_df + s.df;
-    t.dispersion = fmax(q->floor, (prior_df * q->prior + s.within) / t.df);
+    t.dispersion = fmax(q->floor, (prior_df * prior_at(q, all) + s.within) / t.df);
     if (!(t.df > 0) || !(t.dispersion > 0)) /* nothing that tells how runs vary */
         return t;
     /* With a variance that runs cannot show, each sample tells less by the same factor. */
@@ -285,7 +317,9 @@ struct sp_quasi_test sp_quasi_test(const struct sp_quasi *q, const double *count
     return t;
 }
 
-double sp_quasi_detectable(const struct sp_quasi_test *t, double alpha)
+/* Of the non-central t distribution, which is nearly normal: the standard error itself is only estimated. */
+double sp_quasi_reach(double df, double alpha)
 {
-    return (sp_t_quantile(1 - alpha / 2, t->df) + sp_t_quantile(0.8, t->df)) * t->se;
+    double t = sp_t_quantile(1 - alpha / 2, df);
+    return t * (1 - 1 / (4 * df)) + SP_Z80 * sqrt(1 + t * t / (2 * df));
 }

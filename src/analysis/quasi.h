@@ -33,6 +33,7 @@ struct sp_quasi {
     double extra;       /* variance of the log ratio that runs cannot show; see sp_quasi_test */
     double prior;       /* dispersion; 0 with prior_df 0: there is none */
     double prior_df;
+    double slope, centre; /* of the log dispersion over the log count; where it is the prior */
 };
 
 /* What is known of one row; NaN where nothing is. Logarithms are natural, of new over base. */
@@ -52,7 +53,7 @@ bool sp_quasi_sizes(const double *counts, size_t rows, size_t runs, double *size
 void sp_quasi_fit(struct sp_quasi *q, const double *counts, size_t rows);
 /* One row: `counts` per run. */
 struct sp_quasi_test sp_quasi_test(const struct sp_quasi *q, const double *counts);
-/* The log ratio that would be found 4 times in 5 at this level (two-sided), up or down. */
-double sp_quasi_detectable(const struct sp_quasi_test *t, double alpha);
+/* Standard errors of a log ratio that would be found 4 times in 5 at this level (two-sided). */
+double sp_quasi_reach(double df, double alpha);
 
 #endif

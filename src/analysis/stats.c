@@ -254,36 +254,7 @@ double sp_rate_p(double k1, double t1, double k2, double t2)
     return two_sided(at_least < at_most ? at_least : at_most);
 }
 
-/* ---- runs and blocks ---- */
-
-static double mean_of(const double *x, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += x[i];
-    return sum / (double)n;
-}
-
-static double squares_of(const double *x, size_t n, double mean)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += (x[i] - mean) * (x[i] - mean);
-    return sum;
-}
-
-struct sp_estimate sp_estimate_of(const double *x, size_t n, double least)
-{
-    struct sp_estimate e = {NAN, NAN, NAN};
-    if (n)
-        e.mean = mean_of(x, n);
-    if (n > 1) {
-        double var = squares_of(x, n, e.mean) / (double)(n - 1);
-        e.var = (var > least ? var : least) / (double)n;
-        e.df = (double)(n - 1);
-    }
-    return e;
-}
+/* ---- blocks ---- */
 
 enum { BLOCK_LEAST = 10 }; /* groups of blocks that a variance is still estimated from */
 
@@ -329,19 +300,6 @@ double sp_welch(struct sp_estimate a, struct sp_estimate b, double *se, double *
         return NAN;
     }
     return two_sided(sp_t_tail(fabs(b.mean - a.mean) / *se, *df));
-}
-
-double sp_pooled(const double *a, size_t na, const double *b, size_t nb, double least, double *se, double *df)
-{
-    *se = *df = NAN;
-    if (!na || !nb || na + nb < 3)
-        return NAN;
-    double ma = mean_of(a, na), mb = mean_of(b, nb);
-    *df = (double)(na + nb - 2);
-    double var = (squares_of(a, na, ma) + squares_of(b, nb, mb)) / *df;
-    var = (var > least ? var : least) * (1 / (double)na + 1 / (double)nb);
-    *se = sqrt(var);
-    return var > 0 ? two_sided(sp_t_tail(fabs(mb - ma) / *se, *df)) : NAN;
 }
 
 /* ---- permutations ---- */
@@ -433,6 +391,13 @@ double sp_permutation_p(const struct sp_permutation *plan, const double *values)
     }
     return plan->exact ? (double)extreme / (double)plan->splits
                        : ((double)extreme + 1) / ((double)plan->splits + 1);
+}
+
+/* With as many runs on either side, a split and its mirror image are as far apart. */
+double sp_permutation_least(const struct sp_permutation *plan)
+{
+    double splits = (double)plan->splits;
+    return plan->exact ? (plan->na == plan->nb ? 2 : 1) / splits : 1 / (splits + 1);
 }
 
 void sp_permutation_free(struct sp_permutation *plan)

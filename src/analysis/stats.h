@@ -20,7 +20,7 @@ double sp_normal_quantile(double p);
 double sp_t_tail(double t, double df); /* P(T > t); df may be any positive number */
 double sp_t_quantile(double p, double df);
 double sp_f_tail(double f, double df1, double df2); /* P(F > f); df2 may be infinite */
-double sp_beta_inc(double a, double b, double x); /* regularised incomplete beta function */
+double sp_beta_inc(double a, double b, double x);   /* regularised incomplete beta function */
 
 double sp_digamma(double x); /* for x > 0, as the next */
 double sp_trigamma(double x);
@@ -32,7 +32,8 @@ double sp_fisher_p(uint64_t k1, uint64_t n1, uint64_t k2, uint64_t n2);
 /* Newcombe's interval of p2 - p1 from two Wilson intervals; p in 0..1, n need not be whole. */
 void sp_newcombe(double p1, double n1, double p2, double n2, double z, double *lo, double *hi);
 
-/* Two counts in two spans of time: k2 given k1 + k2 is Bin(k1 + k2, t2 / (t1 + t2)). Exact up to 100,000, tails doubled. */
+/* Two counts in two spans of time: k2 given k1 + k2 is Bin(k1 + k2, t2 / (t1 + t2)). Exact up to 100,000,
+ * tails doubled. */
 double sp_rate_p(double k1, double t1, double k2, double t2);
 
 /* A mean, the variance of that mean, and the degrees of freedom it was estimated with. */
@@ -40,8 +41,6 @@ struct sp_estimate {
     double mean, var, df;
 };
 
-/* Of n values; var is NaN for one value. `least` is a floor for the variance of a single value. */
-struct sp_estimate sp_estimate_of(const double *x, size_t n, double least);
 /*
  * Of the ratio sum(x) / sum(w) over n blocks of one run that follow each other in time, by linearisation:
  * blocks of unequal weight count as they should. Neighbours that resemble each other (phases longer than a
@@ -51,9 +50,6 @@ struct sp_estimate sp_estimate_of(const double *x, size_t n, double least);
 struct sp_estimate sp_block_estimate(const double *x, const double *w, size_t n, bool *dependent);
 /* Welch's test of the difference b - a. *se and *df of the difference are set; NaN without variation. */
 double sp_welch(struct sp_estimate a, struct sp_estimate b, double *se, double *df);
-/* The same where one side is a single value: its variance is taken to be that of the other's values. */
-double sp_pooled(const double *a, size_t na, const double *b, size_t nb, double least, double *se,
-                 double *df);
 
 /*
  * Permutation test of the difference of means: all splits where they are few, else 9,999 seeded random ones.
@@ -66,6 +62,7 @@ struct sp_permutation {
 };
 bool sp_permutation_plan(struct sp_permutation *plan, size_t na, size_t nb);      /* false: out of memory */
 double sp_permutation_p(const struct sp_permutation *plan, const double *values); /* a's, then b's */
+double sp_permutation_least(const struct sp_permutation *plan); /* the p of the rarest split */
 void sp_permutation_free(struct sp_permutation *plan);
 
 /* Benjamini and Hochberg: q[i] from p[i]; NaN stays NaN and does not count. False: out of memory. */

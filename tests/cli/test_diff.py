@@ -7,9 +7,8 @@ import random
 import pytest
 
 import profiles
-from comparison import (DEMO, LEAST, Run, SYMBOLS, Z80, Z95, ask, check, close, fisher, newcombe,
-                        normal_tail, rate_p, repeated, rows_of, side_text, t_quantile, t_tail, timed_text, welch,
-                        write)
+from comparison import (DEMO, LEAST, Run, SYMBOLS, Z80, Z95, adjust, ask, check, close, fisher, newcombe, normal_tail, quasi,
+                        rate_p, repeated, rows_of, side_text, sizes_of, t_quantile, timed_text, welch, write)
 from conftest import run
 
 # ---- one run a side, no timestamps ----
@@ -52,106 +51,213 @@ def test_samples_taken_as_independent(filters, tmp_path):
     if not filters:
         assert [r["function"] for r in answer["new_functions"]] == ["fresh"]
         assert [r["function"] for r in answer["vanished_functions"]] == ["gone"]
-        assert rows_of(answer)["parse", "/bin/app"][0]["verdict"] == "significant"
+        assert rows_of(answer)["parse", "/bin/app"][0]["verdict"] == "differs"
+        assert "within these runs" in answer["summary"] and "needs repeats" in answer["summary"]
 
 
 def test_rows_are_sorted_and_limited(tmp_path):
     a, b = (write(tmp_path, "%d.spaa" % i, side_text(i, shift=("parse", 1 + 0.5 * i))) for i in (0, 1))
-    for sort, of in (("flat", lambda r: r), ("cum", lambda r: r["cum"])):
+    for sort, of in (("flat", "cost"), ("cum", "cum_cost")):
         answer = ask("diff", a, b, "-n", 0, "--sort", sort)
-        order = [(of(r)["verdict"] != "significant", -abs(of(r)["delta"])) for r in answer["rows"]]
-        assert order == sorted(order)
+        order = [-abs(r[of]["delta"]) for r in answer["rows"]]
+        assert order == sorted(order), "one run a side: by size, whatever the verdict"
         short = ask("diff", a, b, "-n", 2, "--sort", sort)
         assert short["rows"] == answer["rows"][:2] and short["omitted"]["rows"] == len(answer["rows"]) - 2
 
 
-def test_rates_of_known_durations(tmp_path):
+def lasting(seconds):
+    return {"time_range": {"start": 100, "end": 100 + seconds, "unit": "seconds"}}
+
+
+def test_costs_of_one_run_a_side(tmp_path):
     spans = (20, 25)
-    a, b = (write(tmp_path, "%d.spaa" % i, side_text(i, shift=("parse", 1 + 0.3 * i),
-                                                     time_range={"start": 100, "end": 100 + spans[i], "unit": "seconds"}))
-            for i in (0, 1))
-    answer = ask("diff", a, b, "-n", 0)
+    a, b = (write(tmp_path, "%d.spaa" % i, side_text(i, shift=("parse", 1 + 0.3 * i), **lasting(spans[i]))) for i in (0, 1))
     base, new = Run(a), Run(b)
-    assert (answer["base"]["duration"], answer["new"]["duration"]) == spans
-    for key, (row, _) in rows_of(answer).items():
-        for family, name in ((0, "rate"), (1, "cum_rate")):
-            k1, k2 = base.count(key, family), new.count(key, family)
-            rate = row[name]
-            assert close(rate["base"], base.weight(key, family) / spans[0])
-            assert close(rate["new"], new.weight(key, family) / spans[1])
-            assert close(rate["p"], rate_p(k1, spans[0], k2, spans[1]), 1e-7), (key, rate, k1, k2)
-            assert rate["method"] == "binomial"
-    period = side_text(1, time_range={"start": 0, "end": 9, "unit": "seconds"}).replace('"frequency"', '"period"')
-    assert ask("diff", write(tmp_path, "p.spaa", period), b)["rows"][0]["rate"] is None
+    for options, per, per_base, per_new in (([], "run", 1, 1), (["--work", "20,25"], "work", *spans), (["--work", 8], "work", 8, 8)):
+        answer = ask("diff", a, b, "-n", 0, *options)
+        assert (answer["base"]["duration"], answer["new"]["duration"]) == spans and answer["method"]["cost_per"] == per
+        assert (answer["base"]["cost_of"], answer["new"]["cost_of"]) == (per_base, per_new)
+        for key, (row, _) in rows_of(answer).items():
+            for family, name in ((0, "cost"), (1, "cum_cost")):
+                k1, k2 = base.count(key, family), new.count(key, family)
+                cost = row[name]
+                assert close(cost["base"], base.weight(key, family) / per_base)
+                assert close(cost["new"], new.weight(key, family) / per_new)
+                assert close(cost["p"], rate_p(k1, per_base, k2, per_new), 1e-7), (key, cost, k1, k2)
+                assert cost["method"] == "binomial"
+    text = run("diff", a, b, code=0).out
+    assert "runs last +25.0%" in text and "--work" in text
+    for bad in ("0", "x", "5,", "5,0", "1,2,3", "-1"):
+        assert run("diff", a, b, "--work", bad, code=2).out == ""
 
 
 # ---- repeats ----
 
-def side_of(runs, key, family, least):
-    x = [r.weight(key, family) / r.total for r in runs]
-    mean = sum(x) / len(x)
-    var = max(sum((v - mean)**2 for v in x) / (len(x) - 1), least) if len(x) > 1 else None
-    return x, mean, var
+def medians(base, new):
+    """Sizes of the runs, from own weights of functions that 10 samples of the shortest run would have."""
+    runs = base + new
+    unit = sum(r.total for r in runs) / sum(r.effective for r in runs)
+    keys = set().union(*(r.numbers for r in runs))
+    least = LEAST * sum(r.total for r in runs) / min(r.total for r in runs)
+    rows = [[r.weight(k, 0) / unit for r in runs] for k in keys]
+    return unit, sizes_of([y for y in rows if sum(y) >= least])
 
 
-def least_of(runs, mean):
-    return sum(mean * (1 - mean) / r.effective for r in runs) / len(runs)
-
-
-@pytest.mark.parametrize("na, nb, shift", [(3, 3, 1.0), (5, 4, 2.0), (4, 6, 1.1)])
-def test_repeats_by_welch(na, nb, shift, tmp_path):
+@pytest.mark.parametrize("na, nb, shift", [(3, 3, 1.0), (5, 5, 2.0), (4, 6, 1.1), (5, 1, 1.5)])
+def test_repeats_by_quasi_likelihood(na, nb, shift, tmp_path):
     a, b = repeated(tmp_path, na, nb, shift)
     answer = ask("diff", *a, "--", *b, "-n", 0)
     base, new = [Run(p) for p in a], [Run(p) for p in b]
-    assert answer["method"]["name"] == "repeats" and answer["method"]["establishes"] is True
+    method = answer["method"]
+    assert method["name"] == "repeats" and method["establishes"] is True and method["tested"] == "change_against_median"
     assert (answer["base"]["runs"], answer["new"]["runs"]) == (na, nb)
-    for family in (0, 1):
-        expected = {}
-        for key in set().union(*(r.numbers for r in base + new)):
-            m1, m2 = (sum(r.weight(key, family) / r.total for r in side) / len(side) for side in (base, new))
-            least = least_of(base + new, (m1 + m2) / 2)
-            _, m1, v1 = side_of(base, key, family, least)
-            _, m2, v2 = side_of(new, key, family, least)
-            count = sum(r.count(key, family) for r in base + new)
-            if v1 + v2 == 0:
-                expected[key] = {"base": m1, "new": m2, "delta": m2 - m1, "ci": (m2 - m1, m2 - m1), "p": 1.0,
-                                 "mde": 0.0, "eligible": count >= LEAST}
-                continue
-            p, se, df = welch((m1, v1 / na, na - 1), (m2, v2 / nb, nb - 1))
-            half = t_quantile(0.975, df) * se
-            expected[key] = {"base": m1, "new": m2, "delta": m2 - m1, "ci": (m2 - m1 - half, m2 - m1 + half), "p": p,
-                             "mde": half + t_quantile(0.8, df) * se, "eligible": count >= LEAST}
-        check(answer, expected, family, 1e-6)
-    if shift == 2.0:
-        assert answer["verdict"] == "CHANGED"
-        assert rows_of(answer)["parse", "/bin/app"][0]["verdict"] == "significant"
-    if shift == 1.0:
-        assert answer["verdict"] == "NO CHANGE FOUND"
-
-
-def test_one_run_against_several(tmp_path):
-    a, b = repeated(tmp_path, 5, 1, 1.5)
-    answer = ask("diff", *a, "--", *b, "-n", 0)
-    base, new = [Run(p) for p in a], [Run(p) for p in b]
-    assert answer["method"]["name"] == "one-sided"
+    unit, size = medians(base, new)
+    tested = {0: [], 1: []}
     for key, (row, _) in rows_of(answer).items():
-        x = [r.weight(key, 0) / r.total for r in base]
-        m1, m2 = sum(x) / 5, new[0].weight(key, 0) / new[0].total
-        var = max(sum((v - m1)**2 for v in x) / 4, least_of(base + new, (m1 + m2) / 2)) * (1 / 5 + 1)
-        assert row["p"] == 1 if var == 0 else close(row["p"], 2 * t_tail(abs(m2 - m1) / math.sqrt(var), 4), 1e-6)
+        for family, shown, cost in ((0, row, row["cost"]), (1, row["cum"], row["cum_cost"])):
+            totals = [sum(r.total for r in side) for side in (base, new)]
+            weights = [sum(r.weight(key, family) for r in side) for side in (base, new)]
+            assert close(shown["base_share"], weights[0] / totals[0]) and close(shown["new_share"], weights[1] / totals[1])
+            assert close(cost["base"], weights[0] / na) and close(cost["new"], weights[1] / nb)
+            y = [r.weight(key, family) / unit for r in base + new]
+            if not sum(y):
+                assert shown["p"] is None
+                continue
+            p, dispersion, ratio = quasi(y, na, size, method["prior_dispersion"], method["prior_df"])
+            assert close(shown["p"], p, 1e-6) and close(shown["design_effect"], dispersion, 1e-6), (key, family)
+            assert close(shown["change_percent"], 100 * (ratio - 1), 1e-6)
+            low, high = shown["change_ci_percent"]
+            assert low < shown["change_percent"] < high and (p < 0.05) == (low > 0 or high < 0)
+            enough = sum(r.count(key, family) for r in base + new) >= LEAST
+            assert shown["tested"] == enough
+            tested[family] += [(p, shown)] * enough
+    for family in tested:
+        for q, (_, shown) in zip(adjust([p for p, _ in tested[family]]), tested[family]):
+            assert close(shown["q"], q, 1e-6) and (shown["verdict"] == "significant") == (q <= 0.05)
+    changed = [r["function"] for r in answer["rows"] if r["verdict"] == "significant"]
+    assert answer["verdict"] == ("CHANGED" if changed else "NO CHANGE FOUND")
+    if shift == 2.0:
+        assert changed == ["parse"], "the others only have smaller shares"
+    if shift == 1.0:
+        assert changed == [] and "would have been found" in answer["summary"]
+
+
+def counted(counts, **header):
+    return profiles.text([([name, "main"], {"period": 1000 * n, "samples": n}) for name, n in counts.items() if n],
+                         [profiles.event("cycles", "period", mode="frequency")], **header)
+
+
+def sides(tmp_path, base, new, **header):
+    r = random.Random(5)
+    def files(side, runs):
+        return [write(tmp_path, "%s%d.spaa" % (side, i), counted({k: n and round(r.gauss(n, math.sqrt(n))) for k, n in x.items()},
+                                                                 **header)) for i, x in enumerate(runs)]
+    return [*files("a", base), "--", *files("b", new)]
+
+
+OTHERS = {"b": 200, "c": 190, "d": 150, "e": 120, "f": 100}
+
+
+def test_one_growth_makes_no_other_function_shrink(tmp_path):
+    """90 % of the weight doubles: five shares fall by half, and none of these functions changed."""
+    answer = ask("diff", *sides(tmp_path, [{"hot": 7000, **OTHERS}] * 3, [{"hot": 14000, **OTHERS}] * 3))
+    rows = {r["function"]: r for r in answer["rows"]}
+    assert answer["verdict"] == "CHANGED" and rows["hot"]["verdict"] == "significant"
+    assert 85 < rows["hot"]["change_percent"] < 120 and 85 < rows["hot"]["cost"]["change_percent"] < 115
+    for name in OTHERS:
+        assert rows[name]["verdict"] != "significant" and rows[name]["delta"] < 0 and abs(rows[name]["cost"]["change_percent"]) < 20
+
+
+def test_functions_of_one_side_are_tested(tmp_path):
+    given = sides(tmp_path, [OTHERS] * 5, [{**OTHERS, "fresh": 70}] * 5)
+    answer = ask("diff", *given)
+    assert answer["verdict"] == "CHANGED" and not any(r["verdict"] == "significant" for r in answer["rows"])
+    fresh, = answer["new_functions"]
+    assert fresh["function"] == "fresh" and fresh["verdict"] == "significant" and fresh["change_ci_percent"][0] > 100
+    gone, = ask("diff", *given[6:], "--", *given[:5])["vanished_functions"]
+    assert gone["verdict"] == "significant" and gone["change_percent"] == -100
+    assert "significant" in run("diff", *given, code=0).out.split("new functions")[1]
+
+
+def test_runs_of_very_different_length(tmp_path):
+    def times(n):
+        return {k: v * n for k, v in OTHERS.items()}
+    answer = ask("diff", *sides(tmp_path, [times(1), times(20), times(3)], [times(2), times(1), times(30)]))
+    assert answer["verdict"] == "NO CHANGE FOUND" and not any(r["verdict"] == "significant" for r in answer["rows"])
+
+
+def test_two_functions_have_no_median(tmp_path):
+    given = [{"x": 900, "y": 100}] * 3, [{"x": 900, "y": 200}] * 3
+    answer = ask("diff", *sides(tmp_path, *given))
+    assert answer["method"]["tested"] == "share" and answer["method"]["median_change_percent"] is None
+    answer = ask("diff", *sides(tmp_path, *given), "--work", 100)
+    rows = {r["function"]: r for r in answer["rows"]}
+    assert answer["method"]["tested"] == "cost" and rows["y"]["verdict"] == "significant"
+    assert rows["x"]["verdict"] != "significant" and rows["x"]["cost"]["base"] == pytest.approx(9000, rel=0.1)
+
+
+def test_costs_are_per_second_where_runs_of_a_side_last_differently(tmp_path):
+    def files(side, spans):
+        return [write(tmp_path, "%s%d.spaa" % (side, s), counted({k: v * s for k, v in OTHERS.items()}, **lasting(s))) for s in spans]
+    answer = ask("diff", *files("a", (5, 10, 20)), "--", *files("b", (10, 7, 30)))
+    assert answer["method"]["cost_per"] == "second" and answer["verdict"] == "NO CHANGE FOUND"
+    assert {round(r["cost"]["change_percent"], 6) for r in answer["rows"] if r["base_share"]} == {0}
+
+
+def test_everything_slower_is_no_silence(tmp_path):
+    """No function stands out, yet the program takes twice the time."""
+    answer = ask("diff", *sides(tmp_path, [OTHERS] * 3, [{k: 2 * v for k, v in OTHERS.items()}] * 3))
+    assert answer["verdict"] == "CHANGED" and "the whole +" in answer["summary"] and "no function" in answer["summary"]
+    assert answer["method"]["median_change_percent"] > 80
+
+
+def test_longer_recordings_are_no_change(tmp_path):
+    def files(side, span):
+        return [write(tmp_path, "%s%d.spaa" % (side, i), counted({k: v * span + i for k, v in OTHERS.items()}, **lasting(span)))
+                for i in range(3)]
+    answer = ask("diff", *files("a", 10), "--", *files("b", 60))
+    assert answer["verdict"] == "NO CHANGE FOUND" and answer["total"]["verdict"] == "significant"
+    assert "the whole +499" in answer["summary"]
+
+
+def test_two_builds_are_allowed_to_differ_by_their_layout(tmp_path):
+    """The same counts: of one build on both sides, of two, and of a build a run, which show what builds differ by."""
+    def ask_with(builds):
+        a, b = repeated(tmp_path, 3, 3, 1.2)
+        for path, build in zip(a + b, builds):
+            text = path.read_text().replace('"name":"/bin/app"', '"name":"/bin/app","build_id":"%s"' % build)
+            assert build in text
+            path.write_text(text)
+        return ask("diff", *a, "--", *b, "-n", 0)
+    same, two, many = (ask_with([c * 40 for c in letters]) for letters in ("aaaaaa", "aaabbb", "abcdef"))
+    assert (same["method"]["of_two_builds"], many["method"]["of_two_builds"]) == (0, 0)
+    assert two["method"]["of_two_builds"] == 6 and "not yet that the source" in two["method"]["text"]
+    for key, (row, _) in rows_of(same).items():
+        other = rows_of(two)[key][0]
+        assert row["p"] == rows_of(many)[key][0]["p"]
+        assert other["p"] > row["p"] if key[1] == "/bin/app" else other["p"] == row["p"]
 
 
 def test_permutation_over_runs(tmp_path):
     import itertools
     a, b = repeated(tmp_path, 4, 4, 2.0)
     answer = ask("diff", *a, "--", *b, "-n", 0, "--method", "permutation")
-    runs = [Run(p) for p in a + b]
+    base, new = [Run(p) for p in a], [Run(p) for p in b]
+    _, size = medians(base, new)
     for key, (row, _) in rows_of(answer).items():
-        x = [r.weight(key, 0) / r.total for r in runs]
+        x = [r.weight(key, 0) / s for r, s in zip(base + new, size)]
         far = abs(sum(x[4:]) - sum(x) / 2) * (1 - 1e-12)
         splits = [abs(sum(x[i] for i in s) - sum(x) / 2) >= far for s in itertools.combinations(range(8), 4)]
         assert close(row["p"], sum(splits) / len(splits)), key
     assert rows_of(answer)["parse", "/bin/app"][0]["p"] == pytest.approx(2 / 70)
+
+
+def test_permutation_of_few_runs_says_that_it_can_find_nothing(tmp_path):
+    a, b = repeated(tmp_path, 3, 3, 3.0)
+    answer = ask("diff", *a, "--", *b, "--method", "permutation")
+    assert answer["verdict"] == "NOT ESTABLISHED" and "no change could have been found" in answer["summary"]
+    assert "p = 0.1000" in answer["summary"] and answer["rows"][0]["mde_family"] is None
+    assert "interval excludes 0" in answer["summary"], "an interval that excludes 0 is not passed over"
 
 
 def test_total_weight_of_repeats(tmp_path):
@@ -176,7 +282,37 @@ def test_deterministic_metrics_without_samples(tmp_path):
     row = next(r for r in answer["rows"] if r["function"] == "f")
     assert row["p"] == pytest.approx(2 / 70) and answer["base"]["samples"] is None
     same = ask("diff", *a, "--", *a)
-    assert {r["p"] for r in same["rows"]} == {1} and same["verdict"] == "NO CHANGE FOUND"
+    assert {r["p"] for r in same["rows"] if r["base_share"]} == {1} and same["verdict"] != "CHANGED"
+
+
+# ---- exact counts ----
+
+def exact(tmp_path, name, counts):
+    stacks = [([f, "main"], {"alloc_bytes": n, "samples": n // 100}) for f, n in counts.items()]
+    return write(tmp_path, name, profiles.text(stacks, [profiles.event("heap", "alloc_bytes", kind="allocation", mode="event")]))
+
+
+def test_exact_counts_changed_or_not(tmp_path):
+    a = exact(tmp_path, "a.spaa", {"f": 5000, "g": 3000, "h": 200})
+    b = exact(tmp_path, "b.spaa", {"f": 5000, "g": 3100, "h": 200})
+    answer = ask("diff", a, b)
+    assert answer["method"]["name"] == "exact" and answer["verdict"] == "CHANGED" and "exact for these two runs" in answer["summary"]
+    assert {r["function"]: r["verdict"] for r in answer["rows"]} == \
+        {"f": "unchanged", "g": "significant", "h": "unchanged", "main": "unchanged"}
+    assert ask("diff", a, a)["verdict"] == "UNCHANGED"
+    run("diff", a, b, "--fail-on", "g>1%", code=1)
+    run("diff", a, b, "--fail-on", "g>50%,self>10pp", code=0)
+    run("diff", a, b, "--fail-on", "total>1%", code=1)
+    run("diff", a, a, "--fail-on", "total>1%,self>0.1pp", code=0)
+
+
+def test_exact_counts_of_several_runs(tmp_path):
+    """Counted, and the same in every run of a side: nothing is left to chance."""
+    a = [exact(tmp_path, "a%d.spaa" % i, {"f": 5000, "g": 3000, "h": 200, "i": 50}) for i in range(3)]
+    b = [exact(tmp_path, "b%d.spaa" % i, {"f": 5000, "g": 3100, "h": 200, "i": 50}) for i in range(3)]
+    answer = ask("diff", *a, "--", *b)
+    assert answer["verdict"] == "CHANGED"
+    assert [r["function"] for r in answer["rows"] if r["verdict"] == "significant"] == ["g"]
 
 
 # ---- time blocks ----
@@ -223,14 +359,15 @@ def test_time_blocks(n, blocks, tmp_path):
         half = t_quantile(0.975, df) * se
         assert close(row["ci"][0], m2 - m1 - half, 1e-6) and close(row["mde"], half + t_quantile(0.8, df) * se, 1e-6)
         assert not d1 and not d2
-    assert answer["verdict"] == "CHANGED" and "repeats" in answer["summary"]
+    assert answer["verdict"] == "NOT ESTABLISHED" and "differ within these runs, by their time blocks" in answer["summary"]
+    assert {r["function"]: r["verdict"] for r in answer["rows"]}["hot"] == "differs"
 
 
 def test_phases_longer_than_blocks_carry_nothing(tmp_path):
     a, b = (write(tmp_path, n, timed_text(s, 3000, 0.5, phase=1000)) for n, s in (("a.spaa", 3), ("b.spaa", 4)))
     answer = ask("diff", a, b)
     row = next(r for r in answer["rows"] if r["function"] == "hot")
-    assert row["dependent"] is True and row["q"] is None and row["verdict"] != "significant"
+    assert row["dependent"] is True and row["q"] is None and row["verdict"] != "differs"
     assert answer["verdict"] == "NOT ESTABLISHED" and answer["method"]["dependent"] > 0
 
 
@@ -249,7 +386,7 @@ def test_recordings_are_read_with_their_times():
     answer = ask("diff", *DEMO, *SYMBOLS)
     assert answer["method"]["name"] == "blocks" and answer["base"]["blocks"] == 30
     assert answer["base"]["duration"] == pytest.approx(6.017287557, abs=1e-9)
-    assert answer["rows"][0]["rate"] is not None
+    assert answer["rows"][0]["cost"]["base"] > 0
     assert ask("diff", *DEMO, *SYMBOLS, "-j1") == ask("diff", *DEMO, *SYMBOLS, "-j3")
     focus = ask("diff", *DEMO, *SYMBOLS, "--focus", "parse_field")
     assert focus["rows"][0]["base_share"] < 1 and focus["method"]["name"] == "blocks"

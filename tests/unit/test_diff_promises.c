@@ -17,7 +17,7 @@
 /* needs the headers above */
 #include <cmocka.h>
 
-enum { FUNCTIONS = 8, SAMPLES = 10000, RUNS = 5 };
+enum { FUNCTIONS = 10, SAMPLES = 10000, RUNS = 5 };
 
 static uint64_t seed;
 
@@ -164,7 +164,7 @@ static struct outcome compare(draw make, double parameter, int runs, bool times,
         if (!sp_str_is(sp_str_at(&d.strs, d.rows.v[i].function), "a"))
             continue;
         x.alone = t->p <= SP_DIFF_ALPHA;
-        x.significant = t->verdict == SP_DIFF_SIGNIFICANT;
+        x.significant = t->verdict == SP_DIFF_SIGNIFICANT || t->verdict == SP_DIFF_DIFFERS;
         x.mde = t->mde;
         x.mde_family = t->mde_family;
     }
@@ -173,7 +173,7 @@ static struct outcome compare(draw make, double parameter, int runs, bool times,
     return x;
 }
 
-static const double flat[FUNCTIONS] = {.3, .2, .15, .1, .1, .05, .05, .05};
+static const double flat[FUNCTIONS] = {.142, .2, .16, .13, .11, .09, .07, .05, .03, .018};
 
 static void draw_independent(struct run *r, unsigned side, double unused)
 {
@@ -212,6 +212,7 @@ static void equal_pairs(const char *what, draw make, double parameter, int runs,
                         enum sp_diff_method method, int pairs)
 {
     int alone = 0, headline = 0, significant = 0;
+    bool single = method < SP_DIFF_REPEATS;
     char text[120];
     for (int i = 0; i < pairs; i++) {
         struct outcome x = compare(make, parameter, runs, times, method);
@@ -219,10 +220,10 @@ static void equal_pairs(const char *what, draw make, double parameter, int runs,
         headline += x.headline;
         significant += x.significant;
     }
-    if (!times) { /* blocks that depend on each other have a p and no verdict */
-        snprintf(text, sizeof text, "%s, one function alone", what);
-        at_most_nominal(text, alone, pairs);
-    }
+    if (single && headline)
+        fail_msg("%s: one run a side was called changed", what);
+    print_message("# %s: %.1f %% of p of one function\n", what,
+                  100.0 * alone / pairs); /* promised of verdicts */
     snprintf(text, sizeof text, "%s, its verdict", what);
     at_most_nominal(text, significant, pairs);
     snprintf(text, sizeof text, "%s, the headline", what);
@@ -271,69 +272,98 @@ static void time_blocks_hold_where_samples_would_not(void **state)
     assert_true(naive > 100); /* why that form establishes nothing */
 }
 
-/* A program in which function a takes `planted` longer on the new side. */
+/*
+ * Recordings as they are: 1,400 samples; a function with 14.2 % of them differs between runs by 1.1 points
+ * (samples alone make 0.9); one function of ten, where `noisy`, by 30 % of itself. Function a takes `planted`
+ * longer on the new side.
+ */
 static struct {
-    double planted, n, variation;
+    double planted;
+    bool noisy;
 } plan;
 
-static void draw_planted(struct run *r, unsigned side, double unused)
+static void draw_recording(struct run *r, unsigned side, double unused)
 {
+    enum { N = 1400 };
     double share[FUNCTIONS], sum = 0;
     (void)unused;
     for (int f = 0; f < FUNCTIONS; f++) {
-        double cost = flat[f] * (1 + plan.variation * normal());
-        sum += share[f] = f == 0 && side == SP_NEW ? cost * (1 + plan.planted) : cost;
+        double cost = flat[f] * exp(normal() * sqrt(0.4 / (N * flat[f])));
+        cost *= f == 0 && side == SP_NEW ? 1 + plan.planted : 1;
+        cost *= f == 3 && plan.noisy ? exp(0.3 * normal()) : 1;
+        sum += share[f] = cost;
     }
-    for (int f = 0; f < FUNCTIONS; f++)
+    for (int f = 0; f < FUNCTIONS; f++) {
         share[f] /= sum;
-    large(r, share, plan.n);
-}
-
-static void as_promised(const char *what, int found, int n)
-{
-    double rate = (double)found / n;
-    print_message("# %s: found in %.1f %% of %d pairs\n", what, 100 * rate, n);
-    /* More often where the floor of the spread, which sampling is known to have, is what limits. */
-    if (rate < 0.75 || rate > 0.92)
-        fail_msg("%s: a change of the stated size was found in %.3f of all pairs, not 0.8", what, rate);
-}
-
-/* Samples a run with which the stated effect is as large as the planted change, by trial. */
-static void planted(double size, int runs, double variation, enum sp_diff_method method, bool family)
-{
-    enum { PAIRS = 600 };
-    char text[120];
-    plan.planted = size;
-    plan.variation = variation;
-    plan.n = 20000;
-    double delta = flat[0] * (1 + size) / (1 + flat[0] * size) - flat[0];
-    for (int turn = 0; turn < 3; turn++) { /* the effect falls with the root of n */
-        double mde = 0;
-        for (int i = 0; i < 60; i++) {
-            struct outcome x = compare(draw_planted, 0, runs, false, method);
-            mde += (family ? x.mde_family : x.mde) / 60;
-        }
-        plan.n = round(plan.n * pow(mde / delta, 2));
+        r->count[f] = 0;
     }
-    int found = 0;
-    for (int i = 0; i < PAIRS; i++) {
-        struct outcome x = compare(draw_planted, 0, runs, false, method);
-        found += family ? x.significant : x.alone;
+    for (int i = 0; i < N; i++) {
+        double u = uniform();
+        int f = 0;
+        while (f < FUNCTIONS - 1 && u >= share[f])
+            u -= share[f++];
+        r->count[f]++;
     }
-    snprintf(text, sizeof text, "%g %% slower, %s, %.0f samples a run, %s", 100 * size,
-             sp_diff_method_names[method], plan.n, family ? "among all" : "alone");
-    as_promised(text, found, PAIRS);
 }
 
-static void planted_regressions_are_found_as_promised(void **state)
+static void equal_recordings_are_called_equal(void **state)
 {
-    static const double sizes[] = {0.01, 0.02, 0.05};
+    char text[80];
     (void)state;
-    seed = 3;
-    for (int i = 0; i < 3; i++) {
-        planted(sizes[i], RUNS, 0, SP_DIFF_REPEATS, false);
-        planted(sizes[i], RUNS, 0, SP_DIFF_REPEATS, true);
-        planted(sizes[i], 1, 0, SP_DIFF_SAMPLES, false);
+    seed = 4;
+    plan.planted = 0;
+    for (int i = 0; i < 4; i++) {
+        plan.noisy = i % 2;
+        snprintf(text, sizeof text, "%d recordings a side, %s", i < 2 ? 3 : 5,
+                 plan.noisy ? "one noisy function" : "all alike");
+        equal_pairs(text, draw_recording, 0, i < 2 ? 3 : 5, false, SP_DIFF_REPEATS, 1000);
+    }
+}
+
+static void found(double planted, int runs, double least)
+{
+    enum { PAIRS = 500 };
+    int n = 0;
+    plan.planted = planted;
+    plan.noisy = true;
+    for (int i = 0; i < PAIRS; i++)
+        n += compare(draw_recording, 0, runs, false, SP_DIFF_REPEATS).significant;
+    print_message("# %+.0f %% of 14.2 %%, %d recordings a side: found in %.1f %%\n", 100 * planted, runs,
+                  100.0 * n / PAIRS);
+    if (n < least * PAIRS)
+        fail_msg("%+.0f %% with %d recordings a side: found in %d of %d", 100 * planted, runs, n, PAIRS);
+}
+
+/* 14.2 to 19.6 %, and to 17.9 %. */
+static void changes_are_found_as_often_as_promised(void **state)
+{
+    (void)state;
+    seed = 5;
+    found(0.48, 3, 0.85);
+    found(0.48, 5, 0.98);
+    found(0.32, 5, 0.75);
+}
+
+/* A change of the stated size is found 4 times in 5, or a little more often where the spread is at its floor.
+ */
+static void the_stated_effect_is_found_as_often_as_stated(void **state)
+{
+    enum { PAIRS = 500 };
+    (void)state;
+    seed = 6;
+    plan.noisy = false;
+    for (int runs = 3; runs <= 5; runs += 2) {
+        int n = 0;
+        double points = 0;
+        plan.planted = 0;
+        for (int i = 0; i < 100; i++)
+            points += compare(draw_recording, 0, runs, false, SP_DIFF_REPEATS).mde_family / 100;
+        plan.planted = points / flat[0];
+        for (int i = 0; i < PAIRS; i++)
+            n += compare(draw_recording, 0, runs, false, SP_DIFF_REPEATS).significant;
+        print_message("# %d recordings a side: the stated %+.0f %% found in %.1f %%\n", runs,
+                      100 * plan.planted, 100.0 * n / PAIRS);
+        assert_in_range(n, 0.75 * PAIRS, 0.93 * PAIRS);
     }
 }
 
@@ -342,7 +372,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(repeats_of_equal_programs_are_called_equal),
         cmocka_unit_test(time_blocks_hold_where_samples_would_not),
-        cmocka_unit_test(planted_regressions_are_found_as_promised),
+        cmocka_unit_test(equal_recordings_are_called_equal),
+        cmocka_unit_test(changes_are_found_as_often_as_promised),
+        cmocka_unit_test(the_stated_effect_is_found_as_often_as_stated),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("diff_promises", tests, NULL, NULL);
