@@ -693,7 +693,7 @@ static void total_line(const struct diff_answer *a, struct sp_buf *b)
                     2, true);
         sp_buf_puts(b, "% a second");
     }
-    if (d->per == SP_PER_RUN && (x > 1.1 * y || y > 1.1 * x)) {
+    if (d->per != SP_PER_WORK && (x > 1.1 * y || y > 1.1 * x)) {
         sp_buf_puts(b, "; runs last ");
         diff_number(b, 100 * (y / x - 1), 1, true);
         sp_buf_puts(b, "%: slower, or recorded for longer? --work says what was done");

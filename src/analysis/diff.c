@@ -183,15 +183,16 @@ static spaa_status sum_sides(struct sp_diff *d)
 }
 
 /*
- * What weights are divided by. A run is what was done once, until runs of one side last differently: then
- * they are recordings of something that went on, and seconds compare.
+ * What weights are divided by. A run is what was done once, until runs of one side last differently, or the
+ * only ones of the sides do: then they may be recordings of something that went on, and seconds compare.
  */
 static void take_costs(struct sp_diff *d, const double *work)
 {
     bool lasted = d->side[SP_BASE].seconds > 0 && d->side[SP_NEW].seconds > 0, alike = true;
     for (unsigned side = 0; side < SP_SIDES; side++)
         for (size_t i = 0; lasted && i < d->runs[side].n; i++) {
-            double x = d->runs[side].v[i]->seconds, y = d->runs[side].v[0]->seconds;
+            double x = d->runs[side].v[i]->seconds,
+                   y = d->runs[d->side[side].runs > 1 ? side : SP_BASE].v[0]->seconds;
             alike = alike && x < ALIKE * y && y < ALIKE * x;
         }
     d->per = work[SP_BASE] > 0 ? SP_PER_WORK : lasted && !alike ? SP_PER_SECOND : SP_PER_RUN;

@@ -73,7 +73,7 @@ def test_costs_of_one_run_a_side(tmp_path):
     spans = (20, 25)
     a, b = (write(tmp_path, "%d.spaa" % i, side_text(i, shift=("parse", 1 + 0.3 * i), **lasting(spans[i]))) for i in (0, 1))
     base, new = Run(a), Run(b)
-    for options, per, per_base, per_new in (([], "run", 1, 1), (["--work", "20,25"], "work", *spans), (["--work", 8], "work", 8, 8)):
+    for options, per, per_base, per_new in (([], "second", *spans), (["--work", "20,25"], "work", *spans), (["--work", 8], "work", 8, 8)):
         answer = ask("diff", a, b, "-n", 0, *options)
         assert (answer["base"]["duration"], answer["new"]["duration"]) == spans and answer["method"]["cost_per"] == per
         assert (answer["base"]["cost_of"], answer["new"]["cost_of"]) == (per_base, per_new)

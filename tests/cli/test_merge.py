@@ -316,7 +316,8 @@ def test_rates_of_merged_profiles_divide_by_the_time_of_all(tmp_path):
         a, b = report("a.json", 1700000000000, **more), report("b.json", 1700003600000, **more)
         got = ask("diff", a, merge(tmp_path / "ab.spaa", a, b))
         assert [got[s]["duration"] for s in ("base", "new")] == [10, 20]
-        assert [r["rate"]["change_percent"] for r in got["rows"]] == [0, 0]
+        assert got["method"]["cost_per"] == "second"
+        assert [r["cost"]["change_percent"] for r in got["rows"]] == [0, 0]
         # and in the format that they came in
         written = json.loads(run("convert", tmp_path / "ab.spaa", "--to", "codeguru", "-o", "-", code=0).out)
         assert (written["start"], written["end"]) == (1700000000000, 1700003610000)
