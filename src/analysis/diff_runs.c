@@ -106,18 +106,19 @@ static double error_of_median(double *x, size_t n)
     return sqrt(M_PI / 2) * 1.4826 * (x[n / 2] + x[(n - 1) / 2]) / 2 / sqrt((double)n);
 }
 
-static double looseness(const struct sp_diff_model *m, size_t rows)
+static bool take_looseness(struct sp_diff_model *m, size_t rows)
 {
-    double *x = calloc(rows + 1, sizeof *x), error;
+    double *x = calloc(rows + 1, sizeof *x);
     size_t n = 0;
     for (size_t i = 0; x && i < rows; i++) {
         double change = sp_quasi_test(&m->quasi[RELATIVE], m->rows + i * m->quasi[RELATIVE].runs).change;
         if (isfinite(change))
             x[n++] = change;
     }
-    error = x ? error_of_median(x, n) : 0;
+    bool ok = x != NULL;
+    m->loose = ok ? error_of_median(x, n) : 0;
     free(x);
-    return error;
+    return ok;
 }
 
 static double median_change(const struct sp_diff_model *m)
@@ -133,16 +134,20 @@ static double median_change(const struct sp_diff_model *m)
  * What functions are measured against: counted ones, and few ones whose runs' lengths are known, by
  * themselves; else the median function, or the total where too few have a median.
  */
-static void take_sizes(struct sp_diff *d, size_t rows)
+static bool take_sizes(struct sp_diff *d, size_t rows)
 {
     struct sp_diff_model *m = d->model;
-    if (!m->exact && sp_quasi_sizes(m->rows, rows, m->quasi[0].runs, m->size[0]))
-        return;
-    d->reference = d->per == SP_PER_RUN && !m->exact ? SP_AGAINST_TOTAL : SP_AGAINST_COST;
+    bool by_median = false;
+    if (!m->exact && !sp_quasi_sizes(m->rows, rows, m->quasi[0].runs, m->size[0], &by_median))
+        return false;
+    d->reference = by_median                           ? SP_AGAINST_MEDIAN
+                   : d->per == SP_PER_RUN && !m->exact ? SP_AGAINST_TOTAL
+                                                       : SP_AGAINST_COST;
     if (d->reference == SP_AGAINST_COST)
         by_cost(d, m->size[0]);
-    else
+    else if (d->reference == SP_AGAINST_TOTAL)
         counts_of(d, NULL, 0, m->size[0]);
+    return true;
 }
 
 bool sp_diff_model_make(struct sp_diff *d,
@@ -164,16 +169,15 @@ bool sp_diff_model_make(struct sp_diff *d,
     take_unit(d);
     n = gather(d, fit);
     by_cost(d, m->size[1]);
-    take_sizes(d, n);
-    sp_quasi_fit(&m->quasi[RELATIVE], m->rows, n);
-    sp_quasi_fit(&m->quasi[COST], m->rows, n);
+    if (!take_sizes(d, n) || !sp_quasi_fit(&m->quasi[RELATIVE], m->rows, n) ||
+        !sp_quasi_fit(&m->quasi[COST], m->rows, n))
+        return false;
     d->prior = m->quasi[RELATIVE].prior;
     d->prior_df = m->quasi[RELATIVE].prior_df;
-    if (d->reference == SP_AGAINST_MEDIAN) {
-        d->median_change = median_change(m);
-        m->loose = looseness(m, n);
-    }
-    return true;
+    if (d->reference != SP_AGAINST_MEDIAN)
+        return true;
+    d->median_change = median_change(m);
+    return take_looseness(m, n);
 }
 
 /* Runs that agree entirely on both sides: exact counts differ, others are as rare as a split of the runs. */

@@ -69,7 +69,7 @@ static void by_totals(const double *counts, size_t rows, size_t runs, double *si
         size[j] = size[j] > 0 ? size[j] : 1;
 }
 
-bool sp_quasi_sizes(const double *counts, size_t rows, size_t runs, double *size)
+bool sp_quasi_sizes(const double *counts, size_t rows, size_t runs, double *size, bool *by_median)
 {
     size_t *which = calloc(rows + 1, sizeof *which), n = 0;
     double *ratio = calloc(rows + 1, sizeof *ratio), *centre = calloc(rows + 1, sizeof *centre);
@@ -79,7 +79,8 @@ bool sp_quasi_sizes(const double *counts, size_t rows, size_t runs, double *size
         all += size[j];
         shortest = size[j] < shortest ? size[j] : shortest;
     }
-    if (which && ratio && centre) {
+    bool ok = which && ratio && centre;
+    if (ok) {
         n = speakers(counts, rows, runs, SP_QUASI_LEAST * all / shortest, which);
         if (n < SP_QUASI_ROWS)
             n = speakers(counts, rows, runs, SP_QUASI_LEAST, which);
@@ -96,7 +97,8 @@ bool sp_quasi_sizes(const double *counts, size_t rows, size_t runs, double *size
     free(which);
     free(ratio);
     free(centre);
-    return n >= SP_QUASI_ROWS;
+    *by_median = n >= SP_QUASI_ROWS;
+    return ok;
 }
 
 /* ---- deviance ---- */
@@ -233,7 +235,7 @@ static double prior_of(const struct moments *m, struct sp_quasi *q)
  * Functions that vary far more than the others (up to a quarter of them) have no part in what those have
  * in common: with them, the quiet ones would be judged as noisy, and they as quiet.
  */
-void sp_quasi_fit(struct sp_quasi *q, const double *counts, size_t rows)
+bool sp_quasi_fit(struct sp_quasi *q, const double *counts, size_t rows)
 {
     struct spread *x = calloc(rows + 1, sizeof *x);
     struct moments all = {0};
@@ -259,7 +261,9 @@ void sp_quasi_fit(struct sp_quasi *q, const double *counts, size_t rows)
         kept--;
     }
     q->prior_df = fmin(df, SP_QUASI_PRIOR_DF);
+    bool ok = x != NULL;
     free(x);
+    return ok;
 }
 
 /* ---- a row ---- */

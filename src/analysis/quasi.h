@@ -45,12 +45,13 @@ struct sp_quasi_test {
 };
 
 /*
- * Relative sizes of the runs, their geometric mean 1, from counts[row * runs + run]. False: too few rows have
- * enough counts, and sizes are those of the totals. A row may be shorter in all: only ratios count.
+ * Relative sizes of the runs, their geometric mean 1, from counts[row * runs + run]; only ratios count. Not
+ * *by_median where too few rows have enough counts: then they are those of the totals. False: out of memory,
+ * as the next.
  */
-bool sp_quasi_sizes(const double *counts, size_t rows, size_t runs, double *size);
+bool sp_quasi_sizes(const double *counts, size_t rows, size_t runs, double *size, bool *by_median);
 /* The prior, from the rows that have counts enough: on entry base, runs, size and floor are set. */
-void sp_quasi_fit(struct sp_quasi *q, const double *counts, size_t rows);
+bool sp_quasi_fit(struct sp_quasi *q, const double *counts, size_t rows);
 /* One row: `counts` per run. */
 struct sp_quasi_test sp_quasi_test(const struct sp_quasi *q, const double *counts);
 /* Standard errors of a log ratio that would be found 4 times in 5 at this level (two-sided). */
