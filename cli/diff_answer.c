@@ -52,7 +52,7 @@ static const char *against_words(const struct sp_diff *d)
     static const char *const words[] = {"against the median function", "by its cost",
                                         "as a share of the total"};
     return d->method >= SP_DIFF_REPEATS ? words[d->reference]
-           : d->method == SP_DIFF_EXACT ? "by its weight"
+           : d->method == SP_DIFF_EXACT ? "by weight"
                                         : "as a share";
 }
 
@@ -271,7 +271,7 @@ const char *const *diff_assumptions(enum sp_diff_method m)
         {NULL, NULL, NULL},
         {"samples are independent of each other", "one run stands for all runs", NULL},
         {"time blocks are independent of each other", "one run stands for all runs", NULL},
-        {"one run stands for all runs", NULL, NULL},
+        {NULL, NULL, NULL},
         {"runs are independent of each other", "both sides vary alike", NULL},
         {"runs are exchangeable where nothing changed", NULL, NULL},
     };
@@ -369,7 +369,8 @@ static const char *verdict_word(const struct sp_diff_test *t)
 {
     static const char *const words[] = {"significant", "inconclusive", "below MDE",
                                         "-",           "differs",      "unchanged"};
-    return words[t->verdict];
+    return t->test && strcmp(t->test, "exact") == 0 && t->verdict == SP_DIFF_SIGNIFICANT ? "changed"
+                                                                                         : words[t->verdict];
 }
 
 static void percent(struct sp_buf *b, double change)
