@@ -175,6 +175,24 @@ static void nothing_found(const struct sp_diff *d, struct sp_buf *b)
     }
 }
 
+/* Runs of one build a side show that the builds differ, never that it is the source that made them. */
+static void of_two_builds(const struct sp_diff *d, struct sp_buf *b)
+{
+    size_t n = 0, all = d->rows.n + d->appeared.n + d->vanished.n;
+    for (size_t i = 0; i < all; i++) {
+        const struct sp_diff_test *t = &sp_diff_row_at((struct sp_diff *)d, i)->share[SP_SELF];
+        n += t->layout && t->verdict == SP_DIFF_SIGNIFICANT;
+    }
+    if (!n)
+        return;
+    sp_buf_puts(b, "; of ");
+    functions(b, n);
+    sp_buf_puts(
+        b,
+        " one build a side was run: these builds differ, and layout alone can make a function a third slower;"
+        " runs of several links a side tell");
+}
+
 static void exactly(const struct sp_diff *d, struct sp_buf *b)
 {
     if (d->headline == SP_DIFF_CHANGED)
@@ -193,6 +211,7 @@ void diff_summary(const struct diff_answer *a, struct sp_buf *b)
         exactly(d, b);
     } else if (d->headline == SP_DIFF_CHANGED && found) {
         changed(d, b);
+        of_two_builds(d, b);
     } else if (d->headline == SP_DIFF_CHANGED) {
         whole(d, b);
         sp_buf_printf(b, "; no function in own weight, %s", against_words(d));
@@ -254,11 +273,9 @@ void diff_method(const struct diff_answer *a, struct sp_buf *b)
         return;
     sp_buf_puts(b, " (Benjamini-Hochberg, 5 %); below MDE: smaller than what would be found 4 times in 5");
     if (d->layout)
-        sp_buf_printf(b,
-                      "; %zu of these functions are of two builds, whose layout alone moves functions: %g %% "
-                      "is allowed "
-                      "for, and that the builds differ is not yet that the source made them differ",
-                      d->layout, 100 * SP_DIFF_LAYOUT);
+        sp_buf_printf(
+            b, "; %zu of these functions are of two builds: %g %% is allowed for what layout does to them",
+            d->layout, 100 * SP_DIFF_LAYOUT);
     if (d->dependent)
         sp_buf_printf(b, "; %zu comparisons left open: phases longer than a time block", d->dependent);
     if (d->no_blocks && d->method == SP_DIFF_SAMPLES)

@@ -29,7 +29,7 @@
 #define SP_DIFF_ALPHA  0.05
 #define SP_DIFF_LEAST  10
 #define SP_DIFF_BLOCKS 30
-#define SP_DIFF_LAYOUT 0.02 /* of a function's cost: by which builds of one source differ */
+#define SP_DIFF_LAYOUT 0.025 /* of a function's cost: what builds of one source are allowed to differ by */
 
 enum { SP_BASE, SP_NEW, SP_SIDES };
 enum { SP_SELF, SP_CUM, SP_FAMILIES };
