@@ -68,6 +68,7 @@ struct cli {
     SP_VEC(struct sp_own_opt) own; /* options of formats */
     SP_VEC(const char *) params;   /* values of --param, which may stand several times */
     SP_VEC(const char *) with;     /* each --with */
+    SP_VEC(const char *) maps;     /* each --map */
     struct sp_diags diags;
     size_t said; /* of them, on standard error already */
     enum cli_format format;

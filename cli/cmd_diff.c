@@ -218,6 +218,8 @@ int sp_cmd_diff(struct cli *c)
     int rc = cli_exit_of(st);
     if (!st && sp_diff_init(&a.d, &c->diags))
         rc = EXIT_IO;
+    for (size_t i = 0; !rc && i < c->maps.n; i++)
+        rc = cli_exit_of(sp_diff_map(&a.d, c->maps.v[i]));
     if (!rc)
         rc = compare(&a, &how, min_share / 100);
     sp_diff_free(&a.d);

@@ -33,6 +33,10 @@ void diff_number(struct sp_buf *out, double x, unsigned digits, bool sign);
 /* A command to ask next; false: there are no more. */
 bool diff_next(const struct diff_answer *a, unsigned i, struct sp_buf *out);
 
+/* A line for each binary that is compared under two names, or not for want of certainty. */
+void diff_binaries_text(const struct diff_answer *a, struct sp_buf *out);
+void diff_binaries_json(const struct diff_answer *a, struct sp_jw *w);
+
 int diff_answer_text(struct diff_answer *a);
 int diff_answer_json(struct diff_answer *a);
 

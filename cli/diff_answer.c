@@ -753,6 +753,7 @@ static void head(const struct diff_answer *a)
     what_line(a, &b);
     side_line(a, &b, SP_BASE);
     side_line(a, &b, SP_NEW);
+    diff_binaries_text(a, &b);
     total_line(a, &b);
     sp_buf_puts(&b, "method  ");
     diff_method(a, &b);

@@ -256,6 +256,7 @@ int diff_answer_json(struct diff_answer *a)
     head(&w, a);
     side(&w, a, SP_BASE);
     side(&w, a, SP_NEW);
+    diff_binaries_json(a, &w);
     nested(&w, "total", &a->d.total, false);
     method(&w, a);
     rows(&w, a, "rows", a->d.rows.v, a->d.rows.n);

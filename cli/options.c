@@ -91,13 +91,20 @@ static int unknown_option(struct cli *c, const char *arg)
     return cli_usage(c, hint, "%s has no option %s", c->command->name, arg);
 }
 
-/* The last value counts, but for --param, of which each does. False: out of memory. */
+/* The last value counts, but for options of which each does. False: out of memory. */
 static bool set(struct cli *c, const struct cli_option *o, const char *value)
 {
     *(const char **)(void *)((char *)&c->v + o->offset) = value;
-    if (o->offset == offsetof(struct cli_values, param))
+    switch (o->offset) {
+    case offsetof(struct cli_values, param):
         return sp_vec_push(&c->params, value);
-    return o->offset != offsetof(struct cli_values, with) || sp_vec_push(&c->with, value);
+    case offsetof(struct cli_values, with):
+        return sp_vec_push(&c->with, value);
+    case offsetof(struct cli_values, map):
+        return sp_vec_push(&c->maps, value);
+    default:
+        return true;
+    }
 }
 
 /* --name, --name=value, --name value */

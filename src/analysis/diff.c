@@ -38,8 +38,11 @@ void sp_diff_free(struct sp_diff *d)
         for (size_t i = 0; i < d->runs[side].n; i++)
             sp_diff_run_free(d->runs[side].v[i]);
         sp_vec_free(&d->runs[side]);
+        sp_vec_free(&d->dsos[side]);
     }
     sp_diff_model_free(d->model);
+    sp_vec_free(&d->maps);
+    sp_vec_free(&d->binaries.v);
     sp_vec_free(&d->keys);
     sp_map_free(&d->key_map);
     sp_vec_free(&d->rows);
@@ -55,7 +58,7 @@ static int64_t value(const struct sp_diff_run *r, uint32_t key, unsigned family)
     return r->values[family][key].weight;
 }
 
-static void move_key(struct sp_diff_run *r, uint32_t from, uint32_t to)
+void sp_diff_move_key(struct sp_diff_run *r, uint32_t from, uint32_t to)
 {
     for (unsigned f = 0; f < SP_FAMILIES; f++) {
         struct sp_diff_value *a = &r->values[f][from], *b = &r->values[f][to];
@@ -68,7 +71,8 @@ static void move_key(struct sp_diff_run *r, uint32_t from, uint32_t to)
         r->block_values[(size_t)to * SP_FAMILIES * r->blocks + i] += *x;
         *x = 0;
     }
-    r->names[to] = r->names[from];
+    if (r->names[from].function)
+        r->names[to] = r->names[from];
     r->names[from] = (struct sp_diff_name){0};
 }
 
@@ -106,7 +110,7 @@ static bool match_without_binaries(struct sp_diff *d)
                 bool unknown = sp_str_is(sp_str_at(&d->strs, d->keys.v[k].dso), "[unknown]");
                 if (!to || --to == k || !unknown || weight[k] > 0 || value(r, to, SP_CUM))
                     continue;
-                move_key(r, k, to);
+                sp_diff_move_key(r, k, to);
             }
         }
     free(best);
@@ -443,9 +447,14 @@ static int cmp_row(const void *va, const void *vb, void *arg)
 
 spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts)
 {
-    if (!widen_runs(d) || !sp_diff_settle_addresses(d) || !match_without_binaries(d))
+    if (!widen_runs(d))
         return sp_nomem(d->diags);
-    spaa_status st = sum_sides(d);
+    spaa_status st = sp_diff_match_binaries(d);
+    if (st)
+        return st;
+    if (!sp_diff_settle_addresses(d) || !match_without_binaries(d))
+        return sp_nomem(d->diags);
+    st = sum_sides(d);
     if (!st)
         st = choose(d, opts->method);
     if (st)

@@ -22,6 +22,7 @@
 #ifndef SP_DIFF_H
 #define SP_DIFF_H
 
+#include "analysis/binaries.h"
 #include "analysis/select.h"
 #include "analysis/stats.h"
 #include "base/strtab.h"
@@ -117,6 +118,12 @@ struct sp_diff_key {
     bool plain;             /* of all addresses: some have no key of their own */
 };
 
+/* --map: a binary of the base that is to be compared with one of the new side. */
+struct sp_diff_map {
+    struct sp_str name[SP_SIDES]; /* as asked for; lent */
+    bool seen[SP_SIDES];
+};
+
 struct sp_diff_run;
 struct sp_diff_model;
 struct sp_diff {
@@ -126,8 +133,11 @@ struct sp_diff {
     struct sp_map key_map;
     SP_VEC(struct sp_diff_run *) runs[SP_SIDES];
     struct sp_diff_model *model; /* with several runs */
+    SP_VEC(struct sp_diff_map) maps;
+    SP_VEC(uint32_t) dsos[SP_SIDES]; /* with maps: the names of binaries that there are */
 
     /* from sp_diff_finish on */
+    struct sp_binary_pairs binaries; /* compared under two names, or not for want of certainty */
     unsigned scale;
     enum sp_diff_method method;
     enum sp_diff_headline headline;
@@ -147,6 +157,12 @@ struct sp_diff {
 
 spaa_status sp_diff_init(struct sp_diff *d, struct sp_diags *diags);
 void sp_diff_free(struct sp_diff *d);
+/*
+ * "OLD=NEW", before the first run: a binary of the base that is the same as one of the new side, each by its
+ * path, the last part of it, or that without a version. SPAA_ERR_USAGE, reported. The text must live on. One
+ * that is not there is SPAA_ERR_NOT_FOUND, of sp_diff_finish.
+ */
+spaa_status sp_diff_map(struct sp_diff *d, const char *text);
 /*
  * Takes a run in. `whole` is the same selection without the filters that look at frames: what shares are
  * of; NULL: the selection itself. With `blocks` the profile's samples, if it has any, are put into time

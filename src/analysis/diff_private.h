@@ -38,6 +38,17 @@ struct sp_diff_run {
     double *block_values; /* [key][family][block] */
 };
 
+/* ---- matching (diff_match.c) ---- */
+
+/* What --map has in place of a binary's name. */
+struct sp_str sp_diff_mapped(const struct sp_diff *d, unsigned side, struct sp_str dso);
+/* Notes which of --map's names a run has; false: out of memory. */
+bool sp_diff_note_dsos(struct sp_diff *d, unsigned side, const struct sp_profile *p);
+/* Once all runs know all keys: finds renamed binaries, and makes their keys one. */
+spaa_status sp_diff_match_binaries(struct sp_diff *d);
+/* A run's numbers under one key are added to those of another. */
+void sp_diff_move_key(struct sp_diff_run *r, uint32_t from, uint32_t to);
+
 void sp_diff_run_free(struct sp_diff_run *r);
 /* A quantity of every run: of a row's family, or of the whole. */
 struct sp_diff_quantity {

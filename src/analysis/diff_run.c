@@ -26,6 +26,7 @@ struct taker {
     struct sp_diff *d;
     struct sp_diff_run *r;
     struct sp_selection *s;
+    unsigned side;
     uint32_t *keys, *frame_keys; /* of each function and frame */
     uint32_t bare;               /* the key of rows without frames */
     /*
@@ -50,7 +51,7 @@ static uint32_t key_of(struct taker *t, struct sp_str function, struct sp_str ds
     sp_normal_function(&t->text, function);
     uint32_t f = sp_intern(&d->strs, t->text.data ? t->text.data : "", t->text.len);
     sp_buf_clear(&t->text);
-    sp_normal_dso(&t->text, dso);
+    sp_normal_dso(&t->text, sp_diff_mapped(d, t->side, dso));
     uint32_t o = sp_intern(&d->strs, t->text.data ? t->text.data : "", t->text.len);
     if (f == SP_STR_FAIL || o == SP_STR_FAIL || t->text.failed)
         return SP_NONE;
@@ -428,7 +429,7 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
         sp_emit(d->diags, SP_E630, SP_AT_NOTHING, " ");
         return SPAA_ERR_USAGE;
     }
-    struct taker t = {.d = d, .s = s, .r = calloc(1, sizeof *t.r)};
+    struct taker t = {.d = d, .s = s, .side = side, .r = calloc(1, sizeof *t.r)};
     if (!t.r || !sp_vec_push(&d->runs[side], t.r)) {
         free(t.r);
         return sp_nomem(d->diags);
@@ -436,7 +437,7 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
     sp_buf_init(&t.text, 0);
     whole = whole ? whole : s;
     take_totals(t.r, s, whole);
-    bool ok = tables(&t) && take_stacks(&t) && take_names(&t);
+    bool ok = sp_diff_note_dsos(d, side, s->profile) && tables(&t) && take_stacks(&t) && take_names(&t);
     spaa_status st = !ok ? sp_nomem(d->diags) : blocks ? take_blocks(&t, whole) : SPAA_OK;
     free(t.keys);
     free(t.frame_keys);

@@ -1,0 +1,243 @@
+/*
+ * Which rows of the two sides are the same, beyond equal keys: binaries that were renamed.
+ *
+ * --map is looked at while a run is taken in, so that functions of both names are counted once a stack. What
+ * is found out by itself needs no such care: it is about binaries that only one side has, and their numbers
+ * just move.
+ */
+#include "analysis/diff_private.h"
+
+#include "analysis/normalise.h"
+#include "base/nearest.h"
+
+/* ---- --map ---- */
+
+static struct sp_str last_part(struct sp_str path)
+{
+    for (uint32_t i = path.n; i-- > 0;)
+        if (path.p[i] == '/' && i + 1 < path.n)
+            return (struct sp_str){path.p + i + 1, path.n - i - 1};
+    return path;
+}
+
+/* A binary by its path, the last part of it, or what that is without its version. */
+static bool names_it(struct sp_str asked, struct sp_str dso)
+{
+    struct sp_buf a, b;
+    if (sp_str_cmp(asked, dso) == 0 || sp_str_cmp(asked, last_part(dso)) == 0)
+        return true;
+    sp_buf_init(&a, 0);
+    sp_buf_init(&b, 0);
+    sp_normal_dso(&a, dso);
+    sp_normal_dso(&b, asked);
+    bool same = a.len == asked.n && b.len == asked.n && memcmp(a.data, asked.p, a.len) == 0;
+    sp_buf_free(&a);
+    sp_buf_free(&b);
+    return same;
+}
+
+spaa_status sp_diff_map(struct sp_diff *d, const char *text)
+{
+    const char *eq = strchr(text, '=');
+    struct sp_diff_map m = {0};
+    if (!eq || eq == text || !eq[1]) {
+        sp_emit(d->diags, SP_E037, SP_AT_NOTHING, "--map needs OLD=NEW, two names of binaries, not \"%s\"",
+                text);
+        return SPAA_ERR_USAGE;
+    }
+    m.name[SP_BASE] = (struct sp_str){text, (uint32_t)(eq - text)};
+    m.name[SP_NEW] = (struct sp_str){eq + 1, (uint32_t)strlen(eq + 1)};
+    for (size_t i = 0; i < d->maps.n; i++)
+        if (sp_str_cmp(d->maps.v[i].name[SP_BASE], m.name[SP_BASE]) == 0) {
+            sp_emit(d->diags, SP_E037, SP_AT_NOTHING, "--map names %.*s twice", (int)(eq - text), text);
+            return SPAA_ERR_USAGE;
+        }
+    return sp_vec_push(&d->maps, m) ? SPAA_OK : sp_nomem(d->diags);
+}
+
+struct sp_str sp_diff_mapped(const struct sp_diff *d, unsigned side, struct sp_str dso)
+{
+    for (size_t i = 0; side == SP_BASE && i < d->maps.n; i++)
+        if (names_it(d->maps.v[i].name[SP_BASE], dso))
+            return d->maps.v[i].name[SP_NEW];
+    return dso;
+}
+
+bool sp_diff_note_dsos(struct sp_diff *d, unsigned side, const struct sp_profile *p)
+{
+    for (size_t i = 0; d->maps.n && i < p->dsos.n; i++) {
+        struct sp_str dso = sp_pstr(p, p->dsos.v[i].name), part = last_part(dso);
+        for (size_t k = 0; k < d->maps.n; k++) {
+            struct sp_diff_map *m = &d->maps.v[k];
+            m->seen[side] = m->seen[side] || names_it(m->name[side], dso);
+        }
+        uint32_t id = sp_intern(&d->strs, part.p, part.n);
+        if (id == SP_STR_FAIL || !sp_vec_push(&d->dsos[side], id))
+            return false;
+    }
+    return true;
+}
+
+/* What --map names has to be there. */
+static spaa_status check_maps(struct sp_diff *d)
+{
+    for (size_t i = 0; i < d->maps.n; i++)
+        for (unsigned side = 0; side < SP_SIDES; side++) {
+            const struct sp_diff_map *m = &d->maps.v[i];
+            if (m->seen[side])
+                continue;
+            struct sp_str *names = calloc(d->dsos[side].n + 1, sizeof *names);
+            struct sp_buf asked, hint;
+            size_t n = 0;
+            if (!names)
+                return sp_nomem(d->diags);
+            for (size_t k = 0; k < d->dsos[side].n; k++)
+                if (sp_str_at(&d->strs, d->dsos[side].v[k]).p[0] != '[')
+                    names[n++] = sp_str_at(&d->strs, d->dsos[side].v[k]);
+            sp_buf_init(&asked, 0);
+            sp_buf_init(&hint, 64 << 10);
+            sp_buf_add(&asked, m->name[side].p, m->name[side].n);
+            sp_nearest_words(&hint, sp_buf_cstr(&asked), names, n);
+            sp_emit_hint(d->diags, SP_E641, SP_AT_NOTHING, sp_buf_cstr(&hint), "%s of --map is not in the %s",
+                         sp_buf_cstr(&asked), side == SP_BASE ? "base" : "new side");
+            sp_buf_free(&asked);
+            sp_buf_free(&hint);
+            free(names);
+            return SPAA_ERR_NOT_FOUND;
+        }
+    return SPAA_OK;
+}
+
+/* ---- binaries ---- */
+
+/* The functions that were seen, with their shares. */
+static bool find_uses(const struct sp_diff *d, struct sp_binary_use **out, size_t *n)
+{
+    struct sp_binary_use *v = calloc(SP_SIDES * d->keys.n + 1, sizeof *v);
+    *out = v;
+    *n = 0;
+    for (uint32_t k = 0; v && k < d->keys.n; k++) {
+        const struct sp_diff_key *key = &d->keys.v[k];
+        if (key->build || sp_str_is(sp_str_at(&d->strs, key->function), "[unresolved]"))
+            continue;
+        for (unsigned side = 0; side < SP_SIDES; side++) {
+            struct sp_binary_use use = {key->dso, key->function, side, 0};
+            bool seen = false;
+            for (size_t i = 0; i < d->runs[side].n; i++) {
+                const struct sp_diff_run *r = d->runs[side].v[i];
+                const struct sp_diff_value *self = &r->values[SP_SELF][k], *cum = &r->values[SP_CUM][k];
+                seen = seen || self->weight || cum->weight;
+                use.weight += r->total > 0 ? (double)self->weight / (double)r->total : 0;
+            }
+            if (seen)
+                v[(*n)++] = use;
+        }
+    }
+    return v != NULL;
+}
+
+/* The keys of binary `from` become those of `to`, which no run has that has `from`. */
+static bool move_binary(struct sp_diff *d, uint32_t from, uint32_t to)
+{
+    uint32_t *at = calloc(d->strs.strs.n + 1, sizeof *at);  /* per function: 1 + its key in `to` */
+    uint32_t *moved = calloc(d->keys.n + 1, sizeof *moved); /* per key: 1 + where it went */
+    for (uint32_t k = 0; at && moved && k < d->keys.n; k++)
+        if (d->keys.v[k].dso == to && !d->keys.v[k].build)
+            at[d->keys.v[k].function] = k + 1;
+    for (uint32_t k = 0; at && moved && k < d->keys.n; k++) {
+        struct sp_diff_key *key = &d->keys.v[k];
+        if (key->dso != from)
+            continue;
+        key->dso = to;
+        moved[k] = key->build ? 0 : at[key->function];
+        if (!moved[k])
+            continue;
+        struct sp_diff_key *other = &d->keys.v[moved[k] - 1];
+        other->plain = other->plain || key->plain;
+        for (size_t i = 0; i < d->runs[SP_BASE].n; i++)
+            sp_diff_move_key(d->runs[SP_BASE].v[i], k, moved[k] - 1);
+    }
+    for (uint32_t k = 0; at && moved && k < d->keys.n; k++) {
+        uint32_t all = d->keys.v[k].all;
+        if (all != SP_NONE && moved[all])
+            d->keys.v[k].all = moved[all] - 1;
+    }
+    bool ok = at && moved;
+    free(at);
+    free(moved);
+    return ok;
+}
+
+/* The last part of the path of each binary, by side: as the last run with it has it. */
+static bool spellings(struct sp_diff *d, uint32_t *as[SP_SIDES])
+{
+    for (unsigned side = 0; side < SP_SIDES; side++) {
+        as[side] = calloc(d->strs.strs.n + 1, sizeof **as);
+        if (!as[side])
+            return false;
+    }
+    for (unsigned side = 0; side < SP_SIDES; side++)
+        for (size_t i = 0; i < d->runs[side].n; i++)
+            for (uint32_t k = 0; k < d->keys.n; k++) {
+                uint32_t name = d->runs[side].v[i]->names[k].dso;
+                if (name)
+                    as[side][d->keys.v[k].dso] = name;
+            }
+    return true;
+}
+
+static bool same_spelling(const struct sp_diff *d, uint32_t a, uint32_t b)
+{
+    return sp_str_cmp(last_part(sp_str_at(&d->strs, a)), last_part(sp_str_at(&d->strs, b))) == 0;
+}
+
+static bool add_pair(struct sp_diff *d, struct sp_binary_pair p, uint32_t base, uint32_t fresh)
+{
+    struct sp_str a = last_part(sp_str_at(&d->strs, base)), b = last_part(sp_str_at(&d->strs, fresh));
+    p.dso[SP_BASE] = sp_intern(&d->strs, a.p, a.n);
+    p.dso[SP_NEW] = sp_intern(&d->strs, b.p, b.n);
+    return p.dso[SP_BASE] != SP_STR_FAIL && p.dso[SP_NEW] != SP_STR_FAIL && sp_vec_push(&d->binaries.v, p);
+}
+
+/* What is compared under two spellings: other versions, and what --map says. */
+static bool tell_known(struct sp_diff *d, const struct sp_binary_use *uses, size_t n, uint32_t *as[SP_SIDES])
+{
+    size_t strings = d->strs.strs.n;
+    for (uint32_t i = 1; i < strings; i++) {
+        struct sp_binary_pair p = {.how = SP_BINARY_BY_NAME};
+        bool mapped = false;
+        if (!as[SP_BASE][i] || !as[SP_NEW][i] || same_spelling(d, as[SP_BASE][i], as[SP_NEW][i]) ||
+            sp_str_at(&d->strs, i).p[0] == '[')
+            continue;
+        for (size_t k = 0; k < d->maps.n; k++)
+            mapped = mapped || names_it(d->maps.v[k].name[SP_NEW], sp_str_at(&d->strs, as[SP_NEW][i]));
+        p.how = mapped ? SP_BINARY_MAPPED : SP_BINARY_BY_NAME;
+        sp_binaries_count(uses, n, &p, i, i);
+        if (!add_pair(d, p, as[SP_BASE][i], as[SP_NEW][i]))
+            return false;
+    }
+    return true;
+}
+
+spaa_status sp_diff_match_binaries(struct sp_diff *d)
+{
+    struct sp_binary_pairs found = {0};
+    struct sp_binary_use *uses = NULL;
+    uint32_t *as[SP_SIDES] = {NULL, NULL};
+    size_t n = 0;
+    spaa_status st = check_maps(d);
+    if (st)
+        return st;
+    bool ok = find_uses(d, &uses, &n) && spellings(d, as) && sp_binaries_pair(&d->strs, uses, n, &found) &&
+              tell_known(d, uses, n, as);
+    for (size_t i = 0; ok && i < found.v.n; i++) {
+        struct sp_binary_pair *p = &found.v.v[i];
+        ok = add_pair(d, *p, as[SP_BASE][p->dso[SP_BASE]], as[SP_NEW][p->dso[SP_NEW]]) &&
+             (p->how == SP_BINARY_CANDIDATE || move_binary(d, p->dso[SP_BASE], p->dso[SP_NEW]));
+    }
+    free(uses);
+    free(as[SP_BASE]);
+    free(as[SP_NEW]);
+    sp_vec_free(&found.v);
+    return ok ? SPAA_OK : sp_nomem(d->diags);
+}
