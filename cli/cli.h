@@ -65,10 +65,11 @@ struct cli {
     SP_VEC(const char *) files;
     bool has_split; /* G_DIFF: there was a `--`, after `split` files */
     size_t split;
-    SP_VEC(struct sp_own_opt) own; /* options of formats */
-    SP_VEC(const char *) params;   /* values of --param, which may stand several times */
-    SP_VEC(const char *) with;     /* each --with */
-    SP_VEC(const char *) maps;     /* each --map */
+    SP_VEC(struct sp_own_opt) own;  /* options of formats */
+    SP_VEC(const char *) params;    /* values of --param, which may stand several times */
+    SP_VEC(const char *) with;      /* each --with */
+    SP_VEC(const char *) maps;      /* each --map */
+    SP_VEC(const char *) wheres[2]; /* each --base-where and --new-where */
     struct sp_diags diags;
     size_t said; /* of them, on standard error already */
     enum cli_format format;

@@ -10,10 +10,19 @@
 static int sides(struct cli *c)
 {
     if (!c->has_split) {
+        bool filtered = c->v.base_where || c->v.new_where, alone = filtered && c->files.n == 1;
+        if (alone && strcmp(c->files.v[0], "-") == 0)
+            return cli_usage(c, "write it to a file first",
+                             "both sides are of standard input, which is read once");
+        if (alone && !sp_vec_push(&c->files, c->files.v[0]))
+            return cli_exit_of(sp_nomem(&c->diags));
         if (c->files.n != 2)
-            return cli_usage(c, "spaa diff BASE NEW, or with repeats spaa diff BASE… -- NEW…",
-                             "diff needs two profiles, or -- between the two lists; there are %zu",
-                             c->files.n);
+            return cli_usage(
+                c,
+                c->files.n == 1 ? "spaa diff BASE NEW; within one file, spaa diff FILE --base-where "
+                                  "comm=A --new-where comm=B"
+                                : "spaa diff BASE NEW, or with repeats spaa diff BASE… -- NEW…",
+                "diff needs two profiles, or -- between the two lists; there are %zu", c->files.n);
         c->split = 1;
     }
     if (!c->split || c->split == c->files.n)
@@ -42,27 +51,37 @@ static void differs(struct diff_answer *a, const char *file, const char *what, s
                 file, what, (int)other.n, other.p, (int)base.n, base.p);
 }
 
+/* A filter that one side has, and the other has not or has another of. */
+static bool of_one_side(const struct diff_answer *a, const char *name)
+{
+    return cli_where_has(&a->where[SP_BASE], name) || cli_where_has(&a->where[SP_NEW], name);
+}
+
 /* What the first run measured, and whether a later one measured the same. */
-static spaa_status check_words(struct diff_answer *a, const char *file, const struct sp_selection *s)
+static spaa_status check_words(struct diff_answer *a, size_t i, const struct sp_selection *s)
 {
     const struct sp_profile *p = s->profile;
-    struct diff_words w = {sp_pstr(p, p->header.source_tool),
-                           sp_pstr(p, p->events.v[s->event].name),
-                           sp_pstr(p, p->metrics.v[s->metric].name),
-                           s->unit,
-                           {s->filters.data, (uint32_t)s->filters.len},
-                           s->view,
-                           s->scale};
-    if (file != a->c->files.v[0]) {
-        differs(a, file, "event", a->words.event, w.event);
-        differs(a, file, "metric", a->words.metric, w.metric);
-        differs(a, file, "unit", a->words.unit, w.unit);
-        return SPAA_OK;
-    }
+    const char *file = a->c->files.v[i];
     struct diff_words *k = &a->words;
-    k->view = w.view;
-    return keep(a, &k->tool, w.tool) && keep(a, &k->event, w.event) && keep(a, &k->metric, w.metric) &&
-                   keep(a, &k->unit, w.unit) && keep(a, &k->filters, w.filters)
+    struct diff_side_words w = {sp_pstr(p, p->events.v[s->event].name),
+                                sp_pstr(p, p->metrics.v[s->metric].name),
+                                {s->filters.data, (uint32_t)s->filters.len},
+                                s->view};
+    if (i) {
+        if (!of_one_side(a, "event"))
+            differs(a, file, "event", k->side[SP_BASE].event, w.event);
+        if (!of_one_side(a, "metric"))
+            differs(a, file, "metric", k->side[SP_BASE].metric, w.metric);
+        differs(a, file, "unit", k->unit, s->unit);
+    } else if (!keep(a, &k->tool, sp_pstr(p, p->header.source_tool)) || !keep(a, &k->unit, s->unit)) {
+        return sp_nomem(&a->c->diags);
+    }
+    if (i && i != a->c->split)
+        return SPAA_OK;
+    struct diff_side_words *side = &k->side[i ? SP_NEW : SP_BASE];
+    side->view = w.view;
+    return keep(a, &side->event, w.event) && keep(a, &side->metric, w.metric) &&
+                   keep(a, &side->filters, w.filters)
                ? SPAA_OK
                : sp_nomem(&a->c->diags);
 }
@@ -72,25 +91,34 @@ static spaa_status select_run(struct diff_answer *a, struct sp_selection *out)
 {
     struct cli *c = a->c;
     const char *asked = c->v.event, *view = c->v.view;
-    if (!view && !c->v.state)
-        c->v.view = a->words.view;
-    if (!asked && a->words.event.n &&
-        sp_event_find(c->profile, a->words.event.p, a->words.event.n) != SP_NONE)
-        c->v.event = a->words.event.p;
+    struct sp_str event = a->words.side[SP_BASE].event;
+    if (!view && !c->v.state && !of_one_side(a, "view") && !of_one_side(a, "state"))
+        c->v.view = a->words.side[SP_BASE].view;
+    if (!asked && event.n && !of_one_side(a, "event") &&
+        sp_event_find(c->profile, event.p, event.n) != SP_NONE)
+        c->v.event = event.p;
     spaa_status st = cli_select(c, out);
     c->v.event = asked;
     c->v.view = view;
     return st;
 }
 
-/* The same without the filters that look at frames: shares are of what they leave, too. */
-static spaa_status select_whole(struct diff_answer *a, struct sp_selection *out, bool *narrowed)
+/*
+ * The same without the filters that look at frames, which only choose rows: shares are of what they leave,
+ * too. A filter of one side alone says what that side is, and its shares are of that.
+ */
+static spaa_status select_whole(struct diff_answer *a, const struct cli_where *own, struct sp_selection *out,
+                                bool *narrowed)
 {
     struct cli_values asked = a->c->v, *v = &a->c->v;
-    *narrowed = v->dso || v->focus || v->ignore || v->root_at;
+    v->dso = cli_where_has(own, "dso") ? v->dso : NULL;
+    v->focus = cli_where_has(own, "focus") ? v->focus : NULL;
+    v->ignore = cli_where_has(own, "ignore") ? v->ignore : NULL;
+    v->root_at = cli_where_has(own, "root-at") ? v->root_at : NULL;
+    *narrowed = v->dso != asked.dso || v->focus != asked.focus || v->ignore != asked.ignore ||
+                v->root_at != asked.root_at;
     if (!*narrowed)
         return SPAA_OK;
-    v->dso = v->focus = v->ignore = v->root_at = NULL;
     spaa_status st = select_run(a, out);
     *v = asked;
     return st;
@@ -107,30 +135,37 @@ static void note_format(struct cli *c)
         f->v[f->n++] = c->input;
 }
 
-static spaa_status take_run(struct diff_answer *a, size_t i, struct sp_read_opts *opts)
+/* With the options of its side. */
+static spaa_status take_run(struct diff_answer *a, size_t i)
 {
     struct cli *c = a->c;
+    struct sp_read_opts opts;
     struct sp_selection s, whole;
+    unsigned side = i < c->split ? SP_BASE : SP_NEW;
     bool narrowed = false, alone = c->split == 1 && c->files.n == 2;
-    opts->samples = alone;
-    opts->no_ids = true;
+    if (!cli_read_opts(c, &opts))
+        return SPAA_ERR_USAGE;
+    opts.samples = opts.samples || alone;
+    opts.no_ids = true;
     c->input = NULL;
-    spaa_status st = cli_read(c, c->files.v[i], opts, &c->profile);
-    if (!st)
-        st = sp_callees_split(c->profile, &c->diags);
+    spaa_status st = cli_read(c, c->files.v[i], &opts, &c->profile);
     if (st)
         return st;
     note_format(c);
     sp_diags_source(&c->diags, c->files.v[i], NULL);
-    st = select_run(a, &s);
+    st = cli_regroup(c);
+    if (!st)
+        st = sp_callees_split(c->profile, &c->diags);
+    if (!st)
+        st = select_run(a, &s);
     if (!st) {
-        st = select_whole(a, &whole, &narrowed);
+        st = select_whole(a, &a->where[side], &whole, &narrowed);
         if (!st)
-            st = check_words(a, c->files.v[i], &s);
+            st = check_words(a, i, &s);
         if (!st)
             bounds_diag(c, &s);
         if (!st)
-            st = sp_diff_add(&a->d, i < c->split ? SP_BASE : SP_NEW, &s, narrowed ? &whole : NULL, alone);
+            st = sp_diff_add(&a->d, side, &s, narrowed ? &whole : NULL, alone);
         if (narrowed)
             sp_selection_free(&whole);
         sp_selection_free(&s);
@@ -144,12 +179,13 @@ static spaa_status take_run(struct diff_answer *a, size_t i, struct sp_read_opts
 static int compare(struct diff_answer *a, const struct sp_diff_opts *how, double min_share)
 {
     struct cli *c = a->c;
-    struct sp_read_opts opts;
     spaa_status st = SPAA_OK;
-    if (!cli_read_opts(c, &opts))
-        return EXIT_USAGE;
-    for (size_t i = 0; !st && i < c->files.n; i++)
-        st = take_run(a, i, &opts);
+    for (size_t i = 0; !st && i < c->files.n; i++) {
+        struct cli_values asked = c->v;
+        c->v = cli_where_values(&a->where[i < c->split ? SP_BASE : SP_NEW], &asked);
+        st = take_run(a, i);
+        c->v = asked;
+    }
     if (!st)
         st = sp_diff_finish(&a->d, how);
     if (!st)
@@ -214,6 +250,12 @@ int sp_cmd_diff(struct cli *c)
         return EXIT_USAGE;
     how.method = made[method];
     how.sort_cum = sort == 1;
+    for (unsigned side = 0; side < SP_SIDES; side++)
+        if (cli_where_parse(c, side, &a.where[side])) {
+            cli_where_free(&a.where[SP_BASE]);
+            cli_where_free(&a.where[SP_NEW]);
+            return EXIT_USAGE;
+        }
     spaa_status st = c->v.fail_on ? sp_gate_parse(&a.gate, c->v.fail_on, &c->diags) : SPAA_OK;
     int rc = cli_exit_of(st);
     if (!st && sp_diff_init(&a.d, &c->diags))
@@ -222,6 +264,8 @@ int sp_cmd_diff(struct cli *c)
         rc = cli_exit_of(sp_diff_map(&a.d, c->maps.v[i]));
     if (!rc)
         rc = compare(&a, &how, min_share / 100);
+    cli_where_free(&a.where[SP_BASE]);
+    cli_where_free(&a.where[SP_NEW]);
     sp_diff_free(&a.d);
     sp_gate_free(&a.gate);
     return rc;

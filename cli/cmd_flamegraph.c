@@ -1,6 +1,7 @@
 /* spaa flamegraph: the call tree as one SVG file. */
 #include "answer.h"
 #include "output.h"
+#include "where.h"
 
 #include "model/callees.h"
 #include "render/flamegraph.h"
@@ -70,22 +71,27 @@ static spaa_status cannot_add(struct cli *c)
     return SPAA_ERR_USAGE;
 }
 
-/* The call tree of a profile read for comparison; its selection and the profile are the caller's to free. */
-static spaa_status base_tree(struct cli *c, const struct sp_selection *fresh, const struct sp_tree_opts *how,
-                             struct sp_profile **profile, struct sp_selection *s, struct sp_tree *t)
+/* The options of the base, and whether event and view are those of the new side where none are given. */
+struct base_side {
+    struct cli_values v;
+    bool event, view;
+};
+
+/* The selection of the profile that is compared with, by its own options. */
+static spaa_status base_select(struct cli *c, const struct sp_selection *fresh, const struct base_side *base,
+                               struct sp_profile **profile, struct sp_selection *s)
 {
     struct sp_read_opts opts;
     struct sp_profile *shown = c->profile;
     struct sp_str event = sp_pstr(shown, shown->events.v[fresh->event].name);
-    const char *asked = c->v.event, *view = c->v.view;
     spaa_status st = cli_read_opts(c, &opts) ? cli_read(c, c->v.diff, &opts, profile) : SPAA_ERR_USAGE;
     if (!st)
         st = sp_callees_split(*profile, &c->diags);
     if (st)
         return st;
-    if (!asked && sp_event_find(*profile, event.p, event.n) != SP_NONE)
+    if (!c->v.event && base->event && sp_event_find(*profile, event.p, event.n) != SP_NONE)
         c->v.event = event.p;
-    if (!view && !c->v.state)
+    if (!c->v.view && !c->v.state && base->view)
         c->v.view = fresh->view;
     sp_diags_source(&c->diags, c->v.diff, NULL);
     c->profile = *profile;
@@ -94,8 +100,18 @@ static spaa_status base_tree(struct cli *c, const struct sp_selection *fresh, co
         bounds_diag(c, s);
     c->profile = shown;
     sp_diags_source(&c->diags, NULL, NULL);
-    c->v.event = asked;
-    c->v.view = view;
+    return st;
+}
+
+/* The call tree of a profile read for comparison; its selection and the profile are the caller's to free. */
+static spaa_status base_tree(struct cli *c, const struct sp_selection *fresh, const struct sp_tree_opts *how,
+                             const struct base_side *base, struct sp_profile **profile,
+                             struct sp_selection *s, struct sp_tree *t)
+{
+    struct cli_values asked = c->v;
+    c->v = base->v;
+    spaa_status st = base_select(c, fresh, base, profile, s);
+    c->v = asked;
     if (st)
         return st;
     st = s->cannot_add ? cannot_add(c) : sp_tree_build(s, how, &c->diags, t);
@@ -106,12 +122,12 @@ static spaa_status base_tree(struct cli *c, const struct sp_selection *fresh, co
 
 /* The two trees as one, in place of the first. */
 static spaa_status compare(struct cli *c, const struct sp_selection *s, const struct sp_tree_opts *how,
-                           const struct sp_tree *t, struct sp_diff_tree *out)
+                           const struct base_side *side, const struct sp_tree *t, struct sp_diff_tree *out)
 {
     struct sp_profile *profile = NULL;
     struct sp_selection base;
     struct sp_tree base_t;
-    spaa_status st = base_tree(c, s, how, &profile, &base, &base_t);
+    spaa_status st = base_tree(c, s, how, side, &profile, &base, &base_t);
     if (!st) {
         st = sp_diff_tree_build(&base_t, base.scale, t, s->scale, &c->diags, out);
         sp_tree_free(&base_t);
@@ -146,8 +162,8 @@ static spaa_status write_svg(struct cli *c, const struct sp_selection *s, const 
     return st;
 }
 
-static spaa_status draw(struct cli *c, struct sp_selection *s, const char *path, double width,
-                        double min_width, uint32_t *frames)
+static spaa_status draw(struct cli *c, struct sp_selection *s, const struct base_side *base, const char *path,
+                        double width, double min_width, uint32_t *frames)
 {
     struct sp_tree t;
     struct sp_diff_tree both;
@@ -167,7 +183,7 @@ static spaa_status draw(struct cli *c, struct sp_selection *s, const char *path,
     *frames = (uint32_t)t.nodes.n - 1;
     if (!c->v.diff) {
         st = write_svg(c, s, &t, &opts, path);
-    } else if (!(st = compare(c, s, &how, &t, &both))) {
+    } else if (!(st = compare(c, s, &how, base, &t, &both))) {
         *frames = (uint32_t)both.tree.nodes.n - 1;
         opts.diff = &both;
         st = write_svg(c, s, &both.tree, &opts, path);
@@ -177,15 +193,12 @@ static spaa_status draw(struct cli *c, struct sp_selection *s, const char *path,
     return st;
 }
 
-int sp_cmd_flamegraph(struct cli *c)
+/* The picture of c's options, which are the new side's; base: what it is compared with. */
+static int flamegraph(struct cli *c, const struct base_side *base, double width, double min_width)
 {
-    double width, min_width;
     struct sp_selection s;
     struct sp_buf name;
     uint32_t frames = 0;
-    if (!pixels(c, "width", c->v.width, 300, 20000, 0, &width) ||
-        !pixels(c, "min-width", c->v.min_width, 0.001, 100, 0, &min_width))
-        return EXIT_USAGE;
     c->no_ids = true;
     int rc = cli_open_default(c);
     if (rc)
@@ -203,7 +216,7 @@ int sp_cmd_flamegraph(struct cli *c)
         sp_buf_puts(&name, c->v.output);
     else
         default_name(c, &name);
-    st = draw(c, &s, sp_buf_cstr(&name), width, min_width, &frames);
+    st = draw(c, &s, base, sp_buf_cstr(&name), width, min_width, &frames);
     if (!st && !c->v.quiet && strcmp(sp_buf_cstr(&name), "-") != 0) {
         struct sp_buf shown;
         sp_buf_init(&shown, 0);
@@ -214,4 +227,45 @@ int sp_cmd_flamegraph(struct cli *c)
     sp_buf_free(&name);
     sp_selection_free(&s);
     return cli_exit_of(st);
+}
+
+/* Filters of one side alone are of a comparison: of two files, or within one. */
+static int sides(struct cli *c, struct cli_where where[2])
+{
+    for (unsigned side = 0; side < 2; side++) {
+        int rc = cli_where_parse(c, side, &where[side]);
+        if (rc)
+            return rc;
+    }
+    if (c->v.diff || (!where[0].filters.n && !where[1].filters.n))
+        return EXIT_FINE;
+    if (c->files.n != 1 || strcmp(c->files.v[0], "-") == 0)
+        return cli_usage(c, NULL,
+                         "--base-where and --new-where compare one FILE with itself, or with --diff BASE");
+    c->v.diff = c->files.v[0];
+    return EXIT_FINE;
+}
+
+static bool of_one_side(const struct cli_where where[2], const char *name)
+{
+    return cli_where_has(&where[0], name) || cli_where_has(&where[1], name);
+}
+
+int sp_cmd_flamegraph(struct cli *c)
+{
+    double width, min_width;
+    struct cli_where where[2] = {{{0}}, {{0}}};
+    if (!pixels(c, "width", c->v.width, 300, 20000, 0, &width) ||
+        !pixels(c, "min-width", c->v.min_width, 0.001, 100, 0, &min_width))
+        return EXIT_USAGE;
+    int rc = sides(c, where);
+    if (!rc) {
+        struct base_side base = {cli_where_values(&where[0], &c->v), !of_one_side(where, "event"),
+                                 !of_one_side(where, "view") && !of_one_side(where, "state")};
+        c->v = cli_where_values(&where[1], &c->v);
+        rc = flamegraph(c, &base, width, min_width);
+    }
+    cli_where_free(&where[0]);
+    cli_where_free(&where[1]);
+    return rc;
 }

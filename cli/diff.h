@@ -5,10 +5,17 @@
 #include "analysis/diff.h"
 #include "analysis/gate.h"
 #include "answer.h"
+#include "where.h"
+
+/* Of the first run of a side. */
+struct diff_side_words {
+    struct sp_str event, metric, filters;
+    const char *view;
+};
 
 struct diff_words {
-    struct sp_str tool, event, metric, unit, filters; /* of the first base run */
-    const char *view;
+    struct sp_str tool, unit; /* of the first base run */
+    struct diff_side_words side[SP_SIDES];
     unsigned scale;
 };
 
@@ -17,11 +24,14 @@ struct diff_answer {
     struct sp_diff d;
     struct sp_gate gate;
     struct diff_words words;
+    struct cli_where where[SP_SIDES];
     size_t limit;
 };
 
 /* The verdict in words, without the leading CHANGED and so on. */
 void diff_summary(const struct diff_answer *a, struct sp_buf *out);
+/* What is said once: both sides have the same event, metric, view and filters. */
+bool diff_sides_alike(const struct diff_answer *a);
 const char *diff_headline(const struct sp_diff *d);
 /* How rows were compared, in words; what that takes for granted: up to two, NULL ends. */
 void diff_method(const struct diff_answer *a, struct sp_buf *out);

@@ -344,14 +344,22 @@ bool diff_next(const struct diff_answer *a, unsigned i, struct sp_buf *b)
         return false;
     const char **files = c->files.v;
     size_t n = c->files.n;
+    struct cli_values asked = c->v;
+    c->v = i ? cli_where_values(&a->where[SP_NEW], &asked) : asked;
     c->files.v += c->split;
     c->files.n = 1;
     command_text(b, c, &(struct answer_next){i ? "top" : "flamegraph", NULL, NULL});
     c->files.v = files;
     c->files.n = n;
+    c->v = asked;
     if (i == 0) {
         sp_buf_puts(b, " --diff ");
         command_word(b, c->files.v[0]);
+        for (unsigned side = 0; side < SP_SIDES; side++)
+            for (size_t k = 0; k < c->wheres[side].n; k++) {
+                sp_buf_puts(b, side == SP_BASE ? " --base-where " : " --new-where ");
+                command_word(b, c->wheres[side].v[k]);
+            }
         sp_buf_puts(b, " -o diff.svg");
     }
     return true;
@@ -629,6 +637,38 @@ static void weight(const struct diff_answer *a, struct sp_buf *b, __int128 v)
         weight_text(b, &s, (int64_t)v);
 }
 
+/* ", view cpu (--view all); --comm a": what is not on both sides alike stands with each. */
+static void filter_words(struct sp_buf *b, const struct diff_side_words *k)
+{
+    if (k->view)
+        sp_buf_printf(b, ", view %s (--view all)", k->view);
+    if (k->filters.n) {
+        sp_buf_puts(b, "; ");
+        sp_text_safe(b, k->filters.p, k->filters.n);
+    }
+}
+
+static void event_words(struct sp_buf *b, const struct diff_answer *a, const struct diff_side_words *k)
+{
+    sp_buf_puts(b, "event ");
+    sp_text_safe(b, k->event.p, k->event.n);
+    sp_buf_puts(b, ", metric ");
+    sp_text_safe(b, k->metric.p, k->metric.n);
+    if (a->words.unit.n) {
+        sp_buf_puts(b, " (");
+        sp_text_safe(b, a->words.unit.p, a->words.unit.n);
+        sp_buf_ch(b, ')');
+    }
+}
+
+bool diff_sides_alike(const struct diff_answer *a)
+{
+    const struct diff_side_words *x = &a->words.side[SP_BASE], *y = &a->words.side[SP_NEW];
+    return sp_str_cmp(x->event, y->event) == 0 && sp_str_cmp(x->metric, y->metric) == 0 &&
+           sp_str_cmp(x->filters, y->filters) == 0 &&
+           (x->view && y->view ? strcmp(x->view, y->view) == 0 : x->view == y->view);
+}
+
 static void side_line(const struct diff_answer *a, struct sp_buf *b, unsigned side)
 {
     const struct sp_diff_side *s = &a->d.side[side];
@@ -642,9 +682,10 @@ static void side_line(const struct diff_answer *a, struct sp_buf *b, unsigned si
         sp_buf_printf(b, " and %zu more", s->runs - 4);
     sp_buf_puts(b, ": ");
     weight(a, b, s->total);
+    const struct diff_side_words *k = &a->words.side[side];
     if (!a->words.unit.n) {
         sp_buf_ch(b, ' ');
-        sp_text_safe(b, a->words.metric.p, a->words.metric.n);
+        sp_text_safe(b, k->metric.p, k->metric.n);
     }
     if (s->samples != SP_ABSENT) {
         sp_buf_puts(b, ", ");
@@ -656,7 +697,12 @@ static void side_line(const struct diff_answer *a, struct sp_buf *b, unsigned si
         diff_number(b, s->seconds, 3, false);
         sp_buf_puts(b, " s");
     }
-    if (a->words.filters.n || a->words.view) {
+    if (!diff_sides_alike(a)) {
+        sp_buf_puts(b, "; ");
+        event_words(b, a, k);
+        filter_words(b, k);
+    }
+    if (k->filters.n || k->view) {
         sp_buf_puts(b, "; kept ");
         diff_number(b, s->all ? 100 * (double)s->kept / (double)s->all : 0, 2, false);
         sp_buf_puts(b, "% of the event's ");
@@ -667,22 +713,11 @@ static void side_line(const struct diff_answer *a, struct sp_buf *b, unsigned si
 
 static void what_line(const struct diff_answer *a, struct sp_buf *b)
 {
-    const struct diff_words *k = &a->words;
-    sp_buf_puts(b, "what    event ");
-    sp_text_safe(b, k->event.p, k->event.n);
-    sp_buf_puts(b, ", metric ");
-    sp_text_safe(b, k->metric.p, k->metric.n);
-    if (k->unit.n) {
-        sp_buf_puts(b, " (");
-        sp_text_safe(b, k->unit.p, k->unit.n);
-        sp_buf_ch(b, ')');
-    }
-    if (k->view)
-        sp_buf_printf(b, ", view %s (--view all)", k->view);
-    if (k->filters.n) {
-        sp_buf_puts(b, "; ");
-        sp_text_safe(b, k->filters.p, k->filters.n);
-    }
+    if (!diff_sides_alike(a))
+        return;
+    sp_buf_puts(b, "what    ");
+    event_words(b, a, &a->words.side[SP_BASE]);
+    filter_words(b, &a->words.side[SP_BASE]);
     sp_buf_ch(b, '\n');
 }
 

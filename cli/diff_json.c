@@ -124,6 +124,12 @@ static void side(struct sp_jw *w, const struct diff_answer *a, unsigned i)
         sp_jw_cstr(w, NULL, c->files.v[k]);
     sp_jw_close(w, ']');
     sp_jw_u64(w, "runs", s->runs);
+    if (!diff_sides_alike(a)) {
+        text(w, "event", a->words.side[i].event);
+        text(w, "metric", a->words.side[i].metric);
+        sp_jw_cstr(w, "view", a->words.side[i].view);
+        text(w, "filters", a->words.side[i].filters);
+    }
     sp_jw_scaled(w, "event_total", s->all, a->d.scale);
     sp_jw_scaled(w, "total", s->total, a->d.scale);
     sp_jw_scaled(w, "kept", s->kept, a->d.scale);
@@ -219,9 +225,19 @@ static void limits(struct sp_jw *w, const struct diff_answer *a)
     sp_buf_free(&b);
 }
 
+/* What one side has otherwise than the other is null: each side says its own. */
+static void of_both(struct sp_jw *w, const char *key, struct sp_str base, struct sp_str fresh)
+{
+    if (sp_str_cmp(base, fresh) == 0)
+        text(w, key, base);
+    else
+        sp_jw_null(w, key);
+}
+
 static void head(struct sp_jw *w, const struct diff_answer *a)
 {
     const struct diff_words *k = &a->words;
+    const struct diff_side_words *x = &k->side[SP_BASE], *y = &k->side[SP_NEW];
     struct sp_buf b;
     sp_buf_init(&b, 0);
     diff_summary(a, &b);
@@ -230,14 +246,14 @@ static void head(struct sp_jw *w, const struct diff_answer *a)
     sp_jw_str(w, "summary", b.data ? b.data : "", b.len);
     sp_jw_open(w, "profile", '{');
     text(w, "source_tool", k->tool);
-    text(w, "event", k->event);
-    text(w, "metric", k->metric);
+    of_both(w, "event", x->event, y->event);
+    of_both(w, "metric", x->metric, y->metric);
     if (k->unit.n)
         text(w, "unit", k->unit);
     else
         sp_jw_null(w, "unit");
-    sp_jw_cstr(w, "view", k->view);
-    text(w, "filters", k->filters);
+    sp_jw_cstr(w, "view", x->view && y->view && strcmp(x->view, y->view) == 0 ? x->view : NULL);
+    of_both(w, "filters", x->filters, y->filters);
     sp_jw_close(w, '}');
     sp_buf_free(&b);
 }

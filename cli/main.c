@@ -144,6 +144,8 @@ int cli_finish(struct cli *c, int code)
     sp_vec_free(&c->own);
     sp_vec_free(&c->params);
     sp_vec_free(&c->maps);
+    sp_vec_free(&c->wheres[0]);
+    sp_vec_free(&c->wheres[1]);
     sp_vec_free(&c->with);
     sp_diags_free(&c->diags);
     return code;

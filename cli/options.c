@@ -102,6 +102,10 @@ static bool set(struct cli *c, const struct cli_option *o, const char *value)
         return sp_vec_push(&c->with, value);
     case offsetof(struct cli_values, map):
         return sp_vec_push(&c->maps, value);
+    case offsetof(struct cli_values, base_where):
+        return sp_vec_push(&c->wheres[0], value);
+    case offsetof(struct cli_values, new_where):
+        return sp_vec_push(&c->wheres[1], value);
     default:
         return true;
     }

@@ -232,19 +232,35 @@ static bool take_names(struct taker *t)
 
 /* ---- totals ---- */
 
-static double seconds_of(const struct sp_profile *p, uint32_t event)
+/* When the recording began and ended, in ns of its clock; false: it does not say. */
+static bool recorded(const struct sp_profile *p, int64_t *start, int64_t *end)
 {
     const struct sp_header *h = &p->header;
+    struct sp_str a = sp_pstr(p, h->time_start), b = sp_pstr(p, h->time_end);
+    return h->time_start && h->time_end && sp_str_is(sp_pstr(p, h->time_unit), "seconds") &&
+           sp_seconds_ns(a.p, a.n, start) && sp_seconds_ns(b.p, b.n, end) && *end > *start;
+}
+
+/* The time that the weight is of: of --time the part that was recorded. */
+static double seconds_of(const struct sp_selection *s)
+{
+    const struct sp_profile *p = s->profile;
+    struct sp_str t = sp_pstr(p, p->header.duration);
     int64_t start, end;
-    struct sp_str t = sp_pstr(p, h->duration), a = sp_pstr(p, h->time_start), b = sp_pstr(p, h->time_end);
-    if (p->events.v[event].mode != SP_FREQUENCY)
+    if (p->events.v[s->event].mode != SP_FREQUENCY)
         return NAN;
-    if (h->duration && sp_seconds_ns(t.p, t.n, &end) && end > 0)
+    if (s->timed) {
+        if (!recorded(p, &start, &end)) {
+            start = s->seen_lo;
+            end = s->seen_hi;
+        }
+        start = s->time_lo > start ? s->time_lo : start;
+        end = s->time_hi < end ? s->time_hi : end;
+        return end > start ? ((double)end - (double)start) / 1e9 : NAN;
+    }
+    if (p->header.duration && sp_seconds_ns(t.p, t.n, &end) && end > 0)
         return (double)end / 1e9;
-    if (h->time_start && h->time_end && sp_str_is(sp_pstr(p, h->time_unit), "seconds") &&
-        sp_seconds_ns(a.p, a.n, &start) && sp_seconds_ns(b.p, b.n, &end) && end > start)
-        return ((double)end - (double)start) / 1e9;
-    return NAN;
+    return recorded(p, &start, &end) ? ((double)end - (double)start) / 1e9 : NAN;
 }
 
 /*
@@ -254,7 +270,7 @@ static double seconds_of(const struct sp_profile *p, uint32_t event)
 static void take_totals(struct sp_diff_run *r, const struct sp_selection *s, const struct sp_selection *whole)
 {
     double sum = 0, squares = 0;
-    r->total = whole->base;
+    r->total = whole->total;
     r->kept = s->total;
     r->all = s->all;
     r->scale = whole->scale;
@@ -277,7 +293,7 @@ static void take_totals(struct sp_diff_run *r, const struct sp_selection *s, con
     } else {
         r->effective = squares > 0 ? sum * sum / squares : NAN;
     }
-    r->seconds = seconds_of(whole->profile, whole->event);
+    r->seconds = seconds_of(whole);
     const struct sp_event *e = &whole->profile->events.v[whole->event];
     bool counts = e->kind == SP_ALLOCATION || e->kind == SP_DEALLOCATION || e->kind == SP_PROBE;
     r->exact = e->mode == SP_EVENT && counts;
@@ -296,6 +312,8 @@ struct blocks {
 
 static bool taken(const struct blocks *b, const struct sp_selection *whole, const struct sp_sample *x)
 {
+    if (whole->timed && (x->time < whole->time_lo || x->time >= whole->time_hi))
+        return false;
     return x->flags & SP_SAMPLE_TIME && x->stack != SP_NONE && x->stack < whole->profile->stacks.n &&
            b->unit[x->stack] > 0 && (x->event == SP_NONE || x->event == whole->event);
 }

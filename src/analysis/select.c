@@ -382,6 +382,10 @@ static spaa_status choose(struct sp_selection *s, const struct sp_select_opts *o
         st = sp_shape_frames(s, o, d);
     }
     s->timed = m != NULL;
+    if (m) {
+        s->seen_lo = m->start;
+        s->seen_hi = m->end;
+    }
     if (!st && m)
         st = sp_moments_range(m, o->time, d, &s->time_lo, &s->time_hi);
     if (!st && m)

@@ -64,6 +64,7 @@ struct sp_selection {
     int64_t all;              /* of the event and metric, before any filter: what is kept is a share of it */
     bool timed;               /* with time */
     int64_t time_lo, time_hi; /* with time: [lo, hi) in ns of the profile's clock */
+    int64_t seen_lo, seen_hi; /* with time: all observations of the profile are in [lo, hi) */
     int64_t base, total;      /* scaled */
     int64_t base_samples, samples; /* SP_ABSENT where the source has none */
     struct sp_buf filters;         /* the filters in words, empty when there are none */

@@ -1,0 +1,180 @@
+#include "where.h"
+
+#include "answer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const words[] = {"--base-where", "--new-where"};
+
+static bool is_filter(const struct cli_option *o)
+{
+    return o->groups & (G_SELECT | G_EVENT);
+}
+
+static const struct cli_option *find(const char *name, size_t n)
+{
+    for (const struct cli_option *o = cli_options; o->name; o++)
+        if (is_filter(o) && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
+            return o;
+    return NULL;
+}
+
+static size_t word(const char *p)
+{
+    return strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+}
+
+/* Whether a filter begins at p: NAME=, whatever name, or the name of a flag alone. */
+static bool begins_filter(const char *p)
+{
+    p += strspn(p, " ");
+    size_t n = word(p);
+    const struct cli_option *o = find(p, n);
+    if (n && p[n] == '=')
+        return true;
+    p += n;
+    p += strspn(p, " ");
+    return o && !o->value && (!*p || *p == ',');
+}
+
+static int unknown(struct cli *c, unsigned side, const char *name, size_t n)
+{
+    const char *names[64];
+    char asked[64], near[256], hint[800];
+    size_t count = 0;
+    for (const struct cli_option *o = cli_options; o->name && count < 63; o++)
+        if (is_filter(o))
+            names[count++] = o->name;
+    names[count] = NULL;
+    snprintf(asked, sizeof asked, "%.*s", (int)(n < 60 ? n : 60), name);
+    cli_nearest(asked, names, near, sizeof near);
+    int at = snprintf(hint, sizeof hint, "%s%sfilters:", near, *near ? " " : "");
+    for (size_t i = 0; names[i] && (size_t)at < sizeof hint; i++)
+        at += snprintf(hint + at, sizeof hint - (size_t)at, "%s %s", i ? "," : "", names[i]);
+    if ((size_t)at < sizeof hint)
+        snprintf(hint + at, sizeof hint - (size_t)at,
+                 "; a comma within a value needs quotes: focus='f(a,b=1)'");
+    return cli_usage(c, hint, "%s has no filter \"%s\"", words[side], asked);
+}
+
+/* A value in quotes, up to the closing one; NULL: there is none. In double quotes \" and \\ stand for " and
+ * \. */
+static const char *quoted(const char *p, struct sp_buf *out)
+{
+    char q = *p++;
+    for (; *p && *p != q; p++) {
+        if (q == '"' && *p == '\\' && (p[1] == '"' || p[1] == '\\'))
+            p++;
+        sp_buf_ch(out, *p);
+    }
+    return *p ? p + 1 : NULL;
+}
+
+/* A value as it stands, up to the comma before the next filter; "\," is a comma. */
+static const char *plain(const char *p, struct sp_buf *out)
+{
+    for (; *p && !(*p == ',' && begins_filter(p + 1)); p++) {
+        if (*p == '\\' && p[1] == ',')
+            p++;
+        sp_buf_ch(out, *p);
+    }
+    while (out->len && out->data[out->len - 1] == ' ')
+        out->len--;
+    return p;
+}
+
+static int add(struct cli *c, unsigned side, const struct cli_option *o, struct sp_buf *value,
+               struct cli_where *out)
+{
+    if (cli_where_has(out, o->name))
+        return cli_usage(c, NULL, "%s has %s twice", words[side], o->name);
+    struct cli_filter f = {o, strdup(sp_buf_cstr(value))};
+    if (f.value && sp_vec_push(&out->filters, f))
+        return EXIT_FINE;
+    free(f.value);
+    return cli_exit_of(sp_nomem(&c->diags));
+}
+
+/* One filter at *p, which goes behind it. */
+static int take(struct cli *c, unsigned side, const char **at, struct sp_buf *value, struct cli_where *out)
+{
+    const char *p = *at + strspn(*at, " ");
+    p += strncmp(p, "--", 2) == 0 ? 2 : 0; /* as the option is written */
+    size_t n = word(p);
+    const struct cli_option *o = find(p, n);
+    sp_buf_clear(value);
+    if (!n)
+        return cli_usage(c, "like comm=NAME,time=1..2", "%s \"%s\" has no filter's name at \"%s\"",
+                         words[side], c->wheres[side].v[0], p);
+    if (!o)
+        return unknown(c, side, p, n);
+    p += n;
+    if (!o->value && *p == '=')
+        return cli_usage(c, NULL, "%s: %s takes no value", words[side], o->name);
+    if (o->value && *p != '=')
+        return cli_usage(c, NULL, "%s: %s needs a value: %s=%s", words[side], o->name, o->name, o->value);
+    p += o->value ? 1 : 0;
+    bool quotes = o->value && (*p == '\'' || *p == '"');
+    p = !o->value ? p : quotes ? quoted(p, value) : plain(p, value);
+    if (!p)
+        return cli_usage(c, NULL, "%s: the quote of %s is not closed", words[side], o->name);
+    p += strspn(p, " ");
+    if (*p && *p != ',')
+        return cli_usage(c, "filters are separated by commas", "%s: \"%s\" after %s", words[side], p,
+                         o->name);
+    if (o->value && !value->len)
+        return cli_usage(c, NULL, "%s: %s needs a value: %s=%s", words[side], o->name, o->name, o->value);
+    *at = p;
+    return add(c, side, o, value, out);
+}
+
+int cli_where_parse(struct cli *c, unsigned side, struct cli_where *out)
+{
+    struct sp_buf value;
+    int rc = EXIT_FINE;
+    sp_buf_init(&value, 64 << 10);
+    for (size_t i = 0; !rc && i < c->wheres[side].n; i++)
+        for (const char *p = c->wheres[side].v[i]; !rc;) {
+            rc = take(c, side, &p, &value, out);
+            if (!rc && *p++ != ',')
+                break;
+        }
+    sp_buf_free(&value);
+    return rc;
+}
+
+void cli_where_free(struct cli_where *w)
+{
+    for (size_t i = 0; i < w->filters.n; i++)
+        free(w->filters.v[i].value);
+    sp_vec_free(&w->filters);
+}
+
+struct cli_values cli_where_values(const struct cli_where *w, const struct cli_values *v)
+{
+    struct cli_values out = *v;
+    for (size_t i = 0; i < w->filters.n; i++)
+        *(const char **)(void *)((char *)&out + w->filters.v[i].option->offset) = w->filters.v[i].value;
+    return out;
+}
+
+void cli_where_text(const struct cli_where *w, struct sp_buf *out)
+{
+    for (size_t i = 0; i < w->filters.n; i++) {
+        const struct cli_filter *f = &w->filters.v[i];
+        sp_buf_printf(out, "%s--%s", i ? " " : "", f->option->name);
+        if (f->option->value) {
+            sp_buf_ch(out, ' ');
+            command_word(out, f->value);
+        }
+    }
+}
+
+bool cli_where_has(const struct cli_where *w, const char *name)
+{
+    for (size_t i = 0; i < w->filters.n; i++)
+        if (strcmp(w->filters.v[i].option->name, name) == 0)
+            return true;
+    return false;
+}
