@@ -47,6 +47,19 @@ bool diff_next(const struct diff_answer *a, unsigned i, struct sp_buf *out);
 void diff_binaries_text(const struct diff_answer *a, struct sp_buf *out);
 void diff_binaries_json(const struct diff_answer *a, struct sp_jw *w);
 
+/* A function's name for a sentence: at most 60 columns, of templates and signatures what tells them apart
+ * least. */
+void diff_short_name(struct sp_buf *out, struct sp_str name);
+/* Memory: bytes and blocks before shares. */
+void diff_memory_summary(const struct diff_answer *a, struct sp_buf *out);
+int diff_memory_table(struct diff_answer *a);
+int diff_memory_one_sided(struct diff_answer *a, const struct sp_diff_row *rows, size_t n, unsigned side);
+void diff_memory_total_json(struct sp_jw *w, const struct diff_answer *a);
+void diff_memory_json(struct sp_jw *w, const struct diff_answer *a, const struct sp_diff_row *r,
+                      unsigned family);
+/* "significant", as tables have it. */
+const char *diff_verdict_word(const struct sp_diff_test *t);
+
 int diff_answer_text(struct diff_answer *a);
 int diff_answer_json(struct diff_answer *a);
 

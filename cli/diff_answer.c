@@ -207,6 +207,8 @@ void diff_summary(const struct diff_answer *a, struct sp_buf *b)
     const struct sp_diff *d = &a->d;
     size_t found = d->significant[SP_SELF];
     const char *repeat = "repeat the recordings: spaa diff BASE… -- NEW…";
+    if (d->memory)
+        diff_memory_summary(a, b);
     if (d->method == SP_DIFF_EXACT) {
         exactly(d, b);
     } else if (d->headline == SP_DIFF_CHANGED && found) {
@@ -324,7 +326,7 @@ void diff_gate_text(const struct diff_answer *a, const struct sp_gate_limit *l, 
         const struct sp_gate_case *x = &l->cases.v[i];
         struct sp_str name = x->row ? sp_str_at(&a->d.strs, x->row->function) : (struct sp_str){"total", 5};
         sp_buf_puts(b, i ? "; " : ": ");
-        sp_text_safe(b, name.p, name.n);
+        diff_short_name(b, name);
         sp_buf_ch(b, ' ');
         diff_number(b, x->growth, 2, true);
         sp_buf_puts(b, isinf(x->growth) ? "" : l->points ? " pp" : "%");
@@ -390,7 +392,7 @@ static void range(struct sp_table *t, struct sp_buf *b, double lo, double hi, co
     cell(t, b);
 }
 
-static const char *verdict_word(const struct sp_diff_test *t)
+const char *diff_verdict_word(const struct sp_diff_test *t)
 {
     static const char *const words[] = {"significant", "inconclusive", "below MDE",
                                         "-",           "differs",      "unchanged"};
@@ -443,7 +445,7 @@ static void row_cells(const struct diff_answer *a, struct sp_table *t, struct sp
         points(t, b, x->delta, true);
         range(t, b, x->lo, x->hi, "");
     }
-    sp_table_cell(t, verdict_word(x), strlen(verdict_word(x)));
+    sp_table_cell(t, diff_verdict_word(x), strlen(diff_verdict_word(x)));
     percent(b, other->change);
     sp_buf_puts(b, r->share[!family].verdict == SP_DIFF_SIGNIFICANT ? " *" : "  ");
     cell(t, b);
@@ -472,6 +474,8 @@ static int changed_table(struct diff_answer *a)
     };
     struct sp_table t;
     struct sp_buf b;
+    if (a->d.memory)
+        return diff_memory_table(a);
     sp_table_init(&t, columns, sizeof columns / sizeof *columns);
     sp_buf_init(&b, 0);
     for (size_t i = 0; i < a->d.rows.n && i < a->limit; i++)
@@ -500,6 +504,8 @@ static int one_sided_table(struct diff_answer *a, const char *title, const struc
     if (!n)
         return EXIT_FINE;
     sp_printf(a->c->out, a->c->format == FORMAT_MARKDOWN ? "\n**%s**\n\n" : "\n%s\n", title);
+    if (a->d.memory)
+        return diff_memory_one_sided(a, rows, n, side);
     sp_table_init(&t, columns, sizeof columns / sizeof *columns);
     sp_buf_init(&b, 0);
     for (size_t i = 0; i < n && i < limit; i++) {
@@ -512,7 +518,7 @@ static int one_sided_table(struct diff_answer *a, const char *title, const struc
             sp_buf_i64(&b, r->side[side].samples[SP_CUM]);
         cell(&t, &b);
         for (unsigned f = 0; f < SP_FAMILIES; f++)
-            sp_table_cell(&t, verdict_word(&r->share[f]), strlen(verdict_word(&r->share[f])));
+            sp_table_cell(&t, diff_verdict_word(&r->share[f]), strlen(diff_verdict_word(&r->share[f])));
         sp_table_cell(&t, name.p, name.n);
         sp_table_cell(&t, dso.p, dso.n);
     }
@@ -731,7 +737,7 @@ static void total_line(const struct diff_answer *a, struct sp_buf *b)
     diff_number(b, 100 * t->change, 2, true);
     sp_buf_printf(b, "%% %s", per_words(d));
     if (sp_diff_establishes(d->method))
-        sp_buf_printf(b, ", %s", verdict_word(t));
+        sp_buf_printf(b, ", %s", diff_verdict_word(t));
     if (by_runs(a) && d->reference == SP_AGAINST_MEDIAN) {
         sp_buf_puts(b, "; the median function ");
         diff_number(b, 100 * d->median_change, 2, true);

@@ -91,9 +91,11 @@ static void row(struct sp_jw *w, const struct diff_answer *a, const struct sp_di
         text(w, "matched_as", normal);
     test(w, &r->share[SP_SELF], true);
     amounts(w, a, r, SP_SELF);
+    diff_memory_json(w, a, r, SP_SELF);
     sp_jw_open(w, "cum", '{');
     test(w, &r->share[SP_CUM], true);
     amounts(w, a, r, SP_CUM);
+    diff_memory_json(w, a, r, SP_CUM);
     sp_jw_close(w, '}');
     nested(w, "cost", &r->cost[SP_SELF], false);
     nested(w, "cum_cost", &r->cost[SP_CUM], false);
@@ -273,6 +275,7 @@ int diff_answer_json(struct diff_answer *a)
     side(&w, a, SP_BASE);
     side(&w, a, SP_NEW);
     diff_binaries_json(a, &w);
+    diff_memory_total_json(&w, a);
     nested(&w, "total", &a->d.total, false);
     method(&w, a);
     rows(&w, a, "rows", a->d.rows.v, a->d.rows.n);

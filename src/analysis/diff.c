@@ -66,6 +66,10 @@ void sp_diff_move_key(struct sp_diff_run *r, uint32_t from, uint32_t to)
         b->samples += a->samples;
         *a = (struct sp_diff_value){0};
     }
+    for (unsigned f = 0; f < SP_FAMILIES && r->has_other; f++) {
+        r->other[f][to] += r->other[f][from];
+        r->other[f][from] = 0;
+    }
     for (unsigned i = 0; i < SP_FAMILIES * r->blocks; i++) {
         double *x = r->block_values + (size_t)from * SP_FAMILIES * r->blocks + i;
         r->block_values[(size_t)to * SP_FAMILIES * r->blocks + i] += *x;
@@ -139,6 +143,8 @@ static bool widen_runs(struct sp_diff *d)
             if (!widen((void **)&r->values[SP_SELF], r->keys, now, sizeof *r->values[0]) ||
                 !widen((void **)&r->values[SP_CUM], r->keys, now, sizeof *r->values[0]) ||
                 !widen((void **)&r->names, r->keys, now, sizeof *r->names) ||
+                (r->has_other && (!widen((void **)&r->other[SP_SELF], r->keys, now, sizeof *r->other[0]) ||
+                                  !widen((void **)&r->other[SP_CUM], r->keys, now, sizeof *r->other[0]))) ||
                 (r->blocks && !widen((void **)&r->block_values, r->keys, now, row)))
                 return false;
             r->keys = now;
@@ -162,6 +168,7 @@ static spaa_status sum_sides(struct sp_diff *d)
         for (size_t i = 0; i < d->runs[side].n; i++)
             if (d->runs[side].v[i]->scale > d->scale)
                 d->scale = d->runs[side].v[i]->scale;
+    sp_diff_memory(d);
     for (unsigned side = 0; side < SP_SIDES; side++) {
         struct sp_diff_side *x = &d->side[side];
         x->runs = d->runs[side].n;
@@ -237,6 +244,7 @@ static bool make_rows(struct sp_diff *d)
                     a->samples[f] = d->side[side].samples == SP_ABSENT
                                         ? SP_ABSENT
                                         : a->samples[f] + r->values[f][key].samples;
+                    a->other[f] += d->has_other ? r->other[f][key] : 0;
                     in[side] = in[side] || value(r, key, f);
                 }
             }
@@ -431,6 +439,12 @@ static int cmp_row(const void *va, const void *vb, void *arg)
 {
     const struct order *o = arg;
     const struct sp_diff_row *a = va, *b = vb;
+    for (unsigned i = 0; i < SP_FAMILIES && o->d->memory; i++) {
+        double x = fabs(sp_diff_change(o->d, a, o->family ^ i)),
+               y = fabs(sp_diff_change(o->d, b, o->family ^ i));
+        if (x != y)
+            return x > y ? -1 : 1;
+    }
     for (unsigned i = 0; i < SP_FAMILIES; i++) {
         unsigned f = o->family ^ i;
         bool sx = a->share[f].verdict == SP_DIFF_SIGNIFICANT, sy = b->share[f].verdict == SP_DIFF_SIGNIFICANT;

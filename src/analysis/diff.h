@@ -83,9 +83,13 @@ struct sp_diff_test {
     bool dependent; /* time blocks resemble their neighbours: they do not carry a verdict */
 };
 
+/* Memory is compared in bytes and blocks: which of them the metric counts. */
+enum sp_memory { SP_MEMORY_NONE, SP_MEMORY_BYTES, SP_MEMORY_BLOCKS };
+
 struct sp_diff_amount {
     __int128 weight[SP_FAMILIES]; /* own, inclusive: of all runs, at sp_diff.scale */
     int64_t samples[SP_FAMILIES]; /* SP_ABSENT where some run has none */
+    __int128 other[SP_FAMILIES];  /* with has_other: blocks of bytes, bytes of blocks; whole numbers */
 };
 
 struct sp_diff_row {
@@ -102,6 +106,7 @@ struct sp_diff_side {
     __int128 total;   /* all runs, at sp_diff.scale */
     __int128 kept;    /* of it, by all filters */
     __int128 all;     /* of the event before any filter */
+    __int128 other;   /* with has_other: the total of that metric */
     int64_t samples;  /* SP_ABSENT where some run has none */
     double effective; /* samples, NaN where unknown */
     double seconds;   /* NaN where unknown */
@@ -147,6 +152,9 @@ struct sp_diff {
     enum sp_diff_reference reference;
     double median_change;   /* of the median function's cost; NaN where that is not the reference */
     double prior, prior_df; /* what functions have in common of how runs vary; NaN with one run a side */
+    enum sp_memory
+        memory; /* what is compared is memory: rows are ranked by the change of the metric itself */
+    bool has_other;
     size_t family[SP_FAMILIES], significant[SP_FAMILIES];
     size_t layout;                   /* rows of two builds */
     size_t dependent;                /* rows whose time blocks do not carry a verdict */
@@ -178,6 +186,11 @@ struct sp_diff_opts {
 };
 /* Compares. SPAA_ERR_USAGE, reported, when the data do not allow the method asked for. */
 spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts);
+
+/* A weight of all runs of a side in its unit, for each run. */
+double sp_diff_per_run(const struct sp_diff *d, unsigned side, __int128 v);
+/* By how much a row's weight changed, from run to run. */
+double sp_diff_change(const struct sp_diff *d, const struct sp_diff_row *row, unsigned family);
 
 /* The words of enums in JSON and options. */
 extern const char *const sp_diff_method_names[]; /* NULL-terminated, as the next */

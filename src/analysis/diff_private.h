@@ -32,11 +32,23 @@ struct sp_diff_run {
     size_t keys;            /* that there were; later ones have nothing here, until sp_diff_finish widens */
     struct sp_diff_value *values[SP_FAMILIES];
     struct sp_diff_name *names;
+    enum sp_memory memory;
+    bool has_other;
+    int64_t *other[SP_FAMILIES]; /* per key, with has_other: see sp_diff_amount */
+    int64_t other_total;
     unsigned blocks; /* 0: none */
     const char *no_blocks;
     double block_total[SP_DIFF_BLOCKS];
     double *block_values; /* [key][family][block] */
 };
+
+/* ---- memory (diff_memory.c) ---- */
+
+/* Bytes or blocks beside the metric compared; frame_keys: the key of each frame. False: out of memory. */
+bool sp_diff_take_memory(struct sp_diff_run *r, struct sp_selection *s, const struct sp_selection *whole,
+                         const uint32_t *frame_keys, uint32_t bare);
+/* Whether all runs are of memory, and their totals. */
+void sp_diff_memory(struct sp_diff *d);
 
 /* ---- matching (diff_match.c) ---- */
 

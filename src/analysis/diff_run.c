@@ -455,7 +455,8 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
     sp_buf_init(&t.text, 0);
     whole = whole ? whole : s;
     take_totals(t.r, s, whole);
-    bool ok = sp_diff_note_dsos(d, side, s->profile) && tables(&t) && take_stacks(&t) && take_names(&t);
+    bool ok = sp_diff_note_dsos(d, side, s->profile) && tables(&t) && take_stacks(&t) && take_names(&t) &&
+              sp_diff_take_memory(t.r, s, whole, t.frame_keys, t.bare);
     spaa_status st = !ok ? sp_nomem(d->diags) : blocks ? take_blocks(&t, whole) : SPAA_OK;
     free(t.keys);
     free(t.frame_keys);
@@ -503,6 +504,8 @@ void sp_diff_run_free(struct sp_diff_run *r)
     free(r->values[SP_SELF]);
     free(r->values[SP_CUM]);
     free(r->names);
+    free(r->other[SP_SELF]);
+    free(r->other[SP_CUM]);
     free(r->block_values);
     free(r);
 }
