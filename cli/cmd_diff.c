@@ -193,6 +193,7 @@ static int compare(struct diff_answer *a, const struct sp_diff_opts *how, double
     if (st)
         return cli_exit_of(st);
     a->words.scale = a->d.scale;
+    diff_gate_warn(a);
     int rc = cli_check_own(c, NULL);
     if (!rc)
         rc = cli_stdout(c);

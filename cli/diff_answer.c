@@ -305,7 +305,7 @@ static void what_helps(const struct diff_answer *a, const struct sp_gate_case *x
     } else if (isnan(x->need)) {
         sp_buf_puts(b, "needs several runs a side");
     } else if (x->need > 1000) {
-        sp_buf_puts(b, "at the limit: no reasonable amount of data would tell");
+        sp_buf_puts(b, "too near the limit for any number of runs to tell");
     } else {
         sp_buf_puts(b, "needs about ");
         size_t runs =
@@ -315,28 +315,64 @@ static void what_helps(const struct diff_answer *a, const struct sp_gate_case *x
     }
 }
 
+/* "own share of parse_field 14.20% to 19.60% (+38.03%)" */
+static void case_text(const struct diff_answer *a, const struct sp_gate_limit *l,
+                      const struct sp_gate_case *x, struct sp_buf *b)
+{
+    if (!x->row) {
+        sp_buf_puts(b, "the total weight ");
+        diff_number(b, x->growth, 2, true);
+        sp_buf_ch(b, '%');
+        return;
+    }
+    const struct sp_diff_test *t = &x->row->share[l->family];
+    sp_buf_puts(b, l->family == SP_SELF ? "own share of " : "inclusive share of ");
+    diff_short_name(b, sp_str_at(&a->d.strs, x->row->function));
+    sp_buf_ch(b, ' ');
+    diff_number(b, 100 * t->side[SP_BASE].mean, 2, false);
+    sp_buf_puts(b, "% to ");
+    diff_number(b, 100 * t->side[SP_NEW].mean, 2, false);
+    sp_buf_puts(b, "% (");
+    diff_number(b, x->growth, 2, true);
+    sp_buf_puts(b, isinf(x->growth) ? ")" : l->points ? " points)" : "%)");
+}
+
 void diff_gate_text(const struct diff_answer *a, const struct sp_gate_limit *l, struct sp_buf *b)
 {
     static const char *const words[] = {"passed", "BREACHED", "cannot tell"};
     sp_text_safe(b, l->text.p, l->text.n);
     sp_buf_printf(b, "  %s", words[l->verdict]);
-    if (l->verdict == SP_GATE_PASSED && l->subject == SP_GATE_ANY)
-        sp_buf_printf(b, " by all %zu functions that count", l->judged);
+    if (l->verdict == SP_GATE_PASSED && l->subject == SP_GATE_ANY) {
+        sp_buf_printf(b, ": %zu function%s of %s%% or more %s shown to stay within", l->judged,
+                      l->judged == 1 ? "" : "s", a->c->v.min_share ? a->c->v.min_share : "5",
+                      l->judged == 1 ? "is" : "are");
+        return;
+    }
     for (size_t i = 0; i < l->cases.n && i < 3 && l->verdict != SP_GATE_PASSED; i++) {
-        const struct sp_gate_case *x = &l->cases.v[i];
-        struct sp_str name = x->row ? sp_str_at(&a->d.strs, x->row->function) : (struct sp_str){"total", 5};
         sp_buf_puts(b, i ? "; " : ": ");
-        diff_short_name(b, name);
-        sp_buf_ch(b, ' ');
-        diff_number(b, x->growth, 2, true);
-        sp_buf_puts(b, isinf(x->growth) ? "" : l->points ? " pp" : "%");
+        case_text(a, l, &l->cases.v[i], b);
         if (l->verdict == SP_GATE_UNSURE && i == 0) {
-            sp_buf_puts(b, ", ");
-            what_helps(a, x, b);
+            sp_buf_puts(b, ", shown neither beyond the limit nor within; ");
+            what_helps(a, &l->cases.v[i], b);
         }
     }
     if (l->cases.n > 3 && l->verdict != SP_GATE_PASSED)
         sp_buf_printf(b, "; and %zu more", l->cases.n - 3);
+}
+
+void diff_gate_warn(const struct diff_answer *a)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, 4096);
+    for (size_t i = 0; i < a->gate.limits.n; i++) {
+        const struct sp_gate_limit *l = &a->gate.limits.v[i];
+        if (l->verdict != SP_GATE_UNSURE)
+            continue;
+        sp_buf_clear(&b);
+        diff_gate_text(a, l, &b);
+        sp_emit(&a->c->diags, SP_W642, SP_AT_NOTHING, "%s", sp_buf_cstr(&b));
+    }
+    sp_buf_free(&b);
 }
 
 bool diff_next(const struct diff_answer *a, unsigned i, struct sp_buf *b)

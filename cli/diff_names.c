@@ -4,7 +4,7 @@
 
 #include "render/text.h"
 
-#define SHORT 60 /* columns */
+#define SHORT 72 /* columns */
 
 static bool at(struct sp_str s, size_t i, const char *word)
 {
@@ -57,10 +57,13 @@ static void without_arguments(struct sp_buf *out, struct sp_str s)
 /* "…::b::c": as many of the last parts as fit; a part too long for that is cut. */
 static void last_parts(struct sp_buf *out, struct sp_str s)
 {
-    size_t from = s.n;
-    for (size_t i = s.n; i-- > 2;)
-        if (s.p[i - 1] == ':' && s.p[i - 2] == ':' && sp_text_width(s.p + i, s.n - i) + 3 <= SHORT)
+    size_t from = s.n, depth = 0;
+    for (size_t i = s.n; i-- > 2;) {
+        depth += strchr(">)", s.p[i]) && s.p[i];
+        depth -= depth && strchr("<(", s.p[i]) && s.p[i];
+        if (!depth && s.p[i - 1] == ':' && s.p[i - 2] == ':' && sp_text_width(s.p + i, s.n - i) + 3 <= SHORT)
             from = i;
+    }
     if (from == s.n) {
         sp_text_fit(out, s.p, s.n, SHORT);
         return;
