@@ -38,7 +38,8 @@ void diff_method(const struct diff_answer *a, struct sp_buf *out);
 const char *const *diff_assumptions(enum sp_diff_method m);
 /* A limit's verdict in words: which functions, by how much, what would be needed. */
 void diff_gate_text(const struct diff_answer *a, const struct sp_gate_limit *l, struct sp_buf *out);
-/* Says on standard error which limits cannot be told: the answer itself may go to a file that nobody reads. */
+/* Says on standard error which limits cannot be told: the answer itself may go to a file that nobody reads.
+ */
 void diff_gate_warn(const struct diff_answer *a);
 /* x with so many digits after the point, and a plus where `sign`. "-" for what is not known. */
 void diff_number(struct sp_buf *out, double x, unsigned digits, bool sign);
@@ -49,6 +50,11 @@ bool diff_next(const struct diff_answer *a, unsigned i, struct sp_buf *out);
 void diff_binaries_text(const struct diff_answer *a, struct sp_buf *out);
 void diff_binaries_json(const struct diff_answer *a, struct sp_jw *w);
 
+/* "now inlined into its callers (whole before, inlined now)": nothing where both sides were compiled alike.
+ */
+void diff_remark(const struct sp_diff_row *r, struct sp_buf *out);
+void diff_remarks_text(const struct diff_answer *a);
+void diff_remark_json(struct sp_jw *w, const struct sp_diff_row *r);
 /* A function's name for a sentence: at most 72 columns, of templates and signatures what tells them apart
  * least. */
 void diff_short_name(struct sp_buf *out, struct sp_str name);

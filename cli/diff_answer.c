@@ -849,6 +849,8 @@ int diff_answer_text(struct diff_answer *a)
     head(a);
     int rc = changed_table(a);
     if (!rc)
+        diff_remarks_text(a);
+    if (!rc)
         rc = one_sided_table(a, "new functions", a->d.appeared.v, a->d.appeared.n, SP_NEW);
     if (!rc)
         rc = one_sided_table(a, "vanished functions", a->d.vanished.v, a->d.vanished.n, SP_BASE);

@@ -89,6 +89,7 @@ static void row(struct sp_jw *w, const struct diff_answer *a, const struct sp_di
     text(w, "dso", sp_str_at(&a->d.strs, r->dso));
     if (sp_str_cmp(name, normal) != 0)
         text(w, "matched_as", normal);
+    diff_remark_json(w, r);
     test(w, &r->share[SP_SELF], true);
     amounts(w, a, r, SP_SELF);
     diff_memory_json(w, a, r, SP_SELF);

@@ -1,4 +1,5 @@
-/* What `spaa diff` says about matching: which binaries are compared under two names. */
+/* What `spaa diff` says about matching: binaries compared under two names, functions that were compiled
+ * differently. */
 #include "diff.h"
 
 #include "render/text.h"
@@ -56,6 +57,79 @@ void diff_binaries_text(const struct diff_answer *a, struct sp_buf *b)
         sp_buf_ch(b, '\n');
     }
 }
+
+/* ---- how functions were compiled ---- */
+
+static void forms(struct sp_buf *b, unsigned bits)
+{
+    for (unsigned i = 0, n = 0; i < SP_FORMS; i++)
+        if (bits >> i & 1)
+            sp_buf_printf(b, "%s%s", n++ ? ", " : "", sp_diff_form_names[i]);
+}
+
+void diff_remark(const struct sp_diff_row *r, struct sp_buf *b)
+{
+    const unsigned inlined = 1u << SP_FORM_INLINED, x = r->forms[SP_BASE], y = r->forms[SP_NEW];
+    if (!r->recompiled)
+        return;
+    sp_buf_puts(b, x == inlined   ? "no longer inlined into its callers"
+                   : y == inlined ? "now inlined into its callers"
+                                  : "also compiled differently");
+    sp_buf_puts(b, " (");
+    forms(b, x);
+    sp_buf_puts(b, " before, ");
+    forms(b, y);
+    sp_buf_puts(b, " now)");
+}
+
+void diff_remarks_text(const struct diff_answer *a)
+{
+    struct sp_buf b;
+    bool markdown = a->c->format == FORMAT_MARKDOWN, any = false;
+    sp_buf_init(&b, 0);
+    for (size_t i = 0; i < a->d.rows.n && i < a->limit; i++) {
+        const struct sp_diff_row *r = &a->d.rows.v[i];
+        if (!r->recompiled)
+            continue;
+        sp_buf_clear(&b);
+        diff_short_name(&b, sp_str_at(&a->d.strs, r->function));
+        sp_buf_puts(&b, ": ");
+        diff_remark(r, &b);
+        sp_puts(a->c->out, any        ? ""
+                           : markdown ? "\n**compiled differently**\n\n"
+                                      : "\ncompiled differently\n");
+        sp_puts(a->c->out, markdown ? "- " : "");
+        if (markdown)
+            sp_markdown_text(a->c->out, b.data, b.len);
+        else
+            sp_write(a->c->out, b.data, b.len);
+        sp_puts(a->c->out, "\n");
+        any = true;
+    }
+    sp_buf_free(&b);
+}
+
+void diff_remark_json(struct sp_jw *w, const struct sp_diff_row *r)
+{
+    struct sp_buf b;
+    if (!r->recompiled)
+        return;
+    sp_buf_init(&b, 0);
+    diff_remark(r, &b);
+    sp_jw_str(w, "remark", b.data ? b.data : "", b.len);
+    sp_buf_free(&b);
+    sp_jw_open(w, "compiled", '{');
+    for (unsigned side = 0; side < SP_SIDES; side++) {
+        sp_jw_open(w, side == SP_BASE ? "base" : "new", '[');
+        for (unsigned i = 0; i < SP_FORMS; i++)
+            if (r->forms[side] >> i & 1)
+                sp_jw_cstr(w, NULL, sp_diff_form_names[i]);
+        sp_jw_close(w, ']');
+    }
+    sp_jw_close(w, '}');
+}
+
+/* ---- JSON ---- */
 
 void diff_binaries_json(const struct diff_answer *a, struct sp_jw *w)
 {

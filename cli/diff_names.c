@@ -2,32 +2,10 @@
  */
 #include "diff.h"
 
+#include "analysis/signature.h"
 #include "render/text.h"
 
 #define SHORT 72 /* columns */
-
-static bool at(struct sp_str s, size_t i, const char *word)
-{
-    size_t n = strlen(word);
-    return s.n - i >= n && memcmp(s.p + i, word, n) == 0;
-}
-
-/* Bytes of "operator<<", "operator()", "(anonymous namespace)" at i, whose brackets are no brackets; 0. */
-static size_t verbatim(struct sp_str s, size_t i)
-{
-    if (at(s, i, "(anonymous namespace)"))
-        return strlen("(anonymous namespace)");
-    if (at(s, i, "->"))
-        return 2;
-    if (!at(s, i, "operator"))
-        return 0;
-    size_t n = strlen("operator");
-    if (at(s, i + n, "()"))
-        return n + 2;
-    while (i + n < s.n && strchr("<>=-", s.p[i + n]))
-        n++;
-    return n;
-}
 
 /* What is between brackets becomes "…"; of a name that begins with one, as Rust's <T as Trait>::f, what is
  * within. */
@@ -35,7 +13,7 @@ static void without_arguments(struct sp_buf *out, struct sp_str s)
 {
     size_t depth = 0, lead = s.n && s.p[0] == '<';
     for (size_t i = 0; i < s.n;) {
-        size_t n = verbatim(s, i), whole = n ? n : 1;
+        size_t n = sp_name_word(s, i), whole = n ? n : 1;
         char c = s.p[i];
         bool opens = !n && strchr("<(", c) && c, closes = !n && strchr(">)", c) && c;
         if (closes && depth) {

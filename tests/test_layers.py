@@ -22,7 +22,7 @@ MAY_INCLUDE = {
     "symbols": MODEL,
     "unwind": MODEL | {"symbols"},
     "formats": FORMATS,
-    "analysis": VIEWS,
+    "analysis": VIEWS | {"symbols"},
     "render": VIEWS,
     "sql": VIEWS,
     "record": FORMATS,

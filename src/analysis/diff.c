@@ -66,6 +66,11 @@ void sp_diff_move_key(struct sp_diff_run *r, uint32_t from, uint32_t to)
         b->samples += a->samples;
         *a = (struct sp_diff_value){0};
     }
+    for (unsigned f = 0; f < SP_FORMS; f++) {
+        r->forms[to].weight[f] += r->forms[from].weight[f];
+        r->forms[to].samples[f] += r->forms[from].samples[f];
+    }
+    r->forms[from] = (struct sp_diff_forms){0};
     for (unsigned f = 0; f < SP_FAMILIES && r->has_other; f++) {
         r->other[f][to] += r->other[f][from];
         r->other[f][from] = 0;
@@ -102,7 +107,7 @@ static bool match_without_binaries(struct sp_diff *d)
         }
     for (uint32_t k = 0; best && weight && k < d->keys.n; k++) {
         uint32_t *b = &best[d->keys.v[k].function];
-        if (weight[k] > 0 && (!*b || weight[k] > weight[*b - 1]))
+        if (weight[k] > 0 && !sp_diff_is_overloads(d, k) && (!*b || weight[k] > weight[*b - 1]))
             *b = k + 1;
     }
     bool ok = best && weight;
@@ -143,6 +148,7 @@ static bool widen_runs(struct sp_diff *d)
             if (!widen((void **)&r->values[SP_SELF], r->keys, now, sizeof *r->values[0]) ||
                 !widen((void **)&r->values[SP_CUM], r->keys, now, sizeof *r->values[0]) ||
                 !widen((void **)&r->names, r->keys, now, sizeof *r->names) ||
+                !widen((void **)&r->forms, r->keys, now, sizeof *r->forms) ||
                 (r->has_other && (!widen((void **)&r->other[SP_SELF], r->keys, now, sizeof *r->other[0]) ||
                                   !widen((void **)&r->other[SP_CUM], r->keys, now, sizeof *r->other[0]))) ||
                 (r->blocks && !widen((void **)&r->block_values, r->keys, now, row)))
@@ -251,6 +257,7 @@ static bool make_rows(struct sp_diff *d)
         if (!in[SP_BASE] && !in[SP_NEW])
             continue;
         name_row(d, &row);
+        sp_diff_forms(d, &row);
         bool ok = in[SP_BASE] && in[SP_NEW] ? sp_vec_push(&d->rows, row)
                   : in[SP_NEW]              ? sp_vec_push(&d->appeared, row)
                                             : sp_vec_push(&d->vanished, row);
@@ -466,7 +473,7 @@ spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts)
     spaa_status st = sp_diff_match_binaries(d);
     if (st)
         return st;
-    if (!sp_diff_settle_addresses(d) || !match_without_binaries(d))
+    if (!sp_diff_settle_addresses(d) || !match_without_binaries(d) || !sp_diff_match_functions(d))
         return sp_nomem(d->diags);
     st = sum_sides(d);
     if (!st)

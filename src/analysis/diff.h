@@ -86,6 +86,20 @@ struct sp_diff_test {
 /* Memory is compared in bytes and blocks: which of them the metric counts. */
 enum sp_memory { SP_MEMORY_NONE, SP_MEMORY_BYTES, SP_MEMORY_BLOCKS };
 
+/* How a function was compiled, by the suffix of its symbol. */
+enum sp_diff_form {
+    SP_FORM_WHOLE,
+    SP_FORM_ISRA,
+    SP_FORM_PART,
+    SP_FORM_CONSTPROP,
+    SP_FORM_COLD,
+    SP_FORM_LTO,
+    SP_FORM_LLVM,
+    SP_FORM_INLINED,
+    SP_FORMS
+};
+extern const char *const sp_diff_form_names[]; /* NULL-terminated */
+
 struct sp_diff_amount {
     __int128 weight[SP_FAMILIES]; /* own, inclusive: of all runs, at sp_diff.scale */
     int64_t samples[SP_FAMILIES]; /* SP_ABSENT where some run has none */
@@ -95,8 +109,10 @@ struct sp_diff_amount {
 struct sp_diff_row {
     uint32_t function, dso; /* strings of sp_diff.strs: of one of those that became this row */
     uint32_t key;
-    unsigned tags; /* enum sp_top_tag */
-    char id[32];   /* its handle in the last run that has it */
+    unsigned tags;            /* enum sp_top_tag */
+    char id[32];              /* its handle in the last run that has it */
+    unsigned forms[SP_SIDES]; /* bits 1 << enum sp_diff_form: what was seen of it */
+    bool recompiled;          /* the sides differ in that beyond chance */
     struct sp_diff_amount side[SP_SIDES];
     struct sp_diff_test share[SP_FAMILIES], cost[SP_FAMILIES];
 };

@@ -8,6 +8,7 @@
 #include "analysis/diff_private.h"
 
 #include "analysis/normalise.h"
+#include "analysis/signature.h"
 #include "base/nearest.h"
 
 /* ---- --map ---- */
@@ -110,18 +111,41 @@ static spaa_status check_maps(struct sp_diff *d)
 
 /* ---- binaries ---- */
 
-/* The functions that were seen, with their shares. */
-static bool find_uses(const struct sp_diff *d, struct sp_binary_use **out, size_t *n)
+/* Uses of one function under one form of its name are one; sorts. */
+static size_t join_uses(struct sp_binary_use *v, size_t n)
+{
+    size_t kept = 0;
+    sp_binary_uses_sort(v, n);
+    for (size_t i = 0; i < n; i++) {
+        struct sp_binary_use *last = kept ? &v[kept - 1] : NULL;
+        if (last && last->dso == v[i].dso && last->function == v[i].function && last->side == v[i].side)
+            last->weight += v[i].weight;
+        else
+            v[kept++] = v[i];
+    }
+    return kept;
+}
+
+/* The functions that were seen, with their shares: by names without arguments, which sources and languages
+ * tell more or less of. */
+static bool find_uses(struct sp_diff *d, struct sp_binary_use **out, size_t *n)
 {
     struct sp_binary_use *v = calloc(SP_SIDES * d->keys.n + 1, sizeof *v);
+    struct sp_buf text;
+    bool ok = v != NULL;
+    sp_buf_init(&text, 0);
     *out = v;
     *n = 0;
-    for (uint32_t k = 0; v && k < d->keys.n; k++) {
+    for (uint32_t k = 0; ok && k < d->keys.n; k++) {
         const struct sp_diff_key *key = &d->keys.v[k];
         if (key->build || sp_str_is(sp_str_at(&d->strs, key->function), "[unresolved]"))
             continue;
+        sp_buf_clear(&text);
+        sp_name_form(&text, sp_str_at(&d->strs, key->function), SP_NAME_BARE);
+        uint32_t name = sp_intern(&d->strs, text.data ? text.data : "", text.len);
+        ok = name != SP_STR_FAIL && !text.failed;
         for (unsigned side = 0; side < SP_SIDES; side++) {
-            struct sp_binary_use use = {key->dso, key->function, side, 0};
+            struct sp_binary_use use = {key->dso, name, side, 0};
             bool seen = false;
             for (size_t i = 0; i < d->runs[side].n; i++) {
                 const struct sp_diff_run *r = d->runs[side].v[i];
@@ -133,7 +157,9 @@ static bool find_uses(const struct sp_diff *d, struct sp_binary_use **out, size_
                 v[(*n)++] = use;
         }
     }
-    return v != NULL;
+    sp_buf_free(&text);
+    *n = ok ? join_uses(v, *n) : 0;
+    return ok;
 }
 
 /* The keys of binary `from` become those of `to`, which no run has that has `from`. */

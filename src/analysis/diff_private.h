@@ -19,6 +19,10 @@ struct sp_diff_name {
     char id[20];
 };
 
+struct sp_diff_forms {
+    double weight[SP_FORMS], samples[SP_FORMS]; /* of frames: once for each place in a stack */
+};
+
 struct sp_diff_run {
     unsigned scale;
     int64_t total, samples; /* of the whole; samples SP_ABSENT where a row has none */
@@ -32,6 +36,7 @@ struct sp_diff_run {
     size_t keys;            /* that there were; later ones have nothing here, until sp_diff_finish widens */
     struct sp_diff_value *values[SP_FAMILIES];
     struct sp_diff_name *names;
+    struct sp_diff_forms *forms;
     enum sp_memory memory;
     bool has_other;
     int64_t *other[SP_FAMILIES]; /* per key, with has_other: see sp_diff_amount */
@@ -49,6 +54,32 @@ bool sp_diff_take_memory(struct sp_diff_run *r, struct sp_selection *s, const st
                          const uint32_t *frame_keys, uint32_t bare);
 /* Whether all runs are of memory, and their totals. */
 void sp_diff_memory(struct sp_diff *d);
+
+/* ---- names (diff_names.c) ---- */
+
+/* What a function shown so is matched by: by its frame's other members where they tell more. False: out of
+ * memory. */
+bool sp_diff_full_name(struct sp_buf *out, struct sp_str shown, struct sp_str more);
+/* The linkage name of a frame by its other members, appended; false: it has none. */
+bool sp_diff_linkage(struct sp_buf *out, struct sp_str more);
+unsigned sp_diff_form_of(struct sp_str name, bool inlined);
+/* How a row's function was compiled on each side. */
+void sp_diff_forms(struct sp_diff *d, struct sp_diff_row *row);
+
+/* ---- functions under several names (diff_functions.c) ---- */
+
+#define SP_DIFF_OVERLOADS "(overloads)" /* stands for the build of keys that count overloads together */
+
+/* Inlined functions of which only the last part of the name is known take the keys of those with the whole
+ * name. */
+bool sp_diff_join_inlined(struct sp_diff *d, const struct sp_profile *p, uint32_t *frame_keys);
+/* frame_alls: the key for all overloads together, of frames of such; others stay as they are. */
+bool sp_diff_group_overloads(struct sp_diff *d, const struct sp_profile *p, const uint32_t *frame_keys,
+                             uint32_t *frame_alls, bool *any);
+bool sp_diff_is_overloads(const struct sp_diff *d, uint32_t key);
+uint32_t sp_diff_overloads_key(struct sp_diff *d, uint32_t function, uint32_t dso);
+/* Once binaries are matched: functions of one side whose names tell more than those of the other. */
+bool sp_diff_match_functions(struct sp_diff *d);
 
 /* ---- matching (diff_match.c) ---- */
 

@@ -10,6 +10,7 @@
 
 #include "analysis/handle.h"
 #include "analysis/normalise.h"
+#include "analysis/signature.h"
 #include "analysis/top.h"
 #include "base/hash.h"
 #include "base/num.h"
@@ -21,6 +22,8 @@
 
 /* Weight and samples, added as one: there are many frames to a stack. */
 typedef int64_t pair __attribute__((vector_size(16)));
+/* The same of what may add up to more than 64 bits. */
+typedef double wide __attribute__((vector_size(16)));
 
 struct taker {
     struct sp_diff *d;
@@ -28,6 +31,8 @@ struct taker {
     struct sp_selection *s;
     unsigned side;
     uint32_t *keys, *frame_keys; /* of each function and frame */
+    uint32_t *frame_alls;        /* of each frame: a key that counts it together with others, or SP_NONE */
+    bool together;               /* there are such */
     uint32_t bare;               /* the key of rows without frames */
     /*
      * Keys take seats as they are met: the functions that most stacks have are met first, and sit close
@@ -40,8 +45,28 @@ struct taker {
     struct sp_diff_value *owns; /* per seat */
     unsigned char *unresolved;  /* per function: it is an address */
     bool by_address;            /* SPT: addresses are what it has */
-    struct sp_buf text;
+    wide *forms;                /* per frame: once for each place in a stack */
+    struct sp_buf text, full;
 };
+
+/* The key of normalised names, which is new or has been there. */
+static uint32_t key_at(struct sp_diff *d, uint32_t f, uint32_t o, uint32_t build, uint32_t all)
+{
+    uint64_t hash = sp_hash_mix(f, (uint64_t)build << 32 | o);
+    struct sp_probe at = sp_map_probe(&d->key_map, hash);
+    for (uint32_t i; (i = sp_map_next(&d->key_map, &at)) != SP_MAP_NONE;)
+        if (d->keys.v[i].function == f && d->keys.v[i].dso == o && d->keys.v[i].build == build)
+            return i;
+    struct sp_diff_key key = {f, o, build, all, false};
+    uint32_t number = (uint32_t)d->keys.n;
+    return sp_map_add(&d->key_map, hash, number) && sp_vec_push(&d->keys, key) ? number : SP_NONE;
+}
+
+uint32_t sp_diff_overloads_key(struct sp_diff *d, uint32_t function, uint32_t dso)
+{
+    uint32_t build = sp_intern_cstr(&d->strs, SP_DIFF_OVERLOADS);
+    return build == SP_STR_FAIL ? SP_NONE : key_at(d, function, dso, build, SP_NONE);
+}
 
 static uint32_t key_of(struct taker *t, struct sp_str function, struct sp_str dso, uint32_t build,
                        uint32_t all)
@@ -53,16 +78,20 @@ static uint32_t key_of(struct taker *t, struct sp_str function, struct sp_str ds
     sp_buf_clear(&t->text);
     sp_normal_dso(&t->text, sp_diff_mapped(d, t->side, dso));
     uint32_t o = sp_intern(&d->strs, t->text.data ? t->text.data : "", t->text.len);
-    if (f == SP_STR_FAIL || o == SP_STR_FAIL || t->text.failed)
+    return f == SP_STR_FAIL || o == SP_STR_FAIL || t->text.failed ? SP_NONE : key_at(d, f, o, build, all);
+}
+
+/* The key of a function that has a name, by what a frame of it has besides; SP_NONE: out of memory. */
+static uint32_t named_key(struct taker *t, uint32_t i, uint32_t more)
+{
+    const struct sp_profile *p = t->s->profile;
+    const struct sp_function *f = &p->functions.v[i];
+    struct sp_str name = sp_pstr(p, f->name), dso = sp_pstr(p, p->dsos.v[f->dso].name);
+    sp_buf_clear(&t->full);
+    if (!sp_diff_full_name(&t->full, name, sp_pstr(p, more)))
         return SP_NONE;
-    uint64_t hash = sp_hash_mix(f, (uint64_t)build << 32 | o);
-    struct sp_probe at = sp_map_probe(&d->key_map, hash);
-    for (uint32_t i; (i = sp_map_next(&d->key_map, &at)) != SP_MAP_NONE;)
-        if (d->keys.v[i].function == f && d->keys.v[i].dso == o && d->keys.v[i].build == build)
-            return i;
-    struct sp_diff_key key = {f, o, build, all, false};
-    uint32_t number = (uint32_t)d->keys.n;
-    return sp_map_add(&d->key_map, hash, number) && sp_vec_push(&d->keys, key) ? number : SP_NONE;
+    return key_of(t, (struct sp_str){t->full.data ? t->full.data : "", (uint32_t)t->full.len}, dso,
+                  SP_STR_NONE, SP_NONE);
 }
 
 /* The key of a function; SP_NONE: out of memory. */
@@ -73,7 +102,7 @@ static uint32_t function_key(struct taker *t, uint32_t i)
     struct sp_str name = sp_pstr(p, f->name), dso = sp_pstr(p, p->dsos.v[f->dso].name),
                   id = sp_pstr(p, p->dsos.v[f->dso].build_id);
     if (!t->unresolved[i])
-        return key_of(t, name, dso, SP_STR_NONE, SP_NONE);
+        return named_key(t, i, SP_STR_NONE);
     uint32_t all = key_of(t, (struct sp_str){"[unresolved]", 12}, dso, SP_STR_NONE, SP_NONE);
     if (all == SP_NONE)
         return SP_NONE;
@@ -85,13 +114,49 @@ static uint32_t function_key(struct taker *t, uint32_t i)
     return build == SP_STR_FAIL ? SP_NONE : key_of(t, name, dso, build, all);
 }
 
+/* The keys of frames: of one function there may be several, when their linkage names differ. */
+static bool name_frames(struct taker *t)
+{
+    const struct sp_profile *p = t->s->profile;
+    struct known {
+        uint32_t more, key;
+    } *known = calloc(p->functions.n + 1, sizeof *known); /* per function: the last */
+    bool ok = known != NULL;
+    for (size_t i = 0; ok && i < p->frames.n; i++) {
+        const struct sp_frame *f = &p->frames.v[i];
+        struct known *k = &known[f->function];
+        struct sp_str name = sp_pstr(p, p->functions.v[f->function].name);
+        t->frame_keys[i] = t->keys[f->function];
+        if (!f->more || t->unresolved[f->function])
+            continue;
+        if (k->more != f->more)
+            *k = (struct known){f->more, sp_has_parameters(name) ? t->keys[f->function]
+                                                                 : named_key(t, f->function, f->more)};
+        t->frame_keys[i] = k->key;
+        ok = k->key != SP_NONE;
+    }
+    free(known);
+    return ok && sp_diff_join_inlined(t->d, p, t->frame_keys);
+}
+
+/* What is counted together with others until all runs are in: addresses of a binary, overloads. */
+static bool group_frames(struct taker *t)
+{
+    const struct sp_profile *p = t->s->profile;
+    t->together = t->by_address;
+    for (size_t i = 0; i < p->frames.n; i++)
+        t->frame_alls[i] = t->d->keys.v[t->frame_keys[i]].all;
+    return sp_diff_group_overloads(t->d, p, t->frame_keys, t->frame_alls, &t->together);
+}
+
 static bool tables(struct taker *t)
 {
     const struct sp_profile *p = t->s->profile;
     t->keys = malloc((p->functions.n + 1) * sizeof *t->keys);
     t->frame_keys = malloc((p->frames.n + 1) * sizeof *t->frame_keys);
+    t->frame_alls = malloc((p->frames.n + 1) * sizeof *t->frame_alls);
     t->unresolved = calloc(p->functions.n + 1, 1);
-    if (!t->keys || !t->frame_keys || !t->unresolved)
+    if (!t->keys || !t->frame_keys || !t->frame_alls || !t->unresolved)
         return false;
     for (size_t i = 0; i < p->frames.n; i++)
         if (p->frames.v[i].flags & SP_FRAME_UNRESOLVED)
@@ -101,8 +166,8 @@ static bool tables(struct taker *t)
         if ((t->keys[i] = function_key(t, i)) == SP_NONE)
             return false;
     t->bare = key_of(t, (struct sp_str){"[no stack]", 10}, (struct sp_str){"", 0}, SP_STR_NONE, SP_NONE);
-    for (size_t i = 0; i < p->frames.n; i++)
-        t->frame_keys[i] = t->keys[p->frames.v[i].function];
+    if (!name_frames(t) || !group_frames(t))
+        return false;
     t->r->no_binaries = true;
     for (size_t i = 0; i < p->dsos.n; i++) {
         struct sp_str name = sp_pstr(p, p->dsos.v[i].name);
@@ -113,11 +178,13 @@ static bool tables(struct taker *t)
     t->turns = calloc(t->d->keys.n + 1, sizeof *t->turns);
     t->sums = calloc(t->d->keys.n + 1, sizeof *t->sums);
     t->owns = calloc(t->d->keys.n + 1, sizeof *t->owns);
+    t->forms = calloc(p->frames.n + 1, sizeof *t->forms);
+    t->r->forms = calloc(t->d->keys.n + 1, sizeof *t->r->forms);
     t->r->keys = t->d->keys.n;
     for (unsigned i = 0; i < SP_FAMILIES; i++)
         t->r->values[i] = calloc(t->r->keys + 1, sizeof *t->r->values[i]);
-    return t->bare != SP_NONE && t->seats && t->frame_seats && t->turns && t->sums && t->owns &&
-           t->r->values[SP_SELF] && t->r->values[SP_CUM];
+    return t->bare != SP_NONE && t->seats && t->frame_seats && t->turns && t->sums && t->owns && t->forms &&
+           t->r->forms && t->r->values[SP_SELF] && t->r->values[SP_CUM];
 }
 
 static void add(struct sp_diff_value *v, int64_t weight, int64_t samples)
@@ -152,9 +219,10 @@ static void take_frames(struct taker *t, const uint32_t *f, size_t n, uint32_t t
         if (!seat)
             seat = seats[f[k]] = seat_of(t, t->frame_keys[f[k]]);
         take_once(&turns[seat], &sums[seat], turn, v);
+        t->forms[f[k]] += __builtin_convertvector(v, wide);
     }
-    for (size_t k = 0; t->by_address && k < n; k++) {
-        uint32_t all = t->d->keys.v[t->frame_keys[f[k]]].all;
+    for (size_t k = 0; t->together && k < n; k++) {
+        uint32_t all = t->frame_alls[f[k]];
         uint32_t seat = all == SP_NONE ? 0 : seat_of(t, all);
         if (seat)
             take_once(&turns[seat], &sums[seat], turn, v);
@@ -164,7 +232,7 @@ static void take_frames(struct taker *t, const uint32_t *f, size_t n, uint32_t t
 /* A row's own weight; its frames have their seats. */
 static void take_own(struct taker *t, uint32_t leaf, int64_t own, int64_t samples)
 {
-    uint32_t all = t->by_address ? t->d->keys.v[t->frame_keys[leaf]].all : SP_NONE;
+    uint32_t all = t->frame_alls[leaf];
     add(&t->owns[t->frame_seats[leaf]], own, samples);
     if (all != SP_NONE)
         add(&t->owns[seat_of(t, all)], own, samples);
@@ -196,6 +264,21 @@ static bool take_stacks(struct taker *t)
     return true;
 }
 
+static void take_forms(struct taker *t)
+{
+    const struct sp_profile *p = t->s->profile;
+    for (size_t i = 0; i < p->frames.n; i++) {
+        const struct sp_frame *f = &p->frames.v[i];
+        struct sp_str name = sp_pstr(p, p->functions.v[f->function].name);
+        sp_buf_clear(&t->full);
+        if (f->more && !sp_has_parameters(name) && sp_diff_linkage(&t->full, sp_pstr(p, f->more)))
+            name = (struct sp_str){t->full.data, (uint32_t)t->full.len};
+        unsigned form = sp_diff_form_of(name, f->flags & SP_FRAME_INLINED);
+        t->r->forms[t->frame_keys[i]].weight[form] += t->forms[i][0];
+        t->r->forms[t->frame_keys[i]].samples[form] += t->forms[i][1];
+    }
+}
+
 /* The name and handle of each key: of its functions, the one with the shortest name: `f`, not `f.isra.0`. */
 static bool take_names(struct taker *t)
 {
@@ -205,9 +288,10 @@ static bool take_names(struct taker *t)
     t->r->names = calloc(t->r->keys + 1, sizeof *t->r->names);
     if (!t->r->names || sp_handles_of(p, &handles))
         return false;
-    for (uint32_t i = 0; ok && i < p->functions.n; i++) {
-        struct sp_diff_name *n = &t->r->names[t->keys[i]];
-        const struct sp_diff_value *v = &t->r->values[SP_CUM][t->keys[i]];
+    for (size_t k = 0; ok && k < p->frames.n; k++) {
+        uint32_t key = t->frame_keys[k], i = p->frames.v[k].function;
+        struct sp_diff_name *n = &t->r->names[key];
+        const struct sp_diff_value *v = &t->r->values[SP_CUM][key];
         if (!v->weight && !v->samples)
             continue;
         n->tags |= sp_function_tags(p, t->s->event, i) | (t->unresolved[i] ? SP_TAG_UNRESOLVED : 0);
@@ -215,13 +299,16 @@ static bool take_names(struct taker *t)
                       dso = sp_pstr(p, p->dsos.v[p->functions.v[i].dso].name),
                       build_id = sp_pstr(p, p->dsos.v[p->functions.v[i].dso].build_id);
         char id[32] = "";
+        if (n->function && sp_str_cmp(sp_without_suffixes(had), sp_without_suffixes(name)) != 0) {
+            n->function = t->d->keys.v[key].function; /* several lambdas, say: the row is none of them */
+            continue;
+        }
         if (n->function && (had.n < name.n || (had.n == name.n && sp_str_cmp(had, name) <= 0)))
             continue;
-        n->function =
-            t->unresolved[i] ? t->d->keys.v[t->keys[i]].function : sp_intern(&t->d->strs, name.p, name.n);
+        n->function = t->unresolved[i] ? t->d->keys.v[key].function : sp_intern(&t->d->strs, name.p, name.n);
         n->dso = sp_intern(&t->d->strs, dso.p, dso.n);
         n->build = build_id.n ? sp_intern(&t->d->strs, build_id.p, build_id.n) : SP_STR_NONE;
-        if (!t->unresolved[i] || t->d->keys.v[t->keys[i]].all != SP_NONE)
+        if (!t->unresolved[i] || t->d->keys.v[key].all != SP_NONE)
             sp_handle_text(&handles, i, id);
         memcpy(n->id, id, sizeof n->id);
         ok = n->function != SP_STR_FAIL && n->dso != SP_STR_FAIL && n->build != SP_STR_FAIL;
@@ -453,20 +540,26 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
         return sp_nomem(d->diags);
     }
     sp_buf_init(&t.text, 0);
+    sp_buf_init(&t.full, 0);
     whole = whole ? whole : s;
     take_totals(t.r, s, whole);
     bool ok = sp_diff_note_dsos(d, side, s->profile) && tables(&t) && take_stacks(&t) && take_names(&t) &&
               sp_diff_take_memory(t.r, s, whole, t.frame_keys, t.bare);
+    if (ok)
+        take_forms(&t);
     spaa_status st = !ok ? sp_nomem(d->diags) : blocks ? take_blocks(&t, whole) : SPAA_OK;
     free(t.keys);
     free(t.frame_keys);
+    free(t.frame_alls);
     free(t.unresolved);
     free(t.seats);
     free(t.frame_seats);
     free(t.turns);
     free(t.sums);
     free(t.owns);
+    free(t.forms);
     sp_buf_free(&t.text);
+    sp_buf_free(&t.full);
     return st;
 }
 
@@ -504,6 +597,7 @@ void sp_diff_run_free(struct sp_diff_run *r)
     free(r->values[SP_SELF]);
     free(r->values[SP_CUM]);
     free(r->names);
+    free(r->forms);
     free(r->other[SP_SELF]);
     free(r->other[SP_CUM]);
     free(r->block_values);

@@ -37,8 +37,9 @@ static bool ends(const char *p, const char *end, const char *word)
 /* Bytes of ".word" or ".word.123" that end at `end`; 0: something else stands there. */
 static size_t clone_suffix(const char *p, const char *end)
 {
-    static const char *const words[] = {".isra",     ".part",       ".constprop", ".cold", ".llvm",
-                                        ".lto_priv", ".localalias", ".__uniq",    NULL};
+    static const char *const words[] = {".isra",   ".part",        ".constprop",  ".cold",
+                                        ".llvm",   ".lto_priv",    ".localalias", ".__uniq",
+                                        ".__part", ".specialized", ".clone",      NULL};
     const char *at = end;
     if (!memchr(p, '.', (size_t)(end - p)))
         return 0;
@@ -107,14 +108,30 @@ static size_t end_number(const char *p, const char *end)
     return 0;
 }
 
-static const char *cut_end(const char *p, const char *end)
+/* Bytes of the numbers in Go's "main.run.func1", "main.run.func2.1", "main.run.gowrap1", "main.run-range1".
+ */
+static size_t go_number(const char *p, const char *end)
+{
+    static const char *const words[] = {".func", ".gowrap", ".deferwrap", "-range", NULL};
+    const char *at = end;
+    while (at > p && (digit(at[-1]) || (at[-1] == '.' && at < end && digit(*at))))
+        at--;
+    for (size_t i = 0; at < end && digit(*at) && words[i]; i++)
+        if (ends(p, at, words[i]))
+            return (size_t)(end - at);
+    return 0;
+}
+
+/* Without what is counted, where `counters`; without suffixes in any case. */
+static const char *cut_end(const char *p, const char *end, bool counters)
 {
     for (;;) {
         size_t n = clone_suffix(p, end);
         n = n ? n : clone_note(p, end);
         n = n ? n : rust_hash(p, end);
         n = n ? n : symbol_version(p, end);
-        n = n ? n : end_number(p, end);
+        n = n || !counters ? n : end_number(p, end);
+        n = n || !counters ? n : go_number(p, end);
         if (!n || n >= (size_t)(end - p))
             return end;
         end -= n;
@@ -173,13 +190,24 @@ static const char *cut_mark(struct sp_buf *out, const char *p, const char *end)
     return end - p > 1 && (*p == '*' || script) ? p + 1 : p;
 }
 
+struct sp_str sp_without_suffixes(struct sp_str name)
+{
+    return (struct sp_str){name.p, (uint32_t)(cut_end(name.p, name.p + name.n, false) - name.p)};
+}
+
 void sp_normal_function(struct sp_buf *out, struct sp_str name)
 {
-    const char *p = name.p, *end = cut_end(name.p, name.p + name.n);
+    const char *p = name.p, *end = cut_end(name.p, name.p + name.n, true);
     size_t from = out->len;
     unsigned braces = 0;
     p = p < end ? cut_mark(out, p, end) : p;
     while (p < end) {
+        static const char closure[] = "{{closure}}"; /* what Rust's v0 names have as {closure#0} */
+        if (*p == '{' && starts(p, end, closure)) {
+            sp_buf_puts(out, "{closure}");
+            p += strlen(closure);
+            continue;
+        }
         size_t keep = 0, n = strchr("#[$'a_.<", *p) && *p ? counter(p, end, braces > 0, &keep) : 0;
         if (n) {
             sp_buf_add(out, p, keep);

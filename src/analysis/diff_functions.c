@@ -1,0 +1,381 @@
+/*
+ * Functions of which one side tells more of the name than the other: shop::f(int) of a symbol table, shop::f
+ * of folded stacks, f of debug information about inlined functions.
+ *
+ * Only what one side alone has is matched this way, in the same binary: first by the name without parameters,
+ * then without template arguments too, then by the last part of the name where it is the only one. Of
+ * overloads that the other side does not tell apart all together are its one function; what stacks have of
+ * several of them is counted once while a run is taken in, under a key of its own (SP_DIFF_OVERLOADS).
+ */
+#include "analysis/diff_private.h"
+
+#include "analysis/signature.h"
+
+#include <stdlib.h>
+
+/* A key under one form of its name. */
+struct form {
+    uint32_t dso, name, key;
+};
+
+static int cmp_form(const void *va, const void *vb)
+{
+    const struct form *a = va, *b = vb;
+    if (a->dso != b->dso)
+        return a->dso < b->dso ? -1 : 1;
+    if (a->name != b->name)
+        return a->name < b->name ? -1 : 1;
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+/* The number of that form of a key's name; SP_STR_FAIL: out of memory. */
+static uint32_t form_of(struct sp_diff *d, uint32_t key, enum sp_name_form which, struct sp_buf *text)
+{
+    sp_buf_clear(text);
+    sp_name_form(text, sp_str_at(&d->strs, d->keys.v[key].function), which);
+    return text->failed ? SP_STR_FAIL : sp_intern(&d->strs, text->data ? text->data : "", text->len);
+}
+
+static bool holds(struct sp_str s, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n <= s.n; i++)
+        if (memcmp(s.p + i, word, n) == 0)
+            return true;
+    return false;
+}
+
+/* The first of n sorted forms that is not before this one. */
+static size_t lower(const struct form *v, size_t n, uint32_t dso, uint32_t name)
+{
+    size_t lo = 0;
+    while (n) {
+        size_t half = n / 2;
+        const struct form *x = &v[lo + half];
+        bool before = x->dso != dso ? x->dso < dso : x->name < name;
+        lo = before ? lo + half + 1 : lo;
+        n = before ? n - half - 1 : half;
+    }
+    return lo;
+}
+
+static size_t run_of(const struct form *v, size_t n, size_t at)
+{
+    size_t k = at;
+    while (k < n && v[k].dso == v[at].dso && v[k].name == v[at].name)
+        k++;
+    return k - at;
+}
+
+/* ---- while a run is taken in ---- */
+
+/* The distinct keys of frames under a form of their names, sorted. */
+static bool forms_of_frames(struct sp_diff *d, const uint32_t *frame_keys, size_t frames,
+                            enum sp_name_form which, struct form **out, size_t *n)
+{
+    struct form *v = calloc(frames + 1, sizeof *v);
+    unsigned char *met = calloc(d->keys.n + 1, 1);
+    struct sp_buf text;
+    bool ok = v && met;
+    *n = 0;
+    sp_buf_init(&text, 0);
+    for (size_t i = 0; ok && i < frames; i++) {
+        uint32_t key = frame_keys[i];
+        if (met[key] || d->keys.v[key].build)
+            continue;
+        met[key] = 1;
+        v[*n] = (struct form){d->keys.v[key].dso, form_of(d, key, which, &text), key};
+        ok = v[(*n)++].name != SP_STR_FAIL;
+    }
+    if (ok && *n)
+        qsort(v, *n, sizeof *v, cmp_form);
+    sp_buf_free(&text);
+    free(met);
+    *out = v;
+    return ok;
+}
+
+/* Whether all that is known of a function's name is the last part of it. */
+static bool is_last_part(struct sp_str name)
+{
+    return name.n && !holds(name, "::") && !holds(name, "<") && !sp_has_parameters(name) &&
+           !holds(name, "operator");
+}
+
+/* Whether a name whose last part is all that another source tells can be trusted to be that function's. */
+static bool is_full(struct sp_str name)
+{
+    return (holds(name, "::") || sp_has_parameters(name)) && !holds(name, "operator");
+}
+
+bool sp_diff_join_inlined(struct sp_diff *d, const struct sp_profile *p, uint32_t *frame_keys)
+{
+    struct form *v = NULL;
+    size_t n = 0;
+    bool ok = true, any = false;
+    for (size_t i = 0; i < p->frames.n && !any; i++)
+        any = p->frames.v[i].flags & SP_FRAME_INLINED && !p->frames.v[i].more;
+    ok = !any || forms_of_frames(d, frame_keys, p->frames.n, SP_NAME_LAST, &v, &n);
+    for (size_t i = 0; any && ok && i < p->frames.n; i++) {
+        const struct sp_frame *f = &p->frames.v[i];
+        const struct sp_diff_key *key = &d->keys.v[frame_keys[i]];
+        struct sp_str name = sp_str_at(&d->strs, key->function);
+        if (!(f->flags & SP_FRAME_INLINED) || f->more || !is_last_part(name))
+            continue;
+        size_t at = lower(v, n, key->dso, key->function), end = at < n ? at + run_of(v, n, at) : at, full = 0;
+        uint32_t found = SP_NONE;
+        for (; at < end && v[at].dso == key->dso && v[at].name == key->function; at++)
+            if (is_full(sp_str_at(&d->strs, d->keys.v[v[at].key].function))) {
+                found = v[at].key;
+                full++;
+            }
+        if (full == 1 && !holds(sp_str_at(&d->strs, d->keys.v[found].function), "<"))
+            frame_keys[i] = found;
+    }
+    free(v);
+    return ok;
+}
+
+bool sp_diff_group_overloads(struct sp_diff *d, const struct sp_profile *p, const uint32_t *frame_keys,
+                             uint32_t *frame_alls, bool *any)
+{
+    struct form *v = NULL;
+    size_t n = 0;
+    uint32_t *all = NULL, keys = (uint32_t)d->keys.n;
+    bool ok = forms_of_frames(d, frame_keys, p->frames.n, SP_NAME_PLAIN, &v, &n);
+    all = ok ? malloc((keys + 1) * sizeof *all) : NULL;
+    ok = all != NULL;
+    for (size_t i = 0; ok && i < keys; i++)
+        all[i] = SP_NONE;
+    for (size_t i = 0, k; ok && i < n; i += k) {
+        k = run_of(v, n, i);
+        for (size_t m = i; k > 1 && ok && m < i + k; m++) {
+            all[v[m].key] = sp_diff_overloads_key(d, v[i].name, v[i].dso);
+            ok = all[v[m].key] != SP_NONE;
+            *any = true;
+        }
+    }
+    for (size_t i = 0; ok && i < p->frames.n; i++)
+        if (all[frame_keys[i]] != SP_NONE)
+            frame_alls[i] = all[frame_keys[i]];
+    free(all);
+    free(v);
+    return ok;
+}
+
+/* ---- when all runs are in ---- */
+
+bool sp_diff_is_overloads(const struct sp_diff *d, uint32_t key)
+{
+    uint32_t build = d->keys.v[key].build;
+    return build && sp_str_is(sp_str_at(&d->strs, build), SP_DIFF_OVERLOADS);
+}
+
+struct matching {
+    struct sp_diff *d;
+    unsigned char *sides; /* per key: bits 1 << side that have it */
+    struct form *v;       /* of one-sided keys, under one form */
+    size_t n;
+    bool any_dso; /* some run names no binaries: names alone decide */
+};
+
+static uint32_t dso_of(const struct matching *m, uint32_t key)
+{
+    return m->any_dso ? SP_STR_NONE : m->d->keys.v[key].dso;
+}
+
+static bool present(const struct sp_diff_run *r, uint32_t key)
+{
+    const struct sp_diff_value *self = &r->values[SP_SELF][key], *cum = &r->values[SP_CUM][key];
+    return self->weight || cum->weight;
+}
+
+static void find_sides(struct matching *m)
+{
+    for (uint32_t k = 0; k < m->d->keys.n; k++) {
+        const struct sp_diff_key *key = &m->d->keys.v[k];
+        struct sp_str name = sp_str_at(&m->d->strs, key->function);
+        m->sides[k] = 0;
+        for (unsigned side = 0; side < SP_SIDES && !key->build && name.n && name.p[0] != '['; side++)
+            for (size_t i = 0; i < m->d->runs[side].n; i++)
+                m->sides[k] |= present(m->d->runs[side].v[i], k) ? 1u << side : 0;
+    }
+}
+
+static bool one_sided(const struct matching *m, uint32_t key)
+{
+    return m->sides[key] == 1 || m->sides[key] == 2;
+}
+
+/* One-sided keys whose names tell more than this form. */
+static bool find_forms(struct matching *m, enum sp_name_form which)
+{
+    struct sp_buf text;
+    bool ok = true;
+    sp_buf_init(&text, 0);
+    m->n = 0;
+    for (uint32_t k = 0; ok && k < m->d->keys.n; k++) {
+        if (!one_sided(m, k))
+            continue;
+        uint32_t name = form_of(m->d, k, which, &text);
+        ok = name != SP_STR_FAIL;
+        if (ok && name != m->d->keys.v[k].function)
+            m->v[m->n++] = (struct form){dso_of(m, k), name, k};
+    }
+    if (m->n)
+        qsort(m->v, m->n, sizeof *m->v, cmp_form);
+    sp_buf_free(&text);
+    return ok;
+}
+
+/* A source that tells less of a name may have left its suffix out, too. */
+static void forget_suffixes(struct sp_diff *d, uint32_t key)
+{
+    for (unsigned side = 0; side < SP_SIDES; side++)
+        for (size_t i = 0; i < d->runs[side].n; i++) {
+            struct sp_diff_forms *x = &d->runs[side].v[i]->forms[key];
+            for (unsigned f = SP_FORM_WHOLE + 1; f < SP_FORM_INLINED; f++) {
+                x->weight[SP_FORM_WHOLE] += x->weight[f];
+                x->samples[SP_FORM_WHOLE] += x->samples[f];
+                x->weight[f] = x->samples[f] = 0;
+            }
+        }
+}
+
+static void move(struct matching *m, uint32_t from, uint32_t to)
+{
+    for (unsigned side = 0; side < SP_SIDES; side++)
+        for (size_t i = 0; i < m->d->runs[side].n; i++)
+            if (present(m->d->runs[side].v[i], from)) {
+                struct sp_diff_run *r = m->d->runs[side].v[i];
+                sp_diff_move_key(r, from, to);
+                r->names[to].function = m->d->keys.v[to].function; /* the one that tells more */
+            }
+    forget_suffixes(m->d, to);
+    m->sides[to] |= m->sides[from];
+    m->sides[from] = 0;
+}
+
+/* The key under which a run counted all overloads of a name together; SP_NONE: there is none. */
+static uint32_t together(const struct sp_diff *d, const struct sp_diff_run *r, uint32_t name, uint32_t dso)
+{
+    for (uint32_t k = 0; k < d->keys.n; k++)
+        if (d->keys.v[k].build && d->keys.v[k].function == name && d->keys.v[k].dso == dso && present(r, k) &&
+            sp_diff_is_overloads(d, k))
+            return k;
+    return SP_NONE;
+}
+
+/* How many of these keys a run has, and how many others with the same name but for parameters. */
+static void count(const struct matching *m, const struct sp_diff_run *r, const struct form *v, size_t n,
+                  uint32_t plain, size_t *in, size_t *besides)
+{
+    struct sp_buf text;
+    *in = *besides = 0;
+    for (size_t i = 0; i < n; i++)
+        *in += present(r, v[i].key);
+    if (*in < 2)
+        return;
+    sp_buf_init(&text, 0);
+    for (uint32_t k = 0; k < m->d->keys.n; k++)
+        if (!m->d->keys.v[k].build && m->d->keys.v[k].dso == m->d->keys.v[v->key].dso && present(r, k) &&
+            form_of(m->d, k, SP_NAME_PLAIN, &text) == m->d->keys.v[plain].function)
+            ++*besides;
+    *besides -= *in < *besides ? *in : *besides;
+    sp_buf_free(&text);
+}
+
+/* Several functions of one side are the one `plain` of the other. Nothing is done where that cannot be
+ * counted. */
+static void join(struct matching *m, const struct form *v, size_t n, uint32_t plain, enum sp_name_form which)
+{
+    struct sp_diff *d = m->d;
+    unsigned side = m->sides[plain] == 1 ? SP_NEW : SP_BASE;
+    for (size_t i = 0; i < d->runs[side].n; i++) {
+        size_t in, besides;
+        count(m, d->runs[side].v[i], v, n, plain, &in, &besides);
+        if (in > 1 &&
+            (which != SP_NAME_PLAIN || besides ||
+             together(d, d->runs[side].v[i], d->keys.v[plain].function, d->keys.v[v->key].dso) == SP_NONE))
+            return;
+    }
+    for (size_t i = 0; i < d->runs[side].n; i++) {
+        struct sp_diff_run *r = d->runs[side].v[i];
+        size_t in, besides;
+        count(m, r, v, n, plain, &in, &besides);
+        uint32_t all = in > 1 ? together(d, r, d->keys.v[plain].function, d->keys.v[v->key].dso) : SP_NONE;
+        for (size_t k = 0; k < n; k++)
+            if (present(r, v[k].key))
+                sp_diff_move_key(r, v[k].key, plain);
+        for (unsigned f = 0; f < SP_FAMILIES && all != SP_NONE; f++)
+            r->values[f][plain] = r->values[f][all];
+        if (n > 1) /* of no overload more than of the others */
+            r->names[plain].function = d->keys.v[plain].function;
+    }
+    for (size_t k = 0; k < n; k++)
+        m->sides[v[k].key] = 0;
+    forget_suffixes(d, plain);
+    m->sides[plain] = 3;
+}
+
+/* Keys that are in this form already, but for the type that they return, against those that tell more. */
+static bool match_form(struct matching *m, enum sp_name_form which)
+{
+    struct sp_diff *d = m->d;
+    struct sp_buf text;
+    bool ok = true;
+    sp_buf_init(&text, 0);
+    for (uint32_t k = 0; ok && k < d->keys.n; k++) {
+        if (!one_sided(m, k))
+            continue;
+        struct form found[64];
+        uint32_t name = d->keys.v[k].function;
+        if (!sp_has_parameters(sp_str_at(&d->strs, name)))
+            name = form_of(d, k, SP_NAME_PLAIN, &text);
+        ok = name != SP_STR_FAIL;
+        size_t n = 0, at = lower(m->v, m->n, dso_of(m, k), name);
+        for (; at < m->n && m->v[at].dso == dso_of(m, k) && m->v[at].name == name; at++)
+            if (one_sided(m, m->v[at].key) && m->sides[m->v[at].key] != m->sides[k] && n < 64)
+                found[n++] = m->v[at];
+        struct sp_str full = n ? sp_str_at(&d->strs, d->keys.v[found->key].function) : (struct sp_str){"", 0};
+        if (!n || (which == SP_NAME_LAST && (n > 1 || holds(full, "<") || holds(full, "operator"))))
+            continue;
+        if (n == 1)
+            move(m, k, found->key);
+        else
+            join(m, found, n, k, which);
+    }
+    sp_buf_free(&text);
+    return ok;
+}
+
+static void drop_overloads(struct sp_diff *d)
+{
+    for (uint32_t k = 0; k < d->keys.n; k++) {
+        if (!sp_diff_is_overloads(d, k))
+            continue;
+        for (unsigned i = 0; i < SP_SIDES * SP_FAMILIES; i++)
+            for (size_t r = 0; r < d->runs[i / SP_FAMILIES].n; r++)
+                d->runs[i / SP_FAMILIES].v[r]->values[i % SP_FAMILIES][k] = (struct sp_diff_value){0};
+    }
+}
+
+bool sp_diff_match_functions(struct sp_diff *d)
+{
+    struct matching m = {.d = d, .sides = calloc(d->keys.n + 1, 1), .v = calloc(d->keys.n + 1, sizeof *m.v)};
+    bool ok = m.sides && m.v;
+    bool with = false;
+    for (unsigned side = 0; side < SP_SIDES; side++)
+        for (size_t i = 0; i < d->runs[side].n; i++)
+            *(d->runs[side].v[i]->no_binaries ? &m.any_dso : &with) = true;
+    m.any_dso = m.any_dso && with;
+    if (ok)
+        find_sides(&m);
+    for (enum sp_name_form which = SP_NAME_PLAIN; ok && which < SP_NAME_FORMS; which++) {
+        ok = find_forms(&m, which) && match_form(&m, which);
+    }
+    drop_overloads(d);
+    free(m.sides);
+    free(m.v);
+    return ok;
+}
