@@ -38,10 +38,19 @@ static int cmp_use(const void *va, const void *vb)
     return c ? c : (a->function > b->function) - (a->function < b->function);
 }
 
-void sp_binary_uses_sort(struct sp_binary_use *uses, size_t n)
+size_t sp_binary_uses_join(struct sp_binary_use *v, size_t n)
 {
+    size_t kept = 0;
     if (n)
-        qsort(uses, n, sizeof *uses, cmp_use);
+        qsort(v, n, sizeof *v, cmp_use);
+    for (size_t i = 0; i < n; i++) {
+        struct sp_binary_use *last = kept ? &v[kept - 1] : NULL;
+        if (last && cmp_use(last, &v[i]) == 0)
+            last->weight += v[i].weight;
+        else
+            v[kept++] = v[i];
+    }
+    return kept;
 }
 
 static bool begins(struct sp_str s, const char *word)
@@ -216,13 +225,12 @@ static int cmp_pair(const void *va, const void *vb, void *arg)
     return c ? c : sp_str_cmp(sp_str_at(strs, a->dso[1]), sp_str_at(strs, b->dso[1]));
 }
 
-bool sp_binaries_pair(const struct sp_strtab *strs, struct sp_binary_use *uses, size_t n,
+bool sp_binaries_pair(const struct sp_strtab *strs, const struct sp_binary_use *uses, size_t n,
                       struct sp_binary_pairs *out)
 {
     struct binary *v;
     size_t count;
     SP_VEC(struct fit) fits = {0};
-    sp_binary_uses_sort(uses, n);
     bool ok = find_binaries(strs, uses, n, &v, &count);
     for (size_t i = 0; ok && i < count; i++)
         for (size_t k = 0; ok && k < count && !v[i].side; k++) {

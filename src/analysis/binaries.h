@@ -39,12 +39,13 @@ struct sp_binary_pairs {
     SP_VEC(struct sp_binary_pair) v;
 };
 
-/* Sorts the uses, and appends pairs and candidates, by name. False: out of memory. */
-bool sp_binaries_pair(const struct sp_strtab *strs, struct sp_binary_use *uses, size_t n,
+/* Appends pairs and candidates, by name; the uses are joined. False: out of memory. */
+bool sp_binaries_pair(const struct sp_strtab *strs, const struct sp_binary_use *uses, size_t n,
                       struct sp_binary_pairs *out);
-/* Counts the functions of binary `base` of side 0 and `fresh` of side 1; the uses are sorted. */
+/* Counts the functions of binary `base` of side 0 and `fresh` of side 1; the uses are joined. */
 void sp_binaries_count(const struct sp_binary_use *uses, size_t n, struct sp_binary_pair *pair, uint32_t base,
                        uint32_t fresh);
-void sp_binary_uses_sort(struct sp_binary_use *uses, size_t n);
+/* Sorts, and makes one of uses that differ in weight only; how many are left. */
+size_t sp_binary_uses_join(struct sp_binary_use *uses, size_t n);
 
 #endif

@@ -13,19 +13,11 @@
 
 /* ---- --map ---- */
 
-static struct sp_str last_part(struct sp_str path)
-{
-    for (uint32_t i = path.n; i-- > 0;)
-        if (path.p[i] == '/' && i + 1 < path.n)
-            return (struct sp_str){path.p + i + 1, path.n - i - 1};
-    return path;
-}
-
 /* A binary by its path, the last part of it, or what that is without its version. */
 static bool names_it(struct sp_str asked, struct sp_str dso)
 {
     struct sp_buf a, b;
-    if (sp_str_cmp(asked, dso) == 0 || sp_str_cmp(asked, last_part(dso)) == 0)
+    if (sp_str_cmp(asked, dso) == 0 || sp_str_cmp(asked, sp_last_part(dso)) == 0)
         return true;
     sp_buf_init(&a, 0);
     sp_buf_init(&b, 0);
@@ -67,7 +59,7 @@ struct sp_str sp_diff_mapped(const struct sp_diff *d, unsigned side, struct sp_s
 bool sp_diff_note_dsos(struct sp_diff *d, unsigned side, const struct sp_profile *p)
 {
     for (size_t i = 0; d->maps.n && i < p->dsos.n; i++) {
-        struct sp_str dso = sp_pstr(p, p->dsos.v[i].name), part = last_part(dso);
+        struct sp_str dso = sp_pstr(p, p->dsos.v[i].name), part = sp_last_part(dso);
         for (size_t k = 0; k < d->maps.n; k++) {
             struct sp_diff_map *m = &d->maps.v[k];
             m->seen[side] = m->seen[side] || names_it(m->name[side], dso);
@@ -111,21 +103,6 @@ static spaa_status check_maps(struct sp_diff *d)
 
 /* ---- binaries ---- */
 
-/* Uses of one function under one form of its name are one; sorts. */
-static size_t join_uses(struct sp_binary_use *v, size_t n)
-{
-    size_t kept = 0;
-    sp_binary_uses_sort(v, n);
-    for (size_t i = 0; i < n; i++) {
-        struct sp_binary_use *last = kept ? &v[kept - 1] : NULL;
-        if (last && last->dso == v[i].dso && last->function == v[i].function && last->side == v[i].side)
-            last->weight += v[i].weight;
-        else
-            v[kept++] = v[i];
-    }
-    return kept;
-}
-
 /* The functions that were seen, with their shares: by names without arguments, which sources and languages
  * tell more or less of. */
 static bool find_uses(struct sp_diff *d, struct sp_binary_use **out, size_t *n)
@@ -158,7 +135,7 @@ static bool find_uses(struct sp_diff *d, struct sp_binary_use **out, size_t *n)
         }
     }
     sp_buf_free(&text);
-    *n = ok ? join_uses(v, *n) : 0;
+    *n = ok ? sp_binary_uses_join(v, *n) : 0;
     return ok;
 }
 
@@ -214,12 +191,12 @@ static bool spellings(struct sp_diff *d, uint32_t *as[SP_SIDES])
 
 static bool same_spelling(const struct sp_diff *d, uint32_t a, uint32_t b)
 {
-    return sp_str_cmp(last_part(sp_str_at(&d->strs, a)), last_part(sp_str_at(&d->strs, b))) == 0;
+    return sp_str_cmp(sp_last_part(sp_str_at(&d->strs, a)), sp_last_part(sp_str_at(&d->strs, b))) == 0;
 }
 
 static bool add_pair(struct sp_diff *d, struct sp_binary_pair p, uint32_t base, uint32_t fresh)
 {
-    struct sp_str a = last_part(sp_str_at(&d->strs, base)), b = last_part(sp_str_at(&d->strs, fresh));
+    struct sp_str a = sp_last_part(sp_str_at(&d->strs, base)), b = sp_last_part(sp_str_at(&d->strs, fresh));
     p.dso[SP_BASE] = sp_intern(&d->strs, a.p, a.n);
     p.dso[SP_NEW] = sp_intern(&d->strs, b.p, b.n);
     return p.dso[SP_BASE] != SP_STR_FAIL && p.dso[SP_NEW] != SP_STR_FAIL && sp_vec_push(&d->binaries.v, p);

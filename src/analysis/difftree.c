@@ -4,7 +4,9 @@
  */
 #include "analysis/difftree.h"
 
+#include "analysis/binaries.h"
 #include "analysis/normalise.h"
+#include "analysis/signature.h"
 
 #include <math.h>
 
@@ -21,6 +23,8 @@ struct work {
 
 struct joiner {
     const struct sp_tree *trees[SP_SIDES];
+    uint32_t
+        *dsos[SP_SIDES]; /* per DSO of a side's profile: normalised name, of the new side where renamed */
     uint32_t *keys[SP_SIDES];      /* per function of a side's profile */
     uint32_t *functions[SP_SIDES]; /* its number in out.profile */
     struct sp_strtab strs;
@@ -35,20 +39,110 @@ static uint32_t key_of(struct joiner *j, struct sp_buf *text, char kind, struct 
 {
     sp_buf_clear(text);
     sp_buf_ch(text, kind); /* threads first, as in a tree */
-    if (kind == 'f')
-        sp_normal_function(text, name);
-    else
-        sp_buf_add(text, name.p, name.n);
+    sp_buf_add(text, name.p, name.n);
     sp_buf_ch(text, '\0');
-    sp_normal_dso(text, dso);
+    sp_buf_add(text, dso.p, dso.n);
     return text->failed ? SP_STR_FAIL : sp_intern(&j->strs, text->data, text->len);
+}
+
+/* ---- renamed binaries ---- */
+
+static uint32_t normal(struct joiner *j, struct sp_buf *text, struct sp_str name,
+                       void (*how)(struct sp_buf *, struct sp_str))
+{
+    sp_buf_clear(text);
+    how(text, name);
+    return text->failed ? SP_STR_FAIL : sp_intern(&j->strs, text->data ? text->data : "", text->len);
+}
+
+static void bare_function(struct sp_buf *out, struct sp_str name)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    sp_normal_function(&b, name);
+    sp_name_form(out, (struct sp_str){b.data ? b.data : "", (uint32_t)b.len}, SP_NAME_BARE);
+    out->failed = out->failed || b.failed;
+    sp_buf_free(&b);
+}
+
+/* The functions of a side that have weight; dsos: the normalised name of each DSO. */
+static bool find_uses(struct joiner *j, unsigned side, struct sp_buf *text, struct sp_binary_use *uses,
+                      size_t *n)
+{
+    const struct sp_tree *t = j->trees[side];
+    const struct sp_profile *p = t->profile;
+    double *own = calloc(p->functions.n + 1, sizeof *own);
+    unsigned char *met = calloc(p->functions.n + 1, 1);
+    bool ok = own && met;
+    for (size_t i = 0; ok && i < t->nodes.n; i++)
+        if (t->nodes.v[i].function != SP_NONE) {
+            own[t->nodes.v[i].function] += (double)t->nodes.v[i].self;
+            met[t->nodes.v[i].function] = 1;
+        }
+    for (size_t i = 0; ok && i < p->functions.n; i++) {
+        const struct sp_function *f = &p->functions.v[i];
+        if (!met[i])
+            continue;
+        uses[*n] = (struct sp_binary_use){j->dsos[side][f->dso],
+                                          normal(j, text, sp_pstr(p, f->name), bare_function), side, own[i]};
+        ok = uses[(*n)++].function != SP_STR_FAIL;
+    }
+    free(own);
+    free(met);
+    return ok;
+}
+
+/* The DSOs of both sides by normalised names; those of the base that were renamed have the new one. */
+static bool name_dsos(struct joiner *j, struct sp_buf *text)
+{
+    const struct sp_profile *base = j->trees[SP_BASE]->profile, *fresh = j->trees[SP_NEW]->profile;
+    struct sp_binary_use *uses = calloc(base->functions.n + fresh->functions.n + 1, sizeof *uses);
+    struct sp_binary_pairs pairs = {0};
+    size_t n = 0;
+    bool ok = uses != NULL;
+    for (unsigned side = 0; ok && side < SP_SIDES; side++) {
+        const struct sp_profile *p = j->trees[side]->profile;
+        j->dsos[side] = calloc(p->dsos.n + 1, sizeof **j->dsos);
+        ok = j->dsos[side] != NULL;
+        for (size_t i = 0; ok && i < p->dsos.n; i++) {
+            j->dsos[side][i] = normal(j, text, sp_pstr(p, p->dsos.v[i].name), sp_normal_dso);
+            ok = j->dsos[side][i] != SP_STR_FAIL;
+        }
+        ok = ok && find_uses(j, side, text, uses, &n);
+    }
+    n = ok ? sp_binary_uses_join(uses, n) : 0;
+    ok = ok && sp_binaries_pair(&j->strs, uses, n, &pairs);
+    for (size_t i = 0; ok && i < base->dsos.n; i++)
+        for (size_t k = 0; k < pairs.v.n; k++)
+            if (pairs.v.v[k].how == SP_BINARY_BY_FUNCTIONS &&
+                pairs.v.v[k].dso[SP_BASE] == j->dsos[SP_BASE][i]) {
+                j->dsos[SP_BASE][i] = pairs.v.v[k].dso[SP_NEW];
+                break;
+            }
+    sp_vec_free(&pairs.v);
+    free(uses);
+    return ok;
+}
+
+/* A thread that is called as its binary is (the kernel keeps 15 bytes of that) is called as what that is
+ * compared by. */
+static struct sp_str thread_name(const struct joiner *j, unsigned side, struct sp_str comm)
+{
+    const struct sp_profile *p = j->trees[side]->profile;
+    for (size_t i = 0; i < p->dsos.n; i++) {
+        struct sp_str file = sp_last_part(sp_pstr(p, p->dsos.v[i].name));
+        file.n = file.n > 15 ? 15 : file.n;
+        if (file.n && sp_str_cmp(file, comm) == 0)
+            return sp_str_at(&j->strs, j->dsos[side][i]);
+    }
+    return comm;
 }
 
 static bool name_functions(struct joiner *j)
 {
     struct sp_buf text;
-    bool ok = true;
     sp_buf_init(&text, 0);
+    bool ok = name_dsos(j, &text);
     for (unsigned side = 0; ok && side < SP_SIDES; side++) {
         const struct sp_profile *p = j->trees[side]->profile;
         j->keys[side] = calloc(p->functions.n + 1, sizeof **j->keys);
@@ -62,11 +156,14 @@ static bool name_functions(struct joiner *j)
                                  .is_kernel = o->is_kernel};
             uint32_t number = dso.name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(j->out.profile, &dso);
             uint32_t fresh = sp_profile_str(j->out.profile, name.p, name.n);
-            ok = number != SP_NONE && fresh != SP_STR_FAIL;
-            if (ok)
-                j->functions[side][i] = sp_function_intern(j->out.profile, fresh, number);
-            j->keys[side][i] = key_of(j, &text, 'f', name, file);
-            ok = ok && j->functions[side][i] != SP_NONE && j->keys[side][i] != SP_STR_FAIL;
+            uint32_t plain = normal(j, &text, name, sp_normal_function);
+            ok = number != SP_NONE && fresh != SP_STR_FAIL && plain != SP_STR_FAIL;
+            if (!ok)
+                break;
+            j->functions[side][i] = sp_function_intern(j->out.profile, fresh, number);
+            j->keys[side][i] =
+                key_of(j, &text, 'f', sp_str_at(&j->strs, plain), sp_str_at(&j->strs, j->dsos[side][f->dso]));
+            ok = j->functions[side][i] != SP_NONE && j->keys[side][i] != SP_STR_FAIL;
         }
     }
     sp_buf_free(&text);
@@ -83,7 +180,8 @@ static bool add_source(struct joiner *j, unsigned side, uint32_t node)
     } else {
         struct sp_buf text;
         sp_buf_init(&text, 0);
-        s.key = key_of(j, &text, 'c', sp_tree_comm_key(t, node), (struct sp_str){"", 0});
+        s.key =
+            key_of(j, &text, 'c', thread_name(j, side, sp_tree_comm_key(t, node)), (struct sp_str){"", 0});
         sp_buf_free(&text);
     }
     return s.key != SP_STR_FAIL && sp_vec_push(&j->sources, s);
@@ -247,6 +345,7 @@ spaa_status sp_diff_tree_build(const struct sp_tree *base, unsigned base_scale, 
         ok = widths(&j);
     }
     for (unsigned side = 0; side < SP_SIDES; side++) {
+        free(j.dsos[side]);
         free(j.keys[side]);
         free(j.functions[side]);
     }

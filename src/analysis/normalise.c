@@ -243,6 +243,14 @@ static const char *cut_version(const char *p, const char *end, bool any)
     return at > p ? at : end;
 }
 
+struct sp_str sp_last_part(struct sp_str path)
+{
+    for (uint32_t i = path.n; i-- > 0;)
+        if ((path.p[i] == '/' || path.p[i] == '\\') && i + 1 < path.n)
+            return (struct sp_str){path.p + i + 1, path.n - i - 1};
+    return path;
+}
+
 void sp_normal_dso(struct sp_buf *out, struct sp_str name)
 {
     const char *p = name.p, *end = name.p + name.n;
@@ -251,9 +259,7 @@ void sp_normal_dso(struct sp_buf *out, struct sp_str name)
         sp_buf_add(out, kernel ? "[kernel]" : p, kernel ? 8 : name.n);
         return;
     }
-    for (const char *q = p; q < end; q++)
-        if ((*q == '/' || *q == '\\') && q + 1 < end)
-            p = q + 1;
+    p = sp_last_part(name).p;
     if (starts(p, end, "perf-") && ends(p, end, ".map")) {
         sp_buf_puts(out, "[jit]");
         return;

@@ -5,7 +5,8 @@
  * .specialized.1 .clone.2` and their
  * demangled form ` [clone .isra.0]`; Rust's `::h0123456789abcdef` and `core[0123456789abcdef]`; numbers of
  * lambdas, closures, unnamed types, blocks and `auto` parameters (`{lambda(int)#2}`, `$_3`, `'lambda1'`,
- * `auto:1`, `lambda$run$5`, `$$Lambda$12/0x7f`, `_block_invoke_2`, Go's `main.run.func2.1`); V8's marks of how hot it found a function
+ * `auto:1`, `lambda$run$5`, `$$Lambda$12/0x7f`, `_block_invoke_2`, Go's `main.run.func2.1`); V8's marks of
+ * how hot it found a function
  * (`LazyCompile:*f`, `JS:~f`); symbol versions (`@@GLIBC_2.34`).
  *
  * DSOs: the path's last part without version: `libz.so.1.2.13` and `libz-1.2.so` are `libz.so`,
@@ -20,6 +21,8 @@
 /* Both append to `out`. A name of nothing but what is taken out stays as it is. */
 void sp_normal_function(struct sp_buf *out, struct sp_str name);
 void sp_normal_dso(struct sp_buf *out, struct sp_str name);
+/* The last part of a path. */
+struct sp_str sp_last_part(struct sp_str path);
 /* The part of a function's name before what compilers and linkers put behind it; counters stay. */
 struct sp_str sp_without_suffixes(struct sp_str name);
 

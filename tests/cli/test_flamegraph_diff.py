@@ -52,6 +52,21 @@ def test_weights_and_changes_of_every_path(tmp_path):
     }
 
 
+@pytest.mark.parametrize("old, new", [("shop", "shop_new"), ("app-1.4", "app-1.5"), ("a-program-of-a-long-name-1", "b")])
+def test_a_renamed_program_is_no_new_one(old, new, tmp_path):
+    """The thread is called as the program is, by its first 15 bytes."""
+    files = []
+    for dso in (old, new):
+        stacks = [([{"func": f, "dso": "/bin/" + dso}, {"func": "main", "dso": "/bin/" + dso}], 10,
+                   {"pid": 1, "tid": 1, "comm": dso[:15]}) for f in ("parse", "hash", "scan")]
+        files.append(tmp_path / (dso + ".spaa"))
+        files[-1].write_text(profiles.text(stacks))
+    run("flamegraph", files[1], "--diff", files[0], "-o", tmp_path / "o.svg", code=0)
+    frames = frames_of(tmp_path / "o.svg")
+    assert len(frames) == 6 and {f[0] for f in frames.values()} <= {"r", "q", "c", "k"}
+    assert all(f[2] == f[3] for f in frames.values())
+
+
 @pytest.mark.parametrize("args", [[], ["--inverted"], ["--focus", "run"]], ids=lambda a: "".join(a) or "plain")
 def test_two_equal_profiles_have_no_colours(args, tmp_path):
     frames = frames_of(draw(tmp_path, BASE, BASE, *args))
