@@ -120,8 +120,8 @@ def example_files(tmp_path):
     (tmp_path / "app.exe").write_bytes(pe_files.image(trace.programs[0].guid, trace.programs[0].age))
     for name, n in (("base", 3000), ("new", 3100), *((a + b, 3000) for a in "ab" for b in "123")):
         (tmp_path / (name + ".spaa")).write_text(profiles.text([
-            (["f", "main"], {"period": n, "samples": n}, {"pid": 1, "tid": 1, "comm": "app"}),
-            (["g", "main"], {"period": 3000, "samples": 3000}, {"pid": 1, "tid": 1, "comm": "app"})]))
+            (["f", "main"], {"period": n, "samples": n}, {"pid": 1, "tid": 1, "comm": "reader"}),
+            (["g", "main"], {"period": 3000, "samples": 3000}, {"pid": 1, "tid": 2, "comm": "writer"})]))
     return tmp_path
 
 
