@@ -176,6 +176,8 @@ struct matching {
     unsigned char *sides; /* per key: bits 1 << side that have it */
     struct form *v;       /* of one-sided keys, under one form */
     size_t n;
+    struct form *all, *groups; /* of all keys without parameters; of those that count overloads together */
+    size_t nall, ngroups;
     bool any_dso; /* some run names no binaries: names alone decide */
 };
 
@@ -257,32 +259,50 @@ static void move(struct matching *m, uint32_t from, uint32_t to)
 }
 
 /* The key under which a run counted all overloads of a name together; SP_NONE: there is none. */
-static uint32_t together(const struct sp_diff *d, const struct sp_diff_run *r, uint32_t name, uint32_t dso)
+static uint32_t together(const struct matching *m, const struct sp_diff_run *r, uint32_t name, uint32_t dso)
 {
-    for (uint32_t k = 0; k < d->keys.n; k++)
-        if (d->keys.v[k].build && d->keys.v[k].function == name && d->keys.v[k].dso == dso && present(r, k) &&
-            sp_diff_is_overloads(d, k))
-            return k;
+    for (size_t i = lower(m->groups, m->ngroups, dso, name);
+         i < m->ngroups && m->groups[i].dso == dso && m->groups[i].name == name; i++)
+        if (present(r, m->groups[i].key))
+            return m->groups[i].key;
     return SP_NONE;
 }
 
 /* How many of these keys a run has, and how many others with the same name but for parameters. */
 static void count(const struct matching *m, const struct sp_diff_run *r, const struct form *v, size_t n,
-                  uint32_t plain, size_t *in, size_t *besides)
+                  uint32_t name, size_t *in, size_t *besides)
 {
-    struct sp_buf text;
+    uint32_t dso = m->d->keys.v[v->key].dso;
     *in = *besides = 0;
     for (size_t i = 0; i < n; i++)
         *in += present(r, v[i].key);
-    if (*in < 2)
-        return;
-    sp_buf_init(&text, 0);
-    for (uint32_t k = 0; k < m->d->keys.n; k++)
-        if (!m->d->keys.v[k].build && m->d->keys.v[k].dso == m->d->keys.v[v->key].dso && present(r, k) &&
-            form_of(m->d, k, SP_NAME_PLAIN, &text) == m->d->keys.v[plain].function)
-            ++*besides;
+    for (size_t i = lower(m->all, m->nall, dso, name);
+         i < m->nall && m->all[i].dso == dso && m->all[i].name == name; i++)
+        *besides += present(r, m->all[i].key);
     *besides -= *in < *besides ? *in : *besides;
+}
+
+/* Every key under its name without parameters, and the keys of overloads. */
+static bool find_overloads(struct matching *m)
+{
+    struct sp_buf text;
+    bool ok = true;
+    sp_buf_init(&text, 0);
+    for (uint32_t k = 0; ok && k < m->d->keys.n; k++) {
+        const struct sp_diff_key *key = &m->d->keys.v[k];
+        uint32_t name = key->build ? key->function : form_of(m->d, k, SP_NAME_PLAIN, &text);
+        ok = name != SP_STR_FAIL;
+        if (sp_diff_is_overloads(m->d, k))
+            m->groups[m->ngroups++] = (struct form){key->dso, name, k};
+        else if (!key->build)
+            m->all[m->nall++] = (struct form){key->dso, name, k};
+    }
+    if (m->nall)
+        qsort(m->all, m->nall, sizeof *m->all, cmp_form);
+    if (m->ngroups)
+        qsort(m->groups, m->ngroups, sizeof *m->groups, cmp_form);
     sp_buf_free(&text);
+    return ok;
 }
 
 /* Several functions of one side are the one `plain` of the other. Nothing is done where that cannot be
@@ -291,26 +311,25 @@ static void join(struct matching *m, const struct form *v, size_t n, uint32_t pl
 {
     struct sp_diff *d = m->d;
     unsigned side = m->sides[plain] == 1 ? SP_NEW : SP_BASE;
+    uint32_t name = v->name, dso = d->keys.v[v->key].dso;
     for (size_t i = 0; i < d->runs[side].n; i++) {
         size_t in, besides;
-        count(m, d->runs[side].v[i], v, n, plain, &in, &besides);
+        count(m, d->runs[side].v[i], v, n, name, &in, &besides);
         if (in > 1 &&
-            (which != SP_NAME_PLAIN || besides ||
-             together(d, d->runs[side].v[i], d->keys.v[plain].function, d->keys.v[v->key].dso) == SP_NONE))
+            (which != SP_NAME_PLAIN || besides || together(m, d->runs[side].v[i], name, dso) == SP_NONE))
             return;
     }
     for (size_t i = 0; i < d->runs[side].n; i++) {
         struct sp_diff_run *r = d->runs[side].v[i];
         size_t in, besides;
-        count(m, r, v, n, plain, &in, &besides);
-        uint32_t all = in > 1 ? together(d, r, d->keys.v[plain].function, d->keys.v[v->key].dso) : SP_NONE;
+        count(m, r, v, n, name, &in, &besides);
+        uint32_t all = in > 1 ? together(m, r, name, dso) : SP_NONE;
         for (size_t k = 0; k < n; k++)
             if (present(r, v[k].key))
                 sp_diff_move_key(r, v[k].key, plain);
         for (unsigned f = 0; f < SP_FAMILIES && all != SP_NONE; f++)
             r->values[f][plain] = r->values[f][all];
-        if (n > 1) /* of no overload more than of the others */
-            r->names[plain].function = d->keys.v[plain].function;
+        r->names[plain].function = d->keys.v[plain].function; /* of no overload more than of the others */
     }
     for (size_t k = 0; k < n; k++)
         m->sides[v[k].key] = 0;
@@ -362,8 +381,12 @@ static void drop_overloads(struct sp_diff *d)
 
 bool sp_diff_match_functions(struct sp_diff *d)
 {
-    struct matching m = {.d = d, .sides = calloc(d->keys.n + 1, 1), .v = calloc(d->keys.n + 1, sizeof *m.v)};
-    bool ok = m.sides && m.v;
+    struct matching m = {.d = d,
+                         .sides = calloc(d->keys.n + 1, 1),
+                         .v = calloc(d->keys.n + 1, sizeof *m.v),
+                         .all = calloc(d->keys.n + 1, sizeof *m.all),
+                         .groups = calloc(d->keys.n + 1, sizeof *m.groups)};
+    bool ok = m.sides && m.v && m.all && m.groups && find_overloads(&m);
     bool with = false;
     for (unsigned side = 0; side < SP_SIDES; side++)
         for (size_t i = 0; i < d->runs[side].n; i++)
@@ -377,5 +400,7 @@ bool sp_diff_match_functions(struct sp_diff *d)
     drop_overloads(d);
     free(m.sides);
     free(m.v);
+    free(m.all);
+    free(m.groups);
     return ok;
 }
