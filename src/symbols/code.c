@@ -218,7 +218,7 @@ spaa_status sp_mcode_load(const char *path, const char *build_id, struct sp_diag
     c->path = strdup(path);
     spaa_status st = c->path ? sp_elf_read(path, d, &c->elf, NULL) : SPAA_ERR_NOMEM;
     bool same =
-        !st && build_id && c->elf.build_id[0] && !strncmp(c->elf.build_id, build_id, strlen(build_id));
+        !st && (!build_id || (c->elf.build_id[0] && !strncmp(c->elf.build_id, build_id, strlen(build_id))));
     st = sp_file_fatal(st);
     if (!st && same)
         st = load(c, path);

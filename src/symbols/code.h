@@ -18,7 +18,8 @@ struct sp_mcode;
 
 /*
  * *out is NULL where there is none to be had: no file of 64-bit little-endian code for a machine whose calls
- * are known (symbols/calls.h), or not the build that is asked for. SPAA_ERR_NOMEM; SPAA_ERR_IO, reported.
+ * are known (symbols/calls.h), or not the build that is asked for (NULL: any). SPAA_ERR_NOMEM; SPAA_ERR_IO,
+ * reported.
  */
 spaa_status sp_mcode_load(const char *path, const char *build_id, struct sp_diags *d, struct sp_mcode **out);
 void sp_mcode_free(struct sp_mcode *c); /* NULL is fine */

@@ -329,6 +329,28 @@ static const struct sp_sym *named_symbol(struct sp_module *m, uint32_t code, uin
     return find_symbol(m, addr);
 }
 
+const struct sp_module_key *sp_module_key(const struct sp_module *m)
+{
+    return &m->key;
+}
+
+bool sp_module_extent(struct sp_module *m, uint64_t vaddr, uint64_t *start, uint64_t *end, const char **name)
+{
+    struct sp_symbols *s = m->owner;
+    if (m->key.kind != SP_MODULE_FILE || s->opts.no_symbols || s->failed)
+        return false;
+    spaa_status st = m->built ? SPAA_OK : sp_load_elf(m);
+    if (st)
+        return sp_symbols_fail(s, st);
+    const struct sp_sym *sym = sp_symtab_find(&m->tab, vaddr);
+    if (!sym)
+        return false;
+    *start = sym->start;
+    *end = sym->end;
+    *name = sym->name;
+    return true;
+}
+
 void sp_module_missed(struct sp_module *m)
 {
     m->misses += !m->owner->opts.no_symbols;

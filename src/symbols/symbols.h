@@ -104,6 +104,7 @@ bool sp_module_code_times(const struct sp_module *m, uint64_t **times, size_t *n
 bool sp_module_covers(const struct sp_module *m, uint64_t addr);
 /* True if some symbol source was found. */
 bool sp_module_found(const struct sp_module *m);
+const struct sp_module_key *sp_module_key(const struct sp_module *m);
 /* FILE: the build-id read from the file itself, lower-case hex, or NULL. */
 const char *sp_module_build_id(const struct sp_module *m);
 /* FILE: where the file and its separate debug file were found; NULL where they were not (yet). */
@@ -112,6 +113,11 @@ const char *sp_module_debug(const struct sp_module *m);
 /* Appends why the file of a FILE module was not found; what helps, which may stand in `hint`, "" if nothing.
  */
 const char *sp_module_missing(const struct sp_module *m, struct sp_buf *why, struct sp_buf *hint);
+/*
+ * FILE: the symbol that covers an address as linked: where it begins and ends, and its name as in the file.
+ * False: none does, or the lookup failed (sp_symbols_failed).
+ */
+bool sp_module_extent(struct sp_module *m, uint64_t vaddr, uint64_t *start, uint64_t *end, const char **name);
 /*
  * FILE: a file offset to the ELF virtual address (by PT_LOAD); false when no ELF file is there to say.
  */

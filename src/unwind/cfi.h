@@ -54,6 +54,9 @@ unsigned sp_cfi_machine(const struct sp_cfi *c); /* ELF's e_machine; 0: no file 
 bool sp_cfi_vaddr(const struct sp_cfi *c, uint64_t file_offset, uint64_t *vaddr);
 /* The row that holds at an address as linked; false when the file does not say. */
 bool sp_cfi_row(const struct sp_cfi *c, uint64_t vaddr, struct sp_cfi_row *out);
+/* Where the function part begins and ends that holds at an address as linked; false: the file does not say.
+ */
+bool sp_cfi_extent(const struct sp_cfi *c, uint64_t vaddr, uint64_t *start, uint64_t *end);
 /* The bytes of a rule's expression. */
 const unsigned char *sp_cfi_expression(const struct sp_cfi *c, const struct sp_cfi_rule *r);
 bool sp_cfi_big_endian(const struct sp_cfi *c);

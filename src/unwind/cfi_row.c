@@ -133,7 +133,8 @@ static bool offset_extended(struct machine *m, unsigned op)
         return false; /* offset_extended, _sf, val_offset, _sf, GNU_negative_offset_extended */
     uint64_t reg = sp_cfi_uleb(c);
     int64_t offset = factored(m, has_sign ? sp_cfi_sleb(c) : (int64_t)sp_cfi_uleb(c));
-    set(m, reg, is_value ? SP_CFI_IS_CFA : SP_CFI_AT_CFA, negative ? (int64_t)(0 - (uint64_t)offset) : offset);
+    set(m, reg, is_value ? SP_CFI_IS_CFA : SP_CFI_AT_CFA,
+        negative ? (int64_t)(0 - (uint64_t)offset) : offset);
     return true;
 }
 
@@ -219,6 +220,16 @@ static bool run(struct machine *m)
             return true;
     }
     return !m->c.bad;
+}
+
+bool sp_cfi_extent(const struct sp_cfi *t, uint64_t vaddr, uint64_t *start, uint64_t *end)
+{
+    const struct sp_cfi_fde *f = find(t, vaddr);
+    if (!f)
+        return false;
+    *start = f->start;
+    *end = f->end;
+    return true;
 }
 
 bool sp_cfi_row(const struct sp_cfi *t, uint64_t vaddr, struct sp_cfi_row *out)

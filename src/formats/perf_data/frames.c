@@ -10,7 +10,9 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "model/edges.h"
 #include "symbols/symbolize.h"
+#include "unwind/edges.h"
 #include "json/json.h"
 
 #define INLINE_MAX    64
@@ -48,7 +50,20 @@ struct place {
     uint32_t dso;
     uint32_t code; /* which of those that stood there */
     bool caller;
+    bool told; /* whether calls from here were looked at, and `tells` is known */
+    bool tells;
+    bool begun; /* `start` is known */
     uint32_t first, n;
+    uint64_t vaddr; /* as linked */
+    uint64_t start; /* of its function, which stands for all of its addresses */
+    struct call {
+        uint64_t start; /* the callee's */
+        uint32_t dso;
+        int32_t pid; /* of by_scene */
+        uint8_t verdict;
+        bool known, by_scene, below;
+        uint32_t frame; /* MISSING: that of the target */
+    } call;             /* the last one from here that was judged */
 };
 
 struct sp_pd_frames {
@@ -65,6 +80,9 @@ struct sp_pd_frames {
     const char *kernel_ref; /* "_text", or "_stext" where that is what stands there; NULL: not told */
     char kernel_id[2 * 20 + 1];
     struct sp_buf text;
+    uint32_t last; /* place; SP_NONE: none */
+    struct sp_edges *edges;
+    SP_VEC(struct sp_module *) scene;
 };
 
 static uint64_t dso_hash(const struct dso *d)
@@ -277,12 +295,13 @@ spaa_status sp_pd_frames_new(struct sp_pd *pd, struct sp_pd_frames **out)
         return sp_nomem(pd->d);
     f->pd = pd;
     sp_buf_init(&f->text, 0);
+    f->edges = sp_edges_new(pd->d);
     struct sp_symbol_opts symbols = pd->opts->symbols;
     symbols.no_lines |= pd->opts->frames == SP_FRAMES_FUNCTION;
     const char *host = pd->hostname.p, *release = pd->osrelease.p;
     bool kept = (!host || keep_text(pd, &host, pd->hostname.n)) &&
                 (!release || keep_text(pd, &release, pd->osrelease.n));
-    spaa_status st = kept ? sp_symbols_new(&symbols, pd->d, &f->symbols) : sp_nomem(pd->d);
+    spaa_status st = kept && f->edges ? sp_symbols_new(&symbols, pd->d, &f->symbols) : sp_nomem(pd->d);
     if (!st)
         st = sp_symbols_machine(f->symbols, host, release);
     if (st)
@@ -296,6 +315,8 @@ void sp_pd_frames_free(struct sp_pd_frames *f)
 {
     if (!f)
         return;
+    sp_edges_free(f->edges);
+    sp_vec_free(&f->scene);
     sp_symbols_free(f->symbols);
     sp_vec_free(&f->dsos);
     sp_map_free(&f->dso_map);
@@ -516,6 +537,7 @@ static spaa_status resolve_place(struct sp_pd_frames *f, struct place *pl, uint8
     struct sp_resolved found[INLINE_MAX];
     size_t n = 0;
     addresses(f, d, pl->addr, &look, &ip);
+    pl->vaddr = ip;
     bool caller = pl->caller && look;
     if (d->kind == DSO_BPF || d->kind == DSO_PATCH) {
         found[0] = (struct sp_resolved){.func = d->path.p, .symoff = pl->addr - d->base - caller};
@@ -562,6 +584,7 @@ static spaa_status code_at(struct sp_pd_frames *f, uint32_t dso, uint32_t code, 
             return sp_nomem(f->pd->d);
         pl = &f->places.v[f->places.n - 1];
     }
+    f->last = (uint32_t)(pl - f->places.v);
     if (!sp_vec_reserve(out, out->n + pl->n))
         return sp_nomem(f->pd->d);
     memcpy(out->v + out->n, f->numbers.v + pl->first, pl->n * sizeof *out->v);
@@ -635,6 +658,7 @@ static spaa_status user_place(struct sp_pd_frames *f, const struct sp_pd_scene *
 spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_scene *scene, unsigned mode,
                             uint64_t addr, bool caller, struct sp_pd_frame_list *out)
 {
+    f->last = SP_NONE;
     switch (mode) {
     case PD_MODE_KERNEL:
         return kernel_place(f, addr, caller, out);
@@ -653,6 +677,143 @@ spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_scene *sc
             return kernel_place(f, addr, caller, out);
         return unmapped_place(f, scene, addr, caller, SP_UNKNOWN, out);
     }
+}
+
+uint32_t sp_pd_frames_last(const struct sp_pd_frames *f)
+{
+    return f->last;
+}
+
+/* The module of a place whose addresses are those of its file as linked; NULL: another kind of place. */
+static struct sp_module *code_module(const struct sp_pd_frames *f, const struct place *pl)
+{
+    const struct dso *d = &f->dsos.v[pl->dso];
+    return d->kind == DSO_FILE && !d->file_offsets ? d->module : NULL;
+}
+
+/* The files that the process has mapped with their code. */
+static spaa_status gather_scene(struct sp_pd_frames *f, const struct sp_pd_scene *scene, bool *complete)
+{
+    size_t n = scene->maps ? scene->maps->list.n : 0;
+    uint32_t before = SP_NONE;
+    f->scene.n = 0;
+    *complete = n;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t number = scene->maps->list.v[i].dso;
+        struct dso *d = &f->dsos.v[number];
+        if (d->kind != DSO_FILE || number == before)
+            continue;
+        before = number;
+        spaa_status st = d->opened ? SPAA_OK : open_dso(f, d, scene->maps->list.v[i].pgoff);
+        if (st)
+            return st;
+        *complete = *complete && d->module && sp_module_file(d->module);
+        bool seen = !d->module;
+        for (size_t k = 0; k < f->scene.n && !seen; k++)
+            seen = f->scene.v[k] == d->module;
+        if (!seen && !sp_vec_push(&f->scene, d->module))
+            return sp_nomem(f->pd->d);
+    }
+    return SPAA_OK;
+}
+
+/* The frame of a function that is proven to be there. */
+static spaa_status missing_frame(struct sp_pd_frames *f, const struct sp_edge_side *target, uint32_t *out)
+{
+    struct sp_profile *p = f->pd->p;
+    struct sp_resolved found[INLINE_MAX];
+    uint32_t dso = SP_NONE;
+    size_t n = sp_module_resolve(target->module, target->addr, found, INLINE_MAX);
+    for (size_t i = 0; i < f->dsos.n && dso == SP_NONE; i++) {
+        struct dso *d = &f->dsos.v[i];
+        if (d->module != target->module || d->kind != DSO_FILE)
+            continue;
+        if (d->number == SP_NONE)
+            d->number = profile_dso(f, d, d->name ? d->name : d->path.p);
+        dso = d->number;
+    }
+    char hex[2 + 16] = "0x";
+    uint32_t name = n ? sp_profile_cstr(p, found[n - 1].func)
+                      : sp_profile_str(p, hex, 2 + sp_hex_text(target->addr, hex + 2));
+    uint32_t function = dso == SP_NONE || name == SP_STR_FAIL ? SP_NONE : sp_function_intern(p, name, dso);
+    *out = function == SP_NONE ? SP_NONE : sp_edge_frame(p, function, SP_USER);
+    return *out == SP_NONE ? sp_nomem(f->pd->d) : SPAA_OK;
+}
+
+/* An address that lies within the instruction that was executed. */
+static struct sp_edge_side callee_side(const struct sp_pd_frames *f, const struct place *pl)
+{
+    return (struct sp_edge_side){code_module(f, pl), pl->vaddr - (pl->caller && pl->vaddr)};
+}
+
+static spaa_status judge(struct sp_pd_frames *f, const struct sp_pd_scene *scene, uint32_t callee,
+                         uint32_t caller)
+{
+    struct sp_judgement j;
+    bool complete;
+    spaa_status st = gather_scene(f, scene, &complete);
+    if (st)
+        return st;
+    struct sp_edge_side from = {code_module(f, &f->places.v[caller]), f->places.v[caller].vaddr};
+    struct sp_edge_side to = callee_side(f, &f->places.v[callee]);
+    const struct sp_edge_scene all = {f->scene.v, f->scene.n, complete};
+    struct call *c = &f->places.v[caller].call;
+    st = sp_edges_judge(f->edges, &from, &to, &all, &j);
+    *c = (struct call){.start = f->places.v[callee].start,
+                       .dso = f->places.v[callee].dso,
+                       .pid = scene->pid,
+                       .verdict = (uint8_t)j.verdict,
+                       .known = true,
+                       .by_scene = j.by_scene,
+                       .below = j.below};
+    return st || j.verdict != SP_EDGE_MISSING ? st : missing_frame(f, &j.target, &c->frame);
+}
+
+static spaa_status put_edge(struct sp_pd_frames *f, struct sp_pd_edge_list *out, size_t at,
+                            enum sp_edge_kind kind, uint32_t frame)
+{
+    if (kind == SP_EDGE_BROKEN)
+        frame = sp_edge_broken_frame(f->pd->p);
+    struct sp_edge e = {(uint32_t)at, kind, frame};
+    return frame != SP_NONE && sp_vec_push(out, e) ? SPAA_OK : sp_nomem(f->pd->d);
+}
+
+/* Whether the code of a place says where it calls. */
+static bool tells(struct sp_pd_frames *f, struct place *pl)
+{
+    if (!pl->told) {
+        struct sp_edge_side side = {code_module(f, pl), pl->vaddr};
+        pl->told = true;
+        pl->tells = side.module && sp_edges_tells(f->edges, &side);
+    }
+    return pl->tells;
+}
+
+static void find_start(struct sp_pd_frames *f, struct place *pl)
+{
+    struct sp_edge_side side = callee_side(f, pl);
+    pl->begun = true;
+    if (!sp_edges_function(f->edges, &side, &pl->start))
+        pl->start = pl->addr;
+}
+
+spaa_status sp_pd_frames_call(struct sp_pd_frames *f, const struct sp_pd_scene *scene, uint32_t callee,
+                              uint32_t caller, size_t at, struct sp_pd_edge_list *out)
+{
+    struct place *from = &f->places.v[caller], *to = &f->places.v[callee];
+    const struct call *c = &from->call;
+    if (!tells(f, from))
+        return SPAA_OK;
+    if (!to->begun)
+        find_start(f, to);
+    spaa_status st = SPAA_OK;
+    if (!c->known || c->start != to->start || c->dso != to->dso || (c->by_scene && c->pid != scene->pid))
+        st = judge(f, scene, callee, caller);
+    if (!st && (c->verdict == SP_EDGE_IMPOSSIBLE || c->below))
+        st = put_edge(f, out, at, SP_EDGE_BROKEN, SP_NONE);
+    if (!st && c->verdict == SP_EDGE_MISSING)
+        st = put_edge(f, out, at, SP_EDGE_INFERRED, c->frame);
+    return st;
 }
 
 spaa_status sp_pd_frames_truncated(struct sp_pd_frames *f, struct sp_pd_frame_list *out)

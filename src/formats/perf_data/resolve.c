@@ -4,6 +4,7 @@
  */
 #include "formats/perf_data/resolve.h"
 
+#include "model/edges.h"
 #include "model/samples.h"
 
 struct resolution {
@@ -11,6 +12,7 @@ struct resolution {
     struct sp_pd_frames *frames;
     uint32_t samples_metric;
     struct sp_pd_frame_list list;
+    struct sp_pd_edge_list edges; /* of the same stack */
 };
 
 /* The maps of a moment, and when it begins. */
@@ -22,6 +24,12 @@ static struct sp_pd_scene scene_of(const struct sp_pd *pd, uint32_t moment, cons
     return (struct sp_pd_scene){maps, pid, time};
 }
 
+/* Callchains of branch stacks are calls that were seen. */
+static bool told_by_hardware(const struct sp_pd *pd, const struct sp_pd_key *k)
+{
+    return pd->lbr_callstack || sp_pd_lbr_is_chain(&pd->attrs.v[k->attr]);
+}
+
 /* Splits a key's callchain by its context markers and collects the frames, leaf first. */
 static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key *k,
                                   const struct sp_pd_scene *scene)
@@ -30,18 +38,25 @@ static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key 
     unsigned mode = k->mode;
     bool exact = true; /* the first address in each context is where it was interrupted, not a return */
     uint64_t addresses = 0;
+    uint32_t callee = SP_NONE; /* the place before, which an address behind a call may have called */
     spaa_status st = SPAA_OK;
-    rs->list.n = 0;
+    rs->list.n = rs->edges.n = 0;
     for (uint32_t i = 0; i < k->n && !st; i++) {
         uint64_t v = sp_pd_u64(k->chain + (size_t)i * 8, pd->swap);
         if (v < PD_CONTEXT_MAX) {
+            size_t at = rs->list.n;
             st = sp_pd_frames_at(rs->frames, scene, mode, v, !exact, &rs->list);
+            uint32_t caller = sp_pd_frames_last(rs->frames);
+            if (!st && !exact && callee != SP_NONE && caller != SP_NONE)
+                st = sp_pd_frames_call(rs->frames, scene, callee, caller, at - 1, &rs->edges);
+            callee = told_by_hardware(pd, k) ? SP_NONE : caller;
             exact = false;
             addresses++;
             continue;
         }
         if (v == PD_CONTEXT_TRUNCATED) {
             st = sp_pd_frames_truncated(rs->frames, &rs->list);
+            callee = SP_NONE;
             continue;
         }
         exact = true;
@@ -101,7 +116,12 @@ static spaa_status resolve_key(struct resolution *rs, struct sp_pd_key *k, const
     k->stack = context == SP_NONE
                    ? SP_NONE
                    : sp_stack_intern(pd->p, rs->list.v, rs->list.n, context, SP_UNIFIED, &fresh);
-    if (k->stack == SP_NONE)
+    uint32_t edges = sp_edges_intern(pd->p, rs->edges.v, rs->edges.n);
+    if (k->stack == SP_NONE || edges == SP_NONE)
+        return sp_nomem(pd->d);
+    if (fresh)
+        pd->p->stacks.v[k->stack].edges = edges;
+    else if (!sp_edges_add(pd->p, &pd->p->stacks.v[k->stack].edges, edges))
         return sp_nomem(pd->d);
     if (fresh)
         sp_stack_set_layout(pd->p, k->stack, a->layout);
@@ -220,5 +240,6 @@ spaa_status sp_pd_resolve(struct sp_pd *pd, struct sp_pd_frames *frames)
     if (!st)
         st = sp_pd_frames_report(frames);
     free(rs.list.v);
+    free(rs.edges.v);
     return st;
 }

@@ -1,0 +1,55 @@
+/*
+ * Whether a caller can have called what a recorded stack says it did.
+ *
+ * A return address stands behind a call. Where that call is direct (or through a slot that the loader fills),
+ * its target is the callee, or a function that goes on to it by jumps. Where it cannot, something is missing
+ * or wrong: if the target has no way to end but to return, it is proven to be on the stack, between the two;
+ * else the edge is broken. What cannot be shown by the code at hand is no finding.
+ */
+#ifndef SP_UNWIND_EDGES_H
+#define SP_UNWIND_EDGES_H
+
+#include "symbols/symbols.h"
+
+enum sp_verdict {
+    SP_EDGE_FINE, /* possible, or nobody can say */
+    SP_EDGE_IMPOSSIBLE,
+    SP_EDGE_MISSING, /* a frame of the target is between the two */
+};
+
+/* A frame: its module, which may be NULL, and an address as linked. */
+struct sp_edge_side {
+    struct sp_module *module;
+    uint64_t addr; /* of a caller its return address; of a callee an address within the instruction */
+};
+
+/* The modules of the process, for names that one of them defines; whether that is all of them. */
+struct sp_edge_scene {
+    struct sp_module *const *modules;
+    size_t n;
+    bool complete;
+};
+
+struct sp_judgement {
+    enum sp_verdict verdict;
+    bool by_scene;              /* the modules of the process had a say: of another it may be different */
+    bool below;                 /* MISSING: the target cannot have called the callee either */
+    struct sp_edge_side target; /* MISSING */
+};
+
+struct sp_edges;
+struct sp_edges *sp_edges_new(struct sp_diags *d); /* NULL: out of memory */
+void sp_edges_free(struct sp_edges *e);            /* NULL is fine */
+/*
+ * Where the callee's function begins, a number that stands for all its addresses; false where only the
+ * address itself does.
+ */
+bool sp_edges_function(struct sp_edges *e, const struct sp_edge_side *callee, uint64_t *start);
+/* Whether the caller's code can be judged at all: it says where it calls. */
+bool sp_edges_tells(struct sp_edges *e, const struct sp_edge_side *caller);
+/* SPAA_OK; else a failure that was reported. */
+spaa_status sp_edges_judge(struct sp_edges *e, const struct sp_edge_side *caller,
+                           const struct sp_edge_side *callee, const struct sp_edge_scene *scene,
+                           struct sp_judgement *out);
+
+#endif
