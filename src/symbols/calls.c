@@ -825,6 +825,17 @@ bool sp_insn_read(unsigned machine, const unsigned char *p, size_t n, uint64_t a
     return true;
 }
 
+/* Whether k bytes have what every call has in its place: its opcode behind prefixes and before an operand. */
+static bool may_be_call(const unsigned char *p, size_t k)
+{
+    if (k >= 5 && p[k - 5] == 0xe8)
+        return true;
+    for (size_t i = k > 7 ? k - 7 : 0; i + 1 < k; i++)
+        if (p[i] == 0xff && (p[i + 1] & 0x30) == 0x10) /* /2 and /3 */
+            return true;
+    return false;
+}
+
 enum sp_call sp_call_before(unsigned machine, const unsigned char *before, size_t n, uint64_t returns,
                             struct sp_insn *out)
 {
@@ -833,6 +844,8 @@ enum sp_call sp_call_before(unsigned machine, const unsigned char *before, size_
     *out = (struct sp_insn){0};
     for (size_t k = least; k <= most; k++) {
         struct sp_insn at;
+        if (machine == SP_MACHINE_X86_64 && !may_be_call(before + n - k, k))
+            continue;
         if (!sp_insn_read(machine, before + n - k, k, returns - k, &at) || at.len != k ||
             (at.kind != SP_INSN_CALL && at.kind != SP_INSN_CALL_INDIRECT))
             continue;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BLOCK = 64 << 10, RELOCS_MAX = 1 << 24, EXPORTS_MAX = 1 << 24, TABLES_MAX = 8 };
+enum { BLOCK = 16 << 10, RELOCS_MAX = 1 << 24, EXPORTS_MAX = 1 << 24, TABLES_MAX = 8 };
 
 struct slot {
     uint64_t addr, value; /* value: a place, or where the name stands */

@@ -184,7 +184,7 @@ static bool walk_from(struct question *q, struct spot at, struct walk *w)
         return false;
     for (size_t i = 0; i < w->n && !w->reached; i++) {
         uint32_t function = w->functions[i];
-        if (!sp_functions_read(f, function))
+        if (!sp_functions_exits(f, function))
             return false;
         struct sp_function_code x = f->functions.v[function];
         w->open = w->open || x.open || may_be_part(q, function);
@@ -206,7 +206,7 @@ static enum road road_of(const struct walk *w)
 static bool may_call(struct question *q, uint32_t function, bool *may)
 {
     struct sp_functions *f = &q->e->f;
-    if (!sp_functions_read(f, function))
+    if (!sp_functions_calls(f, function))
         return false;
     struct sp_function_code x = f->functions.v[function];
     *may = x.open_calls;
@@ -265,7 +265,7 @@ static bool returns_from_signal(struct sp_mcode *code, uint64_t at)
 }
 
 /* The call before a return address, where it is known; CALL_NONE: there is none. */
-static enum sp_call call_of(struct sp_edges *e, struct spot at, uint32_t function, struct sp_insn *out)
+static enum sp_call call_of(struct sp_edges *e, struct spot at, struct sp_insn *out)
 {
     struct sp_mcode *code = e->f.modules.v[at.module].code;
     unsigned machine = sp_mcode_machine(code);
@@ -278,6 +278,7 @@ static enum sp_call call_of(struct sp_edges *e, struct spot at, uint32_t functio
     enum sp_call call = sp_call_before(machine, before, n, at.addr, out);
     if (call != SP_CALL_EITHER)
         return call;
+    uint32_t function = sp_functions_at(&e->f, at.module, at.addr - 1);
     unsigned kind = function == UINT32_MAX ? 0 : sp_functions_kind_before(&e->f, function, at.addr);
     return kind == SP_INSN_CALL ? SP_CALL_DIRECT : SP_CALL_INDIRECT;
 }
@@ -335,51 +336,67 @@ static bool judge_target(struct question *q, struct spot caller, const struct sp
     return true;
 }
 
+/*
+ * The call before a return address and where it leads: SP_CALL_INDIRECT where that may be anywhere,
+ * SP_CALL_NONE where nothing was called.
+ */
+static enum sp_call what_call(struct sp_edges *e, struct spot caller, struct sp_insn *call,
+                              struct sp_code_exit *to)
+{
+    struct sp_functions *f = &e->f;
+    struct sp_mcode *code = f->modules.v[caller.module].code;
+    enum sp_call how = call_of(e, caller, call);
+    *to = (struct sp_code_exit){call->target, NULL};
+    if (how == SP_CALL_INDIRECT) {
+        bool slotted = call->kind == SP_INSN_CALL_INDIRECT && call->slotted;
+        bool known = slotted && sp_mcode_slot(code, call->slot, &to->name, &to->to) != SP_SLOT_UNKNOWN;
+        return known ? SP_CALL_DIRECT : SP_CALL_INDIRECT;
+    }
+    if (how == SP_CALL_NONE) {
+        /* An address that was put there for something to return to: nothing was called from before it. */
+        uint32_t after = sp_functions_at(f, caller.module, caller.addr);
+        bool planted = after != UINT32_MAX && caller.addr - f->functions.v[after].start < 2;
+        return planted || returns_from_signal(code, caller.addr) ? SP_CALL_INDIRECT : SP_CALL_NONE;
+    }
+    uint32_t called = sp_functions_at(f, caller.module, to->to);
+    bool thunk = called != UINT32_MAX && is_thunk(f->functions.v[called].name);
+    return thunk || to->to == caller.addr ? SP_CALL_INDIRECT : how; /* call of what follows: to learn where */
+}
+
+/* All places to which the call leads, and on. False: failed. */
+static bool walk_call(struct question *q, struct spot caller, const struct sp_code_exit *to, struct walk *w)
+{
+    struct spot all[PLACES_MAX];
+    size_t n;
+    bool open = false, ok = true;
+    if (!to->name)
+        return walk_from(q, (struct spot){caller.module, to->to}, w);
+    *w = (struct walk){.n = 0};
+    if (!defined_at(q, to->name, all, &n, &open))
+        return false;
+    for (size_t i = 0; ok && i < n && !w->reached; i++)
+        ok = walk_from(q, all[i], w);
+    w->open = w->open || open;
+    return ok;
+}
+
 static bool judge(struct question *q, struct spot caller, struct sp_judgement *out)
 {
     struct sp_functions *f = &q->e->f;
-    struct sp_mcode *code = f->modules.v[caller.module].code;
-    uint32_t function = sp_functions_at(f, caller.module, caller.addr - 1);
     const char *callee = q->function == UINT32_MAX ? NULL : f->functions.v[q->function].name;
     struct sp_insn call;
-    uint32_t after = sp_functions_at(f, caller.module, caller.addr);
-    if (f->failed)
-        return false;
-    /* An address that was put there for something to return to: nothing was called from before it. */
-    if (after != UINT32_MAX && caller.addr - f->functions.v[after].start < 2)
-        return true;
-    if (is_injected(callee) || returns_from_signal(code, caller.addr))
-        return true;
-    enum sp_call how = call_of(q->e, caller, function, &call);
-    if (f->failed || how == SP_CALL_NONE) {
+    struct sp_code_exit to;
+    struct walk w;
+    enum sp_call how = what_call(q->e, caller, &call, &to);
+    if (f->failed || how == SP_CALL_INDIRECT || is_injected(callee))
+        return !f->failed;
+    if (how == SP_CALL_NONE) {
         out->verdict = SP_EDGE_IMPOSSIBLE;
-        return !f->failed;
-    }
-    struct sp_code_exit to = {call.target, NULL};
-    if (how == SP_CALL_INDIRECT) {
-        if (call.kind != SP_INSN_CALL_INDIRECT || !call.slotted ||
-            sp_mcode_slot(code, call.slot, &to.name, &to.to) == SP_SLOT_UNKNOWN)
-            return true;
-    } else if (call.target == caller.addr) { /* only to learn where it is */
         return true;
     }
-    uint32_t called = to.name ? UINT32_MAX : sp_functions_at(f, caller.module, to.to);
-    if (f->failed || (called != UINT32_MAX && is_thunk(f->functions.v[called].name)))
-        return !f->failed;
-    struct walk w = {.n = 0};
-    bool ok = !to.name ? walk_from(q, (struct spot){caller.module, to.to}, &w) : true;
-    if (ok && to.name) {
-        struct spot all[PLACES_MAX];
-        size_t n;
-        bool open;
-        ok = defined_at(q, to.name, all, &n, &open);
-        for (size_t i = 0; ok && i < n && !w.reached; i++)
-            ok = walk_from(q, all[i], &w);
-        w.open = w.open || open;
-    }
-    if (!ok || road_of(&w) != ROAD_CLOSED)
-        return ok;
-    return judge_target(q, caller, &to, &w, out);
+    if (!walk_call(q, caller, &to, &w))
+        return false;
+    return road_of(&w) != ROAD_CLOSED || judge_target(q, caller, &to, &w, out);
 }
 
 /* ---- what is asked from outside ---- */
@@ -393,22 +410,25 @@ static bool spot_of(struct sp_edges *e, const struct sp_edge_side *side, struct 
     return out->module != UINT32_MAX;
 }
 
-bool sp_edges_tells(struct sp_edges *e, const struct sp_edge_side *caller)
+static bool has_code(const struct sp_edges *e, struct spot at)
 {
-    struct spot at;
-    return spot_of(e, caller, &at) && at.module != UINT32_MAX && e->f.modules.v[at.module].code &&
+    return at.module != UINT32_MAX && e->f.modules.v[at.module].code &&
            sp_mcode_at(e->f.modules.v[at.module].code, at.addr);
 }
 
-bool sp_edges_function(struct sp_edges *e, const struct sp_edge_side *callee, uint64_t *start)
+bool sp_edges_tells(struct sp_edges *e, const struct sp_edge_side *caller)
 {
     struct spot at;
-    if (!spot_of(e, callee, &at) || at.module == UINT32_MAX)
-        return false;
-    uint32_t function = sp_functions_at(&e->f, at.module, at.addr);
-    if (function != UINT32_MAX)
-        *start = e->f.functions.v[function].start;
-    return function != UINT32_MAX;
+    struct sp_insn call;
+    struct sp_code_exit to;
+    return spot_of(e, caller, &at) && has_code(e, at) && what_call(e, at, &call, &to) != SP_CALL_INDIRECT;
+}
+
+uint32_t sp_edges_function(struct sp_edges *e, const struct sp_edge_side *callee)
+{
+    struct spot at;
+    return spot_of(e, callee, &at) && at.module != UINT32_MAX ? sp_functions_at(&e->f, at.module, at.addr)
+                                                              : UINT32_MAX;
 }
 
 spaa_status sp_edges_judge(struct sp_edges *e, const struct sp_edge_side *caller,
@@ -418,9 +438,7 @@ spaa_status sp_edges_judge(struct sp_edges *e, const struct sp_edge_side *caller
     struct question q = {.e = e, .scene = scene, .function = UINT32_MAX};
     struct spot from;
     *out = (struct sp_judgement){.verdict = SP_EDGE_FINE};
-    if (!sp_edges_tells(e, caller))
-        return e->f.failed;
-    if (!spot_of(e, caller, &from) || !spot_of(e, callee, &q.callee))
+    if (!spot_of(e, caller, &from) || !spot_of(e, callee, &q.callee) || !has_code(e, from))
         return e->f.failed;
     if (q.callee.module != UINT32_MAX)
         q.function = sp_functions_at(&e->f, q.callee.module, q.callee.addr);

@@ -40,12 +40,9 @@ struct sp_judgement {
 struct sp_edges;
 struct sp_edges *sp_edges_new(struct sp_diags *d); /* NULL: out of memory */
 void sp_edges_free(struct sp_edges *e);            /* NULL is fine */
-/*
- * Where the callee's function begins, a number that stands for all its addresses; false where only the
- * address itself does.
- */
-bool sp_edges_function(struct sp_edges *e, const struct sp_edge_side *callee, uint64_t *start);
-/* Whether the caller's code can be judged at all: it says where it calls. */
+/* A number that stands for all addresses of the callee's function; UINT32_MAX: it is not known. */
+uint32_t sp_edges_function(struct sp_edges *e, const struct sp_edge_side *callee);
+/* Whether the answer depends on the callee at all: false where the caller may have called anything. */
 bool sp_edges_tells(struct sp_edges *e, const struct sp_edge_side *caller);
 /* SPAA_OK; else a failure that was reported. */
 spaa_status sp_edges_judge(struct sp_edges *e, const struct sp_edge_side *caller,

@@ -189,20 +189,27 @@ static void collect(struct sp_functions *f, struct sp_function_code *x, bool cal
         *open = !add_to(f, first, (struct sp_code_exit){x->end, NULL});
 }
 
-bool sp_functions_read(struct sp_functions *f, uint32_t function)
+bool sp_functions_exits(struct sp_functions *f, uint32_t function)
 {
     struct sp_function_code *x = &f->functions.v[function];
     if (x->read || f->failed)
         return !f->failed;
     x->read = true;
-    x->first_exit = x->first_call = (uint32_t)f->to.n;
-    if (!fetch(f, x)) {
-        x->open = x->open_calls = true;
-        return !f->failed;
-    }
+    x->first_exit = (uint32_t)f->to.n;
+    x->open = !fetch(f, x);
     collect(f, x, false, &x->open);
     x->exits = (uint32_t)f->to.n - x->first_exit;
+    return !f->failed;
+}
+
+bool sp_functions_calls(struct sp_functions *f, uint32_t function)
+{
+    struct sp_function_code *x = &f->functions.v[function];
+    if (x->calls_read || f->failed)
+        return !f->failed;
+    x->calls_read = true;
     x->first_call = (uint32_t)f->to.n;
+    x->open_calls = !fetch(f, x);
     collect(f, x, true, &x->open_calls);
     x->calls = (uint32_t)f->to.n - x->first_call;
     return !f->failed;

@@ -34,7 +34,7 @@ struct sp_function_code {
     uint64_t start, end;
     const char *name; /* NULL: of an FDE */
     uint32_t module;
-    bool read;
+    bool read, calls_read;
     bool open;                                     /* control may leave it to where nobody can say */
     bool open_calls;                               /* it calls what nobody can say */
     uint32_t first_exit, exits, first_call, calls; /* slices of `to`: jumps out of it, and its calls */
@@ -55,8 +55,9 @@ void sp_functions_free(struct sp_functions *f);
 uint32_t sp_functions_module(struct sp_functions *f, struct sp_module *m);
 /* The function at an address of a module; UINT32_MAX: it is not known, or failed. */
 uint32_t sp_functions_at(struct sp_functions *f, uint32_t module, uint64_t addr);
-/* Its exits and calls; false: failed. */
-bool sp_functions_read(struct sp_functions *f, uint32_t function);
+/* Its exits; its calls; false: failed. */
+bool sp_functions_exits(struct sp_functions *f, uint32_t function);
+bool sp_functions_calls(struct sp_functions *f, uint32_t function);
 /* Where an instruction begins that ends at `at` in the function: its kind, 0 when that is not known. */
 unsigned sp_functions_kind_before(struct sp_functions *f, uint32_t function, uint64_t at);
 

@@ -50,20 +50,24 @@ struct place {
     uint32_t dso;
     uint32_t code; /* which of those that stood there */
     bool caller;
-    bool told; /* whether calls from here were looked at, and `tells` is known */
-    bool tells;
-    bool begun; /* `start` is known */
     uint32_t first, n;
-    uint64_t vaddr; /* as linked */
-    uint64_t start; /* of its function, which stands for all of its addresses */
-    struct call {
-        uint64_t start; /* the callee's */
-        uint32_t dso;
-        int32_t pid; /* of by_scene */
-        uint8_t verdict;
-        bool known, by_scene, below;
-        uint32_t frame; /* MISSING: that of the target */
-    } call;             /* the last one from here that was judged */
+    uint32_t
+        function; /* a number that stands for the code of one function; NOT_ASKED, or SP_NONE: not known */
+    /* Of calls, the last one from here; NOT_ASKED; NO_CALL: none yet; SP_NONE: any call from here may be. */
+    uint32_t call;
+};
+#define NOT_ASKED (SP_NONE - 1)
+#define NO_CALL   (SP_NONE - 2)
+#define OF_PLACE  0x80000000u
+
+/* What was found about a place's call of a function. */
+struct call {
+    uint32_t caller; /* place */
+    uint32_t callee; /* function */
+    uint32_t frame;  /* MISSING: that of the target */
+    int32_t pid;     /* of by_scene */
+    uint8_t verdict;
+    bool by_scene, below;
 };
 
 struct sp_pd_frames {
@@ -82,6 +86,8 @@ struct sp_pd_frames {
     struct sp_buf text;
     uint32_t last; /* place; SP_NONE: none */
     struct sp_edges *edges;
+    SP_VEC(struct call) calls;
+    struct sp_map call_map;
     SP_VEC(struct sp_module *) scene;
 };
 
@@ -316,6 +322,8 @@ void sp_pd_frames_free(struct sp_pd_frames *f)
     if (!f)
         return;
     sp_edges_free(f->edges);
+    sp_vec_free(&f->calls);
+    sp_map_free(&f->call_map);
     sp_vec_free(&f->scene);
     sp_symbols_free(f->symbols);
     sp_vec_free(&f->dsos);
@@ -537,7 +545,6 @@ static spaa_status resolve_place(struct sp_pd_frames *f, struct place *pl, uint8
     struct sp_resolved found[INLINE_MAX];
     size_t n = 0;
     addresses(f, d, pl->addr, &look, &ip);
-    pl->vaddr = ip;
     bool caller = pl->caller && look;
     if (d->kind == DSO_BPF || d->kind == DSO_PATCH) {
         found[0] = (struct sp_resolved){.func = d->path.p, .symoff = pl->addr - d->base - caller};
@@ -575,7 +582,12 @@ static spaa_status code_at(struct sp_pd_frames *f, uint32_t dso, uint32_t code, 
             f->places.v[i].caller == caller)
             pl = &f->places.v[i];
     if (!pl) {
-        struct place fresh = {.addr = addr, .dso = dso, .code = code, .caller = caller};
+        struct place fresh = {.addr = addr,
+                              .dso = dso,
+                              .code = code,
+                              .caller = caller,
+                              .function = NOT_ASKED,
+                              .call = NOT_ASKED};
         spaa_status st = resolve_place(f, &fresh, kind);
         if (st)
             return st;
@@ -684,11 +696,13 @@ uint32_t sp_pd_frames_last(const struct sp_pd_frames *f)
     return f->last;
 }
 
-/* The module of a place whose addresses are those of its file as linked; NULL: another kind of place. */
-static struct sp_module *code_module(const struct sp_pd_frames *f, const struct place *pl)
+/* A place as its file is linked; the module is NULL where it is none of a file. */
+static struct sp_edge_side linked(const struct sp_pd_frames *f, const struct place *pl)
 {
     const struct dso *d = &f->dsos.v[pl->dso];
-    return d->kind == DSO_FILE && !d->file_offsets ? d->module : NULL;
+    uint64_t look, ip;
+    addresses(f, d, pl->addr, &look, &ip);
+    return (struct sp_edge_side){d->kind == DSO_FILE && !d->file_offsets ? d->module : NULL, ip};
 }
 
 /* The files that the process has mapped with their code. */
@@ -741,32 +755,34 @@ static spaa_status missing_frame(struct sp_pd_frames *f, const struct sp_edge_si
 }
 
 /* An address that lies within the instruction that was executed. */
-static struct sp_edge_side callee_side(const struct sp_pd_frames *f, const struct place *pl)
+static struct sp_edge_side executed(const struct sp_pd_frames *f, const struct place *pl)
 {
-    return (struct sp_edge_side){code_module(f, pl), pl->vaddr - (pl->caller && pl->vaddr)};
+    struct sp_edge_side side = linked(f, pl);
+    side.addr -= pl->caller && side.addr;
+    return side;
 }
 
-static spaa_status judge(struct sp_pd_frames *f, const struct sp_pd_scene *scene, uint32_t callee,
-                         uint32_t caller)
+static spaa_status judge(struct sp_pd_frames *f, const struct sp_pd_scene *scene, struct call *c,
+                         const struct place *callee)
 {
     struct sp_judgement j;
     bool complete;
     spaa_status st = gather_scene(f, scene, &complete);
     if (st)
         return st;
-    struct sp_edge_side from = {code_module(f, &f->places.v[caller]), f->places.v[caller].vaddr};
-    struct sp_edge_side to = callee_side(f, &f->places.v[callee]);
+    struct sp_edge_side from = linked(f, &f->places.v[c->caller]), to = executed(f, callee);
     const struct sp_edge_scene all = {f->scene.v, f->scene.n, complete};
-    struct call *c = &f->places.v[caller].call;
     st = sp_edges_judge(f->edges, &from, &to, &all, &j);
-    *c = (struct call){.start = f->places.v[callee].start,
-                       .dso = f->places.v[callee].dso,
-                       .pid = scene->pid,
-                       .verdict = (uint8_t)j.verdict,
-                       .known = true,
-                       .by_scene = j.by_scene,
-                       .below = j.below};
+    c->pid = scene->pid;
+    c->verdict = (uint8_t)j.verdict;
+    c->by_scene = j.by_scene;
+    c->below = j.below;
     return st || j.verdict != SP_EDGE_MISSING ? st : missing_frame(f, &j.target, &c->frame);
+}
+
+static bool holds(const struct call *c, uint32_t caller, uint32_t callee, int32_t pid)
+{
+    return c->caller == caller && c->callee == callee && (!c->by_scene || c->pid == pid);
 }
 
 static spaa_status put_edge(struct sp_pd_frames *f, struct sp_pd_edge_list *out, size_t at,
@@ -778,38 +794,53 @@ static spaa_status put_edge(struct sp_pd_frames *f, struct sp_pd_edge_list *out,
     return frame != SP_NONE && sp_vec_push(out, e) ? SPAA_OK : sp_nomem(f->pd->d);
 }
 
-/* Whether the code of a place says where it calls. */
-static bool tells(struct sp_pd_frames *f, struct place *pl)
+/* Finds, or judges and adds; the place's `call` is it then. */
+static spaa_status find_call(struct sp_pd_frames *f, const struct sp_pd_scene *scene, uint32_t callee,
+                             uint32_t caller)
 {
-    if (!pl->told) {
-        struct sp_edge_side side = {code_module(f, pl), pl->vaddr};
-        pl->told = true;
-        pl->tells = side.module && sp_edges_tells(f->edges, &side);
+    struct place *from = &f->places.v[caller], *to = &f->places.v[callee];
+    uint64_t hash = sp_hash_mix((uint64_t)caller << 32 | to->function, 1);
+    struct sp_probe at = sp_map_probe(&f->call_map, hash);
+    for (uint32_t i; (i = sp_map_next(&f->call_map, &at)) != SP_MAP_NONE;) {
+        if (!holds(&f->calls.v[i], caller, to->function, scene->pid))
+            continue;
+        from->call = i;
+        return SPAA_OK;
     }
-    return pl->tells;
-}
-
-static void find_start(struct sp_pd_frames *f, struct place *pl)
-{
-    struct sp_edge_side side = callee_side(f, pl);
-    pl->begun = true;
-    if (!sp_edges_function(f->edges, &side, &pl->start))
-        pl->start = pl->addr;
+    struct call fresh = {.caller = caller, .callee = to->function};
+    spaa_status st = judge(f, scene, &fresh, to);
+    if (st)
+        return st;
+    from->call = (uint32_t)f->calls.n;
+    return f->calls.n < NO_CALL && sp_vec_push(&f->calls, fresh) &&
+                   sp_map_add_at(&f->call_map, &at, from->call)
+               ? SPAA_OK
+               : sp_nomem(f->pd->d);
 }
 
 spaa_status sp_pd_frames_call(struct sp_pd_frames *f, const struct sp_pd_scene *scene, uint32_t callee,
                               uint32_t caller, size_t at, struct sp_pd_edge_list *out)
 {
     struct place *from = &f->places.v[caller], *to = &f->places.v[callee];
-    const struct call *c = &from->call;
-    if (!tells(f, from))
-        return SPAA_OK;
-    if (!to->begun)
-        find_start(f, to);
     spaa_status st = SPAA_OK;
-    if (!c->known || c->start != to->start || c->dso != to->dso || (c->by_scene && c->pid != scene->pid))
-        st = judge(f, scene, callee, caller);
-    if (!st && (c->verdict == SP_EDGE_IMPOSSIBLE || c->below))
+    if (from->call == NOT_ASKED) {
+        struct sp_edge_side side = linked(f, from);
+        from->call = side.module && sp_edges_tells(f->edges, &side) ? NO_CALL : SP_NONE;
+    }
+    if (from->call == SP_NONE)
+        return SPAA_OK;
+    if (to->function == NOT_ASKED) {
+        struct sp_edge_side side = executed(f, to);
+        to->function = sp_edges_function(f->edges, &side);
+        if (to->function == SP_NONE) /* it stands for itself */
+            to->function = callee | OF_PLACE;
+    }
+    if (from->call == NO_CALL || !holds(&f->calls.v[from->call], caller, to->function, scene->pid))
+        st = find_call(f, scene, callee, caller);
+    if (st)
+        return st;
+    const struct call *c = &f->calls.v[from->call];
+    if (c->verdict == SP_EDGE_IMPOSSIBLE || c->below)
         st = put_edge(f, out, at, SP_EDGE_BROKEN, SP_NONE);
     if (!st && c->verdict == SP_EDGE_MISSING)
         st = put_edge(f, out, at, SP_EDGE_INFERRED, c->frame);
