@@ -1,49 +1,55 @@
-/* Reads "FILE OFFSET SIZE ADDRESS" (hex) of executable sections and prints what the decoder says of each
- * instruction: its address, length, kind and target. Where it does not know, it goes on by one byte. */
+/*
+ * Compares the decoder of symbols/calls.h with another one: FILE OFFSET SIZE ADDRESS of a section of x86-64
+ * code, numbers in hex; on standard input its instructions, `ADDRESS LENGTH KIND TARGET` each. Prints those
+ * that are not the same, and how many were known.
+ */
 #include "symbols/calls.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static const char *const kinds[] = {
+    [SP_INSN_OTHER] = "other",       [SP_INSN_CALL] = "call",     [SP_INSN_CALL_INDIRECT] = "call*",
+    [SP_INSN_JUMP] = "jump",         [SP_INSN_BRANCH] = "branch", [SP_INSN_JUMP_INDIRECT] = "jump*",
+    [SP_INSN_JUMP_WITHIN] = "jump*", [SP_INSN_STOP] = "stop"};
+
+static unsigned char *load(const char *path, size_t offset, size_t size)
+{
+    unsigned char *p = malloc(size + 1);
+    FILE *f = fopen(path, "rb");
+    if (!p || !f || fseek(f, (long)offset, SEEK_SET) || fread(p, 1, size, f) != size)
+        exit(2);
+    fclose(f);
+    return p;
+}
 
 int main(int argc, char **argv)
 {
-    if (argc < 6)
+    if (argc != 5)
         return 2;
-    size_t offset = strtoull(argv[2], NULL, 16), size = strtoull(argv[3], NULL, 16);
-    uint64_t addr = strtoull(argv[4], NULL, 16);
-    unsigned machine = (unsigned)atoi(argv[5]);
-    unsigned char *p = malloc(size + 1);
-    FILE *f = fopen(argv[1], "rb");
-    if (!p || !f || fseek(f, (long)offset, SEEK_SET) || fread(p, 1, size, f) != size)
-        return 1;
-    fclose(f);
-    /* The starts and lengths that objdump says come on standard input. */
-    uint64_t at;
-    unsigned len, wrong = 0, unknown = 0, known = 0;
+    uint64_t size = strtoull(argv[3], NULL, 16), start = strtoull(argv[4], NULL, 16), at, target;
+    unsigned char *p = load(argv[1], strtoull(argv[2], NULL, 16), size);
+    unsigned long known = 0, unknown = 0, wrong = 0;
+    unsigned length;
     char kind[16];
-    uint64_t target;
-    while (scanf("%lx %u %15s %lx", &at, &len, kind, &target) == 4) {
+    while (scanf("%" SCNx64 " %u %15s %" SCNx64, &at, &length, kind, &target) == 4) {
         struct sp_insn x;
-        if (at < addr || at - addr >= size)
-            continue;
-        if (!sp_insn_read(machine, p + (at - addr), size - (at - addr), at, &x)) {
+        if (at - start >= size ||
+            !sp_insn_read(SP_MACHINE_X86_64, p + (at - start), size - (at - start), at, &x)) {
             unknown++;
-            if (argc > 6)
-                printf("unknown %lx %u\n", at, len);
             continue;
         }
         known++;
-        static const char *const kinds[] = {"other",  "call",  "icall", "jump",
-                                            "branch", "ijump", "ijump", "stop"};
-        bool same = kind[0] == '?' || (kinds[x.kind][0] == kind[0] && kinds[x.kind][1] == kind[1]);
         bool aimed = x.kind == SP_INSN_CALL || x.kind == SP_INSN_JUMP || x.kind == SP_INSN_BRANCH;
-        if (x.len != len || !same || (aimed && kind[0] != '?' && x.target != target)) {
-            printf("wrong %lx: objdump %u %s %lx, here %u %s %lx\n", at, len, kind, target, x.len,
-                   kinds[x.kind], x.target);
-            wrong++;
-        }
+        if (x.len == length && !strcmp(kinds[x.kind], kind) && (!aimed || x.target == target))
+            continue;
+        wrong++;
+        printf("%" PRIx64 ": %u %s %" PRIx64 ", here %u %s %" PRIx64 "\n", at, length, kind, target, x.len,
+               kinds[x.kind], x.target);
     }
-    printf("known %u unknown %u wrong %u\n", known, unknown, wrong);
+    printf("%lu known, %lu unknown, %lu wrong\n", known, unknown, wrong);
     free(p);
     return wrong != 0;
 }

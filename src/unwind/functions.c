@@ -160,7 +160,7 @@ static void collect(struct sp_functions *f, struct sp_function_code *x, bool cal
     const unsigned char *p = f->bytes.v;
     size_t before = 0, second = 0, n = f->bytes.n; /* lengths of the two instructions before */
     uint32_t first = (uint32_t)f->to.n;
-    bool falls = false;
+    bool falls = true; /* out at the end */
     for (size_t at = 0; at < n && !f->failed && !*open;) {
         struct sp_insn i;
         struct sp_code_exit e;

@@ -1,0 +1,339 @@
+"""Calls that cannot have been made: edges of user chains in perf.data, by the code of the recorded binaries."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import conftest
+import pytest
+from perf_data_files import CALLCHAIN, CONTEXT, IP, PERIOD, TID, TIME, USER, Recording
+
+pytestmark = pytest.mark.skipif(not shutil.which("gcc") or os.uname().machine != "x86_64", reason="no gcc for x86-64")
+SPAA = conftest.BIN
+BASE = 0x10000000
+
+CODE = """
+    .text
+    .macro fn name
+    .globl \\name
+    .type \\name, @function
+\\name:
+    .endm
+    .macro end name
+    .size \\name, . - \\name
+    .balign 16
+    .endm
+fn leaf
+    add $1, %rax
+    ret
+end leaf
+fn other
+    add $1, %rax
+    ret
+end other
+fn mid
+    push %rbp
+    call leaf
+mid_ret:
+    pop %rbp
+    ret
+end mid
+fn top
+    push %rbp
+    call mid
+top_ret:
+    nop
+    pop %rbp
+    ret
+end top
+fn lonely
+    push %rbp
+    call other
+    pop %rbp
+    ret
+end lonely
+fn calls_lonely
+    call lonely
+calls_lonely_ret:
+    ret
+end calls_lonely
+fn goes_on
+    test %rax, %rax
+    je mid
+    jmp other
+end goes_on
+fn calls_goes_on
+    call goes_on
+calls_goes_on_ret:
+    ret
+end calls_goes_on
+fn goes_anywhere
+    test %rax, %rax
+    jmp *%rcx
+end goes_anywhere
+fn calls_goes_anywhere
+    call goes_anywhere
+calls_goes_anywhere_ret:
+    ret
+end calls_goes_anywhere
+fn switches
+    movslq (%rdx,%rax,4), %rax
+    add %rdx, %rax
+    jmp *%rax
+    call leaf
+    ret
+end switches
+fn calls_switches
+    call switches
+calls_switches_ret:
+    ret
+end calls_switches
+fn indirect
+    call *%rax
+indirect_ret:
+    call *8(%rsp,%rbp,8)
+indirect_sib_ret:
+    ret
+end indirect
+fn learns_where
+    call 1f
+1:
+learns_where_ret:
+    pop %rax
+    ret
+end learns_where
+fn parted
+    test %rax, %rax
+    call *%rax
+    ret
+end parted
+fn calls_parted
+    call parted
+calls_parted_ret:
+    ret
+end calls_parted
+    .type parted.cold, @function
+parted.cold:
+    xor %eax, %eax
+    ret
+end parted.cold
+fn __restore_rt
+    mov $15, %rax
+    syscall
+end __restore_rt
+fn falls
+    nop
+end falls
+fn fallen_into
+    ret
+end fallen_into
+fn calls_falls
+    call falls
+calls_falls_ret:
+    ret
+end calls_falls
+fn past_prefixes
+    nop
+    addr32 call mid
+past_prefixes_ret:
+    ret
+end past_prefixes
+fn through_slot
+    call *leaf@GOTPCREL(%rip)
+through_slot_ret:
+    ret
+end through_slot
+fn _start
+    ret
+end _start
+"""
+
+
+class Binary:
+    def __init__(self, folder, name, text, *options):
+        source, self.path = folder / (name + ".s"), str(folder / name)
+        source.write_text(text)
+        subprocess.run(["gcc", "-nostdlib", "-Wl,--build-id=sha1", source, *options, "-o", self.path], check=True)
+        table = subprocess.run(["nm", self.path], check=True, capture_output=True, text=True).stdout
+        self.at = {p[2]: int(p[0], 16) for p in map(str.split, table.splitlines()) if len(p) == 3}
+        subprocess.run(["objcopy", "-w", "--strip-symbol=*_ret", self.path], check=True)  # no functions begin there
+        notes = subprocess.run(["readelf", "-nW", self.path], check=True, capture_output=True, text=True).stdout
+        self.id = bytes.fromhex(notes.split("Build ID: ")[1].split()[0])
+        loads = subprocess.run(["readelf", "-lW", self.path], check=True, capture_output=True, text=True).stdout
+        row = next(r.split() for r in loads.splitlines() if r.split()[:1] == ["LOAD"] and " R E " in r)
+        self.offset, self.vaddr, self.size = (int(row[i], 16) for i in (1, 2, 4))
+
+    def address(self, name, base):
+        """Where a symbol, or one and a distance, is in the process."""
+        symbol, _, more = name.partition("+")
+        return base + self.at[symbol] + int(more or "0", 0) - self.vaddr
+
+
+def record(tmp_path, chains, *binaries, ids=True):
+    r = Recording([(1, 0, IP | TID | TIME | CALLCHAIN | PERIOD, {"freq": 99})])
+    r.comm(10, 10, b"prog", 100)
+    for i, b in enumerate(binaries):
+        start = BASE + i * 0x1000000
+        if ids:
+            r.mmap2(10, start, (b.size + 0xfff) & ~0xfff, b.offset, b.path.encode(), 100, build_id=b.id)
+        else:
+            r.mmap(10, start, (b.size + 0xfff) & ~0xfff, b.offset, b.path.encode(), 100)
+    for n, chain in enumerate(chains):
+        r.sample([CONTEXT["user"], *chain], time=200 + n)
+    path = tmp_path / "perf.data"
+    path.write_bytes(r.bytes())
+    return path
+
+
+def edges(path, *options):
+    """Of each distinct stack: its edges, as (place, the inferred function or BROKEN)."""
+    out = subprocess.run([SPAA, "convert", path, "--to", "spaa", *options], capture_output=True, text=True, check=True).stdout
+    rows = [json.loads(line) for line in out.splitlines()]
+    names = {r["id"]: r["func"] for r in rows if r["type"] == "frame"}
+    return {tuple(names[f] for f in r["frames"]):
+            [(e["at"], names[e["inferred"]] if "inferred" in e else "BROKEN") for e in r.get("x_edges", [])]
+            for r in rows if r["type"] == "stack"}
+
+
+@pytest.fixture(scope="module")
+def prog(tmp_path_factory):
+    return Binary(tmp_path_factory.mktemp("bin"), "prog", CODE, "-static", "-no-pie")
+
+
+CASES = [
+    (["leaf", "mid_ret"], []),
+    (["mid+1", "top_ret"], []),
+    (["leaf", "top_ret"], [(0, "mid")]),
+    (["leaf", "mid_ret", "top_ret"], []),
+    (["leaf", "mid_ret", "top_ret+1"], [(1, "BROKEN")]),  # nothing was called from there
+    (["leaf", "calls_lonely_ret"], [(0, "BROKEN"), (0, "lonely")]),
+    (["other", "calls_goes_on_ret"], []),
+    (["mid", "calls_goes_on_ret"], []),
+    (["leaf", "calls_goes_on_ret"], [(0, "BROKEN")]),  # goes_on may be no more
+    (["leaf", "calls_goes_anywhere_ret"], []),
+    (["leaf", "calls_switches_ret"], [(0, "switches")]),
+    (["leaf", "indirect_ret"], []),
+    (["leaf", "indirect_sib_ret"], []),
+    (["leaf", "learns_where_ret"], []),
+    (["parted.cold", "calls_parted_ret"], []),
+    (["leaf", "__restore_rt"], []),
+    (["leaf", "lonely"], []),  # a place that something was told to return to
+    (["fallen_into", "calls_falls_ret"], []),
+    (["leaf", "past_prefixes_ret"], [(0, "mid")]),
+    (["leaf", "through_slot_ret"], []),
+]
+
+
+@pytest.mark.parametrize("chain, wanted", CASES, ids=["-".join(c) for c, _ in CASES])
+def test_edges(tmp_path, prog, chain, wanted):
+    found = edges(record(tmp_path, [[prog.address(a, BASE) for a in chain]], prog))
+    assert list(found.values()) == [wanted]
+
+
+def test_without_the_recorded_build_nothing_is_known(tmp_path, prog):
+    chain = [prog.address("leaf", BASE), prog.address("top_ret+1", BASE)]
+    assert list(edges(record(tmp_path, [chain], prog, ids=False)).values()) == [[]]
+    assert list(edges(record(tmp_path, [chain], prog), "--no-symbols").values()) == [[]]
+    other = Binary(tmp_path, "prog", CODE.replace("add $1", "add $2"), "-static", "-no-pie")
+    other.path, other.id = prog.path, other.id
+    assert list(edges(record(tmp_path, [chain], other)).values()) == [[]]
+
+
+def test_stripped_binaries_have_extents_of_their_frame_descriptions(tmp_path):
+    text = CODE.replace("\\name:\n", "\\name:\n    .cfi_startproc\n").replace("    .macro end name\n", "    .macro end name\n    .cfi_endproc\n")
+    b = Binary(tmp_path, "prog", text.replace("parted.cold:\n", "parted.cold:\n    .cfi_startproc\n"), "-static", "-no-pie")
+    chain = [b.address("leaf", BASE), b.address("top_ret", BASE)]
+    subprocess.run(["strip", b.path], check=True)
+    assert list(edges(record(tmp_path, [chain], b)).values()) == [[(0, "0x%x" % b.at["mid"])]]
+
+
+LIBRARY = """
+    .text
+    .globl serve, inner
+    .type serve, @function
+serve:
+    push %rbp
+    call inner@plt
+    pop %rbp
+    ret
+    .size serve, . - serve
+    .type inner, @function
+inner:
+    ret
+    .size inner, . - inner
+"""
+USER_OF_LIBRARY = """
+    .text
+    .globl _start, unrelated
+    .type _start, @function
+_start:
+    call serve@plt
+start_ret:
+    call *serve@GOTPCREL(%rip)
+slot_ret:
+    ret
+    .size _start, . - _start
+    .type unrelated, @function
+unrelated:
+    call unrelated
+    ret
+    .size unrelated, . - unrelated
+"""
+
+
+@pytest.mark.parametrize("lazy", ["-Wl,-z,lazy", "-Wl,-z,now"])
+def test_through_the_procedure_linkage_table(tmp_path, lazy):
+    lib = Binary(tmp_path, "libserve.so", LIBRARY, "-shared", lazy)
+    exe = Binary(tmp_path, "prog", USER_OF_LIBRARY, "-pie", lazy, lib.path)
+    other = Binary(tmp_path, "libother.so", LIBRARY, "-shared")
+    second = BASE + 0x1000000
+    chains = [[lib.address(a, second), exe.address(b, BASE)] for a in ("serve", "inner") for b in ("start_ret", "slot_ret")]
+    path = record(tmp_path, chains, exe, lib)
+    assert edges(path) == {("serve", "_start"): [], ("inner", "_start"): [(0, "serve")]}
+    # Where several define it, nobody can say which one is called.
+    assert edges(record(tmp_path, chains, exe, lib, other)) == {("serve", "_start"): [], ("inner", "_start"): []}
+    # The callee's own library is not the only one that may.
+    os.remove(other.path)
+    assert edges(record(tmp_path, chains, exe, lib, other)) == {("serve", "_start"): [], ("inner", "_start"): []}
+
+
+def test_views_show_what_frame_pointers_skip(tmp_path, prog):
+    """Recorded with frame pointers, a function that has not pushed its frame hides its caller."""
+    path = record(tmp_path, [[prog.address(a, BASE) for a in ("leaf", "top_ret")]], prog)
+    top = conftest.ask("top", path)["rows"]
+    assert {r["function"]: r["cum_percent"] for r in top} == {"leaf": 100, "mid": 100, "top": 100}
+
+
+TRUTH = """
+#include <stdlib.h>
+#define NI __attribute__((noinline, noclone))
+static char a[1 << 16], b[1 << 16];
+volatile unsigned long sink;
+NI unsigned long leaf(unsigned long x) { for (int i = 0; i < 20; i++) x = x * 6364136223846793005ul + 1; return x; }
+NI void leaves(int n) { unsigned long x = 1; for (int i = 0; i < n; i++) x = leaf(x); sink += x; }
+NI void lengths(int n) { for (int i = 0; i < n; i++) { b[60000] = 0; sink += __builtin_strlen(b); } }
+int main(void) { __builtin_memset(b, 120, sizeof b); for (int i = 0; i < 300; i++) { leaves(40000); lengths(400); sink++; } return 0; }
+"""
+
+
+def test_inferred_callers_are_those_that_dwarf_has(tmp_path):
+    """One program both ways: what frame pointers skip comes back to within what is chance."""
+    (tmp_path / "t.c").write_text(TRUTH)
+    exe = tmp_path / "t"
+    subprocess.run(["gcc", "-O2", "-fno-omit-frame-pointer", "-fno-builtin-strlen", tmp_path / "t.c", "-o", exe], check=True)
+    shares = {}
+    for way in ("fp", "dwarf"):
+        path = tmp_path / way
+        if not shutil.which("perf") or subprocess.run(
+                ["perf", "record", "-q", "-F", "997", "-e", "cpu-clock:u", "--call-graph", way, "-o", path, exe],
+                capture_output=True, check=False).returncode:
+            pytest.skip("perf cannot record here")
+        shares[way] = {r["function"]: float(r["cum_percent"]) for r in conftest.ask("top", path, "-n", "0")["rows"]}
+        found = edges(path)
+        if way == "dwarf":
+            assert not [e for e in found.values() if e]
+        else:
+            assert [e for e in found.values() if (0, "leaves") in e]
+    for name in ("leaves", "lengths"):
+        assert abs(shares["fp"][name] - shares["dwarf"][name]) < 12, (name, shares)
