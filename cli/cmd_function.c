@@ -4,6 +4,7 @@
 #include "analysis/function.h"
 #include "analysis/top.h"
 #include "base/num.h"
+#include "model/edges.h"
 #include "render/text.h"
 
 struct function {
@@ -23,6 +24,7 @@ struct row {
     int64_t flat, cum, samples;
     bool neighbour;
     uint32_t pool; /* of threads; SP_NONE */
+    enum sp_inferred inferred;
 };
 
 static size_t rows_of(const struct function *x, int section)
@@ -38,13 +40,16 @@ static struct row row_of(const struct function *x, int section, size_t i)
         const struct sp_neighbour *y = section == CALLERS ? &x->v.callers.v[i] : &x->v.callees.v[i];
         struct sp_str name = y->function == SP_NONE ? (struct sp_str){"[root]", 6}
                                                     : sp_pstr(p, p->functions.v[y->function].name);
-        return (struct row){y->function, name, 0, y->weight, y->samples, true, SP_NONE};
+        enum sp_inferred inferred = !y->inferred               ? SP_RECORDED
+                                    : y->inferred == y->weight ? SP_INFERRED
+                                                               : SP_INFERRED_IN_PART;
+        return (struct row){y->function, name, 0, y->weight, y->samples, true, SP_NONE, inferred};
     }
     const struct sp_part *y = section == MATCHES ? &x->v.matches.v[i]
                               : section == LINES ? &x->v.lines.v[i]
                                                  : &x->v.threads.v[i];
     struct sp_str name = y->name ? sp_str_at(&x->v.names, y->name) : (struct sp_str){"?", 1};
-    return (struct row){y->function, name, y->flat, y->cum, y->cum_samples, false, y->pool};
+    return (struct row){y->function, name, y->flat, y->cum, y->cum_samples, false, y->pool, SP_RECORDED};
 }
 
 /* One match needs no list, and lines that are not known none either. */
@@ -75,6 +80,8 @@ static void json_row(struct function *x, int section, const struct row *r)
     } else {
         sp_jw_str(&a->w, "name", r->name.p, r->name.n);
     }
+    if (r->inferred)
+        sp_jw_bool(&a->w, r->inferred == SP_INFERRED ? "inferred" : "inferred_in_part", true);
     if (!r->neighbour) {
         answer_weight(a, "flat", r->flat);
         answer_percent(a, "flat_percent", r->flat);
@@ -221,7 +228,9 @@ static void table_row(struct function *x, struct sp_table *t, int section, const
         cell_percent(&x->a, t, r->flat);
     }
     cell_count(t, r->samples);
-    cell_str(t, r->name);
+    sp_buf_add(&x->a.b, r->name.p, r->name.n);
+    sp_buf_puts(&x->a.b, sp_inferred_mark(p, r->function, r->inferred));
+    cell_buf(t, &x->a.b);
     cell_str(t, dso_name(p, r->function == SP_NONE ? SP_NONE : p->functions.v[r->function].dso));
 }
 

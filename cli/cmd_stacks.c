@@ -3,6 +3,7 @@
 
 #include "analysis/stacks.h"
 #include "base/num.h"
+#include "model/edges.h"
 #include "render/text.h"
 
 #include <stdlib.h>
@@ -78,6 +79,8 @@ static void json_frame(struct stacks *x, uint32_t frame)
         sp_jw_u64(w, "inline_depth", f->inline_depth);
     if (f->flags & SP_FRAME_UNRESOLVED)
         sp_jw_bool(w, "unresolved", true);
+    if (f->flags & SP_FRAME_INFERRED)
+        sp_jw_bool(w, "inferred", true);
     sp_jw_close(w, '}');
 }
 
@@ -203,6 +206,8 @@ static bool text_stack(struct stacks *x, const struct sp_stack_row *row)
         sp_text_safe(b, name.p, name.n);
         if (frame->flags & SP_FRAME_INLINED)
             sp_buf_puts(b, " [inlined]");
+        if (frame->flags & SP_FRAME_INFERRED && !sp_str_is(name, SP_BROKEN_CHAIN))
+            sp_buf_puts(b, " [inferred]");
         if (line.n) {
             sp_buf_puts(b, "  ");
             sp_text_safe(b, line.p, line.n);

@@ -126,6 +126,7 @@ static void table_row(struct tree *x, struct sp_table *table, uint32_t i)
     if (n->self && n->function != SP_NONE &&
         sp_function_tags(x->t.profile, x->a.s->event, n->function) & SP_TAG_IRQ)
         sp_buf_puts(b, " [irq-enable]");
+    sp_buf_puts(b, sp_inferred_mark(x->t.profile, n->function, n->inferred));
     if (missing_of(x, i)) {
         sp_buf_printf(b, " (+%u: ", missing_of(x, i));
         percent_text(b, x->a.s, elided_of(x, i));

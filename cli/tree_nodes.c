@@ -206,6 +206,8 @@ static void json_node(struct tree *x, uint32_t i)
     at = put_sum(at, x->a.s, n->self);
     memcpy(at, same->text, same->n);
     at += same->n;
+    if (n->inferred)
+        at = put(at, n->inferred == SP_INFERRED ? ",\"inferred\":true" : ",\"inferred_in_part\":true");
     if (missing_of(x, i)) {
         at = put_sum(put(at, ",\"elided\":"), x->a.s, elided_of(x, i));
         at = put(at, ",\"elided_children\":");
@@ -330,6 +332,7 @@ static void csv_row(struct tree *x, struct sp_output *out, uint32_t i)
         at = put(at, " [k]");
     if (n->inlined)
         at = put(at, " [inlined]");
+    at = put(at, sp_inferred_mark(x->t.profile, n->function, n->inferred));
     at = put_depth(put(at, quote ? "\"," : ","), n->depth);
     *at++ = ',';
     if (!x->a.s->cannot_add)

@@ -40,7 +40,7 @@ static void sums_free(struct sums *x)
 static struct sp_part *part(struct sums *x, uint32_t key)
 {
     if (!x->slot[key]) {
-        struct sp_part fresh = {0, SP_NONE, SP_NONE, 0, 0, SP_ABSENT, SP_ABSENT};
+        struct sp_part fresh = {0, SP_NONE, SP_NONE, 0, 0, SP_ABSENT, SP_ABSENT, 0};
         if (!sp_vec_push(&x->parts, fresh) || !sp_vec_push(&x->keys, key) ||
             !sp_vec_push(&x->stamp, (size_t)0))
             return NULL;
@@ -79,11 +79,19 @@ static bool flat(struct sums *x, uint32_t key, const struct sp_selected *row)
     return true;
 }
 
-/* The key for "none" is one past the functions. */
-static uint32_t neighbour(const struct builder *b, const uint32_t *f, size_t n, size_t k, int step)
+/* The caller or callee at a place of the row; the key for "none" is one past the functions. */
+static bool beside(struct builder *b, struct sums *x, const uint32_t *f, size_t n, size_t at,
+                   const struct sp_selected *row, size_t stamp)
 {
-    size_t at = step < 0 ? k - 1 : k + 1; /* k - 1 wraps to beyond n */
-    return at < n ? b->p->frames.v[f[at]].function : (uint32_t)b->p->functions.n;
+    const struct sp_frame *frame = at < n ? &b->p->frames.v[f[at]] : NULL;
+    struct sp_part *y = part(x, frame ? frame->function : (uint32_t)b->p->functions.n);
+    if (!y)
+        return false;
+    int64_t before = y->cum;
+    bool ok = cum(x, frame ? frame->function : (uint32_t)b->p->functions.n, row, stamp);
+    if (ok && frame && frame->flags & SP_FRAME_INFERRED)
+        y->inferred += y->cum - before;
+    return ok;
 }
 
 /* Whether a frame is a function that the row had before, rather than one of the same name. */
@@ -117,8 +125,8 @@ static bool add_row(struct builder *b, size_t i)
         times++;
         ok = sp_vec_push(&b->hits, (uint32_t)k) && cum(&b->matches, frame->function, row, i + 1) &&
              cum(&b->lines, frame->srcline, row, i + 1) && cum(&b->threads, context, row, i + 1) &&
-             cum(&b->callers, neighbour(b, f, n, k, 1), row, i + 1) &&
-             (k == 0 || cum(&b->callees, neighbour(b, f, n, k, -1), row, i + 1));
+             beside(b, &b->callers, f, n, k + 1, row, i + 1) &&
+             (k == 0 || beside(b, &b->callees, f, n, k - 1, row, i + 1));
     }
     if (!ok || !times)
         return ok;
@@ -178,7 +186,8 @@ static bool take_neighbours(struct builder *b, const struct sums *x, void **v, s
     out = *v;
     for (size_t i = 0; i < x->parts.n; i++) {
         uint32_t f = x->keys.v[i] == b->p->functions.n ? SP_NONE : x->keys.v[i];
-        out[i] = (struct sp_neighbour){f, x->parts.v[i].cum, x->parts.v[i].cum_samples};
+        out[i] =
+            (struct sp_neighbour){f, x->parts.v[i].cum, x->parts.v[i].cum_samples, x->parts.v[i].inferred};
     }
     *n = x->parts.n;
     if (*n)

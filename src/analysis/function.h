@@ -13,6 +13,7 @@
 struct sp_neighbour {
     uint32_t function; /* SP_NONE: none, the row begins or ends here */
     int64_t weight, samples;
+    int64_t inferred; /* of the weight: where its frame was not recorded (model/edges.h) */
 };
 
 struct sp_part {
@@ -20,6 +21,7 @@ struct sp_part {
     uint32_t function; /* matches: which; else SP_NONE */
     uint32_t pool;     /* threads: number in the pools of the selection; SP_NONE */
     int64_t flat, cum, samples, cum_samples;
+    int64_t inferred; /* of cum: where the frame was not recorded */
 };
 
 struct sp_function_view {

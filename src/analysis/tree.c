@@ -17,10 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INLINED   0x80000000u /* flag in builder.keys */
-#define KEYS_MAX  0x7fffffffu
+#define INLINED   0x80000000u /* flags in builder.keys */
+#define INFERRED  0x40000000u
+#define KEY       0x3fffffffu
+#define KEYS_MAX  KEY
 #define NO_SLOT   UINT32_MAX
 #define ENDS_HERE (UINT32_MAX - 1)
+
+/* The flags that all frames of a node have, and those that some have. */
+struct marks {
+    uint32_t all, some;
+};
 
 /* A child while its parent is open. */
 struct slot {
@@ -28,7 +35,7 @@ struct slot {
     uint32_t row; /* the first one that goes through it: its frame is the child's */
     int64_t total, samples;
     size_t at; /* where its paths go */
-    bool inlined;
+    struct marks marks;
 };
 
 /* A node that waits to be opened, with its run of builder.run. */
@@ -38,7 +45,8 @@ struct waiting {
     uint32_t parent, depth, frame, comm;
     uint32_t sibling; /* position among its siblings */
     uint32_t number;  /* of waiting nodes: ties of the heap */
-    bool inlined, alone;
+    struct marks marks;
+    bool alone;
     bool fetched; /* its paths and their frames are in the cache */
 };
 
@@ -47,7 +55,7 @@ struct builder {
     const struct sp_tree_opts *opts;
     const struct sp_profile *p;
     struct sp_tree t;
-    uint32_t *keys;     /* frame -> key of its function, INLINED */
+    uint32_t *keys;     /* frame -> key of its function, INLINED, INFERRED */
     uint32_t *comm_key; /* string -> key; by_comm only */
     size_t nkeys;
     uint32_t *function_of_key; /* nothing at the keys of comms */
@@ -92,7 +100,8 @@ static bool make_keys(struct builder *b)
         b->kinds[i] = p->frames.v[i].kind;
     for (size_t i = 0; ok && i < p->frames.n; i++)
         b->keys[i] = ((uint32_t)(b->nkeys - p->functions.n) + rank[p->frames.v[i].function]) |
-                     (p->frames.v[i].flags & SP_FRAME_INLINED ? INLINED : 0);
+                     (p->frames.v[i].flags & SP_FRAME_INLINED ? INLINED : 0) |
+                     (p->frames.v[i].flags & SP_FRAME_INFERRED ? INFERRED : 0);
     if (ok)
         memset(b->slot_of_key, 0xff, (b->nkeys + 1) * sizeof *b->slot_of_key);
     free(rank);
@@ -199,11 +208,13 @@ static bool add_node(struct builder *b, const struct waiting *w)
 {
     bool framed = w->frame != SP_NONE;
     struct sp_tree_node node = {.parent = w->parent,
-                                .function =
-                                    framed ? b->function_of_key[b->keys[w->frame] & ~INLINED] : SP_NONE,
+                                .function = framed ? b->function_of_key[b->keys[w->frame] & KEY] : SP_NONE,
                                 .frame = w->frame,
                                 .depth = w->depth,
-                                .inlined = w->inlined,
+                                .inlined = w->marks.all & INLINED,
+                                .inferred = w->marks.all & INFERRED    ? SP_INFERRED
+                                            : w->marks.some & INFERRED ? SP_INFERRED_IN_PART
+                                                                       : SP_RECORDED,
                                 .alone = w->alone,
                                 .kind = framed ? b->kinds[w->frame] : SP_UNKNOWN,
                                 .total = w->total,
@@ -260,9 +271,15 @@ static struct waiting take(struct builder *b)
 
 /* ---- opening a node ---- */
 
+static inline void add_marks(struct marks *m, uint32_t key)
+{
+    m->all &= key;
+    m->some |= key & ~KEY;
+}
+
 static uint32_t slot_for(struct builder *b, const struct sp_tree_path *x, uint32_t frame)
 {
-    uint32_t key = frame == SP_NONE ? b->comm_key[x->comm] : b->keys[frame] & ~INLINED;
+    uint32_t key = frame == SP_NONE ? b->comm_key[x->comm] : b->keys[frame] & KEY;
     uint32_t slot = b->slot_of_key[key];
     if (slot != NO_SLOT)
         return slot;
@@ -271,7 +288,7 @@ static uint32_t slot_for(struct builder *b, const struct sp_tree_path *x, uint32
                          .comm = frame == SP_NONE ? x->comm : 0,
                          .row = x->row,
                          .samples = SP_ABSENT,
-                         .inlined = frame != SP_NONE};
+                         .marks.all = frame != SP_NONE ? ~KEY : 0};
     slot = (uint32_t)b->slots.n;
     if (!sp_vec_push(&b->slots, fresh))
         return NO_SLOT;
@@ -304,7 +321,8 @@ static bool sum_children(struct builder *b, const struct waiting *w, uint32_t no
             slot->row = x->row;
             slot->frame = frame;
         }
-        slot->inlined = slot->inlined && frame != SP_NONE && b->keys[frame] & INLINED;
+        if (frame != SP_NONE)
+            add_marks(&slot->marks, b->keys[frame]);
         b->slot_of_path[i] = n;
     }
     for (size_t i = 0; i < b->slots.n; i++)
@@ -391,7 +409,7 @@ static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
                                 .frame = x->frame,
                                 .comm = x->comm,
                                 .sibling = (uint32_t)i,
-                                .inlined = x->inlined,
+                                .marks = x->marks,
                                 .alone = b->slots.n == 1,
                                 .fetched = w->fetched};
         lo += x->paths;
@@ -443,7 +461,7 @@ static bool open_chain(struct builder *b, struct waiting *w, uint32_t *node, boo
         w->depth++;
         w->frame = frame;
         w->comm = frame == SP_NONE ? x->comm : 0;
-        w->inlined = frame != SP_NONE && b->keys[frame] & INLINED;
+        w->marks.all = w->marks.some = frame != SP_NONE ? b->keys[frame] & ~KEY : 0;
         *node = nodes_made(b);
         if (!add_node(b, w))
             return false;
@@ -454,26 +472,29 @@ static bool open_chain(struct builder *b, struct waiting *w, uint32_t *node, boo
     return true;
 }
 
-/* Do all paths of a run go on alike? *frame: of the first row; *inlined: all such frames are. */
-static bool goes_on_alike(const struct builder *b, const struct waiting *w, uint32_t *frame, bool *inlined)
+/* Do all paths of a run go on alike? *frame: of the first row. */
+static bool goes_on_alike(const struct builder *b, const struct waiting *w, uint32_t *frame,
+                          struct marks *marks)
 {
     const struct sp_tree_path *x = path(b, w->lo);
     uint32_t f = step(b, x, w->depth), row = x->row;
     if (f == ENDS_HERE || f == SP_NONE)
         return false;
-    uint32_t key = b->keys[f] & ~INLINED, flags = b->keys[f];
+    uint32_t key = b->keys[f] & KEY;
+    struct marks found = {~KEY, 0};
+    add_marks(&found, b->keys[f]);
     for (size_t i = w->lo + 1; i < w->hi; i++) {
         fetch_ahead(b, w, i);
         x = path(b, i);
         uint32_t other = step(b, x, w->depth);
-        if (other == ENDS_HERE || other == SP_NONE || (b->keys[other] & ~INLINED) != key)
+        if (other == ENDS_HERE || other == SP_NONE || (b->keys[other] & KEY) != key)
             return false;
-        flags &= b->keys[other];
+        add_marks(&found, b->keys[other]);
         f = x->row < row ? other : f;
         row = x->row < row ? x->row : row;
     }
     *frame = f;
-    *inlined = flags & INLINED;
+    *marks = found;
     return true;
 }
 
@@ -504,7 +525,7 @@ static bool open_down(struct builder *b, struct waiting *w)
         fetch_run(b, w);
         if (w->hi - w->lo == 1)
             ok = open_chain(b, w, &node, &done);
-        else if (w->hi > w->lo && goes_on_alike(b, w, &w->frame, &w->inlined))
+        else if (w->hi > w->lo && goes_on_alike(b, w, &w->frame, &w->marks))
             ok = open_shared(b, w, &node, &done);
         else
             return open_node(b, w, node);

@@ -10,6 +10,7 @@
 #define SP_TREE_H
 
 #include "analysis/select.h"
+#include "model/edges.h"
 
 struct sp_tree_node {
     uint32_t parent;   /* SP_NONE for the root */
@@ -20,6 +21,7 @@ struct sp_tree_node {
     bool inlined;      /* all frames of this node are inlined */
     bool alone;        /* the only child of its parent, counting what was left out */
     uint8_t kind;      /* enum sp_frame_kind */
+    uint8_t inferred;  /* enum sp_inferred */
     int64_t self, total;
     int64_t samples; /* of the subtree; SP_ABSENT where the source has none */
     int64_t elided;  /* weight of the children that were left out, with all below them */

@@ -94,3 +94,11 @@ uint32_t sp_edges_meet(struct sp_profile *p, uint32_t a, uint32_t b)
     free(out);
     return edges;
 }
+
+const char *sp_inferred_mark(const struct sp_profile *p, uint32_t function, enum sp_inferred inferred)
+{
+    if (inferred == SP_RECORDED || function == SP_NONE ||
+        sp_str_is(sp_pstr(p, p->functions.v[function].name), SP_BROKEN_CHAIN))
+        return "";
+    return inferred == SP_INFERRED ? " [inferred]" : " [inferred in part]";
+}

@@ -40,6 +40,10 @@ static inline const struct sp_edge *sp_edges_of(const struct sp_profile *p, uint
     *n = edges ? p->edge_lists.v[edges - 1].n : 0;
     return edges ? p->edges.v + p->edge_lists.v[edges - 1].first : NULL;
 }
+/* Whether what stands for several frames was recorded. */
+enum sp_inferred { SP_RECORDED, SP_INFERRED_IN_PART, SP_INFERRED };
+/* How texts mark a function that was not: " [inferred]"; a broken chain says it itself. */
+const char *sp_inferred_mark(const struct sp_profile *p, uint32_t function, enum sp_inferred inferred);
 /* Whether some edge of the list is broken. */
 bool sp_edges_broken(const struct sp_profile *p, uint32_t edges);
 

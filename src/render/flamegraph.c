@@ -52,6 +52,8 @@ static enum sp_flame_sort sort_of(const struct sp_tree *t, const struct sp_tree_
     if (n->function == SP_NONE)
         return SP_FLAME_COMM;
     const struct sp_profile *p = t->profile;
+    if (n->inferred == SP_INFERRED)
+        return SP_FLAME_INFERRED;
     bool kernel = n->kind == SP_KERNEL;
     if ((n->frame != SP_NONE && p->frames.v[n->frame].flags & SP_FRAME_UNRESOLVED) ||
         sp_str_is(sp_pstr(p, p->functions.v[n->function].name), "[unknown]"))
@@ -78,6 +80,7 @@ const char *sp_flame_sort_words(enum sp_flame_sort s)
         "about the same",
         "new",
         "vanished",
+        "inferred",
     };
     return words[s];
 }

@@ -27,7 +27,7 @@ function place(i) {
 
 function classOf(i) {
     const s = sort[i];
-    return LETTERS[s] + (s >= 9 ? level[i] : s === 0 || s >= 7 ? '0' : data.shades[label[i]]);
+    return LETTERS[s] + (s >= 9 && s < 14 ? level[i] : s === 0 || s >= 7 ? '0' : data.shades[label[i]]);
 }
 
 // What a comparison says of a frame: "new 12 ns (1.20%)", "base 10 ns (1.00%)", "+0.20 points".

@@ -271,6 +271,7 @@ static void add_legend(struct sp_flame *f, unsigned y)
         "about the same",
         "new (bold, dashed)",
         "vanished (italic, hatched)",
+        "inferred (italic, dashed)",
     };
     unsigned x = SP_FLAME_PAD;
     sp_buf_puts(&f->b, "<g id=\"sp-legend\">");

@@ -40,9 +40,10 @@ enum sp_flame_sort {
     SP_FLAME_SAME,
     SP_FLAME_NEW,
     SP_FLAME_VANISHED,
+    SP_FLAME_INFERRED,
     SP_FLAME_SORTS
 };
-#define SP_FLAME_LETTERS "rcuikjnghpbqwv"
+#define SP_FLAME_LETTERS "rcuikjnghpbqwve"
 
 struct sp_flame_frame {
     uint32_t node;
@@ -95,13 +96,13 @@ void sp_flame_data(struct sp_flame *f);
 static inline unsigned sp_flame_shade(const struct sp_flame_frame *r)
 {
     bool unnamed = r->sort == SP_FLAME_UNRESOLVED || r->sort == SP_FLAME_UNRESOLVED_KERNEL;
-    return r->sort == SP_FLAME_ROOT || unnamed ? 0 : r->shade;
+    return r->sort == SP_FLAME_ROOT || r->sort == SP_FLAME_INFERRED || unnamed ? 0 : r->shade;
 }
 
 static inline bool sp_flame_dashed(unsigned sort)
 {
     return sort == SP_FLAME_USER_INLINED || sort == SP_FLAME_KERNEL_INLINED || sort == SP_FLAME_NEW ||
-           sort == SP_FLAME_VANISHED;
+           sort == SP_FLAME_VANISHED || sort == SP_FLAME_INFERRED;
 }
 
 /* A comparison's weights of a frame; NULL where nothing is compared. */

@@ -44,8 +44,8 @@ def stacks_of(text):
 def test_views_show_the_inferred_frame_and_the_break(tmp_path):
     a = write(tmp_path, "a.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, BOTH)])
     shown = run("tree", a, code=0).out
-    rows = [line.split()[-1] for line in shown[shown.index("total%"):].splitlines()[1:]]
-    assert [r for r in rows if r != "chain]"] == ["main", "top", "mid", "leaf"]
+    rows = [line.split(" ns  ")[1].strip() for line in shown[shown.index("total%"):].splitlines()[1:]]
+    assert rows == ["main", "[broken chain]", "top", "mid [inferred]", "leaf"]
     totals = {r["function"]: (int(r["cum"]), int(r["flat"])) for r in ask("top", a)["rows"]}
     assert totals == {"leaf": (30, 30), "mid": (30, 0), "top": (30, 0), "main": (30, 0), "[broken chain]": (30, 0)}
 
@@ -99,3 +99,31 @@ def test_edges_that_are_none_are_left_out(tmp_path):
         assert stacks_of(answer.out)[0][1] == [] and "SPAA-W203" in answer.err
     kept = write(tmp_path, "b.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, ["other", 7])])
     assert '"x_edges":["other",7]' in run("convert", kept, "--to", "spaa", code=0).out
+
+
+def test_what_is_inferred_in_part_says_so(tmp_path):
+    frames = [*FRAMES, frame(5, "mid", ip="0x50")]
+    a = write(tmp_path, "a.spaa", frames, [stack("0x1", [1, 3, 4], 3, [{"at": 0, "inferred": 2}]), stack("0x2", [1, 5, 3, 4], 1),
+                                           stack("0x3", [3, 4], 1)])
+    assert "mid [inferred in part]" in run("tree", a, code=0).out
+    marks = {n["name"]: (n.get("inferred"), n.get("inferred_in_part")) for n in ask("tree", a)["nodes"]}
+    assert marks == {"all": (None, None), "main": (None, None), "top": (None, None), "mid": (None, True), "leaf": (None, None)}
+    answer = ask("function", a, "leaf")
+    assert [(r["function"], r.get("inferred_in_part")) for r in answer["callers"]] == [("mid", True)]
+
+
+def test_every_view_marks_inferred_frames(tmp_path):
+    a = write(tmp_path, "a.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, BOTH)])
+    assert {n["name"]: n["inferred"] for n in ask("tree", a)["nodes"] if "inferred" in n} == {"mid": True, "[broken chain]": True}
+    assert ",mid [inferred],4," in run("tree", a, "--format", "csv", code=0).out
+    assert [(r["function"], r["inferred"]) for r in ask("function", a, "leaf")["callers"]] == [("mid", True)]
+    assert [(r["function"], r["inferred"]) for r in ask("function", a, "top")["callers"]] == [("[broken chain]", True)]
+    assert "mid [inferred]" in run("function", a, "leaf", code=0).out
+    assert "    mid [inferred]" in run("stacks", a, code=0).out
+    assert [f.get("inferred") for f in ask("stacks", a)["rows"][0]["frames"]] == [None, True, None, True, None]
+
+
+def test_pictures_draw_inferred_frames_dashed(tmp_path):
+    a = write(tmp_path, "a.spaa", FRAMES, [stack("0x1", [1, 3, 4], 3, BOTH)])
+    svg = run("flamegraph", a, "-o", "-", code=0).out
+    assert svg.count(", inferred</title>") == 2 and 'class="e0 d"' in svg and "inferred (italic, dashed)" in svg

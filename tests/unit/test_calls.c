@@ -49,7 +49,7 @@ static void calls_end_at_their_return_address(void **state)
 
 static void arm64(uint32_t word, enum sp_insn_kind kind, uint64_t target)
 {
-    unsigned char p[4] = {word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24 & 255};
+    unsigned char p[4] = {word & 255, word >> 8 & 255, word >> 16 & 255, (unsigned char)(word >> 24)};
     struct sp_insn x;
     assert_true(sp_insn_read(SP_MACHINE_AARCH64, p, 4, 0x10000, &x));
     assert_int_equal(x.len, 4);
