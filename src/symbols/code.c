@@ -208,6 +208,17 @@ static spaa_status load(struct sp_mcode *c, const char *path)
     return st;
 }
 
+/* Stand-ins for a file have its segments, and not what is in them. */
+static bool is_whole(const struct sp_mcode *c)
+{
+    for (size_t i = 0; i < c->elf.loads.n; i++) {
+        const struct sp_elf_load *l = &c->elf.loads.v[i];
+        if (l->exec && (l->offset > c->size || l->filesz > c->size - l->offset))
+            return false;
+    }
+    return true;
+}
+
 spaa_status sp_mcode_load(const char *path, const char *build_id, struct sp_diags *d, struct sp_mcode **out)
 {
     struct sp_mcode *c = calloc(1, sizeof *c);
@@ -222,7 +233,7 @@ spaa_status sp_mcode_load(const char *path, const char *build_id, struct sp_diag
     st = sp_file_fatal(st);
     if (!st && same)
         st = load(c, path);
-    if (st || !c->machine) {
+    if (st || !c->machine || !is_whole(c)) {
         sp_mcode_free(c);
         return st;
     }

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "model/edges.h"
 #include "model/returns.h"
 #include "json/json.h"
 
@@ -533,6 +534,25 @@ static void move_exclusive(struct symbolizer *z, const struct sp_stack *s)
     e->frame = e->frame < z->frames.n && z->moved[e->frame] != SP_NONE ? z->moved[e->frame] : SP_NONE;
 }
 
+/* What was known of the calls of a stack, which begins at `first` of the new frames. False: no memory. */
+static bool move_edges(struct symbolizer *z, struct sp_stack *s)
+{
+    struct sp_profile *p = z->p;
+    SP_VEC(struct sp_edge) list = {0};
+    size_t n, end = 0, k = 0;
+    const struct sp_edge *e = sp_edges_of(p, s->edges, &n);
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        for (; k <= e[i].at && k < s->n; k++)
+            end += z->places.v[z->stack_places.v[s->first + k]].n;
+        if (end)
+            ok = sp_vec_push(&list, ((struct sp_edge){(uint32_t)end - 1, e[i].kind, z->moved[e[i].frame]}));
+    }
+    s->edges = ok ? sp_edges_intern(p, list.v, list.n) : SP_NONE;
+    sp_vec_free(&list);
+    return s->edges != SP_NONE;
+}
+
 static spaa_status rewrite_stacks(struct symbolizer *z)
 {
     struct sp_profile *p = z->p;
@@ -541,6 +561,10 @@ static spaa_status rewrite_stacks(struct symbolizer *z)
         struct sp_stack *s = &p->stacks.v[i];
         uint64_t first = flat.n;
         move_exclusive(z, s);
+        if (s->edges && !move_edges(z, s)) {
+            sp_vec_free(&flat);
+            return sp_nomem(z->d);
+        }
         for (uint32_t k = 0; k < s->n; k++) {
             const struct place *pl = &z->places.v[z->stack_places.v[s->first + k]];
             if (!sp_vec_reserve(&flat, flat.n + pl->n)) {

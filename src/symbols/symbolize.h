@@ -1,11 +1,11 @@
 /*
  * Names for a profile that was made without: by the module offsets it holds.
  *
- * The result is that of reading the recording where the symbols are: the same frames, DSOs and stacks, so
- * the same bytes when written. What is looked up: frames without a name, by their ip in their DSO (below
- * the leaf of the user's or the kernel's part of a stack, by the address before it); `[anon]` and `[unknown]`
- * frames in the perf map of their stack's process; kernel frames in kallsyms. Frames that have a name but no
- * line get lines and inlined frames if the function found is theirs.
+ * With sp_chains_judge (unwind/chains.h), the result is that of reading the recording where the symbols are:
+ * the same frames, DSOs and stacks, so the same bytes when written. What is looked up: frames without a name,
+ * by their ip in their DSO (below the leaf of the user's or the kernel's part of a stack, by the address
+ * before it); `[anon]` and `[unknown]` frames in the perf map of their stack's process; kernel frames in
+ * kallsyms. Frames that have a name but no line get lines and inlined frames if the function found is theirs.
  */
 #ifndef SP_SYMBOLIZE_H
 #define SP_SYMBOLIZE_H

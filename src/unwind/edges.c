@@ -424,6 +424,13 @@ bool sp_edges_tells(struct sp_edges *e, const struct sp_edge_side *caller)
     return spot_of(e, caller, &at) && has_code(e, at) && what_call(e, at, &call, &to) != SP_CALL_INDIRECT;
 }
 
+bool sp_edges_called(struct sp_edges *e, const struct sp_edge_side *caller)
+{
+    struct spot at;
+    struct sp_insn call;
+    return spot_of(e, caller, &at) && has_code(e, at) && call_of(e, at, &call) != SP_CALL_NONE;
+}
+
 uint32_t sp_edges_function(struct sp_edges *e, const struct sp_edge_side *callee)
 {
     struct spot at;

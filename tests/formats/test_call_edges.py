@@ -337,3 +337,45 @@ def test_inferred_callers_are_those_that_dwarf_has(tmp_path):
             assert [e for e in found.values() if (0, "leaves") in e]
     for name in ("leaves", "lengths"):
         assert abs(shares["fp"][name] - shares["dwarf"][name]) < 12, (name, shares)
+
+
+def symbolized(tmp_path, path):
+    bare, named = tmp_path / "bare.spaa", tmp_path / "named.spaa"
+    subprocess.run([SPAA, "convert", path, "--no-symbols", "-o", bare], check=True, capture_output=True)
+    subprocess.run([SPAA, "symbolize", bare, "-o", named], check=True, capture_output=True)
+    return named
+
+
+def test_symbolize_knows_the_same(tmp_path, prog):
+    path = record(tmp_path, [[prog.address(a, BASE) for a in chain] for chain, _ in CASES], prog)
+    read = tmp_path / "read.spaa"
+    subprocess.run([SPAA, "convert", path, "-o", read], check=True, capture_output=True)
+    named = symbolized(tmp_path, path)
+    assert named.read_bytes() == read.read_bytes() and any(edges(named).values())
+    again = tmp_path / "again.spaa"
+    subprocess.run([SPAA, "symbolize", named, "-o", again], check=True, capture_output=True)
+    assert edges(again) == edges(named)
+
+
+@pytest.mark.parametrize("wrong, known", [(0, True), (8, False)])
+def test_a_binary_proves_itself(tmp_path, prog, wrong, known):
+    """Three of four return addresses stand behind calls: no other build has that."""
+    path = tmp_path / "a.spaa"
+    good = sorted({c[1] for c, _ in CASES if c[1].endswith("_ret")})
+    rows = [("leaf", "top_ret"), *(("leaf", r) for r in good), *(("leaf", "%s+%d" % (r, 1)) for r in good[:wrong])]
+    frames, stacks = {}, []
+    for names in rows:
+        ids = [frames.setdefault(prog.address(n, prog.vaddr), len(frames) + 1) for n in names]
+        weights = [{"metric": "samples", "value": 1}]
+        stacks.append({"type": "stack", "id": "s%d" % len(stacks), "frames": ids, "stack_type": "unified",
+                       "context": {"event": "t"}, "weights": weights, "exclusive": {"frame": ids[0], "weights": weights}})
+    header = {"type": "header", "format": "spaa", "version": "1.0", "source_tool": "other", "frame_order": "leaf_to_root", "events": [
+        {"name": "t", "kind": "timer", "sampling": {"mode": "frequency", "primary_metric": "samples", "frequency_hz": 9}}],
+              "stack_id_mode": "local"}
+    lines = [header, {"type": "dso", "id": 1, "name": prog.path, "is_kernel": False},
+             *({"type": "frame", "id": i, "func": hex(a), "func_resolved": False, "dso": 1, "ip": hex(a), "kind": "user"}
+               for a, i in frames.items()), *stacks]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    named = tmp_path / "named.spaa"
+    subprocess.run([SPAA, "symbolize", path, "-o", named], check=True, capture_output=True)
+    assert bool([e for e in edges(named).values() if (0, "mid") in e]) == known

@@ -501,18 +501,15 @@ static bool read_edges(struct reader *r, struct sp_span key, struct stack_fields
 static bool settle_edges(struct reader *r, struct stack_fields *x)
 {
     struct sp_profile *p = r->p;
-    uint32_t broken = x->has_edges ? sp_edge_broken_frame(p) : 0;
     bool fits = x->has_edges;
-    if (broken == SP_NONE)
-        return false;
     for (size_t i = 0; fits && i < r->edges.n; i++) {
         struct sp_edge *e = &r->edges.v[i];
         bool after = !i || e->at > e[-1].at || (e->at == e[-1].at && e->kind > e[-1].kind);
         fits = after && (uint64_t)e->at + 1 < x->s.n &&
                (e->kind == SP_EDGE_BROKEN ||
                 (e->frame != SP_NONE && p->frames.v[e->frame].flags & SP_FRAME_INFERRED));
-        if (e->kind == SP_EDGE_BROKEN)
-            e->frame = broken;
+        if (e->kind == SP_EDGE_BROKEN && (e->frame = sp_edge_broken_frame(p)) == SP_NONE)
+            return false;
     }
     if (x->has_edges && !fits)
         sp_emit(r->d, SP_W203, sp_here(r, "x_edges"), "they are not of this stack's calls, and left out");
