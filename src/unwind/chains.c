@@ -134,9 +134,10 @@ static spaa_status judge_pair(struct judge *j, struct pair *x)
     const struct sp_edge_scene nobody = {NULL, 0, false}; /* which modules there were is not told */
     bool located = callee->flags & SP_FRAME_IP;
     struct sp_edge_side from = {binary_of(j, caller)->module, caller->ip};
-    struct sp_edge_side to = {located ? binary_of(j, callee)->module : NULL, callee->ip - x->called};
+    const struct binary *other = binary_of(j, callee);
+    struct sp_edge_side to = {is_proven(other) ? other->module : NULL, callee->ip - x->called};
     struct sp_judgement found;
-    if (!located || !is_proven(binary_of(j, caller)) || (to.module && !is_proven(binary_of(j, callee))))
+    if (!located || !is_proven(binary_of(j, caller)))
         return SPAA_OK;
     spaa_status st = sp_edges_judge(j->edges, &from, &to, &nobody, &found);
     x->verdict = (uint8_t)found.verdict;
