@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/num.h"
+#include "model/edges.h"
 #include "model/identity.h"
 
 #include <math.h>
@@ -240,6 +241,22 @@ static bool name_rest(struct sp_profile *p, uint32_t stack)
     return id.text != SP_STR_FAIL && sp_vec_push(&p->ids, id);
 }
 
+/* The edges of a record, one frame farther from the leaf. SP_NONE: out of memory. */
+static uint32_t moved_edges(struct sp_profile *p, uint32_t edges)
+{
+    size_t n;
+    const struct sp_edge *e = sp_edges_of(p, edges, &n);
+    struct sp_edge *moved = n ? malloc(n * sizeof *moved) : NULL;
+    if (!n || !moved)
+        return n ? SP_NONE : 0;
+    memcpy(moved, e, n * sizeof *moved);
+    for (size_t i = 0; i < n; i++)
+        moved[i].at++;
+    uint32_t list = sp_edges_intern(p, moved, n);
+    free(moved);
+    return list;
+}
+
 /* The record of the rest, yet without weights: its frames below what was not recorded. */
 static uint32_t append_rest(struct sp_profile *p, uint32_t stack, bool leads)
 {
@@ -255,8 +272,10 @@ static uint32_t append_rest(struct sp_profile *p, uint32_t stack, bool leads)
         memcpy(p->stack_frames.v + at + leads, sp_stack_frames(p, stack), s.n * sizeof *p->stack_frames.v);
     uint32_t rest =
         sp_stack_append(p, p->stack_frames.v + at, s.n + leads, s.context, (enum sp_stack_type)s.type);
-    if (rest == SP_NONE || (ids && !name_rest(p, stack)))
+    uint32_t edges = leads ? moved_edges(p, s.edges) : s.edges;
+    if (rest == SP_NONE || edges == SP_NONE || (ids && !name_rest(p, stack)))
         return SP_NONE;
+    p->stacks.v[rest].edges = edges;
     p->stacks.v[rest].layout = s.layout;
     p->stacks.v[rest].more = s.more;
     return rest;
