@@ -431,6 +431,12 @@ bool sp_edges_called(struct sp_edges *e, const struct sp_edge_side *caller)
     return spot_of(e, caller, &at) && has_code(e, at) && call_of(e, at, &call) != SP_CALL_NONE;
 }
 
+bool sp_edges_skips(struct sp_edges *e, const struct sp_edge_side *callee)
+{
+    struct spot at;
+    return spot_of(e, callee, &at) && has_code(e, at) && sp_functions_frameless(&e->f, at.module, at.addr);
+}
+
 uint32_t sp_edges_function(struct sp_edges *e, const struct sp_edge_side *callee)
 {
     struct spot at;

@@ -44,6 +44,8 @@ void sp_edges_free(struct sp_edges *e);            /* NULL is fine */
 uint32_t sp_edges_function(struct sp_edges *e, const struct sp_edge_side *callee);
 /* Whether the answer depends on the callee at all: false where the caller may have called anything. */
 bool sp_edges_tells(struct sp_edges *e, const struct sp_edge_side *caller);
+/* Whether walking by frame pointers skips the callee's caller (sp_functions_frameless). */
+bool sp_edges_skips(struct sp_edges *e, const struct sp_edge_side *callee);
 /* Whether some call, of whatever kind, ends at a return address. */
 bool sp_edges_called(struct sp_edges *e, const struct sp_edge_side *caller);
 /* SPAA_OK; else a failure that was reported. */

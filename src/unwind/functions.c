@@ -48,18 +48,24 @@ uint32_t sp_functions_module(struct sp_functions *f, struct sp_module *m)
     return (uint32_t)f->modules.n - 1;
 }
 
-static bool fde_at(struct sp_functions *f, struct sp_code_module *m, uint64_t addr, uint64_t *start,
-                   uint64_t *end)
+static const struct sp_cfi *cfi_of(struct sp_functions *f, struct sp_code_module *m)
 {
     if (!m->cfi_tried) {
         m->cfi_tried = true;
         spaa_status st = sp_cfi_load(sp_module_file(m->symbols), NULL, f->d, &m->cfi);
         if (st) {
             fail(f, st);
-            return false;
+            return NULL;
         }
     }
-    return m->cfi && sp_cfi_extent(m->cfi, addr, start, end);
+    return m->cfi;
+}
+
+static bool fde_at(struct sp_functions *f, struct sp_code_module *m, uint64_t addr, uint64_t *start,
+                   uint64_t *end)
+{
+    const struct sp_cfi *cfi = cfi_of(f, m);
+    return cfi && sp_cfi_extent(cfi, addr, start, end);
 }
 
 uint32_t sp_functions_at(struct sp_functions *f, uint32_t module, uint64_t addr)
@@ -213,6 +219,36 @@ bool sp_functions_calls(struct sp_functions *f, uint32_t function)
     collect(f, x, true, &x->open_calls);
     x->calls = (uint32_t)f->to.n - x->first_call;
     return !f->failed;
+}
+
+/* mov %rsp,%rbp; lea N(%rsp),%rbp; enter. */
+static bool sets_frame_pointer(const unsigned char *p, size_t n)
+{
+    if (n == 3 && p[0] == 0x48)
+        return (p[1] == 0x89 && p[2] == 0xe5) || (p[1] == 0x8b && p[2] == 0xec);
+    if (n >= 4 && p[0] == 0x48 && p[1] == 0x8d)
+        return (p[2] == 0x2c || p[2] == 0x6c || p[2] == 0xac) && p[3] == 0x24;
+    return n == 4 && p[0] == 0xc8;
+}
+
+bool sp_functions_frameless(struct sp_functions *f, uint32_t module, uint64_t at)
+{
+    enum { RSP = 7 };
+    uint32_t function = sp_functions_at(f, module, at);
+    const struct sp_cfi *cfi = function == UINT32_MAX ? NULL : cfi_of(f, &f->modules.v[module]);
+    struct sp_cfi_row row;
+    struct sp_insn i;
+    if (!cfi || sp_mcode_machine(f->modules.v[module].code) != SP_MACHINE_X86_64 ||
+        !sp_cfi_row(cfi, at, &row) || row.signal || row.cfa.how != SP_CFI_REG || row.cfa.reg != RSP)
+        return false;
+    const struct sp_function_code *x = &f->functions.v[function];
+    if (at < x->start || !fetch(f, x))
+        return false;
+    size_t k = 0, end = (size_t)(at - x->start);
+    while (k < end && sp_insn_read(SP_MACHINE_X86_64, f->bytes.v + k, f->bytes.n - k, x->start + k, &i) &&
+           !sets_frame_pointer(f->bytes.v + k, i.len))
+        k += i.len;
+    return k >= end;
 }
 
 unsigned sp_functions_kind_before(struct sp_functions *f, uint32_t function, uint64_t at)

@@ -58,6 +58,13 @@ uint32_t sp_functions_at(struct sp_functions *f, uint32_t module, uint64_t addr)
 /* Its exits; its calls; false: failed. */
 bool sp_functions_exits(struct sp_functions *f, uint32_t function);
 bool sp_functions_calls(struct sp_functions *f, uint32_t function);
+/*
+ * x86-64: whether the frame pointer at this address is proven to be another function's: call frame
+ * information finds the caller by the stack pointer, and no instruction before it in its function sets the
+ * frame pointer. Who walks by frame pointers skips the caller of such a frame. Code without the tables proves
+ * nothing.
+ */
+bool sp_functions_frameless(struct sp_functions *f, uint32_t module, uint64_t at);
 /* Where an instruction begins that ends at `at` in the function: its kind, 0 when that is not known. */
 unsigned sp_functions_kind_before(struct sp_functions *f, uint32_t function, uint64_t at);
 

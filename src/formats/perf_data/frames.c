@@ -50,12 +50,14 @@ struct place {
     uint32_t dso;
     uint32_t code; /* which of those that stood there */
     bool caller;
+    unsigned char skips; /* enum skips: what walking by frame pointers from here does */
     uint32_t first, n;
     uint32_t
         function; /* a number that stands for the code of one function; NOT_ASKED, or SP_NONE: not known */
     /* Of calls, the last one from here; NOT_ASKED; NO_CALL: none yet; SP_NONE: any call from here may be. */
     uint32_t call;
 };
+enum skips { SKIPS_NOT_ASKED, SKIPS_NOTHING, SKIPS_CALLER };
 #define NOT_ASKED (SP_NONE - 1)
 #define NO_CALL   (SP_NONE - 2)
 #define OF_PLACE  0x80000000u
@@ -818,8 +820,19 @@ static spaa_status find_call(struct sp_pd_frames *f, const struct sp_pd_scene *s
                : sp_nomem(f->pd->d);
 }
 
-spaa_status sp_pd_frames_call(struct sp_pd_frames *f, const struct sp_pd_scene *scene, uint32_t callee,
-                              uint32_t caller, size_t at, struct sp_pd_edge_list *out)
+/* The caller may have called anything; but is it this frame's caller at all? */
+static spaa_status skipped(struct sp_pd_frames *f, struct place *callee, size_t at,
+                           struct sp_pd_edge_list *out)
+{
+    if (callee->skips == SKIPS_NOT_ASKED) {
+        struct sp_edge_side side = executed(f, callee);
+        callee->skips = sp_edges_skips(f->edges, &side) ? SKIPS_CALLER : SKIPS_NOTHING;
+    }
+    return callee->skips == SKIPS_CALLER ? put_edge(f, out, at, SP_EDGE_BROKEN, SP_NONE) : SPAA_OK;
+}
+
+spaa_status sp_pd_frames_call(struct sp_pd_frames *f, const struct sp_pd_scene *scene, bool by_pointers,
+                              uint32_t callee, uint32_t caller, size_t at, struct sp_pd_edge_list *out)
 {
     struct place *from = &f->places.v[caller], *to = &f->places.v[callee];
     spaa_status st = SPAA_OK;
@@ -828,7 +841,7 @@ spaa_status sp_pd_frames_call(struct sp_pd_frames *f, const struct sp_pd_scene *
         from->call = side.module && sp_edges_tells(f->edges, &side) ? NO_CALL : SP_NONE;
     }
     if (from->call == SP_NONE)
-        return SPAA_OK;
+        return by_pointers ? skipped(f, to, at, out) : SPAA_OK;
     if (to->function == NOT_ASKED) {
         struct sp_edge_side side = executed(f, to);
         to->function = sp_edges_function(f->edges, &side);

@@ -36,6 +36,8 @@ static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key 
 {
     struct sp_pd *pd = rs->pd;
     unsigned mode = k->mode;
+    /* Else unwound from copies of stacks, by tables. */
+    bool by_pointers = !(pd->attrs.v[k->attr].sample_type & PD_STACK_USER);
     bool exact = true; /* the first address in each context is where it was interrupted, not a return */
     uint64_t addresses = 0;
     uint32_t callee = SP_NONE; /* the place before, which an address behind a call may have called */
@@ -48,7 +50,7 @@ static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key 
             st = sp_pd_frames_at(rs->frames, scene, mode, v, !exact, &rs->list);
             uint32_t caller = sp_pd_frames_last(rs->frames);
             if (!st && !exact && callee != SP_NONE && caller != SP_NONE)
-                st = sp_pd_frames_call(rs->frames, scene, callee, caller, at - 1, &rs->edges);
+                st = sp_pd_frames_call(rs->frames, scene, by_pointers, callee, caller, at - 1, &rs->edges);
             callee = told_by_hardware(pd, k) ? SP_NONE : caller;
             exact = false;
             addresses++;

@@ -53,14 +53,14 @@ spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_scene *sc
 uint32_t sp_pd_frames_last(const struct sp_pd_frames *f);
 /*
  * Whether the code at place `caller` can have called that at `callee`, frame `at` of its stack: what is known
- * to be wrong is added to the edges.
+ * to be wrong is added to the edges. by_pointers: the chain was walked by frame pointers.
  */
 struct sp_pd_edge_list {
     struct sp_edge *v;
     size_t n, cap;
 };
-spaa_status sp_pd_frames_call(struct sp_pd_frames *f, const struct sp_pd_scene *scene, uint32_t callee,
-                              uint32_t caller, size_t at, struct sp_pd_edge_list *out);
+spaa_status sp_pd_frames_call(struct sp_pd_frames *f, const struct sp_pd_scene *scene, bool by_pointers,
+                              uint32_t callee, uint32_t caller, size_t at, struct sp_pd_edge_list *out);
 /* The symbolizer's module of what a process wrote itself, and what its times are; NULL: none. */
 spaa_status sp_pd_frames_jit(struct sp_pd_frames *f, int32_t pid, struct sp_module **out);
 void sp_pd_frames_clock(struct sp_pd_frames *f, const struct sp_recording_clock *clock);
