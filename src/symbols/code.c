@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BLOCK = 16 << 10, RELOCS_MAX = 1 << 24, EXPORTS_MAX = 1 << 24, TABLES_MAX = 8 };
+enum { BLOCK = 8 << 10, RELOCS_MAX = 1 << 24, EXPORTS_MAX = 1 << 24, TABLES_MAX = 8 };
 
 struct slot {
     uint64_t addr, value; /* value: a place, or where the name stands */
@@ -39,7 +39,7 @@ struct sp_mcode {
     char *path;
     uint64_t size;
     unsigned machine;
-    bool landings;
+    bool landings, surveyed, tabled;
     spaa_status failed;
     char *strings; /* of the dynamic symbols; each offset below nstrings is a string */
     size_t nstrings;
@@ -141,9 +141,10 @@ static Elf_Scn *survey(struct sp_mcode *c, Elf *elf, size_t names)
         if (sh.sh_type == SHT_DYNSYM && !dynsym)
             dynsym = s;
         c->landings = c->landings || !strncmp(name, ".gcc_except_table", 17);
-        if ((!strcmp(name, ".got") || !strcmp(name, ".got.plt")) && c->ngot < TABLES_MAX)
+        if ((!strcmp(name, ".got") || !strcmp(name, ".got.plt")) && !c->surveyed && c->ngot < TABLES_MAX)
             c->got[c->ngot++] = (struct range){sh.sh_addr, sh.sh_addr + sh.sh_size};
     }
+    c->surveyed = true;
     return dynsym;
 }
 
@@ -161,17 +162,24 @@ static int by_name(const void *va, const void *vb, void *arg)
     return order ? order : (a->value > b->value) - (a->value < b->value);
 }
 
+/* What the file is; false: nothing whose calls are known. */
+static bool read_head(struct sp_mcode *c, Elf *elf, size_t *names)
+{
+    GElf_Ehdr eh;
+    if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh) || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
+        eh.e_ident[EI_DATA] != ELFDATA2LSB)
+        return false;
+    if (eh.e_machine == SP_MACHINE_X86_64 || eh.e_machine == SP_MACHINE_AARCH64)
+        c->machine = eh.e_machine;
+    return c->machine && !elf_getshdrstrndx(elf, names);
+}
+
+/* The dynamic symbols and what the loader does with them; false: out of memory. */
 static bool read_tables(struct sp_mcode *c, Elf *elf)
 {
     size_t names;
-    GElf_Ehdr eh;
     GElf_Shdr sh;
-    if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh) || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
-        eh.e_ident[EI_DATA] != ELFDATA2LSB)
-        return true;
-    if (eh.e_machine == SP_MACHINE_X86_64 || eh.e_machine == SP_MACHINE_AARCH64)
-        c->machine = eh.e_machine;
-    if (!c->machine || elf_getshdrstrndx(elf, &names))
+    if (!read_head(c, elf, &names))
         return true;
     Elf_Scn *dynsym = survey(c, elf, names);
     Elf_Data *syms = dynsym ? elf_getdata(dynsym, NULL) : NULL;
@@ -189,11 +197,21 @@ static bool read_tables(struct sp_mcode *c, Elf *elf)
     return true;
 }
 
+/* Only what is cheap: most files are asked for nothing but bytes. */
+static bool read_little(struct sp_mcode *c, Elf *elf)
+{
+    size_t names;
+    if (read_head(c, elf, &names))
+        survey(c, elf, names);
+    return true;
+}
+
 /* ---- life ---- */
 
-static spaa_status load(struct sp_mcode *c, const char *path)
+/* Opens the file for a while. */
+static spaa_status look(struct sp_mcode *c, bool (*read)(struct sp_mcode *, Elf *))
 {
-    int fd = sp_file_open(path, &c->size);
+    int fd = sp_file_open(c->path, &c->size);
     if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
         if (fd >= 0)
             close(fd);
@@ -201,8 +219,8 @@ static spaa_status load(struct sp_mcode *c, const char *path)
     }
     errno = 0; /* libelf does not say that memory ran out, this does */
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-    bool ok = read_tables(c, elf);
-    spaa_status st = ok && errno != ENOMEM ? sp_file_check(fd, c->size, path, c->d) : SPAA_ERR_NOMEM;
+    bool ok = read(c, elf);
+    spaa_status st = ok && errno != ENOMEM ? sp_file_check(fd, c->size, c->path, c->d) : SPAA_ERR_NOMEM;
     elf_end(elf);
     close(fd);
     return st;
@@ -232,7 +250,7 @@ spaa_status sp_mcode_load(const char *path, const char *build_id, struct sp_diag
         !st && (!build_id || (c->elf.build_id[0] && !strncmp(c->elf.build_id, build_id, strlen(build_id))));
     st = sp_file_fatal(st);
     if (!st && same)
-        st = load(c, path);
+        st = look(c, read_little);
     if (st || !c->machine || !is_whole(c)) {
         sp_mcode_free(c);
         return st;
@@ -342,11 +360,20 @@ size_t sp_mcode_read(struct sp_mcode *c, uint64_t addr, unsigned char *out, size
 
 /* ---- where tables lead ---- */
 
-enum sp_slot sp_mcode_slot(const struct sp_mcode *c, uint64_t slot, const char **name, uint64_t *place)
+static bool have_tables(struct sp_mcode *c)
+{
+    if (!c->tabled && !c->failed)
+        c->failed = look(c, read_tables);
+    c->tabled = true;
+    return !c->failed;
+}
+
+enum sp_slot sp_mcode_slot(struct sp_mcode *c, uint64_t slot, const char **name, uint64_t *place)
 {
     struct slot key = {.addr = slot};
-    const struct slot *s =
-        c->slots.n ? bsearch(&key, c->slots.v, c->slots.n, sizeof *c->slots.v, by_addr) : NULL;
+    const struct slot *s = have_tables(c) && c->slots.n
+                               ? bsearch(&key, c->slots.v, c->slots.n, sizeof *c->slots.v, by_addr)
+                               : NULL;
     if (!s)
         return SP_SLOT_UNKNOWN;
     *place = s->value;
@@ -396,7 +423,7 @@ bool sp_mcode_stub(struct sp_mcode *c, uint64_t addr, uint64_t *slot)
 
 size_t sp_mcode_exports(struct sp_mcode *c, const char *name, uint64_t *out, size_t max, bool *chosen)
 {
-    size_t from = 0, to = c->exports.n, n = 0;
+    size_t from = 0, to = have_tables(c) ? c->exports.n : 0, n = 0;
     *chosen = false;
     while (from < to) {
         size_t mid = from + (to - from) / 2;
@@ -405,7 +432,7 @@ size_t sp_mcode_exports(struct sp_mcode *c, const char *name, uint64_t *out, siz
         else
             to = mid;
     }
-    for (; from < c->exports.n && !strcmp(c->strings + c->exports.v[from].name, name); from++) {
+    for (; !c->failed && from < c->exports.n && !strcmp(c->strings + c->exports.v[from].name, name); from++) {
         *chosen = *chosen || c->exports.v[from].chosen;
         if (n < max && (!n || out[n - 1] != c->exports.v[from].value))
             out[n++] = c->exports.v[from].value;

@@ -36,7 +36,7 @@ bool sp_mcode_has_landings(const struct sp_mcode *c);
 
 enum sp_slot { SP_SLOT_UNKNOWN, SP_SLOT_NAME, SP_SLOT_PLACE };
 /* What the loader puts into a slot: the address of a symbol, or of a place in this file. */
-enum sp_slot sp_mcode_slot(const struct sp_mcode *c, uint64_t slot, const char **name, uint64_t *place);
+enum sp_slot sp_mcode_slot(struct sp_mcode *c, uint64_t slot, const char **name, uint64_t *place);
 /* Whether a stub of the procedure linkage table stands there; its slot. */
 bool sp_mcode_stub(struct sp_mcode *c, uint64_t addr, uint64_t *slot);
 /* The places of the functions exported under a name, at most max; *chosen: some of them by the program. */

@@ -116,7 +116,10 @@ static spaa_status missing_frame(struct judge *j, const struct sp_edge_side *tar
 {
     struct sp_profile *p = j->p;
     struct sp_resolved found[64];
-    size_t n = sp_module_resolve(target->module, target->addr, found, 64);
+    uint64_t start, end;
+    const char *symbol; /* without one, the address is the name */
+    bool has_name = sp_module_extent(target->module, target->addr, &start, &end, &symbol);
+    size_t n = has_name ? sp_module_resolve(target->module, target->addr, found, 64) : 0;
     uint32_t dso = 0, name;
     char hex[24];
     while (dso < p->dsos.n && j->binaries[dso].module != target->module)

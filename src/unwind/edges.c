@@ -5,10 +5,19 @@
 
 #include <string.h>
 
-enum { WALK_MAX = 64, HOPS_MAX = 4, PLACES_MAX = 8 };
+enum { WALK_MAX = 64, HOPS_MAX = 4, PLACES_MAX = 8, KNOWN = 4096 /* a power of two */ };
+
+/* The call before a return address; addr 0: none. */
+struct known_call {
+    uint64_t addr;
+    uint32_t module;
+    enum sp_call how;
+    struct sp_code_exit to;
+};
 
 struct sp_edges {
     struct sp_functions f;
+    struct known_call known[KNOWN]; /* those asked about lately */
 };
 
 struct sp_edges *sp_edges_new(struct sp_diags *d)
@@ -340,16 +349,16 @@ static bool judge_target(struct question *q, struct spot caller, const struct sp
  * The call before a return address and where it leads: SP_CALL_INDIRECT where that may be anywhere,
  * SP_CALL_NONE where nothing was called.
  */
-static enum sp_call what_call(struct sp_edges *e, struct spot caller, struct sp_insn *call,
-                              struct sp_code_exit *to)
+static enum sp_call decode_call(struct sp_edges *e, struct spot caller, struct sp_code_exit *to)
 {
     struct sp_functions *f = &e->f;
     struct sp_mcode *code = f->modules.v[caller.module].code;
-    enum sp_call how = call_of(e, caller, call);
-    *to = (struct sp_code_exit){call->target, NULL};
+    struct sp_insn call;
+    enum sp_call how = call_of(e, caller, &call);
+    *to = (struct sp_code_exit){call.target, NULL};
     if (how == SP_CALL_INDIRECT) {
-        bool slotted = call->kind == SP_INSN_CALL_INDIRECT && call->slotted;
-        bool known = slotted && sp_mcode_slot(code, call->slot, &to->name, &to->to) != SP_SLOT_UNKNOWN;
+        bool slotted = call.kind == SP_INSN_CALL_INDIRECT && call.slotted;
+        bool known = slotted && sp_mcode_slot(code, call.slot, &to->name, &to->to) != SP_SLOT_UNKNOWN;
         return known ? SP_CALL_DIRECT : SP_CALL_INDIRECT;
     }
     if (how == SP_CALL_NONE) {
@@ -361,6 +370,18 @@ static enum sp_call what_call(struct sp_edges *e, struct spot caller, struct sp_
     uint32_t called = sp_functions_at(f, caller.module, to->to);
     bool thunk = called != UINT32_MAX && is_thunk(f->functions.v[called].name);
     return thunk || to->to == caller.addr ? SP_CALL_INDIRECT : how; /* call of what follows: to learn where */
+}
+
+static enum sp_call what_call(struct sp_edges *e, struct spot caller, struct sp_code_exit *to)
+{
+    struct known_call *k = &e->known[(caller.addr ^ caller.addr >> 12 ^ caller.module * 0x9e37u) % KNOWN];
+    if (k->addr != caller.addr || k->module != caller.module) {
+        k->how = decode_call(e, caller, &k->to);
+        k->addr = caller.addr;
+        k->module = caller.module;
+    }
+    *to = k->to;
+    return k->how;
 }
 
 /* All places to which the call leads, and on. False: failed. */
@@ -384,10 +405,9 @@ static bool judge(struct question *q, struct spot caller, struct sp_judgement *o
 {
     struct sp_functions *f = &q->e->f;
     const char *callee = q->function == UINT32_MAX ? NULL : f->functions.v[q->function].name;
-    struct sp_insn call;
     struct sp_code_exit to;
     struct walk w;
-    enum sp_call how = what_call(q->e, caller, &call, &to);
+    enum sp_call how = what_call(q->e, caller, &to);
     if (f->failed || how == SP_CALL_INDIRECT || is_injected(callee))
         return !f->failed;
     if (how == SP_CALL_NONE) {
@@ -419,9 +439,8 @@ static bool has_code(const struct sp_edges *e, struct spot at)
 bool sp_edges_tells(struct sp_edges *e, const struct sp_edge_side *caller)
 {
     struct spot at;
-    struct sp_insn call;
     struct sp_code_exit to;
-    return spot_of(e, caller, &at) && has_code(e, at) && what_call(e, at, &call, &to) != SP_CALL_INDIRECT;
+    return spot_of(e, caller, &at) && has_code(e, at) && what_call(e, at, &to) != SP_CALL_INDIRECT;
 }
 
 bool sp_edges_called(struct sp_edges *e, const struct sp_edge_side *caller)
@@ -455,7 +474,7 @@ spaa_status sp_edges_judge(struct sp_edges *e, const struct sp_edge_side *caller
         return e->f.failed;
     if (q.callee.module != UINT32_MAX)
         q.function = sp_functions_at(&e->f, q.callee.module, q.callee.addr);
-    if (!e->f.failed && !judge(&q, from, out))
+    if (e->f.failed || !judge(&q, from, out) || !sp_functions_whole(&e->f))
         return e->f.failed;
     out->by_scene = q.by_scene;
     return e->f.failed;

@@ -48,6 +48,14 @@ uint32_t sp_functions_module(struct sp_functions *f, struct sp_module *m)
     return (uint32_t)f->modules.n - 1;
 }
 
+bool sp_functions_whole(struct sp_functions *f)
+{
+    for (size_t i = 0; i < f->modules.n; i++)
+        if (f->modules.v[i].names && sp_mcode_failed(f->modules.v[i].names))
+            fail(f, sp_mcode_failed(f->modules.v[i].names));
+    return !f->failed;
+}
+
 static const struct sp_cfi *cfi_of(struct sp_functions *f, struct sp_code_module *m)
 {
     if (!m->cfi_tried) {

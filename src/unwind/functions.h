@@ -53,6 +53,8 @@ struct sp_functions {
 void sp_functions_free(struct sp_functions *f);
 /* The number of a module; UINT32_MAX: out of memory, or a failure that was reported: see failed. */
 uint32_t sp_functions_module(struct sp_functions *f, struct sp_module *m);
+/* Whether all files could be read that were asked for something; false: failed. */
+bool sp_functions_whole(struct sp_functions *f);
 /* The function at an address of a module; UINT32_MAX: it is not known, or failed. */
 uint32_t sp_functions_at(struct sp_functions *f, uint32_t module, uint64_t addr);
 /* Its exits; its calls; false: failed. */

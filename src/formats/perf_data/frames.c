@@ -739,7 +739,10 @@ static spaa_status missing_frame(struct sp_pd_frames *f, const struct sp_edge_si
     struct sp_profile *p = f->pd->p;
     struct sp_resolved found[INLINE_MAX];
     uint32_t dso = SP_NONE;
-    size_t n = sp_module_resolve(target->module, target->addr, found, INLINE_MAX);
+    uint64_t start, end;
+    const char *symbol; /* without one, the address is the name */
+    bool has_name = sp_module_extent(target->module, target->addr, &start, &end, &symbol);
+    size_t n = has_name ? sp_module_resolve(target->module, target->addr, found, INLINE_MAX) : 0;
     for (size_t i = 0; i < f->dsos.n && dso == SP_NONE; i++) {
         struct dso *d = &f->dsos.v[i];
         if (d->module != target->module || d->kind != DSO_FILE)
