@@ -11,7 +11,7 @@
  * Only recorders of native callchains are judged so (perf, DTrace, bpftrace); of folded stacks only those
  * that begin at no mapped place, as their roots may be anything; of all others, whose stacks are whole by
  * construction or say where they were cut, only those that do. An event whose stacks all have one frame has
- * no callchains at all, which is something else.
+ * no callchains at all, which is something else, unless the command asked for them.
  */
 #ifndef SP_CHAINS_H
 #define SP_CHAINS_H

@@ -5,6 +5,7 @@
 #include "formats/perf_data/resolve.h"
 
 #include "model/edges.h"
+#include "model/entries.h"
 #include "model/samples.h"
 
 struct resolution {
@@ -30,6 +31,16 @@ static bool told_by_hardware(const struct sp_pd *pd, const struct sp_pd_key *k)
     return pd->lbr_callstack || sp_pd_lbr_is_chain(&pd->attrs.v[k->attr]);
 }
 
+/* Whether a thread or program begins in one of the first n frames: what is above that is nobody's caller. */
+static bool has_begun(const struct resolution *rs, size_t n)
+{
+    const struct sp_profile *p = rs->pd->p;
+    for (size_t i = 0; i < n; i++)
+        if (sp_is_entry(sp_pstr(p, sp_frame_function(p, rs->list.v[i])->name), SP_SIDE_USER))
+            return true;
+    return false;
+}
+
 /* Splits a key's callchain by its context markers and collects the frames, leaf first. */
 static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key *k,
                                   const struct sp_pd_scene *scene)
@@ -46,11 +57,13 @@ static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key 
     for (uint32_t i = 0; i < k->n && !st; i++) {
         uint64_t v = sp_pd_u64(k->chain + (size_t)i * 8, pd->swap);
         if (v < PD_CONTEXT_MAX) {
-            size_t at = rs->list.n;
+            size_t at = rs->list.n, edges = rs->edges.n;
             st = sp_pd_frames_at(rs->frames, scene, mode, v, !exact, &rs->list);
             uint32_t caller = sp_pd_frames_last(rs->frames);
             if (!st && !exact && callee != SP_NONE && caller != SP_NONE)
                 st = sp_pd_frames_call(rs->frames, scene, by_pointers, callee, caller, at - 1, &rs->edges);
+            if (rs->edges.n > edges && has_begun(rs, at))
+                rs->edges.n = edges;
             callee = told_by_hardware(pd, k) ? SP_NONE : caller;
             exact = false;
             addresses++;

@@ -1,4 +1,4 @@
-#include "analysis/entries.h"
+#include "model/entries.h"
 
 #include "model/identity.h"
 
@@ -9,7 +9,7 @@ static const struct entry {
     const char *name;
 } entries[] = {
 #define SP_ENTRY(side, name) {SP_SIDE_##side, name},
-#include "analysis/entries.def"
+#include "model/entries.def"
 #undef SP_ENTRY
 };
 
