@@ -41,7 +41,8 @@ uint32_t sp_functions_module(struct sp_functions *f, struct sp_module *m)
     if (st)
         return fail(f, st);
     x.code = key->build_id ? x.names : NULL;
-    if (!sp_vec_push(&f->modules, x) || !sp_map_add(&f->module_map, hash, (uint32_t)f->modules.n - 1)) {
+    if (!sp_vec_reserve(&f->modules, f->modules.n + 1) ||
+        !sp_map_add(&f->module_map, hash, (uint32_t)f->modules.n) || !sp_vec_push(&f->modules, x)) {
         sp_mcode_free(x.names);
         return fail(f, SPAA_ERR_NOMEM);
     }

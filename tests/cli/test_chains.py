@@ -219,7 +219,7 @@ def test_text_shows_what_totals_are_at_most(tmp_path):
     out = run("top", path).out
     assert "at most%" in out and "80.00%" in out
     assert "at least, 80 (80.00%) at most" in run("function", path, "work").out
-    assert "with callees at least, at most" in run("summary", path).out
+    assert "total at least, at most" in run("summary", path).out
 
 
 def test_the_remedy_fits_the_loss(tmp_path):

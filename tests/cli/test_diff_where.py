@@ -96,13 +96,13 @@ def test_rates_are_of_the_time_selected(timed):
     answer = ask("diff", timed, "--base-where", "time=0..1", "--new-where", "time=3..")
     assert (answer["base"]["duration"], answer["new"]["duration"]) == (1, 2)
     assert (answer["base"]["total"], answer["new"]["total"]) == (100, 200)
-    assert answer["total"]["change_percent"] == 100
+    assert answer["total"]["change_percent"] == 0, "per second, as the sides last differently"
     text = run("diff", timed, "--base-where", "time=0..1", "--new-where", "time=3..").out
-    assert "100 samples in 1.000 s" in text and "200 samples in 2.000 s" in text and "+100.00% weight, 0.00% a second" in text
+    assert "100 samples in 1.000 s" in text and "200 samples in 2.000 s" in text and "total   0.00% a second" in text
     alone = ask("diff", timed, timed, "--time", "1..3")
     assert alone["base"]["duration"] == 2 and alone["base"]["blocks"] == 20, "of the samples in that time"
     rows = ask("diff", timed, "--base-where", "time=0..1", "--new-where", "time=1..2,comm=a")["rows"]
-    rate = next(r["rate"] for r in rows if r["function"] == "parse")
+    rate = next(r["cost"] for r in rows if r["function"] == "parse")
     assert (rate["base"], rate["new"]) == (100, 100)
 
 
@@ -135,8 +135,8 @@ def test_filters_that_match_nothing(one):
 
 
 def test_within_one_recording():
-    answer = ask("diff", DEMO[0], *SYMBOLS, "--base-where", "time=0..1", "--new-where", "time=1..2")
-    assert answer["base"]["duration"] == pytest.approx(1) and answer["new"]["duration"] == pytest.approx(0.998, abs=0.01)
+    answer = ask("diff", DEMO[0], *SYMBOLS, "--base-where", "time=0..3", "--new-where", "time=3..7")
+    assert answer["base"]["duration"] == pytest.approx(3) and answer["new"]["duration"] == pytest.approx(3.017, abs=0.01)
     whole = ask("diff", DEMO[0], DEMO[0], *SYMBOLS)["base"]["samples"]
     assert answer["base"]["samples"] + answer["new"]["samples"] == whole
 
