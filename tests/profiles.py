@@ -222,6 +222,9 @@ def function(frame):
     return frame["func"], frame["dso"]["name"]
 
 
+CALLEES = {"func": "[callees not recorded]", "dso": {"name": "[unknown]"}, "kind": "user"}
+
+
 class Selection:
     def __init__(self, profile, name, metric, filters):
         self.profile, self.event, self.filters = profile, name, filters
@@ -249,9 +252,13 @@ class Selection:
                 self.base_samples = (self.base_samples or 0) + samples
             frames = self.visible(self.merged(partner["leaf_first"] if partner else []) + self.merged(s["leaf_first"]))
             if self.frames_fit(frames) and self.side_fits((partner["leaf_first"] if partner else []) + s["leaf_first"]):
-                said = {} if partner else {w["metric"]: w["value"] for w in s.get("exclusive", {}).get("weights", [])}
-                own = weight if self.timed is not None else said.get(self.metric, weight)
-                self.rows.append(Row(weight, own, samples, frames, s["context"], str(s["id"])))
+                said = {} if partner or self.timed is not None else \
+                    {w["metric"]: w["value"] for w in s.get("exclusive", {}).get("weights", [])}
+                own, counted = said.get(self.metric, weight), said.get("samples", samples)
+                self.rows.append(Row(own, own, counted, frames, s["context"], str(s["id"])))
+                if any(said.get(m, v) != v for m, v in s["weight"].items()):
+                    rest, left = weight - own, None if samples is None else samples - counted
+                    self.rows.append(Row(rest, rest, left, [CALLEES, *frames], s["context"], str(s["id"]) + "+callees"))
         self.total = sum(x.weight for x in self.rows)
 
     def range(self):

@@ -1,6 +1,7 @@
 #include "analysis/chains.h"
 
 #include "base/hash.h"
+#include "model/callgraph.h"
 #include "model/edges.h"
 #include "model/entries.h"
 
@@ -194,17 +195,6 @@ static void find_chains(struct judge *j)
     }
 }
 
-/* Whether the command that recorded asked for callchains: where none has a caller, all are missing. */
-static bool asked_for(const struct sp_profile *p)
-{
-    static const char *const options[] = {" --call-graph", " -g ", " -ag ", NULL};
-    struct sp_str command = sp_pstr(p, p->header.command);
-    for (const char *const *o = options; *o; o++)
-        if (memmem(command.p, command.n, *o, strlen(*o)))
-            return true;
-    return false;
-}
-
 /* ---- threads, for outermost frames without a name ---- */
 
 static uint32_t thread_of(struct judge *j, uint32_t context)
@@ -369,7 +359,8 @@ spaa_status sp_chains_of(struct sp_selection *s, struct sp_diags *d)
     j.linux_kernel = !sp_str_is(tool, "dtrace");
     j.knows_maps = sp_str_is(tool, "perf");
     find_chains(&j);
-    if (j.knows_maps && (j.chains[SP_SIDE_KERNEL] || asked_for(j.p)))
+    /* Where callchains were asked for and none has a caller, all are missing. */
+    if (j.knows_maps && (j.chains[SP_SIDE_KERNEL] || sp_callgraph_of(j.p) != SP_CALLGRAPH_NOT_TOLD))
         j.chains[SP_SIDE_USER] = true;
     bool ok = c != NULL;
     bool arcs = sp_str_is(sp_pstr(j.p, j.p->events.v[s->event].name), "lbr"); /* from and to, no chains */

@@ -1,7 +1,9 @@
 #include "unwind/chains.h"
 
 #include "base/hash.h"
+#include "model/callgraph.h"
 #include "model/edges.h"
+#include "model/entries.h"
 #include "model/returns.h"
 #include "unwind/edges.h"
 
@@ -31,6 +33,7 @@ struct judge {
     struct sp_diags *d;
     struct sp_symbols *symbols;
     struct sp_edges *edges;
+    bool by_pointers; /* the chains were walked by frame pointers */
     struct binary *binaries;
     unsigned char *seen; /* per frame: as a return address */
     SP_VEC(struct pair) pairs;
@@ -139,10 +142,12 @@ static spaa_status judge_pair(struct judge *j, struct pair *x)
     struct sp_edge_side from = {binary_of(j, caller)->module, caller->ip};
     const struct binary *other = binary_of(j, callee);
     struct sp_edge_side to = {is_proven(other) ? other->module : NULL, callee->ip - x->called};
-    struct sp_judgement found;
-    if (!located || !is_proven(binary_of(j, caller)))
-        return SPAA_OK;
-    spaa_status st = sp_edges_judge(j->edges, &from, &to, &nobody, &found);
+    struct sp_judgement found = {.verdict = SP_EDGE_FINE};
+    bool known = located && is_proven(binary_of(j, caller));
+    spaa_status st = known ? sp_edges_judge(j->edges, &from, &to, &nobody, &found) : SPAA_OK;
+    if (!st && located && j->by_pointers && !(known && sp_edges_tells(j->edges, &from)) &&
+        sp_edges_skips(j->edges, &to))
+        found.verdict = SP_EDGE_IMPOSSIBLE;
     x->verdict = (uint8_t)found.verdict;
     x->below = found.below;
     return st || found.verdict != SP_EDGE_MISSING ? st : missing_frame(j, &found.target, &x->frame);
@@ -181,6 +186,20 @@ static spaa_status note(struct judge *j, uint32_t at, uint32_t callee, uint32_t 
     return x->verdict != SP_EDGE_MISSING || sp_vec_push(&j->list, e) ? SPAA_OK : sp_nomem(j->d);
 }
 
+/* What is above an entry of a thread or program is nobody's caller. */
+static void end_at_entry(struct judge *j, const struct sp_stack *s)
+{
+    const struct sp_profile *p = j->p;
+    const uint32_t *f = p->stack_frames.v + s->first;
+    uint32_t entry = 0;
+    if (!j->list.n)
+        return;
+    while (entry < s->n && !sp_is_entry(sp_pstr(p, sp_frame_function(p, f[entry])->name), SP_SIDE_USER))
+        entry++;
+    while (j->list.n && j->list.v[j->list.n - 1].at >= entry)
+        j->list.n--;
+}
+
 static spaa_status judge_all(struct judge *j)
 {
     struct sp_profile *p = j->p;
@@ -196,6 +215,7 @@ static spaa_status judge_all(struct judge *j)
             continue;
         j->list.n = 0;
         st = each_call(j, s, note);
+        end_at_entry(j, s);
         s->edges = st ? 0 : sp_edges_intern(p, j->list.v, j->list.n);
         if (s->edges == SP_NONE)
             st = sp_nomem(j->d);
@@ -206,6 +226,7 @@ static spaa_status judge_all(struct judge *j)
 spaa_status sp_chains_judge(struct sp_profile *p, const struct sp_symbol_opts *opts, struct sp_diags *d)
 {
     struct judge j = {.p = p, .d = d, .edges = sp_edges_new(d)};
+    j.by_pointers = sp_callgraph_of(p) == SP_CALLGRAPH_POINTERS;
     j.binaries = calloc(p->dsos.n + 2, sizeof *j.binaries);
     j.seen = calloc(p->frames.n + 1, 1);
     bool ok = j.edges && j.binaries && j.seen;

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "model/edges.h"
+#include "model/entries.h"
 #include "symbols/symbolize.h"
 #include "unwind/edges.h"
 #include "json/json.h"
@@ -50,6 +51,7 @@ struct place {
     uint32_t dso;
     uint32_t code; /* which of those that stood there */
     bool caller;
+    bool entry;          /* of a thread or program: what is above it is nobody's caller */
     unsigned char skips; /* enum skips: what walking by frame pointers from here does */
     uint32_t first, n;
     uint32_t
@@ -569,6 +571,10 @@ static spaa_status resolve_place(struct sp_pd_frames *f, struct place *pl, uint8
         st = add_frame(f, &row, n ? &found[i] : NULL, dso, caller);
     }
     pl->n = (uint32_t)f->numbers.n - pl->first;
+    for (uint32_t i = 0; !st && i < pl->n && kind == SP_USER && !pl->entry; i++) {
+        const struct sp_function *function = sp_frame_function(f->pd->p, f->numbers.v[pl->first + i]);
+        pl->entry = sp_is_entry(sp_pstr(f->pd->p, function->name), SP_SIDE_USER);
+    }
     return st;
 }
 
@@ -691,6 +697,11 @@ spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_scene *sc
             return kernel_place(f, addr, caller, out);
         return unmapped_place(f, scene, addr, caller, SP_UNKNOWN, out);
     }
+}
+
+bool sp_pd_frames_begins(const struct sp_pd_frames *f, uint32_t place)
+{
+    return place != SP_NONE && f->places.v[place].entry;
 }
 
 uint32_t sp_pd_frames_last(const struct sp_pd_frames *f)

@@ -5,7 +5,6 @@
 #include "formats/perf_data/resolve.h"
 
 #include "model/edges.h"
-#include "model/entries.h"
 #include "model/samples.h"
 
 struct resolution {
@@ -31,16 +30,6 @@ static bool told_by_hardware(const struct sp_pd *pd, const struct sp_pd_key *k)
     return pd->lbr_callstack || sp_pd_lbr_is_chain(&pd->attrs.v[k->attr]);
 }
 
-/* Whether a thread or program begins in one of the first n frames: what is above that is nobody's caller. */
-static bool has_begun(const struct resolution *rs, size_t n)
-{
-    const struct sp_profile *p = rs->pd->p;
-    for (size_t i = 0; i < n; i++)
-        if (sp_is_entry(sp_pstr(p, sp_frame_function(p, rs->list.v[i])->name), SP_SIDE_USER))
-            return true;
-    return false;
-}
-
 /* Splits a key's callchain by its context markers and collects the frames, leaf first. */
 static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key *k,
                                   const struct sp_pd_scene *scene)
@@ -49,7 +38,8 @@ static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key 
     unsigned mode = k->mode;
     /* Else unwound from copies of stacks, by tables. */
     bool by_pointers = !(pd->attrs.v[k->attr].sample_type & PD_STACK_USER);
-    bool exact = true; /* the first address in each context is where it was interrupted, not a return */
+    bool exact = true;  /* the first address in each context is where it was interrupted, not a return */
+    bool begun = false; /* the entry of its thread was passed: what is above that is nobody's caller */
     uint64_t addresses = 0;
     uint32_t callee = SP_NONE; /* the place before, which an address behind a call may have called */
     spaa_status st = SPAA_OK;
@@ -57,14 +47,13 @@ static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key 
     for (uint32_t i = 0; i < k->n && !st; i++) {
         uint64_t v = sp_pd_u64(k->chain + (size_t)i * 8, pd->swap);
         if (v < PD_CONTEXT_MAX) {
-            size_t at = rs->list.n, edges = rs->edges.n;
+            size_t at = rs->list.n;
             st = sp_pd_frames_at(rs->frames, scene, mode, v, !exact, &rs->list);
             uint32_t caller = sp_pd_frames_last(rs->frames);
             if (!st && !exact && callee != SP_NONE && caller != SP_NONE)
                 st = sp_pd_frames_call(rs->frames, scene, by_pointers, callee, caller, at - 1, &rs->edges);
-            if (rs->edges.n > edges && has_begun(rs, at))
-                rs->edges.n = edges;
-            callee = told_by_hardware(pd, k) ? SP_NONE : caller;
+            begun = begun || sp_pd_frames_begins(rs->frames, caller);
+            callee = told_by_hardware(pd, k) || begun ? SP_NONE : caller;
             exact = false;
             addresses++;
             continue;

@@ -51,6 +51,8 @@ spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_scene *sc
                             uint64_t addr, bool caller, struct sp_pd_frame_list *out);
 /* The place that was appended last, for calls between two of them; SP_NONE: none whose code is known. */
 uint32_t sp_pd_frames_last(const struct sp_pd_frames *f);
+/* Whether a thread or program begins at a place (SP_NONE: no). */
+bool sp_pd_frames_begins(const struct sp_pd_frames *f, uint32_t place);
 /*
  * Whether the code at place `caller` can have called that at `callee`, frame `at` of its stack: what is known
  * to be wrong is added to the edges. by_pointers: the chain was walked by frame pointers.
