@@ -147,11 +147,13 @@ class Judged:
 def judged(pairs):
     """Of pairs of what is said and the truth: every function that has as much as counts in either.
 
-    Those of the kernel are left out: interrupts are as many as the machine has other work.
+    The kernel's are left out, as interrupts are as many as the machine has other work, and so is what is no function:
+    addresses without a name, marks in brackets.
     """
     for said, truth in pairs:
         keys = {k for totals in (truth.totals, said.totals) for k, (low, _) in totals.items() if low >= LEAST}
-        yield from (Judged(k, said, truth) for k in sorted(keys) if not k[1].startswith("[kernel"))
+        yield from (Judged(k, said, truth) for k in sorted(keys)
+                    if not k[0].startswith(("0x", "[")) and not k[1].startswith("[kernel"))
 
 
 def percent(values):

@@ -26,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 PROGRAMS = {  # source, the function that grows, percent of each part in order, the kernel's interrupts being the rest
     "ledger": ("ledger.c", "table_find", [22, 5, 14.2, 9.5, 3, 8.5, 10.5, 6.5, 6, 5, 4.3, 2]),
-    "atlas": ("atlas.cpp", "atlas::trie_find", [18.5, 4, 9.5, 8.5, 14.2, 3, 6.5, 5, 6, 7.5, 6.5, 4.3, 3]),
+    "atlas": ("atlas.cpp", "atlas::trie_find(unsigned int)", [18.5, 4, 9.5, 8.5, 14.2, 3, 6.5, 5, 6, 7.5, 6.5, 4.3, 3]),
 }
 GROWN = {"grown to 19.6 %": 19.6, "grown to 17.9 %": 17.9}
 BASE, SECONDS, ROUNDS = 14.2, 1.4, 50
@@ -191,7 +191,7 @@ def converted(spaa, folder, versions, target):
 def comparer(spaa, more):
     def compare(sides):
         base, new = sides
-        done = subprocess.run([spaa, "diff", "-q", "--json", "-j1", *more, *base, "--", *new], stdout=subprocess.PIPE, check=True)
+        done = subprocess.run([spaa, "diff", "-q", "--json", "-j1", "-n20", *more, *base, "--", *new], stdout=subprocess.PIPE, check=True)
         return json.loads(done.stdout)
     return compare
 
@@ -327,7 +327,7 @@ def main():
     ap.add_argument("more", nargs="*", metavar="-- OPTION", help="options for spaa diff, as --method=permutation")
     args = ap.parse_args()
     args.spaa, args.data = os.path.abspath(args.spaa), os.path.abspath(args.data)
-    size = {"base": 40, "grown": 24, "each": 12, "builds": 9, "simulated": 200, "draws": (1000, 100, 60)}
+    size = {"base": 40, "grown": 24, "each": 12, "builds": 9, "simulated": 200, "draws": (600, 80, 40)}
     if args.quick:
         size = {"base": 12, "grown": 6, "each": 6, "builds": 2, "simulated": 20, "draws": (20, 4, 5)}
     with tempfile.TemporaryDirectory(prefix="diff-verdicts-") as scratch:

@@ -55,7 +55,7 @@ def interval(values, draws_each):
     return tuple(min(1, max(0, mean + (quantile(q) - mean) * shrink)) for q in (0.025, 0.975))
 
 
-def estimate(judge, pools, draw, resampled, seed, draws=1000, replicates=100, draws_each=60):
+def estimate(judge, pools, draw, resampled, seed, draws=600, replicates=80, draws_each=40):
     """How often judge(draw(rng, pools)) holds, with an interval bootstrapped over recordings.
 
     resampled(rng, pools) gives the pools of one replicate.
