@@ -39,20 +39,21 @@ def resample(rng, pool, least):
             return again
 
 
-def interval(values, draws_each):
-    """The middle 95 % of the replicates, without the spread that each one's few draws add."""
+def interval(rate, draws, values, draws_each):
+    """The 95 % interval of a rate: the spread of the replicates, with the chance of all its draws instead of their few."""
     values = sorted(values)
     n = len(values)
     mean = sum(values) / n
     spread = sum((v - mean) ** 2 for v in values) / (n - 1)
     by_drawing = sum(v * (1 - v) for v in values) / n / draws_each
-    shrink = math.sqrt(max(0, spread - by_drawing) / spread) if spread > 0 else 0
+    right = max(0, spread - by_drawing) + rate * (1 - rate) / draws
+    scale = math.sqrt(right / spread) if spread > 0 else 0
 
     def quantile(q):
         at = q * (n - 1)
         i = min(int(at), n - 2)
         return values[i] + (values[i + 1] - values[i]) * (at - i)
-    return tuple(min(1, max(0, mean + (quantile(q) - mean) * shrink)) for q in (0.025, 0.975))
+    return tuple(min(1, max(0, rate + (quantile(q) - mean) * scale)) for q in (0.025, 0.975))
 
 
 def estimate(judge, pools, draw, resampled, seed, draws=600, replicates=80, draws_each=40):
@@ -67,8 +68,7 @@ def estimate(judge, pools, draw, resampled, seed, draws=600, replicates=80, draw
         asked.append([draw(rng, again) for _ in range(draws_each)])
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
         rates = [sum(workers.map(judge, some)) / len(some) for some in asked]
-    low, high = interval(rates[1:], draws_each)
-    return Estimate(rates[0], min(low, rates[0]), max(high, rates[0]), draws)
+    return Estimate(rates[0], *interval(rates[0], draws, rates[1:], draws_each), draws)
 
 
 def run(*command, **more):
