@@ -82,6 +82,16 @@ static struct sp_own_row *row_of(struct folder *x, uint32_t function)
     return &x->out.rows.v[x->row[slot] - 1];
 }
 
+/* What a frame calls: the next one, past the sign that something is missing between them. */
+static uint32_t called_by(const struct folder *x, const uint32_t *frames, size_t at)
+{
+    size_t i = at - 1;
+    while (i && x->p->frames.v[frames[i]].flags & SP_FRAME_INFERRED &&
+           x->p->frames.v[frames[i]].kind == SP_UNKNOWN)
+        i--;
+    return x->p->frames.v[frames[i]].function;
+}
+
 /* ---- rows ---- */
 
 /* Each own function of the stack once. */
@@ -123,7 +133,7 @@ static bool add_row(struct folder *x, size_t i)
     }
     r->sum.beneath += s->weight;
     uint32_t slot = own == SP_NONE ? (uint32_t)x->p->functions.n : own;
-    uint32_t callee = own == SP_NONE || !at ? leaf : x->p->frames.v[frames[at - 1]].function;
+    uint32_t callee = own == SP_NONE || !at ? leaf : called_by(x, frames, at);
     return add_callee(x, slot, callee, s->weight) && add_totals(x, frames, n, (uint32_t)i + 1, s->weight);
 }
 
@@ -222,8 +232,8 @@ static bool add_to_path(struct folder *x, size_t i)
     if (leaf == x->path[depth - 1])
         return true;
     sum->beneath += s->weight;
-    return add_callee(x, (uint32_t)x->p->functions.n + 1 + owner,
-                      last ? x->p->frames.v[frames[last - 1]].function : leaf, s->weight);
+    return add_callee(x, (uint32_t)x->p->functions.n + 1 + owner, last ? called_by(x, frames, last) : leaf,
+                      s->weight);
 }
 
 /* ---- order ---- */
