@@ -135,6 +135,14 @@ static void note_format(struct cli *c)
         f->v[f->n++] = c->input;
 }
 
+/* Where totals are bounds, once a side: runs of one side are alike in that. */
+static bool say_bounds(const struct diff_answer *a, const struct sp_selection *s, unsigned side)
+{
+    if (!a->bounds[side])
+        bounds_diag(a->c, s);
+    return a->bounds[side] || sp_chains_tell(s);
+}
+
 /* With the options of its side. */
 static spaa_status take_run(struct diff_answer *a, size_t i)
 {
@@ -163,7 +171,7 @@ static spaa_status take_run(struct diff_answer *a, size_t i)
         if (!st)
             st = check_words(a, i, &s);
         if (!st)
-            bounds_diag(c, &s);
+            a->bounds[side] = say_bounds(a, &s, side);
         if (!st)
             st = sp_diff_add(&a->d, side, &s, narrowed ? &whole : NULL, alone);
         if (narrowed)

@@ -26,6 +26,7 @@ struct diff_answer {
     struct diff_words words;
     struct cli_where where[SP_SIDES];
     size_t limit;
+    bool bounds[SP_SIDES]; /* it was said that totals of this side are bounds */
 };
 
 /* The verdict in words, without the leading CHANGED and so on. */

@@ -116,6 +116,8 @@ static void would_have(const struct sp_diff *d, struct sp_buf *b)
     double level = SP_DIFF_ALPHA / (double)(d->family[SP_SELF] ? d->family[SP_SELF] : 1);
     if (!t) {
         sp_buf_printf(b, "; no function has the %d samples that a comparison takes", SP_DIFF_LEAST);
+    } else if (isfinite(t->mde_family) && !(resolution(d) < 1)) {
+        sp_buf_puts(b, "; runs differ by so much that no change could have been found");
     } else if (isinf(t->mde_family)) {
         sp_buf_puts(b, "; no change could have been found: of so few runs the rarest split has p = ");
         diff_number(b, t->least_p, 4, false);
@@ -195,8 +197,12 @@ static void of_two_builds(const struct sp_diff *d, struct sp_buf *b)
 
 static void exactly(const struct sp_diff *d, struct sp_buf *b)
 {
-    if (d->headline == SP_DIFF_CHANGED)
+    if (d->headline == SP_DIFF_CHANGED && d->significant[SP_SELF])
         changed(d, b);
+    else if (d->headline == SP_DIFF_CHANGED)
+        sp_buf_printf(b, "every function has the same own %s, not the same %s",
+                      d->memory == SP_MEMORY_BYTES ? "bytes" : "blocks",
+                      d->memory == SP_MEMORY_BYTES ? "blocks" : "bytes");
     else
         sp_buf_puts(b, "every function has the same own weight");
     sp_buf_puts(b, "; counted, not sampled: exact for these two runs");
@@ -302,8 +308,14 @@ static void what_helps(const struct diff_answer *a, const struct sp_gate_case *x
     const struct sp_diff *d = &a->d;
     if (!sp_diff_establishes(d->method)) {
         sp_buf_puts(b, "needs several runs a side: one run tells nothing about how runs differ");
+    } else if (!x->row && sp_diff_sampled_unlike(d)) {
+        sp_buf_puts(b, "samples of different frequencies: compare another metric (-m)");
+    } else if (!x->row && sp_diff_lengths_differ(d)) {
+        sp_buf_puts(
+            b,
+            "runs of the sides last differently: slower, or recorded for longer? --work says what was done");
     } else if (isnan(x->need)) {
-        sp_buf_puts(b, "needs several runs a side");
+        sp_buf_puts(b, "too near the limit to say how many runs would tell");
     } else if (x->need > 1000) {
         sp_buf_puts(b, "too near the limit for any number of runs to tell");
     } else {
@@ -315,6 +327,21 @@ static void what_helps(const struct diff_answer *a, const struct sp_gate_case *x
     }
 }
 
+/* A share in percent, or a weight in its unit. */
+static void amount_of(const struct diff_answer *a, struct sp_buf *b, bool share, double x)
+{
+    struct sp_selection s = {.unit = a->words.unit, .scale = a->words.scale};
+    double v = x * pow(10, a->words.scale);
+    if (share) {
+        diff_number(b, 100 * x, 2, false);
+        sp_buf_ch(b, '%');
+    } else if (isfinite(v) && fabs(v) < 9e18) {
+        weight_text(b, &s, llround(v));
+    } else {
+        sp_buf_ch(b, '-');
+    }
+}
+
 /* "own share of parse_field 14.20% to 19.60% (+38.03%)" */
 static void case_text(const struct diff_answer *a, const struct sp_gate_limit *l,
                       const struct sp_gate_case *x, struct sp_buf *b)
@@ -322,17 +349,19 @@ static void case_text(const struct diff_answer *a, const struct sp_gate_limit *l
     if (!x->row) {
         sp_buf_puts(b, "the total weight ");
         diff_number(b, x->growth, 2, true);
-        sp_buf_ch(b, '%');
+        sp_buf_printf(b, "%% %s", per_words(&a->d));
         return;
     }
-    const struct sp_diff_test *t = &x->row->share[l->family];
-    sp_buf_puts(b, l->family == SP_SELF ? "own share of " : "inclusive share of ");
+    const struct sp_diff_test *t = sp_gate_test(&a->d, l, x->row);
+    bool share = t == &x->row->share[l->family];
+    sp_buf_puts(b, l->family == SP_SELF ? "own " : "inclusive ");
+    sp_buf_puts(b, share ? "share of " : "weight of ");
     diff_short_name(b, sp_str_at(&a->d.strs, x->row->function));
     sp_buf_ch(b, ' ');
-    diff_number(b, 100 * t->side[SP_BASE].mean, 2, false);
-    sp_buf_puts(b, "% to ");
-    diff_number(b, 100 * t->side[SP_NEW].mean, 2, false);
-    sp_buf_puts(b, "% (");
+    amount_of(a, b, share, t->side[SP_BASE].mean);
+    sp_buf_puts(b, " to ");
+    amount_of(a, b, share, t->side[SP_NEW].mean);
+    sp_buf_puts(b, " (");
     diff_number(b, x->growth, 2, true);
     sp_buf_puts(b, isinf(x->growth) ? ")" : l->points ? " points)" : "%)");
 }

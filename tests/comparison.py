@@ -208,7 +208,7 @@ def verdict(test, eligible, dependent=False):
     """Of one run a side."""
     if test["q"] is not None and test["q"] <= ALPHA:
         return "differs"
-    if (not eligible and not dependent) or abs(test["delta"]) < test["mde"]:
+    if (not eligible and not dependent) or test["delta"] == 0 or abs(test["delta"]) < test["mde"]:
         return "below_minimum_detectable_effect"
     return "inconclusive"
 

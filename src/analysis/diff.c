@@ -294,8 +294,16 @@ static double level(size_t family, size_t found)
     return SP_DIFF_ALPHA * (double)(found > 1 ? found : 1) / (double)(family > 1 ? family : 1);
 }
 
+/* The change that was tested, in shares of the total: with runs that against the reference. */
+static double tested_change(const struct sp_diff_test *t, enum sp_diff_method method)
+{
+    double half = (t->side[SP_BASE].mean + t->side[SP_NEW].mean) / 2;
+    return fabs(method >= SP_DIFF_REPEATS && isfinite(t->change) ? t->change * half : t->delta);
+}
+
 static void judge(struct sp_diff_test *t, enum sp_diff_method method, double alpha)
 {
+    double change = tested_change(t, method);
     if (isnan(t->p))
         return;
     t->mde_family = sp_diff_detectable(t, alpha);
@@ -303,7 +311,7 @@ static void judge(struct sp_diff_test *t, enum sp_diff_method method, double alp
     t->verdict = found && sp_diff_establishes(method) ? SP_DIFF_SIGNIFICANT
                  : found                              ? SP_DIFF_DIFFERS
                  : method == SP_DIFF_EXACT            ? SP_DIFF_EQUAL
-                 : (!t->tested && !t->dependent) || !(fabs(t->delta) >= t->mde || isinf(t->mde))
+                 : (!t->tested && !t->dependent) || change == 0 || !(change >= t->mde || isinf(t->mde))
                      ? SP_DIFF_BELOW
                      : SP_DIFF_INCONCLUSIVE;
 }
@@ -409,17 +417,41 @@ static bool compare_all(struct sp_diff *d)
 /* Lengths of the runs on both sides, where known; longer runs have more of everything. */
 static bool whole_changed(const struct sp_diff *d)
 {
+    return d->total.p <= WHOLE_ALPHA && !(d->per == SP_PER_RUN && sp_diff_lengths_differ(d)) &&
+           !sp_diff_sampled_unlike(d);
+}
+
+bool sp_diff_lengths_differ(const struct sp_diff *d)
+{
     const struct sp_diff_side *a = &d->side[SP_BASE], *b = &d->side[SP_NEW];
     double x = a->seconds / (double)a->runs, y = b->seconds / (double)b->runs;
-    bool lengths = d->per == SP_PER_RUN && (x > ALIKE * y || y > ALIKE * x);
-    return d->total.p <= WHOLE_ALPHA && !lengths;
+    return d->per != SP_PER_WORK && (x > ALIKE * y || y > ALIKE * x);
+}
+
+bool sp_diff_sampled_unlike(const struct sp_diff *d)
+{
+    for (unsigned side = 0; side < SP_SIDES; side++)
+        for (size_t i = 0; i < d->runs[side].n; i++)
+            if (d->runs[side].v[i]->counted_at != d->runs[SP_BASE].v[0]->counted_at)
+                return true;
+    return false;
+}
+
+/* Of exact counts of memory: the bytes are equal, the blocks are not, or the other way. */
+static bool other_changed(const struct sp_diff *d)
+{
+    bool differs = d->side[SP_BASE].other != d->side[SP_NEW].other;
+    for (size_t i = 0; i < d->rows.n; i++)
+        differs =
+            differs || d->rows.v[i].side[SP_BASE].other[SP_SELF] != d->rows.v[i].side[SP_NEW].other[SP_SELF];
+    return d->has_other && differs && d->side[SP_BASE].runs == d->side[SP_NEW].runs;
 }
 
 /* Nothing could have been found: not by this method, of these runs. */
 static bool blind(const struct sp_diff *d)
 {
     for (size_t i = 0; i < d->rows.n; i++)
-        if (d->rows.v[i].share[SP_SELF].tested && isfinite(d->rows.v[i].share[SP_SELF].mde_family))
+        if (d->rows.v[i].share[SP_SELF].tested && d->rows.v[i].share[SP_SELF].mde_family < 1)
             return false;
     return true;
 }
@@ -430,7 +462,7 @@ static enum sp_diff_headline headline(const struct sp_diff *d)
 {
     if (!sp_diff_establishes(d->method))
         return SP_DIFF_NOT_ESTABLISHED;
-    if (d->significant[SP_SELF] || whole_changed(d))
+    if (d->significant[SP_SELF] || whole_changed(d) || (d->method == SP_DIFF_EXACT && other_changed(d)))
         return SP_DIFF_CHANGED;
     return d->method == SP_DIFF_EXACT ? SP_DIFF_UNCHANGED
            : blind(d)                 ? SP_DIFF_NOT_ESTABLISHED

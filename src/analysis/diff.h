@@ -213,6 +213,11 @@ extern const char *const sp_diff_method_names[]; /* NULL-terminated, as the next
 extern const char *const sp_diff_verdict_names[];
 /* Row i of rows, appeared and vanished together. */
 struct sp_diff_row *sp_diff_row_at(struct sp_diff *d, size_t i);
+/* Runs of the two sides last differently, and nobody said what work they did: of the whole, nothing can be
+ * told. */
+bool sp_diff_lengths_differ(const struct sp_diff *d);
+/* The weights are numbers of samples, and those were taken at different frequencies. */
+bool sp_diff_sampled_unlike(const struct sp_diff *d);
 /* Whether the method tells a change of the program from what runs of it differ by. */
 bool sp_diff_establishes(enum sp_diff_method m);
 

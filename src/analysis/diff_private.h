@@ -31,6 +31,7 @@ struct sp_diff_run {
     double seconds;         /* of recording, where the event is sampled by frequency; else NaN */
     double per;             /* what its weights are divided by to be costs */
     bool exact;             /* the event is counted, not sampled */
+    uint64_t counted_at;    /* of numbers of samples: a hash of the frequency they were taken at; else 0 */
     bool negative;          /* some weight is below 0 */
     bool no_binaries;       /* a source that names no DSO, such as folded stacks */
     size_t keys;            /* that there were; later ones have nothing here, until sp_diff_finish widens */

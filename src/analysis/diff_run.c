@@ -383,6 +383,8 @@ static void take_totals(struct sp_diff_run *r, const struct sp_selection *s, con
     r->seconds = seconds_of(whole);
     const struct sp_event *e = &whole->profile->events.v[whole->event];
     bool counts = e->kind == SP_ALLOCATION || e->kind == SP_DEALLOCATION || e->kind == SP_PROBE;
+    struct sp_str frequency = sp_pstr(whole->profile, e->frequency_hz);
+    r->counted_at = whole->metric == whole->samples_metric ? sp_hash64(frequency.p, frequency.n) : 0;
     r->exact = e->mode == SP_EVENT && counts;
 }
 

@@ -93,6 +93,8 @@ static void by_samples(const struct sp_diff_quantity *q, struct sp_diff_test *t)
         pooled += t->side[side].mean * eff[side];
     }
     interval(t, sqrt(t->side[SP_BASE].var + t->side[SP_NEW].var), INFINITY);
+    if (d->method == SP_DIFF_NONE)
+        t->lo = t->hi = t->mde = NAN;
     if (!q->row || d->method == SP_DIFF_NONE)
         return; /* nothing is known of how totals of runs differ, or of anything */
     if (q->cost) {

@@ -124,6 +124,15 @@ static bool name_dsos(struct joiner *j, struct sp_buf *text)
     return ok;
 }
 
+static bool has_comm(const struct sp_tree *t, struct sp_str comm)
+{
+    for (uint32_t i = 1; i < t->nodes.n; i++)
+        if (t->nodes.v[i].parent == 0 && t->nodes.v[i].function == SP_NONE &&
+            sp_str_cmp(sp_tree_comm_key(t, i), comm) == 0)
+            return true;
+    return false;
+}
+
 /* A thread that is called as its binary is (the kernel keeps 15 bytes of that) is called as what that is
  * compared by. */
 static struct sp_str thread_name(const struct joiner *j, unsigned side, struct sp_str comm)
@@ -132,7 +141,7 @@ static struct sp_str thread_name(const struct joiner *j, unsigned side, struct s
     for (size_t i = 0; i < p->dsos.n; i++) {
         struct sp_str file = sp_last_part(sp_pstr(p, p->dsos.v[i].name));
         file.n = file.n > 15 ? 15 : file.n;
-        if (file.n && sp_str_cmp(file, comm) == 0)
+        if (file.n && sp_str_cmp(file, comm) == 0 && !has_comm(j->trees[!side], comm))
             return sp_str_at(&j->strs, j->dsos[side][i]);
     }
     return comm;

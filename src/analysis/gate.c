@@ -154,6 +154,14 @@ static double growth(const struct sp_gate_limit *l, const struct sp_diff_test *t
     return l->points ? 100 * (b - a) : a > 0 ? 100 * (b - a) / a : b > 0 ? INFINITY : 0;
 }
 
+/* Growth in percent of memory and of exact counts is that of the amount; otherwise that of the share. */
+const struct sp_diff_test *sp_gate_test(const struct sp_diff *d, const struct sp_gate_limit *l,
+                                        const struct sp_diff_row *row)
+{
+    bool amount = !l->points && (d->memory || d->method == SP_DIFF_EXACT);
+    return amount ? &row->cost[l->family] : &row->share[l->family];
+}
+
 /* ---- a limit ---- */
 
 static bool matches(const struct sp_diff *d, const struct sp_diff_row *row, const struct sp_gate_limit *l,
@@ -186,7 +194,7 @@ static spaa_status unknown(struct sp_diff *d, const struct sp_gate_limit *l)
     sp_buf_free(&hint);
     sp_buf_free(&asked);
     free(names);
-    return SPAA_ERR_NOT_FOUND;
+    return SPAA_ERR_USAGE; /* not that of a limit that is breached */
 }
 
 struct ranked {
@@ -223,7 +231,7 @@ static bool report(struct sp_gate_limit *l, struct ranked *found, size_t n, enum
 static bool judge_total(struct sp_gate_limit *l, const struct sp_diff *d)
 {
     struct beyond x = beyond(d, l, &d->total, false);
-    bool runs = sp_diff_establishes(d->method);
+    bool runs = sp_diff_establishes(d->method) && !sp_diff_lengths_differ(d) && !sp_diff_sampled_unlike(d);
     struct ranked r = {{NULL, growth(l, &d->total), runs ? need(&x) : NAN}, 0};
     l->judged = 1;
     return report(l, &r, 1,
@@ -250,10 +258,10 @@ static bool judge_functions(struct sp_gate_limit *l, const struct sp_diff *d, st
     ok = ok && sp_adjust(p, q, n);
     for (size_t i = 0; ok && i < n && runs; i++)
         if (q[i] <= SP_DIFF_ALPHA)
-            found[breaches++] =
-                (struct ranked){{at[i].row, growth(l, &at[i].row->share[l->family]), NAN}, rank_of(&at[i].x)};
+            found[breaches++] = (struct ranked){{at[i].row, growth(l, sp_gate_test(d, l, at[i].row)), NAN},
+                                                rank_of(&at[i].x)};
     for (size_t i = 0; ok && !breaches && i < n; i++) {
-        const struct sp_diff_test *t = &at[i].row->share[l->family];
+        const struct sp_diff_test *t = sp_gate_test(d, l, at[i].row);
         l->judged += at[i].must;
         if (at[i].must && (!runs || !(chance(&at[i].x, -1) <= SP_DIFF_ALPHA)))
             found[open++] =
@@ -287,7 +295,8 @@ static spaa_status judge(struct sp_gate_limit *l, struct sp_diff *d, double min_
         if (one ? !matches(d, row, l, (struct sp_str){normal.data ? normal.data : "", (uint32_t)normal.len})
                 : !heavy && !t->tested)
             continue;
-        at[n++] = (struct looked_at){row, beyond(d, l, t, true), one || heavy};
+        const struct sp_diff_test *of = sp_gate_test(d, l, row);
+        at[n++] = (struct looked_at){row, beyond(d, l, of, of == t), one || heavy};
     }
     sp_buf_free(&normal);
     spaa_status st = !ok                                    ? sp_nomem(d->diags)

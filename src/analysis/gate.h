@@ -50,8 +50,12 @@ struct sp_gate {
 
 /* SPAA_ERR_USAGE, reported, for a bad expression; free the gate in any case. */
 spaa_status sp_gate_parse(struct sp_gate *g, const char *expression, struct sp_diags *diags);
-/* SPAA_ERR_NOT_FOUND, reported, for a function that neither side has. min_share of 1. */
+/* SPAA_ERR_USAGE, reported, for a function that neither side has. min_share of 1. */
 spaa_status sp_gate_judge(struct sp_gate *g, struct sp_diff *d, double min_share);
 void sp_gate_free(struct sp_gate *g);
+
+/* The comparison of a row that a limit is about: of its share, or of the amount itself. */
+const struct sp_diff_test *sp_gate_test(const struct sp_diff *d, const struct sp_gate_limit *l,
+                                        const struct sp_diff_row *row);
 
 #endif

@@ -267,7 +267,8 @@ static int cmp_row(const void *va, const void *vb, void *arg)
 static bool put_in_order(struct folder *x)
 {
     uint32_t functions = (uint32_t)x->p->functions.n;
-    qsort_r(x->callees.v, x->callees.n, sizeof *x->callees.v, cmp_callee, x);
+    if (x->callees.n)
+        qsort_r(x->callees.v, x->callees.n, sizeof *x->callees.v, cmp_callee, x);
     for (size_t i = 0; i < x->callees.n; i++) {
         const struct callee *c = &x->callees.v[i];
         struct sp_own_sum *sum = c->owner > functions ? &x->out.steps[c->owner - functions - 1].sum
@@ -277,7 +278,8 @@ static bool put_in_order(struct folder *x)
         if (!sp_vec_push(&x->out.callees, c->c))
             return false;
     }
-    qsort_r(x->out.rows.v, x->out.rows.n, sizeof *x->out.rows.v, cmp_row, (void *)(uintptr_t)x->p);
+    if (x->out.rows.n)
+        qsort_r(x->out.rows.v, x->out.rows.n, sizeof *x->out.rows.v, cmp_row, (void *)(uintptr_t)x->p);
     return true;
 }
 

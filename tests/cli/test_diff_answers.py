@@ -15,7 +15,7 @@ from conftest import run
     (["A", "--"], 2, "after"), (["A", "A", "--fail-on", "self>"], 2, "no limit"),
     (["A", "A", "--fail-on", "self>2"], 2, "no limit"), (["A", "A", "--fail-on", ">2%"], 2, "say what"),
     (["A", "A", "--fail-on", "total>2pp"], 2, "100 %"), (["A", "A", "--fail-on", "self>2%,"], 2, "no limit"),
-    (["A", "A", "--fail-on", "mian>2%"], 1, "did you mean main?"), (["A", "A", "--method", "repeats"], 2, "1 against 1"),
+    (["A", "A", "--fail-on", "mian>2%"], 2, "did you mean main?"), (["A", "A", "--method", "repeats"], 2, "1 against 1"),
     (["A", "A", "--method", "blocks"], 2, "no samples with timestamps"), (["A", "A", "--min-share", "x"], 2, "percentage"),
     (["A", "A", "--event", "nope"], 2, "cycles"), (["A", "missing"], 3, "missing"),
     (["A", "A", "--metric", "peak_bytes"], 2, "must not be added"),

@@ -83,3 +83,29 @@ def test_the_documented_recipe_shows_what_cannot_be_told(tmp_path):
     unsure = step({"f": [30, 50, 80], "g": [70, 50, 20]}, {"f": [50, 30, 90], "g": [50, 70, 10]})
     assert unsure.returncode == 0 and "::warning" in unsure.stdout and "cannot tell" in unsure.stderr, unsure
     assert (tmp_path / "comment.md").read_text().startswith("**")
+
+
+def test_a_whole_that_lasts_longer_cannot_be_judged_without_work(tmp_path):
+    """Slower, or recorded for longer? Only the work that was done tells."""
+    sides = []
+    for side, seconds, weight in (("a", 2, 2000), ("b", 3, 3000)):
+        for i in range(4):
+            path = tmp_path / ("%s%d.spaa" % (side, i))
+            path.write_text(profiles.text([(["f", "main"], weight + i), (["g", "main"], weight // 2 - i), (["h", "main"], weight // 4)],
+                                          [profiles.event("cycles", "period", mode="frequency")],
+                                          time_range={"start": 0, "end": seconds, "unit": "seconds"}))
+            sides.append(str(path))
+    args = [*sides[:4], "--", *sides[4:], "--fail-on", "total>20%"]
+    out = run("diff", *args, code=5).out
+    assert "runs of the sides last differently" in out and "--work" in out
+    assert "BREACHED" in run("diff", *args, "--work", "100", code=1).out
+
+
+def test_exact_memory_that_did_not_change_breaches_nothing(tmp_path):
+    event = profiles.event("malloc", "alloc_bytes", kind="allocation", mode="event")
+    for name, other in (("a", 900), ("b", 100)):
+        (tmp_path / name).write_text(profiles.text([(["same", "main"], {"alloc_bytes": 100}), (["other", "main"], {"alloc_bytes": other})],
+                                                   [event]))
+    out = run("diff", tmp_path / "a", tmp_path / "b", "--fail-on", "same>1%", code=0).out
+    assert "passed" in out
+    assert "own weight of other" in run("diff", tmp_path / "b", tmp_path / "a", "--fail-on", "self:other>1%", code=1).out
