@@ -333,20 +333,21 @@ uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n,
     return sp_stack_intern_hashed(p, hash, frames, n, context, type, is_new);
 }
 
-uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint32_t *frames, size_t n,
-                                uint32_t context, enum sp_stack_type type, bool *is_new)
+static uint32_t intern(struct sp_profile *p, uint64_t hash, const uint32_t *frames, size_t n,
+                       uint32_t context, enum sp_stack_type type, uint32_t edges, bool *is_new)
 {
     struct sp_probe at = sp_map_probe(&p->stack_map, hash);
     *is_new = false;
     for (uint32_t i; (i = sp_map_next(&p->stack_map, &at)) != SP_MAP_NONE;) {
         const struct sp_stack *s = &p->stacks.v[i];
-        if (s->n == n && s->context == context && s->type == type &&
+        if (s->n == n && s->context == context && s->type == type && s->edges == edges &&
             (!n || memcmp(p->stack_frames.v + s->first, frames, n * sizeof *frames) == 0))
             return i;
     }
     uint32_t i = append(p, frames, n, context, type);
     if (i == SP_NONE)
         return SP_NONE;
+    p->stacks.v[i].edges = edges;
     if (!sp_map_add_at(&p->stack_map, &at, i)) {
         p->stacks.n--;
         p->stack_frames.n -= n;
@@ -354,6 +355,19 @@ uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint3
     }
     *is_new = true;
     return i;
+}
+
+uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint32_t *frames, size_t n,
+                                uint32_t context, enum sp_stack_type type, bool *is_new)
+{
+    return intern(p, hash, frames, n, context, type, 0, is_new);
+}
+
+uint32_t sp_stack_intern_edges(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
+                               enum sp_stack_type type, uint32_t edges, bool *is_new)
+{
+    uint64_t hash = sp_stack_hash(frames, n, context, type);
+    return intern(p, edges ? sp_hash_mix(hash, edges) : hash, frames, n, context, type, edges, is_new);
 }
 
 /* Makes a column reach `stack`, filling with "absent". */

@@ -316,6 +316,9 @@ uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n,
                          enum sp_stack_type type);
 uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
                          enum sp_stack_type type, bool *is_new);
+/* The same of stacks with edges (model/edges.h): other edges make another record. */
+uint32_t sp_stack_intern_edges(struct sp_profile *p, const uint32_t *frames, size_t n, uint32_t context,
+                               enum sp_stack_type type, uint32_t edges, bool *is_new);
 /*
  * The same in two steps, for readers that know many stacks ahead: hash some of them and ask for the places
  * where they are looked up, then intern them with their hashes. Their frames may wait behind those of the

@@ -117,15 +117,11 @@ static spaa_status resolve_key(struct resolution *rs, struct sp_pd_key *k, const
         return st;
     bool fresh = false;
     uint32_t context = context_of(pd, m, k->cpu, a->event, (enum sp_pd_state)k->state);
-    k->stack = context == SP_NONE
-                   ? SP_NONE
-                   : sp_stack_intern(pd->p, rs->list.v, rs->list.n, context, SP_UNIFIED, &fresh);
     uint32_t edges = sp_edges_intern(pd->p, rs->edges.v, rs->edges.n);
-    if (k->stack == SP_NONE || edges == SP_NONE)
-        return sp_nomem(pd->d);
-    if (fresh)
-        pd->p->stacks.v[k->stack].edges = edges;
-    else if (!sp_edges_add(pd->p, &pd->p->stacks.v[k->stack].edges, edges))
+    k->stack = context == SP_NONE || edges == SP_NONE
+                   ? SP_NONE
+                   : sp_stack_intern_edges(pd->p, rs->list.v, rs->list.n, context, SP_UNIFIED, edges, &fresh);
+    if (k->stack == SP_NONE)
         return sp_nomem(pd->d);
     if (fresh)
         sp_stack_set_layout(pd->p, k->stack, a->layout);
