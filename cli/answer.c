@@ -128,7 +128,7 @@ static void quality_dsos(struct sp_jw *w, const char *key, const struct sp_profi
 }
 
 /* Null where nothing is known of the callchains. */
-static void quality_chains(struct sp_jw *w, const struct sp_selection *s, int64_t whole)
+static void quality_chains(struct sp_jw *w, const struct sp_selection *s)
 {
     static const char *const why[SP_CHAINS] = {[SP_CHAIN_NO_ENTRY] = "no_entry",
                                                [SP_CHAIN_UNMAPPED] = "unmapped",
@@ -136,7 +136,8 @@ static void quality_chains(struct sp_jw *w, const struct sp_selection *s, int64_
                                                [SP_CHAIN_EDGE] = "impossible_call"};
     const struct sp_chains *c = s->chains;
     bool known = c && (c->judged || c->broken);
-    sp_jw_percent(w, "broken_chains_percent", known ? c->broken : 0, known ? whole : 0);
+    int64_t whole = known && !s->cannot_add ? c->of : 0; /* of nothing: null */
+    sp_jw_percent(w, "broken_chains_percent", known ? c->broken : 0, whole);
     sp_jw_open(w, "broken_chains", '{');
     for (unsigned i = SP_CHAIN_WHOLE + 1; known && i < SP_CHAINS; i++)
         if (c->by[i])
@@ -174,7 +175,7 @@ void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection 
     sp_jw_u64(w, "exclusive_unusable", q->exclusive_unusable);
     sp_jw_percent(w, "no_debug_info_percent", q->lineless, whole);
     quality_dsos(w, "no_debug_info_by_dso", p, SP_NOTE_LINES, &q->no_lines, whole);
-    quality_chains(w, s, whole);
+    quality_chains(w, s);
     sp_jw_close(w, '}');
 }
 

@@ -198,7 +198,7 @@ spaa_status cli_select(struct cli *c, struct sp_selection *out)
     spaa_status st = cli_select_opts(c, &o) ? sp_select(c->profile, &o, &c->diags, out) : SPAA_ERR_USAGE;
     if (st)
         return st;
-    st = sp_chains_of(out, &c->diags);
+    st = sp_chains_before(out, &o, &c->diags);
     if (st)
         sp_selection_free(out);
     return st;

@@ -96,7 +96,7 @@ spaa_status sp_chains_at_most(struct sp_selection *s, const uint32_t *keys, size
 {
     struct bounds b = {.s = s, .keys = keys};
     memset(more, 0, nkeys * sizeof *more);
-    *known = sp_chains_tell(s) && s->total == s->base;
+    *known = sp_chains_tell(s) && s->total == s->base && !s->chains->filtered;
     if (!*known)
         return SPAA_OK;
     b.pool = malloc((s->rows.n + 1) * sizeof *b.pool);
@@ -141,7 +141,7 @@ void sp_chains_words(const struct sp_selection *s, struct sp_buf *line)
     for (unsigned i = most + 1; i < SP_CHAINS; i++)
         most = c->by[i] > c->by[most] ? i : most;
     sp_buf_puts(line, "callers are missing in ");
-    percent(line, c->broken, s->total);
+    percent(line, c->broken, c->of);
     sp_buf_puts(line, " of the weight, whose stacks ");
     if (c->by[most] < c->broken)
         sp_buf_puts(line, "mostly ");
@@ -152,10 +152,11 @@ void sp_chains_words(const struct sp_selection *s, struct sp_buf *line)
         sp_buf_puts(line, i ? ", " : " (in ");
         sp_buf_add(line, name.p, name.n);
         sp_buf_ch(line, ' ');
-        percent(line, w->weight, s->total);
+        percent(line, w->weight, c->of);
     }
     sp_buf_puts(line, c->dsos.list.n > NAMED ? ", …)" : c->dsos.list.n ? ")" : "");
-    sp_buf_puts(line, ": totals are at least what they say, self is exact");
+    sp_buf_puts(line, c->filtered ? ", before filters of frames: they miss stacks whose frames are missing"
+                                  : ": totals are at least what they say, self is exact");
 }
 
 void sp_chains_remedy(const struct sp_selection *s, struct sp_buf *line)

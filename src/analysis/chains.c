@@ -23,6 +23,7 @@ struct judge {
     const struct sp_profile *p;
     struct sp_chains *c;
     enum rule rule;
+    bool mixed; /* of several tools: stacks of binaries are judged */
     bool linux_kernel;
     bool knows_maps;     /* what has no DSO is in none */
     bool chains[2];      /* per side: there are stacks of more than one frame */
@@ -39,6 +40,8 @@ static enum rule rule_of(const struct sp_profile *p)
 {
     static const char *const native[] = {"perf", "dtrace", "bpftrace", NULL};
     struct sp_str tool = sp_pstr(p, p->header.source_tool);
+    if (!tool.n || sp_str_is(tool, "spaa")) /* several inputs, of which some may be those */
+        return BY_ENTRIES;
     if (sp_name_index(native, tool.n ? tool.p : "", tool.n) >= 0)
         return BY_ENTRIES;
     return sp_str_is(tool, "folded") ? BY_MAPS : BY_MARKS;
@@ -152,11 +155,23 @@ bool sp_chain_is_kernels(const struct sp_selection *s, size_t row)
     return n && side_of(s->profile, sp_stack_frames(s->profile, stack)[n - 1]) == SP_SIDE_KERNEL;
 }
 
+/* Whether frames of a record are of binaries, as those of native recordings are. */
+static bool has_binaries(const struct judge *j, uint32_t stack)
+{
+    const uint32_t *f = sp_stack_frames(j->p, stack);
+    for (uint32_t i = 0; i < j->p->stacks.v[stack].n; i++)
+        if (!is_placeless(j->p, f[i]))
+            return true;
+    return false;
+}
+
 static enum sp_chain judge_stack(struct judge *j, uint32_t stack, bool *unsure)
 {
     const uint32_t *f = sp_stack_frames(j->p, stack);
     uint32_t n = judged_frames(j, stack);
     *unsure = false;
+    if (j->mixed && !has_binaries(j, stack))
+        return SP_CHAIN_WHOLE;
     if (!n || (j->rule == BY_ENTRIES && !j->chains[side_of(j->p, f[n - 1])]))
         return SP_CHAIN_WHOLE;
     switch (seen_root(j, f[n - 1])) {
@@ -313,13 +328,14 @@ static bool add_up(struct judge *j)
     struct sp_chains *c = j->c;
     const struct sp_profile *p = j->p;
     for (size_t i = 0; i < j->s->rows.n; i++) {
-        if (c->rows[i] == SP_CHAIN_WHOLE)
+        if (c->rows[i] == SP_CHAIN_WHOLE || (j->s->kernel_only && !sp_chain_is_kernels(j->s, i)))
             continue;
         int64_t w = j->s->rows.v[i].weight;
         j->by_dso[sp_frame_dso(p, last_known(j, i)) - p->dsos.v] += w;
         c->broken += w;
         c->by[c->rows[i]] += w;
     }
+    c->of = j->s->total;
     c->tells = j->s->total > 0 && (__int128)c->broken * 100 >= (__int128)j->s->total * SP_CHAINS_PERCENT;
     c->copies = c->by[SP_CHAIN_CUT] > 0 || p->header.unfinished;
     if (c->tells)
@@ -358,6 +374,7 @@ spaa_status sp_chains_of(struct sp_selection *s, struct sp_diags *d)
     struct judge j = {.s = s, .p = s->profile, .c = c, .rule = rule_of(s->profile)};
     j.linux_kernel = !sp_str_is(tool, "dtrace");
     j.knows_maps = sp_str_is(tool, "perf");
+    j.mixed = !tool.n || sp_str_is(tool, "spaa");
     find_chains(&j);
     /* Where callchains were asked for and none has a caller, all are missing. */
     if (j.knows_maps && (j.chains[SP_SIDE_KERNEL] || sp_callgraph_of(j.p) != SP_CALLGRAPH_NOT_TOLD))
@@ -382,6 +399,30 @@ spaa_status sp_chains_of(struct sp_selection *s, struct sp_diags *d)
     }
     s->chains = c;
     return SPAA_OK;
+}
+
+spaa_status sp_chains_before(struct sp_selection *s, const struct sp_select_opts *opts, struct sp_diags *d)
+{
+    struct sp_select_opts all = *opts;
+    struct sp_selection whole;
+    struct sp_diags quiet; /* what is to be said was said of the selection itself */
+    if (s->total == s->base || opts->kernel_only)
+        return sp_chains_of(s, d);
+    all.dso = all.focus = all.ignore = all.hide = all.root_at = NULL;
+    all.user_only = false;
+    sp_diags_init(&quiet);
+    spaa_status st = sp_select(s->profile, &all, &quiet, &whole);
+    sp_diags_free(&quiet);
+    if (st)
+        return st == SPAA_ERR_NOMEM ? sp_nomem(d) : st;
+    st = sp_chains_of(&whole, d);
+    if (!st) {
+        s->chains = whole.chains;
+        whole.chains = NULL;
+        s->chains->filtered = true;
+    }
+    sp_selection_free(&whole);
+    return st;
 }
 
 void sp_chains_free(struct sp_chains *c)

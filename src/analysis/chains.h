@@ -29,10 +29,12 @@ enum sp_chain {
 };
 
 struct sp_chains {
-    bool judged; /* there are callchains, and what they are is known */
-    bool tells;  /* so much is broken that totals are bounds */
-    bool copies; /* unwound from copies of stacks, of which some were too short or lacked tables */
-    int64_t broken, by[SP_CHAINS]; /* weight */
+    bool judged;   /* there are callchains, and what they are is known */
+    bool tells;    /* so much is broken that totals are bounds */
+    bool copies;   /* unwound from copies of stacks, of which some were too short or lacked tables */
+    bool filtered; /* judged before filters of frames: what those look for may be missing from other stacks */
+    int64_t of;    /* the weight that was judged */
+    int64_t broken, by[SP_CHAINS]; /* of it */
     uint32_t limit;                /* most of it is of this many frames, and none is deeper; 0: it is not */
     unsigned char *rows;           /* per row of the selection: enum sp_chain; NULL where none is judged */
     struct sp_dso_weights dsos;    /* where chains break, heaviest first */
@@ -43,6 +45,12 @@ enum { SP_CHAINS_PERCENT = 5 };
 
 /* Fills s->chains, once. */
 spaa_status sp_chains_of(struct sp_selection *s, struct sp_diags *d);
+/*
+ * The same for a selection that these options made. Filters that look for frames drop the very stacks whose
+ * callers are missing: then all stacks are judged that there were before them. With kernel_only those that
+ * begin in the kernel are.
+ */
+spaa_status sp_chains_before(struct sp_selection *s, const struct sp_select_opts *opts, struct sp_diags *d);
 void sp_chains_free(struct sp_chains *c); /* NULL is fine */
 /* Whether totals of this selection are bounds, not values; false where that was not asked. */
 bool sp_chains_tell(const struct sp_selection *s);

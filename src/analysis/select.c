@@ -399,7 +399,11 @@ static spaa_status choose(struct sp_selection *s, const struct sp_select_opts *o
 spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d,
                       struct sp_selection *out)
 {
-    struct sp_selection s = {.profile = p, .base_samples = SP_ABSENT, .samples = SP_ABSENT, .root = SP_NONE};
+    struct sp_selection s = {.profile = p,
+                             .base_samples = SP_ABSENT,
+                             .samples = SP_ABSENT,
+                             .root = SP_NONE,
+                             .kernel_only = o->kernel_only};
     struct sp_moments moments = {0};
     sp_buf_init(&s.filters, 0);
     spaa_status st = o->time ? sp_moments_of(p, d, &moments) : SPAA_OK;

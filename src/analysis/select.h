@@ -59,6 +59,7 @@ struct sp_selection {
      * one total either (sp_peaks_add).
      */
     bool cannot_add;
+    bool kernel_only; /* as it was asked for */
     const char *view; /* "cpu", "latency", "all", "custom"; NULL where the profile has no states */
     SP_VEC(struct sp_selected) rows;
     int64_t all;              /* of the event and metric, before any filter: what is kept is a share of it */

@@ -4,8 +4,9 @@
  * A stack is recorded as its profiler walked it. Where a caller's return address stands behind a direct call
  * of something else than the callee, a function between the two is missing, or the chain is wrong from there
  * on. A list of such edges hangs beside the stack (sp_stack.edges); its frames stay as recorded, so ids and
- * writers do not know of it. Equal stacks are one record whatever their edges: what one of them says and
- * another does not, is broken (sp_edges_meet).
+ * writers do not know of it. Equal stacks with other edges, which functions called from two places make, are
+ * records of their own; where they are merged, what one of them says and another does not, is broken
+ * (sp_edges_meet).
  */
 #ifndef SP_EDGES_H
 #define SP_EDGES_H
