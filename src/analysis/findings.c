@@ -389,6 +389,8 @@ static void find_from(const struct finder *x, int class, struct sp_finding *f)
         return;
     f->from = heaviest(x, x->from[class], 0);
     f->from_weight = f->from == SP_NONE ? 0 : x->from[class][f->from];
+    if ((__int128)f->from_weight * 2 <= f->weight) /* not most of it */
+        f->from = SP_NONE;
 }
 
 /* Every occurrence was recorded: its shares are exact, however few there are. */

@@ -100,6 +100,18 @@ static const char *closed(const char *p, const char *end)
     return end;
 }
 
+/* How long the symbol of an operator is: `<` after it begins template arguments. */
+static size_t symbol_at(const char *p, const char *end)
+{
+    static const char *const symbols[] = {
+        "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
+        "++",  "--",  "+=",  "-=",  "*=", "/=", "%=", "^=", "&=", "|=", "->", NULL};
+    for (const char *const *s = symbols; *s; s++)
+        if (at(p, end, *s))
+            return strlen(*s);
+    return p < end && strchr("<>=!+-*/%^&|~,", *p) ? 1 : 0;
+}
+
 /* "operator<< ", "operator()", "operator new[]", "operator std::string": all of it. */
 static void take_operator(struct walk *w)
 {
@@ -110,8 +122,7 @@ static void take_operator(struct walk *w)
         while (p < w->end && *p != '(')
             p = *p == '<' ? closed(p, w->end) : p + 1;
     } else {
-        while (p < w->end && strchr("<>=!+-*/%^&|~,", *p) && p - w->p < 11)
-            p++;
+        p += symbol_at(p, w->end);
     }
     sp_buf_add(w->out, w->p, (size_t)(p - w->p));
     if (at(p, w->end, " <"))

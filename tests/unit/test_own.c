@@ -69,6 +69,10 @@ static const struct row rows[] = {
     {"std::basic_ostream<char, std::char_traits<char> >& std::operator<< <std::char_traits<char> >(char "
      "const*)",
      APP, NULL, false, NAMED, false},
+    {"std::basic_string<char> std::operator+<char, std::char_traits<char> >(char const*)", APP, NULL, false,
+     NAMED, false},
+    {"bool std::operator==<char, std::char_traits<char> >(char const*)", APP, NULL, false, NAMED, false},
+    {"bool __gnu_cxx::operator!=<int*, std::vector<int> >(int)", APP, NULL, false, NAMED, false},
     {"bool std::operator< <char, std::char_traits<char> >(std::string const&)", APP, NULL, false, NAMED,
      false},
     {"std::enable_if<std::is_move_constructible<shop::Item>::value, void>::type "
