@@ -19,6 +19,9 @@
 #include "analysis/dso_weights.h"
 #include "analysis/select.h"
 
+/* Member of the header's x_spaa: frames were filtered out of the stacks, so that their roots say nothing. */
+#define SP_FRAMES_FILTERED "\"frames_filtered\":true"
+
 enum sp_chain {
     SP_CHAIN_WHOLE,
     SP_CHAIN_NO_ENTRY, /* begins in a function that something calls */

@@ -229,3 +229,12 @@ def test_the_remedy_fits_the_loss(tmp_path):
     deep = ["leaf"] + ["again"] * 126
     path = profile(tmp_path, [(deep, 50), (WORK, 50)])
     assert "stacks end at 127 frames" in run("top", path).out
+
+
+def test_what_was_filtered_out_is_not_missing(tmp_path):
+    path = profile(tmp_path, BOUNDS)
+    out = tmp_path / "hidden.spaa"
+    run("convert", path, "--hide", "^main$", "-o", out)
+    assert '"frames_filtered":true' in out.read_text().splitlines()[0]
+    assert ask("top", out)["quality"]["broken_chains_percent"] is None
+    run("validate", out, code=0)
