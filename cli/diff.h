@@ -42,6 +42,9 @@ void diff_gate_text(const struct diff_answer *a, const struct sp_gate_limit *l, 
 /* Says on standard error which limits cannot be told: the answer itself may go to a file that nobody reads.
  */
 void diff_gate_warn(const struct diff_answer *a);
+/* Prints a table of n rows, of which it has the first `limit`; frees it and the buffer. */
+int diff_end_table(const struct diff_answer *a, struct sp_table *t, struct sp_buf *b, size_t n, size_t limit,
+                   const char *what);
 /* x with so many digits after the point, and a plus where `sign`. "-" for what is not known. */
 void diff_number(struct sp_buf *out, double x, unsigned digits, bool sign);
 /* A command to ask next; false: there are no more. */

@@ -518,6 +518,18 @@ static void row_cells(const struct diff_answer *a, struct sp_table *t, struct sp
     sp_table_cell(t, dso.p, dso.n);
 }
 
+int diff_end_table(const struct diff_answer *a, struct sp_table *t, struct sp_buf *b, size_t n, size_t limit,
+                   const char *what)
+{
+    int rc = answer_table(a->c, t);
+    if (!rc && n > limit)
+        sp_printf(a->c->out, "%s%zu more%s; -n 0 shows all\n", a->c->format == FORMAT_MARKDOWN ? "\n" : "",
+                  n - limit, what);
+    sp_buf_free(b);
+    sp_table_free(t);
+    return rc;
+}
+
 static int changed_table(struct diff_answer *a)
 {
     static const char *const per[][2] = {
@@ -545,13 +557,7 @@ static int changed_table(struct diff_answer *a)
     sp_buf_init(&b, 0);
     for (size_t i = 0; i < a->d.rows.n && i < a->limit; i++)
         row_cells(a, &t, &b, &a->d.rows.v[i], cum ? SP_CUM : SP_SELF);
-    int rc = answer_table(a->c, &t);
-    if (!rc && a->d.rows.n > a->limit)
-        sp_printf(a->c->out, "%s%zu more functions; -n 0 shows all\n",
-                  a->c->format == FORMAT_MARKDOWN ? "\n" : "", a->d.rows.n - a->limit);
-    sp_buf_free(&b);
-    sp_table_free(&t);
-    return rc;
+    return diff_end_table(a, &t, &b, a->d.rows.n, a->limit, " functions");
 }
 
 /* New or vanished functions: few, unless a number was asked for. */
@@ -587,13 +593,7 @@ static int one_sided_table(struct diff_answer *a, const char *title, const struc
         sp_table_cell(&t, name.p, name.n);
         sp_table_cell(&t, dso.p, dso.n);
     }
-    int rc = answer_table(a->c, &t);
-    if (!rc && n > limit)
-        sp_printf(a->c->out, "%s%zu more; -n 0 shows all\n", a->c->format == FORMAT_MARKDOWN ? "\n" : "",
-                  n - limit);
-    sp_buf_free(&b);
-    sp_table_free(&t);
-    return rc;
+    return diff_end_table(a, &t, &b, n, limit, "");
 }
 
 /* ---- CSV: a line per function of any list, numbers as they are ---- */

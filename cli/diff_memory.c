@@ -170,13 +170,7 @@ int diff_memory_table(struct diff_answer *a)
         amount_cell(&t, &b, sp_diff_change(&a->d, r, !family), bytes, true);
         names(a, &t, r);
     }
-    int rc = answer_table(a->c, &t);
-    if (!rc && a->d.rows.n > a->limit)
-        sp_printf(a->c->out, "%s%zu more functions; -n 0 shows all\n",
-                  a->c->format == FORMAT_MARKDOWN ? "\n" : "", a->d.rows.n - a->limit);
-    sp_buf_free(&b);
-    sp_table_free(&t);
-    return rc;
+    return diff_end_table(a, &t, &b, a->d.rows.n, a->limit, " functions");
 }
 
 int diff_memory_one_sided(struct diff_answer *a, const struct sp_diff_row *rows, size_t n, unsigned side)
@@ -202,13 +196,7 @@ int diff_memory_one_sided(struct diff_answer *a, const struct sp_diff_row *rows,
         share_cell(&t, &b, rows[i].share[SP_CUM].side[side].mean);
         names(a, &t, &rows[i]);
     }
-    int rc = answer_table(a->c, &t);
-    if (!rc && n > limit)
-        sp_printf(a->c->out, "%s%zu more; -n 0 shows all\n", a->c->format == FORMAT_MARKDOWN ? "\n" : "",
-                  n - limit);
-    sp_buf_free(&b);
-    sp_table_free(&t);
-    return rc;
+    return diff_end_table(a, &t, &b, n, limit, "");
 }
 
 /* ---- JSON ---- */

@@ -8,6 +8,7 @@
  * anything there, and no writing of it would be read as one.
  */
 #include "formats/format.h"
+#include "formats/open.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static struct sp_output *written(struct result *r, const struct spaa_format *for
     struct sp_output *out;
     if (sp_output_memory(&r->d, &out))
         die("out of memory");
-    if (format->write(r->profile, &opts, &r->d, out) || sp_output_commit(out)) {
+    if (sp_write_profile(r->profile, format, &opts, &r->d, out) || sp_output_commit(out)) {
         sp_output_close(out);
         return NULL;
     }

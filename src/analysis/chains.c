@@ -416,7 +416,7 @@ spaa_status sp_chains_before(struct sp_selection *s, const struct sp_select_opts
     spaa_status st = sp_select(s->profile, &all, &quiet, &whole);
     sp_diags_free(&quiet);
     if (st)
-        return st == SPAA_ERR_NOMEM ? sp_nomem(d) : st;
+        return st == SPAA_ERR_NOMEM ? sp_nomem(d) : sp_chains_of(s, d);
     st = sp_chains_of(&whole, d);
     if (!st) {
         s->chains = whole.chains;

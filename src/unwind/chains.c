@@ -7,7 +7,6 @@
 #include "model/returns.h"
 #include "unwind/edges.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,20 +116,10 @@ static bool is_proven(const struct binary *b)
 
 static spaa_status missing_frame(struct judge *j, const struct sp_edge_side *target, uint32_t *out)
 {
-    struct sp_profile *p = j->p;
-    struct sp_resolved found[64];
-    uint64_t start, end;
-    const char *symbol; /* without one, the address is the name */
-    bool has_name = sp_module_extent(target->module, target->addr, &start, &end, &symbol);
-    size_t n = has_name ? sp_module_resolve(target->module, target->addr, found, 64) : 0;
-    uint32_t dso = 0, name;
-    char hex[24];
-    while (dso < p->dsos.n && j->binaries[dso].module != target->module)
+    uint32_t dso = 0;
+    while (dso < j->p->dsos.n && j->binaries[dso].module != target->module)
         dso++;
-    snprintf(hex, sizeof hex, "0x%llx", (unsigned long long)target->addr);
-    name = sp_profile_cstr(p, n ? found[n - 1].func : hex);
-    uint32_t function = name == SP_STR_FAIL || dso == p->dsos.n ? SP_NONE : sp_function_intern(p, name, dso);
-    *out = function == SP_NONE ? SP_NONE : sp_edge_frame(p, function, SP_USER);
+    *out = sp_edges_target(j->p, target, dso < j->p->dsos.n ? dso : SP_NONE);
     return *out == SP_NONE ? sp_nomem(j->d) : SPAA_OK;
 }
 
@@ -220,6 +209,8 @@ static spaa_status judge_all(struct judge *j)
         if (s->edges == SP_NONE)
             st = sp_nomem(j->d);
     }
+    if (!st)
+        st = sp_edges_failed(j->edges);
     return st ? st : sp_symbols_failed(j->symbols);
 }
 

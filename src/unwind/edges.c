@@ -1,5 +1,7 @@
 #include "unwind/edges.h"
 
+#include "base/num.h"
+#include "model/edges.h"
 #include "symbols/calls.h"
 #include "unwind/functions.h"
 
@@ -478,4 +480,24 @@ spaa_status sp_edges_judge(struct sp_edges *e, const struct sp_edge_side *caller
         return e->f.failed;
     out->by_scene = q.by_scene;
     return e->f.failed;
+}
+
+spaa_status sp_edges_failed(const struct sp_edges *e)
+{
+    return e->f.failed;
+}
+
+uint32_t sp_edges_target(struct sp_profile *p, const struct sp_edge_side *target, uint32_t dso)
+{
+    enum { INLINED = 64 };
+    struct sp_resolved found[INLINED];
+    uint64_t start, end;
+    const char *symbol; /* without one, the address is the name */
+    char hex[2 + 16] = "0x";
+    bool has_name = sp_module_extent(target->module, target->addr, &start, &end, &symbol);
+    size_t n = has_name ? sp_module_resolve(target->module, target->addr, found, INLINED) : 0;
+    uint32_t name = n ? sp_profile_cstr(p, found[n - 1].func)
+                      : sp_profile_str(p, hex, 2 + sp_hex_text(target->addr, hex + 2));
+    uint32_t function = name == SP_STR_FAIL || dso == SP_NONE ? SP_NONE : sp_function_intern(p, name, dso);
+    return function == SP_NONE ? SP_NONE : sp_edge_frame(p, function, SP_USER);
 }

@@ -9,6 +9,7 @@
 #ifndef SP_UNWIND_EDGES_H
 #define SP_UNWIND_EDGES_H
 
+#include "model/profile.h"
 #include "symbols/symbols.h"
 
 enum sp_verdict {
@@ -48,6 +49,10 @@ bool sp_edges_tells(struct sp_edges *e, const struct sp_edge_side *caller);
 bool sp_edges_skips(struct sp_edges *e, const struct sp_edge_side *callee);
 /* Whether some call, of whatever kind, ends at a return address. */
 bool sp_edges_called(struct sp_edges *e, const struct sp_edge_side *caller);
+/* Why some answer is not what it should be: no memory, or a file that changed; it was reported. Ask last. */
+spaa_status sp_edges_failed(const struct sp_edges *e);
+/* The frame of a MISSING target, whose DSO is this one of the profile; SP_NONE: out of memory. */
+uint32_t sp_edges_target(struct sp_profile *p, const struct sp_edge_side *target, uint32_t dso);
 /* SPAA_OK; else a failure that was reported. */
 spaa_status sp_edges_judge(struct sp_edges *e, const struct sp_edge_side *caller,
                            const struct sp_edge_side *callee, const struct sp_edge_scene *scene,

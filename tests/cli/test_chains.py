@@ -238,3 +238,15 @@ def test_what_was_filtered_out_is_not_missing(tmp_path):
     assert '"frames_filtered":true' in out.read_text().splitlines()[0]
     assert ask("top", out)["quality"]["broken_chains_percent"] is None
     run("validate", out, code=0)
+
+
+@pytest.mark.parametrize("command, asked", [
+    ("perf record -g ./app", True), ("/usr/bin/perf record -ag -e cpu-clock ./app", True), ("perf record -F 99 -g -- ./app", True),
+    ("perf record --call-graph dwarf,4096 ./app", True), ("perf record -e cycles --call-graph=lbr ./app", True),
+    ("perf record -o out.data gcc -g a.c", False), ("perf record -q -e cpu-clock -- gcc -g a.c", False),
+    ("perf record -egroup ./app", False), ("perf record -F99 ./grep -ag x", False), ("perf record ./app --call-graph dwarf", False),
+    ("perf record -e cycles -o -g", False)])
+def test_callchains_were_asked_for_by_options_of_perf_alone(tmp_path, command, asked):
+    """Single frames are no broken chains unless chains were recorded; the program's own options say nothing of that."""
+    path = profile(tmp_path, [(["leaf"], 10), (["other"], 5)], source={"tool": "perf", "command": command})
+    assert broken(path) == (100 if asked else None)

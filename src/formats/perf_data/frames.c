@@ -345,6 +345,8 @@ spaa_status sp_pd_frames_report(struct sp_pd_frames *f)
     static const char hint[] =
         "call chains lead there without frame pointers: record with `--call-graph dwarf`, or "
         "build with -fno-omit-frame-pointer";
+    if (sp_edges_failed(f->edges))
+        return sp_edges_failed(f->edges);
     sp_symbols_report(f->symbols);
     for (size_t i = 0; i < f->dsos.n; i++)
         if (f->dsos.v[i].kind == DSO_UNMAPPED && f->dsos.v[i].fallback != SP_NONE &&
@@ -747,13 +749,7 @@ static spaa_status gather_scene(struct sp_pd_frames *f, const struct sp_pd_scene
 /* The frame of a function that is proven to be there. */
 static spaa_status missing_frame(struct sp_pd_frames *f, const struct sp_edge_side *target, uint32_t *out)
 {
-    struct sp_profile *p = f->pd->p;
-    struct sp_resolved found[INLINE_MAX];
     uint32_t dso = SP_NONE;
-    uint64_t start, end;
-    const char *symbol; /* without one, the address is the name */
-    bool has_name = sp_module_extent(target->module, target->addr, &start, &end, &symbol);
-    size_t n = has_name ? sp_module_resolve(target->module, target->addr, found, INLINE_MAX) : 0;
     for (size_t i = 0; i < f->dsos.n && dso == SP_NONE; i++) {
         struct dso *d = &f->dsos.v[i];
         if (d->module != target->module || d->kind != DSO_FILE)
@@ -762,11 +758,7 @@ static spaa_status missing_frame(struct sp_pd_frames *f, const struct sp_edge_si
             d->number = profile_dso(f, d, d->name ? d->name : d->path.p);
         dso = d->number;
     }
-    char hex[2 + 16] = "0x";
-    uint32_t name = n ? sp_profile_cstr(p, found[n - 1].func)
-                      : sp_profile_str(p, hex, 2 + sp_hex_text(target->addr, hex + 2));
-    uint32_t function = dso == SP_NONE || name == SP_STR_FAIL ? SP_NONE : sp_function_intern(p, name, dso);
-    *out = function == SP_NONE ? SP_NONE : sp_edge_frame(p, function, SP_USER);
+    *out = sp_edges_target(f->pd->p, target, dso);
     return *out == SP_NONE ? sp_nomem(f->pd->d) : SPAA_OK;
 }
 
