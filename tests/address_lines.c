@@ -5,7 +5,7 @@
  *
  * -n: nothing is printed (for measurements). Files are printed as addr2line does: with the directory.
  */
-#include "symbols/dwarf/dwarf.h"
+#include "dwarf/dwarf.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * code, numbers in hex; on standard input its instructions, `ADDRESS LENGTH KIND TARGET` each. Prints those
  * that are not the same, and how many were known.
  */
-#include "symbols/calls.h"
+#include "unwind/calls.h"
 
 #include <inttypes.h>
 #include <stdio.h>

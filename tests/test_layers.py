@@ -10,7 +10,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BASE = {"base"}
 IO = BASE | {"io"}
 MODEL = IO | {"json", "proto", "model"}
-FORMATS = MODEL | {"symbols", "unwind", "formats"}
+FORMATS = MODEL | {"dwarf", "symbols", "unwind", "formats"}
 VIEWS = MODEL | {"analysis"}
 ABOVE = FORMATS | VIEWS | {"render", "sql", "record", "remote"}
 MAY_INCLUDE = {
@@ -19,8 +19,9 @@ MAY_INCLUDE = {
     "json": IO,
     "proto": IO,
     "model": MODEL,
-    "symbols": MODEL,
-    "unwind": MODEL | {"symbols"},
+    "dwarf": IO,  # bytes to tables: knows no profile
+    "symbols": MODEL | {"dwarf"},
+    "unwind": MODEL | {"dwarf", "symbols"},
     "formats": FORMATS,
     "analysis": VIEWS | {"symbols"},
     "render": VIEWS,

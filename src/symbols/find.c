@@ -6,27 +6,11 @@
  * shorter one is padded with zeros, a longer one cut off; both compare equal.
  */
 #include "base/buf.h"
-#include "symbols/file.h"
+#include "io/file.h"
 #include "symbols/internal.h"
 
 #include <limits.h>
 #include <string.h>
-
-#define OLD_ID_DIGITS 40
-
-bool sp_is_build_id(const char *s)
-{
-    size_t n = s ? strspn(s, "0123456789abcdef") : 0;
-    return n >= 4 && n <= 2 * (size_t)SP_BUILD_ID_MAX && !s[n];
-}
-
-bool sp_same_build_id(const char *recorded, const char *file)
-{
-    size_t nr = strlen(recorded), nf = strlen(file), n = nr < nf ? nr : nf;
-    if (!n || memcmp(recorded, file, n) != 0)
-        return false;
-    return nr == nf || (nr == OLD_ID_DIGITS && (nf > nr || strspn(recorded + nf, "0") == nr - nf));
-}
 
 const char *sp_path(struct sp_buf *b, const char *fmt, ...)
 {

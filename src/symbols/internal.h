@@ -5,11 +5,11 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/strtab.h"
-#include "symbols/dwarf/dwarf.h"
-#include "symbols/elf.h"
+#include "dwarf/dwarf.h"
+#include "dwarf/elf.h"
+#include "dwarf/symtab.h"
 #include "symbols/jitdump.h"
 #include "symbols/symbols.h"
-#include "symbols/symtab.h"
 
 /* Why a module has no symbols, or not all. */
 enum sp_why {
@@ -90,9 +90,21 @@ struct sp_symbols {
 #define SP_HINT_LINES "install its debug package, pass `--debug-dir DIR`, or build it with -g"
 bool sp_module_lacks_lines(const struct sp_module *m); /* names, but no debug information to have lines of */
 
-/* find.c */
+/* build_id.c */
 bool sp_is_build_id(const char *s);
 bool sp_same_build_id(const char *recorded, const char *file);
+
+/* names.c */
+/* The interned name and its demangled form; false: out of memory, which is reported. */
+bool sp_symbols_names(struct sp_symbols *s, const char *name, struct sp_resolved *out);
+/* The answers are not to be used; false. SPAA_ERR_NOMEM is reported here, others were; SPAA_OK is nothing. */
+bool sp_symbols_fail(struct sp_symbols *s, spaa_status st);
+static inline bool sp_symbols_nomem(struct sp_symbols *s)
+{
+    return sp_symbols_fail(s, SPAA_ERR_NOMEM);
+}
+
+/* find.c */
 const char *sp_module_keep(struct sp_module *m, const char *s); /* a copy, or NULL */
 /* A file name, "" when it would be too long for one; the text is valid until the next use of b. */
 const char *sp_path(struct sp_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -121,10 +133,7 @@ bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out
 /* The line of an address in a function of a jitdump, if it is known; false: out of memory. */
 bool sp_module_jit_line(struct sp_module *m, const struct sp_sym *sym, uint64_t addr,
                         struct sp_resolved *out);
-/* The interned name and its demangled form; false: out of memory, which is reported. */
-bool sp_symbols_names(struct sp_symbols *s, const char *name, struct sp_resolved *out);
-
-/* Where the symbol at which the recording says the kernel stood is in a kallsyms; 0: it has none. */
+/* ksyms.c: where the symbol at which the recording says the kernel stood is in a kallsyms; 0: it has none. */
 uint64_t sp_ksyms_at(const struct sp_ksyms *k, const char *ref);
 
 /* The parsed kallsyms of a path, once per path. SPAA_ERR_NOMEM. */
@@ -136,14 +145,7 @@ spaa_status sp_running_build(const char *id, struct sp_diags *d, bool *same);
 /* Without a build-id. If not, the module says why. */
 spaa_status sp_running_boot(struct sp_module *m, bool *same);
 
-/* The answers are not to be used; false. SPAA_ERR_NOMEM is reported here, others were; SPAA_OK is nothing. */
-bool sp_symbols_fail(struct sp_symbols *s, spaa_status st);
-static inline bool sp_symbols_nomem(struct sp_symbols *s)
-{
-    return sp_symbols_fail(s, SPAA_ERR_NOMEM);
-}
-
-/* load.c: the same; fill the table or give the reason. */
+/* load.c: fills the table or gives the reason; fails as above. */
 spaa_status sp_load_elf(struct sp_module *m);
 spaa_status sp_load_kernel(struct sp_module *m);
 spaa_status sp_load_perf_map(struct sp_module *m);

@@ -2,7 +2,7 @@
 #ifndef SP_SYMBOLS_JITDUMP_H
 #define SP_SYMBOLS_JITDUMP_H
 
-#include "symbols/symtab.h"
+#include "dwarf/symtab.h"
 
 #define SP_JITDUMP_MAX ((size_t)2 << 30)
 

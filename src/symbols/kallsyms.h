@@ -2,7 +2,7 @@
 #ifndef SP_SYMBOLS_KALLSYMS_H
 #define SP_SYMBOLS_KALLSYMS_H
 
-#include "symbols/symtab.h"
+#include "dwarf/symtab.h"
 
 #define SP_KALLSYMS_MAX ((size_t)256 << 20)
 #define SP_PERF_MAP_MAX ((size_t)1 << 30)

@@ -8,7 +8,7 @@
  */
 #include "base/buf.h"
 #include "base/hash.h"
-#include "symbols/file.h"
+#include "io/file.h"
 #include "symbols/internal.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
  * move on their own, so their addresses mean something only when the kernel did not. Without kallsyms, the
  * debug file of the recorded build-id (vmlinux) serves.
  */
-#include "symbols/file.h"
+#include "io/file.h"
 #include "symbols/internal.h"
 #include "symbols/kallsyms.h"
 
@@ -30,11 +30,6 @@ static spaa_status add_elf(struct sp_module *m, const char *file)
 static uint64_t shift_to(const struct sp_module *m, uint64_t text)
 {
     return text && m->key.kernel_text ? m->key.kernel_text - text : 0;
-}
-
-uint64_t sp_ksyms_at(const struct sp_ksyms *k, const char *ref)
-{
-    return ref && !strcmp(ref, "_stext") ? k->stext : k->text;
 }
 
 /* Of a kernel with symbols; asked before equals are dropped, for _text is seldom alone. */
@@ -68,29 +63,6 @@ spaa_status sp_load_elf(struct sp_module *m)
     if (st == SPAA_OK && !sp_symtab_finish(&m->tab, SP_RULES_ELF))
         st = SPAA_ERR_NOMEM;
     return st;
-}
-
-spaa_status sp_ksyms_of(struct sp_symbols *s, const char *path, struct sp_ksyms **out)
-{
-    for (*out = s->ksyms; *out; *out = (*out)->next)
-        if (!strcmp((*out)->path, path))
-            return SPAA_OK;
-    struct sp_ksyms *k = sp_arena_zalloc(&s->arena, sizeof *k);
-    char *text;
-    size_t n;
-    if (!k || !(k->path = sp_arena_dup(&s->arena, path, strlen(path))))
-        return SPAA_ERR_NOMEM;
-    sp_symtab_init(&k->tab);
-    k->next = s->ksyms;
-    s->ksyms = *out = k;
-    spaa_status st = sp_file_slurp(path, SP_KALLSYMS_MAX, s->d, &text, &n);
-    if (st != SPAA_OK)
-        return sp_file_fatal(st);
-    if (!sp_symtab_keep(&k->tab, text) ||
-        !sp_kallsyms_parse(text, n, &k->tab, &k->text, &k->stext, &k->restricted))
-        return SPAA_ERR_NOMEM;
-    k->readable = true;
-    return SPAA_OK;
 }
 
 static spaa_status try_kallsyms(struct sp_module *m, const char *path, bool named)

@@ -6,7 +6,7 @@
  * the GDB manual, "MiniDebugInfo"; lzma/container.h for the function's form. It is told how much memory it
  * may take, and what it gives may not be larger than any such table is.
  */
-#include "symbols/file.h"
+#include "io/file.h"
 #include "symbols/internal.h"
 
 #include <dlfcn.h>

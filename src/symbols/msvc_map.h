@@ -20,7 +20,7 @@
 #define SP_SYMBOLS_MSVC_MAP_H
 
 #include "base/strtab.h"
-#include "symbols/symtab.h"
+#include "dwarf/symtab.h"
 
 #define SP_MSVC_MAP_MAX ((size_t)1 << 30)
 

@@ -1,6 +1,6 @@
 #include "symbols/pe.h"
 
-#include "symbols/file.h"
+#include "io/file.h"
 
 #include <string.h>
 #include <sys/stat.h>

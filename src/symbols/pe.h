@@ -8,8 +8,8 @@
 #define SP_SYMBOLS_PE_H
 
 #include "base/diag.h"
+#include "dwarf/symtab.h"
 #include "symbols/rsds.h"
-#include "symbols/symtab.h"
 
 struct sp_pe {
     bool is_64;         /* PE32+ */

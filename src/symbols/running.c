@@ -6,7 +6,7 @@
  * KASLR) must all be recorded and be those of here. What is not told is not taken for equal: wrong names are
  * worse than none.
  */
-#include "symbols/file.h"
+#include "io/file.h"
 #include "symbols/internal.h"
 
 #include <elf.h>

@@ -8,7 +8,6 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "symbols/demangle.h"
 #include "symbols/internal.h"
 
 #include <stdlib.h>
@@ -63,15 +62,6 @@ void sp_symbols_free(struct sp_symbols *s)
     sp_strtab_free(&s->names);
     sp_arena_free(&s->arena);
     free(s);
-}
-
-bool sp_symbols_fail(struct sp_symbols *s, spaa_status st)
-{
-    if (st == SPAA_ERR_NOMEM)
-        sp_nomem(s->d);
-    if (st && !s->failed)
-        s->failed = st;
-    return false;
 }
 
 spaa_status sp_symbols_failed(const struct sp_symbols *s)
@@ -231,58 +221,6 @@ const char *sp_module_build_id(const struct sp_module *m)
 bool sp_module_vaddr(const struct sp_module *m, uint64_t file_offset, uint64_t *vaddr)
 {
     return m->key.kind == SP_MODULE_FILE && m->file && sp_elf_vaddr(&m->elf, file_offset, vaddr);
-}
-
-/* The demangled form of an interned name: SP_STR_FAIL when it is not mangled, SP_STR_NONE for want of memory.
- */
-static uint32_t plain_of(struct sp_symbols *s, uint32_t name)
-{
-    if (name >= s->plain.n) {
-        if (!sp_vec_reserve(&s->plain, (size_t)name + 1))
-            return SP_STR_NONE;
-        memset(s->plain.v + s->plain.n, 0, (s->plain.cap - s->plain.n) * sizeof *s->plain.v);
-        s->plain.n = s->plain.cap;
-    }
-    if (s->plain.v[name])
-        return s->plain.v[name];
-    struct sp_buf b;
-    sp_buf_init(&b, 0);
-    bool mangled = sp_demangle(sp_str_cstr(&s->names, name), &b);
-    uint32_t id = mangled ? sp_intern(&s->names, b.data, b.len) : SP_STR_FAIL;
-    bool failed = b.failed || (mangled && id == SP_STR_FAIL);
-    sp_buf_free(&b);
-    if (failed)
-        return SP_STR_NONE;
-    return s->plain.v[name] = id;
-}
-
-static bool names_of(struct sp_symbols *s, const char *name, uint32_t *raw, uint32_t *plain)
-{
-    *raw = sp_intern_cstr(&s->names, name);
-    *plain = *raw == SP_STR_FAIL ? SP_STR_NONE : plain_of(s, *raw);
-    if (*plain == SP_STR_NONE)
-        sp_symbols_nomem(s);
-    return *plain != SP_STR_NONE;
-}
-
-bool sp_symbols_names(struct sp_symbols *s, const char *name, struct sp_resolved *out)
-{
-    uint32_t raw, plain;
-    if (!names_of(s, name, &raw, &plain))
-        return false;
-    bool mangled = plain != SP_STR_FAIL && plain != raw;
-    name = sp_str_cstr(&s->names, raw);
-    out->func = mangled ? sp_str_cstr(&s->names, plain) : name;
-    out->raw = mangled ? name : NULL;
-    return true;
-}
-
-const char *sp_symbols_demangle(struct sp_symbols *s, const char *name)
-{
-    uint32_t raw, plain;
-    if (name[0] != '_' || !names_of(s, name, &raw, &plain) || plain == SP_STR_FAIL)
-        return NULL;
-    return sp_str_cstr(&s->names, plain);
 }
 
 static bool same_kmod(const char *a, const char *b)

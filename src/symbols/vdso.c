@@ -10,7 +10,7 @@
 
 #if defined(__linux__)
 #include "base/num.h"
-#include "symbols/file.h"
+#include "io/file.h"
 
 #define MAPS_MAX ((size_t)16 << 20)
 #define VDSO_MAX ((uint64_t)1 << 20)

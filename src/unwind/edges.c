@@ -2,7 +2,7 @@
 
 #include "base/num.h"
 #include "model/edges.h"
-#include "symbols/calls.h"
+#include "unwind/calls.h"
 #include "unwind/functions.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "unwind/functions.h"
 
 #include "base/hash.h"
-#include "symbols/calls.h"
+#include "unwind/calls.h"
 
 enum { FUNCTION_MAX = 512 << 10, EXITS_MAX = 4096 };
 

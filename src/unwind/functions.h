@@ -11,9 +11,9 @@
 #include "base/diag.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "symbols/code.h"
+#include "dwarf/cfi.h"
 #include "symbols/symbols.h"
-#include "unwind/cfi.h"
+#include "unwind/code.h"
 
 /* A file that has code, by its number in the table. */
 struct sp_code_module {

@@ -7,7 +7,7 @@
 #ifndef SP_UNWIND_H
 #define SP_UNWIND_H
 
-#include "unwind/cfi.h"
+#include "dwarf/cfi.h"
 
 /* A processor's registers. */
 struct sp_unwind_arch {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "symbols/calls.h"
+#include "unwind/calls.h"
 
 static enum sp_call before(const char *bytes, size_t n, uint64_t *target)
 {

@@ -4,7 +4,7 @@
  */
 #include "base/buf.h"
 #include "symbols/demangle.h"
-#include "symbols/symtab.h"
+#include "dwarf/symtab.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

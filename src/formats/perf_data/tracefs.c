@@ -7,7 +7,7 @@
  */
 #include "formats/perf_data/perf_data.h"
 
-#include "symbols/file.h"
+#include "io/file.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 #include "formats/spt/names.h"
 
 #include "symbols/demangle.h"
-#include "symbols/elf.h"
-#include "symbols/file.h"
+#include "dwarf/elf.h"
+#include "io/file.h"
 #include "symbols/msvc_map.h"
 #include "symbols/msvc_name.h"
 #include "symbols/pe.h"

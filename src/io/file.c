@@ -3,7 +3,7 @@
  *
  * Files are read, not mapped: a mapped file that somebody truncates kills the process.
  */
-#include "symbols/file.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

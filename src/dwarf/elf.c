@@ -13,13 +13,13 @@
  *
  * Not read: function descriptors of 64-bit PowerPC's first ABI. Symbol tables in .gnu_debugdata: minidebug.c.
  */
-#include "symbols/elf.h"
+#include "dwarf/elf.h"
 
-#include "symbols/file.h"
-#include "symbols/plt.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +27,21 @@
 #define LOADS_MAX      4096
 #define NOTES_MAX      64                /* sections or segments of notes that are looked into */
 #define NOTE_BYTES_MAX ((size_t)1 << 20) /* of one of them */
+
+/* An ELF file while it is open. */
+enum {
+    SP_SECTION_ALLOC = 1,  /* in memory when the program runs */
+    SP_SECTION_LABELS = 2, /* labels in it count as symbols */
+};
+
+struct sp_elf_file {
+    Elf *elf;
+    unsigned machine;
+    bool little;
+    size_t sections, shstrndx;
+    unsigned char *section; /* SP_SECTION_ flags by index */
+    Elf_Scn *symtab, *dynsym, *plt, *plt_sec, *plt_relocs;
+};
 
 void sp_elf_free(struct sp_elf *e)
 {
@@ -159,8 +174,12 @@ static Elf_Data *linked_strings(struct sp_elf_file *f, Elf_Scn *table, size_t *u
     return d;
 }
 
-bool sp_elf_strings(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab *keep, const char **strings,
-                    size_t *n)
+/*
+ * A copy of the string table that a symbol table links to, kept by `keep`; every offset below *n is a
+ * string. *n is 0 when there is none. False: out of memory.
+ */
+static bool elf_strings(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab *keep, const char **strings,
+                        size_t *n)
 {
     Elf_Data *d = linked_strings(f, table, n);
     *strings = NULL;
@@ -218,7 +237,7 @@ static bool read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab
     const char *strings;
     if (!d || !d->d_buf || !size)
         return true;
-    if (!sp_elf_strings(f, table, out, &strings, &usable))
+    if (!elf_strings(f, table, out, &strings, &usable))
         return false;
     GElf_Sym s;
     size_t n = d->d_size / size;
@@ -231,6 +250,90 @@ static bool read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab
         if (f->machine == EM_ARM && GELF_ST_TYPE(s.st_info) == STT_FUNC)
             s.st_value &= ~(GElf_Addr)1;
         if (!sp_symtab_add(out, s.st_value, s.st_size, bind_of(&s), strings + s.st_name))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * The procedure linkage table has no symbols of its own: entry i stands for relocation i of .rela.plt.
+ *
+ * Layout by machine: a header, then entries of one size. With Intel's control-flow protection the
+ * calls go to .plt.sec, which has no header and the same order. Entries of indirect functions
+ * without a symbol are named as objdump does: *ABS*+0xADDRESS@plt.
+ */
+struct plt_layout {
+    unsigned machine, header, entry;
+};
+
+static const struct plt_layout plt_layouts[] = {
+    {EM_X86_64, 16, 16}, {EM_386, 16, 16}, {EM_AARCH64, 32, 16}, {EM_RISCV, 32, 16}, {EM_ARM, 20, 12},
+};
+
+static const struct plt_layout *elf_plt_layout(unsigned machine)
+{
+    for (size_t i = 0; i < sizeof plt_layouts / sizeof *plt_layouts; i++)
+        if (plt_layouts[i].machine == machine)
+            return &plt_layouts[i];
+    return NULL;
+}
+
+/* Symbol number and addend of relocation i, whichever of the two kinds the section holds. */
+static bool elf_plt_relocation(Elf_Data *d, bool rela, size_t i, size_t *sym, uint64_t *addend)
+{
+    GElf_Rela a;
+    GElf_Rel r;
+    if (i > INT32_MAX || (rela ? !gelf_getrela(d, (int)i, &a) : !gelf_getrel(d, (int)i, &r)))
+        return false;
+    *sym = rela ? GELF_R_SYM(a.r_info) : GELF_R_SYM(r.r_info);
+    *addend = rela ? (uint64_t)a.r_addend : 0;
+    return true;
+}
+
+static bool elf_add_plt_entry(struct sp_symtab *out, uint64_t at, uint64_t size, const char *name,
+                              uint64_t addend)
+{
+    char text[40];
+    if (!*name) {
+        snprintf(text, sizeof text, "*ABS*+0x%llx", (unsigned long long)addend);
+        name = text;
+    }
+    size_t n = strlen(name);
+    char *full = sp_arena_alloc(&out->arena, n + 5);
+    if (!full)
+        return false;
+    memcpy(full, name, n);
+    memcpy(full + n, "@plt", 5);
+    return sp_symtab_add(out, at, size, SP_BIND_GLOBAL, full);
+}
+
+static bool elf_plt_symbols(struct sp_elf_file *f, struct sp_symtab *out)
+{
+    const struct plt_layout *l = elf_plt_layout(f->machine);
+    Elf_Scn *where = f->plt_sec ? f->plt_sec : f->plt;
+    GElf_Shdr plt, rel, dyn;
+    if (!l || !where || !f->plt_relocs || !f->dynsym || !gelf_getshdr(where, &plt) ||
+        !gelf_getshdr(f->plt_relocs, &rel) || !gelf_getshdr(f->dynsym, &dyn) ||
+        rel.sh_link != elf_ndxscn(f->dynsym))
+        return true;
+    Elf_Data *relocs = elf_getdata(f->plt_relocs, NULL), *syms = elf_getdata(f->dynsym, NULL);
+    const char *strings;
+    size_t usable;
+    if (!relocs || !relocs->d_buf || !syms || !syms->d_buf)
+        return true;
+    if (!elf_strings(f, f->dynsym, out, &strings, &usable))
+        return false;
+    uint64_t at = f->plt_sec ? 0 : l->header, addend;
+    size_t sym;
+    GElf_Sym s;
+    for (size_t i = 0; elf_plt_relocation(relocs, rel.sh_type == SHT_RELA, i, &sym, &addend);
+         i++, at += l->entry) {
+        if (at > plt.sh_size || plt.sh_size - at < l->entry)
+            break;
+        const char *name = "";
+        if (sym && sym <= INT32_MAX && gelf_getsym(syms, (int)sym, &s) && s.st_name < usable)
+            name = strings + s.st_name;
+        if (!elf_add_plt_entry(out, plt.sh_addr + at, l->entry, name, addend))
             return false;
     }
     return true;
@@ -258,8 +361,8 @@ static spaa_status read_elf(Elf *elf, struct sp_elf *out, struct sp_symtab *syms
         read_sections(&f, out);
     if (!read_segments(&f, out))
         goto done;
-    if (syms &&
-        (!read_symbols(&f, f.symtab, syms) || !read_symbols(&f, f.dynsym, syms) || !sp_plt_symbols(&f, syms)))
+    if (syms && (!read_symbols(&f, f.symtab, syms) || !read_symbols(&f, f.dynsym, syms) ||
+                 !elf_plt_symbols(&f, syms)))
         goto done;
     st = SPAA_OK;
 done:

@@ -4,7 +4,7 @@
  * Of several rows at one address the last one counts, as in addr2line. Rows that change nothing but
  * flags are left out. Sequences at addresses that no code has are of functions the linker threw away.
  */
-#include "symbols/dwarf/private.h"
+#include "dwarf/private.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* ELF files: build-id, load segments, symbols. */
-#ifndef SP_SYMBOLS_ELF_H
-#define SP_SYMBOLS_ELF_H
+#ifndef SP_DWARF_ELF_H
+#define SP_DWARF_ELF_H
 
 #include "base/diag.h"
-#include "symbols/symtab.h"
+#include "dwarf/symtab.h"
 
 #define SP_BUILD_ID_MAX 64 /* bytes */
 

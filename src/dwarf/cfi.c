@@ -5,9 +5,9 @@
  * .eh_frame (linkers join several) end nothing; FDEs of functions that the linker dropped start at 0 and are
  * left out. Two FDEs of one address: .eh_frame's, which is what the running program itself would use.
  */
-#include "unwind/cfi_private.h"
+#include "dwarf/cfi_private.h"
 
-#include "symbols/file.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <gelf.h>

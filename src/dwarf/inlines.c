@@ -5,7 +5,7 @@
  * which lie in one another, are then cut into disjoint stretches that know the innermost node, so that
  * a question is one search however deep the nesting.
  */
-#include "symbols/dwarf/private.h"
+#include "dwarf/private.h"
 
 #include <stdlib.h>
 

@@ -13,7 +13,7 @@
  * last to start) wins; and an address behind the inner one belongs to the outer one again. To make a
  * lookup one binary search whatever the nesting, finishing cuts the symbols into disjoint stretches.
  */
-#include "symbols/symtab.h"
+#include "dwarf/symtab.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * beyond SP_CFI_REGS, like those of vectors) is left out; an instruction that it does not know ends the table
  * row, since what follows cannot be placed.
  */
-#include "unwind/cfi_private.h"
+#include "dwarf/cfi_private.h"
 
 #define REMEMBERED 16
 

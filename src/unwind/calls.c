@@ -1,4 +1,4 @@
-#include "symbols/calls.h"
+#include "unwind/calls.h"
 
 #include <string.h>
 

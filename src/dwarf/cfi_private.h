@@ -3,8 +3,8 @@
 #define SP_CFI_PRIVATE_H
 
 #include "base/vec.h"
-#include "symbols/elf.h"
-#include "unwind/cfi.h"
+#include "dwarf/cfi.h"
+#include "dwarf/elf.h"
 
 /* A section's bytes in the table. */
 struct sp_cfi_part {

@@ -1,109 +1,15 @@
 /*
- * Debug information that stands in other files: .dwo and .dwp of split DWARF, dwz's common file.
+ * Debug information that stands in other files: .dwo and .dwp of split DWARF.
  *
  * A .dwo is looked for as its skeleton names it (from the directory of the compilation, below the root
  * first), then beside the binary; it must have the skeleton's id. A .dwp stands beside the binary under
- * its name, and its index tells which parts of its sections belong to an id. dwz's file is looked for as
- * named, from the binary's directory, and below debug_dir and /usr/lib/debug in .dwz or by its build-id.
+ * its name, and its index tells which parts of its sections belong to an id.
  */
-#include "symbols/dwarf/private.h"
+#include "dwarf/private.h"
 
 #include <limits.h>
 
 #define INDEX_COLUMNS_MAX 16u
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static int dir_length(const char *path)
-{
-    return (int)(base_of(path) - path);
-}
-
-__attribute__((format(printf, 2, 3))) static const char *path_of(struct sp_buf *b, const char *fmt, ...)
-{
-    va_list ap;
-    sp_buf_clear(b);
-    va_start(ap, fmt);
-    bool ok = sp_buf_vprintf(b, fmt, ap);
-    va_end(ap);
-    return ok ? sp_buf_cstr(b) : "";
-}
-
-/* A path that there was no memory for is not one that nothing is found at. */
-static void end_paths(struct sp_dwarf *d, struct sp_buf *b, bool found)
-{
-    if (b->nomem && !found)
-        sp_dw_fail(d, SPAA_ERR_NOMEM);
-    sp_buf_free(b);
-}
-
-/* dwz's common file, if this is it. */
-static struct sp_dw_file *try_alt(struct sp_dwarf *d, const struct sp_dw_file *f, const char *path)
-{
-    struct sp_dw_file *alt = NULL;
-    spaa_status st = *path ? sp_dw_file_open(path, false, d->diags, &alt) : SPAA_ERR_NOT_FOUND;
-    if (!st && strcmp(alt->build_id, f->alt_id) != 0)
-        st = SPAA_ERR_NOT_FOUND;
-    if (!st)
-        st = sp_dw_units(d, alt);
-    if (st) {
-        sp_dw_fail(d, st);
-        sp_dw_file_free(alt);
-        return NULL;
-    }
-    alt->alt_tried = true; /* it has none itself */
-    return alt;
-}
-
-static struct sp_dw_file *find_alt(struct sp_dwarf *d, struct sp_dw_file *f)
-{
-    const char *name = f->altlink, *id = f->alt_id;
-    const char *roots[] = {d->debug_dir, "/usr/lib/debug"};
-    struct sp_dw_file *alt = NULL;
-    struct sp_buf b;
-    sp_buf_init(&b, PATH_MAX);
-    if (name[0] == '/' && d->root)
-        alt = try_alt(d, f, path_of(&b, "%s%s", d->root, name));
-    if (!alt && name[0] == '/')
-        alt = try_alt(d, f, name);
-    if (!alt && name[0] != '/')
-        alt = try_alt(d, f, path_of(&b, "%.*s%s", dir_length(f->path), f->path, name));
-    for (unsigned i = 0; i < 2 && !alt; i++) {
-        if (roots[i])
-            alt = try_alt(d, f, path_of(&b, "%s/.dwz/%s", roots[i], base_of(name)));
-        if (!alt && roots[i] && strlen(id) > 2)
-            alt = try_alt(d, f, path_of(&b, "%s/.build-id/%.2s/%s.debug", roots[i], id, id + 2));
-    }
-    end_paths(d, &b, alt);
-    return alt;
-}
-
-static void say_missing(struct sp_dwarf *d, const char *name)
-{
-    const char *none = NULL;
-    atomic_compare_exchange_strong(&d->missing_name, &none, name);
-    d->missing++;
-}
-
-struct sp_dw_file *sp_dw_alt(struct sp_dwarf *d, struct sp_dw_file *f)
-{
-    if (!f->altlink[0])
-        return NULL;
-    pthread_mutex_lock(&d->lock);
-    if (!f->alt_tried) {
-        f->alt_tried = true;
-        f->alt = find_alt(d, f);
-        if (!f->alt)
-            say_missing(d, f->altlink);
-    }
-    struct sp_dw_file *alt = f->alt;
-    pthread_mutex_unlock(&d->lock);
-    return alt;
-}
 
 /* Reads the root of a unit that may be the skeleton's; true if it is. */
 static bool is_split_of(struct sp_dwarf *d, struct sp_dw_unit *u, struct sp_dw_unit *skeleton)
@@ -147,10 +53,11 @@ static bool find_dwo(struct sp_dwarf *d, struct sp_dw_unit *u)
     struct sp_buf b;
     sp_buf_init(&b, PATH_MAX);
     bool ok = d->root && (*dir == '/' || *name == '/') &&
-              try_dwo(d, u, path_of(&b, "%s%s%s%s", d->root, dir, slash, name));
-    ok = ok || try_dwo(d, u, path_of(&b, "%s%s%s", dir, slash, name)) ||
-         try_dwo(d, u, path_of(&b, "%.*s%s", dir_length(u->f->path), u->f->path, base_of(name)));
-    end_paths(d, &b, ok);
+              try_dwo(d, u, sp_dw_path(&b, "%s%s%s%s", d->root, dir, slash, name));
+    ok = ok || try_dwo(d, u, sp_dw_path(&b, "%s%s%s", dir, slash, name)) ||
+         try_dwo(d, u,
+                 sp_dw_path(&b, "%.*s%s", sp_dw_dir_length(u->f->path), u->f->path, sp_dw_base_name(name)));
+    sp_dw_path_end(d, &b, ok);
     return ok;
 }
 
@@ -163,14 +70,14 @@ static void open_dwp(struct sp_dwarf *d)
     struct sp_buf b;
     d->dwp_tried = true;
     sp_buf_init(&b, PATH_MAX);
-    spaa_status st = sp_dw_file_open(path_of(&b, "%s.dwp", path), true, d->diags, &d->dwp);
+    spaa_status st = sp_dw_file_open(sp_dw_path(&b, "%s.dwp", path), true, d->diags, &d->dwp);
     sp_dw_fail(d, st);
     if (st && n > cut && !strcmp(path + n - cut, debug))
-        st = sp_dw_file_open(path_of(&b, "%.*s.dwp", (int)(n - cut), path), true, d->diags, &d->dwp);
+        st = sp_dw_file_open(sp_dw_path(&b, "%.*s.dwp", (int)(n - cut), path), true, d->diags, &d->dwp);
     if (!st)
         st = sp_dw_units(d, d->dwp);
     sp_dw_fail(d, st);
-    end_paths(d, &b, !st);
+    sp_dw_path_end(d, &b, !st);
 }
 
 /* The parts of the package's sections that belong to an id. */
@@ -253,6 +160,6 @@ void sp_dw_split(struct sp_dwarf *d, struct sp_dw_unit *u)
     u->split_tried = true;
     if (!find_in_dwp(d, u) && !find_dwo(d, u)) {
         u->split_missing = true;
-        say_missing(d, u->dwo_name);
+        sp_dw_missing(d, u->dwo_name);
     }
 }

@@ -16,8 +16,8 @@
  * Versions 2 to 5, both byte orders, 32- and 64-bit; compressed sections; split DWARF (.dwo beside, .dwp);
  * what dwz moved to a common file. Not thread-safe but for sp_dwarf_prepare, which has its own threads.
  */
-#ifndef SP_SYMBOLS_DWARF_H
-#define SP_SYMBOLS_DWARF_H
+#ifndef SP_DWARF_H
+#define SP_DWARF_H
 
 #include "base/diag.h"
 

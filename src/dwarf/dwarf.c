@@ -1,8 +1,8 @@
 /* Opening, and the questions: address to frames, entry to name. */
-#include "symbols/dwarf/dwarf.h"
+#include "dwarf/dwarf.h"
 
 #include "base/hash.h"
-#include "symbols/dwarf/private.h"
+#include "dwarf/private.h"
 
 #include <stdlib.h>
 
@@ -60,18 +60,6 @@ void sp_dwarf_free(struct sp_dwarf *d)
     free(d->root);
     free(d->debug_dir);
     free(d);
-}
-
-void sp_dw_fail(struct sp_dwarf *d, spaa_status st)
-{
-    int none = SPAA_OK;
-    if (st == SPAA_ERR_NOMEM || st == SPAA_ERR_IO)
-        atomic_compare_exchange_strong(&d->failed, &none, (int)st);
-}
-
-spaa_status sp_dwarf_failed(const struct sp_dwarf *d)
-{
-    return (spaa_status)d->failed;
 }
 
 const char *sp_dwarf_missing(const struct sp_dwarf *d, size_t *units)

@@ -1,6 +1,6 @@
 /* Files named by a recording: opened with care, since a recording may name anything. */
-#ifndef SP_SYMBOLS_FILE_H
-#define SP_SYMBOLS_FILE_H
+#ifndef SP_IO_FILE_H
+#define SP_IO_FILE_H
 
 #include "base/diag.h"
 

@@ -4,7 +4,7 @@
  * Linkers leave the entries of functions they threw away with an address that no code has: 0, 1 (GNU ld
  * in .debug_ranges) or the highest ones (lld). Such ranges are left out.
  */
-#include "symbols/dwarf/private.h"
+#include "dwarf/private.h"
 
 enum {
     RLE_end,

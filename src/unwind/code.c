@@ -1,10 +1,10 @@
-#include "symbols/code.h"
+#include "unwind/code.h"
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "symbols/calls.h"
-#include "symbols/elf.h"
-#include "symbols/file.h"
+#include "dwarf/elf.h"
+#include "io/file.h"
+#include "unwind/calls.h"
 
 #include <errno.h>
 #include <gelf.h>

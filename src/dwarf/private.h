@@ -1,10 +1,14 @@
 /*
  * What the parts of the DWARF reader share.
  *
+ *   cursor.c  bytes of a section
  *   file.c    the debug sections of an ELF file, inflated where they are compressed
- *   split.c   what stands in other files: .dwo, .dwp, dwz's common file
+ *   headers.c the headers of its units
+ *   other.c   paths of other files, and what all parts say alike
+ *   alt.c     dwz's common file
  *   form.c    values of attributes; abbreviations
- *   unit.c    headers of units, what their first entries say, and the addresses they cover
+ *   split.c   .dwo and .dwp files
+ *   unit.c    what the first entries of units say, and the addresses they cover
  *   ranges.c  lists of address ranges
  *   lines.c   line number programs
  *   inlines.c one walk over a unit's entries: its functions and what is inlined into them
@@ -13,13 +17,13 @@
  * Every offset from the file is checked where it is used: a cursor that would leave its section becomes
  * bad and gives zeros from then on.
  */
-#ifndef SP_SYMBOLS_DWARF_PRIVATE_H
-#define SP_SYMBOLS_DWARF_PRIVATE_H
+#ifndef SP_DWARF_PRIVATE_H
+#define SP_DWARF_PRIVATE_H
 
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "symbols/dwarf/dwarf.h"
+#include "dwarf/dwarf.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -227,11 +231,20 @@ struct sp_dwarf {
 #define DW_PARTS_MAX    ((size_t)1 << 16)   /* .dwo files */
 #define DW_SIZE_MAX     ((uint64_t)1 << 40) /* nothing in a file is larger */
 
-/* dwarf.c: the answers are not to be used, if this is SPAA_ERR_NOMEM or SPAA_ERR_IO. */
+/* other.c: the answers are not to be used, if this is SPAA_ERR_NOMEM or SPAA_ERR_IO. */
 void sp_dw_fail(struct sp_dwarf *d, spaa_status st);
+/* The file of split or common debug information with this name was not found; borrowed. */
+void sp_dw_missing(struct sp_dwarf *d, const char *name);
+const char *sp_dw_base_name(const char *path);
+int sp_dw_dir_length(const char *path); /* with the last slash; 0: it has none */
+/* A path, valid until the next use of b; "" where there was no memory. */
+const char *sp_dw_path(struct sp_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Frees b. A path that there was no memory for is not one that nothing is found at. */
+void sp_dw_path_end(struct sp_dwarf *d, struct sp_buf *b, bool found);
 
-/* form.c */
+/* cursor.c */
 struct sp_dw_cursor sp_dw_at(const struct sp_dw_file *f, enum sp_dw_section s, uint64_t off, uint64_t end);
+uint64_t sp_dw_bad(struct sp_dw_cursor *c);                   /* makes it so; 0 */
 uint64_t sp_dw_fixed(struct sp_dw_cursor *c, unsigned bytes); /* 1, 2, 3, 4, 8 */
 uint64_t sp_dw_uleb_slow(struct sp_dw_cursor *c);
 int64_t sp_dw_sleb(struct sp_dw_cursor *c);
@@ -242,6 +255,8 @@ static inline uint64_t sp_dw_uleb(struct sp_dw_cursor *c)
 {
     return c->p < c->end && *c->p < 0x80 ? *c->p++ : sp_dw_uleb_slow(c);
 }
+
+/* form.c */
 /* The abbreviations of a unit, read once; NULL: damaged or out of memory. */
 const struct sp_dw_abbrevs *sp_dw_abbrevs_of(struct sp_dwarf *d, const struct sp_dw_unit *u);
 const struct sp_dw_abbrev *sp_dw_abbrev_find(const struct sp_dw_abbrevs *a, uint64_t code);
@@ -258,15 +273,19 @@ bool sp_dw_indexed_address(const struct sp_dw_unit *u, uint64_t index, uint64_t 
 /* file.c */
 spaa_status sp_dw_file_open(const char *path, bool split, struct sp_diags *diags, struct sp_dw_file **out);
 void sp_dw_file_free(struct sp_dw_file *f);
-/* dwz's common file of f, opened once; NULL when it is not there. */
+
+/* alt.c: dwz's common file of f, opened once; NULL when it is not there. */
 struct sp_dw_file *sp_dw_alt(struct sp_dwarf *d, struct sp_dw_file *f);
-/* Finds the unit that a skeleton stands for. */
+
+/* split.c: finds the unit that a skeleton stands for. */
 void sp_dw_split(struct sp_dwarf *d, struct sp_dw_unit *skeleton);
 
-/* unit.c */
+/* headers.c */
 spaa_status sp_dw_units(struct sp_dwarf *d, struct sp_dw_file *f); /* the headers alone */
-void sp_dw_unit_root(struct sp_dwarf *d, struct sp_dw_unit *u);    /* what its first entry says */
 struct sp_dw_unit *sp_dw_unit_at(struct sp_dw_file *f, uint64_t off);
+
+/* unit.c */
+void sp_dw_unit_root(struct sp_dwarf *d, struct sp_dw_unit *u); /* what its first entry says */
 spaa_status sp_dw_covers(struct sp_dwarf *d);
 
 /* ranges.c; false: out of memory. Ranges that no code can have, and those beyond the cap, are left out. */

@@ -6,8 +6,8 @@
  *
  * Compression: ELF's own (SHF_COMPRESSED, zlib or zstd) and GNU's older .zdebug_ sections.
  */
-#include "symbols/file.h"
-#include "symbols/dwarf/private.h"
+#include "io/file.h"
+#include "dwarf/private.h"
 
 #include <errno.h>
 #include <gelf.h>

@@ -1,0 +1,64 @@
+/*
+ * dwz's common file: looked for as named, from the binary's directory, and below debug_dir and /usr/lib/debug
+ * in .dwz or by its build-id.
+ */
+#include "dwarf/private.h"
+
+#include <limits.h>
+
+/* dwz's common file, if this is it. */
+static struct sp_dw_file *try_alt(struct sp_dwarf *d, const struct sp_dw_file *f, const char *path)
+{
+    struct sp_dw_file *alt = NULL;
+    spaa_status st = *path ? sp_dw_file_open(path, false, d->diags, &alt) : SPAA_ERR_NOT_FOUND;
+    if (!st && strcmp(alt->build_id, f->alt_id) != 0)
+        st = SPAA_ERR_NOT_FOUND;
+    if (!st)
+        st = sp_dw_units(d, alt);
+    if (st) {
+        sp_dw_fail(d, st);
+        sp_dw_file_free(alt);
+        return NULL;
+    }
+    alt->alt_tried = true; /* it has none itself */
+    return alt;
+}
+
+static struct sp_dw_file *find_alt(struct sp_dwarf *d, struct sp_dw_file *f)
+{
+    const char *name = f->altlink, *id = f->alt_id;
+    const char *roots[] = {d->debug_dir, "/usr/lib/debug"};
+    struct sp_dw_file *alt = NULL;
+    struct sp_buf b;
+    sp_buf_init(&b, PATH_MAX);
+    if (name[0] == '/' && d->root)
+        alt = try_alt(d, f, sp_dw_path(&b, "%s%s", d->root, name));
+    if (!alt && name[0] == '/')
+        alt = try_alt(d, f, name);
+    if (!alt && name[0] != '/')
+        alt = try_alt(d, f, sp_dw_path(&b, "%.*s%s", sp_dw_dir_length(f->path), f->path, name));
+    for (unsigned i = 0; i < 2 && !alt; i++) {
+        if (roots[i])
+            alt = try_alt(d, f, sp_dw_path(&b, "%s/.dwz/%s", roots[i], sp_dw_base_name(name)));
+        if (!alt && roots[i] && strlen(id) > 2)
+            alt = try_alt(d, f, sp_dw_path(&b, "%s/.build-id/%.2s/%s.debug", roots[i], id, id + 2));
+    }
+    sp_dw_path_end(d, &b, alt);
+    return alt;
+}
+
+struct sp_dw_file *sp_dw_alt(struct sp_dwarf *d, struct sp_dw_file *f)
+{
+    if (!f->altlink[0])
+        return NULL;
+    pthread_mutex_lock(&d->lock);
+    if (!f->alt_tried) {
+        f->alt_tried = true;
+        f->alt = find_alt(d, f);
+        if (!f->alt)
+            sp_dw_missing(d, f->altlink);
+    }
+    struct sp_dw_file *alt = f->alt;
+    pthread_mutex_unlock(&d->lock);
+    return alt;
+}

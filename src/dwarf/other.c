@@ -1,0 +1,50 @@
+/* What all parts say alike: paths of files beside the one asked about, what was not found, what failed. */
+#include "dwarf/private.h"
+
+const char *sp_dw_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+int sp_dw_dir_length(const char *path)
+{
+    return (int)(sp_dw_base_name(path) - path);
+}
+
+__attribute__((format(printf, 2, 3))) const char *sp_dw_path(struct sp_buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    sp_buf_clear(b);
+    va_start(ap, fmt);
+    bool ok = sp_buf_vprintf(b, fmt, ap);
+    va_end(ap);
+    return ok ? sp_buf_cstr(b) : "";
+}
+
+/* A path that there was no memory for is not one that nothing is found at. */
+void sp_dw_path_end(struct sp_dwarf *d, struct sp_buf *b, bool found)
+{
+    if (b->nomem && !found)
+        sp_dw_fail(d, SPAA_ERR_NOMEM);
+    sp_buf_free(b);
+}
+
+void sp_dw_missing(struct sp_dwarf *d, const char *name)
+{
+    const char *none = NULL;
+    atomic_compare_exchange_strong(&d->missing_name, &none, name);
+    d->missing++;
+}
+
+void sp_dw_fail(struct sp_dwarf *d, spaa_status st)
+{
+    int none = SPAA_OK;
+    if (st == SPAA_ERR_NOMEM || st == SPAA_ERR_IO)
+        atomic_compare_exchange_strong(&d->failed, &none, (int)st);
+}
+
+spaa_status sp_dwarf_failed(const struct sp_dwarf *d)
+{
+    return (spaa_status)d->failed;
+}
