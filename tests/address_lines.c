@@ -1,5 +1,5 @@
 /*
- * What `addr2line -a -i -f` prints, by the index of src/symbols/dwarf, for the tests that compare the two:
+ * What `addr2line -a -i -f` prints, by the index of src/dwarf, for the tests that compare the two:
  *
  *     address_lines [-n] [-j JOBS] FILE < addresses
  *

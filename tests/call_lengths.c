@@ -1,5 +1,5 @@
 /*
- * Compares the decoder of symbols/calls.h with another one: FILE OFFSET SIZE ADDRESS of a section of x86-64
+ * Compares the decoder of unwind/calls.h with another one: FILE OFFSET SIZE ADDRESS of a section of x86-64
  * code, numbers in hex; on standard input its instructions, `ADDRESS LENGTH KIND TARGET` each. Prints those
  * that are not the same, and how many were known.
  */

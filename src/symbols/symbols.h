@@ -11,7 +11,7 @@
  * binary, in .debug there and under the debug directories. It adds its .symtab to what the stripped file
  * has; without one, .gnu_debugdata does. The [vdso] is in no file but perf's copy: this process's serves,
  * too. A file of another build is not used, and reported (SP_W312). Inlined functions and lines come from the
- * binary's own DWARF, else from its debug file's (symbols/dwarf/dwarf.h). With debuginfod, what was found
+ * binary's own DWARF, else from its debug file's (dwarf/dwarf.h). With debuginfod, what was found
  * nowhere is asked for by build-id.
  *
  * The kernel and its modules: the kallsyms given; symfs + /proc/kallsyms; the copy in ~/.debug of

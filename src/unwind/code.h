@@ -18,7 +18,7 @@ struct sp_mcode;
 
 /*
  * *out is NULL where there is none to be had: no file of 64-bit little-endian code for a machine whose calls
- * are known (symbols/calls.h), or not the build that is asked for (NULL: any). SPAA_ERR_NOMEM; SPAA_ERR_IO,
+ * are known (unwind/calls.h), or not the build that is asked for (NULL: any). SPAA_ERR_NOMEM; SPAA_ERR_IO,
  * reported.
  */
 spaa_status sp_mcode_load(const char *path, const char *build_id, struct sp_diags *d, struct sp_mcode **out);
