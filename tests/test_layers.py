@@ -6,7 +6,7 @@ import re
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # A layer may include itself, what is named here, and the public headers. Formats are layers of
-# their own (formats/NAME): they share formats/format.h, and never include each other.
+# their own (formats/NAME): they share formats/*.h and formats/common, and never include each other.
 BASE = {"base"}
 IO = BASE | {"io"}
 MODEL = IO | {"json", "proto", "model"}
@@ -44,12 +44,13 @@ def sources():
 
 
 def layer_of(path):
-    """"src/formats/spaa/reader.c" -> ("formats", "spaa"); "cli/main.c" -> ("cli", "")."""
+    """"src/formats/spaa/reader.c" -> ("formats", "spaa"); "cli/main.c" -> ("cli", ""). What formats have in common
+    is nobody's inside."""
     parts = path.split(os.sep)
     if parts[0] == "cli":
         return "cli", ""
     layer = parts[1] if len(parts) > 2 else ""
-    return layer, parts[2] if layer == "formats" and len(parts) > 3 else ""
+    return layer, parts[2] if layer == "formats" and len(parts) > 3 and parts[2] != "common" else ""
 
 
 def resolved(path, included):

@@ -21,7 +21,7 @@
 #ifndef SP_GPERFTOOLS_H
 #define SP_GPERFTOOLS_H
 
-#include "formats/mapped.h"
+#include "formats/common/mapped/mapped.h"
 
 /* The profile's lines. */
 struct sp_gp_line {

@@ -76,19 +76,11 @@ static const unsigned char *find_end(const struct words *w)
     return NULL;
 }
 
-#define AHEAD 12 /* words whose places are fetched before they are needed */
-
-static inline __attribute__((always_inline)) bool addresses(struct sp_gp *gp, struct words *w, uint64_t n,
-                                                            unsigned size, bool big)
+static bool words_addresses(struct sp_gp *gp, struct words *w, uint64_t n)
 {
-    const unsigned char *p = w->p;
-    for (uint64_t i = 0; i < n; i++) {
-        if (i + AHEAD < n)
-            __builtin_prefetch(sp_mapped_slot(&gp->m, load(p + (i + AHEAD) * size, size, big)));
-        if (!sp_mapped_add(&gp->m, load(p + i * size, size, big), i && !w->java))
+    for (uint64_t i = 0; i < n; i++, w->p += w->size)
+        if (!sp_mapped_add(&gp->m, load(w->p, w->size, w->big), i && !w->java))
             return false;
-    }
-    w->p += n * size;
     return true;
 }
 
@@ -113,10 +105,7 @@ static spaa_status stack(struct sp_gp *gp, struct words *w, int64_t period, bool
         *last = true;
         return SPAA_OK;
     }
-    bool ok = w->size == 8 ? w->big ? addresses(gp, w, n, 8, true) : addresses(gp, w, n, 8, false)
-              : w->big ? addresses(gp, w, n, 4, true)
-                           : addresses(gp, w, n, 4, false);
-    if (!ok)
+    if (!words_addresses(gp, w, n))
         return sp_nomem(gp->d);
     int64_t v[2] = {(int64_t)count, 0};
     if (__builtin_mul_overflow(v[0], period, &v[1]))

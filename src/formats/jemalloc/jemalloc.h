@@ -19,7 +19,7 @@
 #ifndef SP_JEMALLOC_H
 #define SP_JEMALLOC_H
 
-#include "formats/mapped.h"
+#include "formats/common/mapped/mapped.h"
 
 enum { JE_LIVE_COUNT, JE_LIVE_BYTES, JE_ALLOC_COUNT, JE_ALLOC_BYTES, JE_PAIRS };
 

@@ -32,12 +32,6 @@ struct sp_mapped_place {
     uint32_t first, n; /* its frames in `numbers`, in the end */
 };
 
-/* Of the table of places: open addressing, at most half full. */
-struct sp_mapped_slot {
-    uint64_t addr;
-    uint32_t number, how; /* number: place + 1; 0: nothing here */
-};
-
 struct sp_mapped_row {
     size_t first; /* in chain */
     uint32_t n, context;
@@ -73,14 +67,12 @@ struct sp_mapped {
     const struct sp_read_opts *opts;
     const char *key; /* of our members: "x_KEY" */
     size_t bytes;    /* of the input: what limits the frames of all stacks */
-    const char *end; /* of the input: up to here texts may be looked at */
 
     uint32_t metrics[SP_MAPPED_METRICS], nmetrics, layout; /* of each row */
     bool plain; /* addresses are numbers of names, not places in memory: frames have none */
 
     SP_VEC(struct sp_mapped_place) places;
-    struct sp_mapped_slot *slots, none[2];
-    unsigned shift;         /* 64 - log2 of how many slots there are */
+    struct sp_map place_map;
     SP_VEC(uint32_t) chain; /* places */
     size_t begin;           /* where the row in work begins in it */
     SP_VEC(struct sp_mapped_row) rows;
@@ -108,7 +100,7 @@ struct sp_mapped {
 
 /* A zeroed one; `key` is a literal. sp_mapped_free in any case. */
 void sp_mapped_init(struct sp_mapped *m, struct sp_profile *p, const struct sp_read_opts *opts,
-                    struct sp_diags *d, const char *key, const void *in, size_t bytes);
+                    struct sp_diags *d, const char *key, size_t bytes);
 void sp_mapped_free(struct sp_mapped *m);
 
 /*
@@ -120,24 +112,8 @@ struct sp_mapped_metric {
 };
 spaa_status sp_mapped_metrics(struct sp_mapped *m, const struct sp_mapped_metric *metrics, uint32_t n);
 
-bool sp_mapped_add_slow(struct sp_mapped *m, uint64_t addr, uint32_t how);
-
-static inline struct sp_mapped_slot *sp_mapped_slot(const struct sp_mapped *m, uint64_t addr)
-{
-    return &m->slots[(addr * 0x9E3779B97F4A7C15u) >> m->shift];
-}
-
 /* The next address of the row in work; false: out of memory. */
-static inline bool sp_mapped_add(struct sp_mapped *m, uint64_t addr, bool caller)
-{
-    const struct sp_mapped_slot *at = sp_mapped_slot(m, addr);
-    if (at->addr == addr && at->number && at->how == caller && m->chain.n < m->chain.cap) {
-        m->chain.v[m->chain.n++] = at->number - 1;
-        return true;
-    }
-    return sp_mapped_add_slow(m, addr, caller);
-}
-
+bool sp_mapped_add(struct sp_mapped *m, uint64_t addr, bool caller);
 /*
  * The same, with a name that holds for this row only: where names follow addresses in stacks, one address may
  * have several.
@@ -185,6 +161,8 @@ const struct sp_mapped_range *sp_mapped_find(const struct sp_mapped *m, uint64_t
 spaa_status sp_mapped_name(struct sp_mapped *m, uint64_t addr, struct sp_str func, struct sp_str srcline,
                            struct sp_str dso);
 void sp_mapped_close_name(struct sp_mapped *m);
+/* The first name of an address, or NULL. */
+const struct sp_mapped_label *sp_mapped_labels(const struct sp_mapped *m, uint64_t addr);
 /*
  * The table in front of a symbolized profile, which p is at if it begins with "--- symbol": lines "0xADDR
  * INNER--OUTER", up to "---". *used is what it takes, with a line "--- profile" or the like behind it; 0

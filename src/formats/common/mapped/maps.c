@@ -1,21 +1,21 @@
 /* What was mapped where: lines of maps, and the range that holds an address. */
 #include "base/hash.h"
 #include "base/num.h"
-#include "formats/mapped.h"
+#include "formats/common/mapped/mapped.h"
 #include "json/json.h"
 
 #define LINE_MAX_BYTES ((size_t)64 << 10) /* no path is longer */
 
 static const char deleted[] = " (deleted)";
 
-static bool is_hex(struct sp_str s)
+static bool maps_is_hex(struct sp_str s)
 {
     uint64_t v;
     return s.n && sp_parse_hex(s.p, s.p + s.n, &v) == s.n;
 }
 
 /* The word at *p, which moves behind it. */
-static struct sp_str word(const char **p, const char *end)
+static struct sp_str maps_word(const char **p, const char *end)
 {
     const char *q = *p = sp_mapped_blank(*p, end);
     while (q < end && *q != ' ' && *q != '\t')
@@ -25,7 +25,7 @@ static struct sp_str word(const char **p, const char *end)
     return s;
 }
 
-static bool is_perms(struct sp_str s)
+static bool maps_is_perms(struct sp_str s)
 {
     if (s.n < 3 || s.n > 5)
         return false;
@@ -36,7 +36,7 @@ static bool is_perms(struct sp_str s)
 }
 
 /* "file.cc:12] " before a line is of a logger that wrote it. */
-static const char *after_log(const char *p, const char *end)
+static const char *maps_after_log(const char *p, const char *end)
 {
     const char *close = memchr(p, ']', (size_t)(end - p)), *q = close;
     if (!close || close + 1 >= end || close[1] != ' ' || memchr(p, '[', (size_t)(close - p)))
@@ -46,7 +46,7 @@ static const char *after_log(const char *p, const char *end)
     return q < close && q > p + 1 && q[-1] == ':' ? close + 2 : p;
 }
 
-static bool address(const char **p, const char *end, uint64_t *out)
+static bool maps_address(const char **p, const char *end, uint64_t *out)
 {
     const char *q = sp_mapped_blank(*p, end);
     if (end - q > 2 && q[0] == '0' && q[1] == 'x')
@@ -56,19 +56,19 @@ static bool address(const char **p, const char *end, uint64_t *out)
     return n;
 }
 
-struct entry {
+struct maps_entry {
     uint64_t start, end, offset;
     struct sp_str path, build_id;
     bool executable;
 };
 
 /* What follows the range and the rights: "OFFSET MAJ:MIN INODE PATH"; false: another form. */
-static bool proc_rest(const char *p, const char *end, struct entry *e)
+static bool maps_proc_rest(const char *p, const char *end, struct maps_entry *e)
 {
-    struct sp_str offset = word(&p, end), device = word(&p, end), inode = word(&p, end);
+    struct sp_str offset = maps_word(&p, end), device = maps_word(&p, end), inode = maps_word(&p, end);
     const char *colon = device.n ? memchr(device.p, ':', device.n) : NULL;
     uint64_t v;
-    if (!is_hex(offset) || !colon || !inode.n || sp_parse_u64(inode.p, inode.p + inode.n, &v) != inode.n)
+    if (!maps_is_hex(offset) || !colon || !inode.n || sp_parse_u64(inode.p, inode.p + inode.n, &v) != inode.n)
         return false;
     sp_parse_hex(offset.p, offset.p + offset.n, &e->offset);
     e->path = sp_mapped_trim(p, (size_t)(end - p));
@@ -76,10 +76,10 @@ static bool proc_rest(const char *p, const char *end, struct entry *e)
 }
 
 /* "PATH (@OFFSET) BUILD_ID", each of which may be missing. */
-static void brief_rest(const char *p, const char *end, struct entry *e)
+static void maps_brief_rest(const char *p, const char *end, struct maps_entry *e)
 {
     const char *at = memmem(p, (size_t)(end - p), " (@", 3);
-    e->path = word(&p, end);
+    e->path = maps_word(&p, end);
     if (at) {
         size_t n = at > e->path.p ? (size_t)(at - e->path.p) : 0; /* " (@" may be all there is */
         e->path = sp_mapped_trim(e->path.p, n);
@@ -87,31 +87,31 @@ static void brief_rest(const char *p, const char *end, struct entry *e)
         p += sp_parse_hex(p, end, &e->offset);
         p += p < end && *p == ')';
     }
-    struct sp_str id = word(&p, end);
-    if (is_hex(id) || id.n > 16)
+    struct sp_str id = maps_word(&p, end);
+    if (maps_is_hex(id) || id.n > 16)
         e->build_id = id;
 }
 
-static bool parse_entry(const char *p, const char *end, struct entry *e)
+static bool maps_parse_entry(const char *p, const char *end, struct maps_entry *e)
 {
-    *e = (struct entry){.executable = true, .path = {"", 0}, .build_id = {"", 0}};
-    if (!address(&p, end, &e->start))
+    *e = (struct maps_entry){.executable = true, .path = {"", 0}, .build_id = {"", 0}};
+    if (!maps_address(&p, end, &e->start))
         return false;
     if (p < end && (*p == '-' || *p == ' ' || *p == '\t'))
         p++;
-    if (!address(&p, end, &e->end))
+    if (!maps_address(&p, end, &e->end))
         return false;
     p += p < end && *p == ':';
     if (p < end && *p != ' ' && *p != '\t')
         return false;
     const char *rest = p;
-    struct sp_str perms = word(&rest, end);
-    if (is_perms(perms)) {
+    struct sp_str perms = maps_word(&rest, end);
+    if (maps_is_perms(perms)) {
         e->executable = memchr(perms.p, 'x', perms.n) != NULL;
         p = rest;
     }
-    if (!proc_rest(p, end, e))
-        brief_rest(p, end, e);
+    if (!maps_proc_rest(p, end, e))
+        maps_brief_rest(p, end, e);
     size_t cut = sizeof deleted - 1;
     if (e->path.n > cut && memcmp(e->path.p + e->path.n - cut, deleted, cut) == 0)
         e->path.n -= (uint32_t)cut;
@@ -119,7 +119,7 @@ static bool parse_entry(const char *p, const char *end, struct entry *e)
 }
 
 /* $NAME by its value, into m->text, when there is any. False: out of memory. */
-static bool expand(struct sp_mapped *m, const char *p, size_t n, struct sp_str *out)
+static bool maps_expand(struct sp_mapped *m, const char *p, size_t n, struct sp_str *out)
 {
     struct sp_buf *b = &m->text;
     *out = (struct sp_str){p, (uint32_t)n};
@@ -143,22 +143,22 @@ static bool expand(struct sp_mapped *m, const char *p, size_t n, struct sp_str *
     return !b->failed;
 }
 
-static struct sp_str keep(struct sp_mapped *m, struct sp_str s)
+static struct sp_str maps_keep(struct sp_mapped *m, struct sp_str s)
 {
     return (struct sp_str){sp_arena_dup(&m->arena, s.p, s.n), s.n};
 }
 
-static uint64_t module_hash(struct sp_str path, struct sp_str build_id)
+static uint64_t maps_module_hash(struct sp_str path, struct sp_str build_id)
 {
     return sp_hash_mix(sp_hash64(path.p, path.n), sp_hash64(build_id.p, build_id.n));
 }
 
-static bool same(struct sp_str a, struct sp_str b)
+static bool maps_same(struct sp_str a, struct sp_str b)
 {
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-static bool is_build_id(struct sp_str s)
+static bool maps_is_build_id(struct sp_str s)
 {
     for (uint32_t i = 0; i < s.n; i++)
         if (!memchr("0123456789abcdef", s.p[i], 16))
@@ -166,7 +166,7 @@ static bool is_build_id(struct sp_str s)
     return s.n;
 }
 
-static bool is_anonymous(struct sp_str path)
+static bool maps_is_anonymous(struct sp_str path)
 {
     static const char *const names[] = {"//anon",      "/anon_hugepage", "/dev/zero", "/memfd:", "/SYSV",
                                         "anon_inode:", "[heap]",         "[stack",    "[anon:"};
@@ -177,26 +177,28 @@ static bool is_anonymous(struct sp_str path)
 }
 
 /* SP_NONE: out of memory. */
-static uint32_t intern_module(struct sp_mapped *m, const struct entry *e)
+static uint32_t maps_intern_module(struct sp_mapped *m, const struct maps_entry *e)
 {
-    struct sp_str path = is_anonymous(e->path) ? (struct sp_str){"", 0} : e->path;
-    struct sp_str id = is_build_id(e->build_id) ? e->build_id : (struct sp_str){"", 0};
-    uint64_t hash = module_hash(path, id);
+    struct sp_str path = maps_is_anonymous(e->path) ? (struct sp_str){"", 0} : e->path;
+    struct sp_str id = maps_is_build_id(e->build_id) ? e->build_id : (struct sp_str){"", 0};
+    uint64_t hash = maps_module_hash(path, id);
     struct sp_probe at = sp_map_probe(&m->module_map, hash);
     for (uint32_t i; (i = sp_map_next(&m->module_map, &at)) != SP_MAP_NONE;)
-        if (same(m->modules.v[i].path, path) && same(m->modules.v[i].build_id, id))
+        if (maps_same(m->modules.v[i].path, path) && maps_same(m->modules.v[i].build_id, id))
             return i;
-    struct sp_mapped_module fresh = {
-        .path = keep(m, path), .build_id = keep(m, id), .dso = SP_NONE, .file = path.n && path.p[0] != '['};
+    struct sp_mapped_module fresh = {.path = maps_keep(m, path),
+                                     .build_id = maps_keep(m, id),
+                                     .dso = SP_NONE,
+                                     .file = path.n && path.p[0] != '['};
     if (!fresh.path.p || !fresh.build_id.p || !sp_vec_push(&m->modules, fresh) ||
         !sp_map_add(&m->module_map, hash, (uint32_t)m->modules.n - 1))
         return SP_NONE;
     return (uint32_t)m->modules.n - 1;
 }
 
-static spaa_status take_entry(struct sp_mapped *m, const struct entry *e)
+static spaa_status maps_take_entry(struct sp_mapped *m, const struct maps_entry *e)
 {
-    struct sp_mapped_range r = {e->start, e->end, e->offset, intern_module(m, e)};
+    struct sp_mapped_range r = {e->start, e->end, e->offset, maps_intern_module(m, e)};
     if (r.module == SP_NONE)
         return sp_nomem(m->d);
     if (m->ranges.n) {
@@ -219,16 +221,16 @@ static spaa_status take_entry(struct sp_mapped *m, const struct entry *e)
 spaa_status sp_mapped_line(struct sp_mapped *m, const char *p, size_t n, bool *known)
 {
     struct sp_str line;
-    struct entry e;
+    struct maps_entry e;
     *known = false;
     if (n > LINE_MAX_BYTES)
         return SPAA_OK;
-    const char *from = after_log(p, p + n);
-    if (!expand(m, from, (size_t)(p + n - from), &line))
+    const char *from = maps_after_log(p, p + n);
+    if (!maps_expand(m, from, (size_t)(p + n - from), &line))
         return sp_nomem(m->d);
-    if (parse_entry(line.p, line.p + line.n, &e)) {
+    if (maps_parse_entry(line.p, line.p + line.n, &e)) {
         *known = true;
-        return e.executable ? take_entry(m, &e) : SPAA_OK;
+        return e.executable ? maps_take_entry(m, &e) : SPAA_OK;
     }
     const char *eq = line.n ? memchr(line.p, '=', line.n) : NULL;
     if (!eq)
@@ -237,7 +239,7 @@ spaa_status sp_mapped_line(struct sp_mapped *m, const char *p, size_t n, bool *k
                                sp_mapped_trim(eq + 1, (size_t)(line.p + line.n - eq - 1))};
     if (!a.name.n || a.value.n > 4096 || m->nattrs >= SP_MAPPED_ATTRS)
         return SPAA_OK;
-    a = (struct sp_mapped_attr){keep(m, a.name), keep(m, a.value)};
+    a = (struct sp_mapped_attr){maps_keep(m, a.name), maps_keep(m, a.value)};
     if (!a.name.p || !a.value.p)
         return sp_nomem(m->d);
     m->attrs[m->nattrs++] = a;
@@ -268,7 +270,7 @@ spaa_status sp_mapped_lines(struct sp_mapped *m, const char *p, const char *end,
 }
 
 /* By start, in the order of the file where that is equal. */
-static int by_start(const void *va, const void *vb)
+static int maps_by_start(const void *va, const void *vb)
 {
     const struct sp_mapped_range *a = va, *b = vb;
     if (a->start != b->start)
@@ -285,7 +287,7 @@ static int by_start(const void *va, const void *vb)
 spaa_status sp_mapped_sort(struct sp_mapped *m)
 {
     if (m->ranges.n > 1)
-        qsort(m->ranges.v, m->ranges.n, sizeof *m->ranges.v, by_start);
+        qsort(m->ranges.v, m->ranges.n, sizeof *m->ranges.v, maps_by_start);
     for (size_t i = m->ranges.n; i-- > 1;) {
         struct sp_mapped_range *before = &m->ranges.v[i - 1];
         const struct sp_mapped_range *r = &m->ranges.v[i];
@@ -318,7 +320,7 @@ const struct sp_mapped_range *sp_mapped_find(const struct sp_mapped *m, uint64_t
     return m->modules.v[r->module].file && r->offset && r->start - addr <= r->offset ? r : NULL;
 }
 
-static void put_hex(struct sp_buf *b, const char *name, uint64_t v)
+static void maps_put_hex(struct sp_buf *b, const char *name, uint64_t v)
 {
     char t[16];
     sp_buf_printf(b, "\"%s\":\"0x", name);
@@ -332,9 +334,9 @@ void sp_mapped_json(const struct sp_mapped *m, struct sp_buf *b)
         const struct sp_mapped_range *r = &m->ranges.v[i];
         const struct sp_mapped_module *x = &m->modules.v[r->module];
         sp_buf_puts(b, i ? ",{" : ",\"mappings\":[{");
-        put_hex(b, "start", r->start);
-        put_hex(b, "limit", r->end);
-        put_hex(b, "offset", r->offset);
+        maps_put_hex(b, "start", r->start);
+        maps_put_hex(b, "limit", r->end);
+        maps_put_hex(b, "offset", r->offset);
         sp_buf_puts(b, "\"file\":");
         sp_json_string(b, x->path.p, x->path.n);
         if (x->build_id.n) {

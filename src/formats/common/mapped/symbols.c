@@ -8,7 +8,7 @@
  *     --- profile
  */
 #include "base/num.h"
-#include "formats/mapped.h"
+#include "formats/common/mapped/mapped.h"
 
 static bool is(const char *p, size_t n, const char *literal)
 {
