@@ -11,7 +11,7 @@ static spaa_status view_lines(struct sp_lines *l, const char *p, size_t n, uint6
     while (!st && at < end) {
         size_t known = 0;
         l->offset = offset + (uint64_t)(at - p);
-        st = l->take_known(l->reader, at, end, &known);
+        st = l->take_known ? l->take_known(l->reader, at, end, &known) : SPAA_OK;
         at += known;
         if (st || at == end)
             break;

@@ -188,6 +188,7 @@ struct sp_ht {
     uint64_t suppressed_stacks;
 };
 
+/* line.c */
 /* The next number of [*at, end) and the blank behind it; false: there is none, or something else. */
 bool sp_ht_hex(const char **at, const char *end, uint64_t *out);
 static inline struct sp_where sp_ht_here(const struct sp_ht *ht)
@@ -198,7 +199,6 @@ static inline struct sp_where sp_ht_here(const struct sp_ht *ht)
 spaa_status sp_ht_bad(struct sp_ht *ht, enum sp_code code, const char *what);
 
 /* events.c */
-spaa_status sp_ht_take_known(void *reader, const char *p, const char *end, size_t *used);
 spaa_status sp_ht_event(struct sp_ht *ht, const char *p, size_t n); /* a + or - line */
 /* The cost of a trace (0: none), made with its first info; SP_NONE: out of memory. */
 uint32_t sp_ht_cost_of(struct sp_ht *ht, uint32_t trace);
@@ -211,27 +211,13 @@ spaa_status sp_ht_line(void *reader, const char *p, size_t n);
 /* pointers.c */
 bool sp_ht_pointers_put(struct sp_ht_pointers *t, uint64_t ptr, uint32_t info); /* false: out of memory */
 bool sp_ht_pointers_take(struct sp_ht_pointers *t, uint64_t ptr, uint32_t *info);
-static inline size_t sp_ht_pointers_place(const struct sp_ht_pointers *t, uint64_t ptr)
-{
-    return (size_t)((ptr * 0x9E3779B97F4A7C15u) >> t->shift);
-}
-/* It will be looked up soon. */
-static inline void sp_ht_pointers_ask(const struct sp_ht_pointers *t, uint64_t ptr)
-{
-    if (t->slots)
-        __builtin_prefetch(&t->slots[sp_ht_pointers_place(t, ptr)], 1);
-}
-/* Its info when it stands in its first place; else SP_NONE. */
-static inline uint32_t sp_ht_pointers_peek(const struct sp_ht_pointers *t, uint64_t ptr)
-{
-    const struct sp_ht_pointer *x = t->slots ? &t->slots[sp_ht_pointers_place(t, ptr)] : NULL;
-    return x && ptr && x->ptr == ptr ? x->info : SP_NONE;
-}
 
 /* modules.c: what raw addresses belong to. */
 spaa_status sp_ht_module_line(struct sp_ht *ht, struct sp_ht_text name, const char *at, const char *end);
 uint32_t sp_ht_raw_ip(struct sp_ht *ht, uint64_t addr); /* its number; SP_NONE: out of memory */
-spaa_status sp_ht_raw_frames(struct sp_ht *ht, struct sp_ht_ip *ip);
+
+/* frames.c: the frames of an address, once; ip->made and ip->nmade say where they stand. */
+spaa_status sp_ht_frames(struct sp_ht *ht, struct sp_ht_ip *ip);
 
 /* windows.c */
 spaa_status sp_ht_windows_time(struct sp_ht *ht, int64_t now); /* the clock moves on */
@@ -247,9 +233,6 @@ uint32_t sp_ht_suppressed_by(struct sp_ht *ht, uint32_t trace);
 
 /* stacks.c: the profile of what was read. */
 spaa_status sp_ht_finish(struct sp_ht *ht);
-/* A frame at an ip, interned at the granularity asked for, behind `numbers`. */
-spaa_status sp_ht_add_frame(struct sp_ht *ht, struct sp_frame *f, uint32_t name, uint32_t dso);
-uint32_t sp_ht_unknown_dso(struct sp_ht *ht);
 
 /* summary.c: the header. */
 spaa_status sp_ht_summary(struct sp_ht *ht);

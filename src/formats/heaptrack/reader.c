@@ -50,7 +50,7 @@ static spaa_status read_heaptrack(struct sp_input *in, const struct sp_read_opts
                                   struct sp_profile *p)
 {
     struct sp_ht ht = {.d = d, .opts = opts, .p = p, .epoch = 1, .peak_rss = -1, .unknown_dso = SP_NONE};
-    ht.lines = (struct sp_lines){.reader = &ht, .take = sp_ht_line, .take_known = sp_ht_take_known};
+    ht.lines = (struct sp_lines){.reader = &ht, .take = sp_ht_line};
     ht.windows.now = 1;
     ht.windows.open.rss = -1;
     spaa_status st = window_count(opts, d, &ht.windows.most);

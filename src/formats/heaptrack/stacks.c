@@ -1,10 +1,4 @@
-/*
- * The profile: a stack for each trace that allocated, with what it allocated.
- *
- * An interpreted file has addresses of one run, and not where its modules were: they would make the same
- * stack another one in the next run, so they are no `ip` but stand in `x_heaptrack`.
- */
-#include "base/num.h"
+/* The profile: a stack for each trace that allocated, with what it allocated. */
 #include "formats/heaptrack/heaptrack.h"
 #include "model/samples.h"
 #include "symbols/symbolize.h"
@@ -23,7 +17,7 @@ enum {
     METRICS
 };
 
-struct builder {
+struct stacks_builder {
     struct sp_ht *ht;
     uint32_t context, layout;
     uint32_t metric[METRICS];
@@ -31,96 +25,9 @@ struct builder {
     SP_VEC(uint32_t) suppressed_texts; /* per suppression: `more` of its stacks, 0: not made */
 };
 
-uint32_t sp_ht_unknown_dso(struct sp_ht *ht)
-{
-    struct sp_dso dso = {.name = sp_profile_cstr(ht->p, "[unknown]")};
-    if (ht->unknown_dso == SP_NONE && dso.name != SP_STR_FAIL)
-        ht->unknown_dso = sp_dso_intern(ht->p, &dso);
-    return ht->unknown_dso;
-}
-
-spaa_status sp_ht_add_frame(struct sp_ht *ht, struct sp_frame *f, uint32_t name, uint32_t dso)
-{
-    enum sp_granularity keep = ht->opts->frames;
-    if (keep == SP_FRAMES_LINE || keep == SP_FRAMES_FUNCTION) {
-        f->ip = f->symoff = 0;
-        f->flags &= (uint8_t) ~(SP_FRAME_IP | SP_FRAME_SYMOFF);
-        if (!ht->raw)
-            f->more = SP_STR_NONE;
-    }
-    if (keep == SP_FRAMES_FUNCTION)
-        f->srcline = SP_STR_NONE;
-    f->function = dso == SP_NONE ? SP_NONE : sp_function_intern(ht->p, name, dso);
-    uint32_t number = f->function == SP_NONE ? SP_NONE : sp_frame_intern(ht->p, f);
-    return number == SP_NONE || !sp_vec_push(&ht->numbers, number) ? sp_nomem(ht->d) : SPAA_OK;
-}
-
-/* ---- interpreted addresses ---- */
-
-/* "0x7f…" behind `before`; SP_STR_FAIL: out of memory. */
-static uint32_t hex_text(struct sp_profile *p, const char *before, uint64_t v, const char *behind)
-{
-    char t[64], hex[16];
-    size_t n = strlen(before), m = strlen(behind), digits = sp_hex_text(v, hex);
-    memcpy(t, before, n);
-    memcpy(t + n, hex, digits);
-    memcpy(t + n + digits, behind, m);
-    return sp_profile_str(p, t, n + digits + m);
-}
-
-static uint32_t srcline(struct sp_ht *ht, const struct sp_ht_frame *f)
-{
-    struct sp_buf b;
-    struct sp_str file = sp_pstr(ht->p, f->file);
-    if (f->file == SP_STR_NONE || !file.n || ht->opts->frames == SP_FRAMES_FUNCTION)
-        return SP_STR_NONE;
-    sp_buf_init(&b, 0);
-    sp_buf_add(&b, file.p, file.n);
-    if (f->line) {
-        sp_buf_ch(&b, ':');
-        sp_buf_u64(&b, f->line);
-    }
-    uint32_t s = b.failed ? SP_STR_FAIL : sp_profile_str(ht->p, b.data, b.len);
-    sp_buf_free(&b);
-    return s;
-}
-
-static spaa_status interpreted_frames(struct sp_ht *ht, const struct sp_ht_ip *ip)
-{
-    struct sp_dso row = {.name = ip->module};
-    uint32_t dso = ip->module == SP_STR_NONE ? sp_ht_unknown_dso(ht) : sp_dso_intern(ht->p, &row);
-    uint32_t more = hex_text(ht->p, "\"x_heaptrack\":{\"ip\":\"0x", ip->addr, "\"}");
-    uint32_t hex = hex_text(ht->p, "0x", ip->addr, "");
-    if (dso == SP_NONE || more == SP_STR_FAIL || hex == SP_STR_FAIL)
-        return sp_nomem(ht->d);
-    if (!ip->n) {
-        struct sp_frame f = {.kind = SP_USER, .flags = SP_FRAME_UNRESOLVED};
-        return sp_ht_add_frame(ht, &f, hex, dso);
-    }
-    spaa_status st = SPAA_OK;
-    for (uint32_t i = 0; !st && i < ip->n; i++) {
-        const struct sp_ht_frame *x = &ht->frames.v[ip->first + i];
-        struct sp_frame f = {.kind = SP_USER, .more = more, .inline_depth = ip->n - 1 - i};
-        bool named = x->function != SP_STR_NONE && sp_pstr(ht->p, x->function).n;
-        f.flags = (uint8_t)((f.inline_depth ? SP_FRAME_INLINED : 0) | (named ? 0 : SP_FRAME_UNRESOLVED));
-        f.srcline = srcline(ht, x);
-        st = f.srcline == SP_STR_FAIL ? sp_nomem(ht->d)
-                                      : sp_ht_add_frame(ht, &f, named ? x->function : hex, dso);
-    }
-    return st;
-}
-
-static spaa_status make_ip(struct sp_ht *ht, struct sp_ht_ip *ip)
-{
-    ip->made = (uint32_t)ht->numbers.n + 1;
-    spaa_status st = ht->raw ? sp_ht_raw_frames(ht, ip) : interpreted_frames(ht, ip);
-    ip->nmade = (uint32_t)ht->numbers.n + 1 - ip->made;
-    return st;
-}
-
 /* ---- stacks ---- */
 
-static spaa_status collect(struct builder *b, uint32_t trace)
+static spaa_status stacks_path(struct stacks_builder *b, uint32_t trace)
 {
     struct sp_ht *ht = b->ht;
     size_t most = ht->p->stack_frames.n < SP_HT_FRAMES_MAX ? SP_HT_DEPTH : 16;
@@ -131,7 +38,7 @@ static spaa_status collect(struct builder *b, uint32_t trace)
         trace = t->parent;
         if (!ip)
             continue;
-        spaa_status st = ip->made ? SPAA_OK : make_ip(ht, ip);
+        spaa_status st = ip->made ? SPAA_OK : sp_ht_frames(ht, ip);
         if (st)
             return st;
         if (b->path.n + ip->nmade > most) {
@@ -146,7 +53,8 @@ static spaa_status collect(struct builder *b, uint32_t trace)
     return SPAA_OK;
 }
 
-static spaa_status note_suppressed(struct builder *b, uint32_t stack, uint32_t cost, uint32_t by)
+static spaa_status stacks_note_suppressed(struct stacks_builder *b, uint32_t stack, uint32_t cost,
+                                          uint32_t by)
 {
     struct sp_ht *ht = b->ht;
     const struct sp_ht_cost *c = &ht->costs.v[cost];
@@ -176,7 +84,7 @@ static spaa_status note_suppressed(struct builder *b, uint32_t stack, uint32_t c
     return SPAA_OK;
 }
 
-static spaa_status weigh(struct builder *b, uint32_t stack, const struct sp_ht_cost *c)
+static spaa_status stacks_weigh(struct stacks_builder *b, uint32_t stack, const struct sp_ht_cost *c)
 {
     struct sp_ht *ht = b->ht;
     const int64_t v[METRICS] = {c->alloc_bytes,
@@ -194,12 +102,12 @@ static spaa_status weigh(struct builder *b, uint32_t stack, const struct sp_ht_c
     return SPAA_OK;
 }
 
-static spaa_status add_stack(struct builder *b, uint32_t cost)
+static spaa_status stacks_add(struct stacks_builder *b, uint32_t cost)
 {
     struct sp_ht *ht = b->ht;
     uint32_t trace = ht->cost_trace.v[cost];
     bool fresh;
-    spaa_status st = collect(b, trace);
+    spaa_status st = stacks_path(b, trace);
     if (st)
         return st;
     uint32_t by = trace ? sp_ht_suppressed_by(ht, trace) : SP_NONE;
@@ -209,12 +117,12 @@ static spaa_status add_stack(struct builder *b, uint32_t cost)
     if (fresh)
         sp_stack_set_layout(ht->p, stack, b->layout);
     if (by != SP_NONE)
-        st = note_suppressed(b, stack, cost, by);
-    return st ? st : weigh(b, stack, &ht->costs.v[cost]);
+        st = stacks_note_suppressed(b, stack, cost, by);
+    return st ? st : stacks_weigh(b, stack, &ht->costs.v[cost]);
 }
 
 /* The event, as the specification's own example has it. */
-static spaa_status declare(struct builder *b)
+static spaa_status stacks_declare(struct stacks_builder *b)
 {
     static const char *const names[METRICS] = {"alloc_bytes", "alloc_count",  "free_bytes",
                                                "free_count",  "live_bytes",   "live_count",
@@ -244,7 +152,7 @@ static spaa_status declare(struct builder *b)
     return b->context == SP_NONE || b->layout == SP_NONE ? sp_nomem(b->ht->d) : SPAA_OK;
 }
 
-static spaa_status patch_samples(struct sp_ht *ht)
+static spaa_status stacks_patch_samples(struct sp_ht *ht)
 {
     struct sp_sample *rows;
     size_t n;
@@ -260,19 +168,19 @@ static spaa_status patch_samples(struct sp_ht *ht)
 
 spaa_status sp_ht_finish(struct sp_ht *ht)
 {
-    struct builder b = {.ht = ht};
-    spaa_status st = declare(&b);
+    struct stacks_builder b = {.ht = ht};
+    spaa_status st = stacks_declare(&b);
     if (!st && ht->raw)
         st = sp_symbols_new(&ht->opts->symbols, ht->d, &ht->symbols);
     sp_ht_add_up(ht);
     for (uint32_t i = 0; !st && i < ht->costs.n; i++)
-        st = add_stack(&b, i);
+        st = stacks_add(&b, i);
     if (!st && ht->symbols)
         sp_symbols_report(ht->symbols);
     if (!st && ht->symbols)
         st = sp_symbols_note(ht->symbols, ht->p);
     if (!st)
-        st = patch_samples(ht);
+        st = stacks_patch_samples(ht);
     if (!st)
         st = sp_ht_summary(ht);
     if (!st)
