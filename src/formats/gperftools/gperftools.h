@@ -14,9 +14,9 @@
  *     words of 4 or 8 bytes, of either endianness: CPU samples           see words.c
  *
  * Lines `#` of Go name the addresses of the stack before. All may stand behind a table of symbols
- * (formats/mapped.h). The formats are described in heapprofile.html and cpuprofile-fileformat.html of
- * gperftools, and by what Go's runtime/pprof writes and github.com/google/pprof/profile reads: values and
- * addresses are the same as its.
+ * (formats/common/mapped/mapped.h). The formats are described in heapprofile.html and
+ * cpuprofile-fileformat.html of gperftools, and by what Go's runtime/pprof writes and
+ * github.com/google/pprof/profile reads: values and addresses are the same as its.
  */
 #ifndef SP_GPERFTOOLS_H
 #define SP_GPERFTOOLS_H

@@ -1,12 +1,6 @@
 /* Is it one of the profiles from before pprof's protobuf, and which. */
 #include "formats/gperftools/gperftools.h"
 
-bool sp_gp_starts(struct sp_str s, const char *literal)
-{
-    size_t n = strlen(literal);
-    return s.n >= n && memcmp(s.p, literal, n) == 0;
-}
-
 /* "goroutine profile: total 5" */
 static bool is_counts(struct sp_str s)
 {
