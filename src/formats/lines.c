@@ -9,12 +9,6 @@ static spaa_status view_lines(struct sp_lines *l, const char *p, size_t n, uint6
     const char *at = p, *end = p + n;
     spaa_status st = SPAA_OK;
     while (!st && at < end) {
-        size_t known = 0;
-        l->offset = offset + (uint64_t)(at - p);
-        st = l->take_known ? l->take_known(l->reader, at, end, &known) : SPAA_OK;
-        at += known;
-        if (st || at == end)
-            break;
         const char *nl = memchr(at, '\n', (size_t)(end - at)), *eol = nl ? nl : end;
         if (!nl && !last)
             break;

@@ -12,13 +12,8 @@ struct sp_lines {
     void *reader; /* the caller's, for the functions below */
     /* A line without its newline. What it returns other than SPAA_OK ends the reading. */
     spaa_status (*take)(void *reader, const char *p, size_t n);
-    /*
-     * May take whole lines at p ahead of that, when it knows them without looking for their ends: *used says
-     * how many bytes, and it counts them in `line`.
-     */
-    spaa_status (*take_known)(void *reader, const char *p, const char *end, size_t *used);
     struct sp_verbatim *verbatim; /* gets every byte; NULL: none is kept */
-    uint64_t line, offset;        /* of the line in work: from 1, and in bytes; with take_known its start */
+    uint64_t line, offset;        /* of the line in work: from 1, and in bytes */
     bool cut;                     /* the line in work has no newline: the input ends in it */
 };
 

@@ -14,9 +14,9 @@
 #ifndef SP_BPFTRACE_H
 #define SP_BPFTRACE_H
 
-#include "formats/aggregation_function.h"
-#include "formats/aggregation_keys.h"
-#include "formats/aggregation_lines.h"
+#include "formats/common/aggregation/function.h"
+#include "formats/common/aggregation/keys.h"
+#include "formats/common/aggregation/lines.h"
 #include "formats/format.h"
 #include "formats/lines.h"
 #include "json/json.h"
@@ -55,8 +55,6 @@ struct bt_reader {
 
 /* frame.c: a frame line without its newline goes to the last block. */
 bool bt_frame(struct bt_reader *r, const char *p, size_t n);
-/* The lines at p, as long as they are frames of the block in work that are known. */
-spaa_status bt_take_known(void *reader, const char *p, const char *end, size_t *used);
 
 /* record.c: records, from whichever form */
 bool bt_begin(struct bt_reader *r, const char *map, size_t n);

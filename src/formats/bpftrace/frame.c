@@ -142,25 +142,14 @@ static uint32_t parse(struct bt_reader *r, const char *p, size_t n)
                                                                           : SP_NONE;
 }
 
-spaa_status bt_take_known(void *reader, const char *p, const char *end, size_t *used)
-{
-    struct bt_reader *r = reader;
-    *used = 0;
-    if (!r->in_stack)
-        return SPAA_OK;
-    return sp_agg_lines_take(&r->known, &r->agg, 0, p, end, used, &r->lines.line) ? SPAA_OK : sp_nomem(r->d);
-}
-
 bool bt_frame(struct bt_reader *r, const char *p, size_t n)
 {
-    uint32_t i = sp_agg_lines_find(&r->known, p, n);
-    if (i == SP_NONE) {
+    const struct sp_agg_line *known = sp_agg_lines_find(&r->known, p, n);
+    if (!known) {
         uint32_t frame = parse(r, p, n);
-        /* In JSON a frame may begin with what ends a stack of the text form. */
-        if (frame == SP_NONE || memchr(",]@", *p, 3))
-            return frame != SP_NONE && sp_agg_block_push(&r->agg, frame);
-        i = sp_agg_lines_add(&r->known, &r->agg, p, n,
-                             &(struct sp_agg_line){.first = frame, .count = 1, .within = UINT16_MAX});
+        if (frame != SP_NONE)
+            known =
+                sp_agg_lines_add(&r->known, &r->agg, p, n, &(struct sp_agg_line){.first = frame, .count = 1});
     }
-    return i != SP_NONE && sp_agg_lines_push(&r->agg, sp_agg_lines_at(&r->known, i));
+    return known && sp_agg_lines_push(&r->agg, known);
 }

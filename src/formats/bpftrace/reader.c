@@ -80,8 +80,9 @@ static spaa_status read_bpftrace(struct sp_input *in, const struct sp_read_opts 
                                  struct sp_profile *p)
 {
     struct bt_reader r = {.p = p, .d = d, .opts = opts};
-    r.lines = (struct sp_lines){.reader = &r, .take = bt_take_line, .take_known = bt_take_known};
+    r.lines = (struct sp_lines){.reader = &r, .take = bt_take_line};
     sp_agg_init(&r.agg, p, d);
+    sp_agg_lines_init(&r.known);
     if (opts->frames > SP_FRAMES_ADDRESS)
         r.agg.granularity = opts->frames;
     sp_json_init(&r.json, "", 0);

@@ -5,8 +5,8 @@
  * Of a profile that came from bpftrace every map is printed, its other keys where the header says they stood.
  */
 #include "base/num.h"
-#include "formats/aggregation_print.h"
 #include "formats/bpftrace/bpftrace.h"
+#include "formats/common/aggregation/print.h"
 #include "formats/one_number.h"
 #include "json/find.h"
 

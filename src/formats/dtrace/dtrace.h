@@ -19,9 +19,9 @@
 #define SP_DTRACE_H
 
 #include "base/buf.h"
-#include "formats/aggregation_function.h"
-#include "formats/aggregation_keys.h"
-#include "formats/aggregation_lines.h"
+#include "formats/common/aggregation/function.h"
+#include "formats/common/aggregation/keys.h"
+#include "formats/common/aggregation/lines.h"
 #include "formats/format.h"
 #include "formats/lines.h"
 
@@ -144,8 +144,6 @@ struct dt_reader {
 
 /* records.c */
 spaa_status dt_take_line(void *reader, const char *p, size_t n);
-/* The lines at p, as long as they are frames of the block in work that are known. */
-spaa_status dt_take_known(void *reader, const char *p, const char *end, size_t *used);
 spaa_status dt_take_end(struct dt_reader *r);
 /* header.c */
 spaa_status dt_header(struct dt_reader *r);

@@ -63,8 +63,9 @@ static spaa_status read_dtrace(struct sp_input *in, const struct sp_read_opts *o
                                struct sp_profile *p)
 {
     struct dt_reader r = {.p = p, .d = d, .opts = opts, .gap = true, .run = SIZE_MAX};
-    r.lines = (struct sp_lines){.reader = &r, .take = dt_take_line, .take_known = dt_take_known};
+    r.lines = (struct sp_lines){.reader = &r, .take = dt_take_line};
     sp_agg_init(&r.agg, p, d);
+    sp_agg_lines_init(&r.known);
     if (opts->frames > SP_FRAMES_ADDRESS)
         r.agg.granularity = opts->frames;
     sp_buf_init(&r.last, 0);

@@ -460,8 +460,8 @@ static spaa_status take_note(struct dt_reader *r, struct dt_text t)
     sp_buf_u64(&key, *last);
     sp_buf_ch(&key, '\n');
     sp_buf_add(&key, t.p, t.n);
-    uint32_t i = key.failed ? SP_NONE : sp_agg_lines_find(&r->known, key.data, key.len);
-    if (i == SP_NONE && !key.failed) {
+    const struct sp_agg_line *known = key.failed ? NULL : sp_agg_lines_find(&r->known, key.data, key.len);
+    if (!known && !key.failed) {
         struct dt_text note = {t.p + 1, t.n - 2};
         for (; note.n && *note.p == ' '; note.n--)
             note.p++;
@@ -469,13 +469,13 @@ static spaa_status take_note(struct dt_reader *r, struct dt_text t)
             note.n--;
         uint32_t f = noted_frame(r, *last, note);
         if (f != SP_NONE)
-            i = sp_agg_lines_add(&r->known, a, key.data, key.len,
-                                 &(struct sp_agg_line){.first = f, .count = 1});
+            known = sp_agg_lines_add(&r->known, a, key.data, key.len,
+                                     &(struct sp_agg_line){.first = f, .count = 1});
     }
     sp_buf_free(&key);
-    if (i == SP_NONE)
+    if (!known)
         return sp_nomem(r->d);
-    *last = sp_agg_lines_at(&r->known, i)->first;
+    *last = known->first;
     return SPAA_OK;
 }
 
@@ -484,17 +484,18 @@ static spaa_status take_frame(struct dt_reader *r, const struct dt_line *l, cons
 {
     struct sp_agg_line new = {.indent = (uint16_t)(l->indent < 1000 ? l->indent : 1000)};
     new.within = l->kind == DT_FRAME ? UINT16_MAX : new.indent;
-    uint32_t i = sp_agg_lines_find(&r->known, p, n), count;
-    if (i == SP_NONE) {
+    const struct sp_agg_line *known = sp_agg_lines_find(&r->known, p, n);
+    uint32_t count;
+    if (!known) {
         if (!dt_frame(&r->agg, l->text, &new.first, &count))
             return sp_nomem(r->d);
         new.count = (uint16_t)count;
         r->bare = r->bare || (l->kind == DT_FRAME && dt_bare_address(l->text));
         if (l->kind == DT_NOTE) /* below a frame it would be none */
             return add_frames(r, &new);
-        i = sp_agg_lines_add(&r->known, &r->agg, p, n, &new);
+        known = sp_agg_lines_add(&r->known, &r->agg, p, n, &new);
     }
-    return i == SP_NONE ? sp_nomem(r->d) : add_frames(r, sp_agg_lines_at(&r->known, i));
+    return known ? add_frames(r, known) : sp_nomem(r->d);
 }
 
 /* Keys after a stack; the next line says whether a number in it is a value, and of which record. */
@@ -731,24 +732,14 @@ static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const
     return st;
 }
 
-spaa_status dt_take_known(void *reader, const char *p, const char *end, size_t *used)
-{
-    struct dt_reader *r = reader;
-    *used = 0;
-    if (!r->in_block || r->gap || r->held || r->tail || r->in_rows)
-        return SPAA_OK;
-    return sp_agg_lines_take(&r->known, &r->agg, r->indent, p, end, used, &r->lines.line) ? SPAA_OK
-                                                                                          : sp_nomem(r->d);
-}
-
 static spaa_status take_line(struct dt_reader *r, const char *p, size_t n)
 {
     struct dt_line l;
     if (!r->in_rows && n > 4) {
         /* Most lines are frames, and most of those were met before. */
-        uint32_t i = sp_agg_lines_find(&r->known, p, n);
-        if (i != SP_NONE && sp_agg_lines_at(&r->known, i)->within == UINT16_MAX)
-            return add_frames(r, sp_agg_lines_at(&r->known, i));
+        const struct sp_agg_line *known = sp_agg_lines_find(&r->known, p, n);
+        if (known && known->within == UINT16_MAX)
+            return add_frames(r, known);
     }
     dt_classify(p, n, &l);
     if (l.kind == DT_MESSAGE) {

@@ -6,7 +6,7 @@
  * only the stacks, and contexts are added up.
  */
 #include "base/num.h"
-#include "formats/aggregation_print.h"
+#include "formats/common/aggregation/print.h"
 #include "formats/dtrace/dtrace.h"
 #include "formats/one_number.h"
 #include "model/identity.h"

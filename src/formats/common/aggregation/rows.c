@@ -1,4 +1,4 @@
-#include "formats/aggregation_rows.h"
+#include "formats/common/aggregation/rows.h"
 
 #include "base/hash.h"
 #include "base/num.h"

@@ -1,4 +1,4 @@
-#include "formats/aggregation_print.h"
+#include "formats/common/aggregation/print.h"
 
 #include "base/num.h"
 #include "formats/left_out.h"

@@ -9,7 +9,7 @@
 #define SP_AGGREGATION_KEYS_H
 
 #include "base/buf.h"
-#include "formats/aggregation.h"
+#include "formats/common/aggregation/aggregation.h"
 #include "formats/format.h"
 
 enum { SP_AGG_KEYS_MAX = 16, SP_AGG_STACKS_MAX = 8 };

@@ -1,6 +1,6 @@
 /* From the records of an aggregation to stacks. */
 #include "base/hash.h"
-#include "formats/aggregation.h"
+#include "formats/common/aggregation/aggregation.h"
 
 #include <stdlib.h>
 #include <string.h>

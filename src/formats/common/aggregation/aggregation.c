@@ -1,4 +1,4 @@
-#include "formats/aggregation.h"
+#include "formats/common/aggregation/aggregation.h"
 
 #include "base/buf.h"
 #include "base/hash.h"

@@ -1,4 +1,4 @@
-#include "formats/aggregation_keys.h"
+#include "formats/common/aggregation/keys.h"
 
 #include "base/hash.h"
 #include "base/num.h"

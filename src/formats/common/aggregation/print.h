@@ -10,8 +10,8 @@
 #ifndef SP_AGGREGATION_PRINT_H
 #define SP_AGGREGATION_PRINT_H
 
-#include "formats/aggregation_keys.h"
-#include "formats/aggregation_rows.h"
+#include "formats/common/aggregation/keys.h"
+#include "formats/common/aggregation/rows.h"
 #include "json/json.h"
 
 struct sp_agg_column {

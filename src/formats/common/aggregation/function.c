@@ -1,4 +1,4 @@
-#include "formats/aggregation_function.h"
+#include "formats/common/aggregation/function.h"
 
 #include <string.h>
 
