@@ -15,48 +15,34 @@
  * it (with its DSO), `_[w]` a waker (kept as x_folded). Two frames are one when their names are: the
  * granularity is function.
  */
-#include "base/hash.h"
 #include "base/num.h"
 #include "formats/folded/folded.h"
 
 #include <string.h>
 
 #define PEEK_BYTES ((size_t)1 << 20)
-#define TEXT_BYTES ((size_t)128 << 20) /* of copies of whole stacks */
-#define SHORT_MAX  ((size_t)1 << 20)   /* short names that are cached */
-#define WINDOW     8192u               /* stacks after which it is decided whether copies pay */
 
-struct reader {
+struct folded_reader {
     struct sp_diags *d;
     struct sp_profile *p;
     bool strict, two;
     uint32_t value, before, context, layout, layout_two;
     uint32_t unknown, kernel, jit; /* DSOs */
-    struct sp_fold_texts stacks, frames;
-    struct sp_fold_shorts short_frames;
-    const char *view_end;
-    SP_VEC(uint32_t) path; /* frames of the stack before, root first */
-    SP_VEC(uint32_t) scratch;
-    struct sp_buf last; /* its text */
-    bool use_cache;
-    uint32_t window, repeats;
+    struct sp_strtab names;        /* of frames, with their marks */
+    SP_VEC(uint32_t) frame_of;     /* by name */
+    SP_VEC(uint32_t) path;         /* frames of the stack in work, root first; then leaf first */
     uint64_t line, skipped, stacks_read;
     uint64_t view_offset;
 };
 
-static bool remember(struct sp_fold_texts *t, const char *p, size_t n, uint64_t hash, uint32_t number)
-{
-    return t->text.total > TEXT_BYTES || sp_fold_texts_add(t, p, n, hash, number);
-}
-
-static uint32_t dso(struct reader *r, const char *name, bool kernel)
+static uint32_t folded_dso(struct folded_reader *r, const char *name, bool kernel)
 {
     struct sp_dso d = {.name = sp_profile_cstr(r->p, name), .is_kernel = kernel};
     return d.name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(r->p, &d);
 }
 
 /* The profile's fixed parts: event, metrics, context, layouts, DSOs. */
-static bool prepare(struct reader *r, const struct sp_read_opts *opts, struct sp_str event)
+static bool folded_prepare(struct folded_reader *r, const struct sp_read_opts *opts, struct sp_str event)
 {
     const char *name = sp_own_opt(opts->own, opts->nown, "value-metric");
     if (!name || !*name)
@@ -75,7 +61,7 @@ static bool prepare(struct reader *r, const struct sp_read_opts *opts, struct sp
     r->context = sp_context_intern(p, &c);
     r->layout = sp_layout_simple(p, r->value, SP_STR_NONE, SP_NONE, SP_STR_NONE);
     r->layout_two = r->two ? sp_layout_simple(p, r->value, SP_STR_NONE, r->before, SP_STR_NONE) : r->layout;
-    r->unknown = dso(r, "[unknown]", false);
+    r->unknown = folded_dso(r, "[unknown]", false);
     r->kernel = r->jit = SP_NONE;
     struct sp_header *h = &p->header;
     h->version = sp_profile_cstr(p, "1.0");
@@ -87,38 +73,38 @@ static bool prepare(struct reader *r, const struct sp_read_opts *opts, struct sp
            r->unknown != SP_NONE && h->version != SP_STR_FAIL && h->source_tool != SP_STR_FAIL;
 }
 
-static enum sp_fold_suffix suffix(const char *p, size_t n)
+static enum sp_fold_suffix folded_suffix(const char *p, size_t n)
 {
     if (n < 4 || p[n - 1] != ']' || p[n - 3] != '[' || p[n - 4] != '_')
         return SP_FOLD_NONE;
     return memchr("kjiw", p[n - 2], 4) ? (enum sp_fold_suffix)p[n - 2] : SP_FOLD_NONE;
 }
 
-static bool is_hex(const char *p, size_t n)
+static bool folded_is_hex(const char *p, size_t n)
 {
     uint64_t v;
     return n > 2 && sp_parse_0x(p, n, &v);
 }
 
 /* A frame that is not inlined. */
-static uint32_t plain_frame(struct reader *r, const char *p, size_t n, enum sp_fold_suffix mark)
+static uint32_t folded_plain_frame(struct folded_reader *r, const char *p, size_t n, enum sp_fold_suffix mark)
 {
     struct sp_frame f = {.kind = SP_UNKNOWN};
     uint32_t d = r->unknown;
     if (mark == SP_FOLD_KERNEL) {
         if (r->kernel == SP_NONE)
-            r->kernel = dso(r, "[kernel]", true);
+            r->kernel = folded_dso(r, "[kernel]", true);
         d = r->kernel;
         f.kind = SP_KERNEL;
     } else if (mark == SP_FOLD_JIT) {
         if (r->jit == SP_NONE)
-            r->jit = dso(r, "[jit]", false);
+            r->jit = folded_dso(r, "[jit]", false);
         d = r->jit;
         f.kind = SP_USER;
     } else if (mark == SP_FOLD_WAKER) {
         f.more = sp_profile_cstr(r->p, "\"x_folded\":{\"mark\":\"w\"}");
     }
-    if (is_hex(p, n))
+    if (folded_is_hex(p, n))
         f.flags |= SP_FRAME_UNRESOLVED;
     uint32_t name = sp_profile_str(r->p, p, n);
     if (name == SP_STR_FAIL || f.more == SP_STR_FAIL || d == SP_NONE)
@@ -128,7 +114,7 @@ static uint32_t plain_frame(struct reader *r, const char *p, size_t n, enum sp_f
 }
 
 /* A frame inlined into `outer` (SP_NONE: the stack begins with it). */
-static uint32_t inlined_frame(struct reader *r, const char *p, size_t n, uint32_t outer)
+static uint32_t folded_inlined_frame(struct folded_reader *r, const char *p, size_t n, uint32_t outer)
 {
     struct sp_frame f = {.kind = SP_UNKNOWN, .flags = SP_FRAME_INLINED, .inline_depth = 1};
     uint32_t d = r->unknown;
@@ -145,132 +131,52 @@ static uint32_t inlined_frame(struct reader *r, const char *p, size_t n, uint32_
     return f.function == SP_NONE ? SP_NONE : sp_frame_intern(r->p, &f);
 }
 
-static uint32_t frame(struct reader *r, const char *p, size_t n, uint32_t outer)
+/* The frame of this text inside `outer` (SP_NONE: it is the root). */
+static uint32_t folded_frame(struct folded_reader *r, const char *p, size_t n, uint32_t outer)
 {
-    enum sp_fold_suffix mark = suffix(p, n);
+    enum sp_fold_suffix mark = folded_suffix(p, n);
     if (mark == SP_FOLD_INLINED)
-        return inlined_frame(r, p, n - 4, outer);
-    uint64_t hash = sp_hash64(p, n);
-    uint32_t f = sp_fold_texts_find(&r->frames, p, n, hash);
-    if (f != SP_NONE)
-        return f;
-    f = plain_frame(r, p, mark ? n - 4 : n, mark);
-    return f != SP_NONE && remember(&r->frames, p, n, hash, f) ? f : SP_NONE;
-}
-
-/* The frame at *p, which moves to the semicolon behind it or to end. */
-static uint32_t next_frame(struct reader *r, const char **p, const char *end, uint32_t outer)
-{
-    struct sp_fold_short key;
-    const char *start = *p;
-    bool is_short = r->view_end - start >= 32 && sp_fold_short_name(start, end, &key);
-    if (is_short) {
-        *p = start + key.n;
-        uint32_t f = sp_fold_shorts_find(&r->short_frames, &key);
-        if (f != SP_NONE)
-            return f;
-    } else {
-        const char *semicolon = sp_fold_semicolon(start, end);
-        *p = semicolon ? semicolon : end;
-    }
-    uint32_t f = frame(r, start, (size_t)(*p - start), outer);
-    if (f == SP_NONE || !is_short || (r->p->frames.v[f].flags & SP_FRAME_INLINED) ||
-        r->short_frames.count >= SHORT_MAX)
-        return f;
-    return sp_fold_shorts_add(&r->short_frames, &key, f) ? f : SP_NONE;
-}
-
-/* Bytes that two texts have in common at their start. */
-static size_t common(const char *a, const char *b, size_t n)
-{
-    size_t i = 0;
-    uint64_t x, y;
-    for (; i + 8 <= n; i += 8) {
-        memcpy(&x, a + i, 8);
-        memcpy(&y, b + i, 8);
-        if (x != y)
-            break;
-    }
-    while (i < n && a[i] == b[i])
-        i++;
-    return i;
-}
-
-/*
- * How many frames from the root this text shares with the one before (files are often sorted), and in
- * *at where the next one begins.
- */
-static size_t shared(struct reader *r, const char *p, size_t n, size_t *at)
-{
-    size_t most = n < r->last.len ? n : r->last.len, same = most ? common(p, r->last.data, most) : 0;
-    size_t frames = 0;
-    *at = 0;
-    for (const char *q = p, *semicolon; (semicolon = sp_fold_semicolon(q, p + same)); q = semicolon + 1) {
-        frames++;
-        *at = (size_t)(semicolon + 1 - p);
-    }
-    return frames;
+        return folded_inlined_frame(r, p, n - 4, outer);
+    uint32_t name = sp_intern(&r->names, p, n);
+    if (name < r->frame_of.n)
+        return r->frame_of.v[name];
+    uint32_t f = name == SP_STR_FAIL ? SP_NONE : folded_plain_frame(r, p, mark ? n - 4 : n, mark);
+    while (f != SP_NONE && r->frame_of.n <= name)
+        if (!sp_vec_push(&r->frame_of, f))
+            return SP_NONE;
+    return f;
 }
 
 /* Root first in the text, leaf first in the profile. */
-static uint32_t new_stack(struct reader *r, const char *p, size_t n, bool *is_new)
+static uint32_t folded_stack(struct folded_reader *r, const char *p, size_t n)
 {
     const char *end = p + n;
-    size_t at;
-    r->path.n = shared(r, p, n, &at);
-    uint32_t outer = r->path.n ? r->path.v[r->path.n - 1] : SP_NONE;
-    for (const char *q = p + at;; q++) {
-        outer = next_frame(r, &q, end, outer);
+    uint32_t outer = SP_NONE;
+    bool is_new;
+    r->path.n = 0;
+    for (;; p++) {
+        const char *semicolon = memchr(p, ';', (size_t)(end - p)), *stop = semicolon ? semicolon : end;
+        outer = folded_frame(r, p, (size_t)(stop - p), outer);
         if (outer == SP_NONE || !sp_vec_push(&r->path, outer))
             return SP_NONE;
-        if (q == end)
+        p = stop;
+        if (p == end)
             break;
     }
-    sp_buf_clear(&r->last);
-    sp_buf_add(&r->last, p, n);
-    size_t depth = r->path.n;
-    if (r->last.failed || !sp_vec_reserve(&r->scratch, depth))
-        return SP_NONE;
-    for (size_t i = 0; i < depth; i++)
-        r->scratch.v[i] = r->path.v[depth - 1 - i];
-    uint32_t s = sp_stack_intern(r->p, r->scratch.v, depth, r->context, SP_UNIFIED, is_new);
-    if (s != SP_NONE && *is_new)
+    for (size_t i = 0, k = r->path.n - 1; i < k; i++, k--) {
+        uint32_t root = r->path.v[i];
+        r->path.v[i] = r->path.v[k];
+        r->path.v[k] = root;
+    }
+    uint32_t s = sp_stack_intern(r->p, r->path.v, r->path.n, r->context, SP_UNIFIED, &is_new);
+    if (s != SP_NONE && is_new)
         sp_stack_set_layout(r->p, s, r->layout);
     return s;
 }
 
-/* Copies of whole stacks pay where stacks repeat, and only there. */
-static void weigh_cache(struct reader *r, bool repeated)
-{
-    r->repeats += repeated;
-    if (++r->window < WINDOW)
-        return;
-    r->use_cache = r->repeats > WINDOW / 4;
-    r->window = r->repeats = 0;
-}
-
-static uint32_t stack_of(struct reader *r, const char *p, size_t n)
-{
-    bool is_new;
-    uint64_t hash = 0;
-    bool cached = r->use_cache;
-    if (cached) {
-        hash = sp_hash64(p, n);
-        uint32_t s = sp_fold_texts_find(&r->stacks, p, n, hash);
-        if (s != SP_NONE) {
-            weigh_cache(r, true);
-            return s;
-        }
-    }
-    uint32_t s = new_stack(r, p, n, &is_new);
-    if (s == SP_NONE || (cached && !remember(&r->stacks, p, n, hash, s)))
-        return SP_NONE;
-    weigh_cache(r, !is_new);
-    return s;
-}
-
 /* A number that is none of JSON's ("+1", "007.50", "20.", ".5") as one of the same value. */
-static bool add_odd_number(struct reader *r, uint32_t stack, uint32_t metric, const char *p, size_t n)
+static bool folded_add_odd_number(struct folded_reader *r, uint32_t stack, uint32_t metric, const char *p,
+                                  size_t n)
 {
     const char *end = p + n;
     struct sp_buf b;
@@ -293,27 +199,28 @@ static bool add_odd_number(struct reader *r, uint32_t stack, uint32_t metric, co
     return ok;
 }
 
-static bool add_number(struct reader *r, uint32_t stack, uint32_t metric, const char *p, size_t n)
+static bool folded_add_number(struct folded_reader *r, uint32_t stack, uint32_t metric, const char *p,
+                              size_t n)
 {
     int64_t v = 0;
     if (n > 18)
-        return add_odd_number(r, stack, metric, p, n);
+        return folded_add_odd_number(r, stack, metric, p, n);
     for (size_t i = 0; i < n; i++) {
         if ((unsigned char)(p[i] - '0') >= 10)
-            return add_odd_number(r, stack, metric, p, n);
+            return folded_add_odd_number(r, stack, metric, p, n);
         v = v * 10 + (p[i] - '0');
     }
     return sp_weight_add(r->p, stack, metric, v);
 }
 
-static spaa_status take(struct reader *r, const struct sp_fold_line *line)
+static spaa_status folded_count(struct folded_reader *r, const struct sp_fold_line *line)
 {
-    uint32_t s = stack_of(r, line->stack, line->stack_n);
-    if (s == SP_NONE || !add_number(r, s, r->value, line->value, line->value_n))
+    uint32_t s = folded_stack(r, line->stack, line->stack_n);
+    if (s == SP_NONE || !folded_add_number(r, s, r->value, line->value, line->value_n))
         return sp_nomem(r->d);
     if (line->before) {
         sp_stack_set_layout(r->p, s, r->layout_two);
-        if (!add_number(r, s, r->before, line->before, line->before_n))
+        if (!folded_add_number(r, s, r->before, line->before, line->before_n))
             return sp_nomem(r->d);
     }
     r->stacks_read++;
@@ -321,10 +228,9 @@ static spaa_status take(struct reader *r, const struct sp_fold_line *line)
 }
 
 /* Handles the whole lines of [p, p + n), and at the end of the input the last one; *used says how far. */
-static spaa_status lines(struct reader *r, const char *p, size_t n, bool final, size_t *used)
+static spaa_status folded_lines(struct folded_reader *r, const char *p, size_t n, bool final, size_t *used)
 {
     const char *start = p, *end = p + n;
-    r->view_end = end;
     while (p < end) {
         const char *nl = memchr(p, '\n', (size_t)(end - p));
         if (!nl && !final)
@@ -333,7 +239,7 @@ static spaa_status lines(struct reader *r, const char *p, size_t n, bool final, 
         const char *stop = nl ? nl : end;
         enum sp_fold_is is = sp_fold_line(p, stop, r->two, &line);
         if (is == SP_FOLD_STACK) {
-            spaa_status st = take(r, &line);
+            spaa_status st = folded_count(r, &line);
             if (st != SPAA_OK)
                 return st;
         } else if (is == SP_FOLD_NOTHING) {
@@ -351,7 +257,7 @@ static spaa_status lines(struct reader *r, const char *p, size_t n, bool final, 
     return SPAA_OK;
 }
 
-static spaa_status read_lines(struct reader *r, struct sp_input *in)
+static spaa_status folded_read_lines(struct folded_reader *r, struct sp_input *in)
 {
     const unsigned char *v;
     size_t n, want = PEEK_BYTES;
@@ -362,7 +268,7 @@ static spaa_status read_lines(struct reader *r, struct sp_input *in)
         bool final = n < want || want >= SP_LINE_MAX;
         size_t used = 0;
         r->view_offset = sp_input_offset(in);
-        st = lines(r, (const char *)v, n, final, &used);
+        st = folded_lines(r, (const char *)v, n, final, &used);
         if (st != SPAA_OK)
             return st;
         sp_input_consume(in, used);
@@ -371,7 +277,8 @@ static spaa_status read_lines(struct reader *r, struct sp_input *in)
     }
 }
 
-static spaa_status read_text(struct reader *r, struct sp_input *in, const struct sp_read_opts *opts)
+static spaa_status folded_read_text(struct folded_reader *r, struct sp_input *in,
+                                    const struct sp_read_opts *opts)
 {
     const unsigned char *v;
     size_t n;
@@ -381,22 +288,19 @@ static spaa_status read_text(struct reader *r, struct sp_input *in, const struct
         return st;
     struct sp_str event = sp_fold_event((const char *)v, n);
     r->two = sp_fold_two_columns((const char *)v, n, whole);
-    if (!prepare(r, opts, event.n ? event : (struct sp_str){"folded", 6}))
+    if (!folded_prepare(r, opts, event.n ? event : (struct sp_str){"folded", 6}))
         return sp_nomem(r->d);
     if (r->two)
         sp_emit(r->d, SP_I322, SP_AT_NOTHING,
                 "two numbers on each line: the last is the value, the first is kept as metric `before`");
-    return read_lines(r, in);
+    return folded_read_lines(r, in);
 }
 
 spaa_status sp_fold_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                          struct sp_profile *p)
 {
-    struct reader r = {.d = d, .p = p, .strict = opts->strict, .line = 1, .use_cache = true};
-    sp_buf_init(&r.last, SP_LINE_MAX + 1);
-    sp_arena_init(&r.stacks.text, 0);
-    sp_arena_init(&r.frames.text, 0);
-    spaa_status st = read_text(&r, in, opts);
+    struct folded_reader r = {.d = d, .p = p, .strict = opts->strict, .line = 1};
+    spaa_status st = sp_strtab_init(&r.names) ? folded_read_text(&r, in, opts) : sp_nomem(d);
     if (st == SPAA_OK && !r.stacks_read) {
         st = sp_input_failed(in);
         if (st == SPAA_OK) {
@@ -404,11 +308,8 @@ spaa_status sp_fold_read(struct sp_input *in, const struct sp_read_opts *opts, s
             st = SPAA_ERR_INPUT;
         }
     }
-    sp_fold_texts_free(&r.stacks);
-    sp_fold_texts_free(&r.frames);
-    sp_fold_shorts_free(&r.short_frames);
+    sp_strtab_free(&r.names);
+    sp_vec_free(&r.frame_of);
     sp_vec_free(&r.path);
-    sp_vec_free(&r.scratch);
-    sp_buf_free(&r.last);
     return st;
 }
