@@ -81,23 +81,12 @@ void sp_ps_classify_dso(struct sp_ps_text dso, uint64_t ip, struct sp_ps_dso *ou
 size_t sp_ps_jit_parts(struct sp_ps_text symbol);
 
 /*
- * stacks.c: from the text of a stack to its number in the profile, whole texts cached.
+ * stacks.c: from the text of a stack to its number in the profile, the texts of its frames cached.
  */
 struct sp_ps_entry {
     const char *text;
     uint32_t n;
     uint32_t first, frames; /* slice of pool */
-};
-
-struct sp_ps_block {
-    const char *text;
-    size_t n;
-    uint32_t lines;
-    uint32_t context, stack; /* of its first use; other contexts: see pairs */
-};
-
-struct sp_ps_pair {
-    uint32_t block, context, stack;
 };
 
 struct sp_ps_name {
@@ -114,18 +103,14 @@ struct sp_ps_stacks {
     struct sp_diags *d;
     enum sp_granularity frames;
     struct sp_symbols *symbols;
-    struct sp_arena block_text, entry_text;
+    struct sp_arena entry_text;
     SP_VEC(struct sp_ps_entry) entries;
-    SP_VEC(struct sp_ps_block) blocks;
-    SP_VEC(struct sp_ps_pair) pairs;
     SP_VEC(struct sp_ps_name) names;
-    struct sp_map entry_map, block_map, pair_map, name_map;
+    struct sp_map entry_map, name_map;
     SP_VEC(uint32_t) pool;             /* frames of entries */
     SP_VEC(uint32_t) scratch;          /* frames of the stack being built */
     SP_VEC(struct sp_ps_piece) pieces; /* of the entry being parsed */
     struct sp_buf buf;
-    bool no_blocks; /* see weigh_blocks */
-    uint32_t window, repeats;
     bool dso_seen; /* frames of this input name their DSO */
     uint64_t bad;  /* lines reported */
 };

@@ -28,9 +28,6 @@
 #include "json/json.h"
 
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #define PEEK_BYTES ((size_t)1 << 20)
 
@@ -70,16 +67,6 @@ static spaa_status take(struct reader *r, const struct sp_ps_sample *s, struct s
 /* The first newline in [p, end) that is followed by something else than a tab; NULL if there is none. */
 static const char *untabbed(const char *p, const char *end)
 {
-#ifdef __SSE2__
-    const __m128i nl = _mm_set1_epi8('\n'), tab = _mm_set1_epi8('\t');
-    for (; end - p >= 17; p += 16) {
-        __m128i a = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), nl);
-        __m128i b = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p + 1)), tab);
-        int mask = _mm_movemask_epi8(_mm_andnot_si128(b, a));
-        if (mask)
-            return p + __builtin_ctz((unsigned)mask);
-    }
-#endif
     while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
         if (p + 1 < end && p[1] != '\t')
             return p;

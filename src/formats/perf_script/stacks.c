@@ -1,9 +1,8 @@
 /*
  * From the text of a stack to its number in the profile.
  *
- * A recording repeats itself: a million samples may hold 1,600 distinct stacks of 1,500 distinct lines.
- * So the text of a whole stack (a block) is hashed first and compared with the stored copy; only a new
- * block is cut into entries, which are again looked up as text; only a new entry is parsed. An entry is
+ * A recording repeats itself: a million samples may hold 1,600 distinct stacks of 1,500 distinct lines. So
+ * the text of an entry is looked up among those that were met, and only a new one is parsed. An entry is
  * what makes up one physical frame: inlined frames before it, its own line, and source lines under
  * either:
  *
@@ -12,8 +11,7 @@
  *     \t  7f44 _dl_map_object_from_fd (/lib/x86_64-linux-gnu/ld-2.27.so)
  *       map.c:90
  *
- * A text of few repeats would be kept whole for nothing: copies of blocks stop at BLOCK_BYTES, and pause
- * while less than a quarter of the last WINDOW stacks were known. Entries are cached up to ENTRY_BYTES.
+ * Entries are kept up to ENTRY_BYTES.
  */
 #include "base/hash.h"
 #include "base/num.h"
@@ -22,9 +20,7 @@
 
 #include <string.h>
 
-#define BLOCK_BYTES ((size_t)128 << 20)
 #define ENTRY_BYTES ((size_t)256 << 20)
-#define WINDOW      8192u
 
 spaa_status sp_ps_stacks_init(struct sp_ps_stacks *st, struct sp_profile *p, enum sp_granularity frames,
                               struct sp_diags *d)
@@ -33,7 +29,6 @@ spaa_status sp_ps_stacks_init(struct sp_ps_stacks *st, struct sp_profile *p, enu
     st->p = p;
     st->d = d;
     st->frames = frames;
-    sp_arena_init(&st->block_text, 0);
     sp_arena_init(&st->entry_text, 0);
     sp_buf_init(&st->buf, 0);
     const struct sp_symbol_opts names_only = {.no_symbols = true};
@@ -43,15 +38,10 @@ spaa_status sp_ps_stacks_init(struct sp_ps_stacks *st, struct sp_profile *p, enu
 void sp_ps_stacks_free(struct sp_ps_stacks *st)
 {
     sp_symbols_free(st->symbols);
-    sp_arena_free(&st->block_text);
     sp_arena_free(&st->entry_text);
     sp_vec_free(&st->entries);
-    sp_vec_free(&st->blocks);
-    sp_vec_free(&st->pairs);
     sp_vec_free(&st->names);
     sp_map_free(&st->entry_map);
-    sp_map_free(&st->block_map);
-    sp_map_free(&st->pair_map);
     sp_map_free(&st->name_map);
     sp_vec_free(&st->pool);
     sp_vec_free(&st->scratch);
@@ -294,7 +284,7 @@ static const char *entry_end(const char *p, const char *end, uint32_t *lines)
 
 /* The frames of one entry, onto the scratch stack. */
 static bool push_entry(struct sp_ps_stacks *st, struct sp_ps_text text, const struct sp_ps_place *at,
-                       uint64_t offset, uint64_t line, bool *bad)
+                       uint64_t offset, uint64_t line)
 {
     uint64_t hash = sp_hash64(text.p, text.n);
     struct sp_probe probe = sp_map_probe(&st->entry_map, hash);
@@ -316,7 +306,6 @@ static bool push_entry(struct sp_ps_stacks *st, struct sp_ps_text text, const st
     for (size_t k = first; k < st->pool.n; k++)
         if (!sp_vec_push(&st->scratch, st->pool.v[k]))
             return false;
-    *bad |= entry_bad;
     if (entry_bad || text.n >= UINT32_MAX || st->entry_text.total > ENTRY_BYTES || st->pool.n >= SP_NONE) {
         st->pool.n = first;
         return true;
@@ -329,7 +318,7 @@ static bool push_entry(struct sp_ps_stacks *st, struct sp_ps_text text, const st
 
 /* The frames of a text, in scratch. */
 static bool build(struct sp_ps_stacks *st, struct sp_ps_text text, const struct sp_ps_place *at,
-                  uint32_t *lines, bool *bad)
+                  uint32_t *lines)
 {
     const char *p = text.p, *end = p + text.n;
     st->scratch.n = 0;
@@ -338,77 +327,19 @@ static bool build(struct sp_ps_stacks *st, struct sp_ps_text text, const struct 
         uint32_t before = *lines;
         const char *next = entry_end(p, end, lines);
         if (!push_entry(st, (struct sp_ps_text){p, (size_t)(next - p)}, at,
-                        at->offset + (uint64_t)(p - text.p), at->line + before, bad))
+                        at->offset + (uint64_t)(p - text.p), at->line + before))
             return false;
         p = next;
     }
     return true;
 }
 
-/* The stack of a known block in a context. */
-static uint32_t of_block(struct sp_ps_stacks *st, uint32_t number, uint32_t context)
-{
-    const struct sp_ps_block *b = &st->blocks.v[number];
-    if (b->context == context)
-        return b->stack;
-    uint64_t hash = sp_hash_mix(number, context);
-    struct sp_probe probe = sp_map_probe(&st->pair_map, hash);
-    for (uint32_t i; (i = sp_map_next(&st->pair_map, &probe)) != SP_MAP_NONE;)
-        if (st->pairs.v[i].block == number && st->pairs.v[i].context == context)
-            return st->pairs.v[i].stack;
-    uint32_t n = st->p->stacks.v[b->stack].n;
-    if (!sp_vec_reserve(&st->scratch, n))
-        return SP_NONE;
-    if (n) /* a copy: the table they stand in may move */
-        memcpy(st->scratch.v, sp_stack_frames(st->p, b->stack), n * sizeof *st->scratch.v);
-    bool is_new;
-    uint32_t stack = sp_stack_intern(st->p, st->scratch.v, n, context, SP_UNIFIED, &is_new);
-    struct sp_ps_pair pair = {number, context, stack};
-    if (stack == SP_NONE || !sp_vec_push(&st->pairs, pair) ||
-        !sp_map_add(&st->pair_map, hash, (uint32_t)st->pairs.n - 1))
-        return SP_NONE;
-    return stack;
-}
-
-static bool remember(struct sp_ps_stacks *st, uint64_t hash, struct sp_ps_text text, uint32_t lines,
-                     uint32_t context, uint32_t stack)
-{
-    if (st->block_text.total + text.n > BLOCK_BYTES)
-        return true;
-    struct sp_ps_block b = {sp_arena_dup(&st->block_text, text.p, text.n), text.n, lines, context, stack};
-    return b.text && sp_vec_push(&st->blocks, b) &&
-           sp_map_add(&st->block_map, hash, (uint32_t)st->blocks.n - 1);
-}
-
-static void weigh_blocks(struct sp_ps_stacks *st, bool repeated)
-{
-    st->repeats += repeated;
-    if (++st->window < WINDOW)
-        return;
-    st->no_blocks = st->repeats < WINDOW / 4;
-    st->window = st->repeats = 0;
-}
-
 spaa_status sp_ps_stack(struct sp_ps_stacks *st, struct sp_ps_text text, uint32_t context,
                         const struct sp_ps_place *at, uint32_t *stack, uint32_t *lines)
 {
-    bool bad = false, is_new, blocks = !st->no_blocks;
-    uint64_t hash = blocks ? sp_hash64(text.p, text.n) : 0;
-    struct sp_probe probe = sp_map_probe(&st->block_map, hash);
-    for (uint32_t i; blocks && (i = sp_map_next(&st->block_map, &probe)) != SP_MAP_NONE;) {
-        const struct sp_ps_block *b = &st->blocks.v[i];
-        if (b->n != text.n || memcmp(b->text, text.p, text.n) != 0)
-            continue;
-        weigh_blocks(st, true);
-        *lines = b->lines;
-        *stack = of_block(st, i, context);
-        return *stack == SP_NONE ? sp_nomem(st->d) : SPAA_OK;
-    }
-    if (!build(st, text, at, lines, &bad))
+    bool is_new;
+    if (!build(st, text, at, lines))
         return sp_nomem(st->d);
     *stack = sp_stack_intern(st->p, st->scratch.v, st->scratch.n, context, SP_UNIFIED, &is_new);
-    if (*stack == SP_NONE || (blocks && !bad && !remember(st, hash, text, *lines, context, *stack)))
-        return sp_nomem(st->d);
-    weigh_blocks(st, !is_new);
-    return SPAA_OK;
+    return *stack == SP_NONE ? sp_nomem(st->d) : SPAA_OK;
 }
