@@ -119,7 +119,9 @@ static inline bool sp_wire_number(struct sp_wire *w, uint64_t *out)
 {
     if (w->error || w->p == w->end)
         return false;
-    const unsigned char *p = sp_wire_varint(w->p, w->end, out);
+    /* How long numbers are that stand among others is hard to foresee. */
+    size_t n = w->end - w->p >= 8 ? sp_wire_varint_word(w->p, out) : 0;
+    const unsigned char *p = n ? w->p + n : sp_wire_varint(w->p, w->end, out);
     if (!p)
         return sp_wire_fail(w, "a packed number is cut off");
     w->p = p;

@@ -92,6 +92,34 @@ static void packed_numbers(void **state)
     assert_non_null(n.error);
 }
 
+/* Packed together, numbers of every length, at every distance from the end. */
+static void packed_numbers_of_all_lengths(void **state)
+{
+    enum { MOST = 40 };
+    uint64_t seed = 1, want[MOST], v = 0;
+    (void)state;
+    for (unsigned round = 0; round < 500; round++) {
+        struct sp_buf b;
+        const unsigned count = 1 + round % MOST;
+        sp_buf_init(&b, 0);
+        for (unsigned i = 0; i < count; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            want[i] = (seed ^ seed << 32) >> (seed >> 32) % 64;
+            sp_wire_put_varint(&b, want[i]);
+        }
+        unsigned char *exact = malloc(b.len); /* so that a sanitizer sees a byte more */
+        memcpy(exact, b.data, b.len);
+        struct sp_wire_field f = {.type = SP_WIRE_BYTES, .p = exact, .n = b.len};
+        struct sp_wire w = sp_wire_numbers_of(&f);
+        for (unsigned i = 0; i < count; i++)
+            assert_true(sp_wire_number(&w, &v) && v == want[i]);
+        assert_false(sp_wire_number(&w, &v));
+        assert_null(w.error);
+        free(exact);
+        sp_buf_free(&b);
+    }
+}
+
 static void malformed(void **state)
 {
     static const struct {
@@ -123,8 +151,11 @@ static void malformed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_come_back), cmocka_unit_test(words_hold_numbers),
-        cmocka_unit_test(fields_come_back), cmocka_unit_test(packed_numbers), cmocka_unit_test(malformed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_come_back),
+                                       cmocka_unit_test(words_hold_numbers),
+                                       cmocka_unit_test(fields_come_back),
+                                       cmocka_unit_test(packed_numbers),
+                                       cmocka_unit_test(packed_numbers_of_all_lengths),
+                                       cmocka_unit_test(malformed)};
     return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
 }
