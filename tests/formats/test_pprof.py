@@ -328,6 +328,19 @@ def test_unknown_fields_are_kept_or_told():
     assert "field" in p.err or "SPAA-L724" not in p.err
 
 
+def test_the_last_of_two_ids_counts_and_lines_are_messages():
+    """As protobuf has it, also where what follows is not known; a number is no line."""
+    for tail in (b"", g.number(9, 4), g.chunk(4, b"\x08")):
+        data = (g.chunk(1, g.number(1, 1)) + g.chunk(4, g.number(1, 5) + g.number(3, 0x77) + g.number(1, 6) + tail) +
+                g.chunk(2, g.number(1, 6) + g.number(2, 3)) + g.chunk(6, b"") + g.chunk(6, b"x"))
+        p = run("convert", "-", "--from", "pprof", "--to", "spaa", "-o", "-", stdin=data, code=0)
+        assert '"func":"0x77"' in p.out and "a sample in location" not in p.err
+    data = (g.chunk(1, g.number(1, 1)) + g.chunk(4, g.number(1, 5) + g.number(3, 0x77) + g.number(4, 1)) +
+            g.chunk(2, g.number(1, 5) + g.number(2, 3)) + g.chunk(6, b"") + g.chunk(6, b"x"))
+    p = run("convert", "-", "--from", "pprof", "--to", "spaa", "-o", "-", stdin=data, code=0)
+    assert re.search(r"1 fields inside of messages.*SPAA-L724", p.err)
+
+
 # Bad input
 
 def test_what_dangles_is_left_out_and_told():

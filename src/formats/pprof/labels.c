@@ -13,51 +13,30 @@
 #include "formats/pprof/pprof.h"
 
 struct label {
+    struct sp_pprof_label_msg m;
     struct sp_str key;
-    uint64_t key_number, text, unit;
-    int64_t num;
     size_t order;
 };
 
-static const char *const spellings[PP_KEYS][8] = {
+static const char *const spellings[PPROF_KEYS][8] = {
     {"pid", "process_id", "process id", NULL},
     {"tid", "thread_id", "thread id", NULL},
     {"comm", "thread_name", "thread name", "thread_comm", "thread", NULL},
 };
 
-static void read_label(struct sp_pp *pp, struct sp_pp_slice s, struct label *out)
-{
-    struct sp_wire w = sp_wire_of(s.p, s.n);
-    for (struct sp_wire_field f; sp_wire_next(&w, &f);) {
-        if (f.type != SP_WIRE_VARINT || f.number > 4)
-            pp->odd++;
-        else if (f.number == 1)
-            out->key_number = f.v;
-        else if (f.number == 2)
-            out->text = f.v;
-        else if (f.number == 3)
-            out->num = (int64_t)f.v;
-        else
-            out->unit = f.v;
-    }
-    if (w.error)
-        sp_emit(pp->d, SP_L720, sp_pp_at(pp, w.at), "in a label: %s", w.error);
-    out->key = sp_pp_text(pp, out->key_number);
-}
-
 /* A pid or tid: digits as a writer prints them. */
-static bool id_value(struct sp_pp *pp, const struct label *l, int64_t *out)
+static bool pprof_id_value(struct sp_pprof *pp, const struct label *l, int64_t *out)
 {
-    if (!l->text) {
-        *out = l->num;
-        return l->num >= 0;
+    if (!l->m.str) {
+        *out = (int64_t)l->m.num;
+        return (int64_t)l->m.num >= 0;
     }
-    struct sp_str s = sp_pp_text(pp, l->text);
+    struct sp_str s = sp_pprof_text(pp, l->m.str);
     return s.n && (s.p[0] != '0' || s.n == 1) && s.p[0] != '-' && s.p[0] != '+' &&
            sp_parse_i64(s.p, s.p + s.n, out) == s.n;
 }
 
-static bool spelled(struct sp_str key, int which)
+static bool pprof_is_spelling(struct sp_str key, int which)
 {
     for (size_t i = 0; spellings[which][i]; i++)
         if (sp_str_is(key, spellings[which][i]))
@@ -65,132 +44,133 @@ static bool spelled(struct sp_str key, int which)
     return false;
 }
 
-const char *const sp_pp_marked[PP_MARKED] = {"state", "cpu", "source"};
+const char *const sp_pprof_marked[PPROF_MARKED] = {"state", "cpu", "source"};
 
 /* "state=KEY cpu=KEY": keys without blanks. */
-static void read_mark(struct sp_pp *pp, const char *p, const char *end)
+static void pprof_read_mark(struct sp_pprof *pp, const char *p, const char *end)
 {
     while (p < end) {
         const char *word = p, *stop = memchr(p, ' ', (size_t)(end - p));
         stop = stop ? stop : end;
         p = stop + 1;
-        for (int k = 0; k < PP_MARKED; k++) {
-            size_t n = strlen(sp_pp_marked[k]);
-            if ((size_t)(stop - word) > n + 1 && memcmp(word, sp_pp_marked[k], n) == 0 && word[n] == '=')
+        for (int k = 0; k < PPROF_MARKED; k++) {
+            size_t n = strlen(sp_pprof_marked[k]);
+            if ((size_t)(stop - word) > n + 1 && memcmp(word, sp_pprof_marked[k], n) == 0 && word[n] == '=')
                 pp->marked[k] = (struct sp_str){word + n + 1, (uint32_t)(stop - word - (ptrdiff_t)n - 1)};
         }
     }
 }
 
-void sp_pp_find_mark(struct sp_pp *pp)
+void sp_pprof_find_mark(struct sp_pprof *pp)
 {
-    const size_t n = sizeof PP_MARK - 1;
+    const size_t n = sizeof PPROF_MARK - 1;
     size_t kept = 0;
-    for (size_t i = 0; i < pp->comments.n; i++) {
-        uint64_t number = pp->comments.v[i];
-        struct sp_str s = number < pp->strings.n ? pp->strings.v[number] : (struct sp_str){"", 0};
-        if (s.n > n && memcmp(s.p, PP_MARK, n) == 0)
-            read_mark(pp, s.p + n, s.p + s.n);
+    for (size_t i = 0; i < pp->file.comments.n; i++) {
+        uint64_t number = pp->file.comments.v[i];
+        struct sp_str s = number < pp->file.strings.n ? pp->file.strings.v[number] : (struct sp_str){"", 0};
+        if (s.n > n && memcmp(s.p, PPROF_MARK, n) == 0)
+            pprof_read_mark(pp, s.p + n, s.p + s.n);
         else
-            pp->comments.v[kept++] = number;
+            pp->file.comments.v[kept++] = number;
     }
-    pp->comments.n = kept;
+    pp->file.comments.n = kept;
 }
 
 /* Is it one that a writer of ours marked? Then the set has it. */
-static bool marked(struct sp_pp *pp, const struct label *l, struct sp_pp_label_set *s)
+static bool pprof_take_marked(struct sp_pprof *pp, const struct label *l, struct sp_pprof_label_set *s)
 {
     int k = 0;
-    while (k < PP_MARKED && !(pp->marked[k].n && sp_pp_same(pp->marked[k], l->key)))
+    while (k < PPROF_MARKED && !(pp->marked[k].n && sp_pprof_same(pp->marked[k], l->key)))
         k++;
-    if (k == PP_MARKED)
+    if (k == PPROF_MARKED)
         return false;
-    uint32_t *text = k == PP_STATE ? &s->state : &s->source;
-    if (k == PP_CPU ? l->text || l->num < 0 || s->cpu != SP_ABSENT
-                    : *text || !l->text || !sp_pp_text(pp, l->text).n)
+    uint32_t *text = k == PPROF_STATE ? &s->state : &s->source;
+    if (k == PPROF_CPU ? l->m.str || (int64_t)l->m.num < 0 || s->cpu != SP_ABSENT
+                       : *text || !l->m.str || !sp_pprof_text(pp, l->m.str).n)
         return false;
-    if (k == PP_CPU)
-        s->cpu = l->num;
+    if (k == PPROF_CPU)
+        s->cpu = (int64_t)l->m.num;
     else
-        *text = sp_pp_str(pp, l->text);
+        *text = sp_pprof_str(pp, l->m.str);
     pp->had_marked[k] = true;
     return true;
 }
 
 /* Is it the pid, the tid or the name? Then the set has it. */
-static bool lifted(struct sp_pp *pp, const struct label *l, struct sp_pp_label_set *s, unsigned *had)
+static bool pprof_take_thread(struct sp_pprof *pp, const struct label *l, struct sp_pprof_label_set *s,
+                              unsigned *had)
 {
-    for (int k = 0; k < PP_KEYS; k++) {
-        struct sp_pp_key *key = &pp->keys[k];
+    for (int k = 0; k < PPROF_KEYS; k++) {
+        struct sp_pprof_key *key = &pp->keys[k];
         int64_t v = 0;
         if (*had >> k & 1)
             continue;
-        if (key->set ? key->key != l->key_number || key->text != (l->text != 0) || key->unit != l->unit
-                     : !spelled(l->key, k))
+        if (key->set ? key->key != l->m.key || key->text != (l->m.str != 0) || key->unit != l->m.unit
+                     : !pprof_is_spelling(l->key, k))
             continue;
-        if (k == PP_COMM ? !l->text || !sp_pp_text(pp, l->text).n : !id_value(pp, l, &v))
+        if (k == PPROF_COMM ? !l->m.str || !sp_pprof_text(pp, l->m.str).n : !pprof_id_value(pp, l, &v))
             continue;
-        *key = (struct sp_pp_key){true, l->text != 0, l->key_number, l->unit};
+        *key = (struct sp_pprof_key){true, l->m.str != 0, l->m.key, l->m.unit};
         *had |= 1u << k;
-        if (k == PP_PID)
+        if (k == PPROF_PID)
             s->pid = v;
-        else if (k == PP_TID)
+        else if (k == PPROF_TID)
             s->tid = v;
         else
-            s->comm = sp_pp_str(pp, l->text);
+            s->comm = sp_pprof_str(pp, l->m.str);
         return true;
     }
     return false;
 }
 
-static int by_key(const void *va, const void *vb)
+static int pprof_by_key(const void *va, const void *vb)
 {
     const struct label *a = va, *b = vb;
     int c = sp_str_cmp(a->key, b->key);
     return c ? c : (a->order > b->order) - (a->order < b->order);
 }
 
-static void value(struct sp_pp *pp, struct sp_buf *b, const struct label *l)
+static void pprof_label_value(struct sp_pprof *pp, struct sp_buf *b, const struct label *l)
 {
-    if (l->text) {
-        sp_pp_json(b, sp_pp_text(pp, l->text));
-    } else if (l->unit) {
-        sp_buf_printf(b, "{\"num\":%lld,\"unit\":", (long long)l->num);
-        sp_pp_json(b, sp_pp_text(pp, l->unit));
+    if (l->m.str) {
+        sp_pprof_json(b, sp_pprof_text(pp, l->m.str));
+    } else if (l->m.unit) {
+        sp_buf_printf(b, "{\"num\":%lld,\"unit\":", (long long)l->m.num);
+        sp_pprof_json(b, sp_pprof_text(pp, l->m.unit));
         sp_buf_ch(b, '}');
     } else {
-        sp_buf_i64(b, l->num);
+        sp_buf_i64(b, (int64_t)l->m.num);
     }
 }
 
 /* Members of JSON objects have no other way. */
-static void label_key(struct sp_pp *pp, struct sp_buf *b, struct sp_str key)
+static void pprof_label_key(struct sp_pprof *pp, struct sp_buf *b, struct sp_str key)
 {
     bool damaged = false;
     sp_json_string_to(b, key.p, key.n, &damaged);
     pp->damaged_text |= damaged;
 }
 
-static uint32_t labels_json(struct sp_pp *pp, struct label *l, size_t n)
+static uint32_t pprof_labels_json(struct sp_pprof *pp, struct label *l, size_t n)
 {
     struct sp_buf *b = &pp->text;
     if (!n)
         return SP_STR_NONE;
-    qsort(l, n, sizeof *l, by_key);
+    qsort(l, n, sizeof *l, pprof_by_key);
     sp_buf_clear(b);
     sp_buf_puts(b, "\"x_pprof\":{\"labels\":{");
     for (size_t i = 0; i < n;) {
         size_t same = i + 1;
-        while (same < n && sp_pp_same(l[same].key, l[i].key))
+        while (same < n && sp_pprof_same(l[same].key, l[i].key))
             same++;
         if (i)
             sp_buf_ch(b, ',');
-        label_key(pp, b, l[i].key);
+        pprof_label_key(pp, b, l[i].key);
         sp_buf_puts(b, same > i + 1 ? ":[" : ":");
         for (size_t k = i; k < same; k++) {
             if (k > i)
                 sp_buf_ch(b, ',');
-            value(pp, b, &l[k]);
+            pprof_label_value(pp, b, &l[k]);
         }
         if (same > i + 1)
             sp_buf_ch(b, ']');
@@ -200,23 +180,28 @@ static uint32_t labels_json(struct sp_pp *pp, struct label *l, size_t n)
     return b->failed ? SP_STR_FAIL : sp_profile_str(pp->p, b->data, b->len);
 }
 
-static bool read_set(struct sp_pp *pp, struct sp_pp_label_set *s)
+static bool pprof_read_set(struct sp_pprof *pp, const struct sp_pprof_list *labels,
+                           struct sp_pprof_label_set *s)
 {
-    size_t n = pp->labels.list.n, left = 0;
+    size_t n = labels->n, left = 0;
     unsigned had = 0;
     s->pid = s->tid = s->cpu = SP_ABSENT;
     s->comm = s->state = s->source = s->more = SP_STR_NONE;
     struct label *l = calloc(n + 1, sizeof *l);
     if (!l)
         return false;
-    for (size_t i = 0; i < n; i++) {
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++) {
         struct label x = {.order = i};
-        read_label(pp, pp->labels.list.v[i], &x);
-        if (!lifted(pp, &x, s, &had) && !marked(pp, &x, s))
+        ok = sp_pprof_read(pp, &sp_pprof_label_fields, labels->v[i], &x.m);
+        x.key = sp_pprof_text(pp, x.m.key);
+        if (!pprof_take_thread(pp, &x, s, &had) && !pprof_take_marked(pp, &x, s))
             l[left++] = x;
     }
-    s->more = labels_json(pp, l, left);
+    s->more = pprof_labels_json(pp, l, left);
     free(l);
+    if (!ok)
+        return false;
     unsigned by = pp->opts->group_by;
     if (!(by & SP_BY_PID))
         s->pid = SP_ABSENT;
@@ -235,49 +220,36 @@ static bool read_set(struct sp_pp *pp, struct sp_pp_label_set *s)
     return true;
 }
 
-static uint32_t find_set(const struct sp_pp *pp, const void *p, size_t n, struct sp_probe *at)
+static uint32_t pprof_find_set(const struct sp_pprof *pp, const void *p, size_t n, struct sp_probe *at)
 {
     for (uint32_t i; (i = sp_map_next(&pp->set_map, at)) != SP_MAP_NONE;) {
-        const struct sp_pp_label_set *s = &pp->sets.v[i];
+        const struct sp_pprof_label_set *s = &pp->sets.v[i];
         if (s->n == n && (!n || memcmp(pp->label_text.data + s->at, p, n) == 0))
             return i;
     }
     return SP_NONE;
 }
 
-uint32_t sp_pp_label_find(struct sp_pp *pp, const unsigned char *p, size_t n)
-{
-    if (!n)
-        return 0;
-    struct sp_probe at = sp_map_probe(&pp->set_map, sp_hash64(p, n));
-    uint32_t set = find_set(pp, p, n, &at);
-    if (set != SP_NONE)
-        pp->recent[sp_pp_ends(p, n).place] = set;
-    return set;
-}
-
-uint32_t sp_pp_label_set(struct sp_pp *pp)
+uint32_t sp_pprof_label_set(struct sp_pprof *pp, const struct sp_pprof_list *labels)
 {
     struct sp_buf *t = &pp->label_text;
+    if (!labels->n && pp->sets.n)
+        return 0;
     size_t at = t->len;
-    for (size_t i = 0; i < pp->labels.list.n; i++)
-        sp_wire_put_bytes(t, 3, pp->labels.list.v[i].p, pp->labels.list.v[i].n);
+    for (size_t i = 0; i < labels->n; i++)
+        sp_wire_put_bytes(t, 3, labels->v[i].p, labels->v[i].n);
     if (t->failed)
         return SP_NONE;
     size_t n = t->len - at;
     const char *text = n ? t->data + at : "";
     struct sp_probe probe = sp_map_probe(&pp->set_map, sp_hash64(text, n));
-    uint32_t known = find_set(pp, text, n, &probe);
+    uint32_t known = pprof_find_set(pp, text, n, &probe);
     if (known != SP_NONE) {
         t->len = at;
         return known;
     }
-    /* Eight bytes behind the text can be loaded. */
-    if (!sp_buf_reserve(t, 8))
-        return SP_NONE;
-    struct sp_pp_ends ends = sp_pp_ends((const unsigned char *)t->data + at, n);
-    struct sp_pp_label_set s = {.at = at, .n = n, .first = ends.first, .last = ends.last};
-    if (!read_set(pp, &s) || pp->sets.n >= SP_NONE - 1 || !sp_vec_push(&pp->sets, s) ||
+    struct sp_pprof_label_set s = {.at = at, .n = n};
+    if (!pprof_read_set(pp, labels, &s) || pp->sets.n >= SP_NONE - 1 || !sp_vec_push(&pp->sets, s) ||
         !sp_vec_reserve(&pp->contexts, pp->contexts.n + pp->nevents) ||
         !sp_map_add_at(&pp->set_map, &probe, (uint32_t)pp->sets.n - 1))
         return SP_NONE;
@@ -286,14 +258,18 @@ uint32_t sp_pp_label_set(struct sp_pp *pp)
     return (uint32_t)pp->sets.n - 1;
 }
 
-uint32_t sp_pp_context_new(struct sp_pp *pp, uint32_t set, uint32_t event)
+uint32_t sp_pprof_context(struct sp_pprof *pp, uint32_t set, uint32_t event)
 {
-    const struct sp_pp_label_set *s = &pp->sets.v[set];
-    struct sp_context c = {.pid = s->pid, .tid = s->tid, .cpu = s->cpu};
-    c.event = pp->event[event].number;
-    c.comm = s->comm;
-    c.state = s->state;
-    c.source = s->source;
-    c.more = s->more;
-    return pp->contexts.v[(size_t)set * pp->nevents + event] = sp_context_intern(pp->p, &c);
+    const struct sp_pprof_label_set *s = &pp->sets.v[set];
+    uint32_t *context = &pp->contexts.v[(size_t)set * pp->nevents + event];
+    if (*context == SP_NONE) {
+        struct sp_context c = {.pid = s->pid, .tid = s->tid, .cpu = s->cpu};
+        c.event = pp->event[event].number;
+        c.comm = s->comm;
+        c.state = s->state;
+        c.source = s->source;
+        c.more = s->more;
+        *context = sp_context_intern(pp->p, &c);
+    }
+    return *context;
 }

@@ -2,7 +2,12 @@
 #include "base/num.h"
 #include "formats/pprof/pprof.h"
 
-bool sp_pp_mappings_index(struct sp_pp_mappings *m, size_t ndsos)
+#define GUESSES 16u /* mappings of one DSO that are tried for an address */
+
+const char *const sp_pprof_key_names[PPROF_KEYS] = {"pid", "tid", "comm"};
+const char *const sp_pprof_has_names[4] = {"functions", "filenames", "lines", "inlines"};
+
+bool sp_pprof_mappings_index(struct sp_pprof_mappings *m, size_t ndsos)
 {
     if (!sp_vec_reserve(&m->first, ndsos + 1))
         return false;
@@ -10,7 +15,7 @@ bool sp_pp_mappings_index(struct sp_pp_mappings *m, size_t ndsos)
     for (size_t i = 0; i < ndsos; i++)
         m->first.v[i] = SP_NONE;
     for (size_t i = m->list.n; i-- > 0;) {
-        struct sp_pp_mapping *x = &m->list.v[i];
+        struct sp_pprof_mapping *x = &m->list.v[i];
         x->next = SP_NONE;
         if (x->dso == SP_NONE)
             continue;
@@ -24,7 +29,7 @@ bool sp_pp_mappings_index(struct sp_pp_mappings *m, size_t ndsos)
  * Of a named DSO the one whose part of the file holds the ip, or the first one where there is no ip; of
  * "[unknown]" the one whose memory holds it.
  */
-uint32_t sp_pp_mapping_guess(const struct sp_pp_mappings *m, uint32_t dso, bool has_ip, uint64_t ip)
+uint32_t sp_pprof_mapping_guess(const struct sp_pprof_mappings *m, uint32_t dso, bool has_ip, uint64_t ip)
 {
     if (dso >= m->first.n)
         return SP_NONE;
@@ -32,8 +37,8 @@ uint32_t sp_pp_mapping_guess(const struct sp_pp_mappings *m, uint32_t dso, bool 
     uint32_t i = m->first.v[dso];
     if (!has_ip)
         return absolute ? SP_NONE : i;
-    for (unsigned tries = 0; i != SP_NONE && tries < PP_GUESSES; i = m->list.v[i].next, tries++) {
-        const struct sp_pp_mapping *x = &m->list.v[i];
+    for (unsigned tries = 0; i != SP_NONE && tries < GUESSES; i = m->list.v[i].next, tries++) {
+        const struct sp_pprof_mapping *x = &m->list.v[i];
         uint64_t from = absolute ? x->start : x->offset;
         if (ip >= from && (!x->limit || ip - from < x->limit - x->start))
             return i;
@@ -41,7 +46,7 @@ uint32_t sp_pp_mapping_guess(const struct sp_pp_mappings *m, uint32_t dso, bool 
     return SP_NONE;
 }
 
-bool sp_pp_is_build_id(struct sp_str s)
+bool sp_pprof_is_build_id(struct sp_str s)
 {
     for (uint32_t i = 0; i < s.n; i++)
         if (!((s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f')))
@@ -50,7 +55,7 @@ bool sp_pp_is_build_id(struct sp_str s)
 }
 
 /* ":12" at the end of the first n bytes; the length without it, or n where there is none. */
-static size_t cut_number(const char *p, size_t n, int64_t *out)
+static size_t pprof_split_number(const char *p, size_t n, int64_t *out)
 {
     size_t i = n;
     while (i && p[i - 1] >= '0' && p[i - 1] <= '9')
@@ -61,41 +66,41 @@ static size_t cut_number(const char *p, size_t n, int64_t *out)
 }
 
 /* The first line of "file:12-20", lines of which CodeGuru knows the least and the greatest; n: it is none. */
-static size_t cut_lines(const char *p, size_t n, int64_t *line)
+static size_t pprof_split_lines(const char *p, size_t n, int64_t *line)
 {
     size_t i = n;
     while (i && p[i - 1] >= '0' && p[i - 1] <= '9')
         i--;
     if (i == n || i < 2 || p[i - 1] != '-')
         return n;
-    size_t m = cut_number(p, i - 1, line);
+    size_t m = pprof_split_number(p, i - 1, line);
     return m == i - 1 ? n : m;
 }
 
-size_t sp_pp_srcline(struct sp_str s, int64_t *line, int64_t *column)
+size_t sp_pprof_srcline(struct sp_str s, int64_t *line, int64_t *column)
 {
     int64_t last = 0, before = 0;
     *line = *column = 0;
-    size_t lines = cut_lines(s.p, s.n, line);
+    size_t lines = pprof_split_lines(s.p, s.n, line);
     if (lines != s.n)
         return lines;
-    size_t n = cut_number(s.p, s.n, &last);
+    size_t n = pprof_split_number(s.p, s.n, &last);
     if (n == s.n)
         return n;
-    size_t m = cut_number(s.p, n, &before);
+    size_t m = pprof_split_number(s.p, n, &before);
     *line = m == n ? last : before;
     *column = m == n ? 0 : last;
     return m;
 }
 
-struct sp_str sp_pp_unit_in(struct sp_str unit)
+struct sp_str sp_pprof_unit_in(struct sp_str unit)
 {
-    return sp_str_is(unit, "nanoseconds") ? sp_pp_literal("ns") : unit;
+    return sp_str_is(unit, "nanoseconds") ? sp_pprof_literal("ns") : unit;
 }
 
-struct sp_str sp_pp_unit_out(struct sp_str unit)
+struct sp_str sp_pprof_unit_out(struct sp_str unit)
 {
     if (!unit.n)
-        return sp_pp_literal("count");
-    return sp_str_is(unit, "ns") ? sp_pp_literal("nanoseconds") : unit;
+        return sp_pprof_literal("count");
+    return sp_str_is(unit, "ns") ? sp_pprof_literal("nanoseconds") : unit;
 }

@@ -25,7 +25,7 @@ struct sp_str sp_pw_keep(struct sp_pw *w, struct sp_span s)
     return copy ? (struct sp_str){copy, (uint32_t)s.n} : (struct sp_str){"", 0};
 }
 
-static int hex_digit(char c)
+static int pprof_hex_digit(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 0;
 }
@@ -36,7 +36,7 @@ struct sp_str sp_pw_unhex(struct sp_pw *w, struct sp_span digits)
     char *copy = sp_arena_alloc(&w->arena, n + 1);
     w->nomem |= !copy;
     for (size_t i = 0; copy && i < n; i++)
-        copy[i] = (char)(hex_digit(digits.p[2 * i]) << 4 | hex_digit(digits.p[2 * i + 1]));
+        copy[i] = (char)(pprof_hex_digit(digits.p[2 * i]) << 4 | pprof_hex_digit(digits.p[2 * i + 1]));
     return copy ? (struct sp_str){copy, (uint32_t)n} : (struct sp_str){"", 0};
 }
 
@@ -90,7 +90,7 @@ void sp_pw_member(struct sp_pw *w, uint32_t more, struct sp_buf *out)
 }
 
 /* Contexts that differ in the event only are one. */
-static bool unite_contexts(struct sp_pw *w)
+static bool pprof_unite_contexts(struct sp_pw *w)
 {
     const struct sp_profile *p = w->p;
     struct sp_map map = {0};
@@ -119,7 +119,7 @@ static bool unite_contexts(struct sp_pw *w)
     return ok;
 }
 
-static bool find_returns(struct sp_pw *w)
+static bool pprof_find_returns(struct sp_pw *w)
 {
     w->returns = calloc(w->p->events.n + 1, sizeof *w->returns);
     for (uint32_t e = 0; w->returns && e < w->p->events.n; e++)
@@ -128,7 +128,7 @@ static bool find_returns(struct sp_pw *w)
 }
 
 /* The row of the locations in scratch_locations. */
-static uint32_t row_of(struct sp_pw *w, uint32_t context)
+static uint32_t pprof_row_of(struct sp_pw *w, uint32_t context)
 {
     const uint32_t *l = w->scratch_locations.v;
     size_t n = w->scratch_locations.n, first = w->row_locations.n, bytes = n * sizeof *l;
@@ -155,7 +155,7 @@ static uint32_t row_of(struct sp_pw *w, uint32_t context)
 }
 
 /* A weight as the integer that a pprof has. */
-static int64_t weight(struct sp_pw *w, uint32_t stack, uint32_t metric)
+static int64_t pprof_weight_number(struct sp_pw *w, uint32_t stack, uint32_t metric)
 {
     int64_t v = sp_weight(w->p, stack, metric);
     if (v == SP_ABSENT)
@@ -174,7 +174,7 @@ static int64_t weight(struct sp_pw *w, uint32_t stack, uint32_t metric)
     return (int64_t)(d < 0 ? d - 0.5 : d + 0.5);
 }
 
-static bool collect(struct sp_pw *w, uint32_t stack)
+static bool pprof_collect_stack(struct sp_pw *w, uint32_t stack)
 {
     const struct sp_profile *p = w->p;
     const struct sp_stack *s = &p->stacks.v[stack];
@@ -189,14 +189,14 @@ static bool collect(struct sp_pw *w, uint32_t stack)
         return false;
     if (!sp_pw_locations(w, returns, sp_stack_frames(p, stack), s->n))
         return false;
-    uint32_t row = row_of(w, w->contexts[s->context]);
+    uint32_t row = pprof_row_of(w, w->contexts[s->context]);
     if (row == SP_NONE)
         return false;
     for (size_t i = 0; i < w->types.n; i++) {
         int64_t *v = &w->values.v[row * w->types.n + i];
         if (w->types.v[i].event != event)
             continue;
-        int64_t add = weight(w, stack, w->types.v[i].metric);
+        int64_t add = pprof_weight_number(w, stack, w->types.v[i].metric);
         if (__builtin_add_overflow(*v, add, v)) {
             *v = add > 0 ? INT64_MAX : INT64_MIN;
             w->rounded++;
@@ -205,7 +205,7 @@ static bool collect(struct sp_pw *w, uint32_t stack)
     return true;
 }
 
-static void put_value_type(struct sp_pw *w, uint32_t field, uint32_t type, uint32_t unit)
+static void pprof_put_value_type(struct sp_pw *w, uint32_t field, uint32_t type, uint32_t unit)
 {
     struct sp_buf *b = &w->line;
     sp_buf_clear(b);
@@ -219,7 +219,8 @@ static void put_value_type(struct sp_pw *w, uint32_t field, uint32_t type, uint3
 }
 
 /* Numbers packed: the length first, then they go out. */
-static void put_packed(struct sp_buf *b, uint32_t field, const uint32_t *ids, const int64_t *values, size_t n)
+static void pprof_put_packed(struct sp_buf *b, uint32_t field, const uint32_t *ids, const int64_t *values,
+                             size_t n)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < n; i++)
@@ -232,15 +233,15 @@ static void put_packed(struct sp_buf *b, uint32_t field, const uint32_t *ids, co
         sp_wire_put_varint(b, ids ? ids[i] : (uint64_t)values[i]);
 }
 
-static void put_sample(struct sp_pw *w, struct sp_buf *b, size_t row)
+static void pprof_put_sample(struct sp_pw *w, struct sp_buf *b, size_t row)
 {
     const struct sp_pw_row *r = &w->rows.v[row];
     sp_buf_clear(b);
-    put_packed(b, 1, w->row_locations.v + r->first, NULL, r->n);
-    put_packed(b, 2, NULL, w->values.v + row * w->types.n, w->types.n);
+    pprof_put_packed(b, 1, w->row_locations.v + r->first, NULL, r->n);
+    pprof_put_packed(b, 2, NULL, w->values.v + row * w->types.n, w->types.n);
     sp_pw_labels(w, b, r->context);
     sp_buf_clear(&w->scratch);
-    sp_wire_put_varint(&w->scratch, (uint64_t)PP_SAMPLE << 3 | SP_WIRE_BYTES);
+    sp_wire_put_varint(&w->scratch, (uint64_t)PPROF_SAMPLE << 3 | SP_WIRE_BYTES);
     sp_wire_put_varint(&w->scratch, b->len);
     w->nomem |= b->failed || w->scratch.failed;
     if (w->nomem)
@@ -249,7 +250,7 @@ static void put_sample(struct sp_pw *w, struct sp_buf *b, size_t row)
     sp_write(w->out, b->data, b->len);
 }
 
-static void put_single(struct sp_pw *w, uint32_t field, uint64_t v)
+static void pprof_put_number(struct sp_pw *w, uint32_t field, uint64_t v)
 {
     sp_buf_clear(&w->scratch);
     sp_wire_put_number(&w->scratch, field, v);
@@ -258,54 +259,54 @@ static void put_single(struct sp_pw *w, uint32_t field, uint64_t v)
         sp_write(w->out, w->scratch.data, w->scratch.len);
 }
 
-static void put_strings(struct sp_pw *w)
+static void pprof_put_strings(struct sp_pw *w)
 {
     for (size_t i = 0; i < w->strings.strs.n; i++) {
         struct sp_str s = w->strings.strs.v[i];
         sp_buf_clear(&w->scratch);
-        sp_wire_put_bytes(&w->scratch, PP_STRING, s.p, s.n);
+        sp_wire_put_bytes(&w->scratch, PPROF_STRING, s.p, s.n);
         w->nomem |= w->scratch.failed;
         if (!w->nomem)
             sp_write(w->out, w->scratch.data, w->scratch.len);
     }
 }
 
-static void put_all(struct sp_pw *w)
+static void pprof_put_profile(struct sp_pw *w)
 {
     struct sp_buf sample;
     sp_buf_init(&sample, 0);
     for (size_t i = 0; i < w->types.n; i++)
-        put_value_type(w, PP_SAMPLE_TYPE, w->types.v[i].type, w->types.v[i].unit);
+        pprof_put_value_type(w, PPROF_SAMPLE_TYPE, w->types.v[i].type, w->types.v[i].unit);
     for (size_t i = 0; i < w->rows.n && !w->nomem; i++)
-        put_sample(w, &sample, i);
+        pprof_put_sample(w, &sample, i);
     sp_buf_free(&sample);
     sp_pw_put_mappings(w);
     sp_write(w->out, w->locations.data, w->locations.len);
     sp_write(w->out, w->functions.data, w->functions.len);
-    put_single(w, PP_DROP_FRAMES, w->drop_frames);
-    put_single(w, PP_KEEP_FRAMES, w->keep_frames);
-    put_single(w, PP_TIME, (uint64_t)w->time);
-    put_single(w, PP_DURATION, (uint64_t)w->duration);
+    pprof_put_number(w, PPROF_DROP_FRAMES, w->drop_frames);
+    pprof_put_number(w, PPROF_KEEP_FRAMES, w->keep_frames);
+    pprof_put_number(w, PPROF_TIME, (uint64_t)w->time);
+    pprof_put_number(w, PPROF_DURATION, (uint64_t)w->duration);
     if (w->has_period_type)
-        put_value_type(w, PP_PERIOD_TYPE, w->period_type[0], w->period_type[1]);
-    put_single(w, PP_PERIOD, (uint64_t)w->period);
+        pprof_put_value_type(w, PPROF_PERIOD_TYPE, w->period_type[0], w->period_type[1]);
+    pprof_put_number(w, PPROF_PERIOD, (uint64_t)w->period);
     sp_buf_clear(&w->line);
     for (size_t i = 0; i < w->comments.n; i++)
         sp_wire_put_varint(&w->line, w->comments.v[i]);
     if (w->comments.n) {
         sp_buf_clear(&w->scratch);
-        sp_wire_put_bytes(&w->scratch, PP_COMMENT, w->line.data, w->line.len);
+        sp_wire_put_bytes(&w->scratch, PPROF_COMMENT, w->line.data, w->line.len);
         w->nomem |= w->line.failed || w->scratch.failed;
         sp_write(w->out, w->scratch.data, w->scratch.len);
     }
-    put_single(w, PP_DEFAULT_TYPE, w->default_type);
-    put_single(w, PP_DOC_URL, w->doc_url);
+    pprof_put_number(w, PPROF_DEFAULT_TYPE, w->default_type);
+    pprof_put_number(w, PPROF_DOC_URL, w->doc_url);
     sp_write(w->out, w->unknown.data, w->unknown.len);
-    put_strings(w);
+    pprof_put_strings(w);
     w->nomem |= w->locations.failed || w->functions.failed || w->unknown.failed;
 }
 
-static void report(struct sp_pw *w)
+static void pprof_write_report(struct sp_pw *w)
 {
     if (w->rounded)
         sp_emit(w->d, SP_L304, SP_AT_NOTHING,
@@ -315,7 +316,7 @@ static void report(struct sp_pw *w)
         sp_emit(w->d, SP_I741, SP_AT_NOTHING, "raw samples, windows and records of other tools");
 }
 
-static void release(struct sp_pw *w)
+static void pprof_writer_release(struct sp_pw *w)
 {
     struct sp_buf *buffers[] = {&w->own, &w->unknown, &w->locations, &w->functions, &w->scratch, &w->line};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
@@ -342,8 +343,8 @@ static void release(struct sp_pw *w)
     sp_arena_free(&w->arena);
 }
 
-spaa_status sp_pp_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
-                        struct sp_output *out)
+spaa_status sp_pprof_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                           struct sp_output *out)
 {
     struct sp_pw w = {.p = p, .d = d, .opts = opts, .out = out};
     struct sp_buf *buffers[] = {&w.own, &w.unknown, &w.locations, &w.functions, &w.scratch, &w.line};
@@ -353,16 +354,16 @@ spaa_status sp_pp_write(struct sp_profile *p, const struct sp_write_opts *opts, 
     bool ok = sp_strtab_init(&w.strings);
     if (ok) {
         sp_pw_header(&w);
-        ok = !w.nomem && sp_pw_frames_begin(&w) && unite_contexts(&w) && find_returns(&w);
+        ok = !w.nomem && sp_pw_frames_begin(&w) && pprof_unite_contexts(&w) && pprof_find_returns(&w);
     }
     for (uint32_t s = 0; ok && s < p->stacks.n; s++)
-        ok = collect(&w, s) && !w.nomem;
+        ok = pprof_collect_stack(&w, s) && !w.nomem;
     if (ok) {
-        put_all(&w);
+        pprof_put_profile(&w);
         ok = !w.nomem;
     }
     if (ok)
-        report(&w);
-    release(&w);
+        pprof_write_report(&w);
+    pprof_writer_release(&w);
     return ok ? out->status : sp_nomem(d);
 }

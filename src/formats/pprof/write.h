@@ -56,12 +56,12 @@ struct sp_pw {
     struct {
         struct sp_str key, unit;
         bool text;
-    } keys[PP_KEYS];
-    struct sp_str marked[PP_MARKED]; /* keys of labels */
-    struct sp_buf unknown;           /* fields as they go out */
+    } keys[PPROF_KEYS];
+    struct sp_str marked[PPROF_MARKED]; /* keys of labels */
+    struct sp_buf unknown;              /* fields as they go out */
 
     /* write_frames.c */
-    struct sp_pp_mappings maps;
+    struct sp_pprof_mappings maps;
     struct sp_pw_range *ranges; /* by DSO */
     uint32_t *location_of;      /* by frame that stands alone, and whether it returns: id; 0: none yet */
     SP_VEC(struct sp_pw_group) groups;

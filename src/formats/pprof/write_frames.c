@@ -6,7 +6,7 @@
 #include "formats/pprof/write.h"
 #include "json/find.h"
 
-static void read_extra(struct sp_pw *w, struct sp_json *j, struct sp_span key, struct sp_pw_extra *x)
+static void pprof_read_extra(struct sp_pw *w, struct sp_json *j, struct sp_span key, struct sp_pw_extra *x)
 {
     struct sp_span s, raw;
     enum sp_json_type is = sp_json_type(j);
@@ -42,7 +42,7 @@ static void read_extra(struct sp_pw *w, struct sp_json *j, struct sp_span key, s
     }
 }
 
-static void extra_of(struct sp_pw *w, uint32_t frame, struct sp_pw_extra *x)
+static void pprof_extra_of(struct sp_pw *w, uint32_t frame, struct sp_pw_extra *x)
 {
     uint32_t more = w->p->frames.v[frame].more;
     *x = (struct sp_pw_extra){0};
@@ -56,7 +56,7 @@ static void extra_of(struct sp_pw *w, uint32_t frame, struct sp_pw_extra *x)
         sp_json_init(&j, b->data, b->len);
         if (sp_json_object(&j))
             while (sp_json_key(&j, &key))
-                read_extra(w, &j, key, x);
+                pprof_read_extra(w, &j, key, x);
         sp_json_free(&j);
         return;
     }
@@ -71,7 +71,7 @@ static void extra_of(struct sp_pw *w, uint32_t frame, struct sp_pw_extra *x)
 }
 
 /* The id of a function, written when it is new. */
-static uint64_t function_id(struct sp_pw *w, const uint64_t key[5])
+static uint64_t pprof_function_id(struct sp_pw *w, const uint64_t key[5])
 {
     enum { KEY = 5 };
     uint64_t hash = sp_hash64(key, KEY * sizeof *key);
@@ -93,7 +93,7 @@ static uint64_t function_id(struct sp_pw *w, const uint64_t key[5])
     for (uint32_t i = 0; i < 3; i++)
         sp_wire_put_number(&b, 2 + i, key[i]);
     sp_wire_put_number(&b, 5, key[3]);
-    sp_wire_put_bytes(&w->functions, PP_FUNCTION, b.data, b.len);
+    sp_wire_put_bytes(&w->functions, PPROF_FUNCTION, b.data, b.len);
     return n / KEY + 1;
 }
 
@@ -103,37 +103,37 @@ enum { HAS_FUNCTIONS = 1, HAS_FILENAMES = 2, HAS_LINES = 4, HAS_INLINES = 8 };
  * What a frame of a mapping has. What a file said of its mapping holds but for what a symbolizer has named
  * since: these frames know how far into their function they are.
  */
-static void note_has(struct sp_pw *w, uint64_t mapping, const struct sp_frame *f, unsigned has)
+static void pprof_note_has(struct sp_pw *w, uint64_t mapping, const struct sp_frame *f, unsigned has)
 {
     if (!mapping)
         return;
-    struct sp_pp_mapping *m = &w->maps.list.v[mapping - 1];
+    struct sp_pprof_mapping *m = &w->maps.list.v[mapping - 1];
     if (!m->stated || f->flags & SP_FRAME_SYMOFF)
         m->has |= (uint8_t)has;
 }
 
-static void put_line(struct sp_pw *w, struct sp_buf *b, uint32_t frame, const struct sp_pw_extra *x,
-                     uint64_t mapping)
+static void pprof_put_line(struct sp_pw *w, struct sp_buf *b, uint32_t frame, const struct sp_pw_extra *x,
+                           uint64_t mapping)
 {
     const struct sp_frame *f = &w->p->frames.v[frame];
     struct sp_str name = sp_pstr(w->p, sp_frame_function(w->p, frame)->name), file = {"", 0};
     int64_t line = 0, column = 0;
     if (f->srcline) {
         file = sp_pstr(w->p, f->srcline);
-        file.n = (uint32_t)sp_pp_srcline(file, &line, &column);
+        file.n = (uint32_t)sp_pprof_srcline(file, &line, &column);
     }
     if (x->name.p)
         name = x->name;
     if (x->file.p)
         file = x->file;
-    note_has(w, mapping, f,
-             (name.n ? HAS_FUNCTIONS : 0u) | (file.n ? HAS_FILENAMES : 0u) |
-                 ((x->has_line ? x->line : line) ? HAS_LINES : 0u));
+    pprof_note_has(w, mapping, f,
+                   (name.n ? HAS_FUNCTIONS : 0u) | (file.n ? HAS_FILENAMES : 0u) |
+                       ((x->has_line ? x->line : line) ? HAS_LINES : 0u));
     uint64_t key[5] = {sp_pw_str(w, name), sp_pw_str(w, x->system_name.p ? x->system_name : name),
                        sp_pw_str(w, file), (uint64_t)x->start_line, 0};
     struct sp_buf *l = &w->line;
     sp_buf_clear(l);
-    sp_wire_put_number(l, 1, function_id(w, key));
+    sp_wire_put_number(l, 1, pprof_function_id(w, key));
     sp_wire_put_number(l, 2, (uint64_t)(x->has_line ? x->line : line));
     sp_wire_put_number(l, 3, (uint64_t)(x->has_line ? x->column : column));
     sp_wire_put_bytes(b, 4, l->data, l->len);
@@ -147,11 +147,11 @@ static void put_line(struct sp_pw *w, struct sp_buf *b, uint32_t frame, const st
  * from 0 to nowhere for. Offsets in the file take the range of the frames, at a place that is not 0: pprof
  * would have addresses of an executable at 0 counted from its segment.
  */
-static struct sp_pp_mapping fresh_mapping(const struct sp_pw *w, uint32_t dso)
+static struct sp_pprof_mapping pprof_fresh_mapping(const struct sp_pw *w, uint32_t dso)
 {
     const struct sp_pw_range *r = &w->ranges[dso];
     const struct sp_dso *d = &w->p->dsos.v[dso];
-    struct sp_pp_mapping m = {.file = d->name, .build_id = d->build_id, .dso = dso, .limit = UINT64_MAX};
+    struct sp_pprof_mapping m = {.file = d->name, .build_id = d->build_id, .dso = dso, .limit = UINT64_MAX};
     if (!r->offsets || !r->high || r->high > UINT64_MAX - 3 * PAGE)
         return m;
     m.offset = r->size ? r->offset : (r->low - (r->low > 0)) / PAGE * PAGE;
@@ -161,7 +161,7 @@ static struct sp_pp_mapping fresh_mapping(const struct sp_pw *w, uint32_t dso)
 }
 
 /* The mapping of a frame, by what it says or where its DSO is; 0: none. DSOs without one get theirs here. */
-static uint64_t mapping_of(struct sp_pw *w, uint32_t frame, const struct sp_pw_extra *x)
+static uint64_t pprof_mapping_of(struct sp_pw *w, uint32_t frame, const struct sp_pw_extra *x)
 {
     const struct sp_frame *f = &w->p->frames.v[frame];
     uint32_t dso = sp_frame_function(w->p, frame)->dso;
@@ -169,10 +169,10 @@ static uint64_t mapping_of(struct sp_pw *w, uint32_t frame, const struct sp_pw_e
         return 0;
     if (x->has_mapping && x->mapping <= w->maps.list.n && !w->maps.list.v[x->mapping - 1].gone)
         return x->mapping;
-    uint32_t m = sp_pp_mapping_guess(&w->maps, dso, f->flags & SP_FRAME_IP, f->ip);
+    uint32_t m = sp_pprof_mapping_guess(&w->maps, dso, f->flags & SP_FRAME_IP, f->ip);
     if (m != SP_NONE || dso == w->maps.unknown)
         return m == SP_NONE ? 0 : (uint64_t)m + 1;
-    struct sp_pp_mapping fresh = fresh_mapping(w, dso);
+    struct sp_pprof_mapping fresh = pprof_fresh_mapping(w, dso);
     fresh.next = w->maps.first.v[dso];
     if (!sp_vec_push(&w->maps.list, fresh)) {
         w->nomem = true;
@@ -183,8 +183,8 @@ static uint64_t mapping_of(struct sp_pw *w, uint32_t frame, const struct sp_pw_e
 }
 
 /* Of a caller pprof wants an address within the call. */
-static uint64_t address_of(struct sp_pw *w, uint32_t frame, bool returns, const struct sp_pw_extra *x,
-                           uint64_t mapping)
+static uint64_t pprof_address_of(struct sp_pw *w, uint32_t frame, bool returns, const struct sp_pw_extra *x,
+                                 uint64_t mapping)
 {
     const struct sp_frame *f = &w->p->frames.v[frame];
     uint64_t ip = f->ip - returns;
@@ -192,40 +192,40 @@ static uint64_t address_of(struct sp_pw *w, uint32_t frame, bool returns, const 
         return x->address;
     if (!mapping || sp_frame_function(w->p, frame)->dso == w->maps.unknown)
         return ip;
-    const struct sp_pp_mapping *m = &w->maps.list.v[mapping - 1];
+    const struct sp_pprof_mapping *m = &w->maps.list.v[mapping - 1];
     return ip - m->offset + m->start;
 }
 
-static void put_location(struct sp_pw *w, const uint32_t *frames, size_t n, bool returns)
+static void pprof_put_location(struct sp_pw *w, const uint32_t *frames, size_t n, bool returns)
 {
     struct sp_pw_extra x;
     struct sp_buf *b = &w->locations, one;
     uint32_t outer = frames[n - 1];
-    extra_of(w, outer, &x);
+    pprof_extra_of(w, outer, &x);
     sp_buf_init(&one, 0);
-    uint64_t mapping = mapping_of(w, outer, &x);
+    uint64_t mapping = pprof_mapping_of(w, outer, &x);
     sp_wire_put_number(&one, 1, ++w->nlocations);
     sp_wire_put_number(&one, 2, mapping);
-    sp_wire_put_number(&one, 3, address_of(w, outer, returns, &x, mapping));
+    sp_wire_put_number(&one, 3, pprof_address_of(w, outer, returns, &x, mapping));
     const struct sp_frame *f = &w->p->frames.v[outer];
     bool bare = n == 1 && f->flags & SP_FRAME_UNRESOLVED && !f->srcline && !x.name.p;
     bool folded = x.folded;
     for (size_t i = 0; i < n && !bare; i++) {
         if (i + 1 < n)
-            extra_of(w, frames[i], &x);
+            pprof_extra_of(w, frames[i], &x);
         else if (n > 1)
-            extra_of(w, outer, &x);
-        put_line(w, &one, frames[i], &x, mapping);
+            pprof_extra_of(w, outer, &x);
+        pprof_put_line(w, &one, frames[i], &x, mapping);
     }
-    note_has(w, mapping, f, n > 1 ? HAS_INLINES : 0);
+    pprof_note_has(w, mapping, f, n > 1 ? HAS_INLINES : 0);
     sp_wire_put_number(&one, 5, folded);
-    sp_wire_put_bytes(b, PP_LOCATION, one.data, one.len);
+    sp_wire_put_bytes(b, PPROF_LOCATION, one.data, one.len);
     w->nomem |= one.failed || b->failed;
     sp_buf_free(&one);
 }
 
 /* The location of several frames. */
-static uint32_t group_location(struct sp_pw *w, const uint32_t *frames, uint32_t n, bool returns)
+static uint32_t pprof_group_location(struct sp_pw *w, const uint32_t *frames, uint32_t n, bool returns)
 {
     uint64_t hash = sp_hash64_seed(frames, n * sizeof *frames, returns);
     struct sp_probe at = sp_map_probe(&w->group_map, hash);
@@ -243,7 +243,7 @@ static uint32_t group_location(struct sp_pw *w, const uint32_t *frames, uint32_t
         return 0;
     }
     memcpy(w->group_frames.v + g.at, frames, n * sizeof *frames);
-    put_location(w, frames, n, returns);
+    pprof_put_location(w, frames, n, returns);
     w->group_frames.v[g.at + n] = w->nlocations;
     w->group_frames.n += n + 1;
     return w->nlocations;
@@ -258,11 +258,11 @@ bool sp_pw_locations(struct sp_pw *w, struct sp_returns how, const uint32_t *fra
             depth = all[frames[k]].inline_depth;
         bool returns = sp_is_return(how, &all[frames[k - 1]], i ? &all[frames[i - 1]] : NULL);
         if (k > i + 1) {
-            id = group_location(w, frames + i, (uint32_t)(k - i), returns);
+            id = pprof_group_location(w, frames + i, (uint32_t)(k - i), returns);
         } else {
             uint32_t *known = &w->location_of[2 * (size_t)frames[i] + returns];
             if (!*known) {
-                put_location(w, frames + i, 1, returns);
+                pprof_put_location(w, frames + i, 1, returns);
                 *known = w->nlocations;
             }
             id = *known;
@@ -274,7 +274,7 @@ bool sp_pw_locations(struct sp_pw *w, struct sp_returns how, const uint32_t *fra
 }
 
 /* "x_FORMAT":{…,"map":{"offset":"0x…","size":"0x…"}} of a DSO. */
-static void mapped_code(struct sp_str more, struct sp_pw_range *r)
+static void pprof_code_mapping(struct sp_str more, struct sp_pw_range *r)
 {
     struct sp_span text = {more.p, more.n}, map, offset, size;
     static const char *const formats[] = {"x_perf", "x_gperftools", "x_jemalloc"};
@@ -288,7 +288,7 @@ static void mapped_code(struct sp_str more, struct sp_pw_range *r)
     }
 }
 
-static bool find_ranges(struct sp_pw *w)
+static bool pprof_find_ranges(struct sp_pw *w)
 {
     static const char offsets[] = "\"ip\":\"file_offset\"";
     const struct sp_profile *p = w->p;
@@ -299,7 +299,7 @@ static bool find_ranges(struct sp_pw *w)
         struct sp_str more = sp_pstr(p, p->dsos.v[i].more);
         w->ranges[i].offsets = memmem(more.p, more.n, offsets, sizeof offsets - 1);
         if (w->ranges[i].offsets)
-            mapped_code(more, &w->ranges[i]);
+            pprof_code_mapping(more, &w->ranges[i]);
     }
     for (uint32_t i = 0; i < p->frames.n; i++) {
         const struct sp_frame *f = &p->frames.v[i];
@@ -316,19 +316,19 @@ static bool find_ranges(struct sp_pw *w)
  * The mappings of a DSO that was symbolized since its file told of them: its frames have addresses as linked
  * now, for which one is enough.
  */
-static void renew_mappings(struct sp_pw *w)
+static void pprof_renew_mappings(struct sp_pw *w)
 {
     bool *done = calloc(w->p->dsos.n + 1, 1);
     w->nomem |= !done;
     for (size_t k = 0; done && k < w->maps.list.n; k++) {
-        struct sp_pp_mapping *m = &w->maps.list.v[k];
+        struct sp_pprof_mapping *m = &w->maps.list.v[k];
         uint32_t dso = m->dso;
-        if (dso == SP_NONE || dso == w->maps.unknown || w->ranges[dso].offsets || sp_pp_is_linked(m))
+        if (dso == SP_NONE || dso == w->maps.unknown || w->ranges[dso].offsets || sp_pprof_is_linked(m))
             continue;
         if (!done[dso])
-            *m = fresh_mapping(w, dso);
+            *m = pprof_fresh_mapping(w, dso);
         else
-            *m = (struct sp_pp_mapping){.dso = SP_NONE, .gone = true};
+            *m = (struct sp_pprof_mapping){.dso = SP_NONE, .gone = true};
         done[dso] = true;
     }
     free(done);
@@ -336,10 +336,11 @@ static void renew_mappings(struct sp_pw *w)
 
 /* The DSO of a mapping that the header tells of: of its name and build id, and kind of ips if there are two.
  */
-static uint32_t dso_of(const struct sp_pw *w, const struct sp_map *by_name, const struct sp_pp_mapping *m)
+static uint32_t pprof_dso_of(const struct sp_pw *w, const struct sp_map *by_name,
+                             const struct sp_pprof_mapping *m)
 {
     const struct sp_profile *p = w->p;
-    uint32_t id = sp_pp_is_build_id(sp_pstr(p, m->build_id)) ? m->build_id : SP_STR_NONE, best = SP_NONE;
+    uint32_t id = sp_pprof_is_build_id(sp_pstr(p, m->build_id)) ? m->build_id : SP_STR_NONE, best = SP_NONE;
     struct sp_probe at = sp_map_probe(by_name, sp_hash_mix(m->file, 0));
     int most = 0;
     for (uint32_t i; (i = sp_map_next(by_name, &at)) != SP_MAP_NONE;) {
@@ -347,7 +348,7 @@ static uint32_t dso_of(const struct sp_pw *w, const struct sp_map *by_name, cons
         if (d->name != m->file || (id && d->build_id != id))
             continue;
         /* A symbolizer tells build ids that the file did not, and makes addresses of offsets. */
-        int fit = 1 + 2 * (d->build_id == id) + (w->ranges[i].offsets != sp_pp_is_linked(m));
+        int fit = 1 + 2 * (d->build_id == id) + (w->ranges[i].offsets != sp_pprof_is_linked(m));
         if (fit > most) {
             most = fit;
             best = i;
@@ -360,7 +361,7 @@ bool sp_pw_frames_begin(struct sp_pw *w)
 {
     const struct sp_profile *p = w->p;
     struct sp_map by_name = {0};
-    bool ok = find_ranges(w);
+    bool ok = pprof_find_ranges(w);
     w->maps.unknown = SP_NONE;
     for (uint32_t i = 0; ok && i < p->dsos.n; i++) {
         if (sp_str_is(sp_pstr(p, p->dsos.v[i].name), "[unknown]") && w->maps.unknown == SP_NONE)
@@ -368,24 +369,24 @@ bool sp_pw_frames_begin(struct sp_pw *w)
         ok = sp_map_add(&by_name, sp_hash_mix(p->dsos.v[i].name, 0), i);
     }
     for (size_t k = 0; ok && k < w->maps.list.n; k++) {
-        struct sp_pp_mapping *m = &w->maps.list.v[k];
+        struct sp_pprof_mapping *m = &w->maps.list.v[k];
         struct sp_str file = sp_pstr(p, m->file);
-        m->dso = !file.n || sp_str_is(file, "[unknown]") ? w->maps.unknown : dso_of(w, &by_name, m);
+        m->dso = !file.n || sp_str_is(file, "[unknown]") ? w->maps.unknown : pprof_dso_of(w, &by_name, m);
         if (!sp_pstr(p, m->build_id).n && m->dso != SP_NONE)
             m->build_id = p->dsos.v[m->dso].build_id;
     }
     sp_map_free(&by_name);
     if (ok)
-        renew_mappings(w);
+        pprof_renew_mappings(w);
     w->location_of = calloc(2 * p->frames.n + 2, sizeof *w->location_of);
-    return ok && w->location_of && sp_pp_mappings_index(&w->maps, p->dsos.n);
+    return ok && w->location_of && sp_pprof_mappings_index(&w->maps, p->dsos.n);
 }
 
 void sp_pw_put_mappings(struct sp_pw *w)
 {
     struct sp_buf *b = &w->line;
     for (size_t i = 0; i < w->maps.list.n; i++) {
-        const struct sp_pp_mapping *m = &w->maps.list.v[i];
+        const struct sp_pprof_mapping *m = &w->maps.list.v[i];
         if (m->gone)
             continue;
         sp_buf_clear(b);
@@ -398,7 +399,7 @@ void sp_pw_put_mappings(struct sp_pw *w)
         for (uint32_t k = 0; k < 4; k++)
             sp_wire_put_number(b, 7 + k, m->has >> k & 1);
         sp_buf_clear(&w->scratch);
-        sp_wire_put_bytes(&w->scratch, PP_MAPPING, b->data, b->len);
+        sp_wire_put_bytes(&w->scratch, PPROF_MAPPING, b->data, b->len);
         if (b->failed || w->scratch.failed)
             w->nomem = true;
         else

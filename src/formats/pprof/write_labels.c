@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-static void put(struct sp_pw *w, struct sp_buf *b, struct sp_str key, const struct sp_str *text, int64_t num,
-                struct sp_str unit)
+static void pprof_put_label(struct sp_pw *w, struct sp_buf *b, struct sp_str key, const struct sp_str *text,
+                            int64_t num, struct sp_str unit)
 {
     struct sp_buf *l = &w->line;
     sp_buf_clear(l);
@@ -18,13 +18,13 @@ static void put(struct sp_pw *w, struct sp_buf *b, struct sp_str key, const stru
     w->nomem |= l->failed;
 }
 
-static void put_text(struct sp_pw *w, struct sp_buf *b, struct sp_str key, struct sp_str text)
+static void pprof_put_label_text(struct sp_pw *w, struct sp_buf *b, struct sp_str key, struct sp_str text)
 {
     if (text.n)
-        put(w, b, key, &text, 0, (struct sp_str){"", 0});
+        pprof_put_label(w, b, key, &text, 0, (struct sp_str){"", 0});
 }
 
-static void put_id(struct sp_pw *w, struct sp_buf *b, int which, int64_t v)
+static void pprof_put_label_id(struct sp_pw *w, struct sp_buf *b, int which, int64_t v)
 {
     char t[20];
     struct sp_str text = {t, 0};
@@ -32,14 +32,14 @@ static void put_id(struct sp_pw *w, struct sp_buf *b, int which, int64_t v)
         return;
     if (w->keys[which].text && v >= 0) {
         text.n = (uint32_t)sp_u64_text((uint64_t)v, t);
-        put(w, b, w->keys[which].key, &text, 0, w->keys[which].unit);
+        pprof_put_label(w, b, w->keys[which].key, &text, 0, w->keys[which].unit);
     } else {
-        put(w, b, w->keys[which].key, NULL, v, w->keys[which].unit);
+        pprof_put_label(w, b, w->keys[which].key, NULL, v, w->keys[which].unit);
     }
 }
 
 /* A string, a number, {"num":…,"unit":…}; anything else as its JSON text. */
-static void put_value(struct sp_pw *w, struct sp_buf *b, struct sp_str key, struct sp_json *j)
+static void pprof_put_label_value(struct sp_pw *w, struct sp_buf *b, struct sp_str key, struct sp_json *j)
 {
     struct sp_span s, name;
     struct sp_str text, unit = {"", 0}, bytes = unit;
@@ -49,13 +49,13 @@ static void put_value(struct sp_pw *w, struct sp_buf *b, struct sp_str key, stru
         if (!sp_json_string_value(j, &s))
             return;
         text = (struct sp_str){s.p, (uint32_t)s.n};
-        put(w, b, key, &text, 0, unit);
+        pprof_put_label(w, b, key, &text, 0, unit);
         return;
     }
     if (!sp_json_skip(j, &s))
         return;
     if (is == SP_JSON_NUMBER && sp_parse_i64(s.p, s.p + s.n, &v) == s.n) {
-        put(w, b, key, NULL, v, unit);
+        pprof_put_label(w, b, key, NULL, v, unit);
         return;
     }
     struct sp_json inner;
@@ -81,12 +81,12 @@ static void put_value(struct sp_pw *w, struct sp_buf *b, struct sp_str key, stru
         }
     sp_json_free(&inner);
     text = hexed && !num && !other ? bytes : (struct sp_str){s.p, (uint32_t)s.n};
-    put(w, b, key, num && !other ? NULL : &text, num && !other ? v : 0,
-        num && !other ? unit : (struct sp_str){"", 0});
+    pprof_put_label(w, b, key, num && !other ? NULL : &text, num && !other ? v : 0,
+                    num && !other ? unit : (struct sp_str){"", 0});
 }
 
 /* {"key":value or [value,…],…} */
-static void put_labels(struct sp_pw *w, struct sp_buf *b, struct sp_span object)
+static void pprof_put_labels(struct sp_pw *w, struct sp_buf *b, struct sp_span object)
 {
     struct sp_json j;
     struct sp_span key, raw;
@@ -95,7 +95,7 @@ static void put_labels(struct sp_pw *w, struct sp_buf *b, struct sp_span object)
         while (!w->nomem && sp_json_key(&j, &key)) {
             struct sp_str k = sp_pw_keep(w, key);
             if (sp_json_type(&j) != SP_JSON_ARRAY) {
-                put_value(w, b, k, &j);
+                pprof_put_label_value(w, b, k, &j);
                 continue;
             }
             if (!sp_json_skip(&j, &raw))
@@ -104,14 +104,14 @@ static void put_labels(struct sp_pw *w, struct sp_buf *b, struct sp_span object)
             sp_json_init(&items, raw.p, raw.n);
             if (sp_json_array(&items))
                 while (sp_json_item(&items))
-                    put_value(w, b, k, &items);
+                    pprof_put_label_value(w, b, k, &items);
             sp_json_free(&items);
         }
     sp_json_free(&j);
 }
 
 /* What else a context says: x_pprof's labels, and other tools' keys. */
-static void put_more(struct sp_pw *w, struct sp_buf *b, struct sp_str more)
+static void pprof_put_context_labels(struct sp_pw *w, struct sp_buf *b, struct sp_str more)
 {
     struct sp_buf object;
     struct sp_json j;
@@ -130,7 +130,7 @@ static void put_more(struct sp_pw *w, struct sp_buf *b, struct sp_str more)
         while (!w->nomem && sp_json_key(&j, &key)) {
             bool ours = sp_span_is(key, "x_pprof") && sp_json_type(&j) == SP_JSON_OBJECT;
             if (!ours) {
-                put_value(w, b, sp_pw_keep(w, key), &j);
+                pprof_put_label_value(w, b, sp_pw_keep(w, key), &j);
                 continue;
             }
             if (!sp_json_skip(&j, &raw))
@@ -141,7 +141,7 @@ static void put_more(struct sp_pw *w, struct sp_buf *b, struct sp_str more)
                 while (sp_json_key(&x, &name)) {
                     bool labels = sp_span_is(name, "labels");
                     if (sp_json_skip(&x, &raw) && labels)
-                        put_labels(w, b, raw);
+                        pprof_put_labels(w, b, raw);
                 }
             sp_json_free(&x);
         }
@@ -150,7 +150,7 @@ static void put_more(struct sp_pw *w, struct sp_buf *b, struct sp_str more)
 }
 
 /* Whether some other label may have that key: contexts tell it with quotes around. */
-static bool is_taken(const struct sp_pw *w, struct sp_str key)
+static bool pprof_is_key_taken(const struct sp_pw *w, struct sp_str key)
 {
     char quoted[32];
     size_t n = (size_t)snprintf(quoted, sizeof quoted, "\"%.*s\":", (int)key.n, key.p);
@@ -164,26 +164,26 @@ static bool is_taken(const struct sp_pw *w, struct sp_str key)
 
 void sp_pw_mark(struct sp_pw *w)
 {
-    static const char *const others[PP_MARKED] = {"x_state", "x_cpu", "x_source"};
-    bool used[PP_MARKED] = {false};
+    static const char *const others[PPROF_MARKED] = {"x_state", "x_cpu", "x_source"};
+    bool used[PPROF_MARKED] = {false};
     struct sp_buf b;
     sp_buf_init(&b, 256);
-    sp_buf_puts(&b, PP_MARK);
+    sp_buf_puts(&b, PPROF_MARK);
     for (size_t i = 0; i < w->p->contexts.n; i++) {
         const struct sp_context *c = &w->p->contexts.v[i];
-        used[PP_STATE] |= sp_pstr(w->p, c->state).n > 0;
-        used[PP_SOURCE] |= sp_pstr(w->p, c->source).n > 0;
-        used[PP_CPU] |= c->cpu != SP_ABSENT;
+        used[PPROF_STATE] |= sp_pstr(w->p, c->state).n > 0;
+        used[PPROF_SOURCE] |= sp_pstr(w->p, c->source).n > 0;
+        used[PPROF_CPU] |= c->cpu != SP_ABSENT;
     }
-    for (int k = 0; k < PP_MARKED; k++) {
-        w->marked[k] = sp_pp_literal(sp_pp_marked[k]);
+    for (int k = 0; k < PPROF_MARKED; k++) {
+        w->marked[k] = sp_pprof_literal(sp_pprof_marked[k]);
         if (!used[k])
             continue;
-        if (is_taken(w, w->marked[k]))
-            w->marked[k] = sp_pp_literal(others[k]);
-        sp_buf_printf(&b, " %s=%s", sp_pp_marked[k], w->marked[k].p);
+        if (pprof_is_key_taken(w, w->marked[k]))
+            w->marked[k] = sp_pprof_literal(others[k]);
+        sp_buf_printf(&b, " %s=%s", sp_pprof_marked[k], w->marked[k].p);
     }
-    bool any = b.len > sizeof PP_MARK - 1;
+    bool any = b.len > sizeof PPROF_MARK - 1;
     if (b.failed ||
         (any && !sp_vec_push(&w->comments, sp_pw_str(w, (struct sp_str){b.data, (uint32_t)b.len}))))
         w->nomem = true;
@@ -194,14 +194,14 @@ void sp_pw_labels(struct sp_pw *w, struct sp_buf *b, uint32_t context)
 {
     const struct sp_context *c = &w->p->contexts.v[context];
     struct sp_str comm = sp_pstr(w->p, c->comm), more = sp_pstr(w->p, c->more);
-    put_id(w, b, PP_PID, c->pid);
-    put_id(w, b, PP_TID, c->tid);
+    pprof_put_label_id(w, b, PPROF_PID, c->pid);
+    pprof_put_label_id(w, b, PPROF_TID, c->tid);
     if (c->comm)
-        put(w, b, w->keys[PP_COMM].key, &comm, 0, w->keys[PP_COMM].unit);
+        pprof_put_label(w, b, w->keys[PPROF_COMM].key, &comm, 0, w->keys[PPROF_COMM].unit);
     if (c->cpu != SP_ABSENT)
-        put(w, b, w->marked[PP_CPU], NULL, c->cpu, (struct sp_str){"", 0});
-    put_text(w, b, w->marked[PP_STATE], sp_pstr(w->p, c->state));
-    put_text(w, b, w->marked[PP_SOURCE], sp_pstr(w->p, c->source));
+        pprof_put_label(w, b, w->marked[PPROF_CPU], NULL, c->cpu, (struct sp_str){"", 0});
+    pprof_put_label_text(w, b, w->marked[PPROF_STATE], sp_pstr(w->p, c->state));
+    pprof_put_label_text(w, b, w->marked[PPROF_SOURCE], sp_pstr(w->p, c->source));
     if (more.n)
-        put_more(w, b, more);
+        pprof_put_context_labels(w, b, more);
 }

@@ -8,12 +8,12 @@
 #include "formats/pprof/write.h"
 #include "json/find.h"
 
-static bool event_wanted(const struct sp_pw *w, uint32_t e)
+static bool pprof_event_wanted(const struct sp_pw *w, uint32_t e)
 {
     return w->opts->event == SP_NONE || w->opts->event == e;
 }
 
-static bool has_type(const struct sp_pw *w, uint32_t event, uint32_t metric)
+static bool pprof_has_type(const struct sp_pw *w, uint32_t event, uint32_t metric)
 {
     for (size_t i = 0; i < w->types.n; i++)
         if (w->types.v[i].event == event && w->types.v[i].metric == metric)
@@ -21,17 +21,18 @@ static bool has_type(const struct sp_pw *w, uint32_t event, uint32_t metric)
     return false;
 }
 
-static void add_type(struct sp_pw *w, uint32_t event, uint32_t metric, struct sp_str type, struct sp_str unit)
+static void pprof_add_type(struct sp_pw *w, uint32_t event, uint32_t metric, struct sp_str type,
+                           struct sp_str unit)
 {
     struct sp_pw_type t = {event, metric, sp_pw_str(w, type), sp_pw_str(w, unit)};
-    if (has_type(w, event, metric))
+    if (pprof_has_type(w, event, metric))
         return;
     if (!sp_vec_push(&w->types, t))
         w->nomem = true;
 }
 
 /* One of "sample_types". */
-static void own_type(struct sp_pw *w, struct sp_json *j)
+static void pprof_own_type(struct sp_pw *w, struct sp_json *j)
 {
     struct sp_str type = {"", 0}, unit = type, event = type, metric = type;
     struct sp_span key, raw;
@@ -52,21 +53,20 @@ static void own_type(struct sp_pw *w, struct sp_json *j)
             sp_json_skip(j, &raw);
     }
     uint32_t e = sp_event_find(w->p, event.p, event.n), m = sp_metric_find(w->p, metric.p, metric.n);
-    if (e != SP_NONE && m != SP_NONE && event_wanted(w, e))
-        add_type(w, e, m, type, unit);
+    if (e != SP_NONE && m != SP_NONE && pprof_event_wanted(w, e))
+        pprof_add_type(w, e, m, type, unit);
 }
 
 /* Which key holds pid, tid or name. */
-static void own_keys(struct sp_pw *w, struct sp_json *j)
+static void pprof_own_keys(struct sp_pw *w, struct sp_json *j)
 {
-    static const char *const names[] = {"pid", "tid", "comm"};
     struct sp_span name, key, raw;
     sp_json_object(j);
     while (sp_json_key(j, &name)) {
         int k = 0;
-        while (k < PP_KEYS && !sp_span_is(name, names[k]))
+        while (k < PPROF_KEYS && !sp_span_is(name, sp_pprof_key_names[k]))
             k++;
-        if (k == PP_KEYS || sp_json_type(j) != SP_JSON_OBJECT) {
+        if (k == PPROF_KEYS || sp_json_type(j) != SP_JSON_OBJECT) {
             sp_json_skip(j, &raw);
             continue;
         }
@@ -84,15 +84,14 @@ static void own_keys(struct sp_pw *w, struct sp_json *j)
     }
 }
 
-static bool hex_value(struct sp_json *j, uint64_t *out)
+static bool pprof_own_hex(struct sp_json *j, uint64_t *out)
 {
     struct sp_span s;
     return sp_json_string_value(j, &s) && sp_parse_0x(s.p, s.n, out);
 }
 
-static void has_member(struct sp_json *j, struct sp_pp_mapping *m)
+static void pprof_own_has(struct sp_json *j, struct sp_pprof_mapping *m)
 {
-    static const char *const has[] = {"functions", "filenames", "lines", "inlines"};
     struct sp_span s;
     sp_json_array(j);
     while (sp_json_item(j)) {
@@ -102,14 +101,14 @@ static void has_member(struct sp_json *j, struct sp_pp_mapping *m)
         }
         sp_json_string_value(j, &s);
         for (unsigned k = 0; k < 4; k++)
-            if (sp_span_is(s, has[k]))
+            if (sp_span_is(s, sp_pprof_has_names[k]))
                 m->has |= (uint8_t)(1u << k);
     }
 }
 
-static void own_mapping(struct sp_pw *w, struct sp_json *j)
+static void pprof_own_mapping(struct sp_pw *w, struct sp_json *j)
 {
-    struct sp_pp_mapping m = {.dso = SP_NONE, .stated = true};
+    struct sp_pprof_mapping m = {.dso = SP_NONE, .stated = true};
     struct sp_span key, raw;
     if (sp_json_type(j) != SP_JSON_OBJECT) {
         sp_json_skip(j, &raw);
@@ -123,7 +122,7 @@ static void own_mapping(struct sp_pw *w, struct sp_json *j)
                            : sp_span_is(key, "offset") ? &m.offset
                                                        : NULL;
         if (string && number) {
-            hex_value(j, number);
+            pprof_own_hex(j, number);
         } else if (sp_pw_text_ahead(j) && (sp_span_is(key, "file") || sp_span_is(key, "build_id"))) {
             bool file = sp_span_is(key, "file");
             struct sp_str s = sp_pw_text(w, j);
@@ -131,7 +130,7 @@ static void own_mapping(struct sp_pw *w, struct sp_json *j)
             w->nomem |= number_of == SP_STR_FAIL;
             *(file ? &m.file : &m.build_id) = number_of;
         } else if (sp_span_is(key, "has") && sp_json_type(j) == SP_JSON_ARRAY) {
-            has_member(j, &m);
+            pprof_own_has(j, &m);
         } else {
             sp_json_skip(j, &raw);
         }
@@ -141,7 +140,7 @@ static void own_mapping(struct sp_pw *w, struct sp_json *j)
 }
 
 /* A field that nobody knew: it goes out as it came in. */
-static void own_unknown(struct sp_pw *w, struct sp_json *j)
+static void pprof_own_unknown(struct sp_pw *w, struct sp_json *j)
 {
     struct sp_span key, raw;
     struct sp_str bytes = {"", 0};
@@ -176,7 +175,7 @@ static void own_unknown(struct sp_pw *w, struct sp_json *j)
     sp_buf_add(&w->unknown, bytes.p, bytes.n);
 }
 
-static void own_comment(struct sp_pw *w, struct sp_json *j)
+static void pprof_own_comment(struct sp_pw *w, struct sp_json *j)
 {
     struct sp_span raw;
     if (!sp_pw_text_ahead(j)) {
@@ -188,14 +187,15 @@ static void own_comment(struct sp_pw *w, struct sp_json *j)
         w->nomem = true;
 }
 
-static void each(struct sp_pw *w, struct sp_json *j, void (*item)(struct sp_pw *w, struct sp_json *j))
+static void pprof_each_item(struct sp_pw *w, struct sp_json *j,
+                            void (*item)(struct sp_pw *w, struct sp_json *j))
 {
     sp_json_array(j);
     while (sp_json_item(j))
         item(w, j);
 }
 
-static void own_period_type(struct sp_pw *w, struct sp_json *j)
+static void pprof_own_period_type(struct sp_pw *w, struct sp_json *j)
 {
     struct sp_span raw;
     unsigned i = 0;
@@ -209,7 +209,7 @@ static void own_period_type(struct sp_pw *w, struct sp_json *j)
     w->has_period_type = true;
 }
 
-static void own_number(struct sp_json *j, int64_t *out)
+static void pprof_own_number(struct sp_json *j, int64_t *out)
 {
     struct sp_span s;
     int64_t v;
@@ -217,7 +217,7 @@ static void own_number(struct sp_json *j, int64_t *out)
         *out = v;
 }
 
-static void own_member(struct sp_pw *w, struct sp_json *j, struct sp_span key)
+static void pprof_own_member(struct sp_pw *w, struct sp_json *j, struct sp_span key)
 {
     struct sp_span raw;
     enum sp_json_type is = sp_json_type(j);
@@ -234,30 +234,30 @@ static void own_member(struct sp_pw *w, struct sp_json *j, struct sp_span key)
     if (text && sp_pw_text_ahead(j))
         *text = sp_pw_str(w, sp_pw_text(w, j));
     else if (value && number)
-        own_number(j, value);
+        pprof_own_number(j, value);
     else if (array && sp_span_is(key, "sample_types"))
-        each(w, j, own_type);
+        pprof_each_item(w, j, pprof_own_type);
     else if (array && sp_span_is(key, "mappings"))
-        each(w, j, own_mapping);
+        pprof_each_item(w, j, pprof_own_mapping);
     else if (array && sp_span_is(key, "comments"))
-        each(w, j, own_comment);
+        pprof_each_item(w, j, pprof_own_comment);
     else if (array && sp_span_is(key, "unknown"))
-        each(w, j, own_unknown);
+        pprof_each_item(w, j, pprof_own_unknown);
     else if (array && sp_span_is(key, "period_type"))
-        own_period_type(w, j);
+        pprof_own_period_type(w, j);
     else if (is == SP_JSON_OBJECT && sp_span_is(key, "keys"))
-        own_keys(w, j);
+        pprof_own_keys(w, j);
     else
         sp_json_skip(j, &raw);
 }
 
-static struct sp_str metric_name(const struct sp_pw *w, uint32_t m)
+static struct sp_str pprof_metric_name(const struct sp_pw *w, uint32_t m)
 {
     return sp_pstr(w->p, w->p->metrics.v[m].name);
 }
 
 /* Names that pprof's users know. */
-static struct sp_str known_name(struct sp_str metric)
+static struct sp_str pprof_known_name(struct sp_str metric)
 {
     static const char *const names[][2] = {{"alloc_count", "alloc_objects"}, {"alloc_bytes", "alloc_space"},
                                            {"live_count", "inuse_objects"},  {"live_bytes", "inuse_space"},
@@ -265,23 +265,23 @@ static struct sp_str known_name(struct sp_str metric)
                                            {"peak_bytes", "peak_space"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (sp_str_is(metric, names[i][0]))
-            return sp_pp_literal(names[i][1]);
+            return sp_pprof_literal(names[i][1]);
     return metric;
 }
 
 /* A type for a metric of an event: by its own name in a profile of one event, else by the event's. */
-static void other_type(struct sp_pw *w, uint32_t e, uint32_t m, uint32_t unit, bool alone)
+static void pprof_event_type(struct sp_pw *w, uint32_t e, uint32_t m, uint32_t unit, bool alone)
 {
-    struct sp_str event = sp_pstr(w->p, w->p->events.v[e].name), metric = metric_name(w, m);
+    struct sp_str event = sp_pstr(w->p, w->p->events.v[e].name), metric = pprof_metric_name(w, m);
     bool primary = w->p->events.v[e].primary == m, plain = sp_str_is(metric, "period");
-    struct sp_str name = known_name(metric), u = sp_pstr(w->p, unit);
+    struct sp_str name = pprof_known_name(metric), u = sp_pstr(w->p, unit);
     struct sp_buf b;
-    if (has_type(w, e, m))
+    if (pprof_has_type(w, e, m))
         return;
     if (!u.n && w->p->metrics.v[m].info->unit)
-        u = sp_pp_literal(w->p->metrics.v[m].info->unit);
+        u = sp_pprof_literal(w->p->metrics.v[m].info->unit);
     if (sp_str_is(u, "events"))
-        u = sp_pp_literal("count");
+        u = sp_pprof_literal("count");
     sp_buf_init(&b, 0);
     if (primary && (plain || !alone)) {
         name = event;
@@ -294,29 +294,31 @@ static void other_type(struct sp_pw *w, uint32_t e, uint32_t m, uint32_t unit, b
     if (b.failed)
         w->nomem = true;
     else
-        add_type(w, e, m, name, sp_pp_unit_out(u));
+        pprof_add_type(w, e, m, name, sp_pprof_unit_out(u));
     sp_buf_free(&b);
 }
 
-static bool metric_wanted(const struct sp_pw *w, uint32_t m)
+static bool pprof_metric_wanted(const struct sp_pw *w, uint32_t m)
 {
-    return w->opts->metric == SP_NONE || w->opts->metric == m || sp_str_is(metric_name(w, m), "samples");
+    return w->opts->metric == SP_NONE || w->opts->metric == m ||
+           sp_str_is(pprof_metric_name(w, m), "samples");
 }
 
 /* The metrics that records of an event have, the primary one last, as pprof shows the last type first. */
-static void event_types(struct sp_pw *w, const uint32_t *units, uint32_t e, bool alone)
+static void pprof_event_types(struct sp_pw *w, const uint32_t *units, uint32_t e, bool alone)
 {
     const struct sp_profile *p = w->p;
     uint32_t primary = p->events.v[e].primary;
     for (uint32_t m = 0; m < p->metrics.n; m++)
-        if (m != primary && units[m] != SP_NONE && metric_wanted(w, m))
-            other_type(w, e, m, units[m], alone);
-    if (primary < p->metrics.n && metric_wanted(w, primary))
-        other_type(w, e, primary, units[primary] == SP_NONE ? p->events.v[e].unit : units[primary], alone);
+        if (m != primary && units[m] != SP_NONE && pprof_metric_wanted(w, m))
+            pprof_event_type(w, e, m, units[m], alone);
+    if (primary < p->metrics.n && pprof_metric_wanted(w, primary))
+        pprof_event_type(w, e, primary, units[primary] == SP_NONE ? p->events.v[e].unit : units[primary],
+                         alone);
 }
 
 /* By event and metric: the unit of a record that has it; SP_NONE: none has. */
-static uint32_t *metric_units(struct sp_pw *w)
+static uint32_t *pprof_metric_units(struct sp_pw *w)
 {
     const struct sp_profile *p = w->p;
     size_t n = p->events.n * p->metrics.n;
@@ -344,7 +346,7 @@ static uint32_t *metric_units(struct sp_pw *w)
 }
 
 /* The event with the most samples, as views choose it; its primary metric is the default type. */
-static void choose_default(struct sp_pw *w)
+static void pprof_choose_default(struct sp_pw *w)
 {
     const struct sp_profile *p = w->p;
     uint32_t samples = sp_metric_find(p, "samples", 7), best = 0;
@@ -375,14 +377,14 @@ static void choose_default(struct sp_pw *w)
     }
 }
 
-static bool nanoseconds(const struct sp_pw *w, uint32_t text, int64_t *out)
+static bool pprof_nanoseconds(const struct sp_pw *w, uint32_t text, int64_t *out)
 {
     struct sp_str s = sp_pstr(w->p, text);
     return s.n && sp_seconds_ns(s.p, s.n, out);
 }
 
 /* What perf recorded of the wall clock, where its own clock is another one. */
-static bool wall_less_clock(const struct sp_pw *w, int64_t *out)
+static bool pprof_wall_less_clock(const struct sp_pw *w, int64_t *out)
 {
     struct sp_str more = sp_pstr(w->p, w->p->header.more), clock = sp_pstr(w->p, w->p->header.clock);
     struct sp_span data, name;
@@ -393,24 +395,25 @@ static bool wall_less_clock(const struct sp_pw *w, int64_t *out)
            sp_json_find_i64(data, "clock_ns", &then) && !__builtin_sub_overflow(wall, then, out);
 }
 
-static void times(struct sp_pw *w)
+static void pprof_write_times(struct sp_pw *w)
 {
     const struct sp_header *h = &w->p->header;
     bool seconds = sp_str_is(sp_pstr(w->p, h->time_unit), "seconds");
     int64_t start, end, wall;
-    if (!nanoseconds(w, h->duration, &w->duration) && seconds && nanoseconds(w, h->time_start, &start) &&
-        nanoseconds(w, h->time_end, &end) && __builtin_sub_overflow(end, start, &w->duration))
+    if (!pprof_nanoseconds(w, h->duration, &w->duration) && seconds &&
+        pprof_nanoseconds(w, h->time_start, &start) && pprof_nanoseconds(w, h->time_end, &end) &&
+        __builtin_sub_overflow(end, start, &w->duration))
         w->duration = 0;
-    if (!seconds || !nanoseconds(w, h->time_start, &start))
+    if (!seconds || !pprof_nanoseconds(w, h->time_start, &start))
         return;
     if (sp_str_is(sp_pstr(w->p, h->clock), "CLOCK_REALTIME"))
         w->time = start;
-    else if (wall_less_clock(w, &wall) && __builtin_add_overflow(start, wall, &w->time))
+    else if (pprof_wall_less_clock(w, &wall) && __builtin_add_overflow(start, wall, &w->time))
         w->time = 0;
 }
 
 /* The sampling period of the first event that has one. */
-static void period(struct sp_pw *w)
+static void pprof_write_period(struct sp_pw *w)
 {
     for (size_t i = 0; i < w->types.n && !w->has_period_type; i++) {
         const struct sp_pw_type *t = &w->types.v[i];
@@ -431,31 +434,31 @@ void sp_pw_header(struct sp_pw *w)
     struct sp_profile *p = w->p;
     struct sp_json j;
     struct sp_span key;
-    w->keys[PP_PID].key = sp_pp_literal("pid");
-    w->keys[PP_TID].key = sp_pp_literal("tid");
-    w->keys[PP_COMM].key = sp_pp_literal("thread");
-    w->keys[PP_COMM].text = true;
-    times(w);
+    w->keys[PPROF_PID].key = sp_pprof_literal("pid");
+    w->keys[PPROF_TID].key = sp_pprof_literal("tid");
+    w->keys[PPROF_COMM].key = sp_pprof_literal("thread");
+    w->keys[PPROF_COMM].text = true;
+    pprof_write_times(w);
     sp_pw_member(w, p->header.more, &w->own);
     if (w->own.len) {
         sp_json_init(&j, w->own.data, w->own.len);
         if (sp_json_object(&j))
             while (!w->nomem && sp_json_key(&j, &key))
-                own_member(w, &j, key);
+                pprof_own_member(w, &j, key);
         sp_json_free(&j);
     }
     sp_pw_mark(w);
     bool all_known = w->types.n;
-    uint32_t *units = metric_units(w);
+    uint32_t *units = pprof_metric_units(w);
     if (!units) {
         w->nomem = true;
         return;
     }
     for (uint32_t e = 0; e < p->events.n; e++)
-        if (event_wanted(w, e))
-            event_types(w, units + (size_t)e * p->metrics.n, e, p->events.n == 1);
+        if (pprof_event_wanted(w, e))
+            pprof_event_types(w, units + (size_t)e * p->metrics.n, e, p->events.n == 1);
     free(units);
     if (!all_known || w->opts->event != SP_NONE || w->opts->metric != SP_NONE)
-        choose_default(w);
-    period(w);
+        pprof_choose_default(w);
+    pprof_write_period(w);
 }
