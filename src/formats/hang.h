@@ -86,12 +86,12 @@ static inline void sp_hang_comma(struct sp_buf *b)
     if (last != '{' && last != '[')
         sp_buf_ch(b, ',');
 }
-void sp_hang_key(struct sp_buf *b, const char *key, size_t n); /* `"key":` */
+void sp_hang_key(struct sp_buf *b, const char *key); /* `"key":` */
 void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value);
 void sp_hang_number(struct sp_buf *b, const char *key, int64_t v);
 void sp_hang_item(struct sp_buf *b, struct sp_span value); /* a string of an array */
-/* ["key","value"] as an item; plain: that needs no escapes in the key is known. */
-void sp_hang_pair(struct sp_buf *b, struct sp_span key, bool plain, struct sp_span value);
+void sp_hang_pair(struct sp_buf *b, struct sp_span key,
+                  struct sp_span value); /* ["key","value"] as an item */
 /* Ends the object in b and keeps it as an extension record. */
 bool sp_hang_extension(struct sp_profile *p, struct sp_buf *b);
 uint32_t sp_hang_str(struct sp_profile *p, struct sp_span s);
@@ -105,36 +105,27 @@ spaa_status sp_hang_keep_verbatim(struct sp_profile *p, const char *format, stru
 /*
  * hang_images.c: distinct lines of `Binary Images:` are parsed once. They are not copied.
  */
-struct sp_hang_image {
-    struct sp_span start_text, end_text, name, version, uuid, suffix, path;
-    struct sp_span file; /* for the reader: see sp_hang_image_file */
-    uint64_t start, end; /* end 0: not known */
-    bool kernel, plus;   /* marks `*` and `+` before the line or the name */
-    uint32_t dso;        /* for the reader: as which; SP_NONE: not asked yet */
-    uint32_t next[3];    /* others under the same key */
-};
-enum { SP_HANG_BY_NAME, SP_HANG_BY_FILE, SP_HANG_BY_UUID };
+enum sp_hang_named_by { SP_HANG_BY_FILE, SP_HANG_BY_NAME, SP_HANG_BY_UUID, SP_HANG_NAMED_BY };
 
-struct sp_hang_seen { /* its line: small, since every line of every process asks for one */
-    const char *p;
-    uint32_t n;
-    uint32_t next;  /* the line that followed last time */
-    uint32_t stamp; /* the last process that has it */
-    bool named;     /* for the reader: it is a DSO */
-    uint8_t item_n; /* 0: its number is longer */
-    char item[8];   /* ",12": its number in lists */
+struct sp_hang_image {
+    struct sp_span line, start_text, end_text, name, version, uuid, suffix, path;
+    struct sp_span file;             /* for the reader: see sp_hang_image_file */
+    uint64_t start, end;             /* end 0: not known */
+    bool kernel, plus;               /* marks `*` and `+` before the line or the name */
+    bool named;                      /* for the reader: it is a DSO */
+    uint32_t stamp;                  /* the last process that has it */
+    uint32_t next[SP_HANG_NAMED_BY]; /* the one before it under the same key; SP_NONE */
+};
+
+struct sp_hang_here { /* the images of one process under a key: a slice of `ranges` */
+    uint32_t stamp, oldest;
+    size_t from, n;
 };
 
 struct sp_hang_key { /* what frames may name an image by */
     struct sp_span text;
-    uint32_t first[3]; /* newest image, see sp_hang_image.next */
-    uint32_t n[3];     /* images */
-    uint32_t here[3];  /* 1 + number of those of the process at hand, where they are many */
-};
-
-struct sp_hang_here { /* the images of one process under a key, as a slice of `sorted` */
-    uint32_t stamp, n, oldest;
-    size_t from;
+    uint32_t newest[SP_HANG_NAMED_BY]; /* see sp_hang_image.next */
+    struct sp_hang_here here[SP_HANG_NAMED_BY];
 };
 
 struct sp_hang_range {
@@ -144,36 +135,19 @@ struct sp_hang_range {
 
 struct sp_hang_images {
     SP_VEC(struct sp_hang_image) v;
-    SP_VEC(struct sp_hang_seen) lines_seen; /* beside v */
-    uint32_t last;                          /* 1 + the line asked for before; 0: none */
-    struct sp_map lines, keys;
-    SP_VEC(struct sp_hang_key) names;
-    uint32_t last_key; /* 1 + the one that was found last; 0: none */
-    SP_VEC(struct sp_hang_here) many;
-    size_t by_uuid; /* images up to here are under their UUIDs: the first frame that has one asks for that */
-    SP_VEC(struct sp_hang_range) sorted; /* of the process with this stamp */
-    uint32_t sorted_stamp;
+    struct sp_map lines, key_map; /* of v by line, of keys by text */
+    SP_VEC(struct sp_hang_key) keys;
+    SP_VEC(struct sp_hang_range) ranges; /* of the process with this stamp */
+    uint32_t ranges_stamp;
 };
 
-bool sp_hang_images_expect(struct sp_hang_images *m, size_t n); /* so many lines, about; false: no memory */
 void sp_hang_images_free(struct sp_hang_images *m);
 /*
- * The number of an image line (trimmed) of the process with this stamp, known before or parsed now; SP_NONE:
- * not one, or no memory (*ok false).
+ * The number of an image line (trimmed) of the process with this stamp (from 1 on), known before or parsed
+ * now; SP_NONE: not one, or no memory (*ok false).
  */
 uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t stamp, bool *ok);
-/* The line that followed the last one before; SP_NONE. And takes a line known by its number. */
-static inline uint32_t sp_hang_expected_image(const struct sp_hang_images *m)
-{
-    return m->last ? m->lines_seen.v[m->last - 1].next : SP_NONE;
-}
-static inline void sp_hang_take_image(struct sp_hang_images *m, uint32_t image, uint32_t stamp)
-{
-    m->last = image + 1;
-    m->lines_seen.v[image].stamp = stamp;
-}
-/* "[0,12]": their numbers; false: no memory. */
-bool sp_hang_image_list(struct sp_buf *b, const struct sp_hang_images *m, const uint32_t *images, size_t n);
+bool sp_hang_image_list(struct sp_buf *b, const uint32_t *images, size_t n); /* "[0,12]" */
 /*
  * The image that a frame means by `name` (or "<UUID>") in the process with this stamp, best the one that
  * holds the address; SP_NONE: there is none, or no memory (*ok false).
@@ -191,6 +165,25 @@ uint32_t sp_hang_dso(struct sp_profile *p, struct sp_span name, struct sp_span u
 bool sp_hang_image_records(struct sp_profile *p, const struct sp_hang_images *m, const char *type);
 /* A line of `Binary Images:` from such a record's members. */
 void sp_hang_image_line(struct sp_output *out, const struct sp_hang_image *i);
+
+/*
+ * hang_texts.c: distinct texts of frames. A report repeats them: each is parsed once, and made a frame when
+ * its process ends, since the images below the rows tell which file a frame is of. They are not copied.
+ */
+struct sp_hang_text {
+    struct sp_span text;
+    bool kernel;
+    uint32_t stamp, frame; /* the frame it is in the process with this stamp; stamp 0: there is none yet */
+};
+
+struct sp_hang_texts {
+    SP_VEC(struct sp_hang_text) v;
+    struct sp_map map;
+};
+
+void sp_hang_texts_free(struct sp_hang_texts *t);
+/* The number of a text, equal for equal ones; SP_NONE: no memory. */
+uint32_t sp_hang_text(struct sp_hang_texts *t, struct sp_span text, bool kernel);
 
 /*
  * hang_tree.c
@@ -227,32 +220,15 @@ struct sp_hang_tree {
     size_t room;
     SP_VEC(struct sp_hang_open) open;
     SP_VEC(struct sp_hang_segment) segments;
-    struct { /* a stack that is added when the next one comes: its place in the table is fetched till then */
-        uint32_t *path; /* the last n of `room` */
-        size_t n;       /* 0: there is none */
-        uint32_t context;
-        uint64_t hash;
-        int64_t count;
-    } waiting;
 };
 
 void sp_hang_tree_free(struct sp_hang_tree *t);
 /*
  * Rows in the order of the text: a row's parent is the nearest one before it that stands further left. Adds a
- * stack for each row with a count of its own. *roots is the sum of the roots' counts. In the end, call
- * sp_hang_tree_finish: the last stack may be waiting. False there: no memory.
+ * stack for each row with a count of its own. *roots is the sum of the roots' counts.
  */
 spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
                                int64_t *roots);
-bool sp_hang_tree_finish(struct sp_hang_tree *t);
-/*
- * Rows that are one stack, as those of most threads are: each calls the next, and only the last has samples.
- * For these there is less to do: where room for n frames ends, root last (NULL: no memory), and then the
- * stack of what was put there.
- */
-bool sp_hang_one_stack(const struct sp_hang_row *rows, size_t n);
-uint32_t *sp_hang_tree_room(struct sp_hang_tree *t, size_t n);
-bool sp_hang_tree_add(struct sp_hang_tree *t, size_t n, uint32_t tag, int64_t count);
 /* Keeps the segments as "x_…":{"ranges":[[1,37],[44,44]]} of their stacks. */
 bool sp_hang_keep_segments(struct sp_hang_tree *t, const char *key);
 

@@ -11,27 +11,18 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "formats/hang.h"
-#include "formats/hang_digits.h"
 #include "model/identity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool sp_hang_images_expect(struct sp_hang_images *m, size_t n)
-{
-    return sp_vec_reserve(&m->v, n) && sp_vec_reserve(&m->lines_seen, n) && sp_vec_reserve(&m->names, n) &&
-           sp_map_grow(&m->lines, n) && sp_map_grow(&m->keys, n);
-}
-
 void sp_hang_images_free(struct sp_hang_images *m)
 {
     sp_vec_free(&m->v);
-    sp_vec_free(&m->lines_seen);
     sp_map_free(&m->lines);
-    sp_map_free(&m->keys);
-    sp_vec_free(&m->names);
-    sp_vec_free(&m->many);
-    sp_vec_free(&m->sorted);
+    sp_map_free(&m->key_map);
+    sp_vec_free(&m->keys);
+    sp_vec_free(&m->ranges);
 }
 
 /* "0x1f" at the beginning of s; its length, or 0. */
@@ -58,69 +49,37 @@ static void split_version(struct sp_hang_image *x, struct sp_span s)
         x->version = sp_hang_trim(sp_hang_after(s, rest.n));
 }
 
-/* The digits of "0975AFBA-C46B-364C-BD84-A75DAA9E455A", as most UUIDs are written; false: it is another. */
-static bool usual_uuid(struct sp_span s, char t[static 32])
+/* The length of a UUID that begins s: 16 to 64 digits, and dashes anywhere; 0: none. */
+static size_t hang_uuid(struct sp_span s)
 {
-    uint64_t odd = 0;
-    if (s.n != 36 || s.p[8] != '-' || s.p[13] != '-' || s.p[18] != '-' || s.p[23] != '-')
-        return false;
-    memcpy(t, s.p, 8);
-    memcpy(t + 8, s.p + 9, 4);
-    memcpy(t + 12, s.p + 14, 4);
-    memcpy(t + 16, s.p + 19, 4);
-    memcpy(t + 20, s.p + 24, 12);
-    for (int i = 0; i < 32; i += 8)
-        odd |= sp_hang_no_hex(sp_load_le64(t + i));
-    return !odd;
+    size_t n = 0, digits = 0;
+    for (; n < s.n && (sp_hang_hex(s.p[n]) || s.p[n] == '-'); n++)
+        digits += s.p[n] != '-';
+    return digits >= 16 && digits <= 64 ? n : 0;
 }
 
-/* 16 to 64 digits, and dashes anywhere. */
-static bool any_uuid(struct sp_span s)
+/* The UUID of "<UUID>SUFFIX  path"; n 0: there is none. */
+static struct sp_span hang_find_uuid(struct sp_span s)
 {
-    enum { DASH = 1 << 16 };
-    static const uint32_t weights[256] = {
-        ['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1,   ['7'] = 1,
-        ['8'] = 1, ['9'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1,   ['f'] = 1,
-        ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1, ['E'] = 1, ['F'] = 1, ['-'] = DASH};
-    uint32_t sum = 0, digits = 0;
-    if (s.n >= DASH)
-        return false;
-    for (size_t i = 0; i < s.n; i++)
-        sum += weights[(unsigned char)s.p[i]];
-    digits = sum % DASH;
-    return digits + sum / DASH == s.n && digits >= 16 && digits <= 64;
-}
-
-static bool uuid_like(struct sp_span s)
-{
-    char digits[32];
-    return usual_uuid(s, digits) || any_uuid(s);
-}
-
-/* "<UUID>SUFFIX  path" from where the UUID is; NULL: there is none. */
-static const char *find_uuid(struct sp_span s)
-{
-    for (const char *p = s.p; (p = memchr(p, '<', (size_t)(s.p + s.n - p))); p++) {
-        const char *close = memchr(p, '>', (size_t)(s.p + s.n - p));
-        if (close && uuid_like((struct sp_span){p + 1, (size_t)(close - p - 1)}))
-            return p;
+    for (const char *p = s.p, *end = s.p + s.n; (p = memchr(p, '<', (size_t)(end - p))); p++) {
+        size_t n = hang_uuid((struct sp_span){p + 1, (size_t)(end - p - 1)});
+        if (n && p + 1 + n < end && p[1 + n] == '>')
+            return (struct sp_span){p + 1, n};
     }
-    return NULL;
+    return (struct sp_span){NULL, 0};
 }
 
 static void parse_rest(struct sp_hang_image *x, struct sp_span s)
 {
-    const char *uuid = find_uuid(s);
-    if (uuid) {
-        const char *close = memchr(uuid, '>', (size_t)(s.p + s.n - uuid));
-        x->uuid = (struct sp_span){uuid + 1, (size_t)(close - uuid - 1)};
-        struct sp_span rest = sp_hang_after(s, (size_t)(close + 1 - s.p));
+    x->uuid = hang_find_uuid(s);
+    if (x->uuid.n) {
+        struct sp_span rest = sp_hang_after(s, (size_t)(x->uuid.p + x->uuid.n + 1 - s.p));
         size_t n = 0;
         while (n < rest.n && !sp_hang_blank(rest.p[n]))
             n++;
         x->suffix = (struct sp_span){rest.p, n};
         x->path = sp_hang_trim(sp_hang_after(rest, n));
-        s.n = (size_t)(uuid - s.p);
+        s.n = (size_t)(x->uuid.p - 1 - s.p);
     } else {
         const char *path = memmem(s.p, s.n, " /", 2);
         if (path) {
@@ -138,7 +97,7 @@ static void parse_rest(struct sp_hang_image *x, struct sp_span s)
 
 static bool parse(struct sp_span s, struct sp_hang_image *x)
 {
-    *x = (struct sp_hang_image){.dso = SP_NONE, .next = {SP_NONE, SP_NONE, SP_NONE}};
+    *x = (struct sp_hang_image){.line = s, .next = {SP_NONE, SP_NONE, SP_NONE}};
     if (s.n && *s.p == '*') {
         x->kernel = true;
         s = sp_hang_trim(sp_hang_after(s, 1));
@@ -159,63 +118,32 @@ static bool parse(struct sp_span s, struct sp_hang_image *x)
     return true;
 }
 
-static struct sp_hang_key *key_at(const struct sp_hang_images *m, struct sp_span text, uint64_t hash)
+/* The key with this text; SP_NONE. */
+static uint32_t hang_key_at(const struct sp_hang_images *m, struct sp_span text, uint64_t hash)
 {
-    struct sp_probe at = sp_map_probe(&m->keys, hash);
-    for (uint32_t i; (i = sp_map_next(&m->keys, &at)) != SP_MAP_NONE;)
-        if (m->names.v[i].text.n == text.n && memcmp(m->names.v[i].text.p, text.p, text.n) == 0)
-            return &m->names.v[i];
-    return NULL;
+    struct sp_probe at = sp_map_probe(&m->key_map, hash);
+    for (uint32_t i; (i = sp_map_next(&m->key_map, &at)) != SP_MAP_NONE;)
+        if (m->keys.v[i].text.n == text.n && memcmp(m->keys.v[i].text.p, text.p, text.n) == 0)
+            return i;
+    return SP_NONE;
 }
 
-/* The key with this text, a new one where there is none; NULL: no memory. */
-static struct sp_hang_key *key_for(struct sp_hang_images *m, struct sp_span text)
+/* Puts an image under a text, if there is one. False: no memory. */
+static bool hang_put_under(struct sp_hang_images *m, uint32_t image, enum sp_hang_named_by by,
+                           struct sp_span text)
 {
-    uint64_t hash = sp_hash64(text.p, text.n);
-    struct sp_hang_key *k = key_at(m, text, hash);
-    struct sp_hang_key fresh = {.text = text, .first = {SP_NONE, SP_NONE, SP_NONE}};
-    if (k)
-        return k;
-    if (m->names.n >= SP_NONE - 1 || !sp_vec_reserve(&m->names, m->names.n + 1) ||
-        !sp_map_add(&m->keys, hash, (uint32_t)m->names.n))
-        return NULL;
-    m->names.v[m->names.n++] = fresh;
-    return &m->names.v[m->names.n - 1];
-}
-
-static void put_under(struct sp_hang_images *m, struct sp_hang_key *k, uint32_t image, int kind)
-{
-    m->v.v[image].next[kind] = k->first[kind];
-    k->first[kind] = image;
-    k->n[kind]++;
-}
-
-static bool add_names(struct sp_hang_images *m, uint32_t image)
-{
-    struct sp_span name = m->v.v[image].name, file = m->v.v[image].file;
-    struct sp_hang_key *k = name.n ? key_for(m, name) : NULL;
-    if (k)
-        put_under(m, k, image, SP_HANG_BY_NAME);
-    else if (name.n)
-        return false;
-    if (!(k && file.n == name.n && memcmp(file.p, name.p, name.n) == 0))
-        k = file.n ? key_for(m, file) : NULL;
-    if (k)
-        put_under(m, k, image, SP_HANG_BY_FILE);
-    return k || !file.n;
-}
-
-/* What is new goes under its UUIDs. */
-static bool add_uuids(struct sp_hang_images *m)
-{
-    for (; m->by_uuid < m->v.n; m->by_uuid++) {
-        struct sp_span uuid = m->v.v[m->by_uuid].uuid;
-        struct sp_hang_key *k = uuid.n ? key_for(m, uuid) : NULL;
-        if (uuid.n && !k)
+    uint64_t hash = text.n ? sp_hash64(text.p, text.n) : 0;
+    uint32_t k = text.n ? hang_key_at(m, text, hash) : SP_NONE;
+    struct sp_hang_key fresh = {.text = text, .newest = {SP_NONE, SP_NONE, SP_NONE}};
+    if (!text.n)
+        return true;
+    if (k == SP_NONE) {
+        k = (uint32_t)m->keys.n;
+        if (m->keys.n >= SP_NONE - 1 || !sp_vec_push(&m->keys, fresh) || !sp_map_add(&m->key_map, hash, k))
             return false;
-        if (k)
-            put_under(m, k, (uint32_t)m->by_uuid, SP_HANG_BY_UUID);
     }
+    m->v.v[image].next[by] = m->keys.v[k].newest[by];
+    m->keys.v[k].newest[by] = image;
     return true;
 }
 
@@ -228,91 +156,42 @@ struct sp_span sp_hang_image_file(const struct sp_hang_image *i)
     return i->name;
 }
 
-static bool same(const struct sp_hang_seen *x, struct sp_span line)
+/* A line that is new. */
+static uint32_t hang_add_image(struct sp_hang_images *m, struct sp_span line, uint64_t hash, bool *ok)
 {
-    return x->n == line.n && memcmp(x->p, line.p, line.n) == 0;
-}
-
-/* A line seen first, and its number as an item of lists. */
-static struct sp_hang_seen seen_first(struct sp_span line, uint32_t number)
-{
-    struct sp_hang_seen x = {.p = line.p, .n = (uint32_t)line.n, .next = SP_NONE};
-    char text[1 + 20] = ",";
-    size_t n = 1 + sp_u64_text(number, text + 1);
-    if (n <= sizeof x.item) {
-        memcpy(x.item, text, sizeof x.item);
-        x.item_n = (uint8_t)n;
-    }
-    return x;
-}
-
-bool sp_hang_image_list(struct sp_buf *b, const struct sp_hang_images *m, const uint32_t *images, size_t n)
-{
-    enum { LONGEST = sizeof ",4294967295" };
-    if (!sp_buf_reserve(b, LONGEST * n + 2))
-        return false;
-    char *start = b->data + b->len, *to = start;
-    for (size_t i = 0; i < n; i++) {
-        const struct sp_hang_seen *x = &m->lines_seen.v[images[i]];
-        memcpy(to, x->item, sizeof x->item); /* as many bytes as there are, some of them for nothing */
-        to += x->item_n;
-        if (!x->item_n) {
-            *to++ = ',';
-            to += sp_u64_text(images[i], to);
-        }
-    }
-    to += to == start;
-    *start = '[';
-    *to++ = ']';
-    b->len += (size_t)(to - start);
-    return true;
-}
-
-static uint32_t find_line(struct sp_hang_images *m, struct sp_span line, bool *ok)
-{
-    uint64_t hash = sp_hash64(line.p, line.n);
-    struct sp_probe at = sp_map_probe(&m->lines, hash);
-    for (uint32_t i; (i = sp_map_next(&m->lines, &at)) != SP_MAP_NONE;)
-        if (same(&m->lines_seen.v[i], line))
-            return i;
     struct sp_hang_image x;
-    if (line.n >= UINT32_MAX || !parse(line, &x))
+    uint32_t n = (uint32_t)m->v.n;
+    if (!parse(line, &x))
         return SP_NONE;
     x.file = sp_hang_image_file(&x);
-    uint32_t n = (uint32_t)m->v.n;
-    struct sp_hang_seen seen = seen_first(line, n);
-    *ok = m->v.n < SP_NONE - 1 && sp_vec_push(&m->lines_seen, seen) && sp_vec_push(&m->v, x) &&
-          sp_map_add(&m->lines, hash, n) && add_names(m, n);
+    *ok = m->v.n < SP_NONE - 1 && sp_vec_push(&m->v, x) && sp_map_add(&m->lines, hash, n) &&
+          hang_put_under(m, n, SP_HANG_BY_FILE, x.file) && hang_put_under(m, n, SP_HANG_BY_NAME, x.name) &&
+          hang_put_under(m, n, SP_HANG_BY_UUID, x.uuid);
     return *ok ? n : SP_NONE;
 }
 
 uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t stamp, bool *ok)
 {
-    uint32_t guess = sp_hang_expected_image(m);
+    uint64_t hash = sp_hash64(line.p, line.n);
+    struct sp_probe at = sp_map_probe(&m->lines, hash);
+    uint32_t image;
     *ok = true;
-    if (guess == SP_NONE || !same(&m->lines_seen.v[guess], line)) {
-        size_t known = m->v.n;
-        uint32_t image = find_line(m, line, ok);
-        if (image == SP_NONE)
-            return image;
-        if (image >= known && guess != SP_NONE) /* in the place of another: the same may follow */
-            m->lines_seen.v[image].next = m->lines_seen.v[guess].next;
-        if (m->last)
-            m->lines_seen.v[m->last - 1].next = image;
-        guess = image;
-    }
-    sp_hang_take_image(m, guess, stamp);
-    return guess;
+    while ((image = sp_map_next(&m->lines, &at)) != SP_MAP_NONE)
+        if (m->v.v[image].line.n == line.n && memcmp(m->v.v[image].line.p, line.p, line.n) == 0)
+            break;
+    if (image == SP_MAP_NONE)
+        image = hang_add_image(m, line, hash, ok);
+    if (image != SP_NONE)
+        m->v.v[image].stamp = stamp;
+    return image;
 }
 
-static bool holds(const struct sp_hang_image *i, uint64_t address)
+static bool hang_holds(const struct sp_hang_image *i, uint64_t address)
 {
     return address >= i->start && address <= i->end;
 }
 
-enum { MANY = 16, OVERLAPS = 64 };
-
-static int by_start(const void *va, const void *vb)
+static int hang_by_start(const void *va, const void *vb)
 {
     const struct sp_hang_range *a = va, *b = vb;
     if (a->start != b->start)
@@ -320,59 +199,46 @@ static int by_start(const void *va, const void *vb)
     return (a->image > b->image) - (a->image < b->image);
 }
 
-static struct sp_hang_here *here_of(struct sp_hang_images *m, struct sp_hang_key *k, int kind)
+/* The images of the process under a key, in order of addresses, collected when they are asked for first. */
+static const struct sp_hang_here *hang_images_here(struct sp_hang_images *m, struct sp_hang_key *k,
+                                                   enum sp_hang_named_by by, uint32_t stamp)
 {
-    struct sp_hang_here none = {0};
-    if (!k->here[kind]) {
-        if (m->many.n >= SP_NONE - 1 || !sp_vec_push(&m->many, none))
-            return NULL;
-        k->here[kind] = (uint32_t)m->many.n;
-    }
-    return &m->many.v[k->here[kind] - 1];
-}
-
-/* The images of the process under a key that has many, in order of addresses. False: no memory. */
-static bool sort_images(struct sp_hang_images *m, struct sp_hang_key *k, int kind, uint32_t stamp)
-{
-    if (m->sorted_stamp != stamp)
-        m->sorted.n = 0;
-    m->sorted_stamp = stamp;
-    struct sp_hang_here *here = here_of(m, k, kind);
-    if (!here || here->stamp == stamp)
-        return here;
-    size_t from = m->sorted.n;
+    struct sp_hang_here *here = &k->here[by];
     uint64_t reach = 0;
-    here->oldest = SP_NONE;
-    for (uint32_t i = k->first[kind]; i != SP_NONE; i = m->v.v[i].next[kind]) {
+    if (here->stamp == stamp)
+        return here;
+    if (m->ranges_stamp != stamp)
+        m->ranges.n = 0;
+    m->ranges_stamp = stamp;
+    size_t from = m->ranges.n;
+    for (uint32_t i = k->newest[by]; i != SP_NONE; i = m->v.v[i].next[by]) {
         struct sp_hang_range range = {m->v.v[i].start, 0, i};
-        if (m->lines_seen.v[i].stamp != stamp)
+        if (m->v.v[i].stamp != stamp)
             continue;
-        if (!sp_vec_push(&m->sorted, range))
-            return false;
-        here->oldest = i; /* the chains are newest first */
+        if (!sp_vec_push(&m->ranges, range))
+            return NULL;
+        here->oldest = i;
     }
-    size_t n = m->sorted.n - from;
-    struct sp_hang_range *v = m->sorted.v + from;
-    if (n)
-        qsort(v, n, sizeof *v, by_start);
+    size_t n = m->ranges.n - from;
+    struct sp_hang_range *v = n ? m->ranges.v + from : NULL;
+    if (n > 1)
+        qsort(v, n, sizeof *v, hang_by_start);
     for (size_t i = 0; i < n; i++) {
         uint64_t end = m->v.v[v[i].image].end;
         v[i].reach = reach = end > reach ? end : reach;
     }
     here->stamp = stamp;
     here->from = from;
-    here->n = (uint32_t)n;
-    return true;
+    here->n = n;
+    return here;
 }
 
-/* The newest of those that hold the address, of the nearest where ever so many overlap; *first is the oldest.
- */
-static uint32_t among_many(const struct sp_hang_images *m, const struct sp_hang_key *k, int kind,
-                           uint64_t address, uint32_t *first)
+/* The newest of those that hold the address, of the nearest where ever so many overlap; SP_NONE. */
+static uint32_t hang_holder(const struct sp_hang_images *m, const struct sp_hang_here *here, uint64_t address)
 {
-    const struct sp_hang_here *here = &m->many.v[k->here[kind] - 1];
-    const struct sp_hang_range *v = m->sorted.v + here->from;
-    size_t n = here->n, lo = 0, hi = n;
+    enum { OVERLAPS = 64 };
+    const struct sp_hang_range *v = m->ranges.v + here->from;
+    size_t lo = 0, hi = here->n;
     uint32_t best = SP_NONE;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
@@ -382,76 +248,63 @@ static uint32_t among_many(const struct sp_hang_images *m, const struct sp_hang_
             hi = mid;
     }
     for (size_t i = lo; i > 0 && lo - i < OVERLAPS && v[i - 1].reach >= address; i--)
-        if (holds(&m->v.v[v[i - 1].image], address) && (best == SP_NONE || v[i - 1].image > best))
+        if (hang_holds(&m->v.v[v[i - 1].image], address) && (best == SP_NONE || v[i - 1].image > best))
             best = v[i - 1].image;
-    if (n && best == SP_NONE)
-        *first = here->oldest;
     return best;
-}
-
-/* The key with this text, which often is the one before. */
-static struct sp_hang_key *key_again(struct sp_hang_images *m, struct sp_span text)
-{
-    struct sp_hang_key *k = m->last_key ? &m->names.v[m->last_key - 1] : NULL;
-    if (k && k->text.n == text.n && memcmp(k->text.p, text.p, text.n) == 0)
-        return k;
-    k = key_at(m, text, sp_hash64(text.p, text.n));
-    m->last_key = k ? (uint32_t)(k - m->names.v) + 1 : 0;
-    return k;
 }
 
 uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint64_t address, uint32_t stamp,
                             bool *ok)
 {
-    static const int kinds[] = {SP_HANG_BY_FILE, SP_HANG_BY_NAME, SP_HANG_BY_UUID};
     bool uuid = name.n > 2 && *name.p == '<' && name.p[name.n - 1] == '>';
     struct sp_span text = uuid ? (struct sp_span){name.p + 1, name.n - 2} : name;
-    uint32_t first = SP_NONE;
-    *ok = !uuid || add_uuids(m);
-    struct sp_hang_key *k = *ok ? key_again(m, text) : NULL;
-    for (int at = uuid ? 2 : 0; k && at < (uuid ? 3 : 2); at++) {
-        int kind = kinds[at];
-        if (k->n[kind] > MANY && sort_images(m, k, kind, stamp)) {
-            uint32_t i = among_many(m, k, kind, address, &first);
-            if (i != SP_NONE)
-                return i;
-            continue;
-        }
-        for (uint32_t i = k->first[kind]; i != SP_NONE; i = m->v.v[i].next[kind]) {
-            if (m->lines_seen.v[i].stamp != stamp)
-                continue;
-            if (holds(&m->v.v[i], address))
-                return i;
-            first = i; /* in the end the oldest: what order in the text would give */
-        }
+    uint32_t k = hang_key_at(m, text, sp_hash64(text.p, text.n)), oldest = SP_NONE;
+    *ok = true;
+    for (int by = uuid ? SP_HANG_BY_UUID : SP_HANG_BY_FILE; k != SP_NONE; by++) {
+        const struct sp_hang_here *here =
+            hang_images_here(m, &m->keys.v[k], (enum sp_hang_named_by)by, stamp);
+        *ok = here;
+        if (!here)
+            return SP_NONE;
+        uint32_t i = here->n ? hang_holder(m, here, address) : SP_NONE;
+        if (i != SP_NONE)
+            return i;
+        if (here->n)
+            oldest = here->oldest; /* what order in the text would give */
+        if (by != SP_HANG_BY_FILE)
+            break;
     }
-    return first;
+    return oldest;
 }
 
 uint32_t sp_hang_image_at(const struct sp_hang_images *m, const uint32_t *list, size_t n, uint64_t address)
 {
     for (size_t i = 0; i < n; i++)
-        if (holds(&m->v.v[list[i]], address))
+        if (hang_holds(&m->v.v[list[i]], address))
             return list[i];
     return SP_NONE;
 }
 
 uint32_t sp_hang_build_id(struct sp_profile *p, struct sp_span uuid)
 {
-    char t[65]; /* its digits are 64 at most */
-    size_t n = 32;
-    if (!usual_uuid(uuid, t)) {
-        if (!any_uuid(uuid))
-            return SP_STR_NONE;
-        n = 0;
-        for (size_t i = 0; i < uuid.n; i++) {
-            t[n] = uuid.p[i];
-            n += uuid.p[i] != '-';
-        }
-    }
-    for (size_t i = 0; i < n; i++)
-        t[i] |= 0x20; /* lower case; digits stay what they are */
+    char t[64]; /* its digits are that many at most */
+    size_t n = 0;
+    if (!uuid.n || hang_uuid(uuid) != uuid.n)
+        return SP_STR_NONE;
+    for (size_t i = 0; i < uuid.n; i++)
+        if (uuid.p[i] != '-')
+            t[n++] = (char)(uuid.p[i] | 0x20); /* lower case; digits stay what they are */
     return sp_profile_str(p, t, n);
+}
+
+bool sp_hang_image_list(struct sp_buf *b, const uint32_t *images, size_t n)
+{
+    sp_buf_ch(b, '[');
+    for (size_t i = 0; i < n; i++) {
+        sp_hang_comma(b);
+        sp_buf_u64(b, images[i]);
+    }
+    return sp_buf_ch(b, ']');
 }
 
 uint32_t sp_hang_dso(struct sp_profile *p, struct sp_span name, struct sp_span uuid, bool kernel)

@@ -49,7 +49,7 @@ bool sp_hang_cut_pid(struct sp_span *s, int64_t *pid)
 }
 
 /* A decimal with a digit at both ends: mantissa / part. The number of bytes; 0: none. */
-static size_t decimal(struct sp_span s, int64_t *mantissa, int64_t *part)
+static size_t hang_decimal(struct sp_span s, int64_t *mantissa, int64_t *part)
 {
     const size_t room = s.n < 19 ? s.n : 19;
     int64_t v = 0, unit = 1;
@@ -65,17 +65,12 @@ static size_t decimal(struct sp_span s, int64_t *mantissa, int64_t *part)
 }
 
 /* mantissa / part * unit, rounded to a whole number; false: too large. */
-static bool times(int64_t mantissa, int64_t part, int64_t unit, int64_t *v)
+static bool hang_times(int64_t mantissa, int64_t part, int64_t unit, int64_t *v)
 {
-    int64_t x;
-    if (!__builtin_mul_overflow(mantissa, unit, &x) && x < INT64_MAX / 2) {
-        *v = (x + part / 2) / part;
-        return true;
-    }
-    __int128 y = ((__int128)mantissa * unit + part / 2) / part;
-    if (y > INT64_MAX / 2)
+    __int128 x = ((__int128)mantissa * unit + part / 2) / part;
+    if (x > INT64_MAX / 2)
         return false;
-    *v = (int64_t)y;
+    *v = (int64_t)x;
     return true;
 }
 
@@ -88,10 +83,10 @@ size_t sp_hang_seconds(struct sp_span s, int64_t *ns)
     size_t less = s.n && *s.p == '<';
     int64_t mantissa, part;
     s = sp_hang_after(s, less);
-    size_t n = decimal(s, &mantissa, &part);
+    size_t n = hang_decimal(s, &mantissa, &part);
     for (size_t i = 0; n && i < 4; i++)
         if (sp_hang_starts(sp_hang_after(s, n), units[i].unit))
-            return times(mantissa, part, units[i].ns, ns) ? less + n + strlen(units[i].unit) : 0;
+            return hang_times(mantissa, part, units[i].ns, ns) ? less + n + strlen(units[i].unit) : 0;
     return 0;
 }
 
@@ -104,88 +99,52 @@ size_t sp_hang_count(struct sp_span s, int64_t *v)
     int64_t mantissa, part;
     size_t less = s.n && *s.p == '<';
     s = sp_hang_after(s, less);
-    size_t n = decimal(s, &mantissa, &part);
+    size_t n = hang_decimal(s, &mantissa, &part);
     for (size_t i = 0; n && n < s.n && i < 5; i++)
         if (s.p[n] == units[i].letter)
-            return times(mantissa, part, units[i].unit, v) ? less + n + 1 : 0;
-    return n && times(mantissa, part, 1, v) ? less + n : 0;
+            return hang_times(mantissa, part, units[i].unit, v) ? less + n + 1 : 0;
+    return n && hang_times(mantissa, part, 1, v) ? less + n : 0;
 }
 
 size_t sp_hang_bytes(struct sp_span s, int64_t *v)
 {
     int64_t mantissa, part;
-    size_t n = decimal(s, &mantissa, &part), at = n;
+    size_t n = hang_decimal(s, &mantissa, &part), at = n;
     static const char letters[] = "KMGT";
     if (!n)
         return 0;
     while (at < s.n && s.p[at] == ' ')
         at++;
     const char *l = at < s.n ? memchr(letters, s.p[at], 4) : NULL;
-    if (l && times(mantissa, part, (int64_t)1 << (10 * (l - letters + 1)), v)) {
+    if (l && hang_times(mantissa, part, (int64_t)1 << (10 * (l - letters + 1)), v)) {
         at++;
         return at + (at < s.n && s.p[at] == 'B');
     }
-    if (!times(mantissa, part, 1, v))
+    if (!hang_times(mantissa, part, 1, v))
         return 0;
     if (sp_hang_starts(sp_hang_after(s, at), "bytes"))
         return at + 5;
     return at < s.n && s.p[at] == 'B' ? at + 1 : n;
 }
 
-static inline bool room(struct sp_buf *b, size_t n)
-{
-    return (n <= b->cap - b->len && !b->failed) || sp_buf_reserve(b, n);
-}
-
-/* `"key":` where there is room; what comes behind it. */
-static inline char *put_key(char *to, const char *key, size_t n)
-{
-    *to++ = '"';
-    memcpy(to, key, n);
-    to[n] = '"';
-    to[n + 1] = ':';
-    return to + n + 2;
-}
-
-void sp_hang_key(struct sp_buf *b, const char *key, size_t n)
+void sp_hang_key(struct sp_buf *b, const char *key)
 {
     sp_hang_comma(b);
-    if (room(b, n + 3))
-        b->len = (size_t)(put_key(b->data + b->len, key, n) - b->data);
+    sp_buf_ch(b, '"');
+    sp_buf_puts(b, key);
+    sp_buf_add(b, "\":", 2);
 }
 
 void sp_hang_member(struct sp_buf *b, const char *key, struct sp_span value)
 {
-    size_t n = strlen(key);
-    sp_hang_comma(b);
-    if (!room(b, n + value.n + 5))
-        return;
-    char *to = put_key(b->data + b->len, key, n);
-    bool plain = sp_json_plain(value.p, value.n);
-    if (plain) {
-        *to++ = '"';
-        if (value.n)
-            memcpy(to, value.p, value.n);
-        to += value.n;
-        *to++ = '"';
-    }
-    b->len = (size_t)(to - b->data);
-    if (!plain)
-        sp_json_string(b, value.p, value.n);
+    sp_hang_key(b, key);
+    sp_json_string(b, value.p, value.n);
 }
 
 void sp_hang_number(struct sp_buf *b, const char *key, int64_t v)
 {
-    enum { SIGN_AND_DIGITS = 1 + 20 };
-    size_t n = strlen(key);
-    sp_hang_comma(b);
-    if (!room(b, n + 3 + SIGN_AND_DIGITS))
-        return;
-    char *to = put_key(b->data + b->len, key, n);
-    if (v < 0)
-        *to++ = '-';
-    to += sp_u64_text(v < 0 ? 0 - (uint64_t)v : (uint64_t)v, to);
-    b->len = (size_t)(to - b->data);
+    sp_hang_key(b, key);
+    sp_buf_i64(b, v);
 }
 
 void sp_hang_item(struct sp_buf *b, struct sp_span value)
@@ -194,19 +153,9 @@ void sp_hang_item(struct sp_buf *b, struct sp_span value)
     sp_json_string(b, value.p, value.n);
 }
 
-void sp_hang_pair(struct sp_buf *b, struct sp_span key, bool plain, struct sp_span value)
+void sp_hang_pair(struct sp_buf *b, struct sp_span key, struct sp_span value)
 {
     sp_hang_comma(b);
-    if (plain && sp_json_plain(value.p, value.n) && room(b, key.n + value.n + 7)) {
-        char *to = b->data + b->len;
-        memcpy(to, "[\"", 2);
-        memcpy(to += 2, key.p, key.n);
-        memcpy(to += key.n, "\",\"", 3);
-        memcpy(to += 3, value.p, value.n);
-        memcpy(to + value.n, "\"]", 2);
-        b->len += key.n + value.n + 7;
-        return;
-    }
     sp_buf_ch(b, '[');
     sp_hang_item(b, key);
     sp_hang_item(b, value);
@@ -273,7 +222,7 @@ uint32_t sp_hang_hex_str(struct sp_profile *p, uint64_t v)
 }
 
 /* A row of a tree, a thread, a field, an image, a rule: anything a report has, as far as its shape goes. */
-static bool report_line(struct sp_span s)
+static bool hang_report_line(struct sp_span s)
 {
     while (s.n && (sp_hang_blank(*s.p) || memchr("*+!:|", *s.p, 5)))
         s = sp_hang_after(s, 1);
@@ -302,7 +251,7 @@ bool sp_hang_is_report(const unsigned char *bytes, size_t n)
         nl = memchr(p, '\n', (size_t)(end - p));
         struct sp_span line = sp_hang_trim((struct sp_span){p, (size_t)((nl ? nl : end) - p)});
         all += line.n > 0;
-        good += line.n && report_line(line);
+        good += line.n && hang_report_line(line);
     }
     return good * 4 >= all * 3;
 }

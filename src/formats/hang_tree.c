@@ -9,42 +9,26 @@
 void sp_hang_tree_free(struct sp_hang_tree *t)
 {
     free(t->path);
-    free(t->waiting.path);
-    t->path = t->waiting.path = NULL;
-    t->room = t->waiting.n = 0;
+    t->path = NULL;
+    t->room = 0;
     sp_vec_free(&t->open);
     sp_vec_free(&t->segments);
 }
 
-/* Room for `more` frames, one at least, beside `depth`; these fill it from its end, so that each prefix is a
- * stack, leaf first. */
-static bool make_room(struct sp_hang_tree *t, size_t depth, size_t more)
+/* The path fills its room from the end, so that each prefix is a stack, leaf first. */
+static bool hang_push_frame(struct sp_hang_tree *t, size_t depth, uint32_t frame)
 {
-    if (depth + more <= t->room)
-        return true;
-    size_t room = t->room ? 2 * t->room : 256;
-    while (room < depth + more)
-        room *= 2;
-    uint32_t *path = malloc(room * sizeof *path), *other = malloc(room * sizeof *other);
-    if (!path || !other) {
-        free(path);
-        free(other);
-        return false;
+    if (depth == t->room) {
+        size_t room = t->room ? 2 * t->room : 256;
+        uint32_t *path = malloc(room * sizeof *path);
+        if (!path)
+            return false;
+        if (depth)
+            memcpy(path + room - depth, t->path, depth * sizeof *path);
+        free(t->path);
+        t->path = path;
+        t->room = room;
     }
-    if (depth)
-        memcpy(path + room - depth, t->path + t->room - depth, depth * sizeof *path);
-    free(t->path);
-    free(t->waiting.path); /* none is waiting then */
-    t->path = path;
-    t->waiting.path = other;
-    t->room = room;
-    return true;
-}
-
-static bool push_frame(struct sp_hang_tree *t, size_t depth, uint32_t frame)
-{
-    if (!make_room(t, depth, 1))
-        return false;
     t->path[t->room - 1 - depth] = frame;
     return true;
 }
@@ -130,58 +114,7 @@ static bool open_row(struct sp_hang_tree *t, const struct sp_hang_row *rows, uin
                 o->covered = row->to < above->to ? row->to + 1 : above->to + 1;
         }
     }
-    return push_frame(t, t->open.n, row->frame) && sp_vec_push(&t->open, fresh);
-}
-
-bool sp_hang_one_stack(const struct sp_hang_row *rows, size_t n)
-{
-    if (!n || rows[0].from || rows[0].count <= 0)
-        return false;
-    bool odd = false; /* no branches: nearly all rows are as they should be */
-    for (size_t i = 1; i < n; i++) {
-        odd |= rows[i].column <= rows[i - 1].column;
-        odd |= (rows[i].count != rows[0].count) | (rows[i].from != 0);
-    }
-    return !odd;
-}
-
-bool sp_hang_tree_finish(struct sp_hang_tree *t)
-{
-    size_t n = t->waiting.n;
-    bool is_new;
-    if (!n)
-        return true;
-    t->waiting.n = 0;
-    uint32_t s = sp_stack_intern_hashed(t->p, t->waiting.hash, t->waiting.path + t->room - n, n,
-                                        t->waiting.context, SP_UNIFIED, &is_new);
-    if (s != SP_NONE && is_new)
-        sp_stack_set_layout(t->p, s, t->layout);
-    return s != SP_NONE && sp_weight_add(t->p, s, t->metric, t->waiting.count);
-}
-
-uint32_t *sp_hang_tree_room(struct sp_hang_tree *t, size_t n)
-{
-    if (n > t->room && !(sp_hang_tree_finish(t) && make_room(t, 0, n)))
-        return NULL;
-    return t->path + t->room;
-}
-
-/* It waits for the next, in the place of the one that waited till now. */
-bool sp_hang_tree_add(struct sp_hang_tree *t, size_t n, uint32_t tag, int64_t count)
-{
-    if (!sp_hang_tree_finish(t))
-        return false;
-    uint32_t *path = t->path, context = t->context(t->who, tag);
-    if (context == SP_NONE)
-        return false;
-    t->path = t->waiting.path;
-    t->waiting.path = path;
-    t->waiting.n = n;
-    t->waiting.context = context;
-    t->waiting.count = count;
-    t->waiting.hash = sp_stack_hash(path + t->room - n, n, context, SP_UNIFIED);
-    sp_stack_expect(t->p, t->waiting.hash);
-    return true;
+    return hang_push_frame(t, t->open.n, row->frame) && sp_vec_push(&t->open, fresh);
 }
 
 spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
@@ -189,8 +122,6 @@ spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row 
 {
     t->open.n = 0;
     *roots = 0;
-    if (!sp_hang_tree_finish(t))
-        return sp_nomem(t->d);
     for (size_t i = 0; i < n; i++) {
         while (t->open.n && t->open.v[t->open.n - 1].column >= rows[i].column)
             if (!close_row(t, rows))

@@ -18,17 +18,11 @@
  * the end, so the graph is built then. An input may hold several analyses. Each gives an `x_sample_process`
  * record.
  */
-#include "base/hash.h"
 #include "base/num.h"
 #include "formats/sample/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct body {
-    struct sp_span text;
-    uint32_t frame, stamp;
-};
 
 struct block {
     struct sp_sm_thread thread;
@@ -49,8 +43,7 @@ struct reader {
     enum sp_granularity frames;
     struct sp_hang_images images;
     struct sp_hang_tree tree;
-    SP_VEC(struct body) bodies;
-    struct sp_map body_map;
+    struct sp_hang_texts texts;
     SP_VEC(struct sp_hang_row) rows;
     SP_VEC(struct block) blocks;
     SP_VEC(uint32_t) process_images;
@@ -145,7 +138,7 @@ static bool place(struct reader *r, const struct sp_sm_frame *f, bool unknown, s
     if (i == SP_NONE)
         return ok;
     const struct sp_hang_image *m = &r->images.v.v[i];
-    r->images.lines_seen.v[i].named = true;
+    r->images.v.v[i].named = true;
     *uuid = m->uuid;
     if (!f->base.n && f->addresses.n && address >= m->start && (!m->end || address <= m->end)) {
         out->flags |= SP_FRAME_IP;
@@ -192,20 +185,6 @@ static uint32_t make_frame(struct reader *r, struct sp_span text)
     return out.function == SP_NONE ? SP_NONE : sp_frame_intern(r->p, &out);
 }
 
-static uint32_t body_of(struct reader *r, struct sp_span text)
-{
-    uint64_t hash = sp_hash64(text.p, text.n);
-    struct sp_probe at = sp_map_probe(&r->body_map, hash);
-    for (uint32_t i; (i = sp_map_next(&r->body_map, &at)) != SP_MAP_NONE;)
-        if (r->bodies.v[i].text.n == text.n && memcmp(r->bodies.v[i].text.p, text.p, text.n) == 0)
-            return i;
-    struct body b = {text, SP_NONE, 0};
-    if (r->bodies.n >= SP_NONE - 1 || !sp_vec_push(&r->bodies, b) ||
-        !sp_map_add(&r->body_map, hash, (uint32_t)r->bodies.n - 1))
-        return SP_NONE;
-    return (uint32_t)r->bodies.n - 1;
-}
-
 /* ---- the graph ---- */
 
 static void odd_row(struct reader *r, struct sp_span line)
@@ -247,7 +226,7 @@ static bool graph_line(struct reader *r, struct sp_span line)
         if (!begin_thread(r, NULL, row.count))
             return false;
     }
-    row.frame = body_of(r, text);
+    row.frame = sp_hang_text(&r->texts, text, false);
     return row.frame != SP_NONE && sp_vec_push(&r->rows, row);
 }
 
@@ -260,7 +239,7 @@ static spaa_status block_stacks(struct reader *r, const struct block *b)
     if (!new_context(r, b->thread.tid))
         return sp_nomem(r->d);
     for (size_t i = 0; i < b->n; i++) {
-        struct body *x = &r->bodies.v[rows[i].frame];
+        struct sp_hang_text *x = &r->texts.v.v[rows[i].frame];
         if (x->stamp != r->stamp) {
             x->frame = make_frame(r, x->text);
             x->stamp = r->stamp;
@@ -341,12 +320,8 @@ static bool process_record(struct reader *r)
         sp_hang_number(b, "pid", r->pid);
     array(b, "fields", &r->fields);
     array(b, "threads", &r->list);
-    sp_buf_puts(b, ",\"images\":[");
-    for (size_t i = 0; i < r->process_images.n; i++) {
-        sp_hang_comma(b);
-        sp_buf_u64(b, r->process_images.v[i]);
-    }
-    sp_buf_ch(b, ']');
+    sp_buf_puts(b, ",\"images\":");
+    sp_hang_image_list(b, r->process_images.v, r->process_images.n);
     array(b, "tail", &r->tail);
     return sp_hang_extension(r->p, b);
 }
@@ -354,13 +329,12 @@ static bool process_record(struct reader *r)
 static bool image_dsos(struct reader *r)
 {
     for (size_t i = 0; i < r->process_images.n; i++) {
-        const struct sp_hang_image *m = &r->images.v.v[r->process_images.v[i]];
-        struct sp_hang_seen *seen = &r->images.lines_seen.v[r->process_images.v[i]];
+        struct sp_hang_image *m = &r->images.v.v[r->process_images.v[i]];
         struct sp_span file = sp_hang_image_file(m);
-        if (!seen->named && file.n && !sp_span_is(file, "???") &&
+        if (!m->named && file.n && !sp_span_is(file, "???") &&
             sp_hang_dso(r->p, file, m->uuid, m->kernel) == SP_NONE)
             return false;
-        seen->named = true;
+        m->named = true;
     }
     return true;
 }
@@ -541,7 +515,7 @@ static spaa_status finish(struct reader *r, struct sp_input *in)
         r->p->events.v[r->event].frequency_hz = sp_profile_str(r->p, t, n);
         ok = ok && r->p->events.v[r->event].frequency_hz != SP_STR_FAIL;
     }
-    if (!ok || !sp_hang_tree_finish(&r->tree) || !sp_hang_image_records(r->p, &r->images, "x_sample_image"))
+    if (!ok || !sp_hang_image_records(r->p, &r->images, "x_sample_image"))
         return sp_nomem(r->d);
     if (r->stamp)
         return SPAA_OK;
@@ -576,8 +550,7 @@ spaa_status sp_sm_read(struct sp_input *in, const struct sp_read_opts *opts, str
         sp_buf_free(bufs[i]);
     sp_hang_images_free(&r.images);
     sp_hang_tree_free(&r.tree);
-    sp_vec_free(&r.bodies);
-    sp_map_free(&r.body_map);
+    sp_hang_texts_free(&r.texts);
     sp_vec_free(&r.rows);
     sp_vec_free(&r.blocks);
     sp_vec_free(&r.process_images);

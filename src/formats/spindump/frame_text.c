@@ -10,13 +10,9 @@
  * balanced parentheses. What does not fit stays part of the symbol: put together again, the text is the same.
  */
 #include "base/num.h"
-#include "formats/hang_digits.h"
 #include "formats/spindump/spindump.h"
 
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 bool sp_sd_cut_range(struct sp_span *s, int64_t *from, int64_t *to)
 {
@@ -176,89 +172,8 @@ static const char *odd_image(struct sp_span s)
     return NULL;
 }
 
-/* Digits before p, without a leading zero, at most 18, behind " + "; *from is where they begin. */
-static bool digits_before(const char *start, const char *p, const char **from, uint64_t *v)
-{
-    const char *q = p;
-    uint64_t x = 0, unit = 1;
-    unsigned n = p - start >= 8 ? sp_hang_trailing_digits(sp_load_le64(p - 8)) : 8;
-    if (n && n < 8) {
-        x = sp_hang_last_digits(sp_load_le64(p - 8), n);
-        q = p - n;
-    }
-    while (n == 8 && q > start && sp_hang_digit(q[-1]) && p - q < 18) {
-        x += unit * (uint64_t)(*--q - '0');
-        unit *= 10;
-    }
-    *from = q;
-    *v = x;
-    return q < p && !(*q == '0' && p - q > 1) && q - start > 3 && memcmp(q - 3, " + ", 3) == 0;
-}
-
-/* ") [0x1f]" at the end of s: its number, and where it begins; NULL: there is none. */
-static const char *usual_address(struct sp_span s, struct sp_sd_frame *f)
-{
-    const char *end = s.p + s.n - 1, *p;
-    uint32_t low, high = 0;
-    if (s.n < 24 || *end != ']')
-        return NULL;
-    unsigned n = sp_hang_trailing_hex(sp_load_le64(end - 8), &low);
-    if (n == 8)
-        n += sp_hang_trailing_hex(sp_load_le64(end - 16), &high);
-    p = end - n;
-    if (!n || memcmp(p - 5, ") [0x", 5) != 0)
-        return NULL;
-    f->address = (struct sp_span){p - 2, n + 2};
-    f->address_value = (uint64_t)high << 32 | low;
-    return p - 5;
-}
-
-/* Where the image begins that ends here: behind '(', unless something else comes that matters. */
-static const char *usual_image(const char *start, const char *end)
-{
-    const char *q = end;
-#ifdef __SSE2__
-    const __m128i open = _mm_set1_epi8('('), close = _mm_set1_epi8(')'), colon = _mm_set1_epi8(':');
-    for (unsigned found = 0; !found && q - start >= 16; q -= found ? __builtin_clz(found) - 16 : 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(q - 16));
-        __m128i any = _mm_or_si128(_mm_cmpeq_epi8(v, open), _mm_cmpeq_epi8(v, close));
-        found = (unsigned)_mm_movemask_epi8(_mm_or_si128(any, _mm_cmpeq_epi8(v, colon)));
-    }
-#endif
-    while (q > start && q[-1] != '(' && q[-1] != ')' && q[-1] != ':')
-        q--;
-    return q - start < 5 || q == end || q[-1] != '(' || q[-2] != ' ' ? NULL : q;
-}
-
-/* "symbol + 1 (image + 2) [0x3]" and "??? (image + 2) [0x3]", as most are, without a state or anything odd.
- */
-static bool usual_frame(struct sp_span s, struct sp_sd_frame *f)
-{
-    const char *start = s.p, *p = usual_address(s, f), *from;
-    if (!p || !digits_before(start, p, &from, &f->image_off))
-        return false;
-    const char *q = usual_image(start, from - 3);
-    if (!q)
-        return false;
-    f->image = (struct sp_span){q, (size_t)(from - 3 - q)};
-    if (memchr(q, ' ', f->image.n) && memmem(q, f->image.n, " in ", 4)) /* perhaps behind a source */
-        return false;
-    f->has_image_off = true;
-    f->symbol = (struct sp_span){start, (size_t)(q - 2 - start)};
-    if (sp_span_is(f->symbol, "???"))
-        return true;
-    if (!digits_before(start, q - 2, &from, &f->off))
-        return false;
-    f->has_off = true;
-    f->symbol.n = (size_t)(from - 3 - start);
-    return true;
-}
-
 void sp_sd_parse_frame(struct sp_span s, struct sp_sd_frame *f)
 {
-    memset(f, 0, sizeof *f);
-    if (usual_frame(s, f))
-        return;
     memset(f, 0, sizeof *f);
     if (s.n && s.p[s.n - 1] == ')' && !cut_state_at(&s, sp_hang_group(s), f))
         cut_state_at(&s, state_after_address(s), f);

@@ -231,7 +231,7 @@ spaa_status sp_sd_finish_header(struct sp_sd_reader *r)
     h->version = sp_profile_cstr(r->p, "1.0");
     h->source_tool = h->tool = sp_profile_cstr(r->p, "spindump");
     h->has_x_spaa = true;
-    h->frames = r->bodies.frames;
+    h->frames = r->frames.frames;
     h->group_by = r->opts->group_by & (SP_BY_DEFAULT | SP_BY_STATE);
     if (r->cpus.n && sp_parse_u64(r->cpus.p, r->cpus.p + r->cpus.n, &cpus) == r->cpus.n &&
         (*r->cpus.p != '0' || r->cpus.n == 1) && !set(r, r->cpus, &h->host.cpus))

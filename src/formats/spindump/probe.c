@@ -38,8 +38,8 @@ static unsigned marks_of(struct sp_span line, unsigned before)
                 return words[i].mark;
         return 0;
     }
-    struct sp_sd_head h;
-    if (!(before & THREAD) && sp_hang_starts(line, "  Thread ") && sp_sd_thread_head(line, &h))
+    struct sp_sd_thread t;
+    if (!(before & THREAD) && sp_hang_starts(line, "  Thread ") && sp_sd_parse_thread(line, &t))
         return THREAD;
     return !(before & ROW) && row(line) ? ROW : 0;
 }

@@ -24,77 +24,17 @@
 #include "formats/spindump/spindump.h"
 
 #include "base/num.h"
-#include "formats/hang_digits.h"
 
 #include <string.h>
 
 #define ADVICE "decode it on a Mac: `spindump -i FILE -stdout > report.txt` (no root needed)"
 
-static inline const char *skip_spaces(const char *p, const char *end)
-{
-    for (unsigned n; end - p >= 8; p += n)
-        if ((n = sp_hang_leading_spaces(sp_load_le64(p))) < 8)
-            return p + n;
-    while (p < end && *p == ' ')
-        p++;
-    return p;
-}
-
-/* How the count of the row before looked: most rows have the same. */
-struct usual_count {
-    uint64_t text, mask; /* its digits and the blanks behind them, of eight bytes */
-    unsigned n;
-    int64_t value;
-};
-
-static bool parse_count(const char *p, struct usual_count *c)
-{
-    uint64_t v = sp_load_le64(p);
-    unsigned n = sp_hang_leading_digits(v);
-    if (n - 1 > 5 || p[n] != ' ')
-        return false;
-    c->value = sp_hang_last_digits(v << (64 - 8 * n), n);
-    c->n = n + 1 + (p[n + 1] == ' ');
-    c->mask = UINT64_MAX >> (64 - 8 * c->n);
-    c->text = v & c->mask;
-    return true;
-}
-
-/*
- * A row as most are: where its text begins, the same as split_row finds, eight bytes at a time; NULL where
- * that does not do. *c is of the row before.
- */
-static inline const char *split_usual_row(const char *p, const char *end, struct sp_hang_row *row,
-                                          struct usual_count *c, bool *kernel)
-{
-    const char *start = p;
-    unsigned n = 8;
-    while (end - p >= 64 && (n = sp_hang_leading_spaces(sp_load_le64(p))) == 8)
-        p += 8;
-    if (n == 8)
-        return NULL;
-    p += n;
-    *kernel = *p == '*';
-    p += *kernel;
-    if (p - start > 1 << 20 || ((sp_load_le64(p) & c->mask) != c->text && !parse_count(p, c)))
-        return NULL;
-    row->column = (uint32_t)(p - start);
-    row->count = c->value;
-    row->from = row->to = 0;
-    p += c->n;
-    if (*p == ' ') {
-        n = sp_hang_leading_spaces(sp_load_le64(p));
-        if (n == 8)
-            return NULL;
-        p += n;
-    }
-    return *p == '\t' ? NULL : p;
-}
-
-/* "341  text", "*341  text": a row of a tree. `line` may be all of the input that is left. */
+/* "341  text", "*341  text": a row of a tree. */
 static bool split_row(struct sp_span line, struct sp_hang_row *row, bool *kernel, struct sp_span *body)
 {
-    const char *end = line.p + line.n, *p = skip_spaces(line.p, end);
+    const char *end = line.p + line.n, *p = line.p;
+    while (p < end && *p == ' ')
+        p++;
     *kernel = p < end && *p == '*';
     p += *kernel;
     row->column = (uint32_t)(p - line.p);
@@ -120,7 +60,7 @@ static inline uint32_t row_number(const struct sp_sd_reader *r)
 static bool add_row(struct sp_sd_reader *r, struct sp_hang_row *row, bool kernel, struct sp_span body)
 {
     sp_sd_cut_range(&body, &row->from, &row->to);
-    row->frame = sp_sd_body(&r->bodies, body, kernel);
+    row->frame = sp_hang_text(&r->frames.texts, body, kernel);
     row->line = row_number(r);
     return row->frame != SP_NONE && sp_vec_push(&r->rows, *row);
 }
@@ -164,9 +104,9 @@ static spaa_status section(struct sp_sd_reader *r, struct sp_span line, struct s
         r->zone = SP_SD_IMAGES;
         return SPAA_OK;
     }
-    struct sp_sd_head h;
-    if (r->in_process && sp_hang_starts(text, "Thread ") && sp_sd_thread_head(text, &h))
-        return sp_sd_begin_thread(r, &h) ? SPAA_OK : sp_nomem(r->d);
+    struct sp_sd_thread t;
+    if (r->in_process && sp_hang_starts(text, "Thread ") && sp_sd_parse_thread(text, &t))
+        return sp_sd_begin_thread(r, &t) ? SPAA_OK : sp_nomem(r->d);
     *taken = false;
     return SPAA_OK;
 }
@@ -294,162 +234,11 @@ static spaa_status one_line(struct sp_sd_reader *r, struct sp_span line)
     return st;
 }
 
-/* Where the line ends that begins with this text, known before; NULL: it goes on. */
-static inline const char *end_of_usual(const struct sp_sd_reader *r, const char *p, const char *text,
-                                       size_t n)
-{
-    return (size_t)(r->end - p) > n && p[n] == '\n' && memcmp(p, text, n) == 0 ? p + n + 1 : NULL;
-}
-
-/* Where a row with another text ends, which is looked up; NULL: the line is not so simple. */
-static const char *end_of_row(struct sp_sd_reader *r, struct sp_hang_row *row, bool kernel, const char *text,
-                              uint32_t *body)
-{
-    const char *nl = memchr(text, '\n', (size_t)(r->end - text));
-    struct sp_span s = {text, nl ? (size_t)(nl - text) : 0};
-    if (!s.n || *s.p == '<' || nl[-1] == '\r' || sp_hang_blank(nl[-1]))
-        return NULL;
-    if (sp_hang_digit(nl[-1]))
-        sp_sd_cut_range(&s, &row->from, &row->to);
-    *body = sp_sd_body(&r->bodies, s, kernel);
-    return nl + 1;
-}
-
-/* The text is used as it comes; what the processor fetches by itself ends with each page. */
-static inline void fetch_ahead(const char *p)
-{
-    enum { AHEAD = 1024, LINE = 64 };
-    __builtin_prefetch((const void *)((uintptr_t)p + AHEAD)); /* no pointer: it may be beyond the end */
-    __builtin_prefetch((const void *)((uintptr_t)p + AHEAD + LINE));
-}
-
-/*
- * Most rows and images are those that followed the one before when it last came: such a line is compared
- * with what is expected, which finds its end as well. *at moves over rows that are so simple, or whose text
- * is looked up. False: no memory.
- */
-static bool usual_rows(struct sp_sd_reader *r, const char **at)
-{
-    struct usual_count count = {.mask = 0, .text = 1}; /* equal to nothing */
-    const char *p = *at, *text, *next;
-    for (bool kernel; p < r->end; p = next, r->line++) {
-        if (!sp_vec_reserve(&r->rows, r->rows.n + 1))
-            return false;
-        struct sp_hang_row *row = &r->rows.v[r->rows.n];
-        fetch_ahead(p);
-        if (!(text = split_usual_row(p, r->end, row, &count, &kernel)))
-            break;
-        uint32_t body = sp_sd_expected_body(&r->bodies);
-        const struct sp_sd_body *x = body == SP_NONE ? NULL : &r->bodies.v.v[body];
-        if (x && x->next != SP_NONE) /* what the row after this one is compared with */
-            __builtin_prefetch(r->bodies.v.v[x->next].p);
-        next = x && x->kernel == kernel ? end_of_usual(r, text, x->p, x->n) : NULL;
-        if (next)
-            r->bodies.last = body;
-        else if (!(next = end_of_row(r, row, kernel, text, &body)))
-            break;
-        if (body == SP_NONE)
-            return false;
-        row->frame = body;
-        row->line = row_number(r);
-        r->rows.n++;
-        r->after_blank = false;
-    }
-    *at = p;
-    return true;
-}
-
-/* Where the image line ends whose text begins here, when it is looked up; NULL: the line is not so simple. */
-static const char *end_of_image(struct sp_sd_reader *r, const char *text, uint32_t *image, bool *ok)
-{
-    const char *nl = *text == '0' || *text == '*' ? memchr(text, '\n', (size_t)(r->end - text)) : NULL;
-    if (!nl || nl[-1] == '\r' || sp_hang_blank(nl[-1]))
-        return NULL;
-    *image = sp_hang_image(&r->images, (struct sp_span){text, (size_t)(nl - text)}, r->stamp, ok);
-    return *image == SP_NONE ? NULL : nl + 1;
-}
-
-/* The same with images. */
-static bool usual_images(struct sp_sd_reader *r, const char **at)
-{
-    bool ok = true;
-    for (const char *p = *at, *next; p < r->end; *at = p = next, r->line++) {
-        fetch_ahead(p);
-        const char *text = skip_spaces(p, r->end);
-        if (text == p || text == r->end)
-            break;
-        uint32_t image = sp_hang_expected_image(&r->images);
-        const struct sp_hang_seen *x = image == SP_NONE ? NULL : &r->images.lines_seen.v[image];
-        next = x ? end_of_usual(r, text, x->p, x->n) : NULL;
-        if (next)
-            sp_hang_take_image(&r->images, image, r->stamp);
-        else if (!(next = end_of_image(r, text, &image, &ok)))
-            break;
-        if (!sp_vec_push(&r->process_images, image))
-            return false;
-    }
-    return ok;
-}
-
-static void usual_fields(struct sp_sd_reader *r, const char **at)
-{
-    for (const char *next; (next = sp_sd_usual_field(r, *at)); r->line++) {
-        fetch_ahead(*at);
-        r->after_blank = false;
-        *at = next;
-    }
-}
-
-/* The line of a thread, where a blank line ended what was before. False: no memory. */
-static bool usual_thread(struct sp_sd_reader *r, const char **at)
-{
-    struct sp_sd_head h;
-    const char *next = r->in_process ? sp_sd_usual_thread(r, *at, &h) : NULL;
-    if (!next)
-        return true;
-    fetch_ahead(*at);
-    if (!sp_sd_begin_thread(r, &h))
-        return false;
-    r->after_blank = false;
-    r->line++;
-    *at = next;
-    return true;
-}
-
-/* *at moves over lines that are as usual, if there are any. False: no memory. */
-static bool usual_lines(struct sp_sd_reader *r, const char **at)
-{
-    const char *from;
-    bool ok = true;
-    if (r->zone != SP_SD_THREAD && r->zone != SP_SD_PROCESS && r->zone != SP_SD_IMAGES)
-        return true;
-    do {
-        for (from = *at; *at < r->end && **at == '\n'; r->line++) {
-            r->after_blank = true;
-            ++*at;
-        }
-        if (r->zone != SP_SD_IMAGES && *at > from && !usual_thread(r, at))
-            return false;
-        if (r->zone == SP_SD_THREAD)
-            ok = usual_rows(r, at);
-        else if (r->zone == SP_SD_IMAGES)
-            ok = usual_images(r, at);
-        else
-            usual_fields(r, at);
-    } while (ok && *at > from && *at < r->end && **at == '\n');
-    return ok;
-}
-
 static spaa_status read_lines(struct sp_sd_reader *r, struct sp_input *in)
 {
     const char *p = r->start;
     uint64_t noted = 0;
     for (r->line = 1; p < r->end; r->line++) {
-        if (!usual_lines(r, &p))
-            return sp_nomem(r->d);
-        if (p == r->end)
-            break;
-        fetch_ahead(p);
         const char *nl = memchr(p, '\n', (size_t)(r->end - p)), *eol = nl ? nl : r->end;
         const char *next = nl ? nl + 1 : r->end;
         while (eol > p && (eol[-1] == '\r' || sp_hang_blank(eol[-1])))
@@ -476,8 +265,7 @@ static spaa_status finish(struct sp_sd_reader *r, struct sp_input *in)
         st = sp_sd_finish_header(r);
     if (st)
         return st;
-    if (!sp_hang_tree_finish(&r->tree) || !sp_sd_finish_tail(r) ||
-        !sp_hang_image_records(r->p, &r->images, "x_spindump_image") ||
+    if (!sp_sd_finish_tail(r) || !sp_hang_image_records(r->p, &r->images, "x_spindump_image") ||
         !sp_hang_keep_segments(&r->tree, "x_spindump"))
         return sp_nomem(r->d);
     if (r->processes)
@@ -515,7 +303,7 @@ static void release(struct sp_sd_reader *r)
                              &r->annotations, &r->not_understood, &r->tail,     &r->threads, &r->buf};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         sp_buf_free(bufs[i]);
-    sp_sd_bodies_free(&r->bodies);
+    sp_sd_frames_free(&r->frames);
     sp_hang_images_free(&r->images);
     sp_hang_tree_free(&r->tree);
     sp_vec_free(&r->process_images);
@@ -532,13 +320,12 @@ spaa_status sp_sd_read(struct sp_input *in, const struct sp_read_opts *opts, str
     const unsigned char *bytes;
     size_t n;
     struct sp_buf *bufs[] = {&r.fields,         &r.banner, &r.heaviest, &r.keys, &r.extra,     &r.annotations,
-                             &r.not_understood, &r.tail,   &r.threads,  &r.buf,  &r.bodies.buf};
+                             &r.not_understood, &r.tail,   &r.threads,  &r.buf,  &r.frames.buf};
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         sp_buf_init(bufs[i], 0);
-    r.bodies.p = p;
-    r.bodies.frames = opts->frames == SP_FRAMES_FOREIGN ? SP_FRAMES_ADDRESS : opts->frames;
-    r.bodies.images = &r.images;
-    r.bodies.last = SP_NONE;
+    r.frames.p = p;
+    r.frames.frames = opts->frames == SP_FRAMES_FOREIGN ? SP_FRAMES_ADDRESS : opts->frames;
+    r.frames.images = &r.images;
     spaa_status st = sp_input_whole(in, &bytes, &n);
     r.start = (const char *)bytes;
     r.end = r.start + n;

@@ -8,7 +8,6 @@
  * quotes.
  */
 #include "base/num.h"
-#include "formats/hang_digits.h"
 #include "formats/spindump/spindump.h"
 
 #include <string.h>
@@ -135,49 +134,27 @@ static void take(struct sp_sd_thread *t, enum part part, struct sp_span s)
 }
 
 /* "0xA" or "<multiple>" at the beginning of s, which is then what follows. */
-static bool thread_id(struct sp_span *s, struct sp_sd_head *h)
+static bool thread_id(struct sp_span *s, struct sp_sd_thread *t)
 {
     uint64_t id;
-    h->tid = SP_ABSENT;
-    h->id = (struct sp_span){NULL, 0};
     if (sp_hang_starts(*s, "<multiple>")) {
         *s = sp_hang_after(*s, 10);
         return true;
     }
     if (!sp_hang_starts(*s, "0x"))
         return false;
-    size_t n = sp_hang_parse_hex(s->p + 2, s->p + s->n, &id);
+    size_t n = sp_parse_hex(s->p + 2, s->p + s->n, &id);
     if (!n || id > (uint64_t)INT64_MAX)
         return false;
-    h->id = (struct sp_span){s->p, n + 2};
-    h->tid = (int64_t)id;
+    t->id = (struct sp_span){s->p, n + 2};
+    t->tid = (int64_t)id;
     *s = sp_hang_after(*s, n + 2);
     return !s->n || sp_hang_blank(*s->p) || *s->p == ',';
 }
 
-bool sp_sd_thread_head(struct sp_span s, struct sp_sd_head *h)
+/* What follows the id. */
+static void parts(struct sp_span s, struct sp_sd_thread *t)
 {
-    s = sp_hang_trim(s);
-    if (!sp_hang_starts(s, "Thread "))
-        return false;
-    s = sp_hang_trim(sp_hang_after(s, 7));
-    if (!thread_id(&s, h))
-        return false;
-    h->tail = s;
-    return true;
-}
-
-void sp_sd_thread_tail(const struct sp_sd_head *h, struct sp_sd_thread *t)
-{
-    struct sp_span s = h->tail;
-    *t = (struct sp_sd_thread){.nsamples = -1};
-    if (h->id.n && s.n && *s.p == ',') {
-        size_t k = 1;
-        while (k < s.n && !sp_hang_blank(s.p[k]))
-            k++;
-        t->more_ids = (struct sp_span){s.p + 1, k - 1};
-        s = sp_hang_after(s, k);
-    }
     for (s = sp_hang_trim(s); s.n; s = sp_hang_trim(s)) {
         enum part part = PARTS;
         size_t keyword;
@@ -190,6 +167,26 @@ void sp_sd_thread_tail(const struct sp_sd_head *h, struct sp_sd_thread *t)
             t->rest = value;
         s = sp_hang_after(s, n);
     }
+}
+
+bool sp_sd_parse_thread(struct sp_span s, struct sp_sd_thread *t)
+{
+    *t = (struct sp_sd_thread){.tid = SP_ABSENT, .nsamples = -1};
+    s = sp_hang_trim(s);
+    if (!sp_hang_starts(s, "Thread "))
+        return false;
+    s = sp_hang_trim(sp_hang_after(s, 7));
+    if (!thread_id(&s, t))
+        return false;
+    if (t->id.n && s.n && *s.p == ',') {
+        size_t k = 1;
+        while (k < s.n && !sp_hang_blank(s.p[k]))
+            k++;
+        t->more_ids = (struct sp_span){s.p + 1, k - 1};
+        s = sp_hang_after(s, k);
+    }
+    parts(s, t);
+    return true;
 }
 
 static void opt(struct sp_buf *b, const char *key, struct sp_span s)
