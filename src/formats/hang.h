@@ -98,9 +98,6 @@ uint32_t sp_hang_str(struct sp_profile *p, struct sp_span s);
 uint32_t sp_hang_hex_str(struct sp_profile *p, uint64_t v); /* "0x1f" */
 /* For probes: whether most lines are such as reports have, and not, for example, a program with one in it. */
 bool sp_hang_is_report(const unsigned char *p, size_t n);
-/* The whole input as the verbatim layer of `format`, when all stacks are there. */
-spaa_status sp_hang_keep_verbatim(struct sp_profile *p, const char *format, struct sp_input *in,
-                                  const void *bytes, size_t n, struct sp_diags *d);
 
 /*
  * hang_images.c: distinct lines of `Binary Images:` are parsed once. They are not copied.

@@ -4,7 +4,6 @@
 #include "formats/format.h"
 
 #include "base/num.h"
-#include "formats/verbatim.h"
 
 #include <string.h>
 
@@ -254,17 +253,4 @@ bool sp_hang_is_report(const unsigned char *bytes, size_t n)
         good += line.n && hang_report_line(line);
     }
     return good * 4 >= all * 3;
-}
-
-spaa_status sp_hang_keep_verbatim(struct sp_profile *p, const char *format, struct sp_input *in,
-                                  const void *bytes, size_t n, struct sp_diags *d)
-{
-    struct sp_verbatim *v = NULL;
-    spaa_status st = sp_verbatim_new(p, format, in, d, &v);
-    if (!st)
-        st = sp_verbatim_add(v, bytes, n);
-    if (!st)
-        st = sp_verbatim_finish(v);
-    sp_verbatim_free(v);
-    return st;
 }

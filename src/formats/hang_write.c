@@ -7,7 +7,6 @@
 #include "base/num.h"
 #include "formats/left_out.h"
 #include "formats/one_number.h"
-#include "formats/verbatim.h"
 #include "model/order.h"
 
 #include <math.h>
@@ -433,13 +432,9 @@ static spaa_status render(struct sp_hang_writer *w, const char *format, const st
 spaa_status sp_hang_write(struct sp_hang_writer *w, const char *format, const struct sp_write_opts *opts,
                           bool (*put)(struct sp_hang_writer *w))
 {
-    bool done;
-    spaa_status st = sp_verbatim_replay(w->p, format, opts, w->d, w->out, &done);
-    if (st || done)
-        return st;
     sp_buf_init(&w->buf, 0);
     w->render.texts = &w->texts;
-    st = sp_strtab_init(&w->texts) ? render(w, format, opts, put) : sp_nomem(w->d);
+    spaa_status st = sp_strtab_init(&w->texts) ? render(w, format, opts, put) : sp_nomem(w->d);
     release(w);
     return st;
 }

@@ -43,9 +43,8 @@ struct sp_hang_writer {
 };
 
 /*
- * A report of the format: the bytes that a profile kept, or what `put` writes of one event (false: no
- * memory), when the groups, their stacks and texts are there. Of *w the caller sets what stands above
- * `event`.
+ * A report of the format: what `put` writes of one event (false: no memory), when the groups, their stacks
+ * and texts are there. Of *w the caller sets what stands above `event`.
  */
 spaa_status sp_hang_write(struct sp_hang_writer *w, const char *format, const struct sp_write_opts *opts,
                           bool (*put)(struct sp_hang_writer *w));

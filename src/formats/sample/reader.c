@@ -544,8 +544,6 @@ spaa_status sp_sm_read(struct sp_input *in, const struct sp_read_opts *opts, str
         st = read_lines(&r);
     if (!st)
         st = finish(&r, in);
-    if (!st && opts->lossless)
-        st = sp_hang_keep_verbatim(p, "sample", in, bytes, n, d);
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         sp_buf_free(bufs[i]);
     sp_hang_images_free(&r.images);

@@ -4,7 +4,6 @@
 
 #include "formats/format.h"
 #include "formats/hang.h"
-#include "formats/verbatim.h"
 
 /* frame.c: what stands behind a row's count. */
 struct sp_sm_frame {

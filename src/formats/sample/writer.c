@@ -1,7 +1,6 @@
 /*
- * Writes a report of sample(1): the bytes of the one that was read (`--lossless`), or one rendered from the
- * records and the stacks, which reads back to the same profile. An analysis is of one process, so other
- * profiles give several.
+ * Writes a report of sample(1) from the records and the stacks, which reads back to the same profile. An
+ * analysis is of one process, so other profiles give several.
  */
 #include "base/num.h"
 #include "formats/hang_write.h"

@@ -337,8 +337,6 @@ spaa_status sp_sd_read(struct sp_input *in, const struct sp_read_opts *opts, str
         st = read_lines(&r, in);
     if (!st)
         st = finish(&r, in);
-    if (!st && opts->lossless)
-        st = sp_hang_keep_verbatim(p, "spindump", in, bytes, n, d);
     release(&r);
     return st;
 }
@@ -349,7 +347,7 @@ const struct spaa_format spaa_format_spindump = {
     .extensions = "spindump spindump.txt ips hang",
     .media_type = "text/plain",
     .comes_back = "the same bytes with --lossless; else a report that reads back to the same profile",
-    .caps = SP_CAN_READ | SP_CAN_WRITE | SP_CAN_LOSSLESS,
+    .caps = SP_CAN_READ | SP_CAN_WRITE,
     .probe = sp_sd_probe,
     .read = sp_sd_read,
     .write = sp_sd_write,

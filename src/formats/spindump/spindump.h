@@ -6,7 +6,6 @@
 
 #include "formats/format.h"
 #include "formats/hang.h"
-#include "formats/verbatim.h"
 
 /*
  * frame_text.c: what stands behind a row's count.

@@ -1,7 +1,6 @@
 /*
- * Writes a spindump report. A profile that holds the bytes of one (`--lossless`) gives them back; else the
- * report is rendered: fields, processes, threads and images as the records say, the stacks as trees. What is
- * rendered reads back to the same profile, and is rendered the same way again.
+ * Writes a spindump report: fields, processes, threads and images as the records say, the stacks as trees.
+ * What is rendered reads back to the same profile, and is rendered the same way again.
  *
  * Of profiles of other origin one event is written; stacks without a state are taken for running, as what
  * other profilers see is.
