@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-int sp_sm_probe(const unsigned char *bytes, size_t n, bool whole, const char **reason)
+int sp_sample_report_probe(const unsigned char *bytes, size_t n, bool whole, const char **reason)
 {
     static const char first[] = "Analysis of sampling ";
     const char *p = (const char *)bytes;
@@ -27,7 +27,7 @@ const struct spaa_format spaa_format_sample = {
     .media_type = "text/plain",
     .comes_back = "the same bytes with --lossless; else a report that reads back to the same profile",
     .caps = SP_CAN_READ | SP_CAN_WRITE,
-    .probe = sp_sm_probe,
-    .read = sp_sm_read,
-    .write = sp_sm_write,
+    .probe = sp_sample_report_probe,
+    .read = sp_sample_report_read,
+    .write = sp_sample_report_write,
 };

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static bool number_list(struct sp_span *s, struct sp_span *list)
+static bool sample_number_list(struct sp_span *s, struct sp_span *list)
 {
     size_t n = 0;
     while (n < s->n && (sp_hang_digit(s->p[n]) || s->p[n] == ',' || s->p[n] == '.'))
@@ -23,12 +23,12 @@ static bool number_list(struct sp_span *s, struct sp_span *list)
 }
 
 /* What follows an image's parenthesis; false: it is none. */
-static bool rest(struct sp_span s, struct sp_sm_frame *f)
+static bool sample_frame_rest(struct sp_span s, struct sp_sample_report_frame *f)
 {
-    struct sp_sm_frame g = *f;
+    struct sp_sample_report_frame g = *f;
     if (sp_hang_starts(s, " + ")) {
         s = sp_hang_after(s, 3);
-        if (!number_list(&s, &g.offsets) ||
+        if (!sample_number_list(&s, &g.offsets) ||
             !sp_parse_u64(g.offsets.p, g.offsets.p + g.offsets.n, &g.offset) ||
             (*g.offsets.p == '0' && g.offsets.n > 1 && sp_hang_digit(g.offsets.p[1])))
             return false;
@@ -62,7 +62,7 @@ static bool rest(struct sp_span s, struct sp_sm_frame *f)
     return true;
 }
 
-void sp_sm_parse_frame(struct sp_span s, struct sp_sm_frame *f)
+void sp_sample_report_parse_frame(struct sp_span s, struct sp_sample_report_frame *f)
 {
     memset(f, 0, sizeof *f);
     f->symbol = s;
@@ -74,7 +74,7 @@ void sp_sm_parse_frame(struct sp_span s, struct sp_sm_frame *f)
         struct sp_span image = sp_hang_after(here, 6);
         for (const char *close = image.p; (close = memchr(close, ')', (size_t)(s.p + s.n - close)));
              close++) {
-            if (close == image.p || !rest(sp_hang_after(s, (size_t)(close + 1 - s.p)), f))
+            if (close == image.p || !sample_frame_rest(sp_hang_after(s, (size_t)(close + 1 - s.p)), f))
                 continue;
             f->symbol = (struct sp_span){s.p, (size_t)(in - s.p)};
             f->image = (struct sp_span){image.p, (size_t)(close - image.p)};
@@ -83,13 +83,13 @@ void sp_sm_parse_frame(struct sp_span s, struct sp_sm_frame *f)
     }
     /* Without an image: an address may stand there all the same. */
     const char *bracket = memmem(s.p, s.n, "  [0x", 5);
-    if (bracket && bracket > s.p && rest(sp_hang_after(s, (size_t)(bracket - s.p)), f))
+    if (bracket && bracket > s.p && sample_frame_rest(sp_hang_after(s, (size_t)(bracket - s.p)), f))
         f->symbol = (struct sp_span){s.p, (size_t)(bracket - s.p)};
 }
 
-bool sp_sm_parse_thread(struct sp_span s, struct sp_sm_thread *t)
+bool sp_sample_report_parse_thread(struct sp_span s, struct sp_sample_report_thread *t)
 {
-    *t = (struct sp_sm_thread){.tid = SP_ABSENT};
+    *t = (struct sp_sample_report_thread){.tid = SP_ABSENT};
     if (!sp_hang_starts(s, "Thread_"))
         return false;
     s = sp_hang_after(s, 7);

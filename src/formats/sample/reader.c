@@ -19,33 +19,36 @@
  * record.
  */
 #include "base/num.h"
+#include "formats/common/hang/frame_texts.h"
+#include "formats/common/hang/images.h"
+#include "formats/common/hang/tree.h"
 #include "formats/sample/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct block {
-    struct sp_sm_thread thread;
+struct sample_block {
+    struct sp_sample_report_thread thread;
     size_t first, n;
     uint64_t line;
     bool known; /* its line was understood */
 };
 
-enum zone { BEFORE, FIELDS, GRAPH, TAIL, IMAGES };
+enum sample_zone { BEFORE, FIELDS, GRAPH, TAIL, IMAGES };
 
-struct reader {
+struct sample_reader {
     const struct sp_read_opts *opts;
     struct sp_diags *d;
     struct sp_profile *p;
     const char *start, *end;
     uint64_t line;
-    enum zone zone;
+    enum sample_zone zone;
     enum sp_granularity frames;
     struct sp_hang_images images;
     struct sp_hang_tree tree;
     struct sp_hang_texts texts;
     SP_VEC(struct sp_hang_row) rows;
-    SP_VEC(struct block) blocks;
+    SP_VEC(struct sample_block) blocks;
     SP_VEC(uint32_t) process_images;
     struct sp_buf fields, tail, buf, list;
     uint32_t event, stamp, comm, context;
@@ -54,14 +57,14 @@ struct reader {
     bool open; /* an analysis is at hand */
 };
 
-static uint32_t context_of(void *who, uint32_t tag)
+static uint32_t sample_context(void *who, uint32_t tag)
 {
-    struct reader *r = who;
+    struct sample_reader *r = who;
     (void)tag;
     return r->context;
 }
 
-static bool new_context(struct reader *r, int64_t tid)
+static bool sample_new_context(struct sample_reader *r, int64_t tid)
 {
     unsigned by = r->opts->group_by;
     struct sp_context c = {.pid = by & SP_BY_PID ? r->pid : SP_ABSENT,
@@ -73,7 +76,7 @@ static bool new_context(struct reader *r, int64_t tid)
     return r->context != SP_NONE;
 }
 
-static bool prepare(struct reader *r)
+static bool sample_prepare(struct sample_reader *r)
 {
     struct sp_profile *p = r->p;
     uint32_t metric = sp_metric_intern(p, "samples", 7);
@@ -83,14 +86,14 @@ static bool prepare(struct reader *r)
         return false;
     r->event = sp_event_add(p, &e);
     r->tree = (struct sp_hang_tree){
-        .p = p, .d = r->d, .metric = metric, .context = context_of, .who = r, .excess = SP_W517};
+        .p = p, .d = r->d, .metric = metric, .context = sample_context, .who = r, .excess = SP_W517};
     r->tree.layout = sp_layout_simple(p, metric, SP_STR_NONE, SP_NONE, SP_STR_NONE);
     return r->event != SP_NONE && r->tree.layout != SP_NONE;
 }
 
 /* ---- frames ---- */
 
-static uint64_t first_address(struct sp_span s)
+static uint64_t sample_first_address(struct sp_span s)
 {
     uint64_t v = 0;
     if (s.n > 2)
@@ -98,7 +101,7 @@ static uint64_t first_address(struct sp_span s)
     return v;
 }
 
-static bool more(struct reader *r, const struct sp_sm_frame *f, uint32_t *out)
+static bool sample_frame_extra(struct sample_reader *r, const struct sp_sample_report_frame *f, uint32_t *out)
 {
     sp_buf_clear(&r->buf);
     sp_buf_puts(&r->buf, "\"x_sample\":{");
@@ -118,10 +121,10 @@ static bool more(struct reader *r, const struct sp_sm_frame *f, uint32_t *out)
 }
 
 /* ip: in the image where that is known, else absolute where no image is named. False: no memory. */
-static bool place(struct reader *r, const struct sp_sm_frame *f, bool unknown, struct sp_frame *out,
-                  struct sp_span *uuid)
+static bool sample_place(struct sample_reader *r, const struct sp_sample_report_frame *f, bool unknown,
+                         struct sp_frame *out, struct sp_span *uuid)
 {
-    uint64_t address = first_address(f->addresses);
+    uint64_t address = sample_first_address(f->addresses);
     bool ok = true;
     uint32_t i = f->image.p ? sp_hang_find_image(&r->images, f->image, address, r->stamp, &ok) : SP_NONE;
     if (f->offsets.n) {
@@ -147,19 +150,19 @@ static bool place(struct reader *r, const struct sp_sm_frame *f, bool unknown, s
     return true;
 }
 
-static uint32_t make_frame(struct reader *r, struct sp_span text)
+static uint32_t sample_make_frame(struct sample_reader *r, struct sp_span text)
 {
-    struct sp_sm_frame f;
+    struct sp_sample_report_frame f;
     struct sp_frame out = {.kind = SP_USER};
     struct sp_span uuid = {NULL, 0}, dso = {"[unknown]", 9};
-    sp_sm_parse_frame(text, &f);
+    sp_sample_report_parse_frame(text, &f);
     bool unknown = !f.image.p || sp_span_is(f.image, "<unknown binary>");
     bool nameless = sp_span_is(f.symbol, "???");
     uint64_t bare = 0;
     bool hex = !f.image.p && sp_parse_0x(f.symbol.p, f.symbol.n, &bare);
     if (!unknown)
         dso = f.image;
-    if (!place(r, &f, unknown, &out, &uuid))
+    if (!sample_place(r, &f, unknown, &out, &uuid))
         return SP_NONE;
     if (hex && !f.addresses.n) {
         out.flags |= SP_FRAME_IP;
@@ -167,15 +170,15 @@ static uint32_t make_frame(struct reader *r, struct sp_span text)
     }
     if (nameless || hex)
         out.flags |= SP_FRAME_UNRESOLVED;
-    uint32_t name = nameless
-                        ? sp_hang_hex_str(r->p, out.flags & SP_FRAME_IP ? out.ip : first_address(f.addresses))
-                        : sp_hang_str(r->p, f.symbol);
+    uint32_t name =
+        nameless ? sp_hang_hex_str(r->p, out.flags & SP_FRAME_IP ? out.ip : sample_first_address(f.addresses))
+                 : sp_hang_str(r->p, f.symbol);
     if (f.srcline.n && r->frames <= SP_FRAMES_LINE)
         out.srcline = sp_hang_str(r->p, f.srcline);
     if (r->frames > SP_FRAMES_ADDRESS) {
         out.ip = out.symoff = 0;
         out.flags &= SP_FRAME_UNRESOLVED;
-    } else if (!more(r, &f, &out.more)) {
+    } else if (!sample_frame_extra(r, &f, &out.more)) {
         return SP_NONE;
     }
     uint32_t d = sp_hang_dso(r->p, dso, uuid, false);
@@ -187,21 +190,22 @@ static uint32_t make_frame(struct reader *r, struct sp_span text)
 
 /* ---- the graph ---- */
 
-static void odd_row(struct reader *r, struct sp_span line)
+static void sample_odd_row(struct sample_reader *r, struct sp_span line)
 {
     int n = line.n > 80 ? 80 : (int)line.n;
     sp_emit(r->d, SP_L510, SP_AT_LINE(r->line, (uint64_t)(line.p - r->start)), "\"%.*s\"", n, line.p);
 }
 
-static bool begin_thread(struct reader *r, const struct sp_sm_thread *t, int64_t count)
+static bool sample_begin_thread(struct sample_reader *r, const struct sp_sample_report_thread *t,
+                                int64_t count)
 {
-    struct block b = {.first = r->rows.n, .line = r->line, .known = t};
-    b.thread = t ? *t : (struct sp_sm_thread){.tid = SP_ABSENT};
+    struct sample_block b = {.first = r->rows.n, .line = r->line, .known = t};
+    b.thread = t ? *t : (struct sp_sample_report_thread){.tid = SP_ABSENT};
     b.thread.samples = count;
     return sp_vec_push(&r->blocks, b);
 }
 
-static bool graph_line(struct reader *r, struct sp_span line)
+static bool sample_graph_line(struct sample_reader *r, struct sp_span line)
 {
     const char *p = line.p, *end = line.p + line.n;
     struct sp_hang_row row = {.line = r->line > UINT32_MAX ? UINT32_MAX : (uint32_t)r->line};
@@ -213,35 +217,35 @@ static bool graph_line(struct reader *r, struct sp_span line)
         row.count = row.count * 10 + (*p - '0');
     struct sp_span text = sp_hang_trim((struct sp_span){p, (size_t)(end - p)});
     bool level0 = line.n > 4 && !memchr(" +!:|", line.p[4], 5);
-    struct sp_sm_thread t;
+    struct sp_sample_report_thread t;
     if (p == digits || p == end || !sp_hang_blank(*p) || !text.n || row.column > 1 << 20) {
-        odd_row(r, line);
-        return !level0 || begin_thread(r, NULL, 0);
+        sample_odd_row(r, line);
+        return !level0 || sample_begin_thread(r, NULL, 0);
     }
     if (row.column <= 4 || !r->blocks.n) {
-        if (sp_sm_parse_thread(text, &t))
-            return begin_thread(r, &t, row.count);
+        if (sp_sample_report_parse_thread(text, &t))
+            return sample_begin_thread(r, &t, row.count);
         sp_emit(r->d, SP_L511, SP_AT_LINE(r->line, (uint64_t)(line.p - r->start)),
                 "they are counted for the process alone");
-        if (!begin_thread(r, NULL, row.count))
+        if (!sample_begin_thread(r, NULL, row.count))
             return false;
     }
     row.frame = sp_hang_text(&r->texts, text, false);
     return row.frame != SP_NONE && sp_vec_push(&r->rows, row);
 }
 
-static spaa_status block_stacks(struct reader *r, const struct block *b)
+static spaa_status sample_block_stacks(struct sample_reader *r, const struct sample_block *b)
 {
     int64_t roots;
     struct sp_hang_row *rows = r->rows.v + b->first;
     if (!b->n)
         return SPAA_OK;
-    if (!new_context(r, b->thread.tid))
+    if (!sample_new_context(r, b->thread.tid))
         return sp_nomem(r->d);
     for (size_t i = 0; i < b->n; i++) {
         struct sp_hang_text *x = &r->texts.v.v[rows[i].frame];
         if (x->stamp != r->stamp) {
-            x->frame = make_frame(r, x->text);
+            x->frame = sample_make_frame(r, x->text);
             x->stamp = r->stamp;
         }
         rows[i].frame = x->frame;
@@ -258,9 +262,9 @@ static spaa_status block_stacks(struct reader *r, const struct block *b)
 
 /* ---- records ---- */
 
-static void thread_object(struct reader *r, const struct block *b, bool with_id)
+static void sample_thread_object(struct sample_reader *r, const struct sample_block *b, bool with_id)
 {
-    const struct sp_sm_thread *t = &b->thread;
+    const struct sp_sample_report_thread *t = &b->thread;
     sp_buf_ch(&r->buf, '{');
     if (with_id)
         sp_hang_member(&r->buf, "id", t->id);
@@ -273,7 +277,7 @@ static void thread_object(struct reader *r, const struct block *b, bool with_id)
 }
 
 /* Its own record, or an object in the process's list where there is a record of this thread already. */
-static bool keep_thread(struct reader *r, const struct block *b)
+static bool sample_keep_thread(struct sample_reader *r, const struct sample_block *b)
 {
     size_t before = r->p->threads.n;
     uint32_t t = SP_NONE;
@@ -287,19 +291,19 @@ static bool keep_thread(struct reader *r, const struct block *b)
     sp_hang_comma(&r->list);
     sp_buf_clear(&r->buf);
     if (t == SP_NONE || r->p->threads.n == before) {
-        thread_object(r, b, true);
+        sample_thread_object(r, b, true);
         sp_buf_add(&r->list, r->buf.data, r->buf.len);
         return !r->list.failed && !r->buf.failed;
     }
     sp_buf_i64(&r->list, b->thread.tid);
     sp_buf_puts(&r->buf, "\"x_sample\":");
-    thread_object(r, b, false);
+    sample_thread_object(r, b, false);
     uint32_t more_text = r->buf.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->buf.data, r->buf.len);
     r->p->threads.v[t].more = more_text;
     return more_text != SP_STR_FAIL && !r->list.failed;
 }
 
-static void array(struct sp_buf *to, const char *key, const struct sp_buf *items)
+static void sample_array(struct sp_buf *to, const char *key, const struct sp_buf *items)
 {
     sp_hang_comma(to);
     sp_buf_printf(to, "\"%s\":[", key);
@@ -309,7 +313,7 @@ static void array(struct sp_buf *to, const char *key, const struct sp_buf *items
     to->failed |= items->failed;
 }
 
-static bool process_record(struct reader *r)
+static bool sample_process_record(struct sample_reader *r)
 {
     struct sp_buf *b = &r->buf;
     sp_buf_clear(b);
@@ -318,28 +322,27 @@ static bool process_record(struct reader *r)
     sp_hang_member(b, "name", r->name);
     if (r->pid != SP_ABSENT)
         sp_hang_number(b, "pid", r->pid);
-    array(b, "fields", &r->fields);
-    array(b, "threads", &r->list);
+    sample_array(b, "fields", &r->fields);
+    sample_array(b, "threads", &r->list);
     sp_buf_puts(b, ",\"images\":");
     sp_hang_image_list(b, r->process_images.v, r->process_images.n);
-    array(b, "tail", &r->tail);
+    sample_array(b, "tail", &r->tail);
     return sp_hang_extension(r->p, b);
 }
 
-static bool image_dsos(struct reader *r)
+static bool sample_image_dsos(struct sample_reader *r)
 {
     for (size_t i = 0; i < r->process_images.n; i++) {
         struct sp_hang_image *m = &r->images.v.v[r->process_images.v[i]];
-        struct sp_span file = sp_hang_image_file(m);
-        if (!m->named && file.n && !sp_span_is(file, "???") &&
-            sp_hang_dso(r->p, file, m->uuid, m->kernel) == SP_NONE)
+        if (!m->named && m->file.n && !sp_span_is(m->file, "???") &&
+            sp_hang_dso(r->p, m->file, m->uuid, m->kernel) == SP_NONE)
             return false;
         m->named = true;
     }
     return true;
 }
 
-static spaa_status end_analysis(struct reader *r)
+static spaa_status sample_end_analysis(struct sample_reader *r)
 {
     spaa_status st = SPAA_OK;
     if (!r->open)
@@ -347,22 +350,22 @@ static spaa_status end_analysis(struct reader *r)
     r->open = false;
     sp_buf_clear(&r->list);
     for (size_t i = 0; i < r->blocks.n && !st; i++) {
-        struct block *b = &r->blocks.v[i];
+        struct sample_block *b = &r->blocks.v[i];
         b->n = (i + 1 < r->blocks.n ? r->blocks.v[i + 1].first : r->rows.n) - b->first;
-        if (!keep_thread(r, b))
+        if (!sample_keep_thread(r, b))
             st = sp_nomem(r->d);
         if (!st)
-            st = block_stacks(r, b);
+            st = sample_block_stacks(r, b);
     }
-    if (!st && (!image_dsos(r) || !process_record(r)))
+    if (!st && (!sample_image_dsos(r) || !sample_process_record(r)))
         st = sp_nomem(r->d);
     return st;
 }
 
 /* "Analysis of sampling NAME (pid N) every M millisecond(s)" */
-static spaa_status begin_analysis(struct reader *r, struct sp_span line)
+static spaa_status sample_begin_analysis(struct sample_reader *r, struct sp_span line)
 {
-    spaa_status st = end_analysis(r);
+    spaa_status st = sample_end_analysis(r);
     struct sp_span s = sp_hang_after(line, strlen("Analysis of sampling "));
     int64_t v;
     r->open = true;
@@ -396,7 +399,7 @@ static spaa_status begin_analysis(struct reader *r, struct sp_span line)
 
 /* ---- the rest of the text ---- */
 
-static bool key_value(struct sp_span line, struct sp_span *key, struct sp_span *value)
+static bool sample_key_value(struct sp_span line, struct sp_span *key, struct sp_span *value)
 {
     const char *colon = line.n ? memchr(line.p, ':', line.n) : NULL;
     if (!colon || colon == line.p || (colon + 1 < line.p + line.n && !sp_hang_blank(colon[1])))
@@ -406,11 +409,11 @@ static bool key_value(struct sp_span line, struct sp_span *key, struct sp_span *
     return sp_hang_trim(*key).n > 0;
 }
 
-static bool field(struct reader *r, struct sp_span line)
+static bool sample_field(struct sample_reader *r, struct sp_span line)
 {
     struct sp_span key = {"", 0}, value = line;
     struct sp_header *h = &r->p->header;
-    bool pair = key_value(line, &key, &value);
+    bool pair = sample_key_value(line, &key, &value);
     sp_hang_comma(&r->fields);
     sp_buf_ch(&r->fields, '[');
     sp_hang_item(&r->fields, pair ? key : (struct sp_span){"", 0});
@@ -426,7 +429,7 @@ static bool field(struct reader *r, struct sp_span line)
            h->tool_version != SP_STR_FAIL;
 }
 
-static bool image_line(struct reader *r, struct sp_span line, struct sp_span text)
+static bool sample_image_line(struct sample_reader *r, struct sp_span line, struct sp_span text)
 {
     bool ok;
     uint32_t i = sp_hang_image(&r->images, text, r->stamp, &ok);
@@ -437,12 +440,12 @@ static bool image_line(struct reader *r, struct sp_span line, struct sp_span tex
     return sp_vec_push(&r->process_images, i);
 }
 
-static spaa_status one_line(struct reader *r, struct sp_span line)
+static spaa_status sample_read_line(struct sample_reader *r, struct sp_span line)
 {
     struct sp_span text = sp_hang_trim(line);
     bool ok = true;
     if (sp_hang_starts(line, "Analysis of sampling "))
-        return begin_analysis(r, line);
+        return sample_begin_analysis(r, line);
     switch (r->zone) {
     case BEFORE:
         if (text.n)
@@ -453,17 +456,17 @@ static spaa_status one_line(struct reader *r, struct sp_span line)
         if (sp_hang_starts(line, "Call graph:"))
             r->zone = GRAPH;
         else if (text.n)
-            ok = field(r, line);
+            ok = sample_field(r, line);
         break;
     case GRAPH:
         if (text.n)
-            ok = graph_line(r, line);
+            ok = sample_graph_line(r, line);
         else
             r->zone = TAIL;
         break;
     case IMAGES:
         if (text.n) {
-            ok = image_line(r, line, text);
+            ok = sample_image_line(r, line, text);
             break;
         }
         r->zone = TAIL;
@@ -479,7 +482,7 @@ static spaa_status one_line(struct reader *r, struct sp_span line)
     return ok && !r->tail.failed ? SPAA_OK : sp_nomem(r->d);
 }
 
-static spaa_status read_lines(struct reader *r)
+static spaa_status sample_read_lines(struct sample_reader *r)
 {
     const char *p = r->start;
     for (r->line = 1; p < r->end; r->line++) {
@@ -487,7 +490,7 @@ static spaa_status read_lines(struct reader *r)
         const char *next = nl ? nl + 1 : r->end;
         while (eol > p && (eol[-1] == '\r' || sp_hang_blank(eol[-1])))
             eol--;
-        spaa_status st = one_line(r, (struct sp_span){p, (size_t)(eol - p)});
+        spaa_status st = sample_read_line(r, (struct sp_span){p, (size_t)(eol - p)});
         if (st)
             return st;
         if (r->opts->strict && sp_diags_count(r->d, SP_LOSS))
@@ -497,11 +500,11 @@ static spaa_status read_lines(struct reader *r)
     return SPAA_OK;
 }
 
-static spaa_status finish(struct reader *r, struct sp_input *in)
+static spaa_status sample_finish(struct sample_reader *r, struct sp_input *in)
 {
     struct sp_header *h = &r->p->header;
     char t[64];
-    spaa_status st = end_analysis(r);
+    spaa_status st = sample_end_analysis(r);
     if (st)
         return st;
     h->version = sp_profile_cstr(r->p, "1.0");
@@ -525,10 +528,10 @@ static spaa_status finish(struct reader *r, struct sp_input *in)
     return st ? st : SPAA_ERR_INPUT;
 }
 
-spaa_status sp_sm_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
-                       struct sp_profile *p)
+spaa_status sp_sample_report_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                                  struct sp_profile *p)
 {
-    struct reader r = {.opts = opts, .d = d, .p = p};
+    struct sample_reader r = {.opts = opts, .d = d, .p = p};
     struct sp_buf *bufs[] = {&r.fields, &r.tail, &r.buf, &r.list};
     const unsigned char *bytes;
     size_t n;
@@ -538,12 +541,12 @@ spaa_status sp_sm_read(struct sp_input *in, const struct sp_read_opts *opts, str
     spaa_status st = sp_input_whole(in, &bytes, &n);
     r.start = (const char *)bytes;
     r.end = r.start + n;
-    if (!st && !prepare(&r))
+    if (!st && !sample_prepare(&r))
         st = sp_nomem(d);
     if (!st)
-        st = read_lines(&r);
+        st = sample_read_lines(&r);
     if (!st)
-        st = finish(&r, in);
+        st = sample_finish(&r, in);
     for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
         sp_buf_free(bufs[i]);
     sp_hang_images_free(&r.images);

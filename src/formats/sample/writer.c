@@ -3,33 +3,23 @@
  * analysis is of one process, so other profiles give several.
  */
 #include "base/num.h"
-#include "formats/hang_write.h"
+#include "formats/common/hang/write.h"
 #include "formats/sample/sample.h"
 #include "model/identity.h"
 
 #include <string.h>
 
-static struct sp_span of(struct sp_str s)
-{
-    return (struct sp_span){s.p, s.n};
-}
-
-static void plain(struct sp_buf *b, struct sp_span s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        sp_buf_ch(b, s.p[i] == '\n' || s.p[i] == '\r' ? ' ' : s.p[i]);
-}
-
-static bool member(struct sp_hang_writer *w, const struct sp_frame *f, const char *key, struct sp_span *out)
+static bool sample_frame_member(struct sp_hang_writer *w, const struct sp_frame *f, const char *key,
+                                struct sp_span *out)
 {
     struct sp_span raw;
-    if (!sp_json_find2(of(sp_pstr(w->p, f->more)), "x_sample", key, &raw))
+    if (!sp_json_find2(sp_hang_span(sp_pstr(w->p, f->more)), "x_sample", key, &raw))
         return false;
     *out = sp_hang_decoded(w, raw);
     return out->n > 0;
 }
 
-static void image_text(struct sp_hang_writer *w, const struct sp_frame *f, struct sp_buf *b)
+static void sample_image_text(struct sp_hang_writer *w, const struct sp_frame *f, struct sp_buf *b)
 {
     struct sp_str dso = sp_pstr(w->p, w->p->dsos.v[w->p->functions.v[f->function].dso].name);
     struct sp_span s;
@@ -38,27 +28,27 @@ static void image_text(struct sp_hang_writer *w, const struct sp_frame *f, struc
     if (sp_str_is(dso, "[unknown]"))
         sp_buf_puts(b, "<unknown binary>");
     else
-        plain(b, of(sp_base_name(dso)));
+        sp_hang_add_plain(b, sp_hang_span(sp_base_name(dso)));
     sp_buf_ch(b, ')');
-    if (member(w, f, "load_address", &s)) {
+    if (sample_frame_member(w, f, "load_address", &s)) {
         sp_buf_puts(b, "  load address ");
-        plain(b, s);
+        sp_hang_add_plain(b, s);
         sp_buf_puts(b, " + 0x");
         sp_buf_add(b, t, sp_hex_text(f->ip, t));
-    } else if (member(w, f, "offsets", &s)) {
+    } else if (sample_frame_member(w, f, "offsets", &s)) {
         sp_buf_puts(b, " + ");
-        plain(b, s);
+        sp_hang_add_plain(b, s);
     } else if (f->flags & SP_FRAME_SYMOFF) {
         sp_buf_puts(b, " + ");
         sp_buf_u64(b, f->symoff);
     }
 }
 
-static uint32_t frame_text(struct sp_hang_writer *w, uint32_t frame)
+static uint32_t sample_frame_text(struct sp_hang_writer *w, uint32_t frame)
 {
     const struct sp_frame *f = &w->p->frames.v[frame];
     struct sp_str name = sp_pstr(w->p, w->p->functions.v[f->function].name);
-    struct sp_span more = of(sp_pstr(w->p, f->more)), s;
+    struct sp_span more = sp_hang_span(sp_pstr(w->p, f->more)), s;
     struct sp_buf b;
     int64_t one;
     if (w->frame_text[frame])
@@ -69,17 +59,17 @@ static uint32_t frame_text(struct sp_hang_writer *w, uint32_t frame)
     if (f->flags & SP_FRAME_UNRESOLVED && !(bare && !address))
         sp_buf_puts(&b, "???");
     else
-        plain(&b, name.n ? sp_hang_trim(of(name)) : (struct sp_span){"???", 3});
+        sp_hang_add_plain(&b, name.n ? sp_hang_trim(sp_hang_span(name)) : (struct sp_span){"???", 3});
     if (!bare)
-        image_text(w, f, &b);
-    if (member(w, f, "address", &s)) {
+        sample_image_text(w, f, &b);
+    if (sample_frame_member(w, f, "address", &s)) {
         sp_buf_puts(&b, "  [");
-        plain(&b, s);
+        sp_hang_add_plain(&b, s);
         sp_buf_ch(&b, ']');
     }
     if (f->srcline) {
         sp_buf_puts(&b, "  ");
-        plain(&b, of(sp_pstr(w->p, f->srcline)));
+        sp_hang_add_plain(&b, sp_hang_span(sp_pstr(w->p, f->srcline)));
     }
     uint32_t text = b.failed ? SP_STR_FAIL : sp_intern(&w->texts, b.data, b.len);
     sp_buf_free(&b);
@@ -89,7 +79,7 @@ static uint32_t frame_text(struct sp_hang_writer *w, uint32_t frame)
 }
 
 /* sample(1) prints no states. */
-static uint32_t no_state(struct sp_hang_writer *w, uint32_t context)
+static uint32_t sample_no_state(struct sp_hang_writer *w, uint32_t context)
 {
     (void)w, (void)context;
     return SP_STR_NONE;
@@ -97,7 +87,7 @@ static uint32_t no_state(struct sp_hang_writer *w, uint32_t context)
 
 /* ---- trees ---- */
 
-struct level {
+struct sample_level {
     char bar;       /* drawn below a row that has a sibling to come */
     unsigned turns; /* levels from the root on that have several rows */
 };
@@ -106,12 +96,12 @@ struct level {
  * Rows below a thread. Bars are `+ ! : |` in turn, one for each level that has several rows, and end with the
  * last of these. `more`: another thread follows.
  */
-static bool put_rows(struct sp_hang_writer *w, struct sp_hang_group *g, bool more, bool several)
+static bool sample_put_rows(struct sp_hang_writer *w, struct sp_hang_group *g, bool more, bool several)
 {
     static const char bars[] = "+!:|";
-    SP_VEC(struct level) levels = {0};
+    SP_VEC(struct sample_level) levels = {0};
     bool ok = sp_hang_render(&w->render, w->stacks.v + g->first, g->n);
-    struct level top = {more ? '+' : ' ', several};
+    struct sample_level top = {more ? '+' : ' ', several};
     SP_VEC(unsigned char) last = {0}; /* by row: it is the last one of its siblings */
     ok = ok && sp_vec_reserve(&last, w->render.lines.n + 1);
     SP_VEC(unsigned char) seen = {0}; /* by depth: a later sibling was seen, from the end */
@@ -132,7 +122,7 @@ static bool put_rows(struct sp_hang_writer *w, struct sp_hang_group *g, bool mor
         bool first = levels.n <= l->depth + 1;
         bool turn = !last.v[i] || !first;
         levels.n = l->depth + 1;
-        struct sp_span text = of(sp_str_at(&w->texts, l->text));
+        struct sp_span text = sp_hang_span(sp_str_at(&w->texts, l->text));
         sp_puts(w->out, "    ");
         for (size_t k = 0; k < levels.n; k++) {
             sp_write(w->out, &levels.v[k].bar, 1);
@@ -142,7 +132,7 @@ static bool put_rows(struct sp_hang_writer *w, struct sp_hang_group *g, bool mor
         sp_write(w->out, text.p, text.n);
         sp_puts(w->out, "\n");
         unsigned turns = levels.v[l->depth].turns;
-        struct level next = {last.v[i] ? ' ' : bars[turns % 4], turns + turn};
+        struct sample_level next = {last.v[i] ? ' ' : bars[turns % 4], turns + turn};
         ok = sp_vec_push(&levels, next);
     }
     sp_vec_free(&levels);
@@ -154,8 +144,8 @@ static bool put_rows(struct sp_hang_writer *w, struct sp_hang_group *g, bool mor
 
 /* ---- threads and processes ---- */
 
-static bool put_thread(struct sp_hang_writer *w, struct sp_span id, struct sp_span members,
-                       struct sp_hang_group *g, bool more, bool several)
+static bool sample_put_thread(struct sp_hang_writer *w, struct sp_span id, struct sp_span members,
+                              struct sp_hang_group *g, bool more, bool several)
 {
     int64_t samples;
     struct sp_span raw;
@@ -172,10 +162,10 @@ static bool put_thread(struct sp_hang_writer *w, struct sp_span id, struct sp_sp
         sp_hang_put(w, sp_hang_decoded(w, raw));
     }
     sp_puts(w->out, "\n");
-    return !g || put_rows(w, g, more, several);
+    return !g || sample_put_rows(w, g, more, several);
 }
 
-static struct sp_span number(int64_t v, char t[static 24])
+static struct sp_span sample_number(int64_t v, char t[static 24])
 {
     if (v < 0)
         return (struct sp_span){"?", 1};
@@ -183,37 +173,37 @@ static struct sp_span number(int64_t v, char t[static 24])
 }
 
 /* What is written as one thread: an item of the record's list, or stacks that no item is of. */
-struct part {
+struct sample_part {
     struct sp_span item; /* n 0: none */
     int64_t tid;
     struct sp_hang_group *group;
 };
 
-static bool put_part(struct sp_hang_writer *w, const struct part *x, bool more, bool several)
+static bool sample_put_part(struct sp_hang_writer *w, const struct sample_part *x, bool more, bool several)
 {
     char t[24];
     struct sp_span none = {NULL, 0};
     if (!x->item.n || *x->item.p != '{')
-        return put_thread(w, number(x->tid, t), x->tid < 0 ? none : sp_hang_members_of(w, x->tid), x->group,
-                          more, several);
+        return sample_put_thread(w, sample_number(x->tid, t),
+                                 x->tid < 0 ? none : sp_hang_members_of(w, x->tid), x->group, more, several);
     struct sp_buf id;
     sp_buf_init(&id, 0);
     struct sp_span s = sp_hang_decoded_member(w, x->item, "id");
     sp_buf_add(&id, s.n ? s.p : "?", s.n ? s.n : 1);
-    bool ok =
-        !id.failed && put_thread(w, (struct sp_span){id.data, id.len}, x->item, x->group, more, several);
+    bool ok = !id.failed &&
+              sample_put_thread(w, (struct sp_span){id.data, id.len}, x->item, x->group, more, several);
     sp_buf_free(&id);
     return ok;
 }
 
-static bool put_threads(struct sp_hang_writer *w, struct sp_span list, struct sp_hang_group *first,
-                        uint32_t owner)
+static bool sample_put_threads(struct sp_hang_writer *w, struct sp_span list, struct sp_hang_group *first,
+                               uint32_t owner)
 {
     const struct sp_hang_group *end = w->groups.v + w->groups.n;
-    SP_VEC(struct part) parts = {0};
+    SP_VEC(struct sample_part) parts = {0};
     bool ok = true;
     for (struct sp_span item; ok && sp_json_next(&list, &item);) {
-        struct part x = {.item = item, .tid = sp_hang_listed_tid(w, item, "id")};
+        struct sample_part x = {.item = item, .tid = sp_hang_listed_tid(w, item, "id")};
         x.group = sp_hang_group_of(w, first, x.tid, owner);
         if (x.group)
             x.group->written = true; /* as it will be */
@@ -221,17 +211,17 @@ static bool put_threads(struct sp_hang_writer *w, struct sp_span list, struct sp
     }
     for (struct sp_hang_group *g = first;
          ok && g && g < end && g->pid == first->pid && g->comm == first->comm; g++) {
-        struct part x = {.tid = g->tid, .group = g};
+        struct sample_part x = {.tid = g->tid, .group = g};
         if (sp_hang_unwritten(g, owner))
             ok = sp_vec_push(&parts, x);
     }
     for (size_t i = 0; ok && i < parts.n; i++)
-        ok = put_part(w, &parts.v[i], i + 1 < parts.n, parts.n > 1);
+        ok = sample_put_part(w, &parts.v[i], i + 1 < parts.n, parts.n > 1);
     sp_vec_free(&parts);
     return ok;
 }
 
-static bool put_tail(struct sp_hang_writer *w, struct sp_span tail, struct sp_span images)
+static bool sample_put_tail(struct sp_hang_writer *w, struct sp_span tail, struct sp_span images)
 {
     bool placed = false;
     for (struct sp_span item; sp_json_next(&tail, &item);) {
@@ -246,7 +236,7 @@ static bool put_tail(struct sp_hang_writer *w, struct sp_span tail, struct sp_sp
     return placed || sp_hang_put_images(w, images, "Binary Images:\n");
 }
 
-static bool put_record(struct sp_hang_writer *w, struct sp_span record, uint32_t owner)
+static bool sample_put_record(struct sp_hang_writer *w, struct sp_span record, uint32_t owner)
 {
     struct sp_span fields, threads = {NULL, 0}, tail = {NULL, 0}, images = {NULL, 0}, s;
     struct sp_buf name;
@@ -264,15 +254,15 @@ static bool put_record(struct sp_hang_writer *w, struct sp_span record, uint32_t
     sp_json_find(record, "tail", &tail);
     sp_json_find(record, "images", &images);
     sp_puts(w->out, "\nCall graph:\n");
-    bool ok =
-        !name.failed &&
-        put_threads(w, threads, sp_hang_first_group(w, pid, (struct sp_span){name.data, name.len}), owner);
+    bool ok = !name.failed &&
+              sample_put_threads(w, threads,
+                                 sp_hang_first_group(w, pid, (struct sp_span){name.data, name.len}), owner);
     sp_puts(w->out, "\n");
     sp_buf_free(&name);
-    return ok && put_tail(w, tail, images);
+    return ok && sample_put_tail(w, tail, images);
 }
 
-static void interval(struct sp_hang_writer *w)
+static void sample_put_interval(struct sp_hang_writer *w)
 {
     struct sp_str hz = sp_pstr(w->p, w->p->events.v[w->event].frequency_hz);
     double rate = hz.n ? sp_text_double(hz.p, hz.n) : 0;
@@ -282,52 +272,52 @@ static void interval(struct sp_hang_writer *w)
         sp_puts(w->out, "1 millisecond\n");
 }
 
-static bool put_rest(struct sp_hang_writer *w)
+static bool sample_put_rest(struct sp_hang_writer *w)
 {
     const struct sp_hang_group *end = w->groups.v + w->groups.n;
     for (struct sp_hang_group *g = w->groups.v; g < end; g++) {
         if (g->written)
             continue;
         sp_puts(w->out, "Analysis of sampling ");
-        sp_hang_put(w, of(sp_pstr(w->p, g->comm)));
+        sp_hang_put(w, sp_hang_span(sp_pstr(w->p, g->comm)));
         if (g->pid != SP_ABSENT)
             sp_printf(w->out, " (pid %lld) every ", (long long)g->pid);
         else
             sp_puts(w->out, " (pid ?) every ");
-        interval(w);
-        sp_hang_key_line(w, "OS Version", of(sp_pstr(w->p, w->p->header.host.os)));
-        sp_hang_key_line(w, "Code Type", of(sp_pstr(w->p, w->p->header.host.arch)));
+        sample_put_interval(w);
+        sp_hang_key_line(w, "OS Version", sp_hang_span(sp_pstr(w->p, w->p->header.host.os)));
+        sp_hang_key_line(w, "Code Type", sp_hang_span(sp_pstr(w->p, w->p->header.host.arch)));
         sp_puts(w->out, "\nCall graph:\n");
-        if (!put_threads(w, (struct sp_span){0}, g, 0))
+        if (!sample_put_threads(w, (struct sp_span){0}, g, 0))
             return false;
         sp_puts(w->out, "\n");
     }
     return true;
 }
 
-static bool put_report(struct sp_hang_writer *w)
+static bool sample_put_report(struct sp_hang_writer *w)
 {
     static const char type[] = "{\"type\":\"x_sample_process\"";
     if (!sp_hang_settle_owners(w, type, "id"))
         return false;
     for (uint32_t i = 0; i < w->p->extensions.n; i++) {
-        struct sp_span record = of(sp_pstr(w->p, w->p->extensions.v[i].json));
-        if (sp_hang_starts(record, type) && !put_record(w, record, i + 1))
+        struct sp_span record = sp_hang_span(sp_pstr(w->p, w->p->extensions.v[i].json));
+        if (sp_hang_starts(record, type) && !sample_put_record(w, record, i + 1))
             return false;
     }
-    return put_rest(w);
+    return sample_put_rest(w);
 }
 
-spaa_status sp_sm_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
-                        struct sp_output *out)
+spaa_status sp_sample_report_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                                   struct sp_output *out)
 {
     struct sp_hang_writer w = {.p = p,
                                .d = d,
                                .out = out,
                                .x_key = "x_sample",
                                .image_type = "{\"type\":\"x_sample_image\"",
-                               .text_of = frame_text,
-                               .state_of = no_state,
+                               .text_of = sample_frame_text,
+                               .state_of = sample_no_state,
                                .no_states = true};
-    return sp_hang_write(&w, "sample", opts, put_report);
+    return sp_hang_write(&w, "sample", opts, sample_put_report);
 }

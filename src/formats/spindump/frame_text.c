@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-bool sp_sd_cut_range(struct sp_span *s, int64_t *from, int64_t *to)
+bool sp_spindump_cut_range(struct sp_span *s, int64_t *from, int64_t *to)
 {
     size_t i = s->n, dash;
     if (!i || !sp_hang_digit(s->p[i - 1]))
@@ -40,23 +40,23 @@ bool sp_sd_cut_range(struct sp_span *s, int64_t *from, int64_t *to)
     return true;
 }
 
-bool sp_sd_truncated(struct sp_span s)
+bool sp_spindump_truncated(struct sp_span s)
 {
     return sp_hang_starts(s, "<") && (sp_hang_ends(s, "truncated backtrace>"));
 }
 
-static bool hex_or_x(char c)
+static bool spindump_is_hex_or_x(char c)
 {
     return sp_hang_hex(c) || c == 'x';
 }
 
 /* "[0x1f]" or "[0]" at the end, after a blank or alone. */
-static bool cut_address(struct sp_span *s, struct sp_span *address)
+static bool spindump_cut_address(struct sp_span *s, struct sp_span *address)
 {
     size_t i = s->n;
     if (i < 3 || s->p[i - 1] != ']')
         return false;
-    for (i--; i && hex_or_x(s->p[i - 1]); i--)
+    for (i--; i && spindump_is_hex_or_x(s->p[i - 1]); i--)
         ;
     if (i < 2 || s->p[i - 1] != '[' || s->p[i - 2] != ' ')
         return false;
@@ -70,25 +70,25 @@ static bool cut_address(struct sp_span *s, struct sp_span *address)
 }
 
 /* The last "[0xADDR] (" of a text that ends with a parenthesis: for states whose own do not balance. */
-static const char *state_after_address(struct sp_span s)
+static const char *spindump_state_after_address(struct sp_span s)
 {
     for (size_t i = s.n; i-- > 3;) {
         if (s.p[i] != '(' || s.p[i - 1] != ' ' || s.p[i - 2] != ']')
             continue;
         struct sp_span left = {s.p, i - 1}, address;
-        if (cut_address(&left, &address) && address.n > 1)
+        if (spindump_cut_address(&left, &address) && address.n > 1)
             return s.p + i;
     }
     return NULL;
 }
 
-static bool cut_state_at(struct sp_span *s, const char *open, struct sp_sd_frame *f)
+static bool spindump_cut_state(struct sp_span *s, const char *open, struct sp_spindump_frame *f)
 {
     if (!open || open - s->p < 2 || open[-1] != ' ')
         return false;
     struct sp_span left = {s->p, (size_t)(open - 1 - s->p)}, address = {NULL, 0};
     struct sp_span before = left;
-    if (!cut_address(&left, &address) && !sp_sd_truncated(before))
+    if (!spindump_cut_address(&left, &address) && !sp_spindump_truncated(before))
         return false;
     f->state = (struct sp_span){open + 1, (size_t)(s->p + s->n - 1 - (open + 1))};
     f->address = address;
@@ -97,7 +97,7 @@ static bool cut_state_at(struct sp_span *s, const char *open, struct sp_sd_frame
 }
 
 /* A source without a line, as code has that the compiler made: "File.swift", "<compiler-generated>". */
-static bool is_source_file(struct sp_span s)
+static bool spindump_is_source_file(struct sp_span s)
 {
     static const char *const extensions[] = {
         "swift", "m",   "mm", "c", "cc",  "cpp", "cxx", "c++", "h",   "hh", "hpp", "hxx", "inc",  "inl",
@@ -112,7 +112,7 @@ static bool is_source_file(struct sp_span s)
 }
 
 /* Digits behind a colon, and perhaps others behind a comma. */
-static bool ends_in_line(struct sp_span s)
+static bool spindump_ends_in_line(struct sp_span s)
 {
     size_t i = s.n, n = i;
     while (i && sp_hang_digit(s.p[i - 1]))
@@ -124,12 +124,12 @@ static bool ends_in_line(struct sp_span s)
 }
 
 /* "file:line[,col] in image" or "file in image": up to the first " in " that has such a thing before it. */
-static void cut_srcline(struct sp_sd_frame *f)
+static void spindump_cut_srcline(struct sp_spindump_frame *f)
 {
     struct sp_span s = f->image;
     for (const char *p = s.p; (p = memmem(p, (size_t)(s.p + s.n - p), " in ", 4)); p++) {
         struct sp_span source = {s.p, (size_t)(p - s.p)};
-        if (p + 4 == s.p + s.n || !(ends_in_line(source) || is_source_file(source)))
+        if (p + 4 == s.p + s.n || !(spindump_ends_in_line(source) || spindump_is_source_file(source)))
             continue;
         f->srcline = source;
         f->image = sp_hang_after(s, (size_t)(p + 4 - s.p));
@@ -137,34 +137,34 @@ static void cut_srcline(struct sp_sd_frame *f)
     }
 }
 
-static bool whole_offset(struct sp_span s)
+static bool spindump_ends_in_offset(struct sp_span s)
 {
     uint64_t off;
     return sp_hang_cut_offset(&s, &off);
 }
 
 /* "(image + off)" or, after a symbol with an offset, "(image)". */
-static bool cut_image(struct sp_span *s, const char *open, struct sp_sd_frame *f)
+static bool spindump_cut_image(struct sp_span *s, const char *open, struct sp_spindump_frame *f)
 {
     if (!open || open - s->p < 2 || open[-1] != ' ')
         return false;
     struct sp_span in = {open + 1, (size_t)(s->p + s->n - 1 - (open + 1))};
     struct sp_span left = {s->p, (size_t)(open - 1 - s->p)};
     bool off = sp_hang_cut_offset(&in, &f->image_off);
-    if (!in.n || (!off && !whole_offset(left) && !sp_span_is(left, "???")))
+    if (!in.n || (!off && !spindump_ends_in_offset(left) && !sp_span_is(left, "???")))
         return false;
     f->has_image_off = off;
     f->image = in;
     *s = left;
-    cut_srcline(f);
+    spindump_cut_srcline(f);
     return true;
 }
 
 /* The last " (" whose group ends in an offset: for images whose own parentheses do not balance. */
-static const char *odd_image(struct sp_span s)
+static const char *spindump_odd_image(struct sp_span s)
 {
     struct sp_span in = {s.p, s.n - 1};
-    if (s.n < 2 || s.p[s.n - 1] != ')' || !whole_offset(in))
+    if (s.n < 2 || s.p[s.n - 1] != ')' || !spindump_ends_in_offset(in))
         return NULL;
     for (size_t i = s.n; i-- > 1;)
         if (s.p[i] == '(' && s.p[i - 1] == ' ')
@@ -172,19 +172,19 @@ static const char *odd_image(struct sp_span s)
     return NULL;
 }
 
-void sp_sd_parse_frame(struct sp_span s, struct sp_sd_frame *f)
+void sp_spindump_parse_frame(struct sp_span s, struct sp_spindump_frame *f)
 {
     memset(f, 0, sizeof *f);
-    if (s.n && s.p[s.n - 1] == ')' && !cut_state_at(&s, sp_hang_group(s), f))
-        cut_state_at(&s, state_after_address(s), f);
+    if (s.n && s.p[s.n - 1] == ')' && !spindump_cut_state(&s, sp_hang_group(s), f))
+        spindump_cut_state(&s, spindump_state_after_address(s), f);
     if (!f->address.n && !f->state.p)
-        cut_address(&s, &f->address);
+        spindump_cut_address(&s, &f->address);
     if (f->address.n > 2)
         sp_parse_hex(f->address.p + 2, f->address.p + f->address.n, &f->address_value);
     if (s.n && s.p[s.n - 1] == ')') {
         const char *open = sp_hang_group(s);
-        if (!cut_image(&s, open, f) && !open)
-            cut_image(&s, odd_image(s), f);
+        if (!spindump_cut_image(&s, open, f) && !open)
+            spindump_cut_image(&s, spindump_odd_image(s), f);
     }
     f->symbol = s;
     if (sp_hang_cut_offset(&f->symbol, &f->off))
@@ -194,7 +194,7 @@ void sp_sd_parse_frame(struct sp_span s, struct sp_sd_frame *f)
 }
 
 /* The place of a word in a text, its end at a word's end; SIZE_MAX: not there. */
-static size_t place(struct sp_span s, const char *word)
+static size_t spindump_find_word(struct sp_span s, const char *word)
 {
     size_t n = strlen(word);
     for (const char *p = s.p; (p = memmem(p, (size_t)(s.p + s.n - p), word, n)); p++) {
@@ -206,7 +206,7 @@ static size_t place(struct sp_span s, const char *word)
 }
 
 /* Whether a part of the text between commas begins with a word; names come behind other words. */
-static bool has_part(struct sp_span s, const char *word)
+static bool spindump_has_part(struct sp_span s, const char *word)
 {
     size_t n = strlen(word);
     while (s.n) {
@@ -221,7 +221,7 @@ static bool has_part(struct sp_span s, const char *word)
     return false;
 }
 
-const char *sp_sd_state(struct sp_span s)
+const char *sp_spindump_state(struct sp_span s)
 {
     static const struct {
         const char *word, *state;
@@ -235,18 +235,18 @@ const char *sp_sd_state(struct sp_span s)
     for (size_t i = 0; i < 4 && sp_hang_starts(s, "state "); i++)
         if (sp_span_is(sp_hang_after(s, 6), words[i]))
             return words[i];
-    if (has_part(s, "suspended"))
+    if (spindump_has_part(s, "suspended"))
         return "SUSPENDED";
-    if (has_part(s, "running"))
+    if (spindump_has_part(s, "running"))
         return "RUNNABLE";
-    if (has_part(s, "runnable"))
+    if (spindump_has_part(s, "runnable"))
         return "RUN_QUEUE";
     if (sp_hang_starts(s, "blocked "))
         s = sp_hang_after(s, 8);
     const char *state = "UNKNOWN";
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        size_t at = place(s, kinds[i].word);
+        size_t at = spindump_find_word(s, kinds[i].word);
         if (at < best) {
             best = at;
             state = kinds[i].state;
@@ -255,7 +255,7 @@ const char *sp_sd_state(struct sp_span s)
     return state;
 }
 
-const char *sp_sd_state_text(struct sp_str word)
+const char *sp_spindump_state_text(struct sp_str word)
 {
     static const char *const texts[][2] = {{"RUNNABLE", "running"},
                                            {"RUN_QUEUE", "runnable"},

@@ -2,23 +2,24 @@
  * Which frames the texts of rows are. The same text may mean another image in another process: a frame is
  * made again for each image that a text turns out to name.
  */
+#include "formats/spindump/frames.h"
 #include "base/num.h"
 #include "formats/spindump/spindump.h"
 
-void sp_sd_frames_free(struct sp_sd_frames *m)
+void sp_spindump_frames_free(struct sp_spindump_frames *m)
 {
     sp_hang_texts_free(&m->texts);
     sp_vec_free(&m->meanings);
     sp_buf_free(&m->buf);
 }
 
-static bool spindump_is_unknown(const struct sp_sd_frame *f)
+static bool spindump_is_unknown(const struct sp_spindump_frame *f)
 {
     return sp_span_is(f->symbol, "???") && !f->has_off;
 }
 
 /* The function's name: where the symbol is unknown, its place in the image, or its address. */
-static uint32_t spindump_function_name(struct sp_sd_frames *m, const struct sp_sd_frame *f)
+static uint32_t spindump_function_name(struct sp_spindump_frames *m, const struct sp_spindump_frame *f)
 {
     return spindump_is_unknown(f) ? sp_hang_hex_str(m->p, f->has_image_off ? f->image_off : f->address_value)
                                   : sp_hang_str(m->p, f->symbol);
@@ -38,7 +39,8 @@ static bool spindump_is_plain_address(struct sp_span s, uint64_t v)
 }
 
 /* What the frame has no field for; SP_STR_NONE: nothing. */
-static uint32_t spindump_frame_extra(struct sp_sd_frames *m, const struct sp_sd_frame *f, struct sp_span dso)
+static uint32_t spindump_frame_extra(struct sp_spindump_frames *m, const struct sp_spindump_frame *f,
+                                     struct sp_span dso)
 {
     bool renamed = f->image.n && !(dso.n == f->image.n && memcmp(dso.p, f->image.p, dso.n) == 0);
     bool address =
@@ -57,7 +59,7 @@ static uint32_t spindump_frame_extra(struct sp_sd_frames *m, const struct sp_sd_
 }
 
 /* Where there is an image, ip is the offset in it; else the address, where the symbol is unknown. */
-static void spindump_place(const struct sp_sd_frame *f, struct sp_frame *out)
+static void spindump_place(const struct sp_spindump_frame *f, struct sp_frame *out)
 {
     if (f->has_image_off || (!f->image.n && spindump_is_unknown(f) && f->address.n > 1)) {
         out->flags |= SP_FRAME_IP;
@@ -70,8 +72,8 @@ static void spindump_place(const struct sp_sd_frame *f, struct sp_frame *out)
 }
 
 /* The frame with that image; SP_NONE: no memory. */
-static uint32_t spindump_make_frame(struct sp_sd_frames *m, const struct sp_sd_frame *f, bool kernel,
-                                    uint32_t image)
+static uint32_t spindump_make_frame(struct sp_spindump_frames *m, const struct sp_spindump_frame *f,
+                                    bool kernel, uint32_t image)
 {
     struct sp_frame out = {.kind = kernel ? SP_KERNEL : SP_USER};
     struct sp_span dso = {"[unknown]", 9}, uuid = {NULL, 0};
@@ -106,12 +108,13 @@ static uint32_t spindump_make_frame(struct sp_sd_frames *m, const struct sp_sd_f
 }
 
 /* The state of samples that end here, as a context has it: its word, and its text where that says more. */
-static bool spindump_learn_state(struct sp_sd_frames *m, struct sp_span state, struct sp_sd_meaning *x)
+static bool spindump_learn_state(struct sp_spindump_frames *m, struct sp_span state,
+                                 struct sp_spindump_meaning *x)
 {
-    const char *word = sp_sd_state(state);
-    const char *usual = sp_sd_state_text((struct sp_str){word, (uint32_t)strlen(word)});
+    const char *word = sp_spindump_state(state);
+    const char *plain = sp_spindump_state_text((struct sp_str){word, (uint32_t)strlen(word)});
     x->state = sp_profile_cstr(m->p, word);
-    if (state.p && !(usual && sp_span_is(state, usual))) {
+    if (state.p && !(plain && sp_span_is(state, plain))) {
         sp_buf_clear(&m->buf);
         sp_buf_puts(&m->buf, "\"x_spindump\":{");
         sp_hang_member(&m->buf, "state", state);
@@ -122,39 +125,39 @@ static bool spindump_learn_state(struct sp_sd_frames *m, struct sp_span state, s
 }
 
 /* What a text says wherever it stands. False: no memory. */
-static bool spindump_learn(struct sp_sd_frames *m, uint32_t number, const struct sp_sd_frame *f)
+static bool spindump_learn(struct sp_spindump_frames *m, uint32_t number, const struct sp_spindump_frame *f)
 {
-    struct sp_sd_meaning none = {.image = SP_NONE};
+    struct sp_spindump_meaning none = {.image = SP_NONE};
     while (m->meanings.n <= number)
         if (!sp_vec_push(&m->meanings, none))
             return false;
-    struct sp_sd_meaning *x = &m->meanings.v[number];
+    struct sp_spindump_meaning *x = &m->meanings.v[number];
     x->image_name = f->image;
     x->address = f->address_value;
-    x->truncated = sp_sd_truncated(f->symbol);
+    x->truncated = sp_spindump_truncated(f->symbol);
     return spindump_learn_state(m, f->state, x);
 }
 
-bool sp_sd_bind(struct sp_sd_frames *m, uint32_t number, uint32_t stamp)
+bool sp_spindump_bind(struct sp_spindump_frames *m, uint32_t number, uint32_t stamp)
 {
     struct sp_hang_text *text = &m->texts.v.v[number];
     bool known = text->frame != SP_NONE, ok = true;
-    struct sp_sd_frame f;
+    struct sp_spindump_frame f;
     if (text->stamp == stamp)
         return true;
     if (!known) {
-        sp_sd_parse_frame(text->text, &f);
+        sp_spindump_parse_frame(text->text, &f);
         if (!spindump_learn(m, number, &f))
             return false;
     }
-    struct sp_sd_meaning *x = &m->meanings.v[number];
+    struct sp_spindump_meaning *x = &m->meanings.v[number];
     uint32_t image =
         x->image_name.n ? sp_hang_find_image(m->images, x->image_name, x->address, stamp, &ok) : SP_NONE;
     if (!ok)
         return false;
     if (!known || image != x->image) {
         if (known)
-            sp_sd_parse_frame(text->text, &f);
+            sp_spindump_parse_frame(text->text, &f);
         text->frame = spindump_make_frame(m, &f, text->kernel, image);
         x->image = image;
     }

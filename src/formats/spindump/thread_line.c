@@ -12,10 +12,10 @@
 
 #include <string.h>
 
-enum part { QUEUE, NAME, SAMPLES, PRIORITY, CPU_TIME, IDLE_TIME, LAST_RAN, IOS, PARTS };
+enum spindump_part { QUEUE, NAME, SAMPLES, PRIORITY, CPU_TIME, IDLE_TIME, LAST_RAN, IOS, PARTS };
 
 /* "N samples", "1 sample", "3 I/Os", "1 I/O" */
-static bool counted(struct sp_span s, enum part *part)
+static bool spindump_counted_part(struct sp_span s, enum spindump_part *part)
 {
     size_t n = 0;
     while (n < s.n && sp_hang_digit(s.p[n]))
@@ -27,18 +27,18 @@ static bool counted(struct sp_span s, enum part *part)
     return sp_hang_starts(s, "sample") || sp_hang_starts(s, "I/O") || sp_hang_starts(s, "IO");
 }
 
-static bool part_at(struct sp_span s, enum part *part, size_t *keyword)
+static bool spindump_part_at(struct sp_span s, enum spindump_part *part, size_t *keyword)
 {
     static const struct {
         char first;
         const char *word;
-        enum part part;
+        enum spindump_part part;
     } words[] = {{'D', "DispatchQueue ", QUEUE}, {'T', "Thread name ", NAME},
                  {'p', "priority ", PRIORITY},   {'c', "cpu time ", CPU_TIME},
                  {'i', "idle time ", IDLE_TIME}, {'l', "last ran ", LAST_RAN}};
     *keyword = 0;
     if (s.n && sp_hang_digit(*s.p))
-        return counted(s, part);
+        return spindump_counted_part(s, part);
     for (size_t i = 0; s.n && i < sizeof words / sizeof *words; i++)
         if (*s.p == words[i].first && sp_hang_starts(s, words[i].word)) {
             *part = words[i].part;
@@ -49,16 +49,16 @@ static bool part_at(struct sp_span s, enum part *part, size_t *keyword)
 }
 
 /* The length of the part that begins at s: up to a keyword behind a blank, or the end. */
-static size_t length(struct sp_span s, bool quotes)
+static size_t spindump_part_length(struct sp_span s, bool quotes)
 {
-    enum part part;
+    enum spindump_part part;
     size_t keyword;
     bool quoted = false;
     for (const char *p = s.p, *end = s.p + s.n;
          !quotes && p < end && (p = memchr(p, ' ', (size_t)(end - p)));) {
         while (p < end && sp_hang_blank(*p))
             p++;
-        if (p < end && part_at((struct sp_span){p, (size_t)(end - p)}, &part, &keyword))
+        if (p < end && spindump_part_at((struct sp_span){p, (size_t)(end - p)}, &part, &keyword))
             return (size_t)(p - s.p);
     }
     for (size_t i = 0; quotes && i < s.n; i++) {
@@ -69,7 +69,7 @@ static size_t length(struct sp_span s, bool quotes)
             else if (memchr(" \t,(", after, 4))
                 quoted = false;
         } else if (i && sp_hang_blank(s.p[i - 1]) && !sp_hang_blank(s.p[i]) && !quoted &&
-                   part_at(sp_hang_after(s, i), &part, &keyword)) {
+                   spindump_part_at(sp_hang_after(s, i), &part, &keyword)) {
             return i;
         }
     }
@@ -77,7 +77,7 @@ static size_t length(struct sp_span s, bool quotes)
 }
 
 /* "31 (base 31)": the text before the parenthesis, and what is in it. */
-static void split_group(struct sp_span s, struct sp_span *head, struct sp_span *group)
+static void spindump_split_group(struct sp_span s, struct sp_span *head, struct sp_span *group)
 {
     const char *open = s.n && s.p[s.n - 1] == ')' ? memchr(s.p, '(', s.n) : NULL;
     *head = s;
@@ -87,7 +87,7 @@ static void split_group(struct sp_span s, struct sp_span *head, struct sp_span *
     *group = (struct sp_span){open + 1, (size_t)(s.p + s.n - 1 - (open + 1))};
 }
 
-static void name_part(struct sp_sd_thread *t, struct sp_span s)
+static void spindump_thread_name(struct sp_spindump_thread *t, struct sp_span s)
 {
     t->name_changed = sp_hang_ends(s, "\" (changed)");
     if (t->name_changed)
@@ -97,7 +97,7 @@ static void name_part(struct sp_sd_thread *t, struct sp_span s)
     t->name = s;
 }
 
-static void take(struct sp_sd_thread *t, enum part part, struct sp_span s)
+static void spindump_set_part(struct sp_spindump_thread *t, enum spindump_part part, struct sp_span s)
 {
     struct sp_span group = {NULL, 0};
     switch (part) {
@@ -105,15 +105,15 @@ static void take(struct sp_sd_thread *t, enum part part, struct sp_span s)
         t->queue = s;
         break;
     case NAME:
-        name_part(t, s);
+        spindump_thread_name(t, s);
         break;
     case SAMPLES:
-        split_group(s, &t->samples, &t->range);
+        spindump_split_group(s, &t->samples, &t->range);
         if (!sp_parse_i64(s.p, s.p + s.n, &t->nsamples))
             t->nsamples = -1;
         break;
     case PRIORITY:
-        split_group(s, &t->priority, &group);
+        spindump_split_group(s, &t->priority, &group);
         t->base = sp_hang_starts(group, "base ") ? sp_hang_after(group, 5) : group;
         break;
     case CPU_TIME:
@@ -134,7 +134,7 @@ static void take(struct sp_sd_thread *t, enum part part, struct sp_span s)
 }
 
 /* "0xA" or "<multiple>" at the beginning of s, which is then what follows. */
-static bool thread_id(struct sp_span *s, struct sp_sd_thread *t)
+static bool spindump_thread_id(struct sp_span *s, struct sp_spindump_thread *t)
 {
     uint64_t id;
     if (sp_hang_starts(*s, "<multiple>")) {
@@ -153,30 +153,30 @@ static bool thread_id(struct sp_span *s, struct sp_sd_thread *t)
 }
 
 /* What follows the id. */
-static void parts(struct sp_span s, struct sp_sd_thread *t)
+static void spindump_thread_parts(struct sp_span s, struct sp_spindump_thread *t)
 {
     for (s = sp_hang_trim(s); s.n; s = sp_hang_trim(s)) {
-        enum part part = PARTS;
+        enum spindump_part part = PARTS;
         size_t keyword;
-        bool known = part_at(s, &part, &keyword);
-        size_t n = keyword + length(sp_hang_after(s, keyword), part == QUEUE || part == NAME);
+        bool known = spindump_part_at(s, &part, &keyword);
+        size_t n = keyword + spindump_part_length(sp_hang_after(s, keyword), part == QUEUE || part == NAME);
         struct sp_span value = sp_hang_trim((struct sp_span){s.p + keyword, n - keyword});
         if (known)
-            take(t, part, value);
+            spindump_set_part(t, part, value);
         else
             t->rest = value;
         s = sp_hang_after(s, n);
     }
 }
 
-bool sp_sd_parse_thread(struct sp_span s, struct sp_sd_thread *t)
+bool sp_spindump_parse_thread(struct sp_span s, struct sp_spindump_thread *t)
 {
-    *t = (struct sp_sd_thread){.tid = SP_ABSENT, .nsamples = -1};
+    *t = (struct sp_spindump_thread){.tid = SP_ABSENT, .nsamples = -1};
     s = sp_hang_trim(s);
     if (!sp_hang_starts(s, "Thread "))
         return false;
     s = sp_hang_trim(sp_hang_after(s, 7));
-    if (!thread_id(&s, t))
+    if (!spindump_thread_id(&s, t))
         return false;
     if (t->id.n && s.n && *s.p == ',') {
         size_t k = 1;
@@ -185,20 +185,20 @@ bool sp_sd_parse_thread(struct sp_span s, struct sp_sd_thread *t)
         t->more_ids = (struct sp_span){s.p + 1, k - 1};
         s = sp_hang_after(s, k);
     }
-    parts(s, t);
+    spindump_thread_parts(s, t);
     return true;
 }
 
-static void opt(struct sp_buf *b, const char *key, struct sp_span s)
+static void spindump_member(struct sp_buf *b, const char *key, struct sp_span s)
 {
     if (s.n)
         sp_hang_member(b, key, s);
 }
 
-void sp_sd_thread_members(struct sp_buf *b, const struct sp_sd_thread *t)
+void sp_spindump_thread_members(struct sp_buf *b, const struct sp_spindump_thread *t)
 {
-    opt(b, "more_ids", t->more_ids);
-    opt(b, "queue", t->queue);
+    spindump_member(b, "more_ids", t->more_ids);
+    spindump_member(b, "queue", t->queue);
     if (t->name.p)
         sp_hang_member(b, "name", t->name);
     if (t->name_changed) {
@@ -207,16 +207,16 @@ void sp_sd_thread_members(struct sp_buf *b, const struct sp_sd_thread *t)
     }
     if (t->nsamples >= 0)
         sp_hang_number(b, "samples", t->nsamples);
-    opt(b, "range", t->range);
-    opt(b, "priority", t->priority);
-    opt(b, "base_priority", t->base);
-    opt(b, "cpu_time", t->cpu_time);
+    spindump_member(b, "range", t->range);
+    spindump_member(b, "priority", t->priority);
+    spindump_member(b, "base_priority", t->base);
+    spindump_member(b, "cpu_time", t->cpu_time);
     if (t->cpu_time.n)
         sp_hang_cpu_members(b, "cpu_time", t->cpu_time);
-    opt(b, "idle_time", t->idle_time);
-    opt(b, "last_ran", t->last_ran);
-    opt(b, "io", t->ios);
+    spindump_member(b, "idle_time", t->idle_time);
+    spindump_member(b, "last_ran", t->last_ran);
+    spindump_member(b, "io", t->ios);
     if (t->ios.n)
         sp_hang_io_members(b, t->ios);
-    opt(b, "rest", t->rest);
+    spindump_member(b, "rest", t->rest);
 }

@@ -6,36 +6,382 @@
  * other profilers see is.
  */
 #include "base/num.h"
-#include "formats/spindump/write.h"
+#include "formats/common/hang/write.h"
+#include "formats/spindump/spindump.h"
+#include "model/identity.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-static struct sp_span of(struct sp_str s)
+/*
+ * ---- rows ----
+ *
+ * The stacks of a profile as trees of a report: grouped by process and thread, frames as texts. A frame's
+ * text is made once; an address that was printed comes back from x_spindump, others are "[0]" where a state
+ * or a range must follow, since these are told by what stands before them.
+ */
+
+static void spindump_image_text(struct sp_buf *b, const struct sp_profile *p, const struct sp_frame *f,
+                                struct sp_span printed)
 {
-    return (struct sp_span){s.p, s.n};
+    struct sp_str dso = sp_pstr(p, p->dsos.v[p->functions.v[f->function].dso].name);
+    if (!printed.n && (sp_str_is(dso, "[unknown]") || (sp_str_is(dso, "[kernel]") && !f->srcline)))
+        return;
+    sp_buf_puts(b, " (");
+    if (f->srcline) {
+        sp_hang_add_plain(b, sp_hang_span(sp_pstr(p, f->srcline)));
+        sp_buf_puts(b, " in ");
+    }
+    sp_hang_add_plain(b, printed.n ? printed : sp_hang_span(sp_base_name(dso)));
+    if (f->flags & SP_FRAME_IP) {
+        sp_buf_puts(b, " + ");
+        sp_buf_u64(b, f->ip);
+    }
+    sp_buf_ch(b, ')');
 }
 
+static bool spindump_is_in_no_image(const struct sp_profile *p, const struct sp_frame *f)
+{
+    struct sp_str dso = sp_pstr(p, p->dsos.v[p->functions.v[f->function].dso].name);
+    return sp_str_is(dso, "[unknown]") || sp_str_is(dso, "[kernel]");
+}
+
+static uint32_t spindump_frame_text(struct sp_hang_writer *w, uint32_t frame)
+{
+    const struct sp_profile *p = w->p;
+    const struct sp_frame *f = &p->frames.v[frame];
+    struct sp_span raw, more = sp_hang_span(sp_pstr(p, f->more));
+    struct sp_buf b, printed;
+    if (w->frame_text[frame])
+        return w->frame_text[frame];
+    sp_buf_init(&b, 0);
+    sp_buf_init(&printed, 0);
+    if (sp_json_find2(more, "x_spindump", "image", &raw))
+        sp_json_text_to(&printed, raw);
+    sp_buf_ch(&b, f->kind == SP_KERNEL ? '*' : ' ');
+    if (f->flags & SP_FRAME_UNRESOLVED) {
+        sp_buf_puts(&b, "???");
+    } else {
+        struct sp_span name = sp_hang_trim(sp_hang_span(sp_pstr(p, p->functions.v[f->function].name)));
+        sp_hang_add_plain(&b, name.n ? name : (struct sp_span){"???", 3});
+        if (f->flags & SP_FRAME_SYMOFF) {
+            sp_buf_puts(&b, " + ");
+            sp_buf_u64(&b, f->symoff);
+        }
+    }
+    spindump_image_text(&b, p, f, (struct sp_span){printed.data, printed.len});
+    bool nowhere = spindump_is_in_no_image(p, f) && f->flags & SP_FRAME_UNRESOLVED;
+    sp_buf_clear(&printed);
+    if (sp_json_find2(more, "x_spindump", "address", &raw) && sp_json_text_to(&printed, raw)) {
+        sp_buf_puts(&b, " [");
+        sp_hang_add_plain(&b, (struct sp_span){printed.data, printed.len});
+        sp_buf_ch(&b, ']');
+    } else if (nowhere && f->flags & SP_FRAME_IP) {
+        char t[16];
+        sp_buf_puts(&b, " [0x");
+        sp_buf_add(&b, t, sp_hex_text(f->ip, t));
+        sp_buf_ch(&b, ']');
+    }
+    uint32_t text = b.failed || printed.failed ? SP_STR_FAIL : sp_intern(&w->texts, b.data, b.len);
+    sp_buf_free(&b);
+    sp_buf_free(&printed);
+    if (text != SP_STR_FAIL)
+        w->frame_text[frame] = text;
+    return text;
+}
+
+/* What is printed behind the frame where samples ended; SP_STR_NONE: nothing. */
+static uint32_t spindump_context_text(struct sp_hang_writer *w, uint32_t context)
+{
+    const struct sp_profile *p = w->p;
+    const struct sp_context *c = &p->contexts.v[context];
+    struct sp_span raw;
+    uint32_t *out = &w->context_state[context];
+    if (*out != SP_NONE)
+        return *out;
+    struct sp_str word = sp_pstr(p, c->state);
+    if (sp_json_find2(sp_hang_span(sp_pstr(p, c->more)), "x_spindump", "state", &raw)) {
+        struct sp_span s = sp_hang_decoded(w, raw);
+        *out = sp_intern(&w->texts, s.n ? s.p : "", s.n);
+    } else if (!word.n && !w->ours) {
+        *out = sp_intern_cstr(&w->texts, "running"); /* other profilers see what runs */
+    } else if (!word.n || sp_str_is(word, "WAITING")) {
+        *out = SP_STR_NONE;
+    } else {
+        const char *plain = sp_spindump_state_text(word);
+        sp_buf_clear(&w->buf);
+        sp_buf_puts(&w->buf, plain ? plain : "state ");
+        if (!plain)
+            sp_buf_add(&w->buf, word.p, word.n);
+        *out = w->buf.failed ? SP_STR_FAIL : sp_intern(&w->texts, w->buf.data, w->buf.len);
+    }
+    return *out;
+}
+
+static bool spindump_has_address(struct sp_span s)
+{
+    return s.n && s.p[s.n - 1] == ']' && (sp_hang_ends(s, "[0]") || memmem(s.p, s.n, " [0x", 4));
+}
+
+static bool spindump_put_rows(struct sp_hang_writer *w, struct sp_hang_group *g)
+{
+    int64_t most = 0;
+    char digits[20];
+    g->written = true;
+    if (!sp_hang_render(&w->render, w->stacks.v + g->first, g->n))
+        return false;
+    for (size_t i = 0; i < w->render.lines.n; i++)
+        if (w->render.lines.v[i].count > most)
+            most = w->render.lines.v[i].count;
+    size_t width = sp_u64_text((uint64_t)most, digits);
+    for (size_t i = 0; i < w->render.lines.n; i++) {
+        const struct sp_hang_line *l = &w->render.lines.v[i];
+        struct sp_span text = sp_hang_span(sp_str_at(&w->texts, l->text)),
+                       state = sp_hang_span(sp_str_at(&w->texts, l->state));
+        bool kernel = *text.p == '*';
+        text = sp_hang_after(text, 1);
+        for (uint32_t k = 0; k < 3 + 2 * l->depth; k++)
+            sp_write(w->out, " ", 1);
+        sp_write(w->out, kernel ? "*" : " ", 1);
+        size_t n = sp_u64_text((uint64_t)l->count, digits);
+        sp_write(w->out, digits, n);
+        for (; n < width + 2; n++)
+            sp_write(w->out, " ", 1);
+        sp_write(w->out, text.p, text.n);
+        if ((l->state || l->from) && !spindump_has_address(text))
+            sp_puts(w->out, " [0]");
+        if (l->state) {
+            sp_puts(w->out, " (");
+            sp_hang_put(w, state);
+            sp_puts(w->out, ")");
+        }
+        if (l->from && l->from == l->to)
+            sp_printf(w->out, " %lld", (long long)l->from);
+        else if (l->from)
+            sp_printf(w->out, " %lld-%lld", (long long)l->from, (long long)l->to);
+        sp_puts(w->out, "\n");
+    }
+    return true;
+}
+
+/*
+ * ---- processes ----
+ *
+ * Processes of a report: those of x_spindump_process records in their order, each with its threads in
+ * theirs, then what no record names.
+ */
+
+static void spindump_put_member(struct sp_hang_writer *w, struct sp_span object, const char *before,
+                                const char *key, const char *after)
+{
+    struct sp_span s = sp_hang_decoded_member(w, object, key);
+    if (!s.n)
+        return;
+    sp_puts(w->out, before);
+    sp_hang_put(w, s);
+    sp_puts(w->out, after);
+}
+
+/* The header of a thread; `members` is its x_spindump, `sum` its samples where that does not say. */
+static void spindump_put_thread_line(struct sp_hang_writer *w, int64_t tid, struct sp_span members,
+                                     int64_t sum)
+{
+    int64_t samples;
+    struct sp_span raw;
+    if (tid < 0)
+        sp_puts(w->out, "  Thread <multiple>");
+    else
+        sp_printf(w->out, "  Thread 0x%llx", (unsigned long long)tid);
+    spindump_put_member(w, members, ",", "more_ids", "");
+    spindump_put_member(w, members, "    ", "rest", "");
+    spindump_put_member(w, members, "    DispatchQueue ", "queue", "");
+    if (sp_json_find(members, "name", &raw)) {
+        sp_puts(w->out, "    Thread name \"");
+        sp_hang_put(w, sp_hang_decoded(w, raw));
+        sp_puts(w->out, sp_json_find_true(members, "name_changed") ? "\" (changed)" : "\"");
+    }
+    bool stated = sp_json_find_i64(members, "samples", &samples);
+    if (stated || (!members.n && sum)) {
+        samples = stated ? samples : sum;
+        sp_printf(w->out, "    %lld sample%s", (long long)samples, samples == 1 ? "" : "s");
+        spindump_put_member(w, members, " (", "range", ")");
+    }
+    spindump_put_member(w, members, "    priority ", "priority", "");
+    spindump_put_member(w, members, " (base ", "base_priority", ")");
+    spindump_put_member(w, members, "    cpu time ", "cpu_time", "");
+    spindump_put_member(w, members, "    idle time ", "idle_time", "");
+    spindump_put_member(w, members, "    last ran ", "last_ran", "");
+    spindump_put_member(w, members, "    ", "io", "");
+    sp_puts(w->out, "\n");
+    if (sp_json_find(members, "annotations", &raw))
+        for (struct sp_span item; sp_json_next(&raw, &item);) {
+            sp_puts(w->out, "  ");
+            sp_hang_put(w, sp_hang_decoded(w, item));
+            sp_puts(w->out, "\n");
+        }
+}
+
+static bool spindump_put_thread(struct sp_hang_writer *w, int64_t tid, struct sp_span members,
+                                struct sp_hang_group *g)
+{
+    spindump_put_thread_line(w, tid, members, sp_hang_sum_of(w, g));
+    bool ok = !g || spindump_put_rows(w, g);
+    sp_puts(w->out, "\n");
+    return ok;
+}
+
+/* Threads as a record names them, then those of its stacks that it does not name. */
+static bool spindump_put_threads(struct sp_hang_writer *w, struct sp_span list, struct sp_hang_group *first,
+                                 uint32_t owner, bool powerstats)
+{
+    const struct sp_hang_group *end = w->groups.v + w->groups.n;
+    for (struct sp_span item; sp_json_next(&list, &item);) {
+        int64_t tid = sp_hang_listed_tid(w, item, "tid");
+        struct sp_span members = *item.p == '{' ? item : sp_hang_members_of(w, tid);
+        if (!spindump_put_thread(w, tid, members, sp_hang_group_of(w, first, tid, owner)))
+            return false;
+    }
+    for (struct sp_hang_group *g = first; g && g < end && g->pid == first->pid && g->comm == first->comm;
+         g++) {
+        if (!sp_hang_unwritten(g, owner))
+            continue;
+        if (powerstats && g->tid == SP_ABSENT) {
+            if (!spindump_put_rows(w, g))
+                return false;
+            sp_puts(w->out, "\n");
+        } else if (!spindump_put_thread(
+                       w, g->tid, g->tid < 0 ? (struct sp_span){0} : sp_hang_members_of(w, g->tid), g)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool spindump_put_record(struct sp_hang_writer *w, struct sp_span record, uint32_t owner)
+{
+    bool powerstats = sp_json_find_true(record, "powerstats"), ok;
+    struct sp_span raw, name;
+    int64_t pid;
+    struct sp_buf keep;
+    sp_buf_init(&keep, 0);
+    name = sp_hang_decoded_member(w, record, "name");
+    sp_buf_add(&keep, name.p, name.n);
+    name = (struct sp_span){keep.data, keep.len};
+    if (!sp_json_find_i64(record, "pid", &pid))
+        pid = SP_ABSENT;
+    struct sp_hang_group *first = sp_hang_first_group(w, pid, name);
+    sp_puts(w->out, powerstats ? "Powerstats for:   " : "Process:          ");
+    sp_hang_put(w, first ? sp_hang_span(sp_pstr(w->p, first->comm)) : name);
+    spindump_put_member(w, record, name.n ? " (" : "(", "bundle", ")");
+    if (pid != SP_ABSENT)
+        sp_printf(w->out, "%s[%lld]", name.n ? " " : "", (long long)pid);
+    spindump_put_member(w, record, " ", "rest", "");
+    spindump_put_member(w, record, " [unique pid ", "unique_pid", "]");
+    sp_puts(w->out, sp_json_find_true(record, "suspended") ? " (suspended)\n" : "\n");
+    if (sp_json_find(record, "fields", &raw))
+        sp_hang_put_fields(w, raw, 18);
+    if (sp_json_find(record, "annotations", &raw))
+        for (struct sp_span item; sp_json_next(&raw, &item);) {
+            sp_puts(w->out, "  ");
+            sp_hang_put(w, sp_hang_decoded(w, item));
+            sp_puts(w->out, "\n");
+        }
+    sp_puts(w->out, "\n");
+    struct sp_span threads = {NULL, 0}, images = {NULL, 0};
+    sp_json_find(record, "threads", &threads);
+    sp_json_find(record, "images", &images);
+    ok = spindump_put_threads(w, threads, first, owner, powerstats) &&
+         sp_hang_put_images(w, images, "  Binary Images:\n");
+    sp_puts(w->out, "\n\n");
+    if (sp_json_find(record, "not_understood", &raw))
+        sp_emit(w->d, SP_I321, SP_AT_NOTHING, "lines of %.*s that were not understood", (int)name.n,
+                name.n ? name.p : "");
+    sp_buf_free(&keep);
+    return ok;
+}
+
+static void spindump_uuid_text(struct sp_str id, struct sp_buf *b)
+{
+    for (uint32_t i = 0; i < id.n; i++) {
+        if (id.n == 32 && (i == 8 || i == 12 || i == 16 || i == 20))
+            sp_buf_ch(b, '-');
+        sp_buf_ch(b, (char)(id.p[i] >= 'a' && id.p[i] <= 'f' ? id.p[i] - ('a' - 'A') : id.p[i]));
+    }
+}
+
+/* The images of DSOs with a build id, for profiles of other origin: where they were is not known. */
+static bool spindump_put_dsos(struct sp_hang_writer *w)
+{
+    bool any = false;
+    for (size_t i = 0; i < w->p->dsos.n; i++) {
+        const struct sp_dso *d = &w->p->dsos.v[i];
+        struct sp_str id = sp_pstr(w->p, d->build_id), name = sp_pstr(w->p, d->name);
+        if (id.n < 16 || id.n > 64 || name.n < 2 || *name.p != '/')
+            continue;
+        sp_buf_clear(&w->buf);
+        spindump_uuid_text(id, &w->buf);
+        struct sp_hang_image x = {.start_text = {"0x0", 3},
+                                  .end_text = {"???", 3},
+                                  .name = {"???", 3},
+                                  .uuid = {w->buf.data, w->buf.len},
+                                  .path = sp_hang_span(name),
+                                  .kernel = d->is_kernel};
+        if (w->buf.failed)
+            return false;
+        if (!any)
+            sp_puts(w->out, "  Binary Images:\n");
+        any = true;
+        sp_hang_image_line(w->out, &x);
+    }
+    return true;
+}
+
+static bool spindump_put_processes(struct sp_hang_writer *w)
+{
+    const struct sp_hang_group *end = w->groups.v + w->groups.n;
+    static const char type[] = "{\"type\":\"x_spindump_process\"";
+    if (!sp_hang_settle_owners(w, type, "tid"))
+        return false;
+    for (uint32_t i = 0; i < w->p->extensions.n; i++) {
+        struct sp_span record = sp_hang_span(sp_pstr(w->p, w->p->extensions.v[i].json));
+        if (sp_hang_starts(record, type) && !spindump_put_record(w, record, i + 1))
+            return false;
+    }
+    for (struct sp_hang_group *g = w->groups.v; g < end; g++) {
+        if (g->written)
+            continue;
+        sp_puts(w->out, "Process:          ");
+        sp_hang_put(w, sp_hang_trim(sp_hang_span(sp_pstr(w->p, g->comm))));
+        if (g->pid != SP_ABSENT)
+            sp_printf(w->out, "%s[%lld]", g->comm ? " " : "", (long long)g->pid);
+        sp_puts(w->out, "\n\n");
+        if (!spindump_put_threads(w, (struct sp_span){0}, g, 0, false) || !spindump_put_dsos(w))
+            return false;
+        sp_puts(w->out, "\n\n");
+    }
+    return true;
+}
+
+/* ---- what stands around the processes ---- */
+
 /* A profile of another origin: what its header says that a report has a field for. */
-static void foreign_fields(struct sp_hang_writer *w)
+static void spindump_put_foreign_fields(struct sp_hang_writer *w)
 {
     const struct sp_header *h = &w->p->header;
     const struct sp_event *e = &w->p->events.v[w->event];
     struct sp_str hz = sp_pstr(w->p, e->frequency_hz);
     double rate = hz.n ? sp_text_double(hz.p, hz.n) : 0;
     int64_t total = 0;
-    sp_hang_key_line(w, "OS Version", of(sp_pstr(w->p, h->host.os)));
-    sp_hang_key_line(w, "Architecture", of(sp_pstr(w->p, h->host.arch)));
+    sp_hang_key_line(w, "OS Version", sp_hang_span(sp_pstr(w->p, h->host.os)));
+    sp_hang_key_line(w, "Architecture", sp_hang_span(sp_pstr(w->p, h->host.arch)));
     sp_puts(w->out, "Data Source:      ");
     struct sp_str tool = sp_pstr(w->p, h->source_tool);
-    sp_hang_put(w, tool.n ? of(tool) : (struct sp_span){"spaa", 4});
+    sp_hang_put(w, tool.n ? sp_hang_span(tool) : (struct sp_span){"spaa", 4});
     sp_puts(w->out, ", event ");
-    sp_hang_put(w, of(sp_pstr(w->p, e->name)));
+    sp_hang_put(w, sp_hang_span(sp_pstr(w->p, e->name)));
     sp_puts(w->out, "\n");
     if (h->duration) {
         sp_puts(w->out, "Duration:         ");
-        sp_hang_put(w, of(sp_pstr(w->p, h->duration)));
+        sp_hang_put(w, sp_hang_span(sp_pstr(w->p, h->duration)));
         sp_puts(w->out, "s\n");
     }
     for (size_t i = 0; i < w->stacks.n; i++)
@@ -45,10 +391,10 @@ static void foreign_fields(struct sp_hang_writer *w)
     if (w->counts && rate >= 1 && rate <= 1000000)
         sp_printf(w->out, " (%lldus sampling interval)", (long long)(1000000 / rate + 0.5));
     sp_puts(w->out, "\n");
-    sp_hang_key_line(w, "Active cpus", of(sp_pstr(w->p, h->host.cpus)));
+    sp_hang_key_line(w, "Active cpus", sp_hang_span(sp_pstr(w->p, h->host.cpus)));
 }
 
-static void put_lines(struct sp_hang_writer *w, struct sp_span list, const char *indent)
+static void spindump_put_lines(struct sp_hang_writer *w, struct sp_span list, const char *indent)
 {
     for (struct sp_span item; sp_json_next(&list, &item);) {
         sp_puts(w->out, indent);
@@ -57,14 +403,14 @@ static void put_lines(struct sp_hang_writer *w, struct sp_span list, const char 
     }
 }
 
-static const char dashes[] = "------------------------------------------------------------\n";
+static const char spindump_dashes[] = "------------------------------------------------------------\n";
 
-static void put_header(struct sp_hang_writer *w)
+static void spindump_put_header(struct sp_hang_writer *w)
 {
     struct sp_span raw, x = {NULL, 0};
     bool banner = false;
     if (w->ours)
-        sp_json_find(of(sp_pstr(w->p, w->p->header.more)), "x_spindump", &x);
+        sp_json_find(sp_hang_span(sp_pstr(w->p, w->p->header.more)), "x_spindump", &x);
     struct sp_span ips = sp_hang_decoded_member(w, x, "ips");
     if (ips.n) {
         sp_hang_put(w, ips);
@@ -73,29 +419,30 @@ static void put_header(struct sp_hang_writer *w)
     if (sp_json_find(x, "fields", &raw))
         sp_hang_put_fields(w, raw, 18);
     else
-        foreign_fields(w);
+        spindump_put_foreign_fields(w);
     sp_puts(w->out, "\n");
     for (size_t i = 0; i < w->p->extensions.n; i++) {
-        struct sp_span record = of(sp_pstr(w->p, w->p->extensions.v[i].json));
+        struct sp_span record = sp_hang_span(sp_pstr(w->p, w->p->extensions.v[i].json));
         if (!sp_hang_starts(record, "{\"type\":\"x_spindump_") || !sp_json_find(record, "lines", &raw))
             continue;
         if (sp_hang_starts(record, "{\"type\":\"x_spindump_banner\"")) {
-            sp_puts(w->out, dashes);
-            put_lines(w, raw, "");
-            sp_puts(w->out, dashes);
+            sp_puts(w->out, spindump_dashes);
+            spindump_put_lines(w, raw, "");
+            sp_puts(w->out, spindump_dashes);
             sp_puts(w->out, "\n");
             banner = true;
         } else if (sp_hang_starts(record, "{\"type\":\"x_spindump_heaviest\"")) {
-            put_lines(w, raw, "");
+            spindump_put_lines(w, raw, "");
             sp_puts(w->out, "\n");
         }
     }
     if (!banner && !w->ours)
-        sp_printf(w->out, "%sHeavy format: stacks are sorted by count\n%s\n", dashes, dashes);
+        sp_printf(w->out, "%sHeavy format: stacks are sorted by count\n%s\n", spindump_dashes,
+                  spindump_dashes);
     sp_puts(w->out, "\n");
 }
 
-static void put_histogram(struct sp_hang_writer *w, struct sp_span record)
+static void spindump_put_histogram(struct sp_hang_writer *w, struct sp_span record)
 {
     struct sp_span rows, row, item;
     char unit[16];
@@ -124,44 +471,44 @@ static void put_histogram(struct sp_hang_writer *w, struct sp_span record)
     sp_puts(w->out, "\n");
 }
 
-static void put_tail(struct sp_hang_writer *w)
+static void spindump_put_tail(struct sp_hang_writer *w)
 {
     struct sp_span raw;
     for (size_t i = 0; i < w->p->extensions.n; i++) {
-        struct sp_span record = of(sp_pstr(w->p, w->p->extensions.v[i].json));
+        struct sp_span record = sp_hang_span(sp_pstr(w->p, w->p->extensions.v[i].json));
         if (sp_hang_starts(record, "{\"type\":\"x_spindump_histogram\"")) {
-            put_histogram(w, record);
+            spindump_put_histogram(w, record);
         } else if (sp_hang_starts(record, "{\"type\":\"x_spindump_aggregate\"")) {
             sp_hang_put(w, sp_hang_decoded_member(w, record, "title"));
             sp_puts(w->out, ":\n");
             if (sp_json_find(record, "lines", &raw))
-                put_lines(w, raw, "\t");
+                spindump_put_lines(w, raw, "\t");
             sp_puts(w->out, "\n");
         } else if (sp_hang_starts(record, "{\"type\":\"x_spindump_tail\"")) {
             if (sp_json_find(record, "lines", &raw))
-                put_lines(w, raw, "");
+                spindump_put_lines(w, raw, "");
         }
     }
 }
 
-static bool put_report(struct sp_hang_writer *w)
+static bool spindump_put_report(struct sp_hang_writer *w)
 {
-    put_header(w);
-    if (!sp_sd_put_processes(w))
+    spindump_put_header(w);
+    if (!spindump_put_processes(w))
         return false;
-    put_tail(w);
+    spindump_put_tail(w);
     return true;
 }
 
-spaa_status sp_sd_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
-                        struct sp_output *out)
+spaa_status sp_spindump_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                              struct sp_output *out)
 {
     struct sp_hang_writer w = {.p = p,
                                .d = d,
                                .out = out,
                                .x_key = "x_spindump",
                                .image_type = "{\"type\":\"x_spindump_image\"",
-                               .text_of = sp_sd_frame_text,
-                               .state_of = sp_sd_context_text};
-    return sp_hang_write(&w, "spindump", opts, put_report);
+                               .text_of = spindump_frame_text,
+                               .state_of = spindump_context_text};
+    return sp_hang_write(&w, "spindump", opts, spindump_put_report);
 }

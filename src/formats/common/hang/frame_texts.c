@@ -1,7 +1,7 @@
 /* Distinct texts of frames by their bytes. */
-#include "base/hash.h"
-#include "formats/hang.h"
+#include "formats/common/hang/frame_texts.h"
 
+#include "base/hash.h"
 void sp_hang_texts_free(struct sp_hang_texts *t)
 {
     sp_vec_free(&t->v);

@@ -1,11 +1,12 @@
-/* Is it a spindump report, or something that spindump must decode first. */
+/* spindump: what the format can do, and whether a text is of it, or something that spindump must decode
+ * first. */
 #include "formats/spindump/spindump.h"
 
 #include <string.h>
 
-enum mark { FORM = 1, FIELD = 2, PROCESS = 4, THREAD = 8, ROW = 16, SAMPLE = 32 };
+enum spindump_mark { FORM = 1, FIELD = 2, PROCESS = 4, THREAD = 8, ROW = 16, SAMPLE = 32 };
 
-static bool row(struct sp_span s)
+static bool spindump_is_row(struct sp_span s)
 {
     s = sp_hang_trim(s);
     if (s.n && *s.p == '*')
@@ -17,11 +18,11 @@ static bool row(struct sp_span s)
 }
 
 /* What the line is a mark of, beside what was seen before. */
-static unsigned marks_of(struct sp_span line, unsigned before)
+static unsigned spindump_marks(struct sp_span line, unsigned before)
 {
     static const struct {
         const char *word;
-        enum mark mark;
+        enum spindump_mark mark;
     } words[] = {{"Heavy format: stacks", FORM},
                  {"Timeline format: stacks", FORM},
                  {"Heaviest stack for", FORM},
@@ -38,13 +39,13 @@ static unsigned marks_of(struct sp_span line, unsigned before)
                 return words[i].mark;
         return 0;
     }
-    struct sp_sd_thread t;
-    if (!(before & THREAD) && sp_hang_starts(line, "  Thread ") && sp_sd_parse_thread(line, &t))
+    struct sp_spindump_thread t;
+    if (!(before & THREAD) && sp_hang_starts(line, "  Thread ") && sp_spindump_parse_thread(line, &t))
         return THREAD;
-    return !(before & ROW) && row(line) ? ROW : 0;
+    return !(before & ROW) && spindump_is_row(line) ? ROW : 0;
 }
 
-bool sp_sd_is_tailspin(const unsigned char *p, size_t n)
+bool sp_spindump_is_tailspin(const unsigned char *p, size_t n)
 {
     /* Trace files of kdebug: their versions' magic numbers, little-endian. */
     static const unsigned char magic[][4] = {{0x00, 0x03, 0xAA, 0x55},
@@ -57,12 +58,12 @@ bool sp_sd_is_tailspin(const unsigned char *p, size_t n)
     return false;
 }
 
-int sp_sd_probe(const unsigned char *bytes, size_t n, bool whole, const char **reason)
+int sp_spindump_probe(const unsigned char *bytes, size_t n, bool whole, const char **reason)
 {
     const char *p = (const char *)bytes, *end = p + n;
     unsigned marks = 0;
     (void)whole;
-    if (sp_sd_is_tailspin(bytes, n)) {
+    if (sp_spindump_is_tailspin(bytes, n)) {
         *reason = "the magic number of a binary tailspin";
         return 60;
     }
@@ -74,7 +75,7 @@ int sp_sd_probe(const unsigned char *bytes, size_t n, bool whole, const char **r
     while (p < end) {
         const char *nl = memchr(p, '\n', (size_t)(end - p));
         struct sp_span line = {p, (size_t)((nl ? nl : end) - p)};
-        marks |= marks_of(line, marks);
+        marks |= spindump_marks(line, marks);
         p = nl ? nl + 1 : end;
     }
     *reason = "fields, processes and threads of a spindump report";
@@ -90,3 +91,15 @@ int sp_sd_probe(const unsigned char *bytes, size_t n, bool whole, const char **r
         return 85;
     return marks & FIELD ? 30 : 0;
 }
+
+const struct spaa_format spaa_format_spindump = {
+    .name = "spindump",
+    .title = "macOS spindump report",
+    .extensions = "spindump spindump.txt ips hang",
+    .media_type = "text/plain",
+    .comes_back = "the same bytes with --lossless; else a report that reads back to the same profile",
+    .caps = SP_CAN_READ | SP_CAN_WRITE,
+    .probe = sp_spindump_probe,
+    .read = sp_spindump_read,
+    .write = sp_spindump_write,
+};

@@ -1,8 +1,5 @@
-/*
- * Writers of hang reports: which stacks a report holds, by process and thread, and the pieces that records
- * keep.
- */
-#include "formats/hang_write.h"
+/* The stacks of a report by process and thread, and what its records keep, as lines. */
+#include "formats/common/hang/write.h"
 
 #include "base/num.h"
 #include "formats/left_out.h"
@@ -12,11 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static struct sp_span of(struct sp_str s)
-{
-    return (struct sp_span){s.p, s.n};
-}
 
 void sp_hang_put(struct sp_hang_writer *w, struct sp_span s)
 {
@@ -44,7 +36,7 @@ struct sp_span sp_hang_decoded_member(struct sp_hang_writer *w, struct sp_span o
     return sp_json_find(object, key, &raw) ? sp_hang_decoded(w, raw) : (struct sp_span){"", 0};
 }
 
-static void pad(struct sp_hang_writer *w, size_t used, size_t column)
+static void hang_pad(struct sp_hang_writer *w, size_t used, size_t column)
 {
     for (size_t i = used; i < column; i++)
         sp_write(w->out, " ", 1);
@@ -58,7 +50,7 @@ void sp_hang_key_line(struct sp_hang_writer *w, const char *key, struct sp_span 
         return;
     sp_puts(w->out, key);
     sp_puts(w->out, ":");
-    pad(w, strlen(key) + 1, 18);
+    hang_pad(w, strlen(key) + 1, 18);
     sp_hang_put(w, value);
     sp_puts(w->out, "\n");
 }
@@ -77,7 +69,7 @@ void sp_hang_put_fields(struct sp_hang_writer *w, struct sp_span fields, size_t 
         if (n) {
             sp_puts(w->out, ":");
             if (value.n)
-                pad(w, n + 1, column);
+                hang_pad(w, n + 1, column);
         }
         sp_hang_put(w, value);
         sp_puts(w->out, "\n");
@@ -85,7 +77,7 @@ void sp_hang_put_fields(struct sp_hang_writer *w, struct sp_span fields, size_t 
 }
 
 /* The event and the weight that views show, if nothing else was asked for; reported where there is none. */
-static spaa_status choose(struct sp_hang_writer *w, const struct sp_write_opts *o)
+static spaa_status hang_choose_event(struct sp_hang_writer *w, const struct sp_write_opts *o)
 {
     w->event = sp_one_event(w->p, o);
     if (w->event == SP_NONE) {
@@ -102,10 +94,10 @@ static spaa_status choose(struct sp_hang_writer *w, const struct sp_write_opts *
     return w->metric == SP_NONE ? SPAA_ERR_UNSUPPORTED : SPAA_OK;
 }
 
-static bool collect_images(struct sp_hang_writer *w)
+static bool hang_collect_images(struct sp_hang_writer *w)
 {
     for (size_t i = 0; i < w->p->extensions.n; i++) {
-        struct sp_span record = of(sp_pstr(w->p, w->p->extensions.v[i].json));
+        struct sp_span record = sp_hang_span(sp_pstr(w->p, w->p->extensions.v[i].json));
         if (sp_hang_starts(record, w->image_type) && !sp_vec_push(&w->images, record))
             return false;
     }
@@ -113,7 +105,7 @@ static bool collect_images(struct sp_hang_writer *w)
 }
 
 /* A weight as a whole number; a decimal is rounded, which is told. */
-static int64_t count_of(struct sp_hang_writer *w, uint32_t stack)
+static int64_t hang_stack_count(struct sp_hang_writer *w, uint32_t stack)
 {
     int64_t v = sp_weight(w->p, stack, w->metric);
     if (v == SP_ABSENT)
@@ -126,13 +118,13 @@ static int64_t count_of(struct sp_hang_writer *w, uint32_t stack)
 }
 
 /* `"ranges":[[1,37],[44,44,1]]` of a stack's x_spindump. */
-static bool ranges_of(struct sp_hang_writer *w, uint32_t stack, struct sp_hang_stack *s)
+static bool hang_stack_ranges(struct sp_hang_writer *w, uint32_t stack, struct sp_hang_stack *s)
 {
     struct sp_span raw, item, number;
     s->ranges = NULL;
     s->nranges = 0;
     size_t first = w->ranges.n;
-    if (!sp_json_find2(of(sp_pstr(w->p, w->p->stacks.v[stack].more)), w->x_key, "ranges", &raw))
+    if (!sp_json_find2(sp_hang_span(sp_pstr(w->p, w->p->stacks.v[stack].more)), w->x_key, "ranges", &raw))
         return true;
     while (sp_json_next(&raw, &item)) {
         struct sp_hang_segment g = {0};
@@ -152,14 +144,14 @@ static bool ranges_of(struct sp_hang_writer *w, uint32_t stack, struct sp_hang_s
     return true;
 }
 
-struct keyed {
+struct hang_keyed {
     struct sp_hang_group key;
     uint32_t stack;
 };
 
-static int by_group(const void *va, const void *vb, void *arg)
+static int hang_by_group(const void *va, const void *vb, void *arg)
 {
-    const struct keyed *a = va, *b = vb;
+    const struct hang_keyed *a = va, *b = vb;
     const struct sp_profile *p = arg;
     if (a->key.pid != b->key.pid)
         return a->key.pid < b->key.pid ? -1 : 1;
@@ -169,11 +161,12 @@ static int by_group(const void *va, const void *vb, void *arg)
     return c ? c : (a->stack > b->stack) - (a->stack < b->stack);
 }
 
-static bool add_stack(struct sp_hang_writer *w, uint32_t stack, uint32_t context)
+static bool hang_add_stack(struct sp_hang_writer *w, uint32_t stack, uint32_t context)
 {
     const struct sp_stack *from = &w->p->stacks.v[stack];
     const uint32_t *frames = sp_stack_frames(w->p, stack);
-    struct sp_hang_stack s = {.n = from->n, .count = count_of(w, stack), .state = w->state_of(w, context)};
+    struct sp_hang_stack s = {
+        .n = from->n, .count = hang_stack_count(w, stack), .state = w->state_of(w, context)};
     if (s.state == SP_STR_FAIL || !sp_vec_reserve(&w->paths, w->paths.n + from->n))
         return false;
     for (uint32_t i = from->n; i-- > 0;) {
@@ -182,11 +175,11 @@ static bool add_stack(struct sp_hang_writer *w, uint32_t stack, uint32_t context
             return false;
         w->paths.v[w->paths.n++] = text;
     }
-    return ranges_of(w, stack, &s) && sp_vec_push(&w->stacks, s);
+    return hang_stack_ranges(w, stack, &s) && sp_vec_push(&w->stacks, s);
 }
 
 /* Pointers into arrays that have grown. */
-static void settle(struct sp_hang_writer *w)
+static void hang_settle_pointers(struct sp_hang_writer *w)
 {
     const uint32_t *path = w->paths.v;
     const struct sp_hang_segment *ranges = w->ranges.v;
@@ -199,14 +192,14 @@ static void settle(struct sp_hang_writer *w)
     }
 }
 
-static bool gather(struct sp_hang_writer *w)
+static bool hang_gather(struct sp_hang_writer *w)
 {
     const struct sp_profile *p = w->p;
-    SP_VEC(struct keyed) all = {0};
+    SP_VEC(struct hang_keyed) all = {0};
     for (uint32_t i = 0; i < p->threads.n; i++)
         if (!sp_map_add(&w->threads, (uint64_t)p->threads.v[i].tid * 0x9E3779B97F4A7C15u, i))
             return false;
-    if (!collect_images(w))
+    if (!hang_collect_images(w))
         return false;
     w->frame_text = calloc(p->frames.n + 1, sizeof *w->frame_text);
     w->context_state = malloc((p->contexts.n + 1) * sizeof *w->context_state);
@@ -215,8 +208,8 @@ static bool gather(struct sp_hang_writer *w)
         w->context_state[i] = SP_NONE;
     for (uint32_t i = 0; ok && i < p->stacks.n; i++) {
         const struct sp_context *c = &p->contexts.v[p->stacks.v[i].context];
-        struct keyed k = {.key = {.pid = c->pid, .tid = c->tid, .comm = c->comm}, .stack = i};
-        int64_t count = c->event == w->event ? count_of(w, i) : 0;
+        struct hang_keyed k = {.key = {.pid = c->pid, .tid = c->tid, .comm = c->comm}, .stack = i};
+        int64_t count = c->event == w->event ? hang_stack_count(w, i) : 0;
         if (count <= 0)
             continue;
         if (!p->stacks.v[i].n)
@@ -225,11 +218,11 @@ static bool gather(struct sp_hang_writer *w)
             ok = sp_vec_push(&all, k);
     }
     if (ok && all.n)
-        qsort_r(all.v, all.n, sizeof *all.v, by_group, w->p);
+        qsort_r(all.v, all.n, sizeof *all.v, hang_by_group, w->p);
     for (size_t i = 0; ok && i < all.n; i++) {
         const struct sp_hang_group *k = &all.v[i].key,
                                    *last = w->groups.n ? &w->groups.v[w->groups.n - 1] : NULL;
-        ok = add_stack(w, all.v[i].stack, p->stacks.v[all.v[i].stack].context);
+        ok = hang_add_stack(w, all.v[i].stack, p->stacks.v[all.v[i].stack].context);
         if (ok && (!last || last->pid != k->pid || last->tid != k->tid || last->comm != k->comm)) {
             struct sp_hang_group g = *k;
             g.first = i;
@@ -239,7 +232,7 @@ static bool gather(struct sp_hang_writer *w)
             w->groups.v[w->groups.n - 1].n++;
     }
     if (ok)
-        settle(w);
+        hang_settle_pointers(w);
     sp_vec_free(&all);
     return ok;
 }
@@ -260,12 +253,12 @@ struct sp_span sp_hang_members_of(const struct sp_hang_writer *w, int64_t tid)
     struct sp_probe at = sp_map_probe(&w->threads, (uint64_t)tid * 0x9E3779B97F4A7C15u);
     for (uint32_t i; (i = sp_map_next(&w->threads, &at)) != SP_MAP_NONE;)
         if (w->p->threads.v[i].tid == tid)
-            sp_json_find(of(sp_pstr(w->p, w->p->threads.v[i].more)), w->x_key, &object);
+            sp_json_find(sp_hang_span(sp_pstr(w->p, w->p->threads.v[i].more)), w->x_key, &object);
     return object;
 }
 
 /* Whether a comm is the name in a record, which as JSON has U+FFFD for bytes that are no UTF-8. */
-static bool same_name(struct sp_str comm, struct sp_span name)
+static bool hang_same_name(struct sp_str comm, struct sp_span name)
 {
     struct sp_buf b, plain;
     if (comm.n == name.n && (!name.n || memcmp(comm.p, name.p, name.n) == 0))
@@ -294,13 +287,14 @@ struct sp_hang_group *sp_hang_first_group(struct sp_hang_writer *w, int64_t pid,
             hi = mid;
     }
     for (; lo < w->groups.n && w->groups.v[lo].pid == pid; lo++) {
-        if (same_name(sp_pstr(w->p, w->groups.v[lo].comm), name))
+        if (hang_same_name(sp_pstr(w->p, w->groups.v[lo].comm), name))
             return &w->groups.v[lo];
     }
     return NULL;
 }
 
-static struct sp_hang_group *thread_group(struct sp_hang_writer *w, struct sp_hang_group *first, int64_t tid)
+static struct sp_hang_group *hang_thread_group(struct sp_hang_writer *w, struct sp_hang_group *first,
+                                               int64_t tid)
 {
     const struct sp_hang_group *end = w->groups.v + w->groups.n;
     for (struct sp_hang_group *g = first; g && g < end && g->pid == first->pid && g->comm == first->comm; g++)
@@ -312,7 +306,7 @@ static struct sp_hang_group *thread_group(struct sp_hang_writer *w, struct sp_ha
 struct sp_hang_group *sp_hang_group_of(struct sp_hang_writer *w, struct sp_hang_group *first, int64_t tid,
                                        uint32_t owner)
 {
-    struct sp_hang_group *g = thread_group(w, first, tid);
+    struct sp_hang_group *g = hang_thread_group(w, first, tid);
     return g && sp_hang_unwritten(g, owner) ? g : NULL;
 }
 
@@ -338,7 +332,7 @@ bool sp_hang_settle_owners(struct sp_hang_writer *w, const char *type, const cha
     struct sp_buf name;
     sp_buf_init(&name, 0);
     for (uint32_t i = 0; i < w->p->extensions.n && !name.failed; i++) {
-        struct sp_span record = of(sp_pstr(w->p, w->p->extensions.v[i].json)), list, item;
+        struct sp_span record = sp_hang_span(sp_pstr(w->p, w->p->extensions.v[i].json)), list, item;
         int64_t pid;
         if (!sp_hang_starts(record, type) || !sp_json_find(record, "threads", &list))
             continue;
@@ -349,7 +343,7 @@ bool sp_hang_settle_owners(struct sp_hang_writer *w, const char *type, const cha
         sp_buf_add(&name, s.p, s.n);
         struct sp_hang_group *first = sp_hang_first_group(w, pid, (struct sp_span){name.data, name.len});
         while (first && sp_json_next(&list, &item)) {
-            struct sp_hang_group *g = thread_group(w, first, sp_hang_listed_tid(w, item, id_key));
+            struct sp_hang_group *g = hang_thread_group(w, first, sp_hang_listed_tid(w, item, id_key));
             if (g && !g->owner)
                 g->owner = i + 1;
         }
@@ -359,7 +353,7 @@ bool sp_hang_settle_owners(struct sp_hang_writer *w, const char *type, const cha
     return ok;
 }
 
-static bool image_record(struct sp_hang_writer *w, struct sp_span record)
+static bool hang_put_image_record(struct sp_hang_writer *w, struct sp_span record)
 {
     static const char *const keys[] = {"start", "end", "name", "version", "uuid", "suffix", "path"};
     struct sp_hang_image i = {.kernel = sp_json_find_true(record, "kernel"),
@@ -393,13 +387,13 @@ bool sp_hang_put_images(struct sp_hang_writer *w, struct sp_span list, const cha
         if (!any)
             sp_puts(w->out, title);
         any = true;
-        if (!image_record(w, w->images.v[n]))
+        if (!hang_put_image_record(w, w->images.v[n]))
             return false;
     }
     return true;
 }
 
-static void release(struct sp_hang_writer *w)
+static void hang_writer_release(struct sp_hang_writer *w)
 {
     free(w->frame_text);
     free(w->context_state);
@@ -414,14 +408,14 @@ static void release(struct sp_hang_writer *w)
     sp_buf_free(&w->buf);
 }
 
-static spaa_status render(struct sp_hang_writer *w, const char *format, const struct sp_write_opts *opts,
-                          bool (*put)(struct sp_hang_writer *w))
+static spaa_status hang_write_event(struct sp_hang_writer *w, const char *format,
+                                    const struct sp_write_opts *opts, bool (*put)(struct sp_hang_writer *w))
 {
-    spaa_status st = choose(w, opts);
+    spaa_status st = hang_choose_event(w, opts);
     if (st)
         return st;
     w->ours = sp_str_is(sp_pstr(w->p, w->p->header.source_tool), format);
-    if (!gather(w))
+    if (!hang_gather(w))
         return sp_nomem(w->d);
     if (w->stackless)
         sp_emit(w->d, SP_I321, SP_AT_NOTHING, "%llu samples without a stack",
@@ -434,7 +428,7 @@ spaa_status sp_hang_write(struct sp_hang_writer *w, const char *format, const st
 {
     sp_buf_init(&w->buf, 0);
     w->render.texts = &w->texts;
-    spaa_status st = sp_strtab_init(&w->texts) ? render(w, format, opts, put) : sp_nomem(w->d);
-    release(w);
+    spaa_status st = sp_strtab_init(&w->texts) ? hang_write_event(w, format, opts, put) : sp_nomem(w->d);
+    hang_writer_release(w);
     return st;
 }

@@ -1,9 +1,11 @@
-/* What the writers of hang reports share. See hang_write.c and, for the trees, hang_render.c. */
+/* What the writers of hang reports share: which stacks a report holds, and the pieces that records keep. */
 #ifndef SP_HANG_WRITE_H
 #define SP_HANG_WRITE_H
 
+#include "formats/common/hang/images.h"
+#include "formats/common/hang/line.h"
+#include "formats/common/hang/render.h"
 #include "formats/format.h"
-#include "formats/hang.h"
 #include "json/find.h"
 
 /* The stacks of one thread (or of what has none) of one process. */

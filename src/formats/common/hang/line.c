@@ -1,5 +1,5 @@
 /* Pieces of the lines of hang reports, quantities as they print them, and their JSON. */
-#include "formats/hang.h"
+#include "formats/common/hang/line.h"
 
 #include "formats/format.h"
 
@@ -159,6 +159,12 @@ void sp_hang_pair(struct sp_buf *b, struct sp_span key, struct sp_span value)
     sp_hang_item(b, key);
     sp_hang_item(b, value);
     sp_buf_ch(b, ']');
+}
+
+void sp_hang_add_plain(struct sp_buf *b, struct sp_span s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        sp_buf_ch(b, s.p[i] == '\n' || s.p[i] == '\r' ? ' ' : s.p[i]);
 }
 
 void sp_hang_cpu_members(struct sp_buf *b, const char *prefix, struct sp_span s)

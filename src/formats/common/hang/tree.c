@@ -2,7 +2,8 @@
  * From the rows of a call tree to stacks. A row's count covers its callees; what they leave is its own.
  * Columns alone tell who called whom, so a row that is missing costs its frame and nothing else.
  */
-#include "formats/hang.h"
+#include "formats/common/hang/tree.h"
+#include "formats/common/hang/line.h"
 
 #include <stdlib.h>
 
@@ -34,7 +35,7 @@ static bool hang_push_frame(struct sp_hang_tree *t, size_t depth, uint32_t frame
 }
 
 /* The stack of the row of this depth: the innermost one. */
-static uint32_t stack_of(struct sp_hang_tree *t, const struct sp_hang_row *row, size_t depth)
+static uint32_t hang_row_stack(struct sp_hang_tree *t, const struct sp_hang_row *row, size_t depth)
 {
     bool is_new;
     uint32_t context = t->context(t->who, row->tag);
@@ -46,8 +47,8 @@ static uint32_t stack_of(struct sp_hang_tree *t, const struct sp_hang_row *row, 
     return s;
 }
 
-static bool add_segment(struct sp_hang_tree *t, struct sp_hang_open *o, int64_t from, int64_t to,
-                        int64_t count)
+static bool hang_add_segment(struct sp_hang_tree *t, struct sp_hang_open *o, int64_t from, int64_t to,
+                             int64_t count)
 {
     struct sp_hang_segment s = {o->stack, o->segment, from, to, count};
     if (t->segments.n >= SP_NONE - 1 || !sp_vec_push(&t->segments, s))
@@ -57,17 +58,17 @@ static bool add_segment(struct sp_hang_tree *t, struct sp_hang_open *o, int64_t 
 }
 
 /* Samples of the row's range before `upto` that no callee has may be its own. */
-static bool note_gap(struct sp_hang_tree *t, struct sp_hang_open *o, int64_t upto)
+static bool hang_note_gap(struct sp_hang_tree *t, struct sp_hang_open *o, int64_t upto)
 {
-    return o->covered >= upto || add_segment(t, o, o->covered, upto - 1, upto - o->covered);
+    return o->covered >= upto || hang_add_segment(t, o, o->covered, upto - 1, upto - o->covered);
 }
 
 /* What was found out from the ranges holds only where it fits the counts; else the whole range is noted. */
-static bool settle_segments(struct sp_hang_tree *t, struct sp_hang_open *o, const struct sp_hang_row *row,
-                            int64_t self)
+static bool hang_settle_segments(struct sp_hang_tree *t, struct sp_hang_open *o,
+                                 const struct sp_hang_row *row, int64_t self)
 {
     int64_t sum = 0;
-    if (self > 0 && !note_gap(t, o, row->to + 1))
+    if (self > 0 && !hang_note_gap(t, o, row->to + 1))
         return false;
     for (uint32_t i = o->segment; i; i = t->segments.v[i - 1].before)
         sum += t->segments.v[i - 1].count;
@@ -76,10 +77,10 @@ static bool settle_segments(struct sp_hang_tree *t, struct sp_hang_open *o, cons
         if (sum != self)
             t->segments.v[i - 1].count = 0;
     }
-    return self <= 0 || sum == self || add_segment(t, o, row->from, row->to, self);
+    return self <= 0 || sum == self || hang_add_segment(t, o, row->from, row->to, self);
 }
 
-static bool close_row(struct sp_hang_tree *t, const struct sp_hang_row *rows)
+static bool hang_close_row(struct sp_hang_tree *t, const struct sp_hang_row *rows)
 {
     struct sp_hang_open *o = &t->open.v[t->open.n - 1];
     const struct sp_hang_row *row = &rows[o->row];
@@ -88,17 +89,17 @@ static bool close_row(struct sp_hang_tree *t, const struct sp_hang_row *rows)
         sp_emit(t->d, t->excess, SP_AT_LINE(row->line, SP_NOWHERE), "%lld samples, its callees have %lld",
                 (long long)row->count, (long long)o->children);
     if (self > 0) {
-        o->stack = stack_of(t, row, t->open.n);
+        o->stack = hang_row_stack(t, row, t->open.n);
         if (o->stack == SP_NONE || !sp_weight_add(t->p, o->stack, t->metric, self))
             return false;
     }
-    if (row->from && !settle_segments(t, o, row, self))
+    if (row->from && !hang_settle_segments(t, o, row, self))
         return false;
     t->open.n--;
     return true;
 }
 
-static bool open_row(struct sp_hang_tree *t, const struct sp_hang_row *rows, uint32_t i)
+static bool hang_open_row(struct sp_hang_tree *t, const struct sp_hang_row *rows, uint32_t i)
 {
     const struct sp_hang_row *row = &rows[i];
     struct sp_hang_open fresh = {row->column, i, 0, row->from, SP_NONE, 0};
@@ -108,7 +109,7 @@ static bool open_row(struct sp_hang_tree *t, const struct sp_hang_row *rows, uin
         if (__builtin_add_overflow(o->children, row->count, &o->children))
             o->children = INT64_MAX;
         if (above->from && row->from) {
-            if (row->from <= above->to && !note_gap(t, o, row->from))
+            if (row->from <= above->to && !hang_note_gap(t, o, row->from))
                 return false;
             if (row->to >= o->covered)
                 o->covered = row->to < above->to ? row->to + 1 : above->to + 1;
@@ -124,20 +125,20 @@ spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row 
     *roots = 0;
     for (size_t i = 0; i < n; i++) {
         while (t->open.n && t->open.v[t->open.n - 1].column >= rows[i].column)
-            if (!close_row(t, rows))
+            if (!hang_close_row(t, rows))
                 return sp_nomem(t->d);
         if (!t->open.n && __builtin_add_overflow(*roots, rows[i].count, roots))
             *roots = INT64_MAX;
-        if (!open_row(t, rows, (uint32_t)i))
+        if (!hang_open_row(t, rows, (uint32_t)i))
             return sp_nomem(t->d);
     }
     while (t->open.n)
-        if (!close_row(t, rows))
+        if (!hang_close_row(t, rows))
             return sp_nomem(t->d);
     return SPAA_OK;
 }
 
-static int by_stack(const void *va, const void *vb)
+static int hang_by_stack(const void *va, const void *vb)
 {
     const struct sp_hang_segment *a = va, *b = vb;
     if (a->stack != b->stack)
@@ -159,7 +160,7 @@ bool sp_hang_keep_segments(struct sp_hang_tree *t, const char *key)
             t->segments.v[n++] = t->segments.v[i];
     t->segments.n = n;
     if (n)
-        qsort(t->segments.v, n, sizeof *t->segments.v, by_stack);
+        qsort(t->segments.v, n, sizeof *t->segments.v, hang_by_stack);
     sp_buf_init(&b, 0);
     for (size_t i = 0; i < n && ok;) {
         uint32_t stack = t->segments.v[i].stack;

@@ -8,9 +8,10 @@
  * the base name of its file, by the name that stands here, or by <UUID>. The end and the name may be `???`;
  * version, UUID and path may be missing; sample(1) puts a `+` before names of the application's own.
  */
+#include "formats/common/hang/images.h"
+
 #include "base/hash.h"
 #include "base/num.h"
-#include "formats/hang.h"
 #include "model/identity.h"
 
 #include <stdlib.h>
@@ -26,14 +27,14 @@ void sp_hang_images_free(struct sp_hang_images *m)
 }
 
 /* "0x1f" at the beginning of s; its length, or 0. */
-static size_t hex_text(struct sp_span s, uint64_t *v)
+static size_t hang_hex_text(struct sp_span s, uint64_t *v)
 {
     size_t n = sp_hang_starts(s, "0x") ? sp_parse_hex(s.p + 2, s.p + s.n, v) : 0;
     return n && n <= 16 ? n + 2 : 0;
 }
 
 /* "name 1.0 (1)", "name (1)", "name 1.0", "name": the version is what follows the name. */
-static void split_version(struct sp_hang_image *x, struct sp_span s)
+static void hang_split_version(struct sp_hang_image *x, struct sp_span s)
 {
     struct sp_span rest = s;
     const char *group = sp_hang_group(s);
@@ -50,7 +51,7 @@ static void split_version(struct sp_hang_image *x, struct sp_span s)
 }
 
 /* The length of a UUID that begins s: 16 to 64 digits, and dashes anywhere; 0: none. */
-static size_t hang_uuid(struct sp_span s)
+static size_t hang_uuid_length(struct sp_span s)
 {
     size_t n = 0, digits = 0;
     for (; n < s.n && (sp_hang_hex(s.p[n]) || s.p[n] == '-'); n++)
@@ -62,14 +63,14 @@ static size_t hang_uuid(struct sp_span s)
 static struct sp_span hang_find_uuid(struct sp_span s)
 {
     for (const char *p = s.p, *end = s.p + s.n; (p = memchr(p, '<', (size_t)(end - p))); p++) {
-        size_t n = hang_uuid((struct sp_span){p + 1, (size_t)(end - p - 1)});
+        size_t n = hang_uuid_length((struct sp_span){p + 1, (size_t)(end - p - 1)});
         if (n && p + 1 + n < end && p[1 + n] == '>')
             return (struct sp_span){p + 1, n};
     }
     return (struct sp_span){NULL, 0};
 }
 
-static void parse_rest(struct sp_hang_image *x, struct sp_span s)
+static void hang_parse_image_rest(struct sp_hang_image *x, struct sp_span s)
 {
     x->uuid = hang_find_uuid(s);
     if (x->uuid.n) {
@@ -92,17 +93,17 @@ static void parse_rest(struct sp_hang_image *x, struct sp_span s)
         x->plus = true;
         s = sp_hang_after(s, 1);
     }
-    split_version(x, s);
+    hang_split_version(x, s);
 }
 
-static bool parse(struct sp_span s, struct sp_hang_image *x)
+static bool hang_parse_image(struct sp_span s, struct sp_hang_image *x)
 {
     *x = (struct sp_hang_image){.line = s, .next = {SP_NONE, SP_NONE, SP_NONE}};
     if (s.n && *s.p == '*') {
         x->kernel = true;
         s = sp_hang_trim(sp_hang_after(s, 1));
     }
-    size_t n = hex_text(s, &x->start);
+    size_t n = hang_hex_text(s, &x->start);
     if (!n)
         return false;
     x->start_text = (struct sp_span){s.p, n};
@@ -110,11 +111,11 @@ static bool parse(struct sp_span s, struct sp_hang_image *x)
     if (!s.n || *s.p != '-')
         return false;
     s = sp_hang_trim(sp_hang_after(s, 1));
-    n = sp_hang_starts(s, "???") ? 3 : hex_text(s, &x->end);
+    n = sp_hang_starts(s, "???") ? 3 : hang_hex_text(s, &x->end);
     if (!n)
         return false;
     x->end_text = (struct sp_span){s.p, n};
-    parse_rest(x, sp_hang_trim(sp_hang_after(s, n)));
+    hang_parse_image_rest(x, sp_hang_trim(sp_hang_after(s, n)));
     return true;
 }
 
@@ -147,7 +148,8 @@ static bool hang_put_under(struct sp_hang_images *m, uint32_t image, enum sp_han
     return true;
 }
 
-struct sp_span sp_hang_image_file(const struct sp_hang_image *i)
+/* What frames call an image: its file's name; in the kernel, and where there is no path, its own. */
+static struct sp_span hang_image_file(const struct sp_hang_image *i)
 {
     if (!i->kernel && i->path.n && i->path.n < UINT32_MAX) {
         struct sp_str s = sp_base_name((struct sp_str){i->path.p, (uint32_t)i->path.n});
@@ -161,9 +163,9 @@ static uint32_t hang_add_image(struct sp_hang_images *m, struct sp_span line, ui
 {
     struct sp_hang_image x;
     uint32_t n = (uint32_t)m->v.n;
-    if (!parse(line, &x))
+    if (!hang_parse_image(line, &x))
         return SP_NONE;
-    x.file = sp_hang_image_file(&x);
+    x.file = hang_image_file(&x);
     *ok = m->v.n < SP_NONE - 1 && sp_vec_push(&m->v, x) && sp_map_add(&m->lines, hash, n) &&
           hang_put_under(m, n, SP_HANG_BY_FILE, x.file) && hang_put_under(m, n, SP_HANG_BY_NAME, x.name) &&
           hang_put_under(m, n, SP_HANG_BY_UUID, x.uuid);
@@ -277,19 +279,12 @@ uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint6
     return oldest;
 }
 
-uint32_t sp_hang_image_at(const struct sp_hang_images *m, const uint32_t *list, size_t n, uint64_t address)
-{
-    for (size_t i = 0; i < n; i++)
-        if (hang_holds(&m->v.v[list[i]], address))
-            return list[i];
-    return SP_NONE;
-}
-
-uint32_t sp_hang_build_id(struct sp_profile *p, struct sp_span uuid)
+/* A UUID as build id: lower case, without dashes; SP_STR_NONE where it is none. */
+static uint32_t hang_build_id(struct sp_profile *p, struct sp_span uuid)
 {
     char t[64]; /* its digits are that many at most */
     size_t n = 0;
-    if (!uuid.n || hang_uuid(uuid) != uuid.n)
+    if (!uuid.n || hang_uuid_length(uuid) != uuid.n)
         return SP_STR_NONE;
     for (size_t i = 0; i < uuid.n; i++)
         if (uuid.p[i] != '-')
@@ -309,12 +304,11 @@ bool sp_hang_image_list(struct sp_buf *b, const uint32_t *images, size_t n)
 
 uint32_t sp_hang_dso(struct sp_profile *p, struct sp_span name, struct sp_span uuid, bool kernel)
 {
-    struct sp_dso d = {
-        .name = sp_hang_str(p, name), .build_id = sp_hang_build_id(p, uuid), .is_kernel = kernel};
+    struct sp_dso d = {.name = sp_hang_str(p, name), .build_id = hang_build_id(p, uuid), .is_kernel = kernel};
     return d.name == SP_STR_FAIL || d.build_id == SP_STR_FAIL ? SP_NONE : sp_dso_intern(p, &d);
 }
 
-static void put_members(struct sp_buf *b, const struct sp_hang_image *i)
+static void hang_put_image_members(struct sp_buf *b, const struct sp_hang_image *i)
 {
     sp_hang_member(b, "start", i->start_text);
     sp_hang_member(b, "end", i->end_text);
@@ -339,7 +333,7 @@ bool sp_hang_image_records(struct sp_profile *p, const struct sp_hang_images *m,
         sp_buf_puts(&b, "{\"type\":\"");
         sp_buf_puts(&b, type);
         sp_buf_ch(&b, '"');
-        put_members(&b, i);
+        hang_put_image_members(&b, i);
         if (i->kernel)
             sp_buf_puts(&b, ",\"kernel\":true");
         if (i->plus)
@@ -350,7 +344,7 @@ bool sp_hang_image_records(struct sp_profile *p, const struct sp_hang_images *m,
     return ok;
 }
 
-static void padded(struct sp_output *out, struct sp_span s, size_t width)
+static void hang_put_padded(struct sp_output *out, struct sp_span s, size_t width)
 {
     for (size_t i = s.n; i < width; i++)
         sp_write(out, " ", 1);
@@ -360,9 +354,9 @@ static void padded(struct sp_output *out, struct sp_span s, size_t width)
 void sp_hang_image_line(struct sp_output *out, const struct sp_hang_image *i)
 {
     sp_puts(out, i->kernel ? "  *" : "   ");
-    padded(out, i->start_text, i->kernel ? 0 : 18);
+    hang_put_padded(out, i->start_text, i->kernel ? 0 : 18);
     sp_puts(out, " - ");
-    padded(out, i->end_text, 18);
+    hang_put_padded(out, i->end_text, 18);
     sp_puts(out, i->plus ? "  +" : "  ");
     sp_write(out, i->name.p, i->name.n);
     if (i->version.n) {

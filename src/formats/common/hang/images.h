@@ -1,0 +1,68 @@
+/*
+ * `Binary Images:` of hang reports: distinct lines are parsed once. They are not copied.
+ */
+#ifndef SP_HANG_IMAGES_H
+#define SP_HANG_IMAGES_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "formats/common/hang/line.h"
+#include "io/output.h"
+
+enum sp_hang_named_by { SP_HANG_BY_FILE, SP_HANG_BY_NAME, SP_HANG_BY_UUID, SP_HANG_NAMED_BY };
+
+struct sp_hang_image {
+    struct sp_span line, start_text, end_text, name, version, uuid, suffix, path;
+    struct sp_span file;             /* what frames call it */
+    uint64_t start, end;             /* end 0: not known */
+    bool kernel, plus;               /* marks `*` and `+` before the line or the name */
+    bool named;                      /* for the reader: it is a DSO */
+    uint32_t stamp;                  /* the last process that has it */
+    uint32_t next[SP_HANG_NAMED_BY]; /* the one before it under the same key; SP_NONE */
+};
+
+struct sp_hang_here { /* the images of one process under a key: a slice of `ranges` */
+    uint32_t stamp, oldest;
+    size_t from, n;
+};
+
+struct sp_hang_key { /* what frames may name an image by */
+    struct sp_span text;
+    uint32_t newest[SP_HANG_NAMED_BY]; /* see sp_hang_image.next */
+    struct sp_hang_here here[SP_HANG_NAMED_BY];
+};
+
+struct sp_hang_range {
+    uint64_t start, reach; /* reach: the largest end up to here */
+    uint32_t image;
+};
+
+struct sp_hang_images {
+    SP_VEC(struct sp_hang_image) v;
+    struct sp_map lines, key_map; /* of v by line, of keys by text */
+    SP_VEC(struct sp_hang_key) keys;
+    SP_VEC(struct sp_hang_range) ranges; /* of the process with this stamp */
+    uint32_t ranges_stamp;
+};
+
+void sp_hang_images_free(struct sp_hang_images *m);
+/*
+ * The number of an image line (trimmed) of the process with this stamp (from 1 on), known before or parsed
+ * now; SP_NONE: not one, or no memory (*ok false).
+ */
+uint32_t sp_hang_image(struct sp_hang_images *m, struct sp_span line, uint32_t stamp, bool *ok);
+bool sp_hang_image_list(struct sp_buf *b, const uint32_t *images, size_t n); /* "[0,12]" */
+/*
+ * The image that a frame means by `name` (or "<UUID>") in the process with this stamp, best the one that
+ * holds the address; SP_NONE: there is none, or no memory (*ok false).
+ */
+uint32_t sp_hang_find_image(struct sp_hang_images *m, struct sp_span name, uint64_t address, uint32_t stamp,
+                            bool *ok);
+/* A DSO with a UUID (n 0: none) as build id; SP_NONE: no memory. */
+uint32_t sp_hang_dso(struct sp_profile *p, struct sp_span name, struct sp_span uuid, bool kernel);
+/* {"type":"x_…_image",…} of every image. */
+bool sp_hang_image_records(struct sp_profile *p, const struct sp_hang_images *m, const char *type);
+/* A line of `Binary Images:` from such a record's members. */
+void sp_hang_image_line(struct sp_output *out, const struct sp_hang_image *i);
+
+#endif

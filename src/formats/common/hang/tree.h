@@ -1,0 +1,57 @@
+/*
+ * From the rows of a call tree, whose counts are inclusive, to stacks with their own counts.
+ */
+#ifndef SP_HANG_TREE_H
+#define SP_HANG_TREE_H
+
+#include "base/vec.h"
+#include "model/profile.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sp_hang_row {
+    uint32_t column, frame;
+    uint32_t tag; /* what decides the context: the state's text */
+    uint32_t line;
+    int64_t count;
+    int64_t from, to; /* range of samples; from 0: none */
+};
+
+struct sp_hang_open {
+    uint32_t column, row;
+    int64_t children; /* their counts */
+    int64_t covered;  /* samples of the range up to here belong to children, or have a segment */
+    uint32_t stack, segment;
+};
+
+/* Samples from..to of a stack; count is another number where not all of them are its own. */
+struct sp_hang_segment {
+    uint32_t stack, before; /* before: the one of the same node, 1 + number */
+    int64_t from, to, count;
+};
+
+struct sp_hang_tree {
+    struct sp_profile *p;
+    struct sp_diags *d;
+    uint32_t metric, layout;
+    uint32_t (*context)(void *who, uint32_t tag);
+    void *who;
+    enum sp_code excess; /* reported where callees have more than their caller */
+    uint32_t *path;      /* frames of the open rows, leaf first at the end of the room */
+    size_t room;
+    SP_VEC(struct sp_hang_open) open;
+    SP_VEC(struct sp_hang_segment) segments;
+};
+
+void sp_hang_tree_free(struct sp_hang_tree *t);
+/*
+ * Rows in the order of the text: a row's parent is the nearest one before it that stands further left. Adds a
+ * stack for each row with a count of its own. *roots is the sum of the roots' counts.
+ */
+spaa_status sp_hang_tree_build(struct sp_hang_tree *t, const struct sp_hang_row *rows, size_t n,
+                               int64_t *roots);
+/* Keeps the segments as "x_…":{"ranges":[[1,37],[44,44]]} of their stacks. */
+bool sp_hang_keep_segments(struct sp_hang_tree *t, const char *key);
+
+#endif
