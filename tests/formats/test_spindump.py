@@ -579,7 +579,7 @@ def test_footprints_before_and_after(value, want):
 
 
 def test_stacks_of_any_depth_after_each_other():
-    """One waits while the next, which needs more room, is made; with a tree between them."""
+    """Each needs more or less room than the one before; with a tree between them."""
     depths = [3, 300, 5, 700, 2, 256, 257, 1500, 1]
     processes = []
     for pid, depth in enumerate(depths, 1):
@@ -592,3 +592,28 @@ def test_stacks_of_any_depth_after_each_other():
     tree = [[1], [1, 2]]
     assert {pid: sorted(v, key=len, reverse=True) for pid, v in got.items()} == {
         pid: sorted([list(range(d))] + (tree if pid % 3 == 0 else []), key=len, reverse=True) for pid, d in enumerate(depths, 1)}
+
+
+@pytest.mark.parametrize("to", ["spindump", "sample"])
+def test_linked_user_and_kernel_records_are_one_stack(to):
+    """Each observation counts once, the kernel's frames last, as every writer that has one stack for both does it."""
+    source = os.path.join(ROOT, "tests", "fixtures", "dtrace", "linked.txt")
+    text = run("convert", source, "--to", to, "-o", "-", code=0).out
+    folded = run("convert", "-", "--from", to, "--to", "folded", "--group-by", "none", "-o", "-", stdin=text, code=0).out
+    assert folded.splitlines() == ["[unknown] 5", "main;__pwrite;sys_syscall;zfs_write 3", "thread_start;zio_execute 4"]
+
+
+@pytest.mark.parametrize("to", ["spindump", "sample"])
+def test_linked_records_of_which_one_has_no_frames(to):
+    """Only the kernel's side was seen: it is that stack, and nothing is said to be without one."""
+    record = lambda name, kind, other, frames: {
+        "type": "stack", "id": name, "frames": frames, "stack_type": kind, "related_stacks": [other],
+        "context": {"event": "cycles"}, "weights": [{"metric": "samples", "value": 6}]}
+    lines = [{"type": "header", "format": "spaa", "version": "1.0", "source_tool": "perf", "frame_order": "leaf_to_root", "events": [
+                 {"name": "cycles", "kind": "timer", "sampling": {"mode": "frequency", "primary_metric": "samples"}}]},
+             {"type": "dso", "id": 2, "name": "[kernel]", "is_kernel": True},
+             {"type": "frame", "id": 3, "func": "sys_read", "dso": 2, "kind": "kernel"},
+             record("u", "user", "k", []), record("k", "kernel", "u", [3])]
+    answer = run("convert", "-", "--from", "spaa", "--to", to, "-o", "-", stdin="".join(json.dumps(x) + "\n" for x in lines), code=0)
+    folded = run("convert", "-", "--from", to, "--to", "folded", "--group-by", "none", "-o", "-", stdin=answer.out, code=0).out
+    assert folded == "sys_read 6\n" and "without a stack" not in answer.err

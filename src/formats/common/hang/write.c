@@ -161,13 +161,12 @@ static int hang_by_group(const void *va, const void *vb, void *arg)
     return c ? c : (a->stack > b->stack) - (a->stack < b->stack);
 }
 
-static bool hang_add_stack(struct sp_hang_writer *w, uint32_t stack, uint32_t context)
+/* The texts of a stack's frames, root first, behind those of the path at hand. */
+static bool hang_add_frames(struct sp_hang_writer *w, uint32_t stack)
 {
     const struct sp_stack *from = &w->p->stacks.v[stack];
     const uint32_t *frames = sp_stack_frames(w->p, stack);
-    struct sp_hang_stack s = {
-        .n = from->n, .count = hang_stack_count(w, stack), .state = w->state_of(w, context)};
-    if (s.state == SP_STR_FAIL || !sp_vec_reserve(&w->paths, w->paths.n + from->n))
+    if (!sp_vec_reserve(&w->paths, w->paths.n + from->n))
         return false;
     for (uint32_t i = from->n; i-- > 0;) {
         uint32_t text = w->text_of(w, frames[i]);
@@ -175,6 +174,19 @@ static bool hang_add_stack(struct sp_hang_writer *w, uint32_t stack, uint32_t co
             return false;
         w->paths.v[w->paths.n++] = text;
     }
+    return true;
+}
+
+/* Linked records of one observation are one stack of the user's, the kernel's frames last. */
+static bool hang_add_stack(struct sp_hang_writer *w, uint32_t stack, uint32_t context)
+{
+    uint32_t kernel = sp_stack_partner(w->p, stack);
+    size_t before = w->paths.n;
+    struct sp_hang_stack s = {.count = hang_stack_count(w, stack), .state = w->state_of(w, context)};
+    if (s.state == SP_STR_FAIL || !hang_add_frames(w, stack) ||
+        (kernel != SP_NONE && !hang_add_frames(w, kernel)))
+        return false;
+    s.n = (uint32_t)(w->paths.n - before);
     return hang_stack_ranges(w, stack, &s) && sp_vec_push(&w->stacks, s);
 }
 
@@ -209,10 +221,13 @@ static bool hang_gather(struct sp_hang_writer *w)
     for (uint32_t i = 0; ok && i < p->stacks.n; i++) {
         const struct sp_context *c = &p->contexts.v[p->stacks.v[i].context];
         struct hang_keyed k = {.key = {.pid = c->pid, .tid = c->tid, .comm = c->comm}, .stack = i};
-        int64_t count = c->event == w->event ? hang_stack_count(w, i) : 0;
+        uint32_t linked = sp_stack_partner(p, i);
+        if (c->event != w->event || (linked != SP_NONE && p->stacks.v[i].type == SP_KERNEL_STACK))
+            continue;
+        int64_t count = hang_stack_count(w, i);
         if (count <= 0)
             continue;
-        if (!p->stacks.v[i].n)
+        if (!p->stacks.v[i].n && (linked == SP_NONE || !p->stacks.v[linked].n))
             w->stackless += (uint64_t)count;
         else
             ok = sp_vec_push(&all, k);
