@@ -45,19 +45,6 @@ static unsigned spindump_marks(struct sp_span line, unsigned before)
     return !(before & ROW) && spindump_is_row(line) ? ROW : 0;
 }
 
-bool sp_spindump_is_tailspin(const unsigned char *p, size_t n)
-{
-    /* Trace files of kdebug: their versions' magic numbers, little-endian. */
-    static const unsigned char magic[][4] = {{0x00, 0x03, 0xAA, 0x55},
-                                             {0x00, 0x02, 0xAA, 0x55},
-                                             {0x01, 0x01, 0xAA, 0x55},
-                                             {0x00, 0x10, 0x00, 0x00}};
-    for (size_t i = 0; i < 4; i++)
-        if (n >= 64 && memcmp(p, magic[i], 4) == 0 && (i < 3 || memchr(p + 4, '\0', 12)))
-            return true;
-    return false;
-}
-
 int sp_spindump_probe(const unsigned char *bytes, size_t n, bool whole, const char **reason)
 {
     const char *p = (const char *)bytes, *end = p + n;

@@ -1219,6 +1219,19 @@ static spaa_status spindump_finish(struct spindump_reader *r, struct sp_input *i
     return SPAA_ERR_INPUT;
 }
 
+bool sp_spindump_is_tailspin(const unsigned char *p, size_t n)
+{
+    /* Trace files of kdebug: their versions' magic numbers, little-endian. */
+    static const unsigned char magic[][4] = {{0x00, 0x03, 0xAA, 0x55},
+                                             {0x00, 0x02, 0xAA, 0x55},
+                                             {0x01, 0x01, 0xAA, 0x55},
+                                             {0x00, 0x10, 0x00, 0x00}};
+    for (size_t i = 0; i < 4; i++)
+        if (n >= 64 && memcmp(p, magic[i], 4) == 0 && (i < 3 || memchr(p + 4, '\0', 12)))
+            return true;
+    return false;
+}
+
 /* What must be decoded by spindump itself. */
 static bool spindump_refused(struct spindump_reader *r)
 {

@@ -49,8 +49,12 @@ void sp_spindump_thread_members(struct sp_buf *b, const struct sp_spindump_threa
  * format.c
  */
 int sp_spindump_probe(const unsigned char *p, size_t n, bool whole, const char **reason);
-bool sp_spindump_is_tailspin(const unsigned char *p, size_t n);
 
+/*
+ * reader.c, writer.c
+ */
+/* A binary trace, which spindump must decode. */
+bool sp_spindump_is_tailspin(const unsigned char *p, size_t n);
 spaa_status sp_spindump_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                              struct sp_profile *p);
 spaa_status sp_spindump_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
