@@ -6,7 +6,7 @@
 #define SP_CODEGURU_H
 
 #include "formats/format.h"
-#include "json/json.h"
+#include "json/find.h"
 
 #define SP_CG_NODE "x_codeguru_node" /* type of the extension records */
 #define SP_CG_KEY  "x_codeguru"      /* what the tables have no field for, in the header and in frames */
@@ -19,18 +19,18 @@ struct sp_cg_names {
     bool bee;    /* written by profile-bee, whose marks mean something */
     bool places; /* keep files and lines */
     uint32_t unknown, kernel;
-    struct sp_buf text, more;
+    struct sp_buf text, more, place;
 };
 
-/* A node's `file` and `line` as they stand, minified; n 0: absent. */
+/* A node's `file` and `line` as they stand; n 0: absent. */
 struct sp_cg_place {
     struct sp_span file, line;
 };
 
-bool sp_cg_names_init(struct sp_cg_names *n, struct sp_profile *p, bool places);
+void sp_cg_names_init(struct sp_cg_names *n, struct sp_profile *p, bool places);
 void sp_cg_names_free(struct sp_cg_names *n);
 /* The frame of a node, SP_NONE when out of memory. */
-uint32_t sp_cg_frame(struct sp_cg_names *n, struct sp_span key, const struct sp_cg_place *place);
+uint32_t sp_cg_frame(struct sp_cg_names *n, struct sp_span key, struct sp_cg_place place);
 /*
  * A source line as JSON members `"file":…,"line":[…]`, as a node has them; nothing is appended for an empty
  * one.
@@ -41,11 +41,19 @@ bool sp_cg_split_srcline(struct sp_str srcline, struct sp_str *file, uint64_t *f
 /* `,"line":[12]` or `,"line":[12,20]` */
 void sp_cg_lines(struct sp_buf *out, uint64_t first, uint64_t last);
 
-/*
- * The member `key` among raw minified members without braces (a `more` field); n 0: it is not there. Keys are
- * compared as they stand. Allocates nothing.
+/* A member of an object, or of the members of one without its braces (a `more` field); n 0: it is not there.
  */
-struct sp_span sp_cg_member(struct sp_str more, const char *key);
+static inline struct sp_span sp_cg_member(struct sp_span text, const char *key)
+{
+    struct sp_span raw = {NULL, 0};
+    sp_json_find(text, key, &raw);
+    return raw;
+}
+
+static inline struct sp_span sp_cg_span(struct sp_str s)
+{
+    return (struct sp_span){s.p, s.n};
+}
 
 /*
  * graph.c: the call graph.

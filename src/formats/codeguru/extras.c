@@ -12,7 +12,7 @@ struct reading {
 };
 
 /* The child of a node, made where it is missing; SP_NONE: out of memory. */
-static uint32_t child_of(struct sp_cg_extras *x, uint32_t parent, uint32_t name)
+static uint32_t codeguru_child_of(struct sp_cg_extras *x, uint32_t parent, uint32_t name)
 {
     uint64_t hash = sp_hash_mix((uint64_t)parent + 1, name);
     struct sp_probe at = sp_map_probe(&x->map, hash);
@@ -27,12 +27,12 @@ static uint32_t child_of(struct sp_cg_extras *x, uint32_t parent, uint32_t name)
 }
 
 /* Members of `raw` (an object) that the node has not yet. */
-static bool add_members(struct sp_cg_extras *x, struct sp_cg_extra *node, struct sp_span raw)
+static bool codeguru_add_members(struct sp_cg_extras *x, struct sp_cg_extra *node, struct sp_span raw)
 {
     struct sp_span key, value;
     struct sp_buf b;
     struct sp_json j;
-    struct sp_str have = {node->member.p, (uint32_t)node->member.n};
+    struct sp_span have = node->member;
     sp_buf_init(&b, 0);
     sp_json_init(&j, raw.p, raw.n);
     if (have.n)
@@ -66,7 +66,7 @@ static bool add_members(struct sp_cg_extras *x, struct sp_cg_extra *node, struct
 }
 
 /* The path of a record, behind the levels that it shares with the one before; false: it is no such record. */
-static bool walk_path(struct reading *r, struct sp_json *j, uint64_t shared, bool *nomem)
+static bool codeguru_walk_path(struct reading *r, struct sp_json *j, uint64_t shared, bool *nomem)
 {
     struct sp_span s;
     if (shared >= r->path.n)
@@ -78,7 +78,7 @@ static bool walk_path(struct reading *r, struct sp_json *j, uint64_t shared, boo
         if (sp_json_type(j) != SP_JSON_STRING || !sp_json_string_value(j, &s))
             return false;
         uint32_t name = sp_profile_str(r->p, s.p, s.n);
-        uint32_t c = name == SP_STR_FAIL ? SP_NONE : child_of(r->x, r->path.v[r->path.n - 1], name);
+        uint32_t c = name == SP_STR_FAIL ? SP_NONE : codeguru_child_of(r->x, r->path.v[r->path.n - 1], name);
         if (c == SP_NONE || !sp_vec_push(&r->path, c)) {
             *nomem = true;
             return false;
@@ -87,7 +87,7 @@ static bool walk_path(struct reading *r, struct sp_json *j, uint64_t shared, boo
     return !j->error;
 }
 
-static bool read_record(struct reading *r, struct sp_str json, bool *nomem)
+static bool codeguru_read_record(struct reading *r, struct sp_str json, bool *nomem)
 {
     struct sp_json j;
     struct sp_span key, raw, node = {NULL, 0};
@@ -99,7 +99,7 @@ static bool read_record(struct reading *r, struct sp_str json, bool *nomem)
         if (sp_span_is(key, "shared"))
             ok = sp_json_type(&j) == SP_JSON_NUMBER && sp_json_u64(&j, &shared);
         else if (sp_span_is(key, "path"))
-            ok = path = walk_path(r, &j, shared, nomem);
+            ok = path = codeguru_walk_path(r, &j, shared, nomem);
         else if (sp_span_is(key, "node") && sp_json_type(&j) == SP_JSON_OBJECT)
             ok = sp_json_skip(&j, &node);
         else
@@ -108,7 +108,7 @@ static bool read_record(struct reading *r, struct sp_str json, bool *nomem)
     ok = ok && path && !j.error;
     *nomem = *nomem || j.scratch.failed;
     sp_json_free(&j);
-    if (ok && node.n && !add_members(r->x, &r->x->nodes.v[r->path.v[r->path.n - 1]], node)) {
+    if (ok && node.n && !codeguru_add_members(r->x, &r->x->nodes.v[r->path.v[r->path.n - 1]], node)) {
         *nomem = true;
         return false;
     }
@@ -120,7 +120,7 @@ struct by_name {
     const struct sp_cg_extras *x;
 };
 
-static int by_name(const void *a, const void *b, void *arg)
+static int codeguru_by_name(const void *a, const void *b, void *arg)
 {
     const struct by_name *c = arg;
     const struct sp_cg_extra *x = &c->x->nodes.v[*(const uint32_t *)a],
@@ -128,7 +128,7 @@ static int by_name(const void *a, const void *b, void *arg)
     return sp_str_cmp(sp_pstr(c->p, x->name), sp_pstr(c->p, y->name));
 }
 
-static bool sort_children(struct sp_cg_extras *x, const struct sp_profile *p)
+static bool codeguru_sort_children(struct sp_cg_extras *x, const struct sp_profile *p)
 {
     struct by_name how = {p, x};
     uint32_t at = 0;
@@ -148,7 +148,8 @@ static bool sort_children(struct sp_cg_extras *x, const struct sp_profile *p)
     }
     for (size_t i = 0; i < x->nodes.n; i++)
         if (x->nodes.v[i].n > 1)
-            qsort_r(x->sorted + x->nodes.v[i].first, x->nodes.v[i].n, sizeof *x->sorted, by_name, &how);
+            qsort_r(x->sorted + x->nodes.v[i].first, x->nodes.v[i].n, sizeof *x->sorted, codeguru_by_name,
+                    &how);
     return true;
 }
 
@@ -166,12 +167,12 @@ spaa_status sp_cg_extras_read(struct sp_cg_extras *x, struct sp_profile *p, stru
         if (!x->nodes.n)
             nomem = !sp_vec_push(&x->nodes, ((struct sp_cg_extra){.parent = SP_NONE})) ||
                     !sp_vec_push(&r.path, 0);
-        if (!nomem && !read_record(&r, json, &nomem) && !nomem) {
+        if (!nomem && !codeguru_read_record(&r, json, &nomem) && !nomem) {
             sp_emit(d, SP_W480, SP_AT_NOTHING, "%.*s", (int)(json.n < 100 ? json.n : 100), json.p);
             r.path.n = 1;
         }
     }
-    nomem = nomem || (x->nodes.n && !sort_children(x, p));
+    nomem = nomem || (x->nodes.n && !codeguru_sort_children(x, p));
     sp_vec_free(&r.path);
     if (!nomem)
         return SPAA_OK;

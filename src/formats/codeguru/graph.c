@@ -2,13 +2,10 @@
  * Reads the call graph: nodes {"counts":{…},"file":…,"line":[…],"children":{"name":{…}}} nested as deep as
  * the calls were, in one pass and without recursion.
  *
- * Every counter of a node becomes a stack: the path of frames, leaf first, lies ready in an array that grows
- * towards its beginning, so that a stack is one copy. A node's frame is made when the first stack needs it:
- * its file and line may stand behind its counts, or even behind its children, whose stacks are put right
- * then.
- *
- * Equal stacks come only from children that stand twice in one node, which is looked for (names in ascending
- * order, as most files have them, need one comparison); such stacks are added up in the end.
+ * A node's members may stand in any order, its file and line even behind its children. So the pass makes a
+ * tree, in which a node gets its frame when it ends, and only if something below it was counted; every count
+ * of the tree becomes a stack afterwards, along the parents. Children that stand twice in one node, and
+ * counters that are one thread state, are equal stacks there.
  *
  * What stacks and frames do not hold goes to records
  *
@@ -18,7 +15,7 @@
  * members to add: unknown keys, counts of zero, empty objects, what has an unexpected type, and file and line
  * of nodes without any count below them.
  */
-#include "formats/codeguru/graph.h"
+#include "formats/codeguru/codeguru.h"
 
 #include "base/num.h"
 #include "json/unique.h"
@@ -26,56 +23,159 @@
 #define LEVELS_MAX  ((size_t)1 << 22)
 #define FRAMES_FREE ((size_t)64 << 20) /* stack frames of any file; beyond, one per byte of input */
 #define NOTE_EVERY  ((size_t)1 << 20)
-#define EXPECT_MIN  ((size_t)1 << 20) /* bytes of text from which on it pays to reserve */
 
-static spaa_status nomem(struct graph *x)
+/* A name that nodes have, by its number in `names`. */
+struct name {
+    uint32_t frame; /* of nodes that do not say where they are; SP_NONE: not made yet */
+    uint32_t seen;  /* the search for names that stand twice that met it last */
+};
+
+struct node {
+    uint32_t parent; /* SP_NONE: the root, which is no frame */
+    uint32_t frame;  /* SP_NONE: it has not ended, or nothing was counted in it */
+};
+
+/* An open node. */
+struct level {
+    uint32_t name, node; /* SP_NONE: the root */
+    bool in_children, recorded;
+    size_t children, cells; /* where those of the node and all below begin */
+    size_t extra;           /* where the members to keep begin */
+    struct sp_cg_place place;
+};
+
+struct child {
+    uint64_t at;
+    uint32_t name;
+};
+
+struct cell {
+    uint32_t node, context;
+    int64_t v;             /* SP_DECIMAL: see number */
+    struct sp_span number; /* as it stands in the text */
+};
+
+struct graph {
+    struct sp_cg_graph *g;
+    struct sp_json *j;
+    struct sp_profile *p;
+    struct sp_diags *d;
+    struct sp_strtab names;
+    struct sp_strtab places; /* name, file and line as they stand */
+    SP_VEC(struct name) of_name;
+    SP_VEC(uint32_t) frame_of_place;
+    SP_VEC(struct level) levels; /* 0: the root */
+    SP_VEC(struct child) children;
+    SP_VEC(struct node) nodes;
+    SP_VEC(struct cell) cells;
+    SP_VEC(uint32_t) path; /* frames of the stack at hand, leaf first */
+    size_t complete;       /* cells of nodes whose counts were read to their end */
+    size_t shared;         /* levels of the last record's path that still are open */
+    uint32_t searches;     /* for children that stand twice */
+    size_t noted, frames_max;
+    struct sp_buf extra, text;
+};
+
+/* ---- names and frames ---- */
+
+static struct sp_span codeguru_name_text(const struct graph *x, uint32_t name)
 {
-    return sp_nomem(x->d);
+    struct sp_str s = sp_str_at(&x->names, name);
+    return (struct sp_span){s.p, s.n};
+}
+
+/* SP_NONE: out of memory. */
+static uint32_t codeguru_name(struct graph *x, struct sp_span key)
+{
+    uint32_t name = sp_intern(&x->names, key.p, key.n);
+    while (name != SP_STR_FAIL && x->of_name.n <= name)
+        if (!sp_vec_push(&x->of_name, ((struct name){.frame = SP_NONE})))
+            return SP_NONE;
+    return name == SP_STR_FAIL ? SP_NONE : name;
+}
+
+/* Where the number of the frame stands that has this name and place; NULL: out of memory. */
+static uint32_t *codeguru_known_frame(struct graph *x, uint32_t name, const struct sp_cg_place *place)
+{
+    if (!place->file.n && !place->line.n)
+        return &x->of_name.v[name].frame;
+    sp_buf_clear(&x->text);
+    sp_buf_add(&x->text, &name, sizeof name);
+    sp_buf_add(&x->text, place->file.p, place->file.n);
+    sp_buf_ch(&x->text, '\0');
+    sp_buf_add(&x->text, place->line.p, place->line.n);
+    uint32_t number = x->text.failed ? SP_STR_FAIL : sp_intern(&x->places, x->text.data, x->text.len);
+    while (number != SP_STR_FAIL && x->frame_of_place.n <= number)
+        if (!sp_vec_push(&x->frame_of_place, SP_NONE))
+            return NULL;
+    return number == SP_STR_FAIL ? NULL : &x->frame_of_place.v[number];
+}
+
+static bool codeguru_resolve(struct graph *x, const struct level *l)
+{
+    struct sp_cg_place place = {{NULL, 0}, {NULL, 0}};
+    if (x->g->names.places)
+        place = l->place;
+    uint32_t *frame = codeguru_known_frame(x, l->name, &place);
+    if (frame && *frame == SP_NONE)
+        *frame = sp_cg_frame(&x->g->names, codeguru_name_text(x, l->name), place);
+    x->nodes.v[l->node].frame = frame ? *frame : SP_NONE;
+    return x->nodes.v[l->node].frame != SP_NONE;
 }
 
 /* ---- members of a node ---- */
 
-static void kept(struct graph *x, struct sp_span key, struct sp_span raw, bool odd)
+static void codeguru_keep_key(struct graph *x, struct sp_span key)
 {
     if (x->extra.len > x->levels.v[x->levels.n - 1].extra)
         sp_buf_ch(&x->extra, ',');
     sp_json_string(&x->extra, key.p, key.n);
     sp_buf_ch(&x->extra, ':');
+}
+
+static void codeguru_keep(struct graph *x, const char *key, struct sp_span raw)
+{
+    codeguru_keep_key(x, (struct sp_span){key, strlen(key)});
     sp_json_minify(&x->extra, raw);
-    if (odd)
-        sp_emit(x->d, SP_W476, SP_AT((uint64_t)(raw.p - x->j->start)), "`%.*s`",
-                (int)(key.n < 40 ? key.n : 40), key.p);
 }
 
 /* Any value, kept as it stands. */
-static bool keep_member(struct graph *x, struct sp_span key, bool odd)
+static bool codeguru_keep_member(struct graph *x, struct sp_span key)
 {
+    const char *odd = sp_span_is(key, "counts") ? "counts" : sp_span_is(key, "children") ? "children" : NULL;
     struct sp_span raw;
-    if (!lasting(x, key)) { /* the value may have escapes, too */
-        uint32_t k = sp_cg_name(x, key);
-        if (k == SP_NONE)
-            return sp_json_fail(x->j, "out of memory");
-        key.p = name_text(x, x->names[k].number - 1).p;
-    }
+    codeguru_keep_key(x, key);
     if (!sp_json_skip(x->j, &raw))
         return false;
-    kept(x, key, raw, odd);
+    sp_json_minify(&x->extra, raw);
+    if (odd)
+        sp_emit(x->d, SP_W476, SP_AT((uint64_t)(raw.p - x->j->start)), "`%s`", odd);
     return true;
 }
 
 /* Zeros are no observations, and what is no number cannot be counted: they are kept beside. */
-static void keep_count(struct graph *x, struct sp_span key, struct sp_span raw, bool *open)
+static void codeguru_keep_count_key(struct graph *x, struct sp_span key, bool *open)
 {
-    if (!*open && x->extra.len > x->levels.v[x->levels.n - 1].extra)
-        sp_buf_ch(&x->extra, ',');
-    sp_buf_puts(&x->extra, *open ? "," : "\"counts\":{");
+    if (!*open)
+        codeguru_keep_key(x, (struct sp_span){"counts", 6});
+    sp_buf_ch(&x->extra, *open ? ',' : '{');
     sp_json_string(&x->extra, key.p, key.n);
     sp_buf_ch(&x->extra, ':');
-    sp_json_minify(&x->extra, raw);
     *open = true;
 }
 
-static bool is_zero(struct sp_span s)
+static bool codeguru_keep_count(struct graph *x, struct sp_span key, bool *open)
+{
+    struct sp_span raw;
+    codeguru_keep_count_key(x, key, open); /* the value may have escapes, too */
+    if (!sp_json_skip(x->j, &raw))
+        return false;
+    sp_json_minify(&x->extra, raw);
+    sp_emit(x->d, SP_W476, SP_AT((uint64_t)(raw.p - x->j->start)), "a count that is no number");
+    return true;
+}
+
+static bool codeguru_is_zero(struct sp_span s)
 {
     for (size_t i = 0; i < s.n && (s.p[i] | 32) != 'e'; i++)
         if (s.p[i] >= '1' && s.p[i] <= '9')
@@ -83,55 +183,31 @@ static bool is_zero(struct sp_span s)
     return true;
 }
 
-/* The number at the cursor where it is a plain one of at most 18 digits. */
-static inline bool plain_number(struct sp_json *j, struct sp_span *s, int64_t *v)
+static uint32_t codeguru_context(struct graph *x, struct sp_span counter)
 {
-    const char *p = j->p, *end = j->end - p > 19 ? p + 19 : j->end;
-    int64_t sum = 0;
-    while (p < end && (unsigned char)(*p - '0') < 10)
-        sum = sum * 10 + (*p++ - '0');
-    size_t n = (size_t)(p - j->p);
-    if (p == end || !n || n > 18 || (*p != ',' && *p != '}') || (*j->p == '0' && n > 1))
-        return false;
-    *s = (struct sp_span){j->p, n};
-    *v = sum;
-    j->p = p;
-    return true;
+    struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = x->g->event};
+    if (x->g->by_state)
+        c.state = sp_profile_str(x->p, counter.p, counter.n);
+    return c.state == SP_STR_FAIL ? SP_NONE : sp_context_intern(x->p, &c);
 }
 
-static bool read_count(struct graph *x, struct sp_span key, bool *open)
+static bool codeguru_read_count(struct graph *x, struct sp_span key, bool *open)
 {
     struct sp_json *j = x->j;
-    struct cell c = {.v = SP_DECIMAL};
-    struct sp_span raw;
-    uint32_t k = SP_NONE;
-    if (!lasting(x, key)) { /* the value may have escapes, too */
-        if ((k = sp_cg_counter(x, key)) == SP_NONE)
-            return sp_json_fail(j, "out of memory");
-        key.p = x->counters.v[k].p;
-    }
-    bool plain = plain_number(j, &c.number, &c.v), number = plain || sp_json_type(j) == SP_JSON_NUMBER;
-    if (!plain && number) {
-        if (!sp_json_number(j, &c.number))
-            return false;
-        if (sp_parse_i64(c.number.p, c.number.p + c.number.n, &c.v) != c.number.n || c.v <= SP_DECIMAL ||
-            (c.v == 0 && c.number.n > 1))
-            c.v = SP_DECIMAL;
-    }
-    if (!number) {
-        if (!sp_json_skip(j, &raw))
-            return false;
-        sp_emit(x->d, SP_W476, SP_AT((uint64_t)(raw.p - j->start)), "a count that is no number");
-        keep_count(x, key, raw, open);
+    struct cell c = {.node = x->levels.v[x->levels.n - 1].node, .v = SP_DECIMAL};
+    if (sp_json_type(j) != SP_JSON_NUMBER)
+        return codeguru_keep_count(x, key, open);
+    if (!sp_json_number(j, &c.number))
+        return false;
+    if (codeguru_is_zero(c.number)) {
+        codeguru_keep_count_key(x, key, open);
+        sp_buf_add(&x->extra, c.number.p, c.number.n);
         return true;
     }
-    if (c.v == 0 || (c.v == SP_DECIMAL && is_zero(c.number))) {
-        keep_count(x, key, c.number, open);
-        return true;
-    }
-    if (k == SP_NONE && (k = sp_cg_counter(x, key)) == SP_NONE)
+    if (sp_parse_i64(c.number.p, c.number.p + c.number.n, &c.v) != c.number.n || c.v < SP_DECIMAL)
+        c.v = SP_DECIMAL;
+    if ((c.context = codeguru_context(x, key)) == SP_NONE)
         return sp_json_fail(j, "out of memory");
-    c.context = x->counters.v[k].context;
     if (c.v > 0 && __builtin_add_overflow(x->g->counted, (uint64_t)c.v, &x->g->counted))
         x->g->counted = UINT64_MAX;
     if (c.v < 0)
@@ -140,70 +216,88 @@ static bool read_count(struct graph *x, struct sp_span key, bool *open)
     return sp_vec_push(&x->cells, c) || sp_json_fail(j, "out of memory");
 }
 
-/* Behind the opening brace of `counts`. */
-static bool count_members(struct graph *x)
+static bool codeguru_read_counts(struct graph *x)
 {
     struct sp_json *j = x->j;
     struct sp_span key;
     bool open = false, any = false;
-    while (next_key(j, &key)) {
-        any = true;
-        if (!read_count(x, key, &open))
+    if (!sp_json_object(j))
+        return false;
+    for (; sp_json_key(j, &key); any = true)
+        if (!codeguru_read_count(x, key, &open))
             return false;
-    }
     if (j->error)
         return false;
     if (open)
         sp_buf_ch(&x->extra, '}');
     if (!any)
-        kept(x, (struct sp_span){"counts", 6}, (struct sp_span){"{}", 2}, false);
+        codeguru_keep(x, "counts", (struct sp_span){"{}", 2});
     return true;
 }
 
-static bool read_place(struct graph *x, struct sp_span *into)
-{
-    struct level *l = &x->levels.v[x->levels.n - 1];
-    struct sp_json *j = x->j;
-    const char *from = j->p, *behind;
-    /* "file" as a plain string, the usual case */
-    if (from < j->end && *from == '"' && (behind = plain_string(from + 1, j->end))) {
-        *into = (struct sp_span){from, (size_t)(behind - from)};
-        j->p = behind;
-    } else if (!sp_json_skip(j, into)) {
-        return false;
-    }
-    l->late = l->late || x->resolved >= x->levels.n - 1;
-    return true;
-}
-
-static bool read_member(struct graph *x, struct sp_span key, spaa_status *st)
+static bool codeguru_read_member(struct graph *x, struct sp_span key)
 {
     struct level *l = &x->levels.v[x->levels.n - 1];
     if (sp_span_is(key, "counts") && sp_json_type(x->j) == SP_JSON_OBJECT)
-        return sp_json_object(x->j) && count_members(x);
+        return codeguru_read_counts(x);
     if (sp_span_is(key, "children") && sp_json_type(x->j) == SP_JSON_OBJECT) {
-        if (x->cells.n)
-            *st = sp_cg_flush(x);
+        x->complete = x->cells.n;
         l->in_children = true;
-        return !*st && sp_json_object(x->j);
+        return sp_json_object(x->j);
     }
     if (l->name != SP_NONE && sp_span_is(key, "file"))
-        return read_place(x, &l->place.file);
+        return sp_json_skip(x->j, &l->place.file);
     if (l->name != SP_NONE && sp_span_is(key, "line"))
-        return read_place(x, &l->place.line);
-    bool known = sp_span_is(key, "counts") || sp_span_is(key, "children");
-    return keep_member(x, key, known);
+        return sp_json_skip(x->j, &l->place.line);
+    return codeguru_keep_member(x, key);
 }
 
 /* ---- nodes ---- */
 
-static spaa_status record(struct graph *x, const struct level *l)
+static spaa_status codeguru_open_node(struct graph *x, uint32_t name)
+{
+    struct level l = {
+        .name = name, .node = SP_NONE, .children = x->children.n, .cells = x->cells.n, .extra = x->extra.len};
+    if (x->levels.n >= LEVELS_MAX) {
+        sp_emit(x->d, SP_E007, SP_AT((uint64_t)(x->j->p - x->j->start)), "more than %zu levels", LEVELS_MAX);
+        return SPAA_ERR_LIMIT;
+    }
+    if (name != SP_NONE) {
+        struct node n = {x->levels.v[x->levels.n - 1].node, SP_NONE};
+        l.node = (uint32_t)x->nodes.n;
+        if (x->nodes.n >= SP_NONE || !sp_vec_push(&x->nodes, n))
+            return sp_nomem(x->d);
+    }
+    return sp_vec_push(&x->levels, l) ? SPAA_OK : sp_nomem(x->d);
+}
+
+static spaa_status codeguru_open_child(struct graph *x, struct sp_span key)
+{
+    struct sp_json *j = x->j;
+    struct sp_span raw;
+    uint32_t name = codeguru_name(x, key);
+    bool object = sp_json_type(j) == SP_JSON_OBJECT;
+    struct child c = {(uint64_t)(j->p - j->start), name};
+    if (name == SP_NONE)
+        return sp_nomem(x->d);
+    if (!object) {
+        struct sp_span text = codeguru_name_text(x, name);
+        if (sp_json_skip(j, &raw))
+            sp_emit(x->d, SP_L300, SP_AT(c.at), "the child `%.*s` is no object",
+                    (int)(text.n < 100 ? text.n : 100), text.p);
+        return SPAA_OK;
+    }
+    sp_json_object(j);
+    return sp_vec_push(&x->children, c) ? codeguru_open_node(x, name) : sp_nomem(x->d);
+}
+
+static spaa_status codeguru_record(struct graph *x, const struct level *l)
 {
     struct sp_buf *b = &x->text;
     sp_buf_clear(b);
     sp_buf_printf(b, "{\"type\":\"" SP_CG_NODE "\",\"shared\":%zu,\"path\":[", x->shared);
     for (size_t i = x->shared + 1; i < x->levels.n; i++) {
-        struct sp_span n = name_text(x, x->levels.v[i].name);
+        struct sp_span n = codeguru_name_text(x, x->levels.v[i].name);
         if (i > x->shared + 1)
             sp_buf_ch(b, ',');
         sp_json_string(b, n.p, n.n);
@@ -216,344 +310,140 @@ static spaa_status record(struct graph *x, const struct level *l)
     if (!b->failed && !x->extra.failed)
         e.json = sp_unique_text(&x->p->strs, (struct sp_span){b->data, b->len}, x->d);
     if (e.json == SP_STR_FAIL || !sp_vec_push(&x->p->extensions, e))
-        return nomem(x);
+        return sp_nomem(x->d);
     x->shared = x->levels.n - 1;
     return SPAA_OK;
 }
 
-/* Behind its children a node may still say where it is: their stacks have another frame then. */
-static bool late_place(struct graph *x, const struct level *l)
+/* Children that stand twice. */
+static void codeguru_find_duplicates(struct graph *x, const struct level *l)
 {
-    struct sp_profile *p = x->p;
-    size_t depth = x->levels.n - 1;
-    uint32_t f = sp_cg_frame_of(x, l);
-    if (f == SP_NONE)
-        return false;
-    for (size_t s = l->first_stack; s < p->stacks.n; s++)
-        p->stack_frames.v[p->stacks.v[s].first + p->stacks.v[s].n - depth] = f;
-    return true;
-}
-
-/* Children that stand twice, where their names do not ascend. */
-static void find_duplicates(struct graph *x, const struct level *l)
-{
-    uint32_t serial = ++x->serial;
+    uint32_t search = ++x->searches;
     for (size_t i = l->children; i < x->children.n; i++) {
         const struct child *c = &x->children.v[i];
-        struct name_text *t = &x->name_texts.v[c->name];
-        if (t->stamp == serial) {
-            x->duplicates++;
-            sp_emit(x->d, SP_W475, SP_AT(c->at), "`%.*s`", (int)(t->n < 100 ? t->n : 100), t->p);
-        }
-        t->stamp = serial;
+        struct sp_span t = codeguru_name_text(x, c->name);
+        if (x->of_name.v[c->name].seen == search)
+            sp_emit(x->d, SP_W475, SP_AT(c->at), "`%.*s`", (int)(t.n < 100 ? t.n : 100), t.p);
+        x->of_name.v[c->name].seen = search;
     }
 }
 
-/* Back to so many levels. */
-static inline void leave(struct graph *x, size_t levels)
-{
-    size_t depth = levels ? levels - 1 : 0;
-    x->levels.n = levels;
-    if (x->resolved > depth)
-        x->resolved = depth;
-    if (x->shared > depth)
-        x->shared = depth;
-}
-
-static spaa_status close_node(struct graph *x)
+static spaa_status codeguru_close_node(struct graph *x)
 {
     struct level *l = &x->levels.v[x->levels.n - 1];
-    spaa_status st = x->cells.n ? sp_cg_flush(x) : SPAA_OK;
-    if (st)
-        return st;
-    bool live = x->p->stacks.n > l->first_stack, root = l->name == SP_NONE;
-    if (l->late && live && !late_place(x, l))
-        return nomem(x);
-    if (l->unsorted)
-        find_duplicates(x, l);
+    bool live = x->cells.n > l->cells, root = l->name == SP_NONE;
+    x->complete = x->cells.n;
+    if (live && !root && !codeguru_resolve(x, l))
+        return sp_nomem(x->d);
+    if (x->children.n > l->children + 1)
+        codeguru_find_duplicates(x, l);
     if (!live && l->place.file.n)
-        kept(x, (struct sp_span){"file", 4}, l->place.file, false);
+        codeguru_keep(x, "file", l->place.file);
     if (!live && l->place.line.n)
-        kept(x, (struct sp_span){"line", 4}, l->place.line, false);
-    bool recorded = l->recorded;
-    if (x->extra.len > l->extra || (!live && !recorded && !root)) {
-        if ((st = record(x, l)))
+        codeguru_keep(x, "line", l->place.line);
+    if (x->extra.len > l->extra || (!live && !l->recorded && !root)) {
+        spaa_status st = codeguru_record(x, l);
+        if (st)
             return st;
-        recorded = true;
+        l->recorded = true;
     }
     x->extra.len = l->extra;
     x->children.n = l->children;
     if (!root)
-        l[-1].recorded |= recorded;
-    leave(x, x->levels.n - 1);
-    return SPAA_OK;
-}
-
-static spaa_status more_levels(struct graph *x)
-{
-    if (x->levels.n >= LEVELS_MAX) {
-        sp_emit(x->d, SP_E007, SP_AT((uint64_t)(x->j->p - x->j->start)), "more than %zu levels", LEVELS_MAX);
-        return SPAA_ERR_LIMIT;
-    }
-    if (!sp_vec_reserve(&x->levels, x->levels.n + 1))
-        return nomem(x);
-    x->level_room = x->levels.cap < LEVELS_MAX ? x->levels.cap : LEVELS_MAX;
-    return SPAA_OK;
-}
-
-/* name NULL: the root's. */
-static inline spaa_status push_level(struct graph *x, const struct name *name)
-{
-    spaa_status st;
-    if (x->levels.n >= x->level_room && (st = more_levels(x)))
-        return st;
-    /* Member by member: a structure of this size would be cleared in a slow way first. */
-    struct level *l = &x->levels.v[x->levels.n++];
-    l->name = name ? name->number - 1 : SP_NONE;
-    l->plain = name ? name->plain : SP_NONE;
-    l->last = SP_NONE;
-    l->last_head = 0;
-    l->first_stack = (uint32_t)x->p->stacks.n;
-    l->in_children = l->unsorted = l->late = l->recorded = l->flushed = false;
-    l->children = x->children.n;
-    l->extra = x->extra.len;
-    l->place.file = l->place.line = (struct sp_span){NULL, 0};
-    return SPAA_OK;
-}
-
-/* Whether the child comes behind the one before, by the bytes of their names. */
-static inline bool ascends(const struct graph *x, const struct level *l, const struct name *name,
-                           uint64_t head)
-{
-    if (head != l->last_head)
-        return head > l->last_head; /* zeros behind a shorter one: what is equal so far goes on below */
-    const struct name_text *a = &x->name_texts.v[l->last], *b = &x->name_texts.v[name->number - 1];
-    int c = memcmp(x->names[a->at].head, name->head, HEAD);
-    if (!c)
-        c = memcmp(a->p, b->p, a->n < b->n ? a->n : b->n);
-    return c ? c < 0 : a->n < b->n;
-}
-
-/* The cursor stands at the brace of a child. */
-static inline __attribute__((always_inline)) spaa_status enter(struct graph *x, const struct name *name)
-{
-    struct sp_json *j = x->j;
-    struct level *l = &x->levels.v[x->levels.n - 1];
-    struct child c = {(uint64_t)(j->p - j->start), name->number - 1};
-    uint64_t head = __builtin_bswap64(load(name->head));
-    if (l->last != SP_NONE && !ascends(x, l, name, head))
-        l->unsorted = true;
-    l->last = c.name;
-    l->last_head = head;
-    if (!sp_vec_push(&x->children, c))
-        return nomem(x);
-    j->p++;
-    j->first = true;
-    return push_level(x, name);
-}
-
-static spaa_status open_child(struct graph *x, struct sp_span key)
-{
-    struct sp_json *j = x->j;
-    uint32_t name = sp_cg_name(x, key);
-    if (name == SP_NONE)
-        return nomem(x);
-    if (j->p >= j->end || *j->p != '{') {
-        uint64_t at = (uint64_t)(j->p - j->start);
-        if (sp_json_type(j) != SP_JSON_OBJECT) {
-            struct sp_span raw;
-            if (sp_json_skip(j, &raw))
-                sp_emit(x->d, SP_L300, SP_AT(at), "the child `%.*s` is no object",
-                        (int)(key.n < 100 ? key.n : 100), name_text(x, x->names[name].number - 1).p);
-            return SPAA_OK;
-        }
-        j->p = blanks(j->p, j->end);
-    }
-    return enter(x, &x->names[name]);
-}
-
-#define USUAL 128 /* bytes of text in which what is usual can be looked for without asking for the end */
-
-/* Behind `"key":`, and a blank as Python writes one; NULL: another key. */
-static inline const char *value_of(const char *p, const char *quoted, size_t n)
-{
-    return memcmp(p, quoted, n) == 0 ? p + n + (p[n] == ' ') : NULL;
-}
-#define VALUE_OF(p, key) value_of(p, "\"" key "\":", sizeof key + 2)
-
-/* Where the next member begins, where that can be told at a glance; NULL: it cannot. */
-static inline const char *next_member(const struct sp_json *j)
-{
-    const char *p = j->p;
-    if (j->end - p < USUAL || (!j->first && *p++ != ','))
-        return NULL;
-    p += *p == ' ';
-    return *p == '"' ? p : NULL;
-}
-
-/*
- * Children as most files have them: a short name, its node, and the first child of that. False: it is not of
- * this kind, or is none.
- */
-static inline bool quick_children(struct graph *x, spaa_status *st)
-{
-    struct sp_json *j = x->j;
-    const char *p = next_member(j), *v;
-    struct key k;
-    for (bool any = false; p; any = true) {
-        if (j->end - p < USUAL || *p != '"' || !short_key(++p, &k) || p[k.n + 1] != ':')
-            return any;
-        const char *brace = p + k.n + 2 + (p[k.n + 2] == ' ');
-        if (*brace != '{')
-            return any;
-        uint32_t name = short_name(x, &k, p);
-        j->p = brace;
-        if ((*st = name == SP_NONE ? nomem(x) : enter(x, &x->names[name])))
-            return true;
-        if (!(v = VALUE_OF(brace + 1, "children")) || *v != '{')
-            return true;
-        p = j->p = v + 1;
-        x->levels.v[x->levels.n - 1].in_children = true;
-    }
-    return false;
-}
-
-/* Closes nodes that have nothing to say behind their children, of which some had counts. */
-static inline bool quick_close(struct graph *x)
-{
-    struct sp_json *j = x->j;
-    struct level *l = &x->levels.v[x->levels.n - 1];
-    const char *p = j->p;
-    size_t stacks = x->p->stacks.n;
-    while (j->end - p >= 2 && p[0] == '}' && p[1] == '}' && l->in_children && l->last != SP_NONE &&
-           !l->late && !l->unsorted && l->extra == x->extra.len && l->first_stack < stacks &&
-           l > x->levels.v) {
         l[-1].recorded |= l->recorded;
-        x->children.n = l->children;
-        l--;
-        p += 2;
+    x->levels.n--;
+    if (x->shared >= x->levels.n)
+        x->shared = x->levels.n ? x->levels.n - 1 : 0;
+    return SPAA_OK;
+}
+
+static spaa_status codeguru_step(struct graph *x)
+{
+    struct level *l = &x->levels.v[x->levels.n - 1];
+    struct sp_span key;
+    spaa_status st = SPAA_OK;
+    if (sp_json_key(x->j, &key)) {
+        if (l->in_children)
+            st = codeguru_open_child(x, key);
+        else
+            codeguru_read_member(x, key);
+    } else if (!x->j->error && l->in_children) {
+        l->in_children = false;
+        if (x->children.n == l->children)
+            codeguru_keep(x, "children", (struct sp_span){"{}", 2});
+    } else if (!x->j->error) {
+        st = codeguru_close_node(x);
     }
-    if (p == j->p)
-        return false;
-    j->p = p;
-    j->first = false;
-    leave(x, (size_t)(l - x->levels.v) + 1);
-    return true;
+    if (!st && (x->extra.failed || x->text.failed || x->j->scratch.failed))
+        st = sp_nomem(x->d);
+    return !st && x->j->error ? SPAA_ERR_INPUT : st;
 }
 
-/* "[12]"; NULL: something else. */
-static inline const char *behind_line(const char *p)
+static spaa_status codeguru_walk(struct graph *x)
 {
-    const char *digits = p + 1;
-    if (*p != '[' || *digits == '0')
-        return NULL;
-    for (p = digits; (unsigned char)(*p - '0') < 10 && p - digits < 10;)
-        p++;
-    return p > digits && *p == ']' ? p + 1 : NULL;
-}
-
-/* A node's place as it usually is; `behind` its value, or NULL. */
-static inline bool take_place(struct graph *x, struct level *l, struct sp_span *into, const char *v,
-                              const char *behind)
-{
-    if (!behind || l->name == SP_NONE)
-        return false;
-    *into = (struct sp_span){v, (size_t)(behind - v)};
-    l->late = l->late || x->resolved >= x->levels.n - 1;
-    x->j->p = behind;
-    x->j->first = false;
-    return true;
-}
-
-static inline void open_member(struct sp_json *j, const char *brace)
-{
-    j->p = brace + 1;
-    j->first = true;
-}
-
-static spaa_status usual_counts(struct graph *x)
-{
-    struct sp_json *j = x->j;
-    if (!count_members(x))
-        return SPAA_ERR_INPUT;
-    if (j->p >= j->end || *j->p != '}')
-        return SPAA_OK;
-    j->p++;
-    return close_node(x);
-}
-
-/* The members that most nodes have, as most files write them: no need to look at them byte by byte. */
-static inline bool usual_member(struct graph *x, struct level *l, spaa_status *st)
-{
-    struct sp_json *j = x->j;
-    const char *p = next_member(j), *v;
-    if (!p)
-        return false;
-    if ((v = VALUE_OF(p, "children")) && *v == '{') {
-        if (x->cells.n)
-            *st = sp_cg_flush(x);
-        l->in_children = true;
-        open_member(j, v);
-        return true;
-    }
-    if ((v = VALUE_OF(p, "counts")) && *v == '{') {
-        open_member(j, v);
-        *st = usual_counts(x);
-        return true;
-    }
-    if ((v = VALUE_OF(p, "file")))
-        return take_place(x, l, &l->place.file, v, *v == '"' ? plain_string(v + 1, j->end) : NULL);
-    return (v = VALUE_OF(p, "line")) && take_place(x, l, &l->place.line, v, behind_line(v));
-}
-
-static spaa_status walk(struct graph *x)
-{
-    struct sp_json *j = x->j;
-    spaa_status st = push_level(x, NULL);
-    if (!st && !sp_json_object(j))
+    spaa_status st = codeguru_open_node(x, SP_NONE);
+    if (!st && !sp_json_object(x->j))
         return SPAA_ERR_INPUT;
     while (!st && x->levels.n) {
-        struct level *l = &x->levels.v[x->levels.n - 1];
-        struct sp_span key;
-        if ((size_t)(j->p - j->start) - x->noted > NOTE_EVERY) {
-            x->noted = (size_t)(j->p - j->start);
-            sp_input_note(x->g->in, x->noted);
+        st = codeguru_step(x);
+        size_t at = (size_t)(x->j->p - x->j->start);
+        if (at - x->noted > NOTE_EVERY) {
+            x->noted = at;
+            sp_input_note(x->g->in, at);
         }
-        if (l->in_children ? quick_close(x) || quick_children(x, &st) : usual_member(x, l, &st)) {
-            ;
-        } else if (next_key(j, &key)) {
-            if (l->in_children)
-                st = open_child(x, key);
-            else if (!read_member(x, key, &st) && !st)
-                st = j->error ? SPAA_ERR_INPUT : st;
-        } else if (j->error) {
-            st = SPAA_ERR_INPUT;
-        } else if (l->in_children) {
-            l->in_children = false;
-            if (l->last == SP_NONE)
-                kept(x, (struct sp_span){"children", 8}, (struct sp_span){"{}", 2}, false);
-            if (j->p < j->end && *j->p == '}') { /* mostly they are a node's last member */
-                j->p++;
-                st = close_node(x);
-            }
-        } else {
-            st = close_node(x);
-        }
-        if (!st && (x->extra.failed || x->text.failed))
-            st = nomem(x);
-        if (!st && j->error)
-            st = SPAA_ERR_INPUT;
     }
     return st;
 }
 
-/* Room ahead of time, as far as it is to be had: tables that stay in place keep their large pages. */
-static void expect(struct graph *x, size_t bytes)
+/* The text is damaged: nodes that did not end are what is known of them. */
+static bool codeguru_abandon(struct graph *x)
 {
-    if (bytes < EXPECT_MIN)
-        return;
-    (void)!sp_vec_reserve(&x->p->stack_frames, bytes / 4);
-    (void)!sp_vec_reserve(&x->p->stacks, bytes / 96);
+    x->cells.n = x->complete;
+    for (size_t i = x->levels.n; i-- > 1;)
+        if (x->cells.n > x->levels.v[i].cells && !codeguru_resolve(x, &x->levels.v[i]))
+            return false;
+    return true;
+}
+
+/* ---- stacks ---- */
+
+static spaa_status codeguru_add_stack(struct graph *x, const struct cell *c)
+{
+    struct sp_profile *p = x->p;
+    bool is_new;
+    x->path.n = 0;
+    for (uint32_t n = c->node; n != SP_NONE; n = x->nodes.v[n].parent)
+        if (!sp_vec_push(&x->path, x->nodes.v[n].frame))
+            return sp_nomem(x->d);
+    if (p->stack_frames.n + x->path.n > x->frames_max) {
+        sp_emit_hint(x->d, SP_E007, SP_AT((uint64_t)(c->number.p - x->j->start)),
+                     "a tree this deep with counts at every level is no profile",
+                     "the call stacks add up to more than %zu million frames", x->frames_max >> 20);
+        return SPAA_ERR_LIMIT;
+    }
+    uint32_t s = sp_stack_intern(p, x->path.v, x->path.n, c->context, SP_UNIFIED, &is_new);
+    if (s == SP_NONE)
+        return sp_nomem(x->d);
+    if (is_new)
+        sp_stack_set_layout(p, s, x->g->layout);
+    bool ok = c->v == SP_DECIMAL ? sp_weight_add_text(p, s, x->g->metric, c->number.p, c->number.n)
+                                 : sp_weight_add(p, s, x->g->metric, c->v);
+    return ok ? SPAA_OK : sp_nomem(x->d);
+}
+
+static void codeguru_free_graph(struct graph *x)
+{
+    sp_strtab_free(&x->names);
+    sp_strtab_free(&x->places);
+    sp_vec_free(&x->of_name);
+    sp_vec_free(&x->frame_of_place);
+    sp_vec_free(&x->levels);
+    sp_vec_free(&x->children);
+    sp_vec_free(&x->nodes);
+    sp_vec_free(&x->cells);
+    sp_vec_free(&x->path);
+    sp_buf_free(&x->extra);
+    sp_buf_free(&x->text);
 }
 
 spaa_status sp_cg_read_graph(struct sp_cg_graph *g, struct sp_json *j)
@@ -562,16 +452,16 @@ spaa_status sp_cg_read_graph(struct sp_cg_graph *g, struct sp_json *j)
     x.frames_max = FRAMES_FREE + (size_t)(j->end - j->start);
     sp_buf_init(&x.extra, 0);
     sp_buf_init(&x.text, 0);
-    sp_arena_init(&x.texts, 0);
-    expect(&x, (size_t)(j->end - j->p));
-    spaa_status st = walk(&x);
-    if (st == SPAA_ERR_INPUT && j->scratch.failed) {
-        st = nomem(&x);
+    spaa_status st =
+        sp_strtab_init(&x.names) && sp_strtab_init(&x.places) ? codeguru_walk(&x) : sp_nomem(x.d);
+    bool damaged = st == SPAA_ERR_INPUT;
+    if (damaged && !codeguru_abandon(&x))
+        st = sp_nomem(x.d);
+    if (!st || st == SPAA_ERR_INPUT) {
+        st = SPAA_OK;
+        for (size_t i = 0; !st && i < x.cells.n; i++)
+            st = codeguru_add_stack(&x, &x.cells.v[i]);
     }
-    if ((!st || st == SPAA_ERR_INPUT) && x.duplicates) {
-        spaa_status merged = sp_cg_merge_equal(&x);
-        st = merged ? merged : st;
-    }
-    sp_cg_graph_free(&x);
-    return st;
+    codeguru_free_graph(&x);
+    return !st && damaged ? SPAA_ERR_INPUT : st;
 }

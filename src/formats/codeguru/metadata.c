@@ -14,7 +14,7 @@ struct change {
 };
 
 /* The members of an object, changed; raw may be no object. */
-static void rewrite(struct sp_buf *out, struct sp_span raw, const struct change *changes, size_t n)
+static void codeguru_rewrite(struct sp_buf *out, struct sp_span raw, const struct change *changes, size_t n)
 {
     struct sp_json j;
     struct sp_span key, value;
@@ -53,7 +53,7 @@ static void rewrite(struct sp_buf *out, struct sp_span raw, const struct change 
 }
 
 /* An option's value as JSON in a buffer of its own; empty where it was not given. */
-static struct sp_span quoted(struct sp_buf *b, const char *s)
+static struct sp_span codeguru_quoted(struct sp_buf *b, const char *s)
 {
     sp_buf_init(b, 0);
     if (s)
@@ -61,28 +61,21 @@ static struct sp_span quoted(struct sp_buf *b, const char *s)
     return (struct sp_span){b->data, b->len};
 }
 
-static struct sp_str inside(struct sp_span object)
-{
-    if (object.n < 2 || object.n > UINT32_MAX || object.p[0] != '{')
-        return (struct sp_str){"", 0};
-    return (struct sp_str){object.p + 1, (uint32_t)object.n - 2};
-}
-
-static void kept_metadata(struct sp_buf *out, struct sp_span raw, const struct sp_cg_meta_opts *o)
+static void codeguru_kept_metadata(struct sp_buf *out, struct sp_span raw, const struct sp_cg_meta_opts *o)
 {
     struct sp_buf id, host, agent, fleet, info;
-    struct change in_fleet[] = {{"fleetInstanceId", quoted(&id, o->fleet_instance_id)},
-                                {"hostType", quoted(&host, o->host_type)}};
-    struct change in_info[] = {{"type", quoted(&agent, o->agent_type)}};
+    struct change in_fleet[] = {{"fleetInstanceId", codeguru_quoted(&id, o->fleet_instance_id)},
+                                {"hostType", codeguru_quoted(&host, o->host_type)}};
+    struct change in_info[] = {{"type", codeguru_quoted(&agent, o->agent_type)}};
     sp_buf_init(&fleet, 0);
     sp_buf_init(&info, 0);
     if (o->fleet_instance_id || o->host_type)
-        rewrite(&fleet, sp_cg_member(inside(raw), "fleetInfo"), in_fleet, 2);
+        codeguru_rewrite(&fleet, sp_cg_member(raw, "fleetInfo"), in_fleet, 2);
     if (o->agent_type)
-        rewrite(&info, sp_cg_member(inside(raw), "agentInfo"), in_info, 1);
+        codeguru_rewrite(&info, sp_cg_member(raw, "agentInfo"), in_info, 1);
     struct change changes[] = {{"fleetInfo", {fleet.data, fleet.len}}, {"agentInfo", {info.data, info.len}}};
     if (fleet.len || info.len)
-        rewrite(out, raw, changes, 2);
+        codeguru_rewrite(out, raw, changes, 2);
     else
         sp_buf_add(out, raw.p, raw.n);
     out->failed = out->failed || id.failed || host.failed || agent.failed || fleet.failed || info.failed;
@@ -91,7 +84,8 @@ static void kept_metadata(struct sp_buf *out, struct sp_span raw, const struct s
         sp_buf_free(all[i]);
 }
 
-static void text_member(struct sp_buf *out, const char *key, const char *option, struct sp_str header)
+static void codeguru_text_member(struct sp_buf *out, const char *key, const char *option,
+                                 struct sp_str header)
 {
     sp_buf_puts(out, key);
     if (option)
@@ -102,7 +96,8 @@ static void text_member(struct sp_buf *out, const char *key, const char *option,
         sp_buf_puts(out, "\"unknown\"");
 }
 
-static void made_metadata(struct sp_buf *out, const struct sp_cg_meta *m, const struct sp_cg_meta_opts *o)
+static void codeguru_made_metadata(struct sp_buf *out, const struct sp_cg_meta *m,
+                                   const struct sp_cg_meta_opts *o)
 {
     const struct sp_profile *p = m->p;
     double seconds = (double)m->duration_ms / 1000;
@@ -124,17 +119,17 @@ static void made_metadata(struct sp_buf *out, const struct sp_cg_meta *m, const 
             all = INT64_MAX;
     }
     sp_buf_printf(out, "},\"durationInMs\":%lld", (long long)m->duration_ms);
-    text_member(out, ",\"fleetInfo\":{\"fleetInstanceId\":", o->fleet_instance_id,
-                sp_pstr(p, p->header.host.name));
-    text_member(out, ",\"hostType\":", o->host_type, (struct sp_str){"", 0});
-    text_member(out, "},\"agentInfo\":{\"type\":", o->agent_type, (struct sp_str){"spaa", 4});
+    codeguru_text_member(out, ",\"fleetInfo\":{\"fleetInstanceId\":", o->fleet_instance_id,
+                         sp_pstr(p, p->header.host.name));
+    codeguru_text_member(out, ",\"hostType\":", o->host_type, (struct sp_str){"", 0});
+    codeguru_text_member(out, "},\"agentInfo\":{\"type\":", o->agent_type, (struct sp_str){"spaa", 4});
     sp_buf_printf(out, ",\"version\":\"%d.%d.%d\"},\"numTimesSampled\":%lld}", SPAA_VERSION_MAJOR,
                   SPAA_VERSION_MINOR, SPAA_VERSION_PATCH,
                   (long long)(m->samples == SP_ABSENT ? all : m->samples));
 }
 
 /* A time of the header in milliseconds, rounded up or down; false: there is none. */
-static bool milliseconds(const struct sp_profile *p, uint32_t text, bool up, int64_t *ms)
+static bool codeguru_milliseconds(const struct sp_profile *p, uint32_t text, bool up, int64_t *ms)
 {
     struct sp_str s = sp_pstr(p, text), unit = sp_pstr(p, p->header.time_unit);
     unsigned scale;
@@ -160,8 +155,8 @@ static bool milliseconds(const struct sp_profile *p, uint32_t text, bool up, int
     return true;
 }
 
-static void time_member(struct sp_buf *out, const char *key, struct sp_span raw, bool known, int64_t ms,
-                        const char **comma)
+static void codeguru_time_member(struct sp_buf *out, const char *key, struct sp_span raw, bool known,
+                                 int64_t ms, const char **comma)
 {
     if (!raw.n && !known)
         return;
@@ -174,7 +169,7 @@ static void time_member(struct sp_buf *out, const char *key, struct sp_span raw,
 }
 
 /* Of several recordings in one profile all of them together, which the span is not; else the span. */
-static int64_t recorded_ms(const struct sp_profile *p, int64_t span)
+static int64_t codeguru_recorded_ms(const struct sp_profile *p, int64_t span)
 {
     struct sp_str s = sp_pstr(p, p->header.duration);
     int64_t ns;
@@ -184,7 +179,7 @@ static int64_t recorded_ms(const struct sp_profile *p, int64_t span)
 }
 
 /* The span from --start on instead of where it is. */
-static bool move(const char *to, int64_t *start, int64_t *end, struct sp_diags *d)
+static bool codeguru_move(const char *to, int64_t *start, int64_t *end, struct sp_diags *d)
 {
     size_t n = strlen(to);
     int64_t at, span = *end > *start ? *end - *start : 0;
@@ -197,7 +192,7 @@ static bool move(const char *to, int64_t *start, int64_t *end, struct sp_diags *
 }
 
 /* Recordings count from the start of the machine, or do not say when they were taken. */
-static void say_when(const struct sp_profile *p, int64_t start, struct sp_diags *d)
+static void codeguru_say_when(const struct sp_profile *p, int64_t start, struct sp_diags *d)
 {
     const int64_t year_1986 = INT64_C(500000000000);
     if (start < year_1986)
@@ -210,41 +205,40 @@ spaa_status sp_cg_meta_begin(struct sp_cg_meta *m, const struct sp_cg_meta_opts 
                              struct sp_diags *d)
 {
     const struct sp_profile *p = m->p;
-    struct sp_str kept = inside(m->kept);
     struct sp_span none = {NULL, 0}, start_raw = none, end_raw = none, agent = none;
     int64_t start = 0, end = 0;
-    bool has_start = milliseconds(p, p->header.time_start, false, &start),
-         has_end = milliseconds(p, p->header.time_end, true, &end);
+    bool has_start = codeguru_milliseconds(p, p->header.time_start, false, &start),
+         has_end = codeguru_milliseconds(p, p->header.time_end, true, &end);
     const char *comma = "";
     if (m->kept.n) {
-        start_raw = sp_cg_member(kept, "start");
-        end_raw = sp_cg_member(kept, "end");
-        agent = sp_cg_member(kept, "agentMetadata");
+        start_raw = sp_cg_member(m->kept, "start");
+        end_raw = sp_cg_member(m->kept, "end");
+        agent = sp_cg_member(m->kept, "agentMetadata");
     } else if (!has_start || !has_end || end < start) {
         start = 0;
-        end = recorded_ms(p, 0);
+        end = codeguru_recorded_ms(p, 0);
         has_start = has_end = true;
     }
     if (o->start) {
-        if (!move(o->start, &start, &end, d))
+        if (!codeguru_move(o->start, &start, &end, d))
             return SPAA_ERR_USAGE;
         has_start = has_end = true;
         start_raw = end_raw = none;
     } else if (!m->kept.n) {
-        say_when(p, start, d);
+        codeguru_say_when(p, start, d);
     }
-    m->duration_ms = recorded_ms(p, end - start);
+    m->duration_ms = codeguru_recorded_ms(p, end - start);
     sp_buf_ch(out, '{');
-    time_member(out, "start", start_raw, has_start, start, &comma);
-    time_member(out, "end", end_raw, has_end, end, &comma);
+    codeguru_time_member(out, "start", start_raw, has_start, start, &comma);
+    codeguru_time_member(out, "end", end_raw, has_end, end, &comma);
     bool changed = o->fleet_instance_id || o->host_type || o->agent_type;
     if (!m->kept.n || agent.n || changed) {
         sp_buf_printf(out, "%s\"agentMetadata\":", comma);
         comma = ",";
         if (m->kept.n)
-            kept_metadata(out, agent, o);
+            codeguru_kept_metadata(out, agent, o);
         else
-            made_metadata(out, m, o);
+            codeguru_made_metadata(out, m, o);
     }
     sp_buf_printf(out, "%s\"callgraph\":", comma);
     return out->failed ? sp_nomem(d) : SPAA_OK;
@@ -252,12 +246,12 @@ spaa_status sp_cg_meta_begin(struct sp_cg_meta *m, const struct sp_cg_meta_opts 
 
 void sp_cg_meta_end(const struct sp_cg_meta *m, struct sp_buf *out)
 {
-    struct sp_str kept = inside(m->kept);
     struct sp_json j;
     struct sp_span key, raw;
-    sp_json_init(&j, kept.p, kept.n);
-    j.first = true;
-    while (j.p < j.end && sp_json_key(&j, &key)) {
+    sp_json_init(&j, m->kept.p, m->kept.n);
+    if (m->kept.n)
+        sp_json_object(&j);
+    while (m->kept.n && sp_json_key(&j, &key)) {
         bool before = sp_span_is(key, "start") || sp_span_is(key, "end") || sp_span_is(key, "agentMetadata");
         size_t at = out->len;
         sp_buf_ch(out, ',');

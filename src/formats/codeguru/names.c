@@ -13,37 +13,38 @@
 
 #include "base/num.h"
 
-static uint32_t dso(struct sp_profile *p, struct sp_span name, bool kernel)
+static uint32_t codeguru_dso(struct sp_profile *p, struct sp_span name, bool kernel)
 {
     struct sp_dso d = {.name = sp_profile_str(p, name.p, name.n), .is_kernel = kernel};
     return d.name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(p, &d);
 }
 
-bool sp_cg_names_init(struct sp_cg_names *n, struct sp_profile *p, bool places)
+void sp_cg_names_init(struct sp_cg_names *n, struct sp_profile *p, bool places)
 {
     *n = (struct sp_cg_names){.p = p, .places = places, .kernel = SP_NONE, .unknown = SP_NONE};
     sp_buf_init(&n->text, 0);
     sp_buf_init(&n->more, 0);
-    return true;
+    sp_buf_init(&n->place, 0);
 }
 
 void sp_cg_names_free(struct sp_cg_names *n)
 {
     sp_buf_free(&n->text);
     sp_buf_free(&n->more);
+    sp_buf_free(&n->place);
 }
 
-static bool ends(struct sp_span s, const char *with)
+static bool codeguru_ends(struct sp_span s, const char *with)
 {
     size_t n = strlen(with);
     return s.n > n && memcmp(s.p + s.n - n, with, n) == 0;
 }
 
 /* "name (src/a.rs:12)": cuts the place off; it has no blanks and a slash or a line number. */
-static struct sp_span cut_source(struct sp_span *name)
+static struct sp_span codeguru_cut_source(struct sp_span *name)
 {
     struct sp_span none = {NULL, 0};
-    if (!ends(*name, ")"))
+    if (!codeguru_ends(*name, ")"))
         return none;
     const char *end = name->p + name->n - 1, *p = end;
     bool path = false;
@@ -56,7 +57,7 @@ static struct sp_span cut_source(struct sp_span *name)
 }
 
 /* "object+0xaddress" */
-static bool is_address(struct sp_span name, struct sp_span *object, uint64_t *ip)
+static bool codeguru_is_address(struct sp_span name, struct sp_span *object, uint64_t *ip)
 {
     const char *plus = memrchr(name.p, '+', name.n);
     if (!plus || plus == name.p || !sp_parse_0x(plus + 1, (size_t)(name.p + name.n - plus - 1), ip))
@@ -65,22 +66,8 @@ static bool is_address(struct sp_span name, struct sp_span *object, uint64_t *ip
     return true;
 }
 
-/* A JSON string's text; false: it is none. Decoded to `out`. */
-static bool plain_text(struct sp_span raw, struct sp_buf *out)
-{
-    struct sp_json j;
-    struct sp_span s;
-    sp_json_init(&j, raw.p, raw.n);
-    bool ok = raw.n && sp_json_type(&j) == SP_JSON_STRING && sp_json_string_value(&j, &s);
-    if (ok)
-        sp_buf_add(out, s.p, s.n);
-    out->failed = out->failed || j.scratch.failed;
-    sp_json_free(&j);
-    return ok;
-}
-
 /* A number of at most 9 digits without zeros before it; n 0: there is none. */
-static struct sp_span digits_at(const char *p, const char *end)
+static struct sp_span codeguru_digits_at(const char *p, const char *end)
 {
     struct sp_span digits = {p, 0};
     while (p + digits.n < end && (unsigned char)(p[digits.n] - '0') < 10)
@@ -91,18 +78,18 @@ static struct sp_span digits_at(const char *p, const char *end)
 }
 
 /* "12" of "[12]", "12-20" of "[12,20]", the least and the greatest line seen; else "12" of "[12,…". */
-static bool lines_text(struct sp_buf *out, struct sp_span raw)
+static bool codeguru_lines_text(struct sp_buf *out, struct sp_span raw)
 {
     const char *end = raw.p + raw.n;
     uint64_t a = 0, b = 0;
     if (raw.n < 3 || raw.p[0] != '[')
         return true;
-    struct sp_span first = digits_at(raw.p + 1, end), last = {NULL, 0};
+    struct sp_span first = codeguru_digits_at(raw.p + 1, end), last = {NULL, 0};
     const char *after = first.p + first.n;
     if (!first.n || (*after != ',' && *after != ']'))
         return true;
     if (*after == ',')
-        last = digits_at(after + 1 + (after[1] == ' '), end);
+        last = codeguru_digits_at(after + 1, end);
     sp_parse_u64(first.p, first.p + first.n, &a);
     sp_buf_printf(out, ":%llu", (unsigned long long)a);
     if (last.n && last.p[last.n] == ']' && sp_parse_u64(last.p, last.p + last.n, &b) && b > a)
@@ -111,12 +98,12 @@ static bool lines_text(struct sp_buf *out, struct sp_span raw)
 }
 
 /* Cuts a number and the `before` in front of it off the end of s; false: there is none. */
-static bool cut_number(struct sp_str *s, char before, uint64_t *v)
+static bool codeguru_cut_number(struct sp_str *s, char before, uint64_t *v)
 {
     uint32_t n = s->n;
     while (n && (unsigned char)(s->p[n - 1] - '0') < 10)
         n--;
-    struct sp_span digits = digits_at(s->p + n, s->p + s->n);
+    struct sp_span digits = codeguru_digits_at(s->p + n, s->p + s->n);
     if (n < 2 || !digits.n || s->p[n - 1] != before)
         return false;
     s->n = n - 1;
@@ -126,10 +113,10 @@ static bool cut_number(struct sp_str *s, char before, uint64_t *v)
 bool sp_cg_split_srcline(struct sp_str s, struct sp_str *file, uint64_t *first, uint64_t *last)
 {
     *file = s;
-    if (cut_number(file, '-', last) && cut_number(file, ':', first) && *first < *last)
+    if (codeguru_cut_number(file, '-', last) && codeguru_cut_number(file, ':', first) && *first < *last)
         return true;
     *file = s;
-    bool numbered = cut_number(file, ':', first);
+    bool numbered = codeguru_cut_number(file, ':', first);
     *last = *first;
     return numbered;
 }
@@ -157,7 +144,7 @@ void sp_cg_lines(struct sp_buf *out, uint64_t first, uint64_t last)
 }
 
 /* Whether srcline alone gives the place back. */
-static bool says_place(struct sp_cg_names *n, struct sp_str srcline, const struct sp_cg_place *place)
+static bool codeguru_says_place(struct sp_cg_names *n, struct sp_str srcline, const struct sp_cg_place *place)
 {
     struct sp_buf want;
     sp_buf_init(&want, 0);
@@ -169,7 +156,7 @@ static bool says_place(struct sp_cg_names *n, struct sp_str srcline, const struc
     }
     if (place->line.n) {
         sp_buf_puts(&want, want.len ? ",\"line\":" : "\"line\":");
-        sp_json_minify(&want, place->line);
+        sp_buf_add(&want, place->line.p, place->line.n);
     }
     bool same = want.len == n->text.len && (!want.len || !memcmp(want.data, n->text.data, want.len));
     if (want.failed)
@@ -178,7 +165,7 @@ static bool says_place(struct sp_cg_names *n, struct sp_str srcline, const struc
     return same;
 }
 
-static void add_more(struct sp_buf *more, const char *key, struct sp_span raw)
+static void codeguru_add_more(struct sp_buf *more, const char *key, struct sp_span raw)
 {
     if (!raw.n)
         return;
@@ -188,66 +175,84 @@ static void add_more(struct sp_buf *more, const char *key, struct sp_span raw)
 }
 
 /* srcline of a place, and what it does not say into `more`. */
-static bool set_place(struct sp_cg_names *n, const struct sp_cg_place *place, struct sp_frame *f)
+static bool codeguru_set_place(struct sp_cg_names *n, const struct sp_cg_place *place, struct sp_frame *f)
 {
     if (!n->places || (!place->file.n && !place->line.n))
         return true;
     sp_buf_clear(&n->text);
-    if (plain_text(place->file, &n->text) && n->text.len) {
-        if (lines_text(&n->text, place->line))
+    if (place->file.n && place->file.p[0] == '"') {
+        if (!sp_json_text_to(&n->text, place->file)) /* it is valid: memory is out */
+            return false;
+        if (n->text.len && codeguru_lines_text(&n->text, place->line))
             f->srcline = sp_profile_str(n->p, n->text.data, n->text.len);
         if (n->text.failed || f->srcline == SP_STR_FAIL)
             return false;
     }
-    if (n->text.failed)
-        return false;
-    if (!says_place(n, sp_pstr(n->p, f->srcline), place)) {
-        add_more(&n->more, "\"file\":", place->file);
-        add_more(&n->more, "\"line\":", place->line);
+    if (!codeguru_says_place(n, sp_pstr(n->p, f->srcline), place)) {
+        codeguru_add_more(&n->more, "\"file\":", place->file);
+        codeguru_add_more(&n->more, "\"line\":", place->line);
     }
     return !n->text.failed;
 }
 
-static uint32_t unknown_dso(struct sp_cg_names *n)
+static uint32_t codeguru_unknown_dso(struct sp_cg_names *n)
 {
     if (n->unknown == SP_NONE)
-        n->unknown = dso(n->p, (struct sp_span){"[unknown]", 9}, false);
+        n->unknown = codeguru_dso(n->p, (struct sp_span){"[unknown]", 9}, false);
     return n->unknown;
 }
 
 /* What the key's marks say; the function's name is returned. */
-static struct sp_span read_marks(struct sp_cg_names *n, struct sp_span key, struct sp_frame *f, uint32_t *in)
+static struct sp_span codeguru_read_marks(struct sp_cg_names *n, struct sp_span key, struct sp_frame *f,
+                                          uint32_t *in)
 {
     struct sp_span name = key, object, source = {NULL, 0};
     if (n->bee)
-        source = cut_source(&name);
+        source = codeguru_cut_source(&name);
     if (source.n && n->places)
         f->srcline = sp_profile_str(n->p, source.p, source.n);
-    if (ends(name, "_[k]") || (n->bee && ends(name, "_k"))) {
+    if (codeguru_ends(name, "_[k]") || (n->bee && codeguru_ends(name, "_k"))) {
         if (n->kernel == SP_NONE)
-            n->kernel = dso(n->p, (struct sp_span){"[kernel]", 8}, true);
+            n->kernel = codeguru_dso(n->p, (struct sp_span){"[kernel]", 8}, true);
         *in = n->kernel;
         f->kind = SP_KERNEL;
         name.n -= name.p[name.n - 1] == ']' ? 4 : 2;
-    } else if (n->bee && is_address(name, &object, &f->ip)) {
-        *in = dso(n->p, object, false);
+    } else if (n->bee && codeguru_is_address(name, &object, &f->ip)) {
+        *in = codeguru_dso(n->p, object, false);
         f->flags |= SP_FRAME_IP | SP_FRAME_UNRESOLVED;
         name = (struct sp_span){object.p + object.n + 1, name.n - object.n - 1};
     } else {
         uint64_t v;
-        *in = unknown_dso(n);
+        *in = codeguru_unknown_dso(n);
         if (name.n > 2 && sp_parse_0x(name.p, name.n, &v))
             f->flags |= SP_FRAME_UNRESOLVED;
     }
     return name;
 }
 
-uint32_t sp_cg_frame(struct sp_cg_names *n, struct sp_span key, const struct sp_cg_place *place)
+/* Without blanks, in n->place. */
+static bool codeguru_minify_place(struct sp_cg_names *n, struct sp_cg_place *place)
+{
+    size_t file = 0;
+    sp_buf_clear(&n->place);
+    if (place->file.n)
+        sp_json_minify(&n->place, place->file);
+    file = n->place.len;
+    if (place->line.n)
+        sp_json_minify(&n->place, place->line);
+    place->file = (struct sp_span){n->place.data, file};
+    place->line = (struct sp_span){n->place.data + file, n->place.len - file};
+    return !n->place.failed;
+}
+
+uint32_t sp_cg_frame(struct sp_cg_names *n, struct sp_span key, struct sp_cg_place place)
 {
     struct sp_frame f = {.kind = SP_UNKNOWN};
     uint32_t in;
+    if (!codeguru_minify_place(n, &place))
+        return SP_NONE;
     sp_buf_clear(&n->more);
-    struct sp_span name = read_marks(n, key, &f, &in);
+    struct sp_span name = codeguru_read_marks(n, key, &f, &in);
     uint32_t func = sp_profile_str(n->p, name.p, name.n);
     if (in == SP_NONE || func == SP_STR_FAIL || f.srcline == SP_STR_FAIL)
         return SP_NONE;
@@ -256,13 +261,13 @@ uint32_t sp_cg_frame(struct sp_cg_names *n, struct sp_span key, const struct sp_
         sp_json_string(&n->text, key.p, key.n);
         if (n->text.failed)
             return SP_NONE;
-        add_more(&n->more, "\"name\":", (struct sp_span){n->text.data, n->text.len});
+        codeguru_add_more(&n->more, "\"name\":", (struct sp_span){n->text.data, n->text.len});
     }
     if (f.srcline) { /* the place stands in the key */
-        add_more(&n->more, "\"in_name\":", (struct sp_span){"true", 4});
-        add_more(&n->more, "\"file\":", place->file);
-        add_more(&n->more, "\"line\":", place->line);
-    } else if (!set_place(n, place, &f)) {
+        codeguru_add_more(&n->more, "\"in_name\":", (struct sp_span){"true", 4});
+        codeguru_add_more(&n->more, "\"file\":", place.file);
+        codeguru_add_more(&n->more, "\"line\":", place.line);
+    } else if (!codeguru_set_place(n, &place, &f)) {
         return SP_NONE;
     }
     if (n->more.len) {
@@ -272,52 +277,4 @@ uint32_t sp_cg_frame(struct sp_cg_names *n, struct sp_span key, const struct sp_
     f.function = sp_function_intern(n->p, func, in);
     return n->more.failed || f.more == SP_STR_FAIL || f.function == SP_NONE ? SP_NONE
                                                                             : sp_frame_intern(n->p, &f);
-}
-
-/* Behind the string that begins at p. */
-static const char *behind_string(const char *p, const char *end)
-{
-    for (p++; p < end && *p != '"'; p++)
-        p += *p == '\\';
-    return p < end ? p + 1 : end;
-}
-
-/* Behind the value at p; the text is valid JSON, so that brackets need only be counted. */
-static const char *behind_value(const char *p, const char *end)
-{
-    size_t depth = 0;
-    while (p < end) {
-        if (*p == '"') {
-            p = behind_string(p, end);
-        } else if (*p == '{' || *p == '[') {
-            depth++;
-            p++;
-        } else if (*p == '}' || *p == ']') {
-            depth -= depth > 0;
-            p++;
-        } else if (!depth && *p == ',') {
-            break;
-        } else {
-            p++;
-        }
-    }
-    return p;
-}
-
-struct sp_span sp_cg_member(struct sp_str more, const char *key)
-{
-    const char *p = more.p, *end = more.p + more.n;
-    size_t n = strlen(key);
-    if (!more.n || !memmem(more.p, more.n, key, n))
-        return (struct sp_span){NULL, 0};
-    while (p < end && *p == '"') {
-        const char *name = p + 1, *value = behind_string(p, end);
-        bool same = (size_t)(value - name) == n + 1 && memcmp(name, key, n) == 0;
-        value += value < end; /* the colon */
-        p = behind_value(value, end);
-        if (same)
-            return (struct sp_span){value, (size_t)(p - value)};
-        p += p < end;
-    }
-    return (struct sp_span){NULL, 0};
 }
