@@ -213,7 +213,7 @@ static void answer_unmatched(struct cli *c, const struct matcher *m)
 
 static spaa_status match(struct cli *c, struct matcher *m, struct sp_input *in)
 {
-    spaa_status st = sp_spt_open(in, false, &c->diags, &m->file);
+    spaa_status st = sp_spt_open(in, &c->diags, &m->file);
     if (st)
         return st;
     size_t programs = (size_t)m->file.nprograms + 1;

@@ -280,7 +280,7 @@ static spaa_status report_events(struct report *r, struct sp_input *in, struct s
 static spaa_status report(struct cli *c, const char *path, struct sp_input *in, unsigned parts)
 {
     struct sp_spt f;
-    spaa_status st = sp_spt_open(in, false, &c->diags, &f);
+    spaa_status st = sp_spt_open(in, &c->diags, &f);
     if (st)
         return st;
     struct report r = {.out = c->out, .f = &f};

@@ -81,10 +81,8 @@ struct sp_spt {
     const char *strings; /* the used part, as far as the file has it */
     size_t nstrings;     /* bytes of it */
     struct sp_spt_program *programs;
-    uint32_t nprograms;        /* as many of programs_used as there are */
-    bool streams;              /* the data stream can be read */
-    const unsigned char *head; /* bytes [0, data_at), where they were asked for */
-    size_t head_n;
+    uint32_t nprograms; /* as many of programs_used as there are */
+    bool streams;       /* the data stream can be read */
     struct sp_arena arena;
 };
 
@@ -147,10 +145,9 @@ static inline uint64_t sp_spt_u64(const unsigned char *p)
 
 /*
  * header.c: reads what stands before the data stream and consumes it. SPAA_ERR_INPUT, reported, when it is no
- * SPT or of another version; with SPAA_OK `streams` may still be false (reported too). keep_head: head is
- * set.
+ * SPT or of another version; with SPAA_OK `streams` may still be false (reported too).
  */
-spaa_status sp_spt_open(struct sp_input *in, bool keep_head, struct sp_diags *d, struct sp_spt *out);
+spaa_status sp_spt_open(struct sp_input *in, struct sp_diags *d, struct sp_spt *out);
 void sp_spt_close(struct sp_spt *f); /* a zeroed one is fine */
 int sp_spt_probe(const unsigned char *p, size_t n, bool whole, const char **reason);
 /* The name of a program, also of one that is not in the table. */

@@ -84,7 +84,7 @@ static void decode(const struct sp_buf *file, size_t chunk, struct sp_buf *out)
     sp_diags_init(&d);
     assert_int_equal(sp_input_memory(file->data, file->len, "test", &d, &in), SPAA_OK);
     sp_input_set_chunk(in, chunk);
-    assert_int_equal(sp_spt_open(in, false, &d, &f), SPAA_OK);
+    assert_int_equal(sp_spt_open(in, &d, &f), SPAA_OK);
     assert_true(f.streams);
     sp_spt_begin(&s, in, &f, &d);
     do {

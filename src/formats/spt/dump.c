@@ -254,7 +254,7 @@ static spaa_status dump_stream(struct dumper *u, struct sp_input *in, unsigned s
 spaa_status sp_spt_dump(struct sp_input *in, unsigned sections, struct sp_diags *d, struct sp_output *out)
 {
     struct sp_spt f;
-    spaa_status st = sp_spt_open(in, false, d, &f);
+    spaa_status st = sp_spt_open(in, d, &f);
     if (st)
         return st;
     struct dumper u = {.out = out, .f = &f, .named = SP_NONE};

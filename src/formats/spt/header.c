@@ -296,7 +296,7 @@ static spaa_status judge_signature(const struct sp_spt *f, const unsigned char *
     return SPAA_OK;
 }
 
-spaa_status sp_spt_open(struct sp_input *in, bool keep_head, struct sp_diags *d, struct sp_spt *out)
+spaa_status sp_spt_open(struct sp_input *in, struct sp_diags *d, struct sp_spt *out)
 {
     struct sp_spt f = {0};
     const unsigned char *p;
@@ -327,11 +327,8 @@ spaa_status sp_spt_open(struct sp_input *in, bool keep_head, struct sp_diags *d,
     if (f.data_at > n && f.data_at <= TABLES_MAX)
         sp_emit(d, SP_E402, SP_AT(n), "the data stream begins at 0x%llx, the file ends at 0x%zx",
                 (unsigned long long)f.data_at, n);
-    f.head_n = f.data_at < n ? (size_t)f.data_at : n;
-    if (ok && keep_head)
-        ok = (f.head = (const unsigned char *)sp_arena_dup(&f.arena, p, f.head_n)) != NULL;
     if (ok)
-        sp_input_consume(in, f.head_n);
+        sp_input_consume(in, f.data_at < n ? (size_t)f.data_at : n);
     else
         sp_spt_close(&f);
     *out = f;

@@ -315,7 +315,7 @@ static spaa_status fill(struct reader *r)
     return ok ? SPAA_OK : sp_nomem(r->d);
 }
 
-static spaa_status read_stream(struct reader *r, struct sp_input *in, struct sp_spt_keeper *keep)
+static spaa_status read_stream(struct reader *r, struct sp_input *in)
 {
     struct sp_spt_stream s;
     struct sp_spt_record rec;
@@ -330,8 +330,6 @@ static spaa_status read_stream(struct reader *r, struct sp_input *in, struct sp_
             return st;
         if (rec.what == SP_SPT_EVENT && rec.hits && !sp_spt_tables_add(&r->tables, &rec))
             return sp_nomem(r->d);
-        if (keep && (st = sp_spt_keep(keep, &rec)))
-            return st;
     }
 }
 
@@ -339,25 +337,19 @@ spaa_status sp_spt_read(struct sp_input *in, const struct sp_read_opts *opts, st
                         struct sp_profile *p)
 {
     struct reader r = {.p = p, .d = d, .opts = opts};
-    struct sp_spt_keeper *keep = NULL;
     sp_spt_tables_init(&r.tables);
     sp_buf_init(&r.text, 0);
-    spaa_status st = sp_spt_open(in, opts->lossless, d, &r.file);
+    spaa_status st = sp_spt_open(in, d, &r.file);
     if (!st && !r.file.streams)
         st = SPAA_ERR_INPUT;
-    if (!st && opts->lossless)
-        st = sp_spt_keeper_new(p, &r.file, d, &keep);
     if (!st)
-        st = read_stream(&r, in, keep);
+        st = read_stream(&r, in);
     if (!st)
         st = sp_spt_names_new(&r.file, opts, d, &r.names);
     if (!st)
         st = fill(&r);
-    if (!st && keep)
-        st = sp_spt_keeper_finish(keep);
     if (!st)
         sp_spt_names_report(r.names);
-    sp_spt_keeper_free(keep);
     sp_spt_names_free(r.names);
     sp_spt_tables_free(&r.tables);
     sp_spt_close(&r.file);

@@ -58,7 +58,7 @@ spaa_status sp_spt_validate(struct sp_input *in, struct sp_diags *d)
     struct sp_spt_stream s;
     struct sp_spt_record r;
     struct sp_spt_tallies t = {0};
-    spaa_status st = sp_spt_open(in, false, d, &f);
+    spaa_status st = sp_spt_open(in, d, &f);
     if (!st) {
         sp_spt_begin(&s, in, &f, d);
         while (!(st = sp_spt_next(&s, &r)) && r.what != SP_SPT_END)

@@ -1,8 +1,7 @@
 /*
  * Writes SPT.
  *
- * The native records come back byte for byte where --lossless kept them and the stacks are still theirs. Else
- * the file is rendered: what collect.c added up, each binary in one segment (more where it grows large), per
+ * The file is rendered: what collect.c added up, each binary in one segment (more where it grows large), per
  * opcode by descending hits, then by address. Addresses of equal hits share a record; hits above 1 are a
  * REPEAT before it. Tables have the usual capacities, or those of the file that the profile came from.
  */
@@ -262,14 +261,8 @@ spaa_status sp_spt_write(struct sp_profile *p, const struct sp_write_opts *opts,
 {
     struct sp_spt_collected c = {0};
     struct writer w = {.p = p, .d = d, .out = out, .c = &c};
-    bool done = false, chosen = opts->event != SP_NONE || opts->metric != SP_NONE ||
-                                sp_own_opt(opts->own, opts->nown, "binary") ||
-                                sp_own_opt(opts->own, opts->nown, "no-kernel");
-    spaa_status st = chosen ? SPAA_OK : sp_spt_replay(p, d, out, &done);
-    if (st || done)
-        return st;
     sp_buf_init(&w.segment, 0);
-    st = sp_spt_collect(p, opts, d, &c);
+    spaa_status st = sp_spt_collect(p, opts, d, &c);
     if (!st) {
         read_origin(&w);
         st = write_tables(&w);
