@@ -7,8 +7,8 @@
  */
 #include "answer.h"
 
-#include "formats/spt.h"
-#include "formats/spt_tally.h"
+#include "formats/common/spt/spt.h"
+#include "formats/common/spt/tally.h"
 #include "render/text.h"
 #include "symbols/pe.h"
 

@@ -9,8 +9,8 @@
 #include "sptdump.h"
 
 #include "base/num.h"
-#include "formats/spt.h"
-#include "formats/spt_tally.h"
+#include "formats/common/spt/spt.h"
+#include "formats/common/spt/tally.h"
 #include "io/input.h"
 #include "render/text.h"
 

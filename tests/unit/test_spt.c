@@ -1,6 +1,6 @@
 /* The decoder of SPT in pieces of every size, and the tables that hits are added up in. */
+#include "formats/common/spt/tally.h"
 #include "formats/spt/tables.h"
-#include "formats/spt_tally.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

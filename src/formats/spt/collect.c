@@ -47,13 +47,14 @@ struct collector {
     uint64_t no_address, large, crossing_branches, crossing_calls, odd_weight, odd_event, written;
 };
 
-static struct sp_str str_of(const char *s, size_t n)
+static struct sp_str spt_str_of(const char *s, size_t n)
 {
     return (struct sp_str){s, (uint32_t)n};
 }
 
 /* Calls `each` for every NAME of --binary; false when one did. */
-static bool names_asked(struct collector *c, bool (*each)(struct collector *c, struct sp_str name), bool *any)
+static bool spt_names_asked(struct collector *c, bool (*each)(struct collector *c, struct sp_str name),
+                            bool *any)
 {
     *any = false;
     for (size_t i = 0; i < c->opts->nown; i++) {
@@ -63,7 +64,7 @@ static bool names_asked(struct collector *c, bool (*each)(struct collector *c, s
         for (; *v; v += *v == ',') {
             size_t n = strcspn(v, ",");
             *any = true;
-            if (n && !each(c, str_of(v, n)))
+            if (n && !each(c, spt_str_of(v, n)))
                 return false;
             v += n;
         }
@@ -71,20 +72,20 @@ static bool names_asked(struct collector *c, bool (*each)(struct collector *c, s
     return true;
 }
 
-static bool has_guid(const struct collector *c, struct sp_str id, struct sp_rsds *out)
+static bool spt_has_guid(const struct collector *c, struct sp_str id, struct sp_rsds *out)
 {
     return (id.n != 40 || c->from_spt) && sp_rsds_from_key(id.p, id.n, out);
 }
 
 /* Marks the DSOs that a NAME means; false, reported, when there is none or one has no GUID. */
-static bool mark_binary(struct collector *c, struct sp_str name)
+static bool spt_mark_binary(struct collector *c, struct sp_str name)
 {
     bool any = false;
     for (size_t i = 0; i < c->p->dsos.n; i++) {
         struct sp_str dso = sp_pstr(c->p, c->p->dsos.v[i].name), id = sp_pstr(c->p, c->p->dsos.v[i].build_id);
         if (!sp_spt_name_is(dso, name))
             continue;
-        if (!has_guid(c, id, &c->modules[i].rsds)) {
+        if (!spt_has_guid(c, id, &c->modules[i].rsds)) {
             sp_emit(c->d, SP_E420, SP_AT_NOTHING, "%.*s has %s%.*s, no GUID and age", (int)dso.n, dso.p,
                     id.n ? "the build-id " : "no build-id", (int)id.n, id.p);
             return false;
@@ -109,15 +110,16 @@ static bool mark_binary(struct collector *c, struct sp_str name)
     return false;
 }
 
-static spaa_status judge_modules(struct collector *c)
+static spaa_status spt_judge_modules(struct collector *c)
 {
     bool any;
-    if (!names_asked(c, mark_binary, &any))
+    if (!spt_names_asked(c, spt_mark_binary, &any))
         return SPAA_ERR_USAGE;
     for (size_t i = 0; i < c->p->dsos.n; i++) {
         struct module *m = &c->modules[i];
         if (!any)
-            m->fate = has_guid(c, sp_pstr(c->p, c->p->dsos.v[i].build_id), &m->rsds) ? FATE_IN : FATE_NO_ID;
+            m->fate =
+                spt_has_guid(c, sp_pstr(c->p, c->p->dsos.v[i].build_id), &m->rsds) ? FATE_IN : FATE_NO_ID;
         if (c->no_kernel && c->p->dsos.v[i].is_kernel)
             m->fate = FATE_OUT;
     }
@@ -125,18 +127,18 @@ static spaa_status judge_modules(struct collector *c)
 }
 
 /* The counter's name without perf's modifiers (cycles:u, cpu/cycles/). */
-static struct sp_str counter(struct sp_str name)
+static struct sp_str spt_counter(struct sp_str name)
 {
     const char *slash = memchr(name.p, '/', name.n);
     if (slash) {
         const char *begin = slash + 1, *end = memchr(begin, '/', name.n - (size_t)(begin - name.p));
-        return str_of(begin, end ? (size_t)(end - begin) : name.n - (size_t)(begin - name.p));
+        return spt_str_of(begin, end ? (size_t)(end - begin) : name.n - (size_t)(begin - name.p));
     }
     const char *colon = memchr(name.p, ':', name.n);
-    return str_of(name.p, colon ? (size_t)(colon - name.p) : name.n);
+    return spt_str_of(name.p, colon ? (size_t)(colon - name.p) : name.n);
 }
 
-static int kind_of_event(const struct sp_profile *p, const struct sp_event *e)
+static int spt_kind_of_event(const struct sp_profile *p, const struct sp_event *e)
 {
     static const struct {
         const char *name;
@@ -159,7 +161,7 @@ static int kind_of_event(const struct sp_profile *p, const struct sp_event *e)
                  {"DcacheMisses", SP_SPT_L1_DCACHE_MISS},
                  {"cpu-clock", SP_SPT_ETW_INSTR},
                  {"task-clock", SP_SPT_ETW_INSTR}};
-    struct sp_str whole = sp_pstr(p, e->name), name = counter(whole);
+    struct sp_str whole = sp_pstr(p, e->name), name = spt_counter(whole);
     for (int k = 0; k < SP_SPT_KINDS; k++)
         if (sp_str_is(whole, sp_spt_kinds[k].event))
             return k;
@@ -169,15 +171,15 @@ static int kind_of_event(const struct sp_profile *p, const struct sp_event *e)
     return e->kind == SP_TIMER ? sp_spt_kind_of(SP_SPT_ETW_INSTR) : -1;
 }
 
-static uint32_t metric_of(const struct collector *c, uint32_t event)
+static uint32_t spt_metric_of(const struct collector *c, uint32_t event)
 {
     return sp_one_counted(c->p, c->opts, event, NULL);
 }
 
 /* False: there are none, or they are no count. */
-static bool hits_of(struct collector *c, uint32_t stack, uint32_t event, struct sp_spt_sum *out)
+static bool spt_hits_of(struct collector *c, uint32_t stack, uint32_t event, struct sp_spt_sum *out)
 {
-    uint32_t metric = metric_of(c, event);
+    uint32_t metric = spt_metric_of(c, event);
     int64_t v = metric == SP_NONE ? SP_ABSENT : sp_weight(c->p, stack, metric);
     *out = (struct sp_spt_sum){0};
     if (v == SP_ABSENT || v == 0)
@@ -200,7 +202,7 @@ static bool hits_of(struct collector *c, uint32_t stack, uint32_t event, struct 
     return sum != 0;
 }
 
-static bool take_frames(struct collector *c, uint32_t stack)
+static bool spt_take_frames(struct collector *c, uint32_t stack)
 {
     const struct sp_stack *s = &c->p->stacks.v[stack];
     const uint32_t *f = sp_stack_frames(c->p, stack);
@@ -213,7 +215,7 @@ static bool take_frames(struct collector *c, uint32_t stack)
 }
 
 /* The module of a frame that can be written, and its address; NULL: not, which is counted. */
-static struct module *usable(struct collector *c, uint32_t frame, uint64_t hits, uint32_t *rva)
+static struct module *spt_usable(struct collector *c, uint32_t frame, uint64_t hits, uint32_t *rva)
 {
     const struct sp_frame *f = &c->p->frames.v[frame];
     uint32_t dso = c->p->functions.v[f->function].dso;
@@ -233,7 +235,8 @@ static struct module *usable(struct collector *c, uint32_t frame, uint64_t hits,
     return NULL;
 }
 
-static bool add_count(struct collector *c, struct module *m, int kind, uint64_t key, struct sp_spt_sum sum)
+static bool spt_add_count(struct collector *c, struct module *m, int kind, uint64_t key,
+                          struct sp_spt_sum sum)
 {
     struct sp_spt_tables *t = &c->out->tables;
     uint32_t number = (uint32_t)(m - c->modules);
@@ -248,8 +251,8 @@ static bool add_count(struct collector *c, struct module *m, int kind, uint64_t 
     return !sum.low || sp_spt_counts_add(counts, key, sum.low);
 }
 
-static bool add_run(struct collector *c, struct module *m, const unsigned char *entries, uint32_t n,
-                    struct sp_spt_sum sum)
+static bool spt_add_run(struct collector *c, struct module *m, const unsigned char *entries, uint32_t n,
+                        struct sp_spt_sum sum)
 {
     uint32_t number = (uint32_t)(m - c->modules);
     struct sp_spt_tables *t = &c->out->tables;
@@ -264,16 +267,16 @@ static bool add_run(struct collector *c, struct module *m, const unsigned char *
 
 /* c->frames as call stacks of one binary each. A run of one address has no arc, unless it is all there was.
  */
-static bool add_call_stack(struct collector *c, struct sp_spt_sum sum, bool alone)
+static bool spt_add_call_stack(struct collector *c, struct sp_spt_sum sum, bool alone)
 {
     unsigned char entries[4 * SPLIT];
     struct module *run = NULL;
     uint32_t n = 0, rva = 0;
     for (size_t i = 0; i <= c->frames.n; i++) {
-        struct module *m = i < c->frames.n ? usable(c, c->frames.v[i], 1, &rva) : NULL;
+        struct module *m = i < c->frames.n ? spt_usable(c, c->frames.v[i], 1, &rva) : NULL;
         bool split = m && m == run && n == SPLIT;
         if (run && (m != run || split) && (n > 1 || (alone && c->frames.n == 1)) &&
-            !add_run(c, run, entries, n, sum))
+            !spt_add_run(c, run, entries, n, sum))
             return false;
         c->crossing_calls += m && run && m != run;
         if (split) {
@@ -290,7 +293,7 @@ static bool add_call_stack(struct collector *c, struct sp_spt_sum sum, bool alon
     return true;
 }
 
-static bool add_branch(struct collector *c, struct sp_spt_sum sum)
+static bool spt_add_branch(struct collector *c, struct sp_spt_sum sum)
 {
     uint32_t to, from;
     if (c->frames.n != 2) {
@@ -300,15 +303,15 @@ static bool add_branch(struct collector *c, struct sp_spt_sum sum)
     uint32_t dso[2];
     for (unsigned i = 0; i < 2; i++)
         dso[i] = sp_frame_function(c->p, c->frames.v[i])->dso;
-    struct module *a = usable(c, c->frames.v[0], sum.low, &to),
-                  *b = usable(c, c->frames.v[1], sum.low, &from);
+    struct module *a = spt_usable(c, c->frames.v[0], sum.low, &to),
+                  *b = spt_usable(c, c->frames.v[1], sum.low, &from);
     if (!a || !b)
         return true;
     if (dso[0] != dso[1]) {
         c->crossing_branches += sum.low;
         return true;
     }
-    return add_count(c, a, SP_SPT_KIND_LBR, (uint64_t)to << 32 | from, sum);
+    return spt_add_count(c, a, SP_SPT_KIND_LBR, (uint64_t)to << 32 | from, sum);
 }
 
 bool sp_spt_enter(struct sp_json *j, struct sp_buf *text, struct sp_str more)
@@ -329,7 +332,7 @@ bool sp_spt_enter(struct sp_json *j, struct sp_buf *text, struct sp_str more)
 }
 
 /* A call stack of no frames: the context says which binary it is of. */
-static bool add_empty(struct collector *c, const struct sp_context *x, struct sp_spt_sum sum)
+static bool spt_add_empty(struct collector *c, const struct sp_context *x, struct sp_spt_sum sum)
 {
     struct sp_buf text, name, id;
     struct sp_span key, value;
@@ -352,7 +355,7 @@ static bool add_empty(struct collector *c, const struct sp_context *x, struct sp
         if (c->modules[i].fate != FATE_IN || dso.n != name.len || build.n != id.len ||
             (dso.n && memcmp(dso.p, name.data, dso.n) != 0) || memcmp(build.p, id.data, build.n) != 0)
             continue;
-        ok = add_run(c, &c->modules[i], (const unsigned char *)"", 0, sum);
+        ok = spt_add_run(c, &c->modules[i], (const unsigned char *)"", 0, sum);
         break;
     }
     sp_json_free(&j);
@@ -362,14 +365,14 @@ static bool add_empty(struct collector *c, const struct sp_context *x, struct sp
     return ok;
 }
 
-static bool add_stack(struct collector *c, uint32_t stack)
+static bool spt_add_stack(struct collector *c, uint32_t stack)
 {
     const struct sp_stack *s = &c->p->stacks.v[stack];
     const struct sp_context *x = &c->p->contexts.v[s->context];
     struct sp_spt_sum sum;
     uint32_t other = sp_stack_partner(c->p, stack), rva;
     if (x->event == SP_NONE || (c->opts->event != SP_NONE && x->event != c->opts->event) ||
-        (s->type == SP_KERNEL_STACK && other != SP_NONE) || !hits_of(c, stack, x->event, &sum))
+        (s->type == SP_KERNEL_STACK && other != SP_NONE) || !spt_hits_of(c, stack, x->event, &sum))
         return true;
     int kind = c->kinds[x->event];
     if (kind < 0) {
@@ -377,29 +380,29 @@ static bool add_stack(struct collector *c, uint32_t stack)
         return true;
     }
     c->frames.n = 0;
-    if ((other != SP_NONE && !take_frames(c, other)) || !take_frames(c, stack))
+    if ((other != SP_NONE && !spt_take_frames(c, other)) || !spt_take_frames(c, stack))
         return false;
     if (kind == SP_SPT_KIND_LBR)
-        return add_branch(c, sum);
+        return spt_add_branch(c, sum);
     if (!c->frames.n)
-        return kind != SP_SPT_KIND_CALLSTACK || !x->more || add_empty(c, x, sum);
+        return kind != SP_SPT_KIND_CALLSTACK || !x->more || spt_add_empty(c, x, sum);
     if (kind == SP_SPT_KIND_CALLSTACK)
-        return add_call_stack(c, sum, true);
-    struct module *m = usable(c, c->frames.v[0], sum.low, &rva);
-    if (m && !add_count(c, m, kind, rva, sum))
+        return spt_add_call_stack(c, sum, true);
+    struct module *m = spt_usable(c, c->frames.v[0], sum.low, &rva);
+    if (m && !spt_add_count(c, m, kind, rva, sum))
         return false;
-    return x->event != c->stacks_of || c->frames.n < 2 || add_call_stack(c, sum, false);
+    return x->event != c->stacks_of || c->frames.n < 2 || spt_add_call_stack(c, sum, false);
 }
 
 /* Which event's stacks become call stacks; none where the profile has some as such. */
-static bool choose_stacks(struct collector *c)
+static bool spt_choose_stacks(struct collector *c)
 {
     const struct sp_profile *p = c->p;
     double *sums = calloc(p->events.n + 1, sizeof *sums);
     c->stacks_of = SP_NONE;
     for (uint32_t s = 0; sums && s < p->stacks.n; s++) {
         uint32_t e = p->contexts.v[p->stacks.v[s].context].event;
-        int64_t v = e == SP_NONE || p->stacks.v[s].n < 2 ? 0 : sp_weight(p, s, metric_of(c, e));
+        int64_t v = e == SP_NONE || p->stacks.v[s].n < 2 ? 0 : sp_weight(p, s, spt_metric_of(c, e));
         if (v > 0 && c->kinds[e] >= 0 && (c->opts->event == SP_NONE || c->opts->event == e))
             sums[e] += (double)v;
     }
@@ -419,7 +422,7 @@ static bool choose_stacks(struct collector *c)
     return sums != NULL;
 }
 
-static int by_loss(const void *a, const void *b)
+static int spt_by_loss(const void *a, const void *b)
 {
     const struct module *const *x = a, *const *y = b;
     if ((*x)->lost != (*y)->lost)
@@ -428,7 +431,7 @@ static int by_loss(const void *a, const void *b)
 }
 
 /* "libc.so.6 (build-id …), [kernel] (no build-id) and 3 more" */
-static bool lost_modules(const struct collector *c, struct sp_buf *b)
+static bool spt_lost_modules(const struct collector *c, struct sp_buf *b)
 {
     struct module **list = malloc((c->p->dsos.n + 1) * sizeof *list);
     size_t n = 0;
@@ -436,7 +439,7 @@ static bool lost_modules(const struct collector *c, struct sp_buf *b)
         if (c->modules[i].lost)
             list[n++] = &c->modules[i];
     if (n)
-        qsort(list, n, sizeof *list, by_loss);
+        qsort(list, n, sizeof *list, spt_by_loss);
     for (size_t i = 0; i < n && i < TOLD_MAX; i++) {
         const struct sp_dso *dso = &c->p->dsos.v[list[i] - c->modules];
         struct sp_str name = sp_pstr(c->p, dso->name), id = sp_pstr(c->p, dso->build_id);
@@ -449,17 +452,17 @@ static bool lost_modules(const struct collector *c, struct sp_buf *b)
     return list && !b->failed;
 }
 
-static void say(struct collector *c, uint64_t n, enum sp_code code, const char *what)
+static void spt_say(struct collector *c, uint64_t n, enum sp_code code, const char *what)
 {
     if (n)
         sp_emit(c->d, code, SP_AT_NOTHING, "%llu %s", (unsigned long long)n, what);
 }
 
-static spaa_status report(struct collector *c)
+static spaa_status spt_report(struct collector *c)
 {
     struct sp_buf b;
     sp_buf_init(&b, 0);
-    bool ok = lost_modules(c, &b), nothing = c->p->stacks.n && !c->written;
+    bool ok = spt_lost_modules(c, &b), nothing = c->p->stacks.n && !c->written;
     if (!ok) {
         sp_buf_free(&b);
         return sp_nomem(c->d);
@@ -468,20 +471,20 @@ static spaa_status report(struct collector *c)
         sp_emit(c->d, SP_E420, SP_AT_NOTHING, "no GUID and age: %s", sp_buf_cstr(&b));
     else if (b.len)
         sp_emit(c->d, SP_L431, SP_AT_NOTHING, "%s", sp_buf_cstr(&b));
-    say(c, c->no_address, SP_L432,
-        "hits on frames without an address (a profile by function cannot be written as SPT)");
-    say(c, c->large, SP_L432, "hits on addresses beyond 32 bits");
-    say(c, c->crossing_branches, SP_L432, "branches between binaries: a branch of SPT stays in one");
-    say(c, c->odd_weight, SP_L432, "stacks whose weight is no count");
-    say(c, c->odd_event, SP_L432, "stacks of events that SPT has no opcode for (--event NAME picks one)");
-    say(c, c->crossing_calls, SP_I321, "calls between binaries: an arc of SPT stays in one");
+    spt_say(c, c->no_address, SP_L432,
+            "hits on frames without an address (a profile by function cannot be written as SPT)");
+    spt_say(c, c->large, SP_L432, "hits on addresses beyond 32 bits");
+    spt_say(c, c->crossing_branches, SP_L432, "branches between binaries: a branch of SPT stays in one");
+    spt_say(c, c->odd_weight, SP_L432, "stacks whose weight is no count");
+    spt_say(c, c->odd_event, SP_L432, "stacks of events that SPT has no opcode for (--event NAME picks one)");
+    spt_say(c, c->crossing_calls, SP_I321, "calls between binaries: an arc of SPT stays in one");
     if (nothing && !b.len)
         sp_emit(c->d, SP_E420, SP_AT_NOTHING, "nothing of it is left");
     sp_buf_free(&b);
     return nothing ? SPAA_ERR_UNSUPPORTED : SPAA_OK;
 }
 
-static int by_name(const void *a, const void *b)
+static int spt_by_name(const void *a, const void *b)
 {
     const struct sp_spt_target *x = a, *y = b;
     char p[SP_RSDS_KEY_ROOM], q[SP_RSDS_KEY_ROOM];
@@ -495,7 +498,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The binaries that have something; of a profile that came from SPT all. Numbers of the tables follow. */
-static bool number_programs(struct collector *c)
+static bool spt_number_programs(struct collector *c)
 {
     struct sp_spt_collected *o = c->out;
     struct sp_spt_tables *t = &o->tables;
@@ -509,7 +512,7 @@ static bool number_programs(struct collector *c)
             return false;
     }
     if (o->programs.n)
-        qsort(o->programs.v, o->programs.n, sizeof *o->programs.v, by_name);
+        qsort(o->programs.v, o->programs.n, sizeof *o->programs.v, spt_by_name);
     struct sp_spt_counts(*counts)[SP_SPT_KIND_CALLSTACK] = calloc(o->programs.n + 1, sizeof *counts);
     if (!counts)
         return false;
@@ -539,19 +542,19 @@ spaa_status sp_spt_collect(struct sp_profile *p, const struct sp_write_opts *opt
     c.kinds = calloc(p->events.n + 1, sizeof *c.kinds);
     spaa_status st = c.modules && c.kinds ? SPAA_OK : sp_nomem(d);
     if (!st)
-        st = judge_modules(&c);
+        st = spt_judge_modules(&c);
     for (size_t i = 0; !st && i < p->events.n; i++)
-        c.kinds[i] = kind_of_event(p, &p->events.v[i]);
-    if (!st && !choose_stacks(&c))
+        c.kinds[i] = spt_kind_of_event(p, &p->events.v[i]);
+    if (!st && !spt_choose_stacks(&c))
         st = sp_nomem(d);
     for (uint32_t s = 0; !st && s < p->stacks.n; s++)
-        if (!add_stack(&c, s))
+        if (!spt_add_stack(&c, s))
             st = sp_nomem(d);
     if (!st)
-        st = report(&c);
+        st = spt_report(&c);
     if (!st)
         st = sp_say_states_added(p, opts, opts->event, d);
-    if (!st && !number_programs(&c))
+    if (!st && !spt_number_programs(&c))
         st = sp_nomem(d);
     free(c.modules);
     free(c.kinds);

@@ -9,8 +9,8 @@
  *     {"section":"total","program":0,"name":"app.exe","record":"SPT_OP_LBR","records":9,…}
  */
 #include "base/num.h"
-#include "formats/spt/spt_reader.h"
-#include "formats/spt_tally.h"
+#include "formats/common/spt/tally.h"
+#include "formats/spt/spt_format.h"
 #include "json/json.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ struct dumper {
     struct sp_jw w;
 };
 
-static void open_line(struct dumper *u, const char *section, uint64_t offset)
+static void spt_open_line(struct dumper *u, const char *section, uint64_t offset)
 {
     sp_jw_init(&u->w, u->out);
     sp_jw_open(&u->w, NULL, '{');
@@ -41,17 +41,17 @@ static void open_line(struct dumper *u, const char *section, uint64_t offset)
         sp_jw_u64(&u->w, "offset", offset);
 }
 
-static void close_line(struct dumper *u)
+static void spt_close_line(struct dumper *u)
 {
     sp_jw_close(&u->w, '}');
     sp_puts(u->out, "\n");
     sp_jw_free(&u->w);
 }
 
-static void dump_header(struct dumper *u)
+static void spt_dump_header(struct dumper *u)
 {
     const struct sp_spt *f = u->f;
-    open_line(u, "header", 0);
+    spt_open_line(u, "header", 0);
     sp_jw_cstr(&u->w, "signature", "0x5350543a");
     sp_jw_bool(&u->w, "signature_as_text", f->text_order);
     sp_jw_u64(&u->w, "version", f->version);
@@ -64,28 +64,28 @@ static void dump_header(struct dumper *u)
     sp_jw_u64(&u->w, "program_ids_used", f->programs_used);
     sp_jw_u64(&u->w, "program_id_capacity", f->programs_capacity);
     sp_jw_u64(&u->w, "data_stream_offset", f->data_at);
-    close_line(u);
+    spt_close_line(u);
 }
 
-static void dump_strings(struct dumper *u)
+static void spt_dump_strings(struct dumper *u)
 {
     const struct sp_spt *f = u->f;
     for (size_t at = 0; at < f->nstrings;) {
         size_t n = strnlen(f->strings + at, f->nstrings - at);
-        open_line(u, "strtab", f->strings_at + at);
+        spt_open_line(u, "strtab", f->strings_at + at);
         sp_jw_u64(&u->w, "index", at);
         sp_jw_str(&u->w, "text", f->strings + at, n);
-        close_line(u);
+        spt_close_line(u);
         at += n + 1;
     }
 }
 
-static void dump_programs(struct dumper *u)
+static void spt_dump_programs(struct dumper *u)
 {
     char guid[SP_GUID_ROOM], key[SP_RSDS_KEY_ROOM];
     for (uint32_t i = 0; i < u->f->nprograms; i++) {
         const struct sp_spt_program *p = &u->f->programs[i];
-        open_line(u, "progid", u->f->programs_at + (uint64_t)i * SP_SPT_PROGRAM_BYTES);
+        spt_open_line(u, "progid", u->f->programs_at + (uint64_t)i * SP_SPT_PROGRAM_BYTES);
         sp_jw_u64(&u->w, "id", i);
         sp_guid_text(p->rsds.guid, guid);
         sp_jw_cstr(&u->w, "guid", guid);
@@ -96,11 +96,11 @@ static void dump_programs(struct dumper *u)
         sp_jw_cstr(&u->w, "pdb_key", key);
         sp_rsds_key(&p->rsds, false, key);
         sp_jw_cstr(&u->w, "build_id", key);
-        close_line(u);
+        spt_close_line(u);
     }
 }
 
-static struct sp_str name_json(struct dumper *u, uint32_t program)
+static struct sp_str spt_name_json(struct dumper *u, uint32_t program)
 {
     char room[32];
     if (u->named != program) {
@@ -112,84 +112,84 @@ static struct sp_str name_json(struct dumper *u, uint32_t program)
     return (struct sp_str){u->names.data, (uint32_t)u->names.len};
 }
 
-static char *text(char *p, const char *s)
+static char *spt_text(char *p, const char *s)
 {
     size_t n = strlen(s);
     memcpy(p, s, n);
     return p + n;
 }
 
-static char *number(char *p, const char *key, uint64_t v)
+static char *spt_number(char *p, const char *key, uint64_t v)
 {
-    p = text(p, key);
+    p = spt_text(p, key);
     return p + sp_u64_text(v, p);
 }
 
 /* "0x1f" with its quotes */
-static char *hex(char *p, uint32_t v)
+static char *spt_hex(char *p, uint32_t v)
 {
-    p = text(p, "\"0x");
+    p = spt_text(p, "\"0x");
     p += sp_hex_text(v, p);
     *p++ = '"';
     return p;
 }
 
-static char *entries(char *p, const struct sp_spt_record *r)
+static char *spt_entries(char *p, const struct sp_spt_record *r)
 {
     const unsigned char *e = r->entries;
-    p = text(p, r->kind == SP_SPT_KIND_LBR         ? ",\"pairs\":["
-                : r->kind == SP_SPT_KIND_CALLSTACK ? ",\"frames\":["
-                                                   : ",\"rvas\":[");
+    p = spt_text(p, r->kind == SP_SPT_KIND_LBR         ? ",\"pairs\":["
+                    : r->kind == SP_SPT_KIND_CALLSTACK ? ",\"frames\":["
+                                                       : ",\"rvas\":[");
     for (unsigned i = 0; i < r->n; i++) {
         if (i)
             *p++ = ',';
         if (r->kind == SP_SPT_KIND_LBR) {
-            p = hex(text(p, "{\"from\":"), sp_spt_u32(e + 4));
-            p = hex(text(p, ",\"to\":"), sp_spt_u32(e));
+            p = spt_hex(spt_text(p, "{\"from\":"), sp_spt_u32(e + 4));
+            p = spt_hex(spt_text(p, ",\"to\":"), sp_spt_u32(e));
             *p++ = '}';
             e += 8;
         } else {
-            p = hex(p, sp_spt_u32(e));
+            p = spt_hex(p, sp_spt_u32(e));
             e += 4;
         }
     }
-    return text(p, "]");
+    return spt_text(p, "]");
 }
 
 /* The longest: 255 pairs of 40 bytes; bytes that are no record: 4096 times 2. */
-static void dump_record(struct dumper *u, const struct sp_spt_record *r)
+static void spt_dump_record(struct dumper *u, const struct sp_spt_record *r)
 {
     const char *op = r->what == SP_SPT_BYTES ? NULL : sp_spt_op_name(r->op);
     char *start = sp_output_room(u->out, 16 << 10), *p = start;
-    p = number(p, "{\"section\":\"event\",\"offset\":", r->offset);
-    p = number(p, ",\"segment\":", r->segment);
-    p = text(p, op ? ",\"record\":\"" : ",\"record\":null");
+    p = spt_number(p, "{\"section\":\"event\",\"offset\":", r->offset);
+    p = spt_number(p, ",\"segment\":", r->segment);
+    p = spt_text(p, op ? ",\"record\":\"" : ",\"record\":null");
     if (op) {
-        p = text(text(p, op), "\"");
-        p = number(p, ",\"opcode\":", r->op);
+        p = spt_text(spt_text(p, op), "\"");
+        p = spt_number(p, ",\"opcode\":", r->op);
     }
     switch (r->what) {
     case SP_SPT_SEGMENT:
-        p = number(p, ",\"padding\":", r->second);
-        p = number(p, ",\"program\":", r->program);
-        p = number(p, ",\"length\":", r->length);
+        p = spt_number(p, ",\"padding\":", r->second);
+        p = spt_number(p, ",\"program\":", r->program);
+        p = spt_number(p, ",\"length\":", r->length);
         sp_output_took(u->out, (size_t)(p - start));
         sp_puts(u->out, ",\"name\":");
-        sp_write(u->out, name_json(u, r->program).p, name_json(u, r->program).n);
+        sp_write(u->out, spt_name_json(u, r->program).p, spt_name_json(u, r->program).n);
         sp_puts(u->out, "}\n");
         return;
     case SP_SPT_REPEATED:
-        p = number(p, ",\"padding\":", r->second);
-        p = number(p, ",\"repeat\":", r->count);
+        p = spt_number(p, ",\"padding\":", r->second);
+        p = spt_number(p, ",\"repeat\":", r->count);
         break;
     case SP_SPT_EVENT:
-        p = number(p, ",\"program\":", r->program);
-        p = number(p, ",\"n\":", r->n);
-        p = r->hits ? number(p, ",\"hits\":", r->hits) : text(p, ",\"hits\":null");
-        p = entries(p, r);
+        p = spt_number(p, ",\"program\":", r->program);
+        p = spt_number(p, ",\"n\":", r->n);
+        p = r->hits ? spt_number(p, ",\"hits\":", r->hits) : spt_text(p, ",\"hits\":null");
+        p = spt_entries(p, r);
         break;
     case SP_SPT_BYTES:
-        p = text(p, ",\"bytes\":\"");
+        p = spt_text(p, ",\"bytes\":\"");
         for (size_t i = 0; i < r->size; i++) {
             *p++ = "0123456789abcdef"[r->entries[i] >> 4];
             *p++ = "0123456789abcdef"[r->entries[i] & 15];
@@ -199,11 +199,11 @@ static void dump_record(struct dumper *u, const struct sp_spt_record *r)
     case SP_SPT_END:
         break;
     }
-    p = text(p, "}\n");
+    p = spt_text(p, "}\n");
     sp_output_took(u->out, (size_t)(p - start));
 }
 
-static void dump_totals(struct dumper *u, struct sp_spt_tallies *t)
+static void spt_dump_totals(struct dumper *u, struct sp_spt_tallies *t)
 {
     struct sp_buf b;
     sp_buf_init(&b, 0);
@@ -212,8 +212,8 @@ static void dump_totals(struct dumper *u, struct sp_spt_tallies *t)
             const struct sp_spt_tally *y = &t->v[i];
             if (!sp_spt_has(y, k))
                 continue;
-            struct sp_str name = name_json(u, y->program);
-            open_line(u, "total", SP_NOWHERE);
+            struct sp_str name = spt_name_json(u, y->program);
+            spt_open_line(u, "total", SP_NOWHERE);
             sp_jw_u64(&u->w, "program", y->program);
             sp_jw_raw(&u->w, "name", name.p, name.n);
             sp_jw_cstr(&u->w, "record", sp_spt_kinds[k].name);
@@ -223,12 +223,13 @@ static void dump_totals(struct dumper *u, struct sp_spt_tallies *t)
             sp_buf_clear(&b);
             sp_spt_sum_text(&b, y->hits[k]);
             sp_jw_raw(&u->w, "hits", b.data, b.len);
-            close_line(u);
+            spt_close_line(u);
         }
     sp_buf_free(&b);
 }
 
-static spaa_status dump_stream(struct dumper *u, struct sp_input *in, unsigned sections, struct sp_diags *d)
+static spaa_status spt_dump_stream(struct dumper *u, struct sp_input *in, unsigned sections,
+                                   struct sp_diags *d)
 {
     struct sp_spt_stream s;
     struct sp_spt_record r;
@@ -237,7 +238,7 @@ static spaa_status dump_stream(struct dumper *u, struct sp_input *in, unsigned s
     sp_spt_begin(&s, in, u->f, d);
     while (!(st = sp_spt_next(&s, &r)) && r.what != SP_SPT_END && !u->out->status) {
         if (sections & EVENTS)
-            dump_record(u, &r);
+            spt_dump_record(u, &r);
         if (sections & TOTALS && !sp_spt_tally_add(&t, &r)) {
             st = sp_nomem(d);
             break;
@@ -245,7 +246,7 @@ static spaa_status dump_stream(struct dumper *u, struct sp_input *in, unsigned s
     }
     if (!st && sections & TOTALS) {
         sp_spt_tallies_sort(&t);
-        dump_totals(u, &t);
+        spt_dump_totals(u, &t);
     }
     sp_spt_tallies_free(&t);
     return st;
@@ -260,13 +261,13 @@ spaa_status sp_spt_dump(struct sp_input *in, unsigned sections, struct sp_diags 
     struct dumper u = {.out = out, .f = &f, .named = SP_NONE};
     sp_buf_init(&u.names, 0);
     if (sections & HEADER)
-        dump_header(&u);
+        spt_dump_header(&u);
     if (sections & STRINGS)
-        dump_strings(&u);
+        spt_dump_strings(&u);
     if (sections & PROGRAMS)
-        dump_programs(&u);
+        spt_dump_programs(&u);
     if (sections & (EVENTS | TOTALS))
-        st = f.streams ? dump_stream(&u, in, sections, d) : SPAA_ERR_INPUT;
+        st = f.streams ? spt_dump_stream(&u, in, sections, d) : SPAA_ERR_INPUT;
     if (!st && u.names.failed)
         st = sp_nomem(d);
     sp_buf_free(&u.names);

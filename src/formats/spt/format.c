@@ -1,5 +1,5 @@
 /* SPT: what the format can do, and its own options. */
-#include "formats/spt/spt_reader.h"
+#include "formats/spt/spt_format.h"
 
 static const struct sp_format_option options[] = {
     {"map", "[BINARY=]FILE", "names for addresses from a linker map (link /MAP); may be repeated",

@@ -30,39 +30,7 @@ struct sp_spt_names {
     struct sp_strtab text;
 };
 
-struct sp_str sp_spt_base_name(struct sp_str path)
-{
-    uint32_t n = path.n;
-    while (n && path.p[n - 1] != '/' && path.p[n - 1] != '\\')
-        n--;
-    return (struct sp_str){path.p + n, path.n - n};
-}
-
-static bool same_letters(struct sp_str a, struct sp_str b)
-{
-    for (uint32_t i = 0; i < a.n && a.n == b.n; i++) {
-        unsigned char x = (unsigned char)a.p[i], y = (unsigned char)b.p[i];
-        x |= (unsigned)x - 'A' < 26 ? 32 : 0;
-        y |= (unsigned)y - 'A' < 26 ? 32 : 0;
-        if (x != y)
-            return false;
-    }
-    return a.n == b.n;
-}
-
-static struct sp_str stem(struct sp_str name)
-{
-    const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
-    return dot && dot > name.p ? (struct sp_str){name.p, (uint32_t)(dot - name.p)} : name;
-}
-
-bool sp_spt_name_is(struct sp_str name, struct sp_str asked)
-{
-    struct sp_str base = sp_spt_base_name(name);
-    return same_letters(name, asked) || same_letters(base, asked) || same_letters(stem(base), asked);
-}
-
-static struct source *new_source(struct sp_spt_names *n)
+static struct source *spt_new_source(struct sp_spt_names *n)
 {
     struct source *s = calloc(1, sizeof *s);
     if (s)
@@ -74,7 +42,7 @@ static struct source *new_source(struct sp_spt_names *n)
     return s;
 }
 
-static void drop_source(struct sp_spt_names *n)
+static void spt_drop_source(struct sp_spt_names *n)
 {
     struct source *s = n->sources.v[--n->sources.n];
     sp_symtab_free(&s->tab);
@@ -83,13 +51,13 @@ static void drop_source(struct sp_spt_names *n)
 }
 
 /* The newest source is that of the program; the first one that was found stays. */
-static void assign(struct sp_spt_names *n, uint32_t program)
+static void spt_assign(struct sp_spt_names *n, uint32_t program)
 {
     if (!n->of[program])
         n->of[program] = (uint32_t)n->sources.n;
 }
 
-static spaa_status cannot(struct sp_spt_names *n, const char *path, spaa_status st, const char *what)
+static spaa_status spt_cannot(struct sp_spt_names *n, const char *path, spaa_status st, const char *what)
 {
     if (st == SPAA_ERR_NOMEM)
         return sp_nomem(n->d);
@@ -103,7 +71,7 @@ static spaa_status cannot(struct sp_spt_names *n, const char *path, spaa_status 
 }
 
 /* "app=app.map" names the program, where no file is called so; else the map itself does. */
-static spaa_status add_map(struct sp_spt_names *n, const char *value)
+static spaa_status spt_add_map(struct sp_spt_names *n, const char *value)
 {
     const struct sp_spt *f = n->file;
     struct sp_str module, asked = {NULL, 0};
@@ -118,19 +86,19 @@ static spaa_status add_map(struct sp_spt_names *n, const char *value)
         st = sp_file_slurp(path, SP_MSVC_MAP_MAX, n->d, &text, &size);
     }
     if (st)
-        return cannot(n, path, st, "readable file");
-    struct source *s = new_source(n);
+        return spt_cannot(n, path, st, "readable file");
+    struct source *s = spt_new_source(n);
     if (!s)
         free(text);
     if (!s || !sp_symtab_keep(&s->tab, text) || !sp_msvc_map_parse(text, size, &s->tab, &module, &found))
         return sp_nomem(n->d);
     if (!found)
-        return cannot(n, path, SPAA_ERR_INPUT, "linker map (link /MAP)");
+        return spt_cannot(n, path, SPAA_ERR_INPUT, "linker map (link /MAP)");
     if (!asked.p)
         asked = module;
     for (uint32_t i = 0; i < f->nprograms; i++)
         if (sp_spt_name_is(f->programs[i].name, asked) || (f->nprograms == 1 && asked.p == module.p)) {
-            assign(n, i);
+            spt_assign(n, i);
             any = true;
         }
     if (!any)
@@ -144,8 +112,8 @@ static spaa_status add_map(struct sp_spt_names *n, const char *value)
 }
 
 /* The GUID of an image and where its RVAs count from; SPAA_ERR_INPUT when it is neither PE nor ELF. */
-static spaa_status read_image(const char *path, struct sp_diags *d, struct source *s, struct sp_rsds *id,
-                              bool *has_id, bool *has_age)
+static spaa_status spt_read_image(const char *path, struct sp_diags *d, struct source *s, struct sp_rsds *id,
+                                  bool *has_id, bool *has_age)
 {
     struct sp_pe pe;
     struct sp_elf elf = {0};
@@ -178,36 +146,36 @@ static spaa_status read_image(const char *path, struct sp_diags *d, struct sourc
 }
 
 /* *fits: some program of the trace is this image; `only` looks at that one alone. */
-static spaa_status try_image(struct sp_spt_names *n, const char *path, uint32_t only, bool *fits)
+static spaa_status spt_try_image(struct sp_spt_names *n, const char *path, uint32_t only, bool *fits)
 {
     const struct sp_spt *f = n->file;
     struct sp_rsds id = {0};
     bool has_id = false, has_age = false;
-    struct source *s = new_source(n);
+    struct source *s = spt_new_source(n);
     *fits = false;
     if (!s)
         return SPAA_ERR_NOMEM;
-    spaa_status st = read_image(path, n->d, s, &id, &has_id, &has_age);
+    spaa_status st = spt_read_image(path, n->d, s, &id, &has_id, &has_age);
     for (uint32_t i = 0; !st && has_id && i < f->nprograms; i++) {
         const struct sp_rsds *r = &f->programs[i].rsds;
         if ((only != SP_NONE && i != only) || !sp_rsds_same_guid(r, &id) || (has_age && r->age != id.age))
             continue;
-        assign(n, i);
+        spt_assign(n, i);
         *fits = true;
     }
     if (*fits && !sp_symtab_finish(&s->tab, SP_RULES_ELF))
         st = SPAA_ERR_NOMEM;
     if (!*fits)
-        drop_source(n);
+        spt_drop_source(n);
     return st;
 }
 
-static spaa_status add_image(struct sp_spt_names *n, const char *path)
+static spaa_status spt_add_image(struct sp_spt_names *n, const char *path)
 {
     bool fits;
-    spaa_status st = try_image(n, path, SP_NONE, &fits);
+    spaa_status st = spt_try_image(n, path, SP_NONE, &fits);
     if (st)
-        return cannot(n, path, st, "PE image or ELF file");
+        return spt_cannot(n, path, st, "PE image or ELF file");
     if (!fits)
         sp_emit_hint(n->d, SP_W312, SP_AT_NOTHING, "`spaa spt match` compares GUIDs and ages",
                      "%s is none of the trace's binaries", path);
@@ -215,7 +183,7 @@ static spaa_status add_image(struct sp_spt_names *n, const char *path)
 }
 
 /* symfs/windows/path/app.exe, then symfs/app.exe; files of another build are passed over. */
-static spaa_status search(struct sp_spt_names *n, const char *symfs, uint32_t program)
+static spaa_status spt_search(struct sp_spt_names *n, const char *symfs, uint32_t program)
 {
     struct sp_str name = n->file->programs[program].name;
     const char *colon = name.n > 1 && name.p[1] == ':' ? name.p + 2 : name.p;
@@ -235,7 +203,7 @@ static spaa_status search(struct sp_spt_names *n, const char *symfs, uint32_t pr
             if (*c == '\\')
                 *c = '/';
         if (!strstr(path + at, ".."))
-            st = try_image(n, path, program, &fits);
+            st = spt_try_image(n, path, program, &fits);
         st = st == SPAA_ERR_NOMEM ? st : SPAA_OK;
     }
     return st ? sp_nomem(n->d) : SPAA_OK;
@@ -255,14 +223,14 @@ spaa_status sp_spt_names_new(const struct sp_spt *f, const struct sp_read_opts *
     spaa_status st = sp_strtab_init(&n->text) && n->of && n->misses ? SPAA_OK : sp_nomem(d);
     for (size_t i = 0; i < opts->nown && !st && !n->off; i++) {
         if (strcmp(opts->own[i].name, "map") == 0)
-            st = add_map(n, opts->own[i].value);
+            st = spt_add_map(n, opts->own[i].value);
         else if (strcmp(opts->own[i].name, "image") == 0)
-            st = add_image(n, opts->own[i].value);
+            st = spt_add_image(n, opts->own[i].value);
     }
     if (opts->symbols.symfs)
         for (uint32_t i = 0; i < f->nprograms && !st && !n->off; i++)
             if (!n->of[i])
-                st = search(n, opts->symbols.symfs, i);
+                st = spt_search(n, opts->symbols.symfs, i);
     if (st)
         sp_spt_names_free(n);
     else
@@ -275,7 +243,7 @@ void sp_spt_names_free(struct sp_spt_names *n)
     if (!n)
         return;
     while (n->sources.n)
-        drop_source(n);
+        spt_drop_source(n);
     sp_vec_free(&n->sources);
     free(n->of);
     free(n->misses);
@@ -284,7 +252,7 @@ void sp_spt_names_free(struct sp_spt_names *n)
 }
 
 /* The name for people, made once per symbol; NULL: out of memory. */
-static const char *plain_name(struct sp_spt_names *n, struct source *s, const struct sp_sym *sym)
+static const char *spt_plain_name(struct sp_spt_names *n, struct source *s, const struct sp_sym *sym)
 {
     size_t i = (size_t)(sym - s->tab.syms.v);
     struct sp_buf b;
@@ -319,7 +287,7 @@ bool sp_spt_names_find(struct sp_spt_names *n, uint32_t program, uint32_t rva, s
         n->misses[program]++;
         return true;
     }
-    out->func = plain_name(n, s, sym);
+    out->func = spt_plain_name(n, s, sym);
     if (!out->func)
         return false;
     out->raw = strcmp(out->func, sym->name) == 0 ? NULL : sym->name;

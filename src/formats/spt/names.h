@@ -7,7 +7,7 @@
 #ifndef SP_SPT_NAMES_H
 #define SP_SPT_NAMES_H
 
-#include "formats/spt.h"
+#include "formats/common/spt/spt.h"
 
 struct sp_spt_names;
 

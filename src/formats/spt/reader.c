@@ -8,7 +8,7 @@
  *
  * A call stack of no frames has nothing to say of which binary it is, so its context does: x_spt.
  */
-#include "formats/spt/spt_reader.h"
+#include "formats/spt/spt_format.h"
 
 #include "base/hash.h"
 #include "base/num.h"
@@ -43,7 +43,7 @@ struct reader {
 };
 
 /* Drivers and the kernel proper, by what Windows calls them. */
-static bool is_kernel(struct sp_str path)
+static bool spt_is_kernel(struct sp_str path)
 {
     static const char *const names[] = {"ntoskrnl.exe", "ntkrnlmp.exe", "ntkrnlpa.exe",
                                         "ntkrpamp.exe", "hal.dll",      "halmacpi.dll",
@@ -56,13 +56,13 @@ static bool is_kernel(struct sp_str path)
 }
 
 /* The DSO of a program, also of one that is not in the table. */
-static uint32_t dso_of(struct reader *r, uint32_t program)
+static uint32_t spt_dso_of(struct reader *r, uint32_t program)
 {
     char room[32], key[SP_RSDS_KEY_ROOM];
     if (r->dsos[program] != SP_NONE)
         return r->dsos[program];
     struct sp_str name = sp_spt_program_name(&r->file, program, room);
-    struct sp_dso d = {.name = sp_profile_str(r->p, name.p, name.n), .is_kernel = is_kernel(name)};
+    struct sp_dso d = {.name = sp_profile_str(r->p, name.p, name.n), .is_kernel = spt_is_kernel(name)};
     if (program < r->file.nprograms)
         d.build_id = sp_profile_str(r->p, key, sp_rsds_key(&r->file.programs[program].rsds, false, key));
     if (d.name == SP_STR_FAIL || d.build_id == SP_STR_FAIL)
@@ -70,10 +70,10 @@ static uint32_t dso_of(struct reader *r, uint32_t program)
     return r->dsos[program] = sp_dso_intern(r->p, &d);
 }
 
-static uint32_t make_frame(struct reader *r, uint32_t program, uint32_t rva, bool caller)
+static uint32_t spt_make_frame(struct reader *r, uint32_t program, uint32_t rva, bool caller)
 {
     struct sp_profile *p = r->p;
-    uint32_t dso = dso_of(r, program), name;
+    uint32_t dso = spt_dso_of(r, program), name;
     struct sp_spt_name found;
     bool known = false;
     caller = caller && rva;
@@ -106,12 +106,12 @@ static uint32_t make_frame(struct reader *r, uint32_t program, uint32_t rva, boo
     return f.function == SP_NONE ? SP_NONE : sp_frame_intern(p, &f);
 }
 
-static inline uint64_t place_key(uint32_t program, uint32_t rva, bool caller)
+static inline uint64_t spt_place_key(uint32_t program, uint32_t rva, bool caller)
 {
     return (uint64_t)program << 33 | (uint64_t)rva << 1 | caller;
 }
 
-static bool grow_places(struct reader *r)
+static bool spt_grow_places(struct reader *r)
 {
     size_t n = r->places ? 2 * (r->places_mask + 1) : 1024;
     struct place *fresh = calloc(n, sizeof *fresh);
@@ -132,16 +132,16 @@ static bool grow_places(struct reader *r)
 }
 
 /* SP_NONE: out of memory. */
-static uint32_t frame_of(struct reader *r, uint32_t program, uint32_t rva, bool caller)
+static uint32_t spt_frame_of(struct reader *r, uint32_t program, uint32_t rva, bool caller)
 {
-    uint64_t key = place_key(program, rva, caller);
-    if (2 * (r->places_n + 1) > r->places_mask && !grow_places(r))
+    uint64_t key = spt_place_key(program, rva, caller);
+    if (2 * (r->places_n + 1) > r->places_mask && !spt_grow_places(r))
         return SP_NONE;
     size_t i = (size_t)sp_hash_mix(key, 0) & r->places_mask;
     for (; r->places[i].frame; i = (i + 1) & r->places_mask)
         if (r->places[i].key == key)
             return r->places[i].frame - 1;
-    uint32_t frame = make_frame(r, program, rva, caller);
+    uint32_t frame = spt_make_frame(r, program, rva, caller);
     if (frame == SP_NONE)
         return SP_NONE;
     r->places[i] = (struct place){key, frame + 1};
@@ -150,10 +150,10 @@ static uint32_t frame_of(struct reader *r, uint32_t program, uint32_t rva, bool 
 }
 
 /* A context of an empty stack that names its binary. */
-static uint32_t empty_context(struct reader *r, uint32_t program, int kind)
+static uint32_t spt_empty_context(struct reader *r, uint32_t program, int kind)
 {
     struct sp_context c = r->p->contexts.v[r->context[kind]];
-    uint32_t dso = dso_of(r, program);
+    uint32_t dso = spt_dso_of(r, program);
     if (dso == SP_NONE)
         return SP_NONE;
     struct sp_str name = sp_pstr(r->p, r->p->dsos.v[dso].name),
@@ -170,7 +170,7 @@ static uint32_t empty_context(struct reader *r, uint32_t program, int kind)
     return c.more == SP_STR_FAIL ? SP_NONE : sp_context_intern(r->p, &c);
 }
 
-static bool add_weight(struct reader *r, uint32_t stack, uint32_t metric, struct sp_spt_sum sum)
+static bool spt_add_weight(struct reader *r, uint32_t stack, uint32_t metric, struct sp_spt_sum sum)
 {
     char t[64];
     if (!sum.high && sum.low <= INT64_MAX)
@@ -179,10 +179,10 @@ static bool add_weight(struct reader *r, uint32_t stack, uint32_t metric, struct
     return sp_weight_add_text(r->p, stack, metric, t, sp_scaled_text(whole, 0, t));
 }
 
-static bool add_stack(struct reader *r, int kind, uint32_t program, const uint32_t *frames, uint32_t n,
-                      struct sp_spt_sum sum)
+static bool spt_add_stack(struct reader *r, int kind, uint32_t program, const uint32_t *frames, uint32_t n,
+                          struct sp_spt_sum sum)
 {
-    uint32_t context = n ? r->context[kind] : empty_context(r, program, kind), stack;
+    uint32_t context = n ? r->context[kind] : spt_empty_context(r, program, kind), stack;
     bool fresh = true;
     if (context == SP_NONE)
         return false;
@@ -194,10 +194,10 @@ static bool add_stack(struct reader *r, int kind, uint32_t program, const uint32
         return false;
     if (fresh)
         sp_stack_set_layout(r->p, stack, r->layout[kind]);
-    return add_weight(r, stack, r->metric[kind], sum);
+    return spt_add_weight(r, stack, r->metric[kind], sum);
 }
 
-static bool fill_counts(struct reader *r, uint32_t program, int kind)
+static bool spt_fill_counts(struct reader *r, uint32_t program, int kind)
 {
     const struct sp_spt_counts *c = &r->tables.counts[program][kind];
     bool branch = kind == SP_SPT_KIND_LBR, ok = true;
@@ -205,41 +205,41 @@ static bool fill_counts(struct reader *r, uint32_t program, int kind)
         const struct sp_spt_count *s = &c->slots[i];
         if (!s->sum.low && !s->sum.high)
             continue;
-        uint32_t frames[2] = {frame_of(r, program, (uint32_t)(branch ? s->key >> 32 : s->key), false),
-                              branch ? frame_of(r, program, (uint32_t)s->key, false) : 0};
+        uint32_t frames[2] = {spt_frame_of(r, program, (uint32_t)(branch ? s->key >> 32 : s->key), false),
+                              branch ? spt_frame_of(r, program, (uint32_t)s->key, false) : 0};
         ok = frames[0] != SP_NONE && frames[1] != SP_NONE &&
-             add_stack(r, kind, program, frames, branch ? 2 : 1, s->sum);
+             spt_add_stack(r, kind, program, frames, branch ? 2 : 1, s->sum);
     }
     return ok;
 }
 
 /* Asks for what the look-ups of a stack's frames will touch. */
-static void ask_ahead(const struct reader *r, const struct sp_spt_stack *s)
+static void spt_ask_ahead(const struct reader *r, const struct sp_spt_stack *s)
 {
     for (uint32_t k = 0; r->places && k < s->n; k++) {
-        uint64_t key = place_key(s->program, sp_spt_u32(s->entries + (size_t)4 * k), k > 0);
+        uint64_t key = spt_place_key(s->program, sp_spt_u32(s->entries + (size_t)4 * k), k > 0);
         __builtin_prefetch(&r->places[(size_t)sp_hash_mix(key, 0) & r->places_mask]);
     }
 }
 
-static bool fill_stacks(struct reader *r)
+static bool spt_fill_stacks(struct reader *r)
 {
     uint32_t frames[255];
     for (size_t i = 0; i < r->tables.stacks.n; i++) {
         const struct sp_spt_stack *s = &r->tables.stacks.v[i];
         if (i + 1 < r->tables.stacks.n)
-            ask_ahead(r, s + 1);
+            spt_ask_ahead(r, s + 1);
         for (uint32_t k = 0; k < s->n; k++)
-            if ((frames[k] = frame_of(r, s->program, sp_spt_u32(s->entries + (size_t)4 * k), k > 0)) ==
+            if ((frames[k] = spt_frame_of(r, s->program, sp_spt_u32(s->entries + (size_t)4 * k), k > 0)) ==
                 SP_NONE)
                 return false;
-        if (!add_stack(r, SP_SPT_KIND_CALLSTACK, s->program, frames, s->n, s->sum))
+        if (!spt_add_stack(r, SP_SPT_KIND_CALLSTACK, s->program, frames, s->n, s->sum))
             return false;
     }
     return true;
 }
 
-static bool has_kind(const struct reader *r, int kind)
+static bool spt_has_kind(const struct reader *r, int kind)
 {
     for (uint32_t i = 0; kind != SP_SPT_KIND_CALLSTACK && i < r->tables.programs; i++)
         if (r->tables.counts[i][kind].count)
@@ -247,7 +247,7 @@ static bool has_kind(const struct reader *r, int kind)
     return kind == SP_SPT_KIND_CALLSTACK && r->tables.stacks.n;
 }
 
-static bool declare(struct reader *r, int kind)
+static bool spt_declare(struct reader *r, int kind)
 {
     struct sp_profile *p = r->p;
     const struct sp_spt_kind *k = &sp_spt_kinds[kind];
@@ -264,7 +264,7 @@ static bool declare(struct reader *r, int kind)
     return r->context[kind] != SP_NONE && r->layout[kind] != SP_NONE;
 }
 
-static bool fill_header(struct reader *r)
+static bool spt_fill_header(struct reader *r)
 {
     struct sp_header *h = &r->p->header;
     const struct sp_spt *f = &r->file;
@@ -286,36 +286,36 @@ static bool fill_header(struct reader *r)
 }
 
 /* Two programs that are one binary, or one whose name looks made up: then stacks are compared. */
-static bool all_distinct(struct reader *r)
+static bool spt_all_distinct(struct reader *r)
 {
     for (uint32_t i = 0; i < r->programs; i++)
         r->dsos[i] = SP_NONE;
     for (uint32_t i = 0; i < r->file.nprograms; i++)
-        if (dso_of(r, i) == SP_NONE)
+        if (spt_dso_of(r, i) == SP_NONE)
             return false;
     r->distinct = r->p->dsos.n == r->file.nprograms;
     return true;
 }
 
-static spaa_status fill(struct reader *r)
+static spaa_status spt_fill(struct reader *r)
 {
-    bool ok = fill_header(r);
+    bool ok = spt_fill_header(r);
     r->programs = r->tables.programs > r->file.nprograms ? r->tables.programs : r->file.nprograms;
     r->dsos = malloc(((size_t)r->programs + 1) * sizeof *r->dsos);
-    ok = ok && r->dsos && all_distinct(r);
+    ok = ok && r->dsos && spt_all_distinct(r);
     for (int kind = 0; ok && kind < SP_SPT_KINDS; kind++) {
-        if (!has_kind(r, kind))
+        if (!spt_has_kind(r, kind))
             continue;
-        ok = declare(r, kind);
+        ok = spt_declare(r, kind);
         for (uint32_t i = 0; ok && kind != SP_SPT_KIND_CALLSTACK && i < r->tables.programs; i++)
-            ok = fill_counts(r, i, kind);
+            ok = spt_fill_counts(r, i, kind);
         if (ok && kind == SP_SPT_KIND_CALLSTACK)
-            ok = fill_stacks(r);
+            ok = spt_fill_stacks(r);
     }
     return ok ? SPAA_OK : sp_nomem(r->d);
 }
 
-static spaa_status read_stream(struct reader *r, struct sp_input *in)
+static spaa_status spt_read_stream(struct reader *r, struct sp_input *in)
 {
     struct sp_spt_stream s;
     struct sp_spt_record rec;
@@ -343,11 +343,11 @@ spaa_status sp_spt_read(struct sp_input *in, const struct sp_read_opts *opts, st
     if (!st && !r.file.streams)
         st = SPAA_ERR_INPUT;
     if (!st)
-        st = read_stream(&r, in);
+        st = spt_read_stream(&r, in);
     if (!st)
         st = sp_spt_names_new(&r.file, opts, d, &r.names);
     if (!st)
-        st = fill(&r);
+        st = spt_fill(&r);
     if (!st)
         sp_spt_names_report(r.names);
     sp_spt_names_free(r.names);

@@ -39,12 +39,12 @@ bool sp_spt_tables_reach(struct sp_spt_tables *t, uint32_t program)
     return true;
 }
 
-static inline size_t slot_of(const struct sp_spt_counts *c, uint64_t key)
+static inline size_t spt_slot_of(const struct sp_spt_counts *c, uint64_t key)
 {
     return (size_t)((key * 0x9E3779B97F4A7C15u) >> 32 ^ key) & c->mask;
 }
 
-static bool grow(struct sp_spt_counts *c)
+static bool spt_grow(struct sp_spt_counts *c)
 {
     size_t n = c->slots ? 2 * (c->mask + 1) : 64;
     struct sp_spt_counts fresh = {calloc(n, sizeof *fresh.slots), n - 1, c->count};
@@ -54,7 +54,7 @@ static bool grow(struct sp_spt_counts *c)
         const struct sp_spt_count *from = &c->slots[i];
         if (!from->sum.low && !from->sum.high)
             continue;
-        size_t at = slot_of(&fresh, from->key);
+        size_t at = spt_slot_of(&fresh, from->key);
         while (fresh.slots[at].sum.low || fresh.slots[at].sum.high)
             at = (at + 1) & fresh.mask;
         fresh.slots[at] = *from;
@@ -66,9 +66,9 @@ static bool grow(struct sp_spt_counts *c)
 
 bool sp_spt_counts_add(struct sp_spt_counts *c, uint64_t key, uint64_t hits)
 {
-    if (2 * (c->count + 1) > c->mask && !grow(c))
+    if (2 * (c->count + 1) > c->mask && !spt_grow(c))
         return false;
-    for (size_t i = slot_of(c, key);; i = (i + 1) & c->mask) {
+    for (size_t i = spt_slot_of(c, key);; i = (i + 1) & c->mask) {
         struct sp_spt_count *s = &c->slots[i];
         bool empty = !s->sum.low && !s->sum.high;
         if (!empty && s->key != key)
@@ -80,7 +80,7 @@ bool sp_spt_counts_add(struct sp_spt_counts *c, uint64_t key, uint64_t hits)
     }
 }
 
-static bool add_stack(struct sp_spt_tables *t, const struct sp_spt_waiting *w)
+static bool spt_add_stack(struct sp_spt_tables *t, const struct sp_spt_waiting *w)
 {
     size_t bytes = (size_t)4 * w->n;
     struct sp_probe at = sp_map_probe(&t->stack_map, w->hash);
@@ -102,8 +102,8 @@ static bool add_stack(struct sp_spt_tables *t, const struct sp_spt_waiting *w)
     return true;
 }
 
-static inline struct sp_spt_waiting waiting(uint32_t program, const unsigned char *entries, uint32_t n,
-                                            uint64_t hits)
+static inline struct sp_spt_waiting spt_waiting(uint32_t program, const unsigned char *entries, uint32_t n,
+                                                uint64_t hits)
 {
     return (struct sp_spt_waiting){entries, sp_hash64_seed(entries, (size_t)4 * n, program), hits, n,
                                    program};
@@ -112,8 +112,8 @@ static inline struct sp_spt_waiting waiting(uint32_t program, const unsigned cha
 bool sp_spt_stack_add(struct sp_spt_tables *t, uint32_t program, const unsigned char *entries, uint32_t n,
                       uint64_t hits)
 {
-    struct sp_spt_waiting w = waiting(program, entries, n, hits);
-    return add_stack(t, &w);
+    struct sp_spt_waiting w = spt_waiting(program, entries, n, hits);
+    return spt_add_stack(t, &w);
 }
 
 bool sp_spt_tables_settle(struct sp_spt_tables *t)
@@ -131,7 +131,7 @@ bool sp_spt_tables_settle(struct sp_spt_tables *t)
         for (size_t at = 0; ahead[i] && at < (size_t)4 * t->waiting[i].n; at += 64)
             __builtin_prefetch(ahead[i]->entries + at);
     for (unsigned i = 0; ok && i < t->nwaiting; i++)
-        ok = add_stack(t, &t->waiting[i]);
+        ok = spt_add_stack(t, &t->waiting[i]);
     t->nwaiting = 0;
     return ok;
 }
@@ -141,7 +141,7 @@ bool sp_spt_tables_add(struct sp_spt_tables *t, const struct sp_spt_record *r)
     bool ok = sp_spt_tables_reach(t, r->program);
     if (r->kind == SP_SPT_KIND_CALLSTACK) {
         struct sp_spt_waiting *w = &t->waiting[t->nwaiting];
-        *w = waiting(r->program, r->entries, r->n, r->hits);
+        *w = spt_waiting(r->program, r->entries, r->n, r->hits);
         sp_map_expect(&t->stack_map, w->hash);
         return ok && (++t->nwaiting < SP_SPT_BATCH || sp_spt_tables_settle(t));
     }

@@ -5,7 +5,7 @@
 #ifndef SP_SPT_TABLES_H
 #define SP_SPT_TABLES_H
 
-#include "formats/spt.h"
+#include "formats/common/spt/spt.h"
 
 /* By key: an RVA, or to << 32 | from of a branch. */
 struct sp_spt_count {

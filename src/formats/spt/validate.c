@@ -2,12 +2,12 @@
  * Checks an SPT file, and says what of it is usable for what: SPDConvert takes samples of the instruction
  * pointer (/mode:IP) or branches (/mode:LBR), and a trace without the latter is of no use to the second.
  */
-#include "formats/spt/spt_reader.h"
-#include "formats/spt_tally.h"
+#include "formats/common/spt/tally.h"
+#include "formats/spt/spt_format.h"
 
 enum { TOLD_MAX = 9 };
 
-static void tell(const struct sp_spt *f, const struct sp_spt_tally *t, struct sp_diags *d)
+static void spt_tell(const struct sp_spt *f, const struct sp_spt_tally *t, struct sp_diags *d)
 {
     struct sp_buf b;
     char room[32];
@@ -30,7 +30,7 @@ static void tell(const struct sp_spt *f, const struct sp_spt_tally *t, struct sp
 }
 
 /* Whether a program that is in the table (so that SPDConvert can take it) has some of these kinds. */
-static bool has(const struct sp_spt *f, const struct sp_spt_tallies *t, int first, int last)
+static bool spt_has(const struct sp_spt *f, const struct sp_spt_tallies *t, int first, int last)
 {
     for (uint32_t i = 0; i < t->used; i++)
         for (int k = first; k <= last && t->v[i].program < f->nprograms; k++)
@@ -39,10 +39,10 @@ static bool has(const struct sp_spt *f, const struct sp_spt_tallies *t, int firs
     return false;
 }
 
-static void judge(const struct sp_spt *f, const struct sp_spt_tallies *t, struct sp_diags *d)
+static void spt_judge(const struct sp_spt *f, const struct sp_spt_tallies *t, struct sp_diags *d)
 {
-    bool ip = has(f, t, 0, SP_SPT_IP_KINDS - 1), lbr = has(f, t, SP_SPT_KIND_LBR, SP_SPT_KIND_LBR),
-         stacks = has(f, t, SP_SPT_KIND_CALLSTACK, SP_SPT_KIND_CALLSTACK);
+    bool ip = spt_has(f, t, 0, SP_SPT_IP_KINDS - 1), lbr = spt_has(f, t, SP_SPT_KIND_LBR, SP_SPT_KIND_LBR),
+         stacks = spt_has(f, t, SP_SPT_KIND_CALLSTACK, SP_SPT_KIND_CALLSTACK);
     if (!ip && !lbr && !stacks)
         sp_emit(d, SP_W446, SP_AT_NOTHING, " ");
     else
@@ -70,11 +70,11 @@ spaa_status sp_spt_validate(struct sp_input *in, struct sp_diags *d)
     if (!st && f.streams) {
         sp_spt_tallies_sort(&t);
         for (uint32_t i = 0; i < t.used && i < TOLD_MAX; i++)
-            tell(&f, &t.v[i], d);
+            spt_tell(&f, &t.v[i], d);
         if (t.used > TOLD_MAX)
             sp_emit(d, SP_I450, SP_AT_NOTHING, "%u more binaries: `spaa dump --section total` has them all",
                     t.used - TOLD_MAX);
-        judge(&f, &t, d);
+        spt_judge(&f, &t, d);
     }
     sp_spt_tallies_free(&t);
     sp_spt_close(&f);

@@ -6,7 +6,7 @@
  * REPEAT before it. Tables have the usual capacities, or those of the file that the profile came from.
  */
 #include "formats/spt/collect.h"
-#include "formats/spt/spt_reader.h"
+#include "formats/spt/spt_format.h"
 #include "json/json.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct writer {
     uint64_t raw_data_id, target_arch, strings_capacity, programs_capacity;
 };
 
-static void put(struct sp_buf *b, uint64_t v, unsigned bytes)
+static void spt_put(struct sp_buf *b, uint64_t v, unsigned bytes)
 {
     char t[8];
     for (unsigned i = 0; i < bytes; i++)
@@ -32,17 +32,17 @@ static void put(struct sp_buf *b, uint64_t v, unsigned bytes)
     sp_buf_add(b, t, bytes);
 }
 
-static bool flush_segment(struct writer *w)
+static bool spt_flush_segment(struct writer *w)
 {
     struct sp_buf head;
     char room[16];
     if (!w->segment.len)
         return !w->segment.failed;
     head = (struct sp_buf){.data = room, .cap = sizeof room, .max = sizeof room};
-    put(&head, SP_SPT_BINARY_ID, 1);
-    put(&head, 0, 1);
-    put(&head, w->program, 2);
-    put(&head, w->segment.len + 4, 4);
+    spt_put(&head, SP_SPT_BINARY_ID, 1);
+    spt_put(&head, 0, 1);
+    spt_put(&head, w->program, 2);
+    spt_put(&head, w->segment.len + 4, 4);
     sp_write(w->out, head.data, head.len);
     sp_write(w->out, w->segment.data, w->segment.len);
     bool ok = !w->segment.failed;
@@ -51,42 +51,42 @@ static bool flush_segment(struct writer *w)
 }
 
 /* n entries that have these hits; a sum beyond 64 bits takes several records. */
-static bool record(struct writer *w, int kind, const unsigned char *entries, unsigned n, size_t each,
-                   struct sp_spt_sum sum)
+static bool spt_record(struct writer *w, int kind, const unsigned char *entries, unsigned n, size_t each,
+                       struct sp_spt_sum sum)
 {
     while (sum.low || sum.high) {
         uint64_t hits = sum.high ? UINT64_MAX : sum.low;
         sum.high -= sum.high && sum.low < hits;
         sum.low -= hits;
         if (hits > 1) {
-            put(&w->segment, SP_SPT_REPEAT, 1);
-            put(&w->segment, 0, 1);
-            put(&w->segment, hits - 1, 8);
+            spt_put(&w->segment, SP_SPT_REPEAT, 1);
+            spt_put(&w->segment, 0, 1);
+            spt_put(&w->segment, hits - 1, 8);
         }
-        put(&w->segment, sp_spt_kinds[kind].op, 1);
-        put(&w->segment, n, 1);
+        spt_put(&w->segment, sp_spt_kinds[kind].op, 1);
+        spt_put(&w->segment, n, 1);
         sp_buf_add(&w->segment, entries, n * each);
-        if (w->segment.len > SEGMENT_BYTES && !flush_segment(w))
+        if (w->segment.len > SEGMENT_BYTES && !spt_flush_segment(w))
             return false;
     }
     return !w->segment.failed;
 }
 
-static int by_sum(const struct sp_spt_sum *x, const struct sp_spt_sum *y)
+static int spt_by_sum(const struct sp_spt_sum *x, const struct sp_spt_sum *y)
 {
     if (x->high != y->high)
         return x->high < y->high ? 1 : -1;
     return (x->low < y->low) - (x->low > y->low);
 }
 
-static int by_hits(const void *a, const void *b)
+static int spt_by_hits(const void *a, const void *b)
 {
     const struct sp_spt_count *x = a, *y = b;
-    int c = by_sum(&x->sum, &y->sum);
+    int c = spt_by_sum(&x->sum, &y->sum);
     return c ? c : (x->key > y->key) - (x->key < y->key);
 }
 
-static bool write_counts(struct writer *w, const struct sp_spt_counts *c, int kind)
+static bool spt_write_counts(struct writer *w, const struct sp_spt_counts *c, int kind)
 {
     struct sp_spt_count *list = malloc((c->count + 1) * sizeof *list);
     unsigned char entries[8 * 255];
@@ -95,10 +95,10 @@ static bool write_counts(struct writer *w, const struct sp_spt_counts *c, int ki
         if (c->slots[i].sum.low || c->slots[i].sum.high)
             list[n++] = c->slots[i];
     if (n)
-        qsort(list, n, sizeof *list, by_hits);
+        qsort(list, n, sizeof *list, spt_by_hits);
     bool ok = list != NULL;
     for (size_t i = 0, k; ok && i < n; i += k) {
-        for (k = 0; k < 255 && i + k < n && !by_sum(&list[i].sum, &list[i + k].sum); k++) {
+        for (k = 0; k < 255 && i + k < n && !spt_by_sum(&list[i].sum, &list[i + k].sum); k++) {
             uint64_t key = list[i + k].key;
             unsigned char *e = entries + each * k;
             for (unsigned byte = 0; byte < 4; byte++) {
@@ -107,18 +107,18 @@ static bool write_counts(struct writer *w, const struct sp_spt_counts *c, int ki
                     e[4 + byte] = (unsigned char)(key >> (8 * byte));
             }
         }
-        ok = record(w, kind, entries, (unsigned)k, each, list[i].sum);
+        ok = spt_record(w, kind, entries, (unsigned)k, each, list[i].sum);
     }
     free(list);
     return ok;
 }
 
-static int by_stack(const void *a, const void *b)
+static int spt_by_stack(const void *a, const void *b)
 {
     const struct sp_spt_stack *x = a, *y = b;
     if (x->program != y->program)
         return x->program < y->program ? -1 : 1;
-    int c = by_sum(&x->sum, &y->sum);
+    int c = spt_by_sum(&x->sum, &y->sum);
     for (uint32_t i = 0; !c && i < x->n && i < y->n; i++) {
         uint32_t p = sp_spt_u32(x->entries + (size_t)4 * i), q = sp_spt_u32(y->entries + (size_t)4 * i);
         c = (p > q) - (p < q);
@@ -126,27 +126,27 @@ static int by_stack(const void *a, const void *b)
     return c ? c : (x->n > y->n) - (x->n < y->n);
 }
 
-static bool write_segments(struct writer *w)
+static bool spt_write_segments(struct writer *w)
 {
     struct sp_spt_tables *t = &w->c->tables;
     size_t next = 0;
     bool ok = true;
     if (t->stacks.n)
-        qsort(t->stacks.v, t->stacks.n, sizeof *t->stacks.v, by_stack);
+        qsort(t->stacks.v, t->stacks.n, sizeof *t->stacks.v, spt_by_stack);
     for (w->program = 0; ok && w->program < w->c->programs.n; w->program++) {
         for (int kind = 0; ok && kind < SP_SPT_KIND_CALLSTACK && w->program < t->programs; kind++)
-            ok = write_counts(w, &t->counts[w->program][kind], kind);
+            ok = spt_write_counts(w, &t->counts[w->program][kind], kind);
         for (; ok && next < t->stacks.n && t->stacks.v[next].program == w->program; next++) {
             const struct sp_spt_stack *s = &t->stacks.v[next];
-            ok = record(w, SP_SPT_KIND_CALLSTACK, s->entries, s->n, 4, s->sum);
+            ok = spt_record(w, SP_SPT_KIND_CALLSTACK, s->entries, s->n, 4, s->sum);
         }
-        ok = ok && flush_segment(w);
+        ok = ok && spt_flush_segment(w);
     }
     return ok;
 }
 
 /* Fields of the file that the profile came from, in the header's x_spt. */
-static void read_origin(struct writer *w)
+static void spt_read_origin(struct writer *w)
 {
     struct sp_span key, raw;
     struct sp_json j;
@@ -168,21 +168,21 @@ static void read_origin(struct writer *w)
     sp_buf_free(&text);
 }
 
-static spaa_status no_room(struct writer *w, const char *what, size_t n)
+static spaa_status spt_no_room(struct writer *w, const char *what, size_t n)
 {
     sp_emit_hint(w->d, SP_E420, SP_AT_NOTHING, "`--binary NAME` writes only some of them",
                  "%zu %s, SPT has room for 65535", n, what);
     return SPAA_ERR_UNSUPPORTED;
 }
 
-static uint64_t capacity(uint64_t origin, uint64_t usual, size_t need)
+static uint64_t spt_capacity(uint64_t origin, uint64_t usual, size_t need)
 {
     uint64_t v = origin && origin <= UINT16_MAX ? origin : usual;
     return v >= need ? v : need;
 }
 
 /* The names one behind the other; index[i] is where that of program i stands. */
-static bool lay_out_names(const struct sp_spt_collected *c, struct sp_buf *strings, uint32_t *index)
+static bool spt_lay_out_names(const struct sp_spt_collected *c, struct sp_buf *strings, uint32_t *index)
 {
     for (size_t i = 0; i < c->programs.n; i++) {
         struct sp_str name = c->programs.v[i].name;
@@ -197,54 +197,54 @@ static bool lay_out_names(const struct sp_spt_collected *c, struct sp_buf *strin
     return !strings->failed;
 }
 
-static void fill_to(struct sp_buf *b, uint64_t size)
+static void spt_fill_to(struct sp_buf *b, uint64_t size)
 {
     while (!b->failed && b->len < size)
         sp_buf_ch(b, '\0');
 }
 
-static void lay_out_tables(const struct writer *w, const struct sp_buf *strings, const uint32_t *index,
-                           struct sp_buf *out)
+static void spt_lay_out_tables(const struct writer *w, const struct sp_buf *strings, const uint32_t *index,
+                               struct sp_buf *out)
 {
     size_t n = w->c->programs.n;
-    uint64_t room = capacity(w->strings_capacity, SP_SPT_STRINGS_USUAL, strings->len),
-             programs = capacity(w->programs_capacity, SP_SPT_PROGRAMS_USUAL, n);
-    put(out, SP_SPT_SIGNATURE, 4);
-    put(out, 1, 4);
-    put(out, w->raw_data_id, 4);
-    put(out, w->target_arch, 4);
-    put(out, SP_SPT_HEADER_BYTES, 4);
-    put(out, SP_SPT_HEADER_BYTES + room, 4);
-    put(out, strings->len, 2);
-    put(out, room, 2);
-    put(out, n, 2);
-    put(out, programs, 2);
+    uint64_t room = spt_capacity(w->strings_capacity, SP_SPT_STRINGS_USUAL, strings->len),
+             programs = spt_capacity(w->programs_capacity, SP_SPT_PROGRAMS_USUAL, n);
+    spt_put(out, SP_SPT_SIGNATURE, 4);
+    spt_put(out, 1, 4);
+    spt_put(out, w->raw_data_id, 4);
+    spt_put(out, w->target_arch, 4);
+    spt_put(out, SP_SPT_HEADER_BYTES, 4);
+    spt_put(out, SP_SPT_HEADER_BYTES + room, 4);
+    spt_put(out, strings->len, 2);
+    spt_put(out, room, 2);
+    spt_put(out, n, 2);
+    spt_put(out, programs, 2);
     sp_buf_add(out, strings->data, strings->len);
-    fill_to(out, SP_SPT_HEADER_BYTES + room);
+    spt_fill_to(out, SP_SPT_HEADER_BYTES + room);
     for (size_t i = 0; i < n; i++) {
         sp_buf_add(out, w->c->programs.v[i].rsds.guid, 16);
-        put(out, w->c->programs.v[i].rsds.age, 4);
-        put(out, index[i], 4);
+        spt_put(out, w->c->programs.v[i].rsds.age, 4);
+        spt_put(out, index[i], 4);
     }
-    fill_to(out, SP_SPT_HEADER_BYTES + room + programs * SP_SPT_PROGRAM_BYTES);
+    spt_fill_to(out, SP_SPT_HEADER_BYTES + room + programs * SP_SPT_PROGRAM_BYTES);
 }
 
 /* Header, string table, program ID table. */
-static spaa_status write_tables(struct writer *w)
+static spaa_status spt_write_tables(struct writer *w)
 {
     struct sp_buf strings, head;
     spaa_status st = SPAA_OK;
     sp_buf_init(&strings, 0);
     sp_buf_init(&head, 0);
     uint32_t *index = calloc(w->c->programs.n + 1, sizeof *index);
-    if (!index || !lay_out_names(w->c, &strings, index))
+    if (!index || !spt_lay_out_names(w->c, &strings, index))
         st = sp_nomem(w->d);
     else if (strings.len > UINT16_MAX)
-        st = no_room(w, "bytes of names", strings.len);
+        st = spt_no_room(w, "bytes of names", strings.len);
     else if (w->c->programs.n > UINT16_MAX)
-        st = no_room(w, "binaries", w->c->programs.n);
+        st = spt_no_room(w, "binaries", w->c->programs.n);
     if (!st) {
-        lay_out_tables(w, &strings, index, &head);
+        spt_lay_out_tables(w, &strings, index, &head);
         if (head.failed)
             st = sp_nomem(w->d);
         else
@@ -264,11 +264,11 @@ spaa_status sp_spt_write(struct sp_profile *p, const struct sp_write_opts *opts,
     sp_buf_init(&w.segment, 0);
     spaa_status st = sp_spt_collect(p, opts, d, &c);
     if (!st) {
-        read_origin(&w);
-        st = write_tables(&w);
+        spt_read_origin(&w);
+        st = spt_write_tables(&w);
     }
     if (!st)
-        st = write_segments(&w) ? out->status : sp_nomem(d);
+        st = spt_write_segments(&w) ? out->status : sp_nomem(d);
     sp_buf_free(&w.segment);
     sp_spt_collected_free(&c);
     return st;

@@ -6,7 +6,7 @@
  * them begin no string and all make sense as ordinals, they are ordinals. Names end at a NUL; where the used
  * part has none, the rest of the table is looked at.
  */
-#include "formats/spt.h"
+#include "formats/common/spt/spt.h"
 
 #include "base/hash.h"
 #include "json/json.h"
@@ -84,7 +84,40 @@ bool sp_spt_same_program(const struct sp_spt *f, uint32_t a, uint32_t b)
            sp_str_cmp(x->name, y->name) == 0;
 }
 
-static void read_fields(struct sp_spt *f, const unsigned char *p)
+struct sp_str sp_spt_base_name(struct sp_str path)
+{
+    uint32_t n = path.n;
+    while (n && path.p[n - 1] != '/' && path.p[n - 1] != '\\')
+        n--;
+    return (struct sp_str){path.p + n, path.n - n};
+}
+
+static bool spt_same_letters(struct sp_str a, struct sp_str b)
+{
+    for (uint32_t i = 0; i < a.n && a.n == b.n; i++) {
+        unsigned char x = (unsigned char)a.p[i], y = (unsigned char)b.p[i];
+        x |= (unsigned)x - 'A' < 26 ? 32 : 0;
+        y |= (unsigned)y - 'A' < 26 ? 32 : 0;
+        if (x != y)
+            return false;
+    }
+    return a.n == b.n;
+}
+
+static struct sp_str spt_stem(struct sp_str name)
+{
+    const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
+    return dot && dot > name.p ? (struct sp_str){name.p, (uint32_t)(dot - name.p)} : name;
+}
+
+bool sp_spt_name_is(struct sp_str name, struct sp_str asked)
+{
+    struct sp_str base = sp_spt_base_name(name);
+    return spt_same_letters(name, asked) || spt_same_letters(base, asked) ||
+           spt_same_letters(spt_stem(base), asked);
+}
+
+static void spt_read_fields(struct sp_spt *f, const unsigned char *p)
 {
     f->text_order = p[0] == 'S';
     f->signature = SP_SPT_SIGNATURE;
@@ -100,12 +133,12 @@ static void read_fields(struct sp_spt *f, const unsigned char *p)
     f->data_at = f->programs_at + (uint64_t)f->programs_capacity * SP_SPT_PROGRAM_BYTES;
 }
 
-static bool overlap(uint64_t a, uint64_t a_n, uint64_t b, uint64_t b_n)
+static bool spt_overlap(uint64_t a, uint64_t a_n, uint64_t b, uint64_t b_n)
 {
     return a_n && b_n && a < b + b_n && b < a + a_n;
 }
 
-static void check_fields(const struct sp_spt *f, struct sp_diags *d)
+static void spt_check_fields(const struct sp_spt *f, struct sp_diags *d)
 {
     uint64_t programs = (uint64_t)f->programs_capacity * SP_SPT_PROGRAM_BYTES;
     if (f->text_order)
@@ -123,11 +156,11 @@ static void check_fields(const struct sp_spt *f, struct sp_diags *d)
     if (f->data_at < SP_SPT_HEADER_BYTES)
         sp_emit(d, SP_E403, SP_AT(20), "the data stream would begin at 0x%llx, inside the header",
                 (unsigned long long)f->data_at);
-    if (overlap(0, SP_SPT_HEADER_BYTES, f->strings_at, f->strings_capacity))
+    if (spt_overlap(0, SP_SPT_HEADER_BYTES, f->strings_at, f->strings_capacity))
         sp_emit(d, SP_E405, SP_AT(16), "the string table at 0x%x and the header", f->strings_at);
-    if (overlap(0, SP_SPT_HEADER_BYTES, f->programs_at, programs))
+    if (spt_overlap(0, SP_SPT_HEADER_BYTES, f->programs_at, programs))
         sp_emit(d, SP_E405, SP_AT(20), "the program ID table at 0x%x and the header", f->programs_at);
-    if (overlap(f->strings_at, f->strings_capacity, f->programs_at, programs))
+    if (spt_overlap(f->strings_at, f->strings_capacity, f->programs_at, programs))
         sp_emit(d, SP_E405, SP_AT(16), "the string table at 0x%x and the program ID table at 0x%x",
                 f->strings_at, f->programs_at);
     else if (f->strings_capacity && f->strings_at + (uint64_t)f->strings_capacity > f->data_at)
@@ -136,7 +169,7 @@ static void check_fields(const struct sp_spt *f, struct sp_diags *d)
 }
 
 /* Number of strings in the used part: each ends with a NUL or with the table. */
-static uint32_t count_strings(const struct sp_spt *f)
+static uint32_t spt_count_strings(const struct sp_spt *f)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < f->nstrings; i++)
@@ -144,7 +177,7 @@ static uint32_t count_strings(const struct sp_spt *f)
     return n;
 }
 
-static bool begins_string(const struct sp_spt *f, uint32_t index)
+static bool spt_begins_string(const struct sp_spt *f, uint32_t index)
 {
     return index < f->nstrings && (index == 0 || !f->strings[index - 1]);
 }
@@ -153,25 +186,25 @@ static bool begins_string(const struct sp_spt *f, uint32_t index)
  * Offsets of a sound table begin strings, and in all but the smallest tables some is larger than the number
  * of strings; ordinals are never that large, and sooner or later one begins nothing.
  */
-static bool are_ordinals(const struct sp_spt *f)
+static bool spt_are_ordinals(const struct sp_spt *f)
 {
-    uint32_t strings = count_strings(f);
+    uint32_t strings = spt_count_strings(f);
     bool any = false;
     for (uint32_t i = 0; i < f->nprograms; i++) {
         uint32_t index = f->programs[i].string;
         if (index >= strings)
             return false;
-        any = any || !begins_string(f, index);
+        any = any || !spt_begins_string(f, index);
     }
     return any;
 }
 
 /* Turns ordinals into offsets, in `offset` of each program. */
-static bool place_ordinals(struct sp_spt *f, uint32_t *offsets)
+static bool spt_place_ordinals(struct sp_spt *f, uint32_t *offsets)
 {
-    uint32_t *starts = malloc(((size_t)count_strings(f) + 1) * sizeof *starts), n = 0;
+    uint32_t *starts = malloc(((size_t)spt_count_strings(f) + 1) * sizeof *starts), n = 0;
     for (uint32_t i = 0; starts && i < f->nstrings; i++)
-        if (begins_string(f, i))
+        if (spt_begins_string(f, i))
             starts[n++] = i;
     for (uint32_t i = 0; starts && i < f->nprograms; i++)
         offsets[i] = starts[f->programs[i].string];
@@ -180,7 +213,7 @@ static bool place_ordinals(struct sp_spt *f, uint32_t *offsets)
 }
 
 /* `table` bytes from f->strings on are there; the used part is a part of them. */
-static bool name_program(struct sp_spt *f, uint32_t i, size_t at, size_t table, struct sp_diags *d)
+static bool spt_name_program(struct sp_spt *f, uint32_t i, size_t at, size_t table, struct sp_diags *d)
 {
     struct sp_spt_program *p = &f->programs[i];
     uint64_t where = f->programs_at + (uint64_t)i * SP_SPT_PROGRAM_BYTES + 20;
@@ -193,7 +226,7 @@ static bool name_program(struct sp_spt *f, uint32_t i, size_t at, size_t table, 
         p->name = (struct sp_str){sp_arena_dup(&f->arena, room, (size_t)n), (uint32_t)n};
         return p->name.p != NULL;
     }
-    bool begins = begins_string(f, (uint32_t)at);
+    bool begins = spt_begins_string(f, (uint32_t)at);
     size_t n = strnlen(f->strings + at, begins || table - at < PART_MAX ? table - at : PART_MAX);
     p->name = (struct sp_str){f->strings + at, (uint32_t)n};
     p->named = true;
@@ -211,7 +244,7 @@ static bool name_program(struct sp_spt *f, uint32_t i, size_t at, size_t table, 
 }
 
 /* Programs that stand twice, found by hash. */
-static bool find_doubles(const struct sp_spt *f, struct sp_diags *d)
+static bool spt_find_doubles(const struct sp_spt *f, struct sp_diags *d)
 {
     struct sp_map seen = {0};
     bool ok = true;
@@ -233,7 +266,7 @@ static bool find_doubles(const struct sp_spt *f, struct sp_diags *d)
 }
 
 /* p has the first n bytes of the file, which are all or reach to the data stream and the strings. */
-static bool read_tables(struct sp_spt *f, const unsigned char *p, size_t n, struct sp_diags *d)
+static bool spt_read_tables(struct sp_spt *f, const unsigned char *p, size_t n, struct sp_diags *d)
 {
     size_t table = 0, used = f->strings_used < f->strings_capacity ? f->strings_used : f->strings_capacity;
     if (f->strings_at < n)
@@ -256,21 +289,21 @@ static bool read_tables(struct sp_spt *f, const unsigned char *p, size_t n, stru
         f->programs[i].rsds.age = sp_spt_u32(e + 16);
         f->programs[i].string = sp_spt_u32(e + 20);
     }
-    f->ordinals = are_ordinals(f);
+    f->ordinals = spt_are_ordinals(f);
     if (f->ordinals)
         sp_emit(d, SP_W440, SP_AT(f->programs_at), " ");
     uint32_t *offsets = malloc(((size_t)f->nprograms + 1) * sizeof *offsets);
     for (uint32_t i = 0; offsets && i < f->nprograms; i++)
         offsets[i] = f->programs[i].string;
-    bool ok = offsets && (!f->ordinals || place_ordinals(f, offsets));
+    bool ok = offsets && (!f->ordinals || spt_place_ordinals(f, offsets));
     for (uint32_t i = 0; ok && i < f->nprograms; i++)
-        ok = name_program(f, i, offsets[i], table, d);
+        ok = spt_name_program(f, i, offsets[i], table, d);
     free(offsets);
-    return ok && find_doubles(f, d);
+    return ok && spt_find_doubles(f, d);
 }
 
-static spaa_status judge_signature(const struct sp_spt *f, const unsigned char *p, size_t n,
-                                   struct sp_diags *d)
+static spaa_status spt_judge_signature(const struct sp_spt *f, const unsigned char *p, size_t n,
+                                       struct sp_diags *d)
 {
     if (!n) {
         sp_emit(d, SP_E421, SP_AT(0), " ");
@@ -304,12 +337,12 @@ spaa_status sp_spt_open(struct sp_input *in, struct sp_diags *d, struct sp_spt *
     sp_arena_init(&f.arena, 0);
     spaa_status st = sp_input_peek(in, SP_SPT_HEADER_BYTES, &p, &n);
     if (!st && n >= SP_SPT_HEADER_BYTES)
-        read_fields(&f, p);
+        spt_read_fields(&f, p);
     if (!st)
-        st = judge_signature(&f, p, n, d);
+        st = spt_judge_signature(&f, p, n, d);
     if (st)
         return st;
-    check_fields(&f, d);
+    spt_check_fields(&f, d);
     uint64_t strings_end = f.strings_at + (uint64_t)f.strings_capacity,
              want = f.data_at > strings_end ? f.data_at : strings_end;
     if (want > TABLES_MAX) {
@@ -322,7 +355,7 @@ spaa_status sp_spt_open(struct sp_input *in, struct sp_diags *d, struct sp_spt *
     if (st)
         return st;
     n = n < want ? n : (size_t)want;
-    bool ok = read_tables(&f, p, n, d);
+    bool ok = spt_read_tables(&f, p, n, d);
     f.streams = f.data_at <= n && f.data_at <= TABLES_MAX && f.data_at >= SP_SPT_HEADER_BYTES;
     if (f.data_at > n && f.data_at <= TABLES_MAX)
         sp_emit(d, SP_E402, SP_AT(n), "the data stream begins at 0x%llx, the file ends at 0x%zx",

@@ -13,7 +13,7 @@
  *
  * The view of the input is held short, so that consumed pages of a mapped file go back.
  */
-#include "formats/spt.h"
+#include "formats/common/spt/spt.h"
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ void sp_spt_begin(struct sp_spt_stream *s, struct sp_input *in, const struct sp_
 }
 
 /* Makes the view at least `want` bytes, or all that is left; a new view makes old pointers stale. */
-static spaa_status ensure_slow(struct sp_spt_stream *s, size_t want)
+static spaa_status spt_ensure_slow(struct sp_spt_stream *s, size_t want)
 {
     size_t n;
     if (s->p != s->base)
@@ -49,17 +49,17 @@ static spaa_status ensure_slow(struct sp_spt_stream *s, size_t want)
     return SPAA_OK;
 }
 
-static inline spaa_status ensure(struct sp_spt_stream *s, size_t want)
+static inline spaa_status spt_ensure(struct sp_spt_stream *s, size_t want)
 {
-    return (size_t)(s->end - s->p) >= want || s->last ? SPAA_OK : ensure_slow(s, want);
+    return (size_t)(s->end - s->p) >= want || s->last ? SPAA_OK : spt_ensure_slow(s, want);
 }
 
-static inline size_t have(const struct sp_spt_stream *s)
+static inline size_t spt_have(const struct sp_spt_stream *s)
 {
     return (size_t)(s->end - s->p);
 }
 
-static inline void advance(struct sp_spt_stream *s, struct sp_spt_record *r, size_t n)
+static inline void spt_advance(struct sp_spt_stream *s, struct sp_spt_record *r, size_t n)
 {
     r->offset = s->at;
     r->size = n;
@@ -69,7 +69,7 @@ static inline void advance(struct sp_spt_stream *s, struct sp_spt_record *r, siz
     s->at += n;
 }
 
-static void drop_repeat(struct sp_spt_stream *s)
+static void spt_drop_repeat(struct sp_spt_stream *s)
 {
     if (s->repeating)
         sp_emit(s->d, SP_W437, SP_AT(s->repeat_at), " ");
@@ -78,7 +78,7 @@ static void drop_repeat(struct sp_spt_stream *s)
 }
 
 /* Length of the record at p by its first two bytes; 0: no opcode that stands inside a segment. */
-static size_t record_bytes(unsigned char op, unsigned n)
+static size_t spt_record_bytes(unsigned char op, unsigned n)
 {
     int kind = sp_spt_kind_of(op);
     return kind == SP_SPT_KIND_LBR ? 2 + (size_t)8 * n
@@ -88,7 +88,7 @@ static size_t record_bytes(unsigned char op, unsigned n)
 }
 
 /* Whether a BINARY_ID at p, with n bytes of the file, all there are or LOOK_BYTES, is one. */
-static bool genuine(const struct sp_spt_stream *s, const unsigned char *p, size_t n)
+static bool spt_genuine(const struct sp_spt_stream *s, const unsigned char *p, size_t n)
 {
     if (n < BINARY_ID_BYTES || p[0] != SP_SPT_BINARY_ID || sp_spt_u16(p + 2) >= s->file->nprograms)
         return false;
@@ -100,7 +100,7 @@ static bool genuine(const struct sp_spt_stream *s, const unsigned char *p, size_
     for (unsigned i = 0; i < LOOK_RECORDS && at < n; i++) {
         if (at == stop) /* a length that fits records exactly says as much as more records */
             return i || p[at] == SP_SPT_BINARY_ID;
-        size_t bytes = record_bytes(p[at], at + 1 < n ? p[at + 1] : 0);
+        size_t bytes = spt_record_bytes(p[at], at + 1 < n ? p[at + 1] : 0);
         if (!bytes || bytes > stop - at)
             return false;
         at += bytes;
@@ -108,9 +108,9 @@ static bool genuine(const struct sp_spt_stream *s, const unsigned char *p, size_
     return true;
 }
 
-static void lose(struct sp_spt_stream *s, enum sp_spt_mode mode)
+static void spt_lose(struct sp_spt_stream *s, enum sp_spt_mode mode)
 {
-    drop_repeat(s);
+    spt_drop_repeat(s);
     s->mode = mode;
     s->lost_at = s->at;
     s->lost = 0;
@@ -118,7 +118,7 @@ static void lose(struct sp_spt_stream *s, enum sp_spt_mode mode)
 }
 
 /* What was skipped to find the next segment, once it is known how much. */
-static void say_lost(struct sp_spt_stream *s, bool found)
+static void spt_say_lost(struct sp_spt_stream *s, bool found)
 {
     unsigned long long n = s->lost;
     const char *all = s->lost_zero ? ", all of them 0" : "";
@@ -133,44 +133,44 @@ static void say_lost(struct sp_spt_stream *s, bool found)
 }
 
 /* Hands out n (> 0) bytes that were not understood. */
-static void give_bytes(struct sp_spt_stream *s, struct sp_spt_record *r, size_t n)
+static void spt_give_bytes(struct sp_spt_stream *s, struct sp_spt_record *r, size_t n)
 {
     *r = (struct sp_spt_record){.what = SP_SPT_BYTES, .entries = s->p, .kind = -1};
     for (size_t i = 0; s->lost_zero && i < n; i++)
         s->lost_zero = !s->p[i];
     s->lost += n;
     s->skipped += n;
-    advance(s, r, n);
+    spt_advance(s, r, n);
 }
 
 /* Skips to the segment's end. *given: r is filled. */
-static spaa_status skip_to_stop(struct sp_spt_stream *s, struct sp_spt_record *r, bool *given)
+static spaa_status spt_skip_to_stop(struct sp_spt_stream *s, struct sp_spt_record *r, bool *given)
 {
     uint64_t left = s->stop - s->at;
     size_t want = left < SP_SPT_PIECE ? (size_t)left : SP_SPT_PIECE;
-    spaa_status st = ensure(s, want);
+    spaa_status st = spt_ensure(s, want);
     if (st)
         return st;
-    size_t n = have(s) < want ? have(s) : want;
+    size_t n = spt_have(s) < want ? spt_have(s) : want;
     *given = n > 0;
     if (n)
-        give_bytes(s, r, n);
+        spt_give_bytes(s, r, n);
     if (!n || s->at == s->stop)
         s->mode = SP_SPT_READING;
     return SPAA_OK;
 }
 
 /* Skips to the next BINARY_ID that looks genuine. */
-static spaa_status search(struct sp_spt_stream *s, struct sp_spt_record *r, bool *given)
+static spaa_status spt_search(struct sp_spt_stream *s, struct sp_spt_record *r, bool *given)
 {
-    spaa_status st = ensure(s, SP_SPT_PIECE + LOOK_BYTES);
+    spaa_status st = spt_ensure(s, SP_SPT_PIECE + LOOK_BYTES);
     if (st)
         return st;
-    size_t n = have(s) < SP_SPT_PIECE ? have(s) : SP_SPT_PIECE;
+    size_t n = spt_have(s) < SP_SPT_PIECE ? spt_have(s) : SP_SPT_PIECE;
     const unsigned char *q = s->p;
     while ((q = memchr(q, SP_SPT_BINARY_ID, n - (size_t)(q - s->p)))) {
         size_t ahead = (size_t)(s->end - q);
-        if (genuine(s, q, ahead < LOOK_BYTES ? ahead : LOOK_BYTES))
+        if (spt_genuine(s, q, ahead < LOOK_BYTES ? ahead : LOOK_BYTES))
             break;
         q++;
     }
@@ -179,19 +179,19 @@ static spaa_status search(struct sp_spt_stream *s, struct sp_spt_record *r, bool
         n = (size_t)(q - s->p);
     *given = n > 0;
     if (n)
-        give_bytes(s, r, n);
-    if (found || !have(s)) {
+        spt_give_bytes(s, r, n);
+    if (found || !spt_have(s)) {
         s->mode = SP_SPT_READING;
-        say_lost(s, found);
+        spt_say_lost(s, found);
     }
     return SPAA_OK;
 }
 
-static void begin_segment(struct sp_spt_stream *s, struct sp_spt_record *r)
+static void spt_begin_segment(struct sp_spt_stream *s, struct sp_spt_record *r)
 {
     uint32_t length = sp_spt_u32(s->p + 4);
     unsigned char padding = s->p[1];
-    drop_repeat(s);
+    spt_drop_repeat(s);
     s->segment += s->any;
     s->program = sp_spt_u16(s->p + 2);
     *r = (struct sp_spt_record){
@@ -199,7 +199,7 @@ static void begin_segment(struct sp_spt_stream *s, struct sp_spt_record *r)
     s->begin = s->at;
     s->inside = s->any = true;
     s->stop = s->at + 4 + length;
-    advance(s, r, BINARY_ID_BYTES);
+    spt_advance(s, r, BINARY_ID_BYTES);
     if (s->program >= s->file->nprograms)
         sp_emit(s->d, SP_E407, SP_AT(r->offset + 2), "SPT_OP_BINARY_ID of program %u, the table has %u",
                 s->program, s->file->nprograms);
@@ -211,12 +211,12 @@ static void begin_segment(struct sp_spt_stream *s, struct sp_spt_record *r)
     }
 }
 
-static void repeat(struct sp_spt_stream *s, struct sp_spt_record *r)
+static void spt_repeat(struct sp_spt_stream *s, struct sp_spt_record *r)
 {
     uint64_t count = sp_spt_u64(s->p + 2);
     *r = (struct sp_spt_record){
         .what = SP_SPT_REPEATED, .op = SP_SPT_REPEAT, .second = s->p[1], .kind = -1, .count = count};
-    advance(s, r, REPEAT_BYTES);
+    spt_advance(s, r, REPEAT_BYTES);
     if (r->second)
         sp_emit(s->d, SP_W443, SP_AT(r->offset + 1), "SPT_OP_REPEAT's padding is 0x%02x", r->second);
     if (s->repeating)
@@ -227,7 +227,7 @@ static void repeat(struct sp_spt_stream *s, struct sp_spt_record *r)
     s->repeating = true;
 }
 
-static void odd_event(struct sp_spt_stream *s, const struct sp_spt_record *r)
+static void spt_odd_event(struct sp_spt_stream *s, const struct sp_spt_record *r)
 {
     const char *name = sp_spt_kinds[r->kind].name;
     if (!r->hits)
@@ -238,7 +238,7 @@ static void odd_event(struct sp_spt_stream *s, const struct sp_spt_record *r)
         sp_emit(s->d, SP_W439, SP_AT(r->offset), "%s with N = 0", name);
 }
 
-static inline void event(struct sp_spt_stream *s, struct sp_spt_record *r, int kind, size_t bytes)
+static inline void spt_event(struct sp_spt_stream *s, struct sp_spt_record *r, int kind, size_t bytes)
 {
     uint64_t hits = s->repeat + 1;
     r->what = SP_SPT_EVENT;
@@ -249,23 +249,24 @@ static inline void event(struct sp_spt_stream *s, struct sp_spt_record *r, int k
     r->hits = s->too_many ? 0 : hits;
     r->count = 0;
     r->length = 0;
-    advance(s, r, bytes);
+    spt_advance(s, r, bytes);
     s->repeat = 0;
     s->repeating = s->too_many = false;
     if (!r->hits || r->n < 2)
-        odd_event(s, r);
+        spt_odd_event(s, r);
 }
 
 /* The file ends inside the segment; what is left of it has no whole record. */
-static void cut_off(struct sp_spt_stream *s)
+static void spt_cut_off(struct sp_spt_stream *s)
 {
     if (s->stop != UINT64_MAX)
-        sp_emit(s->d, SP_E413, SP_AT(s->at + have(s)), "segment %u at 0x%llx has %llu more bytes", s->segment,
-                (unsigned long long)s->begin, (unsigned long long)(s->stop - s->at - have(s)));
+        sp_emit(s->d, SP_E413, SP_AT(s->at + spt_have(s)), "segment %u at 0x%llx has %llu more bytes",
+                s->segment, (unsigned long long)s->begin,
+                (unsigned long long)(s->stop - s->at - spt_have(s)));
     s->inside = false;
 }
 
-static void damaged(struct sp_spt_stream *s, enum sp_code code, size_t bytes)
+static void spt_damaged(struct sp_spt_stream *s, enum sp_code code, size_t bytes)
 {
     unsigned char op = s->p[0];
     unsigned long long left = s->stop - s->at;
@@ -278,46 +279,46 @@ static void damaged(struct sp_spt_stream *s, enum sp_code code, size_t bytes)
     else
         sp_emit(s->d, code, SP_AT(s->at), "%s of %zu bytes, the segment has %llu", sp_spt_op_name(op), bytes,
                 left);
-    lose(s, s->inside ? SP_SPT_TO_STOP : SP_SPT_SEARCHING);
+    spt_lose(s, s->inside ? SP_SPT_TO_STOP : SP_SPT_SEARCHING);
 }
 
 /* In a segment, with at least a byte. *given as above. */
-static spaa_status inside(struct sp_spt_stream *s, struct sp_spt_record *r, bool *given)
+static spaa_status spt_inside(struct sp_spt_stream *s, struct sp_spt_record *r, bool *given)
 {
     unsigned char op = s->p[0];
-    size_t n = have(s), bytes = record_bytes(op, n > 1 ? s->p[1] : 0);
+    size_t n = spt_have(s), bytes = spt_record_bytes(op, n > 1 ? s->p[1] : 0);
     uint64_t left = s->stop - s->at;
     *given = true;
-    if (op == SP_SPT_BINARY_ID && genuine(s, s->p, n < LOOK_BYTES ? n : LOOK_BYTES)) {
+    if (op == SP_SPT_BINARY_ID && spt_genuine(s, s->p, n < LOOK_BYTES ? n : LOOK_BYTES)) {
         if (s->stop != UINT64_MAX)
             sp_emit(s->d, SP_E414, SP_AT(s->at), "segment %u should reach to 0x%llx", s->segment,
                     (unsigned long long)s->stop);
-        begin_segment(s, r);
+        spt_begin_segment(s, r);
         return SPAA_OK;
     }
     if (!bytes) {
-        damaged(s, SP_E410, 0);
+        spt_damaged(s, SP_E410, 0);
     } else if (bytes > left) {
-        damaged(s, SP_E411, bytes);
+        spt_damaged(s, SP_E411, bytes);
     } else if (bytes > n) { /* the file ends first */
-        cut_off(s);
-        lose(s, SP_SPT_TO_STOP);
+        spt_cut_off(s);
+        spt_lose(s, SP_SPT_TO_STOP);
     } else if (op == SP_SPT_REPEAT) {
-        repeat(s, r);
+        spt_repeat(s, r);
         return SPAA_OK;
     } else {
-        event(s, r, sp_spt_kind_of(op), bytes);
+        spt_event(s, r, sp_spt_kind_of(op), bytes);
         return SPAA_OK;
     }
     *given = false;
     return SPAA_OK;
 }
 
-static void finish(struct sp_spt_stream *s)
+static void spt_finish(struct sp_spt_stream *s)
 {
-    drop_repeat(s);
+    spt_drop_repeat(s);
     if (s->inside && s->at < s->stop)
-        cut_off(s);
+        spt_cut_off(s);
     if (s->skipped)
         sp_emit(s->d, SP_L430, SP_AT_NOTHING, "%llu bytes were skipped", (unsigned long long)s->skipped);
     s->done = true;
@@ -327,28 +328,28 @@ spaa_status sp_spt_next(struct sp_spt_stream *s, struct sp_spt_record *r)
 {
     while (!s->done) {
         bool given = false;
-        spaa_status st = ensure(s, LOOK_BYTES);
+        spaa_status st = spt_ensure(s, LOOK_BYTES);
         if (st)
             return st;
-        if (!have(s)) {
-            finish(s);
+        if (!spt_have(s)) {
+            spt_finish(s);
             break;
         }
         if (s->inside && s->at >= s->stop) {
-            drop_repeat(s);
+            spt_drop_repeat(s);
             s->inside = false;
         }
         if (s->mode == SP_SPT_TO_STOP)
-            st = skip_to_stop(s, r, &given);
+            st = spt_skip_to_stop(s, r, &given);
         else if (s->mode == SP_SPT_SEARCHING)
-            st = search(s, r, &given);
+            st = spt_search(s, r, &given);
         else if (s->inside)
-            st = inside(s, r, &given);
-        else if (s->p[0] == SP_SPT_BINARY_ID && have(s) >= BINARY_ID_BYTES) {
-            begin_segment(s, r);
+            st = spt_inside(s, r, &given);
+        else if (s->p[0] == SP_SPT_BINARY_ID && spt_have(s) >= BINARY_ID_BYTES) {
+            spt_begin_segment(s, r);
             given = true;
         } else {
-            lose(s, SP_SPT_SEARCHING);
+            spt_lose(s, SP_SPT_SEARCHING);
         }
         if (st || given)
             return st;

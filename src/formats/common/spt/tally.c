@@ -1,10 +1,10 @@
-#include "formats/spt_tally.h"
+#include "formats/common/spt/tally.h"
 
 #include "base/num.h"
 
 #include <stdlib.h>
 
-static bool reach(struct sp_spt_tallies *t, uint32_t program)
+static bool spt_reach(struct sp_spt_tallies *t, uint32_t program)
 {
     if (program < t->n)
         return true;
@@ -26,7 +26,7 @@ bool sp_spt_tally_add(struct sp_spt_tallies *t, const struct sp_spt_record *r)
 {
     if (r->what != SP_SPT_EVENT || !r->hits)
         return true;
-    if (!reach(t, r->program))
+    if (!spt_reach(t, r->program))
         return false;
     bool stack = r->kind == SP_SPT_KIND_CALLSTACK;
     struct sp_spt_tally *y = &t->v[r->program];
@@ -43,7 +43,7 @@ bool sp_spt_has(const struct sp_spt_tally *t, int kind)
     return t->records[kind] > 0;
 }
 
-static double weight(const struct sp_spt_tally *t)
+static double spt_weight(const struct sp_spt_tally *t)
 {
     double sum = 0;
     for (int k = 0; k < SP_SPT_KINDS; k++)
@@ -51,17 +51,17 @@ static double weight(const struct sp_spt_tally *t)
     return sum;
 }
 
-static int by_weight(const void *a, const void *b)
+static int spt_by_weight(const void *a, const void *b)
 {
     const struct sp_spt_tally *x = a, *y = b;
-    double p = weight(x), q = weight(y);
+    double p = spt_weight(x), q = spt_weight(y);
     return p != q ? (p < q ? 1 : -1) : (x->program > y->program) - (x->program < y->program);
 }
 
 void sp_spt_tallies_sort(struct sp_spt_tallies *t)
 {
     if (t->n)
-        qsort(t->v, t->n, sizeof *t->v, by_weight);
+        qsort(t->v, t->n, sizeof *t->v, spt_by_weight);
     for (t->used = 0; t->used < t->n; t->used++) {
         bool any = false;
         for (int k = 0; k < SP_SPT_KINDS; k++)

@@ -1,9 +1,9 @@
 /* What the format does with a decoded trace: reading into a profile, writing out of one, checking, dumping.
  */
-#ifndef SP_SPT_READER_H
-#define SP_SPT_READER_H
+#ifndef SP_SPT_FORMAT_H
+#define SP_SPT_FORMAT_H
 
-#include "formats/spt.h"
+#include "formats/common/spt/spt.h"
 
 spaa_status sp_spt_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                         struct sp_profile *p);

@@ -3,7 +3,7 @@
 #define SP_SPT_TALLY_H
 
 #include "base/buf.h"
-#include "formats/spt.h"
+#include "formats/common/spt/spt.h"
 
 struct sp_spt_tally {
     uint32_t program;

@@ -13,7 +13,7 @@
  * All numbers are little-endian. What the page leaves open, and how damage is survived, is said at the code:
  * header.c (signature, tables, names), stream.c (segments, REPEAT, resynchronising).
  *
- * This header is for all who decode a trace (spt_tally.h sums one up); the implementation is in spt/.
+ * This is the decoder, for all who look at traces; tally.h sums one up. From and to profiles: formats/spt.
  *
  * One decoder serves the reader, the validator, `spaa dump` and sptdump: sp_spt_open, then sp_spt_next until
  * SP_SPT_END. Both report what they find, with its offset, into the diagnostics they were given.
@@ -166,7 +166,7 @@ static inline void sp_spt_add(struct sp_spt_sum *s, uint64_t hits)
     s->high += __builtin_add_overflow(s->low, hits, &s->low);
 }
 
-/* names.c: the part of a Windows or POSIX path after the last separator. */
+/* The part of a Windows or POSIX path after the last separator. */
 struct sp_str sp_spt_base_name(struct sp_str path);
 /*
  * Whether a program called `name` is the one that is asked for: as it stands, by its base name, or without
