@@ -1,6 +1,6 @@
-/* The decoder of SPT in pieces of every size, and the tables that hits are added up in. */
+/* The decoder of SPT in pieces of every size, and the hits that are added up. */
 #include "formats/common/spt/tally.h"
-#include "formats/spt/tables.h"
+#include "formats/spt/hits.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,58 +127,60 @@ static void test_pieces_make_no_difference(void **state)
     sp_buf_free(&pieces);
 }
 
-static void test_counts_grow_and_sums_have_96_bits(void **state)
+static void test_equal_things_are_one_and_sums_have_96_bits(void **state)
 {
-    struct sp_spt_tables t;
+    struct sp_spt_hits h;
+    struct sp_diags d;
     (void)state;
-    sp_spt_tables_init(&t);
-    assert_true(sp_spt_tables_reach(&t, 70));
-    struct sp_spt_counts *c = &t.counts[70][SP_SPT_KIND_LBR];
-    for (uint64_t i = 0; i < 20000; i++)
-        assert_true(sp_spt_counts_add(c, i % 5000 << 32 | i % 5000, UINT64_MAX));
-    assert_int_equal(c->count, 5000);
-    for (size_t i = 0; i <= c->mask; i++)
-        if (c->slots[i].sum.low || c->slots[i].sum.high) {
-            assert_true(c->slots[i].sum.low == UINT64_MAX - 3);
-            assert_int_equal(c->slots[i].sum.high, 3);
-        }
+    sp_diags_init(&d);
+    assert_int_equal(sp_spt_hits_init(&h, &d), SPAA_OK);
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint32_t branch[2] = {i % 5000, i % 5000};
+        assert_true(sp_spt_hits_add(&h, 70, SP_SPT_KIND_LBR, branch, 2, (struct sp_spt_sum){UINT64_MAX, 0}));
+    }
+    assert_int_equal(sp_spt_hits_count(&h), 5000);
+    for (uint32_t i = 0; i < 5000; i++) {
+        struct sp_spt_thing t = sp_spt_hits_at(&h, i);
+        assert_true(t.sum.low == UINT64_MAX - 3);
+        assert_int_equal(t.sum.high, 3);
+        assert_int_equal(t.program, 70);
+        assert_int_equal(t.kind, SP_SPT_KIND_LBR);
+        assert_int_equal(t.n, 2);
+        assert_int_equal(t.addresses[1], i);
+    }
     struct sp_buf b;
     sp_buf_init(&b, 0);
-    sp_spt_sum_text(&b, (struct sp_spt_sum){UINT64_MAX - 3, 3});
+    sp_spt_sum_text(&b, sp_spt_hits_at(&h, 0).sum);
     assert_string_equal(sp_buf_cstr(&b), "73786976294838206460");
     sp_buf_free(&b);
-    sp_spt_tables_free(&t);
+    sp_spt_hits_free(&h);
+    sp_diags_free(&d);
 }
 
-static void test_stacks_that_wait_are_found_again(void **state)
+static void test_program_kind_and_length_tell_things_apart(void **state)
 {
-    struct sp_spt_tables t;
-    unsigned char entries[100][8];
+    struct sp_spt_hits h;
+    struct sp_diags d;
+    uint32_t same[2] = {7, 7};
     (void)state;
-    sp_spt_tables_init(&t);
-    for (unsigned i = 0; i < 100; i++)
-        memset(entries[i], (int)i, sizeof entries[i]);
-    for (unsigned i = 0; i < 1000; i++) {
-        struct sp_spt_record r = {.kind = SP_SPT_KIND_CALLSTACK,
-                                  .entries = entries[i * 7 % 100],
-                                  .n = i % 2 ? 2 : 1,
-                                  .hits = 2,
-                                  .program = i % 3};
-        assert_true(sp_spt_tables_add(&t, &r));
-    }
-    assert_true(sp_spt_tables_settle(&t));
+    sp_diags_init(&d);
+    assert_int_equal(sp_spt_hits_init(&h, &d), SPAA_OK);
+    for (unsigned i = 0; i < 1000; i++)
+        assert_true(sp_spt_hits_add(&h, i % 3, i % 2 ? SP_SPT_KIND_LBR : SP_SPT_KIND_CALLSTACK, same,
+                                    i % 2 ? 2 : i % 5 % 3, (struct sp_spt_sum){2, 0}));
     uint64_t sum = 0;
-    for (size_t i = 0; i < t.stacks.n; i++)
-        sum += t.stacks.v[i].sum.low;
+    for (size_t i = 0; i < sp_spt_hits_count(&h); i++)
+        sum += sp_spt_hits_at(&h, i).sum.low;
     assert_int_equal(sum, 2000);
-    assert_int_equal(t.stacks.n, 300); /* 100 addresses by 3 programs; n follows the address */
-    sp_spt_tables_free(&t);
+    assert_int_equal(sp_spt_hits_count(&h), 3 * (1 + 3)); /* a branch, call stacks of 0, 1 and 2 frames */
+    sp_spt_hits_free(&h);
+    sp_diags_free(&d);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_pieces_make_no_difference),
-                                       cmocka_unit_test(test_counts_grow_and_sums_have_96_bits),
-                                       cmocka_unit_test(test_stacks_that_wait_are_found_again)};
+                                       cmocka_unit_test(test_equal_things_are_one_and_sums_have_96_bits),
+                                       cmocka_unit_test(test_program_kind_and_length_tell_things_apart)};
     return cmocka_run_group_tests_name("spt", tests, NULL, NULL);
 }

@@ -12,8 +12,8 @@
 
 #include "base/hash.h"
 #include "base/num.h"
+#include "formats/spt/hits.h"
 #include "formats/spt/names.h"
-#include "formats/spt/tables.h"
 #include "json/json.h"
 
 #include <stdlib.h>
@@ -31,14 +31,14 @@ struct reader {
     struct sp_diags *d;
     const struct sp_read_opts *opts;
     struct sp_spt file;
-    struct sp_spt_tables tables;
+    struct sp_spt_hits hits;
     struct sp_spt_names *names;
     uint32_t *dsos; /* by program, SP_NONE: not made yet */
     uint32_t programs;
     struct place *places;
     size_t places_mask, places_n;
     uint32_t event[SP_SPT_KINDS], context[SP_SPT_KINDS], layout[SP_SPT_KINDS], metric[SP_SPT_KINDS];
-    bool distinct; /* no two programs are one binary: things of the tables are distinct in the profile */
+    bool seen[SP_SPT_KINDS];
     struct sp_buf text;
 };
 
@@ -179,72 +179,23 @@ static bool spt_add_weight(struct reader *r, uint32_t stack, uint32_t metric, st
     return sp_weight_add_text(r->p, stack, metric, t, sp_scaled_text(whole, 0, t));
 }
 
-static bool spt_add_stack(struct reader *r, int kind, uint32_t program, const uint32_t *frames, uint32_t n,
-                          struct sp_spt_sum sum)
-{
-    uint32_t context = n ? r->context[kind] : spt_empty_context(r, program, kind), stack;
-    bool fresh = true;
-    if (context == SP_NONE)
-        return false;
-    if (r->distinct && r->opts->frames <= SP_FRAMES_ADDRESS)
-        stack = sp_stack_append(r->p, frames, n, context, SP_UNIFIED);
-    else
-        stack = sp_stack_intern(r->p, frames, n, context, SP_UNIFIED, &fresh);
-    if (stack == SP_NONE)
-        return false;
-    if (fresh)
-        sp_stack_set_layout(r->p, stack, r->layout[kind]);
-    return spt_add_weight(r, stack, r->metric[kind], sum);
-}
-
-static bool spt_fill_counts(struct reader *r, uint32_t program, int kind)
-{
-    const struct sp_spt_counts *c = &r->tables.counts[program][kind];
-    bool branch = kind == SP_SPT_KIND_LBR, ok = true;
-    for (size_t i = 0; ok && c->slots && i <= c->mask; i++) {
-        const struct sp_spt_count *s = &c->slots[i];
-        if (!s->sum.low && !s->sum.high)
-            continue;
-        uint32_t frames[2] = {spt_frame_of(r, program, (uint32_t)(branch ? s->key >> 32 : s->key), false),
-                              branch ? spt_frame_of(r, program, (uint32_t)s->key, false) : 0};
-        ok = frames[0] != SP_NONE && frames[1] != SP_NONE &&
-             spt_add_stack(r, kind, program, frames, branch ? 2 : 1, s->sum);
-    }
-    return ok;
-}
-
-/* Asks for what the look-ups of a stack's frames will touch. */
-static void spt_ask_ahead(const struct reader *r, const struct sp_spt_stack *s)
-{
-    for (uint32_t k = 0; r->places && k < s->n; k++) {
-        uint64_t key = spt_place_key(s->program, sp_spt_u32(s->entries + (size_t)4 * k), k > 0);
-        __builtin_prefetch(&r->places[(size_t)sp_hash_mix(key, 0) & r->places_mask]);
-    }
-}
-
-static bool spt_fill_stacks(struct reader *r)
+/* A thing of the trace as a stack. Two programs may be one binary, addresses one function. */
+static bool spt_add_stack(struct reader *r, const struct sp_spt_thing *t)
 {
     uint32_t frames[255];
-    for (size_t i = 0; i < r->tables.stacks.n; i++) {
-        const struct sp_spt_stack *s = &r->tables.stacks.v[i];
-        if (i + 1 < r->tables.stacks.n)
-            spt_ask_ahead(r, s + 1);
-        for (uint32_t k = 0; k < s->n; k++)
-            if ((frames[k] = spt_frame_of(r, s->program, sp_spt_u32(s->entries + (size_t)4 * k), k > 0)) ==
-                SP_NONE)
-                return false;
-        if (!spt_add_stack(r, SP_SPT_KIND_CALLSTACK, s->program, frames, s->n, s->sum))
+    bool calls = t->kind == SP_SPT_KIND_CALLSTACK, is_new;
+    uint32_t context = t->n ? r->context[t->kind] : spt_empty_context(r, t->program, t->kind);
+    if (context == SP_NONE)
+        return false;
+    for (uint32_t i = 0; i < t->n; i++)
+        if ((frames[i] = spt_frame_of(r, t->program, t->addresses[i], calls && i)) == SP_NONE)
             return false;
-    }
-    return true;
-}
-
-static bool spt_has_kind(const struct reader *r, int kind)
-{
-    for (uint32_t i = 0; kind != SP_SPT_KIND_CALLSTACK && i < r->tables.programs; i++)
-        if (r->tables.counts[i][kind].count)
-            return true;
-    return kind == SP_SPT_KIND_CALLSTACK && r->tables.stacks.n;
+    uint32_t stack = sp_stack_intern(r->p, frames, t->n, context, SP_UNIFIED, &is_new);
+    if (stack == SP_NONE)
+        return false;
+    if (is_new)
+        sp_stack_set_layout(r->p, stack, r->layout[t->kind]);
+    return spt_add_weight(r, stack, r->metric[t->kind], t->sum);
 }
 
 static bool spt_declare(struct reader *r, int kind)
@@ -285,73 +236,78 @@ static bool spt_fill_header(struct reader *r)
     return h->version != SP_STR_FAIL && h->source_tool != SP_STR_FAIL && h->more != SP_STR_FAIL;
 }
 
-/* Two programs that are one binary, or one whose name looks made up: then stacks are compared. */
-static bool spt_all_distinct(struct reader *r)
-{
-    for (uint32_t i = 0; i < r->programs; i++)
-        r->dsos[i] = SP_NONE;
-    for (uint32_t i = 0; i < r->file.nprograms; i++)
-        if (spt_dso_of(r, i) == SP_NONE)
-            return false;
-    r->distinct = r->p->dsos.n == r->file.nprograms;
-    return true;
-}
-
 static spaa_status spt_fill(struct reader *r)
 {
     bool ok = spt_fill_header(r);
-    r->programs = r->tables.programs > r->file.nprograms ? r->tables.programs : r->file.nprograms;
-    r->dsos = malloc(((size_t)r->programs + 1) * sizeof *r->dsos);
-    ok = ok && r->dsos && spt_all_distinct(r);
-    for (int kind = 0; ok && kind < SP_SPT_KINDS; kind++) {
-        if (!spt_has_kind(r, kind))
-            continue;
-        ok = spt_declare(r, kind);
-        for (uint32_t i = 0; ok && kind != SP_SPT_KIND_CALLSTACK && i < r->tables.programs; i++)
-            ok = spt_fill_counts(r, i, kind);
-        if (ok && kind == SP_SPT_KIND_CALLSTACK)
-            ok = spt_fill_stacks(r);
+    for (uint32_t i = 0; i < r->programs; i++)
+        r->dsos[i] = SP_NONE;
+    for (uint32_t i = 0; ok && i < r->file.nprograms; i++)
+        ok = spt_dso_of(r, i) != SP_NONE;
+    for (int kind = 0; ok && kind < SP_SPT_KINDS; kind++)
+        ok = !r->seen[kind] || spt_declare(r, kind);
+    for (size_t i = 0; ok && i < sp_spt_hits_count(&r->hits); i++) {
+        struct sp_spt_thing t = sp_spt_hits_at(&r->hits, i);
+        ok = spt_add_stack(r, &t);
     }
     return ok ? SPAA_OK : sp_nomem(r->d);
+}
+
+/* The entries of a record: a call stack is one thing, all else is a thing for each. */
+static bool spt_add_record(struct reader *r, const struct sp_spt_record *rec)
+{
+    uint32_t addresses[2 * 255];
+    uint32_t each = rec->kind == SP_SPT_KIND_LBR ? 2 : 1,
+             n = rec->kind == SP_SPT_KIND_LBR ? 2 * rec->n : rec->n;
+    struct sp_spt_sum sum = {rec->hits, 0};
+    bool ok = true;
+    for (uint32_t i = 0; i < n; i++)
+        addresses[i] = sp_spt_u32(rec->entries + (size_t)4 * i);
+    if (rec->program >= r->programs)
+        r->programs = rec->program + 1;
+    if (n || rec->kind == SP_SPT_KIND_CALLSTACK)
+        r->seen[rec->kind] = true;
+    if (rec->kind == SP_SPT_KIND_CALLSTACK)
+        return sp_spt_hits_add(&r->hits, rec->program, rec->kind, addresses, n, sum);
+    for (uint32_t i = 0; ok && i < n; i += each)
+        ok = sp_spt_hits_add(&r->hits, rec->program, rec->kind, addresses + i, each, sum);
+    return ok;
 }
 
 static spaa_status spt_read_stream(struct reader *r, struct sp_input *in)
 {
     struct sp_spt_stream s;
     struct sp_spt_record rec;
+    spaa_status st;
     sp_spt_begin(&s, in, &r->file, r->d);
-    for (;;) {
-        if (r->tables.nwaiting && !sp_spt_stays(&s) && !sp_spt_tables_settle(&r->tables))
+    r->programs = r->file.nprograms;
+    while (!(st = sp_spt_next(&s, &rec)) && rec.what != SP_SPT_END)
+        if (rec.what == SP_SPT_EVENT && rec.hits && !spt_add_record(r, &rec))
             return sp_nomem(r->d);
-        spaa_status st = sp_spt_next(&s, &rec);
-        if (!st && rec.what == SP_SPT_END && !sp_spt_tables_settle(&r->tables))
-            st = sp_nomem(r->d);
-        if (st || rec.what == SP_SPT_END)
-            return st;
-        if (rec.what == SP_SPT_EVENT && rec.hits && !sp_spt_tables_add(&r->tables, &rec))
-            return sp_nomem(r->d);
-    }
+    return st;
 }
 
 spaa_status sp_spt_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                         struct sp_profile *p)
 {
     struct reader r = {.p = p, .d = d, .opts = opts};
-    sp_spt_tables_init(&r.tables);
     sp_buf_init(&r.text, 0);
-    spaa_status st = sp_spt_open(in, d, &r.file);
+    spaa_status st = sp_spt_hits_init(&r.hits, d);
+    if (!st)
+        st = sp_spt_open(in, d, &r.file);
     if (!st && !r.file.streams)
         st = SPAA_ERR_INPUT;
     if (!st)
         st = spt_read_stream(&r, in);
     if (!st)
         st = sp_spt_names_new(&r.file, opts, d, &r.names);
+    if (!st && !(r.dsos = malloc(((size_t)r.programs + 1) * sizeof *r.dsos)))
+        st = sp_nomem(d);
     if (!st)
         st = spt_fill(&r);
     if (!st)
         sp_spt_names_report(r.names);
     sp_spt_names_free(r.names);
-    sp_spt_tables_free(&r.tables);
+    sp_spt_hits_free(&r.hits);
     sp_spt_close(&r.file);
     sp_buf_free(&r.text);
     free(r.places);

@@ -1,16 +1,574 @@
 /*
  * Writes SPT.
  *
- * The file is rendered: what collect.c added up, each binary in one segment (more where it grows large), per
+ * The file is rendered: what was added up, each binary in one segment (more where it grows large), per
  * opcode by descending hits, then by address. Addresses of equal hits share a record; hits above 1 are a
  * REPEAT before it. Tables have the usual capacities, or those of the file that the profile came from.
+ *
+ * A binary needs a GUID and age: its build-id as 32 hex digits and the age in hex. 40 digits are a SHA-1
+ * build-id of ELF unless the profile comes from SPT. Events become opcodes by their names (perf's and ETW's
+ * names of the same counters are known) or, for timers, SPT_OP_ETW_INSTR. Each stack of such an event is a
+ * sample of its leaf; those of one event (the one with most samples) are written as call stacks too, unless
+ * the profile has stacks of `etw_callstack`. A call stack that crosses binaries becomes runs of one binary;
+ * more than 255 frames are split with one frame in both halves. Frames that were inlined have no address of
+ * their own.
  */
-#include "formats/spt/collect.h"
+#include "formats/spt/hits.h"
 #include "formats/spt/spt_format.h"
+
+#include "base/nearest.h"
+#include "base/num.h"
+#include "formats/left_out.h"
+#include "formats/one_number.h"
 #include "json/json.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- from a profile to what SPT can say ---- */
+
+enum { SPLIT = 255, TOLD_MAX = 5 };
+
+struct target {
+    struct sp_rsds rsds;
+    struct sp_str name; /* as it is written */
+    uint32_t dso;
+};
+
+/* What goes into the file. */
+struct collected {
+    SP_VEC(struct target) programs;     /* by name, then key */
+    SP_VEC(struct sp_spt_thing) things; /* with the numbers of these programs */
+    struct sp_spt_hits hits;
+};
+
+enum fate { FATE_OUT, FATE_IN, FATE_NO_ID }; /* of a DSO; OUT: not asked for */
+
+struct module {
+    enum fate fate;
+    uint32_t program;
+    uint64_t lost; /* hits, or frames of call stacks */
+    struct sp_rsds rsds;
+    bool used;
+};
+
+struct collector {
+    struct sp_profile *p;
+    struct sp_diags *d;
+    const struct sp_write_opts *opts;
+    struct collected *out;
+    struct module *modules; /* by DSO */
+    int *kinds;             /* by event; -1: none */
+    uint32_t stacks_of;     /* the event whose stacks are written as call stacks */
+    bool from_spt, no_kernel;
+    SP_VEC(uint32_t) frames; /* of the stack at hand: physical ones, leaf first */
+    uint64_t no_address, large, crossing_branches, crossing_calls, odd_weight, odd_event, written;
+};
+
+static struct sp_str spt_str_of(const char *s, size_t n)
+{
+    return (struct sp_str){s, (uint32_t)n};
+}
+
+/* Calls `each` for every NAME of --binary; false when one did. */
+static bool spt_names_asked(struct collector *c, bool (*each)(struct collector *c, struct sp_str name),
+                            bool *any)
+{
+    *any = false;
+    for (size_t i = 0; i < c->opts->nown; i++) {
+        const char *v = c->opts->own[i].value;
+        if (strcmp(c->opts->own[i].name, "binary") != 0)
+            continue;
+        for (; *v; v += *v == ',') {
+            size_t n = strcspn(v, ",");
+            *any = true;
+            if (n && !each(c, spt_str_of(v, n)))
+                return false;
+            v += n;
+        }
+    }
+    return true;
+}
+
+static bool spt_has_guid(const struct collector *c, struct sp_str id, struct sp_rsds *out)
+{
+    return (id.n != 40 || c->from_spt) && sp_rsds_from_key(id.p, id.n, out);
+}
+
+/* Marks the DSOs that a NAME means; false, reported, when there is none or one has no GUID. */
+static bool spt_mark_binary(struct collector *c, struct sp_str name)
+{
+    bool any = false;
+    for (size_t i = 0; i < c->p->dsos.n; i++) {
+        struct sp_str dso = sp_pstr(c->p, c->p->dsos.v[i].name), id = sp_pstr(c->p, c->p->dsos.v[i].build_id);
+        if (!sp_spt_name_is(dso, name))
+            continue;
+        if (!spt_has_guid(c, id, &c->modules[i].rsds)) {
+            sp_emit(c->d, SP_E420, SP_AT_NOTHING, "%.*s has %s%.*s, no GUID and age", (int)dso.n, dso.p,
+                    id.n ? "the build-id " : "no build-id", (int)id.n, id.p);
+            return false;
+        }
+        c->modules[i].fate = FATE_IN;
+        any = true;
+    }
+    if (any)
+        return true;
+    char asked[128];
+    struct sp_buf hint;
+    struct sp_str *names = calloc(c->p->dsos.n + 1, sizeof *names);
+    sp_buf_init(&hint, 4096);
+    snprintf(asked, sizeof asked, "%.*s", (int)(name.n < 120 ? name.n : 120), name.p);
+    for (size_t i = 0; names && i < c->p->dsos.n; i++)
+        names[i] = sp_spt_base_name(sp_pstr(c->p, c->p->dsos.v[i].name));
+    if (names)
+        sp_nearest_words(&hint, asked, names, c->p->dsos.n);
+    sp_emit_hint(c->d, SP_E420, SP_AT_NOTHING, sp_buf_cstr(&hint), "the profile has no binary %s", asked);
+    sp_buf_free(&hint);
+    free(names);
+    return false;
+}
+
+static spaa_status spt_judge_modules(struct collector *c)
+{
+    bool any;
+    if (!spt_names_asked(c, spt_mark_binary, &any))
+        return SPAA_ERR_USAGE;
+    for (size_t i = 0; i < c->p->dsos.n; i++) {
+        struct module *m = &c->modules[i];
+        if (!any)
+            m->fate =
+                spt_has_guid(c, sp_pstr(c->p, c->p->dsos.v[i].build_id), &m->rsds) ? FATE_IN : FATE_NO_ID;
+        if (c->no_kernel && c->p->dsos.v[i].is_kernel)
+            m->fate = FATE_OUT;
+    }
+    return SPAA_OK;
+}
+
+/* The counter's name without perf's modifiers (cycles:u, cpu/cycles/). */
+static struct sp_str spt_counter(struct sp_str name)
+{
+    const char *slash = memchr(name.p, '/', name.n);
+    if (slash) {
+        const char *begin = slash + 1, *end = memchr(begin, '/', name.n - (size_t)(begin - name.p));
+        return spt_str_of(begin, end ? (size_t)(end - begin) : name.n - (size_t)(begin - name.p));
+    }
+    const char *colon = memchr(name.p, ':', name.n);
+    return spt_str_of(name.p, colon ? (size_t)(colon - name.p) : name.n);
+}
+
+static int spt_kind_of_event(const struct sp_profile *p, const struct sp_event *e)
+{
+    static const struct {
+        const char *name;
+        unsigned char op;
+    } known[] = {{"cycles", SP_SPT_UNHALT_CYCLE},
+                 {"cpu-cycles", SP_SPT_UNHALT_CYCLE},
+                 {"TotalCycles", SP_SPT_UNHALT_CYCLE},
+                 {"UnhaltedCoreCycles", SP_SPT_UNHALT_CYCLE},
+                 {"instructions", SP_SPT_RETIRE_INSTR},
+                 {"InstructionRetired", SP_SPT_RETIRE_INSTR},
+                 {"branches", SP_SPT_RETIRE_BR_INSTR},
+                 {"branch-instructions", SP_SPT_RETIRE_BR_INSTR},
+                 {"BranchInstructions", SP_SPT_RETIRE_BR_INSTR},
+                 {"BranchInstructionRetired", SP_SPT_RETIRE_BR_INSTR},
+                 {"L1-icache-load-misses", SP_SPT_L1_ICACHE_MISS},
+                 {"L1-icache-misses", SP_SPT_L1_ICACHE_MISS},
+                 {"IcacheMisses", SP_SPT_L1_ICACHE_MISS},
+                 {"L1-dcache-load-misses", SP_SPT_L1_DCACHE_MISS},
+                 {"L1-dcache-misses", SP_SPT_L1_DCACHE_MISS},
+                 {"DcacheMisses", SP_SPT_L1_DCACHE_MISS},
+                 {"cpu-clock", SP_SPT_ETW_INSTR},
+                 {"task-clock", SP_SPT_ETW_INSTR}};
+    struct sp_str whole = sp_pstr(p, e->name), name = spt_counter(whole);
+    for (int k = 0; k < SP_SPT_KINDS; k++)
+        if (sp_str_is(whole, sp_spt_kinds[k].event))
+            return k;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (sp_str_is(name, known[i].name))
+            return sp_spt_kind_of(known[i].op);
+    return e->kind == SP_TIMER ? sp_spt_kind_of(SP_SPT_ETW_INSTR) : -1;
+}
+
+static uint32_t spt_metric_of(const struct collector *c, uint32_t event)
+{
+    return sp_one_counted(c->p, c->opts, event, NULL);
+}
+
+/* False: there are none, or they are no count. */
+static bool spt_hits_of(struct collector *c, uint32_t stack, uint32_t event, struct sp_spt_sum *out)
+{
+    uint32_t metric = spt_metric_of(c, event);
+    int64_t v = metric == SP_NONE ? SP_ABSENT : sp_weight(c->p, stack, metric);
+    *out = (struct sp_spt_sum){0};
+    if (v == SP_ABSENT || v == 0)
+        return false;
+    if (v > 0) {
+        out->low = (uint64_t)v;
+        return true;
+    }
+    struct sp_str t = v == SP_DECIMAL ? sp_weight_text(c->p, stack, metric) : (struct sp_str){"-", 1};
+    unsigned __int128 sum = 0;
+    for (uint32_t i = 0; i < t.n; i++) {
+        unsigned digit = (unsigned char)t.p[i] - (unsigned)'0';
+        if (digit > 9 || sum >> 90) {
+            c->odd_weight++;
+            return false;
+        }
+        sum = sum * 10 + digit;
+    }
+    *out = (struct sp_spt_sum){(uint64_t)sum, (uint32_t)(sum >> 64)};
+    return sum != 0;
+}
+
+static bool spt_take_frames(struct collector *c, uint32_t stack)
+{
+    const struct sp_stack *s = &c->p->stacks.v[stack];
+    const uint32_t *f = sp_stack_frames(c->p, stack);
+    if (!sp_vec_reserve(&c->frames, c->frames.n + s->n))
+        return false;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (!(c->p->frames.v[f[i]].flags & SP_FRAME_INLINED))
+            c->frames.v[c->frames.n++] = f[i];
+    return true;
+}
+
+/* The module of a frame that can be written, and its address; NULL: not, which is counted. */
+static struct module *spt_usable(struct collector *c, uint32_t frame, uint64_t hits, uint32_t *rva)
+{
+    const struct sp_frame *f = &c->p->frames.v[frame];
+    uint32_t dso = c->p->functions.v[f->function].dso;
+    struct module *m = &c->modules[dso];
+    if (m->fate == FATE_OUT)
+        return NULL;
+    if (m->fate == FATE_NO_ID)
+        m->lost += hits;
+    else if (!(f->flags & SP_FRAME_IP))
+        c->no_address += hits;
+    else if (f->ip > UINT32_MAX)
+        c->large += hits;
+    else {
+        *rva = (uint32_t)f->ip;
+        return m;
+    }
+    return NULL;
+}
+
+static bool spt_add_thing(struct collector *c, struct module *m, int kind, const uint32_t *addresses,
+                          uint32_t n, struct sp_spt_sum sum)
+{
+    m->used = true;
+    c->written++;
+    return sp_spt_hits_add(&c->out->hits, (uint32_t)(m - c->modules), kind, addresses, n, sum);
+}
+
+/* c->frames as call stacks of one binary each. A run of one address has no arc, unless it is all there was.
+ */
+static bool spt_add_call_stack(struct collector *c, struct sp_spt_sum sum, bool alone)
+{
+    uint32_t addresses[SPLIT];
+    struct module *run = NULL;
+    uint32_t n = 0, rva = 0;
+    for (size_t i = 0; i <= c->frames.n; i++) {
+        struct module *m = i < c->frames.n ? spt_usable(c, c->frames.v[i], 1, &rva) : NULL;
+        bool split = m && m == run && n == SPLIT;
+        if (run && (m != run || split) && (n > 1 || (alone && c->frames.n == 1)) &&
+            !spt_add_thing(c, run, SP_SPT_KIND_CALLSTACK, addresses, n, sum))
+            return false;
+        c->crossing_calls += m && run && m != run;
+        if (split) {
+            addresses[0] = addresses[n - 1];
+            n = 1;
+        } else if (m != run) {
+            n = 0;
+        }
+        run = m;
+        if (m)
+            addresses[n++] = rva;
+    }
+    return true;
+}
+
+static bool spt_add_branch(struct collector *c, struct sp_spt_sum sum)
+{
+    uint32_t addresses[2]; /* to, from */
+    if (c->frames.n != 2) {
+        c->odd_event++;
+        return true;
+    }
+    uint32_t dso[2];
+    for (unsigned i = 0; i < 2; i++)
+        dso[i] = sp_frame_function(c->p, c->frames.v[i])->dso;
+    struct module *a = spt_usable(c, c->frames.v[0], sum.low, &addresses[0]),
+                  *b = spt_usable(c, c->frames.v[1], sum.low, &addresses[1]);
+    if (!a || !b)
+        return true;
+    if (dso[0] != dso[1]) {
+        c->crossing_branches += sum.low;
+        return true;
+    }
+    return spt_add_thing(c, a, SP_SPT_KIND_LBR, addresses, 2, sum);
+}
+
+/*
+ * Enters the object `x_spt` of raw members (a header's, a context's): the cursor, which is initialised either
+ * way, then walks its keys. `text` is what it walks over.
+ */
+static bool spt_enter(struct sp_json *j, struct sp_buf *text, struct sp_str more)
+{
+    struct sp_span key, raw;
+    sp_buf_ch(text, '{');
+    sp_buf_add(text, more.p, more.n);
+    sp_buf_ch(text, '}');
+    sp_json_init(j, text->failed ? "" : text->data, text->failed ? 0 : text->len);
+    if (!sp_json_object(j))
+        return false;
+    while (sp_json_key(j, &key)) {
+        if (sp_span_is(key, "x_spt") && sp_json_type(j) == SP_JSON_OBJECT)
+            return sp_json_object(j);
+        sp_json_skip(j, &raw);
+    }
+    return false;
+}
+
+/* A call stack of no frames: the context says which binary it is of. */
+static bool spt_add_empty(struct collector *c, const struct sp_context *x, struct sp_spt_sum sum)
+{
+    struct sp_buf text, name, id;
+    struct sp_span key, value;
+    struct sp_json j;
+    sp_buf_init(&text, 0);
+    sp_buf_init(&name, 0);
+    sp_buf_init(&id, 0);
+    if (spt_enter(&j, &text, sp_pstr(c->p, x->more)))
+        while (sp_json_key(&j, &key)) {
+            struct sp_buf *to = sp_span_is(key, "binary") ? &name : sp_span_is(key, "build_id") ? &id : NULL;
+            if (!to || sp_json_type(&j) != SP_JSON_STRING)
+                sp_json_skip(&j, &value);
+            else if (sp_json_string_value(&j, &value))
+                sp_buf_add(to, value.p, value.n);
+        }
+    bool ok = !text.failed && !name.failed && !id.failed;
+    for (size_t i = 0; ok && i < c->p->dsos.n; i++) {
+        struct sp_str dso = sp_pstr(c->p, c->p->dsos.v[i].name),
+                      build = sp_pstr(c->p, c->p->dsos.v[i].build_id);
+        if (c->modules[i].fate != FATE_IN || dso.n != name.len || build.n != id.len ||
+            (dso.n && memcmp(dso.p, name.data, dso.n) != 0) || memcmp(build.p, id.data, build.n) != 0)
+            continue;
+        ok = spt_add_thing(c, &c->modules[i], SP_SPT_KIND_CALLSTACK, NULL, 0, sum);
+        break;
+    }
+    sp_json_free(&j);
+    sp_buf_free(&text);
+    sp_buf_free(&name);
+    sp_buf_free(&id);
+    return ok;
+}
+
+static bool spt_add_stack(struct collector *c, uint32_t stack)
+{
+    const struct sp_stack *s = &c->p->stacks.v[stack];
+    const struct sp_context *x = &c->p->contexts.v[s->context];
+    struct sp_spt_sum sum;
+    uint32_t other = sp_stack_partner(c->p, stack), rva;
+    if (x->event == SP_NONE || (c->opts->event != SP_NONE && x->event != c->opts->event) ||
+        (s->type == SP_KERNEL_STACK && other != SP_NONE) || !spt_hits_of(c, stack, x->event, &sum))
+        return true;
+    int kind = c->kinds[x->event];
+    if (kind < 0) {
+        c->odd_event++;
+        return true;
+    }
+    c->frames.n = 0;
+    if ((other != SP_NONE && !spt_take_frames(c, other)) || !spt_take_frames(c, stack))
+        return false;
+    if (kind == SP_SPT_KIND_LBR)
+        return spt_add_branch(c, sum);
+    if (!c->frames.n)
+        return kind != SP_SPT_KIND_CALLSTACK || !x->more || spt_add_empty(c, x, sum);
+    if (kind == SP_SPT_KIND_CALLSTACK)
+        return spt_add_call_stack(c, sum, true);
+    struct module *m = spt_usable(c, c->frames.v[0], sum.low, &rva);
+    if (m && !spt_add_thing(c, m, kind, &rva, 1, sum))
+        return false;
+    return x->event != c->stacks_of || c->frames.n < 2 || spt_add_call_stack(c, sum, false);
+}
+
+/* Which event's stacks become call stacks; none where the profile has some as such. */
+static bool spt_choose_stacks(struct collector *c)
+{
+    const struct sp_profile *p = c->p;
+    double *sums = calloc(p->events.n + 1, sizeof *sums);
+    c->stacks_of = SP_NONE;
+    for (uint32_t s = 0; sums && s < p->stacks.n; s++) {
+        uint32_t e = p->contexts.v[p->stacks.v[s].context].event;
+        int64_t v = e == SP_NONE || p->stacks.v[s].n < 2 ? 0 : sp_weight(p, s, spt_metric_of(c, e));
+        if (v > 0 && c->kinds[e] >= 0 && (c->opts->event == SP_NONE || c->opts->event == e))
+            sums[e] += (double)v;
+    }
+    for (uint32_t e = 0; sums && e < p->events.n; e++)
+        if (sums[e] > 0)
+            sp_one_counted(p, c->opts, e, c->d);
+    for (uint32_t e = 0; sums && e < p->events.n; e++) {
+        if (c->kinds[e] == SP_SPT_KIND_CALLSTACK && sums[e] > 0) {
+            c->stacks_of = SP_NONE;
+            break;
+        }
+        if (c->kinds[e] < SP_SPT_KIND_LBR && sums[e] > 0 &&
+            (c->stacks_of == SP_NONE || sums[e] > sums[c->stacks_of]))
+            c->stacks_of = e;
+    }
+    free(sums);
+    return sums != NULL;
+}
+
+static int spt_by_loss(const void *a, const void *b)
+{
+    const struct module *const *x = a, *const *y = b;
+    if ((*x)->lost != (*y)->lost)
+        return (*x)->lost < (*y)->lost ? 1 : -1;
+    return (*x > *y) - (*x < *y);
+}
+
+/* "libc.so.6 (build-id …), [kernel] (no build-id) and 3 more" */
+static bool spt_lost_modules(const struct collector *c, struct sp_buf *b)
+{
+    struct module **list = malloc((c->p->dsos.n + 1) * sizeof *list);
+    size_t n = 0;
+    for (size_t i = 0; list && i < c->p->dsos.n; i++)
+        if (c->modules[i].lost)
+            list[n++] = &c->modules[i];
+    if (n)
+        qsort(list, n, sizeof *list, spt_by_loss);
+    for (size_t i = 0; i < n && i < TOLD_MAX; i++) {
+        const struct sp_dso *dso = &c->p->dsos.v[list[i] - c->modules];
+        struct sp_str name = sp_pstr(c->p, dso->name), id = sp_pstr(c->p, dso->build_id);
+        sp_buf_printf(b, "%s%.*s (%s%.*s)", i ? ", " : "", (int)name.n, name.p,
+                      id.n ? "build-id " : "no build-id", (int)id.n, id.p);
+    }
+    if (n > TOLD_MAX)
+        sp_buf_printf(b, " and %zu more", n - TOLD_MAX);
+    free(list);
+    return list && !b->failed;
+}
+
+static void spt_say(struct collector *c, uint64_t n, enum sp_code code, const char *what)
+{
+    if (n)
+        sp_emit(c->d, code, SP_AT_NOTHING, "%llu %s", (unsigned long long)n, what);
+}
+
+static spaa_status spt_report(struct collector *c)
+{
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    bool ok = spt_lost_modules(c, &b), nothing = c->p->stacks.n && !c->written;
+    if (!ok) {
+        sp_buf_free(&b);
+        return sp_nomem(c->d);
+    }
+    if (b.len && nothing)
+        sp_emit(c->d, SP_E420, SP_AT_NOTHING, "no GUID and age: %s", sp_buf_cstr(&b));
+    else if (b.len)
+        sp_emit(c->d, SP_L431, SP_AT_NOTHING, "%s", sp_buf_cstr(&b));
+    spt_say(c, c->no_address, SP_L432,
+            "hits on frames without an address (a profile by function cannot be written as SPT)");
+    spt_say(c, c->large, SP_L432, "hits on addresses beyond 32 bits");
+    spt_say(c, c->crossing_branches, SP_L432, "branches between binaries: a branch of SPT stays in one");
+    spt_say(c, c->odd_weight, SP_L432, "stacks whose weight is no count");
+    spt_say(c, c->odd_event, SP_L432, "stacks of events that SPT has no opcode for (--event NAME picks one)");
+    spt_say(c, c->crossing_calls, SP_I321, "calls between binaries: an arc of SPT stays in one");
+    if (nothing && !b.len)
+        sp_emit(c->d, SP_E420, SP_AT_NOTHING, "nothing of it is left");
+    sp_buf_free(&b);
+    return nothing ? SPAA_ERR_UNSUPPORTED : SPAA_OK;
+}
+
+static int spt_by_name(const void *a, const void *b)
+{
+    const struct target *x = a, *y = b;
+    char p[SP_RSDS_KEY_ROOM], q[SP_RSDS_KEY_ROOM];
+    int c = sp_str_cmp(x->name, y->name);
+    if (c)
+        return c;
+    sp_rsds_key(&x->rsds, true, p);
+    sp_rsds_key(&y->rsds, true, q);
+    c = strcmp(p, q);
+    return c ? c : (x->dso > y->dso) - (x->dso < y->dso);
+}
+
+/* The binaries that have something; of a profile that came from SPT all. Things get their numbers. */
+static bool spt_number_programs(struct collector *c)
+{
+    struct collected *o = c->out;
+    for (size_t i = 0; i < c->p->dsos.n; i++) {
+        struct sp_str name = sp_pstr(c->p, c->p->dsos.v[i].name);
+        struct target target = {c->modules[i].rsds, c->from_spt ? name : sp_spt_base_name(name), (uint32_t)i};
+        target.name.n = (uint32_t)strnlen(target.name.p, target.name.n);
+        if (c->modules[i].fate == FATE_IN && (c->modules[i].used || c->from_spt) &&
+            !sp_vec_push(&o->programs, target))
+            return false;
+    }
+    if (o->programs.n)
+        qsort(o->programs.v, o->programs.n, sizeof *o->programs.v, spt_by_name);
+    for (size_t i = 0; i < o->programs.n; i++)
+        c->modules[o->programs.v[i].dso].program = (uint32_t)i;
+    if (!sp_vec_reserve(&o->things, sp_spt_hits_count(&o->hits)))
+        return false;
+    for (size_t i = 0; i < sp_spt_hits_count(&o->hits); i++) {
+        struct sp_spt_thing t = sp_spt_hits_at(&o->hits, i);
+        t.program = c->modules[t.program].program;
+        o->things.v[o->things.n++] = t;
+    }
+    return true;
+}
+
+static void spt_collected_free(struct collected *c)
+{
+    sp_vec_free(&c->programs);
+    sp_vec_free(&c->things);
+    sp_spt_hits_free(&c->hits);
+}
+
+/*
+ * Own options: --binary NAME (repeated, or names between commas), --no-kernel. What cannot be written is
+ * reported by module; SPAA_ERR_UNSUPPORTED (or USAGE: a NAME that is not there), reported, when nothing can
+ * be, or a NAME that was asked for. Free it on success only.
+ */
+static spaa_status spt_collect(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
+                               struct collected *out)
+{
+    struct collector c = {.p = p, .d = d, .opts = opts, .out = out};
+    c.from_spt = sp_str_is(sp_pstr(p, p->header.source_tool), "spt");
+    c.no_kernel = sp_own_opt(opts->own, opts->nown, "no-kernel") != NULL;
+    *out = (struct collected){0};
+    c.modules = calloc(p->dsos.n + 1, sizeof *c.modules);
+    c.kinds = calloc(p->events.n + 1, sizeof *c.kinds);
+    spaa_status st = c.modules && c.kinds ? sp_spt_hits_init(&out->hits, d) : sp_nomem(d);
+    if (!st)
+        st = spt_judge_modules(&c);
+    for (size_t i = 0; !st && i < p->events.n; i++)
+        c.kinds[i] = spt_kind_of_event(p, &p->events.v[i]);
+    if (!st && !spt_choose_stacks(&c))
+        st = sp_nomem(d);
+    for (uint32_t s = 0; !st && s < p->stacks.n; s++)
+        if (!spt_add_stack(&c, s))
+            st = sp_nomem(d);
+    if (!st)
+        st = spt_report(&c);
+    if (!st)
+        st = sp_say_states_added(p, opts, opts->event, d);
+    if (!st && !spt_number_programs(&c))
+        st = sp_nomem(d);
+    free(c.modules);
+    free(c.kinds);
+    sp_vec_free(&c.frames);
+    if (st)
+        spt_collected_free(out);
+    return st;
+}
+
+/* ---- the file ---- */
 
 enum { SEGMENT_BYTES = 16 << 20 /* after which a segment is closed */ };
 
@@ -18,7 +576,7 @@ struct writer {
     struct sp_profile *p;
     struct sp_diags *d;
     struct sp_output *out;
-    struct sp_spt_collected *c;
+    struct collected *c;
     struct sp_buf segment;
     uint32_t program;
     uint64_t raw_data_id, target_arch, strings_capacity, programs_capacity;
@@ -50,10 +608,10 @@ static bool spt_flush_segment(struct writer *w)
     return ok;
 }
 
-/* n entries that have these hits; a sum beyond 64 bits takes several records. */
-static bool spt_record(struct writer *w, int kind, const unsigned char *entries, unsigned n, size_t each,
-                       struct sp_spt_sum sum)
+/* n things of one kind and equal hits as one record; a sum beyond 64 bits takes several. */
+static bool spt_put_record(struct writer *w, const struct sp_spt_thing *t, unsigned n)
 {
+    struct sp_spt_sum sum = t->sum;
     while (sum.low || sum.high) {
         uint64_t hits = sum.high ? UINT64_MAX : sum.low;
         sum.high -= sum.high && sum.low < hits;
@@ -63,9 +621,11 @@ static bool spt_record(struct writer *w, int kind, const unsigned char *entries,
             spt_put(&w->segment, 0, 1);
             spt_put(&w->segment, hits - 1, 8);
         }
-        spt_put(&w->segment, sp_spt_kinds[kind].op, 1);
-        spt_put(&w->segment, n, 1);
-        sp_buf_add(&w->segment, entries, n * each);
+        spt_put(&w->segment, sp_spt_kinds[t->kind].op, 1);
+        spt_put(&w->segment, t->kind == SP_SPT_KIND_CALLSTACK ? t->n : n, 1);
+        for (unsigned i = 0; i < n; i++)
+            for (uint32_t k = 0; k < t[i].n; k++)
+                spt_put(&w->segment, t[i].addresses[k], 4);
         if (w->segment.len > SEGMENT_BYTES && !spt_flush_segment(w))
             return false;
     }
@@ -79,70 +639,45 @@ static int spt_by_sum(const struct sp_spt_sum *x, const struct sp_spt_sum *y)
     return (x->low < y->low) - (x->low > y->low);
 }
 
-static int spt_by_hits(const void *a, const void *b)
+/* By program and kind, then by descending hits, then by addresses. */
+static int spt_by_place(const void *a, const void *b)
 {
-    const struct sp_spt_count *x = a, *y = b;
-    int c = spt_by_sum(&x->sum, &y->sum);
-    return c ? c : (x->key > y->key) - (x->key < y->key);
-}
-
-static bool spt_write_counts(struct writer *w, const struct sp_spt_counts *c, int kind)
-{
-    struct sp_spt_count *list = malloc((c->count + 1) * sizeof *list);
-    unsigned char entries[8 * 255];
-    size_t n = 0, each = kind == SP_SPT_KIND_LBR ? 8 : 4;
-    for (size_t i = 0; list && c->slots && i <= c->mask; i++)
-        if (c->slots[i].sum.low || c->slots[i].sum.high)
-            list[n++] = c->slots[i];
-    if (n)
-        qsort(list, n, sizeof *list, spt_by_hits);
-    bool ok = list != NULL;
-    for (size_t i = 0, k; ok && i < n; i += k) {
-        for (k = 0; k < 255 && i + k < n && !spt_by_sum(&list[i].sum, &list[i + k].sum); k++) {
-            uint64_t key = list[i + k].key;
-            unsigned char *e = entries + each * k;
-            for (unsigned byte = 0; byte < 4; byte++) {
-                e[byte] = (unsigned char)((kind == SP_SPT_KIND_LBR ? key >> 32 : key) >> (8 * byte));
-                if (kind == SP_SPT_KIND_LBR)
-                    e[4 + byte] = (unsigned char)(key >> (8 * byte));
-            }
-        }
-        ok = spt_record(w, kind, entries, (unsigned)k, each, list[i].sum);
-    }
-    free(list);
-    return ok;
-}
-
-static int spt_by_stack(const void *a, const void *b)
-{
-    const struct sp_spt_stack *x = a, *y = b;
+    const struct sp_spt_thing *x = a, *y = b;
     if (x->program != y->program)
         return x->program < y->program ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
     int c = spt_by_sum(&x->sum, &y->sum);
-    for (uint32_t i = 0; !c && i < x->n && i < y->n; i++) {
-        uint32_t p = sp_spt_u32(x->entries + (size_t)4 * i), q = sp_spt_u32(y->entries + (size_t)4 * i);
-        c = (p > q) - (p < q);
-    }
+    for (uint32_t i = 0; !c && i < x->n && i < y->n; i++)
+        c = (x->addresses[i] > y->addresses[i]) - (x->addresses[i] < y->addresses[i]);
     return c ? c : (x->n > y->n) - (x->n < y->n);
+}
+
+/* How many of the things from t on share a record. */
+static unsigned spt_share(const struct sp_spt_thing *t, size_t left)
+{
+    unsigned n = 1;
+    while (t->kind != SP_SPT_KIND_CALLSTACK && n < 255 && n < left && t[n].program == t->program &&
+           t[n].kind == t->kind && !spt_by_sum(&t[n].sum, &t->sum))
+        n++;
+    return n;
 }
 
 static bool spt_write_segments(struct writer *w)
 {
-    struct sp_spt_tables *t = &w->c->tables;
-    size_t next = 0;
+    const struct sp_spt_thing *t = w->c->things.v;
+    size_t n = w->c->things.n;
     bool ok = true;
-    if (t->stacks.n)
-        qsort(t->stacks.v, t->stacks.n, sizeof *t->stacks.v, spt_by_stack);
-    for (w->program = 0; ok && w->program < w->c->programs.n; w->program++) {
-        for (int kind = 0; ok && kind < SP_SPT_KIND_CALLSTACK && w->program < t->programs; kind++)
-            ok = spt_write_counts(w, &t->counts[w->program][kind], kind);
-        for (; ok && next < t->stacks.n && t->stacks.v[next].program == w->program; next++) {
-            const struct sp_spt_stack *s = &t->stacks.v[next];
-            ok = spt_record(w, SP_SPT_KIND_CALLSTACK, s->entries, s->n, 4, s->sum);
-        }
-        ok = ok && spt_flush_segment(w);
+    if (n)
+        qsort(w->c->things.v, n, sizeof *t, spt_by_place);
+    for (size_t i = 0, k; ok && i < n; i += k) {
+        k = spt_share(t + i, n - i);
+        if (t[i].program != w->program)
+            ok = spt_flush_segment(w);
+        w->program = t[i].program;
+        ok = ok && spt_put_record(w, t + i, (unsigned)k);
     }
-    return ok;
+    return ok && spt_flush_segment(w);
 }
 
 /* Fields of the file that the profile came from, in the header's x_spt. */
@@ -152,7 +687,7 @@ static void spt_read_origin(struct writer *w)
     struct sp_json j;
     struct sp_buf text;
     sp_buf_init(&text, 0);
-    if (sp_spt_enter(&j, &text, sp_pstr(w->p, w->p->header.more)))
+    if (spt_enter(&j, &text, sp_pstr(w->p, w->p->header.more)))
         while (sp_json_key(&j, &key)) {
             uint64_t *to = sp_span_is(key, "raw_data_id")             ? &w->raw_data_id
                            : sp_span_is(key, "target_arch")           ? &w->target_arch
@@ -182,7 +717,7 @@ static uint64_t spt_capacity(uint64_t origin, uint64_t usual, size_t need)
 }
 
 /* The names one behind the other; index[i] is where that of program i stands. */
-static bool spt_lay_out_names(const struct sp_spt_collected *c, struct sp_buf *strings, uint32_t *index)
+static bool spt_lay_out_names(const struct collected *c, struct sp_buf *strings, uint32_t *index)
 {
     for (size_t i = 0; i < c->programs.n; i++) {
         struct sp_str name = c->programs.v[i].name;
@@ -259,10 +794,10 @@ static spaa_status spt_write_tables(struct writer *w)
 spaa_status sp_spt_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
                          struct sp_output *out)
 {
-    struct sp_spt_collected c = {0};
+    struct collected c = {0};
     struct writer w = {.p = p, .d = d, .out = out, .c = &c};
     sp_buf_init(&w.segment, 0);
-    spaa_status st = sp_spt_collect(p, opts, d, &c);
+    spaa_status st = spt_collect(p, opts, d, &c);
     if (!st) {
         spt_read_origin(&w);
         st = spt_write_tables(&w);
@@ -270,6 +805,6 @@ spaa_status sp_spt_write(struct sp_profile *p, const struct sp_write_opts *opts,
     if (!st)
         st = spt_write_segments(&w) ? out->status : sp_nomem(d);
     sp_buf_free(&w.segment);
-    sp_spt_collected_free(&c);
+    spt_collected_free(&c);
     return st;
 }

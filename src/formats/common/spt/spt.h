@@ -93,7 +93,7 @@ enum sp_spt_what {
     SP_SPT_EVENT,    /* any kind that counts */
     SP_SPT_BYTES,    /* not understood: pieces of at most SP_SPT_PIECE bytes */
 };
-enum { SP_SPT_PIECE = 4096, SP_SPT_AHEAD = SP_SPT_PIECE + 4 * SP_SPT_RECORD_BYTES };
+enum { SP_SPT_PIECE = 4096 };
 
 struct sp_spt_record {
     enum sp_spt_what what;
@@ -179,10 +179,5 @@ void sp_spt_begin(struct sp_spt_stream *s, struct sp_input *in, const struct sp_
                   struct sp_diags *d);
 /* The next record; SP_SPT_END for ever after the last. Fails as the input does. */
 spaa_status sp_spt_next(struct sp_spt_stream *s, struct sp_spt_record *out);
-/* Whether what records have lent so far outlives the next call. */
-static inline bool sp_spt_stays(const struct sp_spt_stream *s)
-{
-    return s->last || (size_t)(s->end - s->p) >= SP_SPT_AHEAD;
-}
 
 #endif

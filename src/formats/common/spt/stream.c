@@ -23,8 +23,6 @@ enum {
     LOOK_RECORDS = 3, /* that must follow a BINARY_ID found by searching */
     LOOK_BYTES = BINARY_ID_BYTES + LOOK_RECORDS * SP_SPT_RECORD_BYTES,
 };
-_Static_assert((int)SP_SPT_AHEAD >= (int)SP_SPT_PIECE + (int)LOOK_BYTES,
-               "sp_spt_stays must cover every step");
 #define VIEW_BYTES ((size_t)1 << 20)
 
 void sp_spt_begin(struct sp_spt_stream *s, struct sp_input *in, const struct sp_spt *file, struct sp_diags *d)
