@@ -59,6 +59,7 @@ struct collector {
     const struct sp_write_opts *opts;
     struct collected *out;
     struct module *modules; /* by DSO */
+    uint32_t *metrics;      /* by event: what is its hits; SP_NONE: nothing */
     int *kinds;             /* by event; -1: none */
     uint32_t stacks_of;     /* the event whose stacks are written as call stacks */
     bool from_spt, no_kernel;
@@ -190,15 +191,10 @@ static int spt_kind_of_event(const struct sp_profile *p, const struct sp_event *
     return e->kind == SP_TIMER ? sp_spt_kind_of(SP_SPT_ETW_INSTR) : -1;
 }
 
-static uint32_t spt_metric_of(const struct collector *c, uint32_t event)
-{
-    return sp_one_counted(c->p, c->opts, event, NULL);
-}
-
 /* False: there are none, or they are no count. */
 static bool spt_hits_of(struct collector *c, uint32_t stack, uint32_t event, struct sp_spt_sum *out)
 {
-    uint32_t metric = spt_metric_of(c, event);
+    uint32_t metric = c->metrics[event];
     int64_t v = metric == SP_NONE ? SP_ABSENT : sp_weight(c->p, stack, metric);
     *out = (struct sp_spt_sum){0};
     if (v == SP_ABSENT || v == 0)
@@ -402,7 +398,7 @@ static bool spt_choose_stacks(struct collector *c)
     c->stacks_of = SP_NONE;
     for (uint32_t s = 0; sums && s < p->stacks.n; s++) {
         uint32_t e = p->contexts.v[p->stacks.v[s].context].event;
-        int64_t v = e == SP_NONE || p->stacks.v[s].n < 2 ? 0 : sp_weight(p, s, spt_metric_of(c, e));
+        int64_t v = e == SP_NONE || p->stacks.v[s].n < 2 ? 0 : sp_weight(p, s, c->metrics[e]);
         if (v > 0 && c->kinds[e] >= 0 && (c->opts->event == SP_NONE || c->opts->event == e))
             sums[e] += (double)v;
     }
@@ -544,11 +540,14 @@ static spaa_status spt_collect(struct sp_profile *p, const struct sp_write_opts 
     *out = (struct collected){0};
     c.modules = calloc(p->dsos.n + 1, sizeof *c.modules);
     c.kinds = calloc(p->events.n + 1, sizeof *c.kinds);
-    spaa_status st = c.modules && c.kinds ? sp_spt_hits_init(&out->hits, d) : sp_nomem(d);
+    c.metrics = calloc(p->events.n + 1, sizeof *c.metrics);
+    spaa_status st = c.modules && c.kinds && c.metrics ? sp_spt_hits_init(&out->hits, d) : sp_nomem(d);
     if (!st)
         st = spt_judge_modules(&c);
-    for (size_t i = 0; !st && i < p->events.n; i++)
+    for (uint32_t i = 0; !st && i < p->events.n; i++) {
         c.kinds[i] = spt_kind_of_event(p, &p->events.v[i]);
+        c.metrics[i] = sp_one_counted(p, opts, i, NULL);
+    }
     if (!st && !spt_choose_stacks(&c))
         st = sp_nomem(d);
     for (uint32_t s = 0; !st && s < p->stacks.n; s++)
@@ -562,6 +561,7 @@ static spaa_status spt_collect(struct sp_profile *p, const struct sp_write_opts 
         st = sp_nomem(d);
     free(c.modules);
     free(c.kinds);
+    free(c.metrics);
     sp_vec_free(&c.frames);
     if (st)
         spt_collected_free(out);
