@@ -169,6 +169,20 @@ def test_pairs_are_joined():
     got, _ = written("".join(json.dumps(x) + "\n" for x in lines))
     assert got["callgraph"] == {"children": {"main": {"children": {"read": {"children": {
         "sys_read_[k]": {"counts": {"RUNNABLE": 6}}}}}}}}
+    assert got["agentMetadata"]["numTimesSampled"] == 6 # once, not for each side
+
+
+def test_samples_of_pairs_and_of_others_add_up():
+    lines = [dict(HEADER, events=[event("cycles")]), {"type": "dso", "id": 1, "name": "app", "is_kernel": False},
+             {"type": "dso", "id": 2, "name": "[kernel]", "is_kernel": True},
+             {"type": "frame", "id": 1, "func": "main", "dso": 1, "kind": "user"},
+             {"type": "frame", "id": 2, "func": "sys_read", "dso": 2, "kind": "kernel"},
+             {"type": "frame", "id": 3, "func": "kthread", "dso": 2, "kind": "kernel"}]
+    for name, frame, kind, partner, n in (("u", 1, "user", "k", 6), ("k", 2, "kernel", "u", 6), ("alone", 3, "kernel", None, 3)):
+        lines.append({"type": "stack", "id": name, "frames": [frame], "stack_type": kind, "context": {"event": "cycles"},
+                      "weights": [{"metric": "samples", "value": n}], **({"related_stacks": [partner]} if partner else {})})
+    got, _ = written("".join(json.dumps(x) + "\n" for x in lines))
+    assert got["agentMetadata"]["numTimesSampled"] == 9
 
 
 def tree_of(paths):

@@ -14,7 +14,6 @@
 
 #include "base/num.h"
 #include "formats/one_number.h"
-#include "model/events.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +40,7 @@ struct writer {
     const struct sp_write_opts *opts;
     struct sp_span kept;     /* the header's x_codeguru; n 0: the profile comes from elsewhere */
     uint32_t metric;         /* SP_NONE: each stack counts once */
-    int64_t samples;         /* of the events taken; SP_ABSENT: not counted */
+    int64_t samples;         /* of the stacks to write; SP_ABSENT: not counted */
     uint32_t *counters_of;   /* by context: number in counters; SP_NONE: left out */
     uint32_t *commands;      /* by context: rank + 1 of its first level, the command; 0: none */
     uint32_t *ranks;         /* by frame: rank + 1 of its key */
@@ -178,15 +177,10 @@ static void codeguru_choose_metric(struct writer *w, const bool *taken)
 {
     const struct sp_profile *p = w->p;
     w->metric = SP_NONE;
-    w->samples = SP_ABSENT;
     for (uint32_t e = 0; e < p->events.n; e++) {
-        int64_t samples = taken[e] ? sp_event_samples(p, e) : SP_ABSENT;
         uint32_t metric = taken[e] ? sp_one_counted(p, w->opts, e, w->d) : SP_NONE;
         if (!taken[e])
             continue;
-        if (samples != SP_ABSENT &&
-            __builtin_add_overflow(w->samples == SP_ABSENT ? 0 : w->samples, samples, &w->samples))
-            w->samples = INT64_MAX;
         bool differs = w->metric != SP_NONE && metric != w->metric;
         w->metric = differs ? sp_metric_find(p, "samples", 7) : metric;
         if (differs)
@@ -477,6 +471,19 @@ static bool codeguru_gather(struct writer *w)
     return true;
 }
 
+/* Of a pair both sides say how often it was observed, which is once each. */
+static void codeguru_count_samples(struct writer *w)
+{
+    uint32_t metric = sp_metric_find(w->p, "samples", 7);
+    w->samples = SP_ABSENT;
+    for (size_t i = 0; metric != SP_NONE && i < w->order.n; i++) {
+        int64_t v = sp_weight(w->p, w->order.v[i], metric);
+        if (v > SP_DECIMAL &&
+            __builtin_add_overflow(w->samples == SP_ABSENT ? 0 : w->samples, v, &w->samples))
+            w->samples = INT64_MAX;
+    }
+}
+
 static spaa_status codeguru_prepare(struct writer *w)
 {
     struct sp_profile *p = w->p;
@@ -498,6 +505,8 @@ static spaa_status codeguru_prepare(struct writer *w)
         codeguru_choose_metric(w, taken);
     ok = ok && codeguru_make_counters(w, taken) && codeguru_make_keys(w, names, module) &&
          codeguru_gather(w) && (w->kept.n ? codeguru_read_places(w) : codeguru_make_places(w));
+    if (ok)
+        codeguru_count_samples(w);
     free(taken);
     free(names);
     return ok ? SPAA_OK : sp_nomem(w->d);
