@@ -245,10 +245,12 @@ static spaa_status spt_fill(struct reader *r)
         ok = spt_dso_of(r, i) != SP_NONE;
     for (int kind = 0; ok && kind < SP_SPT_KINDS; kind++)
         ok = !r->seen[kind] || spt_declare(r, kind);
-    for (size_t i = 0; ok && i < sp_spt_hits_count(&r->hits); i++) {
-        struct sp_spt_thing t = sp_spt_hits_at(&r->hits, i);
-        ok = spt_add_stack(r, &t);
-    }
+    ok = ok && sp_spt_hits_finish(&r->hits);
+    for (int calls = 0; calls < 2; calls++) /* call stacks last */
+        for (size_t i = 0; ok && i < sp_spt_hits_count(&r->hits); i++) {
+            struct sp_spt_thing t = sp_spt_hits_at(&r->hits, i);
+            ok = (t.kind == SP_SPT_KIND_CALLSTACK) != calls || spt_add_stack(r, &t);
+        }
     return ok ? SPAA_OK : sp_nomem(r->d);
 }
 

@@ -509,7 +509,7 @@ static bool spt_number_programs(struct collector *c)
         qsort(o->programs.v, o->programs.n, sizeof *o->programs.v, spt_by_name);
     for (size_t i = 0; i < o->programs.n; i++)
         c->modules[o->programs.v[i].dso].program = (uint32_t)i;
-    if (!sp_vec_reserve(&o->things, sp_spt_hits_count(&o->hits)))
+    if (!sp_spt_hits_finish(&o->hits) || !sp_vec_reserve(&o->things, sp_spt_hits_count(&o->hits)))
         return false;
     for (size_t i = 0; i < sp_spt_hits_count(&o->hits); i++) {
         struct sp_spt_thing t = sp_spt_hits_at(&o->hits, i);
