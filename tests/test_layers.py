@@ -84,7 +84,7 @@ def violations():
             their, theirs = layer_of(target)
             if their not in MAY_INCLUDE[layer] | {layer}:
                 yield f"{path}: {layer} must not include {target}"
-            elif theirs not in ("", "common") and (layer != "formats" or theirs != own):
+            elif theirs and (layer != "formats" or theirs != own):
                 yield f"{path}: the inside of a format is its own: {target}"
 
 
