@@ -29,7 +29,6 @@ static void release(struct sp_merger *m)
     sp_profile_free(m->own);
     sp_map_free(&m->dsos);
     sp_map_free(&m->frames);
-    sp_map_free(&m->stacks);
     sp_map_free(&m->pairs);
     m->p = m->own = NULL;
 }
@@ -228,6 +227,7 @@ spaa_status sp_merger_finish(struct sp_merger *m, struct sp_profile **out)
     if (st)
         return st;
     say_left_out(m);
+    sp_map_free(&m->p->stack_map); /* records of one stack with other edges are one there */
     *out = m->p;
     m->p = NULL;
     return SPAA_OK;

@@ -24,7 +24,7 @@ struct sp_merger {
      */
     struct sp_profile *own;
     struct sp_map dsos, frames; /* by what makes two records one, which is less than their content */
-    struct sp_map stacks, pairs;
+    struct sp_map pairs;        /* linked stacks, by both; single ones are in p */
     /* Layouts united before: most records with other metrics than what is there are alike. */
     struct {
         uint32_t a, b, both;

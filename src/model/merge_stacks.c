@@ -322,45 +322,14 @@ static bool side_left_out(const struct sp_profile *p, uint32_t stack)
     return any && s->type == SP_KERNEL_STACK;
 }
 
-/* A record of `from` as it will be looked for. */
-struct wanted {
-    const uint32_t *frames; /* numbers of the whole */
-    uint64_t hash;
-    uint32_t n, context;
-    uint8_t type;
-};
-
-static bool is_stack(const struct sp_profile *p, uint32_t i, const struct wanted *w)
+static uint32_t merge_append(struct sp_absorber *a, const struct sp_stack_key *k)
 {
-    const struct sp_stack *s = &p->stacks.v[i];
-    return s->n == w->n && s->context == w->context && s->type == w->type &&
-           (!w->n || memcmp(p->stack_frames.v + s->first, w->frames, w->n * sizeof *w->frames) == 0);
-}
-
-static uint32_t append(struct sp_absorber *a, const struct wanted *w)
-{
-    return sp_stack_append(a->to, w->frames, w->n, w->context, (enum sp_stack_type)w->type);
-}
-
-/* `likely`: the first stack of this hash some records ago, or SP_NONE. */
-static uint32_t find_or_append(struct sp_absorber *a, const struct wanted *w, uint32_t likely, bool *is_new)
-{
-    struct sp_map *map = &a->m->stacks;
-    struct sp_probe at = sp_map_probe(map, w->hash);
-    *is_new = false;
-    if (likely != SP_NONE && is_stack(a->to, likely, w))
-        return likely;
-    for (uint32_t i; (i = sp_map_next(map, &at)) != SP_MAP_NONE;)
-        if (is_stack(a->to, i, w))
-            return i;
-    *is_new = true;
-    uint32_t n = append(a, w);
-    return n != SP_NONE && sp_map_add(map, w->hash, n) ? n : SP_NONE;
+    return sp_stack_append(a->to, k->frames, k->n, k->context, k->type);
 }
 
 /* Both halves at once; out[1] is SP_NONE when out of memory. */
-static void find_or_append_pair(struct sp_absorber *a, const struct wanted w[2], bool apart, uint32_t out[2],
-                                bool *is_new)
+static void find_or_append_pair(struct sp_absorber *a, const struct sp_stack_key w[2], bool apart,
+                                uint32_t out[2], bool *is_new)
 {
     struct sp_map *map = &a->m->pairs;
     uint64_t hash = w[0].hash + w[1].hash; /* whichever comes first */
@@ -370,9 +339,9 @@ static void find_or_append_pair(struct sp_absorber *a, const struct wanted w[2],
         uint32_t other = partner(a->to, i);
         if (other == SP_NONE)
             continue;
-        int first = is_stack(a->to, i, &w[0]) && is_stack(a->to, other, &w[1])   ? 0
-                    : is_stack(a->to, i, &w[1]) && is_stack(a->to, other, &w[0]) ? 1
-                                                                                 : -1;
+        int first = sp_stack_equals(a->to, i, &w[0]) && sp_stack_equals(a->to, other, &w[1])   ? 0
+                    : sp_stack_equals(a->to, i, &w[1]) && sp_stack_equals(a->to, other, &w[0]) ? 1
+                                                                                               : -1;
         if (first < 0)
             continue;
         out[first] = i;
@@ -380,8 +349,8 @@ static void find_or_append_pair(struct sp_absorber *a, const struct wanted w[2],
         return;
     }
     *is_new = true;
-    out[0] = append(a, &w[0]);
-    out[1] = out[0] == SP_NONE ? SP_NONE : append(a, &w[1]);
+    out[0] = merge_append(a, &w[0]);
+    out[1] = out[0] == SP_NONE ? SP_NONE : merge_append(a, &w[1]);
     if (out[1] != SP_NONE &&
         (!sp_stack_relate(a->to, out[0], out[1]) || !sp_stack_relate(a->to, out[1], out[0]) ||
          (!apart && !sp_map_add(map, hash, out[0]))))
@@ -436,16 +405,22 @@ struct batch {
     uint32_t likely[SOON]; /* of the records to come, by their number modulo SOON */
 };
 
-static struct wanted wanted(struct sp_absorber *a, struct batch *b, uint32_t i)
+/* A record of `from` as it is looked for in the whole, where edges make no other stack (sp_edges_add). */
+static struct sp_stack_key key_of(struct sp_absorber *a, struct batch *b, uint32_t i)
 {
     const struct sp_stack *s = &a->from->stacks.v[i];
-    return (struct wanted){b->frames + s->first, b->hashes[i], s->n, a->contexts[s->context], s->type};
+    return (struct sp_stack_key){.frames = b->frames + s->first,
+                                 .hash = b->hashes[i],
+                                 .n = s->n,
+                                 .context = a->contexts[s->context],
+                                 .edges = SP_ANY_EDGES,
+                                 .type = (enum sp_stack_type)s->type};
 }
 
 static spaa_status enter_pair(struct sp_absorber *a, struct batch *b, uint32_t i, uint32_t other)
 {
     bool apart = stands_apart(a->from, i) || stands_apart(a->from, other), is_new;
-    struct wanted w[2] = {wanted(a, b, i), wanted(a, b, other)};
+    struct sp_stack_key w[2] = {key_of(a, b, i), key_of(a, b, other)};
     uint32_t to[2];
     if (apart) {
         w[0].context = context(a, a->from->stacks.v[i].context, true);
@@ -463,7 +438,7 @@ static spaa_status enter_pair(struct sp_absorber *a, struct batch *b, uint32_t i
 static spaa_status enter_one(struct sp_absorber *a, struct batch *b, uint32_t i)
 {
     const struct sp_stack *s = &a->from->stacks.v[i];
-    struct wanted w = wanted(a, b, i);
+    struct sp_stack_key w = key_of(a, b, i);
     bool is_new = true;
     uint32_t to;
     if (a->m->opts.leave && a->m->opts.leave[i]) {
@@ -483,9 +458,9 @@ static spaa_status enter_one(struct sp_absorber *a, struct batch *b, uint32_t i)
     }
     if (stands_apart(a->from, i)) {
         w.context = context(a, s->context, true);
-        to = w.context == SP_NONE ? SP_NONE : append(a, &w);
+        to = w.context == SP_NONE ? SP_NONE : merge_append(a, &w);
     } else {
-        to = find_or_append(a, &w, b->likely[i % SOON], &is_new);
+        to = sp_stack_intern_key(a->to, &w, &is_new);
     }
     return to == SP_NONE ? sp_nomem(a->d) : enter(a, i, to, is_new);
 }
@@ -496,14 +471,12 @@ static spaa_status enter_one(struct sp_absorber *a, struct batch *b, uint32_t i)
  */
 static void ask_ahead(const struct sp_absorber *a, struct batch *b, uint32_t i)
 {
-    const struct sp_map *map = &a->m->stacks;
     const struct sp_profile *p = a->to;
     size_t n = a->from->stacks.n;
     if (i + ASK_SLOT < n)
-        sp_map_expect(map, b->hashes[i + ASK_SLOT]);
+        sp_stack_expect_hash(p, b->hashes[i + ASK_SLOT]);
     if (i + ASK_STACK < n) {
-        struct sp_probe at = sp_map_probe(map, b->hashes[i + ASK_STACK]);
-        uint32_t likely = sp_map_next(map, &at);
+        uint32_t likely = sp_stack_likely(p, b->hashes[i + ASK_STACK]);
         b->likely[(i + ASK_STACK) % SOON] = likely;
         if (likely != SP_NONE)
             __builtin_prefetch(&p->stacks.v[likely]);
@@ -536,8 +509,9 @@ spaa_status sp_absorb_stacks(struct sp_absorber *a)
         b.frames[i] = a->frames[from->stack_frames.v[i]];
     for (uint32_t i = 0; !st && i < from->stacks.n; i++) {
         const struct sp_stack *s = &from->stacks.v[i];
-        b.hashes[i] = sp_hash64_seed(b.frames + s->first, s->n * sizeof *b.frames,
-                                     (uint64_t)a->contexts[s->context] << 8 | s->type);
+        b.hashes[i] = sp_stack_key(b.frames + s->first, s->n, a->contexts[s->context],
+                                   (enum sp_stack_type)s->type, SP_ANY_EDGES)
+                          .hash;
     }
     for (uint32_t i = 0; !st && i < from->stacks.n; i++) {
         ask_ahead(a, &b, i);

@@ -1,0 +1,285 @@
+/*
+ * The tables of a profile (model/profile.h): plain arrays, filled once by a reader, read many times by
+ * everything else.
+ *
+ * Numbers ("event 3", "frame 17") are dense indexes into the tables; strings are numbers in `strs`,
+ * SP_STR_NONE meaning "absent".
+ *
+ * Frames of a stack are stored leaf first, whatever the file's frame_order. Inlined frames stand
+ * before (leafward of) the physical frame they were inlined into, deepest first.
+ *
+ * Fields named `more` hold what the tables have no field for: raw JSON members without braces
+ * (`"x_foo":1,"y":[2]`), minified, in input order. They take part in identity of dictionary entries.
+ */
+#ifndef SP_MODEL_TABLES_H
+#define SP_MODEL_TABLES_H
+
+#include "base/diag.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+#include "model/vocab.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SP_NONE        UINT32_MAX      /* no such number */
+#define SP_ABSENT      INT64_MIN       /* a weight, pid, tid or cpu that is not there */
+#define SP_DECIMAL     (INT64_MIN + 1) /* a weight that is no 64-bit integer: see sp_weight_text */
+#define SP_METRICS_MAX 256u
+
+struct sp_event {
+    uint32_t name;
+    enum sp_event_kind kind;
+    enum sp_mode mode;
+    uint32_t primary; /* metric */
+    uint32_t unit;    /* of the primary metric ("ns", "bytes", ...), for readers to note */
+    uint32_t sample_period, frequency_hz; /* number texts */
+    uint32_t allocation_tracking;         /* raw JSON object */
+    uint32_t sampling_more, more;
+};
+
+struct sp_metric {
+    uint32_t name;
+    const struct sp_metric_info *info; /* how it adds; never NULL (unknown metrics sum) */
+};
+
+struct sp_dso {
+    uint32_t name, build_id, more;
+    bool is_kernel;
+    uint8_t zero[3]; /* padding, kept zero so that DSOs hash as bytes */
+};
+
+struct sp_function {
+    uint32_t name;
+    uint32_t dso; /* number in dsos */
+};
+
+enum sp_frame_flag {
+    SP_FRAME_IP = 1,         /* ip is set */
+    SP_FRAME_SYMOFF = 2,     /* symoff is set */
+    SP_FRAME_UNRESOLVED = 4, /* func is no symbol but the address in hex */
+    SP_FRAME_NO_SRCLINE = 8, /* srcline_resolved: false was stated */
+    SP_FRAME_INLINED = 16,
+    SP_FRAME_INFERRED = 32, /* in no recorded stack: of an edge (model/edges.h) */
+};
+
+struct sp_frame {
+    uint32_t function;
+    uint32_t srcline;
+    uint64_t ip, symoff;
+    uint32_t inline_depth; /* 0: physical */
+    uint32_t more;
+    uint8_t kind;  /* enum sp_frame_kind */
+    uint8_t flags; /* enum sp_frame_flag */
+    uint16_t zero; /* padding, kept zero so that frames hash as bytes */
+    uint32_t zero2;
+};
+
+struct sp_thread {
+    int64_t pid, tid;
+    uint32_t comm, more;
+};
+
+/* What a stack record is grouped by. */
+struct sp_context {
+    int64_t pid, tid, cpu; /* SP_ABSENT where not grouped by */
+    uint32_t event;        /* number in events, SP_NONE if undeclared (kept in more) */
+    uint32_t comm, state;  /* state: x_state */
+    uint32_t source;       /* x_source: the file it came from, where several are one profile */
+    uint32_t more;
+    uint32_t zero; /* padding, kept zero so that contexts hash as bytes */
+};
+
+/* Why frames of a DSO lack something, of the symbolizer that named them; not written to files. */
+enum sp_note_of { SP_NOTE_NAMES, SP_NOTE_LINES };
+struct sp_dso_note {
+    uint64_t addresses;   /* that lack it; 0: no note */
+    uint32_t why, remedy; /* words; remedy "" when nothing helps */
+};
+
+/* Which metrics a list of weights holds, in order: shared by most stacks. */
+struct sp_weight_field {
+    uint32_t metric, unit, more;
+};
+struct sp_layout {
+    uint32_t first, n; /* slice of layout_fields */
+};
+
+/* As printed in a file: foreign text, or ours: hash and, when a key of one run is grouped by, a suffix. */
+struct sp_stack_id {
+    uint64_t hash;
+    uint32_t suffix;
+    uint32_t text; /* SP_STR_NONE: ours, else the id as decoded text */
+    uint8_t flags; /* enum sp_id_flag */
+};
+enum sp_id_flag { SP_ID_SET = 1, SP_ID_SUFFIX = 2, SP_ID_NUMBER = 4 /* written as a JSON number */ };
+
+enum { SP_EXCLUSIVE_NONE = 0, SP_EXCLUSIVE_SAME = 1 }; /* else 2 + number in exclusives */
+
+struct sp_stack {
+    uint64_t first; /* slice of stack_frames, leaf first */
+    uint32_t n;
+    uint32_t context;
+    uint32_t layout;    /* SP_NONE until weights are set */
+    uint32_t exclusive; /* SP_EXCLUSIVE_SAME: at the leaf, equal to the weights */
+    uint32_t more;
+    uint32_t related : 30; /* 1 + number in related, 0: none */
+    uint32_t type : 2;     /* enum sp_stack_type */
+    uint32_t edges;        /* what is wrong with its calls: 1 + number in edge_lists, 0: nothing known */
+};
+#define SP_RELATED_MAX ((1u << 30) - 1)
+
+/* Something about the call of frame `at` of a stack, leaf first, by the frame after it (model/edges.h). */
+enum sp_edge_kind {
+    SP_EDGE_BROKEN,   /* the caller cannot have called it */
+    SP_EDGE_INFERRED, /* `frame` is proven to have been called by that caller, and to stand between them */
+};
+struct sp_edge {
+    uint32_t at;
+    uint32_t kind;  /* enum sp_edge_kind */
+    uint32_t frame; /* what stands between the two in views */
+};
+struct sp_edge_list {
+    uint32_t first, n; /* slice of edges */
+};
+
+/* An `exclusive` that says something else than the stack's own weights. */
+struct sp_exclusive {
+    uint32_t frame, layout;
+    uint32_t first; /* in values, one per field of the layout */
+    uint32_t more;
+};
+struct sp_value {
+    int64_t v;     /* SP_DECIMAL: see text */
+    uint32_t text; /* number text */
+};
+
+/* Records that were divided by what their `exclusive` says: model/callees.h. */
+struct sp_rest {
+    uint32_t stack, rest; /* stacks: of what the leaf has, of what it has not */
+    uint32_t exclusive;   /* of the record as it was */
+    uint32_t first;       /* in values, by layout: the weights as they were, then the leaf's */
+};
+struct sp_rests {
+    SP_VEC(struct sp_rest) list;
+    struct {
+        size_t stacks, stack_frames, related, related_stacks, values, dsos, functions, frames;
+    } before; /* how many there were */
+};
+
+struct sp_related {
+    uint32_t first, n; /* slice of related_stacks: stack numbers; SP_NONE where the id is unknown */
+};
+
+/* Weights of one metric over all stacks. */
+struct sp_column {
+    int64_t *v;    /* v[stack]; SP_ABSENT, SP_DECIMAL */
+    size_t n, cap; /* stacks from n on: absent */
+};
+struct sp_decimal {
+    uint32_t stack, metric, text;
+};
+
+struct sp_window {
+    uint32_t id;         /* raw JSON: string or number */
+    uint32_t start, end; /* number texts */
+    uint32_t unit, more;
+    uint32_t first, n; /* slice of window_rows */
+};
+struct sp_window_row {
+    uint32_t stack, layout, first, more; /* first: in values */
+};
+
+/* A record of a type that is not ours, as its minified JSON object. */
+struct sp_extension {
+    uint32_t json;
+};
+
+struct sp_samples; /* model/samples.h */
+
+struct sp_host {
+    uint32_t name, os, arch, cpus; /* cpus: number text */
+};
+
+struct sp_header {
+    uint32_t version;     /* "1.0" */
+    uint32_t source_tool; /* "perf", ... */
+    bool root_first;      /* frame_order of the file read, and of the file to write */
+    bool ids_local;       /* stack_id_mode local */
+    uint32_t time_start, time_end, time_unit, time_more; /* number texts; all NONE: no time_range */
+    uint32_t tool, command, tool_version, source_more;   /* the `source` object */
+    uint32_t more;
+    /* x_spaa: ours says how the file was made */
+    bool has_x_spaa;
+    enum sp_granularity frames;
+    enum sp_ips ips;
+    uint32_t default_event;   /* by name, where the file says which; NONE: that with most samples */
+    unsigned group_by;        /* enum sp_group bits */
+    uint32_t clock, duration; /* duration: seconds, number text */
+    struct sp_host host;
+    uint64_t lost;         /* samples the profiler says it lost */
+    uint64_t truncated;    /* stacks the profiler cut off */
+    uint64_t unfinished;   /* stacks that end early because their callers could not be found */
+    uint64_t throttled_ns; /* how long the kernel kept events from sampling */
+    uint32_t x_spaa_more;
+};
+
+struct sp_profile {
+    struct sp_diags *diags; /* borrowed */
+    struct sp_strtab strs;
+    struct sp_header header;
+    SP_VEC(uint32_t) sources; /* of a merged profile: the inputs' names, sorted, as often as they came */
+
+    SP_VEC(struct sp_event) events;
+    SP_VEC(struct sp_metric) metrics;
+    SP_VEC(struct sp_dso) dsos;
+    SP_VEC(struct sp_function) functions;
+    SP_VEC(struct sp_frame) frames;
+    SP_VEC(struct sp_thread) threads;
+    SP_VEC(struct sp_context) contexts;
+    SP_VEC(struct sp_layout) layouts;
+    SP_VEC(struct sp_weight_field) layout_fields;
+
+    SP_VEC(struct sp_stack) stacks;
+    SP_VEC(uint32_t) stack_frames;
+    SP_VEC(struct sp_stack_id) ids; /* empty, or one per stack */
+    struct sp_column columns[SP_METRICS_MAX];
+    SP_VEC(struct sp_decimal) decimals;
+    SP_VEC(struct sp_exclusive) exclusives;
+    struct sp_rests rests;
+    SP_VEC(struct sp_value) values;
+    SP_VEC(struct sp_related) related;
+    SP_VEC(uint32_t) related_stacks;
+    SP_VEC(struct sp_edge_list) edge_lists;
+    SP_VEC(struct sp_edge) edges;
+    SP_VEC(struct sp_stack_id) related_ids; /* as in the file, beside related_stacks; may be empty */
+
+    SP_VEC(struct sp_window) windows;
+    SP_VEC(struct sp_window_row) window_rows;
+    SP_VEC(struct sp_extension) extensions;
+    SP_VEC(struct sp_dso_note) notes; /* by DSO and lack, see sp_profile_note_of; may end early */
+    struct sp_samples *samples;       /* NULL: none */
+
+    struct sp_map dso_map, function_map, frame_map, thread_map, context_map, layout_map, stack_map,
+        decimal_map, edge_map;
+};
+
+/* Short forms for reading. */
+static inline struct sp_str sp_pstr(const struct sp_profile *p, uint32_t s)
+{
+    return sp_str_at(&p->strs, s);
+}
+static inline const struct sp_function *sp_frame_function(const struct sp_profile *p, uint32_t frame)
+{
+    return &p->functions.v[p->frames.v[frame].function];
+}
+static inline const struct sp_dso *sp_frame_dso(const struct sp_profile *p, uint32_t frame)
+{
+    return &p->dsos.v[sp_frame_function(p, frame)->dso];
+}
+static inline const uint32_t *sp_stack_frames(const struct sp_profile *p, uint32_t stack)
+{
+    return p->stack_frames.v + p->stacks.v[stack].first;
+}
+
+#endif
