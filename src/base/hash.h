@@ -8,16 +8,7 @@
 uint64_t sp_hash64(const void *p, size_t n);
 uint64_t sp_hash64_seed(const void *p, size_t n, uint64_t seed);
 
-/*
- * 128 bits of n words of 8 bytes (of any alignment), where what hashes alike is taken for equal: the lower
- * half is returned and is good for a map; *high makes it 128 and is no hash by itself. Sums of products of
- * the words, each with a random number of its place added (NH of Black et al., UMAC, 1999): two different
- * inputs that were not made to collide do so with a probability of 2^-64 at most. Not the same on machines of
- * other byte order.
- */
-uint64_t sp_hash_words(const void *p, size_t n, uint64_t *high);
-
-/* A quick mix of two words for map keys; never for identity. */
+/* A mix of two words for map keys; never for identity. */
 static inline uint64_t sp_hash_mix(uint64_t a, uint64_t b)
 {
     unsigned __int128 m = (unsigned __int128)(a ^ 0x9E3779B97F4A7C15u) * (b ^ 0xC2B2AE3D27D4EB4Fu);

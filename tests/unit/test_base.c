@@ -219,44 +219,6 @@ static void a_map_finds_all_items_of_a_hash(void **state)
     sp_map_free(&m);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* Of zeros of every length, of each bit changed, of two words exchanged: the lower half says it all. */
-static void hashes_of_words_differ(void **state)
-{
-    (void)state;
-    enum { WORDS = 70, MOST = WORDS * 65 + WORDS };
-    static unsigned char at[WORDS * 8 + 1];
-    static uint64_t low[MOST];
-    uint64_t high;
-    size_t n = 0;
-    for (size_t words = 0; words <= WORDS; words++, n++) /* at an odd address */
-        low[n] = sp_hash_words(at + 1, words, &high);
-    for (size_t w = 0; w < WORDS; w++) {
-        at[1 + w * 8] = 1;
-        for (size_t bit = 1; bit < 64; bit++, n++) {
-            at[1 + w * 8 + bit / 8] ^= (unsigned char)(1u << bit % 8);
-            low[n] = sp_hash_words(at + 1, WORDS, &high);
-            at[1 + w * 8 + bit / 8] ^= (unsigned char)(1u << bit % 8);
-        }
-        at[1 + w * 8] = 0;
-    }
-    for (size_t w = 1; w < WORDS; w++, n++) {
-        at[1] = 1;
-        at[1 + w * 8] = 2;
-        low[n] = sp_hash_words(at + 1, WORDS, &high);
-        at[1 + w * 8] = 0;
-    }
-    assert_true(n <= MOST);
-    qsort(low, n, sizeof *low, by_value);
-    for (size_t i = 1; i < n; i++)
-        assert_true(low[i - 1] != low[i]);
-}
-
 static void equal_strings_get_one_number(void **state)
 {
     (void)state;
@@ -503,7 +465,6 @@ int main(void)
         cmocka_unit_test(sums_beyond_64_bits_are_printed),
         cmocka_unit_test(seconds_are_nanoseconds_exactly),
         cmocka_unit_test(a_map_finds_all_items_of_a_hash),
-        cmocka_unit_test(hashes_of_words_differ),
         cmocka_unit_test(a_map_takes_what_a_probe_did_not_find),
         cmocka_unit_test(equal_strings_get_one_number),
         cmocka_unit_test(strings_are_ordered_bytewise),

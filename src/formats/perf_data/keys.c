@@ -1,6 +1,6 @@
 /*
- * The table of keys: samples that are one stack. A callchain is known by 128 bits of hash, so that what was
- * seen before is read once and not compared.
+ * The table of keys: samples that are one stack. A hash says where to look; the raw callchains are
+ * compared.
  *
  * A key's callchain stays where it is in the input, but for the first ones, which are copied to lie
  * close together. While the input streams through the caches, the table falls out of them; so samples
@@ -15,8 +15,7 @@
 
 void sp_pd_sample_hash(const struct sp_pd *pd, struct sp_pd_sample *s)
 {
-    s->check = 0;
-    uint64_t hash = s->n ? sp_hash_words(s->chain, s->n, &s->check) : s->ip;
+    uint64_t hash = s->n ? sp_hash64(s->chain, (size_t)s->n * 8) : s->ip;
     if (pd->group_by & SP_BY_CPU)
         hash ^= (uint64_t)(uint32_t)s->cpu << 32;
     s->hash = sp_hash_mix(hash, (uint64_t)s->moment << 32 | s->attr << 3 | s->mode) + s->state;
@@ -50,7 +49,6 @@ static uint32_t new_key(struct sp_pd *pd, const struct sp_pd_sample *s, int32_t 
                               .mode = (uint16_t)s->mode,
                               .state = (uint16_t)s->state,
                               .hash = s->hash,
-                              .check = s->check,
                               .stack = SP_NONE};
     if (s->n && (copy || pd->arena.total < COPIED)) {
         fresh.chain = (unsigned char *)sp_arena_dup(&pd->arena, s->chain, (size_t)s->n * 8);
@@ -70,9 +68,9 @@ spaa_status sp_pd_key_add(struct sp_pd *pd, const struct sp_pd_sample *s, bool c
     uint32_t i;
     while ((i = sp_map_next(&pd->key_map, &probe)) != SP_MAP_NONE) {
         const struct sp_pd_key *k = &pd->keys.v[i];
-        if (k->hash == s->hash && k->check == s->check && k->moment == s->moment && k->attr == s->attr &&
-            k->n == s->n && k->mode == s->mode && k->state == s->state && k->cpu == cpu &&
-            (s->n || k->ip == s->ip))
+        if (k->hash == s->hash && k->moment == s->moment && k->attr == s->attr && k->n == s->n &&
+            k->mode == s->mode && k->state == s->state && k->cpu == cpu &&
+            (s->n ? memcmp(k->chain, s->chain, (size_t)s->n * 8) == 0 : k->ip == s->ip))
             break;
     }
     if (i == SP_MAP_NONE)

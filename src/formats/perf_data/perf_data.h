@@ -172,7 +172,7 @@ struct sp_pd_moment {
 /* Samples that are one stack. */
 struct sp_pd_key {
     const unsigned char *chain; /* n values as in the file; n == 0: none, then ip is all there is */
-    uint64_t hash, check;       /* 128 bits that stand for the callchain and what belongs to it */
+    uint64_t hash;
     uint64_t ip, count, period;
     uint32_t n, attr, moment;
     int32_t cpu; /* 0 unless grouped by */
@@ -182,7 +182,7 @@ struct sp_pd_key {
 
 /* A sample's parts that make its key, and its weight. */
 struct sp_pd_sample {
-    uint64_t time, pos, ip, period, hash, check;
+    uint64_t time, pos, ip, period, hash;
     const unsigned char *chain;
     uint32_t n, mode, attr, moment;
     uint32_t shape; /* the attribute that says what is where; attr may be another member of its group */
