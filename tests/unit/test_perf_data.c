@@ -1,4 +1,4 @@
-/* The pieces of the perf.data reader: attributes, record walking, maps, moments, keys. */
+/* The pieces of the perf.data reader: attributes, record walking, maps, epochs, groups. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -252,26 +252,26 @@ static void moments_change_with_the_comm_and_with_the_maps(void **state)
     assert_true(sp_vec_push(&pd.threads.v[t].comms, comm));
     assert_true(sp_vec_push(&pd.processes.v[pd.threads.v[t].process].changes, (uint64_t)50));
     assert_true(sp_vec_push(&pd.processes.v[pd.threads.v[t].process].changes, (uint64_t)200));
-    uint32_t early = sp_pd_moment(&pd, 5, 6, 10, &since, &until);
+    uint32_t early = sp_pd_epoch(&pd, 5, 6, 10, &since, &until);
     assert_int_equal(until, 50);
-    uint32_t named = sp_pd_moment(&pd, 5, 6, 199, &since, &until);
+    uint32_t named = sp_pd_epoch(&pd, 5, 6, 199, &since, &until);
     assert_int_equal(since, 100);
     assert_int_equal(until, 200);
-    assert_int_equal(pd.moments.v[named].comm, comm.name);
-    assert_int_equal(pd.moments.v[named].version, 1);
+    assert_int_equal(pd.epochs.v[named].comm, comm.name);
+    assert_int_equal(pd.epochs.v[named].version, 1);
     assert_int_not_equal(early, named);
-    uint32_t last = sp_pd_moment(&pd, 5, 6, 200, &since, &until);
-    assert_int_equal(pd.moments.v[last].version, 2);
+    uint32_t last = sp_pd_epoch(&pd, 5, 6, 200, &since, &until);
+    assert_int_equal(pd.epochs.v[last].version, 2);
     assert_int_equal(until, UINT64_MAX);
-    assert_int_equal(sp_pd_moment(&pd, 5, 6, 150, &since, &until), named);
+    assert_int_equal(sp_pd_epoch(&pd, 5, 6, 150, &since, &until), named);
     sp_vec_free(&pd.threads.v[t].comms);
     sp_vec_free(&pd.processes.v[pd.threads.v[t].process].changes);
     sp_vec_free(&pd.threads);
     sp_vec_free(&pd.processes);
-    sp_vec_free(&pd.moments);
+    sp_vec_free(&pd.epochs);
     sp_map_free(&pd.thread_map);
     sp_map_free(&pd.process_map);
-    sp_map_free(&pd.moment_map);
+    sp_map_free(&pd.epoch_map);
     sp_profile_free(pd.p);
     sp_diags_free(&d);
 }
@@ -294,7 +294,7 @@ static void the_idle_threads_are_called_swapper(void **state)
     sp_diags_free(&d);
 }
 
-static void samples_are_one_key_only_if_all_parts_agree(void **state)
+static void samples_are_one_group_only_if_all_parts_agree(void **state)
 {
     (void)state;
     struct sp_diags d;
@@ -305,25 +305,25 @@ static void samples_are_one_key_only_if_all_parts_agree(void **state)
     struct sp_pd_sample base = {.chain = (const unsigned char *)chain, .n = 2, .period = 10, .mode = 2};
     struct sp_pd_sample s[5] = {base, base, base, base, base};
     s[1].chain = (const unsigned char *)other;
-    s[2].moment = 1;
+    s[2].epoch = 1;
     s[3].mode = 1;
     s[4].n = 1;
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < 5; i++)
-            sp_pd_sample_hash(&pd, &s[i]);
-        assert_int_equal(sp_pd_keys_add(&pd, s, 5), SPAA_OK);
+            s[i].hash = 7; /* whatever their hashes are */
+        assert_int_equal(sp_pd_groups_add(&pd, s, 5), SPAA_OK);
     }
-    assert_int_equal(pd.keys.n, 5);
+    assert_int_equal(pd.groups.n, 5);
     for (size_t i = 0; i < 5; i++) {
-        assert_int_equal(pd.keys.v[i].count, 2);
-        assert_int_equal(pd.keys.v[i].period, 20);
+        assert_int_equal(pd.groups.v[i].count, 2);
+        assert_int_equal(pd.groups.v[i].period, 20);
     }
     s[0].period = UINT64_MAX;
-    assert_int_equal(sp_pd_key_add(&pd, &s[0], true), SPAA_OK);
+    assert_int_equal(sp_pd_group_add(&pd, &s[0], true), SPAA_OK);
     assert_true(pd.capped);
-    assert_int_equal(pd.keys.v[0].period, UINT64_MAX);
-    sp_vec_free(&pd.keys);
-    sp_map_free(&pd.key_map);
+    assert_int_equal(pd.groups.v[0].period, UINT64_MAX);
+    sp_vec_free(&pd.groups);
+    sp_map_free(&pd.group_map);
     sp_arena_free(&pd.arena);
     sp_profile_free(pd.p);
     sp_diags_free(&d);
@@ -341,7 +341,7 @@ int main(void)
         cmocka_unit_test(later_maps_cover_earlier_ones),
         cmocka_unit_test(moments_change_with_the_comm_and_with_the_maps),
         cmocka_unit_test(the_idle_threads_are_called_swapper),
-        cmocka_unit_test(samples_are_one_key_only_if_all_parts_agree),
+        cmocka_unit_test(samples_are_one_group_only_if_all_parts_agree),
     };
     return cmocka_run_group_tests_name("perf_data", tests, NULL, NULL);
 }

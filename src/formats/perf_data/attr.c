@@ -20,7 +20,7 @@ enum {
     FLAG_CLOCKID = 25,
 };
 
-static bool flag(uint64_t word, unsigned bit, bool big_endian)
+static bool pd_attr_flag(uint64_t word, unsigned bit, bool big_endian)
 {
     return word >> (big_endian ? 63 - bit : bit) & 1;
 }
@@ -50,18 +50,19 @@ bool sp_pd_attr_read(const unsigned char *p, size_t n, bool swap, bool big_endia
         .size = (uint32_t)n,
         .clockid = sp_pd_i32(all + 92, swap),
         .max_stack = sp_pd_u16(all + 108, swap),
-        .freq = flag(word, FLAG_FREQ, big_endian),
-        .id_all = flag(word, FLAG_ID_ALL, big_endian),
-        .use_clockid = flag(word, FLAG_CLOCKID, big_endian),
-        .exclude_user = flag(word, FLAG_EXCLUDE_USER, big_endian),
-        .exclude_kernel = flag(word, FLAG_EXCLUDE_KERNEL, big_endian),
-        .exclude_hv = flag(word, FLAG_EXCLUDE_HV, big_endian),
+        .freq = pd_attr_flag(word, FLAG_FREQ, big_endian),
+        .id_all = pd_attr_flag(word, FLAG_ID_ALL, big_endian),
+        .use_clockid = pd_attr_flag(word, FLAG_CLOCKID, big_endian),
+        .exclude_user = pd_attr_flag(word, FLAG_EXCLUDE_USER, big_endian),
+        .exclude_kernel = pd_attr_flag(word, FLAG_EXCLUDE_KERNEL, big_endian),
+        .exclude_hv = pd_attr_flag(word, FLAG_EXCLUDE_HV, big_endian),
         .event = SP_NONE,
     };
     for (unsigned i = 0; i < 64; i++)
-        out->flags |= (uint64_t)flag(word, i, big_endian) << i;
+        out->flags |= (uint64_t)pd_attr_flag(word, i, big_endian) << i;
     /* The two bits of precise_ip keep their own order only on little-endian machines. */
-    unsigned low = flag(word, FLAG_PRECISE, big_endian), high = flag(word, FLAG_PRECISE + 1, big_endian);
+    unsigned low = pd_attr_flag(word, FLAG_PRECISE, big_endian),
+             high = pd_attr_flag(word, FLAG_PRECISE + 1, big_endian);
     out->precise = big_endian ? low * 2 + high : high * 2 + low;
     if (!out->max_stack)
         out->max_stack = DEFAULT_DEPTH;
@@ -70,7 +71,7 @@ bool sp_pd_attr_read(const unsigned char *p, size_t n, bool swap, bool big_endia
 }
 
 /* Bytes of a read format without GROUP. */
-static uint32_t read_single(uint64_t f)
+static uint32_t pd_attr_read_single(uint64_t f)
 {
     return 8u * (1u + !!(f & PD_READ_ENABLED) + !!(f & PD_READ_RUNNING) + !!(f & PD_READ_ID) +
                  !!(f & PD_READ_LOST));
@@ -105,7 +106,7 @@ void sp_pd_plan_make(const struct sp_pd_attr *a, struct sp_pd_plan *out)
         plan.read_times =
             8u * (0u + !!(a->read_format & PD_READ_ENABLED) + !!(a->read_format & PD_READ_RUNNING));
         plan.read_entry = 8u * (1u + !!(a->read_format & PD_READ_ID) + !!(a->read_format & PD_READ_LOST));
-        at += plan.group ? 8 : read_single(a->read_format);
+        at += plan.group ? 8 : pd_attr_read_single(a->read_format);
     }
     if (a->sample_type & PD_CALLCHAIN) {
         plan.chain = plan.group ? plan.read : at;

@@ -19,33 +19,16 @@
 #define RAW_MAX  4096u /* bytes that are shown */
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static void comma(struct sp_buf *b)
-{
-    if (b->len && b->data[b->len - 1] != '{' && b->data[b->len - 1] != '[')
-        sp_buf_ch(b, ',');
-}
-
-static void number(struct sp_buf *b, const char *name, uint64_t v)
-{
-    comma(b);
-    sp_buf_printf(b, "\"%s\":%llu", name, (unsigned long long)v);
-}
-
-static void hexadecimal(struct sp_buf *b, const char *name, uint64_t v)
-{
-    comma(b);
-    sp_buf_printf(b, "\"%s\":\"0x%llx\"", name, (unsigned long long)v);
-}
-
 /* The names of the bits that are set, from `first` on. */
-static void bits(struct sp_buf *b, const char *name, uint64_t v, const char *const *names, size_t n)
+static void pd_details_bits(struct sp_buf *b, const char *name, uint64_t v, const char *const *names,
+                            size_t n)
 {
     bool any = false;
     for (size_t i = 0; i < n; i++) {
         if (!(v >> i & 1) || !names[i])
             continue;
         if (!any) {
-            comma(b);
+            sp_pd_comma(b);
             sp_buf_printf(b, "\"%s\":\"%s", name, names[i]);
         } else {
             sp_buf_printf(b, "|%s", names[i]);
@@ -56,7 +39,7 @@ static void bits(struct sp_buf *b, const char *name, uint64_t v, const char *con
         sp_buf_ch(b, '"');
 }
 
-static void data_source(struct sp_buf *b, uint64_t v)
+static void pd_details_data_source(struct sp_buf *b, uint64_t v)
 {
     static const char *const ops[] = {"na", "load", "store", "prefetch", "exec"};
     static const char *const levels[] = {"na",
@@ -81,42 +64,42 @@ static void data_source(struct sp_buf *b, uint64_t v)
     static const char *const numbers[16] = {
         NULL, "L1",        "L2",  "L3",  "L4",   "L2_MHB", "memory_side_cache", NULL, "uncached", "CXL",
         "IO", "any_cache", "LFB", "RAM", "PMEM", "na"};
-    comma(b);
+    sp_pd_comma(b);
     sp_buf_puts(b, "\"data_src\":{");
-    hexadecimal(b, "value", v);
-    bits(b, "op", v & 31, ops, COUNT(ops));
-    bits(b, "level", v >> 5 & 0x3fff, levels, COUNT(levels));
-    bits(b, "snoop", v >> 19 & 31, snoops, COUNT(snoops));
-    bits(b, "lock", v >> 24 & 3, locks, COUNT(locks));
-    bits(b, "tlb", v >> 26 & 127, tlbs, COUNT(tlbs));
+    sp_pd_member_hex(b, "value", v);
+    pd_details_bits(b, "op", v & 31, ops, COUNT(ops));
+    pd_details_bits(b, "level", v >> 5 & 0x3fff, levels, COUNT(levels));
+    pd_details_bits(b, "snoop", v >> 19 & 31, snoops, COUNT(snoops));
+    pd_details_bits(b, "lock", v >> 24 & 3, locks, COUNT(locks));
+    pd_details_bits(b, "tlb", v >> 26 & 127, tlbs, COUNT(tlbs));
     const char *level = numbers[v >> 33 & 15];
     if (level) {
-        comma(b);
+        sp_pd_comma(b);
         sp_buf_printf(b, "\"level_number\":\"%s\"", level);
     }
     if (v >> 37 & 1) {
-        comma(b);
+        sp_pd_comma(b);
         sp_buf_puts(b, "\"remote\":true");
     }
-    bits(b, "snoop_more", v >> 38 & 3, forwards, COUNT(forwards));
-    bits(b, "blocked", v >> 40 & 7, blocks, COUNT(blocks));
+    pd_details_bits(b, "snoop_more", v >> 38 & 3, forwards, COUNT(forwards));
+    pd_details_bits(b, "blocked", v >> 40 & 7, blocks, COUNT(blocks));
     if (v >> 43 & 7)
-        number(b, "hops", (v >> 43 & 7) - 1);
+        sp_pd_member_u64(b, "hops", (v >> 43 & 7) - 1);
     sp_buf_ch(b, '}');
 }
 
-static void branches(const struct sp_pd *pd, const struct sp_pd_fields *f, struct sp_buf *b)
+static void pd_details_branches(const struct sp_pd *pd, const struct sp_pd_fields *f, struct sp_buf *b)
 {
-    comma(b);
+    sp_pd_comma(b);
     if (f->hw_index != UINT64_MAX)
         sp_buf_printf(b, "\"hw_idx\":%llu,", (unsigned long long)f->hw_index);
     sp_buf_puts(b, "\"branches\":[");
     for (uint64_t i = 0; i < f->nbranches; i++) {
-        struct sp_pd_branch e = sp_pd_branch_read(pd, f->branches + i * 24);
-        comma(b);
+        struct sp_pd_branch_entry e = sp_pd_branch_entry_read(pd, f->branches + i * 24);
+        sp_pd_comma(b);
         sp_buf_ch(b, '{');
-        hexadecimal(b, "from", e.from);
-        hexadecimal(b, "to", e.to);
+        sp_pd_member_hex(b, "from", e.from);
+        sp_pd_member_hex(b, "to", e.to);
         if (e.missed || e.predicted)
             sp_buf_printf(b, ",\"predicted\":%s", e.predicted ? "true" : "false");
         if (e.in_transaction)
@@ -124,48 +107,48 @@ static void branches(const struct sp_pd *pd, const struct sp_pd_fields *f, struc
         if (e.aborted)
             sp_buf_puts(b, ",\"abort\":true");
         if (e.cycles)
-            number(b, "cycles", e.cycles);
+            sp_pd_member_u64(b, "cycles", e.cycles);
         if (e.type)
-            number(b, "type", e.type);
+            sp_pd_member_u64(b, "type", e.type);
         if (e.spec)
-            number(b, "spec", e.spec);
+            sp_pd_member_u64(b, "spec", e.spec);
         sp_buf_ch(b, '}');
     }
     sp_buf_ch(b, ']');
 }
 
-static void cgroup(const struct sp_pd *pd, uint64_t id, struct sp_buf *b)
+static void pd_details_cgroup(const struct sp_pd *pd, uint64_t id, struct sp_buf *b)
 {
     for (size_t i = 0; i < pd->cgroups.n; i++) {
         if (pd->cgroups.v[i].id != id)
             continue;
-        comma(b);
+        sp_pd_comma(b);
         sp_buf_puts(b, "\"cgroup\":");
         sp_json_string(b, pd->cgroups.v[i].path.p, pd->cgroups.v[i].path.n);
         return;
     }
-    number(b, "cgroup", id);
+    sp_pd_member_u64(b, "cgroup", id);
 }
 
-static void weights(const struct sp_pd_fields *f, struct sp_buf *b)
+static void pd_details_weights(const struct sp_pd_fields *f, struct sp_buf *b)
 {
     if (f->has & PD_WEIGHT)
-        number(b, "weight", f->weight);
+        sp_pd_member_u64(b, "weight", f->weight);
     if (!(f->has & PD_WEIGHT_STRUCT))
         return;
-    number(b, "weight", f->weight & UINT32_MAX);
+    sp_pd_member_u64(b, "weight", f->weight & UINT32_MAX);
     if (f->weight >> 32 & 0xffff)
-        number(b, "weight2", f->weight >> 32 & 0xffff);
+        sp_pd_member_u64(b, "weight2", f->weight >> 32 & 0xffff);
     if (f->weight >> 48)
-        number(b, "weight3", f->weight >> 48);
+        sp_pd_member_u64(b, "weight3", f->weight >> 48);
 }
 
 /* One counter of a read format: its value, and its event and what it lost where the format has them. */
-static void counter(const struct sp_pd *pd, const struct sp_pd_attr *a, const unsigned char *value,
-                    const unsigned char *rest, struct sp_buf *b)
+static void pd_details_counter(const struct sp_pd *pd, const struct sp_pd_attr *a, const unsigned char *value,
+                               const unsigned char *rest, struct sp_buf *b)
 {
     sp_buf_ch(b, '{');
-    number(b, "value", sp_pd_u64(value, pd->swap));
+    sp_pd_member_u64(b, "value", sp_pd_u64(value, pd->swap));
     if (a->read_format & PD_READ_ID) {
         uint32_t id = sp_pd_find_id(pd, sp_pd_u64(rest, pd->swap));
         struct sp_pd_text name = {0};
@@ -178,33 +161,34 @@ static void counter(const struct sp_pd *pd, const struct sp_pd_attr *a, const un
         rest += 8;
     }
     if (a->read_format & PD_READ_LOST)
-        number(b, "lost", sp_pd_u64(rest, pd->swap));
+        sp_pd_member_u64(b, "lost", sp_pd_u64(rest, pd->swap));
     sp_buf_ch(b, '}');
 }
 
 /* The counters that were read with the sample; their number was checked with the callchain's place. */
-static void counters(const struct sp_pd *pd, const struct sp_pd_attr *a, const unsigned char *rec,
-                     struct sp_buf *b)
+static void pd_details_counters(const struct sp_pd *pd, const struct sp_pd_attr *a, const unsigned char *rec,
+                                struct sp_buf *b)
 {
     const unsigned char *p = rec + a->plan.read, *times = p + 8;
     uint64_t n = a->plan.group ? sp_pd_u64(p, pd->swap) : 1;
-    comma(b);
+    sp_pd_comma(b);
     sp_buf_puts(b, "\"read\":{");
     if (a->read_format & PD_READ_ENABLED)
-        number(b, "time_enabled", sp_pd_u64(times, pd->swap));
+        sp_pd_member_u64(b, "time_enabled", sp_pd_u64(times, pd->swap));
     if (a->read_format & PD_READ_RUNNING)
-        number(b, "time_running", sp_pd_u64(times + (a->read_format & PD_READ_ENABLED ? 8 : 0), pd->swap));
-    comma(b);
+        sp_pd_member_u64(b, "time_running",
+                         sp_pd_u64(times + (a->read_format & PD_READ_ENABLED ? 8 : 0), pd->swap));
+    sp_pd_comma(b);
     sp_buf_puts(b, "\"counters\":[");
     const unsigned char *rest = times + a->plan.read_times;
     for (uint64_t i = 0; i < n; i++, rest += a->plan.read_entry) {
-        comma(b);
-        counter(pd, a, a->plan.group ? rest : p, a->plan.group ? rest + 8 : rest, b);
+        sp_pd_comma(b);
+        pd_details_counter(pd, a, a->plan.group ? rest : p, a->plan.group ? rest + 8 : rest, b);
     }
     sp_buf_puts(b, "]}");
 }
 
-static const char *register_name(const struct sp_pd *pd, bool wide, unsigned bit)
+static const char *pd_details_register_name(const struct sp_pd *pd, bool wide, unsigned bit)
 {
     static const char *const x86[] = {"ax", "bx",    "cx",  "dx",  "si",  "di",  "bp",  "sp",
                                       "ip", "flags", "cs",  "ss",  "ds",  "es",  "fs",  "gs",
@@ -223,26 +207,26 @@ static const char *register_name(const struct sp_pd *pd, bool wide, unsigned bit
 }
 
 /* By the mask's bits; those without a name as r and the number of the bit. */
-static void registers(const struct sp_pd *pd, const char *key, uint64_t mask, uint64_t abi,
-                      const unsigned char *p, struct sp_buf *b)
+static void pd_details_registers(const struct sp_pd *pd, const char *key, uint64_t mask, uint64_t abi,
+                                 const unsigned char *p, struct sp_buf *b)
 {
-    comma(b);
+    sp_pd_comma(b);
     sp_buf_printf(b, "\"%s\":{\"bits\":%u", key, abi == 1 ? 32u : 64u);
     for (unsigned bit = 0; bit < 64; bit++) {
         char number[8];
         if (!(mask >> bit & 1))
             continue;
-        const char *name = register_name(pd, abi != 1, bit);
+        const char *name = pd_details_register_name(pd, abi != 1, bit);
         snprintf(number, sizeof number, "r%u", bit);
-        hexadecimal(b, name ? name : number, sp_pd_u64(p, pd->swap));
+        sp_pd_member_hex(b, name ? name : number, sp_pd_u64(p, pd->swap));
         p += 8;
     }
     sp_buf_ch(b, '}');
 }
 
-static void digits(struct sp_buf *b, const char *key, const unsigned char *p, uint64_t n)
+static void pd_details_digits(struct sp_buf *b, const char *key, const unsigned char *p, uint64_t n)
 {
-    comma(b);
+    sp_pd_comma(b);
     sp_buf_printf(b, "\"%s\":\"", key);
     if (!sp_buf_reserve(b, 2 * (size_t)n + 1))
         return;
@@ -251,53 +235,53 @@ static void digits(struct sp_buf *b, const char *key, const unsigned char *p, ui
     sp_buf_ch(b, '"');
 }
 
-static void user_stack(const struct sp_pd *pd, const struct sp_pd_fields *f, struct sp_buf *b)
+static void pd_details_user_stack(const struct sp_pd *pd, const struct sp_pd_fields *f, struct sp_buf *b)
 {
-    comma(b);
+    sp_pd_comma(b);
     sp_buf_printf(b, "\"user_stack\":{\"size\":%llu,\"filled\":%llu", (unsigned long long)f->stack_size,
                   (unsigned long long)f->stack_filled);
     if (pd->stack_bytes)
-        digits(b, "bytes", f->stack, f->stack_filled);
+        pd_details_digits(b, "bytes", f->stack, f->stack_filled);
     sp_buf_ch(b, '}');
 }
 
 /* The members of x_perf; nothing when there are none. */
-static void members(const struct sp_pd *pd, const struct sp_pd_attr *a, const unsigned char *rec,
-                    const struct sp_pd_fields *f, struct sp_buf *b)
+static void pd_details_members(const struct sp_pd *pd, const struct sp_pd_attr *a, const unsigned char *rec,
+                               const struct sp_pd_fields *f, struct sp_buf *b)
 {
     uint64_t addr = a->plan.addr ? sp_pd_u64(rec + a->plan.addr, pd->swap) : 0;
     if (addr)
-        hexadecimal(b, "addr", addr);
+        sp_pd_member_hex(b, "addr", addr);
     if (a->plan.read)
-        counters(pd, a, rec, b);
+        pd_details_counters(pd, a, rec, b);
     if (f->has & PD_DATA_SRC && f->data_src)
-        data_source(b, f->data_src);
-    weights(f, b);
+        pd_details_data_source(b, f->data_src);
+    pd_details_weights(f, b);
     if (f->has & PD_TRANSACTION && f->transaction)
-        hexadecimal(b, "transaction", f->transaction);
+        sp_pd_member_hex(b, "transaction", f->transaction);
     if (f->has & PD_PHYS_ADDR && f->phys_addr)
-        hexadecimal(b, "phys_addr", f->phys_addr);
+        sp_pd_member_hex(b, "phys_addr", f->phys_addr);
     if (f->has & PD_CGROUP)
-        cgroup(pd, f->cgroup, b);
+        pd_details_cgroup(pd, f->cgroup, b);
     if (f->has & PD_DATA_PAGE_SIZE && f->data_page)
-        number(b, "data_page_size", f->data_page);
+        sp_pd_member_u64(b, "data_page_size", f->data_page);
     if (f->has & PD_CODE_PAGE_SIZE && f->code_page)
-        number(b, "code_page_size", f->code_page);
+        sp_pd_member_u64(b, "code_page_size", f->code_page);
     if (f->has & PD_AUX)
-        number(b, "aux_bytes", f->aux);
+        sp_pd_member_u64(b, "aux_bytes", f->aux);
     if (f->has & PD_BRANCH_STACK && f->nbranches && f->branches)
-        branches(pd, f, b);
+        pd_details_branches(pd, f, b);
     if (f->has & PD_RAW && f->raw && f->raw_size && f->raw_size <= RAW_MAX && a->type != PD_TRACEPOINT)
-        digits(b, "raw", f->raw, f->raw_size);
+        pd_details_digits(b, "raw", f->raw, f->raw_size);
     if (f->has & PD_REGS_USER && f->user_regs)
-        registers(pd, "user_regs", a->regs_user, f->user_abi, f->user_regs, b);
+        pd_details_registers(pd, "user_regs", a->regs_user, f->user_abi, f->user_regs, b);
     if (f->has & PD_REGS_INTR && f->intr_regs)
-        registers(pd, "intr_regs", a->regs_intr, f->intr_abi, f->intr_regs, b);
+        pd_details_registers(pd, "intr_regs", a->regs_intr, f->intr_abi, f->intr_regs, b);
     if (f->has & PD_STACK_USER && f->stack)
-        user_stack(pd, f, b);
+        pd_details_user_stack(pd, f, b);
     unsigned mode = sp_pd_u16(rec + 4, pd->swap) & PD_MISC_MODE;
     if (mode == PD_MODE_GUEST_KERNEL || mode == PD_MODE_GUEST_USER) {
-        comma(b);
+        sp_pd_comma(b);
         sp_buf_puts(b, "\"guest\":true");
     }
 }
@@ -318,7 +302,7 @@ spaa_status sp_pd_details(struct sp_pd *pd, uint32_t shape, uint64_t pos, struct
     sp_buf_puts(&b, open);
     bool known = false;
     if (!b.failed)
-        members(pd, a, rec, &f, &b);
+        pd_details_members(pd, a, rec, &f, &b);
     if (b.len > sizeof open - 1) {
         sp_buf_ch(&b, '}');
         row->more = b.failed ? SP_STR_FAIL : sp_profile_str(pd->p, b.data, b.len);

@@ -23,7 +23,7 @@ static const char *const cache_ops[] = {"load", "store", "prefetch"};
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static const struct sp_pd_pmu *find_pmu(const struct sp_pd *pd, uint32_t type)
+static const struct sp_pd_pmu *pd_events_find_pmu(const struct sp_pd *pd, uint32_t type)
 {
     for (size_t i = 0; i < pd->pmus.n; i++)
         if (pd->pmus.v[i].type == type && pd->pmus.v[i].name.n)
@@ -31,14 +31,14 @@ static const struct sp_pd_pmu *find_pmu(const struct sp_pd *pd, uint32_t type)
     return NULL;
 }
 
-static bool pmu_is(const struct sp_pd *pd, uint32_t type, const char *name)
+static bool pd_events_pmu_is(const struct sp_pd *pd, uint32_t type, const char *name)
 {
-    const struct sp_pd_pmu *pmu = find_pmu(pd, type);
+    const struct sp_pd_pmu *pmu = pd_events_find_pmu(pd, type);
     return pmu && pmu->name.n == strlen(name) && memcmp(pmu->name.p, name, pmu->name.n) == 0;
 }
 
 /* The attribute's modifiers as perf writes them: the modes that are left, and the precision. */
-static void add_modifiers(const struct sp_pd_attr *a, struct sp_buf *b)
+static void pd_events_add_modifiers(const struct sp_pd_attr *a, struct sp_buf *b)
 {
     bool some = a->exclude_user || a->exclude_kernel || a->exclude_hv;
     if (!some && !a->precise)
@@ -54,7 +54,7 @@ static void add_modifiers(const struct sp_pd_attr *a, struct sp_buf *b)
         sp_buf_ch(b, 'p');
 }
 
-static bool cache_name(uint64_t config, struct sp_buf *b)
+static bool pd_events_cache_name(uint64_t config, struct sp_buf *b)
 {
     unsigned cache = config & 255, op = config >> 8 & 255, miss = config >> 16 & 255;
     if (cache >= COUNT(cache_names) || op >= COUNT(cache_ops) || miss > 1)
@@ -66,22 +66,22 @@ static bool cache_name(uint64_t config, struct sp_buf *b)
 }
 
 /* A name made of type and config. */
-static void generic_name(const struct sp_pd *pd, const struct sp_pd_attr *a, struct sp_buf *b)
+static void pd_events_generic_name(const struct sp_pd *pd, const struct sp_pd_attr *a, struct sp_buf *b)
 {
     uint64_t config = a->config;
     const struct sp_pd_pmu *hybrid = NULL;
     if ((a->type == PD_HARDWARE || a->type == PD_HW_CACHE) && config >> 32) {
-        hybrid = find_pmu(pd, (uint32_t)(config >> 32));
+        hybrid = pd_events_find_pmu(pd, (uint32_t)(config >> 32));
         config &= UINT32_MAX;
     }
     if (hybrid)
         sp_buf_printf(b, "%.*s/", (int)hybrid->name.n, hybrid->name.p);
-    const struct sp_pd_pmu *pmu = find_pmu(pd, a->type);
+    const struct sp_pd_pmu *pmu = pd_events_find_pmu(pd, a->type);
     if (a->type == PD_HARDWARE && config < COUNT(hardware_names))
         sp_buf_puts(b, hardware_names[config]);
     else if (a->type == PD_SOFTWARE && config < COUNT(software_names))
         sp_buf_puts(b, software_names[config]);
-    else if (a->type == PD_HW_CACHE && cache_name(config, b))
+    else if (a->type == PD_HW_CACHE && pd_events_cache_name(config, b))
         ;
     else if (a->type == PD_TRACEPOINT)
         sp_buf_printf(b, "tracepoint:%llu", (unsigned long long)config);
@@ -93,10 +93,10 @@ static void generic_name(const struct sp_pd *pd, const struct sp_pd_attr *a, str
         sp_buf_printf(b, "type%u/config=0x%llx/", a->type, (unsigned long long)config);
     if (hybrid)
         sp_buf_ch(b, '/');
-    add_modifiers(a, b);
+    pd_events_add_modifiers(a, b);
 }
 
-static struct sp_pd_text recorded_name(const struct sp_pd *pd, size_t attr)
+static struct sp_pd_text pd_events_recorded_name(const struct sp_pd *pd, size_t attr)
 {
     const struct sp_pd_attr *a = &pd->attrs.v[attr];
     for (size_t i = 0; i < pd->descs.n; i++) {
@@ -112,7 +112,7 @@ static struct sp_pd_text recorded_name(const struct sp_pd *pd, size_t attr)
     return (struct sp_pd_text){0};
 }
 
-static bool taken(const struct sp_pd *pd, size_t attr, const struct sp_buf *name)
+static bool pd_events_taken(const struct sp_pd *pd, size_t attr, const struct sp_buf *name)
 {
     for (size_t i = 0; i < attr; i++) {
         struct sp_pd_text n = pd->attrs.v[i].name;
@@ -123,25 +123,25 @@ static bool taken(const struct sp_pd *pd, size_t attr, const struct sp_buf *name
 }
 
 /* The name of an attribute, made unique: by its PMU, else by a number. */
-static void make_name(const struct sp_pd *pd, size_t attr, struct sp_buf *b)
+static void pd_events_make_name(const struct sp_pd *pd, size_t attr, struct sp_buf *b)
 {
     const struct sp_pd_attr *a = &pd->attrs.v[attr];
-    struct sp_pd_text given = recorded_name(pd, attr);
+    struct sp_pd_text given = pd_events_recorded_name(pd, attr);
     if (given.n)
         sp_buf_add(b, given.p, given.n);
     else
-        generic_name(pd, a, b);
-    if (b->failed || !taken(pd, attr, b))
+        pd_events_generic_name(pd, a, b);
+    if (b->failed || !pd_events_taken(pd, attr, b))
         return;
     uint32_t type = a->type <= PD_HW_CACHE && a->config >> 32 ? (uint32_t)(a->config >> 32) : a->type;
-    const struct sp_pd_pmu *pmu = type > PD_BREAKPOINT ? find_pmu(pd, type) : NULL;
+    const struct sp_pd_pmu *pmu = type > PD_BREAKPOINT ? pd_events_find_pmu(pd, type) : NULL;
     size_t plain = b->len;
     if (pmu && given.n) {
         sp_buf_clear(b);
         sp_buf_printf(b, "%.*s/%.*s/", (int)pmu->name.n, pmu->name.p, (int)given.n, given.p);
         plain = b->len;
     }
-    for (unsigned i = 2; !b->failed && taken(pd, attr, b); i++) {
+    for (unsigned i = 2; !b->failed && pd_events_taken(pd, attr, b); i++) {
         b->len = plain;
         sp_buf_printf(b, "#%u", i);
     }
@@ -154,7 +154,7 @@ spaa_status sp_pd_name_events(struct sp_pd *pd)
     sp_buf_init(&b, 0);
     for (size_t i = 0; i < pd->attrs.n && !st; i++) {
         sp_buf_clear(&b);
-        make_name(pd, i, &b);
+        pd_events_make_name(pd, i, &b);
         const char *copy = b.failed ? NULL : sp_arena_dup(&pd->arena, b.data, b.len);
         if (copy)
             pd->attrs.v[i].name = (struct sp_pd_text){copy, b.len};
@@ -166,7 +166,7 @@ spaa_status sp_pd_name_events(struct sp_pd *pd)
 }
 
 /* "cpu_core/cycles:P/" counts cycles, and so do "cycles:u" and "cpu-cycles". */
-static bool counts_cycles(const struct sp_pd_attr *a)
+static bool pd_events_counts_cycles(const struct sp_pd_attr *a)
 {
     if (a->type == PD_HARDWARE)
         return (a->config & UINT32_MAX) == 0;
@@ -178,17 +178,19 @@ static bool counts_cycles(const struct sp_pd_attr *a)
     return (n == 6 && memcmp(p, "cycles", 6) == 0) || (n == 10 && memcmp(p, "cpu-cycles", 10) == 0);
 }
 
-static bool is_probe(const struct sp_pd *pd, const struct sp_pd_attr *a)
+static bool pd_events_is_probe(const struct sp_pd *pd, const struct sp_pd_attr *a)
 {
-    return a->type == PD_TRACEPOINT || pmu_is(pd, a->type, "kprobe") || pmu_is(pd, a->type, "uprobe");
+    return a->type == PD_TRACEPOINT || pd_events_pmu_is(pd, a->type, "kprobe") ||
+           pd_events_pmu_is(pd, a->type, "uprobe");
 }
 
-static spaa_status add_event(struct sp_pd *pd, struct sp_pd_attr *a)
+static spaa_status pd_events_add_event(struct sp_pd *pd, struct sp_pd_attr *a)
 {
     struct sp_profile *p = pd->p;
     /* What `perf record --off-cpu` adds: its periods are the time that threads waited. */
-    bool probe = is_probe(pd, a), clock = (a->type == PD_SOFTWARE && a->config <= 1) || sp_pd_is_offcpu(a);
-    const char *unit = probe ? NULL : clock ? "ns" : counts_cycles(a) ? "cycles" : "events";
+    bool probe = pd_events_is_probe(pd, a),
+         clock = (a->type == PD_SOFTWARE && a->config <= 1) || sp_pd_is_offcpu(a);
+    const char *unit = probe ? NULL : clock ? "ns" : pd_events_counts_cycles(a) ? "cycles" : "events";
     struct sp_event e = {
         .name = sp_profile_str(p, a->name.p, a->name.n),
         .kind = probe                    ? SP_PROBE
@@ -218,14 +220,14 @@ static spaa_status add_event(struct sp_pd *pd, struct sp_pd_attr *a)
 
 spaa_status sp_pd_add_events(struct sp_pd *pd)
 {
-    for (size_t i = 0; i < pd->keys.n; i++)
-        pd->attrs.v[pd->keys.v[i].attr].samples += pd->keys.v[i].count;
+    for (size_t i = 0; i < pd->groups.n; i++)
+        pd->attrs.v[pd->groups.v[i].attr].samples += pd->groups.v[i].count;
     for (size_t i = 0; i < pd->attrs.n; i++) {
         struct sp_pd_attr *a = &pd->attrs.v[i];
         /* perf adds a dummy event for sideband records; some other recorders name it differently. */
         if (!a->samples && a->type == PD_SOFTWARE && a->config == SW_DUMMY)
             continue;
-        spaa_status st = add_event(pd, a);
+        spaa_status st = pd_events_add_event(pd, a);
         if (st)
             return st;
     }

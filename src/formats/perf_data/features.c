@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "json/json.h"
 
 enum {
     FEATURE_TRACING_DATA = 1,
@@ -31,42 +32,11 @@ enum {
 
 #define CMDLINE_MAX ((size_t)1 << 20)
 
-/* Takes pieces off a section; sticky `bad` once it runs out. */
-struct cursor {
-    const unsigned char *p;
-    size_t n;
-    bool swap, bad;
-};
-
-static const unsigned char *take(struct cursor *c, size_t n)
-{
-    if (c->bad || n > c->n) {
-        c->bad = true;
-        return NULL;
-    }
-    const unsigned char *p = c->p;
-    c->p += n;
-    c->n -= n;
-    return p;
-}
-
-static uint32_t take_u32(struct cursor *c)
-{
-    const unsigned char *p = take(c, 4);
-    return p ? sp_pd_u32(p, c->swap) : 0;
-}
-
-static uint64_t take_u64(struct cursor *c)
-{
-    const unsigned char *p = take(c, 8);
-    return p ? sp_pd_u64(p, c->swap) : 0;
-}
-
 /* A length and that many bytes, padded with NULs. */
-static struct sp_pd_text take_text(struct cursor *c)
+static struct sp_pd_text pd_features_take_text(struct sp_pd_cursor *c)
 {
-    uint32_t n = take_u32(c);
-    const char *p = (const char *)take(c, n);
+    uint32_t n = sp_pd_take_u32(c);
+    const char *p = (const char *)sp_pd_take(c, n);
     return p ? (struct sp_pd_text){p, strnlen(p, n)} : (struct sp_pd_text){0};
 }
 
@@ -122,7 +92,7 @@ const char *sp_pd_build_id_of(const struct sp_pd *pd, const char *path, size_t n
     return NULL;
 }
 
-static spaa_status build_ids(struct sp_pd *pd, const unsigned char *p, size_t n)
+static spaa_status pd_features_build_ids(struct sp_pd *pd, const unsigned char *p, size_t n)
 {
     while (n >= 8) {
         size_t size = sp_pd_u16(p + 6, pd->swap);
@@ -138,14 +108,14 @@ static spaa_status build_ids(struct sp_pd *pd, const unsigned char *p, size_t n)
 }
 
 /* The arguments, joined by spaces. */
-static spaa_status cmdline(struct sp_pd *pd, struct cursor *c)
+static spaa_status pd_features_cmdline(struct sp_pd *pd, struct sp_pd_cursor *c)
 {
     struct sp_buf line;
     spaa_status st = SPAA_OK;
     sp_buf_init(&line, CMDLINE_MAX);
-    uint32_t args = take_u32(c);
+    uint32_t args = sp_pd_take_u32(c);
     for (uint32_t i = 0; i < args && !c->bad; i++) {
-        struct sp_pd_text arg = take_text(c);
+        struct sp_pd_text arg = pd_features_take_text(c);
         if (c->bad || line.len + arg.n + 1 > CMDLINE_MAX)
             break;
         if (i)
@@ -161,15 +131,15 @@ static spaa_status cmdline(struct sp_pd *pd, struct cursor *c)
     return st;
 }
 
-static spaa_status event_desc(struct sp_pd *pd, struct cursor *c)
+static spaa_status pd_features_event_desc(struct sp_pd *pd, struct sp_pd_cursor *c)
 {
-    uint32_t events = take_u32(c), attr_size = take_u32(c);
+    uint32_t events = sp_pd_take_u32(c), attr_size = sp_pd_take_u32(c);
     for (uint32_t i = 0; i < events && i < SP_PD_ATTRS && !c->bad; i++) {
         struct sp_pd_desc desc = {0};
-        take(c, attr_size);
-        desc.nids = take_u32(c);
-        desc.name = take_text(c);
-        const unsigned char *ids = desc.nids <= SP_PD_IDS ? take(c, (size_t)desc.nids * 8) : NULL;
+        sp_pd_take(c, attr_size);
+        desc.nids = sp_pd_take_u32(c);
+        desc.name = pd_features_take_text(c);
+        const unsigned char *ids = desc.nids <= SP_PD_IDS ? sp_pd_take(c, (size_t)desc.nids * 8) : NULL;
         if (!ids || c->bad)
             break;
         if (desc.nids)
@@ -180,12 +150,12 @@ static spaa_status event_desc(struct sp_pd *pd, struct cursor *c)
     return SPAA_OK;
 }
 
-static spaa_status pmu_mappings(struct sp_pd *pd, struct cursor *c)
+static spaa_status pd_features_pmu_mappings(struct sp_pd *pd, struct sp_pd_cursor *c)
 {
-    uint32_t pmus = take_u32(c);
+    uint32_t pmus = sp_pd_take_u32(c);
     for (uint32_t i = 0; i < pmus && i < SP_PD_ATTRS; i++) {
-        struct sp_pd_pmu pmu = {.type = take_u32(c)};
-        pmu.name = take_text(c);
+        struct sp_pd_pmu pmu = {.type = sp_pd_take_u32(c)};
+        pmu.name = pd_features_take_text(c);
         if (c->bad)
             break;
         if (!sp_vec_push(&pd->pmus, pmu))
@@ -194,10 +164,10 @@ static spaa_status pmu_mappings(struct sp_pd *pd, struct cursor *c)
     return SPAA_OK;
 }
 
-static void clock_data(struct sp_pd *pd, struct cursor *c)
+static void pd_features_clock_data(struct sp_pd *pd, struct sp_pd_cursor *c)
 {
-    uint32_t version = take_u32(c), id = take_u32(c);
-    uint64_t wall = take_u64(c), time = take_u64(c);
+    uint32_t version = sp_pd_take_u32(c), id = sp_pd_take_u32(c);
+    uint64_t wall = sp_pd_take_u64(c), time = sp_pd_take_u64(c);
     if (c->bad || version != 1)
         return;
     pd->has_clock_data = true;
@@ -206,56 +176,300 @@ static void clock_data(struct sp_pd *pd, struct cursor *c)
     pd->clock_time = time;
 }
 
-static void text_feature(struct cursor *c, struct sp_pd_text *out)
+static void pd_features_text_feature(struct sp_pd_cursor *c, struct sp_pd_text *out)
 {
-    struct sp_pd_text t = take_text(c);
+    struct sp_pd_text t = pd_features_take_text(c);
     if (!c->bad && t.n)
         *out = t;
 }
 
+/*
+ * What SPAA's header has no field for goes to its `x_perf`.
+ *
+ * Source of the sections: tools/perf/Documentation/perf.data-file-format.txt and tools/perf/util/header.c. A
+ * section that ends early or says what cannot be is left out as a whole.
+ */
+
+#define LIST_MAX 65536u /* entries of one list */
+
+struct section {
+    struct sp_pd_cursor c;
+    struct sp_buf *b;
+};
+
+static uint32_t pd_features_count(struct section *s)
+{
+    uint32_t n = sp_pd_take_u32(&s->c);
+    s->c.bad |= n > LIST_MAX;
+    return s->c.bad ? 0 : n;
+}
+
+/* A string of the section as a value. */
+static void pd_features_string(struct section *s)
+{
+    uint32_t n = sp_pd_take_u32(&s->c);
+    const char *p = (const char *)sp_pd_take(&s->c, n);
+    if (!p)
+        return;
+    sp_pd_comma(s->b);
+    sp_json_string(s->b, p, strnlen(p, n));
+}
+
+static void pd_features_named_string(struct section *s, const char *name)
+{
+    sp_pd_member(s->b, name);
+    pd_features_string(s);
+}
+
+static void pd_features_strings(struct section *s, const char *name)
+{
+    sp_pd_member(s->b, name);
+    sp_buf_ch(s->b, '[');
+    for (uint32_t i = 0, n = pd_features_count(s); i < n && !s->c.bad; i++)
+        pd_features_string(s);
+    sp_buf_ch(s->b, ']');
+}
+
+/* The pairs of core and socket, and perhaps dies, of each processor: as many as were available. */
+static void pd_features_cpu_topology(struct section *s, uint32_t cpus)
+{
+    struct sp_buf *b = s->b;
+    sp_buf_ch(b, '{');
+    pd_features_strings(s, "sockets");
+    pd_features_strings(s, "threads");
+    if (!s->c.bad && cpus && cpus <= LIST_MAX && s->c.n >= (size_t)cpus * 8) {
+        sp_pd_member(b, "cpus");
+        sp_buf_ch(b, '[');
+        for (uint32_t i = 0; i < cpus; i++) {
+            uint32_t core = sp_pd_take_u32(&s->c);
+            sp_buf_printf(b, "%s{\"core\":%u,\"socket\":%u}", i ? "," : "", core, sp_pd_take_u32(&s->c));
+        }
+        sp_buf_ch(b, ']');
+    }
+    sp_buf_ch(b, '}');
+}
+
+static void pd_features_numa(struct section *s)
+{
+    sp_buf_ch(s->b, '[');
+    for (uint32_t i = 0, n = pd_features_count(s); i < n && !s->c.bad; i++) {
+        sp_pd_comma(s->b);
+        sp_buf_ch(s->b, '{');
+        sp_pd_member_u64(s->b, "node", sp_pd_take_u32(&s->c));
+        sp_pd_member_u64(s->b, "mem_total_kb", sp_pd_take_u64(&s->c));
+        sp_pd_member_u64(s->b, "mem_free_kb", sp_pd_take_u64(&s->c));
+        pd_features_named_string(s, "cpus");
+        sp_buf_ch(s->b, '}');
+    }
+    sp_buf_ch(s->b, ']');
+}
+
+static void pd_features_groups(struct section *s)
+{
+    sp_buf_ch(s->b, '[');
+    for (uint32_t i = 0, n = pd_features_count(s); i < n && !s->c.bad; i++) {
+        sp_pd_comma(s->b);
+        sp_buf_ch(s->b, '{');
+        pd_features_named_string(s, "name");
+        sp_pd_member_u64(s->b, "leader", sp_pd_take_u32(&s->c));
+        sp_pd_member_u64(s->b, "members", sp_pd_take_u32(&s->c));
+        sp_buf_ch(s->b, '}');
+    }
+    sp_buf_ch(s->b, ']');
+}
+
+static void pd_features_caches(struct section *s)
+{
+    static const char *const numbers[] = {"level", "line_size", "sets", "ways"};
+    static const char *const texts[] = {"type", "size", "cpus"};
+    s->c.bad |= sp_pd_take_u32(&s->c) != 1;
+    sp_buf_ch(s->b, '[');
+    for (uint32_t i = 0, n = pd_features_count(s); i < n && !s->c.bad; i++) {
+        sp_pd_comma(s->b);
+        sp_buf_ch(s->b, '{');
+        for (size_t k = 0; k < 4; k++)
+            sp_pd_member_u64(s->b, numbers[k], sp_pd_take_u32(&s->c));
+        for (size_t k = 0; k < 3; k++)
+            pd_features_named_string(s, texts[k]);
+        sp_buf_ch(s->b, '}');
+    }
+    sp_buf_ch(s->b, ']');
+}
+
+static void pd_features_memory(struct section *s)
+{
+    s->c.bad |= sp_pd_take_u64(&s->c) != 1;
+    sp_buf_ch(s->b, '{');
+    sp_pd_member_u64(s->b, "block_size", sp_pd_take_u64(&s->c));
+    uint64_t nodes = sp_pd_take_u64(&s->c);
+    s->c.bad |= nodes > LIST_MAX;
+    sp_pd_member(s->b, "nodes");
+    sp_buf_ch(s->b, '[');
+    for (uint64_t i = 0; i < nodes && !s->c.bad; i++) {
+        sp_pd_comma(s->b);
+        sp_buf_ch(s->b, '{');
+        sp_pd_member_u64(s->b, "node", sp_pd_take_u64(&s->c));
+        uint64_t bits = sp_pd_take_u64(&s->c), set = 0;
+        for (uint64_t words = bits / 64 + (bits % 64 != 0); words && !s->c.bad; words--)
+            set += (uint64_t)__builtin_popcountll(sp_pd_take_u64(&s->c));
+        sp_pd_member_u64(s->b, "blocks", set);
+        sp_buf_ch(s->b, '}');
+    }
+    sp_buf_puts(s->b, "]}");
+}
+
+static void pd_features_capabilities(struct section *s)
+{
+    sp_buf_ch(s->b, '{');
+    for (uint32_t i = 0, n = pd_features_count(s); i < n && !s->c.bad; i++) {
+        pd_features_string(s);
+        sp_buf_ch(s->b, ':');
+        pd_features_string(s);
+    }
+    sp_buf_ch(s->b, '}');
+}
+
+static void pd_features_pmu_capabilities(struct section *s)
+{
+    sp_buf_ch(s->b, '[');
+    for (uint32_t i = 0, n = pd_features_count(s); i < n && !s->c.bad; i++) {
+        sp_pd_comma(s->b);
+        sp_buf_puts(s->b, "{\"caps\":");
+        pd_features_capabilities(s);
+        pd_features_named_string(s, "pmu");
+        sp_buf_ch(s->b, '}');
+    }
+    sp_buf_ch(s->b, ']');
+}
+
+static void pd_features_pairs(struct section *s, const char *first, const char *second)
+{
+    sp_buf_ch(s->b, '[');
+    for (uint32_t i = 0, n = pd_features_count(s); i < n && !s->c.bad; i++) {
+        sp_pd_comma(s->b);
+        sp_buf_ch(s->b, '{');
+        pd_features_named_string(s, first);
+        pd_features_named_string(s, second);
+        sp_buf_ch(s->b, '}');
+    }
+    sp_buf_ch(s->b, ']');
+}
+
+static void pd_features_compressed(struct section *s)
+{
+    static const char *const names[] = {"version", "type", "level", "ratio", "mmap_len"};
+    sp_buf_ch(s->b, '{');
+    for (size_t i = 0; i < 5; i++)
+        sp_pd_member_u64(s->b, names[i], sp_pd_take_u32(&s->c));
+    sp_buf_ch(s->b, '}');
+}
+
+static void pd_features_pmus(struct section *s)
+{
+    sp_buf_ch(s->b, '{');
+    for (uint32_t i = 0, n = pd_features_count(s); i < n && !s->c.bad; i++) {
+        uint32_t type = sp_pd_take_u32(&s->c);
+        pd_features_string(s);
+        sp_buf_ch(s->b, ':');
+        sp_buf_u64(s->b, type);
+    }
+    sp_buf_ch(s->b, '}');
+}
+
+static void pd_features_sample_time(struct section *s)
+{
+    sp_buf_ch(s->b, '{');
+    sp_pd_member_u64(s->b, "first_ns", sp_pd_take_u64(&s->c));
+    sp_pd_member_u64(s->b, "last_ns", sp_pd_take_u64(&s->c));
+    sp_buf_ch(s->b, '}');
+}
+
+static bool pd_features_describe(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n)
+{
+    static const char *const names[32] = {
+        [13] = "cpu_topology", [14] = "numa",         [16] = "pmus",   [17] = "groups",
+        [20] = "caches",       [21] = "sample_time",  [22] = "memory", [23] = "clock_resolution_ns",
+        [27] = "compressed",   [28] = "cpu_pmu_caps", [30] = "hybrid", [31] = "pmu_caps"};
+    if (bit >= 32 || !names[bit] || pd->described >> bit & 1)
+        return true;
+    struct sp_buf *b = &pd->about;
+    struct section s = {{p, n, pd->swap, false}, b};
+    size_t before = b->len;
+    sp_pd_member(b, names[bit]);
+    if (bit == 13)
+        pd_features_cpu_topology(&s, pd->cpus_available);
+    else if (bit == 14)
+        pd_features_numa(&s);
+    else if (bit == 16)
+        pd_features_pmus(&s);
+    else if (bit == 17)
+        pd_features_groups(&s);
+    else if (bit == 20)
+        pd_features_caches(&s);
+    else if (bit == 21)
+        pd_features_sample_time(&s);
+    else if (bit == 22)
+        pd_features_memory(&s);
+    else if (bit == 23)
+        sp_buf_u64(b, sp_pd_take_u64(&s.c));
+    else if (bit == 27)
+        pd_features_compressed(&s);
+    else if (bit == 28)
+        pd_features_capabilities(&s);
+    else if (bit == 30)
+        pd_features_pairs(&s, "pmu", "cpus");
+    else
+        pd_features_pmu_capabilities(&s);
+    if (s.c.bad)
+        b->len = before;
+    else
+        pd->described |= (uint32_t)1 << bit;
+    return !b->failed;
+}
+
 spaa_status sp_pd_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n)
 {
-    struct cursor c = {p, n, pd->swap, false};
-    if (!sp_pd_describe_feature(pd, bit, p, n))
+    struct sp_pd_cursor c = {p, n, pd->swap, false};
+    if (!pd_features_describe(pd, bit, p, n))
         return sp_nomem(pd->d);
     switch (bit) {
     case FEATURE_TRACING_DATA:
         return sp_pd_trace_read(pd, p, n);
     case FEATURE_BUILD_ID:
-        return build_ids(pd, p, n);
+        return pd_features_build_ids(pd, p, n);
     case FEATURE_HOSTNAME:
-        text_feature(&c, &pd->hostname);
+        pd_features_text_feature(&c, &pd->hostname);
         break;
     case FEATURE_OSRELEASE:
-        text_feature(&c, &pd->osrelease);
+        pd_features_text_feature(&c, &pd->osrelease);
         break;
     case FEATURE_VERSION:
-        text_feature(&c, &pd->version);
+        pd_features_text_feature(&c, &pd->version);
         break;
     case FEATURE_ARCH:
-        text_feature(&c, &pd->arch);
+        pd_features_text_feature(&c, &pd->arch);
         break;
     case FEATURE_NRCPUS:
-        pd->cpus_available = take_u32(&c);
-        pd->cpus_online = take_u32(&c);
+        pd->cpus_available = sp_pd_take_u32(&c);
+        pd->cpus_online = sp_pd_take_u32(&c);
         break;
     case FEATURE_CPUDESC:
-        text_feature(&c, &pd->cpudesc);
+        pd_features_text_feature(&c, &pd->cpudesc);
         break;
     case FEATURE_CPUID:
-        text_feature(&c, &pd->cpuid);
+        pd_features_text_feature(&c, &pd->cpuid);
         break;
     case FEATURE_TOTAL_MEM:
-        pd->total_mem = take_u64(&c);
+        pd->total_mem = sp_pd_take_u64(&c);
         break;
     case FEATURE_CMDLINE:
-        return cmdline(pd, &c);
+        return pd_features_cmdline(pd, &c);
     case FEATURE_EVENT_DESC:
-        return event_desc(pd, &c);
+        return pd_features_event_desc(pd, &c);
     case FEATURE_PMU_MAPPINGS:
-        return pmu_mappings(pd, &c);
+        return pd_features_pmu_mappings(pd, &c);
     case FEATURE_CLOCK_DATA:
-        clock_data(pd, &c);
+        pd_features_clock_data(pd, &c);
         break;
     case FEATURE_DIR_FORMAT:
         pd->directory = true;

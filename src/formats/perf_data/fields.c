@@ -7,117 +7,95 @@
  */
 #include "formats/perf_data/perf_data.h"
 
-struct fields {
-    const unsigned char *p;
-    size_t n;
-    bool swap, bad;
-};
-
-static const unsigned char *take(struct fields *f, uint64_t n)
-{
-    if (f->bad || n > f->n) {
-        f->bad = true;
-        return NULL;
-    }
-    const unsigned char *p = f->p;
-    f->p += n;
-    f->n -= (size_t)n;
-    return p;
-}
-
-static uint64_t take_u64(struct fields *f)
-{
-    const unsigned char *p = take(f, 8);
-    return p ? sp_pd_u64(p, f->swap) : 0;
-}
-
-static const unsigned char *take_many(struct fields *f, uint64_t n, size_t each)
+static const unsigned char *pd_fields_take_many(struct sp_pd_cursor *f, uint64_t n, size_t each)
 {
     if (n > f->n / each) {
         f->bad = true;
         return NULL;
     }
-    return take(f, n * each);
+    return sp_pd_take(f, n * each);
 }
 
-static void take_raw(struct fields *f, struct sp_pd_fields *out)
+static void pd_fields_take_raw(struct sp_pd_cursor *f, struct sp_pd_fields *out)
 {
-    const unsigned char *p = take(f, 4);
+    const unsigned char *p = sp_pd_take(f, 4);
     uint64_t n = p ? sp_pd_u32(p, f->swap) : 0;
-    out->raw = take(f, ((n + 4 + 7) & ~(uint64_t)7) - 4);
+    out->raw = sp_pd_take(f, ((n + 4 + 7) & ~(uint64_t)7) - 4);
     out->raw_size = (uint32_t)n;
 }
 
-static void take_branches(struct fields *f, const struct sp_pd_attr *a, struct sp_pd_fields *out)
+static void pd_fields_take_branches(struct sp_pd_cursor *f, const struct sp_pd_attr *a,
+                                    struct sp_pd_fields *out)
 {
-    out->nbranches = take_u64(f);
-    out->hw_index = a->branch_type & PD_BRANCH_HW_INDEX ? take_u64(f) : UINT64_MAX;
-    out->branches = take_many(f, out->nbranches, 24);
+    out->nbranches = sp_pd_take_u64(f);
+    out->hw_index = a->branch_type & PD_BRANCH_HW_INDEX ? sp_pd_take_u64(f) : UINT64_MAX;
+    out->branches = pd_fields_take_many(f, out->nbranches, 24);
     if (a->branch_type & PD_BRANCH_COUNTERS)
-        take_many(f, out->nbranches, 8);
+        pd_fields_take_many(f, out->nbranches, 8);
 }
 
 /* ABI 0: there are no registers. */
-static const unsigned char *take_registers(struct fields *f, uint64_t mask, uint64_t *abi)
+static const unsigned char *pd_fields_take_registers(struct sp_pd_cursor *f, uint64_t mask, uint64_t *abi)
 {
-    *abi = take_u64(f);
-    return *abi ? take_many(f, (uint64_t)__builtin_popcountll(mask), 8) : NULL;
+    *abi = sp_pd_take_u64(f);
+    return *abi ? pd_fields_take_many(f, (uint64_t)__builtin_popcountll(mask), 8) : NULL;
 }
 
-static void take_stack(struct fields *f, struct sp_pd_fields *out)
+static void pd_fields_take_stack(struct sp_pd_cursor *f, struct sp_pd_fields *out)
 {
-    out->stack_size = take_u64(f);
+    out->stack_size = sp_pd_take_u64(f);
     if (!out->stack_size)
         return;
-    out->stack = take(f, out->stack_size);
-    out->stack_filled = take_u64(f);
+    out->stack = sp_pd_take(f, out->stack_size);
+    out->stack_filled = sp_pd_take_u64(f);
     if (out->stack_filled > out->stack_size)
         out->stack_filled = out->stack_size;
 }
 
-static void take_field(struct fields *f, const struct sp_pd_attr *a, uint64_t bit, struct sp_pd_fields *out)
+static void pd_fields_take_field(struct sp_pd_cursor *f, const struct sp_pd_attr *a, uint64_t bit,
+                                 struct sp_pd_fields *out)
 {
     switch (bit) {
     case PD_RAW:
-        take_raw(f, out);
+        pd_fields_take_raw(f, out);
         break;
     case PD_BRANCH_STACK:
-        take_branches(f, a, out);
+        pd_fields_take_branches(f, a, out);
         break;
     case PD_REGS_USER:
-        out->user_regs = take_registers(f, a->regs_user, &out->user_abi);
+        out->user_regs = pd_fields_take_registers(f, a->regs_user, &out->user_abi);
         break;
     case PD_STACK_USER:
-        take_stack(f, out);
+        pd_fields_take_stack(f, out);
         break;
     case PD_WEIGHT:
     case PD_WEIGHT_STRUCT:
-        out->weight = take_u64(f);
+        out->weight = sp_pd_take_u64(f);
         break;
     case PD_DATA_SRC:
-        out->data_src = take_u64(f);
+        out->data_src = sp_pd_take_u64(f);
         break;
     case PD_TRANSACTION:
-        out->transaction = take_u64(f);
+        out->transaction = sp_pd_take_u64(f);
         break;
     case PD_REGS_INTR:
-        out->intr_regs = take_registers(f, a->regs_intr, &out->intr_abi);
+        out->intr_regs = pd_fields_take_registers(f, a->regs_intr, &out->intr_abi);
         break;
     case PD_PHYS_ADDR:
-        out->phys_addr = take_u64(f);
+        out->phys_addr = sp_pd_take_u64(f);
         break;
     case PD_CGROUP:
-        out->cgroup = take_u64(f);
+        out->cgroup = sp_pd_take_u64(f);
         break;
     case PD_DATA_PAGE_SIZE:
-        out->data_page = take_u64(f);
+        out->data_page = sp_pd_take_u64(f);
         break;
     case PD_CODE_PAGE_SIZE:
-        out->code_page = take_u64(f);
+        out->code_page = sp_pd_take_u64(f);
         break;
     default:
-        out->aux = take_u64(f);
-        take(f, out->aux);
+        out->aux = sp_pd_take_u64(f);
+        sp_pd_take(f, out->aux);
     }
 }
 
@@ -128,12 +106,12 @@ void sp_pd_fields_read(const struct sp_pd_attr *a, const unsigned char *rec, siz
         PD_RAW,           PD_BRANCH_STACK,   PD_REGS_USER,      PD_STACK_USER, PD_WEIGHT,
         PD_WEIGHT_STRUCT, PD_DATA_SRC,       PD_TRANSACTION,    PD_REGS_INTR,  PD_PHYS_ADDR,
         PD_CGROUP,        PD_DATA_PAGE_SIZE, PD_CODE_PAGE_SIZE, PD_AUX};
-    struct fields f = {rec + at, at <= size ? size - at : 0, swap, at > size};
+    struct sp_pd_cursor f = {rec + at, at <= size ? size - at : 0, swap, at > size};
     *out = (struct sp_pd_fields){0};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (!(a->sample_type & order[i]))
             continue;
-        take_field(&f, a, order[i], out);
+        pd_fields_take_field(&f, a, order[i], out);
         if (f.bad)
             return;
         out->has |= order[i];

@@ -95,20 +95,20 @@ struct sp_pd_frames {
     SP_VEC(struct sp_module *) scene;
 };
 
-static uint64_t dso_hash(const struct dso *d)
+static uint64_t pd_frames_dso_hash(const struct dso *d)
 {
     uint64_t h = sp_hash_mix(sp_hash64(d->path.p, d->path.n), (uint64_t)d->kind << 32 | (uint32_t)d->pid);
     return sp_hash_mix(h ^ d->base, d->build_id ? sp_hash64(d->build_id, strlen(d->build_id)) : 0);
 }
 
-static bool same_dso(const struct dso *a, const struct dso *b)
+static bool pd_frames_same_dso(const struct dso *a, const struct dso *b)
 {
     return a->kind == b->kind && a->pid == b->pid && a->base == b->base && a->path.n == b->path.n &&
            memcmp(a->path.p, b->path.p, a->path.n) == 0 && !a->build_id == !b->build_id &&
            (!a->build_id || strcmp(a->build_id, b->build_id) == 0);
 }
 
-static bool keep_text(struct sp_pd *pd, const char **s, size_t n)
+static bool pd_frames_keep_text(struct sp_pd *pd, const char **s, size_t n)
 {
     if (*s)
         *s = sp_arena_dup(&pd->arena, *s, n);
@@ -116,40 +116,41 @@ static bool keep_text(struct sp_pd *pd, const char **s, size_t n)
 }
 
 /* Finds or adds; a new one gets copies of what it names, but for `name`, a literal. */
-static uint32_t intern_dso(struct sp_pd_frames *f, const struct dso *d)
+static uint32_t pd_frames_intern_dso(struct sp_pd_frames *f, const struct dso *d)
 {
-    uint64_t hash = dso_hash(d);
+    uint64_t hash = pd_frames_dso_hash(d);
     struct sp_probe at = sp_map_probe(&f->dso_map, hash);
     for (uint32_t i; (i = sp_map_next(&f->dso_map, &at)) != SP_MAP_NONE;)
-        if (same_dso(&f->dsos.v[i], d))
+        if (pd_frames_same_dso(&f->dsos.v[i], d))
             return i;
     struct dso fresh = *d;
     fresh.number = fresh.fallback = SP_NONE;
-    if (!keep_text(f->pd, &fresh.path.p, fresh.path.n) ||
-        (d->build_id && !keep_text(f->pd, &fresh.build_id, strlen(d->build_id))) ||
+    if (!pd_frames_keep_text(f->pd, &fresh.path.p, fresh.path.n) ||
+        (d->build_id && !pd_frames_keep_text(f->pd, &fresh.build_id, strlen(d->build_id))) ||
         f->dsos.n >= SP_NONE - 1 || !sp_vec_push(&f->dsos, fresh) ||
         !sp_map_add(&f->dso_map, hash, (uint32_t)f->dsos.n - 1))
         return SP_NONE;
     return (uint32_t)f->dsos.n - 1;
 }
 
-static bool starts(struct sp_pd_text t, const char *with)
+static bool pd_frames_starts(struct sp_pd_text t, const char *with)
 {
     size_t n = strlen(with);
     return t.n >= n && memcmp(t.p, with, n) == 0;
 }
 
-static bool is_anonymous(struct sp_pd_text path)
+static bool pd_frames_is_anonymous(struct sp_pd_text path)
 {
-    return !path.n || starts(path, "//anon") || starts(path, "/anon_hugepage") || starts(path, "/dev/zero") ||
-           starts(path, "/SYSV") || starts(path, "anon_inode:") || starts(path, "[heap]") ||
-           starts(path, "[stack") || starts(path, "[anon:");
+    return !path.n || pd_frames_starts(path, "//anon") || pd_frames_starts(path, "/anon_hugepage") ||
+           pd_frames_starts(path, "/dev/zero") || pd_frames_starts(path, "/SYSV") ||
+           pd_frames_starts(path, "anon_inode:") || pd_frames_starts(path, "[heap]") ||
+           pd_frames_starts(path, "[stack") || pd_frames_starts(path, "[anon:");
 }
 
 /* Where a file's code is: what it begins with, should the kernel or the program have split it. */
-static uint32_t intern_file(struct sp_pd_frames *f, const struct dso *d, const struct sp_pd_mmap *m)
+static uint32_t pd_frames_intern_file(struct sp_pd_frames *f, const struct dso *d, const struct sp_pd_mmap *m)
 {
-    uint32_t i = intern_dso(f, d);
+    uint32_t i = pd_frames_intern_dso(f, d);
     struct dso *x = i == SP_NONE || m->data ? NULL : &f->dsos.v[i];
     if (x && (!x->size || m->pgoff < x->offset || (m->pgoff == x->offset && m->len > x->size))) {
         x->offset = m->pgoff;
@@ -163,7 +164,7 @@ uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
     static const char deleted[] = " (deleted)";
     struct sp_pd_text path = m->path;
     struct dso d = {.kind = DSO_FILE};
-    if (is_anonymous(path)) {
+    if (pd_frames_is_anonymous(path)) {
         d.kind = DSO_ANONYMOUS;
         d.name = "[anon]";
         d.path = TEXT("");
@@ -171,7 +172,7 @@ uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
             d.pid = m->pid;
             d.path = TEXT("//anon");
         }
-        return intern_dso(f, &d);
+        return pd_frames_intern_dso(f, &d);
     }
     size_t cut = sizeof deleted - 1;
     if (path.n > cut && memcmp(path.p + path.n - cut, deleted, cut) == 0)
@@ -179,7 +180,7 @@ uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
     if (path.p[0] == '[')
         d.kind = DSO_SPECIAL;
     d.path = path;
-    if (starts(path, "/memfd:")) {
+    if (pd_frames_starts(path, "/memfd:")) {
         d.memfd = true;
         d.pid = m->pid;
         d.path = (struct sp_pd_text){path.p + 1, path.n - 1};
@@ -194,11 +195,11 @@ uint32_t sp_pd_frames_dso(struct sp_pd_frames *f, const struct sp_pd_mmap *m)
         if (!d.build_id)
             d.build_id = sp_pd_build_id_of(f->pd, path.p, path.n);
     }
-    return intern_file(f, &d, m);
+    return pd_frames_intern_file(f, &d, m);
 }
 
 /* "/lib/modules/…/snd-hda.ko.xz" and "[snd_hda]" are both "[snd_hda]", as perf shows them. */
-static bool module_name(struct sp_pd_text path, struct sp_buf *out)
+static bool pd_frames_module_name(struct sp_pd_text path, struct sp_buf *out)
 {
     for (size_t i = 0; i < path.n; i++) {
         if (path.p[i] != '/')
@@ -218,17 +219,18 @@ static bool module_name(struct sp_pd_text path, struct sp_buf *out)
     return sp_buf_ch(out, ']');
 }
 
-static spaa_status put_kernel_map(struct sp_pd_frames *f, const struct dso *d, uint64_t start, uint64_t len)
+static spaa_status pd_frames_put_kernel_map(struct sp_pd_frames *f, const struct dso *d, uint64_t start,
+                                            uint64_t len)
 {
     struct sp_pd_map map = {.start = start, .end = start + len < start ? UINT64_MAX : start + len};
-    map.dso = intern_dso(f, d);
+    map.dso = pd_frames_intern_dso(f, d);
     if (map.dso == SP_NONE || sp_pd_maps_put(&f->kernel_maps, map) == SP_PD_PUT_NOMEM)
         return sp_nomem(f->pd->d);
     return SPAA_OK;
 }
 
 /* "[kernel.kallsyms]_text": the symbol whose address the map's offset is. */
-static const char *reference(struct sp_pd_text path)
+static const char *pd_frames_reference(struct sp_pd_text path)
 {
     const char *end = memchr(path.p, ']', path.n);
     size_t n = end ? path.n - (size_t)(end + 1 - path.p) : 0;
@@ -237,7 +239,7 @@ static const char *reference(struct sp_pd_text path)
     return n == 6 && memcmp(end + 1, "_stext", n) == 0 ? "_stext" : NULL;
 }
 
-static spaa_status take_kernel_map(struct sp_pd_frames *f, const unsigned char *rec)
+static spaa_status pd_frames_take_kernel_map(struct sp_pd_frames *f, const unsigned char *rec)
 {
     struct sp_pd *pd = f->pd;
     struct dso d = {.is_kernel = true};
@@ -250,16 +252,16 @@ static spaa_status take_kernel_map(struct sp_pd_frames *f, const unsigned char *
         d.path.p = (const char *)rec + 24;
         d.path.n = strlen(d.path.p);
         d.name = d.kind == DSO_BPF ? "[bpf]" : "[kernel]";
-        return put_kernel_map(f, &d, d.base, sp_pd_u32(rec + 16, pd->swap));
+        return pd_frames_put_kernel_map(f, &d, d.base, sp_pd_u32(rec + 16, pd->swap));
     }
     struct sp_pd_mmap m;
     if (!sp_pd_mmap_read(pd, rec, &m) || m.guest)
         return SPAA_OK;
-    if (starts(m.path, "[kernel.kallsyms]") || starts(m.path, "[kernel.vmlinux]") ||
-        starts(m.path, "[kernel]")) {
+    if (pd_frames_starts(m.path, "[kernel.kallsyms]") || pd_frames_starts(m.path, "[kernel.vmlinux]") ||
+        pd_frames_starts(m.path, "[kernel]")) {
         if (!f->kernel_text) {
             f->kernel_text = m.pgoff ? m.pgoff : m.start;
-            f->kernel_ref = f->kernel_text ? reference(m.path) : NULL;
+            f->kernel_ref = f->kernel_text ? pd_frames_reference(m.path) : NULL;
         }
         if (m.build_id)
             sp_pd_hex(m.build_id, m.build_id_size, f->kernel_id);
@@ -267,19 +269,19 @@ static spaa_status take_kernel_map(struct sp_pd_frames *f, const unsigned char *
     }
     d.kind = DSO_MODULE;
     d.base = m.start;
-    if (!module_name(m.path, &f->text))
+    if (!pd_frames_module_name(m.path, &f->text))
         return sp_nomem(pd->d);
     d.path = (struct sp_pd_text){f->text.data, f->text.len};
     char hex[2 * 20 + 1];
     d.build_id =
         m.build_id ? sp_pd_hex(m.build_id, m.build_id_size, hex) : sp_pd_build_id_of(pd, m.path.p, m.path.n);
-    return put_kernel_map(f, &d, m.start, m.len);
+    return pd_frames_put_kernel_map(f, &d, m.start, m.len);
 }
 
 spaa_status sp_pd_frames_kernel(struct sp_pd_frames *f)
 {
     for (size_t i = 0; i < f->pd->kernel_maps.n; i++) {
-        spaa_status st = take_kernel_map(f, sp_pd_at(f->pd, f->pd->kernel_maps.v[i]));
+        spaa_status st = pd_frames_take_kernel_map(f, sp_pd_at(f->pd, f->pd->kernel_maps.v[i]));
         if (st)
             return st;
     }
@@ -289,10 +291,10 @@ spaa_status sp_pd_frames_kernel(struct sp_pd_frames *f)
     struct dso guest_user = {.kind = DSO_FOREIGN, .path = TEXT("[guest]")};
     struct dso hypervisor = {.kind = DSO_FOREIGN, .path = TEXT("[hypervisor]")};
     kernel.build_id = f->kernel_id[0] ? f->kernel_id : sp_pd_build_id_of(f->pd, kernel.path.p, kernel.path.n);
-    f->kernel = intern_dso(f, &kernel);
-    f->guest_kernel = intern_dso(f, &guest_kernel);
-    f->guest_user = intern_dso(f, &guest_user);
-    f->hypervisor = intern_dso(f, &hypervisor);
+    f->kernel = pd_frames_intern_dso(f, &kernel);
+    f->guest_kernel = pd_frames_intern_dso(f, &guest_kernel);
+    f->guest_user = pd_frames_intern_dso(f, &guest_user);
+    f->hypervisor = pd_frames_intern_dso(f, &hypervisor);
     bool full = f->kernel == SP_NONE || f->guest_kernel == SP_NONE || f->guest_user == SP_NONE ||
                 f->hypervisor == SP_NONE;
     return full ? sp_nomem(f->pd->d) : SPAA_OK;
@@ -309,8 +311,8 @@ spaa_status sp_pd_frames_new(struct sp_pd *pd, struct sp_pd_frames **out)
     struct sp_symbol_opts symbols = pd->opts->symbols;
     symbols.no_lines |= pd->opts->frames == SP_FRAMES_FUNCTION;
     const char *host = pd->hostname.p, *release = pd->osrelease.p;
-    bool kept = (!host || keep_text(pd, &host, pd->hostname.n)) &&
-                (!release || keep_text(pd, &release, pd->osrelease.n));
+    bool kept = (!host || pd_frames_keep_text(pd, &host, pd->hostname.n)) &&
+                (!release || pd_frames_keep_text(pd, &release, pd->osrelease.n));
     spaa_status st = kept && f->edges ? sp_symbols_new(&symbols, pd->d, &f->symbols) : sp_nomem(pd->d);
     if (!st)
         st = sp_symbols_machine(f->symbols, host, release);
@@ -362,7 +364,7 @@ spaa_status sp_pd_frames_mapped(struct sp_pd_frames *f, const struct sp_pd_mmap 
 }
 
 /* The symbolizer's module of a DSO, opened with its first address, which is asked for first as well. */
-static spaa_status open_dso(struct sp_pd_frames *f, struct dso *d, uint64_t addr)
+static spaa_status pd_frames_open_dso(struct sp_pd_frames *f, struct dso *d, uint64_t addr)
 {
     struct sp_module_key key = {.path = d->path.p,
                                 .build_id = d->build_id,
@@ -393,7 +395,7 @@ static spaa_status open_dso(struct sp_pd_frames *f, struct dso *d, uint64_t addr
         break;
     case DSO_MODULE:
         if (!f->dsos.v[f->kernel].opened) { /* its modules use what it uses */
-            spaa_status failed = open_dso(f, &f->dsos.v[f->kernel], 0);
+            spaa_status failed = pd_frames_open_dso(f, &f->dsos.v[f->kernel], 0);
             if (failed)
                 return failed;
         }
@@ -417,34 +419,34 @@ void sp_pd_frames_clock(struct sp_pd_frames *f, const struct sp_recording_clock 
     sp_symbols_clock(f->symbols, clock);
 }
 
-static struct dso anonymous_code(int32_t pid)
+static struct dso pd_frames_anonymous_code(int32_t pid)
 {
     return (struct dso){.kind = DSO_ANONYMOUS, .path = TEXT("//anon"), .name = "[anon]", .pid = pid};
 }
 
 spaa_status sp_pd_frames_jit(struct sp_pd_frames *f, int32_t pid, struct sp_module **out)
 {
-    struct dso d = anonymous_code(pid);
-    uint32_t i = intern_dso(f, &d);
+    struct dso d = pd_frames_anonymous_code(pid);
+    uint32_t i = pd_frames_intern_dso(f, &d);
     spaa_status st = i == SP_NONE ? sp_nomem(f->pd->d) : SPAA_OK;
     if (!st && !f->dsos.v[i].opened)
-        st = open_dso(f, &f->dsos.v[i], 0);
+        st = pd_frames_open_dso(f, &f->dsos.v[i], 0);
     *out = st ? NULL : f->dsos.v[i].module;
     return st;
 }
 
 /* The address that ips in a DSO of the kernel count from; 0: they are addresses as such. */
-static uint64_t base_of(const struct sp_pd_frames *f, const struct dso *d)
+static uint64_t pd_frames_base_of(const struct sp_pd_frames *f, const struct dso *d)
 {
     return d->kind == DSO_KERNEL || d->kind == DSO_PATCH ? f->kernel_text : d->base;
 }
 
 /* Where it stood, for who writes addresses and for who looks the names up later. */
-static uint32_t kernel_members(struct sp_pd_frames *f, const struct dso *d)
+static uint32_t pd_frames_kernel_members(struct sp_pd_frames *f, const struct dso *d)
 {
     struct sp_buf *b = &f->text;
     sp_buf_clear(b);
-    sp_buf_printf(b, "\"x_perf\":{\"base\":\"0x%llx\"", (unsigned long long)base_of(f, d));
+    sp_buf_printf(b, "\"x_perf\":{\"base\":\"0x%llx\"", (unsigned long long)pd_frames_base_of(f, d));
     if (d->kind == DSO_MODULE)
         sp_buf_printf(b, ",\"text\":\"0x%llx\"", (unsigned long long)f->kernel_text);
     if (f->kernel_ref && d->kind != DSO_BPF)
@@ -457,7 +459,7 @@ static uint32_t kernel_members(struct sp_pd_frames *f, const struct dso *d)
  * That ips are offsets in the file, which was not there to say more. Where the code is in the file tells the
  * other tools that look names up which addresses these are.
  */
-static uint32_t offset_members(struct sp_pd_frames *f, const struct dso *d)
+static uint32_t pd_frames_offset_members(struct sp_pd_frames *f, const struct dso *d)
 {
     struct sp_buf *b = &f->text;
     sp_buf_clear(b);
@@ -472,7 +474,7 @@ static uint32_t offset_members(struct sp_pd_frames *f, const struct dso *d)
 }
 
 /* The profile's number for a DSO name. */
-static uint32_t profile_dso(struct sp_pd_frames *f, const struct dso *d, const char *name)
+static uint32_t pd_frames_profile_dso(struct sp_pd_frames *f, const struct dso *d, const char *name)
 {
     struct sp_profile *p = f->pd->p;
     struct sp_dso row = {.name = sp_profile_cstr(p, name), .is_kernel = d->is_kernel};
@@ -481,18 +483,18 @@ static uint32_t profile_dso(struct sp_pd_frames *f, const struct dso *d, const c
         id = sp_module_build_id(d->module);
     if (id)
         row.build_id = sp_profile_cstr(p, id);
-    if (d->is_kernel && base_of(f, d))
-        row.more = kernel_members(f, d);
+    if (d->is_kernel && pd_frames_base_of(f, d))
+        row.more = pd_frames_kernel_members(f, d);
     if (d->file_offsets)
-        row.more = offset_members(f, d);
+        row.more = pd_frames_offset_members(f, d);
     if (row.name == SP_STR_FAIL || row.build_id == SP_STR_FAIL || row.more == SP_STR_FAIL)
         return SP_NONE;
     return sp_dso_intern(p, &row);
 }
 
 /* Fills in what granularity leaves of a frame and interns it; the place's list grows by it. */
-static spaa_status add_frame(struct sp_pd_frames *f, struct sp_frame *row, const struct sp_resolved *r,
-                             uint32_t dso, bool caller)
+static spaa_status pd_frames_add_frame(struct sp_pd_frames *f, struct sp_frame *row,
+                                       const struct sp_resolved *r, uint32_t dso, bool caller)
 {
     struct sp_profile *p = f->pd->p;
     enum sp_granularity keep = f->pd->opts->frames;
@@ -531,26 +533,26 @@ static spaa_status add_frame(struct sp_pd_frames *f, struct sp_frame *row, const
 }
 
 /* What is looked up for an offset of a DSO, and what is recorded as its ip. */
-static void addresses(const struct sp_pd_frames *f, const struct dso *d, uint64_t addr, uint64_t *look,
-                      uint64_t *ip)
+static void pd_frames_addresses(const struct sp_pd_frames *f, const struct dso *d, uint64_t addr,
+                                uint64_t *look, uint64_t *ip)
 {
     *look = *ip = addr;
     if (d->kind == DSO_FILE && d->module && sp_module_vaddr(d->module, addr, ip))
         *look = *ip;
-    if (d->is_kernel && addr >= base_of(f, d))
-        *ip = addr - base_of(f, d);
+    if (d->is_kernel && addr >= pd_frames_base_of(f, d))
+        *ip = addr - pd_frames_base_of(f, d);
 }
 
-static spaa_status resolve_place(struct sp_pd_frames *f, struct place *pl, uint8_t kind)
+static spaa_status pd_frames_resolve_place(struct sp_pd_frames *f, struct place *pl, uint8_t kind)
 {
     struct dso *d = &f->dsos.v[pl->dso];
-    spaa_status st = d->opened ? SPAA_OK : open_dso(f, d, pl->addr);
+    spaa_status st = d->opened ? SPAA_OK : pd_frames_open_dso(f, d, pl->addr);
     if (st)
         return st;
     uint64_t look, ip;
     struct sp_resolved found[INLINE_MAX];
     size_t n = 0;
-    addresses(f, d, pl->addr, &look, &ip);
+    pd_frames_addresses(f, d, pl->addr, &look, &ip);
     bool caller = pl->caller && look;
     if (d->kind == DSO_BPF || d->kind == DSO_PATCH) {
         found[0] = (struct sp_resolved){.func = d->path.p, .symoff = pl->addr - d->base - caller};
@@ -563,14 +565,14 @@ static spaa_status resolve_place(struct sp_pd_frames *f, struct place *pl, uint8
     bool jit = d->kind == DSO_ANONYMOUS || d->kind == DSO_UNMAPPED;
     uint32_t *number = jit && !n ? &d->fallback : &d->number;
     if (*number == SP_NONE)
-        *number = profile_dso(f, d, jit && n ? "[jit]" : d->name ? d->name : d->path.p);
+        *number = pd_frames_profile_dso(f, d, jit && n ? "[jit]" : d->name ? d->name : d->path.p);
     if (*number == SP_NONE)
         return sp_nomem(f->pd->d);
     uint32_t dso = *number;
     pl->first = (uint32_t)f->numbers.n;
     for (size_t i = 0; !st && i < (n ? n : 1); i++) {
         struct sp_frame row = {.ip = ip, .kind = kind, .flags = SP_FRAME_IP};
-        st = add_frame(f, &row, n ? &found[i] : NULL, dso, caller);
+        st = pd_frames_add_frame(f, &row, n ? &found[i] : NULL, dso, caller);
     }
     pl->n = (uint32_t)f->numbers.n - pl->first;
     for (uint32_t i = 0; !st && i < pl->n && kind == SP_USER && !pl->entry; i++) {
@@ -581,8 +583,8 @@ static spaa_status resolve_place(struct sp_pd_frames *f, struct place *pl, uint8
 }
 
 /* The place of an address in a DSO, resolved once. */
-static spaa_status code_at(struct sp_pd_frames *f, uint32_t dso, uint32_t code, uint64_t addr, bool caller,
-                           uint8_t kind, struct sp_pd_frame_list *out)
+static spaa_status pd_frames_code_at(struct sp_pd_frames *f, uint32_t dso, uint32_t code, uint64_t addr,
+                                     bool caller, uint8_t kind, struct sp_pd_frame_list *out)
 {
     uint64_t hash = sp_hash_mix(addr, (uint64_t)dso << 1 | caller) + code;
     struct sp_probe at = sp_map_probe(&f->place_map, hash);
@@ -598,7 +600,7 @@ static spaa_status code_at(struct sp_pd_frames *f, uint32_t dso, uint32_t code, 
                               .caller = caller,
                               .function = NOT_ASKED,
                               .call = NOT_ASKED};
-        spaa_status st = resolve_place(f, &fresh, kind);
+        spaa_status st = pd_frames_resolve_place(f, &fresh, kind);
         if (st)
             return st;
         if (f->places.n >= SP_NONE - 1 || !sp_vec_push(&f->places, fresh) ||
@@ -614,41 +616,43 @@ static spaa_status code_at(struct sp_pd_frames *f, uint32_t dso, uint32_t code, 
     return SPAA_OK;
 }
 
-static spaa_status place_at(struct sp_pd_frames *f, uint32_t dso, uint64_t addr, bool caller, uint8_t kind,
-                            struct sp_pd_frame_list *out)
+static spaa_status pd_frames_place_at(struct sp_pd_frames *f, uint32_t dso, uint64_t addr, bool caller,
+                                      uint8_t kind, struct sp_pd_frame_list *out)
 {
-    return code_at(f, dso, SP_MODULE_LATEST, addr, caller, kind, out);
+    return pd_frames_code_at(f, dso, SP_MODULE_LATEST, addr, caller, kind, out);
 }
 
 /* Where a process may have written code: what stood there then. */
-static spaa_status jit_place(struct sp_pd_frames *f, uint32_t dso, uint64_t time, uint64_t addr, bool caller,
-                             uint8_t kind, struct sp_pd_frame_list *out)
+static spaa_status pd_frames_jit_place(struct sp_pd_frames *f, uint32_t dso, uint64_t time, uint64_t addr,
+                                       bool caller, uint8_t kind, struct sp_pd_frame_list *out)
 {
     struct dso *d = &f->dsos.v[dso];
-    spaa_status st = d->opened ? SPAA_OK : open_dso(f, d, addr);
+    spaa_status st = d->opened ? SPAA_OK : pd_frames_open_dso(f, d, addr);
     if (st)
         return st;
     uint32_t code = d->module ? sp_module_code(d->module, addr - (caller && addr), time) : SP_MODULE_LATEST;
-    return code_at(f, dso, code, addr, caller, kind, out);
+    return pd_frames_code_at(f, dso, code, addr, caller, kind, out);
 }
 
-static spaa_status kernel_place(struct sp_pd_frames *f, uint64_t addr, bool caller,
-                                struct sp_pd_frame_list *out)
+static spaa_status pd_frames_kernel_place(struct sp_pd_frames *f, uint64_t addr, bool caller,
+                                          struct sp_pd_frame_list *out)
 {
     const struct sp_pd_map *m = sp_pd_maps_find(&f->kernel_maps, addr - (caller && addr));
-    return place_at(f, m ? m->dso : f->kernel, addr, caller, SP_KERNEL, out);
+    return pd_frames_place_at(f, m ? m->dso : f->kernel, addr, caller, SP_KERNEL, out);
 }
 
-static spaa_status unmapped_place(struct sp_pd_frames *f, const struct sp_pd_scene *scene, uint64_t addr,
-                                  bool caller, uint8_t kind, struct sp_pd_frame_list *out)
+static spaa_status pd_frames_unmapped_place(struct sp_pd_frames *f, const struct sp_pd_scene *scene,
+                                            uint64_t addr, bool caller, uint8_t kind,
+                                            struct sp_pd_frame_list *out)
 {
     struct dso d = {.kind = DSO_UNMAPPED, .path = TEXT(""), .name = "[unknown]", .pid = scene->pid};
-    uint32_t dso = intern_dso(f, &d);
-    return dso == SP_NONE ? sp_nomem(f->pd->d) : jit_place(f, dso, scene->time, addr, caller, kind, out);
+    uint32_t dso = pd_frames_intern_dso(f, &d);
+    return dso == SP_NONE ? sp_nomem(f->pd->d)
+                          : pd_frames_jit_place(f, dso, scene->time, addr, caller, kind, out);
 }
 
 /* What the process wrote into a memfd itself, and says so, is no file's: *dso becomes that of such code. */
-static spaa_status memfd_code(struct sp_pd_frames *f, uint32_t *dso, uint64_t addr)
+static spaa_status pd_frames_memfd_code(struct sp_pd_frames *f, uint32_t *dso, uint64_t addr)
 {
     struct sp_module *m;
     int32_t pid = f->dsos.v[*dso].pid;
@@ -657,24 +661,25 @@ static spaa_status memfd_code(struct sp_pd_frames *f, uint32_t *dso, uint64_t ad
     spaa_status st = sp_pd_frames_jit(f, pid, &m);
     if (st || !m || !sp_module_covers(m, addr))
         return st;
-    struct dso jit = anonymous_code(pid);
-    *dso = intern_dso(f, &jit);
+    struct dso jit = pd_frames_anonymous_code(pid);
+    *dso = pd_frames_intern_dso(f, &jit);
     return *dso == SP_NONE ? sp_nomem(f->pd->d) : SPAA_OK;
 }
 
-static spaa_status user_place(struct sp_pd_frames *f, const struct sp_pd_scene *scene, uint64_t addr,
-                              bool caller, uint8_t kind, struct sp_pd_frame_list *out)
+static spaa_status pd_frames_user_place(struct sp_pd_frames *f, const struct sp_pd_scene *scene,
+                                        uint64_t addr, bool caller, uint8_t kind,
+                                        struct sp_pd_frame_list *out)
 {
     const struct sp_pd_map *m = scene->maps ? sp_pd_maps_find(scene->maps, addr - (caller && addr)) : NULL;
     if (!m)
-        return unmapped_place(f, scene, addr, caller, kind, out);
+        return pd_frames_unmapped_place(f, scene, addr, caller, kind, out);
     uint32_t dso = m->dso;
-    spaa_status st = memfd_code(f, &dso, addr - (caller && addr));
+    spaa_status st = pd_frames_memfd_code(f, &dso, addr - (caller && addr));
     if (st)
         return st;
     if (f->dsos.v[dso].kind == DSO_ANONYMOUS)
-        return jit_place(f, dso, scene->time, addr, caller, kind, out);
-    return place_at(f, m->dso, addr - m->start + m->pgoff, caller, kind, out);
+        return pd_frames_jit_place(f, dso, scene->time, addr, caller, kind, out);
+    return pd_frames_place_at(f, m->dso, addr - m->start + m->pgoff, caller, kind, out);
 }
 
 spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_scene *scene, unsigned mode,
@@ -683,21 +688,21 @@ spaa_status sp_pd_frames_at(struct sp_pd_frames *f, const struct sp_pd_scene *sc
     f->last = SP_NONE;
     switch (mode) {
     case PD_MODE_KERNEL:
-        return kernel_place(f, addr, caller, out);
+        return pd_frames_kernel_place(f, addr, caller, out);
     case PD_MODE_USER:
-        return user_place(f, scene, addr, caller, SP_USER, out);
+        return pd_frames_user_place(f, scene, addr, caller, SP_USER, out);
     case PD_MODE_GUEST_KERNEL:
-        return place_at(f, f->guest_kernel, addr, caller, SP_KERNEL, out);
+        return pd_frames_place_at(f, f->guest_kernel, addr, caller, SP_KERNEL, out);
     case PD_MODE_GUEST_USER:
-        return place_at(f, f->guest_user, addr, caller, SP_USER, out);
+        return pd_frames_place_at(f, f->guest_user, addr, caller, SP_USER, out);
     case PD_MODE_HYPERVISOR:
-        return place_at(f, f->hypervisor, addr, caller, SP_UNKNOWN, out);
+        return pd_frames_place_at(f, f->hypervisor, addr, caller, SP_UNKNOWN, out);
     default:
         if (scene->maps && sp_pd_maps_find(scene->maps, addr))
-            return user_place(f, scene, addr, caller, SP_USER, out);
+            return pd_frames_user_place(f, scene, addr, caller, SP_USER, out);
         if (f->kernel_text && addr >= f->kernel_text)
-            return kernel_place(f, addr, caller, out);
-        return unmapped_place(f, scene, addr, caller, SP_UNKNOWN, out);
+            return pd_frames_kernel_place(f, addr, caller, out);
+        return pd_frames_unmapped_place(f, scene, addr, caller, SP_UNKNOWN, out);
     }
 }
 
@@ -712,16 +717,17 @@ uint32_t sp_pd_frames_last(const struct sp_pd_frames *f)
 }
 
 /* A place as its file is linked; the module is NULL where it is none of a file. */
-static struct sp_edge_side linked(const struct sp_pd_frames *f, const struct place *pl)
+static struct sp_edge_side pd_frames_linked(const struct sp_pd_frames *f, const struct place *pl)
 {
     const struct dso *d = &f->dsos.v[pl->dso];
     uint64_t look, ip;
-    addresses(f, d, pl->addr, &look, &ip);
+    pd_frames_addresses(f, d, pl->addr, &look, &ip);
     return (struct sp_edge_side){d->kind == DSO_FILE && !d->file_offsets ? d->module : NULL, ip};
 }
 
 /* The files that the process has mapped with their code. */
-static spaa_status gather_scene(struct sp_pd_frames *f, const struct sp_pd_scene *scene, bool *complete)
+static spaa_status pd_frames_gather_scene(struct sp_pd_frames *f, const struct sp_pd_scene *scene,
+                                          bool *complete)
 {
     size_t n = scene->maps ? scene->maps->list.n : 0;
     uint32_t before = SP_NONE;
@@ -733,7 +739,7 @@ static spaa_status gather_scene(struct sp_pd_frames *f, const struct sp_pd_scene
         if (d->kind != DSO_FILE || number == before)
             continue;
         before = number;
-        spaa_status st = d->opened ? SPAA_OK : open_dso(f, d, scene->maps->list.v[i].pgoff);
+        spaa_status st = d->opened ? SPAA_OK : pd_frames_open_dso(f, d, scene->maps->list.v[i].pgoff);
         if (st)
             return st;
         *complete = *complete && d->module && sp_module_file(d->module);
@@ -747,7 +753,8 @@ static spaa_status gather_scene(struct sp_pd_frames *f, const struct sp_pd_scene
 }
 
 /* The frame of a function that is proven to be there. */
-static spaa_status missing_frame(struct sp_pd_frames *f, const struct sp_edge_side *target, uint32_t *out)
+static spaa_status pd_frames_missing_frame(struct sp_pd_frames *f, const struct sp_edge_side *target,
+                                           uint32_t *out)
 {
     uint32_t dso = SP_NONE;
     for (size_t i = 0; i < f->dsos.n && dso == SP_NONE; i++) {
@@ -755,7 +762,7 @@ static spaa_status missing_frame(struct sp_pd_frames *f, const struct sp_edge_si
         if (d->module != target->module || d->kind != DSO_FILE)
             continue;
         if (d->number == SP_NONE)
-            d->number = profile_dso(f, d, d->name ? d->name : d->path.p);
+            d->number = pd_frames_profile_dso(f, d, d->name ? d->name : d->path.p);
         dso = d->number;
     }
     *out = sp_edges_target(f->pd->p, target, dso);
@@ -763,38 +770,39 @@ static spaa_status missing_frame(struct sp_pd_frames *f, const struct sp_edge_si
 }
 
 /* An address that lies within the instruction that was executed. */
-static struct sp_edge_side executed(const struct sp_pd_frames *f, const struct place *pl)
+static struct sp_edge_side pd_frames_executed(const struct sp_pd_frames *f, const struct place *pl)
 {
-    struct sp_edge_side side = linked(f, pl);
+    struct sp_edge_side side = pd_frames_linked(f, pl);
     side.addr -= pl->caller && side.addr;
     return side;
 }
 
-static spaa_status judge(struct sp_pd_frames *f, const struct sp_pd_scene *scene, struct call *c,
-                         const struct place *callee)
+static spaa_status pd_frames_judge(struct sp_pd_frames *f, const struct sp_pd_scene *scene, struct call *c,
+                                   const struct place *callee)
 {
     struct sp_judgement j;
     bool complete;
-    spaa_status st = gather_scene(f, scene, &complete);
+    spaa_status st = pd_frames_gather_scene(f, scene, &complete);
     if (st)
         return st;
-    struct sp_edge_side from = linked(f, &f->places.v[c->caller]), to = executed(f, callee);
+    struct sp_edge_side from = pd_frames_linked(f, &f->places.v[c->caller]),
+                        to = pd_frames_executed(f, callee);
     const struct sp_edge_scene all = {f->scene.v, f->scene.n, complete};
     st = sp_edges_judge(f->edges, &from, &to, &all, &j);
     c->pid = scene->pid;
     c->verdict = (uint8_t)j.verdict;
     c->by_scene = j.by_scene;
     c->below = j.below;
-    return st || j.verdict != SP_EDGE_MISSING ? st : missing_frame(f, &j.target, &c->frame);
+    return st || j.verdict != SP_EDGE_MISSING ? st : pd_frames_missing_frame(f, &j.target, &c->frame);
 }
 
-static bool holds(const struct call *c, uint32_t caller, uint32_t callee, int32_t pid)
+static bool pd_frames_holds(const struct call *c, uint32_t caller, uint32_t callee, int32_t pid)
 {
     return c->caller == caller && c->callee == callee && (!c->by_scene || c->pid == pid);
 }
 
-static spaa_status put_edge(struct sp_pd_frames *f, struct sp_pd_edge_list *out, size_t at,
-                            enum sp_edge_kind kind, uint32_t frame)
+static spaa_status pd_frames_put_edge(struct sp_pd_frames *f, struct sp_pd_edge_list *out, size_t at,
+                                      enum sp_edge_kind kind, uint32_t frame)
 {
     if (kind == SP_EDGE_BROKEN)
         frame = sp_edge_broken_frame(f->pd->p);
@@ -803,20 +811,20 @@ static spaa_status put_edge(struct sp_pd_frames *f, struct sp_pd_edge_list *out,
 }
 
 /* Finds, or judges and adds; the place's `call` is it then. */
-static spaa_status find_call(struct sp_pd_frames *f, const struct sp_pd_scene *scene, uint32_t callee,
-                             uint32_t caller)
+static spaa_status pd_frames_find_call(struct sp_pd_frames *f, const struct sp_pd_scene *scene,
+                                       uint32_t callee, uint32_t caller)
 {
     struct place *from = &f->places.v[caller], *to = &f->places.v[callee];
     uint64_t hash = sp_hash_mix((uint64_t)caller << 32 | to->function, 1);
     struct sp_probe at = sp_map_probe(&f->call_map, hash);
     for (uint32_t i; (i = sp_map_next(&f->call_map, &at)) != SP_MAP_NONE;) {
-        if (!holds(&f->calls.v[i], caller, to->function, scene->pid))
+        if (!pd_frames_holds(&f->calls.v[i], caller, to->function, scene->pid))
             continue;
         from->call = i;
         return SPAA_OK;
     }
     struct call fresh = {.caller = caller, .callee = to->function};
-    spaa_status st = judge(f, scene, &fresh, to);
+    spaa_status st = pd_frames_judge(f, scene, &fresh, to);
     if (st)
         return st;
     from->call = (uint32_t)f->calls.n;
@@ -827,14 +835,14 @@ static spaa_status find_call(struct sp_pd_frames *f, const struct sp_pd_scene *s
 }
 
 /* The caller may have called anything; but is it this frame's caller at all? */
-static spaa_status skipped(struct sp_pd_frames *f, struct place *callee, size_t at,
-                           struct sp_pd_edge_list *out)
+static spaa_status pd_frames_skipped(struct sp_pd_frames *f, struct place *callee, size_t at,
+                                     struct sp_pd_edge_list *out)
 {
     if (callee->skips == SKIPS_NOT_ASKED) {
-        struct sp_edge_side side = executed(f, callee);
+        struct sp_edge_side side = pd_frames_executed(f, callee);
         callee->skips = sp_edges_skips(f->edges, &side) ? SKIPS_CALLER : SKIPS_NOTHING;
     }
-    return callee->skips == SKIPS_CALLER ? put_edge(f, out, at, SP_EDGE_BROKEN, SP_NONE) : SPAA_OK;
+    return callee->skips == SKIPS_CALLER ? pd_frames_put_edge(f, out, at, SP_EDGE_BROKEN, SP_NONE) : SPAA_OK;
 }
 
 spaa_status sp_pd_frames_call(struct sp_pd_frames *f, const struct sp_pd_scene *scene, bool by_pointers,
@@ -843,26 +851,26 @@ spaa_status sp_pd_frames_call(struct sp_pd_frames *f, const struct sp_pd_scene *
     struct place *from = &f->places.v[caller], *to = &f->places.v[callee];
     spaa_status st = SPAA_OK;
     if (from->call == NOT_ASKED) {
-        struct sp_edge_side side = linked(f, from);
+        struct sp_edge_side side = pd_frames_linked(f, from);
         from->call = side.module && sp_edges_tells(f->edges, &side) ? NO_CALL : SP_NONE;
     }
     if (from->call == SP_NONE)
-        return by_pointers ? skipped(f, to, at, out) : SPAA_OK;
+        return by_pointers ? pd_frames_skipped(f, to, at, out) : SPAA_OK;
     if (to->function == NOT_ASKED) {
-        struct sp_edge_side side = executed(f, to);
+        struct sp_edge_side side = pd_frames_executed(f, to);
         to->function = sp_edges_function(f->edges, &side);
         if (to->function == SP_NONE) /* it stands for itself */
             to->function = callee | OF_PLACE;
     }
-    if (from->call == NO_CALL || !holds(&f->calls.v[from->call], caller, to->function, scene->pid))
-        st = find_call(f, scene, callee, caller);
+    if (from->call == NO_CALL || !pd_frames_holds(&f->calls.v[from->call], caller, to->function, scene->pid))
+        st = pd_frames_find_call(f, scene, callee, caller);
     if (st)
         return st;
     const struct call *c = &f->calls.v[from->call];
     if (c->verdict == SP_EDGE_IMPOSSIBLE || c->below)
-        st = put_edge(f, out, at, SP_EDGE_BROKEN, SP_NONE);
+        st = pd_frames_put_edge(f, out, at, SP_EDGE_BROKEN, SP_NONE);
     if (!st && c->verdict == SP_EDGE_MISSING)
-        st = put_edge(f, out, at, SP_EDGE_INFERRED, c->frame);
+        st = pd_frames_put_edge(f, out, at, SP_EDGE_INFERRED, c->frame);
     return st;
 }
 

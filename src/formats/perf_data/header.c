@@ -35,13 +35,13 @@ bool sp_pd_add_id(struct sp_pd *pd, uint64_t id, uint32_t attr)
 }
 
 /* Whether [offset, offset + size) lies in the input. */
-static bool inside(const struct sp_pd *pd, uint64_t offset, uint64_t size)
+static bool pd_header_inside(const struct sp_pd *pd, uint64_t offset, uint64_t size)
 {
     return offset <= pd->size && size <= pd->size - offset;
 }
 
-static spaa_status bad_section(struct sp_pd *pd, uint64_t where, const char *what, uint64_t offset,
-                               uint64_t size)
+static spaa_status pd_header_bad_section(struct sp_pd *pd, uint64_t where, const char *what, uint64_t offset,
+                                         uint64_t size)
 {
     sp_emit(pd->d, SP_E010, SP_AT(where), "the %s (%llu bytes at %llu) lie outside the file of %zu bytes",
             what, (unsigned long long)size, (unsigned long long)offset, pd->size);
@@ -49,7 +49,7 @@ static spaa_status bad_section(struct sp_pd *pd, uint64_t where, const char *wha
 }
 
 /* One entry of the attribute table: the attribute, then the section of its ids. */
-static spaa_status read_attr_entry(struct sp_pd *pd, uint64_t at, uint64_t entry)
+static spaa_status pd_header_read_attr_entry(struct sp_pd *pd, uint64_t at, uint64_t entry)
 {
     const unsigned char *p = pd->file + at;
     struct sp_pd_attr attr;
@@ -61,7 +61,7 @@ static spaa_status read_attr_entry(struct sp_pd *pd, uint64_t at, uint64_t entry
     if (!sp_vec_push(&pd->attrs, attr))
         return sp_nomem(pd->d);
     uint64_t ids_at = sp_pd_u64(p + entry - 16, pd->swap), ids_size = sp_pd_u64(p + entry - 8, pd->swap);
-    if (!inside(pd, ids_at, ids_size)) {
+    if (!pd_header_inside(pd, ids_at, ids_size)) {
         sp_emit(pd->d, SP_L300, SP_AT(at + entry - 16), "the ids of event %zu lie outside the file",
                 pd->attrs.n - 1);
         return SPAA_OK;
@@ -72,10 +72,10 @@ static spaa_status read_attr_entry(struct sp_pd *pd, uint64_t at, uint64_t entry
     return SPAA_OK;
 }
 
-static spaa_status read_attrs(struct sp_pd *pd, uint64_t entry, uint64_t at, uint64_t size)
+static spaa_status pd_header_read_attrs(struct sp_pd *pd, uint64_t entry, uint64_t at, uint64_t size)
 {
-    if (!inside(pd, at, size))
-        return bad_section(pd, 24, "attributes", at, size);
+    if (!pd_header_inside(pd, at, size))
+        return pd_header_bad_section(pd, 24, "attributes", at, size);
     if (entry < 16 || entry > 65536 || (size && size < entry)) {
         sp_emit(pd->d, SP_E010, SP_AT(16), "attributes of %llu bytes each", (unsigned long long)entry);
         return SPAA_ERR_INPUT;
@@ -85,7 +85,7 @@ static spaa_status read_attrs(struct sp_pd *pd, uint64_t entry, uint64_t at, uin
             sp_emit(pd->d, SP_E007, SP_AT(at + i), "more than %u events", SP_PD_ATTRS);
             return SPAA_ERR_LIMIT;
         }
-        spaa_status st = read_attr_entry(pd, at + i, entry);
+        spaa_status st = pd_header_read_attr_entry(pd, at + i, entry);
         if (st)
             return st;
     }
@@ -93,9 +93,9 @@ static spaa_status read_attrs(struct sp_pd *pd, uint64_t entry, uint64_t at, uin
 }
 
 /* The names of tracepoints in recordings of old perfs: pairs of config and name. */
-static spaa_status read_event_types(struct sp_pd *pd, uint64_t at, uint64_t size)
+static spaa_status pd_header_read_event_types(struct sp_pd *pd, uint64_t at, uint64_t size)
 {
-    if (!inside(pd, at, size))
+    if (!pd_header_inside(pd, at, size))
         return SPAA_OK;
     for (uint64_t i = 0; size - i >= 72 && pd->event_types.n < SP_PD_ATTRS; i += 72) {
         const unsigned char *p = pd->file + at + i;
@@ -109,20 +109,20 @@ static spaa_status read_event_types(struct sp_pd *pd, uint64_t at, uint64_t size
 }
 
 /* The section table stands right behind the data, an entry for each bit that is set. */
-static spaa_status read_features(struct sp_pd *pd, uint64_t table)
+static spaa_status pd_header_read_features(struct sp_pd *pd, uint64_t table)
 {
     size_t entry = 0;
     for (unsigned bit = 0; bit < FEATURE_BITS; bit++) {
         if (!(sp_pd_u64(pd->file + 72 + bit / 64 * 8, pd->swap) >> bit % 64 & 1))
             continue;
         uint64_t at = table + entry++ * 16;
-        if (!inside(pd, at, 16)) {
+        if (!pd_header_inside(pd, at, 16)) {
             sp_emit(pd->d, SP_L300, SP_AT(at),
                     "the feature sections are cut off: names and build-ids may be missing");
             return SPAA_OK;
         }
         uint64_t offset = sp_pd_u64(pd->file + at, pd->swap), size = sp_pd_u64(pd->file + at + 8, pd->swap);
-        if (!inside(pd, offset, size)) {
+        if (!pd_header_inside(pd, offset, size)) {
             sp_emit(pd->d, SP_L300, SP_AT(at), "feature section %u lies outside the file", bit);
             continue;
         }
@@ -133,7 +133,7 @@ static spaa_status read_features(struct sp_pd *pd, uint64_t table)
     return SPAA_OK;
 }
 
-static spaa_status open_file(struct sp_pd *pd)
+static spaa_status pd_header_open_file(struct sp_pd *pd)
 {
     const unsigned char *p = pd->file;
     if (pd->size < HEADER_SIZE) {
@@ -142,13 +142,14 @@ static spaa_status open_file(struct sp_pd *pd)
     }
     uint64_t entry = sp_pd_u64(p + 16, pd->swap), data = sp_pd_u64(p + 40, pd->swap),
              size = sp_pd_u64(p + 48, pd->swap);
-    spaa_status st = read_attrs(pd, entry, sp_pd_u64(p + 24, pd->swap), sp_pd_u64(p + 32, pd->swap));
+    spaa_status st =
+        pd_header_read_attrs(pd, entry, sp_pd_u64(p + 24, pd->swap), sp_pd_u64(p + 32, pd->swap));
     if (!st)
-        st = read_event_types(pd, sp_pd_u64(p + 56, pd->swap), sp_pd_u64(p + 64, pd->swap));
+        st = pd_header_read_event_types(pd, sp_pd_u64(p + 56, pd->swap), sp_pd_u64(p + 64, pd->swap));
     if (st)
         return st;
     if (data > pd->size)
-        return bad_section(pd, 40, "records", data, size);
+        return pd_header_bad_section(pd, 40, "records", data, size);
     pd->closed = size != 0;
     if (!size) {
         sp_emit(pd->d, SP_W310, SP_AT(48), "the header gives no size of the data: the recorder was killed");
@@ -161,7 +162,7 @@ static spaa_status open_file(struct sp_pd *pd)
     }
     if (!sp_pd_part_add(pd, p + data, (size_t)size, data))
         return sp_nomem(pd->d);
-    st = pd->closed ? read_features(pd, data + size) : SPAA_OK;
+    st = pd->closed ? pd_header_read_features(pd, data + size) : SPAA_OK;
     return st ? st : sp_pd_parts_beside(pd);
 }
 
@@ -200,5 +201,5 @@ spaa_status sp_pd_open(struct sp_pd *pd)
         sp_emit(pd->d, SP_E010, SP_AT(8), "a header of %llu bytes", (unsigned long long)header);
         return SPAA_ERR_INPUT;
     }
-    return open_file(pd);
+    return pd_header_open_file(pd);
 }

@@ -2,7 +2,7 @@
 #include "formats/perf_data/resolve.h"
 
 /* The first range that ends behind addr. */
-static size_t first_ending_after(const struct sp_pd_maps *maps, uint64_t addr)
+static size_t pd_maps_first_ending_after(const struct sp_pd_maps *maps, uint64_t addr)
 {
     size_t lo = 0, hi = maps->list.n;
     while (lo < hi) {
@@ -17,14 +17,14 @@ static size_t first_ending_after(const struct sp_pd_maps *maps, uint64_t addr)
 
 const struct sp_pd_map *sp_pd_maps_find(const struct sp_pd_maps *maps, uint64_t addr)
 {
-    size_t i = first_ending_after(maps, addr);
+    size_t i = pd_maps_first_ending_after(maps, addr);
     return i < maps->list.n && maps->list.v[i].start <= addr ? &maps->list.v[i] : NULL;
 }
 
 enum sp_pd_put sp_pd_maps_put(struct sp_pd_maps *maps, struct sp_pd_map add)
 {
     struct sp_pd_map keep[3];
-    size_t n = 0, i = first_ending_after(maps, add.start), j = i;
+    size_t n = 0, i = pd_maps_first_ending_after(maps, add.start), j = i;
     if (add.end <= add.start)
         return SP_PD_PUT;
     while (j < maps->list.n && maps->list.v[j].start < add.end)

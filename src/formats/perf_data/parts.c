@@ -1,12 +1,53 @@
 /*
- * The files of a recording. Usually it is one; the directory form (`perf record --threads`) has the header in
- * `data` and the records of each thread in `data.0`, `data.1`, ... beside it, which are nothing but records.
- * Each file has its own stream of COMPRESSED records.
+ * The files of a recording, and what is unpacked of them; a position names a record in either.
+ *
+ * Usually it is one file; the directory form (`perf record --threads`) has the header in `data` and the
+ * records of each thread in `data.0`, `data.1`, ... beside it, which are nothing but records.
+ *
+ * The records inside COMPRESSED records are one zstd stream over all those of a file, cut anywhere. It is
+ * unpacked once, into an unlinked temporary file that is then mapped, since two passes and the groups of
+ * samples look into it.
  */
 #include "formats/perf_data/perf_data.h"
 
+#include "io/temporary.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define UNPACKED_MAX ((uint64_t)64 << 30)
+#define BLOCK        ((size_t)256 << 10)
+
+struct sp_pd_unpack {
+    ZSTD_DStream *stream;
+    int fd;
+    uint64_t n;
+    void *map;
+    bool damaged; /* what follows damage cannot be unpacked */
+    unsigned char block[BLOCK];
+};
+
+struct sp_where sp_pd_where(uint64_t pos)
+{
+    if (pos < (uint64_t)1 << SP_PD_PART_SHIFT)
+        return SP_AT(pos);
+    if (pos < SP_PD_UNPACKED)
+        return (struct sp_where){.offset = pos & (((uint64_t)1 << SP_PD_PART_SHIFT) - 1),
+                                 .record = "in a file of the folder"};
+    return (struct sp_where){.offset = pos & (((uint64_t)1 << SP_PD_PART_SHIFT) - 1),
+                             .record = "in the unpacked COMPRESSED records"};
+}
+
+const unsigned char *sp_pd_at(const struct sp_pd *pd, uint64_t pos)
+{
+    const struct sp_pd_range *r = &sp_pd_part_of(pd, pos)->ranges[pos >= SP_PD_UNPACKED];
+    return r->p + (pos - r->base);
+}
 
 bool sp_pd_part_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t offset)
 {
@@ -18,7 +59,7 @@ bool sp_pd_part_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t
 }
 
 /* Adds `NAME.number`; *found says whether it is there. */
-static spaa_status add_file(struct sp_pd *pd, const char *name, unsigned number, bool *found)
+static spaa_status pd_parts_add_file(struct sp_pd *pd, const char *name, unsigned number, bool *found)
 {
     struct sp_buf path;
     struct stat sb;
@@ -53,7 +94,7 @@ spaa_status sp_pd_parts_beside(struct sp_pd *pd)
     if (!pd->directory)
         return SPAA_OK;
     for (; found && !st && files + 2 < SP_PD_PARTS; files++)
-        st = add_file(pd, sp_input_name(pd->in), files, &found);
+        st = pd_parts_add_file(pd, sp_input_name(pd->in), files, &found);
     if (st || files > 1)
         return st;
     sp_emit_hint(pd->d, SP_E009, SP_AT_NOTHING,
@@ -65,10 +106,112 @@ spaa_status sp_pd_parts_beside(struct sp_pd *pd)
     return SPAA_ERR_UNSUPPORTED;
 }
 
+static spaa_status pd_parts_disk_error(struct sp_pd *pd)
+{
+    if (errno == ENOMEM)
+        return sp_nomem(pd->d);
+    sp_emit_hint(pd->d, SP_E020, SP_AT_NOTHING, "set TMPDIR to a folder with enough free space",
+                 "a temporary file for compressed records: %s", strerror(errno));
+    return SPAA_ERR_IO;
+}
+
+static spaa_status pd_parts_begin(struct sp_pd *pd, struct sp_pd_part *part)
+{
+    struct sp_pd_unpack *u = calloc(1, sizeof *u);
+    if (!u)
+        return sp_nomem(pd->d);
+    u->fd = -1;
+    part->unpack = u;
+    u->stream = ZSTD_createDStream();
+    if (!u->stream)
+        return sp_nomem(pd->d);
+    ZSTD_DCtx_setParameter(u->stream, ZSTD_d_windowLogMax, 27);
+    u->fd = sp_temporary_file();
+    return u->fd < 0 ? pd_parts_disk_error(pd) : SPAA_OK;
+}
+
+static bool pd_parts_put(struct sp_pd_unpack *u, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        ssize_t put = write(u->fd, u->block + at, n - at);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return false;
+        at += (size_t)put;
+    }
+    u->n += n;
+    return true;
+}
+
+spaa_status sp_pd_unpack_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t pos)
+{
+    struct sp_pd_part *part = sp_pd_part_of(pd, pos);
+    if (!part->unpack) {
+        spaa_status st = pd_parts_begin(pd, part);
+        if (st)
+            return st;
+    }
+    struct sp_pd_unpack *u = part->unpack;
+    ZSTD_inBuffer in = {p, n, 0};
+    bool full = true; /* a filled block may leave output inside the decoder */
+    while (!u->damaged && (in.pos < in.size || full)) {
+        ZSTD_outBuffer out = {u->block, BLOCK, 0};
+        size_t before = in.pos;
+        size_t left = ZSTD_decompressStream(u->stream, &out, &in);
+        if (ZSTD_isError(left)) {
+            sp_emit(pd->d, SP_E006, sp_pd_where(pos), "COMPRESSED record: %s; the records after it are lost",
+                    ZSTD_getErrorName(left));
+            u->damaged = true;
+        }
+        if (u->n + out.pos > UNPACKED_MAX) {
+            sp_emit(pd->d, SP_E007, sp_pd_where(pos), "more than %llu GiB of compressed records",
+                    (unsigned long long)(UNPACKED_MAX >> 30));
+            return SPAA_ERR_LIMIT;
+        }
+        if (!pd_parts_put(u, out.pos))
+            return pd_parts_disk_error(pd);
+        full = out.pos == BLOCK;
+        if (in.pos == before && !out.pos)
+            break;
+    }
+    return SPAA_OK;
+}
+
+spaa_status sp_pd_unpack_end(struct sp_pd *pd, struct sp_pd_part *part)
+{
+    struct sp_pd_unpack *u = part->unpack;
+    if (!u || !u->n)
+        return SPAA_OK;
+    if (u->n > SIZE_MAX) {
+        errno = EFBIG;
+        return pd_parts_disk_error(pd);
+    }
+    void *map = mmap(NULL, (size_t)u->n, PROT_READ, MAP_PRIVATE, u->fd, 0);
+    if (map == MAP_FAILED)
+        return pd_parts_disk_error(pd);
+    u->map = map;
+    part->ranges[1].p = map;
+    part->ranges[1].n = (size_t)u->n;
+    return SPAA_OK;
+}
+
+static void pd_parts_unpack_free(struct sp_pd_unpack *u)
+{
+    if (!u)
+        return;
+    if (u->map)
+        munmap(u->map, (size_t)u->n);
+    if (u->fd >= 0)
+        close(u->fd);
+    ZSTD_freeDStream(u->stream);
+    free(u);
+}
+
 void sp_pd_parts_free(struct sp_pd *pd)
 {
     for (size_t i = 0; i < pd->parts.n; i++) {
-        sp_pd_unpack_free(pd->parts.v[i].unpack);
+        pd_parts_unpack_free(pd->parts.v[i].unpack);
         sp_input_close(pd->parts.v[i].in);
     }
     sp_vec_free(&pd->parts);

@@ -5,25 +5,25 @@
  * perf.data-file-format.txt), include/uapi/linux/perf_event.h and tools/lib/perf/include/perf/event.h.
  *
  * How a recording is read (reader.c runs the steps):
- *   header.c    magic, attributes, feature sections      -> attrs, ids, names, build-ids, host
- *   records.c   pass 1 over all records, samples skipped  -> sideband list, kernel maps; COMPRESSED
- *               records are unpacked into a spool (unpack.c), which pass 1 then walks as well
- *   tracefs.c   formats of tracepoints that the recording lacks; states.c: whether samples have thread states
- *   timeline.c  sideband by time                          -> comms and map versions of each process
- *   reloads.c   when just-in-time code was replaced -> versions more
- *   samples.c   pass 2 over the samples, unsorted         -> keys: distinct (event, thread and comm, map
- *               version, mode, raw callchain) with their weights
- *   unwind.c    samples with copied stacks                -> callchains, and so keys
- *   resolve.c   keys in order of map versions, while the maps of every process are replayed (replay.c)
- *               -> frames (frames.c) and stacks of the profile
+ *   header.c       magic, attributes (attr.c), feature sections (features.c) -> attrs, ids, names, build-ids,
+ * host records.c      pass 1 over all records, samples skipped -> sideband list, kernel maps, what was lost;
+ *                  COMPRESSED records are unpacked into a spool (parts.c), which pass 1 then walks as well
+ *   tracepoints.c  formats of tracepoints, also those that the recording lacks; states.c: whether samples
+ * have thread states timeline.c     sideband by time                        -> comms and map versions of each
+ * process reloads.c      when just-in-time code was replaced     -> more versions samples.c      pass 2 over
+ * the samples, unsorted       -> groups (groups.c): samples of one event, thread and comm, map version, mode
+ * and raw callchain, with their weights unwind.c       samples with copied stacks              -> callchains,
+ * and so groups resolve.c      groups in order of map versions, while the maps of every process are replayed
+ * (replay.c)
+ *                  -> frames (frames.c) and stacks of the profile
  *
  * A position names a record for good: its offset in the input, or SP_PD_UNPACKED plus its offset in
  * what COMPRESSED records hold; in the directory form the number of the file stands above. Records without
  * a time are ordered by it.
  *
- * Branch stacks become branches (arcs.c) or callchains (lbr.c) in pass 2.
- * Samples with REGS_USER and STACK_USER (`--call-graph dwarf`) get their keys after pass 2: unwind.c replays
- * the maps a first time, and finds their callchains by several threads.
+ * Branch stacks become branches or callchains (branches.c) in pass 2.
+ * Samples with REGS_USER and STACK_USER (`--call-graph dwarf`) join their groups after pass 2: unwind.c
+ * replays the maps a first time, and finds their callchains by several threads.
  */
 #ifndef SP_PERF_DATA_H
 #define SP_PERF_DATA_H
@@ -43,7 +43,7 @@
 #define SP_PD_UNPACKED   ((uint64_t)1 << 62) /* positions in the unpacked records start here */
 #define SP_PD_PART_SHIFT 44                  /* the number of the part stands above */
 #define SP_PD_PARTS      (1u << 16)
-#define SP_PD_SANE       ((uint64_t)1 << 62) /* times from here on are marks, not moments */
+#define SP_PD_SANE       ((uint64_t)1 << 62) /* times from here on are marks */
 #define SP_PD_ATTRS      65536u              /* caps on what a file may declare */
 #define SP_PD_IDS        (16u << 20)
 #define SP_PD_CGROUPS    65536u
@@ -165,16 +165,16 @@ struct sp_pd_thread {
 };
 
 /* A thread while neither its comm nor its process's maps change. */
-struct sp_pd_moment {
+struct sp_pd_epoch {
     uint32_t thread, process, version, comm;
 };
 
 /* Samples that are one stack. */
-struct sp_pd_key {
+struct sp_pd_group {
     const unsigned char *chain; /* n values as in the file; n == 0: none, then ip is all there is */
     uint64_t hash;
     uint64_t ip, count, period;
-    uint32_t n, attr, moment;
+    uint32_t n, attr, epoch;
     int32_t cpu; /* 0 unless grouped by */
     uint16_t mode, state;
     uint32_t stack;
@@ -184,7 +184,7 @@ struct sp_pd_key {
 struct sp_pd_sample {
     uint64_t time, pos, ip, period, hash;
     const unsigned char *chain;
-    uint32_t n, mode, attr, moment;
+    uint32_t n, mode, attr, epoch;
     uint32_t shape; /* the attribute that says what is where; attr may be another member of its group */
     int32_t pid, tid, cpu;
     enum sp_pd_state state;
@@ -209,12 +209,12 @@ struct sp_pd_values {
 /* A sample whose user stack is to be unwound. shape: the attribute that says what is where in it. */
 struct sp_pd_pending {
     uint64_t pos, period;
-    uint32_t attr, shape, moment;
+    uint32_t attr, shape, epoch;
     enum sp_pd_state state;
 };
 
 /* An entry of a branch stack. */
-struct sp_pd_branch {
+struct sp_pd_branch_entry {
     uint64_t from, to;
     bool missed, predicted, in_transaction, aborted;
     uint16_t cycles; /* since the branch before; 0: not counted */
@@ -222,10 +222,10 @@ struct sp_pd_branch {
 };
 
 /* A branch that a thread took. */
-struct sp_pd_arc {
+struct sp_pd_branch {
     uint64_t from, to, count, missed, cycles;
-    uint32_t attr, moment; /* attr: of the first sample */
-    int32_t cpu;           /* 0 unless grouped by */
+    uint32_t attr, epoch; /* attr: of the first sample */
+    int32_t cpu;          /* 0 unless grouped by */
 };
 
 /* A tracepoint's fields are a slice of trace_fields. */
@@ -266,7 +266,7 @@ struct sp_pd_deferred {
     int32_t tid;
 };
 
-struct sp_pd_unpack; /* unpack.c */
+struct sp_pd_unpack; /* parts.c */
 struct sp_pd_frames; /* frames.c */
 
 /* One file of the recording: its records, and those unpacked from COMPRESSED ones. */
@@ -305,7 +305,7 @@ struct sp_pd {
     struct sp_pd_text hostname, osrelease, version, arch, cpudesc, cpuid;
     struct sp_pd_text cmdline;
     uint32_t cpus_online, cpus_available;
-    struct sp_buf about; /* members of x_perf, from features */
+    struct sp_buf about; /* members of x_perf */
     uint32_t described;  /* features that stand there, by bit */
     uint64_t total_mem;
     bool has_clock_data;
@@ -334,17 +334,17 @@ struct sp_pd {
     struct sp_map process_map;
     SP_VEC(struct sp_pd_thread) threads;
     struct sp_map thread_map;
-    SP_VEC(struct sp_pd_moment) moments;
-    struct sp_map moment_map;
+    SP_VEC(struct sp_pd_epoch) epochs;
+    struct sp_map epoch_map;
 
-    SP_VEC(struct sp_pd_key) keys;
-    struct sp_map key_map;
+    SP_VEC(struct sp_pd_group) groups;
+    struct sp_map group_map;
     SP_VEC(struct sp_pd_pending) pending;
     uint64_t unwound, unfinished; /* samples; of them, that end where the caller could not be found */
-    SP_VEC(struct sp_pd_arc) arcs;
-    struct sp_map arc_map;
-    bool arcs_missed, arcs_cycles; /* whether predictions and cycles are known */
-    uint32_t arc_event, arc_layout, arc_metrics[3];
+    SP_VEC(struct sp_pd_branch) branches;
+    struct sp_map branch_map;
+    bool branches_missed, branches_cycles; /* whether predictions and cycles are known */
+    uint32_t branch_event, branch_layout, branch_metrics[3];
     bool stack_bytes;               /* --stack-bytes */
     bool lbr_callstack;             /* --lbr-callstack */
     uint64_t lbr_untyped;           /* samples whose branch stacks cannot be made call stacks */
@@ -380,6 +380,34 @@ static inline int32_t sp_pd_i32(const unsigned char *p, bool swap)
     return (int32_t)sp_pd_u32(p, swap);
 }
 
+/* Takes pieces off a section or record; `bad` once it ran out, and from then on all is NULL or 0. */
+struct sp_pd_cursor {
+    const unsigned char *p;
+    size_t n;
+    bool swap, bad;
+};
+static inline const unsigned char *sp_pd_take(struct sp_pd_cursor *c, uint64_t n)
+{
+    if (c->bad || n > c->n) {
+        c->bad = true;
+        return NULL;
+    }
+    const unsigned char *p = c->p;
+    c->p += n;
+    c->n -= (size_t)n;
+    return p;
+}
+static inline uint32_t sp_pd_take_u32(struct sp_pd_cursor *c)
+{
+    const unsigned char *p = sp_pd_take(c, 4);
+    return p ? sp_pd_u32(p, c->swap) : 0;
+}
+static inline uint64_t sp_pd_take_u64(struct sp_pd_cursor *c)
+{
+    const unsigned char *p = sp_pd_take(c, 8);
+    return p ? sp_pd_u64(p, c->swap) : 0;
+}
+
 /*
  * Records lie a few hundred bytes apart, at distances no prefetcher of the processor foresees, and each
  * tells where the next one is: without this, half of the time goes into waiting for their headers.
@@ -398,10 +426,6 @@ spaa_status sp_pd_open(struct sp_pd *pd);
 bool sp_pd_add_id(struct sp_pd *pd, uint64_t id, uint32_t attr);
 uint32_t sp_pd_find_id(const struct sp_pd *pd, uint64_t id); /* number in ids, or SP_NONE */
 
-/* lost.c: LOST and LOST_SAMPLES records, and what was lost by all of them. */
-void sp_pd_lost_record(struct sp_pd *pd, const struct sp_pd_record *r);
-uint64_t sp_pd_lost(const struct sp_pd *pd);
-
 /* parts.c */
 bool sp_pd_part_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t offset);
 spaa_status sp_pd_parts_beside(struct sp_pd *pd); /* of the directory form */
@@ -410,6 +434,12 @@ static inline struct sp_pd_part *sp_pd_part_of(const struct sp_pd *pd, uint64_t 
 {
     return &pd->parts.v[(pos & (SP_PD_UNPACKED - 1)) >> SP_PD_PART_SHIFT];
 }
+const unsigned char *sp_pd_at(const struct sp_pd *pd, uint64_t pos); /* a record seen before */
+/* The words of a position for messages: an offset in the input where there is one. */
+struct sp_where sp_pd_where(uint64_t pos);
+/* The stream inside COMPRESSED records. */
+spaa_status sp_pd_unpack_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t pos);
+spaa_status sp_pd_unpack_end(struct sp_pd *pd, struct sp_pd_part *part); /* sets ranges[1] */
 
 /* attr.c: perf_event_attr, and what follows from it. n bytes are there; bytes 0: not even the minimum. */
 bool sp_pd_attr_read(const unsigned char *p, size_t n, bool swap, bool big_endian, struct sp_pd_attr *out);
@@ -423,26 +453,31 @@ const char *sp_pd_build_id_of(const struct sp_pd *pd, const char *path, size_t n
 /* 2 * n digits and a NUL; returns out. */
 const char *sp_pd_hex(const unsigned char *p, size_t n, char *out);
 
-/* describe.c: members of x_perf; false: out of memory. */
-bool sp_pd_describe_feature(struct sp_pd *pd, unsigned bit, const unsigned char *p, size_t n);
-bool sp_pd_describe_rest(struct sp_pd *pd);
-
 /* records.c */
 /*
  * The record at r->at + r->span of the range (start with a zeroed *r); false at the end. Damage is
  * stepped over; with `report` it is told, once.
  */
 bool sp_pd_next(struct sp_pd *pd, const struct sp_pd_range *range, struct sp_pd_record *r, bool report);
-const unsigned char *sp_pd_at(const struct sp_pd *pd, uint64_t pos); /* a record seen before */
 spaa_status sp_pd_pass1(struct sp_pd *pd);
 /* The user callchain that was recorded later under this cookie, or NULL. */
 const struct sp_pd_deferred *sp_pd_find_deferred(const struct sp_pd *pd, uint64_t cookie, int32_t tid);
-/* The words of a position for messages: an offset in the input where there is one. */
-struct sp_where sp_pd_where(uint64_t pos);
-/* The attribute whose sample_id stands at the end of a record that is no sample; NULL: there are none. */
-const struct sp_pd_attr *sp_pd_trailer_attr(const struct sp_pd *pd, const struct sp_pd_record *r);
+/* What was lost, by all that tells of it. */
+uint64_t sp_pd_lost(const struct sp_pd *pd);
+struct sp_pd_mmap {
+    int32_t pid;
+    uint64_t start, len, pgoff;
+    struct sp_pd_text path;        /* NUL-terminated in the input */
+    const unsigned char *build_id; /* build_id_size bytes, or NULL */
+    size_t build_id_size;
+    bool kernel, guest;
+    bool data; /* not executable */
+};
+bool sp_pd_mmap_read(const struct sp_pd *pd, const unsigned char *rec, struct sp_pd_mmap *out);
+bool sp_pd_is_fork(const struct sp_pd *pd, const unsigned char *rec, uint64_t time, int32_t *pid,
+                   int32_t *ppid);
 
-/* trace.c */
+/* tracepoints.c */
 spaa_status sp_pd_trace_read(struct sp_pd *pd, const unsigned char *p, size_t n);
 /* One event's format as tracefs has it, if its ID is this; text must live as long as pd. */
 spaa_status sp_pd_trace_format(struct sp_pd *pd, uint64_t id, const char *text, size_t n);
@@ -453,7 +488,7 @@ const struct sp_pd_trace_field *sp_pd_trace_field(const struct sp_pd *pd, uint64
 bool sp_pd_trace_fields(const struct sp_pd *pd, uint64_t id, const unsigned char *raw, size_t n,
                         struct sp_buf *b);
 
-/* tracefs.c: what the recording lacks of them; events have their names by then. */
+/* What the recording lacks of them; events have their names by then. */
 spaa_status sp_pd_tracefs(struct sp_pd *pd);
 
 /* states.c: whether samples have states; after all that tells formats. */
@@ -468,38 +503,21 @@ enum sp_pd_state sp_pd_switch_state(const struct sp_pd *pd, const struct sp_pd_a
 struct sp_sample;
 spaa_status sp_pd_details(struct sp_pd *pd, uint32_t shape, uint64_t pos, struct sp_sample *row);
 
-/* unpack.c: the stream inside COMPRESSED records. */
-spaa_status sp_pd_unpack_add(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t pos);
-spaa_status sp_pd_unpack_end(struct sp_pd *pd, struct sp_pd_part *part); /* sets ranges[1] */
-void sp_pd_unpack_free(struct sp_pd_unpack *u);
-
 /* events.c: names of the events, and their place in the profile. Before and after pass 2. */
 spaa_status sp_pd_name_events(struct sp_pd *pd);
 spaa_status sp_pd_add_events(struct sp_pd *pd);
 
 /* timeline.c */
-struct sp_pd_mmap {
-    int32_t pid;
-    uint64_t start, len, pgoff;
-    struct sp_pd_text path;        /* NUL-terminated in the input */
-    const unsigned char *build_id; /* build_id_size bytes, or NULL */
-    size_t build_id_size;
-    bool kernel, guest;
-    bool data; /* not executable */
-};
-bool sp_pd_mmap_read(const struct sp_pd *pd, const unsigned char *rec, struct sp_pd_mmap *out);
-bool sp_pd_is_fork(const struct sp_pd *pd, const unsigned char *rec, uint64_t time, int32_t *pid,
-                   int32_t *ppid);
 spaa_status sp_pd_timeline(struct sp_pd *pd);
 uint32_t sp_pd_process(struct sp_pd *pd, int32_t pid); /* finds or adds; SP_NONE: out of memory */
 uint32_t sp_pd_process_find(const struct sp_pd *pd, int32_t pid);
 uint32_t sp_pd_thread(struct sp_pd *pd, int32_t pid, int32_t tid);
 /*
- * The moment of a thread at a time: finds or adds; SP_NONE: out of memory. The answer holds for
+ * The epoch of a thread at a time: finds or adds; SP_NONE: out of memory. The answer holds for
  * since <= time < until.
  */
-uint32_t sp_pd_moment(struct sp_pd *pd, int32_t pid, int32_t tid, uint64_t time, uint64_t *since,
-                      uint64_t *until);
+uint32_t sp_pd_epoch(struct sp_pd *pd, int32_t pid, int32_t tid, uint64_t time, uint64_t *since,
+                     uint64_t *until);
 
 /* fields.c */
 /*
@@ -512,13 +530,12 @@ void sp_pd_fields_read(const struct sp_pd_attr *a, const unsigned char *rec, siz
 bool sp_pd_chain_read(const struct sp_pd_attr *a, const unsigned char *rec, size_t size, bool swap,
                       const unsigned char **chain, uint32_t *n, size_t *end);
 
-/* arcs.c */
-struct sp_pd_branch sp_pd_branch_read(const struct sp_pd *pd, const unsigned char *entry);
-spaa_status sp_pd_arcs_add(struct sp_pd *pd, const struct sp_pd_fields *f, uint32_t attr, uint32_t moment,
-                           int32_t cpu);
-spaa_status sp_pd_arcs_event(struct sp_pd *pd); /* after the other events */
+/* branches.c */
+struct sp_pd_branch_entry sp_pd_branch_entry_read(const struct sp_pd *pd, const unsigned char *entry);
+spaa_status sp_pd_branches_add(struct sp_pd *pd, const struct sp_pd_fields *f, uint32_t attr, uint32_t epoch,
+                               int32_t cpu);
+spaa_status sp_pd_branches_event(struct sp_pd *pd); /* after the other events */
 
-/* lbr.c */
 /* Whether the processor kept the branch stacks as call stacks. */
 bool sp_pd_lbr_is_chain(const struct sp_pd_attr *a);
 /* The callchain by the sample's branch stack; empty: it stays what it is. False: out of memory. */
@@ -541,15 +558,21 @@ sp_pd_sample_fixed(const struct sp_pd_plan *plan, const unsigned char *p, bool s
     s->cpu = plan->cpu ? sp_pd_i32(p + plan->cpu, swap) : -1;
 }
 
-/* keys.c */
+/* groups.c */
 void sp_pd_sample_hash(const struct sp_pd *pd, struct sp_pd_sample *s);
-/* Adds to the sample's key. copy: its callchain does not stay where it is. */
-spaa_status sp_pd_key_add(struct sp_pd *pd, const struct sp_pd_sample *s, bool copy);
-spaa_status sp_pd_keys_add(struct sp_pd *pd, const struct sp_pd_sample *batch, unsigned n);
-static inline void sp_pd_keys_ahead(const struct sp_pd *pd, const struct sp_pd_sample *s)
+/* Adds to the sample's group. copy: its callchain does not stay where it is. */
+spaa_status sp_pd_group_add(struct sp_pd *pd, const struct sp_pd_sample *s, bool copy);
+spaa_status sp_pd_groups_add(struct sp_pd *pd, const struct sp_pd_sample *batch, unsigned n);
+static inline void sp_pd_groups_expect(const struct sp_pd *pd, const struct sp_pd_sample *s)
 {
-    sp_map_expect(&pd->key_map, s->hash);
+    sp_map_expect(&pd->group_map, s->hash);
 }
+
+/* members.c */
+void sp_pd_comma(struct sp_buf *b);                    /* unless something was just opened */
+void sp_pd_member(struct sp_buf *b, const char *name); /* all but its value */
+void sp_pd_member_u64(struct sp_buf *b, const char *name, uint64_t v);
+void sp_pd_member_hex(struct sp_buf *b, const char *name, uint64_t v);
 
 /* summary.c: the header of the profile. */
 spaa_status sp_pd_summary(struct sp_pd *pd);

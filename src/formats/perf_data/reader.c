@@ -3,7 +3,7 @@
 
 #include "model/samples.h"
 
-static int probe(const unsigned char *p, size_t n, bool whole, const char **reason)
+static int pd_probe(const unsigned char *p, size_t n, bool whole, const char **reason)
 {
     (void)whole;
     if (n < 8)
@@ -19,7 +19,7 @@ static int probe(const unsigned char *p, size_t n, bool whole, const char **reas
     return 0;
 }
 
-static void free_session(struct sp_pd *pd)
+static void pd_reader_free_session(struct sp_pd *pd)
 {
     sp_pd_parts_free(pd);
     for (size_t i = 0; i < pd->processes.n; i++)
@@ -42,19 +42,19 @@ static void free_session(struct sp_pd *pd)
     sp_vec_free(&pd->deferred);
     sp_vec_free(&pd->processes);
     sp_vec_free(&pd->threads);
-    sp_vec_free(&pd->moments);
-    sp_vec_free(&pd->keys);
+    sp_vec_free(&pd->epochs);
+    sp_vec_free(&pd->groups);
     sp_vec_free(&pd->pending);
-    sp_vec_free(&pd->arcs);
+    sp_vec_free(&pd->branches);
     struct sp_map *maps[] = {&pd->id_map,     &pd->build_id_map, &pd->deferred_map, &pd->process_map,
-                             &pd->thread_map, &pd->moment_map,   &pd->key_map,      &pd->arc_map};
+                             &pd->thread_map, &pd->epoch_map,    &pd->group_map,    &pd->branch_map};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         sp_map_free(maps[i]);
     sp_arena_free(&pd->arena);
 }
 
 /* What of the wished grouping the samples can tell. */
-static unsigned grouping(const struct sp_pd *pd)
+static unsigned pd_reader_grouping(const struct sp_pd *pd)
 {
     uint64_t have = 0;
     for (size_t i = 0; i < pd->attrs.n; i++)
@@ -65,7 +65,7 @@ static unsigned grouping(const struct sp_pd *pd)
 }
 
 /* From the timeline on. */
-static spaa_status to_stacks(struct sp_pd *pd)
+static spaa_status pd_reader_to_stacks(struct sp_pd *pd)
 {
     struct sp_pd_frames *frames;
     spaa_status st = sp_pd_frames_new(pd, &frames);
@@ -81,14 +81,14 @@ static spaa_status to_stacks(struct sp_pd *pd)
     if (!st)
         st = sp_pd_add_events(pd);
     if (!st)
-        st = sp_pd_arcs_event(pd);
+        st = sp_pd_branches_event(pd);
     if (!st)
         st = sp_pd_resolve(pd, frames);
     sp_pd_frames_free(frames);
     return st;
 }
 
-static spaa_status run(struct sp_pd *pd)
+static spaa_status pd_reader_run(struct sp_pd *pd)
 {
     spaa_status st = sp_pd_open(pd);
     if (!st)
@@ -106,20 +106,20 @@ static spaa_status run(struct sp_pd *pd)
     if (!st)
         st = sp_pd_tracefs(pd);
     sp_pd_states(pd);
-    pd->group_by = grouping(pd);
+    pd->group_by = pd_reader_grouping(pd);
     if (!st)
         st = sp_pd_timeline(pd);
     if (!st)
-        st = to_stacks(pd);
+        st = pd_reader_to_stacks(pd);
     if (!st)
         st = sp_pd_summary(pd);
-    if (!st && !pd->keys.n)
+    if (!st && !pd->groups.n)
         sp_emit(pd->d, SP_W311, SP_AT_NOTHING, "the recording holds no samples");
     return st;
 }
 
-static spaa_status read_perf_data(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
-                                  struct sp_profile *p)
+static spaa_status pd_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                           struct sp_profile *p)
 {
     struct sp_pd *pd = calloc(1, sizeof *pd);
     if (!pd)
@@ -134,8 +134,8 @@ static spaa_status read_perf_data(struct sp_input *in, const struct sp_read_opts
     sp_buf_init(&pd->about, 0);
     spaa_status st = sp_input_whole(in, &pd->file, &pd->size);
     if (!st)
-        st = run(pd);
-    free_session(pd);
+        st = pd_reader_run(pd);
+    pd_reader_free_session(pd);
     free(pd);
     return st;
 }
@@ -158,6 +158,6 @@ const struct spaa_format spaa_format_perf_data = {
     .comes_back = "read only",
     .caps = SP_CAN_READ,
     .options = options,
-    .probe = probe,
-    .read = read_perf_data,
+    .probe = pd_probe,
+    .read = pd_read,
 };

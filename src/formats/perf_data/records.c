@@ -13,45 +13,29 @@
 
 #define CHAIN 4 /* records that must follow on each other to be believed after damage */
 
-struct sp_where sp_pd_where(uint64_t pos)
-{
-    if (pos < (uint64_t)1 << SP_PD_PART_SHIFT)
-        return SP_AT(pos);
-    if (pos < SP_PD_UNPACKED)
-        return (struct sp_where){.offset = pos & (((uint64_t)1 << SP_PD_PART_SHIFT) - 1),
-                                 .record = "in a file of the folder"};
-    return (struct sp_where){.offset = pos & (((uint64_t)1 << SP_PD_PART_SHIFT) - 1),
-                             .record = "in the unpacked COMPRESSED records"};
-}
-
-const unsigned char *sp_pd_at(const struct sp_pd *pd, uint64_t pos)
-{
-    const struct sp_pd_range *r = &sp_pd_part_of(pd, pos)->ranges[pos >= SP_PD_UNPACKED];
-    return r->p + (pos - r->base);
-}
-
-static bool known(uint32_t type)
+static bool pd_records_known(uint32_t type)
 {
     return (type >= 1 && type <= PD_KERNEL_LAST) || (type >= PD_USER_FIRST && type <= PD_USER_LAST);
 }
 
 /* Whether what stands at p could be a record: all but what COMPRESSED leaves is aligned to 8. */
-static bool plausible(const unsigned char *p, size_t left, bool swap)
+static bool pd_records_plausible(const unsigned char *p, size_t left, bool swap)
 {
     if (left < 8)
         return false;
     uint32_t type = sp_pd_u32(p, swap);
     size_t size = sp_pd_u16(p + 6, swap);
-    return size >= 8 && type < PD_TYPE_LIMIT && type && (known(type) || size % 8 == 0);
+    return size >= 8 && type < PD_TYPE_LIMIT && type && (pd_records_known(type) || size % 8 == 0);
 }
 
-static bool chain_from(const struct sp_pd *pd, const struct sp_pd_range *range, size_t at)
+static bool pd_records_chain_from(const struct sp_pd *pd, const struct sp_pd_range *range, size_t at)
 {
     for (unsigned i = 0; i < CHAIN; i++) {
         size_t left = range->n - at;
         if (!left)
             return i > 0;
-        if (!plausible(range->p + at, left, pd->swap) || !known(sp_pd_u32(range->p + at, pd->swap)))
+        if (!pd_records_plausible(range->p + at, left, pd->swap) ||
+            !pd_records_known(sp_pd_u32(range->p + at, pd->swap)))
             return false;
         size_t size = sp_pd_u16(range->p + at + 6, pd->swap);
         if (size % 8 || size > left)
@@ -61,7 +45,7 @@ static bool chain_from(const struct sp_pd *pd, const struct sp_pd_range *range, 
     return true;
 }
 
-static bool is_text(const unsigned char *p, size_t n)
+static bool pd_records_is_text(const unsigned char *p, size_t n)
 {
     size_t look = n < 64 ? n : 64, printable = 0;
     for (size_t i = 0; i < look; i++)
@@ -70,10 +54,10 @@ static bool is_text(const unsigned char *p, size_t n)
 }
 
 /* Steps over what is no record; the end of the range when none follows. */
-static size_t resync(struct sp_pd *pd, const struct sp_pd_range *range, size_t at, bool report)
+static size_t pd_records_resync(struct sp_pd *pd, const struct sp_pd_range *range, size_t at, bool report)
 {
     size_t next = at + 8 - at % 8;
-    while (next < range->n && !chain_from(pd, range, next))
+    while (next < range->n && !pd_records_chain_from(pd, range, next))
         next += 8;
     if (next > range->n)
         next = range->n;
@@ -81,7 +65,7 @@ static size_t resync(struct sp_pd *pd, const struct sp_pd_range *range, size_t a
         return next;
     const unsigned char *p = range->p + at;
     struct sp_where where = sp_pd_where(range->base + at);
-    if (next == range->n && is_text(p, range->n - at)) {
+    if (next == range->n && pd_records_is_text(p, range->n - at)) {
         sp_emit(pd->d, SP_W311, where, "%zu bytes of text follow the last record", range->n - at);
         return next;
     }
@@ -91,7 +75,7 @@ static size_t resync(struct sp_pd *pd, const struct sp_pd_range *range, size_t a
     return next;
 }
 
-static void cut_off(struct sp_pd *pd, uint64_t pos, uint64_t needs, size_t left, bool report)
+static void pd_records_cut_off(struct sp_pd *pd, uint64_t pos, uint64_t needs, size_t left, bool report)
 {
     if (report)
         sp_emit(pd->d, SP_L301, sp_pd_where(pos), "the last record needs %llu bytes, %zu are there",
@@ -99,7 +83,7 @@ static void cut_off(struct sp_pd *pd, uint64_t pos, uint64_t needs, size_t left,
 }
 
 /* Bytes of a COMPRESSED2 record, which may be more than its 16-bit size can say. */
-static size_t compressed2_span(const unsigned char *p, size_t left, size_t size, bool swap)
+static size_t pd_records_compressed2_span(const unsigned char *p, size_t left, size_t size, bool swap)
 {
     if (left < 16)
         return size;
@@ -110,7 +94,7 @@ static size_t compressed2_span(const unsigned char *p, size_t left, size_t size,
 }
 
 /* The payload behind records that have one. */
-static uint64_t payload(const struct sp_pd *pd, uint32_t type, const unsigned char *p, size_t size)
+static uint64_t pd_records_payload(const struct sp_pd *pd, uint32_t type, const unsigned char *p, size_t size)
 {
     if (type == PD_AUXTRACE && size >= 16)
         return sp_pd_u64(p + 8, pd->swap);
@@ -126,25 +110,25 @@ bool sp_pd_next(struct sp_pd *pd, const struct sp_pd_range *range, struct sp_pd_
         const unsigned char *p = range->p + at;
         size_t left = range->n - at;
         if (left < 8) {
-            cut_off(pd, range->base + at, 8, left, report);
+            pd_records_cut_off(pd, range->base + at, 8, left, report);
             return false;
         }
         uint32_t type = sp_pd_u32(p, pd->swap);
         size_t size = sp_pd_u16(p + 6, pd->swap), span = size;
         if (type == PD_COMPRESSED2)
-            span = compressed2_span(p, left, size, pd->swap);
-        if (span == size && !plausible(p, left, pd->swap)) {
-            at = resync(pd, range, at, report);
+            span = pd_records_compressed2_span(p, left, size, pd->swap);
+        if (span == size && !pd_records_plausible(p, left, pd->swap)) {
+            at = pd_records_resync(pd, range, at, report);
             continue;
         }
         if (span > left) {
-            cut_off(pd, range->base + at, span, left, report);
+            pd_records_cut_off(pd, range->base + at, span, left, report);
             return false;
         }
         if (span == size) {
-            uint64_t more = payload(pd, type, p, size);
+            uint64_t more = pd_records_payload(pd, type, p, size);
             if (more > left - size) {
-                cut_off(pd, range->base + at, more, left - size, report);
+                pd_records_cut_off(pd, range->base + at, more, left - size, report);
                 more = left - size;
             }
             span += (size_t)more;
@@ -163,7 +147,7 @@ bool sp_pd_next(struct sp_pd *pd, const struct sp_pd_range *range, struct sp_pd_
     return false;
 }
 
-const struct sp_pd_attr *sp_pd_trailer_attr(const struct sp_pd *pd, const struct sp_pd_record *r)
+static const struct sp_pd_attr *pd_records_trailer_attr(const struct sp_pd *pd, const struct sp_pd_record *r)
 {
     if (!pd->attrs.n)
         return NULL;
@@ -175,9 +159,9 @@ const struct sp_pd_attr *sp_pd_trailer_attr(const struct sp_pd *pd, const struct
 }
 
 /* The time in a record's sample_id trailer; body: bytes that the record's own fields take. 0: none. */
-static uint64_t trailer_time(const struct sp_pd *pd, const struct sp_pd_record *r, size_t body)
+static uint64_t pd_records_trailer_time(const struct sp_pd *pd, const struct sp_pd_record *r, size_t body)
 {
-    const struct sp_pd_attr *a = sp_pd_trailer_attr(pd, r);
+    const struct sp_pd_attr *a = pd_records_trailer_attr(pd, r);
     const struct sp_pd_plan *plan = a ? &a->plan : NULL;
     if (!plan || !plan->t_time || r->size < body + plan->t_size)
         return 0;
@@ -185,7 +169,7 @@ static uint64_t trailer_time(const struct sp_pd *pd, const struct sp_pd_record *
 }
 
 /* Bytes up to the end of a padded string at `at`; 0 when it does not end inside the record. */
-static size_t text_end(const struct sp_pd_record *r, size_t at)
+static size_t pd_records_text_end(const struct sp_pd_record *r, size_t at)
 {
     if (r->size <= at)
         return 0;
@@ -193,28 +177,65 @@ static size_t text_end(const struct sp_pd_record *r, size_t at)
     return nul ? ((size_t)(nul - r->p) + 8) & ~(size_t)7 : 0;
 }
 
-static spaa_status add_side(struct sp_pd *pd, const struct sp_pd_record *r, size_t body)
+static spaa_status pd_records_add_side(struct sp_pd *pd, const struct sp_pd_record *r, size_t body)
 {
-    struct sp_pd_side side = {trailer_time(pd, r, body), r->pos};
+    struct sp_pd_side side = {pd_records_trailer_time(pd, r, body), r->pos};
     if (r->type == PD_FORK && !side.time)
         side.time = sp_pd_u64(r->p + 24, pd->swap);
     return sp_vec_push(&pd->sides, side) ? SPAA_OK : sp_nomem(pd->d);
 }
 
-static spaa_status mmap_record(struct sp_pd *pd, const struct sp_pd_record *r)
+bool sp_pd_mmap_read(const struct sp_pd *pd, const unsigned char *rec, struct sp_pd_mmap *out)
+{
+    bool swap = pd->swap;
+    uint32_t type = sp_pd_u32(rec, swap);
+    unsigned misc = sp_pd_u16(rec + 4, swap), mode = misc & PD_MISC_MODE;
+    size_t size = sp_pd_u16(rec + 6, swap), text = type == PD_MMAP ? 40 : 72;
+    if (size <= text)
+        return false;
+    struct sp_pd_mmap m = {
+        .pid = sp_pd_i32(rec + 8, swap),
+        .start = sp_pd_u64(rec + 16, swap),
+        .len = sp_pd_u64(rec + 24, swap),
+        .pgoff = sp_pd_u64(rec + 32, swap),
+        .path = {(const char *)rec + text, 0},
+    };
+    m.path.n = strnlen(m.path.p, size - text);
+    if (m.path.n == size - text)
+        return false;
+    if (type == PD_MMAP2 && misc & PD_MISC_BUILD_ID && rec[40] > 0 && rec[40] <= 20) {
+        m.build_id = rec + 44;
+        m.build_id_size = rec[40];
+    }
+    m.data = misc & PD_MISC_DATA;
+    m.guest = mode == PD_MODE_GUEST_KERNEL || mode == PD_MODE_GUEST_USER;
+    m.kernel = !m.guest && (mode == PD_MODE_KERNEL || m.pid == -1);
+    *out = m;
+    return true;
+}
+
+bool sp_pd_is_fork(const struct sp_pd *pd, const unsigned char *rec, uint64_t time, int32_t *pid,
+                   int32_t *ppid)
+{
+    *pid = sp_pd_i32(rec + 8, pd->swap);
+    *ppid = sp_pd_i32(rec + 12, pd->swap);
+    return time && *pid != *ppid && !(sp_pd_u16(rec + 4, pd->swap) & PD_MISC_EXEC);
+}
+
+static spaa_status pd_records_mmap_record(struct sp_pd *pd, const struct sp_pd_record *r)
 {
     struct sp_pd_mmap m;
-    size_t body = text_end(r, r->type == PD_MMAP ? 40 : 72);
+    size_t body = pd_records_text_end(r, r->type == PD_MMAP ? 40 : 72);
     if (!body || !sp_pd_mmap_read(pd, r->p, &m)) {
         sp_emit(pd->d, SP_L300, sp_pd_where(r->pos), "a map record that is too short");
         return SPAA_OK;
     }
     if (m.kernel || m.guest)
         return sp_vec_push(&pd->kernel_maps, r->pos) ? SPAA_OK : sp_nomem(pd->d);
-    return add_side(pd, r, body);
+    return pd_records_add_side(pd, r, body);
 }
 
-static spaa_status attr_record(struct sp_pd *pd, const struct sp_pd_record *r)
+static spaa_status pd_records_attr_record(struct sp_pd *pd, const struct sp_pd_record *r)
 {
     struct sp_pd_attr attr;
     size_t n = r->size - 8, stated = n >= 8 ? sp_pd_u32(r->p + 12, pd->swap) : 0;
@@ -239,7 +260,7 @@ static spaa_status attr_record(struct sp_pd *pd, const struct sp_pd_record *r)
     return SPAA_OK;
 }
 
-static spaa_status event_update_record(struct sp_pd *pd, const struct sp_pd_record *r)
+static spaa_status pd_records_event_update_record(struct sp_pd *pd, const struct sp_pd_record *r)
 {
     if (r->size <= 24 || sp_pd_u64(r->p + 8, pd->swap) != 2) /* not the name */
         return SPAA_OK;
@@ -249,7 +270,7 @@ static spaa_status event_update_record(struct sp_pd *pd, const struct sp_pd_reco
     return sp_vec_push(&pd->descs, desc) ? SPAA_OK : sp_nomem(pd->d);
 }
 
-static spaa_status event_type_record(struct sp_pd *pd, const struct sp_pd_record *r)
+static spaa_status pd_records_event_type_record(struct sp_pd *pd, const struct sp_pd_record *r)
 {
     if (r->size <= 16 || pd->event_types.n >= SP_PD_ATTRS)
         return SPAA_OK;
@@ -268,7 +289,7 @@ const struct sp_pd_deferred *sp_pd_find_deferred(const struct sp_pd *pd, uint64_
     return NULL;
 }
 
-static spaa_status deferred_record(struct sp_pd *pd, const struct sp_pd_record *r)
+static spaa_status pd_records_deferred_record(struct sp_pd *pd, const struct sp_pd_record *r)
 {
     if (r->size < 24 || sp_pd_u64(r->p + 16, pd->swap) > (r->size - 24) / 8) {
         pd->bad_samples++;
@@ -291,8 +312,68 @@ static spaa_status deferred_record(struct sp_pd *pd, const struct sp_pd_record *
     return SPAA_OK;
 }
 
+/*
+ * What the recording lost, counted once.
+ *
+ * Where the ring buffer is full, the kernel counts a record that finds no place twice: in the buffer, which
+ * says so with a LOST record as soon as there is room again, and in the event. perf 6.0 and later read the
+ * event's number when they end (PERF_FORMAT_LOST, Linux 6.0) and write it as a LOST_SAMPLES record for each
+ * event and processor: the same losses, and those at the very end that no LOST record told. So the larger sum
+ * counts.
+ *
+ * The kernel writes LOST_SAMPLES, too, for samples that the processor took and nobody could read (PEBS, ARM
+ * SPE): those are in no other number. It stamps them with time and thread, which are zero in perf's.
+ *
+ * With --switch-output perf reads the numbers once, for all the files that it wrote: there LOST records
+ * count.
+ */
+
+/* Numbers of SPAA have 63 bits. */
+static void pd_records_add_capped(uint64_t *sum, uint64_t n)
+{
+    if (__builtin_add_overflow(*sum, n, sum) || *sum > INT64_MAX)
+        *sum = INT64_MAX;
+}
+
+/* Whether perf made this LOST_SAMPLES record, from what read() said of an event. */
+static bool pd_records_is_read(const struct sp_pd *pd, const struct sp_pd_record *r)
+{
+    const struct sp_pd_attr *a = pd_records_trailer_attr(pd, r);
+    const struct sp_pd_plan *plan = a ? &a->plan : NULL;
+    if (!a || !(a->read_format & PD_READ_LOST))
+        return false;
+    if (r->size < 16 + plan->t_size)
+        return true;
+    const unsigned char *end = r->p + r->size;
+    if (plan->t_time)
+        return !sp_pd_u64(end - plan->t_time, pd->swap);
+    return !plan->t_tid || !sp_pd_u64(end - plan->t_tid, pd->swap);
+}
+
+static void pd_records_lost_record(struct sp_pd *pd, const struct sp_pd_record *r)
+{
+    if (r->type == PD_LOST && r->size >= 24)
+        pd_records_add_capped(&pd->lost_told, sp_pd_u64(r->p + 16, pd->swap));
+    if (r->type != PD_LOST_SAMPLES || r->size < 16)
+        return;
+    uint64_t n = sp_pd_u64(r->p + 8, pd->swap);
+    if (r->misc & PD_MISC_LOST_BPF)
+        pd_records_add_capped(&pd->lost_filtered, n);
+    else
+        pd_records_add_capped(pd_records_is_read(pd, r) ? &pd->lost_read : &pd->lost_unread, n);
+}
+
+uint64_t sp_pd_lost(const struct sp_pd *pd)
+{
+    static const char option[] = " --switch-output";
+    bool split = pd->cmdline.n && memmem(pd->cmdline.p, pd->cmdline.n, option, sizeof option - 1);
+    uint64_t lost = pd->lost_read > pd->lost_told && !split ? pd->lost_read : pd->lost_told;
+    pd_records_add_capped(&lost, pd->lost_unread);
+    return lost;
+}
+
 /* Chunks of the compressed stream; an overflowed COMPRESSED2 holds several records' worth. */
-static spaa_status compressed_record(struct sp_pd *pd, const struct sp_pd_record *r)
+static spaa_status pd_records_compressed_record(struct sp_pd *pd, const struct sp_pd_record *r)
 {
     if (r->type == PD_COMPRESSED)
         return sp_pd_unpack_add(pd, r->p + 8, r->size - 8, r->pos);
@@ -312,9 +393,9 @@ static spaa_status compressed_record(struct sp_pd *pd, const struct sp_pd_record
     return st ? st : sp_pd_unpack_add(pd, p, n, r->pos);
 }
 
-static spaa_status cgroup_record(struct sp_pd *pd, const struct sp_pd_record *r)
+static spaa_status pd_records_cgroup_record(struct sp_pd *pd, const struct sp_pd_record *r)
 {
-    if (!text_end(r, 16) || pd->cgroups.n >= SP_PD_CGROUPS)
+    if (!pd_records_text_end(r, 16) || pd->cgroups.n >= SP_PD_CGROUPS)
         return SPAA_OK;
     struct sp_pd_cgroup c = {.id = sp_pd_u64(r->p + 8, pd->swap)};
     c.path.p = (const char *)r->p + 16;
@@ -323,7 +404,7 @@ static spaa_status cgroup_record(struct sp_pd *pd, const struct sp_pd_record *r)
 }
 
 /* Time, id, and the stream: the event on one processor or thread. */
-static spaa_status throttle_record(struct sp_pd *pd, const struct sp_pd_record *r)
+static spaa_status pd_records_throttle_record(struct sp_pd *pd, const struct sp_pd_record *r)
 {
     if (r->size < 32)
         return SPAA_OK;
@@ -346,39 +427,39 @@ static spaa_status throttle_record(struct sp_pd *pd, const struct sp_pd_record *
     return SPAA_OK;
 }
 
-static spaa_status take_record(struct sp_pd *pd, const struct sp_pd_record *r)
+static spaa_status pd_records_take_record(struct sp_pd *pd, const struct sp_pd_record *r)
 {
     switch (r->type) {
     case PD_MMAP:
     case PD_MMAP2:
-        return mmap_record(pd, r);
+        return pd_records_mmap_record(pd, r);
     case PD_COMM:
-        return text_end(r, 16) ? add_side(pd, r, text_end(r, 16)) : SPAA_OK;
+        return pd_records_text_end(r, 16) ? pd_records_add_side(pd, r, pd_records_text_end(r, 16)) : SPAA_OK;
     case PD_FORK:
-        return r->size >= 32 ? add_side(pd, r, 32) : SPAA_OK;
+        return r->size >= 32 ? pd_records_add_side(pd, r, 32) : SPAA_OK;
     case PD_KSYMBOL:
         if (r->size > 24 && memchr(r->p + 24, 0, r->size - 24))
             return sp_vec_push(&pd->kernel_maps, r->pos) ? SPAA_OK : sp_nomem(pd->d);
         return SPAA_OK;
     case PD_LOST:
     case PD_LOST_SAMPLES:
-        sp_pd_lost_record(pd, r);
+        pd_records_lost_record(pd, r);
         return SPAA_OK;
     case PD_THROTTLE:
     case PD_UNTHROTTLE:
-        return throttle_record(pd, r);
+        return pd_records_throttle_record(pd, r);
     case PD_CGROUP_NAME:
-        return cgroup_record(pd, r);
+        return pd_records_cgroup_record(pd, r);
     case PD_TRACING_DATA:
         return r->span > r->size ? sp_pd_trace_read(pd, r->p + r->size, r->span - r->size) : SPAA_OK;
     case PD_CALLCHAIN_DEFERRED:
-        return deferred_record(pd, r);
+        return pd_records_deferred_record(pd, r);
     case PD_HEADER_ATTR:
-        return attr_record(pd, r);
+        return pd_records_attr_record(pd, r);
     case PD_EVENT_TYPE:
-        return event_type_record(pd, r);
+        return pd_records_event_type_record(pd, r);
     case PD_EVENT_UPDATE:
-        return event_update_record(pd, r);
+        return pd_records_event_update_record(pd, r);
     case PD_TIME_CONV:
         if (r->size >= 32)
             pd->cycles = (struct sp_recording_clock){.cycles = true,
@@ -394,15 +475,15 @@ static spaa_status take_record(struct sp_pd *pd, const struct sp_pd_record *r)
         return sp_pd_feature(pd, (unsigned)sp_pd_u64(r->p + 8, pd->swap), r->p + 16, r->size - 16);
     case PD_COMPRESSED:
     case PD_COMPRESSED2:
-        return r->pos < SP_PD_UNPACKED ? compressed_record(pd, r) : SPAA_OK;
+        return r->pos < SP_PD_UNPACKED ? pd_records_compressed_record(pd, r) : SPAA_OK;
     default:
-        pd->unknown_records += !known(r->type);
+        pd->unknown_records += !pd_records_known(r->type);
         return SPAA_OK;
     }
 }
 
 /* Samples are counted and stepped over without a call: they are nearly all records there are. */
-static spaa_status walk(struct sp_pd *pd, const struct sp_pd_range *range)
+static spaa_status pd_records_walk(struct sp_pd *pd, const struct sp_pd_range *range)
 {
     struct sp_pd_record r = {0};
     uint64_t samples = 0;
@@ -428,7 +509,7 @@ static spaa_status walk(struct sp_pd *pd, const struct sp_pd_range *range)
         if (r.type == PD_SAMPLE)
             samples++;
         else
-            st = take_record(pd, &r);
+            st = pd_records_take_record(pd, &r);
         if (!st && pd->opts->strict && sp_diags_count(pd->d, SP_LOSS))
             st = SPAA_ERR_INPUT;
     }
@@ -438,7 +519,7 @@ static spaa_status walk(struct sp_pd *pd, const struct sp_pd_range *range)
 }
 
 /* Whether order is to be taken from the file: some sample or all sideband has no time. */
-static bool lacks_time(const struct sp_pd *pd)
+static bool pd_records_lacks_time(const struct sp_pd *pd)
 {
     bool trailer = false;
     for (size_t i = 0; i < pd->attrs.n; i++) {
@@ -455,13 +536,13 @@ spaa_status sp_pd_pass1(struct sp_pd *pd)
     spaa_status st = SPAA_OK;
     for (size_t i = 0; i < pd->parts.n && !st; i++) {
         struct sp_pd_part *part = &pd->parts.v[i];
-        st = walk(pd, &part->ranges[0]);
+        st = pd_records_walk(pd, &part->ranges[0]);
         if (!st)
             st = sp_pd_unpack_end(pd, part);
         if (!st && part->ranges[1].n)
-            st = walk(pd, &part->ranges[1]);
+            st = pd_records_walk(pd, &part->ranges[1]);
     }
-    pd->by_position = lacks_time(pd);
+    pd->by_position = pd_records_lacks_time(pd);
     if (pd->unknown_records)
         sp_emit(pd->d, SP_W311, SP_AT_NOTHING, "%llu records of unknown types were skipped",
                 (unsigned long long)pd->unknown_records);

@@ -56,7 +56,7 @@ size_t sp_pd_replay_copied(const struct sp_pd_replay *rp)
 }
 
 /* A set of the process's own that may be changed; NULL: out of memory. Beyond the cap it starts empty. */
-static struct sp_pd_maps *own_maps(struct sp_pd_replay *rp, struct live *l)
+static struct sp_pd_maps *pd_replay_own_maps(struct sp_pd_replay *rp, struct live *l)
 {
     if (l->maps && l->maps->refs == 1)
         return l->maps;
@@ -82,7 +82,8 @@ static struct sp_pd_maps *own_maps(struct sp_pd_replay *rp, struct live *l)
 }
 
 /* Visits the slots of a process up to and with a version. */
-static spaa_status visit_process(struct sp_pd_replay *rp, struct live *l, uint32_t process, uint32_t upto)
+static spaa_status pd_replay_visit_process(struct sp_pd_replay *rp, struct live *l, uint32_t process,
+                                           uint32_t upto)
 {
     const struct sp_pd_visitor *v = rp->visitor;
     for (; l->next < l->end && rp->slots[l->next].version <= upto; l->next++) {
@@ -98,7 +99,7 @@ static spaa_status visit_process(struct sp_pd_replay *rp, struct live *l, uint32
  * Steps to the version that begins at this time, having visited those before. There may be several: other
  * things than records of maps make versions, too.
  */
-static spaa_status advance(struct sp_pd_replay *rp, uint32_t process, uint64_t time)
+static spaa_status pd_replay_advance(struct sp_pd_replay *rp, uint32_t process, uint64_t time)
 {
     struct live *l = &rp->live[process];
     const struct sp_pd_process *p = &rp->pd->processes.v[process];
@@ -106,12 +107,12 @@ static spaa_status advance(struct sp_pd_replay *rp, uint32_t process, uint64_t t
         return SPAA_OK;
     while (l->version < p->changes.n && p->changes.v[l->version] < time)
         l->version++;
-    spaa_status st = visit_process(rp, l, process, l->version);
+    spaa_status st = pd_replay_visit_process(rp, l, process, l->version);
     l->version++;
     return st;
 }
 
-static spaa_status replay_mmap(struct sp_pd_replay *rp, struct live *l, const unsigned char *rec)
+static spaa_status pd_replay_mmap(struct sp_pd_replay *rp, struct live *l, const unsigned char *rec)
 {
     struct sp_pd *pd = rp->pd;
     struct sp_pd_mmap m;
@@ -121,7 +122,7 @@ static spaa_status replay_mmap(struct sp_pd_replay *rp, struct live *l, const un
         return SPAA_ERR_NOMEM;
     uint64_t end = m.start + m.len < m.start ? UINT64_MAX : m.start + m.len;
     struct sp_pd_map map = {m.start, end, m.pgoff, sp_pd_frames_dso(rp->frames, &m), l->image};
-    struct sp_pd_maps *maps = own_maps(rp, l);
+    struct sp_pd_maps *maps = pd_replay_own_maps(rp, l);
     if (maps && l->stale && strcmp(m.path.p, "[vdso]") == 0) {
         sp_pd_maps_forget(maps, l->image);
         l->stale = false;
@@ -132,7 +133,7 @@ static spaa_status replay_mmap(struct sp_pd_replay *rp, struct live *l, const un
 }
 
 /* A fork whose parent has no maps on record leaves the child's as they are. */
-static void replay_fork(struct sp_pd_replay *rp, struct live *child, const struct live *parent)
+static void pd_replay_fork(struct sp_pd_replay *rp, struct live *child, const struct live *parent)
 {
     if (!parent->maps || parent->maps == child->maps)
         return;
@@ -143,7 +144,7 @@ static void replay_fork(struct sp_pd_replay *rp, struct live *child, const struc
     child->stale = parent->stale;
 }
 
-static struct change read_change(const struct sp_pd *pd, const struct sp_pd_side *side)
+static struct change pd_replay_read_change(const struct sp_pd *pd, const struct sp_pd_side *side)
 {
     const unsigned char *rec = sp_pd_at(pd, side->pos);
     uint32_t type = sp_pd_u32(rec, pd->swap);
@@ -162,42 +163,42 @@ static struct change read_change(const struct sp_pd *pd, const struct sp_pd_side
 }
 
 /* A change is done: a process that nothing more happens to gives its maps back. */
-static spaa_status retire(struct sp_pd_replay *rp, uint32_t process)
+static spaa_status pd_replay_retire(struct sp_pd_replay *rp, uint32_t process)
 {
     struct live *l = &rp->live[process];
     if (--l->pending)
         return SPAA_OK;
-    spaa_status st = visit_process(rp, l, process, UINT32_MAX);
+    spaa_status st = pd_replay_visit_process(rp, l, process, UINT32_MAX);
     sp_pd_replay_release(rp, l->maps);
     l->maps = NULL;
     return st;
 }
 
-static spaa_status replay_side(struct sp_pd_replay *rp, const struct sp_pd_side *side)
+static spaa_status pd_replay_side(struct sp_pd_replay *rp, const struct sp_pd_side *side)
 {
-    struct change c = read_change(rp->pd, side);
+    struct change c = pd_replay_read_change(rp->pd, side);
     if (c.what == NOTHING)
         return SPAA_OK;
     struct live *l = &rp->live[c.process];
-    spaa_status st = advance(rp, c.process, side->time);
+    spaa_status st = pd_replay_advance(rp, c.process, side->time);
     if (st)
         return st;
     if (c.what == EXEC) {
         l->image++;
         l->stale = l->maps != NULL;
     } else if (c.what == MAP) {
-        st = replay_mmap(rp, l, sp_pd_at(rp->pd, side->pos));
+        st = pd_replay_mmap(rp, l, sp_pd_at(rp->pd, side->pos));
     } else if (c.parent != SP_NONE) {
-        replay_fork(rp, l, &rp->live[c.parent]);
-        st = retire(rp, c.parent);
+        pd_replay_fork(rp, l, &rp->live[c.parent]);
+        st = pd_replay_retire(rp, c.parent);
     }
-    return st ? st : retire(rp, c.process);
+    return st ? st : pd_replay_retire(rp, c.process);
 }
 
-static void count_pending(struct sp_pd_replay *rp)
+static void pd_replay_count_pending(struct sp_pd_replay *rp)
 {
     for (size_t i = 0; i < rp->pd->sides.n; i++) {
-        struct change c = read_change(rp->pd, &rp->pd->sides.v[i]);
+        struct change c = pd_replay_read_change(rp->pd, &rp->pd->sides.v[i]);
         if (c.what == NOTHING)
             continue;
         rp->live[c.process].pending++;
@@ -206,7 +207,7 @@ static void count_pending(struct sp_pd_replay *rp)
     }
 }
 
-static int compare_slots(const void *a, const void *b)
+static int pd_replay_compare_slots(const void *a, const void *b)
 {
     const struct sp_pd_slot *x = a, *y = b;
     if (x->process != y->process)
@@ -217,13 +218,13 @@ static int compare_slots(const void *a, const void *b)
 }
 
 /* Where each process's slots begin and end. */
-static spaa_status order_slots(struct sp_pd_replay *rp, size_t n)
+static spaa_status pd_replay_order_slots(struct sp_pd_replay *rp, size_t n)
 {
     rp->live = calloc(rp->pd->processes.n + 1, sizeof *rp->live);
     if (!rp->live)
         return sp_nomem(rp->pd->d);
     if (n)
-        qsort(rp->slots, n, sizeof *rp->slots, compare_slots);
+        qsort(rp->slots, n, sizeof *rp->slots, pd_replay_compare_slots);
     for (size_t i = 0; i < n; i++) {
         struct live *l = &rp->live[rp->slots[i].process];
         if (!l->end)
@@ -237,13 +238,13 @@ spaa_status sp_pd_replay(struct sp_pd *pd, struct sp_pd_frames *frames, struct s
                          const struct sp_pd_visitor *v)
 {
     struct sp_pd_replay rp = {.pd = pd, .frames = frames, .visitor = v, .slots = slots};
-    spaa_status st = order_slots(&rp, n);
+    spaa_status st = pd_replay_order_slots(&rp, n);
     if (!st)
-        count_pending(&rp);
+        pd_replay_count_pending(&rp);
     for (size_t i = 0; i < pd->sides.n && !st; i++)
-        st = replay_side(&rp, &pd->sides.v[i]);
+        st = pd_replay_side(&rp, &pd->sides.v[i]);
     for (size_t i = 0; i < pd->processes.n && !st; i++)
-        st = visit_process(&rp, &rp.live[i], (uint32_t)i, UINT32_MAX);
+        st = pd_replay_visit_process(&rp, &rp.live[i], (uint32_t)i, UINT32_MAX);
     if (v->finish)
         st = v->finish(v->arg, &rp, st);
     if (!st && rp.full)

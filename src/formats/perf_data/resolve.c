@@ -1,6 +1,6 @@
 /*
- * From keys to stacks, while the maps of all processes are replayed: each key's callchain is split by its
- * context markers, and its addresses become frames at the maps of its moment.
+ * From sample groups to stacks, while the maps of all processes are replayed: each group's callchain is split
+ * by its context markers, and its addresses become frames at the maps of its epoch.
  */
 #include "formats/perf_data/resolve.h"
 
@@ -15,37 +15,37 @@ struct resolution {
     struct sp_pd_edge_list edges; /* of the same stack */
 };
 
-/* The maps of a moment, and when it begins. */
-static struct sp_pd_scene scene_of(const struct sp_pd *pd, uint32_t moment, const struct sp_pd_maps *maps,
-                                   int32_t pid)
+/* The maps of a epoch, and when it begins. */
+static struct sp_pd_scene pd_resolve_scene_of(const struct sp_pd *pd, uint32_t epoch,
+                                              const struct sp_pd_maps *maps, int32_t pid)
 {
-    const struct sp_pd_moment *m = &pd->moments.v[moment];
+    const struct sp_pd_epoch *m = &pd->epochs.v[epoch];
     uint64_t time = m->version ? pd->processes.v[m->process].changes.v[m->version - 1] : 0;
     return (struct sp_pd_scene){maps, pid, time};
 }
 
 /* Callchains of branch stacks are calls that were seen. */
-static bool told_by_hardware(const struct sp_pd *pd, const struct sp_pd_key *k)
+static bool pd_resolve_told_by_hardware(const struct sp_pd *pd, const struct sp_pd_group *g)
 {
-    return pd->lbr_callstack || sp_pd_lbr_is_chain(&pd->attrs.v[k->attr]);
+    return pd->lbr_callstack || sp_pd_lbr_is_chain(&pd->attrs.v[g->attr]);
 }
 
-/* Splits a key's callchain by its context markers and collects the frames, leaf first. */
-static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key *k,
-                                  const struct sp_pd_scene *scene)
+/* Splits a group's callchain by its context markers and collects the frames, leaf first. */
+static spaa_status pd_resolve_collect_frames(struct resolution *rs, const struct sp_pd_group *g,
+                                             const struct sp_pd_scene *scene)
 {
     struct sp_pd *pd = rs->pd;
-    unsigned mode = k->mode;
+    unsigned mode = g->mode;
     /* Else unwound from copies of stacks, by tables. */
-    bool by_pointers = !(pd->attrs.v[k->attr].sample_type & PD_STACK_USER);
+    bool by_pointers = !(pd->attrs.v[g->attr].sample_type & PD_STACK_USER);
     bool exact = true;  /* the first address in each context is where it was interrupted, not a return */
     bool begun = false; /* the entry of its thread was passed: what is above that is nobody's caller */
     uint64_t addresses = 0;
     uint32_t callee = SP_NONE; /* the place before, which an address behind a call may have called */
     spaa_status st = SPAA_OK;
     rs->list.n = rs->edges.n = 0;
-    for (uint32_t i = 0; i < k->n && !st; i++) {
-        uint64_t v = sp_pd_u64(k->chain + (size_t)i * 8, pd->swap);
+    for (uint32_t i = 0; i < g->n && !st; i++) {
+        uint64_t v = sp_pd_u64(g->chain + (size_t)i * 8, pd->swap);
         if (v < PD_CONTEXT_MAX) {
             size_t at = rs->list.n;
             st = sp_pd_frames_at(rs->frames, scene, mode, v, !exact, &rs->list);
@@ -53,7 +53,7 @@ static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key 
             if (!st && !exact && callee != SP_NONE && caller != SP_NONE)
                 st = sp_pd_frames_call(rs->frames, scene, by_pointers, callee, caller, at - 1, &rs->edges);
             begun = begun || sp_pd_frames_begins(rs->frames, caller);
-            callee = told_by_hardware(pd, k) || begun ? SP_NONE : caller;
+            callee = pd_resolve_told_by_hardware(pd, g) || begun ? SP_NONE : caller;
             exact = false;
             addresses++;
             continue;
@@ -75,15 +75,15 @@ static spaa_status collect_frames(struct resolution *rs, const struct sp_pd_key 
             i++; /* a cookie whose callchain was not recorded */
     }
     /* Unwound stacks say themselves where they were cut off. */
-    if (addresses >= pd->attrs.v[k->attr].max_stack && !(pd->attrs.v[k->attr].sample_type & PD_STACK_USER))
-        pd->truncated += k->count;
+    if (addresses >= pd->attrs.v[g->attr].max_stack && !(pd->attrs.v[g->attr].sample_type & PD_STACK_USER))
+        pd->truncated += g->count;
     if (!st && !rs->list.n)
-        st = sp_pd_frames_at(rs->frames, scene, k->mode, k->ip, false, &rs->list);
+        st = sp_pd_frames_at(rs->frames, scene, g->mode, g->ip, false, &rs->list);
     return st;
 }
 
-static uint32_t context_of(struct sp_pd *pd, const struct sp_pd_moment *m, int32_t cpu, uint32_t event,
-                           enum sp_pd_state state)
+static uint32_t pd_resolve_context_of(struct sp_pd *pd, const struct sp_pd_epoch *m, int32_t cpu,
+                                      uint32_t event, enum sp_pd_state state)
 {
     const struct sp_pd_thread *t = &pd->threads.v[m->thread];
     struct sp_context c;
@@ -100,90 +100,91 @@ static uint32_t context_of(struct sp_pd *pd, const struct sp_pd_moment *m, int32
     return sp_context_intern(pd->p, &c);
 }
 
-static int64_t capped(uint64_t v)
+static int64_t pd_resolve_capped(uint64_t v)
 {
     return v <= INT64_MAX ? (int64_t)v : INT64_MAX;
 }
 
-static spaa_status resolve_key(struct resolution *rs, struct sp_pd_key *k, const struct sp_pd_maps *maps,
-                               int32_t pid)
+static spaa_status pd_resolve_group(struct resolution *rs, struct sp_pd_group *g,
+                                    const struct sp_pd_maps *maps, int32_t pid)
 {
     struct sp_pd *pd = rs->pd;
-    const struct sp_pd_moment *m = &pd->moments.v[k->moment];
-    const struct sp_pd_attr *a = &pd->attrs.v[k->attr];
-    struct sp_pd_scene scene = scene_of(pd, k->moment, maps, pid);
-    spaa_status st = collect_frames(rs, k, &scene);
+    const struct sp_pd_epoch *m = &pd->epochs.v[g->epoch];
+    const struct sp_pd_attr *a = &pd->attrs.v[g->attr];
+    struct sp_pd_scene scene = pd_resolve_scene_of(pd, g->epoch, maps, pid);
+    spaa_status st = pd_resolve_collect_frames(rs, g, &scene);
     if (st)
         return st;
     bool fresh = false;
-    uint32_t context = context_of(pd, m, k->cpu, a->event, (enum sp_pd_state)k->state);
+    uint32_t context = pd_resolve_context_of(pd, m, g->cpu, a->event, (enum sp_pd_state)g->state);
     uint32_t edges = sp_edges_intern(pd->p, rs->edges.v, rs->edges.n);
-    k->stack = context == SP_NONE || edges == SP_NONE
+    g->stack = context == SP_NONE || edges == SP_NONE
                    ? SP_NONE
                    : sp_stack_intern_edges(pd->p, rs->list.v, rs->list.n, context, SP_UNIFIED, edges, &fresh);
-    if (k->stack == SP_NONE)
+    if (g->stack == SP_NONE)
         return sp_nomem(pd->d);
     if (fresh)
-        sp_stack_set_layout(pd->p, k->stack, a->layout);
-    if (!sp_weight_add(pd->p, k->stack, rs->samples_metric, capped(k->count)) ||
-        !sp_weight_add(pd->p, k->stack, a->metric, capped(k->period)))
+        sp_stack_set_layout(pd->p, g->stack, a->layout);
+    if (!sp_weight_add(pd->p, g->stack, rs->samples_metric, pd_resolve_capped(g->count)) ||
+        !sp_weight_add(pd->p, g->stack, a->metric, pd_resolve_capped(g->period)))
         return sp_nomem(pd->d);
     return SPAA_OK;
 }
 
 /* One end of a branch; the kernel's addresses are in the upper half of all that is 64 bits wide. */
-static spaa_status branch_end(struct resolution *rs, const struct sp_pd_scene *scene, uint64_t addr)
+static spaa_status pd_resolve_branch_end(struct resolution *rs, const struct sp_pd_scene *scene,
+                                         uint64_t addr)
 {
     unsigned mode = addr >> 63 ? PD_MODE_KERNEL : PD_MODE_UNKNOWN;
     return sp_pd_frames_at(rs->frames, scene, mode, addr, false, &rs->list);
 }
 
-static spaa_status resolve_arc(struct resolution *rs, const struct sp_pd_arc *a,
-                               const struct sp_pd_maps *maps, int32_t pid)
+static spaa_status pd_resolve_branch(struct resolution *rs, const struct sp_pd_branch *a,
+                                     const struct sp_pd_maps *maps, int32_t pid)
 {
     struct sp_pd *pd = rs->pd;
-    struct sp_pd_scene scene = scene_of(pd, a->moment, maps, pid);
+    struct sp_pd_scene scene = pd_resolve_scene_of(pd, a->epoch, maps, pid);
     rs->list.n = 0;
-    spaa_status st = branch_end(rs, &scene, a->to);
+    spaa_status st = pd_resolve_branch_end(rs, &scene, a->to);
     if (!st)
-        st = branch_end(rs, &scene, a->from);
+        st = pd_resolve_branch_end(rs, &scene, a->from);
     if (st)
         return st;
     bool fresh = false;
-    const struct sp_pd_moment *m = &pd->moments.v[a->moment];
+    const struct sp_pd_epoch *m = &pd->epochs.v[a->epoch];
     enum sp_pd_state state = pd->attrs.v[a->attr].state;
     if (state == SP_PD_ON_CPU && !pd->threads.v[m->thread].pid)
         state = SP_PD_IDLE;
-    uint32_t context = context_of(pd, m, a->cpu, pd->arc_event, state);
+    uint32_t context = pd_resolve_context_of(pd, m, a->cpu, pd->branch_event, state);
     uint32_t stack = context == SP_NONE
                          ? SP_NONE
                          : sp_stack_intern(pd->p, rs->list.v, rs->list.n, context, SP_UNIFIED, &fresh);
     if (stack == SP_NONE)
         return sp_nomem(pd->d);
     if (fresh)
-        sp_stack_set_layout(pd->p, stack, pd->arc_layout);
+        sp_stack_set_layout(pd->p, stack, pd->branch_layout);
     const uint64_t values[] = {a->count, a->missed, a->cycles};
     for (size_t i = 0; i < 3; i++)
-        if (pd->arc_metrics[i] != SP_NONE &&
-            !sp_weight_add(pd->p, stack, pd->arc_metrics[i], capped(values[i])))
+        if (pd->branch_metrics[i] != SP_NONE &&
+            !sp_weight_add(pd->p, stack, pd->branch_metrics[i], pd_resolve_capped(values[i])))
             return sp_nomem(pd->d);
     return SPAA_OK;
 }
 
-/* Items are the keys, then the branches. */
-static spaa_status resolve_item(void *arg, struct sp_pd_replay *rp, uint32_t item, struct sp_pd_maps *maps,
-                                int32_t pid)
+/* Items are the groups, then the branches. */
+static spaa_status pd_resolve_item(void *arg, struct sp_pd_replay *rp, uint32_t item, struct sp_pd_maps *maps,
+                                   int32_t pid)
 {
     struct resolution *rs = arg;
     struct sp_pd *pd = rs->pd;
     (void)rp;
-    if (item < pd->keys.n)
-        return resolve_key(rs, &pd->keys.v[item], maps, pid);
-    return resolve_arc(rs, &pd->arcs.v[item - pd->keys.n], maps, pid);
+    if (item < pd->groups.n)
+        return pd_resolve_group(rs, &pd->groups.v[item], maps, pid);
+    return pd_resolve_branch(rs, &pd->branches.v[item - pd->groups.n], maps, pid);
 }
 
-/* Samples were kept with the numbers of keys and attributes: now those of stacks and events are known. */
-static spaa_status patch_samples(struct sp_pd *pd)
+/* Samples were kept with the numbers of groups and attributes: now those of stacks and events are known. */
+static spaa_status pd_resolve_patch_samples(struct sp_pd *pd)
 {
     struct sp_sample *rows;
     size_t n;
@@ -191,16 +192,16 @@ static spaa_status patch_samples(struct sp_pd *pd)
         return SPAA_OK;
     spaa_status st = sp_samples_rows(pd->p->samples, &rows, &n);
     for (size_t i = 0; !st && i < n; i++) {
-        rows[i].stack = pd->keys.v[rows[i].stack].stack;
+        rows[i].stack = pd->groups.v[rows[i].stack].stack;
         rows[i].event = pd->attrs.v[rows[i].event].event;
     }
     return st ? st : sp_samples_sort(pd->p->samples);
 }
 
-static spaa_status add_threads(struct sp_pd *pd)
+static spaa_status pd_resolve_add_threads(struct sp_pd *pd)
 {
-    for (size_t i = 0; i < pd->keys.n; i++) {
-        const struct sp_pd_thread *t = &pd->threads.v[pd->moments.v[pd->keys.v[i].moment].thread];
+    for (size_t i = 0; i < pd->groups.n; i++) {
+        const struct sp_pd_thread *t = &pd->threads.v[pd->epochs.v[pd->groups.v[i].epoch].thread];
         uint32_t comm = t->comms.n ? t->comms.v[t->comms.n - 1].name : SP_STR_NONE;
         if (sp_thread_intern(pd->p, t->pid, t->tid, comm) == SP_NONE)
             return sp_nomem(pd->d);
@@ -208,10 +209,10 @@ static spaa_status add_threads(struct sp_pd *pd)
     return SPAA_OK;
 }
 
-static spaa_status run(struct resolution *rs)
+static spaa_status pd_resolve_run(struct resolution *rs)
 {
     struct sp_pd *pd = rs->pd;
-    size_t n = pd->keys.n + pd->arcs.n;
+    size_t n = pd->groups.n + pd->branches.n;
     struct sp_pd_slot *slots = n < SP_NONE ? calloc(n + 1, sizeof *slots) : NULL;
     rs->samples_metric = sp_metric_intern(pd->p, "samples", 7);
     if (!slots || rs->samples_metric == SP_NONE) {
@@ -219,11 +220,11 @@ static spaa_status run(struct resolution *rs)
         return sp_nomem(pd->d);
     }
     for (size_t i = 0; i < n; i++) {
-        uint32_t moment = i < pd->keys.n ? pd->keys.v[i].moment : pd->arcs.v[i - pd->keys.n].moment;
-        const struct sp_pd_moment *m = &pd->moments.v[moment];
+        uint32_t epoch = i < pd->groups.n ? pd->groups.v[i].epoch : pd->branches.v[i - pd->groups.n].epoch;
+        const struct sp_pd_epoch *m = &pd->epochs.v[epoch];
         slots[i] = (struct sp_pd_slot){m->process, m->version, (uint32_t)i};
     }
-    const struct sp_pd_visitor visitor = {.visit = resolve_item, .arg = rs};
+    const struct sp_pd_visitor visitor = {.visit = pd_resolve_item, .arg = rs};
     spaa_status st = sp_pd_replay(pd, rs->frames, slots, n, &visitor);
     free(slots);
     return st;
@@ -232,11 +233,11 @@ static spaa_status run(struct resolution *rs)
 spaa_status sp_pd_resolve(struct sp_pd *pd, struct sp_pd_frames *frames)
 {
     struct resolution rs = {.pd = pd, .frames = frames};
-    spaa_status st = run(&rs);
+    spaa_status st = pd_resolve_run(&rs);
     if (!st)
-        st = add_threads(pd);
+        st = pd_resolve_add_threads(pd);
     if (!st)
-        st = patch_samples(pd);
+        st = pd_resolve_patch_samples(pd);
     if (!st)
         st = sp_pd_frames_report(frames);
     free(rs.list.v);

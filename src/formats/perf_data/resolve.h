@@ -1,6 +1,6 @@
 /*
  * Where addresses lie and what stands there: the second half of reading a recording, once its samples are
- * keys. See perf_data.h for the order of the steps.
+ * grouped. See perf_data.h for the order of the steps.
  */
 #ifndef SP_PERF_DATA_RESOLVE_H
 #define SP_PERF_DATA_RESOLVE_H
@@ -106,7 +106,7 @@ void sp_pd_replay_release(struct sp_pd_replay *rp, struct sp_pd_maps *maps);
 /* Maps that were copied because they are held, or shared by forks. */
 size_t sp_pd_replay_copied(const struct sp_pd_replay *rp);
 
-/* unwind.c: callchains and keys of the pending samples. */
+/* unwind.c: callchains and groups of the pending samples. */
 spaa_status sp_pd_unwind(struct sp_pd *pd, struct sp_pd_frames *frames);
 
 /* resolve.c */

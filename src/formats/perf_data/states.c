@@ -34,7 +34,7 @@ bool sp_pd_is_offcpu(const struct sp_pd_attr *a)
     return a->type == PD_SOFTWARE && a->name.n == 11 && memcmp(a->name.p, "offcpu-time", 11) == 0;
 }
 
-static bool is_switch(const struct sp_pd_attr *a)
+static bool pd_states_is_switch(const struct sp_pd_attr *a)
 {
     static const char name[] = "sched:sched_switch";
     size_t n = sizeof name - 1;
@@ -47,7 +47,7 @@ void sp_pd_states(struct sp_pd *pd)
     for (size_t i = 0; i < pd->attrs.n; i++) {
         struct sp_pd_attr *a = &pd->attrs.v[i];
         const struct sp_pd_trace_field *f =
-            is_switch(a) ? sp_pd_trace_field(pd, a->config, "prev_state") : NULL;
+            pd_states_is_switch(a) ? sp_pd_trace_field(pd, a->config, "prev_state") : NULL;
         if (f && f->kind == SP_PD_NUMBERS && f->size == f->each && f->each >= 4) {
             a->prev_state = f->offset;
             a->prev_size = f->size;

@@ -5,12 +5,12 @@
 #include "base/num.h"
 #include "json/json.h"
 
-static uint32_t text(struct sp_profile *p, struct sp_pd_text t)
+static uint32_t pd_summary_text(struct sp_profile *p, struct sp_pd_text t)
 {
     return t.n ? sp_profile_str(p, t.p, t.n) : SP_STR_NONE;
 }
 
-static const char *clock_name(int64_t id)
+static const char *pd_summary_clock_name(int64_t id)
 {
     switch (id) {
     case 0:
@@ -28,15 +28,15 @@ static const char *clock_name(int64_t id)
     }
 }
 
-static uint32_t clock_of(const struct sp_pd *pd)
+static uint32_t pd_summary_clock_of(const struct sp_pd *pd)
 {
     const char *name = "perf_clock"; /* the scheduler's, in nanoseconds from about the boot */
     if (pd->attrs.n && pd->attrs.v[0].use_clockid)
-        name = clock_name(pd->attrs.v[0].clockid);
+        name = pd_summary_clock_name(pd->attrs.v[0].clockid);
     return sp_profile_cstr(pd->p, name);
 }
 
-static void member(struct sp_buf *b, const char *key, struct sp_pd_text t)
+static void pd_summary_member(struct sp_buf *b, const char *key, struct sp_pd_text t)
 {
     if (!t.n)
         return;
@@ -44,9 +44,151 @@ static void member(struct sp_buf *b, const char *key, struct sp_pd_text t)
     sp_json_string(b, t.p, t.n);
 }
 
+/* ---- members of its x_perf: attributes of the events, and how many records of which type there are ---- */
+
+static void pd_summary_attribute(const struct sp_pd_attr *a, struct sp_buf *b)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } flags[] = {{"inherit", 1},
+                 {"pinned", 2},
+                 {"exclude_user", 4},
+                 {"exclude_kernel", 5},
+                 {"exclude_hv", 6},
+                 {"exclude_idle", 7},
+                 {"mmap", 8},
+                 {"comm", 9},
+                 {"freq", 10},
+                 {"enable_on_exec", 12},
+                 {"task", 13},
+                 {"sample_id_all", 18},
+                 {"exclude_host", 19},
+                 {"exclude_guest", 20},
+                 {"mmap2", 23},
+                 {"use_clockid", 25},
+                 {"context_switch", 26},
+                 {"write_backward", 27},
+                 {"namespaces", 28},
+                 {"ksymbol", 29},
+                 {"bpf_event", 30},
+                 {"aux_output", 31},
+                 {"cgroup", 32},
+                 {"text_poke", 33},
+                 {"build_id", 34},
+                 {"inherit_thread", 35},
+                 {"remove_on_exec", 36},
+                 {"sigtrap", 37},
+                 {"defer_callchain", 38}};
+    sp_pd_comma(b);
+    sp_buf_ch(b, '{');
+    sp_pd_member(b, "name");
+    sp_json_string(b, a->name.p, a->name.n);
+    sp_pd_member_u64(b, "type", a->type);
+    sp_pd_member_hex(b, "config", a->config);
+    if (a->config1)
+        sp_pd_member_hex(b, "config1", a->config1);
+    if (a->config2)
+        sp_pd_member_hex(b, "config2", a->config2);
+    sp_pd_member_u64(b, a->freq ? "frequency" : "period", a->period);
+    sp_pd_member_u64(b, "size", a->size);
+    sp_pd_member_hex(b, "sample_type", a->sample_type);
+    sp_pd_member_hex(b, "read_format", a->read_format);
+    if (a->precise)
+        sp_pd_member_u64(b, "precise_ip", a->precise);
+    if (a->branch_type)
+        sp_pd_member_hex(b, "branch_sample_type", a->branch_type);
+    if (a->regs_user)
+        sp_pd_member_hex(b, "sample_regs_user", a->regs_user);
+    if (a->stack_user)
+        sp_pd_member_u64(b, "sample_stack_user", a->stack_user);
+    if (a->regs_intr)
+        sp_pd_member_hex(b, "sample_regs_intr", a->regs_intr);
+    sp_pd_member(b, "flags");
+    sp_buf_ch(b, '[');
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        if (!(a->flags >> flags[i].bit & 1))
+            continue;
+        sp_pd_comma(b);
+        sp_buf_printf(b, "\"%s\"", flags[i].name);
+    }
+    sp_buf_printf(b, "],\"ids\":%u}", a->nids);
+}
+
+static void pd_summary_records(const struct sp_pd *pd, struct sp_buf *b)
+{
+    static const char *const names[] = {[PD_MMAP] = "MMAP",
+                                        [PD_LOST] = "LOST",
+                                        [PD_COMM] = "COMM",
+                                        [PD_EXIT] = "EXIT",
+                                        [PD_THROTTLE] = "THROTTLE",
+                                        [PD_UNTHROTTLE] = "UNTHROTTLE",
+                                        [PD_FORK] = "FORK",
+                                        [8] = "READ",
+                                        [PD_SAMPLE] = "SAMPLE",
+                                        [PD_MMAP2] = "MMAP2",
+                                        [11] = "AUX",
+                                        [12] = "ITRACE_START",
+                                        [PD_LOST_SAMPLES] = "LOST_SAMPLES",
+                                        [14] = "SWITCH",
+                                        [15] = "SWITCH_CPU_WIDE",
+                                        [16] = "NAMESPACES",
+                                        [PD_KSYMBOL] = "KSYMBOL",
+                                        [18] = "BPF_EVENT",
+                                        [19] = "CGROUP",
+                                        [20] = "TEXT_POKE",
+                                        [21] = "AUX_OUTPUT_HW_ID",
+                                        [PD_CALLCHAIN_DEFERRED] = "CALLCHAIN_DEFERRED",
+                                        [64] = "HEADER_ATTR",
+                                        [65] = "HEADER_EVENT_TYPE",
+                                        [66] = "HEADER_TRACING_DATA",
+                                        [67] = "HEADER_BUILD_ID",
+                                        [68] = "FINISHED_ROUND",
+                                        [69] = "ID_INDEX",
+                                        [70] = "AUXTRACE_INFO",
+                                        [71] = "AUXTRACE",
+                                        [72] = "AUXTRACE_ERROR",
+                                        [73] = "THREAD_MAP",
+                                        [74] = "CPU_MAP",
+                                        [75] = "STAT_CONFIG",
+                                        [76] = "STAT",
+                                        [77] = "STAT_ROUND",
+                                        [78] = "EVENT_UPDATE",
+                                        [79] = "TIME_CONV",
+                                        [80] = "HEADER_FEATURE",
+                                        [81] = "COMPRESSED",
+                                        [82] = "FINISHED_INIT",
+                                        [83] = "COMPRESSED2",
+                                        [84] = "BPF_METADATA",
+                                        [85] = "SCHEDSTAT_CPU",
+                                        [86] = "SCHEDSTAT_DOMAIN"};
+    sp_pd_member(b, "records");
+    sp_buf_ch(b, '{');
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i] && pd->record_counts[i])
+            sp_pd_member_u64(b, names[i], pd->record_counts[i]);
+    if (pd->unknown_records)
+        sp_pd_member_u64(b, "unknown", pd->unknown_records);
+    sp_buf_ch(b, '}');
+}
+
+static bool pd_summary_describe_recording(struct sp_pd *pd)
+{
+    struct sp_buf *b = &pd->about;
+    sp_pd_member(b, "events");
+    sp_buf_ch(b, '[');
+    for (size_t i = 0; i < pd->attrs.n; i++)
+        pd_summary_attribute(&pd->attrs.v[i], b);
+    sp_buf_ch(b, ']');
+    pd_summary_records(pd, b);
+    if (pd->lost_filtered)
+        sp_pd_member_u64(b, "filtered_by_bpf", pd->lost_filtered);
+    return !b->failed;
+}
+
 /* The members of an object, whose last braces are missing; features of a damaged file may name one thing
  * twice. */
-static uint32_t without_braces(struct sp_pd *pd, struct sp_buf *b)
+static uint32_t pd_summary_without_braces(struct sp_pd *pd, struct sp_buf *b)
 {
     if (!sp_buf_puts(b, "}}"))
         return SP_STR_FAIL;
@@ -59,15 +201,15 @@ static uint32_t without_braces(struct sp_pd *pd, struct sp_buf *b)
 }
 
 /* What the header has no field for: `"x_perf":{…}`, or nothing. */
-static uint32_t more(struct sp_pd *pd)
+static uint32_t pd_summary_more(struct sp_pd *pd)
 {
     static const char open[] = "{\"x_perf\":{";
     struct sp_buf b;
     sp_buf_init(&b, 0);
     sp_buf_puts(&b, open);
     if (!b.failed) {
-        member(&b, "cpu", pd->cpudesc);
-        member(&b, "cpuid", pd->cpuid);
+        pd_summary_member(&b, "cpu", pd->cpudesc);
+        pd_summary_member(&b, "cpuid", pd->cpuid);
         const char *comma = b.data[b.len - 1] == '{' ? "" : ",";
         if (pd->total_mem) {
             sp_buf_printf(&b, "%s\"total_mem_kb\":%llu", comma, (unsigned long long)pd->total_mem);
@@ -75,7 +217,7 @@ static uint32_t more(struct sp_pd *pd)
         }
         if (pd->has_clock_data)
             sp_buf_printf(&b, "%s\"clock_data\":{\"clock\":\"%s\",\"wall_ns\":%llu,\"clock_ns\":%llu}", comma,
-                          clock_name(pd->clock_data_id), (unsigned long long)pd->clock_wall,
+                          pd_summary_clock_name(pd->clock_data_id), (unsigned long long)pd->clock_wall,
                           (unsigned long long)pd->clock_time);
         if (pd->about.len)
             sp_buf_printf(&b, "%s%s", b.data[b.len - 1] == '{' ? "" : ",", sp_buf_cstr(&pd->about));
@@ -84,12 +226,12 @@ static uint32_t more(struct sp_pd *pd)
     if (b.failed)
         out = SP_STR_FAIL;
     else if (b.len > sizeof open - 1)
-        out = without_braces(pd, &b);
+        out = pd_summary_without_braces(pd, &b);
     sp_buf_free(&b);
     return out;
 }
 
-static uint32_t os_name(struct sp_pd *pd)
+static uint32_t pd_summary_os_name(struct sp_pd *pd)
 {
     char name[256];
     static const char linux_[] = "Linux ";
@@ -102,7 +244,7 @@ static uint32_t os_name(struct sp_pd *pd)
     return sp_profile_str(pd->p, name, n + take);
 }
 
-static void times(struct sp_pd *pd, struct sp_header *h)
+static void pd_summary_times(struct sp_pd *pd, struct sp_header *h)
 {
     char t[32];
     int64_t first = (int64_t)pd->time_first, last = (int64_t)pd->time_last;
@@ -112,7 +254,7 @@ static void times(struct sp_pd *pd, struct sp_header *h)
     h->time_end = sp_profile_str(pd->p, t, sp_ns_seconds(last, t));
     h->time_unit = sp_profile_cstr(pd->p, "seconds");
     h->duration = sp_profile_str(pd->p, t, sp_ns_seconds(last - first, t));
-    h->clock = clock_of(pd);
+    h->clock = pd_summary_clock_of(pd);
 }
 
 spaa_status sp_pd_summary(struct sp_pd *pd)
@@ -121,15 +263,15 @@ spaa_status sp_pd_summary(struct sp_pd *pd)
     struct sp_header *h = &p->header;
     h->version = sp_profile_cstr(p, "1.0");
     h->source_tool = h->tool = sp_profile_cstr(p, "perf");
-    h->command = text(p, pd->cmdline);
-    h->tool_version = text(p, pd->version);
-    times(pd, h);
+    h->command = pd_summary_text(p, pd->cmdline);
+    h->tool_version = pd_summary_text(p, pd->version);
+    pd_summary_times(pd, h);
     h->has_x_spaa = true;
     h->frames = pd->opts->frames ? pd->opts->frames : SP_FRAMES_ADDRESS;
     h->group_by = pd->group_by;
-    h->host.name = text(p, pd->hostname);
-    h->host.os = os_name(pd);
-    h->host.arch = text(p, pd->arch);
+    h->host.name = pd_summary_text(p, pd->hostname);
+    h->host.os = pd_summary_os_name(pd);
+    h->host.arch = pd_summary_text(p, pd->arch);
     if (pd->cpus_online) {
         char t[20];
         h->host.cpus = sp_profile_str(p, t, sp_u64_text(pd->cpus_online, t));
@@ -138,9 +280,9 @@ spaa_status sp_pd_summary(struct sp_pd *pd)
     h->truncated = pd->truncated;
     h->unfinished = pd->unfinished;
     h->throttled_ns = pd->throttled_ns;
-    if (!sp_pd_describe_rest(pd))
+    if (!pd_summary_describe_recording(pd))
         return sp_nomem(pd->d);
-    h->more = more(pd);
+    h->more = pd_summary_more(pd);
     const uint32_t all[] = {h->version,  h->source_tool, h->command,   h->tool_version, h->time_start,
                             h->time_end, h->time_unit,   h->duration,  h->clock,        h->host.name,
                             h->host.os,  h->host.arch,   h->host.cpus, h->more};

@@ -2,50 +2,13 @@
  * What threads were called and which maps their process had, by time.
  *
  * Sideband records are put in order of time; those without one (perf makes them up when it starts, for
- * what ran before) come first, in file order. Here only the moments of change are kept; the maps
+ * what ran before) come first, in file order. Here only the times of change are kept; the maps
  * themselves are replayed by resolve.c. A fork copies the parent's, unless perf made the record up: then
  * the child's own maps follow.
  */
 #include "formats/perf_data/perf_data.h"
 
 #include "base/hash.h"
-
-bool sp_pd_mmap_read(const struct sp_pd *pd, const unsigned char *rec, struct sp_pd_mmap *out)
-{
-    bool swap = pd->swap;
-    uint32_t type = sp_pd_u32(rec, swap);
-    unsigned misc = sp_pd_u16(rec + 4, swap), mode = misc & PD_MISC_MODE;
-    size_t size = sp_pd_u16(rec + 6, swap), text = type == PD_MMAP ? 40 : 72;
-    if (size <= text)
-        return false;
-    struct sp_pd_mmap m = {
-        .pid = sp_pd_i32(rec + 8, swap),
-        .start = sp_pd_u64(rec + 16, swap),
-        .len = sp_pd_u64(rec + 24, swap),
-        .pgoff = sp_pd_u64(rec + 32, swap),
-        .path = {(const char *)rec + text, 0},
-    };
-    m.path.n = strnlen(m.path.p, size - text);
-    if (m.path.n == size - text)
-        return false;
-    if (type == PD_MMAP2 && misc & PD_MISC_BUILD_ID && rec[40] > 0 && rec[40] <= 20) {
-        m.build_id = rec + 44;
-        m.build_id_size = rec[40];
-    }
-    m.data = misc & PD_MISC_DATA;
-    m.guest = mode == PD_MODE_GUEST_KERNEL || mode == PD_MODE_GUEST_USER;
-    m.kernel = !m.guest && (mode == PD_MODE_KERNEL || m.pid == -1);
-    *out = m;
-    return true;
-}
-
-bool sp_pd_is_fork(const struct sp_pd *pd, const unsigned char *rec, uint64_t time, int32_t *pid,
-                   int32_t *ppid)
-{
-    *pid = sp_pd_i32(rec + 8, pd->swap);
-    *ppid = sp_pd_i32(rec + 12, pd->swap);
-    return time && *pid != *ppid && !(sp_pd_u16(rec + 4, pd->swap) & PD_MISC_EXEC);
-}
 
 uint32_t sp_pd_process_find(const struct sp_pd *pd, int32_t pid)
 {
@@ -70,21 +33,22 @@ uint32_t sp_pd_process(struct sp_pd *pd, int32_t pid)
     return i;
 }
 
-static uint64_t thread_hash(int32_t pid, int32_t tid)
+static uint64_t pd_timeline_thread_hash(int32_t pid, int32_t tid)
 {
     return sp_hash_mix((uint32_t)pid, (uint32_t)tid);
 }
 
-static uint32_t thread_find(const struct sp_pd *pd, int32_t pid, int32_t tid)
+static uint32_t pd_timeline_thread_find(const struct sp_pd *pd, int32_t pid, int32_t tid)
 {
-    struct sp_probe at = sp_map_probe(&pd->thread_map, thread_hash(pid, tid));
+    struct sp_probe at = sp_map_probe(&pd->thread_map, pd_timeline_thread_hash(pid, tid));
     for (uint32_t i; (i = sp_map_next(&pd->thread_map, &at)) != SP_MAP_NONE;)
         if (pd->threads.v[i].pid == pid && pd->threads.v[i].tid == tid)
             return i;
     return SP_NONE;
 }
 
-static bool add_comm(struct sp_pd *pd, struct sp_pd_thread *t, uint64_t time, const char *name, size_t n)
+static bool pd_timeline_add_comm(struct sp_pd *pd, struct sp_pd_thread *t, uint64_t time, const char *name,
+                                 size_t n)
 {
     struct sp_pd_comm c = {time, sp_profile_str(pd->p, name, n)};
     return c.name != SP_STR_FAIL && sp_vec_push(&t->comms, c);
@@ -92,7 +56,7 @@ static bool add_comm(struct sp_pd *pd, struct sp_pd_thread *t, uint64_t time, co
 
 uint32_t sp_pd_thread(struct sp_pd *pd, int32_t pid, int32_t tid)
 {
-    uint32_t i = thread_find(pd, pid, tid);
+    uint32_t i = pd_timeline_thread_find(pd, pid, tid);
     if (i != SP_NONE)
         return i;
     struct sp_pd_thread t = {.pid = pid, .tid = tid, .process = sp_pd_process(pd, pid)};
@@ -101,9 +65,9 @@ uint32_t sp_pd_thread(struct sp_pd *pd, int32_t pid, int32_t tid)
         !sp_vec_reserve(&pd->threads, pd->threads.n + 1))
         return SP_NONE;
     /* The idle tasks have no COMM record. */
-    if (!tid && !pid && !add_comm(pd, &t, 0, "swapper", 7))
+    if (!tid && !pid && !pd_timeline_add_comm(pd, &t, 0, "swapper", 7))
         return SP_NONE;
-    if (!sp_map_add(&pd->thread_map, thread_hash(pid, tid), i)) {
+    if (!sp_map_add(&pd->thread_map, pd_timeline_thread_hash(pid, tid), i)) {
         sp_vec_free(&t.comms);
         return SP_NONE;
     }
@@ -112,7 +76,7 @@ uint32_t sp_pd_thread(struct sp_pd *pd, int32_t pid, int32_t tid)
 }
 
 /* Notes that the maps of a process change at this time. */
-static bool add_change(struct sp_pd *pd, int32_t pid, uint64_t time)
+static bool pd_timeline_add_change(struct sp_pd *pd, int32_t pid, uint64_t time)
 {
     uint32_t i = sp_pd_process(pd, pid);
     if (i == SP_NONE)
@@ -123,22 +87,22 @@ static bool add_change(struct sp_pd *pd, int32_t pid, uint64_t time)
     return p->changes.n < SP_NONE - 1 && sp_vec_push(&p->changes, time);
 }
 
-static bool take_comm(struct sp_pd *pd, const unsigned char *rec, uint64_t time)
+static bool pd_timeline_take_comm(struct sp_pd *pd, const unsigned char *rec, uint64_t time)
 {
     int32_t pid = sp_pd_i32(rec + 8, pd->swap), tid = sp_pd_i32(rec + 12, pd->swap);
     const char *name = (const char *)rec + 16;
     uint32_t t = sp_pd_thread(pd, pid, tid);
-    if (t == SP_NONE || !add_comm(pd, &pd->threads.v[t], time, name, strlen(name)))
+    if (t == SP_NONE || !pd_timeline_add_comm(pd, &pd->threads.v[t], time, name, strlen(name)))
         return false;
-    return !(sp_pd_u16(rec + 4, pd->swap) & PD_MISC_EXEC) || add_change(pd, pid, time);
+    return !(sp_pd_u16(rec + 4, pd->swap) & PD_MISC_EXEC) || pd_timeline_add_change(pd, pid, time);
 }
 
-static bool take_fork(struct sp_pd *pd, const unsigned char *rec, uint64_t time)
+static bool pd_timeline_take_fork(struct sp_pd *pd, const unsigned char *rec, uint64_t time)
 {
     int32_t pid, ppid;
     bool copies = sp_pd_is_fork(pd, rec, time, &pid, &ppid);
     int32_t tid = sp_pd_i32(rec + 16, pd->swap), ptid = sp_pd_i32(rec + 20, pd->swap);
-    uint32_t parent = thread_find(pd, ppid, ptid);
+    uint32_t parent = pd_timeline_thread_find(pd, ppid, ptid);
     if (parent != SP_NONE && pd->threads.v[parent].comms.n) {
         uint32_t child = sp_pd_thread(pd, pid, tid);
         if (child == SP_NONE)
@@ -148,10 +112,10 @@ static bool take_fork(struct sp_pd *pd, const unsigned char *rec, uint64_t time)
         if (!sp_vec_push(&pd->threads.v[child].comms, c))
             return false;
     }
-    return !copies || add_change(pd, pid, time);
+    return !copies || pd_timeline_add_change(pd, pid, time);
 }
 
-static int compare_sides(const void *a, const void *b)
+static int pd_timeline_compare_sides(const void *a, const void *b)
 {
     const struct sp_pd_side *x = a, *y = b;
     if (x->time != y->time)
@@ -165,31 +129,31 @@ spaa_status sp_pd_timeline(struct sp_pd *pd)
     for (size_t i = 0; i < pd->sides.n; i++) {
         if (pd->by_position)
             pd->sides.v[i].time = pd->sides.v[i].pos;
-        sorted = sorted && (!i || compare_sides(&pd->sides.v[i - 1], &pd->sides.v[i]) < 0);
+        sorted = sorted && (!i || pd_timeline_compare_sides(&pd->sides.v[i - 1], &pd->sides.v[i]) < 0);
     }
     if (!sorted)
-        qsort(pd->sides.v, pd->sides.n, sizeof *pd->sides.v, compare_sides);
+        qsort(pd->sides.v, pd->sides.n, sizeof *pd->sides.v, pd_timeline_compare_sides);
     for (size_t i = 0; i < pd->sides.n; i++) {
         const unsigned char *rec = sp_pd_at(pd, pd->sides.v[i].pos);
         uint64_t time = pd->sides.v[i].time;
         uint32_t type = sp_pd_u32(rec, pd->swap);
         bool ok;
         if (type == PD_COMM)
-            ok = take_comm(pd, rec, time);
+            ok = pd_timeline_take_comm(pd, rec, time);
         else if (type == PD_FORK)
-            ok = take_fork(pd, rec, time);
+            ok = pd_timeline_take_fork(pd, rec, time);
         else
-            ok = add_change(pd, sp_pd_i32(rec + 8, pd->swap), time);
+            ok = pd_timeline_add_change(pd, sp_pd_i32(rec + 8, pd->swap), time);
         if (!ok)
             return sp_nomem(pd->d);
     }
     return SPAA_OK;
 }
 
-uint32_t sp_pd_moment(struct sp_pd *pd, int32_t pid, int32_t tid, uint64_t time, uint64_t *since,
-                      uint64_t *until)
+uint32_t sp_pd_epoch(struct sp_pd *pd, int32_t pid, int32_t tid, uint64_t time, uint64_t *since,
+                     uint64_t *until)
 {
-    struct sp_pd_moment m = {.thread = sp_pd_thread(pd, pid, tid), .comm = SP_STR_NONE};
+    struct sp_pd_epoch m = {.thread = sp_pd_thread(pd, pid, tid), .comm = SP_STR_NONE};
     if (m.thread == SP_NONE)
         return SP_NONE;
     const struct sp_pd_thread *t = &pd->threads.v[m.thread];
@@ -225,12 +189,12 @@ uint32_t sp_pd_moment(struct sp_pd *pd, int32_t pid, int32_t tid, uint64_t time,
         *until = p->changes.v[lo];
 
     uint64_t hash = sp_hash_mix((uint64_t)m.thread << 32 | m.version, m.comm);
-    struct sp_probe at = sp_map_probe(&pd->moment_map, hash);
-    for (uint32_t i; (i = sp_map_next(&pd->moment_map, &at)) != SP_MAP_NONE;)
-        if (memcmp(&pd->moments.v[i], &m, sizeof m) == 0)
+    struct sp_probe at = sp_map_probe(&pd->epoch_map, hash);
+    for (uint32_t i; (i = sp_map_next(&pd->epoch_map, &at)) != SP_MAP_NONE;)
+        if (memcmp(&pd->epochs.v[i], &m, sizeof m) == 0)
             return i;
-    if (pd->moments.n >= SP_NONE - 1 || !sp_vec_push(&pd->moments, m) ||
-        !sp_map_add(&pd->moment_map, hash, (uint32_t)pd->moments.n - 1))
+    if (pd->epochs.n >= SP_NONE - 1 || !sp_vec_push(&pd->epochs, m) ||
+        !sp_map_add(&pd->epoch_map, hash, (uint32_t)pd->epochs.n - 1))
         return SP_NONE;
-    return (uint32_t)pd->moments.n - 1;
+    return (uint32_t)pd->epochs.n - 1;
 }

@@ -1,9 +1,9 @@
 /*
  * Callchains of samples that carry registers and a copy of the user stack (`--call-graph dwarf`).
  *
- * The maps are replayed; samples are gathered with the maps of their moment and unwound in batches by several
+ * The maps are replayed; samples are gathered with the maps of their epoch and unwound in batches by several
  * threads, which share the files' tables (loaded once, on first use) and have a cache of rows each. A batch's
- * callchains become keys in the order of its samples, so the result does not depend on the threads.
+ * callchains join groups in the order of its samples, so the result does not depend on the threads.
  *
  * The callchain is the kernel's part as recorded, then the user's: PERF_CONTEXT_USER and the addresses. An
  * address that is exact (where a signal interrupted) has a marker of its own before it, since resolve.c takes
@@ -78,7 +78,7 @@ struct unwinder {
 };
 
 /* Opens a DSO's file and reads its tables; the lock is held. */
-static spaa_status load_module(struct unwinder *u, uint32_t dso, struct module *m)
+static spaa_status pd_unwind_load_module(struct unwinder *u, uint32_t dso, struct module *m)
 {
     struct sp_pd_dso_file file = sp_pd_frames_file(u->frames, dso);
     if (!file.file)
@@ -93,7 +93,7 @@ static spaa_status load_module(struct unwinder *u, uint32_t dso, struct module *
 }
 
 /* The module of a DSO; NULL: out of memory. */
-static struct module *module_of(struct worker *w, uint32_t dso)
+static struct module *pd_unwind_module_of(struct worker *w, uint32_t dso)
 {
     struct unwinder *u = w->u;
     struct module *m = &u->modules[dso];
@@ -101,7 +101,7 @@ static struct module *module_of(struct worker *w, uint32_t dso)
         return m;
     pthread_mutex_lock(&u->lock);
     if (!atomic_load_explicit(&m->ready, memory_order_relaxed)) {
-        w->st = load_module(u, dso, m);
+        w->st = pd_unwind_load_module(u, dso, m);
         if (!w->st)
             atomic_store_explicit(&m->ready, 1, memory_order_release);
     }
@@ -110,8 +110,8 @@ static struct module *module_of(struct worker *w, uint32_t dso)
 }
 
 /* The row at an offset of a module's file; NULL: it has none. */
-static const struct sp_cfi_row *row_at(struct worker *w, const struct sp_unwind_arch *a,
-                                       const struct module *m, uint32_t dso, uint64_t offset)
+static const struct sp_cfi_row *pd_unwind_row_at(struct worker *w, const struct sp_unwind_arch *a,
+                                                 const struct module *m, uint32_t dso, uint64_t offset)
 {
     struct cached_row *c = &w->rows[(offset ^ offset >> 12 ^ (uint64_t)dso * 0x9e37) % ROWS];
     if (c->what == EMPTY || c->addr != offset || c->dso != dso) {
@@ -126,28 +126,29 @@ static const struct sp_cfi_row *row_at(struct worker *w, const struct sp_unwind_
     return c->what == ROW ? &c->row : NULL;
 }
 
-static enum sp_step lost_in(struct worker *w, uint32_t dso)
+static enum sp_step pd_unwind_lost_in(struct worker *w, uint32_t dso)
 {
     w->losses.v[dso]++;
     return SP_STEP_LOST;
 }
 
 /* To the caller of regs->pc. exact: the pc was interrupted, it is no return address. */
-static enum sp_step step(struct worker *w, const struct sp_unwind_arch *a, const struct sp_pd_maps *maps,
-                         const struct sp_unwind_stack *stack, bool exact, struct sp_unwind_regs *regs)
+static enum sp_step pd_unwind_step(struct worker *w, const struct sp_unwind_arch *a,
+                                   const struct sp_pd_maps *maps, const struct sp_unwind_stack *stack,
+                                   bool exact, struct sp_unwind_regs *regs)
 {
     uint64_t look = regs->pc - !exact;
     const struct sp_pd_map *map = sp_pd_maps_find(maps, look);
     struct module *m = NULL;
     if (map) {
-        m = module_of(w, map->dso);
+        m = pd_unwind_module_of(w, map->dso);
         if (!m)
             return SP_STEP_LOST;
         if (m->lacking)
-            return lost_in(w, map->dso);
+            return pd_unwind_lost_in(w, map->dso);
     }
     const struct sp_cfi_row *row =
-        m && m->cfi ? row_at(w, a, m, map->dso, look - map->start + map->pgoff) : NULL;
+        m && m->cfi ? pd_unwind_row_at(w, a, m, map->dso, look - map->start + map->pgoff) : NULL;
     if (row)
         return sp_unwind_step(a, m->cfi, row, stack, regs);
     struct sp_unwind_regs next = *regs;
@@ -159,26 +160,26 @@ static enum sp_step step(struct worker *w, const struct sp_unwind_arch *a, const
     if (st == SP_STEP_END || st == SP_STEP_TRUNCATED)
         return st;
     if (map)
-        return lost_in(w, map->dso);
+        return pd_unwind_lost_in(w, map->dso);
     w->unmapped++;
     return SP_STEP_LOST;
 }
 
-static bool put(struct worker *w, uint64_t v)
+static bool pd_unwind_put(struct worker *w, uint64_t v)
 {
     v = w->u->pd->swap ? __builtin_bswap64(v) : v;
     return sp_vec_push(&w->chains, v);
 }
 
-static bool unwind_user(struct worker *w, const struct sp_unwind_arch *a, const struct sp_pd_maps *maps,
-                        const struct sp_unwind_stack *stack, struct sp_unwind_regs *regs)
+static bool pd_unwind_user(struct worker *w, const struct sp_unwind_arch *a, const struct sp_pd_maps *maps,
+                           const struct sp_unwind_stack *stack, struct sp_unwind_regs *regs)
 {
     enum sp_step st = SP_STEP_SIGNAL;
     for (unsigned depth = 0; depth < DEPTH; depth++) {
         bool exact = st == SP_STEP_SIGNAL;
-        if ((exact && !put(w, PD_CONTEXT_USER)) || !put(w, regs->pc))
+        if ((exact && !pd_unwind_put(w, PD_CONTEXT_USER)) || !pd_unwind_put(w, regs->pc))
             return false;
-        st = step(w, a, maps, stack, exact, regs);
+        st = pd_unwind_step(w, a, maps, stack, exact, regs);
         if (st != SP_STEP_OK && st != SP_STEP_SIGNAL)
             break;
         if (regs->pc >= PD_CONTEXT_MAX) {
@@ -191,26 +192,26 @@ static bool unwind_user(struct worker *w, const struct sp_unwind_arch *a, const 
         return !w->st;
     }
     w->truncated++;
-    return put(w, PD_CONTEXT_TRUNCATED);
+    return pd_unwind_put(w, PD_CONTEXT_TRUNCATED);
 }
 
 /* The kernel's part of the recorded callchain. */
-static bool put_kernel(struct worker *w, const struct sp_pd_sample *s)
+static bool pd_unwind_put_kernel(struct worker *w, const struct sp_pd_sample *s)
 {
     bool swap = w->u->pd->swap;
     if (!s->n && s->mode == PD_MODE_KERNEL)
-        return put(w, PD_CONTEXT_KERNEL) && put(w, s->ip);
+        return pd_unwind_put(w, PD_CONTEXT_KERNEL) && pd_unwind_put(w, s->ip);
     for (uint32_t i = 0; i < s->n; i++) {
         uint64_t v = sp_pd_u64(s->chain + (size_t)i * 8, swap);
         if (v == PD_CONTEXT_USER || v == PD_CONTEXT_USER_DEFERRED)
             break;
-        if (!put(w, v))
+        if (!pd_unwind_put(w, v))
             return false;
     }
     return true;
 }
 
-static bool unwind_sample(struct worker *w, struct task *t)
+static bool pd_unwind_sample(struct worker *w, struct task *t)
 {
     struct sp_pd *pd = w->u->pd;
     const struct sp_pd_pending *p = &pd->pending.v[t->item];
@@ -228,11 +229,11 @@ static bool unwind_sample(struct worker *w, struct task *t)
         return true; /* was checked in pass 2 */
     sp_pd_fields_read(a, rec, size, end, pd->swap, &f);
     const struct sp_unwind_arch *arch = w->u->archs[f.user_abi == 1];
-    bool ok = put_kernel(w, &s);
+    bool ok = pd_unwind_put_kernel(w, &s);
     if (ok && arch && sp_unwind_regs_set(arch, a->regs_user, f.user_regs, pd->swap, &regs)) {
         struct sp_unwind_stack stack = {f.stack, (size_t)f.stack_filled, 0, pd->swap};
         stack.base = regs.v[arch->sp];
-        ok = unwind_user(w, arch, t->maps ? t->maps : &none, &stack, &regs);
+        ok = pd_unwind_user(w, arch, t->maps ? t->maps : &none, &stack, &regs);
     }
     t->n = (uint32_t)(w->chains.n - t->first);
     if (ok && s.n > t->n) { /* a recorder that followed the frame pointers as well, and farther */
@@ -246,19 +247,19 @@ static bool unwind_sample(struct worker *w, struct task *t)
     return ok;
 }
 
-static void *work(void *arg)
+static void *pd_unwind_work(void *arg)
 {
     struct worker *w = arg;
     struct unwinder *u = w->u;
     for (size_t at; !w->st && (at = atomic_fetch_add(&u->next, BLOCK)) < u->tasks.n;)
         for (size_t i = at; i < at + BLOCK && i < u->tasks.n && !w->st; i++)
-            if (!unwind_sample(w, &u->tasks.v[i]) && !w->st)
+            if (!pd_unwind_sample(w, &u->tasks.v[i]) && !w->st)
                 w->st = SPAA_ERR_NOMEM;
     return NULL;
 }
 
 /* Room for what is known by DSO. */
-static bool fit_modules(struct unwinder *u)
+static bool pd_unwind_fit_modules(struct unwinder *u)
 {
     size_t n = sp_pd_frames_dsos(u->frames);
     if (n > u->nmodules) {
@@ -287,7 +288,7 @@ static bool fit_modules(struct unwinder *u)
     return true;
 }
 
-static spaa_status add_key(struct unwinder *u, const struct task *t)
+static spaa_status pd_unwind_add_group(struct unwinder *u, const struct task *t)
 {
     struct sp_pd *pd = u->pd;
     const struct sp_pd_pending *p = &pd->pending.v[t->item];
@@ -297,27 +298,27 @@ static spaa_status add_key(struct unwinder *u, const struct task *t)
     s.period = p->period;
     s.attr = p->attr;
     s.shape = p->shape;
-    s.moment = p->moment;
+    s.epoch = p->epoch;
     s.state = p->state;
     s.chain = (const unsigned char *)(u->workers[t->worker].chains.v + t->first);
     s.n = t->n;
     sp_pd_sample_hash(pd, &s);
-    return sp_pd_key_add(pd, &s, true);
+    return sp_pd_group_add(pd, &s, true);
 }
 
-static spaa_status run_batch(struct unwinder *u)
+static spaa_status pd_unwind_run_batch(struct unwinder *u)
 {
     if (!u->tasks.n)
         return SPAA_OK;
-    if (!fit_modules(u))
+    if (!pd_unwind_fit_modules(u))
         return sp_nomem(u->pd->d);
     pthread_t threads[JOBS_MAX];
     uint32_t started = 0, useful = (uint32_t)(u->tasks.n / BLOCK);
     atomic_store(&u->next, 0);
     while (started + 1 < u->nworkers && started < useful &&
-           pthread_create(&threads[started], NULL, work, &u->workers[started + 1]) == 0)
+           pthread_create(&threads[started], NULL, pd_unwind_work, &u->workers[started + 1]) == 0)
         started++;
-    work(&u->workers[0]);
+    pd_unwind_work(&u->workers[0]);
     for (uint32_t i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     spaa_status st = SPAA_OK;
@@ -326,22 +327,22 @@ static spaa_status run_batch(struct unwinder *u)
     if (st)
         return st == SPAA_ERR_NOMEM ? sp_nomem(u->pd->d) : st;
     for (size_t i = 0; i < u->tasks.n && !st; i++)
-        st = add_key(u, &u->tasks.v[i]);
+        st = pd_unwind_add_group(u, &u->tasks.v[i]);
     return st;
 }
 
-static spaa_status end_batch(struct unwinder *u, struct sp_pd_replay *rp, spaa_status st)
+static spaa_status pd_unwind_end_batch(struct unwinder *u, struct sp_pd_replay *rp, spaa_status st)
 {
     if (!st)
-        st = run_batch(u);
+        st = pd_unwind_run_batch(u);
     for (size_t i = 0; i < u->tasks.n; i++)
         sp_pd_replay_release(rp, u->tasks.v[i].maps);
     u->tasks.n = 0;
     return st;
 }
 
-static spaa_status gather(void *arg, struct sp_pd_replay *rp, uint32_t item, struct sp_pd_maps *maps,
-                          int32_t pid)
+static spaa_status pd_unwind_gather(void *arg, struct sp_pd_replay *rp, uint32_t item,
+                                    struct sp_pd_maps *maps, int32_t pid)
 {
     struct unwinder *u = arg;
     struct task t = {.maps = maps, .item = item};
@@ -350,12 +351,12 @@ static spaa_status gather(void *arg, struct sp_pd_replay *rp, uint32_t item, str
         return sp_nomem(u->pd->d);
     sp_pd_replay_hold(maps);
     bool full = u->tasks.n >= BATCH || sp_pd_replay_copied(rp) > COPIED_MAX;
-    return full ? end_batch(u, rp, SPAA_OK) : SPAA_OK;
+    return full ? pd_unwind_end_batch(u, rp, SPAA_OK) : SPAA_OK;
 }
 
-static spaa_status last(void *arg, struct sp_pd_replay *rp, spaa_status st)
+static spaa_status pd_unwind_last(void *arg, struct sp_pd_replay *rp, spaa_status st)
 {
-    return end_batch(arg, rp, st);
+    return pd_unwind_end_batch(arg, rp, st);
 }
 
 struct loss {
@@ -363,7 +364,7 @@ struct loss {
     uint64_t n;
 };
 
-static int by_loss(const void *a, const void *b)
+static int pd_unwind_by_loss(const void *a, const void *b)
 {
     const struct loss *x = a, *y = b;
     if (x->n != y->n)
@@ -372,7 +373,7 @@ static int by_loss(const void *a, const void *b)
 }
 
 /* Why stacks end in a module; what helps, which may stand in `hint`. */
-static const char *reason(const struct module *m, struct sp_buf *why, struct sp_buf *hint)
+static const char *pd_unwind_reason(const struct module *m, struct sp_buf *why, struct sp_buf *hint)
 {
     if (m->lacking)
         return sp_module_missing(m->module, why, hint);
@@ -386,7 +387,7 @@ static const char *reason(const struct module *m, struct sp_buf *why, struct sp_
 }
 
 /* As a diagnostic for the worst few, and in the header's x_perf for all. */
-static bool tell_loss(const struct unwinder *u, const struct loss *l, size_t place)
+static bool pd_unwind_tell_loss(const struct unwinder *u, const struct loss *l, size_t place)
 {
     struct sp_pd *pd = u->pd;
     struct sp_pd_dso_file file = sp_pd_frames_file(u->frames, l->dso);
@@ -394,7 +395,7 @@ static bool tell_loss(const struct unwinder *u, const struct loss *l, size_t pla
     struct sp_buf why, hint;
     sp_buf_init(&why, 16 << 10);
     sp_buf_init(&hint, 16 << 10);
-    const char *advice = reason(&u->modules[l->dso], &why, &hint);
+    const char *advice = pd_unwind_reason(&u->modules[l->dso], &why, &hint);
     if (place < TOLD_MAX)
         sp_emit_hint(pd->d, SP_W785, SP_AT_NOTHING, advice, "%s: %llu stack%s there: %s", name,
                      (unsigned long long)l->n, l->n == 1 ? " ends" : "s end", sp_buf_cstr(&why));
@@ -408,7 +409,7 @@ static bool tell_loss(const struct unwinder *u, const struct loss *l, size_t pla
     return !pd->about.failed;
 }
 
-static spaa_status report_losses(const struct unwinder *u, uint64_t truncated, uint64_t unmapped)
+static spaa_status pd_unwind_report_losses(const struct unwinder *u, uint64_t truncated, uint64_t unmapped)
 {
     SP_VEC(struct loss) all = {0};
     uint64_t rest = 0;
@@ -420,13 +421,13 @@ static spaa_status report_losses(const struct unwinder *u, uint64_t truncated, u
         ok = !l.n || sp_vec_push(&all, l);
     }
     if (ok && all.n)
-        qsort(all.v, all.n, sizeof *all.v, by_loss);
+        qsort(all.v, all.n, sizeof *all.v, pd_unwind_by_loss);
     sp_buf_printf(&u->pd->about,
                   "%s\"unwinding\":{\"samples\":%zu,\"truncated\":%llu,\"unmapped\":%llu,\"ends\":[",
                   u->pd->about.len ? "," : "", u->pd->pending.n, (unsigned long long)truncated,
                   (unsigned long long)unmapped);
     for (size_t i = 0; i < all.n && ok; i++) {
-        ok = tell_loss(u, &all.v[i], i);
+        ok = pd_unwind_tell_loss(u, &all.v[i], i);
         rest += i < TOLD_MAX ? 0 : all.v[i].n;
     }
     ok = sp_buf_puts(&u->pd->about, "]}") && ok;
@@ -437,7 +438,7 @@ static spaa_status report_losses(const struct unwinder *u, uint64_t truncated, u
     return ok ? SPAA_OK : sp_nomem(u->pd->d);
 }
 
-static spaa_status report(struct unwinder *u)
+static spaa_status pd_unwind_report(struct unwinder *u)
 {
     struct sp_pd *pd = u->pd;
     uint64_t truncated = 0, unmapped = 0;
@@ -460,11 +461,11 @@ static spaa_status report(struct unwinder *u)
                 pd->pending.n);
     if (!u->archs[0] && !u->archs[1])
         sp_emit(pd->d, SP_W788, SP_AT_NOTHING, "%.*s", (int)pd->arch.n, pd->arch.n ? pd->arch.p : "");
-    return report_losses(u, truncated, unmapped);
+    return pd_unwind_report_losses(u, truncated, unmapped);
 }
 
 /* A recording that does not name its processor: the registers it asked for tell. */
-static void find_archs(struct unwinder *u)
+static void pd_unwind_find_archs(struct unwinder *u)
 {
     struct sp_pd_text name = u->pd->arch;
     for (size_t i = 0; i < u->pd->attrs.n && !name.n; i++) {
@@ -476,7 +477,7 @@ static void find_archs(struct unwinder *u)
     u->archs[1] = sp_unwind_arch(name.p, name.n, true);
 }
 
-static spaa_status begin(struct unwinder *u)
+static spaa_status pd_unwind_begin(struct unwinder *u)
 {
     struct sp_pd *pd = u->pd;
     struct sp_symbol_opts opts = pd->opts->symbols;
@@ -493,24 +494,24 @@ static spaa_status begin(struct unwinder *u)
         if (!u->workers[i].rows)
             return sp_nomem(pd->d);
     }
-    find_archs(u);
+    pd_unwind_find_archs(u);
     return sp_symbols_new(&opts, pd->d, &u->symbols);
 }
 
-static spaa_status run(struct unwinder *u)
+static spaa_status pd_unwind_run(struct unwinder *u)
 {
     struct sp_pd *pd = u->pd;
     struct sp_pd_slot *slots = calloc(pd->pending.n, sizeof *slots);
     if (!slots)
         return sp_nomem(pd->d);
     for (size_t i = 0; i < pd->pending.n; i++) {
-        const struct sp_pd_moment *m = &pd->moments.v[pd->pending.v[i].moment];
+        const struct sp_pd_epoch *m = &pd->epochs.v[pd->pending.v[i].epoch];
         slots[i] = (struct sp_pd_slot){m->process, m->version, (uint32_t)i};
     }
-    const struct sp_pd_visitor visitor = {.visit = gather, .finish = last, .arg = u};
+    const struct sp_pd_visitor visitor = {.visit = pd_unwind_gather, .finish = pd_unwind_last, .arg = u};
     spaa_status st = sp_pd_replay(pd, u->frames, slots, pd->pending.n, &visitor);
     free(slots);
-    return st ? st : report(u);
+    return st ? st : pd_unwind_report(u);
 }
 
 spaa_status sp_pd_unwind(struct sp_pd *pd, struct sp_pd_frames *frames)
@@ -519,9 +520,9 @@ spaa_status sp_pd_unwind(struct sp_pd *pd, struct sp_pd_frames *frames)
     if (!pd->pending.n)
         return SPAA_OK;
     pthread_mutex_init(&u.lock, NULL);
-    spaa_status st = begin(&u);
+    spaa_status st = pd_unwind_begin(&u);
     if (!st)
-        st = run(&u);
+        st = pd_unwind_run(&u);
     for (uint32_t i = 0; u.workers && i < u.nworkers; i++) {
         free(u.workers[i].rows);
         sp_vec_free(&u.workers[i].chains);

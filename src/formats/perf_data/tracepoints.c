@@ -10,53 +10,28 @@
 #include "formats/perf_data/perf_data.h"
 
 #include "base/num.h"
+#include "io/file.h"
 #include "json/json.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <sys/utsname.h>
 
 #define FORMATS_MAX 65536u
 #define FIELDS_MAX  1024u
 #define ALL         UINT64_MAX
 
-struct cursor {
-    const unsigned char *p;
-    size_t n;
-    bool swap, bad;
-};
-
-static const unsigned char *take(struct cursor *c, uint64_t n)
-{
-    if (c->bad || n > c->n) {
-        c->bad = true;
-        return NULL;
-    }
-    const unsigned char *p = c->p;
-    c->p += n;
-    c->n -= (size_t)n;
-    return p;
-}
-
-static uint32_t u32(struct cursor *c)
-{
-    const unsigned char *p = take(c, 4);
-    return p ? sp_pd_u32(p, c->swap) : 0;
-}
-
-static uint64_t u64(struct cursor *c)
-{
-    const unsigned char *p = take(c, 8);
-    return p ? sp_pd_u64(p, c->swap) : 0;
-}
-
-static void take_name(struct cursor *c)
+static void pd_tracepoints_take_name(struct sp_pd_cursor *c)
 {
     const unsigned char *nul = c->bad ? NULL : memchr(c->p, 0, c->n);
     if (nul)
-        take(c, (uint64_t)(nul - c->p) + 1);
+        sp_pd_take(c, (uint64_t)(nul - c->p) + 1);
     else
         c->bad = true;
 }
 
 /* The number behind "name:" in a line; false when it is not there. */
-static bool number_after(struct sp_pd_text line, const char *name, uint32_t *out)
+static bool pd_tracepoints_number_after(struct sp_pd_text line, const char *name, uint32_t *out)
 {
     const char *at = memmem(line.p, line.n, name, strlen(name)), *end = line.p + line.n;
     if (!at)
@@ -73,13 +48,13 @@ static bool number_after(struct sp_pd_text line, const char *name, uint32_t *out
     return v <= UINT32_MAX;
 }
 
-static bool contains(struct sp_pd_text t, const char *s)
+static bool pd_tracepoints_contains(struct sp_pd_text t, const char *s)
 {
     return memmem(t.p, t.n, s, strlen(s)) != NULL;
 }
 
 /* "field:__data_loc char[] name;  offset:8;  size:4;  signed:0;" */
-static bool read_field(struct sp_pd_text line, struct sp_pd_trace_field *out)
+static bool pd_tracepoints_read_field(struct sp_pd_text line, struct sp_pd_trace_field *out)
 {
     static const char start[] = "field:";
     const char *at = memmem(line.p, line.n, start, sizeof start - 1);
@@ -92,9 +67,10 @@ static bool read_field(struct sp_pd_text line, struct sp_pd_trace_field *out)
     struct sp_pd_text decl = {at, (size_t)(end - at)};
     struct sp_pd_text rest = {end, (size_t)(line.p + line.n - end)};
     uint32_t is_signed = 0;
-    if (!number_after(rest, "offset:", &out->offset) || !number_after(rest, "size:", &out->size))
+    if (!pd_tracepoints_number_after(rest, "offset:", &out->offset) ||
+        !pd_tracepoints_number_after(rest, "size:", &out->size))
         return false;
-    number_after(rest, "signed:", &is_signed);
+    pd_tracepoints_number_after(rest, "signed:", &is_signed);
     const char *stop = end;
     const char *bracket = memrchr(at, '[', decl.n);
     if (bracket && end[-1] == ']') /* "char comm[16]", but not "char[] name" */
@@ -110,13 +86,13 @@ static bool read_field(struct sp_pd_text line, struct sp_pd_trace_field *out)
         return false;
     struct sp_pd_text type = {at, (size_t)(name - at)};
     out->name = (struct sp_pd_text){name, (size_t)(stop - name)};
-    bool chars = contains(type, "char") && !contains(type, "unsigned char");
+    bool chars = pd_tracepoints_contains(type, "char") && !pd_tracepoints_contains(type, "unsigned char");
     bool array = stop != end;
     out->is_signed = is_signed != 0;
     out->each = 0;
-    if (contains(type, "__data_loc"))
+    if (pd_tracepoints_contains(type, "__data_loc"))
         out->kind = chars ? SP_PD_LOC_TEXT : SP_PD_LOC_BYTES;
-    else if (contains(type, "__rel_loc"))
+    else if (pd_tracepoints_contains(type, "__rel_loc"))
         out->kind = chars ? SP_PD_REL_TEXT : SP_PD_REL_BYTES;
     else if (array && chars)
         out->kind = SP_PD_TEXT;
@@ -124,7 +100,7 @@ static bool read_field(struct sp_pd_text line, struct sp_pd_trace_field *out)
         uint32_t elements = 0;
         out->kind = SP_PD_BYTES;
         struct sp_pd_text in = {bracket, (size_t)(end - bracket)};
-        if (number_after(in, "[", &elements) && elements && out->size % elements == 0 &&
+        if (pd_tracepoints_number_after(in, "[", &elements) && elements && out->size % elements == 0 &&
             strchr("\1\2\4\10", (char)(out->size / elements)) && out->size / elements <= 8) {
             out->kind = SP_PD_NUMBERS;
             out->each = (uint8_t)(out->size / elements);
@@ -139,7 +115,7 @@ static bool read_field(struct sp_pd_text line, struct sp_pd_trace_field *out)
 }
 
 /* The text of one event's format, if it is `only` or all are wanted; false: out of memory. */
-static bool read_format(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t only)
+static bool pd_tracepoints_read_format(struct sp_pd *pd, const unsigned char *p, size_t n, uint64_t only)
 {
     struct sp_pd_trace_format f = {.first = (uint32_t)pd->trace_fields.n};
     bool has_id = false;
@@ -149,10 +125,10 @@ static bool read_format(struct sp_pd *pd, const unsigned char *p, size_t n, uint
         struct sp_pd_text line = {(const char *)p + at, len};
         struct sp_pd_trace_field field;
         if (len > 3 && memcmp(line.p, "ID:", 3) == 0)
-            has_id = number_after(line, "ID:", &f.id);
+            has_id = pd_tracepoints_number_after(line, "ID:", &f.id);
         else if (len > 9 && memcmp(line.p, "print fmt", 9) == 0)
             break;
-        else if (f.n < FIELDS_MAX && read_field(line, &field) &&
+        else if (f.n < FIELDS_MAX && pd_tracepoints_read_field(line, &field) &&
                  !(field.name.n > 7 && memcmp(field.name.p, "common_", 7) == 0)) {
             if (!sp_vec_push(&pd->trace_fields, field))
                 return false;
@@ -167,13 +143,13 @@ static bool read_format(struct sp_pd *pd, const unsigned char *p, size_t n, uint
     return sp_vec_push(&pd->trace_formats, f);
 }
 
-static bool read_formats(struct sp_pd *pd, struct cursor *c)
+static bool pd_tracepoints_read_formats(struct sp_pd *pd, struct sp_pd_cursor *c)
 {
-    uint32_t n = u32(c);
+    uint32_t n = sp_pd_take_u32(c);
     for (uint32_t i = 0; i < n && !c->bad; i++) {
-        uint64_t size = u64(c);
-        const unsigned char *p = take(c, size);
-        if (p && !read_format(pd, p, (size_t)size, ALL))
+        uint64_t size = sp_pd_take_u64(c);
+        const unsigned char *p = sp_pd_take(c, size);
+        if (p && !pd_tracepoints_read_format(pd, p, (size_t)size, ALL))
             return false;
     }
     return true;
@@ -181,7 +157,7 @@ static bool read_formats(struct sp_pd *pd, struct cursor *c)
 
 spaa_status sp_pd_trace_format(struct sp_pd *pd, uint64_t id, const char *text, size_t n)
 {
-    return read_format(pd, (const unsigned char *)text, n, id) ? SPAA_OK : sp_nomem(pd->d);
+    return pd_tracepoints_read_format(pd, (const unsigned char *)text, n, id) ? SPAA_OK : sp_nomem(pd->d);
 }
 
 const struct sp_pd_trace_format *sp_pd_trace_find(const struct sp_pd *pd, uint64_t id)
@@ -206,27 +182,28 @@ const struct sp_pd_trace_field *sp_pd_trace_field(const struct sp_pd *pd, uint64
 spaa_status sp_pd_trace_read(struct sp_pd *pd, const unsigned char *p, size_t n)
 {
     static const unsigned char magic[] = {23, 8, 68, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
-    struct cursor c = {p, n, false, false};
-    const unsigned char *start = take(&c, sizeof magic);
+    struct sp_pd_cursor c = {p, n, false, false};
+    const unsigned char *start = sp_pd_take(&c, sizeof magic);
     if (!start || memcmp(start, magic, sizeof magic) != 0 || pd->trace_formats.n)
         return SPAA_OK;
-    take_name(&c);
-    const unsigned char *order = take(&c, 1);
+    pd_tracepoints_take_name(&c);
+    const unsigned char *order = sp_pd_take(&c, 1);
     c.swap = order && (*order == 1) != (pd->big_endian != pd->swap);
-    take(&c, 5); /* bytes of a long, of a page */
+    sp_pd_take(&c, 5); /* bytes of a long, of a page */
     for (unsigned i = 0; i < 2; i++) {
-        take_name(&c);
-        take(&c, u64(&c));
+        pd_tracepoints_take_name(&c);
+        sp_pd_take(&c, sp_pd_take_u64(&c));
     }
-    bool ok = read_formats(pd, &c);
-    for (uint32_t i = 0, systems = u32(&c); ok && i < systems && !c.bad; i++) {
-        take_name(&c);
-        ok = read_formats(pd, &c);
+    bool ok = pd_tracepoints_read_formats(pd, &c);
+    for (uint32_t i = 0, systems = sp_pd_take_u32(&c); ok && i < systems && !c.bad; i++) {
+        pd_tracepoints_take_name(&c);
+        ok = pd_tracepoints_read_formats(pd, &c);
     }
     return ok ? SPAA_OK : sp_nomem(pd->d);
 }
 
-static void scalar(const struct sp_pd_trace_field *f, const unsigned char *p, bool swap, struct sp_buf *b)
+static void pd_tracepoints_scalar(const struct sp_pd_trace_field *f, const unsigned char *p, bool swap,
+                                  struct sp_buf *b)
 {
     uint64_t v = f->each == 1   ? *p
                  : f->each == 2 ? sp_pd_u16(p, swap)
@@ -241,7 +218,7 @@ static void scalar(const struct sp_pd_trace_field *f, const unsigned char *p, bo
         sp_buf_u64(b, v);
 }
 
-static void bytes(const unsigned char *p, size_t n, struct sp_buf *b)
+static void pd_tracepoints_bytes(const unsigned char *p, size_t n, struct sp_buf *b)
 {
     sp_buf_ch(b, '"');
     for (size_t i = 0; i < n; i++)
@@ -249,8 +226,8 @@ static void bytes(const unsigned char *p, size_t n, struct sp_buf *b)
     sp_buf_ch(b, '"');
 }
 
-static void value(const struct sp_pd_trace_field *f, const unsigned char *raw, size_t n, bool swap,
-                  struct sp_buf *b)
+static void pd_tracepoints_value(const struct sp_pd_trace_field *f, const unsigned char *raw, size_t n,
+                                 bool swap, struct sp_buf *b)
 {
     const unsigned char *p = raw + f->offset;
     size_t size = f->size;
@@ -274,19 +251,19 @@ static void value(const struct sp_pd_trace_field *f, const unsigned char *raw, s
     case SP_PD_NUMBERS:
     case SP_PD_POINTER:
         if (size == f->each) {
-            scalar(f, p, swap, b);
+            pd_tracepoints_scalar(f, p, swap, b);
             break;
         }
         sp_buf_ch(b, '[');
         for (size_t at = 0; at + f->each <= size; at += f->each) {
             if (at)
                 sp_buf_ch(b, ',');
-            scalar(f, p + at, swap, b);
+            pd_tracepoints_scalar(f, p + at, swap, b);
         }
         sp_buf_ch(b, ']');
         break;
     default:
-        bytes(p, size, b);
+        pd_tracepoints_bytes(p, size, b);
     }
 }
 
@@ -307,8 +284,90 @@ bool sp_pd_trace_fields(const struct sp_pd *pd, uint64_t id, const unsigned char
         first = false;
         sp_json_string(b, field->name.p, field->name.n);
         sp_buf_ch(b, ':');
-        value(field, raw, n, pd->swap, b);
+        pd_tracepoints_value(field, raw, n, pd->swap, b);
     }
     sp_buf_ch(b, '}');
     return true;
+}
+
+/*
+ * Formats of tracepoints that the recording does not hold: from a folder that was named, else from this
+ * machine's tracefs, if its kernel has the recorded release. A format is believed only if its ID is the
+ * event's.
+ *
+ * Source: the kernel's Documentation/trace/events.rst; events/SYSTEM/NAME/format.
+ */
+#define FORMAT_BYTES ((size_t)1 << 20)
+
+static bool pd_tracepoints_is_word(const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(((p[i] | 32) >= 'a' && (p[i] | 32) <= 'z') || (p[i] >= '0' && p[i] <= '9') || p[i] == '_' ||
+              p[i] == '-'))
+            return false;
+    return n > 0 && n <= NAME_MAX;
+}
+
+/* "sched:sched_switch:u" -> "ROOT/events/sched/sched_switch/format"; false: it is no name of a tracepoint. */
+static bool pd_tracepoints_path_of(const char *root, struct sp_pd_text name, char path[static PATH_MAX])
+{
+    const char *colon = memchr(name.p, ':', name.n);
+    if (!colon)
+        return false;
+    size_t system = (size_t)(colon - name.p), rest = name.n - system - 1;
+    const char *more = memchr(colon + 1, ':', rest);
+    size_t event = more ? (size_t)(more - colon - 1) : rest;
+    if (!pd_tracepoints_is_word(name.p, system) || !pd_tracepoints_is_word(colon + 1, event))
+        return false;
+    int n = snprintf(path, PATH_MAX, "%s/events/%.*s/%.*s/format", root, (int)system, name.p, (int)event,
+                     colon + 1);
+    return n > 0 && n < PATH_MAX;
+}
+
+/* The format below a root, if its ID is the event's. */
+static spaa_status pd_tracepoints_try_root(struct sp_pd *pd, const char *root, const struct sp_pd_attr *a)
+{
+    char path[PATH_MAX], *text = NULL;
+    size_t n = 0;
+    spaa_status st = SPAA_ERR_NOT_FOUND;
+    if (pd_tracepoints_path_of(root, a->name, path))
+        st = sp_file_slurp(path, FORMAT_BYTES, pd->d, &text, &n);
+    if (st)
+        return st == SPAA_ERR_NOMEM ? sp_nomem(pd->d) : st == SPAA_ERR_IO ? st : SPAA_OK;
+    const char *copy = sp_arena_dup(&pd->arena, text, n); /* fields are named by it */
+    free(text);
+    return copy ? sp_pd_trace_format(pd, a->config, copy, n) : sp_nomem(pd->d);
+}
+
+static bool pd_tracepoints_same_kernel(const struct sp_pd *pd)
+{
+    struct utsname u;
+    return pd->osrelease.n && !uname(&u) && strlen(u.release) == pd->osrelease.n &&
+           memcmp(u.release, pd->osrelease.p, pd->osrelease.n) == 0;
+}
+
+spaa_status sp_pd_tracefs(struct sp_pd *pd)
+{
+    const char *named = sp_own_opt(pd->opts->own, pd->opts->nown, "tracefs");
+    const char *const roots[] = {named, "/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+    unsigned found = 0, missing = 0;
+    bool here = !named && pd_tracepoints_same_kernel(pd);
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; i < pd->attrs.n && !st; i++) {
+        const struct sp_pd_attr *a = &pd->attrs.v[i];
+        if (a->type != PD_TRACEPOINT || !(a->sample_type & PD_RAW) || sp_pd_trace_find(pd, a->config))
+            continue;
+        for (size_t k = named ? 0 : 1; k < (here ? 3u : 1u) && !st; k++)
+            if (!sp_pd_trace_find(pd, a->config))
+                st = pd_tracepoints_try_root(pd, roots[k], a);
+        bool is_there = sp_pd_trace_find(pd, a->config);
+        found += is_there;
+        missing += !is_there;
+    }
+    if (found)
+        sp_emit(pd->d, SP_I832, SP_AT_NOTHING, "%u event%s, from %s", found, found == 1 ? "" : "s",
+                named ? named : "this machine");
+    if (missing && pd->opts->samples)
+        sp_emit(pd->d, SP_I833, SP_AT_NOTHING, "%u of %zu events", missing, pd->attrs.n);
+    return st;
 }
