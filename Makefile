@@ -18,7 +18,7 @@ SANITIZE = address,undefined
 ASAN_CC = $(if $(shell command -v clang),clang,gcc)
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup demo test asan plain fuzz bench cover format lint goldens install clean tools configured
+.PHONY: all help setup demo test asan fuzz bench cover format lint goldens install clean tools configured
 
 all: $(B)/build.ninja tools ## build build/spaa (the default)
 	@$(NINJA) -C $(B) --quiet
@@ -66,14 +66,6 @@ asan: ## every test under the address and undefined-behaviour sanitizers (build-
 	@$(MESON) test -C build-asan --no-rebuild --print-errorlogs --timeout-multiplier 10
 	@SPAA_BIN=$(CURDIR)/build-asan/spaa $(PYTEST) tests
 
-plain: ## every test of what processors without SSE2 run, as those of other makers do (build-plain/)
-	@tools/setup test
-	@[ -f build-plain/build.ninja ] || $(MESON) setup build-plain -Ddefault_library=static \
-	    -Dc_args=-U__SSE2__ >/dev/null
-	@$(NINJA) -C build-plain --quiet
-	@$(MESON) test -C build-plain --no-rebuild --print-errorlogs
-	@SPAA_BIN=$(CURDIR)/build-plain/spaa $(PYTEST) tests
-
 fuzz: ## every fuzzer for FUZZ_SECONDS (20) each (build-fuzz/)
 	@tools/setup test
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run
@@ -114,4 +106,4 @@ install: all ## install below PREFIX (/usr/local), honouring DESTDIR
 	@DESTDIR=$(DESTDIR) $(MESON) install -C $(B) --no-rebuild
 
 clean: ## remove everything built
-	@rm -rf build build-asan build-plain build-cover build-fuzz
+	@rm -rf build build-asan build-cover build-fuzz
