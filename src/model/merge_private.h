@@ -49,7 +49,7 @@ struct sp_absorber {
     bool nomem;
 };
 
-/* merge.c */
+/* merge_texts.c */
 uint32_t sp_absorb_str(struct sp_absorber *a, uint32_t s);
 uint32_t sp_absorb_text(struct sp_absorber *a, uint32_t s); /* the same; empty is absent */
 /* What differs is absent, and stays so. */
