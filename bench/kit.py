@@ -22,10 +22,10 @@ class Row:
     """
 
     def __init__(self, group, what, ours, work, part=None, clock=CPU, peer=None, peer_part=None, peer_name=None,
-                 need_ratio=None, need_rate=None):
+                 need_ratio=None):
         self.group, self.what, self.ours, self.part, self.work, self.clock = group, what, ours, part, work, clock
         self.peer, self.peer_part, self.peer_name = peer, peer_part, peer_name or getattr(peer, "name", peer)
-        self.need_ratio, self.need_rate = need_ratio, need_rate
+        self.need_ratio = need_ratio
         if not ours.runs:
             raise Failed(f"{what}: longer than {ours.late} s")
         self.time = ours.median(part)
@@ -36,9 +36,7 @@ class Row:
             self.ratio = theirs / max(self.time[clock], 1e-9)
 
     def met(self):
-        if self.need_ratio is not None:
-            return None if self.ratio is None else self.ratio >= self.need_ratio
-        return None if self.need_rate is None else self.rate >= self.need_rate
+        return None if self.need_ratio is None or self.ratio is None else self.ratio >= self.need_ratio
 
     def as_json(self):
         peer = None
@@ -49,7 +47,7 @@ class Row:
             peer = {"name": self.peer, "installed": False}
         return {"group": self.group, "what": self.what, "cpu_wall": self.ours.values(self.part), "work": self.work,
                 "clock": ("cpu", "wall")[self.clock], "rate": self.rate, "peak_bytes": self.ours.peak(), "peer": peer,
-                "ratio": self.ratio, "need_ratio": self.need_ratio, "need_rate": self.need_rate, "met": self.met()}
+                "ratio": self.ratio, "need_ratio": self.need_ratio, "met": self.met()}
 
     def cells(self):
         peer, ratio, need = ["", "", "", ""], "", ""
@@ -62,8 +60,6 @@ class Row:
             peer = [self.peer, "not installed", "", ""]
         if self.need_ratio is not None:
             need = f"{self.need_ratio:g}x"
-        elif self.need_rate is not None:
-            need = show_rate(self.need_rate, self.work[1])
         return [self.what, f"{self.time[CPU]:.3f}", f"{self.time[WALL]:.3f}", show_rate(self.rate, self.work[1]),
                 f"{self.ours.peak() / MB:.0f}", *peer, ratio, need, {True: "ok", False: "MISSED", None: ""}[self.met()]]
 
@@ -120,6 +116,10 @@ class Machine:
         program = self.compile("read_bench.c", ["-I", os.path.join(ROOT, "include"), "-I", os.path.join(ROOT, "src"),
                                                 library] + LIBRARIES)
         return [program, *arguments]
+
+    def script(self, name, *arguments):
+        """A peer of ours, in Python, that reads as scripts do."""
+        return Side(name, [sys.executable, os.path.join(HERE, "peers", name), *arguments])
 
     def peer(self, name, command):
         """A contender, or only its name when there is no such program."""

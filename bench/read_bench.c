@@ -55,11 +55,10 @@ static spaa_status read_file(const struct options *o, const char *path, struct s
 {
     struct sp_input *in = NULL;
     struct sp_profile *p = NULL;
-    const char *reason;
     spaa_status st = sp_input_open(path, d, &in);
     if (!st)
         sp_input_set_jobs(in, o->read.jobs);
-    const struct spaa_format *f = st ? NULL : sp_format_probe(in, &reason);
+    const struct spaa_format *f = st ? NULL : sp_format_probe(in, NULL);
     if (!st)
         st = f ? sp_profile_new(d, &p) : SPAA_ERR_INPUT;
     if (!st)

@@ -1,6 +1,6 @@
 """CodeGuru call graphs read and written."""
 from kit import Row, size
-from measure import MB, Side
+from measure import Side
 
 
 def codeguru(m):
@@ -12,10 +12,9 @@ def codeguru(m):
         python = m.peer("python3 json", ["python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", source])
         m.compare(both, python)
         work = (size(source), "B")
-        yield Row("codeguru", f"call graph to profile, {style}", both, work, "read", peer=python,
-                  need_rate=500 * MB if not more else None)
+        yield Row("codeguru", f"call graph to profile, {style}", both, work, "read", peer=python, need_ratio=3)
         yield Row("codeguru", f"profile to call graph, {style}", both, work, "write", peer=both, peer_part="read",
-                  peer_name="reading it", need_ratio=1 if not more else None)
+                  peer_name="reading it", need_ratio=1)
 
 
 GROUPS = {"codeguru": codeguru}

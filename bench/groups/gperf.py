@@ -3,7 +3,7 @@ import os
 import shutil
 
 from kit import SEED, Row, size
-from measure import MB, Side
+from measure import Side
 
 
 def gperf(m):
@@ -18,7 +18,7 @@ def gperf(m):
             theirs = m.peer("go tool pprof", [go, "tool", "pprof", "-symbolize=none", "-top", path] if os.path.exists(go) else None)
         m.compare(*[s for s in (reader, top, theirs) if s is not None])
         work = (size(path), "B")
-        yield Row("gperf", f"{name} to profile", reader, work, "read", need_rate=300 * MB)
+        yield Row("gperf", f"{name} to profile", reader, work, "read")
         yield Row("gperf", f"{name}: top", top, work, peer=theirs)
 
 

@@ -18,10 +18,10 @@ def pprof(m):
         theirs = m.peer("go tool pprof", [go, "tool", "pprof", "-symbolize=none", "-top", path] if os.path.exists(go) else None)
         m.compare(reader, top, theirs)
         work = (size(path), "B")
-        yield Row("pprof", f"{name} to profile", reader, work, "read", need_rate=300 * MB)
-        yield Row("pprof", f"{name}: top", top, work, peer=theirs)
+        yield Row("pprof", f"{name} to profile", reader, work, "read")
+        yield Row("pprof", f"{name}: top", top, work, peer=theirs, need_ratio=25)
         if isinstance(theirs, Side):
-            yield Check("pprof", f"{name}: at most a third of go tool pprof's memory", top.peak() * 3 <= theirs.peak(),
+            yield Check("pprof", f"{name}: at most a quarter of go tool pprof's memory", top.peak() * 4 <= theirs.peak(),
                         f"{top.peak() / MB:.0f} of {theirs.peak() / MB:.0f} MB")
     writer = Side("writer", m.reader("-w", "pprof", path), part=True)
     m.compare(writer)

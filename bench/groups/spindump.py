@@ -1,6 +1,6 @@
 """spindump reports: the reader alone, and a question."""
 from kit import Row, size
-from measure import MB, Side
+from measure import Side
 
 
 def spindump(m):
@@ -8,14 +8,13 @@ def spindump(m):
     processes = 1000 // m.scale
     source = m.generated("report.spindump.txt", "gen_spindump.py", "--processes", str(processes), "--threads",
                          str(6 * processes), "--seed", "1")
-    reader = Side("reader", m.reader(source), part=True)
-    m.compare(reader)
-    yield Row("spindump", "spindump report, reader alone", reader, (size(source), "B"), "read", need_rate=600 * MB)
-    for what, command in (("top", [m.spaa, "top", "-q", source]), ("waits", [m.spaa, "waits", "-q", source])):
-        ours = Side("spaa", command)
-        m.compare(ours)
-        yield Row("spindump", f"{what} of the report (0.1 s at 9 MB: 90 MB/s)", ours, (size(source), "B"),
-                  need_rate=90 * MB if what == "top" else None)
+    reader, top = Side("reader", m.reader(source), part=True), Side("spaa top", [m.spaa, "top", "-q", source])
+    waits, script = Side("spaa waits", [m.spaa, "waits", "-q", source]), m.script("spindump_lines.py", source)
+    m.compare(reader, top, waits, script)
+    work = (size(source), "B")
+    yield Row("spindump", "spindump report to profile", reader, work, "read", peer=script, need_ratio=10)
+    yield Row("spindump", "top of the report", top, work, peer=script)
+    yield Row("spindump", "waits of the report", waits, work)
 
 
 GROUPS = {"spindump": spindump}

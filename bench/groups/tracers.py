@@ -1,6 +1,6 @@
 """Aggregations as DTrace and bpftrace print them."""
 from kit import SEED, Row, size
-from measure import MB, Side
+from measure import Side
 
 
 def tracers(m):
@@ -10,12 +10,17 @@ def tracers(m):
         text = m.generated(f"{name}.txt", "gen_dtrace.py", "--records", records, *more, "--seed", SEED, to_stdout=True)
         reader = Side("reader", m.reader(text), part=True)
         folded = Side("spaa", [m.spaa, "convert", "-q", text, "--to", "folded", "-o", "-"])
-        inferno = m.peer("inferno-collapse-dtrace", ["inferno-collapse-dtrace", text] if name == "dtrace" else None)
-        m.compare(reader, folded, inferno)
         work = (size(text), "B")
-        yield Row("tracers", f"{name} aggregations to profile", reader, work, "read", need_rate=500 * MB)
-        if name == "dtrace":
-            yield Row("tracers", "dtrace aggregations to folded", folded, work, peer=inferno)
+        if name == "bpftrace":
+            m.compare(reader, folded)
+            yield Row("tracers", "bpftrace aggregations to profile", reader, work, "read")
+            continue
+        script = m.script("dtrace_lines.py", text)
+        inferno = m.peer("inferno-collapse-dtrace", ["inferno-collapse-dtrace", text])
+        m.compare(reader, folded, inferno, script)
+        yield Row("tracers", "dtrace aggregations to profile", reader, work, "read", peer=script, need_ratio=10)
+        yield Row("tracers", "dtrace aggregations to folded", folded, work, peer=script)
+        yield Row("tracers", "dtrace aggregations to folded", folded, work, peer=inferno)
 
 
 GROUPS = {"tracers": tracers}
