@@ -25,8 +25,10 @@ struct sp_input {
     unsigned jobs;
     struct sp_spool spool;
     bool spooled;
-    size_t chunk;        /* 0: lend all there is */
-    unsigned char *lent; /* an exact copy, in small pieces only */
+    size_t chunk;               /* 0: lend all there is */
+    unsigned char *lent;        /* an exact copy, in small pieces only */
+    struct sp_input_copy *copy; /* NULL: nobody wants one */
+    void *copied;               /* what the copy calls it */
     _Atomic uint64_t watched, watched_size;
 };
 
@@ -159,6 +161,37 @@ spaa_status sp_input_memory(const void *p, size_t n, const char *name, struct sp
     return SPAA_OK;
 }
 
+spaa_status sp_input_set_copy(struct sp_input *in, struct sp_input_copy *copy)
+{
+    spaa_status st = copy->begin(copy, in->name, &in->copied);
+    in->copy = st ? NULL : copy;
+    return st;
+}
+
+spaa_status sp_input_open_beside(const struct sp_input *of, const char *path, struct sp_diags *d,
+                                 struct sp_input **out)
+{
+    struct sp_input *in = NULL;
+    spaa_status st = sp_input_open(path, d, &in);
+    if (!st && of->copy)
+        st = sp_input_set_copy(in, of->copy);
+    if (st)
+        sp_input_close(in);
+    else
+        *out = in;
+    return st;
+}
+
+spaa_status sp_input_drain(struct sp_input *in)
+{
+    const unsigned char *p;
+    size_t n;
+    spaa_status st;
+    while ((st = sp_input_peek(in, 1, &p, &n)) == SPAA_OK && n)
+        sp_input_consume(in, n);
+    return st;
+}
+
 void sp_input_set_chunk(struct sp_input *in, size_t n)
 {
     in->chunk = n;
@@ -192,6 +225,12 @@ static spaa_status prepare(struct sp_input *in)
         if (!blocks)
             return sp_nomem(in->diags);
         in->top = blocks;
+    }
+    if (in->copy) {
+        struct sp_stage *copy = sp_stage_copy(in->top, in->copy, in->copied);
+        if (!copy)
+            return SPAA_ERR_NOMEM;
+        in->top = copy;
     }
     in->ready = true;
     spaa_status st = sp_text_unwrap(&in->top, &in->wrapping);
@@ -368,9 +407,11 @@ static spaa_status spool(struct sp_input *in)
                 in->name);
         return SPAA_ERR_USAGE;
     }
+    bool copied = in->copy && in->top->up == in->base && in->size && in->size <= SP_SPOOL_KNOWN;
+    size_t memory = copied ? (size_t)SP_SPOOL_KNOWN : SP_SPOOL_MEMORY;
     bool file = in->top == in->base && in->size && in->size <= SP_SPOOL_KNOWN;
     spaa_status st = file ? sp_spool_read(&in->spool, in->top, (size_t)in->size)
-                          : sp_spool_fill(&in->spool, in->top, SP_SPOOL_MEMORY, SP_SPOOL_MAX);
+                          : sp_spool_fill(&in->spool, in->top, memory, SP_SPOOL_MAX);
     if (!st && in->top->failed == SPAA_ERR_IO)
         st = SPAA_ERR_IO;
     if (st)

@@ -37,6 +37,24 @@ spaa_status sp_input_memory(const void *p, size_t n, const char *name, struct sp
                             struct sp_input **out);
 void sp_input_close(struct sp_input *in); /* NULL is fine */
 
+/*
+ * Who wants the bytes of an input while they are read: decompressed, and with all that stands around a text.
+ * A failure is reported by whoever fails, and ends the input.
+ */
+struct sp_input_copy {
+    /* An input by this path begins; *file is what stands for it below. */
+    spaa_status (*begin)(struct sp_input_copy *copy, const char *path, void **file);
+    /* Its next bytes; none, once: it has ended. */
+    spaa_status (*add)(void *file, const void *p, size_t n);
+};
+/* Before the first read; `copy` lives as long as the input. */
+spaa_status sp_input_set_copy(struct sp_input *in, struct sp_input_copy *copy);
+/* A further file of the recording that `of` is of: who gets a copy of that one, gets one of it too. */
+spaa_status sp_input_open_beside(const struct sp_input *of, const char *path, struct sp_diags *d,
+                                 struct sp_input **out);
+/* Reads on to the end, for the copy; sp_input_failed tells whether that was reached. */
+spaa_status sp_input_drain(struct sp_input *in);
+
 /* What stood around a text and is not lent. */
 enum sp_wrapping {
     SP_WRAP_MARK = 1,  /* a byte order mark of UTF-8 */

@@ -71,6 +71,12 @@ spaa_status sp_filter_detect(struct sp_stage **top, bool *found);
 struct sp_stage *sp_stage_blocks(struct sp_stage *up, struct sp_stage *base, bool threads);
 
 /*
+ * Passes on what `up` lends, and gives it to a copy, under whose `file` it goes; once with no bytes, at the
+ * end. A copy that fails ends the stage. NULL: out of memory (reported).
+ */
+struct sp_stage *sp_stage_copy(struct sp_stage *up, struct sp_input_copy *copy, void *file);
+
+/*
  * What stands around text is taken away: *top begins behind a byte order mark, or becomes a stage without the
  * marks of quoting or in UTF-8. Adds to *wrapping, of enum sp_wrapping.
  */

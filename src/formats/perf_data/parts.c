@@ -71,13 +71,13 @@ static spaa_status pd_parts_add_file(struct sp_pd *pd, const char *name, unsigne
     const char *text = ok ? sp_buf_cstr(&path) : "";
     *found = ok && stat(text, &sb) == 0 && S_ISREG(sb.st_mode);
     spaa_status st = ok ? SPAA_OK : sp_nomem(pd->d);
-    if (*found && sb.st_size) {
-        st = sp_input_open(text, pd->d, &in);
+    if (*found) {
+        st = sp_input_open_beside(pd->in, text, pd->d, &in);
         if (!st)
             st = sp_input_whole(in, &p, &n);
-        if (!st && !sp_pd_part_add(pd, p, n, 0))
+        if (!st && n && !sp_pd_part_add(pd, p, n, 0))
             st = sp_nomem(pd->d);
-        if (st)
+        if (st || !n)
             sp_input_close(in);
         else
             pd->parts.v[pd->parts.n - 1].in = in;
