@@ -76,6 +76,7 @@ struct cli {
     unsigned needs_groups; /* enum sp_group bits that a command's own options need, set before too */
     bool no_ids;           /* set by a command before it opens its inputs: ids of stacks are not asked for */
     bool states_own;       /* what is written says what of a stack is its leaf's own (model/callees.h) */
+    bool names_asked;      /* set by a command that adds names: an original without them is not what is wanted */
     bool needs_samples;    /* set by a command before it opens its inputs: read with raw samples */
     unsigned
         needs_windows; /* likewise: with at most so many windows of time, where the input has what it takes */
@@ -84,6 +85,7 @@ struct cli {
     struct sp_profile *profile;
     const struct spaa_format *input; /* of the (first) input */
     struct sp_formats formats;       /* of several inputs, all there are */
+    const struct spaa_format *to;    /* what cli_rewrite writes */
     uint64_t input_bytes;
     struct sp_output *out; /* stdout, opened on first use */
 };

@@ -5,6 +5,7 @@
 #include "render/text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void json_format(struct sp_jw *w, const struct spaa_format *f)
 {
@@ -43,7 +44,8 @@ static int one_format(struct cli *c, const struct spaa_format *f)
               f->caps & SP_CAN_WRITE ? " write" : "", f->caps & SP_CAN_VALIDATE ? " validate" : "",
               f->caps & SP_CAN_DUMP ? " dump" : "");
     sp_printf(c->out, "  extensions     %s\n", f->extensions);
-    sp_printf(c->out, "  comes back     %s\n", f->comes_back);
+    sp_printf(c->out, "  comes back     %s%s\n",
+              strcmp(f->name, "spaa") == 0 ? "" : "with --lossless the same bytes; without: ", f->comes_back);
     if (f->sections && f->sections->name)
         sp_puts(c->out, "\nsections of `spaa dump`\n");
     for (const struct sp_dump_section *s = f->sections; s && s->name; s++)

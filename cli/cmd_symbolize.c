@@ -25,5 +25,6 @@ int sp_cmd_symbolize(struct cli *c)
     if (!c->v.output && !c->v.to)
         return cli_usage(c, "for example: spaa symbolize recorded.spaa -o named.spaa",
                          "symbolize needs an output: -o FILE");
+    c->names_asked = true;
     return cli_rewrite(c, symbolize);
 }

@@ -153,6 +153,7 @@ static spaa_status convert(struct upload *u)
     spaa_status st = cli_write_opts(c, &w);
     if (st)
         return st;
+    w.original = SP_ORIGINAL_UNUSED; /* the report is of what was chosen, not of the file */
     st = sp_output_memory(&c->diags, &u->made);
     if (!st)
         st = sp_write_profile(c->profile, sp_format_by_name("codeguru"), &w, &c->diags, u->made);

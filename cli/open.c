@@ -3,6 +3,7 @@
 
 #include "analysis/chains.h"
 #include "analysis/regroup.h"
+#include "formats/original.h"
 #include "io/input.h"
 #include "model/callees.h"
 #include "progress.h"
@@ -50,8 +51,7 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
         return false;
     out->group_by |= needed_groups(c) | filtered_groups(c);
     out->frames = c->v.frames ? (enum sp_granularity)(frames + 1) : SP_FRAMES_ADDRESS;
-    out->lossless = c->v.lossless != NULL;
-    out->samples = c->v.samples || out->lossless || c->v.time || c->needs_samples;
+    out->samples = c->v.samples || c->v.lossless || c->v.time || c->needs_samples;
     out->windows = c->needs_windows;
     out->strict = c->v.strict != NULL;
     out->no_ids = c->no_ids && c->files.n == 1;
@@ -73,29 +73,52 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
     return true;
 }
 
-spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts *opts,
+/*
+ * What can be told before a long read: only SPAA keeps an original, and only of SPAA can one be given back as
+ * it was, --lossless or not.
+ */
+static spaa_status check_original(struct cli *c, const struct spaa_format *from)
+{
+    const struct spaa_format *to = c->to;
+    bool spaa = strcmp(from->name, "spaa") == 0;
+    if (!to || spaa)
+        return SPAA_OK;
+    sp_diags_source(&c->diags, NULL, NULL); /* not of the input */
+    if (!sp_named_format(to->name, SP_CAN_WRITE, &c->diags))
+        return SPAA_ERR_USAGE;
+    if (!c->v.lossless || strcmp(to->name, "spaa") == 0)
+        return SPAA_OK;
+    cli_usage(c, "keep it as SPAA: --lossless -o FILE.spaa; without --lossless it is converted",
+              "--lossless keeps the bytes of %s in SPAA, not in %s", from->name, to->name);
+    return SPAA_ERR_USAGE;
+}
+
+spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts *given,
                      struct sp_profile **out)
 {
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     const struct spaa_format *f = NULL;
     struct sp_input *in = NULL;
+    struct sp_read_opts how = *given, *opts = &how;
     sp_diags_source(&c->diags, name, NULL);
     spaa_status st = sp_input_open(path, &c->diags, &in);
     if (!st)
         sp_input_set_jobs(in, opts->jobs);
+    if (!st && c->v.lossless)
+        st = sp_original_keep(in, &c->diags, &opts->keeper);
     if (!st)
         st = sp_input_format(in, c->v.from, &c->diags, &f);
+    if (!st)
+        st = check_original(c, f);
     if (!st) {
         c->input = c->input ? c->input : f;
         sp_diags_source(&c->diags, name, f->name);
-        if (opts->lossless && !(f->caps & SP_CAN_LOSSLESS))
-            sp_emit(&c->diags, SP_I322, SP_AT_NOTHING, "--lossless keeps the samples; what comes back: %s",
-                    f->comes_back);
         struct progress *bar = progress_start(c, in);
         st = sp_read_profile(in, f, opts, &c->diags, out);
         progress_stop(bar);
     }
     sp_input_close(in);
+    sp_keeper_free(how.keeper);
     sp_diags_source(&c->diags, NULL, NULL);
     return st;
 }

@@ -15,10 +15,13 @@
 #include "model/profile.h"
 #include "symbols/symbols.h"
 
+struct sp_keeper; /* formats/original.h */
+
 enum sp_format_cap {
     SP_CAN_READ = 1,
     SP_CAN_WRITE = 2,
-    SP_CAN_LOSSLESS = 4,
+    SP_CAN_LOSSLESS = 0,       /* says nothing: goes with the last reader's layer of its own */
+    SP_NAMES_FROM_SYMBOLS = 4, /* names of frames that have an address come from other files */
     SP_CAN_VALIDATE = 8,
     SP_CAN_DUMP = 16,
     SP_CAN_STATE_OWN = 32, /* a stack's record says what of it is its leaf's own (model/callees.h) */
@@ -42,7 +45,8 @@ struct sp_read_opts {
     unsigned group_by;          /* enum sp_group bits; what the format cannot know is left out */
     bool samples;               /* keep raw samples (model/samples.h) */
     unsigned windows;  /* where the input tells what was freed when: windows of time, at most; 0: none */
-    bool lossless;     /* keep what gives the native bytes back, where caps has SP_CAN_LOSSLESS */
+    struct sp_keeper *keeper; /* keeps the bytes of the input (formats/original.h); NULL: nobody does */
+    bool lossless;            /* never set: goes with the last reader's layer of its own */
     bool strict;       /* stop at the first thing that would be skipped */
     bool no_ids;       /* nobody will ask for the stacks' ids: none need be checked or kept */
     unsigned jobs;     /* threads; 0 and 1: one */
@@ -52,7 +56,15 @@ struct sp_read_opts {
     size_t nown;
 };
 
+/* What becomes of an original that the profile has of the format to be written. */
+enum sp_original_use {
+    SP_ORIGINAL_USED,  /* it is what is written, where it still is what was read; else it is rendered, and said */
+    SP_ORIGINAL_ASKED, /* likewise, but one that is damaged is an error */
+    SP_ORIGINAL_UNUSED,
+};
+
 struct sp_write_opts {
+    enum sp_original_use original;
     uint32_t event;  /* events number, or SP_NONE: all that the format can hold */
     uint32_t metric; /* metrics number, or SP_NONE: the format's choice */
     bool add_states; /* thread states were chosen: they may be added up without a word */

@@ -1,6 +1,7 @@
 #include "formats/open.h"
 
 #include "base/nearest.h"
+#include "formats/original.h"
 #include "model/callees.h"
 #include "model/merge.h"
 
@@ -85,12 +86,25 @@ spaa_status sp_input_format(struct sp_input *in, const char *name, struct sp_dia
     *out = sp_format_probe(in, &guess);
     if (*out)
         return SPAA_OK;
+    st = sp_input_failed(in);
+    if (st == SPAA_ERR_NOMEM || st == SPAA_ERR_IO)
+        return st;
     unknown(d, first, n, &guess);
     return SPAA_ERR_INPUT;
 }
 
 spaa_status sp_output_format(const char *path, const char *name, struct sp_diags *d,
                              const struct spaa_format **out)
+{
+    const struct spaa_format *f;
+    if (sp_output_format_named(path, name, d, &f))
+        return SPAA_ERR_USAGE;
+    *out = sp_named_format(f->name, SP_CAN_WRITE, d);
+    return *out ? SPAA_OK : SPAA_ERR_UNSUPPORTED;
+}
+
+spaa_status sp_output_format_named(const char *path, const char *name, struct sp_diags *d,
+                                   const struct spaa_format **out)
 {
     const struct spaa_format *f = NULL;
     if (name)
@@ -101,10 +115,8 @@ spaa_status sp_output_format(const char *path, const char *name, struct sp_diags
     else if (!(f = sp_format_by_path(path)))
         sp_emit_hint(d, SP_E037, SP_AT_NOTHING, "name it, for example --to spaa",
                      "no format has the extension of %s", path);
-    if (!f)
-        return SPAA_ERR_USAGE;
-    *out = sp_named_format(f->name, SP_CAN_WRITE, d);
-    return *out ? SPAA_OK : SPAA_ERR_UNSUPPORTED;
+    *out = f;
+    return f ? SPAA_OK : SPAA_ERR_USAGE;
 }
 
 spaa_status sp_parse_groups(const char *list, struct sp_diags *d, unsigned *out)
@@ -142,11 +154,15 @@ spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, co
 {
     struct sp_profile *p = NULL;
     spaa_status st = sp_profile_new(d, &p);
+    if (opts->keeper)
+        sp_keeper_begin(opts->keeper, f);
     if (!st)
         st = f->read(in, opts, d, p);
+    if (!st && opts->keeper)
+        st = sp_keeper_end(opts->keeper, in, f, opts, p);
     if (!st && sp_input_failed(in) == SPAA_ERR_IO) /* what was read is not what is there */
         st = SPAA_ERR_IO;
-    if (!st && !p->stacks.n && !p->events.n && !p->extensions.n) {
+    if (!st && !p->stacks.n && !p->events.n && !p->extensions.n && !p->originals) {
         sp_emit(d, SP_E011, SP_AT_NOTHING, " ");
         st = SPAA_ERR_INPUT;
     }
@@ -173,10 +189,29 @@ static void say_finer(const struct sp_header *h, struct sp_diags *d)
     sp_buf_free(&hint);
 }
 
+/* The original, where the profile has one of this format and nothing else than all of it is asked for. */
+static spaa_status write_original(struct sp_profile *p, const struct spaa_format *f,
+                                  const struct sp_write_opts *opts, struct sp_diags *d, struct sp_output *out,
+                                  bool *done)
+{
+    bool part = opts->event != SP_NONE || opts->metric != SP_NONE || opts->nown;
+    *done = false;
+    if (!p->originals || part || opts->original == SP_ORIGINAL_UNUSED || f->caps & SP_CAN_STATE_OWN)
+        return SPAA_OK;
+    spaa_status st = sp_callees_join(p);
+    return st ? st : sp_original_give(p, f, opts, d, out, done);
+}
+
 spaa_status sp_write_profile(struct sp_profile *p, const struct spaa_format *f,
                              const struct sp_write_opts *opts, struct sp_diags *d, struct sp_output *out)
 {
-    spaa_status st = f->caps & SP_CAN_STATE_OWN ? sp_callees_join(p) : sp_callees_split(p, d);
+    bool split = p->rests.list.n, done; /* what was assumed was said then */
+    spaa_status st = write_original(p, f, opts, d, out, &done);
+    if (st || done)
+        return st;
+    if (!sp_named_format(f->name, SP_CAN_WRITE, d))
+        return SPAA_ERR_UNSUPPORTED;
+    st = f->caps & SP_CAN_STATE_OWN ? sp_callees_join(p) : sp_callees_split(p, split ? NULL : d);
     return st ? st : f->write(p, opts, d, out);
 }
 

@@ -18,6 +18,9 @@ spaa_status sp_input_format(struct sp_input *in, const char *name, struct sp_dia
  */
 spaa_status sp_output_format(const char *path, const char *name, struct sp_diags *d,
                              const struct spaa_format **out);
+/* The same, whether it can be written or not: an original of it may be what is given. */
+spaa_status sp_output_format_named(const char *path, const char *name, struct sp_diags *d,
+                                   const struct spaa_format **out);
 /* "pid,comm" or "none" to enum sp_group bits; NULL gives all that are kept by default. */
 spaa_status sp_parse_groups(const char *list, struct sp_diags *d, unsigned *out);
 /* Reads an input, whose format is known, into a new profile; an empty one is an error. */

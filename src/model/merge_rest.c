@@ -10,6 +10,7 @@
 #include "base/decimal.h"
 #include "base/num.h"
 #include "model/identity.h"
+#include "model/originals.h"
 #include "model/samples.h"
 
 #include <stdio.h>
@@ -29,6 +30,7 @@ static bool is_verbatim(struct sp_str json)
 
 static bool extensions(struct sp_absorber *a)
 {
+    a->m->text_left += sp_originals_count(a->from->originals); /* of one input each */
     for (size_t i = 0; i < a->from->extensions.n; i++) {
         uint32_t json = a->from->extensions.v[i].json;
         struct sp_extension e = {SP_STR_NONE};

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "model/originals.h"
 #include "model/samples.h"
 #include "json/json.h"
 
@@ -77,6 +78,7 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->extensions);
     sp_vec_free(&p->notes);
     sp_samples_free(p->samples);
+    sp_originals_free(p->originals);
     struct sp_map *maps[] = {&p->dso_map,    &p->function_map, &p->frame_map,
                              &p->thread_map, &p->context_map,  &p->layout_map,
                              &p->stack_map,  &p->decimal_map,  &p->edge_map};

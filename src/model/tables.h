@@ -195,7 +195,8 @@ struct sp_extension {
     uint32_t json;
 };
 
-struct sp_samples; /* model/samples.h */
+struct sp_samples;   /* model/samples.h */
+struct sp_originals; /* model/originals.h */
 
 struct sp_host {
     uint32_t name, os, arch, cpus; /* cpus: number text */
@@ -259,6 +260,8 @@ struct sp_profile {
     SP_VEC(struct sp_extension) extensions;
     SP_VEC(struct sp_dso_note) notes; /* by DSO and lack, see sp_profile_note_of; may end early */
     struct sp_samples *samples;       /* NULL: none */
+    struct sp_originals *originals;   /* NULL: none */
+    bool holds_memory; /* the input has copies of what the process had in memory: its recorded stacks */
 
     struct sp_map dso_map, function_map, frame_map, thread_map, context_map, layout_map, stack_map,
         decimal_map, edge_map;

@@ -1,5 +1,6 @@
 #include "sweep.h"
 
+#include "formats/original.h"
 #include "model/merge.h"
 #include "symbols/symbolize.h"
 
@@ -33,29 +34,50 @@ static spaa_status merge(struct sp_profile *p, const struct spaa_format *spaa,
     return st == SPAA_ERR_USAGE ? SPAA_ERR_UNSUPPORTED : st; /* refused */
 }
 
+/* What was read comes back from the profile. */
+static spaa_status give(const struct sp_profile *p, const struct spaa_format *format,
+                        const struct sp_write_opts *write, struct sp_diags *d)
+{
+    struct sp_output *out;
+    bool given = false;
+    spaa_status st = sp_output_memory(d, &out);
+    if (st)
+        return st;
+    st = sp_original_give(p, format, write, d, out, &given);
+    sp_output_close(out);
+    return st || given ? st : SPAA_ERR_BUG;
+}
+
 static spaa_status convert(const struct spaa_format *format, struct sp_input *in, const char *symfs,
-                           struct sp_diags *d, bool merged, struct sp_output *out)
+                           struct sp_diags *d, bool merged, struct sp_keeper **keeper, struct sp_output *out)
 {
     struct sp_symbolized count;
     struct sp_read_opts opts = {.frames = SP_FRAMES_ADDRESS,
                                 .group_by = SP_BY_DEFAULT,
                                 .samples = true,
                                 .windows = 2,
-                                .lossless = true,
                                 .symbols = {.no_symbols = !symfs, .symfs = symfs}};
     struct sp_write_opts write = {.event = SP_NONE, .metric = SP_NONE};
     const struct spaa_format *spaa = sp_format_by_name("spaa");
     const unsigned char *first;
     size_t n;
     struct sp_profile *p = NULL;
-    spaa_status st = sp_input_peek(in, 1, &first, &n);
+    spaa_status st = sp_original_keep(in, d, keeper);
+    opts.keeper = *keeper;
+    if (!st)
+        st = sp_input_peek(in, 1, &first, &n);
     if (st || (st = sp_input_failed(in)) == SPAA_ERR_NOMEM)
         return st;
     if (!format && !(format = sp_format_probe(in, NULL)))
-        return SPAA_ERR_UNSUPPORTED;
+        return sp_input_failed(in) == SPAA_ERR_NOMEM ? SPAA_ERR_NOMEM : SPAA_ERR_UNSUPPORTED;
+    sp_keeper_begin(opts.keeper, format);
     st = sp_profile_new(d, &p);
     if (!st)
         st = format->read(in, &opts, d, p);
+    if (!st)
+        st = sp_keeper_end(opts.keeper, in, format, &opts, p);
+    if (!st && format != spaa)
+        st = give(p, format, &write, d);
     if (!st && symfs && format == spaa)
         st = sp_symbolize(p, &opts.symbols, sp_input_jobs(in), d, &count);
     if (!st)
@@ -70,6 +92,7 @@ static spaa_status run(const struct spaa_format *format, const void *p, size_t n
                        const char *symfs, bool merged, struct sp_diags *d, struct sp_output **out)
 {
     struct sp_input *in = NULL;
+    struct sp_keeper *keeper = NULL;
     *out = NULL;
     spaa_status st = sp_input_memory(p, n, "sweep", d, &in);
     if (!st) {
@@ -78,8 +101,9 @@ static spaa_status run(const struct spaa_format *format, const void *p, size_t n
         st = sp_output_memory(d, out);
     }
     if (!st)
-        st = convert(format, in, symfs, d, merged, *out);
+        st = convert(format, in, symfs, d, merged, &keeper, *out);
     sp_input_close(in);
+    sp_keeper_free(keeper);
     return st;
 }
 

@@ -266,8 +266,8 @@ const struct spaa_format spaa_format_jemalloc = {
     .title = "jemalloc heap profile (heap_v2)",
     .extensions = "jemalloc.heap",
     .media_type = "text/plain",
-    .comes_back = "read only",
-    .caps = SP_CAN_READ,
+    .comes_back = "it is only read",
+    .caps = SP_CAN_READ | SP_NAMES_FROM_SYMBOLS,
     .probe = sp_je_probe,
     .read = read_jemalloc,
 };

@@ -99,6 +99,8 @@ static spaa_status pd_reader_run(struct sp_pd *pd)
         sp_emit(pd->d, SP_E010, SP_AT(pd->parts.v[0].ranges[0].base), "the recording declares no events");
         return SPAA_ERR_INPUT;
     }
+    for (size_t i = 0; i < pd->attrs.n; i++)
+        pd->p->holds_memory = pd->p->holds_memory || pd->attrs.v[i].sample_type & PD_STACK_USER;
     if (pd->opts->samples)
         st = sp_samples_new(pd->d, &pd->p->samples);
     if (!st)
@@ -155,8 +157,8 @@ const struct spaa_format spaa_format_perf_data = {
     .title = "Linux perf.data",
     .extensions = "perf.data data",
     .media_type = "application/vnd.linux.perf.data",
-    .comes_back = "read only",
-    .caps = SP_CAN_READ,
+    .comes_back = "it is only read",
+    .caps = SP_CAN_READ | SP_NAMES_FROM_SYMBOLS,
     .options = options,
     .probe = pd_probe,
     .read = pd_read,

@@ -8,6 +8,7 @@
 #include "formats/spaa/read.h"
 
 #include "base/num.h"
+#include "model/originals.h"
 #include "model/samples.h"
 
 #include <stdlib.h>
@@ -213,6 +214,7 @@ static spaa_status read_extension(struct reader *r, struct sp_span type, struct 
 {
     struct sp_span raw;
     struct sp_extension e = {SP_STR_NONE};
+    bool original = sp_span_is(type, SP_ORIGINAL_TYPE);
     if (!(type.n > 1 && type.p[0] == 'x' && type.p[1] == '_'))
         sp_emit(r->d, SP_W201, sp_here(r, "type"), "\"%.*s\"", (int)(type.n < 100 ? type.n : 100), type.p);
     sp_json_reset(&r->j, line.p, line.n);
@@ -221,6 +223,10 @@ static spaa_status read_extension(struct reader *r, struct sp_span type, struct 
     if (st)
         return st;
     sp_buf_clear(&r->text);
+    if (original)
+        return sp_json_minify(&r->text, raw)
+                   ? sp_originals_add(&r->p->originals, r->d, r->text.data, r->text.len)
+                   : sp_nomem(r->d);
     e.json = sp_json_minify(&r->text, raw) ? sp_profile_str(r->p, r->text.data, r->text.len) : SP_STR_FAIL;
     return e.json != SP_STR_FAIL && sp_vec_push(&r->p->extensions, e) ? SPAA_OK : sp_nomem(r->d);
 }

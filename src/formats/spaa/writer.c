@@ -13,6 +13,7 @@
 #include "base/num.h"
 #include "model/edges.h"
 #include "model/identity.h"
+#include "model/originals.h"
 #include "model/samples.h"
 #include "json/find.h"
 #include "json/json.h"
@@ -485,7 +486,7 @@ static spaa_status write_rest(struct writer *w)
         w->b.len -= w->b.len > 0; /* end_record closes the object */
         st = end_record(w, SP_STR_NONE);
     }
-    return st;
+    return st ? st : sp_originals_write(w->p->originals, w->out);
 }
 
 /*

@@ -15,9 +15,8 @@ const struct spaa_format spaa_format_spt = {
     .title = "SPT (Windows Sample Profile Trace)",
     .extensions = "spt",
     .comes_back =
-        "with --lossless the same bytes; without, equal hits of each binary, opcode and address, pair or "
-        "call stack",
-    .caps = SP_CAN_READ | SP_CAN_WRITE | SP_CAN_VALIDATE | SP_CAN_DUMP,
+        "equal hits of each binary, opcode and address, pair or call stack",
+    .caps = SP_CAN_READ | SP_CAN_WRITE | SP_NAMES_FROM_SYMBOLS | SP_CAN_VALIDATE | SP_CAN_DUMP,
     .options = options,
     .sections = sp_spt_sections,
     .probe = sp_spt_probe,

@@ -1,0 +1,737 @@
+#include "formats/original.h"
+
+#include "base/num.h"
+#include "formats/read_digest.h"
+#include "model/originals.h"
+#include "json/json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+enum {
+    PIECE = 256 << 10,   /* goes into zstd at once, so that its stream depends on the bytes alone */
+    DATA = 720 << 10,    /* of the stream, a multiple of 3: a line of less than 1 MiB */
+    ZSTD_LEVEL = 9,      /* see docs/formats.md */
+    WINDOW_LOG_MAX = 27, /* of a stream that others made */
+    DESCRIPTION_MAX = 1 << 20,
+};
+#define ORIGINAL_ENCODING "zstd+base64"
+#define DIGEST_OF_BYTES   "xxh3-128:"
+
+/* Base64, RFC 4648 section 4, with padding. */
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static bool base64_encode(struct sp_buf *b, const unsigned char *p, size_t n)
+{
+    if (!sp_buf_reserve(b, (n + 2) / 3 * 4))
+        return false;
+    char *to = b->data + b->len;
+    for (; n >= 3; n -= 3, p += 3) {
+        uint32_t v = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+        for (int shift = 18; shift >= 0; shift -= 6)
+            *to++ = digits[v >> shift & 63];
+    }
+    if (n) {
+        uint32_t v = (uint32_t)p[0] << 16 | (n > 1 ? (uint32_t)p[1] << 8 : 0);
+        *to++ = digits[v >> 18];
+        *to++ = digits[v >> 12 & 63];
+        *to++ = n > 1 ? digits[v >> 6 & 63] : '=';
+        *to++ = '=';
+    }
+    b->len = (size_t)(to - b->data);
+    return true;
+}
+
+static bool base64_decode(struct sp_buf *b, const char *p, size_t n)
+{
+    static const unsigned char plus_one[256] = {
+        /* the digit's value + 1; 0: none */
+#define ROW(c, v) [c] = (v) + 1
+        ROW('A', 0),  ROW('B', 1),  ROW('C', 2),  ROW('D', 3),  ROW('E', 4),  ROW('F', 5),  ROW('G', 6),
+        ROW('H', 7),  ROW('I', 8),  ROW('J', 9),  ROW('K', 10), ROW('L', 11), ROW('M', 12), ROW('N', 13),
+        ROW('O', 14), ROW('P', 15), ROW('Q', 16), ROW('R', 17), ROW('S', 18), ROW('T', 19), ROW('U', 20),
+        ROW('V', 21), ROW('W', 22), ROW('X', 23), ROW('Y', 24), ROW('Z', 25), ROW('a', 26), ROW('b', 27),
+        ROW('c', 28), ROW('d', 29), ROW('e', 30), ROW('f', 31), ROW('g', 32), ROW('h', 33), ROW('i', 34),
+        ROW('j', 35), ROW('k', 36), ROW('l', 37), ROW('m', 38), ROW('n', 39), ROW('o', 40), ROW('p', 41),
+        ROW('q', 42), ROW('r', 43), ROW('s', 44), ROW('t', 45), ROW('u', 46), ROW('v', 47), ROW('w', 48),
+        ROW('x', 49), ROW('y', 50), ROW('z', 51), ROW('0', 52), ROW('1', 53), ROW('2', 54), ROW('3', 55),
+        ROW('4', 56), ROW('5', 57), ROW('6', 58), ROW('7', 59), ROW('8', 60), ROW('9', 61), ROW('+', 62),
+        ROW('/', 63)
+#undef ROW
+    };
+    size_t padding = n < 4 || p[n - 1] != '=' ? 0 : p[n - 2] == '=' ? 2 : 1;
+    if (n % 4 || !sp_buf_reserve(b, n / 4 * 3))
+        return false;
+    unsigned char *to = (unsigned char *)b->data + b->len;
+    for (size_t i = 0; i < n; i += 4) {
+        uint32_t v = 0;
+        for (size_t k = i; k < i + 4; k++) {
+            unsigned digit = k < n - padding ? plus_one[(unsigned char)p[k]] : 1;
+            if (!digit)
+                return false;
+            v = v << 6 | (digit - 1);
+        }
+        *to++ = (unsigned char)(v >> 16);
+        *to++ = (unsigned char)(v >> 8);
+        *to++ = (unsigned char)v;
+    }
+    b->len = (size_t)(to - (unsigned char *)b->data) - padding;
+    return true;
+}
+
+static void digest_text(XXH3_state_t *state, char out[static 33])
+{
+    XXH128_hash_t h = XXH3_128bits_digest(state);
+    snprintf(out, 33, "%016llx%016llx", (unsigned long long)h.high64, (unsigned long long)h.low64);
+}
+
+/* Keeping. */
+
+struct kept_file {
+    struct sp_keeper *k;
+    struct kept_file *next;
+    char *name; /* without folders */
+    unsigned id;
+    uint64_t size, parts;
+    XXH3_state_t *hash;
+    ZSTD_CCtx *zstd;
+    struct sp_buf piece, data; /* of the file, to be compressed; of the stream, to be written */
+    bool compressing;
+};
+
+struct sp_keeper {
+    struct sp_input_copy copy; /* first: the input knows the keeper as this */
+    struct sp_diags *diags;
+    struct sp_originals *records;
+    bool off; /* nothing is to be kept */
+    struct kept_file *files, **last;
+    unsigned nfiles;
+};
+
+static void kept_file_free(struct kept_file *f)
+{
+    XXH3_freeState(f->hash);
+    ZSTD_freeCCtx(f->zstd);
+    sp_buf_free(&f->piece);
+    sp_buf_free(&f->data);
+    free(f->name);
+    free(f);
+}
+
+static spaa_status keeper_begin_file(struct sp_input_copy *copy, const char *path, void **file)
+{
+    struct sp_keeper *k = (struct sp_keeper *)copy;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    struct kept_file *f = calloc(1, sizeof *f);
+    if (!f)
+        return sp_nomem(k->diags);
+    f->k = k;
+    sp_buf_init(&f->piece, PIECE);
+    sp_buf_init(&f->data, DATA);
+    f->name = malloc(strlen(name) + 1);
+    f->hash = XXH3_createState();
+    f->zstd = ZSTD_createCCtx();
+    if (!f->name || !f->hash || !f->zstd || !sp_buf_reserve(&f->data, DATA) ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL))) {
+        kept_file_free(f);
+        return sp_nomem(k->diags);
+    }
+    memcpy(f->name, name, strlen(name) + 1);
+    XXH3_128bits_reset(f->hash);
+    f->id = ++k->nfiles;
+    *k->last = f;
+    k->last = &f->next;
+    *file = f;
+    return SPAA_OK;
+}
+
+/* The data so far, as a record. */
+static spaa_status keeper_write_part(struct kept_file *f)
+{
+    struct sp_keeper *k = f->k;
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    sp_buf_printf(&b, "{\"type\":\"" SP_ORIGINAL_TYPE "\",\"id\":%u,\"part\":%llu,\"data\":\"", f->id,
+                  (unsigned long long)++f->parts);
+    base64_encode(&b, (const unsigned char *)f->data.data, f->data.len);
+    sp_buf_puts(&b, "\"}");
+    spaa_status st = b.failed ? sp_nomem(k->diags) : sp_originals_add(&k->records, k->diags, b.data, b.len);
+    sp_buf_free(&b);
+    sp_buf_clear(&f->data);
+    return st;
+}
+
+/* Compresses the piece; `last`: there is no other. */
+static spaa_status keeper_compress(struct kept_file *f, bool last)
+{
+    ZSTD_inBuffer in = {f->piece.data ? f->piece.data : "", f->piece.len, 0};
+    spaa_status st = SPAA_OK;
+    if (last && !f->compressing) /* a small file: so are the tables for it */
+        ZSTD_CCtx_setPledgedSrcSize(f->zstd, f->piece.len);
+    f->compressing = true;
+    for (size_t left = 1; !st && (last ? left : in.pos < in.size);) {
+        ZSTD_outBuffer out = {f->data.data, DATA, f->data.len};
+        left = ZSTD_compressStream2(f->zstd, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+        if (ZSTD_isError(left))
+            return sp_nomem(f->k->diags);
+        f->data.len = out.pos;
+        if (f->data.len == DATA)
+            st = keeper_write_part(f);
+    }
+    sp_buf_clear(&f->piece);
+    return st;
+}
+
+static spaa_status keeper_end_file(struct kept_file *f)
+{
+    spaa_status st = keeper_compress(f, true);
+    if (!st && f->data.len)
+        st = keeper_write_part(f);
+    sp_buf_free(&f->data);
+    sp_buf_free(&f->piece);
+    ZSTD_freeCCtx(f->zstd);
+    f->zstd = NULL;
+    return st;
+}
+
+static spaa_status keeper_add(void *file, const void *bytes, size_t n)
+{
+    struct kept_file *f = file;
+    const char *p = bytes;
+    spaa_status st = SPAA_OK;
+    if (f->k->off)
+        return SPAA_OK;
+    if (!n)
+        return keeper_end_file(f);
+    XXH3_128bits_update(f->hash, p, n);
+    f->size += n;
+    while (!st && n) {
+        size_t room = PIECE - f->piece.len, take = n < room ? n : room;
+        if (take == 0) { /* pieces are compressed when more follows: the last is told from the others */
+            st = keeper_compress(f, false);
+            continue;
+        }
+        if (!sp_buf_add(&f->piece, p, take))
+            return sp_nomem(f->k->diags);
+        p += take;
+        n -= take;
+    }
+    return st;
+}
+
+spaa_status sp_original_keep(struct sp_input *in, struct sp_diags *d, struct sp_keeper **out)
+{
+    struct sp_keeper *k = calloc(1, sizeof *k);
+    if (!k)
+        return sp_nomem(d);
+    k->copy = (struct sp_input_copy){keeper_begin_file, keeper_add};
+    k->diags = d;
+    k->last = &k->files;
+    spaa_status st = sp_input_set_copy(in, &k->copy);
+    if (st)
+        sp_keeper_free(k);
+    else
+        *out = k;
+    return st;
+}
+
+void sp_keeper_free(struct sp_keeper *k)
+{
+    if (!k)
+        return;
+    for (struct kept_file *f = k->files, *next; f; f = next) {
+        next = f->next;
+        kept_file_free(f);
+    }
+    sp_originals_free(k->records);
+    free(k);
+}
+
+void sp_keeper_begin(struct sp_keeper *k, const struct spaa_format *f)
+{
+    k->off = strcmp(f->name, "spaa") == 0;
+}
+
+static void describe_text(struct sp_buf *b, const char *key, const char *text)
+{
+    sp_buf_printf(b, ",\"%s\":", key);
+    sp_json_string(b, text, strlen(text));
+}
+
+/* How it was read: what makes another profile of the same bytes, but for the files that names come from. */
+static void describe_options(struct sp_buf *b, const struct sp_read_opts *opts)
+{
+    const char *comma = "";
+    sp_buf_printf(b, ",\"options\":{\"frames\":\"%s\",\"group_by\":[",
+                  sp_granularity_names[opts->frames ? opts->frames : SP_FRAMES_ADDRESS]);
+    for (unsigned i = 0; sp_group_names[i]; i++)
+        if (opts->group_by >> i & 1) {
+            sp_buf_printf(b, "%s\"%s\"", comma, sp_group_names[i]);
+            comma = ",";
+        }
+    sp_buf_ch(b, ']');
+    if (opts->event)
+        describe_text(b, "event", opts->event);
+    comma = ",\"own\":{";
+    for (size_t i = 0; i < opts->nown; i++, comma = ",") {
+        sp_buf_puts(b, comma);
+        sp_json_string(b, opts->own[i].name, strlen(opts->own[i].name));
+        sp_buf_ch(b, ':');
+        if (opts->own[i].value)
+            sp_json_string(b, opts->own[i].value, strlen(opts->own[i].value));
+        else
+            sp_buf_puts(b, "true");
+    }
+    sp_buf_puts(b, opts->nown ? "}}" : "}");
+}
+
+static spaa_status keeper_describe(struct kept_file *f, const struct spaa_format *format,
+                                   const struct sp_read_opts *opts, const struct sp_read_digest *read)
+{
+    struct sp_keeper *k = f->k;
+    struct sp_buf b;
+    char digest[33];
+    digest_text(f->hash, digest);
+    sp_buf_init(&b, 0);
+    sp_buf_printf(&b, "{\"type\":\"" SP_ORIGINAL_TYPE "\",\"id\":%u,\"parts\":%llu", f->id,
+                  (unsigned long long)f->parts);
+    describe_text(&b, "format", format->name);
+    if (k->nfiles > 1)
+        describe_text(&b, "file", f->name);
+    describe_options(&b, opts);
+    sp_buf_printf(
+        &b, ",\"size\":%llu,\"encoding\":\"" ORIGINAL_ENCODING "\",\"digest\":\"" DIGEST_OF_BYTES "%s\"",
+        (unsigned long long)f->size, digest);
+    sp_buf_printf(&b, ",\"read\":\"" SP_READ_DIGEST ":%016llx\"", (unsigned long long)read->addresses);
+    if (!(format->caps & SP_NAMES_FROM_SYMBOLS))
+        sp_buf_printf(&b, ",\"names\":\"" SP_READ_DIGEST ":%016llx\",\"unnamed\":%llu,\"unlined\":%llu",
+                      (unsigned long long)read->names, (unsigned long long)read->unnamed,
+                      (unsigned long long)read->unlined);
+    sp_buf_ch(&b, '}');
+    spaa_status st = b.failed ? sp_nomem(k->diags) : sp_originals_add(&k->records, k->diags, b.data, b.len);
+    sp_buf_free(&b);
+    return st;
+}
+
+spaa_status sp_keeper_end(struct sp_keeper *k, struct sp_input *in, const struct spaa_format *f,
+                          const struct sp_read_opts *opts, struct sp_profile *p)
+{
+    struct sp_read_digest read;
+    if (k->off)
+        return SPAA_OK;
+    spaa_status st = sp_input_drain(in);
+    if (!st && sp_input_failed(in) == SPAA_ERR_IO)
+        st = SPAA_ERR_IO;
+    if (!st)
+        st = sp_read_digest(p, &read);
+    for (struct kept_file *file = k->files; !st && file; file = file->next)
+        st = keeper_describe(file, f, opts, &read);
+    if (st)
+        return st;
+    p->originals = k->records;
+    k->records = NULL;
+    if (p->holds_memory)
+        sp_emit_hint(
+            k->diags, SP_I322, SP_AT_NOTHING, "without --lossless none of it is kept",
+            "the original holds copies of stack memory (--call-graph dwarf): whatever the process had "
+            "there, keys and passwords too, is in what is written");
+    return SPAA_OK;
+}
+
+/* Giving back. */
+
+/* One file's original, as its records describe it. Texts are in `texts`. */
+struct original {
+    uint64_t id, parts, size;
+    const char *format, *file, *encoding, *digest, *read, *names; /* NULL: not stated */
+    uint64_t unnamed, unlined;
+};
+
+/* Those of one format. */
+struct originals {
+    const char *format;
+    struct sp_arena texts;
+    SP_VEC(struct original) list;
+    bool nomem;
+};
+
+static const char *original_text(struct originals *o, struct sp_json *j)
+{
+    struct sp_span s;
+    if (sp_json_type(j) != SP_JSON_STRING) {
+        sp_json_skip(j, &s);
+        return NULL;
+    }
+    if (!sp_json_string_value(j, &s))
+        return NULL;
+    char *t = memchr(s.p, 0, s.n) ? NULL : sp_arena_alloc(&o->texts, s.n + 1);
+    if (!t) {
+        o->nomem = o->nomem || !memchr(s.p, 0, s.n);
+        return NULL;
+    }
+    memcpy(t, s.p, s.n);
+    t[s.n] = '\0';
+    return t;
+}
+
+static bool original_number(struct sp_json *j, uint64_t *to)
+{
+    struct sp_span raw;
+    return sp_json_type(j) == SP_JSON_NUMBER ? sp_json_u64(j, to) : sp_json_skip(j, &raw);
+}
+
+static bool original_member(struct originals *o, struct sp_json *j, struct sp_span key, struct original *x)
+{
+    const struct {
+        const char *name, **to;
+    } texts[] = {{"format", &x->format}, {"file", &x->file}, {"encoding", &x->encoding},
+                 {"digest", &x->digest}, {"read", &x->read}, {"names", &x->names}};
+    const struct {
+        const char *name;
+        uint64_t *to;
+    } numbers[] = {{"id", &x->id},
+                   {"parts", &x->parts},
+                   {"size", &x->size},
+                   {"unnamed", &x->unnamed},
+                   {"unlined", &x->unlined}};
+    struct sp_span raw;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (sp_span_is(key, texts[i].name)) {
+            *texts[i].to = original_text(o, j);
+            return !j->error;
+        }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sp_span_is(key, numbers[i].name))
+            return original_number(j, numbers[i].to);
+    return sp_json_skip(j, &raw);
+}
+
+/* Descriptions of the format are noted; what is none, or damaged, is passed over. */
+static spaa_status original_described(void *arg, const char *json, size_t n)
+{
+    struct originals *o = arg;
+    struct original x = {0};
+    struct sp_span key;
+    struct sp_json j;
+    if (n > DESCRIPTION_MAX)
+        return SPAA_OK;
+    sp_json_init(&j, json, n);
+    bool is = false, ok = sp_json_object(&j);
+    while (ok && sp_json_key(&j, &key)) {
+        if (sp_span_is(key, "data"))
+            break;
+        ok = original_member(o, &j, key, &x);
+        is = is || x.format;
+    }
+    is = is && ok && !j.error && strcmp(x.format, o->format) == 0;
+    sp_json_free(&j);
+    return !o->nomem && (!is || sp_vec_push(&o->list, x)) ? SPAA_OK : SPAA_ERR_NOMEM;
+}
+
+static void originals_done(struct originals *o)
+{
+    sp_arena_free(&o->texts);
+    sp_vec_free(&o->list);
+}
+
+static spaa_status originals_find(const struct sp_profile *p, const char *format, struct originals *o)
+{
+    *o = (struct originals){.format = format};
+    sp_arena_init(&o->texts, 0);
+    spaa_status st = sp_originals_each(p->originals, original_described, o);
+    if (st)
+        originals_done(o);
+    return st == SPAA_ERR_NOMEM ? sp_nomem(p->diags) : st;
+}
+
+spaa_status sp_original_files(const struct sp_profile *p, const char *format, size_t *n)
+{
+    struct originals o;
+    *n = 0;
+    spaa_status st = p->originals ? originals_find(p, format, &o) : SPAA_OK;
+    if (!st && p->originals) {
+        *n = o.list.n;
+        originals_done(&o);
+    }
+    return st;
+}
+
+/* The bytes of one original, from its records. */
+struct unpacking {
+    const struct original *x;
+    struct sp_output *out; /* NULL: they are only checked */
+    const char *damage;    /* what is wrong; NULL: nothing so far */
+    uint64_t part, size;
+    bool ended; /* the stream has */
+    ZSTD_DCtx *zstd;
+    XXH3_state_t *hash;
+    struct sp_json j;
+    struct sp_buf data; /* of the stream, of one record */
+    unsigned char *room;
+    size_t nroom;
+};
+
+/* The stream is one frame: nothing follows its end. */
+static spaa_status unpack_data(struct unpacking *u)
+{
+    ZSTD_inBuffer in = {u->data.data, u->data.len, 0};
+    ZSTD_outBuffer to;
+    do {
+        to = (ZSTD_outBuffer){u->room, u->nroom, 0};
+        size_t left = u->ended ? 0 : ZSTD_decompressStream(u->zstd, &to, &in);
+        if (ZSTD_isError(left)) {
+            u->damage = ZSTD_getErrorName(left);
+            return ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation ? SPAA_ERR_NOMEM : SPAA_OK;
+        }
+        if (to.pos > u->x->size - u->size) {
+            u->damage = "it is larger than it says";
+            return SPAA_OK;
+        }
+        u->size += to.pos;
+        XXH3_128bits_update(u->hash, u->room, to.pos);
+        if (u->out)
+            sp_write(u->out, u->room, to.pos);
+        u->ended = !left;
+    } while (!u->ended && (in.pos < in.size || to.pos == u->nroom));
+    if (in.pos < in.size)
+        u->damage = "more follows its end";
+    return SPAA_OK;
+}
+
+/* A record: its data, where they are of this original. */
+static spaa_status unpack_record(void *arg, const char *json, size_t n)
+{
+    struct unpacking *u = arg;
+    struct sp_span key, data = {NULL, 0}, raw;
+    uint64_t id = 0, part = 0;
+    sp_json_reset(&u->j, json, n);
+    bool ok = sp_json_object(&u->j);
+    while (ok && sp_json_key(&u->j, &key)) {
+        if (sp_span_is(key, "id"))
+            ok = original_number(&u->j, &id);
+        else if (sp_span_is(key, "part"))
+            ok = original_number(&u->j, &part);
+        else if (sp_span_is(key, "data") && sp_json_type(&u->j) == SP_JSON_STRING)
+            ok = sp_json_string_value(&u->j, &data);
+        else
+            ok = sp_json_skip(&u->j, &raw);
+    }
+    if (id != u->x->id || !data.p || u->damage)
+        return SPAA_OK;
+    sp_buf_clear(&u->data);
+    if (part != ++u->part)
+        u->damage = "a part is missing or stands twice";
+    else if (!base64_decode(&u->data, data.p, data.n))
+        u->damage = "it is no base64";
+    if (u->data.nomem)
+        return SPAA_ERR_NOMEM;
+    return u->damage ? SPAA_OK : unpack_data(u);
+}
+
+static bool unpack_matches(struct unpacking *u)
+{
+    char digest[33];
+    const size_t n = sizeof DIGEST_OF_BYTES - 1;
+    digest_text(u->hash, digest);
+    return strncmp(u->x->digest, DIGEST_OF_BYTES, n) == 0 && strcmp(u->x->digest + n, digest) == 0;
+}
+
+/* Checks the bytes of an original, or writes them as well; *damage is a literal, or NULL. */
+static spaa_status original_unpack(const struct sp_profile *p, const struct original *x,
+                                   struct sp_output *out, const char **damage)
+{
+    struct unpacking u = {.x = x, .out = out, .nroom = ZSTD_DStreamOutSize()};
+    *damage = NULL;
+    if (!x->encoding || strcmp(x->encoding, ORIGINAL_ENCODING) != 0 || !x->digest) {
+        *damage = "it is described in a way that is not known";
+        return SPAA_OK;
+    }
+    sp_json_init(&u.j, "", 0);
+    sp_buf_init(&u.data, 0);
+    u.room = malloc(u.nroom);
+    u.zstd = ZSTD_createDCtx();
+    u.hash = XXH3_createState();
+    spaa_status st = u.room && u.zstd && u.hash ? SPAA_OK : SPAA_ERR_NOMEM;
+    if (!st) {
+        XXH3_128bits_reset(u.hash);
+        ZSTD_DCtx_setParameter(u.zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+        st = sp_originals_each(p->originals, unpack_record, &u);
+    }
+    if (!st && !u.damage)
+        u.damage = u.part != x->parts || !u.ended || u.size != x->size ? "it is cut off"
+                   : unpack_matches(&u)                                ? NULL
+                                                                       : "its digest is another";
+    *damage = u.damage;
+    sp_json_free(&u.j);
+    sp_buf_free(&u.data);
+    free(u.room);
+    ZSTD_freeDCtx(u.zstd);
+    XXH3_freeState(u.hash);
+    return st == SPAA_ERR_NOMEM ? sp_nomem(p->diags) : st;
+}
+
+/* "xxh3-64/1:%016x" of ours. */
+static bool digest_is(const char *text, uint64_t value)
+{
+    const size_t n = sizeof SP_READ_DIGEST - 1;
+    char want[17];
+    snprintf(want, sizeof want, "%016llx", (unsigned long long)value);
+    return strncmp(text, SP_READ_DIGEST ":", n + 1) == 0 && strcmp(text + n + 1, want) == 0;
+}
+
+/* Whether the profile is what was read of the original. */
+static spaa_status original_holds(const struct sp_profile *p, const struct original *x, bool *holds)
+{
+    struct sp_read_digest now;
+    *holds = false;
+    if (!x->read)
+        return SPAA_OK;
+    spaa_status st = sp_read_digest(p, &now);
+    if (st)
+        return st;
+    bool symbols_added = !x->names || now.unnamed < x->unnamed || now.unlined < x->unlined;
+    *holds =
+        (x->names && digest_is(x->names, now.names)) || (symbols_added && digest_is(x->read, now.addresses));
+    return SPAA_OK;
+}
+
+/* A name that may be that of a file in a folder of ours. */
+static bool is_file_name(const char *name)
+{
+    return *name && *name != '.' && strlen(name) < 256 && !strchr(name, '/');
+}
+
+/* Whether these are the files of one recording: one without a name, or several with different ones. */
+static bool is_recording(const struct originals *o)
+{
+    if (o->list.n == 1)
+        return !o->list.v[0].file;
+    for (size_t i = 0; i < o->list.n; i++) {
+        const struct original *x = &o->list.v[i];
+        if (!x->file || !is_file_name(x->file))
+            return false;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(x->file, o->list.v[k].file) == 0 || x->id == o->list.v[k].id)
+                return false;
+    }
+    return true;
+}
+
+/* Whether the originals can be given: they are whole, and still those of the profile. Else it is said why. */
+static spaa_status originals_check(const struct sp_profile *p, const struct spaa_format *f,
+                                   const struct sp_write_opts *opts, const struct originals *o,
+                                   struct sp_diags *d, bool *good)
+{
+    const char *damage = is_recording(o) ? NULL : "its files have no names, or the same";
+    bool holds = true;
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; !st && !damage && i < o->list.n; i++)
+        st = original_unpack(p, &o->list.v[i], NULL, &damage);
+    if (!st && !damage)
+        st = original_holds(p, &o->list.v[0], &holds);
+    *good = !st && !damage && holds;
+    if (st || *good)
+        return st;
+    if (damage && opts->original == SP_ORIGINAL_ASKED) {
+        sp_emit_hint(d, SP_E010, SP_AT_NOTHING,
+                     "without --lossless it is rendered, where the format has a writer",
+                     "the original that the profile keeps is damaged: %s", damage);
+        return SPAA_ERR_INPUT;
+    }
+    sp_emit(d, SP_I321, SP_AT_NOTHING, "the original is not used: %s%s%s",
+            damage ? "it is damaged, " : "the stacks have changed since", damage ? damage : "",
+            f->caps & SP_CAN_WRITE ? "; it is rendered from the stacks" : "");
+    return SPAA_OK;
+}
+
+spaa_status sp_original_give(const struct sp_profile *p, const struct spaa_format *f,
+                             const struct sp_write_opts *opts, struct sp_diags *d, struct sp_output *out,
+                             bool *done)
+{
+    struct originals o;
+    const char *damage;
+    bool good = false;
+    *done = false;
+    spaa_status st = p->originals ? originals_find(p, f->name, &o) : SPAA_OK;
+    if (st || !p->originals)
+        return st;
+    if (o.list.n > 1 && is_recording(&o)) {
+        sp_emit_hint(d, SP_E037, SP_AT_NOTHING, "name a folder that is not there yet: -o FOLDER",
+                     "the original is a recording of %zu files", o.list.n);
+        st = SPAA_ERR_USAGE;
+    } else if (o.list.n) {
+        st = originals_check(p, f, opts, &o, d, &good);
+    }
+    if (!st && good) {
+        st = original_unpack(p, &o.list.v[0], out, &damage);
+        st = st ? st : out->status;
+        *done = !st;
+    }
+    originals_done(&o);
+    return st;
+}
+
+static spaa_status folder_error(struct sp_diags *d, const char *path)
+{
+    sp_emit(d, SP_E020, SP_AT_NOTHING, "%s: %s", path, strerror(errno));
+    return SPAA_ERR_IO;
+}
+
+/* Each file appears when it is complete; none is left, nor the folder, when another fails. */
+static spaa_status give_files(const struct sp_profile *p, const struct originals *o, struct sp_diags *d,
+                              const char *path)
+{
+    struct sp_buf name;
+    const char *damage;
+    spaa_status st = SPAA_OK;
+    size_t made = 0;
+    sp_buf_init(&name, 0);
+    for (size_t i = 0; !st && i < o->list.n; i++) {
+        struct sp_output *out = NULL;
+        sp_buf_clear(&name);
+        sp_buf_printf(&name, "%s/%s", path, o->list.v[i].file);
+        st = name.failed ? sp_nomem(d) : sp_output_open(sp_buf_cstr(&name), d, &out);
+        if (!st)
+            st = original_unpack(p, &o->list.v[i], out, &damage);
+        if (!st)
+            st = sp_output_commit(out);
+        sp_output_close(out);
+        made += !st;
+    }
+    for (size_t i = 0; st && i < made; i++) {
+        sp_buf_clear(&name);
+        if (sp_buf_printf(&name, "%s/%s", path, o->list.v[i].file))
+            unlink(sp_buf_cstr(&name));
+    }
+    if (st)
+        rmdir(path);
+    sp_buf_free(&name);
+    return st;
+}
+
+spaa_status sp_original_give_folder(const struct sp_profile *p, const struct spaa_format *f,
+                                    const struct sp_write_opts *opts, struct sp_diags *d, const char *path,
+                                    bool *done)
+{
+    struct originals o;
+    bool good = false;
+    *done = false;
+    spaa_status st = originals_find(p, f->name, &o);
+    if (st)
+        return st;
+    st = originals_check(p, f, opts, &o, d, &good);
+    if (!st && good) {
+        st = mkdir(path, 0777) ? folder_error(d, path) : give_files(p, &o, d, path);
+        *done = !st;
+    }
+    originals_done(&o);
+    return st;
+}
