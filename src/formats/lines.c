@@ -32,8 +32,6 @@ spaa_status sp_lines_read(struct sp_lines *l, struct sp_input *in)
             return st;
         bool endless = n > SP_LINE_MAX && !memchr(v, '\n', n);
         st = view_lines(l, (const char *)v, n, sp_input_offset(in), n < want || endless, &used);
-        if (!st && l->verbatim)
-            st = sp_verbatim_add(l->verbatim, v, used);
         if (st)
             return st;
         sp_input_consume(in, used);

@@ -5,16 +5,14 @@
 #ifndef SP_LINES_H
 #define SP_LINES_H
 
-#include "formats/verbatim.h"
 #include "io/input.h"
 
 struct sp_lines {
     void *reader; /* the caller's, for the functions below */
     /* A line without its newline. What it returns other than SPAA_OK ends the reading. */
     spaa_status (*take)(void *reader, const char *p, size_t n);
-    struct sp_verbatim *verbatim; /* gets every byte; NULL: none is kept */
-    uint64_t line, offset;        /* of the line in work: from 1, and in bytes */
-    bool cut;                     /* the line in work has no newline: the input ends in it */
+    uint64_t line, offset; /* of the line in work: from 1, and in bytes */
+    bool cut;              /* the line in work has no newline: the input ends in it */
 };
 
 spaa_status sp_lines_read(struct sp_lines *l, struct sp_input *in);

@@ -64,12 +64,10 @@ static spaa_status finish(struct bt_reader *r, struct sp_input *in)
         st = metrics(r);
     if (!st)
         st = sp_agg_finish(&r->agg);
-    if (!st && r->lines.verbatim)
-        st = sp_verbatim_finish(r->lines.verbatim);
     if (st)
         return st;
     sp_agg_keys_say(&r->keys, "--keys names them: --keys kstack,ustack,comm");
-    if (r->other_lines && !r->lines.verbatim)
+    if (r->other_lines && !r->opts->keeper)
         sp_emit_hint(r->d, SP_I321, SP_AT_NOTHING, "--lossless keeps them",
                      "%llu lines of other text (what the program printed, maps of strings)",
                      (unsigned long long)r->other_lines);
@@ -89,15 +87,12 @@ static spaa_status read_bpftrace(struct sp_input *in, const struct sp_read_opts 
     spaa_status st = sp_agg_functions_init(&r.functions, p, opts, d);
     if (!st)
         st = sp_agg_keys_init(&r.keys, p, opts, "x_bpftrace", d);
-    if (!st && opts->lossless)
-        st = sp_verbatim_new(p, "bpftrace", in, d, &r.lines.verbatim);
     if (!st)
         st = sp_lines_read(&r.lines, in);
     if (!st)
         st = finish(&r, in);
     sp_agg_functions_free(&r.functions);
     sp_agg_free(&r.agg);
-    sp_verbatim_free(r.lines.verbatim);
     sp_agg_lines_free(&r.known);
     sp_json_free(&r.json);
     sp_vec_free(&r.maps);
@@ -116,8 +111,8 @@ const struct spaa_format spaa_format_bpftrace = {
     .title = "bpftrace maps, as text or JSON",
     .extensions = "bpftrace bt.out",
     .media_type = "text/plain",
-    .comes_back = "the same bytes with --lossless; else the same stacks, as bpftrace prints them",
-    .caps = SP_CAN_READ | SP_CAN_WRITE | SP_CAN_LOSSLESS,
+    .comes_back = "the same stacks, as bpftrace prints them",
+    .caps = SP_CAN_READ | SP_CAN_WRITE,
     .options = options,
     .probe = bt_probe,
     .read = read_bpftrace,

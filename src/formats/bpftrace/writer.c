@@ -1,6 +1,5 @@
 /*
- * Writes what bpftrace prints for `@[kstack, ustack] = count()`, or gives the bytes back that --lossless
- * kept.
+ * Writes what bpftrace prints for `@[kstack, ustack] = count()`.
  *
  * Of a profile that came from bpftrace every map is printed, its other keys where the header says they stood.
  */
@@ -164,10 +163,6 @@ spaa_status bt_write(struct sp_profile *p, const struct sp_write_opts *opts, str
                      struct sp_output *out)
 {
     struct sp_agg_printer w;
-    bool done;
-    spaa_status st = sp_verbatim_replay(p, "bpftrace", opts, d, out, &done);
-    if (st || done)
-        return st ? st : out->status;
     bool ok = sp_agg_printer_init(&w, p, "bpftrace", "x_bpftrace", d);
     w.stack = put_stack;
     w.scalar = put_scalar;

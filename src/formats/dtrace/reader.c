@@ -32,7 +32,7 @@ static bool say(struct dt_reader *r)
         sp_emit(r->d, SP_I322, SP_AT_NOTHING,
                 "values were found in the lines before their stacks, as printa(\"%%@d%%k\") puts them");
     sp_agg_keys_say(&r->keys, "--keys names them: --keys execname,pid,ustack");
-    if (r->other_lines && !r->lines.verbatim)
+    if (r->other_lines && !r->opts->keeper)
         sp_emit_hint(r->d, SP_I321, SP_AT_NOTHING, "--lossless keeps them",
                      "%llu lines of other text (titles, what the program printed)",
                      (unsigned long long)r->other_lines);
@@ -54,8 +54,6 @@ static spaa_status finish(struct dt_reader *r, struct sp_input *in)
         st = (r->agg.samples = sp_metric_intern(r->p, "samples", 7)) == SP_NONE ? sp_nomem(r->d) : SPAA_OK;
     if (!st)
         st = sp_agg_finish(&r->agg);
-    if (!st && r->lines.verbatim)
-        st = sp_verbatim_finish(r->lines.verbatim);
     return st || say(r) ? st : sp_nomem(r->d);
 }
 
@@ -72,15 +70,12 @@ static spaa_status read_dtrace(struct sp_input *in, const struct sp_read_opts *o
     spaa_status st = sp_agg_functions_init(&r.functions, p, opts, d);
     if (!st)
         st = start(&r);
-    if (!st && opts->lossless)
-        st = sp_verbatim_new(p, "dtrace", in, d, &r.lines.verbatim);
     if (!st)
         st = sp_lines_read(&r.lines, in);
     if (!st)
         st = finish(&r, in);
     sp_agg_functions_free(&r.functions);
     sp_agg_free(&r.agg);
-    sp_verbatim_free(r.lines.verbatim);
     sp_agg_lines_free(&r.known);
     sp_buf_free(&r.last);
     sp_vec_free(&r.groups);
@@ -100,8 +95,8 @@ const struct spaa_format spaa_format_dtrace = {
     .title = "DTrace aggregations",
     .extensions = "dtrace d.out",
     .media_type = "text/plain",
-    .comes_back = "the same bytes with --lossless; else the same stacks, as dtrace prints them",
-    .caps = SP_CAN_READ | SP_CAN_WRITE | SP_CAN_LOSSLESS,
+    .comes_back = "the same stacks, as dtrace prints them",
+    .caps = SP_CAN_READ | SP_CAN_WRITE,
     .options = options,
     .probe = dt_probe,
     .read = read_dtrace,

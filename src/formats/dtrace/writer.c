@@ -1,6 +1,5 @@
 /*
- * Writes what dtrace prints for `@[stack(), ustack()] = count()`, or gives the bytes back that --lossless
- * kept.
+ * Writes what dtrace prints for `@[stack(), ustack()] = count()`.
  *
  * Of a profile that came from DTrace the other keys are printed where its header says they stood; of others
  * only the stacks, and contexts are added up.
@@ -215,10 +214,6 @@ spaa_status dt_write(struct sp_profile *p, const struct sp_write_opts *opts, str
                      struct sp_output *out)
 {
     struct sp_agg_printer w;
-    bool done;
-    spaa_status st = sp_verbatim_replay(p, "dtrace", opts, d, out, &done);
-    if (st || done)
-        return st ? st : out->status;
     bool ok = sp_agg_printer_init(&w, p, "dtrace", "x_dtrace", d);
     w.stack = put_stack;
     w.scalar = put_scalar;

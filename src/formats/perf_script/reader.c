@@ -23,7 +23,6 @@
 #include "formats/format.h"
 #include "formats/perf_script/perf_script.h"
 #include "formats/perf_script/write.h"
-#include "formats/verbatim.h"
 #include "model/samples.h"
 #include "json/json.h"
 
@@ -38,8 +37,7 @@ struct reader {
     struct sp_ps_stacks stacks;
     struct sp_ps_comments comments;
     struct sp_ps_counts counts;
-    struct sp_verbatim *verbatim; /* NULL without --lossless */
-    uint64_t skipped;             /* lines that were not understood */
+    uint64_t skipped; /* lines that were not understood */
     uint64_t side_band;
     uint64_t line;        /* of the next byte */
     uint64_t view_offset; /* of the view's first byte in the input */
@@ -308,14 +306,6 @@ static spaa_status records(struct reader *r, const char *p, const char *end, siz
     return SPAA_OK;
 }
 
-/* Consumes bytes of the input, which --lossless keeps. */
-static spaa_status took(struct reader *r, struct sp_input *in, const unsigned char *bytes, size_t n)
-{
-    spaa_status st = r->verbatim ? sp_verbatim_add(r->verbatim, bytes, n) : SPAA_OK;
-    sp_input_consume(in, n);
-    return st;
-}
-
 static spaa_status read_all(struct reader *r, struct sp_input *in)
 {
     const unsigned char *v;
@@ -330,10 +320,9 @@ static spaa_status read_all(struct reader *r, struct sp_input *in)
         /* Beyond the cap, a stack that never ends is cut. */
         r->final = n < want || left > SP_LINE_MAX - PEEK_BYTES;
         st = records(r, r->view, r->view + n, &used);
-        if (st == SPAA_OK)
-            st = took(r, in, v, used);
         if (st != SPAA_OK)
             return st;
+        sp_input_consume(in, used);
         left = n - used;
         want = left + PEEK_BYTES < SP_LINE_MAX ? left + PEEK_BYTES : SP_LINE_MAX;
     }
@@ -350,8 +339,7 @@ static spaa_status finish(struct reader *r, struct sp_input *in)
     if (r->side_band)
         sp_emit(r->d, SP_I321, SP_AT_NOTHING, "%llu records other than samples (PERF_RECORD_...)",
                 (unsigned long long)r->side_band);
-    st = sp_ps_finish(&r->counts, r->stacks.frames);
-    return st == SPAA_OK && r->verbatim ? sp_verbatim_finish(r->verbatim) : st;
+    return sp_ps_finish(&r->counts, r->stacks.frames);
 }
 
 static spaa_status read_perf_script(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
@@ -362,15 +350,12 @@ static spaa_status read_perf_script(struct sp_input *in, const struct sp_read_op
     sp_buf_init(&r.comments.lines, 0);
     sp_ps_counts_init(&r.counts, p, opts->group_by, &r.comments, d);
     spaa_status st = sp_ps_stacks_init(&r.stacks, p, frames, d);
-    if (st == SPAA_OK && (opts->samples || opts->lossless))
+    if (st == SPAA_OK && opts->samples)
         st = sp_samples_new(d, &p->samples);
-    if (st == SPAA_OK && opts->lossless)
-        st = sp_verbatim_new(p, "perf-script", in, d, &r.verbatim);
     if (st == SPAA_OK)
         st = read_all(&r, in);
     if (st == SPAA_OK)
         st = finish(&r, in);
-    sp_verbatim_free(r.verbatim);
     sp_ps_stacks_free(&r.stacks);
     sp_ps_comments_free(&r.comments);
     sp_ps_counts_free(&r.counts);
@@ -390,8 +375,8 @@ const struct spaa_format spaa_format_perf_script = {
     .extensions = "perf-script perf-script.txt linux-perf.txt",
     .media_type = "text/plain",
     .comes_back =
-        "every sample with --samples, the bytes with --lossless; else the sums, one sample for each counted",
-    .caps = SP_CAN_READ | SP_CAN_WRITE | SP_CAN_LOSSLESS,
+        "every sample with --samples; else the sums, one sample for each counted",
+    .caps = SP_CAN_READ | SP_CAN_WRITE,
     .options = options,
     .probe = sp_ps_probe,
     .read = read_perf_script,

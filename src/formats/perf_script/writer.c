@@ -16,7 +16,6 @@
 #include "formats/left_out.h"
 #include "formats/perf_script/perf_script.h"
 #include "formats/perf_script/write.h"
-#include "formats/verbatim.h"
 #include "model/identity.h"
 #include "model/samples.h"
 #include "json/find.h"
@@ -425,18 +424,12 @@ spaa_status sp_ps_write(struct sp_profile *p, const struct sp_write_opts *opts, 
                         struct sp_output *out)
 {
     struct writer w = {.p = p, .opts = opts, .d = d, .out = out, .samples = sp_metric_find(p, "samples", 7)};
-    bool done;
-    spaa_status st = sp_verbatim_replay(p, "perf-script", opts, d, out, &done);
-    if (st != SPAA_OK || done)
-        return st != SPAA_OK ? st : out->status;
     w.per_stack = sp_own_opt(opts->own, opts->nown, "per-stack") != NULL;
     sp_buf_init(&w.line, 0);
     sp_buf_init(&w.text, 0);
     bool srclines = sp_own_opt(opts->own, opts->nown, "srclines") != NULL;
-    if (sp_ps_printer_init(&w.frames, p, srclines) && index_threads(&w))
-        st = render(&w);
-    else
-        st = sp_nomem(d);
+    bool ok = sp_ps_printer_init(&w.frames, p, srclines) && index_threads(&w);
+    spaa_status st = ok ? render(&w) : sp_nomem(d);
     if (st == SPAA_OK)
         st = sp_say_states_added(p, opts, opts->event, d);
     sp_ps_printer_free(&w.frames);
