@@ -152,6 +152,41 @@ def commands_md(data):
     return "".join(out)
 
 
+ORIGINALS = """
+## The original: `--lossless`
+
+`spaa convert IN --lossless -o OUT.spaa` keeps the bytes of the input beside what they mean, of every format and of those
+that are only read too, and all samples. `spaa convert OUT.spaa --lossless --to FORMAT -o BACK` gives them back.
+
+```sh
+spaa convert demo/orders-1.perf.data.zst --lossless --no-symbols -o orders.spaa
+spaa symbolize orders.spaa --symfs demo/symfs --kallsyms demo/kallsyms -o named.spaa # names do not matter
+spaa convert named.spaa --lossless --to perf-data -o orders.perf.data
+```
+
+- The bytes are those after decompression, with all that stands around a text. They are compressed (zstd, level 9) and stand
+  last in the file as `x_original` records, in lines of less than 1 MiB, with their size, their digest (XXH3-128) and how they
+  were read. Neither writing nor reading them takes memory: a temporary file in `TMPDIR` holds them.
+- Beside them stands a digest of what was read: events, threads, stacks, contexts, weights, samples, windows. While the profile has
+  it, the bytes are given; once a weight was edited, the format is rendered from the stacks, which is said. A format without a writer
+  is an error then (exit 3). Names count where the format stores them (for frames with an address: until symbols were added),
+  not where they come from the files of a machine: `spaa symbolize` changes nothing. Of an address, what counts is where it is in its page.
+- Without `--lossless`, too, the bytes are what is written in the format of an original; not by `spaa symbolize`,
+  and not where an event, a metric or an option of the format asks for something else.
+- SPAA is the only target that keeps an original, and an original comes back in its own format only; anything else, or
+  a filter, is refused with `--lossless` (exit 2). SPAA as input keeps the original that it has. What is
+  filtered, merged or made coarser (`--frames`, `--group-by` of SPAA) has none, with a note.
+- Of a recording of several files (`perf record --threads`) each is kept under its name. They come back into a folder, `-o FOLDER`,
+  which must not be there. Only the files that are read are kept: `data`, `data.0`, `data.1`, …, not copies of `/proc/kcore`.
+- **Recordings of `perf record --call-graph dwarf` hold copies of stack memory.** Whatever the process had on its stacks, keys and
+  passwords too, is in such an original; a note says so when one is kept. Without `--lossless` none of it is
+  (but for `--samples --stack-bytes`).
+- A damaged original is an error (exit 3), and nothing is written; without `--lossless` the format is rendered, with a note.
+- Layers of `--lossless` that older versions wrote (`x_dtrace_text`, `x_spt_records`, …) are carried along as records of unknown
+  types; convert the recording again.
+"""
+
+
 def formats_md(formats):
     def mark(x):
         return "yes" if x else "–"
@@ -169,7 +204,8 @@ def formats_md(formats):
            "cycles`). A list like `main 5` is read with `--from folded`. Text may begin with a byte order mark, be in "
            "UTF-16, and be quoted as in mail and issues (`> ` before every line), also several times: the "
            "marks are taken away, which is said as SPAA-W311.\n\n",
-           table(["name", "what it is", "read", "write", "validate", "extensions", "what comes back"], rows)]
+           table(["name", "what it is", "read", "write", "validate", "extensions", "what comes back without `--lossless`"],
+                 rows), ORIGINALS]
     for f in formats:
         out.append(f"\n## {f['name']}\n\n{f['title']}.")
         if not f["options"]:
