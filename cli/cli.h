@@ -76,8 +76,8 @@ struct cli {
     unsigned needs_groups; /* enum sp_group bits that a command's own options need, set before too */
     bool no_ids;           /* set by a command before it opens its inputs: ids of stacks are not asked for */
     bool states_own;       /* what is written says what of a stack is its leaf's own (model/callees.h) */
-    bool names_asked;      /* set by a command that adds names: an original without them is not what is wanted */
-    bool needs_samples;    /* set by a command before it opens its inputs: read with raw samples */
+    bool names_asked;   /* set by a command that adds names: an original without them is not what is wanted */
+    bool needs_samples; /* set by a command before it opens its inputs: read with raw samples */
     unsigned
         needs_windows; /* likewise: with at most so many windows of time, where the input has what it takes */
     bool colour;       /* for stdout */

@@ -44,13 +44,13 @@ struct sp_read_opts {
     enum sp_granularity frames; /* SP_FRAMES_ADDRESS keeps everything */
     unsigned group_by;          /* enum sp_group bits; what the format cannot know is left out */
     bool samples;               /* keep raw samples (model/samples.h) */
-    unsigned windows;  /* where the input tells what was freed when: windows of time, at most; 0: none */
+    unsigned windows; /* where the input tells what was freed when: windows of time, at most; 0: none */
     struct sp_keeper *keeper; /* keeps the bytes of the input (formats/original.h); NULL: nobody does */
     bool lossless;            /* never set: goes with the last reader's layer of its own */
-    bool strict;       /* stop at the first thing that would be skipped */
-    bool no_ids;       /* nobody will ask for the stacks' ids: none need be checked or kept */
-    unsigned jobs;     /* threads; 0 and 1: one */
-    const char *event; /* the name of an event whose text does not name it, or NULL */
+    bool strict;              /* stop at the first thing that would be skipped */
+    bool no_ids;              /* nobody will ask for the stacks' ids: none need be checked or kept */
+    unsigned jobs;            /* threads; 0 and 1: one */
+    const char *event;        /* the name of an event whose text does not name it, or NULL */
     struct sp_symbol_opts symbols;
     const struct sp_own_opt *own;
     size_t nown;
@@ -58,7 +58,8 @@ struct sp_read_opts {
 
 /* What becomes of an original that the profile has of the format to be written. */
 enum sp_original_use {
-    SP_ORIGINAL_USED,  /* it is what is written, where it still is what was read; else it is rendered, and said */
+    SP_ORIGINAL_USED, /* it is what is written, where it still is what was read; else it is rendered, and said
+                       */
     SP_ORIGINAL_ASKED, /* likewise, but one that is damaged is an error */
     SP_ORIGINAL_UNUSED,
 };

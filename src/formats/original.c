@@ -53,7 +53,7 @@ static bool base64_encode(struct sp_buf *b, const unsigned char *p, size_t n)
 static bool base64_decode(struct sp_buf *b, const char *p, size_t n)
 {
     static const unsigned char plus_one[256] = {
-        /* the digit's value + 1; 0: none */
+    /* the digit's value + 1; 0: none */
 #define ROW(c, v) [c] = (v) + 1
         ROW('A', 0),  ROW('B', 1),  ROW('C', 2),  ROW('D', 3),  ROW('E', 4),  ROW('F', 5),  ROW('G', 6),
         ROW('H', 7),  ROW('I', 8),  ROW('J', 9),  ROW('K', 10), ROW('L', 11), ROW('M', 12), ROW('N', 13),

@@ -374,8 +374,7 @@ const struct spaa_format spaa_format_perf_script = {
     .title = "Linux perf script text",
     .extensions = "perf-script perf-script.txt linux-perf.txt",
     .media_type = "text/plain",
-    .comes_back =
-        "every sample with --samples; else the sums, one sample for each counted",
+    .comes_back = "every sample with --samples; else the sums, one sample for each counted",
     .caps = SP_CAN_READ | SP_CAN_WRITE,
     .options = options,
     .probe = sp_ps_probe,

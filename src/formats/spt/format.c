@@ -14,8 +14,7 @@ const struct spaa_format spaa_format_spt = {
     .name = "spt",
     .title = "SPT (Windows Sample Profile Trace)",
     .extensions = "spt",
-    .comes_back =
-        "equal hits of each binary, opcode and address, pair or call stack",
+    .comes_back = "equal hits of each binary, opcode and address, pair or call stack",
     .caps = SP_CAN_READ | SP_CAN_WRITE | SP_NAMES_FROM_SYMBOLS | SP_CAN_VALIDATE | SP_CAN_DUMP,
     .options = options,
     .sections = sp_spt_sections,
