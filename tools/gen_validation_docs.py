@@ -86,7 +86,7 @@ def enumerations():
 
 def fields():
     lists = enumerations()
-    text = read("src", "formats", "spaa", "validate", "fields.def")
+    text = read("src", "formats", "spaa", "fields.def")
     where = dict(re.findall(r'^SP_TABLE\((\w+), "([^"]*)"', text, re.M))
     plain = {"STRING": "string", "NUMBER": "number", "BOOL": "true or false", "ID": "id", "IDS": "list of ids"}
     rows = ["| in | field | | type |", "|---|---|---|---|"]

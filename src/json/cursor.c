@@ -133,17 +133,54 @@ size_t sp_utf8_prefix(const char *p, size_t n)
     return (size_t)(s - p);
 }
 
-static bool hex4(struct sp_json *j, uint32_t *out)
+/* At *p, behind "\u". */
+static bool json_hex4(const char **p, const char *end, uint32_t *out, const char **error)
 {
     uint64_t v;
-    if (j->end - j->p < 4 || sp_parse_hex(j->p, j->p + 4, &v) != 4)
-        return sp_json_fail(j, "\\u needs four hex digits");
-    j->p += 4;
+    if (end - *p < 4 || sp_parse_hex(*p, *p + 4, &v) != 4) {
+        *error = "\\u needs four hex digits";
+        return false;
+    }
+    *p += 4;
     *out = (uint32_t)v;
     return true;
 }
 
-static void add_code_point(struct sp_buf *b, uint32_t c)
+static bool json_low_surrogate(const char **p, const char *end, uint32_t *code, const char **error)
+{
+    uint32_t low;
+    *error = "a lone high surrogate";
+    if (end - *p < 2 || (*p)[0] != '\\' || (*p)[1] != 'u')
+        return false;
+    *p += 2;
+    if (!json_hex4(p, end, &low, error) || low < 0xDC00 || low > 0xDFFF)
+        return false;
+    *code = 0x10000 + ((*code - 0xD800) << 10) + (low - 0xDC00);
+    return true;
+}
+
+bool sp_json_escape(const char **p, const char *end, uint32_t *code, const char **error)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    const char *at = *p < end && **p ? strchr(from, **p) : NULL;
+    if (at) {
+        ++*p;
+        *code = (uint32_t)to[at - from];
+        return true;
+    }
+    *error = *p < end ? "unknown escape" : "the string does not end";
+    if (*p >= end || **p != 'u')
+        return false;
+    ++*p;
+    if (!json_hex4(p, end, code, error))
+        return false;
+    *error = "a lone low surrogate";
+    if (*code >= 0xDC00 && *code < 0xE000)
+        return false;
+    return *code < 0xD800 || *code > 0xDBFF || json_low_surrogate(p, end, code, error);
+}
+
+void sp_json_add_code_point(struct sp_buf *b, uint32_t c)
 {
     char t[4];
     size_t n = 0;
@@ -168,35 +205,11 @@ static void add_code_point(struct sp_buf *b, uint32_t c)
 /* After the backslash. */
 static bool escape(struct sp_json *j)
 {
-    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    if (j->p >= j->end)
-        return sp_json_fail(j, "the string does not end");
-    char c = *j->p;
-    const char *at = c ? strchr(from, c) : NULL;
-    if (at) {
-        j->p++;
-        sp_buf_ch(&j->scratch, to[at - from]);
-        return true;
-    }
-    if (c != 'u')
-        return sp_json_fail(j, "unknown escape");
-    j->p++;
-    uint32_t u, low;
-    if (!hex4(j, &u))
-        return false;
-    if (u >= 0xDC00 && u < 0xE000)
-        return sp_json_fail(j, "a lone low surrogate");
-    if (u >= 0xD800 && u < 0xDC00) {
-        if (j->end - j->p < 2 || j->p[0] != '\\' || j->p[1] != 'u')
-            return sp_json_fail(j, "a lone high surrogate");
-        j->p += 2;
-        if (!hex4(j, &low))
-            return false;
-        if (low < 0xDC00 || low > 0xDFFF)
-            return sp_json_fail(j, "a lone high surrogate");
-        u = 0x10000 + ((u - 0xD800) << 10) + (low - 0xDC00);
-    }
-    add_code_point(&j->scratch, u);
+    uint32_t code;
+    const char *error;
+    if (!sp_json_escape(&j->p, j->end, &code, &error))
+        return sp_json_fail(j, error);
+    sp_json_add_code_point(&j->scratch, code);
     return true;
 }
 

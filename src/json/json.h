@@ -85,6 +85,36 @@ static inline bool sp_span_is(struct sp_span s, const char *literal)
 /* Appends a valid JSON text without the white space between its tokens. */
 bool sp_json_minify(struct sp_buf *out, struct sp_span raw);
 
+/*
+ * Where a quote, a backslash or a control character stands first from p on, or `end`: strings hold everything
+ * before it as it is, but for bytes that are not UTF-8.
+ */
+static inline const char *sp_json_run(const char *p, const char *end)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t ones = 0x0101010101010101u, high = ones << 7;
+    for (uint64_t w; end - p >= 8; p += 8) {
+        memcpy(&w, p, sizeof w);
+        uint64_t quote = w ^ ones * '"', escape = w ^ ones * '\\';
+        /* A byte is below n if subtracting n borrows; what is wrong of that stands above the first byte. */
+        uint64_t stop = (quote - ones) & ~quote;
+        stop |= (escape - ones) & ~escape;
+        stop |= (w - ones * 0x20) & ~w;
+        if (stop & high)
+            return p + __builtin_ctzll(stop & high) / 8;
+    }
+#endif
+    while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20)
+        p++;
+    return p;
+}
+/*
+ * At *p, behind a backslash: the code point that the escape stands for. *p is moved behind the escape; on
+ * failure, to what is wrong with it, and *error says what.
+ */
+bool sp_json_escape(const char **p, const char *end, uint32_t *code, const char **error);
+void sp_json_add_code_point(struct sp_buf *b, uint32_t c); /* as UTF-8 */
+
 /* Whether a string may hold it as it is: printable ASCII without quotes and backslashes. */
 bool sp_json_plain(const char *p, size_t n);
 /*

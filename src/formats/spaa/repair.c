@@ -18,7 +18,7 @@
 enum table {
 #define SP_TABLE(table, where, begin) T_##table,
 #define SP_FIELD(table, name, need, type, check)
-#include "formats/spaa/validate/fields.def"
+#include "formats/spaa/fields.def"
 #undef SP_TABLE
 #undef SP_FIELD
     T_TABLES
@@ -45,7 +45,7 @@ struct field {
 static const struct field fields[] = {
 #define SP_TABLE(table, where, begin)
 #define SP_FIELD(t, key, need, type, check) {.name = #key, .length = sizeof #key - 1, .table = T_##t, type},
-#include "formats/spaa/validate/fields.def"
+#include "formats/spaa/fields.def"
 #undef SP_TABLE
 #undef SP_FIELD
 };

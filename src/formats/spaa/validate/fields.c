@@ -2,9 +2,6 @@
  */
 #include "formats/spaa/validate/fields.h"
 
-const char *const sp_frame_orders[] = {"leaf_to_root", "root_to_leaf", NULL};
-const char *const sp_stack_id_modes[] = {"content_addressable", "local", NULL};
-
 #define sp_check_none NULL
 #define sp_begin_none NULL
 
@@ -23,7 +20,7 @@ static const struct sp_field fields[SP_FIELDS] = {
 #define SP_TABLE(t, where, begin)
 #define SP_FIELD(t, key, need, kind, fn)                                                                     \
     {.table = SP_T_##t, .name = #key, .length = sizeof #key - 1, .must = need, kind, .check = sp_check_##fn},
-#include "formats/spaa/validate/fields.def"
+#include "formats/spaa/fields.def"
 #undef SP_TABLE
 #undef SP_FIELD
 };
@@ -31,7 +28,7 @@ static const struct sp_field fields[SP_FIELDS] = {
 static void (*const begins[SP_TABLES])(struct sp_validator *v) = {
 #define SP_TABLE(t, where, begin) [SP_T_##t] = sp_begin_##begin,
 #define SP_FIELD(t, key, need, kind, fn)
-#include "formats/spaa/validate/fields.def"
+#include "formats/spaa/fields.def"
 #undef SP_TABLE
 #undef SP_FIELD
 };

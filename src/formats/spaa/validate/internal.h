@@ -26,7 +26,7 @@
 enum sp_table {
 #define SP_TABLE(table, where, begin) SP_T_##table,
 #define SP_FIELD(table, name, need, type, check)
-#include "formats/spaa/validate/fields.def"
+#include "formats/spaa/fields.def"
 #undef SP_TABLE
 #undef SP_FIELD
     SP_TABLES
@@ -36,7 +36,7 @@ enum {
     SP_FIELDS = 0
 #define SP_TABLE(table, where, begin)
 #define SP_FIELD(table, name, need, type, check) +1
-#include "formats/spaa/validate/fields.def"
+#include "formats/spaa/fields.def"
 #undef SP_TABLE
 #undef SP_FIELD
 };
