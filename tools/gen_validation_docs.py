@@ -78,7 +78,7 @@ def codes():
 def enumerations():
     """The names in the lists that fields.def mentions."""
     lists = {}
-    for path in (("src", "model", "vocab.c"), ("src", "formats", "spaa", "validate", "fields.c")):
+    for path in (("src", "model", "vocab.c"), ("src", "formats", "spaa", "decode.c")):
         for name, body in re.findall(r"const char \*const (\w+)\[\] = \{(.*?)\};", read(*path), re.S):
             lists[name] = re.findall(r'"([^"]*)"', body)
     return lists
