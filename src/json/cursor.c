@@ -125,6 +125,11 @@ size_t sp_utf8_prefix(const char *p, size_t n)
 {
     const char *s = p, *end = p + n;
     while (s < end) {
+        uint64_t w;
+        if (end - s >= 8 && (memcpy(&w, s, sizeof w), !(w & 0x8080808080808080u))) {
+            s += 8;
+            continue;
+        }
         size_t used = sp_utf8_at(s, end);
         if (!used)
             break;

@@ -235,11 +235,11 @@ static bool fits(const struct sp_field_info *f, const json_t *v)
     }
 }
 
-static void same_scalar(const struct sp_value *v, const json_t *j)
+static void same_scalar(const struct sp_token *v, const json_t *j)
 {
     struct sp_buf text;
     sp_buf_init(&text, 0);
-    struct sp_span s = sp_value_text(v, &text);
+    struct sp_span s = sp_token_text(v, &text);
     if (json_is_string(j)) {
         assert_int_equal(v->kind, SP_JSON_STRING);
         assert_int_equal(s.n, json_string_length(j));
@@ -269,8 +269,8 @@ static void same_ids(const struct sp_decoder *d, const struct sp_nested *list, c
         uint32_t id = d->ids.v[list->first + i];
         const char *here = sp_id_item(list, &at, &item, i);
         if (id & SP_ID_OTHER) {
-            const struct sp_value *other = &d->other_ids.v[id & ~SP_ID_OTHER];
-            assert_ptr_equal(here, sp_value_raw(other).p);
+            const struct sp_token *other = &d->other_ids.v[id & ~SP_ID_OTHER];
+            assert_ptr_equal(here, sp_token_raw(other).p);
             if (!json_is_object(v) && !json_is_array(v))
                 same_scalar(other, v);
         } else {
@@ -307,7 +307,7 @@ static void same_object(const struct sp_decoder *d, enum sp_table table, const s
         char name[32] = "";
         memcpy(name, f->quoted + 1, f->length);
         const json_t *v = json_object_get(j, name);
-        const struct sp_value *have = (const struct sp_value *)(const void *)((const char *)rec + f->offset);
+        const struct sp_token *have = (const struct sp_token *)(const void *)((const char *)rec + f->offset);
         const struct sp_nested *nested = (const struct sp_nested *)(const void *)have;
         assert_int_equal(rec->present >> f->position & 1, v && fits(f, v));
         assert_int_equal(rec->wrong >> f->position & 1, v && !fits(f, v));
@@ -329,7 +329,7 @@ static void same_object(const struct sp_decoder *d, enum sp_table table, const s
             continue;
         struct sp_buf key;
         sp_buf_init(&key, 0);
-        struct sp_span s = sp_value_text(&o->key, &key);
+        struct sp_span s = sp_token_text(&o->key, &key);
         const json_t *v = json_object_getn(j, s.p, s.n);
         assert_non_null(v);
         if (!json_is_object(v) && !json_is_array(v))
@@ -432,7 +432,7 @@ static struct sp_line decode(struct sp_decoder *d, const char *text)
     return l;
 }
 
-static void assert_text(const struct sp_value *v, const char *text)
+static void assert_text(const struct sp_token *v, const char *text)
 {
     assert_int_equal(v->n, strlen(text));
     assert_memory_equal(v->p, text, v->n);

@@ -103,13 +103,13 @@ static const char *decode_string_end(const struct sp_decoder *d, const char *p, 
     }
 }
 
-static inline const char *decode_string(const struct sp_decoder *d, const char *p, struct sp_value *v)
+static inline const char *decode_string(const struct sp_decoder *d, const char *p, struct sp_token *v)
 {
     bool escaped = false;
     const char *quote = decode_string_end(d, p + 1, &escaped);
     if (!quote)
         return NULL;
-    *v = (struct sp_value){p + 1, (uint32_t)(quote - p - 1), SP_JSON_STRING, escaped};
+    *v = (struct sp_token){p + 1, (uint32_t)(quote - p - 1), SP_JSON_STRING, escaped};
     return quote + 1;
 }
 
@@ -127,7 +127,7 @@ static inline const char *decode_digits(const char *p)
     return p;
 }
 
-static inline const char *decode_number(const char *from, struct sp_value *v)
+static inline const char *decode_number(const char *from, struct sp_token *v)
 {
     const char *p = from + (*from == '-');
     p = *p == '0' ? p + 1 : decode_digits(p);
@@ -138,22 +138,22 @@ static inline const char *decode_number(const char *from, struct sp_value *v)
         p = decode_digits(p + (*p == '+' || *p == '-'));
     }
     if (p)
-        *v = (struct sp_value){from, (uint32_t)(p - from), SP_JSON_NUMBER, false};
+        *v = (struct sp_token){from, (uint32_t)(p - from), SP_JSON_NUMBER, false};
     return p;
 }
 
 static const char *decode_word(const struct sp_decoder *d, const char *p, const char *word,
-                               enum sp_json_type kind, struct sp_value *v)
+                               enum sp_json_type kind, struct sp_token *v)
 {
     size_t n = strlen(word);
     if ((size_t)(d->end - p) < n || memcmp(p, word, n) != 0)
         return NULL;
-    *v = (struct sp_value){p, (uint32_t)n, (unsigned char)kind, false};
+    *v = (struct sp_token){p, (uint32_t)n, (unsigned char)kind, false};
     return p + n;
 }
 
 /* An object or array that has no fields; *inside: an object in it has a key twice. */
-static const char *decode_container(struct sp_decoder *d, const char *p, struct sp_value *v, bool *inside)
+static const char *decode_container(struct sp_decoder *d, const char *p, struct sp_token *v, bool *inside)
 {
     struct sp_unique *u = &d->unique;
     bool wrong = u->wrong;
@@ -167,12 +167,12 @@ static const char *decode_container(struct sp_decoder *d, const char *p, struct 
         return NULL;
     }
     enum sp_json_type kind = *p == '{' ? SP_JSON_OBJECT : SP_JSON_ARRAY;
-    *v = (struct sp_value){p, (uint32_t)(u->j.p - p), (unsigned char)kind, false};
+    *v = (struct sp_token){p, (uint32_t)(u->j.p - p), (unsigned char)kind, false};
     return u->j.p;
 }
 
 /* Any value; `inside` is only set to true. */
-static const char *decode_any(struct sp_decoder *d, const char *p, struct sp_value *v, bool *inside)
+static const char *decode_any(struct sp_decoder *d, const char *p, struct sp_token *v, bool *inside)
 {
     bool twice = false;
     switch (*p) {
@@ -263,7 +263,7 @@ static const char *decode_ids(struct sp_decoder *d, const char *p, struct sp_rec
         d->ids.n = (size_t)(at - d->ids.v);
         if (!more || at == full)
             continue;
-        struct sp_value v;
+        struct sp_token v;
         bool inside = false;
         p = decode_any(d, decode_space(d, p), &v, &inside);
         if (!p)
@@ -292,7 +292,7 @@ static const char *decode_ids(struct sp_decoder *d, const char *p, struct sp_rec
             return NULL;
         p = more ? decode_space(d, p + 1) : p + 1;
     }
-    out->v = (struct sp_value){from, (uint32_t)(p - from), SP_JSON_ARRAY, false};
+    out->v = (struct sp_token){from, (uint32_t)(p - from), SP_JSON_ARRAY, false};
     out->count = (uint32_t)(d->ids.n - out->first);
     return p;
 }
@@ -326,7 +326,7 @@ static const char *decode_list(struct sp_decoder *d, const char *p, struct sp_re
             return NULL;
     }
     p++;
-    out->v = (struct sp_value){from, (uint32_t)(p - from), SP_JSON_ARRAY, false};
+    out->v = (struct sp_token){from, (uint32_t)(p - from), SP_JSON_ARRAY, false};
     out->count = (uint32_t)(d->rows[inner].n - out->first);
     return p;
 }
@@ -347,7 +347,7 @@ static const char *decode_nested(struct sp_decoder *d, const char *p, struct sp_
     p = row ? decode_object(d, p + 1, inner, row, false, false) : NULL;
     if (!p)
         return NULL;
-    out->v = (struct sp_value){from, (uint32_t)(p - from), SP_JSON_OBJECT, false};
+    out->v = (struct sp_token){from, (uint32_t)(p - from), SP_JSON_OBJECT, false};
     out->count = 1;
     return p;
 }
@@ -376,7 +376,7 @@ static bool decode_fits(enum sp_field_type want, char c)
 static const char *decode_field(struct sp_decoder *d, const char *p, struct sp_rec *rec,
                                 const struct sp_field_info *f, bool *inside)
 {
-    struct sp_value *v = (struct sp_value *)(void *)((char *)rec + f->offset);
+    struct sp_token *v = (struct sp_token *)(void *)((char *)rec + f->offset);
     if (f->type < SP_IS_OBJECT)
         return *p == '"' ? decode_string(d, p, v) : decode_any(d, p, v, inside);
     return decode_nested(d, p, rec, f, (struct sp_nested *)(void *)v, inside);
@@ -384,7 +384,7 @@ static const char *decode_field(struct sp_decoder *d, const char *p, struct sp_r
 
 /* A value of the field that is not its first, or of a wrong type. */
 static const char *decode_odd_field(struct sp_decoder *d, const char *p, struct sp_rec *rec,
-                                    const struct sp_field_info *f, struct sp_value key)
+                                    const struct sp_field_info *f, struct sp_token key)
 {
     struct sp_odd o = {.key = key, .position = f->position};
     unsigned bit = 1u << f->position;
@@ -401,7 +401,7 @@ static const char *decode_odd_field(struct sp_decoder *d, const char *p, struct 
         uint32_t at = (uint32_t)d->odd.n;
         if (!decode_list_odd(d, rec, o) || !(p = decode_field(d, p, rec, f, &inside)))
             return NULL;
-        d->odd.v[at].value = *(struct sp_value *)(void *)((char *)rec + f->offset);
+        d->odd.v[at].value = *(struct sp_token *)(void *)((char *)rec + f->offset);
         d->odd.v[at].what |= inside ? SP_ODD_INSIDE : 0;
         rec->present |= (unsigned short)bit;
         return p;
@@ -415,9 +415,9 @@ static const char *decode_odd_field(struct sp_decoder *d, const char *p, struct 
     return p;
 }
 
-static enum sp_table decode_table(struct sp_decoder *d, const struct sp_value *type)
+static enum sp_table decode_table(struct sp_decoder *d, const struct sp_token *type)
 {
-    struct sp_span s = sp_value_text(type, &d->text);
+    struct sp_span s = sp_token_text(type, &d->text);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (s.n == types[i].n && memcmp(s.p, types[i].name, s.n) == 0)
             return types[i].table;
@@ -426,7 +426,7 @@ static enum sp_table decode_table(struct sp_decoder *d, const struct sp_value *t
 
 /* A `type` of the record at p, which may be the one that says what it is. */
 static const char *decode_type(struct sp_decoder *d, const char *p, struct sp_rec *rec, enum sp_table table,
-                               struct sp_value key)
+                               struct sp_token key)
 {
     struct sp_odd o = {.key = key, .position = SP_POSITION_TYPE};
     bool inside = false, again = d->line->type.p != NULL;
@@ -450,10 +450,10 @@ static const char *decode_type(struct sp_decoder *d, const char *p, struct sp_re
 
 /* A member without a field; `base`: where the keys of its object begin among those of all that are open. */
 static const char *decode_unknown(struct sp_decoder *d, const char *p, struct sp_rec *rec,
-                                  struct sp_value key, size_t *base)
+                                  struct sp_token key, size_t *base)
 {
     struct sp_odd o = {.key = key, .position = SP_POSITION_NONE, .what = SP_ODD_UNKNOWN};
-    struct sp_span name = sp_value_text(&key, &d->text);
+    struct sp_span name = sp_token_text(&key, &d->text);
     bool inside = false;
     if (!rec->unknown)
         *base = sp_unique_first_key(&d->unique);
@@ -476,14 +476,14 @@ static const char *decode_unknown(struct sp_decoder *d, const char *p, struct sp
 
 /* The key at p and its colon; *position: of the field, NONE or TYPE. */
 static const char *decode_key(struct sp_decoder *d, const char *p, enum sp_table table, bool record,
-                              struct sp_value *key, unsigned *position)
+                              struct sp_token *key, unsigned *position)
 {
     if (*p != '"' || !(p = decode_string(d, p, key)))
         return NULL;
     p = decode_space(d, p);
     if (*p != ':')
         return NULL;
-    struct sp_span s = sp_value_text(key, &d->text);
+    struct sp_span s = sp_token_text(key, &d->text);
     *position = SP_POSITION_NONE;
     if (!s.p) {
         d->nomem = true;
@@ -514,7 +514,7 @@ static const char *decode_member(struct sp_decoder *d, const char *p, enum sp_ta
     const unsigned first = sp_first_field[table], count = sp_first_field[table + 1] - first;
     unsigned position = d->follows[table][*last];
     const struct sp_field_info *f = &sp_field_infos[first + position];
-    struct sp_value key = {p + 1, f->length, SP_JSON_STRING, false};
+    struct sp_token key = {p + 1, f->length, SP_JSON_STRING, false};
     const char *value = position < count ? decode_expected(d, p, f) : NULL;
     bool inside = false;
     if (!value) {
@@ -539,7 +539,7 @@ static const char *decode_member(struct sp_decoder *d, const char *p, enum sp_ta
     if (!inside)
         return p;
     struct sp_odd o = {.key = key, .position = f->position, .what = SP_ODD_INSIDE | SP_ODD_TAKEN};
-    o.value = *(struct sp_value *)(void *)((char *)rec + f->offset);
+    o.value = *(struct sp_token *)(void *)((char *)rec + f->offset);
     return decode_list_odd(d, rec, o) ? p : NULL;
 }
 
@@ -596,7 +596,7 @@ static const char *decode_usual_start(struct sp_decoder *d, const char *p, struc
 {
     static const char start[] = "{\"type\":\"";
     size_t n = sizeof start - 1;
-    struct sp_value type;
+    struct sp_token type;
     if ((size_t)(d->end - p) <= n || memcmp(p, start, n) != 0 || !(p = decode_string(d, p + n - 1, &type)))
         return NULL;
     l->type = type;
@@ -637,7 +637,7 @@ static const char *decode_record(struct sp_decoder *d, const char *p, struct sp_
 bool sp_decode_line(struct sp_decoder *d, const char *p, size_t n, struct sp_line *l)
 {
     bool inside = false;
-    struct sp_value v;
+    struct sp_token v;
     *l = (struct sp_line){.p = p, .n = n, .table = SP_TABLES, .plain = true, .odd_first = (uint32_t)d->odd.n};
     d->line = l;
     d->end = p + n;
@@ -687,7 +687,7 @@ bool sp_decode_lines(struct sp_decoder *d, const char *text, const char *end)
 
 /* ---- what was decoded ---- */
 
-struct sp_span sp_value_text(const struct sp_value *v, struct sp_buf *scratch)
+struct sp_span sp_token_text(const struct sp_token *v, struct sp_buf *scratch)
 {
     if (!v->escaped)
         return (struct sp_span){v->p, v->n};

@@ -77,16 +77,16 @@ extern const unsigned char sp_first_field[SP_TABLES + 1];
 extern const char *const sp_frame_orders[], *const sp_stack_id_modes[];
 
 /* A value as it stands. Strings: what is between the quotes, which stand around it. */
-struct sp_value {
+struct sp_token {
     const char *p; /* NULL: there is none */
     uint32_t n;
     unsigned char kind; /* enum sp_json_type */
-    bool escaped;       /* a string with escapes: sp_value_text */
+    bool escaped;       /* a string with escapes: sp_token_text */
 };
 
 /* An object (one row of its table), a list of objects (count rows) or of ids (count of d->ids). */
 struct sp_nested {
-    struct sp_value v;
+    struct sp_token v;
     uint32_t first, count;
 };
 
@@ -101,11 +101,11 @@ struct sp_rec {
     unsigned char kind;       /* enum sp_json_type; other than an object: an item that should be one */
 };
 
-#define SP_C_STRING     struct sp_value
-#define SP_C_NUMBER     struct sp_value
-#define SP_C_BOOL       struct sp_value
-#define SP_C_ENUM(list) struct sp_value
-#define SP_C_ID         struct sp_value
+#define SP_C_STRING     struct sp_token
+#define SP_C_NUMBER     struct sp_token
+#define SP_C_BOOL       struct sp_token
+#define SP_C_ENUM(list) struct sp_token
+#define SP_C_ID         struct sp_token
 #define SP_C_IDS        struct sp_nested
 #define SP_C_OBJECT(of) struct sp_nested
 #define SP_C_LIST(of)   struct sp_nested
@@ -136,11 +136,12 @@ enum sp_odd_what {
     SP_ODD_TAKEN = 8,   /* it is the field's value all the same: those before were of a wrong type */
     SP_ODD_ITEM = 16,   /* an item of the list `position` that is no object; key: none */
     SP_ODD_INSIDE = 32, /* an object inside the value has a key twice */
+    SP_ODD_USED = 64,   /* for who takes what was decoded: nothing is left to do about it */
 };
 enum { SP_POSITION_NONE = 255, SP_POSITION_TYPE = 254 /* the record's `type` */ };
 
 struct sp_odd {
-    struct sp_value key, value;
+    struct sp_token key, value;
     uint32_t next; /* of the same object, SP_ODD_END: none */
     unsigned char position, what;
 };
@@ -160,7 +161,7 @@ struct sp_line {
     enum sp_line_status status;
     enum sp_table table; /* SP_TABLES: there is no record to look at */
     uint32_t rec;        /* row of that table */
-    struct sp_value type;
+    struct sp_token type;
     bool plain;                  /* no key stands twice, anywhere, and no field is of a wrong type */
     uint32_t odd_first, odd_end; /* the entries of all objects of the line, in the order of the text */
 };
@@ -174,7 +175,7 @@ struct sp_decoder {
     SP_VEC(struct sp_line) lines; /* by sp_decode_lines */
     struct sp_rows rows[SP_TABLES];
     SP_VEC(uint32_t) ids;
-    SP_VEC(struct sp_value) other_ids;
+    SP_VEC(struct sp_token) other_ids;
     SP_VEC(struct sp_odd) odd;
     bool nomem; /* a call failed for want of memory */
     /* Inside decode.c. */
@@ -204,9 +205,9 @@ bool sp_decode_lines(struct sp_decoder *d, const char *text, const char *end);
  * The text of a string, or a number's; escapes are resolved into `scratch`, which is cleared then, and lends
  * the text until its next use. Without memory: p is NULL.
  */
-struct sp_span sp_value_text(const struct sp_value *v, struct sp_buf *scratch);
+struct sp_span sp_token_text(const struct sp_token *v, struct sp_buf *scratch);
 /* As it stands, strings with their quotes. */
-static inline struct sp_span sp_value_raw(const struct sp_value *v)
+static inline struct sp_span sp_token_raw(const struct sp_token *v)
 {
     return v->kind == SP_JSON_STRING ? (struct sp_span){v->p - 1, v->n + (size_t)2}
                                      : (struct sp_span){v->p, v->n};
