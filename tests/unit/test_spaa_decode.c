@@ -472,7 +472,7 @@ static void test_a_value_of_the_right_type_counts_after_wrong_ones(void **state)
     assert_int_equal(s->frames.count, 1);
     assert_int_equal(d.ids.v[s->frames.first], 7);
     assert_int_equal(d.odd.v[s->h.odd].what, SP_ODD_WRONG);
-    assert_int_equal(d.odd.v[s->h.odd + 1].what, SP_ODD_AGAIN | SP_ODD_TAKEN);
+    assert_int_equal(d.odd.v[s->h.odd + 1].what, SP_ODD_AGAIN | SP_ODD_AFTER_WRONG | SP_ODD_TAKEN);
     assert_text(&d.odd.v[s->h.odd + 1].value, "[7]");
     assert_int_equal(d.odd.v[s->h.odd + 2].what, SP_ODD_AGAIN);
     sp_decoder_free(&d);
@@ -489,7 +489,7 @@ static void test_the_type_may_come_last_or_be_missing(void **state)
     assert_text(&sp_rec_THREAD(&d, l.rec)->tid, "5");
     assert_int_equal(d.odd.n, 3);
     assert_int_equal(d.odd.v[0].what, SP_ODD_WRONG);
-    assert_int_equal(d.odd.v[1].what, SP_ODD_AGAIN | SP_ODD_TAKEN);
+    assert_int_equal(d.odd.v[1].what, SP_ODD_AGAIN | SP_ODD_AFTER_WRONG | SP_ODD_TAKEN);
     assert_int_equal(d.odd.v[2].what, SP_ODD_AGAIN);
     l = decode(&d, "{\"tid\":5,\"pid\":4}");
     assert_int_equal(l.status, SP_UNTYPED);

@@ -83,7 +83,7 @@ static void *work(void *arg)
 
 static bool make_slots(struct run *r, unsigned jobs)
 {
-    r->nslots = (size_t)jobs * SLOTS_PER_THREAD;
+    r->nslots = jobs > 1 ? (size_t)jobs * SLOTS_PER_THREAD : 1;
     r->slots = calloc(r->nslots, sizeof *r->slots);
     for (size_t i = 0; r->slots && i < r->nslots; i++)
         if (!(r->slots[i].chunk.result = calloc(1, r->work->result_size)))

@@ -24,7 +24,7 @@ struct sp_chunking {
     uint64_t learned;
 };
 #define SP_CHUNKING(n)                                                                                       \
-    ((struct sp_chunking){.jobs = (n), .least = 4 << 20, .chunk = 256 << 10, .learned = 256})
+    ((struct sp_chunking){.jobs = (n), .least = 4 << 20, .chunk = 64 << 10, .learned = 256})
 
 enum sp_settled { SP_SETTLED, SP_NOT_ALONE, SP_STOP };
 

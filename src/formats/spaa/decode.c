@@ -235,6 +235,39 @@ static bool decode_list_odd(struct sp_decoder *d, struct sp_rec *rec, struct sp_
 static const char *decode_object(struct sp_decoder *d, const char *p, enum sp_table table, struct sp_rec *rec,
                                  bool record, bool begun);
 
+/*
+ * The digits at p, of any number; *v is their value where they are at most nine. Up to eight of them at once,
+ * since where such a number ends is hard to predict: they are shifted to the end of a word, then added up in
+ * pairs.
+ */
+static inline const char *decode_small(const struct sp_decoder *d, const char *p, uint32_t *v)
+{
+    uint32_t n = 0, digit;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (d->end - p >= 8) {
+        uint64_t w;
+        memcpy(&w, p, sizeof w);
+        w ^= 0x3030303030303030u;
+        uint64_t other = ((w + 0x7676767676767676u) | w) & 0x8080808080808080u;
+        unsigned digits = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+        if (digits - 1 < 7) {
+            w <<= 64 - 8 * digits;
+            w = w * 10 + (w >> 8);
+            *v = (uint32_t)(((w & 0x000000FF000000FFu) * 0x000F424000000064u +
+                             ((w >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u) >>
+                            32);
+            return p + digits;
+        }
+    }
+#endif
+    while ((digit = (uint32_t)(unsigned char)*p - '0') < 10) {
+        n = n * 10 + digit; /* wraps where there are more */
+        p++;
+    }
+    *v = n;
+    return p;
+}
+
 static const char *decode_ids(struct sp_decoder *d, const char *p, struct sp_rec *rec,
                               const struct sp_field_info *f, struct sp_nested *out)
 {
@@ -250,10 +283,8 @@ static const char *decode_ids(struct sp_decoder *d, const char *p, struct sp_rec
         }
         uint32_t *at = d->ids.v + d->ids.n, *full = d->ids.v + d->ids.cap;
         do { /* small numbers without anything but commas between */
-            const char *s = p;
-            uint32_t v = 0;
-            while (is_digit(*s) && s - p < 10)
-                v = v * 10 + (uint32_t)(*s++ - '0');
+            uint32_t v;
+            const char *s = decode_small(d, p, &v);
             if (s == p || s - p > 9 || (*p == '0' && s - p > 1) || (*s != ',' && *s != ']'))
                 break;
             *at++ = v;
@@ -310,6 +341,7 @@ static const char *decode_list(struct sp_decoder *d, const char *p, struct sp_re
             p = item ? decode_object(d, p + 1, inner, item, false, false) : NULL;
         } else {
             struct sp_odd o = {.position = f->position, .what = SP_ODD_ITEM};
+            o.key = (struct sp_token){f->quoted + 1, f->length, SP_JSON_STRING, false};
             bool inside = false;
             const char *at = p;
             p = decode_any(d, p, &o.value, &inside);
@@ -390,7 +422,7 @@ static const char *decode_odd_field(struct sp_decoder *d, const char *p, struct 
     unsigned bit = 1u << f->position;
     bool fits = decode_fits(f->type, *p), inside = false;
     if ((rec->present | rec->wrong) & bit) {
-        o.what |= SP_ODD_AGAIN;
+        o.what |= rec->present & bit ? SP_ODD_AGAIN : SP_ODD_AGAIN | SP_ODD_AFTER_WRONG;
         rec->duplicate |= (unsigned short)bit;
     }
     if (!fits) {
@@ -435,8 +467,9 @@ static const char *decode_type(struct sp_decoder *d, const char *p, struct sp_re
     p = decode_any(d, p, &o.value, &inside);
     if (!p)
         return NULL;
-    o.what = (unsigned char)((again ? SP_ODD_AGAIN : 0) | (inside ? SP_ODD_INSIDE : 0) |
-                             (o.value.kind != SP_JSON_STRING ? SP_ODD_WRONG : 0));
+    o.what =
+        (unsigned char)((again && !d->line->type.p ? SP_ODD_AFTER_WRONG : 0) | (again ? SP_ODD_AGAIN : 0) |
+                        (inside ? SP_ODD_INSIDE : 0) | (o.value.kind != SP_JSON_STRING ? SP_ODD_WRONG : 0));
     if (o.value.kind == SP_JSON_STRING && !d->line->type.p) {
         d->line->type = o.value;
         o.what |= again ? SP_ODD_TAKEN : 0;
@@ -497,12 +530,35 @@ static const char *decode_key(struct sp_decoder *d, const char *p, enum sp_table
     return decode_space(d, p + 1);
 }
 
+/* n bytes are equal, at least 4; most keys with what is around them take one or two words. */
+static inline bool decode_same(const char *a, const char *b, size_t n)
+{
+    if (n < 8) {
+        uint32_t x[2], y[2];
+        memcpy(&x[0], a, 4);
+        memcpy(&x[1], a + n - 4, 4);
+        memcpy(&y[0], b, 4);
+        memcpy(&y[1], b + n - 4, 4);
+        return x[0] == y[0] && x[1] == y[1];
+    }
+    uint64_t x, y;
+    for (size_t i = 0; i + 8 < n; i += 8) {
+        memcpy(&x, a + i, 8);
+        memcpy(&y, b + i, 8);
+        if (x != y)
+            return false;
+    }
+    memcpy(&x, a + n - 8, 8);
+    memcpy(&y, b + n - 8, 8);
+    return x == y;
+}
+
 /* The key of the field that is expected, and its colon: NULL if it is another. */
 static inline const char *decode_expected(const struct sp_decoder *d, const char *p,
                                           const struct sp_field_info *f)
 {
     size_t n = f->length + 3u;
-    if ((size_t)(d->end - p) <= n || memcmp(p, f->quoted, n) != 0)
+    if ((size_t)(d->end - p) <= n || !decode_same(p, f->quoted, n))
         return NULL;
     return decode_space(d, p + n);
 }

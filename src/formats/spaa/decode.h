@@ -130,13 +130,14 @@ struct sp_rec_ {
 #define SP_ODD_END UINT32_MAX
 
 enum sp_odd_what {
-    SP_ODD_UNKNOWN = 1, /* a member without a field */
-    SP_ODD_WRONG = 2,   /* the value is of another type than the field's */
-    SP_ODD_AGAIN = 4,   /* the key stood in the object before, with whatever value */
-    SP_ODD_TAKEN = 8,   /* it is the field's value all the same: those before were of a wrong type */
-    SP_ODD_ITEM = 16,   /* an item of the list `position` that is no object; key: none */
-    SP_ODD_INSIDE = 32, /* an object inside the value has a key twice */
-    SP_ODD_USED = 64,   /* for who takes what was decoded: nothing is left to do about it */
+    SP_ODD_UNKNOWN = 1,      /* a member without a field */
+    SP_ODD_WRONG = 2,        /* the value is of another type than the field's */
+    SP_ODD_AGAIN = 4,        /* the key stood in the object before, with whatever value */
+    SP_ODD_TAKEN = 8,        /* it is the field's value all the same: those before were of a wrong type */
+    SP_ODD_ITEM = 16,        /* an item of the list `position` that is no object; key: the list's */
+    SP_ODD_INSIDE = 32,      /* an object inside the value has a key twice */
+    SP_ODD_AFTER_WRONG = 64, /* with AGAIN: all before it were of a wrong type */
+    SP_ODD_USED = 128,       /* for who takes what was decoded: nothing is left to do about it */
 };
 enum { SP_POSITION_NONE = 255, SP_POSITION_TYPE = 254 /* the record's `type` */ };
 

@@ -5,9 +5,11 @@
 
 #include <stdio.h>
 
+/* ---- dso ---- */
+
 /* The digits of a build-id that is not written as it should be; false: it is none, or (out->failed) no
  * memory. */
-static bool build_id_digits(struct sp_span s, struct sp_buf *out)
+static bool dict_build_id_digits(struct sp_span s, struct sp_buf *out)
 {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
@@ -20,40 +22,33 @@ static bool build_id_digits(struct sp_span s, struct sp_buf *out)
     return out->len > 0;
 }
 
-static bool build_id_value(struct reader *r, struct sp_span key, uint32_t *out)
+static bool dict_build_id(struct reader *r, const struct sp_token *v, uint32_t *out)
 {
-    struct sp_json before = r->j;
-    struct sp_span s;
+    struct sp_span s = sp_token_text(v, &r->text);
     struct sp_buf hex;
-    if (sp_json_type(&r->j) != SP_JSON_STRING)
-        return sp_keep_odd(r, key, "a string");
-    if (!sp_json_string_value(&r->j, &s))
-        return false;
     size_t plain = 0;
+    if (!s.p)
+        return sp_no_memory(r);
     while (plain < s.n &&
            ((s.p[plain] >= '0' && s.p[plain] <= '9') || (s.p[plain] >= 'a' && s.p[plain] <= 'f')))
         plain++;
     if (s.n && plain == s.n) {
         *out = sp_profile_str(r->p, s.p, s.n);
-        return *out != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
+        return *out != SP_STR_FAIL || sp_no_memory(r);
     }
     sp_buf_init(&hex, 0);
-    bool good = build_id_digits(s, &hex), failed = hex.failed;
+    bool good = dict_build_id_digits(s, &hex), failed = hex.failed;
     if (good && !failed)
         failed = (*out = sp_profile_str(r->p, hex.data, hex.len)) == SP_STR_FAIL;
     sp_buf_free(&hex);
     if (failed)
-        return sp_json_fail(&r->j, "out of memory");
+        return sp_no_memory(r);
     sp_emit(r->d, SP_E122, sp_here(r, "build_id"), "%s", good ? "it is written so" : " ");
-    if (good)
-        return true;
-    before.scratch = r->j.scratch;
-    r->j = before;
-    return sp_keep_odd(r, key, "hex digits");
+    return good || sp_keep_odd(r, "build_id", v, "hex digits");
 }
 
 /* As the validator has it: the names of kernels and of nothing else. */
-static bool kernel_name(struct sp_str s)
+static bool dict_kernel_name(struct sp_str s)
 {
     static const char *const starts[] = {"[kernel]", "[kernel.", "[guest.kernel"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
@@ -62,186 +57,150 @@ static bool kernel_name(struct sp_str s)
     return false;
 }
 
-static void complete_dso(struct reader *r, struct sp_dso *dso)
+static void dict_complete_dso(struct reader *r, struct sp_dso *dso)
 {
     if (dso->name == SP_STR_NONE) {
         sp_emit(r->d, SP_E109, sp_here(r, "name"), "taken as [unknown]");
         dso->name = sp_profile_cstr(r->p, "[unknown]");
     }
-    if (!dso->is_kernel && dso->name != SP_STR_FAIL && kernel_name(sp_pstr(r->p, dso->name))) {
+    if (!dso->is_kernel && dso->name != SP_STR_FAIL && dict_kernel_name(sp_pstr(r->p, dso->name))) {
         sp_emit(r->d, SP_E125, sp_here(r, "is_kernel"), " ");
         dso->is_kernel = true;
     }
 }
 
-spaa_status sp_read_dso(struct reader *r)
+/* Enters an id of a record that is number `n` of its table; `what` names the record. */
+static spaa_status dict_define(struct reader *r, struct idmap *m, const struct sp_token *id, uint32_t n,
+                               const char *what)
 {
-    struct sp_dso dso = {0};
-    struct sp_span key, id = {0};
+    struct sp_span s = sp_token_text(id, &r->text);
     bool duplicate = false;
-    uint32_t id_text = SP_STR_NONE;
-    while (sp_json_key(&r->j, &key)) {
-        bool ok;
-        if (sp_span_is(key, "type")) {
-            ok = sp_json_skip(&r->j, &key);
-        } else if (sp_span_is(key, "id")) {
-            ok = sp_read_id(r, &id);
-            id_text = ok ? sp_profile_str(r->p, id.p, id.n) : SP_STR_NONE;
-        } else if (sp_span_is(key, "name")) {
-            ok = sp_read_str(r, key, &dso.name);
-        } else if (sp_span_is(key, "build_id")) {
-            ok = build_id_value(r, key, &dso.build_id);
-        } else if (sp_span_is(key, "x_raw_hex")) {
-            struct raw_field fields[] = {{"name", &dso.name}, {"build_id", &dso.build_id}};
-            ok = sp_read_raw_hex(r, key, fields, 2);
-        } else if (sp_span_is(key, "is_kernel")) {
-            enum sp_json_type t = sp_json_type(&r->j);
-            ok = t == SP_JSON_TRUE || t == SP_JSON_FALSE ? sp_json_bool(&r->j, &dso.is_kernel)
-                                                         : sp_keep_odd(r, key, "true or false");
-        } else {
-            ok = sp_keep_member(r, key);
-        }
-        if (!ok)
-            break;
-    }
-    spaa_status st = sp_json_status(r);
-    if (st)
-        return st;
-    dso.more = sp_take_more(r);
-    complete_dso(r, &dso);
-    uint32_t n = dso.more == SP_STR_FAIL || dso.name == SP_STR_FAIL || id_text == SP_STR_FAIL
-                     ? SP_NONE
-                     : sp_dso_intern(r->p, &dso);
-    if (n == SP_NONE)
-        return sp_nomem(r->d);
-    if (id_text == SP_STR_NONE) {
-        sp_emit(r->d, SP_L302, sp_here(r, "id"), "a dso record without an id cannot be referenced");
+    if (!id->p) {
+        sp_emit(r->d, SP_L302, sp_here(r, "id"), "a %s record without an id cannot be referenced", what);
         return SPAA_OK;
     }
-    struct sp_str t = sp_pstr(r->p, id_text);
-    if (!sp_idmap_add(r, &r->dsos, (struct sp_span){t.p, t.n}, n, &duplicate))
+    if (!s.p || !sp_idmap_add(r, m, s, n, &duplicate))
         return sp_nomem(r->d);
     if (duplicate)
-        sp_emit(r->d, SP_W311, sp_here(r, "id"), "a second dso with the id %s; the first is used", t.p);
+        sp_emit(r->d, SP_W311, sp_here(r, "id"), "a second %s with the id %.*s; the first is used", what,
+                (int)s.n, s.p);
     return SPAA_OK;
 }
 
+spaa_status sp_take_dso(struct reader *r, const struct sp_rec_DSO *x)
+{
+    struct sp_dso dso = {.is_kernel = x->is_kernel.kind == SP_JSON_TRUE};
+    size_t kept = r->kept.n;
+    struct raw_field raw[] = {{"name", &dso.name}, {"build_id", &dso.build_id}};
+    if ((x->name.p && !sp_take_str(r, &x->name, &dso.name)) ||
+        (x->build_id.p && !dict_build_id(r, &x->build_id, &dso.build_id)) ||
+        !sp_take_raw_hex(r, &x->h, raw, 2) || !sp_extra(r, &x->h, SP_T_DSO, kept, &dso.more))
+        return r->st;
+    dict_complete_dso(r, &dso);
+    uint32_t n = dso.name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(r->p, &dso);
+    return n == SP_NONE ? sp_nomem(r->d) : dict_define(r, &r->dsos, &x->id, n, "dso");
+}
+
+/* ---- frame ---- */
+
 struct frame_fields {
     struct sp_frame f;
-    uint32_t func, id, dso;
-    bool has_id, has_dso, has_kind;
+    uint32_t func, dso;
 };
 
-static bool hex_value(struct reader *r, struct sp_span key, uint64_t *out, uint8_t *flags, uint8_t flag)
+static bool dict_hex(struct reader *r, const char *name, const struct sp_token *v, uint64_t *out,
+                     uint8_t *flags, uint8_t flag)
 {
-    if (sp_json_type(&r->j) != SP_JSON_STRING)
-        return sp_keep_odd(r, key, "a hex string");
-    struct sp_json before = r->j;
-    struct sp_span s;
-    if (!sp_json_string_value(&r->j, &s))
-        return false;
-    if (sp_parse_0x(s.p, s.n, out)) {
-        *flags |= flag;
-        return true;
-    }
-    before.scratch = r->j.scratch;
-    r->j = before;
-    return sp_keep_odd(r, key, "a hex string");
-}
-
-static bool flag_value(struct reader *r, struct sp_span key, bool set_when, uint8_t *flags, uint8_t flag)
-{
-    enum sp_json_type t = sp_json_type(&r->j);
-    if (t != SP_JSON_TRUE && t != SP_JSON_FALSE)
-        return sp_keep_odd(r, key, "true or false");
-    bool v;
-    if (!sp_json_bool(&r->j, &v))
-        return false;
-    if (v == set_when)
-        *flags |= flag;
+    struct sp_span s = sp_token_text(v, &r->text);
+    if (!s.p)
+        return sp_no_memory(r);
+    if (!sp_parse_0x(s.p, s.n, out))
+        return sp_keep_odd(r, name, v, "a hex string");
+    *flags |= flag;
     return true;
 }
 
-static bool kind_value(struct reader *r, struct sp_span key, struct frame_fields *x)
+static bool dict_depth(struct reader *r, const struct sp_token *v, struct sp_frame *f)
 {
-    if (sp_json_type(&r->j) != SP_JSON_STRING)
-        return sp_keep_odd(r, key, "user, kernel or unknown");
-    struct sp_span s;
-    if (!sp_json_string_value(&r->j, &s))
+    int64_t depth = SP_ABSENT;
+    if (!sp_take_i64(r, "inline_depth", v, &depth))
         return false;
-    int k = sp_name_index(sp_frame_kind_names, s.p, s.n);
-    if (k < 0)
-        sp_emit(r->d, SP_W203, sp_here(r, "kind"), "taken as unknown");
-    x->f.kind = (uint8_t)(k < 0 ? SP_UNKNOWN : k);
-    x->has_kind = true;
-    return true;
-}
-
-static bool depth_value(struct reader *r, struct sp_span key, struct sp_frame *f)
-{
-    int64_t v = SP_ABSENT;
-    if (!sp_read_i64(r, key, &v))
-        return false;
-    if (v >= 0 && v <= UINT32_MAX)
-        f->inline_depth = (uint32_t)v;
-    else if (v != SP_ABSENT)
+    if (depth >= 0 && depth <= UINT32_MAX)
+        f->inline_depth = (uint32_t)depth;
+    else if (depth != SP_ABSENT)
         sp_emit(r->d, SP_W203, sp_here(r, "inline_depth"), "ignored");
     return true;
 }
 
-static bool frame_member(struct reader *r, struct sp_span key, struct frame_fields *x)
+static bool dict_kind(struct reader *r, const struct sp_token *v, struct sp_frame *f)
 {
-    struct sp_span s;
-    if (sp_span_is(key, "type"))
-        return sp_json_skip(&r->j, &s);
-    if (sp_span_is(key, "id")) {
-        x->has_id = sp_read_id(r, &s);
-        x->id = x->has_id ? sp_profile_str(r->p, s.p, s.n) : SP_STR_NONE;
-        return x->has_id && (x->id != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory"));
-    }
-    if (sp_span_is(key, "func"))
-        return sp_read_str(r, key, &x->func);
-    if (sp_span_is(key, "dso")) {
-        if (!sp_read_id(r, &s))
-            return false;
-        x->dso = sp_idmap_find(r, &r->dsos, s);
-        x->has_dso = true;
+    struct sp_span s = sp_token_text(v, &r->text);
+    if (!s.p)
+        return sp_no_memory(r);
+    int k = sp_name_index(sp_frame_kind_names, s.p, s.n);
+    if (k < 0)
+        sp_emit(r->d, SP_W203, sp_here(r, "kind"), "taken as unknown");
+    f->kind = (uint8_t)(k < 0 ? SP_UNKNOWN : k);
+    return true;
+}
+
+static bool dict_inferred(struct reader *r, const struct sp_rec *rec, struct sp_frame *f)
+{
+    struct sp_odd *o = sp_own(r, rec, "x_inferred");
+    if (!o)
         return true;
+    o->what |= SP_ODD_USED;
+    if (o->value.kind != SP_JSON_TRUE && o->value.kind != SP_JSON_FALSE)
+        return sp_keep_odd(r, "x_inferred", &o->value, "true or false");
+    if (o->value.kind == SP_JSON_TRUE)
+        f->flags |= SP_FRAME_INFERRED;
+    return true;
+}
+
+/* Frames of one function mostly come together. */
+static bool dict_function(struct reader *r, const struct sp_token *v, struct frame_fields *x)
+{
+    const struct sp_profile *p = r->p;
+    if (r->last_function != SP_NONE && !v->escaped) {
+        const struct sp_function *f = &p->functions.v[r->last_function];
+        struct sp_str name = sp_pstr(p, f->name);
+        if (name.n == v->n && memcmp(name.p, v->p, v->n) == 0) {
+            x->func = f->name;
+            return true;
+        }
     }
-    if (sp_span_is(key, "ip"))
-        return hex_value(r, key, &x->f.ip, &x->f.flags, SP_FRAME_IP);
-    if (sp_span_is(key, "symoff"))
-        return hex_value(r, key, &x->f.symoff, &x->f.flags, SP_FRAME_SYMOFF);
-    if (sp_span_is(key, "srcline"))
-        return sp_read_str(r, key, &x->f.srcline);
-    if (sp_span_is(key, "func_resolved"))
-        return flag_value(r, key, false, &x->f.flags, SP_FRAME_UNRESOLVED);
-    if (sp_span_is(key, "srcline_resolved"))
-        return flag_value(r, key, false, &x->f.flags, SP_FRAME_NO_SRCLINE);
-    if (sp_span_is(key, "inlined"))
-        return flag_value(r, key, true, &x->f.flags, SP_FRAME_INLINED);
-    if (sp_span_is(key, "inline_depth"))
-        return depth_value(r, key, &x->f);
-    if (sp_span_is(key, "kind"))
-        return kind_value(r, key, x);
-    if (sp_span_is(key, "x_inferred"))
-        return flag_value(r, key, true, &x->f.flags, SP_FRAME_INFERRED);
-    if (sp_span_is(key, "x_raw_hex")) {
-        struct raw_field fields[] = {{"func", &x->func}, {"srcline", &x->f.srcline}};
-        return sp_read_raw_hex(r, key, fields, 2);
-    }
-    return sp_keep_member(r, key);
+    return sp_take_str(r, v, &x->func);
+}
+
+static bool dict_frame_fields(struct reader *r, const struct sp_rec_FRAME *in, struct frame_fields *x)
+{
+    struct sp_frame *f = &x->f;
+    struct raw_field raw[] = {{"func", &x->func}, {"srcline", &f->srcline}};
+    if (in->func_resolved.kind == SP_JSON_FALSE)
+        f->flags |= SP_FRAME_UNRESOLVED;
+    if (in->srcline_resolved.kind == SP_JSON_FALSE)
+        f->flags |= SP_FRAME_NO_SRCLINE;
+    if (in->inlined.kind == SP_JSON_TRUE)
+        f->flags |= SP_FRAME_INLINED;
+    return (!in->func.p || dict_function(r, &in->func, x)) &&
+           (!in->dso.p || sp_idmap_find_token(r, &r->dsos, &in->dso, &x->dso)) &&
+           (!in->ip.p || dict_hex(r, "ip", &in->ip, &f->ip, &f->flags, SP_FRAME_IP)) &&
+           (!in->symoff.p || dict_hex(r, "symoff", &in->symoff, &f->symoff, &f->flags, SP_FRAME_SYMOFF)) &&
+           (!in->srcline.p || sp_take_str(r, &in->srcline, &f->srcline)) &&
+           (!in->inline_depth.p || dict_depth(r, &in->inline_depth, f)) &&
+           (!in->kind.p || dict_kind(r, &in->kind, f)) &&
+           (!in->h.unknown || (dict_inferred(r, &in->h, f) && sp_take_raw_hex(r, &in->h, raw, 2)));
 }
 
 /* The DSO of frames that name none, or one that is not there. */
-static uint32_t unknown_dso(struct reader *r)
+static uint32_t dict_unknown_dso(struct reader *r)
 {
     struct sp_dso dso = {.name = sp_profile_cstr(r->p, "[unknown]")};
     return dso.name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(r->p, &dso);
 }
 
 /* A frame without a name is its address, or unknown. */
-static bool name_nameless(struct reader *r, struct frame_fields *x)
+static bool dict_name_nameless(struct reader *r, struct frame_fields *x)
 {
     char text[24] = "[unknown]";
     if (x->f.flags & SP_FRAME_IP)
@@ -253,7 +212,7 @@ static bool name_nameless(struct reader *r, struct frame_fields *x)
 }
 
 /* A kernel's binary has frames of the kernel and no others; what contradicts it is of unknown kind. */
-bool sp_kind_fits(const struct sp_profile *p, uint32_t number, uint8_t kind)
+static bool dict_kind_fits(const struct sp_profile *p, uint32_t number, uint8_t kind)
 {
     const struct sp_dso *dso = &p->dsos.v[number];
     if (kind != SP_KERNEL)
@@ -261,9 +220,9 @@ bool sp_kind_fits(const struct sp_profile *p, uint32_t number, uint8_t kind)
     return dso->is_kernel || sp_str_is(sp_pstr(p, dso->name), "[unknown]");
 }
 
-static void settle_kind(struct reader *r, struct frame_fields *x)
+static void dict_settle_kind(struct reader *r, struct frame_fields *x)
 {
-    if (sp_kind_fits(r->p, x->dso, x->f.kind))
+    if (dict_kind_fits(r->p, x->dso, x->f.kind))
         return;
     sp_emit(r->d, SP_E121, sp_here(r, "kind"), "taken as unknown");
     x->f.kind = SP_UNKNOWN;
@@ -272,84 +231,59 @@ static void settle_kind(struct reader *r, struct frame_fields *x)
 uint32_t sp_missing_frame(struct reader *r)
 {
     struct sp_frame f = {.kind = SP_UNKNOWN, .flags = SP_FRAME_UNRESOLVED};
-    uint32_t name = sp_profile_cstr(r->p, "[unknown]"), dso = unknown_dso(r);
+    uint32_t name = sp_profile_cstr(r->p, "[unknown]"), dso = dict_unknown_dso(r);
     f.function = name == SP_STR_FAIL || dso == SP_NONE ? SP_NONE : sp_function_intern(r->p, name, dso);
     return f.function == SP_NONE ? SP_NONE : sp_frame_intern(r->p, &f);
 }
 
-spaa_status sp_read_frame(struct reader *r)
+spaa_status sp_take_frame(struct reader *r, const struct sp_rec_FRAME *in)
 {
-    struct frame_fields x = {.f.kind = SP_UNKNOWN, .dso = SP_NONE};
-    struct sp_span key;
-    bool duplicate = false;
-    while (sp_json_key(&r->j, &key) && frame_member(r, key, &x))
-        ;
-    spaa_status st = sp_json_status(r);
-    if (st)
-        return st;
+    struct frame_fields x = {.f.kind = SP_UNKNOWN, .func = SP_STR_NONE, .dso = SP_NONE};
+    size_t kept = r->kept.n;
+    if (!dict_frame_fields(r, in, &x))
+        return r->st;
     if (x.dso == SP_NONE) {
-        if (x.has_dso && !r->deferred_pass)
+        if (in->dso.p && !r->deferred_pass)
             return SPAA_ERR_NOT_FOUND; /* its dso may come later */
         sp_emit(r->d, SP_E112, sp_here(r, "dso"), "taken as [unknown]");
-        x.dso = unknown_dso(r);
+        x.dso = dict_unknown_dso(r);
     }
-    if (!x.has_kind)
+    if (!in->kind.p)
         sp_emit(r->d, SP_W208, sp_here(r, "kind"), "unknown");
-    if (x.func == SP_STR_NONE && !name_nameless(r, &x))
+    if (x.func == SP_STR_NONE && !dict_name_nameless(r, &x))
         return sp_nomem(r->d);
     if (x.dso != SP_NONE)
-        settle_kind(r, &x);
-    x.f.more = sp_take_more(r);
-    x.f.function =
-        x.dso == SP_NONE || x.f.more == SP_STR_FAIL ? SP_NONE : sp_function_intern(r->p, x.func, x.dso);
+        dict_settle_kind(r, &x);
+    if (!sp_extra(r, &in->h, SP_T_FRAME, kept, &x.f.more))
+        return r->st;
+    const struct sp_function *last =
+        r->last_function == SP_NONE ? NULL : &r->p->functions.v[r->last_function];
+    if (!last || last->name != x.func || last->dso != x.dso)
+        r->last_function = x.dso == SP_NONE ? SP_NONE : sp_function_intern(r->p, x.func, x.dso);
+    x.f.function = r->last_function;
     uint32_t n = x.f.function == SP_NONE ? SP_NONE : sp_frame_intern(r->p, &x.f);
-    if (n == SP_NONE)
-        return sp_nomem(r->d);
-    if (!x.has_id) {
-        sp_emit(r->d, SP_L302, sp_here(r, "id"), "a frame record without an id cannot be referenced");
-        return SPAA_OK;
-    }
-    struct sp_str t = sp_pstr(r->p, x.id);
-    if (!sp_idmap_add(r, &r->frames, (struct sp_span){t.p, t.n}, n, &duplicate))
-        return sp_nomem(r->d);
-    if (duplicate)
-        sp_emit(r->d, SP_W311, sp_here(r, "id"), "a second frame with the id %s; the first is used", t.p);
-    return SPAA_OK;
+    return n == SP_NONE ? sp_nomem(r->d) : dict_define(r, &r->frames, &in->id, n, "frame");
 }
 
-spaa_status sp_read_thread(struct reader *r)
+/* ---- thread ---- */
+
+spaa_status sp_take_thread(struct reader *r, const struct sp_rec_THREAD *x)
 {
     int64_t pid = SP_ABSENT, tid = SP_ABSENT;
-    uint32_t comm = SP_STR_NONE;
-    bool has_pid = false, has_tid = false;
-    struct sp_span key;
-    while (sp_json_key(&r->j, &key)) {
-        bool ok;
-        if (sp_span_is(key, "type"))
-            ok = sp_json_skip(&r->j, &key);
-        else if (sp_span_is(key, "pid"))
-            has_pid = ok = sp_read_i64(r, key, &pid);
-        else if (sp_span_is(key, "tid"))
-            has_tid = ok = sp_read_i64(r, key, &tid);
-        else if (sp_span_is(key, "comm"))
-            ok = sp_read_str(r, key, &comm);
-        else if (sp_span_is(key, "x_raw_hex"))
-            ok = sp_read_raw_hex(r, key, &(struct raw_field){"comm", &comm}, 1);
-        else
-            ok = sp_keep_member(r, key);
-        if (!ok)
-            break;
-    }
-    spaa_status st = sp_json_status(r);
-    if (st)
-        return st;
-    if (!has_pid || !has_tid) {
-        sp_emit(r->d, SP_E109, sp_here(r, has_pid ? "tid" : "pid"), "the thread is left out");
+    uint32_t comm = SP_STR_NONE, more;
+    size_t kept = r->kept.n, before = r->p->threads.n;
+    if ((x->pid.p && !sp_take_i64(r, "pid", &x->pid, &pid)) ||
+        (x->tid.p && !sp_take_i64(r, "tid", &x->tid, &tid)) ||
+        (x->comm.p && !sp_take_str(r, &x->comm, &comm)) ||
+        !sp_take_raw_hex(r, &x->h, &(struct raw_field){"comm", &comm}, 1))
+        return r->st;
+    if (!x->pid.p || !x->tid.p) {
+        sp_emit(r->d, SP_E109, sp_here(r, x->pid.p ? "tid" : "pid"), "the thread is left out");
         return SPAA_OK;
     }
-    size_t before = r->p->threads.n;
-    uint32_t more = sp_take_more(r);
-    uint32_t n = more == SP_STR_FAIL ? SP_NONE : sp_thread_intern(r->p, pid, tid, comm);
+    if (!sp_extra(r, &x->h, SP_T_THREAD, kept, &more))
+        return r->st;
+    uint32_t n = sp_thread_intern(r->p, pid, tid, comm);
     if (n == SP_NONE)
         return sp_nomem(r->d);
     if (r->p->threads.n == before)

@@ -1,6 +1,5 @@
 /* Ids of a SPAA file: they compare as decoded text, the number 42 equals "42". */
 #include "formats/spaa/read.h"
-#include "formats/spaa/usual.h"
 
 #include "base/hash.h"
 #include "base/num.h"
@@ -11,12 +10,12 @@
 enum { SMALL_MAX = 999999999 };
 
 /* Small whole numbers without leading zeros address an array; it stays within a few times the count. */
-static bool small_id(struct sp_span id, uint64_t *v)
+static bool ids_small_id(struct sp_span id, uint64_t *v)
 {
     return id.n && id.n <= 9 && (id.p[0] != '0' || id.n == 1) && sp_parse_u64(id.p, id.p + id.n, v) == id.n;
 }
 
-static uint32_t find_text(const struct reader *r, const struct idmap *m, struct sp_span id)
+static uint32_t ids_find_text(const struct reader *r, const struct idmap *m, struct sp_span id)
 {
     if (!m->map.count)
         return SP_NONE;
@@ -29,19 +28,36 @@ static uint32_t find_text(const struct reader *r, const struct idmap *m, struct 
     return SP_NONE;
 }
 
-uint32_t sp_idmap_find_number(const struct reader *r, const struct idmap *m, uint64_t v, struct sp_span id)
-{
-    uint32_t number = sp_idmap_small(m, v);
-    return number != SP_NONE ? number : find_text(r, m, id);
-}
-
 uint32_t sp_idmap_find(const struct reader *r, const struct idmap *m, struct sp_span id)
 {
     uint64_t v;
-    return small_id(id, &v) ? sp_idmap_find_number(r, m, v, id) : find_text(r, m, id);
+    uint32_t number = ids_small_id(id, &v) ? sp_idmap_small(m, v) : SP_NONE;
+    return number != SP_NONE ? number : ids_find_text(r, m, id);
 }
 
-static bool grow_direct(struct idmap *m, size_t need)
+bool sp_idmap_find_token(struct reader *r, const struct idmap *m, const struct sp_token *id, uint32_t *out)
+{
+    struct sp_span s = sp_token_text(id, &r->text);
+    *out = s.p ? sp_idmap_find(r, m, s) : SP_NONE;
+    return s.p || sp_no_memory(r);
+}
+
+bool sp_idmap_find_item(struct reader *r, const struct idmap *m, uint32_t item, uint32_t *out)
+{
+    char digits[20];
+    if (item & SP_ID_OTHER) {
+        const struct sp_token *id = &r->dec->other_ids.v[item & ~SP_ID_OTHER];
+        *out = SP_NONE;
+        return (id->kind != SP_JSON_NUMBER && id->kind != SP_JSON_STRING) ||
+               sp_idmap_find_token(r, m, id, out);
+    }
+    *out = sp_idmap_small(m, item);
+    if (*out == SP_NONE && m->map.count)
+        *out = ids_find_text(r, m, (struct sp_span){digits, sp_u64_text(item, digits)});
+    return true;
+}
+
+static bool ids_grow_direct(struct idmap *m, size_t need)
 {
     size_t want = m->ndirect ? m->ndirect * 2 : 1024;
     while (want < need)
@@ -55,7 +71,7 @@ static bool grow_direct(struct idmap *m, size_t need)
     return true;
 }
 
-static bool add_text(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number)
+static bool ids_add_text(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number)
 {
     struct idmap_entry e = {sp_profile_str(r->p, id.p, id.n), number};
     if (e.text == SP_STR_FAIL || !sp_vec_reserve(&m->ids, m->ids.n + 1) ||
@@ -67,11 +83,11 @@ static bool add_text(struct reader *r, struct idmap *m, struct sp_span id, uint3
     return true;
 }
 
-bool sp_idmap_add_number(struct reader *r, struct idmap *m, uint64_t v, struct sp_span id, uint32_t number)
+static bool ids_add_number(struct reader *r, struct idmap *m, uint64_t v, struct sp_span id, uint32_t number)
 {
     if (v > SMALL_MAX || (v >= m->ndirect && v >= m->count * 4 + 65536))
-        return add_text(r, m, id, number);
-    if (v >= m->ndirect && !grow_direct(m, (size_t)v + 1))
+        return ids_add_text(r, m, id, number);
+    if (v >= m->ndirect && !ids_grow_direct(m, (size_t)v + 1))
         return false;
     m->direct[v] = number + 1;
     m->gaps = m->gaps || v != (uint64_t)number + 1 || number != m->count;
@@ -85,7 +101,7 @@ bool sp_idmap_add(struct reader *r, struct idmap *m, struct sp_span id, uint32_t
     *duplicate = sp_idmap_find(r, m, id) != SP_NONE;
     if (*duplicate)
         return true;
-    return small_id(id, &v) ? sp_idmap_add_number(r, m, v, id, number) : add_text(r, m, id, number);
+    return ids_small_id(id, &v) ? ids_add_number(r, m, v, id, number) : ids_add_text(r, m, id, number);
 }
 
 void sp_idmap_free(struct idmap *m)
@@ -96,7 +112,7 @@ void sp_idmap_free(struct idmap *m)
 }
 
 /* Exactly the hex digits we write: lower case, so that the text can be rebuilt from the number. */
-static bool hex_digits(const char *p, size_t n, uint64_t *out)
+static bool ids_hex_digits(const char *p, size_t n, uint64_t *out)
 {
     static const unsigned char nibble[256] = {
         ['0'] = 0x10, ['1'] = 0x11, ['2'] = 0x12, ['3'] = 0x13, ['4'] = 0x14, ['5'] = 0x15,
@@ -114,73 +130,47 @@ static bool hex_digits(const char *p, size_t n, uint64_t *out)
     return all & 0x10;
 }
 
-/* Sixteen of them. */
-static bool hex_16(const char *p, uint64_t *out)
-{
-#if defined __SSE2__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
-    __m128i digit = _mm_sub_epi8(x, _mm_set1_epi8('0')), letter = _mm_sub_epi8(x, _mm_set1_epi8('a'));
-    __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digit, _mm_set1_epi8(9)), digit);
-    __m128i is_letter = _mm_cmpeq_epi8(_mm_min_epu8(letter, _mm_set1_epi8(5)), letter);
-    if (_mm_movemask_epi8(_mm_or_si128(is_digit, is_letter)) != 0xFFFF)
-        return false;
-    __m128i v = _mm_or_si128(_mm_and_si128(is_digit, digit),
-                             _mm_andnot_si128(is_digit, _mm_add_epi8(letter, _mm_set1_epi8(10))));
-    /* Pairs to bytes, the first one higher. */
-    v = _mm_and_si128(_mm_or_si128(_mm_slli_epi16(v, 4), _mm_srli_epi16(v, 8)), _mm_set1_epi16(0xFF));
-    uint64_t bytes;
-    _mm_storel_epi64((__m128i *)(void *)&bytes, _mm_packus_epi16(v, v));
-    *out = __builtin_bswap64(bytes);
-    return true;
-#else
-    return hex_digits(p, 16, out);
-#endif
-}
-
-bool sp_our_id(struct sp_span s, struct sp_stack_id *id)
+/* An id by content, as we write it. */
+static bool ids_our_id(struct sp_span s, struct sp_stack_id *id)
 {
     uint64_t hash, suffix = 0;
-    if ((s.n != 18 && s.n != 27) || s.p[0] != '0' || s.p[1] != 'x' || !hex_16(s.p + 2, &hash))
+    if ((s.n != 18 && s.n != 27) || s.p[0] != '0' || s.p[1] != 'x' || !ids_hex_digits(s.p + 2, 16, &hash))
         return false;
-    if (s.n == 27 && (s.p[18] != '.' || !hex_digits(s.p + 19, 8, &suffix)))
+    if (s.n == 27 && (s.p[18] != '.' || !ids_hex_digits(s.p + 19, 8, &suffix)))
         return false;
     *id = (struct sp_stack_id){hash, (uint32_t)suffix, SP_STR_NONE,
                                (uint8_t)(SP_ID_SET | (s.n == 27 ? SP_ID_SUFFIX : 0))};
     return true;
 }
 
-bool sp_read_stack_id(struct reader *r, struct sp_stack_id *id)
+bool sp_take_stack_id(struct reader *r, const struct sp_token *v, struct sp_stack_id *id)
 {
-    struct sp_span s;
-    bool number = sp_json_type(&r->j) == SP_JSON_NUMBER;
-    if (!(number ? sp_json_number(&r->j, &s) : sp_json_string_value(&r->j, &s)))
-        return false;
-    if (!number && sp_our_id(s, id))
+    struct sp_span s = sp_token_text(v, &r->text);
+    bool number = v->kind == SP_JSON_NUMBER;
+    if (s.p && !number && ids_our_id(s, id))
         return true;
-    uint32_t text = sp_profile_str(r->p, s.p, s.n);
-    if (text == SP_STR_FAIL)
-        return sp_json_fail(&r->j, "out of memory");
+    uint32_t text = s.p ? sp_profile_str(r->p, s.p, s.n) : SP_STR_FAIL;
     *id = (struct sp_stack_id){0, 0, text, (uint8_t)(SP_ID_SET | (number ? SP_ID_NUMBER : 0))};
-    return true;
+    return text != SP_STR_FAIL || sp_no_memory(r);
 }
 
 /* Numbers and strings of the same text are one id. */
-static bool same_id(const struct sp_stack_id *a, const struct sp_stack_id *b)
+static bool ids_same_id(const struct sp_stack_id *a, const struct sp_stack_id *b)
 {
     return a->hash == b->hash && a->suffix == b->suffix && a->text == b->text &&
            (a->flags & SP_ID_SUFFIX) == (b->flags & SP_ID_SUFFIX);
 }
 
-static uint64_t id_hash(const struct sp_stack_id *id)
+static uint64_t ids_id_hash(const struct sp_stack_id *id)
 {
     return sp_hash_mix(id->hash, (uint64_t)id->text << 32 | id->suffix);
 }
 
-static uint32_t lookup(const struct reader *r, const struct sp_stack_id *id, uint64_t hash)
+static uint32_t ids_lookup(const struct reader *r, const struct sp_stack_id *id, uint64_t hash)
 {
     struct sp_probe at = sp_map_probe(&r->stack_map, hash);
     for (uint32_t i; (i = sp_map_next(&r->stack_map, &at)) != SP_MAP_NONE;)
-        if (same_id(&r->p->ids.v[i], id))
+        if (ids_same_id(&r->p->ids.v[i], id))
             return i;
     return SP_NONE;
 }
@@ -193,13 +183,13 @@ bool sp_map_stacks(struct reader *r)
     for (; r->mapped < r->p->ids.n; r->mapped++) {
         const struct sp_stack_id *id = &r->p->ids.v[r->mapped];
         if (r->mapped + 8 < r->p->ids.n) /* the map is larger than the caches */
-            sp_map_expect(&r->stack_map, id_hash(id + 8));
+            sp_map_expect(&r->stack_map, ids_id_hash(id + 8));
         if (!(id->flags & SP_ID_SET)) {
             r->unset_ids = true;
             continue;
         }
-        uint64_t hash = id_hash(id);
-        if (lookup(r, id, hash) != SP_NONE)
+        uint64_t hash = ids_id_hash(id);
+        if (ids_lookup(r, id, hash) != SP_NONE)
             r->duplicate_ids = true;
         else if (!sp_map_add(&r->stack_map, hash, (uint32_t)r->mapped))
             return false;
@@ -210,8 +200,8 @@ bool sp_map_stacks(struct reader *r)
 bool sp_find_stack(struct reader *r, const struct sp_stack_id *id, uint32_t *stack)
 {
     if (!sp_map_stacks(r))
-        return sp_json_fail(&r->j, "out of memory");
-    *stack = lookup(r, id, id_hash(id));
+        return sp_no_memory(r);
+    *stack = ids_lookup(r, id, ids_id_hash(id));
     return true;
 }
 
@@ -225,7 +215,7 @@ spaa_status sp_finish_ids(struct reader *r)
         return sp_nomem(r->d);
     for (size_t i = 0; i < r->p->related_ids.n; i++) {
         const struct sp_stack_id *id = &r->p->related_ids.v[i];
-        r->p->related_stacks.v[i] = lookup(r, id, id_hash(id));
+        r->p->related_stacks.v[i] = ids_lookup(r, id, ids_id_hash(id));
         r->missing_refs += r->p->related_stacks.v[i] == SP_NONE;
     }
     if (r->missing_refs)

@@ -1,19 +1,20 @@
 /*
- * State of the SPAA reader, shared by the files that read one record type each.
+ * State of the SPAA reader, shared by the files that take one kind of record each.
  *
- * A record function gets the cursor behind the opening brace of its object and reads to its end. What
- * the tables cannot hold (unknown members, known ones of a wrong type) goes to `more` as raw text, so
- * that nothing is lost; SPAA_ERR_INPUT from a record function means the line is no JSON and costs the
- * line, anything else stops.
+ * Threads decode chunks of lines (decode.h); reader.c takes the records in the order of the file, with a
+ * function for each type. Such a function returns what ends the reading, or SPAA_ERR_NOT_FOUND for a line
+ * that has to wait for what it refers to. Functions that return bool have said in `st` or `fault` why they
+ * fail.
+ *
+ * What the tables of a profile cannot hold (members without a field, values that say nothing a field could
+ * hold) is kept as JSON text, so that nothing is lost: extra.c.
  */
 #ifndef SP_SPAA_READ_H
 #define SP_SPAA_READ_H
 
 #include "formats/spaa/chunks.h"
+#include "formats/spaa/decode.h"
 #include "formats/spaa/spaa.h"
-#include "json/json.h"
-
-enum { BYTES_PER_STACK = 512 /* of usual text, for room ahead of time */ };
 
 struct idmap_entry {
     uint32_t text, number;
@@ -29,18 +30,27 @@ struct idmap {
     bool gaps; /* some id is not its number + 1, which all are in files of ours */
 };
 
-/* Texts of weight lists that were read before: literals around plain whole numbers. */
-enum { TEMPLATE_VALUES = 8, TEMPLATES = 8 };
-struct template
-{
-    struct sp_span part[TEMPLATE_VALUES + 1]; /* before, between and after the numbers */
-    uint32_t layout, metrics[TEMPLATE_VALUES];
-    unsigned n;
+/* What the weights of a list are called, so that the same is not looked up again. */
+enum { KNOWN_LAYOUTS = 8, KNOWN_WEIGHTS = 8 };
+struct known_layout {
+    uint32_t layout, n;
+    struct sp_span metric[KNOWN_WEIGHTS], unit[KNOWN_WEIGHTS]; /* as they stand; unit.p NULL: none */
 };
 
 struct context_text {
     struct sp_span raw;
     uint32_t context;
+};
+
+/* A member that goes to the JSON text of its object. */
+struct kept {
+    const char *at;      /* where its value stands, by which they are ordered */
+    struct sp_token key; /* p NULL: `name` */
+    const char *name;
+    bool odd; /* goes under the name x_odd_… */
+    struct sp_token value;
+    const struct sp_rec *rec; /* the value is this object of `table`; NULL: anything else */
+    enum sp_table table;
 };
 
 /* A sample's or window row's reference that no stack has answered yet. */
@@ -51,30 +61,37 @@ struct pending {
     size_t number;
 };
 
+typedef SP_VEC(struct sp_value) weight_values;
+
 struct reader {
     struct sp_input *in;
     struct sp_profile *p;
     const struct sp_read_opts *opts;
     struct sp_chunking chunking;
     struct sp_diags *d;
-    struct sp_json j;
-    uint64_t line, offset; /* of the record being read */
+    struct sp_decoder *dec; /* of the line that is being taken */
+    const struct sp_line *l;
+    uint64_t line, offset; /* where that is */
     const char *record;    /* its type */
+    spaa_status st;        /* why a function failed: no memory; */
+    const char *fault;     /* or what is wrong with the line, a literal, and where */
+    const char *fault_at;
     bool header_seen, deferred_pass;
-    bool unended;                         /* at the last line, which has no newline */
-    uint64_t learned;                     /* usual stack records read by this thread */
-    uint64_t learned_frames, next_frames; /* the same of frames; how many are worth several threads */
+    bool unended; /* at the last line, which has no newline */
     struct idmap dsos, frames;
-    uint32_t last_function;     /* of the frame record before: they mostly come in groups */
-    struct sp_buf more, more_x; /* members of the record being read without a field: others, x_… */
-    struct sp_buf text, repaired;
-    struct sp_walk *repair;         /* repair.c */
-    SP_VEC(struct sp_value) values; /* of the weight list being read */
+    uint32_t last_function; /* of the frame record before: they mostly come in groups */
+    SP_VEC(struct kept) kept;
+    struct sp_buf more, more_x; /* extra.c, header.c: members without x_, and with */
+    struct sp_buf text, clean;
+    struct sp_unique unique;
+    struct sp_json j;              /* for members of our own */
+    SP_VEC(uint32_t) stack_frames; /* of the stack that is being taken */
+    weight_values values, own;     /* its weights, and those of its leaf */
     SP_VEC(struct sp_weight_field) fields;
-    SP_VEC(struct sp_edge) edges; /* of the stack being read */
-    struct sp_arena texts; /* what templates and context texts point to */
-    struct template templates[TEMPLATES];
-    unsigned ntemplates, next_template, last_template;
+    SP_VEC(struct sp_edge) edges;
+    struct sp_arena texts; /* what known layouts, context texts and deferred lines point to */
+    struct known_layout layouts[KNOWN_LAYOUTS];
+    unsigned nlayouts, next_layout, last_layout;
     struct context_text recent; /* the last one */
     SP_VEC(struct context_text) contexts;
     struct sp_map context_map;
@@ -89,45 +106,47 @@ struct reader {
     uint64_t missing_refs;
 };
 
-/* ids.c */
-bool sp_idmap_add(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number, bool *duplicate);
-uint32_t sp_idmap_find(const struct reader *r, const struct idmap *m, struct sp_span id);
-/* The same of an id that is the shortest form of v; to add, one that is not there. */
-uint32_t sp_idmap_find_number(const struct reader *r, const struct idmap *m, uint64_t v, struct sp_span id);
-bool sp_idmap_add_number(struct reader *r, struct idmap *m, uint64_t v, struct sp_span id, uint32_t number);
-void sp_idmap_free(struct idmap *m);
-static inline uint32_t sp_idmap_small(const struct idmap *m, uint64_t id)
-{
-    if (!m->gaps)
-        return id - 1 < m->count ? (uint32_t)id - 1 : SP_NONE;
-    return id < m->ndirect ? m->direct[id] - 1 : SP_NONE; /* 0 - 1 is SP_NONE */
-}
-bool sp_read_stack_id(struct reader *r, struct sp_stack_id *id); /* at the value */
-/* The stack of an id among those read so far, SP_NONE if there is none; false: out of memory. */
-bool sp_find_stack(struct reader *r, const struct sp_stack_id *id, uint32_t *stack);
-/* Enters the stacks read since the last call into stack_map; false: out of memory. */
-bool sp_map_stacks(struct reader *r);
-/* After the last record: duplicates, related stacks. */
-spaa_status sp_finish_ids(struct reader *r);
-
 /* reader.c */
 struct sp_where sp_here(const struct reader *r, const char *field);
-/* Reads a value as it stands into more; false on a JSON error. */
-bool sp_keep_member(struct reader *r, struct sp_span key);
-/* What sp_keep_member gathered, as a string number; SP_STR_FAIL when out of memory. */
-uint32_t sp_take_more(struct reader *r);
-/* Members of an object inside a record gather in buffers of their own, between begin and end. */
-struct nest {
-    struct sp_buf more, more_x;
-};
-void sp_nest_begin(struct reader *r, struct nest *n);
-bool sp_nest_end(struct reader *r, struct nest *n, uint32_t *more);
-/* The same as `x_odd_NAME` with a warning, for a known member whose value is none. */
-bool sp_keep_odd(struct reader *r, struct sp_span key, const char *want);
-/* A string value into a string number, or (wrong type) kept as it is with *out untouched. */
-bool sp_read_str(struct reader *r, struct sp_span key, uint32_t *out);
-bool sp_read_number_text(struct reader *r, struct sp_span key, uint32_t *out);
-bool sp_read_raw(struct reader *r, uint32_t *out); /* any value, minified */
+bool sp_no_memory(struct reader *r);                                  /* false, and says so in r->st */
+bool sp_fault(struct reader *r, const char *literal, const char *at); /* false, and says so */
+
+/* extra.c */
+/* Reports keys that stand twice and values of a wrong type in the line. */
+bool sp_report_odd(struct reader *r);
+/* A field's value goes to the JSON text as it is; or as x_odd_NAME with a warning, since it should be `want`.
+ */
+bool sp_keep(struct reader *r, const char *name, const struct sp_token *value);
+bool sp_keep_odd(struct reader *r, const char *name, const struct sp_token *value, const char *want);
+/* The fields of the table from `first` to `last` that there are go to the JSON text as they are. */
+bool sp_keep_fields(struct reader *r, const struct sp_rec *rec, enum sp_table table, unsigned first,
+                    unsigned last);
+/*
+ * The JSON text of what has no place in the model: all of `kept` from `from` on, and what the object has
+ * without a field and unused. SP_STR_NONE where there is nothing; false without memory.
+ */
+bool sp_extra(struct reader *r, const struct sp_rec *rec, enum sp_table table, size_t from, uint32_t *out);
+/* The object's member of this name that has no field (x_…); NULL: none. To be marked SP_ODD_USED when it was.
+ */
+struct sp_odd *sp_own(struct reader *r, const struct sp_rec *rec, const char *name);
+/* A value's text without keys that stand twice, lent until the next use; p NULL: no memory. */
+struct sp_span sp_clean_text(struct reader *r, const struct sp_token *value);
+/* An object of `table` written anew, minified, without what should not stand in it. */
+bool sp_raw_object(struct reader *r, const struct sp_rec *rec, enum sp_table table,
+                   const struct sp_token *value, uint32_t *out);
+
+/* values.c: of fields and of members of our own */
+bool sp_take_str(struct reader *r, const struct sp_token *v,
+                 uint32_t *out); /* interned; also a number's text */
+bool sp_take_raw(struct reader *r, const struct sp_token *v, uint32_t *out); /* as it stands, interned */
+bool sp_take_i64(struct reader *r, const char *name, const struct sp_token *v, int64_t *out);
+/* One of a list of names; others are reported and `otherwise` is taken. */
+bool sp_take_name(struct reader *r, const char *name, const struct sp_token *v, const char *const *names,
+                  int otherwise, int *out);
+/* A weight or period: 64 bits, or its text. */
+bool sp_take_value(struct reader *r, const struct sp_token *v, struct sp_value *out);
+/* A string of our own. */
+bool sp_take_own_str(struct reader *r, const struct sp_rec *rec, const char *name, uint32_t *out);
 /*
  * An x_raw_hex object: strings that are no UTF-8, as the hex of their bytes. Each that names a field whose
  * text is what the writer makes of those bytes gets them back; anything else is kept as it is.
@@ -136,68 +155,46 @@ struct raw_field {
     const char *name;
     uint32_t *str;
 };
-bool sp_read_raw_hex(struct reader *r, struct sp_span key, const struct raw_field *fields, size_t n);
-bool sp_read_i64(struct reader *r, struct sp_span key, int64_t *out);
-/* An id: a string, or a number's text. */
-bool sp_read_id(struct reader *r, struct sp_span *out);
-spaa_status sp_json_status(struct reader *r); /* of the record just read: OK, ERR_INPUT, ERR_NOMEM */
+bool sp_take_raw_hex(struct reader *r, const struct sp_rec *rec, const struct raw_field *fields, size_t n);
 
-/* One line without its newline, whatever it is. */
-spaa_status sp_take_line(struct reader *r, const char *p, size_t n);
-/* parallel.c: the complete lines from text to end, which starts at `offset` of the input. */
-spaa_status sp_read_parallel(struct reader *r, const struct sp_chunking *how, const char *text,
-                             const char *end, uint64_t offset);
-
-/*
- * repair.c: a record of this type without members that stand twice, and with those of a wrong type under
- * other names; *line is the same text, or one that lives until the next call.
- */
-spaa_status sp_repair(struct reader *r, struct sp_span type, struct sp_span *line);
-void sp_repair_free(struct reader *r);
-
-/* Record functions. */
-spaa_status sp_read_header(struct reader *r);
-spaa_status sp_read_dso(struct reader *r);
-spaa_status sp_read_frame(struct reader *r);
-spaa_status sp_read_thread(struct reader *r);
-spaa_status sp_read_stack(struct reader *r);
-spaa_status sp_read_sample(struct reader *r);
-spaa_status sp_read_window(struct reader *r);
-bool sp_kind_fits(const struct sp_profile *p, uint32_t dso,
-                  uint8_t kind); /* dict.c: of a frame in that DSO */
-uint32_t
-sp_missing_frame(struct reader *r); /* dict.c: stands for frames without a record; SP_NONE: no memory */
-spaa_status sp_settle_inlines(struct reader *r);    /* inlines.c: likewise */
-spaa_status sp_settle_references(struct reader *r); /* rest.c: after the last record */
-
-/*
- * fast.c, frames.c: where the next line begins, when this one is a usual record of the kind and has been
- * entered; else NULL. Nothing from limit on is read. Only stacks are for several threads.
- */
-const char *sp_fast_stack(struct reader *r, const char *line, const char *limit);
-const char *sp_fast_frame(struct reader *r, const char *line, const char *limit);
-/*
- * frames.c: usual frame records from the complete lines from *text to end, by several threads; *text is moved
- * to the first line that is something else. It stands at `offset` of the input.
- */
-spaa_status sp_read_frames(struct reader *r, const struct sp_chunking *how, const char **text,
-                           const char *end, uint64_t offset);
-/* At *p: the template's literals around plain numbers; *p is moved behind them. */
-bool sp_match_template(const struct template *t, const char **p, const char *end, int64_t *values);
-/* At *p: a context whose text was read before, though not recently. */
-bool sp_known_context(struct reader *r, const char **p, const char *end, uint32_t *context);
-bool sp_our_id(struct sp_span s, struct sp_stack_id *id); /* ids.c */
-static inline void sp_reverse(uint32_t *f, uint32_t n)
+/* ids.c */
+bool sp_idmap_add(struct reader *r, struct idmap *m, struct sp_span id, uint32_t number, bool *duplicate);
+uint32_t sp_idmap_find(const struct reader *r, const struct idmap *m, struct sp_span id);
+void sp_idmap_free(struct idmap *m);
+static inline uint32_t sp_idmap_small(const struct idmap *m, uint64_t id)
 {
-    for (uint32_t i = 0; i < n / 2; i++) {
-        uint32_t t = f[i];
-        f[i] = f[n - 1 - i];
-        f[n - 1 - i] = t;
-    }
+    if (!m->gaps)
+        return id - 1 < m->count ? (uint32_t)id - 1 : SP_NONE;
+    return id < m->ndirect ? m->direct[id] - 1 : SP_NONE; /* 0 - 1 is SP_NONE */
 }
+/* Of a number of the decoder's ids; SP_NONE also where that is no id. */
+bool sp_idmap_find_item(struct reader *r, const struct idmap *m, uint32_t item, uint32_t *out);
+bool sp_idmap_find_token(struct reader *r, const struct idmap *m, const struct sp_token *id, uint32_t *out);
+bool sp_take_stack_id(struct reader *r, const struct sp_token *v, struct sp_stack_id *id);
+/* The stack of an id among those read so far, SP_NONE if there is none. */
+bool sp_find_stack(struct reader *r, const struct sp_stack_id *id, uint32_t *stack);
+/* Enters the stacks read since the last call into stack_map; false: out of memory. */
+bool sp_map_stacks(struct reader *r);
+/* After the last record: duplicates, related stacks. */
+spaa_status sp_finish_ids(struct reader *r);
 
-/* stack.c: a list of weights into r->values; *layout says of what. */
-bool sp_read_weights(struct reader *r, uint32_t *layout);
-bool sp_metric_named(struct reader *r, struct sp_span name, uint32_t *out); /* interned */
+/* Records, by type. */
+spaa_status sp_take_header(struct reader *r, const struct sp_rec_HEADER *x);
+spaa_status sp_take_dso(struct reader *r, const struct sp_rec_DSO *x);
+spaa_status sp_take_frame(struct reader *r, const struct sp_rec_FRAME *x);
+spaa_status sp_take_thread(struct reader *r, const struct sp_rec_THREAD *x);
+spaa_status sp_take_stack(struct reader *r, const struct sp_rec_STACK *x);
+spaa_status sp_take_sample(struct reader *r, const struct sp_rec_SAMPLE *x);
+spaa_status sp_take_window(struct reader *r, const struct sp_rec_WINDOW *x);
+
+uint32_t sp_missing_frame(struct reader *r); /* dict.c: for frames without a record; SP_NONE: no memory */
+/* stack.c: a list of weights; *layout says of what. */
+bool sp_take_weights(struct reader *r, const struct sp_nested *list, weight_values *values, uint32_t *layout);
+bool sp_metric_named(struct reader *r, const struct sp_token *name, uint32_t *out); /* interned */
+bool sp_push_values(struct reader *r, const weight_values *values, uint32_t *first);
+
+/* After the last record. */
+spaa_status sp_settle_inlines(struct reader *r);    /* inlines.c */
+spaa_status sp_settle_references(struct reader *r); /* rest.c */
 
 #endif

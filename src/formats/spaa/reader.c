@@ -1,5 +1,8 @@
 /*
- * Reads SPAA 1.0 (docs/spaa.md): NDJSON records into a profile, one line at a time.
+ * Reads SPAA 1.0 (docs/spaa.md): NDJSON records into a profile.
+ *
+ * Lines are decoded in chunks (decode.h), by several threads where there are; what they say is entered in the
+ * order of the file, so that the profile is the same for any number of threads.
  *
  * More is read than the specification allows to be written: keys in any order, missing defaults, CRLF,
  * a byte order mark, ids of any kind, dictionary records after their first use (those lines wait to the
@@ -13,371 +16,268 @@
 
 #include <stdlib.h>
 
-enum { DEFERRED_MAX = 256 << 20, LARGE = 4 << 20 /* views, with which tables are made ahead */ };
+enum {
+    DEFERRED_MAX = 256 << 20,
+    LARGE = 4 << 20,       /* views, with which tables are made ahead */
+    BYTES_PER_STACK = 512, /* of a file, roughly */
+};
 
 struct sp_where sp_here(const struct reader *r, const char *field)
 {
     return (struct sp_where){r->offset, r->line, r->record, field};
 }
 
-bool sp_keep_member(struct reader *r, struct sp_span key)
+bool sp_no_memory(struct reader *r)
 {
-    bool x = key.n > 1 && key.p[0] == 'x' && key.p[1] == '_';
-    struct sp_buf *b = x ? &r->more_x : &r->more;
-    struct sp_span raw;
-    size_t from = b->len;
-    sp_buf_ch(b, ',');
-    sp_json_string(b, key.p, key.n);
-    sp_buf_ch(b, ':');
-    if (!sp_json_skip(&r->j, &raw))
-        return false;
-    /* A name of ours may be taken: the first is kept. */
-    if (key.n > 6 && memcmp(key.p, "x_odd_", 6) == 0 && !b->failed && from &&
-        memmem(b->data, from, b->data + from, b->len - from))
-        b->len = from;
-    else
-        sp_json_minify(b, raw);
-    return true;
+    if (!r->st)
+        r->st = sp_nomem(r->d);
+    return false;
 }
 
-uint32_t sp_take_more(struct reader *r)
+bool sp_fault(struct reader *r, const char *literal, const char *at)
 {
-    if (!r->more.len && !r->more_x.len)
-        return r->more.failed || r->more_x.failed ? SP_STR_FAIL : SP_STR_NONE;
-    sp_buf_add(&r->more, r->more_x.data, r->more_x.len);
-    bool failed = r->more.failed || r->more_x.failed;
-    uint32_t s = failed ? SP_STR_FAIL : sp_profile_str(r->p, r->more.data + 1, r->more.len - 1);
-    sp_buf_clear(&r->more);
-    sp_buf_clear(&r->more_x);
-    return s;
+    r->fault = literal;
+    r->fault_at = at;
+    return false;
 }
 
-void sp_nest_begin(struct reader *r, struct nest *n)
-{
-    n->more = r->more;
-    n->more_x = r->more_x;
-    sp_buf_init(&r->more, 0);
-    sp_buf_init(&r->more_x, 0);
-}
+/* ---- a line ---- */
 
-bool sp_nest_end(struct reader *r, struct nest *n, uint32_t *more)
+/* The line at hand costs itself. */
+static spaa_status reader_skip_line(struct reader *r, const char *why, size_t at)
 {
-    *more = sp_take_more(r);
-    sp_buf_free(&r->more);
-    sp_buf_free(&r->more_x);
-    r->more = n->more;
-    r->more_x = n->more_x;
-    return *more != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
-}
-
-bool sp_keep_odd(struct reader *r, struct sp_span key, const char *want)
-{
-    char name[64];
-    size_t n = key.n < sizeof name ? key.n : sizeof name - 1;
-    memcpy(name, key.p, n);
-    name[n] = '\0';
-    sp_emit(r->d, SP_W203, sp_here(r, name), "expected %s; it is kept as `x_odd_%s`", want, name);
-    struct sp_buf odd;
-    sp_buf_init(&odd, 0);
-    sp_buf_puts(&odd, "x_odd_");
-    sp_buf_add(&odd, key.p, key.n);
-    bool ok = odd.failed ? sp_json_fail(&r->j, "out of memory")
-                         : sp_keep_member(r, (struct sp_span){odd.data, odd.len});
-    sp_buf_free(&odd);
-    return ok;
-}
-
-bool sp_read_str(struct reader *r, struct sp_span key, uint32_t *out)
-{
-    if (sp_json_type(&r->j) != SP_JSON_STRING)
-        return sp_keep_odd(r, key, "a string");
-    struct sp_span s;
-    if (!sp_json_string_value(&r->j, &s))
-        return false;
-    *out = sp_profile_str(r->p, s.p, s.n);
-    return *out != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
-}
-
-bool sp_read_number_text(struct reader *r, struct sp_span key, uint32_t *out)
-{
-    if (sp_json_type(&r->j) != SP_JSON_NUMBER)
-        return sp_keep_odd(r, key, "a number");
-    struct sp_span s;
-    if (!sp_json_number(&r->j, &s))
-        return false;
-    *out = sp_profile_str(r->p, s.p, s.n);
-    return *out != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
-}
-
-bool sp_read_raw(struct reader *r, uint32_t *out)
-{
-    struct sp_span raw;
-    if (!sp_json_skip(&r->j, &raw))
-        return false;
-    sp_buf_clear(&r->text);
-    *out = sp_json_minify(&r->text, raw) ? sp_profile_str(r->p, r->text.data, r->text.len) : SP_STR_FAIL;
-    return *out != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
-}
-
-/* The bytes of a hex text, when written as a JSON string they are the text the field has. */
-static bool unhex(struct reader *r, struct sp_span hex, uint32_t *str)
-{
-    struct sp_buf bytes, shown, have;
-    struct sp_str text = sp_pstr(r->p, *str);
-    bool same = hex.n % 2 == 0;
-    sp_buf_init(&bytes, 0);
-    sp_buf_init(&shown, 0);
-    sp_buf_init(&have, 0);
-    for (size_t i = 0; same && i < hex.n; i += 2) {
-        uint64_t v;
-        same = sp_parse_hex(hex.p + i, hex.p + i + 2, &v) == 2 && sp_buf_ch(&bytes, (char)v);
-    }
-    same = same && sp_json_string(&shown, bytes.data ? bytes.data : "", bytes.len) &&
-           sp_json_string(&have, text.p, text.n) && shown.len == have.len &&
-           memcmp(shown.data, have.data, have.len) == 0;
-    if (same)
-        *str = sp_profile_str(r->p, bytes.data, bytes.len);
-    sp_buf_free(&bytes);
-    sp_buf_free(&shown);
-    sp_buf_free(&have);
-    return same;
-}
-
-bool sp_read_raw_hex(struct reader *r, struct sp_span key, const struct raw_field *fields, size_t n)
-{
-    struct sp_json before = r->j;
-    struct sp_span name, hex;
-    bool all = sp_json_type(&r->j) == SP_JSON_OBJECT && sp_json_object(&r->j);
-    while (all && sp_json_key(&r->j, &name)) {
-        size_t i = 0;
-        while (i < n && !sp_span_is(name, fields[i].name))
-            i++;
-        all = i < n && sp_json_type(&r->j) == SP_JSON_STRING && sp_json_string_value(&r->j, &hex) &&
-              unhex(r, hex, fields[i].str);
-        if (all && *fields[i].str == SP_STR_FAIL)
-            return sp_json_fail(&r->j, "out of memory");
-    }
-    if (all && !r->j.error)
-        return true;
-    before.scratch = r->j.scratch;
-    r->j = before;
-    if (sp_json_type(&r->j) == SP_JSON_OBJECT) /* also of strings that are not among these fields */
-        return sp_keep_member(r, key);
-    return sp_keep_odd(r, key, "the bytes of this record's strings, in hex");
-}
-
-bool sp_read_i64(struct reader *r, struct sp_span key, int64_t *out)
-{
-    struct sp_json before = r->j;
-    struct sp_span s;
-    int64_t v;
-    if (sp_json_type(&r->j) != SP_JSON_NUMBER)
-        return sp_keep_odd(r, key, "a whole number");
-    if (!sp_json_number(&r->j, &s))
-        return false;
-    if (sp_parse_i64(s.p, s.p + s.n, &v) == s.n && v > SP_DECIMAL && !sp_span_is(s, "-0")) {
-        *out = v;
-        return true;
-    }
-    before.scratch = r->j.scratch;
-    r->j = before;
-    sp_emit(r->d, SP_W203, sp_here(r, NULL), "expected a whole number; the member is kept as it is");
-    return sp_keep_member(r, key);
-}
-
-bool sp_read_id(struct reader *r, struct sp_span *out)
-{
-    return sp_json_type(&r->j) == SP_JSON_NUMBER ? sp_json_number(&r->j, out)
-                                                 : sp_json_string_value(&r->j, out);
-}
-
-spaa_status sp_json_status(struct reader *r)
-{
-    if (!r->j.error && sp_json_end(&r->j))
-        return SPAA_OK;
-    sp_buf_clear(&r->more);
-    sp_buf_clear(&r->more_x);
-    if (strcmp(r->j.error, "out of memory") == 0)
-        return sp_nomem(r->d);
-    struct sp_where at = sp_here(r, NULL);
-    at.offset += r->j.error_at;
-    bool utf8 = strcmp(r->j.error, "not UTF-8") == 0;
-    sp_emit_hint(r->d, utf8 ? SP_E101 : SP_E100, at,
-                 "the line was skipped; `spaa validate` checks the whole file", "%s", r->j.error);
+    struct sp_where where = sp_here(r, NULL);
+    where.offset += at;
+    bool utf8 = strcmp(why, "not UTF-8") == 0;
+    sp_emit_hint(r->d, utf8 ? SP_E101 : SP_E100, where,
+                 "the line was skipped; `spaa validate` checks the whole file", "%s", why);
     sp_emit(r->d, r->unended ? SP_L301 : SP_L302, sp_here(r, NULL), "%s",
             r->unended ? "the last line is incomplete" : " ");
-    return SPAA_ERR_INPUT;
+    return r->opts->strict || r->deferred_pass ? SPAA_ERR_INPUT : SPAA_OK;
+}
+
+/* What is wrong with a line that is no record. */
+static spaa_status reader_no_record(struct reader *r)
+{
+    struct sp_json *j = &r->j;
+    struct sp_span key, raw;
+    size_t n = r->l->n;
+    bool typed = false;
+    while (n && (r->l->p[n - 1] == '\r' || r->l->p[n - 1] == ' ' || r->l->p[n - 1] == '\t'))
+        n--;
+    sp_json_reset(j, r->l->p, n);
+    sp_json_object(j);
+    while (!j->error && sp_json_key(j, &key)) {
+        typed |= sp_span_is(key, "type") && sp_json_type(j) == SP_JSON_STRING;
+        sp_json_skip(j, &raw);
+    }
+    if (!j->error && !typed)
+        sp_json_fail(j, "no `type`");
+    if (sp_json_end(j))
+        sp_json_fail(j, "not a record");
+    return strcmp(j->error, "out of memory") == 0 ? sp_nomem(r->d)
+                                                  : reader_skip_line(r, j->error, j->error_at);
 }
 
 /* Records of other types are kept whole. */
-static spaa_status read_extension(struct reader *r, struct sp_span type, struct sp_span line)
+static spaa_status reader_extension(struct reader *r)
 {
-    struct sp_span raw;
+    const struct sp_rec *rec = sp_rec_any(r->dec, SP_T_ANYTHING, r->l->rec);
+    struct sp_span type = sp_token_text(&r->l->type, &r->text);
     struct sp_extension e = {SP_STR_NONE};
+    if (!type.p)
+        return sp_nomem(r->d);
     bool original = sp_span_is(type, SP_ORIGINAL_TYPE);
     if (!(type.n > 1 && type.p[0] == 'x' && type.p[1] == '_'))
         sp_emit(r->d, SP_W201, sp_here(r, "type"), "\"%.*s\"", (int)(type.n < 100 ? type.n : 100), type.p);
-    sp_json_reset(&r->j, line.p, line.n);
-    sp_json_skip(&r->j, &raw);
-    spaa_status st = sp_json_status(r);
-    if (st)
-        return st;
-    sp_buf_clear(&r->text);
-    if (original)
-        return sp_json_minify(&r->text, raw)
+    struct sp_token whole = {rec->p, (uint32_t)(r->l->p + r->l->n - rec->p), SP_JSON_OBJECT, false};
+    if (original) {
+        sp_buf_clear(&r->text);
+        return sp_json_minify(&r->text, (struct sp_span){whole.p, whole.n})
                    ? sp_originals_add(&r->p->originals, r->d, r->text.data, r->text.len)
                    : sp_nomem(r->d);
-    e.json = sp_json_minify(&r->text, raw) ? sp_profile_str(r->p, r->text.data, r->text.len) : SP_STR_FAIL;
-    return e.json != SP_STR_FAIL && sp_vec_push(&r->p->extensions, e) ? SPAA_OK : sp_nomem(r->d);
-}
-
-static const struct {
-    const char *type;
-    spaa_status (*read)(struct reader *r);
-    bool after_header;
-} records[] = {
-    {"stack", sp_read_stack, true},    {"sample", sp_read_sample, true},  {"frame", sp_read_frame, false},
-    {"dso", sp_read_dso, false},       {"thread", sp_read_thread, false}, {"window", sp_read_window, true},
-    {"header", sp_read_header, false},
-};
-
-/* The value of `type`, which mostly comes first; the cursor is left anywhere. */
-static bool find_type(struct reader *r, struct sp_span *type)
-{
-    struct sp_span key, raw;
-    if (!sp_json_object(&r->j))
-        return false;
-    while (sp_json_key(&r->j, &key)) {
-        if (sp_span_is(key, "type") && sp_json_type(&r->j) == SP_JSON_STRING)
-            return sp_json_string_value(&r->j, type);
-        if (!sp_json_skip(&r->j, &raw))
-            return false;
     }
-    return r->j.error ? false : sp_json_fail(&r->j, "no `type`");
+    if (!sp_raw_object(r, rec, SP_T_ANYTHING, &whole, &e.json))
+        return r->st;
+    return sp_vec_push(&r->p->extensions, e) ? SPAA_OK : sp_nomem(r->d);
 }
 
-static spaa_status defer(struct reader *r, struct sp_span line)
+static spaa_status reader_defer(struct reader *r)
 {
-    r->deferred_bytes += line.n;
+    r->deferred_bytes += r->l->n;
     if (r->deferred_bytes > DEFERRED_MAX) {
         sp_emit(r->d, SP_E007, sp_here(r, NULL), "more than 256 MiB of lines use what is defined after them");
         return SPAA_ERR_LIMIT;
     }
-    char *copy = sp_arena_dup(&r->texts, line.p, line.n);
-    struct sp_span s = {copy, line.n};
+    char *copy = sp_arena_dup(&r->texts, r->l->p, r->l->n);
+    struct sp_span s = {copy, r->l->n};
     return copy && sp_vec_push(&r->deferred, s) && sp_vec_push(&r->deferred_lines, r->line) ? SPAA_OK
                                                                                             : sp_nomem(r->d);
 }
 
-static spaa_status read_line(struct reader *r, struct sp_span line)
+static spaa_status reader_take_record(struct reader *r)
 {
-    struct sp_span type;
-    sp_json_reset(&r->j, line.p, line.n);
-    r->record = NULL;
-    sp_buf_clear(&r->more); /* a record that was put off leaves its members */
-    sp_buf_clear(&r->more_x);
-    if (!find_type(r, &type))
-        return sp_json_status(r);
-    char name[32];
-    struct sp_span known = {name, type.n < sizeof name ? type.n : 0};
-    memcpy(name, type.p, known.n); /* the cursor's scratch may go */
-    spaa_status st = sp_repair(r, known, &line);
-    if (st)
-        return st;
-    for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
-        if (!sp_span_is(known, records[i].type))
-            continue;
-        /* What the order of frames and the events are, the header says. */
-        if (!r->header_seen && !r->deferred_pass && records[i].after_header)
-            return defer(r, line);
-        r->record = records[i].type;
-        sp_json_reset(&r->j, line.p, line.n);
-        sp_json_object(&r->j);
-        st = records[i].read(r);
-        return st == SPAA_ERR_NOT_FOUND ? defer(r, line) : st;
+    const struct sp_line *l = r->l;
+    switch (l->table) {
+    case SP_T_STACK:
+        return sp_take_stack(r, sp_rec_STACK(r->dec, l->rec));
+    case SP_T_SAMPLE:
+        return sp_take_sample(r, sp_rec_SAMPLE(r->dec, l->rec));
+    case SP_T_FRAME:
+        return sp_take_frame(r, sp_rec_FRAME(r->dec, l->rec));
+    case SP_T_DSO:
+        return sp_take_dso(r, sp_rec_DSO(r->dec, l->rec));
+    case SP_T_THREAD:
+        return sp_take_thread(r, sp_rec_THREAD(r->dec, l->rec));
+    case SP_T_WINDOW:
+        return sp_take_window(r, sp_rec_WINDOW(r->dec, l->rec));
+    default:
+        return sp_take_header(r, sp_rec_HEADER(r->dec, l->rec));
     }
-    return read_extension(r, type, line);
 }
 
-/* A blank line, or a record. */
-spaa_status sp_take_line(struct reader *r, const char *p, size_t n)
+static spaa_status reader_take_decoded(struct reader *r)
 {
+    static const char *const names[SP_TABLES] = {
+        [SP_T_STACK] = "stack",   [SP_T_SAMPLE] = "sample", [SP_T_FRAME] = "frame",   [SP_T_DSO] = "dso",
+        [SP_T_THREAD] = "thread", [SP_T_WINDOW] = "window", [SP_T_HEADER] = "header",
+    };
+    enum sp_table t = r->l->table;
+    r->kept.n = 0; /* a record that was put off leaves its members */
+    if (!r->l->plain && !r->deferred_pass && !sp_report_odd(r))
+        return r->st;
+    if (t == SP_T_ANYTHING)
+        return reader_extension(r);
+    /* What the order of frames and the events are, the header says. */
+    if (!r->header_seen && !r->deferred_pass && (t == SP_T_STACK || t == SP_T_SAMPLE || t == SP_T_WINDOW))
+        return reader_defer(r);
+    r->record = names[t];
+    r->fault = NULL;
+    spaa_status st = reader_take_record(r);
+    if (!st && r->fault)
+        return reader_skip_line(r, r->fault, (size_t)(r->fault_at - r->l->p));
+    return st == SPAA_ERR_NOT_FOUND ? reader_defer(r) : st;
+}
+
+static spaa_status reader_take_line(struct reader *r, const struct sp_line *l)
+{
+    r->l = l;
     r->record = NULL;
-    while (n && (p[n - 1] == '\r' || p[n - 1] == ' ' || p[n - 1] == '\t'))
-        n--;
-    if (!n) {
+    switch (l->status) {
+    case SP_DECODED:
+        return reader_take_decoded(r);
+    case SP_BLANK:
         sp_emit(r->d, SP_W207, sp_here(r, NULL), " ");
         return SPAA_OK;
+    default:
+        return reader_no_record(r);
     }
-    spaa_status st = read_line(r, (struct sp_span){p, n});
-    return st == SPAA_ERR_INPUT && !r->opts->strict ? SPAA_OK : st;
 }
 
-/* From *at on, where that is worth it; *at is moved behind the lines that were read. */
-static spaa_status several_threads(struct reader *r, const char **at, const char *end, uint64_t offset)
+/* ---- chunks of lines ---- */
+
+/* The view of the input that is being read. */
+struct view {
+    struct reader *r;
+    const char *text;
+    uint64_t offset; /* of text in the input */
+    spaa_status st;
+};
+
+/* A chunk's decoder. */
+struct part {
+    struct sp_decoder dec;
+    bool ready, nomem;
+};
+
+static void reader_decode_chunk(void *arg, struct sp_chunk *c)
 {
-    const struct sp_chunking *how = &r->chunking;
-    bool stacks = r->learned >= how->learned, frames = r->learned_frames >= r->next_frames;
-    if (how->jobs < 2 || !(stacks || frames) || (size_t)(end - *at) <= how->least)
-        return SPAA_OK;
-    const char *nl = memrchr(*at, '\n', (size_t)(end - *at));
-    if (!nl)
-        return SPAA_OK;
-    if (!stacks) {
-        /* Where they do not stand together, that is not tried often. */
-        r->next_frames = 2 * r->learned_frames + 1;
-        return sp_read_frames(r, how, at, nl + 1, offset);
+    (void)arg;
+    struct part *x = c->result;
+    if (!x->ready)
+        sp_decoder_init(&x->dec);
+    x->ready = true;
+    sp_decoder_clear(&x->dec);
+    x->nomem = !sp_decode_lines(&x->dec, c->text, c->end);
+}
+
+static enum sp_settled reader_take_chunk(void *arg, struct sp_chunk *c, bool alone)
+{
+    (void)alone; /* decoding looks at nothing that is changed here */
+    struct view *v = arg;
+    struct part *x = c->result;
+    struct reader *r = v->r;
+    r->dec = &x->dec;
+    if (x->nomem)
+        v->st = sp_nomem(r->d);
+    for (size_t i = 0; !v->st && i < x->dec.lines.n; i++) {
+        const struct sp_line *l = &x->dec.lines.v[i];
+        r->line++;
+        r->offset = v->offset + (uint64_t)(l->p - v->text);
+        v->st = reader_take_line(r, l);
     }
-    const char *text = *at;
-    *at = nl + 1;
-    return sp_read_parallel(r, how, text, nl + 1, offset);
+    sp_input_note(r->in, (size_t)(c->end - v->text));
+    return v->st ? SP_STOP : SP_SETTLED;
+}
+
+static void reader_drop_part(void *result)
+{
+    struct part *x = result;
+    if (x->ready)
+        sp_decoder_free(&x->dec);
+}
+
+/* One line that stands for itself: the last one without a newline, or one that waited. */
+static spaa_status reader_take_single(struct reader *r, const char *p, size_t n)
+{
+    struct sp_buf copy;
+    struct sp_decoder d;
+    sp_decoder_init(&d);
+    sp_buf_init(&copy, 0);
+    spaa_status st = SPAA_OK;
+    if (!sp_buf_reserve(&copy, n + 1) || !sp_buf_add(&copy, p, n) || !sp_buf_ch(&copy, '\0') ||
+        !sp_decode_lines(&d, copy.data, copy.data + n)) {
+        st = sp_nomem(r->d);
+    } else {
+        r->dec = &d;
+        for (size_t i = 0; !st && i < d.lines.n; i++)
+            st = reader_take_line(r, &d.lines.v[i]);
+    }
+    r->dec = NULL;
+    sp_decoder_free(&d);
+    sp_buf_free(&copy);
+    return st;
 }
 
 /* The complete lines of the view, and what stands behind the last newline when nothing follows it. */
-static spaa_status view_lines(struct reader *r, const char *p, size_t n, bool last, size_t *used)
+static spaa_status reader_take_view(struct reader *r, const char *p, size_t n, bool last, size_t *used)
 {
-    const char *at = p, *end = p + n;
-    const uint64_t base = r->offset;
-    spaa_status st = SPAA_OK;
-    for (const char *nl; !st && at < end; at = nl + 1) {
-        const char *next = sp_fast_stack(r, at, end);
-        r->learned += next != NULL;
-        if (!next && (next = sp_fast_frame(r, at, end)))
-            r->learned_frames++;
+    const char *nl = memrchr(p, '\n', n), *end = nl ? nl + 1 : p;
+    struct view v = {r, p, r->offset, SPAA_OK};
+    const struct sp_chunk_work work = {&v, sizeof(struct part), reader_decode_chunk, reader_take_chunk,
+                                       reader_drop_part};
+    struct sp_chunking how = r->chunking;
+    *used = (size_t)(end - p);
+    if ((size_t)(end - p) <= how.least || !how.jobs)
+        how.jobs = 1;
+    if (end > p && !sp_chunks_run(&work, &how, p, end))
+        return sp_nomem(r->d);
+    if (!v.st && *used < n && last) {
         r->line++;
-        nl = next ? next - 1 : memchr(at, '\n', (size_t)(end - at));
-        if (!nl) {
-            r->line--;
-            break;
-        }
-        r->offset = base + (uint64_t)(at - p);
-        if (!next)
-            st = sp_take_line(r, at, (size_t)(nl - at));
-        if (r->line % 8192 == 0)
-            sp_input_note(r->in, (uint64_t)(at - p));
-        if (!st && next) {
-            const char *to = nl + 1;
-            st = several_threads(r, &to, end, base + (uint64_t)(to - p));
-            nl = to - 1;
-        }
-    }
-    if (!st && at < end && last) {
-        r->line++;
-        r->offset = base + (uint64_t)(at - p);
+        r->offset = v.offset + *used;
         r->unended = true;
-        st = sp_take_line(r, at, (size_t)(end - at));
+        v.st = reader_take_single(r, end, n - *used);
         r->unended = false;
-        at = end;
+        *used = n;
     }
-    *used = (size_t)(at - p);
-    return st;
+    return v.st;
 }
 
 /*
  * Room for the stacks of a large input ahead of time: tables that grow in place keep their large pages. What
  * is not used stays untouched.
  */
-static bool expect(struct reader *r, size_t bytes)
+static bool reader_expect(struct reader *r, size_t bytes)
 {
     struct sp_profile *p = r->p;
     return p->stack_frames.n || (sp_vec_reserve(&p->stack_frames, bytes / 12) &&
@@ -385,7 +285,7 @@ static bool expect(struct reader *r, size_t bytes)
                                  sp_vec_reserve(&p->ids, bytes / BYTES_PER_STACK));
 }
 
-static spaa_status read_lines(struct reader *r, struct sp_input *in)
+static spaa_status reader_lines(struct reader *r, struct sp_input *in)
 {
     const unsigned char *view;
     size_t n, used, want = 1;
@@ -396,9 +296,9 @@ static spaa_status read_lines(struct reader *r, struct sp_input *in)
             return st;
         r->offset = sp_input_offset(in);
         sp_input_progress(in, &done, &size);
-        if (n >= LARGE && !expect(r, size > n && size <= SIZE_MAX ? (size_t)size : n))
+        if (n >= LARGE && !reader_expect(r, size > n && size <= SIZE_MAX ? (size_t)size : n))
             return sp_nomem(r->d);
-        st = view_lines(r, (const char *)view, n, n < want, &used);
+        st = reader_take_view(r, (const char *)view, n, n < want, &used);
         if (st)
             return st;
         size_t rest = n - used;
@@ -412,20 +312,27 @@ static spaa_status read_lines(struct reader *r, struct sp_input *in)
     }
 }
 
-static spaa_status read_deferred(struct reader *r)
+static bool reader_waits_for_dso(const struct sp_span line)
+{
+    struct sp_decoder d;
+    struct sp_line l;
+    sp_decoder_init(&d);
+    bool frame = sp_decode_line(&d, line.p, line.n, &l) && l.table == SP_T_FRAME;
+    sp_decoder_free(&d);
+    return frame;
+}
+
+static spaa_status reader_deferred(struct reader *r)
 {
     spaa_status st = SPAA_OK;
     r->deferred_pass = true;
     /* Frames first: stacks that wait may wait for frames that wait for a dso. */
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; !st && i < r->deferred.n; i++) {
-            struct sp_span type;
-            sp_json_reset(&r->j, r->deferred.v[i].p, r->deferred.v[i].n);
-            bool frame = find_type(r, &type) && sp_span_is(type, "frame");
             r->line = r->deferred_lines.v[i];
             r->offset = SP_NOWHERE;
-            if (frame == (pass == 0))
-                st = read_line(r, r->deferred.v[i]);
+            if (reader_waits_for_dso(r->deferred.v[i]) == (pass == 0))
+                st = reader_take_single(r, r->deferred.v[i].p, r->deferred.v[i].n);
         }
     }
     return st;
@@ -436,12 +343,15 @@ static void reader_free(struct reader *r)
     sp_json_free(&r->j);
     sp_idmap_free(&r->dsos);
     sp_idmap_free(&r->frames);
+    sp_vec_free(&r->kept);
     sp_buf_free(&r->more);
     sp_buf_free(&r->more_x);
     sp_buf_free(&r->text);
-    sp_buf_free(&r->repaired);
-    sp_repair_free(r);
+    sp_buf_free(&r->clean);
+    sp_unique_free(&r->unique);
+    sp_vec_free(&r->stack_frames);
     sp_vec_free(&r->values);
+    sp_vec_free(&r->own);
     sp_vec_free(&r->fields);
     sp_vec_free(&r->edges);
     sp_arena_free(&r->texts);
@@ -466,20 +376,15 @@ spaa_status sp_spaa_read_with(struct sp_input *in, const struct sp_read_opts *op
     struct reader *r = calloc(1, sizeof *r);
     if (!r)
         return sp_nomem(d);
-    *r = (struct reader){.p = p,
-                         .opts = opts,
-                         .d = d,
-                         .in = in,
-                         .chunking = how,
-                         .last_function = SP_NONE,
-                         .next_frames = how.learned};
+    *r = (struct reader){.p = p, .opts = opts, .d = d, .in = in, .chunking = how, .last_function = SP_NONE};
     sp_json_init(&r->j, "", 0);
     sp_buf_init(&r->more, 0);
     sp_buf_init(&r->more_x, 0);
     sp_buf_init(&r->text, 0);
-    sp_buf_init(&r->repaired, 0);
+    sp_buf_init(&r->clean, 0);
+    sp_unique_init(&r->unique, NULL, NULL);
     sp_arena_init(&r->texts, 0);
-    spaa_status st = read_lines(r, in);
+    spaa_status st = reader_lines(r, in);
     if (!st && !r->header_seen) {
         sp_emit(d, SP_E105, SP_AT_LINE(1, 0), " ");
         st = SPAA_ERR_INPUT;
@@ -487,7 +392,7 @@ spaa_status sp_spaa_read_with(struct sp_input *in, const struct sp_read_opts *op
     if (!st && r->deferred.n) {
         sp_emit(d, SP_W311, SP_AT_LINE(r->deferred_lines.v[0], SP_NOWHERE),
                 "%zu lines use dictionary records that come after them; they were read last", r->deferred.n);
-        st = read_deferred(r);
+        st = reader_deferred(r);
     }
     if (!st)
         st = sp_settle_references(r);

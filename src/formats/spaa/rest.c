@@ -6,104 +6,79 @@
 #include "base/num.h"
 #include "model/samples.h"
 
-static bool seconds(const struct reader *r)
+static bool rest_seconds(const struct reader *r)
 {
     struct sp_str unit = sp_pstr(r->p, r->p->header.time_unit);
     return !unit.n || sp_str_is(unit, "seconds");
 }
 
 /* Nanoseconds where the same text comes back from them, else the text beside. */
-static bool read_timestamp(struct reader *r, struct sp_span key, struct sp_sample *x)
+static bool rest_timestamp(struct reader *r, const struct sp_token *v, struct sp_sample *x)
 {
-    uint32_t text = SP_STR_NONE;
-    if (!sp_read_number_text(r, key, &text))
-        return false;
-    if (text == SP_STR_NONE)
-        return true;
-    struct sp_str s = sp_pstr(r->p, text);
     char back[32];
-    if (seconds(r) && sp_seconds_ns(s.p, s.n, &x->time)) {
+    if (rest_seconds(r) && sp_seconds_ns(v->p, v->n, &x->time)) {
         x->flags |= SP_SAMPLE_TIME;
-        if (sp_ns_seconds(x->time, back) == s.n && memcmp(back, s.p, s.n) == 0)
+        if (sp_ns_seconds(x->time, back) == v->n && memcmp(back, v->p, v->n) == 0)
             return true;
     }
-    x->time_text = text;
+    return sp_take_str(r, v, &x->time_text);
+}
+
+static bool rest_period(struct reader *r, const struct sp_token *v, struct sp_sample *x)
+{
+    struct sp_value period;
+    if (!sp_take_value(r, v, &period))
+        return false;
+    x->period = period.v;
+    x->period_text = period.text;
     return true;
 }
 
-static bool read_period(struct reader *r, struct sp_span key, struct sp_sample *x)
+static bool rest_declared(struct reader *r, const struct sp_token *v, uint32_t *event)
 {
-    if (sp_json_type(&r->j) != SP_JSON_NUMBER)
-        return sp_keep_odd(r, key, "a number");
-    struct sp_span s;
-    if (!sp_json_number(&r->j, &s))
-        return false;
-    if (sp_parse_i64(s.p, s.p + s.n, &x->period) == s.n && x->period > SP_DECIMAL && !sp_span_is(s, "-0"))
-        return true;
-    x->period = SP_DECIMAL;
-    x->period_text = sp_profile_str(r->p, s.p, s.n);
-    return x->period_text != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
+    struct sp_span s = sp_token_text(v, &r->text);
+    *event = s.p ? sp_event_find(r->p, s.p, s.n) : SP_NONE;
+    return s.p || sp_no_memory(r);
 }
 
-static bool read_sample_event(struct reader *r, struct sp_span key, struct sp_sample *x)
+static bool rest_sample_event(struct reader *r, const struct sp_token *v, struct sp_sample *x)
 {
-    struct sp_json before = r->j;
-    struct sp_span s;
-    if (sp_json_type(&r->j) == SP_JSON_STRING) {
-        if (!sp_json_string_value(&r->j, &s))
-            return false;
-        x->event = sp_event_find(r->p, s.p, s.n);
-        if (x->event != SP_NONE)
-            return true;
-        before.scratch = r->j.scratch;
-        r->j = before;
-        sp_emit(r->d, SP_E114, sp_here(r, "event"), " ");
-    }
-    return sp_keep_odd(r, key, "a declared event");
-}
-
-static bool declared_event(struct reader *r)
-{
-    struct sp_json before = r->j;
-    struct sp_span s;
-    bool found = sp_json_type(&r->j) == SP_JSON_STRING && sp_json_string_value(&r->j, &s) &&
-                 sp_event_find(r->p, s.p, s.n) != SP_NONE;
-    before.scratch = r->j.scratch;
-    r->j = before;
-    return found;
+    if (!rest_declared(r, v, &x->event) || x->event != SP_NONE)
+        return !r->st;
+    sp_emit(r->d, SP_E114, sp_here(r, "event"), " ");
+    return sp_keep_odd(r, "event", v, "a declared event");
 }
 
 /* The members of a sample's context, as they stand, without the braces. */
-static bool read_sample_context(struct reader *r, struct sp_span key, struct sp_sample *x)
+static bool rest_sample_context(struct reader *r, const struct sp_nested *v, struct sp_sample *x)
 {
-    struct nest n;
-    if (sp_json_type(&r->j) != SP_JSON_OBJECT)
-        return sp_keep_odd(r, key, "an object");
+    const struct sp_rec_SAMPLE_CONTEXT *c = sp_rec_SAMPLE_CONTEXT(r->dec, v->first);
+    size_t kept = r->kept.n;
+    uint32_t event = SP_NONE;
     x->flags |= SP_SAMPLE_CONTEXT;
-    sp_json_object(&r->j);
-    sp_nest_begin(r, &n);
-    while (sp_json_key(&r->j, &key))
-        if (!(sp_span_is(key, "event") && !declared_event(r) ? sp_keep_odd(r, key, "a declared event")
-                                                             : sp_keep_member(r, key)))
-            break;
-    return sp_nest_end(r, &n, &x->context) && !r->j.error;
+    if (c->event.p && !rest_declared(r, &c->event, &event))
+        return false;
+    if (c->event.p && !(event == SP_NONE ? sp_keep_odd(r, "event", &c->event, "a declared event")
+                                         : sp_keep(r, "event", &c->event)))
+        return false;
+    return sp_keep_fields(r, &c->h, SP_T_SAMPLE_CONTEXT, SP_POSITION(SAMPLE_CONTEXT, pid),
+                          SP_POSITION(SAMPLE_CONTEXT, trace_fields)) &&
+           sp_extra(r, &c->h, SP_T_SAMPLE_CONTEXT, kept, &x->context);
 }
 
 /*
  * A reference to a stack. One that no record has answered so far is noted with the row it belongs to
  * (`number` of samples or window rows) and settled at the end.
  */
-static bool read_reference(struct reader *r, bool sample, size_t number, uint32_t *stack)
+static bool rest_reference(struct reader *r, const struct sp_token *v, bool sample, size_t number,
+                           uint32_t *stack)
 {
-    struct sp_json before = r->j;
     struct pending p = {.sample = sample, .number = number};
-    if (!sp_read_stack_id(r, &p.id) || !sp_find_stack(r, &p.id, stack))
+    if (!sp_take_stack_id(r, v, &p.id) || !sp_find_stack(r, &p.id, stack))
         return false;
     if (*stack != SP_NONE)
         return true;
-    before.scratch = r->j.scratch;
-    r->j = before;
-    return sp_read_raw(r, &p.raw) && (sp_vec_push(&r->pending, p) || sp_json_fail(&r->j, "out of memory"));
+    return sp_take_raw(r, v, &p.raw) && (sp_vec_push(&r->pending, p) || sp_no_memory(r));
 }
 
 spaa_status sp_settle_references(struct reader *r)
@@ -130,31 +105,20 @@ spaa_status sp_settle_references(struct reader *r)
     return st;
 }
 
-static bool sample_member(struct reader *r, struct sp_span key, struct sp_sample *x)
+static bool rest_sample_fields(struct reader *r, const struct sp_rec_SAMPLE *in, struct sp_sample *x)
 {
-    struct sp_span s;
-    if (sp_span_is(key, "type"))
-        return sp_json_skip(&r->j, &s);
-    if (sp_span_is(key, "timestamp"))
-        return read_timestamp(r, key, x);
-    if (sp_span_is(key, "pid"))
-        return sp_read_i64(r, key, &x->pid);
-    if (sp_span_is(key, "tid"))
-        return sp_read_i64(r, key, &x->tid);
-    if (sp_span_is(key, "cpu"))
-        return sp_read_i64(r, key, &x->cpu);
-    if (sp_span_is(key, "event"))
-        return read_sample_event(r, key, x);
-    if (sp_span_is(key, "period"))
-        return read_period(r, key, x);
-    if (sp_span_is(key, "stack_id"))
-        return read_reference(r, true, (size_t)sp_samples_count(r->p->samples), &x->stack);
-    if (sp_span_is(key, "context"))
-        return read_sample_context(r, key, x);
-    return sp_keep_member(r, key);
+    return (!in->timestamp.p || rest_timestamp(r, &in->timestamp, x)) &&
+           (!in->pid.p || sp_take_i64(r, "pid", &in->pid, &x->pid)) &&
+           (!in->tid.p || sp_take_i64(r, "tid", &in->tid, &x->tid)) &&
+           (!in->cpu.p || sp_take_i64(r, "cpu", &in->cpu, &x->cpu)) &&
+           (!in->event.p || rest_sample_event(r, &in->event, x)) &&
+           (!in->period.p || rest_period(r, &in->period, x)) &&
+           (!in->stack_id.p ||
+            rest_reference(r, &in->stack_id, true, (size_t)sp_samples_count(r->p->samples), &x->stack)) &&
+           (!in->context.v.p || rest_sample_context(r, &in->context, x));
 }
 
-spaa_status sp_read_sample(struct reader *r)
+spaa_status sp_take_sample(struct reader *r, const struct sp_rec_SAMPLE *in)
 {
     struct sp_sample x = {.pid = SP_ABSENT,
                           .tid = SP_ABSENT,
@@ -162,19 +126,18 @@ spaa_status sp_read_sample(struct reader *r)
                           .period = SP_ABSENT,
                           .stack = SP_NONE,
                           .event = SP_NONE};
-    size_t pending = r->pending.n;
-    struct sp_span key;
-    while (sp_json_key(&r->j, &key) && sample_member(r, key, &x))
-        ;
-    spaa_status st = sp_json_status(r);
-    if (!st && x.stack == SP_NONE && r->pending.n == pending) {
+    size_t pending = r->pending.n, kept = r->kept.n;
+    spaa_status st = SPAA_OK;
+    if (!rest_sample_fields(r, in, &x)) {
+        r->pending.n = pending;
+        return r->st;
+    }
+    if (!in->stack_id.p) {
         sp_emit(r->d, SP_E109, sp_here(r, "stack_id"), "the sample is left out");
         return SPAA_OK;
     }
-    if (!st)
-        x.more = sp_take_more(r);
-    if (!st && x.more == SP_STR_FAIL)
-        st = sp_nomem(r->d);
+    if (!sp_extra(r, &in->h, SP_T_SAMPLE, kept, &x.more))
+        st = r->st;
     if (!st && !r->p->samples)
         st = sp_samples_new(r->d, &r->p->samples);
     if (!st)
@@ -184,76 +147,49 @@ spaa_status sp_read_sample(struct reader *r)
     return st;
 }
 
-static bool window_row_member(struct reader *r, struct sp_span key, struct sp_window_row *row)
+static bool rest_window_row(struct reader *r, const struct sp_rec_BY_STACK *in)
 {
-    if (sp_span_is(key, "stack_id"))
-        return read_reference(r, false, r->p->window_rows.n, &row->stack);
-    if (!sp_span_is(key, "weights") || sp_json_type(&r->j) != SP_JSON_ARRAY)
-        return sp_keep_member(r, key);
-    if (!sp_read_weights(r, &row->layout))
+    struct sp_window_row row = {.stack = SP_NONE, .layout = SP_NONE};
+    if (in->h.kind != SP_JSON_OBJECT)
+        return true;
+    if ((in->stack_id.p && !rest_reference(r, &in->stack_id, false, r->p->window_rows.n, &row.stack)) ||
+        (in->weights.v.p && !(sp_take_weights(r, &in->weights, &r->values, &row.layout) &&
+                              sp_push_values(r, &r->values, &row.first))))
         return false;
-    row->first = (uint32_t)r->p->values.n;
-    for (size_t i = 0; i < r->values.n; i++)
-        if (!sp_vec_push(&r->p->values, r->values.v[i]))
-            return sp_json_fail(&r->j, "out of memory");
+    if (row.layout == SP_NONE)
+        sp_emit(r->d, SP_W208, sp_here(r, "by_stack.weights"), "none");
+    if (!in->stack_id.p)
+        sp_emit(r->d, SP_E109, sp_here(r, "by_stack.stack_id"), "the row is left out when written");
+    return sp_extra(r, &in->h, SP_T_BY_STACK, r->kept.n, &row.more) &&
+           (sp_vec_push(&r->p->window_rows, row) || sp_no_memory(r));
+}
+
+static bool rest_window_fields(struct reader *r, const struct sp_rec_WINDOW *in, struct sp_window *x)
+{
+    if ((in->id.p && !sp_take_raw(r, &in->id, &x->id)) ||
+        (in->start.p && !sp_take_str(r, &in->start, &x->start)) ||
+        (in->end.p && !sp_take_str(r, &in->end, &x->end)) ||
+        (in->unit.p && !sp_take_str(r, &in->unit, &x->unit)))
+        return false;
+    x->first = (uint32_t)r->p->window_rows.n;
+    for (uint32_t i = 0; i < in->by_stack.count; i++)
+        if (!rest_window_row(r, sp_rec_BY_STACK(r->dec, in->by_stack.first + i)))
+            return false;
+    x->n = (uint32_t)r->p->window_rows.n - x->first;
     return true;
 }
 
-static bool read_window_row(struct reader *r)
-{
-    struct sp_window_row row = {.stack = SP_NONE, .layout = SP_NONE};
-    struct nest n;
-    struct sp_span key;
-    if (!sp_json_object(&r->j))
-        return false;
-    sp_nest_begin(r, &n);
-    size_t pending = r->pending.n;
-    while (sp_json_key(&r->j, &key) && window_row_member(r, key, &row))
-        ;
-    if (row.layout == SP_NONE)
-        sp_emit(r->d, SP_W208, sp_here(r, "by_stack.weights"), "none");
-    if (row.stack == SP_NONE && r->pending.n == pending)
-        sp_emit(r->d, SP_E109, sp_here(r, "by_stack.stack_id"), "the row is left out when written");
-    return sp_nest_end(r, &n, &row.more) && !r->j.error &&
-           (sp_vec_push(&r->p->window_rows, row) || sp_json_fail(&r->j, "out of memory"));
-}
-
-static bool window_member(struct reader *r, struct sp_span key, struct sp_window *x, bool *by_stack)
-{
-    struct sp_span s;
-    if (sp_span_is(key, "type"))
-        return sp_json_skip(&r->j, &s);
-    if (sp_span_is(key, "id"))
-        return sp_read_raw(r, &x->id);
-    if (sp_span_is(key, "start"))
-        return sp_read_number_text(r, key, &x->start);
-    if (sp_span_is(key, "end"))
-        return sp_read_number_text(r, key, &x->end);
-    if (sp_span_is(key, "unit"))
-        return sp_read_str(r, key, &x->unit);
-    if (!sp_span_is(key, "by_stack") || sp_json_type(&r->j) != SP_JSON_ARRAY)
-        return sp_keep_member(r, key);
-    *by_stack = true;
-    sp_json_array(&r->j);
-    x->first = (uint32_t)r->p->window_rows.n;
-    while (sp_json_item(&r->j))
-        if (!read_window_row(r))
-            return false;
-    x->n = (uint32_t)r->p->window_rows.n - x->first;
-    return !r->j.error;
-}
-
-static struct sp_str id_text(const struct sp_profile *p, uint32_t raw)
+static struct sp_str rest_id_text(const struct sp_profile *p, uint32_t raw)
 {
     struct sp_str s = sp_pstr(p, raw);
     return s.n > 1 && *s.p == '"' ? (struct sp_str){s.p + 1, s.n - 2} : s;
 }
 
 /* It has what a window must have; else it is reported. */
-static bool window_is_whole(struct reader *r, const struct sp_window *x)
+static bool rest_window_is_whole(struct reader *r, const struct sp_window *x)
 {
     const struct sp_profile *p = r->p;
-    struct sp_str start = sp_pstr(p, x->start), end = sp_pstr(p, x->end), id = id_text(p, x->id);
+    struct sp_str start = sp_pstr(p, x->start), end = sp_pstr(p, x->end), id = rest_id_text(p, x->id);
     bool numbers = true;
     const char *missing = !x->id ? "id" : !x->start ? "start" : !x->end ? "end" : NULL;
     if (missing) {
@@ -266,7 +202,7 @@ static bool window_is_whole(struct reader *r, const struct sp_window *x)
     }
     struct sp_probe at = sp_map_probe(&r->window_map, sp_hash64(id.p, id.n));
     for (uint32_t i; (i = sp_map_next(&r->window_map, &at)) != SP_MAP_NONE;) {
-        struct sp_str other = id_text(p, p->windows.v[i].id);
+        struct sp_str other = rest_id_text(p, p->windows.v[i].id);
         if (other.n != id.n || memcmp(other.p, id.p, id.n) != 0)
             continue;
         sp_emit(r->d, SP_E119, sp_here(r, "id"), "the window is left out: the first of this id is kept");
@@ -275,30 +211,23 @@ static bool window_is_whole(struct reader *r, const struct sp_window *x)
     return true;
 }
 
-spaa_status sp_read_window(struct reader *r)
+spaa_status sp_take_window(struct reader *r, const struct sp_rec_WINDOW *in)
 {
     struct sp_window x = {0};
-    bool by_stack = false;
-    size_t rows = r->p->window_rows.n, values = r->p->values.n, pending = r->pending.n;
-    struct sp_span key;
-    while (sp_json_key(&r->j, &key) && window_member(r, key, &x, &by_stack))
-        ;
-    spaa_status st = sp_json_status(r);
-    bool usable = !st && window_is_whole(r, &x);
-    if (usable && !by_stack)
+    size_t rows = r->p->window_rows.n, values = r->p->values.n, pending = r->pending.n, kept = r->kept.n;
+    bool ok = rest_window_fields(r, in, &x), usable = ok && rest_window_is_whole(r, &x);
+    if (usable && !in->by_stack.v.p)
         sp_emit(r->d, SP_W208, sp_here(r, "by_stack"), "none");
-    if (!st && usable)
-        x.more = sp_take_more(r);
-    struct sp_str id = usable ? id_text(r->p, x.id) : (struct sp_str){"", 0};
-    if (!st && usable &&
-        (x.more == SP_STR_FAIL ||
-         !sp_map_add(&r->window_map, sp_hash64(id.p, id.n), (uint32_t)r->p->windows.n) ||
+    ok = ok && (!usable || sp_extra(r, &in->h, SP_T_WINDOW, kept, &x.more));
+    struct sp_str id = usable ? rest_id_text(r->p, x.id) : (struct sp_str){"", 0};
+    if (ok && usable &&
+        (!sp_map_add(&r->window_map, sp_hash64(id.p, id.n), (uint32_t)r->p->windows.n) ||
          !sp_vec_push(&r->p->windows, x)))
-        st = sp_nomem(r->d);
-    if (!usable || st) {
+        ok = sp_no_memory(r);
+    if (!usable || !ok) {
         r->p->window_rows.n = rows;
         r->p->values.n = values;
         r->pending.n = pending;
     }
-    return st;
+    return ok ? SPAA_OK : r->st;
 }

@@ -1,150 +1,124 @@
 /*
  * Stack records of a SPAA file: most of its bytes.
  *
- * Three texts repeat from record to record and are recognised by comparing bytes instead of parsing:
- * the context object (a JSON object ends itself, so a known text that is a prefix of what stands here
- * is the same object), and lists of weights, whose literals between the numbers repeat. Anything else
- * takes the cursor.
+ * What their contexts say, and what their weights are called, repeats from record to record: texts that were
+ * seen before are known again instead of being looked at member by member.
  */
 #include "formats/spaa/read.h"
-#include "formats/spaa/usual.h"
 
 #include "base/hash.h"
 #include "base/num.h"
 #include "model/edges.h"
 
-static struct sp_span keep_text(struct reader *r, struct sp_span s)
+static struct sp_span stack_keep_text(struct reader *r, struct sp_span s)
 {
     char *t = sp_arena_dup(&r->texts, s.p, s.n);
     return (struct sp_span){t, t ? s.n : 0};
 }
 
+static bool stack_same_text(struct sp_span a, struct sp_span b)
+{
+    return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
+}
+
 /* ---- context ---- */
 
 /* An event that the header should have declared. What it counts is not known: its first stack says. */
-static bool declare(struct reader *r, const char *name, size_t n, uint32_t *event)
+static bool stack_declare(struct reader *r, const char *name, size_t n, uint32_t *event)
 {
     struct sp_event e = {.kind = SP_SOFTWARE, .mode = SP_EVENT, .primary = SP_NONE};
     e.name = sp_profile_str(r->p, name, n);
     *event = e.name == SP_STR_FAIL ? SP_NONE : sp_event_add(r->p, &e);
-    return *event != SP_NONE || sp_json_fail(&r->j, "out of memory");
+    return *event != SP_NONE || sp_no_memory(r);
 }
 
-static bool find_unknown_event(struct reader *r, uint32_t *event)
+static bool stack_unknown_event(struct reader *r, uint32_t *event)
 {
     *event = sp_event_find(r->p, "[unknown]", 9);
-    return *event != SP_NONE || declare(r, "[unknown]", 9, event);
+    return *event != SP_NONE || stack_declare(r, "[unknown]", 9, event);
 }
 
-static bool context_member(struct reader *r, struct sp_span key, struct sp_context *c)
+static bool stack_event(struct reader *r, const struct sp_token *v, uint32_t *event)
 {
-    if (sp_span_is(key, "pid"))
-        return sp_read_i64(r, key, &c->pid);
-    if (sp_span_is(key, "tid"))
-        return sp_read_i64(r, key, &c->tid);
-    if (sp_span_is(key, "cpu"))
-        return sp_read_i64(r, key, &c->cpu);
-    if (sp_span_is(key, "comm"))
-        return sp_read_str(r, key, &c->comm);
-    if (sp_span_is(key, "x_state"))
-        return sp_read_str(r, key, &c->state);
-    if (sp_span_is(key, "x_source"))
-        return sp_read_str(r, key, &c->source);
-    if (sp_span_is(key, "x_raw_hex")) /* what follows it is not among its fields */
-        return sp_read_raw_hex(r, key, &(struct raw_field){"comm", &c->comm}, 1);
-    if (!sp_span_is(key, "event") || sp_json_type(&r->j) != SP_JSON_STRING)
-        return sp_keep_member(r, key);
-    struct sp_span name;
-    if (!sp_json_string_value(&r->j, &name))
-        return false;
-    c->event = sp_event_find(r->p, name.p, name.n);
-    if (c->event != SP_NONE)
+    struct sp_span name = sp_token_text(v, &r->text);
+    if (!name.p)
+        return sp_no_memory(r);
+    *event = sp_event_find(r->p, name.p, name.n);
+    if (*event != SP_NONE)
         return true;
     sp_emit(r->d, SP_E114, sp_here(r, "context.event"), "\"%.*s\" is declared when written",
             (int)(name.n < 200 ? name.n : 200), name.p);
-    return declare(r, name.p, name.n, &c->event);
+    return stack_declare(r, name.p, name.n, event);
 }
 
-/* At an object that was not seen before. */
-static bool parse_context(struct reader *r, uint32_t *out)
+/* A context that was not seen before. */
+static bool stack_new_context(struct reader *r, const struct sp_rec_CONTEXT *x, uint32_t *out)
 {
     struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = SP_NONE};
-    struct nest n;
-    struct sp_span key;
-    if (!sp_json_object(&r->j))
-        return false;
-    sp_nest_begin(r, &n);
-    while (sp_json_key(&r->j, &key) && context_member(r, key, &c))
-        ;
-    if (!sp_nest_end(r, &n, &c.more) || r->j.error)
+    size_t kept = r->kept.n;
+    if ((x->event.p && !stack_event(r, &x->event, &c.event)) ||
+        (x->pid.p && !sp_take_i64(r, "pid", &x->pid, &c.pid)) ||
+        (x->tid.p && !sp_take_i64(r, "tid", &x->tid, &c.tid)) ||
+        (x->cpu.p && !sp_take_i64(r, "cpu", &x->cpu, &c.cpu)) ||
+        (x->comm.p && !sp_take_str(r, &x->comm, &c.comm)) ||
+        !sp_keep_fields(r, &x->h, SP_T_CONTEXT, SP_POSITION(CONTEXT, probe),
+                        SP_POSITION(CONTEXT, trace_fields)) ||
+        !sp_take_own_str(r, &x->h, "x_state", &c.state) ||
+        !sp_take_own_str(r, &x->h, "x_source", &c.source) ||
+        !sp_take_raw_hex(r, &x->h, &(struct raw_field){"comm", &c.comm}, 1) ||
+        !sp_extra(r, &x->h, SP_T_CONTEXT, kept, &c.more))
         return false;
     if (c.event == SP_NONE) {
         sp_emit(r->d, SP_E109, sp_here(r, "context.event"), "taken as [unknown]");
-        if (!find_unknown_event(r, &c.event))
+        if (!stack_unknown_event(r, &c.event))
             return false;
     }
     *out = sp_context_intern(r->p, &c);
-    return *out != SP_NONE || sp_json_fail(&r->j, "out of memory");
+    return *out != SP_NONE || sp_no_memory(r);
 }
 
-static inline bool stands_here(const struct sp_json *j, struct sp_span s)
-{
-    return s.n && s.n <= (size_t)(j->end - j->p) && memcmp(j->p, s.p, s.n) == 0;
-}
-
-static bool find_context(const struct reader *r, struct sp_span raw, uint64_t hash, struct context_text *out)
+static bool stack_find_context(const struct reader *r, struct sp_span raw, uint64_t hash,
+                               struct context_text *out)
 {
     struct sp_probe at = sp_map_probe(&r->context_map, hash);
-    for (uint32_t i; (i = sp_map_next(&r->context_map, &at)) != SP_MAP_NONE;) {
-        if (r->contexts.v[i].raw.n != raw.n || memcmp(r->contexts.v[i].raw.p, raw.p, raw.n) != 0)
-            continue;
-        *out = r->contexts.v[i];
-        return true;
-    }
+    for (uint32_t i; (i = sp_map_next(&r->context_map, &at)) != SP_MAP_NONE;)
+        if (stack_same_text(r->contexts.v[i].raw, raw)) {
+            *out = r->contexts.v[i];
+            return true;
+        }
     return false;
 }
 
-/*
- * Contexts without nested objects end at the first brace outside a string; a brace inside one makes the
- * text no known one, and the general path decides.
- */
-bool sp_known_context(struct reader *r, const char **p, const char *end, uint32_t *context)
+/* Nothing in the text is wrong with its form. */
+static bool stack_plain(const struct reader *r, struct sp_span raw)
 {
-    struct context_text found;
-    const char *close = memchr(*p, '}', (size_t)(end - *p));
-    if (!close)
-        return false;
-    struct sp_span raw = {*p, (size_t)(close + 1 - *p)};
-    if (!find_context(r, raw, sp_hash64(raw.p, raw.n), &found))
-        return false;
-    r->recent = found;
-    *context = found.context;
-    *p = close + 1;
+    for (uint32_t i = r->l->plain ? r->l->odd_end : r->l->odd_first; i < r->l->odd_end; i++) {
+        const struct sp_odd *o = &r->dec->odd.v[i];
+        if (o->what & ~(unsigned)(SP_ODD_UNKNOWN | SP_ODD_USED) && o->value.p >= raw.p &&
+            o->value.p < raw.p + raw.n)
+            return false;
+    }
     return true;
 }
 
-static bool read_context(struct reader *r, uint32_t *out)
+static bool stack_context(struct reader *r, const struct sp_nested *v, uint32_t *out)
 {
-    if (stands_here(&r->j, r->recent.raw)) {
-        r->j.p += r->recent.raw.n;
+    struct sp_span raw = sp_token_raw(&v->v);
+    struct context_text found;
+    if (stack_same_text(r->recent.raw, raw)) {
         *out = r->recent.context;
         return true;
     }
-    struct sp_json before = r->j;
-    struct sp_span raw;
-    struct context_text found;
-    if (!sp_json_skip(&r->j, &raw))
-        return false;
     uint64_t hash = sp_hash64(raw.p, raw.n);
-    if (!find_context(r, raw, hash, &found)) {
-        before.scratch = r->j.scratch;
-        r->j = before;
-        if (!parse_context(r, &found.context))
+    if (!stack_find_context(r, raw, hash, &found)) {
+        if (!stack_new_context(r, sp_rec_CONTEXT(r->dec, v->first), out))
             return false;
-        found.raw = keep_text(r, raw);
+        if (!stack_plain(r, raw)) /* its text is no other context's */
+            return true;
+        found = (struct context_text){stack_keep_text(r, raw), *out};
         if (!found.raw.p || !sp_map_add(&r->context_map, hash, (uint32_t)r->contexts.n) ||
             !sp_vec_push(&r->contexts, found))
-            return sp_json_fail(&r->j, "out of memory");
+            return sp_no_memory(r);
     }
     r->recent = found;
     *out = found.context;
@@ -153,149 +127,126 @@ static bool read_context(struct reader *r, uint32_t *out)
 
 /* ---- weights ---- */
 
-bool sp_metric_named(struct reader *r, struct sp_span name, uint32_t *out)
+bool sp_metric_named(struct reader *r, const struct sp_token *name, uint32_t *out)
 {
-    *out = sp_metric_intern(r->p, name.p, name.n);
+    struct sp_span s = sp_token_text(name, &r->text);
+    *out = s.p ? sp_metric_intern(r->p, s.p, s.n) : SP_NONE;
     if (*out != SP_NONE)
         return true;
-    return sp_json_fail(&r->j, r->p->metrics.n < SP_METRICS_MAX ? "out of memory" : "more than 256 metrics");
+    return s.p && r->p->metrics.n >= SP_METRICS_MAX
+               ? sp_fault(r, "more than 256 metrics", name->p + name->n + 1)
+               : sp_no_memory(r);
 }
 
-static bool weight_member(struct reader *r, struct sp_span key, struct sp_weight_field *f, struct sp_value *v,
-                          struct sp_span *number)
+static struct sp_span stack_unit_text(const struct sp_rec_WEIGHT *w)
 {
-    struct sp_span s;
-    enum sp_json_type t = sp_json_type(&r->j);
-    if (sp_span_is(key, "metric") && t == SP_JSON_STRING)
-        return sp_json_string_value(&r->j, &s) && sp_metric_named(r, s, &f->metric);
-    if (sp_span_is(key, "unit") && t == SP_JSON_STRING)
-        return sp_read_str(r, key, &f->unit);
-    if (!sp_span_is(key, "value") || t != SP_JSON_NUMBER)
-        return sp_keep_member(r, key);
-    if (!sp_json_number(&r->j, number))
+    return w->unit.p ? sp_token_raw(&w->unit) : (struct sp_span){NULL, 0};
+}
+
+static bool stack_layout_fits(const struct known_layout *k, const struct sp_rec_WEIGHT *w, uint32_t n)
+{
+    if (k->n != n)
         return false;
-    s = *number;
-    if (sp_parse_i64(s.p, s.p + s.n, &v->v) == s.n && v->v > SP_DECIMAL && !sp_span_is(s, "-0"))
-        return true;
-    v->v = SP_DECIMAL;
-    v->text = sp_profile_str(r->p, s.p, s.n);
-    return v->text != SP_STR_FAIL || sp_json_fail(&r->j, "out of memory");
+    for (uint32_t i = 0; i < n; i++) {
+        struct sp_span unit = stack_unit_text(&w[i]);
+        if (w[i].h.odd != SP_ODD_END || !w[i].metric.p || !w[i].value.p ||
+            !stack_same_text(sp_token_raw(&w[i].metric), k->metric[i]) || !unit.p != !k->unit[i].p ||
+            (unit.p && !stack_same_text(unit, k->unit[i])))
+            return false;
+    }
+    return true;
 }
 
-/* One weight, the cursor behind its brace. */
-static bool read_weight(struct reader *r, struct sp_weight_field *f, struct sp_value *v,
-                        struct sp_span *number)
+static const struct known_layout *stack_known_layout(struct reader *r, const struct sp_rec_WEIGHT *w,
+                                                     uint32_t n)
 {
-    struct sp_span key;
-    struct nest n;
-    *f = (struct sp_weight_field){SP_NONE, 0, 0};
-    *v = (struct sp_value){SP_ABSENT, 0};
-    sp_nest_begin(r, &n);
-    while (sp_json_key(&r->j, &key) && weight_member(r, key, f, v, number))
-        ;
-    return sp_nest_end(r, &n, &f->more) && !r->j.error;
+    for (unsigned i = 0; i < r->nlayouts; i++) {
+        unsigned slot = (r->last_layout + i) % r->nlayouts;
+        if (stack_layout_fits(&r->layouts[slot], w, n)) {
+            r->last_layout = slot;
+            return &r->layouts[slot];
+        }
+    }
+    return NULL;
 }
 
-/* Remembers the literals around the numbers of the list that was just read from `from` on. */
-static void learn(struct reader *r, const char *from, const struct sp_span *numbers, uint32_t layout)
+/* Lists of a few weights with all they need and nothing else are known again. */
+static void stack_learn_layout(struct reader *r, const struct sp_rec_WEIGHT *w, uint32_t n, uint32_t layout)
 {
-    size_t n = r->values.n;
-    if (!n || n > TEMPLATE_VALUES)
+    struct known_layout k = {.layout = layout, .n = n};
+    if (!n || n > KNOWN_WEIGHTS)
         return;
-    for (size_t i = 0; i < n; i++)
-        if (r->values.v[i].v == SP_DECIMAL || r->values.v[i].v < 0 || !numbers[i].p)
+    for (uint32_t i = 0; i < n; i++) {
+        struct sp_span unit = stack_unit_text(&w[i]);
+        if (w[i].h.odd != SP_ODD_END || !w[i].metric.p || !w[i].value.p)
             return;
-    struct template t = {.layout = layout, .n = (unsigned)n};
-    for (size_t i = 0; i <= n; i++) {
-        const char *to = i < n ? numbers[i].p : r->j.p;
-        t.part[i] = keep_text(r, (struct sp_span){from, (size_t)(to - from)});
-        if (!t.part[i].p)
-            return;
-        if (i < n) {
-            from = numbers[i].p + numbers[i].n;
-            t.metrics[i] = r->fields.v[i].metric;
-        }
+        k.metric[i] = stack_keep_text(r, sp_token_raw(&w[i].metric));
+        if (unit.p)
+            k.unit[i] = stack_keep_text(r, unit);
+        if (!k.metric[i].p || (unit.p && !k.unit[i].p))
+            return; /* it is read in full next time */
     }
-    unsigned slot = r->next_template++ % TEMPLATES;
-    r->templates[slot] = t;
-    if (r->ntemplates < TEMPLATES)
-        r->ntemplates++;
-    r->last_template = slot;
+    unsigned slot = r->next_layout++ % KNOWN_LAYOUTS;
+    r->layouts[slot] = k;
+    if (r->nlayouts < KNOWN_LAYOUTS)
+        r->nlayouts++;
+    r->last_layout = slot;
 }
 
-bool sp_match_template(const struct template *t, const char **p, const char *end, int64_t *values)
+static bool stack_new_layout(struct reader *r, const struct sp_rec_WEIGHT *w, uint32_t n,
+                             weight_values *values, uint32_t *layout)
 {
-    const char *s = *p;
-    for (unsigned i = 0; i < t->n; i++) {
-        const struct sp_span *part = &t->part[i];
-        uint64_t v;
-        if ((size_t)(end - s) < part->n || !sp_same_text(s, part->p, part->n))
-            return false;
-        s += part->n;
-        if (!sp_plain_number(&s, end, &v))
-            return false;
-        values[i] = (int64_t)v;
-    }
-    const struct sp_span *last = &t->part[t->n];
-    if ((size_t)(end - s) < last->n || !sp_same_text(s, last->p, last->n))
-        return false;
-    *p = s + last->n;
-    return true;
-}
-
-static bool match(struct reader *r, const struct template *t)
-{
-    int64_t values[TEMPLATE_VALUES];
-    if (!sp_match_template(t, &r->j.p, r->j.end, values))
-        return false;
-    for (unsigned i = 0; i < t->n; i++)
-        r->values.v[i] = (struct sp_value){values[i], 0};
-    r->values.n = t->n;
-    return true;
-}
-
-bool sp_read_weights(struct reader *r, uint32_t *layout)
-{
-    if (!sp_vec_reserve(&r->values, TEMPLATE_VALUES))
-        return sp_json_fail(&r->j, "out of memory");
-    for (unsigned i = 0; i < r->ntemplates; i++) {
-        unsigned slot = (r->last_template + i) % r->ntemplates;
-        if (match(r, &r->templates[slot])) {
-            r->last_template = slot;
-            *layout = r->templates[slot].layout;
-            return true;
-        }
-    }
-    struct sp_span numbers[TEMPLATE_VALUES] = {{0}}, number;
-    const char *from = r->j.p;
-    bool skipped = false;
-    r->values.n = r->fields.n = 0;
-    if (!sp_json_array(&r->j))
-        return false;
-    while (sp_json_item(&r->j)) {
-        struct sp_weight_field f;
+    r->fields.n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct sp_weight_field f = {SP_NONE, 0, 0};
         struct sp_value v;
-        number = (struct sp_span){0};
-        if (!sp_json_object(&r->j) || !read_weight(r, &f, &v, &number))
+        size_t kept = r->kept.n;
+        if (w[i].h.kind != SP_JSON_OBJECT)
+            continue;
+        if ((w[i].metric.p && !sp_metric_named(r, &w[i].metric, &f.metric)) ||
+            (w[i].unit.p && !sp_take_str(r, &w[i].unit, &f.unit)) ||
+            (w[i].value.p && !sp_take_value(r, &w[i].value, &v)) ||
+            !sp_extra(r, &w[i].h, SP_T_WEIGHT, kept, &f.more))
             return false;
-        if (f.metric == SP_NONE || v.v == SP_ABSENT) {
+        if (f.metric == SP_NONE || !w[i].value.p)
             sp_emit(r->d, SP_E109, sp_here(r, f.metric == SP_NONE ? "weights.metric" : "weights.value"),
                     "the weight is skipped");
-            skipped = true;
-            continue;
-        }
-        if (r->values.n < TEMPLATE_VALUES)
-            numbers[r->values.n] = number;
-        if (!sp_vec_push(&r->values, v) || !sp_vec_push(&r->fields, f))
-            return sp_json_fail(&r->j, "out of memory");
+        else if (!sp_vec_push(values, v) || !sp_vec_push(&r->fields, f))
+            return sp_no_memory(r);
     }
-    if (r->j.error)
-        return false;
     *layout = sp_layout_intern(r->p, r->fields.v, r->fields.n);
     if (*layout == SP_NONE)
-        return sp_json_fail(&r->j, "out of memory");
-    if (!skipped)
-        learn(r, from, numbers, *layout);
+        return sp_no_memory(r);
+    stack_learn_layout(r, w, n, *layout);
+    return true;
+}
+
+bool sp_take_weights(struct reader *r, const struct sp_nested *list, weight_values *values, uint32_t *layout)
+{
+    const struct sp_rec_WEIGHT *w = sp_rec_WEIGHT(r->dec, list->first);
+    const struct known_layout *known = stack_known_layout(r, w, list->count);
+    values->n = 0;
+    if (!known)
+        return stack_new_layout(r, w, list->count, values, layout);
+    *layout = known->layout;
+    if (!sp_vec_reserve(values, KNOWN_WEIGHTS))
+        return sp_no_memory(r);
+    for (uint32_t i = 0; i < list->count; i++)
+        if (!sp_take_value(r, &w[i].value, &values->v[i]))
+            return false;
+    values->n = list->count;
+    return true;
+}
+
+bool sp_push_values(struct reader *r, const weight_values *values, uint32_t *first)
+{
+    struct sp_profile *p = r->p;
+    *first = (uint32_t)p->values.n;
+    if (p->values.n + values->n >= SP_NONE)
+        return sp_fault(r, "too many weights", r->l->p + r->l->n);
+    for (size_t i = 0; i < values->n; i++)
+        if (!sp_vec_push(&p->values, values->v[i]))
+            return sp_no_memory(r);
     return true;
 }
 
@@ -306,139 +257,81 @@ struct stack_fields {
     struct sp_stack_id id;
     uint32_t exclusive_frame; /* SP_NONE: none stated */
     bool has_exclusive, exclusive_weights;
-    uint32_t exclusive_layout, exclusive_first, exclusive_more;
+    uint32_t exclusive_layout, exclusive_more;
     struct sp_related related;
     uint64_t missing; /* frames that are not (yet) defined */
     bool has_edges;   /* in r->edges */
 };
 
-/* Numbers straight into the profile's frame array; the usual small ids by one load each. */
-static bool read_frames(struct reader *r, struct stack_fields *x)
+static bool stack_frames(struct reader *r, const struct sp_nested *list, struct stack_fields *x)
 {
-    struct sp_profile *p = r->p;
-    struct sp_json *j = &r->j;
-    x->s.first = p->stack_frames.n;
-    if (!sp_json_array(j))
-        return false;
-    for (;;) {
-        /* At least two bytes per item: what fits the rest of the line needs no check in the loop. */
-        size_t room = 64;
-        if (!sp_vec_reserve(&p->stack_frames, p->stack_frames.n + room))
-            return sp_json_fail(j, "out of memory");
-        uint32_t *at = p->stack_frames.v + p->stack_frames.n, *full = at + room;
-        while (at < full) {
-            const char *s = j->p;
-            if (!j->first && s < j->end && *s == ',')
-                s++;
-            else if (!j->first)
-                break;
-            uint64_t v = 0;
-            const char *digits = s;
-            while (s < j->end && (unsigned char)(*s - '0') < 10 && s - digits < 10)
-                v = v * 10 + (unsigned char)(*s++ - '0');
-            if (s == digits || s >= j->end || (*s != ',' && *s != ']') || (*digits == '0' && s - digits > 1))
-                break;
-            uint32_t f = sp_idmap_small(&r->frames, v);
-            if (f == SP_NONE)
-                break;
-            *at++ = f;
-            j->p = s;
-            j->first = false;
-        }
-        p->stack_frames.n = (size_t)(at - p->stack_frames.v);
-        if (at == full)
+    const uint32_t *ids = r->dec->ids.v + list->first;
+    r->stack_frames.n = 0;
+    if (!sp_vec_reserve(&r->stack_frames, list->count))
+        return sp_no_memory(r);
+    uint32_t *to = r->stack_frames.v;
+    for (uint32_t i = 0; i < list->count; i++) {
+        to[i] = sp_idmap_small(&r->frames, ids[i]);
+        if (to[i] != SP_NONE)
             continue;
-        /* The cursor, for one item: white space, other ids, the end, errors. */
-        if (!sp_json_item(j))
-            break;
-        struct sp_span id;
-        bool is_id = sp_json_type(j) == SP_JSON_NUMBER || sp_json_type(j) == SP_JSON_STRING;
-        if (!(is_id ? sp_read_id(r, &id) : sp_json_skip(j, &id)))
+        if (!sp_idmap_find_item(r, &r->frames, ids[i], &to[i]))
             return false;
-        uint32_t f = is_id ? sp_idmap_find(r, &r->frames, id) : SP_NONE;
-        if (f == SP_NONE) { /* unknown, in its place */
-            x->missing++;
-            if ((f = r->deferred_pass ? sp_missing_frame(r) : 0) == SP_NONE)
-                return sp_json_fail(j, "out of memory");
-        }
-        if (!sp_vec_push(&p->stack_frames, f))
-            return sp_json_fail(j, "out of memory");
+        if (to[i] != SP_NONE)
+            continue;
+        x->missing++; /* unknown, in its place */
+        if ((to[i] = r->deferred_pass ? sp_missing_frame(r) : 0) == SP_NONE)
+            return sp_no_memory(r);
     }
-    x->s.n = (uint32_t)(p->stack_frames.n - x->s.first);
-    return !j->error;
-}
-
-static bool keep_weights(struct reader *r, uint32_t *first)
-{
-    *first = (uint32_t)r->p->values.n;
-    if (r->p->values.n + r->values.n >= SP_NONE)
-        return sp_json_fail(&r->j, "too many weights");
-    for (size_t i = 0; i < r->values.n; i++)
-        if (!sp_vec_push(&r->p->values, r->values.v[i]))
-            return sp_json_fail(&r->j, "out of memory");
+    r->stack_frames.n = list->count;
     return true;
 }
 
-static bool exclusive_member(struct reader *r, struct sp_span key, struct stack_fields *x)
+static bool stack_exclusive(struct reader *r, const struct sp_nested *v, struct stack_fields *x)
 {
-    struct sp_span id;
-    if (sp_span_is(key, "weights") && sp_json_type(&r->j) == SP_JSON_ARRAY) {
-        x->exclusive_weights = true;
-        return sp_read_weights(r, &x->exclusive_layout) && keep_weights(r, &x->exclusive_first);
-    }
-    if (!sp_span_is(key, "frame"))
-        return sp_keep_member(r, key);
-    if (!sp_read_id(r, &id))
-        return false;
-    x->exclusive_frame = sp_idmap_find(r, &r->frames, id);
-    return true;
-}
-
-static bool read_exclusive(struct reader *r, struct sp_span key, struct stack_fields *x)
-{
-    struct nest n;
-    if (sp_json_type(&r->j) != SP_JSON_OBJECT)
-        return sp_keep_odd(r, key, "an object");
+    const struct sp_rec_EXCLUSIVE *e = sp_rec_EXCLUSIVE(r->dec, v->first);
     x->has_exclusive = true;
-    sp_json_object(&r->j);
-    sp_nest_begin(r, &n);
-    while (sp_json_key(&r->j, &key) && exclusive_member(r, key, x))
-        ;
-    return sp_nest_end(r, &n, &x->exclusive_more) && !r->j.error;
+    x->exclusive_weights = e->weights.v.p != NULL;
+    return (!e->frame.p || sp_idmap_find_token(r, &r->frames, &e->frame, &x->exclusive_frame)) &&
+           (!e->weights.v.p || sp_take_weights(r, &e->weights, &r->own, &x->exclusive_layout)) &&
+           sp_extra(r, &e->h, SP_T_EXCLUSIVE, r->kept.n, &x->exclusive_more);
 }
 
-static bool read_related(struct reader *r, struct sp_span key, struct stack_fields *x)
+static bool stack_related_item(struct reader *r, uint32_t item, struct stack_fields *x)
 {
-    if (sp_json_type(&r->j) != SP_JSON_ARRAY)
-        return sp_keep_odd(r, key, "an array of stack ids");
-    x->related.first = (uint32_t)r->p->related_stacks.n;
-    sp_json_array(&r->j);
-    while (sp_json_item(&r->j)) {
-        struct sp_stack_id id;
-        struct sp_span raw;
-        if (sp_json_type(&r->j) != SP_JSON_NUMBER && sp_json_type(&r->j) != SP_JSON_STRING) {
-            sp_emit(r->d, SP_E110, sp_here(r, "related_stacks"), "an item that is no id is left out");
-            if (!sp_json_skip(&r->j, &raw))
-                return false;
-            continue;
-        }
-        if (!sp_read_stack_id(r, &id))
-            return false;
-        if (r->p->related_stacks.n >= SP_NONE - 1 || !sp_vec_push(&r->p->related_stacks, SP_NONE) ||
-            !sp_vec_push(&r->p->related_ids, id))
-            return sp_json_fail(&r->j, "out of memory");
-        x->related.n++;
+    char digits[20];
+    struct sp_token small = {digits, 0, SP_JSON_NUMBER, false};
+    const struct sp_token *v = item & SP_ID_OTHER ? &r->dec->other_ids.v[item & ~SP_ID_OTHER] : &small;
+    struct sp_profile *p = r->p;
+    struct sp_stack_id id;
+    if (v->kind != SP_JSON_NUMBER && v->kind != SP_JSON_STRING) {
+        sp_emit(r->d, SP_E110, sp_here(r, "related_stacks"), "an item that is no id is left out");
+        return true;
     }
-    return !r->j.error;
+    if (v == &small)
+        small.n = (uint32_t)sp_u64_text(item, digits);
+    if (!sp_take_stack_id(r, v, &id))
+        return false;
+    if (p->related_stacks.n >= SP_NONE - 1 || !sp_vec_push(&p->related_stacks, SP_NONE) ||
+        !sp_vec_push(&p->related_ids, id))
+        return sp_no_memory(r);
+    x->related.n++;
+    return true;
 }
 
-static bool read_stack_type(struct reader *r, struct sp_span key, struct stack_fields *x)
+static bool stack_related(struct reader *r, const struct sp_nested *list, struct stack_fields *x)
 {
-    struct sp_span s;
-    if (sp_json_type(&r->j) != SP_JSON_STRING)
-        return sp_keep_odd(r, key, "a string");
-    if (!sp_json_string_value(&r->j, &s))
-        return false;
+    x->related.first = (uint32_t)r->p->related_stacks.n;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (!stack_related_item(r, r->dec->ids.v[list->first + i], x))
+            return false;
+    return true;
+}
+
+static bool stack_type(struct reader *r, const struct sp_token *v, struct stack_fields *x)
+{
+    struct sp_span s = sp_token_text(v, &r->text);
+    if (!s.p)
+        return sp_no_memory(r);
     int t = sp_name_index(sp_stack_type_names, s.p, s.n);
     if (t < 0)
         sp_emit(r->d, SP_W203, sp_here(r, "stack_type"), "taken as unified");
@@ -446,8 +339,14 @@ static bool read_stack_type(struct reader *r, struct sp_span key, struct stack_f
     return true;
 }
 
+static bool stack_edge_frame(struct reader *r, struct sp_span *out)
+{
+    return sp_json_type(&r->j) == SP_JSON_NUMBER ? sp_json_number(&r->j, out)
+                                                 : sp_json_string_value(&r->j, out);
+}
+
 /* One object of x_edges; *odd: it is none of ours. */
-static bool read_edge(struct reader *r, struct stack_fields *x, bool *odd)
+static bool stack_edge(struct reader *r, struct stack_fields *x, bool *odd)
 {
     struct sp_edge e = {0, SP_EDGE_BROKEN, SP_NONE};
     struct sp_span key, id;
@@ -455,7 +354,7 @@ static bool read_edge(struct reader *r, struct stack_fields *x, bool *odd)
     int64_t at = SP_ABSENT;
     if (sp_json_type(&r->j) != SP_JSON_OBJECT || !sp_json_object(&r->j)) {
         *odd = true;
-        return !r->j.error;
+        return true;
     }
     while (!*odd && sp_json_key(&r->j, &key)) {
         enum sp_json_type t = sp_json_type(&r->j);
@@ -463,7 +362,7 @@ static bool read_edge(struct reader *r, struct stack_fields *x, bool *odd)
             *odd = sp_parse_i64(id.p, id.p + id.n, &at) != id.n || at < 0 || at >= SP_NONE;
         } else if (sp_span_is(key, "broken") && t == SP_JSON_TRUE && sp_json_bool(&r->j, &broken)) {
             continue;
-        } else if (sp_span_is(key, "inferred") && sp_read_id(r, &id)) {
+        } else if (sp_span_is(key, "inferred") && stack_edge_frame(r, &id)) {
             e = (struct sp_edge){0, SP_EDGE_INFERRED, sp_idmap_find(r, &r->frames, id)};
             inferred = true;
         } else {
@@ -475,37 +374,43 @@ static bool read_edge(struct reader *r, struct stack_fields *x, bool *odd)
         return true;
     e.at = (uint32_t)at;
     x->missing += inferred && e.frame == SP_NONE;
-    return sp_vec_push(&r->edges, e) || sp_json_fail(&r->j, "out of memory");
+    return sp_vec_push(&r->edges, e) || sp_no_memory(r);
 }
 
 /* What is known of the calls (model/edges.h); a member of that name that says something else is kept. */
-static bool read_edges(struct reader *r, struct sp_span key, struct stack_fields *x)
+static bool stack_edges(struct reader *r, const struct sp_rec *rec, struct stack_fields *x)
 {
-    struct sp_json before = r->j;
+    struct sp_odd *o = rec->unknown ? sp_own(r, rec, "x_edges") : NULL;
     uint64_t missing = x->missing;
-    bool odd = sp_json_type(&r->j) != SP_JSON_ARRAY || !sp_json_array(&r->j);
+    if (!o || o->value.kind != SP_JSON_ARRAY)
+        return true;
+    struct sp_span raw = sp_clean_text(r, &o->value);
+    bool odd = false;
+    if (!raw.p)
+        return false;
+    sp_json_reset(&r->j, raw.p, raw.n);
+    sp_json_array(&r->j);
     r->edges.n = 0;
     while (!odd && sp_json_item(&r->j))
-        if (!read_edge(r, x, &odd))
+        if (!stack_edge(r, x, &odd))
             return false;
     x->has_edges = !odd && !r->j.error;
     if (x->has_edges)
-        return true;
-    before.scratch = r->j.scratch;
-    r->j = before;
-    x->missing = missing;
-    return sp_keep_member(r, key);
+        o->what |= SP_ODD_USED;
+    else
+        x->missing = missing;
+    return true;
 }
 
 /* They are of calls between frames that are there, in their order. */
-static bool settle_edges(struct reader *r, struct stack_fields *x)
+static bool stack_settle_edges(struct reader *r, struct stack_fields *x)
 {
     struct sp_profile *p = r->p;
     bool fits = x->has_edges;
     for (size_t i = 0; fits && i < r->edges.n; i++) {
         struct sp_edge *e = &r->edges.v[i];
         bool after = !i || e->at > e[-1].at || (e->at == e[-1].at && e->kind > e[-1].kind);
-        fits = after && (uint64_t)e->at + 1 < x->s.n &&
+        fits = after && (uint64_t)e->at + 1 < r->stack_frames.n &&
                (e->kind == SP_EDGE_BROKEN ||
                 (e->frame != SP_NONE && p->frames.v[e->frame].flags & SP_FRAME_INFERRED));
         if (e->kind == SP_EDGE_BROKEN && (e->frame = sp_edge_broken_frame(p)) == SP_NONE)
@@ -517,31 +422,7 @@ static bool settle_edges(struct reader *r, struct stack_fields *x)
     return x->s.edges != SP_NONE;
 }
 
-static bool stack_member(struct reader *r, struct sp_span key, struct stack_fields *x, uint32_t *first)
-{
-    struct sp_span s;
-    if (sp_span_is(key, "frames") && sp_json_type(&r->j) == SP_JSON_ARRAY)
-        return read_frames(r, x);
-    if (sp_span_is(key, "weights") && sp_json_type(&r->j) == SP_JSON_ARRAY)
-        return sp_read_weights(r, &x->s.layout) && keep_weights(r, first);
-    if (sp_span_is(key, "context") && sp_json_type(&r->j) == SP_JSON_OBJECT)
-        return read_context(r, &x->s.context);
-    if (sp_span_is(key, "id"))
-        return sp_read_stack_id(r, &x->id);
-    if (sp_span_is(key, "exclusive"))
-        return read_exclusive(r, key, x);
-    if (sp_span_is(key, "stack_type"))
-        return read_stack_type(r, key, x);
-    if (sp_span_is(key, "type"))
-        return sp_json_skip(&r->j, &s);
-    if (sp_span_is(key, "related_stacks"))
-        return read_related(r, key, x);
-    if (sp_span_is(key, "x_edges"))
-        return read_edges(r, key, x);
-    return sp_keep_member(r, key);
-}
-
-static bool same_values(const struct sp_value *a, const struct sp_value *b, uint32_t n)
+static bool stack_same_values(const struct sp_value *a, const struct sp_value *b, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         if (a[i].v != b[i].v || a[i].text != b[i].text)
@@ -549,49 +430,48 @@ static bool same_values(const struct sp_value *a, const struct sp_value *b, uint
     return true;
 }
 
-/* Usual: the leaf, with the stack's own weights. Everything else is kept as it was said. */
-static bool settle_exclusive(struct reader *r, struct stack_fields *x, uint32_t first)
+/* Mostly the leaf, with the stack's own weights. Everything else is kept as it was said. */
+static bool stack_settle_exclusive(struct reader *r, struct stack_fields *x)
 {
     struct sp_profile *p = r->p;
-    const struct sp_layout *l = x->s.layout == SP_NONE ? NULL : &p->layouts.v[x->s.layout];
     x->s.exclusive = SP_EXCLUSIVE_NONE;
     if (!x->has_exclusive)
         return true;
-    if (x->exclusive_frame == SP_NONE || !x->s.n || x->exclusive_frame != p->stack_frames.v[x->s.first] ||
+    if (x->exclusive_frame == SP_NONE || !r->stack_frames.n || x->exclusive_frame != r->stack_frames.v[0] ||
         !x->exclusive_weights) {
         enum sp_code why = x->exclusive_frame == SP_NONE || !x->exclusive_weights ? SP_E109 : SP_E116;
         sp_emit(r->d, why, sp_here(r, "exclusive"), "it is left out");
         return true;
     }
-    if (l && !x->exclusive_more && x->exclusive_layout == x->s.layout &&
-        same_values(p->values.v + first, p->values.v + x->exclusive_first, l->n)) {
+    if (x->s.layout != SP_NONE && !x->exclusive_more && x->exclusive_layout == x->s.layout &&
+        stack_same_values(r->values.v, r->own.v, p->layouts.v[x->s.layout].n)) {
         x->s.exclusive = SP_EXCLUSIVE_SAME;
         return true;
     }
-    struct sp_exclusive e = {x->exclusive_frame, x->exclusive_layout, x->exclusive_first, x->exclusive_more};
-    if (p->exclusives.n >= SP_NONE - 2 || !sp_vec_push(&p->exclusives, e))
+    struct sp_exclusive e = {x->exclusive_frame, x->exclusive_layout, 0, x->exclusive_more};
+    if (!sp_push_values(r, &r->own, &e.first))
         return false;
+    if (p->exclusives.n >= SP_NONE - 2 || !sp_vec_push(&p->exclusives, e))
+        return sp_no_memory(r);
     x->s.exclusive = (uint32_t)p->exclusives.n + 1;
     return true;
 }
 
-/* Values of the list at `first` into the columns of `stack`. */
-static bool enter_weights(struct reader *r, uint32_t stack, const struct stack_fields *x, uint32_t first)
+/* The weights into the columns of `stack`. */
+static bool stack_enter_weights(struct reader *r, uint32_t stack, uint32_t layout)
 {
     struct sp_profile *p = r->p;
-    if (x->s.layout == SP_NONE)
+    if (layout == SP_NONE)
         return true;
-    const struct sp_layout *l = &p->layouts.v[x->s.layout];
+    const struct sp_layout *l = &p->layouts.v[layout];
     for (uint32_t i = 0; i < l->n; i++) {
         uint32_t metric = p->layout_fields.v[l->first + i].metric;
-        struct sp_value v = p->values.v[first + i];
+        struct sp_value v = r->values.v[i];
         struct sp_column *c = &p->columns[metric];
         if (v.v == SP_DECIMAL) {
             struct sp_str t = sp_pstr(p, v.text);
             if (!sp_weight_set_text(p, stack, metric, t.p, t.n))
                 return false;
-        } else if (v.v == SP_ABSENT) {
-            continue;
         } else if (c->n == stack && c->n < c->cap) {
             c->v[c->n++] = v.v;
         } else if (!sp_weight_set(p, stack, metric, v.v)) {
@@ -602,7 +482,7 @@ static bool enter_weights(struct reader *r, uint32_t stack, const struct stack_f
 }
 
 /* The metric that every stack of the event has: that of its first stack where the header does not say. */
-static uint32_t primary_of(struct reader *r, const struct stack_fields *x)
+static uint32_t stack_primary(struct reader *r, const struct stack_fields *x)
 {
     struct sp_profile *p = r->p;
     struct sp_event *e = &p->events.v[p->contexts.v[x->s.context].event];
@@ -613,15 +493,14 @@ static uint32_t primary_of(struct reader *r, const struct stack_fields *x)
     return e->primary;
 }
 
-static bool metric_is_derived(const struct sp_profile *p, uint32_t metric)
+static bool stack_metric_is_derived(const struct sp_profile *p, uint32_t metric)
 {
     struct sp_str name = sp_pstr(p, p->metrics.v[metric].name);
     return sp_metric_is_derived(name.p, name.n);
 }
 
 /* One more weight behind the others: a stack counts nothing of what its record does not name. */
-static bool add_zero(struct reader *r, struct stack_fields *x, uint32_t *first, uint32_t metric,
-                     enum sp_code why)
+static bool stack_add_zero(struct reader *r, struct stack_fields *x, uint32_t metric, enum sp_code why)
 {
     struct sp_profile *p = r->p;
     const struct sp_layout *l = x->s.layout == SP_NONE ? NULL : &p->layouts.v[x->s.layout];
@@ -629,86 +508,116 @@ static bool add_zero(struct reader *r, struct stack_fields *x, uint32_t *first, 
         return false;
     sp_emit(r->d, why, sp_here(r, "weights"), "it counts 0 of \"%s\"",
             sp_str_cstr(&p->strs, p->metrics.v[metric].name));
-    r->fields.n = r->values.n = 0;
+    r->fields.n = 0;
     for (uint32_t i = 0; l && i < l->n; i++)
-        if (!sp_vec_push(&r->fields, p->layout_fields.v[l->first + i]) ||
-            !sp_vec_push(&r->values, p->values.v[*first + i]))
+        if (!sp_vec_push(&r->fields, p->layout_fields.v[l->first + i]))
             return false;
+    if (!l)
+        r->values.n = 0;
     if (!sp_vec_push(&r->fields, ((struct sp_weight_field){metric, 0, 0})) ||
         !sp_vec_push(&r->values, ((struct sp_value){0, 0})))
         return false;
     x->s.layout = sp_layout_intern(p, r->fields.v, r->fields.n);
-    return x->s.layout != SP_NONE && keep_weights(r, first);
+    return x->s.layout != SP_NONE;
 }
 
 /* A stack has its event's primary metric, and not only derived ones. */
-static bool complete_weights(struct reader *r, struct stack_fields *x, uint32_t *first)
+static bool stack_complete_weights(struct reader *r, struct stack_fields *x)
 {
     struct sp_profile *p = r->p;
-    uint32_t primary = primary_of(r, x);
+    uint32_t primary = stack_primary(r, x);
     const struct sp_layout *l = x->s.layout == SP_NONE ? NULL : &p->layouts.v[x->s.layout];
-    bool found = false, derived = primary != SP_NONE && metric_is_derived(p, primary);
+    bool found = false, derived = primary != SP_NONE && stack_metric_is_derived(p, primary);
     for (uint32_t i = 0; l && i < l->n; i++) {
         uint32_t metric = p->layout_fields.v[l->first + i].metric;
         found = found || metric == primary;
-        derived = derived && metric_is_derived(p, metric);
+        derived = derived && stack_metric_is_derived(p, metric);
     }
-    return (found || add_zero(r, x, first, primary, SP_E115)) &&
-           (!derived || add_zero(r, x, first, sp_metric_intern(p, "samples", 7), SP_E127));
+    return (found || stack_add_zero(r, x, primary, SP_E115)) &&
+           (!derived || stack_add_zero(r, x, sp_metric_intern(p, "samples", 7), SP_E127));
 }
 
-static spaa_status add_stack(struct reader *r, struct stack_fields *x, uint32_t first)
+static void stack_reverse(uint32_t *f, size_t n)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        uint32_t t = f[i];
+        f[i] = f[n - 1 - i];
+        f[n - 1 - i] = t;
+    }
+}
+
+/* What the record says besides its frames and weights. */
+static bool stack_settle(struct reader *r, const struct sp_rec *rec, struct stack_fields *x, size_t kept)
 {
     struct sp_profile *p = r->p;
     if (x->s.context == SP_NONE) {
         struct sp_context none = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = SP_NONE};
         sp_emit(r->d, SP_E109, sp_here(r, "context"), "the event is taken as [unknown]");
-        if (find_unknown_event(r, &none.event))
-            x->s.context = sp_context_intern(p, &none);
+        if (!stack_unknown_event(r, &none.event) || (x->s.context = sp_context_intern(p, &none)) == SP_NONE)
+            return sp_no_memory(r);
     }
     if (p->header.root_first)
-        sp_reverse(p->stack_frames.v + x->s.first, x->s.n);
-    x->s.more = sp_take_more(r);
-    if (x->s.more == SP_STR_FAIL || x->s.context == SP_NONE || p->stacks.n >= SP_NONE - 1)
-        return sp_nomem(r->d);
+        stack_reverse(r->stack_frames.v, r->stack_frames.n);
+    if (!sp_extra(r, rec, SP_T_STACK, kept, &x->s.more))
+        return false;
     if (x->related.n) {
         if (p->related.n >= SP_RELATED_MAX || !sp_vec_push(&p->related, x->related))
-            return sp_nomem(r->d);
+            return sp_no_memory(r);
         x->s.related = (uint32_t)p->related.n & SP_RELATED_MAX;
     }
-    if (!settle_edges(r, x) || !complete_weights(r, x, &first) || !settle_exclusive(r, x, first) ||
-        !sp_vec_push(&p->stacks, x->s) || !sp_vec_push(&p->ids, x->id) ||
-        !enter_weights(r, (uint32_t)p->stacks.n - 1, x, first))
-        return sp_nomem(r->d);
-    return SPAA_OK;
+    return (stack_settle_edges(r, x) && stack_complete_weights(r, x)) || sp_no_memory(r);
 }
 
-spaa_status sp_read_stack(struct reader *r)
+static bool stack_append(struct reader *r, struct stack_fields *x)
+{
+    struct sp_profile *p = r->p;
+    uint32_t n;
+    if (!stack_settle_exclusive(r, x))
+        return false;
+    if (!sp_vec_reserve(&p->ids, p->ids.n + 1) ||
+        (n = sp_stack_append(p, r->stack_frames.v, r->stack_frames.n, x->s.context,
+                             (enum sp_stack_type)x->s.type)) == SP_NONE)
+        return sp_no_memory(r);
+    struct sp_stack *s = &p->stacks.v[n];
+    s->layout = x->s.layout;
+    s->exclusive = x->s.exclusive;
+    s->more = x->s.more;
+    s->related = x->s.related;
+    s->edges = x->s.edges;
+    p->ids.v[p->ids.n++] = x->id;
+    return stack_enter_weights(r, n, x->s.layout) || sp_no_memory(r);
+}
+
+static bool stack_take_fields(struct reader *r, const struct sp_rec_STACK *in, struct stack_fields *x)
+{
+    return (!in->id.p || sp_take_stack_id(r, &in->id, &x->id)) &&
+           (!in->frames.v.p || stack_frames(r, &in->frames, x)) &&
+           (!in->stack_type.p || stack_type(r, &in->stack_type, x)) &&
+           (!in->context.v.p || stack_context(r, &in->context, &x->s.context)) &&
+           (!in->weights.v.p || sp_take_weights(r, &in->weights, &r->values, &x->s.layout)) &&
+           (!in->exclusive.v.p || stack_exclusive(r, &in->exclusive, x)) &&
+           (!in->related_stacks.v.p || stack_related(r, &in->related_stacks, x)) && stack_edges(r, &in->h, x);
+}
+
+spaa_status sp_take_stack(struct reader *r, const struct sp_rec_STACK *in)
 {
     struct sp_profile *p = r->p;
     struct stack_fields x = {.s = {.context = SP_NONE, .layout = SP_NONE, .type = SP_UNIFIED},
                              .exclusive_frame = SP_NONE,
                              .exclusive_layout = SP_NONE};
-    size_t frames = p->stack_frames.n, values = p->values.n, related = p->related_stacks.n;
-    uint32_t first = 0;
-    struct sp_span key;
-    x.s.first = frames;
-    while (sp_json_key(&r->j, &key) && stack_member(r, key, &x, &first))
-        ;
-    spaa_status st = sp_json_status(r);
-    if (!st && x.missing && !r->deferred_pass)
-        st = SPAA_ERR_NOT_FOUND; /* its frames may come later */
-    if (!st && x.missing)
-        sp_emit(r->d, SP_E113, sp_here(r, "frames"), "%llu of them; [unknown] stands in their place",
-                (unsigned long long)x.missing);
-    if (!st)
-        st = add_stack(r, &x, first);
-    if (st) {
-        p->stack_frames.n = frames;
-        p->related_stacks.n = related;
-        p->related_ids.n = related;
+    size_t related = p->related_stacks.n, values = p->values.n, kept = r->kept.n;
+    spaa_status st = SPAA_ERR_INPUT;
+    r->values.n = r->own.n = r->stack_frames.n = 0;
+    if (stack_take_fields(r, in, &x)) {
+        if (x.missing && !r->deferred_pass)
+            st = SPAA_ERR_NOT_FOUND; /* its frames may come later */
+        else if (x.missing)
+            sp_emit(r->d, SP_E113, sp_here(r, "frames"), "%llu of them; [unknown] stands in their place",
+                    (unsigned long long)x.missing);
+        if (st != SPAA_ERR_NOT_FOUND && stack_settle(r, &in->h, &x, kept) && stack_append(r, &x))
+            return SPAA_OK;
     }
-    if (st || x.s.exclusive <= SP_EXCLUSIVE_SAME)
-        p->values.n = values;
-    return st;
+    p->related_stacks.n = p->related_ids.n = related;
+    p->values.n = values;
+    return st == SPAA_ERR_NOT_FOUND ? st : r->st;
 }
