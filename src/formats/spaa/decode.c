@@ -522,9 +522,13 @@ static const char *decode_key(struct sp_decoder *d, const char *p, enum sp_table
         d->nomem = true;
         return NULL;
     }
-    for (unsigned i = sp_first_field[table]; i < sp_first_field[table + 1]; i++)
-        if (sp_field_infos[i].length == s.n && memcmp(sp_field_infos[i].quoted + 1, s.p, s.n) == 0)
-            *position = sp_field_infos[i].position;
+    for (unsigned i = sp_first_field[table]; i < sp_first_field[table + 1]; i++) {
+        const struct sp_field_info *f = &sp_field_infos[i];
+        if (f->length == s.n && f->quoted[1] == *s.p && memcmp(f->quoted + 1, s.p, s.n) == 0) {
+            *position = f->position;
+            break;
+        }
+    }
     if (record && s.n == 4 && memcmp(s.p, "type", 4) == 0)
         *position = SP_POSITION_TYPE;
     return decode_space(d, p + 1);

@@ -61,6 +61,13 @@ struct pending {
     size_t number;
 };
 
+/* A line that uses what is defined later. */
+struct deferred {
+    struct sp_span text;
+    uint64_t line;
+    bool frame; /* waits for a dso, and others may wait for it */
+};
+
 typedef SP_VEC(struct sp_value) weight_values;
 
 struct reader {
@@ -100,8 +107,7 @@ struct reader {
     size_t mapped;
     bool duplicate_ids, unset_ids;
     SP_VEC(struct pending) pending;
-    SP_VEC(struct sp_span) deferred; /* lines that use what is defined later */
-    SP_VEC(uint64_t) deferred_lines;
+    SP_VEC(struct deferred) deferred;
     size_t deferred_bytes;
     uint64_t missing_refs;
 };

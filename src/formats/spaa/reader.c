@@ -110,9 +110,8 @@ static spaa_status reader_defer(struct reader *r)
         return SPAA_ERR_LIMIT;
     }
     char *copy = sp_arena_dup(&r->texts, r->l->p, r->l->n);
-    struct sp_span s = {copy, r->l->n};
-    return copy && sp_vec_push(&r->deferred, s) && sp_vec_push(&r->deferred_lines, r->line) ? SPAA_OK
-                                                                                            : sp_nomem(r->d);
+    struct deferred x = {{copy, r->l->n}, r->line, r->l->table == SP_T_FRAME};
+    return copy && sp_vec_push(&r->deferred, x) ? SPAA_OK : sp_nomem(r->d);
 }
 
 static spaa_status reader_take_record(struct reader *r)
@@ -312,16 +311,6 @@ static spaa_status reader_lines(struct reader *r, struct sp_input *in)
     }
 }
 
-static bool reader_waits_for_dso(const struct sp_span line)
-{
-    struct sp_decoder d;
-    struct sp_line l;
-    sp_decoder_init(&d);
-    bool frame = sp_decode_line(&d, line.p, line.n, &l) && l.table == SP_T_FRAME;
-    sp_decoder_free(&d);
-    return frame;
-}
-
 static spaa_status reader_deferred(struct reader *r)
 {
     spaa_status st = SPAA_OK;
@@ -329,10 +318,11 @@ static spaa_status reader_deferred(struct reader *r)
     /* Frames first: stacks that wait may wait for frames that wait for a dso. */
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; !st && i < r->deferred.n; i++) {
-            r->line = r->deferred_lines.v[i];
+            const struct deferred *x = &r->deferred.v[i];
+            r->line = x->line;
             r->offset = SP_NOWHERE;
-            if (reader_waits_for_dso(r->deferred.v[i]) == (pass == 0))
-                st = reader_take_single(r, r->deferred.v[i].p, r->deferred.v[i].n);
+            if (x->frame == (pass == 0))
+                st = reader_take_single(r, x->text.p, x->text.n);
         }
     }
     return st;
@@ -361,7 +351,6 @@ static void reader_free(struct reader *r)
     sp_map_free(&r->window_map);
     sp_vec_free(&r->pending);
     sp_vec_free(&r->deferred);
-    sp_vec_free(&r->deferred_lines);
 }
 
 spaa_status sp_spaa_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
@@ -390,7 +379,7 @@ spaa_status sp_spaa_read_with(struct sp_input *in, const struct sp_read_opts *op
         st = SPAA_ERR_INPUT;
     }
     if (!st && r->deferred.n) {
-        sp_emit(d, SP_W311, SP_AT_LINE(r->deferred_lines.v[0], SP_NOWHERE),
+        sp_emit(d, SP_W311, SP_AT_LINE(r->deferred.v[0].line, SP_NOWHERE),
                 "%zu lines use dictionary records that come after them; they were read last", r->deferred.n);
         st = reader_deferred(r);
     }
