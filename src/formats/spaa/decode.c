@@ -650,9 +650,9 @@ static void decode_return_to(struct sp_decoder *d, const struct marks *m)
     d->odd.n = m->odd;
 }
 
-/* A record that begins as those of spaa do, with its type: what is behind that. */
-static const char *decode_usual_start(struct sp_decoder *d, const char *p, struct sp_line *l,
-                                      enum sp_table *table)
+/* A record that begins with its type, as most do: what is behind that. */
+static const char *decode_leading_type(struct sp_decoder *d, const char *p, struct sp_line *l,
+                                       enum sp_table *table)
 {
     static const char start[] = "{\"type\":\"";
     size_t n = sizeof start - 1;
@@ -669,7 +669,7 @@ static const char *decode_record(struct sp_decoder *d, const char *p, struct sp_
 {
     const struct marks before = decode_marks(d);
     enum sp_table table = d->type_before;
-    const char *from = decode_usual_start(d, p, l, &table);
+    const char *from = decode_leading_type(d, p, l, &table);
     bool begun = from != NULL;
     for (;;) {
         struct sp_rec *rec = decode_new_row(d, table, p, SP_JSON_OBJECT);
