@@ -573,9 +573,9 @@ static const char *decode_member(struct sp_decoder *d, const char *p, enum sp_ta
 {
     const unsigned first = sp_first_field[table], count = sp_first_field[table + 1] - first;
     unsigned position = d->follows[table][*last];
-    const struct sp_field_info *f = &sp_field_infos[first + position];
-    struct sp_token key = {p + 1, f->length, SP_JSON_STRING, false};
-    const char *value = position < count ? decode_expected(d, p, f) : NULL;
+    const struct sp_field_info *f = position < count ? &sp_field_infos[first + position] : NULL;
+    struct sp_token key = {p + 1, f ? f->length : 0u, SP_JSON_STRING, false};
+    const char *value = f ? decode_expected(d, p, f) : NULL;
     bool inside = false;
     if (!value) {
         value = decode_key(d, p, table, record, &key, &position);
