@@ -275,7 +275,7 @@ static void put_validated(struct sp_buf *out, struct text t, const struct how *h
 {
     struct sp_diags d;
     struct sp_input *in = open_text(t, how, &d);
-    spaa_status st = sp_spaa_validate_chunked(in, &d, !how->strict, how->threads);
+    spaa_status st = sp_spaa_validate_chunked(in, &d, how->threads);
     sp_input_close(in);
     put_findings(out, &d, st);
 }

@@ -10,6 +10,7 @@
  */
 #include "formats/spaa/decode.h"
 
+#include "base/hash.h"
 #include "model/vocab.h"
 
 #include <stddef.h>
@@ -235,37 +236,36 @@ static bool decode_list_odd(struct sp_decoder *d, struct sp_rec *rec, struct sp_
 static const char *decode_object(struct sp_decoder *d, const char *p, enum sp_table table, struct sp_rec *rec,
                                  bool record, bool begun);
 
-/*
- * The digits at p, of any number; *v is their value where they are at most nine. Up to eight of them at once,
- * since where such a number ends is hard to predict: they are shifted to the end of a word, then added up in
- * pairs.
- */
-static inline const char *decode_small(const struct sp_decoder *d, const char *p, uint32_t *v)
+/* A whole number below 10^9 in its shortest form; NULL: it is something else. */
+static inline const char *decode_small(const struct sp_decoder *d, const char *p, uint32_t *out)
 {
-    uint32_t n = 0, digit;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (d->end - p >= 8) {
-        uint64_t w;
+    uint64_t w;
+    if (d->end - p > (ptrdiff_t)sizeof w) { /* up to 7 digits at once */
         memcpy(&w, p, sizeof w);
         w ^= 0x3030303030303030u;
         uint64_t other = ((w + 0x7676767676767676u) | w) & 0x8080808080808080u;
         unsigned digits = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
-        if (digits - 1 < 7) {
+        if (!digits || (*p == '0' && digits > 1))
+            return NULL;
+        if (digits < 8) {
             w <<= 64 - 8 * digits;
             w = w * 10 + (w >> 8);
-            *v = (uint32_t)(((w & 0x000000FF000000FFu) * 0x000F424000000064u +
-                             ((w >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u) >>
-                            32);
+            *out = (uint32_t)(((w & 0x000000FF000000FFu) * 0x000F424000000064u +
+                               ((w >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u) >>
+                              32);
             return p + digits;
         }
     }
 #endif
-    while ((digit = (uint32_t)(unsigned char)*p - '0') < 10) {
-        n = n * 10 + digit; /* wraps where there are more */
-        p++;
-    }
-    *v = n;
-    return p;
+    const char *s = p;
+    uint32_t v = 0;
+    while (is_digit(*s) && s - p < 10)
+        v = v * 10 + (uint32_t)(*s++ - '0');
+    if (s == p || s - p > 9 || (*p == '0' && s - p > 1))
+        return NULL;
+    *out = v;
+    return s;
 }
 
 static const char *decode_ids(struct sp_decoder *d, const char *p, struct sp_rec *rec,
@@ -282,15 +282,17 @@ static const char *decode_ids(struct sp_decoder *d, const char *p, struct sp_rec
             return NULL;
         }
         uint32_t *at = d->ids.v + d->ids.n, *full = d->ids.v + d->ids.cap;
-        do { /* small numbers without anything but commas between */
-            uint32_t v;
-            const char *s = decode_small(d, p, &v);
-            if (s == p || s - p > 9 || (*p == '0' && s - p > 1) || (*s != ',' && *s != ']'))
+        while (at < full) { /* small numbers without anything but commas between */
+            const char *s = decode_small(d, p, at);
+            if (!s || (*s != ',' && *s != ']'))
                 break;
-            *at++ = v;
+            at++;
+            p = s + 1;
             more = *s == ',';
-            p = more ? decode_space(d, s + 1) : s + 1;
-        } while (more && at < full);
+            if (!more)
+                break;
+            p = decode_space(d, p);
+        }
         d->ids.n = (size_t)(at - d->ids.v);
         if (!more || at == full)
             continue;
@@ -323,9 +325,37 @@ static const char *decode_ids(struct sp_decoder *d, const char *p, struct sp_rec
             return NULL;
         p = more ? decode_space(d, p + 1) : p + 1;
     }
+    out->text = from;
     out->v = (struct sp_token){from, (uint32_t)(p - from), SP_JSON_ARRAY, false};
     out->count = (uint32_t)(d->ids.n - out->first);
     return p;
+}
+
+/* What was decoded stands again at p: what is behind it. */
+static inline const char *decode_again(const struct sp_decoder *d, const char *p, const struct sp_repeated *r,
+                                       enum sp_json_type kind, struct sp_nested *out)
+{
+    if (!r->n || r->since != d->cleared || (size_t)(d->end - p) < r->n || memcmp(p, r->p, r->n) != 0)
+        return NULL;
+    *out = (struct sp_nested){{p, r->n, (unsigned char)kind, false}, r->p, r->first, r->count};
+    return p + r->n;
+}
+
+/* To be known again; `odd`: how much there was before, for what is out of the ordinary is decoded each time.
+ */
+static inline void decode_remember(const struct sp_decoder *d, struct sp_repeated *r,
+                                   const struct sp_nested *x, size_t odd)
+{
+    if (d->odd.n == odd)
+        *r = (struct sp_repeated){x->text, x->v.n, x->first, x->count, d->cleared};
+}
+
+/* Where a context like that at p would be remembered. */
+static struct sp_repeated *decode_context_place(struct sp_decoder *d, const char *p)
+{
+    size_t most = d->end - p < 512 ? (size_t)(d->end - p) : 512;
+    const char *brace = memchr(p, '}', most);
+    return brace ? &d->contexts[sp_hash64(p, (size_t)(brace - p)) % SP_REPEATED] : NULL;
 }
 
 static const char *decode_list(struct sp_decoder *d, const char *p, struct sp_rec *rec,
@@ -333,6 +363,10 @@ static const char *decode_list(struct sp_decoder *d, const char *p, struct sp_re
 {
     const char *from = p;
     enum sp_table inner = f->inner;
+    size_t odd = d->odd.n;
+    if (inner == SP_T_WEIGHT && (p = decode_again(d, from, &d->weights, SP_JSON_ARRAY, out)))
+        return p;
+    p = from;
     out->first = (uint32_t)d->rows[inner].n;
     p = decode_space(d, p + 1);
     for (bool more = *p != ']'; more; p = more ? decode_space(d, p + 1) : p) {
@@ -358,8 +392,11 @@ static const char *decode_list(struct sp_decoder *d, const char *p, struct sp_re
             return NULL;
     }
     p++;
+    out->text = from;
     out->v = (struct sp_token){from, (uint32_t)(p - from), SP_JSON_ARRAY, false};
     out->count = (uint32_t)(d->rows[inner].n - out->first);
+    if (inner == SP_T_WEIGHT)
+        decode_remember(d, &d->weights, out, odd);
     return p;
 }
 
@@ -374,34 +411,38 @@ static const char *decode_nested(struct sp_decoder *d, const char *p, struct sp_
         return decode_list(d, p, rec, f, out);
     if (inner == SP_T_ANYTHING)
         return decode_any(d, p, &out->v, inside);
+    struct sp_repeated *place = inner == SP_T_CONTEXT ? decode_context_place(d, p) : NULL;
+    size_t odd = d->odd.n;
+    if (place && (p = decode_again(d, from, place, SP_JSON_OBJECT, out)))
+        return p;
+    p = from;
     out->first = (uint32_t)d->rows[inner].n;
     struct sp_rec *row = decode_new_row(d, inner, p, SP_JSON_OBJECT);
     p = row ? decode_object(d, p + 1, inner, row, false, false) : NULL;
     if (!p)
         return NULL;
+    out->text = from;
     out->v = (struct sp_token){from, (uint32_t)(p - from), SP_JSON_OBJECT, false};
     out->count = 1;
+    if (place)
+        decode_remember(d, place, out, odd);
     return p;
 }
 
-static bool decode_fits(enum sp_field_type want, char c)
+/* By its first character, a value is of one of these types, and a field takes some of them. */
+enum { A_STRING = 1, A_NUMBER = 2, A_BOOL = 4, AN_OBJECT = 8, AN_ARRAY = 16 };
+static const unsigned char first_says[256] = {
+    ['"'] = A_STRING, ['-'] = A_NUMBER,  ['0' ... '9'] = A_NUMBER, ['t'] = A_BOOL,
+    ['f'] = A_BOOL,   ['{'] = AN_OBJECT, ['['] = AN_ARRAY};
+static const unsigned char field_takes[] = {
+    [SP_IS_STRING] = A_STRING, [SP_IS_ENUM] = A_STRING,          [SP_IS_NUMBER] = A_NUMBER,
+    [SP_IS_BOOL] = A_BOOL,     [SP_IS_ID] = A_STRING | A_NUMBER, [SP_IS_OBJECT] = AN_OBJECT,
+    [SP_IS_LIST] = AN_ARRAY,   [SP_IS_IDS] = AN_ARRAY,
+};
+
+static inline bool decode_fits(enum sp_field_type want, char c)
 {
-    bool number = c == '-' || is_digit(c);
-    switch (want) {
-    case SP_IS_STRING:
-    case SP_IS_ENUM:
-        return c == '"';
-    case SP_IS_NUMBER:
-        return number;
-    case SP_IS_BOOL:
-        return c == 't' || c == 'f';
-    case SP_IS_ID:
-        return c == '"' || number;
-    case SP_IS_OBJECT:
-        return c == '{';
-    default:
-        return c == '[';
-    }
+    return first_says[(unsigned char)c] & field_takes[want];
 }
 
 /* The first value of its type, at p, of the field. */
@@ -534,27 +575,25 @@ static const char *decode_key(struct sp_decoder *d, const char *p, enum sp_table
     return decode_space(d, p + 1);
 }
 
-/* n bytes are equal, at least 4; most keys with what is around them take one or two words. */
+/* Equal bytes, at least four: most keys are too short for a call. */
 static inline bool decode_same(const char *a, const char *b, size_t n)
 {
-    if (n < 8) {
-        uint32_t x[2], y[2];
-        memcpy(&x[0], a, 4);
-        memcpy(&x[1], a + n - 4, 4);
-        memcpy(&y[0], b, 4);
-        memcpy(&y[1], b + n - 4, 4);
-        return x[0] == y[0] && x[1] == y[1];
+    uint64_t x, y, differ = 0;
+    if (n < sizeof x) {
+        uint32_t u[4];
+        memcpy(&u[0], a, 4);
+        memcpy(&u[1], b, 4);
+        memcpy(&u[2], a + n - 4, 4);
+        memcpy(&u[3], b + n - 4, 4);
+        return !((u[0] ^ u[1]) | (u[2] ^ u[3]));
     }
-    uint64_t x, y;
-    for (size_t i = 0; i + 8 < n; i += 8) {
-        memcpy(&x, a + i, 8);
-        memcpy(&y, b + i, 8);
-        if (x != y)
-            return false;
+    for (size_t at = 0; at < n; at += sizeof x) {
+        size_t from = at + sizeof x <= n ? at : n - sizeof x;
+        memcpy(&x, a + from, sizeof x);
+        memcpy(&y, b + from, sizeof y);
+        differ |= x ^ y;
     }
-    memcpy(&x, a + n - 8, 8);
-    memcpy(&y, b + n - 8, 8);
-    return x == y;
+    return !differ;
 }
 
 /* The key of the field that is expected, and its colon: NULL if it is another. */
@@ -648,6 +687,7 @@ static void decode_return_to(struct sp_decoder *d, const struct marks *m)
     d->ids.n = m->ids;
     d->other_ids.n = m->other_ids;
     d->odd.n = m->odd;
+    d->cleared++;
 }
 
 /* A record that begins with its type, as most do: what is behind that. */
@@ -667,10 +707,12 @@ static const char *decode_leading_type(struct sp_decoder *d, const char *p, stru
 /* The object at p. */
 static const char *decode_record(struct sp_decoder *d, const char *p, struct sp_line *l)
 {
-    const struct marks before = decode_marks(d);
     enum sp_table table = d->type_before;
     const char *from = decode_leading_type(d, p, l, &table);
     bool begun = from != NULL;
+    struct marks before;
+    if (!begun)
+        before = decode_marks(d);
     for (;;) {
         struct sp_rec *rec = decode_new_row(d, table, p, SP_JSON_OBJECT);
         if (!rec)

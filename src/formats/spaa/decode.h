@@ -16,7 +16,9 @@
  *
  * fields.def makes a struct per kind of object: for each field the first value of the right type. Objects
  * inside objects are decoded with them, each kind into a table of its own; a list is a run of rows there, in
- * order. What has no place in the structs is listed in `odd`, in the order of the text, chained by object:
+ * order. Objects and lists of the same text may share their rows, whose spans then point to where it stood
+ * first (sp_nested.text). What has no place in
+ * the structs is listed in `odd`, in the order of the text, chained by object:
  * members without a field, values of another type, keys that stood in the object before.
  *
  * A decoder belongs to one thread at a time. Spans point into the text, which has to outlive what was
@@ -87,6 +89,7 @@ struct sp_token {
 /* An object (one row of its table), a list of objects (count rows) or of ids (count of d->ids). */
 struct sp_nested {
     struct sp_token v;
+    const char *text; /* where the rows' text begins: v.p, or further up, see above */
     uint32_t first, count;
 };
 
@@ -167,6 +170,17 @@ struct sp_line {
     uint32_t odd_first, odd_end; /* the entries of all objects of the line, in the order of the text */
 };
 
+/*
+ * A text that was decoded: where the same stands again, the same rows are meant. Stacks share contexts, and
+ * mostly weigh in their leaf what they weigh.
+ */
+struct sp_repeated {
+    const char *p;
+    uint32_t n, first, count;
+    uint32_t since; /* d->cleared when it was decoded; later, it is forgotten */
+};
+#define SP_REPEATED 256u /* contexts */
+
 struct sp_rows {
     char *v;
     size_t n, cap;
@@ -187,6 +201,8 @@ struct sp_decoder {
     bool other_type; /* the record is of another type than it was taken for */
     struct sp_unique unique;
     struct sp_buf text;
+    uint32_t cleared; /* how often rows were taken back */
+    struct sp_repeated weights, contexts[SP_REPEATED];
 };
 
 void sp_decoder_init(struct sp_decoder *d);

@@ -45,17 +45,6 @@ struct sp_decimal sp_decimal(struct sp_span s)
     return d;
 }
 
-bool sp_decimal_is_zero(struct sp_span number)
-{
-    return sp_decimal(number).zero;
-}
-
-bool sp_decimal_is_negative(struct sp_span number)
-{
-    struct sp_decimal d = sp_decimal(number);
-    return d.negative && !d.zero;
-}
-
 static char next_digit(struct sp_decimal *d)
 {
     if (d->p < d->end && *d->p == '.')
@@ -87,5 +76,7 @@ int sp_decimal_order(struct sp_decimal a, struct sp_decimal b)
 
 int sp_decimal_compare(struct sp_span a, struct sp_span b)
 {
+    if (a.n == b.n && memcmp(a.p, b.p, a.n) == 0) /* as what a leaf weighs of its stack, mostly */
+        return 0;
     return sp_decimal_order(sp_decimal(a), sp_decimal(b));
 }

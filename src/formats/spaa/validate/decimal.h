@@ -13,8 +13,15 @@ struct sp_decimal {
 struct sp_decimal sp_decimal(struct sp_span number); /* points into the text */
 int sp_decimal_order(struct sp_decimal a, struct sp_decimal b);
 
-bool sp_decimal_is_zero(struct sp_span number);
-bool sp_decimal_is_negative(struct sp_span number); /* -0 is not */
+/* Most numbers show it by their first character. */
+static inline bool sp_decimal_is_zero(struct sp_span number)
+{
+    return (unsigned char)(*number.p - '1') > 8 && sp_decimal(number).zero;
+}
+static inline bool sp_decimal_is_negative(struct sp_span number) /* -0 is not */
+{
+    return *number.p == '-' && !sp_decimal(number).zero;
+}
 int sp_decimal_compare(struct sp_span a, struct sp_span b);
 
 #endif

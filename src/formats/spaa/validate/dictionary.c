@@ -3,14 +3,14 @@
 
 #include "base/num.h"
 
-static bool starts_with(struct sp_span s, const char *prefix)
+static bool dictionary_starts_with(struct sp_span s, const char *prefix)
 {
     size_t n = strlen(prefix);
     return s.n >= n && memcmp(s.p, prefix, n) == 0;
 }
 
 /* Hex digits, with or without 0x. */
-static bool is_hex(struct sp_span s)
+static bool dictionary_is_hex(struct sp_span s)
 {
     if (s.n > 2 && s.p[0] == '0' && (s.p[1] | 32) == 'x') {
         s.p += 2;
@@ -30,19 +30,20 @@ void sp_begin_dso(struct sp_validator *v)
     v->dso.entry = SP_ID_NONE;
 }
 
-void sp_check_dso_id(struct sp_validator *v, const struct sp_value *x)
+void sp_check_dso_id(struct sp_validator *v, const struct sp_checked *x)
 {
-    v->dso.entry = sp_define(v, &v->dsos, x, &v->dso.fresh);
+    v->dso.entry = sp_define(v, &v->known->dsos, x, &v->dso.fresh);
 }
 
-void sp_check_dso_name(struct sp_validator *v, const struct sp_value *x)
+void sp_check_dso_name(struct sp_validator *v, const struct sp_checked *x)
 {
     v->dso.nameless = sp_span_is(x->text, "[unknown]");
-    v->dso.kernel_name = starts_with(x->text, "[kernel]") || starts_with(x->text, "[kernel.") ||
-                         starts_with(x->text, "[guest.kernel");
+    v->dso.kernel_name = dictionary_starts_with(x->text, "[kernel]") ||
+                         dictionary_starts_with(x->text, "[kernel.") ||
+                         dictionary_starts_with(x->text, "[guest.kernel");
 }
 
-void sp_check_build_id(struct sp_validator *v, const struct sp_value *x)
+void sp_check_build_id(struct sp_validator *v, const struct sp_checked *x)
 {
     size_t ok = 0;
     while (ok < x->text.n && strchr("0123456789abcdef", x->text.p[ok]) && x->text.p[ok])
@@ -51,13 +52,14 @@ void sp_check_build_id(struct sp_validator *v, const struct sp_value *x)
         sp_report(v, SP_E122, x->raw.p, "\"%.*s\"", SP_CLIP(x->text));
 }
 
-void sp_check_is_kernel(struct sp_validator *v, const struct sp_value *x)
+void sp_check_is_kernel(struct sp_validator *v, const struct sp_checked *x)
 {
     v->dso.kernel = x->truth;
 }
 
-void sp_finish_dso(struct sp_validator *v)
+void sp_finish_dso(struct sp_validator *v, const struct sp_rec *rec)
 {
+    (void)rec;
     if (v->dso.kernel_name && !v->dso.kernel) {
         size_t cut = sp_path_push(v, "is_kernel", 9);
         sp_report_title(v, SP_E125, NULL);
@@ -65,7 +67,7 @@ void sp_finish_dso(struct sp_validator *v)
     }
     if (v->dso.entry == SP_ID_NONE || !v->dso.fresh)
         return;
-    struct sp_id *e = &v->dsos.v[v->dso.entry];
+    struct sp_id *e = &v->known->dsos.v[v->dso.entry];
     unsigned wrong = v->dso.kernel ? SP_ID_USER : v->dso.nameless ? 0 : SP_ID_KERNEL;
     if (e->bits & wrong) {
         size_t cut = sp_path_push(v, "is_kernel", 9);
@@ -85,55 +87,55 @@ void sp_begin_frame(struct sp_validator *v)
     v->frame.kind = -1;
 }
 
-void sp_check_frame_id(struct sp_validator *v, const struct sp_value *x)
+void sp_check_frame_id(struct sp_validator *v, const struct sp_checked *x)
 {
-    v->frame.entry = sp_define(v, &v->frames, x, &v->frame.fresh);
+    v->frame.entry = sp_define(v, &v->known->frames, x, &v->frame.fresh);
     v->frame.small = sp_small_id(x->text.p, x->text.n);
 }
 
-void sp_check_func(struct sp_validator *v, const struct sp_value *x)
+void sp_check_func(struct sp_validator *v, const struct sp_checked *x)
 {
     v->frame.func_at = x->raw.p;
-    v->frame.func_is_hex = is_hex(x->text);
+    v->frame.func_is_hex = dictionary_is_hex(x->text);
 }
 
-void sp_check_func_resolved(struct sp_validator *v, const struct sp_value *x)
+void sp_check_func_resolved(struct sp_validator *v, const struct sp_checked *x)
 {
     v->frame.unresolved = !x->truth;
 }
 
-void sp_check_frame_dso(struct sp_validator *v, const struct sp_value *x)
+void sp_check_frame_dso(struct sp_validator *v, const struct sp_checked *x)
 {
     v->frame.has_dso = true;
     v->frame.dso_fp = sp_fingerprint(x->text.p, x->text.n);
-    v->frame.dso = sp_refer(v, &v->dsos, x->text, x->raw.p, SP_REF_FRAME_DSO, 0);
+    v->frame.dso = sp_refer(v, &v->known->dsos, x->text, x->raw.p, SP_REF_FRAME_DSO, 0);
 }
 
-static void check_hex(struct sp_validator *v, const struct sp_value *x)
+static void dictionary_check_hex(struct sp_validator *v, const struct sp_checked *x)
 {
-    if (!is_hex(x->text))
+    if (!dictionary_is_hex(x->text))
         sp_report(v, SP_E126, x->raw.p, "\"%.*s\"", SP_CLIP(x->text));
 }
 
-void sp_check_ip(struct sp_validator *v, const struct sp_value *x)
+void sp_check_ip(struct sp_validator *v, const struct sp_checked *x)
 {
     v->frame.has_ip = true;
     v->frame.ip = sp_fingerprint(x->text.p, x->text.n);
-    check_hex(v, x);
+    dictionary_check_hex(v, x);
 }
 
-void sp_check_symoff(struct sp_validator *v, const struct sp_value *x)
+void sp_check_symoff(struct sp_validator *v, const struct sp_checked *x)
 {
     v->frame.symoff = sp_fingerprint(x->text.p, x->text.n);
-    check_hex(v, x);
+    dictionary_check_hex(v, x);
 }
 
-void sp_check_inlined(struct sp_validator *v, const struct sp_value *x)
+void sp_check_inlined(struct sp_validator *v, const struct sp_checked *x)
 {
     v->frame.inlined = x->truth;
 }
 
-void sp_check_inline_depth(struct sp_validator *v, const struct sp_value *x)
+void sp_check_inline_depth(struct sp_validator *v, const struct sp_checked *x)
 {
     int64_t depth;
     unsigned scale;
@@ -146,18 +148,18 @@ void sp_check_inline_depth(struct sp_validator *v, const struct sp_value *x)
     }
 }
 
-void sp_check_frame_kind(struct sp_validator *v, const struct sp_value *x)
+void sp_check_frame_kind(struct sp_validator *v, const struct sp_checked *x)
 {
     v->frame.kind = x->choice;
     v->frame.kind_at = x->raw.p;
 }
 
-static void kind_against_dso(struct sp_validator *v)
+static void dictionary_kind_against_dso(struct sp_validator *v)
 {
     unsigned mine = v->frame.kind == SP_USER ? SP_ID_USER : v->frame.kind == SP_KERNEL ? SP_ID_KERNEL : 0;
     if (v->frame.dso == SP_ID_NONE || !mine)
         return;
-    struct sp_id *dso = &v->dsos.v[v->frame.dso];
+    struct sp_id *dso = &v->known->dsos.v[v->frame.dso];
     if (!(dso->bits & SP_ID_DEFINED)) {
         dso->bits = (dso->bits | mine) & 0xFF;
         return;
@@ -171,8 +173,9 @@ static void kind_against_dso(struct sp_validator *v)
     }
 }
 
-void sp_finish_frame(struct sp_validator *v)
+void sp_finish_frame(struct sp_validator *v, const struct sp_rec *rec)
 {
+    (void)rec;
     if (v->frame.unresolved && v->frame.func_at && !v->frame.func_is_hex) {
         size_t cut = sp_path_push(v, "func", 4);
         sp_report_title(v, SP_W217, v->frame.func_at);
@@ -184,20 +187,20 @@ void sp_finish_frame(struct sp_validator *v)
                   v->frame.inlined ? "inlined" : "not inlined", (unsigned)v->frame.depth);
         sp_path_cut(v, cut);
     }
-    kind_against_dso(v);
+    dictionary_kind_against_dso(v);
     if (v->frame.entry == SP_ID_NONE || !v->frame.fresh)
         return;
-    struct sp_id *e = &v->frames.v[v->frame.entry];
+    struct sp_id *e = &v->known->frames.v[v->frame.entry];
     struct sp_fp where[3] = {v->frame.dso_fp, v->frame.ip, v->frame.symoff};
     e->place = v->frame.has_dso && v->frame.has_ip ? sp_fingerprint(where, sizeof where).a | 1 : 0;
     e->extra = (v->frame.has_depth ? v->frame.depth : v->frame.inlined ? SP_EXTRA_MAX : 0) & 0xFFF;
     unsigned kind = v->frame.kind == SP_USER ? SP_ID_USER : v->frame.kind == SP_KERNEL ? SP_ID_KERNEL : 0;
     e->bits = (uint64_t)(SP_ID_DEFINED | (v->frame.inlined ? SP_ID_INLINED : 0) | kind) & 0xFF;
-    sp_ids_note_small(&v->frames, v->frame.small, v->frame.entry);
+    sp_ids_note_small(&v->known->frames, v->frame.small, v->frame.entry);
 }
 
-void sp_check_thread_tid(struct sp_validator *v, const struct sp_value *x)
+void sp_check_thread_tid(struct sp_validator *v, const struct sp_checked *x)
 {
     bool fresh;
-    sp_define(v, &v->threads, x, &fresh);
+    sp_define(v, &v->known->threads, x, &fresh);
 }

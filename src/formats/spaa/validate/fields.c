@@ -5,156 +5,97 @@
 #define sp_check_none NULL
 #define sp_begin_none NULL
 
-#define STRING     .type = SP_IS_STRING
-#define NUMBER     .type = SP_IS_NUMBER
-#define BOOL       .type = SP_IS_BOOL
-#define ID         .type = SP_IS_ID
-#define IDS        .type = SP_IS_IDS
-#define ENUM(list) .type = SP_IS_ENUM, .names = list
-#define OBJECT(of) .type = SP_IS_OBJECT, .inner = SP_T_##of
-#define LIST(of)   .type = SP_IS_LIST, .inner = SP_T_##of
-#define MUST       true
-#define MAY        false
-
-static const struct sp_field fields[SP_FIELDS] = {
-#define SP_TABLE(t, where, begin)
-#define SP_FIELD(t, key, need, kind, fn)                                                                     \
-    {.table = SP_T_##t, .name = #key, .length = sizeof #key - 1, .must = need, kind, .check = sp_check_##fn},
+static void (*const checks[SP_FIELDS])(struct sp_validator *v, const struct sp_checked *x) = {
+#define SP_TABLE(table, where, begin)
+#define SP_FIELD(table, name, need, type, check) sp_check_##check,
 #include "formats/spaa/fields.def"
 #undef SP_TABLE
 #undef SP_FIELD
 };
 
 static void (*const begins[SP_TABLES])(struct sp_validator *v) = {
-#define SP_TABLE(t, where, begin) [SP_T_##t] = sp_begin_##begin,
-#define SP_FIELD(t, key, need, kind, fn)
+#define SP_TABLE(table, where, begin) sp_begin_##begin,
+#define SP_FIELD(table, name, need, type, check)
 #include "formats/spaa/fields.def"
 #undef SP_TABLE
 #undef SP_FIELD
 };
 
-void sp_fields_init(struct sp_validator *v)
-{
-    for (int t = 0, i = 0; t < SP_TABLES; t++) {
-        v->first_field[t] = (unsigned char)i;
-        while (i < SP_FIELDS && fields[i].table == t)
-            i++;
-    }
-    v->first_field[SP_TABLES] = SP_FIELDS;
-    for (int i = 0; i < SP_FIELDS; i++)
-        v->field_keys[i] = sp_fingerprint(fields[i].name, fields[i].length);
-}
-
-bool sp_field_known(const struct sp_validator *v, enum sp_table table, struct sp_fp key)
-{
-    for (int i = v->first_field[table]; i < v->first_field[table + 1]; i++)
-        if (sp_fp_equal(v->field_keys[i], key))
-            return true;
-    return false;
-}
-
-static const char *type_name(enum sp_json_type t)
+static const char *fields_type_name(unsigned kind)
 {
     static const char *const names[] = {"nothing",  "an object", "an array", "a string",
                                         "a number", "true",      "false",    "null"};
-    return names[t];
+    return names[kind];
 }
 
-static void wrong_type(struct sp_validator *v, const char *at, const char *wanted, enum sp_json_type found)
+void sp_report_type(struct sp_validator *v, const char *at, const char *wanted, unsigned found)
 {
-    sp_report(v, SP_E110, at, "expected %s, found %s", wanted, type_name(found));
+    sp_report(v, SP_E110, at, "expected %s, found %s", wanted, fields_type_name(found));
 }
 
-static void run_check(struct sp_validator *v, const struct sp_value *x)
+/* The first value of a field, where that is of another type: the decoder took a later one, if any. */
+static const struct sp_odd *fields_first_wrong(const struct sp_validator *v, const struct sp_rec *rec,
+                                               unsigned position)
 {
-    if (x->field->check)
-        x->field->check(v, x);
+    const struct sp_odd *odd = v->decoder.odd.v;
+    if (!(rec->wrong >> position & 1))
+        return NULL;
+    for (uint32_t i = rec->odd; i != SP_ODD_END; i = odd[i].next)
+        if (odd[i].position == position && odd[i].what & SP_ODD_WRONG && !(odd[i].what & SP_ODD_AGAIN))
+            return &odd[i];
+    return NULL;
 }
 
-/* The members of an object, appended to v->members. */
-static bool list_members(struct sp_validator *v, struct sp_span raw)
+static const struct sp_token *fields_value(const struct sp_rec *rec, const struct sp_field_info *f)
 {
-    struct sp_json j;
-    struct sp_span key;
-    bool ok = true;
-    sp_json_init(&j, raw.p, raw.n);
-    sp_json_object(&j);
-    while (ok && sp_json_key(&j, &key)) {
-        bool inside = key.p >= raw.p && key.p <= raw.p + raw.n;
-        struct sp_member m = {.key = sp_fingerprint(key.p, key.n),
-                              .prefixed = key.n > 2 && key.p[0] == 'x' && key.p[1] == '_'};
-        if (inside)
-            m.name = key;
-        ok = sp_json_skip(&j, &m.raw) && sp_vec_push(&v->members, m);
+    return (const struct sp_token *)(const void *)((const char *)rec + f->offset);
+}
+
+const struct sp_nested *sp_field_nested(const struct sp_validator *v, const struct sp_rec *rec,
+                                        unsigned field)
+{
+    const struct sp_field_info *f = &sp_field_infos[field];
+    if (!(rec->present >> f->position & 1) || fields_first_wrong(v, rec, f->position))
+        return NULL;
+    return (const struct sp_nested *)(const void *)fields_value(rec, f);
+}
+
+bool sp_states_derivation(const struct sp_validator *v, const struct sp_rec *rec)
+{
+    const struct sp_odd *odd = v->decoder.odd.v;
+    for (uint32_t i = rec->odd; i != SP_ODD_END; i = odd[i].next) {
+        const struct sp_token *key = &odd[i].key;
+        if (odd[i].what & SP_ODD_UNKNOWN && !key->escaped && key->n >= 10 &&
+            memmem(key->p, key->n, "derivation", 10))
+            return true;
     }
-    if (!ok || j.error)
-        v->status = sp_nomem(v->d); /* the text itself was read before */
-    sp_json_free(&j);
-    return v->status == SPAA_OK;
+    return false;
 }
 
-static void check_object(struct sp_validator *v, struct sp_value *x)
+static void fields_check_object(struct sp_validator *v, struct sp_checked *x, unsigned table, uint32_t row)
 {
-    x->members = v->members.n;
-    if (!list_members(v, x->raw))
-        return;
-    x->nmembers = v->members.n - x->members;
-    sp_check_table(v, x->field->inner, x->raw.p, x->members, x->nmembers);
-    if (v->status == SPAA_OK)
-        run_check(v, x);
-    v->members.n = x->members;
+    x->rec = sp_rec_any(&v->decoder, table, row);
+    sp_check_table(v, table, x->rec, x->raw.p);
+    if (v->status == SPAA_OK && checks[x->field - sp_field_infos])
+        checks[x->field - sp_field_infos](v, x);
 }
 
-static void check_list(struct sp_validator *v, struct sp_value *x)
+static void fields_check_list(struct sp_validator *v, const struct sp_field_info *f,
+                              const struct sp_nested *list)
 {
-    struct sp_json j;
-    sp_json_init(&j, x->raw.p, x->raw.n);
-    sp_json_array(&j);
-    for (size_t i = 0; v->status == SPAA_OK && sp_json_item(&j); i++) {
-        enum sp_json_type t = sp_json_type(&j);
-        struct sp_value item = {.field = x->field, .index = i};
-        if (!sp_json_skip(&j, &item.raw))
-            break;
+    for (uint32_t i = 0; i < list->count && v->status == SPAA_OK; i++) {
+        const struct sp_rec *rec = sp_rec_any(&v->decoder, f->inner, list->first + i);
+        struct sp_checked x = {.field = f, .raw = {rec->p + v->shift, 0}, .index = i};
         size_t cut = sp_path_item(v, i);
-        if (t == SP_JSON_OBJECT)
-            check_object(v, &item);
+        if (rec->kind == SP_JSON_OBJECT)
+            fields_check_object(v, &x, f->inner, list->first + i);
         else
-            wrong_type(v, item.raw.p, "an object", t);
+            sp_report_type(v, x.raw.p, "an object", rec->kind);
         sp_path_cut(v, cut);
     }
-    if (j.error)
-        v->status = sp_nomem(v->d);
-    sp_json_free(&j);
 }
 
-static void check_ids(struct sp_validator *v, struct sp_value *x)
-{
-    struct sp_json *j = &v->reader;
-    sp_json_reset(j, x->raw.p, x->raw.n);
-    sp_json_array(j);
-    struct sp_value item = {.field = x->field};
-    for (; v->status == SPAA_OK && sp_json_item(j); item.index++) {
-        enum sp_json_type t = sp_json_type(j);
-        item.raw = (struct sp_span){j->p, 0};
-        if (t == SP_JSON_NUMBER ? sp_json_number(j, &item.text)
-                                : t == SP_JSON_STRING && sp_json_string_value(j, &item.text)) {
-            item.raw.n = (size_t)(j->p - item.raw.p);
-            run_check(v, &item);
-            continue;
-        }
-        if (j->error || !sp_json_skip(j, &item.raw))
-            break;
-        size_t cut = sp_path_item(v, item.index);
-        wrong_type(v, item.raw.p, "a number or a string", t);
-        sp_path_cut(v, cut);
-        item.text = (struct sp_span){NULL, 0};
-        run_check(v, &item); /* the item counts, without an id */
-    }
-    if (j->error)
-        v->status = sp_nomem(v->d);
-}
-
-static void outside_enumeration(struct sp_validator *v, const struct sp_value *x)
+static void fields_outside_enumeration(struct sp_validator *v, const struct sp_checked *x)
 {
     char list[160];
     size_t n = 0;
@@ -172,82 +113,91 @@ static void outside_enumeration(struct sp_validator *v, const struct sp_value *x
     sp_report(v, SP_E111, x->raw.p, "\"%.*s\" is none of %.*s", SP_CLIP(x->text), (int)n, list);
 }
 
-static bool fits(enum sp_field_type want, enum sp_json_type t)
+static void fields_check_scalar(struct sp_validator *v, struct sp_checked *x, const struct sp_token *value)
 {
-    switch (want) {
-    case SP_IS_STRING:
-    case SP_IS_ENUM:
-        return t == SP_JSON_STRING;
-    case SP_IS_NUMBER:
-        return t == SP_JSON_NUMBER;
-    case SP_IS_BOOL:
-        return t == SP_JSON_TRUE || t == SP_JSON_FALSE;
-    case SP_IS_ID:
-        return t == SP_JSON_STRING || t == SP_JSON_NUMBER;
-    case SP_IS_OBJECT:
-        return t == SP_JSON_OBJECT;
-    default:
-        return t == SP_JSON_ARRAY;
-    }
+    void (*check)(struct sp_validator *, const struct sp_checked *) = checks[x->field - sp_field_infos];
+    x->text = sp_token_text(value, &v->scratch);
+    x->truth = value->kind == SP_JSON_TRUE;
+    if (!x->text.p)
+        sp_out_of_memory(v);
+    else if (x->field->type == SP_IS_ENUM &&
+             (x->choice = sp_name_index(x->field->names, x->text.p, x->text.n)) < 0)
+        fields_outside_enumeration(v, x);
+    else if (check)
+        check(v, x);
 }
 
-static void check_value(struct sp_validator *v, const struct sp_field *f, struct sp_span raw)
+static void fields_check_nested(struct sp_validator *v, struct sp_checked *x, const struct sp_nested *nested)
+{
+    const struct sp_field_info *f = x->field;
+    ptrdiff_t shift = v->shift;
+    v->shift += nested->v.p - nested->text; /* the rows' spans are of an equal text before this one */
+    if (f->type == SP_IS_LIST) {
+        uint64_t findings = v->findings;
+        if (f != &sp_field_infos[SP_F_EXCLUSIVE_weights] || !sp_exclusive_again(v, nested))
+            fields_check_list(v, f, nested);
+        if (f == &sp_field_infos[SP_F_STACK_weights])
+            v->stack.weights_again = v->findings == findings ? nested : NULL;
+    } else if (f->type == SP_IS_IDS) {
+        x->list = nested;
+        checks[f - sp_field_infos](v, x);
+    } else if (f->inner != SP_T_CONTEXT) {
+        fields_check_object(v, x, f->inner, nested->first);
+    } else if (!sp_context_again(v, nested->first)) {
+        uint64_t findings = v->findings;
+        fields_check_object(v, x, f->inner, nested->first);
+        if (v->findings == findings && !(v->notes && v->notes->unsure))
+            sp_remember_context(v, nested->first);
+    }
+    v->shift = shift;
+}
+
+static void fields_check_value(struct sp_validator *v, const struct sp_rec *rec,
+                               const struct sp_field_info *f)
 {
     static const char *const wanted[] = {
         "a string",  "a number", "true or false", "a string", "a number or a string",
         "an object", "an array", "an array"};
-    struct sp_json *j = &v->reader;
-    struct sp_value x = {.field = f, .raw = raw};
-    sp_json_reset(j, raw.p, raw.n);
-    enum sp_json_type t = sp_json_type(j);
-    if (!fits(f->type, t)) {
-        wrong_type(v, raw.p, wanted[f->type], t);
+    const struct sp_odd *wrong = fields_first_wrong(v, rec, f->position);
+    if (wrong) {
+        sp_report_type(v, sp_token_raw(&wrong->value).p, wanted[f->type], wrong->value.kind);
         return;
     }
-    if (f->type == SP_IS_OBJECT) {
-        check_object(v, &x);
-        return;
-    }
-    if (f->type == SP_IS_LIST) {
-        check_list(v, &x);
-        return;
-    }
-    if (f->type == SP_IS_IDS) {
-        check_ids(v, &x);
-        return;
-    }
-    if (t == SP_JSON_STRING)
-        sp_json_string_value(j, &x.text);
+    struct sp_token value = *fields_value(rec, f);
+    value.p += v->shift;
+    struct sp_checked x = {.field = f, .raw = sp_token_raw(&value)};
+    if (f->type < SP_IS_OBJECT)
+        fields_check_scalar(v, &x, &value);
     else
-        x.text = raw;
-    x.truth = t == SP_JSON_TRUE;
-    if (j->error) {
-        v->status = sp_nomem(v->d);
-        return;
-    }
-    if (f->type == SP_IS_ENUM && (x.choice = sp_name_index(f->names, x.text.p, x.text.n)) < 0)
-        outside_enumeration(v, &x);
-    else
-        run_check(v, &x);
+        fields_check_nested(v, &x, (const struct sp_nested *)(const void *)fields_value(rec, f));
 }
 
-void sp_check_table(struct sp_validator *v, enum sp_table table, const char *at, size_t first, size_t n)
+void sp_check_table(struct sp_validator *v, enum sp_table table, const struct sp_rec *rec, const char *at)
 {
+    const struct sp_fields_known *f = &v->fields[table];
+    unsigned there = rec->present | rec->wrong, must = !v->whole && at == v->text ? 0 : f->must;
     if (begins[table])
         begins[table](v);
-    for (int i = v->first_field[table]; i < v->first_field[table + 1] && v->status == SPAA_OK; i++) {
-        const struct sp_field *f = &fields[i];
-        size_t m = first;
-        while (m < first + n && !sp_fp_equal(v->members.v[m].key, v->field_keys[i]))
-            m++;
-        bool there = m < first + n;
-        if (!there && (!f->must || (!v->whole && at == v->text)))
-            continue;
-        size_t cut = sp_path_push(v, f->name, f->length);
-        if (there)
-            check_value(v, f, v->members.v[m].raw);
+    for (unsigned todo = (rec->present & f->judged) | rec->wrong | (must & ~there);
+         todo && v->status == SPAA_OK; todo &= todo - 1) {
+        const unsigned position = (unsigned)__builtin_ctz(todo);
+        const struct sp_field_info *info = &sp_field_infos[sp_first_field[table] + position];
+        size_t cut = sp_path_push(v, info->quoted + 1, info->length);
+        if (there >> position & 1)
+            fields_check_value(v, rec, info);
         else
-            sp_report(v, SP_E109, at, "`%s`", f->name);
+            sp_report(v, SP_E109, at, "`%.*s`", info->length, info->quoted + 1);
         sp_path_cut(v, cut);
+    }
+}
+
+void sp_fields_init(struct sp_validator *v)
+{
+    for (unsigned i = 0; i < SP_FIELDS; i++) {
+        const struct sp_field_info *f = &sp_field_infos[i];
+        unsigned type = f->type, bit = 1u << f->position;
+        bool inner = (type == SP_IS_OBJECT && f->inner != SP_T_ANYTHING) || type == SP_IS_LIST;
+        v->fields[f->table].must |= f->must ? bit : 0;
+        v->fields[f->table].judged |= checks[i] || type == SP_IS_ENUM || inner ? bit : 0;
     }
 }

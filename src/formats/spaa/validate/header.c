@@ -1,34 +1,23 @@
 /* The header: what the other records are judged by. A second header is checked, and changes nothing. */
 #include "formats/spaa/validate/fields.h"
 
-static bool first_header(const struct sp_validator *v)
+static bool header_is_first(const struct sp_validator *v)
 {
-    return v->header.seen == 1;
-}
-
-/* A key that says how derived numbers came about; the specification asks for it and names none. */
-static bool states_derivation(const struct sp_validator *v, size_t first, size_t n)
-{
-    for (size_t i = first; i < first + n; i++) {
-        struct sp_span s = v->members.v[i].name;
-        if (s.p && s.n >= 10 && memmem(s.p, s.n, "derivation", 10))
-            return true;
-    }
-    return false;
+    return v->known->header.seen == 1;
 }
 
 void sp_begin_header(struct sp_validator *v)
 {
-    sp_ids_free(&v->header.other_ids);
+    sp_ids_free(&v->known->header.other_ids);
 }
 
-void sp_check_header_format(struct sp_validator *v, const struct sp_value *x)
+void sp_check_header_format(struct sp_validator *v, const struct sp_checked *x)
 {
     if (!sp_span_is(x->text, "spaa"))
         sp_report(v, SP_E107, x->raw.p, "it is \"%.*s\"", SP_CLIP(x->text));
 }
 
-void sp_check_header_version(struct sp_validator *v, const struct sp_value *x)
+void sp_check_header_version(struct sp_validator *v, const struct sp_checked *x)
 {
     const char *p = x->text.p, *end = p + x->text.n;
     bool ok = p < end && *p++ == '1';
@@ -41,18 +30,18 @@ void sp_check_header_version(struct sp_validator *v, const struct sp_value *x)
         sp_report(v, SP_E108, x->raw.p, "\"%.*s\"", SP_CLIP(x->text));
 }
 
-void sp_check_header_tool(struct sp_validator *v, const struct sp_value *x)
+void sp_check_header_tool(struct sp_validator *v, const struct sp_checked *x)
 {
-    if (first_header(v))
-        v->header.dtrace = sp_span_is(x->text, "dtrace");
+    if (header_is_first(v))
+        v->known->header.dtrace = sp_span_is(x->text, "dtrace");
     if (sp_name_index(sp_known_tools, x->text.p, x->text.n) < 0)
         sp_report(v, SP_W200, x->raw.p, "\"%.*s\"", SP_CLIP(x->text));
 }
 
-void sp_check_header_order(struct sp_validator *v, const struct sp_value *x)
+void sp_check_header_order(struct sp_validator *v, const struct sp_checked *x)
 {
-    if (first_header(v))
-        v->header.order = x->choice == 0 ? SP_LEAF_FIRST : SP_ROOT_FIRST;
+    if (header_is_first(v))
+        v->known->header.order = x->choice == 0 ? SP_LEAF_FIRST : SP_ROOT_FIRST;
 }
 
 void sp_begin_event(struct sp_validator *v)
@@ -60,55 +49,56 @@ void sp_begin_event(struct sp_validator *v)
     memset(&v->event, 0, sizeof v->event);
 }
 
-void sp_check_event_name(struct sp_validator *v, const struct sp_value *x)
+void sp_check_event_name(struct sp_validator *v, const struct sp_checked *x)
 {
     v->event.has_name = true;
     v->event.name = sp_fingerprint(x->text.p, x->text.n);
     v->event.name_at = x->raw.p;
 }
 
-void sp_check_event_kind(struct sp_validator *v, const struct sp_value *x)
+void sp_check_event_kind(struct sp_validator *v, const struct sp_checked *x)
 {
-    v->event.e.allocation = x->choice == SP_ALLOCATION || x->choice == SP_DEALLOCATION;
+    v->event.rules.allocation = x->choice == SP_ALLOCATION || x->choice == SP_DEALLOCATION;
 }
 
-void sp_check_mode(struct sp_validator *v, const struct sp_value *x)
+void sp_check_mode(struct sp_validator *v, const struct sp_checked *x)
 {
-    v->event.frequency = x->choice == SP_FREQUENCY;
+    v->event.mode = (enum sp_mode)x->choice;
 }
 
-void sp_check_primary_metric(struct sp_validator *v, const struct sp_value *x)
+void sp_check_primary_metric(struct sp_validator *v, const struct sp_checked *x)
 {
-    v->event.e.has_primary = true;
-    v->event.e.primary = sp_fingerprint(x->text.p, x->text.n);
-    v->event.primary_classes = sp_metric_classes(x->text);
+    v->event.rules.has_primary = true;
+    v->event.rules.primary = sp_fingerprint(x->text.p, x->text.n);
+    v->event.primary_classes = sp_metric_classes(v, v->event.rules.primary, x->text);
 }
 
-void sp_check_sampling_rate(struct sp_validator *v, const struct sp_value *x)
+void sp_check_sampling_rate(struct sp_validator *v, const struct sp_checked *x)
 {
-    v->event.has_rate |= strcmp(x->field->name, "frequency_hz") == 0;
+    v->event.has_rate |= x->field == &sp_field_infos[SP_F_SAMPLING_frequency_hz];
     if (sp_decimal_is_negative(x->text))
         sp_report(v, SP_W210, x->raw.p, "%.*s", SP_CLIP(x->text));
     else if (sp_decimal_is_zero(x->text))
-        sp_report(v, SP_W203, x->raw.p, "`%s` is 0", x->field->name);
+        sp_report(v, SP_W203, x->raw.p, "`%.*s` is 0", x->field->length, x->field->quoted + 1);
 }
 
-void sp_check_sampling(struct sp_validator *v, const struct sp_value *x)
+void sp_check_sampling(struct sp_validator *v, const struct sp_checked *x)
 {
-    if (v->event.frequency && !v->event.has_rate)
+    if (v->event.mode == SP_FREQUENCY && !v->event.has_rate)
         sp_report_title(v, SP_I231, x->raw.p);
-    v->event.e.derivation = states_derivation(v, x->members, x->nmembers);
+    v->event.rules.derivation = sp_states_derivation(v, x->rec);
 }
 
-void sp_check_event(struct sp_validator *v, const struct sp_value *x)
+void sp_check_event(struct sp_validator *v, const struct sp_checked *x)
 {
-    if (v->event.e.allocation && v->event.e.has_primary && !(v->event.primary_classes & SP_METRIC_ALLOCATION))
+    if (v->event.rules.allocation && v->event.rules.has_primary &&
+        !(v->event.primary_classes & SP_METRIC_ALLOCATION))
         sp_report(v, SP_W223, x->raw.p, "the event's primary metric");
-    v->event.e.derivation |= states_derivation(v, x->members, x->nmembers);
+    v->event.rules.derivation |= sp_states_derivation(v, x->rec);
     if (!v->event.has_name)
         return;
     /* The names of a second header are told apart from those of the first by being looked at on their own. */
-    struct sp_ids *names = first_header(v) ? &v->header.event_ids : &v->header.other_ids;
+    struct sp_ids *names = header_is_first(v) ? &v->known->header.event_ids : &v->known->header.other_ids;
     bool added;
     uint32_t at = sp_ids_get_fp(names, v->event.name, &added);
     bool kept = at != SP_ID_NONE;
@@ -116,11 +106,11 @@ void sp_check_event(struct sp_validator *v, const struct sp_value *x)
         size_t cut = sp_path_push(v, "name", 4);
         sp_report(v, SP_E119, v->event.name_at, "an event of this name is already declared");
         sp_path_cut(v, cut);
-    } else if (kept && first_header(v)) {
-        kept = sp_vec_push(&v->header.events, v->event.e);
+    } else if (kept && header_is_first(v)) {
+        kept = sp_vec_push(&v->known->header.events, v->event.rules);
     }
     if (!kept)
-        v->status = sp_nomem(v->d);
+        sp_out_of_memory(v);
 }
 
 void sp_begin_range(struct sp_validator *v)
@@ -128,27 +118,27 @@ void sp_begin_range(struct sp_validator *v)
     memset(&v->range, 0, sizeof v->range);
 }
 
-void sp_check_start(struct sp_validator *v, const struct sp_value *x)
+void sp_check_start(struct sp_validator *v, const struct sp_checked *x)
 {
     v->range.start = x->raw;
 }
 
-void sp_check_end(struct sp_validator *v, const struct sp_value *x)
+void sp_check_end(struct sp_validator *v, const struct sp_checked *x)
 {
     v->range.end = x->raw;
 }
 
-void sp_check_time_range(struct sp_validator *v, const struct sp_value *x)
+void sp_check_time_range(struct sp_validator *v, const struct sp_checked *x)
 {
     struct sp_span a = v->range.start, b = v->range.end;
-    struct sp_header_state *h = &v->header;
+    struct sp_header_known *h = &v->known->header;
     if (!a.p || !b.p)
         return;
     if (sp_decimal_compare(b, a) < 0) {
         sp_report(v, SP_W216, x->raw.p, "from %.*s to %.*s", SP_CLIP(a), SP_CLIP(b));
-    } else if (first_header(v)) {
+    } else if (header_is_first(v)) {
         if (!sp_buf_add(&h->range, a.p, a.n) || !sp_buf_add(&h->range, b.p, b.n)) {
-            v->status = sp_nomem(v->d);
+            sp_out_of_memory(v);
             return;
         }
         h->has_range = true;
@@ -159,8 +149,9 @@ void sp_check_time_range(struct sp_validator *v, const struct sp_value *x)
     }
 }
 
-void sp_finish_window(struct sp_validator *v)
+void sp_finish_window(struct sp_validator *v, const struct sp_rec *rec)
 {
+    (void)rec;
     struct sp_span a = v->range.start, b = v->range.end;
     if (a.p && b.p && sp_decimal_compare(b, a) < 0) {
         size_t cut = sp_path_push(v, "end", 3);
@@ -169,16 +160,10 @@ void sp_finish_window(struct sp_validator *v)
     }
 }
 
-void sp_finish_header(struct sp_validator *v)
+void sp_finish_header(struct sp_validator *v, const struct sp_rec *rec)
 {
-    if (!first_header(v))
+    if (!header_is_first(v))
         return;
-    v->header.derivation = states_derivation(v, 0, v->members.n);
-    for (size_t i = 0; i < v->members.n; i++) {
-        struct sp_member m = v->members.v[i];
-        if (m.name.p && sp_span_is(m.name, "events")) {
-            v->header.events_known = *m.raw.p == '[';
-            break;
-        }
-    }
+    v->known->header.derivation = sp_states_derivation(v, rec);
+    v->known->header.events_known = sp_field_nested(v, rec, SP_F_HEADER_events) != NULL;
 }

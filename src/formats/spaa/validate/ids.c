@@ -17,7 +17,6 @@ void sp_ids_free(struct sp_ids *t)
     free(t->v);
     free(t->slots);
     free(t->numbers);
-    free(t->briefs);
     sp_vec_free(&t->texts);
     *t = (struct sp_ids){.direct = t->direct};
 }
@@ -101,12 +100,7 @@ static bool reach(struct sp_ids *t, uint32_t small)
     if (!numbers)
         return false;
     t->numbers = numbers;
-    struct sp_brief *briefs = realloc(t->briefs, want * sizeof *briefs);
-    if (!briefs)
-        return false;
-    t->briefs = briefs;
     memset(numbers + t->nnumbers, 0, (want - t->nnumbers) * sizeof *numbers);
-    memset(briefs + t->nnumbers, 0, (want - t->nnumbers) * sizeof *briefs);
     t->nnumbers = want;
     return true;
 }
@@ -116,17 +110,15 @@ void sp_ids_note_small(struct sp_ids *t, uint32_t small, uint32_t entry)
     if (small == SP_ID_NONE || !reach(t, small))
         return;
     const struct sp_id *e = &t->v[entry];
-    t->numbers[small] = entry + 1;
-    t->briefs[small] =
-        (struct sp_brief){e->bits & SP_ID_DEFINED ? e->bits : 0, e->bits & SP_ID_INLINED ? UINT32_MAX : 0};
+    t->numbers[small] = (e->bits & SP_ID_DEFINED ? (uint32_t)e->bits << 24 : 0) | (entry + 1);
 }
 
 uint32_t sp_ids_get(struct sp_ids *t, const char *p, size_t n, bool *added)
 {
-    uint32_t small = t->direct ? sp_small_id(p, n) : SP_ID_NONE;
-    if (small < t->nnumbers && t->numbers[small]) {
+    uint32_t small = t->direct ? sp_small_id(p, n) : SP_ID_NONE, known = sp_ids_small(t, small);
+    if (known) {
         *added = false;
-        return t->numbers[small] - 1;
+        return (known & 0xFFFFFF) - 1;
     }
     uint32_t at = sp_ids_get_fp(t, sp_fingerprint(p, n), added);
     if (at != SP_ID_NONE && t->direct)

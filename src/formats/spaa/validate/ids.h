@@ -6,7 +6,7 @@
  * An entry is pending while the id was only referred to: then it holds where the first reference stands
  * and how many there are. Entries are in the order of first sight and never move in number.
  *
- * `direct` (optional) finds small whole numbers without hashing: 12 bytes per number, only as far as the
+ * `direct` (optional) finds small whole numbers without hashing: 4 bytes per number, only as far as the
  * numbers are dense. It is a cache: what it does not know is looked up by fingerprint and then noted.
  */
 #ifndef SP_VALIDATE_IDS_H
@@ -66,23 +66,16 @@ struct sp_id_text {
 };
 #define SP_ID_TEXTS 4096u
 
-/* What the recognition of usual lines needs of a frame. */
-struct sp_brief {
-    uint32_t bits; /* enum sp_id_bits */
-    uint32_t
-        caller; /* 0, or of an inlined frame: small id + 1 of what it may be followed by towards the root */
-};
-
 struct sp_ids {
     struct sp_id *v;
     uint32_t n;
     size_t cap;
     uint32_t *slots; /* tag << 24 | number + 1 */
     size_t mask;
-    bool full;               /* an id was turned away */
-    bool direct;             /* keep the cache */
-    uint32_t *numbers;       /* number + 1 by small id */
-    struct sp_brief *briefs; /* by small id */
+    bool full;   /* an id was turned away */
+    bool direct; /* keep the cache */
+    uint32_t
+        *numbers; /* by small id: attributes << 24 | number + 1; 0: not known; attributes 0: not defined */
     size_t nnumbers;
     SP_VEC(struct sp_id_text) texts;
     bool texts_full;
@@ -103,6 +96,12 @@ void sp_ids_note_small(struct sp_ids *t, uint32_t small, uint32_t entry);
 bool sp_ids_keep_text(struct sp_ids *t, uint32_t entry, const char *p, size_t n);
 /* The kept text of an entry, or NULL. */
 const struct sp_id_text *sp_ids_text(const struct sp_ids *t, uint32_t entry);
+
+/* What the direct cache knows of a small id. */
+static inline uint32_t sp_ids_small(const struct sp_ids *t, uint32_t small)
+{
+    return small < t->nnumbers ? t->numbers[small] : 0;
+}
 
 /* A whole number in its shortest form and below 10^7, or SP_ID_NONE. */
 static inline uint32_t sp_small_id(const char *p, size_t n)

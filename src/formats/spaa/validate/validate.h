@@ -15,11 +15,7 @@
  */
 spaa_status sp_spaa_validate(struct sp_input *in, struct sp_diags *d);
 
-/* The same; without `shortcuts`, every line takes the general road. For tests: the findings are equal. */
-spaa_status sp_spaa_validate_with(struct sp_input *in, struct sp_diags *d, bool shortcuts);
-
-/* And with other chunks for threads than the input's jobs make. */
-spaa_status sp_spaa_validate_chunked(struct sp_input *in, struct sp_diags *d, bool shortcuts,
-                                     struct sp_chunking how);
+/* The same, with other chunks for threads than the input's jobs make. For tests: the findings are equal. */
+spaa_status sp_spaa_validate_chunked(struct sp_input *in, struct sp_diags *d, struct sp_chunking how);
 
 #endif

@@ -4,8 +4,9 @@
 #include "base/map.h"
 
 #define FEW_WEIGHTS 16
+#define ODD_METRICS 64 /* reported at most */
 
-unsigned sp_metric_classes(struct sp_span name)
+static unsigned weights_classes(struct sp_span name)
 {
     static const struct {
         const char *name;
@@ -32,59 +33,85 @@ unsigned sp_metric_classes(struct sp_span name)
     return name.n > 2 && name.p[0] == 'x' && name.p[1] == '_' ? SP_METRIC_ALLOCATION : 0;
 }
 
+unsigned sp_metric_classes(struct sp_validator *v, struct sp_fp fp, struct sp_span name)
+{
+    struct sp_metric_seen *m = &v->metrics[fp.a % SP_METRICS_SEEN];
+    if (!sp_fp_equal(m->fp, fp))
+        *m = (struct sp_metric_seen){fp, weights_classes(name)};
+    return m->classes;
+}
+
 void sp_begin_weight(struct sp_validator *v)
 {
     v->weight = (struct sp_weight){0};
 }
 
-void sp_check_metric(struct sp_validator *v, const struct sp_value *x)
+void sp_check_metric(struct sp_validator *v, const struct sp_checked *x)
 {
     v->weight.has_metric = true;
     v->weight.metric = sp_fingerprint(x->text.p, x->text.n);
-    v->weight.classes = sp_metric_classes(x->text);
+    v->weight.classes = sp_metric_classes(v, v->weight.metric, x->text);
     v->weight.name = x->raw;
 }
 
-void sp_check_weight_value(struct sp_validator *v, const struct sp_value *x)
+void sp_check_weight_value(struct sp_validator *v, const struct sp_checked *x)
 {
     v->weight.value = x->raw;
     if (sp_decimal_is_negative(x->raw))
         sp_report(v, SP_W210, x->raw.p, "%.*s", SP_CLIP(x->raw));
 }
 
-static void add_weight(struct sp_validator *v, sp_weights *list, const struct sp_value *x)
+static void weights_add(struct sp_validator *v, sp_weights *list, const struct sp_checked *x)
 {
     v->weight.raw = x->raw;
-    for (size_t i = x->members; i < x->members + x->nmembers; i++) {
-        struct sp_span key = v->members.v[i].name;
-        v->weight.derivation |= key.p && key.n >= 10 && memmem(key.p, key.n, "derivation", 10);
-    }
+    v->weight.derivation = sp_states_derivation(v, x->rec);
     if (!sp_vec_push(list, v->weight))
-        v->status = sp_nomem(v->d);
+        sp_out_of_memory(v);
 }
 
-void sp_check_stack_weight(struct sp_validator *v, const struct sp_value *x)
+void sp_check_stack_weight(struct sp_validator *v, const struct sp_checked *x)
 {
-    add_weight(v, &v->stack.weights, x);
+    weights_add(v, &v->stack.weights, x);
 }
 
-void sp_check_exclusive_weight(struct sp_validator *v, const struct sp_value *x)
+void sp_check_exclusive_weight(struct sp_validator *v, const struct sp_checked *x)
 {
-    add_weight(v, &v->stack.exclusive, x);
+    weights_add(v, &v->stack.exclusive, x);
 }
 
-void sp_check_window_weight(struct sp_validator *v, const struct sp_value *x)
+bool sp_exclusive_again(struct sp_validator *v, const struct sp_nested *list)
 {
-    add_weight(v, &v->stack.weights, x);
+    const struct sp_nested *all = v->stack.weights_again;
+    v->stack.exclusive_again = all && all->first == list->first && all->count == list->count;
+    v->stack.exclusive_behind = v->stack.exclusive_again ? list->v.p - all->v.p : 0;
+    return v->stack.exclusive_again;
+}
+
+/* The leaf's weights, where they stand as the stack's do. */
+static void weights_repeat(struct sp_validator *v)
+{
+    for (size_t i = 0; i < v->stack.weights.n; i++) {
+        struct sp_weight w = v->stack.weights.v[i];
+        w.raw.p += v->stack.exclusive_behind;
+        w.name.p += v->stack.exclusive_behind;
+        w.value.p += v->stack.exclusive_behind;
+        if (!sp_vec_push(&v->stack.exclusive, w))
+            sp_out_of_memory(v);
+    }
+}
+
+void sp_check_window_weight(struct sp_validator *v, const struct sp_checked *x)
+{
+    weights_add(v, &v->stack.weights, x);
 }
 
 /* Finds weights by metric: a scan for short lists, a map for the long ones. */
-struct index {
+struct weights_index {
     const sp_weights *list;
     struct sp_map map;
 };
 
-static const struct sp_weight *find(const struct index *x, struct sp_fp metric)
+static const struct sp_weight *weights_find(const struct weights_index *x, struct sp_fp metric)
 {
     const sp_weights *l = x->list;
     if (!x->map.slots) {
@@ -101,18 +128,18 @@ static const struct sp_weight *find(const struct index *x, struct sp_fp metric)
 }
 
 /* Builds the index and reports metrics that stand twice. `path` is that of the list. */
-static bool index_weights(struct sp_validator *v, struct index *x, const sp_weights *list)
+static bool weights_build_index(struct sp_validator *v, struct weights_index *x, const sp_weights *list)
 {
-    *x = (struct index){.list = list};
+    *x = (struct weights_index){.list = list};
     if (list->n > FEW_WEIGHTS && !sp_map_grow(&x->map, list->n)) {
-        v->status = sp_nomem(v->d);
+        sp_out_of_memory(v);
         return false;
     }
     for (size_t i = 0; i < list->n; i++) {
         const struct sp_weight *w = &list->v[i];
         if (!w->has_metric)
             continue;
-        const struct sp_weight *first = find(x, w->metric);
+        const struct sp_weight *first = weights_find(x, w->metric);
         if (first && first < w) {
             size_t cut = sp_path_item(v, i);
             sp_report(v, SP_W220, w->raw.p, "%.*s", SP_CLIP(w->name));
@@ -125,19 +152,22 @@ static bool index_weights(struct sp_validator *v, struct index *x, const sp_weig
 }
 
 /* A metric that no rule knows, in an event of the allocation kinds: once per name. */
-static void odd_metric(struct sp_validator *v, const struct sp_weight *w)
+static void weights_odd_metric(struct sp_validator *v, const struct sp_weight *w)
 {
-    for (size_t i = 0; i < v->odd_metrics.n; i++)
-        if (sp_fp_equal(v->odd_metrics.v[i], w->metric))
+    struct sp_known *k = v->known;
+    for (size_t i = 0; i < k->odd_metrics.n; i++)
+        if (sp_fp_equal(k->odd_metrics.v[i], w->metric))
             return;
-    if (v->odd_metrics.n == 64)
+    if (k->odd_metrics.n == ODD_METRICS)
         return;
-    if (!sp_vec_push(&v->odd_metrics, w->metric))
-        v->status = sp_nomem(v->d);
+    if (v->notes)
+        v->notes->unsure = true;
+    else if (!sp_vec_push(&k->odd_metrics, w->metric))
+        sp_out_of_memory(v);
     sp_report(v, SP_W223, w->raw.p, "%.*s", SP_CLIP(w->name));
 }
 
-static void check_one(struct sp_validator *v, const struct sp_event *event, size_t i)
+static void weights_check_one(struct sp_validator *v, const struct sp_event_rules *event, size_t i)
 {
     const struct sp_weight *w = &v->stack.weights.v[i];
     size_t cut = sp_path_item(v, i);
@@ -148,15 +178,16 @@ static void check_one(struct sp_validator *v, const struct sp_event *event, size
         sp_report(v, SP_W203, w->value.p, "%.*s is 0", SP_CLIP(w->name));
         sp_path_cut(v, item);
     }
-    if (w->classes & SP_METRIC_CPU_TIME && !w->derivation && !v->header.derivation &&
+    if (w->classes & SP_METRIC_CPU_TIME && !w->derivation && !v->known->header.derivation &&
         !(event && event->derivation))
         sp_report_title(v, SP_W214, w->raw.p);
     if (event && event->allocation && !primary && !(w->classes & SP_METRIC_ALLOCATION))
-        odd_metric(v, w);
+        weights_odd_metric(v, w);
     sp_path_cut(v, cut);
 }
 
-static void check_weights(struct sp_validator *v, const struct index *x, const struct sp_event *event)
+static void weights_check(struct sp_validator *v, const struct weights_index *x,
+                          const struct sp_event_rules *event, const char *at)
 {
     const sp_weights *l = x->list;
     bool derived_only = l->n > 0;
@@ -164,24 +195,25 @@ static void check_weights(struct sp_validator *v, const struct index *x, const s
     for (size_t i = 0; i < l->n; i++) {
         derived_only &= (l->v[i].classes & SP_METRIC_DERIVED) != 0;
         if (l->v[i].has_metric)
-            check_one(v, event, i);
+            weights_check_one(v, event, i);
     }
     if (derived_only)
-        sp_report_title(v, SP_E127, v->stack.weights_at);
-    if (event && event->has_primary && !find(x, event->primary))
-        sp_report_title(v, SP_E115, v->stack.weights_at);
+        sp_report_title(v, SP_E127, at);
+    if (event && event->has_primary && !weights_find(x, event->primary))
+        sp_report_title(v, SP_E115, at);
     sp_path_cut(v, cut);
 }
 
 /* Nothing may weigh more in the leaf than in the whole stack, and nothing should be left out. */
-static void compare_exclusive(struct sp_validator *v, const struct index *all, const struct index *own)
+static void weights_compare_exclusive(struct sp_validator *v, const struct weights_index *all,
+                                      const struct weights_index *own, const char *at)
 {
     size_t cut = sp_path_push(v, "exclusive.weights", 17);
     for (size_t i = 0; i < own->list->n; i++) {
         const struct sp_weight *w = &own->list->v[i];
         if (!w->has_metric)
             continue;
-        const struct sp_weight *of = find(all, w->metric);
+        const struct sp_weight *of = weights_find(all, w->metric);
         size_t item = sp_path_item(v, i);
         if (!of)
             sp_report(v, SP_W211, w->raw.p, "%.*s is not among the stack's weights", SP_CLIP(w->name));
@@ -192,25 +224,37 @@ static void compare_exclusive(struct sp_validator *v, const struct index *all, c
     }
     for (size_t i = 0; i < all->list->n; i++) {
         const struct sp_weight *w = &all->list->v[i];
-        if (w->has_metric && !find(own, w->metric))
-            sp_report(v, SP_W215, v->stack.exclusive_weights_at, "%.*s", SP_CLIP(w->name));
+        if (w->has_metric && !weights_find(own, w->metric))
+            sp_report(v, SP_W215, at, "%.*s", SP_CLIP(w->name));
     }
     sp_path_cut(v, cut);
 }
 
-void sp_finish_weights(struct sp_validator *v, const struct sp_event *event)
+void sp_finish_weights(struct sp_validator *v, const struct sp_rec *rec, const struct sp_event_rules *event)
 {
-    struct index all = {0}, own = {0};
+    const struct sp_nested *weights = sp_field_nested(v, rec, SP_F_STACK_weights),
+                           *exclusive = sp_field_nested(v, rec, SP_F_STACK_exclusive), *own_weights = NULL;
+    struct weights_index all = {0}, own = {0};
+    if (exclusive)
+        own_weights = sp_field_nested(v, sp_rec_any(&v->decoder, SP_T_EXCLUSIVE, exclusive->first),
+                                      SP_F_EXCLUSIVE_weights);
     size_t cut = sp_path_push(v, "weights", 7);
-    bool ok = index_weights(v, &all, &v->stack.weights);
+    uint64_t findings = v->findings;
+    bool ok = weights_build_index(v, &all, &v->stack.weights), once = v->findings == findings;
     sp_path_cut(v, cut);
-    if (ok && v->stack.has_weights)
-        check_weights(v, &all, event);
+    if (ok && weights)
+        weights_check(v, &all, event, weights->v.p);
+    if (v->stack.exclusive_again && once) { /* each metric once, and equal */
+        sp_map_free(&all.map);
+        return;
+    }
+    if (v->stack.exclusive_again)
+        weights_repeat(v);
     cut = sp_path_push(v, "exclusive.weights", 17);
-    ok = ok && index_weights(v, &own, &v->stack.exclusive);
+    ok = ok && weights_build_index(v, &own, &v->stack.exclusive);
     sp_path_cut(v, cut);
-    if (ok && v->stack.has_weights && v->stack.has_exclusive_weights)
-        compare_exclusive(v, &all, &own);
+    if (ok && weights && own_weights)
+        weights_compare_exclusive(v, &all, &own, own_weights->v.p);
     sp_map_free(&all.map);
     sp_map_free(&own.map);
 }
@@ -220,12 +264,12 @@ void sp_begin_by_stack(struct sp_validator *v)
     v->stack.weights.n = 0;
 }
 
-void sp_check_by_stack(struct sp_validator *v, const struct sp_value *x)
+void sp_check_by_stack(struct sp_validator *v, const struct sp_checked *x)
 {
     (void)x;
-    struct index all;
+    struct weights_index all;
     size_t cut = sp_path_push(v, "weights", 7);
-    index_weights(v, &all, &v->stack.weights);
+    weights_build_index(v, &all, &v->stack.weights);
     sp_path_cut(v, cut);
     sp_map_free(&all.map);
 }
