@@ -85,7 +85,7 @@ static uint64_t hash_of(const struct sp_selection *s, const struct sp_selected *
 {
     const struct sp_stack *stack = &s->profile->stacks.v[x->stack];
     uint32_t n = stack->n < 64 ? stack->n : 64;
-    return sp_stack_hash(n ? sp_stack_frames(s->profile, x->stack) : NULL, n, pool, SP_UNIFIED);
+    return sp_stack_key(n ? sp_stack_frames(s->profile, x->stack) : NULL, n, pool, SP_UNIFIED, 0).hash;
 }
 
 /* False: out of memory. */

@@ -35,16 +35,11 @@ uint32_t sp_strtab_find(const struct sp_strtab *t, const void *p, size_t n)
 
 uint32_t sp_intern(struct sp_strtab *t, const void *p, size_t n)
 {
-    return sp_intern_hashed(t, p, n, sp_hash64(n ? p : "", n));
-}
-
-uint32_t sp_intern_hashed(struct sp_strtab *t, const void *p, size_t n, uint64_t hash)
-{
     if (n >= UINT32_MAX || t->strs.n >= UINT32_MAX - 1)
         return SP_STR_FAIL;
     if (!n)
         p = "";
-    struct sp_probe at = sp_map_probe(&t->map, hash);
+    struct sp_probe at = sp_map_probe(&t->map, sp_hash64(p, n));
     uint32_t id = find(t, p, n, &at);
     if (id != SP_STR_NONE)
         return id;

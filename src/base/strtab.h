@@ -31,8 +31,6 @@ bool sp_strtab_init(struct sp_strtab *t); /* false: out of memory */
 void sp_strtab_free(struct sp_strtab *t);
 /* The number of these n (< 4 GiB) bytes; SP_STR_FAIL when out of memory. */
 uint32_t sp_intern(struct sp_strtab *t, const void *p, size_t n);
-/* The same with their sp_hash64, where that was found out before. */
-uint32_t sp_intern_hashed(struct sp_strtab *t, const void *p, size_t n, uint64_t hash);
 uint32_t sp_intern_cstr(struct sp_strtab *t, const char *s);
 /* The number if the string is there, else SP_STR_NONE; never allocates. */
 uint32_t sp_strtab_find(const struct sp_strtab *t, const void *p, size_t n);

@@ -202,27 +202,12 @@ uint32_t sp_function_intern(struct sp_profile *p, uint32_t name, uint32_t dso)
     INTERN(&p->function_map, &p->functions, &key, sp_hash_mix(name, dso));
 }
 
-void sp_function_expect(const struct sp_profile *p, uint32_t name, uint32_t dso)
-{
-    sp_map_expect(&p->function_map, sp_hash_mix(name, dso));
-}
-
 uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f)
 {
     struct sp_frame key = *f;
     key.zero = 0;
     key.zero2 = 0;
-    return sp_frame_intern_hashed(p, &key, sp_frame_hash(&key));
-}
-
-uint64_t sp_frame_hash(const struct sp_frame *f)
-{
-    return sp_hash64(f, sizeof *f);
-}
-
-uint32_t sp_frame_intern_hashed(struct sp_profile *p, const struct sp_frame *f, uint64_t hash)
-{
-    INTERN(&p->frame_map, &p->frames, f, hash);
+    INTERN(&p->frame_map, &p->frames, &key, sp_hash64(&key, sizeof key));
 }
 
 /* Most contexts are asked for once per thread: the hash is to be quick. */
@@ -240,24 +225,9 @@ uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c)
     INTERN(&p->context_map, &p->contexts, &key, profile_context_hash(&key));
 }
 
-void sp_context_expect(const struct sp_profile *p, const struct sp_context *c)
-{
-    sp_map_expect(&p->context_map, profile_context_hash(c));
-}
-
-static uint64_t profile_thread_hash(int64_t tid)
-{
-    return sp_hash_mix((uint64_t)tid, 1);
-}
-
-void sp_thread_expect(const struct sp_profile *p, int64_t tid)
-{
-    sp_map_expect(&p->thread_map, profile_thread_hash(tid));
-}
-
 uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32_t comm)
 {
-    uint64_t hash = profile_thread_hash(tid);
+    uint64_t hash = sp_hash_mix((uint64_t)tid, 1);
     struct sp_probe at = sp_map_probe(&p->thread_map, hash);
     for (uint32_t i; (i = sp_map_next(&p->thread_map, &at)) != SP_MAP_NONE;) {
         struct sp_thread *t = &p->threads.v[i];

@@ -36,14 +36,7 @@ uint32_t sp_metric_find(const struct sp_profile *p, const char *name, size_t n);
 uint32_t sp_dso_intern(struct sp_profile *p, const struct sp_dso *d);
 uint32_t sp_function_intern(struct sp_profile *p, uint32_t name, uint32_t dso);
 uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f);
-/* The same in two steps: the hash says which place of frame_map will be looked at. */
-uint64_t sp_frame_hash(const struct sp_frame *f); /* its padding is zero */
-uint32_t sp_frame_intern_hashed(struct sp_profile *p, const struct sp_frame *f, uint64_t hash);
 uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c);
-/* One of these is asked for soon: the place of its table is fetched meanwhile. */
-void sp_function_expect(const struct sp_profile *p, uint32_t name, uint32_t dso);
-void sp_thread_expect(const struct sp_profile *p, int64_t tid);
-void sp_context_expect(const struct sp_profile *p, const struct sp_context *c);
 /* One record per tid; a comm that comes later replaces an absent one only. */
 uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32_t comm);
 

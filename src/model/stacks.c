@@ -35,7 +35,14 @@ uint32_t sp_stack_append(struct sp_profile *p, const uint32_t *frames, size_t n,
     uint32_t *to = p->stack_frames.v + p->stack_frames.n;
     if (n && frames != to)
         memmove(to, frames, n * sizeof *frames);
-    return sp_stack_put(p, (uint32_t)n, context, type, SP_NONE);
+    p->stacks.v[p->stacks.n] = (struct sp_stack){.first = p->stack_frames.n,
+                                                 .n = (uint32_t)n,
+                                                 .context = context,
+                                                 .layout = SP_NONE,
+                                                 .exclusive = SP_EXCLUSIVE_SAME,
+                                                 .type = type & 3u};
+    p->stack_frames.n += n;
+    return (uint32_t)p->stacks.n++;
 }
 
 uint32_t sp_stack_intern_key(struct sp_profile *p, const struct sp_stack_key *key, bool *is_new)
@@ -71,18 +78,6 @@ uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n,
                          enum sp_stack_type type, bool *is_new)
 {
     return sp_stack_intern_edges(p, frames, n, context, type, 0, is_new);
-}
-
-uint64_t sp_stack_hash(const uint32_t *frames, size_t n, uint32_t context, enum sp_stack_type type)
-{
-    return stacks_hash(frames, n, context, type, 0);
-}
-
-uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint32_t *frames, size_t n,
-                                uint32_t context, enum sp_stack_type type, bool *is_new)
-{
-    const struct sp_stack_key key = {frames, hash, (uint32_t)n, context, 0, type};
-    return sp_stack_intern_key(p, &key, is_new);
 }
 
 bool sp_stack_relate(struct sp_profile *p, uint32_t stack, uint32_t other)

@@ -58,33 +58,4 @@ bool sp_stack_relate(struct sp_profile *p, uint32_t stack, uint32_t other);
  */
 uint32_t sp_stack_partner(const struct sp_profile *p, uint32_t stack);
 
-/* ---- what is about to go: of readers that look for equal stacks by themselves ---- */
-
-/*
- * The same in two steps, for readers that know many stacks ahead: hash some of them and ask for the places
- * where they are looked up, then intern them with their hashes. Their frames may wait behind those of the
- * profile, where room was reserved: they stay where they are if they are next, and move forward otherwise. A
- * reader may have hashes of its own, if all stacks of the profile have them; it frees stack_map at its end.
- */
-uint64_t sp_stack_hash(const uint32_t *frames, size_t n, uint32_t context, enum sp_stack_type type);
-static inline void sp_stack_expect(const struct sp_profile *p, uint64_t hash)
-{
-    sp_map_expect(&p->stack_map, hash);
-}
-uint32_t sp_stack_intern_hashed(struct sp_profile *p, uint64_t hash, const uint32_t *frames, size_t n,
-                                uint32_t context, enum sp_stack_type type, bool *is_new);
-/* Appends a stack whose frames stand behind those of the profile; there is room for it (sp_vec_reserve). */
-static inline uint32_t sp_stack_put(struct sp_profile *p, uint32_t n, uint32_t context,
-                                    enum sp_stack_type type, uint32_t layout)
-{
-    p->stacks.v[p->stacks.n] = (struct sp_stack){.first = p->stack_frames.n,
-                                                 .n = n,
-                                                 .context = context,
-                                                 .layout = layout,
-                                                 .exclusive = SP_EXCLUSIVE_SAME,
-                                                 .type = type & 3u};
-    p->stack_frames.n += n;
-    return (uint32_t)p->stacks.n++;
-}
-
 #endif

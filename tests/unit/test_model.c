@@ -97,10 +97,30 @@ static void test_stacks_are_found_again_by_frames_context_and_type(void **state)
     uint32_t empty = sp_stack_intern(p, frames, 0, f->context, SP_UNIFIED, &is_new);
     assert_true(is_new);
     assert_int_equal(sp_stack_intern(p, NULL, 0, f->context, SP_UNIFIED, &is_new), empty);
-    uint64_t hash = sp_stack_hash(frames, 2, f->context, SP_UNIFIED);
-    sp_stack_expect(p, hash);
-    assert_int_equal(sp_stack_intern_hashed(p, hash, frames, 2, f->context, SP_UNIFIED, &is_new), a);
-    assert_false(is_new);
+}
+
+/* Whatever hashes say: stacks are one only if frames, context, type and edges are. */
+static void test_stacks_of_one_hash_are_told_apart_by_content(void **state)
+{
+    struct fixture *f = *state;
+    struct sp_profile *p = f->p;
+    uint32_t frames[] = {frame_at(p, "f", "/bin/a", 0, 0), frame_at(p, "main", "/bin/a", 0, 0)};
+    uint32_t other[] = {frames[1], frames[0]};
+    struct sp_stack_key keys[] = {
+        {frames, 7, 2, f->context, 0, SP_UNIFIED},     {other, 7, 2, f->context, 0, SP_UNIFIED},
+        {frames, 7, 1, f->context, 0, SP_UNIFIED},     {frames, 7, 2, f->context, 0, SP_USER_STACK},
+        {frames, 7, 2, f->context + 1, 0, SP_UNIFIED}, {frames, 7, 2, f->context, 1, SP_UNIFIED}};
+    uint32_t stacks[6] = {0};
+    bool is_new;
+    for (size_t round = 0; round < 2; round++)
+        for (size_t i = 0; i < 6; i++) {
+            uint32_t s = sp_stack_intern_key(p, &keys[i], &is_new);
+            assert_int_equal(is_new, !round);
+            assert_true(!round || s == stacks[i]);
+            stacks[i] = s;
+        }
+    keys[5].edges = SP_ANY_EDGES;
+    assert_int_equal(sp_stack_intern_key(p, &keys[5], &is_new), stacks[0]);
 }
 
 static void test_a_thread_keeps_its_first_name(void **state)
@@ -286,6 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH(test_equal_content_gets_one_number),
         WITH(test_stacks_are_found_again_by_frames_context_and_type),
+        WITH(test_stacks_of_one_hash_are_told_apart_by_content),
         WITH(test_a_thread_keeps_its_first_name),
         WITH(test_sums_beyond_64_bits_are_capped_and_told_once),
         WITH(test_numbers_given_as_text_stay_exact),
