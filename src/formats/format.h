@@ -20,7 +20,6 @@ struct sp_keeper; /* formats/original.h */
 enum sp_format_cap {
     SP_CAN_READ = 1,
     SP_CAN_WRITE = 2,
-    SP_CAN_LOSSLESS = 0,       /* says nothing: goes with the last reader's layer of its own */
     SP_NAMES_FROM_SYMBOLS = 4, /* names of frames that have an address come from other files */
     SP_CAN_VALIDATE = 8,
     SP_CAN_DUMP = 16,
@@ -46,7 +45,6 @@ struct sp_read_opts {
     bool samples;               /* keep raw samples (model/samples.h) */
     unsigned windows; /* where the input tells what was freed when: windows of time, at most; 0: none */
     struct sp_keeper *keeper; /* keeps the bytes of the input (formats/original.h); NULL: nobody does */
-    bool lossless;            /* never set: goes with the last reader's layer of its own */
     bool strict;              /* stop at the first thing that would be skipped */
     bool no_ids;              /* nobody will ask for the stacks' ids: none need be checked or kept */
     unsigned jobs;            /* threads; 0 and 1: one */

@@ -1,8 +1,7 @@
 /*
  * Merging what is not stacks: extension records, samples, windows; and the order of all of it at the end.
  *
- * Extension records of a merge are a sorted multiset, without those of verbatim layers, which describe one
- * input's bytes. Samples stay in their temporary file, in time order, equal times by content. Windows are
+ * Extension records of a merge are a sorted multiset, without those that describe one input's bytes. Samples stay in their temporary file, in time order, equal times by content. Windows are
  * sorted by content and numbered anew.
  */
 #include "model/merge_private.h"
@@ -16,8 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* "x_FORMAT_line" and "x_FORMAT_text", formats/verbatim.h. */
-static bool is_verbatim(struct sp_str json)
+/* "x_FORMAT_line" and "x_FORMAT_text": the text of an input, as --lossless kept it before there was x_original. */
+static bool merge_is_text(struct sp_str json)
 {
     static const char head[] = "{\"type\":\"x_";
     size_t n = sizeof head - 1;
@@ -34,7 +33,7 @@ static bool extensions(struct sp_absorber *a)
     for (size_t i = 0; i < a->from->extensions.n; i++) {
         uint32_t json = a->from->extensions.v[i].json;
         struct sp_extension e = {SP_STR_NONE};
-        if (!a->m->opts.canonical || is_verbatim(sp_pstr(a->from, json))) {
+        if (!a->m->opts.canonical || merge_is_text(sp_pstr(a->from, json))) {
             a->m->text_left++;
             continue;
         }
