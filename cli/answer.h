@@ -2,7 +2,7 @@
 #ifndef SP_ANSWER_H
 #define SP_ANSWER_H
 
-#include "analysis/handle.h"
+#include "analysis/function_handle.h"
 #include "analysis/own.h"
 #include "analysis/quality.h"
 #include "cli.h"

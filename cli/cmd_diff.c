@@ -197,20 +197,20 @@ static int compare(struct diff_answer *a, const struct sp_diff_opts *how, double
     if (!st)
         st = sp_diff_finish(&a->d, how);
     if (!st)
-        st = sp_gate_judge(&a->gate, &a->d, min_share);
+        st = sp_limits_judge(&a->fail_on, &a->d, min_share);
     if (st)
         return cli_exit_of(st);
     a->words.scale = a->d.scale;
-    diff_gate_warn(a);
+    diff_limits_warn(a);
     int rc = cli_check_own(c, NULL);
     if (!rc)
         rc = cli_stdout(c);
     if (!rc)
         rc = c->format == FORMAT_JSON ? diff_answer_json(a) : diff_answer_text(a);
-    return rc                                  ? rc
-           : a->gate.verdict == SP_GATE_BREACH ? EXIT_NO
-           : a->gate.verdict == SP_GATE_UNSURE ? EXIT_UNSURE
-                                               : EXIT_FINE;
+    return rc                                      ? rc
+           : a->fail_on.verdict == SP_LIMIT_BREACH ? EXIT_NO
+           : a->fail_on.verdict == SP_LIMIT_UNSURE ? EXIT_UNSURE
+                                                   : EXIT_FINE;
 }
 
 static bool share(struct cli *c, double *out)
@@ -265,7 +265,7 @@ int sp_cmd_diff(struct cli *c)
             cli_where_free(&a.where[SP_NEW]);
             return EXIT_USAGE;
         }
-    spaa_status st = c->v.fail_on ? sp_gate_parse(&a.gate, c->v.fail_on, &c->diags) : SPAA_OK;
+    spaa_status st = c->v.fail_on ? sp_limits_parse(&a.fail_on, c->v.fail_on, &c->diags) : SPAA_OK;
     int rc = cli_exit_of(st);
     if (!st && sp_diff_init(&a.d, &c->diags))
         rc = EXIT_IO;
@@ -276,6 +276,6 @@ int sp_cmd_diff(struct cli *c)
     cli_where_free(&a.where[SP_BASE]);
     cli_where_free(&a.where[SP_NEW]);
     sp_diff_free(&a.d);
-    sp_gate_free(&a.gate);
+    sp_limits_free(&a.fail_on);
     return rc;
 }

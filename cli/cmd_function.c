@@ -9,7 +9,7 @@
 
 struct function {
     struct answer a;
-    struct sp_pick pick;
+    struct sp_function_lookup lookup;
     struct sp_function_view v;
     const char *asked;
     char handle[32]; /* of the function, where it is one */
@@ -62,7 +62,7 @@ static bool shown(const struct function *x, int section)
 
 static unsigned tags_of(const struct function *x)
 {
-    return sp_function_tags(x->a.s->profile, x->a.s->event, x->pick.first);
+    return sp_function_tags(x->a.s->profile, x->a.s->event, x->lookup.first);
 }
 
 /* ---- JSON ---- */
@@ -102,7 +102,7 @@ static int draw_json(struct function *x, size_t limit)
         return rc;
     sp_jw_cstr(&a->w, "asked", x->asked);
     sp_jw_open(&a->w, "function", '{');
-    answer_function(a, x->pick.first);
+    answer_function(a, x->lookup.first);
     sp_jw_u64(&a->w, "matches", x->v.matches.n);
     sp_jw_close(&a->w, '}');
     sp_jw_open(&a->w, "tags", '[');
@@ -166,13 +166,13 @@ static void title(struct function *x)
     struct sp_output *out = x->a.c->out;
     const struct sp_selection *s = x->a.s;
     const struct sp_profile *p = s->profile;
-    struct sp_str name = sp_pstr(p, p->functions.v[x->pick.first].name);
+    struct sp_str name = sp_pstr(p, p->functions.v[x->lookup.first].name);
     sp_buf_clear(b);
     if (x->v.matches.n > 1) {
         sp_text_safe(b, x->asked, strlen(x->asked));
         sp_buf_printf(b, ": %zu functions as one", x->v.matches.n);
     } else {
-        struct sp_str dso = dso_name(p, p->functions.v[x->pick.first].dso);
+        struct sp_str dso = dso_name(p, p->functions.v[x->lookup.first].dso);
         sp_text_safe(b, name.p, name.n);
         sp_buf_puts(b, " in ");
         sp_text_safe(b, dso.p, dso.n);
@@ -287,12 +287,12 @@ static int answer(struct function *x, size_t limit)
 {
     struct cli *c = x->a.c;
     size_t most = 0;
-    spaa_status st = sp_function_build(x->a.s, &x->pick, &c->diags, &x->v);
+    spaa_status st = sp_function_build(x->a.s, &x->lookup, &c->diags, &x->v);
     if (!st)
         st = answer_ready(&x->a);
     if (st)
         return cli_exit_of(st);
-    sp_handle_text(&x->a.handles, x->pick.first, x->handle);
+    sp_handle_text(&x->a.handles, x->lookup.first, x->handle);
     for (int k = 0; k < SECTIONS; k++)
         most = rows_of(x, k) > most ? rows_of(x, k) : most;
     int rc = cli_stdout(c);
@@ -313,12 +313,12 @@ int sp_cmd_function(struct cli *c)
     int rc = cli_open_default(c);
     if (rc)
         return rc;
-    spaa_status st = sp_pick_functions(c->profile, x.asked, &c->diags, &x.pick);
+    spaa_status st = sp_lookup_functions(c->profile, x.asked, &c->diags, &x.lookup);
     if (st)
         return cli_exit_of(st);
     st = cli_select(c, &s);
     if (st) {
-        sp_pick_free(&x.pick);
+        sp_function_lookup_free(&x.lookup);
         return cli_exit_of(st);
     }
     answer_init(&x.a, c, &s);
@@ -326,6 +326,6 @@ int sp_cmd_function(struct cli *c)
     sp_function_free(&x.v);
     answer_free(&x.a);
     sp_selection_free(&s);
-    sp_pick_free(&x.pick);
+    sp_function_lookup_free(&x.lookup);
     return rc;
 }

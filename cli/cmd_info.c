@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-struct event_facts {
+struct event_info {
     int64_t samples; /* SP_ABSENT: not counted */
     int64_t total;
     unsigned scale;
@@ -19,20 +19,20 @@ struct event_facts {
     struct sp_chains *chains;
 };
 
-struct facts {
-    struct event_facts *events; /* by event */
+struct profile_info {
+    struct event_info *events; /* by event */
     struct info_metrics *metrics;
     struct info_pools pools;
 };
 
-static spaa_status facts_of(struct cli *c, uint32_t event, struct event_facts *f)
+static spaa_status event_info_of(struct cli *c, uint32_t event, struct event_info *f)
 {
     struct sp_selection s;
     struct sp_select_opts o = {.event_number = &event, .view = "all"};
     spaa_status st = sp_select(c->profile, &o, &c->diags, &s);
     if (st)
         return st;
-    *f = (struct event_facts){s.samples, s.total, s.scale, s.cannot_add, s.unit, s.rows.n, {0}, NULL};
+    *f = (struct event_info){s.samples, s.total, s.scale, s.cannot_add, s.unit, s.rows.n, {0}, NULL};
     st = sp_quality_of(&s, &c->diags, &f->quality);
     f->chains = s.chains; /* which the answer tells when the selection is gone */
     s.chains = NULL;
@@ -75,7 +75,7 @@ static void raw(struct sp_jw *w, const char *key, const struct sp_profile *p, ui
         sp_jw_raw(w, key, t.p, t.n);
 }
 
-static void json_event(struct sp_jw *w, const struct sp_profile *p, uint32_t i, const struct event_facts *f,
+static void json_event(struct sp_jw *w, const struct sp_profile *p, uint32_t i, const struct event_info *f,
                        const struct info_metrics *metrics)
 {
     const struct sp_event *e = &p->events.v[i];
@@ -194,9 +194,9 @@ static void binary_lines(struct cli *c)
     sp_buf_free(&name);
 }
 
-static int answer_json(struct cli *c, const struct facts *all)
+static int answer_json(struct cli *c, const struct profile_info *all)
 {
-    const struct event_facts *facts = all->events;
+    const struct event_info *events = all->events;
     const struct sp_profile *p = c->profile;
     struct sp_jw w;
     sp_jw_init(&w, c->out);
@@ -206,7 +206,7 @@ static int answer_json(struct cli *c, const struct facts *all)
     sp_jw_cstr(&w, "format", c->input->name);
     sp_jw_open(&w, "events", '[');
     for (uint32_t i = 0; i < p->events.n; i++)
-        json_event(&w, p, i, &facts[i], &all->metrics[i]);
+        json_event(&w, p, i, &events[i], &all->metrics[i]);
     sp_jw_close(&w, ']');
     sp_jw_u64(&w, "threads", p->threads.n);
     sp_jw_u64(&w, "processes", processes(p));
@@ -220,14 +220,14 @@ static int answer_json(struct cli *c, const struct facts *all)
     info_report_json(c, &w);
     uint32_t first = sp_default_event(p);
     struct sp_selection s = {.profile = p,
-                             .total = first == SP_NONE ? 0 : facts[first].total,
-                             .chains = first == SP_NONE ? NULL : facts[first].chains};
+                             .total = first == SP_NONE ? 0 : events[first].total,
+                             .chains = first == SP_NONE ? NULL : events[first].chains};
     struct sp_quality none = {.lost = p->header.lost,
                               .truncated = p->header.truncated,
                               .unfinished = p->header.unfinished,
                               .throttled_ns = p->header.throttled_ns,
                               .frames = p->frames.n};
-    answer_quality(&w, "quality", &s, first == SP_NONE ? &none : &facts[first].quality);
+    answer_quality(&w, "quality", &s, first == SP_NONE ? &none : &events[first].quality);
     answer_close(c, &w);
     return EXIT_FINE;
 }
@@ -244,7 +244,7 @@ static void line(struct cli *c, const char *name, const struct sp_profile *p, ui
     sp_buf_free(&b);
 }
 
-static int event_table(struct cli *c, const struct event_facts *facts)
+static int event_table(struct cli *c, const struct event_info *events)
 {
     static const struct sp_table_column columns[] = {{"event", false, true},   {"kind", false, false},
                                                      {"mode", false, false},   {"samples", true, false},
@@ -258,7 +258,7 @@ static int event_table(struct cli *c, const struct event_facts *facts)
     sp_buf_init(&b, 0);
     for (uint32_t i = 0; i < p->events.n; i++) {
         const struct sp_event *e = &p->events.v[i];
-        const struct event_facts *f = &facts[i];
+        const struct event_info *f = &events[i];
         struct sp_str name = sp_pstr(p, e->name);
         sp_table_cell(&t, name.p, name.n);
         sp_table_printf(&t, "%s", sp_event_kind_names[e->kind]);
@@ -293,7 +293,7 @@ static int event_table(struct cli *c, const struct event_facts *facts)
 
 /* How much weight of the event has no names, or no debug information; the worst binaries, why, and what
  * helps. */
-static void lacking(struct cli *c, const char *what, const struct event_facts *f, uint32_t event,
+static void lacking(struct cli *c, const char *what, const struct event_info *f, uint32_t event,
                     enum sp_note_of of)
 {
     const struct sp_profile *p = c->profile;
@@ -330,7 +330,7 @@ static void lacking(struct cli *c, const char *what, const struct event_facts *f
     sp_buf_free(&b);
 }
 
-static void bounds_line(struct cli *c, const struct event_facts *f)
+static void bounds_line(struct cli *c, const struct event_info *f)
 {
     const struct sp_selection s = {.profile = c->profile, .total = f->total, .chains = f->chains};
     struct sp_buf b;
@@ -341,9 +341,9 @@ static void bounds_line(struct cli *c, const struct event_facts *f)
     sp_buf_free(&b);
 }
 
-static int answer_text(struct cli *c, const struct facts *all)
+static int answer_text(struct cli *c, const struct profile_info *all)
 {
-    const struct event_facts *facts = all->events;
+    const struct event_info *events = all->events;
     const struct sp_profile *p = c->profile;
     const struct sp_header *h = &p->header;
     if (c->format == FORMAT_TABLE) {
@@ -387,17 +387,17 @@ static int answer_text(struct cli *c, const struct facts *all)
             answer_losses(c->out, &q);
         }
         uint32_t first = sp_default_event(p);
-        if (first != SP_NONE && !facts[first].cannot_add) {
-            bounds_line(c, &facts[first]);
-            lacking(c, "no names", &facts[first], first, SP_NOTE_NAMES);
-            lacking(c, "no lines", &facts[first], first, SP_NOTE_LINES);
+        if (first != SP_NONE && !events[first].cannot_add) {
+            bounds_line(c, &events[first]);
+            lacking(c, "no names", &events[first], first, SP_NOTE_NAMES);
+            lacking(c, "no lines", &events[first], first, SP_NOTE_LINES);
         }
         if (first != SP_NONE && p->events.n > 1)
             line(c, "default", p, p->events.v[first].name);
         info_report_text(c);
         sp_puts(c->out, "\n");
     }
-    int rc = event_table(c, facts);
+    int rc = event_table(c, events);
     return rc || c->format == FORMAT_CSV ? rc : info_metrics_text(c, all->metrics);
 }
 
@@ -409,10 +409,11 @@ int sp_cmd_info(struct cli *c)
     if (c->v.io)
         return info_io(c);
     size_t n = c->profile->events.n, done = 0;
-    struct facts all = {calloc(n + 1, sizeof *all.events), calloc(n + 1, sizeof *all.metrics), {.n = 0}};
+    struct profile_info all = {
+        calloc(n + 1, sizeof *all.events), calloc(n + 1, sizeof *all.metrics), {.n = 0}};
     spaa_status st = all.events && all.metrics ? info_pools_of(c, &all.pools) : sp_nomem(&c->diags);
     for (; !st && done < n; done++)
-        st = facts_of(c, (uint32_t)done, &all.events[done]);
+        st = event_info_of(c, (uint32_t)done, &all.events[done]);
     for (size_t i = 0; !st && i < n; i++)
         st = info_metrics_of(c, (uint32_t)i, &all.metrics[i]);
     rc = st ? cli_exit_of(st) : cli_stdout(c);

@@ -12,7 +12,7 @@ enum { BUCKETS = 20, BUCKETS_MAX = 100000, HOT = 3 };
 
 struct timeline {
     struct answer a;
-    struct sp_moments m;
+    struct sp_sample_times m;
     struct sp_timeline t;
 };
 
@@ -267,18 +267,18 @@ int sp_cmd_timeline(struct cli *c)
     rc = cli_open_default(c);
     if (rc)
         return rc;
-    spaa_status st = sp_moments_of(c->profile, &c->diags, &x.m);
+    spaa_status st = sp_sample_times_of(c->profile, &c->diags, &x.m);
     if (st)
         return cli_exit_of(st);
     st = cli_select(c, &s);
     if (st) {
-        sp_moments_free(&x.m);
+        sp_sample_times_free(&x.m);
         return cli_exit_of(st);
     }
     answer_init(&x.a, c, &s);
     rc = answer(&x, buckets, limit, to);
     sp_timeline_free(&x.t);
-    sp_moments_free(&x.m);
+    sp_sample_times_free(&x.m);
     answer_free(&x.a);
     sp_selection_free(&s);
     return rc;

@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "render/text.h"
 #include "top_events.h"
-#include "top_facts.h"
+#include "top_threads.h"
 
 struct top {
     struct answer a;
@@ -15,8 +15,8 @@ struct top {
     enum sp_by by;
     struct sp_selection with[SP_TOP_EXTRAS]; /* --with: the same question of other weights */
     size_t nwith;
-    struct sp_facts facts; /* of threads and processes; else empty */
-    uint32_t hottest;      /* the function to ask about next, once it was looked for; or SP_NONE */
+    struct sp_thread_info info; /* of threads and processes; else empty */
+    uint32_t hottest;           /* the function to ask about next, once it was looked for; or SP_NONE */
     bool has_hottest;
 };
 
@@ -114,7 +114,7 @@ static void json_row(struct top *x, size_t i)
     }
     x->a.s = own;
     if (x->by == SP_TOP_THREAD || x->by == SP_TOP_PROCESS)
-        top_facts_json(w, &x->facts, x->by, who_of(x, r));
+        top_threads_json(w, &x->info, x->by, who_of(x, r));
     if (x->by == SP_TOP_THREAD || x->by == SP_TOP_COMM)
         pool_json(w, &x->a.s->pools, sp_top_pool(x->a.s, x->by, r));
     sp_jw_open(w, "tags", '[');
@@ -254,9 +254,9 @@ static void table_row(struct top *x, struct sp_table *table, size_t i)
     }
     x->a.s = own;
     struct top_who who = who_of(x, r);
-    if (x->facts.any_cpu)
-        cell_cpu(x, table, top_facts_cpu(&x->facts, who));
-    struct sp_str name = sp_str_at(&x->t.names, r->name), known = top_facts_name(&x->facts, who);
+    if (x->info.any_cpu)
+        cell_cpu(x, table, top_threads_cpu(&x->info, who));
+    struct sp_str name = sp_str_at(&x->t.names, r->name), known = top_threads_name(&x->info, who);
     sp_buf_clear(b);
     sp_buf_add(b, name.p, name.n);
     if (x->by == SP_TOP_DSO)
@@ -310,7 +310,7 @@ static size_t columns_of(struct top *x, struct sp_arena *names, struct sp_table_
             columns[n++] = (struct sp_table_column){title ? title : "", true, false};
         }
     }
-    if (x->facts.any_cpu)
+    if (x->info.any_cpu)
         columns[n++] =
             (struct sp_table_column){x->a.c->format == FORMAT_CSV ? "cpu_ns" : "cpu time", true, false};
     columns[n++] = (struct sp_table_column){sp_by_names[x->by], false, true};
@@ -502,7 +502,7 @@ int sp_cmd_top(struct cli *c)
         size_t shown = limit == SIZE_MAX || c->with.n ? 0 : limit; /* rows of --with may be any */
         rc = cli_exit_of(sp_top_build_some(&s, x.by, sort == 1, shown, &c->diags, &x.t));
         if (!rc && (by == SP_TOP_THREAD || by == SP_TOP_PROCESS))
-            rc = cli_exit_of(sp_facts_of(c->profile, &c->diags, &x.facts));
+            rc = cli_exit_of(sp_thread_info_of(c->profile, &c->diags, &x.info));
         if (!rc)
             rc = add_all_with(&x);
         if (!rc)
@@ -511,7 +511,7 @@ int sp_cmd_top(struct cli *c)
             rc = answer_fit(c, limit < x.t.rows.n ? limit : x.t.rows.n, draw, &x);
     }
     sp_top_free(&x.t);
-    sp_facts_free(&x.facts);
+    sp_thread_info_free(&x.info);
     for (size_t i = 0; i < x.nwith; i++)
         sp_selection_free(&x.with[i]);
     answer_free(&x.a);

@@ -43,12 +43,12 @@ static void json_samples(struct sp_jw *j, const struct sp_waits *w, const char *
 
 static void json_thread(struct sp_jw *j, const struct sp_waits *w, const struct sp_wait_thread *t)
 {
-    const struct sp_thread_facts *f = sp_facts_thread(&w->facts, t->tid);
+    const struct sp_reported_thread *f = sp_thread_info_thread(&w->info, t->tid);
     json_str(j, "process", comm_of(w, t));
     json_number(j, "pid", t->pid);
     sp_jw_i64(j, "tid", t->tid);
-    json_str(j, "thread_name", f ? sp_str_at(&w->facts.strs, f->name) : (struct sp_str){"", 0});
-    json_str(j, "queue", f ? sp_str_at(&w->facts.strs, f->queue) : (struct sp_str){"", 0});
+    json_str(j, "thread_name", f ? sp_str_at(&w->info.strs, f->name) : (struct sp_str){"", 0});
+    json_str(j, "queue", f ? sp_str_at(&w->info.strs, f->queue) : (struct sp_str){"", 0});
 }
 
 /* A thread, or so many threads of a pool; `of`: one of them. */
@@ -237,7 +237,8 @@ static void wait_row(struct sp_table *t, struct sp_buf *b, const struct sp_selec
     const struct sp_waits *w = ws->w;
     const struct sp_wait *x = &w->waits.v[ws->waits.v[k].wait];
     const struct sp_wait_thread *thread = &w->threads.v[who->thread];
-    const struct sp_thread_facts *f = who->threads > 1 ? NULL : sp_facts_thread(&w->facts, thread->tid);
+    const struct sp_reported_thread *f =
+        who->threads > 1 ? NULL : sp_thread_info_thread(&w->info, thread->tid);
     amount(b, s, w, ws->waits.v[k].weight, exact);
     cell(t, b);
     sp_text_percent(b, ws->waits.v[k].weight, ws->waits.v[k].of);
@@ -245,7 +246,7 @@ static void wait_row(struct sp_table *t, struct sp_buf *b, const struct sp_selec
     cell(t, b);
     who_text(b, ws, who->thread, who->pool, who->threads);
     if (f && f->name) {
-        struct sp_str name = sp_str_at(&w->facts.strs, f->name);
+        struct sp_str name = sp_str_at(&w->info.strs, f->name);
         sp_buf_puts(b, " ");
         sp_buf_add(b, name.p, name.n);
     } else if (f && f->main) {

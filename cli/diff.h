@@ -3,7 +3,7 @@
 #define SP_CLI_DIFF_H
 
 #include "analysis/diff.h"
-#include "analysis/gate.h"
+#include "analysis/regression_limits.h"
 #include "answer.h"
 #include "where.h"
 
@@ -22,7 +22,7 @@ struct diff_words {
 struct diff_answer {
     struct cli *c;
     struct sp_diff d;
-    struct sp_gate gate;
+    struct sp_limits fail_on;
     struct diff_words words;
     struct cli_where where[SP_SIDES];
     size_t limit;
@@ -38,10 +38,10 @@ const char *diff_headline(const struct sp_diff *d);
 void diff_method(const struct diff_answer *a, struct sp_buf *out);
 const char *const *diff_assumptions(enum sp_diff_method m);
 /* A limit's verdict in words: which functions, by how much, what would be needed. */
-void diff_gate_text(const struct diff_answer *a, const struct sp_gate_limit *l, struct sp_buf *out);
+void diff_limit_text(const struct diff_answer *a, const struct sp_limit *l, struct sp_buf *out);
 /* Says on standard error which limits cannot be told: the answer itself may go to a file that nobody reads.
  */
-void diff_gate_warn(const struct diff_answer *a);
+void diff_limits_warn(const struct diff_answer *a);
 /* Prints a table of n rows, of which it has the first `limit`; frees it and the buffer. */
 int diff_end_table(const struct diff_answer *a, struct sp_table *t, struct sp_buf *b, size_t n, size_t limit,
                    const char *what);

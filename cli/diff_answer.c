@@ -303,7 +303,7 @@ const char *const *diff_assumptions(enum sp_diff_method m)
     return words[m];
 }
 
-static void what_helps(const struct diff_answer *a, const struct sp_gate_case *x, struct sp_buf *b)
+static void what_helps(const struct diff_answer *a, const struct sp_limit_case *x, struct sp_buf *b)
 {
     const struct sp_diff *d = &a->d;
     if (!sp_diff_establishes(d->method)) {
@@ -343,8 +343,8 @@ static void amount_of(const struct diff_answer *a, struct sp_buf *b, bool share,
 }
 
 /* "own share of parse_field 14.20% to 19.60% (+38.03%)" */
-static void case_text(const struct diff_answer *a, const struct sp_gate_limit *l,
-                      const struct sp_gate_case *x, struct sp_buf *b)
+static void case_text(const struct diff_answer *a, const struct sp_limit *l, const struct sp_limit_case *x,
+                      struct sp_buf *b)
 {
     if (!x->row) {
         sp_buf_puts(b, "the total weight ");
@@ -352,7 +352,7 @@ static void case_text(const struct diff_answer *a, const struct sp_gate_limit *l
         sp_buf_printf(b, "%% %s", per_words(&a->d));
         return;
     }
-    const struct sp_diff_test *t = sp_gate_test(&a->d, l, x->row);
+    const struct sp_diff_test *t = sp_limit_test(&a->d, l, x->row);
     bool share = t == &x->row->share[l->family];
     sp_buf_puts(b, l->family == SP_SELF ? "own " : "inclusive ");
     sp_buf_puts(b, share ? "share of " : "weight of ");
@@ -366,39 +366,39 @@ static void case_text(const struct diff_answer *a, const struct sp_gate_limit *l
     sp_buf_puts(b, isinf(x->growth) ? ")" : l->points ? " points)" : "%)");
 }
 
-void diff_gate_text(const struct diff_answer *a, const struct sp_gate_limit *l, struct sp_buf *b)
+void diff_limit_text(const struct diff_answer *a, const struct sp_limit *l, struct sp_buf *b)
 {
     static const char *const words[] = {"passed", "BREACHED", "cannot tell"};
     sp_text_safe(b, l->text.p, l->text.n);
     sp_buf_printf(b, "  %s", words[l->verdict]);
-    if (l->verdict == SP_GATE_PASSED && l->subject == SP_GATE_ANY) {
+    if (l->verdict == SP_LIMIT_PASSED && l->subject == SP_LIMIT_ANY) {
         sp_buf_printf(b, ": %zu function%s of %s%% or more %s shown to stay within", l->judged,
                       l->judged == 1 ? "" : "s", a->c->v.min_share ? a->c->v.min_share : "5",
                       l->judged == 1 ? "is" : "are");
         return;
     }
-    for (size_t i = 0; i < l->cases.n && i < 3 && l->verdict != SP_GATE_PASSED; i++) {
+    for (size_t i = 0; i < l->cases.n && i < 3 && l->verdict != SP_LIMIT_PASSED; i++) {
         sp_buf_puts(b, i ? "; " : ": ");
         case_text(a, l, &l->cases.v[i], b);
-        if (l->verdict == SP_GATE_UNSURE && i == 0) {
+        if (l->verdict == SP_LIMIT_UNSURE && i == 0) {
             sp_buf_puts(b, ", shown neither beyond the limit nor within; ");
             what_helps(a, &l->cases.v[i], b);
         }
     }
-    if (l->cases.n > 3 && l->verdict != SP_GATE_PASSED)
+    if (l->cases.n > 3 && l->verdict != SP_LIMIT_PASSED)
         sp_buf_printf(b, "; and %zu more", l->cases.n - 3);
 }
 
-void diff_gate_warn(const struct diff_answer *a)
+void diff_limits_warn(const struct diff_answer *a)
 {
     struct sp_buf b;
     sp_buf_init(&b, 4096);
-    for (size_t i = 0; i < a->gate.limits.n; i++) {
-        const struct sp_gate_limit *l = &a->gate.limits.v[i];
-        if (l->verdict != SP_GATE_UNSURE)
+    for (size_t i = 0; i < a->fail_on.limits.n; i++) {
+        const struct sp_limit *l = &a->fail_on.limits.v[i];
+        if (l->verdict != SP_LIMIT_UNSURE)
             continue;
         sp_buf_clear(&b);
-        diff_gate_text(a, l, &b);
+        diff_limit_text(a, l, &b);
         sp_emit(&a->c->diags, SP_W642, SP_AT_NOTHING, "%s", sp_buf_cstr(&b));
     }
     sp_buf_free(&b);
@@ -851,9 +851,9 @@ static void head(const struct diff_answer *a)
     sp_buf_printf(&b, "%s: ", diff_headline(&a->d));
     diff_summary(a, &b);
     sp_buf_ch(&b, '\n');
-    for (size_t i = 0; i < a->gate.limits.n; i++) {
+    for (size_t i = 0; i < a->fail_on.limits.n; i++) {
         sp_buf_puts(&b, "limit   ");
-        diff_gate_text(a, &a->gate.limits.v[i], &b);
+        diff_limit_text(a, &a->fail_on.limits.v[i], &b);
         sp_buf_ch(&b, '\n');
     }
     what_line(a, &b);

@@ -195,21 +195,21 @@ static void limits(struct sp_jw *w, const struct diff_answer *a)
     }
     sp_buf_init(&b, 0);
     sp_jw_open(w, "fail_on", '{');
-    sp_jw_cstr(w, "verdict", sp_gate_verdict_names[a->gate.verdict]);
+    sp_jw_cstr(w, "verdict", sp_limit_verdict_names[a->fail_on.verdict]);
     sp_jw_open(w, "limits", '[');
-    for (size_t i = 0; i < a->gate.limits.n; i++) {
-        const struct sp_gate_limit *l = &a->gate.limits.v[i];
+    for (size_t i = 0; i < a->fail_on.limits.n; i++) {
+        const struct sp_limit *l = &a->fail_on.limits.v[i];
         sp_jw_open(w, NULL, '{');
         text(w, "limit", l->text);
-        sp_jw_cstr(w, "verdict", sp_gate_verdict_names[l->verdict]);
+        sp_jw_cstr(w, "verdict", sp_limit_verdict_names[l->verdict]);
         sp_jw_cstr(w, "unit", l->points ? "points" : "percent");
         sp_jw_u64(w, "judged", l->judged);
         sp_buf_clear(&b);
-        diff_gate_text(a, l, &b);
+        diff_limit_text(a, l, &b);
         sp_jw_str(w, "text", b.data ? b.data : "", b.len);
         sp_jw_open(w, "cases", '[');
         for (size_t k = 0; k < l->cases.n && k < a->limit; k++) {
-            const struct sp_gate_case *x = &l->cases.v[k];
+            const struct sp_limit_case *x = &l->cases.v[k];
             sp_jw_open(w, NULL, '{');
             if (x->row) {
                 sp_jw_cstr(w, "id", *x->row->id ? x->row->id : NULL);

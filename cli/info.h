@@ -4,7 +4,7 @@
 
 #include "answer.h"
 
-/* info_io.c: `--io` */
+/* info_io_report.c: `--io` */
 int info_io(struct cli *c);
 struct info_metric {
     uint32_t metric;

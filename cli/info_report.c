@@ -1,7 +1,7 @@
 /* spaa info on a hang report: the fields of its header, and the application in front. */
 #include "info.h"
 
-#include "analysis/facts.h"
+#include "analysis/thread_info.h"
 #include "render/text.h"
 #include "json/find.h"
 
@@ -43,7 +43,7 @@ static void put_shown(struct cli *c, struct sp_span fields, struct sp_buf *key, 
     }
 }
 
-static const struct sp_process_facts *frontmost(const struct sp_facts *f)
+static const struct sp_reported_process *frontmost(const struct sp_thread_info *f)
 {
     for (size_t i = 0; i < f->processes.n; i++)
         if (f->processes.v[i].frontmost)
@@ -55,23 +55,23 @@ void info_report_text(struct cli *c)
 {
     struct sp_span fields;
     struct sp_buf key, value;
-    struct sp_facts facts;
+    struct sp_thread_info info;
     if (!fields_of(c->profile, &fields))
         return;
     sp_buf_init(&key, 0);
     sp_buf_init(&value, 0);
     sp_puts(c->out, "\n");
     put_shown(c, fields, &key, &value);
-    if (sp_facts_of(c->profile, &c->diags, &facts) == SPAA_OK) {
-        const struct sp_process_facts *front = frontmost(&facts);
+    if (sp_thread_info_of(c->profile, &c->diags, &info) == SPAA_OK) {
+        const struct sp_reported_process *front = frontmost(&info);
         if (front) {
-            struct sp_str name = sp_str_at(&facts.strs, front->name);
+            struct sp_str name = sp_str_at(&info.strs, front->name);
             sp_buf_clear(&key);
             sp_text_safe(&key, name.p, name.n);
             sp_printf(c->out, "%-16s %s [%lld]; `spaa waits` begins with its main thread\n", "Frontmost",
                       sp_buf_cstr(&key), (long long)front->pid);
         }
-        sp_facts_free(&facts);
+        sp_thread_info_free(&info);
     }
     sp_buf_free(&key);
     sp_buf_free(&value);
@@ -80,15 +80,15 @@ void info_report_text(struct cli *c)
 void info_report_json(struct cli *c, struct sp_jw *w)
 {
     struct sp_span fields;
-    struct sp_facts facts;
+    struct sp_thread_info info;
     if (!fields_of(c->profile, &fields))
         return;
     sp_jw_open(w, "report", '{');
     sp_jw_raw(w, "fields", fields.p, fields.n);
-    if (sp_facts_of(c->profile, &c->diags, &facts) == SPAA_OK) {
-        const struct sp_process_facts *front = frontmost(&facts);
+    if (sp_thread_info_of(c->profile, &c->diags, &info) == SPAA_OK) {
+        const struct sp_reported_process *front = frontmost(&info);
         if (front) {
-            struct sp_str name = sp_str_at(&facts.strs, front->name);
+            struct sp_str name = sp_str_at(&info.strs, front->name);
             sp_jw_open(w, "frontmost", '{');
             sp_jw_str(w, "name", name.p, name.n);
             sp_jw_i64(w, "pid", front->pid);
@@ -100,7 +100,7 @@ void info_report_json(struct cli *c, struct sp_jw *w)
         } else {
             sp_jw_null(w, "frontmost");
         }
-        sp_facts_free(&facts);
+        sp_thread_info_free(&info);
     }
     sp_jw_close(w, '}');
 }

@@ -8,7 +8,7 @@
  */
 #include "analysis/diff_private.h"
 
-#include "analysis/handle.h"
+#include "analysis/function_handle.h"
 #include "analysis/normalise.h"
 #include "analysis/signature.h"
 #include "analysis/top.h"

@@ -1,7 +1,7 @@
 #include "analysis/filtered.h"
 
 #include "analysis/chains.h"
-#include "analysis/moments.h"
+#include "analysis/sample_times.h"
 #include "base/num.h"
 #include "model/edges.h"
 #include "model/merge.h"
@@ -255,13 +255,13 @@ static bool set_weights(struct filter *x)
     return ok;
 }
 
-static spaa_status set_samples(struct filter *x, const struct sp_moments *m)
+static spaa_status set_samples(struct filter *x, const struct sp_sample_times *m)
 {
     struct sp_samples *kept;
     int64_t at;
     spaa_status st = sp_samples_new(x->d, &kept);
     for (size_t i = 0; !st && i < m->n; i++)
-        if (sp_moment(m, &m->rows[i], &at) && at >= x->lo && at < x->hi)
+        if (sp_sample_time(m, &m->rows[i], &at) && at >= x->lo && at < x->hi)
             st = sp_samples_add(kept, &m->rows[i]);
     if (st) {
         sp_samples_free(kept);
@@ -272,11 +272,11 @@ static spaa_status set_samples(struct filter *x, const struct sp_moments *m)
     return SPAA_OK;
 }
 
-static spaa_status set_windows(struct filter *x, const struct sp_moments *m)
+static spaa_status set_windows(struct filter *x, const struct sp_sample_times *m)
 {
     struct sp_profile *p = x->p;
     size_t first, n, kept = 0;
-    spaa_status st = m->rows ? SPAA_OK : sp_moments_windows(m, x->lo, x->hi, x->d, &first, &n);
+    spaa_status st = m->rows ? SPAA_OK : sp_sample_times_windows(m, x->lo, x->hi, x->d, &first, &n);
     struct sp_window *list = st || m->rows ? NULL : calloc(n + 1, sizeof *list);
     if (!st && !m->rows && !list)
         return sp_nomem(x->d);
@@ -291,17 +291,17 @@ static spaa_status set_windows(struct filter *x, const struct sp_moments *m)
 
 static spaa_status within_time(struct filter *x, const struct sp_filtered_opts *opts)
 {
-    struct sp_moments m;
-    spaa_status st = sp_moments_of(x->p, x->d, &m);
+    struct sp_sample_times m;
+    spaa_status st = sp_sample_times_of(x->p, x->d, &m);
     if (st)
         return st;
     int64_t lo = x->lo > m.start ? x->lo : m.start, hi = x->hi < m.end ? x->hi : m.end;
     bool rows = m.rows != NULL;
-    st = set_weights(x) && sp_moments_set_range(x->p, lo, hi < lo ? lo : hi) ? set_windows(x, &m)
-                                                                             : sp_nomem(x->d);
+    st = set_weights(x) && sp_sample_times_set_range(x->p, lo, hi < lo ? lo : hi) ? set_windows(x, &m)
+                                                                                  : sp_nomem(x->d);
     if (!st && rows && opts->samples)
         st = set_samples(x, &m);
-    sp_moments_free(&m);
+    sp_sample_times_free(&m);
     if (!st && rows && !opts->samples) {
         sp_samples_free(x->p->samples);
         x->p->samples = NULL;

@@ -1,8 +1,8 @@
 /* The filters of a selection: what they keep, how they are said, and what there is when they keep nothing. */
 #include "analysis/select_private.h"
 
+#include "analysis/function_lookup.h"
 #include "analysis/match.h"
-#include "analysis/pick.h"
 #include "analysis/who.h"
 #include "base/nearest.h"
 #include "base/num.h"
@@ -99,12 +99,12 @@ static spaa_status hide_frames(struct sp_selection *s, const struct sp_select_op
 
 static spaa_status find_roots(struct sp_selection *s, const char *name, struct sp_diags *d)
 {
-    struct sp_pick pick;
-    spaa_status st = sp_pick_functions(s->profile, name, d, &pick);
+    struct sp_function_lookup lookup;
+    spaa_status st = sp_lookup_functions(s->profile, name, d, &lookup);
     if (st)
         return st;
-    s->roots = pick.hits;
-    s->root = pick.first;
+    s->roots = lookup.hits;
+    s->root = lookup.first;
     return SPAA_OK;
 }
 

@@ -17,7 +17,7 @@ struct sums {
 struct builder {
     struct sp_selection *s;
     const struct sp_profile *p;
-    const struct sp_pick *pick;
+    const struct sp_function_lookup *lookup;
     struct sp_function_view v;
     struct sums callers, callees, matches, lines, threads;
     SP_VEC(uint32_t) hits; /* frames of the function in the row at hand */
@@ -117,7 +117,7 @@ static bool add_row(struct builder *b, size_t i)
     b->hits.n = 0;
     for (size_t k = 0; ok && k < n; k++) {
         const struct sp_frame *frame = &b->p->frames.v[f[k]];
-        if (!b->pick->hits[frame->function])
+        if (!b->lookup->hits[frame->function])
             continue;
         enum sp_sameness same = times ? recurs(b, f, k) : SP_OTHERS;
         again += same != SP_OTHERS;
@@ -135,7 +135,7 @@ static bool add_row(struct builder *b, size_t i)
     b->v.recursive += again ? row->weight : 0;
     b->v.deepest = again + 1 > b->v.deepest ? again + 1 : b->v.deepest;
     const struct sp_frame *frame = &b->p->frames.v[f[0]];
-    if (!b->pick->hits[frame->function])
+    if (!b->lookup->hits[frame->function])
         return true;
     b->v.flat += row->weight;
     add_samples(&b->v.samples, row->samples);
@@ -279,7 +279,7 @@ static spaa_status find_bound(struct builder *b, struct sp_diags *d)
         return SPAA_OK;
     uint32_t *keys = malloc((p->frames.n + 1) * sizeof *keys);
     for (size_t i = 0; keys && i < p->frames.n; i++)
-        keys[i] = b->pick->hits[p->frames.v[i].function] ? 0 : SP_NONE;
+        keys[i] = b->lookup->hits[p->frames.v[i].function] ? 0 : SP_NONE;
     spaa_status st = keys ? sp_chains_at_most(b->s, keys, 1, d, &more, &known) : sp_nomem(d);
     if (!st && known)
         b->v.at_most = b->v.cum + more;
@@ -287,11 +287,11 @@ static spaa_status find_bound(struct builder *b, struct sp_diags *d)
     return st;
 }
 
-spaa_status sp_function_build(struct sp_selection *s, const struct sp_pick *pick, struct sp_diags *d,
-                              struct sp_function_view *out)
+spaa_status sp_function_build(struct sp_selection *s, const struct sp_function_lookup *lookup,
+                              struct sp_diags *d, struct sp_function_view *out)
 {
     const struct sp_profile *p = s->profile;
-    struct builder b = {.s = s, .p = p, .pick = pick};
+    struct builder b = {.s = s, .p = p, .lookup = lookup};
     b.v.samples = b.v.cum_samples = SP_ABSENT;
     bool ok = sp_strtab_init(&b.v.names) && sums_init(&b.callers, p->functions.n + 1) &&
               sums_init(&b.callees, p->functions.n + 1) && sums_init(&b.matches, p->functions.n) &&

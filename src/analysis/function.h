@@ -7,7 +7,7 @@
 #ifndef SP_FUNCTION_H
 #define SP_FUNCTION_H
 
-#include "analysis/pick.h"
+#include "analysis/function_lookup.h"
 #include "analysis/top.h"
 
 struct sp_neighbour {
@@ -35,8 +35,8 @@ struct sp_function_view {
     struct sp_strtab names;
 };
 
-spaa_status sp_function_build(struct sp_selection *s, const struct sp_pick *pick, struct sp_diags *d,
-                              struct sp_function_view *out);
+spaa_status sp_function_build(struct sp_selection *s, const struct sp_function_lookup *lookup,
+                              struct sp_diags *d, struct sp_function_view *out);
 void sp_function_free(struct sp_function_view *v);
 
 #endif

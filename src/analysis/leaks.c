@@ -1,8 +1,8 @@
 #include "analysis/leaks.h"
 
 #include "analysis/allocators.h"
-#include "analysis/moments.h"
 #include "analysis/names.h"
+#include "analysis/sample_times.h"
 #include "analysis/stacks.h"
 #include "base/hash.h"
 #include "base/num.h"
@@ -226,7 +226,7 @@ static int64_t gained(const struct builder *b, const struct sp_window_row *w, bo
     return never_freed ? v[SP_LEAK_ALLOC_BYTES] : SP_ABSENT;
 }
 
-static void add_window(struct builder *b, const struct sp_moments *m, const struct sp_moment_window *w,
+static void add_window(struct builder *b, const struct sp_sample_times *m, const struct sp_timed_window *w,
                        unsigned char *unknown)
 {
     const struct sp_profile *p = b->s->profile;
@@ -250,11 +250,11 @@ static void add_window(struct builder *b, const struct sp_moments *m, const stru
 static spaa_status find_growth(struct builder *b)
 {
     const struct sp_profile *p = b->s->profile;
-    struct sp_moments m = {.p = p};
+    struct sp_sample_times m = {.p = p};
     if (b->l.two || p->windows.n < 4 || p->samples)
         return SPAA_OK;
     unsigned char *unknown = calloc(b->l.rows.n + 1, 1);
-    spaa_status st = unknown ? sp_moments_of(p, b->d, &m) : sp_nomem(b->d);
+    spaa_status st = unknown ? sp_sample_times_of(p, b->d, &m) : sp_nomem(b->d);
     for (size_t i = 0; !st && i < m.windows.n; i++)
         add_window(b, &m, &m.windows.v[i], unknown);
     for (size_t i = 0; !st && i < b->l.rows.n; i++) {
@@ -262,7 +262,7 @@ static spaa_status find_growth(struct builder *b)
         b->l.growth = b->l.growth || !unknown[i];
     }
     if (!st)
-        sp_moments_free(&m);
+        sp_sample_times_free(&m);
     free(unknown);
     return st;
 }

@@ -1,8 +1,8 @@
 #include "analysis/own.h"
 
+#include "analysis/function_lookup.h"
 #include "analysis/match.h"
 #include "analysis/own_name.h"
-#include "analysis/pick.h"
 #include "analysis/recursion.h"
 #include "model/identity.h"
 

@@ -5,8 +5,8 @@
  */
 #include "analysis/pool.h"
 
-#include "analysis/facts.h"
 #include "analysis/process.h"
+#include "analysis/thread_info.h"
 
 #include <stdlib.h>
 
@@ -38,7 +38,7 @@ struct builder {
     const struct sp_profile *p;
     const unsigned char *among;
     unsigned char *wanted; /* with among, per record */
-    struct sp_facts facts;
+    struct sp_thread_info info;
     struct sp_processes processes;
     struct sp_pools out;
     SP_VEC(struct member) members;
@@ -72,16 +72,16 @@ static uint32_t shape_of(struct builder *b, struct sp_str name)
 }
 
 /* Facts are one for each thread record, in their order. NULL: there is none, or one of any input. */
-static const struct sp_thread_facts *record_of(const struct builder *b, int64_t tid)
+static const struct sp_reported_thread *record_of(const struct builder *b, int64_t tid)
 {
-    return tid == SP_ABSENT || b->sources ? NULL : sp_facts_thread(&b->facts, tid);
+    return tid == SP_ABSENT || b->sources ? NULL : sp_thread_info_thread(&b->info, tid);
 }
 
 /* What the profiler calls the thread, else its comm. */
 static struct sp_str thread_name(const struct builder *b, int64_t tid, uint32_t comm)
 {
-    const struct sp_thread_facts *f = record_of(b, tid);
-    return f && f->name ? sp_str_at(&b->facts.strs, f->name) : sp_pstr(b->p, comm);
+    const struct sp_reported_thread *f = record_of(b, tid);
+    return f && f->name ? sp_str_at(&b->info.strs, f->name) : sp_pstr(b->p, comm);
 }
 
 /* *place: the member, SP_NONE where there is no name. */
@@ -128,11 +128,11 @@ static bool find_wanted(struct builder *b)
     bool ok = comms && b->wanted;
     for (size_t i = 0; ok && i < p->contexts.n; i++) {
         const struct sp_context *c = &p->contexts.v[i];
-        const struct sp_thread_facts *f = record_of(b, c->tid);
+        const struct sp_reported_thread *f = record_of(b, c->tid);
         if (b->among[i] && c->tid == SP_ABSENT)
             comms[c->comm] = 1;
         if (b->among[i] && f)
-            b->wanted[f - b->facts.threads.v] = 1;
+            b->wanted[f - b->info.threads.v] = 1;
     }
     for (size_t i = 0; ok && i < p->threads.n; i++)
         b->wanted[i] = b->wanted[i] || comms[p->threads.v[i].comm];
@@ -178,7 +178,7 @@ static const struct member *record_named(const struct builder *b, uint32_t name,
 
 static int64_t pid_of(const struct builder *b, const struct sp_context *c)
 {
-    const struct sp_thread_facts *f = b->made_up ? NULL : record_of(b, c->tid);
+    const struct sp_reported_thread *f = b->made_up ? NULL : record_of(b, c->tid);
     return c->pid != SP_ABSENT ? c->pid : f ? f->pid : SP_ABSENT;
 }
 
@@ -647,7 +647,7 @@ static spaa_status pools_of(const struct sp_profile *p, bool apart, const unsign
                             struct sp_diags *d, struct sp_pools *out)
 {
     struct builder b = {.p = p, .among = among};
-    spaa_status st = apart ? SPAA_OK : sp_facts_of(p, d, &b.facts);
+    spaa_status st = apart ? SPAA_OK : sp_thread_info_of(p, d, &b.info);
     if (st)
         return st;
     st = apart ? SPAA_OK : sp_processes_of(p, d, &b.processes);
@@ -658,7 +658,7 @@ static spaa_status pools_of(const struct sp_profile *p, bool apart, const unsign
     }
     sp_buf_free(&b.text);
     sp_processes_free(&b.processes);
-    sp_facts_free(&b.facts);
+    sp_thread_info_free(&b.info);
     sp_vec_free(&b.members);
     sp_vec_free(&b.groups);
     sp_vec_free(&b.named);

@@ -1,6 +1,6 @@
 #include "analysis/regroup.h"
 
-#include "analysis/moments.h"
+#include "analysis/sample_times.h"
 #include "base/buf.h"
 #include "base/hash.h"
 

@@ -1,8 +1,8 @@
 #include "analysis/select.h"
 
 #include "analysis/chains.h"
+#include "analysis/function_lookup.h"
 #include "analysis/names.h"
-#include "analysis/pick.h"
 #include "analysis/select_private.h"
 #include "analysis/tally.h"
 #include "base/num.h"
@@ -67,7 +67,7 @@ static spaa_status pick_metric(struct sp_selection *s, const char *name, struct 
 /* ---- weights ---- */
 
 /* Decimals decide the scale, as far as the sums still fit; what is finer is rounded and flagged. */
-static void find_scale(struct sp_selection *s, const struct sp_moments *moments)
+static void find_scale(struct sp_selection *s, const struct sp_sample_times *times)
 {
     const struct sp_profile *p = s->profile;
     double sum = 0;
@@ -78,8 +78,8 @@ static void find_scale(struct sp_selection *s, const struct sp_moments *moments)
         if (p->decimals.v[i].metric == s->metric && sp_parse_scaled(t.p, t.n, &m, &scale) && scale > s->scale)
             s->scale = scale;
     }
-    if (moments)
-        sp_tally_scale(s, moments, &s->scale, &sum);
+    if (times)
+        sp_tally_scale(s, times, &s->scale, &sum);
     if (s->scale > 9)
         s->scale = 9;
     for (uint32_t i = 0; s->scale && i < p->stacks.n; i++)
@@ -368,8 +368,8 @@ static const char *pick_view(const struct sp_selection *s, const struct sp_selec
 }
 
 /* Event, metric and weights; m: with a range of time. */
-static spaa_status choose(struct sp_selection *s, const struct sp_select_opts *o, const struct sp_moments *m,
-                          struct sp_diags *d)
+static spaa_status choose(struct sp_selection *s, const struct sp_select_opts *o,
+                          const struct sp_sample_times *m, struct sp_diags *d)
 {
     struct sp_tally tally = {0};
     const char *metric = o->metric;
@@ -387,7 +387,7 @@ static spaa_status choose(struct sp_selection *s, const struct sp_select_opts *o
         s->seen_hi = m->end;
     }
     if (!st && m)
-        st = sp_moments_range(m, o->time, d, &s->time_lo, &s->time_hi);
+        st = sp_sample_times_range(m, o->time, d, &s->time_lo, &s->time_hi);
     if (!st && m)
         st = sp_tally_range(s, m, s->time_lo, s->time_hi, d, &tally);
     if (!st)
@@ -404,11 +404,11 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
                              .samples = SP_ABSENT,
                              .root = SP_NONE,
                              .kernel_only = o->kernel_only};
-    struct sp_moments moments = {0};
+    struct sp_sample_times times = {0};
     sp_buf_init(&s.filters, 0);
-    spaa_status st = o->time ? sp_moments_of(p, d, &moments) : SPAA_OK;
+    spaa_status st = o->time ? sp_sample_times_of(p, d, &times) : SPAA_OK;
     if (!st)
-        st = choose(&s, o, o->time ? &moments : NULL, d);
+        st = choose(&s, o, o->time ? &times : NULL, d);
     if (!st) {
         sp_note_filters(&s, o);
         s.unit = find_unit(&s);
@@ -418,7 +418,7 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
             st = sp_nothing_left(&s, o, d);
     }
     if (o->time)
-        sp_moments_free(&moments);
+        sp_sample_times_free(&times);
     if (st)
         sp_selection_free(&s);
     else

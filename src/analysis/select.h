@@ -28,9 +28,10 @@ struct sp_select_opts {
     const char *view; /* cpu, latency, all; NULL: where there are states, the first of them that has some */
     const char *dso, *focus, *ignore; /* regular expressions (PCRE2): stacks with such a frame */
     const char *hide;                 /* regular expression: frames to leave out of the stacks */
-    /* A function as analysis/pick.h names it: stacks are cut to start there, others are dropped. */
+    /* A function as analysis/function_lookup.h names it: stacks are cut to start there, others are dropped.
+     */
     const char *root_at;
-    const char *time; /* a range as analysis/moments.h reads it: weights are those of its samples */
+    const char *time; /* a range as analysis/sample_times.h reads it: weights are those of its samples */
     bool user_only, kernel_only; /* frames of the other kind are left out */
     bool any_state;              /* where neither state nor view is given: all states */
     bool may_be_empty;           /* filters that leave nothing are no error */

@@ -2,7 +2,7 @@
 #ifndef SP_SELECT_PRIVATE_H
 #define SP_SELECT_PRIVATE_H
 
-#include "analysis/moments.h"
+#include "analysis/sample_times.h"
 #include "analysis/select.h"
 
 /* The filters on frames: per DSO, per function; NULL: no such filter. */

@@ -31,7 +31,8 @@ static void scale_of(const struct sp_profile *p, struct sp_value v, unsigned *sc
     *sum += fabs(sp_text_double(t.p, t.n));
 }
 
-void sp_tally_scale(const struct sp_selection *s, const struct sp_moments *m, unsigned *scale, double *sum)
+void sp_tally_scale(const struct sp_selection *s, const struct sp_sample_times *m, unsigned *scale,
+                    double *sum)
 {
     const struct sp_profile *p = s->profile;
     enum sp_weighing how = sp_weighing_of(p, s->event, s->metric);
@@ -53,15 +54,15 @@ static bool of_event(const struct sp_selection *s, uint32_t stack)
     return stack != SP_NONE && p->contexts.v[p->stacks.v[stack].context].event == s->event;
 }
 
-static spaa_status from_samples(struct sp_selection *s, const struct sp_moments *m, int64_t lo, int64_t hi,
-                                struct sp_diags *d, struct sp_tally *t)
+static spaa_status from_samples(struct sp_selection *s, const struct sp_sample_times *m, int64_t lo,
+                                int64_t hi, struct sp_diags *d, struct sp_tally *t)
 {
     enum sp_weighing how;
     int64_t at;
     spaa_status st = sp_weighing_or_say(s->profile, s->event, s->metric, d, &how);
     for (size_t i = 0; !st && i < m->n; i++) {
         const struct sp_sample *x = &m->rows[i];
-        if (!sp_moment(m, x, &at) || at < lo || at >= hi || !of_event(s, x->stack))
+        if (!sp_sample_time(m, x, &at) || at < lo || at >= hi || !of_event(s, x->stack))
             continue;
         sp_tally_add(&t->weight[x->stack], scaled(s, sp_sample_value(x, how)));
         sp_tally_add(&t->samples[x->stack], 1);
@@ -69,13 +70,13 @@ static spaa_status from_samples(struct sp_selection *s, const struct sp_moments 
     return st;
 }
 
-static spaa_status from_windows(struct sp_selection *s, const struct sp_moments *m, int64_t lo, int64_t hi,
-                                struct sp_diags *d, struct sp_tally *t)
+static spaa_status from_windows(struct sp_selection *s, const struct sp_sample_times *m, int64_t lo,
+                                int64_t hi, struct sp_diags *d, struct sp_tally *t)
 {
     const struct sp_profile *p = s->profile;
     uint32_t samples = sp_metric_find(p, "samples", 7);
     size_t first, n;
-    spaa_status st = sp_moments_windows(m, lo, hi, d, &first, &n);
+    spaa_status st = sp_sample_times_windows(m, lo, hi, d, &first, &n);
     for (size_t i = 0; !st && i < n; i++) {
         const struct sp_window *w = &p->windows.v[m->windows.v[first + i].window];
         for (uint32_t k = 0; k < w->n; k++) {
@@ -115,7 +116,7 @@ static void divide(const struct sp_selection *s, struct sp_tally *t, struct sp_d
                 "of it is");
 }
 
-spaa_status sp_tally_range(struct sp_selection *s, const struct sp_moments *m, int64_t lo, int64_t hi,
+spaa_status sp_tally_range(struct sp_selection *s, const struct sp_sample_times *m, int64_t lo, int64_t hi,
                            struct sp_diags *d, struct sp_tally *out)
 {
     size_t n = s->profile->stacks.n;

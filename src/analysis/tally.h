@@ -2,7 +2,7 @@
 #ifndef SP_TALLY_H
 #define SP_TALLY_H
 
-#include "analysis/moments.h"
+#include "analysis/sample_times.h"
 #include "analysis/select.h"
 
 struct sp_tally {
@@ -11,9 +11,10 @@ struct sp_tally {
 };
 
 /* The decimals of sample periods and window rows of the selection's metric: adds to *scale and *sum. */
-void sp_tally_scale(const struct sp_selection *s, const struct sp_moments *m, unsigned *scale, double *sum);
+void sp_tally_scale(const struct sp_selection *s, const struct sp_sample_times *m, unsigned *scale,
+                    double *sum);
 /* Reported when the range or the metric does not fit. Free on success. */
-spaa_status sp_tally_range(struct sp_selection *s, const struct sp_moments *m, int64_t lo, int64_t hi,
+spaa_status sp_tally_range(struct sp_selection *s, const struct sp_sample_times *m, int64_t lo, int64_t hi,
                            struct sp_diags *d, struct sp_tally *out);
 void sp_tally_free(struct sp_tally *t);
 /* to += v, ending at the ends of int64; SP_ABSENT on either side counts for nothing. */

@@ -11,7 +11,7 @@
 
 struct builder {
     struct sp_selection *s;
-    const struct sp_moments *m;
+    const struct sp_sample_times *m;
     const struct sp_profile *p;
     struct sp_timeline t;
     enum sp_weighing how;
@@ -36,8 +36,8 @@ static size_t bucket_of(int64_t lo, int64_t hi, size_t n, int64_t t)
 }
 
 /* Sample numbers in the order of their buckets; first[i] is where bucket i begins. The caller frees both. */
-static bool sort_samples(const struct sp_moments *m, const struct sp_timeline *t, size_t n, size_t **first,
-                         uint32_t **order)
+static bool sort_samples(const struct sp_sample_times *m, const struct sp_timeline *t, size_t n,
+                         size_t **first, uint32_t **order)
 {
     int64_t at;
     size_t *start = calloc(n + 2, sizeof *start);
@@ -47,12 +47,12 @@ static bool sort_samples(const struct sp_moments *m, const struct sp_timeline *t
     if (!start || !list || m->n >= UINT32_MAX)
         return false;
     for (size_t i = 0; i < m->n; i++)
-        if (sp_moment(m, &m->rows[i], &at) && at >= t->start && at < t->end)
+        if (sp_sample_time(m, &m->rows[i], &at) && at >= t->start && at < t->end)
             start[bucket_of(t->start, t->end, n, at) + 2]++;
     for (size_t i = 2; i < n + 2; i++)
         start[i] += start[i - 1];
     for (size_t i = 0; i < m->n; i++)
-        if (sp_moment(m, &m->rows[i], &at) && at >= t->start && at < t->end)
+        if (sp_sample_time(m, &m->rows[i], &at) && at >= t->start && at < t->end)
             list[start[bucket_of(t->start, t->end, n, at) + 1]++] = (uint32_t)i;
     return true;
 }
@@ -168,7 +168,7 @@ static bool from_windows(struct builder *b)
     uint32_t samples = b->s->samples_metric;
     bool ok = true;
     for (size_t i = 0; ok && i < b->m->windows.n; i++) {
-        const struct sp_moment_window *w = &b->m->windows.v[i];
+        const struct sp_timed_window *w = &b->m->windows.v[i];
         const struct sp_window *window = &p->windows.v[w->window];
         struct sp_bucket x = {.lo = w->lo, .hi = w->hi, .samples = SP_ABSENT, .window = w->window};
         if (w->lo < b->t.start || w->hi > b->t.end)
@@ -203,8 +203,8 @@ static bool prepare(struct builder *b)
     return true;
 }
 
-spaa_status sp_timeline_build(struct sp_selection *s, const struct sp_moments *m, size_t buckets, size_t hot,
-                              struct sp_diags *d, struct sp_timeline *out)
+spaa_status sp_timeline_build(struct sp_selection *s, const struct sp_sample_times *m, size_t buckets,
+                              size_t hot, struct sp_diags *d, struct sp_timeline *out)
 {
     struct builder b = {.s = s, .m = m, .p = s->profile, .nhot = hot};
     b.t.zero = m->zero;
@@ -252,7 +252,7 @@ struct column {
 
 struct writer {
     struct sp_profile *p;
-    const struct sp_moments *m;
+    const struct sp_sample_times *m;
     struct column columns[SP_METRICS_MAX]; /* of the metrics that samples know */
     unsigned char *how;                    /* event * SP_METRICS_MAX + metric: enum sp_weighing */
     SP_VEC(uint32_t) stacks;               /* that the open window has */
@@ -413,8 +413,8 @@ static bool add_window(struct writer *w, const struct sp_bucket *x, size_t numbe
     return ok && sp_vec_push(&p->windows, out);
 }
 
-spaa_status sp_timeline_windows(struct sp_profile *p, const struct sp_moments *m, const struct sp_timeline *t,
-                                struct sp_diags *d)
+spaa_status sp_timeline_windows(struct sp_profile *p, const struct sp_sample_times *m,
+                                const struct sp_timeline *t, struct sp_diags *d)
 {
     struct writer w = {.p = p, .m = m};
     size_t *first = NULL;

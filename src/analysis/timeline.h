@@ -6,7 +6,7 @@
 #ifndef SP_TIMELINE_H
 #define SP_TIMELINE_H
 
-#include "analysis/moments.h"
+#include "analysis/sample_times.h"
 #include "analysis/select.h"
 
 struct sp_bucket {
@@ -32,14 +32,14 @@ struct sp_timeline {
  * The selection may be restricted to a range of time. buckets: how many, of samples; hot: functions a bucket.
  * Reported when the metric is not known for each sample.
  */
-spaa_status sp_timeline_build(struct sp_selection *s, const struct sp_moments *m, size_t buckets, size_t hot,
-                              struct sp_diags *d, struct sp_timeline *out);
+spaa_status sp_timeline_build(struct sp_selection *s, const struct sp_sample_times *m, size_t buckets,
+                              size_t hot, struct sp_diags *d, struct sp_timeline *out);
 void sp_timeline_free(struct sp_timeline *t);
 /*
  * Puts windows for these buckets into the profile, in place of those it has, from the samples of all events:
  * weights as the stacks have them, as far as samples know them. For profiles with samples.
  */
-spaa_status sp_timeline_windows(struct sp_profile *p, const struct sp_moments *m, const struct sp_timeline *t,
-                                struct sp_diags *d);
+spaa_status sp_timeline_windows(struct sp_profile *p, const struct sp_sample_times *m,
+                                const struct sp_timeline *t, struct sp_diags *d);
 
 #endif

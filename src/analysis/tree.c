@@ -10,7 +10,7 @@
  */
 #include "analysis/tree.h"
 
-#include "analysis/rank.h"
+#include "analysis/name_order.h"
 #include "analysis/tree_order.h"
 #include "analysis/tree_paths.h"
 
@@ -84,11 +84,11 @@ static bool make_keys(struct builder *b)
     for (size_t i = 0; ok && b->opts->by_comm && i < p->contexts.n; i++)
         ok = sp_vec_push(&comms, b->s->pools.comm[i]);
     if (ok && b->opts->by_comm)
-        b->comm_key = sp_rank_strings(&b->s->pools.names, comms.v, comms.n);
+        b->comm_key = sp_string_ranks(&b->s->pools.names, comms.v, comms.n);
     ok = ok && (b->comm_key || !b->opts->by_comm);
     b->nkeys = comms.n + p->functions.n;
     sp_vec_free(&comms);
-    uint32_t *rank = ok ? sp_rank_functions(p) : NULL;
+    uint32_t *rank = ok ? sp_function_ranks(p) : NULL;
     b->keys = malloc((p->frames.n + 1) * sizeof *b->keys);
     b->slot_of_key = malloc((b->nkeys + 1) * sizeof *b->slot_of_key);
     b->function_of_key = calloc(b->nkeys + 1, sizeof *b->function_of_key);

@@ -11,7 +11,7 @@ static struct sp_span of(struct sp_str s)
 
 void sp_waits_free(struct sp_waits *w)
 {
-    sp_facts_free(&w->facts);
+    sp_thread_info_free(&w->info);
     sp_strtab_free(&w->strs);
     sp_vec_free(&w->threads);
     sp_vec_free(&w->waits);
@@ -103,7 +103,7 @@ static uint32_t thread_of(struct sp_waits *w, const struct sp_context *c)
         return i;
     struct sp_wait_thread t = {
         .pid = c->pid, .tid = c->tid, .comm = c->comm, .context = (uint32_t)(c - w->profile->contexts.v)};
-    const struct sp_process_facts *p = sp_facts_process(&w->facts, c->pid);
+    const struct sp_reported_process *p = sp_thread_info_process(&w->info, c->pid);
     t.frontmost = p && p->frontmost && p->main == c->tid;
     if (w->threads.n >= SP_NONE - 1 || !sp_vec_push(&w->threads, t) ||
         !sp_map_add(&w->by_tid, sp_hash_mix((uint64_t)c->tid, 3), (uint32_t)w->threads.n - 1))
@@ -218,7 +218,7 @@ static void settle_holders(struct sp_waits *w)
         if (x->holder_tid != SP_ABSENT) {
             x->holder = find_thread(w, x->holder_tid);
         } else if (x->holder_pid != SP_ABSENT) {
-            const struct sp_process_facts *p = sp_facts_process(&w->facts, x->holder_pid);
+            const struct sp_reported_process *p = sp_thread_info_process(&w->info, x->holder_pid);
             x->by_process = true;
             if (p && p->main != SP_ABSENT)
                 x->holder = find_thread(w, p->main);
@@ -376,7 +376,7 @@ spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection 
         return SPAA_ERR_USAGE;
     }
     int64_t *asked = calloc(p->contexts.n + 1, sizeof *asked), *all = calloc(p->contexts.n + 1, sizeof *all);
-    spaa_status st = sp_facts_of(p, d, &w.facts);
+    spaa_status st = sp_thread_info_of(p, d, &w.info);
     bool ok = !st && asked && all && sp_strtab_init(&w.strs);
     if (ok) {
         sum_contexts(s, asked);

@@ -13,8 +13,8 @@
 #ifndef SP_WAITS_H
 #define SP_WAITS_H
 
-#include "analysis/facts.h"
 #include "analysis/select.h"
+#include "analysis/thread_info.h"
 
 struct sp_wait {
     uint32_t waiter; /* in threads */
@@ -51,7 +51,7 @@ struct sp_wait_chain {
 
 struct sp_waits {
     const struct sp_profile *profile;
-    struct sp_facts facts;
+    struct sp_thread_info info;
     struct sp_strtab strs;
     SP_VEC(struct sp_wait_thread) threads;
     SP_VEC(struct sp_wait) waits;

@@ -41,7 +41,7 @@ static int rows(struct sql_at *at, uint64_t *n)
     return SQLITE_OK;
 }
 
-static int facts(struct sql_at *at, int column, sqlite3_context *out)
+static int of_selection(struct sql_at *at, int column, sqlite3_context *out)
 {
     struct sql_view *v;
     bool all = column != SELECTED;
@@ -88,7 +88,7 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
         sql_members(out, p, e->more);
         break;
     default:
-        return facts(at, column, out);
+        return of_selection(at, column, out);
     }
     return SQLITE_OK;
 }

@@ -12,7 +12,7 @@
 #ifndef SP_SQL_INTERNAL_H
 #define SP_SQL_INTERNAL_H
 
-#include "analysis/handle.h"
+#include "analysis/function_handle.h"
 #include "analysis/tree.h"
 #include "sql/sql.h"
 

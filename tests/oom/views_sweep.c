@@ -5,7 +5,7 @@
 #include "analysis/chains.h"
 #include "analysis/findings.h"
 #include "analysis/function.h"
-#include "analysis/handle.h"
+#include "analysis/function_handle.h"
 #include "analysis/leaks.h"
 #include "analysis/own_fold.h"
 #include "analysis/stacks.h"
@@ -140,13 +140,13 @@ static spaa_status ask_tree(struct sp_selection *s, struct sp_diags *d, int64_t 
 
 static spaa_status ask_function(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
 {
-    struct sp_pick pick;
+    struct sp_function_lookup lookup;
     struct sp_function_view v;
-    spaa_status st = sp_pick_functions(s->profile, "/ma/", d, &pick);
+    spaa_status st = sp_lookup_functions(s->profile, "/ma/", d, &lookup);
     if (st)
         return st;
-    st = sp_function_build(s, &pick, d, &v);
-    sp_pick_free(&pick);
+    st = sp_function_build(s, &lookup, d, &v);
+    sp_function_lookup_free(&lookup);
     if (st)
         return st;
     *sum = v.cum + 3 * v.flat + (int64_t)(v.callers.n + 5 * v.callees.n + 7 * v.lines.n + 11 * v.threads.n);
@@ -211,9 +211,9 @@ static spaa_status ask_findings(struct sp_selection *s, struct sp_diags *d, int6
 
 static spaa_status ask_timeline(struct sp_selection *s, struct sp_diags *d, int64_t *sum)
 {
-    struct sp_moments m;
+    struct sp_sample_times m;
     struct sp_timeline t;
-    spaa_status st = sp_moments_of(s->profile, d, &m);
+    spaa_status st = sp_sample_times_of(s->profile, d, &m);
     if (st)
         return st;
     st = sp_timeline_build(s, &m, 3, 2, d, &t);
@@ -221,7 +221,7 @@ static spaa_status ask_timeline(struct sp_selection *s, struct sp_diags *d, int6
         *sum += t.buckets.v[i].weight * (int64_t)(i + 1) + (int64_t)t.buckets.v[i].nhot;
     if (!st)
         sp_timeline_free(&t);
-    sp_moments_free(&m);
+    sp_sample_times_free(&m);
     return st;
 }
 

@@ -1,7 +1,7 @@
 /* Selections, top, tree, handles and nearest names on profiles made by hand. */
-#include "analysis/handle.h"
+#include "analysis/function_handle.h"
+#include "analysis/function_lookup.h"
 #include "analysis/path.h"
-#include "analysis/pick.h"
 #include "analysis/quality.h"
 #include "analysis/top.h"
 #include "analysis/tree.h"
@@ -269,21 +269,21 @@ static void test_handles_are_unique_and_found_again(void **state)
 {
     struct fixture *f = *state;
     struct sp_handles h;
-    struct sp_pick pick;
+    struct sp_function_lookup lookup;
     char text[32];
     stack(f, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "1", NULL, 1);
     assert_int_equal(sp_handles_of(f->p, &h), SPAA_OK);
     for (uint32_t i = 0; i < f->p->functions.n; i++) {
         size_t n = sp_handle_text(&h, i, text); /* before the text is looked at */
         assert_int_equal(n, strlen(text));
-        assert_int_equal(sp_pick_functions(f->p, text, &f->d, &pick), SPAA_OK);
-        assert_int_equal(pick.n, 1);
-        assert_int_equal(pick.first, i);
-        sp_pick_free(&pick);
+        assert_int_equal(sp_lookup_functions(f->p, text, &f->d, &lookup), SPAA_OK);
+        assert_int_equal(lookup.n, 1);
+        assert_int_equal(lookup.first, i);
+        sp_function_lookup_free(&lookup);
     }
-    assert_int_equal(sp_pick_functions(f->p, "f:", &f->d, &pick), SPAA_ERR_NOT_FOUND);
-    assert_int_equal(sp_pick_functions(f->p, "f:zz", &f->d, &pick), SPAA_ERR_NOT_FOUND);
-    assert_int_equal(sp_pick_functions(f->p, "main", &f->d, &pick), SPAA_ERR_NOT_FOUND);
+    assert_int_equal(sp_lookup_functions(f->p, "f:", &f->d, &lookup), SPAA_ERR_NOT_FOUND);
+    assert_int_equal(sp_lookup_functions(f->p, "f:zz", &f->d, &lookup), SPAA_ERR_NOT_FOUND);
+    assert_int_equal(sp_lookup_functions(f->p, "main", &f->d, &lookup), SPAA_ERR_NOT_FOUND);
     sp_handles_free(&h);
 }
 

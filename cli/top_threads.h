@@ -1,9 +1,9 @@
 /* What a profiler says of threads and processes beside their samples, in the rows of `top --by
  * thread|process`. */
-#ifndef SP_TOP_FACTS_H
-#define SP_TOP_FACTS_H
+#ifndef SP_TOP_THREADS_H
+#define SP_TOP_THREADS_H
 
-#include "analysis/facts.h"
+#include "analysis/thread_info.h"
 #include "analysis/top.h"
 #include "json/json.h"
 
@@ -18,10 +18,10 @@ struct top_who top_who(const struct sp_top *t, enum sp_by by, const struct sp_to
                        const struct sp_pools *pools);
 /* "pid": …, "tid": …, "thread_name": …, "cpu_time_ns": …: the same members in every row, null where not
  * known. */
-void top_facts_json(struct sp_jw *w, const struct sp_facts *f, enum sp_by by, struct top_who who);
+void top_threads_json(struct sp_jw *w, const struct sp_thread_info *f, enum sp_by by, struct top_who who);
 /* CPU time in ns, -1: not stated. */
-int64_t top_facts_cpu(const struct sp_facts *f, struct top_who who);
+int64_t top_threads_cpu(const struct sp_thread_info *f, struct top_who who);
 /* The name of the thread, its queue, or the process; empty where none is known. */
-struct sp_str top_facts_name(const struct sp_facts *f, struct top_who who);
+struct sp_str top_threads_name(const struct sp_thread_info *f, struct top_who who);
 
 #endif

@@ -1,4 +1,4 @@
-#include "analysis/handle.h"
+#include "analysis/function_handle.h"
 
 #include "model/identity.h"
 

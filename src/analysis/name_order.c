@@ -1,4 +1,4 @@
-#include "analysis/rank.h"
+#include "analysis/name_order.h"
 
 #include <stdlib.h>
 
@@ -38,12 +38,12 @@ static uint32_t *rank_by(size_t n, const uint32_t *items, size_t table,
     return rank;
 }
 
-uint32_t *sp_rank_functions(const struct sp_profile *p)
+uint32_t *sp_function_ranks(const struct sp_profile *p)
 {
     return rank_by(p->functions.n, NULL, p->functions.n, cmp_function_name, p);
 }
 
-uint32_t *sp_rank_strings(const struct sp_strtab *strs, const uint32_t *items, size_t n)
+uint32_t *sp_string_ranks(const struct sp_strtab *strs, const uint32_t *items, size_t n)
 {
     return rank_by(n, items, strs->strs.n, cmp_string, strs);
 }

@@ -1,7 +1,7 @@
 /* spaa info --io: the histograms and statistics of input and output that a report holds. */
 #include "info.h"
 
-#include "analysis/io.h"
+#include "analysis/io_report.h"
 #include "render/text.h"
 
 static void json_number(struct sp_jw *w, const char *key, int64_t v)

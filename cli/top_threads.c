@@ -1,4 +1,4 @@
-#include "top_facts.h"
+#include "top_threads.h"
 
 struct top_who top_who(const struct sp_top *t, enum sp_by by, const struct sp_top_row *r,
                        const struct sp_pools *pools)
@@ -16,15 +16,16 @@ struct top_who top_who(const struct sp_top *t, enum sp_by by, const struct sp_to
     return who;
 }
 
-static const struct sp_thread_facts *thread_of(const struct sp_facts *f, struct top_who who)
+static const struct sp_reported_thread *thread_of(const struct sp_thread_info *f, struct top_who who)
 {
-    return who.tid == SP_ABSENT ? NULL : sp_facts_thread(f, who.tid);
+    return who.tid == SP_ABSENT ? NULL : sp_thread_info_thread(f, who.tid);
 }
 
-static const struct sp_process_facts *process_of(const struct sp_facts *f, struct top_who who)
+static const struct sp_reported_process *process_of(const struct sp_thread_info *f, struct top_who who)
 {
-    return who.tid != SP_ABSENT || who.pid == SP_ABSENT || who.pool != SP_NONE ? NULL
-                                                                               : sp_facts_process(f, who.pid);
+    return who.tid != SP_ABSENT || who.pid == SP_ABSENT || who.pool != SP_NONE
+               ? NULL
+               : sp_thread_info_process(f, who.pid);
 }
 
 static void add_known(int64_t *to, int64_t v)
@@ -34,13 +35,13 @@ static void add_known(int64_t *to, int64_t v)
 }
 
 /* Of a pool, of all its threads; facts are in the order of the thread records. */
-static struct sp_cpu_facts cpu_of(const struct sp_facts *f, struct top_who who)
+static struct sp_reported_cpu cpu_of(const struct sp_thread_info *f, struct top_who who)
 {
-    const struct sp_thread_facts *t = thread_of(f, who);
-    const struct sp_process_facts *p = process_of(f, who);
-    struct sp_cpu_facts sum = {-1, -1, -1};
+    const struct sp_reported_thread *t = thread_of(f, who);
+    const struct sp_reported_process *p = process_of(f, who);
+    struct sp_reported_cpu sum = {-1, -1, -1};
     for (size_t i = 0; who.pool != SP_NONE && i < f->threads.n; i++) {
-        const struct sp_cpu_facts *x = &f->threads.v[i].cpu;
+        const struct sp_reported_cpu *x = &f->threads.v[i].cpu;
         if (who.pools->of_record[i] != who.pool)
             continue;
         add_known(&sum.cpu_ns, x->cpu_ns);
@@ -66,11 +67,11 @@ static void json_str(struct sp_jw *w, const char *key, struct sp_str s)
         sp_jw_null(w, key);
 }
 
-void top_facts_json(struct sp_jw *w, const struct sp_facts *f, enum sp_by by, struct top_who who)
+void top_threads_json(struct sp_jw *w, const struct sp_thread_info *f, enum sp_by by, struct top_who who)
 {
-    struct sp_cpu_facts cpu = cpu_of(f, who);
-    const struct sp_thread_facts *t = thread_of(f, who);
-    const struct sp_process_facts *p = process_of(f, who);
+    struct sp_reported_cpu cpu = cpu_of(f, who);
+    const struct sp_reported_thread *t = thread_of(f, who);
+    const struct sp_reported_process *p = process_of(f, who);
     json_count(w, "pid", who.pid);
     if (by == SP_TOP_THREAD) {
         json_count(w, "tid", who.tid);
@@ -86,15 +87,15 @@ void top_facts_json(struct sp_jw *w, const struct sp_facts *f, enum sp_by by, st
     json_count(w, "instructions", cpu.instructions);
 }
 
-int64_t top_facts_cpu(const struct sp_facts *f, struct top_who who)
+int64_t top_threads_cpu(const struct sp_thread_info *f, struct top_who who)
 {
     return cpu_of(f, who).cpu_ns;
 }
 
-struct sp_str top_facts_name(const struct sp_facts *f, struct top_who who)
+struct sp_str top_threads_name(const struct sp_thread_info *f, struct top_who who)
 {
-    const struct sp_thread_facts *t = thread_of(f, who);
-    const struct sp_process_facts *p = process_of(f, who);
+    const struct sp_reported_thread *t = thread_of(f, who);
+    const struct sp_reported_process *p = process_of(f, who);
     uint32_t name = t ? (t->name ? t->name : t->queue) : p && !who.name.n ? p->name : SP_STR_NONE;
     return name == SP_STR_NONE ? (struct sp_str){"", 0} : sp_str_at(&f->strs, name);
 }

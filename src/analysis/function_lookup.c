@@ -1,6 +1,6 @@
-#include "analysis/pick.h"
+#include "analysis/function_lookup.h"
 
-#include "analysis/handle.h"
+#include "analysis/function_handle.h"
 #include "analysis/match.h"
 #include "base/nearest.h"
 #include "base/num.h"
@@ -99,10 +99,10 @@ static int cmp_function(const struct sp_profile *p, uint32_t a, uint32_t b)
     return c ? c : sp_str_cmp(sp_pstr(p, p->dsos.v[x->dso].name), sp_pstr(p, p->dsos.v[y->dso].name));
 }
 
-spaa_status sp_pick_functions(const struct sp_profile *p, const char *text, struct sp_diags *d,
-                              struct sp_pick *out)
+spaa_status sp_lookup_functions(const struct sp_profile *p, const char *text, struct sp_diags *d,
+                                struct sp_function_lookup *out)
 {
-    struct sp_pick k = {.first = SP_NONE};
+    struct sp_function_lookup k = {.first = SP_NONE};
     size_t n = strlen(text);
     bool pattern = n > 2 && text[0] == '/' && text[n - 1] == '/', exact = false;
     spaa_status st = SPAA_OK;
@@ -131,13 +131,13 @@ spaa_status sp_pick_functions(const struct sp_profile *p, const char *text, stru
     if (!st && !k.n)
         st = unknown(p, text, pattern, d);
     if (st)
-        sp_pick_free(&k);
+        sp_function_lookup_free(&k);
     else
         *out = k;
     return st;
 }
 
-void sp_pick_free(struct sp_pick *k)
+void sp_function_lookup_free(struct sp_function_lookup *k)
 {
     free(k->hits);
     k->hits = NULL;

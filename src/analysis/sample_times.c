@@ -1,4 +1,4 @@
-#include "analysis/moments.h"
+#include "analysis/sample_times.h"
 
 #include "base/buf.h"
 #include "base/num.h"
@@ -38,7 +38,7 @@ static bool to_ns(struct sp_str text, struct sp_str unit, int64_t *ns)
     return true;
 }
 
-bool sp_moments_set_range(struct sp_profile *p, int64_t lo, int64_t hi)
+bool sp_sample_times_set_range(struct sp_profile *p, int64_t lo, int64_t hi)
 {
     struct sp_header *h = &p->header;
     char t[64];
@@ -52,7 +52,7 @@ bool sp_moments_set_range(struct sp_profile *p, int64_t lo, int64_t hi)
     return h->time_start != SP_STR_FAIL && h->time_end != SP_STR_FAIL && h->duration != SP_STR_FAIL;
 }
 
-bool sp_moment(const struct sp_moments *m, const struct sp_sample *x, int64_t *ns)
+bool sp_sample_time(const struct sp_sample_times *m, const struct sp_sample *x, int64_t *ns)
 {
     if (x->flags & SP_SAMPLE_TIME) {
         *ns = x->time;
@@ -63,7 +63,7 @@ bool sp_moment(const struct sp_moments *m, const struct sp_sample *x, int64_t *n
 
 static int cmp_window(const void *va, const void *vb)
 {
-    const struct sp_moment_window *a = va, *b = vb;
+    const struct sp_timed_window *a = va, *b = vb;
     if (a->lo != b->lo)
         return a->lo < b->lo ? -1 : 1;
     if (a->hi != b->hi)
@@ -71,13 +71,13 @@ static int cmp_window(const void *va, const void *vb)
     return (a->window > b->window) - (a->window < b->window);
 }
 
-static spaa_status find_windows(struct sp_moments *m, struct sp_diags *d)
+static spaa_status find_windows(struct sp_sample_times *m, struct sp_diags *d)
 {
     const struct sp_profile *p = m->p;
     for (uint32_t i = 0; i < p->windows.n; i++) {
         const struct sp_window *w = &p->windows.v[i];
         struct sp_str unit = sp_pstr(p, w->unit ? w->unit : p->header.time_unit);
-        struct sp_moment_window x = {.window = i};
+        struct sp_timed_window x = {.window = i};
         if (!to_ns(sp_pstr(p, w->start), unit, &x.lo) || !to_ns(sp_pstr(p, w->end), unit, &x.hi) ||
             x.hi < x.lo) {
             m->untimed += w->n;
@@ -93,12 +93,12 @@ static spaa_status find_windows(struct sp_moments *m, struct sp_diags *d)
     return SPAA_OK;
 }
 
-static void find_samples(struct sp_moments *m)
+static void find_samples(struct sp_sample_times *m)
 {
     int64_t t;
     bool any = false;
     for (size_t i = 0; i < m->n; i++) {
-        if (!sp_moment(m, &m->rows[i], &t) || t == INT64_MAX) {
+        if (!sp_sample_time(m, &m->rows[i], &t) || t == INT64_MAX) {
             m->untimed++;
             continue;
         }
@@ -112,9 +112,9 @@ static void find_samples(struct sp_moments *m)
     }
 }
 
-spaa_status sp_moments_of(const struct sp_profile *p, struct sp_diags *d, struct sp_moments *out)
+spaa_status sp_sample_times_of(const struct sp_profile *p, struct sp_diags *d, struct sp_sample_times *out)
 {
-    struct sp_moments m = {.p = p};
+    struct sp_sample_times m = {.p = p};
     spaa_status st = p->samples ? sp_samples_rows(p->samples, &m.rows, &m.n) : SPAA_OK;
     if (!st && m.n)
         find_samples(&m);
@@ -125,7 +125,7 @@ spaa_status sp_moments_of(const struct sp_profile *p, struct sp_diags *d, struct
         st = SPAA_ERR_USAGE;
     }
     if (st) {
-        sp_moments_free(&m);
+        sp_sample_times_free(&m);
         return st;
     }
     if (m.untimed)
@@ -137,14 +137,14 @@ spaa_status sp_moments_of(const struct sp_profile *p, struct sp_diags *d, struct
     return SPAA_OK;
 }
 
-void sp_moments_free(struct sp_moments *m)
+void sp_sample_times_free(struct sp_sample_times *m)
 {
     sp_vec_free(&m->windows);
 }
 
 /* ---- ranges ---- */
 
-static bool parse_end(const struct sp_moments *m, const char *p, size_t n, bool absolute, int64_t *out)
+static bool parse_end(const struct sp_sample_times *m, const char *p, size_t n, bool absolute, int64_t *out)
 {
     if (n && *p == '@') {
         absolute = true;
@@ -156,8 +156,8 @@ static bool parse_end(const struct sp_moments *m, const char *p, size_t n, bool 
     return sp_seconds_ns(p, n, out) && (absolute || !__builtin_add_overflow(*out, m->zero, out));
 }
 
-spaa_status sp_moments_range(const struct sp_moments *m, const char *text, struct sp_diags *d, int64_t *lo,
-                             int64_t *hi)
+spaa_status sp_sample_times_range(const struct sp_sample_times *m, const char *text, struct sp_diags *d,
+                                  int64_t *lo, int64_t *hi)
 {
     const char *dots = strstr(text, "..");
     *lo = INT64_MIN;
@@ -169,7 +169,7 @@ spaa_status sp_moments_range(const struct sp_moments *m, const char *text, struc
     return SPAA_ERR_USAGE;
 }
 
-static void add_range(struct sp_buf *b, const struct sp_moments *m, int64_t lo, int64_t hi)
+static void add_range(struct sp_buf *b, const struct sp_sample_times *m, int64_t lo, int64_t hi)
 {
     char t[64];
     sp_buf_add(b, t, sp_scaled_text((__int128)lo - m->zero, 9, t));
@@ -177,14 +177,14 @@ static void add_range(struct sp_buf *b, const struct sp_moments *m, int64_t lo, 
     sp_buf_add(b, t, sp_scaled_text((__int128)hi - m->zero, 9, t));
 }
 
-spaa_status sp_moments_windows(const struct sp_moments *m, int64_t lo, int64_t hi, struct sp_diags *d,
-                               size_t *first, size_t *n)
+spaa_status sp_sample_times_windows(const struct sp_sample_times *m, int64_t lo, int64_t hi,
+                                    struct sp_diags *d, size_t *first, size_t *n)
 {
     int64_t least = hi, most = lo;
     bool cut = false, overlap = false;
     *first = *n = 0;
     for (size_t i = 0; i < m->windows.n; i++) {
-        const struct sp_moment_window *w = &m->windows.v[i];
+        const struct sp_timed_window *w = &m->windows.v[i];
         if (w->lo >= hi || w->hi < lo || (w->hi == lo && w->lo != lo))
             continue;
         *first = *n ? *first : i;

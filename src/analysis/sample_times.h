@@ -5,38 +5,38 @@
  * what else its event's primary metric is; other metrics are not known for each sample. A sample counts for
  * its stack's event. Of linked user and kernel records those samples count that name the user side.
  */
-#ifndef SP_MOMENTS_H
-#define SP_MOMENTS_H
+#ifndef SP_SAMPLE_TIMES_H
+#define SP_SAMPLE_TIMES_H
 
 #include "model/profile.h"
 #include "model/samples.h"
 
-struct sp_moment_window {
+struct sp_timed_window {
     int64_t lo, hi; /* [lo, hi) */
     uint32_t window;
 };
 
-struct sp_moments {
+struct sp_sample_times {
     const struct sp_profile *p;
     struct sp_sample *rows; /* lent by the profile; NULL: windows are used */
     size_t n;
-    int64_t zero;                            /* what times are relative to: the start of the profile */
-    int64_t start, end;                      /* all observations are in [start, end) */
-    uint64_t untimed;                        /* samples left out for want of a time */
-    SP_VEC(struct sp_moment_window) windows; /* by lo, hi; only where rows is NULL */
+    int64_t zero;                           /* what times are relative to: the start of the profile */
+    int64_t start, end;                     /* all observations are in [start, end) */
+    uint64_t untimed;                       /* samples left out for want of a time */
+    SP_VEC(struct sp_timed_window) windows; /* by lo, hi; only where rows is NULL */
 };
 
 /* SPAA_ERR_USAGE, reported (SP_E600), where the profile has neither. Free on success. */
-spaa_status sp_moments_of(const struct sp_profile *p, struct sp_diags *d, struct sp_moments *out);
-void sp_moments_free(struct sp_moments *m);
+spaa_status sp_sample_times_of(const struct sp_profile *p, struct sp_diags *d, struct sp_sample_times *out);
+void sp_sample_times_free(struct sp_sample_times *m);
 /* The time of a sample; false: it has none. */
-bool sp_moment(const struct sp_moments *m, const struct sp_sample *x, int64_t *ns);
+bool sp_sample_time(const struct sp_sample_times *m, const struct sp_sample *x, int64_t *ns);
 /* "A..B", "A..", "..B", with @ absolute; ends that are left out are INT64_MIN and INT64_MAX. */
-spaa_status sp_moments_range(const struct sp_moments *m, const char *text, struct sp_diags *d, int64_t *lo,
-                             int64_t *hi);
+spaa_status sp_sample_times_range(const struct sp_sample_times *m, const char *text, struct sp_diags *d,
+                                  int64_t *lo, int64_t *hi);
 
 /* The profile says that it is of [lo, hi) only; false: out of memory. */
-bool sp_moments_set_range(struct sp_profile *p, int64_t lo, int64_t hi);
+bool sp_sample_times_set_range(struct sp_profile *p, int64_t lo, int64_t hi);
 
 /* How a sample of an event weighs in a metric. */
 enum sp_weighing { SP_WEIGH_NOT, SP_WEIGH_ONE, SP_WEIGH_PERIOD, SP_WEIGH_PERIOD_OR_ONE };
@@ -47,8 +47,8 @@ spaa_status sp_weighing_or_say(const struct sp_profile *p, uint32_t event, uint3
 /* A number and, when it is SP_DECIMAL, its text; v SP_ABSENT: this sample has no such weight. */
 struct sp_value sp_sample_value(const struct sp_sample *x, enum sp_weighing how);
 /* The windows within [lo, hi) when they fit it; SPAA_ERR_USAGE, reported (SP_E602), when they do not. */
-spaa_status sp_moments_windows(const struct sp_moments *m, int64_t lo, int64_t hi, struct sp_diags *d,
-                               size_t *first, size_t *n);
+spaa_status sp_sample_times_windows(const struct sp_sample_times *m, int64_t lo, int64_t hi,
+                                    struct sp_diags *d, size_t *first, size_t *n);
 /* The weight of a window's row in a metric; v SP_ABSENT: none. */
 struct sp_value sp_window_value(const struct sp_profile *p, const struct sp_window_row *r, uint32_t metric);
 

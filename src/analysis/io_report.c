@@ -1,4 +1,4 @@
-#include "analysis/io.h"
+#include "analysis/io_report.h"
 
 #include "base/buf.h"
 #include "base/num.h"

@@ -1,6 +1,7 @@
-/* Handles: short stable names of functions, `f:` and a prefix of their content hash, as long as unique. pick.h finds them again. */
-#ifndef SP_HANDLE_H
-#define SP_HANDLE_H
+/* Handles: short stable names of functions, `f:` and a prefix of their content hash, as long as unique.
+ * function_lookup.h finds them again. */
+#ifndef SP_FUNCTION_HANDLE_H
+#define SP_FUNCTION_HANDLE_H
 
 #include "model/profile.h"
 

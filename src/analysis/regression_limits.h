@@ -15,47 +15,47 @@
  * function of `min_share` or more is shown to stay at or below it. Else the data cannot tell; one run a side
  * of samples never can.
  */
-#ifndef SP_GATE_H
-#define SP_GATE_H
+#ifndef SP_REGRESSION_LIMITS_H
+#define SP_REGRESSION_LIMITS_H
 
 #include "analysis/diff.h"
 
-enum sp_gate_subject { SP_GATE_ANY, SP_GATE_TOTAL, SP_GATE_FUNCTION };
-enum sp_gate_verdict { SP_GATE_PASSED, SP_GATE_BREACH, SP_GATE_UNSURE };
-extern const char *const sp_gate_verdict_names[];
+enum sp_limit_subject { SP_LIMIT_ANY, SP_LIMIT_TOTAL, SP_LIMIT_FUNCTION };
+enum sp_limit_verdict { SP_LIMIT_PASSED, SP_LIMIT_BREACH, SP_LIMIT_UNSURE };
+extern const char *const sp_limit_verdict_names[];
 
 /* A function against a limit. */
-struct sp_gate_case {
+struct sp_limit_case {
     const struct sp_diff_row *row; /* NULL: the total */
     double growth;                 /* in the limit's unit; INFINITY for % of nothing */
     double need;                   /* how many times the data it would take to tell; NaN where more of the
                                       same does not help */
 };
 
-struct sp_gate_limit {
+struct sp_limit {
     struct sp_str text, name; /* parts of the expression, which must live on */
-    enum sp_gate_subject subject;
+    enum sp_limit_subject subject;
     unsigned family;
     bool points;
     double limit; /* 2 for 2 % and for 2 pp */
-    enum sp_gate_verdict verdict;
-    size_t judged;                     /* functions that the verdict is about */
-    SP_VEC(struct sp_gate_case) cases; /* breaches, or what cannot be told, the worst first */
+    enum sp_limit_verdict verdict;
+    size_t judged;                      /* functions that the verdict is about */
+    SP_VEC(struct sp_limit_case) cases; /* breaches, or what cannot be told, the worst first */
 };
 
-struct sp_gate {
-    SP_VEC(struct sp_gate_limit) limits;
-    enum sp_gate_verdict verdict; /* the worst: breach, then unsure */
+struct sp_limits {
+    SP_VEC(struct sp_limit) limits;
+    enum sp_limit_verdict verdict; /* the worst: breach, then unsure */
 };
 
-/* SPAA_ERR_USAGE, reported, for a bad expression; free the gate in any case. */
-spaa_status sp_gate_parse(struct sp_gate *g, const char *expression, struct sp_diags *diags);
+/* SPAA_ERR_USAGE, reported, for a bad expression; free the limits in any case. */
+spaa_status sp_limits_parse(struct sp_limits *g, const char *expression, struct sp_diags *diags);
 /* SPAA_ERR_USAGE, reported, for a function that neither side has. min_share of 1. */
-spaa_status sp_gate_judge(struct sp_gate *g, struct sp_diff *d, double min_share);
-void sp_gate_free(struct sp_gate *g);
+spaa_status sp_limits_judge(struct sp_limits *g, struct sp_diff *d, double min_share);
+void sp_limits_free(struct sp_limits *g);
 
 /* The comparison of a row that a limit is about: of its share, or of the amount itself. */
-const struct sp_diff_test *sp_gate_test(const struct sp_diff *d, const struct sp_gate_limit *l,
-                                        const struct sp_diff_row *row);
+const struct sp_diff_test *sp_limit_test(const struct sp_diff *d, const struct sp_limit *l,
+                                         const struct sp_diff_row *row);
 
 #endif

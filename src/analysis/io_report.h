@@ -4,8 +4,8 @@
  * share: that many took no longer, were no larger. In a last bucket without an end it is only known to be
  * more than its begin.
  */
-#ifndef SP_IO_H
-#define SP_IO_H
+#ifndef SP_IO_REPORT_H
+#define SP_IO_REPORT_H
 
 #include "model/profile.h"
 

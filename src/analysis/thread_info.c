@@ -1,4 +1,4 @@
-#include "analysis/facts.h"
+#include "analysis/thread_info.h"
 
 #include "base/buf.h"
 #include "base/hash.h"
@@ -9,7 +9,7 @@ static struct sp_span of(struct sp_str s)
     return (struct sp_span){s.p, s.n};
 }
 
-void sp_facts_free(struct sp_facts *f)
+void sp_thread_info_free(struct sp_thread_info *f)
 {
     sp_strtab_free(&f->strs);
     sp_vec_free(&f->threads);
@@ -18,7 +18,7 @@ void sp_facts_free(struct sp_facts *f)
     sp_map_free(&f->by_pid);
 }
 
-const struct sp_thread_facts *sp_facts_thread(const struct sp_facts *f, int64_t tid)
+const struct sp_reported_thread *sp_thread_info_thread(const struct sp_thread_info *f, int64_t tid)
 {
     struct sp_probe at = sp_map_probe(&f->by_tid, sp_hash_mix((uint64_t)tid, 7));
     for (uint32_t i; (i = sp_map_next(&f->by_tid, &at)) != SP_MAP_NONE;)
@@ -27,7 +27,7 @@ const struct sp_thread_facts *sp_facts_thread(const struct sp_facts *f, int64_t 
     return NULL;
 }
 
-static struct sp_process_facts *process(const struct sp_facts *f, int64_t pid)
+static struct sp_reported_process *process(const struct sp_thread_info *f, int64_t pid)
 {
     struct sp_probe at = sp_map_probe(&f->by_pid, sp_hash_mix((uint64_t)pid, 9));
     for (uint32_t i; (i = sp_map_next(&f->by_pid, &at)) != SP_MAP_NONE;)
@@ -36,20 +36,20 @@ static struct sp_process_facts *process(const struct sp_facts *f, int64_t pid)
     return NULL;
 }
 
-const struct sp_process_facts *sp_facts_process(const struct sp_facts *f, int64_t pid)
+const struct sp_reported_process *sp_thread_info_process(const struct sp_thread_info *f, int64_t pid)
 {
     return process(f, pid);
 }
 
-static void cpu_of(struct sp_span object, struct sp_cpu_facts *c)
+static void cpu_of(struct sp_span object, struct sp_reported_cpu *c)
 {
-    *c = (struct sp_cpu_facts){-1, -1, -1};
+    *c = (struct sp_reported_cpu){-1, -1, -1};
     sp_json_find_i64(object, "cpu_time_ns", &c->cpu_ns);
     sp_json_find_i64(object, "cycles", &c->cycles);
     sp_json_find_i64(object, "instructions", &c->instructions);
 }
 
-static bool text_of(struct sp_facts *f, struct sp_span object, const char *key, uint32_t *out)
+static bool text_of(struct sp_thread_info *f, struct sp_span object, const char *key, uint32_t *out)
 {
     struct sp_span raw;
     struct sp_buf b;
@@ -64,15 +64,15 @@ static bool text_of(struct sp_facts *f, struct sp_span object, const char *key, 
     return ok;
 }
 
-static bool add_process(struct sp_facts *f, const struct sp_process_facts *x)
+static bool add_process(struct sp_thread_info *f, const struct sp_reported_process *x)
 {
     return f->processes.n < SP_NONE - 1 && sp_vec_push(&f->processes, *x) &&
            sp_map_add(&f->by_pid, sp_hash_mix((uint64_t)x->pid, 9), (uint32_t)f->processes.n - 1);
 }
 
-static bool add_record(struct sp_facts *f, struct sp_span record)
+static bool add_record(struct sp_thread_info *f, struct sp_span record)
 {
-    struct sp_process_facts x = {.main = SP_ABSENT};
+    struct sp_reported_process x = {.main = SP_ABSENT};
     if (!sp_json_find_i64(record, "pid", &x.pid) || process(f, x.pid))
         return true;
     cpu_of(record, &x.cpu);
@@ -88,11 +88,11 @@ static void add_part(int64_t *sum, int64_t v)
         *sum = INT64_MAX;
 }
 
-static bool add_thread(struct sp_facts *f, const struct sp_profile *p, const struct sp_thread *t,
+static bool add_thread(struct sp_thread_info *f, const struct sp_profile *p, const struct sp_thread *t,
                        const bool *stated)
 {
     struct sp_span object = {NULL, 0}, more = of(sp_pstr(p, t->more));
-    struct sp_thread_facts x = {.pid = t->pid, .tid = t->tid, .comm = t->comm};
+    struct sp_reported_thread x = {.pid = t->pid, .tid = t->tid, .comm = t->comm};
     if (!sp_json_find(more, "x_spindump", &object))
         sp_json_find(more, "x_sample", &object);
     cpu_of(object, &x.cpu);
@@ -101,9 +101,9 @@ static bool add_thread(struct sp_facts *f, const struct sp_profile *p, const str
     struct sp_str queue = sp_str_at(&f->strs, x.queue);
     x.main = queue.n && memmem(queue.p, queue.n, "com.apple.main-thread", 21);
     f->any_cpu = f->any_cpu || x.cpu.cpu_ns >= 0;
-    struct sp_process_facts *of_thread = process(f, t->pid);
+    struct sp_reported_process *of_thread = process(f, t->pid);
     if (!of_thread) {
-        struct sp_process_facts fresh = {.pid = t->pid, .cpu = {-1, -1, -1}, .main = SP_ABSENT};
+        struct sp_reported_process fresh = {.pid = t->pid, .cpu = {-1, -1, -1}, .main = SP_ABSENT};
         if (!add_process(f, &fresh))
             return false;
         of_thread = &f->processes.v[f->processes.n - 1];
@@ -120,10 +120,10 @@ static bool add_thread(struct sp_facts *f, const struct sp_profile *p, const str
            sp_map_add(&f->by_tid, sp_hash_mix((uint64_t)x.tid, 7), (uint32_t)f->threads.n - 1);
 }
 
-spaa_status sp_facts_of(const struct sp_profile *p, struct sp_diags *d, struct sp_facts *out)
+spaa_status sp_thread_info_of(const struct sp_profile *p, struct sp_diags *d, struct sp_thread_info *out)
 {
     static const char process_type[] = "{\"type\":\"x_spindump_process\"";
-    struct sp_facts f = {0};
+    struct sp_thread_info f = {0};
     bool *stated = NULL;
     bool ok = sp_strtab_init(&f.strs);
     for (size_t i = 0; ok && i < p->extensions.n; i++) {
@@ -140,14 +140,14 @@ spaa_status sp_facts_of(const struct sp_profile *p, struct sp_diags *d, struct s
     free(stated);
     /* Without a queue that says so, the first thread is the main one. */
     for (size_t i = 0; ok && i < f.threads.n; i++) {
-        struct sp_process_facts *x = process(&f, f.threads.v[i].pid);
+        struct sp_reported_process *x = process(&f, f.threads.v[i].pid);
         if (x && x->main == SP_ABSENT) {
             x->main = f.threads.v[i].tid;
             f.threads.v[i].main = true;
         }
     }
     if (!ok) {
-        sp_facts_free(&f);
+        sp_thread_info_free(&f);
         return sp_nomem(d);
     }
     *out = f;

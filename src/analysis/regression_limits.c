@@ -1,4 +1,4 @@
-#include "analysis/gate.h"
+#include "analysis/regression_limits.h"
 
 #include "analysis/normalise.h"
 #include "base/nearest.h"
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-const char *const sp_gate_verdict_names[] = {"passed", "breach", "unsure", NULL};
+const char *const sp_limit_verdict_names[] = {"passed", "breach", "unsure", NULL};
 
 /* ---- the expression ---- */
 
@@ -45,16 +45,16 @@ static void trim(struct sp_str *s)
         s->n--;
 }
 
-static void take_subject(struct sp_gate_limit *l)
+static void take_subject(struct sp_limit *l)
 {
     bool self = l->name.n > 5 && memcmp(l->name.p, "self:", 5) == 0;
     bool cum = l->name.n > 4 && memcmp(l->name.p, "cum:", 4) == 0 && l->name.p[4] != ':';
     if (sp_str_is(l->name, "self") || sp_str_is(l->name, "cum")) {
-        l->subject = SP_GATE_ANY;
+        l->subject = SP_LIMIT_ANY;
         l->family = l->name.n == 4 ? SP_SELF : SP_CUM;
         return;
     }
-    l->subject = sp_str_is(l->name, "total") ? SP_GATE_TOTAL : SP_GATE_FUNCTION;
+    l->subject = sp_str_is(l->name, "total") ? SP_LIMIT_TOTAL : SP_LIMIT_FUNCTION;
     l->family = self && l->name.p[5] != ':' ? SP_SELF : SP_CUM;
     uint32_t skip = l->family == SP_SELF ? 5 : cum ? 4 : 0;
     l->name.p += skip;
@@ -62,12 +62,12 @@ static void take_subject(struct sp_gate_limit *l)
     trim(&l->name);
 }
 
-spaa_status sp_gate_parse(struct sp_gate *g, const char *expression, struct sp_diags *d)
+spaa_status sp_limits_parse(struct sp_limits *g, const char *expression, struct sp_diags *d)
 {
     const char *start = expression;
-    *g = (struct sp_gate){0};
+    *g = (struct sp_limits){0};
     for (;;) {
-        struct sp_gate_limit l = {0};
+        struct sp_limit l = {0};
         const char *p = start;
         size_t n = 0;
         while (*p && !(n = *p == '>' ? threshold(p, &l.limit, &l.points) : 0))
@@ -82,7 +82,7 @@ spaa_status sp_gate_parse(struct sp_gate *g, const char *expression, struct sp_d
         if (!l.name.n)
             return bad(d, l.text.p, l.text.n, "does not say what: self, cum, total or a function");
         take_subject(&l);
-        if (l.subject == SP_GATE_TOTAL && l.points)
+        if (l.subject == SP_LIMIT_TOTAL && l.points)
             return bad(d, l.text.p, l.text.n, "has no points: the total is always 100 %; write total>N%");
         if (!sp_vec_push(&g->limits, l))
             return sp_nomem(d);
@@ -92,7 +92,7 @@ spaa_status sp_gate_parse(struct sp_gate *g, const char *expression, struct sp_d
     }
 }
 
-void sp_gate_free(struct sp_gate *g)
+void sp_limits_free(struct sp_limits *g)
 {
     for (size_t i = 0; i < g->limits.n; i++)
         sp_vec_free(&g->limits.v[i].cases);
@@ -109,8 +109,8 @@ struct beyond {
     double excess, se, df;
 };
 
-static struct beyond beyond(const struct sp_diff *d, const struct sp_gate_limit *l,
-                            const struct sp_diff_test *t, bool share)
+static struct beyond beyond(const struct sp_diff *d, const struct sp_limit *l, const struct sp_diff_test *t,
+                            bool share)
 {
     struct sp_estimate a = t->side[SP_BASE], b = t->side[SP_NEW];
     double factor = l->points ? 1 : 1 + l->limit / 100;
@@ -148,15 +148,15 @@ static double need(const struct beyond *x)
     return f > 1 ? f * f : NAN;
 }
 
-static double growth(const struct sp_gate_limit *l, const struct sp_diff_test *t)
+static double growth(const struct sp_limit *l, const struct sp_diff_test *t)
 {
     double a = t->side[SP_BASE].mean, b = t->side[SP_NEW].mean;
     return l->points ? 100 * (b - a) : a > 0 ? 100 * (b - a) / a : b > 0 ? INFINITY : 0;
 }
 
 /* Growth in percent of memory and of exact counts is that of the amount; otherwise that of the share. */
-const struct sp_diff_test *sp_gate_test(const struct sp_diff *d, const struct sp_gate_limit *l,
-                                        const struct sp_diff_row *row)
+const struct sp_diff_test *sp_limit_test(const struct sp_diff *d, const struct sp_limit *l,
+                                         const struct sp_diff_row *row)
 {
     bool amount = !l->points && (d->memory || d->method == SP_DIFF_EXACT);
     return amount ? &row->cost[l->family] : &row->share[l->family];
@@ -164,7 +164,7 @@ const struct sp_diff_test *sp_gate_test(const struct sp_diff *d, const struct sp
 
 /* ---- a limit ---- */
 
-static bool matches(const struct sp_diff *d, const struct sp_diff_row *row, const struct sp_gate_limit *l,
+static bool matches(const struct sp_diff *d, const struct sp_diff_row *row, const struct sp_limit *l,
                     struct sp_str normal)
 {
     struct sp_str key = sp_str_at(&d->strs, d->keys.v[row->key].function),
@@ -177,7 +177,7 @@ static bool matches(const struct sp_diff *d, const struct sp_diff_row *row, cons
     return sp_str_cmp(key, normal) == 0 || sp_str_cmp(name, l->name) == 0;
 }
 
-static spaa_status unknown(struct sp_diff *d, const struct sp_gate_limit *l)
+static spaa_status unknown(struct sp_diff *d, const struct sp_limit *l)
 {
     size_t n = d->rows.n + d->appeared.n + d->vanished.n;
     struct sp_str *names = calloc(n + 1, sizeof *names);
@@ -198,7 +198,7 @@ static spaa_status unknown(struct sp_diff *d, const struct sp_gate_limit *l)
 }
 
 struct ranked {
-    struct sp_gate_case c;
+    struct sp_limit_case c;
     double rank; /* how far beyond the limit, in standard errors */
 };
 
@@ -216,7 +216,7 @@ static double rank_of(const struct beyond *x)
     return isnan(r) ? -INFINITY : r;
 }
 
-static bool report(struct sp_gate_limit *l, struct ranked *found, size_t n, enum sp_gate_verdict verdict)
+static bool report(struct sp_limit *l, struct ranked *found, size_t n, enum sp_limit_verdict verdict)
 {
     l->verdict = verdict;
     l->cases.n = 0;
@@ -228,17 +228,17 @@ static bool report(struct sp_gate_limit *l, struct ranked *found, size_t n, enum
     return true;
 }
 
-static bool judge_total(struct sp_gate_limit *l, const struct sp_diff *d)
+static bool judge_total(struct sp_limit *l, const struct sp_diff *d)
 {
     struct beyond x = beyond(d, l, &d->total, false);
     bool runs = sp_diff_establishes(d->method) && !sp_diff_lengths_differ(d) && !sp_diff_sampled_unlike(d);
     struct ranked r = {{NULL, growth(l, &d->total), runs ? need(&x) : NAN}, 0};
     l->judged = 1;
     return report(l, &r, 1,
-                  !runs || isnan(x.se)              ? SP_GATE_UNSURE
-                  : chance(&x, 1) <= SP_DIFF_ALPHA  ? SP_GATE_BREACH
-                  : chance(&x, -1) <= SP_DIFF_ALPHA ? SP_GATE_PASSED
-                                                    : SP_GATE_UNSURE);
+                  !runs || isnan(x.se)              ? SP_LIMIT_UNSURE
+                  : chance(&x, 1) <= SP_DIFF_ALPHA  ? SP_LIMIT_BREACH
+                  : chance(&x, -1) <= SP_DIFF_ALPHA ? SP_LIMIT_PASSED
+                                                    : SP_LIMIT_UNSURE);
 }
 
 struct looked_at {
@@ -247,7 +247,7 @@ struct looked_at {
     bool must; /* it must be shown to stay within the limit */
 };
 
-static bool judge_functions(struct sp_gate_limit *l, const struct sp_diff *d, struct looked_at *at, size_t n)
+static bool judge_functions(struct sp_limit *l, const struct sp_diff *d, struct looked_at *at, size_t n)
 {
     double *p = calloc(2 * n + 1, sizeof *p), *q = p ? p + n : NULL;
     struct ranked *found = calloc(n + 1, sizeof *found);
@@ -258,10 +258,10 @@ static bool judge_functions(struct sp_gate_limit *l, const struct sp_diff *d, st
     ok = ok && sp_adjust(p, q, n);
     for (size_t i = 0; ok && i < n && runs; i++)
         if (q[i] <= SP_DIFF_ALPHA)
-            found[breaches++] = (struct ranked){{at[i].row, growth(l, sp_gate_test(d, l, at[i].row)), NAN},
+            found[breaches++] = (struct ranked){{at[i].row, growth(l, sp_limit_test(d, l, at[i].row)), NAN},
                                                 rank_of(&at[i].x)};
     for (size_t i = 0; ok && !breaches && i < n; i++) {
-        const struct sp_diff_test *t = sp_gate_test(d, l, at[i].row);
+        const struct sp_diff_test *t = sp_limit_test(d, l, at[i].row);
         l->judged += at[i].must;
         if (at[i].must && (!runs || !(chance(&at[i].x, -1) <= SP_DIFF_ALPHA)))
             found[open++] =
@@ -269,19 +269,19 @@ static bool judge_functions(struct sp_gate_limit *l, const struct sp_diff *d, st
     }
     l->judged = breaches ? breaches : l->judged;
     ok = ok && report(l, found, breaches ? breaches : open,
-                      breaches        ? SP_GATE_BREACH
-                      : open || !runs ? SP_GATE_UNSURE
-                                      : SP_GATE_PASSED);
+                      breaches        ? SP_LIMIT_BREACH
+                      : open || !runs ? SP_LIMIT_UNSURE
+                                      : SP_LIMIT_PASSED);
     free(found);
     free(p);
     return ok;
 }
 
-static spaa_status judge(struct sp_gate_limit *l, struct sp_diff *d, double min_share)
+static spaa_status judge(struct sp_limit *l, struct sp_diff *d, double min_share)
 {
     size_t all = d->rows.n + d->appeared.n + d->vanished.n, n = 0;
     struct sp_buf normal;
-    if (l->subject == SP_GATE_TOTAL)
+    if (l->subject == SP_LIMIT_TOTAL)
         return judge_total(l, d) ? SPAA_OK : sp_nomem(d->diags);
     struct looked_at *at = calloc(all + 1, sizeof *at);
     sp_buf_init(&normal, 0);
@@ -290,30 +290,30 @@ static spaa_status judge(struct sp_gate_limit *l, struct sp_diff *d, double min_
     for (size_t i = 0; ok && i < all; i++) {
         struct sp_diff_row *row = sp_diff_row_at(d, i);
         const struct sp_diff_test *t = &row->share[l->family];
-        bool one = l->subject == SP_GATE_FUNCTION;
+        bool one = l->subject == SP_LIMIT_FUNCTION;
         bool heavy = t->side[SP_BASE].mean >= min_share || t->side[SP_NEW].mean >= min_share;
         if (one ? !matches(d, row, l, (struct sp_str){normal.data ? normal.data : "", (uint32_t)normal.len})
                 : !heavy && !t->tested)
             continue;
-        const struct sp_diff_test *of = sp_gate_test(d, l, row);
+        const struct sp_diff_test *of = sp_limit_test(d, l, row);
         at[n++] = (struct looked_at){row, beyond(d, l, of, of == t), one || heavy};
     }
     sp_buf_free(&normal);
-    spaa_status st = !ok                                    ? sp_nomem(d->diags)
-                     : !n && l->subject == SP_GATE_FUNCTION ? unknown(d, l)
-                     : judge_functions(l, d, at, n)         ? SPAA_OK
-                                                            : sp_nomem(d->diags);
+    spaa_status st = !ok                                     ? sp_nomem(d->diags)
+                     : !n && l->subject == SP_LIMIT_FUNCTION ? unknown(d, l)
+                     : judge_functions(l, d, at, n)          ? SPAA_OK
+                                                             : sp_nomem(d->diags);
     free(at);
     return st;
 }
 
-spaa_status sp_gate_judge(struct sp_gate *g, struct sp_diff *d, double min_share)
+spaa_status sp_limits_judge(struct sp_limits *g, struct sp_diff *d, double min_share)
 {
     spaa_status st = SPAA_OK;
     for (size_t i = 0; !st && i < g->limits.n; i++) {
-        struct sp_gate_limit *l = &g->limits.v[i];
+        struct sp_limit *l = &g->limits.v[i];
         st = judge(l, d, min_share);
-        if (l->verdict == SP_GATE_BREACH || (l->verdict == SP_GATE_UNSURE && g->verdict == SP_GATE_PASSED))
+        if (l->verdict == SP_LIMIT_BREACH || (l->verdict == SP_LIMIT_UNSURE && g->verdict == SP_LIMIT_PASSED))
             g->verdict = l->verdict;
     }
     return st;
