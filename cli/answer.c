@@ -70,22 +70,22 @@ void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struc
         sp_jw_str(w, "unit", s->unit.p, s->unit.n);
     else
         sp_jw_null(w, "unit");
-    samples(w, "samples", s->base_samples);
+    samples(w, "samples", s->whole_samples);
     sp_jw_cstr(w, "view", s->view);
     sp_jw_str(w, "filters", s->filters.data ? s->filters.data : "", s->filters.len);
     if (s->cannot_add)
         sp_jw_null(w, "event_total");
     else
-        sp_jw_scaled(w, "event_total", s->all, s->scale);
+        sp_jw_scaled(w, "event_total", s->event_whole, s->scale);
     sp_jw_close(w, '}');
     if (s->cannot_add) {
         sp_jw_null(w, "total");
         sp_jw_null(w, "kept");
     } else {
-        sp_jw_scaled(w, "total", s->base, s->scale);
-        sp_jw_scaled(w, "kept", s->total, s->scale);
+        sp_jw_scaled(w, "total", s->whole, s->scale);
+        sp_jw_scaled(w, "kept", s->kept, s->scale);
     }
-    sp_jw_percent(w, "kept_percent", s->total, s->cannot_add ? 0 : s->all); /* of event_total */
+    sp_jw_percent(w, "kept_percent", s->kept, s->cannot_add ? 0 : s->event_whole); /* of event_total */
     samples(w, "kept_samples", s->samples);
 }
 
@@ -120,8 +120,8 @@ static void quality_dsos(struct sp_jw *w, const char *key, const struct sp_profi
         sp_jw_str(w, "dso", name.p, name.n);
         sp_jw_percent(w, "percent", v->weight, whole);
         sp_jw_cstr(w, "why", note ? sp_pstr(p, note->why).p : NULL);
-        struct sp_str remedy = sp_pstr(p, note ? note->remedy : SP_STR_NONE);
-        sp_jw_cstr(w, "remedy", remedy.n ? remedy.p : NULL);
+        struct sp_str hint = sp_pstr(p, note ? note->remedy : SP_STR_NONE);
+        sp_jw_cstr(w, "remedy", hint.n ? hint.p : NULL);
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');
@@ -158,7 +158,7 @@ void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection 
                     const struct sp_quality *q)
 {
     const struct sp_profile *p = s->profile;
-    int64_t whole = s->cannot_add ? 0 : s->total; /* of nothing: null */
+    int64_t whole = s->cannot_add ? 0 : s->kept; /* of nothing: null */
     sp_jw_open(w, key, '{');
     sp_jw_percent(w, "unresolved_percent", q->unresolved_leaf, whole);
     sp_jw_percent(w, "unresolved_anywhere_percent", q->unresolved_any, whole);
@@ -219,7 +219,7 @@ void percent_text(struct sp_buf *out, const struct sp_selection *s, int64_t v)
     if (s->cannot_add)
         sp_buf_puts(out, "-");
     else
-        sp_text_percent(out, v, s->base);
+        sp_text_percent(out, v, s->whole);
 }
 
 void kept_text(struct sp_buf *out, const struct sp_selection *s, const char *before)
@@ -238,11 +238,11 @@ void kept_text(struct sp_buf *out, const struct sp_selection *s, const char *bef
     if (s->cannot_add)
         return;
     sp_buf_puts(out, " keeps ");
-    weight_text(out, s, s->total);
+    weight_text(out, s, s->kept);
     sp_buf_puts(out, ", ");
-    sp_text_percent(out, s->total, s->all);
+    sp_text_percent(out, s->kept, s->event_whole);
     sp_buf_puts(out, "% of the event's ");
-    weight_text(out, s, s->all);
+    weight_text(out, s, s->event_whole);
 }
 
 void bounds_text(const struct sp_selection *s, struct sp_buf *out)
@@ -253,23 +253,23 @@ void bounds_text(const struct sp_selection *s, struct sp_buf *out)
     sp_buf_init(&words, 0);
     sp_chains_words(s, &words);
     sp_buf_puts(&words, "; ");
-    sp_chains_remedy(s, &words);
+    sp_chains_hint(s, &words);
     sp_text_safe(out, words.data, words.len);
     sp_buf_free(&words);
 }
 
 void bounds_diag(struct cli *c, const struct sp_selection *s)
 {
-    struct sp_buf words, remedy;
+    struct sp_buf words, hint;
     if (!sp_chains_tell(s))
         return;
     sp_buf_init(&words, 0);
-    sp_buf_init(&remedy, 0);
+    sp_buf_init(&hint, 0);
     sp_chains_words(s, &words);
-    sp_chains_remedy(s, &remedy);
-    sp_emit_hint(&c->diags, SP_W612, SP_AT_NOTHING, sp_buf_cstr(&remedy), "%s", sp_buf_cstr(&words));
+    sp_chains_hint(s, &hint);
+    sp_emit_hint(&c->diags, SP_W612, SP_AT_NOTHING, sp_buf_cstr(&hint), "%s", sp_buf_cstr(&words));
     sp_buf_free(&words);
-    sp_buf_free(&remedy);
+    sp_buf_free(&hint);
 }
 
 void answer_heading(struct cli *c, const struct sp_selection *s)
@@ -292,11 +292,11 @@ void answer_heading(struct cli *c, const struct sp_selection *s)
         sp_buf_puts(&b, "; values of this metric must not be added: shares are left out");
     } else {
         sp_buf_puts(&b, ", total ");
-        weight_text(&b, s, s->base);
+        weight_text(&b, s, s->whole);
     }
-    if (s->base_samples != SP_ABSENT) {
+    if (s->whole_samples != SP_ABSENT) {
         sp_buf_puts(&b, ", ");
-        sp_text_grouped(&b, s->base_samples, 0);
+        sp_text_grouped(&b, s->whole_samples, 0);
         sp_buf_puts(&b, " samples");
     }
     kept_text(&b, s, "; ");
@@ -462,7 +462,7 @@ void answer_weight(struct answer *a, const char *key, int64_t v)
 
 void answer_percent(struct answer *a, const char *key, int64_t v)
 {
-    sp_jw_percent(&a->w, key, v, a->s->cannot_add ? 0 : a->s->base);
+    sp_jw_percent(&a->w, key, v, a->s->cannot_add ? 0 : a->s->whole);
 }
 
 void answer_at_most(struct answer *a, int64_t v)

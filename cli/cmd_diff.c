@@ -258,7 +258,7 @@ int sp_cmd_diff(struct cli *c)
         !share(c, &min_share) || !work(c, how.work) || sides(c))
         return EXIT_USAGE;
     how.method = made[method];
-    how.sort_cum = sort == 1;
+    how.sort_total = sort == 1;
     for (unsigned side = 0; side < SP_SIDES; side++)
         if (cli_where_parse(c, side, &a.where[side])) {
             cli_where_free(&a.where[SP_BASE]);

@@ -40,7 +40,7 @@ static void subtitle(const struct cli *c, const struct sp_selection *s, struct s
     sp_buf_puts(b, " · ");
     sp_buf_add(b, metric.p, metric.n);
     sp_buf_ch(b, ' ');
-    weight_text(b, s, s->total);
+    weight_text(b, s, s->kept);
     if (s->samples != SP_ABSENT) {
         sp_buf_puts(b, " · ");
         sp_text_grouped(b, s->samples, 0);

@@ -21,7 +21,7 @@ static const char *const section_names[] = {"matches", "callers", "callees", "li
 struct row {
     uint32_t function;
     struct sp_str name;
-    int64_t flat, cum, samples;
+    int64_t self, total, samples;
     bool neighbour;
     uint32_t pool; /* of threads; SP_NONE */
     enum sp_inferred inferred;
@@ -49,7 +49,7 @@ static struct row row_of(const struct function *x, int section, size_t i)
                               : section == LINES ? &x->v.lines.v[i]
                                                  : &x->v.threads.v[i];
     struct sp_str name = y->name ? sp_str_at(&x->v.names, y->name) : (struct sp_str){"?", 1};
-    return (struct row){y->function, name, y->flat, y->cum, y->cum_samples, false, y->pool, SP_RECORDED};
+    return (struct row){y->function, name, y->self, y->total, y->total_samples, false, y->pool, SP_RECORDED};
 }
 
 /* One match needs no list, and lines that are not known none either. */
@@ -83,11 +83,11 @@ static void json_row(struct function *x, int section, const struct row *r)
     if (r->inferred)
         sp_jw_bool(&a->w, r->inferred == SP_INFERRED ? "inferred" : "inferred_in_part", true);
     if (!r->neighbour) {
-        answer_weight(a, "flat", r->flat);
-        answer_percent(a, "flat_percent", r->flat);
+        answer_weight(a, "flat", r->self);
+        answer_percent(a, "flat_percent", r->self);
     }
-    answer_weight(a, r->neighbour ? "weight" : "cum", r->cum);
-    answer_percent(a, r->neighbour ? "percent" : "cum_percent", r->cum);
+    answer_weight(a, r->neighbour ? "weight" : "cum", r->total);
+    answer_percent(a, r->neighbour ? "percent" : "cum_percent", r->total);
     answer_count(a, "samples", r->samples);
     if (section == THREADS)
         pool_json(&a->w, &a->s->pools, r->pool == SP_NONE ? NULL : &a->s->pools.pools.v[r->pool]);
@@ -110,13 +110,13 @@ static int draw_json(struct function *x, size_t limit)
         if (tags >> i & 1)
             sp_jw_cstr(&a->w, NULL, sp_tag_words[i]);
     sp_jw_close(&a->w, ']');
-    answer_weight(a, "flat", x->v.flat);
-    answer_percent(a, "flat_percent", x->v.flat);
-    answer_weight(a, "cum", x->v.cum);
-    answer_percent(a, "cum_percent", x->v.cum);
+    answer_weight(a, "flat", x->v.self);
+    answer_percent(a, "flat_percent", x->v.self);
+    answer_weight(a, "cum", x->v.total);
+    answer_percent(a, "cum_percent", x->v.total);
     answer_at_most(a, x->v.at_most);
     answer_count(a, "samples", x->v.samples);
-    answer_count(a, "cum_samples", x->v.cum_samples);
+    answer_count(a, "cum_samples", x->v.total_samples);
     sp_jw_open(&a->w, "recursion", '{');
     answer_weight(a, "weight", x->v.recursive);
     answer_percent(a, "percent", x->v.recursive);
@@ -179,7 +179,7 @@ static void title(struct function *x)
         sp_buf_printf(b, " (%s)", x->handle);
     }
     sp_buf_puts(b, "\nself ");
-    const int64_t v[] = {x->v.flat, x->v.cum, x->v.recursive};
+    const int64_t v[] = {x->v.self, x->v.total, x->v.recursive};
     for (int i = 0; i < 3; i++) {
         if (i == 2 && x->v.deepest < 2)
             break;
@@ -218,14 +218,14 @@ static void table_row(struct function *x, struct sp_table *t, int section, const
     const struct sp_profile *p = x->a.s->profile;
     if (x->a.c->format == FORMAT_CSV)
         sp_table_printf(t, "%s", section_names[section]);
-    cell_weight(&x->a, t, r->cum);
-    cell_percent(&x->a, t, r->cum);
+    cell_weight(&x->a, t, r->total);
+    cell_percent(&x->a, t, r->total);
     if (r->neighbour) {
         sp_table_cell(t, "", 0);
         sp_table_cell(t, "", 0);
     } else {
-        cell_weight(&x->a, t, r->flat);
-        cell_percent(&x->a, t, r->flat);
+        cell_weight(&x->a, t, r->self);
+        cell_percent(&x->a, t, r->self);
     }
     cell_count(t, r->samples);
     sp_buf_add(&x->a.b, r->name.p, r->name.n);

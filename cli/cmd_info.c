@@ -32,7 +32,7 @@ static spaa_status event_info_of(struct cli *c, uint32_t event, struct event_inf
     spaa_status st = sp_select(c->profile, &o, &c->diags, &s);
     if (st)
         return st;
-    *f = (struct event_info){s.samples, s.total, s.scale, s.cannot_add, s.unit, s.rows.n, {0}, NULL};
+    *f = (struct event_info){s.samples, s.kept, s.scale, s.cannot_add, s.unit, s.rows.n, {0}, NULL};
     st = sp_quality_of(&s, &c->diags, &f->quality);
     f->chains = s.chains; /* which the answer tells when the selection is gone */
     s.chains = NULL;
@@ -101,7 +101,7 @@ static void json_event(struct sp_jw *w, const struct sp_profile *p, uint32_t i, 
     sp_jw_u64(w, "stacks", f->stacks);
     sp_jw_bool(w, "default", i == sp_default_event(p));
     info_metrics_json(w, p, i, metrics);
-    struct sp_selection s = {.profile = p, .total = f->total, .chains = f->chains};
+    struct sp_selection s = {.profile = p, .kept = f->total, .chains = f->chains};
     answer_quality(w, "quality", &s, &f->quality);
     sp_jw_close(w, '}');
 }
@@ -220,7 +220,7 @@ static int answer_json(struct cli *c, const struct profile_info *all)
     info_report_json(c, &w);
     uint32_t first = sp_default_event(p);
     struct sp_selection s = {.profile = p,
-                             .total = first == SP_NONE ? 0 : events[first].total,
+                             .kept = first == SP_NONE ? 0 : events[first].total,
                              .chains = first == SP_NONE ? NULL : events[first].chains};
     struct sp_quality none = {.lost = p->header.lost,
                               .truncated = p->header.truncated,
@@ -332,7 +332,7 @@ static void lacking(struct cli *c, const char *what, const struct event_info *f,
 
 static void bounds_line(struct cli *c, const struct event_info *f)
 {
-    const struct sp_selection s = {.profile = c->profile, .total = f->total, .chains = f->chains};
+    const struct sp_selection s = {.profile = c->profile, .kept = f->total, .chains = f->chains};
     struct sp_buf b;
     sp_buf_init(&b, 0);
     bounds_text(&s, &b);

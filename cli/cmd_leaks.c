@@ -478,10 +478,10 @@ static spaa_status answer_for_later(struct leaks *x, uint32_t base)
     }
     memcpy(s->rows.v, rows, all * sizeof *rows);
     free(rows);
-    s->total = 0;
+    s->kept = 0;
     for (size_t i = 0; i < later; i++)
-        s->total += s->rows.v[i].weight;
-    s->base = s->all = s->total;
+        s->kept += s->rows.v[i].weight;
+    s->whole = s->event_whole = s->kept;
     s->rows.n = later;
     spaa_status st = answer_ready(&x->a);
     s->rows.n = all;

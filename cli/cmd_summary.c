@@ -171,9 +171,9 @@ static void json_rows(struct brief *x, const char *key, const struct sp_top *t, 
         struct sp_str name = sp_str_at(&t->names, r->name);
         sp_jw_open(w, NULL, '{');
         sp_jw_str(w, "name", name.p, name.n);
-        answer_weight(&x->a, "flat", r->flat);
-        answer_percent(&x->a, "flat_percent", r->flat);
-        answer_percent(&x->a, "cum_percent", r->cum);
+        answer_weight(&x->a, "flat", r->self);
+        answer_percent(&x->a, "flat_percent", r->self);
+        answer_percent(&x->a, "cum_percent", r->total);
         if (t == &x->threads)
             pool_json(w, &x->a.s->pools, sp_top_pool(x->a.s, SP_TOP_THREAD, r));
         sp_jw_close(w, '}');
@@ -426,9 +426,9 @@ static void table_top(struct brief *x, struct sp_table *t, const char *section, 
         const struct sp_top_row *r = &top->rows.v[i];
         sp_table_printf(t, "%s", section);
         cell_str(t, sp_str_at(&top->names, r->name));
-        cell_weight(&x->a, t, r->flat);
-        cell_percent(&x->a, t, r->flat);
-        cell_percent(&x->a, t, r->cum);
+        cell_weight(&x->a, t, r->self);
+        cell_percent(&x->a, t, r->self);
+        cell_percent(&x->a, t, r->total);
     }
 }
 
@@ -562,7 +562,7 @@ static void share_list(struct brief *x, const char *what, const struct sp_top *t
         sp_puts(out, i ? ", " : "");
         name(x, sp_str_at(&t->names, t->rows.v[i].name), 40);
         sp_buf_clear(&x->a.b);
-        percent_text(&x->a.b, x->a.s, t->rows.v[i].flat);
+        percent_text(&x->a.b, x->a.s, t->rows.v[i].self);
         sp_printf(out, " %s%%", sp_buf_cstr(&x->a.b));
     }
     if (t->rows.n > n)
@@ -571,7 +571,7 @@ static void share_list(struct brief *x, const char *what, const struct sp_top *t
 }
 
 /* Why names are missing, and what would bring them. */
-static void remedy(struct brief *x)
+static void hint(struct brief *x)
 {
     const struct sp_diag *why = x->a.q.frames_unresolved ? reason(x) : NULL;
     if (!why)
@@ -598,7 +598,7 @@ static void unresolved(struct brief *x)
         sp_printf(out, " %s%%", sp_buf_cstr(&x->a.b));
     }
     sp_puts(out, "\n");
-    remedy(x);
+    hint(x);
     if (answer_has_losses(q)) {
         label(x, "losses");
         answer_losses(out, q);
@@ -637,7 +637,7 @@ static void beneath(struct brief *x, bool own, const struct sp_own_sum *sum)
 static void hot(struct brief *x)
 {
     const struct sp_profile *p = x->a.s->profile;
-    bool bounds = sp_chains_tell(x->a.s) && x->a.s->total == x->a.s->base;
+    bool bounds = sp_chains_tell(x->a.s) && x->a.s->kept == x->a.s->whole;
     struct cli *c = x->a.c;
     if (x->show[HOT])
         title(x, x->a.own.all && bounds ? "hot functions (self, total at least, at most): none is known to "

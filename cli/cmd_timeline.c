@@ -57,8 +57,8 @@ static void json_row(struct timeline *x, const struct sp_bucket *y)
         const struct sp_hot *h = &x->t.hot.v[y->hot + i];
         sp_jw_open(&a->w, NULL, '{');
         answer_function(a, h->function);
-        answer_weight(a, "flat", h->flat);
-        sp_jw_percent(&a->w, "percent_of_bucket", h->flat, a->s->cannot_add ? 0 : y->weight);
+        answer_weight(a, "flat", h->self);
+        sp_jw_percent(&a->w, "percent_of_bucket", h->self, a->s->cannot_add ? 0 : y->weight);
         sp_jw_close(&a->w, '}');
     }
     sp_jw_close(&a->w, ']');
@@ -152,7 +152,7 @@ static void table_row(struct timeline *x, struct sp_table *table, const struct s
         sp_buf_add(b, name.p, name.n);
         if (!x->a.s->cannot_add) {
             sp_buf_ch(b, ' ');
-            sp_text_percent(b, h->flat, y->weight);
+            sp_text_percent(b, h->self, y->weight);
             sp_buf_ch(b, '%');
         }
     }

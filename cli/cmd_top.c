@@ -65,14 +65,15 @@ static struct top_who who_of(const struct top *x, const struct sp_top_row *r)
 
 /* ---- JSON ---- */
 
-static void json_weights(struct answer *a, int64_t flat, int64_t cum, int64_t samples, int64_t cum_samples)
+static void json_weights(struct answer *a, int64_t self, int64_t total, int64_t samples,
+                         int64_t total_samples)
 {
-    answer_weight(a, "flat", flat);
-    answer_percent(a, "flat_percent", flat);
-    answer_weight(a, "cum", cum);
-    answer_percent(a, "cum_percent", cum);
+    answer_weight(a, "flat", self);
+    answer_percent(a, "flat_percent", self);
+    answer_weight(a, "cum", total);
+    answer_percent(a, "cum_percent", total);
     answer_count(a, "samples", samples);
-    answer_count(a, "cum_samples", cum_samples);
+    answer_count(a, "cum_samples", total_samples);
 }
 
 static void json_row(struct top *x, size_t i)
@@ -97,7 +98,7 @@ static void json_row(struct top *x, size_t i)
         dso_build_json(w, x->t.profile, r->dso);
     }
     sp_jw_str(w, "name", name.p, name.n);
-    json_weights(&x->a, r->flat, r->cum, r->samples, r->cum_samples);
+    json_weights(&x->a, r->self, r->total, r->samples, r->total_samples);
     if (x->by <= SP_TOP_DSO)
         answer_at_most(&x->a, r->at_most);
     struct sp_selection *own = x->a.s;
@@ -107,7 +108,7 @@ static void json_row(struct top *x, size_t i)
         if (!k)
             sp_jw_open(w, "with", '[');
         sp_jw_open(w, NULL, '{');
-        json_weights(&x->a, e->flat, e->cum, e->samples, e->cum_samples);
+        json_weights(&x->a, e->self, e->total, e->samples, e->total_samples);
         sp_jw_close(w, '}');
         if (k + 1 == x->nwith)
             sp_jw_close(w, ']');
@@ -146,7 +147,7 @@ static void json_with(struct top *x)
         if (s->cannot_add)
             sp_jw_null(w, "total");
         else
-            sp_jw_scaled(w, "total", s->base, s->scale);
+            sp_jw_scaled(w, "total", s->whole, s->scale);
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');
@@ -188,7 +189,7 @@ static int draw_json(struct top *x, size_t limit)
         if (i < limit)
             json_row(x, i);
         else
-            omitted += t->rows.v[i].flat;
+            omitted += t->rows.v[i].self;
     }
     sp_jw_close(&a->w, ']');
     sp_jw_open(&a->w, "omitted", '{');
@@ -217,7 +218,7 @@ static void tags_text(struct sp_buf *b, unsigned tags)
 /* Whether totals are bounds, and what they are at most is known. */
 static bool bounded(const struct top *x)
 {
-    return x->by <= SP_TOP_DSO && x->t.rows.n && sp_chains_tell(x->a.s) && x->a.s->total == x->a.s->base;
+    return x->by <= SP_TOP_DSO && x->t.rows.n && sp_chains_tell(x->a.s) && x->a.s->kept == x->a.s->whole;
 }
 
 /* CPU time of a row's thread or process, for people with a unit. */
@@ -236,10 +237,10 @@ static void table_row(struct top *x, struct sp_table *table, size_t i)
 {
     const struct sp_top_row *r = &x->t.rows.v[i];
     struct sp_buf *b = &x->a.b;
-    cell_weight(&x->a, table, r->flat);
-    cell_percent(&x->a, table, r->flat);
-    cell_weight(&x->a, table, r->cum);
-    cell_percent(&x->a, table, r->cum);
+    cell_weight(&x->a, table, r->self);
+    cell_percent(&x->a, table, r->self);
+    cell_weight(&x->a, table, r->total);
+    cell_percent(&x->a, table, r->total);
     if (bounded(x))
         cell_at_most(&x->a, table, r->at_most);
     cell_count(table, r->samples);
@@ -247,10 +248,10 @@ static void table_row(struct top *x, struct sp_table *table, size_t i)
     for (size_t k = 0; k < x->nwith; k++) {
         const struct sp_top_extra *e = &x->t.extras[k].v[i];
         x->a.s = &x->with[k];
-        cell_weight(&x->a, table, e->flat);
-        cell_percent(&x->a, table, e->flat);
-        cell_weight(&x->a, table, e->cum);
-        cell_percent(&x->a, table, e->cum);
+        cell_weight(&x->a, table, e->self);
+        cell_percent(&x->a, table, e->self);
+        cell_weight(&x->a, table, e->total);
+        cell_percent(&x->a, table, e->total);
     }
     x->a.s = own;
     struct top_who who = who_of(x, r);
@@ -339,7 +340,7 @@ static int draw_rows(struct top *x, size_t limit)
         if (i < shown)
             table_row(x, &table, i);
         else
-            omitted += t->rows.v[i].flat;
+            omitted += t->rows.v[i].self;
     }
     answer_heading(c, x->a.s);
     int rc = answer_table(c, &table);

@@ -1,8 +1,8 @@
 /* spaa tree: the call tree, heaviest first. */
 #include "tree_nodes.h"
 
-#include "analysis/top.h"
 #include "analysis/own_fold.h"
+#include "analysis/top.h"
 #include "base/num.h"
 #include "render/text.h"
 
@@ -277,7 +277,7 @@ int sp_cmd_tree(struct cli *c)
     if (st)
         return cli_exit_of(st);
     answer_init(&x.a, c, &s);
-    how.min_total = (int64_t)fmin(fabs((double)s.base) * percent / 100, 9e18);
+    how.min_total = (int64_t)fmin(fabs((double)s.whole) * percent / 100, 9e18);
     how.max_nodes = nodes_wanted(c, limit);
     bool parts = !how.max_nodes && !c->v.budget && (c->format == FORMAT_JSON || c->format == FORMAT_CSV);
     x.pieces = calloc(c->profile->functions.n + 1, sizeof *x.pieces); /* and of no function */

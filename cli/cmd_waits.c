@@ -380,7 +380,7 @@ static spaa_status select_waits(struct cli *c, struct sp_selection *s, struct sp
         return SPAA_ERR_USAGE;
     o.any_state = true;
     spaa_status st = sp_select(c->profile, &o, &c->diags, s);
-    *narrowed = !st && s->total != s->all;
+    *narrowed = !st && s->kept != s->event_whole;
     if (!*narrowed)
         return st;
     st = sp_select(c->profile, &event, &c->diags, whole);

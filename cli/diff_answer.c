@@ -59,7 +59,7 @@ static const char *against_words(const struct sp_diff *d)
 static void whole(const struct sp_diff *d, struct sp_buf *b)
 {
     sp_buf_puts(b, "the whole ");
-    diff_number(b, 100 * d->total.change, 2, true);
+    diff_number(b, 100 * d->whole.change, 2, true);
     sp_buf_printf(b, "%% %s", per_words(d));
 }
 
@@ -67,9 +67,9 @@ static void changed(const struct sp_diff *d, struct sp_buf *b)
 {
     functions(b, d->significant[SP_SELF]);
     sp_buf_puts(b, " in own and ");
-    functions(b, d->significant[SP_CUM]);
+    functions(b, d->significant[SP_TOTAL]);
     sp_buf_printf(b, " in inclusive weight, %s", against_words(d));
-    if (d->total.verdict == SP_DIFF_SIGNIFICANT) {
+    if (d->whole.verdict == SP_DIFF_SIGNIFICANT) {
         sp_buf_puts(b, "; ");
         whole(d, b);
     }
@@ -165,13 +165,13 @@ static void nothing_found(const struct sp_diff *d, struct sp_buf *b)
                   d->side[SP_BASE].runs, d->side[SP_NEW].runs);
     would_have(d, b);
     excluded(d, b);
-    if (d->significant[SP_CUM]) {
+    if (d->significant[SP_TOTAL]) {
         sp_buf_puts(b, "; yet ");
-        functions(b, d->significant[SP_CUM]);
-        sp_buf_puts(b, d->significant[SP_CUM] == 1 ? " differs in inclusive weight"
-                                                   : " differ in inclusive weight");
+        functions(b, d->significant[SP_TOTAL]);
+        sp_buf_puts(b, d->significant[SP_TOTAL] == 1 ? " differs in inclusive weight"
+                                                     : " differ in inclusive weight");
     }
-    if (d->total.verdict == SP_DIFF_SIGNIFICANT) {
+    if (d->whole.verdict == SP_DIFF_SIGNIFICANT) {
         sp_buf_puts(b, "; yet ");
         whole(d, b);
     }
@@ -276,7 +276,7 @@ void diff_method(const struct diff_answer *a, struct sp_buf *b)
     }
     tested_by(d, b);
     sp_buf_printf(b, "; %zu functions compared by own, %zu by inclusive weight", d->family[SP_SELF],
-                  d->family[SP_CUM]);
+                  d->family[SP_TOTAL]);
     if (d->method == SP_DIFF_EXACT)
         return;
     sp_buf_puts(b, " (Benjamini-Hochberg, 5 %); below MDE: smaller than what would be found 4 times in 5");
@@ -535,17 +535,17 @@ static int changed_table(struct diff_answer *a)
     static const char *const per[][2] = {
         {"base/run", "new/run"}, {"base/s", "new/s"}, {"base/work", "new/work"}};
     static const char *const against[] = {"vs median", "vs cost", "vs total"};
-    bool cum = a->c->v.sort && strcmp(a->c->v.sort, "cum") == 0;
+    bool total = a->c->v.sort && strcmp(a->c->v.sort, "cum") == 0;
     const struct sp_table_column columns[] = {
         {per[a->d.per][SP_BASE], true, false},
         {per[a->d.per][SP_NEW], true, false},
         {"change", true, false},
-        {cum ? "base cum%" : "base%", true, false},
-        {cum ? "new cum%" : "new%", true, false},
+        {total ? "base cum%" : "base%", true, false},
+        {total ? "new cum%" : "new%", true, false},
         {by_runs(a) ? against[a->d.reference] : "points", true, false},
         {"95% interval", true, false},
         {"verdict", false, false},
-        {cum ? "own change" : "cum change", true, false},
+        {total ? "own change" : "cum change", true, false},
         {"function", false, true},
         {"dso", false, true},
     };
@@ -556,7 +556,7 @@ static int changed_table(struct diff_answer *a)
     sp_table_init(&t, columns, sizeof columns / sizeof *columns);
     sp_buf_init(&b, 0);
     for (size_t i = 0; i < a->d.rows.n && i < a->limit; i++)
-        row_cells(a, &t, &b, &a->d.rows.v[i], cum ? SP_CUM : SP_SELF);
+        row_cells(a, &t, &b, &a->d.rows.v[i], total ? SP_TOTAL : SP_SELF);
     return diff_end_table(a, &t, &b, a->d.rows.n, a->limit, " functions");
 }
 
@@ -584,9 +584,9 @@ static int one_sided_table(struct diff_answer *a, const char *title, const struc
         struct sp_str name = sp_str_at(&a->d.strs, r->function), dso = sp_str_at(&a->d.strs, r->dso);
         cost_cell(a, &t, &b, r->cost[SP_SELF].side[side].mean);
         points(&t, &b, r->share[SP_SELF].side[side].mean, false);
-        points(&t, &b, r->share[SP_CUM].side[side].mean, false);
-        if (r->side[side].samples[SP_CUM] != SP_ABSENT)
-            sp_buf_i64(&b, r->side[side].samples[SP_CUM]);
+        points(&t, &b, r->share[SP_TOTAL].side[side].mean, false);
+        if (r->side[side].samples[SP_TOTAL] != SP_ABSENT)
+            sp_buf_i64(&b, r->side[side].samples[SP_TOTAL]);
         cell(&t, &b);
         for (unsigned f = 0; f < SP_FAMILIES; f++)
             sp_table_cell(&t, diff_verdict_word(&r->share[f]), strlen(diff_verdict_word(&r->share[f])));
@@ -641,7 +641,7 @@ static void csv_rows(struct sp_table *t, const struct diff_answer *a, const char
         sp_table_cell(t, name.p, name.n);
         sp_table_cell(t, dso.p, dso.n);
         csv_test(t, a, r, SP_SELF);
-        csv_test(t, a, r, SP_CUM);
+        csv_test(t, a, r, SP_TOTAL);
     }
 }
 
@@ -752,7 +752,7 @@ static void side_line(const struct diff_answer *a, struct sp_buf *b, unsigned si
     if (s->runs > 4)
         sp_buf_printf(b, " and %zu more", s->runs - 4);
     sp_buf_puts(b, ": ");
-    weight(a, b, s->total);
+    weight(a, b, s->whole);
     const struct diff_side_words *k = &a->words.side[side];
     if (!a->words.unit.n) {
         sp_buf_ch(b, ' ');
@@ -775,9 +775,9 @@ static void side_line(const struct diff_answer *a, struct sp_buf *b, unsigned si
     }
     if (k->filters.n || k->view) {
         sp_buf_puts(b, "; kept ");
-        diff_number(b, s->all ? 100 * (double)s->kept / (double)s->all : 0, 2, false);
+        diff_number(b, s->event_whole ? 100 * (double)s->kept / (double)s->event_whole : 0, 2, false);
         sp_buf_puts(b, "% of the event's ");
-        weight(a, b, s->all);
+        weight(a, b, s->event_whole);
     }
     sp_buf_ch(b, '\n');
 }
@@ -795,7 +795,7 @@ static void what_line(const struct diff_answer *a, struct sp_buf *b)
 static void total_line(const struct diff_answer *a, struct sp_buf *b)
 {
     const struct sp_diff *d = &a->d;
-    const struct sp_diff_test *t = &d->total;
+    const struct sp_diff_test *t = &d->whole;
     double x = d->side[SP_BASE].seconds / (double)d->side[SP_BASE].runs,
            y = d->side[SP_NEW].seconds / (double)d->side[SP_NEW].runs;
     sp_buf_puts(b, "total   ");
@@ -811,7 +811,7 @@ static void total_line(const struct diff_answer *a, struct sp_buf *b)
     if (d->per != SP_PER_SECOND && isfinite(x) && isfinite(y)) {
         sp_buf_puts(b, "; ");
         diff_number(b,
-                    100 * ((double)d->side[SP_NEW].total * x / ((double)d->side[SP_BASE].total * y) *
+                    100 * ((double)d->side[SP_NEW].whole * x / ((double)d->side[SP_BASE].whole * y) *
                                (double)d->side[SP_BASE].runs / (double)d->side[SP_NEW].runs -
                            1),
                     2, true);

@@ -94,12 +94,12 @@ static void row(struct sp_jw *w, const struct diff_answer *a, const struct sp_di
     amounts(w, a, r, SP_SELF);
     diff_memory_json(w, a, r, SP_SELF);
     sp_jw_open(w, "cum", '{');
-    test(w, &r->share[SP_CUM], true);
-    amounts(w, a, r, SP_CUM);
-    diff_memory_json(w, a, r, SP_CUM);
+    test(w, &r->share[SP_TOTAL], true);
+    amounts(w, a, r, SP_TOTAL);
+    diff_memory_json(w, a, r, SP_TOTAL);
     sp_jw_close(w, '}');
     nested(w, "cost", &r->cost[SP_SELF], false);
-    nested(w, "cum_cost", &r->cost[SP_CUM], false);
+    nested(w, "cum_cost", &r->cost[SP_TOTAL], false);
     sp_jw_open(w, "tags", '[');
     for (unsigned i = 0; sp_tag_words[i]; i++)
         if (r->tags >> i & 1)
@@ -133,10 +133,10 @@ static void side(struct sp_jw *w, const struct diff_answer *a, unsigned i)
         sp_jw_cstr(w, "view", a->words.side[i].view);
         text(w, "filters", a->words.side[i].filters);
     }
-    sp_jw_scaled(w, "event_total", s->all, a->d.scale);
-    sp_jw_scaled(w, "total", s->total, a->d.scale);
+    sp_jw_scaled(w, "event_total", s->event_whole, a->d.scale);
+    sp_jw_scaled(w, "total", s->whole, a->d.scale);
     sp_jw_scaled(w, "kept", s->kept, a->d.scale);
-    number(w, "kept_percent", s->all ? 100 * (double)s->kept / (double)s->all : NAN);
+    number(w, "kept_percent", s->event_whole ? 100 * (double)s->kept / (double)s->event_whole : NAN);
     count(w, "samples", s->samples);
     number(w, "effective_samples", s->effective);
     number(w, "duration", s->seconds);
@@ -277,7 +277,7 @@ int diff_answer_json(struct diff_answer *a)
     side(&w, a, SP_NEW);
     diff_binaries_json(a, &w);
     diff_memory_total_json(&w, a);
-    nested(&w, "total", &a->d.total, false);
+    nested(&w, "total", &a->d.whole, false);
     method(&w, a);
     rows(&w, a, "rows", a->d.rows.v, a->d.rows.n);
     rows(&w, a, "new_functions", a->d.appeared.v, a->d.appeared.n);

@@ -9,13 +9,13 @@
 
 #include <math.h>
 
-/* An amount of a side, for each run: bytes or blocks, own or inclusive; NaN: not known. */
+/* An amount of a side, for each run: bytes or blocks, self or total; NaN: not known. */
 static double amount(const struct diff_answer *a, const struct sp_diff_row *r, unsigned side, unsigned family,
                      bool bytes)
 {
     const struct sp_diff *d = &a->d;
     if (bytes == (d->memory == SP_MEMORY_BYTES))
-        return sp_diff_per_run(d, side, r ? r->side[side].weight[family] : d->side[side].total);
+        return sp_diff_per_run(d, side, r ? r->side[side].weight[family] : d->side[side].whole);
     __int128 other = r ? r->side[side].other[family] : d->side[side].other;
     return d->has_other ? (double)other / (double)d->side[side].runs : NAN;
 }
@@ -58,7 +58,7 @@ static void side_change(const struct diff_answer *a, struct sp_buf *b, bool byte
     change_text(b, amount(a, NULL, SP_BASE, 0, bytes), amount(a, NULL, SP_NEW, 0, bytes), bytes);
 }
 
-/* The function whose own amount changed most, of those with that change of the whole. */
+/* The function whose self amount changed most, of those with that change of the whole. */
 static const struct sp_diff_row *most(const struct diff_answer *a, bool grew)
 {
     const struct sp_diff *d = &a->d;
@@ -137,18 +137,18 @@ static bool known(const struct diff_answer *a, bool bytes)
 
 int diff_memory_table(struct diff_answer *a)
 {
-    bool cum = a->c->v.sort && strcmp(a->c->v.sort, "cum") == 0, bytes = a->d.memory == SP_MEMORY_BYTES;
-    unsigned family = cum ? SP_CUM : SP_SELF;
-    const struct sp_table_column columns[] = {{cum ? "base cum" : "base", true, false},
-                                              {cum ? "new cum" : "new", true, false},
+    bool total = a->c->v.sort && strcmp(a->c->v.sort, "cum") == 0, bytes = a->d.memory == SP_MEMORY_BYTES;
+    unsigned family = total ? SP_TOTAL : SP_SELF;
+    const struct sp_table_column columns[] = {{total ? "base cum" : "base", true, false},
+                                              {total ? "new cum" : "new", true, false},
                                               {"change", true, false},
                                               {"base blocks", true, false},
                                               {"new blocks", true, false},
                                               {"change", true, false},
-                                              {cum ? "base cum%" : "base%", true, false},
-                                              {cum ? "new cum%" : "new%", true, false},
+                                              {total ? "base cum%" : "base%", true, false},
+                                              {total ? "new cum%" : "new%", true, false},
                                               {"verdict", false, false},
-                                              {cum ? "own change" : "cum change", true, false},
+                                              {total ? "own change" : "cum change", true, false},
                                               {"function", false, true},
                                               {"dso", false, true}};
     struct sp_table_column used[sizeof columns / sizeof *columns];
@@ -193,7 +193,7 @@ int diff_memory_one_sided(struct diff_answer *a, const struct sp_diff_row *rows,
             if (known(a, k % 2 == 0))
                 amount_cell(&t, &b, amount(a, &rows[i], side, k / 2, k % 2 == 0), k % 2 == 0, false);
         share_cell(&t, &b, rows[i].share[SP_SELF].side[side].mean);
-        share_cell(&t, &b, rows[i].share[SP_CUM].side[side].mean);
+        share_cell(&t, &b, rows[i].share[SP_TOTAL].side[side].mean);
         names(a, &t, &rows[i]);
     }
     return diff_end_table(a, &t, &b, n, limit, "");

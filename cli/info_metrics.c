@@ -19,7 +19,7 @@ spaa_status info_metrics_of(struct cli *c, uint32_t event, struct info_metrics *
         st = sp_select(p, &o, &c->diags, &s);
         if (st)
             break;
-        struct info_metric x = {m, s.total, s.scale, s.cannot_add, s.unit};
+        struct info_metric x = {m, s.kept, s.scale, s.cannot_add, s.unit};
         st = sp_vec_push(list, x) ? SPAA_OK : sp_nomem(&c->diags);
         sp_selection_free(&s);
     }

@@ -76,7 +76,7 @@ static struct sp_str metric_name(const struct sp_selection *s)
 /* Of each event before any filter: what its row names as its total. */
 static void share(struct answer *a, const char *key)
 {
-    sp_jw_percent(&a->w, key, a->s->total, a->s->cannot_add ? 0 : a->s->all);
+    sp_jw_percent(&a->w, key, a->s->kept, a->s->cannot_add ? 0 : a->s->event_whole);
 }
 
 static void json_row(struct answer *a)
@@ -92,10 +92,10 @@ static void json_row(struct answer *a)
         sp_jw_str(w, "unit", s->unit.p, s->unit.n);
     else
         sp_jw_null(w, "unit");
-    answer_weight(a, "total", s->all);
-    answer_weight(a, "flat", s->total);
+    answer_weight(a, "total", s->event_whole);
+    answer_weight(a, "flat", s->kept);
     share(a, "flat_percent");
-    answer_weight(a, "cum", s->total);
+    answer_weight(a, "cum", s->kept);
     share(a, "cum_percent");
     answer_count(a, "samples", s->samples);
     answer_count(a, "cum_samples", s->samples);
@@ -144,7 +144,7 @@ static void cell_share(struct answer *a, struct sp_table *t)
     bool exact = a->c->format == FORMAT_CSV;
     sp_buf_clear(&a->b);
     if (!a->s->cannot_add)
-        sp_text_percent(&a->b, a->s->total, a->s->all);
+        sp_text_percent(&a->b, a->s->kept, a->s->event_whole);
     else
         sp_buf_puts(&a->b, exact ? "" : "-");
     sp_buf_puts(&a->b, exact ? "" : "%");
@@ -154,12 +154,12 @@ static void cell_share(struct answer *a, struct sp_table *t)
 static void table_row(struct answer *a, struct sp_table *t)
 {
     const struct sp_selection *s = a->s;
-    cell_weight(a, t, s->total);
+    cell_weight(a, t, s->kept);
     cell_share(a, t);
-    cell_weight(a, t, s->total);
+    cell_weight(a, t, s->kept);
     cell_share(a, t);
     cell_count(t, s->samples);
-    cell_weight(a, t, s->all);
+    cell_weight(a, t, s->event_whole);
     cell_str(t, metric_name(s));
     cell_str(t, s->unit);
     cell_str(t, event_name(s));

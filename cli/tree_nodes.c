@@ -102,9 +102,9 @@ static char *put_sum(char *at, const struct sp_selection *s, int64_t v)
 /* As sp_jw_percent has it. */
 static char *put_percent(char *at, const struct sp_selection *s, int64_t v)
 {
-    if (s->cannot_add || !s->base)
+    if (s->cannot_add || !s->whole)
         return put(at, "null");
-    return at + sp_scaled_text(sp_ratio(v, s->base, 1000000), 4, at);
+    return at + sp_scaled_text(sp_ratio(v, s->whole, 1000000), 4, at);
 }
 
 static const struct same *json_same(struct tree *x, const struct sp_tree_node *n)
@@ -123,7 +123,7 @@ static const struct same *json_same(struct tree *x, const struct sp_tree_node *n
     return same;
 }
 
-/* Up to its own weight, where there is no function or its name is long. */
+/* Up to its self weight, where there is no function or its name is long. */
 static void json_name(struct tree *x, const struct sp_tree_node *n, struct sp_output *out)
 {
     struct sp_buf *b = &x->a.b;
@@ -272,7 +272,7 @@ static char *csv_percent(char *at, struct tree *x, int64_t v)
     struct sp_buf *b = &x->a.b;
     sp_buf_clear(b);
     if (!x->a.s->cannot_add)
-        sp_text_percent(b, v, x->a.s->base);
+        sp_text_percent(b, v, x->a.s->whole);
     x->text.failed = x->text.failed || b->failed;
     if (b->len)
         memcpy(at, b->data, b->len);

@@ -21,15 +21,15 @@ static void say(const struct spaa_diagnostics *said)
 
 static void print(const struct spaa_rows *rows, size_t limit)
 {
-    struct spaa_total total = {.size = sizeof total};
-    if (spaa_rows_total(rows, &total) != SPAA_OK)
+    struct spaa_whole whole = {.size = sizeof whole};
+    if (spaa_rows_whole(rows, &whole) != SPAA_OK)
         return;
-    printf("%s, %s in %s\n", total.event, total.metric, *total.unit ? total.unit : "counts");
+    printf("%s, %s in %s\n", whole.event, whole.metric, *whole.unit ? whole.unit : "counts");
     for (size_t i = 0; i < spaa_rows_count(rows) && i < limit; i++) {
         struct spaa_row row = {.size = sizeof row};
         if (spaa_rows_get(rows, i, &row) == SPAA_OK)
-            printf("%14" PRId64 " %5.1f%%  %s (%s)\n", row.flat,
-                   total.base ? 100.0 * (double)row.flat / (double)total.base : 0.0, row.name, row.dso);
+            printf("%14" PRId64 " %5.1f%%  %s (%s)\n", row.self,
+                   whole.whole ? 100.0 * (double)row.self / (double)whole.whole : 0.0, row.name, row.dso);
     }
 }
 

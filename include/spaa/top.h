@@ -7,10 +7,10 @@
  *         ...
  *     spaa_rows_free(rows);
  *
- * flat is the weight of the stacks whose leaf a row is, cum that of the stacks that contain it, each
- * counted once however often it recurs there; cums of different rows overlap.
+ * self is the weight of the stacks whose leaf a row is, total that of the stacks that contain it, each
+ * counted once however often it recurs there; totals of different rows overlap.
  *
- * Weights are exact: integers, to be divided by 10^scale (spaa_rows_total; 0 nearly always) for a value in
+ * Weights are exact: integers, to be divided by 10^scale (spaa_rows_whole; 0 nearly always) for a value in
  * the unit of the metric.
  */
 #ifndef SPAA_TOP_H
@@ -57,18 +57,19 @@ struct spaa_rows;
 SPAA_API spaa_status spaa_top(const struct spaa_profile *profile, const struct spaa_top_options *options,
                               struct spaa_rows **rows, struct spaa_diagnostics **diagnostics);
 
-struct spaa_total {
+struct spaa_whole {
     size_t size;
     const char *event, *metric;
     const char *unit;    /* of the metric: "ns", "bytes"; "" where the source does not say */
     const char *view;    /* of the thread states; NULL where the profile has none */
     const char *filters; /* in words; "" where there are none */
     unsigned scale;
-    int cannot_add;  /* weights of this metric must not be summed: flat, cum and totals mean nothing */
-    int64_t all;     /* of the event and metric, before any filter */
-    int64_t base;    /* after event, metric, time, thread, pid, comm, state: what percentages are of */
-    int64_t total;   /* after all filters */
-    int64_t samples; /* observations in total; SPAA_ABSENT where the source counts none */
+    int cannot_add; /* weights of this metric must not be summed: self, total and the sums below mean nothing
+                     */
+    int64_t event_whole; /* of the event and metric, before any filter */
+    int64_t whole;       /* after event, metric, time, thread, pid, comm, state: what percentages are of */
+    int64_t kept;        /* after all filters */
+    int64_t samples;     /* observations in kept; SPAA_ABSENT where the source counts none */
 };
 
 struct spaa_row {
@@ -76,16 +77,17 @@ struct spaa_row {
     const char *name; /* of the function, line, binary, thread, ... */
     const char *dso;  /* its binary; NULL where rows are not in one */
     size_t function;  /* number in the profile; SPAA_NONE where rows are no functions */
-    int64_t flat, cum;
-    int64_t samples, cum_samples; /* observations of flat and cum; SPAA_ABSENT where the source counts none */
-    int resolved;                 /* 0: a function without a symbol: name is an address */
+    int64_t self, total;
+    int64_t samples,
+        total_samples; /* observations of self and total; SPAA_ABSENT where the source counts none */
+    int resolved;      /* 0: a function without a symbol: name is an address */
 };
 
 /*
  * These only read. Strings live until spaa_rows_free. Rows are sorted, heaviest first. SPAA_ERR_NOT_FOUND:
  * there is no row i. SPAA_ERR_USAGE: out->size is no size, or a pointer is NULL.
  */
-SPAA_API spaa_status spaa_rows_total(const struct spaa_rows *rows, struct spaa_total *out);
+SPAA_API spaa_status spaa_rows_whole(const struct spaa_rows *rows, struct spaa_whole *out);
 SPAA_API size_t spaa_rows_count(const struct spaa_rows *rows); /* 0 for NULL */
 SPAA_API spaa_status spaa_rows_get(const struct spaa_rows *rows, size_t i, struct spaa_row *out);
 SPAA_API void spaa_rows_free(struct spaa_rows *rows); /* NULL is fine */

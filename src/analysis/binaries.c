@@ -87,7 +87,7 @@ static bool specific(struct sp_str name)
 }
 
 /* One name goes on where the other ends, at a place where words end: shop and shop_new, shop and shop2. */
-static bool related(struct sp_str a, struct sp_str b)
+static bool names_continue(struct sp_str a, struct sp_str b)
 {
     struct sp_str s = a.n < b.n ? a : b, l = a.n < b.n ? b : a;
     return s.n >= 2 && l.n > s.n && memcmp(s.p, l.p, s.n) == 0 && !isalpha((unsigned char)l.p[s.n]);
@@ -127,7 +127,7 @@ static struct fit fit_of(const struct sp_strtab *strs, const struct binary *v, s
     struct evidence all = evidence_of(strs, a, b, true), e = evidence_of(strs, a, b, false);
     struct fit f = {base, fresh, 0, all.same, all.n[0] + all.n[1] - all.same};
     if (!e.n[0] || !e.n[1]) {
-        if (!related(sp_str_at(strs, a->dso), sp_str_at(strs, b->dso)))
+        if (!names_continue(sp_str_at(strs, a->dso), sp_str_at(strs, b->dso)))
             return f;
         e = all;
     }

@@ -2,7 +2,7 @@
  * Binaries of two sides that go by different names: `shop` was built as `shop_new`.
  *
  * What only the base has is held against what only the new side has. Two are taken for one binary when at
- * least half of the functions seen (of the side that has fewer) and half of the own weight of each side have
+ * least half of the functions seen (of the side that has fewer) and half of the self weight of each side have
  * the same names, and no other binary comes near that. Names that most programs have (`main`, `_start`, those
  * of languages' libraries) are no evidence, unless there are no others and one binary's name continues the
  * other's. Where another comes near, nothing is taken for granted: both are named as candidates.

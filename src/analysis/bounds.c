@@ -96,7 +96,7 @@ spaa_status sp_chains_at_most(struct sp_selection *s, const uint32_t *keys, size
 {
     struct bounds b = {.s = s, .keys = keys};
     memset(more, 0, nkeys * sizeof *more);
-    *known = sp_chains_tell(s) && s->total == s->base && !s->chains->filtered;
+    *known = sp_chains_tell(s) && s->kept == s->whole && !s->chains->filtered;
     if (!*known)
         return SPAA_OK;
     b.pool = malloc((s->rows.n + 1) * sizeof *b.pool);
@@ -159,7 +159,7 @@ void sp_chains_words(const struct sp_selection *s, struct sp_buf *line)
                                   : ": totals are at least what they say, self is exact");
 }
 
-void sp_chains_remedy(const struct sp_selection *s, struct sp_buf *line)
+void sp_chains_hint(const struct sp_selection *s, struct sp_buf *line)
 {
     const struct sp_profile *p = s->profile;
     const struct sp_chains *c = s->chains;

@@ -337,8 +337,8 @@ static bool add_up(struct judge *j)
         c->broken += w;
         c->by[c->rows[i]] += w;
     }
-    c->of = j->s->total;
-    c->tells = j->s->total > 0 && (__int128)c->broken * 100 >= (__int128)j->s->total * SP_CHAINS_PERCENT;
+    c->of = j->s->kept;
+    c->tells = j->s->kept > 0 && (__int128)c->broken * 100 >= (__int128)j->s->kept * SP_CHAINS_PERCENT;
     c->copies = c->by[SP_CHAIN_CUT] > 0 || p->header.unfinished;
     if (c->tells)
         find_limit(j);
@@ -408,7 +408,7 @@ spaa_status sp_chains_before(struct sp_selection *s, const struct sp_select_opts
     struct sp_select_opts all = *opts;
     struct sp_selection whole;
     struct sp_diags quiet; /* what is to be said was said of the selection itself */
-    if (s->total == s->base || opts->kernel_only)
+    if (s->kept == s->whole || opts->kernel_only)
         return sp_chains_of(s, d);
     all.dso = all.focus = all.ignore = all.hide = all.root_at = NULL;
     all.user_only = false;

@@ -1,6 +1,6 @@
 /*
  * Which stacks of a selection do not reach the entry of their thread or process: their callers are missing,
- * so that totals of functions are too low, while own weights are exact.
+ * so that totals of functions are too low, while self weights are exact.
  *
  * A stack is broken when its outermost recorded frame is none of entries.def, or when an edge of it cannot
  * be. Recorded frames are judged: filters that cut or hide frames break nothing. An outermost frame without
@@ -69,6 +69,6 @@ spaa_status sp_chains_at_most(struct sp_selection *s, const uint32_t *keys, size
                               int64_t *more, bool *known);
 /* In one line: how much is broken, where, and what that means. And which recording settles it. */
 void sp_chains_words(const struct sp_selection *s, struct sp_buf *line);
-void sp_chains_remedy(const struct sp_selection *s, struct sp_buf *line);
+void sp_chains_hint(const struct sp_selection *s, struct sp_buf *line);
 
 #endif

@@ -103,7 +103,7 @@ static bool match_without_binaries(struct sp_diff *d)
         for (size_t i = 0; i < d->runs[side].n; i++) {
             const struct sp_diff_run *r = d->runs[side].v[i];
             for (uint32_t k = 0; !r->no_binaries && r->total > 0 && k < r->keys; k++)
-                weight[k] += (double)value(r, k, SP_CUM) / (double)r->total;
+                weight[k] += (double)value(r, k, SP_TOTAL) / (double)r->total;
         }
     for (uint32_t k = 0; best && weight && k < d->keys.n; k++) {
         uint32_t *b = &best[d->keys.v[k].function];
@@ -117,7 +117,7 @@ static bool match_without_binaries(struct sp_diff *d)
             for (uint32_t k = 0; r->no_binaries && k < r->keys; k++) {
                 uint32_t to = best[d->keys.v[k].function];
                 bool unknown = sp_str_is(sp_str_at(&d->strs, d->keys.v[k].dso), "[unknown]");
-                if (!to || --to == k || !unknown || weight[k] > 0 || value(r, to, SP_CUM))
+                if (!to || --to == k || !unknown || weight[k] > 0 || value(r, to, SP_TOTAL))
                     continue;
                 sp_diff_move_key(r, k, to);
             }
@@ -146,11 +146,11 @@ static bool widen_runs(struct sp_diff *d)
             struct sp_diff_run *r = d->runs[side].v[i];
             size_t now = d->keys.n, row = sizeof(double) * SP_FAMILIES * r->blocks;
             if (!widen((void **)&r->values[SP_SELF], r->keys, now, sizeof *r->values[0]) ||
-                !widen((void **)&r->values[SP_CUM], r->keys, now, sizeof *r->values[0]) ||
+                !widen((void **)&r->values[SP_TOTAL], r->keys, now, sizeof *r->values[0]) ||
                 !widen((void **)&r->names, r->keys, now, sizeof *r->names) ||
                 !widen((void **)&r->forms, r->keys, now, sizeof *r->forms) ||
                 (r->has_other && (!widen((void **)&r->other[SP_SELF], r->keys, now, sizeof *r->other[0]) ||
-                                  !widen((void **)&r->other[SP_CUM], r->keys, now, sizeof *r->other[0]))) ||
+                                  !widen((void **)&r->other[SP_TOTAL], r->keys, now, sizeof *r->other[0]))) ||
                 (r->blocks && !widen((void **)&r->block_values, r->keys, now, row)))
                 return false;
             r->keys = now;
@@ -185,9 +185,9 @@ static spaa_status sum_sides(struct sp_diff *d)
                         side == SP_BASE ? "base" : "new", i + 1, (long long)r->total);
                 return SPAA_ERR_INPUT;
             }
-            x->total += at_scale(d, r, r->total);
+            x->whole += at_scale(d, r, r->total);
             x->kept += at_scale(d, r, r->kept);
-            x->all += at_scale(d, r, r->all);
+            x->event_whole += at_scale(d, r, r->all);
             x->samples =
                 x->samples == SP_ABSENT || r->samples == SP_ABSENT ? SP_ABSENT : x->samples + r->samples;
             x->effective += r->effective;
@@ -273,8 +273,8 @@ static bool eligible(const struct sp_diff *d, const struct sp_diff_row *row, uns
     int64_t a = row->side[SP_BASE].samples[family], b = row->side[SP_NEW].samples[family];
     if (a != SP_ABSENT && b != SP_ABSENT)
         return a + b >= SP_DIFF_LEAST;
-    double x = (double)row->side[SP_BASE].weight[family] / (double)d->side[SP_BASE].total;
-    double y = (double)row->side[SP_NEW].weight[family] / (double)d->side[SP_NEW].total;
+    double x = (double)row->side[SP_BASE].weight[family] / (double)d->side[SP_BASE].whole;
+    double y = (double)row->side[SP_NEW].weight[family] / (double)d->side[SP_NEW].whole;
     return (x + y) / 2 >= LEAST_SHARE;
 }
 
@@ -405,10 +405,10 @@ static bool compare_all(struct sp_diff *d)
         }
     }
     if (ok)
-        sp_diff_compare(&(struct sp_diff_quantity){.d = d}, &d->total);
-    d->total.q = d->total.p;
-    d->total.tested = !isnan(d->total.p);
-    judge(&d->total, d->method, SP_DIFF_ALPHA);
+        sp_diff_compare(&(struct sp_diff_quantity){.d = d}, &d->whole);
+    d->whole.q = d->whole.p;
+    d->whole.tested = !isnan(d->whole.p);
+    judge(&d->whole, d->method, SP_DIFF_ALPHA);
     for (unsigned f = 0; ok && f < SP_FAMILIES; f++)
         ok = adjust(d, f, false) && adjust(d, f, true);
     return ok;
@@ -417,7 +417,7 @@ static bool compare_all(struct sp_diff *d)
 /* Lengths of the runs on both sides, where known; longer runs have more of everything. */
 static bool whole_changed(const struct sp_diff *d)
 {
-    return d->total.p <= WHOLE_ALPHA && !(d->per == SP_PER_RUN && sp_diff_lengths_differ(d)) &&
+    return d->whole.p <= WHOLE_ALPHA && !(d->per == SP_PER_RUN && sp_diff_lengths_differ(d)) &&
            !sp_diff_sampled_unlike(d);
 }
 
@@ -456,7 +456,7 @@ static bool blind(const struct sp_diff *d)
     return true;
 }
 
-/* From own weights; the whole speaks where no function does. One run a side of samples establishes nothing.
+/* From self weights; the whole speaks where no function does. One run a side of samples establishes nothing.
  */
 static enum sp_diff_headline headline(const struct sp_diff *d)
 {
@@ -516,7 +516,7 @@ spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts)
     if (!make_rows(d) || !compare_all(d))
         return sp_nomem(d->diags);
     d->headline = headline(d);
-    struct order o = {d, opts->sort_cum ? SP_CUM : SP_SELF};
+    struct order o = {d, opts->sort_total ? SP_TOTAL : SP_SELF};
     if (d->rows.n)
         qsort_r(d->rows.v, d->rows.n, sizeof *d->rows.v, cmp_row, &o);
     if (d->appeared.n)

@@ -5,7 +5,7 @@
  * profile is in memory at a time. Functions of all runs are matched by their normalised name and DSO
  * (normalise.h); functions that become one row are counted once per stack together.
  *
- * A row has four comparisons: own and inclusive weight, each as a share and as a cost: weight per run, per
+ * A row has four comparisons: self and total weight, each as a share and as a cost: weight per run, per
  * second of recording or per unit of work. How they are made:
  *
  *     SP_DIFF_REPEATS      several runs on a side or both: quasi-likelihood on the runs' counts (quasi.h),
@@ -16,8 +16,8 @@
  *     SP_DIFF_NONE         no samples: significance is unavailable
  *
  * One run a side tells at most what differs within these runs. q is p after Benjamini and Hochberg over the
- * rows of the family (own and inclusive are two) that have SP_DIFF_LEAST samples on both sides together; the
- * headline follows from own weights. docs/diff.md has the formulas.
+ * rows of the family (self and total are two) that have SP_DIFF_LEAST samples on both sides together; the
+ * headline follows from self weights. docs/diff.md has the formulas.
  */
 #ifndef SP_DIFF_H
 #define SP_DIFF_H
@@ -33,7 +33,7 @@
 #define SP_DIFF_LAYOUT 0.025 /* of a function's cost: what builds of one source are allowed to differ by */
 
 enum { SP_BASE, SP_NEW, SP_SIDES };
-enum { SP_SELF, SP_CUM, SP_FAMILIES };
+enum { SP_SELF, SP_TOTAL, SP_FAMILIES };
 
 enum sp_diff_method {
     SP_DIFF_NONE,
@@ -60,7 +60,7 @@ enum sp_diff_per { SP_PER_RUN, SP_PER_SECOND, SP_PER_WORK };
 enum sp_diff_reference {
     SP_AGAINST_MEDIAN, /* function */
     SP_AGAINST_COST,   /* the whole: too few functions have a median */
-    SP_AGAINST_TOTAL,  /* likewise, and nothing says how long a run was */
+    SP_AGAINST_WHOLE,  /* likewise, and nothing says how long a run was */
 };
 
 /* One comparison of one quantity; what is not known is NaN. Shares are of 1. */
@@ -101,7 +101,7 @@ enum sp_diff_form {
 extern const char *const sp_diff_form_names[]; /* NULL-terminated */
 
 struct sp_diff_amount {
-    __int128 weight[SP_FAMILIES]; /* own, inclusive: of all runs, at sp_diff.scale */
+    __int128 weight[SP_FAMILIES]; /* self, total: of all runs, at sp_diff.scale */
     int64_t samples[SP_FAMILIES]; /* SP_ABSENT where some run has none */
     __int128 other[SP_FAMILIES];  /* with has_other: blocks of bytes, bytes of blocks; whole numbers */
 };
@@ -119,15 +119,15 @@ struct sp_diff_row {
 
 struct sp_diff_side {
     size_t runs;
-    __int128 total;   /* all runs, at sp_diff.scale */
-    __int128 kept;    /* of it, by all filters */
-    __int128 all;     /* of the event before any filter */
-    __int128 other;   /* with has_other: the total of that metric */
-    int64_t samples;  /* SP_ABSENT where some run has none */
-    double effective; /* samples, NaN where unknown */
-    double seconds;   /* NaN where unknown */
-    double per;       /* runs, seconds or work: what costs are divided by */
-    unsigned blocks;  /* 0: none */
+    __int128 whole;       /* all runs, at sp_diff.scale */
+    __int128 kept;        /* of it, by all filters */
+    __int128 event_whole; /* of the event before any filter */
+    __int128 other;       /* with has_other: the whole of that metric */
+    int64_t samples;      /* SP_ABSENT where some run has none */
+    double effective;     /* samples, NaN where unknown */
+    double seconds;       /* NaN where unknown */
+    double per;           /* runs, seconds or work: what costs are divided by */
+    unsigned blocks;      /* 0: none */
 };
 
 enum sp_diff_headline { SP_DIFF_CHANGED, SP_DIFF_NO_CHANGE, SP_DIFF_NOT_ESTABLISHED, SP_DIFF_UNCHANGED };
@@ -163,7 +163,7 @@ struct sp_diff {
     enum sp_diff_method method;
     enum sp_diff_headline headline;
     struct sp_diff_side side[SP_SIDES];
-    struct sp_diff_test total; /* of the weights; tested with repeats only */
+    struct sp_diff_test whole; /* of the weights; tested with repeats only */
     enum sp_diff_per per;
     enum sp_diff_reference reference;
     double median_change;   /* of the median function's cost; NaN where that is not the reference */
@@ -197,7 +197,7 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
 
 struct sp_diff_opts {
     enum sp_diff_method method; /* SP_DIFF_NONE: the best that the data allow */
-    bool sort_cum;              /* rows by their inclusive change */
+    bool sort_total;            /* rows by the change of their total */
     double work[SP_SIDES];      /* units done in each run of the side; 0: not said */
 };
 /* Compares. SPAA_ERR_USAGE, reported, when the data do not allow the method asked for. */

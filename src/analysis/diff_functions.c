@@ -188,8 +188,8 @@ static uint32_t dso_of(const struct matching *m, uint32_t key)
 
 static bool present(const struct sp_diff_run *r, uint32_t key)
 {
-    const struct sp_diff_value *self = &r->values[SP_SELF][key], *cum = &r->values[SP_CUM][key];
-    return self->weight || cum->weight;
+    const struct sp_diff_value *self = &r->values[SP_SELF][key], *total = &r->values[SP_TOTAL][key];
+    return self->weight || total->weight;
 }
 
 static void find_sides(struct matching *m)

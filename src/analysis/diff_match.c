@@ -126,8 +126,8 @@ static bool find_uses(struct sp_diff *d, struct sp_binary_use **out, size_t *n)
             bool seen = false;
             for (size_t i = 0; i < d->runs[side].n; i++) {
                 const struct sp_diff_run *r = d->runs[side].v[i];
-                const struct sp_diff_value *self = &r->values[SP_SELF][k], *cum = &r->values[SP_CUM][k];
-                seen = seen || self->weight || cum->weight;
+                const struct sp_diff_value *self = &r->values[SP_SELF][k], *total = &r->values[SP_TOTAL][k];
+                seen = seen || self->weight || total->weight;
                 use.weight += r->total > 0 ? (double)self->weight / (double)r->total : 0;
             }
             if (seen)

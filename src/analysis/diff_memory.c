@@ -76,7 +76,7 @@ bool sp_diff_take_memory(struct sp_diff_run *r, struct sp_selection *s, const st
     uint32_t *turns = calloc(r->keys + 1, sizeof *turns);
     for (unsigned f = 0; f < SP_FAMILIES; f++)
         r->other[f] = calloc(r->keys + 1, sizeof *r->other[f]);
-    bool ok = turns && r->other[SP_SELF] && r->other[SP_CUM];
+    bool ok = turns && r->other[SP_SELF] && r->other[SP_TOTAL];
     for (size_t i = 0; ok && i < whole->rows.n; i++)
         r->other_total += weight(whole, i, m);
     for (size_t i = 0; ok && i < s->rows.n; i++) {
@@ -86,11 +86,11 @@ bool sp_diff_take_memory(struct sp_diff_run *r, struct sp_selection *s, const st
         ok = f != NULL;
         r->other[SP_SELF][ok && n ? frame_keys[f[0]] : bare] += v;
         if (ok && !n)
-            r->other[SP_CUM][bare] += v;
+            r->other[SP_TOTAL][bare] += v;
         for (size_t k = 0; ok && k < n; k++) {
             uint32_t key = frame_keys[f[k]];
             if (turns[key] != i + 1)
-                r->other[SP_CUM][key] += v;
+                r->other[SP_TOTAL][key] += v;
             turns[key] = (uint32_t)i + 1;
         }
     }

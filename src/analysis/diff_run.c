@@ -40,12 +40,12 @@ struct taker {
      */
     uint32_t *seats, *frame_seats; /* of each key and frame */
     uint32_t met;
-    uint32_t *turns;            /* per seat, for time blocks per key: the last turn of a pass that had it */
-    pair *sums;                 /* per seat */
-    struct sp_diff_value *owns; /* per seat */
-    unsigned char *unresolved;  /* per function: it is an address */
-    bool by_address;            /* SPT: addresses are what it has */
-    wide *forms;                /* per frame: once for each place in a stack */
+    uint32_t *turns;              /* per seat, for time blocks per key: the last turn of a pass that had it */
+    pair *sums;                   /* per seat */
+    struct sp_diff_value *selves; /* per seat */
+    unsigned char *unresolved;    /* per function: it is an address */
+    bool by_address;              /* SPT: addresses are what it has */
+    wide *forms;                  /* per frame: once for each place in a stack */
     struct sp_buf text, full;
 };
 
@@ -177,14 +177,14 @@ static bool tables(struct taker *t)
     t->frame_seats = calloc(p->frames.n + 1, sizeof *t->frame_seats);
     t->turns = calloc(t->d->keys.n + 1, sizeof *t->turns);
     t->sums = calloc(t->d->keys.n + 1, sizeof *t->sums);
-    t->owns = calloc(t->d->keys.n + 1, sizeof *t->owns);
+    t->selves = calloc(t->d->keys.n + 1, sizeof *t->selves);
     t->forms = calloc(p->frames.n + 1, sizeof *t->forms);
     t->r->forms = calloc(t->d->keys.n + 1, sizeof *t->r->forms);
     t->r->keys = t->d->keys.n;
     for (unsigned i = 0; i < SP_FAMILIES; i++)
         t->r->values[i] = calloc(t->r->keys + 1, sizeof *t->r->values[i]);
-    return t->bare != SP_NONE && t->seats && t->frame_seats && t->turns && t->sums && t->owns && t->forms &&
-           t->r->forms && t->r->values[SP_SELF] && t->r->values[SP_CUM];
+    return t->bare != SP_NONE && t->seats && t->frame_seats && t->turns && t->sums && t->selves && t->forms &&
+           t->r->forms && t->r->values[SP_SELF] && t->r->values[SP_TOTAL];
 }
 
 static void add(struct sp_diff_value *v, int64_t weight, int64_t samples)
@@ -229,18 +229,18 @@ static void take_frames(struct taker *t, const uint32_t *f, size_t n, uint32_t t
     }
 }
 
-/* A row's own weight; its frames have their seats. */
-static void take_own(struct taker *t, uint32_t leaf, int64_t own, int64_t samples)
+/* A row's self weight; its frames have their seats. */
+static void take_self(struct taker *t, uint32_t leaf, int64_t self, int64_t samples)
 {
     uint32_t all = t->frame_alls[leaf];
-    add(&t->owns[t->frame_seats[leaf]], own, samples);
+    add(&t->selves[t->frame_seats[leaf]], self, samples);
     if (all != SP_NONE)
-        add(&t->owns[seat_of(t, all)], own, samples);
+        add(&t->selves[seat_of(t, all)], self, samples);
 }
 
 static bool take_stacks(struct taker *t)
 {
-    struct sp_diff_value *self = t->r->values[SP_SELF], *cum = t->r->values[SP_CUM];
+    struct sp_diff_value *self = t->r->values[SP_SELF], *total = t->r->values[SP_TOTAL];
     for (size_t i = 0; i < t->s->rows.n; i++) {
         const struct sp_selected *x = &t->s->rows.v[i];
         int64_t samples = x->samples > SP_DECIMAL ? x->samples : 0;
@@ -250,16 +250,16 @@ static bool take_stacks(struct taker *t)
             return false;
         if (n) {
             take_frames(t, f, n, (uint32_t)i + 1, (pair){x->weight, samples});
-            take_own(t, f[0], x->weight, samples);
+            take_self(t, f[0], x->weight, samples);
         } else { /* an observation without a stack is weight all the same */
             add(&self[t->bare], x->weight, samples);
-            add(&cum[t->bare], x->weight, samples);
+            add(&total[t->bare], x->weight, samples);
         }
     }
     for (size_t i = 0; i < t->r->keys; i++) {
         uint32_t seat = t->seats[i]; /* 0 is nobody's: nothing is added */
-        add(&self[i], t->owns[seat].weight, t->owns[seat].samples);
-        add(&cum[i], t->sums[seat][0], t->sums[seat][1]);
+        add(&self[i], t->selves[seat].weight, t->selves[seat].samples);
+        add(&total[i], t->sums[seat][0], t->sums[seat][1]);
     }
     return true;
 }
@@ -291,7 +291,7 @@ static bool take_names(struct taker *t)
     for (size_t k = 0; ok && k < p->frames.n; k++) {
         uint32_t key = t->frame_keys[k], i = p->frames.v[k].function;
         struct sp_diff_name *n = &t->r->names[key];
-        const struct sp_diff_value *v = &t->r->values[SP_CUM][key];
+        const struct sp_diff_value *v = &t->r->values[SP_TOTAL][key];
         if (!v->weight && !v->samples)
             continue;
         n->tags |= sp_function_tags(p, t->s->event, i) | (t->unresolved[i] ? SP_TAG_UNRESOLVED : 0);
@@ -357,9 +357,9 @@ static double seconds_of(const struct sp_selection *s)
 static void take_totals(struct sp_diff_run *r, const struct sp_selection *s, const struct sp_selection *whole)
 {
     double sum = 0, squares = 0;
-    r->total = whole->total;
-    r->kept = s->total;
-    r->all = s->all;
+    r->total = whole->kept;
+    r->kept = s->kept;
+    r->all = s->event_whole;
     r->scale = whole->scale;
     r->samples = 0;
     for (size_t i = 0; i < whole->rows.n; i++) {
@@ -428,7 +428,7 @@ static bool settle(struct taker *t, struct blocks *b, unsigned block, uint32_t *
             if (t->turns[key] == *turn)
                 continue;
             t->turns[key] = *turn;
-            r->block_values[((size_t)key * SP_FAMILIES + SP_CUM) * r->blocks + block] += weight;
+            r->block_values[((size_t)key * SP_FAMILIES + SP_TOTAL) * r->blocks + block] += weight;
         }
         b->sum[row] = 0;
     }
@@ -558,7 +558,7 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
     free(t.frame_seats);
     free(t.turns);
     free(t.sums);
-    free(t.owns);
+    free(t.selves);
     free(t.forms);
     sp_buf_free(&t.text);
     sp_buf_free(&t.full);
@@ -597,11 +597,11 @@ void sp_diff_run_free(struct sp_diff_run *r)
     if (!r)
         return;
     free(r->values[SP_SELF]);
-    free(r->values[SP_CUM]);
+    free(r->values[SP_TOTAL]);
     free(r->names);
     free(r->forms);
     free(r->other[SP_SELF]);
-    free(r->other[SP_CUM]);
+    free(r->other[SP_TOTAL]);
     free(r->block_values);
     free(r);
 }

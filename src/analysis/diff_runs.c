@@ -62,7 +62,7 @@ static void take_unit(struct sp_diff *d)
     struct sp_diff_model *m = d->model;
     double effective = d->side[SP_BASE].effective + d->side[SP_NEW].effective,
            unit = pow(10, -(double)d->scale);
-    double total[SP_SIDES] = {(double)d->side[SP_BASE].total * unit, (double)d->side[SP_NEW].total * unit};
+    double total[SP_SIDES] = {(double)d->side[SP_BASE].whole * unit, (double)d->side[SP_NEW].whole * unit};
     bool counted = effective > 0 && !m->exact;
     m->unit = counted ? (total[SP_BASE] + total[SP_NEW]) / effective : 1;
     for (unsigned i = 0; i < MODELS; i++)
@@ -141,11 +141,11 @@ static bool take_sizes(struct sp_diff *d, size_t rows)
     if (!m->exact && !sp_quasi_sizes(m->rows, rows, m->quasi[0].runs, m->size[0], &by_median))
         return false;
     d->reference = by_median                           ? SP_AGAINST_MEDIAN
-                   : d->per == SP_PER_RUN && !m->exact ? SP_AGAINST_TOTAL
+                   : d->per == SP_PER_RUN && !m->exact ? SP_AGAINST_WHOLE
                                                        : SP_AGAINST_COST;
     if (d->reference == SP_AGAINST_COST)
         by_cost(d, m->size[0]);
-    else if (d->reference == SP_AGAINST_TOTAL)
+    else if (d->reference == SP_AGAINST_WHOLE)
         counts_of(d, NULL, 0, m->size[0]);
     return true;
 }
@@ -194,12 +194,12 @@ static double variance(const struct sp_diff_quantity *q, unsigned side, const st
     const struct sp_diff_model *m = q->d->model;
     const struct sp_diff_side *s = &q->d->side[side];
     double unit = pow(10, -(double)q->d->scale);
-    double w = (double)(q->row ? q->row->side[side].weight[q->family] : s->total) * unit;
+    double w = (double)(q->row ? q->row->side[side].weight[q->family] : s->whole) * unit;
     bool cost = q->cost || !q->row;
     double y = w / m->unit,
-           rest = cost ? 1 : 1 - w / ((double)s->total * unit); /* little is left of a share near 1 */
+           rest = cost ? 1 : 1 - w / ((double)s->whole * unit); /* little is left of a share near 1 */
     double var = x->dispersion * fmax(y, m->quasi[0].floor) * rest + y * y * rest * rest * extra / 2;
-    double scale = m->unit / (cost ? s->per : (double)s->total * unit);
+    double scale = m->unit / (cost ? s->per : (double)s->whole * unit);
     return var * scale * scale;
 }
 

@@ -25,8 +25,8 @@ static double value_of(const struct sp_diff_quantity *q, unsigned side)
 {
     const struct sp_diff_side *s = &q->d->side[side];
     double unit = pow(10, -(double)q->d->scale);
-    double w = (double)(q->row ? q->row->side[side].weight[q->family] : s->total) * unit;
-    return w / (q->cost || !q->row ? s->per : (double)s->total * unit);
+    double w = (double)(q->row ? q->row->side[side].weight[q->family] : s->whole) * unit;
+    return w / (q->cost || !q->row ? s->per : (double)s->whole * unit);
 }
 
 /*
@@ -36,7 +36,7 @@ static double value_of(const struct sp_diff_quantity *q, unsigned side)
 static double sampling(const struct sp_diff_quantity *q, unsigned side, double mean)
 {
     const struct sp_diff_side *s = &q->d->side[side];
-    double one = (double)s->total * pow(10, -(double)q->d->scale) / s->effective; /* weight of a sample */
+    double one = (double)s->whole * pow(10, -(double)q->d->scale) / s->effective; /* weight of a sample */
     double v = q->cost || !q->row ? mean * one / s->per : mean * (1 - mean) / s->effective;
     return v > 0 ? v : 0;
 }
@@ -121,7 +121,7 @@ static void exactly(const struct sp_diff_quantity *q, struct sp_diff_test *t)
     const struct sp_diff *d = q->d;
     __int128 w[SP_SIDES];
     for (unsigned side = 0; side < SP_SIDES; side++) {
-        w[side] = q->row ? q->row->side[side].weight[q->family] : d->side[side].total;
+        w[side] = q->row ? q->row->side[side].weight[q->family] : d->side[side].whole;
         t->side[side].var = 0;
         t->side[side].df = INFINITY;
     }

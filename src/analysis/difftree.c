@@ -71,12 +71,12 @@ static bool find_uses(struct joiner *j, unsigned side, struct sp_buf *text, stru
 {
     const struct sp_tree *t = j->trees[side];
     const struct sp_profile *p = t->profile;
-    double *own = calloc(p->functions.n + 1, sizeof *own);
+    double *self = calloc(p->functions.n + 1, sizeof *self);
     unsigned char *met = calloc(p->functions.n + 1, 1);
-    bool ok = own && met;
+    bool ok = self && met;
     for (size_t i = 0; ok && i < t->nodes.n; i++)
         if (t->nodes.v[i].function != SP_NONE) {
-            own[t->nodes.v[i].function] += (double)t->nodes.v[i].self;
+            self[t->nodes.v[i].function] += (double)t->nodes.v[i].self;
             met[t->nodes.v[i].function] = 1;
         }
     for (size_t i = 0; ok && i < p->functions.n; i++) {
@@ -84,10 +84,10 @@ static bool find_uses(struct joiner *j, unsigned side, struct sp_buf *text, stru
         if (!met[i])
             continue;
         uses[*n] = (struct sp_binary_use){j->dsos[side][f->dso],
-                                          normal(j, text, sp_pstr(p, f->name), bare_function), side, own[i]};
+                                          normal(j, text, sp_pstr(p, f->name), bare_function), side, self[i]};
         ok = uses[(*n)++].function != SP_STR_FAIL;
     }
-    free(own);
+    free(self);
     free(met);
     return ok;
 }

@@ -151,9 +151,10 @@ static void say_kept(const struct filter *x, struct sp_selection *s)
     const struct sp_profile *p = x->p;
     char kept[64], all[64], percent[64];
     const char *filters = sp_buf_cstr(&s->filters);
-    kept[sp_scaled_text(s->total, s->scale, kept)] = '\0';
-    all[sp_scaled_text(s->all, s->scale, all)] = '\0';
-    percent[s->all > 0 ? sp_scaled_text(sp_ratio(s->total, s->all, 10000), 2, percent) : 0] = '\0';
+    kept[sp_scaled_text(s->kept, s->scale, kept)] = '\0';
+    all[sp_scaled_text(s->event_whole, s->scale, all)] = '\0';
+    percent[s->event_whole > 0 ? sp_scaled_text(sp_ratio(s->kept, s->event_whole, 10000), 2, percent) : 0] =
+        '\0';
     struct sp_str unit = s->unit.n ? s->unit : sp_pstr(p, p->metrics.v[s->metric].name);
     bool shaped = s->hidden || s->roots || s->no_inlined;
     sp_emit(x->d, SP_I608, SP_AT_NOTHING, "%s keeps %s of %s %.*s (%s%%) of event %s%s", filters, kept, all,

@@ -358,7 +358,7 @@ spaa_status sp_nothing_left(const struct sp_selection *s, const struct sp_select
     sp_buf_init(&hint, 4096);
     if ((o->kernel_only && !any_kind(p, true)) || (o->user_only && !any_kind(p, false)))
         sp_buf_printf(&hint, "no frame is known to be of %s code", o->kernel_only ? "kernel" : "user");
-    else if (s->base || !o->time)
+    else if (s->whole || !o->time)
         sp_buf_puts(&hint, "each filter fits something, but no stack fits all of them: drop one");
     else
         sp_buf_puts(&hint, "nothing was observed then: `spaa timeline` shows when there was");

@@ -408,13 +408,13 @@ static bool data_findings(struct finder *x)
     int64_t lost = q->lost > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)q->lost;
     int64_t cut = q->truncated > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)q->truncated;
     int64_t all = samples > 0 && samples < INT64_MAX / 4 ? samples : 0;
-    bool ok = found(x, about(SP_FIND_UNRESOLVED, q->unresolved_leaf, q->unresolved_leaf, s->base)) &&
-              found(x, about(SP_FIND_NO_STACK, q->no_stack, q->no_stack, s->base)) &&
+    bool ok = found(x, about(SP_FIND_UNRESOLVED, q->unresolved_leaf, q->unresolved_leaf, s->whole)) &&
+              found(x, about(SP_FIND_NO_STACK, q->no_stack, q->no_stack, s->whole)) &&
               found(x, about(SP_FIND_LOST, SP_ABSENT, lost, all ? all + lost : 0)) &&
               found(x, about(SP_FIND_TRUNCATED, SP_ABSENT, cut, all));
-    if (ok && s->base_samples > 0 && s->base_samples < sp_finding_infos[SP_FIND_FEW].percent &&
+    if (ok && s->whole_samples > 0 && s->whole_samples < sp_finding_infos[SP_FIND_FEW].percent &&
         !counts_all(x->p, s->event))
-        ok = sp_vec_push(&x->out.list, about(SP_FIND_FEW, SP_ABSENT, s->base_samples, s->base_samples));
+        ok = sp_vec_push(&x->out.list, about(SP_FIND_FEW, SP_ABSENT, s->whole_samples, s->whole_samples));
     return ok;
 }
 
@@ -470,13 +470,13 @@ static bool class_findings(struct finder *x)
     for (unsigned c = 0; ok && c < CLASSES; c++) {
         if (goes_without_saying(x, class_kinds[c]))
             continue;
-        struct sp_finding f = about(class_kinds[c], x->class_weight[c], x->class_weight[c], x->s->base);
+        struct sp_finding f = about(class_kinds[c], x->class_weight[c], x->class_weight[c], x->s->whole);
         f.function = heaviest(x, x->through, 1u << c);
         f.through = f.function == SP_NONE ? 0 : x->through[f.function];
         find_from(x, (int)c, &f);
         ok = found(x, f);
     }
-    struct sp_finding f = about(SP_FIND_RECURSION, x->recursion, x->recursion, x->s->base);
+    struct sp_finding f = about(SP_FIND_RECURSION, x->recursion, x->recursion, x->s->whole);
     f.function = heaviest(x, x->recursive, 0);
     if (f.function != SP_NONE) {
         f.through = x->recursive[f.function];
@@ -489,7 +489,7 @@ static bool class_findings(struct finder *x)
 
 static bool irq_finding(struct finder *x)
 {
-    struct sp_finding f = about(SP_FIND_IRQ, x->irq, x->irq, x->s->base);
+    struct sp_finding f = about(SP_FIND_IRQ, x->irq, x->irq, x->s->whole);
     f.function = heaviest(x, x->irq_leaf, 0);
     f.through = f.function == SP_NONE ? 0 : x->irq_leaf[f.function];
     for (size_t i = 0; i < SP_FINDING_CALLERS; i++) {
@@ -549,11 +549,11 @@ static bool thread_findings(struct finder *x, struct sp_diags *d)
     bool ok = true;
     const struct sp_top_row *r = t.rows.n ? &t.rows.v[0] : NULL;
     if (r && x->p->contexts.v[r->context].tid != SP_ABSENT) {
-        struct sp_finding f = about(SP_FIND_SATURATED, r->flat, r->flat,
+        struct sp_finding f = about(SP_FIND_SATURATED, r->self, r->self,
                                     is_cpu_time(x->s) && !x->s->timed ? duration(x->p) : 0);
         f.context = r->context;
         ok = found(x, f);
-        f = about(SP_FIND_DOMINANT, r->flat, r->flat, t.rows.n > 1 ? x->s->base : 0);
+        f = about(SP_FIND_DOMINANT, r->self, r->self, t.rows.n > 1 ? x->s->whole : 0);
         f.context = r->context;
         f.count = t.rows.n;
         ok = ok && found(x, f);

@@ -55,7 +55,7 @@ static void add_samples(int64_t *to, int64_t v)
         sp_tally_add(to, v);
 }
 
-static bool cum(struct sums *x, uint32_t key, const struct sp_selected *row, size_t stamp)
+static bool function_add_total(struct sums *x, uint32_t key, const struct sp_selected *row, size_t stamp)
 {
     struct sp_part *y = part(x, key);
     if (!y)
@@ -64,17 +64,17 @@ static bool cum(struct sums *x, uint32_t key, const struct sp_selected *row, siz
     if (*last == stamp)
         return true;
     *last = stamp;
-    y->cum += row->weight;
-    add_samples(&y->cum_samples, row->samples);
+    y->total += row->weight;
+    add_samples(&y->total_samples, row->samples);
     return true;
 }
 
-static bool flat(struct sums *x, uint32_t key, const struct sp_selected *row)
+static bool function_add_self(struct sums *x, uint32_t key, const struct sp_selected *row)
 {
     struct sp_part *y = part(x, key);
     if (!y)
         return false;
-    y->flat += row->weight;
+    y->self += row->weight;
     add_samples(&y->samples, row->samples);
     return true;
 }
@@ -87,10 +87,10 @@ static bool beside(struct builder *b, struct sums *x, const uint32_t *f, size_t 
     struct sp_part *y = part(x, frame ? frame->function : (uint32_t)b->p->functions.n);
     if (!y)
         return false;
-    int64_t before = y->cum;
-    bool ok = cum(x, frame ? frame->function : (uint32_t)b->p->functions.n, row, stamp);
+    int64_t before = y->total;
+    bool ok = function_add_total(x, frame ? frame->function : (uint32_t)b->p->functions.n, row, stamp);
     if (ok && frame && frame->flags & SP_FRAME_INFERRED)
-        y->inferred += y->cum - before;
+        y->inferred += y->total - before;
     return ok;
 }
 
@@ -123,24 +123,26 @@ static bool add_row(struct builder *b, size_t i)
         again += same != SP_OTHERS;
         b->v.proven = b->v.proven || same == SP_SAME;
         times++;
-        ok = sp_vec_push(&b->hits, (uint32_t)k) && cum(&b->matches, frame->function, row, i + 1) &&
-             cum(&b->lines, frame->srcline, row, i + 1) && cum(&b->threads, context, row, i + 1) &&
+        ok = sp_vec_push(&b->hits, (uint32_t)k) &&
+             function_add_total(&b->matches, frame->function, row, i + 1) &&
+             function_add_total(&b->lines, frame->srcline, row, i + 1) &&
+             function_add_total(&b->threads, context, row, i + 1) &&
              beside(b, &b->callers, f, n, k + 1, row, i + 1) &&
              (k == 0 || beside(b, &b->callees, f, n, k - 1, row, i + 1));
     }
     if (!ok || !times)
         return ok;
-    b->v.cum += row->weight;
-    add_samples(&b->v.cum_samples, row->samples);
+    b->v.total += row->weight;
+    add_samples(&b->v.total_samples, row->samples);
     b->v.recursive += again ? row->weight : 0;
     b->v.deepest = again + 1 > b->v.deepest ? again + 1 : b->v.deepest;
     const struct sp_frame *frame = &b->p->frames.v[f[0]];
     if (!b->lookup->hits[frame->function])
         return true;
-    b->v.flat += row->weight;
+    b->v.self += row->weight;
     add_samples(&b->v.samples, row->samples);
-    return flat(&b->matches, frame->function, row) && flat(&b->lines, frame->srcline, row) &&
-           flat(&b->threads, context, row);
+    return function_add_self(&b->matches, frame->function, row) &&
+           function_add_self(&b->lines, frame->srcline, row) && function_add_self(&b->threads, context, row);
 }
 
 static int cmp_neighbour(const void *va, const void *vb, void *arg)
@@ -162,10 +164,10 @@ static int cmp_part(const void *va, const void *vb, void *arg)
 {
     const struct builder *b = arg;
     const struct sp_part *x = va, *y = vb;
-    if (x->cum != y->cum)
-        return x->cum > y->cum ? -1 : 1;
-    if (x->flat != y->flat)
-        return x->flat > y->flat ? -1 : 1;
+    if (x->total != y->total)
+        return x->total > y->total ? -1 : 1;
+    if (x->self != y->self)
+        return x->self > y->self ? -1 : 1;
     int c = sp_str_cmp(sp_str_at(&b->v.names, x->name), sp_str_at(&b->v.names, y->name));
     if (!c && x->function != SP_NONE && y->function != SP_NONE) {
         const struct sp_profile *p = b->p;
@@ -186,8 +188,8 @@ static bool take_neighbours(struct builder *b, const struct sums *x, void **v, s
     out = *v;
     for (size_t i = 0; i < x->parts.n; i++) {
         uint32_t f = x->keys.v[i] == b->p->functions.n ? SP_NONE : x->keys.v[i];
-        out[i] =
-            (struct sp_neighbour){f, x->parts.v[i].cum, x->parts.v[i].cum_samples, x->parts.v[i].inferred};
+        out[i] = (struct sp_neighbour){f, x->parts.v[i].total, x->parts.v[i].total_samples,
+                                       x->parts.v[i].inferred};
     }
     *n = x->parts.n;
     if (*n)
@@ -238,10 +240,10 @@ static bool join_threads(struct builder *b)
             continue;
         }
         size_t k = place[y.name] - 1;
-        x->parts.v[k].flat += y.flat;
-        x->parts.v[k].cum += y.cum;
+        x->parts.v[k].self += y.self;
+        x->parts.v[k].total += y.total;
         add_samples(&x->parts.v[k].samples, y.samples);
-        add_samples(&x->parts.v[k].cum_samples, y.cum_samples);
+        add_samples(&x->parts.v[k].total_samples, y.total_samples);
     }
     free(place);
     x->parts.n = n;
@@ -282,7 +284,7 @@ static spaa_status find_bound(struct builder *b, struct sp_diags *d)
         keys[i] = b->lookup->hits[p->frames.v[i].function] ? 0 : SP_NONE;
     spaa_status st = keys ? sp_chains_at_most(b->s, keys, 1, d, &more, &known) : sp_nomem(d);
     if (!st && known)
-        b->v.at_most = b->v.cum + more;
+        b->v.at_most = b->v.total + more;
     free(keys);
     return st;
 }
@@ -292,7 +294,7 @@ spaa_status sp_function_build(struct sp_selection *s, const struct sp_function_l
 {
     const struct sp_profile *p = s->profile;
     struct builder b = {.s = s, .p = p, .lookup = lookup};
-    b.v.samples = b.v.cum_samples = SP_ABSENT;
+    b.v.samples = b.v.total_samples = SP_ABSENT;
     bool ok = sp_strtab_init(&b.v.names) && sums_init(&b.callers, p->functions.n + 1) &&
               sums_init(&b.callees, p->functions.n + 1) && sums_init(&b.matches, p->functions.n) &&
               sums_init(&b.lines, p->strs.strs.n) && sums_init(&b.threads, p->contexts.n);

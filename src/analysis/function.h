@@ -2,7 +2,7 @@
  * One function, or several taken as one: its weight, who calls it, what it calls, where in it the weight is.
  *
  * A caller or callee counts the weight of the rows in which it stands next to the function, once a row; so
- * they add up to the function's own unless it recurs. The function's lines and threads likewise.
+ * they add up to the function's total unless it recurs. The function's lines and threads likewise.
  */
 #ifndef SP_FUNCTION_H
 #define SP_FUNCTION_H
@@ -20,12 +20,12 @@ struct sp_part {
     uint32_t name;     /* a number in sp_function_view.names; SP_STR_NONE: not known */
     uint32_t function; /* matches: which; else SP_NONE */
     uint32_t pool;     /* threads: number in the pools of the selection; SP_NONE */
-    int64_t flat, cum, samples, cum_samples;
-    int64_t inferred; /* of cum: where the frame was not recorded */
+    int64_t self, total, samples, total_samples;
+    int64_t inferred; /* of total: where the frame was not recorded */
 };
 
 struct sp_function_view {
-    int64_t flat, cum, samples, cum_samples;        /* as in sp_top_row */
+    int64_t self, total, samples, total_samples;    /* as in sp_top_row */
     int64_t at_most;                                /* likewise */
     int64_t recursive;                              /* weight of rows in which it stands more than once */
     bool proven;                                    /* that it recurs is shown by more than its name */

@@ -165,7 +165,7 @@ static spaa_status own_tree(struct folder *x, struct sp_diags *d, struct sp_tree
 {
     struct sp_selection *s = x->s;
     const struct sp_profile *p = x->p;
-    struct sp_tree_opts how = {.sort = SP_TREE_BY_WEIGHT, .min_total = s->total > 0 ? s->total / 10 : 0};
+    struct sp_tree_opts how = {.sort = SP_TREE_BY_WEIGHT, .min_total = s->kept > 0 ? s->kept / 10 : 0};
     unsigned char *hidden = s->hidden, *mask = malloc(p->frames.n + 1);
     bool plain = s->plain;
     if (!mask)

@@ -48,15 +48,15 @@ static void trim(struct sp_str *s)
 static void take_subject(struct sp_limit *l)
 {
     bool self = l->name.n > 5 && memcmp(l->name.p, "self:", 5) == 0;
-    bool cum = l->name.n > 4 && memcmp(l->name.p, "cum:", 4) == 0 && l->name.p[4] != ':';
+    bool total = l->name.n > 4 && memcmp(l->name.p, "cum:", 4) == 0 && l->name.p[4] != ':';
     if (sp_str_is(l->name, "self") || sp_str_is(l->name, "cum")) {
         l->subject = SP_LIMIT_ANY;
-        l->family = l->name.n == 4 ? SP_SELF : SP_CUM;
+        l->family = l->name.n == 4 ? SP_SELF : SP_TOTAL;
         return;
     }
-    l->subject = sp_str_is(l->name, "total") ? SP_LIMIT_TOTAL : SP_LIMIT_FUNCTION;
-    l->family = self && l->name.p[5] != ':' ? SP_SELF : SP_CUM;
-    uint32_t skip = l->family == SP_SELF ? 5 : cum ? 4 : 0;
+    l->subject = sp_str_is(l->name, "total") ? SP_LIMIT_WHOLE : SP_LIMIT_FUNCTION;
+    l->family = self && l->name.p[5] != ':' ? SP_SELF : SP_TOTAL;
+    uint32_t skip = l->family == SP_SELF ? 5 : total ? 4 : 0;
     l->name.p += skip;
     l->name.n -= skip;
     trim(&l->name);
@@ -82,7 +82,7 @@ spaa_status sp_limits_parse(struct sp_limits *g, const char *expression, struct 
         if (!l.name.n)
             return bad(d, l.text.p, l.text.n, "does not say what: self, cum, total or a function");
         take_subject(&l);
-        if (l.subject == SP_LIMIT_TOTAL && l.points)
+        if (l.subject == SP_LIMIT_WHOLE && l.points)
             return bad(d, l.text.p, l.text.n, "has no points: the total is always 100 %; write total>N%");
         if (!sp_vec_push(&g->limits, l))
             return sp_nomem(d);
@@ -230,9 +230,9 @@ static bool report(struct sp_limit *l, struct ranked *found, size_t n, enum sp_l
 
 static bool judge_total(struct sp_limit *l, const struct sp_diff *d)
 {
-    struct beyond x = beyond(d, l, &d->total, false);
+    struct beyond x = beyond(d, l, &d->whole, false);
     bool runs = sp_diff_establishes(d->method) && !sp_diff_lengths_differ(d) && !sp_diff_sampled_unlike(d);
-    struct ranked r = {{NULL, growth(l, &d->total), runs ? need(&x) : NAN}, 0};
+    struct ranked r = {{NULL, growth(l, &d->whole), runs ? need(&x) : NAN}, 0};
     l->judged = 1;
     return report(l, &r, 1,
                   !runs || isnan(x.se)              ? SP_LIMIT_UNSURE
@@ -281,7 +281,7 @@ static spaa_status judge(struct sp_limit *l, struct sp_diff *d, double min_share
 {
     size_t all = d->rows.n + d->appeared.n + d->vanished.n, n = 0;
     struct sp_buf normal;
-    if (l->subject == SP_LIMIT_TOTAL)
+    if (l->subject == SP_LIMIT_WHOLE)
         return judge_total(l, d) ? SPAA_OK : sp_nomem(d->diags);
     struct looked_at *at = calloc(all + 1, sizeof *at);
     sp_buf_init(&normal, 0);

@@ -3,7 +3,7 @@
  *
  *     LIMITS  = LIMIT { "," LIMIT }
  *     LIMIT   = SUBJECT ">" NUMBER ("%" | "pp")
- *     SUBJECT = "self" | "cum"           any function's own or inclusive share
+ *     SUBJECT = "self" | "cum"           any function's self or total share
  *             | "total"                  the whole weight; % only
  *             | ["self:" | "cum:"] NAME  one function (default cum), by name or handle
  *
@@ -20,7 +20,7 @@
 
 #include "analysis/diff.h"
 
-enum sp_limit_subject { SP_LIMIT_ANY, SP_LIMIT_TOTAL, SP_LIMIT_FUNCTION };
+enum sp_limit_subject { SP_LIMIT_ANY, SP_LIMIT_WHOLE, SP_LIMIT_FUNCTION };
 enum sp_limit_verdict { SP_LIMIT_PASSED, SP_LIMIT_BREACH, SP_LIMIT_UNSURE };
 extern const char *const sp_limit_verdict_names[];
 

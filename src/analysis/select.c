@@ -131,8 +131,8 @@ static void add_samples(int64_t *sum, int64_t v)
 
 /* ---- linked records ---- */
 
-/* SP_NONE: not linked; else the partner when the pair is clean. *skip: the other side counts. */
-static uint32_t partner(const struct sp_profile *p, uint32_t stack, bool *skip, bool *odd)
+/* SP_NONE: not linked; else the linked record when the pair is clean. *skip: the other side counts. */
+static uint32_t find_linked(const struct sp_profile *p, uint32_t stack, bool *skip, bool *odd)
 {
     const struct sp_stack *s = &p->stacks.v[stack];
     *skip = false;
@@ -176,7 +176,7 @@ static bool weigh(struct sp_selection *s, const struct sp_tally *tally, struct s
     int64_t v = sp_weight(p, i, s->metric);
     if (tally) {
         if (v != SP_ABSENT)
-            sp_tally_add(&s->all, record_weight(s, i, v));
+            sp_tally_add(&s->event_whole, record_weight(s, i, v));
         row->weight = tally->weight[i];
         row->samples = tally->samples[i];
         return row->weight != SP_ABSENT;
@@ -202,8 +202,8 @@ static spaa_status keep(struct sp_selection *s, const struct sp_frame_filters *f
                         const struct sp_selected *row, struct sp_diags *d)
 {
     size_t n;
-    s->base += row->weight;
-    add_samples(&s->base_samples, row->samples);
+    s->whole += row->weight;
+    add_samples(&s->whole_samples, row->samples);
     if (!sp_vec_push(&s->rows, *row))
         return sp_nomem(d);
     if (filters->any || s->roots) {
@@ -216,7 +216,7 @@ static spaa_status keep(struct sp_selection *s, const struct sp_frame_filters *f
             return SPAA_OK;
         }
     }
-    s->total += row->weight;
+    s->kept += row->weight;
     add_samples(&s->samples, row->samples);
     return SPAA_OK;
 }
@@ -245,11 +245,11 @@ static inline bool take_plain(struct sp_selection *s, uint32_t i, struct gatheri
 
 static void add_plain(struct sp_selection *s, const struct gathering *g)
 {
-    s->all += g->plain;
-    s->base += g->plain;
-    s->total += g->plain;
+    s->event_whole += g->plain;
+    s->whole += g->plain;
+    s->kept += g->plain;
     if (g->counted) {
-        add_samples(&s->base_samples, g->plain_samples);
+        add_samples(&s->whole_samples, g->plain_samples);
         add_samples(&s->samples, g->plain_samples);
     }
 }
@@ -266,14 +266,14 @@ static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits
         unsigned char fit = fits[p->stacks.v[i].context];
         if (!fit || (whole && fit == 2 && take_plain(s, i, g)))
             continue;
-        struct sp_selected row = {i, partner(p, i, &skip, &g->odd), 0, SP_ABSENT};
+        struct sp_selected row = {i, find_linked(p, i, &skip, &g->odd), 0, SP_ABSENT};
         if (skip || !weigh(s, tally, &row))
             continue;
         g->other = true;
         row.weight = within(s, &g->left, row.weight);
         if (row.samples > SP_DECIMAL)
             row.samples = within(s, &g->samples_left, row.samples);
-        s->all += tally ? 0 : row.weight;
+        s->event_whole += tally ? 0 : row.weight;
         if (fit == 2)
             st = keep(s, filters, &row, d);
     }
@@ -400,7 +400,7 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
                       struct sp_selection *out)
 {
     struct sp_selection s = {.profile = p,
-                             .base_samples = SP_ABSENT,
+                             .whole_samples = SP_ABSENT,
                              .samples = SP_ABSENT,
                              .root = SP_NONE,
                              .kernel_only = o->kernel_only};

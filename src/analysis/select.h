@@ -3,9 +3,9 @@
  *
  * One implementation of the filters for every view. A selection picks one event and one metric; weights
  * are int64 at a common decimal `scale` (a weight of 3.14 at scale 2 is 314), so that sums are exact.
- * `all` is the total of the event and metric before any filter; `base` is the total after time, thread, pid,
- * comm and state: percentages of rows are of that; `total` is what dso, focus, ignore and root_at leave, and
- * what is said to be kept, as a share of `all`.
+ * `event_whole` is the weight of the event and metric before any filter; `whole` is that after time, thread,
+ * pid, comm and state: percentages of rows are of that; `kept` is what dso, focus, ignore and root_at leave,
+ * as a share of `event_whole`.
  *
  * Linked user and kernel records of one observation are one row: the kernel frames at the leaf end. A row's
  * leaf has all of its weight: records that say otherwise were divided (model/callees.h).
@@ -63,13 +63,13 @@ struct sp_selection {
     bool kernel_only; /* as it was asked for */
     const char *view; /* "cpu", "latency", "all", "custom"; NULL where the profile has no states */
     SP_VEC(struct sp_selected) rows;
-    int64_t all;              /* of the event and metric, before any filter: what is kept is a share of it */
+    int64_t event_whole;      /* of the event and metric, before any filter: what is kept is a share of it */
     bool timed;               /* with time */
     int64_t time_lo, time_hi; /* with time: [lo, hi) in ns of the profile's clock */
     int64_t seen_lo, seen_hi; /* with time: all observations of the profile are in [lo, hi) */
-    int64_t base, total;      /* scaled */
-    int64_t base_samples, samples; /* SP_ABSENT where the source has none */
-    struct sp_buf filters;         /* the filters in words, empty when there are none */
+    int64_t whole, kept;      /* scaled */
+    int64_t whole_samples, samples; /* SP_ABSENT where the source has none */
+    struct sp_buf filters;          /* the filters in words, empty when there are none */
     struct sp_pools pools;   /* of the threads that thread and comm leave, whatever else is selected; none
                                 unless asked for */
     unsigned char *hidden;   /* per frame: left out of the stacks; NULL: none */

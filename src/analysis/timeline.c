@@ -19,7 +19,7 @@ struct builder {
     uint32_t *row;                      /* per stack: 1 + its row, 0: not selected */
     uint32_t *rest;                     /* per stack: 1 + its number in the profile's rests; 0: none */
     int64_t *sum;                       /* per stack, in the open bucket; SP_ABSENT: nothing */
-    int64_t *flat;                      /* per function, in the open bucket */
+    int64_t *self;                      /* per function, in the open bucket */
     SP_VEC(uint32_t) stacks, functions; /* that the open bucket has */
 };
 
@@ -61,8 +61,8 @@ static int cmp_hot(const void *va, const void *vb, void *arg)
 {
     const struct sp_profile *p = arg;
     const struct sp_hot *a = va, *b = vb;
-    if (a->flat != b->flat)
-        return a->flat > b->flat ? -1 : 1;
+    if (a->self != b->self)
+        return a->self > b->self ? -1 : 1;
     int c = sp_str_cmp(sp_pstr(p, p->functions.v[a->function].name),
                        sp_pstr(p, p->functions.v[b->function].name));
     return c ? c : (a->function > b->function) - (a->function < b->function);
@@ -97,9 +97,9 @@ static bool add_part(struct builder *b, struct sp_bucket *x, uint32_t stack, int
     if (!f || !n)
         return f != NULL;
     uint32_t function = b->p->frames.v[f[0]].function;
-    if (b->flat[function] == SP_ABSENT && !sp_vec_push(&b->functions, function))
+    if (b->self[function] == SP_ABSENT && !sp_vec_push(&b->functions, function))
         return false;
-    sp_tally_add(&b->flat[function], weight);
+    sp_tally_add(&b->self[function], weight);
     return true;
 }
 
@@ -121,18 +121,18 @@ static bool close_bucket(struct builder *b, struct sp_bucket *x)
     for (size_t i = 0; ok && i < b->stacks.n; i++)
         ok = add_stack(b, x, b->stacks.v[i]);
     for (size_t i = 0; ok && i < b->functions.n; i++)
-        ok = sp_vec_push(&all, ((struct sp_hot){b->functions.v[i], b->flat[b->functions.v[i]]}));
+        ok = sp_vec_push(&all, ((struct sp_hot){b->functions.v[i], b->self[b->functions.v[i]]}));
     if (ok && all.n)
         qsort_r(all.v, all.n, sizeof *all.v, cmp_hot, (void *)(uintptr_t)b->p);
     x->hot = b->t.hot.n;
-    for (size_t i = 0; ok && i < all.n && i < b->nhot && all.v[i].flat > 0; i++)
+    for (size_t i = 0; ok && i < all.n && i < b->nhot && all.v[i].self > 0; i++)
         ok = sp_vec_push(&b->t.hot, all.v[i]);
     x->nhot = b->t.hot.n - x->hot;
     sp_vec_free(&all);
     for (size_t i = 0; i < b->stacks.n; i++)
         b->sum[b->stacks.v[i]] = SP_ABSENT;
     for (size_t i = 0; i < b->functions.n; i++)
-        b->flat[b->functions.v[i]] = SP_ABSENT;
+        b->self[b->functions.v[i]] = SP_ABSENT;
     b->stacks.n = b->functions.n = 0;
     sp_tally_add(&b->t.covered, x->weight);
     return ok && sp_vec_push(&b->t.buckets, *x);
@@ -189,8 +189,8 @@ static bool prepare(struct builder *b)
     b->row = calloc(p->stacks.n + 1, sizeof *b->row);
     b->rest = calloc(p->stacks.n + 1, sizeof *b->rest);
     b->sum = malloc((p->stacks.n + 1) * sizeof *b->sum);
-    b->flat = malloc((p->functions.n + 1) * sizeof *b->flat);
-    if (!b->row || !b->rest || !b->sum || !b->flat)
+    b->self = malloc((p->functions.n + 1) * sizeof *b->self);
+    if (!b->row || !b->rest || !b->sum || !b->self)
         return false;
     for (size_t i = 0; i < b->s->rows.n; i++)
         b->row[b->s->rows.v[i].stack] = (uint32_t)i + 1;
@@ -199,7 +199,7 @@ static bool prepare(struct builder *b)
     for (size_t i = 0; i < p->stacks.n; i++)
         b->sum[i] = SP_ABSENT;
     for (size_t i = 0; i < p->functions.n; i++)
-        b->flat[i] = SP_ABSENT;
+        b->self[i] = SP_ABSENT;
     return true;
 }
 
@@ -226,7 +226,7 @@ spaa_status sp_timeline_build(struct sp_selection *s, const struct sp_sample_tim
     free(b.row);
     free(b.rest);
     free(b.sum);
-    free(b.flat);
+    free(b.self);
     sp_vec_free(&b.stacks);
     sp_vec_free(&b.functions);
     if (st)
@@ -329,7 +329,7 @@ static bool add_sample(struct writer *w, const struct sp_sample *x)
     return true;
 }
 
-/* The weights of a stack in the open window: the fields of the stack's own weights that samples know. */
+/* The weights of a stack in the open window: the fields of the stack's self weights that samples know. */
 static bool add_row(struct writer *w, uint32_t stack)
 {
     struct sp_profile *p = w->p;

@@ -18,12 +18,12 @@ struct sp_bucket {
 
 struct sp_hot {
     uint32_t function;
-    int64_t flat;
+    int64_t self;
 };
 
 struct sp_timeline {
     SP_VEC(struct sp_bucket) buckets;
-    SP_VEC(struct sp_hot) hot; /* the functions of most own weight in each bucket, heaviest first */
+    SP_VEC(struct sp_hot) hot; /* the functions of most self weight in each bucket, heaviest first */
     int64_t zero, start, end;  /* the profile's start; the range shown */
     int64_t covered;           /* the weight of all buckets, each stack's once a bucket */
 };

@@ -28,7 +28,7 @@ const char *const sp_tag_words[] = {"unresolved", "idle", "wait", "kernel", "inl
 /*
  * Functions of the kernel that allow interrupts again, without what compilers put behind names. The timer of
  * a software clock cannot interrupt code that has them off: what such code took is charged to the instruction
- * after the one that allows them. So these are recorded with nearly all of their own weight at one address.
+ * after the one that allows them. So these are recorded with nearly all of their self weight at one address.
  */
 static const char *const irq_names[] = {"_raw_spin_unlock_irqrestore",
                                         "_raw_spin_unlock_irq",
@@ -102,7 +102,7 @@ unsigned sp_function_tags(const struct sp_profile *p, uint32_t event, uint32_t f
 
 /* What the loop over frames touches of a row, and nothing else: there are many frames to a stack. */
 struct sum {
-    int64_t cum, samples;
+    int64_t total, samples;
     uint32_t stamp; /* 1 + the last selected row that contained it */
     bool counted;   /* samples were */
 };
@@ -311,21 +311,21 @@ static uint32_t key_of(struct builder *b, uint32_t thing, uint32_t (*make)(struc
     return b->key[thing];
 }
 
-static bool flat(struct builder *b, uint32_t row, const struct sp_selected *x)
+static bool top_add_self(struct builder *b, uint32_t row, const struct sp_selected *x)
 {
     if (row == SP_NONE)
         return false;
-    b->t.rows.v[row].flat += x->weight;
+    b->t.rows.v[row].self += x->weight;
     add_samples(&b->t.rows.v[row].samples, x->samples);
     return true;
 }
 
-static inline void cum(struct sum *y, const struct sp_selected *x, uint32_t stamp)
+static inline void top_add_total(struct sum *y, const struct sp_selected *x, uint32_t stamp)
 {
     if (y->stamp == stamp)
         return;
     y->stamp = stamp;
-    y->cum += x->weight;
+    y->total += x->weight;
     if (x->samples > SP_DECIMAL) {
         y->samples += x->samples;
         y->counted = true;
@@ -342,26 +342,26 @@ static bool by_frames(struct builder *b)
             return false;
         if (!n) { /* an observation without a stack is weight all the same */
             uint32_t row = row_for(b, SP_NONE, SP_NONE, "[no stack]", 10, SP_TAG_UNRESOLVED);
-            if (!flat(b, row, x))
+            if (!top_add_self(b, row, x))
                 return false;
-            cum(&b->sums[row], x, (uint32_t)i + 1);
+            top_add_total(&b->sums[row], x, (uint32_t)i + 1);
             continue;
         }
-        if (!flat(b, key_of(b, f[0], frame_row), x))
+        if (!top_add_self(b, key_of(b, f[0], frame_row), x))
             return false;
         for (size_t k = 0; k < n; k++) {
             uint32_t row = b->key[f[k]];
             if (row == SP_NONE && (row = key_of(b, f[k], frame_row)) == SP_NONE)
                 return false;
-            cum(&b->sums[row], x, (uint32_t)i + 1);
+            top_add_total(&b->sums[row], x, (uint32_t)i + 1);
         }
     }
     return true;
 }
 
-static int64_t weight_of(const struct sp_top_row *r, bool cum)
+static int64_t weight_of(const struct sp_top_row *r, bool total)
 {
-    return cum ? r->cum : r->flat;
+    return total ? r->total : r->self;
 }
 
 /* Down to its place in a heap whose least stands first. */
@@ -378,7 +378,7 @@ static void sink(int64_t *heap, size_t n, int64_t v)
 }
 
 /* The weight of the row that will be number n by it; INT64_MIN: there are not so many. */
-static bool weight_at(const struct builder *b, size_t n, bool cum, int64_t *out)
+static bool weight_at(const struct builder *b, size_t n, bool total, int64_t *out)
 {
     size_t rows = b->t.rows.n;
     *out = INT64_MIN;
@@ -390,14 +390,14 @@ static bool weight_at(const struct builder *b, size_t n, bool cum, int64_t *out)
     for (size_t i = 0; i < n; i++)
         best[i] = INT64_MIN;
     for (size_t i = 0; i < rows; i++)
-        if (weight_of(&b->t.rows.v[i], cum) > best[0])
-            sink(best, n, weight_of(&b->t.rows.v[i], cum));
+        if (weight_of(&b->t.rows.v[i], total) > best[0])
+            sink(best, n, weight_of(&b->t.rows.v[i], total));
     *out = best[0];
     free(best);
     return true;
 }
 
-/* ---- only the first rows by flat ---- */
+/* ---- only the first rows by self ---- */
 
 static bool flats(struct builder *b)
 {
@@ -412,10 +412,10 @@ static bool flats(struct builder *b)
         uint32_t row = f && len ? key_of(b, f[0], frame_row)
                        : f      ? row_for(b, SP_NONE, SP_NONE, "[no stack]", 10, SP_TAG_UNRESOLVED)
                                 : SP_NONE;
-        if (!flat(b, row, x))
+        if (!top_add_self(b, row, x))
             return false;
         if (!len)
-            cum(&b->sums[row], x, (uint32_t)i + 1);
+            top_add_total(&b->sums[row], x, (uint32_t)i + 1);
     }
     return true;
 }
@@ -430,11 +430,11 @@ struct heavy {
     uint64_t bit[NOT_SEEN + 1]; /* of each slot */
 };
 
-/* Rows of at least this flat weight; false: there are too many, or rows not seen yet may be some. */
+/* Rows of at least this self weight; false: there are too many, or rows not seen yet may be some. */
 static bool heavy_rows(const struct builder *b, int64_t least, struct heavy *h)
 {
     for (uint32_t i = 0; i < b->t.rows.n; i++) {
-        if (b->t.rows.v[i].flat < least)
+        if (b->t.rows.v[i].self < least)
             continue;
         if (h->n == SLOTS)
             return false;
@@ -489,12 +489,12 @@ static bool cums_of_heavy(struct builder *b, struct heavy *h)
             bits = slots_of(h, f, len);
         }
         for (bits >>= 1; bits; bits &= bits - 1)
-            cum(&b->sums[h->rows[__builtin_ctzll(bits)]], x, (uint32_t)i + 1);
+            top_add_total(&b->sums[h->rows[__builtin_ctzll(bits)]], x, (uint32_t)i + 1);
     }
     return true;
 }
 
-static bool cums(struct builder *b)
+static bool top_add_totals(struct builder *b)
 {
     for (size_t i = 0; i < b->s->rows.n; i++) {
         size_t len;
@@ -505,14 +505,14 @@ static bool cums(struct builder *b)
             uint32_t row = key_of(b, f[k], frame_row);
             if (row == SP_NONE)
                 return false;
-            cum(&b->sums[row], &b->s->rows.v[i], (uint32_t)i + 1);
+            top_add_total(&b->sums[row], &b->s->rows.v[i], (uint32_t)i + 1);
         }
     }
     return true;
 }
 
 /*
- * The same when only the first n rows by flat will be shown: own weights first, then with callees only the
+ * The same when only the first n rows by self will be shown: self weights first, then with callees only the
  * rows that these make one of the n.
  */
 static bool by_heavy_frames(struct builder *b, size_t n)
@@ -523,7 +523,7 @@ static bool by_heavy_frames(struct builder *b, size_t n)
     if (!flats(b) || !weight_at(b, n, false, &least))
         return false;
     if (!heavy_rows(b, least, &h))
-        return cums(b);
+        return top_add_totals(b);
     for (unsigned i = 0; i <= NOT_SEEN; i++)
         h.bit[i] = (uint64_t)1 << i;
     h.slot = malloc(frames + 1);
@@ -539,24 +539,24 @@ static bool by_contexts(struct builder *b)
     for (size_t i = 0; i < b->s->rows.n; i++) {
         const struct sp_selected *x = &b->s->rows.v[i];
         uint32_t row = key_of(b, b->s->profile->stacks.v[x->stack].context, context_row);
-        if (!flat(b, row, x))
+        if (!top_add_self(b, row, x))
             return false;
-        cum(&b->sums[row], x, (uint32_t)i + 1);
+        top_add_total(&b->sums[row], x, (uint32_t)i + 1);
     }
     return true;
 }
 
 struct order {
     const struct sp_top *t;
-    bool cum;
+    bool total;
 };
 
 static int cmp_row(const void *va, const void *vb, void *arg)
 {
     const struct order *o = arg;
     const struct sp_top_row *a = va, *b = vb;
-    int64_t x[2] = {o->cum ? a->cum : a->flat, o->cum ? a->flat : a->cum};
-    int64_t y[2] = {o->cum ? b->cum : b->flat, o->cum ? b->flat : b->cum};
+    int64_t x[2] = {o->total ? a->total : a->self, o->total ? a->self : a->total};
+    int64_t y[2] = {o->total ? b->total : b->self, o->total ? b->self : b->total};
     for (int i = 0; i < 2; i++)
         if (x[i] != y[i])
             return x[i] > y[i] ? -1 : 1;
@@ -568,18 +568,18 @@ static int cmp_row(const void *va, const void *vb, void *arg)
 }
 
 /* Rows that may be among the first n come to the front, in order. */
-static bool sort_rows(struct builder *b, bool cum, size_t n)
+static bool sort_rows(struct builder *b, bool total, size_t n)
 {
-    struct order o = {&b->t, cum};
+    struct order o = {&b->t, total};
     struct sp_top_row *rows = b->t.rows.v;
     size_t front = b->t.rows.n;
     int64_t least = INT64_MIN;
     if (n && n < front) {
-        if (!weight_at(b, n, cum, &least))
+        if (!weight_at(b, n, total, &least))
             return false;
         front = 0;
         for (size_t i = 0; i < b->t.rows.n; i++) {
-            if (weight_of(&rows[i], cum) < least)
+            if (weight_of(&rows[i], total) < least)
                 continue;
             struct sp_top_row r = rows[i];
             rows[i] = rows[front];
@@ -603,7 +603,7 @@ static spaa_status find_bounds(struct builder *b, struct sp_diags *d)
     spaa_status st = more ? sp_chains_at_most(b->s, b->key, b->t.rows.n, d, more, &known) : sp_nomem(d);
     for (size_t i = 0; !st && known && i < b->t.rows.n; i++)
         if (b->t.rows.v[i].dso != SP_NONE)
-            b->t.rows.v[i].at_most = b->t.rows.v[i].cum + more[i];
+            b->t.rows.v[i].at_most = b->t.rows.v[i].total + more[i];
     free(more);
     return st;
 }
@@ -617,13 +617,13 @@ static bool add_rows(struct builder *b, size_t limit)
     return limit && !s->hidden && !s->roots && !s->no_inlined ? by_heavy_frames(b, limit) : by_frames(b);
 }
 
-spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_cum, struct sp_diags *d,
+spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_total, struct sp_diags *d,
                          struct sp_top *out)
 {
-    return sp_top_build_some(s, by, sort_cum, 0, d, out);
+    return sp_top_build_some(s, by, sort_total, 0, d, out);
 }
 
-spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_cum, size_t limit,
+spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_total, size_t limit,
                               struct sp_diags *d, struct sp_top *out)
 {
     struct builder b = {.s = s, .by = by, .t = {.profile = s->profile}};
@@ -638,12 +638,12 @@ spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_c
     for (size_t i = 0; ok && i < n; i++)
         b.key[i] = SP_NONE;
     if (ok)
-        ok = add_rows(&b, sort_cum ? 0 : limit);
+        ok = add_rows(&b, sort_total ? 0 : limit);
     for (size_t i = 0; ok && i < b.t.rows.n; i++) {
-        b.t.rows.v[i].cum = b.sums[i].cum;
-        b.t.rows.v[i].cum_samples = b.sums[i].counted ? b.sums[i].samples : SP_ABSENT;
+        b.t.rows.v[i].total = b.sums[i].total;
+        b.t.rows.v[i].total_samples = b.sums[i].counted ? b.sums[i].samples : SP_ABSENT;
     }
-    ok = ok && !find_bounds(&b, d) && sort_rows(&b, sort_cum, limit);
+    ok = ok && !find_bounds(&b, d) && sort_rows(&b, sort_total, limit);
     free(b.key);
     free(b.sums);
     free(b.same);

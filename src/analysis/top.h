@@ -1,9 +1,9 @@
 /*
  * Weight by function, line, address, DSO, thread, process, comm, cpu, state, event or source.
  *
- * flat: weight of the rows whose leaf it is. cum: weight of the rows that contain it,
- * each counted once however often it recurs; cums of different rows overlap. For groupings of whole stacks
- * flat = cum.
+ * self: weight of the rows whose leaf it is. total: weight of the rows that contain it,
+ * each counted once however often it recurs; totals of different rows overlap. For groupings of whole stacks
+ * self = total.
  */
 #ifndef SP_TOP_H
 #define SP_TOP_H
@@ -31,50 +31,51 @@ enum sp_top_tag {
     SP_TAG_WAIT = 4,
     SP_TAG_KERNEL = 8,
     SP_TAG_INLINED = 16,
-    SP_TAG_IRQ = 32 /* its own weight is that of code before it, which had interrupts off */
+    SP_TAG_IRQ = 32 /* its self weight is that of code before it, which had interrupts off */
 };
 extern const char *const sp_tag_words[]; /* NULL-terminated, by bit */
 
 struct sp_top_row {
-    uint32_t function; /* SP_NONE where rows are no functions */
-    uint32_t dso;      /* SP_NONE likewise */
-    uint32_t name;     /* number in sp_top.names */
-    unsigned tags;     /* enum sp_top_tag */
-    int64_t flat, cum; /* scaled as the selection */
-    int64_t at_most; /* what cum may be where callers are missing (analysis/chains.h); SP_ABSENT: not known */
-    int64_t samples; /* of flat; SP_ABSENT where the source has none */
-    int64_t cum_samples;
+    uint32_t function;   /* SP_NONE where rows are no functions */
+    uint32_t dso;        /* SP_NONE likewise */
+    uint32_t name;       /* number in sp_top.names */
+    unsigned tags;       /* enum sp_top_tag */
+    int64_t self, total; /* scaled as the selection */
+    int64_t
+        at_most; /* what total may be where callers are missing (analysis/chains.h); SP_ABSENT: not known */
+    int64_t samples; /* of self; SP_ABSENT where the source has none */
+    int64_t total_samples;
     uint32_t context; /* one of these, where rows are of contexts; else SP_NONE */
 };
 
 /* A row's weights in another selection. */
 struct sp_top_extra {
-    int64_t flat, cum, samples, cum_samples;
+    int64_t self, total, samples, total_samples;
 };
 enum { SP_TOP_EXTRAS = 6 };
 
 struct sp_top {
     const struct sp_profile *profile;
-    SP_VEC(struct sp_top_row) rows; /* sorted: flat (or cum) descending, then name */
+    SP_VEC(struct sp_top_row) rows; /* sorted: self (or total) descending, then name */
     struct sp_strtab names;
     SP_VEC(struct sp_top_extra) extras[SP_TOP_EXTRAS]; /* per row, of the selections that were joined */
     size_t nextras;
 };
 
-spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_cum, struct sp_diags *d,
+spaa_status sp_top_build(struct sp_selection *s, enum sp_by by, bool sort_total, struct sp_diags *d,
                          struct sp_top *out);
 /*
  * The same for when only the first `limit` rows will be looked at (0: all). They are the same rows; those
- * after them come in any order, with their flat weights alone.
+ * after them come in any order, with their self weights alone.
  */
-spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_cum, size_t limit,
+spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_total, size_t limit,
                               struct sp_diags *d, struct sp_top *out);
 void sp_top_free(struct sp_top *t);
 /*
  * Puts the rows of another top, of the same profile and grouping, beside those of t (at most SP_TOP_EXTRAS
  * times). Functions are the same when their names and their DSOs' base names are: of two events, one
  * recording may know a build-id and a path that the other does not. Rows that only the other has come last,
- * in its order, with nothing of t's own weights.
+ * in its order, with none of t's weights.
  */
 spaa_status sp_top_join(struct sp_top *t, const struct sp_top *other, struct sp_diags *d);
 /* The exact weight of all rows with a frame whose function matches (PCRE2), each counted once. */

@@ -54,8 +54,8 @@ static bool join(struct sp_top *t, const struct sp_top *other, struct sp_map *ma
             continue;
         struct sp_top_row fresh = *r;
         fresh.name = sp_intern(&t->names, name.p, name.n);
-        fresh.flat = fresh.cum = 0;
-        fresh.samples = fresh.cum_samples = SP_ABSENT;
+        fresh.self = fresh.total = 0;
+        fresh.samples = fresh.total_samples = SP_ABSENT;
         ok = fresh.name != SP_STR_FAIL && sp_map_add(map, row_hash(t, r, name), (uint32_t)t->rows.n) &&
              sp_vec_push(&t->rows, fresh);
     }
@@ -67,10 +67,10 @@ static bool join(struct sp_top *t, const struct sp_top *other, struct sp_map *ma
         const struct sp_top_row *r = &other->rows.v[i];
         struct sp_top_extra *x =
             &t->extras[t->nextras].v[same_row(t, map, r, sp_str_at(&other->names, r->name))];
-        add_extra(&x->flat, r->flat);
-        add_extra(&x->cum, r->cum);
+        add_extra(&x->self, r->self);
+        add_extra(&x->total, r->total);
         add_extra(&x->samples, r->samples);
-        add_extra(&x->cum_samples, r->cum_samples);
+        add_extra(&x->total_samples, r->total_samples);
     }
     return ok;
 }

@@ -296,7 +296,7 @@ static uint32_t slot_for(struct builder *b, const struct sp_tree_path *x, uint32
     return slot;
 }
 
-/* Sums the children of a node; what ends in it is its own. */
+/* Sums the children of a node; what ends in it is its self weight. */
 static bool sum_children(struct builder *b, const struct waiting *w, uint32_t node)
 {
     int64_t self = 0;

@@ -7,7 +7,7 @@
 
 struct spaa_rows {
     struct sp_top top;
-    struct spaa_total total; /* its texts are in `texts` */
+    struct spaa_whole whole; /* its texts are in `texts` */
     struct sp_arena texts;
 };
 
@@ -37,12 +37,12 @@ static spaa_status ask(const struct sp_profile *p, const struct spaa_top_options
 }
 
 /* What outlives the selection. */
-static bool keep_total(struct spaa_rows *r, const struct sp_selection *s)
+static bool keep_whole(struct spaa_rows *r, const struct sp_selection *s)
 {
     const struct sp_profile *p = s->profile;
     const char *filters = sp_arena_dup(&r->texts, s->filters.data ? s->filters.data : "", s->filters.len);
     const char *view = s->view ? sp_arena_dup(&r->texts, s->view, strlen(s->view)) : NULL;
-    r->total = (struct spaa_total){
+    r->whole = (struct spaa_whole){
         .event = sp_str_cstr(&p->strs, p->events.v[s->event].name),
         .metric = sp_str_cstr(&p->strs, p->metrics.v[s->metric].name),
         .unit = s->unit.p,
@@ -50,9 +50,9 @@ static bool keep_total(struct spaa_rows *r, const struct sp_selection *s)
         .filters = filters,
         .scale = s->scale,
         .cannot_add = s->cannot_add,
-        .all = s->all,
-        .base = s->base,
-        .total = s->total,
+        .event_whole = s->event_whole,
+        .whole = s->whole,
+        .kept = s->kept,
         .samples = s->samples,
     };
     return filters && (view || !s->view);
@@ -73,7 +73,7 @@ static spaa_status build(const struct spaa_profile *profile, const struct spaa_t
     spaa_status st = ask(profile->p, &asked, d, &s);
     if (st)
         return st;
-    st = keep_total(r, &s) ? sp_top_build(&s, (enum sp_by)by, sort == 1, d, &r->top) : sp_nomem(d);
+    st = keep_whole(r, &s) ? sp_top_build(&s, (enum sp_by)by, sort == 1, d, &r->top) : sp_nomem(d);
     sp_selection_free(&s);
     return st;
 }
@@ -103,9 +103,9 @@ spaa_status spaa_top(const struct spaa_profile *profile, const struct spaa_top_o
     return sp_api_deliver(&d, diagnostics, st);
 }
 
-spaa_status spaa_rows_total(const struct spaa_rows *rows, struct spaa_total *out)
+spaa_status spaa_rows_whole(const struct spaa_rows *rows, struct spaa_whole *out)
 {
-    return rows ? sp_api_result(out, &rows->total, sizeof rows->total) : SPAA_ERR_USAGE;
+    return rows ? sp_api_result(out, &rows->whole, sizeof rows->whole) : SPAA_ERR_USAGE;
 }
 
 size_t spaa_rows_count(const struct spaa_rows *rows)
@@ -125,10 +125,10 @@ spaa_status spaa_rows_get(const struct spaa_rows *rows, size_t i, struct spaa_ro
         .name = sp_str_cstr(&rows->top.names, r->name),
         .dso = r->dso == SP_NONE ? NULL : sp_str_cstr(&p->strs, p->dsos.v[r->dso].name),
         .function = r->function == SP_NONE ? SPAA_NONE : r->function,
-        .flat = r->flat,
-        .cum = r->cum,
+        .self = r->self,
+        .total = r->total,
         .samples = r->samples,
-        .cum_samples = r->cum_samples,
+        .total_samples = r->total_samples,
         .resolved = !(r->tags & SP_TAG_UNRESOLVED),
     };
     return sp_api_result(out, &found, sizeof found);

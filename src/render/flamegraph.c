@@ -3,7 +3,7 @@
  *
  * A frame's place is exact: start and width are integers of weight, turned into hundredths of a pixel
  * only when printed. Children stand side by side from the left edge of their parent, in the tree's order;
- * what the parent has left at its right is its own weight. Frames narrower than a stated width are left
+ * what the parent has left at its right is its self weight. Frames narrower than a stated width are left
  * out with all that stands on them, counted, and the picture says so; frames with no positive weight (a
  * metric may go below zero) have no width at all. The least width doubles until the rest is a number of
  * frames that a browser handles well.

@@ -55,7 +55,7 @@ static int of_selection(struct sql_at *at, int column, sqlite3_context *out)
     else if (column == STACKS)
         sqlite3_result_int64(out, (sqlite3_int64)v->s.rows.n);
     else if (column == TOTAL)
-        sql_weight_value(out, v, v->s.total);
+        sql_weight_value(out, v, v->s.kept);
     else if (v->s.unit.n)
         sql_copy(out, v->s.unit.p, v->s.unit.n);
     return SQLITE_OK;

@@ -48,13 +48,16 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
         sql_copy(out, s->filters.data, s->filters.len);
         break;
     case SAMPLES:
-        sql_i64(out, s->base_samples);
+        sql_i64(out, s->whole_samples);
         break;
     case KEPT_SAMPLES:
         sql_i64(out, s->samples);
         break;
     default:
-        sql_weight_value(out, v, column == EVENT_TOTAL ? s->all : column == TOTAL ? s->base : s->total);
+        sql_weight_value(out, v,
+                         column == EVENT_TOTAL ? s->event_whole
+                         : column == TOTAL     ? s->whole
+                                               : s->kept);
     }
     return SQLITE_OK;
 }

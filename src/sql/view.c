@@ -47,8 +47,8 @@ static spaa_status select_nothing(struct sp_sql *q, const struct sp_select_opts 
     if (st)
         return st;
     out->rows.n = 0;
-    out->base = out->total = 0;
-    out->base_samples = out->samples = SP_ABSENT;
+    out->whole = out->kept = 0;
+    out->whole_samples = out->samples = SP_ABSENT;
     return SPAA_OK;
 }
 

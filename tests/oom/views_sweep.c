@@ -98,7 +98,7 @@ static spaa_status ask_top(struct sp_selection *s, struct sp_diags *d, int64_t *
             sp_top_free(&u);
         }
         for (size_t i = 0; i < t.rows.n; i++)
-            *sum += t.rows.v[i].flat + 3 * t.rows.v[i].cum;
+            *sum += t.rows.v[i].self + 3 * t.rows.v[i].total;
         sp_top_free(&t);
     }
     return st ? st : sp_top_sum(s, "m.*", d, sum, sum);
@@ -149,7 +149,7 @@ static spaa_status ask_function(struct sp_selection *s, struct sp_diags *d, int6
     sp_function_lookup_free(&lookup);
     if (st)
         return st;
-    *sum = v.cum + 3 * v.flat + (int64_t)(v.callers.n + 5 * v.callees.n + 7 * v.lines.n + 11 * v.threads.n);
+    *sum = v.total + 3 * v.self + (int64_t)(v.callers.n + 5 * v.callees.n + 7 * v.lines.n + 11 * v.threads.n);
     sp_function_free(&v);
     return SPAA_OK;
 }
@@ -282,7 +282,7 @@ static spaa_status run(const struct sp_profile *p, const struct sp_select_opts *
     if (st)
         return st;
     st = ask(&s, d, sum);
-    *sum += s.total + s.base;
+    *sum += s.kept + s.whole;
     sp_selection_free(&s);
     return st;
 }

@@ -88,8 +88,8 @@ static void row(const struct sp_top *t, const char *name, int64_t flat, int64_t 
     for (size_t i = 0; i < t->rows.n; i++) {
         if (!sp_str_is(sp_str_at(&t->names, t->rows.v[i].name), name))
             continue;
-        assert_int_equal(t->rows.v[i].flat, flat);
-        assert_int_equal(t->rows.v[i].cum, cum);
+        assert_int_equal(t->rows.v[i].self, flat);
+        assert_int_equal(t->rows.v[i].total, cum);
         return;
     }
     fail_msg("no row %s", name);
@@ -103,7 +103,7 @@ static void test_the_scale_is_that_of_the_finest_weight(void **state)
     stack(f, "gm", "7", NULL, 1);
     assert_int_equal(pick(f, (struct sp_select_opts){0}), SPAA_OK);
     assert_int_equal(f->s.scale, 2);
-    assert_int_equal(f->s.total, 1264);
+    assert_int_equal(f->s.kept, 1264);
     assert_false(f->s.inexact);
 }
 
@@ -130,7 +130,7 @@ static void test_sums_stay_in_64_bits_and_say_so(void **state)
     assert_int_equal(sp_top_build(&f->s, SP_TOP_FUNCTION, false, &f->d, &t), SPAA_OK);
     row(&t, "f", 9000000000000000000, 9000000000000000000);
     row(&t, "g", -223372036854775807, -223372036854775807);
-    row(&t, "m", 0, f->s.total);
+    row(&t, "m", 0, f->s.kept);
     sp_top_free(&t);
 }
 
@@ -145,7 +145,7 @@ static void test_recursion_counts_once(void **state)
     row(&t, "f", 10, 10);
     row(&t, "g", 1, 11);
     row(&t, "m", 0, 11);
-    assert_true(t.rows.v[0].cum == 11 && t.rows.v[2].cum == 10);
+    assert_true(t.rows.v[0].total == 11 && t.rows.v[2].total == 10);
     sp_top_free(&t);
 }
 
@@ -160,7 +160,7 @@ static void test_filters_cut_stacks_as_they_say(void **state)
     assert_int_equal(n, 3);
     assert_int_equal(pick(f, (struct sp_select_opts){.root_at = "g"}), SPAA_OK);
     assert_int_equal(f->s.rows.n, 1);
-    assert_true(f->s.base == 11 && f->s.total == 10);
+    assert_true(f->s.whole == 11 && f->s.kept == 10);
     (void)sp_selected_frames(&f->s, 0, &n);
     assert_int_equal(n, 3);
     assert_int_equal(pick(f, (struct sp_select_opts){.hide = "[fgmhK]"}), SPAA_OK);
@@ -168,7 +168,7 @@ static void test_filters_cut_stacks_as_they_say(void **state)
     assert_non_null(sp_selected_frames(&f->s, 0, &n));
     assert_int_equal(n, 0);
     assert_int_equal(pick(f, (struct sp_select_opts){.thread = "2"}), SPAA_OK);
-    assert_int_equal(f->s.base, 1);
+    assert_int_equal(f->s.whole, 1);
     assert_int_equal(pick(f, (struct sp_select_opts){.thread = "3"}), SPAA_ERR_NOT_FOUND);
     assert_int_equal(pick(f, (struct sp_select_opts){.root_at = "x"}), SPAA_ERR_NOT_FOUND);
     assert_int_equal(pick(f, (struct sp_select_opts){.focus = "("}), SPAA_ERR_USAGE);
@@ -194,8 +194,8 @@ static void test_states_choose_a_view(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(pick(f, (struct sp_select_opts){.view = cases[i].view, .state = cases[i].state}),
                          SPAA_OK);
-        assert_int_equal(f->s.base, cases[i].base);
-        assert_int_equal(f->s.all, 1111);
+        assert_int_equal(f->s.whole, cases[i].base);
+        assert_int_equal(f->s.event_whole, 1111);
     }
 }
 

@@ -192,22 +192,22 @@ static void top_counts_recursion_once(void **state)
     struct spaa_profile *p = opened(folded);
     struct spaa_top_options o = {.size = sizeof o, .sort = "cum"};
     struct spaa_rows *rows = NULL;
-    struct spaa_total total = {.size = sizeof total};
+    struct spaa_whole whole = {.size = sizeof whole};
     struct spaa_row row = {.size = sizeof row};
     assert_int_equal(spaa_top(p, &o, &rows, NULL), SPAA_OK);
-    assert_int_equal(spaa_rows_total(rows, &total), SPAA_OK);
-    assert_int_equal(total.base, 100);
-    assert_int_equal(total.total, 100);
-    assert_int_equal(total.scale, 0);
-    assert_string_equal(total.filters, "");
+    assert_int_equal(spaa_rows_whole(rows, &whole), SPAA_OK);
+    assert_int_equal(whole.whole, 100);
+    assert_int_equal(whole.kept, 100);
+    assert_int_equal(whole.scale, 0);
+    assert_string_equal(whole.filters, "");
     assert_int_equal(spaa_rows_count(rows), 5);
     assert_int_equal(spaa_rows_get(rows, 0, &row), SPAA_OK);
     assert_string_equal(row.name, "main");
-    assert_int_equal(row.cum, 100);
-    assert_int_equal(row.flat, 0);
+    assert_int_equal(row.total, 100);
+    assert_int_equal(row.self, 0);
     for (size_t i = 0; spaa_rows_get(rows, i, &row) == SPAA_OK; i++)
         if (strcmp(row.name, "draw") == 0)
-            assert_true(row.flat == 60 && row.cum == 60);
+            assert_true(row.self == 60 && row.total == 60);
     assert_int_equal(spaa_rows_get(rows, 5, &row), SPAA_ERR_NOT_FOUND);
     spaa_rows_free(rows);
     spaa_profile_free(p);
@@ -241,7 +241,7 @@ static void top_joins_the_threads_of_a_pool(void **state)
         assert_int_equal(spaa_rows_count(rows), apart ? 3 : 1);
         assert_int_equal(spaa_rows_get(rows, 0, &row), SPAA_OK);
         assert_string_equal(row.name, apart ? "w3 (tid 4)" : "w* (3)");
-        assert_int_equal(row.flat, apart ? 4 : 7);
+        assert_int_equal(row.self, apart ? 4 : 7);
         spaa_rows_free(rows);
     }
     spaa_profile_free(p);
@@ -253,13 +253,13 @@ static void top_answers_filters_and_slips(void **state)
     struct spaa_profile *p = opened(folded);
     struct spaa_rows *rows = NULL;
     struct spaa_diagnostics *said = NULL;
-    struct spaa_total total = {.size = sizeof total};
+    struct spaa_whole whole = {.size = sizeof whole};
     struct spaa_top_options focus = {.size = sizeof focus, .focus = "^parse$"};
     assert_int_equal(spaa_top(p, &focus, &rows, &said), SPAA_OK);
-    assert_int_equal(spaa_rows_total(rows, &total), SPAA_OK);
-    assert_int_equal(total.total, 40);
-    assert_int_equal(total.base, 100);
-    assert_non_null(strstr(total.filters, "parse"));
+    assert_int_equal(spaa_rows_whole(rows, &whole), SPAA_OK);
+    assert_int_equal(whole.kept, 40);
+    assert_int_equal(whole.whole, 100);
+    assert_non_null(strstr(whole.filters, "parse"));
     spaa_rows_free(rows);
     rows = NULL;
 
@@ -404,7 +404,7 @@ static void what_leaves_have_is_told_and_kept(void **state)
         assert_int_equal(spaa_rows_count(rows), 2);
         assert_int_equal(spaa_rows_get(rows, 0, &row), SPAA_OK);
         assert_string_equal(row.name, "[callees not recorded]");
-        assert_int_equal(row.flat, 725);
+        assert_int_equal(row.self, 725);
         assert_int_equal(spaa_profile_write(p, a, NULL, NULL), SPAA_OK);
         assert_int_equal(content(a, text, sizeof text), strlen(in));
         assert_string_equal(text, in);

@@ -167,12 +167,12 @@ static void rows_get(void)
     USAGE(spaa_rows_get(NULL, 0, NULL));
 }
 
-static void rows_total(void)
+static void rows_whole(void)
 {
-    struct spaa_total t = {.size = sizeof t};
-    USAGE(spaa_rows_total(NULL, &t));
-    USAGE(spaa_rows_total(rows, NULL));
-    USAGE(spaa_rows_total(NULL, NULL));
+    struct spaa_whole t = {.size = sizeof t};
+    USAGE(spaa_rows_whole(NULL, &t));
+    USAGE(spaa_rows_whole(rows, NULL));
+    USAGE(spaa_rows_whole(NULL, NULL));
 }
 
 static void stack_frame(void)
@@ -236,7 +236,7 @@ static const struct {
     {"spaa_rows_count", rows_count},
     {"spaa_rows_free", rows_free},
     {"spaa_rows_get", rows_get},
-    {"spaa_rows_total", rows_total},
+    {"spaa_rows_whole", rows_whole},
     {"spaa_stack_frame", stack_frame},
     {"spaa_stack_weight", stack_weight},
     {"spaa_status_name", takes_no_pointer},
