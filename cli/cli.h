@@ -52,7 +52,6 @@ struct cli_command {
     const char *name, *args;
     unsigned groups;
     const char *title, *examples;
-    int (*run)(struct cli *c);
 };
 
 extern const struct cli_option cli_options[]; /* name NULL ends */
@@ -100,12 +99,14 @@ bool cli_choice(struct cli *c, const char *name, const char *value, const char *
                 int *out);
 /* When a command hands an option of a format to it: SP_CAN_READ, SP_CAN_WRITE, both or neither. */
 unsigned cli_own_when(const struct cli_command *command);
-/* One line on stderr, and in JSON form on stdout where that was asked for; returns EXIT_USAGE. */
+
+/* usage.c: one line on stderr, and in JSON form on stdout where that was asked for; returns EXIT_USAGE. */
 int cli_usage(struct cli *c, const char *hint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* "did you mean …" where some name is near; else "". */
+void cli_nearest(const char *asked, const char *const *names, char *out, size_t n);
 
 /* help.c */
 void cli_help(const struct cli_command *command, struct sp_output *out); /* NULL: the overview */
-void cli_nearest(const char *asked, const char *const *names, char *out, size_t n);
 
 /* open.c: the inputs as one profile into c->profile. An exit code; errors are in c->diags. */
 int cli_open(struct cli *c);
@@ -131,7 +132,7 @@ spaa_status cli_select(struct cli *c, struct sp_selection *out);
 int cli_check_own(struct cli *c, const struct spaa_format *out);
 unsigned cli_jobs(const struct cli *c);
 
-/* exit code of a failed status */
+/* finish.c: exit code of a failed status */
 int cli_exit_of(spaa_status st);
 /* Says the diagnostics on stderr; in JSON form of a failed command writes the error object to stdout. */
 int cli_finish(struct cli *c, int code);

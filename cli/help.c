@@ -1,25 +1,10 @@
 /* Help, from the tables of commands and options. */
 #include "cli.h"
 
-#include "base/nearest.h"
 #include "formats/open.h"
 #include "render/text.h"
 
 #include <stdio.h>
-
-void cli_nearest(const char *asked, const char *const *names, char *out, size_t n)
-{
-    struct sp_str strs[128];
-    size_t count = 0;
-    struct sp_buf words;
-    for (; names[count] && count < 128; count++)
-        strs[count] = (struct sp_str){names[count], (uint32_t)strlen(names[count])};
-    sp_buf_init(&words, 4096);
-    sp_nearest_words(&words, asked, strs, count);
-    const char *text = sp_buf_cstr(&words);
-    snprintf(out, n, "%s", strncmp(text, "did you mean", 12) == 0 ? text : "");
-    sp_buf_free(&words);
-}
 
 static void overview(struct sp_output *out)
 {

@@ -5,7 +5,6 @@
 #include "model/vocab.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 const struct cli_option cli_options[] = {
@@ -18,22 +17,11 @@ const struct cli_option cli_options[] = {
 
 const struct cli_command cli_commands[] = {
 #define SPAA_COMMAND(name, args, groups, title, examples)                                                    \
-    {#name, args, groups, title, examples, sp_cmd_##name},
+    {#name, args, groups, title, examples},
 #include "commands.def"
 #undef SPAA_COMMAND
     {0},
 };
-
-int cli_usage(struct cli *c, const char *hint, const char *fmt, ...)
-{
-    char message[1024];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(message, sizeof message, fmt, ap);
-    va_end(ap);
-    sp_emit_hint(&c->diags, SP_E037, SP_AT_NOTHING, hint ? hint : "", "%s", message);
-    return EXIT_USAGE;
-}
 
 static bool applies(const struct cli *c, const struct cli_option *o)
 {
