@@ -2,6 +2,7 @@
 #include "findings_text.h"
 
 #include "analysis/interval.h"
+#include "analysis/names.h"
 #include "analysis/top.h"
 #include "base/num.h"
 #include "render/text.h"

@@ -427,15 +427,6 @@ spaa_status sp_chains_before(struct sp_selection *s, const struct sp_select_opts
     return st;
 }
 
-void sp_chains_free(struct sp_chains *c)
-{
-    if (!c)
-        return;
-    free(c->rows);
-    sp_dso_weights_free(&c->dsos);
-    free(c);
-}
-
 bool sp_chains_tell(const struct sp_selection *s)
 {
     return s->chains && s->chains->tells;

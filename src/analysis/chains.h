@@ -16,32 +16,11 @@
 #ifndef SP_CHAINS_H
 #define SP_CHAINS_H
 
-#include "analysis/dso_weights.h"
+#include "analysis/broken_chains.h"
 #include "analysis/select.h"
 
 /* Member of the header's x_spaa: frames were filtered out of the stacks, so that their roots say nothing. */
 #define SP_FRAMES_FILTERED "\"frames_filtered\":true"
-
-enum sp_chain {
-    SP_CHAIN_WHOLE,
-    SP_CHAIN_NO_ENTRY, /* begins in a function that something calls */
-    SP_CHAIN_UNMAPPED, /* begins where nothing is mapped */
-    SP_CHAIN_CUT,      /* the recorder says that it is cut off */
-    SP_CHAIN_EDGE,     /* a frame cannot have called the next */
-    SP_CHAINS
-};
-
-struct sp_chains {
-    bool judged;   /* there are callchains, and what they are is known */
-    bool tells;    /* so much is broken that totals are bounds */
-    bool copies;   /* unwound from copies of stacks, of which some were too short or lacked tables */
-    bool filtered; /* judged before filters of frames: what those look for may be missing from other stacks */
-    int64_t of;    /* the weight that was judged */
-    int64_t broken, by[SP_CHAINS]; /* of it */
-    uint32_t limit;                /* most of it is of this many frames, and none is deeper; 0: it is not */
-    unsigned char *rows;           /* per row of the selection: enum sp_chain; NULL where none is judged */
-    struct sp_dso_weights dsos;    /* where chains break, heaviest first */
-};
 
 /* Totals are bounds from this share of the weight on, in percent. */
 enum { SP_CHAINS_PERCENT = 5 };
@@ -54,7 +33,6 @@ spaa_status sp_chains_of(struct sp_selection *s, struct sp_diags *d);
  * begin in the kernel are.
  */
 spaa_status sp_chains_before(struct sp_selection *s, const struct sp_select_opts *opts, struct sp_diags *d);
-void sp_chains_free(struct sp_chains *c); /* NULL is fine */
 /* Whether totals of this selection are bounds, not values; false where that was not asked. */
 bool sp_chains_tell(const struct sp_selection *s);
 /* Whether the outermost frame of a row is the kernel's: then callers in the kernel are missing too. */

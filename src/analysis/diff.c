@@ -58,33 +58,6 @@ static int64_t value(const struct sp_diff_run *r, uint32_t key, unsigned family)
     return r->values[family][key].weight;
 }
 
-void sp_diff_move_key(struct sp_diff_run *r, uint32_t from, uint32_t to)
-{
-    for (unsigned f = 0; f < SP_FAMILIES; f++) {
-        struct sp_diff_value *a = &r->values[f][from], *b = &r->values[f][to];
-        b->weight += a->weight;
-        b->samples += a->samples;
-        *a = (struct sp_diff_value){0};
-    }
-    for (unsigned f = 0; f < SP_FORMS; f++) {
-        r->forms[to].weight[f] += r->forms[from].weight[f];
-        r->forms[to].samples[f] += r->forms[from].samples[f];
-    }
-    r->forms[from] = (struct sp_diff_forms){0};
-    for (unsigned f = 0; f < SP_FAMILIES && r->has_other; f++) {
-        r->other[f][to] += r->other[f][from];
-        r->other[f][from] = 0;
-    }
-    for (unsigned i = 0; i < SP_FAMILIES * r->blocks; i++) {
-        double *x = r->block_values + (size_t)from * SP_FAMILIES * r->blocks + i;
-        r->block_values[(size_t)to * SP_FAMILIES * r->blocks + i] += *x;
-        *x = 0;
-    }
-    if (r->names[from].function)
-        r->names[to] = r->names[from];
-    r->names[from] = (struct sp_diff_name){0};
-}
-
 /*
  * A source that names no binaries (folded stacks, say) is matched by function names alone: to the heaviest
  * function of that name in the other runs.
@@ -279,14 +252,6 @@ static bool eligible(const struct sp_diff *d, const struct sp_diff_row *row, uns
 }
 
 /* ---- families ---- */
-
-struct sp_diff_row *sp_diff_row_at(struct sp_diff *d, size_t i)
-{
-    if (i < d->rows.n)
-        return &d->rows.v[i];
-    i -= d->rows.n;
-    return i < d->appeared.n ? &d->appeared.v[i] : &d->vanished.v[i - d->appeared.n];
-}
 
 /* The level at which one row of a family counts, when that many were found. */
 static double level(size_t family, size_t found)

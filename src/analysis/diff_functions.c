@@ -165,12 +165,6 @@ bool sp_diff_group_overloads(struct sp_diff *d, const struct sp_profile *p, cons
 
 /* ---- when all runs are in ---- */
 
-bool sp_diff_is_overloads(const struct sp_diff *d, uint32_t key)
-{
-    uint32_t build = d->keys.v[key].build;
-    return build && sp_str_is(sp_str_at(&d->strs, build), SP_DIFF_OVERLOADS);
-}
-
 struct matching {
     struct sp_diff *d;
     unsigned char *sides; /* per key: bits 1 << side that have it */

@@ -48,6 +48,17 @@ struct sp_diff_run {
     double *block_values; /* [key][family][block] */
 };
 
+/* ---- keys (diff_keys.c) ---- */
+
+#define SP_DIFF_OVERLOADS "(overloads)" /* stands for the build of keys that count overloads together */
+
+/* The key of normalised names, which is new or has been there; SP_NONE: out of memory. */
+uint32_t sp_diff_key_at(struct sp_diff *d, uint32_t function, uint32_t dso, uint32_t build, uint32_t all);
+uint32_t sp_diff_overloads_key(struct sp_diff *d, uint32_t function, uint32_t dso);
+bool sp_diff_is_overloads(const struct sp_diff *d, uint32_t key);
+/* A run's numbers under one key are added to those of another. */
+void sp_diff_move_key(struct sp_diff_run *r, uint32_t from, uint32_t to);
+
 /* ---- memory (diff_memory.c) ---- */
 
 /* Bytes or blocks beside the metric compared; frame_keys: the key of each frame. False: out of memory. */
@@ -69,16 +80,12 @@ void sp_diff_forms(struct sp_diff *d, struct sp_diff_row *row);
 
 /* ---- functions under several names (diff_functions.c) ---- */
 
-#define SP_DIFF_OVERLOADS "(overloads)" /* stands for the build of keys that count overloads together */
-
 /* Inlined functions of which only the last part of the name is known take the keys of those with the whole
  * name. */
 bool sp_diff_join_inlined(struct sp_diff *d, const struct sp_profile *p, uint32_t *frame_keys);
 /* frame_alls: the key for all overloads together, of frames of such; others stay as they are. */
 bool sp_diff_group_overloads(struct sp_diff *d, const struct sp_profile *p, const uint32_t *frame_keys,
                              uint32_t *frame_alls, bool *any);
-bool sp_diff_is_overloads(const struct sp_diff *d, uint32_t key);
-uint32_t sp_diff_overloads_key(struct sp_diff *d, uint32_t function, uint32_t dso);
 /* Once binaries are matched: functions of one side whose names tell more than those of the other. */
 bool sp_diff_match_functions(struct sp_diff *d);
 
@@ -90,8 +97,6 @@ struct sp_str sp_diff_mapped(const struct sp_diff *d, unsigned side, struct sp_s
 bool sp_diff_note_dsos(struct sp_diff *d, unsigned side, const struct sp_profile *p);
 /* Once all runs know all keys: finds renamed binaries, and makes their keys one. */
 spaa_status sp_diff_match_binaries(struct sp_diff *d);
-/* A run's numbers under one key are added to those of another. */
-void sp_diff_move_key(struct sp_diff_run *r, uint32_t from, uint32_t to);
 
 void sp_diff_run_free(struct sp_diff_run *r);
 /* A quantity of every run: of a row's family, or of the whole. */

@@ -49,25 +49,6 @@ struct taker {
     struct sp_buf text, full;
 };
 
-/* The key of normalised names, which is new or has been there. */
-static uint32_t key_at(struct sp_diff *d, uint32_t f, uint32_t o, uint32_t build, uint32_t all)
-{
-    uint64_t hash = sp_hash_mix(f, (uint64_t)build << 32 | o);
-    struct sp_probe at = sp_map_probe(&d->key_map, hash);
-    for (uint32_t i; (i = sp_map_next(&d->key_map, &at)) != SP_MAP_NONE;)
-        if (d->keys.v[i].function == f && d->keys.v[i].dso == o && d->keys.v[i].build == build)
-            return i;
-    struct sp_diff_key key = {f, o, build, all, false};
-    uint32_t number = (uint32_t)d->keys.n;
-    return sp_map_add(&d->key_map, hash, number) && sp_vec_push(&d->keys, key) ? number : SP_NONE;
-}
-
-uint32_t sp_diff_overloads_key(struct sp_diff *d, uint32_t function, uint32_t dso)
-{
-    uint32_t build = sp_intern_cstr(&d->strs, SP_DIFF_OVERLOADS);
-    return build == SP_STR_FAIL ? SP_NONE : key_at(d, function, dso, build, SP_NONE);
-}
-
 static uint32_t key_of(struct taker *t, struct sp_str function, struct sp_str dso, uint32_t build,
                        uint32_t all)
 {
@@ -78,7 +59,8 @@ static uint32_t key_of(struct taker *t, struct sp_str function, struct sp_str ds
     sp_buf_clear(&t->text);
     sp_normal_dso(&t->text, sp_diff_mapped(d, t->side, dso));
     uint32_t o = sp_intern(&d->strs, t->text.data ? t->text.data : "", t->text.len);
-    return f == SP_STR_FAIL || o == SP_STR_FAIL || t->text.failed ? SP_NONE : key_at(d, f, o, build, all);
+    return f == SP_STR_FAIL || o == SP_STR_FAIL || t->text.failed ? SP_NONE
+                                                                  : sp_diff_key_at(d, f, o, build, all);
 }
 
 /* The key of a function that has a name, by what a frame of it has besides; SP_NONE: out of memory. */

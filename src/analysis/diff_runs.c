@@ -252,5 +252,4 @@ void sp_diff_by_runs(const struct sp_diff_quantity *q, struct sp_diff_test *t)
     t->test = permute ? "permutation" : "quasi-likelihood";
     t->p = permute ? sp_permutation_p(&m->plan, m->y) : x.dispersion == 0 ? without_spread(m, &x, m->y) : x.p;
     t->least_p = permute || (x.dispersion == 0 && !m->exact) ? sp_permutation_least(&m->plan) : 0;
-    t->mde = sp_diff_detectable(t, SP_DIFF_ALPHA);
 }

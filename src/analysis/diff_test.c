@@ -140,9 +140,10 @@ void sp_diff_compare(const struct sp_diff_quantity *q, struct sp_diff_test *t)
         t->side[side] = (struct sp_estimate){value_of(q, side), NAN, NAN};
     t->delta = t->side[SP_NEW].mean - t->side[SP_BASE].mean;
     t->change = t->delta / t->side[SP_BASE].mean;
-    if (q->d->method >= SP_DIFF_REPEATS)
+    if (q->d->method >= SP_DIFF_REPEATS) {
         sp_diff_by_runs(q, t);
-    else if (q->d->method == SP_DIFF_EXACT)
+        t->mde = t->test ? sp_diff_detectable(t, SP_DIFF_ALPHA) : NAN;
+    } else if (q->d->method == SP_DIFF_EXACT)
         exactly(q, t);
     else if (q->d->method == SP_DIFF_TIME_BLOCKS && q->row)
         by_blocks(q, t);

@@ -46,3 +46,15 @@ uint32_t sp_metric_event(const struct sp_profile *p, const char *name)
             return e;
     return SP_NONE;
 }
+
+void sp_thread_name(struct sp_buf *b, const struct sp_profile *p, const struct sp_context *c)
+{
+    struct sp_str comm = sp_pstr(p, c->comm);
+    sp_buf_add(b, comm.n ? comm.p : "?", comm.n ? comm.n : 1);
+    sp_buf_puts(b, " (tid ");
+    if (c->tid == SP_ABSENT)
+        sp_buf_puts(b, "?");
+    else
+        sp_buf_i64(b, c->tid);
+    sp_buf_ch(b, ')');
+}

@@ -1,7 +1,11 @@
-/* What `--event` and `--metric` name: an event and a metric by the profile's names, or by pprof's. */
+/*
+ * What `--event` and `--metric` name: an event and a metric by the profile's names, or by pprof's. And what
+ * a thread is called.
+ */
 #ifndef SP_ANALYSIS_NAMES_H
 #define SP_ANALYSIS_NAMES_H
 
+#include "base/buf.h"
 #include "model/profile.h"
 
 /*
@@ -11,5 +15,7 @@
 uint32_t sp_event_metric(const struct sp_profile *p, uint32_t event, const char *name);
 /* The first event whose records have it, the default event before the others; SP_NONE: none. */
 uint32_t sp_metric_event(const struct sp_profile *p, const char *name);
+/* "comm (tid N)", with "?" for what is not known. */
+void sp_thread_name(struct sp_buf *b, const struct sp_profile *p, const struct sp_context *c);
 
 #endif

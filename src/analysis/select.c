@@ -1,6 +1,6 @@
 #include "analysis/select.h"
 
-#include "analysis/chains.h"
+#include "analysis/broken_chains.h"
 #include "analysis/function_lookup.h"
 #include "analysis/names.h"
 #include "analysis/select_private.h"
@@ -88,24 +88,6 @@ static void find_scale(struct sp_selection *s, const struct sp_sample_times *tim
             sum += fabs(sp_weight_double(p, i, s->metric));
     while (s->scale && sum * pow(10, (double)s->scale) > 9e18)
         s->scale--;
-}
-
-int64_t sp_scale_weight(struct sp_selection *s, int64_t v, struct sp_str text)
-{
-    int64_t m = v;
-    unsigned scale = 0;
-    if (v == SP_DECIMAL && (!sp_parse_scaled(text.p, text.n, &m, &scale) || scale > s->scale)) {
-        double x = sp_text_double(text.p, text.n) * pow(10, (double)s->scale);
-        s->inexact = true;
-        return x >= 9.2e18 ? INT64_MAX : x <= -9.2e18 ? -INT64_MAX : llround(x);
-    }
-    for (; scale < s->scale; scale++) {
-        if (__builtin_mul_overflow(m, 10, &m)) {
-            s->inexact = true;
-            return v > 0 ? INT64_MAX : -INT64_MAX;
-        }
-    }
-    return m;
 }
 
 /*

@@ -36,7 +36,5 @@ void sp_note_filters(struct sp_selection *s, const struct sp_select_opts *o);
 void sp_warn_idle_filters(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d);
 /* The filters left nothing: says what there is instead, and returns SPAA_ERR_NOT_FOUND. */
 spaa_status sp_nothing_left(const struct sp_selection *s, const struct sp_select_opts *o, struct sp_diags *d);
-/* The weight of a record or sample at the selection's scale. */
-int64_t sp_scale_weight(struct sp_selection *s, int64_t v, struct sp_str text);
 
 #endif

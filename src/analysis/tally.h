@@ -19,5 +19,7 @@ spaa_status sp_tally_range(struct sp_selection *s, const struct sp_sample_times 
 void sp_tally_free(struct sp_tally *t);
 /* to += v, ending at the ends of int64; SP_ABSENT on either side counts for nothing. */
 void sp_tally_add(int64_t *to, int64_t v);
+/* The weight of a record or sample at the selection's scale. */
+int64_t sp_scale_weight(struct sp_selection *s, int64_t v, struct sp_str text);
 
 #endif

@@ -1,4 +1,5 @@
 #include "analysis/top.h"
+#include "analysis/names.h"
 
 #include "analysis/chains.h"
 #include "analysis/match.h"
@@ -236,14 +237,6 @@ static unsigned state_tags(const struct builder *b, const struct sp_context *c)
            : sp_str_is(state, "WAITING") || sp_str_is(state, "TIMED_WAITING") || sp_str_is(state, "BLOCKED")
                ? SP_TAG_WAIT
                : 0;
-}
-
-void sp_thread_name(struct sp_buf *b, const struct sp_profile *p, const struct sp_context *c)
-{
-    name(b, p, c->comm);
-    sp_buf_puts(b, " (tid ");
-    number(b, c->tid);
-    sp_buf_ch(b, ')');
 }
 
 void sp_thread_row(struct sp_buf *b, const struct sp_selection *s, uint32_t context)

@@ -1,8 +1,8 @@
 #include "analysis/who.h"
 
 #include "analysis/match.h"
+#include "analysis/names.h"
 #include "analysis/pool.h"
-#include "analysis/top.h"
 #include "base/num.h"
 
 #include <fnmatch.h>

@@ -59,13 +59,6 @@ spaa_status sp_api_usage(struct sp_diags *d, const char *fmt, ...)
     return SPAA_ERR_USAGE;
 }
 
-spaa_status sp_api_missing(const char *what, struct spaa_diagnostics **to)
-{
-    struct sp_diags d;
-    sp_diags_init(&d);
-    return sp_api_deliver(&d, to, sp_api_usage(&d, "%s", what));
-}
-
 /* The size that stands first in every structure of the interface. */
 static size_t size_of(const void *structure)
 {

@@ -24,6 +24,13 @@ spaa_status sp_api_deliver(struct sp_diags *d, struct spaa_diagnostics **to, spa
     return st;
 }
 
+spaa_status sp_api_missing(const char *what, struct spaa_diagnostics **to)
+{
+    struct sp_diags d;
+    sp_diags_init(&d);
+    return sp_api_deliver(&d, to, sp_api_usage(&d, "%s", what));
+}
+
 size_t spaa_diagnostics_count(const struct spaa_diagnostics *diagnostics)
 {
     return diagnostics ? diagnostics->d.list.n : 0;

@@ -15,15 +15,6 @@
 
 #include <math.h>
 
-void sp_flame_flush(struct sp_flame *f)
-{
-    if (f->b.failed)
-        return;
-    if (f->b.len)
-        sp_write(f->out, f->b.data, f->b.len);
-    sp_buf_clear(&f->b);
-}
-
 static void complete_opts(struct sp_flame *f, const struct sp_flamegraph_opts *opts)
 {
     struct sp_flamegraph_opts *o = &f->opts;
@@ -61,28 +52,6 @@ static enum sp_flame_sort sort_of(const struct sp_tree *t, const struct sp_tree_
     if (n->inlined)
         return kernel ? SP_FLAME_KERNEL_INLINED : SP_FLAME_USER_INLINED;
     return kernel ? SP_FLAME_KERNEL : n->kind == SP_USER ? SP_FLAME_USER : SP_FLAME_UNSTATED;
-}
-
-const char *sp_flame_sort_words(enum sp_flame_sort s)
-{
-    static const char *const words[SP_FLAME_SORTS] = {
-        "everything",
-        "thread",
-        "user",
-        "inlined",
-        "kernel",
-        "kernel, inlined",
-        "kind not stated",
-        "unresolved",
-        "kernel, unresolved",
-        "share grew",
-        "share shrank",
-        "share about the same",
-        "new",
-        "vanished",
-        "inferred",
-    };
-    return words[s];
 }
 
 /* Where the next child of the frame last seen at each depth begins, and where that frame ends. */
@@ -191,47 +160,6 @@ static bool number_labels(struct sp_flame *f)
     }
     free(label_of);
     return ok;
-}
-
-static void note_narrow(struct sp_flame *f, struct sp_buf *out)
-{
-    char least[64];
-    bool one = f->narrow == 1;
-    sp_scaled_text(f->min_thousandths, 3, least);
-    sp_text_grouped(out, (int64_t)f->narrow, 0);
-    sp_buf_printf(out, " frame%s narrower than %s px (", one ? "" : "s", least);
-    sp_text_percent(out, f->narrow_weight, f->total);
-    sp_buf_printf(
-        out,
-        "%% of the weight) %s not drawn, and zooming does not show %s; --root-at or --focus draws a "
-        "part larger",
-        one ? "is" : "are", one ? "it" : "them");
-}
-
-bool sp_flame_note(struct sp_flame *f, unsigned i, struct sp_buf *out)
-{
-    if (i == 0 && f->total <= 0) {
-        sp_buf_puts(out, "There is nothing to draw: the weights add up to ");
-        sp_text_grouped(out, f->total, f->opts.scale);
-    } else if (i == 0 && f->narrow) {
-        note_narrow(f, out);
-    } else if (i == 1 && f->deep) {
-        sp_text_grouped(out, (int64_t)f->deep, 0);
-        sp_buf_printf(out, " frames more than %d levels deep (", SP_FLAME_LEVELS);
-        sp_text_percent(out, f->deep_weight, f->total);
-        sp_buf_puts(out, "% of the weight) are not drawn");
-    } else if (i == 2 && f->weightless && f->total > 0) {
-        sp_text_grouped(out, (int64_t)f->weightless, 0);
-        sp_buf_puts(out, " frames have no positive weight and are not drawn");
-    } else if (i == 3 && f->tree->pruned) {
-        sp_text_grouped(out, f->tree->pruned, 0);
-        sp_buf_puts(out, " frames (");
-        sp_text_percent(out, f->tree->pruned_total, f->total);
-        sp_buf_puts(out, "% of the weight) were left out of the call tree");
-    } else {
-        return false;
-    }
-    return true;
 }
 
 spaa_status sp_flamegraph_svg(const struct sp_tree *t, const struct sp_flamegraph_opts *opts,

@@ -1,0 +1,12 @@
+#include "analysis/broken_chains.h"
+
+#include <stdlib.h>
+
+void sp_chains_free(struct sp_chains *c)
+{
+    if (!c)
+        return;
+    free(c->rows);
+    sp_dso_weights_free(&c->dsos);
+    free(c);
+}
