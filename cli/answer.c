@@ -39,7 +39,7 @@ void answer_diag(struct sp_jw *w, const struct sp_diag *g)
     sp_jw_close(w, '}');
 }
 
-static void str(struct sp_jw *w, const char *key, const struct sp_profile *p, uint32_t s)
+static void answer_str(struct sp_jw *w, const char *key, const struct sp_profile *p, uint32_t s)
 {
     struct sp_str t = sp_pstr(p, s);
     if (s == SP_STR_NONE)
@@ -48,7 +48,7 @@ static void str(struct sp_jw *w, const char *key, const struct sp_profile *p, ui
         sp_jw_str(w, key, t.p, t.n);
 }
 
-static void samples(struct sp_jw *w, const char *key, int64_t v)
+static void answer_samples(struct sp_jw *w, const char *key, int64_t v)
 {
     if (v == SP_ABSENT)
         sp_jw_null(w, key);
@@ -63,14 +63,14 @@ void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struc
     sp_jw_open(w, NULL, '{');
     sp_jw_cstr(w, "schema", schema);
     sp_jw_open(w, "profile", '{');
-    str(w, "source_tool", p, p->header.source_tool);
-    str(w, "event", p, p->events.v[s->event].name);
-    str(w, "metric", p, p->metrics.v[s->metric].name);
+    answer_str(w, "source_tool", p, p->header.source_tool);
+    answer_str(w, "event", p, p->events.v[s->event].name);
+    answer_str(w, "metric", p, p->metrics.v[s->metric].name);
     if (s->unit.n)
         sp_jw_str(w, "unit", s->unit.p, s->unit.n);
     else
         sp_jw_null(w, "unit");
-    samples(w, "samples", s->whole_samples);
+    answer_samples(w, "samples", s->whole_samples);
     sp_jw_cstr(w, "view", s->view);
     sp_jw_str(w, "filters", s->filters.data ? s->filters.data : "", s->filters.len);
     if (s->cannot_add)
@@ -86,7 +86,7 @@ void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struc
         sp_jw_scaled(w, "kept", s->kept, s->scale);
     }
     sp_jw_percent(w, "kept_percent", s->kept, s->cannot_add ? 0 : s->event_whole); /* of event_total */
-    samples(w, "kept_samples", s->samples);
+    answer_samples(w, "kept_samples", s->samples);
 }
 
 bool answer_has_losses(const struct sp_quality *q)
@@ -480,7 +480,7 @@ void answer_at_most(struct answer *a, int64_t v)
 
 void answer_count(struct answer *a, const char *key, int64_t v)
 {
-    samples(&a->w, key, v);
+    answer_samples(&a->w, key, v);
 }
 
 void answer_function(struct answer *a, uint32_t function)
@@ -587,7 +587,8 @@ const char *answer_more(const struct cli *c)
 }
 
 /* The bytes of the answer with so many rows; an exit code that is not EXIT_FINE ends everything. */
-static int measure(struct cli *c, size_t rows, int (*draw)(void *, size_t), void *arg, struct sp_output **out)
+static int answer_measure(struct cli *c, size_t rows, int (*draw)(void *, size_t), void *arg,
+                          struct sp_output **out)
 {
     spaa_status st = sp_output_memory(&c->diags, out);
     if (st)
@@ -605,7 +606,7 @@ static int try_rows(struct cli *c, size_t rows, size_t bytes, int (*draw)(void *
 {
     struct sp_output *out = NULL;
     size_t n = 0;
-    int rc = measure(c, rows, draw, arg, &out);
+    int rc = answer_measure(c, rows, draw, arg, &out);
     *fits = !rc && (sp_output_data(out, &n), n <= bytes);
     if (*fits || (!rc && !*best && !rows)) {
         if (!*fits)

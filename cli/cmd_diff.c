@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* The files of a side: those before `--`, or the first of two. */
-static int sides(struct cli *c)
+static int cmd_diff_sides(struct cli *c)
 {
     if (!c->has_split) {
         bool filtered = c->v.base_where || c->v.new_where, alone = filtered && c->files.n == 1;
@@ -31,28 +31,28 @@ static int sides(struct cli *c)
     return EXIT_FINE;
 }
 
-static bool keep(struct diff_answer *a, struct sp_str *to, struct sp_str s)
+static bool cmd_diff_keep(struct diff_answer *a, struct sp_str *to, struct sp_str s)
 {
     uint32_t n = sp_intern(&a->d.strs, s.p ? s.p : "", s.n);
     *to = n == SP_STR_FAIL ? (struct sp_str){"", 0} : sp_str_at(&a->d.strs, n);
     return n != SP_STR_FAIL;
 }
 
-static bool same(struct sp_str a, struct sp_str b)
+static bool cmd_diff_same(struct sp_str a, struct sp_str b)
 {
     return sp_str_cmp(a, b) == 0;
 }
 
-static void differs(struct diff_answer *a, const char *file, const char *what, struct sp_str base,
-                    struct sp_str other)
+static void cmd_diff_differs(struct diff_answer *a, const char *file, const char *what, struct sp_str base,
+                             struct sp_str other)
 {
-    if (!same(base, other))
+    if (!cmd_diff_same(base, other))
         sp_emit(&a->c->diags, SP_W640, SP_AT_NOTHING, "%s: %s \"%.*s\", where the first profile has \"%.*s\"",
                 file, what, (int)other.n, other.p, (int)base.n, base.p);
 }
 
 /* A filter that one side has, and the other has not or has another of. */
-static bool of_one_side(const struct diff_answer *a, const char *name)
+static bool cmd_diff_of_one_side(const struct diff_answer *a, const char *name)
 {
     return cli_where_has(&a->where[SP_BASE], name) || cli_where_has(&a->where[SP_NEW], name);
 }
@@ -68,20 +68,21 @@ static spaa_status check_words(struct diff_answer *a, size_t i, const struct sp_
                                 {s->filters.data, (uint32_t)s->filters.len},
                                 s->view};
     if (i) {
-        if (!of_one_side(a, "event"))
-            differs(a, file, "event", k->side[SP_BASE].event, w.event);
-        if (!of_one_side(a, "metric"))
-            differs(a, file, "metric", k->side[SP_BASE].metric, w.metric);
-        differs(a, file, "unit", k->unit, s->unit);
-    } else if (!keep(a, &k->tool, sp_pstr(p, p->header.source_tool)) || !keep(a, &k->unit, s->unit)) {
+        if (!cmd_diff_of_one_side(a, "event"))
+            cmd_diff_differs(a, file, "event", k->side[SP_BASE].event, w.event);
+        if (!cmd_diff_of_one_side(a, "metric"))
+            cmd_diff_differs(a, file, "metric", k->side[SP_BASE].metric, w.metric);
+        cmd_diff_differs(a, file, "unit", k->unit, s->unit);
+    } else if (!cmd_diff_keep(a, &k->tool, sp_pstr(p, p->header.source_tool)) ||
+               !cmd_diff_keep(a, &k->unit, s->unit)) {
         return sp_nomem(&a->c->diags);
     }
     if (i && i != a->c->split)
         return SPAA_OK;
     struct diff_side_words *side = &k->side[i ? SP_NEW : SP_BASE];
     side->view = w.view;
-    return keep(a, &side->event, w.event) && keep(a, &side->metric, w.metric) &&
-                   keep(a, &side->filters, w.filters)
+    return cmd_diff_keep(a, &side->event, w.event) && cmd_diff_keep(a, &side->metric, w.metric) &&
+                   cmd_diff_keep(a, &side->filters, w.filters)
                ? SPAA_OK
                : sp_nomem(&a->c->diags);
 }
@@ -92,9 +93,9 @@ static spaa_status select_run(struct diff_answer *a, struct sp_selection *out)
     struct cli *c = a->c;
     const char *asked = c->v.event, *view = c->v.view;
     struct sp_str event = a->words.side[SP_BASE].event;
-    if (!view && !c->v.state && !of_one_side(a, "view") && !of_one_side(a, "state"))
+    if (!view && !c->v.state && !cmd_diff_of_one_side(a, "view") && !cmd_diff_of_one_side(a, "state"))
         c->v.view = a->words.side[SP_BASE].view;
-    if (!asked && event.n && !of_one_side(a, "event") &&
+    if (!asked && event.n && !cmd_diff_of_one_side(a, "event") &&
         sp_event_find(c->profile, event.p, event.n) != SP_NONE)
         c->v.event = event.p;
     spaa_status st = cli_select(c, out);
@@ -184,7 +185,7 @@ static spaa_status take_run(struct diff_answer *a, size_t i)
     return st;
 }
 
-static int compare(struct diff_answer *a, const struct sp_diff_opts *how, double min_share)
+static int cmd_diff_compare(struct diff_answer *a, const struct sp_diff_opts *how, double min_share)
 {
     struct cli *c = a->c;
     spaa_status st = SPAA_OK;
@@ -213,7 +214,7 @@ static int compare(struct diff_answer *a, const struct sp_diff_opts *how, double
                                                    : EXIT_FINE;
 }
 
-static bool share(struct cli *c, double *out)
+static bool cmd_diff_share(struct cli *c, double *out)
 {
     const char *s = c->v.min_share;
     *out = 5;
@@ -228,7 +229,7 @@ static bool share(struct cli *c, double *out)
 }
 
 /* N, or N,M: more than nothing. */
-static bool work(struct cli *c, double *out)
+static bool cmd_diff_work(struct cli *c, double *out)
 {
     const char *s = c->v.work;
     if (!s)
@@ -255,7 +256,7 @@ int sp_cmd_diff(struct cli *c)
     double min_share;
     if (!cli_choice(c, "sort", c->v.sort, sorts, 0, &sort) ||
         !cli_choice(c, "method", c->v.method, methods, 0, &method) || !answer_limit(c, 22, &a.limit) ||
-        !share(c, &min_share) || !work(c, how.work) || sides(c))
+        !cmd_diff_share(c, &min_share) || !cmd_diff_work(c, how.work) || cmd_diff_sides(c))
         return EXIT_USAGE;
     how.method = made[method];
     how.sort_total = sort == 1;
@@ -272,7 +273,7 @@ int sp_cmd_diff(struct cli *c)
     for (size_t i = 0; !rc && i < c->maps.n; i++)
         rc = cli_exit_of(sp_diff_map(&a.d, c->maps.v[i]));
     if (!rc)
-        rc = compare(&a, &how, min_share / 100);
+        rc = cmd_diff_compare(&a, &how, min_share / 100);
     cli_where_free(&a.where[SP_BASE]);
     cli_where_free(&a.where[SP_NEW]);
     sp_diff_free(&a.d);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* "header,progid" to the bits of the format's sections; false: said. */
-static bool choose(struct cli *c, const struct spaa_format *f, const char *list, unsigned *out)
+static bool cmd_dump_choose(struct cli *c, const struct spaa_format *f, const char *list, unsigned *out)
 {
     const char *names[33];
     size_t n = 0;
@@ -70,7 +70,7 @@ int sp_cmd_dump(struct cli *c)
     if (!st) {
         c->input = f;
         sp_diags_source(&c->diags, name, f->name);
-        st = choose(c, f, c->v.section, &sections) ? dump_to(c, in, f, sections) : SPAA_ERR_USAGE;
+        st = cmd_dump_choose(c, f, c->v.section, &sections) ? dump_to(c, in, f, sections) : SPAA_ERR_USAGE;
     }
     sp_input_close(in);
     sp_diags_source(&c->diags, NULL, NULL);

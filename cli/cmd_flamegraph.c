@@ -121,8 +121,9 @@ static spaa_status base_tree(struct cli *c, const struct sp_selection *fresh, co
 }
 
 /* The two trees as one, in place of the first. */
-static spaa_status compare(struct cli *c, const struct sp_selection *s, const struct sp_tree_opts *how,
-                           const struct base_side *side, const struct sp_tree *t, struct sp_diff_tree *out)
+static spaa_status cmd_flamegraph_compare(struct cli *c, const struct sp_selection *s,
+                                          const struct sp_tree_opts *how, const struct base_side *side,
+                                          const struct sp_tree *t, struct sp_diff_tree *out)
 {
     struct sp_profile *profile = NULL;
     struct sp_selection base;
@@ -162,8 +163,8 @@ static spaa_status write_svg(struct cli *c, const struct sp_selection *s, const 
     return st;
 }
 
-static spaa_status draw(struct cli *c, struct sp_selection *s, const struct base_side *base, const char *path,
-                        double width, double min_width, uint32_t *frames)
+static spaa_status cmd_flamegraph_draw(struct cli *c, struct sp_selection *s, const struct base_side *base,
+                                       const char *path, double width, double min_width, uint32_t *frames)
 {
     struct sp_tree t;
     struct sp_diff_tree both;
@@ -183,7 +184,7 @@ static spaa_status draw(struct cli *c, struct sp_selection *s, const struct base
     *frames = (uint32_t)t.nodes.n - 1;
     if (!c->v.diff) {
         st = write_svg(c, s, &t, &opts, path);
-    } else if (!(st = compare(c, s, &how, base, &t, &both))) {
+    } else if (!(st = cmd_flamegraph_compare(c, s, &how, base, &t, &both))) {
         *frames = (uint32_t)both.tree.nodes.n - 1;
         opts.diff = &both;
         st = write_svg(c, s, &both.tree, &opts, path);
@@ -216,7 +217,7 @@ static int flamegraph(struct cli *c, const struct base_side *base, double width,
         sp_buf_puts(&name, c->v.output);
     else
         default_name(c, &name);
-    st = draw(c, &s, base, sp_buf_cstr(&name), width, min_width, &frames);
+    st = cmd_flamegraph_draw(c, &s, base, sp_buf_cstr(&name), width, min_width, &frames);
     if (!st && !c->v.quiet && strcmp(sp_buf_cstr(&name), "-") != 0) {
         struct sp_buf shown;
         sp_buf_init(&shown, 0);
@@ -230,7 +231,7 @@ static int flamegraph(struct cli *c, const struct base_side *base, double width,
 }
 
 /* Filters of one side alone are of a comparison: of two files, or within one. */
-static int sides(struct cli *c, struct cli_where where[2])
+static int cmd_flamegraph_sides(struct cli *c, struct cli_where where[2])
 {
     for (unsigned side = 0; side < 2; side++) {
         int rc = cli_where_parse(c, side, &where[side]);
@@ -246,7 +247,7 @@ static int sides(struct cli *c, struct cli_where where[2])
     return EXIT_FINE;
 }
 
-static bool of_one_side(const struct cli_where where[2], const char *name)
+static bool cmd_flamegraph_of_one_side(const struct cli_where where[2], const char *name)
 {
     return cli_where_has(&where[0], name) || cli_where_has(&where[1], name);
 }
@@ -258,10 +259,11 @@ int sp_cmd_flamegraph(struct cli *c)
     if (!pixels(c, "width", c->v.width, 300, 20000, 0, &width) ||
         !pixels(c, "min-width", c->v.min_width, 0.001, 100, 0, &min_width))
         return EXIT_USAGE;
-    int rc = sides(c, where);
+    int rc = cmd_flamegraph_sides(c, where);
     if (!rc) {
-        struct base_side base = {cli_where_values(&where[0], &c->v), !of_one_side(where, "event"),
-                                 !of_one_side(where, "view") && !of_one_side(where, "state")};
+        struct base_side base = {
+            cli_where_values(&where[0], &c->v), !cmd_flamegraph_of_one_side(where, "event"),
+            !cmd_flamegraph_of_one_side(where, "view") && !cmd_flamegraph_of_one_side(where, "state")};
         c->v = cli_where_values(&where[1], &c->v);
         rc = flamegraph(c, &base, width, min_width);
     }

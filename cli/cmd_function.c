@@ -33,7 +33,7 @@ static size_t rows_of(const struct function *x, int section)
     return n[section];
 }
 
-static struct row row_of(const struct function *x, int section, size_t i)
+static struct row cmd_function_row_of(const struct function *x, int section, size_t i)
 {
     const struct sp_profile *p = x->a.s->profile;
     if (section == CALLERS || section == CALLEES) {
@@ -53,7 +53,7 @@ static struct row row_of(const struct function *x, int section, size_t i)
 }
 
 /* One match needs no list, and lines that are not known none either. */
-static bool shown(const struct function *x, int section)
+static bool cmd_function_shown(const struct function *x, int section)
 {
     if (section == MATCHES)
         return x->v.matches.n > 1;
@@ -67,7 +67,7 @@ static unsigned tags_of(const struct function *x)
 
 /* ---- JSON ---- */
 
-static void json_row(struct function *x, int section, const struct row *r)
+static void cmd_function_json_row(struct function *x, int section, const struct row *r)
 {
     struct answer *a = &x->a;
     sp_jw_open(&a->w, NULL, '{');
@@ -94,7 +94,7 @@ static void json_row(struct function *x, int section, const struct row *r)
     sp_jw_close(&a->w, '}');
 }
 
-static int draw_json(struct function *x, size_t limit)
+static int cmd_function_draw_json(struct function *x, size_t limit)
 {
     struct answer *a = &x->a;
     int rc = answer_begin(a, "spaa.function/1");
@@ -126,8 +126,8 @@ static int draw_json(struct function *x, size_t limit)
     for (int k = 0; k < SECTIONS; k++) {
         sp_jw_open(&a->w, section_names[k], '[');
         for (size_t i = 0; i < rows_of(x, k) && i < limit; i++) {
-            struct row r = row_of(x, k, i);
-            json_row(x, k, &r);
+            struct row r = cmd_function_row_of(x, k, i);
+            cmd_function_json_row(x, k, &r);
         }
         sp_jw_close(&a->w, ']');
     }
@@ -147,7 +147,7 @@ static int draw_json(struct function *x, size_t limit)
 
 /* ---- text ---- */
 
-static void at_most(struct function *x)
+static void cmd_function_at_most(struct function *x)
 {
     struct sp_buf *b = &x->a.b;
     sp_buf_puts(b, " at least");
@@ -160,7 +160,7 @@ static void at_most(struct function *x)
     sp_buf_puts(b, "%) at most");
 }
 
-static void title(struct function *x)
+static void cmd_function_title(struct function *x)
 {
     struct sp_buf *b = &x->a.b;
     struct sp_output *out = x->a.c->out;
@@ -195,7 +195,7 @@ static void title(struct function *x)
         percent_text(b, s, v[i]);
         sp_buf_puts(b, "%)");
         if (i == 1 && sp_chains_tell(s))
-            at_most(x);
+            cmd_function_at_most(x);
     }
     if (x->v.deepest > 1)
         sp_buf_printf(b, ", up to %u times in one stack", x->v.deepest);
@@ -213,7 +213,7 @@ static void title(struct function *x)
     sp_buf_clear(b);
 }
 
-static void table_row(struct function *x, struct sp_table *t, int section, const struct row *r)
+static void cmd_function_table_row(struct function *x, struct sp_table *t, int section, const struct row *r)
 {
     const struct sp_profile *p = x->a.s->profile;
     if (x->a.c->format == FORMAT_CSV)
@@ -234,7 +234,7 @@ static void table_row(struct function *x, struct sp_table *t, int section, const
     cell_str(t, dso_name(p, r->function == SP_NONE ? SP_NONE : p->functions.v[r->function].dso));
 }
 
-static int draw_text(struct function *x, size_t limit)
+static int cmd_function_draw_text(struct function *x, size_t limit)
 {
     static const struct sp_table_column columns[] = {
         {"section", false, false}, {"weight", true, false},  {"%", true, false},    {"self", true, false},
@@ -247,20 +247,20 @@ static int draw_text(struct function *x, size_t limit)
         sp_table_init(&all, columns, 8);
     } else {
         answer_heading(c, x->a.s);
-        title(x);
+        cmd_function_title(x);
     }
     for (int k = 0; !rc && k < SECTIONS; k++) {
         struct sp_table one;
         size_t n = rows_of(x, k), most = n < limit ? n : limit;
-        if (!n || (!csv && !shown(x, k)))
+        if (!n || (!csv && !cmd_function_shown(x, k)))
             continue;
         if (!csv) {
             sp_table_init(&one, columns + 1, 7);
             sp_printf(c->out, "\n%s\n%s", section_names[k], c->format == FORMAT_MARKDOWN ? "\n" : "");
         }
         for (size_t i = 0; i < most; i++) {
-            struct row r = row_of(x, k, i);
-            table_row(x, csv ? &all : &one, k, &r);
+            struct row r = cmd_function_row_of(x, k, i);
+            cmd_function_table_row(x, csv ? &all : &one, k, &r);
         }
         if (csv)
             continue;
@@ -277,13 +277,13 @@ static int draw_text(struct function *x, size_t limit)
     return rc;
 }
 
-static int draw(void *arg, size_t rows)
+static int cmd_function_draw(void *arg, size_t rows)
 {
     struct function *x = arg;
-    return x->a.c->format == FORMAT_JSON ? draw_json(x, rows) : draw_text(x, rows);
+    return x->a.c->format == FORMAT_JSON ? cmd_function_draw_json(x, rows) : cmd_function_draw_text(x, rows);
 }
 
-static int answer(struct function *x, size_t limit)
+static int cmd_function_answer(struct function *x, size_t limit)
 {
     struct cli *c = x->a.c;
     size_t most = 0;
@@ -296,7 +296,7 @@ static int answer(struct function *x, size_t limit)
     for (int k = 0; k < SECTIONS; k++)
         most = rows_of(x, k) > most ? rows_of(x, k) : most;
     int rc = cli_stdout(c);
-    return rc ? rc : answer_fit(c, limit < most ? limit : most, draw, x);
+    return rc ? rc : answer_fit(c, limit < most ? limit : most, cmd_function_draw, x);
 }
 
 int sp_cmd_function(struct cli *c)
@@ -322,7 +322,7 @@ int sp_cmd_function(struct cli *c)
         return cli_exit_of(st);
     }
     answer_init(&x.a, c, &s);
-    rc = answer(&x, limit);
+    rc = cmd_function_answer(&x, limit);
     sp_function_free(&x.v);
     answer_free(&x.a);
     sp_selection_free(&s);

@@ -57,7 +57,7 @@ static uint64_t processes(const struct sp_profile *p)
     return n;
 }
 
-static void str(struct sp_jw *w, const char *key, const struct sp_profile *p, uint32_t s)
+static void cmd_info_str(struct sp_jw *w, const char *key, const struct sp_profile *p, uint32_t s)
 {
     struct sp_str t = sp_pstr(p, s);
     if (s == SP_STR_NONE)
@@ -80,10 +80,10 @@ static void json_event(struct sp_jw *w, const struct sp_profile *p, uint32_t i, 
 {
     const struct sp_event *e = &p->events.v[i];
     sp_jw_open(w, NULL, '{');
-    str(w, "name", p, e->name);
+    cmd_info_str(w, "name", p, e->name);
     sp_jw_cstr(w, "kind", sp_event_kind_names[e->kind]);
     sp_jw_cstr(w, "mode", sp_mode_names[e->mode]);
-    str(w, "primary_metric", p, p->metrics.v[e->primary].name);
+    cmd_info_str(w, "primary_metric", p, p->metrics.v[e->primary].name);
     if (f->unit.n)
         sp_jw_str(w, "unit", f->unit.p, f->unit.n);
     else
@@ -113,22 +113,22 @@ static void json_header(struct sp_jw *w, const struct sp_profile *p)
         sp_jw_open(w, "time_range", '{');
         raw(w, "start", p, h->time_start);
         raw(w, "end", p, h->time_end);
-        str(w, "unit", p, h->time_unit);
+        cmd_info_str(w, "unit", p, h->time_unit);
         sp_jw_close(w, '}');
     } else {
         sp_jw_null(w, "time_range");
     }
     raw(w, "duration", p, h->duration);
-    str(w, "clock", p, h->clock);
+    cmd_info_str(w, "clock", p, h->clock);
     sp_jw_open(w, "source", '{');
-    str(w, "tool", p, h->tool);
-    str(w, "command", p, h->command);
-    str(w, "tool_version", p, h->tool_version);
+    cmd_info_str(w, "tool", p, h->tool);
+    cmd_info_str(w, "command", p, h->command);
+    cmd_info_str(w, "tool_version", p, h->tool_version);
     sp_jw_close(w, '}');
     sp_jw_open(w, "host", '{');
-    str(w, "name", p, h->host.name);
-    str(w, "os", p, h->host.os);
-    str(w, "arch", p, h->host.arch);
+    cmd_info_str(w, "name", p, h->host.name);
+    cmd_info_str(w, "os", p, h->host.os);
+    cmd_info_str(w, "arch", p, h->host.arch);
     raw(w, "cpus", p, h->host.cpus);
     sp_jw_close(w, '}');
     sp_jw_cstr(w, "granularity", sp_granularity_names[h->frames]);
@@ -156,13 +156,13 @@ static void json_binaries(struct sp_jw *w, const struct sp_profile *p)
         if (!rsds_of(p, &p->dsos.v[i], &r))
             continue;
         sp_jw_open(w, NULL, '{');
-        str(w, "name", p, p->dsos.v[i].name);
+        cmd_info_str(w, "name", p, p->dsos.v[i].name);
         sp_guid_text(r.guid, t);
         sp_jw_cstr(w, "guid", t);
         sp_jw_u64(w, "age", r.age);
         sp_rsds_key(&r, true, t);
         sp_jw_cstr(w, "pdb_key", t);
-        str(w, "build_id", p, p->dsos.v[i].build_id);
+        cmd_info_str(w, "build_id", p, p->dsos.v[i].build_id);
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');
@@ -194,7 +194,7 @@ static void binary_lines(struct cli *c)
     sp_buf_free(&name);
 }
 
-static int answer_json(struct cli *c, const struct profile_info *all)
+static int cmd_info_answer_json(struct cli *c, const struct profile_info *all)
 {
     const struct event_info *events = all->events;
     const struct sp_profile *p = c->profile;
@@ -202,7 +202,7 @@ static int answer_json(struct cli *c, const struct profile_info *all)
     sp_jw_init(&w, c->out);
     sp_jw_open(&w, NULL, '{');
     sp_jw_cstr(&w, "schema", "spaa.info/1");
-    str(&w, "source_tool", p, p->header.source_tool);
+    cmd_info_str(&w, "source_tool", p, p->header.source_tool);
     sp_jw_cstr(&w, "format", c->input->name);
     sp_jw_open(&w, "events", '[');
     for (uint32_t i = 0; i < p->events.n; i++)
@@ -232,7 +232,7 @@ static int answer_json(struct cli *c, const struct profile_info *all)
     return EXIT_FINE;
 }
 
-static void line(struct cli *c, const char *name, const struct sp_profile *p, uint32_t s)
+static void cmd_info_line(struct cli *c, const char *name, const struct sp_profile *p, uint32_t s)
 {
     struct sp_buf b;
     struct sp_str t = sp_pstr(p, s);
@@ -348,13 +348,13 @@ static int answer_text(struct cli *c, const struct profile_info *all)
     const struct sp_header *h = &p->header;
     if (c->format == FORMAT_TABLE) {
         sp_printf(c->out, "%-12s %s\n", "format", c->input->title);
-        line(c, "tool", p, h->source_tool);
-        line(c, "version", p, h->tool_version);
-        line(c, "command", p, h->command);
-        line(c, "host", p, h->host.name);
-        line(c, "os", p, h->host.os);
-        line(c, "arch", p, h->host.arch);
-        line(c, "cpus", p, h->host.cpus);
+        cmd_info_line(c, "tool", p, h->source_tool);
+        cmd_info_line(c, "version", p, h->tool_version);
+        cmd_info_line(c, "command", p, h->command);
+        cmd_info_line(c, "host", p, h->host.name);
+        cmd_info_line(c, "os", p, h->host.os);
+        cmd_info_line(c, "arch", p, h->host.arch);
+        cmd_info_line(c, "cpus", p, h->host.cpus);
         if (h->time_start) {
             struct sp_buf unit;
             struct sp_str t = sp_pstr(p, h->time_unit);
@@ -366,7 +366,7 @@ static int answer_text(struct cli *c, const struct profile_info *all)
         }
         if (h->duration)
             sp_printf(c->out, "%-12s %s s\n", "duration", sp_str_cstr(&p->strs, h->duration));
-        line(c, "clock", p, h->clock);
+        cmd_info_line(c, "clock", p, h->clock);
         sp_printf(c->out, "%-12s %zu of %llu processes\n", "threads", p->threads.n,
                   (unsigned long long)processes(p));
         info_pools_text(c, &all->pools);
@@ -393,7 +393,7 @@ static int answer_text(struct cli *c, const struct profile_info *all)
             lacking(c, "no lines", &events[first], first, SP_NOTE_LINES);
         }
         if (first != SP_NONE && p->events.n > 1)
-            line(c, "default", p, p->events.v[first].name);
+            cmd_info_line(c, "default", p, p->events.v[first].name);
         info_report_text(c);
         sp_puts(c->out, "\n");
     }
@@ -418,7 +418,7 @@ int sp_cmd_info(struct cli *c)
         st = info_metrics_of(c, (uint32_t)i, &all.metrics[i]);
     rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc)
-        rc = c->format == FORMAT_JSON ? answer_json(c, &all) : answer_text(c, &all);
+        rc = c->format == FORMAT_JSON ? cmd_info_answer_json(c, &all) : answer_text(c, &all);
     for (size_t i = 0; i < done; i++) {
         sp_quality_free(&all.events[i].quality);
         sp_chains_free(all.events[i].chains);

@@ -16,7 +16,7 @@ struct leaks {
     bool by_stack;
 };
 
-static int64_t share_of(const struct leaks *x)
+static int64_t cmd_leaks_share_of(const struct leaks *x)
 {
     int64_t v = x->l.now.v[x->l.rank];
     return v == SP_ABSENT ? 0 : v;
@@ -24,7 +24,7 @@ static int64_t share_of(const struct leaks *x)
 
 /* ---- JSON ---- */
 
-static void json_number(struct sp_jw *w, const char *key, int64_t v)
+static void cmd_leaks_json_number(struct sp_jw *w, const char *key, int64_t v)
 {
     if (v == SP_ABSENT)
         sp_jw_null(w, key);
@@ -36,7 +36,8 @@ static void json_number(struct sp_jw *w, const char *key, int64_t v)
 static void json_sums(struct sp_jw *w, const struct sp_leak_sums *s)
 {
     for (int m = 0; m < SP_LEAK_METRICS; m++)
-        json_number(w, m == SP_LEAK_TEMPORARY ? "temporary_count" : sp_leak_metric_names[m], s->v[m]);
+        cmd_leaks_json_number(w, m == SP_LEAK_TEMPORARY ? "temporary_count" : sp_leak_metric_names[m],
+                              s->v[m]);
 }
 
 static void json_percent(struct sp_jw *w, const char *key, int64_t part, int64_t whole)
@@ -79,11 +80,12 @@ static void json_growth(struct leaks *x, const struct sp_leak_row *r)
         sp_jw_close(w, '}');
         sp_jw_open(w, "grown", '{');
         for (int m = 0; m <= SP_LEAK_ALLOC_COUNT; m++)
-            json_number(w, sp_leak_metric_names[m], sp_leak_grown(r, (enum sp_leak_metric)m));
+            cmd_leaks_json_number(w, sp_leak_metric_names[m], sp_leak_grown(r, (enum sp_leak_metric)m));
         sp_jw_close(w, '}');
         sp_jw_open(w, "beyond_time", '{');
         for (int m = 0; m <= SP_LEAK_ALLOC_COUNT; m++)
-            json_number(w, sp_leak_metric_names[m], sp_leak_beyond_time(&x->l, r, (enum sp_leak_metric)m));
+            cmd_leaks_json_number(w, sp_leak_metric_names[m],
+                                  sp_leak_beyond_time(&x->l, r, (enum sp_leak_metric)m));
         sp_jw_close(w, '}');
         return;
     }
@@ -97,7 +99,7 @@ static void json_growth(struct leaks *x, const struct sp_leak_row *r)
     sp_jw_close(w, ']');
 }
 
-static void json_row(struct leaks *x, const struct sp_leak_row *r)
+static void cmd_leaks_json_row(struct leaks *x, const struct sp_leak_row *r)
 {
     struct sp_jw *w = &x->a.w;
     sp_jw_open(w, NULL, '{');
@@ -157,7 +159,7 @@ static size_t next_commands(const struct leaks *x, struct answer_next *next, cha
     return n;
 }
 
-static int draw_json(struct leaks *x, size_t limit)
+static int cmd_leaks_draw_json(struct leaks *x, size_t limit)
 {
     struct answer *a = &x->a;
     struct sp_jw *w = &a->w;
@@ -183,12 +185,12 @@ static int draw_json(struct leaks *x, size_t limit)
     sp_jw_u64(w, "stacks_with_allocators_skipped", l->skipped);
     sp_jw_open(w, "suppressed", '{');
     sp_jw_u64(w, "stacks", l->suppressed);
-    json_number(w, "live_bytes", l->hidden[SP_LEAK_LIVE_BYTES]);
-    json_number(w, "live_count", l->hidden[SP_LEAK_LIVE_COUNT]);
+    cmd_leaks_json_number(w, "live_bytes", l->hidden[SP_LEAK_LIVE_BYTES]);
+    cmd_leaks_json_number(w, "live_count", l->hidden[SP_LEAK_LIVE_COUNT]);
     sp_jw_close(w, '}');
     sp_jw_open(w, "rows", '[');
     for (size_t i = 0; i < l->rows.n && i < limit; i++)
-        json_row(x, &l->rows.v[i]);
+        cmd_leaks_json_row(x, &l->rows.v[i]);
     sp_jw_close(w, ']');
     sp_jw_open(w, "omitted", '{');
     sp_jw_u64(w, "rows", l->rows.n > limit ? l->rows.n - limit : 0);
@@ -208,7 +210,7 @@ static bool is_bytes(int m)
            m == SP_LEAK_PEAK_BYTES;
 }
 
-static void amount(struct sp_buf *b, int64_t v, bool bytes, bool exact)
+static void cmd_leaks_amount(struct sp_buf *b, int64_t v, bool bytes, bool exact)
 {
     if (v == SP_ABSENT)
         return;
@@ -222,11 +224,11 @@ static void amount(struct sp_buf *b, int64_t v, bool bytes, bool exact)
 
 static void cell_amount(struct leaks *x, struct sp_table *t, int64_t v, int m)
 {
-    amount(&x->a.b, v, is_bytes(m), x->a.c->format == FORMAT_CSV);
+    cmd_leaks_amount(&x->a.b, v, is_bytes(m), x->a.c->format == FORMAT_CSV);
     cell_buf(t, &x->a.b);
 }
 
-static void cell_share(struct leaks *x, struct sp_table *t, int64_t part, int64_t whole)
+static void cmd_leaks_cell_share(struct leaks *x, struct sp_table *t, int64_t part, int64_t whole)
 {
     if (part != SP_ABSENT && whole != SP_ABSENT && whole) {
         sp_text_percent(&x->a.b, part, whole);
@@ -299,22 +301,22 @@ static const struct column {
       {0},
 };
 
-static bool shown(const struct leaks *x, const struct column *c)
+static bool cmd_leaks_shown(const struct leaks *x, const struct column *c)
 {
     return (c->needs < 0 || x->l.has[c->needs]) &&
            (c->what != BEYOND || (x->l.now_ns > 0 && x->l.base_ns > 0));
 }
 
-static void table_row(struct leaks *x, struct sp_table *t, const struct sp_leak_row *r)
+static void cmd_leaks_table_row(struct leaks *x, struct sp_table *t, const struct sp_leak_row *r)
 {
     int rank = (int)x->l.rank;
     for (const struct column *c = x->l.two ? columns_two : columns_one; c->title; c++) {
-        if (!shown(x, c))
+        if (!cmd_leaks_shown(x, c))
             continue;
         if (c->what == RANK_SHARE)
-            cell_share(x, t, r->now.v[rank], share_of(x));
+            cmd_leaks_cell_share(x, t, r->now.v[rank], cmd_leaks_share_of(x));
         else if (c->what == TEMPORARY_SHARE)
-            cell_share(x, t, r->now.v[SP_LEAK_TEMPORARY], r->now.v[SP_LEAK_ALLOC_COUNT]);
+            cmd_leaks_cell_share(x, t, r->now.v[SP_LEAK_TEMPORARY], r->now.v[SP_LEAK_ALLOC_COUNT]);
         else if (c->what == GROWN)
             cell_amount(x, t, sp_leak_grown(r, x->l.rank), rank);
         else if (c->what == BEYOND)
@@ -330,12 +332,12 @@ static void table_row(struct leaks *x, struct sp_table *t, const struct sp_leak_
     cell_name(x, t, r);
 }
 
-static size_t columns_of(const struct leaks *x, struct sp_table_column *out)
+static size_t cmd_leaks_columns_of(const struct leaks *x, struct sp_table_column *out)
 {
     size_t n = 0;
     bool csv = x->a.c->format == FORMAT_CSV;
     for (const struct column *c = x->l.two ? columns_two : columns_one; c->title; c++)
-        if (shown(x, c))
+        if (cmd_leaks_shown(x, c))
             out[n++] = (struct sp_table_column){csv ? c->csv : c->title, c->what != KIND, false};
     if (x->by_stack) {
         out[n++] = (struct sp_table_column){csv ? "stack" : "id", false, false};
@@ -352,7 +354,7 @@ static void say_amount(struct sp_buf *b, const char *before, int64_t v, int m, c
     if (v == SP_ABSENT)
         return;
     sp_buf_puts(b, before);
-    amount(b, v, is_bytes(m), false);
+    cmd_leaks_amount(b, v, is_bytes(m), false);
     sp_buf_puts(b, behind);
 }
 
@@ -400,7 +402,7 @@ static void say_notes(struct leaks *x, struct sp_buf *b)
         sp_buf_puts(b, "peaks of stacks cannot be added: they are shown where a row is one stack\n");
 }
 
-static int draw_rows(struct leaks *x, size_t limit)
+static int cmd_leaks_draw_rows(struct leaks *x, size_t limit)
 {
     struct cli *c = x->a.c;
     struct sp_table_column columns[16];
@@ -408,9 +410,9 @@ static int draw_rows(struct leaks *x, size_t limit)
     struct sp_buf b;
     size_t n = x->l.rows.n < limit ? x->l.rows.n : limit;
     sp_buf_clear(&x->a.b);
-    sp_table_init(&t, columns, columns_of(x, columns));
+    sp_table_init(&t, columns, cmd_leaks_columns_of(x, columns));
     for (size_t i = 0; i < n; i++)
-        table_row(x, &t, &x->l.rows.v[i]);
+        cmd_leaks_table_row(x, &t, &x->l.rows.v[i]);
     answer_heading(c, x->a.s);
     sp_buf_init(&b, 0);
     say_totals(x, &b);
@@ -436,16 +438,16 @@ static int draw_rows(struct leaks *x, size_t limit)
     return rc;
 }
 
-static int draw(void *arg, size_t rows)
+static int cmd_leaks_draw(void *arg, size_t rows)
 {
     struct leaks *x = arg;
-    return x->a.c->format == FORMAT_JSON ? draw_json(x, rows) : draw_rows(x, rows);
+    return x->a.c->format == FORMAT_JSON ? cmd_leaks_draw_json(x, rows) : cmd_leaks_draw_rows(x, rows);
 }
 
 /* ---- inputs ---- */
 
 /* How long a profile lasted: what it says, else its range of time; 0: not known. */
-static int64_t duration_of(const struct sp_profile *p)
+static int64_t cmd_leaks_duration_of(const struct sp_profile *p)
 {
     const struct sp_header *h = &p->header;
     struct sp_str t = sp_pstr(p, h->duration), a = sp_pstr(p, h->time_start), b = sp_pstr(p, h->time_end);
@@ -504,7 +506,7 @@ static spaa_status read_two(struct cli *c, struct sp_leaks_opts *o)
         struct sp_profile *p = NULL;
         st = cli_read(c, c->files.v[i], &read, &p);
         if (!st) {
-            *(i ? &o->now_ns : &o->base_ns) = duration_of(p);
+            *(i ? &o->now_ns : &o->base_ns) = cmd_leaks_duration_of(p);
             p->windows.n = p->window_rows.n = 0; /* not of use here: nothing to say of their loss */
             st = sp_merger_add(m, p, i ? "later" : "base");
         }
@@ -535,7 +537,7 @@ static int open_inputs(struct cli *c, struct sp_leaks_opts *o)
     c->needs_windows = WINDOWS;
     int rc = cli_open_default(c);
     if (!rc)
-        o->now_ns = duration_of(c->profile);
+        o->now_ns = cmd_leaks_duration_of(c->profile);
     return rc;
 }
 
@@ -569,7 +571,7 @@ int sp_cmd_leaks(struct cli *c)
         st = sp_leaks_of(&s, &o, &c->diags, &x.l);
     rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc)
-        rc = answer_fit(c, limit < x.l.rows.n ? limit : x.l.rows.n, draw, &x);
+        rc = answer_fit(c, limit < x.l.rows.n ? limit : x.l.rows.n, cmd_leaks_draw, &x);
     if (!st)
         sp_leaks_free(&x.l);
     answer_free(&x.a);

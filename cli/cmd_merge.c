@@ -44,7 +44,7 @@ static spaa_status more_files(struct cli *c, char **list)
     return SPAA_OK;
 }
 
-static int merge(struct cli *c, const struct spaa_format *to)
+static int cmd_merge_merge(struct cli *c, const struct spaa_format *to)
 {
     struct sp_files_opts how = {.skip_bad = c->v.skip_bad != NULL};
     struct sp_write_opts w;
@@ -81,7 +81,7 @@ int sp_cmd_merge(struct cli *c)
                        "merge needs an output: -o FILE");
     if (!rc) {
         c->v.output = c->v.output ? c->v.output : "-";
-        rc = sp_output_format(c->v.output, c->v.to, &c->diags, &to) ? EXIT_USAGE : merge(c, to);
+        rc = sp_output_format(c->v.output, c->v.to, &c->diags, &to) ? EXIT_USAGE : cmd_merge_merge(c, to);
     }
     c->files.n = list ? 0 : c->files.n; /* some stand in the list */
     free(list);

@@ -58,7 +58,7 @@ static void json_columns(struct listing *l, const struct sp_table_column *column
 }
 
 /* All tables, or all columns of one table or of all. */
-static int list(struct cli *c, bool with_columns, const char *table)
+static int cmd_query_list(struct cli *c, bool with_columns, const char *table)
 {
     static const struct sp_table_column of_tables[] = {{"table", false, false}, {"about", false, false}};
     static const struct sp_table_column of_columns[] = {
@@ -146,7 +146,7 @@ static int dot_command(struct cli *c, const char *sql)
     if (schema && c->format == FORMAT_TABLE)
         schema_text(c, word ? table : NULL);
     else
-        return list(c, schema, word ? table : NULL);
+        return cmd_query_list(c, schema, word ? table : NULL);
     return EXIT_FINE;
 }
 
@@ -207,7 +207,7 @@ struct rows {
     bool at_least; /* there are still more than were counted */
 };
 
-static spaa_status json_row(struct rows *a)
+static spaa_status cmd_query_json_row(struct rows *a)
 {
     struct sp_buf text;
     sp_buf_init(&text, 0);
@@ -248,7 +248,7 @@ static spaa_status write_batch(struct rows *a)
 }
 
 /* Columns of numbers are set right; NULL is empty in CSV. */
-static spaa_status table_row(struct rows *a)
+static spaa_status cmd_query_table_row(struct rows *a)
 {
     bool csv = a->c->format == FORMAT_CSV;
     for (int i = 0; i < sp_sql_columns(a->q); i++) {
@@ -269,7 +269,7 @@ static spaa_status table_row(struct rows *a)
     return csv && a->rows % BATCH == BATCH - 1 ? write_batch(a) : SPAA_OK;
 }
 
-static spaa_status run(struct rows *a)
+static spaa_status cmd_query_run(struct rows *a)
 {
     for (;;) {
         bool row;
@@ -288,14 +288,14 @@ static spaa_status run(struct rows *a)
             a->left_out++;
             continue;
         }
-        st = a->c->format == FORMAT_JSON ? json_row(a) : table_row(a);
+        st = a->c->format == FORMAT_JSON ? cmd_query_json_row(a) : cmd_query_table_row(a);
         if (st)
             return st;
         a->rows++;
     }
 }
 
-static void answer_json(struct rows *a)
+static void cmd_query_answer_json(struct rows *a)
 {
     struct sp_jw w;
     const struct sp_selection *s = sp_sql_selection(a->q);
@@ -321,7 +321,7 @@ static void answer_json(struct rows *a)
     answer_close(a->c, &w);
 }
 
-static int answer_rows(struct rows *a)
+static int cmd_query_answer_rows(struct rows *a)
 {
     bool csv = a->c->format == FORMAT_CSV;
     const struct sp_selection *s = sp_sql_selection(a->q);
@@ -354,7 +354,7 @@ static bool titles(struct rows *a)
 }
 
 /* `until` is stopped before the answer is written, so that it is written whole. */
-static int answer(struct cli *c, struct sp_sql *q, size_t limit, struct deadline *until)
+static int cmd_query_answer(struct cli *c, struct sp_sql *q, size_t limit, struct deadline *until)
 {
     struct rows a = {.c = c, .q = q, .limit = limit};
     sp_buf_init(&a.b, 0);
@@ -364,16 +364,16 @@ static int answer(struct cli *c, struct sp_sql *q, size_t limit, struct deadline
     if (!st && c->format == FORMAT_CSV)
         rc = cli_stdout(c);
     if (!st && !rc)
-        st = run(&a);
+        st = cmd_query_run(&a);
     deadline_stop(until);
     if (!rc)
         rc = cli_exit_of(st);
     if (!rc)
         rc = cli_stdout(c);
     if (!rc && c->format == FORMAT_JSON)
-        answer_json(&a);
+        cmd_query_answer_json(&a);
     else if (!rc)
-        rc = answer_rows(&a);
+        rc = cmd_query_answer_rows(&a);
     if (!rc && a.left_out && c->format == FORMAT_CSV)
         sp_emit_hint(&c->diags, SP_I321, SP_AT_NOTHING, "", "%s%llu more rows; -n 0 writes all",
                      a.at_least ? "at least " : "", (unsigned long long)a.left_out);
@@ -419,7 +419,7 @@ static int sql_text(struct cli *c, struct sp_buf *out)
     return rc;
 }
 
-static int bind(struct cli *c, struct sp_sql *q)
+static int cmd_query_bind(struct cli *c, struct sp_sql *q)
 {
     for (size_t i = 0; i < c->params.n; i++) {
         const char *given = c->params.v[i], *value = strchr(given, '=');
@@ -447,13 +447,14 @@ static void say_unused(struct cli *c, const struct sp_sql *q)
         }
 }
 
-static int ask(struct cli *c, struct sp_sql *q, const struct sp_buf *sql, size_t limit, long seconds)
+static int cmd_query_ask(struct cli *c, struct sp_sql *q, const struct sp_buf *sql, size_t limit,
+                         long seconds)
 {
     struct sp_select_opts filters;
     sp_sql_timeout(q, (unsigned)seconds);
     int rc = cli_exit_of(sp_sql_prepare(q, sql->data ? sql->data : "", sql->len));
     if (!rc)
-        rc = bind(c, q);
+        rc = cmd_query_bind(c, q);
     if (!rc && !cli_select_opts(c, &filters))
         rc = EXIT_USAGE;
     if (rc)
@@ -469,7 +470,7 @@ static int ask(struct cli *c, struct sp_sql *q, const struct sp_buf *sql, size_t
         return rc;
     }
     say_unused(c, q);
-    return answer(c, q, limit, until);
+    return cmd_query_answer(c, q, limit, until);
 }
 
 /* Half of what the machine has. */
@@ -502,7 +503,7 @@ int sp_cmd_query(struct cli *c)
     } else if (!rc) {
         rc = cli_exit_of(sp_sql_open(&c->diags, memory_limit(), &q));
         if (!rc)
-            rc = ask(c, q, &sql, limit ? (size_t)limit : SIZE_MAX, seconds);
+            rc = cmd_query_ask(c, q, &sql, limit ? (size_t)limit : SIZE_MAX, seconds);
         sp_sql_close(q);
     }
     sp_buf_free(&sql);

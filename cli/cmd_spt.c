@@ -40,7 +40,7 @@ static bool better(enum verdict a, enum verdict b)
     return a < b;
 }
 
-static void judge(struct matcher *m, struct candidate *x)
+static void cmd_spt_judge(struct matcher *m, struct candidate *x)
 {
     struct sp_str path = {x->path, (uint32_t)strlen(x->path)}, base = sp_spt_base_name(path);
     spaa_status st = sp_pe_read(x->path, m->d, &x->pe, NULL);
@@ -68,7 +68,7 @@ static void judge(struct matcher *m, struct candidate *x)
 }
 
 /* Hits of each program, so that it shows which of the unmatched ones matter. */
-static spaa_status count(struct cli *c, struct matcher *m, struct sp_input *in)
+static spaa_status cmd_spt_count(struct cli *c, struct matcher *m, struct sp_input *in)
 {
     struct sp_spt_stream s;
     struct sp_spt_record r;
@@ -112,7 +112,7 @@ static void json_program(struct sp_jw *w, const char *key, const struct matcher 
     sp_jw_close(w, '}');
 }
 
-static int answer_json(struct cli *c, const struct matcher *m)
+static int cmd_spt_answer_json(struct cli *c, const struct matcher *m)
 {
     static const char *const words[] = {"match",   "age_differs", "guid_differs", "not_in_trace",
                                         "no_rsds", "not_pe",      "unreadable"};
@@ -157,7 +157,7 @@ static void id_cell(struct sp_table *t, const struct sp_rsds *r)
     sp_table_printf(t, "%s age %u", guid, r->age);
 }
 
-static int answer_rows(struct cli *c, const struct matcher *m)
+static int cmd_spt_answer_rows(struct cli *c, const struct matcher *m)
 {
     static const struct sp_table_column columns[] = {{"verdict", false, false},
                                                      {"binary", false, true},
@@ -211,7 +211,7 @@ static void answer_unmatched(struct cli *c, const struct matcher *m)
     sp_buf_free(&b);
 }
 
-static spaa_status match(struct cli *c, struct matcher *m, struct sp_input *in)
+static spaa_status cmd_spt_match(struct cli *c, struct matcher *m, struct sp_input *in)
 {
     spaa_status st = sp_spt_open(in, &c->diags, &m->file);
     if (st)
@@ -222,10 +222,10 @@ static spaa_status match(struct cli *c, struct matcher *m, struct sp_input *in)
     m->v = calloc(c->files.n, sizeof *m->v);
     if (!m->hits || !m->matched || !m->v)
         return sp_nomem(&c->diags);
-    st = count(c, m, in);
+    st = cmd_spt_count(c, m, in);
     for (size_t i = 2; i < c->files.n && !st; i++) {
         m->v[m->n].path = c->files.v[i];
-        judge(m, &m->v[m->n++]);
+        cmd_spt_judge(m, &m->v[m->n++]);
     }
     return st;
 }
@@ -243,14 +243,14 @@ int sp_cmd_spt(struct cli *c)
     sp_diags_source(&c->diags, c->files.v[1], "spt");
     spaa_status st = sp_input_open(c->files.v[1], &c->diags, &in);
     if (!st)
-        st = match(c, &m, in);
+        st = cmd_spt_match(c, &m, in);
     if (!st)
         st = sp_input_failed(in);
     sp_input_close(in);
     sp_diags_source(&c->diags, NULL, NULL);
     int rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc)
-        rc = c->format == FORMAT_JSON ? answer_json(c, &m) : answer_rows(c, &m);
+        rc = c->format == FORMAT_JSON ? cmd_spt_answer_json(c, &m) : cmd_spt_answer_rows(c, &m);
     if (!rc && c->format != FORMAT_JSON)
         answer_unmatched(c, &m);
     if (!rc && !m.matches)

@@ -16,19 +16,19 @@ struct stacks {
 
 /* ---- JSON ---- */
 
-static void json_str(struct sp_jw *w, const char *key, struct sp_str s)
+static void cmd_stacks_json_str(struct sp_jw *w, const char *key, struct sp_str s)
 {
     if (s.n)
         sp_jw_str(w, key, s.p, s.n);
 }
 
 /* The pool whose threads have a stack; NULL: it is of one thread. */
-static const struct sp_pool *pool_of(const struct stacks *x, const struct sp_stack_row *row)
+static const struct sp_pool *cmd_stacks_pool_of(const struct stacks *x, const struct sp_stack_row *row)
 {
     return row->records < 2 ? NULL : &x->a.s->pools.pools.v[row->pool];
 }
 
-static const struct sp_context *context_of(const struct stacks *x, const struct sp_stack_row *row)
+static const struct sp_context *cmd_stacks_context_of(const struct stacks *x, const struct sp_stack_row *row)
 {
     const struct sp_profile *p = x->a.s->profile;
     return &p->contexts.v[p->stacks.v[x->a.s->rows.v[row->row].stack].context];
@@ -38,25 +38,25 @@ static const struct sp_context *context_of(const struct stacks *x, const struct 
 static void json_context(struct stacks *x, const struct sp_stack_row *row)
 {
     const struct sp_profile *p = x->a.s->profile;
-    const struct sp_context *c = context_of(x, row);
-    const struct sp_pool *pool = pool_of(x, row);
+    const struct sp_context *c = cmd_stacks_context_of(x, row);
+    const struct sp_pool *pool = cmd_stacks_pool_of(x, row);
     struct sp_jw *w = &x->a.w;
     sp_jw_open(w, "context", '{');
     if (c->event != SP_NONE)
-        json_str(w, "event", sp_pstr(p, p->events.v[c->event].name));
+        cmd_stacks_json_str(w, "event", sp_pstr(p, p->events.v[c->event].name));
     const int64_t numbers[] = {c->pid, pool ? SP_ABSENT : c->tid, c->cpu};
     const char *const names[] = {"pid", "tid", "cpu"};
     for (int i = 0; i < 3; i++)
         if (numbers[i] != SP_ABSENT)
             sp_jw_i64(w, names[i], numbers[i]);
     if (!pool)
-        json_str(w, "comm", sp_pstr(p, c->comm));
-    json_str(w, "x_state", sp_pstr(p, c->state));
-    json_str(w, "x_source", sp_pstr(p, c->source));
+        cmd_stacks_json_str(w, "comm", sp_pstr(p, c->comm));
+    cmd_stacks_json_str(w, "x_state", sp_pstr(p, c->state));
+    cmd_stacks_json_str(w, "x_source", sp_pstr(p, c->source));
     sp_jw_close(w, '}');
 }
 
-static void hex(struct sp_jw *w, const char *key, uint64_t v)
+static void cmd_stacks_hex(struct sp_jw *w, const char *key, uint64_t v)
 {
     char t[24] = "0x";
     sp_jw_str(w, key, t, 2 + sp_hex_text(v, t + 2));
@@ -69,11 +69,11 @@ static void json_frame(struct stacks *x, uint32_t frame)
     struct sp_jw *w = &x->a.w;
     sp_jw_open(w, NULL, '{');
     answer_function(&x->a, f->function);
-    json_str(w, "srcline", sp_pstr(p, f->srcline));
+    cmd_stacks_json_str(w, "srcline", sp_pstr(p, f->srcline));
     if (f->flags & SP_FRAME_IP)
-        hex(w, "ip", f->ip);
+        cmd_stacks_hex(w, "ip", f->ip);
     if (f->flags & SP_FRAME_SYMOFF)
-        hex(w, "symoff", f->symoff);
+        cmd_stacks_hex(w, "symoff", f->symoff);
     sp_jw_cstr(w, "kind", sp_frame_kind_names[f->kind]);
     if (f->flags & SP_FRAME_INLINED)
         sp_jw_u64(w, "inline_depth", f->inline_depth);
@@ -84,7 +84,7 @@ static void json_frame(struct stacks *x, uint32_t frame)
     sp_jw_close(w, '}');
 }
 
-static bool json_row(struct stacks *x, const struct sp_stack_row *row)
+static bool cmd_stacks_json_row(struct stacks *x, const struct sp_stack_row *row)
 {
     const struct sp_profile *p = x->a.s->profile;
     const struct sp_selected *r = &x->a.s->rows.v[row->row];
@@ -101,7 +101,7 @@ static bool json_row(struct stacks *x, const struct sp_stack_row *row)
     answer_percent(&x->a, "percent", row->weight);
     answer_count(&x->a, "samples", row->samples);
     sp_jw_u64(w, "records", row->records);
-    pool_json(w, &x->a.s->pools, pool_of(x, row));
+    pool_json(w, &x->a.s->pools, cmd_stacks_pool_of(x, row));
     json_context(x, row);
     sp_jw_open(w, "frames", '[');
     for (size_t i = 0; i < n; i++)
@@ -111,7 +111,7 @@ static bool json_row(struct stacks *x, const struct sp_stack_row *row)
     return true;
 }
 
-static int draw_json(struct stacks *x, size_t limit)
+static int cmd_stacks_draw_json(struct stacks *x, size_t limit)
 {
     struct answer *a = &x->a;
     int64_t omitted = 0;
@@ -123,7 +123,7 @@ static int draw_json(struct stacks *x, size_t limit)
     sp_jw_open(&a->w, "rows", '[');
     for (size_t i = 0; i < x->n; i++) {
         if (i < limit)
-            ok = ok && json_row(x, &x->rows[i]);
+            ok = ok && cmd_stacks_json_row(x, &x->rows[i]);
         else
             omitted += x->rows[i].weight;
     }
@@ -142,8 +142,8 @@ static int draw_json(struct stacks *x, size_t limit)
 static void context_words(struct sp_buf *b, const struct stacks *x, const struct sp_stack_row *row)
 {
     const struct sp_profile *p = x->a.s->profile;
-    const struct sp_context *c = context_of(x, row);
-    const struct sp_pool *pool = pool_of(x, row);
+    const struct sp_context *c = cmd_stacks_context_of(x, row);
+    const struct sp_pool *pool = cmd_stacks_pool_of(x, row);
     const int64_t numbers[] = {c->pid, pool ? SP_ABSENT : c->tid, c->cpu};
     const char *const names[] = {"pid", "tid", "cpu"};
     struct sp_str comm = sp_pstr(p, c->comm), state = sp_pstr(p, c->state), source = sp_pstr(p, c->source);
@@ -223,7 +223,7 @@ static bool text_stack(struct stacks *x, const struct sp_stack_row *row)
     return true;
 }
 
-static bool table_row(struct stacks *x, struct sp_table *t, const struct sp_stack_row *row)
+static bool cmd_stacks_table_row(struct stacks *x, struct sp_table *t, const struct sp_stack_row *row)
 {
     const struct sp_profile *p = x->a.s->profile;
     const struct sp_selected *r = &x->a.s->rows.v[row->row];
@@ -249,7 +249,7 @@ static bool table_row(struct stacks *x, struct sp_table *t, const struct sp_stac
     return true;
 }
 
-static int draw_text(struct stacks *x, size_t limit)
+static int cmd_stacks_draw_text(struct stacks *x, size_t limit)
 {
     static const struct sp_table_column columns[] = {{"id", false, false},      {"weight", true, false},
                                                      {"%", true, false},        {"samples", true, false},
@@ -267,7 +267,7 @@ static int draw_text(struct stacks *x, size_t limit)
         else if (c->format == FORMAT_TABLE)
             ok = ok && text_stack(x, &x->rows[i]);
         else
-            ok = ok && table_row(x, &table, &x->rows[i]);
+            ok = ok && cmd_stacks_table_row(x, &table, &x->rows[i]);
     }
     if (!ok)
         rc = cli_exit_of(sp_nomem(&c->diags));
@@ -283,10 +283,10 @@ static int draw_text(struct stacks *x, size_t limit)
     return rc;
 }
 
-static int draw(void *arg, size_t rows)
+static int cmd_stacks_draw(void *arg, size_t rows)
 {
     struct stacks *x = arg;
-    return x->a.c->format == FORMAT_JSON ? draw_json(x, rows) : draw_text(x, rows);
+    return x->a.c->format == FORMAT_JSON ? cmd_stacks_draw_json(x, rows) : cmd_stacks_draw_text(x, rows);
 }
 
 /* --id: one stack alone. */
@@ -328,7 +328,7 @@ int sp_cmd_stacks(struct cli *c)
         st = only(&x, c->v.id);
     rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc)
-        rc = answer_fit(c, limit < x.n ? limit : x.n, draw, &x);
+        rc = answer_fit(c, limit < x.n ? limit : x.n, cmd_stacks_draw, &x);
     free(x.rows);
     answer_free(&x.a);
     sp_selection_free(&s);

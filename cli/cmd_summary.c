@@ -33,7 +33,7 @@ struct brief {
 /* ---- what there is to say ---- */
 
 /* Why names are missing, in the words of the symbolizer's own report where there is one. */
-static const struct sp_diag *reason(const struct brief *x)
+static const struct sp_diag *cmd_summary_reason(const struct brief *x)
 {
     const struct sp_diags *d = &x->a.c->diags;
     for (size_t i = 0; i < d->list.n; i++)
@@ -98,7 +98,7 @@ static void find_next(struct brief *x)
     add_next(x, &(struct answer_next){"flamegraph", NULL, "-o flame.svg"});
 }
 
-static spaa_status gather(struct brief *x)
+static spaa_status cmd_summary_gather(struct brief *x)
 {
     struct sp_selection *s = x->a.s;
     struct sp_diags *d = &x->a.c->diags;
@@ -202,7 +202,7 @@ static void json_beneath(struct brief *x, const struct sp_own_sum *sum)
 }
 
 /* "id", "name", "dso", "own" of a function, or of none. */
-static void json_who(struct brief *x, uint32_t function)
+static void cmd_summary_json_who(struct brief *x, uint32_t function)
 {
     const struct sp_profile *p = x->a.s->profile;
     struct sp_jw *w = &x->a.w;
@@ -228,7 +228,7 @@ static void json_hot(struct brief *x)
     for (size_t i = 0; i < x->show[HOT]; i++) {
         const struct sp_own_row *r = &x->fold.rows.v[i];
         sp_jw_open(w, NULL, '{');
-        json_who(x, r->function);
+        cmd_summary_json_who(x, r->function);
         answer_weight(&x->a, "weight", r->sum.weight);
         answer_percent(&x->a, "percent", r->sum.weight);
         answer_weight(&x->a, "flat", r->self);
@@ -250,7 +250,7 @@ static void json_path(struct brief *x)
     for (size_t i = 0; i < x->show[PATH]; i++) {
         const struct sp_own_step *step = &x->fold.steps[i];
         sp_jw_open(w, NULL, '{');
-        json_who(x, step->function);
+        cmd_summary_json_who(x, step->function);
         sp_jw_u64(w, "times", step->times);
         answer_percent(&x->a, "total_percent", step->total);
         json_beneath(x, &step->sum);
@@ -289,7 +289,7 @@ static void json_callers(struct brief *x, const struct sp_finding *f)
     sp_jw_close(w, ']');
 }
 
-static void json_findings(struct brief *x)
+static void cmd_summary_json_findings(struct brief *x)
 {
     struct sp_jw *w = &x->a.w;
     struct sp_buf command;
@@ -340,7 +340,7 @@ static void json_findings(struct brief *x)
     sp_buf_free(&command);
 }
 
-static void json_str(struct sp_jw *w, const char *key, struct sp_str s)
+static void cmd_summary_json_str(struct sp_jw *w, const char *key, struct sp_str s)
 {
     if (s.n)
         sp_jw_str(w, key, s.p, s.n);
@@ -355,9 +355,9 @@ static void json_profiled(struct brief *x)
     struct sp_jw *w = &x->a.w;
     struct sp_str duration = sp_pstr(p, h->duration), cpus = sp_pstr(p, h->host.cpus);
     sp_jw_open(w, "profiled", '{');
-    json_str(w, "command", sp_pstr(p, h->command));
-    json_str(w, "host", sp_pstr(p, h->host.name));
-    json_str(w, "arch", sp_pstr(p, h->host.arch));
+    cmd_summary_json_str(w, "command", sp_pstr(p, h->command));
+    cmd_summary_json_str(w, "host", sp_pstr(p, h->host.name));
+    cmd_summary_json_str(w, "arch", sp_pstr(p, h->host.arch));
     sp_jw_raw(w, "cpus", cpus.n ? cpus.p : "null", cpus.n ? cpus.n : 4);
     sp_jw_raw(w, "duration", duration.n ? duration.p : "null", duration.n ? duration.n : 4);
     sp_jw_u64(w, "events", p->events.n);
@@ -389,7 +389,7 @@ static size_t left_out(const struct brief *x)
     return n;
 }
 
-static int draw_json(struct brief *x)
+static int cmd_summary_draw_json(struct brief *x)
 {
     struct answer *a = &x->a;
     int rc = answer_begin(a, "spaa.summary/1");
@@ -404,7 +404,7 @@ static int draw_json(struct brief *x)
     sp_jw_bool(&a->w, "all_own", a->own.all);
     json_hot(x);
     json_path(x);
-    json_findings(x);
+    cmd_summary_json_findings(x);
     sp_jw_open(&a->w, "omitted", '{');
     sp_jw_u64(&a->w, "rows", left_out(x));
     sp_jw_close(&a->w, '}');
@@ -502,7 +502,7 @@ static int draw_table(struct brief *x)
 
 /* ---- text ---- */
 
-static void title(const struct brief *x, const char *t)
+static void cmd_summary_title(const struct brief *x, const char *t)
 {
     const struct cli *c = x->a.c;
     sp_printf(c->out, "\n%s%s%s\n", c->colour ? "\033[1m" : "", t, c->colour ? "\033[0m" : "");
@@ -514,25 +514,25 @@ static void label(const struct brief *x, const char *t)
     sp_printf(c->out, "%s%-12s%s", c->colour ? "\033[1m" : "", t, c->colour ? "\033[0m" : "");
 }
 
-static void percent(struct brief *x, int64_t v)
+static void cmd_summary_percent(struct brief *x, int64_t v)
 {
     sp_buf_clear(&x->a.b);
     percent_text(&x->a.b, x->a.s, v);
     sp_printf(x->a.c->out, "%6s%%", sp_buf_cstr(&x->a.b));
 }
 
-static void name(struct brief *x, struct sp_str s, size_t columns)
+static void cmd_summary_name(struct brief *x, struct sp_str s, size_t columns)
 {
     sp_buf_clear(&x->a.b);
     sp_text_fit(&x->a.b, s.p, s.n, columns);
     sp_write(x->a.c->out, x->a.b.data, x->a.b.len);
 }
 
-static void line(struct brief *x, const char *what, struct sp_str s)
+static void cmd_summary_line(struct brief *x, const char *what, struct sp_str s)
 {
     unsigned width = x->a.c->width;
     label(x, what);
-    name(x, s, width > 40 ? width - 14 : 400);
+    cmd_summary_name(x, s, width > 40 ? width - 14 : 400);
     sp_puts(x->a.c->out, "\n");
 }
 
@@ -547,7 +547,7 @@ static void incomplete(struct brief *x)
             sp_buf_printf(&b, ", line %llu", (unsigned long long)g->line);
         if (*g->hint)
             sp_buf_printf(&b, "; %s", g->hint);
-        line(x, "incomplete", (struct sp_str){sp_buf_cstr(&b), (uint32_t)b.len});
+        cmd_summary_line(x, "incomplete", (struct sp_str){sp_buf_cstr(&b), (uint32_t)b.len});
         sp_buf_free(&b);
     }
 }
@@ -560,7 +560,7 @@ static void share_list(struct brief *x, const char *what, const struct sp_top *t
     label(x, what);
     for (size_t i = 0; i < n; i++) {
         sp_puts(out, i ? ", " : "");
-        name(x, sp_str_at(&t->names, t->rows.v[i].name), 40);
+        cmd_summary_name(x, sp_str_at(&t->names, t->rows.v[i].name), 40);
         sp_buf_clear(&x->a.b);
         percent_text(&x->a.b, x->a.s, t->rows.v[i].self);
         sp_printf(out, " %s%%", sp_buf_cstr(&x->a.b));
@@ -573,12 +573,12 @@ static void share_list(struct brief *x, const char *what, const struct sp_top *t
 /* Why names are missing, and what would bring them. */
 static void hint(struct brief *x)
 {
-    const struct sp_diag *why = x->a.q.frames_unresolved ? reason(x) : NULL;
+    const struct sp_diag *why = x->a.q.frames_unresolved ? cmd_summary_reason(x) : NULL;
     if (!why)
         return;
-    line(x, "  because", (struct sp_str){why->message, (uint32_t)strlen(why->message)});
+    cmd_summary_line(x, "  because", (struct sp_str){why->message, (uint32_t)strlen(why->message)});
     if (*why->hint)
-        line(x, "  remedy", (struct sp_str){why->hint, (uint32_t)strlen(why->hint)});
+        cmd_summary_line(x, "  remedy", (struct sp_str){why->hint, (uint32_t)strlen(why->hint)});
 }
 
 static void unresolved(struct brief *x)
@@ -592,7 +592,7 @@ static void unresolved(struct brief *x)
     sp_printf(out, "%s%% of weight has no function name", sp_buf_cstr(&x->a.b));
     for (size_t i = 0; i < q->dsos.list.n && i < 3; i++) {
         sp_puts(out, i ? ", " : ": ");
-        name(x, sp_pstr(p, p->dsos.v[q->dsos.list.v[i].dso].name), 40);
+        cmd_summary_name(x, sp_pstr(p, p->dsos.v[q->dsos.list.v[i].dso].name), 40);
         sp_buf_clear(&x->a.b);
         percent_text(&x->a.b, x->a.s, q->dsos.list.v[i].weight);
         sp_printf(out, " %s%%", sp_buf_cstr(&x->a.b));
@@ -609,7 +609,7 @@ static void findings(struct brief *x)
 {
     struct sp_output *out = x->a.c->out;
     if (x->show[FINDINGS])
-        title(x, "findings");
+        cmd_summary_title(x, "findings");
     for (size_t i = 0; i < x->show[FINDINGS]; i++) {
         const struct sp_finding *f = &x->findings.list.v[i];
         finding_text(&x->a, f);
@@ -640,28 +640,28 @@ static void hot(struct brief *x)
     bool bounds = sp_chains_tell(x->a.s) && x->a.s->kept == x->a.s->whole;
     struct cli *c = x->a.c;
     if (x->show[HOT])
-        title(x, x->a.own.all && bounds ? "hot functions (self, total at least, at most): none is known to "
-                                          "be the program's own, so all are"
-                 : x->a.own.all
-                     ? "hot functions (self, total): none is known to be the program's own, so all are"
-                 : bounds
-                     ? "hot functions of the program (with what they call beneath; total at least, at most)"
+        cmd_summary_title(
+            x,
+            x->a.own.all && bounds ? "hot functions (self, total at least, at most): none is known to "
+                                     "be the program's own, so all are"
+            : x->a.own.all ? "hot functions (self, total): none is known to be the program's own, so all are"
+            : bounds ? "hot functions of the program (with what they call beneath; total at least, at most)"
                      : "hot functions of the program (with what they call beneath; total)");
     for (size_t i = 0; i < x->show[HOT]; i++) {
         const struct sp_own_row *r = &x->fold.rows.v[i];
         sp_puts(c->out, "  ");
-        percent(x, r->sum.weight);
+        cmd_summary_percent(x, r->sum.weight);
         sp_puts(c->out, " ");
-        percent(x, r->total);
+        cmd_summary_percent(x, r->total);
         if (bounds) {
             sp_puts(c->out, " ");
-            percent(x, r->at_most == SP_ABSENT ? r->total : r->at_most);
+            cmd_summary_percent(x, r->at_most == SP_ABSENT ? r->total : r->at_most);
         }
         sp_puts(c->out, "  ");
-        name(x, row_name(x, r->function), NAME_COLUMNS);
+        cmd_summary_name(x, row_name(x, r->function), NAME_COLUMNS);
         if (r->function != SP_NONE) {
             sp_puts(c->out, "  ");
-            name(x, dso_name(p, p->functions.v[r->function].dso), 40);
+            cmd_summary_name(x, dso_name(p, p->functions.v[r->function].dso), 40);
         }
         if (is_irq(x, r->function))
             sp_puts(c->out, " [irq-enable]");
@@ -670,18 +670,18 @@ static void hot(struct brief *x)
     }
 }
 
-static void path(struct brief *x)
+static void cmd_summary_path(struct brief *x)
 {
     struct cli *c = x->a.c;
     if (x->show[PATH])
-        title(x, x->fold.whole_path ? "heaviest path (no function of the program's own has 10 %)"
-                                    : "heaviest path");
+        cmd_summary_title(x, x->fold.whole_path ? "heaviest path (no function of the program's own has 10 %)"
+                                                : "heaviest path");
     for (size_t i = 0; i < x->show[PATH]; i++) {
         const struct sp_own_step *step = &x->fold.steps[i];
         sp_puts(c->out, "  ");
-        percent(x, step->total);
+        cmd_summary_percent(x, step->total);
         sp_puts(c->out, "  ");
-        name(x, row_name(x, step->function), NAME_COLUMNS);
+        cmd_summary_name(x, row_name(x, step->function), NAME_COLUMNS);
         if (step->times > 1)
             sp_printf(c->out, "  (%u times)", step->times);
         beneath(x, true, &step->sum);
@@ -689,12 +689,12 @@ static void path(struct brief *x)
     }
 }
 
-static int draw_text(struct brief *x)
+static int cmd_summary_draw_text(struct brief *x)
 {
     const struct sp_profile *p = x->a.s->profile;
     struct cli *c = x->a.c;
     if (p->header.command)
-        line(x, "profiled", sp_pstr(p, p->header.command));
+        cmd_summary_line(x, "profiled", sp_pstr(p, p->header.command));
     label(x, "weight");
     answer_heading(c, x->a.s);
     incomplete(x);
@@ -703,10 +703,10 @@ static int draw_text(struct brief *x)
     share_list(x, "binaries", &x->dsos, x->show[DSOS]);
     unresolved(x);
     hot(x);
-    path(x);
+    cmd_summary_path(x);
     findings(x);
     if (x->show[NEXTS])
-        title(x, "next");
+        cmd_summary_title(x, "next");
     for (size_t i = 0; i < x->show[NEXTS]; i++) {
         struct sp_buf shown;
         sp_buf_init(&shown, 0);
@@ -720,7 +720,7 @@ static int draw_text(struct brief *x)
 }
 
 /* The first `rows` rows, taken round by round from the sections. */
-static int draw(void *arg, size_t rows)
+static int cmd_summary_draw(void *arg, size_t rows)
 {
     struct brief *x = arg;
     memset(x->show, 0, sizeof x->show);
@@ -732,8 +732,8 @@ static int draw(void *arg, size_t rows)
             rows--;
         }
     }
-    return x->a.c->format == FORMAT_JSON    ? draw_json(x)
-           : x->a.c->format == FORMAT_TABLE ? draw_text(x)
+    return x->a.c->format == FORMAT_JSON    ? cmd_summary_draw_json(x)
+           : x->a.c->format == FORMAT_TABLE ? cmd_summary_draw_text(x)
                                             : draw_table(x);
 }
 
@@ -751,10 +751,10 @@ int sp_cmd_summary(struct cli *c)
     answer_init(&x.a, c, &s);
     for (int i = 0; i < NEXT; i++)
         sp_buf_init(&x.next[i], 0);
-    st = gather(&x);
+    st = cmd_summary_gather(&x);
     rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc)
-        rc = answer_fit(c, SECTIONS * PATH_MAX_STEPS, draw, &x);
+        rc = answer_fit(c, SECTIONS * PATH_MAX_STEPS, cmd_summary_draw, &x);
     for (int i = 0; i < NEXT; i++)
         sp_buf_free(&x.next[i]);
     sp_findings_free(&x.findings);

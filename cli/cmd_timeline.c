@@ -38,7 +38,7 @@ static void json_time(struct timeline *x, const char *key, int64_t ns)
     sp_jw_scaled(&x->a.w, key, (__int128)ns - x->t.zero, 9);
 }
 
-static void json_row(struct timeline *x, const struct sp_bucket *y)
+static void cmd_timeline_json_row(struct timeline *x, const struct sp_bucket *y)
 {
     struct answer *a = &x->a;
     const struct sp_profile *p = a->s->profile;
@@ -80,7 +80,7 @@ static void busiest(const struct timeline *x, struct sp_buf *b)
     sp_buf_add(b, t, sp_scaled_text((__int128)best->hi - x->t.zero, 9, t));
 }
 
-static int draw_json(struct timeline *x, size_t limit)
+static int cmd_timeline_draw_json(struct timeline *x, size_t limit)
 {
     struct answer *a = &x->a;
     struct sp_buf b;
@@ -101,7 +101,7 @@ static int draw_json(struct timeline *x, size_t limit)
     sp_jw_str(&a->w, "sparkline", b.data ? b.data : "", b.len);
     sp_jw_open(&a->w, "rows", '[');
     for (size_t i = 0; i < x->t.buckets.n && i < limit; i++)
-        json_row(x, &x->t.buckets.v[i]);
+        cmd_timeline_json_row(x, &x->t.buckets.v[i]);
     sp_jw_close(&a->w, ']');
     sp_jw_open(&a->w, "omitted", '{');
     sp_jw_u64(&a->w, "rows", x->t.buckets.n > limit ? x->t.buckets.n - limit : 0);
@@ -115,7 +115,7 @@ static int draw_json(struct timeline *x, size_t limit)
 }
 
 /* Digits of seconds that tell the buckets apart. */
-static unsigned digits_of(const struct timeline *x)
+static unsigned cmd_timeline_digits_of(const struct timeline *x)
 {
     int64_t width = x->t.buckets.n ? x->t.buckets.v[0].hi - x->t.buckets.v[0].lo : 1;
     unsigned digits = 9;
@@ -136,7 +136,8 @@ static void cell_time(struct timeline *x, struct sp_table *t, int64_t ns, unsign
                       sp_scaled_text(sp_ratio((__int128)ns - x->t.zero, units[digits], 1), digits, text));
 }
 
-static void table_row(struct timeline *x, struct sp_table *table, const struct sp_bucket *y, unsigned digits)
+static void cmd_timeline_table_row(struct timeline *x, struct sp_table *table, const struct sp_bucket *y,
+                                   unsigned digits)
 {
     const struct sp_profile *p = x->a.s->profile;
     struct sp_buf *b = &x->a.b;
@@ -159,7 +160,7 @@ static void table_row(struct timeline *x, struct sp_table *table, const struct s
     cell_buf(table, b);
 }
 
-static int draw_text(struct timeline *x, size_t limit)
+static int cmd_timeline_draw_text(struct timeline *x, size_t limit)
 {
     static const struct sp_table_column columns[] = {
         {"from s", true, false}, {"to s", true, false},    {"weight", true, false},
@@ -168,10 +169,10 @@ static int draw_text(struct timeline *x, size_t limit)
     struct sp_buf *b = &x->a.b;
     struct sp_table table;
     size_t n = x->t.buckets.n, shown = n < limit ? n : limit;
-    unsigned digits = digits_of(x);
+    unsigned digits = cmd_timeline_digits_of(x);
     sp_table_init(&table, columns, 6);
     for (size_t i = 0; i < shown; i++)
-        table_row(x, &table, &x->t.buckets.v[i], digits);
+        cmd_timeline_table_row(x, &table, &x->t.buckets.v[i], digits);
     answer_heading(c, x->a.s);
     if (c->format != FORMAT_CSV) {
         sp_buf_clear(b);
@@ -195,10 +196,10 @@ static int draw_text(struct timeline *x, size_t limit)
     return rc;
 }
 
-static int draw(void *arg, size_t rows)
+static int cmd_timeline_draw(void *arg, size_t rows)
 {
     struct timeline *x = arg;
-    return x->a.c->format == FORMAT_JSON ? draw_json(x, rows) : draw_text(x, rows);
+    return x->a.c->format == FORMAT_JSON ? cmd_timeline_draw_json(x, rows) : cmd_timeline_draw_text(x, rows);
 }
 
 /* -o: the whole profile with windows. What was read with samples only for this goes without them again. */
@@ -219,7 +220,7 @@ static spaa_status write_windows(struct timeline *x, const struct spaa_format *t
     return st ? st : cli_write(c, to, &how);
 }
 
-static int check_output(struct cli *c, const struct spaa_format **to)
+static int cmd_timeline_check_output(struct cli *c, const struct spaa_format **to)
 {
     *to = NULL;
     if (!c->v.output)
@@ -233,7 +234,7 @@ static int check_output(struct cli *c, const struct spaa_format **to)
     return EXIT_FINE;
 }
 
-static int answer(struct timeline *x, long buckets, size_t limit, const struct spaa_format *to)
+static int cmd_timeline_answer(struct timeline *x, long buckets, size_t limit, const struct spaa_format *to)
 {
     struct cli *c = x->a.c;
     spaa_status st = sp_timeline_build(x->a.s, &x->m, (size_t)buckets, HOT, &c->diags, &x->t);
@@ -244,7 +245,7 @@ static int answer(struct timeline *x, long buckets, size_t limit, const struct s
     }
     int rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc)
-        rc = answer_fit(c, limit < x->t.buckets.n ? limit : x->t.buckets.n, draw, x);
+        rc = answer_fit(c, limit < x->t.buckets.n ? limit : x->t.buckets.n, cmd_timeline_draw, x);
     if (!rc && to)
         rc = cli_exit_of(write_windows(x, to));
     return rc;
@@ -260,7 +261,7 @@ int sp_cmd_timeline(struct cli *c)
     if (!cli_number(c, "buckets", c->v.buckets, 1, BUCKETS_MAX, BUCKETS, &buckets) ||
         !answer_limit(c, SIZE_MAX, &limit))
         return EXIT_USAGE;
-    int rc = check_output(c, &to);
+    int rc = cmd_timeline_check_output(c, &to);
     if (rc)
         return rc;
     c->needs_samples = true;
@@ -276,7 +277,7 @@ int sp_cmd_timeline(struct cli *c)
         return cli_exit_of(st);
     }
     answer_init(&x.a, c, &s);
-    rc = answer(&x, buckets, limit, to);
+    rc = cmd_timeline_answer(&x, buckets, limit, to);
     sp_timeline_free(&x.t);
     sp_sample_times_free(&x.m);
     answer_free(&x.a);

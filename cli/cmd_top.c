@@ -58,7 +58,7 @@ static void row_id(struct top *x, const struct sp_top_row *r, struct sp_buf *b)
     }
 }
 
-static struct top_who who_of(const struct top *x, const struct sp_top_row *r)
+static struct top_who cmd_top_who_of(const struct top *x, const struct sp_top_row *r)
 {
     return top_who(&x->t, x->by, r, &x->a.s->pools);
 }
@@ -76,7 +76,7 @@ static void json_weights(struct answer *a, int64_t self, int64_t total, int64_t 
     answer_count(a, "cum_samples", total_samples);
 }
 
-static void json_row(struct top *x, size_t i)
+static void cmd_top_json_row(struct top *x, size_t i)
 {
     const struct sp_top_row *r = &x->t.rows.v[i];
     struct sp_str name = sp_str_at(&x->t.names, r->name);
@@ -115,7 +115,7 @@ static void json_row(struct top *x, size_t i)
     }
     x->a.s = own;
     if (x->by == SP_TOP_THREAD || x->by == SP_TOP_PROCESS)
-        top_threads_json(w, &x->info, x->by, who_of(x, r));
+        top_threads_json(w, &x->info, x->by, cmd_top_who_of(x, r));
     if (x->by == SP_TOP_THREAD || x->by == SP_TOP_COMM)
         pool_json(w, &x->a.s->pools, sp_top_pool(x->a.s, x->by, r));
     sp_jw_open(w, "tags", '[');
@@ -171,7 +171,7 @@ static spaa_status find_hottest(struct top *x)
     return st;
 }
 
-static int draw_json(struct top *x, size_t limit)
+static int cmd_top_draw_json(struct top *x, size_t limit)
 {
     struct answer *a = &x->a;
     const struct sp_top *t = &x->t;
@@ -187,7 +187,7 @@ static int draw_json(struct top *x, size_t limit)
     sp_jw_open(&a->w, "rows", '[');
     for (size_t i = 0; i < t->rows.n; i++) {
         if (i < limit)
-            json_row(x, i);
+            cmd_top_json_row(x, i);
         else
             omitted += t->rows.v[i].self;
     }
@@ -233,7 +233,7 @@ static void cell_cpu(struct top *x, struct sp_table *table, int64_t ns)
     cell_buf(table, &x->a.b);
 }
 
-static void table_row(struct top *x, struct sp_table *table, size_t i)
+static void cmd_top_table_row(struct top *x, struct sp_table *table, size_t i)
 {
     const struct sp_top_row *r = &x->t.rows.v[i];
     struct sp_buf *b = &x->a.b;
@@ -254,7 +254,7 @@ static void table_row(struct top *x, struct sp_table *table, size_t i)
         cell_percent(&x->a, table, e->total);
     }
     x->a.s = own;
-    struct top_who who = who_of(x, r);
+    struct top_who who = cmd_top_who_of(x, r);
     if (x->info.any_cpu)
         cell_cpu(x, table, top_threads_cpu(&x->info, who));
     struct sp_str name = sp_str_at(&x->t.names, r->name), known = top_threads_name(&x->info, who);
@@ -281,7 +281,7 @@ static void table_row(struct top *x, struct sp_table *table, size_t i)
 }
 
 /* Titles of --with: "EVENT.METRIC flat", …: lent from `names`. */
-static size_t columns_of(struct top *x, struct sp_arena *names, struct sp_table_column *columns)
+static size_t cmd_top_columns_of(struct top *x, struct sp_arena *names, struct sp_table_column *columns)
 {
     static const struct sp_table_column own[] = {{"flat", true, false},
                                                  {"flat%", true, false},
@@ -322,7 +322,7 @@ static size_t columns_of(struct top *x, struct sp_arena *names, struct sp_table_
     return n;
 }
 
-static int draw_rows(struct top *x, size_t limit)
+static int cmd_top_draw_rows(struct top *x, size_t limit)
 {
     struct cli *c = x->a.c;
     const struct sp_top *t = &x->t;
@@ -335,10 +335,10 @@ static int draw_rows(struct top *x, size_t limit)
     if (c->format == FORMAT_CSV && (st = answer_ready(&x->a)) != SPAA_OK)
         return cli_exit_of(st);
     sp_arena_init(&names, 0);
-    sp_table_init(&table, columns, columns_of(x, &names, columns));
+    sp_table_init(&table, columns, cmd_top_columns_of(x, &names, columns));
     for (size_t i = 0; i < t->rows.n; i++) {
         if (i < shown)
-            table_row(x, &table, i);
+            cmd_top_table_row(x, &table, i);
         else
             omitted += t->rows.v[i].self;
     }
@@ -356,10 +356,10 @@ static int draw_rows(struct top *x, size_t limit)
     return rc;
 }
 
-static int draw(void *arg, size_t rows)
+static int cmd_top_draw(void *arg, size_t rows)
 {
     struct top *x = arg;
-    return x->a.c->format == FORMAT_JSON ? draw_json(x, rows) : draw_rows(x, rows);
+    return x->a.c->format == FORMAT_JSON ? cmd_top_draw_json(x, rows) : cmd_top_draw_rows(x, rows);
 }
 
 /* ---- --sum ---- */
@@ -509,7 +509,7 @@ int sp_cmd_top(struct cli *c)
         if (!rc)
             rc = cli_stdout(c);
         if (!rc)
-            rc = answer_fit(c, limit < x.t.rows.n ? limit : x.t.rows.n, draw, &x);
+            rc = answer_fit(c, limit < x.t.rows.n ? limit : x.t.rows.n, cmd_top_draw, &x);
     }
     sp_top_free(&x.t);
     sp_thread_info_free(&x.info);

@@ -98,7 +98,7 @@ static int end_json(struct tree *x)
     return answer_end(&x->a, next, n);
 }
 
-static int draw_json(struct tree *x)
+static int cmd_tree_draw_json(struct tree *x)
 {
     int rc = begin_json(x);
     if (rc)
@@ -107,7 +107,7 @@ static int draw_json(struct tree *x)
     return end_json(x);
 }
 
-static void table_row(struct tree *x, struct sp_table *table, uint32_t i)
+static void cmd_tree_table_row(struct tree *x, struct sp_table *table, uint32_t i)
 {
     const struct sp_tree_node *n = &x->t.nodes.v[i];
     unsigned indent = tree_indent(x, n);
@@ -157,7 +157,7 @@ static int draw_csv(struct tree *x)
     return x->text.failed ? cli_exit_of(sp_nomem(&x->a.c->diags)) : rc;
 }
 
-static int draw_text(struct tree *x)
+static int cmd_tree_draw_text(struct tree *x)
 {
     struct cli *c = x->a.c;
     struct sp_table table;
@@ -165,7 +165,7 @@ static int draw_text(struct tree *x)
     sp_table_init(&table, columns, 4);
     for (uint32_t i = 1; i < x->t.nodes.n; i++)
         if (x->t.nodes.v[i].order < x->shown)
-            table_row(x, &table, i);
+            cmd_tree_table_row(x, &table, i);
     answer_heading(c, x->a.s);
     int rc = x->text.failed ? cli_exit_of(sp_nomem(&c->diags)) : answer_table(c, &table);
     size_t more = sum_elided(x, &weight);
@@ -181,15 +181,15 @@ static int draw_text(struct tree *x)
     return rc;
 }
 
-static int draw(void *arg, size_t rows)
+static int cmd_tree_draw(void *arg, size_t rows)
 {
     struct tree *x = arg;
     x->shown = rows + 1; /* the root is no row */
     if (!count_elided(x))
         return cli_exit_of(sp_nomem(&x->a.c->diags));
-    return x->a.c->format == FORMAT_JSON  ? draw_json(x)
+    return x->a.c->format == FORMAT_JSON  ? cmd_tree_draw_json(x)
            : x->a.c->format == FORMAT_CSV ? draw_csv(x)
-                                          : draw_text(x);
+                                          : cmd_tree_draw_text(x);
 }
 
 /* ---- a tree that is written as it is made ---- */
@@ -229,7 +229,7 @@ static int answer_whole(struct tree *x, const struct sp_tree_opts *how)
     spaa_status st = sp_tree_build(x->a.s, how, &c->diags, &x->t);
     int rc = st ? cli_exit_of(st) : cli_stdout(c);
     if (!rc)
-        rc = answer_fit(c, x->t.nodes.n - 1, draw, x);
+        rc = answer_fit(c, x->t.nodes.n - 1, cmd_tree_draw, x);
     sp_tree_free(&x->t);
     return rc;
 }

@@ -342,7 +342,7 @@ static int post(struct upload *u, struct sp_jw *w)
     return rc;
 }
 
-static int list(struct upload *u, struct listed *l)
+static int cmd_upload_list(struct upload *u, struct listed *l)
 {
     enum { PAGES = 100 };
     struct cli *c = u->c;
@@ -392,7 +392,7 @@ static int verify(struct upload *u, struct sp_jw *w, bool first)
         if (!st)
             sp_codeguru_request_free(&r);
     } else if (!c->v.dry_run) {
-        rc = list(u, &l);
+        rc = cmd_upload_list(u, &l);
         if (!rc)
             rc = cli_stdout(c);
         if (!rc && w && first) {

@@ -24,8 +24,8 @@ static const struct spaa_format *found_format(const char *path, const struct spa
 
 /* `asked`: the format of --from, or NULL. `walked`: found in a folder, *taken false where it is not checked.
  */
-static spaa_status check(const char *path, const struct spaa_format *asked, bool walked, unsigned jobs,
-                         struct sp_diags *d, bool *taken)
+static spaa_status cmd_validate_check(const char *path, const struct spaa_format *asked, bool walked,
+                                      unsigned jobs, struct sp_diags *d, bool *taken)
 {
     struct sp_input *in = NULL;
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
@@ -59,14 +59,14 @@ static spaa_status check(const char *path, const struct spaa_format *asked, bool
 }
 
 /* One file into the verdict; its findings are bounded apart from those of others. */
-static spaa_status judge(struct cli *c, const char *path, const struct spaa_format *asked, bool walked,
-                         struct verdict *v)
+static spaa_status cmd_validate_judge(struct cli *c, const char *path, const struct spaa_format *asked,
+                                      bool walked, struct verdict *v)
 {
     struct sp_diags own;
     bool taken;
     sp_diags_init(&own);
     own.per_code = c->diags.per_code ? c->diags.per_code : own.per_code;
-    spaa_status st = check(path, asked, walked, cli_jobs(c), &own, &taken);
+    spaa_status st = cmd_validate_check(path, asked, walked, cli_jobs(c), &own, &taken);
     sp_diags_merge(&c->diags, &own);
     sp_diags_free(&own);
     v->files += taken;
@@ -88,24 +88,24 @@ static spaa_status judge_folder(struct cli *c, const char *path, const struct sp
     spaa_status st = walk_folder(path, &c->diags, &w);
     v->unreadable = v->unreadable || st || w.failed;
     for (size_t i = 0; st != SPAA_ERR_NOMEM && i < w.paths.n; i++)
-        st = judge(c, w.paths.v[i], asked, true, v);
+        st = cmd_validate_judge(c, w.paths.v[i], asked, true, v);
     walk_free(&w);
     return st == SPAA_ERR_NOMEM ? st : SPAA_OK;
 }
 
-static void count(const struct sp_diags *d, struct verdict *v)
+static void cmd_validate_count(const struct sp_diags *d, struct verdict *v)
 {
     v->errors += sp_diags_count(d, SP_ERROR);
     v->warnings += sp_diags_count(d, SP_WARNING) - sp_diags_count(d, SP_ERROR);
 }
 
-static void json_findings(struct sp_jw *w, const struct sp_diags *d)
+static void cmd_validate_json_findings(struct sp_jw *w, const struct sp_diags *d)
 {
     for (size_t i = 0; i < d->list.n; i++)
         answer_diag(w, &d->list.v[i]);
 }
 
-static int answer(struct cli *c, const struct verdict *v)
+static int cmd_validate_answer(struct cli *c, const struct verdict *v)
 {
     bool valid = !v->errors && !(c->v.strict && v->warnings);
     if (c->format == FORMAT_JSON) {
@@ -119,7 +119,7 @@ static int answer(struct cli *c, const struct verdict *v)
         if (v->several)
             sp_jw_u64(&w, "files", v->files);
         sp_jw_open(&w, "findings", '[');
-        json_findings(&w, &c->diags);
+        cmd_validate_json_findings(&w, &c->diags);
         sp_jw_close(&w, ']');
         sp_jw_close(&w, '}');
         sp_puts(c->out, "\n");
@@ -150,8 +150,8 @@ int sp_cmd_validate(struct cli *c)
         c->diags.per_code = 0; /* they are bounded per file */
     for (size_t i = 0; i < c->files.n; i++) {
         const char *path = c->files.v[i];
-        spaa_status st =
-            is_folder(path) ? judge_folder(c, path, asked, &v) : judge(c, path, asked, false, &v);
+        spaa_status st = is_folder(path) ? judge_folder(c, path, asked, &v)
+                                         : cmd_validate_judge(c, path, asked, false, &v);
         if (st == SPAA_ERR_NOMEM || (!v.several && st && st != SPAA_ERR_INPUT && st != SPAA_ERR_LIMIT))
             return EXIT_IO;
     }
@@ -163,11 +163,11 @@ int sp_cmd_validate(struct cli *c)
                      "the directory %s holds no file of a format that can be validated", c->files.v[0]);
         return EXIT_IO;
     }
-    count(&c->diags, &v);
+    cmd_validate_count(&c->diags, &v);
     int rc = cli_stdout(c);
     if (rc)
         return rc;
-    rc = answer(c, &v);
+    rc = cmd_validate_answer(c, &v);
     c->v.strict = NULL; /* here it is about warnings, not about the exit code of a loss */
     return rc;
 }

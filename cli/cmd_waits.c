@@ -10,7 +10,7 @@ static struct sp_str comm_of(const struct sp_waits *w, const struct sp_wait_thre
     return sp_pstr(w->profile, t->comm);
 }
 
-static void json_str(struct sp_jw *w, const char *key, struct sp_str s)
+static void cmd_waits_json_str(struct sp_jw *w, const char *key, struct sp_str s)
 {
     if (s.n)
         sp_jw_str(w, key, s.p, s.n);
@@ -18,7 +18,7 @@ static void json_str(struct sp_jw *w, const char *key, struct sp_str s)
         sp_jw_null(w, key);
 }
 
-static void json_number(struct sp_jw *w, const char *key, int64_t v)
+static void cmd_waits_json_number(struct sp_jw *w, const char *key, int64_t v)
 {
     if (v == SP_ABSENT)
         sp_jw_null(w, key);
@@ -44,23 +44,23 @@ static void json_samples(struct sp_jw *j, const struct sp_waits *w, const char *
 static void json_thread(struct sp_jw *j, const struct sp_waits *w, const struct sp_wait_thread *t)
 {
     const struct sp_reported_thread *f = sp_thread_info_thread(&w->info, t->tid);
-    json_str(j, "process", comm_of(w, t));
-    json_number(j, "pid", t->pid);
+    cmd_waits_json_str(j, "process", comm_of(w, t));
+    cmd_waits_json_number(j, "pid", t->pid);
     sp_jw_i64(j, "tid", t->tid);
-    json_str(j, "thread_name", f ? sp_str_at(&w->info.strs, f->name) : (struct sp_str){"", 0});
-    json_str(j, "queue", f ? sp_str_at(&w->info.strs, f->queue) : (struct sp_str){"", 0});
+    cmd_waits_json_str(j, "thread_name", f ? sp_str_at(&w->info.strs, f->name) : (struct sp_str){"", 0});
+    cmd_waits_json_str(j, "queue", f ? sp_str_at(&w->info.strs, f->queue) : (struct sp_str){"", 0});
 }
 
 /* A thread, or so many threads of a pool; `of`: one of them. */
-static void json_who(struct sp_jw *j, const struct sp_waiters *ws, uint32_t of, uint32_t pool,
-                     uint32_t threads)
+static void cmd_waits_json_who(struct sp_jw *j, const struct sp_waiters *ws, uint32_t of, uint32_t pool,
+                               uint32_t threads)
 {
     const struct sp_wait_thread *t = &ws->w->threads.v[of];
     struct sp_pool some = pool == SP_NONE ? (struct sp_pool){0} : ws->pools->pools.v[pool];
     some.threads = threads;
     if (threads > 1) {
-        json_str(j, "process", comm_of(ws->w, t));
-        json_number(j, "pid", t->pid);
+        cmd_waits_json_str(j, "process", comm_of(ws->w, t));
+        cmd_waits_json_number(j, "pid", t->pid);
         sp_jw_null(j, "tid");
         sp_jw_null(j, "thread_name");
         sp_jw_null(j, "queue");
@@ -72,19 +72,19 @@ static void json_who(struct sp_jw *j, const struct sp_waiters *ws, uint32_t of, 
 
 static void json_wait(struct sp_jw *j, const struct sp_waits *w, const struct sp_wait *x, int64_t weight)
 {
-    json_str(j, "on", sp_str_at(&w->strs, x->on));
-    json_str(j, "state", sp_pstr(w->profile, x->state));
+    cmd_waits_json_str(j, "on", sp_str_at(&w->strs, x->on));
+    cmd_waits_json_str(j, "state", sp_pstr(w->profile, x->state));
     json_weight(j, w, "weight", weight);
     json_samples(j, w, "samples", weight);
-    json_str(j, "text", sp_str_at(&w->strs, x->text));
+    cmd_waits_json_str(j, "text", sp_str_at(&w->strs, x->text));
     if (x->holder_pid == SP_ABSENT) {
         sp_jw_null(j, "holder");
         return;
     }
     sp_jw_open(j, "holder", '{');
-    json_str(j, "process", sp_str_at(&w->strs, x->holder_name));
-    json_number(j, "pid", x->holder_pid);
-    json_number(j, "tid", x->holder_tid);
+    cmd_waits_json_str(j, "process", sp_str_at(&w->strs, x->holder_name));
+    cmd_waits_json_number(j, "pid", x->holder_pid);
+    cmd_waits_json_number(j, "tid", x->holder_tid);
     sp_jw_bool(j, "in_profile", x->holder != SP_NONE);
     sp_jw_close(j, '}');
 }
@@ -97,7 +97,7 @@ static void json_waiters(struct sp_jw *j, const struct sp_waiters *ws, size_t li
         const struct sp_waiter *x = &ws->list.v[i];
         const struct sp_wait_thread *t = &w->threads.v[x->thread];
         sp_jw_open(j, NULL, '{');
-        json_who(j, ws, x->thread, x->pool, x->threads);
+        cmd_waits_json_who(j, ws, x->thread, x->pool, x->threads);
         json_weight(j, w, "weight", x->weight);
         json_samples(j, w, "samples", x->weight);
         json_weight(j, w, "waiting", x->waiting);
@@ -133,7 +133,7 @@ static void json_chains(struct sp_jw *j, const struct sp_waiters *ws, size_t lim
         for (uint32_t k = 0; k < c->n; k++) {
             const struct sp_wait *x = &w->waits.v[w->steps.v[c->first + k]];
             sp_jw_open(j, NULL, '{');
-            json_who(j, ws, x->waiter, ws->chains.v[i].pool, k ? 1 : ws->chains.v[i].threads);
+            cmd_waits_json_who(j, ws, x->waiter, ws->chains.v[i].pool, k ? 1 : ws->chains.v[i].threads);
             json_wait(j, w, x, k ? x->weight : ws->chains.v[i].weight);
             sp_jw_bool(j, "through_main_thread", x->by_process && x->holder != SP_NONE);
             sp_jw_close(j, '}');
@@ -152,7 +152,8 @@ static uint64_t deadlocks(const struct sp_waiters *ws)
     return n;
 }
 
-static int answer_json(struct cli *c, const struct sp_selection *s, const struct sp_waiters *ws, size_t limit)
+static int cmd_waits_answer_json(struct cli *c, const struct sp_selection *s, const struct sp_waiters *ws,
+                                 size_t limit)
 {
     const struct sp_waits *w = ws->w;
     struct sp_jw j;
@@ -214,15 +215,15 @@ static void holder_text(struct sp_buf *b, const struct sp_waits *w, const struct
         thread_text(b, sp_str_at(&w->strs, x->holder_name), x->holder_pid, x->holder_tid);
 }
 
-static void cell(struct sp_table *t, struct sp_buf *b)
+static void cmd_waits_cell(struct sp_table *t, struct sp_buf *b)
 {
     sp_table_cell(t, b->len ? b->data : "", b->len);
     sp_buf_clear(b);
 }
 
 /* Numbers of samples are exact everywhere; other weights are readable, and exact in CSV. */
-static void amount(struct sp_buf *b, const struct sp_selection *s, const struct sp_waits *w, int64_t v,
-                   bool exact)
+static void cmd_waits_amount(struct sp_buf *b, const struct sp_selection *s, const struct sp_waits *w,
+                             int64_t v, bool exact)
 {
     char t[64];
     if (exact || w->counts_samples)
@@ -239,11 +240,11 @@ static void wait_row(struct sp_table *t, struct sp_buf *b, const struct sp_selec
     const struct sp_wait_thread *thread = &w->threads.v[who->thread];
     const struct sp_reported_thread *f =
         who->threads > 1 ? NULL : sp_thread_info_thread(&w->info, thread->tid);
-    amount(b, s, w, ws->waits.v[k].weight, exact);
-    cell(t, b);
+    cmd_waits_amount(b, s, w, ws->waits.v[k].weight, exact);
+    cmd_waits_cell(t, b);
     sp_text_percent(b, ws->waits.v[k].weight, ws->waits.v[k].of);
     sp_buf_puts(b, exact ? "" : "%");
-    cell(t, b);
+    cmd_waits_cell(t, b);
     who_text(b, ws, who->thread, who->pool, who->threads);
     if (f && f->name) {
         struct sp_str name = sp_str_at(&w->info.strs, f->name);
@@ -252,11 +253,11 @@ static void wait_row(struct sp_table *t, struct sp_buf *b, const struct sp_selec
     } else if (f && f->main) {
         sp_buf_puts(b, " main");
     }
-    cell(t, b);
+    cmd_waits_cell(t, b);
     struct sp_str on = sp_str_at(&w->strs, x->on);
     sp_table_cell(t, on.p, on.n);
     holder_text(b, w, x);
-    cell(t, b);
+    cmd_waits_cell(t, b);
     sp_table_printf(t, "%u%s", thread->depth, thread->cyclic ? " cycle" : "");
 }
 
@@ -316,9 +317,9 @@ static void closing_line(struct cli *c, const struct sp_selection *s, const stru
     struct sp_buf b;
     sp_buf_init(&b, 0);
     sp_buf_puts(&b, w->order.n ? "\n" : "");
-    amount(&b, s, w, w->waiting, false);
+    cmd_waits_amount(&b, s, w, w->waiting, false);
     sp_buf_puts(&b, " of ");
-    amount(&b, s, w, w->weight, false);
+    cmd_waits_amount(&b, s, w, w->weight, false);
     if (w->counts_samples) {
         sp_buf_puts(&b, " samples");
     } else if (!sp_str_is(s->unit, "ns") && !sp_str_is(s->unit, "bytes")) { /* these stand with the number */
@@ -328,13 +329,14 @@ static void closing_line(struct cli *c, const struct sp_selection *s, const stru
         sp_text_safe(&b, unit.p, unit.n);
     }
     sp_buf_puts(&b, " waited for something named, ");
-    amount(&b, s, w, w->unexplained, false);
+    cmd_waits_amount(&b, s, w, w->unexplained, false);
     sp_buf_printf(&b, " for nothing named; %llu deadlocks\n", (unsigned long long)deadlocks(ws));
     sp_write(c->out, b.data, b.len);
     sp_buf_free(&b);
 }
 
-static int answer_rows(struct cli *c, const struct sp_selection *s, const struct sp_waiters *ws, size_t limit)
+static int cmd_waits_answer_rows(struct cli *c, const struct sp_selection *s, const struct sp_waiters *ws,
+                                 size_t limit)
 {
     const struct sp_waits *w = ws->w;
     const struct sp_table_column columns[] = {{w->counts_samples ? "samples" : "weight", true, false},
@@ -410,7 +412,8 @@ int sp_cmd_waits(struct cli *c)
         st = sp_waiters_of(&w, &s.pools, &c->diags, &ws);
         rc = st ? cli_exit_of(st) : cli_stdout(c);
         if (!rc)
-            rc = c->format == FORMAT_JSON ? answer_json(c, &s, &ws, limit) : answer_rows(c, &s, &ws, limit);
+            rc = c->format == FORMAT_JSON ? cmd_waits_answer_json(c, &s, &ws, limit)
+                                          : cmd_waits_answer_rows(c, &s, &ws, limit);
         if (!st)
             sp_waiters_free(&ws);
         sp_waits_free(&w);

@@ -17,7 +17,7 @@ struct deadline {
     bool stop;
 };
 
-static void *run(void *arg)
+static void *deadline_run(void *arg)
 {
     struct deadline *d = arg;
     int rc = 0;
@@ -51,7 +51,7 @@ struct deadline *deadline_start(const struct cli *c, long seconds)
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&d->stopped, &attr);
     pthread_condattr_destroy(&attr);
-    if (pthread_create(&d->thread, NULL, run, d) == 0)
+    if (pthread_create(&d->thread, NULL, deadline_run, d) == 0)
         return d;
     pthread_cond_destroy(&d->stopped);
     pthread_mutex_destroy(&d->lock);

@@ -14,7 +14,7 @@ const char *diff_headline(const struct sp_diff *d)
     return words[d->headline];
 }
 
-static void functions(struct sp_buf *b, size_t n)
+static void diff_answer_functions(struct sp_buf *b, size_t n)
 {
     sp_text_grouped(b, (int64_t)n, 0);
     sp_buf_puts(b, n == 1 ? " function" : " functions");
@@ -35,7 +35,7 @@ static const char *against_words(const struct sp_diff *d)
                                         : "as a share";
 }
 
-static void whole(const struct sp_diff *d, struct sp_buf *b)
+static void diff_answer_whole(const struct sp_diff *d, struct sp_buf *b)
 {
     sp_buf_puts(b, "the whole ");
     diff_number(b, 100 * d->whole.change, 2, true);
@@ -44,18 +44,18 @@ static void whole(const struct sp_diff *d, struct sp_buf *b)
 
 static void changed(const struct sp_diff *d, struct sp_buf *b)
 {
-    functions(b, d->significant[SP_SELF]);
+    diff_answer_functions(b, d->significant[SP_SELF]);
     sp_buf_puts(b, " in own and ");
-    functions(b, d->significant[SP_TOTAL]);
+    diff_answer_functions(b, d->significant[SP_TOTAL]);
     sp_buf_printf(b, " in inclusive weight, %s", against_words(d));
     if (d->whole.verdict == SP_DIFF_SIGNIFICANT) {
         sp_buf_puts(b, "; ");
-        whole(d, b);
+        diff_answer_whole(d, b);
     }
 }
 
 /* The tested function that is heaviest; NULL: none was tested. */
-static const struct sp_diff_row *heaviest(const struct sp_diff *d)
+static const struct sp_diff_row *diff_answer_heaviest(const struct sp_diff *d)
 {
     const struct sp_diff_row *best = NULL;
     double most = -1;
@@ -90,7 +90,7 @@ static double resolution(const struct sp_diff *d)
 /* What would have been found, by the method that was used. */
 static void would_have(const struct sp_diff *d, struct sp_buf *b)
 {
-    const struct sp_diff_row *top = heaviest(d);
+    const struct sp_diff_row *top = diff_answer_heaviest(d);
     const struct sp_diff_test *t = top ? &top->share[SP_SELF] : NULL;
     double level = SP_DIFF_ALPHA / (double)(d->family[SP_SELF] ? d->family[SP_SELF] : 1);
     if (!t) {
@@ -131,7 +131,7 @@ static void excluded(const struct sp_diff *d, struct sp_buf *b)
     if (!n)
         return;
     sp_buf_puts(b, "; ");
-    functions(b, n);
+    diff_answer_functions(b, n);
     sp_buf_printf(
         b, " would differ if looked at alone (%s interval excludes 0), which among %zu is not beyond chance",
         n == 1 ? "its" : "their", d->family[SP_SELF]);
@@ -146,13 +146,13 @@ static void nothing_found(const struct sp_diff *d, struct sp_buf *b)
     excluded(d, b);
     if (d->significant[SP_TOTAL]) {
         sp_buf_puts(b, "; yet ");
-        functions(b, d->significant[SP_TOTAL]);
+        diff_answer_functions(b, d->significant[SP_TOTAL]);
         sp_buf_puts(b, d->significant[SP_TOTAL] == 1 ? " differs in inclusive weight"
                                                      : " differ in inclusive weight");
     }
     if (d->whole.verdict == SP_DIFF_SIGNIFICANT) {
         sp_buf_puts(b, "; yet ");
-        whole(d, b);
+        diff_answer_whole(d, b);
     }
 }
 
@@ -167,14 +167,14 @@ static void of_two_builds(const struct sp_diff *d, struct sp_buf *b)
     if (!n)
         return;
     sp_buf_puts(b, "; of ");
-    functions(b, n);
+    diff_answer_functions(b, n);
     sp_buf_puts(
         b,
         " one build a side was run: these builds differ, and layout alone can make a function a third slower;"
         " runs of several links a side tell");
 }
 
-static void exactly(const struct sp_diff *d, struct sp_buf *b)
+static void diff_answer_exactly(const struct sp_diff *d, struct sp_buf *b)
 {
     if (d->headline == SP_DIFF_CHANGED && d->significant[SP_SELF])
         changed(d, b);
@@ -195,12 +195,12 @@ void diff_summary(const struct diff_answer *a, struct sp_buf *b)
     if (d->memory)
         diff_memory_summary(a, b);
     if (d->method == SP_DIFF_EXACT) {
-        exactly(d, b);
+        diff_answer_exactly(d, b);
     } else if (d->headline == SP_DIFF_CHANGED && found) {
         changed(d, b);
         of_two_builds(d, b);
     } else if (d->headline == SP_DIFF_CHANGED) {
-        whole(d, b);
+        diff_answer_whole(d, b);
         sp_buf_printf(b, "; no function in own weight, %s", against_words(d));
     } else if (sp_diff_establishes(d->method)) {
         nothing_found(d, b);
@@ -209,7 +209,7 @@ void diff_summary(const struct diff_answer *a, struct sp_buf *b)
                       repeat);
     } else {
         if (found)
-            functions(b, found);
+            diff_answer_functions(b, found);
         else
             sp_buf_puts(b, "no function");
         sp_buf_printf(
@@ -413,7 +413,7 @@ bool diff_next(const struct diff_answer *a, unsigned i, struct sp_buf *b)
 
 /* ---- tables ---- */
 
-static void cell(struct sp_table *t, struct sp_buf *b)
+static void diff_answer_cell(struct sp_table *t, struct sp_buf *b)
 {
     sp_table_cell(t, b->data ? b->data : "", b->len);
     sp_buf_clear(b);
@@ -422,10 +422,10 @@ static void cell(struct sp_table *t, struct sp_buf *b)
 static void points(struct sp_table *t, struct sp_buf *b, double x, bool sign)
 {
     diff_number(b, 100 * x, 2, sign);
-    cell(t, b);
+    diff_answer_cell(t, b);
 }
 
-static void range(struct sp_table *t, struct sp_buf *b, double lo, double hi, const char *unit)
+static void diff_answer_range(struct sp_table *t, struct sp_buf *b, double lo, double hi, const char *unit)
 {
     if (!isnan(lo) && !isnan(hi)) {
         diff_number(b, 100 * lo, 2, true);
@@ -433,10 +433,10 @@ static void range(struct sp_table *t, struct sp_buf *b, double lo, double hi, co
         diff_number(b, 100 * hi, 2, true);
         sp_buf_puts(b, isfinite(hi) ? unit : "");
     }
-    cell(t, b);
+    diff_answer_cell(t, b);
 }
 
-static void percent(struct sp_buf *b, double change)
+static void diff_answer_percent(struct sp_buf *b, double change)
 {
     diff_number(b, 100 * change, 1, true);
     sp_buf_puts(b, isfinite(change) ? "%" : "");
@@ -453,7 +453,7 @@ static void cost_cell(const struct diff_answer *a, struct sp_table *t, struct sp
         diff_number(b, x, 2, false);
     else
         weight_text(b, &s, llround(v));
-    cell(t, b);
+    diff_answer_cell(t, b);
 }
 
 static bool by_runs(const struct diff_answer *a)
@@ -469,22 +469,22 @@ static void row_cells(const struct diff_answer *a, struct sp_table *t, struct sp
     struct sp_str name = sp_str_at(&a->d.strs, r->function), dso = sp_str_at(&a->d.strs, r->dso);
     cost_cell(a, t, b, c->side[SP_BASE].mean);
     cost_cell(a, t, b, c->side[SP_NEW].mean);
-    percent(b, c->change);
-    cell(t, b);
+    diff_answer_percent(b, c->change);
+    diff_answer_cell(t, b);
     points(t, b, x->side[SP_BASE].mean, false);
     points(t, b, x->side[SP_NEW].mean, false);
     if (by_runs(a)) {
-        percent(b, x->change);
-        cell(t, b);
-        range(t, b, x->change_lo, x->change_hi, "%");
+        diff_answer_percent(b, x->change);
+        diff_answer_cell(t, b);
+        diff_answer_range(t, b, x->change_lo, x->change_hi, "%");
     } else {
         points(t, b, x->delta, true);
-        range(t, b, x->lo, x->hi, "");
+        diff_answer_range(t, b, x->lo, x->hi, "");
     }
     sp_table_cell(t, diff_verdict_word(x), strlen(diff_verdict_word(x)));
-    percent(b, other->change);
+    diff_answer_percent(b, other->change);
     sp_buf_puts(b, r->share[!family].verdict == SP_DIFF_SIGNIFICANT ? " *" : "  ");
-    cell(t, b);
+    diff_answer_cell(t, b);
     sp_table_cell(t, name.p, name.n);
     sp_table_cell(t, dso.p, dso.n);
 }
@@ -546,7 +546,7 @@ static int one_sided_table(struct diff_answer *a, const char *title, const struc
         points(&t, &b, r->share[SP_TOTAL].side[side].mean, false);
         if (r->side[side].samples[SP_TOTAL] != SP_ABSENT)
             sp_buf_i64(&b, r->side[side].samples[SP_TOTAL]);
-        cell(&t, &b);
+        diff_answer_cell(&t, &b);
         for (unsigned f = 0; f < SP_FAMILIES; f++)
             sp_table_cell(&t, diff_verdict_word(&r->share[f]), strlen(diff_verdict_word(&r->share[f])));
         sp_table_cell(&t, name.p, name.n);
@@ -658,7 +658,7 @@ static int csv(struct diff_answer *a)
 
 /* ---- the head ---- */
 
-static void weight(const struct diff_answer *a, struct sp_buf *b, __int128 v)
+static void diff_answer_weight(const struct diff_answer *a, struct sp_buf *b, __int128 v)
 {
     struct sp_selection s = {.unit = a->words.unit, .scale = a->words.scale};
     if (v > INT64_MAX)
@@ -711,7 +711,7 @@ static void side_line(const struct diff_answer *a, struct sp_buf *b, unsigned si
     if (s->runs > 4)
         sp_buf_printf(b, " and %zu more", s->runs - 4);
     sp_buf_puts(b, ": ");
-    weight(a, b, s->whole);
+    diff_answer_weight(a, b, s->whole);
     const struct diff_side_words *k = &a->words.side[side];
     if (!a->words.unit.n) {
         sp_buf_ch(b, ' ');
@@ -736,7 +736,7 @@ static void side_line(const struct diff_answer *a, struct sp_buf *b, unsigned si
         sp_buf_puts(b, "; kept ");
         diff_number(b, s->event_whole ? 100 * (double)s->kept / (double)s->event_whole : 0, 2, false);
         sp_buf_puts(b, "% of the event's ");
-        weight(a, b, s->event_whole);
+        diff_answer_weight(a, b, s->event_whole);
     }
     sp_buf_ch(b, '\n');
 }
@@ -785,7 +785,7 @@ static void total_line(const struct diff_answer *a, struct sp_buf *b)
 }
 
 /* Markdown: each line its own, the first one bold. */
-static void say(const struct diff_answer *a, struct sp_buf *b)
+static void diff_answer_say(const struct diff_answer *a, struct sp_buf *b)
 {
     struct cli *c = a->c;
     if (c->format != FORMAT_MARKDOWN) {
@@ -803,7 +803,7 @@ static void say(const struct diff_answer *a, struct sp_buf *b)
     }
 }
 
-static void head(const struct diff_answer *a)
+static void diff_answer_head(const struct diff_answer *a)
 {
     struct sp_buf b;
     sp_buf_init(&b, 0);
@@ -825,7 +825,7 @@ static void head(const struct diff_answer *a)
     for (const char *const *s = diff_assumptions(a->d.method); *s; s++)
         sp_buf_printf(&b, "%s%s", s == diff_assumptions(a->d.method) ? "; assumes that " : " and that ", *s);
     sp_buf_ch(&b, '\n');
-    say(a, &b);
+    diff_answer_say(a, &b);
     sp_buf_free(&b);
     sp_puts(a->c->out, "\n");
 }
@@ -834,7 +834,7 @@ int diff_answer_text(struct diff_answer *a)
 {
     if (a->c->format == FORMAT_CSV)
         return csv(a);
-    head(a);
+    diff_answer_head(a);
     int rc = changed_table(a);
     if (!rc)
         diff_remarks_text(a);

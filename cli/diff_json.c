@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* Twelve significant digits: what follows them depends on the machine's mathematics. */
-static void number(struct sp_jw *w, const char *key, double x)
+static void diff_json_number(struct sp_jw *w, const char *key, double x)
 {
     char t[32];
     if (!isfinite(x)) {
@@ -21,7 +21,7 @@ static void number(struct sp_jw *w, const char *key, double x)
     sp_jw_raw(w, key, t, sp_double_text(x, t));
 }
 
-static void count(struct sp_jw *w, const char *key, int64_t v)
+static void diff_json_count(struct sp_jw *w, const char *key, int64_t v)
 {
     if (v == SP_ABSENT)
         sp_jw_null(w, key);
@@ -29,16 +29,16 @@ static void count(struct sp_jw *w, const char *key, int64_t v)
         sp_jw_i64(w, key, v);
 }
 
-static void text(struct sp_jw *w, const char *key, struct sp_str s)
+static void diff_json_text(struct sp_jw *w, const char *key, struct sp_str s)
 {
     sp_jw_str(w, key, s.p ? s.p : "", s.n);
 }
 
-static void pair(struct sp_jw *w, const char *key, double lo, double hi)
+static void diff_json_pair(struct sp_jw *w, const char *key, double lo, double hi)
 {
     sp_jw_open(w, key, '[');
-    number(w, NULL, lo);
-    number(w, NULL, hi);
+    diff_json_number(w, NULL, lo);
+    diff_json_number(w, NULL, hi);
     sp_jw_close(w, ']');
 }
 
@@ -46,18 +46,18 @@ static void pair(struct sp_jw *w, const char *key, double lo, double hi)
 static void test(struct sp_jw *w, const struct sp_diff_test *t, bool share)
 {
     sp_jw_cstr(w, "verdict", sp_diff_verdict_names[t->verdict]);
-    number(w, share ? "base_share" : "base", t->side[SP_BASE].mean);
-    number(w, share ? "new_share" : "new", t->side[SP_NEW].mean);
-    number(w, "delta", t->delta);
-    pair(w, "ci", t->lo, t->hi);
-    number(w, "change_percent", 100 * t->change);
-    pair(w, "change_ci_percent", 100 * t->change_lo, 100 * t->change_hi);
+    diff_json_number(w, share ? "base_share" : "base", t->side[SP_BASE].mean);
+    diff_json_number(w, share ? "new_share" : "new", t->side[SP_NEW].mean);
+    diff_json_number(w, "delta", t->delta);
+    diff_json_pair(w, "ci", t->lo, t->hi);
+    diff_json_number(w, "change_percent", 100 * t->change);
+    diff_json_pair(w, "change_ci_percent", 100 * t->change_lo, 100 * t->change_hi);
     sp_jw_cstr(w, "method", t->test);
-    number(w, "p", t->p);
-    number(w, "q", t->q);
-    number(w, "mde", t->mde);
-    number(w, "mde_family", t->mde_family);
-    number(w, "design_effect", t->deff);
+    diff_json_number(w, "p", t->p);
+    diff_json_number(w, "q", t->q);
+    diff_json_number(w, "mde", t->mde);
+    diff_json_number(w, "mde_family", t->mde_family);
+    diff_json_number(w, "design_effect", t->deff);
     sp_jw_bool(w, "tested", t->tested);
     if (t->dependent)
         sp_jw_bool(w, "dependent", true);
@@ -70,32 +70,32 @@ static void nested(struct sp_jw *w, const char *key, const struct sp_diff_test *
     sp_jw_close(w, '}');
 }
 
-static void amounts(struct sp_jw *w, const struct diff_answer *a, const struct sp_diff_row *r,
-                    unsigned family)
+static void diff_json_amounts(struct sp_jw *w, const struct diff_answer *a, const struct sp_diff_row *r,
+                              unsigned family)
 {
     sp_jw_scaled(w, "base_weight", r->side[SP_BASE].weight[family], a->d.scale);
     sp_jw_scaled(w, "new_weight", r->side[SP_NEW].weight[family], a->d.scale);
-    count(w, "base_samples", r->side[SP_BASE].samples[family]);
-    count(w, "new_samples", r->side[SP_NEW].samples[family]);
+    diff_json_count(w, "base_samples", r->side[SP_BASE].samples[family]);
+    diff_json_count(w, "new_samples", r->side[SP_NEW].samples[family]);
 }
 
-static void row(struct sp_jw *w, const struct diff_answer *a, const struct sp_diff_row *r)
+static void diff_json_row(struct sp_jw *w, const struct diff_answer *a, const struct sp_diff_row *r)
 {
     struct sp_str name = sp_str_at(&a->d.strs, r->function),
                   normal = sp_str_at(&a->d.strs, a->d.keys.v[r->key].function);
     sp_jw_open(w, NULL, '{');
     sp_jw_cstr(w, "id", *r->id ? r->id : NULL);
-    text(w, "function", name);
-    text(w, "dso", sp_str_at(&a->d.strs, r->dso));
+    diff_json_text(w, "function", name);
+    diff_json_text(w, "dso", sp_str_at(&a->d.strs, r->dso));
     if (sp_str_cmp(name, normal) != 0)
-        text(w, "matched_as", normal);
+        diff_json_text(w, "matched_as", normal);
     diff_remark_json(w, r);
     test(w, &r->share[SP_SELF], true);
-    amounts(w, a, r, SP_SELF);
+    diff_json_amounts(w, a, r, SP_SELF);
     diff_memory_json(w, a, r, SP_SELF);
     sp_jw_open(w, "cum", '{');
     test(w, &r->share[SP_TOTAL], true);
-    amounts(w, a, r, SP_TOTAL);
+    diff_json_amounts(w, a, r, SP_TOTAL);
     diff_memory_json(w, a, r, SP_TOTAL);
     sp_jw_close(w, '}');
     nested(w, "cost", &r->cost[SP_SELF], false);
@@ -108,12 +108,12 @@ static void row(struct sp_jw *w, const struct diff_answer *a, const struct sp_di
     sp_jw_close(w, '}');
 }
 
-static void rows(struct sp_jw *w, const struct diff_answer *a, const char *key, const struct sp_diff_row *r,
-                 size_t n)
+static void diff_json_rows(struct sp_jw *w, const struct diff_answer *a, const char *key,
+                           const struct sp_diff_row *r, size_t n)
 {
     sp_jw_open(w, key, '[');
     for (size_t i = 0; i < n && i < a->limit; i++)
-        row(w, a, &r[i]);
+        diff_json_row(w, a, &r[i]);
     sp_jw_close(w, ']');
 }
 
@@ -128,19 +128,20 @@ static void side(struct sp_jw *w, const struct diff_answer *a, unsigned i)
     sp_jw_close(w, ']');
     sp_jw_u64(w, "runs", s->runs);
     if (!diff_sides_alike(a)) {
-        text(w, "event", a->words.side[i].event);
-        text(w, "metric", a->words.side[i].metric);
+        diff_json_text(w, "event", a->words.side[i].event);
+        diff_json_text(w, "metric", a->words.side[i].metric);
         sp_jw_cstr(w, "view", a->words.side[i].view);
-        text(w, "filters", a->words.side[i].filters);
+        diff_json_text(w, "filters", a->words.side[i].filters);
     }
     sp_jw_scaled(w, "event_total", s->event_whole, a->d.scale);
     sp_jw_scaled(w, "total", s->whole, a->d.scale);
     sp_jw_scaled(w, "kept", s->kept, a->d.scale);
-    number(w, "kept_percent", s->event_whole ? 100 * (double)s->kept / (double)s->event_whole : NAN);
-    count(w, "samples", s->samples);
-    number(w, "effective_samples", s->effective);
-    number(w, "duration", s->seconds);
-    number(w, "cost_of", s->per);
+    diff_json_number(w, "kept_percent",
+                     s->event_whole ? 100 * (double)s->kept / (double)s->event_whole : NAN);
+    diff_json_count(w, "samples", s->samples);
+    diff_json_number(w, "effective_samples", s->effective);
+    diff_json_number(w, "duration", s->seconds);
+    diff_json_number(w, "cost_of", s->per);
     if (s->blocks)
         sp_jw_u64(w, "blocks", s->blocks);
     sp_jw_close(w, '}');
@@ -164,14 +165,14 @@ static void method(struct sp_jw *w, const struct diff_answer *a)
                : d->method == SP_DIFF_EXACT ? "weight"
                : d->method == SP_DIFF_NONE  ? NULL
                                             : "share");
-    number(w, "median_change_percent", 100 * d->median_change);
-    number(w, "prior_dispersion", d->prior);
-    number(w, "prior_df", d->prior_df);
+    diff_json_number(w, "median_change_percent", 100 * d->median_change);
+    diff_json_number(w, "prior_dispersion", d->prior);
+    diff_json_number(w, "prior_df", d->prior_df);
     sp_jw_open(w, "assumptions", '[');
     for (const char *const *s = diff_assumptions(d->method); *s; s++)
         sp_jw_cstr(w, NULL, *s);
     sp_jw_close(w, ']');
-    number(w, "alpha", SP_DIFF_ALPHA);
+    diff_json_number(w, "alpha", SP_DIFF_ALPHA);
     sp_jw_cstr(w, "control", "Benjamini-Hochberg");
     for (unsigned f = 0; f < SP_FAMILIES; f++) {
         sp_jw_open(w, f == SP_SELF ? "self" : "cum", '{');
@@ -200,7 +201,7 @@ static void limits(struct sp_jw *w, const struct diff_answer *a)
     for (size_t i = 0; i < a->fail_on.limits.n; i++) {
         const struct sp_limit *l = &a->fail_on.limits.v[i];
         sp_jw_open(w, NULL, '{');
-        text(w, "limit", l->text);
+        diff_json_text(w, "limit", l->text);
         sp_jw_cstr(w, "verdict", sp_limit_verdict_names[l->verdict]);
         sp_jw_cstr(w, "unit", l->points ? "points" : "percent");
         sp_jw_u64(w, "judged", l->judged);
@@ -213,11 +214,11 @@ static void limits(struct sp_jw *w, const struct diff_answer *a)
             sp_jw_open(w, NULL, '{');
             if (x->row) {
                 sp_jw_cstr(w, "id", *x->row->id ? x->row->id : NULL);
-                text(w, "function", sp_str_at(&a->d.strs, x->row->function));
-                text(w, "dso", sp_str_at(&a->d.strs, x->row->dso));
+                diff_json_text(w, "function", sp_str_at(&a->d.strs, x->row->function));
+                diff_json_text(w, "dso", sp_str_at(&a->d.strs, x->row->dso));
             }
-            number(w, "growth", x->growth);
-            number(w, "need_times", x->need);
+            diff_json_number(w, "growth", x->growth);
+            diff_json_number(w, "need_times", x->need);
             sp_jw_close(w, '}');
         }
         sp_jw_close(w, ']');
@@ -232,12 +233,12 @@ static void limits(struct sp_jw *w, const struct diff_answer *a)
 static void of_both(struct sp_jw *w, const char *key, struct sp_str base, struct sp_str fresh)
 {
     if (sp_str_cmp(base, fresh) == 0)
-        text(w, key, base);
+        diff_json_text(w, key, base);
     else
         sp_jw_null(w, key);
 }
 
-static void head(struct sp_jw *w, const struct diff_answer *a)
+static void diff_json_head(struct sp_jw *w, const struct diff_answer *a)
 {
     const struct diff_words *k = &a->words;
     const struct diff_side_words *x = &k->side[SP_BASE], *y = &k->side[SP_NEW];
@@ -248,11 +249,11 @@ static void head(struct sp_jw *w, const struct diff_answer *a)
     sp_jw_cstr(w, "verdict", diff_headline(&a->d));
     sp_jw_str(w, "summary", b.data ? b.data : "", b.len);
     sp_jw_open(w, "profile", '{');
-    text(w, "source_tool", k->tool);
+    diff_json_text(w, "source_tool", k->tool);
     of_both(w, "event", x->event, y->event);
     of_both(w, "metric", x->metric, y->metric);
     if (k->unit.n)
-        text(w, "unit", k->unit);
+        diff_json_text(w, "unit", k->unit);
     else
         sp_jw_null(w, "unit");
     sp_jw_cstr(w, "view", x->view && y->view && strcmp(x->view, y->view) == 0 ? x->view : NULL);
@@ -261,7 +262,7 @@ static void head(struct sp_jw *w, const struct diff_answer *a)
     sp_buf_free(&b);
 }
 
-static size_t beyond(const struct diff_answer *a, size_t n)
+static size_t diff_json_beyond(const struct diff_answer *a, size_t n)
 {
     return n > a->limit ? n - a->limit : 0;
 }
@@ -272,20 +273,20 @@ int diff_answer_json(struct diff_answer *a)
     struct sp_buf b;
     sp_jw_init(&w, a->c->out);
     sp_jw_open(&w, NULL, '{');
-    head(&w, a);
+    diff_json_head(&w, a);
     side(&w, a, SP_BASE);
     side(&w, a, SP_NEW);
     diff_binaries_json(a, &w);
     diff_memory_total_json(&w, a);
     nested(&w, "total", &a->d.whole, false);
     method(&w, a);
-    rows(&w, a, "rows", a->d.rows.v, a->d.rows.n);
-    rows(&w, a, "new_functions", a->d.appeared.v, a->d.appeared.n);
-    rows(&w, a, "vanished_functions", a->d.vanished.v, a->d.vanished.n);
+    diff_json_rows(&w, a, "rows", a->d.rows.v, a->d.rows.n);
+    diff_json_rows(&w, a, "new_functions", a->d.appeared.v, a->d.appeared.n);
+    diff_json_rows(&w, a, "vanished_functions", a->d.vanished.v, a->d.vanished.n);
     sp_jw_open(&w, "omitted", '{');
-    sp_jw_u64(&w, "rows", beyond(a, a->d.rows.n));
-    sp_jw_u64(&w, "new_functions", beyond(a, a->d.appeared.n));
-    sp_jw_u64(&w, "vanished_functions", beyond(a, a->d.vanished.n));
+    sp_jw_u64(&w, "rows", diff_json_beyond(a, a->d.rows.n));
+    sp_jw_u64(&w, "new_functions", diff_json_beyond(a, a->d.appeared.n));
+    sp_jw_u64(&w, "vanished_functions", diff_json_beyond(a, a->d.vanished.n));
     sp_jw_close(&w, '}');
     limits(&w, a);
     sp_jw_open(&w, "next", '[');

@@ -4,13 +4,13 @@
 
 #include "render/text.h"
 
-static void functions(const struct sp_binary_pair *p, struct sp_buf *b)
+static void diff_match_functions(const struct sp_binary_pair *p, struct sp_buf *b)
 {
     sp_buf_printf(b, "%zu of %zu %s the same %s", p->same, p->of,
                   p->of == 1 ? "function has" : "functions have", p->same == 1 ? "name" : "names");
 }
 
-static void name(const struct diff_answer *a, struct sp_buf *b, uint32_t id)
+static void diff_match_name(const struct diff_answer *a, struct sp_buf *b, uint32_t id)
 {
     struct sp_str s = sp_str_at(&a->d.strs, id);
     sp_text_safe(b, s.p, s.n);
@@ -20,19 +20,19 @@ static void name(const struct diff_answer *a, struct sp_buf *b, uint32_t id)
 static void candidates(const struct diff_answer *a, size_t from, size_t to, struct sp_buf *b)
 {
     const struct sp_binary_pair *p = a->d.binaries.v.v;
-    name(a, b, p[from].dso[SP_BASE]);
+    diff_match_name(a, b, p[from].dso[SP_BASE]);
     sp_buf_puts(b, " is compared with none: it may be ");
     for (size_t i = from; i < to; i++) {
         sp_buf_puts(b, i > from ? " or " : "");
-        name(a, b, p[i].dso[SP_NEW]);
+        diff_match_name(a, b, p[i].dso[SP_NEW]);
         sp_buf_puts(b, " (");
-        functions(&p[i], b);
+        diff_match_functions(&p[i], b);
         sp_buf_ch(b, ')');
     }
     sp_buf_puts(b, "; --map ");
-    name(a, b, p[from].dso[SP_BASE]);
+    diff_match_name(a, b, p[from].dso[SP_BASE]);
     sp_buf_ch(b, '=');
-    name(a, b, p[from].dso[SP_NEW]);
+    diff_match_name(a, b, p[from].dso[SP_NEW]);
     sp_buf_puts(b, " says so\n");
 }
 
@@ -49,11 +49,11 @@ void diff_binaries_text(const struct diff_answer *a, struct sp_buf *b)
             candidates(a, i, k, b);
             continue;
         }
-        name(a, b, p[i].dso[SP_BASE]);
+        diff_match_name(a, b, p[i].dso[SP_BASE]);
         sp_buf_puts(b, " is compared with ");
-        name(a, b, p[i].dso[SP_NEW]);
+        diff_match_name(a, b, p[i].dso[SP_NEW]);
         sp_buf_puts(b, p[i].how == SP_BINARY_MAPPED ? " (--map): " : ": ");
-        functions(&p[i], b);
+        diff_match_functions(&p[i], b);
         sp_buf_ch(b, '\n');
     }
 }

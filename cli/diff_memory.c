@@ -10,8 +10,8 @@
 #include <math.h>
 
 /* An amount of a side, for each run: bytes or blocks, self or total; NaN: not known. */
-static double amount(const struct diff_answer *a, const struct sp_diff_row *r, unsigned side, unsigned family,
-                     bool bytes)
+static double diff_memory_amount(const struct diff_answer *a, const struct sp_diff_row *r, unsigned side,
+                                 unsigned family, bool bytes)
 {
     const struct sp_diff *d = &a->d;
     if (bytes == (d->memory == SP_MEMORY_BYTES))
@@ -55,7 +55,8 @@ static void change_text(struct sp_buf *b, double base, double fresh, bool bytes)
 
 static void side_change(const struct diff_answer *a, struct sp_buf *b, bool bytes)
 {
-    change_text(b, amount(a, NULL, SP_BASE, 0, bytes), amount(a, NULL, SP_NEW, 0, bytes), bytes);
+    change_text(b, diff_memory_amount(a, NULL, SP_BASE, 0, bytes),
+                diff_memory_amount(a, NULL, SP_NEW, 0, bytes), bytes);
 }
 
 /* The function whose self amount changed most, of those with that change of the whole. */
@@ -77,7 +78,8 @@ void diff_memory_summary(const struct diff_answer *a, struct sp_buf *b)
     const struct sp_diff *d = &a->d;
     bool bytes = d->memory == SP_MEMORY_BYTES;
     struct sp_str metric = a->words.side[SP_NEW].metric;
-    double base = amount(a, NULL, SP_BASE, 0, bytes), fresh = amount(a, NULL, SP_NEW, 0, bytes);
+    double base = diff_memory_amount(a, NULL, SP_BASE, 0, bytes),
+           fresh = diff_memory_amount(a, NULL, SP_NEW, 0, bytes);
     sp_text_safe(b, metric.p, metric.n);
     sp_buf_puts(b, d->side[SP_BASE].runs > 1 || d->side[SP_NEW].runs > 1 ? " a run " : " ");
     side_change(a, b, bytes);
@@ -110,12 +112,13 @@ static void share_cell(struct sp_table *t, struct sp_buf *b, double share)
 }
 
 /* Base, new and change, of bytes and of blocks where they are known. */
-static void amounts(const struct diff_answer *a, struct sp_table *t, struct sp_buf *b,
-                    const struct sp_diff_row *r, unsigned family)
+static void diff_memory_amounts(const struct diff_answer *a, struct sp_table *t, struct sp_buf *b,
+                                const struct sp_diff_row *r, unsigned family)
 {
     for (unsigned i = 0; i < 2; i++) {
         bool bytes = !i;
-        double base = amount(a, r, SP_BASE, family, bytes), fresh = amount(a, r, SP_NEW, family, bytes);
+        double base = diff_memory_amount(a, r, SP_BASE, family, bytes),
+               fresh = diff_memory_amount(a, r, SP_NEW, family, bytes);
         if (isnan(base) || isnan(fresh))
             continue;
         amount_cell(t, b, base, bytes, false);
@@ -124,13 +127,13 @@ static void amounts(const struct diff_answer *a, struct sp_table *t, struct sp_b
     }
 }
 
-static void names(const struct diff_answer *a, struct sp_table *t, const struct sp_diff_row *r)
+static void diff_memory_names(const struct diff_answer *a, struct sp_table *t, const struct sp_diff_row *r)
 {
     cell_str(t, sp_str_at(&a->d.strs, r->function));
     cell_str(t, sp_str_at(&a->d.strs, r->dso));
 }
 
-static bool known(const struct diff_answer *a, bool bytes)
+static bool diff_memory_known(const struct diff_answer *a, bool bytes)
 {
     return a->d.has_other || bytes == (a->d.memory == SP_MEMORY_BYTES);
 }
@@ -156,19 +159,19 @@ int diff_memory_table(struct diff_answer *a)
     struct sp_buf b;
     size_t n = 0;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (i > 5 || known(a, i < 3))
+        if (i > 5 || diff_memory_known(a, i < 3))
             used[n++] = columns[i];
     sp_table_init(&t, used, n);
     sp_buf_init(&b, 0);
     for (size_t i = 0; i < a->d.rows.n && i < a->limit; i++) {
         const struct sp_diff_row *r = &a->d.rows.v[i];
         const struct sp_diff_test *x = &r->share[family];
-        amounts(a, &t, &b, r, family);
+        diff_memory_amounts(a, &t, &b, r, family);
         share_cell(&t, &b, x->side[SP_BASE].mean);
         share_cell(&t, &b, x->side[SP_NEW].mean);
         sp_table_cell(&t, diff_verdict_word(x), strlen(diff_verdict_word(x)));
         amount_cell(&t, &b, sp_diff_change(&a->d, r, !family), bytes, true);
-        names(a, &t, r);
+        diff_memory_names(a, &t, r);
     }
     return diff_end_table(a, &t, &b, a->d.rows.n, a->limit, " functions");
 }
@@ -184,24 +187,25 @@ int diff_memory_one_sided(struct diff_answer *a, const struct sp_diff_row *rows,
     struct sp_table t;
     struct sp_buf b;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (i > 3 || known(a, i % 2 == 0))
+        if (i > 3 || diff_memory_known(a, i % 2 == 0))
             used[count++] = columns[i];
     sp_table_init(&t, used, count);
     sp_buf_init(&b, 0);
     for (size_t i = 0; i < n && i < limit; i++) {
         for (unsigned k = 0; k < 4; k++)
-            if (known(a, k % 2 == 0))
-                amount_cell(&t, &b, amount(a, &rows[i], side, k / 2, k % 2 == 0), k % 2 == 0, false);
+            if (diff_memory_known(a, k % 2 == 0))
+                amount_cell(&t, &b, diff_memory_amount(a, &rows[i], side, k / 2, k % 2 == 0), k % 2 == 0,
+                            false);
         share_cell(&t, &b, rows[i].share[SP_SELF].side[side].mean);
         share_cell(&t, &b, rows[i].share[SP_TOTAL].side[side].mean);
-        names(a, &t, &rows[i]);
+        diff_memory_names(a, &t, &rows[i]);
     }
     return diff_end_table(a, &t, &b, n, limit, "");
 }
 
 /* ---- JSON ---- */
 
-static void number(struct sp_jw *w, const char *key, double v)
+static void diff_memory_number(struct sp_jw *w, const char *key, double v)
 {
     char t[32];
     if (isfinite(v))
@@ -214,11 +218,12 @@ void diff_memory_json(struct sp_jw *w, const struct diff_answer *a, const struct
                       unsigned family)
 {
     for (unsigned i = 0; i < 2 && a->d.memory; i++) {
-        double base = amount(a, r, SP_BASE, family, !i), fresh = amount(a, r, SP_NEW, family, !i);
+        double base = diff_memory_amount(a, r, SP_BASE, family, !i),
+               fresh = diff_memory_amount(a, r, SP_NEW, family, !i);
         sp_jw_open(w, i ? "blocks" : "bytes", '{');
-        number(w, "base", base);
-        number(w, "new", fresh);
-        number(w, "change", fresh - base);
+        diff_memory_number(w, "base", base);
+        diff_memory_number(w, "new", fresh);
+        diff_memory_number(w, "change", fresh - base);
         sp_jw_close(w, '}');
     }
 }

@@ -48,13 +48,13 @@ void finding_command(struct answer *a, const struct sp_finding *f, struct sp_buf
     sp_buf_free(&word);
 }
 
-static void weight_of(struct answer *a, int64_t v)
+static void findings_text_weight_of(struct answer *a, int64_t v)
 {
     percent_text(&a->b, a->s, v);
     sp_buf_puts(&a->b, "%");
 }
 
-static void name_of(struct answer *a, uint32_t function)
+static void findings_text_name_of(struct answer *a, uint32_t function)
 {
     const struct sp_profile *p = a->s->profile;
     struct sp_str s = sp_pstr(p, p->functions.v[function].name);
@@ -66,16 +66,16 @@ static void say_through(struct answer *a, const struct sp_finding *f)
     if (f->function == SP_NONE)
         return;
     sp_buf_puts(&a->b, ", most through ");
-    name_of(a, f->function);
+    findings_text_name_of(a, f->function);
     sp_buf_puts(&a->b, " (");
-    weight_of(a, f->through);
+    findings_text_weight_of(a, f->through);
     sp_buf_puts(&a->b, ")");
     if (f->from == SP_NONE || f->from == f->function)
         return;
     sp_buf_puts(&a->b, ", most from ");
-    name_of(a, f->from);
+    findings_text_name_of(a, f->from);
     sp_buf_puts(&a->b, " (");
-    weight_of(a, f->from_weight);
+    findings_text_weight_of(a, f->from_weight);
     sp_buf_puts(&a->b, ")");
 }
 
@@ -101,7 +101,7 @@ static void say_thread(struct answer *a, const struct sp_finding *f)
         sp_buf_puts(b, "% of the recording");
     } else {
         sp_buf_puts(b, " has ");
-        weight_of(a, f->weight);
+        findings_text_weight_of(a, f->weight);
         sp_buf_printf(b, " of the weight, of %zu threads", f->count);
     }
 }
@@ -122,15 +122,15 @@ static void say_intervals(struct sp_buf *b, int64_t samples)
 static void say_callers(struct answer *a, const struct sp_finding *f)
 {
     struct sp_buf *b = &a->b;
-    weight_of(a, f->weight);
+    findings_text_weight_of(a, f->weight);
     sp_buf_puts(b, " of the weight is charged to where interrupts are allowed again, as in ");
-    name_of(a, f->function);
+    findings_text_name_of(a, f->function);
     sp_buf_puts(b, " (");
-    weight_of(a, f->through);
+    findings_text_weight_of(a, f->through);
     sp_buf_puts(b, "): an artefact of software clocks, whose timer waits while interrupts are off");
     for (size_t i = 0; i < SP_FINDING_CALLERS && f->callers[i].function != SP_NONE; i++) {
         sp_buf_puts(b, i ? ", " : "; the time belongs to whoever had them off, callers: ");
-        name_of(a, f->callers[i].function);
+        findings_text_name_of(a, f->callers[i].function);
         sp_buf_ch(b, ' ');
         sp_text_percent(b, f->callers[i].weight, f->weight);
         sp_buf_puts(b, " %");
@@ -173,7 +173,7 @@ void finding_text(struct answer *a, const struct sp_finding *f)
         say_thread(a, f);
         break;
     default:
-        weight_of(a, f->weight);
+        findings_text_weight_of(a, f->weight);
         sp_buf_puts(b,
                     f->by_name
                         ? " of the weight is in stacks with a function's name more than once (names alone do "

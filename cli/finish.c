@@ -1,8 +1,8 @@
 /* How a command ends: standard output, what is said on standard error, the exit code. */
 #include "cli.h"
 
-#include "json/json.h"
 #include "render/text.h"
+#include "json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ int cli_stdout(struct cli *c)
 }
 
 /* One diagnostic as a person reads it; names in it are made harmless. */
-static void say(const struct cli *c, const struct sp_diag *g)
+static void finish_say(const struct cli *c, const struct sp_diag *g)
 {
     struct sp_buf b;
     bool colour = isatty(2) && !getenv("NO_COLOR") && !(c->v.color && strcmp(c->v.color, "never") == 0);
@@ -71,7 +71,7 @@ void cli_say_so_far(struct cli *c)
     for (; c->said < c->diags.list.n; c->said++) {
         const struct sp_diag *g = &c->diags.list.v[c->said];
         if (!c->v.quiet || g->severity >= SP_ERROR)
-            say(c, g);
+            finish_say(c, g);
     }
 }
 

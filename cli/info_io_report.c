@@ -4,7 +4,7 @@
 #include "analysis/io_report.h"
 #include "render/text.h"
 
-static void json_number(struct sp_jw *w, const char *key, int64_t v)
+static void info_io_report_json_number(struct sp_jw *w, const char *key, int64_t v)
 {
     if (v == SP_ABSENT)
         sp_jw_null(w, key);
@@ -48,7 +48,7 @@ static void json_histogram(struct sp_jw *w, const struct sp_io_report *r, const 
         const struct sp_io_bucket *b = &r->buckets.v[h->first + i];
         sp_jw_open(w, NULL, '{');
         sp_jw_i64(w, "begin", b->begin);
-        json_number(w, "end", b->end);
+        info_io_report_json_number(w, "end", b->end);
         sp_jw_i64(w, "count", b->count);
         sp_jw_i64(w, "cdf", b->cdf);
         sp_jw_close(w, '}');
@@ -57,7 +57,7 @@ static void json_histogram(struct sp_jw *w, const struct sp_io_report *r, const 
     sp_jw_close(w, '}');
 }
 
-static int answer_json(struct cli *c, const struct sp_io_report *r)
+static int info_io_report_answer_json(struct cli *c, const struct sp_io_report *r)
 {
     struct sp_jw w;
     sp_jw_init(&w, c->out);
@@ -68,14 +68,14 @@ static int answer_json(struct cli *c, const struct sp_io_report *r)
         const struct sp_io_statistics *s = &r->statistics.v[i];
         sp_jw_open(&w, NULL, '{');
         json_text(&w, "title", r, s->title);
-        json_number(&w, "ios", s->ios);
-        json_number(&w, "latency_mean_us", s->mean_us);
-        json_number(&w, "latency_sd_us", s->sd_us);
-        json_number(&w, "latency_max_us", s->max_us);
-        json_number(&w, "reads", s->reads);
-        json_number(&w, "read_bytes", s->read_bytes);
-        json_number(&w, "writes", s->writes);
-        json_number(&w, "write_bytes", s->write_bytes);
+        info_io_report_json_number(&w, "ios", s->ios);
+        info_io_report_json_number(&w, "latency_mean_us", s->mean_us);
+        info_io_report_json_number(&w, "latency_sd_us", s->sd_us);
+        info_io_report_json_number(&w, "latency_max_us", s->max_us);
+        info_io_report_json_number(&w, "reads", s->reads);
+        info_io_report_json_number(&w, "read_bytes", s->read_bytes);
+        info_io_report_json_number(&w, "writes", s->writes);
+        info_io_report_json_number(&w, "write_bytes", s->write_bytes);
         json_percentiles(&w, s->latency == SP_NONE ? NULL : &r->histograms.v[s->latency]);
         sp_jw_close(&w, '}');
     }
@@ -190,7 +190,7 @@ int info_io(struct cli *c)
         rc = EXIT_NO;
     } else if (!(rc = cli_stdout(c))) {
         if (c->format == FORMAT_JSON)
-            rc = answer_json(c, &r);
+            rc = info_io_report_answer_json(c, &r);
         else if (c->format == FORMAT_CSV)
             rc = bucket_table(c, &r);
         else if (!(rc = summary_table(c, &r))) {

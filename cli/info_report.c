@@ -17,7 +17,7 @@ static bool fields_of(const struct sp_profile *p, struct sp_span *out)
     return sp_json_find2((struct sp_span){more.p, more.n}, "x_spindump", "fields", out);
 }
 
-static bool pair_of(struct sp_span pair, struct sp_buf *key, struct sp_buf *value)
+static bool info_report_pair_of(struct sp_span pair, struct sp_buf *key, struct sp_buf *value)
 {
     struct sp_span item;
     sp_buf_clear(key);
@@ -31,7 +31,7 @@ static void put_shown(struct cli *c, struct sp_span fields, struct sp_buf *key, 
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         struct sp_span rest = fields, pair;
         while (sp_json_next(&rest, &pair)) {
-            if (!pair_of(pair, key, value) || strcmp(sp_buf_cstr(key), shown[i]) != 0)
+            if (!info_report_pair_of(pair, key, value) || strcmp(sp_buf_cstr(key), shown[i]) != 0)
                 continue;
             struct sp_buf safe;
             sp_buf_init(&safe, 0);
@@ -43,7 +43,7 @@ static void put_shown(struct cli *c, struct sp_span fields, struct sp_buf *key, 
     }
 }
 
-static const struct sp_reported_process *frontmost(const struct sp_thread_info *f)
+static const struct sp_reported_process *info_report_frontmost(const struct sp_thread_info *f)
 {
     for (size_t i = 0; i < f->processes.n; i++)
         if (f->processes.v[i].frontmost)
@@ -63,7 +63,7 @@ void info_report_text(struct cli *c)
     sp_puts(c->out, "\n");
     put_shown(c, fields, &key, &value);
     if (sp_thread_info_of(c->profile, &c->diags, &info) == SPAA_OK) {
-        const struct sp_reported_process *front = frontmost(&info);
+        const struct sp_reported_process *front = info_report_frontmost(&info);
         if (front) {
             struct sp_str name = sp_str_at(&info.strs, front->name);
             sp_buf_clear(&key);
@@ -86,7 +86,7 @@ void info_report_json(struct cli *c, struct sp_jw *w)
     sp_jw_open(w, "report", '{');
     sp_jw_raw(w, "fields", fields.p, fields.n);
     if (sp_thread_info_of(c->profile, &c->diags, &info) == SPAA_OK) {
-        const struct sp_reported_process *front = frontmost(&info);
+        const struct sp_reported_process *front = info_report_frontmost(&info);
         if (front) {
             struct sp_str name = sp_str_at(&info.strs, front->name);
             sp_jw_open(w, "frontmost", '{');

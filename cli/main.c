@@ -59,7 +59,7 @@ static bool asks_for_json(int argc, char **argv)
     return false;
 }
 
-static int run(struct cli *c, int argc, char **argv)
+static int main_run(struct cli *c, int argc, char **argv)
 {
     static const struct cli_command nothing = {"spaa", "", G_ALL, "", ""};
     const char *word = argc > 1 ? argv[1] : "help";
@@ -103,5 +103,5 @@ int main(int argc, char **argv)
     if (is_sptdump(argv[0]))
         return cli_finish(&c, sptdump(&c, argc, argv));
     c.format = asks_for_json(argc, argv) ? FORMAT_JSON : FORMAT_TABLE;
-    return cli_finish(&c, run(&c, argc, argv));
+    return cli_finish(&c, main_run(&c, argc, argv));
 }

@@ -16,8 +16,7 @@ const struct cli_option cli_options[] = {
 };
 
 const struct cli_command cli_commands[] = {
-#define SPAA_COMMAND(name, args, groups, title, examples)                                                    \
-    {#name, args, groups, title, examples},
+#define SPAA_COMMAND(name, args, groups, title, examples) {#name, args, groups, title, examples},
 #include "commands.def"
 #undef SPAA_COMMAND
     {0},
@@ -28,7 +27,7 @@ static bool applies(const struct cli *c, const struct cli_option *o)
     return o->groups & (c->command->groups | G_ALL);
 }
 
-static const struct cli_option *find(const struct cli *c, const char *name, size_t n)
+static const struct cli_option *options_find(const struct cli *c, const char *name, size_t n)
 {
     for (const struct cli_option *o = cli_options; o->name; o++)
         if (applies(c, o) && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
@@ -80,7 +79,7 @@ static int unknown_option(struct cli *c, const char *arg)
 }
 
 /* The last value counts, but for options of which each does. False: out of memory. */
-static bool set(struct cli *c, const struct cli_option *o, const char *value)
+static bool options_set(struct cli *c, const struct cli_option *o, const char *value)
 {
     *(const char **)(void *)((char *)&c->v + o->offset) = value;
     switch (o->offset) {
@@ -104,7 +103,7 @@ static int long_option(struct cli *c, int argc, char **argv, int *i)
 {
     const char *name = argv[*i] + 2, *eq = strchr(name, '=');
     size_t n = eq ? (size_t)(eq - name) : strlen(name);
-    const struct cli_option *o = find(c, name, n);
+    const struct cli_option *o = options_find(c, name, n);
     const struct sp_format_option *own = o ? NULL : find_own(c, name, n);
     if (!o && !own)
         return unknown_option(c, argv[*i]);
@@ -117,7 +116,7 @@ static int long_option(struct cli *c, int argc, char **argv, int *i)
         value = argv[++*i];
     }
     if (o)
-        return set(c, o, value ? value : "") ? EXIT_FINE : EXIT_IO;
+        return options_set(c, o, value ? value : "") ? EXIT_FINE : EXIT_IO;
     return sp_vec_push(&c->own, ((struct sp_own_opt){own->name, value})) ? EXIT_FINE : EXIT_IO;
 }
 
@@ -129,14 +128,14 @@ static int short_options(struct cli *c, int argc, char **argv, int *i)
         if (!o)
             return unknown_option(c, argv[*i]);
         if (!o->value) {
-            if (!set(c, o, ""))
+            if (!options_set(c, o, ""))
                 return EXIT_IO;
             continue;
         }
         const char *value = p[1] ? p + 1 : *i + 1 < argc ? argv[++*i] : NULL;
         if (!value)
             return cli_usage(c, NULL, "-%c needs a value: %s", *p, o->value);
-        return set(c, o, value) ? EXIT_FINE : EXIT_IO;
+        return options_set(c, o, value) ? EXIT_FINE : EXIT_IO;
     }
     return EXIT_FINE;
 }

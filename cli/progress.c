@@ -46,7 +46,7 @@ static void show_files(struct progress *p)
     p->shown = true;
 }
 
-static void show(struct progress *p)
+static void progress_show(struct progress *p)
 {
     uint64_t done, size;
     char bar[BAR + 1];
@@ -71,7 +71,7 @@ static void show(struct progress *p)
     p->shown = true;
 }
 
-static void *run(void *arg)
+static void *progress_run(void *arg)
 {
     struct progress *p = arg;
     long wait = FIRST_MS;
@@ -84,14 +84,14 @@ static void *run(void *arg)
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&p->ended, &p->lock, &until);
         if (!p->stop)
-            show(p);
+            progress_show(p);
         wait = NEXT_MS;
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }
 
-static struct progress *start(const struct cli *c, const struct progress *what)
+static struct progress *progress_begin(const struct cli *c, const struct progress *what)
 {
     if (!isatty(2) || c->v.quiet)
         return NULL;
@@ -106,7 +106,7 @@ static struct progress *start(const struct cli *c, const struct progress *what)
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&p->ended, &attr);
     pthread_condattr_destroy(&attr);
-    if (pthread_create(&p->thread, NULL, run, p) == 0)
+    if (pthread_create(&p->thread, NULL, progress_run, p) == 0)
         return p;
     pthread_cond_destroy(&p->ended);
     pthread_mutex_destroy(&p->lock);
@@ -116,12 +116,12 @@ static struct progress *start(const struct cli *c, const struct progress *what)
 
 struct progress *progress_start(const struct cli *c, const struct sp_input *in)
 {
-    return start(c, &(struct progress){.in = in});
+    return progress_begin(c, &(struct progress){.in = in});
 }
 
 struct progress *progress_start_files(const struct cli *c, const size_t *done, size_t files)
 {
-    return start(c, &(struct progress){.done = done, .files = files});
+    return progress_begin(c, &(struct progress){.done = done, .files = files});
 }
 
 void progress_stop(struct progress *p)

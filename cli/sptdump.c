@@ -106,7 +106,7 @@ static void report_strings(struct report *r)
     sp_buf_free(&b);
 }
 
-static const char *name_of(struct report *r, uint32_t program)
+static const char *sptdump_name_of(struct report *r, uint32_t program)
 {
     char room[32];
     struct sp_str name = sp_spt_program_name(r->f, program, room);
@@ -124,7 +124,7 @@ static void report_programs(struct report *r)
               f->programs_capacity);
     for (uint32_t i = 0; i < f->nprograms; i++) {
         const struct sp_spt_program *p = &f->programs[i];
-        sp_printf(r->out, "  %-5u %s\n", i, name_of(r, i));
+        sp_printf(r->out, "  %-5u %s\n", i, sptdump_name_of(r, i));
         sp_guid_text(p->rsds.guid, t);
         sp_printf(r->out, "        GUID          %s\n", t);
         sp_printf(r->out, "        Age           %u  (0x%X)\n", p->rsds.age, p->rsds.age);
@@ -137,7 +137,7 @@ static void report_programs(struct report *r)
     sp_puts(r->out, "\n");
 }
 
-static char *text(char *p, const char *s)
+static char *sptdump_text(char *p, const char *s)
 {
     size_t n = strlen(s);
     memcpy(p, s, n);
@@ -145,7 +145,7 @@ static char *text(char *p, const char *s)
 }
 
 /* 0x0000ABCD: 8 digits, more where they are needed */
-static char *hex(char *p, uint64_t v)
+static char *sptdump_hex(char *p, uint64_t v)
 {
     static const char digits[] = "0123456789ABCDEF";
     *p++ = '0';
@@ -158,26 +158,26 @@ static char *hex(char *p, uint64_t v)
     return p;
 }
 
-static char *number(char *p, const char *what, uint64_t v)
+static char *sptdump_number(char *p, const char *what, uint64_t v)
 {
-    p = text(p, what);
+    p = sptdump_text(p, what);
     return p + sp_u64_text(v, p);
 }
 
-static char *entries(char *p, const struct sp_spt_record *e)
+static char *sptdump_entries(char *p, const struct sp_spt_record *e)
 {
     static const char indent[] = "                ", arrow[] = " -> ";
     const unsigned char *at = e->entries;
     unsigned arcs = e->kind == SP_SPT_KIND_CALLSTACK && e->n > 1 ? e->n - 1 : 0, lines = arcs ? arcs : e->n;
     for (unsigned i = 0; i < lines; i++) {
-        p = text(p, indent);
+        p = sptdump_text(p, indent);
         if (e->kind == SP_SPT_KIND_LBR) { /* to stands first */
-            p = hex(text(hex(p, sp_spt_u32(at + 4)), arrow), sp_spt_u32(at));
+            p = sptdump_hex(sptdump_text(sptdump_hex(p, sp_spt_u32(at + 4)), arrow), sp_spt_u32(at));
             at += 8;
         } else {
-            p = hex(p, sp_spt_u32(at));
+            p = sptdump_hex(p, sp_spt_u32(at));
             if (arcs)
-                p = hex(text(p, arrow), sp_spt_u32(at + 4));
+                p = sptdump_hex(sptdump_text(p, arrow), sp_spt_u32(at + 4));
             at += 4;
         }
         *p++ = '\n';
@@ -188,16 +188,18 @@ static char *entries(char *p, const struct sp_spt_record *e)
 /* The longest: 255 pairs of 41 bytes. */
 static void report_event(struct report *r, const struct sp_spt_record *e)
 {
-    char *start = sp_output_room(r->out, 16 << 10), *p = hex(text(start, "  "), e->offset);
-    p = text(text(p, "  "), sp_spt_op_name(e->op));
+    char *start = sp_output_room(r->out, 16 << 10), *p = sptdump_hex(sptdump_text(start, "  "), e->offset);
+    p = sptdump_text(sptdump_text(p, "  "), sp_spt_op_name(e->op));
     if (e->what == SP_SPT_REPEATED) {
-        p = number(p, "  ", e->count);
+        p = sptdump_number(p, "  ", e->count);
         *p++ = '\n';
     } else {
-        p = number(p, "  N = ", e->n);
-        p = e->hits ? number(p, "  hits = ", e->hits) : text(p, "  hits beyond 64 bits: not counted");
-        p = e->kind == SP_SPT_KIND_CALLSTACK && e->n < 2 ? text(p, "  no arc\n") : text(p, "\n");
-        p = entries(p, e);
+        p = sptdump_number(p, "  N = ", e->n);
+        p = e->hits ? sptdump_number(p, "  hits = ", e->hits)
+                    : sptdump_text(p, "  hits beyond 64 bits: not counted");
+        p = e->kind == SP_SPT_KIND_CALLSTACK && e->n < 2 ? sptdump_text(p, "  no arc\n")
+                                                         : sptdump_text(p, "\n");
+        p = sptdump_entries(p, e);
     }
     sp_output_took(r->out, (size_t)(p - start));
 }
@@ -205,8 +207,8 @@ static void report_event(struct report *r, const struct sp_spt_record *e)
 static void report_bytes(struct report *r, const struct sp_spt_record *e)
 {
     for (size_t i = 0; i < e->size; i += 16) {
-        char *start = sp_output_room(r->out, 128), *p = hex(text(start, "  "), e->offset + i);
-        p = text(p, i ? "         " : "  bytes: ");
+        char *start = sp_output_room(r->out, 128), *p = sptdump_hex(sptdump_text(start, "  "), e->offset + i);
+        p = sptdump_text(p, i ? "         " : "  bytes: ");
         for (size_t k = i; k < e->size && k < i + 16; k++) {
             *p++ = ' ';
             *p++ = "0123456789ABCDEF"[e->entries[k] >> 4];
@@ -222,7 +224,7 @@ static void report_record(struct report *r, const struct sp_spt_record *e)
     if (e->what == SP_SPT_SEGMENT)
         sp_printf(r->out, "%s  0x%08llX  SPT_OP_BINARY_ID  segment %u, program ID %u, %s, length 0x%08X\n",
                   e->segment ? "\n" : "", (unsigned long long)e->offset, e->segment, e->program,
-                  name_of(r, e->program), e->length);
+                  sptdump_name_of(r, e->program), e->length);
     else if (e->what == SP_SPT_BYTES)
         report_bytes(r, e);
     else
@@ -237,7 +239,7 @@ static void report_totals(struct report *r, struct sp_spt_tallies *t)
     sp_puts(r->out, "\nTotals\n");
     for (uint32_t i = 0; i < t->used; i++) {
         const struct sp_spt_tally *y = &t->v[i];
-        sp_printf(r->out, "  program ID %u, %s\n", y->program, name_of(r, y->program));
+        sp_printf(r->out, "  program ID %u, %s\n", y->program, sptdump_name_of(r, y->program));
         for (int k = 0; k < SP_SPT_KINDS; k++) {
             if (!sp_spt_has(y, k))
                 continue;
@@ -277,7 +279,7 @@ static spaa_status report_events(struct report *r, struct sp_input *in, struct s
     return st;
 }
 
-static spaa_status report(struct cli *c, const char *path, struct sp_input *in, unsigned parts)
+static spaa_status sptdump_report(struct cli *c, const char *path, struct sp_input *in, unsigned parts)
 {
     struct sp_spt f;
     spaa_status st = sp_spt_open(in, &c->diags, &f);
@@ -330,7 +332,7 @@ int sptdump(struct cli *c, int argc, char **argv)
     sp_diags_source(&c->diags, path, "spt");
     spaa_status st = sp_input_open(path, &c->diags, &in);
     if (!st)
-        st = report(c, path, in, parts ? parts : ALL);
+        st = sptdump_report(c, path, in, parts ? parts : ALL);
     sp_input_close(in);
     sp_diags_source(&c->diags, NULL, NULL);
     return cli_exit_of(st);

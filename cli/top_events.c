@@ -31,7 +31,7 @@ spaa_status top_events_select(struct cli *c, struct sp_selection *out)
     return sp_select(c->profile, &o, &c->diags, out); /* where no event has it, says what there is */
 }
 
-static spaa_status add_event(struct events *x, uint32_t event)
+static spaa_status top_events_add_event(struct events *x, uint32_t event)
 {
     struct cli *c = x->a->c;
     struct sp_select_opts o;
@@ -53,7 +53,7 @@ static spaa_status add_event(struct events *x, uint32_t event)
     return any ? sp_nomem(&c->diags) : SPAA_OK;
 }
 
-static int cmp_event(const void *va, const void *vb)
+static int top_events_cmp_event(const void *va, const void *vb)
 {
     const struct sp_selection *a = va, *b = vb;
     if (a->samples != b->samples) /* SP_ABSENT is the least */
@@ -66,7 +66,7 @@ static struct sp_str event_name(const struct sp_selection *s)
     return sp_pstr(s->profile, s->profile->events.v[s->event].name);
 }
 
-static struct sp_str metric_name(const struct sp_selection *s)
+static struct sp_str top_events_metric_name(const struct sp_selection *s)
 {
     return sp_pstr(s->profile, s->profile->metrics.v[s->metric].name);
 }
@@ -74,15 +74,15 @@ static struct sp_str metric_name(const struct sp_selection *s)
 /* ---- JSON ---- */
 
 /* Of each event before any filter: what its row names as its total. */
-static void share(struct answer *a, const char *key)
+static void top_events_share(struct answer *a, const char *key)
 {
     sp_jw_percent(&a->w, key, a->s->kept, a->s->cannot_add ? 0 : a->s->event_whole);
 }
 
-static void json_row(struct answer *a)
+static void top_events_json_row(struct answer *a)
 {
     const struct sp_selection *s = a->s;
-    struct sp_str name = event_name(s), metric = metric_name(s);
+    struct sp_str name = event_name(s), metric = top_events_metric_name(s);
     struct sp_jw *w = &a->w;
     sp_jw_open(w, NULL, '{');
     sp_jw_str(w, "id", name.p, name.n);
@@ -94,9 +94,9 @@ static void json_row(struct answer *a)
         sp_jw_null(w, "unit");
     answer_weight(a, "total", s->event_whole);
     answer_weight(a, "flat", s->kept);
-    share(a, "flat_percent");
+    top_events_share(a, "flat_percent");
     answer_weight(a, "cum", s->kept);
-    share(a, "cum_percent");
+    top_events_share(a, "cum_percent");
     answer_count(a, "samples", s->samples);
     answer_count(a, "cum_samples", s->samples);
     sp_jw_open(w, "tags", '[');
@@ -104,7 +104,7 @@ static void json_row(struct answer *a)
     sp_jw_close(w, '}');
 }
 
-static int draw_json(struct events *x, size_t limit)
+static int top_events_draw_json(struct events *x, size_t limit)
 {
     struct answer *a = x->a;
     struct sp_selection *own = a->s;
@@ -115,7 +115,7 @@ static int draw_json(struct events *x, size_t limit)
     sp_jw_open(&a->w, "rows", '[');
     for (size_t i = 0; i < x->list.n && i < limit; i++) {
         a->s = &x->list.v[i];
-        json_row(a);
+        top_events_json_row(a);
     }
     a->s = own;
     sp_jw_close(&a->w, ']');
@@ -139,7 +139,7 @@ static int draw_json(struct events *x, size_t limit)
 
 /* ---- tables ---- */
 
-static void cell_share(struct answer *a, struct sp_table *t)
+static void top_events_cell_share(struct answer *a, struct sp_table *t)
 {
     bool exact = a->c->format == FORMAT_CSV;
     sp_buf_clear(&a->b);
@@ -151,23 +151,23 @@ static void cell_share(struct answer *a, struct sp_table *t)
     cell_buf(t, &a->b);
 }
 
-static void table_row(struct answer *a, struct sp_table *t)
+static void top_events_table_row(struct answer *a, struct sp_table *t)
 {
     const struct sp_selection *s = a->s;
     cell_weight(a, t, s->kept);
-    cell_share(a, t);
+    top_events_cell_share(a, t);
     cell_weight(a, t, s->kept);
-    cell_share(a, t);
+    top_events_cell_share(a, t);
     cell_count(t, s->samples);
     cell_weight(a, t, s->event_whole);
-    cell_str(t, metric_name(s));
+    cell_str(t, top_events_metric_name(s));
     cell_str(t, s->unit);
     cell_str(t, event_name(s));
     if (a->c->format == FORMAT_CSV)
         cell_str(t, event_name(s));
 }
 
-static void heading(const struct events *x)
+static void top_events_heading(const struct events *x)
 {
     struct cli *c = x->a->c;
     const struct sp_selection *s = x->a->s;
@@ -189,7 +189,7 @@ static void heading(const struct events *x)
     sp_buf_free(&b);
 }
 
-static int draw_rows(struct events *x, size_t limit)
+static int top_events_draw_rows(struct events *x, size_t limit)
 {
     static const struct sp_table_column columns[] = {
         {"flat", true, false},    {"flat%", true, false}, {"cum", true, false},     {"cum%", true, false},
@@ -201,10 +201,10 @@ static int draw_rows(struct events *x, size_t limit)
     sp_table_init(&table, columns, c->format == FORMAT_CSV ? 10 : 9);
     for (size_t i = 0; i < x->list.n && i < limit; i++) {
         x->a->s = &x->list.v[i];
-        table_row(x->a, &table);
+        top_events_table_row(x->a, &table);
     }
     x->a->s = own;
-    heading(x);
+    top_events_heading(x);
     int rc = answer_table(c, &table);
     if (!rc && x->list.n > limit && c->format != FORMAT_CSV)
         sp_printf(c->out, "%s%zu more events; %s\n", c->format == FORMAT_MARKDOWN ? "\n" : "",
@@ -213,10 +213,10 @@ static int draw_rows(struct events *x, size_t limit)
     return rc;
 }
 
-static int draw(void *arg, size_t rows)
+static int top_events_draw(void *arg, size_t rows)
 {
     struct events *x = arg;
-    return x->a->c->format == FORMAT_JSON ? draw_json(x, rows) : draw_rows(x, rows);
+    return x->a->c->format == FORMAT_JSON ? top_events_draw_json(x, rows) : top_events_draw_rows(x, rows);
 }
 
 /* Filters that leave nothing of any event: as of the default one. */
@@ -234,14 +234,14 @@ int top_events(struct answer *a, size_t limit)
     struct events x = {.a = a};
     spaa_status st = SPAA_OK;
     for (uint32_t e = 0; !st && e < a->s->profile->events.n; e++)
-        st = add_event(&x, e);
+        st = top_events_add_event(&x, e);
     if (!st && !x.list.n)
         st = say_what_there_is(a->c);
     if (x.list.n)
-        qsort(x.list.v, x.list.n, sizeof *x.list.v, cmp_event);
+        qsort(x.list.v, x.list.n, sizeof *x.list.v, top_events_cmp_event);
     int rc = st ? cli_exit_of(st) : cli_stdout(a->c);
     if (!rc)
-        rc = answer_fit(a->c, limit < x.list.n ? limit : x.list.n, draw, &x);
+        rc = answer_fit(a->c, limit < x.list.n ? limit : x.list.n, top_events_draw, &x);
     for (size_t i = 0; i < x.list.n; i++)
         sp_selection_free(&x.list.v[i]);
     sp_vec_free(&x.list);

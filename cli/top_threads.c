@@ -16,7 +16,8 @@ struct top_who top_who(const struct sp_top *t, enum sp_by by, const struct sp_to
     return who;
 }
 
-static const struct sp_reported_thread *thread_of(const struct sp_thread_info *f, struct top_who who)
+static const struct sp_reported_thread *top_threads_thread_of(const struct sp_thread_info *f,
+                                                              struct top_who who)
 {
     return who.tid == SP_ABSENT ? NULL : sp_thread_info_thread(f, who.tid);
 }
@@ -35,9 +36,9 @@ static void add_known(int64_t *to, int64_t v)
 }
 
 /* Of a pool, of all its threads; facts are in the order of the thread records. */
-static struct sp_reported_cpu cpu_of(const struct sp_thread_info *f, struct top_who who)
+static struct sp_reported_cpu top_threads_cpu_of(const struct sp_thread_info *f, struct top_who who)
 {
-    const struct sp_reported_thread *t = thread_of(f, who);
+    const struct sp_reported_thread *t = top_threads_thread_of(f, who);
     const struct sp_reported_process *p = process_of(f, who);
     struct sp_reported_cpu sum = {-1, -1, -1};
     for (size_t i = 0; who.pool != SP_NONE && i < f->threads.n; i++) {
@@ -59,7 +60,7 @@ static void json_count(struct sp_jw *w, const char *key, int64_t v)
         sp_jw_i64(w, key, v);
 }
 
-static void json_str(struct sp_jw *w, const char *key, struct sp_str s)
+static void top_threads_json_str(struct sp_jw *w, const char *key, struct sp_str s)
 {
     if (s.n)
         sp_jw_str(w, key, s.p, s.n);
@@ -69,16 +70,16 @@ static void json_str(struct sp_jw *w, const char *key, struct sp_str s)
 
 void top_threads_json(struct sp_jw *w, const struct sp_thread_info *f, enum sp_by by, struct top_who who)
 {
-    struct sp_reported_cpu cpu = cpu_of(f, who);
-    const struct sp_reported_thread *t = thread_of(f, who);
+    struct sp_reported_cpu cpu = top_threads_cpu_of(f, who);
+    const struct sp_reported_thread *t = top_threads_thread_of(f, who);
     const struct sp_reported_process *p = process_of(f, who);
     json_count(w, "pid", who.pid);
     if (by == SP_TOP_THREAD) {
         json_count(w, "tid", who.tid);
-        json_str(w, "thread_name", t ? sp_str_at(&f->strs, t->name) : (struct sp_str){"", 0});
-        json_str(w, "queue", t ? sp_str_at(&f->strs, t->queue) : (struct sp_str){"", 0});
+        top_threads_json_str(w, "thread_name", t ? sp_str_at(&f->strs, t->name) : (struct sp_str){"", 0});
+        top_threads_json_str(w, "queue", t ? sp_str_at(&f->strs, t->queue) : (struct sp_str){"", 0});
     } else {
-        json_str(w, "process_name", p && p->name ? sp_str_at(&f->strs, p->name) : who.name);
+        top_threads_json_str(w, "process_name", p && p->name ? sp_str_at(&f->strs, p->name) : who.name);
     }
     if (!f->any_cpu)
         return;
@@ -89,12 +90,12 @@ void top_threads_json(struct sp_jw *w, const struct sp_thread_info *f, enum sp_b
 
 int64_t top_threads_cpu(const struct sp_thread_info *f, struct top_who who)
 {
-    return cpu_of(f, who).cpu_ns;
+    return top_threads_cpu_of(f, who).cpu_ns;
 }
 
 struct sp_str top_threads_name(const struct sp_thread_info *f, struct top_who who)
 {
-    const struct sp_reported_thread *t = thread_of(f, who);
+    const struct sp_reported_thread *t = top_threads_thread_of(f, who);
     const struct sp_reported_process *p = process_of(f, who);
     uint32_t name = t ? (t->name ? t->name : t->queue) : p && !who.name.n ? p->name : SP_STR_NONE;
     return name == SP_STR_NONE ? (struct sp_str){"", 0} : sp_str_at(&f->strs, name);

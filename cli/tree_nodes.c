@@ -57,7 +57,7 @@ static const struct piece *fragment(struct tree *x, const struct sp_tree_node *n
     return f;
 }
 
-static inline char *put(char *at, const char *s)
+static inline char *tree_nodes_put(char *at, const char *s)
 {
     size_t n = strlen(s);
     memcpy(at, s, n);
@@ -96,14 +96,14 @@ static char *put_weight(char *at, const struct sp_selection *s, int64_t v)
 
 static char *put_sum(char *at, const struct sp_selection *s, int64_t v)
 {
-    return s->cannot_add ? put(at, "null") : put_weight(at, s, v);
+    return s->cannot_add ? tree_nodes_put(at, "null") : put_weight(at, s, v);
 }
 
 /* As sp_jw_percent has it. */
 static char *put_percent(char *at, const struct sp_selection *s, int64_t v)
 {
     if (s->cannot_add || !s->whole)
-        return put(at, "null");
+        return tree_nodes_put(at, "null");
     return at + sp_scaled_text(sp_ratio(v, s->whole, 1000000), 4, at);
 }
 
@@ -112,11 +112,11 @@ static const struct same *json_same(struct tree *x, const struct sp_tree_node *n
     struct same *same = &x->same;
     if (same->n && same->total == n->total && same->samples == n->samples)
         return same;
-    char *at = put_sum(put(same->text, ",\"total\":"), x->a.s, n->total);
-    at = put(at, ",\"total_percent\":");
+    char *at = put_sum(tree_nodes_put(same->text, ",\"total\":"), x->a.s, n->total);
+    at = tree_nodes_put(at, ",\"total_percent\":");
     at = put_percent(at, x->a.s, n->total);
-    at = put(at, ",\"samples\":");
-    at = n->samples == SP_ABSENT ? put(at, "null") : put_i64(at, n->samples);
+    at = tree_nodes_put(at, ",\"samples\":");
+    at = n->samples == SP_ABSENT ? tree_nodes_put(at, "null") : put_i64(at, n->samples);
     same->total = n->total;
     same->samples = n->samples;
     same->n = (size_t)(at - same->text);
@@ -172,15 +172,15 @@ static char *put_place(char *at, struct tree *x, uint32_t i)
     const struct sp_tree_node *n = &x->t.nodes.v[i];
     struct counter before = x->last;
     count_to(&x->last, number_of(x, x->first + i));
-    at = put_counter(put(at, "{\"id\":"), &x->last);
-    at = put(at, ",\"parent\":");
+    at = put_counter(tree_nodes_put(at, "{\"id\":"), &x->last);
+    at = tree_nodes_put(at, ",\"parent\":");
     if (n->parent == SP_NONE)
-        at = put(at, "null");
+        at = tree_nodes_put(at, "null");
     else if (before.n && number_of(x, n->parent) == before.v)
         at = put_counter(at, &before);
     else
         at += sp_u64_text(number_of(x, n->parent), at);
-    at = put(at, ",\"depth\":");
+    at = tree_nodes_put(at, ",\"depth\":");
     return put_depth(at, n->depth);
 }
 
@@ -207,10 +207,11 @@ static void json_node(struct tree *x, uint32_t i)
     memcpy(at, same->text, same->n);
     at += same->n;
     if (n->inferred)
-        at = put(at, n->inferred == SP_INFERRED ? ",\"inferred\":true" : ",\"inferred_in_part\":true");
+        at = tree_nodes_put(at,
+                            n->inferred == SP_INFERRED ? ",\"inferred\":true" : ",\"inferred_in_part\":true");
     if (missing_of(x, i)) {
-        at = put_sum(put(at, ",\"elided\":"), x->a.s, elided_of(x, i));
-        at = put(at, ",\"elided_children\":");
+        at = put_sum(tree_nodes_put(at, ",\"elided\":"), x->a.s, elided_of(x, i));
+        at = tree_nodes_put(at, ",\"elided_children\":");
         at += sp_u64_text(missing_of(x, i), at);
     }
     *at++ = '}';
@@ -218,7 +219,7 @@ static void json_node(struct tree *x, uint32_t i)
 }
 
 /* The texts of functions are more than the caches hold, and asked for in any order. */
-static inline void fetch_ahead(const struct tree *x, uint32_t i)
+static inline void tree_nodes_fetch_ahead(const struct tree *x, uint32_t i)
 {
     enum { PIECE = 12, TEXT = 6, LINE = 64 };
     if (i + PIECE >= x->t.nodes.n || x->t.nodes.v[i].function == SP_NONE)
@@ -233,7 +234,7 @@ static inline void fetch_ahead(const struct tree *x, uint32_t i)
 void tree_nodes_json(struct tree *x)
 {
     for (uint32_t i = 0; i < x->t.nodes.n; i++) {
-        fetch_ahead(x, i);
+        tree_nodes_fetch_ahead(x, i);
         if (x->t.nodes.v[i].order < x->shown)
             json_node(x, i);
     }
@@ -312,13 +313,13 @@ static void csv_row(struct tree *x, struct sp_output *out, uint32_t i)
     } else if (n->self || x->a.s->cannot_add) {
         at = csv_percent(at, x, n->self);
     } else {
-        at = put(at, "0.00");
+        at = tree_nodes_put(at, "0.00");
     }
     *at++ = ',';
     memcpy(at, same->text + same->share, same->n - same->share);
     at += same->n - same->share;
     if (quote)
-        at = put(at, formula ? "\"'" : "\"");
+        at = tree_nodes_put(at, formula ? "\"'" : "\"");
     memset(at, ' ', spaces);
     at += spaces;
     if (is_at_hand(x, name->n)) {
@@ -329,11 +330,11 @@ static void csv_row(struct tree *x, struct sp_output *out, uint32_t i)
         at = start = sp_output_room(out, NODE_ROOM);
     }
     if (n->kind == SP_KERNEL)
-        at = put(at, " [k]");
+        at = tree_nodes_put(at, " [k]");
     if (n->inlined)
-        at = put(at, " [inlined]");
-    at = put(at, sp_inferred_mark(x->t.profile, n->function, n->inferred));
-    at = put_depth(put(at, quote ? "\"," : ","), n->depth);
+        at = tree_nodes_put(at, " [inlined]");
+    at = tree_nodes_put(at, sp_inferred_mark(x->t.profile, n->function, n->inferred));
+    at = put_depth(tree_nodes_put(at, quote ? "\"," : ","), n->depth);
     *at++ = ',';
     if (!x->a.s->cannot_add)
         at = put_weight(at, x->a.s, elided_of(x, i));
@@ -344,7 +345,7 @@ static void csv_row(struct tree *x, struct sp_output *out, uint32_t i)
 void tree_nodes_csv(struct tree *x)
 {
     for (uint32_t i = 0; i < x->t.nodes.n; i++) {
-        fetch_ahead(x, i);
+        tree_nodes_fetch_ahead(x, i);
         if (x->t.nodes.v[i].order < x->shown && x->t.nodes.v[i].parent != SP_NONE)
             csv_row(x, x->a.c->out, i);
     }

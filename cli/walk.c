@@ -19,7 +19,7 @@ static int cmp_entry(const void *a, const void *b)
 }
 
 /* "folder/name" in the arena; NULL when out of memory. */
-static char *join(struct walk *w, const char *folder, const char *name)
+static char *walk_join(struct walk *w, const char *folder, const char *name)
 {
     size_t a = strlen(folder), b = strlen(name);
     a -= a > 1 && folder[a - 1] == '/';
@@ -41,7 +41,7 @@ static void unreadable(struct walk *w, struct sp_diags *d, const char *path)
 }
 
 /* The names in a folder, sorted. */
-static spaa_status list(struct walk *w, struct sp_diags *d, const struct entry *folder, entries *out)
+static spaa_status walk_entries(struct walk *w, struct sp_diags *d, const struct entry *folder, entries *out)
 {
     DIR *dir = opendir(folder->path);
     spaa_status st = SPAA_OK;
@@ -52,7 +52,7 @@ static spaa_status list(struct walk *w, struct sp_diags *d, const struct entry *
     for (struct dirent *e; !st && (errno = 0, e = readdir(dir));) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        struct entry x = {join(w, folder->path, e->d_name), folder->depth + 1};
+        struct entry x = {walk_join(w, folder->path, e->d_name), folder->depth + 1};
         if (!x.path || !sp_vec_push(out, x))
             st = sp_nomem(d);
     }
@@ -80,7 +80,7 @@ static spaa_status visit(struct walk *w, struct sp_diags *d, const struct entry 
         w->failed = true;
         return SPAA_OK;
     }
-    return list(w, d, e, inside);
+    return walk_entries(w, d, e, inside);
 }
 
 /* What is in a folder comes where the folder stands among its neighbours. */
@@ -91,7 +91,7 @@ spaa_status walk_folder(const char *path, struct sp_diags *d, struct walk *out)
     *out = (struct walk){0};
     sp_arena_init(&out->arena, 0);
     entries inside = {0};
-    spaa_status st = list(out, d, &top, &inside);
+    spaa_status st = walk_entries(out, d, &top, &inside);
     for (;;) {
         for (size_t i = inside.n; !st && i-- > 0;)
             if (!sp_vec_push(&todo, inside.v[i]))

@@ -12,7 +12,7 @@ static bool is_filter(const struct cli_option *o)
     return o->groups & (G_SELECT | G_EVENT);
 }
 
-static const struct cli_option *find(const char *name, size_t n)
+static const struct cli_option *where_find(const char *name, size_t n)
 {
     for (const struct cli_option *o = cli_options; o->name; o++)
         if (is_filter(o) && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
@@ -20,7 +20,7 @@ static const struct cli_option *find(const char *name, size_t n)
     return NULL;
 }
 
-static size_t word(const char *p)
+static size_t where_word(const char *p)
 {
     return strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
 }
@@ -29,8 +29,8 @@ static size_t word(const char *p)
 static bool begins_filter(const char *p)
 {
     p += strspn(p, " ");
-    size_t n = word(p);
-    const struct cli_option *o = find(p, n);
+    size_t n = where_word(p);
+    const struct cli_option *o = where_find(p, n);
     if (n && p[n] == '=')
         return true;
     p += n;
@@ -38,7 +38,7 @@ static bool begins_filter(const char *p)
     return o && !o->value && (!*p || *p == ',');
 }
 
-static int unknown(struct cli *c, unsigned side, const char *name, size_t n)
+static int where_unknown(struct cli *c, unsigned side, const char *name, size_t n)
 {
     const char *names[64];
     char asked[64], near[256], hint[800];
@@ -60,7 +60,7 @@ static int unknown(struct cli *c, unsigned side, const char *name, size_t n)
 
 /* A value in quotes, up to the closing one; NULL: there is none. In double quotes \" and \\ stand for " and
  * \. */
-static const char *quoted(const char *p, struct sp_buf *out)
+static const char *where_quoted(const char *p, struct sp_buf *out)
 {
     char q = *p++;
     for (; *p && *p != q; p++) {
@@ -72,7 +72,7 @@ static const char *quoted(const char *p, struct sp_buf *out)
 }
 
 /* A value as it stands, up to the comma before the next filter; "\," is a comma. */
-static const char *plain(const char *p, struct sp_buf *out)
+static const char *where_plain(const char *p, struct sp_buf *out)
 {
     for (; *p && !(*p == ',' && begins_filter(p + 1)); p++) {
         if (*p == '\\' && p[1] == ',')
@@ -84,8 +84,8 @@ static const char *plain(const char *p, struct sp_buf *out)
     return p;
 }
 
-static int add(struct cli *c, unsigned side, const struct cli_option *o, struct sp_buf *value,
-               struct cli_where *out)
+static int where_add(struct cli *c, unsigned side, const struct cli_option *o, struct sp_buf *value,
+                     struct cli_where *out)
 {
     if (cli_where_has(out, o->name))
         return cli_usage(c, NULL, "%s has %s twice", words[side], o->name);
@@ -97,18 +97,19 @@ static int add(struct cli *c, unsigned side, const struct cli_option *o, struct 
 }
 
 /* One filter at *p, which goes behind it. */
-static int take(struct cli *c, unsigned side, const char **at, struct sp_buf *value, struct cli_where *out)
+static int where_take(struct cli *c, unsigned side, const char **at, struct sp_buf *value,
+                      struct cli_where *out)
 {
     const char *p = *at + strspn(*at, " ");
     p += strncmp(p, "--", 2) == 0 ? 2 : 0; /* as the option is written */
-    size_t n = word(p);
-    const struct cli_option *o = find(p, n);
+    size_t n = where_word(p);
+    const struct cli_option *o = where_find(p, n);
     sp_buf_clear(value);
     if (!n)
         return cli_usage(c, "like comm=NAME,time=1..2", "%s \"%s\" has no filter's name at \"%s\"",
                          words[side], c->wheres[side].v[0], p);
     if (!o)
-        return unknown(c, side, p, n);
+        return where_unknown(c, side, p, n);
     p += n;
     if (!o->value && *p == '=')
         return cli_usage(c, NULL, "%s: %s takes no value", words[side], o->name);
@@ -116,7 +117,7 @@ static int take(struct cli *c, unsigned side, const char **at, struct sp_buf *va
         return cli_usage(c, NULL, "%s: %s needs a value: %s=%s", words[side], o->name, o->name, o->value);
     p += o->value ? 1 : 0;
     bool quotes = o->value && (*p == '\'' || *p == '"');
-    p = !o->value ? p : quotes ? quoted(p, value) : plain(p, value);
+    p = !o->value ? p : quotes ? where_quoted(p, value) : where_plain(p, value);
     if (!p)
         return cli_usage(c, NULL, "%s: the quote of %s is not closed", words[side], o->name);
     p += strspn(p, " ");
@@ -126,7 +127,7 @@ static int take(struct cli *c, unsigned side, const char **at, struct sp_buf *va
     if (o->value && !value->len)
         return cli_usage(c, NULL, "%s: %s needs a value: %s=%s", words[side], o->name, o->name, o->value);
     *at = p;
-    return add(c, side, o, value, out);
+    return where_add(c, side, o, value, out);
 }
 
 int cli_where_parse(struct cli *c, unsigned side, struct cli_where *out)
@@ -136,7 +137,7 @@ int cli_where_parse(struct cli *c, unsigned side, struct cli_where *out)
     sp_buf_init(&value, 64 << 10);
     for (size_t i = 0; !rc && i < c->wheres[side].n; i++)
         for (const char *p = c->wheres[side].v[i]; !rc;) {
-            rc = take(c, side, &p, &value, out);
+            rc = where_take(c, side, &p, &value, out);
             if (!rc && *p++ != ',')
                 break;
         }

@@ -67,14 +67,14 @@ static const char *const allocating[] = {"std::allocator<", "std::__new_allocato
 static const char *const libraries[] = {"libjemalloc", "libtcmalloc", "libmimalloc", "libheaptrack",
                                         "libprofiler"};
 
-static bool begins(struct sp_str s, const char *with)
+static bool allocators_begins(struct sp_str s, const char *with)
 {
     size_t n = strlen(with);
     return s.n >= n && memcmp(s.p, with, n) == 0;
 }
 
 /* "malloc@plt" and "malloc@@GLIBC_2.2.5" are malloc. */
-static struct sp_str plain(struct sp_str s)
+static struct sp_str allocators_plain(struct sp_str s)
 {
     const char *at = s.n ? memchr(s.p, '@', s.n) : NULL;
     return at && at > s.p ? (struct sp_str){s.p, (uint32_t)(at - s.p)} : s;
@@ -83,7 +83,7 @@ static struct sp_str plain(struct sp_str s)
 static bool by_beginning(struct sp_str name)
 {
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
-        if (!begins(name, beginnings[i]))
+        if (!allocators_begins(name, beginnings[i]))
             continue;
         for (size_t k = 0; k < sizeof allocating / sizeof *allocating; k++)
             if (strcmp(beginnings[i], allocating[k]) == 0)
@@ -96,9 +96,10 @@ static bool by_beginning(struct sp_str name)
 bool sp_is_allocator(const struct sp_profile *p, uint32_t function)
 {
     const struct sp_function *f = &p->functions.v[function];
-    struct sp_str name = plain(sp_pstr(p, f->name)), dso = sp_base_name(sp_pstr(p, p->dsos.v[f->dso].name));
+    struct sp_str name = allocators_plain(sp_pstr(p, f->name)),
+                  dso = sp_base_name(sp_pstr(p, p->dsos.v[f->dso].name));
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-        if (begins(dso, libraries[i]))
+        if (allocators_begins(dso, libraries[i]))
             return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (sp_str_is(name, names[i]))

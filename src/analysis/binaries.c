@@ -53,7 +53,7 @@ size_t sp_binary_uses_join(struct sp_binary_use *v, size_t n)
     return kept;
 }
 
-static bool begins(struct sp_str s, const char *word)
+static bool binaries_begins(struct sp_str s, const char *word)
 {
     size_t n = strlen(word);
     return s.n >= n && memcmp(s.p, word, n) == 0;
@@ -78,7 +78,7 @@ static bool specific(struct sp_str name)
                                         "_dl_relocate_static_pie",
                                         NULL};
     for (size_t i = 0; libraries[i]; i++)
-        if (begins(name, libraries[i]))
+        if (binaries_begins(name, libraries[i]))
             return false;
     for (size_t i = 0; words[i]; i++)
         if (sp_str_is(name, words[i]))
@@ -116,7 +116,7 @@ static struct evidence evidence_of(const struct sp_strtab *strs, const struct bi
     return e;
 }
 
-static double part(double x, double of)
+static double binaries_part(double x, double of)
 {
     return of > 0 ? x / of : 1;
 }
@@ -132,7 +132,8 @@ static struct fit fit_of(const struct sp_strtab *strs, const struct binary *v, s
         e = all;
     }
     size_t fewer = e.n[0] < e.n[1] ? e.n[0] : e.n[1];
-    double x = part(e.common[0], e.weight[0]), y = part(e.common[1], e.weight[1]), least = x < y ? x : y;
+    double x = binaries_part(e.common[0], e.weight[0]), y = binaries_part(e.common[1], e.weight[1]),
+           least = x < y ? x : y;
     if (e.same && (double)e.same >= LEAST * (double)fewer && least >= LEAST)
         f.score = least * (double)e.same / (double)(e.n[0] + e.n[1] - e.same);
     return f;
@@ -181,8 +182,8 @@ static bool unrivalled(const struct fit *fits, size_t n, const struct fit *f)
     return true;
 }
 
-static bool add_pair(const struct binary *v, const struct fit *f, enum sp_binary_how how,
-                     struct sp_binary_pairs *out)
+static bool binaries_add_pair(const struct binary *v, const struct fit *f, enum sp_binary_how how,
+                              struct sp_binary_pairs *out)
 {
     struct sp_binary_pair p = {{v[f->base].dso, v[f->fresh].dso}, how, f->same, f->of};
     return sp_vec_push(&out->v, p);
@@ -198,21 +199,21 @@ static size_t drop_paired(const struct binary *v, struct fit *fits, size_t n)
     return kept;
 }
 
-static bool choose(struct binary *v, struct fit *fits, size_t n, struct sp_binary_pairs *out)
+static bool binaries_choose(struct binary *v, struct fit *fits, size_t n, struct sp_binary_pairs *out)
 {
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < n; i++) {
             if (v[fits[i].base].paired || v[fits[i].fresh].paired || !unrivalled(fits, n, &fits[i]))
                 continue;
-            if (!add_pair(v, &fits[i], SP_BINARY_BY_FUNCTIONS, out))
+            if (!binaries_add_pair(v, &fits[i], SP_BINARY_BY_FUNCTIONS, out))
                 return false;
             v[fits[i].base].paired = v[fits[i].fresh].paired = more = true;
         }
         n = drop_paired(v, fits, n);
     }
     for (size_t i = 0; i < n; i++)
-        if (!add_pair(v, &fits[i], SP_BINARY_CANDIDATE, out))
+        if (!binaries_add_pair(v, &fits[i], SP_BINARY_CANDIDATE, out))
             return false;
     return true;
 }
@@ -237,7 +238,7 @@ bool sp_binaries_pair(const struct sp_strtab *strs, const struct sp_binary_use *
             struct fit f = v[k].side ? fit_of(strs, v, i, k) : (struct fit){0};
             ok = !(f.score > 0) || sp_vec_push(&fits, f);
         }
-    ok = ok && choose(v, fits.v, fits.n, out);
+    ok = ok && binaries_choose(v, fits.v, fits.n, out);
     if (ok && out->v.n)
         qsort_r(out->v.v, out->v.n, sizeof *out->v.v, cmp_pair, (void *)strs);
     sp_vec_free(&fits);

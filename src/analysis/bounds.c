@@ -53,7 +53,7 @@ static bool see_row(struct bounds *b, uint32_t i, uint32_t stamp)
     return true;
 }
 
-static bool add_pools(struct bounds *b, int64_t *more)
+static bool bounds_add_pools(struct bounds *b, int64_t *more)
 {
     size_t rows = b->s->rows.n;
     for (size_t first = 0, end; first < rows; first = end) {
@@ -107,7 +107,7 @@ spaa_status sp_chains_at_most(struct sp_selection *s, const uint32_t *keys, size
     b.inside = calloc(nkeys + 1, sizeof *b.inside);
     spaa_status st =
         b.pool && b.order && b.row && b.seen && b.kernel && b.inside ? order_rows(&b, d) : sp_nomem(d);
-    if (!st && !add_pools(&b, more))
+    if (!st && !bounds_add_pools(&b, more))
         st = sp_nomem(d);
     free(b.pool);
     free(b.order);
@@ -121,7 +121,7 @@ spaa_status sp_chains_at_most(struct sp_selection *s, const uint32_t *keys, size
 
 /* ---- words ---- */
 
-static void percent(struct sp_buf *b, int64_t part, int64_t whole)
+static void bounds_percent(struct sp_buf *b, int64_t part, int64_t whole)
 {
     char t[64];
     sp_buf_add(b, t, sp_scaled_text(sp_ratio(part, whole, 1000), 1, t));
@@ -141,7 +141,7 @@ void sp_chains_words(const struct sp_selection *s, struct sp_buf *line)
     for (unsigned i = most + 1; i < SP_CHAINS; i++)
         most = c->by[i] > c->by[most] ? i : most;
     sp_buf_puts(line, "callers are missing in ");
-    percent(line, c->broken, c->of);
+    bounds_percent(line, c->broken, c->of);
     sp_buf_puts(line, " of the weight, whose stacks ");
     if (c->by[most] < c->broken)
         sp_buf_puts(line, "mostly ");
@@ -152,7 +152,7 @@ void sp_chains_words(const struct sp_selection *s, struct sp_buf *line)
         sp_buf_puts(line, i ? ", " : " (in ");
         sp_buf_add(line, name.p, name.n);
         sp_buf_ch(line, ' ');
-        percent(line, w->weight, c->of);
+        bounds_percent(line, w->weight, c->of);
     }
     sp_buf_puts(line, c->dsos.list.n > NAMED ? ", …)" : c->dsos.list.n ? ")" : "");
     sp_buf_puts(line, c->filtered ? ", before filters of frames: they miss stacks whose frames are missing"

@@ -51,7 +51,7 @@ static enum rule rule_of(const struct sp_profile *p)
 
 /* ---- frames ---- */
 
-static enum sp_side side_of(const struct sp_profile *p, uint32_t frame)
+static enum sp_side chains_side_of(const struct sp_profile *p, uint32_t frame)
 {
     bool kernel = p->frames.v[frame].kind == SP_KERNEL || sp_frame_dso(p, frame)->is_kernel;
     return kernel ? SP_SIDE_KERNEL : SP_SIDE_USER;
@@ -67,13 +67,13 @@ static uint32_t depth_of(const struct sp_profile *p, uint32_t stack, uint32_t mo
     return depth;
 }
 
-static bool is_cut(struct sp_str name)
+static bool chains_is_cut(struct sp_str name)
 {
     return sp_str_is(name, "[truncated]") || sp_str_is(name, "<Truncated>") ||
            (name.n > 20 && name.p[0] == '<' && memcmp(name.p + name.n - 20, "truncated backtrace>", 20) == 0);
 }
 
-static bool is_unnamed(struct sp_str name)
+static bool chains_is_unnamed(struct sp_str name)
 {
     return !name.n || sp_str_is(name, "[unknown]") || sp_str_is(name, "??") ||
            (name.n > 2 && name.p[0] == '0' && name.p[1] == 'x');
@@ -97,9 +97,9 @@ static enum root root_of(const struct judge *j, uint32_t frame)
     const struct sp_profile *p = j->p;
     const struct sp_function *f = sp_frame_function(p, frame);
     struct sp_str name = sp_pstr(p, f->name), dso = sp_pstr(p, p->dsos.v[f->dso].name);
-    enum sp_side side = side_of(p, frame);
-    bool unnamed = p->frames.v[frame].flags & SP_FRAME_UNRESOLVED || is_unnamed(name);
-    if (is_cut(name))
+    enum sp_side side = chains_side_of(p, frame);
+    bool unnamed = p->frames.v[frame].flags & SP_FRAME_UNRESOLVED || chains_is_unnamed(name);
+    if (chains_is_cut(name))
         return CUT;
     if (j->rule == BY_MARKS)
         return ENTRY;
@@ -138,7 +138,7 @@ static uint32_t judged_frames(const struct judge *j, uint32_t stack)
 {
     const uint32_t *f = sp_stack_frames(j->p, stack);
     uint32_t n = j->p->stacks.v[stack].n;
-    bool named = n > 1 && !is_unnamed(sp_pstr(j->p, sp_frame_function(j->p, f[n - 1])->name));
+    bool named = n > 1 && !chains_is_unnamed(sp_pstr(j->p, sp_frame_function(j->p, f[n - 1])->name));
     return j->rule == BY_MAPS && named ? n - 1 : n;
 }
 
@@ -154,7 +154,7 @@ static uint32_t outer_record(const struct sp_selection *s, size_t row)
 bool sp_chain_is_kernels(const struct sp_selection *s, size_t row)
 {
     uint32_t stack = outer_record(s, row), n = s->profile->stacks.v[stack].n;
-    return n && side_of(s->profile, sp_stack_frames(s->profile, stack)[n - 1]) == SP_SIDE_KERNEL;
+    return n && chains_side_of(s->profile, sp_stack_frames(s->profile, stack)[n - 1]) == SP_SIDE_KERNEL;
 }
 
 /* Whether frames of a record are of binaries, as those of native recordings are. */
@@ -174,7 +174,7 @@ static enum sp_chain judge_stack(struct judge *j, uint32_t stack, bool *unsure)
     *unsure = false;
     if (j->mixed && !has_binaries(j, stack))
         return SP_CHAIN_WHOLE;
-    if (!n || (j->rule == BY_ENTRIES && !j->chains[side_of(j->p, f[n - 1])]))
+    if (!n || (j->rule == BY_ENTRIES && !j->chains[chains_side_of(j->p, f[n - 1])]))
         return SP_CHAIN_WHOLE;
     switch (seen_root(j, f[n - 1])) {
     case CUT:
@@ -195,7 +195,7 @@ static enum sp_chain judge_stack(struct judge *j, uint32_t stack, bool *unsure)
 }
 
 /* Whether stacks of one side of this event have callers at all. */
-static void find_chains(struct judge *j)
+static void chains_find_chains(struct judge *j)
 {
     const struct sp_profile *p = j->p;
     for (uint32_t i = 0; i < p->stacks.n && !(j->chains[0] && j->chains[1]); i++) {
@@ -203,9 +203,9 @@ static void find_chains(struct judge *j)
         const uint32_t *f = sp_stack_frames(p, i);
         if (x->n < 2 || p->contexts.v[x->context].event != j->s->event)
             continue;
-        enum sp_side side = side_of(p, f[x->n - 1]);
+        enum sp_side side = chains_side_of(p, f[x->n - 1]);
         for (uint32_t k = x->n - 1; k-- && !j->chains[side];) {
-            if (side_of(p, f[k]) != side)
+            if (chains_side_of(p, f[k]) != side)
                 break;
             j->chains[side] = !(p->frames.v[f[k]].flags & SP_FRAME_INLINED);
         }
@@ -214,7 +214,7 @@ static void find_chains(struct judge *j)
 
 /* ---- threads, for outermost frames without a name ---- */
 
-static uint32_t thread_of(struct judge *j, uint32_t context)
+static uint32_t chains_thread_of(struct judge *j, uint32_t context)
 {
     const struct sp_context *c = &j->p->contexts.v[context];
     if (j->thread[context] != SP_NONE)
@@ -254,7 +254,7 @@ static uint32_t root_function(const struct judge *j, uint32_t stack)
 }
 
 /* What outermost frames without a name are, now that all stacks of their threads are known. */
-static bool settle(struct judge *j, const unsigned char *unsure)
+static bool chains_settle(struct judge *j, const unsigned char *unsure)
 {
     enum { DEEP = 3, TENTHS = 9 };
     const struct sp_profile *p = j->p;
@@ -269,7 +269,7 @@ static bool settle(struct judge *j, const unsigned char *unsure)
             uint32_t stack = outer_record(j->s, i);
             if (pass ? !unsure[i] : depth_of(p, stack, DEEP) < DEEP)
                 continue;
-            uint32_t thread = thread_of(j, p->stacks.v[stack].context);
+            uint32_t thread = chains_thread_of(j, p->stacks.v[stack].context);
             int64_t *root = thread == SP_NONE ? NULL : root_weight(j, thread, root_function(j, stack));
             if (!root)
                 return false;
@@ -325,7 +325,7 @@ static uint32_t last_known(const struct judge *j, size_t row)
     return sp_stack_frames(p, stack)[n - 1 - (n > 1 && marked)]; /* what is outside of it is in no DSO */
 }
 
-static bool add_up(struct judge *j)
+static bool chains_add_up(struct judge *j)
 {
     struct sp_chains *c = j->c;
     const struct sp_profile *p = j->p;
@@ -362,7 +362,7 @@ static bool judge_rows(struct judge *j)
         unsure[i] = is_unsure;
         any_unsure = any_unsure || is_unsure;
     }
-    ok = ok && (!any_unsure || settle(j, unsure)) && add_up(j);
+    ok = ok && (!any_unsure || chains_settle(j, unsure)) && chains_add_up(j);
     free(unsure);
     return ok;
 }
@@ -377,7 +377,7 @@ spaa_status sp_chains_of(struct sp_selection *s, struct sp_diags *d)
     j.linux_kernel = !sp_str_is(tool, "dtrace");
     j.knows_maps = sp_str_is(tool, "perf");
     j.mixed = !tool.n || sp_str_is(tool, "spaa");
-    find_chains(&j);
+    chains_find_chains(&j);
     /* Where callchains were asked for and none has a caller, all are missing. */
     if (j.knows_maps && (j.chains[SP_SIDE_KERNEL] || sp_callgraph_of(j.p) != SP_CALLGRAPH_NOT_TOLD))
         j.chains[SP_SIDE_USER] = true;

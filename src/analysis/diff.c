@@ -53,7 +53,7 @@ void sp_diff_free(struct sp_diff *d)
 
 /* ---- matching ---- */
 
-static int64_t value(const struct sp_diff_run *r, uint32_t key, unsigned family)
+static int64_t diff_value(const struct sp_diff_run *r, uint32_t key, unsigned family)
 {
     return r->values[family][key].weight;
 }
@@ -76,7 +76,7 @@ static bool match_without_binaries(struct sp_diff *d)
         for (size_t i = 0; i < d->runs[side].n; i++) {
             const struct sp_diff_run *r = d->runs[side].v[i];
             for (uint32_t k = 0; !r->no_binaries && r->total > 0 && k < r->keys; k++)
-                weight[k] += (double)value(r, k, SP_TOTAL) / (double)r->total;
+                weight[k] += (double)diff_value(r, k, SP_TOTAL) / (double)r->total;
         }
     for (uint32_t k = 0; best && weight && k < d->keys.n; k++) {
         uint32_t *b = &best[d->keys.v[k].function];
@@ -90,7 +90,7 @@ static bool match_without_binaries(struct sp_diff *d)
             for (uint32_t k = 0; r->no_binaries && k < r->keys; k++) {
                 uint32_t to = best[d->keys.v[k].function];
                 bool unknown = sp_str_is(sp_str_at(&d->strs, d->keys.v[k].dso), "[unknown]");
-                if (!to || --to == k || !unknown || weight[k] > 0 || value(r, to, SP_TOTAL))
+                if (!to || --to == k || !unknown || weight[k] > 0 || diff_value(r, to, SP_TOTAL))
                     continue;
                 sp_diff_move_key(r, k, to);
             }
@@ -100,7 +100,7 @@ static bool match_without_binaries(struct sp_diff *d)
     return ok;
 }
 
-static bool widen(void **array, size_t had, size_t now, size_t elem)
+static bool diff_widen(void **array, size_t had, size_t now, size_t elem)
 {
     unsigned char *more = calloc(now + 1, elem);
     if (!more)
@@ -118,13 +118,14 @@ static bool widen_runs(struct sp_diff *d)
         for (size_t i = 0; i < d->runs[side].n; i++) {
             struct sp_diff_run *r = d->runs[side].v[i];
             size_t now = d->keys.n, row = sizeof(double) * SP_FAMILIES * r->blocks;
-            if (!widen((void **)&r->values[SP_SELF], r->keys, now, sizeof *r->values[0]) ||
-                !widen((void **)&r->values[SP_TOTAL], r->keys, now, sizeof *r->values[0]) ||
-                !widen((void **)&r->names, r->keys, now, sizeof *r->names) ||
-                !widen((void **)&r->forms, r->keys, now, sizeof *r->forms) ||
-                (r->has_other && (!widen((void **)&r->other[SP_SELF], r->keys, now, sizeof *r->other[0]) ||
-                                  !widen((void **)&r->other[SP_TOTAL], r->keys, now, sizeof *r->other[0]))) ||
-                (r->blocks && !widen((void **)&r->block_values, r->keys, now, row)))
+            if (!diff_widen((void **)&r->values[SP_SELF], r->keys, now, sizeof *r->values[0]) ||
+                !diff_widen((void **)&r->values[SP_TOTAL], r->keys, now, sizeof *r->values[0]) ||
+                !diff_widen((void **)&r->names, r->keys, now, sizeof *r->names) ||
+                !diff_widen((void **)&r->forms, r->keys, now, sizeof *r->forms) ||
+                (r->has_other &&
+                 (!diff_widen((void **)&r->other[SP_SELF], r->keys, now, sizeof *r->other[0]) ||
+                  !diff_widen((void **)&r->other[SP_TOTAL], r->keys, now, sizeof *r->other[0]))) ||
+                (r->blocks && !diff_widen((void **)&r->block_values, r->keys, now, row)))
                 return false;
             r->keys = now;
         }
@@ -133,7 +134,7 @@ static bool widen_runs(struct sp_diff *d)
 
 /* ---- sums ---- */
 
-static __int128 at_scale(const struct sp_diff *d, const struct sp_diff_run *r, int64_t v)
+static __int128 diff_at_scale(const struct sp_diff *d, const struct sp_diff_run *r, int64_t v)
 {
     __int128 x = v;
     for (unsigned i = r->scale; i < d->scale; i++)
@@ -158,9 +159,9 @@ static spaa_status sum_sides(struct sp_diff *d)
                         side == SP_BASE ? "base" : "new", i + 1, (long long)r->total);
                 return SPAA_ERR_INPUT;
             }
-            x->whole += at_scale(d, r, r->total);
-            x->kept += at_scale(d, r, r->kept);
-            x->event_whole += at_scale(d, r, r->all);
+            x->whole += diff_at_scale(d, r, r->total);
+            x->kept += diff_at_scale(d, r, r->kept);
+            x->event_whole += diff_at_scale(d, r, r->all);
             x->samples =
                 x->samples == SP_ABSENT || r->samples == SP_ABSENT ? SP_ABSENT : x->samples + r->samples;
             x->effective += r->effective;
@@ -209,7 +210,7 @@ static void name_row(struct sp_diff *d, struct sp_diff_row *row)
         memcpy(row->id, best->id, sizeof best->id);
 }
 
-static bool make_rows(struct sp_diff *d)
+static bool diff_make_rows(struct sp_diff *d)
 {
     for (uint32_t key = 0; key < d->keys.n; key++) {
         struct sp_diff_row row = {.key = key};
@@ -219,12 +220,12 @@ static bool make_rows(struct sp_diff *d)
                 const struct sp_diff_run *r = d->runs[side].v[i];
                 struct sp_diff_amount *a = &row.side[side];
                 for (unsigned f = 0; f < SP_FAMILIES; f++) {
-                    a->weight[f] += at_scale(d, r, value(r, key, f));
+                    a->weight[f] += diff_at_scale(d, r, diff_value(r, key, f));
                     a->samples[f] = d->side[side].samples == SP_ABSENT
                                         ? SP_ABSENT
                                         : a->samples[f] + r->values[f][key].samples;
                     a->other[f] += d->has_other ? r->other[f][key] : 0;
-                    in[side] = in[side] || value(r, key, f);
+                    in[side] = in[side] || diff_value(r, key, f);
                 }
             }
         if (!in[SP_BASE] && !in[SP_NEW])
@@ -266,7 +267,7 @@ static double tested_change(const struct sp_diff_test *t, enum sp_diff_method me
     return fabs(method >= SP_DIFF_REPEATS && isfinite(t->change) ? t->change * half : t->delta);
 }
 
-static void judge(struct sp_diff_test *t, enum sp_diff_method method, double alpha)
+static void diff_judge(struct sp_diff_test *t, enum sp_diff_method method, double alpha)
 {
     double change = tested_change(t, method);
     if (isnan(t->p))
@@ -304,7 +305,7 @@ static bool adjust(struct sp_diff *d, unsigned family, bool cost)
         struct sp_diff_row *row = sp_diff_row_at(d, i);
         struct sp_diff_test *t = cost ? &row->cost[family] : &row->share[family];
         t->q = q[i];
-        judge(t, d->method, alpha);
+        diff_judge(t, d->method, alpha);
     }
     if (!cost) {
         d->family[family] = m;
@@ -329,7 +330,7 @@ static enum sp_diff_method best_of(const struct sp_diff *d)
                                                : SP_DIFF_NONE;
 }
 
-static spaa_status choose(struct sp_diff *d, enum sp_diff_method asked)
+static spaa_status diff_choose(struct sp_diff *d, enum sp_diff_method asked)
 {
     enum sp_diff_method best = best_of(d);
     for (unsigned side = 0; side < SP_SIDES && best <= SP_DIFF_SAMPLES; side++)
@@ -373,7 +374,7 @@ static bool compare_all(struct sp_diff *d)
         sp_diff_compare(&(struct sp_diff_quantity){.d = d}, &d->whole);
     d->whole.q = d->whole.p;
     d->whole.tested = !isnan(d->whole.p);
-    judge(&d->whole, d->method, SP_DIFF_ALPHA);
+    diff_judge(&d->whole, d->method, SP_DIFF_ALPHA);
     for (unsigned f = 0; ok && f < SP_FAMILIES; f++)
         ok = adjust(d, f, false) && adjust(d, f, true);
     return ok;
@@ -439,7 +440,7 @@ struct order {
     unsigned family;
 };
 
-static int cmp_row(const void *va, const void *vb, void *arg)
+static int diff_cmp_row(const void *va, const void *vb, void *arg)
 {
     const struct order *o = arg;
     const struct sp_diff_row *a = va, *b = vb;
@@ -474,19 +475,19 @@ spaa_status sp_diff_finish(struct sp_diff *d, const struct sp_diff_opts *opts)
         return sp_nomem(d->diags);
     st = sum_sides(d);
     if (!st)
-        st = choose(d, opts->method);
+        st = diff_choose(d, opts->method);
     if (st)
         return st;
     take_costs(d, opts->work);
-    if (!make_rows(d) || !compare_all(d))
+    if (!diff_make_rows(d) || !compare_all(d))
         return sp_nomem(d->diags);
     d->headline = headline(d);
     struct order o = {d, opts->sort_total ? SP_TOTAL : SP_SELF};
     if (d->rows.n)
-        qsort_r(d->rows.v, d->rows.n, sizeof *d->rows.v, cmp_row, &o);
+        qsort_r(d->rows.v, d->rows.n, sizeof *d->rows.v, diff_cmp_row, &o);
     if (d->appeared.n)
-        qsort_r(d->appeared.v, d->appeared.n, sizeof *d->appeared.v, cmp_row, &o);
+        qsort_r(d->appeared.v, d->appeared.n, sizeof *d->appeared.v, diff_cmp_row, &o);
     if (d->vanished.n)
-        qsort_r(d->vanished.v, d->vanished.n, sizeof *d->vanished.v, cmp_row, &o);
+        qsort_r(d->vanished.v, d->vanished.n, sizeof *d->vanished.v, diff_cmp_row, &o);
     return SPAA_OK;
 }

@@ -36,7 +36,7 @@ static uint32_t form_of(struct sp_diff *d, uint32_t key, enum sp_name_form which
     return text->failed ? SP_STR_FAIL : sp_intern(&d->strs, text->data ? text->data : "", text->len);
 }
 
-static bool holds(struct sp_str s, const char *word)
+static bool diff_functions_holds(struct sp_str s, const char *word)
 {
     size_t n = strlen(word);
     for (size_t i = 0; i + n <= s.n; i++)
@@ -46,7 +46,7 @@ static bool holds(struct sp_str s, const char *word)
 }
 
 /* The first of n sorted forms that is not before this one. */
-static size_t lower(const struct form *v, size_t n, uint32_t dso, uint32_t name)
+static size_t diff_functions_lower(const struct form *v, size_t n, uint32_t dso, uint32_t name)
 {
     size_t lo = 0;
     while (n) {
@@ -59,7 +59,7 @@ static size_t lower(const struct form *v, size_t n, uint32_t dso, uint32_t name)
     return lo;
 }
 
-static size_t run_of(const struct form *v, size_t n, size_t at)
+static size_t diff_functions_run_of(const struct form *v, size_t n, size_t at)
 {
     size_t k = at;
     while (k < n && v[k].dso == v[at].dso && v[k].name == v[at].name)
@@ -98,14 +98,15 @@ static bool forms_of_frames(struct sp_diff *d, const uint32_t *frame_keys, size_
 /* Whether all that is known of a function's name is the last part of it. */
 static bool is_last_part(struct sp_str name)
 {
-    return name.n && !holds(name, "::") && !holds(name, "<") && !sp_has_parameters(name) &&
-           !holds(name, "operator");
+    return name.n && !diff_functions_holds(name, "::") && !diff_functions_holds(name, "<") &&
+           !sp_has_parameters(name) && !diff_functions_holds(name, "operator");
 }
 
 /* Whether a name whose last part is all that another source tells can be trusted to be that function's. */
 static bool is_full(struct sp_str name)
 {
-    return (holds(name, "::") || sp_has_parameters(name)) && !holds(name, "operator");
+    return (diff_functions_holds(name, "::") || sp_has_parameters(name)) &&
+           !diff_functions_holds(name, "operator");
 }
 
 bool sp_diff_join_inlined(struct sp_diff *d, const struct sp_profile *p, uint32_t *frame_keys)
@@ -122,14 +123,15 @@ bool sp_diff_join_inlined(struct sp_diff *d, const struct sp_profile *p, uint32_
         struct sp_str name = sp_str_at(&d->strs, key->function);
         if (!(f->flags & SP_FRAME_INLINED) || f->more || !is_last_part(name))
             continue;
-        size_t at = lower(v, n, key->dso, key->function), end = at < n ? at + run_of(v, n, at) : at, full = 0;
+        size_t at = diff_functions_lower(v, n, key->dso, key->function),
+               end = at < n ? at + diff_functions_run_of(v, n, at) : at, full = 0;
         uint32_t found = SP_NONE;
         for (; at < end && v[at].dso == key->dso && v[at].name == key->function; at++)
             if (is_full(sp_str_at(&d->strs, d->keys.v[v[at].key].function))) {
                 found = v[at].key;
                 full++;
             }
-        if (full == 1 && !holds(sp_str_at(&d->strs, d->keys.v[found].function), "<"))
+        if (full == 1 && !diff_functions_holds(sp_str_at(&d->strs, d->keys.v[found].function), "<"))
             frame_keys[i] = found;
     }
     free(v);
@@ -148,7 +150,7 @@ bool sp_diff_group_overloads(struct sp_diff *d, const struct sp_profile *p, cons
     for (size_t i = 0; ok && i < keys; i++)
         all[i] = SP_NONE;
     for (size_t i = 0, k; ok && i < n; i += k) {
-        k = run_of(v, n, i);
+        k = diff_functions_run_of(v, n, i);
         for (size_t m = i; k > 1 && ok && m < i + k; m++) {
             all[v[m].key] = sp_diff_overloads_key(d, v[i].name, v[i].dso);
             ok = all[v[m].key] != SP_NONE;
@@ -175,7 +177,7 @@ struct matching {
     bool any_dso; /* some run names no binaries: names alone decide */
 };
 
-static uint32_t dso_of(const struct matching *m, uint32_t key)
+static uint32_t diff_functions_dso_of(const struct matching *m, uint32_t key)
 {
     return m->any_dso ? SP_STR_NONE : m->d->keys.v[key].dso;
 }
@@ -216,7 +218,7 @@ static bool find_forms(struct matching *m, enum sp_name_form which)
         uint32_t name = form_of(m->d, k, which, &text);
         ok = name != SP_STR_FAIL;
         if (ok && name != m->d->keys.v[k].function)
-            m->v[m->n++] = (struct form){dso_of(m, k), name, k};
+            m->v[m->n++] = (struct form){diff_functions_dso_of(m, k), name, k};
     }
     if (m->n)
         qsort(m->v, m->n, sizeof *m->v, cmp_form);
@@ -238,7 +240,7 @@ static void forget_suffixes(struct sp_diff *d, uint32_t key)
         }
 }
 
-static void move(struct matching *m, uint32_t from, uint32_t to)
+static void diff_functions_move(struct matching *m, uint32_t from, uint32_t to)
 {
     for (unsigned side = 0; side < SP_SIDES; side++)
         for (size_t i = 0; i < m->d->runs[side].n; i++)
@@ -255,7 +257,7 @@ static void move(struct matching *m, uint32_t from, uint32_t to)
 /* The key under which a run counted all overloads of a name together; SP_NONE: there is none. */
 static uint32_t together(const struct matching *m, const struct sp_diff_run *r, uint32_t name, uint32_t dso)
 {
-    for (size_t i = lower(m->groups, m->ngroups, dso, name);
+    for (size_t i = diff_functions_lower(m->groups, m->ngroups, dso, name);
          i < m->ngroups && m->groups[i].dso == dso && m->groups[i].name == name; i++)
         if (present(r, m->groups[i].key))
             return m->groups[i].key;
@@ -263,14 +265,14 @@ static uint32_t together(const struct matching *m, const struct sp_diff_run *r, 
 }
 
 /* How many of these keys a run has, and how many others with the same name but for parameters. */
-static void count(const struct matching *m, const struct sp_diff_run *r, const struct form *v, size_t n,
-                  uint32_t name, size_t *in, size_t *besides)
+static void diff_functions_count(const struct matching *m, const struct sp_diff_run *r, const struct form *v,
+                                 size_t n, uint32_t name, size_t *in, size_t *besides)
 {
     uint32_t dso = m->d->keys.v[v->key].dso;
     *in = *besides = 0;
     for (size_t i = 0; i < n; i++)
         *in += present(r, v[i].key);
-    for (size_t i = lower(m->all, m->nall, dso, name);
+    for (size_t i = diff_functions_lower(m->all, m->nall, dso, name);
          i < m->nall && m->all[i].dso == dso && m->all[i].name == name; i++)
         *besides += present(r, m->all[i].key);
     *besides -= *in < *besides ? *in : *besides;
@@ -301,14 +303,15 @@ static bool find_overloads(struct matching *m)
 
 /* Several functions of one side are the one `plain` of the other. Nothing is done where that cannot be
  * counted. */
-static void join(struct matching *m, const struct form *v, size_t n, uint32_t plain, enum sp_name_form which)
+static void diff_functions_join(struct matching *m, const struct form *v, size_t n, uint32_t plain,
+                                enum sp_name_form which)
 {
     struct sp_diff *d = m->d;
     unsigned side = m->sides[plain] == 1 ? SP_NEW : SP_BASE;
     uint32_t name = v->name, dso = d->keys.v[v->key].dso;
     for (size_t i = 0; i < d->runs[side].n; i++) {
         size_t in, besides;
-        count(m, d->runs[side].v[i], v, n, name, &in, &besides);
+        diff_functions_count(m, d->runs[side].v[i], v, n, name, &in, &besides);
         if (in > 1 &&
             (which != SP_NAME_PLAIN || besides || together(m, d->runs[side].v[i], name, dso) == SP_NONE))
             return;
@@ -316,7 +319,7 @@ static void join(struct matching *m, const struct form *v, size_t n, uint32_t pl
     for (size_t i = 0; i < d->runs[side].n; i++) {
         struct sp_diff_run *r = d->runs[side].v[i];
         size_t in, besides;
-        count(m, r, v, n, name, &in, &besides);
+        diff_functions_count(m, r, v, n, name, &in, &besides);
         uint32_t all = in > 1 ? together(m, r, name, dso) : SP_NONE;
         for (size_t k = 0; k < n; k++)
             if (present(r, v[k].key))
@@ -346,17 +349,18 @@ static bool match_form(struct matching *m, enum sp_name_form which)
         if (!sp_has_parameters(sp_str_at(&d->strs, name)))
             name = form_of(d, k, SP_NAME_PLAIN, &text);
         ok = name != SP_STR_FAIL;
-        size_t n = 0, at = lower(m->v, m->n, dso_of(m, k), name);
-        for (; at < m->n && m->v[at].dso == dso_of(m, k) && m->v[at].name == name; at++)
+        size_t n = 0, at = diff_functions_lower(m->v, m->n, diff_functions_dso_of(m, k), name);
+        for (; at < m->n && m->v[at].dso == diff_functions_dso_of(m, k) && m->v[at].name == name; at++)
             if (one_sided(m, m->v[at].key) && m->sides[m->v[at].key] != m->sides[k] && n < 64)
                 found[n++] = m->v[at];
         struct sp_str full = n ? sp_str_at(&d->strs, d->keys.v[found->key].function) : (struct sp_str){"", 0};
-        if (!n || (which == SP_NAME_LAST && (n > 1 || holds(full, "<") || holds(full, "operator"))))
+        if (!n || (which == SP_NAME_LAST &&
+                   (n > 1 || diff_functions_holds(full, "<") || diff_functions_holds(full, "operator"))))
             continue;
         if (n == 1)
-            move(m, k, found->key);
+            diff_functions_move(m, k, found->key);
         else
-            join(m, found, n, k, which);
+            diff_functions_join(m, found, n, k, which);
     }
     sp_buf_free(&text);
     return ok;

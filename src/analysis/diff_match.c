@@ -105,7 +105,7 @@ static spaa_status check_maps(struct sp_diff *d)
 
 /* The functions that were seen, with their shares: by names without arguments, which sources and languages
  * tell more or less of. */
-static bool find_uses(struct sp_diff *d, struct sp_binary_use **out, size_t *n)
+static bool diff_match_find_uses(struct sp_diff *d, struct sp_binary_use **out, size_t *n)
 {
     struct sp_binary_use *v = calloc(SP_SIDES * d->keys.n + 1, sizeof *v);
     struct sp_buf text;
@@ -194,7 +194,7 @@ static bool same_spelling(const struct sp_diff *d, uint32_t a, uint32_t b)
     return sp_str_cmp(sp_last_part(sp_str_at(&d->strs, a)), sp_last_part(sp_str_at(&d->strs, b))) == 0;
 }
 
-static bool add_pair(struct sp_diff *d, struct sp_binary_pair p, uint32_t base, uint32_t fresh)
+static bool diff_match_add_pair(struct sp_diff *d, struct sp_binary_pair p, uint32_t base, uint32_t fresh)
 {
     struct sp_str a = sp_last_part(sp_str_at(&d->strs, base)), b = sp_last_part(sp_str_at(&d->strs, fresh));
     p.dso[SP_BASE] = sp_intern(&d->strs, a.p, a.n);
@@ -216,7 +216,7 @@ static bool tell_known(struct sp_diff *d, const struct sp_binary_use *uses, size
             mapped = mapped || names_it(d->maps.v[k].name[SP_NEW], sp_str_at(&d->strs, as[SP_NEW][i]));
         p.how = mapped ? SP_BINARY_MAPPED : SP_BINARY_BY_NAME;
         sp_binaries_count(uses, n, &p, i, i);
-        if (!add_pair(d, p, as[SP_BASE][i], as[SP_NEW][i]))
+        if (!diff_match_add_pair(d, p, as[SP_BASE][i], as[SP_NEW][i]))
             return false;
     }
     return true;
@@ -231,11 +231,11 @@ spaa_status sp_diff_match_binaries(struct sp_diff *d)
     spaa_status st = check_maps(d);
     if (st)
         return st;
-    bool ok = find_uses(d, &uses, &n) && spellings(d, as) && sp_binaries_pair(&d->strs, uses, n, &found) &&
-              tell_known(d, uses, n, as);
+    bool ok = diff_match_find_uses(d, &uses, &n) && spellings(d, as) &&
+              sp_binaries_pair(&d->strs, uses, n, &found) && tell_known(d, uses, n, as);
     for (size_t i = 0; ok && i < found.v.n; i++) {
         struct sp_binary_pair *p = &found.v.v[i];
-        ok = add_pair(d, *p, as[SP_BASE][p->dso[SP_BASE]], as[SP_NEW][p->dso[SP_NEW]]) &&
+        ok = diff_match_add_pair(d, *p, as[SP_BASE][p->dso[SP_BASE]], as[SP_NEW][p->dso[SP_NEW]]) &&
              (p->how == SP_BINARY_CANDIDATE || move_binary(d, p->dso[SP_BASE], p->dso[SP_NEW]));
     }
     free(uses);

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static bool ends(struct sp_str s, const char *word)
+static bool diff_memory_ends(struct sp_str s, const char *word)
 {
     size_t n = strlen(word);
     return s.n > n && memcmp(s.p + s.n - n, word, n) == 0;
@@ -17,9 +17,9 @@ static bool ends(struct sp_str s, const char *word)
 /* The metric of blocks for one of bytes, and the other way round; SP_NONE: there is none. */
 static uint32_t counterpart(const struct sp_profile *p, uint32_t event, struct sp_str metric)
 {
-    bool bytes = ends(metric, "_bytes");
+    bool bytes = diff_memory_ends(metric, "_bytes");
     struct sp_buf name;
-    if (!bytes && !ends(metric, "_count"))
+    if (!bytes && !diff_memory_ends(metric, "_count"))
         return SP_NONE;
     sp_buf_init(&name, 0);
     if (sp_str_is(metric, "peak_bytes"))
@@ -40,7 +40,7 @@ static bool is_memory(const struct sp_selection *s)
     enum sp_event_kind kind = s->profile->events.v[s->event].kind;
     struct sp_str metric = sp_pstr(s->profile, s->profile->metrics.v[s->metric].name);
     return (kind == SP_ALLOCATION || kind == SP_DEALLOCATION) &&
-           (ends(metric, "_bytes") || ends(metric, "_count"));
+           (diff_memory_ends(metric, "_bytes") || diff_memory_ends(metric, "_count"));
 }
 
 /* Rows whose counterparts are whole numbers with sums of 64 bits; of a range of time nobody knows them. */
@@ -59,7 +59,7 @@ static bool countable(const struct sp_selection *s, uint32_t m)
     return true;
 }
 
-static int64_t weight(const struct sp_selection *s, size_t row, uint32_t m)
+static int64_t diff_memory_weight(const struct sp_selection *s, size_t row, uint32_t m)
 {
     int64_t v = sp_weight(s->profile, s->rows.v[row].stack, m);
     return v == SP_ABSENT ? 0 : v;
@@ -69,7 +69,8 @@ bool sp_diff_take_memory(struct sp_diff_run *r, struct sp_selection *s, const st
                          const uint32_t *frame_keys, uint32_t bare)
 {
     struct sp_str metric = sp_pstr(s->profile, s->profile->metrics.v[s->metric].name);
-    r->memory = is_memory(s) ? ends(metric, "_bytes") ? SP_MEMORY_BYTES : SP_MEMORY_BLOCKS : SP_MEMORY_NONE;
+    r->memory = is_memory(s) ? diff_memory_ends(metric, "_bytes") ? SP_MEMORY_BYTES : SP_MEMORY_BLOCKS
+                             : SP_MEMORY_NONE;
     uint32_t m = r->memory ? counterpart(s->profile, s->event, metric) : SP_NONE;
     if (!countable(whole, m))
         return true;
@@ -78,10 +79,10 @@ bool sp_diff_take_memory(struct sp_diff_run *r, struct sp_selection *s, const st
         r->other[f] = calloc(r->keys + 1, sizeof *r->other[f]);
     bool ok = turns && r->other[SP_SELF] && r->other[SP_TOTAL];
     for (size_t i = 0; ok && i < whole->rows.n; i++)
-        r->other_total += weight(whole, i, m);
+        r->other_total += diff_memory_weight(whole, i, m);
     for (size_t i = 0; ok && i < s->rows.n; i++) {
         size_t n;
-        int64_t v = weight(s, i, m);
+        int64_t v = diff_memory_weight(s, i, m);
         const uint32_t *f = sp_selected_frames(s, i, &n);
         ok = f != NULL;
         r->other[SP_SELF][ok && n ? frame_keys[f[0]] : bare] += v;

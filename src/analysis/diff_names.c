@@ -45,7 +45,7 @@ bool sp_diff_full_name(struct sp_buf *out, struct sp_str shown, struct sp_str mo
 
 /* ---- how it was compiled ---- */
 
-static bool holds(struct sp_str s, const char *word)
+static bool diff_names_holds(struct sp_str s, const char *word)
 {
     size_t n = strlen(word);
     for (size_t i = 0; i + n <= s.n; i++)
@@ -59,7 +59,7 @@ unsigned sp_diff_form_of(struct sp_str name, bool inlined)
     if (inlined)
         return SP_FORM_INLINED;
     for (unsigned i = SP_FORM_ISRA; i < SP_FORM_INLINED && memchr(name.p, '.', name.n); i++)
-        if (holds(name, sp_diff_form_names[i]))
+        if (diff_names_holds(name, sp_diff_form_names[i]))
             return i;
     return SP_FORM_WHOLE;
 }

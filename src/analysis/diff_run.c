@@ -49,8 +49,8 @@ struct taker {
     struct sp_buf text, full;
 };
 
-static uint32_t key_of(struct taker *t, struct sp_str function, struct sp_str dso, uint32_t build,
-                       uint32_t all)
+static uint32_t diff_run_key_of(struct taker *t, struct sp_str function, struct sp_str dso, uint32_t build,
+                                uint32_t all)
 {
     struct sp_diff *d = t->d;
     sp_buf_clear(&t->text);
@@ -72,8 +72,8 @@ static uint32_t named_key(struct taker *t, uint32_t i, uint32_t more)
     sp_buf_clear(&t->full);
     if (!sp_diff_full_name(&t->full, name, sp_pstr(p, more)))
         return SP_NONE;
-    return key_of(t, (struct sp_str){t->full.data ? t->full.data : "", (uint32_t)t->full.len}, dso,
-                  SP_STR_NONE, SP_NONE);
+    return diff_run_key_of(t, (struct sp_str){t->full.data ? t->full.data : "", (uint32_t)t->full.len}, dso,
+                           SP_STR_NONE, SP_NONE);
 }
 
 /* The key of a function; SP_NONE: out of memory. */
@@ -85,7 +85,7 @@ static uint32_t function_key(struct taker *t, uint32_t i)
                   id = sp_pstr(p, p->dsos.v[f->dso].build_id);
     if (!t->unresolved[i])
         return named_key(t, i, SP_STR_NONE);
-    uint32_t all = key_of(t, (struct sp_str){"[unresolved]", 12}, dso, SP_STR_NONE, SP_NONE);
+    uint32_t all = diff_run_key_of(t, (struct sp_str){"[unresolved]", 12}, dso, SP_STR_NONE, SP_NONE);
     if (all == SP_NONE)
         return SP_NONE;
     if (!t->by_address || !id.n) {
@@ -93,7 +93,7 @@ static uint32_t function_key(struct taker *t, uint32_t i)
         return all;
     }
     uint32_t build = sp_intern(&t->d->strs, id.p, id.n);
-    return build == SP_STR_FAIL ? SP_NONE : key_of(t, name, dso, build, all);
+    return build == SP_STR_FAIL ? SP_NONE : diff_run_key_of(t, name, dso, build, all);
 }
 
 /* The keys of frames: of one function there may be several, when their linkage names differ. */
@@ -147,7 +147,8 @@ static bool tables(struct taker *t)
     for (uint32_t i = 0; i < p->functions.n; i++)
         if ((t->keys[i] = function_key(t, i)) == SP_NONE)
             return false;
-    t->bare = key_of(t, (struct sp_str){"[no stack]", 10}, (struct sp_str){"", 0}, SP_STR_NONE, SP_NONE);
+    t->bare =
+        diff_run_key_of(t, (struct sp_str){"[no stack]", 10}, (struct sp_str){"", 0}, SP_STR_NONE, SP_NONE);
     if (!name_frames(t) || !group_frames(t))
         return false;
     t->r->no_binaries = true;
@@ -169,7 +170,7 @@ static bool tables(struct taker *t)
            t->r->forms && t->r->values[SP_SELF] && t->r->values[SP_TOTAL];
 }
 
-static void add(struct sp_diff_value *v, int64_t weight, int64_t samples)
+static void diff_run_add(struct sp_diff_value *v, int64_t weight, int64_t samples)
 {
     v->weight += weight;
     v->samples += samples;
@@ -192,7 +193,7 @@ static inline void take_once(uint32_t *last, pair *sum, uint32_t turn, pair v)
 }
 
 /* The functions of one row; of addresses also the row of all that have no name. */
-static void take_frames(struct taker *t, const uint32_t *f, size_t n, uint32_t turn, pair v)
+static void diff_run_take_frames(struct taker *t, const uint32_t *f, size_t n, uint32_t turn, pair v)
 {
     uint32_t *seats = t->frame_seats, *turns = t->turns;
     pair *sums = t->sums;
@@ -215,9 +216,9 @@ static void take_frames(struct taker *t, const uint32_t *f, size_t n, uint32_t t
 static void take_self(struct taker *t, uint32_t leaf, int64_t self, int64_t samples)
 {
     uint32_t all = t->frame_alls[leaf];
-    add(&t->selves[t->frame_seats[leaf]], self, samples);
+    diff_run_add(&t->selves[t->frame_seats[leaf]], self, samples);
     if (all != SP_NONE)
-        add(&t->selves[seat_of(t, all)], self, samples);
+        diff_run_add(&t->selves[seat_of(t, all)], self, samples);
 }
 
 static bool take_stacks(struct taker *t)
@@ -231,17 +232,17 @@ static bool take_stacks(struct taker *t)
         if (!f)
             return false;
         if (n) {
-            take_frames(t, f, n, (uint32_t)i + 1, (pair){x->weight, samples});
+            diff_run_take_frames(t, f, n, (uint32_t)i + 1, (pair){x->weight, samples});
             take_self(t, f[0], x->weight, samples);
         } else { /* an observation without a stack is weight all the same */
-            add(&self[t->bare], x->weight, samples);
-            add(&total[t->bare], x->weight, samples);
+            diff_run_add(&self[t->bare], x->weight, samples);
+            diff_run_add(&total[t->bare], x->weight, samples);
         }
     }
     for (size_t i = 0; i < t->r->keys; i++) {
         uint32_t seat = t->seats[i]; /* 0 is nobody's: nothing is added */
-        add(&self[i], t->selves[seat].weight, t->selves[seat].samples);
-        add(&total[i], t->sums[seat][0], t->sums[seat][1]);
+        diff_run_add(&self[i], t->selves[seat].weight, t->selves[seat].samples);
+        diff_run_add(&total[i], t->sums[seat][0], t->sums[seat][1]);
     }
     return true;
 }
@@ -302,7 +303,7 @@ static bool take_names(struct taker *t)
 /* ---- totals ---- */
 
 /* When the recording began and ended, in ns of its clock; false: it does not say. */
-static bool recorded(const struct sp_profile *p, int64_t *start, int64_t *end)
+static bool diff_run_recorded(const struct sp_profile *p, int64_t *start, int64_t *end)
 {
     const struct sp_header *h = &p->header;
     struct sp_str a = sp_pstr(p, h->time_start), b = sp_pstr(p, h->time_end);
@@ -319,7 +320,7 @@ static double seconds_of(const struct sp_selection *s)
     if (p->events.v[s->event].mode != SP_FREQUENCY)
         return NAN;
     if (s->timed) {
-        if (!recorded(p, &start, &end)) {
+        if (!diff_run_recorded(p, &start, &end)) {
             start = s->seen_lo;
             end = s->seen_hi;
         }
@@ -329,7 +330,7 @@ static double seconds_of(const struct sp_selection *s)
     }
     if (p->header.duration && sp_seconds_ns(t.p, t.n, &end) && end > 0)
         return (double)end / 1e9;
-    return recorded(p, &start, &end) ? ((double)end - (double)start) / 1e9 : NAN;
+    return diff_run_recorded(p, &start, &end) ? ((double)end - (double)start) / 1e9 : NAN;
 }
 
 /*
@@ -381,7 +382,8 @@ struct blocks {
     SP_VEC(uint32_t) touched;
 };
 
-static bool taken(const struct blocks *b, const struct sp_selection *whole, const struct sp_sample *x)
+static bool diff_run_taken(const struct blocks *b, const struct sp_selection *whole,
+                           const struct sp_sample *x)
 {
     if (whole->timed && (x->time < whole->time_lo || x->time >= whole->time_hi))
         return false;
@@ -390,7 +392,7 @@ static bool taken(const struct blocks *b, const struct sp_selection *whole, cons
 }
 
 /* What was summed for one block goes to its keys. */
-static bool settle(struct taker *t, struct blocks *b, unsigned block, uint32_t *turn)
+static bool diff_run_settle(struct taker *t, struct blocks *b, unsigned block, uint32_t *turn)
 {
     struct sp_diff_run *r = t->r;
     for (size_t i = 0; i < b->touched.n; i++) {
@@ -431,10 +433,10 @@ static bool fill_blocks(struct taker *t, const struct sp_selection *whole, struc
         t->turns[i] = 0;
     for (size_t i = 0; i < b->n; i++) {
         const struct sp_sample *x = &b->rows[i];
-        if (!taken(b, whole, x))
+        if (!diff_run_taken(b, whole, x))
             continue;
         unsigned at = (unsigned)((__int128)(x->time - first) * r->blocks / ((__int128)last - first + 1));
-        if (at != block && !settle(t, b, block, &turn))
+        if (at != block && !diff_run_settle(t, b, block, &turn))
             return false;
         block = at;
         r->block_total[at] += b->unit[x->stack];
@@ -445,7 +447,7 @@ static bool fill_blocks(struct taker *t, const struct sp_selection *whole, struc
             return false;
         b->sum[row] += b->unit[x->stack];
     }
-    return settle(t, b, block, &turn);
+    return diff_run_settle(t, b, block, &turn);
 }
 
 static bool index_stacks(struct taker *t, const struct sp_selection *whole, struct blocks *b)
@@ -493,7 +495,7 @@ static spaa_status take_blocks(struct taker *t, const struct sp_selection *whole
         st = sp_samples_rows(p->samples, &b.rows, &b.n);
     bool ok = st || index_stacks(t, whole, &b);
     for (size_t i = 0; ok && !st && i < b.n; i++) {
-        if (!taken(&b, whole, &b.rows[i]))
+        if (!diff_run_taken(&b, whole, &b.rows[i]))
             continue;
         int64_t time = b.rows[i].time;
         first = time < first ? time : first;

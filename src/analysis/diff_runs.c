@@ -70,7 +70,8 @@ static void take_unit(struct sp_diff *d)
 }
 
 /* Counts of the rows that models are made from: [row][run]. */
-static size_t gather(struct sp_diff *d, bool (*fit)(const struct sp_diff *d, const struct sp_diff_row *row))
+static size_t diff_runs_gather(struct sp_diff *d,
+                               bool (*fit)(const struct sp_diff *d, const struct sp_diff_row *row))
 {
     size_t rows = d->rows.n + d->appeared.n + d->vanished.n, n = 0;
     for (size_t i = 0; i < rows; i++) {
@@ -87,7 +88,7 @@ static void by_cost(const struct sp_diff *d, double *size)
         size[j] = run_at(d, j)->per;
 }
 
-static int cmp_double(const void *va, const void *vb)
+static int diff_runs_cmp_double(const void *va, const void *vb)
 {
     const double *a = va, *b = vb;
     return (*a > *b) - (*a < *b);
@@ -98,11 +99,11 @@ static double error_of_median(double *x, size_t n)
 {
     if (n < 2)
         return 0;
-    qsort(x, n, sizeof *x, cmp_double);
+    qsort(x, n, sizeof *x, diff_runs_cmp_double);
     double median = (x[n / 2] + x[(n - 1) / 2]) / 2;
     for (size_t i = 0; i < n; i++)
         x[i] = fabs(x[i] - median);
-    qsort(x, n, sizeof *x, cmp_double);
+    qsort(x, n, sizeof *x, diff_runs_cmp_double);
     return sqrt(M_PI / 2) * 1.4826 * (x[n / 2] + x[(n - 1) / 2]) / 2 / sqrt((double)n);
 }
 
@@ -167,7 +168,7 @@ bool sp_diff_model_make(struct sp_diff *d,
     for (unsigned i = 0; i < MODELS; i++)
         m->quasi[i] = (struct sp_quasi){.base = base, .runs = runs, .size = m->size[i == RELATIVE ? 0 : 1]};
     take_unit(d);
-    n = gather(d, fit);
+    n = diff_runs_gather(d, fit);
     by_cost(d, m->size[1]);
     if (!take_sizes(d, n) || !sp_quasi_fit(&m->quasi[RELATIVE], m->rows, n) ||
         !sp_quasi_fit(&m->quasi[COST], m->rows, n))

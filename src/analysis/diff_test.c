@@ -21,7 +21,7 @@ double sp_diff_detectable(const struct sp_diff_test *t, double alpha)
     return (sp_t_quantile(1 - alpha / 2, df) + sp_t_quantile(0.8, df)) * sqrt(a->var + b->var);
 }
 
-static double value_of(const struct sp_diff_quantity *q, unsigned side)
+static double diff_test_value_of(const struct sp_diff_quantity *q, unsigned side)
 {
     const struct sp_diff_side *s = &q->d->side[side];
     double unit = pow(10, -(double)q->d->scale);
@@ -33,7 +33,7 @@ static double value_of(const struct sp_diff_quantity *q, unsigned side)
  * The variance that sampling alone gives a side's value when the true one is `mean`: binomial for shares,
  * Poisson for costs, with effective samples.
  */
-static double sampling(const struct sp_diff_quantity *q, unsigned side, double mean)
+static double diff_test_sampling(const struct sp_diff_quantity *q, unsigned side, double mean)
 {
     const struct sp_diff_side *s = &q->d->side[side];
     double one = (double)s->whole * pow(10, -(double)q->d->scale) / s->effective; /* weight of a sample */
@@ -41,7 +41,7 @@ static double sampling(const struct sp_diff_quantity *q, unsigned side, double m
     return v > 0 ? v : 0;
 }
 
-static void interval(struct sp_diff_test *t, double se, double df)
+static void diff_test_interval(struct sp_diff_test *t, double se, double df)
 {
     double half = sp_t_quantile(0.975, df) * se;
     t->lo = t->delta - half;
@@ -55,8 +55,8 @@ static void by_blocks(const struct sp_diff_quantity *q, struct sp_diff_test *t)
     for (unsigned side = 0; side < SP_SIDES; side++) {
         const struct sp_diff_run *r = q->d->runs[side].v[0];
         struct sp_estimate *e = &t->side[side];
-        double span[SP_DIFF_BLOCKS], unit = pow(10, -(double)r->scale), least = sampling(q, side, both),
-                                     mean = e->mean;
+        double span[SP_DIFF_BLOCKS], unit = pow(10, -(double)r->scale),
+                                     least = diff_test_sampling(q, side, both), mean = e->mean;
         const double *x = r->block_values + ((size_t)q->row->key * SP_FAMILIES + q->family) * r->blocks;
         double y[SP_DIFF_BLOCKS];
         bool dependent;
@@ -73,7 +73,7 @@ static void by_blocks(const struct sp_diff_quantity *q, struct sp_diff_test *t)
     t->test = "welch";
     t->p = sp_welch(t->side[SP_BASE], t->side[SP_NEW], &se, &df);
     t->deff = se * se / alone;
-    interval(t, se, df);
+    diff_test_interval(t, se, df);
     if (isnan(t->p) && t->delta == 0)
         t->p = 1;
 }
@@ -88,11 +88,11 @@ static void by_samples(const struct sp_diff_quantity *q, struct sp_diff_test *t)
         k[side] = q->row ? (double)q->row->side[side].samples[q->family] : (double)s->samples;
         n[side] = (double)s->samples;
         eff[side] = s->effective;
-        t->side[side].var = sampling(q, side, t->side[side].mean);
+        t->side[side].var = diff_test_sampling(q, side, t->side[side].mean);
         t->side[side].df = INFINITY;
         pooled += t->side[side].mean * eff[side];
     }
-    interval(t, sqrt(t->side[SP_BASE].var + t->side[SP_NEW].var), INFINITY);
+    diff_test_interval(t, sqrt(t->side[SP_BASE].var + t->side[SP_NEW].var), INFINITY);
     if (d->method == SP_DIFF_NONE)
         t->lo = t->hi = t->mde = NAN;
     if (!q->row || d->method == SP_DIFF_NONE)
@@ -116,7 +116,7 @@ static void by_samples(const struct sp_diff_quantity *q, struct sp_diff_test *t)
 }
 
 /* Counted, not sampled: the weights themselves are equal or not, whatever became of the shares. */
-static void exactly(const struct sp_diff_quantity *q, struct sp_diff_test *t)
+static void diff_test_exactly(const struct sp_diff_quantity *q, struct sp_diff_test *t)
 {
     const struct sp_diff *d = q->d;
     __int128 w[SP_SIDES];
@@ -137,14 +137,14 @@ void sp_diff_compare(const struct sp_diff_quantity *q, struct sp_diff_test *t)
     t->lo = t->hi = t->p = t->q = t->mde = t->mde_family = t->deff = t->change_lo = t->change_hi = t->se =
         t->df = NAN;
     for (unsigned side = 0; side < SP_SIDES; side++)
-        t->side[side] = (struct sp_estimate){value_of(q, side), NAN, NAN};
+        t->side[side] = (struct sp_estimate){diff_test_value_of(q, side), NAN, NAN};
     t->delta = t->side[SP_NEW].mean - t->side[SP_BASE].mean;
     t->change = t->delta / t->side[SP_BASE].mean;
     if (q->d->method >= SP_DIFF_REPEATS) {
         sp_diff_by_runs(q, t);
         t->mde = t->test ? sp_diff_detectable(t, SP_DIFF_ALPHA) : NAN;
     } else if (q->d->method == SP_DIFF_EXACT)
-        exactly(q, t);
+        diff_test_exactly(q, t);
     else if (q->d->method == SP_DIFF_TIME_BLOCKS && q->row)
         by_blocks(q, t);
     else

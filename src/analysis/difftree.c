@@ -34,8 +34,8 @@ struct joiner {
     int64_t multiply, divide; /* base weights to the scale of the new ones */
 };
 
-static uint32_t key_of(struct joiner *j, struct sp_buf *text, char kind, struct sp_str name,
-                       struct sp_str dso)
+static uint32_t difftree_key_of(struct joiner *j, struct sp_buf *text, char kind, struct sp_str name,
+                                struct sp_str dso)
 {
     sp_buf_clear(text);
     sp_buf_ch(text, kind); /* threads first, as in a tree */
@@ -66,8 +66,8 @@ static void bare_function(struct sp_buf *out, struct sp_str name)
 }
 
 /* The functions of a side that have weight; dsos: the normalised name of each DSO. */
-static bool find_uses(struct joiner *j, unsigned side, struct sp_buf *text, struct sp_binary_use *uses,
-                      size_t *n)
+static bool difftree_find_uses(struct joiner *j, unsigned side, struct sp_buf *text,
+                               struct sp_binary_use *uses, size_t *n)
 {
     const struct sp_tree *t = j->trees[side];
     const struct sp_profile *p = t->profile;
@@ -108,7 +108,7 @@ static bool name_dsos(struct joiner *j, struct sp_buf *text)
             j->dsos[side][i] = normal(j, text, sp_pstr(p, p->dsos.v[i].name), sp_normal_dso);
             ok = j->dsos[side][i] != SP_STR_FAIL;
         }
-        ok = ok && find_uses(j, side, text, uses, &n);
+        ok = ok && difftree_find_uses(j, side, text, uses, &n);
     }
     n = ok ? sp_binary_uses_join(uses, n) : 0;
     ok = ok && sp_binaries_pair(&j->strs, uses, n, &pairs);
@@ -135,7 +135,7 @@ static bool has_comm(const struct sp_tree *t, struct sp_str comm)
 
 /* A thread that is called as its binary is (the kernel keeps 15 bytes of that) is called as what that is
  * compared by. */
-static struct sp_str thread_name(const struct joiner *j, unsigned side, struct sp_str comm)
+static struct sp_str difftree_thread_name(const struct joiner *j, unsigned side, struct sp_str comm)
 {
     const struct sp_profile *p = j->trees[side]->profile;
     for (size_t i = 0; i < p->dsos.n; i++) {
@@ -170,8 +170,8 @@ static bool name_functions(struct joiner *j)
             if (!ok)
                 break;
             j->functions[side][i] = sp_function_intern(j->out.profile, fresh, number);
-            j->keys[side][i] =
-                key_of(j, &text, 'f', sp_str_at(&j->strs, plain), sp_str_at(&j->strs, j->dsos[side][f->dso]));
+            j->keys[side][i] = difftree_key_of(j, &text, 'f', sp_str_at(&j->strs, plain),
+                                               sp_str_at(&j->strs, j->dsos[side][f->dso]));
             ok = j->functions[side][i] != SP_NONE && j->keys[side][i] != SP_STR_FAIL;
         }
     }
@@ -189,8 +189,8 @@ static bool add_source(struct joiner *j, unsigned side, uint32_t node)
     } else {
         struct sp_buf text;
         sp_buf_init(&text, 0);
-        s.key =
-            key_of(j, &text, 'c', thread_name(j, side, sp_tree_comm_key(t, node)), (struct sp_str){"", 0});
+        s.key = difftree_key_of(j, &text, 'c', difftree_thread_name(j, side, sp_tree_comm_key(t, node)),
+                                (struct sp_str){"", 0});
         sp_buf_free(&text);
     }
     return s.key != SP_STR_FAIL && sp_vec_push(&j->sources, s);
@@ -205,7 +205,7 @@ static int cmp_source(const void *va, const void *vb, void *arg)
     return c ? c : (a->node > b->node) - (a->node < b->node);
 }
 
-static int64_t scaled(const struct joiner *j, unsigned side, int64_t v)
+static int64_t difftree_scaled(const struct joiner *j, unsigned side, int64_t v)
 {
     if (side == SP_NEW)
         return v;
@@ -214,7 +214,7 @@ static int64_t scaled(const struct joiner *j, unsigned side, int64_t v)
 }
 
 /* The node for a slice of sources; SP_NONE: out of memory. */
-static uint32_t add_node(struct joiner *j, const struct source *s, size_t n, uint32_t parent)
+static uint32_t difftree_add_node(struct joiner *j, const struct source *s, size_t n, uint32_t parent)
 {
     struct sp_profile *p = j->out.profile;
     const struct sp_tree *t = j->trees[s->side];
@@ -242,8 +242,8 @@ static uint32_t add_node(struct joiner *j, const struct source *s, size_t n, uin
     for (size_t i = 0; i < n; i++) {
         const struct sp_tree_node *x = &j->trees[s[i].side]->nodes.v[s[i].node];
         in[s[i].side] = true;
-        sides.total[s[i].side] += scaled(j, s[i].side, x->total);
-        sides.self[s[i].side] += scaled(j, s[i].side, x->self);
+        sides.total[s[i].side] += difftree_scaled(j, s[i].side, x->total);
+        sides.self[s[i].side] += difftree_scaled(j, s[i].side, x->self);
     }
     sides.change = in[SP_BASE] && in[SP_NEW] ? SP_CHANGE_SAME
                    : in[SP_NEW]              ? SP_CHANGE_NEW
@@ -256,10 +256,10 @@ static uint32_t add_node(struct joiner *j, const struct source *s, size_t n, uin
 }
 
 /* Makes the node of a piece of work and puts its children to work, last first. */
-static bool step(struct joiner *j)
+static bool difftree_step(struct joiner *j)
 {
     struct work w = j->work.v[--j->work.n];
-    uint32_t number = add_node(j, &j->sources.v[w.first], w.n, w.parent);
+    uint32_t number = difftree_add_node(j, &j->sources.v[w.first], w.n, w.parent);
     if (number == SP_NONE)
         return false;
     size_t first = j->sources.n;
@@ -284,7 +284,7 @@ static bool step(struct joiner *j)
     return true;
 }
 
-static void find_ends(struct sp_tree *t)
+static void difftree_find_ends(struct sp_tree *t)
 {
     for (size_t i = 0; i < t->nodes.n; i++)
         t->nodes.v[i].end = (uint32_t)i + 1;
@@ -293,7 +293,7 @@ static void find_ends(struct sp_tree *t)
             t->nodes.v[t->nodes.v[i].parent].end = t->nodes.v[i].end;
 }
 
-static void judge(struct sp_diff_node *n, double base, double fresh)
+static void difftree_judge(struct sp_diff_node *n, double base, double fresh)
 {
     static const double steps[] = {0.02, 0.1, 0.25, 0.5, 0.75};
     if (n->change != SP_CHANGE_SAME || !(base > 0) || !(fresh > 0))
@@ -325,7 +325,7 @@ static bool widths(struct joiner *j)
         if (i)
             more[t->nodes.v[i].parent] += vanished ? was : more[i];
         if (i)
-            judge(n, base, fresh);
+            difftree_judge(n, base, fresh);
     }
     free(more);
     return true;
@@ -345,12 +345,12 @@ spaa_status sp_diff_tree_build(const struct sp_tree *base, unsigned base_scale, 
         ok = sp_vec_push(&j.sources, ((struct source){0, 0, (uint8_t)side}));
     ok = ok && sp_vec_push(&j.work, ((struct work){0, SP_SIDES, SP_NONE}));
     while (ok && j.work.n)
-        ok = step(&j);
+        ok = difftree_step(&j);
     if (ok) {
         j.out.tree.profile = j.out.profile;
         j.out.tree.comm_names = &j.out.profile->strs;
         j.out.tree.pruned = base->pruned + fresh->pruned;
-        find_ends(&j.out.tree);
+        difftree_find_ends(&j.out.tree);
         ok = widths(&j);
     }
     for (unsigned side = 0; side < SP_SIDES; side++) {

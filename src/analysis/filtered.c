@@ -28,7 +28,7 @@ struct filter {
     int64_t lo, hi;
 };
 
-static bool start(struct filter *x)
+static bool filtered_start(struct filter *x)
 {
     const struct sp_profile *p = x->p;
     size_t metrics = p->metrics.n;
@@ -81,7 +81,7 @@ static bool keep_edges(struct kept_edges *x, size_t i, size_t left, bool caller)
 }
 
 /* From i on, the next of the frames shown that was recorded. */
-static size_t recorded(const struct sp_profile *p, const uint32_t *shown, size_t n, size_t i)
+static size_t filtered_recorded(const struct sp_profile *p, const uint32_t *shown, size_t n, size_t i)
 {
     while (i < n && p->frames.v[shown[i]].flags & SP_FRAME_INFERRED)
         i++;
@@ -99,12 +99,12 @@ static bool reframe(struct sp_profile *p, uint32_t stack, const uint32_t *shown,
     size_t to = p->stack_frames.n,
            run = to; /* run: the first inlined frame that waits for its physical one */
     bool ok = sp_vec_reserve(&p->stack_frames, to + n + 1), orphans = false;
-    for (size_t i = 0, at = recorded(p, shown, n, 0); ok && i < s->n; i++) {
+    for (size_t i = 0, at = filtered_recorded(p, shown, n, 0); ok && i < s->n; i++) {
         uint32_t frame = p->stack_frames.v[s->first + i];
         bool inlined = p->frames.v[frame].flags & SP_FRAME_INLINED, visible = at < n && shown[at] == frame;
         if (visible) {
             p->stack_frames.v[to++] = frame;
-            at = recorded(p, shown, n, at + 1);
+            at = filtered_recorded(p, shown, n, at + 1);
         }
         if (!inlined && !visible) {
             ok = stand_alone(p, run, to);
@@ -127,7 +127,7 @@ static bool reframe(struct sp_profile *p, uint32_t stack, const uint32_t *shown,
 }
 
 /* The records of a row, with the frames that the row shows. */
-static bool keep_row(struct filter *x, struct sp_selection *s, size_t row)
+static bool filtered_keep_row(struct filter *x, struct sp_selection *s, size_t row)
 {
     const struct sp_selected *r = &s->rows.v[row];
     bool whole = !s->hidden && !s->roots && !s->no_inlined, first = x->leave[r->stack];
@@ -181,7 +181,8 @@ static spaa_status filter_metric(struct filter *x, uint32_t event, uint32_t metr
         const struct sp_selected *r = &s.rows.v[i];
         if (x->kept_only && x->leave[r->stack])
             continue;
-        if (!keep_row(x, &s, i) || (s.timed && !note_weight(x, r->stack, metric, r->weight, s.scale)) ||
+        if (!filtered_keep_row(x, &s, i) ||
+            (s.timed && !note_weight(x, r->stack, metric, r->weight, s.scale)) ||
             (s.timed && r->kernel != SP_NONE && !note_weight(x, r->kernel, metric, r->weight, s.scale)))
             st = sp_nomem(x->d);
     }
@@ -331,7 +332,7 @@ static spaa_status rebuild(struct filter *x, const struct sp_filtered_opts *opts
 }
 
 /* Nothing is left: the selection of the event that views would take says why. */
-static spaa_status refuse(const struct filter *x, const struct sp_select_opts *filters)
+static spaa_status filtered_refuse(const struct filter *x, const struct sp_select_opts *filters)
 {
     struct sp_selection s;
     struct sp_select_opts o = *filters;
@@ -368,12 +369,12 @@ spaa_status sp_filter_profile(struct sp_profile **p, const struct sp_select_opts
     uint32_t only = filters->event ? sp_event_find(*p, filters->event, strlen(filters->event)) : SP_NONE;
     x.opts.may_be_empty = true;
     x.opts.any_state = true;
-    spaa_status st = start(&x) ? SPAA_OK : sp_nomem(d);
+    spaa_status st = filtered_start(&x) ? SPAA_OK : sp_nomem(d);
     for (uint32_t e = 0; !st && e < (*p)->events.n; e++)
         if (!filters->event || e == only)
             st = filter_event(&x, e);
     if (!st && !x.any)
-        st = refuse(&x, filters);
+        st = filtered_refuse(&x, filters);
     if (!st && filters->time)
         st = within_time(&x, opts);
     if (!st)

@@ -9,13 +9,13 @@
 
 #include <stdlib.h>
 
-static void note(struct sp_selection *s, const char *name, const char *value)
+static void filters_note(struct sp_selection *s, const char *name, const char *value)
 {
     if (value)
         sp_buf_printf(&s->filters, "%s--%s%s%s", s->filters.len ? " " : "", name, *value ? " " : "", value);
 }
 
-static bool in_list(const char *list, struct sp_str s)
+static bool filters_in_list(const char *list, struct sp_str s)
 {
     while (*list) {
         size_t n = strcspn(list, ",");
@@ -39,13 +39,13 @@ bool sp_state_in_view(const struct sp_profile *p, const char *view, uint32_t num
     const char *list = view_states(view);
     if (strcmp(view, "all") == 0 || number == SP_STR_NONE)
         return true;
-    return list ? in_list(list, state) : !sp_str_is(state, "IDLE");
+    return list ? filters_in_list(list, state) : !sp_str_is(state, "IDLE");
 }
 
 static bool state_fits(const struct sp_selection *s, const struct sp_select_opts *o, uint32_t number)
 {
     if (o->state)
-        return number != SP_STR_NONE && in_list(o->state, sp_pstr(s->profile, number));
+        return number != SP_STR_NONE && filters_in_list(o->state, sp_pstr(s->profile, number));
     return !s->view || sp_state_in_view(s->profile, s->view, number);
 }
 
@@ -138,7 +138,7 @@ spaa_status sp_frame_filters_of(const struct sp_profile *p, const struct sp_sele
     return st;
 }
 
-static bool has_kind(const struct sp_profile *p, uint32_t stack, bool kernel)
+static bool filters_has_kind(const struct sp_profile *p, uint32_t stack, bool kernel)
 {
     const uint32_t *frames = stack == SP_NONE ? NULL : sp_stack_frames(p, stack);
     for (uint32_t i = 0; frames && i < p->stacks.v[stack].n; i++)
@@ -151,8 +151,8 @@ bool sp_side_fits(const struct sp_profile *p, const struct sp_frame_filters *f, 
 {
     if (f->kernel && f->user)
         return false; /* no frame is both */
-    return (!f->kernel || has_kind(p, row->stack, true) || has_kind(p, row->kernel, true)) &&
-           (!f->user || has_kind(p, row->stack, false) || has_kind(p, row->kernel, false));
+    return (!f->kernel || filters_has_kind(p, row->stack, true) || filters_has_kind(p, row->kernel, true)) &&
+           (!f->user || filters_has_kind(p, row->stack, false) || filters_has_kind(p, row->kernel, false));
 }
 
 bool sp_frames_fit(const struct sp_profile *p, const struct sp_frame_filters *f, const uint32_t *frames,
@@ -174,7 +174,7 @@ bool sp_frames_fit(const struct sp_profile *p, const struct sp_frame_filters *f,
 /* The name behind a handle is echoed. */
 static void note_root(struct sp_selection *s, const char *asked)
 {
-    note(s, "root-at", asked);
+    filters_note(s, "root-at", asked);
     struct sp_str name = {"", 0};
     if (asked)
         name = sp_pstr(s->profile, s->profile->functions.v[s->root].name);
@@ -184,20 +184,20 @@ static void note_root(struct sp_selection *s, const char *asked)
 
 void sp_note_filters(struct sp_selection *s, const struct sp_select_opts *o)
 {
-    note(s, "time", o->time);
-    note(s, "thread", o->thread);
-    note(s, "pid", o->pid);
-    note(s, "comm", o->comm);
-    note(s, "state", o->state);
-    note(s, "view", o->state ? NULL : o->view);
-    note(s, "dso", o->dso);
-    note(s, "focus", o->focus);
-    note(s, "ignore", o->ignore);
-    note(s, "hide", o->hide);
+    filters_note(s, "time", o->time);
+    filters_note(s, "thread", o->thread);
+    filters_note(s, "pid", o->pid);
+    filters_note(s, "comm", o->comm);
+    filters_note(s, "state", o->state);
+    filters_note(s, "view", o->state ? NULL : o->view);
+    filters_note(s, "dso", o->dso);
+    filters_note(s, "focus", o->focus);
+    filters_note(s, "ignore", o->ignore);
+    filters_note(s, "hide", o->hide);
     note_root(s, o->root_at);
-    note(s, "user", o->user_only ? "" : NULL);
-    note(s, "kernel", o->kernel_only ? "" : NULL);
-    note(s, "merge-inlined", o->merge_inlined ? "" : NULL);
+    filters_note(s, "user", o->user_only ? "" : NULL);
+    filters_note(s, "kernel", o->kernel_only ? "" : NULL);
+    filters_note(s, "merge-inlined", o->merge_inlined ? "" : NULL);
 }
 
 bool sp_narrows(const struct sp_select_opts *o)
@@ -228,7 +228,7 @@ static void list_threads(struct sp_buf *hint, const struct sp_profile *p)
 }
 
 /* Pools are named too, as they are shown. */
-static bool add_pools(struct names *x, const struct sp_pools *pools)
+static bool filters_add_pools(struct names *x, const struct sp_pools *pools)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < pools->pools.n; i++)
@@ -248,7 +248,7 @@ static bool add_name(struct names *x, struct sp_str s)
 }
 
 /* The filter `name` alone fits nothing: says so, with what is nearest. */
-static void say(struct names *x, enum sp_code code, const char *filter, const char *asked)
+static void filters_say(struct names *x, enum sp_code code, const char *filter, const char *asked)
 {
     struct sp_buf what;
     sp_buf_init(&what, 64 << 10);
@@ -269,8 +269,8 @@ static bool any(const unsigned char *hits, size_t n)
 }
 
 /* A regular expression that matches no name at all. */
-static bool no_match(const struct sp_profile *p, const char *filter, enum sp_code code, const char *pattern,
-                     bool dsos, struct sp_diags *d)
+static bool filters_no_match(const struct sp_profile *p, const char *filter, enum sp_code code,
+                             const char *pattern, bool dsos, struct sp_diags *d)
 {
     unsigned char *hits = NULL;
     struct names names = {.d = d};
@@ -283,7 +283,7 @@ static bool no_match(const struct sp_profile *p, const char *filter, enum sp_cod
         if (!sp_vec_push(&names.list, sp_pstr(p, dsos ? p->dsos.v[i].name : p->functions.v[i].name)))
             break;
     if (none)
-        say(&names, code, filter, pattern);
+        filters_say(&names, code, filter, pattern);
     return none;
 }
 
@@ -309,7 +309,7 @@ static bool no_context(const struct sp_selection *s, enum key key, const char *f
         return false;
     bool found = false, ok = sp_strtab_init(&texts);
     if (ok && (key == KEY_THREAD || key == KEY_COMM))
-        ok = !sp_pools_of(p, NULL, d, &pools) && add_pools(&names, &pools);
+        ok = !sp_pools_of(p, NULL, d, &pools) && filters_add_pools(&names, &pools);
     for (uint32_t i = 0; ok && i < p->contexts.n && !found; i++) {
         const struct sp_context *c = &p->contexts.v[i];
         if (c->event != s->event)
@@ -325,7 +325,7 @@ static bool no_context(const struct sp_selection *s, enum key key, const char *f
             break;
     }
     if (ok && !found)
-        say(&names, SP_E032, filter, asked);
+        filters_say(&names, SP_E032, filter, asked);
     sp_pools_free(&pools);
     free(who);
     sp_vec_free(&names.list);
@@ -335,8 +335,8 @@ static bool no_context(const struct sp_selection *s, enum key key, const char *f
 
 void sp_warn_idle_filters(const struct sp_profile *p, const struct sp_select_opts *o, struct sp_diags *d)
 {
-    no_match(p, "ignore", SP_W611, o->ignore, false, d);
-    no_match(p, "hide", SP_W611, o->hide, false, d);
+    filters_no_match(p, "ignore", SP_W611, o->ignore, false, d);
+    filters_no_match(p, "hide", SP_W611, o->hide, false, d);
 }
 
 static bool any_kind(const struct sp_profile *p, bool kernel)
@@ -352,7 +352,8 @@ spaa_status sp_nothing_left(const struct sp_selection *s, const struct sp_select
     const struct sp_profile *p = s->profile;
     if (no_context(s, KEY_PID, "pid", o->pid, d) || no_context(s, KEY_THREAD, "thread", o->thread, d) ||
         no_context(s, KEY_COMM, "comm", o->comm, d) || no_context(s, KEY_STATE, "state", o->state, d) ||
-        no_match(p, "dso", SP_E032, o->dso, true, d) || no_match(p, "focus", SP_E032, o->focus, false, d))
+        filters_no_match(p, "dso", SP_E032, o->dso, true, d) ||
+        filters_no_match(p, "focus", SP_E032, o->focus, false, d))
         return SPAA_ERR_NOT_FOUND;
     struct sp_buf hint;
     sp_buf_init(&hint, 4096);

@@ -204,7 +204,7 @@ struct finder {
     int64_t *from[CALLED];
 };
 
-static bool start(struct finder *x)
+static bool findings_start(struct finder *x)
 {
     size_t n = x->p->functions.n + 1;
     x->classes = calloc(n, 1);
@@ -226,7 +226,7 @@ static bool start(struct finder *x)
     return true;
 }
 
-static void finish(struct finder *x)
+static void findings_finish(struct finder *x)
 {
     free(x->classes);
     free(x->seen);
@@ -257,7 +257,7 @@ static void repeated(struct finder *x, uint32_t f, uint32_t stamp, int64_t weigh
 }
 
 /* Whether one of the frames of this row that have the function's name is the function itself. */
-static enum sp_sameness recurs(const struct finder *x, const uint32_t *frames, size_t k)
+static enum sp_sameness findings_recurs(const struct finder *x, const uint32_t *frames, size_t k)
 {
     enum { LOOK_BACK = 64 }; /* a name of so many functions in one stack is none */
     enum sp_sameness best = SP_OTHERS;
@@ -300,7 +300,7 @@ static bool add_from(struct finder *x, int class, const uint32_t *frames, size_t
     return true;
 }
 
-static bool add_row(struct finder *x, size_t i)
+static bool findings_add_row(struct finder *x, size_t i)
 {
     size_t n, first[CALLED] = {0};
     const uint32_t *frames = sp_selected_frames(x->s, i, &n);
@@ -317,7 +317,7 @@ static bool add_row(struct finder *x, size_t i)
         x->before.v[k] = seen ? x->last[f] : SP_NONE;
         x->last[f] = (uint32_t)k;
         if (seen) {
-            enum sp_sameness again = recurs(x, frames, k);
+            enum sp_sameness again = findings_recurs(x, frames, k);
             if (again && !recursive)
                 first[RECURSIVE] = k;
             recursive = recursive || again;
@@ -347,7 +347,7 @@ static bool add_row(struct finder *x, size_t i)
 }
 
 /* The function with most of something; SP_NONE where nothing is above 0. */
-static uint32_t heaviest(const struct finder *x, const int64_t *weight, unsigned classes)
+static uint32_t findings_heaviest(const struct finder *x, const int64_t *weight, unsigned classes)
 {
     const struct sp_profile *p = x->p;
     uint32_t best = SP_NONE;
@@ -387,7 +387,7 @@ static void find_from(const struct finder *x, int class, struct sp_finding *f)
 {
     if (!x->from[class])
         return;
-    f->from = heaviest(x, x->from[class], 0);
+    f->from = findings_heaviest(x, x->from[class], 0);
     f->from_weight = f->from == SP_NONE ? 0 : x->from[class][f->from];
     if ((__int128)f->from_weight * 2 <= f->weight) /* not most of it */
         f->from = SP_NONE;
@@ -471,13 +471,13 @@ static bool class_findings(struct finder *x)
         if (goes_without_saying(x, class_kinds[c]))
             continue;
         struct sp_finding f = about(class_kinds[c], x->class_weight[c], x->class_weight[c], x->s->whole);
-        f.function = heaviest(x, x->through, 1u << c);
+        f.function = findings_heaviest(x, x->through, 1u << c);
         f.through = f.function == SP_NONE ? 0 : x->through[f.function];
         find_from(x, (int)c, &f);
         ok = found(x, f);
     }
     struct sp_finding f = about(SP_FIND_RECURSION, x->recursion, x->recursion, x->s->whole);
-    f.function = heaviest(x, x->recursive, 0);
+    f.function = findings_heaviest(x, x->recursive, 0);
     if (f.function != SP_NONE) {
         f.through = x->recursive[f.function];
         f.deepest = x->deepest[f.function];
@@ -490,10 +490,10 @@ static bool class_findings(struct finder *x)
 static bool irq_finding(struct finder *x)
 {
     struct sp_finding f = about(SP_FIND_IRQ, x->irq, x->irq, x->s->whole);
-    f.function = heaviest(x, x->irq_leaf, 0);
+    f.function = findings_heaviest(x, x->irq_leaf, 0);
     f.through = f.function == SP_NONE ? 0 : x->irq_leaf[f.function];
     for (size_t i = 0; i < SP_FINDING_CALLERS; i++) {
-        uint32_t caller = f.callers[i].function = heaviest(x, x->irq_caller, 0);
+        uint32_t caller = f.callers[i].function = findings_heaviest(x, x->irq_caller, 0);
         if (caller == SP_NONE)
             continue;
         f.callers[i].weight = x->irq_caller[caller];
@@ -568,12 +568,12 @@ spaa_status sp_findings_of(struct sp_selection *s, const struct sp_quality *q, c
     struct finder x = {.s = s, .p = s->profile, .q = q, .own = own};
     bool ok = true;
     if (!s->cannot_add) {
-        ok = start(&x);
+        ok = findings_start(&x);
         for (size_t i = 0; ok && i < s->rows.n; i++)
-            ok = add_row(&x, i);
+            ok = findings_add_row(&x, i);
         ok = ok && data_findings(&x) && class_findings(&x) && irq_finding(&x) && thread_findings(&x, d);
     }
-    finish(&x);
+    findings_finish(&x);
     if (!ok) {
         sp_findings_free(&x.out);
         return sp_nomem(d);

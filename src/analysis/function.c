@@ -37,7 +37,7 @@ static void sums_free(struct sums *x)
     sp_vec_free(&x->stamp);
 }
 
-static struct sp_part *part(struct sums *x, uint32_t key)
+static struct sp_part *function_part(struct sums *x, uint32_t key)
 {
     if (!x->slot[key]) {
         struct sp_part fresh = {0, SP_NONE, SP_NONE, 0, 0, SP_ABSENT, SP_ABSENT, 0};
@@ -49,7 +49,7 @@ static struct sp_part *part(struct sums *x, uint32_t key)
     return &x->parts.v[x->slot[key] - 1];
 }
 
-static void add_samples(int64_t *to, int64_t v)
+static void function_add_samples(int64_t *to, int64_t v)
 {
     if (v > SP_DECIMAL)
         sp_tally_add(to, v);
@@ -57,7 +57,7 @@ static void add_samples(int64_t *to, int64_t v)
 
 static bool function_add_total(struct sums *x, uint32_t key, const struct sp_selected *row, size_t stamp)
 {
-    struct sp_part *y = part(x, key);
+    struct sp_part *y = function_part(x, key);
     if (!y)
         return false;
     size_t *last = &x->stamp.v[x->slot[key] - 1];
@@ -65,26 +65,26 @@ static bool function_add_total(struct sums *x, uint32_t key, const struct sp_sel
         return true;
     *last = stamp;
     y->total += row->weight;
-    add_samples(&y->total_samples, row->samples);
+    function_add_samples(&y->total_samples, row->samples);
     return true;
 }
 
 static bool function_add_self(struct sums *x, uint32_t key, const struct sp_selected *row)
 {
-    struct sp_part *y = part(x, key);
+    struct sp_part *y = function_part(x, key);
     if (!y)
         return false;
     y->self += row->weight;
-    add_samples(&y->samples, row->samples);
+    function_add_samples(&y->samples, row->samples);
     return true;
 }
 
 /* The caller or callee at a place of the row; the key for "none" is one past the functions. */
-static bool beside(struct builder *b, struct sums *x, const uint32_t *f, size_t n, size_t at,
-                   const struct sp_selected *row, size_t stamp)
+static bool function_beside(struct builder *b, struct sums *x, const uint32_t *f, size_t n, size_t at,
+                            const struct sp_selected *row, size_t stamp)
 {
     const struct sp_frame *frame = at < n ? &b->p->frames.v[f[at]] : NULL;
-    struct sp_part *y = part(x, frame ? frame->function : (uint32_t)b->p->functions.n);
+    struct sp_part *y = function_part(x, frame ? frame->function : (uint32_t)b->p->functions.n);
     if (!y)
         return false;
     int64_t before = y->total;
@@ -95,7 +95,7 @@ static bool beside(struct builder *b, struct sums *x, const uint32_t *f, size_t 
 }
 
 /* Whether a frame is a function that the row had before, rather than one of the same name. */
-static enum sp_sameness recurs(const struct builder *b, const uint32_t *stack, size_t k)
+static enum sp_sameness function_recurs(const struct builder *b, const uint32_t *stack, size_t k)
 {
     enum { LOOK_BACK = 64 };
     enum sp_sameness best = SP_OTHERS;
@@ -107,7 +107,7 @@ static enum sp_sameness recurs(const struct builder *b, const uint32_t *stack, s
     return best;
 }
 
-static bool add_row(struct builder *b, size_t i)
+static bool function_add_row(struct builder *b, size_t i)
 {
     const struct sp_selected *row = &b->s->rows.v[i];
     uint32_t context = b->p->stacks.v[row->stack].context, times = 0, again = 0;
@@ -119,7 +119,7 @@ static bool add_row(struct builder *b, size_t i)
         const struct sp_frame *frame = &b->p->frames.v[f[k]];
         if (!b->lookup->hits[frame->function])
             continue;
-        enum sp_sameness same = times ? recurs(b, f, k) : SP_OTHERS;
+        enum sp_sameness same = times ? function_recurs(b, f, k) : SP_OTHERS;
         again += same != SP_OTHERS;
         b->v.proven = b->v.proven || same == SP_SAME;
         times++;
@@ -127,20 +127,20 @@ static bool add_row(struct builder *b, size_t i)
              function_add_total(&b->matches, frame->function, row, i + 1) &&
              function_add_total(&b->lines, frame->srcline, row, i + 1) &&
              function_add_total(&b->threads, context, row, i + 1) &&
-             beside(b, &b->callers, f, n, k + 1, row, i + 1) &&
-             (k == 0 || beside(b, &b->callees, f, n, k - 1, row, i + 1));
+             function_beside(b, &b->callers, f, n, k + 1, row, i + 1) &&
+             (k == 0 || function_beside(b, &b->callees, f, n, k - 1, row, i + 1));
     }
     if (!ok || !times)
         return ok;
     b->v.total += row->weight;
-    add_samples(&b->v.total_samples, row->samples);
+    function_add_samples(&b->v.total_samples, row->samples);
     b->v.recursive += again ? row->weight : 0;
     b->v.deepest = again + 1 > b->v.deepest ? again + 1 : b->v.deepest;
     const struct sp_frame *frame = &b->p->frames.v[f[0]];
     if (!b->lookup->hits[frame->function])
         return true;
     b->v.self += row->weight;
-    add_samples(&b->v.samples, row->samples);
+    function_add_samples(&b->v.samples, row->samples);
     return function_add_self(&b->matches, frame->function, row) &&
            function_add_self(&b->lines, frame->srcline, row) && function_add_self(&b->threads, context, row);
 }
@@ -242,8 +242,8 @@ static bool join_threads(struct builder *b)
         size_t k = place[y.name] - 1;
         x->parts.v[k].self += y.self;
         x->parts.v[k].total += y.total;
-        add_samples(&x->parts.v[k].samples, y.samples);
-        add_samples(&x->parts.v[k].total_samples, y.total_samples);
+        function_add_samples(&x->parts.v[k].samples, y.samples);
+        function_add_samples(&x->parts.v[k].total_samples, y.total_samples);
     }
     free(place);
     x->parts.n = n;
@@ -260,7 +260,7 @@ static bool join_threads(struct builder *b)
         (from)->v = NULL;                                                                                    \
     } while (0)
 
-static bool finish(struct builder *b)
+static bool function_finish(struct builder *b)
 {
     if (!TAKE_NEIGHBOURS(b, &b->callers, &b->v.callers) || !TAKE_NEIGHBOURS(b, &b->callees, &b->v.callees) ||
         !name_parts(b, &b->matches, true) || !name_parts(b, &b->lines, false) || !join_threads(b))
@@ -299,8 +299,8 @@ spaa_status sp_function_build(struct sp_selection *s, const struct sp_function_l
               sums_init(&b.callees, p->functions.n + 1) && sums_init(&b.matches, p->functions.n) &&
               sums_init(&b.lines, p->strs.strs.n) && sums_init(&b.threads, p->contexts.n);
     for (size_t i = 0; ok && i < s->rows.n; i++)
-        ok = add_row(&b, i);
-    ok = ok && finish(&b) && !find_bound(&b, d);
+        ok = function_add_row(&b, i);
+    ok = ok && function_finish(&b) && !find_bound(&b, d);
     sp_vec_free(&b.hits);
     sums_free(&b.callers);
     sums_free(&b.callees);

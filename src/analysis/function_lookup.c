@@ -19,7 +19,8 @@ spaa_status sp_no_such(struct sp_diags *d, enum sp_code code, const char *asked,
     return SPAA_ERR_NOT_FOUND;
 }
 
-static spaa_status unknown(const struct sp_profile *p, const char *text, size_t skip, struct sp_diags *d)
+static spaa_status function_lookup_unknown(const struct sp_profile *p, const char *text, size_t skip,
+                                           struct sp_diags *d)
 {
     struct sp_str *names = malloc((p->functions.n + 1) * sizeof *names);
     struct sp_buf asked;
@@ -78,8 +79,8 @@ static spaa_status by_handle(const struct sp_profile *p, const char *text, struc
     return found == 1 ? SPAA_OK : SPAA_ERR_NOT_FOUND;
 }
 
-static spaa_status by_pattern(const struct sp_profile *p, const char *text, struct sp_diags *d,
-                              unsigned char **hits)
+static spaa_status function_lookup_by_pattern(const struct sp_profile *p, const char *text,
+                                              struct sp_diags *d, unsigned char **hits)
 {
     size_t n = strlen(text);
     char *pattern = malloc(n);
@@ -92,7 +93,7 @@ static spaa_status by_pattern(const struct sp_profile *p, const char *text, stru
     return st;
 }
 
-static int cmp_function(const struct sp_profile *p, uint32_t a, uint32_t b)
+static int function_lookup_cmp_function(const struct sp_profile *p, uint32_t a, uint32_t b)
 {
     const struct sp_function *x = &p->functions.v[a], *y = &p->functions.v[b];
     int c = sp_str_cmp(sp_pstr(p, x->name), sp_pstr(p, y->name));
@@ -117,7 +118,7 @@ spaa_status sp_lookup_functions(const struct sp_profile *p, const char *text, st
     if (!exact && pattern) {
         free(k.hits);
         k.hits = NULL;
-        st = by_pattern(p, text, d, &k.hits);
+        st = function_lookup_by_pattern(p, text, d, &k.hits);
     } else if (!exact && is_handle(text)) {
         st = by_handle(p, text, d, k.hits);
     }
@@ -125,11 +126,11 @@ spaa_status sp_lookup_functions(const struct sp_profile *p, const char *text, st
         if (!k.hits[i])
             continue;
         k.n++;
-        if (k.first == SP_NONE || cmp_function(p, i, k.first) < 0)
+        if (k.first == SP_NONE || function_lookup_cmp_function(p, i, k.first) < 0)
             k.first = i;
     }
     if (!st && !k.n)
-        st = unknown(p, text, pattern, d);
+        st = function_lookup_unknown(p, text, pattern, d);
     if (st)
         sp_function_lookup_free(&k);
     else

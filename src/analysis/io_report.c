@@ -12,7 +12,7 @@ void sp_io_report_free(struct sp_io_report *r)
     sp_vec_free(&r->statistics);
 }
 
-static bool text_of(struct sp_io_report *r, struct sp_span record, const char *key, uint32_t *out)
+static bool io_report_text_of(struct sp_io_report *r, struct sp_span record, const char *key, uint32_t *out)
 {
     struct sp_span raw;
     struct sp_buf b;
@@ -28,7 +28,7 @@ static bool text_of(struct sp_io_report *r, struct sp_span record, const char *k
 }
 
 /* [begin, end or null, count, cdf] */
-static bool bucket(struct sp_span row, struct sp_io_bucket *k)
+static bool io_report_bucket(struct sp_span row, struct sp_io_bucket *k)
 {
     int64_t *to[] = {&k->begin, &k->end, &k->count, &k->cdf};
     struct sp_span item;
@@ -68,7 +68,7 @@ static bool add_histogram(struct sp_io_report *r, struct sp_span record)
         return true;
     while (sp_json_next(&rows, &row)) {
         struct sp_io_bucket k;
-        if (!bucket(row, &k))
+        if (!io_report_bucket(row, &k))
             continue;
         if (r->buckets.n >= SP_NONE - 1 || !sp_vec_push(&r->buckets, k))
             return false;
@@ -77,7 +77,7 @@ static bool add_histogram(struct sp_io_report *r, struct sp_span record)
             h.total = INT64_MAX;
     }
     percentiles(r, &h);
-    return text_of(r, record, "title", &h.title) && text_of(r, record, "unit", &h.unit) &&
+    return io_report_text_of(r, record, "title", &h.title) && io_report_text_of(r, record, "unit", &h.unit) &&
            sp_vec_push(&r->histograms, h);
 }
 
@@ -91,7 +91,7 @@ static bool add_statistics(struct sp_io_report *r, struct sp_span record)
     for (int i = 0; i < 8; i++)
         if (!sp_json_find_i64(record, keys[i], to[i]))
             *to[i] = SP_ABSENT;
-    return text_of(r, record, "title", &s.title) && sp_vec_push(&r->statistics, s);
+    return io_report_text_of(r, record, "title", &s.title) && sp_vec_push(&r->statistics, s);
 }
 
 /* "Tier 0 Aggregate Stats" and "Tier 0 Latency Histogram" are of one tier. */

@@ -84,7 +84,7 @@ static bool functions_of(struct builder *b, size_t row, uint32_t *skipped)
     return true;
 }
 
-static bool same_path(const struct builder *b, uint32_t row)
+static bool leaks_same_path(const struct builder *b, uint32_t row)
 {
     size_t from = b->key_from.v[row], to = row + 1 < b->key_from.n ? b->key_from.v[row + 1] : b->keys.n;
     return to - from == b->path.n &&
@@ -97,7 +97,7 @@ static uint32_t find_row(struct builder *b, uint32_t selected)
     uint64_t hash = sp_hash64(b->path.v, b->path.n * sizeof *b->path.v);
     struct sp_probe at = sp_map_probe(&b->map, hash);
     for (uint32_t i; (i = sp_map_next(&b->map, &at)) != SP_MAP_NONE;)
-        if (same_path(b, i))
+        if (leaks_same_path(b, i))
             return i;
     struct sp_leak_row r = {.function = b->path.n ? b->path.v[0] : SP_NONE, .row = selected};
     for (int m = 0; m < SP_LEAK_METRICS; m++)
@@ -111,7 +111,7 @@ static uint32_t find_row(struct builder *b, uint32_t selected)
     return number;
 }
 
-static void add(int64_t *to, int64_t v)
+static void leaks_add(int64_t *to, int64_t v)
 {
     if (v == SP_ABSENT)
         return;
@@ -122,7 +122,7 @@ static void add(int64_t *to, int64_t v)
 }
 
 /* Whole numbers: decimals are rounded. */
-static int64_t whole(const struct sp_profile *p, uint32_t stack, uint32_t metric)
+static int64_t leaks_whole(const struct sp_profile *p, uint32_t stack, uint32_t metric)
 {
     int64_t v = metric == SP_NONE ? SP_ABSENT : sp_weight(p, stack, metric);
     if (v != SP_DECIMAL)
@@ -137,7 +137,7 @@ static struct sp_leak_sums weights_of(const struct builder *b, uint32_t stack)
 {
     struct sp_leak_sums w;
     for (int m = 0; m < SP_LEAK_METRICS; m++)
-        w.v[m] = whole(b->s->profile, stack, b->metric[m]);
+        w.v[m] = leaks_whole(b->s->profile, stack, b->metric[m]);
     for (int m = 0; m < 2; m++)
         if (w.v[SP_LEAK_LIVE_BYTES + m] == SP_ABSENT && w.v[SP_LEAK_ALLOC_BYTES + m] != SP_ABSENT &&
             w.v[SP_LEAK_FREE_BYTES + m] != SP_ABSENT)
@@ -152,7 +152,7 @@ static void add_sums(const struct builder *b, struct sp_leak_sums *to, const str
         if (m == SP_LEAK_PEAK_BYTES && !b->peaks_add && !first)
             to->v[m] = SP_ABSENT;
         else
-            add(&to->v[m], w->v[m]);
+            leaks_add(&to->v[m], w->v[m]);
     }
 }
 
@@ -169,14 +169,14 @@ static void hide(struct builder *b, struct sp_leak_row *r, struct sp_leak_sums *
     b->l.suppressed += !base;
     for (int m = SP_LEAK_LIVE_BYTES; m <= SP_LEAK_LIVE_COUNT; m++) {
         if (!base) {
-            add(&b->l.hidden[m], w->v[m]);
-            add(&r->hidden[m], w->v[m]);
+            leaks_add(&b->l.hidden[m], w->v[m]);
+            leaks_add(&r->hidden[m], w->v[m]);
         }
         w->v[m] = w->v[m] == SP_ABSENT ? SP_ABSENT : 0;
     }
 }
 
-static bool take(struct builder *b, uint32_t i)
+static bool leaks_take(struct builder *b, uint32_t i)
 {
     const struct sp_profile *p = b->s->profile;
     const struct sp_selected *x = &b->s->rows.v[i];
@@ -226,8 +226,8 @@ static int64_t gained(const struct builder *b, const struct sp_window_row *w, bo
     return never_freed ? v[SP_LEAK_ALLOC_BYTES] : SP_ABSENT;
 }
 
-static void add_window(struct builder *b, const struct sp_sample_times *m, const struct sp_timed_window *w,
-                       unsigned char *unknown)
+static void leaks_add_window(struct builder *b, const struct sp_sample_times *m,
+                             const struct sp_timed_window *w, unsigned char *unknown)
 {
     const struct sp_profile *p = b->s->profile;
     const struct sp_window *x = &p->windows.v[w->window];
@@ -242,7 +242,7 @@ static void add_window(struct builder *b, const struct sp_sample_times *m, const
         if (v == SP_ABSENT)
             unknown[row - 1] = 1;
         else
-            add(&b->l.rows.v[row - 1].quarters[quarter < 4 ? quarter : 3], v);
+            leaks_add(&b->l.rows.v[row - 1].quarters[quarter < 4 ? quarter : 3], v);
     }
 }
 
@@ -256,7 +256,7 @@ static spaa_status find_growth(struct builder *b)
     unsigned char *unknown = calloc(b->l.rows.n + 1, 1);
     spaa_status st = unknown ? sp_sample_times_of(p, b->d, &m) : sp_nomem(b->d);
     for (size_t i = 0; !st && i < m.windows.n; i++)
-        add_window(b, &m, &m.windows.v[i], unknown);
+        leaks_add_window(b, &m, &m.windows.v[i], unknown);
     for (size_t i = 0; !st && i < b->l.rows.n; i++) {
         b->l.rows.v[i].known_growth = !unknown[i];
         b->l.growth = b->l.growth || !unknown[i];
@@ -304,7 +304,7 @@ static bool never_freed(const struct sp_leak_row *r)
     return false;
 }
 
-static enum sp_leak_kind kind_of(const struct builder *b, const struct sp_leak_row *r)
+static enum sp_leak_kind leaks_kind_of(const struct builder *b, const struct sp_leak_row *r)
 {
     const int64_t *v = r->now.v;
     enum sp_leak_metric m = b->l.has[SP_LEAK_LIVE_BYTES] ? SP_LEAK_LIVE_BYTES : SP_LEAK_LIVE_COUNT;
@@ -333,7 +333,7 @@ static enum sp_leak_kind kind_of(const struct builder *b, const struct sp_leak_r
 
 /* ---- the whole ---- */
 
-static int cmp_row(const void *va, const void *vb, void *arg)
+static int leaks_cmp_row(const void *va, const void *vb, void *arg)
 {
     const struct sp_leaks *l = arg;
     const struct sp_profile *p = l->profile;
@@ -353,7 +353,7 @@ static int cmp_row(const void *va, const void *vb, void *arg)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-static enum sp_leak_metric rank_of(const struct builder *b)
+static enum sp_leak_metric leaks_rank_of(const struct builder *b)
 {
     struct sp_str name = sp_pstr(b->s->profile, b->s->profile->metrics.v[b->s->metric].name);
     for (int m = 0; m < SP_LEAK_METRICS; m++)
@@ -388,7 +388,7 @@ static bool find_alike(struct builder *b)
     return ok;
 }
 
-static spaa_status prepare(struct builder *b)
+static spaa_status leaks_prepare(struct builder *b)
 {
     const struct sp_profile *p = b->s->profile;
     for (int m = 0; m < SP_LEAK_METRICS; m++) {
@@ -396,7 +396,7 @@ static spaa_status prepare(struct builder *b)
         b->l.now.v[m] = b->l.base.v[m] = SP_ABSENT;
     }
     b->l.hidden[0] = b->l.hidden[1] = SP_ABSENT;
-    b->l.rank = rank_of(b);
+    b->l.rank = leaks_rank_of(b);
     if (b->l.rank == SP_LEAK_METRICS) {
         struct sp_str name = sp_pstr(p, p->metrics.v[b->s->metric].name);
         sp_emit_hint(b->d, SP_E758, SP_AT_NOTHING,
@@ -411,14 +411,14 @@ static spaa_status prepare(struct builder *b)
     return b->allocator && b->row_of && b->alike && find_alike(b) ? SPAA_OK : sp_nomem(b->d);
 }
 
-static spaa_status build(struct builder *b)
+static spaa_status leaks_build(struct builder *b)
 {
-    spaa_status st = prepare(b);
+    spaa_status st = leaks_prepare(b);
     bool sides[2] = {false, false};
     for (uint32_t i = 0; !st && i < b->s->rows.n; i++) {
         const struct sp_stack *x = &b->s->profile->stacks.v[b->s->rows.v[i].stack];
         sides[b->s->profile->contexts.v[x->context].source == b->o->base] = true;
-        if (!take(b, i))
+        if (!leaks_take(b, i))
             st = sp_nomem(b->d);
     }
     if (!st && b->l.two && !(sides[0] && sides[1])) {
@@ -433,7 +433,7 @@ static spaa_status build(struct builder *b)
         st = find_growth(b);
     for (size_t i = 0; !st && i < b->l.rows.n; i++) {
         struct sp_leak_row *r = &b->l.rows.v[i];
-        r->kind = kind_of(b, r);
+        r->kind = leaks_kind_of(b, r);
         r->rank = zero(b->l.two ? sp_leak_grown(r, b->l.rank) : r->now.v[b->l.rank]);
     }
     return st;
@@ -448,9 +448,9 @@ spaa_status sp_leaks_of(struct sp_selection *s, const struct sp_leaks_opts *o, s
     b.l.base_source = o->base;
     b.l.now_ns = o->now_ns;
     b.l.base_ns = o->base_ns;
-    spaa_status st = build(&b);
+    spaa_status st = leaks_build(&b);
     if (!st && b.l.rows.n)
-        qsort_r(b.l.rows.v, b.l.rows.n, sizeof *b.l.rows.v, cmp_row, &b.l);
+        qsort_r(b.l.rows.v, b.l.rows.n, sizeof *b.l.rows.v, leaks_cmp_row, &b.l);
     free(b.allocator);
     free(b.row_of);
     free(b.alike);

@@ -42,7 +42,7 @@ static spaa_status matcher_new(const char *pattern, struct sp_diags *d, struct m
     return SPAA_OK;
 }
 
-static bool matches(const struct matcher *m, struct sp_str s)
+static bool match_matches(const struct matcher *m, struct sp_str s)
 {
     return pcre2_match(m->code, (PCRE2_SPTR)s.p, s.n, 0, 0, m->data, m->limits) >= 0;
 }
@@ -57,7 +57,7 @@ static spaa_status match_all(const struct sp_profile *p, size_t n,
         return st;
     unsigned char *hits = calloc(n + 1, 1);
     for (size_t i = 0; hits && i < n; i++)
-        hits[i] = matches(&m, name(p, i));
+        hits[i] = match_matches(&m, name(p, i));
     matcher_free(&m);
     *out = hits;
     return hits ? SPAA_OK : sp_nomem(d);
@@ -95,7 +95,7 @@ spaa_status sp_match_strings(const struct sp_strtab *strs, const uint32_t *items
     unsigned char *hits = calloc(n + 1, 1);
     for (size_t i = 0; hits && i < n; i++) {
         uint32_t s = items ? items[i] : (uint32_t)i;
-        hits[i] = (!items || s != SP_STR_NONE) && matches(&m, sp_str_at(strs, s));
+        hits[i] = (!items || s != SP_STR_NONE) && match_matches(&m, sp_str_at(strs, s));
     }
     matcher_free(&m);
     *out = hits;

@@ -13,7 +13,7 @@ static int cmp_function_name(const void *va, const void *vb, void *arg)
     return c ? c : (a->dso > b->dso) - (a->dso < b->dso);
 }
 
-static int cmp_string(const void *va, const void *vb, void *arg)
+static int name_order_cmp_string(const void *va, const void *vb, void *arg)
 {
     const struct sp_strtab *strs = arg;
     return sp_str_cmp(sp_str_at(strs, *(const uint32_t *)va), sp_str_at(strs, *(const uint32_t *)vb));
@@ -45,5 +45,5 @@ uint32_t *sp_function_ranks(const struct sp_profile *p)
 
 uint32_t *sp_string_ranks(const struct sp_strtab *strs, const uint32_t *items, size_t n)
 {
-    return rank_by(n, items, strs->strs.n, cmp_string, strs);
+    return rank_by(n, items, strs->strs.n, name_order_cmp_string, strs);
 }

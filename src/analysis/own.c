@@ -26,7 +26,7 @@ static const struct entry {
 };
 enum { ENTRIES = sizeof table / sizeof *table };
 
-static char lower(char c)
+static char own_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c == '\\' ? '/' : c;
 }
@@ -42,12 +42,12 @@ static char dotted(char c)
     return c == '/' ? '.' : c;
 }
 
-static char same(char c)
+static char own_same(char c)
 {
     return c;
 }
 
-static bool at(const struct entry *e, struct sp_str s, uint32_t i, char (*as)(char))
+static bool own_at(const struct entry *e, struct sp_str s, uint32_t i, char (*as)(char))
 {
     if (s.n - i < e->n || as(s.p[i]) != as(e->text[0]))
         return false;
@@ -57,11 +57,11 @@ static bool at(const struct entry *e, struct sp_str s, uint32_t i, char (*as)(ch
     return true;
 }
 
-static bool fits(const struct entry *e, struct sp_str s, char (*as)(char))
+static bool own_fits(const struct entry *e, struct sp_str s, char (*as)(char))
 {
     uint32_t last = e->how == HOLDS && s.n >= e->n ? s.n - e->n : 0;
     for (uint32_t i = 0; i <= last; i++)
-        if (at(e, s, i, as))
+        if (own_at(e, s, i, as))
             return e->how != IS || s.n == e->n;
     return false;
 }
@@ -69,17 +69,17 @@ static bool fits(const struct entry *e, struct sp_str s, char (*as)(char))
 static bool in_table(enum kind kind, struct sp_str s, char (*as)(char))
 {
     for (size_t i = 0; i < ENTRIES; i++)
-        if (table[i].kind == kind && fits(&table[i], s, as))
+        if (table[i].kind == kind && own_fits(&table[i], s, as))
             return true;
     return false;
 }
 
-static bool holds(struct sp_str s, const char *what)
+static bool own_holds(struct sp_str s, const char *what)
 {
     return s.n && memmem(s.p, s.n, what, strlen(what));
 }
 
-static bool ends(struct sp_str s, const char *what)
+static bool own_ends(struct sp_str s, const char *what)
 {
     size_t n = strlen(what);
     return s.n >= n && memcmp(s.p + s.n - n, what, n) == 0;
@@ -98,12 +98,12 @@ static struct sp_str base_name(struct sp_str path)
     return base;
 }
 
-static enum binary binary_of(const struct sp_dso *dso, struct sp_str path)
+static enum binary own_binary_of(const struct sp_dso *dso, struct sp_str path)
 {
     struct sp_str base = base_name(path);
-    bool library = holds(base, ".so") || holds(base, ".dylib");
-    if (dso->is_kernel || in_table(BINARY, base, lower) || in_table(FOLDER, path, lower) ||
-        (library && in_table(LIBRARIES, path, same)))
+    bool library = own_holds(base, ".so") || own_holds(base, ".dylib");
+    if (dso->is_kernel || in_table(BINARY, base, own_lower) || in_table(FOLDER, path, own_lower) ||
+        (library && in_table(LIBRARIES, path, own_same)))
         return SYSTEM;
     if (sp_str_is(path, "[jit]"))
         return JITTED;
@@ -115,17 +115,18 @@ static enum binary binary_of(const struct sp_dso *dso, struct sp_str path)
 enum source { NO_SOURCE, FOREIGN, OURS };
 
 /* What compilers of the JVM record is the file's name alone, which shows nothing. */
-static bool is_bare(struct sp_str file)
+static bool own_is_bare(struct sp_str file)
 {
-    return !memchr(file.p, '/', file.n) && (ends(file, ".java") || ends(file, ".kt") || ends(file, ".scala"));
+    return !memchr(file.p, '/', file.n) &&
+           (own_ends(file, ".java") || own_ends(file, ".kt") || own_ends(file, ".scala"));
 }
 
 static enum source source_of(struct sp_str file)
 {
-    if (!file.n || is_bare(file) || (file.p[0] == '<' && !in_table(SOURCE, file, slash)))
+    if (!file.n || own_is_bare(file) || (file.p[0] == '<' && !in_table(SOURCE, file, slash)))
         return NO_SOURCE;
     /* MODULE@VERSION/FILE.go, of builds with -trimpath */
-    if (ends(file, ".go") && file.p[0] != '/' && holds(file, "@v"))
+    if (own_ends(file, ".go") && file.p[0] != '/' && own_holds(file, "@v"))
         return FOREIGN;
     return in_table(SOURCE, file, slash) ? FOREIGN : OURS;
 }
@@ -167,7 +168,7 @@ static uint32_t take_file(struct judge *x, struct sp_str file)
     return id;
 }
 
-static bool add_file(struct judge *x, uint32_t function, struct sp_str file)
+static bool own_add_file(struct judge *x, uint32_t function, struct sp_str file)
 {
     uint32_t id = take_file(x, file), dso = x->p->functions.v[function].dso;
     if (id == SP_STR_FAIL)
@@ -176,7 +177,7 @@ static bool add_file(struct judge *x, uint32_t function, struct sp_str file)
     x->functions[function] |= x->sources.v[id] == OURS      ? HAS_OURS
                               : x->sources.v[id] == FOREIGN ? HAS_FOREIGN
                                                             : 0;
-    x->dsos[dso] |= ends(file, ".go") ? IS_GO : ends(file, ".rs") ? IS_RUST : 0;
+    x->dsos[dso] |= own_ends(file, ".go") ? IS_GO : own_ends(file, ".rs") ? IS_RUST : 0;
     return true;
 }
 
@@ -197,7 +198,7 @@ static bool look_at_frames(struct judge *x)
             continue;
         last = f->srcline;
         last_function = f->function;
-        if (!add_file(x, f->function, sp_frame_file(p, f)))
+        if (!own_add_file(x, f->function, sp_frame_file(p, f)))
             return false;
     }
     return true;
@@ -209,12 +210,12 @@ static bool look_at_names(struct judge *x)
     for (uint32_t i = 0; i < p->functions.n; i++) {
         struct sp_str name = sp_pstr(p, p->functions.v[i].name), file = sp_own_name_file(name);
         unsigned char *dso = &x->dsos[p->functions.v[i].dso];
-        if (file.n && !add_file(x, i, file))
+        if (file.n && !own_add_file(x, i, file))
             return false;
-        if (!(*dso & IS_GO) && in_table(GO_SIGN, name, same))
+        if (!(*dso & IS_GO) && in_table(GO_SIGN, name, own_same))
             *dso |= IS_GO;
         if (!(*dso & IS_RUST) &&
-            (in_table(RUST_SIGN, name, same) || (name.n && name.p[0] == '<' && holds(name, " as "))))
+            (in_table(RUST_SIGN, name, own_same) || (name.n && name.p[0] == '<' && own_holds(name, " as "))))
             *dso |= IS_RUST;
     }
     for (uint32_t i = 0; i < p->functions.n; i++) {
@@ -224,7 +225,7 @@ static bool look_at_names(struct judge *x)
             *dso |= IS_MIXED;
     }
     for (uint32_t i = 0; i < p->dsos.n; i++)
-        x->binaries[i] = (unsigned char)binary_of(&p->dsos.v[i], sp_pstr(p, p->dsos.v[i].name));
+        x->binaries[i] = (unsigned char)own_binary_of(&p->dsos.v[i], sp_pstr(p, p->dsos.v[i].name));
     return true;
 }
 
@@ -261,9 +262,9 @@ static bool go_is_foreign(const struct judge *x, uint32_t function, struct sp_st
     const char *end = memchr(first.p, package.n ? '/' : '.', first.n);
     if (end)
         first.n = (uint32_t)(end - first.p);
-    if (holds(package, "/vendor/"))
+    if (own_holds(package, "/vendor/"))
         return true;
-    if (!in_table(GO, first, same))
+    if (!in_table(GO, first, own_same))
         return false;
     struct sp_str file = sp_str_at(&x->files, x->file[function]);
     return !(x->functions[function] & HAS_OURS) || !package.n || is_go_source(file, package);
@@ -271,7 +272,7 @@ static bool go_is_foreign(const struct judge *x, uint32_t function, struct sp_st
 
 static bool rust_is_foreign(struct sp_str path)
 {
-    return in_table(RUST, path, same);
+    return in_table(RUST, path, own_same);
 }
 
 static bool impl_is_foreign(struct sp_str type, struct sp_str trait)
@@ -292,7 +293,7 @@ static bool jvm_is_foreign(struct sp_str name)
 /* A stub that jumps to a function of another binary. */
 static bool is_plt(struct sp_str name)
 {
-    return ends(name, "@plt") || ends(name, "@plt.sec");
+    return own_ends(name, "@plt") || own_ends(name, "@plt.sec");
 }
 
 /* "malloc" of "malloc@@GLIBC_2.2.5" and of "malloc.part.0". */
@@ -322,10 +323,10 @@ static enum space space_of(struct judge *x, uint32_t function)
         return impl_is_foreign(type, trait) ? FOREIGN_UNLESS_OURS : NO_SPACE;
     if (x->dsos[dso] & IS_RUST && rust_is_foreign(plain))
         return FOREIGN_UNLESS_OURS;
-    if (jvm_is_foreign(plain) || in_table(NET, plain, same) || in_table(ANY, name, same) ||
-        (x->binaries[dso] == JITTED && in_table(JIT, name, same)))
+    if (jvm_is_foreign(plain) || in_table(NET, plain, own_same) || in_table(ANY, name, own_same) ||
+        (x->binaries[dso] == JITTED && in_table(JIT, name, own_same)))
         return ALWAYS_FOREIGN;
-    if (in_table(CXX, plain, same) || in_table(C, without_suffix(plain), same))
+    if (in_table(CXX, plain, own_same) || in_table(C, without_suffix(plain), own_same))
         return FOREIGN_UNLESS_OURS;
     return NO_SPACE;
 }
@@ -335,16 +336,16 @@ static enum space space_of(struct judge *x, uint32_t function)
 /* "[unknown]", "[callees not recorded]": what stands for a function. */
 static bool is_placeholder(struct sp_str name)
 {
-    return !name.n || (name.p[0] == '[' && name.p[name.n - 1] == ']' && !holds(name, "::"));
+    return !name.n || (name.p[0] == '[' && name.p[name.n - 1] == ']' && !own_holds(name, "::"));
 }
 
-static void say(struct sp_own *o, uint32_t function, bool own, enum sp_own_by by)
+static void own_say(struct sp_own *o, uint32_t function, bool own, enum sp_own_by by)
 {
     o->own[function] = own;
     o->by[function] = (unsigned char)by;
 }
 
-static void judge(struct judge *x, uint32_t f, struct sp_own *o)
+static void own_judge(struct judge *x, uint32_t f, struct sp_own *o)
 {
     const struct sp_profile *p = x->p;
     uint32_t dso = p->functions.v[f].dso;
@@ -352,34 +353,34 @@ static void judge(struct judge *x, uint32_t f, struct sp_own *o)
     if (x->dsos[dso] & IS_MIXED && !(e & HAS_OURS))
         e &= ~(unsigned)HAS_FOREIGN; /* a line of what was inlined into it, perhaps */
     if (e & HAS_KERNEL || x->binaries[dso] == SYSTEM) {
-        say(o, f, false, SP_OWN_BY_BINARY);
+        own_say(o, f, false, SP_OWN_BY_BINARY);
     } else if (e & HAS_UNRESOLVED || is_placeholder(sp_pstr(p, p->functions.v[f].name))) {
-        say(o, f, e & HAS_UNRESOLVED && x->binaries[dso] == PROGRAM, SP_OWN_BY_BINARY);
+        own_say(o, f, e & HAS_UNRESOLVED && x->binaries[dso] == PROGRAM, SP_OWN_BY_BINARY);
     } else if (e & HAS_FOREIGN && !(e & HAS_OURS)) {
-        say(o, f, false, SP_OWN_BY_DECLARATION);
+        own_say(o, f, false, SP_OWN_BY_DECLARATION);
     } else {
         enum space space = space_of(x, f);
         bool declared = e & HAS_OURS && !(e & HAS_FOREIGN);
         if (space == ALWAYS_FOREIGN || (space && !declared))
-            say(o, f, false, SP_OWN_BY_NAMESPACE);
+            own_say(o, f, false, SP_OWN_BY_NAMESPACE);
         else
-            say(o, f, true,
-                e & HAS_OURS                                             ? SP_OWN_BY_DECLARATION
-                : x->binaries[dso] == PROGRAM && !(x->dsos[dso] & IS_GO) ? SP_OWN_BY_BINARY
-                                                                         : SP_OWN_BY_NAMESPACE);
+            own_say(o, f, true,
+                    e & HAS_OURS                                             ? SP_OWN_BY_DECLARATION
+                    : x->binaries[dso] == PROGRAM && !(x->dsos[dso] & IS_GO) ? SP_OWN_BY_BINARY
+                                                                             : SP_OWN_BY_NAMESPACE);
     }
 }
 
 static spaa_status by_rules(struct judge *x, struct sp_own *o)
 {
     for (uint32_t i = 0; i < x->p->functions.n; i++)
-        judge(x, i, o);
+        own_judge(x, i, o);
     return x->plain.nomem ? SPAA_ERR_NOMEM : SPAA_OK;
 }
 
 /* ---- --own ---- */
 
-static spaa_status no_match(const struct sp_profile *p, const char *pattern, struct sp_diags *d)
+static spaa_status own_no_match(const struct sp_profile *p, const char *pattern, struct sp_diags *d)
 {
     struct sp_buf asked;
     struct sp_str *names = malloc((p->functions.n + 1) * sizeof *names);
@@ -395,7 +396,7 @@ static spaa_status no_match(const struct sp_profile *p, const char *pattern, str
     return st;
 }
 
-static spaa_status by_pattern(struct judge *x, const char *pattern, struct sp_diags *d, struct sp_own *o)
+static spaa_status own_by_pattern(struct judge *x, const char *pattern, struct sp_diags *d, struct sp_own *o)
 {
     const struct sp_profile *p = x->p;
     unsigned char *names = NULL, *dsos = NULL, *files = NULL;
@@ -406,18 +407,18 @@ static spaa_status by_pattern(struct judge *x, const char *pattern, struct sp_di
     if (!st)
         st = sp_match_strings(&x->files, NULL, x->sources.n, pattern, d, &files);
     for (uint32_t i = 0; !st && i < p->functions.n; i++)
-        say(o, i, names[i] || dsos[p->functions.v[i].dso], SP_OWN_BY_OPTION);
+        own_say(o, i, names[i] || dsos[p->functions.v[i].dso], SP_OWN_BY_OPTION);
     for (size_t i = 0; !st && i < p->frames.n; i++) {
         struct sp_str file = sp_frame_file(p, &p->frames.v[i]);
         if (file.n && files[take_file(x, file)])
-            say(o, p->frames.v[i].function, true, SP_OWN_BY_OPTION);
+            own_say(o, p->frames.v[i].function, true, SP_OWN_BY_OPTION);
     }
     for (uint32_t i = 0; !st && i < p->functions.n; i++)
         any = any || o->own[i];
     free(names);
     free(dsos);
     free(files);
-    return st ? st : any ? SPAA_OK : no_match(p, pattern, d);
+    return st ? st : any ? SPAA_OK : own_no_match(p, pattern, d);
 }
 
 /* ---- all of it ---- */
@@ -439,13 +440,13 @@ static bool some_stack(struct sp_selection *s, const struct sp_own *o, bool *fai
     return false;
 }
 
-static spaa_status judge_all(struct judge *x, const char *pattern, struct sp_selection *s, struct sp_diags *d,
-                             struct sp_own *o)
+static spaa_status own_judge_all(struct judge *x, const char *pattern, struct sp_selection *s,
+                                 struct sp_diags *d, struct sp_own *o)
 {
     bool failed = !look_at_frames(x) || !look_at_names(x);
     if (failed)
         return sp_nomem(d);
-    spaa_status st = pattern ? by_pattern(x, pattern, d, o) : by_rules(x, o);
+    spaa_status st = pattern ? own_by_pattern(x, pattern, d, o) : by_rules(x, o);
     if (st)
         return st == SPAA_ERR_NOMEM ? sp_nomem(d) : st;
     o->all = !pattern && !some_stack(s, o, &failed);
@@ -468,7 +469,7 @@ spaa_status sp_own_of(struct sp_selection *s, const char *pattern, struct sp_dia
     sp_buf_init(&x.plain, UINT32_MAX);
     spaa_status st =
         sp_strtab_init(&x.files) && o.own && o.by && x.functions && x.dsos && x.binaries && x.file
-            ? judge_all(&x, pattern, s, d, &o)
+            ? own_judge_all(&x, pattern, s, d, &o)
             : sp_nomem(d);
     free(x.functions);
     free(x.dsos);

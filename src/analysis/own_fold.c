@@ -42,7 +42,7 @@ uint32_t sp_own_nearest(const struct sp_profile *p, const struct sp_own *o, cons
     return SP_NONE;
 }
 
-static uint32_t plain_of(struct folder *x, uint32_t function)
+static uint32_t own_fold_plain_of(struct folder *x, uint32_t function)
 {
     if (!x->plain[function]) {
         sp_buf_clear(&x->name);
@@ -56,7 +56,7 @@ static uint32_t plain_of(struct folder *x, uint32_t function)
 /* Adds to what `owner` calls. */
 static bool add_callee(struct folder *x, uint32_t owner, uint32_t function, int64_t weight)
 {
-    uint32_t name = plain_of(x, function);
+    uint32_t name = own_fold_plain_of(x, function);
     uint64_t hash = sp_hash_mix(owner, name);
     struct sp_probe at = sp_map_probe(&x->by_callee, hash);
     if (name == SP_STR_FAIL)
@@ -70,7 +70,7 @@ static bool add_callee(struct folder *x, uint32_t owner, uint32_t function, int6
     return sp_vec_push(&x->callees, c) && sp_map_add(&x->by_callee, hash, (uint32_t)x->callees.n - 1);
 }
 
-static struct sp_own_row *row_of(struct folder *x, uint32_t function)
+static struct sp_own_row *own_fold_row_of(struct folder *x, uint32_t function)
 {
     uint32_t slot = function == SP_NONE ? (uint32_t)x->p->functions.n : function;
     struct sp_own_row r = {.function = function};
@@ -95,14 +95,15 @@ static uint32_t called_by(const struct folder *x, const uint32_t *frames, size_t
 /* ---- rows ---- */
 
 /* Each own function of the stack once. */
-static bool add_totals(struct folder *x, const uint32_t *frames, size_t n, uint32_t stamp, int64_t weight)
+static bool own_fold_add_totals(struct folder *x, const uint32_t *frames, size_t n, uint32_t stamp,
+                                int64_t weight)
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t f = x->p->frames.v[frames[i]].function;
         if (!sp_is_own(x->o, f) || x->seen[f] == stamp)
             continue;
         x->seen[f] = stamp;
-        struct sp_own_row *r = row_of(x, f);
+        struct sp_own_row *r = own_fold_row_of(x, f);
         if (!r)
             return false;
         r->total += weight;
@@ -110,7 +111,7 @@ static bool add_totals(struct folder *x, const uint32_t *frames, size_t n, uint3
     return true;
 }
 
-static bool add_row(struct folder *x, size_t i)
+static bool own_fold_add_row(struct folder *x, size_t i)
 {
     size_t n, at = 0;
     const struct sp_selected *s = &x->s->rows.v[i];
@@ -121,7 +122,7 @@ static bool add_row(struct folder *x, size_t i)
         return true;
     uint32_t own = sp_own_nearest(x->p, x->o, frames, n, 0, &at);
     uint32_t leaf = x->p->frames.v[frames[0]].function;
-    struct sp_own_row *r = row_of(x, own);
+    struct sp_own_row *r = own_fold_row_of(x, own);
     if (!r)
         return false;
     r->sum.weight += s->weight;
@@ -129,16 +130,17 @@ static bool add_row(struct folder *x, size_t i)
         r->total += s->weight;
     if (leaf == own) {
         r->self += s->weight;
-        return add_totals(x, frames, n, (uint32_t)i + 1, s->weight);
+        return own_fold_add_totals(x, frames, n, (uint32_t)i + 1, s->weight);
     }
     r->sum.beneath += s->weight;
     uint32_t slot = own == SP_NONE ? (uint32_t)x->p->functions.n : own;
     uint32_t callee = own == SP_NONE || !at ? leaf : called_by(x, frames, at);
-    return add_callee(x, slot, callee, s->weight) && add_totals(x, frames, n, (uint32_t)i + 1, s->weight);
+    return add_callee(x, slot, callee, s->weight) &&
+           own_fold_add_totals(x, frames, n, (uint32_t)i + 1, s->weight);
 }
 
 /* What the rows' totals are at most, where that is known. */
-static spaa_status find_bounds(struct folder *x, struct sp_diags *d)
+static spaa_status own_fold_find_bounds(struct folder *x, struct sp_diags *d)
 {
     const struct sp_profile *p = x->p;
     uint32_t *keys = malloc((p->frames.n + 1) * sizeof *keys);
@@ -249,7 +251,7 @@ static int cmp_callee(const void *va, const void *vb, void *arg)
     return sp_str_cmp(sp_str_at(&x->out.names, a->c.name), sp_str_at(&x->out.names, b->c.name));
 }
 
-static int cmp_row(const void *va, const void *vb, void *arg)
+static int own_fold_cmp_row(const void *va, const void *vb, void *arg)
 {
     const struct sp_own_row *a = va, *b = vb;
     const struct sp_profile *p = arg;
@@ -264,7 +266,7 @@ static int cmp_row(const void *va, const void *vb, void *arg)
     return c ? c : sp_str_cmp(sp_pstr(p, p->dsos.v[f->dso].name), sp_pstr(p, p->dsos.v[g->dso].name));
 }
 
-static bool put_in_order(struct folder *x)
+static bool own_fold_put_in_order(struct folder *x)
 {
     uint32_t functions = (uint32_t)x->p->functions.n;
     if (x->callees.n)
@@ -279,7 +281,8 @@ static bool put_in_order(struct folder *x)
             return false;
     }
     if (x->out.rows.n)
-        qsort_r(x->out.rows.v, x->out.rows.n, sizeof *x->out.rows.v, cmp_row, (void *)(uintptr_t)x->p);
+        qsort_r(x->out.rows.v, x->out.rows.n, sizeof *x->out.rows.v, own_fold_cmp_row,
+                (void *)(uintptr_t)x->p);
     return true;
 }
 
@@ -287,10 +290,10 @@ static spaa_status fold(struct folder *x, struct sp_diags *d)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < x->s->rows.n; i++)
-        ok = add_row(x, i);
+        ok = own_fold_add_row(x, i);
     if (!ok)
         return sp_nomem(d);
-    spaa_status st = find_bounds(x, d);
+    spaa_status st = own_fold_find_bounds(x, d);
     if (!st)
         st = find_path(x, d);
     if (!st && !x->npath && !x->o->all) {
@@ -299,7 +302,7 @@ static spaa_status fold(struct folder *x, struct sp_diags *d)
     }
     for (size_t i = 0; !st && !x->out.whole_path && i < x->s->rows.n; i++)
         st = add_to_path(x, i) ? SPAA_OK : sp_nomem(d);
-    return st ? st : put_in_order(x) ? SPAA_OK : sp_nomem(d);
+    return st ? st : own_fold_put_in_order(x) ? SPAA_OK : sp_nomem(d);
 }
 
 spaa_status sp_own_fold(struct sp_selection *s, const struct sp_own *o, struct sp_diags *d,

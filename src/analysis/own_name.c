@@ -2,18 +2,18 @@
 
 #include <string.h>
 
-static bool at(const char *p, const char *end, const char *word)
+static bool own_name_at(const char *p, const char *end, const char *word)
 {
     size_t n = strlen(word);
     return (size_t)(end - p) >= n && memcmp(p, word, n) == 0;
 }
 
-static bool letter(char c)
+static bool own_name_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
 }
 
-static bool digits(const char *p, const char *end)
+static bool own_name_digits(const char *p, const char *end)
 {
     for (; p < end; p++)
         if (*p < '0' || *p > '9')
@@ -30,14 +30,14 @@ static struct sp_str without_lines(const char *p, const char *end)
         const char *colon = end;
         while (colon > p && colon[-1] != ':')
             colon--;
-        if (colon == p || colon == end || !digits(colon, end))
+        if (colon == p || colon == end || !own_name_digits(colon, end))
             break;
         end = colon - 1;
     }
     return (struct sp_str){p, (uint32_t)(end - p)};
 }
 
-static bool ends(struct sp_str s, const char *with)
+static bool own_name_ends(struct sp_str s, const char *with)
 {
     size_t n = strlen(with);
     return s.n > n && memcmp(s.p + s.n - n, with, n) == 0;
@@ -48,16 +48,16 @@ static bool is_script(struct sp_str f)
     static const char *const kinds[] = {".js",  ".mjs", ".cjs", ".ts", ".tsx",
                                         ".jsx", ".py",  ".pyx", ".rb", ".php"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (ends(f, kinds[i]))
+        if (own_name_ends(f, kinds[i]))
             return true;
-    return at(f.p, f.p + f.n, "node:") || at(f.p, f.p + f.n, "<frozen ");
+    return own_name_at(f.p, f.p + f.n, "node:") || own_name_at(f.p, f.p + f.n, "<frozen ");
 }
 
 struct sp_str sp_own_name_file(struct sp_str name)
 {
     const struct sp_str none = {"", 0};
     const char *p = name.p, *end = name.p + name.n, *from = end;
-    if (at(p, end, "py::")) {
+    if (own_name_at(p, end, "py::")) {
         const char *colon = memchr(p + 4, ':', (size_t)(end - p - 4));
         return colon ? (struct sp_str){colon + 1, (uint32_t)(end - colon - 1)} : none;
     }
@@ -72,7 +72,7 @@ struct sp_str sp_own_name_file(struct sp_str name)
     if (from - p < 2 || (from[-1] == '(' && from[-2] != ' '))
         return none;
     struct sp_str file = without_lines(from, end);
-    if (at(file.p, file.p + file.n, "file://"))
+    if (own_name_at(file.p, file.p + file.n, "file://"))
         file = (struct sp_str){file.p + 7, file.n - 7};
     return is_script(file) ? file : none;
 }
@@ -101,13 +101,13 @@ static const char *closed(const char *p, const char *end)
 }
 
 /* How long the symbol of an operator is: `<` after it begins template arguments. */
-static size_t symbol_at(const char *p, const char *end)
+static size_t own_name_symbol_at(const char *p, const char *end)
 {
     static const char *const symbols[] = {
         "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
         "++",  "--",  "+=",  "-=",  "*=", "/=", "%=", "^=", "&=", "|=", "->", NULL};
     for (const char *const *s = symbols; *s; s++)
-        if (at(p, end, *s))
+        if (own_name_at(p, end, *s))
             return strlen(*s);
     return p < end && strchr("<>=!+-*/%^&|~,", *p) ? 1 : 0;
 }
@@ -116,16 +116,16 @@ static size_t symbol_at(const char *p, const char *end)
 static void take_operator(struct walk *w)
 {
     const char *p = w->p + 8;
-    if (at(p, w->end, "()") || at(p, w->end, "[]")) {
+    if (own_name_at(p, w->end, "()") || own_name_at(p, w->end, "[]")) {
         p += 2;
     } else if (p < w->end && *p == ' ') {
         while (p < w->end && *p != '(')
             p = *p == '<' ? closed(p, w->end) : p + 1;
     } else {
-        p += symbol_at(p, w->end);
+        p += own_name_symbol_at(p, w->end);
     }
     sp_buf_add(w->out, w->p, (size_t)(p - w->p));
-    if (at(p, w->end, " <"))
+    if (own_name_at(p, w->end, " <"))
         p++; /* operator< <T> */
     w->p = p;
 }
@@ -136,7 +136,7 @@ static bool take_parenthesis(struct walk *w)
     const char *p = w->p, *after = closed(p, w->end);
     size_t n = w->out->len - w->start;
     const char *before = n ? w->out->data + w->out->len : "";
-    if (at(p, w->end, "(anonymous")) {
+    if (own_name_at(p, w->end, "(anonymous")) {
         sp_buf_add(w->out, p, (size_t)(after - p));
     } else if (!n) { /* of a pointer to a function: (*f(int))(char) */
         after = p + 1;
@@ -146,9 +146,9 @@ static bool take_parenthesis(struct walk *w)
         sp_buf_add(w->out, p, (size_t)(after - p));
     } else if (!(n == 8 && memcmp(before - 8, "decltype", 8) == 0)) {
         const char *q = after; /* f(int) const::{lambda()#1} goes on */
-        if (at(q, w->end, " const"))
+        if (own_name_at(q, w->end, " const"))
             q += 6;
-        if (!at(q, w->end, "::"))
+        if (!own_name_at(q, w->end, "::"))
             return false;
         after = q;
     }
@@ -159,12 +159,12 @@ static bool take_parenthesis(struct walk *w)
 static bool is_operator(const struct walk *w)
 {
     size_t n = w->out->len - w->start;
-    return at(w->p, w->end, "operator") && !(w->end - w->p > 8 && letter(w->p[8])) &&
-           (!n || !letter(w->out->data[w->out->len - 1]));
+    return own_name_at(w->p, w->end, "operator") && !(w->end - w->p > 8 && own_name_letter(w->p[8])) &&
+           (!n || !own_name_letter(w->out->data[w->out->len - 1]));
 }
 
 /* One step; false: the name ends here. */
-static bool step(struct walk *w)
+static bool own_name_step(struct walk *w)
 {
     char c = *w->p;
     if (is_operator(w)) {
@@ -175,7 +175,7 @@ static bool step(struct walk *w)
         w->p = closed(w->p, w->end);
     } else if (c == '{' || c == '[' || c == '<') {
         const char *after = closed(w->p, w->end);
-        bool abi = at(w->p, w->end, "[abi:");
+        bool abi = own_name_at(w->p, w->end, "[abi:");
         const char *args = c == '{' ? memchr(w->p, '(', (size_t)(after - w->p)) : NULL;
         if (args) { /* {lambda(int)#1} */
             sp_buf_add(w->out, w->p, (size_t)(args - w->p));
@@ -187,11 +187,12 @@ static bool step(struct walk *w)
         w->p = after;
     } else if (c == ' ') {
         bool decltypes = w->out->len - w->start == 8 && memcmp(w->out->data + w->start, "decltype", 8) == 0;
-        if (at(w->p, w->end, " [clone ") || at(w->p, w->end, " [."))
+        if (own_name_at(w->p, w->end, " [clone ") || own_name_at(w->p, w->end, " [."))
             return false;
         w->p = decltypes && w->p[1] == '(' ? closed(w->p + 1, w->end) : w->p + 1;
         w->out->len = w->start;
-    } else if (at(w->p, w->end, "__cxx11::") || (at(w->p, w->end, "__1::") && w->out->len > w->start)) {
+    } else if (own_name_at(w->p, w->end, "__cxx11::") ||
+               (own_name_at(w->p, w->end, "__1::") && w->out->len > w->start)) {
         w->p += c == '_' && w->p[2] == 'c' ? 9 : 5;
     } else {
         sp_buf_ch(w->out, c);
@@ -241,11 +242,11 @@ static void unescape(struct sp_buf *out, struct sp_str name)
                                            {"$u7b$", "{"}, {"$u7d$", "}"}, {"$BP$", "*"},  {"$u5b$", "["},
                                            {"$u5d$", "]"}, {"..", "::"}};
     const char *p = name.p, *end = p + name.n;
-    if (at(p, end, "_$"))
+    if (own_name_at(p, end, "_$"))
         p++;
     while (p < end) {
         size_t i = 0, n = sizeof codes / sizeof *codes;
-        while (i < n && !at(p, end, codes[i][0]))
+        while (i < n && !own_name_at(p, end, codes[i][0]))
             i++;
         if (i == n) {
             sp_buf_ch(out, *p++);
@@ -264,14 +265,14 @@ void sp_own_plain_name(struct sp_buf *out, struct sp_str name)
     struct walk w = {name.p, name.p + name.n, out, out->len};
     struct sp_buf text;
     sp_buf_init(&text, UINT32_MAX);
-    if (at(w.p, w.end, "_$LT$")) {
+    if (own_name_at(w.p, w.end, "_$LT$")) {
         unescape(&text, name);
         name = (struct sp_str){sp_buf_cstr(&text), (uint32_t)text.len};
         w.p = name.p;
         w.end = name.p + name.n;
     }
     for (size_t i = 0; i < sizeof before / sizeof *before; i++)
-        if (at(w.p, w.end, before[i]))
+        if (own_name_at(w.p, w.end, before[i]))
             w.p += strlen(before[i]);
     struct sp_str type, trait;
     if (sp_own_impl(name, &type, &trait)) {
@@ -279,7 +280,7 @@ void sp_own_plain_name(struct sp_buf *out, struct sp_str name)
     } else if (sp_own_name_file(name).n) {
         sp_buf_add(out, name.p, name.n);
     } else {
-        while (w.p < w.end && step(&w)) {
+        while (w.p < w.end && own_name_step(&w)) {
         }
         if (out->len == w.start) /* nothing but what is left out */
             sp_buf_add(out, name.p, name.n);
@@ -293,7 +294,7 @@ void sp_own_plain_name(struct sp_buf *out, struct sp_str name)
 /* ---- impls of Rust ---- */
 
 /* The path in `&'a mut [dyn a::T<U>]`: a::T; of what has none, n 0. */
-static struct sp_str path_of(const char *p, const char *end)
+static struct sp_str own_name_path_of(const char *p, const char *end)
 {
     static const char *const before[] = {"&", "*const ", "*mut ", "mut ", "dyn ", "impl ", "[", "(", " "};
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
@@ -302,13 +303,13 @@ static struct sp_str path_of(const char *p, const char *end)
                 p++;
             i = 0;
         }
-        if (at(p, end, before[i])) {
+        if (own_name_at(p, end, before[i])) {
             p += strlen(before[i]);
             i = (size_t)-1;
         }
     }
     const char *q = p;
-    while (q < end && (letter(*q) || *q == ':'))
+    while (q < end && (own_name_letter(*q) || *q == ':'))
         q++;
     struct sp_str path = {p, (uint32_t)(q - p)};
     return memmem(path.p, path.n, "::", 2) ? path : (struct sp_str){"", 0};
@@ -320,7 +321,7 @@ static const char *word_in(const char *p, const char *end, const char *word)
     for (; p < end; p++) {
         if (*p == '<' || *p == '(' || *p == '[' || *p == '{')
             p = closed(p, end) - 1;
-        else if (at(p, end, word))
+        else if (own_name_at(p, end, word))
             return p;
     }
     return NULL;
@@ -329,23 +330,23 @@ static const char *word_in(const char *p, const char *end, const char *word)
 bool sp_own_impl(struct sp_str name, struct sp_str *type, struct sp_str *trait)
 {
     const char *p = name.p, *end = name.p + name.n;
-    if (name.n < 3 || *p != '<' || at(p, end, "<lambda") || at(p, end, "<frozen"))
+    if (name.n < 3 || *p != '<' || own_name_at(p, end, "<lambda") || own_name_at(p, end, "<frozen"))
         return false;
     const char *after = closed(p, end);
-    if (!at(after, end, "::"))
+    if (!own_name_at(after, end, "::"))
         return false;
     p++;
     end = after - 1;
-    bool impl = at(p, end, "impl ");
+    bool impl = own_name_at(p, end, "impl ");
     const char *split = word_in(impl ? p + 5 : p, end, impl ? " for " : " as ");
     *type = *trait = (struct sp_str){"", 0};
     if (split && impl) {
-        *trait = path_of(p + 5, split);
-        *type = path_of(split + 5, end);
+        *trait = own_name_path_of(p + 5, split);
+        *type = own_name_path_of(split + 5, end);
     } else {
-        *type = path_of(impl ? p + 5 : p, split ? split : end);
+        *type = own_name_path_of(impl ? p + 5 : p, split ? split : end);
         if (split)
-            *trait = path_of(split + 4, end);
+            *trait = own_name_path_of(split + 4, end);
     }
     return true;
 }

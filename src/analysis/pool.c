@@ -53,7 +53,7 @@ struct builder {
     bool sources; /* several inputs are one profile: records are of any of them */
 };
 
-static bool is_digit(char c)
+static bool pool_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -64,9 +64,9 @@ static uint32_t shape_of(struct builder *b, struct sp_str name)
 {
     sp_buf_clear(&b->text);
     for (uint32_t i = 0; i < name.n; i++)
-        if (!is_digit(name.p[i]))
+        if (!pool_is_digit(name.p[i]))
             sp_buf_ch(&b->text, name.p[i]);
-        else if (!i || !is_digit(name.p[i - 1]))
+        else if (!i || !pool_is_digit(name.p[i - 1]))
             sp_buf_ch(&b->text, '0');
     return b->text.failed ? SP_STR_FAIL : sp_intern(&b->out.names, sp_buf_cstr(&b->text), b->text.len);
 }
@@ -78,7 +78,7 @@ static const struct sp_reported_thread *record_of(const struct builder *b, int64
 }
 
 /* What the profiler calls the thread, else its comm. */
-static struct sp_str thread_name(const struct builder *b, int64_t tid, uint32_t comm)
+static struct sp_str pool_thread_name(const struct builder *b, int64_t tid, uint32_t comm)
 {
     const struct sp_reported_thread *f = record_of(b, tid);
     return f && f->name ? sp_str_at(&b->info.strs, f->name) : sp_pstr(b->p, comm);
@@ -146,7 +146,7 @@ static bool add_records(struct builder *b)
     bool ok = true;
     for (size_t i = 0; ok && i < p->threads.n; i++) {
         const struct sp_thread *t = &p->threads.v[i];
-        struct sp_str name = thread_name(b, t->tid, t->comm);
+        struct sp_str name = pool_thread_name(b, t->tid, t->comm);
         uint32_t *place = &b->member_of[p->contexts.n + i];
         *place = SP_NONE;
         if (b->sources || (b->among && !b->wanted[i]))
@@ -192,7 +192,7 @@ static bool add_contexts(struct builder *b)
             b->member_of[i] = SP_NONE;
             continue;
         }
-        struct sp_str name = thread_name(b, c->tid, c->comm);
+        struct sp_str name = pool_thread_name(b, c->tid, c->comm);
         uint32_t known =
             c->tid == SP_ABSENT && !b->sources ? sp_strtab_find(&b->out.names, name.p, name.n) : SP_STR_NONE;
         const struct member *m = known ? record_named(b, known, c->pid) : NULL;
@@ -207,7 +207,7 @@ static bool add_contexts(struct builder *b)
 
 /* ---- groups ---- */
 
-static int cmp_process(const struct member *a, const struct member *b)
+static int pool_cmp_process(const struct member *a, const struct member *b)
 {
     if (a->source != b->source)
         return a->source < b->source ? -1 : 1;
@@ -218,7 +218,7 @@ static int cmp_member(const void *va, const void *vb, void *arg)
 {
     const struct sp_strtab *names = arg;
     const struct member *a = va, *b = vb;
-    int c = cmp_process(a, b);
+    int c = pool_cmp_process(a, b);
     c = c ? c : a->shape == b->shape ? 0 : sp_str_cmp(sp_str_at(names, a->shape), sp_str_at(names, b->shape));
     if (c)
         return c;
@@ -238,7 +238,7 @@ static bool make_groups(struct builder *b)
     for (size_t i = 0; ok && i < n; i++) {
         struct member *m = &b->members.v[i];
         uint32_t g = (uint32_t)b->groups.n;
-        if (!i || cmp_process(m, m - 1) || m->shape != m[-1].shape)
+        if (!i || pool_cmp_process(m, m - 1) || m->shape != m[-1].shape)
             ok = sp_vec_push(&b->groups, ((struct group){.first = i, .root = g, .pool = SP_NONE}));
         if (ok) {
             b->groups.v[b->groups.n - 1].n++;
@@ -261,11 +261,11 @@ static bool all_cut(const struct builder *b, const struct group *g)
     return true;
 }
 
-static bool begins(const struct builder *b, const struct group *g, const struct group *longer)
+static bool pool_begins(const struct builder *b, const struct group *g, const struct group *longer)
 {
     const struct member *x = &b->members.v[g->first], *y = &b->members.v[longer->first];
     struct sp_str s = sp_str_at(&b->out.names, x->shape), t = sp_str_at(&b->out.names, y->shape);
-    return !cmp_process(x, y) && s.n < t.n && memcmp(s.p, t.p, s.n) == 0;
+    return !pool_cmp_process(x, y) && s.n < t.n && memcmp(s.p, t.p, s.n) == 0;
 }
 
 /* Names that were cut go to those that they begin, where these are of one pool. */
@@ -275,7 +275,7 @@ static void join_cut(struct builder *b)
         struct group *g = &b->groups.v[i];
         size_t end = i + 1;
         bool one = true;
-        while (end < b->groups.n && begins(b, g, &b->groups.v[end]))
+        while (end < b->groups.n && pool_begins(b, g, &b->groups.v[end]))
             one = b->groups.v[end++].root == b->groups.v[i + 1].root && one;
         if (end > i + 1 && one && all_cut(b, g))
             g->root = b->groups.v[i + 1].root;
@@ -290,11 +290,11 @@ struct run {
 };
 
 /* The digits that stand together, by their number in a name; empty: it has not so many. */
-static struct sp_str digits(struct sp_str name, uint32_t number)
+static struct sp_str pool_digits(struct sp_str name, uint32_t number)
 {
     for (uint32_t i = 0; i < name.n;) {
         uint32_t from = i;
-        while (i < name.n && is_digit(name.p[i]))
+        while (i < name.n && pool_is_digit(name.p[i]))
             i++;
         if (i > from && !number--)
             return (struct sp_str){name.p + from, i - from};
@@ -304,7 +304,7 @@ static struct sp_str digits(struct sp_str name, uint32_t number)
 }
 
 /* The members of a pool: those of the groups up to the root are one run, as all begin it. */
-static struct run run_of(const struct builder *b, uint32_t root)
+static struct run pool_run_of(const struct builder *b, uint32_t root)
 {
     uint32_t g = root;
     while (g && b->groups.v[g - 1].root == root)
@@ -313,10 +313,10 @@ static struct run run_of(const struct builder *b, uint32_t root)
                         b->groups.v[root].first + b->groups.v[root].n - b->groups.v[g].first};
 }
 
-static bool differs(const struct builder *b, struct run all, uint32_t number, struct sp_str of)
+static bool pool_differs(const struct builder *b, struct run all, uint32_t number, struct sp_str of)
 {
     for (size_t i = 0; i < all.n; i++) {
-        struct sp_str other = digits(sp_str_at(&b->out.names, all.v[i].name), number);
+        struct sp_str other = pool_digits(sp_str_at(&b->out.names, all.v[i].name), number);
         if (other.n && sp_str_cmp(other, of) != 0)
             return true;
     }
@@ -331,12 +331,12 @@ static bool pattern(struct builder *b, struct run all)
     uint32_t number = 0;
     sp_buf_clear(&b->text);
     for (uint32_t i = 0; i < name.n;) {
-        if (!is_digit(name.p[i])) {
+        if (!pool_is_digit(name.p[i])) {
             sp_buf_ch(&b->text, name.p[i++]);
             continue;
         }
-        struct sp_str of = digits(name, number);
-        if (differs(b, all, number++, of)) {
+        struct sp_str of = pool_digits(name, number);
+        if (pool_differs(b, all, number++, of)) {
             varies = true;
             sp_buf_ch(&b->text, '*');
         } else {
@@ -347,14 +347,14 @@ static bool pattern(struct builder *b, struct run all)
     return varies;
 }
 
-static int cmp_tid(const void *va, const void *vb)
+static int pool_cmp_tid(const void *va, const void *vb)
 {
     int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
     return (a > b) - (a < b);
 }
 
 /* How many threads: tids, and names whose tid is not known. */
-static bool count(struct run all, struct sp_pool *x)
+static bool pool_count(struct run all, struct sp_pool *x)
 {
     SP_VEC(int64_t) tids = {0};
     SP_VEC(int64_t) names = {0};
@@ -363,9 +363,9 @@ static bool count(struct run all, struct sp_pool *x)
         ok = all.v[i].tid == SP_ABSENT ? sp_vec_push(&names, (int64_t)all.v[i].name)
                                        : sp_vec_push(&tids, all.v[i].tid);
     if (tids.n)
-        qsort(tids.v, tids.n, sizeof *tids.v, cmp_tid);
+        qsort(tids.v, tids.n, sizeof *tids.v, pool_cmp_tid);
     if (names.n)
-        qsort(names.v, names.n, sizeof *names.v, cmp_tid);
+        qsort(names.v, names.n, sizeof *names.v, pool_cmp_tid);
     for (size_t i = 0; i < tids.n; i++)
         x->threads += !i || tids.v[i] != tids.v[i - 1];
     for (size_t i = 0; i < names.n; i++)
@@ -377,22 +377,22 @@ static bool count(struct run all, struct sp_pool *x)
 }
 
 /* Threads that nobody named have the name of their process, which may be any where it is not known. */
-static bool is_unnamed(const struct builder *b, int64_t pid, struct sp_str name)
+static bool pool_is_unnamed(const struct builder *b, int64_t pid, struct sp_str name)
 {
     return pid == SP_ABSENT || sp_str_cmp(sp_process_name(b->p, &b->processes, pid), name) == 0;
 }
 
 static bool make_pool(struct builder *b, uint32_t root)
 {
-    struct run all = run_of(b, root);
+    struct run all = pool_run_of(b, root);
     struct sp_pool x = {.pid = all.v->pid, .source = all.v->source};
-    if (!count(all, &x))
+    if (!pool_count(all, &x))
         return false;
     if (x.threads < POOL_MIN)
         return true;
     x.varies = pattern(b, all);
     struct sp_str text = {sp_buf_cstr(&b->text), (uint32_t)b->text.len};
-    if (!x.varies && is_unnamed(b, x.pid, text))
+    if (!x.varies && pool_is_unnamed(b, x.pid, text))
         return true;
     x.pattern = b->text.failed ? SP_STR_FAIL : sp_intern(&b->out.names, text.p, text.n);
     for (uint32_t g = root + 1; g-- > 0 && b->groups.v[g].root == root;)
@@ -411,7 +411,7 @@ static bool make_pools(struct builder *b)
 
 /* ---- how they are shown ---- */
 
-static bool show(struct builder *b, struct sp_pool *x, bool pid, bool source)
+static bool pool_show(struct builder *b, struct sp_pool *x, bool pid, bool source)
 {
     struct sp_str s = sp_str_at(&b->out.names, x->pattern), from = sp_pstr(b->p, x->source);
     sp_buf_clear(&b->text);
@@ -510,10 +510,10 @@ static bool name_pools(struct builder *b)
     bool ok = join_by_comm(b) && count_by_comm(b);
     for (size_t i = 0; ok && i < o->pools.n; i++) {
         const struct sp_pool *all = &o->comms.v[o->pools.v[i].over];
-        ok = show(b, &o->pools.v[i], all->pid != o->pools.v[i].pid, all->source != o->pools.v[i].source);
+        ok = pool_show(b, &o->pools.v[i], all->pid != o->pools.v[i].pid, all->source != o->pools.v[i].source);
     }
     for (size_t i = 0; ok && i < o->comms.n; i++)
-        ok = show(b, &o->comms.v[i], false, false);
+        ok = pool_show(b, &o->comms.v[i], false, false);
     return ok;
 }
 
@@ -578,7 +578,7 @@ static uint32_t pool_of_context(const struct builder *b, size_t i)
     const struct sp_context *c = &b->p->contexts.v[i];
     uint32_t pool = pool_of_group(b, i);
     if (pool == SP_NONE && (!b->among || b->among[i]) &&
-        (!sp_pstr(b->p, c->comm).n || is_unnamed(b, pid_of(b, c), sp_pstr(b->p, c->comm))))
+        (!sp_pstr(b->p, c->comm).n || pool_is_unnamed(b, pid_of(b, c), sp_pstr(b->p, c->comm))))
         pool = pool_of_tid(b, c->source, c->tid);
     return pool;
 }
@@ -600,7 +600,7 @@ static bool settle_names(struct builder *b)
     struct sp_pools *o = &b->out;
     for (size_t i = 0; i < p->contexts.n; i++) {
         const struct sp_context *c = &p->contexts.v[i];
-        struct sp_str comm = sp_pstr(p, c->comm), name = thread_name(b, c->tid, c->comm);
+        struct sp_str comm = sp_pstr(p, c->comm), name = pool_thread_name(b, c->tid, c->comm);
         o->thread[i] = name.n ? sp_intern(&o->names, name.p, name.n) : SP_STR_NONE;
         o->comm[i] = comm.n ? sp_intern(&o->names, comm.p, comm.n) : SP_STR_NONE;
         if (o->comm[i] == SP_STR_FAIL || o->thread[i] == SP_STR_FAIL)
@@ -626,7 +626,7 @@ static bool find_pools(struct builder *b)
     return true;
 }
 
-static bool make(struct builder *b, bool apart)
+static bool pool_make(struct builder *b, bool apart)
 {
     size_t contexts = b->p->contexts.n + 1;
     struct sp_pools *o = &b->out;
@@ -652,7 +652,7 @@ static spaa_status pools_of(const struct sp_profile *p, bool apart, const unsign
         return st;
     st = apart ? SPAA_OK : sp_processes_of(p, d, &b.processes);
     sp_buf_init(&b.text, 0);
-    if (!st && !make(&b, apart)) {
+    if (!st && !pool_make(&b, apart)) {
         sp_pools_free(&b.out);
         st = sp_nomem(d);
     }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 /* The main thread's tid is the pid. */
-static int cmp_process(const void *va, const void *vb)
+static int process_cmp_process(const void *va, const void *vb)
 {
     const struct sp_process *a = va, *b = vb;
     if (a->pid != b->pid)
@@ -15,7 +15,7 @@ static int cmp_process(const void *va, const void *vb)
     return a->tid != b->tid ? (a->tid < b->tid ? -1 : 1) : (a->comm > b->comm) - (a->comm < b->comm);
 }
 
-static bool add(struct sp_processes *x, const struct sp_profile *p, struct sp_process y)
+static bool process_add(struct sp_processes *x, const struct sp_profile *p, struct sp_process y)
 {
     return y.pid == SP_ABSENT || !sp_pstr(p, y.comm).n || sp_vec_push(&x->list, y);
 }
@@ -25,18 +25,19 @@ spaa_status sp_processes_of(const struct sp_profile *p, struct sp_diags *d, stru
     struct sp_processes x = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < p->threads.n; i++)
-        ok = add(&x, p,
-                 (struct sp_process){p->threads.v[i].pid, p->threads.v[i].tid, p->threads.v[i].comm, false});
+        ok = process_add(
+            &x, p,
+            (struct sp_process){p->threads.v[i].pid, p->threads.v[i].tid, p->threads.v[i].comm, false});
     for (size_t i = 0; ok && i < p->contexts.n; i++)
-        ok =
-            add(&x, p,
-                (struct sp_process){p->contexts.v[i].pid, p->contexts.v[i].tid, p->contexts.v[i].comm, true});
+        ok = process_add(
+            &x, p,
+            (struct sp_process){p->contexts.v[i].pid, p->contexts.v[i].tid, p->contexts.v[i].comm, true});
     if (!ok) {
         sp_processes_free(&x);
         return sp_nomem(d);
     }
     if (x.list.n)
-        qsort(x.list.v, x.list.n, sizeof *x.list.v, cmp_process);
+        qsort(x.list.v, x.list.n, sizeof *x.list.v, process_cmp_process);
     size_t kept = 0;
     for (size_t i = 0; i < x.list.n; i++)
         if (!kept || x.list.v[kept - 1].pid != x.list.v[i].pid)

@@ -12,7 +12,7 @@
 
 /* ---- sizes ---- */
 
-static int cmp_double(const void *va, const void *vb)
+static int quasi_cmp_double(const void *va, const void *vb)
 {
     const double *a = va, *b = vb;
     return (*a > *b) - (*a < *b);
@@ -20,7 +20,7 @@ static int cmp_double(const void *va, const void *vb)
 
 static double median_of(double *x, size_t n)
 {
-    qsort(x, n, sizeof *x, cmp_double);
+    qsort(x, n, sizeof *x, quasi_cmp_double);
     return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
@@ -168,7 +168,7 @@ struct spread {
 
 static int cmp_spread(const void *va, const void *vb)
 {
-    return cmp_double(&((const struct spread *)va)->e, &((const struct spread *)vb)->e);
+    return quasi_cmp_double(&((const struct spread *)va)->e, &((const struct spread *)vb)->e);
 }
 
 static size_t spreads_of(const struct sp_quasi *q, const double *counts, size_t rows, struct spread *x)
@@ -190,7 +190,7 @@ struct moments {
     double n, e, squares, chance, raw, count, counts, both;
 };
 
-static void take(struct moments *m, const struct spread *x, double sign)
+static void quasi_take(struct moments *m, const struct spread *x, double sign)
 {
     m->n += sign;
     m->e += sign * x->e;
@@ -244,13 +244,13 @@ bool sp_quasi_fit(struct sp_quasi *q, const double *counts, size_t rows)
     if (n)
         qsort(x, n, sizeof *x, cmp_spread);
     for (size_t i = 0; i < n; i++)
-        take(&all, &x[i], 1);
+        quasi_take(&all, &x[i], 1);
     double df = n > 1 ? prior_of(&all, q) : 0;
     while (kept > 3 && (n - kept + 1) * 4 <= n + 2) {
         const struct spread *top = &x[kept - 1];
         struct moments others = all;
         struct sp_quasi without = *q;
-        take(&others, top, -1);
+        quasi_take(&others, top, -1);
         double others_df = prior_of(&others, &without),
                common = fmax(prior_at(&without, exp(top->count)), q->floor);
         if (sp_f_tail(top->raw / common, top->df, others_df) * (double)n >= OUTLIER)
@@ -282,7 +282,8 @@ static double prior_for(const struct sp_quasi *q, const struct sides *s)
 }
 
 /* Where the loss reaches `most` on one side of the estimate; the estimate may be infinite. */
-static double limit(const struct sides *s, double scale, double change, double from, double step, double most)
+static double quasi_limit(const struct sides *s, double scale, double change, double from, double step,
+                          double most)
 {
     double in = isfinite(change) ? change : from, out = in + step;
     if (isinf(change) && (change > 0) == (step > 0))
@@ -316,8 +317,8 @@ struct sp_quasi_test sp_quasi_test(const struct sp_quasi *q, const double *count
     double reach = sp_t_quantile(0.975, t.df);
     t.se = sqrt(var + q->extra);
     t.p = 2 * sp_t_tail(sqrt(fmax(between(&s, 0), 0) * loss), t.df);
-    t.lo = limit(&s, loss, t.change, 0, -t.se, reach * reach);
-    t.hi = limit(&s, loss, t.change, 0, t.se, reach * reach);
+    t.lo = quasi_limit(&s, loss, t.change, 0, -t.se, reach * reach);
+    t.hi = quasi_limit(&s, loss, t.change, 0, t.se, reach * reach);
     return t;
 }
 

@@ -10,7 +10,7 @@ const char *const sp_limit_verdict_names[] = {"passed", "breach", "unsure", NULL
 
 /* ---- the expression ---- */
 
-static spaa_status bad(struct sp_diags *d, const char *at, size_t n, const char *why)
+static spaa_status regression_limits_bad(struct sp_diags *d, const char *at, size_t n, const char *why)
 {
     sp_emit(d, SP_E633, SP_AT_NOTHING, "\"%.*s\" %s", (int)(n < 200 ? n : 200), at, why);
     return SPAA_ERR_USAGE;
@@ -73,17 +73,19 @@ spaa_status sp_limits_parse(struct sp_limits *g, const char *expression, struct 
         while (*p && !(n = *p == '>' ? threshold(p, &l.limit, &l.points) : 0))
             p++;
         if (!n)
-            return bad(d, start, strlen(start),
-                       "is no limit like self>2%, total>5%, cum>1pp or FUNCTION>10%");
+            return regression_limits_bad(d, start, strlen(start),
+                                         "is no limit like self>2%, total>5%, cum>1pp or FUNCTION>10%");
         l.text = (struct sp_str){start, (uint32_t)((size_t)(p - start) + n)};
         l.name = (struct sp_str){start, (uint32_t)(p - start)};
         trim(&l.text);
         trim(&l.name);
         if (!l.name.n)
-            return bad(d, l.text.p, l.text.n, "does not say what: self, cum, total or a function");
+            return regression_limits_bad(d, l.text.p, l.text.n,
+                                         "does not say what: self, cum, total or a function");
         take_subject(&l);
         if (l.subject == SP_LIMIT_WHOLE && l.points)
-            return bad(d, l.text.p, l.text.n, "has no points: the total is always 100 %; write total>N%");
+            return regression_limits_bad(d, l.text.p, l.text.n,
+                                         "has no points: the total is always 100 %; write total>N%");
         if (!sp_vec_push(&g->limits, l))
             return sp_nomem(d);
         if (!p[n])
@@ -109,8 +111,8 @@ struct beyond {
     double excess, se, df;
 };
 
-static struct beyond beyond(const struct sp_diff *d, const struct sp_limit *l, const struct sp_diff_test *t,
-                            bool share)
+static struct beyond regression_limits_beyond(const struct sp_diff *d, const struct sp_limit *l,
+                                              const struct sp_diff_test *t, bool share)
 {
     struct sp_estimate a = t->side[SP_BASE], b = t->side[SP_NEW];
     double factor = l->points ? 1 : 1 + l->limit / 100;
@@ -164,8 +166,8 @@ const struct sp_diff_test *sp_limit_test(const struct sp_diff *d, const struct s
 
 /* ---- a limit ---- */
 
-static bool matches(const struct sp_diff *d, const struct sp_diff_row *row, const struct sp_limit *l,
-                    struct sp_str normal)
+static bool regression_limits_matches(const struct sp_diff *d, const struct sp_diff_row *row,
+                                      const struct sp_limit *l, struct sp_str normal)
 {
     struct sp_str key = sp_str_at(&d->strs, d->keys.v[row->key].function),
                   name = sp_str_at(&d->strs, row->function);
@@ -177,7 +179,7 @@ static bool matches(const struct sp_diff *d, const struct sp_diff_row *row, cons
     return sp_str_cmp(key, normal) == 0 || sp_str_cmp(name, l->name) == 0;
 }
 
-static spaa_status unknown(struct sp_diff *d, const struct sp_limit *l)
+static spaa_status regression_limits_unknown(struct sp_diff *d, const struct sp_limit *l)
 {
     size_t n = d->rows.n + d->appeared.n + d->vanished.n;
     struct sp_str *names = calloc(n + 1, sizeof *names);
@@ -202,7 +204,7 @@ struct ranked {
     double rank; /* how far beyond the limit, in standard errors */
 };
 
-static int cmp_ranked(const void *va, const void *vb)
+static int regression_limits_cmp_ranked(const void *va, const void *vb)
 {
     const struct ranked *a = va, *b = vb;
     if (a->rank != b->rank)
@@ -210,18 +212,19 @@ static int cmp_ranked(const void *va, const void *vb)
     return (a->c.row > b->c.row) - (a->c.row < b->c.row);
 }
 
-static double rank_of(const struct beyond *x)
+static double regression_limits_rank_of(const struct beyond *x)
 {
     double r = x->se > 0 ? x->excess / x->se : x->excess > 0 ? INFINITY : -INFINITY;
     return isnan(r) ? -INFINITY : r;
 }
 
-static bool report(struct sp_limit *l, struct ranked *found, size_t n, enum sp_limit_verdict verdict)
+static bool regression_limits_report(struct sp_limit *l, struct ranked *found, size_t n,
+                                     enum sp_limit_verdict verdict)
 {
     l->verdict = verdict;
     l->cases.n = 0;
     if (n)
-        qsort(found, n, sizeof *found, cmp_ranked);
+        qsort(found, n, sizeof *found, regression_limits_cmp_ranked);
     for (size_t i = 0; i < n; i++)
         if (!sp_vec_push(&l->cases, found[i].c))
             return false;
@@ -230,15 +233,15 @@ static bool report(struct sp_limit *l, struct ranked *found, size_t n, enum sp_l
 
 static bool judge_total(struct sp_limit *l, const struct sp_diff *d)
 {
-    struct beyond x = beyond(d, l, &d->whole, false);
+    struct beyond x = regression_limits_beyond(d, l, &d->whole, false);
     bool runs = sp_diff_establishes(d->method) && !sp_diff_lengths_differ(d) && !sp_diff_sampled_unlike(d);
     struct ranked r = {{NULL, growth(l, &d->whole), runs ? need(&x) : NAN}, 0};
     l->judged = 1;
-    return report(l, &r, 1,
-                  !runs || isnan(x.se)              ? SP_LIMIT_UNSURE
-                  : chance(&x, 1) <= SP_DIFF_ALPHA  ? SP_LIMIT_BREACH
-                  : chance(&x, -1) <= SP_DIFF_ALPHA ? SP_LIMIT_PASSED
-                                                    : SP_LIMIT_UNSURE);
+    return regression_limits_report(l, &r, 1,
+                                    !runs || isnan(x.se)              ? SP_LIMIT_UNSURE
+                                    : chance(&x, 1) <= SP_DIFF_ALPHA  ? SP_LIMIT_BREACH
+                                    : chance(&x, -1) <= SP_DIFF_ALPHA ? SP_LIMIT_PASSED
+                                                                      : SP_LIMIT_UNSURE);
 }
 
 struct looked_at {
@@ -259,25 +262,25 @@ static bool judge_functions(struct sp_limit *l, const struct sp_diff *d, struct 
     for (size_t i = 0; ok && i < n && runs; i++)
         if (q[i] <= SP_DIFF_ALPHA)
             found[breaches++] = (struct ranked){{at[i].row, growth(l, sp_limit_test(d, l, at[i].row)), NAN},
-                                                rank_of(&at[i].x)};
+                                                regression_limits_rank_of(&at[i].x)};
     for (size_t i = 0; ok && !breaches && i < n; i++) {
         const struct sp_diff_test *t = sp_limit_test(d, l, at[i].row);
         l->judged += at[i].must;
         if (at[i].must && (!runs || !(chance(&at[i].x, -1) <= SP_DIFF_ALPHA)))
-            found[open++] =
-                (struct ranked){{at[i].row, growth(l, t), runs ? need(&at[i].x) : NAN}, rank_of(&at[i].x)};
+            found[open++] = (struct ranked){{at[i].row, growth(l, t), runs ? need(&at[i].x) : NAN},
+                                            regression_limits_rank_of(&at[i].x)};
     }
     l->judged = breaches ? breaches : l->judged;
-    ok = ok && report(l, found, breaches ? breaches : open,
-                      breaches        ? SP_LIMIT_BREACH
-                      : open || !runs ? SP_LIMIT_UNSURE
-                                      : SP_LIMIT_PASSED);
+    ok = ok && regression_limits_report(l, found, breaches ? breaches : open,
+                                        breaches        ? SP_LIMIT_BREACH
+                                        : open || !runs ? SP_LIMIT_UNSURE
+                                                        : SP_LIMIT_PASSED);
     free(found);
     free(p);
     return ok;
 }
 
-static spaa_status judge(struct sp_limit *l, struct sp_diff *d, double min_share)
+static spaa_status regression_limits_judge(struct sp_limit *l, struct sp_diff *d, double min_share)
 {
     size_t all = d->rows.n + d->appeared.n + d->vanished.n, n = 0;
     struct sp_buf normal;
@@ -292,15 +295,16 @@ static spaa_status judge(struct sp_limit *l, struct sp_diff *d, double min_share
         const struct sp_diff_test *t = &row->share[l->family];
         bool one = l->subject == SP_LIMIT_FUNCTION;
         bool heavy = t->side[SP_BASE].mean >= min_share || t->side[SP_NEW].mean >= min_share;
-        if (one ? !matches(d, row, l, (struct sp_str){normal.data ? normal.data : "", (uint32_t)normal.len})
+        if (one ? !regression_limits_matches(
+                      d, row, l, (struct sp_str){normal.data ? normal.data : "", (uint32_t)normal.len})
                 : !heavy && !t->tested)
             continue;
         const struct sp_diff_test *of = sp_limit_test(d, l, row);
-        at[n++] = (struct looked_at){row, beyond(d, l, of, of == t), one || heavy};
+        at[n++] = (struct looked_at){row, regression_limits_beyond(d, l, of, of == t), one || heavy};
     }
     sp_buf_free(&normal);
     spaa_status st = !ok                                     ? sp_nomem(d->diags)
-                     : !n && l->subject == SP_LIMIT_FUNCTION ? unknown(d, l)
+                     : !n && l->subject == SP_LIMIT_FUNCTION ? regression_limits_unknown(d, l)
                      : judge_functions(l, d, at, n)          ? SPAA_OK
                                                              : sp_nomem(d->diags);
     free(at);
@@ -312,7 +316,7 @@ spaa_status sp_limits_judge(struct sp_limits *g, struct sp_diff *d, double min_s
     spaa_status st = SPAA_OK;
     for (size_t i = 0; !st && i < g->limits.n; i++) {
         struct sp_limit *l = &g->limits.v[i];
-        st = judge(l, d, min_share);
+        st = regression_limits_judge(l, d, min_share);
         if (l->verdict == SP_LIMIT_BREACH || (l->verdict == SP_LIMIT_UNSURE && g->verdict == SP_LIMIT_PASSED))
             g->verdict = l->verdict;
     }

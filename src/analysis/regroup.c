@@ -18,7 +18,7 @@ unsigned sp_missing_groups(const struct sp_profile *p, unsigned keys)
     return keys & ~have;
 }
 
-static spaa_status refuse(const struct sp_profile *p, unsigned keys, struct sp_diags *d)
+static spaa_status regroup_refuse(const struct sp_profile *p, unsigned keys, struct sp_diags *d)
 {
     struct sp_buf what, hint;
     sp_buf_init(&what, 4096);
@@ -61,7 +61,7 @@ static bool stays(const struct sp_profile *p, const struct sp_sample *x)
     return false;
 }
 
-static uint32_t context_of(struct mover *w, const struct sp_sample *x)
+static uint32_t regroup_context_of(struct mover *w, const struct sp_sample *x)
 {
     struct sp_context c = w->p->contexts.v[w->p->stacks.v[x->stack].context];
     if (w->keys & SP_BY_PID && x->pid != SP_ABSENT)
@@ -97,11 +97,11 @@ static uint32_t stack_in(struct mover *w, uint32_t from, uint32_t context)
     return to;
 }
 
-static bool move(struct mover *w, struct sp_sample *x)
+static bool regroup_move(struct mover *w, struct sp_sample *x)
 {
     struct sp_profile *p = w->p;
     uint32_t from = x->stack, event = p->contexts.v[p->stacks.v[from].context].event;
-    uint32_t context = context_of(w, x);
+    uint32_t context = regroup_context_of(w, x);
     if (context == p->stacks.v[from].context)
         return true;
     uint32_t to = context == SP_NONE ? SP_NONE : stack_in(w, from, context);
@@ -133,9 +133,9 @@ spaa_status sp_regroup(struct sp_profile *p, unsigned keys, struct sp_diags *d)
               (!(keys & SP_BY_TID) || rows[i].tid != SP_ABSENT) &&
               (!(keys & SP_BY_CPU) || rows[i].cpu != SP_ABSENT);
     if (!st && (!any || keys & ~(unsigned)(SP_BY_PID | SP_BY_TID | SP_BY_CPU)))
-        return refuse(p, keys, d);
+        return regroup_refuse(p, keys, d);
     for (size_t i = 0; !st && i < n; i++)
-        if (!stays(p, &rows[i]) && !move(&w, &rows[i]))
+        if (!stays(p, &rows[i]) && !regroup_move(&w, &rows[i]))
             st = sp_nomem(d);
     sp_vec_free(&w.list);
     sp_vec_free(&w.frames);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Digits between a unit and the nanosecond; -1: not known. */
-static int digits_of(struct sp_str unit)
+static int sample_times_digits_of(struct sp_str unit)
 {
     static const struct {
         const char *name;
@@ -26,7 +26,7 @@ static bool to_ns(struct sp_str text, struct sp_str unit, int64_t *ns)
 {
     int64_t m;
     unsigned scale;
-    int digits = digits_of(unit);
+    int digits = sample_times_digits_of(unit);
     if (!text.n || digits < 0 || !sp_parse_scaled(text.p, text.n, &m, &scale))
         return false;
     for (; (int)scale < digits; digits--)
@@ -42,7 +42,7 @@ bool sp_sample_times_set_range(struct sp_profile *p, int64_t lo, int64_t hi)
 {
     struct sp_header *h = &p->header;
     char t[64];
-    int digits = digits_of(sp_pstr(p, h->time_unit));
+    int digits = sample_times_digits_of(sp_pstr(p, h->time_unit));
     if (h->time_start && digits >= 0) {
         h->time_start = sp_profile_str(p, t, sp_scaled_text(lo, (unsigned)digits, t));
         h->time_end = sp_profile_str(p, t, sp_scaled_text(hi, (unsigned)digits, t));
@@ -61,7 +61,7 @@ bool sp_sample_time(const struct sp_sample_times *m, const struct sp_sample *x, 
     return x->time_text && to_ns(sp_pstr(m->p, x->time_text), sp_pstr(m->p, m->p->header.time_unit), ns);
 }
 
-static int cmp_window(const void *va, const void *vb)
+static int sample_times_cmp_window(const void *va, const void *vb)
 {
     const struct sp_timed_window *a = va, *b = vb;
     if (a->lo != b->lo)
@@ -89,7 +89,7 @@ static spaa_status find_windows(struct sp_sample_times *m, struct sp_diags *d)
         m->end = m->windows.n == 1 || x.hi > m->end ? x.hi : m->end;
     }
     if (m->windows.n)
-        qsort(m->windows.v, m->windows.n, sizeof *m->windows.v, cmp_window);
+        qsort(m->windows.v, m->windows.n, sizeof *m->windows.v, sample_times_cmp_window);
     return SPAA_OK;
 }
 

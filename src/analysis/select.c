@@ -105,7 +105,7 @@ static int64_t within(struct sp_selection *s, uint64_t *left, int64_t v)
     return v < 0 ? -(int64_t)magnitude : (int64_t)magnitude;
 }
 
-static void add_samples(int64_t *sum, int64_t v)
+static void select_add_samples(int64_t *sum, int64_t v)
 {
     if (v > SP_DECIMAL)
         *sum = (*sum == SP_ABSENT ? 0 : *sum) + v;
@@ -151,7 +151,7 @@ static int64_t record_weight(struct sp_selection *s, uint32_t stack, int64_t v)
 }
 
 /* The weights of a record: in the range of time where one is asked for, else its own. */
-static bool weigh(struct sp_selection *s, const struct sp_tally *tally, struct sp_selected *row)
+static bool select_weigh(struct sp_selection *s, const struct sp_tally *tally, struct sp_selected *row)
 {
     const struct sp_profile *p = s->profile;
     uint32_t samples = s->samples_metric, i = row->stack;
@@ -180,12 +180,12 @@ struct gathering {
     bool odd;
 };
 
-static spaa_status keep(struct sp_selection *s, const struct sp_frame_filters *filters,
-                        const struct sp_selected *row, struct sp_diags *d)
+static spaa_status select_keep(struct sp_selection *s, const struct sp_frame_filters *filters,
+                               const struct sp_selected *row, struct sp_diags *d)
 {
     size_t n;
     s->whole += row->weight;
-    add_samples(&s->whole_samples, row->samples);
+    select_add_samples(&s->whole_samples, row->samples);
     if (!sp_vec_push(&s->rows, *row))
         return sp_nomem(d);
     if (filters->any || s->roots) {
@@ -199,7 +199,7 @@ static spaa_status keep(struct sp_selection *s, const struct sp_frame_filters *f
         }
     }
     s->kept += row->weight;
-    add_samples(&s->samples, row->samples);
+    select_add_samples(&s->samples, row->samples);
     return SPAA_OK;
 }
 
@@ -231,8 +231,8 @@ static void add_plain(struct sp_selection *s, const struct gathering *g)
     s->whole += g->plain;
     s->kept += g->plain;
     if (g->counted) {
-        add_samples(&s->whole_samples, g->plain_samples);
-        add_samples(&s->samples, g->plain_samples);
+        select_add_samples(&s->whole_samples, g->plain_samples);
+        select_add_samples(&s->samples, g->plain_samples);
     }
 }
 
@@ -249,7 +249,7 @@ static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits
         if (!fit || (whole && fit == 2 && take_plain(s, i, g)))
             continue;
         struct sp_selected row = {i, find_linked(p, i, &skip, &g->odd), 0, SP_ABSENT};
-        if (skip || !weigh(s, tally, &row))
+        if (skip || !select_weigh(s, tally, &row))
             continue;
         g->other = true;
         row.weight = within(s, &g->left, row.weight);
@@ -257,15 +257,15 @@ static spaa_status gather_rows(struct sp_selection *s, const unsigned char *fits
             row.samples = within(s, &g->samples_left, row.samples);
         s->event_whole += tally ? 0 : row.weight;
         if (fit == 2)
-            st = keep(s, filters, &row, d);
+            st = select_keep(s, filters, &row, d);
     }
     add_plain(s, g);
     s->plain = whole && !g->bare && !g->other && !s->hidden && !s->no_inlined;
     return st;
 }
 
-static spaa_status gather(struct sp_selection *s, const struct sp_select_opts *o,
-                          const struct sp_tally *tally, struct sp_diags *d)
+static spaa_status select_gather(struct sp_selection *s, const struct sp_select_opts *o,
+                                 const struct sp_tally *tally, struct sp_diags *d)
 {
     const struct sp_profile *p = s->profile;
     struct sp_frame_filters filters = {0};
@@ -350,8 +350,8 @@ static const char *pick_view(const struct sp_selection *s, const struct sp_selec
 }
 
 /* Event, metric and weights; m: with a range of time. */
-static spaa_status choose(struct sp_selection *s, const struct sp_select_opts *o,
-                          const struct sp_sample_times *m, struct sp_diags *d)
+static spaa_status select_choose(struct sp_selection *s, const struct sp_select_opts *o,
+                                 const struct sp_sample_times *m, struct sp_diags *d)
 {
     struct sp_tally tally = {0};
     const char *metric = o->metric;
@@ -373,7 +373,7 @@ static spaa_status choose(struct sp_selection *s, const struct sp_select_opts *o
     if (!st && m)
         st = sp_tally_range(s, m, s->time_lo, s->time_hi, d, &tally);
     if (!st)
-        st = gather(s, o, m ? &tally : NULL, d);
+        st = select_gather(s, o, m ? &tally : NULL, d);
     sp_tally_free(&tally);
     return st;
 }
@@ -390,7 +390,7 @@ spaa_status sp_select(const struct sp_profile *p, const struct sp_select_opts *o
     sp_buf_init(&s.filters, 0);
     spaa_status st = o->time ? sp_sample_times_of(p, d, &times) : SPAA_OK;
     if (!st)
-        st = choose(&s, o, o->time ? &times : NULL, d);
+        st = select_choose(&s, o, o->time ? &times : NULL, d);
     if (!st) {
         sp_note_filters(&s, o);
         s.unit = find_unit(&s);

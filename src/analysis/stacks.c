@@ -32,7 +32,7 @@ void sp_stack_id_add(struct sp_buf *b, const struct sp_profile *p, uint32_t stac
 }
 
 /* The order of ids: by hash and suffix, foreign ones by text, after ours. */
-static int cmp_id(const struct sp_profile *p, uint32_t a, uint32_t b)
+static int stacks_cmp_id(const struct sp_profile *p, uint32_t a, uint32_t b)
 {
     const struct sp_stack_id *x = &p->ids.v[a], *y = &p->ids.v[b];
     if (x->text || y->text)
@@ -43,14 +43,14 @@ static int cmp_id(const struct sp_profile *p, uint32_t a, uint32_t b)
     return (x->suffix > y->suffix) - (x->suffix < y->suffix);
 }
 
-static int cmp_row(const void *va, const void *vb, void *arg)
+static int stacks_cmp_row(const void *va, const void *vb, void *arg)
 {
     const struct sp_selection *s = arg;
     const struct sp_stack_row *x = va, *y = vb;
     const struct sp_selected *a = &s->rows.v[x->row], *b = &s->rows.v[y->row];
     if (x->weight != y->weight)
         return x->weight > y->weight ? -1 : 1;
-    int c = cmp_id(s->profile, a->stack, b->stack);
+    int c = stacks_cmp_id(s->profile, a->stack, b->stack);
     return c ? c : (x->row > y->row) - (x->row < y->row);
 }
 
@@ -62,7 +62,7 @@ struct joiner {
     struct sp_map map; /* of rows of pools */
 };
 
-static bool same_frames(const struct sp_profile *p, uint32_t a, uint32_t b)
+static bool stacks_same_frames(const struct sp_profile *p, uint32_t a, uint32_t b)
 {
     if (a == SP_NONE || b == SP_NONE)
         return a == b;
@@ -72,16 +72,18 @@ static bool same_frames(const struct sp_profile *p, uint32_t a, uint32_t b)
 }
 
 /* All but the thread is equal, as it is recorded: so is what filters leave of it. */
-static bool one_stack(const struct sp_selection *s, const struct sp_selected *a, const struct sp_selected *b)
+static bool stacks_one_stack(const struct sp_selection *s, const struct sp_selected *a,
+                             const struct sp_selected *b)
 {
     const struct sp_profile *p = s->profile;
     const struct sp_context *x = &p->contexts.v[p->stacks.v[a->stack].context],
                             *y = &p->contexts.v[p->stacks.v[b->stack].context];
     return x->event == y->event && x->cpu == y->cpu && x->state == y->state && x->source == y->source &&
-           x->more == y->more && same_frames(p, a->stack, b->stack) && same_frames(p, a->kernel, b->kernel);
+           x->more == y->more && stacks_same_frames(p, a->stack, b->stack) &&
+           stacks_same_frames(p, a->kernel, b->kernel);
 }
 
-static uint64_t hash_of(const struct sp_selection *s, const struct sp_selected *x, uint32_t pool)
+static uint64_t stacks_hash_of(const struct sp_selection *s, const struct sp_selected *x, uint32_t pool)
 {
     const struct sp_stack *stack = &s->profile->stacks.v[x->stack];
     uint32_t n = stack->n < 64 ? stack->n : 64;
@@ -94,13 +96,13 @@ static bool join_row(struct joiner *j, uint32_t row, size_t *n)
     const struct sp_selection *s = j->s;
     const struct sp_selected *x = &s->rows.v[row];
     uint32_t pool = s->pools.by_thread[s->profile->stacks.v[x->stack].context];
-    uint64_t hash = pool == SP_NONE ? 0 : hash_of(s, x, pool);
+    uint64_t hash = pool == SP_NONE ? 0 : stacks_hash_of(s, x, pool);
     struct sp_probe at = sp_map_probe(&j->map, hash);
     for (uint32_t i; pool != SP_NONE && (i = sp_map_next(&j->map, &at)) != SP_MAP_NONE;) {
         struct sp_stack_row *y = &j->rows[i];
-        if (y->pool != pool || !one_stack(s, x, &s->rows.v[y->row]))
+        if (y->pool != pool || !stacks_one_stack(s, x, &s->rows.v[y->row]))
             continue;
-        int c = cmp_id(s->profile, x->stack, s->rows.v[y->row].stack);
+        int c = stacks_cmp_id(s->profile, x->stack, s->rows.v[y->row].stack);
         if (x->weight > s->rows.v[y->row].weight || (x->weight == s->rows.v[y->row].weight && c < 0))
             y->row = row;
         y->weight += x->weight;
@@ -127,7 +129,7 @@ spaa_status sp_stacks_by_weight(const struct sp_selection *s, struct sp_diags *d
         return sp_nomem(d);
     }
     if (*n)
-        qsort_r(j.rows, *n, sizeof *j.rows, cmp_row, (void *)(uintptr_t)s);
+        qsort_r(j.rows, *n, sizeof *j.rows, stacks_cmp_row, (void *)(uintptr_t)s);
     *out = j.rows;
     return SPAA_OK;
 }

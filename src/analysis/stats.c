@@ -413,7 +413,7 @@ struct ranked {
     size_t i;
 };
 
-static int cmp_ranked(const void *va, const void *vb)
+static int stats_cmp_ranked(const void *va, const void *vb)
 {
     const struct ranked *a = va, *b = vb;
     if (a->p != b->p)
@@ -433,7 +433,7 @@ bool sp_adjust(const double *p, double *q, size_t n)
             r[m++] = (struct ranked){p[i], i};
     }
     if (m)
-        qsort(r, m, sizeof *r, cmp_ranked);
+        qsort(r, m, sizeof *r, stats_cmp_ranked);
     double least = 1;
     for (size_t k = m; k-- > 0;) {
         double v = r[k].p * (double)m / (double)(k + 1);

@@ -61,7 +61,7 @@ void sp_tally_scale(const struct sp_selection *s, const struct sp_sample_times *
         scale_of(p, sp_window_value(p, &p->window_rows.v[i], s->metric), scale, sum);
 }
 
-static int64_t scaled(struct sp_selection *s, struct sp_value v)
+static int64_t tally_scaled(struct sp_selection *s, struct sp_value v)
 {
     return v.v == SP_ABSENT ? SP_ABSENT : sp_scale_weight(s, v.v, sp_pstr(s->profile, v.text));
 }
@@ -72,8 +72,8 @@ static bool of_event(const struct sp_selection *s, uint32_t stack)
     return stack != SP_NONE && p->contexts.v[p->stacks.v[stack].context].event == s->event;
 }
 
-static spaa_status from_samples(struct sp_selection *s, const struct sp_sample_times *m, int64_t lo,
-                                int64_t hi, struct sp_diags *d, struct sp_tally *t)
+static spaa_status tally_from_samples(struct sp_selection *s, const struct sp_sample_times *m, int64_t lo,
+                                      int64_t hi, struct sp_diags *d, struct sp_tally *t)
 {
     enum sp_weighing how;
     int64_t at;
@@ -82,14 +82,14 @@ static spaa_status from_samples(struct sp_selection *s, const struct sp_sample_t
         const struct sp_sample *x = &m->rows[i];
         if (!sp_sample_time(m, x, &at) || at < lo || at >= hi || !of_event(s, x->stack))
             continue;
-        sp_tally_add(&t->weight[x->stack], scaled(s, sp_sample_value(x, how)));
+        sp_tally_add(&t->weight[x->stack], tally_scaled(s, sp_sample_value(x, how)));
         sp_tally_add(&t->samples[x->stack], 1);
     }
     return st;
 }
 
-static spaa_status from_windows(struct sp_selection *s, const struct sp_sample_times *m, int64_t lo,
-                                int64_t hi, struct sp_diags *d, struct sp_tally *t)
+static spaa_status tally_from_windows(struct sp_selection *s, const struct sp_sample_times *m, int64_t lo,
+                                      int64_t hi, struct sp_diags *d, struct sp_tally *t)
 {
     const struct sp_profile *p = s->profile;
     uint32_t samples = sp_metric_find(p, "samples", 7);
@@ -101,7 +101,7 @@ static spaa_status from_windows(struct sp_selection *s, const struct sp_sample_t
             const struct sp_window_row *r = &p->window_rows.v[w->first + k];
             if (!of_event(s, r->stack))
                 continue;
-            sp_tally_add(&t->weight[r->stack], scaled(s, sp_window_value(p, r, s->metric)));
+            sp_tally_add(&t->weight[r->stack], tally_scaled(s, sp_window_value(p, r, s->metric)));
             int64_t count = samples == SP_NONE ? SP_ABSENT : sp_window_value(p, r, samples).v;
             if (count > SP_DECIMAL)
                 sp_tally_add(&t->samples[r->stack], count);
@@ -111,7 +111,7 @@ static spaa_status from_windows(struct sp_selection *s, const struct sp_sample_t
 }
 
 /* Samples and windows are of whole records: what was divided is divided in proportion. */
-static void divide(const struct sp_selection *s, struct sp_tally *t, struct sp_diags *d)
+static void tally_divide(const struct sp_selection *s, struct sp_tally *t, struct sp_diags *d)
 {
     const struct sp_profile *p = s->profile;
     bool any = false;
@@ -143,9 +143,9 @@ spaa_status sp_tally_range(struct sp_selection *s, const struct sp_sample_times 
     for (size_t i = 0; !st && i < n; i++)
         t.weight[i] = t.samples[i] = SP_ABSENT;
     if (!st)
-        st = m->rows ? from_samples(s, m, lo, hi, d, &t) : from_windows(s, m, lo, hi, d, &t);
+        st = m->rows ? tally_from_samples(s, m, lo, hi, d, &t) : tally_from_windows(s, m, lo, hi, d, &t);
     if (!st)
-        divide(s, &t, d);
+        tally_divide(s, &t, d);
     if (st)
         sp_tally_free(&t);
     else

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "json/find.h"
 
-static struct sp_span of(struct sp_str s)
+static struct sp_span thread_info_of(struct sp_str s)
 {
     return (struct sp_span){s.p, s.n};
 }
@@ -41,7 +41,7 @@ const struct sp_reported_process *sp_thread_info_process(const struct sp_thread_
     return process(f, pid);
 }
 
-static void cpu_of(struct sp_span object, struct sp_reported_cpu *c)
+static void thread_info_cpu_of(struct sp_span object, struct sp_reported_cpu *c)
 {
     *c = (struct sp_reported_cpu){-1, -1, -1};
     sp_json_find_i64(object, "cpu_time_ns", &c->cpu_ns);
@@ -49,7 +49,8 @@ static void cpu_of(struct sp_span object, struct sp_reported_cpu *c)
     sp_json_find_i64(object, "instructions", &c->instructions);
 }
 
-static bool text_of(struct sp_thread_info *f, struct sp_span object, const char *key, uint32_t *out)
+static bool thread_info_text_of(struct sp_thread_info *f, struct sp_span object, const char *key,
+                                uint32_t *out)
 {
     struct sp_span raw;
     struct sp_buf b;
@@ -70,33 +71,34 @@ static bool add_process(struct sp_thread_info *f, const struct sp_reported_proce
            sp_map_add(&f->by_pid, sp_hash_mix((uint64_t)x->pid, 9), (uint32_t)f->processes.n - 1);
 }
 
-static bool add_record(struct sp_thread_info *f, struct sp_span record)
+static bool thread_info_add_record(struct sp_thread_info *f, struct sp_span record)
 {
     struct sp_reported_process x = {.main = SP_ABSENT};
     if (!sp_json_find_i64(record, "pid", &x.pid) || process(f, x.pid))
         return true;
-    cpu_of(record, &x.cpu);
+    thread_info_cpu_of(record, &x.cpu);
     x.frontmost = sp_json_find_true(record, "frontmost");
     x.suspended = sp_json_find_true(record, "suspended");
     f->any_cpu = f->any_cpu || x.cpu.cpu_ns >= 0;
-    return text_of(f, record, "name", &x.name) && add_process(f, &x);
+    return thread_info_text_of(f, record, "name", &x.name) && add_process(f, &x);
 }
 
-static void add_part(int64_t *sum, int64_t v)
+static void thread_info_add_part(int64_t *sum, int64_t v)
 {
     if (v >= 0 && __builtin_add_overflow(*sum < 0 ? 0 : *sum, v, sum))
         *sum = INT64_MAX;
 }
 
-static bool add_thread(struct sp_thread_info *f, const struct sp_profile *p, const struct sp_thread *t,
-                       const bool *stated)
+static bool thread_info_add_thread(struct sp_thread_info *f, const struct sp_profile *p,
+                                   const struct sp_thread *t, const bool *stated)
 {
-    struct sp_span object = {NULL, 0}, more = of(sp_pstr(p, t->more));
+    struct sp_span object = {NULL, 0}, more = thread_info_of(sp_pstr(p, t->more));
     struct sp_reported_thread x = {.pid = t->pid, .tid = t->tid, .comm = t->comm};
     if (!sp_json_find(more, "x_spindump", &object))
         sp_json_find(more, "x_sample", &object);
-    cpu_of(object, &x.cpu);
-    if (!text_of(f, object, "name", &x.name) || !text_of(f, object, "queue", &x.queue))
+    thread_info_cpu_of(object, &x.cpu);
+    if (!thread_info_text_of(f, object, "name", &x.name) ||
+        !thread_info_text_of(f, object, "queue", &x.queue))
         return false;
     struct sp_str queue = sp_str_at(&f->strs, x.queue);
     x.main = queue.n && memmem(queue.p, queue.n, "com.apple.main-thread", 21);
@@ -110,9 +112,9 @@ static bool add_thread(struct sp_thread_info *f, const struct sp_profile *p, con
     }
     size_t number = (size_t)(of_thread - f->processes.v);
     if (!stated[number]) {
-        add_part(&of_thread->cpu.cpu_ns, x.cpu.cpu_ns);
-        add_part(&of_thread->cpu.cycles, x.cpu.cycles);
-        add_part(&of_thread->cpu.instructions, x.cpu.instructions);
+        thread_info_add_part(&of_thread->cpu.cpu_ns, x.cpu.cpu_ns);
+        thread_info_add_part(&of_thread->cpu.cycles, x.cpu.cycles);
+        thread_info_add_part(&of_thread->cpu.instructions, x.cpu.instructions);
     }
     if (x.main && of_thread->main == SP_ABSENT)
         of_thread->main = x.tid;
@@ -127,16 +129,16 @@ spaa_status sp_thread_info_of(const struct sp_profile *p, struct sp_diags *d, st
     bool *stated = NULL;
     bool ok = sp_strtab_init(&f.strs);
     for (size_t i = 0; ok && i < p->extensions.n; i++) {
-        struct sp_span record = of(sp_pstr(p, p->extensions.v[i].json));
+        struct sp_span record = thread_info_of(sp_pstr(p, p->extensions.v[i].json));
         if (record.n > sizeof process_type && memcmp(record.p, process_type, sizeof process_type - 1) == 0)
-            ok = add_record(&f, record);
+            ok = thread_info_add_record(&f, record);
     }
     stated = calloc(f.processes.n + p->threads.n + 1, sizeof *stated);
     ok = ok && stated;
     for (size_t i = 0; ok && i < f.processes.n; i++)
         stated[i] = f.processes.v[i].cpu.cpu_ns >= 0;
     for (size_t i = 0; ok && i < p->threads.n; i++)
-        ok = add_thread(&f, p, &p->threads.v[i], stated);
+        ok = thread_info_add_thread(&f, p, &p->threads.v[i], stated);
     free(stated);
     /* Without a queue that says so, the first thread is the main one. */
     for (size_t i = 0; ok && i < f.threads.n; i++) {

@@ -24,7 +24,7 @@ struct builder {
 };
 
 /* Where bucket i of n begins: the first instant that (t - lo) * n / range puts there. */
-static int64_t bound(int64_t lo, int64_t hi, size_t i, size_t n)
+static int64_t timeline_bound(int64_t lo, int64_t hi, size_t i, size_t n)
 {
     __int128 range = (__int128)hi - lo;
     return (int64_t)(lo + (range * (__int128)i + (__int128)n - 1) / (__int128)n);
@@ -36,8 +36,8 @@ static size_t bucket_of(int64_t lo, int64_t hi, size_t n, int64_t t)
 }
 
 /* Sample numbers in the order of their buckets; first[i] is where bucket i begins. The caller frees both. */
-static bool sort_samples(const struct sp_sample_times *m, const struct sp_timeline *t, size_t n,
-                         size_t **first, uint32_t **order)
+static bool timeline_sort_samples(const struct sp_sample_times *m, const struct sp_timeline *t, size_t n,
+                                  size_t **first, uint32_t **order)
 {
     int64_t at;
     size_t *start = calloc(n + 2, sizeof *start);
@@ -68,15 +68,16 @@ static int cmp_hot(const void *va, const void *vb, void *arg)
     return c ? c : (a->function > b->function) - (a->function < b->function);
 }
 
-static uint32_t rest_of(const struct builder *b, uint32_t stack)
+static uint32_t timeline_rest_of(const struct builder *b, uint32_t stack)
 {
     return b->p->rests.list.v[b->rest[stack] - 1].rest;
 }
 
-static bool add(struct builder *b, struct sp_bucket *x, uint32_t stack, struct sp_value v, int64_t samples)
+static bool timeline_add(struct builder *b, struct sp_bucket *x, uint32_t stack, struct sp_value v,
+                         int64_t samples)
 {
     if (stack == SP_NONE || v.v == SP_ABSENT ||
-        !(b->row[stack] || (b->rest[stack] && b->row[rest_of(b, stack)])))
+        !(b->row[stack] || (b->rest[stack] && b->row[timeline_rest_of(b, stack)])))
         return true;
     if (b->sum[stack] == SP_ABSENT && !sp_vec_push(&b->stacks, stack))
         return false;
@@ -87,7 +88,7 @@ static bool add(struct builder *b, struct sp_bucket *x, uint32_t stack, struct s
 }
 
 /* What one row has in the open bucket, for the function that is its leaf. */
-static bool add_part(struct builder *b, struct sp_bucket *x, uint32_t stack, int64_t weight)
+static bool timeline_add_part(struct builder *b, struct sp_bucket *x, uint32_t stack, int64_t weight)
 {
     size_t n, row = b->row[stack];
     if (!row)
@@ -104,13 +105,13 @@ static bool add_part(struct builder *b, struct sp_bucket *x, uint32_t stack, int
 }
 
 /* A record that was divided: samples and windows are of the whole. */
-static bool add_stack(struct builder *b, struct sp_bucket *x, uint32_t stack)
+static bool timeline_add_stack(struct builder *b, struct sp_bucket *x, uint32_t stack)
 {
     int64_t all = b->sum[stack], rest = 0;
     if (b->rest[stack])
         rest = sp_callees_part(b->p, b->rest[stack] - 1, b->s->metric, all);
-    return ((rest && rest == all) || add_part(b, x, stack, all - rest)) &&
-           (!rest || add_part(b, x, rest_of(b, stack), rest));
+    return ((rest && rest == all) || timeline_add_part(b, x, stack, all - rest)) &&
+           (!rest || timeline_add_part(b, x, timeline_rest_of(b, stack), rest));
 }
 
 /* The open bucket's sums become its weight and its hot functions. */
@@ -119,7 +120,7 @@ static bool close_bucket(struct builder *b, struct sp_bucket *x)
     SP_VEC(struct sp_hot) all = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < b->stacks.n; i++)
-        ok = add_stack(b, x, b->stacks.v[i]);
+        ok = timeline_add_stack(b, x, b->stacks.v[i]);
     for (size_t i = 0; ok && i < b->functions.n; i++)
         ok = sp_vec_push(&all, ((struct sp_hot){b->functions.v[i], b->self[b->functions.v[i]]}));
     if (ok && all.n)
@@ -138,22 +139,22 @@ static bool close_bucket(struct builder *b, struct sp_bucket *x)
     return ok && sp_vec_push(&b->t.buckets, *x);
 }
 
-static bool from_samples(struct builder *b, size_t n)
+static bool timeline_from_samples(struct builder *b, size_t n)
 {
     const struct sp_timeline *t = &b->t;
     size_t *first;
     uint32_t *order;
     __int128 range = (__int128)t->end - t->start;
     n = (__int128)n > range ? (size_t)range : n;
-    bool ok = sort_samples(b->m, t, n, &first, &order);
+    bool ok = timeline_sort_samples(b->m, t, n, &first, &order);
     for (size_t i = 0; ok && i < n; i++) {
-        struct sp_bucket x = {.lo = bound(t->start, t->end, i, n),
-                              .hi = bound(t->start, t->end, i + 1, n),
+        struct sp_bucket x = {.lo = timeline_bound(t->start, t->end, i, n),
+                              .hi = timeline_bound(t->start, t->end, i + 1, n),
                               .samples = SP_ABSENT,
                               .window = SP_NONE};
         for (size_t k = first[i]; ok && k < first[i + 1]; k++) {
             const struct sp_sample *y = &b->m->rows[order[k]];
-            ok = add(b, &x, y->stack, sp_sample_value(y, b->how), 1);
+            ok = timeline_add(b, &x, y->stack, sp_sample_value(y, b->how), 1);
         }
         ok = ok && close_bucket(b, &x);
     }
@@ -162,7 +163,7 @@ static bool from_samples(struct builder *b, size_t n)
     return ok;
 }
 
-static bool from_windows(struct builder *b)
+static bool timeline_from_windows(struct builder *b)
 {
     const struct sp_profile *p = b->p;
     uint32_t samples = b->s->samples_metric;
@@ -176,14 +177,14 @@ static bool from_windows(struct builder *b)
         for (uint32_t k = 0; ok && k < window->n; k++) {
             const struct sp_window_row *r = &p->window_rows.v[window->first + k];
             int64_t count = samples == SP_NONE ? SP_ABSENT : sp_window_value(p, r, samples).v;
-            ok = add(b, &x, r->stack, sp_window_value(p, r, b->s->metric), count);
+            ok = timeline_add(b, &x, r->stack, sp_window_value(p, r, b->s->metric), count);
         }
         ok = ok && close_bucket(b, &x);
     }
     return ok;
 }
 
-static bool prepare(struct builder *b)
+static bool timeline_prepare(struct builder *b)
 {
     const struct sp_profile *p = b->p;
     b->row = calloc(p->stacks.n + 1, sizeof *b->row);
@@ -219,9 +220,10 @@ spaa_status sp_timeline_build(struct sp_selection *s, const struct sp_sample_tim
     spaa_status st = SPAA_OK;
     if (m->rows)
         st = sp_weighing_or_say(s->profile, s->event, s->metric, d, &b.how);
-    if (!st && !prepare(&b))
+    if (!st && !timeline_prepare(&b))
         st = sp_nomem(d);
-    if (!st && !(m->rows ? b.t.end == b.t.start || from_samples(&b, buckets) : from_windows(&b)))
+    if (!st &&
+        !(m->rows ? b.t.end == b.t.start || timeline_from_samples(&b, buckets) : timeline_from_windows(&b)))
         st = sp_nomem(d);
     free(b.row);
     free(b.rest);
@@ -294,7 +296,7 @@ static bool find_columns(struct writer *w)
     return true;
 }
 
-static int64_t at_scale(const struct sp_profile *p, struct sp_value v, unsigned scale)
+static int64_t timeline_at_scale(const struct sp_profile *p, struct sp_value v, unsigned scale)
 {
     struct sp_str t = sp_pstr(p, v.text);
     int64_t m = v.v;
@@ -307,7 +309,7 @@ static int64_t at_scale(const struct sp_profile *p, struct sp_value v, unsigned 
     return m;
 }
 
-static bool add_sample(struct writer *w, const struct sp_sample *x)
+static bool timeline_add_sample(struct writer *w, const struct sp_sample *x)
 {
     const struct sp_profile *p = w->p;
     if (x->stack == SP_NONE)
@@ -324,13 +326,13 @@ static bool add_sample(struct writer *w, const struct sp_sample *x)
         enum sp_weighing how = (enum sp_weighing)w->how[(size_t)event * SP_METRICS_MAX + m];
         struct sp_value v = sp_sample_value(x, how);
         if (how != SP_WEIGH_NOT && v.v != SP_ABSENT)
-            sp_tally_add(&w->columns[m].sum[x->stack], at_scale(p, v, w->columns[m].scale));
+            sp_tally_add(&w->columns[m].sum[x->stack], timeline_at_scale(p, v, w->columns[m].scale));
     }
     return true;
 }
 
 /* The weights of a stack in the open window: the fields of the stack's self weights that samples know. */
-static bool add_row(struct writer *w, uint32_t stack)
+static bool timeline_add_row(struct writer *w, uint32_t stack)
 {
     struct sp_profile *p = w->p;
     uint32_t layout = p->stacks.v[stack].layout;
@@ -361,14 +363,14 @@ static bool add_row(struct writer *w, uint32_t stack)
     return row.layout != SP_NONE && sp_vec_push(&p->window_rows, row);
 }
 
-static int cmp_stack(const void *va, const void *vb, void *arg)
+static int timeline_cmp_stack(const void *va, const void *vb, void *arg)
 {
     const uint32_t *rank = arg, a = rank[*(const uint32_t *)va], b = rank[*(const uint32_t *)vb];
     return (a > b) - (a < b);
 }
 
 /* Rows of windows stand in the order that the stacks are written in. */
-static spaa_status find_ranks(struct writer *w)
+static spaa_status timeline_find_ranks(struct writer *w)
 {
     struct sp_profile *p = w->p;
     struct sp_order o = {0};
@@ -384,7 +386,7 @@ static spaa_status find_ranks(struct writer *w)
     return w->rank ? SPAA_OK : sp_nomem(p->diags);
 }
 
-static bool add_window(struct writer *w, const struct sp_bucket *x, size_t number)
+static bool timeline_add_window(struct writer *w, const struct sp_bucket *x, size_t number)
 {
     struct sp_profile *p = w->p;
     char t[64];
@@ -400,9 +402,9 @@ static bool add_window(struct writer *w, const struct sp_bucket *x, size_t numbe
     bool ok = out.id != SP_STR_FAIL && out.start != SP_STR_FAIL && out.end != SP_STR_FAIL &&
               out.unit != SP_STR_FAIL && p->window_rows.n + w->stacks.n < UINT32_MAX;
     if (w->stacks.n)
-        qsort_r(w->stacks.v, w->stacks.n, sizeof *w->stacks.v, cmp_stack, w->rank);
+        qsort_r(w->stacks.v, w->stacks.n, sizeof *w->stacks.v, timeline_cmp_stack, w->rank);
     for (size_t i = 0; ok && i < w->stacks.n; i++)
-        ok = add_row(w, w->stacks.v[i]);
+        ok = timeline_add_row(w, w->stacks.v[i]);
     for (size_t i = 0; i < w->stacks.n; i++) {
         w->open[w->stacks.v[i]] = 0;
         for (uint32_t m = 0; m < p->metrics.n; m++)
@@ -422,15 +424,15 @@ spaa_status sp_timeline_windows(struct sp_profile *p, const struct sp_sample_tim
     if (p->windows.n)
         sp_emit(d, SP_I615, SP_AT_NOTHING, "%zu", p->windows.n);
     p->windows.n = p->window_rows.n = 0;
-    spaa_status st = find_ranks(&w);
+    spaa_status st = timeline_find_ranks(&w);
     if (st)
         return st;
     size_t n = t->buckets.n;
-    bool ok = find_columns(&w) && (!n || sort_samples(m, t, n, &first, &order));
+    bool ok = find_columns(&w) && (!n || timeline_sort_samples(m, t, n, &first, &order));
     for (size_t i = 0; ok && i < n; i++) {
         for (size_t k = first[i]; ok && k < first[i + 1]; k++)
-            ok = add_sample(&w, &m->rows[order[k]]);
-        ok = ok && add_window(&w, &t->buckets.v[i], i + 1);
+            ok = timeline_add_sample(&w, &m->rows[order[k]]);
+        ok = ok && timeline_add_window(&w, &t->buckets.v[i], i + 1);
     }
     free(first);
     free(order);

@@ -214,7 +214,7 @@ static uint32_t frame_row(struct builder *b, uint32_t frame)
     return row_for(b, function, dso, b->text.data, b->text.len, frame_tags(f));
 }
 
-static void number(struct sp_buf *b, int64_t v)
+static void top_number(struct sp_buf *b, int64_t v)
 {
     if (v == SP_ABSENT)
         sp_buf_puts(b, "?");
@@ -222,7 +222,7 @@ static void number(struct sp_buf *b, int64_t v)
         sp_buf_i64(b, v);
 }
 
-static void name(struct sp_buf *b, const struct sp_profile *p, uint32_t s)
+static void top_name(struct sp_buf *b, const struct sp_profile *p, uint32_t s)
 {
     struct sp_str t = sp_pstr(p, s);
     sp_buf_add(b, t.n ? t.p : "?", t.n ? t.n : 1);
@@ -264,18 +264,18 @@ static uint32_t context_row(struct builder *b, uint32_t context)
     struct sp_buf *t = &b->text;
     sp_buf_clear(t);
     if (b->by == SP_TOP_CPU) {
-        number(t, c->cpu);
+        top_number(t, c->cpu);
     } else if (b->by == SP_TOP_STATE) {
-        name(t, p, c->state);
+        top_name(t, p, c->state);
     } else if (b->by == SP_TOP_SOURCE) {
-        name(t, p, c->source);
+        top_name(t, p, c->source);
     } else if (b->by == SP_TOP_EVENT) {
-        name(t, p, p->events.v[c->event].name);
+        top_name(t, p, p->events.v[c->event].name);
     } else if (b->by == SP_TOP_PROCESS) {
         struct sp_str process = sp_process_name(p, &b->processes, c->pid);
         sp_buf_add(t, process.p, process.n);
         sp_buf_puts(t, process.n ? " (pid " : "pid ");
-        number(t, c->pid);
+        top_number(t, c->pid);
         sp_buf_puts(t, process.n ? ")" : "");
     } else if (b->by == SP_TOP_THREAD) {
         sp_thread_row(t, b->s, context);
@@ -283,7 +283,7 @@ static uint32_t context_row(struct builder *b, uint32_t context)
         struct sp_str comm = sp_str_at(&b->s->pools.names, b->s->pools.comm[context]);
         sp_buf_add(t, comm.p, comm.n);
     } else {
-        name(t, p, SP_STR_NONE);
+        top_name(t, p, SP_STR_NONE);
     }
     uint32_t row = row_for(b, SP_NONE, SP_NONE, sp_buf_cstr(t), t->len, state_tags(b, c));
     if (row != SP_NONE && b->t.rows.v[row].context == SP_NONE)
@@ -291,13 +291,13 @@ static uint32_t context_row(struct builder *b, uint32_t context)
     return row;
 }
 
-static void add_samples(int64_t *to, int64_t v)
+static void top_add_samples(int64_t *to, int64_t v)
 {
     if (v > SP_DECIMAL)
         *to = (*to == SP_ABSENT ? 0 : *to) + v;
 }
 
-static uint32_t key_of(struct builder *b, uint32_t thing, uint32_t (*make)(struct builder *, uint32_t))
+static uint32_t top_key_of(struct builder *b, uint32_t thing, uint32_t (*make)(struct builder *, uint32_t))
 {
     if (b->key[thing] == SP_NONE)
         b->key[thing] = make(b, thing);
@@ -309,7 +309,7 @@ static bool top_add_self(struct builder *b, uint32_t row, const struct sp_select
     if (row == SP_NONE)
         return false;
     b->t.rows.v[row].self += x->weight;
-    add_samples(&b->t.rows.v[row].samples, x->samples);
+    top_add_samples(&b->t.rows.v[row].samples, x->samples);
     return true;
 }
 
@@ -340,11 +340,11 @@ static bool by_frames(struct builder *b)
             top_add_total(&b->sums[row], x, (uint32_t)i + 1);
             continue;
         }
-        if (!top_add_self(b, key_of(b, f[0], frame_row), x))
+        if (!top_add_self(b, top_key_of(b, f[0], frame_row), x))
             return false;
         for (size_t k = 0; k < n; k++) {
             uint32_t row = b->key[f[k]];
-            if (row == SP_NONE && (row = key_of(b, f[k], frame_row)) == SP_NONE)
+            if (row == SP_NONE && (row = top_key_of(b, f[k], frame_row)) == SP_NONE)
                 return false;
             top_add_total(&b->sums[row], x, (uint32_t)i + 1);
         }
@@ -352,7 +352,7 @@ static bool by_frames(struct builder *b)
     return true;
 }
 
-static int64_t weight_of(const struct sp_top_row *r, bool total)
+static int64_t top_weight_of(const struct sp_top_row *r, bool total)
 {
     return total ? r->total : r->self;
 }
@@ -383,8 +383,8 @@ static bool weight_at(const struct builder *b, size_t n, bool total, int64_t *ou
     for (size_t i = 0; i < n; i++)
         best[i] = INT64_MIN;
     for (size_t i = 0; i < rows; i++)
-        if (weight_of(&b->t.rows.v[i], total) > best[0])
-            sink(best, n, weight_of(&b->t.rows.v[i], total));
+        if (top_weight_of(&b->t.rows.v[i], total) > best[0])
+            sink(best, n, top_weight_of(&b->t.rows.v[i], total));
     *out = best[0];
     free(best);
     return true;
@@ -402,7 +402,7 @@ static bool flats(struct builder *b)
         if (i + AHEAD < b->s->rows.n)
             __builtin_prefetch(p->stack_frames.v + p->stacks.v[x[AHEAD].stack].first);
         const uint32_t *f = sp_selected_frames(b->s, i, &len);
-        uint32_t row = f && len ? key_of(b, f[0], frame_row)
+        uint32_t row = f && len ? top_key_of(b, f[0], frame_row)
                        : f      ? row_for(b, SP_NONE, SP_NONE, "[no stack]", 10, SP_TAG_UNRESOLVED)
                                 : SP_NONE;
         if (!top_add_self(b, row, x))
@@ -436,12 +436,12 @@ static bool heavy_rows(const struct builder *b, int64_t least, struct heavy *h)
     return least > 0;
 }
 
-static bool see(struct builder *b, struct heavy *h, const uint32_t *f, size_t len)
+static bool top_see(struct builder *b, struct heavy *h, const uint32_t *f, size_t len)
 {
     for (size_t k = 0; k < len; k++) {
         if (h->slot[f[k]] != NOT_SEEN)
             continue;
-        uint32_t row = key_of(b, f[k], frame_row);
+        uint32_t row = top_key_of(b, f[k], frame_row);
         if (row == SP_NONE)
             return false;
         h->slot[f[k]] = LIGHT;
@@ -477,7 +477,7 @@ static bool cums_of_heavy(struct builder *b, struct heavy *h)
             return false;
         uint64_t bits = slots_of(h, f, len);
         if (bits >> NOT_SEEN) {
-            if (!see(b, h, f, len))
+            if (!top_see(b, h, f, len))
                 return false;
             bits = slots_of(h, f, len);
         }
@@ -495,7 +495,7 @@ static bool top_add_totals(struct builder *b)
         if (!f)
             return false;
         for (size_t k = 0; k < len; k++) {
-            uint32_t row = key_of(b, f[k], frame_row);
+            uint32_t row = top_key_of(b, f[k], frame_row);
             if (row == SP_NONE)
                 return false;
             top_add_total(&b->sums[row], &b->s->rows.v[i], (uint32_t)i + 1);
@@ -531,7 +531,7 @@ static bool by_contexts(struct builder *b)
 {
     for (size_t i = 0; i < b->s->rows.n; i++) {
         const struct sp_selected *x = &b->s->rows.v[i];
-        uint32_t row = key_of(b, b->s->profile->stacks.v[x->stack].context, context_row);
+        uint32_t row = top_key_of(b, b->s->profile->stacks.v[x->stack].context, context_row);
         if (!top_add_self(b, row, x))
             return false;
         top_add_total(&b->sums[row], x, (uint32_t)i + 1);
@@ -544,7 +544,7 @@ struct order {
     bool total;
 };
 
-static int cmp_row(const void *va, const void *vb, void *arg)
+static int top_cmp_row(const void *va, const void *vb, void *arg)
 {
     const struct order *o = arg;
     const struct sp_top_row *a = va, *b = vb;
@@ -572,7 +572,7 @@ static bool sort_rows(struct builder *b, bool total, size_t n)
             return false;
         front = 0;
         for (size_t i = 0; i < b->t.rows.n; i++) {
-            if (weight_of(&rows[i], total) < least)
+            if (top_weight_of(&rows[i], total) < least)
                 continue;
             struct sp_top_row r = rows[i];
             rows[i] = rows[front];
@@ -580,14 +580,14 @@ static bool sort_rows(struct builder *b, bool total, size_t n)
         }
     }
     if (front)
-        qsort_r(rows, front, sizeof *rows, cmp_row, &o);
+        qsort_r(rows, front, sizeof *rows, top_cmp_row, &o);
     for (size_t i = 0; i < front && b->by <= SP_TOP_ADDRESS; i++)
         if (rows[i].function != SP_NONE)
             rows[i].tags |= sp_function_tags(b->s->profile, b->s->event, rows[i].function);
     return true;
 }
 
-static spaa_status find_bounds(struct builder *b, struct sp_diags *d)
+static spaa_status top_find_bounds(struct builder *b, struct sp_diags *d)
 {
     bool known;
     if (b->by > SP_TOP_DSO || !sp_chains_tell(b->s))
@@ -601,7 +601,7 @@ static spaa_status find_bounds(struct builder *b, struct sp_diags *d)
     return st;
 }
 
-static bool add_rows(struct builder *b, size_t limit)
+static bool top_add_rows(struct builder *b, size_t limit)
 {
     const struct sp_selection *s = b->s;
     if (b->by > SP_TOP_DSO)
@@ -631,12 +631,12 @@ spaa_status sp_top_build_some(struct sp_selection *s, enum sp_by by, bool sort_t
     for (size_t i = 0; ok && i < n; i++)
         b.key[i] = SP_NONE;
     if (ok)
-        ok = add_rows(&b, sort_total ? 0 : limit);
+        ok = top_add_rows(&b, sort_total ? 0 : limit);
     for (size_t i = 0; ok && i < b.t.rows.n; i++) {
         b.t.rows.v[i].total = b.sums[i].total;
         b.t.rows.v[i].total_samples = b.sums[i].counted ? b.sums[i].samples : SP_ABSENT;
     }
-    ok = ok && !find_bounds(&b, d) && sort_rows(&b, sort_total, limit);
+    ok = ok && !top_find_bounds(&b, d) && sort_rows(&b, sort_total, limit);
     free(b.key);
     free(b.sums);
     free(b.same);
@@ -678,7 +678,7 @@ spaa_status sp_top_sum(struct sp_selection *s, const char *pattern, struct sp_di
             if (!hits[s->profile->frames.v[f[k]].function])
                 continue;
             *weight += s->rows.v[i].weight;
-            add_samples(samples, s->rows.v[i].samples);
+            top_add_samples(samples, s->rows.v[i].samples);
             break;
         }
     }

@@ -5,7 +5,7 @@
 #include "model/identity.h"
 
 /* What two rows of different tops have in common when they are about the same thing. */
-static struct sp_str dso_of(const struct sp_top *t, const struct sp_top_row *r)
+static struct sp_str top_join_dso_of(const struct sp_top *t, const struct sp_top_row *r)
 {
     const struct sp_profile *p = t->profile;
     return r->dso == SP_NONE ? (struct sp_str){"", 0} : sp_base_name(sp_pstr(p, p->dsos.v[r->dso].name));
@@ -13,7 +13,7 @@ static struct sp_str dso_of(const struct sp_top *t, const struct sp_top_row *r)
 
 static uint64_t row_hash(const struct sp_top *t, const struct sp_top_row *r, struct sp_str name)
 {
-    struct sp_str dso = dso_of(t, r);
+    struct sp_str dso = top_join_dso_of(t, r);
     return sp_hash64_seed(dso.p, dso.n, sp_hash64(name.p, name.n));
 }
 
@@ -26,7 +26,7 @@ static uint32_t same_row(const struct sp_top *t, const struct sp_map *map, const
     for (uint32_t i; (i = sp_map_next(map, &at)) != SP_MAP_NONE;) {
         const struct sp_top_row *x = &t->rows.v[i];
         if (sp_str_cmp(sp_str_at(&t->names, x->name), name) != 0 ||
-            sp_str_cmp(dso_of(t, x), dso_of(t, r)) != 0)
+            sp_str_cmp(top_join_dso_of(t, x), top_join_dso_of(t, r)) != 0)
             continue;
         if (x->function == r->function && x->dso == r->dso)
             return i;
@@ -42,7 +42,7 @@ static void add_extra(int64_t *to, int64_t v)
         *to = INT64_MAX;
 }
 
-static bool join(struct sp_top *t, const struct sp_top *other, struct sp_map *map)
+static bool top_join_join(struct sp_top *t, const struct sp_top *other, struct sp_map *map)
 {
     bool ok = true;
     for (uint32_t i = 0; ok && i < t->rows.n; i++)
@@ -78,7 +78,7 @@ static bool join(struct sp_top *t, const struct sp_top *other, struct sp_map *ma
 spaa_status sp_top_join(struct sp_top *t, const struct sp_top *other, struct sp_diags *d)
 {
     struct sp_map map = {0};
-    bool ok = t->nextras < SP_TOP_EXTRAS && join(t, other, &map);
+    bool ok = t->nextras < SP_TOP_EXTRAS && top_join_join(t, other, &map);
     t->nextras += ok;
     sp_map_free(&map);
     return ok ? SPAA_OK : sp_nomem(d);

@@ -75,7 +75,7 @@ struct builder {
 /* ---- keys: ranks of names ---- */
 
 /* Comms come before functions. */
-static bool make_keys(struct builder *b)
+static bool tree_make_keys(struct builder *b)
 {
     const struct sp_profile *p = b->p;
     SP_VEC(uint32_t) comms = {0};
@@ -127,13 +127,13 @@ static bool make_paths(struct builder *b)
     return true;
 }
 
-static inline const struct sp_tree_path *path(const struct builder *b, size_t i)
+static inline const struct sp_tree_path *tree_path(const struct builder *b, size_t i)
 {
     return &b->paths.v.v[b->run[i]];
 }
 
 /* The frame of a path's step, SP_NONE for its comm; ENDS_HERE when it has no such step. */
-static inline uint32_t step(const struct builder *b, const struct sp_tree_path *x, uint32_t depth)
+static inline uint32_t tree_step(const struct builder *b, const struct sp_tree_path *x, uint32_t depth)
 {
     if (x->comm && depth-- == 0)
         return SP_NONE;
@@ -143,14 +143,14 @@ static inline uint32_t step(const struct builder *b, const struct sp_tree_path *
 }
 
 /* The frames of a run's paths lie anywhere in memory, but are known ahead. */
-static inline void fetch_ahead(const struct builder *b, const struct waiting *w, size_t i)
+static inline void tree_fetch_ahead(const struct builder *b, const struct waiting *w, size_t i)
 {
     enum { AHEAD = 16 };
     if (i + AHEAD >= w->hi)
         return;
     if (i + 2 * AHEAD < w->hi)
-        __builtin_prefetch(path(b, i + 2 * AHEAD));
-    const struct sp_tree_path *x = path(b, i + AHEAD);
+        __builtin_prefetch(tree_path(b, i + 2 * AHEAD));
+    const struct sp_tree_path *x = tree_path(b, i + AHEAD);
     if (w->depth < x->n)
         __builtin_prefetch(x->frames + (b->opts->inverted ? w->depth : x->n - 1 - w->depth));
 }
@@ -163,7 +163,7 @@ static void fetch_run(const struct builder *b, struct waiting *w)
         return;
     w->fetched = true;
     for (size_t i = w->lo; i < w->hi; i++) {
-        const struct sp_tree_path *x = path(b, i);
+        const struct sp_tree_path *x = tree_path(b, i);
         uint32_t left = w->depth < x->n ? x->n - w->depth : 0;
         const uint32_t *from = x->frames + (b->opts->inverted ? x->n - left : 0);
         for (uint32_t k = 0; k < left && k < LINES * LINE; k += LINE)
@@ -187,7 +187,7 @@ static struct sp_tree_node *node_at(const struct builder *b, uint32_t number)
     return &b->t.nodes.v[number - b->given];
 }
 
-static void leave_out(struct builder *b, uint32_t parent, int64_t total)
+static void tree_leave_out(struct builder *b, uint32_t parent, int64_t total)
 {
     node_at(b, parent)->elided += total;
     node_at(b, parent)->elided_children++;
@@ -203,7 +203,7 @@ static bool begin_node(struct builder *b, uint32_t depth)
     return sp_vec_push(&b->above, (uint32_t)b->t.nodes.n);
 }
 
-static bool add_node(struct builder *b, const struct waiting *w)
+static bool tree_add_node(struct builder *b, const struct waiting *w)
 {
     bool framed = w->frame != SP_NONE;
     struct sp_tree_node node = {.parent = w->parent,
@@ -232,7 +232,7 @@ static bool heavier(const struct waiting *a, const struct waiting *b)
     return x != y ? x > y : a->number < b->number;
 }
 
-static bool put(struct builder *b, struct waiting w)
+static bool tree_put(struct builder *b, struct waiting w)
 {
     w.number = b->numbered++;
     if (!sp_vec_push(&b->waiting, w))
@@ -247,7 +247,7 @@ static bool put(struct builder *b, struct waiting w)
     return true;
 }
 
-static struct waiting take(struct builder *b)
+static struct waiting tree_take(struct builder *b)
 {
     struct waiting *v = b->waiting.v, first = v[0];
     size_t n = --b->waiting.n;
@@ -301,9 +301,9 @@ static bool sum_children(struct builder *b, const struct waiting *w, uint32_t no
     int64_t self = 0;
     b->slots.n = 0;
     for (size_t i = w->lo; i < w->hi; i++) {
-        const struct sp_tree_path *x = path(b, i);
-        fetch_ahead(b, w, i);
-        uint32_t frame = step(b, x, w->depth);
+        const struct sp_tree_path *x = tree_path(b, i);
+        tree_fetch_ahead(b, w, i);
+        uint32_t frame = tree_step(b, x, w->depth);
         if (frame == ENDS_HERE) {
             self += x->weight;
             b->slot_of_path[i] = NO_SLOT;
@@ -388,7 +388,7 @@ static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
     b->kept.n = 0;
     for (uint32_t i = 0; i < b->slots.n; i++) {
         if (!is_kept(b, b->slots.v[i].total, w->depth + 1))
-            leave_out(b, node, b->slots.v[i].total);
+            tree_leave_out(b, node, b->slots.v[i].total);
         else if (!sp_vec_push(&b->kept, i))
             return false;
     }
@@ -412,7 +412,7 @@ static bool open_node(struct builder *b, const struct waiting *w, uint32_t node)
                                 .alone = b->slots.n == 1,
                                 .fetched = w->fetched};
         lo += x->paths;
-        if (!put(b, child))
+        if (!tree_put(b, child))
             return false;
     }
     return true;
@@ -426,7 +426,7 @@ static void unfold(struct builder *b, struct waiting *w)
 {
     size_t at = w->lo, ends = 0;
     for (size_t i = w->lo; i < w->hi; i++) {
-        const struct sp_tree_path *x = path(b, i);
+        const struct sp_tree_path *x = tree_path(b, i);
         if (x->below && x->n == w->depth)
             b->moved[ends++] = b->run[i];
         else
@@ -436,7 +436,7 @@ static void unfold(struct builder *b, struct waiting *w)
         const struct sp_tree_path *x = &b->paths.v.v[b->moved[i]];
         memcpy(b->run + at, b->paths.list + x->first, x->below * sizeof *b->run);
         for (uint32_t k = 0; k < x->below; k++)
-            __builtin_prefetch(path(b, at + k));
+            __builtin_prefetch(tree_path(b, at + k));
         at += x->below;
     }
     w->hi = at;
@@ -446,13 +446,13 @@ static void unfold(struct builder *b, struct waiting *w)
 /* A single path is a chain, as far as it goes: *w and *node become its last node. False: out of memory. */
 static bool open_chain(struct builder *b, struct waiting *w, uint32_t *node, bool *done)
 {
-    const struct sp_tree_path *x = path(b, w->lo);
+    const struct sp_tree_path *x = tree_path(b, w->lo);
     w->total = x->weight;
     w->samples = x->samples > SP_DECIMAL ? x->samples : SP_ABSENT;
     w->alone = true;
-    for (uint32_t frame; (frame = step(b, x, w->depth)) != ENDS_HERE;) {
+    for (uint32_t frame; (frame = tree_step(b, x, w->depth)) != ENDS_HERE;) {
         if (!is_kept(b, x->weight, w->depth + 1)) {
-            leave_out(b, *node, x->weight);
+            tree_leave_out(b, *node, x->weight);
             *done = true;
             return true;
         }
@@ -462,7 +462,7 @@ static bool open_chain(struct builder *b, struct waiting *w, uint32_t *node, boo
         w->comm = frame == SP_NONE ? x->comm : 0;
         w->marks.all = w->marks.some = frame != SP_NONE ? b->keys[frame] & ~KEY : 0;
         *node = nodes_made(b);
-        if (!add_node(b, w))
+        if (!tree_add_node(b, w))
             return false;
     }
     *done = !x->below;
@@ -475,17 +475,17 @@ static bool open_chain(struct builder *b, struct waiting *w, uint32_t *node, boo
 static bool goes_on_alike(const struct builder *b, const struct waiting *w, uint32_t *frame,
                           struct marks *marks)
 {
-    const struct sp_tree_path *x = path(b, w->lo);
-    uint32_t f = step(b, x, w->depth), row = x->row;
+    const struct sp_tree_path *x = tree_path(b, w->lo);
+    uint32_t f = tree_step(b, x, w->depth), row = x->row;
     if (f == ENDS_HERE || f == SP_NONE)
         return false;
     uint32_t key = b->keys[f] & KEY;
     struct marks found = {~KEY, 0};
     add_marks(&found, b->keys[f]);
     for (size_t i = w->lo + 1; i < w->hi; i++) {
-        fetch_ahead(b, w, i);
-        x = path(b, i);
-        uint32_t other = step(b, x, w->depth);
+        tree_fetch_ahead(b, w, i);
+        x = tree_path(b, i);
+        uint32_t other = tree_step(b, x, w->depth);
         if (other == ENDS_HERE || other == SP_NONE || (b->keys[other] & KEY) != key)
             return false;
         add_marks(&found, b->keys[other]);
@@ -501,7 +501,7 @@ static bool goes_on_alike(const struct builder *b, const struct waiting *w, uint
 static bool open_shared(struct builder *b, struct waiting *w, uint32_t *node, bool *done)
 {
     if (!is_kept(b, w->total, w->depth + 1)) {
-        leave_out(b, *node, w->total);
+        tree_leave_out(b, *node, w->total);
         *done = true;
         return true;
     }
@@ -510,7 +510,7 @@ static bool open_shared(struct builder *b, struct waiting *w, uint32_t *node, bo
     w->comm = 0;
     w->alone = true;
     *node = nodes_made(b);
-    return add_node(b, w);
+    return tree_add_node(b, w);
 }
 
 /* Opens the node added last, and those below it that are the only one there. False: out of memory. */
@@ -540,23 +540,23 @@ static void give(struct builder *b)
     b->t.nodes.n = b->t.comms.n = 0;
 }
 
-static bool grow(struct builder *b)
+static bool tree_grow(struct builder *b)
 {
     enum { PART = 256 };
     struct waiting root = {
         .samples = b->s->samples, .hi = b->paths.begin, .parent = SP_NONE, .frame = SP_NONE, .total = 0};
     for (size_t i = 0; i < b->s->rows.n; i++)
         root.total += b->s->rows.v[i].weight;
-    bool ok = put(b, root);
+    bool ok = tree_put(b, root);
     while (ok && b->waiting.n && (!b->opts->max_nodes || b->t.nodes.n < b->opts->max_nodes)) {
-        struct waiting w = take(b);
+        struct waiting w = tree_take(b);
         uint32_t node = nodes_made(b);
         if (b->opts->take && b->t.nodes.n >= PART)
             give(b);
-        ok = add_node(b, &w) && (b->opts->max_nodes ? open_node(b, &w, node) : open_down(b, &w));
+        ok = tree_add_node(b, &w) && (b->opts->max_nodes ? open_node(b, &w, node) : open_down(b, &w));
     }
     for (size_t i = 0; ok && i < b->waiting.n; i++)
-        leave_out(b, b->waiting.v[i].parent, b->waiting.v[i].total);
+        tree_leave_out(b, b->waiting.v[i].parent, b->waiting.v[i].total);
     if (ok && b->opts->take)
         give(b);
     return ok;
@@ -579,7 +579,7 @@ static int cmp_family(const void *va, const void *vb, void *arg)
     return (o->sibling[x] > o->sibling[y]) - (o->sibling[x] < o->sibling[y]);
 }
 
-static void find_ends(struct sp_tree *t)
+static void tree_find_ends(struct sp_tree *t)
 {
     for (size_t i = t->nodes.n; i-- > 0;) {
         struct sp_tree_node *n = &t->nodes.v[i];
@@ -636,7 +636,7 @@ static bool tree_put_in_order(struct sp_tree *t, const uint32_t *sibling)
     }
     sp_tree_free(t);
     *t = out;
-    find_ends(t);
+    tree_find_ends(t);
     return true;
 }
 
@@ -647,7 +647,7 @@ spaa_status sp_tree_build(struct sp_selection *s, const struct sp_tree_opts *opt
                         .opts = opts,
                         .p = s->profile,
                         .t = {.profile = s->profile, .comm_names = &s->pools.names, .pools = &s->pools}};
-    bool ok = make_keys(&b) && make_paths(&b) && grow(&b);
+    bool ok = tree_make_keys(&b) && make_paths(&b) && tree_grow(&b);
     if (ok && opts->max_nodes)
         ok = tree_put_in_order(&b.t, b.sibling.v);
     while (ok && b.above.n)

@@ -35,7 +35,8 @@ struct joiner {
 };
 
 /* The frames of a path that filters changed are lent for a moment only. */
-static const uint32_t *frames_of(struct sp_selection *s, size_t row, struct sp_arena *steps, size_t *n)
+static const uint32_t *tree_paths_frames_of(struct sp_selection *s, size_t row, struct sp_arena *steps,
+                                            size_t *n)
 {
     const uint32_t *f = sp_selected_frames(s, row, n);
     if (!f || !*n || f != s->scratch.v)
@@ -44,7 +45,7 @@ static const uint32_t *frames_of(struct sp_selection *s, size_t row, struct sp_a
     return copy ? memcpy(copy, f, *n * sizeof *copy) : NULL;
 }
 
-static bool add_rows(struct sp_selection *s, bool by_comm, struct sp_tree_paths *out)
+static bool tree_paths_add_rows(struct sp_selection *s, bool by_comm, struct sp_tree_paths *out)
 {
     const struct sp_profile *p = s->profile;
     if (s->rows.n > UINT32_MAX / 2 - 1 || !sp_vec_reserve(&out->v, s->rows.n + 1))
@@ -52,7 +53,7 @@ static bool add_rows(struct sp_selection *s, bool by_comm, struct sp_tree_paths 
     for (size_t i = 0; i < s->rows.n; i++) {
         size_t n;
         const struct sp_selected *x = &s->rows.v[i];
-        const uint32_t *f = frames_of(s, i, &out->steps, &n);
+        const uint32_t *f = tree_paths_frames_of(s, i, &out->steps, &n);
         if (!f)
             return false;
         out->v.v[out->v.n++] =
@@ -229,7 +230,7 @@ bool sp_tree_paths_make(struct sp_selection *s, const struct sp_tree_opts *opts,
 {
     *out = (struct sp_tree_paths){0};
     sp_arena_init(&out->steps, 0);
-    if (!add_rows(s, opts->by_comm, out))
+    if (!tree_paths_add_rows(s, opts->by_comm, out))
         return false;
     out->begin = (uint32_t)out->v.n;
     if (!join)

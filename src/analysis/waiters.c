@@ -9,12 +9,12 @@ struct builder {
     struct sp_map list, waits, chains; /* by what makes two of them one */
 };
 
-static uint32_t pool_of(const struct sp_waiters *x, uint32_t thread)
+static uint32_t waiters_pool_of(const struct sp_waiters *x, uint32_t thread)
 {
     return x->pools->by_thread[x->w->threads.v[thread].context];
 }
 
-static void add(int64_t *sum, int64_t v)
+static void waiters_add(int64_t *sum, int64_t v)
 {
     if (__builtin_add_overflow(*sum, v, sum))
         *sum = INT64_MAX;
@@ -32,7 +32,7 @@ static bool stand_alike(const struct sp_waits *w, uint32_t a, uint32_t b)
 static uint32_t waiter_of(struct builder *b, uint32_t thread)
 {
     struct sp_waiters *o = &b->out;
-    uint32_t pool = pool_of(o, thread);
+    uint32_t pool = waiters_pool_of(o, thread);
     uint64_t hash = sp_hash_mix(pool, o->w->threads.v[thread].depth);
     struct sp_probe at = sp_map_probe(&b->list, hash);
     for (uint32_t i; pool != SP_NONE && (i = sp_map_next(&b->list, &at)) != SP_MAP_NONE;)
@@ -66,14 +66,14 @@ static bool add_wait(struct builder *b, uint32_t waiter, uint32_t number)
         if (!sp_map_add(&b->waits, hash, found) || !sp_vec_push(&o->waits, fresh))
             return false;
     }
-    add(&o->waits.v[found].weight, x->weight);
+    waiters_add(&o->waits.v[found].weight, x->weight);
     if (o->waits.v[found].last != x->waiter)
-        add(&o->waits.v[found].of, o->w->threads.v[x->waiter].weight);
+        waiters_add(&o->waits.v[found].of, o->w->threads.v[x->waiter].weight);
     o->waits.v[found].last = x->waiter;
     return true;
 }
 
-static bool add_thread(struct builder *b, uint32_t thread)
+static bool waiters_add_thread(struct builder *b, uint32_t thread)
 {
     const struct sp_wait_thread *t = &b->out.w->threads.v[thread];
     uint32_t waiter = waiter_of(b, thread);
@@ -81,8 +81,8 @@ static bool add_thread(struct builder *b, uint32_t thread)
         return false;
     struct sp_waiter *x = &b->out.list.v[waiter];
     x->threads++;
-    add(&x->weight, t->weight);
-    add(&x->waiting, t->waiting);
+    waiters_add(&x->weight, t->weight);
+    waiters_add(&x->waiting, t->waiting);
     bool ok = true;
     for (uint32_t k = 0; ok && k < t->n; k++)
         ok = add_wait(b, waiter, t->first + k);
@@ -116,7 +116,7 @@ static int cmp_wait(const void *va, const void *vb)
     return (a->wait > b->wait) - (a->wait < b->wait);
 }
 
-static void put_in_order(struct sp_waiters *o)
+static void waiters_put_in_order(struct sp_waiters *o)
 {
     if (o->waits.n)
         qsort(o->waits.v, o->waits.n, sizeof *o->waits.v, cmp_wait);
@@ -131,7 +131,7 @@ static void put_in_order(struct sp_waiters *o)
 
 /* ---- chains ---- */
 
-static const struct sp_wait *step(const struct sp_waits *w, const struct sp_wait_chain *c, uint32_t k)
+static const struct sp_wait *waiters_step(const struct sp_waits *w, const struct sp_wait_chain *c, uint32_t k)
 {
     return &w->waits.v[w->steps.v[c->first + k]];
 }
@@ -140,26 +140,26 @@ static const struct sp_wait *step(const struct sp_waits *w, const struct sp_wait
 static bool go_on_alike(const struct sp_waits *w, const struct sp_wait_chain *a,
                         const struct sp_wait_chain *b)
 {
-    if (a->n != b->n || a->cycle != b->cycle || !same_wait(step(w, a, 0), step(w, b, 0)))
+    if (a->n != b->n || a->cycle != b->cycle || !same_wait(waiters_step(w, a, 0), waiters_step(w, b, 0)))
         return false;
     return a->n < 2 ||
            !memcmp(w->steps.v + a->first + 1, w->steps.v + b->first + 1, (a->n - 1) * sizeof *w->steps.v);
 }
 
-static bool add_chain(struct builder *b, uint32_t number)
+static bool waiters_add_chain(struct builder *b, uint32_t number)
 {
     struct sp_waiters *o = &b->out;
     const struct sp_waits *w = o->w;
     const struct sp_wait_chain *c = &w->chains.v[number];
-    const struct sp_wait *first = step(w, c, 0);
-    uint32_t pool = c->cycle == 0 ? SP_NONE : pool_of(o, first->waiter); /* a ring begins at none */
+    const struct sp_wait *first = waiters_step(w, c, 0);
+    uint32_t pool = c->cycle == 0 ? SP_NONE : waiters_pool_of(o, first->waiter); /* a ring begins at none */
     uint64_t hash = sp_hash_mix((uint64_t)pool << 32 | first->on, (uint64_t)first->holder_tid ^ c->n);
     struct sp_probe at = sp_map_probe(&b->chains, hash);
     for (uint32_t i; pool != SP_NONE && (i = sp_map_next(&b->chains, &at)) != SP_MAP_NONE;) {
         struct sp_waiter_chain *x = &o->chains.v[i];
         if (x->pool == pool && go_on_alike(w, &w->chains.v[x->chain], c)) {
             x->threads++;
-            add(&x->weight, first->weight);
+            waiters_add(&x->weight, first->weight);
             return true;
         }
     }
@@ -173,11 +173,11 @@ spaa_status sp_waiters_of(const struct sp_waits *w, const struct sp_pools *pools
     struct builder b = {.out = {.w = w, .pools = pools}};
     bool ok = true;
     for (size_t i = 0; ok && i < w->order.n; i++)
-        ok = add_thread(&b, w->order.v[i]);
+        ok = waiters_add_thread(&b, w->order.v[i]);
     for (uint32_t i = 0; ok && i < w->chains.n; i++)
-        ok = add_chain(&b, i);
+        ok = waiters_add_chain(&b, i);
     if (ok)
-        put_in_order(&b.out);
+        waiters_put_in_order(&b.out);
     sp_map_free(&b.list);
     sp_map_free(&b.waits);
     sp_map_free(&b.chains);

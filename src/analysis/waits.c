@@ -4,7 +4,7 @@
 #include "base/num.h"
 #include "json/find.h"
 
-static struct sp_span of(struct sp_str s)
+static struct sp_span waits_of(struct sp_str s)
 {
     return (struct sp_span){s.p, s.n};
 }
@@ -54,7 +54,7 @@ static bool holder(struct sp_span s, struct sp_wait *x, struct sp_span *name)
 }
 
 /* Splits "blocked by KIND … waiting for NAME [pid] thread 0x…". */
-static bool parse(struct sp_waits *w, struct sp_span text, struct sp_wait *x)
+static bool waits_parse(struct sp_waits *w, struct sp_span text, struct sp_wait *x)
 {
     static const char *const links[] = {" waiting for ", " owned by ", " on ", " held by "};
     static const char *const locks[] = {"turnstile", "lock", "mutex"};
@@ -96,7 +96,7 @@ static uint32_t find_thread(const struct sp_waits *w, int64_t tid)
     return SP_NONE;
 }
 
-static uint32_t thread_of(struct sp_waits *w, const struct sp_context *c)
+static uint32_t waits_thread_of(struct sp_waits *w, const struct sp_context *c)
 {
     uint32_t i = find_thread(w, c->tid);
     if (i != SP_NONE)
@@ -111,17 +111,17 @@ static uint32_t thread_of(struct sp_waits *w, const struct sp_context *c)
     return (uint32_t)w->threads.n - 1;
 }
 
-static void add(int64_t *sum, int64_t v)
+static void waits_add(int64_t *sum, int64_t v)
 {
     if (__builtin_add_overflow(*sum, v, sum))
         *sum = INT64_MAX;
 }
 
 /* A context's reason to wait; false: it has none. */
-static bool reason(const struct sp_profile *p, const struct sp_context *c, struct sp_span *raw)
+static bool waits_reason(const struct sp_profile *p, const struct sp_context *c, struct sp_span *raw)
 {
     struct sp_str state = sp_pstr(p, c->state);
-    if (!sp_json_find2(of(sp_pstr(p, c->more)), "x_spindump", "state", raw))
+    if (!sp_json_find2(waits_of(sp_pstr(p, c->more)), "x_spindump", "state", raw))
         return false;
     if (sp_str_is(state, "SUSPENDED")) /* beside a wait for somebody's lock */
         return memmem(raw->p, raw->n, " [", 2);
@@ -137,7 +137,7 @@ static bool off_cpu(struct sp_str state)
 static void sum_contexts(const struct sp_selection *s, int64_t *by_context)
 {
     for (size_t i = 0; i < s->rows.n; i++)
-        add(&by_context[s->profile->stacks.v[s->rows.v[i].stack].context], s->rows.v[i].weight);
+        waits_add(&by_context[s->profile->stacks.v[s->rows.v[i].stack].context], s->rows.v[i].weight);
 }
 
 /* Threads with a weight that was asked about. */
@@ -147,19 +147,19 @@ static bool mark_asked(struct sp_waits *w, const int64_t *by_context)
     for (uint32_t i = 0; i < p->contexts.n; i++) {
         if (by_context[i] <= 0)
             continue;
-        add(&w->weight, by_context[i]);
+        waits_add(&w->weight, by_context[i]);
         struct sp_span raw;
-        bool known = reason(p, &p->contexts.v[i], &raw);
+        bool known = waits_reason(p, &p->contexts.v[i], &raw);
         if (!known && off_cpu(sp_pstr(p, p->contexts.v[i].state)))
-            add(&w->unexplained, by_context[i]);
+            waits_add(&w->unexplained, by_context[i]);
         if (p->contexts.v[i].tid == SP_ABSENT)
             continue;
-        uint32_t t = thread_of(w, &p->contexts.v[i]);
+        uint32_t t = waits_thread_of(w, &p->contexts.v[i]);
         if (t == SP_NONE)
             return false;
         w->threads.v[t].asked = true;
         if (known)
-            add(&w->waiting, by_context[i]);
+            waits_add(&w->waiting, by_context[i]);
     }
     return true;
 }
@@ -168,7 +168,7 @@ static bool mark_asked(struct sp_waits *w, const int64_t *by_context)
  * One wait per context that has a reason; per context, since its text is the context's. Of threads that were
  * not asked about it is all they waited, so that chains go on through them.
  */
-static bool gather(struct sp_waits *w, const int64_t *asked, const int64_t *whole)
+static bool waits_gather(struct sp_waits *w, const int64_t *asked, const int64_t *whole)
 {
     const struct sp_profile *p = w->profile;
     struct sp_buf b;
@@ -179,19 +179,19 @@ static bool gather(struct sp_waits *w, const int64_t *asked, const int64_t *whol
         struct sp_span raw;
         if (c->tid == SP_ABSENT || (asked[i] <= 0 && whole[i] <= 0))
             continue;
-        uint32_t t = thread_of(w, c);
+        uint32_t t = waits_thread_of(w, c);
         ok = t != SP_NONE;
         int64_t weight = !ok ? 0 : w->threads.v[t].asked ? asked[i] : whole[i];
         if (weight <= 0)
             continue;
-        add(&w->threads.v[t].weight, weight);
-        if (!reason(p, c, &raw))
+        waits_add(&w->threads.v[t].weight, weight);
+        if (!waits_reason(p, c, &raw))
             continue;
         struct sp_wait x = {.waiter = t, .weight = weight, .state = c->state, .holder = SP_NONE};
         sp_buf_clear(&b);
-        ok = sp_json_text_to(&b, raw) && parse(w, (struct sp_span){b.data, b.len}, &x) &&
+        ok = sp_json_text_to(&b, raw) && waits_parse(w, (struct sp_span){b.data, b.len}, &x) &&
              sp_vec_push(&w->waits, x);
-        add(&w->threads.v[t].waiting, weight);
+        waits_add(&w->threads.v[t].waiting, weight);
     }
     sp_buf_free(&b);
     return ok;
@@ -229,7 +229,7 @@ static void settle_holders(struct sp_waits *w)
 /* ---- chains ---- */
 
 /* The wait that a chain follows from a thread; SP_NONE: it waits for nothing that is named. */
-static uint32_t heaviest(const struct sp_waits *w, uint32_t thread)
+static uint32_t waits_heaviest(const struct sp_waits *w, uint32_t thread)
 {
     return w->threads.v[thread].n ? w->threads.v[thread].first : SP_NONE;
 }
@@ -238,7 +238,7 @@ static uint32_t heaviest(const struct sp_waits *w, uint32_t thread)
  * From each thread at most one way leads on, so chains are walked once: depth of a thread is one more than
  * that of whom it waits for. mark: 0 not seen, 1 on the way, 2 done.
  */
-static bool measure(struct sp_waits *w, unsigned char *mark)
+static bool waits_measure(struct sp_waits *w, unsigned char *mark)
 {
     SP_VEC(uint32_t) way = {0};
     bool ok = true;
@@ -246,7 +246,7 @@ static bool measure(struct sp_waits *w, unsigned char *mark)
         uint32_t t = start;
         way.n = 0;
         while (ok && t != SP_NONE && !mark[t]) {
-            uint32_t x = heaviest(w, t);
+            uint32_t x = waits_heaviest(w, t);
             mark[t] = 1;
             ok = sp_vec_push(&way, t);
             t = x == SP_NONE ? SP_NONE : w->waits.v[x].holder;
@@ -260,7 +260,7 @@ static bool measure(struct sp_waits *w, unsigned char *mark)
         }
         for (size_t i = way.n; i-- > 0;) {
             struct sp_wait_thread *x = &w->threads.v[way.v[i]];
-            uint32_t wait = heaviest(w, way.v[i]);
+            uint32_t wait = waits_heaviest(w, way.v[i]);
             uint32_t next = wait == SP_NONE ? SP_NONE : w->waits.v[wait].holder;
             if (cycle && way.n - i <= length) {
                 x->depth = length;
@@ -276,19 +276,19 @@ static bool measure(struct sp_waits *w, unsigned char *mark)
     return ok;
 }
 
-static bool add_chain(struct sp_waits *w, uint32_t thread, uint32_t *step_of)
+static bool waits_add_chain(struct sp_waits *w, uint32_t thread, uint32_t *step_of)
 {
     struct sp_wait_chain c = {.first = (uint32_t)w->steps.n, .cycle = SP_NONE};
     uint32_t t = thread;
     bool ok = true;
-    while (ok && t != SP_NONE && heaviest(w, t) != SP_NONE) {
+    while (ok && t != SP_NONE && waits_heaviest(w, t) != SP_NONE) {
         if (step_of[t] > c.first) { /* of this chain: 1 + its place in steps */
             c.cycle = step_of[t] - 1 - c.first;
             break;
         }
-        ok = sp_vec_push(&w->steps, heaviest(w, t));
+        ok = sp_vec_push(&w->steps, waits_heaviest(w, t));
         step_of[t] = (uint32_t)w->steps.n;
-        t = w->waits.v[heaviest(w, t)].holder;
+        t = w->waits.v[waits_heaviest(w, t)].holder;
     }
     c.n = (uint32_t)w->steps.n - c.first;
     c.deadlock = c.cycle != SP_NONE;
@@ -299,7 +299,7 @@ static bool add_chain(struct sp_waits *w, uint32_t thread, uint32_t *step_of)
     return ok && sp_vec_push(&w->chains, c);
 }
 
-static int by_weight(const void *va, const void *vb, void *arg)
+static int waits_by_weight(const void *va, const void *vb, void *arg)
 {
     const struct sp_waits *w = arg;
     const struct sp_wait_thread *a = &w->threads.v[*(const uint32_t *)va],
@@ -317,14 +317,14 @@ static int by_weight(const void *va, const void *vb, void *arg)
 
 /* Chains begin at threads that no chain comes through; of a cycle that nobody leads into, at its first
  * thread. */
-static bool find_chains(struct sp_waits *w)
+static bool waits_find_chains(struct sp_waits *w)
 {
     size_t n = w->threads.n + 1;
     unsigned char *mark = calloc(n, 1), *inner = calloc(n, 1), *covered = calloc(n, 1);
     uint32_t *step_of = calloc(n, sizeof *step_of);
-    bool ok = mark && inner && covered && step_of && measure(w, mark);
+    bool ok = mark && inner && covered && step_of && waits_measure(w, mark);
     for (uint32_t t = 0; ok && t < w->threads.n; t++) {
-        uint32_t x = heaviest(w, t);
+        uint32_t x = waits_heaviest(w, t);
         if (x == SP_NONE)
             continue;
         if (w->waits.v[x].holder != SP_NONE && w->threads.v[t].asked)
@@ -332,13 +332,13 @@ static bool find_chains(struct sp_waits *w)
         ok = !w->threads.v[t].asked || sp_vec_push(&w->order, t);
     }
     if (ok && w->order.n)
-        qsort_r(w->order.v, w->order.n, sizeof *w->order.v, by_weight, w);
+        qsort_r(w->order.v, w->order.n, sizeof *w->order.v, waits_by_weight, w);
     for (int pass = 0; ok && pass < 2; pass++)
         for (size_t i = 0; ok && i < w->order.n; i++) {
             uint32_t t = w->order.v[i];
             if (covered[t] || (!pass && inner[t] && !w->threads.v[t].frontmost))
                 continue;
-            ok = add_chain(w, t, step_of);
+            ok = waits_add_chain(w, t, step_of);
             const struct sp_wait_chain *c = &w->chains.v[w->chains.n - 1];
             for (uint32_t k = 0; ok && k < c->n; k++)
                 covered[w->waits.v[w->steps.v[c->first + k]].waiter] = 1;
@@ -355,7 +355,7 @@ static int by_chain(const void *va, const void *vb, void *arg)
     const struct sp_wait_chain *a = va, *b = vb;
     const struct sp_waits *w = arg;
     uint32_t x = w->waits.v[w->steps.v[a->first]].waiter, y = w->waits.v[w->steps.v[b->first]].waiter;
-    return by_weight(&x, &y, arg);
+    return waits_by_weight(&x, &y, arg);
 }
 
 spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection *whole, struct sp_diags *d,
@@ -381,7 +381,7 @@ spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection 
     if (ok) {
         sum_contexts(s, asked);
         sum_contexts(whole ? whole : s, all);
-        ok = mark_asked(&w, asked) && gather(&w, asked, all);
+        ok = mark_asked(&w, asked) && waits_gather(&w, asked, all);
     }
     free(asked);
     free(all);
@@ -389,7 +389,7 @@ spaa_status sp_waits_of(const struct sp_selection *s, const struct sp_selection 
         if (w.waits.n)
             qsort_r(w.waits.v, w.waits.n, sizeof *w.waits.v, by_waiter, &w);
         settle_holders(&w);
-        ok = find_chains(&w);
+        ok = waits_find_chains(&w);
         if (ok && w.chains.n)
             qsort_r(w.chains.v, w.chains.n, sizeof *w.chains.v, by_chain, &w);
     }

@@ -24,7 +24,7 @@ static bool each_name(struct asked *x, uint32_t context, bool (*fits)(const stru
            (x->threads && name && fits(x, sp_str_at(&x->pools->names, name)));
 }
 
-static bool is_text(const struct asked *x, struct sp_str name)
+static bool who_is_text(const struct asked *x, struct sp_str name)
 {
     return sp_str_is(name, x->text);
 }
@@ -33,7 +33,7 @@ static bool is_itself(struct asked *x, uint32_t context)
 {
     const struct sp_context *c = &x->p->contexts.v[context];
     char tid[64];
-    if (each_name(x, context, is_text))
+    if (each_name(x, context, who_is_text))
         return true;
     if (!x->threads || c->tid == SP_ABSENT)
         return false;
@@ -56,9 +56,9 @@ static bool is_pool(struct asked *x, uint32_t context)
 {
     const struct sp_pool *thread = sp_pool_of_thread(x->pools, context),
                          *comm = sp_pool_of_comm(x->pools, context);
-    return (thread && is_text(x, sp_str_at(&x->pools->names, thread->name)) &&
+    return (thread && who_is_text(x, sp_str_at(&x->pools->names, thread->name)) &&
             (x->threads || has_comm_of(x, context, thread))) ||
-           (comm && is_text(x, sp_str_at(&x->pools->names, comm->name)));
+           (comm && who_is_text(x, sp_str_at(&x->pools->names, comm->name)));
 }
 
 static bool fits_glob(const struct asked *x, struct sp_str name)
@@ -71,7 +71,7 @@ static bool is_glob(struct asked *x, uint32_t context)
     return strpbrk(x->text, "*?[") && each_name(x, context, fits_glob);
 }
 
-static bool mark(struct asked *x, bool (*fits)(struct asked *, uint32_t), unsigned char *out)
+static bool who_mark(struct asked *x, bool (*fits)(struct asked *, uint32_t), unsigned char *out)
 {
     bool any = false;
     for (uint32_t i = 0; i < x->p->contexts.n; i++) {
@@ -109,8 +109,8 @@ static spaa_status mark_matches(struct asked *x, struct sp_diags *d, unsigned ch
     return st;
 }
 
-static spaa_status find(const struct sp_profile *p, const char *text, bool threads, struct sp_diags *d,
-                        unsigned char **out)
+static spaa_status who_find(const struct sp_profile *p, const char *text, bool threads, struct sp_diags *d,
+                            unsigned char **out)
 {
     struct sp_pools pools;
     spaa_status st = sp_pools_of(p, NULL, d, &pools); /* rows that --no-pool takes apart can be asked for */
@@ -121,7 +121,7 @@ static spaa_status find(const struct sp_profile *p, const char *text, bool threa
     sp_buf_init(&x.row, 0);
     if (!hits)
         st = sp_nomem(d);
-    else if (!mark(&x, is_itself, hits) && !mark(&x, is_pool, hits) && !mark(&x, is_glob, hits))
+    else if (!who_mark(&x, is_itself, hits) && !who_mark(&x, is_pool, hits) && !who_mark(&x, is_glob, hits))
         st = mark_matches(&x, d, hits);
     sp_buf_free(&x.row);
     sp_pools_free(&pools);
@@ -135,11 +135,11 @@ static spaa_status find(const struct sp_profile *p, const char *text, bool threa
 spaa_status sp_who_comms(const struct sp_profile *p, const char *asked, struct sp_diags *d,
                          unsigned char **out)
 {
-    return find(p, asked, false, d, out);
+    return who_find(p, asked, false, d, out);
 }
 
 spaa_status sp_who_threads(const struct sp_profile *p, const char *asked, struct sp_diags *d,
                            unsigned char **out)
 {
-    return find(p, asked, true, d, out);
+    return who_find(p, asked, true, d, out);
 }

@@ -60,7 +60,7 @@ spaa_status sp_api_usage(struct sp_diags *d, const char *fmt, ...)
 }
 
 /* The size that stands first in every structure of the interface. */
-static size_t size_of(const void *structure)
+static size_t api_size_of(const void *structure)
 {
     size_t n;
     memcpy(&n, structure, sizeof n);
@@ -72,7 +72,7 @@ spaa_status sp_api_options(void *to, size_t size, const void *from, struct sp_di
     memset(to, 0, size);
     if (!from)
         return SPAA_OK;
-    size_t given = size_of(from);
+    size_t given = api_size_of(from);
     if (given < sizeof given || given > 1 << 16)
         return sp_api_usage(d, "options without a size");
     for (size_t i = size; i < given; i++)
@@ -84,7 +84,7 @@ spaa_status sp_api_options(void *to, size_t size, const void *from, struct sp_di
 
 spaa_status sp_api_result(void *to, const void *from, size_t size)
 {
-    size_t room = to ? size_of(to) : 0, head = sizeof room;
+    size_t room = to ? api_size_of(to) : 0, head = sizeof room;
     if (room < head || room > 1 << 16)
         return SPAA_ERR_USAGE;
     size_t used = room < size ? room : size;

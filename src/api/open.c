@@ -28,7 +28,8 @@ static spaa_status read_options(const struct spaa_open_options *o, struct sp_dia
     return sp_parse_groups(o->group_by, d, &out->group_by);
 }
 
-static spaa_status fill(struct spaa_profile *s, struct sp_input *in, const struct spaa_open_options *o)
+static spaa_status api_open_fill(struct spaa_profile *s, struct sp_input *in,
+                                 const struct spaa_open_options *o)
 {
     struct sp_read_opts r;
     struct sp_own_opt *own = NULL;
@@ -72,7 +73,7 @@ static spaa_status open_any(const char *path, const void *data, size_t size,
         st = data ? sp_input_memory(data, size, path, &s->diags, &in) : sp_input_open(path, &s->diags, &in);
     }
     if (!st)
-        st = fill(s, in, &o);
+        st = api_open_fill(s, in, &o);
     sp_input_close(in);
     sp_api_deliver(&s->diags, diagnostics, st);
     if (st)

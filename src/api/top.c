@@ -11,8 +11,8 @@ struct spaa_rows {
     struct sp_arena texts;
 };
 
-static spaa_status ask(const struct sp_profile *p, const struct spaa_top_options *o, struct sp_diags *d,
-                       struct sp_selection *out)
+static spaa_status api_top_ask(const struct sp_profile *p, const struct spaa_top_options *o,
+                               struct sp_diags *d, struct sp_selection *out)
 {
     static const char *const views[] = {"cpu", "latency", "all", NULL};
     int view;
@@ -58,8 +58,8 @@ static bool keep_whole(struct spaa_rows *r, const struct sp_selection *s)
     return filters && (view || !s->view);
 }
 
-static spaa_status build(const struct spaa_profile *profile, const struct spaa_top_options *o,
-                         struct sp_diags *d, struct spaa_rows *r)
+static spaa_status api_top_build(const struct spaa_profile *profile, const struct spaa_top_options *o,
+                                 struct sp_diags *d, struct spaa_rows *r)
 {
     static const char *const sorts[] = {"flat", "cum", NULL};
     struct sp_selection s;
@@ -70,7 +70,7 @@ static spaa_status build(const struct spaa_profile *profile, const struct spaa_t
     struct spaa_top_options asked = *o;
     if (by == SP_TOP_STATE && !o->view && !o->state)
         asked.view = "all"; /* the split is of everything */
-    spaa_status st = ask(profile->p, &asked, d, &s);
+    spaa_status st = api_top_ask(profile->p, &asked, d, &s);
     if (st)
         return st;
     st = keep_whole(r, &s) ? sp_top_build(&s, (enum sp_by)by, sort == 1, d, &r->top) : sp_nomem(d);
@@ -92,7 +92,7 @@ spaa_status spaa_top(const struct spaa_profile *profile, const struct spaa_top_o
         st = sp_nomem(&d);
     if (!st) {
         sp_arena_init(&r->texts, 0);
-        st = build(profile, &o, &d, r);
+        st = api_top_build(profile, &o, &d, r);
         if (!st) {
             *rows = r;
         } else { /* a table that failed frees itself */

@@ -15,7 +15,8 @@ static spaa_status find_format(struct sp_input *in, const char *name, struct sp_
     return SPAA_ERR_UNSUPPORTED;
 }
 
-static spaa_status check(const char *path, const struct spaa_validate_options *o, struct sp_diags *d)
+static spaa_status api_validate_check(const char *path, const struct spaa_validate_options *o,
+                                      struct sp_diags *d)
 {
     struct sp_input *in = NULL;
     const struct spaa_format *f = NULL;
@@ -43,7 +44,7 @@ spaa_status spaa_validate(const char *path, const struct spaa_validate_options *
     if (!st && (!path || !verdict))
         st = sp_api_usage(&d, "no path to validate, or no place for the verdict");
     if (!st)
-        st = check(path, &o, &d);
+        st = api_validate_check(path, &o, &d);
     if (!st) {
         struct spaa_verdict v = {.errors = sp_diags_count(&d, SP_ERROR)};
         v.warnings = sp_diags_count(&d, SP_WARNING) - v.errors;

@@ -58,7 +58,7 @@ spaa_status spaa_profile_function(const struct spaa_profile *profile, size_t fun
 }
 
 /* The other half of a linked pair; both name each other and nobody else. */
-static size_t linked(const struct sp_profile *p, uint32_t stack)
+static size_t api_walk_linked(const struct sp_profile *p, uint32_t stack)
 {
     uint32_t at = stack;
     for (int side = 0; side < 2; side++) {
@@ -96,7 +96,7 @@ spaa_status spaa_profile_stack(const struct spaa_profile *profile, size_t stack,
         .cpu = c->cpu,
         .comm = sp_api_str(p, c->comm),
         .state = sp_api_str(p, c->state),
-        .linked = linked(p, (uint32_t)stack),
+        .linked = api_walk_linked(p, (uint32_t)stack),
     };
     return sp_api_result(out, &found, sizeof found);
 }

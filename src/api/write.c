@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Event and metric by name: a selection knows how to find them and what to say when they are not there. */
-static spaa_status choose(const struct sp_profile *p, const struct spaa_write_options *o, struct sp_diags *d,
-                          struct sp_write_opts *w)
+static spaa_status api_write_choose(const struct sp_profile *p, const struct spaa_write_options *o,
+                                    struct sp_diags *d, struct sp_write_opts *w)
 {
     struct sp_selection s;
     struct sp_select_opts asked = {.event = o->event, .metric = o->metric, .view = "all"};
@@ -67,7 +67,7 @@ spaa_status spaa_profile_write(struct spaa_profile *profile, const char *path,
     if (!st)
         st = sp_api_own(d, f, SP_CAN_WRITE, o.own, o.own_count, &own);
     if (!st)
-        st = choose(profile->p, &o, d, &w);
+        st = api_write_choose(profile->p, &o, d, &w);
     if (!st) {
         w.own = own;
         w.nown = o.own_count;
@@ -80,8 +80,8 @@ spaa_status spaa_profile_write(struct spaa_profile *profile, const char *path,
 }
 
 /* What can be told from the options alone is told before a long read. */
-static spaa_status check_output(const char *path, const struct spaa_write_options *options,
-                                struct spaa_diagnostics **diagnostics)
+static spaa_status api_write_check_output(const char *path, const struct spaa_write_options *options,
+                                          struct spaa_diagnostics **diagnostics)
 {
     struct spaa_write_options o;
     const struct spaa_format *f;
@@ -101,7 +101,7 @@ spaa_status spaa_convert(const char *in, const char *out, const struct spaa_open
     struct spaa_profile *p = NULL;
     if (!in)
         return sp_api_missing("no input to convert", diagnostics);
-    spaa_status st = check_output(out, write, diagnostics);
+    spaa_status st = api_write_check_output(out, write, diagnostics);
     if (!st)
         st = spaa_profile_open(in, open, &p, diagnostics);
     if (!st)

@@ -59,7 +59,7 @@ struct edge {
     int64_t next, end;
 };
 
-static bool add_frame(struct sp_flame *f, uint32_t node, int64_t start, int64_t width)
+static bool flamegraph_add_frame(struct sp_flame *f, uint32_t node, int64_t start, int64_t width)
 {
     const struct sp_tree_node *n = &f->tree->nodes.v[node];
     struct sp_flame_frame r = {.node = node, .start = start, .width = width};
@@ -117,7 +117,7 @@ static bool place_frames(struct sp_flame *f, struct edge *edges)
         }
         if (f->frames.n >= SP_FLAME_FRAMES)
             return true;
-        if (!add_frame(f, i, start, width))
+        if (!flamegraph_add_frame(f, i, start, width))
             return false;
         edges[n->depth + 1] = (struct edge){.next = start, .end = start + width};
         i++;

@@ -24,7 +24,7 @@
 
 #define NAME_COLUMNS 2000 /* longer names lose their middle */
 
-static void add_string(struct sp_flame *f, const char *p, size_t n)
+static void flamegraph_data_add_string(struct sp_flame *f, const char *p, size_t n)
 {
     struct sp_buf t;
     sp_buf_init(&t, 0);
@@ -36,7 +36,7 @@ static void add_string(struct sp_flame *f, const char *p, size_t n)
     sp_flame_flush_some(f);
 }
 
-static void add_number(struct sp_flame *f, int64_t v)
+static void flamegraph_data_add_number(struct sp_flame *f, int64_t v)
 {
     const int64_t exact = (int64_t)1 << 53;
     bool quoted = v > exact || v < -exact;
@@ -46,7 +46,7 @@ static void add_number(struct sp_flame *f, int64_t v)
         sp_buf_ch(&f->b, '"');
 }
 
-static void add_names(struct sp_flame *f)
+static void flamegraph_data_add_names(struct sp_flame *f)
 {
     struct sp_buf *b = &f->b;
     const struct sp_profile *p = f->tree->profile;
@@ -54,13 +54,13 @@ static void add_names(struct sp_flame *f)
     for (size_t i = 0; i < f->dsos.n; i++) {
         sp_buf_puts(b, i ? "," : "");
         struct sp_str name = sp_pstr(p, p->dsos.v[f->dsos.v[i]].name);
-        add_string(f, name.p, name.n);
+        flamegraph_data_add_string(f, name.p, name.n);
     }
     sp_buf_puts(b, "],\n\"labels\":[");
     for (size_t i = 0; i < f->labels.n; i++) {
         sp_buf_puts(b, i ? "," : "");
         struct sp_str name = sp_tree_name(f->tree, f->labels.v[i].node);
-        add_string(f, name.p, name.n);
+        flamegraph_data_add_string(f, name.p, name.n);
     }
     sp_buf_puts(b, "],\n\"labelDsos\":[");
     for (size_t i = 0; i < f->labels.n; i++) {
@@ -71,14 +71,14 @@ static void add_names(struct sp_flame *f)
     sp_buf_puts(b, "]");
 }
 
-static void add_sides(struct sp_flame *f, const struct sp_diff_node *sides)
+static void flamegraph_data_add_sides(struct sp_flame *f, const struct sp_diff_node *sides)
 {
-    add_number(f, sides->total[SP_BASE]);
-    add_number(f, sides->total[SP_NEW]);
-    add_number(f, sides->level);
+    flamegraph_data_add_number(f, sides->total[SP_BASE]);
+    flamegraph_data_add_number(f, sides->total[SP_NEW]);
+    flamegraph_data_add_number(f, sides->level);
 }
 
-static void add_frames(struct sp_flame *f)
+static void flamegraph_data_add_frames(struct sp_flame *f)
 {
     struct sp_buf *b = &f->b;
     int64_t ends[SP_FLAME_LEVELS + 1]; /* of the frame last seen per depth; its start for the one below */
@@ -95,17 +95,17 @@ static void add_frames(struct sp_flame *f)
                                                  : 64u);
         sp_buf_puts(b, i ? "," : "");
         sp_buf_u64(b, i ? depth + 1 - n->depth : 0);
-        add_number(f, r->label);
-        add_number(f, code);
-        add_number(f, n->total);
+        flamegraph_data_add_number(f, r->label);
+        flamegraph_data_add_number(f, code);
+        flamegraph_data_add_number(f, n->total);
         if (code & 16)
-            add_number(f, gap);
+            flamegraph_data_add_number(f, gap);
         if (code & 32)
-            add_number(f, n->self);
+            flamegraph_data_add_number(f, n->self);
         if (code & 64)
-            add_number(f, n->samples);
+            flamegraph_data_add_number(f, n->samples);
         if (f->opts.diff)
-            add_sides(f, sp_flame_sides(f, r->node));
+            flamegraph_data_add_sides(f, sp_flame_sides(f, r->node));
         if (i % 16 == 15)
             sp_buf_ch(b, '\n');
         depth = n->depth;
@@ -139,7 +139,7 @@ static void add_notes(struct sp_flame *f)
         sp_buf_init(&t, 0);
         if (sp_flame_note(f, i, &t)) {
             sp_buf_puts(&f->b, any ? "," : "");
-            add_string(f, t.data ? t.data : "", t.len);
+            flamegraph_data_add_string(f, t.data ? t.data : "", t.len);
             any = true;
         }
         f->b.failed |= t.failed;
@@ -152,18 +152,19 @@ void sp_flame_data(struct sp_flame *f)
 {
     struct sp_buf *b = &f->b;
     sp_buf_puts(b, "<script type=\"application/json\" id=\"sp-data\">{\"title\":");
-    add_string(f, f->opts.title, strlen(f->opts.title));
+    flamegraph_data_add_string(f, f->opts.title, strlen(f->opts.title));
     sp_buf_puts(b, ",\"subtitle\":");
-    add_string(f, f->opts.subtitle ? f->opts.subtitle : "", f->opts.subtitle ? strlen(f->opts.subtitle) : 0);
+    flamegraph_data_add_string(f, f->opts.subtitle ? f->opts.subtitle : "",
+                               f->opts.subtitle ? strlen(f->opts.subtitle) : 0);
     sp_buf_puts(b, ",\"unit\":");
-    add_string(f, f->opts.unit, strlen(f->opts.unit));
+    flamegraph_data_add_string(f, f->opts.unit, strlen(f->opts.unit));
     sp_buf_printf(b, ",\"scale\":%u,\"inverted\":%s,\"head\":%u,\"levels\":%u", f->opts.scale,
                   f->opts.inverted ? "true" : "false", f->head, f->levels);
     sp_buf_puts(b, f->opts.diff ? ",\"diff\":true" : "");
     add_notes(f);
-    add_names(f);
+    flamegraph_data_add_names(f);
     add_shades(f);
-    add_frames(f);
+    flamegraph_data_add_frames(f);
     sp_buf_puts(b, "}</script>\n<script>//<![CDATA[\n(function () {\n'use strict';\n");
     sp_buf_add(b, sp_flamegraph_js, sp_flamegraph_js_n);
     sp_buf_puts(b, "})();\n//]]></script>\n");

@@ -33,15 +33,15 @@ static unsigned y_of(const struct sp_flame *f, uint32_t depth)
 }
 
 /* Left edge and drawn width: a hair of space follows what is wide enough to spare it. */
-static int64_t place(const struct sp_flame *f, const struct sp_flame_frame *r, int64_t *x)
+static int64_t flamegraph_draw_place(const struct sp_flame *f, const struct sp_flame_frame *r, int64_t *x)
 {
     *x = x_of(f, r->start);
     int64_t w = x_of(f, r->start + r->width) - *x;
     return w >= 400 ? w - 100 : w;
 }
 
-static void add_text(struct sp_flame *f, const char *attributes, unsigned x, unsigned y, const char *p,
-                     size_t n)
+static void flamegraph_draw_add_text(struct sp_flame *f, const char *attributes, unsigned x, unsigned y,
+                                     const char *p, size_t n)
 {
     sp_buf_printf(&f->b, "<text %s x=\"%u\" y=\"%u\">", attributes, x, y);
     sp_xml_text(&f->b, p, n);
@@ -56,7 +56,7 @@ static void add_fit(struct sp_flame *f, const char *attributes, unsigned y, cons
     struct sp_buf t;
     sp_buf_init(&t, 0);
     if (sp_text_fit(&t, s, strlen(s), room * 10 / (font * 6)))
-        add_text(f, attributes, SP_FLAME_PAD, y, t.data ? t.data : "", t.len);
+        flamegraph_draw_add_text(f, attributes, SP_FLAME_PAD, y, t.data ? t.data : "", t.len);
     else
         f->b.failed = true;
     sp_buf_free(&t);
@@ -75,7 +75,7 @@ static void add_amount(struct sp_flame *f, int64_t v)
     }
 }
 
-static void add_weight(struct sp_flame *f, const char *what, int64_t v)
+static void flamegraph_draw_add_weight(struct sp_flame *f, const char *what, int64_t v)
 {
     sp_buf_puts(&f->b, what);
     add_amount(f, v);
@@ -158,7 +158,7 @@ static void add_label(struct sp_flame *f, const struct sp_flame_frame *r, int64_
 }
 
 /* ": base 1,234 ns (1.20%), new 2,345 ns (2.10%)" */
-static void add_sides(struct sp_flame *f, const struct sp_diff_node *sides)
+static void flamegraph_draw_add_sides(struct sp_flame *f, const struct sp_diff_node *sides)
 {
     const struct sp_diff_node *all = &f->opts.diff->sides.v[0];
     for (unsigned i = 0; i < SP_SIDES; i++) {
@@ -183,17 +183,18 @@ static void add_tip(struct sp_flame *f, const struct sp_flame_frame *r)
     sp_buf_free(&t);
     const struct sp_diff_node *sides = sp_flame_sides(f, r->node);
     if (sides) {
-        add_sides(f, sides);
+        flamegraph_draw_add_sides(f, sides);
     } else {
-        add_weight(f, ": total ", n->total);
-        add_weight(f, ", self ", n->self);
+        flamegraph_draw_add_weight(f, ": total ", n->total);
+        flamegraph_draw_add_weight(f, ", self ", n->self);
     }
     if (r->sort != SP_FLAME_ROOT)
         sp_buf_printf(&f->b, ", %s", sp_flame_sort_words(r->sort));
     sp_buf_puts(&f->b, "</title>");
 }
 
-static void add_frame(struct sp_flame *f, const struct sp_flame_frame *r, int64_t x, int64_t w)
+static void flamegraph_draw_add_frame(struct sp_flame *f, const struct sp_flame_frame *r, int64_t x,
+                                      int64_t w)
 {
     unsigned y = y_of(f, sp_flame_node(f, r)->depth);
     bool dashed = sp_flame_dashed(r->sort);
@@ -221,7 +222,7 @@ static void add_narrow(struct sp_flame *f, unsigned sort, unsigned shade)
         const struct sp_flame_frame *r = &f->frames.v[i];
         if (r->sort != sort || sp_flame_shade(r) != shade)
             continue;
-        int64_t x, w = place(f, r, &x);
+        int64_t x, w = flamegraph_draw_place(f, r, &x);
         if (w >= SP_FLAME_LABELLED * 100)
             continue;
         if (!any)
@@ -239,16 +240,16 @@ static void add_narrow(struct sp_flame *f, unsigned sort, unsigned shade)
         sp_buf_puts(&f->b, "\"/>\n");
 }
 
-static void add_frames(struct sp_flame *f)
+static void flamegraph_draw_add_frames(struct sp_flame *f)
 {
     sp_buf_puts(&f->b, "<g id=\"sp-frames\">\n");
     for (unsigned sort = 0; sort < SP_FLAME_SORTS; sort++)
         for (unsigned shade = 0; f->sorts[sort] && shade < SP_FLAME_SHADES; shade++)
             add_narrow(f, sort, shade);
     for (size_t i = 0; i < f->frames.n; i++) {
-        int64_t x, w = place(f, &f->frames.v[i], &x);
+        int64_t x, w = flamegraph_draw_place(f, &f->frames.v[i], &x);
         if (w >= SP_FLAME_LABELLED * 100)
-            add_frame(f, &f->frames.v[i], x, w);
+            flamegraph_draw_add_frame(f, &f->frames.v[i], x, w);
     }
     sp_buf_puts(&f->b, "</g>\n");
 }
@@ -320,7 +321,7 @@ static void add_head(struct sp_flame *f)
     sp_buf_puts(&f->b, "</text>\n</g>\n");
 }
 
-static void measure(struct sp_flame *f)
+static void flamegraph_draw_measure(struct sp_flame *f)
 {
     f->head = 66 + 8 + 46;
     for (unsigned i = 0; i < 4; i++) {
@@ -335,7 +336,7 @@ static void measure(struct sp_flame *f)
 
 void sp_flame_draw(struct sp_flame *f)
 {
-    measure(f);
+    flamegraph_draw_measure(f);
     unsigned height = f->head + f->levels * SP_FLAME_ROW + SP_FLAME_PAD;
     sp_buf_printf(&f->b,
                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -349,7 +350,7 @@ void sp_flame_draw(struct sp_flame *f)
     sp_buf_puts(&f->b, "</style>\n");
     add_patterns(f);
     sp_buf_puts(&f->b, "<rect class=\"bg\" width=\"100%\" height=\"100%\"/>\n");
-    add_frames(f);
+    flamegraph_draw_add_frames(f);
     add_head(f);
     sp_flame_flush(f);
 }

@@ -123,7 +123,7 @@ static bool in_ranges(const struct range *r, size_t n, uint32_t c)
 
 /* One character of UTF-8 at p (n > 0); returns its bytes, 0 if there is none: overlong, surrogate, cut off.
  */
-static size_t decode(const char *p, size_t n, uint32_t *out)
+static size_t text_decode(const char *p, size_t n, uint32_t *out)
 {
     const unsigned char *s = (const unsigned char *)p;
     if (s[0] < 0x80) {
@@ -171,7 +171,7 @@ bool sp_text_safe(struct sp_buf *out, const char *p, size_t n)
             continue;
         }
         uint32_t c = 0;
-        size_t len = decode(p + i, n - i, &c);
+        size_t len = text_decode(p + i, n - i, &c);
         if (len && !IN(hidden, c)) {
             i += len;
             plain += len;
@@ -258,7 +258,7 @@ bool sp_json_text(struct sp_buf *out, const char *p, size_t n)
 static size_t char_width(const char *p, size_t n, size_t *len)
 {
     uint32_t c = 0;
-    *len = decode(p, n, &c);
+    *len = text_decode(p, n, &c);
     if (!*len)
         *len = 1;
     if (c < 0x300)

@@ -16,20 +16,20 @@ static const struct sql_column columns[] = {
     {0},
 };
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_diagnostics_rows(struct sql_at *at, uint64_t *n)
 {
     *n = at->q->diags->list.n;
     return SQLITE_OK;
 }
 
-static void copy(sqlite3_context *out, const char *s)
+static void sql_diagnostics_copy(sqlite3_context *out, const char *s)
 {
     if (s)
         sql_copy(out, s, strlen(s));
 }
 
 /* Copied: the list may grow while the query runs. */
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_diagnostics_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_diag *g = &at->q->diags->list.v[at->row];
     switch (column) {
@@ -40,7 +40,7 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
         sql_text(out, sp_severity_name(g->severity));
         break;
     case FILE_NAME:
-        copy(out, g->file);
+        sql_diagnostics_copy(out, g->file);
         break;
     case LINE:
         if (g->line)
@@ -51,16 +51,24 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
             sqlite3_result_int64(out, (sqlite3_int64)g->offset);
         break;
     case PATH:
-        copy(out, g->field);
+        sql_diagnostics_copy(out, g->field);
         break;
     case MESSAGE:
-        copy(out, g->message);
+        sql_diagnostics_copy(out, g->message);
         break;
     default:
-        copy(out, g->hint);
+        sql_diagnostics_copy(out, g->hint);
     }
     return SQLITE_OK;
 }
 
-const struct sql_table sql_diagnostics = {
-    "diagnostics", "what reading the input had to say", columns, 8, 0, rows, value, NULL, NULL, NULL};
+const struct sql_table sql_diagnostics = {"diagnostics",
+                                          "what reading the input had to say",
+                                          columns,
+                                          8,
+                                          0,
+                                          sql_diagnostics_rows,
+                                          sql_diagnostics_value,
+                                          NULL,
+                                          NULL,
+                                          NULL};

@@ -12,13 +12,13 @@ static const struct sql_column columns[] = {
     {0},
 };
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_dsos_rows(struct sql_at *at, uint64_t *n)
 {
     *n = at->q->profile->dsos.n;
     return SQLITE_OK;
 }
 
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_dsos_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sp_dso *d = &p->dsos.v[at->row];
@@ -31,11 +31,19 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-static int64_t key(struct sql_at *at, int column)
+static int64_t sql_dsos_key(struct sql_at *at, int column)
 {
     (void)column;
     return at->q->profile->dsos.v[at->row].name;
 }
 
-const struct sql_table sql_dsos = {
-    "dsos", "binaries, libraries, kernel images", columns, 200, 0, rows, value, NULL, key, NULL};
+const struct sql_table sql_dsos = {"dsos",
+                                   "binaries, libraries, kernel images",
+                                   columns,
+                                   200,
+                                   0,
+                                   sql_dsos_rows,
+                                   sql_dsos_value,
+                                   NULL,
+                                   sql_dsos_key,
+                                   NULL};

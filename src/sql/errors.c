@@ -22,7 +22,7 @@ static bool mentions(const struct sp_sql *q, const char *word)
 }
 
 /* A further sentence of a hint. */
-static void add(struct sp_buf *hint, const char *words)
+static void sql_errors_add(struct sp_buf *hint, const char *words)
 {
     bool question = hint->len && hint->data[hint->len - 1] == '?';
     sp_buf_puts(hint, !hint->len ? "" : question ? " " : "; ");
@@ -36,7 +36,7 @@ static void near_table(struct sp_buf *hint, const char *asked)
     for (; sql_tables[n]; n++)
         names[n] = (struct sp_str){sql_tables[n]->name, (uint32_t)strlen(sql_tables[n]->name)};
     sp_nearest_words(hint, asked, names, n);
-    add(hint, "`.tables` lists the tables");
+    sql_errors_add(hint, "`.tables` lists the tables");
 }
 
 /* Among the columns of the tables that the query names; of all tables when it names none. */
@@ -57,8 +57,8 @@ static void near_column(const struct sp_sql *q, struct sp_buf *hint, const char 
     sp_nearest_words(hint, dot ? dot + 1 : asked, names, n);
     char quoted[80];
     if (snprintf(quoted, sizeof quoted, "\"%s\"", asked) < (int)sizeof quoted && strstr(q->text, quoted))
-        add(hint, "text stands in single quotes: 'main'");
-    add(hint, "`.schema TABLE` lists the columns");
+        sql_errors_add(hint, "text stands in single quotes: 'main'");
+    sql_errors_add(hint, "`.schema TABLE` lists the columns");
 }
 
 static void near_function(struct sp_sql *q, struct sp_buf *hint, const char *asked)
@@ -105,7 +105,7 @@ static void near_metric(const struct sp_profile *p, struct sp_buf *hint, const c
 }
 
 /* The word after a beginning of SQLite's message; NULL when it begins otherwise. */
-static const char *after(const char *message, const char *beginning)
+static const char *sql_errors_after(const char *message, const char *beginning)
 {
     size_t n = strlen(beginning);
     return strncmp(message, beginning, n) == 0 ? message + n : NULL;
@@ -114,19 +114,19 @@ static const char *after(const char *message, const char *beginning)
 static void mistake_hint(struct sp_sql *q, const char *message, struct sp_buf *hint)
 {
     const char *asked;
-    if ((asked = after(message, "no such table: ")))
+    if ((asked = sql_errors_after(message, "no such table: ")))
         near_table(hint, asked);
-    else if ((asked = after(message, "no such column: ")))
+    else if ((asked = sql_errors_after(message, "no such column: ")))
         near_column(q, hint, asked);
-    else if ((asked = after(message, "no such function: ")))
+    else if ((asked = sql_errors_after(message, "no such function: ")))
         near_function(q, hint, asked);
-    else if (after(message, "integer overflow"))
+    else if (sql_errors_after(message, "integer overflow"))
         sp_buf_puts(hint, "total(x) adds as decimals, sum(x) as integers of 64 bits");
     else if ((asked = strstr(message, "no such event: ")) && q->profile)
         near_event(q->profile, hint, asked + 15);
     else if ((asked = strstr(message, "no such metric: ")) && q->profile)
         near_metric(q->profile, hint, asked + 16);
-    else if (after(message, "no query solution"))
+    else if (sql_errors_after(message, "no query solution"))
         sp_buf_puts(hint,
                     "event, metric and inverted are parameters: they must be equal to what is known before");
     else
@@ -166,7 +166,7 @@ static void mistake(struct sp_sql *q)
     sp_buf_free(&message);
 }
 
-static spaa_status no_room(struct sp_sql *q)
+static spaa_status sql_errors_no_room(struct sp_sql *q)
 {
     if (!q->memory || sqlite3_memory_highwater(0) < q->memory - q->memory / 8)
         return sp_nomem(q->diags);
@@ -183,7 +183,7 @@ spaa_status sql_failed(struct sp_sql *q, int rc)
     q->status = SPAA_ERR_USAGE;
     switch (rc & 0xff) {
     case SQLITE_NOMEM:
-        return q->status = no_room(q);
+        return q->status = sql_errors_no_room(q);
     case SQLITE_INTERRUPT:
         sp_emit(q->diags, SP_E652, SP_AT_NOTHING, "the query took longer than %u s", q->timeout);
         return q->status = SPAA_ERR_LIMIT;

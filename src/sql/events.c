@@ -35,7 +35,7 @@ static const struct sql_column columns[] = {
     {0},
 };
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_events_rows(struct sql_at *at, uint64_t *n)
 {
     *n = at->q->profile->events.n;
     return SQLITE_OK;
@@ -61,7 +61,7 @@ static int of_selection(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_events_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sp_event *e = &p->events.v[at->row];
@@ -93,11 +93,19 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-static int64_t key(struct sql_at *at, int column)
+static int64_t sql_events_key(struct sql_at *at, int column)
 {
     (void)column;
     return at->q->profile->events.v[at->row].name;
 }
 
-const struct sql_table sql_events = {
-    "events", "what was sampled, before any filter", columns, 3, 0, rows, value, NULL, key, NULL};
+const struct sql_table sql_events = {"events",
+                                     "what was sampled, before any filter",
+                                     columns,
+                                     3,
+                                     0,
+                                     sql_events_rows,
+                                     sql_events_value,
+                                     NULL,
+                                     sql_events_key,
+                                     NULL};

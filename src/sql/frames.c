@@ -46,13 +46,13 @@ static const struct sql_column columns[] = {
     {0},
 };
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_frames_rows(struct sql_at *at, uint64_t *n)
 {
     *n = at->q->profile->frames.n;
     return SQLITE_OK;
 }
 
-static int weight(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_frames_weight(struct sql_at *at, int column, sqlite3_context *out)
 {
     bool self = column == SELF || column == SELF_SAMPLES;
     int rc = sql_view_of(at);
@@ -68,7 +68,7 @@ static int weight(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_frames_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sp_frame *f = &p->frames.v[at->row];
@@ -116,12 +116,12 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     case METRIC:
         return sql_parameter(at, column - EVENT, out);
     default:
-        return weight(at, column, out);
+        return sql_frames_weight(at, column, out);
     }
     return SQLITE_OK;
 }
 
-static int64_t key(struct sql_at *at, int column)
+static int64_t sql_frames_key(struct sql_at *at, int column)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sp_frame *f = &p->frames.v[at->row];
@@ -140,8 +140,13 @@ static int64_t key(struct sql_at *at, int column)
     }
 }
 
-const struct sql_table sql_frames = {"frames", "places in functions, with their weight in the selection",
-                                     columns,  50000,
-                                     0,        rows,
-                                     value,    NULL,
-                                     key,      NULL};
+const struct sql_table sql_frames = {"frames",
+                                     "places in functions, with their weight in the selection",
+                                     columns,
+                                     50000,
+                                     0,
+                                     sql_frames_rows,
+                                     sql_frames_value,
+                                     NULL,
+                                     sql_frames_key,
+                                     NULL};

@@ -23,7 +23,7 @@ static const struct sql_column columns[] = {
     {0},
 };
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_functions_rows(struct sql_at *at, uint64_t *n)
 {
     *n = at->q->profile->functions.n;
     return SQLITE_OK;
@@ -55,7 +55,7 @@ static void tags(sqlite3_context *out, unsigned bits)
     sql_copy(out, t, n);
 }
 
-static int weight(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_functions_weight(struct sql_at *at, int column, sqlite3_context *out)
 {
     bool self = column == SELF || column == SELF_SAMPLES;
     int rc = sql_view_of(at);
@@ -73,7 +73,7 @@ static int weight(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_functions_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sp_function *f = &p->functions.v[at->row];
@@ -93,21 +93,25 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     case METRIC:
         return sql_parameter(at, column - EVENT, out);
     default:
-        return weight(at, column, out);
+        return sql_functions_weight(at, column, out);
     }
     return SQLITE_OK;
 }
 
-static int64_t key(struct sql_at *at, int column)
+static int64_t sql_functions_key(struct sql_at *at, int column)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sp_function *f = &p->functions.v[at->row];
     return column == NAME ? f->name : column == DSO ? f->dso : p->dsos.v[f->dso].name;
 }
 
-const struct sql_table sql_functions = {
-    "functions", "functions, with their weight in the selection, as `spaa top` has it",
-    columns,     10000,
-    0,           rows,
-    value,       NULL,
-    key,         NULL};
+const struct sql_table sql_functions = {"functions",
+                                        "functions, with their weight in the selection, as `spaa top` has it",
+                                        columns,
+                                        10000,
+                                        0,
+                                        sql_functions_rows,
+                                        sql_functions_value,
+                                        NULL,
+                                        sql_functions_key,
+                                        NULL};

@@ -28,7 +28,7 @@ static const char *const harmless_pragmas[] = {"table_info", "table_xinfo", "tab
 static const char *const refused_functions[] = {"load_extension", "fts3_tokenizer", "readfile", "writefile",
                                                 "edit",           "sqlite_log",     NULL};
 
-static bool in_list(const char *const *list, const char *name)
+static bool sql_guard_in_list(const char *const *list, const char *name)
 {
     while (*list && sqlite3_stricmp(*list, name) != 0)
         list++;
@@ -94,12 +94,13 @@ static int authorize(void *arg, int action, const char *a, const char *b, const 
         if (table >= 0)
             note_read(q, table, b);
         /* Without a column it may be the name of a WITH clause. */
-        return table >= 0 || !a || !b || !*b || in_list(harmless_tables, a) ? SQLITE_OK : deny(q, action, a);
+        return table >= 0 || !a || !b || !*b || sql_guard_in_list(harmless_tables, a) ? SQLITE_OK
+                                                                                      : deny(q, action, a);
     }
     case SQLITE_FUNCTION:
-        return b && in_list(refused_functions, b) ? deny(q, action, b) : SQLITE_OK;
+        return b && sql_guard_in_list(refused_functions, b) ? deny(q, action, b) : SQLITE_OK;
     case SQLITE_PRAGMA:
-        return a && in_list(harmless_pragmas, a) ? SQLITE_OK : deny(q, action, a);
+        return a && sql_guard_in_list(harmless_pragmas, a) ? SQLITE_OK : deny(q, action, a);
     case SQLITE_ATTACH:
     case SQLITE_DETACH:
         return deny(q, action, NULL);

@@ -57,14 +57,14 @@ static const struct sql_column columns[] = {
     {0},
 };
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_header_rows(struct sql_at *at, uint64_t *n)
 {
     (void)at;
     *n = 1;
     return SQLITE_OK;
 }
 
-static void groups(sqlite3_context *out, unsigned bits)
+static void sql_header_groups(sqlite3_context *out, unsigned bits)
 {
     char t[64] = "";
     size_t n = 0;
@@ -74,12 +74,12 @@ static void groups(sqlite3_context *out, unsigned bits)
     sql_copy(out, t, n);
 }
 
-static void counted(sqlite3_context *out, uint64_t v)
+static void sql_header_counted(sqlite3_context *out, uint64_t v)
 {
     sqlite3_result_int64(out, v > INT64_MAX ? INT64_MAX : (sqlite3_int64)v);
 }
 
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_header_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sp_header *h = &p->header;
@@ -116,19 +116,19 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
         sql_text(out, sp_granularity_names[h->frames]);
         break;
     case GROUP_BY:
-        groups(out, h->group_by);
+        sql_header_groups(out, h->group_by);
         break;
     case LOST:
-        counted(out, h->lost);
+        sql_header_counted(out, h->lost);
         break;
     case TRUNCATED:
-        counted(out, h->truncated);
+        sql_header_counted(out, h->truncated);
         break;
     case UNFINISHED:
-        counted(out, h->unfinished);
+        sql_header_counted(out, h->unfinished);
         break;
     case THROTTLED_NS:
-        counted(out, h->throttled_ns);
+        sql_header_counted(out, h->throttled_ns);
         break;
     case MORE:
         sql_members(out, p, h->more);
@@ -139,5 +139,13 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-const struct sql_table sql_header = {
-    "header", "one row: what the profile says of itself", columns, 1, 0, rows, value, NULL, NULL, NULL};
+const struct sql_table sql_header = {"header",
+                                     "one row: what the profile says of itself",
+                                     columns,
+                                     1,
+                                     0,
+                                     sql_header_rows,
+                                     sql_header_value,
+                                     NULL,
+                                     NULL,
+                                     NULL};

@@ -44,7 +44,7 @@ void sql_indexes_free(struct sp_sql *q)
     sp_vec_free(&q->indexes);
 }
 
-static uint64_t hash_of(int64_t key)
+static uint64_t sql_index_hash_of(int64_t key)
 {
     return sp_hash_mix((uint64_t)key, 0);
 }
@@ -53,14 +53,14 @@ static uint32_t list_find(const struct sql_index *x, int64_t key)
 {
     if (x->dense)
         return key >= 0 && key < x->lists ? (uint32_t)key : SP_NONE;
-    struct sp_probe at = sp_map_probe(&x->map, hash_of(key));
+    struct sp_probe at = sp_map_probe(&x->map, sql_index_hash_of(key));
     uint32_t i;
     while ((i = sp_map_next(&x->map, &at)) != SP_MAP_NONE && x->keys.v[i] != key)
         ;
     return i == SP_MAP_NONE ? SP_NONE : i;
 }
 
-static int cmp_number(const void *a, const void *b, void *unused)
+static int sql_index_cmp_number(const void *a, const void *b, void *unused)
 {
     (void)unused;
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -78,10 +78,10 @@ static bool sort_lists(struct sql_index *x, struct sp_profile *p)
 {
     bool text = x->table->columns[x->column].type == SQL_TEXT;
     if (x->keys.n)
-        qsort_r(x->keys.v, x->keys.n, sizeof *x->keys.v, text ? cmp_text : cmp_number, p);
+        qsort_r(x->keys.v, x->keys.n, sizeof *x->keys.v, text ? cmp_text : sql_index_cmp_number, p);
     sp_map_clear(&x->map);
     for (uint32_t i = 0; i < x->keys.n; i++)
-        if (!sp_map_add(&x->map, hash_of(x->keys.v[i]), i))
+        if (!sp_map_add(&x->map, sql_index_hash_of(x->keys.v[i]), i))
             return false;
     x->lists = (uint32_t)x->keys.n;
     return true;
@@ -105,13 +105,13 @@ static bool number_lists(struct sql_index *x, struct sql_at at, uint32_t n)
         int64_t key = x->table->key(&at, x->column);
         if (key == SP_ABSENT || list_find(x, key) != SP_NONE)
             continue;
-        if (!sp_map_add(&x->map, hash_of(key), (uint32_t)x->keys.n) || !sp_vec_push(&x->keys, key))
+        if (!sp_map_add(&x->map, sql_index_hash_of(key), (uint32_t)x->keys.n) || !sp_vec_push(&x->keys, key))
             return false;
     }
     return x->dense || sort_lists(x, at.q->profile);
 }
 
-static bool fill(struct sql_index *x, struct sql_at at, uint32_t n)
+static bool sql_index_fill(struct sql_index *x, struct sql_at at, uint32_t n)
 {
     x->first = calloc((size_t)x->lists + 3, sizeof *x->first);
     x->rows = malloc(((size_t)n + 1) * sizeof *x->rows);
@@ -142,7 +142,7 @@ static bool fill(struct sql_index *x, struct sql_at at, uint32_t n)
 enum { SINGLES = 3 };
 
 /* The index of all values, or of this one; *singles: how many there are of one value. */
-static struct sql_index *find(struct sql_at *at, int column, const int64_t *key, int *singles)
+static struct sql_index *sql_index_find(struct sql_at *at, int column, const int64_t *key, int *singles)
 {
     bool selected = at->table->flags & SQL_SELECTED;
     *singles = 0;
@@ -184,7 +184,7 @@ static int get(struct sql_at *at, int column, const int64_t *key, struct sql_ind
 {
     int singles;
     uint64_t n = 0;
-    struct sql_index *x = *out = find(at, column, key, &singles);
+    struct sql_index *x = *out = sql_index_find(at, column, key, &singles);
     int rc = x ? SQLITE_OK : at->table->rows(at, &n);
     if (x || rc)
         return rc;
@@ -196,7 +196,7 @@ static int get(struct sql_at *at, int column, const int64_t *key, struct sql_ind
     bool ok = x && n < SP_NONE;
     if (ok)
         ok = x->single ? scan(x, *at, (uint32_t)n)
-                       : number_lists(x, *at, (uint32_t)n) && fill(x, *at, (uint32_t)n);
+                       : number_lists(x, *at, (uint32_t)n) && sql_index_fill(x, *at, (uint32_t)n);
     if (!ok || !sp_vec_push(&at->q->indexes, x)) {
         index_free(x);
         return SQLITE_NOMEM;

@@ -44,7 +44,7 @@ static const struct sp_tree *tree(const struct sql_at *at)
     return &at->view->trees[at->inverted];
 }
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_nodes_rows(struct sql_at *at, uint64_t *n)
 {
     int rc = sql_view_of(at);
     if (!rc)
@@ -54,7 +54,7 @@ static int rows(struct sql_at *at, uint64_t *n)
     return rc;
 }
 
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_nodes_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sp_tree *t = tree(at);
@@ -106,19 +106,19 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-static int64_t number(uint32_t n)
+static int64_t sql_nodes_number(uint32_t n)
 {
     return n == SP_NONE ? SP_ABSENT : n;
 }
 
-static int64_t key(struct sql_at *at, int column)
+static int64_t sql_nodes_key(struct sql_at *at, int column)
 {
     const struct sp_tree_node *n = &tree(at)->nodes.v[at->row];
-    return number(column == PARENT ? n->parent : column == FUNCTION ? n->function : n->frame);
+    return sql_nodes_number(column == PARENT ? n->parent : column == FUNCTION ? n->function : n->frame);
 }
 
-const struct sql_table sql_nodes = {"nodes",      "the call tree of the selection, as `spaa tree` has it",
-                                    columns,      2e6,
-                                    SQL_SELECTED, rows,
-                                    value,        NULL,
-                                    key,          NULL};
+const struct sql_table sql_nodes = {"nodes",         "the call tree of the selection, as `spaa tree` has it",
+                                    columns,         2e6,
+                                    SQL_SELECTED,    sql_nodes_rows,
+                                    sql_nodes_value, NULL,
+                                    sql_nodes_key,   NULL};

@@ -21,7 +21,7 @@ static const struct sql_column columns[] = {
     {0},
 };
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_samples_rows(struct sql_at *at, uint64_t *n)
 {
     struct sp_sql *q = at->q;
     if (!q->have_samples && q->profile->samples) {
@@ -47,7 +47,7 @@ static void timestamp(sqlite3_context *out, const struct sp_profile *p, const st
     }
 }
 
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_samples_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sp_sample *s = &at->q->samples[at->row];
@@ -87,7 +87,7 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-static int64_t key(struct sql_at *at, int column)
+static int64_t sql_samples_key(struct sql_at *at, int column)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sp_sample *s = &at->q->samples[at->row];
@@ -106,8 +106,13 @@ static int64_t key(struct sql_at *at, int column)
 }
 
 const struct sql_table sql_samples = {
-    "samples", "raw samples in time order, where the input has them; filters do not change them",
-    columns,   2e6,
-    0,         rows,
-    value,     NULL,
-    key,       NULL};
+    "samples",
+    "raw samples in time order, where the input has them; filters do not change them",
+    columns,
+    2e6,
+    0,
+    sql_samples_rows,
+    sql_samples_value,
+    NULL,
+    sql_samples_key,
+    NULL};

@@ -18,13 +18,13 @@ static const struct sql_column columns[] = {
     {0},
 };
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_selection_rows(struct sql_at *at, uint64_t *n)
 {
     *n = 1;
     return sql_view_of(at);
 }
 
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_selection_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sql_view *v = at->view;
@@ -62,8 +62,13 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-const struct sql_table sql_selection = {"selection",  "one row: what `self`, `total` and `weight` are of",
-                                        columns,      1,
-                                        SQL_SELECTED, rows,
-                                        value,        NULL,
-                                        NULL,         NULL};
+const struct sql_table sql_selection = {"selection",
+                                        "one row: what `self`, `total` and `weight` are of",
+                                        columns,
+                                        1,
+                                        SQL_SELECTED,
+                                        sql_selection_rows,
+                                        sql_selection_value,
+                                        NULL,
+                                        NULL,
+                                        NULL};

@@ -56,7 +56,7 @@ void sp_sql_close(struct sp_sql *q)
     free(q);
 }
 
-static spaa_status refuse(struct sp_sql *q, const char *hint, const char *message)
+static spaa_status sql_refuse(struct sp_sql *q, const char *hint, const char *message)
 {
     sp_emit_hint(q->diags, SP_E650, SP_AT_NOTHING, hint, "%s", message);
     q->reported = true;
@@ -74,8 +74,8 @@ static spaa_status single(struct sp_sql *q, const char *tail)
         if (rc == SQLITE_NOMEM)
             return sql_failed(q, rc);
         if (rc || more)
-            return refuse(q, "WITH names partial results inside one statement",
-                          "there are several statements; a query is one");
+            return sql_refuse(q, "WITH names partial results inside one statement",
+                              "there are several statements; a query is one");
         if (rest == tail)
             break;
         tail = rest;
@@ -100,15 +100,15 @@ spaa_status sp_sql_prepare(struct sp_sql *q, const char *text, size_t n)
     q->text[n] = '\0';
     q->text_n = n;
     if (memchr(text, '\0', n))
-        return refuse(q, "", "the SQL has a NUL byte");
+        return sql_refuse(q, "", "the SQL has a NUL byte");
     if (n >= (size_t)1 << 20)
-        return refuse(q, "", "the SQL is longer than 1 MiB");
+        return sql_refuse(q, "", "the SQL is longer than 1 MiB");
     int rc = sqlite3_prepare_v2(q->db, q->text, (int)n + 1, &q->stmt, &tail);
     if (rc)
         return sql_failed(q, rc);
     if (!q->stmt)
-        return refuse(q, "for example: SELECT name, self FROM functions ORDER BY self DESC LIMIT 10",
-                      "there is no SQL statement");
+        return sql_refuse(q, "for example: SELECT name, self FROM functions ORDER BY self DESC LIMIT 10",
+                          "there is no SQL statement");
     uint64_t used = q->used;
     bool selected = q->used_selected;
     spaa_status st = single(q, tail);
@@ -167,7 +167,7 @@ spaa_status sp_sql_bind(struct sp_sql *q, const char *name, const char *value)
         if (rc)
             return sql_failed(q, rc);
         if (i > 64)
-            return refuse(q, "", "there are more than 64 parameters");
+            return sql_refuse(q, "", "there are more than 64 parameters");
         q->bound |= UINT64_C(1) << (i - 1);
         found = true;
     }

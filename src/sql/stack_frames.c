@@ -13,17 +13,17 @@ static const struct sql_column columns[] = {
     {0},
 };
 
-static uint32_t length(const struct sp_profile *p, uint32_t stack)
+static uint32_t sql_stack_frames_length(const struct sp_profile *p, uint32_t stack)
 {
     return p->stacks.v[stack].n;
 }
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_stack_frames_rows(struct sql_at *at, uint64_t *n)
 {
     const struct sp_profile *p = at->q->profile;
     struct sql_runs *r = &at->q->frame_runs;
     bool fresh = !r->start;
-    int rc = sql_runs_make(r, p, (uint32_t)p->stacks.n, length);
+    int rc = sql_runs_make(r, p, (uint32_t)p->stacks.n, sql_stack_frames_length);
     if (rc)
         return rc;
     *n = r->start[r->n];
@@ -33,7 +33,7 @@ static int rows(struct sql_at *at, uint64_t *n)
 }
 
 /* Most often the rows are those of the profile; else (records that were dropped) the stack leads to them. */
-static uint32_t frame_at(struct sql_at *at)
+static uint32_t sql_stack_frames_frame_at(struct sql_at *at)
 {
     const struct sp_profile *p = at->q->profile;
     uint64_t in;
@@ -43,12 +43,12 @@ static uint32_t frame_at(struct sql_at *at)
     return sp_stack_frames(p, stack)[in];
 }
 
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_stack_frames_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     uint64_t in;
     if (column == FRAME || column == FUNCTION) {
-        uint32_t frame = frame_at(at);
+        uint32_t frame = sql_stack_frames_frame_at(at);
         sqlite3_result_int64(out, column == FRAME ? frame : p->frames.v[frame].function);
         return SQLITE_OK;
     }
@@ -59,7 +59,8 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-static int slice(struct sql_at *at, int column, int64_t stack, uint64_t *first, uint64_t *end)
+static int sql_stack_frames_slice(struct sql_at *at, int column, int64_t stack, uint64_t *first,
+                                  uint64_t *end)
 {
     (void)column;
     const struct sql_runs *r = &at->q->frame_runs;
@@ -71,9 +72,9 @@ static int slice(struct sql_at *at, int column, int64_t stack, uint64_t *first, 
     return SQLITE_OK;
 }
 
-static int64_t key(struct sql_at *at, int column)
+static int64_t sql_stack_frames_key(struct sql_at *at, int column)
 {
-    uint32_t frame = frame_at(at);
+    uint32_t frame = sql_stack_frames_frame_at(at);
     return column == FRAME ? frame : at->q->profile->frames.v[frame].function;
 }
 
@@ -83,8 +84,8 @@ const struct sql_table sql_stack_frames = {
     columns,
     2e7,
     0,
-    rows,
-    value,
-    slice,
-    key,
+    sql_stack_frames_rows,
+    sql_stack_frames_value,
+    sql_stack_frames_slice,
+    sql_stack_frames_key,
     NULL};

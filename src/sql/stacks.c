@@ -51,7 +51,7 @@ static const struct sql_column columns[] = {
     {0},
 };
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_stacks_rows(struct sql_at *at, uint64_t *n)
 {
     *n = at->q->profile->stacks.n;
     return SQLITE_OK;
@@ -79,7 +79,7 @@ static int stack_id(struct sql_at *at, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-static int weight(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_stacks_weight(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_selected *x;
     int rc = sql_view_of(at);
@@ -102,7 +102,7 @@ static int weight(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_stacks_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sp_stack *s = &p->stacks.v[at->row];
@@ -148,7 +148,7 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
         sql_members(out, p, s->more);
         break;
     default:
-        return weight(at, column, out);
+        return sql_stacks_weight(at, column, out);
     }
     return SQLITE_OK;
 }
@@ -158,7 +158,7 @@ static int64_t text_key(uint32_t s)
     return s == SP_STR_NONE ? SP_ABSENT : s;
 }
 
-static int64_t key(struct sql_at *at, int column)
+static int64_t sql_stacks_key(struct sql_at *at, int column)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sp_stack *s = &p->stacks.v[at->row];
@@ -192,8 +192,13 @@ static void prefetch(const struct sql_at *at, uint64_t row)
         __builtin_prefetch(&at->view->s.rows.v[row]);
 }
 
-const struct sql_table sql_stacks = {"stacks", "all stack records, with what they count for in the selection",
-                                     columns,  500000,
-                                     0,        rows,
-                                     value,    NULL,
-                                     key,      prefetch};
+const struct sql_table sql_stacks = {"stacks",
+                                     "all stack records, with what they count for in the selection",
+                                     columns,
+                                     500000,
+                                     0,
+                                     sql_stacks_rows,
+                                     sql_stacks_value,
+                                     NULL,
+                                     sql_stacks_key,
+                                     prefetch};

@@ -124,7 +124,7 @@ static void equality(const struct sql_table *t, sqlite3_index_info *info, int i,
 }
 
 /* False: a parameter comes too late in this order of the tables. */
-static bool find(const struct sql_table *t, sqlite3_index_info *info, struct found *f)
+static bool sql_table_find_plan(const struct sql_table *t, sqlite3_index_info *info, struct found *f)
 {
     *f = (struct found){{-1, -1, -1}, -1, -1, -1, 0, t->expect};
     for (int i = 0; i < info->nConstraint; i++) {
@@ -153,7 +153,7 @@ static bool find(const struct sql_table *t, sqlite3_index_info *info, struct fou
     return true;
 }
 
-static void take(sqlite3_index_info *info, int constraint, int bit, bool omit, int *next)
+static void sql_table_take(sqlite3_index_info *info, int constraint, int bit, bool omit, int *next)
 {
     if (constraint < 0)
         return;
@@ -183,17 +183,17 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     const struct sql_table *t = ((struct table *)base)->t;
     struct found f;
     int next = 0;
-    if (!find(t, info, &f))
+    if (!sql_table_find_plan(t, info, &f))
         return SQLITE_CONSTRAINT;
     info->idxNum = 0;
     for (int i = 0; i < PARAMS; i++)
-        take(info, f.param[i], 1 << i, true, &next);
+        sql_table_take(info, f.param[i], 1 << i, true, &next);
     if (f.equal >= 0) {
-        take(info, f.equal, PLAN_EQUAL | f.column << PLAN_COLUMN, false, &next);
+        sql_table_take(info, f.equal, PLAN_EQUAL | f.column << PLAN_COLUMN, false, &next);
         info->idxFlags = f.column ? 0 : SQLITE_INDEX_SCAN_UNIQUE;
     } else {
-        take(info, f.low, PLAN_LOW, false, &next);
-        take(info, f.high, PLAN_HIGH, false, &next);
+        sql_table_take(info, f.low, PLAN_LOW, false, &next);
+        sql_table_take(info, f.high, PLAN_HIGH, false, &next);
         f.rows /= (f.low >= 0 ? 4 : 1) * (f.high >= 0 ? 4 : 1);
     }
     info->estimatedRows = (sqlite3_int64)f.rows;
@@ -255,7 +255,7 @@ static int set_parameter(struct cursor *c, int number, sqlite3_value *v)
 }
 
 /* The value looked up as the table has it; *none: no row can have it. */
-static int key_of(struct cursor *c, int column, sqlite3_value *v, int64_t *key, bool *none)
+static int sql_table_key_of(struct cursor *c, int column, sqlite3_value *v, int64_t *key, bool *none)
 {
     *none = true;
     if (c->at.table->columns[column].type == SQL_TEXT) {
@@ -277,12 +277,12 @@ static int key_of(struct cursor *c, int column, sqlite3_value *v, int64_t *key, 
     return SQLITE_OK;
 }
 
-static int look_up(struct cursor *c, int column, sqlite3_value *v, uint64_t rows)
+static int sql_table_look_up(struct cursor *c, int column, sqlite3_value *v, uint64_t rows)
 {
     const struct sql_table *t = c->at.table;
     int64_t key = 0;
     bool none;
-    int rc = key_of(c, column, v, &key, &none);
+    int rc = sql_table_key_of(c, column, v, &key, &none);
     c->i = c->end = 0;
     if (rc || none)
         return rc;
@@ -334,14 +334,15 @@ static int find_rows(struct cursor *c, int plan, sqlite3_value **v)
     if (rc)
         return rc;
     if (plan & PLAN_EQUAL)
-        return look_up(c, plan >> PLAN_COLUMN, *v, rows);
+        return sql_table_look_up(c, plan >> PLAN_COLUMN, *v, rows);
     c->i = 0;
     c->end = rows;
     narrow(c, plan, v);
     return plan & PLAN_ORDER ? sql_index_order(&c->at, plan >> PLAN_COLUMN, &c->list) : SQLITE_OK;
 }
 
-static int filter(sqlite3_vtab_cursor *base, int plan, const char *unused, int argc, sqlite3_value **v)
+static int sql_table_filter(sqlite3_vtab_cursor *base, int plan, const char *unused, int argc,
+                            sqlite3_value **v)
 {
     (void)unused;
     (void)argc;
@@ -352,7 +353,7 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *unused, int a
     return rc;
 }
 
-static uint64_t row_at(const struct cursor *c, uint64_t i)
+static uint64_t sql_table_row_at(const struct cursor *c, uint64_t i)
 {
     uint64_t place = c->down ? c->start + (c->end - 1 - i) : i;
     return c->list ? c->list[place] : place;
@@ -363,7 +364,7 @@ static int next(sqlite3_vtab_cursor *base)
     struct cursor *c = (struct cursor *)base;
     c->i++;
     if (c->list && c->end - c->i > AHEAD && c->at.table->prefetch)
-        c->at.table->prefetch(&c->at, row_at(c, c->i + AHEAD));
+        c->at.table->prefetch(&c->at, sql_table_row_at(c, c->i + AHEAD));
     return SQLITE_OK;
 }
 
@@ -376,7 +377,7 @@ static int eof(sqlite3_vtab_cursor *base)
 static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *out, int column)
 {
     struct cursor *c = (struct cursor *)base;
-    c->at.row = row_at(c, c->i);
+    c->at.row = sql_table_row_at(c, c->i);
     if (column <= 0) {
         sqlite3_result_int64(out, (sqlite3_int64)c->at.row);
         return SQLITE_OK;
@@ -386,7 +387,7 @@ static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *out, int col
 
 static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
-    *out = (sqlite3_int64)row_at((struct cursor *)base, ((struct cursor *)base)->i);
+    *out = (sqlite3_int64)sql_table_row_at((struct cursor *)base, ((struct cursor *)base)->i);
     return SQLITE_OK;
 }
 
@@ -399,7 +400,7 @@ static const sqlite3_module module = {
     .xDestroy = disconnect,
     .xOpen = open_cursor,
     .xClose = close_cursor,
-    .xFilter = filter,
+    .xFilter = sql_table_filter,
     .xNext = next,
     .xEof = eof,
     .xColumn = column_value,

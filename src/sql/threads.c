@@ -13,13 +13,13 @@ static const struct sql_column columns[] = {
     {0},
 };
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_threads_rows(struct sql_at *at, uint64_t *n)
 {
     *n = at->q->profile->threads.n;
     return SQLITE_OK;
 }
 
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_threads_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sp_thread *t = &p->threads.v[at->row];
@@ -34,7 +34,7 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-static int64_t key(struct sql_at *at, int column)
+static int64_t sql_threads_key(struct sql_at *at, int column)
 {
     const struct sp_thread *t = &at->q->profile->threads.v[at->row];
     if (column == COMM)
@@ -42,4 +42,5 @@ static int64_t key(struct sql_at *at, int column)
     return column == PID ? t->pid : t->tid;
 }
 
-const struct sql_table sql_threads = {"threads", "threads", columns, 100, 0, rows, value, NULL, key, NULL};
+const struct sql_table sql_threads = {"threads",         "threads", columns,         100, 0, sql_threads_rows,
+                                      sql_threads_value, NULL,      sql_threads_key, NULL};

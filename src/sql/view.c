@@ -52,7 +52,7 @@ static spaa_status select_nothing(struct sp_sql *q, const struct sp_select_opts 
     return SPAA_OK;
 }
 
-static spaa_status make(struct sp_sql *q, struct sql_view *v)
+static spaa_status sql_view_make(struct sp_sql *q, struct sql_view *v)
 {
     const struct sp_profile *p = q->profile;
     struct sp_select_opts o = v->all ? (struct sp_select_opts){.view = "all"} : q->filters;
@@ -92,7 +92,7 @@ int sql_view_get(struct sp_sql *q, uint32_t event, uint32_t metric, bool all, st
         return SQLITE_NOMEM;
     }
     *v = (struct sql_view){.event = event, .metric = metric, .all = all};
-    spaa_status st = make(q, v);
+    spaa_status st = sql_view_make(q, v);
     if (st) {
         free(v);
         return sql_status(q, st);
@@ -107,7 +107,7 @@ int sql_view_of(struct sql_at *at)
     return at->view ? SQLITE_OK : sql_view_get(at->q, at->event, at->metric, false, &at->view);
 }
 
-static struct sql_weight *weights(size_t n)
+static struct sql_weight *sql_view_weights(size_t n)
 {
     struct sql_weight *w = malloc((n + 1) * sizeof *w);
     for (size_t i = 0; w && i < n; i++)
@@ -115,7 +115,7 @@ static struct sql_weight *weights(size_t n)
     return w;
 }
 
-static void add(struct sql_weight *w, int64_t v, int64_t samples)
+static void sql_view_add(struct sql_weight *w, int64_t v, int64_t samples)
 {
     w->v += v;
     if (samples > SP_DECIMAL)
@@ -141,7 +141,7 @@ int sql_view_self(struct sql_view *v, struct sp_sql *q, bool frames)
     struct sql_weights *out = frames ? &v->frames : &v->functions;
     if (out->self)
         return SQLITE_OK;
-    struct sql_weight *w = weights(things(q->profile, frames));
+    struct sql_weight *w = sql_view_weights(things(q->profile, frames));
     bool ok = w != NULL;
     for (size_t i = 0; ok && i < v->s.rows.n; i++) {
         const struct sp_selected *row = &v->s.rows.v[i];
@@ -150,7 +150,7 @@ int sql_view_self(struct sql_view *v, struct sp_sql *q, bool frames)
         ok = f != NULL;
         uint32_t leaf = ok && n ? f[0] : SP_NONE;
         if (leaf != SP_NONE)
-            add(&w[frames ? leaf : q->profile->frames.v[leaf].function], row->weight, row->samples);
+            sql_view_add(&w[frames ? leaf : q->profile->frames.v[leaf].function], row->weight, row->samples);
     }
     if (ok)
         out->self = w;
@@ -160,8 +160,8 @@ int sql_view_self(struct sql_view *v, struct sp_sql *q, bool frames)
 }
 
 /* Each function (or frame) counts once per row, however often it stands in the stack. */
-static bool add_totals(struct sql_view *v, const uint32_t *of, uint32_t *stamp, unsigned char *seen,
-                       struct sql_weight *w)
+static bool sql_view_add_totals(struct sql_view *v, const uint32_t *of, uint32_t *stamp, unsigned char *seen,
+                                struct sql_weight *w)
 {
     for (size_t i = 0; i < v->s.rows.n; i++) {
         const struct sp_selected *row = &v->s.rows.v[i];
@@ -176,7 +176,7 @@ static bool add_totals(struct sql_view *v, const uint32_t *of, uint32_t *stamp, 
             if (stamp[thing] == mark)
                 continue;
             stamp[thing] = mark;
-            add(&w[thing], row->weight, row->samples);
+            sql_view_add(&w[thing], row->weight, row->samples);
         }
     }
     return true;
@@ -206,11 +206,11 @@ int sql_view_total(struct sql_view *v, struct sp_sql *q, bool frames)
     struct sql_weights *out = frames ? &v->frames : &v->functions;
     if (out->total)
         return SQLITE_OK;
-    struct sql_weight *w = weights(things(p, frames));
+    struct sql_weight *w = sql_view_weights(things(p, frames));
     uint32_t *of = thing_of(p, frames), *stamp = calloc(things(p, frames) + 1, sizeof *stamp);
     unsigned char *seen = calloc(p->frames.n + 1, 1);
     unsigned *tags = NULL;
-    bool ok = w && of && stamp && seen && add_totals(v, of, stamp, seen, w);
+    bool ok = w && of && stamp && seen && sql_view_add_totals(v, of, stamp, seen, w);
     if (ok && !frames)
         ok = (tags = make_tags(p, v->s.event, seen)) != NULL;
     free(of);
@@ -225,7 +225,7 @@ int sql_view_total(struct sql_view *v, struct sp_sql *q, bool frames)
     return SQLITE_OK;
 }
 
-static int make_rows(struct sql_view *v, const struct sp_profile *p)
+static int sql_view_make_rows(struct sql_view *v, const struct sp_profile *p)
 {
     v->whole = v->s.rows.n == p->stacks.n;
     for (size_t i = 0; v->whole && i < v->s.rows.n; i++)
@@ -244,7 +244,7 @@ static int make_rows(struct sql_view *v, const struct sp_profile *p)
 
 int sql_view_row(struct sql_view *v, struct sp_sql *q, uint64_t stack, const struct sp_selected **out)
 {
-    int rc = v->whole || v->row ? SQLITE_OK : make_rows(v, q->profile);
+    int rc = v->whole || v->row ? SQLITE_OK : sql_view_make_rows(v, q->profile);
     if (rc)
         return rc;
     if (v->whole)

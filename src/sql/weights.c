@@ -17,23 +17,23 @@ static const struct sql_column columns[] = {
     {0},
 };
 
-static uint32_t length(const struct sp_profile *p, uint32_t stack)
+static uint32_t sql_weights_length(const struct sp_profile *p, uint32_t stack)
 {
     uint32_t layout = p->stacks.v[stack].layout;
     return layout == SP_NONE ? 0 : p->layouts.v[layout].n;
 }
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_weights_rows(struct sql_at *at, uint64_t *n)
 {
     const struct sp_profile *p = at->q->profile;
     struct sql_runs *r = &at->q->weight_runs;
-    int rc = sql_runs_make(r, p, (uint32_t)p->stacks.n, length);
+    int rc = sql_runs_make(r, p, (uint32_t)p->stacks.n, sql_weights_length);
     if (!rc)
         *n = r->start[r->n];
     return rc;
 }
 
-static const struct sp_weight_field *field(struct sql_at *at, uint32_t *stack)
+static const struct sp_weight_field *sql_weights_field(struct sql_at *at, uint32_t *stack)
 {
     const struct sp_profile *p = at->q->profile;
     uint64_t in;
@@ -67,8 +67,8 @@ static void exclusive(sqlite3_context *out, const struct sp_profile *p, uint32_t
     }
 }
 
-static void digits(sqlite3_context *out, const struct sp_profile *p, uint32_t stack, uint32_t metric,
-                   int64_t v)
+static void sql_weights_digits(sqlite3_context *out, const struct sp_profile *p, uint32_t stack,
+                               uint32_t metric, int64_t v)
 {
     char t[64];
     struct sp_str s = {t, 0};
@@ -80,11 +80,11 @@ static void digits(sqlite3_context *out, const struct sp_profile *p, uint32_t st
         sql_copy(out, s.p, s.n);
 }
 
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_weights_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     uint32_t stack;
-    const struct sp_weight_field *f = field(at, &stack);
+    const struct sp_weight_field *f = sql_weights_field(at, &stack);
     int64_t v = sp_weight(p, stack, f->metric);
     switch (column) {
     case STACK:
@@ -100,7 +100,7 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
             sql_i64(out, v);
         break;
     case DECIMAL:
-        digits(out, p, stack, f->metric, v);
+        sql_weights_digits(out, p, stack, f->metric, v);
         break;
     case UNIT:
         sql_str(out, p, f->unit);
@@ -114,7 +114,7 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-static int slice(struct sql_at *at, int column, int64_t stack, uint64_t *first, uint64_t *end)
+static int sql_weights_slice(struct sql_at *at, int column, int64_t stack, uint64_t *first, uint64_t *end)
 {
     (void)column;
     const struct sql_runs *r = &at->q->weight_runs;
@@ -126,16 +126,20 @@ static int slice(struct sql_at *at, int column, int64_t stack, uint64_t *first, 
     return SQLITE_OK;
 }
 
-static int64_t key(struct sql_at *at, int column)
+static int64_t sql_weights_key(struct sql_at *at, int column)
 {
     (void)column;
     uint32_t stack;
-    return at->q->profile->metrics.v[field(at, &stack)->metric].name;
+    return at->q->profile->metrics.v[sql_weights_field(at, &stack)->metric].name;
 }
 
-const struct sql_table sql_weights = {
-    "weights", "every weight of every stack, as stated; filters do not change them",
-    columns,   1e6,
-    0,         rows,
-    value,     slice,
-    key,       NULL};
+const struct sql_table sql_weights = {"weights",
+                                      "every weight of every stack, as stated; filters do not change them",
+                                      columns,
+                                      1e6,
+                                      0,
+                                      sql_weights_rows,
+                                      sql_weights_value,
+                                      sql_weights_slice,
+                                      sql_weights_key,
+                                      NULL};

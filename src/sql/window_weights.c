@@ -13,13 +13,13 @@ static const struct sql_column columns[] = {
     {0},
 };
 
-static uint32_t length(const struct sp_profile *p, uint32_t row)
+static uint32_t sql_window_weights_length(const struct sp_profile *p, uint32_t row)
 {
     uint32_t layout = p->window_rows.v[row].layout;
     return layout == SP_NONE ? 0 : p->layouts.v[layout].n;
 }
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_window_weights_rows(struct sql_at *at, uint64_t *n)
 {
     struct sp_sql *q = at->q;
     const struct sp_profile *p = q->profile;
@@ -32,13 +32,13 @@ static int rows(struct sql_at *at, uint64_t *n)
                 of[p->windows.v[i].first + k] = i;
         q->window_of = of;
     }
-    int rc = sql_runs_make(&q->window_runs, p, (uint32_t)p->window_rows.n, length);
+    int rc = sql_runs_make(&q->window_runs, p, (uint32_t)p->window_rows.n, sql_window_weights_length);
     if (!rc)
         *n = q->window_runs.start[q->window_runs.n];
     return rc;
 }
 
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_window_weights_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     uint64_t in;
@@ -61,7 +61,7 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-static int64_t key(struct sql_at *at, int column)
+static int64_t sql_window_weights_key(struct sql_at *at, int column)
 {
     uint64_t in;
     uint32_t row = sql_run_of(at, &at->q->window_runs, &in);
@@ -76,8 +76,8 @@ const struct sql_table sql_window_weights = {"window_weights",
                                              columns,
                                              5e5,
                                              0,
-                                             rows,
-                                             value,
+                                             sql_window_weights_rows,
+                                             sql_window_weights_value,
                                              NULL,
-                                             key,
+                                             sql_window_weights_key,
                                              NULL};

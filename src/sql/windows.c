@@ -16,7 +16,7 @@ static const struct sql_column columns[] = {
     {0},
 };
 
-static int rows(struct sql_at *at, uint64_t *n)
+static int sql_windows_rows(struct sql_at *at, uint64_t *n)
 {
     *n = at->q->profile->windows.n;
     return SQLITE_OK;
@@ -40,7 +40,7 @@ static void window_id(sqlite3_context *out, const struct sp_profile *p, uint32_t
     sp_json_free(&j);
 }
 
-static int value(struct sql_at *at, int column, sqlite3_context *out)
+static int sql_windows_value(struct sql_at *at, int column, sqlite3_context *out)
 {
     const struct sp_profile *p = at->q->profile;
     const struct sp_window *w = &p->windows.v[at->row];
@@ -64,8 +64,13 @@ static int value(struct sql_at *at, int column, sqlite3_context *out)
     return SQLITE_OK;
 }
 
-const struct sql_table sql_windows = {"windows", "parts of the time that the profile states weights for",
-                                      columns,   100,
-                                      0,         rows,
-                                      value,     NULL,
-                                      NULL,      NULL};
+const struct sql_table sql_windows = {"windows",
+                                      "parts of the time that the profile states weights for",
+                                      columns,
+                                      100,
+                                      0,
+                                      sql_windows_rows,
+                                      sql_windows_value,
+                                      NULL,
+                                      NULL,
+                                      NULL};
