@@ -112,14 +112,14 @@ class Said:
     """Totals of a recording, in percent: {(function, binary): (at least, at most)}, and how much is broken."""
 
     def __init__(self, spaa, path):
-        answer = json.loads(run(spaa, "top", "-q", "--json", "--no-inline", "--no-lines", "--sort", "cum", "-n", "0", path))
+        answer = json.loads(run(spaa, "top", "-q", "--json", "--no-inline", "--no-lines", "--sort", "total", "-n", "0", path))
         quality = json.loads(run(spaa, "info", "-q", "--json", "--no-inline", "--no-lines", path)).get("quality", {})
         self.samples = answer["profile"]["samples"]
         self.broken = quality.get("broken_chains_percent")
         self.totals = {}
         for r in answer["rows"]:
-            most = r.get("cum_at_most_percent")
-            self.totals[r["name"], r["dso"] or ""] = (r["cum_percent"], r["cum_percent"] if most is None else most)
+            most = r.get("total_at_most_percent")
+            self.totals[r["name"], r["dso"] or ""] = (r["total_percent"], r["total_percent"] if most is None else most)
 
     def warns(self):
         return self.broken is not None and self.broken >= WARNS

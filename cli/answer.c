@@ -74,18 +74,18 @@ void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struc
     sp_jw_cstr(w, "view", s->view);
     sp_jw_str(w, "filters", s->filters.data ? s->filters.data : "", s->filters.len);
     if (s->cannot_add)
-        sp_jw_null(w, "event_total");
+        sp_jw_null(w, "event_whole");
     else
-        sp_jw_scaled(w, "event_total", s->event_whole, s->scale);
+        sp_jw_scaled(w, "event_whole", s->event_whole, s->scale);
     sp_jw_close(w, '}');
     if (s->cannot_add) {
-        sp_jw_null(w, "total");
+        sp_jw_null(w, "whole");
         sp_jw_null(w, "kept");
     } else {
-        sp_jw_scaled(w, "total", s->whole, s->scale);
+        sp_jw_scaled(w, "whole", s->whole, s->scale);
         sp_jw_scaled(w, "kept", s->kept, s->scale);
     }
-    sp_jw_percent(w, "kept_percent", s->kept, s->cannot_add ? 0 : s->event_whole); /* of event_total */
+    sp_jw_percent(w, "kept_percent", s->kept, s->cannot_add ? 0 : s->event_whole); /* of event_whole */
     answer_samples(w, "kept_samples", s->samples);
 }
 
@@ -121,7 +121,7 @@ static void quality_dsos(struct sp_jw *w, const char *key, const struct sp_profi
         sp_jw_percent(w, "percent", v->weight, whole);
         sp_jw_cstr(w, "why", note ? sp_pstr(p, note->why).p : NULL);
         struct sp_str hint = sp_pstr(p, note ? note->remedy : SP_STR_NONE);
-        sp_jw_cstr(w, "remedy", hint.n ? hint.p : NULL);
+        sp_jw_cstr(w, "hint", hint.n ? hint.p : NULL);
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');
@@ -291,7 +291,7 @@ void answer_heading(struct cli *c, const struct sp_selection *s)
     if (s->cannot_add) {
         sp_buf_puts(&b, "; values of this metric must not be added: shares are left out");
     } else {
-        sp_buf_puts(&b, ", total ");
+        sp_buf_puts(&b, ", whole ");
         weight_text(&b, s, s->whole);
     }
     if (s->whole_samples != SP_ABSENT) {
@@ -470,11 +470,11 @@ void answer_at_most(struct answer *a, int64_t v)
     if (!sp_chains_tell(a->s))
         return;
     if (v == SP_ABSENT) {
-        sp_jw_null(&a->w, "cum_at_most");
-        sp_jw_null(&a->w, "cum_at_most_percent");
+        sp_jw_null(&a->w, "total_at_most");
+        sp_jw_null(&a->w, "total_at_most_percent");
     } else {
-        answer_weight(a, "cum_at_most", v);
-        answer_percent(a, "cum_at_most_percent", v);
+        answer_weight(a, "total_at_most", v);
+        answer_percent(a, "total_at_most_percent", v);
     }
 }
 

@@ -35,7 +35,7 @@ int answer_end(struct answer *a, const struct answer_next *next, size_t n); /* q
 /* Members of JSON rows: null where the metric must not be added. */
 void answer_weight(struct answer *a, const char *key, int64_t v);
 void answer_percent(struct answer *a, const char *key, int64_t v); /* of the base */
-/* "cum_at_most" and its share where totals are bounds; SP_ABSENT: null. */
+/* "total_at_most" and its share where totals are bounds; SP_ABSENT: null. */
 void answer_at_most(struct answer *a, int64_t v);
 void answer_count(struct answer *a, const char *key, int64_t v); /* SP_ABSENT: null */
 void answer_function(
@@ -62,7 +62,7 @@ const char *answer_more(const struct cli *c);
  */
 int answer_fit(struct cli *c, size_t most, int (*draw)(void *arg, size_t rows), void *arg);
 
-/* {"schema": …, "profile": {…}, "total": …, "kept": …: leaves the object open. */
+/* {"schema": …, "profile": {…}, "whole": …, "kept": …: leaves the object open. */
 void answer_open(struct cli *c, struct sp_jw *w, const char *schema, const struct sp_selection *s);
 /* "quality": {…} */
 void answer_quality(struct sp_jw *w, const char *key, const struct sp_selection *s,

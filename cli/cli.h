@@ -97,6 +97,8 @@ bool cli_number(struct cli *c, const char *name, const char *value, long lo, lon
 /* An option's value among names (NULL-terminated); false: said on stderr, with the nearest. */
 bool cli_choice(struct cli *c, const char *name, const char *value, const char *const *names, int otherwise,
                 int *out);
+/* --sort: self, or total; older words for them are taken, too. False: said on stderr. */
+bool cli_sort(struct cli *c, bool *by_total);
 /* When a command hands an option of a format to it: SP_CAN_READ, SP_CAN_WRITE, both or neither. */
 unsigned cli_own_when(const struct cli_command *command);
 

@@ -246,20 +246,20 @@ static bool cmd_diff_work(struct cli *c, double *out)
 
 int sp_cmd_diff(struct cli *c)
 {
-    static const char *const sorts[] = {"flat", "cum", NULL};
     static const char *const methods[] = {"auto", "repeats", "permutation", "blocks", "samples", NULL};
     static const enum sp_diff_method made[] = {SP_DIFF_NONE, SP_DIFF_REPEATS, SP_DIFF_PERMUTATION,
                                                SP_DIFF_TIME_BLOCKS, SP_DIFF_SAMPLES};
     struct diff_answer a = {.c = c};
     struct sp_diff_opts how = {0};
-    int sort, method;
+    int method;
+    bool by_total;
     double min_share;
-    if (!cli_choice(c, "sort", c->v.sort, sorts, 0, &sort) ||
-        !cli_choice(c, "method", c->v.method, methods, 0, &method) || !answer_limit(c, 22, &a.limit) ||
-        !cmd_diff_share(c, &min_share) || !cmd_diff_work(c, how.work) || cmd_diff_sides(c))
+    if (!cli_sort(c, &by_total) || !cli_choice(c, "method", c->v.method, methods, 0, &method) ||
+        !answer_limit(c, 22, &a.limit) || !cmd_diff_share(c, &min_share) || !cmd_diff_work(c, how.work) ||
+        cmd_diff_sides(c))
         return EXIT_USAGE;
     how.method = made[method];
-    how.sort_total = sort == 1;
+    how.sort_total = by_total;
     for (unsigned side = 0; side < SP_SIDES; side++)
         if (cli_where_parse(c, side, &a.where[side])) {
             cli_where_free(&a.where[SP_BASE]);

@@ -83,11 +83,11 @@ static void cmd_function_json_row(struct function *x, int section, const struct 
     if (r->inferred)
         sp_jw_bool(&a->w, r->inferred == SP_INFERRED ? "inferred" : "inferred_in_part", true);
     if (!r->neighbour) {
-        answer_weight(a, "flat", r->self);
-        answer_percent(a, "flat_percent", r->self);
+        answer_weight(a, "self", r->self);
+        answer_percent(a, "self_percent", r->self);
     }
-    answer_weight(a, r->neighbour ? "weight" : "cum", r->total);
-    answer_percent(a, r->neighbour ? "percent" : "cum_percent", r->total);
+    answer_weight(a, r->neighbour ? "weight" : "total", r->total);
+    answer_percent(a, r->neighbour ? "percent" : "total_percent", r->total);
     answer_count(a, "samples", r->samples);
     if (section == THREADS)
         pool_json(&a->w, &a->s->pools, r->pool == SP_NONE ? NULL : &a->s->pools.pools.v[r->pool]);
@@ -97,7 +97,7 @@ static void cmd_function_json_row(struct function *x, int section, const struct 
 static int cmd_function_draw_json(struct function *x, size_t limit)
 {
     struct answer *a = &x->a;
-    int rc = answer_begin(a, "spaa.function/1");
+    int rc = answer_begin(a, "spaa.function/2");
     if (rc)
         return rc;
     sp_jw_cstr(&a->w, "asked", x->asked);
@@ -110,13 +110,13 @@ static int cmd_function_draw_json(struct function *x, size_t limit)
         if (tags >> i & 1)
             sp_jw_cstr(&a->w, NULL, sp_tag_words[i]);
     sp_jw_close(&a->w, ']');
-    answer_weight(a, "flat", x->v.self);
-    answer_percent(a, "flat_percent", x->v.self);
-    answer_weight(a, "cum", x->v.total);
-    answer_percent(a, "cum_percent", x->v.total);
+    answer_weight(a, "self", x->v.self);
+    answer_percent(a, "self_percent", x->v.self);
+    answer_weight(a, "total", x->v.total);
+    answer_percent(a, "total_percent", x->v.total);
     answer_at_most(a, x->v.at_most);
     answer_count(a, "samples", x->v.samples);
-    answer_count(a, "cum_samples", x->v.total_samples);
+    answer_count(a, "total_samples", x->v.total_samples);
     sp_jw_open(&a->w, "recursion", '{');
     answer_weight(a, "weight", x->v.recursive);
     answer_percent(a, "percent", x->v.recursive);
@@ -203,7 +203,7 @@ static void cmd_function_title(struct function *x)
         sp_buf_puts(
             b,
             "\n[irq-enable] an artefact of software clocks, whose timer waits while interrupts are off: "
-            "most of its own weight is\ntime of its callers (`perf record -e cycles` shows where, with the "
+            "most of its self weight is\ntime of its callers (`perf record -e cycles` shows where, with the "
             "processor's counters)");
     sp_buf_ch(b, '\n');
     if (x->a.c->format == FORMAT_MARKDOWN)

@@ -95,9 +95,9 @@ static void json_event(struct sp_jw *w, const struct sp_profile *p, uint32_t i, 
     else
         sp_jw_i64(w, "samples", f->samples);
     if (f->cannot_add)
-        sp_jw_null(w, "total");
+        sp_jw_null(w, "whole");
     else
-        sp_jw_scaled(w, "total", f->total, f->scale);
+        sp_jw_scaled(w, "whole", f->total, f->scale);
     sp_jw_u64(w, "stacks", f->stacks);
     sp_jw_bool(w, "default", i == sp_default_event(p));
     info_metrics_json(w, p, i, metrics);
@@ -201,7 +201,7 @@ static int cmd_info_answer_json(struct cli *c, const struct profile_info *all)
     struct sp_jw w;
     sp_jw_init(&w, c->out);
     sp_jw_open(&w, NULL, '{');
-    sp_jw_cstr(&w, "schema", "spaa.info/1");
+    sp_jw_cstr(&w, "schema", "spaa.info/2");
     cmd_info_str(&w, "source_tool", p, p->header.source_tool);
     sp_jw_cstr(&w, "format", c->input->name);
     sp_jw_open(&w, "events", '[');
@@ -248,7 +248,7 @@ static int event_table(struct cli *c, const struct event_info *events)
 {
     static const struct sp_table_column columns[] = {{"event", false, true},   {"kind", false, false},
                                                      {"mode", false, false},   {"samples", true, false},
-                                                     {"metric", false, false}, {"total", true, false},
+                                                     {"metric", false, false}, {"whole", true, false},
                                                      {"stacks", true, false},  {"unresolved%", true, false}};
     const struct sp_profile *p = c->profile;
     char exact[64];

@@ -166,7 +166,7 @@ static int cmd_leaks_draw_json(struct leaks *x, size_t limit)
     const struct sp_leaks *l = &x->l;
     struct answer_next next[3];
     char handle[32] = "";
-    int rc = answer_begin(a, "spaa.leaks/1");
+    int rc = answer_begin(a, "spaa.leaks/2");
     if (rc)
         return rc;
     sp_jw_open(w, "memory", '{');

@@ -49,7 +49,7 @@ static void json_columns(struct listing *l, const struct sp_table_column *column
 {
     sp_jw_init(&l->w, l->c->out);
     sp_jw_open(&l->w, NULL, '{');
-    sp_jw_cstr(&l->w, "schema", "spaa.query/1");
+    sp_jw_cstr(&l->w, "schema", "spaa.query/2");
     sp_jw_open(&l->w, "columns", '[');
     for (size_t i = 0; i < n; i++)
         sp_jw_cstr(&l->w, NULL, columns[i].title);
@@ -300,11 +300,11 @@ static void cmd_query_answer_json(struct rows *a)
     struct sp_jw w;
     const struct sp_selection *s = sp_sql_selection(a->q);
     if (s) {
-        answer_open(a->c, &w, "spaa.query/1", s);
+        answer_open(a->c, &w, "spaa.query/2", s);
     } else {
         sp_jw_init(&w, a->c->out);
         sp_jw_open(&w, NULL, '{');
-        sp_jw_cstr(&w, "schema", "spaa.query/1");
+        sp_jw_cstr(&w, "schema", "spaa.query/2");
     }
     sp_jw_open(&w, "columns", '[');
     for (int i = 0; i < sp_sql_columns(a->q); i++)

@@ -116,7 +116,7 @@ static int cmd_stacks_draw_json(struct stacks *x, size_t limit)
     struct answer *a = &x->a;
     int64_t omitted = 0;
     bool ok = true;
-    int rc = answer_begin(a, "spaa.stacks/1");
+    int rc = answer_begin(a, "spaa.stacks/2");
     if (rc)
         return rc;
     sp_jw_cstr(&a->w, "frame_order", "leaf_to_root");

@@ -171,9 +171,9 @@ static void json_rows(struct brief *x, const char *key, const struct sp_top *t, 
         struct sp_str name = sp_str_at(&t->names, r->name);
         sp_jw_open(w, NULL, '{');
         sp_jw_str(w, "name", name.p, name.n);
-        answer_weight(&x->a, "flat", r->self);
-        answer_percent(&x->a, "flat_percent", r->self);
-        answer_percent(&x->a, "cum_percent", r->total);
+        answer_weight(&x->a, "self", r->self);
+        answer_percent(&x->a, "self_percent", r->self);
+        answer_percent(&x->a, "total_percent", r->total);
         if (t == &x->threads)
             pool_json(w, &x->a.s->pools, sp_top_pool(x->a.s, SP_TOP_THREAD, r));
         sp_jw_close(w, '}');
@@ -231,9 +231,9 @@ static void json_hot(struct brief *x)
         cmd_summary_json_who(x, r->function);
         answer_weight(&x->a, "weight", r->sum.weight);
         answer_percent(&x->a, "percent", r->sum.weight);
-        answer_weight(&x->a, "flat", r->self);
-        answer_percent(&x->a, "flat_percent", r->self);
-        answer_percent(&x->a, "cum_percent", r->total);
+        answer_weight(&x->a, "self", r->self);
+        answer_percent(&x->a, "self_percent", r->self);
+        answer_percent(&x->a, "total_percent", r->total);
         answer_at_most(&x->a, r->at_most);
         if (is_irq(x, r->function))
             sp_jw_bool(w, "irq_enable", true);
@@ -392,7 +392,7 @@ static size_t left_out(const struct brief *x)
 static int cmd_summary_draw_json(struct brief *x)
 {
     struct answer *a = &x->a;
-    int rc = answer_begin(a, "spaa.summary/1");
+    int rc = answer_begin(a, "spaa.summary/2");
     if (rc)
         return rc;
     json_profiled(x);
@@ -578,7 +578,7 @@ static void hint(struct brief *x)
         return;
     cmd_summary_line(x, "  because", (struct sp_str){why->message, (uint32_t)strlen(why->message)});
     if (*why->hint)
-        cmd_summary_line(x, "  remedy", (struct sp_str){why->hint, (uint32_t)strlen(why->hint)});
+        cmd_summary_line(x, "  hint", (struct sp_str){why->hint, (uint32_t)strlen(why->hint)});
 }
 
 static void unresolved(struct brief *x)

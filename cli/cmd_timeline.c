@@ -57,7 +57,7 @@ static void cmd_timeline_json_row(struct timeline *x, const struct sp_bucket *y)
         const struct sp_hot *h = &x->t.hot.v[y->hot + i];
         sp_jw_open(&a->w, NULL, '{');
         answer_function(a, h->function);
-        answer_weight(a, "flat", h->self);
+        answer_weight(a, "self", h->self);
         sp_jw_percent(&a->w, "percent_of_bucket", h->self, a->s->cannot_add ? 0 : y->weight);
         sp_jw_close(&a->w, '}');
     }
@@ -84,7 +84,7 @@ static int cmd_timeline_draw_json(struct timeline *x, size_t limit)
 {
     struct answer *a = &x->a;
     struct sp_buf b;
-    int rc = answer_begin(a, "spaa.timeline/1");
+    int rc = answer_begin(a, "spaa.timeline/2");
     if (rc)
         return rc;
     sp_jw_cstr(&a->w, "from", x->m.rows ? "samples" : "windows");
@@ -164,7 +164,7 @@ static int cmd_timeline_draw_text(struct timeline *x, size_t limit)
 {
     static const struct sp_table_column columns[] = {
         {"from s", true, false}, {"to s", true, false},    {"weight", true, false},
-        {"%", true, false},      {"samples", true, false}, {"hot, by own weight", false, true}};
+        {"%", true, false},      {"samples", true, false}, {"hot, by self weight", false, true}};
     struct cli *c = x->a.c;
     struct sp_buf *b = &x->a.b;
     struct sp_table table;

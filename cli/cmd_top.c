@@ -68,12 +68,12 @@ static struct top_who cmd_top_who_of(const struct top *x, const struct sp_top_ro
 static void json_weights(struct answer *a, int64_t self, int64_t total, int64_t samples,
                          int64_t total_samples)
 {
-    answer_weight(a, "flat", self);
-    answer_percent(a, "flat_percent", self);
-    answer_weight(a, "cum", total);
-    answer_percent(a, "cum_percent", total);
+    answer_weight(a, "self", self);
+    answer_percent(a, "self_percent", self);
+    answer_weight(a, "total", total);
+    answer_percent(a, "total_percent", total);
     answer_count(a, "samples", samples);
-    answer_count(a, "cum_samples", total_samples);
+    answer_count(a, "total_samples", total_samples);
 }
 
 static void cmd_top_json_row(struct top *x, size_t i)
@@ -145,9 +145,9 @@ static void json_with(struct top *x)
         else
             sp_jw_null(w, "unit");
         if (s->cannot_add)
-            sp_jw_null(w, "total");
+            sp_jw_null(w, "whole");
         else
-            sp_jw_scaled(w, "total", s->whole, s->scale);
+            sp_jw_scaled(w, "whole", s->whole, s->scale);
         sp_jw_close(w, '}');
     }
     sp_jw_close(w, ']');
@@ -180,7 +180,7 @@ static int cmd_top_draw_json(struct top *x, size_t limit)
     spaa_status st = answer_ready(a);
     if (!st)
         st = find_hottest(x);
-    int rc = st ? cli_exit_of(st) : answer_begin(a, "spaa.top/1");
+    int rc = st ? cli_exit_of(st) : answer_begin(a, "spaa.top/2");
     if (rc)
         return rc;
     json_with(x);
@@ -194,7 +194,7 @@ static int cmd_top_draw_json(struct top *x, size_t limit)
     sp_jw_close(&a->w, ']');
     sp_jw_open(&a->w, "omitted", '{');
     sp_jw_u64(&a->w, "rows", t->rows.n > limit ? t->rows.n - limit : 0);
-    answer_weight(a, "flat", omitted);
+    answer_weight(a, "self", omitted);
     sp_jw_close(&a->w, '}');
     struct answer_next next[3] = {{"tree", NULL, "--inverted --depth 4"}, {"flamegraph", NULL, NULL}};
     size_t n = 2;
@@ -280,13 +280,13 @@ static void cmd_top_table_row(struct top *x, struct sp_table *table, size_t i)
     }
 }
 
-/* Titles of --with: "EVENT.METRIC flat", …: lent from `names`. */
+/* Titles of --with: "EVENT.METRIC self", …: lent from `names`. */
 static size_t cmd_top_columns_of(struct top *x, struct sp_arena *names, struct sp_table_column *columns)
 {
-    static const struct sp_table_column own[] = {{"flat", true, false},
-                                                 {"flat%", true, false},
-                                                 {"cum", true, false},
-                                                 {"cum%", true, false},
+    static const struct sp_table_column own[] = {{"self", true, false},
+                                                 {"self%", true, false},
+                                                 {"total", true, false},
+                                                 {"total%", true, false},
                                                  {"samples", true, false}};
     size_t n = sizeof own / sizeof *own;
     memcpy(columns, own, sizeof own);
@@ -347,7 +347,7 @@ static int cmd_top_draw_rows(struct top *x, size_t limit)
     if (!rc && shown < t->rows.n && c->format != FORMAT_CSV) {
         sp_buf_clear(&x->a.b);
         percent_text(&x->a.b, x->a.s, omitted);
-        sp_printf(c->out, "%s%zu more rows with %s%% of flat weight; %s\n",
+        sp_printf(c->out, "%s%zu more rows with %s%% of self weight; %s\n",
                   c->format == FORMAT_MARKDOWN ? "\n" : "", t->rows.n - shown, sp_buf_cstr(&x->a.b),
                   answer_more(c));
     }
@@ -373,11 +373,11 @@ static int answer_sum(struct answer *a)
     if (rc)
         return rc;
     if (c->format == FORMAT_JSON) {
-        answer_open(c, &a->w, "spaa.top/1", a->s);
+        answer_open(c, &a->w, "spaa.top/2", a->s);
         sp_jw_open(&a->w, "sum", '{');
         sp_jw_cstr(&a->w, "regex", c->v.sum);
-        answer_weight(a, "cum", weight);
-        answer_percent(a, "cum_percent", weight);
+        answer_weight(a, "total", weight);
+        answer_percent(a, "total_percent", weight);
         answer_count(a, "samples", samples);
         sp_jw_close(&a->w, '}');
         answer_close(c, &a->w);
@@ -469,13 +469,13 @@ static int add_all_with(struct top *x)
 
 int sp_cmd_top(struct cli *c)
 {
-    static const char *const sorts[] = {"flat", "cum", NULL};
-    int by, sort;
+    int by;
+    bool by_total;
     size_t limit;
     struct sp_selection s;
     struct top x = {0};
-    if (!cli_choice(c, "by", c->v.by, sp_by_names, SP_TOP_FUNCTION, &by) ||
-        !cli_choice(c, "sort", c->v.sort, sorts, 0, &sort) || !answer_limit(c, 22, &limit))
+    if (!cli_choice(c, "by", c->v.by, sp_by_names, SP_TOP_FUNCTION, &by) || !cli_sort(c, &by_total) ||
+        !answer_limit(c, 22, &limit))
         return EXIT_USAGE;
     static const unsigned groups[] = {[SP_TOP_THREAD] = SP_BY_TID,
                                       [SP_TOP_PROCESS] = SP_BY_PID,
@@ -501,7 +501,7 @@ int sp_cmd_top(struct cli *c)
         rc = top_events(&x.a, limit);
     } else {
         size_t shown = limit == SIZE_MAX || c->with.n ? 0 : limit; /* rows of --with may be any */
-        rc = cli_exit_of(sp_top_build_some(&s, x.by, sort == 1, shown, &c->diags, &x.t));
+        rc = cli_exit_of(sp_top_build_some(&s, x.by, by_total, shown, &c->diags, &x.t));
         if (!rc && (by == SP_TOP_THREAD || by == SP_TOP_PROCESS))
             rc = cli_exit_of(sp_thread_info_of(c->profile, &c->diags, &x.info));
         if (!rc)

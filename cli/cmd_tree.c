@@ -72,7 +72,7 @@ static int begin_json(struct tree *x)
     spaa_status st = answer_ready(&x->a);
     if (!st)
         st = find_path_end(x);
-    int rc = st ? cli_exit_of(st) : answer_begin(&x->a, "spaa.tree/1");
+    int rc = st ? cli_exit_of(st) : answer_begin(&x->a, "spaa.tree/2");
     if (!rc)
         sp_jw_open(&x->a.w, "nodes", '[');
     return rc;
@@ -89,7 +89,7 @@ static int end_json(struct tree *x)
     answer_weight(&x->a, "weight", weight);
     sp_jw_close(&x->a.w, '}');
     char handle[32] = "";
-    struct answer_next next[3] = {{"flamegraph", NULL, NULL}, {"top", NULL, "--sort cum"}};
+    struct answer_next next[3] = {{"flamegraph", NULL, NULL}, {"top", NULL, "--sort total"}};
     size_t n = 2;
     if (x->path_end != SP_NONE) {
         sp_handle_text(&x->a.handles, x->path_end, handle);

@@ -158,7 +158,7 @@ static int cmd_waits_answer_json(struct cli *c, const struct sp_selection *s, co
     const struct sp_waits *w = ws->w;
     struct sp_jw j;
     struct sp_buf b;
-    answer_open(c, &j, "spaa.waits/1", s);
+    answer_open(c, &j, "spaa.waits/2", s);
     json_weight(&j, w, "waiting", w->waiting);
     json_weight(&j, w, "waiting_for_nothing_named", w->unexplained);
     sp_jw_u64(&j, "deadlocks", deadlocks(ws));

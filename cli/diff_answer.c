@@ -29,7 +29,7 @@ static const char *per_words(const struct sp_diff *d)
 static const char *against_words(const struct sp_diff *d)
 {
     static const char *const words[] = {"against the median function", "by its cost",
-                                        "as a share of the total"};
+                                        "as a share of the whole"};
     return d->method >= SP_DIFF_REPEATS ? words[d->reference]
            : d->method == SP_DIFF_EXACT ? "by weight"
                                         : "as a share";
@@ -45,9 +45,9 @@ static void diff_answer_whole(const struct sp_diff *d, struct sp_buf *b)
 static void changed(const struct sp_diff *d, struct sp_buf *b)
 {
     diff_answer_functions(b, d->significant[SP_SELF]);
-    sp_buf_puts(b, " in own and ");
+    sp_buf_puts(b, " in self and ");
     diff_answer_functions(b, d->significant[SP_TOTAL]);
-    sp_buf_printf(b, " in inclusive weight, %s", against_words(d));
+    sp_buf_printf(b, " in total, %s", against_words(d));
     if (d->whole.verdict == SP_DIFF_SIGNIFICANT) {
         sp_buf_puts(b, "; ");
         diff_answer_whole(d, b);
@@ -112,7 +112,7 @@ static void would_have(const struct sp_diff *d, struct sp_buf *b)
         if (isfinite(all)) {
             sp_buf_puts(b, ", the heaviest, and ");
             diff_number(b, 100 * all, 2, false);
-            sp_buf_puts(b, " points of the total in any function");
+            sp_buf_puts(b, " points of the whole in any function");
         }
     }
 }
@@ -140,15 +140,14 @@ static void excluded(const struct sp_diff *d, struct sp_buf *b)
 static void nothing_found(const struct sp_diff *d, struct sp_buf *b)
 {
     sp_buf_printf(b, "%s in %zu against %zu runs",
-                  d->headline == SP_DIFF_NO_CHANGE ? "in own weight," : "no change found",
+                  d->headline == SP_DIFF_NO_CHANGE ? "in self weight," : "no change found",
                   d->side[SP_BASE].runs, d->side[SP_NEW].runs);
     would_have(d, b);
     excluded(d, b);
     if (d->significant[SP_TOTAL]) {
         sp_buf_puts(b, "; yet ");
         diff_answer_functions(b, d->significant[SP_TOTAL]);
-        sp_buf_puts(b, d->significant[SP_TOTAL] == 1 ? " differs in inclusive weight"
-                                                     : " differ in inclusive weight");
+        sp_buf_puts(b, d->significant[SP_TOTAL] == 1 ? " differs in total" : " differ in total");
     }
     if (d->whole.verdict == SP_DIFF_SIGNIFICANT) {
         sp_buf_puts(b, "; yet ");
@@ -179,11 +178,11 @@ static void diff_answer_exactly(const struct sp_diff *d, struct sp_buf *b)
     if (d->headline == SP_DIFF_CHANGED && d->significant[SP_SELF])
         changed(d, b);
     else if (d->headline == SP_DIFF_CHANGED)
-        sp_buf_printf(b, "every function has the same own %s, not the same %s",
+        sp_buf_printf(b, "every function has the same self %s, not the same %s",
                       d->memory == SP_MEMORY_BYTES ? "bytes" : "blocks",
                       d->memory == SP_MEMORY_BYTES ? "blocks" : "bytes");
     else
-        sp_buf_puts(b, "every function has the same own weight");
+        sp_buf_puts(b, "every function has the same self weight");
     sp_buf_puts(b, "; counted, not sampled: exact for these two runs");
 }
 
@@ -201,7 +200,7 @@ void diff_summary(const struct diff_answer *a, struct sp_buf *b)
         of_two_builds(d, b);
     } else if (d->headline == SP_DIFF_CHANGED) {
         diff_answer_whole(d, b);
-        sp_buf_printf(b, "; no function in own weight, %s", against_words(d));
+        sp_buf_printf(b, "; no function in self weight, %s", against_words(d));
     } else if (sp_diff_establishes(d->method)) {
         nothing_found(d, b);
     } else if (d->method == SP_DIFF_NONE) {
@@ -254,7 +253,7 @@ void diff_method(const struct diff_answer *a, struct sp_buf *b)
         return;
     }
     tested_by(d, b);
-    sp_buf_printf(b, "; %zu functions compared by own, %zu by inclusive weight", d->family[SP_SELF],
+    sp_buf_printf(b, "; %zu functions compared by self, %zu by total", d->family[SP_SELF],
                   d->family[SP_TOTAL]);
     if (d->method == SP_DIFF_EXACT)
         return;
@@ -321,19 +320,19 @@ static void amount_of(const struct diff_answer *a, struct sp_buf *b, bool share,
     }
 }
 
-/* "own share of parse_field 14.20% to 19.60% (+38.03%)" */
+/* "self share of parse_field 14.20% to 19.60% (+38.03%)" */
 static void case_text(const struct diff_answer *a, const struct sp_limit *l, const struct sp_limit_case *x,
                       struct sp_buf *b)
 {
     if (!x->row) {
-        sp_buf_puts(b, "the total weight ");
+        sp_buf_puts(b, "the whole ");
         diff_number(b, x->growth, 2, true);
         sp_buf_printf(b, "%% %s", per_words(&a->d));
         return;
     }
     const struct sp_diff_test *t = sp_limit_test(&a->d, l, x->row);
     bool share = t == &x->row->share[l->family];
-    sp_buf_puts(b, l->family == SP_SELF ? "own " : "inclusive ");
+    sp_buf_puts(b, l->family == SP_SELF ? "self " : "total ");
     sp_buf_puts(b, share ? "share of " : "weight of ");
     diff_short_name(b, sp_str_at(&a->d.strs, x->row->function));
     sp_buf_ch(b, ' ');
@@ -493,18 +492,18 @@ static int changed_table(struct diff_answer *a)
 {
     static const char *const per[][2] = {
         {"base/run", "new/run"}, {"base/s", "new/s"}, {"base/work", "new/work"}};
-    static const char *const against[] = {"vs median", "vs cost", "vs total"};
-    bool total = a->c->v.sort && strcmp(a->c->v.sort, "cum") == 0;
+    static const char *const against[] = {"vs median", "vs cost", "vs whole"};
+    bool total = a->c->v.sort && strcmp(a->c->v.sort, "total") == 0;
     const struct sp_table_column columns[] = {
         {per[a->d.per][SP_BASE], true, false},
         {per[a->d.per][SP_NEW], true, false},
         {"change", true, false},
-        {total ? "base cum%" : "base%", true, false},
-        {total ? "new cum%" : "new%", true, false},
+        {total ? "base total%" : "base%", true, false},
+        {total ? "new total%" : "new%", true, false},
         {by_runs(a) ? against[a->d.reference] : "points", true, false},
         {"95% interval", true, false},
         {"verdict", false, false},
-        {total ? "own change" : "cum change", true, false},
+        {total ? "self change" : "total change", true, false},
         {"function", false, true},
         {"dso", false, true},
     };
@@ -524,10 +523,10 @@ static int one_sided_table(struct diff_answer *a, const char *title, const struc
                            unsigned side)
 {
     size_t limit = a->c->v.limit ? a->limit : 8;
-    static const char *const per[] = {"own/run", "own/s", "own/work"};
-    const struct sp_table_column columns[] = {{per[a->d.per], true, false}, {"own%", true, false},
-                                              {"cum%", true, false},        {"samples", true, false},
-                                              {"verdict", false, false},    {"cum verdict", false, false},
+    static const char *const per[] = {"self/run", "self/s", "self/work"};
+    const struct sp_table_column columns[] = {{per[a->d.per], true, false}, {"self%", true, false},
+                                              {"total%", true, false},      {"samples", true, false},
+                                              {"verdict", false, false},    {"total verdict", false, false},
                                               {"function", false, true},    {"dso", false, true}};
     struct sp_table t;
     struct sp_buf b;
@@ -626,22 +625,22 @@ static int csv(struct diff_answer *a)
                                          "new_cost",
                                          "base_weight",
                                          "new_weight",
-                                         "cum_verdict",
-                                         "cum_base_share",
-                                         "cum_new_share",
-                                         "cum_delta",
-                                         "cum_ci_lo",
-                                         "cum_ci_hi",
-                                         "cum_p",
-                                         "cum_q",
-                                         "cum_mde",
-                                         "cum_change",
-                                         "cum_change_lo",
-                                         "cum_change_hi",
-                                         "cum_base_cost",
-                                         "cum_new_cost",
-                                         "cum_base_weight",
-                                         "cum_new_weight"};
+                                         "total_verdict",
+                                         "total_base_share",
+                                         "total_new_share",
+                                         "total_delta",
+                                         "total_ci_lo",
+                                         "total_ci_hi",
+                                         "total_p",
+                                         "total_q",
+                                         "total_mde",
+                                         "total_change",
+                                         "total_change_lo",
+                                         "total_change_hi",
+                                         "total_base_cost",
+                                         "total_new_cost",
+                                         "total_base_weight",
+                                         "total_new_weight"};
     enum { COLUMNS = sizeof titles / sizeof *titles };
     struct sp_table_column columns[COLUMNS] = {{0}};
     struct sp_table t;
@@ -757,7 +756,7 @@ static void total_line(const struct diff_answer *a, struct sp_buf *b)
     const struct sp_diff_test *t = &d->whole;
     double x = d->side[SP_BASE].seconds / (double)d->side[SP_BASE].runs,
            y = d->side[SP_NEW].seconds / (double)d->side[SP_NEW].runs;
-    sp_buf_puts(b, "total   ");
+    sp_buf_puts(b, "whole   ");
     diff_number(b, 100 * t->change, 2, true);
     sp_buf_printf(b, "%% %s", per_words(d));
     if (sp_diff_establishes(d->method))

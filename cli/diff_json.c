@@ -93,13 +93,13 @@ static void diff_json_row(struct sp_jw *w, const struct diff_answer *a, const st
     test(w, &r->share[SP_SELF], true);
     diff_json_amounts(w, a, r, SP_SELF);
     diff_memory_json(w, a, r, SP_SELF);
-    sp_jw_open(w, "cum", '{');
+    sp_jw_open(w, "total", '{');
     test(w, &r->share[SP_TOTAL], true);
     diff_json_amounts(w, a, r, SP_TOTAL);
     diff_memory_json(w, a, r, SP_TOTAL);
     sp_jw_close(w, '}');
     nested(w, "cost", &r->cost[SP_SELF], false);
-    nested(w, "cum_cost", &r->cost[SP_TOTAL], false);
+    nested(w, "total_cost", &r->cost[SP_TOTAL], false);
     sp_jw_open(w, "tags", '[');
     for (unsigned i = 0; sp_tag_words[i]; i++)
         if (r->tags >> i & 1)
@@ -133,8 +133,8 @@ static void side(struct sp_jw *w, const struct diff_answer *a, unsigned i)
         sp_jw_cstr(w, "view", a->words.side[i].view);
         diff_json_text(w, "filters", a->words.side[i].filters);
     }
-    sp_jw_scaled(w, "event_total", s->event_whole, a->d.scale);
-    sp_jw_scaled(w, "total", s->whole, a->d.scale);
+    sp_jw_scaled(w, "event_whole", s->event_whole, a->d.scale);
+    sp_jw_scaled(w, "whole", s->whole, a->d.scale);
     sp_jw_scaled(w, "kept", s->kept, a->d.scale);
     diff_json_number(w, "kept_percent",
                      s->event_whole ? 100 * (double)s->kept / (double)s->event_whole : NAN);
@@ -175,7 +175,7 @@ static void method(struct sp_jw *w, const struct diff_answer *a)
     diff_json_number(w, "alpha", SP_DIFF_ALPHA);
     sp_jw_cstr(w, "control", "Benjamini-Hochberg");
     for (unsigned f = 0; f < SP_FAMILIES; f++) {
-        sp_jw_open(w, f == SP_SELF ? "self" : "cum", '{');
+        sp_jw_open(w, f == SP_SELF ? "self" : "total", '{');
         sp_jw_u64(w, "tested", d->family[f]);
         sp_jw_u64(w, "significant", d->significant[f]);
         sp_jw_close(w, '}');
@@ -245,7 +245,7 @@ static void diff_json_head(struct sp_jw *w, const struct diff_answer *a)
     struct sp_buf b;
     sp_buf_init(&b, 0);
     diff_summary(a, &b);
-    sp_jw_cstr(w, "schema", "spaa.diff/1");
+    sp_jw_cstr(w, "schema", "spaa.diff/2");
     sp_jw_cstr(w, "verdict", diff_headline(&a->d));
     sp_jw_str(w, "summary", b.data ? b.data : "", b.len);
     sp_jw_open(w, "profile", '{');
@@ -278,7 +278,7 @@ int diff_answer_json(struct diff_answer *a)
     side(&w, a, SP_NEW);
     diff_binaries_json(a, &w);
     diff_memory_total_json(&w, a);
-    nested(&w, "total", &a->d.whole, false);
+    nested(&w, "whole", &a->d.whole, false);
     method(&w, a);
     diff_json_rows(&w, a, "rows", a->d.rows.v, a->d.rows.n);
     diff_json_rows(&w, a, "new_functions", a->d.appeared.v, a->d.appeared.n);

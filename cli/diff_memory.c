@@ -140,18 +140,18 @@ static bool diff_memory_known(const struct diff_answer *a, bool bytes)
 
 int diff_memory_table(struct diff_answer *a)
 {
-    bool total = a->c->v.sort && strcmp(a->c->v.sort, "cum") == 0, bytes = a->d.memory == SP_MEMORY_BYTES;
+    bool total = a->c->v.sort && strcmp(a->c->v.sort, "total") == 0, bytes = a->d.memory == SP_MEMORY_BYTES;
     unsigned family = total ? SP_TOTAL : SP_SELF;
-    const struct sp_table_column columns[] = {{total ? "base cum" : "base", true, false},
-                                              {total ? "new cum" : "new", true, false},
+    const struct sp_table_column columns[] = {{total ? "base total" : "base", true, false},
+                                              {total ? "new total" : "new", true, false},
                                               {"change", true, false},
                                               {"base blocks", true, false},
                                               {"new blocks", true, false},
                                               {"change", true, false},
-                                              {total ? "base cum%" : "base%", true, false},
-                                              {total ? "new cum%" : "new%", true, false},
+                                              {total ? "base total%" : "base%", true, false},
+                                              {total ? "new total%" : "new%", true, false},
                                               {"verdict", false, false},
-                                              {total ? "own change" : "cum change", true, false},
+                                              {total ? "self change" : "total change", true, false},
                                               {"function", false, true},
                                               {"dso", false, true}};
     struct sp_table_column used[sizeof columns / sizeof *columns];
@@ -179,10 +179,10 @@ int diff_memory_table(struct diff_answer *a)
 int diff_memory_one_sided(struct diff_answer *a, const struct sp_diff_row *rows, size_t n, unsigned side)
 {
     size_t limit = a->c->v.limit ? a->limit : 8, count = 0;
-    static const struct sp_table_column columns[] = {{"own bytes", true, false}, {"own blocks", true, false},
-                                                     {"cum bytes", true, false}, {"cum blocks", true, false},
-                                                     {"own%", true, false},      {"cum%", true, false},
-                                                     {"function", false, true},  {"dso", false, true}};
+    static const struct sp_table_column columns[] = {
+        {"self bytes", true, false},   {"self blocks", true, false}, {"total bytes", true, false},
+        {"total blocks", true, false}, {"self%", true, false},       {"total%", true, false},
+        {"function", false, true},     {"dso", false, true}};
     struct sp_table_column used[sizeof columns / sizeof *columns];
     struct sp_table t;
     struct sp_buf b;

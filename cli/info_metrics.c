@@ -40,9 +40,9 @@ void info_metrics_json(struct sp_jw *w, const struct sp_profile *p, uint32_t eve
         else
             sp_jw_null(w, "unit");
         if (x->cannot_add)
-            sp_jw_null(w, "total");
+            sp_jw_null(w, "whole");
         else
-            sp_jw_scaled(w, "total", x->total, x->scale);
+            sp_jw_scaled(w, "whole", x->total, x->scale);
         sp_jw_bool(w, "default", x->metric == p->events.v[event].primary);
         sp_jw_close(w, '}');
     }
@@ -63,7 +63,7 @@ static bool worth_a_table(const struct sp_profile *p, const struct info_metrics 
 int info_metrics_text(struct cli *c, const struct info_metrics *lists)
 {
     static const struct sp_table_column columns[] = {
-        {"event", false, true}, {"metric", false, false}, {"total", true, false}, {"", false, false}};
+        {"event", false, true}, {"metric", false, false}, {"whole", true, false}, {"", false, false}};
     const struct sp_profile *p = c->profile;
     struct sp_table t;
     struct sp_buf b;

@@ -1,6 +1,7 @@
 /* Parsing the command line by the tables. */
 #include "cli.h"
 
+#include "analysis/names.h"
 #include "base/num.h"
 #include "model/vocab.h"
 
@@ -211,4 +212,14 @@ bool cli_choice(struct cli *c, const char *name, const char *value, const char *
         n += (size_t)snprintf(hint + n, sizeof hint - n, "%s %s", i ? "," : "", names[i]);
     cli_usage(c, hint, "--%s has no value \"%s\"", name, value);
     return false;
+}
+
+bool cli_sort(struct cli *c, bool *by_total)
+{
+    static const char *const names[] = {"self", "total", NULL};
+    int sort;
+    c->v.sort = sp_weight_word(c->v.sort);
+    bool ok = cli_choice(c, "sort", c->v.sort, names, 0, &sort);
+    *by_total = ok && sort == 1;
+    return ok;
 }

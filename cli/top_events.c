@@ -1,7 +1,7 @@
 /*
  * spaa top --by event: every event of the profile, each in its own metric and unit.
  *
- * Weights of different events do not add up and do not compare: a row's shares are of its own event's total,
+ * Weights of different events do not add up and do not compare: a row's shares are of its own event's whole,
  * and rows stand in the order of samples, which all of them count alike, then of the header.
  */
 #include "top_events.h"
@@ -92,13 +92,13 @@ static void top_events_json_row(struct answer *a)
         sp_jw_str(w, "unit", s->unit.p, s->unit.n);
     else
         sp_jw_null(w, "unit");
-    answer_weight(a, "total", s->event_whole);
-    answer_weight(a, "flat", s->kept);
-    top_events_share(a, "flat_percent");
-    answer_weight(a, "cum", s->kept);
-    top_events_share(a, "cum_percent");
+    answer_weight(a, "whole", s->event_whole);
+    answer_weight(a, "self", s->kept);
+    top_events_share(a, "self_percent");
+    answer_weight(a, "total", s->kept);
+    top_events_share(a, "total_percent");
     answer_count(a, "samples", s->samples);
-    answer_count(a, "cum_samples", s->samples);
+    answer_count(a, "total_samples", s->samples);
     sp_jw_open(w, "tags", '[');
     sp_jw_close(w, ']');
     sp_jw_close(w, '}');
@@ -109,7 +109,7 @@ static int top_events_draw_json(struct events *x, size_t limit)
     struct answer *a = x->a;
     struct sp_selection *own = a->s;
     struct sp_buf tail;
-    int rc = answer_begin(a, "spaa.top/1");
+    int rc = answer_begin(a, "spaa.top/2");
     if (rc)
         return rc;
     sp_jw_open(&a->w, "rows", '[');
@@ -121,7 +121,7 @@ static int top_events_draw_json(struct events *x, size_t limit)
     sp_jw_close(&a->w, ']');
     sp_jw_open(&a->w, "omitted", '{');
     sp_jw_u64(&a->w, "rows", x->list.n > limit ? x->list.n - limit : 0);
-    sp_jw_null(&a->w, "flat"); /* of different units */
+    sp_jw_null(&a->w, "self"); /* of different units */
     sp_jw_close(&a->w, '}');
     sp_buf_init(&tail, 0);
     sp_buf_puts(&tail, "--event ");
@@ -173,7 +173,7 @@ static void top_events_heading(const struct events *x)
     const struct sp_selection *s = x->a->s;
     struct sp_buf b;
     sp_buf_init(&b, 0);
-    sp_buf_printf(&b, "%zu event%s, each in its own metric; shares are of its own total", x->list.n,
+    sp_buf_printf(&b, "%zu event%s, each in its own metric; shares are of its own whole", x->list.n,
                   x->list.n == 1 ? "" : "s");
     if (s->filters.len) {
         sp_buf_puts(&b, "; ");
@@ -192,8 +192,8 @@ static void top_events_heading(const struct events *x)
 static int top_events_draw_rows(struct events *x, size_t limit)
 {
     static const struct sp_table_column columns[] = {
-        {"flat", true, false},    {"flat%", true, false}, {"cum", true, false},     {"cum%", true, false},
-        {"samples", true, false}, {"total", true, false}, {"metric", false, false}, {"unit", false, false},
+        {"self", true, false},    {"self%", true, false}, {"total", true, false},   {"total%", true, false},
+        {"samples", true, false}, {"whole", true, false}, {"metric", false, false}, {"unit", false, false},
         {"event", false, true},   {"id", false, false}};
     struct cli *c = x->a->c;
     struct sp_selection *own = x->a->s;

@@ -219,10 +219,10 @@ def check(answer, expected, family, tolerance=1e-9):
     q = adjust([expected[k]["p"] if expected[k]["eligible"] else None for k in keys])
     shown = rows_of(answer)
     assert set(shown) == set(keys)
-    assert answer["method"]["self" if family == 0 else "cum"]["tested"] == sum(x is not None for x in q)
+    assert answer["method"]["self" if family == 0 else "total"]["tested"] == sum(x is not None for x in q)
     for k, adjusted in zip(keys, q):
         e = {**expected[k], "q": adjusted}
-        row = shown[k][0] if family == 0 else shown[k][0]["cum"]
+        row = shown[k][0] if family == 0 else shown[k][0]["total"]
         for name, value in (("base_share", e["base"]), ("new_share", e["new"]), ("delta", e["delta"]), ("p", e["p"]),
                             ("q", e["q"]), ("mde", e["mde"])):
             assert close(row[name], value, tolerance), (k, name, row[name], value)

@@ -367,14 +367,14 @@ class Selection:
 
     def function(self, fits):
         """One function, or all that fit as one: as `spaa function` tells it; None stands for no neighbour."""
-        out = {"flat": 0, "cum": 0, "recursive": 0, "deepest": 0}
+        out = {"self": 0, "total": 0, "recursive": 0, "deepest": 0}
         parts = {k: collections.Counter() for k in ("callers", "callees")}
         both = {k: collections.defaultdict(lambda: [0, 0]) for k in ("matches", "lines", "threads")}
         for row in self.rows:
             at = [i for i, f in enumerate(row.frames) if fits(*function(f))]
             if not at:
                 continue
-            out["cum"] += row.weight
+            out["total"] += row.weight
             again = sum(any(same_function(row.frames[i], row.frames[k]) for k in at if k < i) for i in at)
             out["recursive"] += row.weight * (again > 0)
             out["deepest"] = max(out["deepest"], again + 1)
@@ -389,7 +389,7 @@ class Selection:
                 if at[0] == 0:
                     both[kind][of(row.frames[0])][0] += row.own
             if at[0] == 0:
-                out["flat"] += row.own
+                out["self"] += row.own
         return {**out, **parts, **{k: {x: tuple(y) for x, y in v.items()} for k, v in both.items()}}
 
     def timeline(self, buckets, hot=3):

@@ -12,7 +12,7 @@ TABLES = ["diagnostics", "dsos", "events", "frames", "functions", "header", "nod
 def query(path, sql, *options, **more):
     """All rows."""
     answer = ask("query", path, sql, "-n", 0, *options, **more)
-    assert answer["schema"] == "spaa.query/1" and answer["omitted"] == {"rows": 0, "at_least": False}
+    assert answer["schema"] == "spaa.query/2" and answer["omitted"] == {"rows": 0, "at_least": False}
     assert all(len(r) == len(answer["columns"]) for r in answer["rows"])
     return answer["rows"]
 

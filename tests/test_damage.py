@@ -103,7 +103,7 @@ def test_an_event_that_is_not_declared_is(tmp_path):
     records, said = converted(tmp_path, text)
     assert [e["name"] for e in records[0]["events"]] == ["cycles"]
     answer = ask("top", str(tmp_path / "out.spaa"))
-    assert answer["total"]["value"] == 12 if isinstance(answer["total"], dict) else True
+    assert answer["whole"]["value"] == 12 if isinstance(answer["whole"], dict) else True
     assert "SPAA-E114" in said
 
 

@@ -13,7 +13,7 @@ QUESTIONS = [
      'elif $r.type == "stack" then .s[$all.f[$r.exclusive.frame | tostring]] += ($r | PERIOD) else . end) '
      '| .s | to_entries | sort_by(-.value) | .[:10]'),
     ("functions: the ten with the largest total",
-     "SELECT name, dso_name, total_overlapping FROM functions ORDER BY total_overlapping DESC LIMIT 10",
+     "SELECT name, dso_name, total FROM functions ORDER BY total DESC LIMIT 10",
      'reduce inputs as $r ({f: {}, d: {}, s: {}}; . as $all | if $r.type == "dso" then .d[$r.id | tostring] = $r.name '
      'elif $r.type == "frame" then .f[$r.id | tostring] = $r.func + " " + $all.d[$r.dso | tostring] '
      'elif $r.type == "stack" then reduce ([$r.frames[] | $all.f[tostring]] | unique | .[]) as $n '
@@ -34,7 +34,7 @@ QUESTIONS = [
      'reduce inputs as $r ({d: {}, s: {}}; . as $all | if $r.type == "dso" then .d[$r.id | tostring] = $r.name '
      'elif $r.type == "frame" then .s[$all.d[$r.dso | tostring]] += 1 else . end) | .s | to_entries | sort_by(-.value)'),
     ("frames: addresses on a twentieth of the weight",
-     "SELECT func, symoff, total_overlapping FROM frames WHERE total_overlapping > (SELECT total / 20 FROM selection)",
+     "SELECT func, symoff, total FROM frames WHERE total > (SELECT whole / 20 FROM selection)",
      'reduce inputs as $r ({f: {}, s: {}, t: 0}; if $r.type == "frame" then .f[$r.id | tostring] = $r.func + $r.symoff '
      'elif $r.type == "stack" then ($r | PERIOD) as $w | .t += $w | reduce ($r.frames | unique | .[]) as $n '
      '(.; .s[$n | tostring] += $w) else . end) | . as $all | .s | to_entries | map(select(.value > $all.t / 20)) '

@@ -27,7 +27,7 @@ struct spaa_top_options {
     size_t size;
     const char *by;     /* "function", "line", "address", "dso", "thread", "process", "comm", "cpu", "state",
                            "event" or "source"; NULL: "function" */
-    const char *sort;   /* "flat" or "cum"; NULL: "flat" */
+    const char *sort;   /* "self" or "total"; NULL: "self" */
     const char *event;  /* NULL: the one with the most samples */
     const char *metric; /* NULL: the event's primary metric */
     /* Filters; NULL and 0: none. dso, focus, ignore and hide are regular expressions (PCRE2). */

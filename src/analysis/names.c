@@ -58,3 +58,12 @@ void sp_thread_name(struct sp_buf *b, const struct sp_profile *p, const struct s
         sp_buf_i64(b, c->tid);
     sp_buf_ch(b, ')');
 }
+
+const char *sp_weight_word(const char *asked)
+{
+    if (!asked)
+        return NULL;
+    if (strcmp(asked, "flat") == 0 || strcmp(asked, "own") == 0)
+        return "self";
+    return strcmp(asked, "cum") == 0 ? "total" : asked;
+}

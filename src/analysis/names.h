@@ -15,6 +15,8 @@
 uint32_t sp_event_metric(const struct sp_profile *p, uint32_t event, const char *name);
 /* The first event whose records have it, the default event before the others; SP_NONE: none. */
 uint32_t sp_metric_event(const struct sp_profile *p, const char *name);
+/* "self" for flat and own, "total" for cum, as weights of functions used to be called; else the word. */
+const char *sp_weight_word(const char *asked);
 /* "comm (tid N)", with "?" for what is not known. */
 void sp_thread_name(struct sp_buf *b, const struct sp_profile *p, const struct sp_context *c);
 

@@ -47,18 +47,29 @@ static void trim(struct sp_str *s)
 
 static void take_subject(struct sp_limit *l)
 {
-    bool self = l->name.n > 5 && memcmp(l->name.p, "self:", 5) == 0;
-    bool total = l->name.n > 4 && memcmp(l->name.p, "cum:", 4) == 0 && l->name.p[4] != ':';
-    if (sp_str_is(l->name, "self") || sp_str_is(l->name, "cum")) {
-        l->subject = SP_LIMIT_ANY;
-        l->family = l->name.n == 4 ? SP_SELF : SP_TOTAL;
-        return;
+    static const struct {
+        const char *word;
+        unsigned family;
+    } words[] = {
+        {"self", SP_SELF}, {"total", SP_TOTAL}, {"flat", SP_SELF}, {"own", SP_SELF}, {"cum", SP_TOTAL}};
+    l->family = SP_TOTAL;
+    l->subject = sp_str_is(l->name, "whole") ? SP_LIMIT_WHOLE : SP_LIMIT_FUNCTION;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        uint32_t n = (uint32_t)strlen(words[i].word);
+        if (l->name.n < n || memcmp(l->name.p, words[i].word, n) != 0)
+            continue;
+        if (l->name.n == n) {
+            l->subject = SP_LIMIT_ANY;
+            l->family = words[i].family;
+            return;
+        }
+        if (l->name.n > n + 1 && l->name.p[n] == ':' && l->name.p[n + 1] != ':') { /* no namespace */
+            l->family = words[i].family;
+            l->name.p += n + 1;
+            l->name.n -= n + 1;
+            break;
+        }
     }
-    l->subject = sp_str_is(l->name, "total") ? SP_LIMIT_WHOLE : SP_LIMIT_FUNCTION;
-    l->family = self && l->name.p[5] != ':' ? SP_SELF : SP_TOTAL;
-    uint32_t skip = l->family == SP_SELF ? 5 : total ? 4 : 0;
-    l->name.p += skip;
-    l->name.n -= skip;
     trim(&l->name);
 }
 
@@ -74,18 +85,23 @@ spaa_status sp_limits_parse(struct sp_limits *g, const char *expression, struct 
             p++;
         if (!n)
             return regression_limits_bad(d, start, strlen(start),
-                                         "is no limit like self>2%, total>5%, cum>1pp or FUNCTION>10%");
+                                         "is no limit like self>2%, whole>5%, total>1pp or FUNCTION>10%");
         l.text = (struct sp_str){start, (uint32_t)((size_t)(p - start) + n)};
         l.name = (struct sp_str){start, (uint32_t)(p - start)};
         trim(&l.text);
         trim(&l.name);
         if (!l.name.n)
             return regression_limits_bad(d, l.text.p, l.text.n,
-                                         "does not say what: self, cum, total or a function");
+                                         "does not say what: self, total, whole or a function");
+        bool total = sp_str_is(l.name, "total");
         take_subject(&l);
+        if (total && !l.points) /* it was the whole until 0.1 */
+            sp_emit(d, SP_W643, SP_AT_NOTHING,
+                    "\"%.*s\" limits the total of each function; whole>N%% limits the weight of everything",
+                    (int)(l.text.n < 200 ? l.text.n : 200), l.text.p);
         if (l.subject == SP_LIMIT_WHOLE && l.points)
             return regression_limits_bad(d, l.text.p, l.text.n,
-                                         "has no points: the total is always 100 %; write total>N%");
+                                         "has no points: the whole is always 100 %; write whole>N%");
         if (!sp_vec_push(&g->limits, l))
             return sp_nomem(d);
         if (!p[n])

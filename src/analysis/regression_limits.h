@@ -3,11 +3,13 @@
  *
  *     LIMITS  = LIMIT { "," LIMIT }
  *     LIMIT   = SUBJECT ">" NUMBER ("%" | "pp")
- *     SUBJECT = "self" | "cum"           any function's self or total share
- *             | "total"                  the whole weight; % only
- *             | ["self:" | "cum:"] NAME  one function (default cum), by name or handle
+ *     SUBJECT = "self" | "total"           any function's self or total share
+ *             | "whole"                    the weight of everything; % only
+ *             | ["self:" | "total:"] NAME  one function (default total), by name or handle
  *
- * % is growth relative to the base, pp percentage points of the total. A name may hold commas and ">": a
+ * "flat" and "own" mean self, "cum" total. Until 0.1 "total" meant the whole: a warning says so.
+ *
+ * % is growth relative to the base, pp percentage points of the whole. A name may hold commas and ">": a
  * limit ends where a number and its unit are followed by a comma or the end.
  *
  * A limit is breached when growth beyond it is established: at the 5 % level, one-sided, controlled over all
@@ -26,7 +28,7 @@ extern const char *const sp_limit_verdict_names[];
 
 /* A function against a limit. */
 struct sp_limit_case {
-    const struct sp_diff_row *row; /* NULL: the total */
+    const struct sp_diff_row *row; /* NULL: the whole */
     double growth;                 /* in the limit's unit; INFINITY for % of nothing */
     double need;                   /* how many times the data it would take to tell; NaN where more of the
                                       same does not help */

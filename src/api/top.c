@@ -1,5 +1,6 @@
 /* The heaviest rows: a selection and a table of it, kept for the caller. */
 #include "analysis/top.h"
+#include "analysis/names.h"
 
 #include "api/api.h"
 
@@ -61,11 +62,11 @@ static bool keep_whole(struct spaa_rows *r, const struct sp_selection *s)
 static spaa_status api_top_build(const struct spaa_profile *profile, const struct spaa_top_options *o,
                                  struct sp_diags *d, struct spaa_rows *r)
 {
-    static const char *const sorts[] = {"flat", "cum", NULL};
+    static const char *const sorts[] = {"self", "total", NULL};
     struct sp_selection s;
     int by, sort;
     if (!sp_api_choice(d, "by", o->by, sp_by_names, SP_TOP_FUNCTION, &by) ||
-        !sp_api_choice(d, "sort", o->sort, sorts, 0, &sort))
+        !sp_api_choice(d, "sort", sp_weight_word(o->sort), sorts, 0, &sort))
         return SPAA_ERR_USAGE;
     struct spaa_top_options asked = *o;
     if (by == SP_TOP_STATE && !o->view && !o->state)

@@ -84,11 +84,11 @@ static void flamegraph_draw_add_weight(struct sp_flame *f, const char *what, int
     sp_buf_puts(&f->b, "%)");
 }
 
-/* "12 frames in 3 levels, total 1,234 ns" */
+/* "12 frames in 3 levels, whole 1,234 ns" */
 static void add_extent(struct sp_flame *f)
 {
     sp_text_grouped(&f->b, (int64_t)f->frames.n, 0);
-    sp_buf_printf(&f->b, " frame%s in %u level%s, total ", f->frames.n == 1 ? "" : "s", f->levels,
+    sp_buf_printf(&f->b, " frame%s in %u level%s, whole ", f->frames.n == 1 ? "" : "s", f->levels,
                   f->levels == 1 ? "" : "s");
     add_amount(f, f->opts.diff ? f->opts.diff->sides.v[0].total[SP_NEW] : f->total);
 }
@@ -105,7 +105,7 @@ static void add_description(struct sp_flame *f)
     }
     sp_buf_puts(b, "A flame graph of sampled call stacks: ");
     add_extent(f);
-    sp_buf_printf(b, ". The width of a frame is its share of the total; a frame stands %s the frame it %s. ",
+    sp_buf_printf(b, ". The width of a frame is its share of the whole; a frame stands %s the frame it %s. ",
                   f->opts.inverted ? "below" : "above", f->opts.inverted ? "called" : "was called by");
     if (f->opts.diff)
         sp_buf_puts(

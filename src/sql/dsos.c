@@ -1,14 +1,15 @@
 /* dsos: binaries, libraries, kernel images. */
 #include "sql/internal.h"
 
-enum { ID, NAME, BUILD_ID, IS_KERNEL, MORE };
+enum { ID, NAME, BUILD_ID, IS_KERNEL, EXTRA_JSON };
 
 static const struct sql_column columns[] = {
     {"id", SQL_INTEGER, SQL_ASCENDING, 1, "number: functions.dso, frames.dso"},
     {"name", SQL_TEXT, SQL_KEY, 1, "path or [name]"},
     {"build_id", SQL_TEXT, 0, 0, "hex"},
     {"is_kernel", SQL_INTEGER, 0, 0, "1: kernel image or module"},
-    {"more", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"extra_json", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"more", SQL_TEXT, SQL_OLD, EXTRA_JSON, "extra_json"},
     {0},
 };
 
@@ -24,7 +25,7 @@ static int sql_dsos_value(struct sql_at *at, int column, sqlite3_context *out)
     const struct sp_dso *d = &p->dsos.v[at->row];
     if (column == IS_KERNEL)
         sqlite3_result_int(out, d->is_kernel);
-    else if (column == MORE)
+    else if (column == EXTRA_JSON)
         sql_members(out, p, d->more);
     else
         sql_str(out, p, column == NAME ? d->name : d->build_id);

@@ -52,6 +52,8 @@ static void near_column(const struct sp_sql *q, struct sp_buf *hint, const char 
         for (int c = 0;
              (!any || mentions(q, sql_tables[i]->name)) && sql_tables[i]->columns[c].name && n < 512; c++) {
             const char *name = sql_tables[i]->columns[c].name;
+            if (sql_tables[i]->columns[c].flags & SQL_OLD)
+                continue;
             names[n++] = (struct sp_str){name, (uint32_t)strlen(name)};
         }
     sp_nearest_words(hint, dot ? dot + 1 : asked, names, n);

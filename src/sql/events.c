@@ -11,10 +11,10 @@ enum {
     SAMPLE_PERIOD,
     FREQUENCY_HZ,
     SAMPLES,
-    TOTAL,
+    WHOLE,
     STACKS,
     SELECTED,
-    MORE
+    EXTRA_JSON
 };
 
 static const struct sql_column columns[] = {
@@ -27,11 +27,13 @@ static const struct sql_column columns[] = {
     {"sample_period", SQL_NUMERIC, 0, 0, "events per sample"},
     {"frequency_hz", SQL_NUMERIC, 0, 0, "samples per second"},
     {"samples", SQL_INTEGER, 0, 0, "observations; NULL where they are not counted"},
-    {"total", SQL_NUMERIC, 0, 0, "of the primary metric; NULL where it must not be added"},
+    {"whole", SQL_NUMERIC, 0, 0, "of the primary metric; NULL where it must not be added"},
     {"stacks", SQL_INTEGER, 0, 0, "stacks; linked ones are one"},
     {"selected", SQL_INTEGER, SQL_SELECTED, 0,
      "1: the event of `selection`, that is taken when none is named"},
-    {"more", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"extra_json", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"more", SQL_TEXT, SQL_OLD, EXTRA_JSON, "extra_json"},
+    {"total", SQL_NUMERIC, SQL_OLD, WHOLE, "whole"},
     {0},
 };
 
@@ -54,7 +56,7 @@ static int of_selection(struct sql_at *at, int column, sqlite3_context *out)
         sql_i64(out, v->s.samples);
     else if (column == STACKS)
         sqlite3_result_int64(out, (sqlite3_int64)v->s.rows.n);
-    else if (column == TOTAL)
+    else if (column == WHOLE)
         sql_weight_value(out, v, v->s.kept);
     else if (v->s.unit.n)
         sql_copy(out, v->s.unit.p, v->s.unit.n);
@@ -84,7 +86,7 @@ static int sql_events_value(struct sql_at *at, int column, sqlite3_context *out)
     case FREQUENCY_HZ:
         sql_number_text(out, p, e->frequency_hz);
         break;
-    case MORE:
+    case EXTRA_JSON:
         sql_members(out, p, e->more);
         break;
     default:

@@ -18,7 +18,7 @@ enum {
     TOTAL,
     SELF_SAMPLES,
     TOTAL_SAMPLES,
-    MORE,
+    EXTRA_JSON,
     EVENT,
     METRIC
 };
@@ -37,12 +37,14 @@ static const struct sql_column columns[] = {
     {"inlined", SQL_INTEGER, 0, 0, "1: inlined into the next frame towards the root"},
     {"inline_depth", SQL_INTEGER, 0, 0, "0: physical"},
     {"self", SQL_NUMERIC, SQL_SELECTED, 0, "weight of stacks with this frame at the leaf"},
-    {"total_overlapping", SQL_NUMERIC, SQL_SELECTED, 0,
+    {"total", SQL_NUMERIC, SQL_SELECTED, 0,
      "weight of stacks with this frame, each once; overlaps with that of other rows: never add"},
     {"self_samples", SQL_INTEGER, SQL_SELECTED, 0, "samples of self"},
-    {"total_samples", SQL_INTEGER, SQL_SELECTED, 0, "samples of total_overlapping"},
-    {"more", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"total_samples", SQL_INTEGER, SQL_SELECTED, 0, "samples of total"},
+    {"extra_json", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
     SQL_PARAMETERS,
+    {"more", SQL_TEXT, SQL_OLD, EXTRA_JSON, "extra_json"},
+    {"total_overlapping", SQL_NUMERIC, SQL_OLD | SQL_SELECTED, TOTAL, "total"},
     {0},
 };
 
@@ -109,7 +111,7 @@ static int sql_frames_value(struct sql_at *at, int column, sqlite3_context *out)
     case INLINE_DEPTH:
         sqlite3_result_int64(out, f->inline_depth);
         break;
-    case MORE:
+    case EXTRA_JSON:
         sql_members(out, p, f->more);
         break;
     case EVENT:

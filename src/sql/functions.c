@@ -12,14 +12,15 @@ static const struct sql_column columns[] = {
     {"dso", SQL_INTEGER, SQL_KEY, 100, "dsos.id"},
     {"dso_name", SQL_TEXT, SQL_KEY, 100, "dsos.name"},
     {"self", SQL_NUMERIC, SQL_SELECTED, 0, "weight of stacks with this function at the leaf"},
-    {"total_overlapping", SQL_NUMERIC, SQL_SELECTED, 0,
+    {"total", SQL_NUMERIC, SQL_SELECTED, 0,
      "weight of stacks with this function, each once however it recurs; overlaps with that of other rows: "
      "never add"},
     {"self_samples", SQL_INTEGER, SQL_SELECTED, 0, "samples of self"},
-    {"total_samples", SQL_INTEGER, SQL_SELECTED, 0, "samples of total_overlapping"},
+    {"total_samples", SQL_INTEGER, SQL_SELECTED, 0, "samples of total"},
     {"tags", SQL_TEXT, SQL_SELECTED, 0,
      "of: unresolved idle wait kernel inlined irq-enable, joined by blanks; NULL when not in the selection"},
     SQL_PARAMETERS,
+    {"total_overlapping", SQL_NUMERIC, SQL_OLD | SQL_SELECTED, TOTAL, "total"},
     {0},
 };
 

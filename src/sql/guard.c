@@ -67,15 +67,33 @@ static int deny(struct sp_sql *q, int action, const char *what)
     return SQLITE_DENY;
 }
 
+/* For one version the old names of columns still do. */
+static void note_old(struct sp_sql *q, const struct sql_table *t, const struct sql_column *c)
+{
+    size_t n = 0;
+    while (n < sizeof q->old / sizeof *q->old && q->old[n] && q->old[n] != c)
+        n++;
+    if (n == sizeof q->old / sizeof *q->old || q->old[n])
+        return;
+    q->old[n] = c;
+    sp_emit(q->diags, SP_I661, SP_AT_NOTHING, "%s.%s is called %s now", t->name, c->name,
+            t->columns[c->expect].name);
+}
+
 static void note_read(struct sp_sql *q, int table, const char *column)
 {
     const struct sql_table *t = sql_tables[table];
     q->used |= UINT64_C(1) << table;
     if (t->flags & SQL_SELECTED)
         q->used_selected = true;
-    for (int i = 0; column && t->columns[i].name; i++)
-        if (t->columns[i].flags & SQL_SELECTED && strcmp(t->columns[i].name, column) == 0)
+    for (int i = 0; column && t->columns[i].name; i++) {
+        if (strcmp(t->columns[i].name, column) != 0)
+            continue;
+        if (t->columns[i].flags & SQL_SELECTED)
             q->used_selected = true;
+        if (t->columns[i].flags & SQL_OLD)
+            note_old(q, t, &t->columns[i]);
+    }
 }
 
 static int authorize(void *arg, int action, const char *a, const char *b, const char *c, const char *d)

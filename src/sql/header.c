@@ -25,7 +25,7 @@ enum {
     TRUNCATED,
     UNFINISHED,
     THROTTLED_NS,
-    MORE
+    EXTRA_JSON
 };
 
 static const struct sql_column columns[] = {
@@ -53,7 +53,8 @@ static const struct sql_column columns[] = {
     {"truncated", SQL_INTEGER, 0, 0, "stacks that the profiler cut off"},
     {"unfinished", SQL_INTEGER, 0, 0, "stacks whose callers could not be found to the end"},
     {"throttled_ns", SQL_INTEGER, 0, 0, "for how long events were throttled"},
-    {"more", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"extra_json", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"more", SQL_TEXT, SQL_OLD, EXTRA_JSON, "extra_json"},
     {0},
 };
 
@@ -93,12 +94,12 @@ static int sql_header_value(struct sql_at *at, int column, sqlite3_context *out)
                               [HOST_NAME] = h->host.name,
                               [HOST_OS] = h->host.os,
                               [HOST_ARCH] = h->host.arch,
-                              [MORE] = 0};
+                              [EXTRA_JSON] = 0};
     const uint32_t numbers[] = {[TIME_START] = h->time_start,
                                 [TIME_END] = h->time_end,
                                 [DURATION] = h->duration,
                                 [HOST_CPUS] = h->host.cpus,
-                                [MORE] = 0};
+                                [EXTRA_JSON] = 0};
     switch (column) {
     case FRAME_ORDER:
         sql_text(out, h->root_first ? "root_to_leaf" : "leaf_to_root");
@@ -130,7 +131,7 @@ static int sql_header_value(struct sql_at *at, int column, sqlite3_context *out)
     case THROTTLED_NS:
         sql_header_counted(out, h->throttled_ns);
         break;
-    case MORE:
+    case EXTRA_JSON:
         sql_members(out, p, h->more);
         break;
     default:

@@ -26,6 +26,7 @@ enum sql_column_flag {
     SQL_ASCENDING = 4,
     SQL_PARAM = 8,     /* hidden: equality sets it, before there are rows */
     SQL_SELECTED = 16, /* the selection decides its values */
+    SQL_OLD = 32,      /* hidden: what another column was called before */
 };
 
 enum sql_type { SQL_INTEGER, SQL_TEXT, SQL_NUMERIC /* INTEGER or REAL */ };
@@ -34,7 +35,7 @@ struct sql_column {
     const char *name;
     enum sql_type type;
     unsigned flags;  /* enum sql_column_flag */
-    uint32_t expect; /* SQL_KEY, SQL_SLICE: rows of one value, for the planner */
+    uint32_t expect; /* SQL_KEY, SQL_SLICE: rows of one value, for the planner; SQL_OLD: the other column */
     const char *about;
 };
 
@@ -104,6 +105,7 @@ struct sp_sql {
     bool guarded;
     uint64_t used; /* bit per table */
     bool used_selected;
+    const struct sql_column *old[8]; /* columns that were named as they used to be, each said once */
     char denied[128];
     unsigned timeout;
     struct timespec deadline;

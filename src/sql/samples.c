@@ -4,7 +4,7 @@
 #include "base/num.h"
 #include "model/samples.h"
 
-enum { ID, TIME, TIMESTAMP, PID, TID, CPU, EVENT, PERIOD, STACK, CONTEXT, MORE };
+enum { ID, TIME, TIMESTAMP, PID, TID, CPU, EVENT, PERIOD, STACK, CONTEXT, EXTRA_JSON };
 
 static const struct sql_column columns[] = {
     {"id", SQL_INTEGER, SQL_ASCENDING, 1, "number, in time order"},
@@ -17,7 +17,8 @@ static const struct sql_column columns[] = {
     {"period", SQL_NUMERIC, 0, 0, "events that it stands for"},
     {"stack", SQL_INTEGER, SQL_KEY, 10, "stacks.id"},
     {"context", SQL_TEXT, 0, 0, "its context, as a JSON object"},
-    {"more", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"extra_json", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"more", SQL_TEXT, SQL_OLD, EXTRA_JSON, "extra_json"},
     {0},
 };
 

@@ -1,7 +1,7 @@
 /* selection: one row, what the weights are of: the event, the metric, and what the filters leave. */
 #include "sql/internal.h"
 
-enum { ID, EVENT, METRIC, UNIT, VIEW, FILTERS, EVENT_TOTAL, TOTAL, KEPT, SAMPLES, KEPT_SAMPLES };
+enum { ID, EVENT, METRIC, UNIT, VIEW, FILTERS, EVENT_WHOLE, WHOLE, KEPT, SAMPLES, KEPT_SAMPLES };
 
 static const struct sql_column columns[] = {
     {"id", SQL_INTEGER, SQL_ASCENDING, 1, "0: there is one row"},
@@ -10,11 +10,13 @@ static const struct sql_column columns[] = {
     {"unit", SQL_TEXT, 0, 0, "of the metric"},
     {"view", SQL_TEXT, 0, 0, "--view: which thread states; NULL where there are none"},
     {"filters", SQL_TEXT, 0, 0, "the filters in words"},
-    {"event_total", SQL_NUMERIC, 0, 0, "weight of the event, before any filter"},
-    {"total", SQL_NUMERIC, 0, 0, "after state, pid, thread and comm: what percentages are of"},
+    {"event_whole", SQL_NUMERIC, 0, 0, "weight of the event, before any filter"},
+    {"whole", SQL_NUMERIC, 0, 0, "after state, pid, thread and comm: what percentages are of"},
     {"kept", SQL_NUMERIC, 0, 0, "after dso, focus, ignore and root-at: what the tables add up to"},
-    {"samples", SQL_INTEGER, 0, 0, "samples of total"},
+    {"samples", SQL_INTEGER, 0, 0, "samples of whole"},
     {"kept_samples", SQL_INTEGER, 0, 0, "samples of kept"},
+    {"event_total", SQL_NUMERIC, SQL_OLD, EVENT_WHOLE, "event_whole"},
+    {"total", SQL_NUMERIC, SQL_OLD, WHOLE, "whole"},
     {0},
 };
 
@@ -55,8 +57,8 @@ static int sql_selection_value(struct sql_at *at, int column, sqlite3_context *o
         break;
     default:
         sql_weight_value(out, v,
-                         column == EVENT_TOTAL ? s->event_whole
-                         : column == TOTAL     ? s->whole
+                         column == EVENT_WHOLE ? s->event_whole
+                         : column == WHOLE     ? s->whole
                                                : s->kept);
     }
     return SQLITE_OK;

@@ -309,7 +309,7 @@ bool sp_sql_about(size_t i, struct sp_sql_about *out)
         if (!i--)
             return true;
         for (const struct sql_column *c = table->columns; c->name; c++)
-            if (!i--) {
+            if (!(c->flags & SQL_OLD) && !i--) {
                 *out = (struct sp_sql_about){table->name, c->about, c->name, sql_type_name(c->type),
                                              (c->flags & SQL_PARAM) != 0};
                 return true;

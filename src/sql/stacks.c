@@ -22,7 +22,7 @@ enum {
     WEIGHT,
     SELF,
     SAMPLES,
-    MORE
+    EXTRA_JSON
 };
 
 static const struct sql_column columns[] = {
@@ -47,7 +47,8 @@ static const struct sql_column columns[] = {
      "in the selection; NULL when not in it and for the kernel half of a linked pair"},
     {"self", SQL_NUMERIC, SQL_SELECTED, 0, "of it, what is the leaf's own"},
     {"samples", SQL_INTEGER, SQL_SELECTED, 0, "samples of weight"},
-    {"more", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"extra_json", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"more", SQL_TEXT, SQL_OLD, EXTRA_JSON, "extra_json"},
     {0},
 };
 
@@ -144,7 +145,7 @@ static int sql_stacks_value(struct sql_at *at, int column, sqlite3_context *out)
         if (s->n)
             sqlite3_result_int64(out, sp_stack_frames(p, (uint32_t)at->row)[0]);
         break;
-    case MORE:
+    case EXTRA_JSON:
         sql_members(out, p, s->more);
         break;
     default:

@@ -68,7 +68,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
     for (int i = 0; t->columns[i].name; i++)
         sqlite3_str_appendf(s, "%s\"%s\" %s%s", i ? "," : "", t->columns[i].name,
                             sql_type_name(t->columns[i].type),
-                            t->columns[i].flags & SQL_PARAM ? " HIDDEN" : "");
+                            t->columns[i].flags & (SQL_PARAM | SQL_OLD) ? " HIDDEN" : "");
     sqlite3_str_appendall(s, ")");
     char *declaration = sqlite3_str_finish(s);
     struct table *table = calloc(1, sizeof *table);
@@ -382,6 +382,8 @@ static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *out, int col
         sqlite3_result_int64(out, (sqlite3_int64)c->at.row);
         return SQLITE_OK;
     }
+    if (c->at.table->columns[column].flags & SQL_OLD)
+        column = (int)c->at.table->columns[column].expect;
     return c->at.table->value(&c->at, column, out);
 }
 

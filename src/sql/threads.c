@@ -1,7 +1,7 @@
 /* threads: one row per thread record. */
 #include "sql/internal.h"
 
-enum { ID, PID, TID, COMM, POOL, MORE };
+enum { ID, PID, TID, COMM, POOL, EXTRA_JSON };
 
 static const struct sql_column columns[] = {
     {"id", SQL_INTEGER, SQL_ASCENDING, 1, "number"},
@@ -9,7 +9,8 @@ static const struct sql_column columns[] = {
     {"tid", SQL_INTEGER, SQL_KEY, 1, "thread: stacks.tid, samples.tid"},
     {"comm", SQL_TEXT, SQL_KEY, 10, "name"},
     {"pool", SQL_TEXT, 0, 0, "of its process, where it is in one: http-*"},
-    {"more", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"extra_json", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"more", SQL_TEXT, SQL_OLD, EXTRA_JSON, "extra_json"},
     {0},
 };
 
@@ -27,7 +28,7 @@ static int sql_threads_value(struct sql_at *at, int column, sqlite3_context *out
         sql_str(out, p, t->comm);
     else if (column == POOL)
         return sql_pool(at->q, out, SP_NONE, (uint32_t)at->row);
-    else if (column == MORE)
+    else if (column == EXTRA_JSON)
         sql_members(out, p, t->more);
     else
         sql_i64(out, column == PID ? t->pid : t->tid);

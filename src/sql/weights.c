@@ -3,7 +3,7 @@
 
 #include "base/num.h"
 
-enum { ID, STACK, METRIC, VALUE, DECIMAL, UNIT, EXCLUSIVE, MORE };
+enum { ID, STACK, METRIC, VALUE, DECIMAL, UNIT, EXCLUSIVE, EXTRA_JSON };
 
 static const struct sql_column columns[] = {
     {"id", SQL_INTEGER, SQL_ASCENDING, 1, "number, stack by stack"},
@@ -13,7 +13,8 @@ static const struct sql_column columns[] = {
     {"decimal", SQL_TEXT, 0, 0, "its digits as written, all of them"},
     {"unit", SQL_TEXT, 0, 0, "where one is stated"},
     {"exclusive", SQL_NUMERIC, 0, 0, "of it, what the record states as the leaf's own"},
-    {"more", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"extra_json", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"more", SQL_TEXT, SQL_OLD, EXTRA_JSON, "extra_json"},
     {0},
 };
 

@@ -3,7 +3,7 @@
 
 #include "json/json.h"
 
-enum { ID, WINDOW_ID, START, END, UNIT, STACKS, MORE };
+enum { ID, WINDOW_ID, START, END, UNIT, STACKS, EXTRA_JSON };
 
 static const struct sql_column columns[] = {
     {"id", SQL_INTEGER, SQL_ASCENDING, 1, "number: window_weights.window"},
@@ -12,7 +12,8 @@ static const struct sql_column columns[] = {
     {"end", SQL_NUMERIC, 0, 0, "in unit"},
     {"unit", SQL_TEXT, 0, 0, "seconds, …"},
     {"stacks", SQL_INTEGER, 0, 0, "stacks with weights in it"},
-    {"more", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"extra_json", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
+    {"more", SQL_TEXT, SQL_OLD, EXTRA_JSON, "extra_json"},
     {0},
 };
 

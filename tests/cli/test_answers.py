@@ -35,13 +35,13 @@ def types(answer, **wanted):
 @pytest.mark.parametrize("by", BYS)
 def test_top_json(by, spaa):
     answer = ask("top", spaa, "--by", by, "--view", "all")
-    assert list(answer)[:2] == ["schema", "profile"] and answer["schema"] == "spaa.top/1"
-    assert {"total", "rows", "omitted", "quality", "next", "diagnostics"} <= set(answer)
+    assert list(answer)[:2] == ["schema", "profile"] and answer["schema"] == "spaa.top/2"
+    assert {"whole", "rows", "omitted", "quality", "next", "diagnostics"} <= set(answer)
     assert PROFILE <= set(answer["profile"]) and QUALITY <= set(answer["quality"])
-    assert set(answer["omitted"]) == {"rows", "flat"} and answer["diagnostics"] == []
+    assert set(answer["omitted"]) == {"rows", "self"} and answer["diagnostics"] == []
     assert answer["profile"]["filters"] == "--view all" and answer["profile"]["samples"] == 10
-    types(answer, total=int, rows=list, next=list)
-    numbers = {"flat", "flat_percent", "cum", "cum_percent", "samples", "tags"}
+    types(answer, whole=int, rows=list, next=list)
+    numbers = {"self", "self_percent", "total", "total_percent", "samples", "tags"}
     for row in answer["rows"]:
         assert numbers <= set(row)
         if by in ("function", "line", "address"):
@@ -63,8 +63,8 @@ def test_ids_of_functions_are_the_same_in_every_answer_and_file(spaa, tmp_path):
 
 def test_tree_json(spaa):
     answer = ask("tree", spaa, "--view", "all", "--min-percent", 0)
-    assert answer["schema"] == "spaa.tree/1" and PROFILE <= set(answer["profile"])
-    assert {"nodes", "total", "omitted", "quality", "diagnostics"} <= set(answer)
+    assert answer["schema"] == "spaa.tree/2" and PROFILE <= set(answer["profile"])
+    assert {"nodes", "whole", "omitted", "quality", "diagnostics"} <= set(answer)
     for n in answer["nodes"]:
         assert {"id", "parent", "depth", "name", "dso", "self", "total"} <= set(n)
     assert [(n["id"], n["parent"], n["name"]) for n in answer["nodes"]] == [
@@ -81,21 +81,21 @@ def test_deep_trees_do_not_nest(tmp_path):
 
 def test_summary_json(spaa):
     answer = ask("summary", spaa)
-    assert answer["schema"] == "spaa.summary/1" and PROFILE <= set(answer["profile"])
-    for key in ("by_thread", "by_dso", "hot", "heaviest_path", "quality", "next", "diagnostics", "total"):
+    assert answer["schema"] == "spaa.summary/2" and PROFILE <= set(answer["profile"])
+    for key in ("by_thread", "by_dso", "hot", "heaviest_path", "quality", "next", "diagnostics", "whole"):
         assert key in answer
     assert answer["profile"]["view"] == "cpu" and all(c.startswith("spaa ") for c in answer["next"])
 
 
 def test_info_json(spaa):
     answer = ask("info", spaa)
-    assert answer["schema"] == "spaa.info/1"
+    assert answer["schema"] == "spaa.info/2"
     for key in ("source_tool", "format", "events", "threads", "processes", "dsos", "frames", "stacks", "time_range",
                 "quality", "diagnostics", "granularity", "group_by"):
         assert key in answer
     e = answer["events"][0]
-    assert {"name", "kind", "primary_metric", "unit", "samples", "total"} <= set(e)
-    assert (e["samples"], e["total"], answer["format"], answer["source_tool"]) == (10, 1500002500, "spaa", "perf")
+    assert {"name", "kind", "primary_metric", "unit", "samples", "whole"} <= set(e)
+    assert (e["samples"], e["whole"], answer["format"], answer["source_tool"]) == (10, 1500002500, "spaa", "perf")
     assert answer["time_range"] == {"start": 0, "end": 10, "unit": "seconds"}
 
 
@@ -142,10 +142,10 @@ def test_csv_is_a_table_and_nothing_else(command, spaa):
 
 def test_csv_has_plain_numbers(spaa):
     rows = list(csv.DictReader(io.StringIO(run("top", spaa, "--format", "csv", "--view", "all").out)))
-    assert [(r["function"].split(" ")[0], r["flat"], r["cum"], r["samples"], r["dso"]) for r in rows] == [
+    assert [(r["function"].split(" ")[0], r["self"], r["total"], r["samples"], r["dso"]) for r in rows] == [
         ("0x99", "1500000000", "1500000000", "3", "[unknown]"), ("write", "2500", "2500", "7", "/bin/app"),
         ("main", "0", "1500002500", "", "/bin/app")]
-    assert all(re.fullmatch(r"\d+\.\d\d", r["flat%"]) for r in rows)
+    assert all(re.fullmatch(r"\d+\.\d\d", r["self%"]) for r in rows)
 
 
 def test_events_stand_side_by_side_with_their_units(tmp_path):
@@ -155,15 +155,15 @@ def test_events_stand_side_by_side_with_their_units(tmp_path):
                                                                             {"event": "my malloc"})], events)
                     .replace('"value":800', '"value":800,"unit":"bytes"'))
     out = run("top", path, "--by", "event", code=0).out.splitlines()
-    assert out[0] == "2 events, each in its own metric; shares are of its own total"
+    assert out[0] == "2 events, each in its own metric; shares are of its own whole"
     assert [line.split() for line in out[1:]] == [
-        ["flat", "flat%", "cum", "cum%", "samples", "total", "metric", "unit", "event"],
+        ["self", "self%", "total", "total%", "samples", "whole", "metric", "unit", "event"],
         ["800", "B", "100.00%", "800", "B", "100.00%", "9", "800", "B", "alloc_bytes", "bytes", "my", "malloc"],
         ["30", "100.00%", "30", "100.00%", "3", "30", "period", "cycles"]]
     rows = list(csv.DictReader(io.StringIO(run("top", path, "--by", "event", "--format", "csv", code=0).out)))
-    assert [(r["id"], r["flat"], r["unit"]) for r in rows] == [("my malloc", "800", "bytes"), ("cycles", "30", "")]
+    assert [(r["id"], r["self"], r["unit"]) for r in rows] == [("my malloc", "800", "bytes"), ("cycles", "30", "")]
     answer = ask("top", path, "--by", "event", "-n", 1)
-    assert answer["omitted"] == {"rows": 1, "flat": None} and "--event 'my malloc'" in answer["next"][0]
+    assert answer["omitted"] == {"rows": 1, "self": None} and "--event 'my malloc'" in answer["next"][0]
     assert [r["name"] for r in ask("top", path, "--by", "event", "--metric", "period")["rows"]] == ["cycles"]
     assert ask("top", path, "--by", "event", "--metric", "perod", code=2)["error"]["code"] == "SPAA-E031"
     assert [r["name"] for r in ask("top", path, "--by", "event", "--event", "cycles")["rows"]] == ["cycles"]
@@ -179,7 +179,7 @@ def test_csv_has_no_words_for_machines_to_trip_over(tmp_path):
     rows = list(csv.DictReader(io.StringIO(run("tree", path, "--format", "csv").out)))
     assert [(r["total%"], r["total"], r["function"], r["elided"]) for r in rows] == [("100.00", "8000000", "f", "0")]
     rows = list(csv.DictReader(io.StringIO(run("info", path, "--format", "csv").out)))
-    assert [(r["samples"], r["total"]) for r in rows] == [("", "8000000")]
+    assert [(r["samples"], r["whole"]) for r in rows] == [("", "8000000")]
     for command in ("top", "tree"):
         rows = list(csv.reader(io.StringIO(run(command, path, "--metric", "peak_bytes", "--format", "csv").out)))
         assert [cell for cell in rows[1] if cell and cell[:2] != "f:"] in (["f", "/bin/app"], ["f", "1"])
@@ -198,7 +198,7 @@ def test_markdown_is_one_table(command, spaa):
 
 def test_tables_say_what_was_left_out(folded):
     out = run("top", folded, "-n", 2, code=0).out.splitlines()
-    assert len(out) == 5 and re.match(r"5 more rows with \d+\.\d\d% of flat weight; -n 0 shows all", out[-1])
+    assert len(out) == 5 and re.match(r"5 more rows with \d+\.\d\d% of self weight; -n 0 shows all", out[-1])
     assert "more" not in run("top", folded, "-n", 0).out
     out = run("tree", folded, "-n", 3, code=0).out.splitlines()
     assert len(out) == 6 and re.match(r"\d more subtrees with \d+\.\d\d%, marked ", out[-1])
@@ -207,8 +207,8 @@ def test_tables_say_what_was_left_out(folded):
 def test_tables_align(folded):
     out = run("top", folded, code=0).out.splitlines()
     head = out[1]
-    end = head.index("flat") + 4
-    assert head.split() == ["flat", "flat%", "cum", "cum%", "samples", "function", "dso"]
+    end = head.index("self") + 4
+    assert head.split() == ["self", "self%", "total", "total%", "samples", "function", "dso"]
     assert all(line[end - 1].isdigit() and line[end] == " " for line in out[2:])
     assert len({line.index("%") for line in out[2:]}) == 1
 
@@ -220,7 +220,7 @@ def test_time_is_shown_as_time(tmp_path):
     out = run("top", path, code=0).out
     assert "1.5 s" in out and "2.5 us" in out
     answer = ask("top", path)
-    assert answer["profile"]["unit"] == "ns" and answer["rows"][0]["flat"] == 1500000000
+    assert answer["profile"]["unit"] == "ns" and answer["rows"][0]["self"] == 1500000000
 
 
 def test_the_default_event_has_the_most_samples_and_is_named(tmp_path):
@@ -229,16 +229,22 @@ def test_the_default_event_has_the_most_samples_and_is_named(tmp_path):
     path.write_text(profiles.text([(["f"], {"branches": 9, "samples": 99}, {"event": "lbr"}), (["f"], 3, {"event": "a"}),
                                    (["g"], 5, {"event": "b"})], events))
     assert ask("top", path)["profile"]["event"] == "b"
-    assert run("top", path).out.startswith("event b, metric samples, total 5, 5 samples; 2 other events")
-    assert ask("top", path, "--event", "lbr")["total"] == 9
+    assert run("top", path).out.startswith("event b, metric samples, whole 5, 5 samples; 2 other events")
+    assert ask("top", path, "--event", "lbr")["whole"] == 9
 
 
 def test_an_event_without_samples_is_an_answer(tmp_path):
     path = tmp_path / "e.spaa"
     path.write_text(profiles.text([(["f"], 3, {"event": "a"})], [profiles.event("a", "samples"), profiles.event("b", "count")]))
-    assert [(e["name"], e["total"], e["samples"]) for e in ask("info", path)["events"]] == [("a", 3, 3), ("b", 0, None)]
+    assert [(e["name"], e["whole"], e["samples"]) for e in ask("info", path)["events"]] == [("a", 3, 3), ("b", 0, None)]
     for command in ("top", "tree", "summary"):
         answer = ask(command, path, "--event", "b")
-        assert answer["total"] == 0 and ask(command, path, "--event", "b", "--view", "all")["total"] == 0
+        assert answer["whole"] == 0 and ask(command, path, "--event", "b", "--view", "all")["whole"] == 0
         run(command, path, "--event", "b", code=0)
         run(command, path, "--event", "b", "--user", code=1)
+
+
+def test_other_tools_words_sort(spaa):
+    for words in (("self", "flat", "own"), ("total", "cum")):
+        assert len({run("top", spaa, "--sort", word).out for word in words}) == 1
+    assert "self, total" in run("top", spaa, "--sort", "cumm", code=2).err

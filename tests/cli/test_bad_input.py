@@ -246,7 +246,7 @@ def test_files_that_cannot_be_one_profile(tmp_path):
 def test_a_header_without_stacks_says_so(tmp_path):
     path = tmp_path / "bare.spaa"
     path.write_text(profiles.text([]))
-    assert ask("top", path)["total"] == 0
+    assert ask("top", path)["whole"] == 0
     assert run("summary", path).code == 0 and run("tree", path).code == 0
     assert run("flamegraph", path, "-o", "-").code in (0, 3)
     path.write_text(profiles.text([]).replace('"events":[{', '"events":[],"x":[{'))
@@ -268,5 +268,5 @@ def test_a_symbolic_link_loop_and_odd_files(tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     writer = subprocess.Popen(["sh", "-c", 'printf "main;f 3\\n" > "$0"', fifo])
-    assert ask("top", fifo)["total"] == 3
+    assert ask("top", fifo)["whole"] == 3
     writer.wait(10)

@@ -120,11 +120,11 @@ def check_views(path, stacks, metric):
     flat, cum, rows = without_zeros(flat), without_zeros(cum), without_zeros(rows)
     asked = ["--metric", metric]
     top = ask("top", path, "--limit", 0, *asked)
-    assert top["total"] == total and without_zeros(rows_of(top, "flat")) == flat
-    assert without_zeros(rows_of(top, "cum")) == cum
-    assert without_zeros(rows_of(ask("top", path, "--limit", 3, *asked), "flat")).items() <= flat.items()
+    assert top["whole"] == total and without_zeros(rows_of(top, "self")) == flat
+    assert without_zeros(rows_of(top, "total")) == cum
+    assert without_zeros(rows_of(ask("top", path, "--limit", 3, *asked), "self")).items() <= flat.items()
     for by in ("line", "address", "dso", "thread", "event"):
-        assert sum(D(r["flat"]) for r in ask("top", path, "--by", by, "--limit", 0, *asked)["rows"]) == total
+        assert sum(D(r["self"]) for r in ask("top", path, "--by", by, "--limit", 0, *asked)["rows"]) == total
     for inverted in ([], ["--inverted"]):
         tree = ask("tree", path, *inverted, "--limit", 0, "--depth", 100, "--min-percent", 0, *asked)
         assert sum(D(n["self"]) for n in tree["nodes"]) == total
@@ -134,7 +134,7 @@ def check_views(path, stacks, metric):
     for s in ask("stacks", path, "--limit", 0, *asked)["rows"]:
         shown[tuple(f["function"] for f in s["frames"])] += D(s["weight"])
     assert without_zeros(shown) == rows
-    columns = "name, self, total_overlapping"
+    columns = "name, self, total"
     table = ask("query", path, "SELECT %s FROM functions" % columns, *asked)["rows"]
     found = collections.Counter()
     for name, own, _ in table:
@@ -148,12 +148,12 @@ def check_views(path, stacks, metric):
     assert float(nodes) == pytest.approx(float(total))
     for name in list(flat)[:4] + [CALLEES] * (CALLEES in flat):
         f = ask("function", path, name, *asked)
-        assert (D(f["flat"]).normalize(), D(f["cum"]).normalize()) == (flat.get(name, 0), cum.get(name, 0))
+        assert (D(f["self"]).normalize(), D(f["total"]).normalize()) == (flat.get(name, 0), cum.get(name, 0))
     summary = ask("summary", path, *asked)
-    assert sum(D(r["flat"]) for r in summary["by_dso"]) == total
-    assert {r["name"]: D(r["flat"]).normalize() for r in summary["hot"] if r["flat"]}.items() <= flat.items()
+    assert sum(D(r["self"]) for r in summary["by_dso"]) == total
+    assert {r["name"]: D(r["self"]).normalize() for r in summary["hot"] if r["self"]}.items() <= flat.items()
     diff = ask("diff", path, path, "--limit", 0, *asked)
-    assert diff["base"]["total"] == total
+    assert diff["base"]["whole"] == total
     picture = run("flamegraph", path, "-o", "-", "--min-width", 0.001, *asked, code=0).out
     assert (CALLEES in picture) == (CALLEES in flat)
     part = top["quality"]["callees_not_recorded_percent"]
@@ -165,7 +165,7 @@ def check_views(path, stacks, metric):
 def test_the_example_of_the_specification(tmp_path, metric, order):
     path = write(tmp_path / "in.spaa", spaa(EXAMPLE, order=order))
     check_views(path, EXAMPLE, metric)
-    assert "12.5" in str(ask("function", path, "leaf", "--metric", metric)["flat_percent"])
+    assert "12.5" in str(ask("function", path, "leaf", "--metric", metric)["self_percent"])
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -191,8 +191,8 @@ def test_writers_add_up(tmp_path, seed, to):
     found = collections.Counter()
     answer = ask("top", out, "--from", to, "--limit", 0, "--view", "all")
     for r in answer["rows"]:
-        found[name_of(r["name"])] += D(r["flat"])
-    assert answer["total"] == total and without_zeros(found) == without_zeros(flat)
+        found[name_of(r["name"])] += D(r["self"])
+    assert answer["whole"] == total and without_zeros(found) == without_zeros(flat)
 
 
 def test_folded_lines(tmp_path):
@@ -226,9 +226,9 @@ def test_merging_adds_up(tmp_path, seed):
     for metric in METRICS:
         want = truth(parts[0] + parts[1], metric)
         top = ask("top", tmp_path / "all.spaa", "--limit", 0, "--metric", metric)
-        assert top["total"] == want[3] and sum(rows_of(top, "flat").values()) == want[3]
+        assert top["whole"] == want[3] and sum(rows_of(top, "self").values()) == want[3]
         both = ask("top", *paths, "--limit", 0, "--metric", metric)
-        assert without_zeros(rows_of(both, "flat")) == without_zeros(want[0])
+        assert without_zeros(rows_of(both, "self")) == without_zeros(want[0])
 
 
 FILTERS = [["--hide", "^leaf$"], ["--hide", "^mid$"], ["--root-at", "mid"], ["--root-at", "leaf"], ["--focus", "leaf"],
@@ -240,14 +240,14 @@ def test_filters(tmp_path, filters):
     """The rest stands below the deepest frame that is shown, in views and in what is written."""
     path = write(tmp_path / "in.spaa", spaa(EXAMPLE))
     top = ask("top", path, *filters)
-    own = rows_of(top, "flat")
+    own = rows_of(top, "self")
     leaf = "mid" if filters[-1] == "^leaf$" else "leaf"
-    assert own[leaf] == 123456789 and own[CALLEES] == 864197532 and top["total"] == 987654321
+    assert own[leaf] == 123456789 and own[CALLEES] == 864197532 and top["whole"] == 987654321
     for to in ("spaa", "folded"):
         out = tmp_path / ("out." + to)
         run("convert", path, *filters, "--metric" if to == "folded" else "-q", *(["period"] if to == "folded" else []),
             "-o", out, code=0)
-        assert without_zeros(rows_of(ask("top", out), "flat")) == without_zeros(own)
+        assert without_zeros(rows_of(ask("top", out), "self")) == without_zeros(own)
         assert (CALLEES in out.read_text()) == (to == "folded")
 
 
@@ -263,14 +263,14 @@ def test_inlined_leaves(tmp_path):
     """The inlined function is the leaf; without it, the function it was inlined into is."""
     frames = [{"func": "inl", "inlined": True, "inline_depth": 1}, {"func": "phys", "inline_depth": 0}, "main"]
     path = write(tmp_path / "in.spaa", spaa([(frames, {"period": 100}, {}, {"exclusive": {"period": 30}})]))
-    assert rows_of(ask("top", path), "flat") == {CALLEES: 70, "inl": 30, "phys": 0, "main": 0}
-    assert rows_of(ask("top", path, "--merge-inlined"), "flat") == {CALLEES: 70, "phys": 30, "main": 0}
+    assert rows_of(ask("top", path), "self") == {CALLEES: 70, "inl": 30, "phys": 0, "main": 0}
+    assert rows_of(ask("top", path, "--merge-inlined"), "self") == {CALLEES: 70, "phys": 30, "main": 0}
 
 
 def test_recursion(tmp_path):
     path = write(tmp_path / "in.spaa", spaa([(["f", "f", "main"], {"period": 100}, {}, {"exclusive": {"period": 30}})]))
     f = ask("function", path, "f")
-    assert (f["flat"], f["cum"]) == (30, 100)
+    assert (f["self"], f["total"]) == (30, 100)
 
 
 def test_linked_records(tmp_path):
@@ -282,9 +282,9 @@ def test_linked_records(tmp_path):
     path = write(tmp_path / "in.spaa", spaa([side("user", "kernel", ["u", "main"], 100),
                                              side("kernel", "user", ["k", "entry"], 60)]))
     top = ask("top", path)
-    assert top["total"] == 100 and top["kept_samples"] == 10
-    assert without_zeros(rows_of(top, "flat")) == {CALLEES: 40, "k": 60}
-    assert without_zeros(rows_of(top, "cum")) == {CALLEES: 40, "k": 100, "entry": 100, "u": 100, "main": 100}
+    assert top["whole"] == 100 and top["kept_samples"] == 10
+    assert without_zeros(rows_of(top, "self")) == {CALLEES: 40, "k": 60}
+    assert without_zeros(rows_of(top, "total")) == {CALLEES: 40, "k": 100, "entry": 100, "u": 100, "main": 100}
     out = run("convert", path, "--to", "folded", "--metric", "period", "-o", "-", code=0).out
     assert sorted(out.splitlines()) == ["main;u;entry;k 60", "main;u;entry;k;%s 40" % CALLEES]
 
@@ -293,7 +293,7 @@ def test_linked_records(tmp_path):
 def test_the_ends_of_the_range(tmp_path, stated, own, unusable):
     path = write(tmp_path / "in.spaa", spaa([(["leaf", "main"], {"period": 100}, {}, {"exclusive": {"period": stated}})]))
     top = ask("top", path)
-    assert without_zeros(rows_of(top, "flat")) == without_zeros({"leaf": own, CALLEES: 100 - own})
+    assert without_zeros(rows_of(top, "self")) == without_zeros({"leaf": own, CALLEES: 100 - own})
     assert top["quality"]["exclusive_unusable"] == unusable
     assert top["quality"]["exclusive_differs"] == (stated != 100)
     if unusable and stated > 0:
@@ -306,7 +306,7 @@ def test_of_another_frame_it_says_nothing(tmp_path):
     path = write(tmp_path / "in.spaa", text.replace('"exclusive":{"frame":1', '"exclusive":{"frame":2'))
     assert "SPAA-E116" in run("validate", path, code=1).err
     answer = ask("top", path)
-    assert rows_of(answer, "flat") == {"leaf": 100, "main": 0}
+    assert rows_of(answer, "self") == {"leaf": 100, "main": 0}
     assert "SPAA-E116" in [d["code"] for d in answer["diagnostics"]]
 
 
@@ -318,22 +318,22 @@ def test_ranges_of_time(tmp_path):
                  spaa([(["leaf", "main"], {"period": 100, "samples": 4}, {"tid": 1}, {"exclusive": {"period": 40}})],
                       after=samples))
     half = ask("top", path, "--time", "0..2")
-    assert half["kept"] == 50 and without_zeros(rows_of(half, "flat")) == {"leaf": 20, CALLEES: 30}
+    assert half["kept"] == 50 and without_zeros(rows_of(half, "self")) == {"leaf": 20, CALLEES: 30}
     for to in ("spaa", "folded"):
         out = tmp_path / ("half." + to)
         run("convert", path, "--time", "0..2", "--metric" if to == "folded" else "-q", *["period"] * (to == "folded"),
             "-o", out, code=0)
-        assert without_zeros(rows_of(ask("top", out), "flat")) == {"leaf": 20, CALLEES: 30}
+        assert without_zeros(rows_of(ask("top", out), "self")) == {"leaf": 20, CALLEES: 30}
     timeline = ask("timeline", path, "--buckets", 2)
     assert sum(b["weight"] for b in timeline["rows"]) == 100
     hot = collections.Counter()
     for b in timeline["rows"]:
         for h in b["hot"]:
-            hot[h["function"]] += h["flat"]
+            hot[h["function"]] += h["self"]
     assert hot == {"leaf": 40, CALLEES: 60}
     run("timeline", path, "--buckets", 2, "-o", tmp_path / "windows.spaa", code=0)
     assert CALLEES not in (tmp_path / "windows.spaa").read_text()
-    assert rows_of(ask("top", tmp_path / "windows.spaa"), "flat") == {"leaf": 40, CALLEES: 60, "main": 0}
+    assert rows_of(ask("top", tmp_path / "windows.spaa"), "self") == {"leaf": 40, CALLEES: 60, "main": 0}
 
 
 def test_memory(tmp_path):
@@ -343,7 +343,7 @@ def test_memory(tmp_path):
     stated = {"alloc_bytes": 400, "alloc_count": 2, "live_bytes": 500, "live_count": 5}
     path = write(tmp_path / "in.spaa", spaa([(["site", "main"], weights, {}, {"exclusive": stated})], events=events))
     leaks = ask("leaks", path)
-    assert leaks["total"] == 500
+    assert leaks["whole"] == 500
     assert sum(r["live_bytes"] or 0 for r in leaks["rows"]) == 500
     assert sum(r["alloc_bytes"] for r in leaks["rows"]) == 1000
-    assert rows_of(ask("top", path, "--metric", "alloc_bytes"), "flat") == {"site": 400, CALLEES: 600, "main": 0}
+    assert rows_of(ask("top", path, "--metric", "alloc_bytes"), "self") == {"site": 400, CALLEES: 600, "main": 0}

@@ -156,35 +156,35 @@ def rows(path, *args):
 def test_totals_are_bounds(tmp_path):
     path = profile(tmp_path, BOUNDS)
     got = rows(path)
-    assert (got["work"]["cum"], got["work"]["cum_at_most"]) == (50, 80)
-    assert (got["leaf"]["cum"], got["leaf"]["cum_at_most"]) == (70, 80)
-    assert (got["idle"]["cum"], got["idle"]["cum_at_most"]) == (20, 20)
-    assert (got["sort"]["cum"], got["sort"]["cum_at_most"]) == (60, 60)
-    assert got["leaf"]["flat"] == 70
+    assert (got["work"]["total"], got["work"]["total_at_most"]) == (50, 80)
+    assert (got["leaf"]["total"], got["leaf"]["total_at_most"]) == (70, 80)
+    assert (got["idle"]["total"], got["idle"]["total_at_most"]) == (20, 20)
+    assert (got["sort"]["total"], got["sort"]["total_at_most"]) == (60, 60)
+    assert got["leaf"]["self"] == 70
     answer = ask("function", path, "work")
-    assert (answer["cum"], answer["cum_at_most"], answer["cum_at_most_percent"]) == (50, 80, 80)
+    assert (answer["total"], answer["total_at_most"], answer["total_at_most_percent"]) == (50, 80, 80)
     hot = {r["name"]: r for r in ask("summary", path)["hot"]}
-    assert hot["leaf"]["cum_at_most_percent"] == 80
+    assert hot["leaf"]["total_at_most_percent"] == 80
 
 
 def test_filters_on_frames_leave_no_upper_bound(tmp_path):
     path = profile(tmp_path, BOUNDS)
-    assert rows(path, "--focus", "sort")["work"]["cum_at_most"] is None
+    assert rows(path, "--focus", "sort")["work"]["total_at_most"] is None
 
 
 def test_functions_of_the_kernel_are_not_hidden_by_chains_of_programs(tmp_path):
     kernel = [lib("do_read", "[kernel]"), lib("entry_SYSCALL_64", "[kernel]"), "read", "work", "start_thread"]
     path = profile(tmp_path, [(kernel, 50), (["cmp", lib("sort", "/lib/libc.so.6")], 50)])
     got = rows(path)
-    assert (got["do_read"]["cum"], got["do_read"]["cum_at_most"]) == (50, 50)
-    assert got["work"]["cum_at_most"] == 100
+    assert (got["do_read"]["total"], got["do_read"]["total_at_most"]) == (50, 50)
+    assert got["work"]["total_at_most"] == 100
 
 
 def test_below_five_percent_nothing_is_said(tmp_path):
     path = profile(tmp_path, [(WORK, 96), (["leaf", "cmp"], 4)])
     answer = ask("top", path)
     assert answer["quality"]["broken_chains_percent"] == 4
-    assert "cum_at_most" not in answer["rows"][0]
+    assert "total_at_most" not in answer["rows"][0]
     assert not [d for d in answer["diagnostics"] if d["code"] == "SPAA-W612"]
 
 

@@ -150,7 +150,7 @@ def test_every_example_runs(command, example_files):
     (["tpo"], "did you mean top?"), (["flamgraph"], "did you mean flamegraph?"), (["sumary"], "summary"),
     (["help", "tre"], "did you mean tree?"), (["formats", "fold"], "folded"),
     (["top", "FILE", "--evnt", "x"], "event"), (["top", "FILE", "--by", "funktion"], "did you mean function?"),
-    (["top", "FILE", "--by", "thraed"], "did you mean thread?"), (["top", "FILE", "--sort", "flt"], "flat"),
+    (["top", "FILE", "--by", "thraed"], "did you mean thread?"), (["top", "FILE", "--sort", "flt"], "self"),
     (["top", "FILE", "--event", "cycle"], "cycles"), (["top", "FILE", "--metric", "perid"], "period"),
     (["top", "FILE", "--view", "lattency"], "latency"), (["top", "FILE", "--from", "spa"], "did you mean spaa"),
     (["validate", "FILE", "--from", "spa"], "did you mean spaa"),
@@ -247,7 +247,7 @@ def test_output_is_compressed_by_its_extension(ending, unpack, spaa, tmp_path):
     data = subprocess.run([*unpack, "out.spaa" + ending], cwd=tmp_path, stdout=subprocess.PIPE, check=True).stdout
     assert data == run("convert", spaa, "--to", "spaa", "-o", "-").raw
     run("convert", spaa, "-o", "out.folded" + ending, cwd=tmp_path, code=0)
-    assert ask("top", tmp_path / ("out.folded" + ending))["total"] == 100
+    assert ask("top", tmp_path / ("out.folded" + ending))["whole"] == 100
 
 
 def test_an_output_is_replaced_as_a_whole_and_may_be_the_input(spaa, tmp_path):
@@ -257,11 +257,11 @@ def test_an_output_is_replaced_as_a_whole_and_may_be_the_input(spaa, tmp_path):
 
 
 def test_several_files_by_source(spaa, folded):
-    names = {r["name"]: r["flat"] for r in ask("top", spaa, spaa, "--by", "source")["rows"]}
+    names = {r["name"]: r["self"] for r in ask("top", spaa, spaa, "--by", "source")["rows"]}
     assert names == {str(spaa): 200}
     other = spaa.parent / "q.spaa"
     shutil.copy(spaa, other)
-    names = {r["name"]: r["flat"] for r in ask("top", spaa, other, "--by", "source")["rows"]}
+    names = {r["name"]: r["self"] for r in ask("top", spaa, other, "--by", "source")["rows"]}
     assert names == {str(spaa): 100, str(other): 100}
 
 

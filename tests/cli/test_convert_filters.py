@@ -19,7 +19,7 @@ def options(filters):
 
 
 def rows(answer):
-    return sorted((r["name"] if "name" in r else r["function"], r.get("dso") or "", r["flat"], r["cum"], r["samples"])
+    return sorted((r["name"] if "name" in r else r["function"], r.get("dso") or "", r["self"], r["total"], r["samples"])
                   for r in answer["rows"])
 
 
@@ -49,7 +49,7 @@ def test_the_result_has_the_answers_of_the_filters(file, filters, tmp_path):
         got = ask("top", out, "-n", 0, "--event", event, "--view", "all")
         for have, asked_for in zip(rows(got), rows(ask("top", file, "-n", 0, *asked)), strict=True):
             assert have[:4] == asked_for[:4] and have[4] in (None, asked_for[4])
-        assert got["total"] == ask("top", file, *asked)["kept"]
+        assert got["whole"] == ask("top", file, *asked)["kept"]
 
 
 @pytest.mark.parametrize("to", ["folded", "pprof", "perf-script", "dtrace", "codeguru", "sample"])
@@ -60,7 +60,7 @@ def test_in_every_format(to, tmp_path):
                                    (["b", "main"], {"samples": 3, "period": 700}, context),
                                    (["a", "main"], {"samples": 9, "period": 5}, {**context, "pid": 8, "tid": 8, "comm": "no"})]))
     run("convert", path, "--to", to, "-o", out, "--pid", 7, "--hide", "main", code=0)
-    shares = {r["function"]: r["flat_percent"] for r in ask("top", out)["rows"] if r["flat"]}
+    shares = {r["function"]: r["self_percent"] for r in ask("top", out)["rows"] if r["self"]}
     assert shares == {"a": 12.5, "b": 87.5}
 
 

@@ -24,7 +24,7 @@ def test_samples_taken_as_independent(filters, tmp_path):
     assert answer["verdict"] == "NOT ESTABLISHED" and answer["method"]["name"] == "samples"
     assert "samples are independent of each other" in answer["method"]["assumptions"]
     for side, x in (("base", base), ("new", new)):
-        assert answer[side]["runs"] == 1 and answer[side]["samples"] == x.samples and answer[side]["total"] == x.total
+        assert answer[side]["runs"] == 1 and answer[side]["samples"] == x.samples and answer[side]["whole"] == x.total
         assert close(answer[side]["effective_samples"], x.effective)
     for family in (0, 1):
         expected = {}
@@ -44,8 +44,8 @@ def test_samples_taken_as_independent(filters, tmp_path):
         check(answer, expected, family)
     for (key, (row, where)) in rows_of(answer).items():
         for name, x in (("base", base), ("new", new)):
-            assert row[name + "_weight"] == x.weight(key, 0) and row["cum"][name + "_weight"] == x.weight(key, 1)
-            assert row[name + "_samples"] == x.count(key, 0) and row["cum"][name + "_samples"] == x.count(key, 1)
+            assert row[name + "_weight"] == x.weight(key, 0) and row["total"][name + "_weight"] == x.weight(key, 1)
+            assert row[name + "_samples"] == x.count(key, 0) and row["total"][name + "_samples"] == x.count(key, 1)
         assert where == ("rows" if key in base.numbers and key in new.numbers else
                          "new_functions" if key in new.numbers else "vanished_functions")
     if not filters:
@@ -57,7 +57,7 @@ def test_samples_taken_as_independent(filters, tmp_path):
 
 def test_rows_are_sorted_and_limited(tmp_path):
     a, b = (write(tmp_path, "%d.spaa" % i, side_text(i, shift=("parse", 1 + 0.5 * i))) for i in (0, 1))
-    for sort, of in (("flat", "cost"), ("cum", "cum_cost")):
+    for sort, of in (("self", "cost"), ("total", "total_cost")):
         answer = ask("diff", a, b, "-n", 0, "--sort", sort)
         order = [-abs(r[of]["delta"]) for r in answer["rows"]]
         assert order == sorted(order), "one run a side: by size, whatever the verdict"
@@ -78,7 +78,7 @@ def test_costs_of_one_run_a_side(tmp_path):
         assert (answer["base"]["duration"], answer["new"]["duration"]) == spans and answer["method"]["cost_per"] == per
         assert (answer["base"]["cost_of"], answer["new"]["cost_of"]) == (per_base, per_new)
         for key, (row, _) in rows_of(answer).items():
-            for family, name in ((0, "cost"), (1, "cum_cost")):
+            for family, name in ((0, "cost"), (1, "total_cost")):
                 k1, k2 = base.count(key, family), new.count(key, family)
                 cost = row[name]
                 assert close(cost["base"], base.weight(key, family) / per_base)
@@ -114,7 +114,7 @@ def test_repeats_by_quasi_likelihood(na, nb, shift, tmp_path):
     unit, size = medians(base, new)
     tested = {0: [], 1: []}
     for key, (row, _) in rows_of(answer).items():
-        for family, shown, cost in ((0, row, row["cost"]), (1, row["cum"], row["cum_cost"])):
+        for family, shown, cost in ((0, row, row["cost"]), (1, row["total"], row["total_cost"])):
             totals = [sum(r.total for r in side) for side in (base, new)]
             weights = [sum(r.weight(key, family) for r in side) for side in (base, new)]
             assert close(shown["base_share"], weights[0] / totals[0]) and close(shown["new_share"], weights[1] / totals[1])
@@ -216,7 +216,7 @@ def test_longer_recordings_are_no_change(tmp_path):
         return [write(tmp_path, "%s%d.spaa" % (side, i), counted({k: v * span + i for k, v in OTHERS.items()}, **lasting(span)))
                 for i in range(3)]
     answer = ask("diff", *files("a", 10), "--", *files("b", 60))
-    assert answer["verdict"] == "NO CHANGE FOUND" and answer["total"]["verdict"] == "significant"
+    assert answer["verdict"] == "NO CHANGE FOUND" and answer["whole"]["verdict"] == "significant"
     assert "the whole +499" in answer["summary"]
 
 
@@ -261,16 +261,16 @@ def test_permutation_of_few_runs_says_that_it_can_find_nothing(tmp_path):
     assert "interval excludes 0" in answer["summary"], "an interval that excludes 0 is not passed over"
 
 
-def test_total_weight_of_repeats(tmp_path):
+def test_whole_of_repeats(tmp_path):
     a = [write(tmp_path, "a%d.spaa" % i, side_text(i, total=3000)) for i in range(3)]
     b = [write(tmp_path, "b%d.spaa" % i, side_text(9 + i, total=6000)) for i in range(3)]
     answer = ask("diff", *a, "--", *b)
     x, y = [Run(p).total for p in a], [Run(p).total for p in b]
-    assert close(answer["total"]["base"], sum(x) / 3) and close(answer["total"]["new"], sum(y) / 3)
-    assert answer["total"]["verdict"] == "significant" and answer["verdict"] == "CHANGED"
-    run("diff", *a, "--", *b, "--fail-on", "total>20%", code=1)
-    run("diff", *b, "--", *a, "--fail-on", "total>20%", code=0)
-    run("diff", *a, "--", *b, "--fail-on", "total>200%", code=0)
+    assert close(answer["whole"]["base"], sum(x) / 3) and close(answer["whole"]["new"], sum(y) / 3)
+    assert answer["whole"]["verdict"] == "significant" and answer["verdict"] == "CHANGED"
+    run("diff", *a, "--", *b, "--fail-on", "whole>20%", code=1)
+    run("diff", *b, "--", *a, "--fail-on", "whole>20%", code=0)
+    run("diff", *a, "--", *b, "--fail-on", "whole>200%", code=0)
 
 
 def test_deterministic_metrics_without_samples(tmp_path):
@@ -303,8 +303,8 @@ def test_exact_counts_changed_or_not(tmp_path):
     assert ask("diff", a, a)["verdict"] == "UNCHANGED"
     run("diff", a, b, "--fail-on", "g>1%", code=1)
     run("diff", a, b, "--fail-on", "g>50%,self>10pp", code=0)
-    run("diff", a, b, "--fail-on", "total>1%", code=1)
-    run("diff", a, a, "--fail-on", "total>1%,self>0.1pp", code=0)
+    run("diff", a, b, "--fail-on", "whole>1%", code=1)
+    run("diff", a, a, "--fail-on", "whole>1%,self>0.1pp", code=0)
 
 
 def test_exact_counts_of_several_runs(tmp_path):
@@ -408,7 +408,7 @@ def test_names_are_matched_without_what_builds_vary(tmp_path):
     rows = {r["function"]: r for r in answer["rows"]}
     assert set(rows) == {"f", "main", "<T>::go::hfedcba9876543210"}
     assert (rows["f"]["base_share"], rows["f"]["new_share"]) == (0.25, 0.5)
-    assert rows["f"]["cum"]["base_share"] == 0.25, "counted once a stack, whatever its names"
+    assert rows["f"]["total"]["base_share"] == 0.25, "counted once a stack, whatever its names"
     assert rows["<T>::go::hfedcba9876543210"]["matched_as"] == "<T>::go"
     handles = {r["function"]: r["id"] for r in ask("top", b)["rows"]}
     assert {n: r["id"] for n, r in rows.items()} == handles
@@ -435,7 +435,7 @@ def test_recursion_and_empty_stacks(tmp_path):
     a = write(tmp_path, "a.spaa", profiles.text([(["f", "g", "f", "main"], {"period": 60, "samples": 60}),
                                                  ([], {"period": 40, "samples": 40})]))
     rows = {r["function"]: r for r in ask("diff", a, a)["rows"]}
-    assert rows["f"]["cum"]["base_share"] == pytest.approx(0.6) and rows["[no stack]"]["base_share"] == pytest.approx(0.4)
+    assert rows["f"]["total"]["base_share"] == pytest.approx(0.6) and rows["[no stack]"]["base_share"] == pytest.approx(0.4)
 
 
 # ---- what cannot be told ----

@@ -14,7 +14,7 @@ from conftest import run
     (["A"], 2, "two profiles"), (["A", "A", "A"], 2, "two profiles"), (["--", "A"], 2, "before"),
     (["A", "--"], 2, "after"), (["A", "A", "--fail-on", "self>"], 2, "no limit"),
     (["A", "A", "--fail-on", "self>2"], 2, "no limit"), (["A", "A", "--fail-on", ">2%"], 2, "say what"),
-    (["A", "A", "--fail-on", "total>2pp"], 2, "100 %"), (["A", "A", "--fail-on", "self>2%,"], 2, "no limit"),
+    (["A", "A", "--fail-on", "whole>2pp"], 2, "100 %"), (["A", "A", "--fail-on", "self>2%,"], 2, "no limit"),
     (["A", "A", "--fail-on", "mian>2%"], 2, "did you mean main?"), (["A", "A", "--method", "repeats"], 2, "1 against 1"),
     (["A", "A", "--method", "blocks"], 2, "no samples with timestamps"), (["A", "A", "--min-share", "x"], 2, "percentage"),
     (["A", "A", "--event", "nope"], 2, "cycles"), (["A", "missing"], 3, "missing"),
@@ -41,9 +41,9 @@ def test_limits_of_repeats(tmp_path):
     same = [write(tmp_path, "c%d.spaa" % i, side_text(80 + i, runs_vary=0.005)) for i in range(5)]
     slower = ["diff", *a, "--", *b, "--fail-on"]
     equal = ["diff", *a, "--", *same, "--fail-on"]
-    for limit in ("self>2%", "self>2pp", "cum>1pp", "parse>20%", "self:parse>20%", "cum:parse>1pp", "total>1000%,self>2%"):
+    for limit in ("self>2%", "self>2pp", "total>1pp", "parse>20%", "self:parse>20%", "cum:parse>1pp", "whole>1000%,self>2%"):
         run(*slower, limit, code=1)
-    for limit in ("self>60pp", "free>50%", "total>100%", "self>50%"):
+    for limit in ("self>60pp", "free>50%", "whole>100%", "self>50%"):
         run(*equal, limit, code=0)
     run(*slower, "free>50%", code=0)
     for limit in ("self>0.01pp", "parse>0.1%", "free>50%,parse>0.1%"):
@@ -60,8 +60,8 @@ def test_limits_of_one_run_a_side_are_open(tmp_path):
     """Neither passed nor breached, whatever is seen: one run does not tell how runs differ."""
     a, b = (write(tmp_path, "%d.spaa" % i, side_text(i, shift=("parse", 1 + i))) for i in (0, 1))
     hot = [write(tmp_path, "t%d.spaa" % i, timed_text(i, 3000, 0.3 + 0.3 * i)) for i in (0, 1)]
-    for pair, limit in (((a, b), "self>2%"), ((a, b), "total>2%"), ((a, b), "self>50pp"), ((a, a), "self>50pp"),
-                        (hot, "hot>10%"), (hot, "cold>10%"), (hot, "total>10%")):
+    for pair, limit in (((a, b), "self>2%"), ((a, b), "whole>2%"), ((a, b), "self>50pp"), ((a, a), "self>50pp"),
+                        (hot, "hot>10%"), (hot, "cold>10%"), (hot, "whole>10%")):
         answer = run("diff", *pair, "--fail-on", limit, code=5)
         assert "cannot tell" in answer.out and "several runs a side" in answer.out
     run("diff", a, b, "--fail-on", "self>50pp", "--min-share", "100", code=5)
@@ -91,7 +91,7 @@ def test_table_and_markdown(tmp_path):
     assert table.startswith("CHANGED: ") and "\x1b" not in table and "\u202e" not in table
     lines = table.splitlines()
     assert any(line.split()[:3] == ["base/run", "new/run", "change"] for line in lines)
-    assert lines[1].startswith("limit   parse>10%  BREACHED: inclusive share of parse ")
+    assert lines[1].startswith("limit   parse>10%  BREACHED: total share of parse ")
     assert "new functions" in lines and "vanished functions" in lines and "next" in lines
     markdown = run("diff", *a, "--", *b, "--format", "markdown", "--fail-on", "parse>10%", code=1).out
     assert markdown.startswith("**CHANGED: ") and "\x1b" not in markdown and "<b>" not in markdown
@@ -121,7 +121,7 @@ def test_csv_has_every_list(tmp_path):
         row, _ = found[r["function"], r["dso"]]
         assert r["verdict"] == row["verdict"] and r["id"] == row["id"] and int(r["base_weight"]) == row["base_weight"]
         assert float(r["delta"]) == pytest.approx(float(row["delta"]), abs=1e-11)
-        assert float(r["cum_p"]) == pytest.approx(float(row["cum"]["p"]), abs=1e-11)
+        assert float(r["total_p"]) == pytest.approx(float(row["total"]["p"]), abs=1e-11)
 
 
 def test_options_may_follow_the_two_lists(tmp_path):

@@ -117,7 +117,7 @@ def test_map_counts_what_is_in_both_names_once(tmp_path):
     a, b = side(tmp_path, "a.spaa", stack), side(tmp_path, "b.spaa", program("/b/new", ["f"]))
     answer = ask("diff", a, b, "--map", "old=new")
     row = next(r for r in answer["rows"] if r["function"] == "f")
-    assert row["cum"]["base_weight"] == 10
+    assert row["total"]["base_weight"] == 10
 
 
 def test_several_maps(tmp_path):

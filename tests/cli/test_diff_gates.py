@@ -33,18 +33,18 @@ def test_reasons_have_short_names(name, short, tmp_path):
     a, b = runs(tmp_path, "a", {name: 500, "g": 500}), runs(tmp_path, "b", {name: 900, "g": 100})
     answer = ask("diff", *a, "--", *b, "--fail-on", "self>10pp", code=1)["fail_on"]["limits"][0]
     assert answer["cases"][0]["function"] == name
-    shown = re.fullmatch(r"self>10pp  BREACHED: own share of (.*) 50\.00% to 90\.00% \(\+40\.00 points\)", answer["text"])[1]
+    shown = re.fullmatch(r"self>10pp  BREACHED: self share of (.*) 50\.00% to 90\.00% \(\+40\.00 points\)", answer["text"])[1]
     assert len(shown) <= 72 and shown == (short or shown)
 
 
 def test_what_is_said_of_each_verdict(tmp_path):
     a, b = runs(tmp_path, "a", {"f": 500, "g": 500}), runs(tmp_path, "b", {"f": 900, "g": 100})
-    text = run("diff", *a, "--", *b, "--fail-on", "f>10%,self:f>10%,self>90pp,total>50%", code=1).out
-    assert "limit   f>10%  BREACHED: inclusive share of f 50.00% to 90.00% (+80.00%)" in text
-    assert "limit   self:f>10%  BREACHED: own share of f" in text
+    text = run("diff", *a, "--", *b, "--fail-on", "f>10%,self:f>10%,self>90pp,whole>50%", code=1).out
+    assert "limit   f>10%  BREACHED: total share of f 50.00% to 90.00% (+80.00%)" in text
+    assert "limit   self:f>10%  BREACHED: self share of f" in text
     assert "limit   self>90pp  passed: 2 functions of 5% or more are shown to stay within" in text
     fresh = runs(tmp_path, "c", {"h": 900})
-    assert "own share of h 0.00% to 100.00% (new)" in run("diff", *a, "--", *fresh, "--fail-on", "self>2%", code=1).out
+    assert "self share of h 0.00% to 100.00% (new)" in run("diff", *a, "--", *fresh, "--fail-on", "self>2%", code=1).out
     assert "0 functions of 80% or more are shown" in run("diff", *a, "--", *a, "--fail-on", "self>2pp", "--min-share", 80, code=0).out
 
 
@@ -52,7 +52,7 @@ def test_what_cannot_be_told_is_told_on_standard_error(tmp_path):
     a = [write(tmp_path, "a%d.spaa" % i, side_text(10 + i, runs_vary=0.03)) for i in range(3)]
     b = [write(tmp_path, "b%d.spaa" % i, side_text(50 + i, runs_vary=0.03)) for i in range(3)]
     p = run("diff", *a, "--", *b, "--fail-on", "parse>0.1%", "--format", "markdown", code=5)
-    assert "warning" in p.err and "parse>0.1%  cannot tell: inclusive share of parse" in p.err and "SPAA-W642" in p.err
+    assert "warning" in p.err and "parse>0.1%  cannot tell: total share of parse" in p.err and "SPAA-W642" in p.err
     assert "exit 5 is no pass" in p.err and "shown neither beyond the limit nor within" in p.out
     answer = ask("diff", *a, "--", *b, "--fail-on", "parse>0.1%", code=5)
     assert [d["code"] for d in answer["diagnostics"]].count("SPAA-W642") == 1
@@ -95,7 +95,7 @@ def test_a_whole_that_lasts_longer_cannot_be_judged_without_work(tmp_path):
                                           [profiles.event("cycles", "period", mode="frequency")],
                                           time_range={"start": 0, "end": seconds, "unit": "seconds"}))
             sides.append(str(path))
-    args = [*sides[:4], "--", *sides[4:], "--fail-on", "total>20%"]
+    args = [*sides[:4], "--", *sides[4:], "--fail-on", "whole>20%"]
     out = run("diff", *args, code=5).out
     assert "runs of the sides last differently" in out and "--work" in out
     assert "BREACHED" in run("diff", *args, "--work", "100", code=1).out
@@ -108,4 +108,17 @@ def test_exact_memory_that_did_not_change_breaches_nothing(tmp_path):
                                                    [event]))
     out = run("diff", tmp_path / "a", tmp_path / "b", "--fail-on", "same>1%", code=0).out
     assert "passed" in out
-    assert "own weight of other" in run("diff", tmp_path / "b", tmp_path / "a", "--fail-on", "self:other>1%", code=1).out
+    assert "self weight of other" in run("diff", tmp_path / "b", tmp_path / "a", "--fail-on", "self:other>1%", code=1).out
+
+
+def test_words_for_weights(tmp_path):
+    """total is that of a function, whole the weight of everything; other tools' words are taken."""
+    a, b = runs(tmp_path, "a", {"f": 500, "g": 500}), runs(tmp_path, "b", {"f": 500, "g": 500})
+    def asked(limits):
+        return run("diff", *a, "--", *b, "--fail-on", limits, code=0)
+    now = asked("total>50%")
+    assert "SPAA-W643" in now.err and "whole>N%" in now.err
+    assert now.out.replace("total>50%", "") == asked("cum>50%").out.replace("cum>50%", "")
+    assert len({asked(word + ">50pp").out.replace(word + ">50pp", "") for word in ("self", "flat", "own")}) == 1
+    for limits in ("total>50pp", "cum>50%", "whole>50%", "total:f>50%"):
+        assert "SPAA-W643" not in asked(limits).err

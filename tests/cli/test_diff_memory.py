@@ -32,7 +32,7 @@ def test_bytes_and_blocks_come_first(pair, tmp_path):
     assert rows["table"]["bytes"] == {"base": 1 << 20, "new": 1 << 20, "change": 0}
     assert rows["table"]["blocks"] == {"base": 50, "new": 50, "change": 0}
     assert rows["cache"]["bytes"]["change"] == 4 << 20 and rows["cache"]["blocks"]["change"] == 30
-    assert rows["main"]["cum"]["bytes"]["change"] == (4 << 20) - 2048 and rows["main"]["bytes"]["change"] == 0
+    assert rows["main"]["total"]["bytes"]["change"] == (4 << 20) - 2048 and rows["main"]["bytes"]["change"] == 0
     assert [r["function"] for r in answer["rows"]] == ["cache", "main", "table"], "table's share halved; its bytes did not"
     assert answer["memory"]["bytes"] == {"base": 2101248, "new": 6293504, "change": 4192256}
     assert answer["memory"]["blocks"] == {"base": 61, "new": 92, "change": 31}
@@ -57,17 +57,17 @@ def test_blocks_may_be_asked_for(tmp_path):
     assert answer["summary"].startswith("live_count 61 to 542") and "bytes 2.00 MiB to 6.00 MiB" in answer["summary"]
 
 
-def test_inclusive_change_sorts_where_asked(tmp_path):
+def test_change_of_the_total_sorts_where_asked(tmp_path):
     a, b = heap(tmp_path, "a.spaa", BASE), heap(tmp_path, "b.spaa", NEW)
-    assert [r["function"] for r in ask("diff", a, b, "--sort", "cum")["rows"]] == ["cache", "main", "table"]
-    assert "base cum" in run("diff", a, b, "--sort", "cum").out
+    assert [r["function"] for r in ask("diff", a, b, "--sort", "total")["rows"]] == ["cache", "main", "table"]
+    assert "base total" in run("diff", a, b, "--sort", "total").out
 
 
 def test_recursion_counts_a_block_once(tmp_path):
     stacks = [(["f", "g", "f", "main"], {"live_bytes": 100, "live_count": 3})]
     a = write(tmp_path, "a.spaa", profiles.text(stacks, [profiles.event("heap", "live_bytes", kind="allocation")]))
     row = next(r for r in ask("diff", a, a)["rows"] if r["function"] == "f")
-    assert row["cum"]["blocks"]["base"] == 3 and row["cum"]["bytes"]["base"] == 100
+    assert row["total"]["blocks"]["base"] == 3 and row["total"]["bytes"]["base"] == 100
 
 
 def test_without_blocks_there_are_bytes(tmp_path):
@@ -122,7 +122,7 @@ def test_heaptrack_traces(tmp_path):
     changes = [abs(r["bytes"]["change"]) for r in answer["rows"]]
     assert changes == sorted(changes, reverse=True)
     for metric in ("live_bytes", "alloc_bytes"):
-        total = [ask("top", f, "--metric", metric)["total"] for f in files]
+        total = [ask("top", f, "--metric", metric)["whole"] for f in files]
         got = ask("diff", *files, "--metric", metric)["memory"]["bytes"]
         assert [got["base"], got["new"]] == total
 

@@ -85,7 +85,7 @@ def test_overloads_against_one_name(plain, tmp_path):
     for x, y, key in ((a, b, "base"), (b, a, "new")):
         got = rows(ask("diff", x, y))
         assert set(got) == {plain, "g", "main"}
-        assert (got[plain][key + "_weight"], got[plain]["cum"][key + "_weight"]) == (50, 50)
+        assert (got[plain][key + "_weight"], got[plain]["total"][key + "_weight"]) == (50, 50)
 
 
 def test_overloads_of_both_sides_stay_apart(tmp_path):
@@ -165,7 +165,7 @@ def test_inlined_functions_without_a_scope_are_those_of_their_binary(tmp_path):
     a = side(tmp_path, "a.spaa", ([inline, "shop::checkout(int)"], 30), (["shop::checkout(int)"], 20))
     b = side(tmp_path, "b.spaa", ([inline, "run"], 50))
     got = rows(ask("diff", a, side(tmp_path, "c.spaa", ([inline], 50))))
-    assert set(got) - {"main"} == {"shop::checkout(int)"} and got["shop::checkout(int)"]["cum"]["base_weight"] == 50
+    assert set(got) - {"main"} == {"shop::checkout(int)"} and got["shop::checkout(int)"]["total"]["base_weight"] == 50
     assert ask("diff", a, b)["vanished_functions"] == []
 
 

@@ -42,7 +42,7 @@ def shares(answer):
 def test_within_one_file(one):
     answer = ask("diff", one, "--base-where", "comm=a", "--new-where", "comm=b")
     assert answer["base"]["files"] == answer["new"]["files"] == [str(one)]
-    assert (answer["base"]["total"], answer["new"]["total"]) == (100, 100)
+    assert (answer["base"]["whole"], answer["new"]["whole"]) == (100, 100)
     assert (answer["base"]["filters"], answer["new"]["filters"]) == ("--comm a", "--comm b")
     assert answer["profile"]["filters"] is None and answer["profile"]["event"] == "cycles"
     assert shares(answer) == {"main": (0, 0), "parse": (0.3, 0.5), "scan": (0.7, 0.5)}
@@ -72,7 +72,7 @@ def test_within_one_file(one):
 ])
 def test_any_filter(one, base, new, totals):
     answer = ask("diff", one, *base, *new)
-    assert (answer["base"]["total"], answer["new"]["total"]) == totals
+    assert (answer["base"]["whole"], answer["new"]["whole"]) == totals
 
 
 def test_shares_are_of_what_a_side_is(one):
@@ -86,19 +86,19 @@ def test_states_of_one_file(tmp_path):
     f = write(tmp_path, "s.spaa", profiles.text([stack(["run"], 30, state="RUNNABLE"), stack(["wait"], 20, state="WAITING"),
                                                  stack(["io"], 10, state="BLOCKED")]))
     answer = ask("diff", f, "--base-where", "state=RUNNABLE", "--new-where", "state=WAITING,BLOCKED")
-    assert (answer["base"]["total"], answer["new"]["total"]) == (30, 30)
+    assert (answer["base"]["whole"], answer["new"]["whole"]) == (30, 30)
     answer = ask("diff", f, "--base-where", "view=cpu", "--new-where", "view=all")
-    assert (answer["base"]["total"], answer["new"]["total"]) == (40, 60), "blocked is on the CPU in this view"
+    assert (answer["base"]["whole"], answer["new"]["whole"]) == (40, 60), "blocked is on the CPU in this view"
     assert (answer["base"]["view"], answer["new"]["view"]) == ("cpu", "all")
 
 
 def test_rates_are_of_the_time_selected(timed):
     answer = ask("diff", timed, "--base-where", "time=0..1", "--new-where", "time=3..")
     assert (answer["base"]["duration"], answer["new"]["duration"]) == (1, 2)
-    assert (answer["base"]["total"], answer["new"]["total"]) == (100, 200)
-    assert answer["total"]["change_percent"] == 0, "per second, as the sides last differently"
+    assert (answer["base"]["whole"], answer["new"]["whole"]) == (100, 200)
+    assert answer["whole"]["change_percent"] == 0, "per second, as the sides last differently"
     text = run("diff", timed, "--base-where", "time=0..1", "--new-where", "time=3..").out
-    assert "100 samples in 1.000 s" in text and "200 samples in 2.000 s" in text and "total   0.00% a second" in text
+    assert "100 samples in 1.000 s" in text and "200 samples in 2.000 s" in text and "whole   0.00% a second" in text
     alone = ask("diff", timed, timed, "--time", "1..3")
     assert alone["base"]["duration"] == 2 and alone["base"]["blocks"] == 20, "of the samples in that time"
     rows = ask("diff", timed, "--base-where", "time=0..1", "--new-where", "time=1..2,comm=a")["rows"]
@@ -109,9 +109,9 @@ def test_rates_are_of_the_time_selected(timed):
 def test_two_files_with_filters_of_their_own(one, tmp_path):
     other = write(tmp_path, "two.spaa", profiles.text(STACKS[2:]))
     answer = ask("diff", one, other, "--base-where", "comm=a")
-    assert (answer["base"]["total"], answer["new"]["total"]) == (100, 140)
+    assert (answer["base"]["whole"], answer["new"]["whole"]) == (100, 140)
     answer = ask("diff", one, one, "--", other, other, "--new-where", "comm=b", "--base-where", "comm=b")
-    assert (answer["base"]["runs"], answer["new"]["runs"], answer["new"]["total"]) == (2, 2, 200)
+    assert (answer["base"]["runs"], answer["new"]["runs"], answer["new"]["whole"]) == (2, 2, 200)
     assert answer["profile"]["filters"] == "--comm b" and "filters" not in answer["base"]
 
 

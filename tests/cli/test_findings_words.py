@@ -154,7 +154,7 @@ def test_processes_have_names(tmp_path):
     path.write_text(profiles.text([(["f"], 3, {"pid": 7, "tid": 8, "comm": "worker"}), (["f"], 2, {"pid": 7, "tid": 7, "comm": "app"}),
                                    (["f"], 1, {"pid": 9, "tid": 10, "comm": "other"}), (["f"], 1, {"pid": 11})]))
     rows = ask("top", path, "--by", "process")["rows"]
-    assert [(r["name"], r["pid"], r["process_name"], r["flat"]) for r in rows] == [
+    assert [(r["name"], r["pid"], r["process_name"], r["self"]) for r in rows] == [
         ("app (pid 7)", 7, "app", 5), ("other (pid 9)", 9, "other", 1), ("pid 11", 11, None, 1)]
     assert "app (pid 7) 71.43%" in run("summary", path, code=0).out
 

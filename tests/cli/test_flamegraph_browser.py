@@ -169,7 +169,7 @@ def widest(browser):
 def test_is_one_valid_file_without_the_network(small, tmp_path):
     root = ElementTree.parse(tmp_path / "out.svg").getroot()
     assert root.find(SVG + "title").text == "A small graph"
-    assert "total 100" in root.find(SVG + "desc").text
+    assert "whole 100" in root.find(SVG + "desc").text
     assert not [e for e in root.iter() if e.tag.endswith("foreignObject")]
     text = (tmp_path / "out.svg").read_text()
     assert set(re.findall(r"https?://[^\"' ]*", text)) == {"http://www.w3.org/2000/svg"}

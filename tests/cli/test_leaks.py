@@ -131,11 +131,11 @@ def test_rows_are_sums(seed, by, keep, tmp_path):
     for m, k in zip(METRICS, KEYS):
         want = sum(w[m] for w in p.stacks.values())
         assert answer["memory"][k] == (None if m == "peak_bytes" and not p.of_total else want)
-    assert answer["total"] == answer["memory"]["live_bytes"]
+    assert answer["whole"] == answer["memory"]["live_bytes"]
     assert answer["peaks_add"] == p.of_total
     for r in answer["rows"]:
-        if answer["total"]:
-            assert float(r["percent"]) == pytest.approx(100 * r["live_bytes"] / answer["total"], abs=1e-4)
+        if answer["whole"]:
+            assert float(r["percent"]) == pytest.approx(100 * r["live_bytes"] / answer["whole"], abs=1e-4)
         assert r["never_freed"] == (r["free_count"] == 0)
         assert r["kind"] == ("freed" if not r["live_bytes"] and not r["live_count"] else
                              "never freed" if not r["free_count"] else "partly freed")
@@ -209,7 +209,7 @@ def test_two_profiles_tell_what_grew(times, tmp_path):
     a, b = base.write(tmp_path / "a.spaa"), later.write(tmp_path / "b.spaa")
     answer = ask("leaks", a, b, "-n", 0)
     old, new = rows_of(base), rows_of(later)
-    assert answer["total"] == answer["memory"]["live_bytes"] == sum(w["live_bytes"] for w in later.stacks.values())
+    assert answer["whole"] == answer["memory"]["live_bytes"] == sum(w["live_bytes"] for w in later.stacks.values())
     assert answer["base_memory"]["live_bytes"] == sum(w["live_bytes"] for w in base.stacks.values())
     assert answer["growth_from"] == "files"
     assert {r["function"] for r in answer["rows"]} == set(old) | set(new)
@@ -325,10 +325,10 @@ def test_peaks_of_one_total_add_and_others_do_not(tmp_path):
     p, q = Profile(40), Profile(40, of_total=False)
     total = sum(w["peak_bytes"] for w in p.stacks.values())
     a, b = p.write(tmp_path / "a.spaa"), q.write(tmp_path / "b.spaa")
-    assert ask("top", a, "--metric", "peak_bytes")["total"] == total
-    assert ask("tree", a, "--metric", "peak_bytes")["total"] == total
-    assert ask("top", b, "--metric", "peak_bytes")["total"] is None
-    assert all(r["flat"] is None for r in ask("top", b, "--metric", "peak_bytes")["rows"])
+    assert ask("top", a, "--metric", "peak_bytes")["whole"] == total
+    assert ask("tree", a, "--metric", "peak_bytes")["whole"] == total
+    assert ask("top", b, "--metric", "peak_bytes")["whole"] is None
+    assert all(r["self"] is None for r in ask("top", b, "--metric", "peak_bytes")["rows"])
     for command in (["flamegraph", b, "-o", tmp_path / "x.svg"], ["diff", b, b]):
         assert "must not be added" in run(*command, "--metric", "peak_bytes").err
     run("flamegraph", a, "-o", tmp_path / "x.svg", "--metric", "peak_bytes", code=0)
@@ -341,7 +341,7 @@ def test_peaks_of_merged_files_stay_apart(tmp_path):
     for name in ("top", "tree"):
         answer = run(name, tmp_path / "m.spaa", "--metric", "peak_bytes", code=0).out
         assert "values of this metric must not be added" in answer
-    whole = ask("top", tmp_path / "m.spaa", "--metric", "live_bytes")["total"]
+    whole = ask("top", tmp_path / "m.spaa", "--metric", "live_bytes")["whole"]
     assert whole == sum(w["live_bytes"] for s in (41, 42) for w in Profile(s).stacks.values())
 
 
@@ -362,15 +362,15 @@ def test_cpu_time_and_memory_of_one_function_stand_in_one_row(tmp_path):
     run("merge", tmp_path / "cpu.spaa", heap.write(tmp_path / "heap.spaa"), "-o", tmp_path / "both.spaa", code=0)
     answer = ask("top", tmp_path / "both.spaa", "--event", "cpu-clock", "--with", "malloc.alloc_bytes", "-n", 0)
     rows = {r.get("function", r.get("name")): r for r in answer["rows"]}
-    assert rows["parse"]["flat_percent"] == 75
+    assert rows["parse"]["self_percent"] == 75
     flat, cum = collections.Counter(), collections.Counter()
     for path, w in heap.stacks.items():
         flat[path[0] if path else ""] += w["alloc_bytes"]
         for f in set(path):
             cum[f] += w["alloc_bytes"]
     for f in ("parse", "main"):
-        assert (rows[f]["with"][0]["flat"], rows[f]["with"][0]["cum"]) == (flat[f], cum[f])
-    assert ask("top", tmp_path / "both.spaa", "--event", "malloc", "--metric", "alloc_bytes")["total"] == sum(
+        assert (rows[f]["with"][0]["self"], rows[f]["with"][0]["total"]) == (flat[f], cum[f])
+    assert ask("top", tmp_path / "both.spaa", "--event", "malloc", "--metric", "alloc_bytes")["whole"] == sum(
         w["alloc_bytes"] for w in heap.stacks.values())
     assert ask("leaks", tmp_path / "both.spaa")["profile"]["event"] == "malloc"
 
@@ -383,9 +383,9 @@ def test_the_corpus_program_by_perf_and_by_heaptrack(tmp_path):
         "--symfs", os.path.join(perf, "symfs"), "-o", both, code=0)
     answer = ask("top", both, "--event", "cpu-clock", "--with", "malloc.alloc_bytes", "-n", 0)
     row = {r["function"]: r for r in answer["rows"] if "function" in r and r["dso"].endswith("/mix")}
-    assert row["hasher"]["cum_percent"] < 1 and row["hasher"]["with"][0]["cum"] == 21640960
-    assert row["parse_value"]["cum_percent"] > 40 and row["parse_value"]["with"][0]["cum"] == 0
-    assert row["churn_buffers"]["cum"] == 0 and row["churn_buffers"]["with"][0]["flat"] == 21575424
+    assert row["hasher"]["total_percent"] < 1 and row["hasher"]["with"][0]["total"] == 21640960
+    assert row["parse_value"]["total_percent"] > 40 and row["parse_value"]["with"][0]["total"] == 0
+    assert row["churn_buffers"]["total"] == 0 and row["churn_buffers"]["with"][0]["self"] == 21575424
 
 
 @pytest.mark.skipif(not os.path.isdir(os.path.join(CORPUS, "heap")), reason="no corpus")

@@ -241,7 +241,7 @@ def test_linked_pairs_add_up_as_pairs(tmp_path):
     by_id = {s["id"]: s for s in stacks}
     pair = [s for s in stacks if "related_stacks" in s]
     assert by_id[pair[0]["related_stacks"][0]] is pair[1] and by_id[pair[1]["related_stacks"][0]] is pair[0]
-    assert ask("top", result, "--limit", "0")["total"] == 107
+    assert ask("top", result, "--limit", "0")["whole"] == 107
 
 
 def test_links_that_are_no_pairs_count_their_user_side(tmp_path):
@@ -251,7 +251,7 @@ def test_links_that_are_no_pairs_count_their_user_side(tmp_path):
     path = write(tmp_path / "odd.spaa", profiles.text(odd))
     answer = run("merge", path, path, "-o", tmp_path / "all.spaa", code=0)
     assert "SPAA-W626" in answer.err and "4 kernel sides" in answer.err
-    assert ask("top", tmp_path / "all.spaa")["total"] == 2 * ask("top", path)["total"] == 10
+    assert ask("top", tmp_path / "all.spaa")["whole"] == 2 * ask("top", path)["whole"] == 10
 
 
 # What is said of the whole
@@ -335,7 +335,7 @@ def test_other_events_stand_side_by_side(tmp_path):
     result = merge(tmp_path / "both.spaa", heap, cpu)
     assert [e["name"] for e in header(result)["events"]] == ["cycles", "malloc"]
     assert header(result)["source_tool"] == "spaa"
-    assert [ask("top", result, "--event", e)["total"] for e in ("cycles", "malloc")] == [5, 7]
+    assert [ask("top", result, "--event", e)["whole"] for e in ("cycles", "malloc")] == [5, 7]
     run("validate", result, code=0)
 
 
@@ -465,7 +465,7 @@ def test_formats_mix_and_compression_does_not_matter(tmp_path):
     spaa = tmp_path / "b.spaa.zst"
     run("convert", "-q", folded, "-o", spaa, code=0)
     result = merge(tmp_path / "all.spaa.gz", folded, spaa)
-    assert ask("top", result)["total"] == 14
+    assert ask("top", result)["whole"] == 14
     assert run("merge", "-q", folded, spaa, "--to", "folded", "-o", "-").out == "main;f 6\nmain;g 8\n"
     assert run("merge", "-q", "-", spaa, "--to", "folded", "-o", "-", stdin="main;f 1\n").out == \
         "main;f 4\nmain;g 4\n"
@@ -594,7 +594,7 @@ def test_views_of_several_files_still_tell_them_apart(tmp_path):
     a, b = write(tmp_path / "a.folded", "main;f 1\n"), write(tmp_path / "b.folded", "main;f 2\n")
     for jobs in ("1", "4"):
         answer = ask("top", a, b, "--by", "source", "-j", jobs)
-        assert {r["name"]: r["flat"] for r in answer["rows"]} == {str(a): 1, str(b): 2}
+        assert {r["name"]: r["self"] for r in answer["rows"]} == {str(a): 1, str(b): 2}
 
 
 # ---- dumps of one process ------------------------------------------------------------------------

@@ -113,7 +113,7 @@ def test_the_nearest_guess_is_named_and_can_be_forced(name, text, form, why):
 def test_folded_text_is_known(text, total):
     answer = ask("info", "-", stdin=text)
     assert answer["format"] == "folded"
-    assert total is None or answer["events"][0]["total"] == total
+    assert total is None or answer["events"][0]["whole"] == total
 
 
 def test_a_comment_names_the_event_of_folded_text():

@@ -41,7 +41,7 @@ def handle(path, name):
 
 def test_summary_names_own_functions_with_what_they_call(shop):
     answer = ask("summary", shop)
-    assert [(r["name"], r["percent"], r["flat_percent"], r["own"], r["own_by"]) for r in answer["hot"]] == [
+    assert [(r["name"], r["percent"], r["self_percent"], r["own"], r["own_by"]) for r in answer["hot"]] == [
         ("parse_field", 62, 7, True, "declaration"), ("load", 33, 0, True, "binary"),
         ("[no own function]", 5, 0, None, None), ("main", 0, 0, True, "declaration")]
     assert answer["hot"][0]["beneath"] == {"weight": 55, "percent": 55, "in": [

@@ -103,16 +103,16 @@ def test_a_recording_by_thread(recording):
     server = next(r for k, r in pooled.items() if k.startswith("server"))
     assert (server["pool"], server["threads"]) == (None, None) and server["tid"] == server["pid"]
     assert len([k for k in apart if k.startswith("http-")]) == 40 and all(r["pool"] is None for r in apart.values())
-    named = sum(r["flat"] for k, r in apart.items() if k.startswith("http-"))
-    assert named <= http["flat"] <= named + sum(r["flat"] for k, r in apart.items() if k.startswith("server"))
-    assert sum(r["flat"] for r in pooled.values()) == sum(r["flat"] for r in apart.values())
+    named = sum(r["self"] for k, r in apart.items() if k.startswith("http-"))
+    assert named <= http["self"] <= named + sum(r["self"] for k, r in apart.items() if k.startswith("server"))
+    assert sum(r["self"] for r in pooled.values()) == sum(r["self"] for r in apart.values())
 
 
 def test_a_recording_by_comm(recording):
     pooled, apart = rows(recording, "--by", "comm"), rows(recording, "--by", "comm", "--no-pool")
     assert set(pooled) == {"http-* (40)", "worker", "very-long-name-", "server"}
     assert len(apart) == 43
-    assert pooled["http-* (40)"]["flat"] == sum(r["flat"] for k, r in apart.items() if k.startswith("http-"))
+    assert pooled["http-* (40)"]["self"] == sum(r["self"] for k, r in apart.items() if k.startswith("http-"))
     assert (pooled["http-* (40)"]["pool"], pooled["http-* (40)"]["threads"]) == ("http-*", 40)
     assert "http-* (40)" in run("top", recording, "--by", "comm", code=0).out
 
@@ -135,11 +135,11 @@ def test_names_patterns_and_rows_as_they_are_shown(recording, option):
     for asked, fits in (("http-7", r"http-7$"), ("http-*", "http-"), ("http-?", r"http-\d$"), ("http-[12]", "http-[12]$"),
                         (r"/^http-\d+$/", "http-"), ("/-1/", "http-1"), ("worker", "worker")):
         answer = ask("top", recording, option, asked)
-        assert answer["kept"] == sum(r["flat"] for k, r in all_names.items() if re.match(fits, k)), asked
+        assert answer["kept"] == sum(r["self"] for k, r in all_names.items() if re.match(fits, k)), asked
     by = option[2:]
     for name, row in rows(recording, "--by", by).items():
-        assert ask("top", recording, option, name)["kept"] == row["flat"], name
-        assert ask("top", recording, option, row["id"])["kept"] == row["flat"], name
+        assert ask("top", recording, option, name)["kept"] == row["self"], name
+        assert ask("top", recording, option, row["id"])["kept"] == row["self"], name
         # As it was copied from --by thread, and taken apart.
     apart = rows(recording, "--by", "thread", option, "http-* (40)", "--no-pool")
     assert len([k for k in apart if k.startswith("http-")]) == 40
@@ -190,7 +190,7 @@ def test_processes_are_not_joined(tmp_path):
     assert len(rows(path, "--by", "comm")) == len(rows(path, "--by", "thread")) == 5
     path = write(tmp_path, [(p, p * 10 + i, "http-%d" % i) for p in (1, 2) for i in range(3)])
     assert set(rows(path, "--by", "thread")) == {"http-* (3, pid 1)", "http-* (3, pid 2)"}
-    assert {k: r["flat"] for k, r in rows(path, "--by", "comm").items()} == {"http-* (6)": 21}
+    assert {k: r["self"] for k, r in rows(path, "--by", "comm").items()} == {"http-* (6)": 21}
     assert ask("top", path, "--thread", "http-* (3, pid 2)")["kept"] == 4 + 5 + 6
 
 
@@ -265,7 +265,7 @@ def test_tables_have_the_pattern(recording):
         return ask("query", recording, sql)["rows"]
     assert query("SELECT pool, count(*) FROM threads WHERE pool IS NOT NULL GROUP BY 1 ORDER BY 2 DESC") == [
         ["http-*", 40], ["worker", 5], ["very-long-name-", 4]]
-    flat = {r["pool"]: r["flat"] for r in rows(recording, "--by", "thread").values()}
+    flat = {r["pool"]: r["self"] for r in rows(recording, "--by", "thread").values()}
     assert dict(query("SELECT pool, sum(weight) FROM stacks GROUP BY 1")) == flat
 
 
@@ -290,7 +290,7 @@ LOCK = "unfair lock owned by java [412] thread 0x1"
 def test_threads_that_the_profiler_names(tmp_path):
     path = report(tmp_path, [LOCK] * 5)
     row = rows(path, "--by", "thread", "--view", "all")["exec-* (5)"]
-    assert (row["flat"], row["pool"], row["threads"], row["pid"], row["tid"]) == (50, "exec-*", 5, 412, None)
+    assert (row["self"], row["pool"], row["threads"], row["pid"], row["tid"]) == (50, "exec-*", 5, 412, None)
     assert (row["cpu_time_ns"], row["thread_name"]) == (50_000_000, None)
     assert set(rows(path, "--by", "comm", "--view", "all")) == {"java"}
     for asked, kept in (("exec-* (5)", 50), ("exec-3", 10), ("exec-[12]", 20), ("/c-[0-9]$/", 50), ("java", 60)):

@@ -50,7 +50,7 @@ def rounded(v):
 def test_functions(files):
     for path, profile in files:
         for s in selections(profile):
-            rows = query(path, "SELECT name, dso_name, self, total_overlapping, self_samples, total_samples "
+            rows = query(path, "SELECT name, dso_name, self, total, self_samples, total_samples "
                                "FROM functions WHERE tags IS NOT NULL", *s.options())
             expected = s.top()
             expected.pop(("[no stack]", None), None)
@@ -61,7 +61,7 @@ def test_functions_not_in_the_selection_have_no_weight(files):
     for path, profile in files:
         s = next(s for s in selections(profile) if "focus" in s.filters)
         names = {k for k in s.top()}
-        rows = query(path, "SELECT name, dso_name, self, total_overlapping, self_samples FROM functions", *s.options())
+        rows = query(path, "SELECT name, dso_name, self, total, self_samples FROM functions", *s.options())
         assert len(rows) == len({function(f) for f in profile.frames.values()})
         for name, dso, self, total, samples in rows:
             assert (name, dso) in names or (self, total, samples) == (0, 0, None)
@@ -119,7 +119,7 @@ def test_frames(files):
                     self[key(row.frames[0])] += row.own
                 for k in {key(f) for f in row.frames}:
                     total[k] += row.weight
-            rows = query(path, "SELECT func, dso_name, ip, symoff, srcline, inline_depth, self, total_overlapping "
+            rows = query(path, "SELECT func, dso_name, ip, symoff, srcline, inline_depth, self, total "
                                "FROM frames", *s.options())
             assert {tuple(r[:6]): tuple(r[6:]) for r in rows} == \
                 {key(f): (self[key(f)], total[key(f)]) for f in profile.frames.values()}
@@ -148,7 +148,7 @@ def test_selected_stacks_add_up(files):
             assert [[rounded(a), rounded(b), *rest] for a, b, *rest in rows] == \
                 [[sum(r.weight for r in s.rows), sum(r.own for r in s.rows), sum(samples) if samples else None,
                   len(s.rows)]]
-            kept = query(path, "SELECT kept, total, event_total, event, metric FROM selection", *s.options())
+            kept = query(path, "SELECT kept, whole, event_whole, event, metric FROM selection", *s.options())
             assert kept == [[s.total, s.base, s.all, s.event, s.metric]]
 
 
@@ -156,7 +156,7 @@ def test_totals_made_by_hand_are_those_of_functions(files):
     by_hand = ("SELECT function, sum(weight) FROM (SELECT DISTINCT f.function, o.id, o.weight FROM stack_frames f "
                "JOIN stacks s ON s.id = f.stack JOIN stacks o ON o.id = s.observation) GROUP BY function ORDER BY 1")
     for path, _ in files:
-        made = query(path, "SELECT id, total_overlapping FROM functions WHERE tags IS NOT NULL ORDER BY id")
+        made = query(path, "SELECT id, total FROM functions WHERE tags IS NOT NULL ORDER BY id")
         assert [[i, rounded(v)] for i, v in query(path, by_hand)] == made
 
 
@@ -174,9 +174,9 @@ def test_weights(files):
 
 def test_events_are_those_of_info(files):
     for path, _ in files:
-        rows = query(path, "SELECT name, kind, mode, primary_metric, unit, samples, total, stacks FROM events")
+        rows = query(path, "SELECT name, kind, mode, primary_metric, unit, samples, whole, stacks FROM events")
         expected = ask("info", path)
-        assert rows == [[e[k] for k in ("name", "kind", "mode", "primary_metric", "unit", "samples", "total", "stacks")]
+        assert rows == [[e[k] for k in ("name", "kind", "mode", "primary_metric", "unit", "samples", "whole", "stacks")]
                         for e in expected["events"]]
         counts = query(path, "SELECT %s" % ",".join("(SELECT count(*) FROM %s)" % t for t in (
             "threads", "dsos", "functions", "frames", "stacks")))
@@ -188,9 +188,9 @@ def test_events_are_those_of_info(files):
 def test_functions_are_those_of_top(files):
     for path, _ in files:
         top = ask("top", path, "-n", 0)
-        rows = query(path, "SELECT handle, name, dso_name, self, total_overlapping, tags FROM functions "
-                           "WHERE tags IS NOT NULL ORDER BY self DESC, total_overlapping DESC, name, dso_name")
-        assert rows == [[r["id"], r["function"], r["dso"], r["flat"], r["cum"], " ".join(r["tags"])]
+        rows = query(path, "SELECT handle, name, dso_name, self, total, tags FROM functions "
+                           "WHERE tags IS NOT NULL ORDER BY self DESC, total DESC, name, dso_name")
+        assert rows == [[r["id"], r["function"], r["dso"], r["self"], r["total"], " ".join(r["tags"])]
                         for r in top["rows"] if "id" in r]
 
 
@@ -257,7 +257,7 @@ def test_header_threads_and_dsos(rich):
     rows = query(path, "SELECT pid, tid, comm FROM threads")
     assert sorted(map(repr, rows)) == sorted(repr([r["pid"], r["tid"], r.get("comm")])
                                              for r in records if r["type"] == "thread")
-    odd = query(path, "SELECT count(*) FROM frames WHERE json_valid(more)")[0][0]
+    odd = query(path, "SELECT count(*) FROM frames WHERE json_valid(extra_json)")[0][0]
     known = {"type", "id", "func", "func_resolved", "dso", "ip", "symoff", "srcline", "srcline_resolved", "kind",
              "inlined", "inline_depth"}
     assert odd == len([r for r in records if r["type"] == "frame" and set(r) - known])
@@ -374,7 +374,7 @@ def test_numbers_and_texts_are_exact(one):
 def test_sums_of_decimals(tmp_path):
     path = tmp_path / "d.spaa"
     path.write_text(profiles.text([(["f", "main"], D("0.1")), (["g", "main"], D("0.2")), (["h", "main"], D("3"))]))
-    assert query(path, "SELECT name, self, total_overlapping FROM functions ORDER BY self DESC, name") == [
+    assert query(path, "SELECT name, self, total FROM functions ORDER BY self DESC, name") == [
         ["h", 3, 3], ["g", D("0.2"), D("0.2")], ["f", D("0.1"), D("0.1")], ["main", 0, D("3.3")]]
     assert query(path, "SELECT decimal, typeof(value) FROM weights ORDER BY id") == [
         ["0.1", "real"], ["0.2", "real"], ["3", "integer"]]
@@ -384,8 +384,8 @@ def test_metrics_that_do_not_add_have_no_sums(tmp_path):
     path = tmp_path / "p.spaa"
     path.write_text(profiles.text([(["f"], 5), (["g"], 7)],
                                   events=[profiles.event("heap", "peak_bytes", "allocation", "event")]))
-    assert query(path, "SELECT self, total_overlapping FROM functions") == [[None, None]] * 2
-    assert query(path, "SELECT total, kept FROM selection") == [[None, None]]
+    assert query(path, "SELECT self, total FROM functions") == [[None, None]] * 2
+    assert query(path, "SELECT whole, kept FROM selection") == [[None, None]]
     assert query(path, "SELECT value FROM weights ORDER BY 1") == [[5], [7]]
 
 
@@ -441,7 +441,7 @@ def test_many_columns(one):
 def test_the_answer_names_event_and_filters_where_they_count(one):
     answer = ask("query", one, "SELECT sum(self) FROM functions", "--comm", "t1", "--view", "all")
     top = ask("top", one, "--comm", "t1", "--view", "all")
-    assert answer["profile"] == top["profile"] and answer["total"] == top["total"] and answer["kept"] == top["kept"]
+    assert answer["profile"] == top["profile"] and answer["whole"] == top["whole"] and answer["kept"] == top["kept"]
     assert "profile" not in ask("query", one, "SELECT count(*) FROM threads")
     assert run("query", one, "SELECT sum(self) FROM functions", "-e", "cycles", code=0).out.startswith("event cycles, metric period")
     unused = run("query", one, "SELECT count(*) FROM threads", "--event", "cycles", "--comm", "t1", code=0)
@@ -508,3 +508,12 @@ def test_parameters_that_do_not_fit(sql, options, words, one):
     code, message, hint = refused(one, sql, *options)
     assert words in message and (code == "SPAA-E654" or words == "NAME=VALUE")
     assert words != "no parameter :nam" or "did you mean name?" in hint
+
+
+def test_old_names_of_columns_answer_and_say_so(one):
+    for table, old, new in (("functions", "total_overlapping", "total"), ("frames", "total_overlapping", "total"), ("events", "total", "whole"),
+                            ("selection", "total", "whole"), ("selection", "event_total", "event_whole"), ("stacks", "more", "extra_json")):
+        asked = run("query", one, "SELECT %s FROM %s ORDER BY 1" % (old, table), "--format", "csv", code=0)
+        assert asked.out.splitlines()[1:] == run("query", one, "SELECT %s FROM %s ORDER BY 1" % (new, table), "--format", "csv").out.splitlines()[1:]
+        assert asked.err.count("SPAA-I661") == 1 and "%s.%s is called %s now" % (table, old, new) in asked.err
+        assert "SPAA-I661" not in run("query", one, "SELECT * FROM " + table, code=0).err

@@ -28,7 +28,7 @@ def run(*args, status=0):
 
 def rows(path, *options):
     answer = json.loads(run("top", path, "--json", *options).stdout)
-    left = {(r.get("function"), r["flat"]) for r in answer["rows"] if r["flat"]}
+    left = {(r.get("function"), r["self"]) for r in answer["rows"] if r["self"]}
     return sum(weight for _, weight in left), left
 
 

@@ -29,7 +29,7 @@ def files(request, tmp_path):
 
 
 def rows_of(answer):
-    return [((r.get("name", r.get("function")), r.get("dso")), (r["flat"], r["cum"], r["samples"], r["cum_samples"]))
+    return [((r.get("name", r.get("function")), r.get("dso")), (r["self"], r["total"], r["samples"], r["total_samples"]))
             for r in answer["rows"]]
 
 
@@ -40,12 +40,12 @@ def check_top(path, selection, by="function"):
     if by == "dso":
         rows = [((name, None), numbers) for (name, _), numbers in rows]
     assert dict(rows) == expected and len(rows) == len(expected)
-    assert (answer["total"], answer["kept"], answer["profile"]["event_total"]) == \
+    assert (answer["whole"], answer["kept"], answer["profile"]["event_whole"]) == \
         (selection.base, selection.total, selection.all)
-    assert answer["omitted"] == {"rows": 0, "flat": 0}
+    assert answer["omitted"] == {"rows": 0, "self": 0}
     for row, (_, (flat, cum, *_rest)) in zip(answer["rows"], rows):
-        assert row["flat_percent"] == percent(flat, selection.base), row
-        assert row["cum_percent"] == percent(cum, selection.base), row
+        assert row["self_percent"] == percent(flat, selection.base), row
+        assert row["total_percent"] == percent(cum, selection.base), row
     order = [(-flat, -cum, name.encode()) for (name, _), (flat, cum, *_rest) in rows]
     assert order == sorted(order)
     return answer
@@ -87,13 +87,13 @@ def test_top_by_event_shows_each_event_in_its_own_metric(filters, files):
         if selection.rows:
             known = [r.samples for r in selection.rows if r.samples is not None]
             expected[name] = (metric, selection.all, selection.total, sum(known) if known else None)
-    assert {r["name"]: (r["metric"], r["total"], r["flat"], r["samples"]) for r in answer["rows"]} == expected
+    assert {r["name"]: (r["metric"], r["whole"], r["self"], r["samples"]) for r in answer["rows"]} == expected
     assert len(expected) > 1 or filters
     order = [(r["samples"] is None, -(r["samples"] or 0), list(profile.primary).index(r["name"])) for r in answer["rows"]]
     assert order == sorted(order)
     for r in answer["rows"]:
-        assert r["flat_percent"] == r["cum_percent"] == percent(r["flat"], r["total"]) and r["cum"] == r["flat"]
-    assert answer["omitted"] == {"rows": 0, "flat": None}
+        assert r["self_percent"] == r["total_percent"] == percent(r["self"], r["whole"]) and r["total"] == r["self"]
+    assert answer["omitted"] == {"rows": 0, "self": None}
 
 
 def test_top_and_tree_of_every_event_and_metric(files):
@@ -138,8 +138,8 @@ def test_regular_expressions_are_perl_compatible(tmp_path):
     path.write_text(profiles.text([(["malloc", "main"], 3), (["free", "main"], 5), (["größe", "main"], 7)]))
     assert ask("top", path, "--focus", "^(?!malloc)m", "--ignore", "fr?ee")["kept"] == 10
     assert ask("top", path, "--focus", "gr.ße$")["kept"] == 7
-    assert ask("top", path, "--sum", "malloc|free")["sum"]["cum"] == 8
-    assert ask("top", path, "--sum", "(?i)MAIN")["sum"]["cum_percent"] == 100
+    assert ask("top", path, "--sum", "malloc|free")["sum"]["total"] == 8
+    assert ask("top", path, "--sum", "(?i)MAIN")["sum"]["total_percent"] == 100
     assert ask("top", path, "--focus", "(", code=2)["error"]["code"] == "SPAA-E035"
 
 
@@ -148,7 +148,7 @@ def test_sum_is_exact(files):
     selection = profile.select()
     for word in ("fn1", "fn", "0x"):
         expected = sum(r.weight for r in selection.rows if any(word in f["func"] for f in r.frames))
-        assert ask("top", path, "--sum", word, *selection.options())["sum"]["cum"] == expected
+        assert ask("top", path, "--sum", word, *selection.options())["sum"]["total"] == expected
 
 
 def test_sort_limit_and_what_is_left_out(files):
@@ -159,8 +159,8 @@ def test_sort_limit_and_what_is_left_out(files):
         answer = ask("top", path, "-n", n)
         assert rows_of(answer) == everything[:n]
         assert answer["omitted"]["rows"] == max(0, len(everything) - n)
-        assert answer["omitted"]["flat"] == sum(r[1][0] for r in everything[n:])
-    cums = [r["cum"] for r in ask("top", path, "-n", 0, "--sort", "cum")["rows"]]
+        assert answer["omitted"]["self"] == sum(r[1][0] for r in everything[n:])
+    cums = [r["total"] for r in ask("top", path, "-n", 0, "--sort", "total")["rows"]]
     assert cums == sorted(cums, reverse=True) and cums[0] == max(x[1] for x in selection.top().values())
     assert len(ask("top", path)["rows"]) == min(22, len(everything))
 
@@ -206,12 +206,12 @@ def test_summary_numbers(files):
     for path, profile in files:
         selection = profile.select()
         answer = ask("summary", path, "--no-pool")
-        assert (answer["total"], answer["kept"]) == (selection.base, selection.total)
+        assert (answer["whole"], answer["kept"]) == (selection.base, selection.total)
         for key, by in (("by_thread", "thread"), ("by_dso", "dso"), ("by_process", "process")):
             top = selection.top(by)
             expected = sorted(top.items(), key=lambda x: (-x[1][0], -x[1][1], x[0][0].encode()))[:5]
-            assert [(r["name"], r["flat"]) for r in answer[key]] == [(k[0], v[0]) for k, v in expected]
-            assert [r["cum_percent"] for r in answer[key]] == [percent(v[1], selection.base) for _, v in expected]
+            assert [(r["name"], r["self"]) for r in answer[key]] == [(k[0], v[0]) for k, v in expected]
+            assert [r["total_percent"] for r in answer[key]] == [percent(v[1], selection.base) for _, v in expected]
         unresolved = sum(r.weight for r in selection.rows if r.frames and not r.frames[0].get("func_resolved", True))
         assert answer["quality"]["unresolved_percent"] == percent(unresolved, selection.total)
         anywhere = sum(r.weight for r in selection.rows if any(not f.get("func_resolved", True) for f in r.frames))
@@ -241,7 +241,7 @@ def check_hot(answer, selection):
         key = row["name"], row["dso"]
         assert row["weight"] == weight[key] and row["own"] == (None if key[1] is None else True)
         if key[1]:
-            assert (row["flat"], row["cum_percent"]) == (top[key][0], percent(top[key][1], selection.base))
+            assert (row["self"], row["total_percent"]) == (top[key][0], percent(top[key][1], selection.base))
 
 
 def check_path(answer, selection):
@@ -266,7 +266,7 @@ def test_info_numbers(files):
         assert [e["name"] for e in answer["events"]] == list(profile.primary)
         for e in answer["events"]:
             selection = profile.select(e["name"], view="all")
-            assert (e["total"], e["stacks"]) == (selection.total, len(selection.rows))
+            assert (e["whole"], e["stacks"]) == (selection.total, len(selection.rows))
             if not any("related_stacks" in s for s in profile.stacks):
                 assert e["samples"] == profile.samples_of(e["name"])
         assert answer["stacks"] == len(profile.stacks)
@@ -290,7 +290,7 @@ def test_any_valid_file(seed, tmp_path):
 def test_recursion_counts_once(tmp_path):
     path = tmp_path / "r.spaa"
     path.write_text(profiles.text([(["f", "g", "f", "f", "main"], 10), (["g", "f", "main"], 1)]))
-    rows = {r["function"]: (r["flat"], r["cum"]) for r in ask("top", path)["rows"]}
+    rows = {r["function"]: (r["self"], r["total"]) for r in ask("top", path)["rows"]}
     assert rows == {"f": (10, 11), "g": (1, 11), "main": (0, 11)}
 
 
@@ -311,20 +311,20 @@ def test_linked_stacks_count_once_with_the_kernel_at_the_leaf(tmp_path):
         ([{"func": "vfs_read", "dso": "[kernel]"}], 5, {}, {"id": "k", "stack_type": "kernel",
                                                             "related_stacks": ["u"]})]))
     answer = ask("top", path)
-    assert answer["total"] == 5
-    assert {r["function"]: (r["flat"], r["cum"]) for r in answer["rows"]} == \
+    assert answer["whole"] == 5
+    assert {r["function"]: (r["self"], r["total"]) for r in answer["rows"]} == \
         {"vfs_read": (5, 5), "read": (0, 5), "main": (0, 5)}
     assert [n["name"] for n in ask("tree", path)["nodes"]] == ["all", "main", "read", "vfs_read"]
-    assert ask("info", path)["events"][0]["total"] == 5
+    assert ask("info", path)["events"][0]["whole"] == 5
 
 
 def test_several_files_are_one_profile(tmp_path):
     a, b = tmp_path / "a.spaa", tmp_path / "b.spaa"
     a.write_text(profiles.text([(["f", "main"], 3), (["g", "main"], 4)]))
     b.write_text(profiles.text([(["f", "main"], 10)], order="root_to_leaf"))
-    rows = {r["function"]: (r["flat"], r["cum"]) for r in ask("top", a, b)["rows"]}
+    rows = {r["function"]: (r["self"], r["total"]) for r in ask("top", a, b)["rows"]}
     assert rows == {"f": (13, 13), "g": (4, 4), "main": (0, 17)}
-    assert {r["name"]: r["flat"] for r in ask("top", a, b, "--by", "source")["rows"]} == {str(a): 7, str(b): 10}
+    assert {r["name"]: r["self"] for r in ask("top", a, b, "--by", "source")["rows"]} == {str(a): 7, str(b): 10}
     assert ask("tree", a, b)["nodes"][1]["total"] == 17
 
 
@@ -333,11 +333,11 @@ def test_metrics_that_do_not_add_are_not_added(tmp_path):
     path.write_text(profiles.text([(["f"], {"alloc_bytes": 8, "peak_bytes": 5}), (["g"], {"alloc_bytes": 2, "peak_bytes": 6})],
                                   [profiles.event("malloc", "alloc_bytes", "allocation", "event")]))
     answer = ask("top", path, "--metric", "peak_bytes")
-    assert answer["total"] is None and answer["kept"] is None and answer["omitted"]["flat"] is None
-    assert {(r["flat"], r["cum"], r["flat_percent"]) for r in answer["rows"]} == {(None, None, None)}
+    assert answer["whole"] is None and answer["kept"] is None and answer["omitted"]["self"] is None
+    assert {(r["self"], r["total"], r["self_percent"]) for r in answer["rows"]} == {(None, None, None)}
     tree = ask("tree", path, "--metric", "peak_bytes", "--min-percent", 0)
     assert {(n["self"], n["total"], n["total_percent"]) for n in tree["nodes"]} == {(None, None, None)}
-    assert {r["flat"] for r in ask("summary", path, "--metric", "peak_bytes")["hot"]} == {None}
+    assert {r["self"] for r in ask("summary", path, "--metric", "peak_bytes")["hot"]} == {None}
     assert "must not be added" in run("top", path, "--metric", "peak_bytes", code=0).out
     run("flamegraph", path, "--metric", "peak_bytes", "-o", "-", code=2)
 
@@ -349,9 +349,9 @@ def test_weights_beyond_64_bits_are_never_silently_wrong(tmp_path):
         path.write_text(profiles.text([(["f%d" % i, "main"], v) for i, v in enumerate(values)]))
         answer = ask("top", path)
         assert any(d["code"] == "SPAA-L304" for d in answer["diagnostics"])
-        assert answer["total"] == most
-        assert all(0 <= r["flat"] <= most and 0 <= r["cum"] <= most for r in answer["rows"])
-        assert sum(r["flat"] for r in answer["rows"]) == most
+        assert answer["whole"] == most
+        assert all(0 <= r["self"] <= most and 0 <= r["total"] <= most for r in answer["rows"])
+        assert sum(r["self"] for r in answer["rows"]) == most
         assert ask("tree", path)["nodes"][0]["total"] == most
         assert str(values[0]).replace("+", "") in run("convert", path, "--to", "spaa", "-o", "-").out.replace("+", "")
 
@@ -370,14 +370,14 @@ def test_decimals_add_exactly(value, tmp_path):
     path = tmp_path / "d.spaa"
     path.write_text(profiles.text([(["f"], D(value)), (["f", "main"], D(value)), (["f"], 1)]).replace(
         '"value":' + str(D(value)), '"value":' + value))
-    assert ask("top", path)["total"] == 2 * D(value) + 1
+    assert ask("top", path)["whole"] == 2 * D(value) + 1
 
 
 def test_decimals_too_fine_are_rounded_and_said_to_be(tmp_path):
     path = tmp_path / "d.spaa"
     path.write_text(profiles.text([(["f"], D("0.0000000000001")), (["g"], D("0.25"))]))
     answer = ask("top", path)
-    assert answer["total"] == D("0.25") and "rounded" in str(answer["diagnostics"])
+    assert answer["whole"] == D("0.25") and "rounded" in str(answer["diagnostics"])
     path.write_text(profiles.text([(["f"], D("0.123456789")), (["g"], 2**62)]))
     answer = ask("top", path)
-    assert abs(answer["total"] - 2**62) <= 1 and "rounded" in str(answer["diagnostics"])
+    assert abs(answer["whole"] - 2**62) <= 1 and "rounded" in str(answer["diagnostics"])

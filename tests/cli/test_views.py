@@ -24,7 +24,7 @@ def file(request, tmp_path):
 
 
 def top_rows(answer):
-    return {(r["function"], r["dso"]) if "function" in r else (r["name"], None): (r["flat"], r["cum"], r["samples"], r["cum_samples"])
+    return {(r["function"], r["dso"]) if "function" in r else (r["name"], None): (r["self"], r["total"], r["samples"], r["total_samples"])
             for r in answer["rows"]}
 
 
@@ -44,9 +44,9 @@ def test_weights_of_a_range_of_time(file, span, more):
                 assert "error" in answer
                 continue
             assert top_rows(answer) == selection.top()
-            assert (answer["total"], answer["kept"], answer["kept_samples"]) == \
+            assert (answer["whole"], answer["kept"], answer["kept_samples"]) == \
                 (selection.base, selection.total, sum(r.samples for r in selection.rows))
-            assert answer["profile"]["event_total"] == selection.all
+            assert answer["profile"]["event_whole"] == selection.all
             assert answer["kept_percent"] == percent(selection.total, selection.all)
             nodes = ask("tree", path, "--min-percent", 0, *selection.options())["nodes"]
             assert nodes[0]["total"] == selection.total
@@ -58,7 +58,7 @@ def test_times_may_be_absolute(file):
     a = ask("top", path, *options, "--time", "1..2")
     for span in ("@101..102", "@101..@102", "1..@102"):
         b = ask("top", path, *options, "--time", span)
-        assert (a["rows"], a["total"]) == (b["rows"], b["total"])
+        assert (a["rows"], a["whole"]) == (b["rows"], b["whole"])
 
 
 @pytest.mark.parametrize("span", ["", "1", "2..1", "1..1", "a..b", "1...", "..@x"])
@@ -80,7 +80,7 @@ def test_a_metric_that_samples_do_not_know(tmp_path):
     path.write_text(profiles.text([(["f"], {"period": 3, "extra": 4})], after=[
         {"type": "sample", "timestamp": 1, "period": 3, "stack_id": "s0"}]))
     assert ask("top", path, "--metric", "extra", "--time", "0..", code=2)["error"]["code"] == "SPAA-E604"
-    assert ask("top", path, "--time", "0..")["total"] == 3
+    assert ask("top", path, "--time", "0..")["whole"] == 3
 
 
 def window(i, start, end, *rows):
@@ -92,8 +92,8 @@ def test_windows_serve_where_there_are_no_samples(tmp_path):
     path = tmp_path / "w.spaa"
     path.write_text(profiles.text([(["f", "main"], 30), (["g", "main"], 70)], after=[
         window(1, 10, 11, ("s0", 30), ("s1", 1)), window(2, 11, 12, ("s1", 9)), window(3, 12, D("12.5"), ("s1", 60))]))
-    assert {r["function"]: r["flat"] for r in ask("top", path, "--time", "0..2")["rows"]} == {"f": 30, "g": 10, "main": 0}
-    assert ask("top", path, "--time", "@12..12.5")["total"] == 60
+    assert {r["function"]: r["self"] for r in ask("top", path, "--time", "0..2")["rows"]} == {"f": 30, "g": 10, "main": 0}
+    assert ask("top", path, "--time", "@12..12.5")["whole"] == 60
     said = ask("top", path, "--time", "0.5..2", code=2)["error"]
     assert said["code"] == "SPAA-E602" and "0..2" in said["hint"]
     rows = ask("timeline", path)["rows"]
@@ -110,7 +110,7 @@ def test_inlined_functions_go_into_the_one_they_are_in(tmp_path):
     inl = {"func": "inl", "ip": "0x10", "inlined": True, "inline_depth": 1}
     path = tmp_path / "i.spaa"
     path.write_text(profiles.text([([inl, {"func": "f", "ip": "0x10"}, "main"], 10), (["main"], 1), ([inl], 2)]))
-    rows = {r["function"]: (r["flat"], r["cum"]) for r in ask("top", path, "--merge-inlined")["rows"]}
+    rows = {r["function"]: (r["self"], r["total"]) for r in ask("top", path, "--merge-inlined")["rows"]}
     assert rows == {"f": (10, 10), "main": (1, 11), "inl": (2, 2)}
 
 
@@ -127,15 +127,15 @@ def test_merge_inlined_everywhere(file):
 def check_function(path, selection, name, fits):
     answer = ask("function", path, name, "-n", 0, "--no-pool", *selection.options())
     want = selection.function(fits)
-    assert (answer["flat"], answer["cum"]) == (want["flat"], want["cum"])
-    assert (answer["flat_percent"], answer["cum_percent"]) == tuple(percent(want[k], selection.base) for k in ("flat", "cum"))
+    assert (answer["self"], answer["total"]) == (want["self"], want["total"])
+    assert (answer["self_percent"], answer["total_percent"]) == tuple(percent(want[k], selection.base) for k in ("self", "total"))
     assert (answer["recursion"]["weight"], answer["recursion"]["most_in_a_stack"]) == (want["recursive"], want["deepest"])
     for key in ("callers", "callees"):
         rows = [((r["function"], r["dso"]) if r["function"] else None, r["weight"]) for r in answer[key]]
         assert dict(rows) == want[key] and len(rows) == len(want[key])
         assert [w for _, w in rows] == sorted((w for _, w in rows), reverse=True)
     for key in ("matches", "lines", "threads"):
-        rows = [((r["function"], r["dso"]) if key == "matches" else r["name"], (r["flat"], r["cum"])) for r in answer[key]]
+        rows = [((r["function"], r["dso"]) if key == "matches" else r["name"], (r["self"], r["total"])) for r in answer[key]]
         assert dict(rows) == want[key] and len(rows) == len(want[key])
     assert set(answer["omitted"].values()) == {0}
     return answer
@@ -152,7 +152,7 @@ def test_function(file, filters):
                       if (r.get("function"), r.get("dso")) == (name, dso))
         answer = check_function(path, selection, handle, lambda n, d, x=(name, dso): (n, d) == x)
         assert (answer["function"]["function"], answer["function"]["dso"]) == (name, dso), "the name is echoed"
-        assert (answer["flat"], answer["cum"]) == tops[name, dso][:2]
+        assert (answer["self"], answer["total"]) == tops[name, dso][:2]
     check_function(path, selection, "/^fn[13]$/", lambda n, d: n in ("fn1", "fn3"))
 
 
@@ -160,11 +160,11 @@ def test_function_of_several_binaries_lists_them(tmp_path):
     path = tmp_path / "f.spaa"
     path.write_text(profiles.text([([{"func": "f", "dso": "/lib/a"}, "main"], 1), ([{"func": "f", "dso": "/lib/b"}], 2)]))
     answer = ask("function", path, "f")
-    assert [(m["dso"], m["cum"]) for m in answer["matches"]] == [("/lib/b", 2), ("/lib/a", 1)]
+    assert [(m["dso"], m["total"]) for m in answer["matches"]] == [("/lib/b", 2), ("/lib/a", 1)]
     assert "2 functions as one" in run("function", path, "f", code=0).out
     one = ask("function", path, answer["matches"][1]["id"])
-    assert (one["cum"], one["function"]["dso"]) == (1, "/lib/a")
-    assert {r["function"]: r["cum"] for r in ask("top", path, "--root-at", answer["matches"][0]["id"])["rows"]} == {"f": 2}
+    assert (one["total"], one["function"]["dso"]) == (1, "/lib/a")
+    assert {r["function"]: r["total"] for r in ask("top", path, "--root-at", answer["matches"][0]["id"])["rows"]} == {"f": 2}
 
 
 def test_functions_that_are_not_there(folded, tmp_path):
@@ -177,7 +177,7 @@ def test_functions_that_are_not_there(folded, tmp_path):
     run("function", code=2)
     odd = tmp_path / "odd.folded"
     odd.write_text("main;f:abcd;/x/ 3\n")
-    assert ask("function", odd, "f:abcd")["cum"] == ask("function", odd, "/x/")["flat"] == 3, "names before handles"
+    assert ask("function", odd, "f:abcd")["total"] == ask("function", odd, "/x/")["self"] == 3, "names before handles"
 
 
 def test_root_at_takes_expressions(folded):
@@ -234,8 +234,8 @@ def test_timeline(file, buckets, filters):
         assert (r["start"], r["end"]) == (start - profile.zero, end - profile.zero)
         assert (r["weight"], r["samples"]) == (weight, samples or None)
         assert r["percent"] == percent(weight, selection.base)
-        assert [h["flat"] for h in r["hot"]] == [v for _, v in hot]
-        assert all(h["percent_of_bucket"] == percent(h["flat"], weight) for h in r["hot"])
+        assert [h["self"] for h in r["hot"]] == [v for _, v in hot]
+        assert all(h["percent_of_bucket"] == percent(h["self"], weight) for h in r["hot"])
     assert answer["covered"] == sum(w[2] for w in want)
     assert len(answer["sparkline"]) == buckets
     assert answer["time"]["untimed"] == sum("timestamp" not in x for x in profile.samples)
@@ -285,13 +285,13 @@ def test_other_weights_beside(file):
     for by in ("function", "line", "dso", "thread", "comm"):
         own, other, extra = profile.select("cycles"), profile.select("faults"), profile.select("cycles", "samples")
         answer = ask("top", path, "--no-pool", "--event", "cycles", "--by", by, "-n", 0, "--with", "faults.count,samples")
-        assert [(w["event"], w["metric"], w["total"]) for w in answer["with"]] == \
+        assert [(w["event"], w["metric"], w["whole"]) for w in answer["with"]] == \
             [("faults", "count", other.base), ("cycles", "samples", extra.base)]
         tops = [own.top(by), other.top(by), extra.top(by)]
         found = {}
         for r in answer["rows"]:
             key = (r.get("name", r.get("function")), r["dso"] if "dso" in r else None)
-            found[key] = [tuple(x[k] for k in ("flat", "cum", "samples", "cum_samples")) for x in (r, *r["with"])]
+            found[key] = [tuple(x[k] for k in ("self", "total", "samples", "total_samples")) for x in (r, *r["with"])]
         none = (0, 0, None, None)
         assert found == {k: [t.get(k, none) for t in tops] for k in set().union(*tops)}
         assert len(found) == len(answer["rows"])
@@ -409,7 +409,7 @@ def test_ids_of_rows_narrow_down_to_them(file):
             if row["id"] is None:
                 continue
             narrow = ask("top", path, option, row["id"], *([] if by == "state" else ["--view", "all"]))
-            same = [r["cum"] for r in answer["rows"] if r["id"] == row["id"]]  # a thread with and without a name
+            same = [r["total"] for r in answer["rows"] if r["id"] == row["id"]]  # a thread with and without a name
             assert narrow["kept"] == sum(same) and (by == "thread" or len(same) == 1), (by, row)
 
 
@@ -432,11 +432,11 @@ def test_samples_tell_apart_what_stacks_do_not(tmp_path):
         for x in rows:
             want[name % x[key]] += x["period"]
         want[{"cpu": "?", "thread": "? (tid ?)", "process": "pid ?"}[by]] += 5  # what no sample accounts for
-        assert {r["name"]: r["flat"] for r in ask("top", path, "--by", by)["rows"]} == want
+        assert {r["name"]: r["self"] for r in ask("top", path, "--by", by)["rows"]} == want
     assert ask("top", path, "--pid", 1)["kept"] == sum(x["period"] for x in rows)
-    assert ask("top", path, "--by", "cpu", "--time", "..3")["total"] == 10 + 11 + 12
+    assert ask("top", path, "--by", "cpu", "--time", "..3")["whole"] == 10 + 11 + 12
     whole = ask("top", path)
-    assert {r["function"]: r["flat"] for r in whole["rows"]} == {
+    assert {r["function"]: r["self"] for r in whole["rows"]} == {
         "f": sum(x["period"] for x in rows[::2]) + 5, "g": sum(x["period"] for x in rows[1::2]), "main": 0}
 
 

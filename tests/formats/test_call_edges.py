@@ -302,7 +302,7 @@ def test_views_show_what_frame_pointers_skip(tmp_path, prog):
     """Recorded with frame pointers, a function that has not pushed its frame hides its caller."""
     path = record(tmp_path, [[prog.address(a, BASE) for a in ("leaf", "top_ret")]], prog)
     top = conftest.ask("top", path)["rows"]
-    assert {r["function"]: r["cum_percent"] for r in top} == {"leaf": 100, "mid": 100, "top": 100}
+    assert {r["function"]: r["total_percent"] for r in top} == {"leaf": 100, "mid": 100, "top": 100}
 
 
 TRUTH = """
@@ -329,7 +329,7 @@ def test_inferred_callers_are_those_that_dwarf_has(tmp_path):
                 ["perf", "record", "-q", "-F", "997", "-e", "cpu-clock:u", "--call-graph", way, "-o", path, exe],
                 capture_output=True, check=False).returncode:
             pytest.skip("perf cannot record here")
-        shares[way] = {r["function"]: float(r["cum_percent"]) for r in conftest.ask("top", path, "-n", "0")["rows"]}
+        shares[way] = {r["function"]: float(r["total_percent"]) for r in conftest.ask("top", path, "-n", "0")["rows"]}
         found = edges(path)
         if way == "dwarf":
             assert not [e for e in found.values() if e]

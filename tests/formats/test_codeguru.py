@@ -163,7 +163,7 @@ def test_two_reports_of_one_process_are_compared_by_their_own_times():
             want = (weights[1] / seconds[1]) / (weights[0] / seconds[0]) - 1
             assert row["cost"]["change_percent"] == pytest.approx(100 * want)
     assert sum(counts(t["callgraph"]) for t in texts) == 162 + 54
-    assert "total   +%.2f%% a second" % (100 * (54 / seconds[1] / (162 / seconds[0]) - 1)) in run(
+    assert "whole   +%.2f%% a second" % (100 * (54 / seconds[1] / (162 / seconds[0]) - 1)) in run(
         "diff", *REPORTS, code=0).out
     for path in REPORTS:
         text = open(path, encoding="utf-8").read()
@@ -303,7 +303,7 @@ def test_a_hundred_thousand_levels():
     stack = [line for line in raw.split(b"\n") if b'"type":"stack"' in line]
     assert len(stack) == 1 and len(json.loads(stack[0])["frames"]) == 100000
     assert back(raw) == text
-    assert ask("top", "-", stdin=text)["rows"][0]["flat"] == 7
+    assert ask("top", "-", stdin=text)["rows"][0]["self"] == 7
     run("tree", "-", "--depth", "5", stdin=text, code=0)
 
 

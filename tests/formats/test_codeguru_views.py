@@ -26,12 +26,12 @@ def test_the_default_view_has_something(tmp_path):
         file("idle", {"IDLE": 2})
     for path, view, total in (cpu, "cpu", 1), (off, "latency", 7), (idle, "all", 2):
         answer = ask("top", path)
-        assert (answer["profile"]["view"], answer["total"]) == (view, total)
-    assert ask("top", off, "--view", "cpu")["total"] == 0
+        assert (answer["profile"]["view"], answer["whole"]) == (view, total)
+    assert ask("top", off, "--view", "cpu")["whole"] == 0
     answer = ask("diff", cpu, file("both", {"NATIVE": 3, "WAITING": 1}))
-    assert (answer["base"]["total"], answer["new"]["total"]) == (1, 3)
+    assert (answer["base"]["whole"], answer["new"]["whole"]) == (1, 3)
     answer = ask("diff", off, cpu) # one view for both
-    assert (answer["base"]["total"], answer["new"]["total"]) == (7, 6)
+    assert (answer["base"]["whole"], answer["new"]["whole"]) == (7, 6)
 
 
 @pytest.mark.parametrize("options", [{}, {"view": "cpu"}, {"view": "latency"}, {"view": "all"}, {"state": "IDLE"},
@@ -52,12 +52,12 @@ def test_views_of_every_command(options, tmp_path):
             cum[name] += v
     for file in (path, as_spaa):
         answer = ask("top", file, "-n", "0", *flags)
-        assert answer["total"] == sum(want.values())
+        assert answer["whole"] == sum(want.values())
         assert answer["profile"]["view"] == ("custom" if "state" in options else options.get("view", "cpu"))
-        assert answer["profile"]["event_total"] == sum(int(v) for v in gen.cells(top).values())
-        assert {r.get("function", r.get("name")): (r["flat"], r["cum"]) for r in answer["rows"]} == {n: (flat[n], cum[n]) for n in cum}
+        assert answer["profile"]["event_whole"] == sum(int(v) for v in gen.cells(top).values())
+        assert {r.get("function", r.get("name")): (r["self"], r["total"]) for r in answer["rows"]} == {n: (flat[n], cum[n]) for n in cum}
         assert ask("tree", file, "--min-percent", "0", *flags)["nodes"][0]["total"] == sum(want.values())
-        assert ask("summary", file, *flags)["total"] == sum(want.values())
+        assert ask("summary", file, *flags)["whole"] == sum(want.values())
         svg = run("flamegraph", file, "-o", "-", *flags, code=0).out
         assert "{:,}".format(sum(want.values())) in svg
         if not options:  # a view that nobody asked for is named, with what shows all
@@ -66,13 +66,13 @@ def test_views_of_every_command(options, tmp_path):
         split = collections.Counter()
         for (_, s), v in (want if options else kept(gen.cells(top), "all")).items():
             split[s] += v
-        assert {r["name"]: r["flat"] for r in by_state} == split
+        assert {r["name"]: r["self"] for r in by_state} == split
 
 
 def test_an_empty_counter_name_is_one_that_the_table_does_not_know():
     text = '{"agentMetadata":{},"callgraph":{"counts":{"":5,"RUNNABLE":2}}}'
-    assert ask("top", "-", stdin=text)["total"] == 2
-    assert ask("top", "-", "--view", "latency", stdin=text)["total"] == 7
+    assert ask("top", "-", stdin=text)["whole"] == 2
+    assert ask("top", "-", "--view", "latency", stdin=text)["whole"] == 7
 
 
 def test_states_can_be_left_out():

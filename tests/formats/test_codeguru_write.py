@@ -224,7 +224,7 @@ def test_several_files_are_one_profile(tmp_path):
         paths.append(tmp_path / ("%d.codeguru.json" % seed))
         paths[-1].write_text(gen.canonical(gen.profile(seed, odd=False)))
     want = sum(int(v) for seed in (1, 2) for (_, s), v in gen.cells(gen.profile(seed, odd=False)).items())
-    assert ask("top", *paths, "--view", "all")["total"] == want
+    assert ask("top", *paths, "--view", "all")["whole"] == want
 
 
 def test_corpus_recordings_can_be_written(corpus):

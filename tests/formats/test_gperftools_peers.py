@@ -57,7 +57,7 @@ def stacks(program, seed, n=60):
 
 def ours(path, *args):
     rows = ask("top", path, "-n", "0", *args)["rows"]
-    return {r["function"]: (int(r["flat"]), int(r["cum"])) for r in rows}
+    return {r["function"]: (int(r["self"]), int(r["total"])) for r in rows}
 
 
 def perl(tool, program, path, *args):

@@ -52,7 +52,7 @@ def our_rows(path, symbols, total):
             dso = os.path.basename(r["dso"])
             key = comm, "[kernel.kallsyms]" if dso == "[kernel]" else dso, r["function"]
             flat, cum = rows.get(key, (0, 0))
-            rows[key] = flat + r["flat"], cum + r["cum"]
+            rows[key] = flat + r["self"], cum + r["total"]
     return {k: ("%.2f%%" % (100 * c / total), "%.2f%%" % (100 * f / total)) for k, (f, c) in rows.items()}
 
 
@@ -65,7 +65,7 @@ def test_shares_equal_perf_report(road, tmp_path):
     if road == "spaa":
         spaa("convert", path, *symbols, "-o", tmp_path / "fp.spaa")
         path, symbols = tmp_path / "fp.spaa", []
-    total = answer("top", path, *symbols)["total"]
+    total = answer("top", path, *symbols)["whole"]
     assert total == 3959879532
     ours = our_rows(path, symbols, total)
     both = report_rows("fp.perf-report-children.txt")

@@ -13,7 +13,7 @@ STACKS = [(["often", "main"], {"samples": 9, "period": 1000}, {"pid": 7, "tid": 
 
 
 def shares(path, *more):
-    return {r["function"].split(" (")[0]: r["flat_percent"] for r in ask("top", path, "--json", *more)["rows"] if r["flat"]}
+    return {r["function"].split(" (")[0]: r["self_percent"] for r in ask("top", path, "--json", *more)["rows"] if r["self"]}
 
 
 @pytest.mark.parametrize("to", FORMATS)

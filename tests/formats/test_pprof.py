@@ -92,7 +92,7 @@ def test_other_types_are_events_of_their_own():
 
 def test_views_without_labels_add_them_up():
     r = ask("top", os.path.join(FIXTURES, "cpu.pb"), "--metric", "samples")
-    assert r["total"] == 6
+    assert r["whole"] == 6
 
 
 # What comes back
@@ -471,7 +471,7 @@ def go_top(path, kind, unit):
 
 def our_top(path, *args):
     rows = ask("top", path, "-n", "0", *args)["rows"]
-    return {r["function"]: (r["flat"], r["cum"]) for r in rows if (r["flat"], r["cum"]) != (0, 0)}
+    return {r["function"]: (r["self"], r["total"]) for r in rows if (r["self"], r["total"]) != (0, 0)}
 
 
 def symbolized(seed):
@@ -583,7 +583,7 @@ def test_perf_scripts_as_pprof(tmp_path):
             if re.match(r"0x[0-9a-f]+$", r["function"]) or r["function"] in ("[unknown]", "[no stack]"):
                 unresolved += 1
             else:
-                ours[r["function"]] += r["flat"]  # pprof tells functions of one name in two files apart by nothing
+                ours[r["function"]] += r["self"]  # pprof tells functions of one name in two files apart by nothing
         theirs = {k: v[0] for k, v in go_top(path, kind, unit).items()}
         assert {k: v for k, v in ours.items() if v and k in theirs} == {k: v for k, v in theirs.items() if v and k in ours}
         assert sum(k in theirs for k in ours if ours[k]) == sum(v > 0 for v in ours.values()), name

@@ -28,7 +28,7 @@ def profile(tmp_path, types, default=""):
 
 def shown(path, *args):
     a = ask("top", path, *args)
-    return a["profile"]["event"], a["profile"]["metric"], a["total"]
+    return a["profile"]["event"], a["profile"]["metric"], a["whole"]
 
 
 @pytest.mark.parametrize("types,default,event,metric,i", [
@@ -83,7 +83,7 @@ def test_every_command_takes_them(tmp_path):
 def test_info_lists_every_metric_and_the_default(tmp_path):
     path = profile(tmp_path, CPU + HEAP, "alloc_space")
     events = {e["name"]: e for e in ask("info", path)["events"]}
-    assert {n: [(m["name"], m["unit"], m["total"], m["default"]) for m in e["metrics"]] for n, e in events.items()} == {
+    assert {n: [(m["name"], m["unit"], m["whole"], m["default"]) for m in e["metrics"]] for n, e in events.items()} == {
         "cpu": [("samples", None, 11, False), ("cpu", "ns", 22, True)],
         "heap": [("alloc_count", "count", 33, False), ("alloc_bytes", "bytes", 44, True), ("live_count", "count", 55, False),
                  ("live_bytes", "bytes", 66, False)]}

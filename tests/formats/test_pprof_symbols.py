@@ -149,7 +149,7 @@ def test_symbolized_here_it_is_the_same(elf, ips, tmp_path):
     run("symbolize", "-q", path, "-o", again, code=0)
     # The leaf of one stack is at the address behind `caller`: what stands there.
     behind = elf.function(addresses(elf)[2])
-    rows = {r["function"]: r["cum"] for r in ask("top", again, "-n", "0")["rows"]}
+    rows = {r["function"]: r["total"] for r in ask("top", again, "-n", "0")["rows"]}
     assert {k: v for k, v in rows.items() if k in elf.symbols and k != behind} == {"hot": 70, "ends": 90, "caller": 90}
     p = g.decode(run("convert", "-q", again, "--to", "pprof", "-o", "-", code=0).raw)
     places = {x["id"]: x for x in p["locations"]}

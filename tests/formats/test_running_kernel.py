@@ -95,7 +95,7 @@ def test_names_of_another_kernel_are_not_taken(what, tmp_path):
     (tmp_path / "perf.data").write_bytes(data)
     quality = json.loads(subprocess.run([SPAA, "top", tmp_path / "perf.data", "--json"], capture_output=True,
                                         check=True).stdout)["quality"]["unresolved_by_dso"][0]
-    assert "/proc/kallsyms" in quality["remedy"] and why.rstrip(";") in quality["why"]
+    assert "/proc/kallsyms" in quality["hint"] and why.rstrip(";") in quality["why"]
 
 
 @sees_kernel

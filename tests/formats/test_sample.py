@@ -112,7 +112,7 @@ def test_real_report():
     """Stacks as another tool collapses them, which leaves out threads and Rust's hashes, and drops what waits."""
     path = os.path.join(INFERNO, "sample.txt")
     assert ask("info", path)["format"] == "sample"
-    total = ask("top", path)["total"]
+    total = ask("top", path)["whole"]
     assert total == 3 * 825
     leaves = collections.Counter()
     for (tid, frames), value in stacks(spaa_of(read(path))[0]).items():
@@ -132,7 +132,7 @@ def test_real_report():
 def test_broken_reports_keep_their_samples(name, lost):
     path = os.path.join(INFERNO, name + ".txt")
     answer = ask("top", path)
-    assert answer["total"] == 825
+    assert answer["whole"] == 825
     assert ("SPAA-L510" in [d["code"] for d in answer["diagnostics"]]) == lost
 
 

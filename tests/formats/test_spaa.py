@@ -228,7 +228,7 @@ def test_numeric_ids_stay_numbers():
 def test_duplicate_ids_lose_no_weight(tmp_path):
     path = tmp_path / "d.spaa"
     path.write_text(SMALL.replace('"id":"s1"', '"id":"s0"'))
-    assert ask("top", path)["total"] == 100
+    assert ask("top", path)["whole"] == 100
     err = run("info", path).err
     assert err.count("SPAA-W209") == 1 and err.count("\n") == 2
     assert not run("top", path).err  # which does not ask for ids
@@ -237,7 +237,7 @@ def test_duplicate_ids_lose_no_weight(tmp_path):
     ids = [s["id"] for s in Profile(path.read_text()).stacks]
     assert len(set(ids)) == 2 and all(re.fullmatch(r"0x[0-9a-f]{16}(\.[0-9a-f]{8})?", i) for i in ids)
     run("validate", path, code=0)
-    assert ask("top", path)["total"] == 100
+    assert ask("top", path)["whole"] == 100
 
 
 def test_dictionary_records_after_their_use(tmp_path):

@@ -274,7 +274,7 @@ def test_builds_of_one_name_are_told_apart(tmp_path):
         assert [(line[0], " ".join(line[-2:])) for line in lines[:2]] == [("4", "app.exe (0f8fad5b)"), ("3", "app.exe (7c9e6679)")]
         assert lines[2][-1] == "ntoskrnl.exe" and "(" not in " ".join(lines[2])
         rows = ask("top", path, "--by", by)["rows"]
-        assert {r["flat"]: r.get("build_id") for r in rows} == ids
+        assert {r["self"]: r.get("build_id") for r in rows} == ids
         assert {r.get("dso", r.get("name")) for r in rows} == {"app.exe", "ntoskrnl.exe"}
     f.programs[1] = again
     out = run("top", write(path, f), "-q", "--by", "dso", code=0).out
@@ -292,7 +292,7 @@ def test_strict_fails_when_bytes_were_skipped(tmp_path):
 def test_events_and_frames(tmp_path):
     path = write(tmp_path / "x.spt", small())
     info = ask("info", path)
-    assert {e["name"]: (e["kind"], int(e["total"])) for e in info["events"]} == {
+    assert {e["name"]: (e["kind"], int(e["whole"])) for e in info["events"]} == {
         "unhalted_cycles": ("hardware", 6), "lbr": ("hardware", 2), "etw_callstack": ("timer", 11),
         "etw_instructions": ("timer", 1)}
     assert info["binaries"][0] == {"name": "app.exe", "guid": "{0F8FAD5B-D9CB-469F-A165-70867728950E}", "age": 1,
@@ -302,7 +302,7 @@ def test_events_and_frames(tmp_path):
     assert "{0F8FAD5B-D9CB-469F-A165-70867728950E} age 1 (0x1)  0F8FAD5BD9CB469FA16570867728950E1" in text
     top = ask("top", path)
     assert top["profile"]["event"] == "etw_callstack" and top["rows"][0]["function"] == "0x1010"
-    assert ask("top", path, "--event", "lbr")["total"] == 2
+    assert ask("top", path, "--event", "lbr")["whole"] == 2
     tree = ask("tree", path, "--min-percent", "0")
     assert [(n["name"], n["total"]) for n in tree["nodes"]] [1:3] == [("0x3000", 10), ("0x2000", 10)]
     run("flamegraph", path, "-o", tmp_path / "x.svg", code=0)
@@ -330,7 +330,7 @@ def test_edited_stacks_are_rendered(tmp_path):
     kept.write_text(kept.read_text().replace('"value":10', '"value":12'))
     answer = run("convert", kept, "-o", tmp_path / "back.spt", code=0)
     assert "the stacks have changed since; it is rendered" in answer.err
-    assert ask("top", tmp_path / "back.spt")["total"] == 13
+    assert ask("top", tmp_path / "back.spt")["whole"] == 13
     cut = [x for x in kept.read_text().splitlines() if '"part":' not in x]
     kept.write_text("\n".join(cut) + "\n")
     assert "damaged" in run("convert", kept, "-o", tmp_path / "back.spt", code=0).err
@@ -455,7 +455,7 @@ def test_several_files_are_one_profile(tmp_path):
     other = spt.File([KERNEL, APP])
     other.segment(1).repeat(4).stack(0x1010, 0x2000, 0x3000)
     paths = write(tmp_path / "a.spt", small()), write(tmp_path / "b.spt", other)
-    assert ask("top", *paths)["total"] == 16
+    assert ask("top", *paths)["whole"] == 16
 
 
 def test_diff_is_by_address_while_the_build_is_the_same(tmp_path):

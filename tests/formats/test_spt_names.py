@@ -38,7 +38,7 @@ MAP = """ app
 
 
 def functions(*args):
-    return {(r["function"], int(r["flat"])) for r in ask("top", *args)["rows"]}
+    return {(r["function"], int(r["self"])) for r in ask("top", *args)["rows"]}
 
 
 def test_a_map_names_addresses(tmp_path):

@@ -371,15 +371,15 @@ def test_quality_says_why_names_and_lines_are_missing_and_what_helps(tmp_path):
         quality = json.loads(run(*view, path, "--json", code=0, env=env).out)["quality"]
         rows = {os.path.basename(os.path.dirname(x["dso"])) or x["dso"]: x for x in quality["unresolved_by_dso"]}
         assert {k: round(x["percent"] * 63 / 100) for k, x in rows.items()} == {"gone": 1, "other": 2, "stripped": 4, "[unknown]": 32}
-        assert rows["gone"]["why"] == "the file was not found" and "--symfs DIR" in rows["gone"]["remedy"]
-        assert "build" in rows["other"]["why"] and rows["other"]["remedy"]
-        assert "stripped" in rows["stripped"]["why"] and "debug" in rows["stripped"]["remedy"]
+        assert rows["gone"]["why"] == "the file was not found" and "--symfs DIR" in rows["gone"]["hint"]
+        assert "build" in rows["other"]["why"] and rows["other"]["hint"]
+        assert "stripped" in rows["stripped"]["why"] and "debug" in rows["stripped"]["hint"]
         assert rows["[unknown]"]["why"] == "nothing was mapped at these addresses"
-        assert "--call-graph dwarf" in rows["[unknown]"]["remedy"]
+        assert "--call-graph dwarf" in rows["[unknown]"]["hint"]
         assert round(quality["no_debug_info_percent"] * 63 / 100) == 8
         (bare,) = quality["no_debug_info_by_dso"]
         assert bare["dso"].endswith("/bare/prog") and bare["why"] == "no debug information was found"
-        assert "--debug-dir" in bare["remedy"] and "-g" in bare["remedy"]
+        assert "--debug-dir" in bare["hint"] and "-g" in bare["hint"]
     both = json.loads(run("top", path, path, "--json", code=0, env=env).out)["quality"]
     assert both["unresolved_by_dso"] == json.loads(run("top", path, "--json", code=0, env=env).out)["quality"]["unresolved_by_dso"]
     assert both["no_debug_info_by_dso"] == quality["no_debug_info_by_dso"]

@@ -77,7 +77,7 @@ def test_named_keys_become_the_context():
     records = spaa(fixture("dtrace", "keys"), "--keys", "execname,pid,ustack")
     contexts = [r["context"] for r in records if r["type"] == "stack"]
     assert {"event": "dtrace", "pid": 1234, "comm": "bash"} in contexts
-    assert ask("top", fixture("dtrace", "keys"), "--keys", "execname,pid,ustack", "--comm", "bash")["total"] == 17
+    assert ask("top", fixture("dtrace", "keys"), "--keys", "execname,pid,ustack", "--comm", "bash")["whole"] == 17
     records = spaa(fixture("dtrace", "keys"), "--keys", "zonename,uid,ustack")
     assert {"event": "dtrace", "zonename": "bash", "uid": 1234} in [r["context"] for r in records if r["type"] == "stack"]
     assert "--keys names 3 keys besides stacks, and this record has 2" in run(
@@ -90,9 +90,9 @@ def test_kernel_and_user_stacks_of_one_record_are_linked_and_count_once():
     assert sum(joined(records).values()) == 3 + 4 + 5
     kinds = collections.Counter(r["stack_type"] for r in records if r["type"] == "stack")
     assert kinds == {"kernel": 2, "user": 1, "unified": 1}  # the empty one is unified
-    assert ask("top", fixture("dtrace", "linked"))["total"] == 12
-    rows = ask("top", fixture("dtrace", "linked"), "--sort", "cum", "-n", 0)["rows"]
-    assert {r["function"]: r["cum"] for r in rows}["main"] == 3
+    assert ask("top", fixture("dtrace", "linked"))["whole"] == 12
+    rows = ask("top", fixture("dtrace", "linked"), "--sort", "total", "-n", 0)["rows"]
+    assert {r["function"]: r["total"] for r in rows}["main"] == 3
 
 
 def test_timer_probes_give_frequency_and_samples():
@@ -124,9 +124,9 @@ def test_distributions_become_metrics_of_their_buckets():
 
 def test_titles_separate_aggregations_and_drops_are_reported():
     answer = run("top", fixture("dtrace", "drops-and-text"), "--event", "Writes", "--json", code=0)
-    assert json.loads(answer.out)["total"] == 41
+    assert json.loads(answer.out)["whole"] == 41
     info = ask("info", fixture("dtrace", "drops-and-text"))
-    assert [(e["name"], e["total"]) for e in info["events"]] == [("Reads by size", 40), ("Writes", 41)]
+    assert [(e["name"], e["whole"]) for e in info["events"]] == [("Reads by size", 40), ("Writes", 41)]
     assert info["quality"]["lost"] == 12
     assert "12 drops on CPU 0, line 8" in answer.err and "a stack without a value, line 18" in answer.err
     run("top", fixture("dtrace", "drops-and-text"), "--strict", code=3)
@@ -366,7 +366,7 @@ def test_distributions_without_a_stack_are_known_as_dtrace():
         "              32 |@@@@@@@@@@@@@@@@@@@@                     5        \n" \
         "              64 |@@@@@@@@@@@@@@@@@@@@                     5        \n\n"
     answer = ask("top", "-", "--metric", "bucket:32", stdin=text.encode())
-    assert (answer["profile"]["source_tool"], answer["total"]) == ("dtrace", 5)
+    assert (answer["profile"]["source_tool"], answer["whole"]) == ("dtrace", 5)
 
 
 def test_keys_before_distributions():
@@ -454,14 +454,14 @@ def test_stacks_of_bare_addresses_are_read_whole():
         ("0x7f61937691f5", "0x401136"): 12, ("0x123456789012", "0x7f61937691f5"): 1,
         # a kernel and a user stack of one record: joined() puts the user's frames first
         ("0xffffffff8134f1d0", "0xffffffff81000042", "0x7f61937691f5", "0x557312345678", "0x4011360049"): 3}
-    assert ask("top", fixture("dtrace", "addresses"))["total"] == 16
+    assert ask("top", fixture("dtrace", "addresses"))["whole"] == 16
     assert "unknown format" in run("top", "-", stdin="  0x1234\n  0x5678\nsome words\nand more\n", code=3).err
 
 
 def test_offsets_of_windows_are_no_part_of_names():
     """Capital digits, with and without a module; `0x… is an address without one."""
     rows = ask("top", fixture("dtrace", "windows-capitals"), "-n", "0")["rows"]
-    assert {(r["function"], r["dso"], r["flat"], r["cum"]) for r in rows} == {
+    assert {(r["function"], r["dso"], r["self"], r["total"]) for r in rows} == {
         ("main", "[unknown]", 7, 10), ("0x7ff843e4d224", "[unknown]", 3, 3), ("KiDispatch", "nt", 1, 1),
         ("Read", "drv.sys", 0, 1), ("invoke_main", "app.exe", 0, 7), ("BaseThreadInitThunk", "KERNEL32.DLL", 0, 7),
         ("RtlUserThreadStart", "ntdll.dll", 0, 10)}
@@ -482,7 +482,7 @@ def test_modules_of_linux_are_the_kernel(tmp_path):
     path.write_text("\n  [ext4]`read_page\n  [kernel]`vfs_read\n\n  libc.so.6`read\n  app`main\n        23\n"
                     "\n  libc.so.6`hot\n  app`main\n        24\n")
     assert {r["function"] for r in ask("top", path, "--kernel")["rows"]} == {"read_page", "vfs_read"}
-    assert {r["function"]: r["flat"] for r in ask("top", path)["rows"] if r["flat"]} == {"read_page": 23, "hot": 24}
+    assert {r["function"]: r["self"] for r in ask("top", path)["rows"] if r["self"]} == {"read_page": 23, "hot": 24}
 
 
 def test_a_second_note_under_a_frame_makes_no_second_member(tmp_path):
@@ -619,10 +619,10 @@ def test_averages_and_extremes_are_metrics_of_their_own():
 def test_what_does_not_add_is_no_default_and_is_not_added():
     for text in (TEXT_OF_MAPS, MAPS_AS_JSON):
         top = ask("top", "-", stdin=text.encode())
-        assert (top["profile"]["event"], top["total"]) == ("@", 9)
+        assert (top["profile"]["event"], top["whole"]) == ("@", 9)
         top = ask("top", "-", "--event", "@avg_us", stdin=text.encode())
-        assert (top["profile"]["metric"], top["total"], {r["cum"] for r in top["rows"]}) == ("avg", None, {None})
-        events = {e["name"]: (e["samples"], e["total"]) for e in ask("info", "-", stdin=text.encode())["events"]}
+        assert (top["profile"]["metric"], top["whole"], {r["total"] for r in top["rows"]}) == ("avg", None, {None})
+        events = {e["name"]: (e["samples"], e["whole"]) for e in ask("info", "-", stdin=text.encode())["events"]}
         assert events == {"@avg_us": (None, None), "@readMax": (None, None), "@min": (None, None), "@stats": (None, 221),
                           "@": (9, 9), "@count_max": (2, 2)}
     sums_first = '{"type": "stats", "data": {"@s": {"count": 900, "average": 1, "total": 9}}}\n' \

@@ -75,7 +75,7 @@ def test_lines_further_on_need_no_mark():
     head = b"".join(b"> a;f%d 1\n" % i for i in range(10000))
     assert len(head) > 65536
     answer = ask("info", "-", stdin=head + b"b;c 5\n>d;e 7\n")
-    assert answer["events"][0]["total"] == 10012
+    assert answer["events"][0]["whole"] == 10012
 
 
 def test_text_with_one_line_that_is_not_quoted_is_not_quoted():
@@ -103,7 +103,7 @@ def test_a_long_first_line_of_folded_text(size):
     line = b";".join(b"frame%07d" % i for i in range(size // 13))
     assert len(line) > 65536
     answer = ask("info", "-", stdin=line + b" 3\na;b 4\n")
-    assert answer["format"] == "folded" and answer["events"][0]["total"] == 7
+    assert answer["format"] == "folded" and answer["events"][0]["whole"] == 7
 
 
 def test_two_columns_behind_a_long_first_line():
@@ -124,11 +124,11 @@ def test_a_nul_in_a_name_loses_nothing(name, where):
     holed = data[:at] + b"\0" + data[at:]
     plain, got = ask("info", "-", stdin=data), ask("info", "-", stdin=holed)
     assert got["format"] == plain["format"]
-    assert [e["total"] for e in got["events"]] == [e["total"] for e in plain["events"]]
+    assert [e["whole"] for e in got["events"]] == [e["whole"] for e in plain["events"]]
 
 
 def test_large_text_in_utf16_is_whole():
     """Beyond a block of the decoder, with characters of every length on its edges."""
     for name in ("f", "\u00e9", "\u20ac", "\U0001f525"):
         text = "".join("main;%s%d 1\n" % (name, i % 7) for i in range(150000)).encode()
-        assert ask("top", "-", "-n", "0", stdin=utf16(text, "utf-16-le", b"\xff\xfe"))["total"] == 150000
+        assert ask("top", "-", "-n", "0", stdin=utf16(text, "utf-16-le", b"\xff\xfe"))["whole"] == 150000

@@ -18,7 +18,7 @@
 enum { FILE_MAX = 12 << 10, RUNS_MAX = 500 };
 
 static const char *const queries[] = {
-    "SELECT * FROM functions ORDER BY total_overlapping DESC",
+    "SELECT * FROM functions ORDER BY total DESC",
     "SELECT *, event, metric FROM frames WHERE func REGEXP 'a|e' ORDER BY self",
     "SELECT * FROM stacks s JOIN stack_frames f ON f.stack = s.id JOIN frames r ON r.id = f.frame",
     "SELECT function, count(DISTINCT stack) FROM stack_frames GROUP BY function",

@@ -190,7 +190,7 @@ static void top_counts_recursion_once(void **state)
 {
     (void)state;
     struct spaa_profile *p = opened(folded);
-    struct spaa_top_options o = {.size = sizeof o, .sort = "cum"};
+    struct spaa_top_options o = {.size = sizeof o, .sort = "total"};
     struct spaa_rows *rows = NULL;
     struct spaa_whole whole = {.size = sizeof whole};
     struct spaa_row row = {.size = sizeof row};
