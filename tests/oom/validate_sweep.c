@@ -1,9 +1,9 @@
 /*
  * The validator with every allocation failing in turn: validate_sweep FILE-OR-FOLDER...
  *
- * The Nth allocation fails, once alone and once with all that follow, with one thread and with several. Then the
- * validator either says that memory ran out, or finds what it finds without the failure: only messages may be
- * lost. Nothing that was allocated may be left. Linked with --wrap as the other sweeps.
+ * The Nth allocation fails, once alone and once with all that follow, with one thread and with several. Then
+ * the validator either says that memory ran out, or finds what it finds without the failure: only messages
+ * may be lost. Nothing that was allocated may be left. Linked with --wrap as the other sweeps.
  */
 #include "formats/spaa/validate/validate.h"
 #include "heap.h"
@@ -45,7 +45,8 @@ static struct run run(const struct sweep_file *f, unsigned long fail_at, bool on
     return r;
 }
 
-static int judge(const struct sweep_file *f, unsigned long at, bool on_and_on, struct run r, struct run normal)
+static int judge(const struct sweep_file *f, unsigned long at, bool on_and_on, struct run r,
+                 struct run normal)
 {
     const char *wrong = NULL;
     if (r.left != normal.left)

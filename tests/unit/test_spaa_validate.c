@@ -354,6 +354,20 @@ static void repeated_faults_are_found_again(void **state)
     }
 }
 
+/* A key is what its escapes stand for, of members that rules ask about as well. */
+static void keys_with_escapes_are_keys(void **state)
+{
+    (void)state;
+    check(PLAIN_HEADER "{\"type\":\"stack\",\"id\":1,\"fra\\u006des\":[],\"context\":{\"event\":\"e\"},"
+                       "\"we\\u0069ghts\":[],\"\\u0065xclusive\":{\"frame\":1,\"weights\":[]}}\n"
+                       "{\"type\":\"sample\",\"time\\u0073tamp\":1,\"stack_id\":1}\n",
+          10, SPAA_OK,
+          "SPAA-E114 1\nSPAA-E116 1\nSPAA-W204 1\n"
+          "2 173 stack frames: a stack without frames\n"
+          "2 195 stack context.event: the event is not declared in the header: \"e\"\n"
+          "2 244 stack exclusive.frame: `exclusive.frame` is not the leaf frame: there are no frames\n");
+}
+
 static void findings_beyond_those_kept_are_counted(void **state)
 {
     (void)state;
@@ -554,6 +568,7 @@ int main(void)
         cmocka_unit_test(the_suite_gets_the_same_findings_from_several_threads),
         cmocka_unit_test(written_lines_get_the_same_findings_from_several_threads),
         cmocka_unit_test(repeated_faults_are_found_again),
+        cmocka_unit_test(keys_with_escapes_are_keys),
         cmocka_unit_test(findings_beyond_those_kept_are_counted),
         cmocka_unit_test(findings_come_by_line),
         cmocka_unit_test(deep_nesting_leaves_the_answer_incomplete),
