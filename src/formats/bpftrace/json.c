@@ -12,7 +12,7 @@
 #include "base/num.h"
 #include "formats/bpftrace/bpftrace.h"
 
-static spaa_status key_text(struct bt_reader *r, const char *p, size_t n)
+static spaa_status bpftrace_key_text(struct bt_reader *r, const char *p, size_t n)
 {
     const char *end = p + n;
     for (;;) {
@@ -37,7 +37,7 @@ static spaa_status key_text(struct bt_reader *r, const char *p, size_t n)
     }
 }
 
-static void label_number(struct sp_buf *b, int64_t v)
+static void bpftrace_label_number(struct sp_buf *b, int64_t v)
 {
     static const char units[] = "KMGTPE";
     int u = -1;
@@ -51,7 +51,7 @@ static void label_number(struct sp_buf *b, int64_t v)
 }
 
 /* {"min": 4, "max": 7, "count": 1} as the row "[4, 8)" of the text form. */
-static spaa_status bucket(struct bt_reader *r)
+static spaa_status bpftrace_json_bucket(struct bt_reader *r)
 {
     struct sp_span key, n;
     bool has_min = false, has_max = false;
@@ -73,15 +73,15 @@ static spaa_status bucket(struct bt_reader *r)
     sp_buf_init(&b, 0);
     if (has_min && has_max && min == max) {
         sp_buf_ch(&b, '[');
-        label_number(&b, min);
+        bpftrace_label_number(&b, min);
         sp_buf_ch(&b, ']');
     } else {
         sp_buf_puts(&b, has_min ? "[" : "(...");
         if (has_min)
-            label_number(&b, min);
+            bpftrace_label_number(&b, min);
         sp_buf_puts(&b, ", ");
         if (has_max && max < INT64_MAX)
-            label_number(&b, max + 1);
+            bpftrace_label_number(&b, max + 1);
         else
             sp_buf_puts(&b, "...");
         sp_buf_ch(&b, ')');
@@ -95,7 +95,7 @@ static spaa_status bucket(struct bt_reader *r)
  * A number. What doubles cannot hold stands in a string (from 0.24 on); other strings are consumed and are
  * none.
  */
-static bool number(struct bt_reader *r, enum sp_json_type type, struct sp_span *n)
+static bool bpftrace_json_number(struct bt_reader *r, enum sp_json_type type, struct sp_span *n)
 {
     int64_t v = 0;
     uint64_t u = 0;
@@ -107,7 +107,7 @@ static bool number(struct bt_reader *r, enum sp_json_type type, struct sp_span *
 
 /* Does `1, "average": …` follow? Then it is the statistics of a map without keys, not an average of the key
  * "count". */
-static bool before_average(const struct sp_json *at)
+static bool bpftrace_before_average(const struct sp_json *at)
 {
     struct sp_json j;
     struct sp_span s;
@@ -123,43 +123,43 @@ static bool before_average(const struct sp_json *at)
 }
 
 /* A member of statistics; what else an object has is no number of theirs. */
-static spaa_status statistic(struct bt_reader *r, struct sp_span key)
+static spaa_status bpftrace_statistic(struct bt_reader *r, struct sp_span key)
 {
     const char *metric = sp_span_is(key, "count")     ? ""
                          : sp_span_is(key, "average") ? "avg"
                          : sp_span_is(key, "total")   ? "total"
                                                       : NULL;
     struct sp_span n;
-    if (metric ? !number(r, sp_json_type(&r->json), &n) : !sp_json_skip(&r->json, &n))
+    if (metric ? !bpftrace_json_number(r, sp_json_type(&r->json), &n) : !sp_json_skip(&r->json, &n))
         return SPAA_ERR_INPUT;
     return !metric || bt_value(r, metric, n.p, n.n) ? SPAA_OK : sp_nomem(r->d);
 }
 
-static spaa_status stats(struct bt_reader *r)
+static spaa_status bpftrace_json_stats(struct bt_reader *r)
 {
     struct sp_span key;
     spaa_status st = SPAA_OK;
     while (!st && sp_json_key(&r->json, &key))
-        st = statistic(r, key);
+        st = bpftrace_statistic(r, key);
     return st;
 }
 
 /* The value of a map, or of one of its keys: a number, the buckets of a distribution, or statistics. */
-static spaa_status value(struct bt_reader *r, enum sp_json_type type, bool is_stats)
+static spaa_status bpftrace_json_value(struct bt_reader *r, enum sp_json_type type, bool is_stats)
 {
     struct sp_span n;
     spaa_status st = SPAA_OK;
-    if (number(r, type, &n)) {
+    if (bpftrace_json_number(r, type, &n)) {
         r->average = is_stats;
         st = bt_value(r, "", n.p, n.n) ? SPAA_OK : sp_nomem(r->d);
     } else if (type == SP_JSON_ARRAY) {
         r->in_rows = true;
         sp_json_array(&r->json);
         while (!st && sp_json_item(&r->json))
-            st = sp_json_type(&r->json) == SP_JSON_OBJECT ? bucket(r) : SPAA_ERR_INPUT;
+            st = sp_json_type(&r->json) == SP_JSON_OBJECT ? bpftrace_json_bucket(r) : SPAA_ERR_INPUT;
     } else if (is_stats && type == SP_JSON_OBJECT) {
         sp_json_object(&r->json);
-        st = stats(r);
+        st = bpftrace_json_stats(r);
     } else { /* a string, or a tuple: no profile */
         if (r->json.error || (type != SP_JSON_STRING && !sp_json_skip(&r->json, &n)))
             return SPAA_ERR_INPUT;
@@ -173,34 +173,34 @@ static spaa_status value(struct bt_reader *r, enum sp_json_type type, bool is_st
     return st ? st : bt_end(r);
 }
 
-static spaa_status map(struct bt_reader *r, const char *name, size_t n, bool is_stats)
+static spaa_status bpftrace_json_map(struct bt_reader *r, const char *name, size_t n, bool is_stats)
 {
     struct sp_span key;
     spaa_status st = SPAA_OK;
     enum sp_json_type type = sp_json_type(&r->json);
     if (type != SP_JSON_OBJECT) /* a map without keys */
-        return bt_begin(r, name, n) ? value(r, type, is_stats) : sp_nomem(r->d);
+        return bt_begin(r, name, n) ? bpftrace_json_value(r, type, is_stats) : sp_nomem(r->d);
     sp_json_object(&r->json);
     while (!st && sp_json_key(&r->json, &key)) {
-        bool bare = is_stats && sp_span_is(key, "count") && before_average(&r->json);
+        bool bare = is_stats && sp_span_is(key, "count") && bpftrace_before_average(&r->json);
         st = bt_begin(r, name, n) ? SPAA_OK : sp_nomem(r->d);
         if (!st && !bare)
-            st = key_text(r, key.p, key.n);
+            st = bpftrace_key_text(r, key.p, key.n);
         if (!st && bare) {
             do {
-                st = statistic(r, key);
+                st = bpftrace_statistic(r, key);
             } while (!st && sp_json_key(&r->json, &key));
             if (st)
                 return st;
             return r->json.error ? SPAA_ERR_INPUT : bt_end(r);
         }
         if (!st)
-            st = value(r, sp_json_type(&r->json), is_stats);
+            st = bpftrace_json_value(r, sp_json_type(&r->json), is_stats);
     }
     return st;
 }
 
-static spaa_status data(struct bt_reader *r, bool is_stats)
+static spaa_status bpftrace_json_data(struct bt_reader *r, bool is_stats)
 {
     struct sp_span name;
     spaa_status st = SPAA_OK;
@@ -210,12 +210,12 @@ static spaa_status data(struct bt_reader *r, bool is_stats)
         char copy[128];
         size_t n = name.n < sizeof copy ? name.n : sizeof copy; /* names of maps are short */
         memcpy(copy, name.p, n);
-        st = map(r, copy, n, is_stats);
+        st = bpftrace_json_map(r, copy, n, is_stats);
     }
     return st;
 }
 
-static spaa_status lost(struct bt_reader *r)
+static spaa_status bpftrace_json_lost(struct bt_reader *r)
 {
     struct sp_span key;
     uint64_t n = 0;
@@ -246,7 +246,7 @@ spaa_status bt_take_json(struct bt_reader *r, const char *p, size_t n)
                        : sp_span_is(s, "lost_events")                                          ? LOST
                                                                                                : OTHER;
         } else if (sp_span_is(key, "data") && what != OTHER) {
-            st = what == LOST ? lost(r) : data(r, what == STATS);
+            st = what == LOST ? bpftrace_json_lost(r) : bpftrace_json_data(r, what == STATS);
             taken = true;
         } else if (!sp_json_skip(&r->json, &s)) {
             break;

@@ -1,7 +1,7 @@
 /* Is it what bpftrace prints: "@name[" with keys and a value, or a JSON line of its kinds. */
 #include "formats/bpftrace/bpftrace.h"
 
-static bool json_line(const char *p, const char *end)
+static bool bpftrace_json_line(const char *p, const char *end)
 {
     static const char *const kinds[] = {"{\"type\": \"attached_probes\"", "{\"type\": \"map\"",
                                         "{\"type\": \"hist\"", "{\"type\": \"lhist\"",
@@ -13,7 +13,7 @@ static bool json_line(const char *p, const char *end)
 }
 
 /* "keys]: 5", "]: count 3, average 2, total 6", or "]:" before rows. */
-static bool ends_record(const char *p, const char *end)
+static bool bpftrace_ends_record(const char *p, const char *end)
 {
     const char *at = NULL;
     for (const char *q = p; (q = memmem(q, (size_t)(end - q), "]:", 2)); q++)
@@ -31,7 +31,7 @@ struct seen {
     size_t own, other; /* lines of maps; what else a program, or a document, says */
 };
 
-static void look(struct seen *s, const char *p, const char *eol)
+static void bpftrace_probe_line(struct seen *s, const char *p, const char *eol)
 {
     size_t len = (size_t)(eol - p), name = bt_map_name(p, eol);
     if (!len || (len == 1 && *p == '\r'))
@@ -39,13 +39,13 @@ static void look(struct seen *s, const char *p, const char *eol)
     bool attached = len > 15 && memcmp(p, "Attach", 6) == 0 && memmem(p, len, " probe", 6);
     s->first = s->first || (attached && !s->own && !s->other);
     s->attached = s->attached || attached;
-    s->json = s->json || json_line(p, eol);
+    s->json = s->json || bpftrace_json_line(p, eol);
     s->open = s->open || (name && p[name] == '[');
     if (s->open || name || *p == '[' || attached)
         s->own++;
     else
         s->other++;
-    if (s->open && ends_record(p, eol)) {
+    if (s->open && bpftrace_ends_record(p, eol)) {
         s->record = true;
         s->open = false;
     }
@@ -65,7 +65,7 @@ int bt_probe(const unsigned char *bytes, size_t n, bool whole, const char **reas
         const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = nl ? nl : end;
         if (!nl && !whole)
             break;
-        look(&s, p, eol);
+        bpftrace_probe_line(&s, p, eol);
         p = nl ? nl + 1 : end;
     }
     *reason = s.json     ? "JSON lines of bpftrace"

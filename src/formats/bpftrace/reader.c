@@ -2,7 +2,7 @@
 #include "formats/bpftrace/bpftrace.h"
 
 /* --event names the only map, unless it is the name of one. */
-static spaa_status name_event(struct bt_reader *r)
+static spaa_status bpftrace_name_event(struct bt_reader *r)
 {
     const char *name = r->opts->event;
     struct sp_event e;
@@ -15,7 +15,7 @@ static spaa_status name_event(struct bt_reader *r)
 }
 
 /* Counts stand beside the primary metric as samples; sums, averages and the like do not count. */
-static spaa_status metrics(struct bt_reader *r)
+static spaa_status bpftrace_declare_metrics(struct bt_reader *r)
 {
     uint32_t samples = sp_metric_intern(r->p, "samples", 7);
     if (samples == SP_NONE)
@@ -28,7 +28,7 @@ static spaa_status metrics(struct bt_reader *r)
     return SPAA_OK;
 }
 
-static spaa_status header(struct bt_reader *r)
+static spaa_status bpftrace_finish_header(struct bt_reader *r)
 {
     struct sp_header *h = &r->p->header;
     struct sp_buf b;
@@ -47,7 +47,7 @@ static spaa_status header(struct bt_reader *r)
     return ok ? SPAA_OK : sp_nomem(r->d);
 }
 
-static spaa_status finish(struct bt_reader *r, struct sp_input *in)
+static spaa_status bpftrace_finish(struct bt_reader *r, struct sp_input *in)
 {
     spaa_status st = bt_take_end(r);
     if (!st && !r->any) {
@@ -57,11 +57,11 @@ static spaa_status finish(struct bt_reader *r, struct sp_input *in)
         return st ? st : SPAA_ERR_INPUT;
     }
     if (!st)
-        st = name_event(r);
+        st = bpftrace_name_event(r);
     if (!st)
-        st = header(r);
+        st = bpftrace_finish_header(r);
     if (!st)
-        st = metrics(r);
+        st = bpftrace_declare_metrics(r);
     if (!st)
         st = sp_agg_finish(&r->agg);
     if (st)
@@ -74,7 +74,7 @@ static spaa_status finish(struct bt_reader *r, struct sp_input *in)
     return sp_agg_functions_say(&r->functions) ? SPAA_OK : sp_nomem(r->d);
 }
 
-static spaa_status read_bpftrace(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+static spaa_status bpftrace_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                                  struct sp_profile *p)
 {
     struct bt_reader r = {.p = p, .d = d, .opts = opts};
@@ -90,7 +90,7 @@ static spaa_status read_bpftrace(struct sp_input *in, const struct sp_read_opts 
     if (!st)
         st = sp_lines_read(&r.lines, in);
     if (!st)
-        st = finish(&r, in);
+        st = bpftrace_finish(&r, in);
     sp_agg_functions_free(&r.functions);
     sp_agg_free(&r.agg);
     sp_agg_lines_free(&r.known);
@@ -115,6 +115,6 @@ const struct spaa_format spaa_format_bpftrace = {
     .caps = SP_CAN_READ | SP_CAN_WRITE,
     .options = options,
     .probe = bt_probe,
-    .read = read_bpftrace,
+    .read = bpftrace_read,
     .write = bt_write,
 };

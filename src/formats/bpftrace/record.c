@@ -6,7 +6,7 @@
 enum { MAPS_MAX = 4096 };
 
 /* The number of a map in r->maps: made with its event when its first record is complete. */
-static uint32_t map_of(struct bt_reader *r)
+static uint32_t bpftrace_map_of(struct bt_reader *r)
 {
     for (uint32_t i = 0; i < r->maps.n; i++)
         if (r->maps.v[i].name == r->map)
@@ -97,7 +97,7 @@ spaa_status bt_end(struct bt_reader *r)
         bt_abandon(r);
         return SPAA_OK;
     }
-    uint32_t map = map_of(r);
+    uint32_t map = bpftrace_map_of(r);
     if (map == SP_NONE && r->maps.n == MAPS_MAX) {
         sp_emit(r->d, SP_E007, SP_AT_LINE(r->lines.line, r->lines.offset), "more than %d maps", MAPS_MAX);
         return SPAA_ERR_LIMIT;

@@ -13,7 +13,7 @@ size_t bt_map_name(const char *p, const char *end)
     return s < end && (*s == '[' || *s == ':') ? (size_t)(s - p) : 0;
 }
 
-static struct sp_span trimmed(const char *p, const char *end)
+static struct sp_span bpftrace_text_trimmed(const char *p, const char *end)
 {
     while (p < end && (*p == ' ' || *p == '\t'))
         p++;
@@ -23,7 +23,7 @@ static struct sp_span trimmed(const char *p, const char *end)
 }
 
 /* Digits of an integer at p: sums and times may be unsigned. */
-static size_t integer(const char *p, const char *end)
+static size_t bpftrace_integer_digits(const char *p, const char *end)
 {
     int64_t v;
     uint64_t u;
@@ -32,7 +32,7 @@ static size_t integer(const char *p, const char *end)
 }
 
 /* Numbers between these words, of which the last may be empty. */
-static bool numbers_between(struct sp_span t, const char *const words[4], struct sp_span part[3])
+static bool bpftrace_numbers_between(struct sp_span t, const char *const words[4], struct sp_span part[3])
 {
     const char *p = t.p, *end = t.p + t.n;
     for (int i = 0; i < 3; i++) {
@@ -40,7 +40,7 @@ static bool numbers_between(struct sp_span t, const char *const words[4], struct
         if ((size_t)(end - p) <= n || memcmp(p, words[i], n) != 0)
             return false;
         p += n;
-        size_t digits = integer(p, end);
+        size_t digits = bpftrace_integer_digits(p, end);
         part[i] = (struct sp_span){p, digits};
         if (!digits)
             return false;
@@ -51,21 +51,21 @@ static bool numbers_between(struct sp_span t, const char *const words[4], struct
 }
 
 /* "count 198, average 0, total 0"; from 0.24 on "{ .count = 198, .average = 0, .total = 0 }" */
-static bool stats(struct sp_span t, struct sp_span part[3])
+static bool bpftrace_text_stats(struct sp_span t, struct sp_span part[3])
 {
     static const char *const old[] = {"count ", ", average ", ", total ", ""};
     static const char *const new[] = {"{ .count = ", ", .average = ", ", .total = ", " }"};
-    return numbers_between(t, old, part) || numbers_between(t, new, part);
+    return bpftrace_numbers_between(t, old, part) || bpftrace_numbers_between(t, new, part);
 }
 
 /* What may stand after "]: " of a profile's map. */
-static bool is_value(struct sp_span t)
+static bool bpftrace_is_value(struct sp_span t)
 {
     struct sp_span part[3];
-    return !t.n || integer(t.p, t.p + t.n) == t.n || stats(t, part);
+    return !t.n || bpftrace_integer_digits(t.p, t.p + t.n) == t.n || bpftrace_text_stats(t, part);
 }
 
-static spaa_status take_value(struct bt_reader *r, struct sp_span t)
+static spaa_status bpftrace_take_value(struct bt_reader *r, struct sp_span t)
 {
     struct sp_span part[3];
     bool ok;
@@ -74,7 +74,7 @@ static spaa_status take_value(struct bt_reader *r, struct sp_span t)
         r->in_stack = false;
         return SPAA_OK;
     }
-    if (stats(t, part))
+    if (bpftrace_text_stats(t, part))
         ok = bt_value(r, "", part[0].p, part[0].n) && bt_value(r, "avg", part[1].p, part[1].n) &&
              bt_value(r, "total", part[2].p, part[2].n);
     else
@@ -83,20 +83,20 @@ static spaa_status take_value(struct bt_reader *r, struct sp_span t)
 }
 
 /* The last "]: value" or "]:" of a line; NULL: keys go on. */
-static const char *terminator(const char *p, const char *end, struct sp_span *value)
+static const char *bpftrace_terminator(const char *p, const char *end, struct sp_span *value)
 {
     for (const char *s = end; s-- > p;) {
         if (*s != ']' || s + 1 == end || s[1] != ':')
             continue;
-        *value = trimmed(s + 2, end);
-        if (is_value(*value))
+        *value = bpftrace_text_trimmed(s + 2, end);
+        if (bpftrace_is_value(*value))
             return s;
     }
     return NULL;
 }
 
 /* The first ", "; NULL: there is none. */
-static const char *separator(const char *p, const char *end)
+static const char *bpftrace_separator(const char *p, const char *end)
 {
     while ((p = memchr(p, ',', (size_t)(end - p))) && (p + 1 == end || p[1] != ' '))
         if (++p == end)
@@ -105,17 +105,17 @@ static const char *separator(const char *p, const char *end)
 }
 
 /* What stands where a key begins, up to the end of the line. */
-static spaa_status keys(struct bt_reader *r, const char *p, const char *end)
+static spaa_status bpftrace_read_keys(struct bt_reader *r, const char *p, const char *end)
 {
     struct sp_span value;
-    const char *stop = terminator(p, end, &value);
+    const char *stop = bpftrace_terminator(p, end, &value);
     for (;;) {
         if (p == end) { /* a stack begins with a newline */
             r->in_stack = true;
             return bt_stack(r) ? SPAA_OK : sp_nomem(r->d);
         }
         const char *limit = stop ? stop : end;
-        const char *comma = separator(p, limit);
+        const char *comma = bpftrace_separator(p, limit);
         if (!comma && !stop && end[-1] == ',')
             comma = end - 1;
         const char *key_end = comma ? comma : limit;
@@ -124,7 +124,7 @@ static spaa_status keys(struct bt_reader *r, const char *p, const char *end)
             return sp_nomem(r->d);
         if (!comma) {
             if (stop)
-                return take_value(r, value);
+                return bpftrace_take_value(r, value);
             bt_abandon(r);
             return SPAA_OK;
         }
@@ -132,20 +132,20 @@ static spaa_status keys(struct bt_reader *r, const char *p, const char *end)
     }
 }
 
-static spaa_status begin(struct bt_reader *r, const char *p, const char *end, size_t name)
+static spaa_status bpftrace_begin_record(struct bt_reader *r, const char *p, const char *end, size_t name)
 {
-    struct sp_span value = trimmed(p + name + 1, end);
-    if (p[name] == ':' && !is_value(value)) {
+    struct sp_span value = bpftrace_text_trimmed(p + name + 1, end);
+    if (p[name] == ':' && !bpftrace_is_value(value)) {
         r->other_lines++;
         return SPAA_OK;
     }
     if (!bt_begin(r, p, name))
         return sp_nomem(r->d);
-    return p[name] == ':' ? take_value(r, value) : keys(r, p + name + 1, end);
+    return p[name] == ':' ? bpftrace_take_value(r, value) : bpftrace_read_keys(r, p + name + 1, end);
 }
 
 /* "[64K, 128K)            1 |@@@@|", "[0]  1", "(..., 0)  3" */
-static spaa_status row(struct bt_reader *r, struct sp_span t, bool *taken)
+static spaa_status bpftrace_read_row(struct bt_reader *r, struct sp_span t, bool *taken)
 {
     const char *end = t.p + t.n, *close = t.p;
     int64_t count;
@@ -156,7 +156,7 @@ static spaa_status row(struct bt_reader *r, struct sp_span t, bool *taken)
         close++;
     if (close == end || (*close != ')' && *close != ']'))
         return SPAA_OK;
-    struct sp_span rest = trimmed(close + 1, end);
+    struct sp_span rest = bpftrace_text_trimmed(close + 1, end);
     size_t digits = sp_parse_i64(rest.p, rest.p + rest.n, &count);
     if (!digits || (digits < rest.n && rest.p[digits] != ' '))
         return SPAA_OK;
@@ -164,7 +164,7 @@ static spaa_status row(struct bt_reader *r, struct sp_span t, bool *taken)
     return bt_bucket(r, t.p, (size_t)(close + 1 - t.p), count);
 }
 
-static spaa_status rows_end(struct bt_reader *r)
+static spaa_status bpftrace_rows_end(struct bt_reader *r)
 {
     if (!r->in_rows)
         return SPAA_OK;
@@ -175,7 +175,7 @@ static spaa_status rows_end(struct bt_reader *r)
     return bt_end(r);
 }
 
-static spaa_status take_line(struct bt_reader *r, const char *p, size_t n)
+static spaa_status bpftrace_take_line(struct bt_reader *r, const char *p, size_t n)
 {
     const char *end = p + n;
     if (n && end[-1] == '\r')
@@ -186,19 +186,19 @@ static spaa_status take_line(struct bt_reader *r, const char *p, size_t n)
         r->in_stack = false;
         if (*p == ']') {
             struct sp_span value = {NULL, 0};
-            if (terminator(p, end, &value) == p)
-                return take_value(r, value);
+            if (bpftrace_terminator(p, end, &value) == p)
+                return bpftrace_take_value(r, value);
             bt_abandon(r);
             return SPAA_OK;
         }
-        return keys(r, end - p > 2 ? p + 2 : end, end);
+        return bpftrace_read_keys(r, end - p > 2 ? p + 2 : end, end);
     }
     if (r->in_rows) {
         bool taken;
-        spaa_status st = row(r, trimmed(p, end), &taken);
+        spaa_status st = bpftrace_read_row(r, bpftrace_text_trimmed(p, end), &taken);
         if (st || taken)
             return st;
-        st = rows_end(r);
+        st = bpftrace_rows_end(r);
         if (st)
             return st;
     }
@@ -206,7 +206,7 @@ static spaa_status take_line(struct bt_reader *r, const char *p, size_t n)
         bt_abandon(r);
     size_t name = bt_map_name(p, end);
     if (name)
-        return begin(r, p, end, name);
+        return bpftrace_begin_record(r, p, end, name);
     if (p < end && *p == '{' && end[-1] == '}')
         return bt_take_json(r, p, (size_t)(end - p));
     r->other_lines += p < end;
@@ -216,13 +216,13 @@ static spaa_status take_line(struct bt_reader *r, const char *p, size_t n)
 spaa_status bt_take_line(void *reader, const char *p, size_t n)
 {
     struct bt_reader *r = reader;
-    spaa_status st = take_line(r, p, n);
+    spaa_status st = bpftrace_take_line(r, p, n);
     return !st && r->opts->strict && r->unfinished ? SPAA_ERR_INPUT : st;
 }
 
 spaa_status bt_take_end(struct bt_reader *r)
 {
-    spaa_status st = rows_end(r);
+    spaa_status st = bpftrace_rows_end(r);
     if (!st && r->open)
         bt_abandon(r);
     return st;

@@ -13,13 +13,13 @@
 
 enum { BAR = 52 };
 
-static void put_plain(struct sp_buf *b, struct sp_str s)
+static void bpftrace_put_plain(struct sp_buf *b, struct sp_str s)
 {
     for (uint32_t i = 0; i < s.n; i++)
         sp_buf_ch(b, s.p[i] == '\n' || s.p[i] == '\r' ? ' ' : s.p[i]);
 }
 
-static bool put_frame(struct sp_agg_printer *w, uint32_t frame)
+static bool bpftrace_put_frame(struct sp_agg_printer *w, uint32_t frame)
 {
     const struct sp_profile *p = w->p;
     const struct sp_frame *f = &p->frames.v[frame];
@@ -34,59 +34,60 @@ static bool put_frame(struct sp_agg_printer *w, uint32_t frame)
         sp_buf_printf(&w->row, "\t%016llx ", (unsigned long long)f->ip);
     else
         sp_buf_puts(&w->row, "    ");
-    put_plain(&w->row, raw);
+    bpftrace_put_plain(&w->row, raw);
     if (f->flags & SP_FRAME_SYMOFF && !unresolved)
         sp_buf_printf(&w->row, "+%llu", (unsigned long long)f->symoff);
     if (module) {
         sp_buf_puts(&w->row, " (");
-        put_plain(&w->row, dso);
+        bpftrace_put_plain(&w->row, dso);
         sp_buf_ch(&w->row, ')');
     }
     return sp_buf_ch(&w->row, '\n');
 }
 
-static void key(struct sp_agg_printer *w)
+static void bpftrace_print_key(struct sp_agg_printer *w)
 {
     sp_buf_puts(&w->row, w->row.len ? ", " : "[");
 }
 
-static bool put_stack(struct sp_agg_printer *w, const uint32_t *f, size_t n)
+static bool bpftrace_put_stack(struct sp_agg_printer *w, const uint32_t *f, size_t n)
 {
-    key(w);
+    bpftrace_print_key(w);
     if (!n || sp_agg_empty_stack(w, f, n))
         return !w->row.failed;
     sp_buf_ch(&w->row, '\n');
     for (size_t i = 0; i < n; i++)
-        if (!put_frame(w, f[i]))
+        if (!bpftrace_put_frame(w, f[i]))
             return false;
     return !w->row.failed;
 }
 
-static void put_scalar(struct sp_agg_printer *w, struct sp_span raw)
+static void bpftrace_put_scalar(struct sp_agg_printer *w, struct sp_span raw)
 {
-    key(w);
+    bpftrace_print_key(w);
     sp_buf_clear(&w->text);
     if (!raw.n || raw.p[0] != '"')
         sp_buf_add(&w->row, raw.p, raw.n);
     else if (sp_json_text_to(&w->text, raw) && w->text.len)
-        put_plain(&w->row, (struct sp_str){w->text.data, (uint32_t)w->text.len});
+        bpftrace_put_plain(&w->row, (struct sp_str){w->text.data, (uint32_t)w->text.len});
     w->row.failed |= w->text.failed;
 }
 
-static void print_value(struct sp_output *out, __int128 v)
+static void bpftrace_print_value(struct sp_output *out, __int128 v)
 {
     char t[64];
     sp_write(out, t, sp_scaled_text(v, 0, t));
     sp_puts(out, "\n");
 }
 
-static bool print_buckets(struct sp_agg_printer *w, const struct sp_agg_row *r, struct sp_output *out)
+static bool bpftrace_print_buckets(struct sp_agg_printer *w, const struct sp_agg_row *r,
+                                   struct sp_output *out)
 {
     struct sp_agg_buckets b = {0};
     int64_t most = 1;
     bool ok = sp_agg_buckets(w->p, r->stack, &b);
     if (!b.list.n) { /* a value that stays alone */
-        print_value(out, r->value);
+        bpftrace_print_value(out, r->value);
         return ok;
     }
     for (size_t i = 0; i < b.list.n; i++)
@@ -107,7 +108,7 @@ static bool print_buckets(struct sp_agg_printer *w, const struct sp_agg_row *r, 
 }
 
 /* "count 12, average 3, total 36", where the stack has these. */
-static bool print_stats(struct sp_agg_printer *w, uint32_t stack, struct sp_output *out)
+static bool bpftrace_print_stats(struct sp_agg_printer *w, uint32_t stack, struct sp_output *out)
 {
     static const char *const names[] = {"count", "avg", "total"}, *const words[] = {"count ", ", average ",
                                                                                     ", total "};
@@ -126,8 +127,8 @@ static bool print_stats(struct sp_agg_printer *w, uint32_t stack, struct sp_outp
     return true;
 }
 
-static bool print_event(struct sp_agg_printer *w, uint32_t event, const char *name, size_t n,
-                        const struct sp_write_opts *opts, struct sp_output *out)
+static bool bpftrace_print_event(struct sp_agg_printer *w, uint32_t event, const char *name, size_t n,
+                                 const struct sp_write_opts *opts, struct sp_output *out)
 {
     bool ok = sp_agg_print_event(w, event, opts);
     for (size_t i = 0; ok && i < w->rows.rows.n; i++) {
@@ -135,28 +136,29 @@ static bool print_event(struct sp_agg_printer *w, uint32_t event, const char *na
         sp_write(out, name, n);
         sp_write(out, w->rows.texts.data + r->at, r->n);
         sp_puts(out, r->n ? "]: " : ": ");
-        if (r->stack != SP_NONE && print_stats(w, r->stack, out))
+        if (r->stack != SP_NONE && bpftrace_print_stats(w, r->stack, out))
             continue;
         if (r->stack != SP_NONE) {
-            ok = print_buckets(w, r, out);
+            ok = bpftrace_print_buckets(w, r, out);
             continue;
         }
-        print_value(out, r->value);
+        bpftrace_print_value(out, r->value);
     }
     return ok;
 }
 
-static bool render(struct sp_agg_printer *w, const struct sp_write_opts *opts, struct sp_output *out)
+static bool bpftrace_render(struct sp_agg_printer *w, const struct sp_write_opts *opts, struct sp_output *out)
 {
     bool several = w->own && opts->event == SP_NONE;
     for (uint32_t e = 0; several && e < w->p->events.n; e++) {
         struct sp_str name = sp_pstr(w->p, w->p->events.v[e].name);
         bool map = name.n && name.p[0] == '@';
-        if (!print_event(w, e, map ? name.p : "@", map ? name.n : 1, opts, out))
+        if (!bpftrace_print_event(w, e, map ? name.p : "@", map ? name.n : 1, opts, out))
             return false;
     }
     uint32_t event = several ? SP_NONE : sp_one_event(w->p, opts);
-    return event == SP_NONE || (sp_agg_say_left(w, event, opts) && print_event(w, event, "@", 1, opts, out));
+    return event == SP_NONE ||
+           (sp_agg_say_left(w, event, opts) && bpftrace_print_event(w, event, "@", 1, opts, out));
 }
 
 spaa_status bt_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
@@ -164,9 +166,9 @@ spaa_status bt_write(struct sp_profile *p, const struct sp_write_opts *opts, str
 {
     struct sp_agg_printer w;
     bool ok = sp_agg_printer_init(&w, p, "bpftrace", "x_bpftrace", d);
-    w.stack = put_stack;
-    w.scalar = put_scalar;
-    ok = ok && render(&w, opts, out);
+    w.stack = bpftrace_put_stack;
+    w.scalar = bpftrace_put_scalar;
+    ok = ok && bpftrace_render(&w, opts, out);
     sp_agg_printer_free(&w);
     return ok ? out->status : sp_nomem(d);
 }

@@ -6,7 +6,7 @@
 
 /* The names of several groups are their titles; of the only one, or the first, what was asked for if no title
  * is. */
-static spaa_status name_groups(struct dt_reader *r)
+static spaa_status dtrace_name_groups(struct dt_reader *r)
 {
     bool asked = r->opts->event != NULL;
     for (uint32_t i = 0; asked && i < r->groups.n; i++)
@@ -43,5 +43,5 @@ spaa_status dt_header(struct dt_reader *r)
     sp_buf_free(&b);
     if (h->more == SP_STR_FAIL || h->source_tool == SP_STR_FAIL || h->version == SP_STR_FAIL)
         return sp_nomem(r->d);
-    return name_groups(r);
+    return dtrace_name_groups(r);
 }

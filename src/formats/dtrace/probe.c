@@ -18,14 +18,14 @@ struct seen {
     unsigned other;     /* lines that DTrace does not print by itself */
 };
 
-static void note_stack(struct seen *s)
+static void dtrace_note_stack(struct seen *s)
 {
     s->found += s->stack && s->symbols;
     s->addresses += s->stack && !s->symbols;
     s->stack = s->symbols = false;
 }
 
-static void note_frame(struct seen *s, const struct dt_line *l)
+static void dtrace_note_frame(struct seen *s, const struct dt_line *l)
 {
     if (!s->stack)
         s->number = s->last_number;
@@ -34,14 +34,14 @@ static void note_frame(struct seen *s, const struct dt_line *l)
     s->last_number = s->keys = false;
 }
 
-static void note_line(struct seen *s, const struct dt_line *l)
+static void dtrace_note_line(struct seen *s, const struct dt_line *l)
 {
     struct dt_text keys;
     int64_t v;
     bool text = l->kind == DT_TEXT;
     bool number = l->kind == DT_NUMBER || (text && dt_value_at_end(l->text, &keys, &v));
     if (number || s->number) /* behind the stack, or before it */
-        note_stack(s);
+        dtrace_note_stack(s);
     else if (text) /* keys may stand between a stack and its value */
         s->stack = s->symbols = s->stack && s->symbols && !s->keys;
     s->keys = text;
@@ -54,7 +54,7 @@ static void note_line(struct seen *s, const struct dt_line *l)
 }
 
 /* "unix`cpu_halt      1575  99.2%" */
-static bool begins_with_symbol(struct dt_text t)
+static bool dtrace_begins_with_symbol(struct dt_text t)
 {
     const char *tick = memchr(t.p, '`', t.n);
     return tick && tick > t.p && !memchr(t.p, ' ', (size_t)(tick - t.p)) && tick + 1 < t.p + t.n &&
@@ -66,7 +66,7 @@ static bool begins_with_symbol(struct dt_text t)
  * things like `module` and numbers too. What a D program prints beside its aggregations is such text as well,
  * so some of it is no matter.
  */
-static bool is_prose(const char *p, const char *end, bool whole)
+static bool dtrace_is_prose(const char *p, const char *end, bool whole)
 {
     size_t known = 0, other = 0;
     for (const char *nl; p < end; p = nl ? nl + 1 : end) {
@@ -75,7 +75,7 @@ static bool is_prose(const char *p, const char *end, bool whole)
         if (!nl && !whole)
             break;
         dt_classify(p, (size_t)((nl ? nl : end) - p), &l);
-        bool text = l.kind == DT_TEXT && !begins_with_symbol(l.text);
+        bool text = l.kind == DT_TEXT && !dtrace_begins_with_symbol(l.text);
         other += text;
         known += !text && l.kind != DT_BLANK;
     }
@@ -95,13 +95,13 @@ int dt_probe(const unsigned char *bytes, size_t n, bool whole, const char **reas
             break;
         dt_classify(p, (size_t)(eol - p), &l);
         if (l.kind == DT_FRAME && l.indent)
-            note_frame(&s, &l);
+            dtrace_note_frame(&s, &l);
         else
-            note_line(&s, &l);
+            dtrace_note_line(&s, &l);
         p = nl ? nl + 1 : end;
     }
     if (whole && s.stack && s.number)
-        note_stack(&s);
+        dtrace_note_stack(&s);
     *reason = s.prologue ? "DTrace's prologue"
               : s.found  ? "stacks of module`symbol lines with values, or distributions"
                          : "stacks of addresses with values";
@@ -109,7 +109,7 @@ int dt_probe(const unsigned char *bytes, size_t n, bool whole, const char **reas
                 : s.found                                    ? 80
                 : s.addresses && s.other * 20 <= s.addresses ? 75
                                                              : 0;
-    if (!score || !is_prose((const char *)bytes, end, whole))
+    if (!score || !dtrace_is_prose((const char *)bytes, end, whole))
         return score;
     *reason = "stacks with values, but most lines are text";
     return 30;

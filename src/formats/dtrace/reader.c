@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static spaa_status start(struct dt_reader *r)
+static spaa_status dtrace_start(struct dt_reader *r)
 {
     spaa_status st = sp_agg_keys_init(&r->keys, r->p, r->opts, "x_dtrace", r->d);
     if (st)
@@ -21,7 +21,7 @@ static spaa_status start(struct dt_reader *r)
     return g.event != SP_NONE && sp_vec_push(&r->groups, g) ? SPAA_OK : sp_nomem(r->d);
 }
 
-static bool say(struct dt_reader *r)
+static bool dtrace_report_losses(struct dt_reader *r)
 {
     if (r->firings > 1)
         sp_emit_hint(r->d, SP_I322, SP_AT_NOTHING,
@@ -39,7 +39,7 @@ static bool say(struct dt_reader *r)
     return sp_agg_functions_say(&r->functions);
 }
 
-static spaa_status finish(struct dt_reader *r, struct sp_input *in)
+static spaa_status dtrace_finish(struct dt_reader *r, struct sp_input *in)
 {
     spaa_status st = dt_take_end(r);
     if (!st && !r->any) {
@@ -54,10 +54,10 @@ static spaa_status finish(struct dt_reader *r, struct sp_input *in)
         st = (r->agg.samples = sp_metric_intern(r->p, "samples", 7)) == SP_NONE ? sp_nomem(r->d) : SPAA_OK;
     if (!st)
         st = sp_agg_finish(&r->agg);
-    return st || say(r) ? st : sp_nomem(r->d);
+    return st || dtrace_report_losses(r) ? st : sp_nomem(r->d);
 }
 
-static spaa_status read_dtrace(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+static spaa_status dtrace_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                                struct sp_profile *p)
 {
     struct dt_reader r = {.p = p, .d = d, .opts = opts, .gap = true, .run = SIZE_MAX};
@@ -69,11 +69,11 @@ static spaa_status read_dtrace(struct sp_input *in, const struct sp_read_opts *o
     sp_buf_init(&r.last, 0);
     spaa_status st = sp_agg_functions_init(&r.functions, p, opts, d);
     if (!st)
-        st = start(&r);
+        st = dtrace_start(&r);
     if (!st)
         st = sp_lines_read(&r.lines, in);
     if (!st)
-        st = finish(&r, in);
+        st = dtrace_finish(&r, in);
     sp_agg_functions_free(&r.functions);
     sp_agg_free(&r.agg);
     sp_agg_lines_free(&r.known);
@@ -99,6 +99,6 @@ const struct spaa_format spaa_format_dtrace = {
     .caps = SP_CAN_READ | SP_CAN_WRITE,
     .options = options,
     .probe = dt_probe,
-    .read = read_dtrace,
+    .read = dtrace_read,
     .write = dt_write,
 };

@@ -11,12 +11,12 @@
  */
 enum { HELPER_INDENT = 8, ONE_LINE_COLUMNS = 50, TITLE_MAX = 80, GROUPS_MAX = 256 };
 
-static struct sp_where here(const struct dt_reader *r)
+static struct sp_where dtrace_here_at_record(const struct dt_reader *r)
 {
     return SP_AT_LINE(r->lines.line, r->lines.offset);
 }
 
-static void begin(struct dt_reader *r)
+static void dtrace_begin_record(struct dt_reader *r)
 {
     if (r->open)
         return;
@@ -30,30 +30,30 @@ static void begin(struct dt_reader *r)
     r->lead.is = false;
 }
 
-static void reset(struct dt_reader *r)
+static void dtrace_reset(struct dt_reader *r)
 {
     r->open = r->in_block = r->sure = r->in_rows = false;
     r->keys.n = r->keys.stacks = 0;
     r->lead.is = false;
 }
 
-static spaa_status add_key(struct dt_reader *r, struct dt_text t)
+static spaa_status dtrace_add_key(struct dt_reader *r, struct dt_text t)
 {
     return sp_agg_key_add(&r->keys, t.p, t.n) ? SPAA_OK : sp_nomem(r->d);
 }
 
-static spaa_status add_keys(struct dt_reader *r, struct dt_text t)
+static spaa_status dtrace_add_keys(struct dt_reader *r, struct dt_text t)
 {
     struct dt_text words[DT_KEYS_MAX];
     size_t n = dt_words(t, words, DT_KEYS_MAX);
     spaa_status st = SPAA_OK;
     for (size_t i = 0; !st && i < n; i++)
-        st = add_key(r, words[i]);
+        st = dtrace_add_key(r, words[i]);
     return st;
 }
 
 /* "-", which programs print between the two stacks of a record. */
-static bool is_rule(struct dt_text t, size_t indent)
+static bool dtrace_is_rule(struct dt_text t, size_t indent)
 {
     size_t i = 0;
     while (i < t.n && t.p[i] == '-')
@@ -62,7 +62,7 @@ static bool is_rule(struct dt_text t, size_t indent)
 }
 
 /* The keys from `first` on were the line t before a stack, and it may end, or begin, with the value. */
-static spaa_status note_lead(struct dt_reader *r, uint32_t first, struct dt_text t, size_t indent)
+static spaa_status dtrace_note_lead(struct dt_reader *r, uint32_t first, struct dt_text t, size_t indent)
 {
     struct dt_text keys;
     if (dt_default_print(t, indent) ||
@@ -76,33 +76,34 @@ static spaa_status note_lead(struct dt_reader *r, uint32_t first, struct dt_text
 }
 
 /* A line of keys before a stack, or between two. */
-static spaa_status keys_of_line(struct dt_reader *r, struct dt_text t, size_t indent, bool distribution)
+static spaa_status dtrace_keys_of_line(struct dt_reader *r, struct dt_text t, size_t indent,
+                                       bool distribution)
 {
     uint32_t first = r->keys.n;
-    if (is_rule(t, indent))
+    if (dtrace_is_rule(t, indent))
         return SPAA_OK;
-    spaa_status st = add_keys(r, t);
-    return st || r->keys.stacks || distribution ? st : note_lead(r, first, t, indent);
+    spaa_status st = dtrace_add_keys(r, t);
+    return st || r->keys.stacks || distribution ? st : dtrace_note_lead(r, first, t, indent);
 }
 
 /*
  * The line of text before, when what follows makes it the keys of a record. An empty stack between keys and a
  * distribution leaves a blank line.
  */
-static spaa_status keys_before(struct dt_reader *r, bool distribution)
+static spaa_status dtrace_keys_before(struct dt_reader *r, bool distribution)
 {
     struct dt_text t = {r->last.data, r->last.len};
     bool near = !r->last_gap || (distribution && r->last_line + 2 == r->lines.line);
-    begin(r);
+    dtrace_begin_record(r);
     if (!r->last.len || !near || (!r->last_indent && r->last_gap))
         return SPAA_OK;
     sp_buf_clear(&r->last); /* what it holds stays */
     r->other_lines--;
-    return keys_of_line(r, t, r->last_indent, distribution);
+    return dtrace_keys_of_line(r, t, r->last_indent, distribution);
 }
 
 /* The first n bytes of the last line as a name: valid UTF-8, not too long. */
-static uint32_t title_text(struct dt_reader *r, size_t n)
+static uint32_t dtrace_title_text(struct dt_reader *r, size_t n)
 {
     struct sp_buf b;
     sp_buf_init(&b, 0);
@@ -120,14 +121,14 @@ static uint32_t title_text(struct dt_reader *r, size_t n)
 }
 
 /* A title over records of another aggregation makes an event of its own. */
-static spaa_status take_title(struct dt_reader *r)
+static spaa_status dtrace_take_title(struct dt_reader *r)
 {
     size_t n = r->last.len;
     if (!n || !r->last_gap || r->last_indent)
         return SPAA_OK;
     while (n && strchr(":,. ", r->last.data[n - 1]))
         n--;
-    uint32_t title = n ? title_text(r, n) : SP_STR_NONE;
+    uint32_t title = n ? dtrace_title_text(r, n) : SP_STR_NONE;
     sp_buf_clear(&r->last);
     if (title == SP_STR_FAIL)
         return sp_nomem(r->d);
@@ -141,8 +142,8 @@ static spaa_status take_title(struct dt_reader *r)
             return SPAA_OK;
         }
     if (r->groups.n == GROUPS_MAX) {
-        sp_emit(r->d, SP_W311, here(r), "more than %d titles: the aggregations under the others are one",
-                GROUPS_MAX);
+        sp_emit(r->d, SP_W311, dtrace_here_at_record(r),
+                "more than %d titles: the aggregations under the others are one", GROUPS_MAX);
         r->group = GROUPS_MAX - 1;
         return SPAA_OK;
     }
@@ -153,9 +154,9 @@ static spaa_status take_title(struct dt_reader *r)
 }
 
 /* The record in work has its values. */
-static spaa_status complete(struct dt_reader *r)
+static spaa_status dtrace_complete(struct dt_reader *r)
 {
-    spaa_status st = take_title(r);
+    spaa_status st = dtrace_take_title(r);
     if (st)
         return st;
     bool distribution = r->agg.values.n > r->first_value + 1;
@@ -167,23 +168,23 @@ static spaa_status complete(struct dt_reader *r)
     uint32_t context = sp_agg_keys_context(&r->keys, r->groups.v[r->group].event, r->first_line);
     bool ok = context != SP_NONE && sp_agg_record_add(&r->agg, r->first_block, r->first_value, context);
     r->any = true;
-    reset(r);
+    dtrace_reset(r);
     return ok ? SPAA_OK : sp_nomem(r->d);
 }
 
 /* The value stood behind the stacks, if there are any. */
-static spaa_status complete_with(struct dt_reader *r, int64_t v)
+static spaa_status dtrace_complete_with(struct dt_reader *r, int64_t v)
 {
     if (r->lead.is && r->keys.stacks) {
         r->trails = true;
         r->leads = false;
     }
     bool ok = sp_agg_value_add(&r->agg, SP_NONE, v);
-    return ok ? complete(r) : sp_nomem(r->d);
+    return ok ? dtrace_complete(r) : sp_nomem(r->d);
 }
 
 /* It stood before the first of them, where it was taken for a key. */
-static spaa_status complete_by_lead(struct dt_reader *r)
+static spaa_status dtrace_complete_by_lead(struct dt_reader *r)
 {
     struct sp_agg_key after[SP_AGG_KEYS_MAX];
     struct dt_lead lead = r->lead;
@@ -192,7 +193,7 @@ static spaa_status complete_by_lead(struct dt_reader *r)
     memcpy(after, r->keys.list + from, n * sizeof *after);
     r->keys.n = lead.first;
     r->keys.stacks = 0;
-    spaa_status st = add_keys(r, (struct dt_text){keys.p, keys.n});
+    spaa_status st = dtrace_add_keys(r, (struct dt_text){keys.p, keys.n});
     r->keys.stacks = stacks;
     for (uint32_t i = 0; i < n && r->keys.n < SP_AGG_KEYS_MAX; i++)
         r->keys.list[r->keys.n++] = after[i];
@@ -200,14 +201,14 @@ static spaa_status complete_by_lead(struct dt_reader *r)
     r->run = SIZE_MAX;
     if (!st && !sp_agg_value_add(&r->agg, SP_NONE, lead.v))
         st = sp_nomem(r->d);
-    return st ? st : complete(r);
+    return st ? st : dtrace_complete(r);
 }
 
 /*
  * printa("%@d\n%k\n", @): values and stacks with blank lines between, so that each stack was given the value
  * of the one behind it. The first value looked like a record with an empty stack, the last stack has none.
  */
-static bool move_values(struct dt_reader *r)
+static bool dtrace_move_values(struct dt_reader *r)
 {
     struct sp_agg *a = &r->agg;
     if (r->run >= a->records.n || r->keys.n || !r->gap)
@@ -219,12 +220,12 @@ static bool move_values(struct dt_reader *r)
         to->blocks = last ? (uint32_t)(a->blocks.n - r->first_block) : to[1].blocks;
     }
     r->any_leads = true;
-    reset(r);
+    dtrace_reset(r);
     return true;
 }
 
 /* A number became the value of the record in work, which ends here. */
-static void note_run(struct dt_reader *r)
+static void dtrace_note_run(struct dt_reader *r)
 {
     bool apart = r->held_gap && !r->held_default && !r->keys.n;
     if (apart && !r->keys.stacks && r->blanks < 2)
@@ -234,13 +235,13 @@ static void note_run(struct dt_reader *r)
 }
 
 /* What began like a record ends without a value behind it. */
-static spaa_status abandon(struct dt_reader *r)
+static spaa_status dtrace_abandon(struct dt_reader *r)
 {
     if (!r->open)
         return SPAA_OK;
     if (r->lead.is && r->keys.stacks && !r->trails)
-        return complete_by_lead(r);
-    if (r->sure && move_values(r))
+        return dtrace_complete_by_lead(r);
+    if (r->sure && dtrace_move_values(r))
         return SPAA_OK;
     if (r->sure) {
         r->unfinished++;
@@ -251,103 +252,103 @@ static spaa_status abandon(struct dt_reader *r)
     }
     r->other_lines += r->lines.line - r->first_line;
     sp_agg_drop(&r->agg, r->first_block, r->first_value);
-    reset(r);
+    dtrace_reset(r);
     r->run = SIZE_MAX;
     return SPAA_OK;
 }
 
 /* The number that waited is no key. */
-static spaa_status held_is_value(struct dt_reader *r)
+static spaa_status dtrace_held_is_value(struct dt_reader *r)
 {
     if (!r->held)
         return SPAA_OK;
     r->held = false;
     if (r->open && r->lead.is && r->keys.stacks && r->leads) {
-        spaa_status st = complete_by_lead(r);
+        spaa_status st = dtrace_complete_by_lead(r);
         if (st)
             return st;
     }
     if (r->open) {
-        note_run(r);
-        return complete_with(r, r->held_number);
+        dtrace_note_run(r);
+        return dtrace_complete_with(r, r->held_number);
     }
     bool keys = r->last.len && !r->last_gap && r->last_indent;
     if (keys || r->held_gap || r->leads) { /* keys with an empty stack, or nothing but an empty stack */
-        spaa_status st = keys ? keys_before(r, false) : SPAA_OK;
-        begin(r);
-        note_run(r);
-        return st ? st : complete_with(r, r->held_number);
+        spaa_status st = keys ? dtrace_keys_before(r, false) : SPAA_OK;
+        dtrace_begin_record(r);
+        dtrace_note_run(r);
+        return st ? st : dtrace_complete_with(r, r->held_number);
     }
     r->other_lines++;
     return SPAA_OK;
 }
 
-static spaa_status rows_end(struct dt_reader *r)
+static spaa_status dtrace_rows_end(struct dt_reader *r)
 {
     if (!r->in_rows)
         return SPAA_OK;
     r->in_rows = false;
     r->run = SIZE_MAX;
-    return complete_with(r, r->rows_total);
+    return dtrace_complete_with(r, r->rows_total);
 }
 
 /* The line of text that waited holds keys and, after them, the value. */
-static spaa_status tail_is_value(struct dt_reader *r)
+static spaa_status dtrace_tail_is_value(struct dt_reader *r)
 {
     struct dt_text keys, t = {r->last.data, r->last.len};
     int64_t v = 0;
     if (!r->tail)
         return SPAA_OK;
     r->tail = false;
-    begin(r);
+    dtrace_begin_record(r);
     bool value = dt_value_at_end(t, &keys, &v);
-    spaa_status st = add_keys(r, value ? keys : t);
+    spaa_status st = dtrace_add_keys(r, value ? keys : t);
     sp_buf_clear(&r->last);
     r->run = SIZE_MAX;
-    return st || !value ? st : complete_with(r, v);
+    return st || !value ? st : dtrace_complete_with(r, v);
 }
 
 /* It holds keys alone: a stack, or a distribution, follows without a blank line. */
-static spaa_status tail_is_keys(struct dt_reader *r, bool distribution)
+static spaa_status dtrace_tail_is_keys(struct dt_reader *r, bool distribution)
 {
     struct dt_text t = {r->last.data, r->last.len};
     if (!r->tail)
         return SPAA_OK;
     r->tail = false;
-    begin(r);
-    spaa_status st = keys_of_line(r, t, r->last_indent, distribution);
+    dtrace_begin_record(r);
+    spaa_status st = dtrace_keys_of_line(r, t, r->last_indent, distribution);
     sp_buf_clear(&r->last);
     r->in_block = false;
     return st;
 }
 
 /* The number that waited is a key. */
-static spaa_status held_is_key(struct dt_reader *r)
+static spaa_status dtrace_held_is_key(struct dt_reader *r)
 {
     char t[64];
     if (!r->held)
         return SPAA_OK;
     r->held = r->in_block = false;
-    begin(r);
+    dtrace_begin_record(r);
     if (!r->keys.stacks && !r->held_default)
         r->lead = (struct dt_lead){true, r->held_number, r->keys.n, 1, SP_STR_NONE};
-    return add_key(r, (struct dt_text){t, sp_scaled_text(r->held_number, 0, t)});
+    return dtrace_add_key(r, (struct dt_text){t, sp_scaled_text(r->held_number, 0, t)});
 }
 
 /* What waited are keys of the record that goes on here, or begins. */
-static spaa_status waiting_are_keys(struct dt_reader *r, bool distribution)
+static spaa_status dtrace_waiting_are_keys(struct dt_reader *r, bool distribution)
 {
-    spaa_status st = held_is_key(r);
+    spaa_status st = dtrace_held_is_key(r);
     if (!st)
-        st = tail_is_keys(r, distribution);
-    return st || r->open ? st : keys_before(r, distribution);
+        st = dtrace_tail_is_keys(r, distribution);
+    return st || r->open ? st : dtrace_keys_before(r, distribution);
 }
 
 /*
  * A stack follows the line that waits, and the record in work, which has its stacks, has no value behind
  * them: if both have a number before them, these are the values.
  */
-static bool waiting_begins_next(const struct dt_reader *r)
+static bool dtrace_waiting_begins_next(const struct dt_reader *r)
 {
     struct dt_text keys, t = {r->last.data, r->last.len};
     int64_t v;
@@ -360,7 +361,7 @@ static bool waiting_begins_next(const struct dt_reader *r)
 }
 
 /* Frames of a line go to the block in work, or begin one. */
-static spaa_status push_frames(struct dt_reader *r, const struct sp_agg_line *k)
+static spaa_status dtrace_push_frames(struct dt_reader *r, const struct sp_agg_line *k)
 {
     if (!r->in_block || r->gap) {
         if (!sp_agg_block_begin(&r->agg, sp_agg_keys_side(&r->keys, r->keys.stacks), r->keys.stacks))
@@ -375,12 +376,12 @@ static spaa_status push_frames(struct dt_reader *r, const struct sp_agg_line *k)
 }
 
 /* A line of decimal digits that is an address, where the others around it are. */
-static bool held_is_address(const struct dt_reader *r, size_t indent)
+static bool dtrace_held_is_address(const struct dt_reader *r, size_t indent)
 {
     return r->bare && !r->gap && r->held_indent == indent && r->held_digits >= 8 && r->held_digits <= 16;
 }
 
-static spaa_status push_address(struct dt_reader *r, int64_t digits, size_t indent)
+static spaa_status dtrace_push_address(struct dt_reader *r, int64_t digits, size_t indent)
 {
     char t[64];
     struct sp_agg_line l = {.indent = (uint16_t)(indent < 1000 ? indent : 1000), .within = UINT16_MAX};
@@ -389,36 +390,36 @@ static spaa_status push_address(struct dt_reader *r, int64_t digits, size_t inde
         return sp_nomem(r->d);
     l.count = (uint16_t)n;
     l.told = r->agg.frames.v[l.first].side;
-    return push_frames(r, &l);
+    return dtrace_push_frames(r, &l);
 }
 
 /* The first line of a stack may be one. */
-static spaa_status held_is_frame(struct dt_reader *r)
+static spaa_status dtrace_held_is_frame(struct dt_reader *r)
 {
     r->held = false;
-    spaa_status st = waiting_are_keys(r, false);
+    spaa_status st = dtrace_waiting_are_keys(r, false);
     r->gap = r->held_gap;
-    return st ? st : push_address(r, r->held_number, r->held_indent);
+    return st ? st : dtrace_push_address(r, r->held_number, r->held_indent);
 }
 
-static spaa_status add_frames(struct dt_reader *r, const struct sp_agg_line *k)
+static spaa_status dtrace_add_frames(struct dt_reader *r, const struct sp_agg_line *k)
 {
     spaa_status st = SPAA_OK;
-    if (r->held && held_is_address(r, k->indent))
-        st = held_is_frame(r);
-    if (!st && waiting_begins_next(r))
-        st = complete_by_lead(r);
+    if (r->held && dtrace_held_is_address(r, k->indent))
+        st = dtrace_held_is_frame(r);
+    if (!st && dtrace_waiting_begins_next(r))
+        st = dtrace_complete_by_lead(r);
     if (!st)
-        st = waiting_are_keys(r, false);
+        st = dtrace_waiting_are_keys(r, false);
     if (!st && r->keys.stacks == DT_STACKS_MAX && (!r->in_block || r->gap)) {
-        st = abandon(r);
-        begin(r);
+        st = dtrace_abandon(r);
+        dtrace_begin_record(r);
     }
-    return st ? st : push_frames(r, k);
+    return st ? st : dtrace_push_frames(r, k);
 }
 
 /* The frame with a note: once more, with `note` beside what it has. */
-static uint32_t noted_frame(struct dt_reader *r, uint32_t frame, struct dt_text note)
+static uint32_t dtrace_noted_frame(struct dt_reader *r, uint32_t frame, struct dt_text note)
 {
     struct sp_agg_frame f = r->agg.frames.v[frame];
     struct sp_str raw = sp_pstr(r->p, f.more);
@@ -441,7 +442,7 @@ static uint32_t noted_frame(struct dt_reader *r, uint32_t frame, struct dt_text 
  * "[ ./func.py:3 (func) ]" under a frame. Frames with notes are known by the frame's number, a newline, and
  * the note.
  */
-static spaa_status take_note(struct dt_reader *r, struct dt_text t)
+static spaa_status dtrace_take_note(struct dt_reader *r, struct dt_text t)
 {
     struct sp_agg *a = &r->agg;
     struct sp_buf key;
@@ -467,7 +468,7 @@ static spaa_status take_note(struct dt_reader *r, struct dt_text t)
             note.p++;
         while (note.n && note.p[note.n - 1] == ' ')
             note.n--;
-        uint32_t f = noted_frame(r, *last, note);
+        uint32_t f = dtrace_noted_frame(r, *last, note);
         if (f != SP_NONE)
             known = sp_agg_lines_add(&r->known, a, key.data, key.len,
                                      &(struct sp_agg_line){.first = f, .count = 1});
@@ -480,7 +481,7 @@ static spaa_status take_note(struct dt_reader *r, struct dt_text t)
 }
 
 /* A frame line: DT_FRAME, or text that can be a frame where it stands. */
-static spaa_status take_frame(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
+static spaa_status dtrace_take_frame(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
 {
     struct sp_agg_line new = {.indent = (uint16_t)(l->indent < 1000 ? l->indent : 1000)};
     new.within = l->kind == DT_FRAME ? UINT16_MAX : new.indent;
@@ -492,23 +493,23 @@ static spaa_status take_frame(struct dt_reader *r, const struct dt_line *l, cons
         new.count = (uint16_t)count;
         r->bare = r->bare || (l->kind == DT_FRAME && dt_bare_address(l->text));
         if (l->kind == DT_NOTE) /* below a frame it would be none */
-            return add_frames(r, &new);
+            return dtrace_add_frames(r, &new);
         known = sp_agg_lines_add(&r->known, &r->agg, p, n, &new);
     }
-    return known ? add_frames(r, known) : sp_nomem(r->d);
+    return known ? dtrace_add_frames(r, known) : sp_nomem(r->d);
 }
 
 /* Keys after a stack; the next line says whether a number in it is a value, and of which record. */
-static spaa_status keys_after(struct dt_reader *r, const struct dt_line *l)
+static spaa_status dtrace_keys_after(struct dt_reader *r, const struct dt_line *l)
 {
     struct dt_text keys;
     int64_t v;
-    spaa_status st = take_title(r);
+    spaa_status st = dtrace_take_title(r);
     r->in_block = r->gap = false;
-    if (st || is_rule(l->text, l->indent))
+    if (st || dtrace_is_rule(l->text, l->indent))
         return st;
     if (!dt_value_at_end(l->text, &keys, &v) && !(r->lead.is && dt_value_at_start(l->text, &keys, &v)))
-        return add_keys(r, l->text);
+        return dtrace_add_keys(r, l->text);
     sp_buf_clear(&r->last);
     r->tail = true;
     r->last_indent = l->indent;
@@ -516,7 +517,7 @@ static spaa_status keys_after(struct dt_reader *r, const struct dt_line *l)
     return sp_buf_add(&r->last, l->text.p, l->text.n) ? SPAA_OK : sp_nomem(r->d);
 }
 
-static spaa_status keep_text(struct dt_reader *r, const struct dt_line *l)
+static spaa_status dtrace_keep_text(struct dt_reader *r, const struct dt_line *l)
 {
     sp_buf_clear(&r->last);
     r->last_indent = l->indent;
@@ -527,7 +528,7 @@ static spaa_status keep_text(struct dt_reader *r, const struct dt_line *l)
 }
 
 /* Text with a number at its end, with two blanks before it. */
-static bool ends_in_column(struct dt_text t)
+static bool dtrace_ends_in_column(struct dt_text t)
 {
     struct dt_text words[DT_KEYS_MAX];
     size_t n = dt_words(t, words, DT_KEYS_MAX);
@@ -538,46 +539,46 @@ static bool ends_in_column(struct dt_text t)
 
 /* "  bash                                                    12": keys and a value without a stack, or keys.
  */
-static bool one_line(const struct dt_line *l)
+static bool dtrace_one_line(const struct dt_line *l)
 {
-    return l->indent > 0 && l->indent + l->text.n >= ONE_LINE_COLUMNS && ends_in_column(l->text);
+    return l->indent > 0 && l->indent + l->text.n >= ONE_LINE_COLUMNS && dtrace_ends_in_column(l->text);
 }
 
-static spaa_status take_text(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
+static spaa_status dtrace_take_text(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
 {
     bool helper = l->indent >= HELPER_INDENT;
     if (r->in_block && !r->gap && l->indent >= r->indent)
-        return take_frame(r, l, p, n);
-    if ((r->held || r->tail) && !r->gap && helper && !one_line(l))
-        return take_frame(r, l, p, n);
-    spaa_status st = held_is_value(r);
+        return dtrace_take_frame(r, l, p, n);
+    if ((r->held || r->tail) && !r->gap && helper && !dtrace_one_line(l))
+        return dtrace_take_frame(r, l, p, n);
+    spaa_status st = dtrace_held_is_value(r);
     if (!st)
-        st = tail_is_value(r);
+        st = dtrace_tail_is_value(r);
     if (st)
         return st;
     if (r->open && r->keys.stacks) {
         struct dt_text keys;
         int64_t v;
         if (l->indent < r->indent && (!r->gap || (l->indent && dt_value_at_end(l->text, &keys, &v))))
-            return keys_after(r, l);
+            return dtrace_keys_after(r, l);
         if (r->gap && helper)
-            return take_frame(r, l, p, n);
+            return dtrace_take_frame(r, l, p, n);
     }
-    st = abandon(r);
+    st = dtrace_abandon(r);
     if (st)
         return st;
     bool after_keys = r->last.len && !r->last_gap && r->last_indent && r->last_indent < HELPER_INDENT;
     if (helper && (r->gap || after_keys))
-        return take_frame(r, l, p, n);
-    st = keep_text(r, l);
-    if (!st && one_line(l)) {
+        return dtrace_take_frame(r, l, p, n);
+    st = dtrace_keep_text(r, l);
+    if (!st && dtrace_one_line(l)) {
         r->tail = true;
         r->other_lines--;
     }
     return st;
 }
 
-static spaa_status take_row(struct dt_reader *r, const struct dt_line *l)
+static spaa_status dtrace_take_row(struct dt_reader *r, const struct dt_line *l)
 {
     static const char *const marks[] = {"", "<", ">="};
     struct sp_buf b;
@@ -596,35 +597,37 @@ static spaa_status take_row(struct dt_reader *r, const struct dt_line *l)
     if (metric == SP_NONE) {
         if (failed || r->p->metrics.n < SP_METRICS_MAX)
             return sp_nomem(r->d);
-        sp_emit(r->d, SP_E007, here(r), "more kinds of buckets than %u metrics can hold", SP_METRICS_MAX);
+        sp_emit(r->d, SP_E007, dtrace_here_at_record(r), "more kinds of buckets than %u metrics can hold",
+                SP_METRICS_MAX);
         return SPAA_ERR_LIMIT;
     }
     if (__builtin_add_overflow(r->rows_total, l->number, &r->rows_total)) {
         r->rows_total = INT64_MAX;
-        sp_emit(r->d, SP_L304, here(r), " ");
+        sp_emit(r->d, SP_L304, dtrace_here_at_record(r), " ");
     }
     return sp_agg_value_add(&r->agg, metric, l->number) ? SPAA_OK : sp_nomem(r->d);
 }
 
 /* "dtrace: 12 drops on CPU 0", "dtrace: 5 dynamic variable drops": may stand inside a record. */
-static void take_message(struct dt_reader *r, struct dt_text t)
+static void dtrace_take_message(struct dt_reader *r, struct dt_text t)
 {
     uint64_t n;
     const char *end = t.p + t.n, *p = t.p + 8;
     size_t used = sp_parse_u64(p, end, &n);
     if (used && memmem(p, (size_t)(end - p), " drop", 5)) {
         r->p->header.lost += n;
-        sp_emit_hint(r->d, SP_L303, here(r), "raise DTrace's buffers: -b, -x aggsize, -x dynvarsize", "%.*s",
+        sp_emit_hint(r->d, SP_L303, dtrace_here_at_record(r),
+                     "raise DTrace's buffers: -b, -x aggsize, -x dynvarsize", "%.*s",
                      (int)(t.n < 200 ? t.n : 200), t.p);
     } else if (memmem(p, (size_t)(end - p), "error on enabled probe", 22)) {
-        sp_emit(r->d, SP_W311, here(r), "%.*s", (int)(t.n < 200 ? t.n : 200), t.p);
+        sp_emit(r->d, SP_W311, dtrace_here_at_record(r), "%.*s", (int)(t.n < 200 ? t.n : 200), t.p);
     } else {
         r->other_lines++;
     }
 }
 
 /* What printed, from its first line: processor, probe id, FUNCTION:NAME. */
-static spaa_status note_firing(struct dt_reader *r, const struct dt_line *l)
+static spaa_status dtrace_note_firing(struct dt_reader *r, const struct dt_line *l)
 {
     struct dt_text words[2] = {{NULL, 0}, {NULL, 0}};
     struct sp_buf b;
@@ -647,21 +650,21 @@ static spaa_status note_firing(struct dt_reader *r, const struct dt_line *l)
  * A line that says what printed. What a program prints first stands on it too: only values before a stack are
  * taken from there.
  */
-static spaa_status take_firing(struct dt_reader *r, const struct dt_line *l)
+static spaa_status dtrace_take_firing(struct dt_reader *r, const struct dt_line *l)
 {
     const char *p = l->label.p + l->label.n;
     struct dt_text keys;
     struct dt_line rest;
     int64_t v;
     r->firings += r->any || !r->firings;
-    spaa_status st = note_firing(r, l);
+    spaa_status st = dtrace_note_firing(r, l);
     dt_classify(p, (size_t)(l->text.p + l->text.n - p), &rest);
     bool value = rest.kind == DT_NUMBER || dt_value_at_end(rest.text, &keys, &v) ||
                  dt_value_at_start(rest.text, &keys, &v);
     if (st || !value)
         return st;
     if (rest.kind == DT_TEXT) {
-        st = keep_text(r, &rest);
+        st = dtrace_keep_text(r, &rest);
         r->last_indent = 1; /* no title */
         return st;
     }
@@ -673,14 +676,14 @@ static spaa_status take_firing(struct dt_reader *r, const struct dt_line *l)
     return st;
 }
 
-static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
+static spaa_status dtrace_take_kind(struct dt_reader *r, const struct dt_line *l, const char *p, size_t n)
 {
     spaa_status st = SPAA_OK;
     switch (l->kind) {
     case DT_BLANK:
-        st = held_is_value(r);
+        st = dtrace_held_is_value(r);
         if (!st)
-            st = tail_is_value(r);
+            st = dtrace_tail_is_value(r);
         if (r->last.len && !r->last_indent) /* perhaps a title: what follows may be printed otherwise */
             r->leads = r->trails = false;
         r->gap = true;
@@ -688,11 +691,11 @@ static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const
         r->blanks++;
         return st;
     case DT_NUMBER:
-        st = held_is_value(r);
+        st = dtrace_held_is_value(r);
         if (!st)
-            st = tail_is_keys(r, false);
+            st = dtrace_tail_is_keys(r, false);
         if (r->bare && r->in_block && !r->gap && l->indent == r->indent && dt_bare_address(l->text))
-            return st ? st : push_address(r, l->number, l->indent);
+            return st ? st : dtrace_push_address(r, l->number, l->indent);
         r->held = true;
         r->held_gap = r->gap;
         r->held_number = l->number;
@@ -701,72 +704,72 @@ static spaa_status take_kind(struct dt_reader *r, const struct dt_line *l, const
         r->held_default = dt_default_print(l->text, l->indent);
         break;
     case DT_FRAME:
-        return take_frame(r, l, p, n);
+        return dtrace_take_frame(r, l, p, n);
     case DT_NOTE:
         if (!r->in_block || r->gap)
-            return take_text(r, l, p, n);
-        return take_note(r, l->text);
+            return dtrace_take_text(r, l, p, n);
+        return dtrace_take_note(r, l->text);
     case DT_HEAD:
-        st = waiting_are_keys(r, true);
+        st = dtrace_waiting_are_keys(r, true);
         r->in_rows = true;
         r->in_block = false;
         break;
     case DT_ROW:
-        return r->in_rows ? take_row(r, l) : take_text(r, l, p, n);
+        return r->in_rows ? dtrace_take_row(r, l) : dtrace_take_text(r, l, p, n);
     case DT_PROLOGUE:
     case DT_FIRING:
-        st = held_is_value(r);
+        st = dtrace_held_is_value(r);
         if (!st)
-            st = tail_is_value(r);
+            st = dtrace_tail_is_value(r);
         if (!st)
-            st = abandon(r);
+            st = dtrace_abandon(r);
         sp_buf_clear(&r->last);
         if (!st && l->kind == DT_FIRING)
-            st = take_firing(r, l);
+            st = dtrace_take_firing(r, l);
         break;
     default:
-        st = take_text(r, l, p, n);
+        st = dtrace_take_text(r, l, p, n);
     }
     r->gap = false;
     r->blanks = 0;
     return st;
 }
 
-static spaa_status take_line(struct dt_reader *r, const char *p, size_t n)
+static spaa_status dtrace_take_line(struct dt_reader *r, const char *p, size_t n)
 {
     struct dt_line l;
     if (!r->in_rows && n > 4) {
         /* Most lines are frames, and most of those were met before. */
         const struct sp_agg_line *known = sp_agg_lines_find(&r->known, p, n);
         if (known && known->within == UINT16_MAX)
-            return add_frames(r, known);
+            return dtrace_add_frames(r, known);
     }
     dt_classify(p, n, &l);
     if (l.kind == DT_MESSAGE) {
-        take_message(r, l.text);
+        dtrace_take_message(r, l.text);
         return SPAA_OK;
     }
     if (r->in_rows && l.kind != DT_ROW) {
-        spaa_status st = rows_end(r);
+        spaa_status st = dtrace_rows_end(r);
         if (st)
             return st;
     }
-    return take_kind(r, &l, p, n);
+    return dtrace_take_kind(r, &l, p, n);
 }
 
 spaa_status dt_take_line(void *reader, const char *p, size_t n)
 {
     struct dt_reader *r = reader;
-    spaa_status st = take_line(r, p, n);
+    spaa_status st = dtrace_take_line(r, p, n);
     return !st && r->opts->strict && r->unfinished ? SPAA_ERR_INPUT : st;
 }
 
 spaa_status dt_take_end(struct dt_reader *r)
 {
-    spaa_status st = rows_end(r);
+    spaa_status st = dtrace_rows_end(r);
     if (!st)
-        st = held_is_value(r);
+        st = dtrace_held_is_value(r);
     if (!st)
-        st = tail_is_value(r);
-    return st ? st : abandon(r);
+        st = dtrace_tail_is_value(r);
+    return st ? st : dtrace_abandon(r);
 }

@@ -1,37 +1,37 @@
 /* The value in a line of keys, and lines that printa() makes where dtrace itself would print another. */
 #include "formats/dtrace/dtrace.h"
 
-static bool is_blank(char c)
+static bool dtrace_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
 
-static struct dt_text trimmed(const char *p, const char *end)
+static struct dt_text dtrace_trimmed(const char *p, const char *end)
 {
-    while (p < end && is_blank(*p))
+    while (p < end && dtrace_is_blank(*p))
         p++;
-    while (end > p && is_blank(end[-1]))
+    while (end > p && dtrace_is_blank(end[-1]))
         end--;
     return (struct dt_text){p, (size_t)(end - p)};
 }
 
-static const char *word_at_end(struct dt_text t)
+static const char *dtrace_word_at_end(struct dt_text t)
 {
     const char *p = t.p + t.n;
-    while (p > t.p && !is_blank(p[-1]))
+    while (p > t.p && !dtrace_is_blank(p[-1]))
         p--;
     return p;
 }
 
 /* "pid 12:" to "pid 12", "bash ms:" to "bash": a label goes, unless it is a number. */
-static struct dt_text without_label(struct dt_text t)
+static struct dt_text dtrace_without_label(struct dt_text t)
 {
     int64_t v;
     if (!t.n || (t.p[t.n - 1] != ':' && t.p[t.n - 1] != '='))
         return t;
-    const char *word = word_at_end(t), *end = t.p + t.n - 1;
+    const char *word = dtrace_word_at_end(t), *end = t.p + t.n - 1;
     bool number = dt_integer((struct dt_text){word, (size_t)(end - word)}, &v);
-    return trimmed(t.p, number ? end : word);
+    return dtrace_trimmed(t.p, number ? end : word);
 }
 
 bool dt_value_at_end(struct dt_text t, struct dt_text *keys, int64_t *v)
@@ -41,21 +41,21 @@ bool dt_value_at_end(struct dt_text t, struct dt_text *keys, int64_t *v)
         p--;
     if (p > t.p && p[-1] == '-')
         p--;
-    if (p == t.p || (!is_blank(p[-1]) && p[-1] != '=' && p[-1] != ':') ||
+    if (p == t.p || (!dtrace_is_blank(p[-1]) && p[-1] != '=' && p[-1] != ':') ||
         !dt_integer((struct dt_text){p, (size_t)(end - p)}, v))
         return false;
-    *keys = without_label(trimmed(t.p, p));
+    *keys = dtrace_without_label(dtrace_trimmed(t.p, p));
     return true;
 }
 
 bool dt_value_at_start(struct dt_text t, struct dt_text *keys, int64_t *v)
 {
     const char *end = t.p + t.n, *p = t.p;
-    while (p < end && !is_blank(*p))
+    while (p < end && !dtrace_is_blank(*p))
         p++;
     if (p == end || !dt_integer((struct dt_text){t.p, (size_t)(p - t.p)}, v))
         return false;
-    *keys = trimmed(p, end);
+    *keys = dtrace_trimmed(p, end);
     return true;
 }
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_name(struct sp_buf *b, struct sp_span s)
+static void dtrace_put_name(struct sp_buf *b, struct sp_span s)
 {
     /* Two blanks, or a newline, would end it for a reader. */
     for (size_t i = 0; i < s.n; i++) {
@@ -26,7 +26,7 @@ static void put_name(struct sp_buf *b, struct sp_span s)
 }
 
 /* The lines of a frame, made once. */
-static bool frame_lines(struct sp_agg_printer *w, uint32_t frame)
+static bool dtrace_frame_lines(struct sp_agg_printer *w, uint32_t frame)
 {
     const struct sp_profile *p = w->p;
     const struct sp_frame *f = &p->frames.v[frame];
@@ -42,14 +42,14 @@ static bool frame_lines(struct sp_agg_printer *w, uint32_t frame)
         sp_buf_ch(&b, '`');
     }
     bool ok = sp_agg_own_string(w, f->more, "raw", &s);
-    put_name(&b, s.len ? (struct sp_span){s.data, s.len} : (struct sp_span){name.p, name.n});
+    dtrace_put_name(&b, s.len ? (struct sp_span){s.data, s.len} : (struct sp_span){name.p, name.n});
     if (f->flags & SP_FRAME_SYMOFF && f->symoff && !(f->flags & SP_FRAME_UNRESOLVED))
         sp_buf_printf(&b, "+0x%llx", (unsigned long long)f->symoff);
     sp_buf_ch(&b, '\n');
     ok = ok && sp_agg_own_string(w, f->more, "note", &s);
     if (s.len) {
         sp_buf_printf(&b, "%*s[ ", DT_INDENT + 2, "");
-        put_name(&b, (struct sp_span){s.data, s.len});
+        dtrace_put_name(&b, (struct sp_span){s.data, s.len});
         sp_buf_puts(&b, " ]\n");
     }
     ok = ok && !b.failed;
@@ -61,18 +61,18 @@ static bool frame_lines(struct sp_agg_printer *w, uint32_t frame)
 }
 
 /* `outer->inner` is one line where the reader made two frames of it. */
-static bool joined(const struct sp_agg_printer *w, const uint32_t *f, size_t i, size_t n)
+static bool dtrace_joined(const struct sp_agg_printer *w, const uint32_t *f, size_t i, size_t n)
 {
     return w->own && i + 1 < n && w->p->frames.v[f[i]].inline_depth &&
            w->p->frames.v[f[i]].inline_depth == w->p->frames.v[f[i + 1]].inline_depth + 1;
 }
 
-static bool put_joined(struct sp_agg_printer *w, const uint32_t *f, size_t from, size_t to)
+static bool dtrace_put_joined(struct sp_agg_printer *w, const uint32_t *f, size_t from, size_t to)
 {
     /* Every frame's line is "module`name[+0x…]": the module stands once, before the outermost name. */
     struct sp_str line = {"", 0};
     for (size_t i = to + 1; i-- > from;) {
-        if (!w->frame_text[f[i]] && !frame_lines(w, f[i]))
+        if (!w->frame_text[f[i]] && !dtrace_frame_lines(w, f[i]))
             return false;
         line = sp_pstr(w->p, w->frame_text[f[i]]);
         const char *tick = memchr(line.p, '`', line.n), *plus = memmem(line.p, line.n, "+0x", 3);
@@ -85,22 +85,22 @@ static bool put_joined(struct sp_agg_printer *w, const uint32_t *f, size_t from,
     return sp_buf_ch(&w->row, '\n');
 }
 
-static bool put_stack(struct sp_agg_printer *w, const uint32_t *f, size_t n)
+static bool dtrace_put_stack(struct sp_agg_printer *w, const uint32_t *f, size_t n)
 {
     sp_buf_ch(&w->row, '\n');
     for (size_t i = 0; i < n; i++) {
         size_t last = i;
-        while (joined(w, f, last, n))
+        while (dtrace_joined(w, f, last, n))
             last++;
         if (last > i) {
-            if (!put_joined(w, f, i, last))
+            if (!dtrace_put_joined(w, f, i, last))
                 return false;
             i = last;
             continue;
         }
         if (sp_agg_empty_stack(w, f, n))
             return true;
-        if (!w->frame_text[f[i]] && !frame_lines(w, f[i]))
+        if (!w->frame_text[f[i]] && !dtrace_frame_lines(w, f[i]))
             return false;
         struct sp_str text = sp_pstr(w->p, w->frame_text[f[i]]);
         sp_buf_add(&w->row, text.p, text.n);
@@ -109,7 +109,7 @@ static bool put_stack(struct sp_agg_printer *w, const uint32_t *f, size_t n)
 }
 
 /* A scalar key as dtrace prints it: strings to the left in 50 columns, numbers to the right in 16. */
-static void put_scalar(struct sp_agg_printer *w, struct sp_span raw)
+static void dtrace_put_scalar(struct sp_agg_printer *w, struct sp_span raw)
 {
     if (!raw.n)
         return;
@@ -121,26 +121,27 @@ static void put_scalar(struct sp_agg_printer *w, struct sp_span raw)
     sp_json_text_to(&w->text, raw);
     sp_buf_puts(&w->row, "  ");
     size_t from = w->row.len;
-    put_name(&w->row, (struct sp_span){w->text.data, w->text.len});
+    dtrace_put_name(&w->row, (struct sp_span){w->text.data, w->text.len});
     for (size_t n = w->row.len - from; n < 50; n++)
         sp_buf_ch(&w->row, ' ');
     w->row.failed |= w->text.failed;
 }
 
-static void print_value(struct sp_output *out, __int128 v)
+static void dtrace_print_value(struct sp_output *out, __int128 v)
 {
     char t[64];
     size_t n = sp_scaled_text(v, 0, t);
     sp_printf(out, " %*.*s\n", DT_VALUE_WIDTH, (int)n, t);
 }
 
-static bool print_buckets(struct sp_agg_printer *w, uint32_t stack, __int128 value, struct sp_output *out)
+static bool dtrace_print_buckets(struct sp_agg_printer *w, uint32_t stack, __int128 value,
+                                 struct sp_output *out)
 {
     struct sp_agg_buckets b = {0};
     int64_t total = 0;
     bool ok = sp_agg_buckets(w->p, stack, &b);
     if (!b.list.n) {
-        print_value(out, value);
+        dtrace_print_value(out, value);
         return ok;
     }
     for (size_t i = 0; i < b.list.n; i++)
@@ -163,23 +164,23 @@ static bool print_buckets(struct sp_agg_printer *w, uint32_t stack, __int128 val
     return ok;
 }
 
-static bool print_event(struct sp_agg_printer *w, uint32_t event, const struct sp_write_opts *opts,
-                        struct sp_output *out)
+static bool dtrace_print_event(struct sp_agg_printer *w, uint32_t event, const struct sp_write_opts *opts,
+                               struct sp_output *out)
 {
     bool ok = sp_agg_print_event(w, event, opts);
     for (size_t i = 0; ok && i < w->rows.rows.n; i++) {
         const struct sp_agg_row *r = &w->rows.rows.v[i];
         sp_write(out, w->rows.texts.data + r->at, r->n);
         if (r->stack != SP_NONE)
-            ok = print_buckets(w, r->stack, r->value, out);
+            ok = dtrace_print_buckets(w, r->stack, r->value, out);
         else
-            print_value(out, r->value);
+            dtrace_print_value(out, r->value);
     }
     return ok;
 }
 
 /* "  0  64091                        :tick-60s ", as it was before the first record. */
-static bool print_firing(struct sp_agg_printer *w, struct sp_output *out)
+static bool dtrace_print_firing(struct sp_agg_printer *w, struct sp_output *out)
 {
     struct sp_str more = sp_pstr(w->p, w->p->header.more);
     struct sp_span by, probe;
@@ -195,19 +196,19 @@ static bool print_firing(struct sp_agg_printer *w, struct sp_output *out)
     return true;
 }
 
-static bool render(struct sp_agg_printer *w, const struct sp_write_opts *opts, struct sp_output *out)
+static bool dtrace_render(struct sp_agg_printer *w, const struct sp_write_opts *opts, struct sp_output *out)
 {
-    if (!print_firing(w, out))
+    if (!dtrace_print_firing(w, out))
         return false;
     bool several = w->own && opts->event == SP_NONE && w->p->events.n > 1;
     for (uint32_t e = 0; several && e < w->p->events.n; e++) {
         struct sp_str name = sp_pstr(w->p, w->p->events.v[e].name);
         sp_printf(out, "%s%.*s\n", e ? "\n" : "", (int)name.n, name.p);
-        if (!print_event(w, e, opts, out))
+        if (!dtrace_print_event(w, e, opts, out))
             return false;
     }
     uint32_t event = several ? SP_NONE : sp_one_event(w->p, opts);
-    return event == SP_NONE || (sp_agg_say_left(w, event, opts) && print_event(w, event, opts, out));
+    return event == SP_NONE || (sp_agg_say_left(w, event, opts) && dtrace_print_event(w, event, opts, out));
 }
 
 spaa_status dt_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
@@ -215,9 +216,9 @@ spaa_status dt_write(struct sp_profile *p, const struct sp_write_opts *opts, str
 {
     struct sp_agg_printer w;
     bool ok = sp_agg_printer_init(&w, p, "dtrace", "x_dtrace", d);
-    w.stack = put_stack;
-    w.scalar = put_scalar;
-    ok = ok && render(&w, opts, out);
+    w.stack = dtrace_put_stack;
+    w.scalar = dtrace_put_scalar;
+    ok = ok && dtrace_render(&w, opts, out);
     sp_agg_printer_free(&w);
     return ok ? out->status : sp_nomem(d);
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* The string member `key` of raw JSON members, onto out; false if there is none. */
-static bool member(struct sp_buf *out, struct sp_str more, const char *key)
+static bool folded_put_member(struct sp_buf *out, struct sp_str more, const char *key)
 {
     struct sp_buf object;
     struct sp_json j;
@@ -42,7 +42,7 @@ static bool member(struct sp_buf *out, struct sp_str more, const char *key)
 }
 
 /* "[libc.so.6]", "[unknown <7f00>]" */
-static void unknown(struct sp_buf *out, const struct sp_profile *p, uint32_t frame, bool addrs)
+static void folded_put_unknown(struct sp_buf *out, const struct sp_profile *p, uint32_t frame, bool addrs)
 {
     struct sp_str dso = sp_pstr(p, sp_frame_dso(p, frame)->name);
     struct sp_str func = sp_pstr(p, sp_frame_function(p, frame)->name);
@@ -50,7 +50,8 @@ static void unknown(struct sp_buf *out, const struct sp_profile *p, uint32_t fra
     sp_buf_ch(out, '[');
     if (sp_str_is(dso, "[unknown]"))
         sp_buf_puts(out, "unknown");
-    else if (p->frames.v[frame].more && member(out, sp_pstr(p, p->frames.v[frame].more), "x_raw_dso"))
+    else if (p->frames.v[frame].more &&
+             folded_put_member(out, sp_pstr(p, p->frames.v[frame].more), "x_raw_dso"))
         ;
     else if (sp_str_is(dso, "[kernel]"))
         sp_buf_puts(out, "[kernel.kallsyms]");
@@ -72,31 +73,31 @@ static void unknown(struct sp_buf *out, const struct sp_profile *p, uint32_t fra
     sp_buf_ch(out, ']');
 }
 
-static bool starts(const char *p, const char *end, const char *literal)
+static bool folded_starts_with(const char *p, const char *end, const char *literal)
 {
     size_t n = strlen(literal);
     return (size_t)(end - p) >= n && memcmp(p, literal, n) == 0;
 }
 
 /* "net/http.(*Client).Do" */
-static bool is_go_method(const char *p, const char *end)
+static bool folded_is_go_method(const char *p, const char *end)
 {
     const char *open = memmem(p, (size_t)(end - p), ".(", 2);
     return open && memmem(open, (size_t)(end - open), ").", 2);
 }
 
 /* The first parenthesis that opens a parameter list; end if there is none. */
-static const char *parameters(const char *p, const char *end, bool nesting)
+static const char *folded_parameters(const char *p, const char *end, bool nesting)
 {
     static const char anonymous[] = "(anonymous namespace)";
     int depth = 0;
     for (const char *q = p; q < end; q++) {
-        if (starts(q, end, "operator")) {
+        if (folded_starts_with(q, end, "operator")) {
             q += strlen("operator");
             while (q < end && memchr("<>-=", *q, 4))
                 q++;
             q--;
-        } else if (starts(q, end, anonymous)) {
+        } else if (folded_starts_with(q, end, anonymous)) {
             q += sizeof anonymous - 2;
         } else if (nesting && (*q == '<' || *q == '{')) {
             depth++;
@@ -106,13 +107,13 @@ static const char *parameters(const char *p, const char *end, bool nesting)
             return q;
         }
     }
-    return depth ? parameters(p, end, false) : end;
+    return depth ? folded_parameters(p, end, false) : end;
 }
 
-static void tidy(struct sp_buf *out, size_t start, bool java)
+static void folded_tidy(struct sp_buf *out, size_t start, bool java)
 {
     const char *p = out->data + start, *end = out->data + out->len;
-    const char *cut = is_go_method(p, end) ? end : parameters(p, end, true);
+    const char *cut = folded_is_go_method(p, end) ? end : folded_parameters(p, end, true);
     size_t n = cut == p ? (size_t)(end - p) : (size_t)(cut - p), to = start;
     for (size_t i = 0; i < n; i++)
         if (p[i] != '"' && p[i] != '\'')
@@ -125,7 +126,7 @@ static void tidy(struct sp_buf *out, size_t start, bool java)
 }
 
 /* What has a meaning in folded text cannot stand in a name. */
-static void escape(struct sp_buf *out, size_t start)
+static void folded_escape(struct sp_buf *out, size_t start)
 {
     for (size_t i = start; i < out->len; i++)
         if (out->data[i] == ';')
@@ -134,15 +135,15 @@ static void escape(struct sp_buf *out, size_t start)
             out->data[i] = ' ';
 }
 
-static void mark(struct sp_buf *out, size_t start, char c)
+static void folded_put_mark(struct sp_buf *out, size_t start, char c)
 {
     char text[] = {'_', '[', c, ']'};
     if (out->len - start < 4 || memcmp(out->data + out->len - 4, text, 4) != 0)
         sp_buf_add(out, text, 4);
 }
 
-static void marks(struct sp_buf *out, size_t start, const struct sp_profile *p, uint32_t frame,
-                  const struct sp_fold_style *style)
+static void folded_put_marks(struct sp_buf *out, size_t start, const struct sp_profile *p, uint32_t frame,
+                             const struct sp_fold_style *style)
 {
     const struct sp_frame *f = &p->frames.v[frame];
     const struct sp_dso *dso = sp_frame_dso(p, frame);
@@ -150,17 +151,17 @@ static void marks(struct sp_buf *out, size_t start, const struct sp_profile *p, 
     if (out->failed)
         return;
     if ((f->flags & SP_FRAME_INLINED) && (style->inlined || (style->perf && jit)))
-        mark(out, start, 'i');
+        folded_put_mark(out, start, 'i');
     else if (style->kernel && (f->kind == SP_KERNEL || dso->is_kernel))
-        mark(out, start, 'k');
+        folded_put_mark(out, start, 'k');
     else if (style->jit && jit)
-        mark(out, start, 'j');
+        folded_put_mark(out, start, 'j');
     else if (f->more && strstr(sp_pstr(p, f->more).p, "\"x_folded\":{\"mark\":\"w\"}"))
-        mark(out, start, 'w');
+        folded_put_mark(out, start, 'w');
 }
 
 /* Names of Java perf maps that hold what was inlined: "outer->inlined->deeper" is three frames. */
-static void split_java(struct sp_buf *out, size_t start, bool java)
+static void folded_split_java(struct sp_buf *out, size_t start, bool java)
 {
     struct sp_buf whole;
     sp_buf_init(&whole, 0);
@@ -176,10 +177,10 @@ static void split_java(struct sp_buf *out, size_t start, bool java)
                 sp_buf_ch(out, ';');
             size_t part = out->len;
             sp_buf_add(out, p, (size_t)(stop - p));
-            escape(out, part);
-            tidy(out, part, java);
+            folded_escape(out, part);
+            folded_tidy(out, part, java);
             if (!first)
-                mark(out, part, 'i');
+                folded_put_mark(out, part, 'i');
             p = arrow ? arrow + 2 : end + 1;
         }
     }
@@ -193,22 +194,22 @@ bool sp_fold_name(struct sp_buf *out, const struct sp_profile *p, uint32_t frame
     struct sp_str func = sp_pstr(p, sp_frame_function(p, frame)->name);
     size_t start = out->len;
     if (style->perf && (f->flags & SP_FRAME_UNRESOLVED))
-        unknown(out, p, frame, style->addrs);
-    else if (!(style->printed && f->more && member(out, sp_pstr(p, f->more), "x_raw_func")))
+        folded_put_unknown(out, p, frame, style->addrs);
+    else if (!(style->printed && f->more && folded_put_member(out, sp_pstr(p, f->more), "x_raw_func")))
         sp_buf_add(out, func.p, func.n);
     if (out->failed)
         return false;
     if (out->len > start && style->tidy) {
         bool jit = sp_str_is(sp_pstr(p, sp_frame_dso(p, frame)->name), "[jit]");
         if (java && jit && memmem(out->data + start, out->len - start, "->", 2)) {
-            split_java(out, start, java);
+            folded_split_java(out, start, java);
         } else {
-            escape(out, start);
-            tidy(out, start, java);
+            folded_escape(out, start);
+            folded_tidy(out, start, java);
         }
     } else {
-        escape(out, start);
+        folded_escape(out, start);
     }
-    marks(out, start, p, frame, style);
+    folded_put_marks(out, start, p, frame, style);
     return !out->failed;
 }

@@ -42,28 +42,28 @@ struct writer {
     struct sp_buf buf;
 };
 
-static bool given(const struct sp_write_opts *o, const char *name)
+static bool folded_option(const struct sp_write_opts *o, const char *name)
 {
     return sp_own_opt(o->own, o->nown, name) != NULL;
 }
 
-static void choose_style(struct writer *w, const struct sp_write_opts *o)
+static void folded_choose_style(struct writer *w, const struct sp_write_opts *o)
 {
     const struct sp_header *h = &w->p->header;
     bool perf = sp_str_is(sp_pstr(w->p, h->source_tool), "perf");
-    bool folded = sp_str_is(sp_pstr(w->p, h->source_tool), "folded"), all = given(o, "all") || folded;
+    bool folded = sp_str_is(sp_pstr(w->p, h->source_tool), "folded"), all = folded_option(o, "all") || folded;
     w->style.perf = perf;
-    w->style.tidy = perf && !given(o, "raw-names");
+    w->style.tidy = perf && !folded_option(o, "raw-names");
     w->style.printed = w->style.tidy && h->more && strstr(sp_pstr(w->p, h->more).p, "\"x_perf_script\":");
-    w->style.addrs = given(o, "addrs");
-    w->style.kernel = all || given(o, "mark-kernel");
-    w->style.jit = all || given(o, "jit");
-    w->style.inlined = all || given(o, "inlines");
-    w->tid = given(o, "tid");
-    w->pid = w->tid || given(o, "with-pid");
+    w->style.addrs = folded_option(o, "addrs");
+    w->style.kernel = all || folded_option(o, "mark-kernel");
+    w->style.jit = all || folded_option(o, "jit");
+    w->style.inlined = all || folded_option(o, "inlines");
+    w->tid = folded_option(o, "tid");
+    w->pid = w->tid || folded_option(o, "with-pid");
 }
 
-static uint32_t event_of(const struct sp_profile *p, uint32_t stack)
+static uint32_t folded_event_of(const struct sp_profile *p, uint32_t stack)
 {
     return p->contexts.v[p->stacks.v[stack].context].event;
 }
@@ -72,7 +72,7 @@ static uint32_t event_of(const struct sp_profile *p, uint32_t stack)
  * States that were not chosen are not added up: each is a first frame, where there are several. Of perf's
  * profiles the lines stay those of the peers, who do not know states.
  */
-static bool choose_states(struct writer *w, const struct sp_write_opts *o)
+static bool folded_choose_states(struct writer *w, const struct sp_write_opts *o)
 {
     struct sp_buf names;
     if (w->style.perf)
@@ -88,7 +88,7 @@ static bool choose_states(struct writer *w, const struct sp_write_opts *o)
 }
 
 /* A frame's name, made once. */
-static const struct name *name_of(struct writer *w, uint32_t frame, bool java)
+static const struct name *folded_name_of(struct writer *w, uint32_t frame, bool java)
 {
     struct name *n = &w->names[2 * (size_t)frame + java];
     if (n->text)
@@ -103,7 +103,7 @@ static const struct name *name_of(struct writer *w, uint32_t frame, bool java)
     return n->text ? n : NULL;
 }
 
-static void put_id(struct sp_buf *b, char before, int64_t id)
+static void folded_put_id(struct sp_buf *b, char before, int64_t id)
 {
     sp_buf_ch(b, before);
     if (id == SP_ABSENT)
@@ -113,7 +113,7 @@ static void put_id(struct sp_buf *b, char before, int64_t id)
 }
 
 /* A text that may have bytes that end a frame, or a line. */
-static void put_word(struct writer *w, struct sp_str s)
+static void folded_put_word(struct writer *w, struct sp_str s)
 {
     for (uint32_t i = 0; i < s.n; i++) {
         char ch = s.p[i];
@@ -126,21 +126,21 @@ static void put_word(struct writer *w, struct sp_str s)
 }
 
 /* "comm", "comm-pid", "comm-pid/tid" */
-static void put_process(struct writer *w, const struct sp_context *c, struct sp_str comm)
+static void folded_put_process(struct writer *w, const struct sp_context *c, struct sp_str comm)
 {
-    put_word(w, comm);
+    folded_put_word(w, comm);
     if (w->pid)
-        put_id(&w->buf, '-', c->pid);
+        folded_put_id(&w->buf, '-', c->pid);
     if (w->tid)
-        put_id(&w->buf, '/', c->tid);
+        folded_put_id(&w->buf, '/', c->tid);
 }
 
-static bool put_frames(struct writer *w, uint32_t stack, bool java)
+static bool folded_put_frames(struct writer *w, uint32_t stack, bool java)
 {
     const struct sp_stack *s = &w->p->stacks.v[stack];
     const uint32_t *frames = sp_stack_frames(w->p, stack);
     for (uint32_t i = s->n; i-- > 0;) {
-        const struct name *n = name_of(w, frames[i], java);
+        const struct name *n = folded_name_of(w, frames[i], java);
         if (!n)
             return false;
         if (w->buf.len || i + 1 < s->n) /* the root's name may be empty */
@@ -151,7 +151,7 @@ static bool put_frames(struct writer *w, uint32_t stack, bool java)
 }
 
 /* The stack's text; linked records of one observation are one line, the kernel's frames last. */
-static bool put_stack(struct writer *w, uint32_t stack)
+static bool folded_put_stack(struct writer *w, uint32_t stack)
 {
     const struct sp_context *c = &w->p->contexts.v[w->p->stacks.v[stack].context];
     struct sp_str comm = sp_pstr(w->p, c->comm);
@@ -160,19 +160,19 @@ static bool put_stack(struct writer *w, uint32_t stack)
     sp_buf_clear(&w->buf);
     if (w->states && c->state != SP_STR_NONE) {
         sp_buf_ch(&w->buf, '[');
-        put_word(w, sp_pstr(w->p, c->state));
+        folded_put_word(w, sp_pstr(w->p, c->state));
         sp_buf_puts(&w->buf, c->comm != SP_STR_NONE ? "];" : "]");
     }
     if (c->comm != SP_STR_NONE)
-        put_process(w, c, comm);
-    if (!put_frames(w, stack, java) || (other != SP_NONE && !put_frames(w, other, java)))
+        folded_put_process(w, c, comm);
+    if (!folded_put_frames(w, stack, java) || (other != SP_NONE && !folded_put_frames(w, other, java)))
         return false;
     if (!w->buf.len && !w->p->stacks.v[stack].n)
         sp_buf_puts(&w->buf, "[unknown]");
     return !w->buf.failed;
 }
 
-static bool raise_scale(__int128 *v, unsigned *scale, unsigned to)
+static bool folded_raise_scale(__int128 *v, unsigned *scale, unsigned to)
 {
     for (; *scale < to; ++*scale)
         if (__builtin_mul_overflow(*v, (__int128)10, v))
@@ -181,7 +181,7 @@ static bool raise_scale(__int128 *v, unsigned *scale, unsigned to)
 }
 
 /* A decimal that is too long to be added exactly. */
-static void rounded(struct writer *w, struct sp_str text, __int128 *v, unsigned *scale)
+static void folded_rounded(struct writer *w, struct sp_str text, __int128 *v, unsigned *scale)
 {
     char t[32];
     int64_t mantissa = 0;
@@ -194,16 +194,16 @@ static void rounded(struct writer *w, struct sp_str text, __int128 *v, unsigned 
     sp_emit(w->d, SP_L304, SP_AT_NOTHING, "%s was rounded to be added", text.p);
 }
 
-static void add_number(struct writer *w, struct line *l, __int128 v, unsigned scale)
+static void folded_add_number(struct writer *w, struct line *l, __int128 v, unsigned scale)
 {
     unsigned to = scale > l->scale ? scale : l->scale;
-    if (!raise_scale(&l->sum, &l->scale, to) || !raise_scale(&v, &scale, to) ||
+    if (!folded_raise_scale(&l->sum, &l->scale, to) || !folded_raise_scale(&v, &scale, to) ||
         __builtin_add_overflow(l->sum, v, &l->sum))
         sp_emit(w->d, SP_L304, SP_AT_NOTHING, "the sum of one stack");
 }
 
 /* Exactly; what does not fit is reported. A number that stays alone keeps its text. */
-static void add(struct writer *w, struct line *l, struct sp_str text, int64_t v)
+static void folded_add_row(struct writer *w, struct line *l, struct sp_str text, int64_t v)
 {
     __int128 number = v;
     unsigned scale = 0;
@@ -217,18 +217,18 @@ static void add(struct writer *w, struct line *l, struct sp_str text, int64_t v)
     if (l->alone.n) {
         __int128 first;
         unsigned first_scale;
-        rounded(w, l->alone, &first, &first_scale);
-        add_number(w, l, first, first_scale);
+        folded_rounded(w, l->alone, &first, &first_scale);
+        folded_add_number(w, l, first, first_scale);
         l->alone.n = 0;
     }
     if (!fits)
-        rounded(w, text, &number, &scale);
+        folded_rounded(w, text, &number, &scale);
     else if (v == SP_DECIMAL)
         number = mantissa;
-    add_number(w, l, number, scale);
+    folded_add_number(w, l, number, scale);
 }
 
-static struct line *line_of(struct writer *w)
+static struct line *folded_line_of(struct writer *w)
 {
     const char *p = w->buf.len ? w->buf.data : "";
     size_t n = w->buf.len;
@@ -244,34 +244,35 @@ static struct line *line_of(struct writer *w)
     return &w->lines.v[w->lines.n - 1];
 }
 
-static bool collect(struct writer *w)
+static bool folded_collect(struct writer *w)
 {
     for (uint32_t s = 0; s < w->p->stacks.n; s++) {
-        if (event_of(w->p, s) != w->event)
+        if (folded_event_of(w->p, s) != w->event)
             continue;
         int64_t v = sp_weight(w->p, s, w->metric);
         if (v == SP_ABSENT ||
             (w->p->stacks.v[s].type == SP_KERNEL_STACK && sp_stack_partner(w->p, s) != SP_NONE))
             continue;
-        struct line *l = put_stack(w, s) ? line_of(w) : NULL;
+        struct line *l = folded_put_stack(w, s) ? folded_line_of(w) : NULL;
         if (!l)
             return false;
-        add(w, l, v == SP_DECIMAL ? sp_weight_text(w->p, s, w->metric) : (struct sp_str){"", 0}, v);
+        folded_add_row(w, l, v == SP_DECIMAL ? sp_weight_text(w->p, s, w->metric) : (struct sp_str){"", 0},
+                       v);
     }
     return true;
 }
 
-static int by_text(const void *a, const void *b)
+static int folded_by_text(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
     int c = memcmp(x->text, y->text, x->n < y->n ? x->n : y->n);
     return c ? c : (x->n > y->n) - (x->n < y->n);
 }
 
-static void print(struct writer *w, struct sp_output *out)
+static void folded_print_rows(struct writer *w, struct sp_output *out)
 {
     if (w->lines.n)
-        qsort(w->lines.v, w->lines.n, sizeof *w->lines.v, by_text);
+        qsort(w->lines.v, w->lines.n, sizeof *w->lines.v, folded_by_text);
     for (size_t i = 0; i < w->lines.n; i++) {
         const struct line *l = &w->lines.v[i];
         char number[64];
@@ -289,18 +290,18 @@ spaa_status sp_fold_write(struct sp_profile *p, const struct sp_write_opts *opts
     struct writer w = {.p = p, .d = d};
     sp_arena_init(&w.text, 0);
     sp_buf_init(&w.buf, 0);
-    choose_style(&w, opts);
+    folded_choose_style(&w, opts);
     w.names = calloc(2 * p->frames.n + 1, sizeof *w.names);
     w.event = sp_one_event(p, opts);
     w.metric = SP_NONE;
     bool ok = w.names && (w.event == SP_NONE || !sp_say_events_left(p, opts, w.event, "a folded file", d)) &&
-              choose_states(&w, opts);
+              folded_choose_states(&w, opts);
     if (ok && w.event != SP_NONE) {
         w.metric = sp_one_metric(p, opts, w.event, d);
-        ok = w.metric == SP_NONE || collect(&w);
+        ok = w.metric == SP_NONE || folded_collect(&w);
     }
     if (ok)
-        print(&w, out);
+        folded_print_rows(&w, out);
     free(w.names);
     sp_arena_free(&w.text);
     sp_vec_free(&w.lines);

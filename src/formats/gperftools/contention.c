@@ -17,13 +17,13 @@ struct contention {
     char unit[32]; /* Java's resolution */
 };
 
-static bool number(struct sp_str s, int64_t *out)
+static bool gperftools_contention_number(struct sp_str s, int64_t *out)
 {
     return s.n && sp_parse_i64(s.p, s.p + s.n, out) == s.n && *out >= 0;
 }
 
 /* A line `name = value`; false: none. */
-static bool attribute(struct sp_gp *gp, struct contention *c, struct sp_str s)
+static bool gperftools_contention_attribute(struct sp_gp *gp, struct contention *c, struct sp_str s)
 {
     const char *eq = memchr(s.p, '=', s.n);
     if (!eq)
@@ -32,13 +32,13 @@ static bool attribute(struct sp_gp *gp, struct contention *c, struct sp_str s)
     struct sp_str value = sp_mapped_trim(eq + 1, (size_t)(s.p + s.n - eq - 1));
     bool good = true;
     if (sp_str_is(name, "cycles/second"))
-        good = number(value, &c->hz);
+        good = gperftools_contention_number(value, &c->hz);
     else if (sp_str_is(name, "sampling period"))
-        good = number(value, &c->period);
+        good = gperftools_contention_number(value, &c->period);
     else if (sp_str_is(name, "ms since reset"))
-        good = number(value, &gp->duration_ms);
+        good = gperftools_contention_number(value, &gp->duration_ms);
     else if (sp_str_is(name, "discarded samples"))
-        good = number(value, &c->discarded);
+        good = gperftools_contention_number(value, &c->discarded);
     else if (sp_str_is(name, "format"))
         c->java = sp_str_is(value, "java");
     else if (sp_str_is(name, "resolution") && value.n && value.n < sizeof c->unit)
@@ -54,7 +54,7 @@ static bool attribute(struct sp_gp *gp, struct contention *c, struct sp_str s)
 }
 
 /* All of them; a name that stands twice counts once. */
-static void attributes(struct sp_gp *gp, struct contention *c)
+static void gperftools_contention_attributes(struct sp_gp *gp, struct contention *c)
 {
     struct sp_buf *b = &gp->notes;
     sp_buf_puts(b, ",\"attributes\":{");
@@ -65,7 +65,7 @@ static void attributes(struct sp_gp *gp, struct contention *c)
         size_t before = b->len;
         if (!s.n || *s.p == '#')
             continue;
-        if (!attribute(gp, c, s)) {
+        if (!gperftools_contention_attribute(gp, c, s)) {
             sp_gp_back(gp);
             break;
         }
@@ -89,7 +89,7 @@ static void attributes(struct sp_gp *gp, struct contention *c)
     sp_buf_ch(b, '}');
 }
 
-static spaa_status declare(struct sp_gp *gp, const struct contention *c)
+static spaa_status gperftools_contention_declare(struct sp_gp *gp, const struct contention *c)
 {
     static const char *const units[][2] = {{"nanoseconds", "ns"},
                                            {"microseconds", "microseconds"},
@@ -118,21 +118,22 @@ static spaa_status declare(struct sp_gp *gp, const struct contention *c)
     return sp_gp_declare(gp, &e);
 }
 
-static int64_t times(int64_t v, int64_t by)
+static int64_t gperftools_contention_times(int64_t v, int64_t by)
 {
     return __builtin_mul_overflow(v, by, &v) ? (v < 0 ? -INT64_MAX : INT64_MAX) : v;
 }
 
-static int64_t delay_of(const struct contention *c, int64_t delay)
+static int64_t gperftools_contention_delay(const struct contention *c, int64_t delay)
 {
     if (c->java)
-        return c->period ? times(delay, c->period) : delay;
+        return c->period ? gperftools_contention_times(delay, c->period) : delay;
     if (c->period <= 0 || c->hz <= 0)
         return delay;
     return sp_mapped_cut((double)delay * (double)c->period / ((double)c->hz / 1e9));
 }
 
-static spaa_status row(struct sp_gp *gp, const struct contention *c, struct sp_str s, bool *known)
+static spaa_status gperftools_contention_row(struct sp_gp *gp, const struct contention *c, struct sp_str s,
+                                             bool *known)
 {
     const char *p = s.p, *end = s.p + s.n;
     int64_t delay, count, v[4];
@@ -140,8 +141,8 @@ static spaa_status row(struct sp_gp *gp, const struct contention *c, struct sp_s
     spaa_status st = sp_gp_stack(gp, &p, end, c->java ? SP_MAPPED_EXACT : SP_MAPPED_CALLERS, known);
     if (st || !*known)
         return st;
-    v[0] = c->period > 0 ? times(count, c->period) : count;
-    v[1] = delay_of(c, delay);
+    v[0] = c->period > 0 ? gperftools_contention_times(count, c->period) : count;
+    v[1] = gperftools_contention_delay(c, delay);
     v[2] = count;
     v[3] = delay;
     return sp_mapped_row(&gp->m, gp->context, v) ? SPAA_OK : sp_nomem(gp->d);
@@ -152,13 +153,13 @@ spaa_status sp_gp_contention(struct sp_gp *gp, struct sp_str title)
     struct contention c = {.period = 1};
     gp->kind = sp_gp_starts(title, "--- mutex") ? "mutex" : "contention";
     gp->tool = "pprof";
-    attributes(gp, &c);
+    gperftools_contention_attributes(gp, &c);
     if (gp->notes.failed)
         return sp_nomem(gp->d);
     gp->m.plain = c.java;
     if (c.discarded > 0)
         gp->p->header.lost = (uint64_t)c.discarded;
-    spaa_status st = declare(gp, &c);
+    spaa_status st = gperftools_contention_declare(gp, &c);
     while (!st && sp_gp_next(gp)) {
         struct sp_str s = sp_mapped_trim(gp->line.p, gp->line.n);
         bool known = true;
@@ -171,7 +172,7 @@ spaa_status sp_gp_contention(struct sp_gp *gp, struct sp_str title)
         else if (sp_gp_starts(s, "---"))
             return sp_gp_rest(gp);
         else
-            st = row(gp, &c, s, &known);
+            st = gperftools_contention_row(gp, &c, s, &known);
         if (!known && !st && c.java) {
             sp_gp_back(gp);
             return sp_gp_java_names(gp);

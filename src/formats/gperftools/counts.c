@@ -3,7 +3,7 @@
 #include "base/num.h"
 #include "formats/gperftools/gperftools.h"
 
-static spaa_status count_row(struct sp_gp *gp, struct sp_str s)
+static spaa_status gperftools_count_row(struct sp_gp *gp, struct sp_str s)
 {
     const char *p = s.p, *end = s.p + s.n;
     int64_t n;
@@ -38,13 +38,13 @@ spaa_status sp_gp_counts(struct sp_gp *gp, struct sp_str title)
         else if (sp_gp_starts(s, "---") || sp_mapped_sentinel(s.p, s.n))
             return sp_gp_rest(gp);
         else
-            st = count_row(gp, s);
+            st = gperftools_count_row(gp, s);
     }
     return st;
 }
 
 /* "--- Thread 7ff794ab90 (name: main/14748) stack: ---" */
-static bool thread_title(struct sp_str s, struct sp_str *name, int64_t *tid)
+static bool gperftools_thread_title(struct sp_str s, struct sp_str *name, int64_t *tid)
 {
     const char *open = memmem(s.p, s.n, "(name: ", 7), *end = s.p + s.n;
     const char *close = open ? memmem(open, (size_t)(end - open), ") stack:", 8) : NULL;
@@ -60,7 +60,7 @@ static bool thread_title(struct sp_str s, struct sp_str *name, int64_t *tid)
     return true;
 }
 
-static uint32_t thread_context(struct sp_gp *gp, struct sp_str name, int64_t tid)
+static uint32_t gperftools_thread_context(struct sp_gp *gp, struct sp_str name, int64_t tid)
 {
     struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = gp->event};
     if (gp->opts->group_by & SP_BY_TID)
@@ -71,7 +71,7 @@ static uint32_t thread_context(struct sp_gp *gp, struct sp_str name, int64_t tid
 }
 
 /* What follows an address: ": name", or "] name" behind one in brackets; n 0: another address, or nothing. */
-static struct sp_str name_behind(const char *p, const char *end)
+static struct sp_str gperftools_name_behind(const char *p, const char *end)
 {
     static const struct sp_str none = {"", 0};
     const char *q = p;
@@ -85,7 +85,7 @@ static struct sp_str name_behind(const char *p, const char *end)
 }
 
 /* The addresses of a line, each perhaps with its name; how many there are. */
-static spaa_status address_line(struct sp_gp *gp, struct sp_str s, bool *any)
+static spaa_status gperftools_address_line(struct sp_gp *gp, struct sp_str s, bool *any)
 {
     spaa_status st = SPAA_OK;
     for (const char *p = s.p, *end = s.p + s.n; !st && p < end;) {
@@ -95,7 +95,7 @@ static spaa_status address_line(struct sp_gp *gp, struct sp_str s, bool *any)
             break;
         bool leaf = gp->m.chain.n == gp->m.begin;
         size_t n = sp_parse_hex(x + 2, end, &addr);
-        struct sp_str none = {"", 0}, name = n ? name_behind(x + 2 + n, end) : none;
+        struct sp_str none = {"", 0}, name = n ? gperftools_name_behind(x + 2 + n, end) : none;
         *any |= n > 0;
         p = x + 2 + n;
         if (name.n) {
@@ -112,7 +112,7 @@ static spaa_status address_line(struct sp_gp *gp, struct sp_str s, bool *any)
 }
 
 /* The address lines of a thread, into the row in work; those of its creator are its callers, as in pprof. */
-static spaa_status thread_lines(struct sp_gp *gp, bool *same)
+static spaa_status gperftools_thread_lines(struct sp_gp *gp, bool *same)
 {
     spaa_status st = SPAA_OK;
     *same = false;
@@ -129,7 +129,7 @@ static spaa_status thread_lines(struct sp_gp *gp, bool *same)
             continue;
         }
         bool any = sp_str_is(s, "creator:");
-        st = address_line(gp, s, &any);
+        st = gperftools_address_line(gp, s, &any);
         if (!any && !st)
             sp_emit(gp->d, SP_L766, sp_gp_here(gp), "no address");
     }
@@ -137,7 +137,7 @@ static spaa_status thread_lines(struct sp_gp *gp, bool *same)
 }
 
 /* The leaf, of the signal's context, may stand again as the first return address. */
-static void drop_second_leaf(struct sp_mapped *m)
+static void gperftools_drop_second_leaf(struct sp_mapped *m)
 {
     size_t n = m->chain.n - m->begin;
     if (n > 1 && sp_mapped_at(m, 0) == sp_mapped_at(m, 1)) {
@@ -146,12 +146,12 @@ static void drop_second_leaf(struct sp_mapped *m)
     }
 }
 
-static spaa_status thread(struct sp_gp *gp, struct sp_str title)
+static spaa_status gperftools_thread_stacks(struct sp_gp *gp, struct sp_str title)
 {
     struct sp_str name = {"", 0};
     int64_t tid = 0, one = 1;
     bool same;
-    if (!thread_title(title, &name, &tid)) {
+    if (!gperftools_thread_title(title, &name, &tid)) {
         sp_emit(gp->d, SP_L766, sp_gp_here(gp), "not the title of a thread");
         sp_mapped_drop(&gp->m);
         while (sp_gp_next(gp))
@@ -161,11 +161,11 @@ static spaa_status thread(struct sp_gp *gp, struct sp_str title)
             }
         return SPAA_OK;
     }
-    spaa_status st = thread_lines(gp, &same);
-    uint32_t context = st ? SP_NONE : thread_context(gp, name, tid);
+    spaa_status st = gperftools_thread_lines(gp, &same);
+    uint32_t context = st ? SP_NONE : gperftools_thread_context(gp, name, tid);
     if (st)
         return st;
-    drop_second_leaf(&gp->m);
+    gperftools_drop_second_leaf(&gp->m);
     bool again = gp->m.chain.n == gp->m.begin && same && gp->m.rows.n;
     bool ok = context != SP_NONE &&
               (again ? sp_mapped_again(&gp->m, context, &one) : sp_mapped_row(&gp->m, context, &one));
@@ -193,7 +193,7 @@ spaa_status sp_gp_threads(struct sp_gp *gp)
             return sp_gp_rest(gp);
         begun |= sp_gp_starts(s, "-");
         if (begun && s.n)
-            st = thread(gp, s);
+            st = gperftools_thread_stacks(gp, s);
     }
     return st;
 }

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static void types_json(struct sp_gp *gp, const struct sp_gp_event *e)
+static void gperftools_types_json(struct sp_gp *gp, const struct sp_gp_event *e)
 {
     struct sp_buf *b = &gp->types;
     sp_buf_puts(b, "\"sample_types\":[");
@@ -34,7 +34,7 @@ static void types_json(struct sp_gp *gp, const struct sp_gp_event *e)
         sp_buf_printf(b, ",\"period\":%lld", (long long)e->period);
 }
 
-static spaa_status metrics(struct sp_gp *gp, const struct sp_gp_event *e)
+static spaa_status gperftools_metrics(struct sp_gp *gp, const struct sp_gp_event *e)
 {
     struct sp_mapped_metric v[8];
     for (uint32_t i = 0; i < e->ntypes; i++)
@@ -50,7 +50,7 @@ spaa_status sp_gp_declare(struct sp_gp *gp, const struct sp_gp_event *e)
     struct sp_event x = {.kind = e->kind, .mode = e->period == 1 ? SP_EVENT : SP_PERIOD};
     struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT};
     char t[20];
-    spaa_status st = metrics(gp, e);
+    spaa_status st = gperftools_metrics(gp, e);
     if (st)
         return st;
     x.primary = gp->m.metrics[e->primary];
@@ -66,7 +66,7 @@ spaa_status sp_gp_declare(struct sp_gp *gp, const struct sp_gp_event *e)
         return sp_nomem(gp->d);
     c.event = gp->event = sp_event_add(p, &x);
     gp->context = gp->event == SP_NONE ? SP_NONE : sp_context_intern(p, &c);
-    types_json(gp, e);
+    gperftools_types_json(gp, e);
     return gp->context == SP_NONE || gp->types.failed ? sp_nomem(gp->d) : SPAA_OK;
 }
 
@@ -89,7 +89,7 @@ uint32_t sp_gp_block_context(struct sp_gp *gp, int64_t bytes)
     return context;
 }
 
-static uint32_t header_more(struct sp_gp *gp)
+static uint32_t gperftools_header_more(struct sp_gp *gp)
 {
     struct sp_buf b;
     sp_buf_init(&b, 0);
@@ -124,7 +124,7 @@ spaa_status sp_gp_header(struct sp_gp *gp)
     h->group_by = gp->group_by;
     if (gp->duration_ms > 0 && !__builtin_mul_overflow(gp->duration_ms, (int64_t)1000000, &ns))
         h->duration = sp_profile_str(p, t, sp_ns_seconds(ns, t));
-    h->more = header_more(gp);
+    h->more = gperftools_header_more(gp);
     if (h->version == SP_STR_FAIL || h->source_tool == SP_STR_FAIL || h->duration == SP_STR_FAIL ||
         h->more == SP_STR_FAIL)
         return sp_nomem(gp->d);

@@ -26,7 +26,8 @@ struct heap {
     bool alloc;   /* the second pair means something */
 };
 
-static spaa_status declare(struct sp_gp *gp, const struct heap *h, const char *name, int64_t period)
+static spaa_status gperftools_heap_declare(struct sp_gp *gp, const struct heap *h, const char *name,
+                                           int64_t period)
 {
     struct sp_gp_event e = {
         .name = name,
@@ -57,7 +58,7 @@ static spaa_status declare(struct sp_gp *gp, const struct heap *h, const char *n
 }
 
 /* The name behind the last @ of a title, and the number behind its slash. */
-static struct sp_str sampling(struct sp_str title, int64_t *rate)
+static struct sp_str gperftools_heap_sampling(struct sp_str title, int64_t *rate)
 {
     const char *at = memrchr(title.p, '@', title.n), *end = title.p + title.n;
     *rate = 0;
@@ -74,12 +75,12 @@ static struct sp_str sampling(struct sp_str title, int64_t *rate)
     return s;
 }
 
-static spaa_status title_of(struct sp_gp *gp, struct sp_str title, struct heap *h)
+static spaa_status gperftools_heap_title(struct sp_gp *gp, struct sp_str title, struct heap *h)
 {
     const char *p = title.p + sizeof "heap profile:" - 1, *end = title.p + title.n;
     int64_t v[4] = {0}, rate;
     bool counts = sp_mapped_counts(&p, end, v);
-    struct sp_str how = sampling(title, &rate);
+    struct sp_str how = gperftools_heap_sampling(title, &rate);
     int64_t period = 1;
     gp->kind = "heap";
     gp->tool = "tcmalloc";
@@ -93,7 +94,7 @@ static spaa_status title_of(struct sp_gp *gp, struct sp_str title, struct heap *
     if (sp_gp_starts(how, "growth") || sp_gp_starts(how, "fragmentation")) {
         gp->kind = *how.p == 'g' ? "growth" : "fragmentation";
         h->alloc = false;
-        return declare(gp, h, gp->kind, period);
+        return gperftools_heap_declare(gp, h, gp->kind, period);
     }
     if (sp_str_is(how, "heap_v2") || sp_str_is(how, "heapz_v2")) {
         h->rate = period = rate;
@@ -105,11 +106,11 @@ static spaa_status title_of(struct sp_gp *gp, struct sp_str title, struct heap *
     } else if (!sp_str_is(how, "heapprofile")) {
         sp_emit(gp->d, SP_W772, sp_gp_here(gp), "an unknown kind of sampling; the numbers are as they stand");
     }
-    return declare(gp, h, "heap", period);
+    return gperftools_heap_declare(gp, h, "heap", period);
 }
 
 /* A pair of the file into one of estimates. */
-static void pair(const struct heap *h, const int64_t *from, int64_t *to)
+static void gperftools_heap_pair(const struct heap *h, const int64_t *from, int64_t *to)
 {
     double count, bytes;
     if (h->rate <= 1) {
@@ -122,7 +123,7 @@ static void pair(const struct heap *h, const int64_t *from, int64_t *to)
     to[1] = sp_mapped_cut(bytes);
 }
 
-static spaa_status row(struct sp_gp *gp, const struct heap *h, const char *p, const char *end)
+static spaa_status gperftools_heap_row(struct sp_gp *gp, const struct heap *h, const char *p, const char *end)
 {
     int64_t raw[4], v[8];
     uint32_t n = 0;
@@ -133,10 +134,10 @@ static spaa_status row(struct sp_gp *gp, const struct heap *h, const char *p, co
     if ((!raw[0] && raw[1]) || (!raw[2] && raw[3] && h->alloc))
         sp_emit(gp->d, SP_W772, sp_gp_here(gp), "bytes of no objects");
     if (h->alloc) {
-        pair(h, raw + 2, v);
+        gperftools_heap_pair(h, raw + 2, v);
         n = 2;
     }
-    pair(h, raw, v + n);
+    gperftools_heap_pair(h, raw, v + n);
     n += 2;
     if (h->rate > 1) {
         v[n++] = h->alloc ? raw[2] : raw[0];
@@ -154,7 +155,7 @@ static spaa_status row(struct sp_gp *gp, const struct heap *h, const char *p, co
 spaa_status sp_gp_heap(struct sp_gp *gp, struct sp_str title)
 {
     struct heap h = {0};
-    spaa_status st = title_of(gp, title, &h);
+    spaa_status st = gperftools_heap_title(gp, title, &h);
     while (!st && sp_gp_next(gp)) {
         struct sp_str s = sp_mapped_trim(gp->line.p, gp->line.n);
         if (!s.n)
@@ -164,7 +165,7 @@ spaa_status sp_gp_heap(struct sp_gp *gp, struct sp_str title)
         else if ((*s.p == 'M' || *s.p == '-') && sp_mapped_sentinel(s.p, s.n))
             return sp_gp_maps(gp);
         else
-            st = row(gp, &h, s.p, s.p + s.n);
+            st = gperftools_heap_row(gp, &h, s.p, s.p + s.n);
     }
     return st;
 }

@@ -14,7 +14,7 @@
 #define JAVA_RATE 524288 /* the agent's, which the file does not say */
 
 /* "function (file:line)", "function (library)", or a name alone. */
-static spaa_status name(struct sp_gp *gp, uint64_t id, struct sp_str text)
+static spaa_status gperftools_java_name(struct sp_gp *gp, uint64_t id, struct sp_str text)
 {
     struct sp_str none = {"", 0}, func = text, srcline = none, dso = none;
     const char *open = text.n && text.p[text.n - 1] == ')' ? memrchr(text.p, '(', text.n) : NULL;
@@ -60,14 +60,14 @@ spaa_status sp_gp_java_names(struct sp_gp *gp)
         if (!s.n)
             continue;
         if (text.n && text.p > s.p + 2 + n)
-            st = name(gp, id, text);
+            st = gperftools_java_name(gp, id, text);
         else
             sp_emit(gp->d, SP_L766, sp_gp_here(gp), "among the names");
     }
     return st;
 }
 
-static spaa_status row(struct sp_gp *gp, struct sp_str s, bool *known)
+static spaa_status gperftools_java_row(struct sp_gp *gp, struct sp_str s, bool *known)
 {
     const char *p = s.p, *end = s.p + s.n;
     int64_t bytes, count;
@@ -109,7 +109,7 @@ spaa_status sp_gp_java_heap(struct sp_gp *gp)
         bool known;
         if (!s.n || (memchr(s.p, '=', s.n) && !memchr(s.p, '@', s.n)))
             continue;
-        st = row(gp, s, &known);
+        st = gperftools_java_row(gp, s, &known);
         if (!st && !known) {
             sp_gp_back(gp);
             return sp_gp_java_names(gp);

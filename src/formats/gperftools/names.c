@@ -12,7 +12,7 @@
 #include "json/json.h"
 
 /* "0x4a1e24 main.work+0x44 /src/main.go:12", in columns that tabs separate. */
-static spaa_status frame(struct sp_gp *gp, const char *p, const char *end, bool *known)
+static spaa_status gperftools_named_frame(struct sp_gp *gp, const char *p, const char *end, bool *known)
 {
     uint64_t addr;
     size_t n = sp_parse_hex(p + 2, end, &addr);
@@ -33,7 +33,7 @@ static spaa_status frame(struct sp_gp *gp, const char *p, const char *end, bool 
 }
 
 /* {"key":"value"} as a JSON object makes the last row's context. */
-static spaa_status labels(struct sp_gp *gp, struct sp_str s, bool *known)
+static spaa_status gperftools_name_labels(struct sp_gp *gp, struct sp_str s, bool *known)
 {
     struct sp_json j;
     struct sp_span raw;
@@ -62,7 +62,7 @@ static spaa_status labels(struct sp_gp *gp, struct sp_str s, bool *known)
     return SPAA_OK;
 }
 
-static spaa_status keep(struct sp_gp *gp, struct sp_str s)
+static spaa_status gperftools_keep_name(struct sp_gp *gp, struct sp_str s)
 {
     struct sp_buf *b = &gp->comments;
     if (!s.n || gp->comments_cut)
@@ -84,10 +84,10 @@ spaa_status sp_gp_comment(struct sp_gp *gp, struct sp_str s)
     bool known = false;
     spaa_status st = SPAA_OK;
     if (text.n > 2 && text.p[0] == '0' && text.p[1] == 'x')
-        st = frame(gp, text.p, text.p + text.n, &known);
+        st = gperftools_named_frame(gp, text.p, text.p + text.n, &known);
     else
         sp_mapped_close_name(&gp->m);
     if (!known && !st && sp_gp_starts(text, "labels:"))
-        st = labels(gp, sp_mapped_trim(text.p + 7, text.n - 7), &known);
-    return known || st ? st : keep(gp, text);
+        st = gperftools_name_labels(gp, sp_mapped_trim(text.p + 7, text.n - 7), &known);
+    return known || st ? st : gperftools_keep_name(gp, text);
 }

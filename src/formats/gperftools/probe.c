@@ -2,7 +2,7 @@
 #include "formats/gperftools/gperftools.h"
 
 /* "goroutine profile: total 5" */
-static bool is_counts(struct sp_str s)
+static bool gperftools_probe_is_counts(struct sp_str s)
 {
     static const char middle[] = " profile: total ";
     const char *at = memmem(s.p, s.n, middle, sizeof middle - 1), *end = s.p + s.n;
@@ -16,7 +16,7 @@ static bool is_counts(struct sp_str s)
 }
 
 /* "heap profile:  1:  32 [ 2:  64] @ heapprofile" */
-static bool is_heap(struct sp_str s)
+static bool gperftools_probe_is_heap(struct sp_str s)
 {
     const char *p = s.p + 13, *end = s.p + s.n;
     int64_t n;
@@ -25,7 +25,7 @@ static bool is_heap(struct sp_str s)
 }
 
 /* "--- threadz 1 ---": the word, and a number behind it. */
-static bool is_numbered(struct sp_str s, const char *word)
+static bool gperftools_probe_is_numbered(struct sp_str s, const char *word)
 {
     const char *p = s.p + strlen(word), *end = s.p + s.n;
     int64_t n;
@@ -35,21 +35,21 @@ static bool is_numbered(struct sp_str s, const char *word)
 enum sp_gp_kind sp_gp_title(struct sp_str s)
 {
     s = sp_mapped_trim(s.p, s.n);
-    if (is_heap(s))
+    if (gperftools_probe_is_heap(s))
         return SP_GP_HEAP;
-    if (is_numbered(s, "--- contentionz ") || sp_gp_starts(s, "--- contention:") ||
+    if (gperftools_probe_is_numbered(s, "--- contentionz ") || sp_gp_starts(s, "--- contention:") ||
         sp_gp_starts(s, "--- mutex:"))
         return SP_GP_CONTENTION;
-    if (is_numbered(s, "--- heapz "))
+    if (gperftools_probe_is_numbered(s, "--- heapz "))
         return SP_GP_JAVA_HEAP;
-    if (is_numbered(s, "--- threadz ") ||
+    if (gperftools_probe_is_numbered(s, "--- threadz ") ||
         (sp_gp_starts(s, "--- Thread ") && memmem(s.p, s.n, "stack: ---", 10)))
         return SP_GP_THREADS;
-    return is_counts(s) ? SP_GP_COUNTS : SP_GP_NONE;
+    return gperftools_probe_is_counts(s) ? SP_GP_COUNTS : SP_GP_NONE;
 }
 
 /* Behind `goroutine profile: total 5`, which prose may say too: rows of numbers, comments, or nothing. */
-static bool goes_on(const char *p, const char *end)
+static bool gperftools_probe_goes_on(const char *p, const char *end)
 {
     for (const char *next; p < end; p = next) {
         struct sp_str s = sp_mapped_trim(p, sp_mapped_eol(p, end, &next));
@@ -59,7 +59,7 @@ static bool goes_on(const char *p, const char *end)
     return true;
 }
 
-static bool sounds_known(enum sp_gp_kind kind, const char **reason)
+static bool gperftools_probe_sounds_known(enum sp_gp_kind kind, const char **reason)
 {
     static const char *const reasons[] = {"",
                                           "begins with `heap profile:`",
@@ -91,7 +91,9 @@ int sp_gp_probe(const unsigned char *bytes, size_t n, bool whole, const char **r
         if (!s.n || *s.p == '#' || *s.p == '%')
             continue;
         enum sp_gp_kind kind = sp_gp_title(s);
-        return !sounds_known(kind, reason) ? 0 : kind != SP_GP_COUNTS || goes_on(next, end) ? 92 : 30;
+        return !gperftools_probe_sounds_known(kind, reason)                  ? 0
+               : kind != SP_GP_COUNTS || gperftools_probe_goes_on(next, end) ? 92
+                                                                             : 30;
     }
     return 0;
 }

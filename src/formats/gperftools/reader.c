@@ -3,7 +3,7 @@
 #include "json/json.h"
 
 /* The line that says what it is; what stands before it. */
-static spaa_status title(struct sp_gp *gp, struct sp_str *out)
+static spaa_status gperftools_read_title(struct sp_gp *gp, struct sp_str *out)
 {
     while (sp_gp_next(gp)) {
         *out = sp_mapped_trim(gp->line.p, gp->line.n);
@@ -17,7 +17,7 @@ static spaa_status title(struct sp_gp *gp, struct sp_str *out)
     return SPAA_OK;
 }
 
-static spaa_status unknown(struct sp_gp *gp, struct sp_str first)
+static spaa_status gperftools_unknown_line(struct sp_gp *gp, struct sp_str first)
 {
     if (sp_gp_starts(first, "heap_v2/"))
         sp_emit_hint(gp->d, SP_E765, sp_gp_here(gp), "read it with --from jemalloc",
@@ -28,7 +28,7 @@ static spaa_status unknown(struct sp_gp *gp, struct sp_str first)
     return SPAA_ERR_INPUT;
 }
 
-static spaa_status symbols(struct sp_gp *gp)
+static spaa_status gperftools_read_symbols(struct sp_gp *gp)
 {
     struct sp_str binary = {NULL, 0};
     size_t used;
@@ -43,16 +43,16 @@ static spaa_status symbols(struct sp_gp *gp)
     return st;
 }
 
-static spaa_status read_one(struct sp_gp *gp)
+static spaa_status gperftools_read_one(struct sp_gp *gp)
 {
     struct sp_str first;
     bool big, java;
-    spaa_status st = symbols(gp);
+    spaa_status st = gperftools_read_symbols(gp);
     if (st)
         return st;
     if (sp_gp_word_size((const unsigned char *)gp->at, (size_t)(gp->end - gp->at), &big, &java))
         return sp_gp_words(gp, (const unsigned char *)gp->at);
-    st = title(gp, &first);
+    st = gperftools_read_title(gp, &first);
     if (st)
         return st;
     switch (sp_gp_title(first)) {
@@ -69,11 +69,11 @@ static spaa_status read_one(struct sp_gp *gp)
             sp_gp_back(gp);
         return sp_gp_threads(gp);
     default:
-        return unknown(gp, first);
+        return gperftools_unknown_line(gp, first);
     }
 }
 
-static spaa_status read_gperftools(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+static spaa_status gperftools_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                                    struct sp_profile *p)
 {
     const unsigned char *bytes;
@@ -91,7 +91,7 @@ static spaa_status read_gperftools(struct sp_input *in, const struct sp_read_opt
     sp_buf_init(&gp->types, 0);
     sp_buf_init(&gp->notes, 0);
     sp_buf_init(&gp->comments, 0);
-    st = read_one(gp);
+    st = gperftools_read_one(gp);
     if (!st)
         st = sp_mapped_finish(&gp->m);
     if (!st)
@@ -121,5 +121,5 @@ const struct spaa_format spaa_format_gperftools = {
     .caps = SP_CAN_READ | SP_NAMES_FROM_SYMBOLS,
     .options = options,
     .probe = sp_gp_probe,
-    .read = read_gperftools,
+    .read = gperftools_read,
 };

@@ -21,7 +21,7 @@ struct words {
     bool big, java;
 };
 
-static inline uint64_t load(const unsigned char *p, unsigned size, bool big)
+static inline uint64_t gperftools_load_word(const unsigned char *p, unsigned size, bool big)
 {
     if (size == 8) {
         uint64_t v;
@@ -42,7 +42,7 @@ unsigned sp_gp_word_size(const unsigned char *p, size_t n, bool *big, bool *java
             continue;
         uint64_t h[5];
         for (unsigned i = 0; i < 5; i++)
-            h[i] = load(p + (size_t)i * size, size, *big);
+            h[i] = gperftools_load_word(p + (size_t)i * size, size, *big);
         *java = h[2] == 1;
         if (!h[0] && h[1] == 3 && h[2] <= 1 && h[3] && h[3] <= INT64_MAX / 1000 && !h[4])
             return size;
@@ -50,24 +50,25 @@ unsigned sp_gp_word_size(const unsigned char *p, size_t n, bool *big, bool *java
     return 0;
 }
 
-static uint64_t word(struct words *w)
+static uint64_t gperftools_word_at(struct words *w)
 {
-    uint64_t v = load(w->p, w->size, w->big);
+    uint64_t v = gperftools_load_word(w->p, w->size, w->big);
     w->p += w->size;
     return v;
 }
 
-static size_t left(const struct words *w)
+static size_t gperftools_words_left(const struct words *w)
 {
     return (size_t)(w->end - w->p) / w->size;
 }
 
 /* After damage: behind the words of the end, where text or nothing follows. NULL: nowhere. */
-static const unsigned char *find_end(const struct words *w)
+static const unsigned char *gperftools_find_end(const struct words *w)
 {
     for (const unsigned char *p = w->p; (size_t)(w->end - p) >= 3 * (size_t)w->size; p += w->size) {
-        if (load(p, w->size, w->big) || load(p + w->size, w->size, w->big) != 1 ||
-            load(p + 2 * (size_t)w->size, w->size, w->big))
+        if (gperftools_load_word(p, w->size, w->big) ||
+            gperftools_load_word(p + w->size, w->size, w->big) != 1 ||
+            gperftools_load_word(p + 2 * (size_t)w->size, w->size, w->big))
             continue;
         const unsigned char *text = p + 3 * (size_t)w->size;
         if (text == w->end || *text == '\n' || (*text >= ' ' && *text < 0x7f))
@@ -76,36 +77,37 @@ static const unsigned char *find_end(const struct words *w)
     return NULL;
 }
 
-static bool words_addresses(struct sp_gp *gp, struct words *w, uint64_t n)
+static bool gperftools_words_addresses(struct sp_gp *gp, struct words *w, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++, w->p += w->size)
-        if (!sp_mapped_add(&gp->m, load(w->p, w->size, w->big), i && !w->java))
+        if (!sp_mapped_add(&gp->m, gperftools_load_word(w->p, w->size, w->big), i && !w->java))
             return false;
     return true;
 }
 
 /* One stack; *last at the words of the end. False: damage, which is reported. */
-static spaa_status stack(struct sp_gp *gp, struct words *w, int64_t period, bool *last, bool *damaged)
+static spaa_status gperftools_words_stack(struct sp_gp *gp, struct words *w, int64_t period, bool *last,
+                                          bool *damaged)
 {
     const unsigned char *from = w->p;
-    size_t words = left(w);
-    uint64_t count = words > 1 ? word(w) : 0, n = words > 1 ? word(w) : 0;
-    const char *what = words < 2               ? "it ends without its last words, 0 1 0"
-                       : n > left(w)           ? "a stack with more addresses than there are words"
-                       : count > INT64_MAX / 2 ? "a count beyond all limits"
-                                               : NULL;
+    size_t words = gperftools_words_left(w);
+    uint64_t count = words > 1 ? gperftools_word_at(w) : 0, n = words > 1 ? gperftools_word_at(w) : 0;
+    const char *what = words < 2                      ? "it ends without its last words, 0 1 0"
+                       : n > gperftools_words_left(w) ? "a stack with more addresses than there are words"
+                       : count > INT64_MAX / 2        ? "a count beyond all limits"
+                                                      : NULL;
     if (what) {
         sp_emit(gp->d, SP_L767, SP_AT((uint64_t)((const char *)from - gp->in)), "%s", what);
         w->p = from;
         *damaged = true;
         return SPAA_OK;
     }
-    if (!count && n == 1 && !load(w->p, w->size, w->big)) {
+    if (!count && n == 1 && !gperftools_load_word(w->p, w->size, w->big)) {
         w->p += w->size;
         *last = true;
         return SPAA_OK;
     }
-    if (!words_addresses(gp, w, n))
+    if (!gperftools_words_addresses(gp, w, n))
         return sp_nomem(gp->d);
     int64_t v[2] = {(int64_t)count, 0};
     if (__builtin_mul_overflow(v[0], period, &v[1]))
@@ -114,7 +116,7 @@ static spaa_status stack(struct sp_gp *gp, struct words *w, int64_t period, bool
 }
 
 /* The place that stands second in so many rows that it is no caller; SP_NONE: none. */
-static spaa_status common_second(struct sp_gp *gp, uint32_t *second)
+static spaa_status gperftools_common_second(struct sp_gp *gp, uint32_t *second)
 {
     const struct sp_mapped *m = &gp->m;
     size_t margin = m->rows.n / SIMILAR;
@@ -133,14 +135,14 @@ static spaa_status common_second(struct sp_gp *gp, uint32_t *second)
 }
 
 /* The second address of a row is not used: the leaf takes its place. */
-static void leave_out(struct sp_mapped *m, struct sp_mapped_row *row)
+static void gperftools_leave_out(struct sp_mapped *m, struct sp_mapped_row *row)
 {
     m->chain.v[row->first + 1] = m->chain.v[row->first];
     row->first++;
     row->n--;
 }
 
-static spaa_status leave_out_handler(struct sp_gp *gp)
+static spaa_status gperftools_leave_out_handler(struct sp_gp *gp)
 {
     struct sp_mapped *m = &gp->m;
     struct sp_buf *b = &gp->notes;
@@ -148,12 +150,12 @@ static spaa_status leave_out_handler(struct sp_gp *gp)
     for (int times = 0; times < 2; times++) {
         uint32_t second;
         uint64_t rows = 0;
-        spaa_status st = common_second(gp, &second);
+        spaa_status st = gperftools_common_second(gp, &second);
         if (st || second == SP_NONE)
             return st;
         for (size_t i = 0; i < m->rows.n; i++)
             if (m->rows.v[i].n > 1 && m->chain.v[m->rows.v[i].first + 1] == second) {
-                leave_out(m, &m->rows.v[i]);
+                gperftools_leave_out(m, &m->rows.v[i]);
                 rows++;
             }
         uint64_t addr = m->places.v[second].addr;
@@ -166,17 +168,17 @@ static spaa_status leave_out_handler(struct sp_gp *gp)
     return SPAA_OK;
 }
 
-static void leave_out_second_leaf(struct sp_mapped *m)
+static void gperftools_leave_out_second_leaf(struct sp_mapped *m)
 {
     for (size_t i = 0; i < m->rows.n; i++) {
         struct sp_mapped_row *row = &m->rows.v[i];
         const uint32_t *places = m->chain.v + row->first;
         if (row->n > 1 && m->places.v[places[0]].addr == m->places.v[places[1]].addr)
-            leave_out(m, row);
+            gperftools_leave_out(m, row);
     }
 }
 
-static spaa_status declare(struct sp_gp *gp, int64_t period)
+static spaa_status gperftools_words_declare(struct sp_gp *gp, int64_t period)
 {
     struct sp_gp_event e = {
         .name = "cpu",
@@ -195,7 +197,7 @@ spaa_status sp_gp_words(struct sp_gp *gp, const unsigned char *from)
     struct words w = {.p = from, .end = (const unsigned char *)gp->end};
     bool last = false, damaged = false;
     w.size = sp_gp_word_size(from, (size_t)(w.end - w.p), &w.big, &w.java);
-    int64_t period = (int64_t)load(from + 3 * (size_t)w.size, w.size, w.big) * 1000;
+    int64_t period = (int64_t)gperftools_load_word(from + 3 * (size_t)w.size, w.size, w.big) * 1000;
     gp->kind = "cpu";
     gp->tool = "pprof";
     gp->m.plain = w.java;
@@ -203,14 +205,14 @@ spaa_status sp_gp_words(struct sp_gp *gp, const unsigned char *from)
     if (w.java)
         sp_buf_puts(&gp->notes, ",\"java\":true");
     w.p += 5 * (size_t)w.size;
-    spaa_status st = declare(gp, period);
+    spaa_status st = gperftools_words_declare(gp, period);
     while (!st && !last && !damaged)
-        st = stack(gp, &w, period, &last, &damaged);
+        st = gperftools_words_stack(gp, &w, period, &last, &damaged);
     if (!st && !w.java && !sp_own_opt(gp->opts->own, gp->opts->nown, "all-frames")) {
-        st = leave_out_handler(gp);
-        leave_out_second_leaf(&gp->m);
+        st = gperftools_leave_out_handler(gp);
+        gperftools_leave_out_second_leaf(&gp->m);
     }
-    const unsigned char *text = last ? w.p : find_end(&w);
+    const unsigned char *text = last ? w.p : gperftools_find_end(&w);
     if (st || !text)
         return st;
     gp->at = (const char *)text;

@@ -46,7 +46,7 @@ void sp_ht_add_up(struct sp_ht *ht)
 }
 
 /* Before an info changes. */
-static inline bool event_touch(struct sp_ht *ht, struct sp_ht_info *x)
+static inline bool heaptrack_event_touch(struct sp_ht *ht, struct sp_ht_info *x)
 {
     if (x->epoch != ht->epoch) {
         x->peak = x->live;
@@ -56,7 +56,7 @@ static inline bool event_touch(struct sp_ht *ht, struct sp_ht_info *x)
 }
 
 /* A new peak. Epochs that ran out begin again, with all infos as they were when the last one began. */
-static inline void event_next_epoch(struct sp_ht *ht)
+static inline void heaptrack_event_next_epoch(struct sp_ht *ht)
 {
     if (++ht->epoch != UINT32_MAX)
         return;
@@ -68,7 +68,7 @@ static inline void event_next_epoch(struct sp_ht *ht)
 }
 
 /* Raw samples name costs: the stacks of these are known last. */
-static spaa_status event_add_sample(struct sp_ht *ht, const struct sp_ht_info *info)
+static spaa_status heaptrack_event_add_sample(struct sp_ht *ht, const struct sp_ht_info *info)
 {
     struct sp_sample row = {.time = ht->now * 1000000,
                             .pid = SP_ABSENT,
@@ -80,18 +80,18 @@ static spaa_status event_add_sample(struct sp_ht *ht, const struct sp_ht_info *i
     return sp_samples_add(ht->p->samples, &row);
 }
 
-static spaa_status event_cannot_count(struct sp_ht *ht)
+static spaa_status heaptrack_event_cannot_count(struct sp_ht *ht)
 {
     return sp_ht_bad(ht, SP_L751, "an allocation beyond what can be counted");
 }
 
-static inline spaa_status event_allocate(struct sp_ht *ht, uint32_t number)
+static inline spaa_status heaptrack_event_allocate(struct sp_ht *ht, uint32_t number)
 {
     struct sp_ht_info *x = &ht->infos.v[number];
     int64_t size = (int64_t)x->size, sum;
     if (__builtin_add_overflow(ht->alloc_bytes, size, &sum) || x->live == UINT32_MAX)
-        return event_cannot_count(ht);
-    if (!event_touch(ht, x))
+        return heaptrack_event_cannot_count(ht);
+    if (!heaptrack_event_touch(ht, x))
         return sp_nomem(ht->d);
     ht->alloc_bytes = sum;
     ht->alloc_count++;
@@ -105,19 +105,19 @@ static inline spaa_status event_allocate(struct sp_ht *ht, uint32_t number)
     if (ht->live_bytes > ht->peak_bytes) {
         ht->peak_bytes = ht->live_bytes;
         ht->peak_time = ht->now;
-        event_next_epoch(ht);
+        heaptrack_event_next_epoch(ht);
     }
-    return ht->p->samples ? event_add_sample(ht, x) : SPAA_OK;
+    return ht->p->samples ? heaptrack_event_add_sample(ht, x) : SPAA_OK;
 }
 
-static inline spaa_status event_release(struct sp_ht *ht, uint32_t number, bool temporary)
+static inline spaa_status heaptrack_event_release(struct sp_ht *ht, uint32_t number, bool temporary)
 {
     struct sp_ht_info *x = &ht->infos.v[number];
     if (!x->live) {
         ht->bad_frees++;
         return sp_ht_bad(ht, SP_L752, "a free of what is not allocated");
     }
-    if (!event_touch(ht, x))
+    if (!heaptrack_event_touch(ht, x))
         return sp_nomem(ht->d);
     x->live--;
     ht->live_bytes -= (int64_t)x->size;
@@ -131,7 +131,7 @@ static inline spaa_status event_release(struct sp_ht *ht, uint32_t number, bool 
 
 /* ---- infos ---- */
 
-static inline spaa_status info_event(struct sp_ht *ht, char kind, uint64_t info)
+static inline spaa_status heaptrack_info_event(struct sp_ht *ht, char kind, uint64_t info)
 {
     if (info >= ht->infos.n)
         return sp_ht_bad(ht, SP_L752,
@@ -139,17 +139,17 @@ static inline spaa_status info_event(struct sp_ht *ht, char kind, uint64_t info)
                                      : "a free of an info that is not there");
     if (kind == '+') {
         ht->last = info;
-        return event_allocate(ht, (uint32_t)info);
+        return heaptrack_event_allocate(ht, (uint32_t)info);
     }
     bool temporary = ht->last == info;
     ht->last = 0;
-    return event_release(ht, (uint32_t)info, temporary);
+    return heaptrack_event_release(ht, (uint32_t)info, temporary);
 }
 
 /* ---- pointers ---- */
 
 /* The info of a size at a cost; SP_NONE: out of memory. */
-static uint32_t event_info_of(struct sp_ht *ht, uint64_t size, uint32_t cost)
+static uint32_t heaptrack_event_info_of(struct sp_ht *ht, uint64_t size, uint32_t cost)
 {
     uint32_t last = ht->last_info.v[cost];
     if (last != SP_NONE && ht->infos.v[last].size == size)
@@ -166,10 +166,10 @@ static uint32_t event_info_of(struct sp_ht *ht, uint64_t size, uint32_t cost)
     return ht->last_info.v[cost] = number;
 }
 
-static spaa_status pointer_allocated(struct sp_ht *ht, uint64_t size, uint64_t trace, uint64_t ptr)
+static spaa_status heaptrack_pointer_allocated(struct sp_ht *ht, uint64_t size, uint64_t trace, uint64_t ptr)
 {
     if (size > INT64_MAX)
-        return event_cannot_count(ht);
+        return heaptrack_event_cannot_count(ht);
     if (trace > ht->traces.n) {
         spaa_status st = sp_ht_bad(ht, SP_L752, "an allocation at a trace that is not there");
         if (st)
@@ -177,14 +177,14 @@ static spaa_status pointer_allocated(struct sp_ht *ht, uint64_t size, uint64_t t
         trace = 0;
     }
     uint32_t cost = sp_ht_cost_of(ht, (uint32_t)trace);
-    uint32_t info = cost == SP_NONE ? SP_NONE : event_info_of(ht, size, cost);
+    uint32_t info = cost == SP_NONE ? SP_NONE : heaptrack_event_info_of(ht, size, cost);
     if (info == SP_NONE || (ptr && !sp_ht_pointers_put(&ht->live, ptr, info)))
         return sp_nomem(ht->d);
     ht->last = ht->version || ht->raw ? info : ptr;
-    return event_allocate(ht, info);
+    return heaptrack_event_allocate(ht, info);
 }
 
-static spaa_status pointer_freed(struct sp_ht *ht, uint64_t ptr)
+static spaa_status heaptrack_pointer_freed(struct sp_ht *ht, uint64_t ptr)
 {
     uint32_t info;
     if (!sp_ht_pointers_take(&ht->live, ptr, &info)) {
@@ -193,7 +193,7 @@ static spaa_status pointer_freed(struct sp_ht *ht, uint64_t ptr)
     }
     bool temporary = ht->last == (ht->version || ht->raw ? info : ptr);
     ht->last = 0;
-    return event_release(ht, info, temporary);
+    return heaptrack_event_release(ht, info, temporary);
 }
 
 spaa_status sp_ht_event(struct sp_ht *ht, const char *p, size_t n)
@@ -202,10 +202,10 @@ spaa_status sp_ht_event(struct sp_ht *ht, const char *p, size_t n)
     uint64_t a, b, c;
     bool ok = n > 2 && p[1] == ' ' && sp_ht_hex(&at, end, &a);
     if (ok && !ht->pointers)
-        return info_event(ht, *p, a);
+        return heaptrack_info_event(ht, *p, a);
     if (ok && *p == '-')
-        return pointer_freed(ht, a);
+        return heaptrack_pointer_freed(ht, a);
     if (ok && sp_ht_hex(&at, end, &b) && sp_ht_hex(&at, end, &c))
-        return pointer_allocated(ht, a, b, c);
+        return heaptrack_pointer_allocated(ht, a, b, c);
     return sp_ht_bad(ht, SP_L751, "an event that is no numbers");
 }

@@ -10,7 +10,7 @@
 
 #define INLINE_MAX 64
 
-static uint32_t frames_unknown_dso(struct sp_ht *ht)
+static uint32_t heaptrack_frames_unknown_dso(struct sp_ht *ht)
 {
     struct sp_dso dso = {.name = sp_profile_cstr(ht->p, "[unknown]")};
     if (ht->unknown_dso == SP_NONE && dso.name != SP_STR_FAIL)
@@ -19,7 +19,7 @@ static uint32_t frames_unknown_dso(struct sp_ht *ht)
 }
 
 /* A frame at an address, interned at the granularity asked for, behind `numbers`. */
-static spaa_status frames_add(struct sp_ht *ht, struct sp_frame *f, uint32_t name, uint32_t dso)
+static spaa_status heaptrack_frames_add(struct sp_ht *ht, struct sp_frame *f, uint32_t name, uint32_t dso)
 {
     enum sp_granularity keep = ht->opts->frames;
     if (keep == SP_FRAMES_LINE || keep == SP_FRAMES_FUNCTION) {
@@ -38,7 +38,8 @@ static spaa_status frames_add(struct sp_ht *ht, struct sp_frame *f, uint32_t nam
 /* ---- interpreted addresses ---- */
 
 /* "0x7f…" behind `before`; SP_STR_FAIL: out of memory. */
-static uint32_t frames_hex_text(struct sp_profile *p, const char *before, uint64_t v, const char *behind)
+static uint32_t heaptrack_frames_hex_text(struct sp_profile *p, const char *before, uint64_t v,
+                                          const char *behind)
 {
     char t[64], hex[16];
     size_t n = strlen(before), m = strlen(behind), digits = sp_hex_text(v, hex);
@@ -48,7 +49,7 @@ static uint32_t frames_hex_text(struct sp_profile *p, const char *before, uint64
     return sp_profile_str(p, t, n + digits + m);
 }
 
-static uint32_t frames_srcline(struct sp_ht *ht, const struct sp_ht_frame *f)
+static uint32_t heaptrack_frames_srcline(struct sp_ht *ht, const struct sp_ht_frame *f)
 {
     struct sp_buf b;
     struct sp_str file = sp_pstr(ht->p, f->file);
@@ -65,17 +66,17 @@ static uint32_t frames_srcline(struct sp_ht *ht, const struct sp_ht_frame *f)
     return s;
 }
 
-static spaa_status frames_interpreted(struct sp_ht *ht, const struct sp_ht_ip *ip)
+static spaa_status heaptrack_frames_interpreted(struct sp_ht *ht, const struct sp_ht_ip *ip)
 {
     struct sp_dso row = {.name = ip->module};
-    uint32_t dso = ip->module == SP_STR_NONE ? frames_unknown_dso(ht) : sp_dso_intern(ht->p, &row);
-    uint32_t more = frames_hex_text(ht->p, "\"x_heaptrack\":{\"ip\":\"0x", ip->addr, "\"}");
-    uint32_t hex = frames_hex_text(ht->p, "0x", ip->addr, "");
+    uint32_t dso = ip->module == SP_STR_NONE ? heaptrack_frames_unknown_dso(ht) : sp_dso_intern(ht->p, &row);
+    uint32_t more = heaptrack_frames_hex_text(ht->p, "\"x_heaptrack\":{\"ip\":\"0x", ip->addr, "\"}");
+    uint32_t hex = heaptrack_frames_hex_text(ht->p, "0x", ip->addr, "");
     if (dso == SP_NONE || more == SP_STR_FAIL || hex == SP_STR_FAIL)
         return sp_nomem(ht->d);
     if (!ip->n) {
         struct sp_frame f = {.kind = SP_USER, .flags = SP_FRAME_UNRESOLVED};
-        return frames_add(ht, &f, hex, dso);
+        return heaptrack_frames_add(ht, &f, hex, dso);
     }
     spaa_status st = SPAA_OK;
     for (uint32_t i = 0; !st && i < ip->n; i++) {
@@ -83,15 +84,16 @@ static spaa_status frames_interpreted(struct sp_ht *ht, const struct sp_ht_ip *i
         struct sp_frame f = {.kind = SP_USER, .more = more, .inline_depth = ip->n - 1 - i};
         bool named = x->function != SP_STR_NONE && sp_pstr(ht->p, x->function).n;
         f.flags = (uint8_t)((f.inline_depth ? SP_FRAME_INLINED : 0) | (named ? 0 : SP_FRAME_UNRESOLVED));
-        f.srcline = frames_srcline(ht, x);
-        st = f.srcline == SP_STR_FAIL ? sp_nomem(ht->d) : frames_add(ht, &f, named ? x->function : hex, dso);
+        f.srcline = heaptrack_frames_srcline(ht, x);
+        st = f.srcline == SP_STR_FAIL ? sp_nomem(ht->d)
+                                      : heaptrack_frames_add(ht, &f, named ? x->function : hex, dso);
     }
     return st;
 }
 
 /* ---- raw addresses ---- */
 
-static spaa_status frames_open_module(struct sp_ht *ht, struct sp_ht_module *m)
+static spaa_status heaptrack_frames_open_module(struct sp_ht *ht, struct sp_ht_module *m)
 {
     struct sp_str name = sp_pstr(ht->p, m->name);
     struct sp_dso dso = {.name = m->name};
@@ -110,8 +112,8 @@ static spaa_status frames_open_module(struct sp_ht *ht, struct sp_ht_module *m)
     return m->dso == SP_NONE ? sp_nomem(ht->d) : SPAA_OK;
 }
 
-static spaa_status frames_add_named(struct sp_ht *ht, const struct sp_resolved *r, struct sp_frame *f,
-                                    uint32_t dso)
+static spaa_status heaptrack_frames_add_named(struct sp_ht *ht, const struct sp_resolved *r,
+                                              struct sp_frame *f, uint32_t dso)
 {
     struct sp_buf b;
     uint32_t name = sp_profile_cstr(ht->p, r->func);
@@ -131,39 +133,39 @@ static spaa_status frames_add_named(struct sp_ht *ht, const struct sp_resolved *
     }
     if (name == SP_STR_FAIL || f->srcline == SP_STR_FAIL || f->more == SP_STR_FAIL)
         return sp_nomem(ht->d);
-    return frames_add(ht, f, name, dso);
+    return heaptrack_frames_add(ht, f, name, dso);
 }
 
-static spaa_status frames_raw(struct sp_ht *ht, struct sp_ht_ip *ip)
+static spaa_status heaptrack_frames_raw(struct sp_ht *ht, struct sp_ht_ip *ip)
 {
     struct sp_ht_module *m = ip->module == SP_NONE ? NULL : &ht->modules.v[ip->module];
     struct sp_resolved found[INLINE_MAX];
     struct sp_frame f = {.ip = ip->addr, .kind = SP_USER, .flags = SP_FRAME_IP};
     char hex[2 + 16] = "0x";
     size_t n = 0;
-    spaa_status st = m && !m->opened ? frames_open_module(ht, m) : SPAA_OK;
+    spaa_status st = m && !m->opened ? heaptrack_frames_open_module(ht, m) : SPAA_OK;
     if (st)
         return st;
     if (m)
         f.ip -= m->base;
     if (m && m->module)
         n = sp_module_resolve(m->module, f.ip, found, INLINE_MAX);
-    uint32_t dso = m ? m->dso : frames_unknown_dso(ht);
+    uint32_t dso = m ? m->dso : heaptrack_frames_unknown_dso(ht);
     for (size_t i = 0; !st && i < n; i++) {
         struct sp_frame row = f;
-        st = frames_add_named(ht, &found[i], &row, dso);
+        st = heaptrack_frames_add_named(ht, &found[i], &row, dso);
     }
     if (st || n)
         return st;
     f.flags |= SP_FRAME_UNRESOLVED;
     uint32_t name = sp_profile_str(ht->p, hex, 2 + sp_hex_text(f.ip, hex + 2));
-    return name == SP_STR_FAIL || dso == SP_NONE ? sp_nomem(ht->d) : frames_add(ht, &f, name, dso);
+    return name == SP_STR_FAIL || dso == SP_NONE ? sp_nomem(ht->d) : heaptrack_frames_add(ht, &f, name, dso);
 }
 
 spaa_status sp_ht_frames(struct sp_ht *ht, struct sp_ht_ip *ip)
 {
     ip->made = (uint32_t)ht->numbers.n + 1;
-    spaa_status st = ht->raw ? frames_raw(ht, ip) : frames_interpreted(ht, ip);
+    spaa_status st = ht->raw ? heaptrack_frames_raw(ht, ip) : heaptrack_frames_interpreted(ht, ip);
     ip->nmade = (uint32_t)ht->numbers.n + 1 - ip->made;
     return st;
 }

@@ -4,7 +4,7 @@
 
 #define FRAGMENTS_MAX ((size_t)1 << 20)
 
-static uint32_t module_of(struct sp_ht *ht, uint32_t name, uint64_t base)
+static uint32_t heaptrack_module_of(struct sp_ht *ht, uint32_t name, uint64_t base)
 {
     uint64_t hash = sp_hash_mix(base, name);
     struct sp_probe at = sp_map_probe(&ht->module_map, hash);
@@ -32,7 +32,7 @@ spaa_status sp_ht_module_line(struct sp_ht *ht, struct sp_ht_text name, const ch
         return sp_nomem(ht->d);
     if (!sp_ht_hex(&at, end, &base))
         return sp_ht_bad(ht, SP_L751, "a module without an address");
-    uint32_t module = module_of(ht, s, base);
+    uint32_t module = heaptrack_module_of(ht, s, base);
     if (module == SP_NONE)
         return sp_nomem(ht->d);
     ht->unsorted = true;
@@ -52,7 +52,7 @@ spaa_status sp_ht_module_line(struct sp_ht *ht, struct sp_ht_text name, const ch
     return SPAA_OK;
 }
 
-static int module_cmp_fragment(const void *va, const void *vb)
+static int heaptrack_module_cmp_fragment(const void *va, const void *vb)
 {
     const struct sp_ht_fragment *a = va, *b = vb;
     if (a->start != b->start)
@@ -61,10 +61,10 @@ static int module_cmp_fragment(const void *va, const void *vb)
 }
 
 /* The module at an address; of segments that overlap, the one that begins last. */
-static uint32_t module_at(struct sp_ht *ht, uint64_t addr)
+static uint32_t heaptrack_module_at(struct sp_ht *ht, uint64_t addr)
 {
     if (ht->unsorted && ht->fragments.n)
-        qsort(ht->fragments.v, ht->fragments.n, sizeof *ht->fragments.v, module_cmp_fragment);
+        qsort(ht->fragments.v, ht->fragments.n, sizeof *ht->fragments.v, heaptrack_module_cmp_fragment);
     ht->unsorted = false;
     size_t lo = 0, hi = ht->fragments.n;
     while (lo < hi) {
@@ -79,7 +79,7 @@ static uint32_t module_at(struct sp_ht *ht, uint64_t addr)
 
 uint32_t sp_ht_raw_ip(struct sp_ht *ht, uint64_t addr)
 {
-    uint32_t module = module_at(ht, addr);
+    uint32_t module = heaptrack_module_at(ht, addr);
     uint64_t hash = sp_hash_mix(addr, module);
     struct sp_probe at = sp_map_probe(&ht->ip_map, hash);
     for (uint32_t i; (i = sp_map_next(&ht->ip_map, &at)) != SP_MAP_NONE;)

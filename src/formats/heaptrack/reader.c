@@ -5,7 +5,7 @@
 
 #define WINDOWS_MAX 10000u
 
-static void free_all(struct sp_ht *ht)
+static void heaptrack_free_all(struct sp_ht *ht)
 {
     sp_vec_free(&ht->strings);
     sp_vec_free(&ht->frames);
@@ -29,7 +29,7 @@ static void free_all(struct sp_ht *ht)
 }
 
 /* --windows N, or what the command asks for. */
-static spaa_status window_count(const struct sp_read_opts *opts, struct sp_diags *d, unsigned *out)
+static spaa_status heaptrack_window_count(const struct sp_read_opts *opts, struct sp_diags *d, unsigned *out)
 {
     const char *text = sp_own_opt(opts->own, opts->nown, "windows");
     uint64_t n;
@@ -46,14 +46,14 @@ static spaa_status window_count(const struct sp_read_opts *opts, struct sp_diags
     return SPAA_OK;
 }
 
-static spaa_status read_heaptrack(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+static spaa_status heaptrack_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                                   struct sp_profile *p)
 {
     struct sp_ht ht = {.d = d, .opts = opts, .p = p, .epoch = 1, .peak_rss = -1, .unknown_dso = SP_NONE};
     ht.lines = (struct sp_lines){.reader = &ht, .take = sp_ht_line};
     ht.windows.now = 1;
     ht.windows.open.rss = -1;
-    spaa_status st = window_count(opts, d, &ht.windows.most);
+    spaa_status st = heaptrack_window_count(opts, d, &ht.windows.most);
     if (!st && opts->samples)
         st = sp_samples_new(d, &p->samples);
     if (!st)
@@ -68,21 +68,21 @@ static spaa_status read_heaptrack(struct sp_input *in, const struct sp_read_opts
     }
     if (!st)
         st = sp_ht_finish(&ht);
-    free_all(&ht);
+    heaptrack_free_all(&ht);
     return st;
 }
 
-static size_t line_end(const unsigned char *p, size_t n)
+static size_t heaptrack_line_end(const unsigned char *p, size_t n)
 {
     const unsigned char *nl = memchr(p, '\n', n);
     return nl ? (size_t)(nl - p) : n;
 }
 
 /* A version line, and behind it one that begins as heaptrack's do. */
-static int probe_heaptrack(const unsigned char *p, size_t n, bool whole, const char **reason)
+static int heaptrack_probe(const unsigned char *p, size_t n, bool whole, const char **reason)
 {
     uint64_t v;
-    size_t first = line_end(p, n);
+    size_t first = heaptrack_line_end(p, n);
     const char *at = (const char *)p + 2, *end = (const char *)p + first;
     if (n < 4 || p[0] != 'v' || p[1] != ' ' || first == n || !sp_ht_hex(&at, end, &v) || v < 0x10000 ||
         v > 0xFFFFFF || (at < end && (!sp_ht_hex(&at, end, &v) || at < end)))
@@ -106,6 +106,6 @@ const struct spaa_format spaa_format_heaptrack = {
     .comes_back = "sums by stack; the order of events is kept by --windows and, of allocations, --samples",
     .caps = SP_CAN_READ,
     .options = options,
-    .probe = probe_heaptrack,
-    .read = read_heaptrack,
+    .probe = heaptrack_probe,
+    .read = heaptrack_read,
 };

@@ -27,7 +27,7 @@ struct stacks_builder {
 
 /* ---- stacks ---- */
 
-static spaa_status stacks_path(struct stacks_builder *b, uint32_t trace)
+static spaa_status heaptrack_stacks_path(struct stacks_builder *b, uint32_t trace)
 {
     struct sp_ht *ht = b->ht;
     size_t most = ht->p->stack_frames.n < SP_HT_FRAMES_MAX ? SP_HT_DEPTH : 16;
@@ -53,8 +53,8 @@ static spaa_status stacks_path(struct stacks_builder *b, uint32_t trace)
     return SPAA_OK;
 }
 
-static spaa_status stacks_note_suppressed(struct stacks_builder *b, uint32_t stack, uint32_t cost,
-                                          uint32_t by)
+static spaa_status heaptrack_stacks_note_suppressed(struct stacks_builder *b, uint32_t stack, uint32_t cost,
+                                                    uint32_t by)
 {
     struct sp_ht *ht = b->ht;
     const struct sp_ht_cost *c = &ht->costs.v[cost];
@@ -84,7 +84,8 @@ static spaa_status stacks_note_suppressed(struct stacks_builder *b, uint32_t sta
     return SPAA_OK;
 }
 
-static spaa_status stacks_weigh(struct stacks_builder *b, uint32_t stack, const struct sp_ht_cost *c)
+static spaa_status heaptrack_stacks_weigh(struct stacks_builder *b, uint32_t stack,
+                                          const struct sp_ht_cost *c)
 {
     struct sp_ht *ht = b->ht;
     const int64_t v[METRICS] = {c->alloc_bytes,
@@ -102,12 +103,12 @@ static spaa_status stacks_weigh(struct stacks_builder *b, uint32_t stack, const 
     return SPAA_OK;
 }
 
-static spaa_status stacks_add(struct stacks_builder *b, uint32_t cost)
+static spaa_status heaptrack_stacks_add(struct stacks_builder *b, uint32_t cost)
 {
     struct sp_ht *ht = b->ht;
     uint32_t trace = ht->cost_trace.v[cost];
     bool fresh;
-    spaa_status st = stacks_path(b, trace);
+    spaa_status st = heaptrack_stacks_path(b, trace);
     if (st)
         return st;
     uint32_t by = trace ? sp_ht_suppressed_by(ht, trace) : SP_NONE;
@@ -117,12 +118,12 @@ static spaa_status stacks_add(struct stacks_builder *b, uint32_t cost)
     if (fresh)
         sp_stack_set_layout(ht->p, stack, b->layout);
     if (by != SP_NONE)
-        st = stacks_note_suppressed(b, stack, cost, by);
-    return st ? st : stacks_weigh(b, stack, &ht->costs.v[cost]);
+        st = heaptrack_stacks_note_suppressed(b, stack, cost, by);
+    return st ? st : heaptrack_stacks_weigh(b, stack, &ht->costs.v[cost]);
 }
 
 /* The event, as the specification's own example has it. */
-static spaa_status stacks_declare(struct stacks_builder *b)
+static spaa_status heaptrack_stacks_declare(struct stacks_builder *b)
 {
     static const char *const names[METRICS] = {"alloc_bytes", "alloc_count",  "free_bytes",
                                                "free_count",  "live_bytes",   "live_count",
@@ -152,7 +153,7 @@ static spaa_status stacks_declare(struct stacks_builder *b)
     return b->context == SP_NONE || b->layout == SP_NONE ? sp_nomem(b->ht->d) : SPAA_OK;
 }
 
-static spaa_status stacks_patch_samples(struct sp_ht *ht)
+static spaa_status heaptrack_stacks_patch_samples(struct sp_ht *ht)
 {
     struct sp_sample *rows;
     size_t n;
@@ -169,18 +170,18 @@ static spaa_status stacks_patch_samples(struct sp_ht *ht)
 spaa_status sp_ht_finish(struct sp_ht *ht)
 {
     struct stacks_builder b = {.ht = ht};
-    spaa_status st = stacks_declare(&b);
+    spaa_status st = heaptrack_stacks_declare(&b);
     if (!st && ht->raw)
         st = sp_symbols_new(&ht->opts->symbols, ht->d, &ht->symbols);
     sp_ht_add_up(ht);
     for (uint32_t i = 0; !st && i < ht->costs.n; i++)
-        st = stacks_add(&b, i);
+        st = heaptrack_stacks_add(&b, i);
     if (!st && ht->symbols)
         sp_symbols_report(ht->symbols);
     if (!st && ht->symbols)
         st = sp_symbols_note(ht->symbols, ht->p);
     if (!st)
-        st = stacks_patch_samples(ht);
+        st = heaptrack_stacks_patch_samples(ht);
     if (!st)
         st = sp_ht_summary(ht);
     if (!st)

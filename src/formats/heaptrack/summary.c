@@ -3,7 +3,7 @@
 #include "formats/heaptrack/heaptrack.h"
 #include "json/json.h"
 
-static void totals(struct sp_ht *ht, struct sp_buf *b)
+static void heaptrack_summary_totals(struct sp_ht *ht, struct sp_buf *b)
 {
     const struct {
         const char *name;
@@ -30,7 +30,7 @@ static void totals(struct sp_ht *ht, struct sp_buf *b)
     sp_buf_ch(b, '}');
 }
 
-static void suppressions(struct sp_ht *ht, struct sp_buf *b)
+static void heaptrack_summary_suppressions(struct sp_ht *ht, struct sp_buf *b)
 {
     bool any = false;
     for (size_t i = 0; i < ht->suppressions.n; i++) {
@@ -50,21 +50,21 @@ static void suppressions(struct sp_ht *ht, struct sp_buf *b)
 }
 
 /* "1.4.0" of 0x010400. */
-static void version(const struct sp_ht *ht, struct sp_buf *b)
+static void heaptrack_summary_version(const struct sp_ht *ht, struct sp_buf *b)
 {
     uint64_t v = ht->heaptrack_version;
     sp_buf_printf(b, "%llu.%llu.%llu", (unsigned long long)(v >> 16), (unsigned long long)(v >> 8 & 255),
                   (unsigned long long)(v & 255));
 }
 
-static uint32_t text(struct sp_ht *ht, struct sp_buf *b)
+static uint32_t heaptrack_summary_text(struct sp_ht *ht, struct sp_buf *b)
 {
     uint32_t s = b->failed ? SP_STR_FAIL : sp_profile_str(ht->p, b->data, b->len);
     sp_buf_clear(b);
     return s;
 }
 
-static void say(struct sp_ht *ht)
+static void heaptrack_summary_say(struct sp_ht *ht)
 {
     if (ht->suppressed_stacks)
         sp_emit(ht->d, SP_I756, SP_AT_NOTHING, "%lld bytes of %llu stacks", (long long)ht->suppressed_bytes,
@@ -84,8 +84,8 @@ spaa_status sp_ht_summary(struct sp_ht *ht)
     h->version = sp_profile_cstr(p, "1.0");
     h->source_tool = h->tool = sp_profile_cstr(p, "heaptrack");
     h->command = ht->command;
-    version(ht, &b);
-    h->tool_version = text(ht, &b);
+    heaptrack_summary_version(ht, &b);
+    h->tool_version = heaptrack_summary_text(ht, &b);
     h->time_start = sp_profile_cstr(p, "0");
     h->time_end = h->duration = sp_profile_str(p, t, sp_ns_seconds((ht->now + 1) * 1000000, t));
     h->time_unit = sp_profile_cstr(p, "seconds");
@@ -97,16 +97,16 @@ spaa_status sp_ht_summary(struct sp_ht *ht)
     if (ht->page_size)
         sp_buf_printf(&b, ",\"page_size\":%llu,\"pages\":%llu", (unsigned long long)ht->page_size,
                       (unsigned long long)ht->pages);
-    totals(ht, &b);
-    suppressions(ht, &b);
+    heaptrack_summary_totals(ht, &b);
+    heaptrack_summary_suppressions(ht, &b);
     sp_buf_ch(&b, '}');
-    h->more = text(ht, &b);
+    h->more = heaptrack_summary_text(ht, &b);
     sp_buf_free(&b);
     const uint32_t all[] = {h->version,  h->source_tool, h->tool_version, h->time_start,
                             h->time_end, h->time_unit,   h->more};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i] == SP_STR_FAIL)
             return sp_nomem(ht->d);
-    say(ht);
+    heaptrack_summary_say(ht);
     return SPAA_OK;
 }

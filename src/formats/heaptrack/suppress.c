@@ -8,7 +8,7 @@
  */
 #include "formats/heaptrack/heaptrack.h"
 
-static bool suppress_matches(struct sp_str pattern, struct sp_str s)
+static bool heaptrack_suppress_matches(struct sp_str pattern, struct sp_str s)
 {
     const char *p = pattern.p, *end = p + pattern.n, *at = s.p, *stop = s.p + s.n;
     if (pattern.n == s.n && memcmp(pattern.p, s.p, s.n) == 0)
@@ -37,7 +37,7 @@ static bool suppress_matches(struct sp_str pattern, struct sp_str s)
     return s.n > 0;
 }
 
-static spaa_status suppress_add(struct sp_ht *ht, const char *p, size_t n, bool built_in)
+static spaa_status heaptrack_suppress_add(struct sp_ht *ht, const char *p, size_t n, bool built_in)
 {
     struct sp_ht_suppression s = {.pattern = sp_profile_str(ht->p, p, n), .built_in = built_in};
     if (ht->suppressions.n >= 4096) {
@@ -55,58 +55,59 @@ spaa_status sp_ht_suppress_start(struct sp_ht *ht)
                                         "g_thread_self"};
     spaa_status st = SPAA_OK;
     for (size_t i = 0; !st && i < sizeof known / sizeof *known; i++)
-        st = suppress_add(ht, known[i], strlen(known[i]), true);
+        st = heaptrack_suppress_add(ht, known[i], strlen(known[i]), true);
     return st;
 }
 
-static bool suppress_is_blank(char c)
+static bool heaptrack_suppress_is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 spaa_status sp_ht_suppress_line(struct sp_ht *ht, const char *p, size_t n)
 {
-    while (n && suppress_is_blank(*p)) {
+    while (n && heaptrack_suppress_is_blank(*p)) {
         p++;
         n--;
     }
-    while (n && suppress_is_blank(p[n - 1]))
+    while (n && heaptrack_suppress_is_blank(p[n - 1]))
         n--;
     if (!n || *p == '#')
         return SPAA_OK;
     if (n <= 5 || memcmp(p, "leak:", 5) != 0)
         return sp_ht_bad(ht, SP_L751, "a suppression that is no leak:PATTERN");
-    return suppress_add(ht, p + 5, n - 5, false);
+    return heaptrack_suppress_add(ht, p + 5, n - 5, false);
 }
 
 /* 1 + the suppression that a string fits, or 0. */
-static unsigned suppress_by_string(struct sp_ht *ht, uint32_t s)
+static unsigned heaptrack_suppress_by_string(struct sp_ht *ht, uint32_t s)
 {
     if (s == SP_STR_NONE)
         return 0;
     for (unsigned i = 0; i < ht->suppressions.n; i++)
-        if (suppress_matches(sp_pstr(ht->p, ht->suppressions.v[i].pattern), sp_pstr(ht->p, s)))
+        if (heaptrack_suppress_matches(sp_pstr(ht->p, ht->suppressions.v[i].pattern), sp_pstr(ht->p, s)))
             return i + 1;
     return 0;
 }
 
-static unsigned suppress_by_interpreted(struct sp_ht *ht, const struct sp_ht_ip *ip)
+static unsigned heaptrack_suppress_by_interpreted(struct sp_ht *ht, const struct sp_ht_ip *ip)
 {
-    unsigned by = suppress_by_string(ht, ip->module);
+    unsigned by = heaptrack_suppress_by_string(ht, ip->module);
     for (uint32_t i = 0; !by && i < ip->n; i++) {
-        by = suppress_by_string(ht, ht->frames.v[ip->first + i].function);
-        by = by ? by : suppress_by_string(ht, ht->frames.v[ip->first + i].file);
+        by = heaptrack_suppress_by_string(ht, ht->frames.v[ip->first + i].function);
+        by = by ? by : heaptrack_suppress_by_string(ht, ht->frames.v[ip->first + i].file);
     }
     return by;
 }
 
-static unsigned suppress_by_raw(struct sp_ht *ht, const struct sp_ht_ip *ip)
+static unsigned heaptrack_suppress_by_raw(struct sp_ht *ht, const struct sp_ht_ip *ip)
 {
-    unsigned by = ip->module == SP_NONE ? 0 : suppress_by_string(ht, ht->modules.v[ip->module].name);
+    unsigned by =
+        ip->module == SP_NONE ? 0 : heaptrack_suppress_by_string(ht, ht->modules.v[ip->module].name);
     for (uint32_t i = 0; !by && i < ip->nmade; i++) {
         uint32_t frame = ht->numbers.v[ip->made - 1 + i];
-        by = suppress_by_string(ht, sp_frame_function(ht->p, frame)->name);
-        by = by ? by : suppress_by_string(ht, ht->p->frames.v[frame].srcline);
+        by = heaptrack_suppress_by_string(ht, sp_frame_function(ht->p, frame)->name);
+        by = by ? by : heaptrack_suppress_by_string(ht, ht->p->frames.v[frame].srcline);
     }
     return by;
 }
@@ -119,7 +120,8 @@ uint32_t sp_ht_suppressed_by(struct sp_ht *ht, uint32_t trace)
         if (!ip)
             continue;
         if (ip->suppressed == SP_HT_UNKNOWN) {
-            unsigned by = ht->raw ? suppress_by_raw(ht, ip) : suppress_by_interpreted(ht, ip);
+            unsigned by =
+                ht->raw ? heaptrack_suppress_by_raw(ht, ip) : heaptrack_suppress_by_interpreted(ht, ip);
             ip->suppressed = by ? SP_HT_YES : SP_HT_NO;
             ip->by = (uint16_t)(by ? by - 1 : 0);
         }

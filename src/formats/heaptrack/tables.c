@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static spaa_status ht_full(struct sp_ht *ht, const char *what)
+static spaa_status heaptrack_full(struct sp_ht *ht, const char *what)
 {
     sp_emit(ht->d, SP_E007, sp_ht_here(ht), "more than %zu %s", SP_HT_THINGS_MAX, what);
     return SPAA_ERR_INPUT;
@@ -11,7 +11,7 @@ static spaa_status ht_full(struct sp_ht *ht, const char *what)
 
 /* A text in the middle of a line: to the next blank or, since version 3, as long as the number before says.
  */
-static bool ht_word(const struct sp_ht *ht, const char **at, const char *end, struct sp_ht_text *out)
+static bool heaptrack_word(const struct sp_ht *ht, const char **at, const char *end, struct sp_ht_text *out)
 {
     uint64_t n;
     if (ht->version >= 3) {
@@ -31,13 +31,13 @@ static bool ht_word(const struct sp_ht *ht, const char **at, const char *end, st
 
 /* ---- strings, ips, traces, infos: numbered by place, so that what cannot be read has one too ---- */
 
-static spaa_status ht_read_string(struct sp_ht *ht, const char *at, const char *end)
+static spaa_status heaptrack_read_string(struct sp_ht *ht, const char *at, const char *end)
 {
     struct sp_ht_text t = {at, (size_t)(end - at)};
     spaa_status st = SPAA_OK;
     uint64_t n;
     if (ht->strings.n >= SP_HT_THINGS_MAX)
-        return ht_full(ht, "strings");
+        return heaptrack_full(ht, "strings");
     if (ht->version >= 3) {
         if (sp_ht_hex(&at, end, &n) && n == (uint64_t)(end - at)) {
             t = (struct sp_ht_text){at, (size_t)n};
@@ -51,7 +51,7 @@ static spaa_status ht_read_string(struct sp_ht *ht, const char *at, const char *
 }
 
 /* The string of a number in the file; SP_STR_NONE for 0 and, reported, for what is not there. */
-static uint32_t ht_string_at(struct sp_ht *ht, uint64_t number, spaa_status *st)
+static uint32_t heaptrack_string_at(struct sp_ht *ht, uint64_t number, spaa_status *st)
 {
     if (number > ht->strings.n) {
         spaa_status bad = sp_ht_bad(ht, SP_L752, "a string that is not there");
@@ -61,19 +61,19 @@ static uint32_t ht_string_at(struct sp_ht *ht, uint64_t number, spaa_status *st)
     return number ? ht->strings.v[number - 1] : SP_STR_NONE;
 }
 
-static spaa_status ht_read_ip(struct sp_ht *ht, const char *at, const char *end)
+static spaa_status heaptrack_read_ip(struct sp_ht *ht, const char *at, const char *end)
 {
     struct sp_ht_ip ip = {.module = SP_STR_NONE, .first = (uint32_t)ht->frames.n};
     uint64_t addr, module = 0, function, file;
     spaa_status st = SPAA_OK;
     if (ht->ips.n >= SP_HT_THINGS_MAX || ht->frames.n >= SP_HT_THINGS_MAX)
-        return ht_full(ht, "addresses");
+        return heaptrack_full(ht, "addresses");
     if (!sp_ht_hex(&at, end, &addr) || (at < end && !sp_ht_hex(&at, end, &module))) {
         st = sp_ht_bad(ht, SP_L751, "an address that is no numbers");
         return sp_vec_push(&ht->ips, ip) ? st : sp_nomem(ht->d);
     }
     ip.addr = addr;
-    ip.module = ht_string_at(ht, module, &st);
+    ip.module = heaptrack_string_at(ht, module, &st);
     while (at < end && ip.n < SP_HT_DEPTH) {
         struct sp_ht_frame f = {0};
         file = 0;
@@ -83,8 +83,8 @@ static spaa_status ht_read_ip(struct sp_ht *ht, const char *at, const char *end)
             st = st ? st : bad;
             break;
         }
-        f.function = ht_string_at(ht, function, &st);
-        f.file = ht_string_at(ht, file, &st);
+        f.function = heaptrack_string_at(ht, function, &st);
+        f.file = heaptrack_string_at(ht, file, &st);
         if (!sp_vec_push(&ht->frames, f))
             return sp_nomem(ht->d);
         ip.n++;
@@ -92,13 +92,13 @@ static spaa_status ht_read_ip(struct sp_ht *ht, const char *at, const char *end)
     return sp_vec_push(&ht->ips, ip) ? st : sp_nomem(ht->d);
 }
 
-static spaa_status ht_read_trace(struct sp_ht *ht, const char *at, const char *end)
+static spaa_status heaptrack_read_trace(struct sp_ht *ht, const char *at, const char *end)
 {
     struct sp_ht_trace t = {0};
     uint64_t ip, parent;
     spaa_status st = SPAA_OK;
     if (ht->traces.n >= SP_HT_THINGS_MAX)
-        return ht_full(ht, "traces");
+        return heaptrack_full(ht, "traces");
     if (!sp_ht_hex(&at, end, &ip) || !sp_ht_hex(&at, end, &parent)) {
         st = sp_ht_bad(ht, SP_L751, "a trace that is no numbers");
         ip = parent = 0;
@@ -112,7 +112,7 @@ static spaa_status ht_read_trace(struct sp_ht *ht, const char *at, const char *e
     if (!st && ht->raw && ip) {
         uint32_t number = sp_ht_raw_ip(ht, ip);
         if (number == SP_NONE)
-            return ht->ips.n >= SP_HT_THINGS_MAX ? ht_full(ht, "addresses") : sp_nomem(ht->d);
+            return ht->ips.n >= SP_HT_THINGS_MAX ? heaptrack_full(ht, "addresses") : sp_nomem(ht->d);
         ip = number + 1;
     } else if (!st && ip > ht->ips.n) {
         st = sp_ht_bad(ht, SP_L752, "a trace of an address that is not there");
@@ -123,14 +123,14 @@ static spaa_status ht_read_trace(struct sp_ht *ht, const char *at, const char *e
     return sp_vec_push(&ht->traces, t) ? st : sp_nomem(ht->d);
 }
 
-static spaa_status ht_read_info(struct sp_ht *ht, const char *at, const char *end)
+static spaa_status heaptrack_read_info(struct sp_ht *ht, const char *at, const char *end)
 {
     uint64_t size, trace;
     spaa_status st = SPAA_OK;
     if (ht->pointers)
         return sp_ht_bad(ht, SP_L751, "an info, which only interpreted files have");
     if (ht->infos.n >= SP_HT_THINGS_MAX)
-        return ht_full(ht, "infos");
+        return heaptrack_full(ht, "infos");
     if (!sp_ht_hex(&at, end, &size) || !sp_ht_hex(&at, end, &trace) || size > INT64_MAX) {
         st = sp_ht_bad(ht, SP_L751, "an info that is no numbers");
         size = trace = 0;
@@ -144,7 +144,7 @@ static spaa_status ht_read_info(struct sp_ht *ht, const char *at, const char *en
 
 /* ---- what the recording says of itself ---- */
 
-static spaa_status ht_read_version(struct sp_ht *ht, const char *at, const char *end)
+static spaa_status heaptrack_read_version(struct sp_ht *ht, const char *at, const char *end)
 {
     uint64_t file = 0;
     if (ht->any)
@@ -168,7 +168,7 @@ static spaa_status ht_read_version(struct sp_ht *ht, const char *at, const char 
     return SPAA_OK;
 }
 
-static spaa_status ht_read_time(struct sp_ht *ht, const char *at, const char *end)
+static spaa_status heaptrack_read_time(struct sp_ht *ht, const char *at, const char *end)
 {
     uint64_t ms;
     if (!sp_ht_hex(&at, end, &ms) || ms > INT64_MAX / 2000000)
@@ -183,7 +183,7 @@ static spaa_status ht_read_time(struct sp_ht *ht, const char *at, const char *en
     return st;
 }
 
-static spaa_status ht_read_rss(struct sp_ht *ht, const char *at, const char *end)
+static spaa_status heaptrack_read_rss(struct sp_ht *ht, const char *at, const char *end)
 {
     uint64_t pages;
     if (!sp_ht_hex(&at, end, &pages) || pages > INT64_MAX)
@@ -195,7 +195,7 @@ static spaa_status ht_read_rss(struct sp_ht *ht, const char *at, const char *end
     return SPAA_OK;
 }
 
-static spaa_status ht_read_debuggee(struct sp_ht *ht, const char *at, const char *end)
+static spaa_status heaptrack_read_debuggee(struct sp_ht *ht, const char *at, const char *end)
 {
     if (ht->debuggee_seen)
         return sp_ht_bad(ht, SP_L751, "another command line");
@@ -205,13 +205,13 @@ static spaa_status ht_read_debuggee(struct sp_ht *ht, const char *at, const char
 }
 
 /* The first of them tells that this is what was recorded, not yet what heaptrack_interpret makes of it. */
-static spaa_status ht_read_raw(struct sp_ht *ht, char kind, const char *at, const char *end)
+static spaa_status heaptrack_read_raw(struct sp_ht *ht, char kind, const char *at, const char *end)
 {
     struct sp_ht_text name;
     if (!ht->raw && (ht->traces.n || ht->strings.n || ht->infos.n))
         return sp_ht_bad(ht, SP_L751, "a line of raw files in an interpreted one");
     ht->raw = ht->pointers = true;
-    if (!ht_word(ht, &at, end, &name))
+    if (!heaptrack_word(ht, &at, end, &name))
         return sp_ht_bad(ht, SP_L751, "a module without a name");
     if (kind == 'm')
         return sp_ht_module_line(ht, name, at, end);
@@ -221,7 +221,7 @@ static spaa_status ht_read_raw(struct sp_ht *ht, char kind, const char *at, cons
     return ht->exe == SP_STR_FAIL ? sp_nomem(ht->d) : SPAA_OK;
 }
 
-static spaa_status ht_read_system(struct sp_ht *ht, const char *at, const char *end)
+static spaa_status heaptrack_read_system(struct sp_ht *ht, const char *at, const char *end)
 {
     uint64_t size, pages;
     if (!sp_ht_hex(&at, end, &size) || !sp_ht_hex(&at, end, &pages))
@@ -248,23 +248,23 @@ spaa_status sp_ht_line(void *reader, const char *p, size_t n)
     case '-':
         return sp_ht_event(ht, p, n);
     case 's':
-        return ht_read_string(ht, at, end);
+        return heaptrack_read_string(ht, at, end);
     case 'i':
-        return ht_read_ip(ht, at, end);
+        return heaptrack_read_ip(ht, at, end);
     case 't':
-        return ht_read_trace(ht, at, end);
+        return heaptrack_read_trace(ht, at, end);
     case 'a':
-        return ht_read_info(ht, at, end);
+        return heaptrack_read_info(ht, at, end);
     case 'c':
-        return ht_read_time(ht, at, end);
+        return heaptrack_read_time(ht, at, end);
     case 'R':
-        return ht_read_rss(ht, at, end);
+        return heaptrack_read_rss(ht, at, end);
     case 'v':
-        return ht_read_version(ht, at, end);
+        return heaptrack_read_version(ht, at, end);
     case 'X':
-        return ht_read_debuggee(ht, at, end);
+        return heaptrack_read_debuggee(ht, at, end);
     case 'I':
-        return ht_read_system(ht, at, end);
+        return heaptrack_read_system(ht, at, end);
     case 'S':
         return sp_ht_suppress_line(ht, at, (size_t)(end - at));
     case 'A':
@@ -272,7 +272,7 @@ spaa_status sp_ht_line(void *reader, const char *p, size_t n)
         return SPAA_OK;
     case 'x':
     case 'm':
-        return ht_read_raw(ht, *p, at, end);
+        return heaptrack_read_raw(ht, *p, at, end);
     default:
         return sp_ht_bad(ht, SP_L751, "an unknown line");
     }

@@ -21,7 +21,7 @@ bool sp_ht_windows_touch(struct sp_ht *ht, uint32_t info)
     return sp_vec_push(&w->touched, ((struct sp_ht_touched){info, x->allocs, x->live}));
 }
 
-static void add(struct sp_ht_row *to, const struct sp_ht_row *x)
+static void heaptrack_window_add_counts(struct sp_ht_row *to, const struct sp_ht_row *x)
 {
     to->alloc_bytes += x->alloc_bytes;
     to->alloc_count += x->alloc_count;
@@ -33,18 +33,18 @@ static void add(struct sp_ht_row *to, const struct sp_ht_row *x)
  * A row of the window whose rows begin at `first`: added to the one of its cost where there is one. There is
  * room for it, at a place that was read already.
  */
-static void put(struct sp_ht_windows *w, size_t first, const struct sp_ht_row *x)
+static void heaptrack_window_put_row(struct sp_ht_windows *w, size_t first, const struct sp_ht_row *x)
 {
     uint32_t *at = &w->at.v[x->cost];
     if (*at > first) {
-        add(&w->rows.v[*at - 1], x);
+        heaptrack_window_add_counts(&w->rows.v[*at - 1], x);
         return;
     }
     w->rows.v[w->rows.n++] = *x;
     *at = (uint32_t)w->rows.n;
 }
 
-static spaa_status close_window(struct sp_ht *ht, int64_t end)
+static spaa_status heaptrack_window_close(struct sp_ht *ht, int64_t end)
 {
     struct sp_ht_windows *w = &ht->windows;
     w->open.end = end;
@@ -56,7 +56,8 @@ static spaa_status close_window(struct sp_ht *ht, int64_t end)
         const struct sp_ht_info *x = &ht->infos.v[was->info];
         int64_t size = (int64_t)x->size, allocs = x->allocs - was->allocs,
                 live = (int64_t)x->live - was->live;
-        put(w, w->open.first, &(struct sp_ht_row){x->cost, allocs * size, allocs, live * size, live});
+        heaptrack_window_put_row(w, w->open.first,
+                                 &(struct sp_ht_row){x->cost, allocs * size, allocs, live * size, live});
     }
     w->open.n = w->rows.n - w->open.first;
     if (!sp_vec_push(&w->list, w->open))
@@ -67,17 +68,17 @@ static spaa_status close_window(struct sp_ht *ht, int64_t end)
     return SPAA_OK;
 }
 
-static void forget_places(struct sp_ht_windows *w)
+static void heaptrack_window_forget_rows(struct sp_ht_windows *w)
 {
     if (w->at.n)
         memset(w->at.v, 0, w->at.n * sizeof *w->at.v);
 }
 
 /* Each two windows become one. */
-static void halve(struct sp_ht_windows *w)
+static void heaptrack_windows_halve(struct sp_ht_windows *w)
 {
     size_t n = 0;
-    forget_places(w);
+    heaptrack_window_forget_rows(w);
     w->rows.n = 0;
     for (size_t i = 0; i < w->list.n; i += 2) {
         struct sp_ht_window out = w->list.v[i];
@@ -90,13 +91,13 @@ static void halve(struct sp_ht_windows *w)
         }
         for (size_t k = out.first; k < end; k++) {
             struct sp_ht_row x = w->rows.v[k];
-            put(w, first, &x);
+            heaptrack_window_put_row(w, first, &x);
         }
         out.first = first;
         out.n = w->rows.n - first;
         w->list.v[n++] = out;
     }
-    forget_places(w);
+    heaptrack_window_forget_rows(w);
     w->list.n = n;
     w->width *= 2;
 }
@@ -112,9 +113,9 @@ spaa_status sp_ht_windows_time(struct sp_ht *ht, int64_t now)
         w->open.rss = w->open.rss ? w->open.rss : -1;
     }
     if (now - w->open.start >= w->width) {
-        st = close_window(ht, now);
+        st = heaptrack_window_close(ht, now);
         while (!st && w->list.n > w->most)
-            halve(w);
+            heaptrack_windows_halve(w);
     }
     return st;
 }
@@ -126,7 +127,7 @@ struct ranked {
     uint32_t stack, rank;
 };
 
-static int cmp_ranked(const void *va, const void *vb)
+static int heaptrack_window_cmp_order(const void *va, const void *vb)
 {
     const struct ranked *a = va, *b = vb;
     return (a->rank > b->rank) - (a->rank < b->rank);
@@ -139,7 +140,7 @@ struct writer {
     SP_VEC(struct ranked) rows;
 };
 
-static bool find_ranks(struct writer *w)
+static bool heaptrack_window_find_order(struct writer *w)
 {
     struct sp_profile *p = w->ht->p;
     struct sp_order o;
@@ -158,7 +159,7 @@ static bool find_ranks(struct writer *w)
 
 enum { FIELDS = 6 };
 
-static bool find_layout(struct writer *w)
+static bool heaptrack_window_layout(struct writer *w)
 {
     static const char *const names[FIELDS] = {"alloc_bytes", "alloc_count", "free_bytes",
                                               "free_count",  "live_bytes",  "live_count"};
@@ -173,7 +174,7 @@ static bool find_layout(struct writer *w)
     return w->layout != SP_NONE;
 }
 
-static bool add_row(struct writer *w, const struct ranked *x)
+static bool heaptrack_window_add_row(struct writer *w, const struct ranked *x)
 {
     struct sp_profile *p = w->ht->p;
     const struct sp_ht_row *r = &x->row;
@@ -189,7 +190,7 @@ static bool add_row(struct writer *w, const struct ranked *x)
     return sp_vec_push(&p->window_rows, out);
 }
 
-static bool add_window(struct writer *w, const struct sp_ht_window *x, size_t number)
+static bool heaptrack_window_add(struct writer *w, const struct sp_ht_window *x, size_t number)
 {
     struct sp_profile *p = w->ht->p;
     struct sp_window out = {.first = (uint32_t)p->window_rows.n};
@@ -203,11 +204,11 @@ static bool add_window(struct writer *w, const struct sp_ht_window *x, size_t nu
             return false;
     }
     if (w->rows.n)
-        qsort(w->rows.v, w->rows.n, sizeof *w->rows.v, cmp_ranked);
+        qsort(w->rows.v, w->rows.n, sizeof *w->rows.v, heaptrack_window_cmp_order);
     for (size_t i = 0, k; i < w->rows.n; i = k) { /* traces that are one stack */
         for (k = i + 1; k < w->rows.n && w->rows.v[k].rank == w->rows.v[i].rank; k++)
-            add(&w->rows.v[i].row, &w->rows.v[k].row);
-        if (!add_row(w, &w->rows.v[i]))
+            heaptrack_window_add_counts(&w->rows.v[i].row, &w->rows.v[k].row);
+        if (!heaptrack_window_add_row(w, &w->rows.v[i]))
             return false;
         out.n++;
     }
@@ -233,12 +234,12 @@ spaa_status sp_ht_windows_finish(struct sp_ht *ht)
     struct writer w = {.ht = ht};
     if (!ht->windows.most)
         return SPAA_OK;
-    spaa_status st = close_window(ht, ht->now + 1);
+    spaa_status st = heaptrack_window_close(ht, ht->now + 1);
     while (!st && ht->windows.list.n > ht->windows.most)
-        halve(&ht->windows);
-    bool ok = !st && find_ranks(&w) && find_layout(&w);
+        heaptrack_windows_halve(&ht->windows);
+    bool ok = !st && heaptrack_window_find_order(&w) && heaptrack_window_layout(&w);
     for (size_t i = 0; ok && i < ht->windows.list.n; i++)
-        ok = add_window(&w, &ht->windows.list.v[i], i + 1);
+        ok = heaptrack_window_add(&w, &ht->windows.list.v[i], i + 1);
     free(w.rank);
     sp_vec_free(&w.rows);
     return st ? st : ok ? SPAA_OK : sp_nomem(ht->d);

@@ -10,13 +10,13 @@ struct cursor {
     const char *in;
 };
 
-static struct sp_where here(const struct cursor *c)
+static struct sp_where jemalloc_here_at_line(const struct cursor *c)
 {
     return SP_AT_LINE(c->line, (uint64_t)(c->p - c->in));
 }
 
 /* "t*: 7: 28226 [0: 0] name" */
-static bool parse_row(const char *p, const char *end, struct sp_je_row *r, struct sp_str *name)
+static bool jemalloc_parse_row(const char *p, const char *end, struct sp_je_row *r, struct sp_str *name)
 {
     p = sp_mapped_blank(p, end);
     if (end - p < 3 || *p++ != 't')
@@ -33,7 +33,7 @@ static bool parse_row(const char *p, const char *end, struct sp_je_row *r, struc
 }
 
 /* A row of the header: a thread's name, and totals, which are kept as they stand. */
-static spaa_status total(struct sp_je *je, const struct sp_je_row *r, struct sp_str name)
+static spaa_status jemalloc_read_total(struct sp_je *je, const struct sp_je_row *r, struct sp_str name)
 {
     struct sp_buf *b = &je->totals;
     struct sp_je_thread *t = r->tid != SP_ABSENT ? sp_je_thread(je, r->tid) : NULL;
@@ -57,10 +57,10 @@ static spaa_status total(struct sp_je *je, const struct sp_je_row *r, struct sp_
     return b->failed ? sp_nomem(je->d) : SPAA_OK;
 }
 
-static spaa_status take_row(struct sp_je *je, const struct cursor *c, const struct sp_je_row *r)
+static spaa_status jemalloc_take_row(struct sp_je *je, const struct cursor *c, const struct sp_je_row *r)
 {
     if (r->tid == SP_ABSENT && je->has_all) {
-        sp_emit(je->d, SP_W772, here(c), "a second t* for a stack; the first one counts");
+        sp_emit(je->d, SP_W772, jemalloc_here_at_line(c), "a second t* for a stack; the first one counts");
         return SPAA_OK;
     }
     je->accum |= r->v[JE_ALLOC_COUNT] || r->v[JE_ALLOC_BYTES];
@@ -72,7 +72,8 @@ static spaa_status take_row(struct sp_je *je, const struct cursor *c, const stru
     return sp_vec_push(&je->rows, *r) ? SPAA_OK : sp_nomem(je->d);
 }
 
-static spaa_status open_stack(struct sp_je *je, const struct cursor *c, const char *p, const char *end)
+static spaa_status jemalloc_open_stack(struct sp_je *je, const struct cursor *c, const char *p,
+                                       const char *end)
 {
     spaa_status st = sp_je_flush(je);
     if (!st)
@@ -86,14 +87,15 @@ static spaa_status open_stack(struct sp_je *je, const struct cursor *c, const ch
     je->line = c->line;
     je->offset = (uint64_t)(c->p - c->in);
     if (p != end) {
-        sp_emit(je->d, SP_L766, here(c), "no addresses at column %zu", (size_t)(p - c->p) + 1);
+        sp_emit(je->d, SP_L766, jemalloc_here_at_line(c), "no addresses at column %zu",
+                (size_t)(p - c->p) + 1);
         sp_mapped_drop(&je->m);
         je->open = false;
     }
     return SPAA_OK;
 }
 
-static spaa_status take_line(struct sp_je *je, const struct cursor *c, bool *head)
+static spaa_status jemalloc_take_line(struct sp_je *je, const struct cursor *c, bool *head)
 {
     struct sp_str s = sp_mapped_trim(c->p, c->n), name;
     struct sp_je_row r;
@@ -101,15 +103,15 @@ static spaa_status take_line(struct sp_je *je, const struct cursor *c, bool *hea
         return SPAA_OK;
     if (*s.p == '@') {
         *head = false;
-        return open_stack(je, c, s.p + 1, s.p + s.n);
+        return jemalloc_open_stack(je, c, s.p + 1, s.p + s.n);
     }
-    if (parse_row(s.p, s.p + s.n, &r, &name) && (*head || je->open))
-        return *head ? total(je, &r, name) : take_row(je, c, &r);
-    sp_emit(je->d, SP_L766, here(c), " ");
+    if (jemalloc_parse_row(s.p, s.p + s.n, &r, &name) && (*head || je->open))
+        return *head ? jemalloc_read_total(je, &r, name) : jemalloc_take_row(je, c, &r);
+    sp_emit(je->d, SP_L766, jemalloc_here_at_line(c), " ");
     return SPAA_OK;
 }
 
-static spaa_status read_lines(struct sp_je *je, struct cursor *c)
+static spaa_status jemalloc_read_lines(struct sp_je *je, struct cursor *c)
 {
     bool head = true;
     spaa_status st = SPAA_OK;
@@ -121,14 +123,14 @@ static spaa_status read_lines(struct sp_je *je, struct cursor *c)
             return st ? st
                       : sp_mapped_lines(&je->m, c->next, c->end, (uint64_t)(c->next - c->in), c->line + 1);
         }
-        st = take_line(je, c, &head);
+        st = jemalloc_take_line(je, c, &head);
         c->p = c->next;
     }
     return st ? st : sp_je_flush(je);
 }
 
 /* "heap_v2/524288" and what may stand before it. */
-static spaa_status open_text(struct sp_je *je, struct cursor *c)
+static spaa_status jemalloc_open_text(struct sp_je *je, struct cursor *c)
 {
     struct sp_str binary;
     size_t used;
@@ -143,7 +145,7 @@ static spaa_status open_text(struct sp_je *je, struct cursor *c)
             continue;
         if (*c->p != '%')
             break;
-        sp_emit(je->d, SP_W773, here(c), "%.*s", (int)(c->n < 200 ? c->n : 200), c->p);
+        sp_emit(je->d, SP_W773, jemalloc_here_at_line(c), "%.*s", (int)(c->n < 200 ? c->n : 200), c->p);
     }
     if (st)
         return st;
@@ -152,14 +154,14 @@ static spaa_status open_text(struct sp_je *je, struct cursor *c)
     const char *p = c->p + n;
     if (c->p == c->end || c->n <= n || memcmp(c->p, first, n) != 0 ||
         !sp_mapped_int(&p, c->p + c->n, &je->rate) || je->rate < 0) {
-        sp_emit(je->d, SP_E765, here(c), "no heap_v2/N, where N is the rate of sampling");
+        sp_emit(je->d, SP_E765, jemalloc_here_at_line(c), "no heap_v2/N, where N is the rate of sampling");
         return SPAA_ERR_INPUT;
     }
     c->p = c->next;
     return SPAA_OK;
 }
 
-static spaa_status begin(struct sp_je *je)
+static spaa_status jemalloc_begin_event(struct sp_je *je)
 {
     struct sp_event e = {.kind = SP_ALLOCATION, .mode = je->rate > 1 ? SP_PERIOD : SP_EVENT};
     struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT};
@@ -180,7 +182,7 @@ static spaa_status begin(struct sp_je *je)
 }
 
 /* Which numbers mean something is known now. Those of samples stand beside estimates only. */
-static spaa_status metrics(struct sp_je *je)
+static spaa_status jemalloc_metrics(struct sp_je *je)
 {
     bool sampled = je->rate > 1, accum = je->accum;
     struct sp_mapped_metric v[JE_VALUES] = {
@@ -199,7 +201,7 @@ static spaa_status metrics(struct sp_je *je)
     return sp_mapped_metrics(&je->m, v, JE_VALUES);
 }
 
-static spaa_status header(struct sp_je *je)
+static spaa_status jemalloc_header(struct sp_je *je)
 {
     struct sp_profile *p = je->p;
     struct sp_header *h = &p->header;
@@ -225,7 +227,7 @@ static spaa_status header(struct sp_je *je)
     return SPAA_OK;
 }
 
-static spaa_status read_jemalloc(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+static spaa_status jemalloc_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                                  struct sp_profile *p)
 {
     const unsigned char *bytes;
@@ -241,17 +243,17 @@ static spaa_status read_jemalloc(struct sp_input *in, const struct sp_read_opts 
     je->by_thread = opts->group_by & (SP_BY_TID | SP_BY_COMM);
     sp_mapped_init(&je->m, p, opts, d, "jemalloc", n);
     sp_buf_init(&je->totals, 0);
-    st = open_text(je, &c);
+    st = jemalloc_open_text(je, &c);
     if (!st)
-        st = begin(je);
+        st = jemalloc_begin_event(je);
     if (!st)
-        st = read_lines(je, &c);
+        st = jemalloc_read_lines(je, &c);
     if (!st)
-        st = metrics(je);
+        st = jemalloc_metrics(je);
     if (!st)
         st = sp_mapped_finish(&je->m);
     if (!st)
-        st = header(je);
+        st = jemalloc_header(je);
     sp_mapped_free(&je->m);
     sp_vec_free(&je->threads);
     sp_map_free(&je->thread_map);
@@ -269,5 +271,5 @@ const struct spaa_format spaa_format_jemalloc = {
     .comes_back = "it is only read",
     .caps = SP_CAN_READ | SP_NAMES_FROM_SYMBOLS,
     .probe = sp_je_probe,
-    .read = read_jemalloc,
+    .read = jemalloc_read,
 };

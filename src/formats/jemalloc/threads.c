@@ -24,7 +24,7 @@ struct sp_je_thread *sp_je_thread(struct sp_je *je, int64_t tid)
 }
 
 /* SP_NONE: out of memory. */
-static uint32_t context_of(struct sp_je *je, int64_t tid)
+static uint32_t jemalloc_context_of(struct sp_je *je, int64_t tid)
 {
     if (tid == SP_ABSENT)
         return je->context;
@@ -40,7 +40,7 @@ static uint32_t context_of(struct sp_je *je, int64_t tid)
     return t ? t->context : SP_NONE;
 }
 
-static void estimate(const struct sp_je *je, struct sp_je_row *r)
+static void jemalloc_estimate(const struct sp_je *je, struct sp_je_row *r)
 {
     for (int i = 0; i < JE_PAIRS; i += 2)
         sp_mapped_unbias(r->v[i], r->v[i + 1], je->rate, &r->all[i], &r->all[i + 1]);
@@ -52,7 +52,7 @@ enum fit { FITS, LESS, MORE };
  * What t* has and no thread says. jemalloc rounds what it writes, of each row by itself, so that a sample for
  * each thread or an eighth of all is no difference.
  */
-static enum fit rest_of(const struct sp_je *je, struct sp_je_row *rest)
+static enum fit jemalloc_rest_of(const struct sp_je *je, struct sp_je_row *rest)
 {
     enum fit fit = FITS;
     *rest = je->all;
@@ -71,10 +71,11 @@ static enum fit rest_of(const struct sp_je *je, struct sp_je_row *rest)
     return fit;
 }
 
-static bool put(struct sp_je *je, const struct sp_je_row *r, const int64_t *estimated, bool first)
+static bool jemalloc_put_thread(struct sp_je *je, const struct sp_je_row *r, const int64_t *estimated,
+                                bool first)
 {
     int64_t v[JE_VALUES];
-    uint32_t context = context_of(je, r->tid);
+    uint32_t context = jemalloc_context_of(je, r->tid);
     memcpy(v, estimated, JE_PAIRS * sizeof *v);
     memcpy(v + JE_PAIRS, r->v, JE_PAIRS * sizeof *v);
     if (context == SP_NONE)
@@ -83,12 +84,12 @@ static bool put(struct sp_je *je, const struct sp_je_row *r, const int64_t *esti
 }
 
 /* Shares of the total by running sums, so that rounding loses nothing. */
-static bool put_threads(struct sp_je *je)
+static bool jemalloc_put_threads(struct sp_je *je)
 {
     double sum[JE_PAIRS] = {0}, so_far[JE_PAIRS] = {0};
     int64_t before[JE_PAIRS] = {0}, v[JE_PAIRS];
     for (size_t i = 0; i < je->rows.n; i++) {
-        estimate(je, &je->rows.v[i]);
+        jemalloc_estimate(je, &je->rows.v[i]);
         for (int k = 0; k < JE_PAIRS; k++)
             sum[k] += je->rows.v[i].all[k];
     }
@@ -100,7 +101,7 @@ static bool put_threads(struct sp_je *je)
                 v[k] = 0;
             before[k] = now;
         }
-        if (!put(je, &je->rows.v[i], v, i == 0))
+        if (!jemalloc_put_thread(je, &je->rows.v[i], v, i == 0))
             return false;
     }
     return true;
@@ -122,7 +123,7 @@ spaa_status sp_je_flush(struct sp_je *je)
         for (int k = 0; k < JE_PAIRS; k++)
             if (__builtin_add_overflow(je->all.v[k], je->rows.v[i].v[k], &je->all.v[k]))
                 je->all.v[k] = INT64_MAX;
-    enum fit fit = je->rows.n ? rest_of(je, &rest) : FITS;
+    enum fit fit = je->rows.n ? jemalloc_rest_of(je, &rest) : FITS;
     if (fit == MORE)
         sp_emit(je->d, SP_W772, SP_AT_LINE(je->line, je->offset), "threads have more than t*, which counts");
     if (fit == LESS) {
@@ -132,11 +133,11 @@ spaa_status sp_je_flush(struct sp_je *je)
         if (!sp_vec_push(&je->rows, rest))
             return sp_nomem(je->d);
     }
-    estimate(je, &je->all);
+    jemalloc_estimate(je, &je->all);
     if (je->by_thread && je->rows.n)
-        return put_threads(je) ? SPAA_OK : sp_nomem(je->d);
+        return jemalloc_put_threads(je) ? SPAA_OK : sp_nomem(je->d);
     for (int k = 0; k < JE_PAIRS; k++)
         v[k] = sp_mapped_cut(round(je->all.all[k]));
     je->all.tid = SP_ABSENT;
-    return put(je, &je->all, v, true) ? SPAA_OK : sp_nomem(je->d);
+    return jemalloc_put_thread(je, &je->all, v, true) ? SPAA_OK : sp_nomem(je->d);
 }

@@ -17,7 +17,7 @@ void sp_ps_comments_free(struct sp_ps_comments *c)
 }
 
 /* What stands between `key` and the next comma; p NULL if key is not there. */
-static struct sp_ps_text field(struct sp_ps_text t, const char *key)
+static struct sp_ps_text perf_script_comment_field(struct sp_ps_text t, const char *key)
 {
     const char *p = memmem(t.p, t.n, key, strlen(key));
     if (!p)
@@ -31,25 +31,26 @@ static struct sp_ps_text field(struct sp_ps_text t, const char *key)
     return (struct sp_ps_text){p, (size_t)(end - p)};
 }
 
-static bool event(struct sp_ps_comments *c, struct sp_profile *p, struct sp_ps_text value)
+static bool perf_script_comment_event(struct sp_ps_comments *c, struct sp_profile *p, struct sp_ps_text value)
 {
-    struct sp_ps_text name = field(value, "name = ");
+    struct sp_ps_text name = perf_script_comment_field(value, "name = ");
     if (!name.n)
         return true;
     struct sp_ps_event_note note = {.name = sp_profile_str(p, name.p, name.n)};
-    struct sp_ps_text freq = field(value, " freq = ");
+    struct sp_ps_text freq = perf_script_comment_field(value, " freq = ");
     note.freq = freq.n == 1 && *freq.p == '1';
-    struct sp_ps_text n = field(value, "{ sample_period, sample_freq } = ");
+    struct sp_ps_text n = perf_script_comment_field(value, "{ sample_period, sample_freq } = ");
     if (!n.p)
-        n = field(value, note.freq ? " sample_freq = " : " sample_period = ");
+        n = perf_script_comment_field(value, note.freq ? " sample_freq = " : " sample_period = ");
     if (!n.p)
-        n = field(value, "sample_period (sample_freq) = ");
+        n = perf_script_comment_field(value, "sample_period (sample_freq) = ");
     if (n.p && sp_parse_u64(n.p, n.p + n.n, &note.value) != n.n)
         note.value = 0;
     return note.name != SP_STR_FAIL && sp_vec_push(&c->events, note);
 }
 
-static bool put(struct sp_profile *p, uint32_t *where, const char *prefix, struct sp_ps_text value)
+static bool perf_script_put_comment_json(struct sp_profile *p, uint32_t *where, const char *prefix,
+                                         struct sp_ps_text value)
 {
     struct sp_buf b;
     sp_buf_init(&b, 0);
@@ -63,25 +64,26 @@ static bool put(struct sp_profile *p, uint32_t *where, const char *prefix, struc
     return false;
 }
 
-static bool known(struct sp_ps_comments *c, struct sp_profile *p, struct sp_ps_text key, struct sp_ps_text v)
+static bool perf_script_comment_known(struct sp_ps_comments *c, struct sp_profile *p, struct sp_ps_text key,
+                                      struct sp_ps_text v)
 {
     struct sp_header *h = &p->header;
     uint64_t cpus;
 #define IS(s) (key.n == strlen(s) && memcmp(key.p, s, key.n) == 0)
     if (IS("event"))
-        return event(c, p, v);
+        return perf_script_comment_event(c, p, v);
     if (IS("hostname"))
-        return put(p, &h->host.name, "", v);
+        return perf_script_put_comment_json(p, &h->host.name, "", v);
     if (IS("os release"))
-        return put(p, &h->host.os, "Linux ", v);
+        return perf_script_put_comment_json(p, &h->host.os, "Linux ", v);
     if (IS("arch"))
-        return put(p, &h->host.arch, "", v);
+        return perf_script_put_comment_json(p, &h->host.arch, "", v);
     if (IS("nrcpus online") && sp_parse_u64(v.p, v.p + v.n, &cpus) == v.n)
-        return put(p, &h->host.cpus, "", v);
+        return perf_script_put_comment_json(p, &h->host.cpus, "", v);
     if (IS("perf version"))
-        return put(p, &h->tool_version, "", v);
+        return perf_script_put_comment_json(p, &h->tool_version, "", v);
     if (IS("cmdline"))
-        return put(p, &h->command, "", v);
+        return perf_script_put_comment_json(p, &h->command, "", v);
 #undef IS
     return true;
 }
@@ -111,5 +113,5 @@ bool sp_ps_comment(struct sp_ps_comments *c, struct sp_profile *p, const char *l
         value.p++;
         value.n--;
     }
-    return !c->lines.failed && (!value.n || known(c, p, key, value));
+    return !c->lines.failed && (!value.n || perf_script_comment_known(c, p, key, value));
 }

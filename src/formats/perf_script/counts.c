@@ -9,12 +9,12 @@
 
 #include <string.h>
 
-static bool text_is(struct sp_ps_text a, struct sp_ps_text b)
+static bool perf_script_text_is(struct sp_ps_text a, struct sp_ps_text b)
 {
     return a.n == b.n && (!a.n || memcmp(a.p, b.p, a.n) == 0);
 }
 
-static bool one_of(struct sp_ps_text t, const char *const *names)
+static bool perf_script_one_of(struct sp_ps_text t, const char *const *names)
 {
     for (; *names; names++)
         if (strlen(*names) == t.n && memcmp(*names, t.p, t.n) == 0)
@@ -23,7 +23,7 @@ static bool one_of(struct sp_ps_text t, const char *const *names)
 }
 
 /* "cycles:uppp" -> "cycles"; "sched:sched_switch" stays, being a tracepoint. */
-static struct sp_ps_text without_modifiers(struct sp_ps_text t)
+static struct sp_ps_text perf_script_without_modifiers(struct sp_ps_text t)
 {
     const char *colon = t.n ? memchr(t.p, ':', t.n) : NULL;
     if (!colon)
@@ -34,7 +34,7 @@ static struct sp_ps_text without_modifiers(struct sp_ps_text t)
     return (struct sp_ps_text){t.p, (size_t)(colon - t.p)};
 }
 
-static enum sp_event_kind kind_of(struct sp_ps_text raw, struct sp_ps_text base)
+static enum sp_event_kind perf_script_kind_of(struct sp_ps_text raw, struct sp_ps_text base)
 {
     static const char *const software[] = {"cpu-clock",
                                            "task-clock",
@@ -55,7 +55,7 @@ static enum sp_event_kind kind_of(struct sp_ps_text raw, struct sp_ps_text base)
                                            NULL};
     if (!raw.n)
         return SP_TIMER;
-    if (one_of(base, software))
+    if (perf_script_one_of(base, software))
         return SP_SOFTWARE;
     if (memchr(base.p, ':', base.n) && !memchr(base.p, '/', base.n) &&
         !(base.n > 4 && memcmp(base.p, "mem:", 4) == 0))
@@ -65,20 +65,20 @@ static enum sp_event_kind kind_of(struct sp_ps_text raw, struct sp_ps_text base)
 
 bool sp_ps_is_probe(struct sp_ps_text event)
 {
-    return kind_of(event, without_modifiers(event)) == SP_PROBE;
+    return perf_script_kind_of(event, perf_script_without_modifiers(event)) == SP_PROBE;
 }
 
-static const char *unit_of(struct sp_ps_text base)
+static const char *perf_script_unit_of(struct sp_ps_text base)
 {
     static const char *const clocks[] = {"cpu-clock", "task-clock", "offcpu-time", NULL};
     static const char *const cycles[] = {"cycles",      "cpu-cycles",           "ref-cycles",
                                          "cpu/cycles/", "cpu_core/cycles/",     "cpu_atom/cycles/",
                                          "bus-cycles",  "cpu_core/cpu-cycles/", NULL};
-    return one_of(base, clocks) ? "ns" : one_of(base, cycles) ? "cycles" : "events";
+    return perf_script_one_of(base, clocks) ? "ns" : perf_script_one_of(base, cycles) ? "cycles" : "events";
 }
 
 /* What the header says of an event: frequency or period. */
-static bool sampling(struct sp_ps_counts *c, struct sp_event *e)
+static bool perf_script_sampling(struct sp_ps_counts *c, struct sp_event *e)
 {
     for (size_t i = 0; i < c->comments->events.n; i++) {
         const struct sp_ps_event_note *note = &c->comments->events.v[i];
@@ -96,10 +96,10 @@ static bool sampling(struct sp_ps_counts *c, struct sp_event *e)
     return true;
 }
 
-static uint32_t new_event(struct sp_ps_counts *c, struct sp_ps_text raw)
+static uint32_t perf_script_new_event(struct sp_ps_counts *c, struct sp_ps_text raw)
 {
-    struct sp_ps_text base = without_modifiers(raw);
-    struct sp_event e = {.kind = kind_of(raw, base)};
+    struct sp_ps_text base = perf_script_without_modifiers(raw);
+    struct sp_event e = {.kind = perf_script_kind_of(raw, base)};
     struct sp_ps_event seen = {.probe = e.kind == SP_PROBE};
     e.mode = seen.probe ? SP_EVENT : SP_PERIOD;
     if (raw.n)
@@ -108,9 +108,9 @@ static uint32_t new_event(struct sp_ps_counts *c, struct sp_ps_text raw)
         e.name = c->comments->events.v[0].name;
     else
         e.name = sp_profile_cstr(c->p, "unknown");
-    e.unit = sp_profile_cstr(c->p, unit_of(base));
+    e.unit = sp_profile_cstr(c->p, perf_script_unit_of(base));
     seen.raw = (struct sp_ps_text){sp_arena_dup(&c->text, raw.p ? raw.p : "", raw.n), raw.n};
-    if (!seen.raw.p || e.name == SP_STR_FAIL || e.unit == SP_STR_FAIL || !sampling(c, &e))
+    if (!seen.raw.p || e.name == SP_STR_FAIL || e.unit == SP_STR_FAIL || !perf_script_sampling(c, &e))
         return SP_NONE;
     seen.number = sp_event_add_named(c->p, &e);
     if (seen.number == SP_NONE || !sp_vec_push(&c->events, seen))
@@ -118,18 +118,18 @@ static uint32_t new_event(struct sp_ps_counts *c, struct sp_ps_text raw)
     return (uint32_t)c->events.n - 1;
 }
 
-static uint32_t event_of(struct sp_ps_counts *c, struct sp_ps_text raw)
+static uint32_t perf_script_event_of(struct sp_ps_counts *c, struct sp_ps_text raw)
 {
-    if (c->last_event != SP_NONE && text_is(c->events.v[c->last_event].raw, raw))
+    if (c->last_event != SP_NONE && perf_script_text_is(c->events.v[c->last_event].raw, raw))
         return c->last_event;
     for (uint32_t i = 0; i < c->events.n; i++)
-        if (text_is(c->events.v[i].raw, raw))
+        if (perf_script_text_is(c->events.v[i].raw, raw))
             return i;
-    return new_event(c, raw);
+    return perf_script_new_event(c, raw);
 }
 
 /* The thread's record; a pid that was printed replaces one that was not. */
-static bool note_thread(struct sp_ps_counts *c, const struct sp_ps_who *w)
+static bool perf_script_note_thread(struct sp_ps_counts *c, const struct sp_ps_who *w)
 {
     size_t before = c->p->threads.n;
     uint32_t t = sp_thread_intern(c->p, w->pid == SP_ABSENT ? w->tid : w->pid, w->tid, w->comm);
@@ -147,21 +147,21 @@ static bool note_thread(struct sp_ps_counts *c, const struct sp_ps_who *w)
     return true;
 }
 
-static uint32_t who_of(struct sp_ps_counts *c, const struct sp_ps_sample *s)
+static uint32_t perf_script_who_of(struct sp_ps_counts *c, const struct sp_ps_sample *s)
 {
-    if (c->last_who != SP_NONE && text_is(c->whos.v[c->last_who].raw, s->who))
+    if (c->last_who != SP_NONE && perf_script_text_is(c->whos.v[c->last_who].raw, s->who))
         return c->last_who;
     uint64_t hash = sp_hash64(s->who.p, s->who.n);
     struct sp_probe at = sp_map_probe(&c->who_map, hash);
     for (uint32_t i; (i = sp_map_next(&c->who_map, &at)) != SP_MAP_NONE;)
-        if (text_is(c->whos.v[i].raw, s->who))
+        if (perf_script_text_is(c->whos.v[i].raw, s->who))
             return i;
     struct sp_ps_who w = {
         {sp_arena_dup(&c->text, s->who.p, s->who.n), s->who.n}, s->pid, s->tid, SP_STR_NONE};
     if (s->comm.n)
         w.comm = sp_profile_str(c->p, s->comm.p, s->comm.n);
     c->any_pid |= s->pid != SP_ABSENT;
-    if (!w.raw.p || w.comm == SP_STR_FAIL || c->whos.n >= SP_NONE - 1 || !note_thread(c, &w) ||
+    if (!w.raw.p || w.comm == SP_STR_FAIL || c->whos.n >= SP_NONE - 1 || !perf_script_note_thread(c, &w) ||
         !sp_vec_push(&c->whos, w) || !sp_map_add(&c->who_map, hash, (uint32_t)c->whos.n - 1))
         return SP_NONE;
     return (uint32_t)c->whos.n - 1;
@@ -187,7 +187,7 @@ void sp_ps_counts_free(struct sp_ps_counts *c)
 spaa_status sp_ps_context(struct sp_ps_counts *c, const struct sp_ps_sample *s, uint32_t *event,
                           uint32_t *context)
 {
-    uint32_t e = event_of(c, s->event), who = who_of(c, s);
+    uint32_t e = perf_script_event_of(c, s->event), who = perf_script_who_of(c, s);
     if (e == SP_NONE || who == SP_NONE)
         return sp_nomem(c->d);
     const struct sp_ps_who *w = &c->whos.v[who];
@@ -210,7 +210,7 @@ spaa_status sp_ps_context(struct sp_ps_counts *c, const struct sp_ps_sample *s, 
     return SPAA_OK;
 }
 
-static inline bool add_weight(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
+static inline bool perf_script_add_weight(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v)
 {
     const struct sp_column *c = &p->columns[metric];
     int64_t sum;
@@ -221,7 +221,7 @@ static inline bool add_weight(struct sp_profile *p, uint32_t stack, uint32_t met
     return sp_weight_add(p, stack, metric, v);
 }
 
-static void note_time(struct sp_ps_counts *c, const struct sp_ps_sample *s)
+static void perf_script_note_time(struct sp_ps_counts *c, const struct sp_ps_sample *s)
 {
     if (!c->any_time || s->ns < c->first_ns) {
         c->first_ns = s->ns;
@@ -234,8 +234,8 @@ static void note_time(struct sp_ps_counts *c, const struct sp_ps_sample *s)
     c->any_time = true;
 }
 
-static spaa_status keep_row(struct sp_ps_counts *c, const struct sp_ps_sample *s, const struct sp_ps_event *e,
-                            uint32_t stack)
+static spaa_status perf_script_keep_row(struct sp_ps_counts *c, const struct sp_ps_sample *s,
+                                        const struct sp_ps_event *e, uint32_t stack)
 {
     struct sp_sample row = {.time = s->ns,
                             .pid = s->pid,
@@ -260,43 +260,45 @@ static spaa_status keep_row(struct sp_ps_counts *c, const struct sp_ps_sample *s
 }
 
 /* Metrics come to be when something is counted in them. */
-static bool metric(struct sp_ps_counts *c, uint32_t *number, const char *name)
+static bool perf_script_metric(struct sp_ps_counts *c, uint32_t *number, const char *name)
 {
     if (*number == SP_NONE)
         *number = sp_metric_intern(c->p, name, strlen(name));
     return *number != SP_NONE;
 }
 
-static bool add_weights(struct sp_ps_counts *c, const struct sp_ps_sample *s, struct sp_ps_event *e,
-                        uint32_t stack, uint64_t line)
+static bool perf_script_add_weights(struct sp_ps_counts *c, const struct sp_ps_sample *s,
+                                    struct sp_ps_event *e, uint32_t stack, uint64_t line)
 {
-    if (!metric(c, &c->samples, "samples") || !add_weight(c->p, stack, c->samples, 1))
+    if (!perf_script_metric(c, &c->samples, "samples") || !perf_script_add_weight(c->p, stack, c->samples, 1))
         return false;
-    if (e->probe && !(metric(c, &c->count, "count") && add_weight(c->p, stack, c->count, 1)))
+    if (e->probe &&
+        !(perf_script_metric(c, &c->count, "count") && perf_script_add_weight(c->p, stack, c->count, 1)))
         return false;
     *(s->has_period ? &e->with_period : &e->without_period) = true;
     if (!s->has_period)
         return true;
     if (s->period == INT64_MAX)
         sp_emit(c->d, SP_L304, SP_AT_LINE(line, SP_NOWHERE), "a period");
-    return metric(c, &c->period, "period") && add_weight(c->p, stack, c->period, s->period);
+    return perf_script_metric(c, &c->period, "period") &&
+           perf_script_add_weight(c->p, stack, c->period, s->period);
 }
 
 spaa_status sp_ps_count(struct sp_ps_counts *c, const struct sp_ps_sample *s, uint32_t event, uint32_t stack,
                         uint64_t line)
 {
     struct sp_ps_event *e = &c->events.v[event];
-    if (!add_weights(c, s, e, stack, line))
+    if (!perf_script_add_weights(c, s, e, stack, line))
         return sp_nomem(c->d);
     if (s->timed)
-        note_time(c, s);
+        perf_script_note_time(c, s);
     c->any = true;
     c->any_cpu |= s->cpu != SP_ABSENT;
-    return c->p->samples ? keep_row(c, s, e, stack) : SPAA_OK;
+    return c->p->samples ? perf_script_keep_row(c, s, e, stack) : SPAA_OK;
 }
 
 /* What an event's weights are is known when all its samples were seen. */
-static bool finish_event(struct sp_ps_counts *c, const struct sp_ps_event *e, uint32_t *layout)
+static bool perf_script_finish_event(struct sp_ps_counts *c, const struct sp_ps_event *e, uint32_t *layout)
 {
     struct sp_event *out = &c->p->events.v[e->number];
     struct sp_weight_field f[3] = {{c->samples, SP_STR_NONE, 0}};
@@ -319,12 +321,12 @@ static bool finish_event(struct sp_ps_counts *c, const struct sp_ps_event *e, ui
     return *layout != SP_NONE;
 }
 
-static bool finish_stacks(struct sp_ps_counts *c)
+static bool perf_script_finish_stacks(struct sp_ps_counts *c)
 {
     SP_VEC(uint32_t) layouts = {0}; /* by event number */
     bool ok = sp_vec_reserve(&layouts, c->p->events.n + 1);
     for (size_t i = 0; ok && i < c->events.n; i++)
-        ok = finish_event(c, &c->events.v[i], &layouts.v[c->events.v[i].number]);
+        ok = perf_script_finish_event(c, &c->events.v[i], &layouts.v[c->events.v[i].number]);
     for (uint32_t s = 0; ok && s < c->p->stacks.n; s++) {
         uint32_t layout = layouts.v[c->p->contexts.v[c->p->stacks.v[s].context].event];
         sp_stack_set_layout(c->p, s, layout);
@@ -340,7 +342,7 @@ static bool finish_stacks(struct sp_ps_counts *c)
 }
 
 /* Seconds with as many digits as were printed. */
-static uint32_t time_text(struct sp_ps_counts *c, int64_t ns, unsigned digits)
+static uint32_t perf_script_time_text(struct sp_ps_counts *c, int64_t ns, unsigned digits)
 {
     char t[48], frac[20];
     size_t n = sp_u64_text((uint64_t)(ns / 1000000000), t);
@@ -351,15 +353,15 @@ static uint32_t time_text(struct sp_ps_counts *c, int64_t ns, unsigned digits)
     return sp_profile_str(c->p, t, n);
 }
 
-static bool finish_header(struct sp_ps_counts *c, enum sp_granularity frames)
+static bool perf_script_finish_header(struct sp_ps_counts *c, enum sp_granularity frames)
 {
     struct sp_header *h = &c->p->header;
     h->version = sp_profile_cstr(c->p, "1.0");
     h->source_tool = h->tool = sp_profile_cstr(c->p, "perf");
     bool ok = h->version != SP_STR_FAIL && h->tool != SP_STR_FAIL;
     if (c->any_time) {
-        h->time_start = time_text(c, c->first_ns, c->first_digits);
-        h->time_end = time_text(c, c->last_ns, c->last_digits);
+        h->time_start = perf_script_time_text(c, c->first_ns, c->first_digits);
+        h->time_end = perf_script_time_text(c, c->last_ns, c->last_digits);
         h->time_unit = sp_profile_cstr(c->p, "seconds");
         ok = ok && h->time_start != SP_STR_FAIL && h->time_end != SP_STR_FAIL && h->time_unit != SP_STR_FAIL;
     }
@@ -380,5 +382,5 @@ static bool finish_header(struct sp_ps_counts *c, enum sp_granularity frames)
 
 spaa_status sp_ps_finish(struct sp_ps_counts *c, enum sp_granularity frames)
 {
-    return finish_stacks(c) && finish_header(c, frames) ? SPAA_OK : sp_nomem(c->d);
+    return perf_script_finish_stacks(c) && perf_script_finish_header(c, frames) ? SPAA_OK : sp_nomem(c->d);
 }

@@ -12,25 +12,25 @@
 
 #include <string.h>
 
-static bool is(struct sp_ps_text t, const char *literal)
+static bool perf_script_span_equals(struct sp_ps_text t, const char *literal)
 {
     return strlen(literal) == t.n && memcmp(t.p, literal, t.n) == 0;
 }
 
-static bool starts(struct sp_ps_text t, const char *literal)
+static bool perf_script_starts_with(struct sp_ps_text t, const char *literal)
 {
     size_t n = strlen(literal);
     return n <= t.n && memcmp(t.p, literal, n) == 0;
 }
 
-static bool ends(struct sp_ps_text t, const char *literal)
+static bool perf_script_ends_with(struct sp_ps_text t, const char *literal)
 {
     size_t n = strlen(literal);
     return n <= t.n && memcmp(t.p + t.n - n, literal, n) == 0;
 }
 
 /* Cuts "+0x1f" off the end; false if there is none. */
-static bool cut_offset(struct sp_ps_text *t, uint64_t *off)
+static bool perf_script_strip_offset(struct sp_ps_text *t, uint64_t *off)
 {
     size_t i = t->n;
     while (i > 0 && ((unsigned char)(t->p[i - 1] - '0') < 10 || (unsigned char)(t->p[i - 1] - 'a') < 6))
@@ -43,7 +43,7 @@ static bool cut_offset(struct sp_ps_text *t, uint64_t *off)
 }
 
 /* Where the last group in parentheses opens, when it closes the text and follows a blank; else NULL. */
-static const char *last_group(const char *p, const char *end)
+static const char *perf_script_last_group(const char *p, const char *end)
 {
     if (p == end || end[-1] != ')')
         return NULL;
@@ -74,21 +74,21 @@ bool sp_ps_frame_line(const char *p, const char *end, struct sp_ps_frame *f)
         end--;
     f->dso = (struct sp_ps_text){NULL, 0};
     f->has_symoff = f->inlined = false;
-    const char *group = last_group(p, end);
+    const char *group = perf_script_last_group(p, end);
     if (group) {
         uint64_t ignored;
         f->dso = (struct sp_ps_text){group + 1, (size_t)(end - group - 2)};
-        f->inlined = is(f->dso, "inlined");
-        cut_offset(&f->dso, &ignored); /* -F +dsoff */
-        if (ends(f->dso, " (deleted)"))
+        f->inlined = perf_script_span_equals(f->dso, "inlined");
+        perf_script_strip_offset(&f->dso, &ignored); /* -F +dsoff */
+        if (perf_script_ends_with(f->dso, " (deleted)"))
             f->dso.n -= strlen(" (deleted)");
         end = group;
         while (end > p && sp_ps_blank(end[-1]))
             end--;
     }
     f->symbol = (struct sp_ps_text){p, (size_t)(end - p)};
-    f->has_symoff = cut_offset(&f->symbol, &f->symoff);
-    if (is(f->symbol, "[unknown]"))
+    f->has_symoff = perf_script_strip_offset(&f->symbol, &f->symoff);
+    if (perf_script_span_equals(f->symbol, "[unknown]"))
         f->symbol.n = 0;
     return true;
 }
@@ -124,9 +124,9 @@ bool sp_ps_trimmed_source(const char *p, const char *end)
 }
 
 /* ".../perf-1234.map" */
-static bool perf_map(struct sp_ps_text t)
+static bool perf_script_perf_map(struct sp_ps_text t)
 {
-    if (!ends(t, ".map"))
+    if (!perf_script_ends_with(t, ".map"))
         return false;
     size_t i = t.n - 4, start = i;
     while (i > 0 && (unsigned char)(t.p[i - 1] - '0') < 10)
@@ -135,65 +135,69 @@ static bool perf_map(struct sp_ps_text t)
 }
 
 /* ".../jitted-1234-5.so", written by `perf inject --jit` */
-static bool jitdump(struct sp_ps_text t)
+static bool perf_script_jitdump(struct sp_ps_text t)
 {
     const char *slash = memrchr(t.p, '/', t.n);
     struct sp_ps_text base = t;
     if (slash)
         base = (struct sp_ps_text){slash + 1, (size_t)(t.p + t.n - slash - 1)};
-    return starts(base, "jitted-") && ends(base, ".so");
+    return perf_script_starts_with(base, "jitted-") && perf_script_ends_with(base, ".so");
 }
 
-static bool anonymous(struct sp_ps_text t)
+static bool perf_script_anonymous(struct sp_ps_text t)
 {
     static const char *const names[] = {"anon_inode:", "/anon_hugepage", "/dev/zero", "/SYSV", "[anon"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (starts(t, names[i]))
+        if (perf_script_starts_with(t, names[i]))
             return true;
     return false;
 }
 
-static bool user_bracket(struct sp_ps_text t)
+static bool perf_script_user_bracket(struct sp_ps_text t)
 {
     static const char *const names[] = {"[vdso", "[vsyscall", "[vvar", "[heap", "[stack", "[uprobes"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (starts(t, names[i]))
+        if (perf_script_starts_with(t, names[i]))
             return true;
     return false;
 }
 
-static bool kernel_file(struct sp_ps_text t, uint64_t ip)
+static bool perf_script_kernel_file(struct sp_ps_text t, uint64_t ip)
 {
     const char *slash = memrchr(t.p, '/', t.n);
     struct sp_ps_text base = t;
     if (slash)
         base = (struct sp_ps_text){slash + 1, (size_t)(t.p + t.n - slash - 1)};
-    return starts(base, "vmlinu") || is(base, "kcore") || ends(base, ".ko") || ends(base, ".ko.xz") ||
-           ends(base, ".ko.gz") || ends(base, ".ko.zst") || (starts(t, "bpf_prog_") && ip >> 48 == 0xffff);
+    return perf_script_starts_with(base, "vmlinu") || perf_script_span_equals(base, "kcore") ||
+           perf_script_ends_with(base, ".ko") || perf_script_ends_with(base, ".ko.xz") ||
+           perf_script_ends_with(base, ".ko.gz") || perf_script_ends_with(base, ".ko.zst") ||
+           (perf_script_starts_with(t, "bpf_prog_") && ip >> 48 == 0xffff);
 }
 
 void sp_ps_classify_dso(struct sp_ps_text dso, uint64_t ip, struct sp_ps_dso *out)
 {
     *out = (struct sp_ps_dso){.name = dso};
-    if (!dso.p || !dso.n || is(dso, "[unknown]")) {
+    if (!dso.p || !dso.n || perf_script_span_equals(dso, "[unknown]")) {
         out->name = (struct sp_ps_text){"[unknown]", 9};
         out->unknown = true;
-    } else if (starts(dso, "[kernel.kallsyms]") || is(dso, "[kernel]")) {
+    } else if (perf_script_starts_with(dso, "[kernel.kallsyms]") ||
+               perf_script_span_equals(dso, "[kernel]")) {
         out->name = (struct sp_ps_text){"[kernel]", 8};
         out->kernel = true;
-        out->renamed = !is(dso, "[kernel.kallsyms]");
-    } else if (is(dso, "//anon") || perf_map(dso) || jitdump(dso)) {
+        out->renamed = !perf_script_span_equals(dso, "[kernel.kallsyms]");
+    } else if (perf_script_span_equals(dso, "//anon") || perf_script_perf_map(dso) ||
+               perf_script_jitdump(dso)) {
         out->name = (struct sp_ps_text){"[jit]", 5};
         out->jit = out->renamed = true;
-    } else if (starts(dso, "/memfd:")) {
+    } else if (perf_script_starts_with(dso, "/memfd:")) {
         out->name = (struct sp_ps_text){dso.p + 1, dso.n - 1};
-    } else if (anonymous(dso)) {
+    } else if (perf_script_anonymous(dso)) {
         out->name = (struct sp_ps_text){"[anon]", 6};
         out->renamed = true;
     } else if (dso.p[0] == '[') {
-        out->kernel = !user_bracket(dso);
+        out->kernel = !perf_script_user_bracket(dso);
     } else {
-        out->kernel = kernel_file(dso, ip);
+        out->kernel = perf_script_kernel_file(dso, ip);
     }
 }
 

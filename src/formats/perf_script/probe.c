@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-static const char *eol_of(const char *p, const char *end)
+static const char *perf_script_eol_of(const char *p, const char *end)
 {
     const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = nl ? nl : end;
     return eol > p && eol[-1] == '\r' ? eol - 1 : eol;
 }
 
 /* full: if it is at the margin it must name its object or offset, as columns of numbers in hex do not. */
-static bool frame_at(const char *p, const char *end, bool full)
+static bool perf_script_frame_at(const char *p, const char *end, bool full)
 {
-    const char *eol = p < end ? eol_of(p, end) : p;
+    const char *eol = p < end ? perf_script_eol_of(p, end) : p;
     struct sp_ps_frame f;
     struct sp_ps_sample s;
     if (p == eol || !sp_ps_frame_line(p, eol, &f))
@@ -23,7 +23,8 @@ static bool frame_at(const char *p, const char *end, bool full)
 }
 
 /* How sure a sample line makes, with what follows it at `next`; 0: it is none. */
-static int sample_at(const char *p, const char *eol, const char *next, const char *end, const char **reason)
+static int perf_script_probe_sample_at(const char *p, const char *eol, const char *next, const char *end,
+                                       const char **reason)
 {
     struct sp_ps_sample s;
     struct sp_ps_frame f;
@@ -31,7 +32,7 @@ static int sample_at(const char *p, const char *eol, const char *next, const cha
     if (!timed && !sp_ps_sample_line(p, eol, true, &s))
         return 0;
     bool one_line = s.rest.n && sp_ps_frame_line(s.rest.p, s.rest.p + s.rest.n, &f) && f.dso.p;
-    bool frames = one_line || frame_at(next, end, !timed && !s.event.p);
+    bool frames = one_line || perf_script_frame_at(next, end, !timed && !s.event.p);
     *reason = frames ? "a sample line and its frames" : "a sample line";
     if (!timed)
         return !frames || !s.comm.n ? 0 : s.event.p ? 60 : 50;
@@ -41,7 +42,7 @@ static int sample_at(const char *p, const char *eol, const char *next, const cha
 }
 
 /* Lines that stand between samples and below frames: other records, errors of traces, sources. */
-static bool other_line(const char *p, const char *eol)
+static bool perf_script_other_line(const char *p, const char *eol)
 {
     static const char trace[] = "instruction trace error";
     struct sp_ps_sample s;
@@ -62,7 +63,7 @@ int sp_ps_probe(const unsigned char *bytes, size_t n, bool whole, const char **r
     if (!sp_probe_is_text(bytes, n))
         return 0;
     for (const char *next; p < end; p = next) {
-        const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = eol_of(p, end), *why = NULL;
+        const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = perf_script_eol_of(p, end), *why = NULL;
         next = nl ? nl + 1 : end;
         if (!nl && !whole)
             break;
@@ -72,12 +73,13 @@ int sp_ps_probe(const unsigned char *bytes, size_t n, bool whole, const char **r
             perf_header |= memmem(p, (size_t)(eol - p), "perf version", 12) != NULL;
             continue;
         }
-        int score = frame_at(p, end, false) ? 0 : sample_at(p, eol, next, end, &why);
+        int score =
+            perf_script_frame_at(p, end, false) ? 0 : perf_script_probe_sample_at(p, eol, next, end, &why);
         if (score > best) {
             best = score;
             *reason = why;
         }
-        bool known = score || frame_at(p, end, false) || (good && other_line(p, eol));
+        bool known = score || perf_script_frame_at(p, end, false) || (good && perf_script_other_line(p, eol));
         good += known;
         bad += !known;
     }

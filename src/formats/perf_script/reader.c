@@ -46,14 +46,15 @@ struct reader {
     bool trimmed; /* frames stand at the margin */
 };
 
-static uint64_t offset_of(const struct reader *r, const char *p)
+static uint64_t perf_script_offset_of(const struct reader *r, const char *p)
 {
     return r->view_offset + (uint64_t)(p - r->view);
 }
 
 /* Counts a sample whose frames are `text`. */
-static spaa_status take(struct reader *r, const struct sp_ps_sample *s, struct sp_ps_text text,
-                        const struct sp_ps_place *at, uint32_t *lines)
+static spaa_status perf_script_take_line(struct reader *r, const struct sp_ps_sample *s,
+                                         struct sp_ps_text text, const struct sp_ps_place *at,
+                                         uint32_t *lines)
 {
     uint32_t event, context, stack;
     spaa_status st = sp_ps_context(&r->counts, s, &event, &context);
@@ -63,7 +64,7 @@ static spaa_status take(struct reader *r, const struct sp_ps_sample *s, struct s
 }
 
 /* The first newline in [p, end) that is followed by something else than a tab; NULL if there is none. */
-static const char *untabbed(const char *p, const char *end)
+static const char *perf_script_untabbed(const char *p, const char *end)
 {
     while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
         if (p + 1 < end && p[1] != '\t')
@@ -73,7 +74,7 @@ static const char *untabbed(const char *p, const char *end)
     return NULL;
 }
 
-static bool blank_line(const char *p, const char *end, const char **after)
+static bool perf_script_blank_line(const char *p, const char *end, const char **after)
 {
     if (p < end && *p == '\r')
         p++;
@@ -81,7 +82,8 @@ static bool blank_line(const char *p, const char *end, const char **after)
     return p < end && *p == '\n';
 }
 
-static bool sample_at(const struct reader *r, const char *p, const char *end, const char **eol)
+static bool perf_script_reader_sample_at(const struct reader *r, const char *p, const char *end,
+                                         const char **eol)
 {
     struct sp_ps_sample s;
     *eol = memchr(p, '\n', (size_t)(end - p));
@@ -90,7 +92,7 @@ static bool sample_at(const struct reader *r, const char *p, const char *end, co
 }
 
 /* Whether a frame begins at p whose blanks were trimmed; a sample line of a comm like `dead` is none. */
-static bool trimmed_frame_at(struct reader *r, const char *p, const char *end)
+static bool perf_script_trimmed_frame_at(struct reader *r, const char *p, const char *end)
 {
     struct sp_ps_sample s;
     const char *nl = memchr(p, '\n', (size_t)(end - p)), *eol = nl ? nl : end;
@@ -107,22 +109,22 @@ static bool trimmed_frame_at(struct reader *r, const char *p, const char *end)
  * Where the stack that starts at p ends: behind its last line. NULL: beyond the view. A blank line ends
  * it, unless a frame follows (source lines whose blanks were trimmed); so does a sample line.
  */
-static const char *stack_end(struct reader *r, const char *p, const char *end)
+static const char *perf_script_stack_end(struct reader *r, const char *p, const char *end)
 {
     for (;;) {
-        const char *nl = untabbed(p, end), *after, *eol;
+        const char *nl = perf_script_untabbed(p, end), *after, *eol;
         if (!nl)
             return r->final ? end : NULL;
         const char *next = nl + 1;
-        if (blank_line(next, end, &after)) {
-            if (after < end && *after != '\t' && !trimmed_frame_at(r, after, end))
+        if (perf_script_blank_line(next, end, &after)) {
+            if (after < end && *after != '\t' && !perf_script_trimmed_frame_at(r, after, end))
                 return next;
             if (after >= end)
                 return r->final ? next : NULL;
             p = after;
             continue;
         }
-        if (sample_at(r, next, end, &eol))
+        if (perf_script_reader_sample_at(r, next, end, &eol))
             return next;
         if (!eol)
             return r->final ? end : NULL;
@@ -134,35 +136,37 @@ static const char *stack_end(struct reader *r, const char *p, const char *end)
  * The text of the frames below a sample line, which starts at p: from *start to the result. NULL: beyond
  * the view.
  */
-static const char *frames_below(struct reader *r, const char *p, const char *end, const char **start)
+static const char *perf_script_frames_below(struct reader *r, const char *p, const char *end,
+                                            const char **start)
 {
     const char *after, *eol;
     *start = p;
     if (p == end)
         return r->final ? p : NULL;
     if (*p == '\t')
-        return stack_end(r, p, end);
-    if (blank_line(p, end, &after)) {
+        return perf_script_stack_end(r, p, end);
+    if (perf_script_blank_line(p, end, &after)) {
         if (after >= end)
             return r->final ? p : NULL;
-        if (*after != '\t' && !trimmed_frame_at(r, after, end))
+        if (*after != '\t' && !perf_script_trimmed_frame_at(r, after, end))
             return p;
-        sp_emit(r->d, SP_W311, SP_AT_LINE(r->line + 1, offset_of(r, p)),
+        sp_emit(r->d, SP_W311, SP_AT_LINE(r->line + 1, perf_script_offset_of(r, p)),
                 "a blank line between a sample and its frames");
-        return stack_end(r, after, end);
+        return perf_script_stack_end(r, after, end);
     }
-    if (sample_at(r, p, end, &eol) || (*p != ' ' && !r->trimmed && !trimmed_frame_at(r, p, end)))
+    if (perf_script_reader_sample_at(r, p, end, &eol) ||
+        (*p != ' ' && !r->trimmed && !perf_script_trimmed_frame_at(r, p, end)))
         return !eol && !r->final ? NULL : p;
-    return !eol && !r->final ? NULL : stack_end(r, p, end);
+    return !eol && !r->final ? NULL : perf_script_stack_end(r, p, end);
 }
 
 /* The source line below a frame that stands on the sample line. NULL: beyond the view. */
-static const char *source_below(struct reader *r, const char *p, const char *end)
+static const char *perf_script_source_below(struct reader *r, const char *p, const char *end)
 {
     const char *eol;
     if (end - p < 3)
         return r->final ? p : NULL;
-    bool sample = sample_at(r, p, end, &eol);
+    bool sample = perf_script_reader_sample_at(r, p, end, &eol);
     if (!eol && !r->final)
         return NULL;
     bool source = p[0] == ' ' ? p[1] == ' ' && !sp_ps_blank(p[2]) : sp_ps_trimmed_source(p, eol ? eol : end);
@@ -170,7 +174,7 @@ static const char *source_below(struct reader *r, const char *p, const char *end
 }
 
 /* Tracepoint text may look like a frame; a frame always names its DSO there. */
-static bool frame_on_line(struct reader *r, const struct sp_ps_sample *s)
+static bool perf_script_frame_on_line(struct reader *r, const struct sp_ps_sample *s)
 {
     struct sp_ps_frame f;
     if (!s->rest.n || !sp_ps_frame_line(s->rest.p, s->rest.p + s->rest.n, &f))
@@ -179,15 +183,15 @@ static bool frame_on_line(struct reader *r, const struct sp_ps_sample *s)
 }
 
 /* One sample from its line [p, eol) on. *next NULL: more of the input is needed. */
-static spaa_status sample(struct reader *r, struct sp_ps_sample *s, const char *eol, const char *end,
-                          const char **next)
+static spaa_status perf_script_sample(struct reader *r, struct sp_ps_sample *s, const char *eol,
+                                      const char *end, const char **next)
 {
     struct sp_ps_place at = {.line = r->line + 1};
     struct sp_ps_text text;
     const char *body = eol < end ? eol + 1 : end, *start = body, *stop;
     uint32_t lines = 0;
-    if (frame_on_line(r, s)) {
-        stop = source_below(r, body, end);
+    if (perf_script_frame_on_line(r, s)) {
+        stop = perf_script_source_below(r, body, end);
         start = s->rest.p;
         at.one_line = true;
         at.line = r->line;
@@ -195,27 +199,27 @@ static spaa_status sample(struct reader *r, struct sp_ps_sample *s, const char *
         if (stop && stop != body)
             text.n = (size_t)(stop - start);
     } else {
-        stop = frames_below(r, body, end, &start);
+        stop = perf_script_frames_below(r, body, end, &start);
         text = (struct sp_ps_text){start, stop ? (size_t)(stop - start) : 0};
     }
     *next = NULL;
     if (!stop)
         return SPAA_OK;
-    at.offset = offset_of(r, start);
+    at.offset = perf_script_offset_of(r, start);
     at.at_end = r->final && stop == end;
-    spaa_status st = take(r, s, text, &at, &lines);
+    spaa_status st = perf_script_take_line(r, s, text, &at, &lines);
     r->line += lines - at.one_line + (!at.one_line && start != body);
     *next = stop;
     return st;
 }
 
-static bool is_comment(const char *p, const char *end)
+static bool perf_script_is_comment(const char *p, const char *end)
 {
     return *p == '#' && (end - p == 1 || sp_ps_blank(p[1]) || p[1] == '#' || p[1] == '=');
 }
 
 /* `--show-mmap-events` and the like print these as samples without frames. */
-static bool side_band(struct reader *r, const struct sp_ps_sample *s)
+static bool perf_script_side_band(struct reader *r, const struct sp_ps_sample *s)
 {
     static const char lost[] = "PERF_RECORD_LOST lost ";
     struct sp_ps_text t = s->event.p ? s->event : s->rest;
@@ -231,11 +235,11 @@ static bool side_band(struct reader *r, const struct sp_ps_sample *s)
     return true;
 }
 
-static void weird(struct reader *r, const char *p, const char *eol, bool complete)
+static void perf_script_unknown_line(struct reader *r, const char *p, const char *eol, bool complete)
 {
     static const char trace[] = "instruction trace error";
     const char *text = p + (*p == ' ');
-    struct sp_where at = SP_AT_LINE(r->line, offset_of(r, p));
+    struct sp_where at = SP_AT_LINE(r->line, perf_script_offset_of(r, p));
     int n = eol - p > 80 ? 80 : (int)(eol - p);
     if ((size_t)(eol - text) >= sizeof trace - 1 && memcmp(text, trace, sizeof trace - 1) == 0)
         sp_emit(r->d, SP_L300, at, "the trace could not be decoded: \"%.*s\"", n, p);
@@ -252,17 +256,18 @@ static void weird(struct reader *r, const char *p, const char *eol, bool complet
  * Lines without a time are sample lines only in an input where none has one, and when an event or a frame
  * bears them out.
  */
-static bool is_sample(struct reader *r, const char *p, const char *eol, const char *next, const char *end,
-                      struct sp_ps_sample *s)
+static bool perf_script_is_sample(struct reader *r, const char *p, const char *eol, const char *next,
+                                  const char *end, struct sp_ps_sample *s)
 {
     if (sp_ps_sample_line(p, eol, false, s))
         return true;
     return !r->counts.any_time && sp_ps_sample_line(p, eol, true, s) &&
-           (s->event.p || (s->comm.n && next < end && (*next == '\t' || trimmed_frame_at(r, next, end))));
+           (s->event.p ||
+            (s->comm.n && next < end && (*next == '\t' || perf_script_trimmed_frame_at(r, next, end))));
 }
 
 /* Handles what is complete in [p, end); *used says how far. */
-static spaa_status records(struct reader *r, const char *p, const char *end, size_t *used)
+static spaa_status perf_script_records(struct reader *r, const char *p, const char *end, size_t *used)
 {
     const char *start = p, *next;
     while (p < end) {
@@ -281,21 +286,21 @@ static spaa_status records(struct reader *r, const char *p, const char *end, siz
         struct sp_ps_sample s;
         if (stop == p) {
             /* blank */
-        } else if (is_comment(p, stop)) {
+        } else if (perf_script_is_comment(p, stop)) {
             if (!sp_ps_comment(&r->comments, r->p, p, (size_t)(stop - p)))
                 return sp_nomem(r->d);
-        } else if (is_sample(r, p, stop, next, end, &s)) {
+        } else if (perf_script_is_sample(r, p, stop, next, end, &s)) {
             if (!nl && r->p->frames.n) /* the others have stacks: it was cut off before its own */
-                weird(r, p, stop, false);
-            else if (!side_band(r, &s)) {
-                spaa_status st = sample(r, &s, eol, end, &next);
+                perf_script_unknown_line(r, p, stop, false);
+            else if (!perf_script_side_band(r, &s)) {
+                spaa_status st = perf_script_sample(r, &s, eol, end, &next);
                 if (st != SPAA_OK)
                     return st;
                 if (!next)
                     break;
             }
         } else {
-            weird(r, p, stop, nl != NULL);
+            perf_script_unknown_line(r, p, stop, nl != NULL);
         }
         if (r->opts->strict && (r->skipped || r->stacks.bad))
             return SPAA_ERR_INPUT;
@@ -306,7 +311,7 @@ static spaa_status records(struct reader *r, const char *p, const char *end, siz
     return SPAA_OK;
 }
 
-static spaa_status read_all(struct reader *r, struct sp_input *in)
+static spaa_status perf_script_read_all(struct reader *r, struct sp_input *in)
 {
     const unsigned char *v;
     size_t n, want = PEEK_BYTES, left = 0;
@@ -319,7 +324,7 @@ static spaa_status read_all(struct reader *r, struct sp_input *in)
         r->view_offset = sp_input_offset(in);
         /* Beyond the cap, a stack that never ends is cut. */
         r->final = n < want || left > SP_LINE_MAX - PEEK_BYTES;
-        st = records(r, r->view, r->view + n, &used);
+        st = perf_script_records(r, r->view, r->view + n, &used);
         if (st != SPAA_OK)
             return st;
         sp_input_consume(in, used);
@@ -328,7 +333,7 @@ static spaa_status read_all(struct reader *r, struct sp_input *in)
     }
 }
 
-static spaa_status finish(struct reader *r, struct sp_input *in)
+static spaa_status perf_script_finish(struct reader *r, struct sp_input *in)
 {
     spaa_status st = sp_input_failed(in);
     if (!r->counts.any) {
@@ -342,7 +347,7 @@ static spaa_status finish(struct reader *r, struct sp_input *in)
     return sp_ps_finish(&r->counts, r->stacks.frames);
 }
 
-static spaa_status read_perf_script(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+static spaa_status perf_script_read(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
                                     struct sp_profile *p)
 {
     struct reader r = {.opts = opts, .d = d, .p = p, .line = 1};
@@ -353,9 +358,9 @@ static spaa_status read_perf_script(struct sp_input *in, const struct sp_read_op
     if (st == SPAA_OK && opts->samples)
         st = sp_samples_new(d, &p->samples);
     if (st == SPAA_OK)
-        st = read_all(&r, in);
+        st = perf_script_read_all(&r, in);
     if (st == SPAA_OK)
-        st = finish(&r, in);
+        st = perf_script_finish(&r, in);
     sp_ps_stacks_free(&r.stacks);
     sp_ps_comments_free(&r.comments);
     sp_ps_counts_free(&r.counts);
@@ -378,6 +383,6 @@ const struct spaa_format spaa_format_perf_script = {
     .caps = SP_CAN_READ | SP_CAN_WRITE,
     .options = options,
     .probe = sp_ps_probe,
-    .read = read_perf_script,
+    .read = perf_script_read,
     .write = sp_ps_write,
 };

@@ -9,14 +9,14 @@
  */
 #include "formats/perf_script/perf_script.h"
 
-static const char *skip_blank(const char *p, const char *end)
+static const char *perf_script_skip_blank(const char *p, const char *end)
 {
     while (p < end && sp_ps_blank(*p))
         p++;
     return p;
 }
 
-static const char *token_end(const char *p, const char *end)
+static const char *perf_script_token_end(const char *p, const char *end)
 {
     while (p < end && !sp_ps_blank(*p))
         p++;
@@ -24,7 +24,8 @@ static const char *token_end(const char *p, const char *end)
 }
 
 /* Beyond 64 bits: INT64_MAX, which callers report. Returns p when there are no digits. */
-static inline __attribute__((always_inline)) const char *digits(const char *p, const char *end, int64_t *out)
+static inline __attribute__((always_inline)) const char *perf_script_digits(const char *p, const char *end,
+                                                                            int64_t *out)
 {
     const char *safe = end - p > 18 ? p + 18 : end;
     unsigned d;
@@ -37,10 +38,10 @@ static inline __attribute__((always_inline)) const char *digits(const char *p, c
     return p;
 }
 
-static const char *signed_digits(const char *p, const char *end, int64_t *out)
+static const char *perf_script_signed_digits(const char *p, const char *end, int64_t *out)
 {
     bool minus = p < end && *p == '-';
-    const char *q = digits(p + minus, end, out);
+    const char *q = perf_script_digits(p + minus, end, out);
     if (q == p + minus)
         return p;
     if (minus)
@@ -49,16 +50,16 @@ static const char *signed_digits(const char *p, const char *end, int64_t *out)
 }
 
 /* "secs.frac:"; returns p if it is none. */
-static const char *time_of(const char *p, const char *end, struct sp_ps_sample *s)
+static const char *perf_script_time_of(const char *p, const char *end, struct sp_ps_sample *s)
 {
     static const int64_t scale[] = {1000000000, 100000000, 10000000, 1000000, 100000,
                                     10000,      1000,      100,      10,      1};
     int64_t secs, frac;
-    const char *q = digits(p, end, &secs);
+    const char *q = perf_script_digits(p, end, &secs);
     if (q == p || q == end || *q != '.' || secs > 9000000000)
         return p;
     const char *f = ++q;
-    q = digits(f, end - f > 9 ? f + 9 : end, &frac);
+    q = perf_script_digits(f, end - f > 9 ? f + 9 : end, &frac);
     unsigned n = (unsigned)(q - f);
     while (q < end && (unsigned char)(*q - '0') < 10)
         q++;
@@ -71,21 +72,21 @@ static const char *time_of(const char *p, const char *end, struct sp_ps_sample *
 }
 
 /* Period, event, rest. */
-static void what(const char *p, const char *end, struct sp_ps_sample *s)
+static void perf_script_event_name(const char *p, const char *end, struct sp_ps_sample *s)
 {
-    p = skip_blank(p, end);
+    p = perf_script_skip_blank(p, end);
     s->has_period = false;
     s->event = (struct sp_ps_text){NULL, 0};
-    const char *q = digits(p, end, &s->period);
+    const char *q = perf_script_digits(p, end, &s->period);
     const char *t = p;
     if (q > p && (q == end || sp_ps_blank(*q))) {
-        t = skip_blank(q, end);
+        t = perf_script_skip_blank(q, end);
         s->has_period = true;
     }
-    const char *u = token_end(t, end);
+    const char *u = perf_script_token_end(t, end);
     if (u - t > 1 && u[-1] == ':') {
         s->event = (struct sp_ps_text){t, (size_t)(u - t - 1)};
-        t = skip_blank(u, end);
+        t = perf_script_skip_blank(u, end);
     } else if (s->has_period && t < end) {
         s->has_period = false; /* an address of digits only */
         t = p;
@@ -96,45 +97,45 @@ static void what(const char *p, const char *end, struct sp_ps_sample *s)
 }
 
 /* What follows pid/tid. */
-static bool tail(const char *p, const char *end, bool timeless, struct sp_ps_sample *s)
+static bool perf_script_after_event(const char *p, const char *end, bool timeless, struct sp_ps_sample *s)
 {
     s->cpu = SP_ABSENT;
-    p = skip_blank(p, end);
+    p = perf_script_skip_blank(p, end);
     if (p < end && *p == '[') {
-        const char *q = digits(p + 1, end, &s->cpu);
+        const char *q = perf_script_digits(p + 1, end, &s->cpu);
         if (q == p + 1 || q == end || *q != ']')
             return false;
-        p = skip_blank(q + 1, end);
+        p = perf_script_skip_blank(q + 1, end);
     }
-    const char *q = time_of(p, end, s);
+    const char *q = perf_script_time_of(p, end, s);
     if (q == p && !timeless)
         return false;
-    what(q, end, s);
+    perf_script_event_name(q, end, s);
     return s->timed || s->event.p || (!s->rest.n && !s->has_period);
 }
 
 bool sp_ps_sample_line(const char *p, const char *end, bool timeless, struct sp_ps_sample *s)
 {
-    const char *start = skip_blank(p, end);
+    const char *start = perf_script_skip_blank(p, end);
     s->timed = false;
-    for (const char *t = start; t < end; t = skip_blank(token_end(t, end), end)) {
+    for (const char *t = start; t < end; t = perf_script_skip_blank(perf_script_token_end(t, end), end)) {
         if (*t != '-' && (unsigned char)(*t - '0') >= 10)
             continue;
         int64_t a, b;
-        const char *q = signed_digits(t, end, &a);
+        const char *q = perf_script_signed_digits(t, end, &a);
         if (q == t)
             continue;
         s->pid = SP_ABSENT;
         s->tid = a;
         if (q < end && *q == '/') {
-            const char *r = signed_digits(q + 1, end, &b);
+            const char *r = perf_script_signed_digits(q + 1, end, &b);
             if (r == q + 1)
                 continue;
             s->pid = a;
             s->tid = b;
             q = r;
         }
-        if ((q < end && !sp_ps_blank(*q)) || !tail(q, end, timeless, s))
+        if ((q < end && !sp_ps_blank(*q)) || !perf_script_after_event(q, end, timeless, s))
             continue;
         const char *c = t;
         while (c > start && sp_ps_blank(c[-1]))

@@ -50,7 +50,7 @@ void sp_ps_stacks_free(struct sp_ps_stacks *st)
 }
 
 /* A function's name as printed: demangled, with the raw name as a member for `more` when that differs. */
-static bool name_of(struct sp_ps_stacks *st, struct sp_ps_text symbol, struct sp_ps_name *out)
+static bool perf_script_name_of(struct sp_ps_stacks *st, struct sp_ps_text symbol, struct sp_ps_name *out)
 {
     uint32_t raw = sp_profile_str(st->p, symbol.p, symbol.n);
     if (raw == SP_STR_FAIL)
@@ -82,7 +82,7 @@ static bool name_of(struct sp_ps_stacks *st, struct sp_ps_text symbol, struct sp
 }
 
 /* `more` with the DSO as printed beside what `more` holds. */
-static uint32_t with_raw_dso(struct sp_ps_stacks *st, uint32_t more, struct sp_ps_text dso)
+static uint32_t perf_script_with_raw_dso(struct sp_ps_stacks *st, uint32_t more, struct sp_ps_text dso)
 {
     struct sp_str had = sp_pstr(st->p, more);
     sp_buf_clear(&st->buf);
@@ -95,9 +95,9 @@ static uint32_t with_raw_dso(struct sp_ps_stacks *st, uint32_t more, struct sp_p
     return st->buf.failed ? SP_STR_FAIL : sp_profile_str(st->p, st->buf.data, st->buf.len);
 }
 
-static bool add_frame(struct sp_ps_stacks *st, const struct sp_ps_frame *f, struct sp_ps_text symbol,
-                      const struct sp_ps_dso *dso, struct sp_ps_text printed_dso, struct sp_ps_text srcline,
-                      uint32_t depth)
+static bool perf_script_add_frame(struct sp_ps_stacks *st, const struct sp_ps_frame *f,
+                                  struct sp_ps_text symbol, const struct sp_ps_dso *dso,
+                                  struct sp_ps_text printed_dso, struct sp_ps_text srcline, uint32_t depth)
 {
     struct sp_frame frame = {.inline_depth = depth};
     struct sp_dso d = {.name = sp_profile_str(st->p, dso->name.p, dso->name.n), .is_kernel = dso->kernel};
@@ -108,11 +108,11 @@ static bool add_frame(struct sp_ps_stacks *st, const struct sp_ps_frame *f, stru
         size_t n = 2 + sp_hex_text(f->ip, hex + 2);
         name.func = sp_profile_str(st->p, hex, n);
         frame.flags |= SP_FRAME_UNRESOLVED;
-    } else if (!name_of(st, symbol, &name)) {
+    } else if (!perf_script_name_of(st, symbol, &name)) {
         return false;
     }
     if (dso->renamed && (unresolved || !dso->jit))
-        name.more = with_raw_dso(st, name.more, printed_dso);
+        name.more = perf_script_with_raw_dso(st, name.more, printed_dso);
     if (d.name == SP_STR_FAIL || name.func == SP_STR_FAIL || name.more == SP_STR_FAIL)
         return false;
     uint32_t dso_number = sp_dso_intern(st->p, &d);
@@ -143,8 +143,8 @@ static bool add_frame(struct sp_ps_stacks *st, const struct sp_ps_frame *f, stru
 }
 
 /* The physical frame of an entry; one of a Java perf map may name the methods inlined into it. */
-static bool add_physical(struct sp_ps_stacks *st, const struct sp_ps_piece *piece,
-                         const struct sp_ps_dso *dso)
+static bool perf_script_add_physical(struct sp_ps_stacks *st, const struct sp_ps_piece *piece,
+                                     const struct sp_ps_dso *dso)
 {
     const struct sp_ps_frame *f = &piece->frame;
     size_t parts = dso->jit ? sp_ps_jit_parts(f->symbol) : 1;
@@ -156,11 +156,12 @@ static bool add_physical(struct sp_ps_stacks *st, const struct sp_ps_piece *piec
         while (memcmp(left.p + i, "->", 2) != 0)
             i--;
         struct sp_ps_text name = {left.p + i + 2, left.n - i - 2};
-        if (!add_frame(st, &inner, name, dso, f->dso, (struct sp_ps_text){NULL, 0}, (uint32_t)depth))
+        if (!perf_script_add_frame(st, &inner, name, dso, f->dso, (struct sp_ps_text){NULL, 0},
+                                   (uint32_t)depth))
             return false;
         left.n = i;
     }
-    return add_frame(st, f, left, dso, f->dso, piece->srcline, 0);
+    return perf_script_add_frame(st, f, left, dso, f->dso, piece->srcline, 0);
 }
 
 /*
@@ -168,7 +169,7 @@ static bool add_physical(struct sp_ps_stacks *st, const struct sp_ps_piece *piec
  * of their address. Where that is missing, perf has printed it as inlined, because its name in the debug
  * information is not that of the symbol (`f` and `f.part.0`): the outermost is it, of a DSO not printed.
  */
-static bool add_pieces(struct sp_ps_stacks *st)
+static bool perf_script_add_pieces(struct sp_ps_stacks *st)
 {
     const struct sp_ps_piece *v = st->pieces.v;
     for (size_t i = 0, n = st->pieces.n, end; i < n; i = end) {
@@ -181,17 +182,17 @@ static bool add_pieces(struct sp_ps_stacks *st)
         struct sp_ps_dso dso;
         sp_ps_classify_dso(physical.frame.dso, outer->frame.ip, &dso);
         for (; i + 1 < end; i++)
-            if (!add_frame(st, &v[i].frame, v[i].frame.symbol, &dso, physical.frame.dso, v[i].srcline,
-                           (uint32_t)(end - 1 - i)))
+            if (!perf_script_add_frame(st, &v[i].frame, v[i].frame.symbol, &dso, physical.frame.dso,
+                                       v[i].srcline, (uint32_t)(end - 1 - i)))
                 return false;
-        if (!add_physical(st, &physical, &dso))
+        if (!perf_script_add_physical(st, &physical, &dso))
             return false;
     }
     return true;
 }
 
 /* "file:line", or nothing: `??:0`, `libc.so.6[27b25]` and empty lines say that it is unknown. */
-static struct sp_ps_text srcline_of(const char *p, const char *end)
+static struct sp_ps_text perf_script_srcline_of(const char *p, const char *end)
 {
     while (p < end && sp_ps_blank(*p))
         p++;
@@ -206,7 +207,7 @@ static struct sp_ps_text srcline_of(const char *p, const char *end)
  * Whether the line at p is what `-F +srcline` prints under a frame: two blanks and text, or nothing. trimmed:
  * the frame stands at the margin, where the blanks may be missing too.
  */
-static bool is_srcline(const char *p, const char *end, bool trimmed)
+static bool perf_script_is_srcline(const char *p, const char *end, bool trimmed)
 {
     if (p < end && (*p == '\n' || *p == '\r'))
         return true;
@@ -217,8 +218,8 @@ static bool is_srcline(const char *p, const char *end, bool trimmed)
     return end - p >= 2 && p[0] == ' ' && p[1] == ' ' && (end - p == 2 || !sp_ps_blank(p[2]));
 }
 
-static void bad_line(struct sp_ps_stacks *st, const char *p, const char *end, const struct sp_ps_place *at,
-                     uint64_t offset, uint64_t line, bool last)
+static void perf_script_bad_line(struct sp_ps_stacks *st, const char *p, const char *end,
+                                 const struct sp_ps_place *at, uint64_t offset, uint64_t line, bool last)
 {
     st->bad++;
     int n = end - p > 80 ? 80 : (int)(end - p);
@@ -229,8 +230,8 @@ static void bad_line(struct sp_ps_stacks *st, const char *p, const char *end, co
 }
 
 /* Parses the lines of an entry; lines that are no frames are reported. False: out of memory. */
-static bool parse_entry(struct sp_ps_stacks *st, struct sp_ps_text text, const struct sp_ps_place *at,
-                        uint64_t offset, uint64_t line, bool *bad)
+static bool perf_script_parse_entry(struct sp_ps_stacks *st, struct sp_ps_text text,
+                                    const struct sp_ps_place *at, uint64_t offset, uint64_t line, bool *bad)
 {
     const char *p = text.p, *end = p + text.n;
     bool trimmed = !sp_ps_blank(*p);
@@ -242,16 +243,16 @@ static bool parse_entry(struct sp_ps_stacks *st, struct sp_ps_text text, const s
             eol--;
         struct sp_ps_piece piece = {0};
         struct sp_ps_piece *under = st->pieces.n ? &st->pieces.v[st->pieces.n - 1] : NULL;
-        if (under && is_srcline(p, eol, trimmed)) {
-            under->srcline = srcline_of(p, eol);
+        if (under && perf_script_is_srcline(p, eol, trimmed)) {
+            under->srcline = perf_script_srcline_of(p, eol);
         } else if (!(under && !under->frame.inlined) && sp_ps_frame_line(p, eol, &piece.frame) &&
                    (piece.frame.dso.p || !st->dso_seen)) {
             st->dso_seen |= !piece.frame.inlined && piece.frame.dso.p;
             if (!sp_vec_push(&st->pieces, piece))
                 return false;
-        } else if (srcline_of(p, eol).n) {
+        } else if (perf_script_srcline_of(p, eol).n) {
             *bad = true;
-            bad_line(st, p, eol, at, offset + (uint64_t)(p - text.p), line, !nl);
+            perf_script_bad_line(st, p, eol, at, offset + (uint64_t)(p - text.p), line, !nl);
         }
         p = next;
     }
@@ -259,7 +260,7 @@ static bool parse_entry(struct sp_ps_stacks *st, struct sp_ps_text text, const s
 }
 
 /* The end of the entry that starts at p: behind the line of a physical frame and its source line. */
-static const char *entry_end(const char *p, const char *end, uint32_t *lines)
+static const char *perf_script_entry_end(const char *p, const char *end, uint32_t *lines)
 {
     for (;;) {
         const char *nl = memchr(p, '\n', (size_t)(end - p));
@@ -268,7 +269,8 @@ static const char *entry_end(const char *p, const char *end, uint32_t *lines)
         if (eol > p && eol[-1] == '\r')
             eol--;
         bool inlined = eol - p >= 9 && eol[-1] == ')' && memcmp(eol - 9, "(inlined)", 9) == 0;
-        bool source = next < end && *next != '\t' && p[0] != ' ' && is_srcline(next, end, !sp_ps_blank(p[0]));
+        bool source = next < end && *next != '\t' && p[0] != ' ' &&
+                      perf_script_is_srcline(next, end, !sp_ps_blank(p[0]));
         p = next;
         if (p == end)
             return p;
@@ -283,8 +285,8 @@ static const char *entry_end(const char *p, const char *end, uint32_t *lines)
 }
 
 /* The frames of one entry, onto the scratch stack. */
-static bool push_entry(struct sp_ps_stacks *st, struct sp_ps_text text, const struct sp_ps_place *at,
-                       uint64_t offset, uint64_t line)
+static bool perf_script_push_entry(struct sp_ps_stacks *st, struct sp_ps_text text,
+                                   const struct sp_ps_place *at, uint64_t offset, uint64_t line)
 {
     uint64_t hash = sp_hash64(text.p, text.n);
     struct sp_probe probe = sp_map_probe(&st->entry_map, hash);
@@ -301,7 +303,8 @@ static bool push_entry(struct sp_ps_stacks *st, struct sp_ps_text text, const st
     }
     size_t first = st->pool.n;
     bool entry_bad = false;
-    if (!parse_entry(st, text, at, offset, line, &entry_bad) || (st->pieces.n && !add_pieces(st)))
+    if (!perf_script_parse_entry(st, text, at, offset, line, &entry_bad) ||
+        (st->pieces.n && !perf_script_add_pieces(st)))
         return false;
     for (size_t k = first; k < st->pool.n; k++)
         if (!sp_vec_push(&st->scratch, st->pool.v[k]))
@@ -317,17 +320,17 @@ static bool push_entry(struct sp_ps_stacks *st, struct sp_ps_text text, const st
 }
 
 /* The frames of a text, in scratch. */
-static bool build(struct sp_ps_stacks *st, struct sp_ps_text text, const struct sp_ps_place *at,
-                  uint32_t *lines)
+static bool perf_script_build(struct sp_ps_stacks *st, struct sp_ps_text text, const struct sp_ps_place *at,
+                              uint32_t *lines)
 {
     const char *p = text.p, *end = p + text.n;
     st->scratch.n = 0;
     *lines = 0;
     while (p < end) {
         uint32_t before = *lines;
-        const char *next = entry_end(p, end, lines);
-        if (!push_entry(st, (struct sp_ps_text){p, (size_t)(next - p)}, at,
-                        at->offset + (uint64_t)(p - text.p), at->line + before))
+        const char *next = perf_script_entry_end(p, end, lines);
+        if (!perf_script_push_entry(st, (struct sp_ps_text){p, (size_t)(next - p)}, at,
+                                    at->offset + (uint64_t)(p - text.p), at->line + before))
             return false;
         p = next;
     }
@@ -338,7 +341,7 @@ spaa_status sp_ps_stack(struct sp_ps_stacks *st, struct sp_ps_text text, uint32_
                         const struct sp_ps_place *at, uint32_t *stack, uint32_t *lines)
 {
     bool is_new;
-    if (!build(st, text, at, lines))
+    if (!perf_script_build(st, text, at, lines))
         return sp_nomem(st->d);
     *stack = sp_stack_intern(st->p, st->scratch.v, st->scratch.n, context, SP_UNIFIED, &is_new);
     return *stack == SP_NONE ? sp_nomem(st->d) : SPAA_OK;

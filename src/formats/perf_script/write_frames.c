@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Where the kernel, or a module of it, stood, if a recording said so; 0: not known. */
-static uint64_t base_of(struct sp_str more)
+static uint64_t perf_script_base_of(struct sp_str more)
 {
     struct sp_span raw;
     uint64_t base;
@@ -26,7 +26,7 @@ static uint64_t base_of(struct sp_str more)
     return told ? base : 0;
 }
 
-static bool is_relative(const struct sp_ps_printer *w, const struct sp_frame *f)
+static bool perf_script_is_relative(const struct sp_ps_printer *w, const struct sp_frame *f)
 {
     uint32_t dso = w->p->functions.v[f->function].dso;
     return w->p->dsos.v[dso].is_kernel && f->flags & SP_FRAME_IP && !w->bases[dso] && !(f->ip >> 63);
@@ -44,9 +44,9 @@ bool sp_ps_printer_init(struct sp_ps_printer *w, const struct sp_profile *p, boo
     w->bases = calloc(p->dsos.n + 1, sizeof *w->bases);
     for (size_t i = 0; w->bases && i < p->dsos.n; i++)
         if (p->dsos.v[i].is_kernel)
-            w->bases[i] = base_of(sp_pstr(p, p->dsos.v[i].more));
+            w->bases[i] = perf_script_base_of(sp_pstr(p, p->dsos.v[i].more));
     for (size_t i = 0; w->bases && i < p->frames.n && !w->printed; i++)
-        w->relative |= is_relative(w, &p->frames.v[i]);
+        w->relative |= perf_script_is_relative(w, &p->frames.v[i]);
     return w->frames && w->bases;
 }
 
@@ -65,7 +65,8 @@ void sp_ps_put_text(struct sp_buf *out, const char *p, size_t n)
 }
 
 /* The member of `more` as text; false: there is none. */
-static bool put_member(struct sp_buf *out, const struct sp_profile *p, uint32_t more, const char *key)
+static bool perf_script_put_member(struct sp_buf *out, const struct sp_profile *p, uint32_t more,
+                                   const char *key)
 {
     struct sp_str t = sp_pstr(p, more);
     struct sp_span raw;
@@ -76,7 +77,8 @@ static bool put_member(struct sp_buf *out, const struct sp_profile *p, uint32_t 
 
 /* perf prints offsets in files, and addresses of the kernel. What is none in the profile may be one already.
  */
-static uint64_t address_of(const struct sp_ps_printer *w, const struct sp_frame *f, struct sp_str func)
+static uint64_t perf_script_address_of(const struct sp_ps_printer *w, const struct sp_frame *f,
+                                       struct sp_str func)
 {
     uint32_t dso = w->p->functions.v[f->function].dso;
     uint64_t ip = 0, addr, base = w->bases[dso];
@@ -90,12 +92,13 @@ static uint64_t address_of(const struct sp_ps_printer *w, const struct sp_frame 
     return is_address ? ip : addr;
 }
 
-static void put_dso(struct sp_buf *b, const struct sp_profile *p, const struct sp_frame *f, uint64_t ip)
+static void perf_script_put_dso(struct sp_buf *b, const struct sp_profile *p, const struct sp_frame *f,
+                                uint64_t ip)
 {
     const struct sp_dso *dso = &p->dsos.v[p->functions.v[f->function].dso];
     struct sp_str name = sp_pstr(p, dso->name);
     struct sp_ps_dso is;
-    if (put_member(b, p, f->more, "x_raw_dso"))
+    if (perf_script_put_member(b, p, f->more, "x_raw_dso"))
         return;
     if (sp_str_is(name, "[kernel]")) {
         sp_buf_puts(b, "[kernel.kallsyms]");
@@ -118,18 +121,18 @@ static void put_dso(struct sp_buf *b, const struct sp_profile *p, const struct s
     }
 }
 
-static bool make(struct sp_ps_printer *w, uint32_t frame, struct sp_ps_printed *out)
+static bool perf_script_make_frame_text(struct sp_ps_printer *w, uint32_t frame, struct sp_ps_printed *out)
 {
     const struct sp_profile *p = w->p;
     const struct sp_frame *f = &p->frames.v[frame];
     struct sp_str func = sp_pstr(p, sp_frame_function(p, frame)->name);
     struct sp_buf *b = &w->row;
-    uint64_t ip = address_of(w, f, func);
+    uint64_t ip = perf_script_address_of(w, f, func);
     sp_buf_clear(b);
     sp_buf_printf(b, "\t%16llx ", (unsigned long long)ip);
     if (f->flags & SP_FRAME_UNRESOLVED || !func.n)
         sp_buf_puts(b, "[unknown]");
-    else if (!w->printed || !put_member(b, p, f->more, "x_raw_func"))
+    else if (!w->printed || !perf_script_put_member(b, p, f->more, "x_raw_func"))
         sp_ps_put_text(b, func.p, func.n);
     if (f->flags & SP_FRAME_SYMOFF && !(f->flags & SP_FRAME_UNRESOLVED))
         sp_buf_printf(b, "+0x%llx", (unsigned long long)f->symoff);
@@ -137,7 +140,7 @@ static bool make(struct sp_ps_printer *w, uint32_t frame, struct sp_ps_printed *
     if (f->inline_depth)
         sp_buf_puts(b, "inlined");
     else
-        put_dso(b, p, f, ip);
+        perf_script_put_dso(b, p, f, ip);
     sp_buf_puts(b, ")\n");
     if (w->srclines && f->srcline) {
         struct sp_str line = sp_pstr(p, f->srcline);
@@ -155,7 +158,7 @@ bool sp_ps_put_frames(struct sp_ps_printer *w, uint32_t stack, struct sp_buf *ou
     const uint32_t *frames = sp_stack_frames(w->p, stack);
     for (uint32_t i = 0; i < w->p->stacks.v[stack].n; i++) {
         struct sp_ps_printed *f = &w->frames[frames[i]];
-        if (!f->text && !make(w, frames[i], f))
+        if (!f->text && !perf_script_make_frame_text(w, frames[i], f))
             return false;
         sp_buf_add(out, f->text, f->n);
     }

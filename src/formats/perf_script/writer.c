@@ -50,7 +50,7 @@ struct line {
     struct sp_span text;
 };
 
-static const struct sp_thread *thread_of(const struct writer *w, int64_t tid)
+static const struct sp_thread *perf_script_thread_of(const struct writer *w, int64_t tid)
 {
     struct sp_probe at = sp_map_probe(&w->threads, sp_hash_mix((uint64_t)tid, 1));
     for (uint32_t i; (i = sp_map_next(&w->threads, &at)) != SP_MAP_NONE;)
@@ -59,7 +59,7 @@ static const struct sp_thread *thread_of(const struct writer *w, int64_t tid)
     return NULL;
 }
 
-static bool index_threads(struct writer *w)
+static bool perf_script_index_threads(struct writer *w)
 {
     for (uint32_t i = 0; i < w->p->threads.n; i++)
         if (!sp_map_add(&w->threads, sp_hash_mix((uint64_t)w->p->threads.v[i].tid, 1), i))
@@ -68,7 +68,7 @@ static bool index_threads(struct writer *w)
 }
 
 /* What the context does not say of the thread, the thread's record may. */
-static void fill_thread(const struct writer *w, const struct sp_context *c, struct line *l)
+static void perf_script_fill_thread(const struct writer *w, const struct sp_context *c, struct line *l)
 {
     if (l->pid == SP_ABSENT)
         l->pid = c->pid;
@@ -76,7 +76,7 @@ static void fill_thread(const struct writer *w, const struct sp_context *c, stru
         l->tid = c->tid;
     if (l->cpu == SP_ABSENT)
         l->cpu = c->cpu;
-    const struct sp_thread *t = l->tid == SP_ABSENT ? NULL : thread_of(w, l->tid);
+    const struct sp_thread *t = l->tid == SP_ABSENT ? NULL : perf_script_thread_of(w, l->tid);
     l->comm = c->comm != SP_STR_NONE || !t ? c->comm : t->comm;
     if (t && l->pid == SP_ABSENT && !strstr(sp_pstr(w->p, t->more).p, "\"x_pid_unknown\":true"))
         l->pid = t->pid;
@@ -84,7 +84,7 @@ static void fill_thread(const struct writer *w, const struct sp_context *c, stru
         l->tid = l->pid == SP_ABSENT ? 0 : l->pid;
 }
 
-static void put_comm(struct writer *w, const struct line *l)
+static void perf_script_put_comm(struct writer *w, const struct line *l)
 {
     struct sp_str comm = sp_pstr(w->p, l->comm);
     if (!comm.n)
@@ -95,7 +95,7 @@ static void put_comm(struct writer *w, const struct line *l)
 }
 
 /* Seconds, with microseconds as perf prints them, or nanoseconds where there are any. */
-static void put_time(struct writer *w, const struct line *l)
+static void perf_script_put_time(struct writer *w, const struct line *l)
 {
     struct sp_str text = sp_pstr(w->p, l->time_text);
     uint64_t ns = l->time < 0 ? 0 - (uint64_t)l->time : (uint64_t)l->time;
@@ -111,7 +111,7 @@ static void put_time(struct writer *w, const struct line *l)
 }
 
 /* Names of events have no blanks in perf. */
-static void put_event(struct writer *w, uint32_t event)
+static void perf_script_put_event(struct writer *w, uint32_t event)
 {
     struct sp_str name =
         event == SP_NONE ? (struct sp_str){"", 0} : sp_pstr(w->p, w->p->events.v[event].name);
@@ -121,20 +121,20 @@ static void put_event(struct writer *w, uint32_t event)
 }
 
 /* One sample; `stack` SP_NONE: without frames. */
-static bool put_sample(struct writer *w, const struct line *l, uint32_t stack)
+static bool perf_script_put_sample(struct writer *w, const struct line *l, uint32_t stack)
 {
     sp_buf_clear(&w->line);
-    put_comm(w, l);
+    perf_script_put_comm(w, l);
     if (l->pid == SP_ABSENT)
         sp_buf_printf(&w->line, "%5lld ", (long long)l->tid);
     else
         sp_buf_printf(&w->line, "%5lld/%-5lld ", (long long)l->pid, (long long)l->tid);
     if (l->cpu != SP_ABSENT)
         sp_buf_printf(&w->line, "[%03lld] ", (long long)l->cpu);
-    put_time(w, l);
+    perf_script_put_time(w, l);
     if (l->has_period)
         sp_buf_printf(&w->line, "%10lld ", (long long)l->period);
-    put_event(w, l->event);
+    perf_script_put_event(w, l->event);
     sp_buf_ch(&w->line, ' ');
     sp_ps_put_text(&w->line, l->text.p, l->text.n);
     sp_buf_ch(&w->line, '\n');
@@ -153,18 +153,18 @@ static bool put_sample(struct writer *w, const struct line *l, uint32_t stack)
     return true;
 }
 
-static const struct sp_context *context_of(const struct writer *w, uint32_t stack)
+static const struct sp_context *perf_script_context_of(const struct writer *w, uint32_t stack)
 {
     return &w->p->contexts.v[w->p->stacks.v[stack].context];
 }
 
-static bool wanted(const struct writer *w, uint32_t event)
+static bool perf_script_wanted(const struct writer *w, uint32_t event)
 {
     return w->opts->event == SP_NONE || w->opts->event == event;
 }
 
 /* The number of a weight, rounded where it is a fraction. */
-static int64_t whole(const struct writer *w, uint32_t stack, uint32_t metric)
+static int64_t perf_script_whole(const struct writer *w, uint32_t stack, uint32_t metric)
 {
     int64_t v = metric == SP_NONE ? SP_ABSENT : sp_weight(w->p, stack, metric);
     if (v != SP_DECIMAL)
@@ -176,72 +176,75 @@ static int64_t whole(const struct writer *w, uint32_t stack, uint32_t metric)
 }
 
 /* Whether a weight is the number of samples: perf prints no period then. */
-static bool counts(const struct writer *w, uint32_t metric, int64_t v, int64_t samples)
+static bool perf_script_counts(const struct writer *w, uint32_t metric, int64_t v, int64_t samples)
 {
     struct sp_str name = sp_pstr(w->p, w->p->metrics.v[metric].name);
     return metric == w->samples || (v == samples && sp_str_is(name, "count"));
 }
 
 /* How a stack is written: so many samples that share a weight. False: not at all. */
-static bool shares(struct writer *w, uint32_t stack, uint64_t *n, bool *has_period, int64_t *period)
+static bool perf_script_shares(struct writer *w, uint32_t stack, uint64_t *n, bool *has_period,
+                               int64_t *period)
 {
-    uint32_t event = context_of(w, stack)->event;
+    uint32_t event = perf_script_context_of(w, stack)->event;
     uint32_t metric = w->opts->metric;
     if (metric == SP_NONE && event != SP_NONE)
         metric = w->p->events.v[event].primary;
-    int64_t v = whole(w, stack, metric), samples = whole(w, stack, w->samples);
+    int64_t v = perf_script_whole(w, stack, metric), samples = perf_script_whole(w, stack, w->samples);
     if (v == SP_ABSENT)
         v = samples;
-    *has_period = metric != SP_NONE && v != SP_ABSENT && (w->per_stack || !counts(w, metric, v, samples));
+    *has_period =
+        metric != SP_NONE && v != SP_ABSENT && (w->per_stack || !perf_script_counts(w, metric, v, samples));
     *n = samples > 0 && !w->per_stack ? (uint64_t)samples : 1;
     *period = v;
     return v > 0 || (samples > 0 && v == 0);
 }
 
 /* Records of the kernel's side are written with the user's. */
-static bool is_second(const struct writer *w, uint32_t stack)
+static bool perf_script_is_second(const struct writer *w, uint32_t stack)
 {
     return w->p->stacks.v[stack].type == SP_KERNEL_STACK && sp_stack_partner(w->p, stack) != SP_NONE;
 }
 
-static int64_t made_up_time(const struct writer *w)
+static int64_t perf_script_made_up_time(const struct writer *w)
 {
     if (w->length < 0 || w->count < 2)
         return w->start + (w->length < 0 ? (int64_t)w->done * 1000000 : 0);
     return w->start + (int64_t)((__int128)w->length * w->done / (w->count - 1)) / 1000 * 1000;
 }
 
-static bool put_stack(struct writer *w, uint32_t stack)
+static bool perf_script_put_stack(struct writer *w, uint32_t stack)
 {
     uint64_t n;
     bool has_period;
     int64_t period;
-    if (!shares(w, stack, &n, &has_period, &period)) {
+    if (!perf_script_shares(w, stack, &n, &has_period, &period)) {
         w->left_out++;
         return true;
     }
-    const struct sp_context *c = context_of(w, stack);
+    const struct sp_context *c = perf_script_context_of(w, stack);
     struct line l = {
         .pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = c->event, .has_period = has_period};
-    fill_thread(w, c, &l);
+    perf_script_fill_thread(w, c, &l);
     for (uint64_t i = 0; i < n; i++, w->done++) {
         l.period = period / (int64_t)n + (i < (uint64_t)(period % (int64_t)n));
-        l.time = made_up_time(w);
-        if (!put_sample(w, &l, stack))
+        l.time = perf_script_made_up_time(w);
+        if (!perf_script_put_sample(w, &l, stack))
             return false;
     }
     return true;
 }
 
 /* False with the status in *st: too many. */
-static bool count_samples(struct writer *w, spaa_status *st)
+static bool perf_script_count_samples(struct writer *w, spaa_status *st)
 {
     for (uint32_t s = 0; s < w->p->stacks.n; s++) {
         uint64_t n;
         bool has_period;
         int64_t period;
-        if (!is_second(w, s) && wanted(w, context_of(w, s)->event) &&
-            shares(w, s, &n, &has_period, &period) && __builtin_add_overflow(w->count, n, &w->count))
+        if (!perf_script_is_second(w, s) && perf_script_wanted(w, perf_script_context_of(w, s)->event) &&
+            perf_script_shares(w, s, &n, &has_period, &period) &&
+            __builtin_add_overflow(w->count, n, &w->count))
             w->count = UINT64_MAX;
     }
     if (w->count <= SAMPLES_MAX)
@@ -253,23 +256,23 @@ static bool count_samples(struct writer *w, spaa_status *st)
 }
 
 /* Nanoseconds of a header's time. */
-static bool header_ns(const struct sp_profile *p, uint32_t text, int64_t *ns)
+static bool perf_script_header_ns(const struct sp_profile *p, uint32_t text, int64_t *ns)
 {
     struct sp_str t = sp_pstr(p, text), unit = sp_pstr(p, p->header.time_unit);
     return t.n && sp_str_is(unit, "seconds") && sp_seconds_ns(t.p, t.n, ns);
 }
 
-static spaa_status put_stacks(struct writer *w)
+static spaa_status perf_script_put_stacks(struct writer *w)
 {
     struct sp_profile *p = w->p;
     struct sp_order order;
     spaa_status st = SPAA_OK;
     int64_t end;
-    if (!count_samples(w, &st))
+    if (!perf_script_count_samples(w, &st))
         return st;
     w->length = -1;
-    if (header_ns(p, p->header.time_start, &w->start) && w->start >= 0 &&
-        header_ns(p, p->header.time_end, &end) && end > w->start)
+    if (perf_script_header_ns(p, p->header.time_start, &w->start) && w->start >= 0 &&
+        perf_script_header_ns(p, p->header.time_end, &end) && end > w->start)
         w->length = end - w->start;
     st = sp_order_dictionaries(p, &order);
     if (st == SPAA_OK)
@@ -278,7 +281,8 @@ static spaa_status put_stacks(struct writer *w)
         st = sp_order_stacks(p, &order);
     for (uint32_t i = 0; st == SPAA_OK && i < p->stacks.n; i++) {
         uint32_t s = order.stacks[i];
-        if (!is_second(w, s) && wanted(w, context_of(w, s)->event) && !put_stack(w, s))
+        if (!perf_script_is_second(w, s) && perf_script_wanted(w, perf_script_context_of(w, s)->event) &&
+            !perf_script_put_stack(w, s))
             st = sp_nomem(w->d);
     }
     sp_order_free(&order);
@@ -286,7 +290,7 @@ static spaa_status put_stacks(struct writer *w)
 }
 
 /* The text of a tracepoint, decoded. */
-static struct sp_span probe_text(struct writer *w, uint32_t more)
+static struct sp_span perf_script_probe_text(struct writer *w, uint32_t more)
 {
     struct sp_str t = sp_pstr(w->p, more);
     struct sp_span raw;
@@ -297,41 +301,41 @@ static struct sp_span probe_text(struct writer *w, uint32_t more)
     return (struct sp_span){w->text.data, w->text.len};
 }
 
-static uint32_t event_of_row(const struct writer *w, const struct sp_sample *row)
+static uint32_t perf_script_event_of_row(const struct writer *w, const struct sp_sample *row)
 {
     if (row->event != SP_NONE || row->stack == SP_NONE)
         return row->event;
-    return context_of(w, row->stack)->event;
+    return perf_script_context_of(w, row->stack)->event;
 }
 
-static bool put_row(struct writer *w, const struct sp_sample *row)
+static bool perf_script_put_row(struct writer *w, const struct sp_sample *row)
 {
     static const struct sp_context nothing = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT};
     struct line l = {.pid = row->pid,
                      .tid = row->tid,
                      .cpu = row->cpu,
-                     .time = row->flags & SP_SAMPLE_TIME ? row->time : made_up_time(w),
+                     .time = row->flags & SP_SAMPLE_TIME ? row->time : perf_script_made_up_time(w),
                      .time_text = row->time_text,
-                     .event = event_of_row(w, row),
+                     .event = perf_script_event_of_row(w, row),
                      .has_period = row->period != SP_ABSENT,
                      .period = row->period,
-                     .text = probe_text(w, row->more)};
+                     .text = perf_script_probe_text(w, row->more)};
     if (row->period == SP_DECIMAL) {
         struct sp_str t = sp_pstr(w->p, row->period_text);
         double x = sp_text_double(t.p, t.n);
         l.period = x > 0 && x < 9e18 ? (int64_t)(x + 0.5) : 0;
         sp_emit(w->d, SP_I321, SP_AT_NOTHING, "fractions: this text has whole periods only");
     }
-    fill_thread(w, row->stack == SP_NONE ? &nothing : context_of(w, row->stack), &l);
+    perf_script_fill_thread(w, row->stack == SP_NONE ? &nothing : perf_script_context_of(w, row->stack), &l);
     w->done++;
-    return put_sample(w, &l, row->stack);
+    return perf_script_put_sample(w, &l, row->stack);
 }
 
-static spaa_status put_rows(struct writer *w, const struct sp_sample *rows, size_t n)
+static spaa_status perf_script_put_rows(struct writer *w, const struct sp_sample *rows, size_t n)
 {
     w->length = -1;
     for (size_t i = 0; i < n; i++)
-        if (wanted(w, event_of_row(w, &rows[i])) && !put_row(w, &rows[i]))
+        if (perf_script_wanted(w, perf_script_event_of_row(w, &rows[i])) && !perf_script_put_row(w, &rows[i]))
             return sp_nomem(w->d);
     return SPAA_OK;
 }
@@ -340,7 +344,7 @@ static spaa_status put_rows(struct writer *w, const struct sp_sample *rows, size
  * Rows are written in place of the stacks only where they are all that the stacks count. *rows NULL: they are
  * not, or there are none.
  */
-static spaa_status usable_rows(struct writer *w, struct sp_sample **rows, size_t *n)
+static spaa_status perf_script_usable_rows(struct writer *w, struct sp_sample **rows, size_t *n)
 {
     struct sp_profile *p = w->p;
     __int128 counted = 0;
@@ -355,12 +359,13 @@ static spaa_status usable_rows(struct writer *w, struct sp_sample **rows, size_t
     if (st != SPAA_OK || w->samples == SP_NONE)
         return st;
     for (uint32_t s = 0; s < p->stacks.n; s++) {
-        int64_t v = whole(w, s, w->samples);
-        if (!is_second(w, s) && wanted(w, context_of(w, s)->event) && v > 0)
+        int64_t v = perf_script_whole(w, s, w->samples);
+        if (!perf_script_is_second(w, s) && perf_script_wanted(w, perf_script_context_of(w, s)->event) &&
+            v > 0)
             counted += v;
     }
     for (size_t i = 0; i < *n; i++)
-        used += wanted(w, event_of_row(w, *rows + i));
+        used += perf_script_wanted(w, perf_script_event_of_row(w, *rows + i));
     if (*n && used != counted) {
         sp_emit(w->d, SP_I321, SP_AT_NOTHING,
                 "the %zu raw samples are not what the stacks count: the stacks were written", used);
@@ -369,7 +374,7 @@ static spaa_status usable_rows(struct writer *w, struct sp_sample **rows, size_t
     return SPAA_OK;
 }
 
-static void put_comment(struct writer *w, const char *p, size_t n)
+static void perf_script_put_comment(struct writer *w, const char *p, size_t n)
 {
     sp_buf_clear(&w->line);
     sp_buf_puts(&w->line, "# ");
@@ -379,7 +384,7 @@ static void put_comment(struct writer *w, const char *p, size_t n)
 }
 
 /* In the frame of `perf script --header`: some readers know such text by its first line. */
-static void put_comments(struct writer *w, bool made_up)
+static void perf_script_put_comments(struct writer *w, bool made_up)
 {
     static const char frame[] = "========", note[] = "times are made up: the profile has sums, no samples";
     static const char offsets[] =
@@ -391,29 +396,29 @@ static void put_comments(struct writer *w, bool made_up)
                list.n > 2;
     if (!any && !made_up && !w->frames.relative)
         return;
-    put_comment(w, frame, sizeof frame - 1);
+    perf_script_put_comment(w, frame, sizeof frame - 1);
     while (any && sp_json_next(&list, &item)) {
         sp_buf_clear(&w->text);
         if (sp_json_text_to(&w->text, item))
-            put_comment(w, w->text.data, w->text.len);
+            perf_script_put_comment(w, w->text.data, w->text.len);
     }
     if (made_up)
-        put_comment(w, note, sizeof note - 1);
+        perf_script_put_comment(w, note, sizeof note - 1);
     if (w->frames.relative)
-        put_comment(w, offsets, sizeof offsets - 1);
-    put_comment(w, frame, sizeof frame - 1);
+        perf_script_put_comment(w, offsets, sizeof offsets - 1);
+    perf_script_put_comment(w, frame, sizeof frame - 1);
     sp_puts(w->out, "#\n");
 }
 
-static spaa_status render(struct writer *w)
+static spaa_status perf_script_render(struct writer *w)
 {
     struct sp_sample *rows;
     size_t n;
-    spaa_status st = usable_rows(w, &rows, &n);
+    spaa_status st = perf_script_usable_rows(w, &rows, &n);
     if (st != SPAA_OK)
         return st;
-    put_comments(w, rows == NULL);
-    st = rows ? put_rows(w, rows, n) : put_stacks(w);
+    perf_script_put_comments(w, rows == NULL);
+    st = rows ? perf_script_put_rows(w, rows, n) : perf_script_put_stacks(w);
     if (w->left_out)
         sp_emit(w->d, SP_I321, SP_AT_NOTHING, "%llu stacks without a positive weight",
                 (unsigned long long)w->left_out);
@@ -428,8 +433,8 @@ spaa_status sp_ps_write(struct sp_profile *p, const struct sp_write_opts *opts, 
     sp_buf_init(&w.line, 0);
     sp_buf_init(&w.text, 0);
     bool srclines = sp_own_opt(opts->own, opts->nown, "srclines") != NULL;
-    bool ok = sp_ps_printer_init(&w.frames, p, srclines) && index_threads(&w);
-    spaa_status st = ok ? render(&w) : sp_nomem(d);
+    bool ok = sp_ps_printer_init(&w.frames, p, srclines) && perf_script_index_threads(&w);
+    spaa_status st = ok ? perf_script_render(&w) : sp_nomem(d);
     if (st == SPAA_OK)
         st = sp_say_states_added(p, opts, opts->event, d);
     sp_ps_printer_free(&w.frames);

@@ -90,7 +90,7 @@ void sp_agg_drop(struct sp_agg *a, size_t first_block, size_t first_value)
 }
 
 /* "997", "997hz", "10ms": how often a second, as number text; NULL unit of no known name: 0. */
-static bool rate_text(struct sp_buf *out, const char *s, size_t n)
+static bool aggregation_rate_text(struct sp_buf *out, const char *s, size_t n)
 {
     static const struct {
         const char *name;
@@ -132,7 +132,7 @@ static bool rate_text(struct sp_buf *out, const char *s, size_t n)
 }
 
 /* The last part of "provider:module:function:name". */
-static const char *probe_name(const char *s, size_t *n)
+static const char *aggregation_probe_name(const char *s, size_t *n)
 {
     const char *colon = memrchr(s, ':', *n);
     if (!colon)
@@ -142,7 +142,7 @@ static const char *probe_name(const char *s, size_t *n)
 }
 
 /* "profile-997", "tick-10ms", bpftrace's "profile:hz:99" and "interval:s:1": the part that says how often. */
-static bool timer_rate(struct sp_buf *out, const char *s, size_t n)
+static bool aggregation_timer_rate(struct sp_buf *out, const char *s, size_t n)
 {
     static const char *const dtrace[] = {"profile-", "tick-"};
     static const char *const bpftrace[] = {"profile:", "interval:"};
@@ -156,14 +156,14 @@ static bool timer_rate(struct sp_buf *out, const char *s, size_t n)
                 return false;
             memcpy(t, colon + 1, digits);
             memcpy(t + digits, unit, u);
-            return rate_text(out, t, digits + u);
+            return aggregation_rate_text(out, t, digits + u);
         }
     }
-    const char *name = probe_name(s, &n);
+    const char *name = aggregation_probe_name(s, &n);
     for (int i = 0; i < 2; i++) {
         size_t k = strlen(dtrace[i]);
         if (n > k && memcmp(name, dtrace[i], k) == 0)
-            return rate_text(out, name + k, n - k);
+            return aggregation_rate_text(out, name + k, n - k);
     }
     return false;
 }
@@ -174,7 +174,7 @@ bool sp_agg_event_named(struct sp_profile *p, const char *name, size_t n, const 
     struct sp_buf rate;
     sp_buf_init(&rate, 0);
     *out = (struct sp_event){.name = sp_profile_str(p, name, n), .kind = SP_PROBE, .mode = SP_EVENT};
-    if (timer_rate(&rate, name, n)) {
+    if (aggregation_timer_rate(&rate, name, n)) {
         out->kind = SP_TIMER;
         out->mode = SP_FREQUENCY;
         out->frequency_hz = sp_profile_str(p, rate.data, rate.len);

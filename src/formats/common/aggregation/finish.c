@@ -36,24 +36,24 @@ struct finish {
     bool joined;
 };
 
-static uint8_t told_by_frames(const struct sp_agg_block *b)
+static uint8_t aggregation_told_by_frames(const struct sp_agg_block *b)
 {
     return b->told & SP_AGG_KERNEL ? SP_AGG_KERNEL : b->told;
 }
 
-static struct place *place_of(const struct finish *f, const struct sp_agg_record *r,
-                              const struct sp_agg_block *b)
+static struct place *aggregation_place_of(const struct finish *f, const struct sp_agg_record *r,
+                                          const struct sp_agg_block *b)
 {
     uint32_t at = b->place < PLACES ? b->place : PLACES - 1;
     return &f->places[(size_t)f->p->contexts.v[r->context].event * PLACES + at];
 }
 
 /* The frames and places of blocks that are known. */
-static void note_known(struct finish *f, const struct sp_agg_record *r, const struct sp_agg_block *b,
-                       bool frames)
+static void aggregation_note_known(struct finish *f, const struct sp_agg_record *r,
+                                   const struct sp_agg_block *b, bool frames)
 {
     const uint32_t *list = f->a->block_frames.v + b->first;
-    struct place *at = place_of(f, r, b);
+    struct place *at = aggregation_place_of(f, r, b);
     bool kernel = b->side == SP_AGG_KERNEL;
     uint8_t bit = kernel ? MODULE_KERNEL : MODULE_USER;
     for (uint32_t i = 0; frames && i < b->n; i++)
@@ -63,7 +63,7 @@ static void note_known(struct finish *f, const struct sp_agg_record *r, const st
 }
 
 /* Is there a module that only kernel blocks have? */
-static bool note_modules(struct finish *f)
+static bool aggregation_note_modules(struct finish *f)
 {
     bool any = false;
     for (size_t i = 0; i < f->a->frames.n; i++)
@@ -73,7 +73,7 @@ static bool note_modules(struct finish *f)
     return any;
 }
 
-static uint8_t told_by_modules(const struct finish *f, const struct sp_agg_block *b)
+static uint8_t aggregation_told_by_modules(const struct finish *f, const struct sp_agg_block *b)
 {
     bool kernel = false;
     for (uint64_t i = 0; i < b->n; i++) {
@@ -91,13 +91,13 @@ static uint8_t told_by_modules(const struct finish *f, const struct sp_agg_block
  * Two blocks of a record are one of each where the other block, or their places in other records, tell; else
  * the first is the kernel's.
  */
-static void settle_two(const struct finish *f, const struct sp_agg_record *r, struct sp_agg_block *x,
-                       struct sp_agg_block *y)
+static void aggregation_settle_two(const struct finish *f, const struct sp_agg_record *r,
+                                   struct sp_agg_block *x, struct sp_agg_block *y)
 {
     struct sp_agg_block *both[] = {x, y};
     for (int i = 0; i < 2; i++) {
         struct sp_agg_block *b = both[i], *o = both[1 - i];
-        const struct place *at = place_of(f, r, b);
+        const struct place *at = aggregation_place_of(f, r, b);
         if (b->side)
             continue;
         if (o->side)
@@ -107,20 +107,20 @@ static void settle_two(const struct finish *f, const struct sp_agg_record *r, st
     }
 }
 
-static void settle_record(const struct finish *f, const struct sp_agg_record *r)
+static void aggregation_settle_record(const struct finish *f, const struct sp_agg_record *r)
 {
     struct sp_agg_block *b = f->a->blocks.v + r->first_block;
     if (r->blocks == 2 && b[0].n && b[1].n)
-        settle_two(f, r, &b[0], &b[1]);
+        aggregation_settle_two(f, r, &b[0], &b[1]);
     for (uint32_t k = 0; k < r->blocks; k++) {
-        const struct place *at = place_of(f, r, &b[k]);
+        const struct place *at = aggregation_place_of(f, r, &b[k]);
         if (!b[k].side)
             b[k].side = at->kernel && !at->user ? SP_AGG_KERNEL : SP_AGG_USER;
     }
 }
 
 /* All of Linux's kernel stands in brackets, as perf prints it: what does not is the user's. */
-static bool has_linux_kernel(const struct finish *f)
+static bool aggregation_has_linux_kernel(const struct finish *f)
 {
     static const char name[] = "[kernel";
     for (size_t i = 0; i < f->a->frames.n; i++) {
@@ -131,15 +131,15 @@ static bool has_linux_kernel(const struct finish *f)
     return false;
 }
 
-static void settle_sides(struct finish *f)
+static void aggregation_settle_sides(struct finish *f)
 {
     struct sp_agg *a = f->a;
-    bool linux_kernel = has_linux_kernel(f);
+    bool linux_kernel = aggregation_has_linux_kernel(f);
     bool unknown = false; /* a block whose frames do not tell: what modules are is asked for */
     for (size_t i = 0; i < a->blocks.n; i++) {
         struct sp_agg_block *b = &a->blocks.v[i];
         if (!b->side && b->n)
-            b->side = told_by_frames(b);
+            b->side = aggregation_told_by_frames(b);
         if (!b->side && b->n && linux_kernel)
             b->side = SP_AGG_USER;
         unknown = unknown || (!b->side && b->n);
@@ -149,19 +149,19 @@ static void settle_sides(struct finish *f)
         for (uint32_t k = 0; k < r->blocks; k++) {
             const struct sp_agg_block *b = &a->blocks.v[r->first_block + k];
             if (b->side && b->n)
-                note_known(f, r, b, unknown);
+                aggregation_note_known(f, r, b, unknown);
         }
     }
-    if (unknown && note_modules(f))
+    if (unknown && aggregation_note_modules(f))
         for (size_t i = 0; i < a->blocks.n; i++)
             if (!a->blocks.v[i].side && a->blocks.v[i].n)
-                a->blocks.v[i].side = told_by_modules(f, &a->blocks.v[i]);
+                a->blocks.v[i].side = aggregation_told_by_modules(f, &a->blocks.v[i]);
     for (size_t i = 0; i < a->records.n; i++)
-        settle_record(f, &a->records.v[i]);
+        aggregation_settle_record(f, &a->records.v[i]);
 }
 
 /* A frame's number in the profile. */
-static uint32_t make(struct finish *f, uint32_t number, uint8_t side)
+static uint32_t aggregation_frame_number(struct finish *f, uint32_t number, uint8_t side)
 {
     const struct sp_agg_frame *x = &f->a->frames.v[number];
     bool kernel = side == SP_AGG_KERNEL;
@@ -189,19 +189,19 @@ static uint32_t make(struct finish *f, uint32_t number, uint8_t side)
 }
 
 /* The frames of a block go behind those that `to` has, of which there is room. */
-static bool gather_block(struct finish *f, const struct sp_agg_block *b, uint32_t *to)
+static bool aggregation_gather_block(struct finish *f, const struct sp_agg_block *b, uint32_t *to)
 {
     const uint32_t *from = f->a->block_frames.v + b->first, *made = f->made[b->side];
     for (uint32_t i = 0; i < b->n; i++) {
         uint32_t n = made[from[i]] - 1;
-        if (n == SP_NONE && (n = make(f, from[i], b->side)) == SP_NONE)
+        if (n == SP_NONE && (n = aggregation_frame_number(f, from[i], b->side)) == SP_NONE)
             return false;
         to[i] = n;
     }
     return true;
 }
 
-static bool gather(struct finish *f, const struct sp_agg_record *r)
+static bool aggregation_gather(struct finish *f, const struct sp_agg_record *r)
 {
     f->kernel.n = f->user.n = 0;
     for (uint32_t i = 0; i < r->blocks; i++) {
@@ -211,7 +211,7 @@ static bool gather(struct finish *f, const struct sp_agg_record *r)
         if (!b->n)
             continue;
         if (!(kernel ? sp_vec_reserve(&f->kernel, *n + b->n) : sp_vec_reserve(&f->user, *n + b->n)) ||
-            !gather_block(f, b, (kernel ? f->kernel.v : f->user.v) + *n))
+            !aggregation_gather_block(f, b, (kernel ? f->kernel.v : f->user.v) + *n))
             return false;
         f->joined = f->joined || *n;
         *n += b->n;
@@ -219,24 +219,24 @@ static bool gather(struct finish *f, const struct sp_agg_record *r)
     return true;
 }
 
-static uint32_t primary_of(const struct sp_profile *p, uint32_t context)
+static uint32_t aggregation_primary_of(const struct sp_profile *p, uint32_t context)
 {
     return p->events.v[p->contexts.v[context].event].primary;
 }
 
 /* Is there a value that does not combine with another of its metric? */
-static bool keeps_apart(const struct finish *f, const struct sp_agg_record *r)
+static bool aggregation_keeps_apart(const struct finish *f, const struct sp_agg_record *r)
 {
     for (uint32_t i = 0; i < r->values; i++) {
         uint32_t m = f->a->values.v[r->first_value + i].metric;
-        m = m == SP_NONE ? primary_of(f->p, r->context) : m;
+        m = m == SP_NONE ? aggregation_primary_of(f->p, r->context) : m;
         if (f->p->metrics.v[m].info->op == SP_OP_NONE)
             return true;
     }
     return false;
 }
 
-static bool has_metric(const struct sp_profile *p, uint32_t layout, uint32_t metric)
+static bool aggregation_has_metric(const struct sp_profile *p, uint32_t layout, uint32_t metric)
 {
     const struct sp_layout *l = &p->layouts.v[layout];
     for (uint32_t i = 0; i < l->n; i++)
@@ -246,7 +246,7 @@ static bool has_metric(const struct sp_profile *p, uint32_t layout, uint32_t met
 }
 
 /* A layout with one metric more. */
-static uint32_t wider(struct sp_profile *p, uint32_t layout, uint32_t metric)
+static uint32_t aggregation_wider(struct sp_profile *p, uint32_t layout, uint32_t metric)
 {
     struct sp_weight_field fields[SP_METRICS_MAX];
     size_t n = 0;
@@ -259,25 +259,25 @@ static uint32_t wider(struct sp_profile *p, uint32_t layout, uint32_t metric)
     return sp_layout_intern(p, fields, n);
 }
 
-static bool widen(struct finish *f, uint32_t stack, uint32_t metric)
+static bool aggregation_widen(struct finish *f, uint32_t stack, uint32_t metric)
 {
     uint32_t from = f->p->stacks.v[stack].layout, i = (from + 3 * metric) % 16;
     if (f->widened[i].from != from || f->widened[i].metric != metric || !f->widened[i].to) {
         f->widened[i].from = from;
         f->widened[i].metric = metric;
-        f->widened[i].to = wider(f->p, from, metric) + 1; /* SP_NONE + 1 is 0 */
+        f->widened[i].to = aggregation_wider(f->p, from, metric) + 1; /* SP_NONE + 1 is 0 */
     }
     sp_stack_set_layout(f->p, stack, f->widened[i].to - 1);
     return f->widened[i].to;
 }
 
-static bool weigh(struct finish *f, uint32_t stack, uint32_t metric, const struct sp_agg_value *v)
+static bool aggregation_weigh(struct finish *f, uint32_t stack, uint32_t metric, const struct sp_agg_value *v)
 {
     struct sp_profile *p = f->p;
     uint32_t layout = p->stacks.v[stack].layout;
     struct sp_str text = sp_pstr(p, v->text);
-    if (layout == SP_NONE || !has_metric(p, layout, metric)) {
-        if (!widen(f, stack, metric))
+    if (layout == SP_NONE || !aggregation_has_metric(p, layout, metric)) {
+        if (!aggregation_widen(f, stack, metric))
             return false;
         return v->text ? sp_weight_set_text(p, stack, metric, text.p, text.n)
                        : sp_weight_set(p, stack, metric, v->v);
@@ -292,28 +292,30 @@ static bool weigh(struct finish *f, uint32_t stack, uint32_t metric, const struc
                    : sp_weight_add(p, stack, metric, v->v);
 }
 
-static bool weigh_all(struct finish *f, uint32_t stack, const struct sp_agg_record *r)
+static bool aggregation_weigh_all(struct finish *f, uint32_t stack, const struct sp_agg_record *r)
 {
-    uint32_t primary = primary_of(f->p, r->context);
+    uint32_t primary = aggregation_primary_of(f->p, r->context);
     bool counts = f->a->samples != SP_NONE &&
-                  sp_str_is(sp_pstr(f->p, f->p->metrics.v[primary].name), "count") && !keeps_apart(f, r);
+                  sp_str_is(sp_pstr(f->p, f->p->metrics.v[primary].name), "count") &&
+                  !aggregation_keeps_apart(f, r);
     for (uint32_t i = 0; i < r->values; i++) {
         const struct sp_agg_value *v = &f->a->values.v[r->first_value + i];
         bool is_primary = v->metric == SP_NONE;
-        if ((is_primary && counts && !weigh(f, stack, f->a->samples, v)) ||
-            !weigh(f, stack, is_primary ? primary : v->metric, v))
+        if ((is_primary && counts && !aggregation_weigh(f, stack, f->a->samples, v)) ||
+            !aggregation_weigh(f, stack, is_primary ? primary : v->metric, v))
             return false;
     }
     return true;
 }
 
-static bool same_frames(const struct sp_profile *p, uint32_t stack, const uint32_t *frames, size_t n)
+static bool aggregation_same_frames(const struct sp_profile *p, uint32_t stack, const uint32_t *frames,
+                                    size_t n)
 {
     return p->stacks.v[stack].n == n && memcmp(sp_stack_frames(p, stack), frames, n * sizeof *frames) == 0;
 }
 
 /* The linked stacks of this kernel block, user block and context. */
-static bool pair_of(struct finish *f, uint32_t context, bool apart, struct pair *out)
+static bool aggregation_pair_of(struct finish *f, uint32_t context, bool apart, struct pair *out)
 {
     struct sp_profile *p = f->p;
     uint64_t hash = sp_hash64(f->kernel.v, f->kernel.n * sizeof *f->kernel.v);
@@ -322,8 +324,8 @@ static bool pair_of(struct finish *f, uint32_t context, bool apart, struct pair 
     for (uint32_t i; !apart && (i = sp_map_next(&f->pair_map, &at)) != SP_MAP_NONE;) {
         *out = f->pairs.v[i];
         if (p->stacks.v[out->kernel].context == context &&
-            same_frames(p, out->kernel, f->kernel.v, f->kernel.n) &&
-            same_frames(p, out->user, f->user.v, f->user.n))
+            aggregation_same_frames(p, out->kernel, f->kernel.v, f->kernel.n) &&
+            aggregation_same_frames(p, out->user, f->user.v, f->user.n))
             return true;
     }
     out->kernel = sp_stack_append(p, f->kernel.v, f->kernel.n, context, SP_KERNEL_STACK);
@@ -333,7 +335,7 @@ static bool pair_of(struct finish *f, uint32_t context, bool apart, struct pair 
            sp_map_add(&f->pair_map, hash, (uint32_t)f->pairs.n) && sp_vec_push(&f->pairs, *out);
 }
 
-static bool unknown_frame(struct finish *f)
+static bool aggregation_unknown_frame(struct finish *f)
 {
     uint32_t name = sp_profile_cstr(f->p, "[unknown]");
     struct sp_dso dso = {.name = name};
@@ -344,24 +346,25 @@ static bool unknown_frame(struct finish *f)
     return f->unknown != SP_NONE;
 }
 
-static bool enter(struct finish *f, const struct sp_agg_record *r)
+static bool aggregation_enter_record(struct finish *f, const struct sp_agg_record *r)
 {
-    bool apart = keeps_apart(f, r), is_new;
+    bool apart = aggregation_keeps_apart(f, r), is_new;
     struct pair both;
-    if (!gather(f, r))
+    if (!aggregation_gather(f, r))
         return false;
     if (f->kernel.n && f->user.n)
-        return pair_of(f, r->context, apart, &both) && weigh_all(f, both.kernel, r) &&
-               weigh_all(f, both.user, r);
+        return aggregation_pair_of(f, r->context, apart, &both) && aggregation_weigh_all(f, both.kernel, r) &&
+               aggregation_weigh_all(f, both.user, r);
     bool kernel = f->kernel.n > 0, none = !kernel && !f->user.n;
-    if (none && ((f->unknown == SP_NONE && !unknown_frame(f)) || !sp_vec_push(&f->user, f->unknown)))
+    if (none &&
+        ((f->unknown == SP_NONE && !aggregation_unknown_frame(f)) || !sp_vec_push(&f->user, f->unknown)))
         return false;
     enum sp_stack_type type = none ? SP_UNIFIED : kernel ? SP_KERNEL_STACK : SP_USER_STACK;
     const uint32_t *frames = kernel ? f->kernel.v : f->user.v;
     size_t n = kernel ? f->kernel.n : f->user.n;
     uint32_t s = apart ? sp_stack_append(f->p, frames, n, r->context, type)
                        : sp_stack_intern(f->p, frames, n, r->context, type, &is_new);
-    return s != SP_NONE && weigh_all(f, s, r);
+    return s != SP_NONE && aggregation_weigh_all(f, s, r);
 }
 
 spaa_status sp_agg_finish(struct sp_agg *a)
@@ -374,9 +377,9 @@ spaa_status sp_agg_finish(struct sp_agg *a)
     f.places = calloc((a->p->events.n + 1) * PLACES, sizeof *f.places);
     bool ok = f.modules && f.met && f.made[SP_AGG_USER] && f.made[SP_AGG_KERNEL] && f.places;
     if (ok)
-        settle_sides(&f);
+        aggregation_settle_sides(&f);
     for (size_t i = 0; ok && i < a->records.n; i++)
-        ok = enter(&f, &a->records.v[i]);
+        ok = aggregation_enter_record(&f, &a->records.v[i]);
     if (ok && f.joined)
         sp_emit(
             a->d, SP_W311, SP_AT_NOTHING,

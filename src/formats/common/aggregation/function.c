@@ -14,7 +14,7 @@ static const struct {
              {"avg", AVG},       {"average", AVG},  {"mean", AVG},     {"stddev", STDDEV}};
 
 /* The next of "NAME=FUNCTION,FUNCTION": false at the end. */
-static bool next_item(const char **p, struct sp_str *name, int *function)
+static bool aggregation_next_item(const char **p, struct sp_str *name, int *function)
 {
     if (!*p || !**p)
         return false;
@@ -36,7 +36,7 @@ spaa_status sp_agg_functions_init(struct sp_agg_functions *f, struct sp_profile 
     sp_buf_init(&f->guessed, 0);
     sp_buf_init(&f->taken, 0);
     bool ok = !f->option || *f->option;
-    for (const char *at = f->option; ok && next_item(&at, &name, &function);)
+    for (const char *at = f->option; ok && aggregation_next_item(&at, &name, &function);)
         ok = function != UNKNOWN;
     if (ok)
         return SPAA_OK;
@@ -53,11 +53,11 @@ void sp_agg_functions_free(struct sp_agg_functions *f)
 }
 
 /* What --aggregation says of this name: what names it, before what names none. */
-static int asked(const struct sp_agg_functions *f, struct sp_str name)
+static int aggregation_function_asked(const struct sp_agg_functions *f, struct sp_str name)
 {
     struct sp_str item;
     int function, of_all = UNKNOWN, of_this = UNKNOWN;
-    for (const char *at = f->option; next_item(&at, &item, &function);) {
+    for (const char *at = f->option; aggregation_next_item(&at, &item, &function);) {
         if (!item.n)
             of_all = function;
         else if (item.n == name.n && memcmp(item.p, name.p, item.n) == 0)
@@ -66,12 +66,12 @@ static int asked(const struct sp_agg_functions *f, struct sp_str name)
     return of_this != UNKNOWN ? of_this : of_all;
 }
 
-static bool letter(char c)
+static bool aggregation_function_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static int of_word(const char *p, size_t n)
+static int aggregation_function_of_word(const char *p, size_t n)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i].word) == n && strncasecmp(words[i].word, p, n) == 0)
@@ -84,19 +84,20 @@ static int of_word(const char *p, size_t n)
  * the others: "@max_depth_count". In prose it must be the first or the last word: "Top 10, max 20 frames"
  * says nothing.
  */
-static int of_name(struct sp_str name, bool prose)
+static int aggregation_function_of_name(struct sp_str name, bool prose)
 {
     const char *p = name.p, *end = name.p + name.n;
     int found = UNKNOWN;
     for (bool first = true; p < end;) {
         const char *stop = p;
-        while (stop < end && letter(*stop) && (stop == p || *stop > 'Z' || stop[-1] <= 'Z'))
+        while (stop < end && aggregation_function_letter(*stop) &&
+               (stop == p || *stop > 'Z' || stop[-1] <= 'Z'))
             stop++;
         if (stop == p) {
             p++;
             continue;
         }
-        int function = of_word(p, (size_t)(stop - p));
+        int function = aggregation_function_of_word(p, (size_t)(stop - p));
         if (function == COUNT)
             return COUNT;
         if (function != UNKNOWN && (!prose || first || stop == end))
@@ -107,7 +108,7 @@ static int of_name(struct sp_str name, bool prose)
     return found;
 }
 
-static bool list(struct sp_buf *b, struct sp_str name, const char *function)
+static bool aggregation_function_list(struct sp_buf *b, struct sp_str name, const char *function)
 {
     sp_buf_printf(b, "%s%.*s%s%s", b->len ? ", " : "", (int)(name.n < 80 ? name.n : 80), name.p,
                   *function ? " as " : "", function);
@@ -117,18 +118,18 @@ static bool list(struct sp_buf *b, struct sp_str name, const char *function)
 bool sp_agg_function_settle(struct sp_agg_functions *f, uint32_t event, struct sp_str name, bool prose,
                             const struct sp_agg_seen *seen)
 {
-    int function = seen->bare ? asked(f, name) : COUNT;
+    int function = seen->bare ? aggregation_function_asked(f, name) : COUNT;
     bool ok = true;
     if (function == UNKNOWN && seen->averages)
         function = AVG;
     if (function == UNKNOWN) {
-        function = of_name(name, prose);
+        function = aggregation_function_of_name(name, prose);
         if (function == UNKNOWN && seen->negative)
             function = SUM;
         else if (function == UNKNOWN)
-            ok = name.n < 2 || list(&f->taken, name, "");
+            ok = name.n < 2 || aggregation_function_list(&f->taken, name, "");
         else if (function != COUNT)
-            ok = list(&f->guessed, name, names[function]);
+            ok = aggregation_function_list(&f->guessed, name, names[function]);
         else if (seen->negative)
             function = SUM;
     }

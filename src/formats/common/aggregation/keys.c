@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-static bool is(struct sp_str t, const char *literal)
+static bool aggregation_key_is(struct sp_str t, const char *literal)
 {
     return sp_str_is(t, literal);
 }
 
-static spaa_status parse_names(struct sp_agg_keys *k, const char *list)
+static spaa_status aggregation_parse_names(struct sp_agg_keys *k, const char *list)
 {
     while (*list) {
         size_t n = strcspn(list, ",");
@@ -21,7 +21,8 @@ static spaa_status parse_names(struct sp_agg_keys *k, const char *list)
                          "%s in --keys", n ? "too many names" : "an empty name");
             return SPAA_ERR_USAGE;
         }
-        bool kernel = is(t, "stack") || is(t, "kstack"), user = is(t, "ustack") || is(t, "jstack");
+        bool kernel = aggregation_key_is(t, "stack") || aggregation_key_is(t, "kstack"),
+             user = aggregation_key_is(t, "ustack") || aggregation_key_is(t, "jstack");
         k->name_side[k->nnames] = (uint8_t)(kernel ? SP_AGG_KERNEL + 1 : user ? SP_AGG_USER + 1 : 0);
         k->names[k->nnames++] = t;
         list += n;
@@ -42,7 +43,7 @@ spaa_status sp_agg_keys_init(struct sp_agg_keys *k, struct sp_profile *p, const 
         return SPAA_ERR_USAGE;
     }
     k->stack_type = !type ? SP_AGG_ANY : *type == 'u' ? SP_AGG_USER : SP_AGG_KERNEL;
-    return keys ? parse_names(k, keys) : SPAA_OK;
+    return keys ? aggregation_parse_names(k, keys) : SPAA_OK;
 }
 
 bool sp_agg_key_add(struct sp_agg_keys *k, const char *p, size_t n)
@@ -68,7 +69,7 @@ enum sp_agg_side sp_agg_keys_side(const struct sp_agg_keys *k, uint32_t place)
 }
 
 /* The name of a scalar key; n 0: it has none. */
-static struct sp_str name_at(const struct sp_agg_keys *k, uint32_t scalar)
+static struct sp_str aggregation_name_at(const struct sp_agg_keys *k, uint32_t scalar)
 {
     for (size_t i = 0; i < k->nnames; i++)
         if (!k->name_side[i] && scalar-- == 0)
@@ -76,7 +77,7 @@ static struct sp_str name_at(const struct sp_agg_keys *k, uint32_t scalar)
     return (struct sp_str){"", 0};
 }
 
-static uint32_t scalars_named(const struct sp_agg_keys *k)
+static uint32_t aggregation_scalars_named(const struct sp_agg_keys *k)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < k->nnames; i++)
@@ -84,7 +85,7 @@ static uint32_t scalars_named(const struct sp_agg_keys *k)
     return n;
 }
 
-static void put_value(struct sp_agg_keys *k, struct sp_buf *b, const struct sp_agg_key *key)
+static void aggregation_put_value(struct sp_agg_keys *k, struct sp_buf *b, const struct sp_agg_key *key)
 {
     struct sp_str s = sp_pstr(k->p, key->text);
     if (key->is_number)
@@ -93,40 +94,40 @@ static void put_value(struct sp_agg_keys *k, struct sp_buf *b, const struct sp_a
         sp_json_string(b, s.p, s.n);
 }
 
-static void put_member(struct sp_agg_keys *k, struct sp_buf *b, struct sp_str name,
-                       const struct sp_agg_key *key)
+static void aggregation_put_member(struct sp_agg_keys *k, struct sp_buf *b, struct sp_str name,
+                                   const struct sp_agg_key *key)
 {
     if (b->len)
         sp_buf_ch(b, ',');
     sp_json_string(b, name.p, name.n);
     sp_buf_ch(b, ':');
-    put_value(k, b, key);
+    aggregation_put_value(k, b, key);
 }
 
-static unsigned group_of(struct sp_str name)
+static unsigned aggregation_group_of(struct sp_str name)
 {
-    return is(name, "pid")                            ? SP_BY_PID
-           : is(name, "tid")                          ? SP_BY_TID
-           : is(name, "cpu")                          ? SP_BY_CPU
-           : is(name, "execname") || is(name, "comm") ? SP_BY_COMM
-                                                      : 0;
+    return aggregation_key_is(name, "pid")                                            ? SP_BY_PID
+           : aggregation_key_is(name, "tid")                                          ? SP_BY_TID
+           : aggregation_key_is(name, "cpu")                                          ? SP_BY_CPU
+           : aggregation_key_is(name, "execname") || aggregation_key_is(name, "comm") ? SP_BY_COMM
+                                                                                      : 0;
 }
 
 unsigned sp_agg_keys_groups(const struct sp_agg_keys *k)
 {
     unsigned groups = 0;
     for (size_t i = 0; i < k->nnames; i++)
-        groups |= k->opts->group_by & group_of(k->names[i]);
+        groups |= k->opts->group_by & aggregation_group_of(k->names[i]);
     return groups;
 }
 
 /* Goes to a field of the context? Numbers where a name is due and names where a number is do not. */
-static bool field(struct sp_agg_keys *k, struct sp_str name, const struct sp_agg_key *key,
-                  struct sp_context *c)
+static bool aggregation_key_field(struct sp_agg_keys *k, struct sp_str name, const struct sp_agg_key *key,
+                                  struct sp_context *c)
 {
     struct sp_str s = sp_pstr(k->p, key->text);
     int64_t v = 0;
-    unsigned group = group_of(name);
+    unsigned group = aggregation_group_of(name);
     bool kept = k->opts->group_by & group;
     if (group == SP_BY_COMM) {
         c->comm = kept ? key->text : SP_STR_NONE;
@@ -143,7 +144,7 @@ static bool field(struct sp_agg_keys *k, struct sp_str name, const struct sp_agg
 }
 
 /* "probe":{…} of an event named provider:module:function:name. */
-static void put_probe(struct sp_buf *b, struct sp_str event)
+static void aggregation_put_probe(struct sp_buf *b, struct sp_str event)
 {
     static const char *const parts[] = {"provider", "module", "function", "name"};
     const char *p = event.p, *end = event.p + event.n;
@@ -164,7 +165,7 @@ static void put_probe(struct sp_buf *b, struct sp_str event)
 }
 
 /* "string,stack,number": how the keys of the longest record lie, for those who want to name them. */
-static bool note_shape(struct sp_agg_keys *k)
+static bool aggregation_note_shape(struct sp_agg_keys *k)
 {
     struct sp_buf b;
     if (k->n + k->stacks <= k->shape_size)
@@ -185,27 +186,28 @@ static bool note_shape(struct sp_agg_keys *k)
     return k->shape != SP_STR_FAIL;
 }
 
-static void put_keys(struct sp_agg_keys *k, struct sp_buf *b, struct sp_context *c, uint64_t line)
+static void aggregation_put_keys(struct sp_agg_keys *k, struct sp_buf *b, struct sp_context *c, uint64_t line)
 {
     struct sp_buf own; /* what goes under the namespace */
-    bool named = k->nnames && scalars_named(k) == k->n;
+    bool named = k->nnames && aggregation_scalars_named(k) == k->n;
     sp_buf_init(&own, 0);
     if (k->nnames && !named && !k->misfit_said) {
         k->misfit_said = true;
         sp_emit_hint(k->d, SP_W311, SP_AT_LINE(line, SP_NOWHERE),
                      "records that do not fit keep their keys unnamed",
-                     "--keys names %u keys besides stacks, and this record has %u", scalars_named(k), k->n);
+                     "--keys names %u keys besides stacks, and this record has %u",
+                     aggregation_scalars_named(k), k->n);
     }
     for (uint32_t i = 0; i < k->n; i++) {
         const struct sp_agg_key *key = &k->list[i];
-        struct sp_str name = name_at(k, i);
+        struct sp_str name = aggregation_name_at(k, i);
         if (!named) {
             sp_buf_puts(&own, own.len ? "," : "\"keys\":[");
-            put_value(k, &own, key);
-        } else if (is(name, "uid") || is(name, "zonename")) {
-            put_member(k, b, name, key);
-        } else if (!field(k, name, key, c)) {
-            put_member(k, &own, name, key);
+            aggregation_put_value(k, &own, key);
+        } else if (aggregation_key_is(name, "uid") || aggregation_key_is(name, "zonename")) {
+            aggregation_put_member(k, b, name, key);
+        } else if (!aggregation_key_field(k, name, key, c)) {
+            aggregation_put_member(k, &own, name, key);
         }
     }
     if (own.len) {
@@ -217,16 +219,16 @@ static void put_keys(struct sp_agg_keys *k, struct sp_buf *b, struct sp_context 
     sp_buf_free(&own);
 }
 
-static uint32_t make_context(struct sp_agg_keys *k, uint32_t event, uint64_t line)
+static uint32_t aggregation_make_context(struct sp_agg_keys *k, uint32_t event, uint64_t line)
 {
     struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = event};
     struct sp_buf b;
     sp_buf_init(&b, 0);
-    put_probe(&b, sp_pstr(k->p, k->p->events.v[event].name));
-    put_keys(k, &b, &c, line);
+    aggregation_put_probe(&b, sp_pstr(k->p, k->p->events.v[event].name));
+    aggregation_put_keys(k, &b, &c, line);
     if (b.len)
         c.more = b.failed ? SP_STR_FAIL : sp_profile_str(k->p, b.data, b.len);
-    bool ok = !b.failed && c.more != SP_STR_FAIL && note_shape(k);
+    bool ok = !b.failed && c.more != SP_STR_FAIL && aggregation_note_shape(k);
     sp_buf_free(&b);
     if (ok && c.tid != SP_ABSENT)
         ok = sp_thread_intern(k->p, c.pid, c.tid, c.comm) != SP_NONE;
@@ -238,7 +240,7 @@ uint32_t sp_agg_keys_context(struct sp_agg_keys *k, uint32_t event, uint64_t lin
     struct sp_agg_keys_known x = {.event = event, .n = k->n, .stacks = k->stacks};
     uint64_t hash = sp_hash_mix(event, (uint64_t)k->n << 32 | k->stacks);
     if (k->n > SP_AGG_KEYS_FEW)
-        return make_context(k, event, line);
+        return aggregation_make_context(k, event, line);
     for (uint32_t i = 0; i < k->n; i++) {
         x.list[i].text = k->list[i].text;
         x.list[i].stacks = k->list[i].stacks;
@@ -250,7 +252,7 @@ uint32_t sp_agg_keys_context(struct sp_agg_keys *k, uint32_t event, uint64_t lin
         if (x.context && memcmp(&known[i], &x, sizeof x) == 0)
             return x.context - 1;
     }
-    uint32_t context = make_context(k, event, line);
+    uint32_t context = aggregation_make_context(k, event, line);
     x.context = context + 1; /* SP_NONE + 1 is 0 */
     known[1] = known[0];
     known[0] = x;

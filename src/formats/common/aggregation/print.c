@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct sp_span more_of(const struct sp_agg_printer *w, uint32_t more)
+static struct sp_span aggregation_more_of(const struct sp_agg_printer *w, uint32_t more)
 {
     struct sp_str s = sp_pstr(w->p, more);
     return (struct sp_span){s.p, s.n};
@@ -18,19 +18,19 @@ bool sp_agg_own_string(struct sp_agg_printer *w, uint32_t more, const char *name
 {
     struct sp_span raw;
     sp_buf_clear(out);
-    if (sp_json_find2(more_of(w, more), w->namespace, name, &raw))
+    if (sp_json_find2(aggregation_more_of(w, more), w->namespace, name, &raw))
         sp_json_text_to(out, raw);
     return !out->failed;
 }
 
-static void put_number(struct sp_agg_printer *w, int64_t v)
+static void aggregation_put_number(struct sp_agg_printer *w, int64_t v)
 {
     char t[64];
     if (v != SP_ABSENT)
         w->scalar(w, (struct sp_span){t, sp_scaled_text(v, 0, t)});
 }
 
-static void put_text(struct sp_agg_printer *w, uint32_t str)
+static void aggregation_put_text(struct sp_agg_printer *w, uint32_t str)
 {
     struct sp_str s = sp_pstr(w->p, str);
     struct sp_buf b;
@@ -44,8 +44,8 @@ static void put_text(struct sp_agg_printer *w, uint32_t str)
 }
 
 /* The scalar of a named column; unnamed ones are items of the namespace's.keys, one after the other. */
-static void put_column(struct sp_agg_printer *w, const struct sp_context *c, const struct sp_agg_column *col,
-                       struct sp_span *keys)
+static void aggregation_put_column(struct sp_agg_printer *w, const struct sp_context *c,
+                                   const struct sp_agg_column *col, struct sp_span *keys)
 {
     const char *name = col->name;
     struct sp_span raw;
@@ -55,7 +55,7 @@ static void put_column(struct sp_agg_printer *w, const struct sp_context *c, con
         return;
     }
     if (strcmp(name, "execname") == 0 || strcmp(name, "comm") == 0) {
-        put_text(w, c->comm);
+        aggregation_put_text(w, c->comm);
         return;
     }
     int64_t v = strcmp(name, "pid") == 0   ? c->pid
@@ -63,13 +63,14 @@ static void put_column(struct sp_agg_printer *w, const struct sp_context *c, con
                 : strcmp(name, "cpu") == 0 ? c->cpu
                                            : SP_ABSENT;
     if (v != SP_ABSENT)
-        put_number(w, v);
-    else if (sp_json_find(more_of(w, c->more), name, &raw) ||
-             (sp_json_find2(more_of(w, c->more), w->namespace, name, &raw) && raw.n > 2 && *raw.p == '"'))
+        aggregation_put_number(w, v);
+    else if (sp_json_find(aggregation_more_of(w, c->more), name, &raw) ||
+             (sp_json_find2(aggregation_more_of(w, c->more), w->namespace, name, &raw) && raw.n > 2 &&
+              *raw.p == '"'))
         w->scalar(w, raw);
 }
 
-static bool put_record(struct sp_agg_printer *w, uint32_t stack)
+static bool aggregation_put_record(struct sp_agg_printer *w, uint32_t stack)
 {
     const struct sp_context *c = &w->p->contexts.v[w->p->stacks.v[stack].context];
     struct sp_span keys = {NULL, 0}, raw;
@@ -78,14 +79,14 @@ static bool put_record(struct sp_agg_printer *w, uint32_t stack)
     bool kernel_done = !w->rows.kernel.n, user_done = !w->rows.user.n;
     bool ok = true;
     sp_buf_clear(&w->row);
-    if (!sp_json_find2(more_of(w, c->more), w->namespace, "keys", &keys) || *keys.p != '[')
+    if (!sp_json_find2(aggregation_more_of(w, c->more), w->namespace, "keys", &keys) || *keys.p != '[')
         keys.n = 0;
     for (size_t i = 0; i < w->ncolumns; i++)
         stacks += w->columns[i].what != SP_AGG_SCALAR;
     for (size_t i = 0; ok && i < w->ncolumns; i++) {
         const struct sp_agg_column *col = &w->columns[i];
         if (col->what == SP_AGG_SCALAR) {
-            put_column(w, c, col, &keys);
+            aggregation_put_column(w, c, col, &keys);
             continue;
         }
         /* Of two stacks without names the first is the kernel's. */
@@ -112,13 +113,13 @@ static bool put_record(struct sp_agg_printer *w, uint32_t stack)
     return ok && !w->row.failed;
 }
 
-static bool has(const struct sp_profile *p, uint32_t stack, uint32_t metric)
+static bool aggregation_has_member(const struct sp_profile *p, uint32_t stack, uint32_t metric)
 {
     return metric != SP_NONE && sp_weight(p, stack, metric) != SP_ABSENT;
 }
 
 /* The text is the same whatever function made the numbers. */
-static void say_function(struct sp_agg_printer *w, uint32_t event, uint32_t metric)
+static void aggregation_say_function(struct sp_agg_printer *w, uint32_t event, uint32_t metric)
 {
     static const char *const functions[] = {"sum", "min", "max", "avg", "stddev", NULL};
     struct sp_str m = sp_pstr(w->p, w->p->metrics.v[metric].name),
@@ -150,22 +151,22 @@ bool sp_agg_print_event(struct sp_agg_printer *w, uint32_t event, const struct s
             continue;
         ok = sp_agg_sides(&w->rows, s, &skip) && sp_agg_buckets(w->p, s, &buckets);
         if (ok && !skip)
-            ok =
-                put_record(w, s) && sp_agg_rows_add(&w->rows, w->row.data ? w->row.data : "", w->row.len, s,
-                                                    metric, apart || buckets.list.n > 0 || has(w->p, s, avg));
+            ok = aggregation_put_record(w, s) &&
+                 sp_agg_rows_add(&w->rows, w->row.data ? w->row.data : "", w->row.len, s, metric,
+                                 apart || buckets.list.n > 0 || aggregation_has_member(w->p, s, avg));
     }
     sp_vec_free(&buckets.list);
     if (ok)
         sp_agg_rows_sort(&w->rows);
     if (ok && w->rows.rows.n)
-        say_function(w, event, metric);
+        aggregation_say_function(w, event, metric);
     return ok;
 }
 
-static bool read_columns(struct sp_agg_printer *w)
+static bool aggregation_read_columns(struct sp_agg_printer *w)
 {
     struct sp_span list, item;
-    if (!w->own || !sp_json_find2(more_of(w, w->p->header.more), w->namespace, "keys", &list) ||
+    if (!w->own || !sp_json_find2(aggregation_more_of(w, w->p->header.more), w->namespace, "keys", &list) ||
         *list.p != '[')
         return true;
     while (w->ncolumns < sizeof w->columns / sizeof *w->columns && sp_json_next(&list, &item)) {
@@ -204,7 +205,7 @@ bool sp_agg_printer_init(struct sp_agg_printer *w, struct sp_profile *p, const c
     sp_buf_init(&w->row, 0);
     sp_buf_init(&w->text, 0);
     w->frame_text = calloc(p->frames.n + 1, sizeof *w->frame_text);
-    return w->frame_text && read_columns(w);
+    return w->frame_text && aggregation_read_columns(w);
 }
 
 void sp_agg_printer_free(struct sp_agg_printer *w)

@@ -28,7 +28,7 @@ void sp_agg_rows_free(struct sp_agg_rows *r)
     sp_map_free(&r->map);
 }
 
-static bool split(struct sp_agg_rows *r, uint32_t stack)
+static bool aggregation_split_sides(struct sp_agg_rows *r, uint32_t stack)
 {
     const struct sp_stack *s = &r->p->stacks.v[stack];
     const uint32_t *f = sp_stack_frames(r->p, stack);
@@ -46,11 +46,11 @@ bool sp_agg_sides(struct sp_agg_rows *r, uint32_t stack, bool *skip)
     bool both = other != SP_NONE;
     r->kernel.n = r->user.n = 0;
     *skip = both && r->p->stacks.v[stack].type == SP_KERNEL_STACK;
-    return *skip || (split(r, stack) && (!both || split(r, other)));
+    return *skip || (aggregation_split_sides(r, stack) && (!both || aggregation_split_sides(r, other)));
 }
 
 /* "64K" of "[64K, 128K)", "-1" of "<-1". */
-static double bucket_start(struct sp_str s)
+static double aggregation_bucket_start(struct sp_str s)
 {
     const char *p = s.p, *end = s.p + s.n;
     double below = 0;
@@ -72,7 +72,7 @@ static double bucket_start(struct sp_str s)
     return scaled - below;
 }
 
-static int by_start(const void *va, const void *vb)
+static int aggregation_by_start(const void *va, const void *vb)
 {
     const struct sp_agg_bucket *a = va, *b = vb;
     return a->at != b->at ? (a->at > b->at) - (a->at < b->at) : sp_str_cmp(a->label, b->label);
@@ -92,17 +92,17 @@ bool sp_agg_buckets(const struct sp_profile *p, uint32_t stack, struct sp_agg_bu
         if (name.n < 8 || memcmp(name.p, "bucket:", 7) != 0 || v <= SP_DECIMAL)
             continue;
         struct sp_agg_bucket b = {{name.p + 7, name.n - 7}, v, 0};
-        b.at = bucket_start(b.label);
+        b.at = aggregation_bucket_start(b.label);
         if (!sp_vec_push(&out->list, b))
             return false;
     }
     if (out->list.n)
-        qsort(out->list.v, out->list.n, sizeof *out->list.v, by_start);
+        qsort(out->list.v, out->list.n, sizeof *out->list.v, aggregation_by_start);
     return true;
 }
 
 /* An integer of up to 30 digits: sums are unsigned, or of more than one. */
-static bool large(struct sp_str t, __int128 *v)
+static bool aggregation_parse_integer(struct sp_str t, __int128 *v)
 {
     uint32_t sign = t.n && *t.p == '-';
     if (t.n == sign || t.n > 30)
@@ -125,7 +125,7 @@ __int128 sp_agg_integer(struct sp_agg_rows *r, uint32_t stack, uint32_t metric)
         return v;
     struct sp_str text = sp_weight_text(r->p, stack, metric);
     __int128 exact;
-    if (large(text, &exact))
+    if (aggregation_parse_integer(text, &exact))
         return exact;
     if (!sp_parse_scaled(text.p, text.n, &mantissa, &scale)) {
         double d = sp_text_double(text.p, text.n);
@@ -139,7 +139,7 @@ __int128 sp_agg_integer(struct sp_agg_rows *r, uint32_t stack, uint32_t metric)
     return sp_ratio(mantissa, whole, 1);
 }
 
-static void combine(__int128 *to, __int128 v, enum sp_metric_op op)
+static void aggregation_combine_values(__int128 *to, __int128 v, enum sp_metric_op op)
 {
     if (op == SP_OP_MAX || op == SP_OP_MIN)
         *to = (op == SP_OP_MAX) == (v > *to) ? v : *to;
@@ -158,7 +158,7 @@ bool sp_agg_rows_add(struct sp_agg_rows *r, const char *text, size_t n, uint32_t
     for (uint32_t i; !alone && (i = sp_map_next(&r->map, &at)) != SP_MAP_NONE;) {
         struct sp_agg_row *x = &r->rows.v[i];
         if (x->n == n && memcmp(r->texts.data + x->at, text, n) == 0) {
-            combine(&x->value, value, r->p->metrics.v[metric].info->op);
+            aggregation_combine_values(&x->value, value, r->p->metrics.v[metric].info->op);
             return true;
         }
     }
@@ -167,7 +167,7 @@ bool sp_agg_rows_add(struct sp_agg_rows *r, const char *text, size_t n, uint32_t
            r->rows.n < SP_NONE - 1 && sp_vec_push(&r->rows, x);
 }
 
-static int by_value(const void *va, const void *vb, void *arg)
+static int aggregation_by_value(const void *va, const void *vb, void *arg)
 {
     const struct sp_agg_row *a = va, *b = vb;
     const struct sp_agg_rows *r = arg;
@@ -180,7 +180,7 @@ static int by_value(const void *va, const void *vb, void *arg)
 void sp_agg_rows_sort(struct sp_agg_rows *r)
 {
     if (r->rows.n)
-        qsort_r(r->rows.v, r->rows.n, sizeof *r->rows.v, by_value, r);
+        qsort_r(r->rows.v, r->rows.n, sizeof *r->rows.v, aggregation_by_value, r);
     if (r->rounded)
         sp_emit(r->d, SP_L304, SP_AT_NOTHING,
                 "weights with fractions were rounded: the format has whole numbers only");

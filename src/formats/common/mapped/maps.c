@@ -8,14 +8,14 @@
 
 static const char deleted[] = " (deleted)";
 
-static bool maps_is_hex(struct sp_str s)
+static bool mapped_maps_is_hex(struct sp_str s)
 {
     uint64_t v;
     return s.n && sp_parse_hex(s.p, s.p + s.n, &v) == s.n;
 }
 
 /* The word at *p, which moves behind it. */
-static struct sp_str maps_word(const char **p, const char *end)
+static struct sp_str mapped_maps_word(const char **p, const char *end)
 {
     const char *q = *p = sp_mapped_blank(*p, end);
     while (q < end && *q != ' ' && *q != '\t')
@@ -25,7 +25,7 @@ static struct sp_str maps_word(const char **p, const char *end)
     return s;
 }
 
-static bool maps_is_perms(struct sp_str s)
+static bool mapped_maps_is_perms(struct sp_str s)
 {
     if (s.n < 3 || s.n > 5)
         return false;
@@ -36,7 +36,7 @@ static bool maps_is_perms(struct sp_str s)
 }
 
 /* "file.cc:12] " before a line is of a logger that wrote it. */
-static const char *maps_after_log(const char *p, const char *end)
+static const char *mapped_maps_after_log(const char *p, const char *end)
 {
     const char *close = memchr(p, ']', (size_t)(end - p)), *q = close;
     if (!close || close + 1 >= end || close[1] != ' ' || memchr(p, '[', (size_t)(close - p)))
@@ -46,7 +46,7 @@ static const char *maps_after_log(const char *p, const char *end)
     return q < close && q > p + 1 && q[-1] == ':' ? close + 2 : p;
 }
 
-static bool maps_address(const char **p, const char *end, uint64_t *out)
+static bool mapped_maps_address(const char **p, const char *end, uint64_t *out)
 {
     const char *q = sp_mapped_blank(*p, end);
     if (end - q > 2 && q[0] == '0' && q[1] == 'x')
@@ -63,12 +63,14 @@ struct maps_entry {
 };
 
 /* What follows the range and the rights: "OFFSET MAJ:MIN INODE PATH"; false: another form. */
-static bool maps_proc_rest(const char *p, const char *end, struct maps_entry *e)
+static bool mapped_maps_proc_rest(const char *p, const char *end, struct maps_entry *e)
 {
-    struct sp_str offset = maps_word(&p, end), device = maps_word(&p, end), inode = maps_word(&p, end);
+    struct sp_str offset = mapped_maps_word(&p, end), device = mapped_maps_word(&p, end),
+                  inode = mapped_maps_word(&p, end);
     const char *colon = device.n ? memchr(device.p, ':', device.n) : NULL;
     uint64_t v;
-    if (!maps_is_hex(offset) || !colon || !inode.n || sp_parse_u64(inode.p, inode.p + inode.n, &v) != inode.n)
+    if (!mapped_maps_is_hex(offset) || !colon || !inode.n ||
+        sp_parse_u64(inode.p, inode.p + inode.n, &v) != inode.n)
         return false;
     sp_parse_hex(offset.p, offset.p + offset.n, &e->offset);
     e->path = sp_mapped_trim(p, (size_t)(end - p));
@@ -76,10 +78,10 @@ static bool maps_proc_rest(const char *p, const char *end, struct maps_entry *e)
 }
 
 /* "PATH (@OFFSET) BUILD_ID", each of which may be missing. */
-static void maps_brief_rest(const char *p, const char *end, struct maps_entry *e)
+static void mapped_maps_brief_rest(const char *p, const char *end, struct maps_entry *e)
 {
     const char *at = memmem(p, (size_t)(end - p), " (@", 3);
-    e->path = maps_word(&p, end);
+    e->path = mapped_maps_word(&p, end);
     if (at) {
         size_t n = at > e->path.p ? (size_t)(at - e->path.p) : 0; /* " (@" may be all there is */
         e->path = sp_mapped_trim(e->path.p, n);
@@ -87,31 +89,31 @@ static void maps_brief_rest(const char *p, const char *end, struct maps_entry *e
         p += sp_parse_hex(p, end, &e->offset);
         p += p < end && *p == ')';
     }
-    struct sp_str id = maps_word(&p, end);
-    if (maps_is_hex(id) || id.n > 16)
+    struct sp_str id = mapped_maps_word(&p, end);
+    if (mapped_maps_is_hex(id) || id.n > 16)
         e->build_id = id;
 }
 
-static bool maps_parse_entry(const char *p, const char *end, struct maps_entry *e)
+static bool mapped_maps_parse_entry(const char *p, const char *end, struct maps_entry *e)
 {
     *e = (struct maps_entry){.executable = true, .path = {"", 0}, .build_id = {"", 0}};
-    if (!maps_address(&p, end, &e->start))
+    if (!mapped_maps_address(&p, end, &e->start))
         return false;
     if (p < end && (*p == '-' || *p == ' ' || *p == '\t'))
         p++;
-    if (!maps_address(&p, end, &e->end))
+    if (!mapped_maps_address(&p, end, &e->end))
         return false;
     p += p < end && *p == ':';
     if (p < end && *p != ' ' && *p != '\t')
         return false;
     const char *rest = p;
-    struct sp_str perms = maps_word(&rest, end);
-    if (maps_is_perms(perms)) {
+    struct sp_str perms = mapped_maps_word(&rest, end);
+    if (mapped_maps_is_perms(perms)) {
         e->executable = memchr(perms.p, 'x', perms.n) != NULL;
         p = rest;
     }
-    if (!maps_proc_rest(p, end, e))
-        maps_brief_rest(p, end, e);
+    if (!mapped_maps_proc_rest(p, end, e))
+        mapped_maps_brief_rest(p, end, e);
     size_t cut = sizeof deleted - 1;
     if (e->path.n > cut && memcmp(e->path.p + e->path.n - cut, deleted, cut) == 0)
         e->path.n -= (uint32_t)cut;
@@ -119,7 +121,7 @@ static bool maps_parse_entry(const char *p, const char *end, struct maps_entry *
 }
 
 /* $NAME by its value, into m->text, when there is any. False: out of memory. */
-static bool maps_expand(struct sp_mapped *m, const char *p, size_t n, struct sp_str *out)
+static bool mapped_maps_expand(struct sp_mapped *m, const char *p, size_t n, struct sp_str *out)
 {
     struct sp_buf *b = &m->text;
     *out = (struct sp_str){p, (uint32_t)n};
@@ -143,22 +145,22 @@ static bool maps_expand(struct sp_mapped *m, const char *p, size_t n, struct sp_
     return !b->failed;
 }
 
-static struct sp_str maps_keep(struct sp_mapped *m, struct sp_str s)
+static struct sp_str mapped_maps_keep(struct sp_mapped *m, struct sp_str s)
 {
     return (struct sp_str){sp_arena_dup(&m->arena, s.p, s.n), s.n};
 }
 
-static uint64_t maps_module_hash(struct sp_str path, struct sp_str build_id)
+static uint64_t mapped_maps_module_hash(struct sp_str path, struct sp_str build_id)
 {
     return sp_hash_mix(sp_hash64(path.p, path.n), sp_hash64(build_id.p, build_id.n));
 }
 
-static bool maps_same(struct sp_str a, struct sp_str b)
+static bool mapped_maps_same(struct sp_str a, struct sp_str b)
 {
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-static bool maps_is_build_id(struct sp_str s)
+static bool mapped_maps_is_build_id(struct sp_str s)
 {
     for (uint32_t i = 0; i < s.n; i++)
         if (!memchr("0123456789abcdef", s.p[i], 16))
@@ -166,7 +168,7 @@ static bool maps_is_build_id(struct sp_str s)
     return s.n;
 }
 
-static bool maps_is_anonymous(struct sp_str path)
+static bool mapped_maps_is_anonymous(struct sp_str path)
 {
     static const char *const names[] = {"//anon",      "/anon_hugepage", "/dev/zero", "/memfd:", "/SYSV",
                                         "anon_inode:", "[heap]",         "[stack",    "[anon:"};
@@ -177,17 +179,17 @@ static bool maps_is_anonymous(struct sp_str path)
 }
 
 /* SP_NONE: out of memory. */
-static uint32_t maps_intern_module(struct sp_mapped *m, const struct maps_entry *e)
+static uint32_t mapped_maps_intern_module(struct sp_mapped *m, const struct maps_entry *e)
 {
-    struct sp_str path = maps_is_anonymous(e->path) ? (struct sp_str){"", 0} : e->path;
-    struct sp_str id = maps_is_build_id(e->build_id) ? e->build_id : (struct sp_str){"", 0};
-    uint64_t hash = maps_module_hash(path, id);
+    struct sp_str path = mapped_maps_is_anonymous(e->path) ? (struct sp_str){"", 0} : e->path;
+    struct sp_str id = mapped_maps_is_build_id(e->build_id) ? e->build_id : (struct sp_str){"", 0};
+    uint64_t hash = mapped_maps_module_hash(path, id);
     struct sp_probe at = sp_map_probe(&m->module_map, hash);
     for (uint32_t i; (i = sp_map_next(&m->module_map, &at)) != SP_MAP_NONE;)
-        if (maps_same(m->modules.v[i].path, path) && maps_same(m->modules.v[i].build_id, id))
+        if (mapped_maps_same(m->modules.v[i].path, path) && mapped_maps_same(m->modules.v[i].build_id, id))
             return i;
-    struct sp_mapped_module fresh = {.path = maps_keep(m, path),
-                                     .build_id = maps_keep(m, id),
+    struct sp_mapped_module fresh = {.path = mapped_maps_keep(m, path),
+                                     .build_id = mapped_maps_keep(m, id),
                                      .dso = SP_NONE,
                                      .file = path.n && path.p[0] != '['};
     if (!fresh.path.p || !fresh.build_id.p || !sp_vec_push(&m->modules, fresh) ||
@@ -196,9 +198,9 @@ static uint32_t maps_intern_module(struct sp_mapped *m, const struct maps_entry 
     return (uint32_t)m->modules.n - 1;
 }
 
-static spaa_status maps_take_entry(struct sp_mapped *m, const struct maps_entry *e)
+static spaa_status mapped_maps_take_entry(struct sp_mapped *m, const struct maps_entry *e)
 {
-    struct sp_mapped_range r = {e->start, e->end, e->offset, maps_intern_module(m, e)};
+    struct sp_mapped_range r = {e->start, e->end, e->offset, mapped_maps_intern_module(m, e)};
     if (r.module == SP_NONE)
         return sp_nomem(m->d);
     if (m->ranges.n) {
@@ -225,12 +227,12 @@ spaa_status sp_mapped_line(struct sp_mapped *m, const char *p, size_t n, bool *k
     *known = false;
     if (n > LINE_MAX_BYTES)
         return SPAA_OK;
-    const char *from = maps_after_log(p, p + n);
-    if (!maps_expand(m, from, (size_t)(p + n - from), &line))
+    const char *from = mapped_maps_after_log(p, p + n);
+    if (!mapped_maps_expand(m, from, (size_t)(p + n - from), &line))
         return sp_nomem(m->d);
-    if (maps_parse_entry(line.p, line.p + line.n, &e)) {
+    if (mapped_maps_parse_entry(line.p, line.p + line.n, &e)) {
         *known = true;
-        return e.executable ? maps_take_entry(m, &e) : SPAA_OK;
+        return e.executable ? mapped_maps_take_entry(m, &e) : SPAA_OK;
     }
     const char *eq = line.n ? memchr(line.p, '=', line.n) : NULL;
     if (!eq)
@@ -239,7 +241,7 @@ spaa_status sp_mapped_line(struct sp_mapped *m, const char *p, size_t n, bool *k
                                sp_mapped_trim(eq + 1, (size_t)(line.p + line.n - eq - 1))};
     if (!a.name.n || a.value.n > 4096 || m->nattrs >= SP_MAPPED_ATTRS)
         return SPAA_OK;
-    a = (struct sp_mapped_attr){maps_keep(m, a.name), maps_keep(m, a.value)};
+    a = (struct sp_mapped_attr){mapped_maps_keep(m, a.name), mapped_maps_keep(m, a.value)};
     if (!a.name.p || !a.value.p)
         return sp_nomem(m->d);
     m->attrs[m->nattrs++] = a;
@@ -270,7 +272,7 @@ spaa_status sp_mapped_lines(struct sp_mapped *m, const char *p, const char *end,
 }
 
 /* By start, in the order of the file where that is equal. */
-static int maps_by_start(const void *va, const void *vb)
+static int mapped_maps_by_start(const void *va, const void *vb)
 {
     const struct sp_mapped_range *a = va, *b = vb;
     if (a->start != b->start)
@@ -287,7 +289,7 @@ static int maps_by_start(const void *va, const void *vb)
 spaa_status sp_mapped_sort(struct sp_mapped *m)
 {
     if (m->ranges.n > 1)
-        qsort(m->ranges.v, m->ranges.n, sizeof *m->ranges.v, maps_by_start);
+        qsort(m->ranges.v, m->ranges.n, sizeof *m->ranges.v, mapped_maps_by_start);
     for (size_t i = m->ranges.n; i-- > 1;) {
         struct sp_mapped_range *before = &m->ranges.v[i - 1];
         const struct sp_mapped_range *r = &m->ranges.v[i];
@@ -320,7 +322,7 @@ const struct sp_mapped_range *sp_mapped_find(const struct sp_mapped *m, uint64_t
     return m->modules.v[r->module].file && r->offset && r->start - addr <= r->offset ? r : NULL;
 }
 
-static void maps_put_hex(struct sp_buf *b, const char *name, uint64_t v)
+static void mapped_maps_put_hex(struct sp_buf *b, const char *name, uint64_t v)
 {
     char t[16];
     sp_buf_printf(b, "\"%s\":\"0x", name);
@@ -334,9 +336,9 @@ void sp_mapped_json(const struct sp_mapped *m, struct sp_buf *b)
         const struct sp_mapped_range *r = &m->ranges.v[i];
         const struct sp_mapped_module *x = &m->modules.v[r->module];
         sp_buf_puts(b, i ? ",{" : ",\"mappings\":[{");
-        maps_put_hex(b, "start", r->start);
-        maps_put_hex(b, "limit", r->end);
-        maps_put_hex(b, "offset", r->offset);
+        mapped_maps_put_hex(b, "start", r->start);
+        mapped_maps_put_hex(b, "limit", r->end);
+        mapped_maps_put_hex(b, "offset", r->offset);
         sp_buf_puts(b, "\"file\":");
         sp_json_string(b, x->path.p, x->path.n);
         if (x->build_id.n) {

@@ -10,24 +10,24 @@
 #include "base/num.h"
 #include "formats/common/mapped/mapped.h"
 
-static bool is(const char *p, size_t n, const char *literal)
+static bool mapped_symbols_line_is(const char *p, size_t n, const char *literal)
 {
     return n == strlen(literal) && memcmp(p, literal, n) == 0;
 }
 
 /* "--- symbol", with any number of blanks. */
-static bool opens(const char *p, size_t n)
+static bool mapped_symbols_opens(const char *p, size_t n)
 {
     static const char word[] = "symbol";
     if (n < 3 || memcmp(p, "---", 3) != 0)
         return false;
     struct sp_str rest = sp_mapped_trim(p + 3, n - 3);
-    return is(rest.p, rest.n, word) || is(rest.p, rest.n, "symbolz");
+    return mapped_symbols_line_is(rest.p, rest.n, word) || mapped_symbols_line_is(rest.p, rest.n, "symbolz");
 }
 
 /* "--- profile", "--- heap": what kind of profile follows. Titles that end in a colon or in --- are its own.
  */
-static bool names_what_follows(const char *p, size_t n)
+static bool mapped_symbols_names_what_follows(const char *p, size_t n)
 {
     if (n < 5 || memcmp(p, "--- ", 4) != 0)
         return false;
@@ -41,21 +41,21 @@ size_t sp_mapped_symbols_size(const char *p, const char *end)
 {
     const char *at = p, *next;
     size_t n = sp_mapped_eol(at, end, &next);
-    if (!opens(at, n))
+    if (!mapped_symbols_opens(at, n))
         return 0;
     for (at = next; at < end; at = next) {
         n = sp_mapped_eol(at, end, &next);
-        if (!is(at, n, "---"))
+        if (!mapped_symbols_line_is(at, n, "---"))
             continue;
         at = next;
         n = sp_mapped_eol(at, end, &next);
-        return (size_t)((names_what_follows(at, n) ? next : at) - p);
+        return (size_t)((mapped_symbols_names_what_follows(at, n) ? next : at) - p);
     }
     return 0;
 }
 
 /* Perl's pprof tells functions of one name apart by where they begin: "work<00000000004011e1>". */
-static struct sp_str without_start(struct sp_str name)
+static struct sp_str mapped_symbols_without_start(struct sp_str name)
 {
     uint32_t n = name.n;
     if (n < 11 || name.p[n - 1] != '>')
@@ -69,7 +69,7 @@ static struct sp_str without_start(struct sp_str name)
 }
 
 /* "0xADDR INNER--OUTER": names are separated, and may be ended, by --. */
-static spaa_status take(struct sp_mapped *m, const char *p, const char *end, bool *known)
+static spaa_status mapped_symbols_take(struct sp_mapped *m, const char *p, const char *end, bool *known)
 {
     uint64_t addr;
     const char *at = p + 2;
@@ -87,7 +87,8 @@ static spaa_status take(struct sp_mapped *m, const char *p, const char *end, boo
         struct sp_str name = {at, (uint32_t)((cut ? cut : end) - at)};
         bool number = name.n > 2 && name.p[0] == '0' && name.p[1] == 'x'; /* it had no symbol */
         if (name.n && !number)
-            st = sp_mapped_name(m, addr, without_start(name), (struct sp_str){"", 0}, (struct sp_str){"", 0});
+            st = sp_mapped_name(m, addr, mapped_symbols_without_start(name), (struct sp_str){"", 0},
+                                (struct sp_str){"", 0});
         at = cut ? cut + 2 : end;
     }
     sp_mapped_close_name(m);
@@ -104,9 +105,9 @@ spaa_status sp_mapped_symbols(struct sp_mapped *m, const char *p, const char *en
     stop = p + *used;
     if (!*used) {
         sp_mapped_eol(p, end, &next);
-        if (opens(p, sp_mapped_eol(p, end, &next)))
+        if (mapped_symbols_opens(p, sp_mapped_eol(p, end, &next)))
             sp_emit(m->d, SP_E765, SP_AT(0), "the table of symbols has no end (a line ---)");
-        return opens(p, sp_mapped_eol(p, end, &next)) ? SPAA_ERR_INPUT : SPAA_OK;
+        return mapped_symbols_opens(p, sp_mapped_eol(p, end, &next)) ? SPAA_ERR_INPUT : SPAA_OK;
     }
     for (; !st && at < stop; at = next, line++) {
         size_t n = sp_mapped_eol(at, stop, &next);
@@ -116,7 +117,7 @@ spaa_status sp_mapped_symbols(struct sp_mapped *m, const char *p, const char *en
             known = true;
         }
         if (!known)
-            st = take(m, at, at + n, &known);
+            st = mapped_symbols_take(m, at, at + n, &known);
         if (!known && !st)
             sp_emit(m->d, SP_L766, SP_AT_LINE(line, (uint64_t)(at - p)), "in the table of symbols");
     }
