@@ -1,13 +1,124 @@
+/* What happened: the numbers of a line, the pointers that are live, and the allocations and frees themselves.
+ */
+#include "base/hash.h"
+#include "formats/heaptrack/heaptrack.h"
+#include "model/samples.h"
+
+/* ---- lines: their numbers, and the report of one that was not understood ---- */
+
+/* 1 + the digit, 0 for what is none. */
+static const unsigned char digits[256] = {
+    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+};
+
+bool sp_ht_hex(const char **at, const char *end, uint64_t *out)
+{
+    const char *p = *at;
+    uint64_t v = 0;
+    for (; p < end && digits[(unsigned char)*p]; p++) {
+        if (v >> 60)
+            return false;
+        v = v << 4 | (digits[(unsigned char)*p] - 1u);
+    }
+    if (p == *at || (p < end && *p != ' '))
+        return false;
+    *at = p + (p < end);
+    *out = v;
+    return true;
+}
+
+spaa_status sp_ht_bad(struct sp_ht *ht, enum sp_code code, const char *what)
+{
+    ht->bad_lines++;
+    sp_emit(ht->d, code, sp_ht_here(ht), "%s", what);
+    return ht->opts->strict ? SPAA_ERR_INPUT : SPAA_OK;
+}
+
 /*
- * Allocations and frees.
+ * ---- live pointers ----
+ *
+ * Which info the memory at a pointer is of: linear probing, and what a removal leaves is filled up again.
+ */
+
+static size_t heaptrack_pointers_home(const struct sp_ht_pointers *t, uint64_t ptr)
+{
+    return (size_t)((ptr * 0x9E3779B97F4A7C15u) >> t->shift);
+}
+
+static void heaptrack_pointers_move(struct sp_ht_pointers *t, struct sp_ht_pointer x)
+{
+    size_t i = heaptrack_pointers_home(t, x.ptr);
+    while (t->slots[i].ptr)
+        i = (i + 1) & t->mask;
+    t->slots[i] = x;
+}
+
+static bool heaptrack_pointers_grow(struct sp_ht_pointers *t)
+{
+    struct sp_ht_pointers bigger = {.shift = t->slots ? t->shift - 1 : 64 - 10};
+    size_t n = (size_t)1 << (64 - bigger.shift);
+    if (bigger.shift < 24)
+        return false;
+    bigger.slots = calloc(n, sizeof *bigger.slots);
+    if (!bigger.slots)
+        return false;
+    sp_large_pages(bigger.slots, n * sizeof *bigger.slots);
+    bigger.mask = n - 1;
+    bigger.count = t->count;
+    for (size_t i = 0; t->slots && i <= t->mask; i++)
+        if (t->slots[i].ptr)
+            heaptrack_pointers_move(&bigger, t->slots[i]);
+    free(t->slots);
+    *t = bigger;
+    return true;
+}
+
+static bool heaptrack_pointers_put(struct sp_ht_pointers *t, uint64_t ptr, uint32_t info)
+{
+    if ((!t->slots || t->count >= (t->mask + 1) / 2) && !heaptrack_pointers_grow(t))
+        return false;
+    size_t i = heaptrack_pointers_home(t, ptr);
+    for (; t->slots[i].ptr; i = (i + 1) & t->mask) {
+        if (t->slots[i].ptr != ptr)
+            continue;
+        t->slots[i].info = info;
+        return true;
+    }
+    t->slots[i] = (struct sp_ht_pointer){ptr, info};
+    t->count++;
+    return true;
+}
+
+static bool heaptrack_pointers_remove(struct sp_ht_pointers *t, uint64_t ptr, uint32_t *info)
+{
+    if (!t->slots || !ptr)
+        return false;
+    size_t i = heaptrack_pointers_home(t, ptr);
+    for (; t->slots[i].ptr != ptr; i = (i + 1) & t->mask)
+        if (!t->slots[i].ptr)
+            return false;
+    *info = t->slots[i].info;
+    t->count--;
+    /* What stands behind it and could stand here, or before, moves up. */
+    for (size_t k = (i + 1) & t->mask; t->slots[k].ptr; k = (k + 1) & t->mask) {
+        size_t home = heaptrack_pointers_home(t, t->slots[k].ptr);
+        if (((k - home) & t->mask) >= ((k - i) & t->mask)) {
+            t->slots[i] = t->slots[k];
+            i = k;
+        }
+    }
+    t->slots[i].ptr = 0;
+    return true;
+}
+
+/*
+ * ---- allocations and frees ----
  *
  * The most that was live at once is known last, and each trace's part of it is wanted. So a peak only counts
  * an epoch up, and an info that changes for the first time in an epoch keeps what it had: that was its part
  * when the peak was reached. What did not change since has it still.
  */
-#include "base/hash.h"
-#include "formats/heaptrack/heaptrack.h"
-#include "model/samples.h"
 
 uint32_t sp_ht_cost_of(struct sp_ht *ht, uint32_t trace)
 {
@@ -178,7 +289,7 @@ static spaa_status heaptrack_pointer_allocated(struct sp_ht *ht, uint64_t size, 
     }
     uint32_t cost = sp_ht_cost_of(ht, (uint32_t)trace);
     uint32_t info = cost == SP_NONE ? SP_NONE : heaptrack_event_info_of(ht, size, cost);
-    if (info == SP_NONE || (ptr && !sp_ht_pointers_put(&ht->live, ptr, info)))
+    if (info == SP_NONE || (ptr && !heaptrack_pointers_put(&ht->live, ptr, info)))
         return sp_nomem(ht->d);
     ht->last = ht->version || ht->raw ? info : ptr;
     return heaptrack_event_allocate(ht, info);
@@ -187,7 +298,7 @@ static spaa_status heaptrack_pointer_allocated(struct sp_ht *ht, uint64_t size, 
 static spaa_status heaptrack_pointer_freed(struct sp_ht *ht, uint64_t ptr)
 {
     uint32_t info;
-    if (!sp_ht_pointers_take(&ht->live, ptr, &info)) {
+    if (!heaptrack_pointers_remove(&ht->live, ptr, &info)) {
         ht->unknown_frees++;
         return SPAA_OK;
     }

@@ -188,7 +188,7 @@ struct sp_ht {
     uint64_t suppressed_stacks;
 };
 
-/* line.c */
+/* events.c */
 /* The next number of [*at, end) and the blank behind it; false: there is none, or something else. */
 bool sp_ht_hex(const char **at, const char *end, uint64_t *out);
 static inline struct sp_where sp_ht_here(const struct sp_ht *ht)
@@ -197,27 +197,11 @@ static inline struct sp_where sp_ht_here(const struct sp_ht *ht)
 }
 /* A line that was not understood: counted and reported; an error with --strict. */
 spaa_status sp_ht_bad(struct sp_ht *ht, enum sp_code code, const char *what);
-
-/* events.c */
 spaa_status sp_ht_event(struct sp_ht *ht, const char *p, size_t n); /* a + or - line */
 /* The cost of a trace (0: none), made with its first info; SP_NONE: out of memory. */
 uint32_t sp_ht_cost_of(struct sp_ht *ht, uint32_t trace);
 bool sp_ht_add_info(struct sp_ht *ht, uint64_t size, uint32_t cost); /* false: out of memory */
 void sp_ht_add_up(struct sp_ht *ht); /* infos into their costs, when all is read */
-
-/* tables.c: every other line. */
-spaa_status sp_ht_line(void *reader, const char *p, size_t n);
-
-/* pointers.c */
-bool sp_ht_pointers_put(struct sp_ht_pointers *t, uint64_t ptr, uint32_t info); /* false: out of memory */
-bool sp_ht_pointers_take(struct sp_ht_pointers *t, uint64_t ptr, uint32_t *info);
-
-/* modules.c: what raw addresses belong to. */
-spaa_status sp_ht_module_line(struct sp_ht *ht, struct sp_ht_text name, const char *at, const char *end);
-uint32_t sp_ht_raw_ip(struct sp_ht *ht, uint64_t addr); /* its number; SP_NONE: out of memory */
-
-/* frames.c: the frames of an address, once; ip->made and ip->nmade say where they stand. */
-spaa_status sp_ht_frames(struct sp_ht *ht, struct sp_ht_ip *ip);
 
 /* windows.c */
 spaa_status sp_ht_windows_time(struct sp_ht *ht, int64_t now); /* the clock moves on */
@@ -231,10 +215,7 @@ spaa_status sp_ht_suppress_start(struct sp_ht *ht); /* adds those built in */
 /* The suppression that a trace falls under, or SP_NONE. */
 uint32_t sp_ht_suppressed_by(struct sp_ht *ht, uint32_t trace);
 
-/* stacks.c: the profile of what was read. */
+/* profile.c: the stacks and the header, of what was read. */
 spaa_status sp_ht_finish(struct sp_ht *ht);
-
-/* summary.c: the header. */
-spaa_status sp_ht_summary(struct sp_ht *ht);
 
 #endif
