@@ -1,5 +1,5 @@
+/* Gathers the records of an aggregation; at the end, when all have been seen, they become stacks. */
 #include "formats/common/aggregation/aggregation.h"
-
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
@@ -185,4 +185,397 @@ bool sp_agg_event_named(struct sp_profile *p, const char *name, size_t n, const 
               out->primary != SP_NONE;
     sp_buf_free(&rate);
     return ok;
+}
+
+/* ---- from records to stacks ---- */
+
+/* The blocks of a record that are used; what is more than a kernel and a user stack is joined to the first.
+ */
+enum { PLACES = 8, MODULE_USER = 1, MODULE_KERNEL = 2 };
+
+/* Blocks that are known, at one place of the records of one event. */
+struct place {
+    uint64_t kernel, user;
+};
+
+struct pair {
+    uint32_t kernel, user;
+};
+
+struct finish {
+    struct sp_agg *a;
+    struct sp_profile *p;
+    struct sp_diags *d;
+    uint8_t *modules;              /* MODULE_ bits by string number */
+    uint8_t *met;                  /* the same by frame */
+    uint32_t *made[3];             /* a frame's number in the profile by side, + 1; 0: not yet */
+    struct place *places;          /* by event and place */
+    SP_VEC(uint32_t) kernel, user; /* frames of the record in work, as numbers of the profile */
+    SP_VEC(struct pair) pairs;
+    struct sp_map pair_map;
+    struct {
+        uint32_t from, metric, to;
+    } widened[16];    /* layouts, by hash: see widen; `to` 0: an empty place */
+    uint32_t unknown; /* the frame of stacks that have none */
+    bool joined;
+};
+
+static uint8_t aggregation_told_by_frames(const struct sp_agg_block *b)
+{
+    return b->told & SP_AGG_KERNEL ? SP_AGG_KERNEL : b->told;
+}
+
+static struct place *aggregation_place_of(const struct finish *f, const struct sp_agg_record *r,
+                                          const struct sp_agg_block *b)
+{
+    uint32_t at = b->place < PLACES ? b->place : PLACES - 1;
+    return &f->places[(size_t)f->p->contexts.v[r->context].event * PLACES + at];
+}
+
+/* The frames and places of blocks that are known. */
+static void aggregation_note_known(struct finish *f, const struct sp_agg_record *r,
+                                   const struct sp_agg_block *b, bool frames)
+{
+    const uint32_t *list = f->a->block_frames.v + b->first;
+    struct place *at = aggregation_place_of(f, r, b);
+    bool kernel = b->side == SP_AGG_KERNEL;
+    uint8_t bit = kernel ? MODULE_KERNEL : MODULE_USER;
+    for (uint32_t i = 0; frames && i < b->n; i++)
+        f->met[list[i]] |= bit;
+    at->kernel += kernel;
+    at->user += !kernel;
+}
+
+/* Is there a module that only kernel blocks have? */
+static bool aggregation_note_modules(struct finish *f)
+{
+    bool any = false;
+    for (size_t i = 0; i < f->a->frames.n; i++)
+        f->modules[f->a->frames.v[i].module] |= f->met[i];
+    for (size_t i = 0; !any && i < f->a->frames.n; i++)
+        any = f->a->frames.v[i].module && f->modules[f->a->frames.v[i].module] == MODULE_KERNEL;
+    return any;
+}
+
+static uint8_t aggregation_told_by_modules(const struct finish *f, const struct sp_agg_block *b)
+{
+    bool kernel = false;
+    for (uint64_t i = 0; i < b->n; i++) {
+        uint32_t m = f->a->frames.v[f->a->block_frames.v[b->first + i]].module;
+        if (m == SP_STR_NONE)
+            continue;
+        if (f->modules[m] != MODULE_KERNEL)
+            return SP_AGG_ANY;
+        kernel = true;
+    }
+    return kernel ? SP_AGG_KERNEL : SP_AGG_ANY;
+}
+
+/*
+ * Two blocks of a record are one of each where the other block, or their places in other records, tell; else
+ * the first is the kernel's.
+ */
+static void aggregation_settle_two(const struct finish *f, const struct sp_agg_record *r,
+                                   struct sp_agg_block *x, struct sp_agg_block *y)
+{
+    struct sp_agg_block *both[] = {x, y};
+    for (int i = 0; i < 2; i++) {
+        struct sp_agg_block *b = both[i], *o = both[1 - i];
+        const struct place *at = aggregation_place_of(f, r, b);
+        if (b->side)
+            continue;
+        if (o->side)
+            b->side = o->side == SP_AGG_KERNEL ? SP_AGG_USER : SP_AGG_KERNEL;
+        else
+            b->side = at->kernel >= at->user ? SP_AGG_KERNEL : SP_AGG_USER;
+    }
+}
+
+static void aggregation_settle_record(const struct finish *f, const struct sp_agg_record *r)
+{
+    struct sp_agg_block *b = f->a->blocks.v + r->first_block;
+    if (r->blocks == 2 && b[0].n && b[1].n)
+        aggregation_settle_two(f, r, &b[0], &b[1]);
+    for (uint32_t k = 0; k < r->blocks; k++) {
+        const struct place *at = aggregation_place_of(f, r, &b[k]);
+        if (!b[k].side)
+            b[k].side = at->kernel && !at->user ? SP_AGG_KERNEL : SP_AGG_USER;
+    }
+}
+
+/* All of Linux's kernel stands in brackets, as perf prints it: what does not is the user's. */
+static bool aggregation_has_linux_kernel(const struct finish *f)
+{
+    static const char name[] = "[kernel";
+    for (size_t i = 0; i < f->a->frames.n; i++) {
+        struct sp_str m = sp_pstr(f->p, f->a->frames.v[i].module);
+        if (m.n >= sizeof name - 1 && memcmp(m.p, name, sizeof name - 1) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void aggregation_settle_sides(struct finish *f)
+{
+    struct sp_agg *a = f->a;
+    bool linux_kernel = aggregation_has_linux_kernel(f);
+    bool unknown = false; /* a block whose frames do not tell: what modules are is asked for */
+    for (size_t i = 0; i < a->blocks.n; i++) {
+        struct sp_agg_block *b = &a->blocks.v[i];
+        if (!b->side && b->n)
+            b->side = aggregation_told_by_frames(b);
+        if (!b->side && b->n && linux_kernel)
+            b->side = SP_AGG_USER;
+        unknown = unknown || (!b->side && b->n);
+    }
+    for (size_t i = 0; i < a->records.n; i++) {
+        const struct sp_agg_record *r = &a->records.v[i];
+        for (uint32_t k = 0; k < r->blocks; k++) {
+            const struct sp_agg_block *b = &a->blocks.v[r->first_block + k];
+            if (b->side && b->n)
+                aggregation_note_known(f, r, b, unknown);
+        }
+    }
+    if (unknown && aggregation_note_modules(f))
+        for (size_t i = 0; i < a->blocks.n; i++)
+            if (!a->blocks.v[i].side && a->blocks.v[i].n)
+                a->blocks.v[i].side = aggregation_told_by_modules(f, &a->blocks.v[i]);
+    for (size_t i = 0; i < a->records.n; i++)
+        aggregation_settle_record(f, &a->records.v[i]);
+}
+
+/* A frame's number in the profile. */
+static uint32_t aggregation_frame_number(struct finish *f, uint32_t number, uint8_t side)
+{
+    const struct sp_agg_frame *x = &f->a->frames.v[number];
+    bool kernel = side == SP_AGG_KERNEL;
+    uint32_t name = x->module;
+    if (name == SP_STR_NONE)
+        name = sp_profile_cstr(f->p, kernel ? "[kernel]" : "[unknown]");
+    if (name == SP_STR_FAIL)
+        return SP_NONE;
+    struct sp_dso dso = {.name = name, .is_kernel = kernel};
+    uint32_t d = sp_dso_intern(f->p, &dso);
+    struct sp_frame frame = {.function = d == SP_NONE ? SP_NONE : sp_function_intern(f->p, x->name, d),
+                             .ip = x->ip,
+                             .symoff = x->symoff,
+                             .inline_depth = x->inline_depth,
+                             .more = x->more,
+                             .kind = kernel ? SP_KERNEL : SP_USER,
+                             .flags = x->flags};
+    if (f->a->granularity > SP_FRAMES_ADDRESS) { /* no tracer prints lines: line falls back to function */
+        frame.ip = frame.symoff = 0;
+        frame.flags &= SP_FRAME_UNRESOLVED | SP_FRAME_INLINED;
+    }
+    uint32_t n = frame.function == SP_NONE ? SP_NONE : sp_frame_intern(f->p, &frame);
+    f->made[side][number] = n + 1; /* SP_NONE + 1 is 0 */
+    return n;
+}
+
+/* The frames of a block go behind those that `to` has, of which there is room. */
+static bool aggregation_gather_block(struct finish *f, const struct sp_agg_block *b, uint32_t *to)
+{
+    const uint32_t *from = f->a->block_frames.v + b->first, *made = f->made[b->side];
+    for (uint32_t i = 0; i < b->n; i++) {
+        uint32_t n = made[from[i]] - 1;
+        if (n == SP_NONE && (n = aggregation_frame_number(f, from[i], b->side)) == SP_NONE)
+            return false;
+        to[i] = n;
+    }
+    return true;
+}
+
+static bool aggregation_gather(struct finish *f, const struct sp_agg_record *r)
+{
+    f->kernel.n = f->user.n = 0;
+    for (uint32_t i = 0; i < r->blocks; i++) {
+        const struct sp_agg_block *b = &f->a->blocks.v[r->first_block + i];
+        bool kernel = b->side == SP_AGG_KERNEL;
+        size_t *n = kernel ? &f->kernel.n : &f->user.n;
+        if (!b->n)
+            continue;
+        if (!(kernel ? sp_vec_reserve(&f->kernel, *n + b->n) : sp_vec_reserve(&f->user, *n + b->n)) ||
+            !aggregation_gather_block(f, b, (kernel ? f->kernel.v : f->user.v) + *n))
+            return false;
+        f->joined = f->joined || *n;
+        *n += b->n;
+    }
+    return true;
+}
+
+static uint32_t aggregation_primary_of(const struct sp_profile *p, uint32_t context)
+{
+    return p->events.v[p->contexts.v[context].event].primary;
+}
+
+/* Is there a value that does not combine with another of its metric? */
+static bool aggregation_keeps_apart(const struct finish *f, const struct sp_agg_record *r)
+{
+    for (uint32_t i = 0; i < r->values; i++) {
+        uint32_t m = f->a->values.v[r->first_value + i].metric;
+        m = m == SP_NONE ? aggregation_primary_of(f->p, r->context) : m;
+        if (f->p->metrics.v[m].info->op == SP_OP_NONE)
+            return true;
+    }
+    return false;
+}
+
+static bool aggregation_has_metric(const struct sp_profile *p, uint32_t layout, uint32_t metric)
+{
+    const struct sp_layout *l = &p->layouts.v[layout];
+    for (uint32_t i = 0; i < l->n; i++)
+        if (p->layout_fields.v[l->first + i].metric == metric)
+            return true;
+    return false;
+}
+
+/* A layout with one metric more. */
+static uint32_t aggregation_wider(struct sp_profile *p, uint32_t layout, uint32_t metric)
+{
+    struct sp_weight_field fields[SP_METRICS_MAX];
+    size_t n = 0;
+    if (layout != SP_NONE) {
+        const struct sp_layout *l = &p->layouts.v[layout];
+        for (; n < l->n && n < SP_METRICS_MAX - 1; n++)
+            fields[n] = p->layout_fields.v[l->first + n];
+    }
+    fields[n++] = (struct sp_weight_field){.metric = metric};
+    return sp_layout_intern(p, fields, n);
+}
+
+static bool aggregation_widen(struct finish *f, uint32_t stack, uint32_t metric)
+{
+    uint32_t from = f->p->stacks.v[stack].layout, i = (from + 3 * metric) % 16;
+    if (f->widened[i].from != from || f->widened[i].metric != metric || !f->widened[i].to) {
+        f->widened[i].from = from;
+        f->widened[i].metric = metric;
+        f->widened[i].to = aggregation_wider(f->p, from, metric) + 1; /* SP_NONE + 1 is 0 */
+    }
+    sp_stack_set_layout(f->p, stack, f->widened[i].to - 1);
+    return f->widened[i].to;
+}
+
+static bool aggregation_weigh(struct finish *f, uint32_t stack, uint32_t metric, const struct sp_agg_value *v)
+{
+    struct sp_profile *p = f->p;
+    uint32_t layout = p->stacks.v[stack].layout;
+    struct sp_str text = sp_pstr(p, v->text);
+    if (layout == SP_NONE || !aggregation_has_metric(p, layout, metric)) {
+        if (!aggregation_widen(f, stack, metric))
+            return false;
+        return v->text ? sp_weight_set_text(p, stack, metric, text.p, text.n)
+                       : sp_weight_set(p, stack, metric, v->v);
+    }
+    int64_t have = sp_weight(p, stack, metric);
+    enum sp_metric_op op = p->metrics.v[metric].info->op;
+    if ((op == SP_OP_MAX || op == SP_OP_MIN) && !v->text && have > SP_DECIMAL) {
+        bool better = op == SP_OP_MAX ? v->v > have : v->v < have;
+        return !better || sp_weight_set(p, stack, metric, v->v);
+    }
+    return v->text ? sp_weight_add_text(p, stack, metric, text.p, text.n)
+                   : sp_weight_add(p, stack, metric, v->v);
+}
+
+static bool aggregation_weigh_all(struct finish *f, uint32_t stack, const struct sp_agg_record *r)
+{
+    uint32_t primary = aggregation_primary_of(f->p, r->context);
+    bool counts = f->a->samples != SP_NONE &&
+                  sp_str_is(sp_pstr(f->p, f->p->metrics.v[primary].name), "count") &&
+                  !aggregation_keeps_apart(f, r);
+    for (uint32_t i = 0; i < r->values; i++) {
+        const struct sp_agg_value *v = &f->a->values.v[r->first_value + i];
+        bool is_primary = v->metric == SP_NONE;
+        if ((is_primary && counts && !aggregation_weigh(f, stack, f->a->samples, v)) ||
+            !aggregation_weigh(f, stack, is_primary ? primary : v->metric, v))
+            return false;
+    }
+    return true;
+}
+
+static bool aggregation_same_frames(const struct sp_profile *p, uint32_t stack, const uint32_t *frames,
+                                    size_t n)
+{
+    return p->stacks.v[stack].n == n && memcmp(sp_stack_frames(p, stack), frames, n * sizeof *frames) == 0;
+}
+
+/* The linked stacks of this kernel block, user block and context. */
+static bool aggregation_pair_of(struct finish *f, uint32_t context, bool apart, struct pair *out)
+{
+    struct sp_profile *p = f->p;
+    uint64_t hash = sp_hash64(f->kernel.v, f->kernel.n * sizeof *f->kernel.v);
+    hash = sp_hash64_seed(f->user.v, f->user.n * sizeof *f->user.v, hash + context);
+    struct sp_probe at = sp_map_probe(&f->pair_map, hash);
+    for (uint32_t i; !apart && (i = sp_map_next(&f->pair_map, &at)) != SP_MAP_NONE;) {
+        *out = f->pairs.v[i];
+        if (p->stacks.v[out->kernel].context == context &&
+            aggregation_same_frames(p, out->kernel, f->kernel.v, f->kernel.n) &&
+            aggregation_same_frames(p, out->user, f->user.v, f->user.n))
+            return true;
+    }
+    out->kernel = sp_stack_append(p, f->kernel.v, f->kernel.n, context, SP_KERNEL_STACK);
+    out->user = sp_stack_append(p, f->user.v, f->user.n, context, SP_USER_STACK);
+    return out->kernel != SP_NONE && out->user != SP_NONE && sp_stack_relate(p, out->kernel, out->user) &&
+           sp_stack_relate(p, out->user, out->kernel) &&
+           sp_map_add(&f->pair_map, hash, (uint32_t)f->pairs.n) && sp_vec_push(&f->pairs, *out);
+}
+
+static bool aggregation_unknown_frame(struct finish *f)
+{
+    uint32_t name = sp_profile_cstr(f->p, "[unknown]");
+    struct sp_dso dso = {.name = name};
+    uint32_t d = name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(f->p, &dso);
+    struct sp_frame x = {.function = d == SP_NONE ? SP_NONE : sp_function_intern(f->p, name, d),
+                         .kind = SP_UNKNOWN};
+    f->unknown = x.function == SP_NONE ? SP_NONE : sp_frame_intern(f->p, &x);
+    return f->unknown != SP_NONE;
+}
+
+static bool aggregation_enter_record(struct finish *f, const struct sp_agg_record *r)
+{
+    bool apart = aggregation_keeps_apart(f, r), is_new;
+    struct pair both;
+    if (!aggregation_gather(f, r))
+        return false;
+    if (f->kernel.n && f->user.n)
+        return aggregation_pair_of(f, r->context, apart, &both) && aggregation_weigh_all(f, both.kernel, r) &&
+               aggregation_weigh_all(f, both.user, r);
+    bool kernel = f->kernel.n > 0, none = !kernel && !f->user.n;
+    if (none &&
+        ((f->unknown == SP_NONE && !aggregation_unknown_frame(f)) || !sp_vec_push(&f->user, f->unknown)))
+        return false;
+    enum sp_stack_type type = none ? SP_UNIFIED : kernel ? SP_KERNEL_STACK : SP_USER_STACK;
+    const uint32_t *frames = kernel ? f->kernel.v : f->user.v;
+    size_t n = kernel ? f->kernel.n : f->user.n;
+    uint32_t s = apart ? sp_stack_append(f->p, frames, n, r->context, type)
+                       : sp_stack_intern(f->p, frames, n, r->context, type, &is_new);
+    return s != SP_NONE && aggregation_weigh_all(f, s, r);
+}
+
+spaa_status sp_agg_finish(struct sp_agg *a)
+{
+    struct finish f = {.a = a, .p = a->p, .d = a->d, .unknown = SP_NONE};
+    f.modules = calloc(a->p->strs.strs.n + 1, 1);
+    f.met = calloc(a->frames.n + 1, 1);
+    f.made[SP_AGG_USER] = calloc(a->frames.n + 1, sizeof *f.made[0]);
+    f.made[SP_AGG_KERNEL] = calloc(a->frames.n + 1, sizeof *f.made[0]);
+    f.places = calloc((a->p->events.n + 1) * PLACES, sizeof *f.places);
+    bool ok = f.modules && f.met && f.made[SP_AGG_USER] && f.made[SP_AGG_KERNEL] && f.places;
+    if (ok)
+        aggregation_settle_sides(&f);
+    for (size_t i = 0; ok && i < a->records.n; i++)
+        ok = aggregation_enter_record(&f, &a->records.v[i]);
+    if (ok && f.joined)
+        sp_emit(
+            a->d, SP_W311, SP_AT_NOTHING,
+            "records with several kernel or several user stacks: these were joined, the first at the leaf");
+    free(f.modules);
+    free(f.met);
+    free(f.made[SP_AGG_USER]);
+    free(f.made[SP_AGG_KERNEL]);
+    free(f.places);
+    sp_vec_free(&f.kernel);
+    sp_vec_free(&f.user);
+    sp_vec_free(&f.pairs);
+    sp_map_free(&f.pair_map);
+    return ok ? SPAA_OK : sp_nomem(a->d);
 }
