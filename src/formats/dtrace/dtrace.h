@@ -60,7 +60,7 @@ struct dt_line {
 };
 
 void dt_classify(const char *p, size_t n, struct dt_line *out);
-/* "bash     1234      17": up to max words, cut where two blanks or a number to the right stand. */
+/* "bash     1234      17": up to max words, split where two blanks or a number to the right stand. */
 size_t dt_words(struct dt_text t, struct dt_text *out, size_t max);
 bool dt_integer(struct dt_text t, int64_t *out);
 /* "ffffffff8134f1d0": an address without 0x, which may be nothing but decimal digits. */

@@ -113,8 +113,8 @@ static const char *folded_parameters(const char *p, const char *end, bool nestin
 static void folded_tidy(struct sp_buf *out, size_t start, bool java)
 {
     const char *p = out->data + start, *end = out->data + out->len;
-    const char *cut = folded_is_go_method(p, end) ? end : folded_parameters(p, end, true);
-    size_t n = cut == p ? (size_t)(end - p) : (size_t)(cut - p), to = start;
+    const char *params = folded_is_go_method(p, end) ? end : folded_parameters(p, end, true);
+    size_t n = params == p ? (size_t)(end - p) : (size_t)(params - p), to = start;
     for (size_t i = 0; i < n; i++)
         if (p[i] != '"' && p[i] != '\'')
             out->data[to++] = p[i];

@@ -3,8 +3,8 @@
  * the heap and fragmentation in the same form.
  *
  * `@ heap_v2/N`, `heapz_v2/N` and Go's `heap/2N` are samples with a rate of N bytes; `@ heapprofile` has all.
- * Estimates are cut to integers, as pprof does. A row is of blocks of one size, on average, which pprof keeps
- * as a label.
+ * Estimates are truncated to integers, as pprof does. A row is of blocks of one size, on average, which pprof
+ * keeps as a label.
  */
 #include "base/num.h"
 #include "formats/gperftools/gperftools.h"

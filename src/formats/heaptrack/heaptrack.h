@@ -2,7 +2,7 @@
  * Parts of the reader of heaptrack's data files (KDE heaptrack, src/track, src/interpret, src/analyze).
  *
  * A file is lines: a letter, a blank, hexadecimal numbers without prefix. `heaptrack --raw` writes what was
- * recorded; heaptrack_interpret makes of it what is usually kept:
+ * recorded; heaptrack_interpret makes of it what people keep:
  *
  *     both    v HEAPTRACK-VERSION FILE-VERSION    X COMMAND LINE    I PAGE-SIZE PAGES    S leak:PATTERN
  *             c MILLISECONDS    R RSS-IN-PAGES    A (recorded from a running process)    # comment

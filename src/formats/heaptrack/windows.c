@@ -122,22 +122,22 @@ spaa_status sp_ht_windows_time(struct sp_ht *ht, int64_t now)
 
 /* ---- into the profile ---- */
 
-struct ranked {
+struct window_row {
     struct sp_ht_row row;
-    uint32_t stack, rank;
+    uint32_t stack, order;
 };
 
 static int heaptrack_window_cmp_order(const void *va, const void *vb)
 {
-    const struct ranked *a = va, *b = vb;
-    return (a->rank > b->rank) - (a->rank < b->rank);
+    const struct window_row *a = va, *b = vb;
+    return (a->order > b->order) - (a->order < b->order);
 }
 
 struct writer {
     struct sp_ht *ht;
-    uint32_t *rank; /* per stack: its place in a file */
+    uint32_t *order; /* per stack: its place in a file */
     uint32_t layout;
-    SP_VEC(struct ranked) rows;
+    SP_VEC(struct window_row) rows;
 };
 
 static bool heaptrack_window_find_order(struct writer *w)
@@ -150,11 +150,11 @@ static bool heaptrack_window_find_order(struct writer *w)
     sp_order_free(&o);
     if (st || sp_order_stacks(p, &o))
         return false;
-    w->rank = malloc((p->stacks.n + 1) * sizeof *w->rank);
-    for (uint32_t i = 0; w->rank && i < p->stacks.n; i++)
-        w->rank[o.stacks[i]] = i;
+    w->order = malloc((p->stacks.n + 1) * sizeof *w->order);
+    for (uint32_t i = 0; w->order && i < p->stacks.n; i++)
+        w->order[o.stacks[i]] = i;
     sp_order_free(&o);
-    return w->rank;
+    return w->order;
 }
 
 enum { FIELDS = 6 };
@@ -174,7 +174,7 @@ static bool heaptrack_window_layout(struct writer *w)
     return w->layout != SP_NONE;
 }
 
-static bool heaptrack_window_add_row(struct writer *w, const struct ranked *x)
+static bool heaptrack_window_add_row(struct writer *w, const struct window_row *x)
 {
     struct sp_profile *p = w->ht->p;
     const struct sp_ht_row *r = &x->row;
@@ -200,13 +200,13 @@ static bool heaptrack_window_add(struct writer *w, const struct sp_ht_window *x,
     for (size_t i = 0; i < x->n; i++) {
         const struct sp_ht_row *r = &w->ht->windows.rows.v[x->first + i];
         uint32_t stack = w->ht->stack_of.v[r->cost];
-        if (!sp_vec_push(&w->rows, ((struct ranked){*r, stack, w->rank[stack]})))
+        if (!sp_vec_push(&w->rows, ((struct window_row){*r, stack, w->order[stack]})))
             return false;
     }
     if (w->rows.n)
         qsort(w->rows.v, w->rows.n, sizeof *w->rows.v, heaptrack_window_cmp_order);
     for (size_t i = 0, k; i < w->rows.n; i = k) { /* traces that are one stack */
-        for (k = i + 1; k < w->rows.n && w->rows.v[k].rank == w->rows.v[i].rank; k++)
+        for (k = i + 1; k < w->rows.n && w->rows.v[k].order == w->rows.v[i].order; k++)
             heaptrack_window_add_counts(&w->rows.v[i].row, &w->rows.v[k].row);
         if (!heaptrack_window_add_row(w, &w->rows.v[i]))
             return false;
@@ -240,7 +240,7 @@ spaa_status sp_ht_windows_finish(struct sp_ht *ht)
     bool ok = !st && heaptrack_window_find_order(&w) && heaptrack_window_layout(&w);
     for (size_t i = 0; ok && i < ht->windows.list.n; i++)
         ok = heaptrack_window_add(&w, &ht->windows.list.v[i], i + 1);
-    free(w.rank);
+    free(w.order);
     sp_vec_free(&w.rows);
     return st ? st : ok ? SPAA_OK : sp_nomem(ht->d);
 }

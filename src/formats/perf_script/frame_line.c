@@ -29,7 +29,7 @@ static bool perf_script_ends_with(struct sp_ps_text t, const char *literal)
     return n <= t.n && memcmp(t.p + t.n - n, literal, n) == 0;
 }
 
-/* Cuts "+0x1f" off the end; false if there is none. */
+/* Strips "+0x1f" off the end; false if there is none. */
 static bool perf_script_strip_offset(struct sp_ps_text *t, uint64_t *off)
 {
     size_t i = t->n;

@@ -55,7 +55,7 @@ bool sp_ps_sample_line(const char *p, const char *end, bool timeless, struct sp_
 struct sp_ps_frame {
     uint64_t ip;
     struct sp_ps_text symbol; /* n 0: unknown */
-    struct sp_ps_text dso;    /* as printed, " (deleted)" and "+0xoff" cut; p NULL: none printed */
+    struct sp_ps_text dso;    /* as printed, " (deleted)" and "+0xoff" stripped; p NULL: none printed */
     bool has_symoff, inlined;
     uint64_t symoff;
 };

@@ -188,18 +188,18 @@ static spaa_status perf_script_sample(struct reader *r, struct sp_ps_sample *s, 
 {
     struct sp_ps_place at = {.line = r->line + 1};
     struct sp_ps_text text;
-    const char *body = eol < end ? eol + 1 : end, *start = body, *stop;
+    const char *below = eol < end ? eol + 1 : end, *start = below, *stop;
     uint32_t lines = 0;
     if (perf_script_frame_on_line(r, s)) {
-        stop = perf_script_source_below(r, body, end);
+        stop = perf_script_source_below(r, below, end);
         start = s->rest.p;
         at.one_line = true;
         at.line = r->line;
         text = (struct sp_ps_text){start, s->rest.n};
-        if (stop && stop != body)
+        if (stop && stop != below)
             text.n = (size_t)(stop - start);
     } else {
-        stop = perf_script_frames_below(r, body, end, &start);
+        stop = perf_script_frames_below(r, below, end, &start);
         text = (struct sp_ps_text){start, stop ? (size_t)(stop - start) : 0};
     }
     *next = NULL;
@@ -208,7 +208,7 @@ static spaa_status perf_script_sample(struct reader *r, struct sp_ps_sample *s, 
     at.offset = perf_script_offset_of(r, start);
     at.at_end = r->final && stop == end;
     spaa_status st = perf_script_take_line(r, s, text, &at, &lines);
-    r->line += lines - at.one_line + (!at.one_line && start != body);
+    r->line += lines - at.one_line + (!at.one_line && start != below);
     *next = stop;
     return st;
 }
@@ -322,7 +322,7 @@ static spaa_status perf_script_read_all(struct reader *r, struct sp_input *in)
         size_t used = 0;
         r->view = (const char *)v;
         r->view_offset = sp_input_offset(in);
-        /* Beyond the cap, a stack that never ends is cut. */
+        /* Beyond the cap, a stack that never ends is truncated. */
         r->final = n < want || left > SP_LINE_MAX - PEEK_BYTES;
         st = perf_script_records(r, r->view, r->view + n, &used);
         if (st != SPAA_OK)

@@ -114,9 +114,9 @@ static bool mapped_maps_parse_entry(const char *p, const char *end, struct maps_
     }
     if (!mapped_maps_proc_rest(p, end, e))
         mapped_maps_brief_rest(p, end, e);
-    size_t cut = sizeof deleted - 1;
-    if (e->path.n > cut && memcmp(e->path.p + e->path.n - cut, deleted, cut) == 0)
-        e->path.n -= (uint32_t)cut;
+    size_t suffix = sizeof deleted - 1;
+    if (e->path.n > suffix && memcmp(e->path.p + e->path.n - suffix, deleted, suffix) == 0)
+        e->path.n -= (uint32_t)suffix;
     return e->end > e->start;
 }
 

@@ -83,13 +83,13 @@ static spaa_status mapped_symbols_take(struct sp_mapped *m, const char *p, const
     at = sp_mapped_blank(at, end);
     sp_mapped_close_name(m);
     while (!st && at < end) {
-        const char *cut = memmem(at, (size_t)(end - at), "--", 2);
-        struct sp_str name = {at, (uint32_t)((cut ? cut : end) - at)};
+        const char *sep = memmem(at, (size_t)(end - at), "--", 2);
+        struct sp_str name = {at, (uint32_t)((sep ? sep : end) - at)};
         bool number = name.n > 2 && name.p[0] == '0' && name.p[1] == 'x'; /* it had no symbol */
         if (name.n && !number)
             st = sp_mapped_name(m, addr, mapped_symbols_without_start(name), (struct sp_str){"", 0},
                                 (struct sp_str){"", 0});
-        at = cut ? cut + 2 : end;
+        at = sep ? sep + 2 : end;
     }
     sp_mapped_close_name(m);
     return st;
