@@ -120,7 +120,7 @@ static void quality_dsos(struct sp_jw *w, const char *key, const struct sp_profi
         sp_jw_str(w, "dso", name.p, name.n);
         sp_jw_percent(w, "percent", v->weight, whole);
         sp_jw_cstr(w, "why", note ? sp_pstr(p, note->why).p : NULL);
-        struct sp_str hint = sp_pstr(p, note ? note->remedy : SP_STR_NONE);
+        struct sp_str hint = sp_pstr(p, note ? note->hint : SP_STR_NONE);
         sp_jw_cstr(w, "hint", hint.n ? hint.p : NULL);
         sp_jw_close(w, '}');
     }

@@ -318,7 +318,7 @@ static void lacking(struct cli *c, const char *what, const struct event_info *f,
         sp_buf_puts(&b, "% ");
         sp_text_safe(&b, name.p, name.n);
         for (int k = 0; note && k < 2; k++) {
-            struct sp_str text = sp_pstr(p, k ? note->remedy : note->why);
+            struct sp_str text = sp_pstr(p, k ? note->hint : note->why);
             if (text.n)
                 sp_buf_puts(&b, k ? "; " : ": ");
             sp_text_safe(&b, text.p, text.n);

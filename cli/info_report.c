@@ -13,7 +13,7 @@ static const char *const shown[] = {"Reason",          "Data Source",     "Hardw
 
 static bool fields_of(const struct sp_profile *p, struct sp_span *out)
 {
-    struct sp_str more = sp_pstr(p, p->header.more);
+    struct sp_str more = sp_pstr(p, p->header.extra_json);
     return sp_json_find2((struct sp_span){more.p, more.n}, "x_spindump", "fields", out);
 }
 

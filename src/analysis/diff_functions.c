@@ -115,13 +115,13 @@ bool sp_diff_join_inlined(struct sp_diff *d, const struct sp_profile *p, uint32_
     size_t n = 0;
     bool ok = true, any = false;
     for (size_t i = 0; i < p->frames.n && !any; i++)
-        any = p->frames.v[i].flags & SP_FRAME_INLINED && !p->frames.v[i].more;
+        any = p->frames.v[i].flags & SP_FRAME_INLINED && !p->frames.v[i].extra_json;
     ok = !any || forms_of_frames(d, frame_keys, p->frames.n, SP_NAME_LAST, &v, &n);
     for (size_t i = 0; any && ok && i < p->frames.n; i++) {
         const struct sp_frame *f = &p->frames.v[i];
         const struct sp_diff_key *key = &d->keys.v[frame_keys[i]];
         struct sp_str name = sp_str_at(&d->strs, key->function);
-        if (!(f->flags & SP_FRAME_INLINED) || f->more || !is_last_part(name))
+        if (!(f->flags & SP_FRAME_INLINED) || f->extra_json || !is_last_part(name))
             continue;
         size_t at = diff_functions_lower(v, n, key->dso, key->function),
                end = at < n ? at + diff_functions_run_of(v, n, at) : at, full = 0;

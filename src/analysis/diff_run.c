@@ -109,11 +109,12 @@ static bool name_frames(struct taker *t)
         struct known *k = &known[f->function];
         struct sp_str name = sp_pstr(p, p->functions.v[f->function].name);
         t->frame_keys[i] = t->keys[f->function];
-        if (!f->more || t->unresolved[f->function])
+        if (!f->extra_json || t->unresolved[f->function])
             continue;
-        if (k->more != f->more)
-            *k = (struct known){f->more, sp_has_parameters(name) ? t->keys[f->function]
-                                                                 : named_key(t, f->function, f->more)};
+        if (k->more != f->extra_json)
+            *k = (struct known){f->extra_json, sp_has_parameters(name)
+                                                   ? t->keys[f->function]
+                                                   : named_key(t, f->function, f->extra_json)};
         t->frame_keys[i] = k->key;
         ok = k->key != SP_NONE;
     }
@@ -254,7 +255,7 @@ static void take_forms(struct taker *t)
         const struct sp_frame *f = &p->frames.v[i];
         struct sp_str name = sp_pstr(p, p->functions.v[f->function].name);
         sp_buf_clear(&t->full);
-        if (f->more && !sp_has_parameters(name) && sp_diff_linkage(&t->full, sp_pstr(p, f->more)))
+        if (f->extra_json && !sp_has_parameters(name) && sp_diff_linkage(&t->full, sp_pstr(p, f->extra_json)))
             name = (struct sp_str){t->full.data, (uint32_t)t->full.len};
         unsigned form = sp_diff_form_of(name, f->flags & SP_FRAME_INLINED);
         t->r->forms[t->frame_keys[i]].weight[form] += t->forms[i][0];

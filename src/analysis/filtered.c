@@ -349,7 +349,7 @@ static spaa_status filtered_refuse(const struct filter *x, const struct sp_selec
 /* The file says that stacks do not end where they were recorded to (chains.c). */
 static bool note_frames_gone(struct sp_profile *p)
 {
-    struct sp_str had = sp_pstr(p, p->header.x_spaa_more);
+    struct sp_str had = sp_pstr(p, p->header.x_spaa_extra_json);
     struct sp_buf b;
     if (memmem(had.p, had.n, SP_FRAMES_FILTERED, sizeof SP_FRAMES_FILTERED - 1))
         return true;
@@ -357,9 +357,9 @@ static bool note_frames_gone(struct sp_profile *p)
     sp_buf_add(&b, had.p, had.n);
     sp_buf_puts(&b, had.n ? "," : "");
     sp_buf_puts(&b, SP_FRAMES_FILTERED);
-    p->header.x_spaa_more = b.failed ? SP_STR_FAIL : sp_profile_str(p, b.data, b.len);
+    p->header.x_spaa_extra_json = b.failed ? SP_STR_FAIL : sp_profile_str(p, b.data, b.len);
     sp_buf_free(&b);
-    return p->header.x_spaa_more != SP_STR_FAIL;
+    return p->header.x_spaa_extra_json != SP_STR_FAIL;
 }
 
 spaa_status sp_filter_profile(struct sp_profile **p, const struct sp_select_opts *filters,

@@ -158,7 +158,7 @@ static void add_sums(const struct builder *b, struct sp_leak_sums *to, const str
 
 static bool is_suppressed(const struct sp_profile *p, uint32_t stack)
 {
-    struct sp_str more = sp_pstr(p, p->stacks.v[stack].more);
+    struct sp_str more = sp_pstr(p, p->stacks.v[stack].extra_json);
     struct sp_span raw;
     return more.n && sp_json_find2((struct sp_span){more.p, more.n}, "x_heaptrack", "suppressed", &raw);
 }

@@ -25,7 +25,7 @@ struct sp_str sp_frame_file(const struct sp_profile *p, const struct sp_frame *f
 /* The line of the declaration where the source states it (pprof); n 0: it does not. */
 static struct sp_span declared(const struct sp_profile *p, const struct sp_frame *f)
 {
-    struct sp_str more = sp_pstr(p, f->more);
+    struct sp_str more = sp_pstr(p, f->extra_json);
     struct sp_span raw, text = {more.p, more.n};
     return more.n && sp_json_find2(text, "x_pprof", "start_line", &raw) ? raw : (struct sp_span){"", 0};
 }

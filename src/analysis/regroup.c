@@ -52,7 +52,7 @@ struct mover {
 
 static bool stays(const struct sp_profile *p, const struct sp_sample *x)
 {
-    if (x->stack == SP_NONE || p->stacks.v[x->stack].related || x->period == SP_DECIMAL ||
+    if (x->stack == SP_NONE || p->stacks.v[x->stack].linked || x->period == SP_DECIMAL ||
         p->contexts.v[p->stacks.v[x->stack].context].event == SP_NONE)
         return true;
     for (uint32_t m = 0; m < p->metrics.n; m++)

@@ -118,13 +118,13 @@ static uint32_t find_linked(const struct sp_profile *p, uint32_t stack, bool *sk
 {
     const struct sp_stack *s = &p->stacks.v[stack];
     *skip = false;
-    if (!s->related)
+    if (!s->linked)
         return SP_NONE;
-    const struct sp_related *r = &p->related.v[s->related - 1];
+    const struct sp_linked *r = &p->linked.v[s->linked - 1];
     bool any = false;
     uint32_t other = SP_NONE;
     for (uint32_t i = 0; i < r->n; i++) {
-        uint32_t x = p->related_stacks.v[r->first + i];
+        uint32_t x = p->linked_stacks.v[r->first + i];
         if (x == SP_NONE || p->stacks.v[x].type == s->type)
             continue;
         any = true;
@@ -133,9 +133,9 @@ static uint32_t find_linked(const struct sp_profile *p, uint32_t stack, bool *sk
     if (!any)
         return SP_NONE;
     *skip = s->type == SP_KERNEL_STACK;
-    uint32_t back = p->stacks.v[other].related;
-    bool clean = r->n == 1 && back && p->related.v[back - 1].n == 1 &&
-                 p->related_stacks.v[p->related.v[back - 1].first] == stack;
+    uint32_t back = p->stacks.v[other].linked;
+    bool clean = r->n == 1 && back && p->linked.v[back - 1].n == 1 &&
+                 p->linked_stacks.v[p->linked.v[back - 1].first] == stack;
     *odd = *odd || !clean;
     return clean && !*skip ? other : SP_NONE;
 }
@@ -213,7 +213,7 @@ static inline bool take_plain(struct sp_selection *s, uint32_t i, struct gatheri
     const struct sp_stack *x = &p->stacks.v[i];
     int64_t v = sp_weight(p, i, s->metric), n = sp_weight(p, i, s->samples_metric);
     uint64_t weight = v < 0 ? -(uint64_t)v : (uint64_t)v, samples = n < 0 ? -(uint64_t)n : (uint64_t)n;
-    if (x->related || v <= SP_DECIMAL || n <= SP_DECIMAL || weight > g->left || samples > g->samples_left)
+    if (x->linked || v <= SP_DECIMAL || n <= SP_DECIMAL || weight > g->left || samples > g->samples_left)
         return false;
     g->left -= weight;
     g->samples_left -= samples;

@@ -79,7 +79,7 @@ static bool stacks_one_stack(const struct sp_selection *s, const struct sp_selec
     const struct sp_context *x = &p->contexts.v[p->stacks.v[a->stack].context],
                             *y = &p->contexts.v[p->stacks.v[b->stack].context];
     return x->event == y->event && x->cpu == y->cpu && x->state == y->state && x->source == y->source &&
-           x->more == y->more && stacks_same_frames(p, a->stack, b->stack) &&
+           x->extra_json == y->extra_json && stacks_same_frames(p, a->stack, b->stack) &&
            stacks_same_frames(p, a->kernel, b->kernel);
 }
 

@@ -92,7 +92,7 @@ static void thread_info_add_part(int64_t *sum, int64_t v)
 static bool thread_info_add_thread(struct sp_thread_info *f, const struct sp_profile *p,
                                    const struct sp_thread *t, const bool *stated)
 {
-    struct sp_span object = {NULL, 0}, more = thread_info_of(sp_pstr(p, t->more));
+    struct sp_span object = {NULL, 0}, more = thread_info_of(sp_pstr(p, t->extra_json));
     struct sp_reported_thread x = {.pid = t->pid, .tid = t->tid, .comm = t->comm};
     if (!sp_json_find(more, "x_spindump", &object))
         sp_json_find(more, "x_sample", &object);

@@ -121,7 +121,7 @@ static void waits_add(int64_t *sum, int64_t v)
 static bool waits_reason(const struct sp_profile *p, const struct sp_context *c, struct sp_span *raw)
 {
     struct sp_str state = sp_pstr(p, c->state);
-    if (!sp_json_find2(waits_of(sp_pstr(p, c->more)), "x_spindump", "state", raw))
+    if (!sp_json_find2(waits_of(sp_pstr(p, c->extra_json)), "x_spindump", "state", raw))
         return false;
     if (sp_str_is(state, "SUSPENDED")) /* beside a wait for somebody's lock */
         return memmem(raw->p, raw->n, " [", 2);

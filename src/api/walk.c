@@ -62,14 +62,14 @@ static size_t api_walk_linked(const struct sp_profile *p, uint32_t stack)
 {
     uint32_t at = stack;
     for (int side = 0; side < 2; side++) {
-        uint32_t related = p->stacks.v[at].related;
-        if (!related || p->related.v[related - 1].n != 1)
+        uint32_t related = p->stacks.v[at].linked;
+        if (!related || p->linked.v[related - 1].n != 1)
             return SPAA_NONE;
-        at = p->related_stacks.v[p->related.v[related - 1].first];
+        at = p->linked_stacks.v[p->linked.v[related - 1].first];
         if (at == SP_NONE || (!side && p->stacks.v[at].type == p->stacks.v[stack].type))
             return SPAA_NONE;
     }
-    return at == stack ? p->related_stacks.v[p->related.v[p->stacks.v[stack].related - 1].first] : SPAA_NONE;
+    return at == stack ? p->linked_stacks.v[p->linked.v[p->stacks.v[stack].linked - 1].first] : SPAA_NONE;
 }
 
 size_t spaa_profile_stack_count(const struct spaa_profile *profile)

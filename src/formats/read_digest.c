@@ -84,7 +84,7 @@ static void digest_frame(struct digest *d, uint32_t frame)
         h->unnamed = f->flags & SP_FRAME_UNRESOLVED;
         h->unlined = !h->hidden && !f->srcline;
     } else {
-        digest_text(d, f->more);
+        digest_text(d, f->extra_json);
     }
     digest_names(d, f);
     h->names = sp_hash64(d->b.data, d->b.len);
@@ -125,7 +125,7 @@ static void digest_context(struct digest *d, const struct sp_context *c)
     digest_text(d, c->comm);
     digest_text(d, c->state);
     digest_text(d, c->source);
-    digest_text(d, c->more);
+    digest_text(d, c->extra_json);
 }
 
 static void digest_exclusive(struct digest *d, const struct sp_exclusive *e, bool names)
@@ -165,7 +165,7 @@ static void digest_stack(struct digest *d, uint32_t stack)
     digest_context(d, &p->contexts.v[s->context]);
     digest_number(d, s->type);
     digest_number(d, s->exclusive == SP_EXCLUSIVE_NONE || !s->n);
-    digest_number(d, s->related ? p->related.v[s->related - 1].n : 0);
+    digest_number(d, s->linked ? p->linked.v[s->linked - 1].n : 0);
     digest_weights(d, s->layout, stack, NULL);
     d->stacks[stack].addresses = digest_chain(d, stack, false);
     d->stacks[stack].names = digest_chain(d, stack, true);
@@ -256,7 +256,7 @@ static void digest_tables(struct digest *d)
         digest_number(d, t->pid == SP_ABSENT ? -1 : t->pid); /* as they are written */
         digest_number(d, t->tid == SP_ABSENT ? -1 : t->tid);
         digest_text(d, t->comm);
-        digest_text(d, t->more);
+        digest_text(d, t->extra_json);
         digest_add(d);
     }
 }

@@ -1,6 +1,6 @@
 /*
- * Single members of JSON texts that are kept as they are: records of other types, and the `more` members of
- * the model (members without the braces of their object).
+ * Single members of JSON texts that are kept as they are: records of other types, and the `extra_json`
+ * members of the model (members without the braces of their object).
  */
 #ifndef SP_JSON_FIND_H
 #define SP_JSON_FIND_H

@@ -159,9 +159,9 @@ static bool same(const struct sp_leaf_weight *a, const struct sp_leaf_weight *b)
 static bool has_another_type(const struct sp_profile *p, uint32_t stack)
 {
     const struct sp_stack *s = &p->stacks.v[stack];
-    const struct sp_related *r = s->related ? &p->related.v[s->related - 1] : NULL;
+    const struct sp_linked *r = s->linked ? &p->linked.v[s->linked - 1] : NULL;
     for (uint32_t i = 0; r && i < r->n; i++) {
-        uint32_t other = p->related_stacks.v[r->first + i];
+        uint32_t other = p->linked_stacks.v[r->first + i];
         if (other != SP_NONE && p->stacks.v[other].type != s->type)
             return true;
     }
@@ -171,10 +171,10 @@ static bool has_another_type(const struct sp_profile *p, uint32_t stack)
 /* The record whose leaf is that of what this one was observed with; SP_NONE: another record counts for it. */
 static uint32_t lead_of(const struct sp_profile *p, uint32_t stack)
 {
-    uint32_t other = sp_stack_partner(p, stack);
+    uint32_t other = sp_stack_linked(p, stack);
     if (p->stacks.v[stack].type == SP_KERNEL_STACK && has_another_type(p, stack))
         return SP_NONE;
-    return other != SP_NONE && sp_stack_partner(p, other) == stack ? other : stack;
+    return other != SP_NONE && sp_stack_linked(p, other) == stack ? other : stack;
 }
 
 /* Whether some of the weights are not the leaf's; *assumed: in proportion to others. */
@@ -277,7 +277,7 @@ static uint32_t append_rest(struct sp_profile *p, uint32_t stack, bool leads)
         return SP_NONE;
     p->stacks.v[rest].edges = edges;
     p->stacks.v[rest].layout = s.layout;
-    p->stacks.v[rest].more = s.more;
+    p->stacks.v[rest].extra_json = s.extra_json;
     return rest;
 }
 
@@ -357,8 +357,8 @@ static bool split_one(struct sp_profile *p, uint32_t lead, uint32_t stack)
     if (lead == stack)
         return true;
     other = append_rest(p, lead, true);
-    return other != SP_NONE && divide_weights(p, lead, lead, other) && sp_stack_relate(p, rest, other) &&
-           sp_stack_relate(p, other, rest);
+    return other != SP_NONE && divide_weights(p, lead, lead, other) && sp_stack_link(p, rest, other) &&
+           sp_stack_link(p, other, rest);
 }
 
 spaa_status sp_callees_split(struct sp_profile *p, struct sp_diags *d)
@@ -368,14 +368,14 @@ spaa_status sp_callees_split(struct sp_profile *p, struct sp_diags *d)
         return SPAA_OK;
     p->rests.before.stacks = p->stacks.n;
     p->rests.before.stack_frames = p->stack_frames.n;
-    p->rests.before.related = p->related.n;
-    p->rests.before.related_stacks = p->related_stacks.n;
+    p->rests.before.linked = p->linked.n;
+    p->rests.before.linked_stacks = p->linked_stacks.n;
     p->rests.before.values = p->values.n;
     p->rests.before.dsos = p->dsos.n;
     p->rests.before.functions = p->functions.n;
     p->rests.before.frames = p->frames.n;
     for (uint32_t i = 0; ok && i < p->rests.before.stacks; i++) {
-        uint32_t lead = p->stacks.v[i].exclusive < 2 && !p->stacks.v[i].related ? SP_NONE : lead_of(p, i);
+        uint32_t lead = p->stacks.v[i].exclusive < 2 && !p->stacks.v[i].linked ? SP_NONE : lead_of(p, i);
         if (lead != SP_NONE && has_rest(p, lead, i, &assumed))
             ok = split_one(p, lead, i);
     }
@@ -409,8 +409,8 @@ spaa_status sp_callees_join(struct sp_profile *p)
     p->stacks.n = n;
     p->stack_frames.n = p->rests.before.stack_frames;
     p->ids.n = p->ids.n < n ? p->ids.n : n;
-    p->related.n = p->rests.before.related;
-    p->related_stacks.n = p->rests.before.related_stacks;
+    p->linked.n = p->rests.before.linked;
+    p->linked_stacks.n = p->rests.before.linked_stacks;
     p->values.n = p->rests.before.values;
     p->dsos.n = p->rests.before.dsos;
     p->functions.n = p->rests.before.functions;

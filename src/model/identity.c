@@ -92,12 +92,12 @@ struct ctx {
 };
 
 /* The other stack of a clean pair, or SP_NONE. */
-static uint32_t partner(const struct sp_profile *p, uint32_t stack)
+static uint32_t linked_of(const struct sp_profile *p, uint32_t stack)
 {
-    uint32_t r = p->stacks.v[stack].related;
-    if (!r || p->related.v[r - 1].n != 1)
+    uint32_t r = p->stacks.v[stack].linked;
+    if (!r || p->linked.v[r - 1].n != 1)
         return SP_NONE;
-    uint32_t other = p->related_stacks.v[p->related.v[r - 1].first];
+    uint32_t other = p->linked_stacks.v[p->linked.v[r - 1].first];
     return other == stack ? SP_NONE : other;
 }
 
@@ -115,7 +115,7 @@ static int cmp_keyed(const void *va, const void *vb, void *arg)
     if (c)
         return c;
     /* Partners that have no identity, as unresolved frames of one run, leave pairs with equal hashes. */
-    uint32_t pa = partner(x->p, a->stack), pb = partner(x->p, b->stack);
+    uint32_t pa = linked_of(x->p, a->stack), pb = linked_of(x->p, b->stack);
     c = pa == SP_NONE || pb == SP_NONE ? (pa == SP_NONE) - (pb == SP_NONE)
                                        : sp_stack_content_cmp(x->p, x->o, pa, pb);
     return c ? c : (a->stack > b->stack) - (a->stack < b->stack);
@@ -163,7 +163,7 @@ done:
 static void pairs(const struct sp_profile *p, const uint64_t *base, struct keyed *k)
 {
     for (uint32_t i = 0; i < p->stacks.n; i++) {
-        uint32_t other = partner(p, i);
+        uint32_t other = linked_of(p, i);
         if (other == SP_NONE)
             continue;
         uint64_t both[2] = {htole64(base[i]), htole64(base[other])};
@@ -187,7 +187,7 @@ spaa_status sp_profile_identify(struct sp_profile *p, const struct sp_order *o)
         k[i].suffix = k[i].has_suffix ? suffix_of(c) : 0;
         base[i] = k[i].hash;
     }
-    if (p->related.n)
+    if (p->linked.n)
         pairs(p, base, k);
     qsort_r(k, n, sizeof *k, cmp_keyed, &x);
     p->ids.n = n;

@@ -7,7 +7,7 @@
  *              run only: func and where are empty.
  * Stack base:  XXH3-64 of  event NUL stack-type NUL comm NUL state NUL, each only where the record
  *              states it (else empty), followed by the frame hashes, root first, 8 bytes each, little-endian.
- * Stack hash:  the base; for a linked pair XXH3-64 of own base and partner's base (16 bytes).
+ * Stack hash:  the base; for a linked pair XXH3-64 of own base and that of the linked one (16 bytes).
  * Suffix:      when the record states pid, tid or cpu: the low 32 bits of XXH3-64 of
  *              "pid=N;tid=N;cpu=N;" (those stated).
  * Written "0x%016x" of the hash, then ".%08x" of the suffix where there is one. Equal ids are told

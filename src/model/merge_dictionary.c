@@ -33,7 +33,7 @@ static uint32_t dso(struct sp_absorber *a, const struct sp_dso *x)
         if (t->name != x->name || t->is_kernel != x->is_kernel)
             continue;
         sp_meet(&t->build_id, x->build_id);
-        sp_meet(&t->more, x->more);
+        sp_meet(&t->extra_json, x->extra_json);
         return i;
     }
     uint32_t n = (uint32_t)p->dsos.n;
@@ -51,7 +51,7 @@ static void coarsen(struct sp_frame *f, enum sp_granularity g)
     f->srcline = SP_STR_NONE;
     f->inline_depth = 0;
     f->flags &= SP_FRAME_UNRESOLVED | SP_FRAME_INFERRED;
-    f->more = SP_STR_NONE;
+    f->extra_json = SP_STR_NONE;
 }
 
 static int cmp_u64(uint64_t a, uint64_t b)
@@ -69,7 +69,7 @@ static int cmp_records(const struct sp_profile *p, const struct sp_frame *a, con
     if (!c)
         c = (int)(a->flags & rest) - (int)(b->flags & rest);
     if (!c)
-        c = sp_merge_text_cmp(p, a->more, b->more);
+        c = sp_merge_text_cmp(p, a->extra_json, b->extra_json);
     if (!c)
         c = (b->flags & SP_FRAME_IP) - (a->flags & SP_FRAME_IP);
     return c ? c : cmp_u64(a->ip, b->ip);
@@ -194,7 +194,7 @@ static spaa_status threads(struct sp_absorber *a)
         if (!all && !bsearch(&t.tid, tids, ntids, sizeof *tids, cmp_tid))
             continue;
         t.comm = sp_absorb_text(a, t.comm);
-        t.more = sp_absorb_str(a, t.more);
+        t.extra_json = sp_absorb_str(a, t.extra_json);
         size_t before = p->threads.n;
         uint32_t n = sp_thread_intern(p, t.pid, t.tid, SP_STR_NONE);
         ok = n != SP_NONE;
@@ -206,7 +206,7 @@ static spaa_status threads(struct sp_absorber *a)
             c = have->comm && t.comm ? sp_merge_text_cmp(p, have->comm, t.comm)
                                      : (t.comm != SP_STR_NONE) - (have->comm != SP_STR_NONE);
         if (!c)
-            c = sp_merge_text_cmp(p, have->more, t.more);
+            c = sp_merge_text_cmp(p, have->extra_json, t.extra_json);
         if (c > 0)
             *have = t;
     }
@@ -222,7 +222,7 @@ static bool absorb_notes(struct sp_absorber *a, uint32_t dso)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const struct sp_dso_note *n = sp_profile_note_of(a->from, dso, all[i]);
         if (n && !sp_profile_note(a->to, a->dsos[dso], all[i], n->addresses, sp_pstr(a->from, n->why).p,
-                                  sp_pstr(a->from, n->remedy).p))
+                                  sp_pstr(a->from, n->hint).p))
             return false;
     }
     return true;
@@ -237,7 +237,7 @@ static spaa_status absorb_needed(struct sp_absorber *a, const struct needed *x)
         struct sp_dso o = from->dsos.v[i];
         o.name = sp_absorb_str(a, o.name);
         o.build_id = sp_absorb_text(a, o.build_id);
-        o.more = sp_absorb_str(a, o.more);
+        o.extra_json = sp_absorb_str(a, o.extra_json);
         if ((a->dsos[i] = dso(a, &o)) == SP_NONE || (!a->m->opts.canonical && !absorb_notes(a, i)))
             return sp_nomem(a->d);
     }
@@ -255,7 +255,7 @@ static spaa_status absorb_needed(struct sp_absorber *a, const struct needed *x)
             continue;
         f.function = a->functions[f.function];
         f.srcline = sp_absorb_text(a, f.srcline);
-        f.more = by_function(a) ? SP_STR_NONE : sp_absorb_str(a, f.more);
+        f.extra_json = by_function(a) ? SP_STR_NONE : sp_absorb_str(a, f.extra_json);
         coarsen(&f, a->to->header.frames);
         if ((a->frames[i] = frame(a, &f)) == SP_NONE)
             return sp_nomem(a->d);

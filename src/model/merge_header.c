@@ -28,15 +28,15 @@ static void widen(struct sp_absorber *a, bool first)
     struct sp_header *h = &a->to->header;
     const struct sp_header *f = &a->from->header;
     uint32_t start = sp_absorb_str(a, f->time_start), end = sp_absorb_str(a, f->time_end);
-    uint32_t unit = sp_absorb_text(a, f->time_unit), more = sp_absorb_str(a, f->time_more);
+    uint32_t unit = sp_absorb_text(a, f->time_unit), more = sp_absorb_str(a, f->time_extra_json);
     if (first) {
         h->time_start = start;
         h->time_end = end;
         h->time_unit = unit;
-        h->time_more = more;
+        h->time_extra_json = more;
         return;
     }
-    sp_meet(&h->time_more, more);
+    sp_meet(&h->time_extra_json, more);
     if (h->time_unit != unit) {
         h->time_start = h->time_end = h->time_unit = SP_STR_NONE;
         return;
@@ -130,15 +130,15 @@ void sp_absorb_header(struct sp_absorber *a, bool first)
         {&h->tool, sp_absorb_text(a, f->tool)},
         {&h->command, sp_absorb_text(a, f->command)},
         {&h->tool_version, sp_absorb_text(a, f->tool_version)},
-        {&h->source_more, sp_absorb_str(a, f->source_more)},
-        {&h->more, sp_absorb_str(a, f->more)},
+        {&h->source_extra_json, sp_absorb_str(a, f->source_extra_json)},
+        {&h->extra_json, sp_absorb_str(a, f->extra_json)},
         {&h->default_event, sp_absorb_text(a, f->default_event)},
         {&h->clock, sp_absorb_text(a, f->clock)},
         {&h->host.name, sp_absorb_text(a, f->host.name)},
         {&h->host.os, sp_absorb_text(a, f->host.os)},
         {&h->host.arch, sp_absorb_text(a, f->host.arch)},
         {&h->host.cpus, sp_absorb_str(a, f->host.cpus)},
-        {&h->x_spaa_more, sp_absorb_str(a, f->x_spaa_more)},
+        {&h->x_spaa_extra_json, sp_absorb_str(a, f->x_spaa_extra_json)},
     };
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
         if (first)
@@ -185,8 +185,8 @@ static uint32_t add_event(struct sp_absorber *a, const struct sp_event *e)
         sp_meet(&t->sample_period, e->sample_period);
         sp_meet(&t->frequency_hz, e->frequency_hz);
         sp_meet(&t->allocation_tracking, e->allocation_tracking);
-        sp_meet(&t->sampling_more, e->sampling_more);
-        sp_meet(&t->more, e->more);
+        sp_meet(&t->sampling_extra_json, e->sampling_extra_json);
+        sp_meet(&t->extra_json, e->extra_json);
         return i;
     }
     uint32_t n = sp_event_add(p, e);
@@ -215,8 +215,8 @@ spaa_status sp_absorb_events(struct sp_absorber *a)
         e.sample_period = sp_absorb_str(a, e.sample_period);
         e.frequency_hz = sp_absorb_str(a, e.frequency_hz);
         e.allocation_tracking = sp_absorb_str(a, e.allocation_tracking);
-        e.sampling_more = sp_absorb_str(a, e.sampling_more);
-        e.more = sp_absorb_str(a, e.more);
+        e.sampling_extra_json = sp_absorb_str(a, e.sampling_extra_json);
+        e.extra_json = sp_absorb_str(a, e.extra_json);
         a->events[i] = add_event(a, &e);
         if (a->nomem)
             return sp_nomem(a->d);

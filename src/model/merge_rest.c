@@ -1,8 +1,9 @@
 /*
  * Merging what is not stacks: extension records, samples, windows; and the order of all of it at the end.
  *
- * Extension records of a merge are a sorted multiset, without those that describe one input's bytes. Samples stay in their temporary file, in time order, equal times by content. Windows are
- * sorted by content and numbered anew.
+ * Extension records of a merge are a sorted multiset, without those that describe one input's bytes. Samples
+ * stay in their temporary file, in time order, equal times by content. Windows are sorted by content and
+ * numbered anew.
  */
 #include "model/merge_private.h"
 
@@ -15,7 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* "x_FORMAT_line" and "x_FORMAT_text": the text of an input, as --lossless kept it before there was x_original. */
+/* "x_FORMAT_line" and "x_FORMAT_text": the text of an input, as --lossless kept it before there was
+ * x_original. */
 static bool merge_is_text(struct sp_str json)
 {
     static const char head[] = "{\"type\":\"x_";
@@ -72,7 +74,7 @@ static bool window_row(struct sp_absorber *a, const struct sp_window_row *old)
     struct sp_window_row r = {.stack = old->stack == SP_NONE ? SP_NONE : a->stacks[old->stack],
                               .layout = old->layout == SP_NONE ? SP_NONE : a->layouts[old->layout],
                               .first = (uint32_t)p->values.n,
-                              .more = sp_absorb_str(a, old->more)};
+                              .extra_json = sp_absorb_str(a, old->extra_json)};
     uint32_t n = r.layout == SP_NONE ? 0 : p->layouts.v[r.layout].n;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t metric = p->layout_fields.v[p->layouts.v[r.layout].first + i].metric;
@@ -93,7 +95,7 @@ static bool windows(struct sp_absorber *a)
         w.start = sp_absorb_str(a, w.start);
         w.end = sp_absorb_str(a, w.end);
         w.unit = sp_absorb_text(a, w.unit);
-        w.more = sp_absorb_str(a, w.more);
+        w.extra_json = sp_absorb_str(a, w.extra_json);
         w.first = (uint32_t)a->to->window_rows.n;
         for (uint32_t k = 0; k < n; k++) {
             const struct sp_window_row *r = &a->from->window_rows.v[first + k];
@@ -293,7 +295,7 @@ static int cmp_layout(const struct sp_profile *p, uint32_t a, uint32_t b)
         if (!c)
             c = sp_merge_text_cmp(p, f->unit, g->unit);
         if (!c)
-            c = sp_merge_text_cmp(p, f->more, g->more);
+            c = sp_merge_text_cmp(p, f->extra_json, g->extra_json);
     }
     return c;
 }
@@ -310,7 +312,7 @@ static int cmp_row(const struct sp_profile *p, const struct sp_window_row *a, co
         if (!c)
             c = sp_merge_text_cmp(p, x->text, y->text);
     }
-    return c ? c : sp_merge_text_cmp(p, a->more, b->more);
+    return c ? c : sp_merge_text_cmp(p, a->extra_json, b->extra_json);
 }
 
 static int cmp_window(const void *va, const void *vb, void *arg)
@@ -323,7 +325,7 @@ static int cmp_window(const void *va, const void *vb, void *arg)
     if (!c)
         c = sp_merge_text_cmp(p, a->unit, b->unit);
     if (!c)
-        c = sp_merge_text_cmp(p, a->more, b->more);
+        c = sp_merge_text_cmp(p, a->extra_json, b->extra_json);
     if (!c)
         c = cmp_i64(a->n, b->n);
     for (uint32_t i = 0; !c && i < a->n; i++)

@@ -43,7 +43,7 @@ static uint64_t program_of(const struct sp_profile *p)
 /* Where its files stood in memory, as a pprof says: another process has them elsewhere. */
 static uint64_t places_of(const struct sp_profile *p)
 {
-    struct sp_str more = sp_pstr(p, p->header.more);
+    struct sp_str more = sp_pstr(p, p->header.extra_json);
     struct sp_span list, item, start, file;
     uint64_t sum = 0;
     if (!more.n || !sp_json_find2((struct sp_span){more.p, more.n}, "x_pprof", "mappings", &list))

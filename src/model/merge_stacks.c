@@ -41,7 +41,7 @@ static bool settle(struct sp_merger *m, struct sp_weight_field *f, uint32_t n, u
         if (f[kept - 1].unit != f[i].unit && f[kept - 1].unit && f[i].unit)
             m->units_differ = true;
         sp_meet(&f[kept - 1].unit, f[i].unit);
-        sp_meet(&f[kept - 1].more, f[i].more);
+        sp_meet(&f[kept - 1].extra_json, f[i].extra_json);
     }
     *layout = kept ? sp_layout_intern(m->p, f, kept) : SP_NONE;
     return !kept || *layout != SP_NONE;
@@ -56,7 +56,7 @@ spaa_status sp_absorb_layouts(struct sp_absorber *a)
         for (uint32_t k = 0; f && k < l->n; k++) {
             const struct sp_weight_field *old = &a->from->layout_fields.v[l->first + k];
             f[k] = (struct sp_weight_field){a->metrics[old->metric], sp_absorb_text(a, old->unit),
-                                            sp_absorb_str(a, old->more)};
+                                            sp_absorb_str(a, old->extra_json)};
         }
         ok = f && settle(a->m, f, l->n, &a->layouts[i]);
         free(f);
@@ -286,7 +286,7 @@ static uint32_t context(struct sp_absorber *a, uint32_t number, bool apart)
     c.source = sp_absorb_text(a, c.source);
     if (a->m->opts.by_source || (apart && !c.source))
         c.source = a->source;
-    c.more = sp_absorb_str(a, c.more);
+    c.extra_json = sp_absorb_str(a, c.extra_json);
     c.pid = keep & SP_BY_PID ? c.pid : SP_ABSENT;
     c.tid = keep & SP_BY_TID ? c.tid : SP_ABSENT;
     c.cpu = keep & SP_BY_CPU ? c.cpu : SP_ABSENT;
@@ -294,18 +294,18 @@ static uint32_t context(struct sp_absorber *a, uint32_t number, bool apart)
 }
 
 /* The other half of a pair whose halves name each other and nobody else; SP_NONE where it is none. */
-static uint32_t partner(const struct sp_profile *p, uint32_t stack)
+static uint32_t merge_linked_of(const struct sp_profile *p, uint32_t stack)
 {
     uint32_t at = stack;
     for (int side = 0; side < 2; side++) {
-        uint32_t r = p->stacks.v[at].related;
-        if (!r || p->related.v[r - 1].n != 1)
+        uint32_t r = p->stacks.v[at].linked;
+        if (!r || p->linked.v[r - 1].n != 1)
             return SP_NONE;
-        at = p->related_stacks.v[p->related.v[r - 1].first];
+        at = p->linked_stacks.v[p->linked.v[r - 1].first];
         if (at == SP_NONE)
             return SP_NONE;
     }
-    uint32_t other = p->related_stacks.v[p->related.v[p->stacks.v[stack].related - 1].first];
+    uint32_t other = p->linked_stacks.v[p->linked.v[p->stacks.v[stack].linked - 1].first];
     return at == stack && other != stack ? other : SP_NONE;
 }
 
@@ -313,10 +313,10 @@ static uint32_t partner(const struct sp_profile *p, uint32_t stack)
 static bool side_left_out(const struct sp_profile *p, uint32_t stack)
 {
     const struct sp_stack *s = &p->stacks.v[stack];
-    const struct sp_related *r = &p->related.v[s->related - 1];
+    const struct sp_linked *r = &p->linked.v[s->linked - 1];
     bool any = false;
     for (uint32_t i = 0; i < r->n; i++) {
-        uint32_t x = p->related_stacks.v[r->first + i];
+        uint32_t x = p->linked_stacks.v[r->first + i];
         any = any || (x != SP_NONE && p->stacks.v[x].type != s->type);
     }
     return any && s->type == SP_KERNEL_STACK;
@@ -336,7 +336,7 @@ static void find_or_append_pair(struct sp_absorber *a, const struct sp_stack_key
     struct sp_probe at = sp_map_probe(map, hash);
     *is_new = false;
     for (uint32_t i; !apart && (i = sp_map_next(map, &at)) != SP_MAP_NONE;) {
-        uint32_t other = partner(a->to, i);
+        uint32_t other = merge_linked_of(a->to, i);
         if (other == SP_NONE)
             continue;
         int first = sp_stack_equals(a->to, i, &w[0]) && sp_stack_equals(a->to, other, &w[1])   ? 0
@@ -352,7 +352,7 @@ static void find_or_append_pair(struct sp_absorber *a, const struct sp_stack_key
     out[0] = merge_append(a, &w[0]);
     out[1] = out[0] == SP_NONE ? SP_NONE : merge_append(a, &w[1]);
     if (out[1] != SP_NONE &&
-        (!sp_stack_relate(a->to, out[0], out[1]) || !sp_stack_relate(a->to, out[1], out[0]) ||
+        (!sp_stack_link(a->to, out[0], out[1]) || !sp_stack_link(a->to, out[1], out[0]) ||
          (!apart && !sp_map_add(map, hash, out[0]))))
         out[1] = SP_NONE;
 }
@@ -384,12 +384,12 @@ static spaa_status enter(struct sp_absorber *a, uint32_t i, uint32_t to, bool is
 {
     const struct sp_stack *s = &a->from->stacks.v[i];
     struct sp_stack *whole = &a->to->stacks.v[to];
-    uint32_t more = sp_absorb_str(a, s->more), edges = s->edges ? a->edges[s->edges - 1] : 0;
+    uint32_t more = sp_absorb_str(a, s->extra_json), edges = s->edges ? a->edges[s->edges - 1] : 0;
     a->stacks[i] = to;
     if (is_new)
-        whole->more = more;
+        whole->extra_json = more;
     else
-        sp_meet(&whole->more, more);
+        sp_meet(&whole->extra_json, more);
     if (is_new)
         whole->edges = edges;
     else if (!sp_edges_add(a->to, &whole->edges, edges))
@@ -445,8 +445,8 @@ static spaa_status enter_one(struct sp_absorber *a, struct batch *b, uint32_t i)
         a->stacks[i] = SP_NONE;
         return SPAA_OK;
     }
-    if (s->related) {
-        uint32_t other = partner(a->from, i);
+    if (s->linked) {
+        uint32_t other = merge_linked_of(a->from, i);
         if (other != SP_NONE)
             return other > i ? enter_pair(a, b, i, other) : SPAA_OK;
         a->m->links_left++;

@@ -39,7 +39,7 @@ static int cmp_dso(const void *va, const void *vb, void *arg)
     if (!c)
         c = cmp_str(p, a->build_id, b->build_id);
     if (!c)
-        c = cmp_str(p, a->more, b->more);
+        c = cmp_str(p, a->extra_json, b->extra_json);
     return c ? c : cmp_u64(na, nb);
 }
 
@@ -73,7 +73,7 @@ static int cmp_frame(const void *va, const void *vb, void *arg)
     if (!c)
         c = cmp_u64(a->flags, b->flags);
     if (!c)
-        c = cmp_str(p, a->more, b->more);
+        c = cmp_str(p, a->extra_json, b->extra_json);
     return c ? c : cmp_u64(na, nb);
 }
 
@@ -197,7 +197,7 @@ static int cmp_context(const struct sp_profile *p, const struct sp_context *a, c
         c = cmp_i64(a->cpu, b->cpu);
     if (!c)
         c = cmp_str(p, a->source, b->source);
-    return c ? c : cmp_str(p, a->more, b->more);
+    return c ? c : cmp_str(p, a->extra_json, b->extra_json);
 }
 
 /* Weights by name of the metric's place in the record, which says the same of both in canonical profiles. */
@@ -220,7 +220,7 @@ static int cmp_weights(const struct sp_profile *p, uint32_t a, uint32_t b)
         if (!c)
             c = cmp_str(p, f->unit, g->unit);
         if (!c)
-            c = cmp_str(p, f->more, g->more);
+            c = cmp_str(p, f->extra_json, g->extra_json);
     }
     return c;
 }
@@ -239,7 +239,7 @@ int sp_stack_content_cmp(const struct sp_profile *p, const struct sp_order *o, u
     if (!c)
         c = cmp_u64(sa->n, sb->n);
     if (!c)
-        c = cmp_str(p, sa->more, sb->more);
+        c = cmp_str(p, sa->extra_json, sb->extra_json);
     return c ? c : cmp_weights(p, a, b);
 }
 

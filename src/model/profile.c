@@ -35,7 +35,7 @@ bool sp_profile_note(struct sp_profile *p, uint32_t dso, enum sp_note_of of, uin
 {
     size_t at = 2 * (size_t)dso + of;
     struct sp_dso_note note = {addresses, sp_profile_cstr(p, why), sp_profile_cstr(p, remedy)};
-    if (note.why == SP_STR_FAIL || note.remedy == SP_STR_FAIL || !sp_vec_reserve(&p->notes, at + 1))
+    if (note.why == SP_STR_FAIL || note.hint == SP_STR_FAIL || !sp_vec_reserve(&p->notes, at + 1))
         return false;
     for (; p->notes.n <= at; p->notes.n++)
         p->notes.v[p->notes.n] = (struct sp_dso_note){0};
@@ -68,9 +68,9 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->exclusives);
     sp_vec_free(&p->rests.list);
     sp_vec_free(&p->values);
-    sp_vec_free(&p->related);
-    sp_vec_free(&p->related_stacks);
-    sp_vec_free(&p->related_ids);
+    sp_vec_free(&p->linked);
+    sp_vec_free(&p->linked_stacks);
+    sp_vec_free(&p->linked_ids);
     sp_vec_free(&p->edge_lists);
     sp_vec_free(&p->edges);
     sp_vec_free(&p->windows);
@@ -192,7 +192,7 @@ uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n)
 
 uint32_t sp_dso_intern(struct sp_profile *p, const struct sp_dso *d)
 {
-    struct sp_dso key = {d->name, d->build_id, d->more, d->is_kernel, {0}};
+    struct sp_dso key = {d->name, d->build_id, d->extra_json, d->is_kernel, {0}};
     INTERN(&p->dso_map, &p->dsos, &key, sp_hash64(&key, sizeof key));
 }
 
@@ -215,7 +215,7 @@ static uint64_t profile_context_hash(const struct sp_context *c)
 {
     uint64_t h = sp_hash_mix((uint64_t)c->pid ^ (uint64_t)c->cpu << 32, (uint64_t)c->tid);
     h = sp_hash_mix(h ^ c->event, (uint64_t)c->comm << 32 | c->state);
-    return sp_hash_mix(h, (uint64_t)c->source << 32 | c->more);
+    return sp_hash_mix(h, (uint64_t)c->source << 32 | c->extra_json);
 }
 
 uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c)

@@ -5,7 +5,7 @@
 /* Profiles of gperftools and jemalloc have return addresses only, but where a timer stopped the program. */
 static bool leaf_returns(const struct sp_profile *p, const struct sp_event *e)
 {
-    struct sp_str more = sp_pstr(p, p->header.more);
+    struct sp_str more = sp_pstr(p, p->header.extra_json);
     return e && e->kind != SP_TIMER &&
            (memmem(more.p, more.n, "\"x_gperftools\":", 15) || memmem(more.p, more.n, "\"x_jemalloc\":", 13));
 }

@@ -80,22 +80,22 @@ uint32_t sp_stack_intern(struct sp_profile *p, const uint32_t *frames, size_t n,
     return sp_stack_intern_edges(p, frames, n, context, type, 0, is_new);
 }
 
-bool sp_stack_relate(struct sp_profile *p, uint32_t stack, uint32_t other)
+bool sp_stack_link(struct sp_profile *p, uint32_t stack, uint32_t other)
 {
-    struct sp_related x = {(uint32_t)p->related_stacks.n, 1};
-    if (p->related.n >= SP_RELATED_MAX || p->related_stacks.n >= SP_NONE - 1 ||
-        !sp_vec_push(&p->related_stacks, other) || !sp_vec_push(&p->related, x))
+    struct sp_linked x = {(uint32_t)p->linked_stacks.n, 1};
+    if (p->linked.n >= SP_LINKED_MAX || p->linked_stacks.n >= SP_NONE - 1 ||
+        !sp_vec_push(&p->linked_stacks, other) || !sp_vec_push(&p->linked, x))
         return false;
-    p->stacks.v[stack].related = (uint32_t)p->related.n & SP_RELATED_MAX;
+    p->stacks.v[stack].linked = (uint32_t)p->linked.n & SP_LINKED_MAX;
     return true;
 }
 
-uint32_t sp_stack_partner(const struct sp_profile *p, uint32_t stack)
+uint32_t sp_stack_linked(const struct sp_profile *p, uint32_t stack)
 {
     const struct sp_stack *s = &p->stacks.v[stack];
-    if (!s->related || s->type == SP_UNIFIED || p->related.v[s->related - 1].n != 1)
+    if (!s->linked || s->type == SP_UNIFIED || p->linked.v[s->linked - 1].n != 1)
         return SP_NONE;
-    uint32_t other = p->related_stacks.v[p->related.v[s->related - 1].first];
+    uint32_t other = p->linked_stacks.v[p->linked.v[s->linked - 1].first];
     bool pair =
         other != SP_NONE && p->stacks.v[other].type != SP_UNIFIED && p->stacks.v[other].type != s->type;
     return pair ? other : SP_NONE;

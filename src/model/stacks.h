@@ -50,12 +50,12 @@ static inline uint32_t sp_stack_likely(const struct sp_profile *p, uint64_t hash
 }
 
 /* The one record that a stack is related to; false: out of memory. */
-bool sp_stack_relate(struct sp_profile *p, uint32_t stack, uint32_t other);
+bool sp_stack_link(struct sp_profile *p, uint32_t stack, uint32_t other);
 /*
  * The one record of the other kind that a kernel or user record was observed together with; SP_NONE where
  * there is none, or several. What is written as one stack is written of the user record, with both records'
  * frames.
  */
-uint32_t sp_stack_partner(const struct sp_profile *p, uint32_t stack);
+uint32_t sp_stack_linked(const struct sp_profile *p, uint32_t stack);
 
 #endif

@@ -8,7 +8,7 @@
  * Frames of a stack are stored leaf first, whatever the file's frame_order. Inlined frames stand
  * before (leafward of) the physical frame they were inlined into, deepest first.
  *
- * Fields named `more` hold what the tables have no field for: raw JSON members without braces
+ * Fields named `extra_json` hold what the tables have no field for: raw JSON members without braces
  * (`"x_foo":1,"y":[2]`), minified, in input order. They take part in identity of dictionary entries.
  */
 #ifndef SP_MODEL_TABLES_H
@@ -35,7 +35,7 @@ struct sp_event {
     uint32_t unit;    /* of the primary metric ("ns", "bytes", ...), for readers to note */
     uint32_t sample_period, frequency_hz; /* number texts */
     uint32_t allocation_tracking;         /* raw JSON object */
-    uint32_t sampling_more, more;
+    uint32_t sampling_extra_json, extra_json;
 };
 
 struct sp_metric {
@@ -44,7 +44,7 @@ struct sp_metric {
 };
 
 struct sp_dso {
-    uint32_t name, build_id, more;
+    uint32_t name, build_id, extra_json;
     bool is_kernel;
     uint8_t zero[3]; /* padding, kept zero so that DSOs hash as bytes */
 };
@@ -68,7 +68,7 @@ struct sp_frame {
     uint32_t srcline;
     uint64_t ip, symoff;
     uint32_t inline_depth; /* 0: physical */
-    uint32_t more;
+    uint32_t extra_json;
     uint8_t kind;  /* enum sp_frame_kind */
     uint8_t flags; /* enum sp_frame_flag */
     uint16_t zero; /* padding, kept zero so that frames hash as bytes */
@@ -77,29 +77,29 @@ struct sp_frame {
 
 struct sp_thread {
     int64_t pid, tid;
-    uint32_t comm, more;
+    uint32_t comm, extra_json;
 };
 
 /* What a stack record is grouped by. */
 struct sp_context {
     int64_t pid, tid, cpu; /* SP_ABSENT where not grouped by */
-    uint32_t event;        /* number in events, SP_NONE if undeclared (kept in more) */
+    uint32_t event;        /* number in events, SP_NONE if undeclared (kept in extra_json) */
     uint32_t comm, state;  /* state: x_state */
     uint32_t source;       /* x_source: the file it came from, where several are one profile */
-    uint32_t more;
+    uint32_t extra_json;
     uint32_t zero; /* padding, kept zero so that contexts hash as bytes */
 };
 
 /* Why frames of a DSO lack something, of the symbolizer that named them; not written to files. */
 enum sp_note_of { SP_NOTE_NAMES, SP_NOTE_LINES };
 struct sp_dso_note {
-    uint64_t addresses;   /* that lack it; 0: no note */
-    uint32_t why, remedy; /* words; remedy "" when nothing helps */
+    uint64_t addresses; /* that lack it; 0: no note */
+    uint32_t why, hint; /* words; hint "" when nothing helps */
 };
 
 /* Which metrics a list of weights holds, in order: shared by most stacks. */
 struct sp_weight_field {
-    uint32_t metric, unit, more;
+    uint32_t metric, unit, extra_json;
 };
 struct sp_layout {
     uint32_t first, n; /* slice of layout_fields */
@@ -122,12 +122,12 @@ struct sp_stack {
     uint32_t context;
     uint32_t layout;    /* SP_NONE until weights are set */
     uint32_t exclusive; /* SP_EXCLUSIVE_SAME: at the leaf, equal to the weights */
-    uint32_t more;
-    uint32_t related : 30; /* 1 + number in related, 0: none */
-    uint32_t type : 2;     /* enum sp_stack_type */
-    uint32_t edges;        /* what is wrong with its calls: 1 + number in edge_lists, 0: nothing known */
+    uint32_t extra_json;
+    uint32_t linked : 30; /* 1 + number in linked, 0: none */
+    uint32_t type : 2;    /* enum sp_stack_type */
+    uint32_t edges;       /* what is wrong with its calls: 1 + number in edge_lists, 0: nothing known */
 };
-#define SP_RELATED_MAX ((1u << 30) - 1)
+#define SP_LINKED_MAX ((1u << 30) - 1)
 
 /* Something about the call of frame `at` of a stack, leaf first, by the frame after it (model/edges.h). */
 enum sp_edge_kind {
@@ -147,7 +147,7 @@ struct sp_edge_list {
 struct sp_exclusive {
     uint32_t frame, layout;
     uint32_t first; /* in values, one per field of the layout */
-    uint32_t more;
+    uint32_t extra_json;
 };
 struct sp_value {
     int64_t v;     /* SP_DECIMAL: see text */
@@ -163,12 +163,12 @@ struct sp_rest {
 struct sp_rests {
     SP_VEC(struct sp_rest) list;
     struct {
-        size_t stacks, stack_frames, related, related_stacks, values, dsos, functions, frames;
+        size_t stacks, stack_frames, linked, linked_stacks, values, dsos, functions, frames;
     } before; /* how many there were */
 };
 
-struct sp_related {
-    uint32_t first, n; /* slice of related_stacks: stack numbers; SP_NONE where the id is unknown */
+struct sp_linked {
+    uint32_t first, n; /* slice of linked_stacks: stack numbers; SP_NONE where the id is unknown */
 };
 
 /* Weights of one metric over all stacks. */
@@ -183,11 +183,11 @@ struct sp_decimal {
 struct sp_window {
     uint32_t id;         /* raw JSON: string or number */
     uint32_t start, end; /* number texts */
-    uint32_t unit, more;
+    uint32_t unit, extra_json;
     uint32_t first, n; /* slice of window_rows */
 };
 struct sp_window_row {
-    uint32_t stack, layout, first, more; /* first: in values */
+    uint32_t stack, layout, first, extra_json; /* first: in values */
 };
 
 /* A record of a type that is not ours, as its minified JSON object. */
@@ -207,9 +207,9 @@ struct sp_header {
     uint32_t source_tool; /* "perf", ... */
     bool root_first;      /* frame_order of the file read, and of the file to write */
     bool ids_local;       /* stack_id_mode local */
-    uint32_t time_start, time_end, time_unit, time_more; /* number texts; all NONE: no time_range */
-    uint32_t tool, command, tool_version, source_more;   /* the `source` object */
-    uint32_t more;
+    uint32_t time_start, time_end, time_unit, time_extra_json; /* number texts; all NONE: no time_range */
+    uint32_t tool, command, tool_version, source_extra_json;   /* the `source` object */
+    uint32_t extra_json;
     /* x_spaa: ours says how the file was made */
     bool has_x_spaa;
     enum sp_granularity frames;
@@ -222,7 +222,7 @@ struct sp_header {
     uint64_t truncated;    /* stacks the profiler cut off */
     uint64_t unfinished;   /* stacks that end early because their callers could not be found */
     uint64_t throttled_ns; /* how long the kernel kept events from sampling */
-    uint32_t x_spaa_more;
+    uint32_t x_spaa_extra_json;
 };
 
 struct sp_profile {
@@ -249,11 +249,11 @@ struct sp_profile {
     SP_VEC(struct sp_exclusive) exclusives;
     struct sp_rests rests;
     SP_VEC(struct sp_value) values;
-    SP_VEC(struct sp_related) related;
-    SP_VEC(uint32_t) related_stacks;
+    SP_VEC(struct sp_linked) linked;
+    SP_VEC(uint32_t) linked_stacks;
     SP_VEC(struct sp_edge_list) edge_lists;
     SP_VEC(struct sp_edge) edges;
-    SP_VEC(struct sp_stack_id) related_ids; /* as in the file, beside related_stacks; may be empty */
+    SP_VEC(struct sp_stack_id) linked_ids; /* as in the file, beside linked_stacks; may be empty */
 
     SP_VEC(struct sp_window) windows;
     SP_VEC(struct sp_window_row) window_rows;

@@ -26,7 +26,7 @@ static int sql_dsos_value(struct sql_at *at, int column, sqlite3_context *out)
     if (column == IS_KERNEL)
         sqlite3_result_int(out, d->is_kernel);
     else if (column == EXTRA_JSON)
-        sql_members(out, p, d->more);
+        sql_members(out, p, d->extra_json);
     else
         sql_str(out, p, column == NAME ? d->name : d->build_id);
     return SQLITE_OK;

@@ -87,7 +87,7 @@ static int sql_events_value(struct sql_at *at, int column, sqlite3_context *out)
         sql_number_text(out, p, e->frequency_hz);
         break;
     case EXTRA_JSON:
-        sql_members(out, p, e->more);
+        sql_members(out, p, e->extra_json);
         break;
     default:
         return of_selection(at, column, out);

@@ -112,7 +112,7 @@ static int sql_frames_value(struct sql_at *at, int column, sqlite3_context *out)
         sqlite3_result_int64(out, f->inline_depth);
         break;
     case EXTRA_JSON:
-        sql_members(out, p, f->more);
+        sql_members(out, p, f->extra_json);
         break;
     case EVENT:
     case METRIC:

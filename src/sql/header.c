@@ -132,7 +132,7 @@ static int sql_header_value(struct sql_at *at, int column, sqlite3_context *out)
         sql_header_counted(out, h->throttled_ns);
         break;
     case EXTRA_JSON:
-        sql_members(out, p, h->more);
+        sql_members(out, p, h->extra_json);
         break;
     default:
         sql_str(out, p, texts[column]);

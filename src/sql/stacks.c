@@ -146,7 +146,7 @@ static int sql_stacks_value(struct sql_at *at, int column, sqlite3_context *out)
             sqlite3_result_int64(out, sp_stack_frames(p, (uint32_t)at->row)[0]);
         break;
     case EXTRA_JSON:
-        sql_members(out, p, s->more);
+        sql_members(out, p, s->extra_json);
         break;
     default:
         return sql_stacks_weight(at, column, out);

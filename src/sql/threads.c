@@ -29,7 +29,7 @@ static int sql_threads_value(struct sql_at *at, int column, sqlite3_context *out
     else if (column == POOL)
         return sql_pool(at->q, out, SP_NONE, (uint32_t)at->row);
     else if (column == EXTRA_JSON)
-        sql_members(out, p, t->more);
+        sql_members(out, p, t->extra_json);
     else
         sql_i64(out, column == PID ? t->pid : t->tid);
     return SQLITE_OK;

@@ -110,7 +110,7 @@ static int sql_weights_value(struct sql_at *at, int column, sqlite3_context *out
         exclusive(out, p, stack, f->metric);
         break;
     default:
-        sql_members(out, p, f->more);
+        sql_members(out, p, f->extra_json);
     }
     return SQLITE_OK;
 }

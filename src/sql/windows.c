@@ -60,7 +60,7 @@ static int sql_windows_value(struct sql_at *at, int column, sqlite3_context *out
         sqlite3_result_int64(out, w->n);
         break;
     default:
-        sql_members(out, p, w->more);
+        sql_members(out, p, w->extra_json);
     }
     return SQLITE_OK;
 }

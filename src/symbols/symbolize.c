@@ -111,7 +111,7 @@ static void tell_kernel(struct symbolizer *z, uint64_t text, struct sp_str more)
 
 static void classify(struct symbolizer *z, struct origin *o, const struct sp_dso *dso)
 {
-    struct sp_str name = text_of(z, dso->name), more = text_of(z, dso->more);
+    struct sp_str name = text_of(z, dso->name), more = text_of(z, dso->extra_json);
     o->number = o->jit = SP_NONE;
     o->offsets = memmem(more.p, more.n, "\"ip\":\"file_offset\"", 18) != NULL;
     o->base = stated(more, "\"base\":\"0x");
@@ -272,12 +272,12 @@ static uint32_t new_dso(struct symbolizer *z, const struct sp_dso *old, struct o
         return o->number;
     if (!row.build_id && id)
         row.build_id = sp_profile_cstr(p, id);
-    bool ours = row.more && (o->memfd || only_offsets(text_of(z, row.more)));
+    bool ours = row.extra_json && (o->memfd || only_offsets(text_of(z, row.extra_json)));
     if (ours && !o->still)
-        row.more = SP_STR_NONE;
+        row.extra_json = SP_STR_NONE;
     else if (o->memfd)
-        row.more = sp_profile_cstr(p, "\"x_perf\":{\"ip\":\"file_offset\"}");
-    if (row.build_id == SP_STR_FAIL || row.more == SP_STR_FAIL)
+        row.extra_json = sp_profile_cstr(p, "\"x_perf\":{\"ip\":\"file_offset\"}");
+    if (row.build_id == SP_STR_FAIL || row.extra_json == SP_STR_FAIL)
         return SP_NONE;
     return o->number = sp_dso_intern(p, &row);
 }
@@ -294,7 +294,7 @@ static uint32_t jit_dso(struct symbolizer *z, struct origin *o)
 static bool put(struct symbolizer *z, const struct sp_frame *f, uint32_t name, uint32_t dso)
 {
     struct sp_frame row = *f;
-    if (dso == SP_NONE || name == SP_STR_FAIL || row.srcline == SP_STR_FAIL || row.more == SP_STR_FAIL)
+    if (dso == SP_NONE || name == SP_STR_FAIL || row.srcline == SP_STR_FAIL || row.extra_json == SP_STR_FAIL)
         return false;
     row.function = sp_function_intern(z->p, name, dso);
     uint32_t number = row.function == SP_NONE ? SP_NONE : sp_frame_intern(z->p, &row);
@@ -357,14 +357,14 @@ static bool put_found(struct symbolizer *z, const struct place *pl, uint64_t ip,
                            .symoff = r->symoff + pl->caller,
                            .inline_depth = r->inline_depth,
                            .kind = old->kind,
-                           .more = old->more,
+                           .extra_json = old->extra_json,
                            .flags = SP_FRAME_IP | SP_FRAME_SYMOFF};
     if (r->inline_depth)
         row.flags |= SP_FRAME_INLINED;
     if (r->srcline)
         row.srcline = text_in(z, r->srcline, false);
-    if (r->raw && !old->more)
-        row.more = text_in(z, r->raw, true);
+    if (r->raw && !old->extra_json)
+        row.extra_json = text_in(z, r->raw, true);
     return put(z, &row, text_in(z, r->func, false), dso);
 }
 
@@ -586,7 +586,7 @@ static spaa_status rewrite_stacks(struct symbolizer *z)
         if (p->header.has_x_spaa)
             p->ids.v[i].flags = 0;
     if (p->header.has_x_spaa)
-        p->ids.n = p->related_ids.n = 0;
+        p->ids.n = p->linked_ids.n = 0;
     return SPAA_OK;
 }
 

@@ -43,7 +43,7 @@ struct judge {
 static spaa_status open_binary(struct judge *j, uint32_t number)
 {
     const struct sp_dso *dso = &j->p->dsos.v[number];
-    struct sp_str name = sp_pstr(j->p, dso->name), more = sp_pstr(j->p, dso->more);
+    struct sp_str name = sp_pstr(j->p, dso->name), more = sp_pstr(j->p, dso->extra_json);
     struct sp_module_key key = {.kind = SP_MODULE_FILE,
                                 .path = name.p,
                                 .build_id = dso->build_id ? sp_pstr(j->p, dso->build_id).p : NULL};

@@ -228,7 +228,7 @@ static void test_what_the_profiler_calls_them(void **state)
         char more[64];
         uint32_t c = thread(f, 1, 10 + i, "java");
         snprintf(more, sizeof more, "\"x_spindump\":{\"name\":\"exec-%d\"}", i);
-        f->p->threads.v[c].more = sp_profile_cstr(f->p, more);
+        f->p->threads.v[c].extra_json = sp_profile_cstr(f->p, more);
     }
     find(f, false);
     assert_string_equal(by_thread(f, 0), "exec-* (3)");

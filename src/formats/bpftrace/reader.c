@@ -41,9 +41,9 @@ static spaa_status bpftrace_finish_header(struct bt_reader *r)
     sp_buf_puts(&b, "\"x_bpftrace\":{");
     sp_agg_keys_header(&r->keys, &b);
     sp_buf_ch(&b, '}');
-    h->more = b.failed ? SP_STR_FAIL : sp_profile_str(r->p, b.data, b.len);
+    h->extra_json = b.failed ? SP_STR_FAIL : sp_profile_str(r->p, b.data, b.len);
     sp_buf_free(&b);
-    bool ok = h->more != SP_STR_FAIL && h->source_tool != SP_STR_FAIL && h->version != SP_STR_FAIL;
+    bool ok = h->extra_json != SP_STR_FAIL && h->source_tool != SP_STR_FAIL && h->version != SP_STR_FAIL;
     return ok ? SPAA_OK : sp_nomem(r->d);
 }
 

@@ -26,7 +26,7 @@ static bool bpftrace_put_frame(struct sp_agg_printer *w, uint32_t frame)
     struct sp_str name = sp_pstr(p, sp_frame_function(p, frame)->name);
     struct sp_str dso = sp_pstr(p, sp_frame_dso(p, frame)->name);
     bool unresolved = f->flags & SP_FRAME_UNRESOLVED;
-    if (!sp_agg_own_string(w, f->more, "raw", &w->text))
+    if (!sp_agg_own_string(w, f->extra_json, "raw", &w->text))
         return false;
     struct sp_str raw = w->text.len ? (struct sp_str){w->text.data, (uint32_t)w->text.len} : name;
     bool module = dso.n && dso.p[0] != '[' && f->kind != SP_KERNEL;

@@ -41,7 +41,8 @@ bool sp_cg_split_srcline(struct sp_str srcline, struct sp_str *file, uint64_t *f
 /* `,"line":[12]` or `,"line":[12,20]` */
 void sp_cg_lines(struct sp_buf *out, uint64_t first, uint64_t last);
 
-/* A member of an object, or of the members of one without its braces (a `more` field); n 0: it is not there.
+/* A member of an object, or of the members of one without its braces (a `extra_json` field); n 0: it is not
+ * there.
  */
 static inline struct sp_span sp_cg_member(struct sp_span text, const char *key)
 {

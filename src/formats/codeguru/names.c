@@ -174,7 +174,7 @@ static void codeguru_add_more(struct sp_buf *more, const char *key, struct sp_sp
     sp_buf_add(more, raw.p, raw.n);
 }
 
-/* srcline of a place, and what it does not say into `more`. */
+/* srcline of a place, and what it does not say into `extra_json`. */
 static bool codeguru_set_place(struct sp_cg_names *n, const struct sp_cg_place *place, struct sp_frame *f)
 {
     if (!n->places || (!place->file.n && !place->line.n))
@@ -272,9 +272,9 @@ uint32_t sp_cg_frame(struct sp_cg_names *n, struct sp_span key, struct sp_cg_pla
     }
     if (n->more.len) {
         sp_buf_ch(&n->more, '}');
-        f.more = n->more.failed ? SP_STR_FAIL : sp_profile_str(n->p, n->more.data, n->more.len);
+        f.extra_json = n->more.failed ? SP_STR_FAIL : sp_profile_str(n->p, n->more.data, n->more.len);
     }
     f.function = sp_function_intern(n->p, func, in);
-    return n->more.failed || f.more == SP_STR_FAIL || f.function == SP_NONE ? SP_NONE
-                                                                            : sp_frame_intern(n->p, &f);
+    return n->more.failed || f.extra_json == SP_STR_FAIL || f.function == SP_NONE ? SP_NONE
+                                                                                  : sp_frame_intern(n->p, &f);
 }

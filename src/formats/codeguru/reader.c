@@ -304,13 +304,14 @@ static spaa_status codeguru_finish(struct reader *r)
     sp_buf_puts(&b, "{\"" SP_CG_KEY "\":{");
     sp_buf_add(&b, r->kept.data, r->kept.len);
     sp_buf_puts(&b, "}}");
-    h->more = b.failed ? SP_STR_FAIL : sp_unique_text(&r->p->strs, (struct sp_span){b.data, b.len}, r->d);
-    if (h->more != SP_STR_FAIL) { /* without the braces */
-        struct sp_str s = sp_pstr(r->p, h->more);
-        h->more = sp_profile_str(r->p, s.p + 1, s.n - 2);
+    h->extra_json =
+        b.failed ? SP_STR_FAIL : sp_unique_text(&r->p->strs, (struct sp_span){b.data, b.len}, r->d);
+    if (h->extra_json != SP_STR_FAIL) { /* without the braces */
+        struct sp_str s = sp_pstr(r->p, h->extra_json);
+        h->extra_json = sp_profile_str(r->p, s.p + 1, s.n - 2);
     }
     sp_buf_free(&b);
-    return h->more == SP_STR_FAIL || h->time_unit == SP_STR_FAIL ? sp_nomem(r->d) : SPAA_OK;
+    return h->extra_json == SP_STR_FAIL || h->time_unit == SP_STR_FAIL ? sp_nomem(r->d) : SPAA_OK;
 }
 
 /* The Python agent puts this in the place of the innermost frame of a stack that is too deep for it. */

@@ -280,7 +280,7 @@ static bool codeguru_key_text(struct writer *w, uint32_t frame, bool module)
     const struct sp_frame *f = &p->frames.v[frame];
     const struct sp_function *fn = &p->functions.v[f->function];
     struct sp_str func = sp_pstr(p, fn->name), dso = sp_pstr(p, p->dsos.v[fn->dso].name);
-    struct sp_span kept = sp_cg_member(sp_cg_span(sp_pstr(p, f->more)), SP_CG_KEY), name = {NULL, 0};
+    struct sp_span kept = sp_cg_member(sp_cg_span(sp_pstr(p, f->extra_json)), SP_CG_KEY), name = {NULL, 0};
     sp_buf_clear(&w->b);
     if (kept.n > 2 && kept.p[0] == '{')
         name = sp_cg_member(kept, "name");
@@ -386,8 +386,8 @@ static bool codeguru_read_places(struct writer *w)
     const struct sp_profile *p = w->p;
     for (size_t i = 0; i < p->frames.n; i++) {
         const struct sp_frame *f = &p->frames.v[i];
-        struct sp_span kept = sp_cg_member(sp_cg_span(sp_pstr(p, f->more)), SP_CG_KEY), file = {NULL, 0},
-                       line = file, in = file;
+        struct sp_span kept = sp_cg_member(sp_cg_span(sp_pstr(p, f->extra_json)), SP_CG_KEY),
+                       file = {NULL, 0}, line = file, in = file;
         sp_buf_clear(&w->b);
         if (kept.n > 2 && kept.p[0] == '{') {
             file = sp_cg_member(kept, "file");
@@ -464,7 +464,7 @@ static bool codeguru_gather(struct writer *w)
     for (uint32_t s = 0; s < p->stacks.n; s++) {
         if (w->counters_of[p->stacks.v[s].context] == SP_NONE)
             continue;
-        if (p->stacks.v[s].type == SP_KERNEL_STACK && sp_stack_partner(p, s) != SP_NONE)
+        if (p->stacks.v[s].type == SP_KERNEL_STACK && sp_stack_linked(p, s) != SP_NONE)
             continue;
         w->order.v[w->order.n++] = s;
     }
@@ -531,7 +531,7 @@ static uint32_t codeguru_frame_at(const struct writer *w, uint32_t stack, size_t
     const struct sp_profile *p = w->p;
     const struct sp_stack *s = &p->stacks.v[stack];
     if (i >= s->n) {
-        uint32_t kernel = sp_stack_partner(p, stack);
+        uint32_t kernel = sp_stack_linked(p, stack);
         i -= s->n;
         if (kernel == SP_NONE || i >= p->stacks.v[kernel].n)
             return SP_NONE;
@@ -1061,7 +1061,7 @@ spaa_status sp_cg_write(struct sp_profile *p, const struct sp_write_opts *opts, 
     sp_arena_init(&w.text, 0);
     sp_buf_init(&w.b, 0);
     if (p->sources.n < 2) /* what several say alike, weights and durations, is not true of all together */
-        w.kept = sp_cg_member(sp_cg_span(sp_pstr(p, p->header.more)), SP_CG_KEY);
+        w.kept = sp_cg_member(sp_cg_span(sp_pstr(p, p->header.extra_json)), SP_CG_KEY);
     struct sp_cg_meta meta = {.p = p, .kept = w.kept};
     struct tree t = {.w = &w, .out = out};
     spaa_status st = codeguru_prepare(&w);

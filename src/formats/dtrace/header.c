@@ -39,9 +39,9 @@ spaa_status dt_header(struct dt_reader *r)
         sp_buf_add(&b, probe.p, probe.n);
     }
     sp_buf_ch(&b, '}');
-    h->more = b.failed ? SP_STR_FAIL : sp_profile_str(r->p, b.data, b.len);
+    h->extra_json = b.failed ? SP_STR_FAIL : sp_profile_str(r->p, b.data, b.len);
     sp_buf_free(&b);
-    if (h->more == SP_STR_FAIL || h->source_tool == SP_STR_FAIL || h->version == SP_STR_FAIL)
+    if (h->extra_json == SP_STR_FAIL || h->source_tool == SP_STR_FAIL || h->version == SP_STR_FAIL)
         return sp_nomem(r->d);
     return dtrace_name_groups(r);
 }

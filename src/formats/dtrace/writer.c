@@ -41,12 +41,12 @@ static bool dtrace_frame_lines(struct sp_agg_printer *w, uint32_t frame)
             sp_buf_ch(&b, strchr(" \t\r\n`'\"", dso.p[i]) && dso.p[i] ? '_' : dso.p[i]);
         sp_buf_ch(&b, '`');
     }
-    bool ok = sp_agg_own_string(w, f->more, "raw", &s);
+    bool ok = sp_agg_own_string(w, f->extra_json, "raw", &s);
     dtrace_put_name(&b, s.len ? (struct sp_span){s.data, s.len} : (struct sp_span){name.p, name.n});
     if (f->flags & SP_FRAME_SYMOFF && f->symoff && !(f->flags & SP_FRAME_UNRESOLVED))
         sp_buf_printf(&b, "+0x%llx", (unsigned long long)f->symoff);
     sp_buf_ch(&b, '\n');
-    ok = ok && sp_agg_own_string(w, f->more, "note", &s);
+    ok = ok && sp_agg_own_string(w, f->extra_json, "note", &s);
     if (s.len) {
         sp_buf_printf(&b, "%*s[ ", DT_INDENT + 2, "");
         dtrace_put_name(&b, (struct sp_span){s.data, s.len});
@@ -182,7 +182,7 @@ static bool dtrace_print_event(struct sp_agg_printer *w, uint32_t event, const s
 /* "  0  64091                        :tick-60s ", as it was before the first record. */
 static bool dtrace_print_firing(struct sp_agg_printer *w, struct sp_output *out)
 {
-    struct sp_str more = sp_pstr(w->p, w->p->header.more);
+    struct sp_str more = sp_pstr(w->p, w->p->header.extra_json);
     struct sp_span by, probe;
     int64_t cpu = 0, id = 0;
     sp_buf_clear(&w->text);

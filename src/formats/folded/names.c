@@ -50,8 +50,8 @@ static void folded_put_unknown(struct sp_buf *out, const struct sp_profile *p, u
     sp_buf_ch(out, '[');
     if (sp_str_is(dso, "[unknown]"))
         sp_buf_puts(out, "unknown");
-    else if (p->frames.v[frame].more &&
-             folded_put_member(out, sp_pstr(p, p->frames.v[frame].more), "x_raw_dso"))
+    else if (p->frames.v[frame].extra_json &&
+             folded_put_member(out, sp_pstr(p, p->frames.v[frame].extra_json), "x_raw_dso"))
         ;
     else if (sp_str_is(dso, "[kernel]"))
         sp_buf_puts(out, "[kernel.kallsyms]");
@@ -156,7 +156,7 @@ static void folded_put_marks(struct sp_buf *out, size_t start, const struct sp_p
         folded_put_mark(out, start, 'k');
     else if (style->jit && jit)
         folded_put_mark(out, start, 'j');
-    else if (f->more && strstr(sp_pstr(p, f->more).p, "\"x_folded\":{\"mark\":\"w\"}"))
+    else if (f->extra_json && strstr(sp_pstr(p, f->extra_json).p, "\"x_folded\":{\"mark\":\"w\"}"))
         folded_put_mark(out, start, 'w');
 }
 
@@ -195,7 +195,8 @@ bool sp_fold_name(struct sp_buf *out, const struct sp_profile *p, uint32_t frame
     size_t start = out->len;
     if (style->perf && (f->flags & SP_FRAME_UNRESOLVED))
         folded_put_unknown(out, p, frame, style->addrs);
-    else if (!(style->printed && f->more && folded_put_member(out, sp_pstr(p, f->more), "x_raw_func")))
+    else if (!(style->printed && f->extra_json &&
+               folded_put_member(out, sp_pstr(p, f->extra_json), "x_raw_func")))
         sp_buf_add(out, func.p, func.n);
     if (out->failed)
         return false;

@@ -102,12 +102,12 @@ static uint32_t folded_plain_frame(struct folded_reader *r, const char *p, size_
         d = r->jit;
         f.kind = SP_USER;
     } else if (mark == SP_FOLD_WAKER) {
-        f.more = sp_profile_cstr(r->p, "\"x_folded\":{\"mark\":\"w\"}");
+        f.extra_json = sp_profile_cstr(r->p, "\"x_folded\":{\"mark\":\"w\"}");
     }
     if (folded_is_hex(p, n))
         f.flags |= SP_FRAME_UNRESOLVED;
     uint32_t name = sp_profile_str(r->p, p, n);
-    if (name == SP_STR_FAIL || f.more == SP_STR_FAIL || d == SP_NONE)
+    if (name == SP_STR_FAIL || f.extra_json == SP_STR_FAIL || d == SP_NONE)
         return SP_NONE;
     f.function = sp_function_intern(r->p, name, d);
     return f.function == SP_NONE ? SP_NONE : sp_frame_intern(r->p, &f);

@@ -54,7 +54,8 @@ static void folded_choose_style(struct writer *w, const struct sp_write_opts *o)
     bool folded = sp_str_is(sp_pstr(w->p, h->source_tool), "folded"), all = folded_option(o, "all") || folded;
     w->style.perf = perf;
     w->style.tidy = perf && !folded_option(o, "raw-names");
-    w->style.printed = w->style.tidy && h->more && strstr(sp_pstr(w->p, h->more).p, "\"x_perf_script\":");
+    w->style.printed =
+        w->style.tidy && h->extra_json && strstr(sp_pstr(w->p, h->extra_json).p, "\"x_perf_script\":");
     w->style.addrs = folded_option(o, "addrs");
     w->style.kernel = all || folded_option(o, "mark-kernel");
     w->style.jit = all || folded_option(o, "jit");
@@ -156,7 +157,7 @@ static bool folded_put_stack(struct writer *w, uint32_t stack)
     const struct sp_context *c = &w->p->contexts.v[w->p->stacks.v[stack].context];
     struct sp_str comm = sp_pstr(w->p, c->comm);
     bool java = w->style.tidy && !w->pid && sp_str_is(comm, "java"); /* the peers' rule: exactly this frame */
-    uint32_t other = sp_stack_partner(w->p, stack);
+    uint32_t other = sp_stack_linked(w->p, stack);
     sp_buf_clear(&w->buf);
     if (w->states && c->state != SP_STR_NONE) {
         sp_buf_ch(&w->buf, '[');
@@ -251,7 +252,7 @@ static bool folded_collect(struct writer *w)
             continue;
         int64_t v = sp_weight(w->p, s, w->metric);
         if (v == SP_ABSENT ||
-            (w->p->stacks.v[s].type == SP_KERNEL_STACK && sp_stack_partner(w->p, s) != SP_NONE))
+            (w->p->stacks.v[s].type == SP_KERNEL_STACK && sp_stack_linked(w->p, s) != SP_NONE))
             continue;
         struct line *l = folded_put_stack(w, s) ? folded_line_of(w) : NULL;
         if (!l)

@@ -80,8 +80,8 @@ uint32_t sp_gp_block_context(struct sp_gp *gp, int64_t bytes)
     char text[80];
     int n = snprintf(text, sizeof text, "\"x_pprof\":{\"labels\":{\"bytes\":%lld}}", (long long)bytes);
     struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = gp->event};
-    c.more = sp_profile_str(gp->p, text, (size_t)n);
-    uint32_t context = c.more == SP_STR_FAIL ? SP_NONE : sp_context_intern(gp->p, &c);
+    c.extra_json = sp_profile_str(gp->p, text, (size_t)n);
+    uint32_t context = c.extra_json == SP_STR_FAIL ? SP_NONE : sp_context_intern(gp->p, &c);
     if (context == SP_NONE || gp->blocks.n >= SP_NONE - 1 || !sp_vec_push(&gp->blocks, bytes) ||
         !sp_vec_push(&gp->block_contexts, context) ||
         !sp_map_add(&gp->block_map, hash, (uint32_t)gp->blocks.n - 1))
@@ -124,9 +124,9 @@ spaa_status sp_gp_header(struct sp_gp *gp)
     h->group_by = gp->group_by;
     if (gp->duration_ms > 0 && !__builtin_mul_overflow(gp->duration_ms, (int64_t)1000000, &ns))
         h->duration = sp_profile_str(p, t, sp_ns_seconds(ns, t));
-    h->more = gperftools_header_more(gp);
+    h->extra_json = gperftools_header_more(gp);
     if (h->version == SP_STR_FAIL || h->source_tool == SP_STR_FAIL || h->duration == SP_STR_FAIL ||
-        h->more == SP_STR_FAIL)
+        h->extra_json == SP_STR_FAIL)
         return sp_nomem(gp->d);
     return SPAA_OK;
 }

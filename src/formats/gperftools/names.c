@@ -53,9 +53,9 @@ static spaa_status gperftools_name_labels(struct sp_gp *gp, struct sp_str s, boo
     sp_json_minify(&b, raw);
     sp_buf_ch(&b, '}');
     struct sp_context c = {.pid = SP_ABSENT, .tid = SP_ABSENT, .cpu = SP_ABSENT, .event = gp->event};
-    c.more = b.failed ? SP_STR_FAIL : sp_profile_str(gp->p, b.data, b.len);
+    c.extra_json = b.failed ? SP_STR_FAIL : sp_profile_str(gp->p, b.data, b.len);
     sp_buf_free(&b);
-    uint32_t context = c.more == SP_STR_FAIL ? SP_NONE : sp_context_intern(gp->p, &c);
+    uint32_t context = c.extra_json == SP_STR_FAIL ? SP_NONE : sp_context_intern(gp->p, &c);
     if (context == SP_NONE)
         return sp_nomem(gp->d);
     gp->m.rows.v[gp->m.rows.n - 1].context = context;

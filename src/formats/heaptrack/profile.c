@@ -30,7 +30,7 @@ static spaa_status heaptrack_frames_add(struct sp_ht *ht, struct sp_frame *f, ui
         f->ip = f->symoff = 0;
         f->flags &= (uint8_t) ~(SP_FRAME_IP | SP_FRAME_SYMOFF);
         if (!ht->raw)
-            f->more = SP_STR_NONE;
+            f->extra_json = SP_STR_NONE;
     }
     if (keep == SP_FRAMES_FUNCTION)
         f->srcline = SP_STR_NONE;
@@ -85,7 +85,7 @@ static spaa_status heaptrack_frames_interpreted(struct sp_ht *ht, const struct s
     spaa_status st = SPAA_OK;
     for (uint32_t i = 0; !st && i < ip->n; i++) {
         const struct sp_ht_frame *x = &ht->frames.v[ip->first + i];
-        struct sp_frame f = {.kind = SP_USER, .more = more, .inline_depth = ip->n - 1 - i};
+        struct sp_frame f = {.kind = SP_USER, .extra_json = more, .inline_depth = ip->n - 1 - i};
         bool named = x->function != SP_STR_NONE && sp_pstr(ht->p, x->function).n;
         f.flags = (uint8_t)((f.inline_depth ? SP_FRAME_INLINED : 0) | (named ? 0 : SP_FRAME_UNRESOLVED));
         f.srcline = heaptrack_frames_srcline(ht, x);
@@ -132,10 +132,10 @@ static spaa_status heaptrack_frames_add_named(struct sp_ht *ht, const struct sp_
         sp_buf_init(&b, 0);
         sp_buf_puts(&b, "\"x_raw_func\":");
         sp_json_string(&b, r->raw, strlen(r->raw));
-        f->more = b.failed ? SP_STR_FAIL : sp_profile_str(ht->p, b.data, b.len);
+        f->extra_json = b.failed ? SP_STR_FAIL : sp_profile_str(ht->p, b.data, b.len);
         sp_buf_free(&b);
     }
-    if (name == SP_STR_FAIL || f->srcline == SP_STR_FAIL || f->more == SP_STR_FAIL)
+    if (name == SP_STR_FAIL || f->srcline == SP_STR_FAIL || f->extra_json == SP_STR_FAIL)
         return sp_nomem(ht->d);
     return heaptrack_frames_add(ht, f, name, dso);
 }
@@ -273,10 +273,10 @@ static spaa_status heaptrack_summary(struct sp_ht *ht)
     heaptrack_summary_totals(ht, &b);
     heaptrack_summary_suppressions(ht, &b);
     sp_buf_ch(&b, '}');
-    h->more = heaptrack_summary_text(ht, &b);
+    h->extra_json = heaptrack_summary_text(ht, &b);
     sp_buf_free(&b);
     const uint32_t all[] = {h->version,  h->source_tool, h->tool_version, h->time_start,
-                            h->time_end, h->time_unit,   h->more};
+                            h->time_end, h->time_unit,   h->extra_json};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i] == SP_STR_FAIL)
             return sp_nomem(ht->d);
@@ -304,7 +304,7 @@ struct stacks_builder {
     uint32_t context, layout;
     uint32_t metric[METRICS];
     SP_VEC(uint32_t) path;
-    SP_VEC(uint32_t) suppressed_texts; /* per suppression: `more` of its stacks, 0: not made */
+    SP_VEC(uint32_t) suppressed_texts; /* per suppression: `extra_json` of its stacks, 0: not made */
 };
 
 static spaa_status heaptrack_stacks_path(struct stacks_builder *b, uint32_t trace)
@@ -360,7 +360,7 @@ static spaa_status heaptrack_stacks_note_suppressed(struct stacks_builder *b, ui
     }
     if (*text == SP_STR_FAIL)
         return sp_nomem(ht->d);
-    ht->p->stacks.v[stack].more = *text;
+    ht->p->stacks.v[stack].extra_json = *text;
     return SPAA_OK;
 }
 

@@ -219,13 +219,13 @@ static bool heaptrack_window_add(struct writer *w, const struct sp_ht_window *x,
         sp_buf_clear(&b);
         sp_buf_printf(&b, "\"x_heaptrack\":{\"rss_bytes\":%lld}",
                       (long long)(x->rss * (int64_t)w->ht->page_size));
-        out.more = b.failed ? SP_STR_FAIL : sp_profile_str(p, b.data, b.len);
+        out.extra_json = b.failed ? SP_STR_FAIL : sp_profile_str(p, b.data, b.len);
     }
     sp_buf_free(&b);
     out.start = sp_profile_str(p, t, sp_ns_seconds(x->start * 1000000, t));
     out.end = sp_profile_str(p, t, sp_ns_seconds(x->end * 1000000, t));
     out.unit = sp_profile_cstr(p, "seconds");
-    return out.id != SP_STR_FAIL && out.more != SP_STR_FAIL && out.start != SP_STR_FAIL &&
+    return out.id != SP_STR_FAIL && out.extra_json != SP_STR_FAIL && out.start != SP_STR_FAIL &&
            out.end != SP_STR_FAIL && out.unit != SP_STR_FAIL && sp_vec_push(&p->windows, out);
 }
 

@@ -220,9 +220,9 @@ static spaa_status jemalloc_header(struct sp_je *je)
     }
     sp_mapped_json(&je->m, &b);
     sp_buf_ch(&b, '}');
-    h->more = b.failed ? SP_STR_FAIL : sp_profile_str(p, b.data, b.len);
+    h->extra_json = b.failed ? SP_STR_FAIL : sp_profile_str(p, b.data, b.len);
     sp_buf_free(&b);
-    if (h->version == SP_STR_FAIL || h->source_tool == SP_STR_FAIL || h->more == SP_STR_FAIL)
+    if (h->version == SP_STR_FAIL || h->source_tool == SP_STR_FAIL || h->extra_json == SP_STR_FAIL)
         return sp_nomem(je->d);
     return SPAA_OK;
 }

@@ -484,10 +484,10 @@ static uint32_t pd_frames_profile_dso(struct sp_pd_frames *f, const struct dso *
     if (id)
         row.build_id = sp_profile_cstr(p, id);
     if (d->is_kernel && pd_frames_base_of(f, d))
-        row.more = pd_frames_kernel_members(f, d);
+        row.extra_json = pd_frames_kernel_members(f, d);
     if (d->file_offsets)
-        row.more = pd_frames_offset_members(f, d);
-    if (row.name == SP_STR_FAIL || row.build_id == SP_STR_FAIL || row.more == SP_STR_FAIL)
+        row.extra_json = pd_frames_offset_members(f, d);
+    if (row.name == SP_STR_FAIL || row.build_id == SP_STR_FAIL || row.extra_json == SP_STR_FAIL)
         return SP_NONE;
     return sp_dso_intern(p, &row);
 }
@@ -512,7 +512,7 @@ static spaa_status pd_frames_add_frame(struct sp_pd_frames *f, struct sp_frame *
             sp_buf_clear(&f->text);
             sp_buf_puts(&f->text, "\"x_raw_func\":");
             sp_json_string(&f->text, r->raw, strlen(r->raw));
-            row->more = f->text.failed ? SP_STR_FAIL : sp_profile_str(p, f->text.data, f->text.len);
+            row->extra_json = f->text.failed ? SP_STR_FAIL : sp_profile_str(p, f->text.data, f->text.len);
         }
     } else {
         char hex[2 + 16] = "0x";
@@ -523,7 +523,7 @@ static spaa_status pd_frames_add_frame(struct sp_pd_frames *f, struct sp_frame *
         row->ip = row->symoff = 0;
         row->flags &= (uint8_t) ~(SP_FRAME_IP | SP_FRAME_SYMOFF);
     }
-    if (name == SP_STR_FAIL || row->srcline == SP_STR_FAIL || row->more == SP_STR_FAIL)
+    if (name == SP_STR_FAIL || row->srcline == SP_STR_FAIL || row->extra_json == SP_STR_FAIL)
         return sp_nomem(f->pd->d);
     row->function = sp_function_intern(p, name, dso);
     uint32_t number = row->function == SP_NONE ? SP_NONE : sp_frame_intern(p, row);

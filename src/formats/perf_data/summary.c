@@ -282,10 +282,10 @@ spaa_status sp_pd_summary(struct sp_pd *pd)
     h->throttled_ns = pd->throttled_ns;
     if (!pd_summary_describe_recording(pd))
         return sp_nomem(pd->d);
-    h->more = pd_summary_more(pd);
+    h->extra_json = pd_summary_more(pd);
     const uint32_t all[] = {h->version,  h->source_tool, h->command,   h->tool_version, h->time_start,
                             h->time_end, h->time_unit,   h->duration,  h->clock,        h->host.name,
-                            h->host.os,  h->host.arch,   h->host.cpus, h->more};
+                            h->host.os,  h->host.arch,   h->host.cpus, h->extra_json};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i] == SP_STR_FAIL)
             return sp_nomem(pd->d);

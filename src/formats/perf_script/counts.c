@@ -138,11 +138,11 @@ static bool perf_script_note_thread(struct sp_ps_counts *c, const struct sp_ps_w
         return false;
     struct sp_thread *thread = &c->p->threads.v[t];
     bool fresh = c->p->threads.n > before;
-    if (w->pid != SP_ABSENT && (fresh || thread->more == unknown)) {
+    if (w->pid != SP_ABSENT && (fresh || thread->extra_json == unknown)) {
         thread->pid = w->pid;
-        thread->more = SP_STR_NONE;
+        thread->extra_json = SP_STR_NONE;
     } else if (fresh) {
-        thread->more = unknown;
+        thread->extra_json = unknown;
     }
     return true;
 }
@@ -371,13 +371,13 @@ static bool perf_script_finish_header(struct sp_ps_counts *c, enum sp_granularit
     if (c->comments->lines.len)
         sp_buf_add(&b, c->comments->lines.data, c->comments->lines.len);
     sp_buf_puts(&b, "]}");
-    h->more = b.failed ? SP_STR_FAIL : sp_profile_str(c->p, b.data, b.len);
+    h->extra_json = b.failed ? SP_STR_FAIL : sp_profile_str(c->p, b.data, b.len);
     sp_buf_free(&b);
     h->has_x_spaa = true;
     h->frames = frames;
     h->group_by = c->group_by &
                   (SP_BY_TID | SP_BY_COMM | (c->any_pid ? SP_BY_PID : 0u) | (c->any_cpu ? SP_BY_CPU : 0u));
-    return ok && h->more != SP_STR_FAIL;
+    return ok && h->extra_json != SP_STR_FAIL;
 }
 
 spaa_status sp_ps_finish(struct sp_ps_counts *c, enum sp_granularity frames)

@@ -49,7 +49,8 @@ void sp_ps_stacks_free(struct sp_ps_stacks *st)
     sp_buf_free(&st->buf);
 }
 
-/* A function's name as printed: demangled, with the raw name as a member for `more` when that differs. */
+/* A function's name as printed: demangled, with the raw name as a member for `extra_json` when that differs.
+ */
 static bool perf_script_name_of(struct sp_ps_stacks *st, struct sp_ps_text symbol, struct sp_ps_name *out)
 {
     uint32_t raw = sp_profile_str(st->p, symbol.p, symbol.n);
@@ -81,7 +82,7 @@ static bool perf_script_name_of(struct sp_ps_stacks *st, struct sp_ps_text symbo
            sp_vec_push(&st->names, *out);
 }
 
-/* `more` with the DSO as printed beside what `more` holds. */
+/* `extra_json` with the DSO as printed beside what `extra_json` holds. */
 static uint32_t perf_script_with_raw_dso(struct sp_ps_stacks *st, uint32_t more, struct sp_ps_text dso)
 {
     struct sp_str had = sp_pstr(st->p, more);
@@ -121,7 +122,7 @@ static bool perf_script_add_frame(struct sp_ps_stacks *st, const struct sp_ps_fr
     frame.function = sp_function_intern(st->p, name.func, dso_number);
     if (frame.function == SP_NONE)
         return false;
-    frame.more = name.more;
+    frame.extra_json = name.more;
     frame.kind = dso->unknown ? SP_UNKNOWN : dso->kernel ? SP_KERNEL : SP_USER;
     if (depth)
         frame.flags |= SP_FRAME_INLINED;

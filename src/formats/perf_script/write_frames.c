@@ -34,7 +34,7 @@ static bool perf_script_is_relative(const struct sp_ps_printer *w, const struct 
 
 bool sp_ps_printer_init(struct sp_ps_printer *w, const struct sp_profile *p, bool srclines)
 {
-    struct sp_str more = sp_pstr(p, p->header.more);
+    struct sp_str more = sp_pstr(p, p->header.extra_json);
     struct sp_span own;
     *w = (struct sp_ps_printer){.p = p, .srclines = srclines};
     w->printed = sp_json_find((struct sp_span){more.p, more.n}, "x_perf_script", &own);
@@ -44,7 +44,7 @@ bool sp_ps_printer_init(struct sp_ps_printer *w, const struct sp_profile *p, boo
     w->bases = calloc(p->dsos.n + 1, sizeof *w->bases);
     for (size_t i = 0; w->bases && i < p->dsos.n; i++)
         if (p->dsos.v[i].is_kernel)
-            w->bases[i] = perf_script_base_of(sp_pstr(p, p->dsos.v[i].more));
+            w->bases[i] = perf_script_base_of(sp_pstr(p, p->dsos.v[i].extra_json));
     for (size_t i = 0; w->bases && i < p->frames.n && !w->printed; i++)
         w->relative |= perf_script_is_relative(w, &p->frames.v[i]);
     return w->frames && w->bases;
@@ -64,7 +64,7 @@ void sp_ps_put_text(struct sp_buf *out, const char *p, size_t n)
         sp_buf_ch(out, p[i] == '\n' || p[i] == '\r' || p[i] == '\t' ? ' ' : p[i]);
 }
 
-/* The member of `more` as text; false: there is none. */
+/* The member of `extra_json` as text; false: there is none. */
 static bool perf_script_put_member(struct sp_buf *out, const struct sp_profile *p, uint32_t more,
                                    const char *key)
 {
@@ -98,7 +98,7 @@ static void perf_script_put_dso(struct sp_buf *b, const struct sp_profile *p, co
     const struct sp_dso *dso = &p->dsos.v[p->functions.v[f->function].dso];
     struct sp_str name = sp_pstr(p, dso->name);
     struct sp_ps_dso is;
-    if (perf_script_put_member(b, p, f->more, "x_raw_dso"))
+    if (perf_script_put_member(b, p, f->extra_json, "x_raw_dso"))
         return;
     if (sp_str_is(name, "[kernel]")) {
         sp_buf_puts(b, "[kernel.kallsyms]");
@@ -132,7 +132,7 @@ static bool perf_script_make_frame_text(struct sp_ps_printer *w, uint32_t frame,
     sp_buf_printf(b, "\t%16llx ", (unsigned long long)ip);
     if (f->flags & SP_FRAME_UNRESOLVED || !func.n)
         sp_buf_puts(b, "[unknown]");
-    else if (!w->printed || !perf_script_put_member(b, p, f->more, "x_raw_func"))
+    else if (!w->printed || !perf_script_put_member(b, p, f->extra_json, "x_raw_func"))
         sp_ps_put_text(b, func.p, func.n);
     if (f->flags & SP_FRAME_SYMOFF && !(f->flags & SP_FRAME_UNRESOLVED))
         sp_buf_printf(b, "+0x%llx", (unsigned long long)f->symoff);

@@ -78,7 +78,7 @@ static void perf_script_fill_thread(const struct writer *w, const struct sp_cont
         l->cpu = c->cpu;
     const struct sp_thread *t = l->tid == SP_ABSENT ? NULL : perf_script_thread_of(w, l->tid);
     l->comm = c->comm != SP_STR_NONE || !t ? c->comm : t->comm;
-    if (t && l->pid == SP_ABSENT && !strstr(sp_pstr(w->p, t->more).p, "\"x_pid_unknown\":true"))
+    if (t && l->pid == SP_ABSENT && !strstr(sp_pstr(w->p, t->extra_json).p, "\"x_pid_unknown\":true"))
         l->pid = t->pid;
     if (l->tid == SP_ABSENT)
         l->tid = l->pid == SP_ABSENT ? 0 : l->pid;
@@ -139,9 +139,9 @@ static bool perf_script_put_sample(struct writer *w, const struct line *l, uint3
     sp_ps_put_text(&w->line, l->text.p, l->text.n);
     sp_buf_ch(&w->line, '\n');
     if (stack != SP_NONE) {
-        uint32_t partner = sp_stack_partner(w->p, stack);
+        uint32_t linked = sp_stack_linked(w->p, stack);
         bool user = w->p->stacks.v[stack].type != SP_KERNEL_STACK;
-        if (partner != SP_NONE && user && !sp_ps_put_frames(&w->frames, partner, &w->line))
+        if (linked != SP_NONE && user && !sp_ps_put_frames(&w->frames, linked, &w->line))
             return false;
         if (!sp_ps_put_frames(&w->frames, stack, &w->line))
             return false;
@@ -203,7 +203,7 @@ static bool perf_script_shares(struct writer *w, uint32_t stack, uint64_t *n, bo
 /* Records of the kernel's side are written with the user's. */
 static bool perf_script_is_second(const struct writer *w, uint32_t stack)
 {
-    return w->p->stacks.v[stack].type == SP_KERNEL_STACK && sp_stack_partner(w->p, stack) != SP_NONE;
+    return w->p->stacks.v[stack].type == SP_KERNEL_STACK && sp_stack_linked(w->p, stack) != SP_NONE;
 }
 
 static int64_t perf_script_made_up_time(const struct writer *w)
@@ -389,7 +389,7 @@ static void perf_script_put_comments(struct writer *w, bool made_up)
     static const char frame[] = "========", note[] = "times are made up: the profile has sums, no samples";
     static const char offsets[] =
         "addresses of the kernel are offsets: the profile does not say where it stood";
-    struct sp_str more = sp_pstr(w->p, w->p->header.more);
+    struct sp_str more = sp_pstr(w->p, w->p->header.extra_json);
     struct sp_span list = {"", 0}, item;
     bool any = more.n &&
                sp_json_find2((struct sp_span){more.p, more.n}, "x_perf_script", "comments", &list) &&

@@ -196,7 +196,7 @@ static uint32_t pprof_srcline(struct sp_pprof *pp, const struct sp_pprof_functio
 
 static bool pprof_add_frame(struct sp_pprof *pp, const struct location *l, struct sp_frame *f)
 {
-    if (f->more == SP_STR_FAIL || f->srcline == SP_STR_FAIL || f->function == SP_NONE)
+    if (f->extra_json == SP_STR_FAIL || f->srcline == SP_STR_FAIL || f->function == SP_NONE)
         return false;
     if (l->has_ip) {
         f->ip = l->ip;
@@ -221,7 +221,7 @@ static bool pprof_line_frame(struct sp_pprof *pp, const struct location *l,
         f.flags |= SP_FRAME_INLINED;
     if (pp->opts->frames != SP_FRAMES_FUNCTION) {
         f.srcline = pprof_srcline(pp, fn, line, &x);
-        f.more = pprof_line_extra_json(pp, fn, l, depth == 0, &x);
+        f.extra_json = pprof_line_extra_json(pp, fn, l, depth == 0, &x);
     }
     return pprof_add_frame(pp, l, &f);
 }
@@ -231,7 +231,7 @@ static bool pprof_bare_frame(struct sp_pprof *pp, const struct location *l)
     struct extra x = {0};
     struct sp_frame f = {.kind = l->kind, .flags = SP_FRAME_UNRESOLVED};
     if (pp->opts->frames != SP_FRAMES_FUNCTION)
-        f.more = pprof_extra_json(pp, l, true, &x);
+        f.extra_json = pprof_extra_json(pp, l, true, &x);
     f.function = pprof_address_function(pp, l->ip, l->dso);
     return pprof_add_frame(pp, l, &f);
 }

@@ -153,9 +153,9 @@ spaa_status sp_pprof_header(struct sp_pprof *pp)
         h->time_unit = sp_profile_cstr(p, "seconds");
         h->clock = sp_profile_cstr(p, "CLOCK_REALTIME");
     }
-    h->more = pprof_header_more(pp);
+    h->extra_json = pprof_header_more(pp);
     const uint32_t all[] = {h->version,  h->source_tool, h->duration, h->time_start,
-                            h->time_end, h->time_unit,   h->clock,    h->more};
+                            h->time_end, h->time_unit,   h->clock,    h->extra_json};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i] == SP_STR_FAIL)
             return sp_nomem(pp->d);

@@ -268,7 +268,7 @@ uint32_t sp_pprof_context(struct sp_pprof *pp, uint32_t set, uint32_t event)
         c.comm = s->comm;
         c.state = s->state;
         c.source = s->source;
-        c.more = s->more;
+        c.extra_json = s->more;
         *context = sp_context_intern(pp->p, &c);
     }
     return *context;

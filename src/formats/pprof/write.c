@@ -178,7 +178,7 @@ static bool pprof_collect_stack(struct sp_pw *w, uint32_t stack)
 {
     const struct sp_profile *p = w->p;
     const struct sp_stack *s = &p->stacks.v[stack];
-    uint32_t event = p->contexts.v[s->context].event, other = sp_stack_partner(p, stack);
+    uint32_t event = p->contexts.v[s->context].event, other = sp_stack_linked(p, stack);
     if (event == SP_NONE || (w->opts->event != SP_NONE && event != w->opts->event) ||
         (s->type == SP_KERNEL_STACK && other != SP_NONE))
         return true;

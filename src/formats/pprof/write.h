@@ -92,7 +92,7 @@ bool sp_pw_text_ahead(struct sp_json *j);
 struct sp_str sp_pw_text(struct sp_pw *w, struct sp_json *j);
 /* Bytes of hex digits, as many as there are whole. */
 struct sp_str sp_pw_unhex(struct sp_pw *w, struct sp_span digits);
-/* The object under "x_pprof" of a `more`, as raw JSON into out; empty where there is none. */
+/* The object under "x_pprof" of a `extra_json`, as raw JSON into out; empty where there is none. */
 void sp_pw_member(struct sp_pw *w, uint32_t more, struct sp_buf *out);
 
 /* write_types.c: what the whole profile says. */

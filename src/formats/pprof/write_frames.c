@@ -44,7 +44,7 @@ static void pprof_read_extra(struct sp_pw *w, struct sp_json *j, struct sp_span 
 
 static void pprof_extra_of(struct sp_pw *w, uint32_t frame, struct sp_pw_extra *x)
 {
-    uint32_t more = w->p->frames.v[frame].more;
+    uint32_t more = w->p->frames.v[frame].extra_json;
     *x = (struct sp_pw_extra){0};
     if (!more)
         return;
@@ -296,7 +296,7 @@ static bool pprof_find_ranges(struct sp_pw *w)
     if (!w->ranges)
         return false;
     for (uint32_t i = 0; i < p->dsos.n; i++) {
-        struct sp_str more = sp_pstr(p, p->dsos.v[i].more);
+        struct sp_str more = sp_pstr(p, p->dsos.v[i].extra_json);
         w->ranges[i].offsets = memmem(more.p, more.n, offsets, sizeof offsets - 1);
         if (w->ranges[i].offsets)
             pprof_code_mapping(more, &w->ranges[i]);

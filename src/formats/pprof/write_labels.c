@@ -155,7 +155,7 @@ static bool pprof_is_key_taken(const struct sp_pw *w, struct sp_str key)
     char quoted[32];
     size_t n = (size_t)snprintf(quoted, sizeof quoted, "\"%.*s\":", (int)key.n, key.p);
     for (size_t i = 0; i < w->p->contexts.n; i++) {
-        struct sp_str more = sp_pstr(w->p, w->p->contexts.v[i].more);
+        struct sp_str more = sp_pstr(w->p, w->p->contexts.v[i].extra_json);
         if (more.n && memmem(more.p, more.n, quoted, n))
             return true;
     }
@@ -193,7 +193,7 @@ void sp_pw_mark(struct sp_pw *w)
 void sp_pw_labels(struct sp_pw *w, struct sp_buf *b, uint32_t context)
 {
     const struct sp_context *c = &w->p->contexts.v[context];
-    struct sp_str comm = sp_pstr(w->p, c->comm), more = sp_pstr(w->p, c->more);
+    struct sp_str comm = sp_pstr(w->p, c->comm), more = sp_pstr(w->p, c->extra_json);
     pprof_put_label_id(w, b, PPROF_PID, c->pid);
     pprof_put_label_id(w, b, PPROF_TID, c->tid);
     if (c->comm)

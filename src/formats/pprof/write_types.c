@@ -386,7 +386,7 @@ static bool pprof_nanoseconds(const struct sp_pw *w, uint32_t text, int64_t *out
 /* What perf recorded of the wall clock, where its own clock is another one. */
 static bool pprof_wall_less_clock(const struct sp_pw *w, int64_t *out)
 {
-    struct sp_str more = sp_pstr(w->p, w->p->header.more), clock = sp_pstr(w->p, w->p->header.clock);
+    struct sp_str more = sp_pstr(w->p, w->p->header.extra_json), clock = sp_pstr(w->p, w->p->header.clock);
     struct sp_span data, name;
     int64_t wall, then;
     return sp_json_find2((struct sp_span){more.p, more.n}, "x_perf", "clock_data", &data) &&
@@ -439,7 +439,7 @@ void sp_pw_header(struct sp_pw *w)
     w->keys[PPROF_COMM].key = sp_pprof_literal("thread");
     w->keys[PPROF_COMM].text = true;
     pprof_write_times(w);
-    sp_pw_member(w, p->header.more, &w->own);
+    sp_pw_member(w, p->header.extra_json, &w->own);
     if (w->own.len) {
         sp_json_init(&j, w->own.data, w->own.len);
         if (sp_json_object(&j))

@@ -178,7 +178,7 @@ static uint32_t sample_make_frame(struct sample_reader *r, struct sp_span text)
     if (r->frames > SP_FRAMES_ADDRESS) {
         out.ip = out.symoff = 0;
         out.flags &= SP_FRAME_UNRESOLVED;
-    } else if (!sample_frame_extra(r, &f, &out.more)) {
+    } else if (!sample_frame_extra(r, &f, &out.extra_json)) {
         return SP_NONE;
     }
     uint32_t d = sp_hang_dso(r->p, dso, uuid, false);
@@ -299,7 +299,7 @@ static bool sample_keep_thread(struct sample_reader *r, const struct sample_bloc
     sp_buf_puts(&r->buf, "\"x_sample\":");
     sample_thread_object(r, b, false);
     uint32_t more_text = r->buf.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->buf.data, r->buf.len);
-    r->p->threads.v[t].more = more_text;
+    r->p->threads.v[t].extra_json = more_text;
     return more_text != SP_STR_FAIL && !r->list.failed;
 }
 

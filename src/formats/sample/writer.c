@@ -13,7 +13,7 @@ static bool sample_frame_member(struct sp_hang_writer *w, const struct sp_frame 
                                 struct sp_span *out)
 {
     struct sp_span raw;
-    if (!sp_json_find2(sp_hang_span(sp_pstr(w->p, f->more)), "x_sample", key, &raw))
+    if (!sp_json_find2(sp_hang_span(sp_pstr(w->p, f->extra_json)), "x_sample", key, &raw))
         return false;
     *out = sp_hang_decoded(w, raw);
     return out->n > 0;
@@ -48,7 +48,7 @@ static uint32_t sample_frame_text(struct sp_hang_writer *w, uint32_t frame)
 {
     const struct sp_frame *f = &w->p->frames.v[frame];
     struct sp_str name = sp_pstr(w->p, w->p->functions.v[f->function].name);
-    struct sp_span more = sp_hang_span(sp_pstr(w->p, f->more)), s;
+    struct sp_span more = sp_hang_span(sp_pstr(w->p, f->extra_json)), s;
     struct sp_buf b;
     int64_t one;
     if (w->frame_text[frame])

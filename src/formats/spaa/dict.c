@@ -94,7 +94,7 @@ spaa_status sp_take_dso(struct reader *r, const struct sp_rec_DSO *x)
     struct raw_field raw[] = {{"name", &dso.name}, {"build_id", &dso.build_id}};
     if ((x->name.p && !sp_take_str(r, &x->name, &dso.name)) ||
         (x->build_id.p && !dict_build_id(r, &x->build_id, &dso.build_id)) ||
-        !sp_take_raw_hex(r, &x->h, raw, 2) || !sp_extra(r, &x->h, SP_T_DSO, kept, &dso.more))
+        !sp_take_raw_hex(r, &x->h, raw, 2) || !sp_extra(r, &x->h, SP_T_DSO, kept, &dso.extra_json))
         return r->st;
     dict_complete_dso(r, &dso);
     uint32_t n = dso.name == SP_STR_FAIL ? SP_NONE : sp_dso_intern(r->p, &dso);
@@ -254,7 +254,7 @@ spaa_status sp_take_frame(struct reader *r, const struct sp_rec_FRAME *in)
         return sp_nomem(r->d);
     if (x.dso != SP_NONE)
         dict_settle_kind(r, &x);
-    if (!sp_extra(r, &in->h, SP_T_FRAME, kept, &x.f.more))
+    if (!sp_extra(r, &in->h, SP_T_FRAME, kept, &x.f.extra_json))
         return r->st;
     const struct sp_function *last =
         r->last_function == SP_NONE ? NULL : &r->p->functions.v[r->last_function];
@@ -289,6 +289,6 @@ spaa_status sp_take_thread(struct reader *r, const struct sp_rec_THREAD *x)
     if (r->p->threads.n == before)
         sp_emit(r->d, SP_W311, sp_here(r, "tid"), "a second thread record for one tid; the first is used");
     else
-        r->p->threads.v[n].more = more;
+        r->p->threads.v[n].extra_json = more;
     return SPAA_OK;
 }

@@ -37,7 +37,7 @@ static bool header_sampling(struct reader *r, const struct sp_rec_SAMPLING *x, s
         (x->frequency_hz.p && !sp_take_str(r, &x->frequency_hz, &e->frequency_hz)))
         return false;
     e->mode = (enum sp_mode)mode;
-    return sp_extra(r, &x->h, SP_T_SAMPLING, kept, &e->sampling_more);
+    return sp_extra(r, &x->h, SP_T_SAMPLING, kept, &e->sampling_extra_json);
 }
 
 static bool header_event(struct reader *r, const struct sp_rec_EVENT *x)
@@ -55,7 +55,7 @@ static bool header_event(struct reader *r, const struct sp_rec_EVENT *x)
         (x->allocation_tracking.v.p &&
          !sp_raw_object(r, sp_rec_any(r->dec, SP_T_TRACKING, x->allocation_tracking.first), SP_T_TRACKING,
                         &x->allocation_tracking.v, &e.allocation_tracking)) ||
-        !sp_extra(r, &x->h, SP_T_EVENT, kept, &e.more))
+        !sp_extra(r, &x->h, SP_T_EVENT, kept, &e.extra_json))
         return false;
     e.kind = (enum sp_event_kind)kind;
     if (!header_event_defaults(r, &e, x->kind.p, sampling && sampling->mode.p))
@@ -83,7 +83,7 @@ static bool header_time_range(struct reader *r, const struct sp_rec_TIME_RANGE *
     if ((x->start.p && !sp_take_str(r, &x->start, &h->time_start)) ||
         (x->end.p && !sp_take_str(r, &x->end, &h->time_end)) ||
         (x->unit.p && !sp_take_str(r, &x->unit, &h->time_unit)) ||
-        !sp_extra(r, &x->h, SP_T_TIME_RANGE, r->kept.n, &h->time_more))
+        !sp_extra(r, &x->h, SP_T_TIME_RANGE, r->kept.n, &h->time_extra_json))
         return false;
     if (!(h->time_start && h->time_end))
         sp_emit(r->d, SP_E109, sp_here(r, h->time_start ? "time_range.end" : "time_range.start"),
@@ -97,7 +97,7 @@ static bool header_source(struct reader *r, const struct sp_rec_SOURCE *x)
     return (!x->tool.p || sp_take_str(r, &x->tool, &h->tool)) &&
            (!x->command.p || sp_take_str(r, &x->command, &h->command)) &&
            (!x->tool_version.p || sp_take_str(r, &x->tool_version, &h->tool_version)) &&
-           sp_extra(r, &x->h, SP_T_SOURCE, r->kept.n, &h->source_more);
+           sp_extra(r, &x->h, SP_T_SOURCE, r->kept.n, &h->source_extra_json);
 }
 
 static bool header_format(struct reader *r, const struct sp_token *v)
@@ -384,10 +384,11 @@ static bool header_own(struct reader *r, const struct sp_rec *rec)
 {
     struct sp_header *h = &r->p->header;
     struct sp_odd *range = sp_own(r, rec, "x_time_range"), *x = sp_own(r, rec, "x_spaa");
-    if (range && range->value.kind == SP_JSON_OBJECT && !own_object(r, range, own_time_range, &h->time_more))
+    if (range && range->value.kind == SP_JSON_OBJECT &&
+        !own_object(r, range, own_time_range, &h->time_extra_json))
         return false;
     if (x && x->value.kind == SP_JSON_OBJECT)
-        return own_object(r, x, own_x_spaa, &h->x_spaa_more);
+        return own_object(r, x, own_x_spaa, &h->x_spaa_extra_json);
     if (x)
         x->what |= SP_ODD_USED;
     return !x || sp_keep_odd(r, "x_spaa", &x->value, "an object");
@@ -430,5 +431,5 @@ spaa_status sp_take_header(struct reader *r, const struct sp_rec_HEADER *x)
             return sp_nomem(r->d);
     }
     header_report_defaults(r, x);
-    return sp_extra(r, &x->h, SP_T_HEADER, kept, &h->more) ? SPAA_OK : r->st;
+    return sp_extra(r, &x->h, SP_T_HEADER, kept, &h->extra_json) ? SPAA_OK : r->st;
 }

@@ -207,16 +207,16 @@ bool sp_find_stack(struct reader *r, const struct sp_stack_id *id, uint32_t *sta
 
 spaa_status sp_finish_ids(struct reader *r)
 {
-    if (r->opts->no_ids && !r->mapped && !r->p->related_ids.n) {
+    if (r->opts->no_ids && !r->mapped && !r->p->linked_ids.n) {
         r->p->ids.n = 0;
         return SPAA_OK;
     }
     if (!sp_map_stacks(r))
         return sp_nomem(r->d);
-    for (size_t i = 0; i < r->p->related_ids.n; i++) {
-        const struct sp_stack_id *id = &r->p->related_ids.v[i];
-        r->p->related_stacks.v[i] = ids_lookup(r, id, ids_id_hash(id));
-        r->missing_refs += r->p->related_stacks.v[i] == SP_NONE;
+    for (size_t i = 0; i < r->p->linked_ids.n; i++) {
+        const struct sp_stack_id *id = &r->p->linked_ids.v[i];
+        r->p->linked_stacks.v[i] = ids_lookup(r, id, ids_id_hash(id));
+        r->missing_refs += r->p->linked_stacks.v[i] == SP_NONE;
     }
     if (r->missing_refs)
         sp_emit(r->d, SP_W311, SP_AT_NOTHING, "%llu references to stacks that are not in the file",

@@ -160,7 +160,7 @@ static bool rest_window_row(struct reader *r, const struct sp_rec_BY_STACK *in)
         sp_emit(r->d, SP_W208, sp_here(r, "by_stack.weights"), "none");
     if (!in->stack_id.p)
         sp_emit(r->d, SP_E109, sp_here(r, "by_stack.stack_id"), "the row is left out when written");
-    return sp_extra(r, &in->h, SP_T_BY_STACK, r->kept.n, &row.more) &&
+    return sp_extra(r, &in->h, SP_T_BY_STACK, r->kept.n, &row.extra_json) &&
            (sp_vec_push(&r->p->window_rows, row) || sp_no_memory(r));
 }
 
@@ -218,7 +218,7 @@ spaa_status sp_take_window(struct reader *r, const struct sp_rec_WINDOW *in)
     bool ok = rest_window_fields(r, in, &x), usable = ok && rest_window_is_whole(r, &x);
     if (usable && !in->by_stack.v.p)
         sp_emit(r->d, SP_W208, sp_here(r, "by_stack"), "none");
-    ok = ok && (!usable || sp_extra(r, &in->h, SP_T_WINDOW, kept, &x.more));
+    ok = ok && (!usable || sp_extra(r, &in->h, SP_T_WINDOW, kept, &x.extra_json));
     struct sp_str id = usable ? rest_id_text(r->p, x.id) : (struct sp_str){"", 0};
     if (ok && usable &&
         (!sp_map_add(&r->window_map, sp_hash64(id.p, id.n), (uint32_t)r->p->windows.n) ||

@@ -66,7 +66,7 @@ static bool stack_new_context(struct reader *r, const struct sp_rec_CONTEXT *x, 
         !sp_take_own_str(r, &x->h, "x_state", &c.state) ||
         !sp_take_own_str(r, &x->h, "x_source", &c.source) ||
         !sp_take_raw_hex(r, &x->h, &(struct raw_field){"comm", &c.comm}, 1) ||
-        !sp_extra(r, &x->h, SP_T_CONTEXT, kept, &c.more))
+        !sp_extra(r, &x->h, SP_T_CONTEXT, kept, &c.extra_json))
         return false;
     if (c.event == SP_NONE) {
         sp_emit(r->d, SP_E109, sp_here(r, "context.event"), "taken as [unknown]");
@@ -206,7 +206,7 @@ static bool stack_new_layout(struct reader *r, const struct sp_rec_WEIGHT *w, ui
         if ((w[i].metric.p && !sp_metric_named(r, &w[i].metric, &f.metric)) ||
             (w[i].unit.p && !sp_take_str(r, &w[i].unit, &f.unit)) ||
             (w[i].value.p && !sp_take_value(r, &w[i].value, &v)) ||
-            !sp_extra(r, &w[i].h, SP_T_WEIGHT, kept, &f.more))
+            !sp_extra(r, &w[i].h, SP_T_WEIGHT, kept, &f.extra_json))
             return false;
         if (f.metric == SP_NONE || !w[i].value.p)
             sp_emit(r->d, SP_E109, sp_here(r, f.metric == SP_NONE ? "weights.metric" : "weights.value"),
@@ -258,7 +258,7 @@ struct stack_fields {
     uint32_t exclusive_frame; /* SP_NONE: none stated */
     bool has_exclusive, exclusive_weights;
     uint32_t exclusive_layout, exclusive_more;
-    struct sp_related related;
+    struct sp_linked related;
     uint64_t missing; /* frames that are not (yet) defined */
     bool has_edges;   /* in r->edges */
 };
@@ -311,8 +311,8 @@ static bool stack_related_item(struct reader *r, uint32_t item, struct stack_fie
         small.n = (uint32_t)sp_u64_text(item, digits);
     if (!sp_take_stack_id(r, v, &id))
         return false;
-    if (p->related_stacks.n >= SP_NONE - 1 || !sp_vec_push(&p->related_stacks, SP_NONE) ||
-        !sp_vec_push(&p->related_ids, id))
+    if (p->linked_stacks.n >= SP_NONE - 1 || !sp_vec_push(&p->linked_stacks, SP_NONE) ||
+        !sp_vec_push(&p->linked_ids, id))
         return sp_no_memory(r);
     x->related.n++;
     return true;
@@ -320,7 +320,7 @@ static bool stack_related_item(struct reader *r, uint32_t item, struct stack_fie
 
 static bool stack_related(struct reader *r, const struct sp_nested *list, struct stack_fields *x)
 {
-    x->related.first = (uint32_t)r->p->related_stacks.n;
+    x->related.first = (uint32_t)r->p->linked_stacks.n;
     for (uint32_t i = 0; i < list->count; i++)
         if (!stack_related_item(r, r->dec->ids.v[list->first + i], x))
             return false;
@@ -558,12 +558,12 @@ static bool stack_settle(struct reader *r, const struct sp_rec *rec, struct stac
     }
     if (p->header.root_first)
         stack_reverse(r->stack_frames.v, r->stack_frames.n);
-    if (!sp_extra(r, rec, SP_T_STACK, kept, &x->s.more))
+    if (!sp_extra(r, rec, SP_T_STACK, kept, &x->s.extra_json))
         return false;
     if (x->related.n) {
-        if (p->related.n >= SP_RELATED_MAX || !sp_vec_push(&p->related, x->related))
+        if (p->linked.n >= SP_LINKED_MAX || !sp_vec_push(&p->linked, x->related))
             return sp_no_memory(r);
-        x->s.related = (uint32_t)p->related.n & SP_RELATED_MAX;
+        x->s.linked = (uint32_t)p->linked.n & SP_LINKED_MAX;
     }
     return (stack_settle_edges(r, x) && stack_complete_weights(r, x)) || sp_no_memory(r);
 }
@@ -581,8 +581,8 @@ static bool stack_append(struct reader *r, struct stack_fields *x)
     struct sp_stack *s = &p->stacks.v[n];
     s->layout = x->s.layout;
     s->exclusive = x->s.exclusive;
-    s->more = x->s.more;
-    s->related = x->s.related;
+    s->extra_json = x->s.extra_json;
+    s->linked = x->s.linked;
     s->edges = x->s.edges;
     p->ids.v[p->ids.n++] = x->id;
     return stack_enter_weights(r, n, x->s.layout) || sp_no_memory(r);
@@ -605,7 +605,7 @@ spaa_status sp_take_stack(struct reader *r, const struct sp_rec_STACK *in)
     struct stack_fields x = {.s = {.context = SP_NONE, .layout = SP_NONE, .type = SP_UNIFIED},
                              .exclusive_frame = SP_NONE,
                              .exclusive_layout = SP_NONE};
-    size_t related = p->related_stacks.n, values = p->values.n, kept = r->kept.n;
+    size_t related = p->linked_stacks.n, values = p->values.n, kept = r->kept.n;
     spaa_status st = SPAA_ERR_INPUT;
     r->values.n = r->own.n = r->stack_frames.n = 0;
     if (stack_take_fields(r, in, &x)) {
@@ -617,7 +617,7 @@ spaa_status sp_take_stack(struct reader *r, const struct sp_rec_STACK *in)
         if (st != SPAA_ERR_NOT_FOUND && stack_settle(r, &in->h, &x, kept) && stack_append(r, &x))
             return SPAA_OK;
     }
-    p->related_stacks.n = p->related_ids.n = related;
+    p->linked_stacks.n = p->linked_ids.n = related;
     p->values.n = values;
     return st == SPAA_ERR_NOT_FOUND ? st : r->st;
 }

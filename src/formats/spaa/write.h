@@ -36,7 +36,7 @@ static inline void sp_write_opt_str(struct writer *w, const char *key, const cha
         sp_write_str(w, key, name, s);
 }
 
-/* Number texts, raw JSON and `more` members go out as they are. */
+/* Number texts, raw JSON and `extra_json` members go out as they are. */
 static inline void sp_write_raw(struct writer *w, const char *key, uint32_t s)
 {
     if (s == SP_STR_NONE)

@@ -14,10 +14,10 @@ static void write_event(struct writer *w, const struct sp_event *e)
         sp_write_str(w, ",\"primary_metric\":", "primary_metric", w->p->metrics.v[e->primary].name);
     sp_write_raw(w, ",\"sample_period\":", e->sample_period);
     sp_write_raw(w, ",\"frequency_hz\":", e->frequency_hz);
-    sp_write_raw(w, ",", e->sampling_more);
+    sp_write_raw(w, ",", e->sampling_extra_json);
     sp_buf_ch(b, '}');
     sp_write_raw(w, ",\"allocation_tracking\":", e->allocation_tracking);
-    sp_write_raw(w, ",", e->more);
+    sp_write_raw(w, ",", e->extra_json);
     sp_buf_ch(b, '}');
 }
 
@@ -81,7 +81,7 @@ static void write_x_spaa(struct writer *w)
     if (h->throttled_ns)
         sp_buf_printf(b, ",\"throttled_ns\":%llu", (unsigned long long)h->throttled_ns);
     write_sources(w);
-    sp_write_raw(w, ",", h->x_spaa_more);
+    sp_write_raw(w, ",", h->x_spaa_extra_json);
     sp_buf_ch(b, '}');
 }
 
@@ -102,27 +102,27 @@ void sp_write_header(struct writer *w)
         write_event(w, &p->events.v[i]);
     }
     sp_buf_ch(b, ']');
-    if (h->time_start || h->time_end || h->time_unit || h->time_more) {
+    if (h->time_start || h->time_end || h->time_unit || h->time_extra_json) {
         /* A range has both ends; what is known of one is kept beside, and read again from there. */
         sp_buf_puts(b, h->time_start && h->time_end ? ",\"time_range\":{" : ",\"x_time_range\":{");
         sp_write_raw(w, "\"start\":", h->time_start);
         sp_write_raw(w, h->time_start ? ",\"end\":" : "\"end\":", h->time_end);
         sp_write_opt_str(w, h->time_start || h->time_end ? ",\"unit\":" : "\"unit\":", "unit", h->time_unit);
-        sp_write_raw(w, h->time_start || h->time_end || h->time_unit ? "," : "", h->time_more);
+        sp_write_raw(w, h->time_start || h->time_end || h->time_unit ? "," : "", h->time_extra_json);
         sp_buf_ch(b, '}');
     }
-    if (h->tool || h->command || h->tool_version || h->source_more) {
+    if (h->tool || h->command || h->tool_version || h->source_extra_json) {
         sp_buf_puts(b, ",\"source\":{");
         sp_write_opt_str(w, "\"tool\":", "tool", h->tool);
         sp_write_opt_str(w, h->tool ? ",\"command\":" : "\"command\":", "command", h->command);
         sp_write_opt_str(w,
                          h->tool || h->command ? ",\"tool_version\":" : "\"tool_version\":", "tool_version",
                          h->tool_version);
-        sp_write_raw(w, h->tool || h->command || h->tool_version ? "," : "", h->source_more);
+        sp_write_raw(w, h->tool || h->command || h->tool_version ? "," : "", h->source_extra_json);
         sp_buf_ch(b, '}');
     }
     sp_buf_printf(b, ",\"stack_id_mode\":\"%s\"", h->ids_local ? "local" : "content_addressable");
-    sp_write_raw(w, ",", h->more);
+    sp_write_raw(w, ",", h->extra_json);
     size_t here = b->len; /* x_spaa stands last, behind what its own strings add to x_raw_hex */
     if (h->has_x_spaa)
         write_x_spaa(w);

@@ -90,7 +90,7 @@ static spaa_status write_dso(struct writer *w, uint32_t n)
     sp_write_str(w, ",\"name\":", "name", d->name);
     sp_write_opt_str(w, ",\"build_id\":", "build_id", d->build_id);
     sp_buf_puts(&w->b, d->is_kernel ? ",\"is_kernel\":true" : ",\"is_kernel\":false");
-    return end_record(w, d->more);
+    return end_record(w, d->extra_json);
 }
 
 static void hex_member(struct writer *w, const char *key, uint64_t v)
@@ -130,8 +130,8 @@ static spaa_status write_frame(struct writer *w, uint32_t n)
     sp_buf_puts(b, sp_frame_kind_names[f->kind]);
     sp_buf_ch(b, '"');
     if (!(f->flags & SP_FRAME_INFERRED))
-        return end_record(w, f->more);
-    sp_write_raw(w, ",", f->more);
+        return end_record(w, f->extra_json);
+    sp_write_raw(w, ",", f->extra_json);
     sp_write_raw_hex(w);
     sp_buf_puts(b, ",\"x_inferred\":true");
     return end_record(w, SP_STR_NONE);
@@ -148,9 +148,9 @@ static void i64_member(struct writer *w, const char *key, int64_t v)
 /* A number that a thread must have. Where a damaged input does not tell, it is -1, which is nobody's. */
 static int64_t thread_number(const struct writer *w, const struct sp_thread *t, const char *key, int64_t v)
 {
-    struct sp_str more = sp_pstr(w->p, t->more);
+    struct sp_str more = sp_pstr(w->p, t->extra_json);
     struct sp_span raw;
-    bool kept = t->more && sp_json_find((struct sp_span){more.p, more.n}, key, &raw); /* as it was */
+    bool kept = t->extra_json && sp_json_find((struct sp_span){more.p, more.n}, key, &raw); /* as it was */
     return v == SP_ABSENT && !kept ? -1 : v;
 }
 
@@ -161,7 +161,7 @@ static spaa_status write_thread(struct writer *w, uint32_t n)
     i64_member(w, ",\"pid\":", thread_number(w, t, "pid", t->pid));
     i64_member(w, ",\"tid\":", thread_number(w, t, "tid", t->tid));
     sp_write_opt_str(w, ",\"comm\":", "comm", t->comm);
-    return end_record(w, t->more);
+    return end_record(w, t->extra_json);
 }
 
 /* {"pid":…} of a context. */
@@ -176,7 +176,7 @@ static void context_object(struct writer *w, const struct sp_context *c)
     if (c->event != SP_NONE)
         sp_write_str(w, ",\"event\":", "event", w->p->events.v[c->event].name);
     sp_write_opt_str(w, ",\"comm\":", "comm", c->comm);
-    sp_write_raw(w, ",", c->more);
+    sp_write_raw(w, ",", c->extra_json);
     sp_write_raw_hex(w);
     sp_write_opt_str(w, ",\"x_source\":", "x_source", c->source);
     sp_write_opt_str(w, ",\"x_state\":", "x_state", c->state);
@@ -277,7 +277,7 @@ static void write_weights(struct writer *w, uint32_t layout, uint32_t stack, con
             text = v ? sp_pstr(p, v[i].text) : sp_weight_text(p, stack, f->metric);
         write_value(w, value, text);
         sp_write_opt_str(w, ",\"unit\":", "unit", f->unit);
-        sp_write_raw(w, ",", f->more);
+        sp_write_raw(w, ",", f->extra_json);
         sp_buf_ch(&w->b, '}');
     }
 }
@@ -343,16 +343,16 @@ static void write_exclusive(struct writer *w, uint32_t stack)
     write_weights(w, e ? e->layout : s->layout, stack, e ? p->values.v + e->first : NULL);
     sp_buf_ch(&w->b, ']');
     if (e)
-        sp_write_raw(w, ",", e->more);
+        sp_write_raw(w, ",", e->extra_json);
     sp_buf_ch(&w->b, '}');
 }
 
 /* Those that are in the file. */
-static void write_related(struct writer *w, const struct sp_related *r)
+static void write_related(struct writer *w, const struct sp_linked *r)
 {
     bool any = false;
     for (uint32_t i = 0; i < r->n; i++) {
-        uint32_t other = w->p->related_stacks.v[r->first + i];
+        uint32_t other = w->p->linked_stacks.v[r->first + i];
         if (other == SP_NONE)
             continue;
         sp_buf_puts(&w->b, any ? "," : ",\"related_stacks\":[");
@@ -389,16 +389,16 @@ static spaa_status write_stack(struct writer *w, uint32_t n)
     sp_buf_puts(&w->b, ",\"stack_type\":\"");
     sp_buf_puts(&w->b, sp_stack_type_names[s->type]);
     sp_buf_ch(&w->b, '"');
-    if (s->related)
-        write_related(w, &p->related.v[s->related - 1]);
+    if (s->linked)
+        write_related(w, &p->linked.v[s->linked - 1]);
     struct sp_str context = context_piece(w, s->context);
     sp_buf_add(&w->b, context.p, context.n);
     write_weights(w, s->layout, n, NULL);
     sp_buf_ch(&w->b, ']');
     write_exclusive(w, n);
     if (!s->edges)
-        return end_record(w, s->more);
-    sp_write_raw(w, ",", s->more);
+        return end_record(w, s->extra_json);
+    sp_write_raw(w, ",", s->extra_json);
     sp_write_raw_hex(w);
     write_edges(w, s->edges);
     return end_record(w, SP_STR_NONE);
@@ -451,11 +451,11 @@ static spaa_status write_window(struct writer *w, const struct sp_window *x)
         sp_buf_puts(&w->b, ",\"weights\":[");
         write_weights(w, r->layout, SP_NONE, p->values.v + r->first);
         sp_buf_ch(&w->b, ']');
-        sp_write_raw(w, ",", r->more);
+        sp_write_raw(w, ",", r->extra_json);
         sp_buf_ch(&w->b, '}');
     }
     sp_buf_ch(&w->b, ']');
-    return end_record(w, x->more);
+    return end_record(w, x->extra_json);
 }
 
 static spaa_status write_dictionaries(struct writer *w)

@@ -98,10 +98,10 @@ static uint32_t spindump_make_frame(struct sp_spindump_frames *m, const struct s
         out.srcline = sp_hang_str(m->p, f->srcline);
     if (m->frames <= SP_FRAMES_ADDRESS) {
         spindump_place(f, &out);
-        out.more = spindump_frame_extra(m, f, dso);
+        out.extra_json = spindump_frame_extra(m, f, dso);
     }
     uint32_t name = spindump_function_name(m, f), d = sp_hang_dso(m->p, dso, uuid, kernel);
-    if (name == SP_STR_FAIL || out.srcline == SP_STR_FAIL || out.more == SP_STR_FAIL || d == SP_NONE)
+    if (name == SP_STR_FAIL || out.srcline == SP_STR_FAIL || out.extra_json == SP_STR_FAIL || d == SP_NONE)
         return SP_NONE;
     out.function = sp_function_intern(m->p, name, d);
     return out.function == SP_NONE ? SP_NONE : sp_frame_intern(m->p, &out);

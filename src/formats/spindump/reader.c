@@ -306,9 +306,10 @@ static bool spindump_header_extra(struct spindump_reader *r)
     if (r->ips.n)
         sp_hang_member(b, "ips", r->ips);
     sp_buf_ch(b, '}');
-    r->p->header.more = b->failed || r->fields.failed ? SP_STR_FAIL : sp_profile_str(r->p, b->data, b->len);
+    r->p->header.extra_json =
+        b->failed || r->fields.failed ? SP_STR_FAIL : sp_profile_str(r->p, b->data, b->len);
     sp_buf_clear(b);
-    return r->p->header.more != SP_STR_FAIL;
+    return r->p->header.extra_json != SP_STR_FAIL;
 }
 
 static bool spindump_banner_record(struct spindump_reader *r)
@@ -365,7 +366,7 @@ static uint32_t spindump_context(void *who, uint32_t text)
                            .event = r->event,
                            .comm = by & SP_BY_COMM ? r->comm : SP_STR_NONE,
                            .state = by & SP_BY_STATE ? x->state : SP_STR_NONE,
-                           .more = by & SP_BY_STATE ? x->state_extra : SP_STR_NONE};
+                           .extra_json = by & SP_BY_STATE ? x->state_extra : SP_STR_NONE};
     return sp_context_intern(r->p, &c);
 }
 
@@ -589,7 +590,7 @@ static bool spindump_thread_record(struct spindump_reader *r, const struct spind
     sp_buf_puts(&r->buf, "\"x_spindump\":");
     spindump_thread_object(r, &r->buf, b, false);
     uint32_t extra = r->buf.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->buf.data, r->buf.len);
-    r->p->threads.v[number].more = extra == SP_STR_FAIL ? SP_STR_NONE : extra;
+    r->p->threads.v[number].extra_json = extra == SP_STR_FAIL ? SP_STR_NONE : extra;
     return extra != SP_STR_FAIL;
 }
 

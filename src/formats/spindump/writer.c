@@ -49,7 +49,7 @@ static uint32_t spindump_frame_text(struct sp_hang_writer *w, uint32_t frame)
 {
     const struct sp_profile *p = w->p;
     const struct sp_frame *f = &p->frames.v[frame];
-    struct sp_span raw, more = sp_hang_span(sp_pstr(p, f->more));
+    struct sp_span raw, more = sp_hang_span(sp_pstr(p, f->extra_json));
     struct sp_buf b, printed;
     if (w->frame_text[frame])
         return w->frame_text[frame];
@@ -99,7 +99,7 @@ static uint32_t spindump_context_text(struct sp_hang_writer *w, uint32_t context
     if (*out != SP_NONE)
         return *out;
     struct sp_str word = sp_pstr(p, c->state);
-    if (sp_json_find2(sp_hang_span(sp_pstr(p, c->more)), "x_spindump", "state", &raw)) {
+    if (sp_json_find2(sp_hang_span(sp_pstr(p, c->extra_json)), "x_spindump", "state", &raw)) {
         struct sp_span s = sp_hang_decoded(w, raw);
         *out = sp_intern(&w->texts, s.n ? s.p : "", s.n);
     } else if (!word.n && !w->ours) {
@@ -410,7 +410,7 @@ static void spindump_put_header(struct sp_hang_writer *w)
     struct sp_span raw, x = {NULL, 0};
     bool banner = false;
     if (w->ours)
-        sp_json_find(sp_hang_span(sp_pstr(w->p, w->p->header.more)), "x_spindump", &x);
+        sp_json_find(sp_hang_span(sp_pstr(w->p, w->p->header.extra_json)), "x_spindump", &x);
     struct sp_span ips = sp_hang_decoded_member(w, x, "ips");
     if (ips.n) {
         sp_hang_put(w, ips);

@@ -89,7 +89,7 @@ static uint32_t spt_make_frame(struct reader *r, uint32_t program, uint32_t rva,
             sp_buf_clear(&r->text);
             sp_buf_puts(&r->text, "\"x_raw_func\":");
             sp_json_string(&r->text, found.raw, strlen(found.raw));
-            f.more = r->text.failed ? SP_STR_FAIL : sp_profile_str(p, r->text.data, r->text.len);
+            f.extra_json = r->text.failed ? SP_STR_FAIL : sp_profile_str(p, r->text.data, r->text.len);
         }
     } else {
         char hex[2 + 16] = "0x";
@@ -100,7 +100,7 @@ static uint32_t spt_make_frame(struct reader *r, uint32_t program, uint32_t rva,
         f.ip = f.symoff = 0;
         f.flags &= (uint8_t) ~(SP_FRAME_IP | SP_FRAME_SYMOFF);
     }
-    if (name == SP_STR_FAIL || f.more == SP_STR_FAIL)
+    if (name == SP_STR_FAIL || f.extra_json == SP_STR_FAIL)
         return SP_NONE;
     f.function = sp_function_intern(p, name, dso);
     return f.function == SP_NONE ? SP_NONE : sp_frame_intern(p, &f);
@@ -166,8 +166,8 @@ static uint32_t spt_empty_context(struct reader *r, uint32_t program, int kind)
         sp_json_string(&r->text, id.p, id.n);
     }
     sp_buf_ch(&r->text, '}');
-    c.more = r->text.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->text.data, r->text.len);
-    return c.more == SP_STR_FAIL ? SP_NONE : sp_context_intern(r->p, &c);
+    c.extra_json = r->text.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->text.data, r->text.len);
+    return c.extra_json == SP_STR_FAIL ? SP_NONE : sp_context_intern(r->p, &c);
 }
 
 static bool spt_add_weight(struct reader *r, uint32_t stack, uint32_t metric, struct sp_spt_sum sum)
@@ -229,11 +229,11 @@ static bool spt_fill_header(struct reader *r)
         f->programs_at, f->programs_used, f->programs_capacity);
     h->version = sp_profile_cstr(r->p, "1.0");
     h->source_tool = sp_profile_cstr(r->p, "spt");
-    h->more = r->text.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->text.data, r->text.len);
+    h->extra_json = r->text.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->text.data, r->text.len);
     h->has_x_spaa = true;
     h->frames = r->opts->frames ? r->opts->frames : SP_FRAMES_ADDRESS;
     h->group_by = 0;
-    return h->version != SP_STR_FAIL && h->source_tool != SP_STR_FAIL && h->more != SP_STR_FAIL;
+    return h->version != SP_STR_FAIL && h->source_tool != SP_STR_FAIL && h->extra_json != SP_STR_FAIL;
 }
 
 static spaa_status spt_fill(struct reader *r)

@@ -336,7 +336,7 @@ static bool spt_add_empty(struct collector *c, const struct sp_context *x, struc
     sp_buf_init(&text, 0);
     sp_buf_init(&name, 0);
     sp_buf_init(&id, 0);
-    if (spt_enter(&j, &text, sp_pstr(c->p, x->more)))
+    if (spt_enter(&j, &text, sp_pstr(c->p, x->extra_json)))
         while (sp_json_key(&j, &key)) {
             struct sp_buf *to = sp_span_is(key, "binary") ? &name : sp_span_is(key, "build_id") ? &id : NULL;
             if (!to || sp_json_type(&j) != SP_JSON_STRING)
@@ -366,7 +366,7 @@ static bool spt_add_stack(struct collector *c, uint32_t stack)
     const struct sp_stack *s = &c->p->stacks.v[stack];
     const struct sp_context *x = &c->p->contexts.v[s->context];
     struct sp_spt_sum sum;
-    uint32_t other = sp_stack_partner(c->p, stack), rva;
+    uint32_t other = sp_stack_linked(c->p, stack), rva;
     if (x->event == SP_NONE || (c->opts->event != SP_NONE && x->event != c->opts->event) ||
         (s->type == SP_KERNEL_STACK && other != SP_NONE) || !spt_hits_of(c, stack, x->event, &sum))
         return true;
@@ -381,7 +381,7 @@ static bool spt_add_stack(struct collector *c, uint32_t stack)
     if (kind == SP_SPT_KIND_LBR)
         return spt_add_branch(c, sum);
     if (!c->frames.n)
-        return kind != SP_SPT_KIND_CALLSTACK || !x->more || spt_add_empty(c, x, sum);
+        return kind != SP_SPT_KIND_CALLSTACK || !x->extra_json || spt_add_empty(c, x, sum);
     if (kind == SP_SPT_KIND_CALLSTACK)
         return spt_add_call_stack(c, sum, true);
     struct module *m = spt_usable(c, c->frames.v[0], sum.low, &rva);
@@ -687,7 +687,7 @@ static void spt_read_origin(struct writer *w)
     struct sp_json j;
     struct sp_buf text;
     sp_buf_init(&text, 0);
-    if (spt_enter(&j, &text, sp_pstr(w->p, w->p->header.more)))
+    if (spt_enter(&j, &text, sp_pstr(w->p, w->p->header.extra_json)))
         while (sp_json_key(&j, &key)) {
             uint64_t *to = sp_span_is(key, "raw_data_id")             ? &w->raw_data_id
                            : sp_span_is(key, "target_arch")           ? &w->target_arch

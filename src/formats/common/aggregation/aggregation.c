@@ -360,7 +360,7 @@ static uint32_t aggregation_frame_number(struct finish *f, uint32_t number, uint
                              .ip = x->ip,
                              .symoff = x->symoff,
                              .inline_depth = x->inline_depth,
-                             .more = x->more,
+                             .extra_json = x->more,
                              .kind = kernel ? SP_KERNEL : SP_USER,
                              .flags = x->flags};
     if (f->a->granularity > SP_FRAMES_ADDRESS) { /* no tracer prints lines: line falls back to function */
@@ -514,9 +514,9 @@ static bool aggregation_pair_of(struct finish *f, uint32_t context, bool apart, 
     }
     out->kernel = sp_stack_append(p, f->kernel.v, f->kernel.n, context, SP_KERNEL_STACK);
     out->user = sp_stack_append(p, f->user.v, f->user.n, context, SP_USER_STACK);
-    return out->kernel != SP_NONE && out->user != SP_NONE && sp_stack_relate(p, out->kernel, out->user) &&
-           sp_stack_relate(p, out->user, out->kernel) &&
-           sp_map_add(&f->pair_map, hash, (uint32_t)f->pairs.n) && sp_vec_push(&f->pairs, *out);
+    return out->kernel != SP_NONE && out->user != SP_NONE && sp_stack_link(p, out->kernel, out->user) &&
+           sp_stack_link(p, out->user, out->kernel) && sp_map_add(&f->pair_map, hash, (uint32_t)f->pairs.n) &&
+           sp_vec_push(&f->pairs, *out);
 }
 
 static bool aggregation_unknown_frame(struct finish *f)

@@ -227,8 +227,8 @@ static uint32_t aggregation_make_context(struct sp_agg_keys *k, uint32_t event, 
     aggregation_put_probe(&b, sp_pstr(k->p, k->p->events.v[event].name));
     aggregation_put_keys(k, &b, &c, line);
     if (b.len)
-        c.more = b.failed ? SP_STR_FAIL : sp_profile_str(k->p, b.data, b.len);
-    bool ok = !b.failed && c.more != SP_STR_FAIL && aggregation_note_shape(k);
+        c.extra_json = b.failed ? SP_STR_FAIL : sp_profile_str(k->p, b.data, b.len);
+    bool ok = !b.failed && c.extra_json != SP_STR_FAIL && aggregation_note_shape(k);
     sp_buf_free(&b);
     if (ok && c.tid != SP_ABSENT)
         ok = sp_thread_intern(k->p, c.pid, c.tid, c.comm) != SP_NONE;

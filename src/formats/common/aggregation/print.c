@@ -64,8 +64,8 @@ static void aggregation_put_column(struct sp_agg_printer *w, const struct sp_con
                                            : SP_ABSENT;
     if (v != SP_ABSENT)
         aggregation_put_number(w, v);
-    else if (sp_json_find(aggregation_more_of(w, c->more), name, &raw) ||
-             (sp_json_find2(aggregation_more_of(w, c->more), w->namespace, name, &raw) && raw.n > 2 &&
+    else if (sp_json_find(aggregation_more_of(w, c->extra_json), name, &raw) ||
+             (sp_json_find2(aggregation_more_of(w, c->extra_json), w->namespace, name, &raw) && raw.n > 2 &&
               *raw.p == '"'))
         w->scalar(w, raw);
 }
@@ -79,7 +79,7 @@ static bool aggregation_put_record(struct sp_agg_printer *w, uint32_t stack)
     bool kernel_done = !w->rows.kernel.n, user_done = !w->rows.user.n;
     bool ok = true;
     sp_buf_clear(&w->row);
-    if (!sp_json_find2(aggregation_more_of(w, c->more), w->namespace, "keys", &keys) || *keys.p != '[')
+    if (!sp_json_find2(aggregation_more_of(w, c->extra_json), w->namespace, "keys", &keys) || *keys.p != '[')
         keys.n = 0;
     for (size_t i = 0; i < w->ncolumns; i++)
         stacks += w->columns[i].what != SP_AGG_SCALAR;
@@ -166,7 +166,8 @@ bool sp_agg_print_event(struct sp_agg_printer *w, uint32_t event, const struct s
 static bool aggregation_read_columns(struct sp_agg_printer *w)
 {
     struct sp_span list, item;
-    if (!w->own || !sp_json_find2(aggregation_more_of(w, w->p->header.more), w->namespace, "keys", &list) ||
+    if (!w->own ||
+        !sp_json_find2(aggregation_more_of(w, w->p->header.extra_json), w->namespace, "keys", &list) ||
         *list.p != '[')
         return true;
     while (w->ncolumns < sizeof w->columns / sizeof *w->columns && sp_json_next(&list, &item)) {

@@ -42,7 +42,7 @@ static bool aggregation_split_sides(struct sp_agg_rows *r, uint32_t stack)
 
 bool sp_agg_sides(struct sp_agg_rows *r, uint32_t stack, bool *skip)
 {
-    uint32_t other = sp_stack_partner(r->p, stack);
+    uint32_t other = sp_stack_linked(r->p, stack);
     bool both = other != SP_NONE;
     r->kernel.n = r->user.n = 0;
     *skip = both && r->p->stacks.v[stack].type == SP_KERNEL_STACK;

@@ -178,7 +178,7 @@ bool sp_hang_keep_segments(struct sp_hang_tree *t, const char *key)
         uint32_t more = b.failed ? SP_STR_FAIL : sp_profile_str(t->p, b.data, b.len);
         ok = more != SP_STR_FAIL;
         if (ok)
-            t->p->stacks.v[stack].more = more;
+            t->p->stacks.v[stack].extra_json = more;
     }
     sp_buf_free(&b);
     return ok;

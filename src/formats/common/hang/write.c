@@ -124,7 +124,8 @@ static bool hang_stack_ranges(struct sp_hang_writer *w, uint32_t stack, struct s
     s->ranges = NULL;
     s->nranges = 0;
     size_t first = w->ranges.n;
-    if (!sp_json_find2(sp_hang_span(sp_pstr(w->p, w->p->stacks.v[stack].more)), w->x_key, "ranges", &raw))
+    if (!sp_json_find2(sp_hang_span(sp_pstr(w->p, w->p->stacks.v[stack].extra_json)), w->x_key, "ranges",
+                       &raw))
         return true;
     while (sp_json_next(&raw, &item)) {
         struct sp_hang_segment g = {0};
@@ -180,7 +181,7 @@ static bool hang_add_frames(struct sp_hang_writer *w, uint32_t stack)
 /* Linked records of one observation are one stack of the user's, the kernel's frames last. */
 static bool hang_add_stack(struct sp_hang_writer *w, uint32_t stack, uint32_t context)
 {
-    uint32_t kernel = sp_stack_partner(w->p, stack);
+    uint32_t kernel = sp_stack_linked(w->p, stack);
     size_t before = w->paths.n;
     struct sp_hang_stack s = {.count = hang_stack_count(w, stack), .state = w->state_of(w, context)};
     if (s.state == SP_STR_FAIL || !hang_add_frames(w, stack) ||
@@ -221,7 +222,7 @@ static bool hang_gather(struct sp_hang_writer *w)
     for (uint32_t i = 0; ok && i < p->stacks.n; i++) {
         const struct sp_context *c = &p->contexts.v[p->stacks.v[i].context];
         struct hang_keyed k = {.key = {.pid = c->pid, .tid = c->tid, .comm = c->comm}, .stack = i};
-        uint32_t linked = sp_stack_partner(p, i);
+        uint32_t linked = sp_stack_linked(p, i);
         if (c->event != w->event || (linked != SP_NONE && p->stacks.v[i].type == SP_KERNEL_STACK))
             continue;
         int64_t count = hang_stack_count(w, i);
@@ -268,7 +269,7 @@ struct sp_span sp_hang_members_of(const struct sp_hang_writer *w, int64_t tid)
     struct sp_probe at = sp_map_probe(&w->threads, (uint64_t)tid * 0x9E3779B97F4A7C15u);
     for (uint32_t i; (i = sp_map_next(&w->threads, &at)) != SP_MAP_NONE;)
         if (w->p->threads.v[i].tid == tid)
-            sp_json_find(sp_hang_span(sp_pstr(w->p, w->p->threads.v[i].more)), w->x_key, &object);
+            sp_json_find(sp_hang_span(sp_pstr(w->p, w->p->threads.v[i].extra_json)), w->x_key, &object);
     return object;
 }
 

@@ -21,7 +21,7 @@ struct mapped_frame {
 static bool mapped_add_frame(struct sp_mapped *m, const struct mapped_frame *x)
 {
     enum sp_granularity keep = m->opts->frames;
-    struct sp_frame f = {.kind = x->kind, .inline_depth = x->depth, .more = x->more};
+    struct sp_frame f = {.kind = x->kind, .inline_depth = x->depth, .extra_json = x->more};
     if (x->func == SP_STR_FAIL || x->srcline == SP_STR_FAIL || x->more == SP_STR_FAIL || x->dso == SP_NONE)
         return false;
     if (x->unresolved)
@@ -81,9 +81,9 @@ static spaa_status mapped_open_module(struct sp_mapped *m, struct sp_mapped_modu
         sp_buf_printf(&m->text,
                       "\"x_%s\":{\"ip\":\"file_offset\",\"map\":{\"offset\":\"0x%llx\",\"size\":\"0x%llx\"}}",
                       m->key, (unsigned long long)r->offset, (unsigned long long)(r->end - r->start));
-        row.more = m->text.failed ? SP_STR_FAIL : sp_profile_str(m->p, m->text.data, m->text.len);
+        row.extra_json = m->text.failed ? SP_STR_FAIL : sp_profile_str(m->p, m->text.data, m->text.len);
     }
-    if (row.name == SP_STR_FAIL || row.build_id == SP_STR_FAIL || row.more == SP_STR_FAIL)
+    if (row.name == SP_STR_FAIL || row.build_id == SP_STR_FAIL || row.extra_json == SP_STR_FAIL)
         return sp_nomem(m->d);
     x->dso = sp_dso_intern(m->p, &row);
     return x->dso == SP_NONE ? sp_nomem(m->d) : SPAA_OK;
