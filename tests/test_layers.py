@@ -1,5 +1,7 @@
 """Holds the layers of the sources apart: who may include whom, and that no layer is left out."""
 
+import importlib.machinery
+import importlib.util
 import os
 import re
 
@@ -100,3 +102,13 @@ def test_only_public_headers_include_public_headers():
             with open(path, encoding="utf-8") as f:
                 wrong += [f"{name}: {i}" for i in INCLUDE.findall(f.read()) if not i.startswith("spaa/")]
     assert not wrong
+
+
+def test_no_files_use_each_other_in_a_circle():
+    path = os.path.join(ROOT, "tools", "circles")
+    loader = importlib.machinery.SourceFileLoader("circles", path)
+    tool = importlib.util.module_from_spec(importlib.util.spec_from_loader("circles", loader))
+    loader.exec_module(tool)
+    found, tied = tool.circles(os.path.dirname(os.path.abspath(os.environ["SPAA_BIN"])))
+    assert tied, "no objects beside SPAA_BIN"
+    assert not found, f"{path} build shows what ties them"

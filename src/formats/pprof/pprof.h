@@ -139,6 +139,8 @@ struct sp_pprof_ids {
     uint64_t *ids; /* by number */
     struct sp_map map;
 };
+void sp_pprof_put_hex(struct sp_buf *b, const void *bytes, size_t n); /* "hex":"…"} */
+uint64_t sp_pprof_id_hash(uint64_t id);
 uint32_t sp_pprof_find_in_map(const struct sp_pprof_ids *ids, uint64_t id);
 /* The number of the message with this id; SP_NONE: there is none. */
 static inline uint32_t sp_pprof_find(const struct sp_pprof_ids *ids, uint64_t id)
@@ -322,6 +324,9 @@ static inline bool sp_pprof_same(struct sp_str a, struct sp_str b)
 }
 
 /* ---- write.c ---- */
+/* reader.c, write.c */
+spaa_status sp_pprof_read_file(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                               struct sp_profile *p);
 spaa_status sp_pprof_write(struct sp_profile *p, const struct sp_write_opts *opts, struct sp_diags *d,
                            struct sp_output *out);
 

@@ -6,68 +6,7 @@
 
 #define UNKNOWN_MAX ((size_t)64 << 10) /* bytes of unknown fields that are kept */
 
-/* ---- strings ---- */
-
-struct sp_str sp_pprof_text(struct sp_pprof *pp, uint64_t i)
-{
-    if (i < pp->file.strings.n)
-        return pp->file.strings.v[i];
-    if (i) {
-        pp->findings++;
-        sp_emit(pp->d, SP_L722, SP_AT_NOTHING, "string %llu of %zu", (unsigned long long)i,
-                pp->file.strings.n);
-    }
-    return (struct sp_str){"", 0};
-}
-
-uint32_t sp_pprof_str(struct sp_pprof *pp, uint64_t i)
-{
-    struct sp_str s = sp_pprof_text(pp, i);
-    if (i >= pp->file.strings.n)
-        return sp_profile_str(pp->p, s.p, s.n);
-    if (!pp->strings[i])
-        pp->strings[i] = sp_profile_str(pp->p, s.p, s.n);
-    return pp->strings[i];
-}
-
-static void pprof_put_hex(struct sp_buf *b, const void *bytes, size_t n)
-{
-    static const char hex[] = "0123456789abcdef";
-    const unsigned char *p = bytes;
-    sp_buf_puts(b, "\"hex\":\"");
-    for (size_t i = 0; i < n; i++) {
-        sp_buf_ch(b, hex[p[i] >> 4]);
-        sp_buf_ch(b, hex[p[i] & 15]);
-    }
-    sp_buf_puts(b, "\"}");
-}
-
-void sp_pprof_json(struct sp_buf *b, struct sp_str s)
-{
-    if (sp_utf8_prefix(s.p, s.n) == s.n) {
-        sp_json_string(b, s.p, s.n);
-    } else {
-        sp_buf_ch(b, '{');
-        pprof_put_hex(b, s.p, s.n);
-    }
-}
-
 /* ---- messages ---- */
-
-bool sp_pprof_read(struct sp_pprof *pp, const struct sp_pprof_fields *fields, struct sp_str message,
-                   void *out)
-{
-    struct sp_pprof_decoder d = sp_pprof_decoder_of(message.p, message.n);
-    while (sp_pprof_decode(&d, fields, out)) {
-        pp->odd++;
-        pp->findings++;
-    }
-    if (d.error) {
-        pp->findings++;
-        sp_emit(pp->d, SP_L720, sp_pprof_at(pp, d.at), "in a %s: %s", sp_pprof_message_name(fields), d.error);
-    }
-    return !d.nomem;
-}
 
 /* {"field":16,"type":2,"hex":"…"}, numbers as 8 or 4 bytes or as they are. */
 static void pprof_keep_unknown(struct sp_pprof *pp, const struct sp_wire_field *f, const unsigned char *at)
@@ -80,7 +19,7 @@ static void pprof_keep_unknown(struct sp_pprof *pp, const struct sp_wire_field *
     }
     sp_buf_printf(b, "%s{\"field\":%u,\"type\":%u,", before ? "," : "", f->number, f->type);
     if (f->type == SP_WIRE_BYTES)
-        pprof_put_hex(b, f->p, f->n);
+        sp_pprof_put_hex(b, f->p, f->n);
     else
         sp_buf_printf(b, "\"value\":%llu}", (unsigned long long)f->v);
     sp_emit(pp->d, SP_W725, sp_pprof_at(pp, at), "field %u of the profile is not known; it was kept",
@@ -107,20 +46,6 @@ static spaa_status pprof_read_profile(struct sp_pprof *pp)
 }
 
 /* ---- ids ---- */
-
-static uint64_t pprof_id_hash(uint64_t id)
-{
-    return sp_hash_mix(id, 7);
-}
-
-uint32_t sp_pprof_find_in_map(const struct sp_pprof_ids *ids, uint64_t id)
-{
-    struct sp_probe at = sp_map_probe(&ids->map, pprof_id_hash(id));
-    for (uint32_t i; (i = sp_map_next(&ids->map, &at)) != SP_MAP_NONE;)
-        if (ids->ids[i] == id)
-            return i;
-    return SP_NONE;
-}
 
 static void pprof_free_ids(struct sp_pprof_ids *ids)
 {
@@ -156,7 +81,7 @@ static bool pprof_add_id(struct sp_pprof *pp, struct sp_pprof_ids *x, uint32_t i
                 sp_pprof_message_name(fields), (unsigned long long)id);
         return true;
     }
-    return sp_map_add(&x->map, pprof_id_hash(id), i);
+    return sp_map_add(&x->map, sp_pprof_id_hash(id), i);
 }
 
 static bool pprof_index(struct sp_pprof *pp, struct sp_pprof_ids *x, const struct sp_pprof_list *messages,
@@ -460,8 +385,8 @@ static void pprof_release(struct sp_pprof *pp)
     sp_buf_free(&pp->text2);
 }
 
-static spaa_status pprof_read_file(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
-                                   struct sp_profile *p)
+spaa_status sp_pprof_read_file(struct sp_input *in, const struct sp_read_opts *opts, struct sp_diags *d,
+                               struct sp_profile *p)
 {
     struct sp_pprof pp = {.p = p, .d = d, .opts = opts};
     spaa_status st = sp_input_whole(in, &pp.in, &pp.n);
@@ -487,15 +412,3 @@ static spaa_status pprof_read_file(struct sp_input *in, const struct sp_read_opt
     pprof_release(&pp);
     return st;
 }
-
-const struct spaa_format spaa_format_pprof = {
-    .name = "pprof",
-    .title = "pprof protobuf (Go, C++, Java, Rust)",
-    .extensions = "pprof pb pb.gz",
-    .media_type = "application/protobuf",
-    .comes_back = "equal content: samples, labels, mappings, lines, comments",
-    .caps = SP_CAN_READ | SP_CAN_WRITE,
-    .probe = sp_pprof_probe,
-    .read = pprof_read_file,
-    .write = sp_pprof_write,
-};

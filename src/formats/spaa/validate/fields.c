@@ -21,57 +21,6 @@ static void (*const begins[SP_TABLES])(struct sp_validator *v) = {
 #undef SP_FIELD
 };
 
-static const char *fields_type_name(unsigned kind)
-{
-    static const char *const names[] = {"nothing",  "an object", "an array", "a string",
-                                        "a number", "true",      "false",    "null"};
-    return names[kind];
-}
-
-void sp_report_type(struct sp_validator *v, const char *at, const char *wanted, unsigned found)
-{
-    sp_report(v, SP_E110, at, "expected %s, found %s", wanted, fields_type_name(found));
-}
-
-/* The first value of a field, where that is of another type: the decoder took a later one, if any. */
-static const struct sp_odd *fields_first_wrong(const struct sp_validator *v, const struct sp_rec *rec,
-                                               unsigned position)
-{
-    const struct sp_odd *odd = v->decoder.odd.v;
-    if (!(rec->wrong >> position & 1))
-        return NULL;
-    for (uint32_t i = rec->odd; i != SP_ODD_END; i = odd[i].next)
-        if (odd[i].position == position && odd[i].what & SP_ODD_WRONG && !(odd[i].what & SP_ODD_AGAIN))
-            return &odd[i];
-    return NULL;
-}
-
-static const struct sp_token *fields_value(const struct sp_rec *rec, const struct sp_field_info *f)
-{
-    return (const struct sp_token *)(const void *)((const char *)rec + f->offset);
-}
-
-const struct sp_nested *sp_field_nested(const struct sp_validator *v, const struct sp_rec *rec,
-                                        unsigned field)
-{
-    const struct sp_field_info *f = &sp_field_infos[field];
-    if (!(rec->present >> f->position & 1) || fields_first_wrong(v, rec, f->position))
-        return NULL;
-    return (const struct sp_nested *)(const void *)fields_value(rec, f);
-}
-
-bool sp_states_derivation(const struct sp_validator *v, const struct sp_rec *rec)
-{
-    const struct sp_odd *odd = v->decoder.odd.v;
-    for (uint32_t i = rec->odd; i != SP_ODD_END; i = odd[i].next) {
-        const struct sp_token *key = &odd[i].key;
-        if (odd[i].what & SP_ODD_UNKNOWN && !key->escaped && key->n >= 10 &&
-            memmem(key->p, key->n, "derivation", 10))
-            return true;
-    }
-    return false;
-}
-
 static void fields_check_object(struct sp_validator *v, struct sp_checked *x, unsigned table, uint32_t row)
 {
     x->rec = sp_rec_any(&v->decoder, table, row);
@@ -158,18 +107,18 @@ static void fields_check_value(struct sp_validator *v, const struct sp_rec *rec,
     static const char *const wanted[] = {
         "a string",  "a number", "true or false", "a string", "a number or a string",
         "an object", "an array", "an array"};
-    const struct sp_odd *wrong = fields_first_wrong(v, rec, f->position);
+    const struct sp_odd *wrong = sp_field_wrong(v, rec, f->position);
     if (wrong) {
         sp_report_type(v, sp_token_raw(&wrong->value).p, wanted[f->type], wrong->value.kind);
         return;
     }
-    struct sp_token value = *fields_value(rec, f);
+    struct sp_token value = *sp_field_value(rec, f);
     value.p += v->shift;
     struct sp_checked x = {.field = f, .raw = sp_token_raw(&value)};
     if (f->type < SP_IS_OBJECT)
         fields_check_scalar(v, &x, &value);
     else
-        fields_check_nested(v, &x, (const struct sp_nested *)(const void *)fields_value(rec, f));
+        fields_check_nested(v, &x, (const struct sp_nested *)(const void *)sp_field_value(rec, f));
 }
 
 void sp_check_table(struct sp_validator *v, enum sp_table table, const struct sp_rec *rec, const char *at)

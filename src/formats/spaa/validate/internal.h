@@ -252,10 +252,11 @@ bool sp_syntax_init(struct sp_validator *v);
 void sp_syntax_free(struct sp_validator *v);
 void sp_report_syntax(struct sp_validator *v); /* of the line, as far as it can be read */
 
-/* fields.c */
-void sp_fields_init(struct sp_validator *v);
-/* The fields of an object, which begins at `at`. */
-void sp_check_table(struct sp_validator *v, enum sp_table table, const struct sp_rec *rec, const char *at);
+/* values.c */
+/* The value that is first of a field, if it is of another type; NULL: it is not. */
+const struct sp_odd *sp_field_wrong(const struct sp_validator *v, const struct sp_rec *rec,
+                                    unsigned position);
+const struct sp_token *sp_field_value(const struct sp_rec *rec, const struct sp_field_info *f);
 /* The value of a field that holds objects or ids; NULL: its first value is of another type, or there is none.
  */
 const struct sp_nested *sp_field_nested(const struct sp_validator *v, const struct sp_rec *rec,
@@ -263,6 +264,11 @@ const struct sp_nested *sp_field_nested(const struct sp_validator *v, const stru
 void sp_report_type(struct sp_validator *v, const char *at, const char *wanted, unsigned found);
 /* Whether a key says how derived numbers came about; the specification asks for it and names none. */
 bool sp_states_derivation(const struct sp_validator *v, const struct sp_rec *rec);
+
+/* fields.c */
+void sp_fields_init(struct sp_validator *v);
+/* The fields of an object, which begins at `at`. */
+void sp_check_table(struct sp_validator *v, enum sp_table table, const struct sp_rec *rec, const char *at);
 
 /* stack.c: the context in a row; true: it was judged before, and again now */
 bool sp_context_again(struct sp_validator *v, uint32_t row);

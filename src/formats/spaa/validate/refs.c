@@ -43,12 +43,6 @@ static void no_room(struct sp_validator *v, struct sp_ids *t)
         sp_out_of_memory(v);
 }
 
-void sp_note(struct sp_validator *v, struct sp_note note)
-{
-    if (!sp_vec_push(&v->notes->list, note))
-        v->notes->unsure = true;
-}
-
 static uint64_t at_most(uint64_t v, uint64_t max)
 {
     return v < max ? v : max;
