@@ -18,7 +18,7 @@
 #include "formats/common/aggregation/keys.h"
 #include "formats/common/aggregation/lines.h"
 #include "formats/format.h"
-#include "formats/lines.h"
+#include "formats/common/text/lines.h"
 #include "json/json.h"
 
 struct bt_map {

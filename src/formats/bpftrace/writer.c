@@ -6,7 +6,7 @@
 #include "base/num.h"
 #include "formats/bpftrace/bpftrace.h"
 #include "formats/common/aggregation/print.h"
-#include "formats/one_number.h"
+#include "formats/common/text/one_number.h"
 #include "json/find.h"
 
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include "formats/codeguru/metadata.h"
 
 #include "base/num.h"
-#include "formats/one_number.h"
+#include "formats/common/text/one_number.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@
 #include "formats/common/aggregation/keys.h"
 #include "formats/common/aggregation/lines.h"
 #include "formats/format.h"
-#include "formats/lines.h"
+#include "formats/common/text/lines.h"
 
 enum {
     DT_KEYS_MAX = SP_AGG_KEYS_MAX,

@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "formats/common/aggregation/print.h"
 #include "formats/dtrace/dtrace.h"
-#include "formats/one_number.h"
+#include "formats/common/text/one_number.h"
 #include "model/identity.h"
 #include "json/find.h"
 

@@ -9,8 +9,8 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "formats/folded/folded.h"
-#include "formats/left_out.h"
-#include "formats/one_number.h"
+#include "formats/common/text/left_out.h"
+#include "formats/common/text/one_number.h"
 
 #include <stdlib.h>
 #include <string.h>

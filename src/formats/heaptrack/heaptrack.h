@@ -25,7 +25,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "formats/format.h"
-#include "formats/lines.h"
+#include "formats/common/text/lines.h"
 
 #include <stdbool.h>
 #include <stdint.h>

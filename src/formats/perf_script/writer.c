@@ -13,7 +13,7 @@
  */
 #include "base/hash.h"
 #include "base/num.h"
-#include "formats/left_out.h"
+#include "formats/common/text/left_out.h"
 #include "formats/perf_script/perf_script.h"
 #include "formats/perf_script/write.h"
 #include "model/identity.h"

@@ -18,8 +18,8 @@
 
 #include "base/nearest.h"
 #include "base/num.h"
-#include "formats/left_out.h"
-#include "formats/one_number.h"
+#include "formats/common/text/left_out.h"
+#include "formats/common/text/one_number.h"
 #include "json/json.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 #include "formats/common/aggregation/print.h"
 
 #include "base/num.h"
-#include "formats/left_out.h"
-#include "formats/one_number.h"
+#include "formats/common/text/left_out.h"
+#include "formats/common/text/one_number.h"
 #include "json/find.h"
 
 #include <stdlib.h>

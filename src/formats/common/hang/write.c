@@ -2,8 +2,8 @@
 #include "formats/common/hang/write.h"
 
 #include "base/num.h"
-#include "formats/left_out.h"
-#include "formats/one_number.h"
+#include "formats/common/text/left_out.h"
+#include "formats/common/text/one_number.h"
 #include "model/order.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "formats/lines.h"
+#include "formats/common/text/lines.h"
 
 #include <string.h>
 

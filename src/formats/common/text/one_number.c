@@ -1,4 +1,4 @@
-#include "formats/one_number.h"
+#include "formats/common/text/one_number.h"
 
 #include "model/events.h"
 

@@ -1,4 +1,4 @@
-#include "formats/left_out.h"
+#include "formats/common/text/left_out.h"
 
 #include <stdlib.h>
 
