@@ -77,7 +77,7 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
  * What can be told before a long read: only SPAA keeps an original, and only of SPAA can one be given back as
  * it was, --lossless or not.
  */
-static spaa_status check_original(struct cli *c, const struct spaa_format *from)
+static spaa_status open_check_original(struct cli *c, const struct spaa_format *from)
 {
     const struct spaa_format *to = c->to;
     bool spaa = strcmp(from->name, "spaa") == 0;
@@ -109,7 +109,7 @@ spaa_status cli_read(struct cli *c, const char *path, const struct sp_read_opts 
     if (!st)
         st = sp_input_format(in, c->v.from, &c->diags, &f);
     if (!st)
-        st = check_original(c, f);
+        st = open_check_original(c, f);
     if (!st) {
         c->input = c->input ? c->input : f;
         sp_diags_source(&c->diags, name, f->name);

@@ -71,7 +71,7 @@ spaa_status cli_write(struct cli *c, const struct spaa_format *f, const struct s
 }
 
 /* SPAA was read: whether it has the original that --lossless, or a format without a writer, needs. */
-static int check_original(struct cli *c)
+static int write_check_original(struct cli *c)
 {
     const char *to = c->to->name;
     bool writer = c->to->caps & SP_CAN_WRITE;
@@ -119,7 +119,7 @@ int cli_rewrite(struct cli *c, spaa_status (*change)(struct cli *c, const struct
         return cli_exit_of(st);
     int rc = cli_check_own(c, to);
     if (!rc)
-        rc = check_original(c);
+        rc = write_check_original(c);
     if (rc)
         return rc;
     c->states_own = (to->caps & SP_CAN_STATE_OWN) != 0;

@@ -38,7 +38,7 @@ static void make_ready(struct sp_arena *a, size_t need)
 }
 
 /* Chunks double up to LAST_CHUNK, so that small profiles stay small and large ones need few. */
-static bool grow(struct sp_arena *a, size_t need)
+static bool arena_grow(struct sp_arena *a, size_t need)
 {
     size_t size = a->head ? a->head->size * 2 : FIRST_CHUNK;
     if (size > LAST_CHUNK)
@@ -63,21 +63,21 @@ static bool grow(struct sp_arena *a, size_t need)
 }
 
 /* Room for `need` bytes at a->at. */
-static bool make_room(struct sp_arena *a, size_t need)
+static bool arena_make_room(struct sp_arena *a, size_t need)
 {
-    if (need > (size_t)(a->beyond - a->at) && !grow(a, need))
+    if (need > (size_t)(a->beyond - a->at) && !arena_grow(a, need))
         return false;
     if (need > (size_t)(a->end - a->at))
         make_ready(a, need - (size_t)(a->end - a->at));
     return true;
 }
 
-static void *take(struct sp_arena *a, size_t size, size_t align)
+static void *arena_take(struct sp_arena *a, size_t size, size_t align)
 {
     size_t pad = a->at ? (size_t)(-(uintptr_t)a->at & (align - 1)) : 0;
     size_t ready = (size_t)(a->end - a->at);
     if (!a->at || pad > ready || size > ready - pad) {
-        if (size > SIZE_MAX - 64 || !make_room(a, size + 16))
+        if (size > SIZE_MAX - 64 || !arena_make_room(a, size + 16))
             return NULL;
         pad = (size_t)(-(uintptr_t)a->at & (align - 1));
     }
@@ -88,12 +88,12 @@ static void *take(struct sp_arena *a, size_t size, size_t align)
 
 void *sp_arena_alloc(struct sp_arena *a, size_t size)
 {
-    return take(a, size, 16);
+    return arena_take(a, size, 16);
 }
 
 void *sp_arena_zalloc(struct sp_arena *a, size_t size)
 {
-    void *p = take(a, size, 16);
+    void *p = arena_take(a, size, 16);
     if (p)
         memset(p, 0, size);
     return p;
@@ -104,7 +104,7 @@ char *sp_arena_dup(struct sp_arena *a, const void *p, size_t n)
     char *d = (char *)a->at;
     if (n < (size_t)(a->end - a->at)) /* as nearly always */
         a->at += n + 1;
-    else if (n == SIZE_MAX || !(d = take(a, n + 1, 1)))
+    else if (n == SIZE_MAX || !(d = arena_take(a, n + 1, 1)))
         return NULL;
     if (n)
         memcpy(d, p, n);

@@ -97,7 +97,7 @@ static int digit_at(const struct decimal *d, long place)
     return i >= 0 && i < (long)d->n ? d->digit[i] : 0;
 }
 
-static size_t text_of(const unsigned char *digit, long lo, long hi, bool negative, char *out)
+static size_t decimal_text_of(const unsigned char *digit, long lo, long hi, bool negative, char *out)
 {
     size_t n = 0;
     long first = hi;
@@ -146,5 +146,5 @@ size_t sp_decimal_add(const char *a, size_t na, const char *b, size_t nb,
         digit[place - lo] = (unsigned char)v;
         zero = zero && !v;
     }
-    return text_of(digit, lo, hi, big->negative && !zero, out);
+    return decimal_text_of(digit, lo, hi, big->negative && !zero, out);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put(struct sp_map *m, uint32_t low, uint32_t item)
+static void map_put(struct sp_map *m, uint32_t low, uint32_t item)
 {
     size_t i = low & m->mask;
     /* Half a hash addresses at most 2^32 slots: numbers are 32 bits as well. */
@@ -32,7 +32,7 @@ bool sp_map_grow(struct sp_map *m, size_t items)
     sp_touch_pages(bigger.slots, slots * sizeof *bigger.slots);
     for (size_t i = 0; m->slots && i <= m->mask; i++)
         if (m->slots[i].item)
-            put(&bigger, m->slots[i].low, m->slots[i].item);
+            map_put(&bigger, m->slots[i].low, m->slots[i].item);
     free(m->slots);
     *m = bigger;
     return true;
@@ -42,7 +42,7 @@ bool sp_map_add(struct sp_map *m, uint64_t hash, uint32_t number)
 {
     if (number == SP_MAP_NONE || !sp_map_grow(m, m->count + 1))
         return false;
-    put(m, (uint32_t)hash, number + 1);
+    map_put(m, (uint32_t)hash, number + 1);
     m->count++;
     return true;
 }

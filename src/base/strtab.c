@@ -19,7 +19,7 @@ void sp_strtab_free(struct sp_strtab *t)
     sp_map_free(&t->map);
 }
 
-static inline uint32_t find(const struct sp_strtab *t, const void *p, size_t n, struct sp_probe *at)
+static inline uint32_t strtab_find(const struct sp_strtab *t, const void *p, size_t n, struct sp_probe *at)
 {
     for (uint32_t i; (i = sp_map_next(&t->map, at)) != SP_MAP_NONE;)
         if (t->strs.v[i].n == n && memcmp(t->strs.v[i].p, p, n) == 0)
@@ -30,7 +30,7 @@ static inline uint32_t find(const struct sp_strtab *t, const void *p, size_t n, 
 uint32_t sp_strtab_find(const struct sp_strtab *t, const void *p, size_t n)
 {
     struct sp_probe at = sp_map_probe(&t->map, sp_hash64(n ? p : "", n));
-    return find(t, n ? p : "", n, &at);
+    return strtab_find(t, n ? p : "", n, &at);
 }
 
 uint32_t sp_intern(struct sp_strtab *t, const void *p, size_t n)
@@ -40,7 +40,7 @@ uint32_t sp_intern(struct sp_strtab *t, const void *p, size_t n)
     if (!n)
         p = "";
     struct sp_probe at = sp_map_probe(&t->map, sp_hash64(p, n));
-    uint32_t id = find(t, p, n, &at);
+    uint32_t id = strtab_find(t, p, n, &at);
     if (id != SP_STR_NONE)
         return id;
     id = (uint32_t)t->strs.n;

@@ -314,7 +314,7 @@ static bool add_part(struct sp_cfi *t, Elf_Scn *s, const GElf_Shdr *sh, bool eh)
     return true;
 }
 
-static bool read_sections(struct sp_cfi *t, Elf *elf)
+static bool cfi_read_sections(struct sp_cfi *t, Elf *elf)
 {
     size_t names;
     GElf_Ehdr eh;
@@ -339,7 +339,7 @@ static bool read_sections(struct sp_cfi *t, Elf *elf)
 }
 
 /* libelf does not say that memory ran out, errno does. */
-static spaa_status add_file(struct sp_cfi *t, const char *path, struct sp_diags *d)
+static spaa_status cfi_add_file(struct sp_cfi *t, const char *path, struct sp_diags *d)
 {
     uint64_t size;
     int fd = path ? sp_file_open(path, &size) : -1;
@@ -349,7 +349,7 @@ static spaa_status add_file(struct sp_cfi *t, const char *path, struct sp_diags 
     errno = 0;
     Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
     if (elf)
-        ok = read_sections(t, elf);
+        ok = cfi_read_sections(t, elf);
     spaa_status st = ok && errno != ENOMEM ? sp_file_check(fd, size, path, d) : SPAA_ERR_NOMEM;
     elf_end(elf);
     close(fd);
@@ -364,9 +364,9 @@ spaa_status sp_cfi_load(const char *file, const char *debug, struct sp_diags *d,
     t->word = 8;
     spaa_status st = sp_file_fatal(file ? sp_elf_read(file, d, &t->elf, NULL) : SPAA_OK);
     if (st == SPAA_OK)
-        st = add_file(t, file, d);
+        st = cfi_add_file(t, file, d);
     if (st == SPAA_OK)
-        st = add_file(t, debug, d);
+        st = cfi_add_file(t, debug, d);
     /* .eh_frame first: it wins where both describe a function. */
     for (int eh = 1; eh >= 0 && st == SPAA_OK; eh--)
         for (uint32_t i = 0; i < t->nparts && st == SPAA_OK; i++)

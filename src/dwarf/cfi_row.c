@@ -23,7 +23,7 @@ struct machine {
     unsigned nkept;
 };
 
-static const struct sp_cfi_fde *find(const struct sp_cfi *t, uint64_t addr)
+static const struct sp_cfi_fde *cfi_row_find(const struct sp_cfi *t, uint64_t addr)
 {
     size_t lo = 0, hi = t->fdes.n; /* FDEs before lo start at or below addr */
     while (lo < hi) {
@@ -36,7 +36,7 @@ static const struct sp_cfi_fde *find(const struct sp_cfi *t, uint64_t addr)
     return lo && addr < t->fdes.v[lo - 1].end ? &t->fdes.v[lo - 1] : NULL;
 }
 
-static void set(struct machine *m, uint64_t reg, enum sp_cfi_how how, int64_t off)
+static void cfi_row_set(struct machine *m, uint64_t reg, enum sp_cfi_how how, int64_t off)
 {
     if (reg >= SP_CFI_REGS)
         return;
@@ -81,7 +81,7 @@ static void set_expression(struct machine *m, enum sp_cfi_how how)
         m->now.reg[reg] = r;
 }
 
-static void advance(struct machine *m, uint64_t by)
+static void cfi_row_advance(struct machine *m, uint64_t by)
 {
     m->at += by * m->cie->code_align;
 }
@@ -133,13 +133,13 @@ static bool offset_extended(struct machine *m, unsigned op)
         return false; /* offset_extended, _sf, val_offset, _sf, GNU_negative_offset_extended */
     uint64_t reg = sp_cfi_uleb(c);
     int64_t offset = factored(m, has_sign ? sp_cfi_sleb(c) : (int64_t)sp_cfi_uleb(c));
-    set(m, reg, is_value ? SP_CFI_IS_CFA : SP_CFI_AT_CFA,
-        negative ? (int64_t)(0 - (uint64_t)offset) : offset);
+    cfi_row_set(m, reg, is_value ? SP_CFI_IS_CFA : SP_CFI_AT_CFA,
+                negative ? (int64_t)(0 - (uint64_t)offset) : offset);
     return true;
 }
 
 /* The instructions whose operand is not in their own byte. */
-static void extended(struct machine *m, unsigned op)
+static void cfi_row_extended(struct machine *m, unsigned op)
 {
     struct sp_cfi_cursor *c = &m->c;
     switch (op) {
@@ -152,22 +152,22 @@ static void extended(struct machine *m, unsigned op)
     case 0x02: /* advance_loc1, 2, 4 */
     case 0x03:
     case 0x04:
-        advance(m, sp_cfi_fixed(c, 1u << (op - 2)));
+        cfi_row_advance(m, sp_cfi_fixed(c, 1u << (op - 2)));
         break;
     case 0x06: /* restore_extended */
         restore(m, sp_cfi_uleb(c));
         break;
     case 0x07: /* undefined */
-        set(m, sp_cfi_uleb(c), SP_CFI_UNDEFINED, 0);
+        cfi_row_set(m, sp_cfi_uleb(c), SP_CFI_UNDEFINED, 0);
         break;
     case 0x08: /* same_value */
-        set(m, sp_cfi_uleb(c), SP_CFI_SAME, 0);
+        cfi_row_set(m, sp_cfi_uleb(c), SP_CFI_SAME, 0);
         break;
     case 0x09: { /* register */
         uint64_t reg = sp_cfi_uleb(c);
         uint64_t from = sp_cfi_uleb(c);
-        set(m, reg, from < SP_CFI_REGS ? SP_CFI_REG : SP_CFI_UNDEFINED,
-            from < SP_CFI_REGS ? (int64_t)from : 0);
+        cfi_row_set(m, reg, from < SP_CFI_REGS ? SP_CFI_REG : SP_CFI_UNDEFINED,
+                    from < SP_CFI_REGS ? (int64_t)from : 0);
         break;
     }
     case 0x0a: /* remember_state */
@@ -198,22 +198,22 @@ static void extended(struct machine *m, unsigned op)
 }
 
 /* Runs until the wanted address is passed or the program ends. */
-static bool run(struct machine *m)
+static bool cfi_row_run(struct machine *m)
 {
     while (m->c.p < m->c.end && !m->c.bad) {
         unsigned op = *m->c.p++, low = op & 63;
         switch (op >> 6) {
         case 1:
-            advance(m, low);
+            cfi_row_advance(m, low);
             break;
         case 2:
-            set(m, low, SP_CFI_AT_CFA, factored(m, (int64_t)sp_cfi_uleb(&m->c)));
+            cfi_row_set(m, low, SP_CFI_AT_CFA, factored(m, (int64_t)sp_cfi_uleb(&m->c)));
             break;
         case 3:
             restore(m, low);
             break;
         default:
-            extended(m, op);
+            cfi_row_extended(m, op);
         }
         /* What passes the address changes nothing else. */
         if (m->at > m->want)
@@ -224,7 +224,7 @@ static bool run(struct machine *m)
 
 bool sp_cfi_extent(const struct sp_cfi *t, uint64_t vaddr, uint64_t *start, uint64_t *end)
 {
-    const struct sp_cfi_fde *f = find(t, vaddr);
+    const struct sp_cfi_fde *f = cfi_row_find(t, vaddr);
     if (!f)
         return false;
     *start = f->start;
@@ -234,7 +234,7 @@ bool sp_cfi_extent(const struct sp_cfi *t, uint64_t vaddr, uint64_t *start, uint
 
 bool sp_cfi_row(const struct sp_cfi *t, uint64_t vaddr, struct sp_cfi_row *out)
 {
-    const struct sp_cfi_fde *f = find(t, vaddr);
+    const struct sp_cfi_fde *f = cfi_row_find(t, vaddr);
     struct sp_cfi_cie cie;
     struct sp_cfi_cursor own;
     if (!f || !sp_cfi_open_fde(t, f, &cie, &own))
@@ -242,13 +242,13 @@ bool sp_cfi_row(const struct sp_cfi *t, uint64_t vaddr, struct sp_cfi_row *out)
     struct machine m = {.t = t, .part = &t->parts[f->part], .cie = &cie};
     m.c = (struct sp_cfi_cursor){cie.program, cie.end, t->swap, false};
     m.want = UINT64_MAX;
-    if (!run(&m))
+    if (!cfi_row_run(&m))
         return false;
     m.start = m.now;
     m.c = own;
     m.at = f->start;
     m.want = vaddr;
-    if (!run(&m) || (m.now.cfa.how != SP_CFI_REG && m.now.cfa.how != SP_CFI_IS_EXPR))
+    if (!cfi_row_run(&m) || (m.now.cfa.how != SP_CFI_REG && m.now.cfa.how != SP_CFI_IS_EXPR))
         return false;
     *out = (struct sp_cfi_row){.cfa = m.now.cfa, .ra = (uint8_t)cie.ra, .signal = cie.signal};
     for (unsigned i = 0; i < SP_CFI_REGS; i++)

@@ -127,7 +127,7 @@ static bool ask_entry(struct sp_dwarf *d, const struct sp_dw_unit **u, uint64_t 
     return *u;
 }
 
-static const char *name_of(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t die)
+static const char *dwarf_name_of(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t die)
 {
     uint64_t hash = sp_hash_mix(die, (uintptr_t)u);
     struct sp_probe at = sp_map_probe(&d->name_map, hash);
@@ -179,7 +179,7 @@ static size_t frames_of(struct sp_dwarf *d, const struct sp_dw_unit *u, uint32_t
         const struct sp_dw_node *k = &in->nodes.v[i];
         if (depth <= max) {
             out[n] = place;
-            out[n].func = name_of(d, code, k->die);
+            out[n].func = dwarf_name_of(d, code, k->die);
             out[n++].entry = k->entry;
         }
         place = (struct sp_dwarf_frame){.line = k->call_line, .column = k->call_column};
@@ -222,7 +222,7 @@ struct team {
     atomic_size_t next;
 };
 
-static void *work(void *arg)
+static void *dwarf_work(void *arg)
 {
     struct team *t = arg;
     for (size_t i; (i = atomic_fetch_add(&t->next, 1)) < t->n;)
@@ -261,10 +261,10 @@ void sp_dwarf_prepare(struct sp_dwarf *d, const uint64_t *addrs, size_t n, enum 
             units.v[kept++] = units.v[i];
     struct team t = {.d = d, .want = want, .units = units.v, .n = kept};
     for (; started + 1 < jobs && started + 1 < kept && started < THREADS_MAX; started++)
-        if (pthread_create(&threads[started], NULL, work, &t))
+        if (pthread_create(&threads[started], NULL, dwarf_work, &t))
             break;
     if (jobs > 1)
-        work(&t);
+        dwarf_work(&t);
     while (started)
         pthread_join(threads[--started], NULL);
     sp_vec_free(&units);

@@ -49,7 +49,7 @@ void sp_elf_free(struct sp_elf *e)
     *e = (struct sp_elf){0};
 }
 
-static void hex(const unsigned char *p, size_t n, char *out)
+static void elf_hex(const unsigned char *p, size_t n, char *out)
 {
     static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < n; i++) {
@@ -71,7 +71,7 @@ static bool build_id_in(Elf_Data *notes, struct sp_elf *out)
         if (name > notes->d_size || notes->d_size - name < 4 || desc > notes->d_size ||
             notes->d_size - desc < h.n_descsz || memcmp(p + name, "GNU", 4) != 0)
             continue;
-        hex(p + desc, h.n_descsz, out->build_id);
+        elf_hex(p + desc, h.n_descsz, out->build_id);
         return true;
     }
     return false;
@@ -98,7 +98,7 @@ static const char *section_name(const struct sp_elf_file *f, const GElf_Shdr *sh
 }
 
 /* One pass over the sections: what they say of the file, and where the tables are. */
-static void read_sections(struct sp_elf_file *f, struct sp_elf *out)
+static void elf_read_sections(struct sp_elf_file *f, struct sp_elf *out)
 {
     GElf_Shdr sh;
     unsigned notes = 0;
@@ -224,13 +224,13 @@ static bool wanted(const struct sp_elf_file *f, const GElf_Sym *s, const char *n
     }
 }
 
-static enum sp_bind bind_of(const GElf_Sym *s)
+static enum sp_bind elf_bind_of(const GElf_Sym *s)
 {
     unsigned b = GELF_ST_BIND(s->st_info);
     return b == STB_WEAK ? SP_BIND_WEAK : b == STB_GLOBAL ? SP_BIND_GLOBAL : SP_BIND_LOCAL;
 }
 
-static bool read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab *out)
+static bool elf_read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab *out)
 {
     Elf_Data *d = table ? elf_getdata(table, NULL) : NULL;
     size_t size = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT), usable;
@@ -249,7 +249,7 @@ static bool read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab
         /* The lowest bit of an ARM function says Thumb. */
         if (f->machine == EM_ARM && GELF_ST_TYPE(s.st_info) == STT_FUNC)
             s.st_value &= ~(GElf_Addr)1;
-        if (!sp_symtab_add(out, s.st_value, s.st_size, bind_of(&s), strings + s.st_name))
+        if (!sp_symtab_add(out, s.st_value, s.st_size, elf_bind_of(&s), strings + s.st_name))
             return false;
     }
     return true;
@@ -358,10 +358,10 @@ static spaa_status read_elf(Elf *elf, struct sp_elf *out, struct sp_symtab *syms
     if (!f.section)
         goto done;
     if (f.sections)
-        read_sections(&f, out);
+        elf_read_sections(&f, out);
     if (!read_segments(&f, out))
         goto done;
-    if (syms && (!read_symbols(&f, f.symtab, syms) || !read_symbols(&f, f.dynsym, syms) ||
+    if (syms && (!elf_read_symbols(&f, f.symtab, syms) || !elf_read_symbols(&f, f.dynsym, syms) ||
                  !elf_plt_symbols(&f, syms)))
         goto done;
     st = SPAA_OK;

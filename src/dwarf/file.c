@@ -84,8 +84,8 @@ static spaa_status inflate_zstd(const unsigned char *p, size_t n, unsigned char 
 }
 
 /* What a compressed section holds; one that cannot be inflated is left out. */
-static spaa_status unpack(struct sp_dw_file *f, unsigned i, const unsigned char *p, size_t n, unsigned type,
-                          uint64_t size)
+static spaa_status dwarf_file_unpack(struct sp_dw_file *f, unsigned i, const unsigned char *p, size_t n,
+                                     unsigned type, uint64_t size)
 {
     enum { TYPE_ZLIB = 1, TYPE_ZSTD = 2 };
     if (!size || size > DW_INFLATED_MAX || (type == TYPE_ZLIB && size / SHIFT_MAX > n))
@@ -136,7 +136,7 @@ static spaa_status take_section(const struct source *s, const GElf_Shdr *sh, uns
         sp_dw_skip(&c, s->elf64 ? 4 : 0);
         uint64_t size = sp_dw_fixed(&c, s->elf64 ? 8 : 4);
         sp_dw_skip(&c, s->elf64 ? 8 : 4);
-        st = c.bad ? SPAA_OK : unpack(f, i, c.p, (size_t)(c.end - c.p), type, size);
+        st = c.bad ? SPAA_OK : dwarf_file_unpack(f, i, c.p, (size_t)(c.end - c.p), type, size);
     } else if (!gnu) {
         f->owned[i] = p;
         f->sec[i] = (struct sp_dw_bytes){p, sh->sh_size};
@@ -145,13 +145,13 @@ static spaa_status take_section(const struct source *s, const GElf_Shdr *sh, uns
         c.p += 4;
         c.big = true;
         uint64_t size = sp_dw_fixed(&c, 8);
-        st = unpack(f, i, c.p, (size_t)(c.end - c.p), ELFCOMPRESS_ZLIB, size);
+        st = dwarf_file_unpack(f, i, c.p, (size_t)(c.end - c.p), ELFCOMPRESS_ZLIB, size);
     }
     free(p);
     return st;
 }
 
-static void hex(const unsigned char *p, size_t n, char out[static 129])
+static void dwarf_file_hex(const unsigned char *p, size_t n, char out[static 129])
 {
     static const char digits[] = "0123456789abcdef";
     if (n > 64)
@@ -169,7 +169,7 @@ static void take_altlink(struct sp_dw_file *f, const unsigned char *p, size_t si
     if (!n || n >= sizeof f->altlink || n + 1 >= size)
         return;
     memcpy(f->altlink, p, n + 1);
-    hex(p + n + 1, size - n - 1, f->alt_id);
+    dwarf_file_hex(p + n + 1, size - n - 1, f->alt_id);
 }
 
 static void take_build_id(struct sp_dw_file *f, const unsigned char *p, size_t size)
@@ -180,7 +180,7 @@ static void take_build_id(struct sp_dw_file *f, const unsigned char *p, size_t s
         return;
     c.p += 4;
     if (desc <= (uint64_t)(c.end - c.p))
-        hex(c.p, desc, f->build_id);
+        dwarf_file_hex(c.p, desc, f->build_id);
 }
 
 /* What says which file this is, and which it goes with. */
@@ -200,7 +200,7 @@ static spaa_status take_identity(const struct source *s, const GElf_Shdr *sh, co
     return st;
 }
 
-static spaa_status read_sections(struct source *src, Elf *elf)
+static spaa_status dwarf_file_read_sections(struct source *src, Elf *elf)
 {
     struct sp_dw_file *f = src->f;
     size_t shstrndx;
@@ -227,7 +227,7 @@ static spaa_status read_sections(struct source *src, Elf *elf)
     return f->sec[DW_INFO].n && f->sec[DW_ABBREV].n ? SPAA_OK : SPAA_ERR_NOT_FOUND;
 }
 
-static spaa_status read_file(struct sp_dw_file *f, struct sp_diags *diags)
+static spaa_status dwarf_file_read_file(struct sp_dw_file *f, struct sp_diags *diags)
 {
     struct source s = {.f = f, .diags = diags};
     s.fd = sp_file_open(f->path, &s.size);
@@ -235,7 +235,7 @@ static spaa_status read_file(struct sp_dw_file *f, struct sp_diags *diags)
         return SPAA_ERR_NOT_FOUND;
     errno = 0;
     Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(s.fd, ELF_C_READ, NULL);
-    spaa_status st = read_sections(&s, elf);
+    spaa_status st = dwarf_file_read_sections(&s, elf);
     if (errno == ENOMEM)
         st = SPAA_ERR_NOMEM;
     elf_end(elf);
@@ -256,7 +256,7 @@ spaa_status sp_dw_file_open(const char *path, bool split, struct sp_diags *diags
         memcpy(copy, path, n);
     f->path = copy;
     f->split = split;
-    spaa_status st = copy ? read_file(f, diags) : SPAA_ERR_NOMEM;
+    spaa_status st = copy ? dwarf_file_read_file(f, diags) : SPAA_ERR_NOMEM;
     if (st)
         sp_dw_file_free(f);
     else

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 
 /* Bytes of a form where its size is fixed for the unit; -1 where it is not. */
-static int size_of(uint16_t form, const struct sp_dw_unit *u)
+static int dwarf_form_size_of(uint16_t form, const struct sp_dw_unit *u)
 {
     switch (form) {
     case FORM_flag_present:
@@ -57,7 +57,7 @@ static void skip_varying(const struct sp_dw_unit *u, struct sp_dw_cursor *c, uin
 {
     for (unsigned hops = 0; form == FORM_indirect && hops < 8; hops++)
         form = (uint16_t)sp_dw_uleb(c);
-    int n = size_of(form, u);
+    int n = dwarf_form_size_of(form, u);
     if (n >= 0) {
         sp_dw_skip(c, (unsigned)n);
         return;
@@ -161,7 +161,7 @@ void sp_dw_value(struct sp_dwarf *d, const struct sp_dw_unit *u, struct sp_dw_cu
         form = (uint16_t)sp_dw_uleb(c);
     *v = (struct sp_dw_value){0};
     if (fixed_class(form, &v->is)) {
-        v->u = sp_dw_fixed(c, (unsigned)size_of(form, u));
+        v->u = sp_dw_fixed(c, (unsigned)dwarf_form_size_of(form, u));
         if (v->is == DW_REF && form != FORM_ref_addr)
             v->u += u->off;
         return;
@@ -286,7 +286,7 @@ static bool read_abbrev(const struct sp_dw_unit *u, struct sp_dw_cursor *c, stru
             s.implicit = sp_dw_sleb(c);
         a.has_code |= s.at == AT_low_pc || s.at == AT_ranges;
         a.has_sibling |= s.at == AT_sibling;
-        if (!sp_vec_push(&t->specs, s) || !add_step(t, &a, s.form, size_of(s.form, u)))
+        if (!sp_vec_push(&t->specs, s) || !add_step(t, &a, s.form, dwarf_form_size_of(s.form, u)))
             return false;
     }
     a.n = (uint32_t)t->specs.n - a.first;

@@ -2,7 +2,7 @@
 #include "dwarf/private.h"
 
 /* Reads the header at c; false at the end of what can be read. *u is filled up to `die`. */
-static bool read_header(struct sp_dw_file *f, struct sp_dw_cursor *c, struct sp_dw_unit *u)
+static bool headers_read_header(struct sp_dw_file *f, struct sp_dw_cursor *c, struct sp_dw_unit *u)
 {
     const unsigned char *start = f->sec[DW_INFO].p;
     *u = (struct sp_dw_unit){.f = f, .off = (uint64_t)(c->p - start), .off_size = 4};
@@ -41,7 +41,7 @@ spaa_status sp_dw_units(struct sp_dwarf *d, struct sp_dw_file *f)
 {
     struct sp_dw_cursor c = sp_dw_at(f, DW_INFO, 0, UINT64_MAX);
     struct sp_dw_unit u;
-    while (c.p < c.end && read_header(f, &c, &u)) {
+    while (c.p < c.end && headers_read_header(f, &c, &u)) {
         d->damaged += u.damaged;
         if (f->units.n >= UINT32_MAX - 1 || !sp_vec_push(&f->units, u))
             return SPAA_ERR_NOMEM;

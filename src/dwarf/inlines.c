@@ -191,7 +191,7 @@ static int by_place(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static bool add_seg(struct sp_dw_inlines *in, uint64_t start, uint32_t node)
+static bool dwarf_inlines_add_seg(struct sp_dw_inlines *in, uint64_t start, uint32_t node)
 {
     if (in->seg.n && in->seg.v[in->seg.n - 1] == start) {
         in->seg_node.v[in->seg.n - 1] = node;
@@ -224,10 +224,10 @@ static bool cut(struct walk *w)
             uint64_t end = v[open.v[open.n - 1]].hi;
             while (open.n && v[open.v[open.n - 1]].hi <= end)
                 open.n--;
-            ok = add_seg(w->out, end, open.n ? v[open.v[open.n - 1]].node : DW_NO_NODE);
+            ok = dwarf_inlines_add_seg(w->out, end, open.n ? v[open.v[open.n - 1]].node : DW_NO_NODE);
         }
         if (ok && i < n)
-            ok = add_seg(w->out, v[i].lo, v[i].node) && sp_vec_push(&open, (uint32_t)i);
+            ok = dwarf_inlines_add_seg(w->out, v[i].lo, v[i].node) && sp_vec_push(&open, (uint32_t)i);
     }
     sp_vec_free(&open);
     return ok;

@@ -43,7 +43,7 @@ struct program {
     struct sp_dw_sequence seq;
 };
 
-static bool add_file(struct program *g, const char *name, uint64_t dir)
+static bool dwarf_lines_add_file(struct program *g, const char *name, uint64_t dir)
 {
     /* Directory 0 is that of the compilation; version 5 lists it, earlier ones do not. */
     struct sp_dw_file_name f = {name, dir && dir < g->dirs.n ? g->dirs.v[dir] : NULL};
@@ -52,11 +52,12 @@ static bool add_file(struct program *g, const char *name, uint64_t dir)
 
 static bool old_tables(struct program *g)
 {
-    bool ok = sp_vec_push(&g->dirs, g->out->comp_dir) && add_file(g, NULL, 0); /* files count from 1 */
+    bool ok =
+        sp_vec_push(&g->dirs, g->out->comp_dir) && dwarf_lines_add_file(g, NULL, 0); /* files count from 1 */
     for (const char *dir; ok && (dir = sp_dw_cstr(&g->c)) && *dir;)
         ok = sp_vec_push(&g->dirs, dir);
     for (const char *name; ok && (name = sp_dw_cstr(&g->c)) && *name;) {
-        ok = add_file(g, name, sp_dw_uleb(&g->c));
+        ok = dwarf_lines_add_file(g, name, sp_dw_uleb(&g->c));
         sp_dw_uleb(&g->c);
         sp_dw_uleb(&g->c);
     }
@@ -96,14 +97,14 @@ static bool new_table(struct program *g, bool dirs)
         }
         if (dirs && i == 0 && name)
             g->out->comp_dir = name;
-        if (!(dirs ? sp_vec_push(&g->dirs, name) : add_file(g, name, dir)))
+        if (!(dirs ? sp_vec_push(&g->dirs, name) : dwarf_lines_add_file(g, name, dir)))
             return false;
     }
     return true;
 }
 
 /* Reads the header; afterwards the cursor stands at the program. False: out of memory. */
-static bool read_header(struct program *g)
+static bool dwarf_lines_read_header(struct program *g)
 {
     struct sp_dw_cursor *c = &g->c;
     struct sp_dw_unit *u = &g->unit;
@@ -153,7 +154,7 @@ static bool read_header(struct program *g)
     return ok;
 }
 
-static void advance(struct program *g, uint64_t ops)
+static void dwarf_lines_advance(struct program *g, uint64_t ops)
 {
     if (g->max_ops == 1) {
         g->addr += g->min_length * ops;
@@ -211,14 +212,14 @@ static bool add_row(struct program *g)
     return sp_vec_push(&l->rows, r);
 }
 
-static void start(struct program *g)
+static void dwarf_lines_start(struct program *g)
 {
     g->addr = 0;
     g->op = g->column = 0;
     g->file = g->line = 1;
 }
 
-static bool extended(struct program *g)
+static bool dwarf_lines_extended(struct program *g)
 {
     struct sp_dw_cursor *c = &g->c;
     uint64_t n = sp_dw_uleb(c);
@@ -232,7 +233,7 @@ static bool extended(struct program *g)
     switch (sp_dw_fixed(&x, 1)) {
     case LNE_end_sequence:
         ok = end_sequence(g);
-        start(g);
+        dwarf_lines_start(g);
         return ok;
     case LNE_set_address:
         if (n - 1 == 8 || n - 1 == 4 || n - 1 == 2)
@@ -241,7 +242,7 @@ static bool extended(struct program *g)
         return true;
     case LNE_define_file: {
         const char *name = sp_dw_cstr(&x);
-        return add_file(g, name, sp_dw_uleb(&x));
+        return dwarf_lines_add_file(g, name, sp_dw_uleb(&x));
     }
     default:
         return true;
@@ -255,7 +256,7 @@ static bool standard(struct program *g, unsigned op)
     case LNS_copy:
         return add_row(g);
     case LNS_advance_pc:
-        advance(g, sp_dw_uleb(c));
+        dwarf_lines_advance(g, sp_dw_uleb(c));
         return true;
     case LNS_advance_line:
         g->line = (uint32_t)(g->line + (uint64_t)sp_dw_sleb(c));
@@ -267,7 +268,7 @@ static bool standard(struct program *g, unsigned op)
         g->column = (unsigned)sp_dw_uleb(c);
         return true;
     case LNS_const_add_pc:
-        advance(g, (255 - g->opcode_base) / g->line_range);
+        dwarf_lines_advance(g, (255 - g->opcode_base) / g->line_range);
         return true;
     case LNS_fixed_advance_pc:
         g->addr += sp_dw_fixed(c, 2);
@@ -285,26 +286,26 @@ static bool standard(struct program *g, unsigned op)
     }
 }
 
-static bool run(struct program *g)
+static bool dwarf_lines_run(struct program *g)
 {
     bool ok = true;
-    start(g);
+    dwarf_lines_start(g);
     while (ok && g->c.p < g->c.end) {
         unsigned op = *g->c.p++;
         if (op >= g->opcode_base) {
             unsigned special = op - g->opcode_base;
-            advance(g, special / g->line_range);
+            dwarf_lines_advance(g, special / g->line_range);
             g->line = (uint32_t)((int64_t)g->line + g->line_base + (int)(special % g->line_range));
             ok = add_row(g);
         } else {
-            ok = op ? standard(g, op) : extended(g);
+            ok = op ? standard(g, op) : dwarf_lines_extended(g);
         }
     }
     g->unit.damaged |= g->c.bad || g->open;
     return ok && end_sequence(g);
 }
 
-static int by_lo(const void *a, const void *b)
+static int dwarf_lines_by_lo(const void *a, const void *b)
 {
     const struct sp_dw_sequence *x = a, *y = b;
     if (x->lo != y->lo)
@@ -323,11 +324,11 @@ bool sp_dw_lines_build(struct sp_dwarf *d, struct sp_dw_unit *u)
         return true;
     struct program g = {.d = d, .unit = *u, .out = l};
     g.c = sp_dw_at(u->f, DW_LINE, u->line_off, UINT64_MAX);
-    bool ok = read_header(&g) && (g.c.bad || run(&g));
+    bool ok = dwarf_lines_read_header(&g) && (g.c.bad || dwarf_lines_run(&g));
     d->damaged += g.c.bad || g.unit.damaged;
     sp_vec_free(&g.dirs);
     if (l->sequences.n)
-        qsort(l->sequences.v, l->sequences.n, sizeof *l->sequences.v, by_lo);
+        qsort(l->sequences.v, l->sequences.n, sizeof *l->sequences.v, dwarf_lines_by_lo);
     uint64_t max = 0;
     for (size_t i = 0; i < l->sequences.n; i++)
         l->sequences.v[i].max = max = l->sequences.v[i].hi > max ? l->sequences.v[i].hi : max;

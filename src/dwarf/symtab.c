@@ -45,7 +45,7 @@ bool sp_symtab_keep(struct sp_symtab *t, void *block)
     return false;
 }
 
-static uint64_t add_capped(uint64_t a, uint64_t b)
+static uint64_t symtab_add_capped(uint64_t a, uint64_t b)
 {
     uint64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
@@ -55,7 +55,8 @@ bool sp_symtab_add(struct sp_symtab *t, uint64_t start, uint64_t size, enum sp_b
 {
     if (t->syms.n >= SP_SYMS_MAX)
         return true;
-    struct sp_sym s = {.start = start, .end = add_capped(start, size), .name = name, .bind = (uint8_t)bind};
+    struct sp_sym s = {
+        .start = start, .end = symtab_add_capped(start, size), .name = name, .bind = (uint8_t)bind};
     return sp_vec_push(&t->syms, s);
 }
 
@@ -102,7 +103,7 @@ static bool sort_by_start(struct sp_symtab *t)
 
 static uint64_t page_after(uint64_t a)
 {
-    return add_capped(a, PAGE + (PAGE - a % PAGE) % PAGE);
+    return symtab_add_capped(a, PAGE + (PAGE - a % PAGE) % PAGE);
 }
 
 static bool same_module(const struct sp_sym *a, const struct sp_sym *b)
@@ -119,7 +120,7 @@ static void fix_ends(struct sp_symtab *t, enum sp_symtab_rules rules)
         if (s->end != s->start)
             continue;
         if (rules == SP_RULES_JIT)
-            s->end = add_capped(s->start, 1);
+            s->end = symtab_add_capped(s->start, 1);
         else if (i + 1 == t->syms.n || (rules == SP_RULES_KALLSYMS && !same_module(s, s + 1)))
             s->end = page_after(s->start);
         else
@@ -165,7 +166,7 @@ static void drop_duplicates(struct sp_symtab *t, enum sp_symtab_rules rules)
     t->syms.n = out;
 }
 
-static bool add_seg(struct sp_symtab *t, uint64_t start, uint32_t sym)
+static bool symtab_add_seg(struct sp_symtab *t, uint64_t start, uint32_t sym)
 {
     if (t->seg.n && t->seg.v[t->seg.n - 1] == start) {
         t->seg_sym.v[t->seg_sym.n - 1] = sym;
@@ -193,10 +194,10 @@ static bool cut_segments(struct sp_symtab *t)
             uint64_t end = syms[open.v[open.n - 1]].end;
             while (open.n && syms[open.v[open.n - 1]].end <= end)
                 open.n--;
-            ok = add_seg(t, end, open.n ? open.v[open.n - 1] : SP_SYM_NONE);
+            ok = symtab_add_seg(t, end, open.n ? open.v[open.n - 1] : SP_SYM_NONE);
         }
         if (ok && i < t->syms.n && syms[i].end > syms[i].start)
-            ok = add_seg(t, syms[i].start, (uint32_t)i) && sp_vec_push(&open, (uint32_t)i);
+            ok = symtab_add_seg(t, syms[i].start, (uint32_t)i) && sp_vec_push(&open, (uint32_t)i);
     }
     sp_vec_free(&open);
     return ok;
@@ -243,13 +244,13 @@ static bool cut_latest(struct sp_symtab *t)
         uint64_t end = n ? syms[heap[0]].end : UINT64_MAX;
         if (i < t->syms.n && (!n || syms[i].start < end)) {
             if (heap_push(t, heap, &n, (uint32_t)i))
-                ok = add_seg(t, syms[i].start, (uint32_t)i);
+                ok = symtab_add_seg(t, syms[i].start, (uint32_t)i);
             i++;
             continue;
         }
         while (n && syms[heap[0]].end <= end)
             heap_pop(t, heap, &n);
-        ok = add_seg(t, end, n ? heap[0] : SP_SYM_NONE);
+        ok = symtab_add_seg(t, end, n ? heap[0] : SP_SYM_NONE);
     }
     free(heap);
     return ok;

@@ -229,7 +229,7 @@ static bool cover_by_entries(struct sp_dwarf *d)
     return true;
 }
 
-static int by_lo(const void *a, const void *b)
+static int dwarf_unit_by_lo(const void *a, const void *b)
 {
     const struct sp_dw_cover *x = a, *y = b;
     if (x->lo != y->lo)
@@ -256,7 +256,7 @@ spaa_status sp_dw_covers(struct sp_dwarf *d)
     if (!ok)
         return SPAA_ERR_NOMEM;
     if (d->covers.n)
-        qsort(d->covers.v, d->covers.n, sizeof *d->covers.v, by_lo);
+        qsort(d->covers.v, d->covers.n, sizeof *d->covers.v, dwarf_unit_by_lo);
     uint64_t max = 0;
     for (size_t i = 0; i < d->covers.n; i++)
         d->covers.v[i].max = max = d->covers.v[i].hi > max ? d->covers.v[i].hi : max;

@@ -26,7 +26,7 @@ struct reading {
     bool stop;
 };
 
-static const char *name_of(const char *path)
+static const char *files_name_of(const char *path)
 {
     return strcmp(path, "-") == 0 ? "<stdin>" : path;
 }
@@ -38,14 +38,14 @@ static void read_one(const struct reading *r, size_t i, struct slot *s)
     sp_diags_init(&s->diags);
     s->profile = NULL;
     s->format = NULL;
-    sp_diags_source(&s->diags, name_of(path), NULL);
+    sp_diags_source(&s->diags, files_name_of(path), NULL);
     s->status = sp_input_open(path, &s->diags, &in);
     if (!s->status) {
         sp_input_set_jobs(in, r->read.jobs);
         s->status = sp_input_format(in, r->opts->from, &s->diags, &s->format);
     }
     if (!s->status) {
-        sp_diags_source(&s->diags, name_of(path), s->format->name);
+        sp_diags_source(&s->diags, files_name_of(path), s->format->name);
         s->status = sp_read_profile(in, s->format, &r->read, &s->diags, &s->profile);
     }
     sp_input_close(in);
@@ -58,7 +58,7 @@ static void slot_free(struct slot *s)
     s->profile = NULL;
 }
 
-static void *work(void *arg)
+static void *files_work(void *arg)
 {
     struct reading *r = arg;
     pthread_mutex_lock(&r->lock);
@@ -80,7 +80,7 @@ static void *work(void *arg)
 }
 
 /* What the input said, or that it was left out and why. */
-static void report(const struct reading *r, size_t i, struct slot *s, struct sp_diags *d)
+static void files_report(const struct reading *r, size_t i, struct slot *s, struct sp_diags *d)
 {
     if (!s->status || !r->opts->skip_bad || s->status == SPAA_ERR_USAGE || s->status == SPAA_ERR_NOMEM) {
         sp_diags_merge(d, &s->diags);
@@ -90,8 +90,8 @@ static void report(const struct reading *r, size_t i, struct slot *s, struct sp_
     for (size_t k = 0; k < s->diags.list.n; k++)
         if (s->diags.list.v[k].severity >= SP_ERROR)
             why = s->diags.list.v[k].message;
-    sp_diags_source(d, name_of(r->paths[i]), NULL);
-    sp_emit_hint(d, SP_L300, SP_AT_NOTHING, "", "%s was left out: %s", name_of(r->paths[i]), why);
+    sp_diags_source(d, files_name_of(r->paths[i]), NULL);
+    sp_emit_hint(d, SP_L300, SP_AT_NOTHING, "", "%s was left out: %s", files_name_of(r->paths[i]), why);
     sp_diags_source(d, NULL, NULL);
 }
 
@@ -105,14 +105,14 @@ static void see(struct sp_formats *seen, const struct spaa_format *f)
 }
 
 /* Adds a read input up; its slot is free then. */
-static spaa_status take(const struct reading *r, size_t i, struct slot *s, struct sp_merger *m,
-                        struct sp_diags *d, struct sp_formats *seen)
+static spaa_status files_take(const struct reading *r, size_t i, struct slot *s, struct sp_merger *m,
+                              struct sp_diags *d, struct sp_formats *seen)
 {
     spaa_status st = s->status;
-    report(r, i, s, d);
+    files_report(r, i, s, d);
     if (!st) {
         see(seen, s->format);
-        sp_diags_source(d, name_of(r->paths[i]), s->format->name);
+        sp_diags_source(d, files_name_of(r->paths[i]), s->format->name);
         st = sp_merger_add(m, s->profile, r->paths[i]);
         sp_diags_source(d, NULL, NULL);
     } else if (r->opts->skip_bad && st != SPAA_ERR_USAGE && st != SPAA_ERR_NOMEM) {
@@ -131,7 +131,7 @@ static spaa_status one_by_one(struct reading *r, struct sp_merger *m, struct sp_
     for (size_t i = 0; !st && i < r->n; i++) {
         struct slot s = {0};
         read_one(r, i, &s);
-        st = take(r, i, &s, m, d, seen);
+        st = files_take(r, i, &s, m, d, seen);
     }
     return st;
 }
@@ -151,7 +151,7 @@ static spaa_status in_parallel(struct reading *r, size_t workers, struct sp_merg
     }
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->changed, NULL);
-    while (started < workers && pthread_create(&threads[started], NULL, work, r) == 0)
+    while (started < workers && pthread_create(&threads[started], NULL, files_work, r) == 0)
         started++;
     for (; !st && started && i < r->n; i++) {
         struct slot *s = &r->slots[i % r->nslots];
@@ -160,7 +160,7 @@ static spaa_status in_parallel(struct reading *r, size_t workers, struct sp_merg
             pthread_cond_wait(&r->changed, &r->lock);
         s->ready = false;
         pthread_mutex_unlock(&r->lock);
-        st = take(r, i, s, m, d, seen);
+        st = files_take(r, i, s, m, d, seen);
         pthread_mutex_lock(&r->lock);
         r->taken = i + 1;
         pthread_cond_broadcast(&r->changed);

@@ -87,7 +87,7 @@ static bool base64_decode(struct sp_buf *b, const char *p, size_t n)
     return true;
 }
 
-static void digest_text(XXH3_state_t *state, char out[static 33])
+static void original_digest_text(XXH3_state_t *state, char out[static 33])
 {
     XXH128_hash_t h = XXH3_128bits_digest(state);
     snprintf(out, 33, "%016llx%016llx", (unsigned long long)h.high64, (unsigned long long)h.low64);
@@ -299,7 +299,7 @@ static spaa_status keeper_describe(struct kept_file *f, const struct spaa_format
     struct sp_keeper *k = f->k;
     struct sp_buf b;
     char digest[33];
-    digest_text(f->hash, digest);
+    original_digest_text(f->hash, digest);
     sp_buf_init(&b, 0);
     sp_buf_printf(&b, "{\"type\":\"" SP_ORIGINAL_TYPE "\",\"id\":%u,\"parts\":%llu", f->id,
                   (unsigned long long)f->parts);
@@ -540,7 +540,7 @@ static bool unpack_matches(struct unpacking *u)
 {
     char digest[33];
     const size_t n = sizeof DIGEST_OF_BYTES - 1;
-    digest_text(u->hash, digest);
+    original_digest_text(u->hash, digest);
     return strncmp(u->x->digest, DIGEST_OF_BYTES, n) == 0 && strcmp(u->x->digest + n, digest) == 0;
 }
 

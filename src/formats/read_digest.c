@@ -27,7 +27,7 @@ struct digest {
     struct sp_buf b; /* what is hashed */
 };
 
-static void digest_text(struct digest *d, uint32_t s)
+static void read_digest_digest_text(struct digest *d, uint32_t s)
 {
     struct sp_str v = sp_pstr(d->p, s);
     sp_buf_u64(&d->b, v.n);
@@ -44,7 +44,7 @@ static void digest_number(struct digest *d, int64_t v)
 
 static void digest_event(struct digest *d, uint32_t event)
 {
-    digest_text(d, event == SP_NONE ? SP_STR_NONE : d->p->events.v[event].name);
+    read_digest_digest_text(d, event == SP_NONE ? SP_STR_NONE : d->p->events.v[event].name);
 }
 
 /* Code whose file turns out to be a just-in-time compiler's when symbols are looked up. */
@@ -59,8 +59,8 @@ static void digest_names(struct digest *d, const struct sp_frame *f)
     const struct sp_profile *p = d->p;
     const uint8_t named = SP_FRAME_UNRESOLVED | SP_FRAME_INLINED | SP_FRAME_SYMOFF;
     bool hex = f->flags & SP_FRAME_UNRESOLVED && f->flags & SP_FRAME_IP; /* the address once more */
-    digest_text(d, hex ? SP_STR_NONE : p->functions.v[f->function].name);
-    digest_text(d, f->srcline);
+    read_digest_digest_text(d, hex ? SP_STR_NONE : p->functions.v[f->function].name);
+    read_digest_digest_text(d, f->srcline);
     digest_number(d, f->flags & named);
     digest_number(d, f->inline_depth);
     if (f->flags & SP_FRAME_SYMOFF)
@@ -76,7 +76,7 @@ static void digest_frame(struct digest *d, uint32_t frame)
     bool ip = f->flags & SP_FRAME_IP;
     sp_buf_clear(&d->b);
     digest_number(d, f->kind);
-    digest_text(d, ip && may_be_jit(sp_pstr(p, dso)) ? SP_STR_NONE : dso);
+    read_digest_digest_text(d, ip && may_be_jit(sp_pstr(p, dso)) ? SP_STR_NONE : dso);
     if (ip) {
         sp_buf_u64(&d->b, f->ip & PAGE_MASK);
         h->addresses = sp_hash64(d->b.data, d->b.len);
@@ -84,7 +84,7 @@ static void digest_frame(struct digest *d, uint32_t frame)
         h->unnamed = f->flags & SP_FRAME_UNRESOLVED;
         h->unlined = !h->hidden && !f->srcline;
     } else {
-        digest_text(d, f->extra_json);
+        read_digest_digest_text(d, f->extra_json);
     }
     digest_names(d, f);
     h->names = sp_hash64(d->b.data, d->b.len);
@@ -94,8 +94,8 @@ static void digest_frame(struct digest *d, uint32_t frame)
 
 static void digest_value(struct digest *d, uint32_t metric, uint32_t unit, int64_t v, struct sp_str text)
 {
-    digest_text(d, d->p->metrics.v[metric].name);
-    digest_text(d, unit);
+    read_digest_digest_text(d, d->p->metrics.v[metric].name);
+    read_digest_digest_text(d, unit);
     if (v == SP_DECIMAL)
         sp_buf_add(&d->b, text.p, text.n);
     digest_number(d, v == SP_DECIMAL ? SP_ABSENT : v);
@@ -122,10 +122,10 @@ static void digest_context(struct digest *d, const struct sp_context *c)
     digest_number(d, c->pid);
     digest_number(d, c->tid);
     digest_number(d, c->cpu);
-    digest_text(d, c->comm);
-    digest_text(d, c->state);
-    digest_text(d, c->source);
-    digest_text(d, c->extra_json);
+    read_digest_digest_text(d, c->comm);
+    read_digest_digest_text(d, c->state);
+    read_digest_digest_text(d, c->source);
+    read_digest_digest_text(d, c->extra_json);
 }
 
 static void digest_exclusive(struct digest *d, const struct sp_exclusive *e, bool names)
@@ -196,16 +196,16 @@ static void digest_add_of(struct digest *d, const struct stack_hash *stack)
 static void digest_sample(struct digest *d, const struct sp_sample *x)
 {
     sp_buf_puts(&d->b, "sample ");
-    digest_text(d, x->time_text);
+    read_digest_digest_text(d, x->time_text);
     digest_number(d, x->flags & SP_SAMPLE_TIME && !x->time_text ? x->time : SP_ABSENT);
     digest_number(d, x->pid);
     digest_number(d, x->tid);
     digest_number(d, x->cpu);
     digest_event(d, x->event);
     digest_number(d, x->period == SP_DECIMAL ? SP_ABSENT : x->period);
-    digest_text(d, x->period_text);
-    digest_text(d, x->context);
-    digest_text(d, x->more);
+    read_digest_digest_text(d, x->period_text);
+    read_digest_digest_text(d, x->context);
+    read_digest_digest_text(d, x->more);
     digest_add_of(d, &d->stacks[x->stack]);
 }
 
@@ -228,10 +228,10 @@ static void digest_window(struct digest *d, const struct sp_window *x)
         if (r->stack == SP_NONE)
             continue;
         sp_buf_puts(&d->b, "window ");
-        digest_text(d, x->id);
-        digest_text(d, x->start);
-        digest_text(d, x->end);
-        digest_text(d, x->unit);
+        read_digest_digest_text(d, x->id);
+        read_digest_digest_text(d, x->start);
+        read_digest_digest_text(d, x->end);
+        read_digest_digest_text(d, x->unit);
         digest_weights(d, r->layout, SP_NONE, p->values.v + r->first);
         digest_add_of(d, &d->stacks[r->stack]);
     }
@@ -244,10 +244,10 @@ static void digest_tables(struct digest *d)
     for (size_t i = 0; i < p->events.n; i++) {
         const struct sp_event *e = &p->events.v[i];
         sp_buf_puts(&d->b, "event ");
-        digest_text(d, e->name);
+        read_digest_digest_text(d, e->name);
         digest_number(d, e->kind);
         digest_number(d, e->mode);
-        digest_text(d, e->primary == SP_NONE ? SP_STR_NONE : p->metrics.v[e->primary].name);
+        read_digest_digest_text(d, e->primary == SP_NONE ? SP_STR_NONE : p->metrics.v[e->primary].name);
         digest_add(d);
     }
     for (size_t i = 0; i < p->threads.n; i++) {
@@ -255,8 +255,8 @@ static void digest_tables(struct digest *d)
         sp_buf_puts(&d->b, "thread ");
         digest_number(d, t->pid == SP_ABSENT ? -1 : t->pid); /* as they are written */
         digest_number(d, t->tid == SP_ABSENT ? -1 : t->tid);
-        digest_text(d, t->comm);
-        digest_text(d, t->extra_json);
+        read_digest_digest_text(d, t->comm);
+        read_digest_digest_text(d, t->extra_json);
         digest_add(d);
     }
 }

@@ -19,7 +19,7 @@ enum {
     SMALL_BLOCK = 64, /* with pieces, for tests: at least */
 };
 
-struct block {
+struct blocks_block {
     unsigned char *p; /* HEAD bytes, then n */
     size_t n;
     uint64_t source;
@@ -29,7 +29,7 @@ struct blocks_stage {
     struct sp_stage s;
     struct sp_stage *base;
     size_t size;
-    struct block ring[BLOCKS];
+    struct blocks_block ring[BLOCKS];
     size_t nring;          /* the place of a block: its number modulo this */
     size_t used;           /* of the block that is being handed out */
     bool lent;             /* data lies in the block before `taken` */
@@ -44,7 +44,7 @@ struct blocks_stage {
 };
 
 /* The next bytes of the decompressor; 0: its end. */
-static size_t take(struct sp_stage *up, unsigned char *out, size_t room)
+static size_t blocks_take(struct sp_stage *up, unsigned char *out, size_t room)
 {
     size_t n = up->len - up->pos;
     if (n) { /* from when its beginning was looked at */
@@ -62,21 +62,21 @@ static size_t take(struct sp_stage *up, unsigned char *out, size_t room)
 }
 
 /* False at the end. */
-static bool make_block(struct blocks_stage *b, struct block *k)
+static bool make_block(struct blocks_stage *b, struct blocks_block *k)
 {
     k->n = 0;
     for (size_t got = 1; got && k->n < b->size; k->n += got)
-        got = take(b->s.up, k->p + HEAD + k->n, b->size - k->n);
+        got = blocks_take(b->s.up, k->p + HEAD + k->n, b->size - k->n);
     k->source = b->base->offset;
     return k->n > 0;
 }
 
-static struct block *block(struct blocks_stage *b, size_t number)
+static struct blocks_block *blocks_block(struct blocks_stage *b, size_t number)
 {
     return &b->ring[number % b->nring];
 }
 
-static bool room_for(const struct blocks_stage *b, struct block *k)
+static bool room_for(const struct blocks_stage *b, struct blocks_block *k)
 {
     if (!k->p)
         k->p = malloc(HEAD + b->size);
@@ -93,7 +93,7 @@ static void *work_ahead(void *arg)
             continue;
         }
         pthread_mutex_unlock(&b->lock);
-        bool more = make_block(b, block(b, b->made));
+        bool more = make_block(b, blocks_block(b, b->made));
         pthread_mutex_lock(&b->lock);
         b->made += more;
         b->ended = !more;
@@ -113,7 +113,7 @@ static void hand_down(struct blocks_stage *b, struct sp_diags *d, const _Atomic 
 }
 
 /* Without memory or threads for it, blocks are made as before. */
-static void start(struct blocks_stage *b)
+static void blocks_start(struct blocks_stage *b)
 {
     b->threads = false;
     for (size_t i = 0; i < BLOCKS; i++)
@@ -132,7 +132,7 @@ static void start(struct blocks_stage *b)
 }
 
 /* Passes on what the thread had to say, as if it were said now. */
-static void tell(struct blocks_stage *b)
+static void blocks_tell(struct blocks_stage *b)
 {
     for (size_t i = 0; i < b->found.list.n; i++) {
         b->found.list.v[i].file = b->s.diags->file;
@@ -143,11 +143,11 @@ static void tell(struct blocks_stage *b)
 }
 
 /* Waits for a further block, or makes it. NULL: the end, or out of memory. */
-static struct block *next_block(struct blocks_stage *b)
+static struct blocks_block *next_block(struct blocks_stage *b)
 {
     struct sp_stage *s = &b->s;
     if (b->threads && b->made == AT_ONCE)
-        start(b);
+        blocks_start(b);
     if (b->started) {
         pthread_mutex_lock(&b->lock);
         while (b->made == b->taken && !b->ended)
@@ -155,18 +155,18 @@ static struct block *next_block(struct blocks_stage *b)
         bool more = b->made > b->taken;
         pthread_mutex_unlock(&b->lock);
         if (more)
-            return block(b, b->taken);
-        tell(b);
+            return blocks_block(b, b->taken);
+        blocks_tell(b);
     } else if (b->made > b->taken) {
-        return block(b, b->taken);
+        return blocks_block(b, b->taken);
     } else if (!s->up->ended || s->up->len > s->up->pos) {
-        if (!room_for(b, block(b, b->made))) {
+        if (!room_for(b, blocks_block(b, b->made))) {
             s->ended = true;
             s->failed = sp_nomem(s->diags);
             return NULL;
         }
-        if (make_block(b, block(b, b->made)))
-            return block(b, b->made++);
+        if (make_block(b, blocks_block(b, b->made)))
+            return blocks_block(b, b->made++);
     }
     s->ended = true;
     s->failed = s->up->failed;
@@ -174,7 +174,7 @@ static struct block *next_block(struct blocks_stage *b)
 }
 
 /* The blocks up to this number may be written again. */
-static void release(struct blocks_stage *b, size_t number)
+static void blocks_release(struct blocks_stage *b, size_t number)
 {
     if (b->started)
         pthread_mutex_lock(&b->lock);
@@ -217,7 +217,7 @@ static bool copy_on(struct blocks_stage *b, const unsigned char *p, size_t n)
 static void lend_next(struct sp_stage *s)
 {
     struct blocks_stage *b = (struct blocks_stage *)s;
-    struct block *k = next_block(b);
+    struct blocks_block *k = next_block(b);
     size_t ahead = s->len - s->pos;
     if (!k)
         return;
@@ -229,7 +229,7 @@ static void lend_next(struct sp_stage *s)
         s->data = to;
         s->pos = 0;
         s->len = ahead + k->n;
-        release(b, b->taken++);
+        blocks_release(b, b->taken++);
         b->lent = true;
         return;
     }
@@ -240,9 +240,9 @@ static void lend_next(struct sp_stage *s)
     b->used += n;
     if (b->used == k->n) {
         b->used = 0;
-        release(b, ++b->taken);
+        blocks_release(b, ++b->taken);
     } else if (b->lent) {
-        release(b, b->taken);
+        blocks_release(b, b->taken);
     }
     b->lent = false;
 }

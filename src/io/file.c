@@ -32,8 +32,8 @@ int sp_file_open(const char *path, uint64_t *size)
 }
 
 /* Says something about this file, which is not the one that is being converted. */
-static spaa_status tell(const char *path, struct sp_diags *d, enum sp_code code, uint64_t at,
-                        const char *what)
+static spaa_status file_tell(const char *path, struct sp_diags *d, enum sp_code code, uint64_t at,
+                             const char *what)
 {
     const char *file = d->file, *format = d->format;
     sp_diags_source(d, path, NULL);
@@ -48,7 +48,7 @@ static spaa_status shorter(const char *path, struct sp_diags *d, uint64_t size, 
     char what[80];
     snprintf(what, sizeof what, "of %llu bytes %llu are left", (unsigned long long)size,
              (unsigned long long)now);
-    return tell(path, d, SP_E014, now, what);
+    return file_tell(path, d, SP_E014, now, what);
 }
 
 spaa_status sp_file_check(int fd, uint64_t size, const char *path, struct sp_diags *d)
@@ -74,7 +74,7 @@ static bool read_upto(int fd, uint64_t at, void *p, size_t n, size_t *len, const
     for (*len = 0; *len < n;) {
         ssize_t got = read_some(fd, (char *)p + *len, n - *len, at + *len);
         if (got < 0)
-            tell(path, d, SP_E002, at + *len, strerror(errno));
+            file_tell(path, d, SP_E002, at + *len, strerror(errno));
         if (got <= 0)
             return !got;
         *len += (size_t)got;

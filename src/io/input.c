@@ -210,7 +210,7 @@ unsigned sp_input_jobs(const struct sp_input *in)
 }
 
 /* Only now are the first bytes needed: a pipe may not have any yet when it is opened. */
-static spaa_status prepare(struct sp_input *in)
+static spaa_status input_prepare(struct sp_input *in)
 {
     bool found = true;
     if (in->ready)
@@ -240,7 +240,7 @@ static spaa_status prepare(struct sp_input *in)
 
 spaa_status sp_input_wrapping(struct sp_input *in, unsigned *wrapping)
 {
-    spaa_status st = prepare(in);
+    spaa_status st = input_prepare(in);
     *wrapping = in->wrapping;
     return st;
 }
@@ -267,7 +267,7 @@ spaa_status sp_input_peek(struct sp_input *in, size_t want, const unsigned char 
     }
     const unsigned char *at;
     size_t ahead;
-    spaa_status st = prepare(in);
+    spaa_status st = input_prepare(in);
     if (!st)
         st = sp_stage_peek(in->top, want, &at, &ahead);
     if (!st && in->chunk) {
@@ -374,7 +374,7 @@ spaa_status sp_input_line(struct sp_input *in, const char **line, size_t *len)
 {
     const unsigned char *p, *end;
     size_t n, seen = 0;
-    spaa_status st = prepare(in);
+    spaa_status st = input_prepare(in);
     while (!st) {
         st = sp_stage_peek(in->top, seen + 1, &p, &n);
         if (st)
@@ -430,7 +430,7 @@ static spaa_status spool(struct sp_input *in)
 
 spaa_status sp_input_whole(struct sp_input *in, const unsigned char **p, size_t *n)
 {
-    spaa_status st = prepare(in);
+    spaa_status st = input_prepare(in);
     if (!st && in->top->fill)
         st = spool(in);
     if (st)

@@ -36,7 +36,7 @@ struct writer {
     unsigned char *packed;
 };
 
-static void fail(struct writer *w, int error)
+static void output_fail(struct writer *w, int error)
 {
     w->o.len = 0;
     if (error == EPIPE) {
@@ -53,7 +53,7 @@ static void fail_memory(struct writer *w)
     w->o.status = sp_nomem(w->diags);
 }
 
-static void put(struct writer *w, const void *data, size_t n)
+static void output_put(struct writer *w, const void *data, size_t n)
 {
     const char *p = data;
     while (n && !w->o.status) {
@@ -64,9 +64,9 @@ static void put(struct writer *w, const void *data, size_t n)
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             struct pollfd wait = {.fd = w->target.fd, .events = POLLOUT};
             if (poll(&wait, 1, -1) < 0 && errno != EINTR)
-                fail(w, errno);
+                output_fail(w, errno);
         } else if (errno != EINTR) {
-            fail(w, errno);
+            output_fail(w, errno);
         }
     }
 }
@@ -82,7 +82,7 @@ static void put_zstd(struct writer *w, const void *p, size_t n, bool last)
             fail_memory(w); /* nothing else can go wrong here */
             return;
         }
-        put(w, w->packed, out.pos);
+        output_put(w, w->packed, out.pos);
     } while (!w->o.status && (last ? left != 0 : in.pos < in.size));
 }
 
@@ -96,7 +96,7 @@ static void put_gzip(struct writer *w, const void *p, size_t n, bool last)
         w->gzip.next_out = w->packed;
         w->gzip.avail_out = PACKED;
         rc = deflate(&w->gzip, last ? Z_FINISH : Z_NO_FLUSH);
-        put(w, w->packed, PACKED - w->gzip.avail_out);
+        output_put(w, w->packed, PACKED - w->gzip.avail_out);
     } while (!w->o.status && (last ? rc != Z_STREAM_END : w->gzip.avail_out == 0));
 }
 
@@ -107,11 +107,11 @@ static void put_through(struct writer *w, const void *p, size_t n, bool last)
     else if (w->kind == GZIP)
         put_gzip(w, p, n, last);
     else
-        put(w, p, n);
+        output_put(w, p, n);
 }
 
 /* Makes room for n bytes in a memory output and a NUL. */
-static void grow(struct writer *w, size_t n)
+static void output_grow(struct writer *w, size_t n)
 {
     if (n > memory_max - w->o.len) {
         w->o.len = 0;
@@ -133,12 +133,12 @@ static void grow(struct writer *w, size_t n)
 }
 
 /* Empties the buffer, or makes it larger by n in a memory output. */
-static void flush(struct writer *w, size_t n)
+static void output_flush(struct writer *w, size_t n)
 {
     if (w->done || w->o.status) {
         w->o.len = 0;
     } else if (w->kind == MEMORY) {
-        grow(w, n);
+        output_grow(w, n);
     } else {
         put_through(w, w->o.buf, w->o.len, false);
         w->o.len = 0;
@@ -152,7 +152,7 @@ void sp_write_slow(struct sp_output *o, const void *p, size_t n)
         sp_write(o, p, n);
         return;
     }
-    flush(w, n);
+    output_flush(w, n);
     if (o->status || w->done)
         return;
     const char *at = p;
@@ -170,7 +170,7 @@ char *sp_output_room(struct sp_output *o, size_t n)
 {
     assert(n <= ROOM_MAX);
     if (n > o->cap - o->len)
-        flush((struct writer *)o, n);
+        output_flush((struct writer *)o, n);
     return o->buf + o->len;
 }
 
@@ -294,7 +294,7 @@ spaa_status sp_output_commit(struct sp_output *o)
     }
     int error = sp_target_finish(&w->target);
     if (error)
-        fail(w, error);
+        output_fail(w, error);
     return o->status;
 }
 

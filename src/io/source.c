@@ -38,7 +38,7 @@ struct sp_stage *sp_stage_memory(const void *p, size_t n, const char *name, stru
 }
 
 /* A thread that reads is not to wait longer than its bytes are wanted. False: they are not. */
-static bool wait_for(const struct fd_stage *f)
+static bool source_wait_for(const struct fd_stage *f)
 {
     enum { LOOK_EVERY = 50 /* ms */ };
     struct pollfd ready = {.fd = f->fd, .events = POLLIN};
@@ -67,7 +67,7 @@ static size_t fill_fd(struct sp_stage *s, unsigned char *out, size_t cap)
     for (;;) {
         if (!cap)
             return 0;
-        if (!wait_for(f))
+        if (!source_wait_for(f))
             return 0;
         ssize_t got = read(f->fd, out, cap);
         if (got >= 0) {

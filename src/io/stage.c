@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Room behind the bytes ahead, which move to the front: at least one byte, and `want` in all. */
-static bool make_room(struct sp_stage *s, size_t want)
+static bool stage_make_room(struct sp_stage *s, size_t want)
 {
     size_t ahead = s->len - s->pos;
     if (s->pos && ahead)
@@ -39,7 +39,7 @@ spaa_status sp_stage_peek(struct sp_stage *s, size_t want, const unsigned char *
             s->lend(s);
             continue;
         }
-        if (!make_room(s, want)) {
+        if (!stage_make_room(s, want)) {
             s->ended = true;
             s->failed = SPAA_ERR_NOMEM;
             break;

@@ -138,8 +138,8 @@ static void destroy(struct sp_stage *s)
 }
 
 /* Puts a stage of `size` bytes, which begins with a struct sp_stage, on top. */
-static struct sp_stage *push(struct sp_stage **top, size_t size,
-                             size_t (*fill)(struct sp_stage *, unsigned char *, size_t))
+static struct sp_stage *text_push(struct sp_stage **top, size_t size,
+                                  size_t (*fill)(struct sp_stage *, unsigned char *, size_t))
 {
     struct sp_stage *s = calloc(1, size), *up = *top;
     if (!s)
@@ -189,7 +189,7 @@ static spaa_status unquote(struct sp_stage **top, bool *found)
         return SPAA_ERR_NOMEM;
     if (!is_quoted(p, n < QUOTE_BYTES ? n : QUOTE_BYTES, &spaced))
         return SPAA_OK;
-    struct quote_stage *q = (struct quote_stage *)push(top, sizeof *q, fill_quoted);
+    struct quote_stage *q = (struct quote_stage *)text_push(top, sizeof *q, fill_quoted);
     if (!q)
         return sp_nomem((*top)->diags);
     q->spaced = spaced;
@@ -200,7 +200,7 @@ static spaa_status unquote(struct sp_stage **top, bool *found)
 static spaa_status from_utf16(struct sp_stage **top, bool big)
 {
     sp_stage_consume(*top, 2);
-    struct utf16_stage *u = (struct utf16_stage *)push(top, sizeof *u, fill_utf16);
+    struct utf16_stage *u = (struct utf16_stage *)text_push(top, sizeof *u, fill_utf16);
     if (!u)
         return sp_nomem((*top)->diags);
     u->big = big;

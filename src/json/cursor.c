@@ -43,15 +43,15 @@ bool sp_json_fail(struct sp_json *j, const char *literal)
     return false;
 }
 
-static inline void blanks(struct sp_json *j)
+static inline void cursor_blanks(struct sp_json *j)
 {
     while (j->p < j->end && (*j->p == ' ' || *j->p == '\t' || *j->p == '\n' || *j->p == '\r'))
         j->p++;
 }
 
-static inline bool take(struct sp_json *j, char c)
+static inline bool cursor_take(struct sp_json *j, char c)
 {
-    blanks(j);
+    cursor_blanks(j);
     if (j->p < j->end && *j->p == c) {
         j->p++;
         return true;
@@ -61,7 +61,7 @@ static inline bool take(struct sp_json *j, char c)
 
 enum sp_json_type sp_json_type(struct sp_json *j)
 {
-    blanks(j);
+    cursor_blanks(j);
     if (j->p >= j->end)
         return SP_JSON_NOTHING;
     switch (*j->p) {
@@ -84,7 +84,7 @@ enum sp_json_type sp_json_type(struct sp_json *j)
 
 bool sp_json_object(struct sp_json *j)
 {
-    if (!take(j, '{'))
+    if (!cursor_take(j, '{'))
         return sp_json_fail(j, "expected an object");
     j->first = true;
     return true;
@@ -92,7 +92,7 @@ bool sp_json_object(struct sp_json *j)
 
 bool sp_json_array(struct sp_json *j)
 {
-    if (!take(j, '['))
+    if (!cursor_take(j, '['))
         return sp_json_fail(j, "expected an array");
     j->first = true;
     return true;
@@ -208,7 +208,7 @@ void sp_json_add_code_point(struct sp_buf *b, uint32_t c)
 }
 
 /* After the backslash. */
-static bool escape(struct sp_json *j)
+static bool cursor_escape(struct sp_json *j)
 {
     uint32_t code;
     const char *error;
@@ -243,7 +243,7 @@ static bool decode(struct sp_json *j, const char *from, struct sp_span *out)
             return true;
         case ESCAPE:
             j->p++;
-            if (!escape(j))
+            if (!cursor_escape(j))
                 return false;
             break;
         case HIGH:
@@ -290,7 +290,7 @@ static bool string(struct sp_json *j, struct sp_span *out)
 
 bool sp_json_string_value(struct sp_json *j, struct sp_span *out)
 {
-    blanks(j);
+    cursor_blanks(j);
     if (j->p >= j->end || *j->p != '"')
         return sp_json_fail(j, "expected a string");
     return string(j, out);
@@ -298,34 +298,34 @@ bool sp_json_string_value(struct sp_json *j, struct sp_span *out)
 
 bool sp_json_key(struct sp_json *j, struct sp_span *key)
 {
-    if (take(j, '}')) {
+    if (cursor_take(j, '}')) {
         j->first = false;
         return false;
     }
-    if (!j->first && !take(j, ','))
+    if (!j->first && !cursor_take(j, ','))
         return sp_json_fail(j, "expected a comma or a closing brace");
     j->first = false;
-    blanks(j);
+    cursor_blanks(j);
     if (j->p >= j->end || *j->p != '"')
         return sp_json_fail(j, "expected a key");
     if (!string(j, key))
         return false;
-    return take(j, ':') || sp_json_fail(j, "expected a colon");
+    return cursor_take(j, ':') || sp_json_fail(j, "expected a colon");
 }
 
 bool sp_json_item(struct sp_json *j)
 {
-    if (take(j, ']')) {
+    if (cursor_take(j, ']')) {
         j->first = false;
         return false;
     }
-    if (!j->first && !take(j, ','))
+    if (!j->first && !cursor_take(j, ','))
         return sp_json_fail(j, "expected a comma or a closing bracket");
     j->first = false;
     return sp_json_type(j) != SP_JSON_NOTHING || sp_json_fail(j, "expected a value");
 }
 
-static bool digits(struct sp_json *j)
+static bool cursor_digits(struct sp_json *j)
 {
     const char *from = j->p;
     while (j->p < j->end && (unsigned char)(*j->p - '0') < 10)
@@ -335,24 +335,24 @@ static bool digits(struct sp_json *j)
 
 bool sp_json_number(struct sp_json *j, struct sp_span *out)
 {
-    blanks(j);
+    cursor_blanks(j);
     const char *from = j->p;
     if (j->p < j->end && *j->p == '-')
         j->p++;
     if (j->p < j->end && *j->p == '0')
         j->p++;
-    else if (!digits(j))
+    else if (!cursor_digits(j))
         return false;
     if (j->p < j->end && *j->p == '.') {
         j->p++;
-        if (!digits(j))
+        if (!cursor_digits(j))
             return false;
     }
     if (j->p < j->end && (*j->p | 32) == 'e') {
         j->p++;
         if (j->p < j->end && (*j->p == '+' || *j->p == '-'))
             j->p++;
-        if (!digits(j))
+        if (!cursor_digits(j))
             return false;
     }
     *out = (struct sp_span){from, (size_t)(j->p - from)};
@@ -408,7 +408,7 @@ bool sp_json_skip(struct sp_json *j, struct sp_span *raw)
 {
     uint64_t object[SP_JSON_DEPTH / 64];
     size_t depth = 0;
-    blanks(j);
+    cursor_blanks(j);
     const char *from = j->p;
     do {
         enum sp_json_type t = sp_json_type(j);
@@ -438,7 +438,7 @@ bool sp_json_skip(struct sp_json *j, struct sp_span *raw)
 
 bool sp_json_end(struct sp_json *j)
 {
-    blanks(j);
+    cursor_blanks(j);
     if (j->error)
         return false;
     return j->p == j->end || sp_json_fail(j, "something follows the value");

@@ -144,7 +144,7 @@ void sp_jw_free(struct sp_jw *w)
     sp_buf_free(&w->text);
 }
 
-static void flush(struct sp_jw *w)
+static void writer_flush(struct sp_jw *w)
 {
     if (w->text.failed && w->out->status == SPAA_OK)
         w->out->status = SPAA_ERR_NOMEM;
@@ -183,7 +183,7 @@ void sp_jw_str(struct sp_jw *w, const char *key, const char *p, size_t n)
 {
     lead(w, key);
     sp_json_string(&w->text, p, n);
-    flush(w);
+    writer_flush(w);
 }
 
 void sp_jw_cstr(struct sp_jw *w, const char *key, const char *s)

@@ -42,7 +42,7 @@ static double as_double(int64_t v, struct sp_str text)
 }
 
 /* Says something: between 0 and the weight. */
-static bool is_part(struct sp_value e, struct sp_str text, const struct sp_leaf_weight *w)
+static bool callees_is_part(struct sp_value e, struct sp_str text, const struct sp_leaf_weight *w)
 {
     if (e.v == SP_ABSENT || w->v == SP_ABSENT)
         return false;
@@ -67,7 +67,7 @@ static bool share_in(const struct sp_profile *p, uint32_t stack, uint32_t metric
     struct sp_str text = e.v == SP_DECIMAL ? sp_pstr(p, e.text) : (struct sp_str){"", 0};
     int64_t part, whole;
     unsigned a, b;
-    if (!is_part(e, text, &w) || p->metrics.v[metric].info->op != SP_OP_SUM ||
+    if (!callees_is_part(e, text, &w) || p->metrics.v[metric].info->op != SP_OP_SUM ||
         !mantissa_of(e.v, text, &part, &a) || !mantissa_of(w.v, w.text, &whole, &b) || !whole)
         return false;
     for (; a < b; a++)
@@ -145,7 +145,7 @@ static void own_of(const struct sp_profile *p, uint32_t lead, uint32_t stack, ui
     *out = weight_of(p, stack, metric);
     if (lead != stack || e.v == SP_ABSENT)
         divide(p, lead, stack, metric, out);
-    else if (is_part(e, text, out) && p->metrics.v[metric].info->op == SP_OP_SUM)
+    else if (callees_is_part(e, text, out) && p->metrics.v[metric].info->op == SP_OP_SUM)
         *out = (struct sp_leaf_weight){.v = e.v, .text = text};
 }
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static bool begins(struct sp_str s, const char *with)
+static bool callgraph_begins(struct sp_str s, const char *with)
 {
     size_t n = strlen(with);
     return s.n >= n && memcmp(s.p, with, n) == 0;
@@ -19,9 +19,9 @@ static struct sp_str next_word(struct sp_str *s)
 
 static enum sp_callgraph mode_of(struct sp_str s)
 {
-    return begins(s, "dwarf") ? SP_CALLGRAPH_COPIES
-           : begins(s, "lbr") ? SP_CALLGRAPH_BRANCHES
-                              : SP_CALLGRAPH_POINTERS;
+    return callgraph_begins(s, "dwarf") ? SP_CALLGRAPH_COPIES
+           : callgraph_begins(s, "lbr") ? SP_CALLGRAPH_BRANCHES
+                                        : SP_CALLGRAPH_POINTERS;
 }
 
 /* Letters of `perf record` behind one dash, up to one that takes a value: *g is among them; true: its value
@@ -60,12 +60,12 @@ enum sp_callgraph sp_callgraph_of(const struct sp_profile *p)
         continue;
     while (rest.n && rest.p[0] == '-') { /* what follows is the program, whose options say nothing */
         struct sp_str word = next_word(&rest);
-        bool g = false, next = begins(word, "--") ? takes_next(word) : read_letters(word, &g);
+        bool g = false, next = callgraph_begins(word, "--") ? takes_next(word) : read_letters(word, &g);
         if (sp_str_is(word, "--"))
             break;
         if (sp_str_is(word, option))
             found = mode_of(rest);
-        else if (begins(word, "--call-graph="))
+        else if (callgraph_begins(word, "--call-graph="))
             found = mode_of((struct sp_str){word.p + sizeof option, word.n - (uint32_t)sizeof option});
         else if (g)
             found = SP_CALLGRAPH_POINTERS;

@@ -13,7 +13,7 @@ static const struct entry {
 #undef SP_ENTRY
 };
 
-static bool begins(struct sp_str s, const char *with)
+static bool entries_begins(struct sp_str s, const char *with)
 {
     size_t n = strlen(with);
     return s.n >= n && memcmp(s.p, with, n) == 0;
@@ -51,7 +51,7 @@ static bool is_library(struct sp_str base)
 static bool is_named(struct sp_str base, const char *name)
 {
     size_t n = strlen(name);
-    return begins(base, name) && base.n > n && (base.p[n] == '.' || base.p[n] == '-');
+    return entries_begins(base, name) && base.n > n && (base.p[n] == '.' || base.p[n] == '-');
 }
 
 bool sp_starts_threads(struct sp_str dso)
@@ -76,8 +76,9 @@ bool sp_starts_threads(struct sp_str dso)
                                             NULL};
     struct sp_str base = sp_base_name(dso);
     if (!base.n || !sp_str_cmp(dso, (struct sp_str){"//anon", 6}) || memchr("[<", dso.p[0], 2) ||
-        begins(base, "perf-") || begins(base, "jitted-") || begins(dso, "anon_inode:") ||
-        begins(dso, "memfd:") || begins(dso, "/memfd:") || begins(dso, "/dev/"))
+        entries_begins(base, "perf-") || entries_begins(base, "jitted-") ||
+        entries_begins(dso, "anon_inode:") || entries_begins(dso, "memfd:") ||
+        entries_begins(dso, "/memfd:") || entries_begins(dso, "/dev/"))
         return false;
     for (const char *const *l = libraries; *l; l++)
         if (is_named(base, *l) || (sp_str_is(base, *l)))

@@ -21,7 +21,7 @@ spaa_status sp_merger_new(const struct sp_merge_opts *opts, struct sp_diags *d, 
 }
 
 /* Everything but what outlives a change of the grain. */
-static void release(struct sp_merger *m)
+static void merge_release(struct sp_merger *m)
 {
     sp_profile_free(m->p);
     sp_profile_free(m->own);
@@ -35,7 +35,7 @@ void sp_merger_free(struct sp_merger *m)
 {
     if (!m)
         return;
-    release(m);
+    merge_release(m);
     sp_vec_free(&m->snapshots);
     free(m);
 }
@@ -103,7 +103,7 @@ static spaa_status absorb(struct sp_merger *m, const struct sp_profile *from,
 }
 
 /* What was added so far, again: with coarser frames or fewer groups, or to be rid of stale texts. */
-static spaa_status coarsen(struct sp_merger *m, enum sp_granularity frames, unsigned group_by)
+static spaa_status merge_coarsen(struct sp_merger *m, enum sp_granularity frames, unsigned group_by)
 {
     struct sp_merger old = *m;
     struct sp_merge_opts opts = m->opts;
@@ -123,7 +123,7 @@ static spaa_status coarsen(struct sp_merger *m, enum sp_granularity frames, unsi
     memcpy(&m->snapshots, &old.snapshots, sizeof m->snapshots);
     m->beyond = m->beyond || old.beyond;
     m->units_differ = m->units_differ || old.units_differ;
-    release(&old);
+    merge_release(&old);
     return st;
 }
 
@@ -145,7 +145,7 @@ spaa_status sp_merger_add(struct sp_merger *m, const struct sp_profile *from, co
         if (m->opts.canonical)
             m->p->header.group_by = group_by;
     } else if (frames > h->frames || (m->opts.canonical && group_by != h->group_by) || mostly_stale(m)) {
-        st = coarsen(m, frames, m->opts.canonical ? group_by : h->group_by);
+        st = merge_coarsen(m, frames, m->opts.canonical ? group_by : h->group_by);
     }
     if (!st && !sp_merge_note_snapshot(m, from))
         st = sp_nomem(m->d);

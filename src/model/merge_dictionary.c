@@ -40,7 +40,7 @@ static uint32_t dso(struct sp_absorber *a, const struct sp_dso *x)
     return n < SP_NONE - 1 && sp_vec_push(&p->dsos, *x) && sp_map_add(&a->m->dsos, hash, n) ? n : SP_NONE;
 }
 
-static void coarsen(struct sp_frame *f, enum sp_granularity g)
+static void merge_dictionary_coarsen(struct sp_frame *f, enum sp_granularity g)
 {
     if (g < SP_FRAMES_LINE)
         return;
@@ -54,7 +54,7 @@ static void coarsen(struct sp_frame *f, enum sp_granularity g)
     f->extra_json = SP_STR_NONE;
 }
 
-static int cmp_u64(uint64_t a, uint64_t b)
+static int merge_dictionary_cmp_u64(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
@@ -72,7 +72,7 @@ static int cmp_records(const struct sp_profile *p, const struct sp_frame *a, con
         c = sp_merge_text_cmp(p, a->extra_json, b->extra_json);
     if (!c)
         c = (b->flags & SP_FRAME_IP) - (a->flags & SP_FRAME_IP);
-    return c ? c : cmp_u64(a->ip, b->ip);
+    return c ? c : merge_dictionary_cmp_u64(a->ip, b->ip);
 }
 
 struct frame_key {
@@ -80,7 +80,7 @@ struct frame_key {
     uint32_t function, srcline, depth, flags; /* which of the flags tell frames apart */
 };
 
-static struct frame_key key_of(const struct sp_frame *f)
+static struct frame_key merge_dictionary_key_of(const struct sp_frame *f)
 {
     unsigned stated = f->flags & SP_FRAME_SYMOFF ? SP_FRAME_SYMOFF : f->flags & SP_FRAME_IP;
     uint64_t where = stated == SP_FRAME_SYMOFF ? f->symoff : stated ? f->ip : 0;
@@ -91,12 +91,12 @@ static struct frame_key key_of(const struct sp_frame *f)
 static uint32_t frame(struct sp_absorber *a, const struct sp_frame *f)
 {
     struct sp_profile *p = a->to;
-    struct frame_key key = key_of(f);
+    struct frame_key key = merge_dictionary_key_of(f);
     uint64_t hash = sp_hash_mix(sp_hash_mix(key.where, (uint64_t)key.function << 32 | key.srcline),
                                 (uint64_t)key.depth << 32 | key.flags);
     struct sp_probe at = sp_map_probe(&a->m->frames, hash);
     for (uint32_t i; (i = sp_map_next(&a->m->frames, &at)) != SP_MAP_NONE;) {
-        struct frame_key there = key_of(&p->frames.v[i]);
+        struct frame_key there = merge_dictionary_key_of(&p->frames.v[i]);
         if (memcmp(&there, &key, sizeof key) != 0)
             continue;
         if (cmp_records(p, f, &p->frames.v[i]) < 0)
@@ -256,7 +256,7 @@ static spaa_status absorb_needed(struct sp_absorber *a, const struct needed *x)
         f.function = a->functions[f.function];
         f.srcline = sp_absorb_text(a, f.srcline);
         f.extra_json = by_function(a) ? SP_STR_NONE : sp_absorb_str(a, f.extra_json);
-        coarsen(&f, a->to->header.frames);
+        merge_dictionary_coarsen(&f, a->to->header.frames);
         if ((a->frames[i] = frame(a, &f)) == SP_NONE)
             return sp_nomem(a->d);
     }

@@ -79,7 +79,7 @@ spaa_status sp_absorb_duration(struct sp_absorber *a, bool first, bool merged)
 }
 
 /* Sums stay what a reader takes: a signed 64-bit number. */
-static uint64_t add_capped(uint64_t a, uint64_t b)
+static uint64_t merge_header_add_capped(uint64_t a, uint64_t b)
 {
     uint64_t most = INT64_MAX;
     a = a < most ? a : most;
@@ -159,10 +159,10 @@ void sp_absorb_header(struct sp_absorber *a, bool first)
     h->has_x_spaa = true;
     if (h->frames == SP_FRAMES_FOREIGN)
         h->frames = SP_FRAMES_ADDRESS;
-    h->lost = add_capped(first ? 0 : h->lost, f->lost);
-    h->truncated = add_capped(first ? 0 : h->truncated, f->truncated);
-    h->unfinished = add_capped(first ? 0 : h->unfinished, f->unfinished);
-    h->throttled_ns = add_capped(first ? 0 : h->throttled_ns, f->throttled_ns);
+    h->lost = merge_header_add_capped(first ? 0 : h->lost, f->lost);
+    h->truncated = merge_header_add_capped(first ? 0 : h->truncated, f->truncated);
+    h->unfinished = merge_header_add_capped(first ? 0 : h->unfinished, f->unfinished);
+    h->throttled_ns = merge_header_add_capped(first ? 0 : h->throttled_ns, f->throttled_ns);
 }
 
 static bool same_event(const struct sp_event *a, const struct sp_event *b)

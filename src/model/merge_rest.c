@@ -219,12 +219,12 @@ static int cmp_string(const void *va, const void *vb, void *arg)
     return sp_merge_text_cmp(arg, *(const uint32_t *)va, *(const uint32_t *)vb);
 }
 
-static int cmp_i64(int64_t a, int64_t b)
+static int merge_rest_cmp_i64(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
 
-static int cmp_stack(const struct sp_profile *p, uint32_t a, uint32_t b)
+static int merge_rest_cmp_stack(const struct sp_profile *p, uint32_t a, uint32_t b)
 {
     if (a == b || a == SP_NONE || b == SP_NONE)
         return (a != SP_NONE) - (b != SP_NONE);
@@ -237,15 +237,15 @@ static int cmp_sample(const void *va, const void *vb, void *arg)
 {
     const struct sp_profile *p = arg;
     const struct sp_sample *a = va, *b = vb;
-    int c = cmp_i64(a->flags, b->flags);
+    int c = merge_rest_cmp_i64(a->flags, b->flags);
     const int64_t numbers[][2] = {
         {a->time, b->time}, {a->pid, b->pid}, {a->tid, b->tid}, {a->cpu, b->cpu}, {a->period, b->period}};
     for (size_t i = 0; !c && i < sizeof numbers / sizeof *numbers; i++)
-        c = cmp_i64(numbers[i][0], numbers[i][1]);
+        c = merge_rest_cmp_i64(numbers[i][0], numbers[i][1]);
     if (!c) /* events are sorted by now */
         c = (a->event > b->event) - (a->event < b->event);
     if (!c)
-        c = cmp_stack(p, a->stack, b->stack);
+        c = merge_rest_cmp_stack(p, a->stack, b->stack);
     const uint32_t texts[][2] = {{a->time_text, b->time_text},
                                  {a->period_text, b->period_text},
                                  {a->context, b->context},
@@ -287,7 +287,7 @@ static int cmp_layout(const struct sp_profile *p, uint32_t a, uint32_t b)
     if (a == b || a == SP_NONE || b == SP_NONE)
         return (a != SP_NONE) - (b != SP_NONE);
     struct sp_layout x = p->layouts.v[a], y = p->layouts.v[b];
-    int c = cmp_i64(x.n, y.n);
+    int c = merge_rest_cmp_i64(x.n, y.n);
     for (uint32_t i = 0; !c && i < x.n; i++) {
         const struct sp_weight_field *f = &p->layout_fields.v[x.first + i],
                                      *g = &p->layout_fields.v[y.first + i];
@@ -302,13 +302,13 @@ static int cmp_layout(const struct sp_profile *p, uint32_t a, uint32_t b)
 
 static int cmp_row(const struct sp_profile *p, const struct sp_window_row *a, const struct sp_window_row *b)
 {
-    int c = cmp_stack(p, a->stack, b->stack);
+    int c = merge_rest_cmp_stack(p, a->stack, b->stack);
     if (!c)
         c = cmp_layout(p, a->layout, b->layout);
     uint32_t n = a->layout == SP_NONE ? 0 : p->layouts.v[a->layout].n;
     for (uint32_t i = 0; !c && i < n; i++) {
         const struct sp_value *x = &p->values.v[a->first + i], *y = &p->values.v[b->first + i];
-        c = cmp_i64(x->v, y->v);
+        c = merge_rest_cmp_i64(x->v, y->v);
         if (!c)
             c = sp_merge_text_cmp(p, x->text, y->text);
     }
@@ -327,7 +327,7 @@ static int cmp_window(const void *va, const void *vb, void *arg)
     if (!c)
         c = sp_merge_text_cmp(p, a->extra_json, b->extra_json);
     if (!c)
-        c = cmp_i64(a->n, b->n);
+        c = merge_rest_cmp_i64(a->n, b->n);
     for (uint32_t i = 0; !c && i < a->n; i++)
         c = cmp_row(p, &p->window_rows.v[a->first + i], &p->window_rows.v[b->first + i]);
     return c;

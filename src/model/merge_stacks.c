@@ -100,7 +100,8 @@ static struct sp_str number_text(const struct sp_profile *p, uint32_t stack, uin
                            : (struct sp_str){t, (uint32_t)sp_scaled_text(v, 0, t)};
 }
 
-static bool set(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v, struct sp_str text)
+static bool merge_stacks_set(struct sp_profile *p, uint32_t stack, uint32_t metric, int64_t v,
+                             struct sp_str text)
 {
     return v == SP_DECIMAL ? sp_weight_set_text(p, stack, metric, text.p, text.n)
                            : sp_weight_set(p, stack, metric, v);
@@ -142,7 +143,7 @@ spaa_status sp_merge_weight(struct sp_merger *m, struct sp_profile *p, uint32_t 
         return SPAA_OK;
     int64_t have = sp_weight(p, stack, metric), sum;
     if (have == SP_ABSENT)
-        return set(p, stack, metric, v, text) ? SPAA_OK : sp_nomem(m->d);
+        return merge_stacks_set(p, stack, metric, v, text) ? SPAA_OK : sp_nomem(m->d);
     enum sp_metric_op op = m->p->metrics.v[metric].info->op;
     if (op == SP_OP_NONE)
         return SPAA_OK;
@@ -207,7 +208,7 @@ static spaa_status start_own(struct sp_merger *m, uint32_t to)
     for (uint32_t k = 0; !st && k < m->p->metrics.n; k++) {
         int64_t v = sp_weight(m->p, to, k);
         struct sp_str text = v == SP_DECIMAL ? sp_weight_text(m->p, to, k) : (struct sp_str){"", 0};
-        if (v != SP_ABSENT && !set(m->own, to, k, v, text))
+        if (v != SP_ABSENT && !merge_stacks_set(m->own, to, k, v, text))
             st = sp_nomem(m->d);
     }
     s->exclusive = SP_EXCLUSIVE_OWN;
@@ -406,7 +407,7 @@ struct batch {
 };
 
 /* A record of `from` as it is looked for in the whole, where edges make no other stack (sp_edges_add). */
-static struct sp_stack_key key_of(struct sp_absorber *a, struct batch *b, uint32_t i)
+static struct sp_stack_key merge_stacks_key_of(struct sp_absorber *a, struct batch *b, uint32_t i)
 {
     const struct sp_stack *s = &a->from->stacks.v[i];
     return (struct sp_stack_key){.frames = b->frames + s->first,
@@ -420,7 +421,7 @@ static struct sp_stack_key key_of(struct sp_absorber *a, struct batch *b, uint32
 static spaa_status enter_pair(struct sp_absorber *a, struct batch *b, uint32_t i, uint32_t other)
 {
     bool apart = stands_apart(a->from, i) || stands_apart(a->from, other), is_new;
-    struct sp_stack_key w[2] = {key_of(a, b, i), key_of(a, b, other)};
+    struct sp_stack_key w[2] = {merge_stacks_key_of(a, b, i), merge_stacks_key_of(a, b, other)};
     uint32_t to[2];
     if (apart) {
         w[0].context = context(a, a->from->stacks.v[i].context, true);
@@ -438,7 +439,7 @@ static spaa_status enter_pair(struct sp_absorber *a, struct batch *b, uint32_t i
 static spaa_status enter_one(struct sp_absorber *a, struct batch *b, uint32_t i)
 {
     const struct sp_stack *s = &a->from->stacks.v[i];
-    struct sp_stack_key w = key_of(a, b, i);
+    struct sp_stack_key w = merge_stacks_key_of(a, b, i);
     bool is_new = true;
     uint32_t to;
     if (a->m->opts.leave && a->m->opts.leave[i]) {

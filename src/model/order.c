@@ -13,12 +13,12 @@ struct ctx {
     const struct sp_order *o;
 };
 
-static int cmp_u64(uint64_t a, uint64_t b)
+static int order_cmp_u64(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
 
-static int cmp_i64(int64_t a, int64_t b)
+static int order_cmp_i64(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
@@ -40,7 +40,7 @@ static int cmp_dso(const void *va, const void *vb, void *arg)
         c = cmp_str(p, a->build_id, b->build_id);
     if (!c)
         c = cmp_str(p, a->extra_json, b->extra_json);
-    return c ? c : cmp_u64(na, nb);
+    return c ? c : order_cmp_u64(na, nb);
 }
 
 static int cmp_function(const void *va, const void *vb, void *arg)
@@ -49,7 +49,7 @@ static int cmp_function(const void *va, const void *vb, void *arg)
     uint32_t na = *(const uint32_t *)va, nb = *(const uint32_t *)vb;
     const struct sp_function *a = &x->p->functions.v[na], *b = &x->p->functions.v[nb];
     int c = cmp_str(x->p, a->name, b->name);
-    return c ? c : cmp_u64(x->o->dso_rank[a->dso], x->o->dso_rank[b->dso]);
+    return c ? c : order_cmp_u64(x->o->dso_rank[a->dso], x->o->dso_rank[b->dso]);
 }
 
 static int cmp_frame(const void *va, const void *vb, void *arg)
@@ -58,23 +58,23 @@ static int cmp_frame(const void *va, const void *vb, void *arg)
     const struct sp_profile *p = x->p;
     uint32_t na = *(const uint32_t *)va, nb = *(const uint32_t *)vb;
     const struct sp_frame *a = &p->frames.v[na], *b = &p->frames.v[nb];
-    int c = cmp_u64(x->o->function_rank[a->function], x->o->function_rank[b->function]);
+    int c = order_cmp_u64(x->o->function_rank[a->function], x->o->function_rank[b->function]);
     if (!c)
         c = cmp_str(p, a->srcline, b->srcline);
     if (!c)
-        c = cmp_u64(a->flags & SP_FRAME_SYMOFF ? a->symoff + 1 : 0,
-                    b->flags & SP_FRAME_SYMOFF ? b->symoff + 1 : 0);
+        c = order_cmp_u64(a->flags & SP_FRAME_SYMOFF ? a->symoff + 1 : 0,
+                          b->flags & SP_FRAME_SYMOFF ? b->symoff + 1 : 0);
     if (!c)
-        c = cmp_u64(a->ip, b->ip);
+        c = order_cmp_u64(a->ip, b->ip);
     if (!c)
-        c = cmp_u64(a->inline_depth, b->inline_depth);
+        c = order_cmp_u64(a->inline_depth, b->inline_depth);
     if (!c)
-        c = cmp_u64(a->kind, b->kind);
+        c = order_cmp_u64(a->kind, b->kind);
     if (!c)
-        c = cmp_u64(a->flags, b->flags);
+        c = order_cmp_u64(a->flags, b->flags);
     if (!c)
         c = cmp_str(p, a->extra_json, b->extra_json);
-    return c ? c : cmp_u64(na, nb);
+    return c ? c : order_cmp_u64(na, nb);
 }
 
 static int cmp_thread(const void *va, const void *vb, void *arg)
@@ -82,10 +82,10 @@ static int cmp_thread(const void *va, const void *vb, void *arg)
     const struct sp_profile *p = ((struct ctx *)arg)->p;
     uint32_t na = *(const uint32_t *)va, nb = *(const uint32_t *)vb;
     const struct sp_thread *a = &p->threads.v[na], *b = &p->threads.v[nb];
-    int c = cmp_i64(a->pid, b->pid);
+    int c = order_cmp_i64(a->pid, b->pid);
     if (!c)
-        c = cmp_i64(a->tid, b->tid);
-    return c ? c : cmp_u64(na, nb);
+        c = order_cmp_i64(a->tid, b->tid);
+    return c ? c : order_cmp_u64(na, nb);
 }
 
 /* 0..n-1, and whether they are in order already, as in a file of ours. */
@@ -190,11 +190,11 @@ static int cmp_context(const struct sp_profile *p, const struct sp_context *a, c
     if (!c)
         c = cmp_str(p, a->state, b->state);
     if (!c)
-        c = cmp_i64(a->pid, b->pid);
+        c = order_cmp_i64(a->pid, b->pid);
     if (!c)
-        c = cmp_i64(a->tid, b->tid);
+        c = order_cmp_i64(a->tid, b->tid);
     if (!c)
-        c = cmp_i64(a->cpu, b->cpu);
+        c = order_cmp_i64(a->cpu, b->cpu);
     if (!c)
         c = cmp_str(p, a->source, b->source);
     return c ? c : cmp_str(p, a->extra_json, b->extra_json);
@@ -207,14 +207,14 @@ static int cmp_weights(const struct sp_profile *p, uint32_t a, uint32_t b)
     if (la == SP_NONE || lb == SP_NONE)
         return (la != SP_NONE) - (lb != SP_NONE);
     struct sp_layout x = p->layouts.v[la], y = p->layouts.v[lb];
-    int c = cmp_u64(x.n, y.n);
+    int c = order_cmp_u64(x.n, y.n);
     for (uint32_t i = 0; !c && i < x.n; i++) {
         const struct sp_weight_field *f = &p->layout_fields.v[x.first + i],
                                      *g = &p->layout_fields.v[y.first + i];
         int64_t v = sp_weight(p, a, f->metric), w = sp_weight(p, b, g->metric);
         c = cmp_str(p, p->metrics.v[f->metric].name, p->metrics.v[g->metric].name);
         if (!c)
-            c = cmp_i64(v, w);
+            c = order_cmp_i64(v, w);
         if (!c && v == SP_DECIMAL)
             c = sp_str_cmp(sp_weight_text(p, a, f->metric), sp_weight_text(p, b, g->metric));
         if (!c)
@@ -235,9 +235,9 @@ int sp_stack_content_cmp(const struct sp_profile *p, const struct sp_order *o, u
         c = (int)sa->type - (int)sb->type;
     const uint32_t *fa = sp_stack_frames(p, a), *fb = sp_stack_frames(p, b);
     for (uint32_t i = 0; !c && i < sa->n && i < sb->n; i++)
-        c = cmp_u64(o->frame_rank[fa[sa->n - 1 - i]], o->frame_rank[fb[sb->n - 1 - i]]);
+        c = order_cmp_u64(o->frame_rank[fa[sa->n - 1 - i]], o->frame_rank[fb[sb->n - 1 - i]]);
     if (!c)
-        c = cmp_u64(sa->n, sb->n);
+        c = order_cmp_u64(sa->n, sb->n);
     if (!c)
         c = cmp_str(p, sa->extra_json, sb->extra_json);
     return c ? c : cmp_weights(p, a, b);
@@ -264,10 +264,10 @@ struct stack_key {
 static int cmp_id(const struct sp_profile *p, const struct sp_stack_id *a, const struct sp_stack_id *b)
 {
     if (a->text == SP_STR_NONE && b->text == SP_STR_NONE) {
-        int c = cmp_u64(a->hash, b->hash);
+        int c = order_cmp_u64(a->hash, b->hash);
         if (!c)
             c = (a->flags & SP_ID_SUFFIX) - (b->flags & SP_ID_SUFFIX);
-        return c ? c : cmp_u64(a->suffix, b->suffix);
+        return c ? c : order_cmp_u64(a->suffix, b->suffix);
     }
     if (a->flags & b->flags & SP_ID_NUMBER) { /* 9 before 10 */
         struct sp_str na = sp_pstr(p, a->text), nb = sp_pstr(p, b->text);
@@ -279,19 +279,19 @@ static int cmp_id(const struct sp_profile *p, const struct sp_stack_id *a, const
     return sp_str_cmp(sa, sb);
 }
 
-static int cmp_stack(const void *va, const void *vb, void *arg)
+static int order_cmp_stack(const void *va, const void *vb, void *arg)
 {
     const struct ctx *x = arg;
     const struct stack_key *a = va, *b = vb;
-    int c = cmp_i64(b->weight, a->weight);
+    int c = order_cmp_i64(b->weight, a->weight);
     if (!c)
         c = (a->fraction < b->fraction) - (a->fraction > b->fraction);
     if (!c)
         c = cmp_id(x->p, &a->id, &b->id);
-    return c ? c : cmp_u64(a->stack, b->stack);
+    return c ? c : order_cmp_u64(a->stack, b->stack);
 }
 
-static struct stack_key key_of(const struct sp_profile *p, uint32_t stack)
+static struct stack_key order_key_of(const struct sp_profile *p, uint32_t stack)
 {
     struct stack_key k = {.weight = INT64_MIN, .id = p->ids.v[stack], .stack = stack};
     uint32_t event = p->contexts.v[p->stacks.v[stack].context].event;
@@ -321,11 +321,11 @@ spaa_status sp_order_stacks(const struct sp_profile *p, struct sp_order *o)
     }
     bool in_order = true;
     for (size_t i = 0; i < n; i++) {
-        keys[i] = key_of(p, (uint32_t)i);
-        in_order = in_order && (!i || cmp_stack(&keys[i - 1], &keys[i], &x) <= 0);
+        keys[i] = order_key_of(p, (uint32_t)i);
+        in_order = in_order && (!i || order_cmp_stack(&keys[i - 1], &keys[i], &x) <= 0);
     }
     if (!in_order)
-        qsort_r(keys, n, sizeof *keys, cmp_stack, &x);
+        qsort_r(keys, n, sizeof *keys, order_cmp_stack, &x);
     for (size_t i = 0; i < n; i++)
         o->stacks[i] = keys[i].stack;
     free(keys);

@@ -57,7 +57,7 @@ void sp_samples_free(struct sp_samples *s)
     free(s);
 }
 
-static spaa_status flush(struct sp_samples *s)
+static spaa_status samples_flush(struct sp_samples *s)
 {
     const char *p = (const char *)s->batch;
     size_t left = s->batched * sizeof *s->batch;
@@ -82,7 +82,7 @@ spaa_status sp_samples_add(struct sp_samples *s, const struct sp_sample *row)
     unmap(s);
     s->batch[s->batched++] = *row;
     s->count++;
-    return s->batched == BATCH ? flush(s) : SPAA_OK;
+    return s->batched == BATCH ? samples_flush(s) : SPAA_OK;
 }
 
 uint64_t sp_samples_count(const struct sp_samples *s)
@@ -94,7 +94,7 @@ spaa_status sp_samples_rows(struct sp_samples *s, struct sp_sample **rows, size_
 {
     *rows = NULL;
     *n = 0;
-    spaa_status st = flush(s);
+    spaa_status st = samples_flush(s);
     if (st || !s->count)
         return st;
     if (!s->map) {

@@ -72,8 +72,8 @@ static spaa_status endpoint(const struct sp_codeguru *s, struct sp_codeguru_requ
     return failed ? sp_nomem(d) : fine ? SPAA_OK : SPAA_ERR_USAGE;
 }
 
-static spaa_status begin(const struct sp_codeguru *s, const char *what, struct sp_diags *d,
-                         struct sp_codeguru_request *r)
+static spaa_status upload_begin(const struct sp_codeguru *s, const char *what, struct sp_diags *d,
+                                struct sp_codeguru_request *r)
 {
     sp_buf_init(&r->url, 0);
     sp_buf_init(&r->host, 0);
@@ -88,7 +88,7 @@ static spaa_status begin(const struct sp_codeguru *s, const char *what, struct s
     return st;
 }
 
-static spaa_status end(struct sp_codeguru_request *r, spaa_status st, struct sp_diags *d)
+static spaa_status upload_end(struct sp_codeguru_request *r, spaa_status st, struct sp_diags *d)
 {
     sp_buf_add(&r->url, r->path.data, r->path.len);
     sp_buf_ch(&r->url, '?');
@@ -109,10 +109,10 @@ spaa_status sp_codeguru_post(const struct sp_codeguru *s, const char *token, con
                              struct sp_diags *d, struct sp_codeguru_request *out)
 {
     *out = (struct sp_codeguru_request){.method = "POST", .body = body, .body_n = n};
-    spaa_status st = begin(s, "/agentProfile", d, out);
+    spaa_status st = upload_begin(s, "/agentProfile", d, out);
     sp_buf_puts(&out->query, "profileToken=");
     sp_uri_encode(&out->query, token, false);
-    return end(out, st, d);
+    return upload_end(out, st, d);
 }
 
 static void time_parameter(struct sp_buf *query, const char *name, time_t t)
@@ -129,7 +129,7 @@ spaa_status sp_codeguru_list(const struct sp_codeguru *s, time_t from, time_t to
                              struct sp_diags *d, struct sp_codeguru_request *out)
 {
     *out = (struct sp_codeguru_request){.method = "GET"};
-    spaa_status st = begin(s, "/profileTimes", d, out);
+    spaa_status st = upload_begin(s, "/profileTimes", d, out);
     time_parameter(&out->query, "endTime", to); /* by name, as the signature wants them */
     if (next) {
         sp_buf_puts(&out->query, "&nextToken=");
@@ -137,7 +137,7 @@ spaa_status sp_codeguru_list(const struct sp_codeguru *s, time_t from, time_t to
     }
     sp_buf_puts(&out->query, "&period=PT5M&");
     time_parameter(&out->query, "startTime", from);
-    return end(out, st, d);
+    return upload_end(out, st, d);
 }
 
 /* ---- sending ---- */
@@ -275,7 +275,7 @@ static int64_t time_left(const struct sp_codeguru *s)
     return s->deadline - sp_codeguru_clock();
 }
 
-static void wait_for(unsigned ms)
+static void upload_wait_for(unsigned ms)
 {
     struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
     while (nanosleep(&t, &t) && errno == EINTR)
@@ -362,7 +362,7 @@ static bool wait_to_retry(const struct sp_codeguru *s, const struct sp_codeguru_
             a->why.data, ms / 1000, ms % 1000);
     if (s->waiting)
         s->waiting(ms, s->arg);
-    wait_for(ms);
+    upload_wait_for(ms);
     return true;
 }
 

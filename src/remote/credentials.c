@@ -56,7 +56,7 @@ struct found {
     struct piece access_key, secret_key, token, region, other;
 };
 
-static void take(struct found *f, struct piece key, struct piece value)
+static void credentials_take(struct found *f, struct piece key, struct piece value)
 {
     static const char *const others[] = {
         "role_arn",         "sso_session", "sso_start_url", "credential_process", "web_identity_token_file",
@@ -74,7 +74,7 @@ static void take(struct found *f, struct piece key, struct piece value)
             f->other = key;
 }
 
-static void set(struct sp_buf *b, struct piece s)
+static void credentials_set(struct sp_buf *b, struct piece s)
 {
     if (!b->len && s.n)
         sp_buf_add(b, s.p, s.n);
@@ -97,21 +97,21 @@ bool sp_aws_profile(struct sp_aws_keys *k, const char *text, size_t n, const cha
             in = close && is_section(trimmed(line.p + 1, close), profile, prefixed);
             any = any || in;
         } else if (in && eq && *p != ' ' && *p != '\t') { /* what is indented belongs to the setting above */
-            take(&f, trimmed(line.p, eq), trimmed(eq + 1, line.p + line.n));
+            credentials_take(&f, trimmed(line.p, eq), trimmed(eq + 1, line.p + line.n));
         }
     }
     if (!k->source && f.access_key.n && f.secret_key.n) {
-        set(&k->access_key, f.access_key);
-        set(&k->secret_key, f.secret_key);
-        set(&k->token, f.token);
+        credentials_set(&k->access_key, f.access_key);
+        credentials_set(&k->secret_key, f.secret_key);
+        credentials_set(&k->token, f.token);
         k->source = prefixed ? "config file" : "credentials file";
     }
-    set(&k->region, f.region);
-    set(&k->other, f.other);
+    credentials_set(&k->region, f.region);
+    credentials_set(&k->other, f.other);
     return any;
 }
 
-static spaa_status read_file(const char *path, struct sp_buf *out, struct sp_diags *d)
+static spaa_status credentials_read_file(const char *path, struct sp_buf *out, struct sp_diags *d)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
@@ -145,7 +145,9 @@ static spaa_status from_file(struct sp_aws_keys *k, const char *path, const char
         sp_buf_puts(&at, path);
     else if (home)
         sp_buf_printf(&at, "%s/.aws/%s", home, name);
-    spaa_status st = at.failed ? sp_nomem(d) : at.len ? read_file(sp_buf_cstr(&at), &text, d) : SPAA_OK;
+    spaa_status st = at.failed ? sp_nomem(d)
+                     : at.len  ? credentials_read_file(sp_buf_cstr(&at), &text, d)
+                               : SPAA_OK;
     if (!st && text.len)
         *any = sp_aws_profile(k, text.data, text.len, profile, config) || *any;
     if (st && st != SPAA_ERR_NOMEM && path)

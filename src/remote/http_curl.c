@@ -38,7 +38,7 @@ struct sending {
     struct sp_http_response *response;
 };
 
-static bool find(void *library, const char *name, void *function, size_t size)
+static bool http_curl_find(void *library, const char *name, void *function, size_t size)
 {
     void *found = dlsym(library, name);
     if (found && size == sizeof found)
@@ -47,17 +47,17 @@ static bool find(void *library, const char *name, void *function, size_t size)
 }
 
 /* It stays loaded: libraries that it uses keep state until the process ends. */
-static bool load(struct curl *c)
+static bool http_curl_load(struct curl *c)
 {
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    return library && find(library, "curl_easy_init", &c->init, sizeof c->init) &&
-           find(library, "curl_easy_setopt", &c->set, sizeof c->set) &&
-           find(library, "curl_easy_perform", &c->perform, sizeof c->perform) &&
-           find(library, "curl_easy_strerror", &c->strerror, sizeof c->strerror) &&
-           find(library, "curl_easy_getinfo", &c->get, sizeof c->get) &&
-           find(library, "curl_easy_cleanup", &c->cleanup, sizeof c->cleanup) &&
-           find(library, "curl_slist_append", &c->append, sizeof c->append) &&
-           find(library, "curl_slist_free_all", &c->free_all, sizeof c->free_all);
+    return library && http_curl_find(library, "curl_easy_init", &c->init, sizeof c->init) &&
+           http_curl_find(library, "curl_easy_setopt", &c->set, sizeof c->set) &&
+           http_curl_find(library, "curl_easy_perform", &c->perform, sizeof c->perform) &&
+           http_curl_find(library, "curl_easy_strerror", &c->strerror, sizeof c->strerror) &&
+           http_curl_find(library, "curl_easy_getinfo", &c->get, sizeof c->get) &&
+           http_curl_find(library, "curl_easy_cleanup", &c->cleanup, sizeof c->cleanup) &&
+           http_curl_find(library, "curl_slist_append", &c->append, sizeof c->append) &&
+           http_curl_find(library, "curl_slist_free_all", &c->free_all, sizeof c->free_all);
 }
 
 bool sp_http_available(void)
@@ -204,7 +204,7 @@ enum sp_http_result sp_http_send(const struct sp_http_request *r, struct sp_http
     struct sending s = {&curl, r, response};
     *response = (struct sp_http_response){.retry_after = -1};
     sp_buf_init(&response->body, BODY_MAX + 1);
-    if (!load(&curl)) {
+    if (!http_curl_load(&curl)) {
         snprintf(why, 256, "%s cannot be loaded", LIBRARY);
         return SP_HTTP_NEVER;
     }

@@ -22,7 +22,7 @@ static inline uint32_t big32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static void block(uint32_t h[static 8], const unsigned char *p)
+static void sha256_block(uint32_t h[static 8], const unsigned char *p)
 {
     uint32_t w[64], s[8];
     for (int i = 0; i < 16; i++)
@@ -53,7 +53,7 @@ struct sha256 {
     uint64_t n;
 };
 
-static void begin(struct sha256 *s)
+static void sha256_begin(struct sha256 *s)
 {
     static const uint32_t start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
@@ -61,7 +61,7 @@ static void begin(struct sha256 *s)
     s->n = 0;
 }
 
-static void add(struct sha256 *s, const void *data, size_t n)
+static void sha256_add(struct sha256 *s, const void *data, size_t n)
 {
     const unsigned char *p = data;
     size_t have = s->n % 64;
@@ -72,24 +72,24 @@ static void add(struct sha256 *s, const void *data, size_t n)
             memcpy(s->rest + have, p, take);
         if (have + take < 64)
             return;
-        block(s->h, s->rest);
+        sha256_block(s->h, s->rest);
         p += take;
         n -= take;
     }
     for (; n >= 64; p += 64, n -= 64)
-        block(s->h, p);
+        sha256_block(s->h, p);
     if (n)
         memcpy(s->rest, p, n);
 }
 
-static void end(struct sha256 *s, unsigned char out[static SP_SHA256])
+static void sha256_end(struct sha256 *s, unsigned char out[static SP_SHA256])
 {
     unsigned char tail[72] = {0x80};
     uint64_t bits = s->n * 8;
     size_t have = s->n % 64, pad = have < 56 ? 56 - have : 120 - have;
     for (size_t i = 0; i < 8; i++)
         tail[pad + i] = (unsigned char)(bits >> (56 - 8 * i));
-    add(s, tail, pad + 8);
+    sha256_add(s, tail, pad + 8);
     for (size_t i = 0; i < 32; i++)
         out[i] = (unsigned char)(s->h[i / 4] >> (24 - 8 * (i % 4)));
 }
@@ -97,9 +97,9 @@ static void end(struct sha256 *s, unsigned char out[static SP_SHA256])
 void sp_sha256(const void *p, size_t n, unsigned char out[static SP_SHA256])
 {
     struct sha256 s;
-    begin(&s);
-    add(&s, p, n);
-    end(&s, out);
+    sha256_begin(&s);
+    sha256_add(&s, p, n);
+    sha256_end(&s, out);
 }
 
 void sp_hmac_sha256(const void *key, size_t key_n, const void *p, size_t n,
@@ -113,15 +113,15 @@ void sp_hmac_sha256(const void *key, size_t key_n, const void *p, size_t n,
         memcpy(pad, key, key_n);
     for (size_t i = 0; i < sizeof pad; i++)
         pad[i] ^= 0x36;
-    begin(&s);
-    add(&s, pad, sizeof pad);
-    add(&s, p, n);
-    end(&s, inner);
+    sha256_begin(&s);
+    sha256_add(&s, pad, sizeof pad);
+    sha256_add(&s, p, n);
+    sha256_end(&s, inner);
     for (size_t i = 0; i < sizeof pad; i++)
         pad[i] ^= 0x36 ^ 0x5c;
-    begin(&s);
-    add(&s, pad, sizeof pad);
-    add(&s, inner, sizeof inner);
-    end(&s, out);
+    sha256_begin(&s);
+    sha256_add(&s, pad, sizeof pad);
+    sha256_add(&s, inner, sizeof inner);
+    sha256_end(&s, out);
     explicit_bzero(pad, sizeof pad);
 }

@@ -34,7 +34,7 @@ struct catcher {
     jmp_buf too_long;
 };
 
-static void take(const char *text, size_t n, void *opaque)
+static void demangle_take(const char *text, size_t n, void *opaque)
 {
     struct catcher *c = opaque;
     if (n > TEXT_MAX_BYTES || c->out->len - c->before > TEXT_MAX_BYTES - n || !sp_buf_add(c->out, text, n))
@@ -46,7 +46,7 @@ typedef int demangler(const char *, int, demangle_callbackref, void *);
 static bool through_callback(demangler *f, const char *name, struct sp_buf *out)
 {
     struct catcher c = {.out = out, .before = out->len};
-    if (!setjmp(c.too_long) && f(name, DMGL_PARAMS | DMGL_ANSI, take, &c) && c.out->len > c.before)
+    if (!setjmp(c.too_long) && f(name, DMGL_PARAMS | DMGL_ANSI, demangle_take, &c) && c.out->len > c.before)
         return true;
     c.out->len = c.before;
     return false;
@@ -99,7 +99,7 @@ static bool d_name(const char *name, struct sp_buf *out)
     return ok;
 }
 
-static bool is_digit(char c)
+static bool demangle_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -116,7 +116,7 @@ static bool find_text(const char *name, struct sp_buf *out)
     if (name[1] == 'Z')
         return through_callback(rust_demangle_callback, name, out) ||
                through_callback(cplus_demangle_v3_callback, name, out);
-    if (name[1] == 'D' && (is_digit(name[2]) || !strcmp(name, "_Dmain")))
+    if (name[1] == 'D' && (demangle_is_digit(name[2]) || !strcmp(name, "_Dmain")))
         return d_name(name, out);
     return false;
 }
@@ -153,7 +153,7 @@ bool sp_demangle(const char *name, struct sp_buf *out)
 }
 
 /* What a `$…$` escape at p stands for: its length, 0 when it is none. */
-static size_t escape(const char *p, size_t n, struct sp_buf *out)
+static size_t demangle_escape(const char *p, size_t n, struct sp_buf *out)
 {
     static const struct {
         const char *code, *text;
@@ -195,7 +195,7 @@ bool sp_demangle_escaped(const char *name, size_t n, struct sp_buf *out)
     for (size_t i = 0; i < end;) {
         size_t k = 0;
         if (name[i] == '$') {
-            k = escape(name + i, end - i, out);
+            k = demangle_escape(name + i, end - i, out);
             any = any || k;
         } else if (start && name[i] == '_' && i + 1 < end && name[i + 1] == '$') {
             i++;

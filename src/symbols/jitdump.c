@@ -38,7 +38,7 @@ struct dump {
     struct load pending; /* lines of a load to come */
 };
 
-static uint32_t u32(const struct dump *d, const unsigned char *p)
+static uint32_t jitdump_u32(const struct dump *d, const unsigned char *p)
 {
     uint32_t v;
     memcpy(&v, p, sizeof v);
@@ -105,7 +105,7 @@ static bool take_lines(struct dump *d, const unsigned char *p, size_t n)
         const char *name = (const char *)p + at + 16;
         if (strcmp(name, "\377") != 0)
             file = name;
-        struct sp_jit_line line = {u64(d, p + at), file, u32(d, p + at + 8)};
+        struct sp_jit_line line = {u64(d, p + at), file, jitdump_u32(d, p + at + 8)};
         if (file && !sp_vec_push(&d->jit->lines, line))
             return false;
         at = (size_t)(nul - p) + 1;
@@ -119,7 +119,7 @@ static bool take_records(struct dump *d, size_t at)
     bool ok = true;
     while (ok && d->n - at >= RECORD_BYTES) {
         const unsigned char *r = d->p + at;
-        uint32_t kind = u32(d, r), size = u32(d, r + 4);
+        uint32_t kind = jitdump_u32(d, r), size = jitdump_u32(d, r + 4);
         if (size < RECORD_BYTES || size > d->n - at)
             break;
         size_t body = size - RECORD_BYTES;
@@ -142,7 +142,7 @@ static int by_time(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static int by_addr(const void *a, const void *b)
+static int jitdump_by_addr(const void *a, const void *b)
 {
     const struct sp_jit_line *x = a, *y = b;
     return x->addr < y->addr ? -1 : x->addr > y->addr;
@@ -169,7 +169,7 @@ static bool add_loads(struct dump *d, struct sp_symtab *out)
             }
         }
         if (code.n)
-            qsort(jit->lines.v + code.first, code.n, sizeof *jit->lines.v, by_addr);
+            qsort(jit->lines.v + code.first, code.n, sizeof *jit->lines.v, jitdump_by_addr);
         if (!sp_vec_push(&jit->codes, code) || !sp_symtab_add(out, l->addr, l->size, SP_BIND_GLOBAL, l->name))
             return false;
     }
@@ -253,12 +253,13 @@ bool sp_jitdump_parse(const unsigned char *data, size_t n, struct sp_symtab *out
                       bool *is_one)
 {
     struct dump d = {.p = data, .n = n, .jit = jit};
-    *is_one = n >= HEADER_BYTES && (u32(&d, data) == MAGIC || u32(&d, data) == __builtin_bswap32(MAGIC));
+    *is_one = n >= HEADER_BYTES &&
+              (jitdump_u32(&d, data) == MAGIC || jitdump_u32(&d, data) == __builtin_bswap32(MAGIC));
     if (!*is_one)
         return true;
-    d.swap = u32(&d, data) != MAGIC;
+    d.swap = jitdump_u32(&d, data) != MAGIC;
     jit->arch_times = u64(&d, data + 32) & FLAG_ARCH_TIMES;
-    size_t header = u32(&d, data + 8);
+    size_t header = jitdump_u32(&d, data + 8);
     bool ok = header < HEADER_BYTES || header > n || take_records(&d, header);
     ok = ok && add_loads(&d, out) && find_shared(jit) && sp_symtab_finish(out, SP_RULES_JIT);
     sp_vec_free(&d.loads);

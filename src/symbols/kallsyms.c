@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-static enum sp_bind bind_of(char type)
+static enum sp_bind kallsyms_bind_of(char type)
 {
     if (type == 'W')
         return SP_BIND_WEAK;
@@ -61,7 +61,7 @@ bool sp_kallsyms_parse(char *text, size_t n, struct sp_symtab *out, uint64_t *te
             *stext = addr;
         if (memchr("aArR", type, 4) || *name == '$' || (*name == '.' && name[1] == 'L'))
             continue;
-        if (!sp_symtab_add(out, addr, 0, bind_of(type), name))
+        if (!sp_symtab_add(out, addr, 0, kallsyms_bind_of(type), name))
             return false;
         out->syms.v[out->syms.n - 1].module = module;
     }

@@ -33,7 +33,7 @@ static uint64_t shift_to(const struct sp_module *m, uint64_t text)
 }
 
 /* Of a kernel with symbols; asked before equals are dropped, for _text is seldom alone. */
-static uint64_t text_of(const struct sp_symtab *t)
+static uint64_t load_text_of(const struct sp_symtab *t)
 {
     uint64_t text = 0, stext = 0;
     for (size_t i = 0; i < t->syms.n; i++) {
@@ -59,7 +59,7 @@ spaa_status sp_load_elf(struct sp_module *m)
     if (st == SPAA_OK && m->file && !m->debug && m->elf.has_mini)
         st = sp_minidebug_add(m);
     if (st == SPAA_OK && m->key.kind == SP_MODULE_KERNEL)
-        m->shift = shift_to(m, text_of(&m->tab));
+        m->shift = shift_to(m, load_text_of(&m->tab));
     if (st == SPAA_OK && !sp_symtab_finish(&m->tab, SP_RULES_ELF))
         st = SPAA_ERR_NOMEM;
     return st;

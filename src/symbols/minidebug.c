@@ -42,8 +42,8 @@ void sp_minidebug_end(struct sp_symbols *s)
 }
 
 /* Into a malloced block, tried with twice the room until it fits. SPAA_ERR_INPUT, _LIMIT, _NOMEM. */
-static spaa_status unpack(decode_fn decode, const unsigned char *p, size_t n, unsigned char **out,
-                          size_t *size)
+static spaa_status minidebug_unpack(decode_fn decode, const unsigned char *p, size_t n, unsigned char **out,
+                                    size_t *size)
 {
     for (size_t room = n < UNPACKED_MAX / 8 ? 8 * n + 4096 : UNPACKED_MAX;; room *= 2) {
         uint64_t memory = MEMORY_MAX;
@@ -66,7 +66,7 @@ static spaa_status unpack(decode_fn decode, const unsigned char *p, size_t n, un
     }
 }
 
-static void tell(struct sp_module *m, const char *what, const char *hint)
+static void minidebug_tell(struct sp_module *m, const char *what, const char *hint)
 {
     sp_emit_hint(m->owner->d, SP_W835, SP_AT_NOTHING, hint, "%s: %s", m->file, what);
 }
@@ -81,17 +81,17 @@ spaa_status sp_minidebug_add(struct sp_module *m)
     decode_fn decode;
     st = decoder(m->owner, &decode);
     if (!st)
-        st = unpack(decode, packed, n, &image, &size);
+        st = minidebug_unpack(decode, packed, n, &image, &size);
     free(packed);
     if (!st)
         st = sp_elf_read_image(image, size, NULL, &m->tab);
     free(image);
     if (st == SPAA_ERR_UNSUPPORTED)
-        tell(m, "liblzma.so.5 cannot be used", "install liblzma5");
+        minidebug_tell(m, "liblzma.so.5 cannot be used", "install liblzma5");
     else if (st == SPAA_ERR_LIMIT)
-        tell(m, "they are larger than any should be", "");
+        minidebug_tell(m, "they are larger than any should be", "");
     else if (st && st != SPAA_ERR_NOMEM)
-        tell(m, "they are damaged", "");
+        minidebug_tell(m, "they are damaged", "");
     if (m->tab.syms.n > before)
         m->why = SP_WHY_NONE;
     return st == SPAA_ERR_NOMEM ? st : SPAA_OK;

@@ -25,7 +25,7 @@ struct parser {
     bool has_base;
 };
 
-static char *blanks(char *p, const char *end)
+static char *msvc_map_blanks(char *p, const char *end)
 {
     while (p < end && (*p == ' ' || *p == '\t'))
         p++;
@@ -49,7 +49,7 @@ static char *address(char *p, char *end, uint64_t *section, uint64_t *offset)
     n = sp_parse_hex(p, end, offset);
     if (!n || p + n >= end || (p[n] != ' ' && p[n] != '\t'))
         return NULL;
-    return blanks(p + n, end);
+    return msvc_map_blanks(p + n, end);
 }
 
 /* "00012345H .text$mn   CODE" */
@@ -78,7 +78,7 @@ static bool symbol_row(struct parser *m, char *p, char *end, uint64_t number, ui
 {
     char *stop = word_end(p, end);
     uint64_t at, last;
-    char *q = blanks(stop, end);
+    char *q = msvc_map_blanks(stop, end);
     size_t n = sp_parse_hex(q, end, &at);
     if (stop == p || n < 8 || (q + n < end && q[n] != ' ' && q[n] != '\t' && q[n] != '\r') || !number)
         return true;
@@ -97,7 +97,7 @@ static bool line(struct parser *m, char *p, char *end)
 {
     static const char load[] = "Preferred load address is ";
     uint64_t number, offset;
-    p = blanks(p, end);
+    p = msvc_map_blanks(p, end);
     if ((size_t)(end - p) > sizeof load && memcmp(p, load, sizeof load - 1) == 0) {
         if (sp_parse_hex(p + sizeof load - 1, end, &m->base))
             m->has_base = true;
@@ -147,7 +147,7 @@ bool sp_msvc_map_parse(char *text, size_t n, struct sp_symtab *out, struct sp_st
     for (char *p = text; ok && p < end; p = next + 1) {
         next = memchr(p, '\n', (size_t)(end - p));
         next = next ? next : end;
-        char *first = blanks(p, next), *stop = word_end(first, next);
+        char *first = msvc_map_blanks(p, next), *stop = word_end(first, next);
         if (!module->n && stop > first)
             *module = (struct sp_str){first, (uint32_t)(stop - first)};
         ok = line(&m, p, next);

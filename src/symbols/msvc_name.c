@@ -30,7 +30,7 @@ struct parser {
 
 static bool qualified(struct parser *m, struct seen *s, unsigned depth, struct span *out);
 
-static bool put(struct parser *m, const char *text)
+static bool msvc_name_put(struct parser *m, const char *text)
 {
     return m->text.len < TEXT_MAX_BYTES && sp_buf_puts(&m->text, text);
 }
@@ -56,7 +56,7 @@ static void remember(const struct parser *m, struct seen *s, struct span x)
         s->name[s->names++] = x;
 }
 
-static bool take(struct parser *m, const char *what)
+static bool msvc_name_take(struct parser *m, const char *what)
 {
     size_t n = strlen(what);
     if (strncmp(m->p, what, n) != 0)
@@ -114,7 +114,7 @@ static const char *operator_name(struct parser *m)
                   {"__L", "operator co_await"},
                   {"__M", "operator<=>"}};
     for (size_t i = 0; i < sizeof second / sizeof *second; i++)
-        if (take(m, second[i].code))
+        if (msvc_name_take(m, second[i].code))
             return second[i].name;
     size_t i = (size_t)((unsigned char)*m->p - (unsigned)'0');
     if ((unsigned char)*m->p < '0' || i >= sizeof first / sizeof *first || !first[i])
@@ -124,9 +124,9 @@ static const char *operator_name(struct parser *m)
 }
 
 /* "0" is 1, "9" is 10, else hex digits A to P up to `@`. */
-static bool number(struct parser *m, struct span *out)
+static bool msvc_name_number(struct parser *m, struct span *out)
 {
-    bool negative = take(m, "?");
+    bool negative = msvc_name_take(m, "?");
     unsigned long long v = 0;
     size_t at = m->text.len;
     if (*m->p >= '0' && *m->p <= '9') {
@@ -134,7 +134,7 @@ static bool number(struct parser *m, struct span *out)
     } else {
         for (unsigned digits = 0; *m->p >= 'A' && *m->p <= 'P' && digits < 16; digits++)
             v = v << 4 | (unsigned)(*m->p++ - 'A');
-        if (!take(m, "@"))
+        if (!msvc_name_take(m, "@"))
             return false;
     }
     sp_buf_printf(&m->text, "%s%llu", negative ? "-" : "", v);
@@ -153,7 +153,7 @@ static const char *simple_type(struct parser *m)
                 {"_N", "bool"},     {"_W", "wchar_t"}, {"_S", "char16_t"},
                 {"_U", "char32_t"}, {"_Q", "char8_t"}, {"$$T", "std::nullptr_t"}};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        if (take(m, more[i].code))
+        if (msvc_name_take(m, more[i].code))
             return more[i].name;
     if (*m->p < 'C' || *m->p > 'O' || !one[*m->p - 'C'])
         return NULL;
@@ -176,14 +176,14 @@ static bool type(struct parser *m, struct seen *s, unsigned depth, struct span *
     unsigned n = 0;
     struct span inner;
     for (; n + 2 < 2 * PARTS_MAX; n += 2) {
-        const char *mark = take(m, "$$Q")                   ? " &&"
-                           : take(m, "P") || take(m, "Q")   ? " *"
-                           : take(m, "A")                   ? " &"
-                           : take(m, "$$C") || take(m, "?") ? ""
-                                                            : NULL;
+        const char *mark = msvc_name_take(m, "$$Q")                             ? " &&"
+                           : msvc_name_take(m, "P") || msvc_name_take(m, "Q")   ? " *"
+                           : msvc_name_take(m, "A")                             ? " &"
+                           : msvc_name_take(m, "$$C") || msvc_name_take(m, "?") ? ""
+                                                                                : NULL;
         if (!mark)
             break;
-        while (*mark && (take(m, "E") || take(m, "I") || take(m, "F")))
+        while (*mark && (msvc_name_take(m, "E") || msvc_name_take(m, "I") || msvc_name_take(m, "F")))
             ;
         around[n] = mark;
         if (!(around[n + 1] = cv(m))) /* functions, members */
@@ -195,11 +195,12 @@ static bool type(struct parser *m, struct seen *s, unsigned depth, struct span *
         if (i >= s->types)
             return false;
         inner = s->type[i];
-    } else if (take(m, "V") || take(m, "U") || take(m, "T") || take(m, "W4")) {
+    } else if (msvc_name_take(m, "V") || msvc_name_take(m, "U") || msvc_name_take(m, "T") ||
+               msvc_name_take(m, "W4")) {
         if (!qualified(m, s, depth + 1, &inner))
             return false;
     } else {
-        if (!(name = simple_type(m)) || !put(m, name))
+        if (!(name = simple_type(m)) || !msvc_name_put(m, name))
             return false;
         inner = since(m, at);
     }
@@ -207,7 +208,7 @@ static bool type(struct parser *m, struct seen *s, unsigned depth, struct span *
     if (!put_span(m, inner))
         return false;
     for (; n; n -= 2)
-        if (!put(m, around[n - 1]) || !put(m, around[n - 2]))
+        if (!msvc_name_put(m, around[n - 1]) || !msvc_name_put(m, around[n - 2]))
             return false;
     *out = since(m, at);
     if (m->p - start > 1 && s->types < SEEN_MAX)
@@ -224,28 +225,30 @@ static bool template_name(struct parser *m, struct seen *outer, unsigned depth, 
     size_t at = m->text.len;
     if (depth > DEPTH_MAX)
         return false;
-    if (take(m, "?")) {
+    if (msvc_name_take(m, "?")) {
         const char *op = operator_name(m);
-        if (!op || !put(m, op))
+        if (!op || !msvc_name_put(m, op))
             return false;
         name = since(m, at);
     } else if (!plain(m, &s, &name)) {
         return false;
     }
-    while (!take(m, "@")) {
-        if (take(m, "$$V") || take(m, "$$Z") || take(m, "$S")) /* an empty pack, the end of one */
+    while (!msvc_name_take(m, "@")) {
+        if (msvc_name_take(m, "$$V") || msvc_name_take(m, "$$Z") ||
+            msvc_name_take(m, "$S")) /* an empty pack, the end of one */
             continue;
-        if (n == PARTS_MAX || !(take(m, "$0") ? number(m, &argument[n]) : type(m, &s, depth, &argument[n])))
+        if (n == PARTS_MAX ||
+            !(msvc_name_take(m, "$0") ? msvc_name_number(m, &argument[n]) : type(m, &s, depth, &argument[n])))
             return false;
         n++;
     }
     at = m->text.len;
-    if (!put_span(m, name) || !put(m, "<"))
+    if (!put_span(m, name) || !msvc_name_put(m, "<"))
         return false;
     for (unsigned i = 0; i < n; i++)
-        if ((i && !put(m, ", ")) || !put_span(m, argument[i]))
+        if ((i && !msvc_name_put(m, ", ")) || !put_span(m, argument[i]))
             return false;
-    if (!put(m, ">"))
+    if (!msvc_name_put(m, ">"))
         return false;
     *out = since(m, at);
     remember(m, outer, *out);
@@ -261,11 +264,11 @@ static bool part(struct parser *m, struct seen *s, unsigned depth, struct span *
         *out = s->name[i < SEEN_MAX ? i : 0];
         return i < s->names;
     }
-    if (take(m, "?$"))
+    if (msvc_name_take(m, "?$"))
         return template_name(m, s, depth + 1, out);
-    if (take(m, "?A")) {
+    if (msvc_name_take(m, "?A")) {
         const char *end = strchr(m->p, '@');
-        if (!end || !put(m, "`anonymous namespace'"))
+        if (!end || !msvc_name_put(m, "`anonymous namespace'"))
             return false;
         m->p = end + 1;
         *out = since(m, at);
@@ -279,14 +282,14 @@ static bool part(struct parser *m, struct seen *s, unsigned depth, struct span *
 static bool join(struct parser *m, struct seen *s, unsigned depth, struct span *parts, unsigned n,
                  struct span *out)
 {
-    while (!take(m, "@")) {
+    while (!msvc_name_take(m, "@")) {
         if (n == PARTS_MAX || !part(m, s, depth, &parts[n]))
             return false;
         n++;
     }
     size_t at = m->text.len;
     while (n--)
-        if (!put_span(m, parts[n]) || (n && !put(m, "::")))
+        if (!put_span(m, parts[n]) || (n && !msvc_name_put(m, "::")))
             return false;
     *out = since(m, at);
     return true;
@@ -310,7 +313,7 @@ static bool whole(struct parser *m, struct span *out)
     bool destructor = *m->p == '1';
     if (*m->p == '0' || destructor) {
         m->p++;
-        if (!part(m, &s, 0, &parts[1]) || !put(m, destructor ? "~" : ""))
+        if (!part(m, &s, 0, &parts[1]) || !msvc_name_put(m, destructor ? "~" : ""))
             return false;
         struct span class = parts[1];
         const char *open = memchr(m->text.data + class.at, '<', class.n);
@@ -323,7 +326,7 @@ static bool whole(struct parser *m, struct span *out)
         return join(m, &s, 0, parts, 2, out);
     }
     const char *op = operator_name(m);
-    if (!op || !put(m, op))
+    if (!op || !msvc_name_put(m, op))
         return false;
     parts[0] = since(m, at);
     return join(m, &s, 0, parts, 1, out);

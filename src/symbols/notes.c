@@ -17,7 +17,7 @@ static uint64_t hash_of(uint32_t name)
 }
 
 /* What the DSO of a module is called in profiles. */
-static uint32_t name_of(struct notes *x, const struct sp_module *m)
+static uint32_t notes_name_of(struct notes *x, const struct sp_module *m)
 {
     const char *path = m->key.path ? m->key.path : "";
     switch (m->key.kind) {
@@ -40,8 +40,8 @@ static bool same_build(const struct notes *x, const struct sp_dso *dso, const st
     return !dso->build_id || !m->key.build_id || sp_str_is(id, m->key.build_id);
 }
 
-static bool add(struct notes *x, const struct sp_module *m, uint32_t name, enum sp_note_of of, uint64_t n,
-                const char *why, const char *remedy)
+static bool notes_add(struct notes *x, const struct sp_module *m, uint32_t name, enum sp_note_of of,
+                      uint64_t n, const char *why, const char *remedy)
 {
     struct sp_probe at = sp_map_probe(&x->by_name, hash_of(name));
     for (uint32_t i; (i = sp_map_next(&x->by_name, &at)) != SP_MAP_NONE;)
@@ -61,7 +61,7 @@ static bool note_names(struct notes *x, const struct sp_module *m, uint32_t name
     if (!x->why.len)
         sp_buf_puts(&x->why, "no symbol of it covers these addresses");
     return !x->why.failed && !x->hint.failed &&
-           add(x, m, name, SP_NOTE_NAMES, m->misses, sp_buf_cstr(&x->why), advice);
+           notes_add(x, m, name, SP_NOTE_NAMES, m->misses, sp_buf_cstr(&x->why), advice);
 }
 
 spaa_status sp_symbols_note(struct sp_symbols *s, struct sp_profile *p)
@@ -83,11 +83,11 @@ spaa_status sp_symbols_note(struct sp_symbols *s, struct sp_profile *p)
     for (size_t i = 0; i < s->modules.n && ok; i++) {
         const struct sp_module *m = s->modules.v[i];
         bool lines = sp_module_lacks_lines(m);
-        uint32_t name = m->misses || lines ? name_of(&x, m) : SP_STR_NONE;
+        uint32_t name = m->misses || lines ? notes_name_of(&x, m) : SP_STR_NONE;
         ok = name != SP_STR_FAIL && (name == SP_STR_NONE || note_names(&x, m, name));
         if (ok && lines)
-            ok =
-                add(&x, m, name, SP_NOTE_LINES, m->lineless, "no debug information was found", SP_HINT_LINES);
+            ok = notes_add(&x, m, name, SP_NOTE_LINES, m->lineless, "no debug information was found",
+                           SP_HINT_LINES);
     }
     sp_buf_free(&x.why);
     sp_buf_free(&x.hint);

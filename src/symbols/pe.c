@@ -49,7 +49,7 @@ static uint16_t u16(const unsigned char *p)
     return (uint16_t)(p[0] | p[1] << 8);
 }
 
-static uint32_t u32(const unsigned char *p)
+static uint32_t pe_u32(const unsigned char *p)
 {
     return (uint32_t)u16(p) | (uint32_t)u16(p + 2) << 16;
 }
@@ -117,8 +117,8 @@ static struct directory directory(const unsigned char *dirs, size_t n, unsigned 
 {
     struct directory d = {0, 0};
     if (i < n) {
-        d.rva = u32(dirs + (size_t)8 * i);
-        d.size = u32(dirs + (size_t)8 * i + 4);
+        d.rva = pe_u32(dirs + (size_t)8 * i);
+        d.size = pe_u32(dirs + (size_t)8 * i + 4);
     }
     return d;
 }
@@ -129,7 +129,7 @@ static bool read_headers(struct image *m)
     unsigned char dos[64], coff[24], opt[112 + 16 * 8];
     if (!read_at(m, 0, dos, sizeof dos) || dos[0] != 'M' || dos[1] != 'Z')
         return false;
-    uint64_t at = u32(dos + 60);
+    uint64_t at = pe_u32(dos + 60);
     if (!read_at(m, at, coff, sizeof coff) || memcmp(coff, "PE\0\0", 4) != 0)
         return false;
     size_t opt_n = u16(coff + 20), have = opt_n < sizeof opt ? opt_n : sizeof opt;
@@ -141,11 +141,11 @@ static bool read_headers(struct image *m)
         return false;
     m->pe->is_64 = magic == 0x20b;
     m->pe->machine = u16(coff + 4);
-    m->pe->timestamp = u32(coff + 8);
-    m->pe->image_base = m->pe->is_64 ? u32(opt + 24) | (uint64_t)u32(opt + 28) << 32 : u32(opt + 28);
-    m->symbols = u32(coff + 12);
-    m->nsymbols = u32(coff + 16);
-    size_t n = u32(opt + dirs - 4), room = (have - dirs) / 8;
+    m->pe->timestamp = pe_u32(coff + 8);
+    m->pe->image_base = m->pe->is_64 ? pe_u32(opt + 24) | (uint64_t)pe_u32(opt + 28) << 32 : pe_u32(opt + 28);
+    m->symbols = pe_u32(coff + 12);
+    m->nsymbols = pe_u32(coff + 16);
+    size_t n = pe_u32(opt + dirs - 4), room = (have - dirs) / 8;
     n = n < room ? n : room;
     m->exports = directory(opt + dirs, n, 0);
     m->functions = directory(opt + dirs, n, 3);
@@ -155,11 +155,11 @@ static bool read_headers(struct image *m)
         unsigned char s[40];
         if (!read_at(m, at + 24 + opt_n + (uint64_t)40 * i, s, sizeof s))
             break;
-        uint32_t flags = u32(s + 36);
-        m->section[m->sections++] = (struct section){.size = u32(s + 8),
-                                                     .rva = u32(s + 12),
-                                                     .raw_size = u32(s + 16),
-                                                     .raw = u32(s + 20),
+        uint32_t flags = pe_u32(s + 36);
+        m->section[m->sections++] = (struct section){.size = pe_u32(s + 8),
+                                                     .rva = pe_u32(s + 12),
+                                                     .raw_size = pe_u32(s + 16),
+                                                     .raw = pe_u32(s + 20),
                                                      .code = flags & 0x20 || flags & 0x20000000};
     }
     return true;
@@ -168,15 +168,15 @@ static bool read_headers(struct image *m)
 static bool take_rsds(const struct image *m, const unsigned char *entry)
 {
     unsigned char head[24];
-    uint32_t size = u32(entry + 16), rva = u32(entry + 20);
-    uint64_t offset = u32(entry + 24);
-    if (u32(entry + 12) != 2 || size < sizeof head) /* IMAGE_DEBUG_TYPE_CODEVIEW */
+    uint32_t size = pe_u32(entry + 16), rva = pe_u32(entry + 20);
+    uint64_t offset = pe_u32(entry + 24);
+    if (pe_u32(entry + 12) != 2 || size < sizeof head) /* IMAGE_DEBUG_TYPE_CODEVIEW */
         return false;
     if ((!offset && !offset_of(m, rva, size, &offset)) || !read_at(m, offset, head, sizeof head) ||
         memcmp(head, "RSDS", 4) != 0)
         return false;
     memcpy(m->pe->rsds.guid, head + 4, 16);
-    m->pe->rsds.age = u32(head + 20);
+    m->pe->rsds.age = pe_u32(head + 20);
     size_t n = size - sizeof head;
     n = n < sizeof m->pe->pdb - 1 ? n : sizeof m->pe->pdb - 1;
     if (!read_at(m, offset + sizeof head, m->pe->pdb, n))
@@ -207,7 +207,7 @@ static bool read_functions(const struct image *m, struct bounds **out, size_t *n
         return !nomem;
     struct bounds *b = malloc((count + 1) * sizeof *b);
     for (size_t i = 0; b && i < count; i++) {
-        struct bounds f = {u32(p + 12 * i), u32(p + 12 * i + 4)};
+        struct bounds f = {pe_u32(p + 12 * i), pe_u32(p + 12 * i + 4)};
         if (f.begin < f.end && (!*n || f.begin > b[*n - 1].begin))
             b[(*n)++] = f;
     }
@@ -217,7 +217,7 @@ static bool read_functions(const struct image *m, struct bounds **out, size_t *n
 }
 
 /* How far a symbol reaches by the table of functions; 0: it does not say. */
-static uint32_t size_of(const struct bounds *b, size_t n, uint32_t start)
+static uint32_t pe_size_of(const struct bounds *b, size_t n, uint32_t start)
 {
     size_t lo = 0, hi = n;
     while (lo < hi) {
@@ -232,11 +232,11 @@ static uint32_t size_of(const struct bounds *b, size_t n, uint32_t start)
     return lo < n ? b[lo].begin - start : 0;
 }
 
-static bool add(struct sp_symtab *syms, const struct bounds *b, size_t nb, uint32_t rva, enum sp_bind bind,
-                const char *name, size_t n)
+static bool pe_add(struct sp_symtab *syms, const struct bounds *b, size_t nb, uint32_t rva, enum sp_bind bind,
+                   const char *name, size_t n)
 {
     const char *kept = sp_arena_dup(&syms->arena, name, n);
-    return kept && sp_symtab_add(syms, rva, size_of(b, nb, rva), bind, kept);
+    return kept && sp_symtab_add(syms, rva, pe_size_of(b, nb, rva), bind, kept);
 }
 
 /* COFF symbols of code; false: out of memory. *any tells whether there were some. */
@@ -249,7 +249,7 @@ static bool read_coff(const struct image *m, struct sp_symtab *syms, const struc
     size_t strings_n = 0;
     unsigned char *table = m->symbols ? table_at(m, m->symbols, m->nsymbols, SYMBOL_BYTES, &nomem) : NULL;
     unsigned char *strings = NULL;
-    if (table && read_at(m, after, size, 4) && (strings_n = u32(size)) > 4)
+    if (table && read_at(m, after, size, 4) && (strings_n = pe_u32(size)) > 4)
         strings = table_at(m, after, strings_n, 1, &nomem);
     for (uint32_t i = 0; table && ok && !nomem && i < m->nsymbols; i++) {
         const unsigned char *s = table + (size_t)i * SYMBOL_BYTES;
@@ -261,10 +261,10 @@ static bool read_coff(const struct image *m, struct sp_symtab *syms, const struc
             continue;
         const char *name = (const char *)s;
         size_t n = strnlen(name, 8);
-        if (!u32(s)) { /* a longer one: its offset among the strings */
-            if (!strings || u32(s + 4) >= strings_n)
+        if (!pe_u32(s)) { /* a longer one: its offset among the strings */
+            if (!strings || pe_u32(s + 4) >= strings_n)
                 continue;
-            name = (const char *)strings + u32(s + 4);
+            name = (const char *)strings + pe_u32(s + 4);
             n = strnlen(name, NAME_MAX_BYTES);
         }
         *any = true;
@@ -272,8 +272,8 @@ static bool read_coff(const struct image *m, struct sp_symtab *syms, const struc
             name++;
             n--;
         }
-        ok = !n || add(syms, b, nb, m->section[in - 1].rva + u32(s + 8),
-                       class == CLASS_EXTERNAL ? SP_BIND_GLOBAL : SP_BIND_LOCAL, name, n);
+        ok = !n || pe_add(syms, b, nb, m->section[in - 1].rva + pe_u32(s + 8),
+                          class == CLASS_EXTERNAL ? SP_BIND_GLOBAL : SP_BIND_LOCAL, name, n);
     }
     free(table);
     free(strings);
@@ -294,30 +294,30 @@ static bool read_exports(const struct image *m, struct sp_symtab *syms, const st
     bool nomem = false, ok = true;
     if (m->exports.size < sizeof head || !read_rva(m, m->exports.rva, head, sizeof head))
         return true;
-    uint32_t nfunctions = u32(head + 20), names = u32(head + 24), name_at = u32(head + 32),
-             ordinal_at = u32(head + 36);
+    uint32_t nfunctions = pe_u32(head + 20), names = pe_u32(head + 24), name_at = pe_u32(head + 32),
+             ordinal_at = pe_u32(head + 36);
     unsigned char *functions =
-        nfunctions <= EXPORTS_MAX ? table_rva(m, u32(head + 28), nfunctions, 4, &nomem) : NULL;
+        nfunctions <= EXPORTS_MAX ? table_rva(m, pe_u32(head + 28), nfunctions, 4, &nomem) : NULL;
     for (uint32_t i = 0; functions && ok && i < names && i < EXPORTS_MAX; i++) {
         char name[NAME_MAX_BYTES];
         uint64_t offset;
         if (!read_rva(m, name_at + 4 * i, name_rva, 4) || !read_rva(m, ordinal_at + 2 * i, ordinal, 2))
             break;
-        if (u16(ordinal) >= nfunctions || !offset_of(m, u32(name_rva), 1, &offset))
+        if (u16(ordinal) >= nfunctions || !offset_of(m, pe_u32(name_rva), 1, &offset))
             continue;
         size_t room = (size_t)(m->size - offset < sizeof name ? m->size - offset : sizeof name);
-        uint32_t rva = u32(functions + (size_t)4 * u16(ordinal));
+        uint32_t rva = pe_u32(functions + (size_t)4 * u16(ordinal));
         bool forwarded = rva - m->exports.rva < m->exports.size;
         if (!rva || forwarded || !is_code(m, rva) || offset > m->size || !read_at(m, offset, name, room))
             continue;
         size_t n = strnlen(name, room);
-        ok = !n || add(syms, b, nb, rva, SP_BIND_GLOBAL, name, n);
+        ok = !n || pe_add(syms, b, nb, rva, SP_BIND_GLOBAL, name, n);
     }
     free(functions);
     return ok && !nomem;
 }
 
-static spaa_status read_symbols(const struct image *m, struct sp_symtab *syms)
+static spaa_status pe_read_symbols(const struct image *m, struct sp_symtab *syms)
 {
     struct bounds *b;
     size_t n;
@@ -338,7 +338,7 @@ spaa_status sp_pe_read(const char *path, struct sp_diags *d, struct sp_pe *out, 
     spaa_status st = SPAA_ERR_INPUT;
     if (read_headers(&m)) {
         read_debug(&m);
-        st = syms ? read_symbols(&m, syms) : SPAA_OK;
+        st = syms ? pe_read_symbols(&m, syms) : SPAA_OK;
     }
     if (st != SPAA_ERR_NOMEM && sp_file_check(m.fd, m.size, path, d))
         st = SPAA_ERR_IO;

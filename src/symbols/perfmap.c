@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A hex number with or without 0x, and the blanks behind it. */
-static char *number(char *p, char *end, uint64_t *v)
+static char *perfmap_number(char *p, char *end, uint64_t *v)
 {
     if (end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
         p += 2;
@@ -29,8 +29,8 @@ bool sp_perf_map_parse(char *text, size_t n, struct sp_symtab *out)
         next = memchr(p, '\n', (size_t)(end - p));
         if (!next)
             next = end;
-        char *name = number(p, next, &start);
-        name = name ? number(name, next, &size) : NULL;
+        char *name = perfmap_number(p, next, &start);
+        name = name ? perfmap_number(name, next, &size) : NULL;
         char *stop = next;
         while (name && stop > name && (stop[-1] == '\r' || stop[-1] == ' '))
             stop--;

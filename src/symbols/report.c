@@ -125,7 +125,7 @@ const char *sp_module_missing(const struct sp_module *m, struct sp_buf *why, str
     return say_why(m, why, hint);
 }
 
-static void tell(struct sp_diags *d, const struct sp_module *m)
+static void report_tell(struct sp_diags *d, const struct sp_module *m)
 {
     struct sp_buf text, hint;
     sp_buf_init(&text, 64 << 10);
@@ -222,7 +222,7 @@ void sp_symbols_report(struct sp_symbols *s)
         qsort(lacking.v, lacking.n, sizeof *lacking.v, by_misses);
     for (size_t i = 0; i < lacking.n; i++) {
         if (i < TOLD_MAX)
-            tell(s->d, lacking.v[i]);
+            report_tell(s->d, lacking.v[i]);
         else
             more += lacking.v[i]->misses;
     }

@@ -7,7 +7,7 @@
 /* Which byte of the file each pair of digits is: the first three fields are numbers, little-endian. */
 static const unsigned char at[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
 
-static size_t digits(const unsigned char guid[static 16], bool upper, bool dashes, char *out)
+static size_t rsds_digits(const unsigned char guid[static 16], bool upper, bool dashes, char *out)
 {
     const char *hex = upper ? "0123456789ABCDEF" : "0123456789abcdef";
     size_t n = 0;
@@ -22,7 +22,7 @@ static size_t digits(const unsigned char guid[static 16], bool upper, bool dashe
 
 void sp_guid_text(const unsigned char guid[static 16], char out[static SP_GUID_ROOM])
 {
-    size_t n = digits(guid, true, true, out + 1);
+    size_t n = rsds_digits(guid, true, true, out + 1);
     out[0] = '{';
     out[n + 1] = '}';
     out[n + 2] = '\0';
@@ -30,7 +30,7 @@ void sp_guid_text(const unsigned char guid[static 16], char out[static SP_GUID_R
 
 size_t sp_rsds_key(const struct sp_rsds *r, bool upper, char out[static SP_RSDS_KEY_ROOM])
 {
-    size_t n = digits(r->guid, upper, false, out), more = sp_hex_text(r->age, out + n);
+    size_t n = rsds_digits(r->guid, upper, false, out), more = sp_hex_text(r->age, out + n);
     for (size_t i = n; upper && i < n + more; i++)
         if (out[i] >= 'a')
             out[i] = (char)(out[i] - 'a' + 'A');

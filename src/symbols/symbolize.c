@@ -53,9 +53,9 @@ struct symbolizer {
     const char *kernel_ref; /* the symbol there; NULL: not known */
     SP_VEC(struct place) places;
     struct sp_map place_map;
-    SP_VEC(uint32_t) stack_places; /* beside stack_frames */
-    SP_VEC(uint32_t) run;          /* numbers in the new frame table */
-    SP_VEC(struct sp_dso) dsos;    /* the old tables */
+    SP_VEC(uint32_t) stack_places;  /* beside stack_frames */
+    SP_VEC(uint32_t) run; /* numbers in the new frame table */
+    SP_VEC(struct sp_dso) dsos;     /* the old tables */
     SP_VEC(struct sp_function) functions;
     SP_VEC(struct sp_frame) frames;
     uint32_t *moved; /* old frame to new, for those kept; SP_NONE: not yet */
@@ -66,7 +66,7 @@ struct symbolizer {
     } known[KNOWN]; /* texts of the symbolizer put into the profile lately, by where they stand */
 };
 
-static struct sp_str text_of(const struct symbolizer *z, uint32_t s)
+static struct sp_str symbolize_text_of(const struct symbolizer *z, uint32_t s)
 {
     return sp_pstr(z->p, s);
 }
@@ -109,9 +109,9 @@ static void tell_kernel(struct symbolizer *z, uint64_t text, struct sp_str more)
                                                              : NULL;
 }
 
-static void classify(struct symbolizer *z, struct origin *o, const struct sp_dso *dso)
+static void symbolize_classify(struct symbolizer *z, struct origin *o, const struct sp_dso *dso)
 {
-    struct sp_str name = text_of(z, dso->name), more = text_of(z, dso->extra_json);
+    struct sp_str name = symbolize_text_of(z, dso->name), more = symbolize_text_of(z, dso->extra_json);
     o->number = o->jit = SP_NONE;
     o->offsets = memmem(more.p, more.n, "\"ip\":\"file_offset\"", 18) != NULL;
     o->base = stated(more, "\"base\":\"0x");
@@ -138,7 +138,7 @@ static const struct sp_dso *old_dso(const struct symbolizer *z, uint32_t frame, 
     return &z->dsos.v[number];
 }
 
-static char *copy_text(struct sp_str s)
+static char *symbolize_copy_text(struct sp_str s)
 {
     char *c = malloc((size_t)s.n + 1);
     if (c) {
@@ -148,18 +148,18 @@ static char *copy_text(struct sp_str s)
     return c;
 }
 
-static spaa_status open_module(struct symbolizer *z, const struct sp_dso *dso, enum origin_kind kind,
-                               int64_t pid, struct sp_module **out)
+static spaa_status symbolize_open_module(struct symbolizer *z, const struct sp_dso *dso,
+                                         enum origin_kind kind, int64_t pid, struct sp_module **out)
 {
     static const enum sp_module_kind kinds[] = {[OF_FILE] = SP_MODULE_FILE,
                                                 [OF_KERNEL] = SP_MODULE_KERNEL,
                                                 [OF_KMOD] = SP_MODULE_KMOD,
                                                 [OF_JIT] = SP_MODULE_JIT};
-    struct sp_str name = text_of(z, dso->name);
+    struct sp_str name = symbolize_text_of(z, dso->name);
     if (kind == OF_KMOD)
         name = (struct sp_str){name.p + 1, name.n - 2};
-    char *path = copy_text(kind == OF_JIT ? (struct sp_str){"//anon", 6} : name);
-    char *id = dso->build_id ? copy_text(text_of(z, dso->build_id)) : NULL;
+    char *path = symbolize_copy_text(kind == OF_JIT ? (struct sp_str){"//anon", 6} : name);
+    char *id = dso->build_id ? symbolize_copy_text(symbolize_text_of(z, dso->build_id)) : NULL;
     if (!path || (dso->build_id && !id)) {
         free(path);
         free(id);
@@ -272,7 +272,7 @@ static uint32_t new_dso(struct symbolizer *z, const struct sp_dso *old, struct o
         return o->number;
     if (!row.build_id && id)
         row.build_id = sp_profile_cstr(p, id);
-    bool ours = row.extra_json && (o->memfd || only_offsets(text_of(z, row.extra_json)));
+    bool ours = row.extra_json && (o->memfd || only_offsets(symbolize_text_of(z, row.extra_json)));
     if (ours && !o->still)
         row.extra_json = SP_STR_NONE;
     else if (o->memfd)
@@ -291,7 +291,7 @@ static uint32_t jit_dso(struct symbolizer *z, struct origin *o)
 }
 
 /* Adds a frame to the new table and to the run of the place being made. */
-static bool put(struct symbolizer *z, const struct sp_frame *f, uint32_t name, uint32_t dso)
+static bool symbolize_put(struct symbolizer *z, const struct sp_frame *f, uint32_t name, uint32_t dso)
 {
     struct sp_frame row = *f;
     if (dso == SP_NONE || name == SP_STR_FAIL || row.srcline == SP_STR_FAIL || row.extra_json == SP_STR_FAIL)
@@ -307,7 +307,7 @@ static bool put_old(struct symbolizer *z, uint32_t frame)
     const struct sp_dso *dso = old_dso(z, frame, &o);
     const struct sp_frame *f = &z->frames.v[frame];
     if (z->moved[frame] == SP_NONE) {
-        if (!put(z, f, z->functions.v[f->function].name, new_dso(z, dso, o)))
+        if (!symbolize_put(z, f, z->functions.v[f->function].name, new_dso(z, dso, o)))
             return false;
         z->moved[frame] = z->run.v[z->run.n - 1];
         return true;
@@ -365,7 +365,7 @@ static bool put_found(struct symbolizer *z, const struct place *pl, uint64_t ip,
         row.srcline = text_in(z, r->srcline, false);
     if (r->raw && !old->extra_json)
         row.extra_json = text_in(z, r->raw, true);
-    return put(z, &row, text_in(z, r->func, false), dso);
+    return symbolize_put(z, &row, text_in(z, r->func, false), dso);
 }
 
 /* A frame without a name, at its address as linked. */
@@ -374,7 +374,7 @@ static bool put_unnamed(struct symbolizer *z, const struct sp_frame *old, uint64
     struct sp_frame row = *old;
     char hex[2 + 16] = "0x";
     row.ip = ip;
-    return put(z, &row, sp_profile_str(z->p, hex, 2 + sp_hex_text(ip, hex + 2)), dso);
+    return symbolize_put(z, &row, sp_profile_str(z->p, hex, 2 + sp_hex_text(ip, hex + 2)), dso);
 }
 
 /* What a process wrote into a memfd itself, if its map or dump says so. */
@@ -384,7 +384,7 @@ static spaa_status memfd_code(struct symbolizer *z, const struct place *pl, cons
     const struct sp_dso *dso = &z->dsos.v[z->functions.v[z->frames.v[pl->frame].function].dso];
     uint64_t addr = z->frames.v[pl->frame].ip + o->base;
     struct sp_module *code;
-    spaa_status st = open_module(z, dso, OF_JIT, pl->pid, &code);
+    spaa_status st = symbolize_open_module(z, dso, OF_JIT, pl->pid, &code);
     if (st || !sp_module_covers(code, addr - pl->caller))
         return st;
     *jit = true;
@@ -404,7 +404,7 @@ static spaa_status resolve_place(struct symbolizer *z, struct place *pl)
     uint64_t ip, look;
     size_t n = 0;
     bool jit = o->kind == OF_JIT;
-    spaa_status st = jit ? open_module(z, dso, OF_JIT, pl->pid, &module) : SPAA_OK;
+    spaa_status st = jit ? symbolize_open_module(z, dso, OF_JIT, pl->pid, &module) : SPAA_OK;
     addresses(z, pl, o, &ip, &look);
     if (!st && o->memfd && pl->pid > 0)
         st = memfd_code(z, pl, o, &jit, &module, &ip, &look);
@@ -415,7 +415,7 @@ static spaa_status resolve_place(struct symbolizer *z, struct place *pl)
     else if (module && !jit && o->still)
         sp_module_missed(module);
     z->count->asked++;
-    struct sp_str had = text_of(z, z->functions.v[old->function].name);
+    struct sp_str had = symbolize_text_of(z, z->functions.v[old->function].name);
     if (has_name(old) && (!n || !is_text(had, found[n - 1].func))) {
         n = 0;
         pl->kept = true;
@@ -445,7 +445,7 @@ static spaa_status open_modules(struct symbolizer *z)
             const struct sp_dso *dso = old_dso(z, z->places.v[i].frame, &o);
             if (z->places.v[i].kept || o->module || o->kind == OF_JIT || (o->kind == OF_KERNEL) != kernel)
                 continue;
-            spaa_status st = open_module(z, dso, o->kind, 0, &o->module);
+            spaa_status st = symbolize_open_module(z, dso, o->kind, 0, &o->module);
             if (st)
                 return st;
             o->still = o->offsets &&
@@ -457,7 +457,7 @@ static spaa_status open_modules(struct symbolizer *z)
 }
 
 /* Reads, by several threads, the lines that the places of each file need. */
-static spaa_status prepare(struct symbolizer *z, unsigned jobs)
+static spaa_status symbolize_prepare(struct symbolizer *z, unsigned jobs)
 {
     SP_VEC(uint64_t) addrs = {0};
     bool ok = true;
@@ -607,10 +607,11 @@ static spaa_status tell_machine(struct symbolizer *z)
 {
     static const char linux_[] = "Linux ";
     const size_t n = sizeof linux_ - 1;
-    struct sp_str os = text_of(z, z->p->header.host.os), host = text_of(z, z->p->header.host.name);
+    struct sp_str os = symbolize_text_of(z, z->p->header.host.os),
+                  host = symbolize_text_of(z, z->p->header.host.name);
     bool is_linux = os.n > n && memcmp(os.p, linux_, n) == 0;
-    char *release = is_linux ? copy_text((struct sp_str){os.p + n, os.n - (uint32_t)n}) : NULL;
-    char *name = host.n ? copy_text(host) : NULL;
+    char *release = is_linux ? symbolize_copy_text((struct sp_str){os.p + n, os.n - (uint32_t)n}) : NULL;
+    char *name = host.n ? symbolize_copy_text(host) : NULL;
     spaa_status st = (is_linux && !release) || (host.n && !name)
                          ? sp_nomem(z->d)
                          : sp_symbols_machine(z->symbols, name, release);
@@ -622,7 +623,7 @@ static spaa_status tell_machine(struct symbolizer *z)
 #define TAKE(z, p, table)                                                                                    \
     (memcpy(&(z)->table, &(p)->table, sizeof(z)->table), memset(&(p)->table, 0, sizeof(p)->table))
 
-static spaa_status run(struct symbolizer *z, unsigned jobs)
+static spaa_status symbolize_run(struct symbolizer *z, unsigned jobs)
 {
     struct sp_profile *p = z->p;
     p->notes.n = 0; /* they are of the old table */
@@ -638,7 +639,7 @@ static spaa_status run(struct symbolizer *z, unsigned jobs)
         return sp_nomem(z->d);
     memset(z->moved, 0xff, (z->frames.n + 1) * sizeof *z->moved);
     for (size_t i = 0; i < z->dsos.n; i++)
-        classify(z, &z->origins[i], &z->dsos.v[i]);
+        symbolize_classify(z, &z->origins[i], &z->dsos.v[i]);
     if (!z->kernel_text && counts_from_text(z))
         z->kernel_text = SOME_TEXT;
     spaa_status st = tell_machine(z);
@@ -647,7 +648,7 @@ static spaa_status run(struct symbolizer *z, unsigned jobs)
     if (!st)
         st = open_modules(z);
     if (!st)
-        st = prepare(z, jobs);
+        st = symbolize_prepare(z, jobs);
     if (!st)
         st = resolve(z);
     if (!st)
@@ -668,7 +669,7 @@ spaa_status sp_symbolize(struct sp_profile *p, const struct sp_symbol_opts *opts
     sp_buf_init(&z->text, 0);
     spaa_status st = sp_symbols_new(opts, d, &z->symbols);
     if (!st)
-        st = run(z, jobs);
+        st = symbolize_run(z, jobs);
     if (!st)
         st = sp_symbols_failed(z->symbols);
     if (!st)

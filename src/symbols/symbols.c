@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool copy_text(struct sp_symbols *s, const char **text)
+static bool symbols_copy_text(struct sp_symbols *s, const char **text)
 {
     if (*text)
         *text = sp_arena_dup(&s->arena, *text, strlen(*text));
@@ -32,7 +32,7 @@ spaa_status sp_symbols_new(const struct sp_symbol_opts *opts, struct sp_diags *d
     const char **texts[] = {&s->opts.symfs, &s->opts.debug_dir, &s->opts.kallsyms, &s->home};
     bool ok = sp_strtab_init(&s->names);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        ok = (!*texts[i] || copy_text(s, texts[i])) && ok;
+        ok = (!*texts[i] || symbols_copy_text(s, texts[i])) && ok;
     if (!ok) {
         sp_symbols_free(s);
         return sp_nomem(d);
@@ -92,7 +92,7 @@ static bool same_key(const struct sp_module_key *a, const struct sp_module_key *
            same_text(a->path, b->path) && same_text(a->build_id, b->build_id);
 }
 
-static spaa_status open_module(struct sp_module *m)
+static spaa_status symbols_open_module(struct sp_module *m)
 {
     spaa_status st = SPAA_OK;
     switch (m->key.kind) {
@@ -127,13 +127,14 @@ spaa_status sp_symbols_module(struct sp_symbols *s, const struct sp_module_key *
         return sp_nomem(s->d);
     m->owner = s;
     m->key = *key;
-    if ((key->path && !copy_text(s, &m->key.path)) || (key->build_id && !copy_text(s, &m->key.build_id)) ||
-        s->modules.n >= UINT32_MAX - 1 || !sp_vec_reserve(&s->modules, s->modules.n + 1) ||
+    if ((key->path && !symbols_copy_text(s, &m->key.path)) ||
+        (key->build_id && !symbols_copy_text(s, &m->key.build_id)) || s->modules.n >= UINT32_MAX - 1 ||
+        !sp_vec_reserve(&s->modules, s->modules.n + 1) ||
         !sp_map_add(&s->by_key, hash, (uint32_t)s->modules.n))
         return sp_nomem(s->d);
     sp_symtab_init(&m->tab);
     s->modules.v[s->modules.n++] = m;
-    spaa_status st = s->opts.no_symbols ? SPAA_OK : open_module(m);
+    spaa_status st = s->opts.no_symbols ? SPAA_OK : symbols_open_module(m);
     if (st) {
         sp_symbols_fail(s, st);
         return st;
@@ -170,7 +171,7 @@ spaa_status sp_symbols_machine(struct sp_symbols *s, const char *host, const cha
 {
     s->host = host;
     s->release = release;
-    bool ok = (!host || copy_text(s, &s->host)) && (!release || copy_text(s, &s->release));
+    bool ok = (!host || symbols_copy_text(s, &s->host)) && (!release || symbols_copy_text(s, &s->release));
     return ok ? SPAA_OK : sp_nomem(s->d);
 }
 

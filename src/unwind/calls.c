@@ -68,7 +68,7 @@ struct x86 {
     bool bad;
 };
 
-static unsigned take(struct x86 *x)
+static unsigned calls_take(struct x86 *x)
 {
     if (x->p < x->end)
         return *x->p++;
@@ -85,7 +85,7 @@ static void skip(struct x86 *x, size_t n)
 }
 
 /* A signed number of n bytes. */
-static int64_t number(struct x86 *x, size_t n)
+static int64_t calls_number(struct x86 *x, size_t n)
 {
     uint64_t v = 0;
     if ((size_t)(x->end - x->p) < n) {
@@ -105,19 +105,19 @@ static uint64_t here(const struct x86 *x)
 }
 
 /* Behind a ModRM byte: the SIB byte and the displacement. *relative: it counts from the next instruction. */
-static void operand(struct x86 *x, unsigned modrm, int64_t *relative, bool *is_relative)
+static void calls_operand(struct x86 *x, unsigned modrm, int64_t *relative, bool *is_relative)
 {
     unsigned mod = modrm >> 6, rm = modrm & 7;
     *is_relative = false;
     if (mod == 3)
         return;
     if (rm == 4) {
-        unsigned base = take(x) & 7;
+        unsigned base = calls_take(x) & 7;
         if (mod == 0 && base == 5)
             skip(x, 4);
     } else if (mod == 0 && rm == 5) {
         *is_relative = true;
-        *relative = number(x, 4);
+        *relative = calls_number(x, 4);
     }
     skip(x, mod == 1 ? 1 : mod == 2 ? 4 : 0);
 }
@@ -136,7 +136,7 @@ static size_t immediate(const struct x86 *x, unsigned what)
 static unsigned prefixes(struct x86 *x)
 {
     for (;;) {
-        unsigned b = take(x);
+        unsigned b = calls_take(x);
         switch (b) {
         case 0x66:
             x->small = true;
@@ -161,7 +161,7 @@ static unsigned prefixes(struct x86 *x)
                 return b;
             x->rex = true;
             x->wide = b & 8;
-            b = take(x);
+            b = calls_take(x);
             /* Another prefix would make it void. */
             x->bad = x->bad || (b & 0xf0) == 0x40 || b == 0x66 || b == 0x67 || b == 0xf0 || b == 0xf2 ||
                      b == 0xf3 || b == 0x2e || b == 0x36 || b == 0x3e || b == 0x26 || b == 0x64 || b == 0x65;
@@ -191,26 +191,26 @@ static unsigned vector_map(unsigned map, unsigned opcode, bool evex)
 /* At the byte behind C4, C5 or 62; these have no other prefixes of their own. */
 static bool vector(struct x86 *x, unsigned lead, struct sp_insn *out)
 {
-    unsigned first = take(x), map = 1;
+    unsigned first = calls_take(x), map = 1;
     int64_t relative;
     bool is_relative;
     if (x->rex)
         return false;
     if (lead == 0xc4) {
         map = first & 31;
-        take(x);
+        calls_take(x);
     } else if (lead == 0x62) {
         map = first & 15;
-        unsigned second = take(x);
-        take(x);
+        unsigned second = calls_take(x);
+        calls_take(x);
         if (!(second & 4) || first & 8)
             return false;
     }
-    unsigned opcode = take(x), what = vector_map(map, opcode, lead == 0x62);
+    unsigned opcode = calls_take(x), what = vector_map(map, opcode, lead == 0x62);
     if (what & NO)
         return false;
     if (what & M)
-        operand(x, take(x), &relative, &is_relative);
+        calls_operand(x, calls_take(x), &relative, &is_relative);
     skip(x, what & IB ? 1 : 0);
     out->kind = SP_INSN_OTHER;
     return !x->bad;
@@ -233,7 +233,7 @@ static void group5(struct x86 *x, unsigned modrm, int64_t relative, bool is_rela
     out->slot = here(x) + (uint64_t)relative;
 }
 
-static void classify(const struct x86 *x, unsigned opcode, struct sp_insn *out)
+static void calls_classify(const struct x86 *x, unsigned opcode, struct sp_insn *out)
 {
     (void)x;
     switch (opcode) {
@@ -255,15 +255,15 @@ static void classify(const struct x86 *x, unsigned opcode, struct sp_insn *out)
 static bool direct(struct x86 *x, unsigned opcode, struct sp_insn *out)
 {
     if ((opcode & 0xf0) == 0x70 || (opcode & 0xfc) == 0xe0) {
-        int64_t distance = number(x, 1);
+        int64_t distance = calls_number(x, 1);
         aim(x, out, SP_INSN_BRANCH, distance);
     } else if (opcode == 0xeb) {
-        int64_t distance = number(x, 1);
+        int64_t distance = calls_number(x, 1);
         aim(x, out, SP_INSN_JUMP, distance);
     } else if (opcode == 0xe8 || opcode == 0xe9) {
         /* Processors differ in what an operand-size prefix alone does. */
         x->bad = x->bad || (x->small && !x->wide);
-        int64_t distance = number(x, 4);
+        int64_t distance = calls_number(x, 4);
         aim(x, out, opcode == 0xe8 ? SP_INSN_CALL : SP_INSN_JUMP, distance);
     } else {
         return false;
@@ -273,17 +273,17 @@ static bool direct(struct x86 *x, unsigned opcode, struct sp_insn *out)
 
 static bool after_0f(struct x86 *x, struct sp_insn *out)
 {
-    unsigned opcode = take(x), what;
+    unsigned opcode = calls_take(x), what;
     int64_t relative;
     bool is_relative;
     if (opcode == 0x38 || opcode == 0x3a) {
-        take(x);
+        calls_take(x);
         what = opcode == 0x38 ? M : M | IB;
     } else {
         what = two_bytes[opcode];
         if ((opcode & 0xf0) == 0x80) {
             x->bad = x->bad || x->small;
-            int64_t distance = number(x, 4);
+            int64_t distance = calls_number(x, 4);
             aim(x, out, SP_INSN_BRANCH, distance);
             return !x->bad;
         }
@@ -293,7 +293,7 @@ static bool after_0f(struct x86 *x, struct sp_insn *out)
     if (what & NO)
         return false;
     if (what & M)
-        operand(x, take(x), &relative, &is_relative);
+        calls_operand(x, calls_take(x), &relative, &is_relative);
     skip(x, immediate(x, what));
     return !x->bad;
 }
@@ -315,10 +315,10 @@ static bool x86_read(struct x86 *x, struct sp_insn *out)
     if (direct(x, opcode, out))
         return !x->bad;
     if (what & M) {
-        modrm = take(x);
+        modrm = calls_take(x);
         if (opcode == 0x8f && modrm & 0x38) /* AMD's XOP */
             return false;
-        operand(x, modrm, &relative, &is_relative);
+        calls_operand(x, modrm, &relative, &is_relative);
     }
     if (what & GRP && !(modrm & 0x30))
         skip(x, opcode == 0xf6 ? 1 : immediate(x, IZ));
@@ -326,7 +326,7 @@ static bool x86_read(struct x86 *x, struct sp_insn *out)
     if (opcode == 0xff)
         group5(x, modrm, relative, is_relative, out);
     else
-        classify(x, opcode, out);
+        calls_classify(x, opcode, out);
     return !x->bad;
 }
 

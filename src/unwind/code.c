@@ -148,7 +148,7 @@ static Elf_Scn *survey(struct sp_mcode *c, Elf *elf, size_t names)
     return dynsym;
 }
 
-static int by_addr(const void *a, const void *b)
+static int code_by_addr(const void *a, const void *b)
 {
     const struct slot *x = a, *y = b;
     return (x->addr > y->addr) - (x->addr < y->addr);
@@ -191,7 +191,7 @@ static bool read_tables(struct sp_mcode *c, Elf *elf)
             !add_slots(c, s, syms))
             return false;
     if (c->slots.n)
-        qsort(c->slots.v, c->slots.n, sizeof *c->slots.v, by_addr);
+        qsort(c->slots.v, c->slots.n, sizeof *c->slots.v, code_by_addr);
     if (c->exports.n)
         qsort_r(c->exports.v, c->exports.n, sizeof *c->exports.v, by_name, c);
     return true;
@@ -374,7 +374,7 @@ enum sp_slot sp_mcode_slot(struct sp_mcode *c, uint64_t slot, const char **name,
 {
     struct slot key = {.addr = slot};
     const struct slot *s = have_tables(c) && c->slots.n
-                               ? bsearch(&key, c->slots.v, c->slots.n, sizeof *c->slots.v, by_addr)
+                               ? bsearch(&key, c->slots.v, c->slots.n, sizeof *c->slots.v, code_by_addr)
                                : NULL;
     if (!s)
         return SP_SLOT_UNKNOWN;

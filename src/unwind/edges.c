@@ -99,7 +99,7 @@ struct walk {
 };
 
 /* `part` is a part of the function `whole` that the compiler moved away: foo.cold, foo.cold.3, foo.warm. */
-static bool is_part(const char *whole, const char *part)
+static bool edges_is_part(const char *whole, const char *part)
 {
     size_t n = whole && part ? strlen(whole) : 0;
     return n && !strncmp(whole, part, n) &&
@@ -118,8 +118,8 @@ static bool is_callee(const struct question *q, uint32_t function)
     if (q->function == UINT32_MAX)
         return false;
     const struct sp_function_code *to = &f->functions.v[q->function];
-    return (x->start >= to->start && x->start < to->end) || is_part(x->name, to->name) ||
-           is_part(to->name, x->name);
+    return (x->start >= to->start && x->start < to->end) || edges_is_part(x->name, to->name) ||
+           edges_is_part(to->name, x->name);
 }
 
 /* Nobody can say whether the callee is a part of the function, which has no name to tell. */
@@ -337,7 +337,7 @@ static bool judge_target(struct question *q, struct spot caller, const struct sp
         return !f->failed;
     for (size_t i = 0; i < w->n; i++) /* it may have gone on to another one, and be no more */
         if (w->functions[i] != function &&
-            !is_part(f->functions.v[function].name, f->functions.v[w->functions[i]].name))
+            !edges_is_part(f->functions.v[function].name, f->functions.v[w->functions[i]].name))
             return true;
     out->verdict = SP_EDGE_MISSING;
     out->target = (struct sp_edge_side){f->modules.v[target.module].symbols, target.addr};

@@ -19,7 +19,7 @@ void sp_functions_free(struct sp_functions *f)
     sp_map_free(&f->function_map);
 }
 
-static uint32_t fail(struct sp_functions *f, spaa_status st)
+static uint32_t functions_fail(struct sp_functions *f, spaa_status st)
 {
     if (st == SPAA_ERR_NOMEM && !f->failed)
         sp_nomem(f->d);
@@ -39,12 +39,12 @@ uint32_t sp_functions_module(struct sp_functions *f, struct sp_module *m)
     const char *file = key->kind == SP_MODULE_FILE ? sp_module_file(m) : NULL;
     spaa_status st = file ? sp_mcode_load(file, key->build_id, f->d, &x.names) : SPAA_OK;
     if (st)
-        return fail(f, st);
+        return functions_fail(f, st);
     x.code = key->build_id ? x.names : NULL;
     if (!sp_vec_reserve(&f->modules, f->modules.n + 1) ||
         !sp_map_add(&f->module_map, hash, (uint32_t)f->modules.n) || !sp_vec_push(&f->modules, x)) {
         sp_mcode_free(x.names);
-        return fail(f, SPAA_ERR_NOMEM);
+        return functions_fail(f, SPAA_ERR_NOMEM);
     }
     return (uint32_t)f->modules.n - 1;
 }
@@ -53,7 +53,7 @@ bool sp_functions_whole(struct sp_functions *f)
 {
     for (size_t i = 0; i < f->modules.n; i++)
         if (f->modules.v[i].names && sp_mcode_failed(f->modules.v[i].names))
-            fail(f, sp_mcode_failed(f->modules.v[i].names));
+            functions_fail(f, sp_mcode_failed(f->modules.v[i].names));
     return !f->failed;
 }
 
@@ -63,7 +63,7 @@ static const struct sp_cfi *cfi_of(struct sp_functions *f, struct sp_code_module
         m->cfi_tried = true;
         spaa_status st = sp_cfi_load(sp_module_file(m->symbols), NULL, f->d, &m->cfi);
         if (st) {
-            fail(f, st);
+            functions_fail(f, st);
             return NULL;
         }
     }
@@ -93,7 +93,7 @@ uint32_t sp_functions_at(struct sp_functions *f, uint32_t module, uint64_t addr)
             return i;
     if (f->functions.n >= UINT32_MAX - 1 || !sp_vec_push(&f->functions, x) ||
         !sp_map_add(&f->function_map, hash, (uint32_t)f->functions.n - 1))
-        return fail(f, SPAA_ERR_NOMEM);
+        return functions_fail(f, SPAA_ERR_NOMEM);
     return (uint32_t)f->functions.n - 1;
 }
 
@@ -105,12 +105,12 @@ static bool fetch(struct sp_functions *f, const struct sp_function_code *x)
     if (n > FUNCTION_MAX)
         return false;
     if (!sp_vec_reserve(&f->bytes, (size_t)n + 1)) {
-        fail(f, SPAA_ERR_NOMEM);
+        functions_fail(f, SPAA_ERR_NOMEM);
         return false;
     }
     f->bytes.n = sp_mcode_read(code, x->start, f->bytes.v, (size_t)n);
     if (sp_mcode_failed(code))
-        fail(f, sp_mcode_failed(code));
+        functions_fail(f, sp_mcode_failed(code));
     return !f->failed && f->bytes.n == n;
 }
 
@@ -149,7 +149,7 @@ static bool add_to(struct sp_functions *f, uint32_t first, struct sp_code_exit e
         return false;
     if (f->to.n < UINT32_MAX && sp_vec_push(&f->to, e))
         return true;
-    fail(f, SPAA_ERR_NOMEM);
+    functions_fail(f, SPAA_ERR_NOMEM);
     return false;
 }
 

@@ -41,7 +41,7 @@ const struct sp_unwind_arch *sp_unwind_arch(const char *name, size_t n, bool nar
     return NULL;
 }
 
-static uint64_t load(const unsigned char *p, unsigned bytes, bool swap)
+static uint64_t unwind_load(const unsigned char *p, unsigned bytes, bool swap)
 {
     uint16_t v2;
     uint32_t v4;
@@ -74,7 +74,7 @@ bool sp_unwind_regs_set(const struct sp_unwind_arch *a, uint64_t mask, const uns
     for (unsigned bit = 0; mask; bit++, mask >>= 1) {
         if (!(mask & 1))
             continue;
-        uint64_t v = load(values, 8, swap);
+        uint64_t v = unwind_load(values, 8, swap);
         values += 8;
         if (bit == a->pc_bit) {
             out->pc = v;
@@ -93,7 +93,7 @@ static enum sp_step read_stack(const struct sp_unwind_stack *s, uint64_t addr, u
 {
     uint64_t at = addr - s->base;
     if (addr >= s->base && at <= s->n && s->n - at >= bytes) {
-        *out = load(s->p + at, bytes, s->swap);
+        *out = unwind_load(s->p + at, bytes, s->swap);
         return SP_STEP_OK;
     }
     return addr >= s->base && at < s->n + STACK_SPAN ? SP_STEP_TRUNCATED : SP_STEP_LOST;
@@ -111,7 +111,7 @@ struct expression {
     enum sp_step state;
 };
 
-static void push(struct expression *e, uint64_t v)
+static void unwind_push(struct expression *e, uint64_t v)
 {
     if (e->n < EXPRESSION_DEEP)
         e->v[e->n++] = v;
@@ -127,14 +127,14 @@ static uint64_t pop(struct expression *e)
     return 0;
 }
 
-static uint64_t operand(struct expression *e, unsigned bytes)
+static uint64_t unwind_operand(struct expression *e, unsigned bytes)
 {
     if ((size_t)(e->end - e->p) < bytes) {
         e->state = SP_STEP_LOST;
         return 0;
     }
     e->p += bytes;
-    return load(e->p - bytes, bytes, e->swap);
+    return unwind_load(e->p - bytes, bytes, e->swap);
 }
 
 static uint64_t leb(struct expression *e, bool is_signed)
@@ -157,7 +157,7 @@ static uint64_t leb(struct expression *e, bool is_signed)
 static void push_register(struct expression *e, uint64_t reg, uint64_t off)
 {
     if (knows(e->regs, reg < SP_CFI_REGS ? (unsigned)reg : SP_CFI_REGS))
-        push(e, e->regs->v[reg] + off);
+        unwind_push(e, e->regs->v[reg] + off);
     else
         e->state = SP_STEP_LOST;
 }
@@ -168,12 +168,12 @@ static void dereference(struct expression *e, unsigned bytes)
     if (e->state == SP_STEP_OK)
         e->state = bytes && bytes <= 8 && !(bytes & (bytes - 1)) ? read_stack(e->stack, addr, bytes, &v)
                                                                  : SP_STEP_LOST;
-    push(e, v);
+    unwind_push(e, v);
 }
 
 static void jump(struct expression *e, bool taken)
 {
-    int16_t by = (int16_t)operand(e, 2);
+    int16_t by = (int16_t)unwind_operand(e, 2);
     if (!taken || e->state != SP_STEP_OK)
         return;
     if (by < e->start - e->p || by > e->end - e->p)
@@ -239,48 +239,48 @@ static void on_stack(struct expression *e, unsigned op)
     switch (op) {
     case 0x12: /* dup */
         a = pop(e);
-        push(e, a);
-        push(e, a);
+        unwind_push(e, a);
+        unwind_push(e, a);
         break;
     case 0x13: /* drop */
         pop(e);
         break;
     case 0x14: /* over */
     case 0x15: /* pick */
-        a = op == 0x14 ? 1 : operand(e, 1);
+        a = op == 0x14 ? 1 : unwind_operand(e, 1);
         if (a < e->n)
-            push(e, e->v[e->n - 1 - a]);
+            unwind_push(e, e->v[e->n - 1 - a]);
         else
             e->state = SP_STEP_LOST;
         break;
     case 0x16: /* swap */
         a = pop(e);
         b = pop(e);
-        push(e, a);
-        push(e, b);
+        unwind_push(e, a);
+        unwind_push(e, b);
         break;
     case 0x17: /* rot */
         a = pop(e);
         b = pop(e);
         c = pop(e);
-        push(e, a);
-        push(e, c);
-        push(e, b);
+        unwind_push(e, a);
+        unwind_push(e, c);
+        unwind_push(e, b);
         break;
     case 0x19: /* abs */
         a = pop(e);
-        push(e, (int64_t)a < 0 ? 0 - a : a);
+        unwind_push(e, (int64_t)a < 0 ? 0 - a : a);
         break;
     case 0x1f: /* neg */
-        push(e, 0 - pop(e));
+        unwind_push(e, 0 - pop(e));
         break;
     case 0x20: /* not */
-        push(e, ~pop(e));
+        unwind_push(e, ~pop(e));
         break;
     default:
         b = pop(e);
         a = pop(e);
-        push(e, combined(op, a, b, &ok));
+        unwind_push(e, combined(op, a, b, &ok));
         if (!ok)
             e->state = SP_STEP_LOST;
     }
@@ -289,23 +289,23 @@ static void on_stack(struct expression *e, unsigned op)
 static void operation(struct expression *e, unsigned op)
 {
     if (op >= 0x30 && op <= 0x4f)
-        push(e, op - 0x30);
+        unwind_push(e, op - 0x30);
     else if (op >= 0x70 && op <= 0x8f)
         push_register(e, op - 0x70, leb(e, true));
     else if (op == 0x03)
-        push(e, operand(e, e->a->word));
+        unwind_push(e, unwind_operand(e, e->a->word));
     else if (op >= 0x08 && op <= 0x0f) {
         unsigned bytes = 1u << (op - 8) / 2, shift = 64 - 8 * bytes;
-        uint64_t v = operand(e, bytes);
-        push(e, op & 1 ? (uint64_t)((int64_t)(v << shift) >> shift) : v);
+        uint64_t v = unwind_operand(e, bytes);
+        unwind_push(e, op & 1 ? (uint64_t)((int64_t)(v << shift) >> shift) : v);
     } else if (op == 0x10 || op == 0x11)
-        push(e, leb(e, op == 0x11));
+        unwind_push(e, leb(e, op == 0x11));
     else if (op == 0x06)
         dereference(e, e->a->word);
     else if (op == 0x94)
-        dereference(e, (unsigned)operand(e, 1));
+        dereference(e, (unsigned)unwind_operand(e, 1));
     else if (op == 0x23)
-        push(e, pop(e) + leb(e, false));
+        unwind_push(e, pop(e) + leb(e, false));
     else if (op == 0x2f)
         jump(e, true);
     else if (op == 0x28)
@@ -331,7 +331,7 @@ static enum sp_step evaluate(const struct sp_unwind_arch *a, const struct sp_cfi
     struct expression e = {.a = a, .regs = regs, .stack = stack, .p = p, .start = p, .end = p + r->len};
     e.swap = sp_cfi_big_endian(c) == (*(const unsigned char *)&one == 1);
     if (first)
-        push(&e, *first);
+        unwind_push(&e, *first);
     for (unsigned i = 0; e.p < e.end && e.state == SP_STEP_OK; i++) {
         if (i == EXPRESSION_LONG)
             return SP_STEP_LOST;

@@ -120,7 +120,7 @@ struct by_name {
     const struct sp_cg_extras *x;
 };
 
-static int codeguru_by_name(const void *a, const void *b, void *arg)
+static int extras_codeguru_by_name(const void *a, const void *b, void *arg)
 {
     const struct by_name *c = arg;
     const struct sp_cg_extra *x = &c->x->nodes.v[*(const uint32_t *)a],
@@ -148,8 +148,8 @@ static bool codeguru_sort_children(struct sp_cg_extras *x, const struct sp_profi
     }
     for (size_t i = 0; i < x->nodes.n; i++)
         if (x->nodes.v[i].n > 1)
-            qsort_r(x->sorted + x->nodes.v[i].first, x->nodes.v[i].n, sizeof *x->sorted, codeguru_by_name,
-                    &how);
+            qsort_r(x->sorted + x->nodes.v[i].first, x->nodes.v[i].n, sizeof *x->sorted,
+                    extras_codeguru_by_name, &how);
     return true;
 }
 

@@ -133,7 +133,7 @@ static void codeguru_keep_key(struct graph *x, struct sp_span key)
     sp_buf_ch(&x->extra, ':');
 }
 
-static void codeguru_keep(struct graph *x, const char *key, struct sp_span raw)
+static void graph_codeguru_keep(struct graph *x, const char *key, struct sp_span raw)
 {
     codeguru_keep_key(x, (struct sp_span){key, strlen(key)});
     sp_json_minify(&x->extra, raw);
@@ -231,7 +231,7 @@ static bool codeguru_read_counts(struct graph *x)
     if (open)
         sp_buf_ch(&x->extra, '}');
     if (!any)
-        codeguru_keep(x, "counts", (struct sp_span){"{}", 2});
+        graph_codeguru_keep(x, "counts", (struct sp_span){"{}", 2});
     return true;
 }
 
@@ -271,7 +271,7 @@ static spaa_status codeguru_open_node(struct graph *x, uint32_t name)
     return sp_vec_push(&x->levels, l) ? SPAA_OK : sp_nomem(x->d);
 }
 
-static spaa_status codeguru_open_child(struct graph *x, struct sp_span key)
+static spaa_status graph_codeguru_open_child(struct graph *x, struct sp_span key)
 {
     struct sp_json *j = x->j;
     struct sp_span raw;
@@ -338,9 +338,9 @@ static spaa_status codeguru_close_node(struct graph *x)
     if (x->children.n > l->children + 1)
         codeguru_find_duplicates(x, l);
     if (!live && l->place.file.n)
-        codeguru_keep(x, "file", l->place.file);
+        graph_codeguru_keep(x, "file", l->place.file);
     if (!live && l->place.line.n)
-        codeguru_keep(x, "line", l->place.line);
+        graph_codeguru_keep(x, "line", l->place.line);
     if (x->extra.len > l->extra || (!live && !l->recorded && !root)) {
         spaa_status st = codeguru_record(x, l);
         if (st)
@@ -364,13 +364,13 @@ static spaa_status codeguru_step(struct graph *x)
     spaa_status st = SPAA_OK;
     if (sp_json_key(x->j, &key)) {
         if (l->in_children)
-            st = codeguru_open_child(x, key);
+            st = graph_codeguru_open_child(x, key);
         else
             codeguru_read_member(x, key);
     } else if (!x->j->error && l->in_children) {
         l->in_children = false;
         if (x->children.n == l->children)
-            codeguru_keep(x, "children", (struct sp_span){"{}", 2});
+            graph_codeguru_keep(x, "children", (struct sp_span){"{}", 2});
     } else if (!x->j->error) {
         st = codeguru_close_node(x);
     }

@@ -68,7 +68,7 @@ static spaa_status codeguru_event(struct reader *r, const struct sp_read_opts *o
 }
 
 /* A member of the file for x_codeguru; key is the text between its quotes. */
-static void codeguru_keep(struct reader *r, struct sp_span key, struct sp_span raw)
+static void reader_codeguru_keep(struct reader *r, struct sp_span key, struct sp_span raw)
 {
     if (r->kept.len)
         sp_buf_ch(&r->kept, ',');
@@ -95,7 +95,7 @@ static bool codeguru_read_time(struct reader *r, const char *key, uint32_t *out)
         exact = !scale && sp_scaled_text(v, 0, back) == raw.n && memcmp(back, raw.p, raw.n) == 0;
     }
     if (!exact)
-        codeguru_keep(r, (struct sp_span){key, strlen(key)}, raw);
+        reader_codeguru_keep(r, (struct sp_span){key, strlen(key)}, raw);
     return true;
 }
 
@@ -186,7 +186,7 @@ static bool codeguru_read_agent(struct reader *r, struct sp_span key)
     struct sp_span inner;
     if (!sp_json_skip(&r->j, &r->agent))
         return false;
-    codeguru_keep(r, key, r->agent);
+    reader_codeguru_keep(r, key, r->agent);
     sp_json_init(&j, r->agent.p, r->agent.n);
     if (sp_json_type(&j) == SP_JSON_OBJECT && sp_json_object(&j))
         while (sp_json_key(&j, &inner))
@@ -238,7 +238,7 @@ static bool codeguru_member(struct reader *r, struct sp_span key, spaa_status *s
         return sp_json_fail(&r->j, "out of memory");
     if (!sp_json_skip(&r->j, &raw))
         return false;
-    codeguru_keep(r, (struct sp_span){sp_pstr(r->p, name).p, sp_pstr(r->p, name).n}, raw);
+    reader_codeguru_keep(r, (struct sp_span){sp_pstr(r->p, name).p, sp_pstr(r->p, name).n}, raw);
     return true;
 }
 

@@ -223,7 +223,7 @@ static uint32_t codeguru_context_counter(struct writer *w, const struct sp_conte
     return codeguru_counter_named(w, name, strlen(name));
 }
 
-static int codeguru_by_name(const void *a, const void *b, void *arg)
+static int writer_codeguru_by_name(const void *a, const void *b, void *arg)
 {
     const struct writer *w = arg;
     return sp_str_cmp(sp_pstr(w->p, w->counters.v[*(const uint32_t *)a].name),
@@ -264,7 +264,7 @@ static bool codeguru_make_counters(struct writer *w, const bool *taken)
         ok = codeguru_make_text(w, "", w->counters.v[i].name, ":", &w->counters.v[i].text);
     }
     if (ok && w->counters.n > 1)
-        qsort_r(order, w->counters.n, sizeof *order, codeguru_by_name, w);
+        qsort_r(order, w->counters.n, sizeof *order, writer_codeguru_by_name, w);
     for (uint32_t i = 0; ok && i < w->counters.n; i++)
         w->counters.v[order[i]].rank = i;
     free(order);
@@ -961,7 +961,7 @@ static void codeguru_put_extras(struct tree *t, uint32_t limit)
     }
 }
 
-static void codeguru_open_child(struct tree *t, uint32_t stack, size_t depth)
+static void writer_codeguru_open_child(struct tree *t, uint32_t stack, size_t depth)
 {
     struct writer *w = t->w;
     uint32_t rank = codeguru_key_at(w, stack, depth) - 1, extra = SP_NONE, at = 0;
@@ -1000,7 +1000,7 @@ static void codeguru_put_tree(struct tree *t)
         size_t level = i ? codeguru_common_levels(w, w->order.v[i - 1], stack, 0) : 0;
         codeguru_close_children(t, level + 1);
         for (; !t->nomem && codeguru_key_at(w, stack, level); level++)
-            codeguru_open_child(t, stack, level);
+            writer_codeguru_open_child(t, stack, level);
         int64_t v = codeguru_count_of(w, stack, &text);
         if (v != SP_ABSENT)
             codeguru_add_cell(t, w->counters_of[w->p->stacks.v[stack].context], v, text);

@@ -199,8 +199,8 @@ static bool folded_add_odd_number(struct folded_reader *r, uint32_t stack, uint3
     return ok;
 }
 
-static bool folded_add_number(struct folded_reader *r, uint32_t stack, uint32_t metric, const char *p,
-                              size_t n)
+static bool reader_folded_add_number(struct folded_reader *r, uint32_t stack, uint32_t metric, const char *p,
+                                     size_t n)
 {
     int64_t v = 0;
     if (n > 18)
@@ -216,11 +216,11 @@ static bool folded_add_number(struct folded_reader *r, uint32_t stack, uint32_t 
 static spaa_status folded_count(struct folded_reader *r, const struct sp_fold_line *line)
 {
     uint32_t s = folded_stack(r, line->stack, line->stack_n);
-    if (s == SP_NONE || !folded_add_number(r, s, r->value, line->value, line->value_n))
+    if (s == SP_NONE || !reader_folded_add_number(r, s, r->value, line->value, line->value_n))
         return sp_nomem(r->d);
     if (line->before) {
         sp_stack_set_layout(r->p, s, r->layout_two);
-        if (!folded_add_number(r, s, r->before, line->before, line->before_n))
+        if (!reader_folded_add_number(r, s, r->before, line->before, line->before_n))
             return sp_nomem(r->d);
     }
     r->stacks_read++;

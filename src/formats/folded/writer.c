@@ -8,9 +8,9 @@
  */
 #include "base/hash.h"
 #include "base/num.h"
-#include "formats/folded/folded.h"
 #include "formats/common/text/left_out.h"
 #include "formats/common/text/one_number.h"
+#include "formats/folded/folded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -195,7 +195,7 @@ static void folded_rounded(struct writer *w, struct sp_str text, __int128 *v, un
     sp_emit(w->d, SP_L304, SP_AT_NOTHING, "%s was rounded to be added", text.p);
 }
 
-static void folded_add_number(struct writer *w, struct line *l, __int128 v, unsigned scale)
+static void writer_folded_add_number(struct writer *w, struct line *l, __int128 v, unsigned scale)
 {
     unsigned to = scale > l->scale ? scale : l->scale;
     if (!folded_raise_scale(&l->sum, &l->scale, to) || !folded_raise_scale(&v, &scale, to) ||
@@ -219,14 +219,14 @@ static void folded_add_row(struct writer *w, struct line *l, struct sp_str text,
         __int128 first;
         unsigned first_scale;
         folded_rounded(w, l->alone, &first, &first_scale);
-        folded_add_number(w, l, first, first_scale);
+        writer_folded_add_number(w, l, first, first_scale);
         l->alone.n = 0;
     }
     if (!fits)
         folded_rounded(w, text, &number, &scale);
     else if (v == SP_DECIMAL)
         number = mantissa;
-    folded_add_number(w, l, number, scale);
+    writer_folded_add_number(w, l, number, scale);
 }
 
 static struct line *folded_line_of(struct writer *w)

@@ -64,7 +64,7 @@ static void read_next(struct run *r)
     pthread_cond_broadcast(&r->change);
 }
 
-static void *work(void *arg)
+static void *chunks_work(void *arg)
 {
     struct run *r = arg;
     pthread_mutex_lock(&r->lock);
@@ -113,9 +113,9 @@ bool sp_chunks_run(const struct sp_chunk_work *w, const struct sp_chunking *how,
         pthread_mutex_init(&r.lock, NULL);
         pthread_cond_init(&r.change, NULL);
         /* Where a thread cannot be had, the others do the work. */
-        while (started + 1 < jobs && pthread_create(&threads[started], NULL, work, &r) == 0)
+        while (started + 1 < jobs && pthread_create(&threads[started], NULL, chunks_work, &r) == 0)
             started++;
-        work(&r);
+        chunks_work(&r);
         while (started)
             pthread_join(threads[--started], NULL);
         pthread_cond_destroy(&r.change);

@@ -114,16 +114,16 @@ static inline const char *decode_string(const struct sp_decoder *d, const char *
     return quote + 1;
 }
 
-static inline bool is_digit(char c)
+static inline bool decode_is_digit(char c)
 {
     return (unsigned char)(c - '0') < 10;
 }
 
 static inline const char *decode_digits(const char *p)
 {
-    if (!is_digit(*p))
+    if (!decode_is_digit(*p))
         return NULL;
-    while (is_digit(*p))
+    while (decode_is_digit(*p))
         p++;
     return p;
 }
@@ -260,7 +260,7 @@ static inline const char *decode_small(const struct sp_decoder *d, const char *p
 #endif
     const char *s = p;
     uint32_t v = 0;
-    while (is_digit(*s) && s - p < 10)
+    while (decode_is_digit(*s) && s - p < 10)
         v = v * 10 + (uint32_t)(*s++ - '0');
     if (s == p || s - p > 9 || (*p == '0' && s - p > 1))
         return NULL;
@@ -304,7 +304,7 @@ static const char *decode_ids(struct sp_decoder *d, const char *p, struct sp_rec
         uint32_t id = 0;
         bool small = v.kind == SP_JSON_NUMBER && v.n < 10 && (*v.p != '0' || v.n == 1);
         for (uint32_t i = 0; small && i < v.n; i++) {
-            small = is_digit(v.p[i]);
+            small = decode_is_digit(v.p[i]);
             id = id * 10 + (uint32_t)(v.p[i] - '0');
         }
         if (inside &&

@@ -178,7 +178,7 @@ static bool prepare_fields(struct writer *w)
     return true;
 }
 
-static bool prepare(struct writer *w)
+static bool writer_prepare(struct writer *w)
 {
     w->contexts = calloc(w->p->contexts.n + 1, sizeof *w->contexts);
     return w->contexts && prepare_frames(w) && prepare_fields(w);
@@ -485,7 +485,7 @@ spaa_status sp_spaa_write(struct sp_profile *p, const struct sp_write_opts *opts
         st = sp_order_stacks(p, &w.order);
     if (!st && local)
         st = number_stacks(&w);
-    if (!st && !prepare(&w))
+    if (!st && !writer_prepare(&w))
         st = sp_nomem(d);
     if (!st)
         st = write_dictionaries(&w);

@@ -1,8 +1,8 @@
 #include "formats/spt/names.h"
 
-#include "symbols/demangle.h"
 #include "dwarf/elf.h"
 #include "io/file.h"
+#include "symbols/demangle.h"
 #include "symbols/msvc_map.h"
 #include "symbols/msvc_name.h"
 #include "symbols/pe.h"
@@ -183,7 +183,7 @@ static spaa_status spt_add_image(struct sp_spt_names *n, const char *path)
 }
 
 /* symfs/windows/path/app.exe, then symfs/app.exe; files of another build are passed over. */
-static spaa_status spt_search(struct sp_spt_names *n, const char *symfs, uint32_t program)
+static spaa_status names_spt_search(struct sp_spt_names *n, const char *symfs, uint32_t program)
 {
     struct sp_str name = n->file->programs[program].name;
     const char *colon = name.n > 1 && name.p[1] == ':' ? name.p + 2 : name.p;
@@ -230,7 +230,7 @@ spaa_status sp_spt_names_new(const struct sp_spt *f, const struct sp_read_opts *
     if (opts->symbols.symfs)
         for (uint32_t i = 0; i < f->nprograms && !st && !n->off; i++)
             if (!n->of[i])
-                st = spt_search(n, opts->symbols.symfs, i);
+                st = names_spt_search(n, opts->symbols.symfs, i);
     if (st)
         sp_spt_names_free(n);
     else

@@ -180,7 +180,7 @@ static bool spt_add_weight(struct reader *r, uint32_t stack, uint32_t metric, st
 }
 
 /* A thing of the trace as a stack. Two programs may be one binary, addresses one function. */
-static bool spt_add_stack(struct reader *r, const struct sp_spt_thing *t)
+static bool reader_spt_add_stack(struct reader *r, const struct sp_spt_thing *t)
 {
     uint32_t frames[255];
     bool calls = t->kind == SP_SPT_KIND_CALLSTACK, is_new;
@@ -249,7 +249,7 @@ static spaa_status spt_fill(struct reader *r)
     for (int calls = 0; calls < 2; calls++) /* call stacks last */
         for (size_t i = 0; ok && i < sp_spt_hits_count(&r->hits); i++) {
             struct sp_spt_thing t = sp_spt_hits_at(&r->hits, i);
-            ok = (t.kind == SP_SPT_KIND_CALLSTACK) != calls || spt_add_stack(r, &t);
+            ok = (t.kind == SP_SPT_KIND_CALLSTACK) != calls || reader_spt_add_stack(r, &t);
         }
     return ok ? SPAA_OK : sp_nomem(r->d);
 }

@@ -361,7 +361,7 @@ static bool spt_add_empty(struct collector *c, const struct sp_context *x, struc
     return ok;
 }
 
-static bool spt_add_stack(struct collector *c, uint32_t stack)
+static bool writer_spt_add_stack(struct collector *c, uint32_t stack)
 {
     const struct sp_stack *s = &c->p->stacks.v[stack];
     const struct sp_context *x = &c->p->contexts.v[s->context];
@@ -551,7 +551,7 @@ static spaa_status spt_collect(struct sp_profile *p, const struct sp_write_opts 
     if (!st && !spt_choose_stacks(&c))
         st = sp_nomem(d);
     for (uint32_t s = 0; !st && s < p->stacks.n; s++)
-        if (!spt_add_stack(&c, s))
+        if (!writer_spt_add_stack(&c, s))
             st = sp_nomem(d);
     if (!st)
         st = spt_report(&c);

@@ -159,7 +159,7 @@ static spaa_status spt_skip_to_stop(struct sp_spt_stream *s, struct sp_spt_recor
 }
 
 /* Skips to the next BINARY_ID that looks genuine. */
-static spaa_status spt_search(struct sp_spt_stream *s, struct sp_spt_record *r, bool *given)
+static spaa_status stream_spt_search(struct sp_spt_stream *s, struct sp_spt_record *r, bool *given)
 {
     spaa_status st = spt_ensure(s, SP_SPT_PIECE + LOOK_BYTES);
     if (st)
@@ -340,7 +340,7 @@ spaa_status sp_spt_next(struct sp_spt_stream *s, struct sp_spt_record *r)
         if (s->mode == SP_SPT_TO_STOP)
             st = spt_skip_to_stop(s, r, &given);
         else if (s->mode == SP_SPT_SEARCHING)
-            st = spt_search(s, r, &given);
+            st = stream_spt_search(s, r, &given);
         else if (s->inside)
             st = spt_inside(s, r, &given);
         else if (s->p[0] == SP_SPT_BINARY_ID && spt_have(s) >= BINARY_ID_BYTES) {

@@ -38,7 +38,7 @@ uint32_t sp_ids_find(const struct sp_ids *t, struct sp_fp fp)
     return SP_ID_NONE;
 }
 
-static void put(uint32_t *slots, size_t mask, struct sp_fp fp, uint32_t entry)
+static void ids_put(uint32_t *slots, size_t mask, struct sp_fp fp, uint32_t entry)
 {
     size_t i = fp.a & mask;
     while (slots[i])
@@ -58,7 +58,7 @@ static bool room(struct sp_ids *t)
     if (!bigger)
         return false;
     for (uint32_t i = 0; i < t->n; i++)
-        put(bigger, slots - 1, t->v[i].fp, i);
+        ids_put(bigger, slots - 1, t->v[i].fp, i);
     free(t->slots);
     t->slots = bigger;
     t->mask = slots - 1;
@@ -79,7 +79,7 @@ uint32_t sp_ids_get_fp(struct sp_ids *t, struct sp_fp fp, bool *added)
         return SP_ID_NONE;
     at = t->n++;
     t->v[at] = (struct sp_id){.fp = fp};
-    put(t->slots, t->mask, fp, at);
+    ids_put(t->slots, t->mask, fp, at);
     *added = true;
     return at;
 }

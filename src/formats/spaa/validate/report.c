@@ -35,8 +35,8 @@ static struct sp_where report_place(struct sp_validator *v, const char *at)
                              .field = v->path.len ? sp_buf_cstr(&v->path) : NULL};
 }
 
-static void report(struct sp_validator *v, enum sp_code code, struct sp_where where, const char *fmt,
-                   va_list ap)
+static void report_report(struct sp_validator *v, enum sp_code code, struct sp_where where, const char *fmt,
+                          va_list ap)
 {
     struct sp_buf text;
     sp_buf_init(&text, 4096);
@@ -56,7 +56,7 @@ void sp_report(struct sp_validator *v, enum sp_code code, const char *at, const 
         return;
     va_list ap;
     va_start(ap, fmt);
-    report(v, code, report_place(v, at), fmt, ap);
+    report_report(v, code, report_place(v, at), fmt, ap);
     va_end(ap);
 }
 
@@ -72,7 +72,7 @@ void sp_report_at(struct sp_validator *v, enum sp_code code, struct sp_where whe
         return;
     va_list ap;
     va_start(ap, fmt);
-    report(v, code, where, fmt, ap);
+    report_report(v, code, where, fmt, ap);
     va_end(ap);
 }
 
