@@ -6,8 +6,7 @@
  * the profile's temporary file while they are read; nothing of them stays in memory. They stand last in SPAA
  * as records in lines of less than 1 MiB, for each file of the recording:
  *
- *     {"type":"x_original","id":1,"part":1,"data":"KLUv/…"}     base64 of the zstd stream's next bytes; 1, 2,
- * …
+ *     {"type":"x_original","id":1,"part":1,"data":"KLUv/…"}     base64 of the zstd stream, parts 1, 2, …
  *     {"type":"x_original","id":1,"parts":5,"format":"perf-data","options":{"frames":"address","group_by":[…]},
  *      "size":38881208,"encoding":"zstd+base64","digest":"xxh3-128:…","read":"xxh3-64/1:…"}    last
  *
