@@ -1,4 +1,6 @@
 """Aggregations as DTrace and bpftrace print them."""
+import os
+
 from kit import SEED, Row, size
 from measure import Side
 
@@ -16,9 +18,12 @@ def tracers(m):
             yield Row("tracers", "bpftrace aggregations to profile", reader, work, "read")
             continue
         script = m.script("dtrace_lines.py", text)
+        collapse = os.path.join(m.flamegraph, "stackcollapse.pl") if m.flamegraph else ""
+        perl = m.peer("stackcollapse.pl", ["perl", collapse, text] if os.path.exists(collapse) else None)
         inferno = m.peer("inferno-collapse-dtrace", ["inferno-collapse-dtrace", text])
-        m.compare(reader, folded, inferno, script)
-        yield Row("tracers", "dtrace aggregations to profile", reader, work, "read", peer=script, need_ratio=10)
+        m.compare(reader, folded, inferno, script, perl)
+        yield Row("tracers", "dtrace aggregations to profile", reader, work, "read", peer=script)
+        yield Row("tracers", "dtrace aggregations to folded", folded, work, peer=perl, need_ratio=10)
         yield Row("tracers", "dtrace aggregations to folded", folded, work, peer=script)
         yield Row("tracers", "dtrace aggregations to folded", folded, work, peer=inferno)
 
