@@ -79,7 +79,7 @@ bool sp_json_end(struct sp_json *j);                       /* no error, and only
 
 static inline bool sp_span_is(struct sp_span s, const char *literal)
 {
-    return strlen(literal) == s.n && memcmp(s.p, literal, s.n) == 0;
+    return strlen(literal) == s.n && (!s.n || memcmp(s.p, literal, s.n) == 0);
 }
 
 /* Appends a valid JSON text without the white space between its tokens. */
