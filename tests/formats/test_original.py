@@ -345,6 +345,15 @@ def test_damage(change, words, several_parts, tmp_path):
     assert words in spoiled(change, several_parts, tmp_path)
 
 
+def test_a_key_that_stands_twice_is_written_once(tmp_path):
+    kept, out = tmp_path / "kept.spaa", tmp_path / "out.spaa"
+    keep("-", kept, stdin=b"a;b 3\n")
+    kept.write_bytes(kept.read_bytes().replace(b'"type":"x_original",', b'"type":"x_original","id":1,"id":1,"type":"x_other",'))
+    answer = run("convert", kept, "-o", out, code=0)
+    assert "SPAA-E124" in answer.err or "twice" in answer.err
+    run("validate", out, code=0)
+
+
 def test_a_bomb_ends_at_the_size_that_is_declared(tmp_path):
     if not shutil.which("zstd"):
         pytest.skip("no zstd")

@@ -261,14 +261,23 @@ static bool extra_add_object(struct reader *r, struct sp_buf *out, const struct 
     return ok && (sp_buf_ch(out, '}') || sp_no_memory(r));
 }
 
-bool sp_raw_object(struct reader *r, const struct sp_rec *rec, enum sp_table table,
-                   const struct sp_token *value, uint32_t *out)
+struct sp_span sp_object_text(struct reader *r, const struct sp_rec *rec, enum sp_table table,
+                              const struct sp_token *value)
 {
     struct kept k = {.value = *value, .rec = rec, .table = table};
     sp_buf_clear(&r->more);
     if (!extra_add_value(r, &r->more, &k))
-        return false;
-    *out = r->more.failed ? SP_STR_FAIL : sp_profile_str(r->p, r->more.data, r->more.len);
+        return (struct sp_span){NULL, 0};
+    if (r->more.failed)
+        sp_no_memory(r);
+    return (struct sp_span){r->more.failed ? NULL : r->more.data, r->more.len};
+}
+
+bool sp_raw_object(struct reader *r, const struct sp_rec *rec, enum sp_table table,
+                   const struct sp_token *value, uint32_t *out)
+{
+    struct sp_span text = sp_object_text(r, rec, table, value);
+    *out = text.p ? sp_profile_str(r->p, text.p, text.n) : SP_STR_FAIL;
     return *out != SP_STR_FAIL || sp_no_memory(r);
 }
 

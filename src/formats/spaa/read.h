@@ -137,7 +137,11 @@ bool sp_extra(struct reader *r, const struct sp_rec *rec, enum sp_table table, s
 struct sp_odd *sp_own(struct reader *r, const struct sp_rec *rec, const char *name);
 /* A value's text without keys that stand twice, lent until the next use; p NULL: no memory. */
 struct sp_span sp_clean_text(struct reader *r, const struct sp_token *value);
-/* An object of `table` written anew, minified, without what should not stand in it. */
+/* An object of `table` written anew, minified, without what should not stand in it; lent until the next use
+ * of this or of sp_extra. p NULL: no memory. */
+struct sp_span sp_object_text(struct reader *r, const struct sp_rec *rec, enum sp_table table,
+                              const struct sp_token *value);
+/* The same, interned. */
 bool sp_raw_object(struct reader *r, const struct sp_rec *rec, enum sp_table table,
                    const struct sp_token *value, uint32_t *out);
 

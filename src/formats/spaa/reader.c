@@ -72,11 +72,9 @@ static spaa_status reader_extension(struct reader *r)
     if (!(type.n > 1 && type.p[0] == 'x' && type.p[1] == '_'))
         sp_emit(r->d, SP_W201, sp_here(r, "type"), "\"%.*s\"", (int)(type.n < 100 ? type.n : 100), type.p);
     struct sp_token whole = {rec->p, (uint32_t)(r->l->p + r->l->n - rec->p), SP_JSON_OBJECT, false};
-    if (original) {
-        sp_buf_clear(&r->text);
-        return sp_json_minify(&r->text, (struct sp_span){whole.p, whole.n})
-                   ? sp_originals_add(&r->p->originals, r->d, r->text.data, r->text.len)
-                   : sp_nomem(r->d);
+    if (original) { /* large: none of the profile's strings */
+        struct sp_span json = sp_object_text(r, rec, SP_T_ANYTHING, &whole);
+        return json.p ? sp_originals_add(&r->p->originals, r->d, json.p, json.n) : r->st;
     }
     if (!sp_raw_object(r, rec, SP_T_ANYTHING, &whole, &e.json))
         return r->st;
