@@ -184,7 +184,7 @@ static void cmd_function_title(struct function *x)
         if (i == 2 && x->v.deepest < 2)
             break;
         sp_buf_puts(b, i == 0        ? ""
-                       : i == 1      ? ", with callees "
+                       : i == 1      ? ", total "
                        : x->v.proven ? ", recursive "
                                      : ", with its name again ");
         if (s->cannot_add)

@@ -458,7 +458,7 @@ static int draw_table(struct brief *x)
                                                      {"what", false, true},
                                                      {"weight", true, false},
                                                      {"%", true, false},
-                                                     {"with callees %", true, false}};
+                                                     {"total%", true, false}};
     struct sp_table t;
     sp_table_init(&t, columns, 5);
     size_t at = 0;

@@ -33,7 +33,6 @@ static const struct sql_column columns[] = {
      "1: the event of `selection`, that is taken when none is named"},
     {"extra_json", SQL_TEXT, 0, 0, "members that SPAA does not define, as a JSON object"},
     {"more", SQL_TEXT, SQL_OLD, EXTRA_JSON, "extra_json"},
-    {"total", SQL_NUMERIC, SQL_OLD, WHOLE, "whole"},
     {0},
 };
 

@@ -16,7 +16,6 @@ static const struct sql_column columns[] = {
     {"samples", SQL_INTEGER, 0, 0, "samples of whole"},
     {"kept_samples", SQL_INTEGER, 0, 0, "samples of kept"},
     {"event_total", SQL_NUMERIC, SQL_OLD, EVENT_WHOLE, "event_whole"},
-    {"total", SQL_NUMERIC, SQL_OLD, WHOLE, "whole"},
     {0},
 };
 

@@ -511,8 +511,8 @@ def test_parameters_that_do_not_fit(sql, options, words, one):
 
 
 def test_old_names_of_columns_answer_and_say_so(one):
-    for table, old, new in (("functions", "total_overlapping", "total"), ("frames", "total_overlapping", "total"), ("events", "total", "whole"),
-                            ("selection", "total", "whole"), ("selection", "event_total", "event_whole"), ("stacks", "more", "extra_json")):
+    for table, old, new in (("functions", "total_overlapping", "total"), ("frames", "total_overlapping", "total"),
+                            ("selection", "event_total", "event_whole"), ("stacks", "more", "extra_json")):
         asked = run("query", one, "SELECT %s FROM %s ORDER BY 1" % (old, table), "--format", "csv", code=0)
         assert asked.out.splitlines()[1:] == run("query", one, "SELECT %s FROM %s ORDER BY 1" % (new, table), "--format", "csv").out.splitlines()[1:]
         assert asked.err.count("SPAA-I661") == 1 and "%s.%s is called %s now" % (table, old, new) in asked.err
