@@ -181,7 +181,7 @@ spaa convert named.spaa --lossless --to perf-data -o orders.perf.data
 - **Recordings of `perf record --call-graph dwarf` hold copies of stack memory.** Whatever the process had on its stacks, keys and
   passwords too, is in such an original; a note says so when one is kept. A conversion of the recording without `--lossless` has none of it
   (but for `--samples --stack-bytes`). SPAA that has an original keeps it when it is converted to SPAA again: to give a file
-  away without it, `jq -c 'select(.type != "x_original")'`.
+  away without it, leave those lines out: `grep -v '^{"type":"x_original"'`.
 - It is the content that comes back, decompressed: of `x.pb.gz` the bytes of `gzip -dc`, not the compressed file.
 - A damaged original is an error (exit 3), and nothing is written; without `--lossless` the format is rendered, with a note.
 - Layers of `--lossless` that older versions wrote (`x_dtrace_text`, `x_spt_records`, …) are carried along as records of unknown
