@@ -7,6 +7,7 @@
  */
 #include "dwarf/cfi_private.h"
 
+#include "base/word.h"
 #include "io/file.h"
 
 #include <errno.h>
@@ -36,25 +37,8 @@ uint64_t sp_cfi_fixed(struct sp_cfi_cursor *c, unsigned bytes)
     const unsigned char *p = sp_cfi_take(c, bytes);
     if (!p)
         return 0;
-    uint16_t v2;
-    uint32_t v4;
-    uint64_t v8;
-    switch (bytes) {
-    case 1:
-        return *p;
-    case 2:
-        memcpy(&v2, p, 2);
-        return c->swap ? __builtin_bswap16(v2) : v2;
-    case 4:
-        memcpy(&v4, p, 4);
-        return c->swap ? __builtin_bswap32(v4) : v4;
-    case 8:
-        memcpy(&v8, p, 8);
-        return c->swap ? __builtin_bswap64(v8) : v8;
-    default:
-        c->bad = true;
-        return 0;
-    }
+    c->bad = bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8;
+    return c->bad ? 0 : sp_load_swapped(p, bytes, c->swap);
 }
 
 uint64_t sp_cfi_uleb(struct sp_cfi_cursor *c)
@@ -404,11 +388,6 @@ unsigned sp_cfi_machine(const struct sp_cfi *c)
 bool sp_cfi_big_endian(const struct sp_cfi *c)
 {
     return c->big_endian;
-}
-
-unsigned sp_cfi_word(const struct sp_cfi *c)
-{
-    return c->word;
 }
 
 bool sp_cfi_vaddr(const struct sp_cfi *c, uint64_t file_offset, uint64_t *vaddr)

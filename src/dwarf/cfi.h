@@ -60,6 +60,5 @@ bool sp_cfi_extent(const struct sp_cfi *c, uint64_t vaddr, uint64_t *start, uint
 /* The bytes of a rule's expression. */
 const unsigned char *sp_cfi_expression(const struct sp_cfi *c, const struct sp_cfi_rule *r);
 bool sp_cfi_big_endian(const struct sp_cfi *c);
-unsigned sp_cfi_word(const struct sp_cfi *c); /* bytes of an address: 4 or 8 */
 
 #endif

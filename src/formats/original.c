@@ -360,6 +360,7 @@ struct originals {
     const char *format;
     struct sp_arena texts;
     SP_VEC(struct original) list;
+    bool lost; /* there are records, and none that describes what they are of, whatever the format */
     bool nomem;
 };
 
@@ -431,7 +432,9 @@ static spaa_status original_described(void *arg, const char *json, size_t n)
         ok = original_member(o, &j, key, &x);
         is = is || x.format;
     }
-    is = is && ok && !j.error && strcmp(x.format, o->format) == 0;
+    is = is && ok && !j.error;
+    o->lost = o->lost && !is;
+    is = is && strcmp(x.format, o->format) == 0;
     sp_json_free(&j);
     return !o->nomem && (!is || sp_vec_push(&o->list, x)) ? SPAA_OK : SPAA_ERR_NOMEM;
 }
@@ -444,7 +447,7 @@ static void originals_done(struct originals *o)
 
 static spaa_status originals_find(const struct sp_profile *p, const char *format, struct originals *o)
 {
-    *o = (struct originals){.format = format};
+    *o = (struct originals){.format = format, .lost = sp_originals_count(p->originals) > 0};
     sp_arena_init(&o->texts, 0);
     spaa_status st = sp_originals_each(p->originals, original_described, o);
     if (st)
@@ -458,7 +461,7 @@ spaa_status sp_original_files(const struct sp_profile *p, const char *format, si
     *n = 0;
     spaa_status st = p->originals ? originals_find(p, format, &o) : SPAA_OK;
     if (!st && p->originals) {
-        *n = o.list.n;
+        *n = o.list.n + o.lost;
         originals_done(&o);
     }
     return st;
@@ -630,7 +633,9 @@ static spaa_status originals_check(const struct sp_profile *p, const struct spaa
                                    const struct sp_write_opts *opts, const struct originals *o,
                                    struct sp_diags *d, bool *good)
 {
-    const char *damage = is_recording(o) ? NULL : "its files have no names, or the same";
+    const char *damage = o->lost           ? "the record that describes it is missing"
+                         : is_recording(o) ? NULL
+                                           : "its files have no names, or the same";
     bool holds = true;
     spaa_status st = SPAA_OK;
     for (size_t i = 0; !st && !damage && i < o->list.n; i++)
@@ -667,7 +672,7 @@ spaa_status sp_original_give(const struct sp_profile *p, const struct spaa_forma
         sp_emit_hint(d, SP_E037, SP_AT_NOTHING, "name a folder that is not there yet: -o FOLDER",
                      "the original is a recording of %zu files", o.list.n);
         st = SPAA_ERR_USAGE;
-    } else if (o.list.n) {
+    } else if (o.list.n || o.lost) {
         st = originals_check(p, f, opts, &o, d, &good);
     }
     if (!st && good) {

@@ -37,7 +37,8 @@ void sp_keeper_begin(struct sp_keeper *k, const struct spaa_format *f);
 spaa_status sp_keeper_end(struct sp_keeper *k, struct sp_input *in, const struct spaa_format *f,
                           const struct sp_read_opts *opts, struct sp_profile *p);
 
-/* How many files the profile has the originals of, of this format. */
+/* How many files the profile has the originals of, of this format; 1 where it cannot be told what they are
+ * of. */
 spaa_status sp_original_files(const struct sp_profile *p, const char *format, size_t *n);
 /*
  * Writes the bytes back, of a profile whose records are as they were read. *done is false, with nothing

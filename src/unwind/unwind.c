@@ -6,6 +6,8 @@
  */
 #include "unwind/unwind.h"
 
+#include "base/word.h"
+
 #include <string.h>
 
 #define STACK_SPAN      ((uint64_t)64 << 20) /* an address this far behind the copy is still of its stack */
@@ -41,26 +43,6 @@ const struct sp_unwind_arch *sp_unwind_arch(const char *name, size_t n, bool nar
     return NULL;
 }
 
-static uint64_t unwind_load(const unsigned char *p, unsigned bytes, bool swap)
-{
-    uint16_t v2;
-    uint32_t v4;
-    uint64_t v8;
-    switch (bytes) {
-    case 1:
-        return *p;
-    case 2:
-        memcpy(&v2, p, 2);
-        return swap ? __builtin_bswap16(v2) : v2;
-    case 4:
-        memcpy(&v4, p, 4);
-        return swap ? __builtin_bswap32(v4) : v4;
-    default:
-        memcpy(&v8, p, 8);
-        return swap ? __builtin_bswap64(v8) : v8;
-    }
-}
-
 static bool knows(const struct sp_unwind_regs *r, unsigned reg)
 {
     return reg < SP_CFI_REGS && r->known >> reg & 1;
@@ -74,7 +56,7 @@ bool sp_unwind_regs_set(const struct sp_unwind_arch *a, uint64_t mask, const uns
     for (unsigned bit = 0; mask; bit++, mask >>= 1) {
         if (!(mask & 1))
             continue;
-        uint64_t v = unwind_load(values, 8, swap);
+        uint64_t v = sp_load_swapped(values, 8, swap);
         values += 8;
         if (bit == a->pc_bit) {
             out->pc = v;
@@ -93,7 +75,7 @@ static enum sp_step read_stack(const struct sp_unwind_stack *s, uint64_t addr, u
 {
     uint64_t at = addr - s->base;
     if (addr >= s->base && at <= s->n && s->n - at >= bytes) {
-        *out = unwind_load(s->p + at, bytes, s->swap);
+        *out = sp_load_swapped(s->p + at, bytes, s->swap);
         return SP_STEP_OK;
     }
     return addr >= s->base && at < s->n + STACK_SPAN ? SP_STEP_TRUNCATED : SP_STEP_LOST;
@@ -134,7 +116,7 @@ static uint64_t unwind_operand(struct expression *e, unsigned bytes)
         return 0;
     }
     e->p += bytes;
-    return unwind_load(e->p - bytes, bytes, e->swap);
+    return sp_load_swapped(e->p - bytes, bytes, e->swap);
 }
 
 static uint64_t leb(struct expression *e, bool is_signed)

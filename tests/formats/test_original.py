@@ -326,6 +326,8 @@ def member(i, **more):
     (lambda own: own[:2] + own[1:], "a part is missing or stands twice"),
     (lambda own: [own[1], own[0], *own[2:]], "a part is missing"),
     (lambda own: own[:-2] + own[-1:], "cut off"),
+    (lambda own: own[:-1], "the record that describes it is missing"),
+    (member(-1, size=-1), "the record that describes it is missing"),
     (member(1, data="AAAA"), ""),
     (member(1, data="A*AA"), "no base64"),
     (member(1, data="AAA"), "no base64"),
