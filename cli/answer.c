@@ -347,7 +347,7 @@ static void command_with(struct sp_buf *out, const struct cli *c, const struct a
         sp_buf_ch(out, ' ');
         command_word(out, next->argument);
     }
-    for (const struct cli_option *o = cli_options; o->name; o++) {
+    for (const struct sp_option *o = sp_option_table; o->name; o++) {
         const char *v = *(const char *const *)(const void *)((const char *)&c->v + o->offset);
         if (!v || !(o->groups & groups) || strcmp(o->name, "jobs") == 0)
             continue;

@@ -1,6 +1,6 @@
 /* Pieces that the answers of several commands share. */
-#ifndef SP_ANSWER_H
-#define SP_ANSWER_H
+#ifndef SP_CLI_ANSWER_H
+#define SP_CLI_ANSWER_H
 
 #include "analysis/function_handle.h"
 #include "analysis/own.h"

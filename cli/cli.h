@@ -9,43 +9,16 @@
 #define SP_CLI_H
 
 #include "analysis/select.h"
+#include "ask/options.h"
 #include "base/diag.h"
 #include "base/vec.h"
 #include "formats/files.h"
 #include "io/output.h"
 #include "model/profile.h"
 
-enum cli_group_number {
-#define SPAA_GROUP(name, title) G_NUMBER_##name,
-#include "groups.def"
-#undef SPAA_GROUP
-};
-
-enum cli_group {
-#define SPAA_GROUP(name, title) G_##name = 1 << G_NUMBER_##name,
-#include "groups.def"
-#undef SPAA_GROUP
-};
-
 enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BUG = 4, EXIT_UNSURE = 5 };
 
 enum cli_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_MARKDOWN };
-
-struct cli_option {
-    const char *name;
-    char letter;
-    const char *value; /* NULL: a flag */
-    unsigned groups;
-    const char *help;
-    size_t offset; /* of its field in struct cli_values */
-};
-
-/* What was given: NULL where an option was not, "" for flags. */
-struct cli_values {
-#define SPAA_OPT(field, name, letter, value, groups, help) const char *field;
-#include "options.def"
-#undef SPAA_OPT
-};
 
 struct cli;
 struct cli_command {
@@ -54,21 +27,16 @@ struct cli_command {
     const char *title, *examples;
 };
 
-extern const struct cli_option cli_options[]; /* name NULL ends */
 extern const struct cli_command cli_commands[];
 
 struct cli {
     const char *program; /* what it calls itself: "spaa", or "sptdump" */
     const struct cli_command *command;
-    struct cli_values v;
+    struct sp_options v;
     SP_VEC(const char *) files;
     bool has_split; /* G_DIFF: there was a `--`, after `split` files */
     size_t split;
-    SP_VEC(struct sp_own_opt) own;  /* options of formats */
-    SP_VEC(const char *) params;    /* values of --param, which may stand several times */
-    SP_VEC(const char *) with;      /* each --with */
-    SP_VEC(const char *) maps;      /* each --map */
-    SP_VEC(const char *) wheres[2]; /* each --base-where and --new-where */
+    SP_VEC(struct sp_own_opt) own; /* options of formats */
     struct sp_diags diags;
     size_t said; /* of them, on standard error already */
     enum cli_format format;

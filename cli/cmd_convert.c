@@ -6,9 +6,9 @@
 #include "model/callees.h"
 
 /* The first filter that was given, or NULL. */
-static const struct cli_option *first_filter(const struct cli *c)
+static const struct sp_option *first_filter(const struct cli *c)
 {
-    for (const struct cli_option *o = cli_options; o->name; o++)
+    for (const struct sp_option *o = sp_option_table; o->name; o++)
         if (o->groups & G_SELECT && *(const char *const *)(const void *)((const char *)&c->v + o->offset))
             return o;
     return NULL;
@@ -39,7 +39,7 @@ static spaa_status change(struct cli *c, const struct sp_read_opts *opts)
 
 int sp_cmd_convert(struct cli *c)
 {
-    const struct cli_option *filter = first_filter(c);
+    const struct sp_option *filter = first_filter(c);
     if (c->files.n != 1)
         return cli_usage(
             c, "several are one with `spaa merge A B -o OUT`; views take them together: `spaa top A B`",

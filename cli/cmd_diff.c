@@ -111,7 +111,7 @@ static spaa_status select_run(struct diff_answer *a, struct sp_selection *out)
 static spaa_status select_whole(struct diff_answer *a, const struct cli_where *own, struct sp_selection *out,
                                 bool *narrowed)
 {
-    struct cli_values asked = a->c->v, *v = &a->c->v;
+    struct sp_options asked = a->c->v, *v = &a->c->v;
     v->dso = cli_where_has(own, "dso") ? v->dso : NULL;
     v->focus = cli_where_has(own, "focus") ? v->focus : NULL;
     v->ignore = cli_where_has(own, "ignore") ? v->ignore : NULL;
@@ -190,7 +190,7 @@ static int cmd_diff_compare(struct diff_answer *a, const struct sp_diff_opts *ho
     struct cli *c = a->c;
     spaa_status st = SPAA_OK;
     for (size_t i = 0; !st && i < c->files.n; i++) {
-        struct cli_values asked = c->v;
+        struct sp_options asked = c->v;
         c->v = cli_where_values(&a->where[i < c->split ? SP_BASE : SP_NEW], &asked);
         st = take_run(a, i);
         c->v = asked;
@@ -270,8 +270,8 @@ int sp_cmd_diff(struct cli *c)
     int rc = cli_exit_of(st);
     if (!st && sp_diff_init(&a.d, &c->diags))
         rc = EXIT_IO;
-    for (size_t i = 0; !rc && i < c->maps.n; i++)
-        rc = cli_exit_of(sp_diff_map(&a.d, c->maps.v[i]));
+    for (size_t i = 0; !rc && i < c->v.maps.n; i++)
+        rc = cli_exit_of(sp_diff_map(&a.d, c->v.maps.v[i]));
     if (!rc)
         rc = cmd_diff_compare(&a, &how, min_share / 100);
     cli_where_free(&a.where[SP_BASE]);

@@ -73,7 +73,7 @@ static spaa_status cannot_add(struct cli *c)
 
 /* The options of the base, and whether event and view are those of the new side where none are given. */
 struct base_side {
-    struct cli_values v;
+    struct sp_options v;
     bool event, view;
 };
 
@@ -108,7 +108,7 @@ static spaa_status base_tree(struct cli *c, const struct sp_selection *fresh, co
                              const struct base_side *base, struct sp_profile **profile,
                              struct sp_selection *s, struct sp_tree *t)
 {
-    struct cli_values asked = c->v;
+    struct sp_options asked = c->v;
     c->v = base->v;
     spaa_status st = base_select(c, fresh, base, profile, s);
     c->v = asked;

@@ -421,8 +421,8 @@ static int sql_text(struct cli *c, struct sp_buf *out)
 
 static int cmd_query_bind(struct cli *c, struct sp_sql *q)
 {
-    for (size_t i = 0; i < c->params.n; i++) {
-        const char *given = c->params.v[i], *value = strchr(given, '=');
+    for (size_t i = 0; i < c->v.params.n; i++) {
+        const char *given = c->v.params.v[i], *value = strchr(given, '=');
         char name[128];
         size_t n = value ? (size_t)(value - given) : 0;
         if (!n || n >= sizeof name)
@@ -439,7 +439,7 @@ static int cmd_query_bind(struct cli *c, struct sp_sql *q)
 /* Filters that were given and decide nothing would pass for filters that were applied. */
 static void say_unused(struct cli *c, const struct sp_sql *q)
 {
-    for (const struct cli_option *o = cli_options; o->name && !sp_sql_uses(q, NULL); o++)
+    for (const struct sp_option *o = sp_option_table; o->name && !sp_sql_uses(q, NULL); o++)
         if (o->groups & (G_EVENT | G_SELECT) &&
             *(const char *const *)(const void *)((const char *)&c->v + o->offset)) {
             sp_emit(&c->diags, SP_W660, SP_AT_NOTHING, "--%s changes nothing in this query", o->name);

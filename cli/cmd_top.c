@@ -455,8 +455,8 @@ static int add_all_with(struct top *x)
 {
     const struct cli *c = x->a.c;
     int rc = EXIT_FINE;
-    for (size_t i = 0; !rc && i < c->with.n; i++) {
-        for (const char *at = c->with.v[i]; !rc;) {
+    for (size_t i = 0; !rc && i < c->v.withs.n; i++) {
+        for (const char *at = c->v.withs.v[i]; !rc;) {
             size_t n = strcspn(at, ",");
             rc = add_with(x, at, n);
             at += n;
@@ -490,7 +490,7 @@ int sp_cmd_top(struct cli *c)
         return rc;
     if (by == SP_TOP_STATE && !c->v.view && !c->v.state)
         c->v.view = "all"; /* the split is of everything */
-    bool events = by == SP_TOP_EVENT && !c->v.event && !c->with.n && !c->v.sum;
+    bool events = by == SP_TOP_EVENT && !c->v.event && !c->v.withs.n && !c->v.sum;
     spaa_status st = events ? top_events_select(c, &s) : cli_select(c, &s);
     if (st)
         return cli_exit_of(st);
@@ -500,7 +500,7 @@ int sp_cmd_top(struct cli *c)
     } else if (events) {
         rc = top_events(&x.a, limit);
     } else {
-        size_t shown = limit == SIZE_MAX || c->with.n ? 0 : limit; /* rows of --with may be any */
+        size_t shown = limit == SIZE_MAX || c->v.withs.n ? 0 : limit; /* rows of --with may be any */
         rc = cli_exit_of(sp_top_build_some(&s, x.by, by_total, shown, &c->diags, &x.t));
         if (!rc && (by == SP_TOP_THREAD || by == SP_TOP_PROCESS))
             rc = cli_exit_of(sp_thread_info_of(c->profile, &c->diags, &x.info));

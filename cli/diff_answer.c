@@ -389,7 +389,7 @@ bool diff_next(const struct diff_answer *a, unsigned i, struct sp_buf *b)
         return false;
     const char **files = c->files.v;
     size_t n = c->files.n;
-    struct cli_values asked = c->v;
+    struct sp_options asked = c->v;
     c->v = i ? cli_where_values(&a->where[SP_NEW], &asked) : asked;
     c->files.v += c->split;
     c->files.n = 1;
@@ -401,9 +401,9 @@ bool diff_next(const struct diff_answer *a, unsigned i, struct sp_buf *b)
         sp_buf_puts(b, " --diff ");
         command_word(b, c->files.v[0]);
         for (unsigned side = 0; side < SP_SIDES; side++)
-            for (size_t k = 0; k < c->wheres[side].n; k++) {
+            for (size_t k = 0; k < c->v.wheres[side].n; k++) {
                 sp_buf_puts(b, side == SP_BASE ? " --base-where " : " --new-where ");
-                command_word(b, c->wheres[side].v[k]);
+                command_word(b, c->v.wheres[side].v[k]);
             }
         sp_buf_puts(b, " -o diff.svg");
     }

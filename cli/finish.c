@@ -137,11 +137,7 @@ int cli_finish(struct cli *c, int code)
     sp_profile_free(c->profile);
     sp_vec_free(&c->files);
     sp_vec_free(&c->own);
-    sp_vec_free(&c->params);
-    sp_vec_free(&c->maps);
-    sp_vec_free(&c->wheres[0]);
-    sp_vec_free(&c->wheres[1]);
-    sp_vec_free(&c->with);
+    sp_options_free(&c->v);
     sp_diags_free(&c->diags);
     return code;
 }

@@ -40,7 +40,7 @@ static void option_line(struct sp_output *out, char short_name, const char *name
 static void group_options(const struct cli_command *command, unsigned group, const char *title,
                           const char **above, struct sp_output *out)
 {
-    for (const struct cli_option *o = cli_options; o->name; o++) {
+    for (const struct sp_option *o = sp_option_table; o->name; o++) {
         unsigned mine = o->groups & (command->groups | G_ALL);
         if (!(mine & group) || mine & (group - 1))
             continue;
@@ -73,7 +73,7 @@ void cli_help(const struct cli_command *command, struct sp_output *out)
 {
     static const char *const titles[] = {
 #define SPAA_GROUP(name, title) title,
-#include "groups.def"
+#include "ask/groups.def"
 #undef SPAA_GROUP
     };
     if (!command) {

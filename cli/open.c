@@ -191,7 +191,7 @@ int cli_check_own(struct cli *c, const struct spaa_format *out)
 bool cli_select_opts(struct cli *c, struct sp_select_opts *out)
 {
     static const char *const views[] = {"cpu", "latency", "all", NULL};
-    const struct cli_values *v = &c->v;
+    const struct sp_options *v = &c->v;
     int view;
     if (!cli_choice(c, "view", v->view, views, 0, &view))
         return false;

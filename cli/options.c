@@ -8,14 +8,6 @@
 #include <limits.h>
 #include <stdio.h>
 
-const struct cli_option cli_options[] = {
-#define SPAA_OPT(field, name, letter, value, groups, help)                                                   \
-    {name, letter, value, groups, help, offsetof(struct cli_values, field)},
-#include "options.def"
-#undef SPAA_OPT
-    {0},
-};
-
 const struct cli_command cli_commands[] = {
 #define SPAA_COMMAND(name, args, groups, title, examples) {#name, args, groups, title, examples},
 #include "commands.def"
@@ -23,22 +15,22 @@ const struct cli_command cli_commands[] = {
     {0},
 };
 
-static bool applies(const struct cli *c, const struct cli_option *o)
+static bool applies(const struct cli *c, const struct sp_option *o)
 {
     return o->groups & (c->command->groups | G_ALL);
 }
 
-static const struct cli_option *options_find(const struct cli *c, const char *name, size_t n)
+static const struct sp_option *options_find(const struct cli *c, const char *name, size_t n)
 {
-    for (const struct cli_option *o = cli_options; o->name; o++)
+    for (const struct sp_option *o = sp_option_table; o->name; o++)
         if (applies(c, o) && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
             return o;
     return NULL;
 }
 
-static const struct cli_option *find_letter(const struct cli *c, char letter)
+static const struct sp_option *find_letter(const struct cli *c, char letter)
 {
-    for (const struct cli_option *o = cli_options; o->name; o++)
+    for (const struct sp_option *o = sp_option_table; o->name; o++)
         if (applies(c, o) && o->letter == letter)
             return o;
     return NULL;
@@ -65,7 +57,7 @@ static int unknown_option(struct cli *c, const char *arg)
 {
     const char *names[128];
     size_t n = 0;
-    for (const struct cli_option *o = cli_options; o->name && n < 100; o++)
+    for (const struct sp_option *o = sp_option_table; o->name && n < 100; o++)
         if (applies(c, o))
             names[n++] = o->name;
     for (size_t i = 0; spaa_formats[i]; i++)
@@ -79,32 +71,12 @@ static int unknown_option(struct cli *c, const char *arg)
     return cli_usage(c, hint, "%s has no option %s", c->command->name, arg);
 }
 
-/* The last value counts, but for options of which each does. False: out of memory. */
-static bool options_set(struct cli *c, const struct cli_option *o, const char *value)
-{
-    *(const char **)(void *)((char *)&c->v + o->offset) = value;
-    switch (o->offset) {
-    case offsetof(struct cli_values, param):
-        return sp_vec_push(&c->params, value);
-    case offsetof(struct cli_values, with):
-        return sp_vec_push(&c->with, value);
-    case offsetof(struct cli_values, map):
-        return sp_vec_push(&c->maps, value);
-    case offsetof(struct cli_values, base_where):
-        return sp_vec_push(&c->wheres[0], value);
-    case offsetof(struct cli_values, new_where):
-        return sp_vec_push(&c->wheres[1], value);
-    default:
-        return true;
-    }
-}
-
 /* --name, --name=value, --name value */
 static int long_option(struct cli *c, int argc, char **argv, int *i)
 {
     const char *name = argv[*i] + 2, *eq = strchr(name, '=');
     size_t n = eq ? (size_t)(eq - name) : strlen(name);
-    const struct cli_option *o = options_find(c, name, n);
+    const struct sp_option *o = options_find(c, name, n);
     const struct sp_format_option *own = o ? NULL : find_own(c, name, n);
     if (!o && !own)
         return unknown_option(c, argv[*i]);
@@ -117,7 +89,7 @@ static int long_option(struct cli *c, int argc, char **argv, int *i)
         value = argv[++*i];
     }
     if (o)
-        return options_set(c, o, value ? value : "") ? EXIT_FINE : EXIT_IO;
+        return sp_option_set(&c->v, o, value ? value : "") ? EXIT_FINE : EXIT_IO;
     return sp_vec_push(&c->own, ((struct sp_own_opt){own->name, value})) ? EXIT_FINE : EXIT_IO;
 }
 
@@ -125,18 +97,18 @@ static int long_option(struct cli *c, int argc, char **argv, int *i)
 static int short_options(struct cli *c, int argc, char **argv, int *i)
 {
     for (const char *p = argv[*i] + 1; *p; p++) {
-        const struct cli_option *o = find_letter(c, *p);
+        const struct sp_option *o = find_letter(c, *p);
         if (!o)
             return unknown_option(c, argv[*i]);
         if (!o->value) {
-            if (!options_set(c, o, ""))
+            if (!sp_option_set(&c->v, o, ""))
                 return EXIT_IO;
             continue;
         }
         const char *value = p[1] ? p + 1 : *i + 1 < argc ? argv[++*i] : NULL;
         if (!value)
             return cli_usage(c, NULL, "-%c needs a value: %s", *p, o->value);
-        return options_set(c, o, value) ? EXIT_FINE : EXIT_IO;
+        return sp_option_set(&c->v, o, value) ? EXIT_FINE : EXIT_IO;
     }
     return EXIT_FINE;
 }

@@ -7,14 +7,14 @@
 
 static const char *const words[] = {"--base-where", "--new-where"};
 
-static bool is_filter(const struct cli_option *o)
+static bool is_filter(const struct sp_option *o)
 {
     return o->groups & (G_SELECT | G_EVENT);
 }
 
-static const struct cli_option *where_find(const char *name, size_t n)
+static const struct sp_option *where_find(const char *name, size_t n)
 {
-    for (const struct cli_option *o = cli_options; o->name; o++)
+    for (const struct sp_option *o = sp_option_table; o->name; o++)
         if (is_filter(o) && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
             return o;
     return NULL;
@@ -30,7 +30,7 @@ static bool begins_filter(const char *p)
 {
     p += strspn(p, " ");
     size_t n = where_word(p);
-    const struct cli_option *o = where_find(p, n);
+    const struct sp_option *o = where_find(p, n);
     if (n && p[n] == '=')
         return true;
     p += n;
@@ -43,7 +43,7 @@ static int where_unknown(struct cli *c, unsigned side, const char *name, size_t 
     const char *names[64];
     char asked[64], near[256], hint[800];
     size_t count = 0;
-    for (const struct cli_option *o = cli_options; o->name && count < 63; o++)
+    for (const struct sp_option *o = sp_option_table; o->name && count < 63; o++)
         if (is_filter(o))
             names[count++] = o->name;
     names[count] = NULL;
@@ -84,7 +84,7 @@ static const char *where_plain(const char *p, struct sp_buf *out)
     return p;
 }
 
-static int where_add(struct cli *c, unsigned side, const struct cli_option *o, struct sp_buf *value,
+static int where_add(struct cli *c, unsigned side, const struct sp_option *o, struct sp_buf *value,
                      struct cli_where *out)
 {
     if (cli_where_has(out, o->name))
@@ -103,11 +103,11 @@ static int where_take(struct cli *c, unsigned side, const char **at, struct sp_b
     const char *p = *at + strspn(*at, " ");
     p += strncmp(p, "--", 2) == 0 ? 2 : 0; /* as the option is written */
     size_t n = where_word(p);
-    const struct cli_option *o = where_find(p, n);
+    const struct sp_option *o = where_find(p, n);
     sp_buf_clear(value);
     if (!n)
         return cli_usage(c, "like comm=NAME,time=1..2", "%s \"%s\" has no filter's name at \"%s\"",
-                         words[side], c->wheres[side].v[0], p);
+                         words[side], c->v.wheres[side].v[0], p);
     if (!o)
         return where_unknown(c, side, p, n);
     p += n;
@@ -135,8 +135,8 @@ int cli_where_parse(struct cli *c, unsigned side, struct cli_where *out)
     struct sp_buf value;
     int rc = EXIT_FINE;
     sp_buf_init(&value, 64 << 10);
-    for (size_t i = 0; !rc && i < c->wheres[side].n; i++)
-        for (const char *p = c->wheres[side].v[i]; !rc;) {
+    for (size_t i = 0; !rc && i < c->v.wheres[side].n; i++)
+        for (const char *p = c->v.wheres[side].v[i]; !rc;) {
             rc = where_take(c, side, &p, &value, out);
             if (!rc && *p++ != ',')
                 break;
@@ -152,9 +152,9 @@ void cli_where_free(struct cli_where *w)
     sp_vec_free(&w->filters);
 }
 
-struct cli_values cli_where_values(const struct cli_where *w, const struct cli_values *v)
+struct sp_options cli_where_values(const struct cli_where *w, const struct sp_options *v)
 {
-    struct cli_values out = *v;
+    struct sp_options out = *v;
     for (size_t i = 0; i < w->filters.n; i++)
         *(const char **)(void *)((char *)&out + w->filters.v[i].option->offset) = w->filters.v[i].value;
     return out;

@@ -14,7 +14,7 @@
 #include "cli.h"
 
 struct cli_filter {
-    const struct cli_option *option;
+    const struct sp_option *option;
     char *value; /* owned */
 };
 
@@ -26,7 +26,7 @@ struct cli_where {
 int cli_where_parse(struct cli *c, unsigned side, struct cli_where *out);
 void cli_where_free(struct cli_where *w);
 /* The options with these filters in place of those of the same name. */
-struct cli_values cli_where_values(const struct cli_where *w, const struct cli_values *v);
+struct sp_options cli_where_values(const struct cli_where *w, const struct sp_options *v);
 /* "--comm 'A b' --time 1..2", appended; nothing without filters. */
 void cli_where_text(const struct cli_where *w, struct sp_buf *out);
 bool cli_where_has(const struct cli_where *w, const char *name);

@@ -14,7 +14,7 @@ IO = BASE | {"io"}
 MODEL = IO | {"json", "proto", "model"}
 FORMATS = MODEL | {"dwarf", "symbols", "unwind", "formats"}
 VIEWS = MODEL | {"analysis"}
-ABOVE = FORMATS | VIEWS | {"render", "sql", "record", "remote"}
+ABOVE = FORMATS | VIEWS | {"answer", "ask", "render", "sql", "record", "remote"}
 MAY_INCLUDE = {
     "base": BASE,
     "io": IO,
@@ -26,8 +26,10 @@ MAY_INCLUDE = {
     "unwind": MODEL | {"dwarf", "symbols"},
     "formats": FORMATS,
     "analysis": VIEWS | {"symbols"},
-    "render": VIEWS,
-    "sql": VIEWS,
+    "answer": MODEL | {"answer"},
+    "ask": VIEWS | {"answer", "ask"},
+    "render": VIEWS | {"answer"},
+    "sql": VIEWS | {"answer", "ask"},
     "record": FORMATS,
     "remote": FORMATS,
     "api": ABOVE - {"remote"}, # libspaa uploads nothing

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "model/functions.h"
 #include "model/originals.h"
 #include "model/samples.h"
 #include "json/json.h"
@@ -60,6 +61,7 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->layouts);
     sp_vec_free(&p->layout_fields);
     sp_vec_free(&p->stacks);
+    sp_vec_free(&p->func_infos);
     sp_vec_free(&p->stack_frames);
     sp_vec_free(&p->ids);
     for (unsigned m = 0; m < SP_METRICS_MAX; m++)
@@ -79,9 +81,9 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->notes);
     sp_samples_free(p->samples);
     sp_originals_free(p->originals);
-    struct sp_map *maps[] = {&p->dso_map,    &p->function_map, &p->frame_map,
-                             &p->thread_map, &p->context_map,  &p->layout_map,
-                             &p->stack_map,  &p->decimal_map,  &p->edge_map};
+    struct sp_map *maps[] = {&p->dso_map,     &p->function_map, &p->info_map,   &p->frame_map,
+                             &p->thread_map,  &p->context_map,  &p->layout_map, &p->stack_map,
+                             &p->decimal_map, &p->edge_map};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         sp_map_free(maps[i]);
     free(p);
@@ -198,15 +200,35 @@ uint32_t sp_dso_intern(struct sp_profile *p, const struct sp_dso *d)
 
 uint32_t sp_function_intern(struct sp_profile *p, uint32_t name, uint32_t dso)
 {
-    struct sp_function key = {name, dso};
-    INTERN(&p->function_map, &p->functions, &key, sp_hash_mix(name, dso));
+    return sp_function_known(p, name, dso, 0);
+}
+
+uint32_t sp_function_known(struct sp_profile *p, uint32_t name, uint32_t dso, uint32_t info)
+{
+    struct sp_function key = {name, dso, sp_function_tells(p, info)};
+    if (key.tells == SP_STR_FAIL)
+        return SP_NONE;
+    INTERN(&p->function_map, &p->functions, &key, sp_hash_mix(name, (uint64_t)key.tells << 32 | dso));
+}
+
+static uint32_t func_info_number(struct sp_profile *p, const struct sp_func_info *key)
+{
+    INTERN(&p->info_map, &p->func_infos, key, sp_hash64(key, sizeof *key));
+}
+
+uint32_t sp_func_info_intern(struct sp_profile *p, const struct sp_func_info *info)
+{
+    static const struct sp_func_info nothing;
+    if (memcmp(info, &nothing, sizeof nothing) == 0)
+        return 0;
+    uint32_t number = func_info_number(p, info);
+    return number == SP_NONE ? SP_NONE : number + 1;
 }
 
 uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f)
 {
     struct sp_frame key = *f;
     key.zero = 0;
-    key.zero2 = 0;
     INTERN(&p->frame_map, &p->frames, &key, sp_hash64(&key, sizeof key));
 }
 

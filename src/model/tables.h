@@ -49,9 +49,27 @@ struct sp_dso {
     uint8_t zero[3]; /* padding, kept zero so that DSOs hash as bytes */
 };
 
+/*
+ * A function: what self and total are added up by. Two functions of one name in one DSO are told apart by
+ * `tells` (model/functions.h), which another build of the program has, too.
+ */
 struct sp_function {
-    uint32_t name;
-    uint32_t dso; /* number in dsos */
+    uint32_t name;  /* as shown: demangled, without parts like .cold */
+    uint32_t dso;   /* number in dsos */
+    uint32_t tells; /* a text; SP_STR_NONE: name and DSO are all that is known */
+};
+
+/* What is known of the function of a frame beside its name (x_func). */
+enum sp_func_flag {
+    SP_FUNC_START = 1, /* start is set */
+    SP_FUNC_LOCAL = 2, /* other files may have a function of this linkage name: static, or inlined */
+};
+struct sp_func_info {
+    uint64_t start;   /* its address in its DSO as linked */
+    uint32_t linkage; /* the symbol as it stands in the file, with parts like .cold; SP_STR_NONE */
+    uint32_t file;    /* where it is declared (DWARF), else the file of its symbol (STT_FILE); SP_STR_NONE */
+    uint32_t line;    /* where it is declared; 0: not known */
+    uint32_t flags;   /* enum sp_func_flag */
 };
 
 enum sp_frame_flag {
@@ -72,7 +90,7 @@ struct sp_frame {
     uint8_t kind;  /* enum sp_frame_kind */
     uint8_t flags; /* enum sp_frame_flag */
     uint16_t zero; /* padding, kept zero so that frames hash as bytes */
-    uint32_t zero2;
+    uint32_t info; /* 1 + number in func_infos; 0: nothing known */
 };
 
 struct sp_thread {
@@ -235,6 +253,7 @@ struct sp_profile {
     SP_VEC(struct sp_metric) metrics;
     SP_VEC(struct sp_dso) dsos;
     SP_VEC(struct sp_function) functions;
+    SP_VEC(struct sp_func_info) func_infos;
     SP_VEC(struct sp_frame) frames;
     SP_VEC(struct sp_thread) threads;
     SP_VEC(struct sp_context) contexts;
@@ -263,7 +282,7 @@ struct sp_profile {
     struct sp_originals *originals;   /* NULL: none */
     bool holds_memory; /* the input has copies of what the process had in memory: its recorded stacks */
 
-    struct sp_map dso_map, function_map, frame_map, thread_map, context_map, layout_map, stack_map,
+    struct sp_map dso_map, function_map, info_map, frame_map, thread_map, context_map, layout_map, stack_map,
         decimal_map, edge_map;
 };
 

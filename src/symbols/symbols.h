@@ -77,6 +77,12 @@ struct sp_resolved {
     const char *srcline;   /* "file:line", or NULL; the file as seen from where the compiler ran */
     uint64_t symoff;       /* address - start of the symbol */
     uint32_t inline_depth; /* 0 for the physical frame, which is the last one */
+    /* What tells it from other functions of its name; NULL and 0 where it is not known. */
+    const char *linkage;   /* the symbol as it stands in the file, with parts like .cold */
+    const char *file;      /* where it is declared, else the file of its symbol */
+    uint32_t line;         /* of the declaration */
+    uint64_t start;        /* where it starts, as addresses that are looked up */
+    bool has_start, local; /* local: static or inlined; another file may have one of this linkage name */
 };
 
 spaa_status sp_symbols_new(const struct sp_symbol_opts *opts, struct sp_diags *d, struct sp_symbols **out);

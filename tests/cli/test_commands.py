@@ -64,7 +64,7 @@ def test_help_of_a_command(command):
 
 def table_calls(path, macro):
     """The arguments of each line of one of the tables of the command line."""
-    with open(os.path.join(os.path.dirname(__file__), "..", "..", "cli", path), encoding="utf-8") as f:
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", path), encoding="utf-8") as f:
         text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
     for start in re.finditer(macro + r"\(", text):
         token = re.compile(r'\s*("(?:[^"\\]|\\.)*"|\'.\'|[^,()"]+)\s*([,)]?)')
@@ -80,10 +80,10 @@ def table_calls(path, macro):
 
 def test_help_lists_every_option():
     """Each option of the table in the help of each command that takes it, and of no other; formats' own ones too."""
-    options = [(a[1].strip('"'), set(a[4].split(" | "))) for a in table_calls("options.def", "SPAA_OPT")]
+    options = [(a[1].strip('"'), set(a[4].split(" | "))) for a in table_calls("src/ask/options.def", "SPAA_OPT")]
     assert len(options) > 60
     formats = json.loads(run("formats", "--json", code=0).out)["formats"]
-    for name, _, groups, *_ in table_calls("commands.def", "SPAA_COMMAND"):
+    for name, _, groups, *_ in table_calls("cli/commands.def", "SPAA_COMMAND"):
         groups = set(groups.split(" | ")) | {"G_ALL"}
         out, _, own = run("help", name, code=0).out.partition("\noptions of one format\n")
         listed = re.findall(r"^  (?:-\w, |    )--([\w-]+)", out, re.M)

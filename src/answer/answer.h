@@ -1,0 +1,146 @@
+/*
+ * An answer: what a question says, before anybody decides how it looks.
+ *
+ * A document, in order, of facts (`"whole": 2300000000`), tables of typed columns, and lines of words; then
+ * quality, notes and next questions. Its tables are declared once (answer/column.h): the terminal, Markdown,
+ * CSV and JSON (render/answer_*.c), SQL (sql/questions.c) and the library (spaa_ask) show the same cells.
+ * Facts stand in JSON and in the library; lines are for people, and say nothing that facts and tables lack.
+ *
+ * Weights are exact integers at the scale of their measure. Texts are copied. A function that adds something
+ * to an answer cannot fail: memory that is exhausted makes the answer `failed`, which sp_answer_status says
+ * once at the end. Not thread-safe while it is filled.
+ */
+#ifndef SP_ANSWER_H
+#define SP_ANSWER_H
+
+#include "answer/column.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+
+#include <stdint.h>
+
+/* What weights and percentages are of: a selection's metric. Number 0 is that of the question. */
+struct sp_measure {
+    struct sp_str event, metric, unit; /* unit "": none */
+    unsigned scale;                    /* decimal digits after the point */
+    bool cannot_add;                   /* values must not be added: weights and percentages are null */
+    int64_t whole;                     /* what percentages are of */
+};
+
+enum sp_value_kind { SP_VALUE_NONE, SP_VALUE_INT, SP_VALUE_REAL, SP_VALUE_TEXT, SP_VALUE_TEXTS };
+struct sp_value_text {
+    const char *p;
+    size_t n;
+};
+/* A cell or the value of a fact; what it means is said by its column's type. */
+struct sp_cell {
+    uint8_t kind;  /* enum sp_value_kind; NONE: null */
+    uint8_t scale; /* of a NUMBER that is an INT: decimal digits after the point */
+    uint32_t n;    /* bytes of TEXT, texts of TEXTS */
+    union {
+        int64_t i;
+        double real;
+        const char *text;
+        const struct sp_value_text *texts;
+    };
+};
+
+/* A table of the answer: its declaration, with what this answer adds to it. */
+struct sp_answer_table {
+    const struct sp_table_decl *decl;
+    SP_VEC(struct sp_column) columns; /* decl's, then those that were added */
+    SP_VEC(uint8_t) measure;          /* per column */
+    SP_VEC(bool) absent;              /* per column: this answer does not have it */
+    SP_VEC(struct sp_cell) cells;     /* row by row, columns.n each */
+    SP_VEC(uint16_t) depth;           /* per row, of nested tables (decl->children); else empty */
+    size_t rows;
+    size_t limit; /* rows to show (--limit); SIZE_MAX: all. More may be there, to be told as omitted. */
+};
+
+enum sp_item_kind { SP_ITEM_FACT, SP_ITEM_TABLE, SP_ITEM_LINE, SP_ITEM_OPEN, SP_ITEM_CLOSE };
+struct sp_item {
+    enum sp_item_kind kind;
+    const char *name; /* FACT, OPEN: member of JSON; OPEN: "" inside a list */
+    enum sp_column_type type;
+    uint8_t measure;
+    bool list;            /* OPEN: of a list, not an object */
+    struct sp_cell value; /* FACT; LINE: its text */
+    struct sp_answer_table *table;
+};
+
+/* A question to ask next: `spaa QUESTION FILES [ARGUMENT] [options of this selection] [TAIL]`. */
+struct sp_next {
+    const char *question, *argument, *tail; /* NULL: none */
+    const char *command;                    /* all of it, as a shell takes it; made by ask/next.c */
+};
+
+struct sp_answer {
+    const char *schema; /* "spaa.top/3" */
+    struct sp_arena arena;
+    SP_VEC(struct sp_measure) measures;
+    SP_VEC(struct sp_item) items;
+    SP_VEC(struct sp_next) next;
+    struct sp_diags *diags; /* lent; notes of the answer are what it holds */
+    struct sp_buf scratch;
+    int verdict; /* exit code of a question that judges (diff --fail-on); 0 */
+    bool failed;
+};
+
+void sp_answer_init(struct sp_answer *a, const char *schema, struct sp_diags *d);
+void sp_answer_free(struct sp_answer *a);
+spaa_status
+sp_answer_status(const struct sp_answer *a); /* SPAA_ERR_NOMEM, reported, when something was lost */
+
+/* Number of the measure; 0 when memory is exhausted. */
+uint8_t sp_answer_measure(struct sp_answer *a, const struct sp_measure *m);
+
+/* Facts. Names may be paths: "profile.event" is member event of the object profile. */
+void sp_fact_text(struct sp_answer *a, const char *name, const char *p, size_t n);
+void sp_fact_cstr(struct sp_answer *a, const char *name, const char *s); /* NULL: null */
+void sp_fact_count(struct sp_answer *a, const char *name, int64_t v);    /* SP_ABSENT: null */
+void sp_fact_bool(struct sp_answer *a, const char *name, bool v);
+void sp_fact_weight(struct sp_answer *a, const char *name, uint8_t measure, int64_t v);
+void sp_fact_percent(struct sp_answer *a, const char *name, uint8_t measure, int64_t v); /* of its whole */
+/* 100 * v / of, where the whole of no measure is meant; null when `of` is 0. */
+void sp_fact_share(struct sp_answer *a, const char *name, int64_t v, int64_t of);
+void sp_fact_real(struct sp_answer *a, const char *name, double v);
+void sp_fact_null(struct sp_answer *a, const char *name);
+/* An object or a list ("[") of what follows, up to sp_answer_close. */
+void sp_answer_open(struct sp_answer *a, const char *name, char kind);
+void sp_answer_close(struct sp_answer *a);
+
+/* Words for people: one line, without its end; foreign text in it is made safe when it is shown. */
+void sp_answer_line(struct sp_answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void sp_answer_line_buf(struct sp_answer *a, const struct sp_buf *b);
+
+/* Tables. The declaration is lent and must outlive the answer. */
+struct sp_answer_table *sp_answer_table(struct sp_answer *a, const struct sp_table_decl *decl);
+/* A column that only this answer has; its texts are copied. Its number, to be used as those of the
+ * declaration. */
+size_t sp_table_add_column(struct sp_answer *a, struct sp_answer_table *t, const struct sp_column *c,
+                           uint8_t measure);
+/* Before the first row: a declared column that this answer does not have. */
+void sp_table_without(struct sp_answer_table *t, size_t column);
+void sp_table_row(struct sp_answer *a, struct sp_answer_table *t); /* a row of nulls */
+/* Cells of the last row, by column number. */
+void sp_put_int(struct sp_answer_table *t, size_t column,
+                int64_t v); /* weights, counts, times, bools; SP_ABSENT: null */
+void sp_put_real(struct sp_answer_table *t, size_t column, double v);
+void sp_put_scaled(struct sp_answer_table *t, size_t column, int64_t v, unsigned scale);
+void sp_put_text(struct sp_answer *a, struct sp_answer_table *t, size_t column, const char *p, size_t n);
+void sp_put_texts(struct sp_answer *a, struct sp_answer_table *t, size_t column,
+                  const struct sp_value_text *v, size_t n);
+static inline const struct sp_cell *sp_cell_at(const struct sp_answer_table *t, size_t row, size_t column)
+{
+    return &t->cells.v[row * t->columns.n + column];
+}
+
+/* The table of this name, or NULL: of what is named "rows", "threads", … */
+const struct sp_answer_table *sp_answer_find(const struct sp_answer *a, const char *name);
+
+void sp_answer_next(struct sp_answer *a, const char *question, const char *argument, const char *tail);
+
+#endif

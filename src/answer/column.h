@@ -1,0 +1,51 @@
+/*
+ * What a table of an answer is made of, declared once: the heading that people see, the member of JSON, the
+ * column of SQL and of the library, and the words of docs/json.md.
+ */
+#ifndef SP_COLUMN_H
+#define SP_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum sp_column_type {
+    SP_COL_NAME,    /* text that names something of the profile; shortened for people unless --names full */
+    SP_COL_HANDLE,  /* text: what the next command takes, f:1a2b3c */
+    SP_COL_WEIGHT,  /* integer at the scale of the column's measure */
+    SP_COL_PERCENT, /* share of the measure's whole: of the weight in column `of`, which has no cells of its
+                       own; without `of`, its cells are weights */
+    SP_COL_COUNT,   /* integer */
+    SP_COL_TEXT,
+    SP_COL_TIME,   /* integer, ns */
+    SP_COL_NUMBER, /* real, or integer with decimals (sp_put_scaled) */
+    SP_COL_BOOL,   /* integer, 0 or 1 */
+    SP_COL_TEXTS,  /* a list of texts */
+};
+
+enum sp_column_flag {
+    SP_COL_CSV = 1,      /* in CSV, though people are not shown it */
+    SP_COL_NO_JSON = 2,  /* for people alone */
+    SP_COL_OPTIONAL = 4, /* JSON: left out where it is null, instead of null */
+    SP_COL_FLEXIBLE = 8, /* may be cut to fit the width */
+    SP_COL_OMITTED = 16, /* its sum over rows that are not shown is told */
+    SP_COL_LEFT = 32,    /* numbers that stand at the left */
+};
+
+struct sp_column {
+    const char *name; /* JSON; a path "base.self" is member self of object base; SQL has "base_self" */
+    enum sp_column_type type;
+    const char *title; /* heading in text, Markdown, CSV; NULL: not shown there (but SP_COL_CSV) */
+    const char *of;    /* PERCENT: name of the weight's column */
+    unsigned flags;    /* enum sp_column_flag */
+    const char *doc;   /* one sentence without its point */
+};
+
+struct sp_table_decl {
+    const char *name; /* member of JSON: "rows" */
+    const struct sp_column *columns;
+    size_t ncolumns;
+    const char *children; /* of a tree: rows hold the rows beneath them as this member; NULL: flat */
+    const char *doc;
+};
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * The options of commands and questions, once, by options.def and groups.def: the command line parses words
+ * into a struct sp_options, the library names and values, SQL the argument of a question's table. Texts are
+ * lent.
+ */
+#ifndef SP_OPTIONS_H
+#define SP_OPTIONS_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum sp_option_group_number {
+#define SPAA_GROUP(name, title) G_NUMBER_##name,
+#include "groups.def"
+#undef SPAA_GROUP
+};
+
+enum sp_option_group {
+#define SPAA_GROUP(name, title) G_##name = 1 << G_NUMBER_##name,
+#include "groups.def"
+#undef SPAA_GROUP
+};
+
+struct sp_option {
+    const char *name;
+    char letter;
+    const char *value; /* NULL: a flag */
+    unsigned groups;
+    const char *help;
+    size_t offset; /* of its field in struct sp_options */
+};
+
+extern const struct sp_option sp_option_table[]; /* name NULL ends */
+
+/* What was given: NULL where an option was not, "" for flags; of those that may stand several times, each. */
+struct sp_options {
+#define SPAA_OPT(field, name, letter, value, groups, help) const char *field;
+#include "options.def"
+#undef SPAA_OPT
+    SP_VEC(const char *) params, withs, maps; /* each --param, --with, --map */
+    SP_VEC(const char *) wheres[2];           /* each --base-where and --new-where */
+};
+
+/* The last value counts, but for options of which each does. False: out of memory. */
+bool sp_option_set(struct sp_options *o, const struct sp_option *option, const char *value);
+void sp_options_free(struct sp_options *o); /* its lists */
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * A question: one file that takes a profile and options, and fills an answer. It prints nothing and knows of
+ * no output form. Registered by one line in questions.def, it is a command (cli/cmd_ask.c), a table of SQL
+ * (sql/questions.c), and spaa_ask of the library.
+ */
+#ifndef SP_QUESTION_H
+#define SP_QUESTION_H
+
+#include "analysis/select.h"
+#include "answer/answer.h"
+#include "ask/options.h"
+#include "model/profile.h"
+
+/* What must be known of the inputs before they are read. */
+struct sp_needs {
+    unsigned groups;  /* enum sp_group: what stacks are told apart by */
+    bool samples;     /* raw samples are kept */
+    unsigned windows; /* at most so many windows of time */
+    bool no_ids;      /* ids of stacks are not asked for */
+    bool no_lines;    /* neither source lines nor where functions are declared are shown */
+};
+
+struct sp_ask {
+    const struct sp_question *question;
+    const struct sp_options *options;
+    struct sp_diags *diags;
+    struct sp_profile *const *profiles; /* sp_callees_split was done; questions of two sides: base first */
+    size_t nprofiles, split;            /* split: how many are the base; 0: no sides */
+    const char *const *names;           /* of the inputs as they were named, for next questions */
+    size_t nnames;
+    const char *argument; /* FUNCTION of `spaa function FILE FUNCTION`; NULL: none */
+};
+
+struct sp_question {
+    const char *name;   /* "top" */
+    const char *schema; /* "spaa.top/3" */
+    const struct sp_table_decl *const
+        *tables; /* NULL ends: all that an answer may have; the first is SQL's */
+    spaa_status (*needs)(const struct sp_options *o, struct sp_diags *d,
+                         struct sp_needs *out); /* NULL: nothing */
+    /* Errors are reported; usage errors too, with the hint (SPAA_ERR_USAGE). */
+    spaa_status (*ask)(struct sp_ask *q, struct sp_answer *out);
+};
+
+extern const struct sp_question *const sp_questions[]; /* NULL ends */
+const struct sp_question *sp_question_find(const char *name);
+
+#endif
