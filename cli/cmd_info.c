@@ -3,6 +3,7 @@
 #include "info.h"
 
 #include "base/num.h"
+#include "formats/original.h"
 #include "render/text.h"
 #include "symbols/rsds.h"
 
@@ -194,6 +195,44 @@ static void binary_lines(struct cli *c)
     sp_buf_free(&name);
 }
 
+/* ---- originals (--lossless) ---- */
+
+static spaa_status json_original(void *arg, const struct sp_original_about *about)
+{
+    struct sp_jw *w = arg;
+    sp_jw_open(w, NULL, '{');
+    sp_jw_cstr(w, "format", about->format);
+    if (about->file)
+        sp_jw_cstr(w, "file", about->file);
+    sp_jw_u64(w, "size", about->size);
+    sp_jw_close(w, '}');
+    return SPAA_OK;
+}
+
+static spaa_status text_original(void *arg, const struct sp_original_about *about)
+{
+    struct cli *c = arg;
+    struct sp_buf b;
+    sp_buf_init(&b, 0);
+    if (about->damage) {
+        sp_buf_puts(&b, about->damage);
+    } else {
+        sp_text_safe(&b, about->format, strlen(about->format));
+        if (about->file) {
+            sp_buf_puts(&b, ", ");
+            sp_text_safe(&b, about->file, strlen(about->file));
+        }
+        sp_buf_puts(&b, ", ");
+        sp_text_bytes(&b, about->size < INT64_MAX ? (int64_t)about->size : INT64_MAX, 0);
+        sp_buf_puts(&b, " (convert --lossless --to ");
+        sp_text_safe(&b, about->format, strlen(about->format));
+        sp_buf_puts(&b, " gives it back)");
+    }
+    sp_printf(c->out, "%-12s %s\n", "original", sp_buf_cstr(&b));
+    sp_buf_free(&b);
+    return SPAA_OK;
+}
+
 static int cmd_info_answer_json(struct cli *c, const struct profile_info *all)
 {
     const struct event_info *events = all->events;
@@ -217,6 +256,9 @@ static int cmd_info_answer_json(struct cli *c, const struct profile_info *all)
     sp_jw_u64(&w, "stacks", p->stacks.n);
     json_binaries(&w, p);
     json_header(&w, p);
+    sp_jw_open(&w, "originals", '[');
+    sp_original_each(p->originals, false, &c->diags, json_original, &w);
+    sp_jw_close(&w, ']');
     info_report_json(c, &w);
     uint32_t first = sp_default_event(p);
     struct sp_selection s = {.profile = p,
@@ -395,6 +437,7 @@ static int answer_text(struct cli *c, const struct profile_info *all)
         if (first != SP_NONE && p->events.n > 1)
             cmd_info_line(c, "default", p, p->events.v[first].name);
         info_report_text(c);
+        sp_original_each(p->originals, false, &c->diags, text_original, c);
         sp_puts(c->out, "\n");
     }
     int rc = event_table(c, events);

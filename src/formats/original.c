@@ -355,8 +355,10 @@ struct original {
     uint64_t unnamed, unlined;
 };
 
-/* Those of one format. */
+/* Those of one format, or of all where format is NULL. */
 struct originals {
+    const struct sp_originals *records;
+    struct sp_diags *diags;
     const char *format;
     struct sp_arena texts;
     SP_VEC(struct original) list;
@@ -434,7 +436,7 @@ static spaa_status original_described(void *arg, const char *json, size_t n)
     }
     is = is && ok && !j.error;
     o->lost = o->lost && !is;
-    is = is && strcmp(x.format, o->format) == 0;
+    is = is && (!o->format || strcmp(x.format, o->format) == 0);
     sp_json_free(&j);
     return !o->nomem && (!is || sp_vec_push(&o->list, x)) ? SPAA_OK : SPAA_ERR_NOMEM;
 }
@@ -445,21 +447,23 @@ static void originals_done(struct originals *o)
     sp_vec_free(&o->list);
 }
 
-static spaa_status originals_find(const struct sp_profile *p, const char *format, struct originals *o)
+static spaa_status originals_find(const struct sp_originals *records, const char *format, struct sp_diags *d,
+                                  struct originals *o)
 {
-    *o = (struct originals){.format = format, .lost = sp_originals_count(p->originals) > 0};
+    *o = (struct originals){
+        .records = records, .diags = d, .format = format, .lost = sp_originals_count(records) > 0};
     sp_arena_init(&o->texts, 0);
-    spaa_status st = sp_originals_each(p->originals, original_described, o);
+    spaa_status st = sp_originals_each(records, original_described, o);
     if (st)
         originals_done(o);
-    return st == SPAA_ERR_NOMEM ? sp_nomem(p->diags) : st;
+    return st == SPAA_ERR_NOMEM ? sp_nomem(d) : st;
 }
 
 spaa_status sp_original_files(const struct sp_profile *p, const char *format, size_t *n)
 {
     struct originals o;
     *n = 0;
-    spaa_status st = p->originals ? originals_find(p, format, &o) : SPAA_OK;
+    spaa_status st = p->originals ? originals_find(p->originals, format, p->diags, &o) : SPAA_OK;
     if (!st && p->originals) {
         *n = o.list.n + o.lost;
         originals_done(&o);
@@ -548,8 +552,8 @@ static bool unpack_matches(struct unpacking *u)
 }
 
 /* Checks the bytes of an original, or writes them as well; *damage is a literal, or NULL. */
-static spaa_status original_unpack(const struct sp_profile *p, const struct original *x,
-                                   struct sp_output *out, const char **damage)
+static spaa_status original_unpack(const struct originals *o, const struct original *x, struct sp_output *out,
+                                   const char **damage)
 {
     struct unpacking u = {.x = x, .out = out, .nroom = ZSTD_DStreamOutSize()};
     *damage = NULL;
@@ -566,7 +570,7 @@ static spaa_status original_unpack(const struct sp_profile *p, const struct orig
     if (!st) {
         XXH3_128bits_reset(u.hash);
         ZSTD_DCtx_setParameter(u.zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
-        st = sp_originals_each(p->originals, unpack_record, &u);
+        st = sp_originals_each(o->records, unpack_record, &u);
     }
     if (!st && !u.damage)
         u.damage = u.part != x->parts || !u.ended || u.size != x->size ? "it is cut off"
@@ -578,7 +582,7 @@ static spaa_status original_unpack(const struct sp_profile *p, const struct orig
     free(u.room);
     ZSTD_freeDCtx(u.zstd);
     XXH3_freeState(u.hash);
-    return st == SPAA_ERR_NOMEM ? sp_nomem(p->diags) : st;
+    return st == SPAA_ERR_NOMEM ? sp_nomem(o->diags) : st;
 }
 
 /* "xxh3-64/1:%016x" of ours. */
@@ -628,18 +632,24 @@ static bool is_recording(const struct originals *o)
     return true;
 }
 
+/* What is wrong with them before their data are looked at; NULL: nothing. */
+static const char *original_damage(const struct originals *o)
+{
+    return o->lost           ? "the record that describes it is missing"
+           : is_recording(o) ? NULL
+                             : "its files have no names, or the same";
+}
+
 /* Whether the originals can be given: they are whole, and still those of the profile. Else it is said why. */
 static spaa_status originals_check(const struct sp_profile *p, const struct spaa_format *f,
                                    const struct sp_write_opts *opts, const struct originals *o,
                                    struct sp_diags *d, bool *good)
 {
-    const char *damage = o->lost           ? "the record that describes it is missing"
-                         : is_recording(o) ? NULL
-                                           : "its files have no names, or the same";
+    const char *damage = original_damage(o);
     bool holds = true;
     spaa_status st = SPAA_OK;
     for (size_t i = 0; !st && !damage && i < o->list.n; i++)
-        st = original_unpack(p, &o->list.v[i], NULL, &damage);
+        st = original_unpack(o, &o->list.v[i], NULL, &damage);
     if (!st && !damage)
         st = original_holds(p, &o->list.v[0], &holds);
     *good = !st && !damage && holds;
@@ -665,7 +675,7 @@ spaa_status sp_original_give(const struct sp_profile *p, const struct spaa_forma
     const char *damage;
     bool good = false;
     *done = false;
-    spaa_status st = p->originals ? originals_find(p, f->name, &o) : SPAA_OK;
+    spaa_status st = p->originals ? originals_find(p->originals, f->name, d, &o) : SPAA_OK;
     if (st || !p->originals)
         return st;
     if (o.list.n > 1 && is_recording(&o)) {
@@ -676,7 +686,7 @@ spaa_status sp_original_give(const struct sp_profile *p, const struct spaa_forma
         st = originals_check(p, f, opts, &o, d, &good);
     }
     if (!st && good) {
-        st = original_unpack(p, &o.list.v[0], out, &damage);
+        st = original_unpack(&o, &o.list.v[0], out, &damage);
         st = st ? st : out->status;
         *done = !st;
     }
@@ -691,8 +701,7 @@ static spaa_status folder_error(struct sp_diags *d, const char *path)
 }
 
 /* Each file appears when it is complete; none is left, nor the folder, when another fails. */
-static spaa_status give_files(const struct sp_profile *p, const struct originals *o, struct sp_diags *d,
-                              const char *path)
+static spaa_status give_files(const struct originals *o, struct sp_diags *d, const char *path)
 {
     struct sp_buf name;
     const char *damage;
@@ -705,7 +714,7 @@ static spaa_status give_files(const struct sp_profile *p, const struct originals
         sp_buf_printf(&name, "%s/%s", path, o->list.v[i].file);
         st = name.failed ? sp_nomem(d) : sp_output_open(sp_buf_cstr(&name), d, &out);
         if (!st)
-            st = original_unpack(p, &o->list.v[i], out, &damage);
+            st = original_unpack(o, &o->list.v[i], out, &damage);
         if (!st)
             st = sp_output_commit(out);
         sp_output_close(out);
@@ -729,13 +738,34 @@ spaa_status sp_original_give_folder(const struct sp_profile *p, const struct spa
     struct originals o;
     bool good = false;
     *done = false;
-    spaa_status st = originals_find(p, f->name, &o);
+    spaa_status st = originals_find(p->originals, f->name, d, &o);
     if (st)
         return st;
     st = originals_check(p, f, opts, &o, d, &good);
     if (!st && good) {
-        st = mkdir(path, 0777) ? folder_error(d, path) : give_files(p, &o, d, path);
+        st = mkdir(path, 0777) ? folder_error(d, path) : give_files(&o, d, path);
         *done = !st;
+    }
+    originals_done(&o);
+    return st;
+}
+
+spaa_status sp_original_each(const struct sp_originals *records, bool check, struct sp_diags *d,
+                             spaa_status (*take)(void *arg, const struct sp_original_about *about), void *arg)
+{
+    struct originals o;
+    spaa_status st = records ? originals_find(records, NULL, d, &o) : SPAA_OK;
+    if (st || !records)
+        return st;
+    if (o.lost)
+        st = take(arg, &(struct sp_original_about){.damage = original_damage(&o)});
+    for (size_t i = 0; !st && i < o.list.n; i++) {
+        const struct original *x = &o.list.v[i];
+        struct sp_original_about about = {.format = x->format, .file = x->file, .size = x->size};
+        if (check)
+            st = original_unpack(&o, x, NULL, &about.damage);
+        if (!st)
+            st = take(arg, &about);
     }
     originals_done(&o);
     return st;

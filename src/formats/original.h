@@ -25,6 +25,7 @@
 #include "formats/format.h"
 
 struct sp_keeper;
+struct sp_originals;
 
 /* Before the first read of `in`. The keeper is freed after the input is closed. */
 spaa_status sp_original_keep(struct sp_input *in, struct sp_diags *d, struct sp_keeper **out);
@@ -52,5 +53,20 @@ spaa_status sp_original_give(const struct sp_profile *p, const struct spaa_forma
 spaa_status sp_original_give_folder(const struct sp_profile *p, const struct spaa_format *f,
                                     const struct sp_write_opts *opts, struct sp_diags *d, const char *path,
                                     bool *done);
+
+/* An original as its records describe it; texts are lent for the call. */
+struct sp_original_about {
+    const char *format; /* "perf-data"; NULL: the record that describes it is missing */
+    const char *file;   /* of a recording in several files; else NULL */
+    uint64_t size;      /* bytes, decompressed */
+    const char *damage; /* why it cannot be given back; NULL: it can, as far as it was looked at */
+};
+/*
+ * Every original that these records hold, in their order. `check`: their data are unpacked, too. NULL
+ * records: there are none. What `take` returns other than SPAA_OK ends it.
+ */
+spaa_status sp_original_each(const struct sp_originals *records, bool check, struct sp_diags *d,
+                             spaa_status (*take)(void *arg, const struct sp_original_about *about),
+                             void *arg);
 
 #endif

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 
@@ -415,3 +416,23 @@ def test_names_of_files_lead_nowhere_else(name, tmp_path):
     sed(kept, b'"file":"data.1"', b'"file":"%s"' % name.encode())
     assert "is damaged" in run("convert", kept, "--lossless", "--to", "perf-data", "-o", out, code=3).err
     assert not out.exists()
+
+
+def test_validate_looks_at_originals_and_info_names_them(tmp_path):
+    kept, bad = tmp_path / "kept.spaa", tmp_path / "bad.spaa"
+    keep(os.path.join(FIXTURES, "perf_data/rich.perf.data"), kept)
+    size = len(fixture("perf_data/rich.perf.data"))
+    assert "W224" not in run("validate", kept, code=0).err
+    assert re.search(r"^original +perf-data, .*--lossless --to perf-data", run("info", kept, code=0).out, re.M)
+    assert json.loads(run("info", kept, "--json", code=0).out)["originals"] == [{"format": "perf-data", "size": size}]
+    lines = kept.read_text().splitlines(keepends=True)
+    first = next(i for i, x in enumerate(lines) if '"x_original"' in x)
+    for wrong, why in [([x.replace('"size":%d' % size, '"size":7') for x in lines], "larger than it says"),
+                       ([x for x in lines if '"parts":' not in x], "record that describes it is missing"),
+                       ([x for x in lines if '"part":1,' not in x], "cut off|missing"),
+                       ([x.replace('"digest":"xxh3-128:', '"digest":"xxh3-128:0') for x in lines], "digest is another")]:
+        bad.write_text("".join(wrong))
+        for jobs in "1", "4":
+            said = run("validate", "-j", jobs, bad, code=0).err
+            assert re.search(why, said) and "W224" in said and f"line {first + 1}," in said
+        run("validate", "--strict", bad, code=1)

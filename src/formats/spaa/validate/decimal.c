@@ -20,9 +20,9 @@ static int64_t exponent_of(const char *p, const char *end)
     return negative ? -v : v;
 }
 
-struct sp_decimal sp_decimal(struct sp_span s)
+struct sp_digits sp_decimal(struct sp_span s)
 {
-    struct sp_decimal d = {.p = s.p, .end = s.p + s.n};
+    struct sp_digits d = {.p = s.p, .end = s.p + s.n};
     if (d.p < d.end && *d.p == '-') {
         d.negative = true;
         d.p++;
@@ -45,14 +45,14 @@ struct sp_decimal sp_decimal(struct sp_span s)
     return d;
 }
 
-static char next_digit(struct sp_decimal *d)
+static char next_digit(struct sp_digits *d)
 {
     if (d->p < d->end && *d->p == '.')
         d->p++;
     return d->p < d->end ? *d->p++ : '0';
 }
 
-static int compare_size(struct sp_decimal a, struct sp_decimal b)
+static int compare_size(struct sp_digits a, struct sp_digits b)
 {
     if (a.zero || b.zero)
         return a.zero ? -!b.zero : 1;
@@ -66,7 +66,7 @@ static int compare_size(struct sp_decimal a, struct sp_decimal b)
     return 0;
 }
 
-int sp_decimal_order(struct sp_decimal a, struct sp_decimal b)
+int sp_decimal_order(struct sp_digits a, struct sp_digits b)
 {
     bool an = a.negative && !a.zero, bn = b.negative && !b.zero;
     if (an != bn)

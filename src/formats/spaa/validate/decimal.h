@@ -4,14 +4,14 @@
 
 #include "json/json.h"
 
-struct sp_decimal {
+struct sp_digits {
     bool negative, zero;
     const char *p, *end; /* digits and perhaps a point, from the first significant digit on */
     int64_t top;         /* 0.d1d2d3… times 10^top */
 };
 
-struct sp_decimal sp_decimal(struct sp_span number); /* points into the text */
-int sp_decimal_order(struct sp_decimal a, struct sp_decimal b);
+struct sp_digits sp_decimal(struct sp_span number); /* points into the text */
+int sp_decimal_order(struct sp_digits a, struct sp_digits b);
 
 /* Most numbers show it by their first character. */
 static inline bool sp_decimal_is_zero(struct sp_span number)

@@ -22,6 +22,7 @@
 #include "formats/spaa/validate/decimal.h"
 #include "formats/spaa/validate/ids.h"
 #include "io/input.h"
+#include "model/originals.h"
 #include "model/vocab.h"
 
 /* A value of the right type, lent to a check. */
@@ -86,7 +87,7 @@ struct sp_header_known {
     bool has_range;
     struct sp_buf range; /* the numbers of time_range as text, one after the other */
     struct sp_span range_start, range_end;
-    struct sp_decimal start_value, end_value;
+    struct sp_digits start_value, end_value;
     struct sp_ids event_ids; /* by name; an entry's number is the event's */
     struct sp_ids other_ids; /* names of a further header */
     SP_VEC(struct sp_event_rules) events;
@@ -99,7 +100,9 @@ struct sp_known {
     bool records_before; /* a record came before this line */
     struct sp_header_known header;
     struct sp_ids dsos, frames, threads, stacks, windows, links;
-    SP_VEC(struct sp_fp) odd_metrics; /* reported once each */
+    SP_VEC(struct sp_fp) odd_metrics;          /* reported once each */
+    struct sp_originals *originals;            /* its x_original records; NULL: none */
+    uint64_t originals_line, originals_offset; /* of the first of them */
 };
 
 /* What one of several threads notes. */

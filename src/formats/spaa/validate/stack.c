@@ -356,7 +356,7 @@ void sp_finish_stack(struct sp_validator *v, const struct sp_rec *rec)
 
 static bool stack_in_range(const struct sp_header_known *h, struct sp_span t)
 {
-    struct sp_decimal d = sp_decimal(t);
+    struct sp_digits d = sp_decimal(t);
     return sp_decimal_order(d, h->start_value) >= 0 && sp_decimal_order(d, h->end_value) <= 0;
 }
 

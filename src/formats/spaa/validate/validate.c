@@ -4,6 +4,7 @@
  */
 #include "formats/spaa/validate/validate.h"
 
+#include "formats/original.h"
 #include "formats/spaa/validate/fields.h"
 
 #include <stdarg.h>
@@ -112,6 +113,21 @@ static const struct sp_odd *line_wrong_type(const struct sp_validator *v, const 
     return NULL;
 }
 
+/* Kept aside: whether an original is whole can be told at the end. */
+static void line_keep_original(struct sp_validator *v)
+{
+    struct sp_known *k = v->known;
+    if (v->notes) { /* their order matters */
+        v->notes->unsure = true;
+        return;
+    }
+    if (!k->originals) {
+        k->originals_line = v->line;
+        k->originals_offset = v->offset;
+    }
+    v->status = sp_originals_add(&k->originals, k->d, v->text, v->n);
+}
+
 static void line_judge_object(struct sp_validator *v, const struct sp_line *l)
 {
     const struct sp_odd *wrong = line_wrong_type(v, l);
@@ -125,6 +141,8 @@ static void line_judge_object(struct sp_validator *v, const struct sp_line *l)
         struct sp_span type = sp_token_text(&l->type, &v->scratch);
         if (!type.p)
             sp_out_of_memory(v);
+        else if (sp_span_is(type, SP_ORIGINAL_TYPE))
+            line_keep_original(v);
         else if (type.n < 2 || memcmp(type.p, "x_", 2) != 0) {
             sp_path_push(v, "type", 4);
             sp_report(v, SP_W201, NULL, "\"%.*s\"", SP_CLIP(type));
@@ -418,6 +436,17 @@ static void known_free(struct sp_known *k)
     sp_buf_free(&k->header.range);
     sp_vec_free(&k->header.events);
     sp_vec_free(&k->odd_metrics);
+    sp_originals_free(k->originals);
+}
+
+static spaa_status report_original(void *arg, const struct sp_original_about *about)
+{
+    struct sp_validator *v = arg;
+    if (about->damage)
+        sp_report_at(v, SP_W224, SP_AT_LINE(v->known->originals_line, v->known->originals_offset),
+                     "%s%s%s%s%s", about->format ? about->format : "", about->file ? ", " : "",
+                     about->file ? about->file : "", about->format ? ": " : "", about->damage);
+    return SPAA_OK;
 }
 
 spaa_status sp_spaa_validate_chunked(struct sp_input *in, struct sp_diags *d, struct sp_chunking how)
@@ -435,6 +464,8 @@ spaa_status sp_spaa_validate_chunked(struct sp_input *in, struct sp_diags *d, st
         if (!known.header.seen)
             sp_emit(d, SP_E105, SP_AT_LINE(1, 0), " ");
         sp_judge_references(&v, status == SPAA_OK);
+        if (status == SPAA_OK)
+            v.status = sp_original_each(known.originals, true, d, report_original, &v);
     }
     validate_sort(d, from);
     if (status == SPAA_OK)
