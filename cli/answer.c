@@ -1,7 +1,10 @@
 #include "answer.h"
 
+#include "ask/next.h"
 #include "base/num.h"
 #include "model/builds.h"
+#include "render/answer_render.h"
+#include "render/diag_json.h"
 #include "render/text.h"
 
 #include <limits.h>
@@ -21,22 +24,7 @@ void pool_json(struct sp_jw *w, const struct sp_pools *pools, const struct sp_po
 
 void answer_diag(struct sp_jw *w, const struct sp_diag *g)
 {
-    sp_jw_open(w, NULL, '{');
-    sp_jw_cstr(w, "code", sp_code_info(g->code)->name);
-    sp_jw_cstr(w, "severity", sp_severity_name(g->severity));
-    sp_jw_cstr(w, "file", g->file);
-    if (g->line)
-        sp_jw_u64(w, "line", g->line);
-    else
-        sp_jw_null(w, "line");
-    if (g->offset == SP_NOWHERE)
-        sp_jw_null(w, "offset");
-    else
-        sp_jw_u64(w, "offset", g->offset);
-    sp_jw_cstr(w, "path", g->field);
-    sp_jw_cstr(w, "message", g->message);
-    sp_jw_cstr(w, "hint", g->hint);
-    sp_jw_close(w, '}');
+    sp_diag_json(w, g);
 }
 
 static void answer_str(struct sp_jw *w, const char *key, const struct sp_profile *p, uint32_t s)
@@ -190,28 +178,9 @@ void answer_close(struct cli *c, struct sp_jw *w)
     sp_jw_free(w);
 }
 
-/* 1,234 or, where the unit is ns, 1.23 s, and of bytes 1.21 KiB. */
 void weight_text(struct sp_buf *out, const struct sp_selection *s, int64_t v)
 {
-    if (s->unit.n == 5 && memcmp(s->unit.p, "bytes", 5) == 0) {
-        sp_text_bytes(out, v, s->scale);
-        return;
-    }
-    if (s->unit.n != 2 || memcmp(s->unit.p, "ns", 2) != 0 || s->scale) {
-        sp_text_grouped(out, v, s->scale);
-        return;
-    }
-    static const struct {
-        int64_t ns;
-        const char *unit;
-    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
-    int64_t magnitude = v < 0 ? -v : v;
-    size_t u = 0;
-    while (u < 3 && magnitude < units[u].ns)
-        u++;
-    char t[64];
-    sp_scaled_text(sp_ratio(v, units[u].ns, 100), 2, t);
-    sp_buf_printf(out, "%s %s", t, units[u].unit);
+    sp_text_weight(out, s->unit, s->scale, v);
 }
 
 void percent_text(struct sp_buf *out, const struct sp_selection *s, int64_t v)
@@ -320,54 +289,19 @@ void answer_heading(struct cli *c, const struct sp_selection *s)
 
 void command_word(struct sp_buf *b, const char *s)
 {
-    if (*s &&
-        strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:,@%=") == strlen(s)) {
-        sp_buf_puts(b, s);
-        return;
-    }
-    sp_buf_ch(b, '\'');
-    for (; *s; s++) {
-        if (*s == '\'')
-            sp_buf_puts(b, "'\\''");
-        else
-            sp_buf_ch(b, *s);
-    }
-    sp_buf_ch(b, '\'');
+    sp_shell_word(b, s);
 }
 
 static void command_with(struct sp_buf *out, const struct cli *c, const struct answer_next *next,
                          unsigned groups)
 {
-    sp_buf_printf(out, "spaa %s", next->command);
-    for (size_t i = 0; i < c->files.n; i++) {
-        sp_buf_ch(out, ' ');
-        command_word(out, c->files.v[i]);
-    }
-    if (next->argument) {
-        sp_buf_ch(out, ' ');
-        command_word(out, next->argument);
-    }
-    for (const struct sp_option *o = sp_option_table; o->name; o++) {
-        const char *v = *(const char *const *)(const void *)((const char *)&c->v + o->offset);
-        if (!v || !(o->groups & groups) || strcmp(o->name, "jobs") == 0)
-            continue;
-        sp_buf_printf(out, " --%s", o->name);
-        if (o->value) {
-            sp_buf_ch(out, ' ');
-            command_word(out, v);
-        }
-    }
-    if (next->tail)
-        sp_buf_printf(out, " %s", next->tail);
+    const struct sp_next x = {next->command, next->argument, next->tail, NULL};
+    sp_command_text(out, &x, c->files.v, c->files.n, &c->v, groups);
 }
 
 void command_text(struct sp_buf *out, const struct cli *c, const struct answer_next *next)
 {
-    unsigned groups = G_READ | G_EVENT | G_SELECT;
-    for (const struct cli_command *k = cli_commands; k->name; k++)
-        if (strcmp(k->name, next->command) == 0)
-            groups |= k->groups & G_OWN;
-    command_with(out, c, next, groups);
+    command_with(out, c, next, sp_next_groups(next->command));
 }
 
 void command_of_files(struct sp_buf *out, const struct cli *c, const struct answer_next *next)
@@ -586,70 +520,28 @@ const char *answer_more(const struct cli *c)
     return c->v.budget ? "a larger --budget shows more" : "-n 0 shows all";
 }
 
-/* The bytes of the answer with so many rows; an exit code that is not EXIT_FINE ends everything. */
-static int answer_measure(struct cli *c, size_t rows, int (*draw)(void *, size_t), void *arg,
-                          struct sp_output **out)
-{
-    spaa_status st = sp_output_memory(&c->diags, out);
-    if (st)
-        return cli_exit_of(st);
-    struct sp_output *real = c->out;
-    c->out = *out;
-    int rc = draw(arg, rows);
-    c->out = real;
-    return rc;
-}
+struct cli_fitting {
+    struct cli *c;
+    int (*draw)(void *arg, size_t rows);
+    void *arg;
+};
 
-/* The answer with so many rows in place of *best, when it fits or *best is none. */
-static int try_rows(struct cli *c, size_t rows, size_t bytes, int (*draw)(void *, size_t), void *arg,
-                    struct sp_output **best, bool *fits)
+static int answer_fit_draw(void *arg, size_t rows, struct sp_output *out)
 {
-    struct sp_output *out = NULL;
-    size_t n = 0;
-    int rc = answer_measure(c, rows, draw, arg, &out);
-    *fits = !rc && (sp_output_data(out, &n), n <= bytes);
-    if (*fits || (!rc && !*best && !rows)) {
-        if (!*fits)
-            sp_emit(&c->diags, SP_I617, SP_AT_NOTHING, "%zu tokens", (n + 2) / 3);
-        sp_output_close(*best);
-        *best = out;
-    } else {
-        sp_output_close(out);
-    }
+    struct cli_fitting *f = arg;
+    struct sp_output *real = f->c->out;
+    f->c->out = out;
+    int rc = f->draw(f->arg, rows);
+    f->c->out = real;
     return rc;
 }
 
 int answer_fit(struct cli *c, size_t most, int (*draw)(void *arg, size_t rows), void *arg)
 {
     long budget;
-    size_t lo = 0, n = 0;
-    bool fits;
-    struct sp_output *best = NULL;
+    struct cli_fitting f = {c, draw, arg};
     if (!cli_number(c, "budget", c->v.budget, 1, LONG_MAX / 4, 0, &budget))
         return EXIT_USAGE;
-    if (!c->v.budget)
-        return draw(arg, most);
-    size_t bytes = (size_t)budget * 3, hi = most < bytes ? most : bytes; /* a row takes more than a byte */
-    int rc = try_rows(c, hi, bytes, draw, arg, &best, &fits);
-    bool whole = fits;
-    if (!rc && !whole && hi) {
-        hi--;
-        rc = try_rows(c, 0, bytes, draw, arg, &best, &fits);
-        if (!fits)
-            hi = 0;
-    }
-    while (!rc && !whole && lo < hi) {
-        size_t rows = lo + (hi - lo + 1) / 2;
-        rc = try_rows(c, rows, bytes, draw, arg, &best, &fits);
-        if (fits)
-            lo = rows;
-        else
-            hi = rows - 1;
-    }
-    if (!rc && best) {
-        const char *text = sp_output_data(best, &n);
-        sp_write(c->out, text, n);
-    }
-    sp_output_close(best);
-    return rc;
+    return c->v.budget ? sp_fit(&c->diags, (size_t)budget * 3, most, answer_fit_draw, &f, c->out)
+                       : draw(arg, most);
 }

@@ -21,13 +21,17 @@ enum cli_exit { EXIT_FINE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_IO = 3, EXIT_BU
 enum cli_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_MARKDOWN };
 
 struct cli;
+struct sp_question;
 struct cli_command {
     const char *name, *args;
     unsigned groups;
     const char *title, *examples;
+    int (*run)(struct cli *c);
+    const struct sp_question *question; /* NULL: it answers by itself */
 };
 
-extern const struct cli_command cli_commands[];
+/* Those of questions.def, then those of commands.def; name NULL ends. */
+const struct cli_command *cli_commands(void);
 
 struct cli {
     const char *program; /* what it calls itself: "spaa", or "sptdump" */
@@ -41,6 +45,7 @@ struct cli {
     size_t said; /* of them, on standard error already */
     enum cli_format format;
     unsigned needs_groups; /* enum sp_group bits that a command's own options need, set before too */
+    bool no_lines;         /* likewise: no source lines are shown */
     bool no_ids;           /* set by a command before it opens its inputs: ids of stacks are not asked for */
     bool states_own;       /* what is written says what of a stack is its leaf's own (model/callees.h) */
     bool names_asked;   /* set by a command that adds names: an original without them is not what is wanted */
@@ -110,6 +115,9 @@ int cli_finish(struct cli *c, int code);
 void cli_say_so_far(struct cli *c);
 /* stdout; never NULL after EXIT_FINE of cli_stdout. */
 int cli_stdout(struct cli *c);
+
+/* cmd_ask.c: c->command is of a question */
+int cli_ask(struct cli *c);
 
 #define SPAA_COMMAND(name, args, groups, title, examples) int sp_cmd_##name(struct cli *c);
 #include "commands.def"

@@ -121,7 +121,7 @@ int sp_cmd_help(struct cli *c)
     const char *names[64];
     char near[256];
     size_t n = 0;
-    for (const struct cli_command *x = cli_commands; x->name; x++) {
+    for (const struct cli_command *x = cli_commands(); x->name; x++) {
         if (n < 63)
             names[n++] = x->name;
         if (c->files.n && strcmp(x->name, c->files.v[0]) == 0)

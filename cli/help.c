@@ -14,7 +14,7 @@ static void overview(struct sp_output *out)
         "usage: spaa COMMAND [FILE…] [options]\n"
         "       spaa FILE            the same as spaa summary FILE\n\n"
         "Every command opens every readable format by its content, through zstd and gzip, from - too.\n\n");
-    for (const struct cli_command *c = cli_commands; c->name; c++)
+    for (const struct cli_command *c = cli_commands(); c->name; c++)
         sp_printf(out, "  %-11s %s\n", c->name, c->title);
     sp_puts(out, "\nspaa help COMMAND explains one; spaa --version prints the version.\n"
                  "exit: 0 fine, 1 the answer is no, 2 bad usage, 3 input or output failed, 4 a bug,\n"

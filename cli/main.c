@@ -11,16 +11,9 @@
 
 #define SPAA_VERSION_TEXT "spaa " SPAA_VERSION
 
-/* In the order of cli_commands. */
-static int (*const runs[])(struct cli *) = {
-#define SPAA_COMMAND(name, args, groups, title, examples) sp_cmd_##name,
-#include "commands.def"
-#undef SPAA_COMMAND
-};
-
 static const struct cli_command *find_command(const char *name)
 {
-    for (const struct cli_command *c = cli_commands; c->name; c++)
+    for (const struct cli_command *c = cli_commands(); c->name; c++)
         if (strcmp(c->name, name) == 0)
             return c;
     return NULL;
@@ -31,7 +24,7 @@ static int unknown_command(struct cli *c, const char *word)
     const char *names[64];
     char near[256], hint[400];
     size_t n = 0;
-    for (const struct cli_command *x = cli_commands; x->name && n < 63; x++)
+    for (const struct cli_command *x = cli_commands(); x->name && n < 63; x++)
         names[n++] = x->name;
     names[n] = NULL;
     cli_nearest(word, names, near, sizeof near);
@@ -61,7 +54,8 @@ static bool asks_for_json(int argc, char **argv)
 
 static int main_run(struct cli *c, int argc, char **argv)
 {
-    static const struct cli_command nothing = {"spaa", "", G_ALL, "", ""};
+    static const struct cli_command nothing = {
+        .name = "spaa", .args = "", .groups = G_ALL, .title = "", .examples = ""};
     const char *word = argc > 1 ? argv[1] : "help";
     c->command = &nothing;
     if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0) {
@@ -91,7 +85,7 @@ static int main_run(struct cli *c, int argc, char **argv)
             cli_help(c->command, c->out);
         return rc;
     }
-    return runs[c->command - cli_commands](c);
+    return c->command->run(c);
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
 
 #include "analysis/chains.h"
 #include "analysis/regroup.h"
+#include "ask/common.h"
 #include "formats/original.h"
 #include "io/input.h"
 #include "model/callees.h"
@@ -63,7 +64,7 @@ bool cli_read_opts(struct cli *c, struct sp_read_opts *out)
                                            .no_symbols = c->v.no_symbols != NULL,
                                            .debuginfod = c->v.debuginfod != NULL,
                                            .no_inline = c->v.no_inline != NULL,
-                                           .no_lines = c->v.no_lines != NULL};
+                                           .no_lines = c->v.no_lines || c->no_lines};
     if (c->v.debuginfod) { /* seconds for a file to begin, and to be there; asked for otherwise, it is so */
         setenv("DEBUGINFOD_TIMEOUT", "10", 0);
         setenv("DEBUGINFOD_MAXTIME", "120", 0);
@@ -190,29 +191,9 @@ int cli_check_own(struct cli *c, const struct spaa_format *out)
 
 bool cli_select_opts(struct cli *c, struct sp_select_opts *out)
 {
-    static const char *const views[] = {"cpu", "latency", "all", NULL};
-    const struct sp_options *v = &c->v;
-    int view;
-    if (!cli_choice(c, "view", v->view, views, 0, &view))
-        return false;
-    *out = (struct sp_select_opts){.event = v->event,
-                                   .metric = v->metric,
-                                   .thread = v->thread,
-                                   .pid = v->pid,
-                                   .comm = v->comm,
-                                   .state = v->state,
-                                   .view = v->view,
-                                   .dso = v->dso,
-                                   .focus = v->focus,
-                                   .ignore = v->ignore,
-                                   .hide = v->hide,
-                                   .root_at = v->root_at,
-                                   .time = v->time,
-                                   .pools = c->command->groups & G_THREADS && !v->no_pool,
-                                   .merge_inlined = v->merge_inlined != NULL,
-                                   .user_only = v->user != NULL,
-                                   .kernel_only = v->kernel != NULL};
-    return true;
+    const struct sp_question takes = {.groups = c->command->groups};
+    const struct sp_ask q = {.question = &takes, .options = &c->v, .diags = &c->diags};
+    return sp_ask_select_opts(&q, out);
 }
 
 spaa_status cli_select(struct cli *c, struct sp_selection *out)

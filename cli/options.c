@@ -1,19 +1,35 @@
 /* Parsing the command line by the tables. */
 #include "cli.h"
 
-#include "analysis/names.h"
-#include "base/num.h"
-#include "model/vocab.h"
+#include "ask/question.h"
+#include "ask/usage.h"
 
-#include <limits.h>
 #include <stdio.h>
 
-const struct cli_command cli_commands[] = {
-#define SPAA_COMMAND(name, args, groups, title, examples) {#name, args, groups, title, examples},
+enum { COMMANDS_MAX = 64 };
+
+static const struct cli_command own_commands[] = {
+#define SPAA_COMMAND(name, args, groups, title, examples)                                                    \
+    {#name, args, groups, title, examples, sp_cmd_##name, NULL},
 #include "commands.def"
 #undef SPAA_COMMAND
     {0},
 };
+
+const struct cli_command *cli_commands(void)
+{
+    static struct cli_command all[COMMANDS_MAX + 1];
+    size_t n = 0;
+    if (all[0].name)
+        return all;
+    for (size_t i = 0; sp_questions[i] && n < COMMANDS_MAX; i++) {
+        const struct sp_question *q = sp_questions[i];
+        all[n++] = (struct cli_command){q->name, q->args, q->groups, q->title, q->examples, cli_ask, q};
+    }
+    for (size_t i = 0; own_commands[i].name && n < COMMANDS_MAX; i++)
+        all[n++] = own_commands[i];
+    return all;
+}
 
 static bool applies(const struct cli *c, const struct sp_option *o)
 {
@@ -149,49 +165,16 @@ int cli_parse(struct cli *c, int argc, char **argv)
 bool cli_number(struct cli *c, const char *name, const char *value, long lo, long hi, long otherwise,
                 long *out)
 {
-    int64_t v;
-    *out = otherwise;
-    if (!value)
-        return true;
-    size_t n = strlen(value);
-    if (!n || sp_parse_i64(value, value + n, &v) != n || v < lo || v > hi) {
-        if (hi == LONG_MAX)
-            cli_usage(c, NULL, "--%s needs a whole number from %ld on, not \"%s\"", name, lo, value);
-        else
-            cli_usage(c, NULL, "--%s needs a whole number from %ld to %ld, not \"%s\"", name, lo, hi, value);
-        return false;
-    }
-    *out = (long)v;
-    return true;
+    return sp_option_number(&c->diags, name, value, lo, hi, otherwise, out);
 }
 
 bool cli_choice(struct cli *c, const char *name, const char *value, const char *const *names, int otherwise,
                 int *out)
 {
-    *out = otherwise;
-    if (!value)
-        return true;
-    int i = sp_name_index(names, value, strlen(value));
-    if (i >= 0) {
-        *out = i;
-        return true;
-    }
-    char near[256], hint[600];
-    size_t n = 0;
-    cli_nearest(value, names, near, sizeof near);
-    n = (size_t)snprintf(hint, sizeof hint, "%s%sone of:", near, *near ? " " : "");
-    for (i = 0; names[i] && n < sizeof hint; i++)
-        n += (size_t)snprintf(hint + n, sizeof hint - n, "%s %s", i ? "," : "", names[i]);
-    cli_usage(c, hint, "--%s has no value \"%s\"", name, value);
-    return false;
+    return sp_option_choice(&c->diags, name, value, names, otherwise, out);
 }
 
 bool cli_sort(struct cli *c, bool *by_total)
 {
-    static const char *const names[] = {"self", "total", NULL};
-    int sort;
-    c->v.sort = sp_weight_word(c->v.sort);
-    bool ok = cli_choice(c, "sort", c->v.sort, names, 0, &sort);
-    *by_total = ok && sort == 1;
-    return ok;
+    return sp_option_sort(&c->diags, c->v.sort, by_total);
 }

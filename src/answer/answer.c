@@ -1,5 +1,7 @@
 #include "answer/answer.h"
 
+#include "base/num.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,9 +23,11 @@ void sp_answer_free(struct sp_answer *a)
             continue;
         sp_vec_free(&t->columns);
         sp_vec_free(&t->measure);
+        sp_vec_free(&t->row_measure);
         sp_vec_free(&t->absent);
         sp_vec_free(&t->cells);
         sp_vec_free(&t->depth);
+        sp_vec_free(&t->owner);
     }
     sp_vec_free(&a->items);
     sp_vec_free(&a->measures);
@@ -57,7 +61,7 @@ static struct sp_cell answer_int_cell(int64_t v)
     return v == ABSENT ? (struct sp_cell){0} : (struct sp_cell){.kind = SP_VALUE_INT, .i = v};
 }
 
-uint8_t sp_answer_measure(struct sp_answer *a, const struct sp_measure *m)
+uint32_t sp_answer_measure(struct sp_answer *a, const struct sp_measure *m)
 {
     struct sp_measure copy = *m;
     struct sp_str *texts[] = {&copy.event, &copy.metric, &copy.unit};
@@ -66,11 +70,11 @@ uint8_t sp_answer_measure(struct sp_answer *a, const struct sp_measure *m)
         if (!texts[i]->p)
             return 0;
     }
-    if (a->measures.n > UINT8_MAX || !sp_vec_push(&a->measures, copy)) {
+    if (!sp_vec_push(&a->measures, copy)) {
         a->failed = true;
         return 0;
     }
-    return (uint8_t)(a->measures.n - 1);
+    return (uint32_t)(a->measures.n - 1);
 }
 
 /* ---- items ---- */
@@ -81,7 +85,7 @@ static void answer_item(struct sp_answer *a, const struct sp_item *item)
         a->failed = true;
 }
 
-static void answer_fact(struct sp_answer *a, const char *name, enum sp_column_type type, uint8_t measure,
+static void answer_fact(struct sp_answer *a, const char *name, enum sp_column_type type, uint32_t measure,
                         struct sp_cell value)
 {
     const char *copy = answer_text(a, name, strlen(name));
@@ -94,6 +98,11 @@ static void answer_fact(struct sp_answer *a, const char *name, enum sp_column_ty
 void sp_fact_text(struct sp_answer *a, const char *name, const char *p, size_t n)
 {
     answer_fact(a, name, SP_COL_TEXT, 0, answer_text_cell(a, p, n));
+}
+
+void sp_fact_name(struct sp_answer *a, const char *name, const char *p, size_t n)
+{
+    answer_fact(a, name, SP_COL_NAME, 0, answer_text_cell(a, p, n));
 }
 
 void sp_fact_cstr(struct sp_answer *a, const char *name, const char *s)
@@ -111,12 +120,12 @@ void sp_fact_bool(struct sp_answer *a, const char *name, bool v)
     answer_fact(a, name, SP_COL_BOOL, 0, answer_int_cell(v));
 }
 
-void sp_fact_weight(struct sp_answer *a, const char *name, uint8_t measure, int64_t v)
+void sp_fact_weight(struct sp_answer *a, const char *name, uint32_t measure, int64_t v)
 {
     answer_fact(a, name, SP_COL_WEIGHT, measure, answer_int_cell(v));
 }
 
-void sp_fact_percent(struct sp_answer *a, const char *name, uint8_t measure, int64_t v)
+void sp_fact_percent(struct sp_answer *a, const char *name, uint32_t measure, int64_t v)
 {
     answer_fact(a, name, SP_COL_PERCENT, measure, answer_int_cell(v));
 }
@@ -124,7 +133,7 @@ void sp_fact_percent(struct sp_answer *a, const char *name, uint8_t measure, int
 void sp_fact_share(struct sp_answer *a, const char *name, int64_t v, int64_t of)
 {
     if (of)
-        sp_fact_real(a, name, 100.0 * (double)v / (double)of);
+        sp_fact_scaled(a, name, (int64_t)sp_ratio(v, of, 10000), 2);
     else
         sp_fact_null(a, name);
 }
@@ -132,6 +141,13 @@ void sp_fact_share(struct sp_answer *a, const char *name, int64_t v, int64_t of)
 void sp_fact_real(struct sp_answer *a, const char *name, double v)
 {
     answer_fact(a, name, SP_COL_NUMBER, 0, (struct sp_cell){.kind = SP_VALUE_REAL, .real = v});
+}
+
+void sp_fact_scaled(struct sp_answer *a, const char *name, int64_t v, unsigned scale)
+{
+    struct sp_cell cell = answer_int_cell(v);
+    cell.scale = (uint8_t)scale;
+    answer_fact(a, name, SP_COL_NUMBER, 0, cell);
 }
 
 void sp_fact_null(struct sp_answer *a, const char *name)
@@ -188,10 +204,19 @@ struct sp_answer_table *sp_answer_table(struct sp_answer *a, const struct sp_tab
     return a->failed ? NULL : t;
 }
 
-size_t sp_table_add_column(struct sp_answer *a, struct sp_answer_table *t, const struct sp_column *c,
-                           uint8_t measure)
+struct sp_answer_table *sp_answer_detail(struct sp_answer *a, const struct sp_table_decl *decl,
+                                         const struct sp_answer_table *of)
 {
-    struct sp_column copy = *c;
+    struct sp_answer_table *t = of ? sp_answer_table(a, decl) : NULL;
+    if (t)
+        t->of = of;
+    return t;
+}
+
+size_t sp_table_add_column(struct sp_answer *a, struct sp_answer_table *t, const struct sp_answer_column *c,
+                           uint32_t measure)
+{
+    struct sp_answer_column copy = *c;
     const char **texts[] = {&copy.name, &copy.title, &copy.of, &copy.doc};
     if (!t)
         return 0;
@@ -206,6 +231,24 @@ size_t sp_table_add_column(struct sp_answer *a, struct sp_answer_table *t, const
     return t->columns.n - 1;
 }
 
+void sp_table_title(struct sp_answer *a, struct sp_answer_table *t, size_t column, const char *title)
+{
+    if (t)
+        t->columns.v[column].title = title ? answer_text(a, title, strlen(title)) : NULL;
+}
+
+void sp_table_row_measure(struct sp_answer *a, struct sp_answer_table *t, uint32_t measure)
+{
+    if (t && !sp_vec_push(&t->row_measure, measure))
+        a->failed = true;
+}
+
+void sp_table_row_depth(struct sp_answer *a, struct sp_answer_table *t, uint32_t depth)
+{
+    if (t && !sp_vec_push(&t->depth, depth))
+        a->failed = true;
+}
+
 void sp_table_without(struct sp_answer_table *t, size_t column)
 {
     if (t)
@@ -216,7 +259,8 @@ void sp_table_row(struct sp_answer *a, struct sp_answer_table *t)
 {
     if (!t)
         return;
-    if (!sp_vec_reserve(&t->cells, t->cells.n + t->columns.n) || t->absent.n != t->columns.n) {
+    if (!sp_vec_reserve(&t->cells, t->cells.n + t->columns.n) || t->absent.n != t->columns.n ||
+        (t->of && !sp_vec_push(&t->owner, t->of->rows - 1))) {
         a->failed = true;
         return;
     }
@@ -276,9 +320,11 @@ const struct sp_answer_table *sp_answer_find(const struct sp_answer *a, const ch
 
 void sp_answer_next(struct sp_answer *a, const char *question, const char *argument, const char *tail)
 {
-    struct sp_next next = {.question = question, .tail = tail};
+    struct sp_next next = {.question = question};
     if (argument)
         next.argument = answer_text(a, argument, strlen(argument));
+    if (tail)
+        next.tail = answer_text(a, tail, strlen(tail));
     if (!sp_vec_push(&a->next, next))
         a->failed = true;
 }

@@ -51,13 +51,21 @@ struct sp_cell {
 /* A table of the answer: its declaration, with what this answer adds to it. */
 struct sp_answer_table {
     const struct sp_table_decl *decl;
-    SP_VEC(struct sp_column) columns; /* decl's, then those that were added */
-    SP_VEC(uint8_t) measure;          /* per column */
-    SP_VEC(bool) absent;              /* per column: this answer does not have it */
-    SP_VEC(struct sp_cell) cells;     /* row by row, columns.n each */
-    SP_VEC(uint16_t) depth;           /* per row, of nested tables (decl->children); else empty */
+    SP_VEC(struct sp_answer_column) columns; /* decl's, then those that were added */
+    SP_VEC(uint32_t) measure;                /* per column */
+    SP_VEC(uint32_t) row_measure;            /* per row, instead: rows in units of their own; else empty */
+    SP_VEC(bool) absent;                     /* per column: this answer does not have it */
+    SP_VEC(struct sp_cell) cells;            /* row by row, columns.n each */
+    SP_VEC(uint32_t) depth; /* per row, of trees: how far names are indented for people; else empty */
     size_t rows;
-    size_t limit; /* rows to show (--limit); SIZE_MAX: all. More may be there, to be told as omitted. */
+    const struct sp_answer_table *of; /* of details (sp_answer_detail): the table whose rows they are of */
+    SP_VEC(size_t) owner;             /* of details, per row: the row that it is of, ascending; else empty */
+    bool quiet;                       /* not shown to people: what it says stands elsewhere, too */
+    size_t limit;    /* rows to show (--limit); SIZE_MAX: all. More may be there, to be told as omitted. */
+    size_t left_out; /* rows that are not even here, told as omitted too */
+    int64_t left_out_sum; /* of them, in the column that is SP_COL_OMITTED */
+    const char *noun;     /* what rows are, instead of decl->noun; lent */
+    bool fixed;           /* neither --limit nor --budget cuts it */
 };
 
 enum sp_item_kind { SP_ITEM_FACT, SP_ITEM_TABLE, SP_ITEM_LINE, SP_ITEM_OPEN, SP_ITEM_CLOSE };
@@ -65,7 +73,7 @@ struct sp_item {
     enum sp_item_kind kind;
     const char *name; /* FACT, OPEN: member of JSON; OPEN: "" inside a list */
     enum sp_column_type type;
-    uint8_t measure;
+    uint32_t measure;
     bool list;            /* OPEN: of a list, not an object */
     struct sp_cell value; /* FACT; LINE: its text */
     struct sp_answer_table *table;
@@ -95,18 +103,20 @@ spaa_status
 sp_answer_status(const struct sp_answer *a); /* SPAA_ERR_NOMEM, reported, when something was lost */
 
 /* Number of the measure; 0 when memory is exhausted. */
-uint8_t sp_answer_measure(struct sp_answer *a, const struct sp_measure *m);
+uint32_t sp_answer_measure(struct sp_answer *a, const struct sp_measure *m);
 
 /* Facts. Names may be paths: "profile.event" is member event of the object profile. */
 void sp_fact_text(struct sp_answer *a, const char *name, const char *p, size_t n);
-void sp_fact_cstr(struct sp_answer *a, const char *name, const char *s); /* NULL: null */
-void sp_fact_count(struct sp_answer *a, const char *name, int64_t v);    /* SP_ABSENT: null */
+void sp_fact_cstr(struct sp_answer *a, const char *name, const char *s);           /* NULL: null */
+void sp_fact_name(struct sp_answer *a, const char *name, const char *p, size_t n); /* of a function */
+void sp_fact_count(struct sp_answer *a, const char *name, int64_t v);              /* SP_ABSENT: null */
 void sp_fact_bool(struct sp_answer *a, const char *name, bool v);
-void sp_fact_weight(struct sp_answer *a, const char *name, uint8_t measure, int64_t v);
-void sp_fact_percent(struct sp_answer *a, const char *name, uint8_t measure, int64_t v); /* of its whole */
-/* 100 * v / of, where the whole of no measure is meant; null when `of` is 0. */
+void sp_fact_weight(struct sp_answer *a, const char *name, uint32_t measure, int64_t v);
+void sp_fact_percent(struct sp_answer *a, const char *name, uint32_t measure, int64_t v); /* of its whole */
+/* 100 * v / of with two decimals, where the whole of no measure is meant; null when `of` is 0. */
 void sp_fact_share(struct sp_answer *a, const char *name, int64_t v, int64_t of);
 void sp_fact_real(struct sp_answer *a, const char *name, double v);
+void sp_fact_scaled(struct sp_answer *a, const char *name, int64_t v, unsigned scale); /* SP_ABSENT: null */
 void sp_fact_null(struct sp_answer *a, const char *name);
 /* An object or a list ("[") of what follows, up to sp_answer_close. */
 void sp_answer_open(struct sp_answer *a, const char *name, char kind);
@@ -118,10 +128,22 @@ void sp_answer_line_buf(struct sp_answer *a, const struct sp_buf *b);
 
 /* Tables. The declaration is lent and must outlive the answer. */
 struct sp_answer_table *sp_answer_table(struct sp_answer *a, const struct sp_table_decl *decl);
+/*
+ * Details of the rows of a table, a list each: the rows that are added are of the last row of `of`, and in
+ * JSON a member of it. People are not shown them; CSV has none. They are cut with the rows that they are of.
+ */
+struct sp_answer_table *sp_answer_detail(struct sp_answer *a, const struct sp_table_decl *decl,
+                                         const struct sp_answer_table *of);
 /* A column that only this answer has; its texts are copied. Its number, to be used as those of the
  * declaration. */
-size_t sp_table_add_column(struct sp_answer *a, struct sp_answer_table *t, const struct sp_column *c,
-                           uint8_t measure);
+size_t sp_table_add_column(struct sp_answer *a, struct sp_answer_table *t, const struct sp_answer_column *c,
+                           uint32_t measure);
+/* Another title in this answer, copied; NULL: not shown to people. */
+void sp_table_title(struct sp_answer *a, struct sp_answer_table *t, size_t column, const char *title);
+/* The last row's weights are of this measure. Said of all rows or of none. */
+void sp_table_row_measure(struct sp_answer *a, struct sp_answer_table *t, uint32_t measure);
+/* The last row is so deep in a tree. Said of all rows or of none. */
+void sp_table_row_depth(struct sp_answer *a, struct sp_answer_table *t, uint32_t depth);
 /* Before the first row: a declared column that this answer does not have. */
 void sp_table_without(struct sp_answer_table *t, size_t column);
 void sp_table_row(struct sp_answer *a, struct sp_answer_table *t); /* a row of nulls */
@@ -141,6 +163,7 @@ static inline const struct sp_cell *sp_cell_at(const struct sp_answer_table *t, 
 /* The table of this name, or NULL: of what is named "rows", "threads", … */
 const struct sp_answer_table *sp_answer_find(const struct sp_answer *a, const char *name);
 
+/* Texts are copied. */
 void sp_answer_next(struct sp_answer *a, const char *question, const char *argument, const char *tail);
 
 #endif

@@ -9,9 +9,11 @@
 #include <stddef.h>
 
 enum sp_column_type {
-    SP_COL_NAME,    /* text that names something of the profile; shortened for people unless --names full */
-    SP_COL_HANDLE,  /* text: what the next command takes, f:1a2b3c */
-    SP_COL_WEIGHT,  /* integer at the scale of the column's measure */
+    SP_COL_NAME,   /* text that names a function; shortened for people unless --names full. JSON rows have the
+                      short form of what is called "function" too, as "short" beside it */
+    SP_COL_DSO,    /* text that names a binary; its base name for people, likewise */
+    SP_COL_HANDLE, /* text: what the next command takes, f:1a2b3c */
+    SP_COL_WEIGHT, /* integer at the scale of the column's measure */
     SP_COL_PERCENT, /* share of the measure's whole: of the weight in column `of`, which has no cells of its
                        own; without `of`, its cells are weights */
     SP_COL_COUNT,   /* integer */
@@ -29,9 +31,11 @@ enum sp_column_flag {
     SP_COL_FLEXIBLE = 8, /* may be cut to fit the width */
     SP_COL_OMITTED = 16, /* its sum over rows that are not shown is told */
     SP_COL_LEFT = 32,    /* numbers that stand at the left */
+    SP_COL_SUFFIX = 64,  /* text that people see right behind the column before it, not as one of its own; in
+                            CSV only with SP_COL_CSV */
 };
 
-struct sp_column {
+struct sp_answer_column {
     const char *name; /* JSON; a path "base.self" is member self of object base; SQL has "base_self" */
     enum sp_column_type type;
     const char *title; /* heading in text, Markdown, CSV; NULL: not shown there (but SP_COL_CSV) */
@@ -42,10 +46,10 @@ struct sp_column {
 
 struct sp_table_decl {
     const char *name; /* member of JSON: "rows" */
-    const struct sp_column *columns;
+    const struct sp_answer_column *columns;
     size_t ncolumns;
-    const char *children; /* of a tree: rows hold the rows beneath them as this member; NULL: flat */
     const char *doc;
+    const char *noun; /* what rows are: "5 more stacks with 1.20% of weight"; NULL: "rows" */
 };
 
 #endif

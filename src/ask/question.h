@@ -1,7 +1,7 @@
 /*
  * A question: one file that takes a profile and options, and fills an answer. It prints nothing and knows of
- * no output form. Registered by one line in questions.def, it is a command (cli/cmd_ask.c), a table of SQL
- * (sql/questions.c), and spaa_ask of the library.
+ * no output form. Registered by one line in questions.def, it is a command with its help (cli/cmd_ask.c), a
+ * table of SQL (sql/questions.c), a page of docs/json.md, and spaa_ask of the library.
  */
 #ifndef SP_QUESTION_H
 #define SP_QUESTION_H
@@ -29,11 +29,19 @@ struct sp_ask {
     const char *const *names;           /* of the inputs as they were named, for next questions */
     size_t nnames;
     const char *argument; /* FUNCTION of `spaa function FILE FUNCTION`; NULL: none */
+    bool brief;           /* only for people: facts that no title shows may be left out */
 };
 
 struct sp_question {
-    const char *name;   /* "top" */
-    const char *schema; /* "spaa.top/3" */
+    const char *name;     /* "top" */
+    const char *args;     /* "FILE…", for help */
+    unsigned groups;      /* of options it takes (ask/options.h) */
+    const char *title;    /* what it answers */
+    const char *examples; /* lines of "command # what for", each runs */
+    bool argument;        /* the last word is none of the inputs, but q->argument */
+    const char *schema;   /* "spaa.top/3" */
+    const struct sp_answer_column
+        *facts; /* beside the common ones (ask/common.h), name NULL ends; NULL: none */
     const struct sp_table_decl *const
         *tables; /* NULL ends: all that an answer may have; the first is SQL's */
     spaa_status (*needs)(const struct sp_options *o, struct sp_diags *d,
@@ -42,7 +50,11 @@ struct sp_question {
     spaa_status (*ask)(struct sp_ask *q, struct sp_answer *out);
 };
 
-extern const struct sp_question *const sp_questions[]; /* NULL ends */
-const struct sp_question *sp_question_find(const char *name);
+extern const struct sp_question *const sp_questions[];        /* NULL ends */
+const struct sp_question *sp_question_find(const char *name); /* NULL: there is none */
+
+/* Asks, and makes the next commands. sp_answer_init was done; what is there after an error is to be freed
+ * too. */
+spaa_status sp_ask(struct sp_ask *q, struct sp_answer *out);
 
 #endif

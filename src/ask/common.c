@@ -1,0 +1,329 @@
+#include "ask/common.h"
+
+#include "analysis/chains.h"
+#include "model/builds.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+/* ---- the selection ---- */
+
+bool sp_ask_select_opts(const struct sp_ask *q, struct sp_select_opts *out)
+{
+    static const char *const views[] = {"cpu", "latency", "all", NULL};
+    const struct sp_options *v = q->options;
+    int view;
+    if (!sp_option_choice(q->diags, "view", v->view, views, 0, &view))
+        return false;
+    *out = (struct sp_select_opts){.event = v->event,
+                                   .metric = v->metric,
+                                   .thread = v->thread,
+                                   .pid = v->pid,
+                                   .comm = v->comm,
+                                   .state = v->state,
+                                   .view = v->view,
+                                   .dso = v->dso,
+                                   .focus = v->focus,
+                                   .ignore = v->ignore,
+                                   .hide = v->hide,
+                                   .root_at = v->root_at,
+                                   .time = v->time,
+                                   .pools = q->question->groups & G_THREADS && !v->no_pool,
+                                   .merge_inlined = v->merge_inlined != NULL,
+                                   .user_only = v->user != NULL,
+                                   .kernel_only = v->kernel != NULL};
+    return true;
+}
+
+spaa_status sp_ask_select(const struct sp_ask *q, const struct sp_select_opts *how, struct sp_selection *out)
+{
+    spaa_status st = sp_select(q->profiles[0], how, q->diags, out);
+    if (st)
+        return st;
+    st = sp_chains_before(out, how, q->diags);
+    if (st)
+        sp_selection_free(out);
+    return st;
+}
+
+struct sp_measure sp_measure_of(const struct sp_selection *s)
+{
+    const struct sp_profile *p = s->profile;
+    return (struct sp_measure){.event = sp_pstr(p, p->events.v[s->event].name),
+                               .metric = sp_pstr(p, p->metrics.v[s->metric].name),
+                               .unit = s->unit,
+                               .scale = s->scale,
+                               .cannot_add = s->cannot_add,
+                               .whole = s->whole};
+}
+
+spaa_status sp_asked_select(struct sp_ask *q, const struct sp_select_opts *how, struct sp_answer *out,
+                            struct sp_asked *x)
+{
+    struct sp_select_opts by_options;
+    *x = (struct sp_asked){.q = q, .out = out};
+    sp_buf_init(&x->b, 0);
+    if (!how && !sp_ask_select_opts(q, &by_options))
+        return SPAA_ERR_USAGE;
+    spaa_status st = sp_ask_select(q, how ? how : &by_options, &x->s);
+    if (st)
+        return st;
+    x->selected = true;
+    struct sp_measure m = sp_measure_of(&x->s);
+    x->measure = sp_answer_measure(out, &m);
+    st = sp_handles_of(x->s.profile, &x->handles);
+    x->has_handles = !st;
+    return st ? sp_nomem(q->diags) : SPAA_OK;
+}
+
+spaa_status sp_asked_begin_with(struct sp_ask *q, const struct sp_select_opts *how, struct sp_answer *out,
+                                struct sp_asked *x)
+{
+    spaa_status st = sp_asked_select(q, how, out, x);
+    if (!st && !q->brief)
+        st = sp_asked_own(x);
+    if (st)
+        return st;
+    sp_asked_facts(x);
+    sp_asked_heading(x);
+    return SPAA_OK;
+}
+
+spaa_status sp_asked_begin(struct sp_ask *q, struct sp_answer *out, struct sp_asked *x)
+{
+    return sp_asked_begin_with(q, NULL, out, x);
+}
+
+spaa_status sp_asked_own(struct sp_asked *x)
+{
+    if (x->has_own)
+        return SPAA_OK;
+    spaa_status st = sp_own_of(&x->s, x->q->options->own_re, x->q->diags, &x->own);
+    x->has_own = !st;
+    return st;
+}
+
+void sp_asked_free(struct sp_asked *x)
+{
+    if (x->has_own)
+        sp_own_free(&x->own);
+    if (x->has_handles)
+        sp_handles_free(&x->handles);
+    if (x->selected)
+        sp_selection_free(&x->s);
+    sp_buf_free(&x->b);
+}
+
+bool sp_ask_limit(const struct sp_ask *q, size_t otherwise, size_t *out)
+{
+    long n;
+    if (!sp_option_number(q->diags, "limit", q->options->limit, 0, LONG_MAX,
+                          otherwise > LONG_MAX ? 0 : (long)otherwise, &n))
+        return false;
+    *out = n ? (size_t)n : SIZE_MAX;
+    return true;
+}
+
+/* ---- facts ---- */
+
+void sp_fact_str(struct sp_answer *a, const char *name, struct sp_str s)
+{
+    sp_fact_text(a, name, s.n ? s.p : NULL, s.n);
+}
+
+void sp_asked_facts(struct sp_asked *x)
+{
+    struct sp_answer *a = x->out;
+    const struct sp_selection *s = &x->s;
+    const struct sp_profile *p = s->profile;
+    struct sp_measure m = sp_measure_of(s);
+    sp_fact_str(a, "profile.source_tool", sp_pstr(p, p->header.source_tool));
+    sp_fact_text(a, "profile.event", m.event.p, m.event.n);
+    sp_fact_text(a, "profile.metric", m.metric.p, m.metric.n);
+    sp_fact_str(a, "profile.unit", s->unit);
+    sp_fact_count(a, "profile.samples", s->whole_samples);
+    sp_fact_cstr(a, "profile.view", s->view);
+    sp_fact_text(a, "profile.filters", s->filters.data ? s->filters.data : "", s->filters.len);
+    sp_fact_weight(a, "profile.event_whole", x->measure, s->event_whole);
+    sp_fact_weight(a, "whole", x->measure, s->whole);
+    sp_fact_weight(a, "kept", x->measure, s->kept);
+    sp_fact_share(a, "kept_percent", s->kept, s->cannot_add ? 0 : s->event_whole);
+    sp_fact_count(a, "kept_samples", s->samples);
+}
+
+void sp_text_share_of(struct sp_buf *b, const struct sp_selection *s, int64_t v)
+{
+    if (s->cannot_add)
+        sp_buf_ch(b, '-');
+    else
+        sp_text_percent(b, v, s->whole);
+}
+
+void sp_text_weight_of(struct sp_buf *b, const struct sp_selection *s, int64_t v)
+{
+    if (s->cannot_add)
+        sp_buf_ch(b, '-');
+    else
+        sp_text_weight(b, s->unit, s->scale, v);
+    sp_buf_puts(b, " (");
+    sp_text_share_of(b, s, v);
+    sp_buf_puts(b, "%)");
+}
+
+/* "; --pid 5 keeps 2.00 ms, 4.00% of the event's 50.00 ms": nothing where there are no views and filters. */
+static void common_kept(struct sp_buf *b, const struct sp_selection *s)
+{
+    if (!s->view && !s->filters.len)
+        return;
+    sp_buf_puts(b, "; ");
+    bool said = s->filters.len && memmem(s->filters.data, s->filters.len, "--view ", 7);
+    bool view = s->view && !said && strcmp(s->view, "custom") != 0; /* else it is among the filters */
+    if (view)
+        sp_buf_printf(b, "view %s%s", s->view, strcmp(s->view, "all") == 0 ? "" : " (--view all)");
+    if (s->filters.len) {
+        sp_buf_puts(b, view ? ", " : "");
+        sp_buf_add(b, s->filters.data, s->filters.len);
+    }
+    if (s->cannot_add)
+        return;
+    sp_buf_puts(b, " keeps ");
+    sp_text_weight(b, s->unit, s->scale, s->kept);
+    sp_buf_puts(b, ", ");
+    sp_text_percent(b, s->kept, s->event_whole);
+    sp_buf_puts(b, "% of the event's ");
+    sp_text_weight(b, s->unit, s->scale, s->event_whole);
+}
+
+/* Where totals are bounds: a line for people, a diagnostic for answers without lines. */
+static void common_bounds(struct sp_asked *x)
+{
+    struct sp_buf words, hint;
+    if (!sp_chains_tell(&x->s))
+        return;
+    sp_buf_init(&words, 0);
+    sp_buf_init(&hint, 0);
+    sp_chains_words(&x->s, &words);
+    sp_chains_hint(&x->s, &hint);
+    if (x->q->brief) {
+        sp_buf_printf(&words, "; %s", sp_buf_cstr(&hint));
+        sp_answer_line_buf(x->out, &words);
+    } else {
+        sp_emit_hint(x->q->diags, SP_W612, SP_AT_NOTHING, sp_buf_cstr(&hint), "%s", sp_buf_cstr(&words));
+    }
+    sp_buf_free(&words);
+    sp_buf_free(&hint);
+}
+
+void sp_asked_heading(struct sp_asked *x)
+{
+    const struct sp_selection *s = &x->s;
+    const struct sp_profile *p = s->profile;
+    struct sp_measure m = sp_measure_of(s);
+    struct sp_buf *b = &x->b;
+    sp_buf_clear(b);
+    sp_buf_puts(b, "event ");
+    sp_buf_add(b, m.event.p, m.event.n);
+    sp_buf_puts(b, ", metric ");
+    sp_buf_add(b, m.metric.p, m.metric.n);
+    if (s->unit.n)
+        sp_buf_printf(b, " (%.*s)", (int)s->unit.n, s->unit.p);
+    if (s->cannot_add) {
+        sp_buf_puts(b, "; values of this metric must not be added: shares are left out");
+    } else {
+        sp_buf_puts(b, ", whole ");
+        sp_text_weight(b, s->unit, s->scale, s->whole);
+    }
+    if (s->whole_samples != SP_ABSENT) {
+        sp_buf_puts(b, ", ");
+        sp_text_grouped(b, s->whole_samples, 0);
+        sp_buf_puts(b, " samples");
+    }
+    common_kept(b, s);
+    if (p->events.n > 1)
+        sp_buf_printf(b, "; %zu other events (--event)", p->events.n - 1);
+    sp_answer_line_buf(x->out, b);
+    sp_buf_clear(b);
+    common_bounds(x);
+}
+
+/* ---- cells ---- */
+
+void sp_put_str(struct sp_answer *a, struct sp_answer_table *t, size_t column, struct sp_str s)
+{
+    sp_put_text(a, t, column, s.n ? s.p : NULL, s.n);
+}
+
+void sp_put_buf(struct sp_answer *a, struct sp_answer_table *t, size_t column, struct sp_buf *b)
+{
+    a->failed |= b->failed;
+    sp_put_text(a, t, column, b->len ? b->data : NULL, b->len);
+    sp_buf_clear(b);
+}
+
+struct sp_str sp_dso_name(const struct sp_profile *p, uint32_t dso)
+{
+    return dso == SP_NONE ? (struct sp_str){"", 0} : sp_pstr(p, p->dsos.v[dso].name);
+}
+
+void sp_put_dso(struct sp_asked *x, struct sp_answer_table *t, size_t dso, size_t build, size_t build_id,
+                uint32_t number)
+{
+    const struct sp_profile *p = x->s.profile;
+    if (number == SP_NONE)
+        return;
+    struct sp_str name = sp_dso_name(p, number), which = sp_dso_build(p, number);
+    sp_put_text(x->out, t, dso, name.p, name.n);
+    if (which.n) {
+        char text[64];
+        int n = snprintf(text, sizeof text, " (%.*s)", (int)(which.n < 50 ? which.n : 50), which.p);
+        sp_put_text(x->out, t, build, text, (size_t)n);
+    }
+    if (sp_dso_is_one_of_several(p, number))
+        sp_put_str(x->out, t, build_id, sp_pstr(p, p->dsos.v[number].build_id));
+}
+
+void sp_put_function(struct sp_asked *x, struct sp_answer_table *t, size_t at, uint32_t function)
+{
+    const struct sp_profile *p = x->s.profile;
+    char handle[32];
+    if (function == SP_NONE)
+        return;
+    struct sp_str name = sp_pstr(p, p->functions.v[function].name);
+    sp_put_text(x->out, t, at + SP_FUNCTION_ID, handle, sp_handle_text(&x->handles, function, handle));
+    sp_put_text(x->out, t, at + SP_FUNCTION_NAME, name.p, name.n);
+    sp_put_dso(x, t, at + SP_FUNCTION_DSO, at + SP_FUNCTION_BUILD, at + SP_FUNCTION_BUILD_ID,
+               p->functions.v[function].dso);
+    if (!x->has_own)
+        return;
+    const char *by = sp_own_by_names[x->own.by[function]];
+    sp_put_int(t, at + SP_FUNCTION_OWN, sp_is_own(&x->own, function));
+    sp_put_text(x->out, t, at + SP_FUNCTION_OWN_BY, by, by ? strlen(by) : 0);
+}
+
+void sp_fact_function(struct sp_asked *x, const char *name, uint32_t function)
+{
+    const struct sp_profile *p = x->s.profile;
+    struct sp_answer *a = x->out;
+    char handle[32], member[64];
+    uint32_t dso = p->functions.v[function].dso;
+#define MEMBER(word) (snprintf(member, sizeof member, "%s." word, name), member)
+    sp_fact_text(a, MEMBER("id"), handle, sp_handle_text(&x->handles, function, handle));
+    struct sp_str function_name = sp_pstr(p, p->functions.v[function].name), file = sp_dso_name(p, dso);
+    sp_fact_name(a, MEMBER("function"), function_name.p, function_name.n);
+    sp_fact_text(a, MEMBER("dso"), file.p, file.n);
+    if (sp_dso_is_one_of_several(p, dso))
+        sp_fact_str(a, MEMBER("build_id"), sp_pstr(p, p->dsos.v[dso].build_id));
+    if (x->has_own) {
+        sp_fact_bool(a, MEMBER("own"), sp_is_own(&x->own, function));
+        sp_fact_cstr(a, MEMBER("own_by"), sp_own_by_names[x->own.by[function]]);
+    }
+#undef MEMBER
+}
+
+void sp_put_pool(struct sp_asked *x, struct sp_answer_table *t, size_t at, const struct sp_pool *pool)
+{
+    if (!pool)
+        return;
+    sp_put_str(x->out, t, at, sp_str_at(&x->s.pools.names, pool->pattern));
+    sp_put_int(t, at + 1, pool->named ? SP_ABSENT : (int64_t)pool->threads);
+}

@@ -1,0 +1,544 @@
+/* top: the heaviest functions, lines, binaries, threads, … */
+#include "ask/top.h"
+
+#include "analysis/names.h"
+#include "analysis/own_fold.h"
+#include "analysis/top.h"
+#include "ask/top_who.h"
+
+#include <stdio.h>
+
+static const struct sp_answer_column top_columns[] = {
+    [SP_TOP_SELF] = {"self", SP_COL_WEIGHT, "self", .flags = SP_COL_OMITTED,
+                     .doc = "weight of stacks whose leaf it is"},
+    [SP_TOP_SELF_PERCENT] = {"self_percent", SP_COL_PERCENT, "self%", "self", .doc = "self of whole"},
+    [SP_TOP_TOTAL] = {"total", SP_COL_WEIGHT, "total",
+                      .doc = "weight of stacks with it, each once; totals of rows overlap: never add"},
+    [SP_TOP_TOTAL_PERCENT] = {"total_percent", SP_COL_PERCENT, "total%", "total", .doc = "total of whole"},
+    [SP_TOP_AT_MOST] = {"total_at_most", SP_COL_WEIGHT,
+                        .doc = "where callers are missing: what total may be; null: not known"},
+    [SP_TOP_AT_MOST_PERCENT] = {"total_at_most_percent", SP_COL_PERCENT, "at most%", "total_at_most",
+                                .doc = "likewise, of whole"},
+    [SP_TOP_SAMPLES] = {"samples", SP_COL_COUNT, "samples", .doc = "samples of self; null: not counted"},
+    [SP_TOP_TOTAL_SAMPLES] = {"total_samples", SP_COL_COUNT, .doc = "samples of total"},
+    [SP_TOP_WHOLE] = {"whole", SP_COL_WEIGHT, "whole", .doc = "by event: of the event, before any filter"},
+    [SP_TOP_METRIC] = {"metric", SP_COL_TEXT, "metric", .doc = "by event: its metric"},
+    [SP_TOP_UNIT] = {"unit", SP_COL_TEXT, "unit", .doc = "by event: its unit; null: a count"},
+    [SP_TOP_CPU_TIME] = {"cpu_time_ns", SP_COL_TIME, "cpu time",
+                         .doc =
+                             "by thread and process: CPU time as the profiler says, in ns; null: not said"},
+    [SP_TOP_CYCLES] = {"cycles", SP_COL_COUNT, .doc = "likewise: cycles"},
+    [SP_TOP_INSTRUCTIONS] = {"instructions", SP_COL_COUNT, .doc = "likewise: instructions"},
+    SP_FUNCTION_COLUMNS(SP_TOP_ROW, "function", "dso"),
+    [SP_TOP_NAME] = {"name", SP_COL_TEXT, "name", .flags = SP_COL_FLEXIBLE,
+                     .doc = "what the row is called: of lines and addresses, function and place"},
+    [SP_TOP_MARKS] = {"marks", SP_COL_TEXT, "name", .flags = SP_COL_SUFFIX | SP_COL_NO_JSON | SP_COL_CSV,
+                      .doc = "what is said of it behind its name"},
+    [SP_TOP_KNOWN] = {"known_as", SP_COL_TEXT, "name", .flags = SP_COL_SUFFIX | SP_COL_NO_JSON,
+                      .doc = "another name of it"},
+    [SP_TOP_PID] = {"pid", SP_COL_COUNT, .doc = "by thread and process: the process"},
+    [SP_TOP_TID] = {"tid", SP_COL_COUNT, .doc = "by thread: the thread; null: a pool"},
+    [SP_TOP_THREAD_NAME] = {"thread_name", SP_COL_TEXT, .doc = "by thread: its name as the profiler says"},
+    [SP_TOP_QUEUE] = {"queue", SP_COL_TEXT, .doc = "by thread: the queue that it served"},
+    [SP_TOP_PROCESS_NAME] = {"process_name", SP_COL_TEXT, .doc = "by process: its name"},
+    SP_POOL_COLUMNS(SP_TOP_POOL),
+    [SP_TOP_TAGS] = {"tags", SP_COL_TEXTS, .doc = "of: unresolved, idle, wait, kernel, inlined, irq-enable"},
+};
+const struct sp_table_decl sp_top_rows = {"rows", top_columns, SP_TOP_NCOLUMNS,
+                                          .doc = "the heaviest first, by self or --sort"};
+
+static const struct sp_answer_column top_facts[] = {
+    {"sum.regex", SP_COL_TEXT, .doc = "--sum: the expression"},
+    {"sum.total", SP_COL_WEIGHT, .doc = "weight of stacks with a function that matches"},
+    {"sum.total_percent", SP_COL_PERCENT, .doc = "its share of whole"},
+    {"sum.samples", SP_COL_COUNT, .doc = "its samples"},
+    {"with.event", SP_COL_TEXT, .doc = "--with: the event of each other weight"},
+    {"with.metric", SP_COL_TEXT, .doc = "its metric"},
+    {"with.unit", SP_COL_TEXT, .doc = "its unit; null: a count"},
+    {"with.whole", SP_COL_WEIGHT, .doc = "what its percentages are of"},
+    {"rows.with.self", SP_COL_WEIGHT, .doc = "the row's self in that weight"},
+    {"rows.with.self_percent", SP_COL_PERCENT, .doc = "likewise, of its whole"},
+    {"rows.with.total", SP_COL_WEIGHT, .doc = "the row's total in that weight"},
+    {"rows.with.total_percent", SP_COL_PERCENT, .doc = "likewise, of its whole"},
+    {"rows.with.samples", SP_COL_COUNT, .doc = "samples of that self"},
+    {"rows.with.total_samples", SP_COL_COUNT, .doc = "samples of that total"},
+    {0},
+};
+
+struct top {
+    struct sp_asked a;
+    struct sp_top t;
+    enum sp_by by;
+    struct sp_selection with[SP_TOP_EXTRAS]; /* --with: the same question of other weights */
+    size_t nwith;
+    struct sp_thread_info info; /* of threads and processes; else empty */
+};
+
+void sp_top_without(struct sp_answer_table *t, size_t first, size_t last)
+{
+    for (size_t i = first; i <= last; i++)
+        sp_table_without(t, i);
+}
+
+/* ---- rows ---- */
+
+static bool top_is_code(const struct top *x)
+{
+    return x->by <= SP_TOP_ADDRESS;
+}
+
+static bool top_has_who(const struct top *x)
+{
+    return x->by == SP_TOP_THREAD || x->by == SP_TOP_PROCESS;
+}
+
+/* "^/usr/lib/libc\.so$" */
+static void exact_regex(struct sp_buf *b, struct sp_str name)
+{
+    sp_buf_ch(b, '^');
+    for (uint32_t i = 0; i < name.n; i++) {
+        if (memchr("\\^$.[]|()?*+{}", name.p[i], 14))
+            sp_buf_ch(b, '\\');
+        sp_buf_ch(b, name.p[i]);
+    }
+    sp_buf_ch(b, '$');
+}
+
+static void number_or_nothing(struct sp_buf *b, int64_t v)
+{
+    if (v != SP_ABSENT)
+        sp_buf_i64(b, v);
+}
+
+/* What the filter that narrows down to this row takes: --thread TID or POOL, --pid PID, --dso REGEX, … */
+static void top_row_id(struct top *x, const struct sp_top_row *r, struct sp_buf *b)
+{
+    const struct sp_profile *p = x->t.profile;
+    const struct sp_context *c = r->context == SP_NONE ? NULL : &p->contexts.v[r->context];
+    struct sp_str text = {"", 0};
+    if (x->by == SP_TOP_DSO && r->dso != SP_NONE)
+        exact_regex(b, sp_dso_name(p, r->dso));
+    else if (sp_top_pool(&x->a.s, x->by, r))
+        text = sp_str_at(&x->t.names, r->name);
+    else if (c && x->by == SP_TOP_THREAD)
+        number_or_nothing(b, c->tid);
+    else if (c && x->by == SP_TOP_PROCESS)
+        number_or_nothing(b, c->pid);
+    else if (c && x->by == SP_TOP_CPU)
+        number_or_nothing(b, c->cpu);
+    else if (c && x->by == SP_TOP_COMM)
+        text = sp_pstr(p, c->comm);
+    else if (c && x->by == SP_TOP_STATE)
+        text = sp_pstr(p, c->state);
+    else if (c && x->by == SP_TOP_SOURCE)
+        text = sp_pstr(p, c->source);
+    else if (c && x->by == SP_TOP_EVENT)
+        text = sp_pstr(p, p->events.v[c->event].name);
+    sp_buf_add(b, text.p, text.n);
+}
+
+static void tags_text(struct sp_buf *b, unsigned tags)
+{
+    const unsigned shown = SP_TAG_UNRESOLVED | SP_TAG_IDLE | SP_TAG_WAIT | SP_TAG_IRQ;
+    for (unsigned i = 0; sp_tag_words[i]; i++)
+        if (tags & shown & 1u << i)
+            sp_buf_printf(b, " [%s]", sp_tag_words[i]);
+}
+
+static void top_put_tags(struct top *x, struct sp_answer_table *t, unsigned tags)
+{
+    struct sp_value_text words[8];
+    size_t n = 0;
+    for (unsigned i = 0; sp_tag_words[i] && n < 8; i++)
+        if (tags >> i & 1)
+            words[n++] = (struct sp_value_text){sp_tag_words[i], strlen(sp_tag_words[i])};
+    sp_put_texts(x->a.out, t, SP_TOP_TAGS, words, n);
+}
+
+/* A row of code is named by its function, and behind it the line or address: "f file.c:3". */
+static void top_put_code(struct top *x, struct sp_answer_table *t, const struct sp_top_row *r)
+{
+    const struct sp_profile *p = x->t.profile;
+    struct sp_str name = sp_str_at(&x->t.names, r->name), function = name;
+    struct sp_buf *b = &x->a.b;
+    if (r->function != SP_NONE) {
+        sp_put_function(&x->a, t, SP_TOP_ROW, r->function);
+        function = sp_pstr(p, p->functions.v[r->function].name);
+    } else { /* weight without a stack */
+        sp_put_text(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_NAME, name.p, name.n);
+    }
+    if (name.n > function.n)
+        sp_buf_add(b, name.p + function.n, name.n - function.n);
+    tags_text(b, r->tags);
+    sp_put_buf(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_MARKS, b);
+    sp_put_text(x->a.out, t, SP_TOP_NAME, name.p, name.n);
+}
+
+static void top_put_other(struct top *x, struct sp_answer_table *t, const struct sp_top_row *r)
+{
+    struct sp_str name = sp_str_at(&x->t.names, r->name);
+    struct sp_buf *b = &x->a.b;
+    top_row_id(x, r, b);
+    sp_put_buf(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_ID, b);
+    if (x->by == SP_TOP_DSO)
+        sp_put_dso(&x->a, t, SP_TOP_NAME, SP_TOP_MARKS, SP_TOP_ROW + SP_FUNCTION_BUILD_ID, r->dso);
+    else
+        tags_text(b, r->tags);
+    if (b->len)
+        sp_put_buf(x->a.out, t, SP_TOP_MARKS, b);
+    sp_put_text(x->a.out, t, SP_TOP_NAME, name.p, name.n);
+}
+
+static int64_t known_or_null(int64_t v)
+{
+    return v < 0 ? SP_ABSENT : v;
+}
+
+static void top_put_who(struct top *x, struct sp_answer_table *t, const struct sp_top_row *r)
+{
+    const struct sp_thread_info *f = &x->info;
+    struct sp_top_who who = sp_top_who(&x->t, x->by, r, &x->a.s.pools, f);
+    struct sp_str known = sp_top_who_name(&who, f);
+    sp_put_int(t, SP_TOP_PID, known_or_null(who.pid));
+    sp_put_int(t, SP_TOP_TID, known_or_null(who.tid));
+    sp_put_int(t, SP_TOP_CPU_TIME, known_or_null(who.cpu.cpu_ns));
+    sp_put_int(t, SP_TOP_CYCLES, known_or_null(who.cpu.cycles));
+    sp_put_int(t, SP_TOP_INSTRUCTIONS, known_or_null(who.cpu.instructions));
+    if (who.thread) {
+        sp_put_str(x->a.out, t, SP_TOP_THREAD_NAME, sp_str_at(&f->strs, who.thread->name));
+        sp_put_str(x->a.out, t, SP_TOP_QUEUE, sp_str_at(&f->strs, who.thread->queue));
+    }
+    sp_put_str(x->a.out, t, SP_TOP_PROCESS_NAME,
+               who.process && who.process->name ? sp_str_at(&f->strs, who.process->name) : who.name);
+    if (!known.n)
+        return;
+    sp_buf_ch(&x->a.b, ' ');
+    sp_buf_add(&x->a.b, known.p, known.n);
+    sp_put_buf(x->a.out, t, SP_TOP_KNOWN, &x->a.b);
+}
+
+enum {
+    WITH_SELF,
+    WITH_SELF_PERCENT,
+    WITH_TOTAL,
+    WITH_TOTAL_PERCENT,
+    WITH_SAMPLES,
+    WITH_TOTAL_SAMPLES,
+    WITHS
+};
+
+static void top_put_row(struct top *x, struct sp_answer_table *t, size_t i)
+{
+    const struct sp_top_row *r = &x->t.rows.v[i];
+    sp_table_row(x->a.out, t);
+    sp_put_int(t, SP_TOP_SELF, r->self);
+    sp_put_int(t, SP_TOP_TOTAL, r->total);
+    sp_put_int(t, SP_TOP_AT_MOST, r->at_most);
+    sp_put_int(t, SP_TOP_SAMPLES, r->samples);
+    sp_put_int(t, SP_TOP_TOTAL_SAMPLES, r->total_samples);
+    if (top_is_code(x))
+        top_put_code(x, t, r);
+    else
+        top_put_other(x, t, r);
+    if (top_has_who(x))
+        top_put_who(x, t, r);
+    sp_put_pool(&x->a, t, SP_TOP_POOL, sp_top_pool(&x->a.s, x->by, r));
+    top_put_tags(x, t, r->tags);
+    for (size_t k = 0; k < x->nwith; k++) {
+        const struct sp_top_extra *e = &x->t.extras[k].v[i];
+        size_t at = SP_TOP_NCOLUMNS + k * WITHS;
+        sp_put_int(t, at + WITH_SELF, e->self);
+        sp_put_int(t, at + WITH_TOTAL, e->total);
+        sp_put_int(t, at + WITH_SAMPLES, e->samples);
+        sp_put_int(t, at + WITH_TOTAL_SAMPLES, e->total_samples);
+    }
+}
+
+/* What this answer has of the columns. */
+static void top_shape(struct top *x, struct sp_answer_table *t)
+{
+    const struct sp_selection *s = &x->a.s;
+    bool tell = x->by <= SP_TOP_DSO && sp_chains_tell(s);
+    if (!tell)
+        sp_top_without(t, SP_TOP_AT_MOST, SP_TOP_AT_MOST_PERCENT);
+    else if (s->kept != s->whole)
+        sp_table_title(x->a.out, t, SP_TOP_AT_MOST_PERCENT, NULL);
+    sp_top_without(t, SP_TOP_WHOLE, SP_TOP_UNIT);
+    if (!x->info.any_cpu)
+        sp_top_without(t, SP_TOP_CPU_TIME, SP_TOP_INSTRUCTIONS);
+    if (top_is_code(x)) {
+        sp_table_title(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_NAME, sp_by_names[x->by]);
+        sp_table_title(x->a.out, t, SP_TOP_NAME, NULL);
+        sp_top_without(t, SP_TOP_MARKS, SP_TOP_KNOWN);
+    } else {
+        sp_table_title(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_ID, NULL);
+        sp_top_without(t, SP_TOP_ROW + SP_FUNCTION_NAME, SP_TOP_ROW + SP_FUNCTION_BUILD);
+        sp_top_without(t, SP_TOP_ROW + SP_FUNCTION_OWN, SP_TOP_ROW + SP_FUNCTION_OWN_BY);
+        sp_table_title(x->a.out, t, SP_TOP_NAME, sp_by_names[x->by]);
+    }
+    if (x->by == SP_TOP_DSO)
+        t->columns.v[SP_TOP_NAME].type = SP_COL_DSO;
+    if (!top_has_who(x))
+        sp_top_without(t, SP_TOP_PID, SP_TOP_PROCESS_NAME);
+    else if (x->by == SP_TOP_THREAD)
+        sp_table_without(t, SP_TOP_PROCESS_NAME);
+    else
+        sp_top_without(t, SP_TOP_TID, SP_TOP_QUEUE);
+    if (x->by != SP_TOP_THREAD && x->by != SP_TOP_COMM)
+        sp_top_without(t, SP_TOP_POOL, SP_TOP_POOL + 1);
+}
+
+/* ---- --with ---- */
+
+/* What the columns are of, and the columns: "with.0.self" of people's "EVENT.METRIC self". */
+static void top_with_columns(struct top *x, struct sp_answer_table *t)
+{
+    static const struct sp_answer_column columns[] = {
+        [WITH_SELF] = {"self", SP_COL_WEIGHT, "self", .doc = NULL},
+        [WITH_SELF_PERCENT] = {"self_percent", SP_COL_PERCENT, "self%", "self", .doc = NULL},
+        [WITH_TOTAL] = {"total", SP_COL_WEIGHT, "total", .doc = NULL},
+        [WITH_TOTAL_PERCENT] = {"total_percent", SP_COL_PERCENT, "total%", "total", .doc = NULL},
+        [WITH_SAMPLES] = {"samples", SP_COL_COUNT, .doc = NULL},
+        [WITH_TOTAL_SAMPLES] = {"total_samples", SP_COL_COUNT, .doc = NULL}};
+    for (size_t k = 0; k < x->nwith; k++) {
+        struct sp_measure m = sp_measure_of(&x->with[k]);
+        uint32_t measure = sp_answer_measure(x->a.out, &m);
+        for (size_t i = 0; i < WITHS; i++) {
+            char name[64], of[64];
+            struct sp_answer_column c = columns[i];
+            snprintf(name, sizeof name, "with.%zu.%s", k, c.name);
+            snprintf(of, sizeof of, "with.%zu.%s", k, c.of ? c.of : "");
+            sp_buf_clear(&x->a.b);
+            if (x->with[k].event != x->a.s.event)
+                sp_buf_printf(&x->a.b, "%.*s.", (int)m.event.n, m.event.p);
+            sp_buf_printf(&x->a.b, "%.*s %s", (int)m.metric.n, m.metric.p, c.title ? c.title : "");
+            c.name = name;
+            c.of = c.of ? of : NULL;
+            c.title = c.title ? sp_buf_cstr(&x->a.b) : NULL;
+            sp_table_add_column(x->a.out, t, &c, measure);
+        }
+    }
+    sp_buf_clear(&x->a.b);
+}
+
+static void top_with_facts(struct top *x)
+{
+    struct sp_answer *a = x->a.out;
+    if (!x->nwith)
+        return;
+    sp_answer_open(a, "with", '[');
+    for (size_t k = 0; k < x->nwith; k++) {
+        struct sp_measure m = sp_measure_of(&x->with[k]);
+        sp_answer_open(a, NULL, '{');
+        sp_fact_text(a, "event", m.event.p, m.event.n);
+        sp_fact_text(a, "metric", m.metric.p, m.metric.n);
+        sp_fact_str(a, "unit", m.unit);
+        sp_fact_weight(a, "whole", sp_answer_measure(a, &m), m.whole);
+        sp_answer_close(a);
+    }
+    sp_answer_close(a);
+}
+
+/*
+ * METRIC of the event asked about, EVENT (its primary metric), or EVENT.METRIC; event names may hold dots.
+ * What is none of these is taken apart at the last dot, for the error.
+ */
+static void name_weight(const struct top *x, char *text, struct sp_select_opts *o)
+{
+    const struct sp_profile *p = x->a.s.profile;
+    char *dot = strrchr(text, '.');
+    o->event_number = NULL;
+    if (sp_event_metric(p, x->a.s.event, text) != SP_NONE) {
+        o->event_number = &x->a.s.event;
+        o->metric = text;
+    } else if (sp_event_find(p, text, strlen(text)) != SP_NONE || !dot) {
+        o->event = text;
+        o->metric = NULL;
+    } else {
+        *dot = '\0';
+        o->event = text;
+        o->metric = dot + 1;
+    }
+}
+
+static spaa_status top_add_with(struct top *x, const char *text, size_t n)
+{
+    struct sp_diags *d = x->a.q->diags;
+    struct sp_select_opts o;
+    struct sp_top other;
+    char name[512];
+    if (x->nwith == SP_TOP_EXTRAS)
+        return sp_usage(d, NULL, "--with takes at most %d weights", SP_TOP_EXTRAS);
+    if (!n || n >= sizeof name)
+        return sp_usage(d, "like --with samples or --with malloc.alloc_bytes", "--with needs a weight");
+    memcpy(name, text, n);
+    name[n] = '\0';
+    if (!sp_ask_select_opts(x->a.q, &o))
+        return SPAA_ERR_USAGE;
+    name_weight(x, name, &o);
+    o.may_be_empty = true;
+    spaa_status st = sp_select(x->a.s.profile, &o, d, &x->with[x->nwith]);
+    if (st)
+        return st;
+    x->nwith++;
+    st = sp_top_build(&x->with[x->nwith - 1], x->by, false, d, &other);
+    if (st)
+        return st;
+    st = sp_top_join(&x->t, &other, d);
+    sp_top_free(&other);
+    return st;
+}
+
+static spaa_status top_add_all_with(struct top *x)
+{
+    const struct sp_options *v = x->a.q->options;
+    spaa_status st = SPAA_OK;
+    for (size_t i = 0; !st && i < v->withs.n; i++)
+        for (const char *at = v->withs.v[i]; !st;) {
+            size_t n = strcspn(at, ",");
+            st = top_add_with(x, at, n);
+            at += n;
+            if (!*at++)
+                break;
+        }
+    return st;
+}
+
+/* ---- the answer ---- */
+
+/* Commands to ask next, one of them about the function that the program's own weight is in. */
+static spaa_status top_next(struct top *x)
+{
+    struct sp_own_fold f;
+    uint32_t hottest = SP_NONE;
+    char handle[32];
+    sp_answer_next(x->a.out, "tree", NULL, "--inverted --depth 4");
+    sp_answer_next(x->a.out, "flamegraph", NULL, NULL);
+    if (x->a.q->brief || !top_is_code(x) || !x->t.rows.n)
+        return SPAA_OK;
+    spaa_status st = sp_own_fold(&x->a.s, &x->a.own, x->a.q->diags, &f);
+    if (st)
+        return st;
+    st = sp_own_hottest(&x->a.s, &f, x->a.q->diags, &hottest);
+    sp_own_fold_free(&f);
+    if (!st && hottest != SP_NONE) {
+        sp_handle_text(&x->a.handles, hottest, handle);
+        sp_answer_next(x->a.out, "function", handle, NULL);
+    }
+    return st;
+}
+
+static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
+{
+    struct sp_diags *d = x->a.q->diags;
+    size_t shown = limit == SIZE_MAX || x->a.q->options->withs.n ? 0 : limit; /* rows of --with may be any */
+    spaa_status st = sp_top_build_some(&x->a.s, x->by, by_total, shown, d, &x->t);
+    if (!st && top_has_who(x))
+        st = sp_thread_info_of(x->a.s.profile, d, &x->info);
+    if (!st)
+        st = top_add_all_with(x);
+    if (st)
+        return st;
+    top_with_facts(x);
+    struct sp_answer_table *t = sp_answer_table(x->a.out, &sp_top_rows);
+    if (!t)
+        return SPAA_OK;
+    top_shape(x, t);
+    top_with_columns(x, t);
+    t->limit = limit;
+    for (size_t i = 0; i < x->t.rows.n; i++) {
+        if (i < limit) {
+            top_put_row(x, t, i);
+        } else {
+            t->left_out++;
+            t->left_out_sum += x->t.rows.v[i].self;
+        }
+    }
+    return top_next(x);
+}
+
+static spaa_status top_sum(struct top *x, const char *regex)
+{
+    struct sp_answer *a = x->a.out;
+    int64_t weight, samples;
+    spaa_status st = sp_top_sum(&x->a.s, regex, x->a.q->diags, &weight, &samples);
+    if (st)
+        return st;
+    sp_fact_cstr(a, "sum.regex", regex);
+    sp_fact_weight(a, "sum.total", x->a.measure, weight);
+    sp_fact_percent(a, "sum.total_percent", x->a.measure, weight);
+    sp_fact_count(a, "sum.samples", samples);
+    sp_text_weight_of(&x->a.b, &x->a.s, weight);
+    sp_buf_printf(&x->a.b, " in stacks through a function matching %s", regex);
+    sp_answer_line_buf(a, &x->a.b);
+    sp_buf_clear(&x->a.b);
+    return SPAA_OK;
+}
+
+static bool top_by(const struct sp_options *o, struct sp_diags *d, enum sp_by *out)
+{
+    int by;
+    bool ok = sp_option_choice(d, "by", o->by, sp_by_names, SP_TOP_FUNCTION, &by);
+    *out = (enum sp_by)by;
+    return ok;
+}
+
+static spaa_status top_needs(const struct sp_options *o, struct sp_diags *d, struct sp_needs *out)
+{
+    static const unsigned groups[] = {[SP_TOP_THREAD] = SP_BY_TID,
+                                      [SP_TOP_PROCESS] = SP_BY_PID,
+                                      [SP_TOP_COMM] = SP_BY_COMM,
+                                      [SP_TOP_CPU] = SP_BY_CPU,
+                                      [SP_TOP_SOURCE] = 0};
+    enum sp_by by;
+    bool by_total;
+    if (!top_by(o, d, &by) || !sp_option_sort(d, o->sort, &by_total))
+        return SPAA_ERR_USAGE;
+    *out = (struct sp_needs){.groups = groups[by], .no_ids = true};
+    return SPAA_OK;
+}
+
+static spaa_status top_ask(struct sp_ask *q, struct sp_answer *out)
+{
+    const struct sp_options *v = q->options;
+    struct top x = {0};
+    struct sp_select_opts how;
+    bool by_total;
+    size_t limit;
+    if (!top_by(v, q->diags, &x.by) || !sp_option_sort(q->diags, v->sort, &by_total) ||
+        !sp_ask_limit(q, 22, &limit) || !sp_ask_select_opts(q, &how))
+        return SPAA_ERR_USAGE;
+    if (x.by == SP_TOP_EVENT && !v->event && !v->withs.n && !v->sum)
+        return sp_top_events(q, limit, out);
+    if (x.by == SP_TOP_STATE && !v->view && !v->state)
+        how.view = "all"; /* the split is of everything */
+    spaa_status st = sp_asked_begin_with(q, &how, out, &x.a);
+    if (!st)
+        st = v->sum ? top_sum(&x, v->sum) : top_answer(&x, by_total, limit);
+    if (!st)
+        st = sp_asked_end(&x.a);
+    sp_top_free(&x.t);
+    sp_thread_info_free(&x.info);
+    for (size_t i = 0; i < x.nwith; i++)
+        sp_selection_free(&x.with[i]);
+    sp_asked_free(&x.a);
+    return st;
+}
+
+static const struct sp_table_decl *const top_tables[] = {&sp_top_rows, NULL};
+const struct sp_question sp_question_top = {
+    .name = "top",
+    .args = "FILE…",
+    .groups = G_READ | G_EVENT | G_SELECT | G_THREADS | G_TOP | G_ROWS | G_OWN | G_ANSWER | G_BUDGET,
+    .title = "the heaviest functions, lines, binaries, threads, …",
+    .examples = "spaa top perf.data\n"
+                "spaa top perf.data --sort total -n 0 # every function, callers first\n"
+                "spaa top perf.data --by thread\n"
+                "spaa top perf.data --with samples # another weight beside\n"
+                "spaa top perf.data --sum 'malloc|free' # exact weight of stacks through any of these",
+    .schema = "spaa.top/3",
+    .facts = top_facts,
+    .tables = top_tables,
+    .needs = top_needs,
+    .ask = top_ask,
+};

@@ -1,0 +1,259 @@
+/* Which rows and columns of an answer's tables are shown, and the text of each cell, for all but JSON. */
+#include "render/answer_private.h"
+
+#include "answer/words.h"
+#include "base/num.h"
+
+#include <stdlib.h>
+
+size_t sp_drawn_rows(const struct sp_drawing *g, const struct sp_answer_table *t)
+{
+    size_t n = t->rows < t->limit ? t->rows : t->limit;
+    return t->fixed || n < g->rows ? n : g->rows;
+}
+
+size_t sp_omitted_rows(const struct sp_drawing *g, const struct sp_answer_table *t, size_t *column,
+                       int64_t *sum)
+{
+    size_t shown = sp_drawn_rows(g, t);
+    *column = SIZE_MAX;
+    *sum = t->left_out_sum;
+    for (size_t c = 0; c < t->columns.n; c++)
+        if (t->columns.v[c].flags & SP_COL_OMITTED && !t->absent.v[c])
+            *column = c;
+    for (size_t r = shown; *column != SIZE_MAX && r < t->rows; r++)
+        *sum += sp_cell_at(t, r, *column)->kind == SP_VALUE_INT ? sp_cell_at(t, r, *column)->i : 0;
+    return t->rows - shown + t->left_out;
+}
+
+const struct sp_measure *sp_cell_measure(const struct sp_answer *a, const struct sp_answer_table *t,
+                                         size_t row, size_t column)
+{
+    static const struct sp_measure none;
+    uint32_t m = t->row_measure.n ? t->row_measure.v[row] : t->measure.v[column];
+    return m < a->measures.n ? &a->measures.v[m] : &none;
+}
+
+size_t sp_column_of(const struct sp_answer_table *t, size_t column)
+{
+    const struct sp_answer_column *c = &t->columns.v[column];
+    for (size_t i = 0; c->of && i < t->columns.n; i++)
+        if (strcmp(t->columns.v[i].name, c->of) == 0)
+            return i;
+    return column;
+}
+
+const struct sp_cell *sp_shown_cell(const struct sp_answer_table *t, size_t row, size_t column)
+{
+    bool percent = t->columns.v[column].type == SP_COL_PERCENT;
+    return sp_cell_at(t, row, percent ? sp_column_of(t, column) : column);
+}
+
+bool sp_more_line(const struct sp_drawing *g, const struct sp_answer_table *t, struct sp_buf *b)
+{
+    size_t column;
+    int64_t sum;
+    size_t n = sp_omitted_rows(g, t, &column, &sum);
+    const char *noun = t->noun ? t->noun : t->decl->noun ? t->decl->noun : "rows";
+    if (!n)
+        return false;
+    sp_buf_printf(b, "%zu more%s%s", n, *noun ? " " : "", noun);
+    if (column != SIZE_MAX && t->columns.v[column].title && !t->row_measure.n) {
+        const struct sp_measure *m = sp_cell_measure(g->answer, t, 0, column);
+        const char *name = t->columns.v[column].name;
+        sp_buf_puts(b, " with ");
+        if (m->cannot_add)
+            sp_buf_ch(b, '-');
+        else
+            sp_text_percent(b, sum, m->whole);
+        sp_buf_printf(b, "%% of %s%s", name, strcmp(name, "weight") == 0 ? "" : " weight");
+    }
+    sp_buf_printf(b, "; %s", g->opts->more);
+    return true;
+}
+
+/* ---- columns ---- */
+
+static bool is_number(enum sp_column_type type)
+{
+    return type == SP_COL_WEIGHT || type == SP_COL_PERCENT || type == SP_COL_COUNT || type == SP_COL_TIME ||
+           type == SP_COL_NUMBER;
+}
+
+static bool cells_shown(const struct sp_drawing *g, const struct sp_answer_table *t, size_t c)
+{
+    const struct sp_answer_column *column = &t->columns.v[c];
+    bool csv = g->opts->form == SP_FORM_CSV;
+    if (t->absent.v[c])
+        return false;
+    if (column->flags & SP_COL_SUFFIX && csv)
+        return column->title && column->flags & SP_COL_CSV;
+    return column->title || (csv && column->flags & SP_COL_CSV);
+}
+
+/*
+ * Their numbers in the order of text: as declared, but those that only this answer has stand before the first
+ * name. Suffixes are none. How many; order has room for all.
+ */
+static size_t cells_order(const struct sp_drawing *g, const struct sp_answer_table *t, size_t *order)
+{
+    size_t n = 0, declared = t->decl->ncolumns, at = 0;
+    while (at < declared && is_number(t->columns.v[at].type))
+        at++;
+    for (size_t c = 0; c <= declared; c++) {
+        if (c == at)
+            for (size_t x = declared; x < t->columns.n; x++)
+                if (cells_shown(g, t, x))
+                    order[n++] = x;
+        if (c < declared && !(t->columns.v[c].flags & SP_COL_SUFFIX) && cells_shown(g, t, c))
+            order[n++] = c;
+    }
+    return n;
+}
+
+/* ---- cells ---- */
+
+static void exact_text(struct sp_buf *b, enum sp_column_type type, const struct sp_cell *cell,
+                       const struct sp_measure *m)
+{
+    char t[64];
+    if (type == SP_COL_WEIGHT && !m->cannot_add)
+        sp_buf_add(b, t, sp_scaled_text(cell->i, m->scale, t));
+    else if (type == SP_COL_PERCENT && !m->cannot_add)
+        sp_text_percent(b, cell->i, m->whole);
+    else if (type != SP_COL_WEIGHT && type != SP_COL_PERCENT)
+        sp_buf_add(b, t, sp_scaled_text(cell->i, cell->scale, t));
+}
+
+static void people_text(struct sp_buf *b, enum sp_column_type type, const struct sp_cell *cell,
+                        const struct sp_measure *m)
+{
+    char t[64];
+    if (type == SP_COL_WEIGHT && m->cannot_add)
+        sp_buf_ch(b, '-');
+    else if (type == SP_COL_WEIGHT)
+        sp_text_weight(b, m->unit, m->scale, cell->i);
+    else if (type == SP_COL_PERCENT && m->cannot_add)
+        sp_buf_puts(b, "-%");
+    else if (type == SP_COL_PERCENT)
+        sp_text_percent(b, cell->i, m->whole), sp_buf_ch(b, '%');
+    else if (type == SP_COL_TIME)
+        sp_text_weight(b, (struct sp_str){"ns", 2}, 0, cell->i);
+    else if (type == SP_COL_BOOL)
+        sp_buf_puts(b, cell->i ? "yes" : "no");
+    else
+        sp_buf_add(b, t, sp_scaled_text(cell->i, cell->scale, t));
+}
+
+static void cell_text(const struct sp_drawing *g, const struct sp_answer_table *t, size_t row, size_t column,
+                      struct sp_buf *b)
+{
+    const struct sp_cell *cell = sp_shown_cell(t, row, column);
+    enum sp_column_type type = t->columns.v[column].type;
+    const struct sp_measure *m = sp_cell_measure(g->answer, t, row, column);
+    switch (cell->kind) {
+    case SP_VALUE_INT:
+        (g->opts->form == SP_FORM_CSV ? exact_text : people_text)(b, type, cell, m);
+        break;
+    case SP_VALUE_REAL:
+        sp_buf_printf(b, "%.2f", cell->real);
+        break;
+    case SP_VALUE_TEXT:
+        sp_buf_add(b, cell->text, cell->n);
+        break;
+    case SP_VALUE_TEXTS:
+        for (uint32_t i = 0; i < cell->n; i++) {
+            sp_buf_puts(b, i ? " " : "");
+            sp_buf_add(b, cell->texts[i].p, cell->texts[i].n);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- a table ---- */
+
+struct filling {
+    const struct sp_drawing *g;
+    const struct sp_answer_table *t;
+    struct sp_table *out;
+    size_t *order, n;
+    const struct sp_value_text **names; /* per column of the table: short ones, NULL: as they are */
+    struct sp_buf b;
+};
+
+static void fill_cell(struct filling *f, size_t row, size_t column)
+{
+    const struct sp_answer_table *t = f->t;
+    const struct sp_answer_column *c = &t->columns.v[column];
+    sp_buf_clear(&f->b);
+    for (uint32_t i = 0; c->flags & SP_COL_FLEXIBLE && t->depth.n && i < t->depth.v[row] && i < 200; i++)
+        sp_buf_puts(&f->b, f->g->opts->form == SP_FORM_CSV ? "" : "  ");
+    if (f->names[column])
+        sp_buf_add(&f->b, f->names[column][row].p, f->names[column][row].n);
+    else
+        cell_text(f->g, t, row, column, &f->b);
+    for (size_t s = column + 1; s < t->columns.n && t->columns.v[s].flags & SP_COL_SUFFIX; s++)
+        if (cells_shown(f->g, t, s))
+            cell_text(f->g, t, row, s, &f->b);
+    f->out->failed |= f->b.failed;
+    sp_table_cell(f->out, f->b.data ? f->b.data : "", f->b.len);
+}
+
+static void fill_names(struct filling *f, size_t rows)
+{
+    if (f->g->opts->full_names || f->g->opts->form == SP_FORM_CSV)
+        return;
+    for (size_t i = 0; i < f->n; i++) {
+        enum sp_column_type type = f->t->columns.v[f->order[i]].type;
+        if (type == SP_COL_NAME || type == SP_COL_DSO)
+            f->out->failed |=
+                !(f->names[f->order[i]] = sp_short_names(f->t, f->order[i], rows, &f->out->arena));
+    }
+}
+
+/* CSV needs a title that says what numbers are of: the name where people are shown a time with its unit. */
+static const char *cells_title(const struct sp_drawing *g, const struct sp_answer_column *c)
+{
+    bool csv = g->opts->form == SP_FORM_CSV;
+    return !c->title || (csv && c->type == SP_COL_TIME) ? c->name : c->title;
+}
+
+static void fill(struct filling *f, struct sp_table_column *titles)
+{
+    size_t rows = sp_drawn_rows(f->g, f->t);
+    for (size_t i = 0; i < f->n; i++) {
+        const struct sp_answer_column *c = &f->t->columns.v[f->order[i]];
+        titles[i] =
+            (struct sp_table_column){cells_title(f->g, c), is_number(c->type) && !(c->flags & SP_COL_LEFT),
+                                     c->flags & SP_COL_FLEXIBLE};
+    }
+    sp_table_init(f->out, titles, f->n);
+    fill_names(f, rows);
+    for (size_t r = 0; r < rows && !f->out->failed; r++)
+        for (size_t i = 0; i < f->n; i++)
+            fill_cell(f, r, f->order[i]);
+}
+
+spaa_status sp_draw_table(const struct sp_drawing *g, const struct sp_answer_table *t, struct sp_table *out,
+                          struct sp_table_column **titles)
+{
+    struct filling f = {.g = g, .t = t, .out = out};
+    f.order = calloc(t->columns.n + 1, sizeof *f.order);
+    f.names = calloc(t->columns.n + 1, sizeof *f.names);
+    *titles = calloc(t->columns.n + 1, sizeof **titles);
+    sp_buf_init(&f.b, 0);
+    bool ok = f.order && f.names && *titles;
+    bool shown = !t->of && (!t->quiet || g->opts->form == SP_FORM_CSV);
+    if (ok && shown) {
+        f.n = cells_order(g, t, f.order);
+        fill(&f, *titles);
+    } else {
+        sp_table_init(out, NULL, 0);
+    }
+    sp_buf_free(&f.b);
+    free(f.order);
+    free((void *)f.names);
+    return ok && !out->failed ? SPAA_OK : SPAA_ERR_NOMEM;
+}

@@ -1,0 +1,90 @@
+/* Short names of a table's rows: as short as tells the rows that are shown apart. */
+#include "render/answer_private.h"
+
+#include "analysis/short_name.h"
+
+#include <stdlib.h>
+
+struct naming {
+    const struct sp_answer_table *t;
+    size_t column, rows;
+    struct sp_value_text *names;
+    struct sp_arena *arena;
+    struct sp_buf b;
+};
+
+static void names_shorten(struct naming *x, size_t row, enum sp_shortness how)
+{
+    const struct sp_cell *cell = sp_cell_at(x->t, row, x->column);
+    x->names[row] = (struct sp_value_text){"", 0};
+    if (cell->kind != SP_VALUE_TEXT)
+        return;
+    if (how == SP_WHOLE_NAME) {
+        x->names[row] = (struct sp_value_text){cell->text, cell->n};
+    } else if (x->t->columns.v[x->column].type == SP_COL_DSO) {
+        struct sp_str s = sp_short_dso(cell->text, cell->n);
+        x->names[row] = (struct sp_value_text){s.p, s.n};
+    } else {
+        sp_buf_clear(&x->b);
+        sp_short_name(&x->b, cell->text, cell->n, how);
+        x->names[row] =
+            (struct sp_value_text){sp_arena_dup(x->arena, x->b.len ? x->b.data : "", x->b.len), x->b.len};
+        x->b.failed |= !x->names[row].p;
+    }
+}
+
+static int names_text_cmp(struct sp_value_text a, struct sp_value_text b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int c = n ? memcmp(a.p, b.p, n) : 0;
+    return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+static int names_cmp(const void *va, const void *vb, void *arg)
+{
+    const struct naming *x = arg;
+    uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+    int c = names_text_cmp(x->names[a], x->names[b]);
+    return c ? c : (a > b) - (a < b);
+}
+
+static bool names_same_whole(const struct naming *x, uint32_t a, uint32_t b)
+{
+    const struct sp_cell *p = sp_cell_at(x->t, a, x->column), *q = sp_cell_at(x->t, b, x->column);
+    return p->kind == q->kind && p->n == q->n && (!p->n || memcmp(p->text, q->text, p->n) == 0);
+}
+
+/* Rows that share a short name and are something else get a longer one. */
+static void names_tell_apart(struct naming *x, uint32_t *order, enum sp_shortness longer)
+{
+    for (uint32_t i = 0; i < x->rows; i++)
+        order[i] = i;
+    if (x->rows)
+        qsort_r(order, x->rows, sizeof *order, names_cmp, x);
+    for (size_t from = 0, to; from < x->rows; from = to) {
+        bool differ = false;
+        for (to = from + 1; to < x->rows && !names_text_cmp(x->names[order[from]], x->names[order[to]]); to++)
+            differ |= !names_same_whole(x, order[from], order[to]);
+        struct sp_value_text shared = x->names[order[from]];
+        for (size_t i = from; differ && shared.n && i < to; i++)
+            names_shorten(x, order[i], longer);
+    }
+}
+
+struct sp_value_text *sp_short_names(const struct sp_answer_table *t, size_t column, size_t rows,
+                                     struct sp_arena *arena)
+{
+    struct naming x = {.t = t, .column = column, .rows = rows, .arena = arena};
+    uint32_t *order = calloc(rows + 1, sizeof *order);
+    x.names = sp_arena_zalloc(arena, (rows + 1) * sizeof *x.names);
+    sp_buf_init(&x.b, 0);
+    bool ok = order && x.names && rows < UINT32_MAX;
+    for (size_t r = 0; ok && r < rows; r++)
+        names_shorten(&x, r, SP_SHORTEST);
+    for (int longer = SP_NO_ARGUMENTS; ok && !x.b.failed && longer <= SP_WHOLE_NAME; longer++)
+        names_tell_apart(&x, order, (enum sp_shortness)longer);
+    ok = ok && !x.b.failed;
+    sp_buf_free(&x.b);
+    free(order);
+    return ok ? x.names : NULL;
+}

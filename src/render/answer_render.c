@@ -1,0 +1,91 @@
+#include "render/answer_private.h"
+
+/* ---- budgets ---- */
+
+struct fitting {
+    struct sp_diags *diags;
+    size_t bytes;
+    int (*draw)(void *arg, size_t rows, struct sp_output *out);
+    void *arg;
+    struct sp_output *best;
+};
+
+/* The answer with so many rows in place of the best, when it fits, or when there is none and no fewer rows.
+ */
+static int fit_try(struct fitting *f, size_t rows, bool *fits)
+{
+    struct sp_output *out = NULL;
+    size_t n = 0;
+    spaa_status st = sp_output_memory(f->diags, &out);
+    int rc = st ? (int)st : f->draw(f->arg, rows, out);
+    *fits = !rc && (sp_output_data(out, &n), n <= f->bytes);
+    if (*fits || (!rc && !f->best && !rows)) {
+        if (!*fits)
+            sp_emit(f->diags, SP_I617, SP_AT_NOTHING, "%zu tokens", (n + 2) / 3);
+        sp_output_close(f->best);
+        f->best = out;
+    } else {
+        sp_output_close(out);
+    }
+    return rc;
+}
+
+int sp_fit(struct sp_diags *d, size_t bytes, size_t most,
+           int (*draw)(void *arg, size_t rows, struct sp_output *out), void *arg, struct sp_output *out)
+{
+    struct fitting f = {d, bytes, draw, arg, NULL};
+    bool fits;
+    size_t lo = 0, n, hi = most < bytes ? most : bytes; /* a row takes more than a byte */
+    int rc = fit_try(&f, hi, &fits);
+    bool whole = fits;
+    if (!rc && !whole && hi) {
+        hi--;
+        rc = fit_try(&f, 0, &fits);
+        if (!fits)
+            hi = 0;
+    }
+    while (!rc && !whole && lo < hi) {
+        size_t rows = lo + (hi - lo + 1) / 2;
+        rc = fit_try(&f, rows, &fits);
+        if (fits)
+            lo = rows;
+        else
+            hi = rows - 1;
+    }
+    if (!rc && f.best) {
+        const char *text = sp_output_data(f.best, &n);
+        sp_write(out, text, n);
+    }
+    sp_output_close(f.best);
+    return rc;
+}
+
+/* ---- an answer ---- */
+
+static int render_draw(void *arg, size_t rows, struct sp_output *out)
+{
+    static spaa_status (*const forms[])(const struct sp_drawing *) = {
+        [SP_FORM_TEXT] = sp_draw_text,
+        [SP_FORM_JSON] = sp_draw_json,
+        [SP_FORM_CSV] = sp_draw_csv,
+        [SP_FORM_MARKDOWN] = sp_draw_text,
+    };
+    struct sp_drawing g = *(struct sp_drawing *)arg;
+    g.rows = rows;
+    g.out = out;
+    return (int)forms[g.opts->form](&g);
+}
+
+spaa_status sp_render(const struct sp_answer *a, const struct sp_render_opts *o, struct sp_diags *d,
+                      struct sp_output *out)
+{
+    struct sp_drawing g = {.answer = a, .opts = o, .rows = SIZE_MAX};
+    size_t most = 0;
+    for (size_t i = 0; i < a->items.n; i++) {
+        const struct sp_answer_table *t = a->items.v[i].table;
+        size_t n = t && !t->fixed && !t->of ? sp_drawn_rows(&g, t) : 0;
+        most = n > most ? n : most;
+    }
+    int rc = o->budget ? sp_fit(d, o->budget, most, render_draw, &g, out) : render_draw(&g, SIZE_MAX, out);
+    return rc == SPAA_ERR_NOMEM ? sp_nomem(d) : (spaa_status)rc;
+}

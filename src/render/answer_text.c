@@ -1,0 +1,65 @@
+/* Answers for people: lines of words and tables, in a terminal or in Markdown. */
+#include "render/answer_private.h"
+#include "render/text.h"
+
+#include <stdlib.h>
+
+static bool is_markdown(const struct sp_drawing *g)
+{
+    return g->opts->form == SP_FORM_MARKDOWN;
+}
+
+static void text_line(const struct sp_drawing *g, const char *p, size_t n, struct sp_buf *b)
+{
+    sp_buf_clear(b);
+    sp_text_safe(b, p, n);
+    if (is_markdown(g))
+        sp_markdown_text(g->out, b->data ? b->data : "", b->len);
+    else
+        sp_write(g->out, b->data, b->len);
+    sp_puts(g->out, "\n");
+}
+
+/* An empty table is shown where it is the answer. */
+static spaa_status text_table(const struct sp_drawing *g, const struct sp_answer_table *t, bool first,
+                              bool *above)
+{
+    struct sp_table table;
+    struct sp_table_column *titles = NULL;
+    struct sp_buf more;
+    sp_buf_init(&more, 0);
+    spaa_status st = sp_draw_table(g, t, &table, &titles);
+    if (!st && table.ncolumns && (t->rows || first)) {
+        sp_puts(g->out, is_markdown(g) && *above ? "\n" : "");
+        st = sp_table_write(&table, is_markdown(g) ? SP_TABLE_MARKDOWN : SP_TABLE_TEXT, g->opts->width,
+                            g->out);
+        if (sp_more_line(g, t, &more))
+            sp_printf(g->out, "%s%s\n", is_markdown(g) ? "\n" : "", sp_buf_cstr(&more));
+        *above = true;
+    }
+    sp_buf_free(&more);
+    sp_table_free(&table);
+    free(titles);
+    return st;
+}
+
+spaa_status sp_draw_text(const struct sp_drawing *g)
+{
+    spaa_status st = SPAA_OK;
+    struct sp_buf b;
+    bool first = true, above = false;
+    sp_buf_init(&b, 0);
+    for (size_t i = 0; !st && i < g->answer->items.n; i++) {
+        const struct sp_item *item = &g->answer->items.v[i];
+        if (item->kind == SP_ITEM_LINE) {
+            text_line(g, item->value.text, item->value.n, &b);
+            above = true;
+        } else if (item->kind == SP_ITEM_TABLE) {
+            st = text_table(g, item->table, first, &above);
+            first = false;
+        }
+    }
+    st = b.failed ? SPAA_ERR_NOMEM : st;
+    sp_buf_free(&b);
+    return st;
+}
