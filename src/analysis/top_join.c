@@ -42,6 +42,20 @@ static void add_extra(int64_t *to, int64_t v)
         *to = INT64_MAX;
 }
 
+/* The keys' texts of a row of another top, as a new row of t. */
+static bool take_keys(struct sp_top *t, const struct sp_top *other, const struct sp_top_row *r,
+                      uint32_t *keys)
+{
+    *keys = (uint32_t)t->keys.n;
+    for (size_t k = 0; t->nkeys > 1 && k < t->nkeys; k++) {
+        struct sp_str text = sp_top_key_text(other, r, k);
+        uint32_t name = sp_intern(&t->names, text.p, text.n);
+        if (name == SP_STR_FAIL || !sp_vec_push(&t->keys, name))
+            return false;
+    }
+    return true;
+}
+
 static bool top_join_join(struct sp_top *t, const struct sp_top *other, struct sp_map *map)
 {
     bool ok = true;
@@ -56,8 +70,8 @@ static bool top_join_join(struct sp_top *t, const struct sp_top *other, struct s
         fresh.name = sp_intern(&t->names, name.p, name.n);
         fresh.self = fresh.total = 0;
         fresh.samples = fresh.total_samples = SP_ABSENT;
-        ok = fresh.name != SP_STR_FAIL && sp_map_add(map, row_hash(t, r, name), (uint32_t)t->rows.n) &&
-             sp_vec_push(&t->rows, fresh);
+        ok = fresh.name != SP_STR_FAIL && take_keys(t, other, r, &fresh.keys) &&
+             sp_map_add(map, row_hash(t, r, name), (uint32_t)t->rows.n) && sp_vec_push(&t->rows, fresh);
     }
     struct sp_top_extra none = {0, 0, SP_ABSENT, SP_ABSENT};
     for (size_t e = 0; ok && e <= t->nextras; e++)
