@@ -25,8 +25,9 @@ extern "C" {
 /* What to ask. Zero everywhere, or NULL instead of the structure: functions, of the default event. */
 struct spaa_top_options {
     size_t size;
-    const char *by;     /* "function", "line", "address", "dso", "thread", "process", "comm", "cpu", "state",
-                           "event" or "source"; NULL: "function" */
+    const char *by;     /* "function", "symbol", "line", "address", "dso", "thread", "process", "comm", "cpu",
+                           "state", "event" or "source"; several by commas, "comm,dso,function": a row's name is
+                           then what it is of each, with " / " between; NULL: "function" */
     const char *sort;   /* "self" or "total"; NULL: "self" */
     const char *event;  /* NULL: the one with the most samples */
     const char *metric; /* NULL: the event's primary metric */

@@ -64,17 +64,17 @@ static spaa_status api_top_build(const struct spaa_profile *profile, const struc
 {
     static const char *const sorts[] = {"self", "total", NULL};
     struct sp_selection s;
-    int by, sort;
-    if (!sp_api_choice(d, "by", o->by, sp_by_names, SP_TOP_FUNCTION, &by) ||
-        !sp_api_choice(d, "sort", sp_weight_word(o->sort), sorts, 0, &sort))
+    struct sp_by_list by;
+    int sort;
+    if (sp_by_parse(o->by, d, &by) || !sp_api_choice(d, "sort", sp_weight_word(o->sort), sorts, 0, &sort))
         return SPAA_ERR_USAGE;
     struct spaa_top_options asked = *o;
-    if (by == SP_TOP_STATE && !o->view && !o->state)
+    if (sp_by_has(&by, SP_TOP_STATE) && !o->view && !o->state)
         asked.view = "all"; /* the split is of everything */
     spaa_status st = api_top_ask(profile->p, &asked, d, &s);
     if (st)
         return st;
-    st = keep_whole(r, &s) ? sp_top_build(&s, (enum sp_by)by, sort == 1, d, &r->top) : sp_nomem(d);
+    st = keep_whole(r, &s) ? sp_top_by(&s, &by, sort == 1, d, &r->top) : sp_nomem(d);
     sp_selection_free(&s);
     return st;
 }

@@ -68,7 +68,8 @@ static const struct sp_answer_column top_facts[] = {
 struct top {
     struct sp_asked a;
     struct sp_top t;
-    enum sp_by by;
+    struct sp_by_list list; /* --by */
+    enum sp_by by;          /* the only one of it; SP_TOP_LABEL: a label, or there are several */
     struct sp_selection with[SP_TOP_EXTRAS]; /* --with: the same question of other weights */
     size_t nwith;
     struct sp_thread_info info; /* of threads and processes; else empty */
@@ -80,11 +81,31 @@ void sp_top_without(struct sp_answer_table *t, size_t first, size_t last)
         sp_table_without(t, i);
 }
 
+/* Columns of each --with, behind the declared ones. */
+enum {
+    WITH_SELF,
+    WITH_SELF_PERCENT,
+    WITH_TOTAL,
+    WITH_TOTAL_PERCENT,
+    WITH_SAMPLES,
+    WITH_TOTAL_SAMPLES,
+    WITHS
+};
+
 /* ---- rows ---- */
 
+/* Rows are of one function each. */
 static bool top_is_code(const struct top *x)
 {
-    return x->by <= SP_TOP_ADDRESS;
+    for (size_t k = 0; k < x->list.n; k++)
+        if (sp_by_is_of_functions(x->list.v[k].kind))
+            return true;
+    return false;
+}
+
+static bool top_is_list(const struct top *x)
+{
+    return x->list.n > 1;
 }
 
 static bool top_has_who(const struct top *x)
@@ -155,6 +176,57 @@ static void top_put_tags(struct top *x, struct sp_answer_table *t, unsigned tags
     sp_put_texts(x->a.out, t, SP_TOP_TAGS, words, n);
 }
 
+/* Number of the first column of --by's several kinds. */
+static size_t top_keys_at(const struct top *x)
+{
+    return SP_TOP_NCOLUMNS + x->nwith * WITHS;
+}
+
+/* A cell for each kind, and the tags behind the last. */
+static void top_put_keys(struct top *x, struct sp_answer_table *t, const struct sp_top_row *r)
+{
+    struct sp_buf *b = &x->a.b;
+    struct sp_str name = sp_str_at(&x->t.names, r->name);
+    if (r->function != SP_NONE)
+        sp_put_function(&x->a, t, SP_TOP_ROW, r->function);
+    sp_put_text(x->a.out, t, SP_TOP_NAME, name.p, name.n);
+    for (size_t k = 0; k < x->list.n; k++) {
+        struct sp_str text = sp_top_key_text(&x->t, r, k);
+        sp_put_text(x->a.out, t, top_keys_at(x) + k, text.p, text.n);
+    }
+    tags_text(b, r->tags);
+    if (b->len)
+        sp_put_buf(x->a.out, t, top_keys_at(x) + x->list.n, b);
+}
+
+/* A column for each of several kinds, then one of tags. Those of functions are declared: JSON has them once.
+ */
+static void top_key_columns(struct top *x, struct sp_answer_table *t)
+{
+    if (!top_is_list(x))
+        return;
+    for (size_t k = 0; k < x->list.n; k++) {
+        struct sp_str title = x->list.v[k].title;
+        enum sp_by kind = x->list.v[k].kind;
+        bool declared = top_is_code(x) && (kind == SP_TOP_FUNCTION || kind == SP_TOP_DSO);
+        sp_buf_clear(&x->a.b);
+        sp_buf_add(&x->a.b, title.p, title.n);
+        const char *name = sp_buf_cstr(&x->a.b);
+        struct sp_answer_column c = {.name = name,
+                                     .type = kind == SP_TOP_FUNCTION ? SP_COL_NAME
+                                             : kind == SP_TOP_DSO    ? SP_COL_DSO
+                                                                     : SP_COL_TEXT,
+                                     .title = name,
+                                     .flags = SP_COL_FLEXIBLE | SP_COL_WHOLE_NAME |
+                                              (declared ? SP_COL_NO_JSON : 0)};
+        sp_table_add_column(x->a.out, t, &c, x->a.measure);
+    }
+    static const struct sp_answer_column tags = {
+        .name = "key_marks", .type = SP_COL_TEXT, .title = "tags", .flags = SP_COL_SUFFIX | SP_COL_NO_JSON};
+    sp_table_add_column(x->a.out, t, &tags, x->a.measure);
+    sp_buf_clear(&x->a.b);
+}
+
 /* A row of code is named by its function, and behind it the line or address: "f file.c:3". */
 static void top_put_code(struct top *x, struct sp_answer_table *t, const struct sp_top_row *r)
 {
@@ -217,16 +289,6 @@ static void top_put_who(struct top *x, struct sp_answer_table *t, const struct s
     sp_put_buf(x->a.out, t, SP_TOP_KNOWN, &x->a.b);
 }
 
-enum {
-    WITH_SELF,
-    WITH_SELF_PERCENT,
-    WITH_TOTAL,
-    WITH_TOTAL_PERCENT,
-    WITH_SAMPLES,
-    WITH_TOTAL_SAMPLES,
-    WITHS
-};
-
 static void top_put_row(struct top *x, struct sp_answer_table *t, size_t i)
 {
     const struct sp_top_row *r = &x->t.rows.v[i];
@@ -236,7 +298,9 @@ static void top_put_row(struct top *x, struct sp_answer_table *t, size_t i)
     sp_put_int(t, SP_TOP_AT_MOST, r->at_most);
     sp_put_int(t, SP_TOP_SAMPLES, r->samples);
     sp_put_int(t, SP_TOP_TOTAL_SAMPLES, r->total_samples);
-    if (top_is_code(x))
+    if (top_is_list(x))
+        top_put_keys(x, t, r);
+    else if (top_is_code(x))
         top_put_code(x, t, r);
     else
         top_put_other(x, t, r);
@@ -254,6 +318,28 @@ static void top_put_row(struct top *x, struct sp_answer_table *t, size_t i)
     }
 }
 
+/* "label:K"; lent until the scratch is used. */
+static const char *top_title(struct top *x)
+{
+    sp_buf_clear(&x->a.b);
+    sp_buf_add(&x->a.b, x->list.v[0].title.p, x->list.v[0].title.n);
+    const char *title = sp_buf_cstr(&x->a.b);
+    x->a.b.len = 0;
+    return title;
+}
+
+/* Of several kinds: their columns stand for the row, functions' own are for JSON. */
+static void top_shape_list(struct top *x, struct sp_answer_table *t)
+{
+    for (size_t i = SP_TOP_ROW; i <= SP_TOP_KNOWN; i++)
+        sp_table_title(x->a.out, t, i, NULL);
+    sp_top_without(t, SP_TOP_MARKS, SP_TOP_KNOWN);
+    sp_table_without(t, SP_TOP_ROW + SP_FUNCTION_MARKS);
+    sp_table_without(t, SP_TOP_ROW + SP_FUNCTION_BUILD);
+    if (!top_is_code(x))
+        sp_top_without(t, SP_TOP_ROW, SP_TOP_ROW + SP_FUNCTION_NCOLUMNS - 1);
+}
+
 /* What this answer has of the columns. */
 static void top_shape(struct top *x, struct sp_answer_table *t)
 {
@@ -266,7 +352,9 @@ static void top_shape(struct top *x, struct sp_answer_table *t)
     sp_top_without(t, SP_TOP_WHOLE, SP_TOP_UNIT);
     if (!x->info.any_cpu)
         sp_top_without(t, SP_TOP_CPU_TIME, SP_TOP_INSTRUCTIONS);
-    if (top_is_code(x)) {
+    if (top_is_list(x)) {
+        top_shape_list(x, t);
+    } else if (top_is_code(x)) {
         sp_table_title(x->a.out, t, SP_TOP_ROW + SP_FUNCTION_NAME, sp_by_names[x->by]);
         sp_table_title(x->a.out, t, SP_TOP_NAME, NULL);
         sp_top_without(t, SP_TOP_MARKS, SP_TOP_KNOWN);
@@ -275,6 +363,8 @@ static void top_shape(struct top *x, struct sp_answer_table *t)
         sp_top_without(t, SP_TOP_ROW + SP_FUNCTION_NAME, SP_TOP_ROW + SP_FUNCTION_BUILD);
         sp_top_without(t, SP_TOP_ROW + SP_FUNCTION_OWN, SP_TOP_ROW + SP_FUNCTION_OWN_BY);
         sp_table_title(x->a.out, t, SP_TOP_NAME, sp_by_names[x->by]);
+        if (x->by == SP_TOP_LABEL)
+            sp_table_title(x->a.out, t, SP_TOP_NAME, top_title(x));
     }
     if (x->by == SP_TOP_DSO)
         t->columns.v[SP_TOP_NAME].type = SP_COL_DSO;
@@ -381,7 +471,7 @@ static spaa_status top_add_with(struct top *x, const char *text, size_t n)
     if (st)
         return st;
     x->nwith++;
-    st = sp_top_build(&x->with[x->nwith - 1], x->by, false, d, &other);
+    st = sp_top_by(&x->with[x->nwith - 1], &x->list, false, d, &other);
     if (st)
         return st;
     st = sp_top_join(&x->t, &other, d);
@@ -431,8 +521,7 @@ static spaa_status top_next(struct top *x)
 static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
 {
     struct sp_diags *d = x->a.q->diags;
-    size_t shown = limit == SIZE_MAX || x->a.q->options->withs.n ? 0 : limit; /* rows of --with may be any */
-    spaa_status st = sp_top_build_some(&x->a.s, x->by, by_total, shown, d, &x->t);
+    spaa_status st = sp_top_by(&x->a.s, &x->list, by_total, d, &x->t);
     if (!st && top_has_who(x))
         st = sp_thread_info_of(x->a.s.profile, d, &x->info);
     if (!st)
@@ -445,6 +534,7 @@ static spaa_status top_answer(struct top *x, bool by_total, size_t limit)
         return SPAA_OK;
     top_shape(x, t);
     top_with_columns(x, t);
+    top_key_columns(x, t);
     t->limit = limit;
     for (size_t i = 0; i < x->t.rows.n; i++) {
         if (i < limit) {
@@ -475,26 +565,13 @@ static spaa_status top_sum(struct top *x, const char *regex)
     return SPAA_OK;
 }
 
-static bool top_by(const struct sp_options *o, struct sp_diags *d, enum sp_by *out)
-{
-    int by;
-    bool ok = sp_option_choice(d, "by", o->by, sp_by_names, SP_TOP_FUNCTION, &by);
-    *out = (enum sp_by)by;
-    return ok;
-}
-
 static spaa_status top_needs(const struct sp_options *o, struct sp_diags *d, struct sp_needs *out)
 {
-    static const unsigned groups[] = {[SP_TOP_THREAD] = SP_BY_TID,
-                                      [SP_TOP_PROCESS] = SP_BY_PID,
-                                      [SP_TOP_COMM] = SP_BY_COMM,
-                                      [SP_TOP_CPU] = SP_BY_CPU,
-                                      [SP_TOP_SOURCE] = 0};
-    enum sp_by by;
+    struct sp_by_list by;
     bool by_total;
-    if (!top_by(o, d, &by) || !sp_option_sort(d, o->sort, &by_total))
+    if (sp_by_parse(o->by, d, &by) || !sp_option_sort(d, o->sort, &by_total))
         return SPAA_ERR_USAGE;
-    *out = (struct sp_needs){.groups = groups[by], .no_ids = true};
+    *out = (struct sp_needs){.groups = sp_by_groups(&by), .no_ids = true};
     return SPAA_OK;
 }
 
@@ -505,12 +582,13 @@ static spaa_status top_ask(struct sp_ask *q, struct sp_answer *out)
     struct sp_select_opts how;
     bool by_total;
     size_t limit;
-    if (!top_by(v, q->diags, &x.by) || !sp_option_sort(q->diags, v->sort, &by_total) ||
+    if (sp_by_parse(v->by, q->diags, &x.list) || !sp_option_sort(q->diags, v->sort, &by_total) ||
         !sp_ask_limit(q, 22, &limit) || !sp_ask_select_opts(q, &how))
         return SPAA_ERR_USAGE;
+    x.by = top_is_list(&x) ? SP_TOP_LABEL : x.list.v[0].kind;
     if (x.by == SP_TOP_EVENT && !v->event && !v->withs.n && !v->sum)
         return sp_top_events(q, limit, out);
-    if (x.by == SP_TOP_STATE && !v->view && !v->state)
+    if (sp_by_has(&x.list, SP_TOP_STATE) && !v->view && !v->state)
         how.view = "all"; /* the split is of everything */
     spaa_status st = sp_asked_begin_with(q, &how, out, &x.a);
     if (!st)

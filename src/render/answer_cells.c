@@ -103,7 +103,7 @@ static size_t cells_order(const struct sp_drawing *g, const struct sp_answer_tab
     for (size_t c = 0; c <= declared; c++) {
         if (c == at)
             for (size_t x = declared; x < t->columns.n; x++)
-                if (cells_shown(g, t, x))
+                if (!(t->columns.v[x].flags & SP_COL_SUFFIX) && cells_shown(g, t, x))
                     order[n++] = x;
         if (c < declared && !(t->columns.v[c].flags & SP_COL_SUFFIX) && cells_shown(g, t, c))
             order[n++] = c;

@@ -157,7 +157,7 @@ static void json_fact(struct writing *x, const struct sp_item *item)
 static bool json_leads(const struct sp_answer_column *c)
 {
     return (c->type == SP_COL_HANDLE || c->type == SP_COL_NAME || c->type == SP_COL_DSO) &&
-           !strchr(c->name, '.');
+           (c->flags & SP_COL_WHOLE_NAME || !strchr(c->name, '.'));
 }
 
 static void json_cell(struct writing *x, const struct sp_answer_table *t, size_t row, size_t column,
@@ -168,7 +168,9 @@ static void json_cell(struct writing *x, const struct sp_answer_table *t, size_t
     if (t->absent.v[column] || c->flags & SP_COL_NO_JSON ||
         (c->flags & SP_COL_OPTIONAL && cell->kind == SP_VALUE_NONE))
         return;
-    const char *key = json_path(x, c->name, base);
+    bool path = !(c->flags & SP_COL_WHOLE_NAME);
+    const char *key = json_path(x, path ? c->name : "", base);
+    key = path ? key : c->name;
     json_value(&x->w, key, c->type, cell, sp_cell_measure(x->g->answer, t, row, column));
     if (shorts && cell->kind == SP_VALUE_TEXT)
         sp_jw_str(&x->w, "short", shorts[row].p, shorts[row].n);
