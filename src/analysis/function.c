@@ -1,17 +1,18 @@
 #include "analysis/function.h"
 
 #include "analysis/chains.h"
+#include "analysis/fold.h"
 #include "analysis/recursion.h"
 #include "analysis/tally.h"
 
 #include <stdlib.h>
 
-/* Sums by a dense key, each row once. */
-struct sums {
-    uint32_t *slot; /* per key: 1 + position in parts; 0: not seen */
-    SP_VEC(struct sp_part) parts;
-    SP_VEC(uint32_t) keys;
-    SP_VEC(size_t) stamp; /* 1 + the last row that counted */
+/* Sums by what a frame of the function is or stands next to: of few of many numbers. */
+struct parts {
+    uint32_t *slot;           /* per key: 1 + its group; 0: not seen */
+    SP_VEC(uint32_t) keys;    /* per group */
+    SP_VEC(int64_t) inferred; /* per group, of its total: where the frame was not recorded */
+    struct sp_fold sums;
 };
 
 struct builder {
@@ -19,79 +20,62 @@ struct builder {
     const struct sp_profile *p;
     const struct sp_function_lookup *lookup;
     struct sp_function_view v;
-    struct sums callers, callees, matches, lines, threads;
+    struct parts callers, callees, matches, lines, threads;
+    struct sp_fold whole;  /* all of it: one group */
     SP_VEC(uint32_t) hits; /* frames of the function in the row at hand */
 };
 
-static bool sums_init(struct sums *x, size_t keys)
+static bool parts_init(struct parts *x, size_t keys)
 {
     x->slot = calloc(keys + 1, sizeof *x->slot);
     return x->slot != NULL;
 }
 
-static void sums_free(struct sums *x)
+static void parts_free(struct parts *x)
 {
     free(x->slot);
-    sp_vec_free(&x->parts);
     sp_vec_free(&x->keys);
-    sp_vec_free(&x->stamp);
+    sp_vec_free(&x->inferred);
+    sp_fold_free(&x->sums);
 }
 
-static struct sp_part *function_part(struct sums *x, uint32_t key)
+/* The group of a key; SP_NONE: out of memory. */
+static uint32_t part_of(struct parts *x, uint32_t key)
 {
     if (!x->slot[key]) {
-        struct sp_part fresh = {0, SP_NONE, SP_NONE, 0, 0, SP_ABSENT, SP_ABSENT, 0};
-        if (!sp_vec_push(&x->parts, fresh) || !sp_vec_push(&x->keys, key) ||
-            !sp_vec_push(&x->stamp, (size_t)0))
-            return NULL;
-        x->slot[key] = (uint32_t)x->parts.n;
+        if (!sp_vec_push(&x->keys, key) || !sp_vec_push(&x->inferred, 0) ||
+            !sp_fold_reserve(&x->sums, x->keys.n))
+            return SP_NONE;
+        x->slot[key] = (uint32_t)x->keys.n;
     }
-    return &x->parts.v[x->slot[key] - 1];
+    return x->slot[key] - 1;
 }
 
-static void function_add_samples(int64_t *to, int64_t v)
+static bool part_total(struct parts *x, uint32_t key, const struct sp_selected *row, uint32_t turn)
 {
-    if (v > SP_DECIMAL)
-        sp_tally_add(to, v);
+    uint32_t group = part_of(x, key);
+    if (group != SP_NONE)
+        sp_fold_total(&x->sums, group, row, turn);
+    return group != SP_NONE;
 }
 
-static bool function_add_total(struct sums *x, uint32_t key, const struct sp_selected *row, size_t stamp)
+/* Of a leaf, whose total was counted. */
+static void part_self(struct parts *x, uint32_t key, const struct sp_selected *row)
 {
-    struct sp_part *y = function_part(x, key);
-    if (!y)
-        return false;
-    size_t *last = &x->stamp.v[x->slot[key] - 1];
-    if (*last == stamp)
-        return true;
-    *last = stamp;
-    y->total += row->weight;
-    function_add_samples(&y->total_samples, row->samples);
-    return true;
-}
-
-static bool function_add_self(struct sums *x, uint32_t key, const struct sp_selected *row)
-{
-    struct sp_part *y = function_part(x, key);
-    if (!y)
-        return false;
-    y->self += row->weight;
-    function_add_samples(&y->samples, row->samples);
-    return true;
+    sp_fold_self(&x->sums, x->slot[key] - 1, row);
 }
 
 /* The caller or callee at a place of the row; the key for "none" is one past the functions. */
-static bool function_beside(struct builder *b, struct sums *x, const uint32_t *f, size_t n, size_t at,
-                            const struct sp_selected *row, size_t stamp)
+static bool part_beside(struct builder *b, struct parts *x, const uint32_t *f, size_t n, size_t at,
+                        const struct sp_selected *row, uint32_t turn)
 {
     const struct sp_frame *frame = at < n ? &b->p->frames.v[f[at]] : NULL;
-    struct sp_part *y = function_part(x, frame ? frame->function : (uint32_t)b->p->functions.n);
-    if (!y)
+    uint32_t group = part_of(x, frame ? frame->function : (uint32_t)b->p->functions.n);
+    if (group == SP_NONE)
         return false;
-    int64_t before = y->total;
-    bool ok = function_add_total(x, frame ? frame->function : (uint32_t)b->p->functions.n, row, stamp);
-    if (ok && frame && frame->flags & SP_FRAME_INFERRED)
-        y->inferred += y->total - before;
-    return ok;
+    if (sp_fold_total(&x->sums, group, row, turn) && frame && frame->flags & SP_FRAME_INFERRED)
+        x->inferred.v[group] += row->weight;
+    return true;
 }
 
 /* Whether a frame is a function that the row had before, rather than one of the same name. */
@@ -110,7 +94,7 @@ static enum sp_sameness function_recurs(const struct builder *b, const uint32_t 
 static bool function_add_row(struct builder *b, size_t i)
 {
     const struct sp_selected *row = &b->s->rows.v[i];
-    uint32_t context = b->p->stacks.v[row->stack].context, times = 0, again = 0;
+    uint32_t context = b->p->stacks.v[row->stack].context, times = 0, again = 0, turn = (uint32_t)i + 1;
     size_t n;
     const uint32_t *f = sp_selected_frames(b->s, i, &n);
     bool ok = f != NULL;
@@ -123,26 +107,25 @@ static bool function_add_row(struct builder *b, size_t i)
         again += same != SP_OTHERS;
         b->v.proven = b->v.proven || same == SP_SAME;
         times++;
-        ok = sp_vec_push(&b->hits, (uint32_t)k) &&
-             function_add_total(&b->matches, frame->function, row, i + 1) &&
-             function_add_total(&b->lines, frame->srcline, row, i + 1) &&
-             function_add_total(&b->threads, context, row, i + 1) &&
-             function_beside(b, &b->callers, f, n, k + 1, row, i + 1) &&
-             (k == 0 || function_beside(b, &b->callees, f, n, k - 1, row, i + 1));
+        ok = sp_vec_push(&b->hits, (uint32_t)k) && part_total(&b->matches, frame->function, row, turn) &&
+             part_total(&b->lines, frame->srcline, row, turn) &&
+             part_total(&b->threads, context, row, turn) &&
+             part_beside(b, &b->callers, f, n, k + 1, row, turn) &&
+             (k == 0 || part_beside(b, &b->callees, f, n, k - 1, row, turn));
     }
     if (!ok || !times)
         return ok;
-    b->v.total += row->weight;
-    function_add_samples(&b->v.total_samples, row->samples);
+    sp_fold_total(&b->whole, 0, row, turn);
     b->v.recursive += again ? row->weight : 0;
     b->v.deepest = again + 1 > b->v.deepest ? again + 1 : b->v.deepest;
     const struct sp_frame *frame = &b->p->frames.v[f[0]];
-    if (!b->lookup->hits[frame->function])
-        return true;
-    b->v.self += row->weight;
-    function_add_samples(&b->v.samples, row->samples);
-    return function_add_self(&b->matches, frame->function, row) &&
-           function_add_self(&b->lines, frame->srcline, row) && function_add_self(&b->threads, context, row);
+    if (b->lookup->hits[frame->function]) {
+        sp_fold_self(&b->whole, 0, row);
+        part_self(&b->matches, frame->function, row);
+        part_self(&b->lines, frame->srcline, row);
+        part_self(&b->threads, context, row);
+    }
+    return true;
 }
 
 static int cmp_neighbour(const void *va, const void *vb, void *arg)
@@ -177,79 +160,97 @@ static int cmp_part(const void *va, const void *vb, void *arg)
     return c ? c : (x->function > y->function) - (x->function < y->function);
 }
 
-#define TAKE_NEIGHBOURS(b, sums, list)                                                                       \
-    take_neighbours((b), (sums), (void **)&(list)->v, &(list)->n, &(list)->cap)
+#define TAKE_NEIGHBOURS(b, parts, list)                                                                      \
+    take_neighbours((b), (parts), (void **)&(list)->v, &(list)->n, &(list)->cap)
 
-static bool take_neighbours(struct builder *b, const struct sums *x, void **v, size_t *n, size_t *cap)
+static bool take_neighbours(struct builder *b, const struct parts *x, void **v, size_t *n, size_t *cap)
 {
     struct sp_neighbour *out;
-    if (!sp_vec_grow(v, cap, x->parts.n + 1, sizeof *out))
+    if (!sp_vec_grow(v, cap, x->keys.n + 1, sizeof *out))
         return false;
     out = *v;
-    for (size_t i = 0; i < x->parts.n; i++) {
+    for (size_t i = 0; i < x->keys.n; i++) {
         uint32_t f = x->keys.v[i] == b->p->functions.n ? SP_NONE : x->keys.v[i];
-        out[i] = (struct sp_neighbour){f, x->parts.v[i].total, x->parts.v[i].total_samples,
-                                       x->parts.v[i].inferred};
+        const struct sp_fold_sum *total = &x->sums.total.v[i];
+        out[i] = (struct sp_neighbour){f, total->weight, total->samples, x->inferred.v[i]};
     }
-    *n = x->parts.n;
+    *n = x->keys.n;
     if (*n)
         qsort_r(out, *n, sizeof *out, cmp_neighbour, (void *)(uintptr_t)b->p);
     return true;
 }
 
-/* Names of matches and lines; a key is a function or a string. */
-static bool name_parts(struct builder *b, struct sums *x, bool functions)
+static struct sp_part part_at(const struct parts *x, size_t group)
 {
-    for (size_t i = 0; i < x->parts.n; i++) {
-        struct sp_part *y = &x->parts.v[i];
+    const struct sp_fold_sum *self = &x->sums.self.v[group], *total = &x->sums.total.v[group];
+    return (struct sp_part){.function = SP_NONE,
+                            .pool = SP_NONE,
+                            .self = self->weight,
+                            .total = total->weight,
+                            .samples = self->samples,
+                            .total_samples = total->samples,
+                            .inferred = x->inferred.v[group]};
+}
+
+struct part_list {
+    struct sp_part *v;
+    size_t n, cap;
+};
+
+/* Matches and lines with their names; a key is a function or a string. */
+static bool name_parts(struct builder *b, const struct parts *x, bool functions, struct part_list *out)
+{
+    for (size_t i = 0; i < x->keys.n; i++) {
+        struct sp_part y = part_at(x, i);
         uint32_t key = x->keys.v[i];
         struct sp_str t = sp_pstr(b->p, functions ? b->p->functions.v[key].name : key);
-        y->function = functions ? key : SP_NONE;
-        y->name = t.n ? sp_intern(&b->v.names, t.p, t.n) : SP_STR_NONE;
-        if (y->name == SP_STR_FAIL)
+        y.function = functions ? key : SP_NONE;
+        y.name = t.n ? sp_intern(&b->v.names, t.p, t.n) : SP_STR_NONE;
+        if (y.name == SP_STR_FAIL || !sp_vec_push(out, y))
             return false;
     }
-    if (x->parts.n)
-        qsort_r(x->parts.v, x->parts.n, sizeof *x->parts.v, cmp_part, b);
+    if (out->n)
+        qsort_r(out->v, out->n, sizeof *out->v, cmp_part, b);
     return true;
 }
 
-/* Contexts that are one thread, or one pool, become one part. */
-static bool join_threads(struct builder *b)
+static uint32_t thread_name(struct builder *b, uint32_t context)
 {
-    struct sums *x = &b->threads;
-    size_t n = 0;
-    uint32_t *place = calloc(b->v.names.strs.n + x->parts.n + 1, sizeof *place); /* per name: 1 + its part */
-    if (!place)
-        return false;
-    for (size_t i = 0; i < x->parts.n; i++) {
-        struct sp_part y = x->parts.v[i];
-        struct sp_buf name;
-        sp_buf_init(&name, 0);
-        sp_thread_row(&name, b->s, x->keys.v[i]);
+    struct sp_buf name;
+    sp_buf_init(&name, 0);
+    sp_thread_row(&name, b->s, context);
+    uint32_t number = name.failed ? SP_STR_FAIL : sp_intern(&b->v.names, name.data, name.len);
+    sp_buf_free(&name);
+    return number;
+}
+
+/* Contexts that are one thread, or one pool, become one part: a row is of one context, so all of them add up.
+ */
+static bool join_threads(struct builder *b, struct part_list *out)
+{
+    const struct parts *x = &b->threads;
+    uint32_t *place = calloc(b->v.names.strs.n + x->keys.n + 1, sizeof *place); /* per name: 1 + its part */
+    bool ok = place != NULL;
+    for (size_t i = 0; ok && i < x->keys.n; i++) {
+        struct sp_part y = part_at(x, i);
         y.pool = b->s->pools.by_thread[x->keys.v[i]];
-        y.name = name.failed ? SP_STR_FAIL : sp_intern(&b->v.names, name.data, name.len);
-        sp_buf_free(&name);
-        if (y.name == SP_STR_FAIL) {
-            free(place);
-            return false;
+        y.name = thread_name(b, x->keys.v[i]);
+        ok = y.name != SP_STR_FAIL;
+        if (ok && !place[y.name]) {
+            ok = sp_vec_push(out, y);
+            place[y.name] = (uint32_t)out->n;
+        } else if (ok) {
+            struct sp_part *have = &out->v[place[y.name] - 1];
+            have->self += y.self;
+            have->total += y.total;
+            sp_tally_add(&have->samples, y.samples);
+            sp_tally_add(&have->total_samples, y.total_samples);
         }
-        if (!place[y.name]) {
-            x->parts.v[n++] = y;
-            place[y.name] = (uint32_t)n;
-            continue;
-        }
-        size_t k = place[y.name] - 1;
-        x->parts.v[k].self += y.self;
-        x->parts.v[k].total += y.total;
-        function_add_samples(&x->parts.v[k].samples, y.samples);
-        function_add_samples(&x->parts.v[k].total_samples, y.total_samples);
     }
     free(place);
-    x->parts.n = n;
-    if (n)
-        qsort_r(x->parts.v, n, sizeof *x->parts.v, cmp_part, b);
-    return true;
+    if (ok && out->n)
+        qsort_r(out->v, out->n, sizeof *out->v, cmp_part, b);
+    return ok;
 }
 
 #define HAND_OVER(to, from)                                                                                  \
@@ -257,18 +258,22 @@ static bool join_threads(struct builder *b)
         (to)->v = (from)->v;                                                                                 \
         (to)->n = (from)->n;                                                                                 \
         (to)->cap = (from)->cap;                                                                             \
-        (from)->v = NULL;                                                                                    \
     } while (0)
 
 static bool function_finish(struct builder *b)
 {
-    if (!TAKE_NEIGHBOURS(b, &b->callers, &b->v.callers) || !TAKE_NEIGHBOURS(b, &b->callees, &b->v.callees) ||
-        !name_parts(b, &b->matches, true) || !name_parts(b, &b->lines, false) || !join_threads(b))
-        return false;
-    HAND_OVER(&b->v.matches, &b->matches.parts);
-    HAND_OVER(&b->v.lines, &b->lines.parts);
-    HAND_OVER(&b->v.threads, &b->threads.parts);
-    return true;
+    struct part_list matches = {0}, lines = {0}, threads = {0};
+    bool ok = TAKE_NEIGHBOURS(b, &b->callers, &b->v.callers) &&
+              TAKE_NEIGHBOURS(b, &b->callees, &b->v.callees) && name_parts(b, &b->matches, true, &matches) &&
+              name_parts(b, &b->lines, false, &lines) && join_threads(b, &threads);
+    HAND_OVER(&b->v.matches, &matches);
+    HAND_OVER(&b->v.lines, &lines);
+    HAND_OVER(&b->v.threads, &threads);
+    b->v.self = b->whole.self.v[0].weight;
+    b->v.samples = b->whole.self.v[0].samples;
+    b->v.total = b->whole.total.v[0].weight;
+    b->v.total_samples = b->whole.total.v[0].samples;
+    return ok;
 }
 
 static spaa_status find_bound(struct builder *b, struct sp_diags *d)
@@ -294,19 +299,20 @@ spaa_status sp_function_build(struct sp_selection *s, const struct sp_function_l
 {
     const struct sp_profile *p = s->profile;
     struct builder b = {.s = s, .p = p, .lookup = lookup};
-    b.v.samples = b.v.total_samples = SP_ABSENT;
-    bool ok = sp_strtab_init(&b.v.names) && sums_init(&b.callers, p->functions.n + 1) &&
-              sums_init(&b.callees, p->functions.n + 1) && sums_init(&b.matches, p->functions.n) &&
-              sums_init(&b.lines, p->strs.strs.n) && sums_init(&b.threads, p->contexts.n);
+    bool ok = sp_strtab_init(&b.v.names) && sp_fold_reserve(&b.whole, 1) &&
+              parts_init(&b.callers, p->functions.n + 1) && parts_init(&b.callees, p->functions.n + 1) &&
+              parts_init(&b.matches, p->functions.n) && parts_init(&b.lines, p->strs.strs.n) &&
+              parts_init(&b.threads, p->contexts.n);
     for (size_t i = 0; ok && i < s->rows.n; i++)
         ok = function_add_row(&b, i);
     ok = ok && function_finish(&b) && !find_bound(&b, d);
+    sp_fold_free(&b.whole);
     sp_vec_free(&b.hits);
-    sums_free(&b.callers);
-    sums_free(&b.callees);
-    sums_free(&b.matches);
-    sums_free(&b.lines);
-    sums_free(&b.threads);
+    parts_free(&b.callers);
+    parts_free(&b.callees);
+    parts_free(&b.matches);
+    parts_free(&b.lines);
+    parts_free(&b.threads);
     if (!ok) {
         sp_function_free(&b.v);
         return sp_nomem(d);
