@@ -1,5 +1,6 @@
 /* What totals may be where chains are broken, and the words for it. */
 #include "analysis/chains.h"
+#include "analysis/fold.h"
 #include "analysis/pool.h"
 #include "base/num.h"
 #include "model/identity.h"
@@ -38,11 +39,9 @@ static bool see_row(struct bounds *b, uint32_t i, uint32_t stamp)
         return false;
     for (size_t k = 0; k < n; k++) {
         uint32_t key = b->keys[f[k]];
-        if (key == SP_NONE || b->row[key] == i + 1)
+        if (key == SP_NONE || !sp_fold_first(&b->row[key], i + 1))
             continue;
-        b->row[key] = i + 1;
-        if (b->seen[key] != stamp) {
-            b->seen[key] = stamp;
+        if (sp_fold_first(&b->seen[key], stamp)) {
             b->inside[key] = 0;
             if (!sp_vec_push(&b->met, key))
                 return false;

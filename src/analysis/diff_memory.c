@@ -4,6 +4,7 @@
  */
 #include "analysis/diff_private.h"
 
+#include "analysis/fold.h"
 #include "analysis/names.h"
 
 #include <math.h>
@@ -74,29 +75,28 @@ bool sp_diff_take_memory(struct sp_diff_run *r, struct sp_selection *s, const st
     uint32_t m = r->memory ? counterpart(s->profile, s->event, metric) : SP_NONE;
     if (!countable(whole, m))
         return true;
-    uint32_t *turns = calloc(r->keys + 1, sizeof *turns);
+    int64_t *weights = malloc((s->rows.n + 1) * sizeof *weights);
+    uint32_t *of = malloc((s->profile->frames.n + 1) * sizeof *of);
+    struct sp_fold_key key = {.of = of, .bare = bare};
+    struct sp_fold sums = {0};
     for (unsigned f = 0; f < SP_FAMILIES; f++)
         r->other[f] = calloc(r->keys + 1, sizeof *r->other[f]);
-    bool ok = turns && r->other[SP_SELF] && r->other[SP_TOTAL];
-    for (size_t i = 0; ok && i < whole->rows.n; i++)
+    bool ok = weights && of && r->other[SP_SELF] && r->other[SP_TOTAL];
+    for (size_t i = 0; i < whole->rows.n; i++)
         r->other_total += diff_memory_weight(whole, i, m);
-    for (size_t i = 0; ok && i < s->rows.n; i++) {
-        size_t n;
-        int64_t v = diff_memory_weight(s, i, m);
-        const uint32_t *f = sp_selected_frames(s, i, &n);
-        ok = f != NULL;
-        r->other[SP_SELF][ok && n ? frame_keys[f[0]] : bare] += v;
-        if (ok && !n)
-            r->other[SP_TOTAL][bare] += v;
-        for (size_t k = 0; ok && k < n; k++) {
-            uint32_t key = frame_keys[f[k]];
-            if (turns[key] != i + 1)
-                r->other[SP_TOTAL][key] += v;
-            turns[key] = (uint32_t)i + 1;
-        }
+    for (size_t i = 0; ok && i < s->rows.n; i++)
+        weights[i] = diff_memory_weight(s, i, m);
+    if (ok)
+        memcpy(of, frame_keys, s->profile->frames.n * sizeof *of);
+    ok = ok && sp_fold(s, &(struct sp_fold_by){.frames = &key, .weights = weights}, &sums);
+    for (size_t i = 0; ok && i < sums.self.n; i++) {
+        r->other[SP_SELF][i] = sums.self.v[i].weight;
+        r->other[SP_TOTAL][i] = sums.total.v[i].weight;
     }
     r->has_other = ok;
-    free(turns);
+    free(weights);
+    free(of);
+    sp_fold_free(&sums);
     return ok;
 }
 

@@ -1,5 +1,6 @@
 #include "analysis/findings.h"
 
+#include "analysis/fold.h"
 #include "analysis/own_fold.h"
 #include "analysis/recursion.h"
 #include "analysis/top.h"
@@ -186,15 +187,15 @@ struct finder {
     const struct sp_quality *q;
     const struct sp_own *own;
     struct sp_findings out;
-    unsigned char *classes;  /* per function */
-    uint32_t *seen;          /* per function: 1 + the last row with it */
-    uint32_t *last;          /* per function: where it stood last in that row */
-    SP_VEC(uint32_t) before; /* per frame of the row: where its function stood before; SP_NONE: nowhere */
-    uint32_t *again;         /* per function: 1 + the last row that has it twice */
-    uint32_t *times;         /* per function: in that row */
-    int64_t *through;        /* per function of a class: weight of its rows */
-    unsigned char *proven;   /* per function: more than its name says that it recurs */
-    int64_t *recursive;      /* per function: weight of the rows that have it twice */
+    unsigned char *classes;   /* per function */
+    struct sp_fold functions; /* by number */
+    uint32_t *last;           /* per function: where it stood last in that row */
+    SP_VEC(uint32_t) before;  /* per frame of the row: where its function stood before; SP_NONE: nowhere */
+    uint32_t *again;          /* per function: 1 + the last row that has it twice */
+    uint32_t *times;          /* per function: in that row */
+    int64_t *through;         /* per function: its total, once all rows are in */
+    unsigned char *proven;    /* per function: more than its name says that it recurs */
+    int64_t *recursive;       /* per function: weight of the rows that have it twice */
     uint32_t *deepest;
     int64_t class_weight[CLASSES];
     int64_t recursion;
@@ -208,7 +209,6 @@ static bool findings_start(struct finder *x)
 {
     size_t n = x->p->functions.n + 1;
     x->classes = calloc(n, 1);
-    x->seen = calloc(n, sizeof *x->seen);
     x->last = calloc(n, sizeof *x->last);
     x->again = calloc(n, sizeof *x->again);
     x->times = calloc(n, sizeof *x->times);
@@ -218,8 +218,8 @@ static bool findings_start(struct finder *x)
     x->deepest = calloc(n, sizeof *x->deepest);
     x->irq_leaf = calloc(n, sizeof *x->irq_leaf);
     x->irq_caller = calloc(n, sizeof *x->irq_caller);
-    if (!x->classes || !x->seen || !x->last || !x->again || !x->times || !x->through || !x->recursive ||
-        !x->proven || !x->deepest || !x->irq_leaf || !x->irq_caller)
+    if (!sp_fold_reserve(&x->functions, n) || !x->classes || !x->last || !x->again || !x->times ||
+        !x->through || !x->recursive || !x->proven || !x->deepest || !x->irq_leaf || !x->irq_caller)
         return false;
     for (uint32_t i = 0; i < x->p->functions.n; i++)
         x->classes[i] = (unsigned char)classes_of(x->p, x->s->event, i);
@@ -229,7 +229,7 @@ static bool findings_start(struct finder *x)
 static void findings_finish(struct finder *x)
 {
     free(x->classes);
-    free(x->seen);
+    sp_fold_free(&x->functions);
     free(x->last);
     sp_vec_free(&x->before);
     free(x->again);
@@ -246,8 +246,7 @@ static void findings_finish(struct finder *x)
 
 static void repeated(struct finder *x, uint32_t f, uint32_t stamp, int64_t weight)
 {
-    if (x->again[f] != stamp) {
-        x->again[f] = stamp;
+    if (sp_fold_first(&x->again[f], stamp)) {
         x->times[f] = 1;
         x->recursive[f] += weight;
     }
@@ -313,7 +312,7 @@ static bool findings_add_row(struct finder *x, size_t i)
         return false;
     for (size_t k = 0; k < n; k++) {
         uint32_t f = x->p->frames.v[frames[k]].function;
-        bool seen = x->seen[f] == stamp;
+        bool seen = !sp_fold_total(&x->functions, f, row, stamp);
         x->before.v[k] = seen ? x->last[f] : SP_NONE;
         x->last[f] = (uint32_t)k;
         if (seen) {
@@ -326,13 +325,10 @@ static bool findings_add_row(struct finder *x, size_t i)
                 repeated(x, f, stamp, row->weight);
             continue;
         }
-        x->seen[f] = stamp;
         for (unsigned c = 0, fresh = x->classes[f] & ~classes; fresh >> c; c++)
             if (fresh >> c & 1)
                 first[c] = k;
         classes |= x->classes[f];
-        if (x->classes[f])
-            x->through[f] += row->weight;
     }
     charge(x, frames, n, row->weight);
     bool ok = true;
@@ -571,6 +567,8 @@ spaa_status sp_findings_of(struct sp_selection *s, const struct sp_quality *q, c
         ok = findings_start(&x);
         for (size_t i = 0; ok && i < s->rows.n; i++)
             ok = findings_add_row(&x, i);
+        for (size_t i = 0; ok && i < x.p->functions.n; i++)
+            x.through[i] = x.functions.total.v[i].weight;
         ok = ok && data_findings(&x) && class_findings(&x) && irq_finding(&x) && thread_findings(&x, d);
     }
     findings_finish(&x);

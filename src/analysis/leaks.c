@@ -4,6 +4,7 @@
 #include "analysis/names.h"
 #include "analysis/sample_times.h"
 #include "analysis/stacks.h"
+#include "analysis/tally.h"
 #include "base/hash.h"
 #include "base/num.h"
 #include "model/identity.h"
@@ -111,16 +112,6 @@ static uint32_t find_row(struct builder *b, uint32_t selected)
     return number;
 }
 
-static void leaks_add(int64_t *to, int64_t v)
-{
-    if (v == SP_ABSENT)
-        return;
-    if (*to == SP_ABSENT)
-        *to = 0;
-    if (__builtin_add_overflow(*to, v, to))
-        *to = v > 0 ? INT64_MAX : -INT64_MAX;
-}
-
 /* Whole numbers: decimals are rounded. */
 static int64_t leaks_whole(const struct sp_profile *p, uint32_t stack, uint32_t metric)
 {
@@ -152,7 +143,7 @@ static void add_sums(const struct builder *b, struct sp_leak_sums *to, const str
         if (m == SP_LEAK_PEAK_BYTES && !b->peaks_add && !first)
             to->v[m] = SP_ABSENT;
         else
-            leaks_add(&to->v[m], w->v[m]);
+            sp_tally_add(&to->v[m], w->v[m]);
     }
 }
 
@@ -169,8 +160,8 @@ static void hide(struct builder *b, struct sp_leak_row *r, struct sp_leak_sums *
     b->l.suppressed += !base;
     for (int m = SP_LEAK_LIVE_BYTES; m <= SP_LEAK_LIVE_COUNT; m++) {
         if (!base) {
-            leaks_add(&b->l.hidden[m], w->v[m]);
-            leaks_add(&r->hidden[m], w->v[m]);
+            sp_tally_add(&b->l.hidden[m], w->v[m]);
+            sp_tally_add(&r->hidden[m], w->v[m]);
         }
         w->v[m] = w->v[m] == SP_ABSENT ? SP_ABSENT : 0;
     }
@@ -242,7 +233,7 @@ static void leaks_add_window(struct builder *b, const struct sp_sample_times *m,
         if (v == SP_ABSENT)
             unknown[row - 1] = 1;
         else
-            leaks_add(&b->l.rows.v[row - 1].quarters[quarter < 4 ? quarter : 3], v);
+            sp_tally_add(&b->l.rows.v[row - 1].quarters[quarter < 4 ? quarter : 3], v);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "analysis/own_fold.h"
 
 #include "analysis/chains.h"
+#include "analysis/fold.h"
 #include "analysis/own_name.h"
 #include "analysis/path.h"
 #include "analysis/top.h"
@@ -21,7 +22,6 @@ struct folder {
     struct sp_own_fold out;
     uint32_t *plain; /* per function: its plain name in out.names, once it was asked for */
     uint32_t *row;   /* per function, and for none: 1 + its row */
-    uint32_t *seen;  /* per function: 1 + the last stack with it */
     SP_VEC(struct callee) callees;
     struct sp_map by_callee;
     struct sp_buf name;
@@ -94,21 +94,31 @@ static uint32_t called_by(const struct folder *x, const uint32_t *frames, size_t
 
 /* ---- rows ---- */
 
-/* Each own function of the stack once. */
-static bool own_fold_add_totals(struct folder *x, const uint32_t *frames, size_t n, uint32_t stamp,
-                                int64_t weight)
+static uint32_t own_group(void *arg, uint32_t frame)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint32_t f = x->p->frames.v[frames[i]].function;
-        if (!sp_is_own(x->o, f) || x->seen[f] == stamp)
-            continue;
-        x->seen[f] = stamp;
-        struct sp_own_row *r = own_fold_row_of(x, f);
-        if (!r)
-            return false;
-        r->total += weight;
+    struct folder *x = arg;
+    uint32_t function = frame == SP_NONE ? SP_NONE : x->p->frames.v[frame].function;
+    if (function == SP_NONE || !sp_is_own(x->o, function))
+        return SP_NONE;
+    return own_fold_row_of(x, function) ? x->row[function] - 1 : SP_FOLD_FAIL;
+}
+
+/* A row for each own function. */
+static bool own_fold_sums(struct folder *x)
+{
+    size_t n = x->p->frames.n;
+    struct sp_fold sums = {0};
+    struct sp_fold_key key = {malloc((n + 1) * sizeof *key.of), SP_NONE, own_group, x};
+    for (size_t i = 0; key.of && i < n; i++)
+        key.of[i] = SP_FOLD_NEW;
+    bool ok = key.of && sp_fold(x->s, &(struct sp_fold_by){.frames = &key}, &sums);
+    for (size_t i = 0; ok && i < sums.self.n; i++) {
+        x->out.rows.v[i].self = sums.self.v[i].weight;
+        x->out.rows.v[i].total = sums.total.v[i].weight;
     }
-    return true;
+    free(key.of);
+    sp_fold_free(&sums);
+    return ok;
 }
 
 static bool own_fold_add_row(struct folder *x, size_t i)
@@ -128,15 +138,12 @@ static bool own_fold_add_row(struct folder *x, size_t i)
     r->sum.weight += s->weight;
     if (own == SP_NONE)
         r->total += s->weight;
-    if (leaf == own) {
-        r->self += s->weight;
-        return own_fold_add_totals(x, frames, n, (uint32_t)i + 1, s->weight);
-    }
+    if (leaf == own)
+        return true;
     r->sum.beneath += s->weight;
     uint32_t slot = own == SP_NONE ? (uint32_t)x->p->functions.n : own;
     uint32_t callee = own == SP_NONE || !at ? leaf : called_by(x, frames, at);
-    return add_callee(x, slot, callee, s->weight) &&
-           own_fold_add_totals(x, frames, n, (uint32_t)i + 1, s->weight);
+    return add_callee(x, slot, callee, s->weight);
 }
 
 /* What the rows' totals are at most, where that is known. */
@@ -286,9 +293,9 @@ static bool own_fold_put_in_order(struct folder *x)
     return true;
 }
 
-static spaa_status fold(struct folder *x, struct sp_diags *d)
+static spaa_status own_fold_make(struct folder *x, struct sp_diags *d)
 {
-    bool ok = true;
+    bool ok = own_fold_sums(x);
     for (size_t i = 0; ok && i < x->s->rows.n; i++)
         ok = own_fold_add_row(x, i);
     if (!ok)
@@ -312,12 +319,10 @@ spaa_status sp_own_fold(struct sp_selection *s, const struct sp_own *o, struct s
     struct folder x = {.s = s, .p = s->profile, .o = o};
     x.plain = calloc(n, sizeof *x.plain);
     x.row = calloc(n, sizeof *x.row);
-    x.seen = calloc(n, sizeof *x.seen);
     sp_buf_init(&x.name, UINT32_MAX);
-    spaa_status st = sp_strtab_init(&x.out.names) && x.plain && x.row && x.seen ? fold(&x, d) : sp_nomem(d);
+    spaa_status st = sp_strtab_init(&x.out.names) && x.plain && x.row ? own_fold_make(&x, d) : sp_nomem(d);
     free(x.plain);
     free(x.row);
-    free(x.seen);
     sp_vec_free(&x.callees);
     sp_map_free(&x.by_callee);
     sp_buf_free(&x.name);
@@ -346,7 +351,7 @@ spaa_status sp_own_hottest(struct sp_selection *s, const struct sp_own_fold *f, 
         *out = says_more(s, f->rows.v[i].function) ? f->rows.v[i].function : SP_NONE;
     if (*out != SP_NONE)
         return SPAA_OK;
-    spaa_status st = sp_top_build_some(s, SP_TOP_FUNCTION, false, FIRST, d, &t);
+    spaa_status st = sp_top_build(s, SP_TOP_FUNCTION, false, d, &t);
     if (st)
         return st;
     for (size_t i = 0; i < t.rows.n && i < FIRST && *out == SP_NONE; i++)

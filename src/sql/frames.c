@@ -62,11 +62,11 @@ static int sql_frames_weight(struct sql_at *at, int column, sqlite3_context *out
         rc = self ? sql_view_self(at->view, at->q, true) : sql_view_total(at->view, at->q, true);
     if (rc)
         return rc;
-    const struct sql_weight *w = &(self ? at->view->frames.self : at->view->frames.total)[at->row];
+    const struct sp_fold_sum *w = &(self ? at->view->frames.self : at->view->frames.total)[at->row];
     if (column == SELF_SAMPLES || column == TOTAL_SAMPLES)
         sql_i64(out, w->samples);
     else
-        sql_weight_value(out, at->view, w->v);
+        sql_weight_value(out, at->view, w->weight);
     return SQLITE_OK;
 }
 

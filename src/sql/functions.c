@@ -64,13 +64,13 @@ static int sql_functions_weight(struct sql_at *at, int column, sqlite3_context *
         rc = self ? sql_view_self(at->view, at->q, false) : sql_view_total(at->view, at->q, false);
     if (rc)
         return rc;
-    const struct sql_weight *w = &(self ? at->view->functions.self : at->view->functions.total)[at->row];
+    const struct sp_fold_sum *w = &(self ? at->view->functions.self : at->view->functions.total)[at->row];
     if (column == TAGS)
         tags(out, at->view->functions.tags[at->row]);
     else if (column == SELF_SAMPLES || column == TOTAL_SAMPLES)
         sql_i64(out, w->samples);
     else
-        sql_weight_value(out, at->view, w->v);
+        sql_weight_value(out, at->view, w->weight);
     return SQLITE_OK;
 }
 

@@ -12,6 +12,7 @@
 #ifndef SP_SQL_INTERNAL_H
 #define SP_SQL_INTERNAL_H
 
+#include "analysis/fold.h"
 #include "analysis/function_handle.h"
 #include "analysis/tree.h"
 #include "sql/sql.h"
@@ -55,16 +56,14 @@ struct sql_table {
     void (*prefetch)(const struct sql_at *at, uint64_t row);
 };
 
-/* An event, a metric and the filters: what weights are of. */
-struct sql_weight {
-    int64_t v, samples;
-};
-/* Of functions or frames: made apart, because self is made from the leaves alone. NULL: not made yet. */
+/* Of functions or frames (analysis/fold.h): made apart, because self is made from the leaves alone. NULL: not
+ * made yet. */
 struct sql_weights {
-    struct sql_weight *self, *total;
+    struct sp_fold_sum *self, *total;
     unsigned *tags; /* of functions, with total: enum sp_top_tag; SQL_OUTSIDE: not in the selection */
 };
 #define SQL_OUTSIDE 0x80000000u
+/* An event, a metric and the filters: what weights are of. */
 struct sql_view {
     uint32_t event, metric; /* as asked for; SP_NONE: the default */
     bool all;               /* without filters, all states: for the table of events */

@@ -4,7 +4,7 @@
  */
 #include "sql/internal.h"
 
-#include "analysis/top.h"
+#include "analysis/function_tags.h"
 
 int sql_status(struct sp_sql *q, spaa_status st)
 {
@@ -107,122 +107,82 @@ int sql_view_of(struct sql_at *at)
     return at->view ? SQLITE_OK : sql_view_get(at->q, at->event, at->metric, false, &at->view);
 }
 
-static struct sql_weight *sql_view_weights(size_t n)
+/* What the weights of functions or of frames are summed by; tags: of each function what its frames that are
+ * met say. */
+struct sql_fold {
+    const struct sp_profile *p;
+    uint32_t event;
+    bool frames;
+    unsigned *tags;
+};
+
+static uint32_t sql_fold_group(void *arg, uint32_t frame)
 {
-    struct sql_weight *w = malloc((n + 1) * sizeof *w);
-    for (size_t i = 0; w && i < n; i++)
-        w[i] = (struct sql_weight){0, SP_ABSENT};
-    return w;
+    struct sql_fold *x = arg;
+    if (frame == SP_NONE)
+        return SP_NONE;
+    const struct sp_frame *f = &x->p->frames.v[frame];
+    if (x->tags && x->tags[f->function] == SQL_OUTSIDE)
+        x->tags[f->function] = sp_function_tags(x->p, x->event, f->function);
+    if (x->tags)
+        x->tags[f->function] |= (f->flags & SP_FRAME_UNRESOLVED ? SP_TAG_UNRESOLVED : 0u) |
+                                (f->flags & SP_FRAME_INLINED ? SP_TAG_INLINED : 0u);
+    return x->frames ? frame : f->function;
 }
 
-static void sql_view_add(struct sql_weight *w, int64_t v, int64_t samples)
+static bool sql_view_fold(struct sql_view *v, struct sql_fold *x, bool self_only, struct sp_fold *sums)
 {
-    w->v += v;
-    if (samples > SP_DECIMAL)
-        w->samples = (w->samples == SP_ABSENT ? 0 : w->samples) + samples;
-}
-
-static size_t things(const struct sp_profile *p, bool frames)
-{
-    return frames ? p->frames.n : p->functions.n;
-}
-
-/* The function of each frame, or the frame itself: 4 bytes to look at instead of a frame. */
-static uint32_t *thing_of(const struct sp_profile *p, bool frames)
-{
-    uint32_t *of = malloc((p->frames.n + 1) * sizeof *of);
-    for (uint32_t i = 0; of && i < p->frames.n; i++)
-        of[i] = frames ? i : p->frames.v[i].function;
-    return of;
+    size_t n = x->p->frames.n;
+    struct sp_fold_key key = {malloc((n + 1) * sizeof *key.of), SP_NONE, sql_fold_group, x};
+    for (size_t i = 0; key.of && i < n; i++)
+        key.of[i] = SP_FOLD_NEW;
+    bool ok = key.of && sp_fold_reserve(sums, (x->frames ? n : x->p->functions.n) + 1) &&
+              sp_fold(&v->s, &(struct sp_fold_by){.frames = &key, .self_only = self_only}, sums);
+    free(key.of);
+    return ok;
 }
 
 int sql_view_self(struct sql_view *v, struct sp_sql *q, bool frames)
 {
     struct sql_weights *out = frames ? &v->frames : &v->functions;
+    struct sql_fold x = {.p = q->profile, .frames = frames};
+    struct sp_fold sums = {0};
     if (out->self)
         return SQLITE_OK;
-    struct sql_weight *w = sql_view_weights(things(q->profile, frames));
-    bool ok = w != NULL;
-    for (size_t i = 0; ok && i < v->s.rows.n; i++) {
-        const struct sp_selected *row = &v->s.rows.v[i];
-        size_t n;
-        const uint32_t *f = sp_selected_frames(&v->s, i, &n);
-        ok = f != NULL;
-        uint32_t leaf = ok && n ? f[0] : SP_NONE;
-        if (leaf != SP_NONE)
-            sql_view_add(&w[frames ? leaf : q->profile->frames.v[leaf].function], row->weight, row->samples);
+    if (sql_view_fold(v, &x, true, &sums)) {
+        out->self = sums.self.v;
+        sums.self.v = NULL;
     }
-    if (ok)
-        out->self = w;
-    else
-        free(w);
-    return ok ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-/* Each function (or frame) counts once per row, however often it stands in the stack. */
-static bool sql_view_add_totals(struct sql_view *v, const uint32_t *of, uint32_t *stamp, unsigned char *seen,
-                                struct sql_weight *w)
-{
-    for (size_t i = 0; i < v->s.rows.n; i++) {
-        const struct sp_selected *row = &v->s.rows.v[i];
-        uint32_t mark = (uint32_t)i + 1;
-        size_t n;
-        const uint32_t *f = sp_selected_frames(&v->s, i, &n);
-        if (!f)
-            return false;
-        for (size_t k = 0; k < n; k++) {
-            uint32_t thing = of[f[k]];
-            seen[f[k]] = 1;
-            if (stamp[thing] == mark)
-                continue;
-            stamp[thing] = mark;
-            sql_view_add(&w[thing], row->weight, row->samples);
-        }
-    }
-    return true;
+    sp_fold_free(&sums);
+    return out->self ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /* The tags of a function are of its frames that are in the selection, as in sp_top_build. */
-static unsigned *make_tags(const struct sp_profile *p, uint32_t event, const unsigned char *seen)
-{
-    unsigned *tags = malloc((p->functions.n + 1) * sizeof *tags);
-    for (size_t i = 0; tags && i < p->functions.n; i++)
-        tags[i] = SQL_OUTSIDE;
-    for (size_t i = 0; tags && i < p->frames.n; i++) {
-        const struct sp_frame *f = &p->frames.v[i];
-        if (!seen[i])
-            continue;
-        if (tags[f->function] == SQL_OUTSIDE)
-            tags[f->function] = sp_function_tags(p, event, f->function);
-        tags[f->function] |= (f->flags & SP_FRAME_UNRESOLVED ? SP_TAG_UNRESOLVED : 0u) |
-                             (f->flags & SP_FRAME_INLINED ? SP_TAG_INLINED : 0u);
-    }
-    return tags;
-}
-
 int sql_view_total(struct sql_view *v, struct sp_sql *q, bool frames)
 {
     const struct sp_profile *p = q->profile;
     struct sql_weights *out = frames ? &v->frames : &v->functions;
+    struct sql_fold x = {.p = p, .event = v->s.event, .frames = frames};
+    struct sp_fold sums = {0};
     if (out->total)
         return SQLITE_OK;
-    struct sql_weight *w = sql_view_weights(things(p, frames));
-    uint32_t *of = thing_of(p, frames), *stamp = calloc(things(p, frames) + 1, sizeof *stamp);
-    unsigned char *seen = calloc(p->frames.n + 1, 1);
-    unsigned *tags = NULL;
-    bool ok = w && of && stamp && seen && sql_view_add_totals(v, of, stamp, seen, w);
-    if (ok && !frames)
-        ok = (tags = make_tags(p, v->s.event, seen)) != NULL;
-    free(of);
-    free(stamp);
-    free(seen);
-    if (!ok) {
-        free(w);
+    if (!frames && !(x.tags = malloc((p->functions.n + 1) * sizeof *x.tags)))
         return SQLITE_NOMEM;
+    for (size_t i = 0; x.tags && i < p->functions.n; i++)
+        x.tags[i] = SQL_OUTSIDE;
+    if (sql_view_fold(v, &x, false, &sums)) {
+        out->total = sums.total.v;
+        out->tags = x.tags;
+        sums.total.v = NULL;
+        if (!out->self) {
+            out->self = sums.self.v;
+            sums.self.v = NULL;
+        }
+        x.tags = NULL;
     }
-    out->total = w;
-    out->tags = tags;
-    return SQLITE_OK;
+    free(x.tags);
+    sp_fold_free(&sums);
+    return out->total ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 static int sql_view_make_rows(struct sql_view *v, const struct sp_profile *p)
