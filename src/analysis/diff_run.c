@@ -8,6 +8,7 @@
  */
 #include "analysis/diff_private.h"
 
+#include "analysis/fold.h"
 #include "analysis/function_handle.h"
 #include "analysis/normalise.h"
 #include "analysis/signature.h"
@@ -20,10 +21,10 @@
 
 #define BLOCK_SAMPLES 200 /* fewer in a run make no blocks */
 
-/* Weight and samples, added as one: there are many frames to a stack. */
-typedef int64_t pair __attribute__((vector_size(16)));
-/* The same of what may add up to more than 64 bits. */
-typedef double wide __attribute__((vector_size(16)));
+/* Of a frame, once for each place in a stack: this may add up to more than 64 bits. */
+struct place {
+    double weight, samples;
+};
 
 struct taker {
     struct sp_diff *d;
@@ -34,18 +35,9 @@ struct taker {
     uint32_t *frame_alls;        /* of each frame: a key that counts it together with others, or SP_NONE */
     bool together;               /* there are such */
     uint32_t bare;               /* the key of rows without frames */
-    /*
-     * Keys take seats as they are met: the functions that most stacks have are met first, and sit close
-     * together in the caches. 0: not met yet.
-     */
-    uint32_t *seats, *frame_seats; /* of each key and frame */
-    uint32_t met;
-    uint32_t *turns;              /* per seat, for time blocks per key: the last turn of a pass that had it */
-    pair *sums;                   /* per seat */
-    struct sp_diff_value *selves; /* per seat */
-    unsigned char *unresolved;    /* per function: it is an address */
-    bool by_address;              /* SPT: addresses are what it has */
-    wide *forms;                  /* per frame: once for each place in a stack */
+    unsigned char *unresolved;   /* per function: it is an address */
+    bool by_address;             /* SPT: addresses are what it has */
+    struct place *forms;         /* per frame */
     struct sp_buf text, full;
 };
 
@@ -157,95 +149,104 @@ static bool tables(struct taker *t)
         struct sp_str name = sp_pstr(p, p->dsos.v[i].name);
         t->r->no_binaries = t->r->no_binaries && name.n && name.p[0] == '[';
     }
-    t->seats = calloc(t->d->keys.n + 1, sizeof *t->seats);
-    t->frame_seats = calloc(p->frames.n + 1, sizeof *t->frame_seats);
-    t->turns = calloc(t->d->keys.n + 1, sizeof *t->turns);
-    t->sums = calloc(t->d->keys.n + 1, sizeof *t->sums);
-    t->selves = calloc(t->d->keys.n + 1, sizeof *t->selves);
     t->forms = calloc(p->frames.n + 1, sizeof *t->forms);
     t->r->forms = calloc(t->d->keys.n + 1, sizeof *t->r->forms);
     t->r->keys = t->d->keys.n;
     for (unsigned i = 0; i < SP_FAMILIES; i++)
         t->r->values[i] = calloc(t->r->keys + 1, sizeof *t->r->values[i]);
-    return t->bare != SP_NONE && t->seats && t->frame_seats && t->turns && t->sums && t->selves && t->forms &&
-           t->r->forms && t->r->values[SP_SELF] && t->r->values[SP_TOTAL];
+    return t->bare != SP_NONE && t->forms && t->r->forms && t->r->values[SP_SELF] && t->r->values[SP_TOTAL];
 }
 
-static void diff_run_add(struct sp_diff_value *v, int64_t weight, int64_t samples)
+static int64_t samples_of(int64_t v)
 {
-    v->weight += weight;
-    v->samples += samples;
+    return v > SP_DECIMAL ? v : 0;
 }
 
-static uint32_t seat_of(struct taker *t, uint32_t key)
-{
-    if (!t->seats[key])
-        t->seats[key] = ++t->met;
-    return t->seats[key];
-}
+/* Keys that are met, in that order: those that most stacks have sit close together in the caches. */
+struct seats {
+    const uint32_t *frame_keys;
+    uint32_t bare;
+    uint32_t *seat; /* per key: 1 + its group; 0: not met yet */
+    SP_VEC(uint32_t) keys;
+};
 
-/* Once for each row, however often it is met there. */
-static inline void take_once(uint32_t *last, pair *sum, uint32_t turn, pair v)
+static uint32_t take_seat(void *arg, uint32_t frame)
 {
-    if (*last == turn)
-        return;
-    *last = turn;
-    *sum += v;
-}
-
-/* The functions of one row; of addresses also the row of all that have no name. */
-static void diff_run_take_frames(struct taker *t, const uint32_t *f, size_t n, uint32_t turn, pair v)
-{
-    uint32_t *seats = t->frame_seats, *turns = t->turns;
-    pair *sums = t->sums;
-    for (size_t k = 0; k < n; k++) {
-        uint32_t seat = seats[f[k]];
-        if (!seat)
-            seat = seats[f[k]] = seat_of(t, t->frame_keys[f[k]]);
-        take_once(&turns[seat], &sums[seat], turn, v);
-        t->forms[f[k]] += __builtin_convertvector(v, wide);
+    struct seats *x = arg;
+    uint32_t key = frame == SP_NONE ? x->bare : x->frame_keys[frame];
+    if (key == SP_NONE)
+        return SP_NONE;
+    if (!x->seat[key]) {
+        if (!sp_vec_push(&x->keys, key))
+            return SP_FOLD_FAIL;
+        x->seat[key] = (uint32_t)x->keys.n;
     }
-    for (size_t k = 0; t->together && k < n; k++) {
-        uint32_t all = t->frame_alls[f[k]];
-        uint32_t seat = all == SP_NONE ? 0 : seat_of(t, all);
-        if (seat)
-            take_once(&turns[seat], &sums[seat], turn, v);
+    return x->seat[key] - 1;
+}
+
+/* Sums by the keys of frames go to the run's values, in place of what was there. */
+static bool take_by(struct taker *t, const uint32_t *frame_keys, uint32_t bare)
+{
+    size_t n = t->s->profile->frames.n;
+    struct seats x = {frame_keys, bare, calloc(t->r->keys + 1, sizeof *x.seat), {0}};
+    struct sp_fold_key key = {malloc((n + 1) * sizeof *key.of), SP_FOLD_NEW, take_seat, &x};
+    struct sp_fold sums = {0};
+    for (size_t i = 0; key.of && i < n; i++)
+        key.of[i] = SP_FOLD_NEW;
+    bool ok = x.seat && key.of && sp_fold(t->s, &(struct sp_fold_by){.frames = &key}, &sums);
+    for (size_t i = 0; ok && i < sums.self.n; i++) {
+        const struct sp_fold_sum *self = &sums.self.v[i], *total = &sums.total.v[i];
+        t->r->values[SP_SELF][x.keys.v[i]] = (struct sp_diff_value){self->weight, samples_of(self->samples)};
+        t->r->values[SP_TOTAL][x.keys.v[i]] =
+            (struct sp_diff_value){total->weight, samples_of(total->samples)};
     }
+    free(x.seat);
+    sp_vec_free(&x.keys);
+    free(key.of);
+    sp_fold_free(&sums);
+    return ok;
 }
 
-/* A row's self weight; its frames have their seats. */
-static void take_self(struct taker *t, uint32_t leaf, int64_t self, int64_t samples)
+/* Keys that count others together: of addresses of a binary, of overloads. Some are keys of frames, too,
+ * which are then counted with no others. */
+static bool take_together(struct taker *t)
 {
-    uint32_t all = t->frame_alls[leaf];
-    diff_run_add(&t->selves[t->frame_seats[leaf]], self, samples);
-    if (all != SP_NONE)
-        diff_run_add(&t->selves[seat_of(t, all)], self, samples);
+    size_t n = t->s->profile->frames.n;
+    uint32_t *keys = malloc((n + 1) * sizeof *keys);
+    unsigned char *is_all = calloc(t->r->keys + 1, 1);
+    bool ok = keys && is_all;
+    for (size_t i = 0; ok && i < n; i++)
+        if (t->frame_alls[i] != SP_NONE)
+            is_all[t->frame_alls[i]] = 1;
+    for (size_t i = 0; ok && i < n; i++)
+        keys[i] = t->frame_alls[i] != SP_NONE ? t->frame_alls[i]
+                  : is_all[t->frame_keys[i]]  ? t->frame_keys[i]
+                                              : SP_NONE;
+    ok = ok && take_by(t, keys, SP_NONE);
+    free(keys);
+    free(is_all);
+    return ok;
 }
 
-static bool take_stacks(struct taker *t)
+static bool take_places(struct taker *t)
 {
-    struct sp_diff_value *self = t->r->values[SP_SELF], *total = t->r->values[SP_TOTAL];
     for (size_t i = 0; i < t->s->rows.n; i++) {
         const struct sp_selected *x = &t->s->rows.v[i];
-        int64_t samples = x->samples > SP_DECIMAL ? x->samples : 0;
         size_t n;
         const uint32_t *f = sp_selected_frames(t->s, i, &n);
         if (!f)
             return false;
-        if (n) {
-            diff_run_take_frames(t, f, n, (uint32_t)i + 1, (pair){x->weight, samples});
-            take_self(t, f[0], x->weight, samples);
-        } else { /* an observation without a stack is weight all the same */
-            diff_run_add(&self[t->bare], x->weight, samples);
-            diff_run_add(&total[t->bare], x->weight, samples);
+        for (size_t k = 0; k < n; k++) {
+            t->forms[f[k]].weight += (double)x->weight;
+            t->forms[f[k]].samples += (double)samples_of(x->samples);
         }
     }
-    for (size_t i = 0; i < t->r->keys; i++) {
-        uint32_t seat = t->seats[i]; /* 0 is nobody's: nothing is added */
-        diff_run_add(&self[i], t->selves[seat].weight, t->selves[seat].samples);
-        diff_run_add(&total[i], t->sums[seat][0], t->sums[seat][1]);
-    }
     return true;
+}
+
+static bool take_stacks(struct taker *t)
+{
+    return take_by(t, t->frame_keys, t->bare) && (!t->together || take_together(t)) && take_places(t);
 }
 
 static void take_forms(struct taker *t)
@@ -258,8 +259,8 @@ static void take_forms(struct taker *t)
         if (f->extra_json && !sp_has_parameters(name) && sp_diff_linkage(&t->full, sp_pstr(p, f->extra_json)))
             name = (struct sp_str){t->full.data, (uint32_t)t->full.len};
         unsigned form = sp_diff_form_of(name, f->flags & SP_FRAME_INLINED);
-        t->r->forms[t->frame_keys[i]].weight[form] += t->forms[i][0];
-        t->r->forms[t->frame_keys[i]].samples[form] += t->forms[i][1];
+        t->r->forms[t->frame_keys[i]].weight[form] += t->forms[i].weight;
+        t->r->forms[t->frame_keys[i]].samples[form] += t->forms[i].samples;
     }
 }
 
@@ -376,10 +377,11 @@ static void take_totals(struct sp_diff_run *r, const struct sp_selection *s, con
 
 struct blocks {
     struct sp_sample *rows;
-    size_t n;      /* samples of the event with a time, in order */
-    double *unit;  /* per stack: the weight of one sample; 0: not selected */
-    uint32_t *row; /* per stack: 1 + its row of the selection; 0: only of the whole */
-    double *sum;   /* per row, of the block at hand */
+    size_t n;        /* samples of the event with a time, in order */
+    double *unit;    /* per stack: the weight of one sample; 0: not selected */
+    uint32_t *row;   /* per stack: 1 + its row of the selection; 0: only of the whole */
+    double *sum;     /* per row, of the block at hand */
+    uint32_t *turns; /* per key: the last turn of a row that had it */
     SP_VEC(uint32_t) touched;
 };
 
@@ -410,10 +412,8 @@ static bool diff_run_settle(struct taker *t, struct blocks *b, unsigned block, u
         ++*turn;
         for (size_t k = 0; k < n; k++) {
             uint32_t key = t->frame_keys[f[k]];
-            if (t->turns[key] == *turn)
-                continue;
-            t->turns[key] = *turn;
-            r->block_values[((size_t)key * SP_FAMILIES + SP_TOTAL) * r->blocks + block] += weight;
+            if (sp_fold_first(&b->turns[key], *turn))
+                r->block_values[((size_t)key * SP_FAMILIES + SP_TOTAL) * r->blocks + block] += weight;
         }
         b->sum[row] = 0;
     }
@@ -430,8 +430,6 @@ static bool fill_blocks(struct taker *t, const struct sp_selection *whole, struc
     r->block_values = calloc(r->keys * SP_FAMILIES * r->blocks + 1, sizeof *r->block_values);
     if (!r->block_values)
         return false;
-    for (size_t i = 0; i < r->keys; i++)
-        t->turns[i] = 0;
     for (size_t i = 0; i < b->n; i++) {
         const struct sp_sample *x = &b->rows[i];
         if (!diff_run_taken(b, whole, x))
@@ -457,7 +455,8 @@ static bool index_stacks(struct taker *t, const struct sp_selection *whole, stru
     b->unit = calloc(stacks + 1, sizeof *b->unit);
     b->row = calloc(stacks + 1, sizeof *b->row);
     b->sum = calloc(t->s->rows.n + 1, sizeof *b->sum);
-    if (!b->unit || !b->row || !b->sum)
+    b->turns = calloc(t->r->keys + 1, sizeof *b->turns);
+    if (!b->unit || !b->row || !b->sum || !b->turns)
         return false;
     for (size_t i = 0; i < whole->rows.n; i++) {
         const struct sp_selected *x = &whole->rows.v[i];
@@ -510,6 +509,7 @@ static spaa_status take_blocks(struct taker *t, const struct sp_selection *whole
     free(b.unit);
     free(b.row);
     free(b.sum);
+    free(b.turns);
     sp_vec_free(&b.touched);
     return st ? st : ok ? SPAA_OK : sp_nomem(t->d->diags);
 }
@@ -539,11 +539,6 @@ spaa_status sp_diff_add(struct sp_diff *d, unsigned side, struct sp_selection *s
     free(t.frame_keys);
     free(t.frame_alls);
     free(t.unresolved);
-    free(t.seats);
-    free(t.frame_seats);
-    free(t.turns);
-    free(t.sums);
-    free(t.selves);
     free(t.forms);
     sp_buf_free(&t.text);
     sp_buf_free(&t.full);

@@ -101,6 +101,22 @@ static spaa_status ask_top(struct sp_selection *s, struct sp_diags *d, int64_t *
             *sum += t.rows.v[i].self + 3 * t.rows.v[i].total;
         sp_top_free(&t);
     }
+    struct sp_by_list several;
+    struct sp_top t, u;
+    if (!st)
+        st = sp_by_parse("comm,dso,function,thread", d, &several);
+    if (!st)
+        st = sp_top_by(s, &several, false, d, &t);
+    if (st)
+        return st;
+    st = sp_top_by(s, &several, true, d, &u);
+    if (!st) {
+        st = sp_top_join(&t, &u, d);
+        sp_top_free(&u);
+    }
+    for (size_t i = 0; i < t.rows.n; i++)
+        *sum += 5 * t.rows.v[i].total;
+    sp_top_free(&t);
     return st ? st : sp_top_sum(s, "m.*", d, sum, sum);
 }
 
