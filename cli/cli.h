@@ -26,7 +26,6 @@ struct cli_command {
     const char *name, *args;
     unsigned groups;
     const char *title, *examples;
-    int (*run)(struct cli *c);
     const struct sp_question *question; /* NULL: it answers by itself */
 };
 
@@ -43,6 +42,7 @@ struct cli {
     SP_VEC(struct sp_own_opt) own; /* options of formats */
     struct sp_diags diags;
     size_t said; /* of them, on standard error already */
+    bool told;   /* notes and warnings are in the answer */
     enum cli_format format;
     unsigned needs_groups; /* enum sp_group bits that a command's own options need, set before too */
     bool no_lines;         /* likewise: no source lines are shown */

@@ -1,6 +1,7 @@
 /* How a command ends: standard output, what is said on standard error, the exit code. */
 #include "cli.h"
 
+#include "render/diag_text.h"
 #include "render/text.h"
 #include "json/json.h"
 
@@ -37,26 +38,12 @@ static void finish_say(const struct cli *c, const struct sp_diag *g)
 {
     struct sp_buf b;
     bool colour = isatty(2) && !getenv("NO_COLOR") && !(c->v.color && strcmp(c->v.color, "never") == 0);
-    const char *word = g->severity == SP_INFO ? "note" : sp_severity_name(g->severity);
     sp_buf_init(&b, 1 << 20);
     sp_buf_printf(&b, "%s: %s%s%s: ", c->program,
-                  colour ? (g->severity >= SP_ERROR ? "\033[31m" : "\033[33m") : "", word,
+                  colour ? (g->severity >= SP_ERROR ? "\033[31m" : "\033[33m") : "", sp_diag_word(g),
                   colour ? "\033[0m" : "");
-    if (g->file && !strstr(g->message, g->file)) {
-        sp_text_safe(&b, g->file, strlen(g->file));
-        sp_buf_puts(&b, ": ");
-    }
-    sp_text_safe(&b, g->message, strlen(g->message));
-    if (g->line)
-        sp_buf_printf(&b, ", line %llu", (unsigned long long)g->line);
-    if (g->offset != SP_NOWHERE && g->offset)
-        sp_buf_printf(&b, ", offset %llu (0x%llx)", (unsigned long long)g->offset,
-                      (unsigned long long)g->offset);
-    if (g->field) {
-        sp_buf_puts(&b, ", field ");
-        sp_text_safe(&b, g->field, strlen(g->field));
-    }
-    sp_buf_printf(&b, " [%s]\n", sp_code_info(g->code)->name);
+    sp_diag_text(&b, g);
+    sp_buf_ch(&b, '\n');
     if (*g->hint && g->severity != SP_INFO) {
         sp_buf_puts(&b, "  ");
         sp_text_safe(&b, g->hint, strlen(g->hint));
@@ -66,11 +53,17 @@ static void finish_say(const struct cli *c, const struct sp_diag *g)
     sp_buf_free(&b);
 }
 
+/* What the answer has told of, nobody needs to be told again. */
+static bool finish_says(const struct cli *c, enum sp_severity severity)
+{
+    return severity >= SP_ERROR || (!c->v.quiet && !(c->told && severity < SP_LOSS));
+}
+
 void cli_say_so_far(struct cli *c)
 {
     for (; c->said < c->diags.list.n; c->said++) {
         const struct sp_diag *g = &c->diags.list.v[c->said];
-        if (!c->v.quiet || g->severity >= SP_ERROR)
+        if (finish_says(c, g->severity))
             finish_say(c, g);
     }
 }
@@ -83,7 +76,7 @@ static void say_all(struct cli *c)
         kept[c->diags.list.v[i].code]++;
     for (int code = 0; code < SP_CODES; code++) {
         const struct sp_code_info *info = sp_code_info((enum sp_code)code);
-        if (c->diags.count[code] > kept[code] && (!c->v.quiet || info->severity >= SP_ERROR))
+        if (c->diags.count[code] > kept[code] && finish_says(c, info->severity))
             fprintf(stderr, "%s: %s: %s: %llu more [%s]\n", c->program,
                     info->severity == SP_INFO ? "note" : sp_severity_name(info->severity), info->title,
                     (unsigned long long)(c->diags.count[code] - kept[code]), info->name);

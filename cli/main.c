@@ -11,6 +11,26 @@
 
 #define SPAA_VERSION_TEXT "spaa " SPAA_VERSION
 
+/* Commands that are no question. */
+static const struct {
+    const char *name;
+    int (*run)(struct cli *c);
+} runs[] = {
+#define SPAA_COMMAND(name, args, groups, title, examples) {#name, sp_cmd_##name},
+#include "commands.def"
+#undef SPAA_COMMAND
+};
+
+static int run_command(struct cli *c)
+{
+    if (c->command->question)
+        return cli_ask(c);
+    size_t i = 0;
+    while (strcmp(runs[i].name, c->command->name) != 0)
+        i++;
+    return runs[i].run(c);
+}
+
 static const struct cli_command *find_command(const char *name)
 {
     for (const struct cli_command *c = cli_commands(); c->name; c++)
@@ -85,7 +105,7 @@ static int main_run(struct cli *c, int argc, char **argv)
             cli_help(c->command, c->out);
         return rc;
     }
-    return c->command->run(c);
+    return run_command(c);
 }
 
 int main(int argc, char **argv)

@@ -9,8 +9,7 @@
 enum { COMMANDS_MAX = 64 };
 
 static const struct cli_command own_commands[] = {
-#define SPAA_COMMAND(name, args, groups, title, examples)                                                    \
-    {#name, args, groups, title, examples, sp_cmd_##name, NULL},
+#define SPAA_COMMAND(name, args, groups, title, examples) {#name, args, groups, title, examples, NULL},
 #include "commands.def"
 #undef SPAA_COMMAND
     {0},
@@ -24,7 +23,8 @@ const struct cli_command *cli_commands(void)
         return all;
     for (size_t i = 0; sp_questions[i] && n < COMMANDS_MAX; i++) {
         const struct sp_question *q = sp_questions[i];
-        all[n++] = (struct cli_command){q->name, q->args, q->groups, q->title, q->examples, cli_ask, q};
+        all[n++] = (struct cli_command){q->name,  q->args,     q->groups | G_QUESTION | G_ANSWER | G_BUDGET,
+                                        q->title, q->examples, q};
     }
     for (size_t i = 0; own_commands[i].name && n < COMMANDS_MAX; i++)
         all[n++] = own_commands[i];

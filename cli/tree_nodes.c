@@ -104,7 +104,7 @@ static char *put_percent(char *at, const struct sp_selection *s, int64_t v)
 {
     if (s->cannot_add || !s->whole)
         return tree_nodes_put(at, "null");
-    return at + sp_scaled_text(sp_ratio(v, s->whole, 1000000), 4, at);
+    return at + sp_scaled_text(sp_ratio(v, s->whole, 10000), 2, at);
 }
 
 static const struct same *json_same(struct tree *x, const struct sp_tree_node *n)

@@ -430,5 +430,5 @@ class Selection:
 
 
 def percent(part, whole):
-    """As the answers give it: at most four decimals, halves up."""
-    return None if not whole else (D(100) * D(part) / D(whole)).quantize(D("0.0001"), decimal.ROUND_HALF_UP)
+    """As the answers give it: at most two decimals, halves up."""
+    return None if not whole else (D(100) * D(part) / D(whole)).quantize(D("0.01"), decimal.ROUND_HALF_UP)

@@ -8,63 +8,6 @@
 
 #include <stdio.h>
 
-static const struct sp_answer_column top_columns[] = {
-    [SP_TOP_SELF] = {"self", SP_COL_WEIGHT, "self", .flags = SP_COL_OMITTED,
-                     .doc = "weight of stacks whose leaf it is"},
-    [SP_TOP_SELF_PERCENT] = {"self_percent", SP_COL_PERCENT, "self%", "self", .doc = "self of whole"},
-    [SP_TOP_TOTAL] = {"total", SP_COL_WEIGHT, "total",
-                      .doc = "weight of stacks with it, each once; totals of rows overlap: never add"},
-    [SP_TOP_TOTAL_PERCENT] = {"total_percent", SP_COL_PERCENT, "total%", "total", .doc = "total of whole"},
-    [SP_TOP_AT_MOST] = {"total_at_most", SP_COL_WEIGHT,
-                        .doc = "where callers are missing: what total may be; null: not known"},
-    [SP_TOP_AT_MOST_PERCENT] = {"total_at_most_percent", SP_COL_PERCENT, "at most%", "total_at_most",
-                                .doc = "likewise, of whole"},
-    [SP_TOP_SAMPLES] = {"samples", SP_COL_COUNT, "samples", .doc = "samples of self; null: not counted"},
-    [SP_TOP_TOTAL_SAMPLES] = {"total_samples", SP_COL_COUNT, .doc = "samples of total"},
-    [SP_TOP_WHOLE] = {"whole", SP_COL_WEIGHT, "whole", .doc = "by event: of the event, before any filter"},
-    [SP_TOP_METRIC] = {"metric", SP_COL_TEXT, "metric", .doc = "by event: its metric"},
-    [SP_TOP_UNIT] = {"unit", SP_COL_TEXT, "unit", .doc = "by event: its unit; null: a count"},
-    [SP_TOP_CPU_TIME] = {"cpu_time_ns", SP_COL_TIME, "cpu time",
-                         .doc =
-                             "by thread and process: CPU time as the profiler says, in ns; null: not said"},
-    [SP_TOP_CYCLES] = {"cycles", SP_COL_COUNT, .doc = "likewise: cycles"},
-    [SP_TOP_INSTRUCTIONS] = {"instructions", SP_COL_COUNT, .doc = "likewise: instructions"},
-    SP_FUNCTION_COLUMNS(SP_TOP_ROW, "function", "dso"),
-    [SP_TOP_NAME] = {"name", SP_COL_TEXT, "name", .flags = SP_COL_FLEXIBLE,
-                     .doc = "what the row is called: of lines and addresses, function and place"},
-    [SP_TOP_MARKS] = {"marks", SP_COL_TEXT, "name", .flags = SP_COL_SUFFIX | SP_COL_NO_JSON | SP_COL_CSV,
-                      .doc = "what is said of it behind its name"},
-    [SP_TOP_KNOWN] = {"known_as", SP_COL_TEXT, "name", .flags = SP_COL_SUFFIX | SP_COL_NO_JSON,
-                      .doc = "another name of it"},
-    [SP_TOP_PID] = {"pid", SP_COL_COUNT, .doc = "by thread and process: the process"},
-    [SP_TOP_TID] = {"tid", SP_COL_COUNT, .doc = "by thread: the thread; null: a pool"},
-    [SP_TOP_THREAD_NAME] = {"thread_name", SP_COL_TEXT, .doc = "by thread: its name as the profiler says"},
-    [SP_TOP_QUEUE] = {"queue", SP_COL_TEXT, .doc = "by thread: the queue that it served"},
-    [SP_TOP_PROCESS_NAME] = {"process_name", SP_COL_TEXT, .doc = "by process: its name"},
-    SP_POOL_COLUMNS(SP_TOP_POOL),
-    [SP_TOP_TAGS] = {"tags", SP_COL_TEXTS, .doc = "of: unresolved, idle, wait, kernel, inlined, irq-enable"},
-};
-const struct sp_table_decl sp_top_rows = {"rows", top_columns, SP_TOP_NCOLUMNS,
-                                          .doc = "the heaviest first, by self or --sort"};
-
-static const struct sp_answer_column top_facts[] = {
-    {"sum.regex", SP_COL_TEXT, .doc = "--sum: the expression"},
-    {"sum.total", SP_COL_WEIGHT, .doc = "weight of stacks with a function that matches"},
-    {"sum.total_percent", SP_COL_PERCENT, .doc = "its share of whole"},
-    {"sum.samples", SP_COL_COUNT, .doc = "its samples"},
-    {"with.event", SP_COL_TEXT, .doc = "--with: the event of each other weight"},
-    {"with.metric", SP_COL_TEXT, .doc = "its metric"},
-    {"with.unit", SP_COL_TEXT, .doc = "its unit; null: a count"},
-    {"with.whole", SP_COL_WEIGHT, .doc = "what its percentages are of"},
-    {"rows.with.self", SP_COL_WEIGHT, .doc = "the row's self in that weight"},
-    {"rows.with.self_percent", SP_COL_PERCENT, .doc = "likewise, of its whole"},
-    {"rows.with.total", SP_COL_WEIGHT, .doc = "the row's total in that weight"},
-    {"rows.with.total_percent", SP_COL_PERCENT, .doc = "likewise, of its whole"},
-    {"rows.with.samples", SP_COL_COUNT, .doc = "samples of that self"},
-    {"rows.with.total_samples", SP_COL_COUNT, .doc = "samples of that total"},
-    {0},
-};
-
 struct top {
     struct sp_asked a;
     struct sp_top t;
@@ -74,12 +17,6 @@ struct top {
     size_t nwith;
     struct sp_thread_info info; /* of threads and processes; else empty */
 };
-
-void sp_top_without(struct sp_answer_table *t, size_t first, size_t last)
-{
-    for (size_t i = first; i <= last; i++)
-        sp_table_without(t, i);
-}
 
 /* Columns of each --with, behind the declared ones. */
 enum {
@@ -603,11 +540,10 @@ static spaa_status top_ask(struct sp_ask *q, struct sp_answer *out)
     return st;
 }
 
-static const struct sp_table_decl *const top_tables[] = {&sp_top_rows, NULL};
 const struct sp_question sp_question_top = {
     .name = "top",
     .args = "FILE…",
-    .groups = G_READ | G_EVENT | G_SELECT | G_THREADS | G_TOP | G_ROWS | G_OWN | G_ANSWER | G_BUDGET,
+    .groups = G_READ | G_EVENT | G_SELECT | G_THREADS | G_TOP | G_ROWS | G_OWN,
     .title = "the heaviest functions, lines, binaries, threads, …",
     .examples = "spaa top perf.data\n"
                 "spaa top perf.data --sort total -n 0 # every function, callers first\n"
@@ -615,8 +551,8 @@ const struct sp_question sp_question_top = {
                 "spaa top perf.data --with samples # another weight beside\n"
                 "spaa top perf.data --sum 'malloc|free' # exact weight of stacks through any of these",
     .schema = "spaa.top/3",
-    .facts = top_facts,
-    .tables = top_tables,
+    .facts = sp_top_facts,
+    .tables = sp_top_tables,
     .needs = top_needs,
     .ask = top_ask,
 };

@@ -33,6 +33,8 @@ enum {
     SP_TOP_NCOLUMNS
 };
 extern const struct sp_table_decl sp_top_rows;
+extern const struct sp_table_decl *const sp_top_tables[];
+extern const struct sp_answer_column sp_top_facts[];
 /* Absent: first..last. */
 void sp_top_without(struct sp_answer_table *t, size_t first, size_t last);
 

@@ -152,7 +152,7 @@ void sp_jw_u64(struct sp_jw *w, const char *key, uint64_t v);
 void sp_jw_i64(struct sp_jw *w, const char *key, int64_t v);
 void sp_jw_bool(struct sp_jw *w, const char *key, bool v);
 void sp_jw_null(struct sp_jw *w, const char *key);
-/* 100 * part / whole with at most 4 decimals, rounded half up; null when whole is 0. */
+/* 100 * part / whole with at most 2 decimals, rounded half up; null when whole is 0. */
 void sp_jw_percent(struct sp_jw *w, const char *key, __int128 part, __int128 whole);
 /* v * 10^-scale */
 void sp_jw_scaled(struct sp_jw *w, const char *key, __int128 v, unsigned scale);

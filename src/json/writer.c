@@ -233,5 +233,5 @@ void sp_jw_percent(struct sp_jw *w, const char *key, __int128 part, __int128 who
     if (whole == 0)
         sp_jw_null(w, key);
     else
-        sp_jw_scaled(w, key, sp_ratio(part, whole, 1000000), 4);
+        sp_jw_scaled(w, key, sp_ratio(part, whole, 10000), 2);
 }

@@ -16,6 +16,7 @@ struct sp_render_opts {
     unsigned width;   /* columns that text may take; 0: any */
     bool full_names;  /* people see names as they are */
     size_t budget;    /* bytes that it may take, for which rows are dropped; 0: any */
+    bool notes;       /* people are told notes and warnings beneath the answer, those of a kind once */
     const char *more; /* what shows more rows: "-n 0 shows all" */
 };
 

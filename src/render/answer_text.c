@@ -1,5 +1,6 @@
 /* Answers for people: lines of words and tables, in a terminal or in Markdown. */
 #include "render/answer_private.h"
+#include "render/diag_text.h"
 #include "render/text.h"
 
 #include <stdlib.h>
@@ -43,6 +44,34 @@ static spaa_status text_table(const struct sp_drawing *g, const struct sp_answer
     return st;
 }
 
+/* Each kind once, with how many there are; what is lost or failed is said elsewhere. */
+static void text_notes(const struct sp_drawing *g, struct sp_buf *b)
+{
+    const struct sp_diags *d = g->answer->diags;
+    bool any = false;
+    for (size_t i = 0; i < d->list.n; i++) {
+        const struct sp_diag *one = &d->list.v[i];
+        size_t before = 0;
+        while (before < i && d->list.v[before].code != one->code)
+            before++;
+        if (before < i || one->severity >= SP_LOSS)
+            continue;
+        sp_buf_clear(b);
+        sp_buf_printf(b, "%s: ", sp_diag_word(one));
+        sp_diag_text(b, one);
+        if (d->count[one->code] > 1)
+            sp_buf_printf(b, ", and %llu more (--verbose)", (unsigned long long)(d->count[one->code] - 1));
+        if (*one->hint && one->severity != SP_INFO)
+            sp_buf_printf(b, ": %s", one->hint);
+        sp_puts(g->out, any ? "" : "\n");
+        any = true;
+        struct sp_buf line = *b;
+        sp_buf_init(b, 0);
+        text_line(g, line.data, line.len, b);
+        sp_buf_free(&line);
+    }
+}
+
 spaa_status sp_draw_text(const struct sp_drawing *g)
 {
     spaa_status st = SPAA_OK;
@@ -59,6 +88,8 @@ spaa_status sp_draw_text(const struct sp_drawing *g)
             first = false;
         }
     }
+    if (!st && g->opts->notes)
+        text_notes(g, &b);
     st = b.failed ? SPAA_ERR_NOMEM : st;
     sp_buf_free(&b);
     return st;

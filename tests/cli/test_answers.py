@@ -35,7 +35,7 @@ def types(answer, **wanted):
 @pytest.mark.parametrize("by", BYS)
 def test_top_json(by, spaa):
     answer = ask("top", spaa, "--by", by, "--view", "all")
-    assert list(answer)[:2] == ["schema", "profile"] and answer["schema"] == "spaa.top/2"
+    assert list(answer)[:2] == ["schema", "profile"] and answer["schema"] == "spaa.top/3"
     assert {"whole", "rows", "omitted", "quality", "next", "diagnostics"} <= set(answer)
     assert PROFILE <= set(answer["profile"]) and QUALITY <= set(answer["quality"])
     assert set(answer["omitted"]) == {"rows", "self"} and answer["diagnostics"] == []
@@ -208,7 +208,7 @@ def test_tables_align(folded):
     out = run("top", folded, code=0).out.splitlines()
     head = out[1]
     end = head.index("self") + 4
-    assert head.split() == ["self", "self%", "total", "total%", "samples", "function", "dso"]
+    assert head.split() == ["self", "self%", "total", "total%", "samples", "id", "function", "dso"]
     assert all(line[end - 1].isdigit() and line[end] == " " for line in out[2:])
     assert len({line.index("%") for line in out[2:]}) == 1
 

@@ -200,7 +200,7 @@ def test_top_has_cpu_time_of_threads_and_processes(report):
     assert rows[20]["cpu_time_ns"] == 1500000000  # as the process says
     table = run("top", report, "--by", "process", "--view", "all", code=0).out
     assert "cpu time" in table and "1.5 s" in table and "Helper (GPU)" in table
-    assert "cpu_ns" in run("top", report, "--by", "thread", "--format", "csv", code=0).out
+    assert "cpu_time_ns" in run("top", report, "--by", "thread", "--format", "csv", code=0).out
 
 
 def test_views_default_to_the_cpu(report):

@@ -137,7 +137,7 @@ static void the_writer_keeps_commas_and_nesting(void **state)
     const char *text = sp_output_data(out, &n);
     assert_string_equal(
         text, "{\"s\":\"a\\\"b\",\"none\":null,\"u\":18446744073709551615,\"i\":-9223372036854775808,"
-              "\"t\":true,\"l\":[],\"m\":[{\"raw\":[1]},null,false],\"third\":33.3333,"
+              "\"t\":true,\"l\":[],\"m\":[{\"raw\":[1]},null,false],\"third\":33.33,"
               "\"nothing\":null,\"scaled\":-1.25,\"z\":\"\\u0000\"}");
     struct sp_json j;
     struct sp_span whole;
