@@ -3,13 +3,59 @@
 
 #include "ask/question.h"
 #include "ask/usage.h"
+#include "formats/open.h"
+#include "model/callees.h"
+#include "model/samples.h"
 #include "render/answer_render.h"
 
 #include <limits.h>
 #include <stdio.h>
 
-/* Its inputs as one profile, read with what it needs of them. */
-static int ask_open(struct cli *c, struct sp_ask *q)
+/* The inputs of a question that takes each as a profile of its own. */
+struct inputs {
+    SP_VEC(struct sp_profile *) each;
+};
+
+static spaa_status ask_read_each(struct cli *c, struct inputs *in)
+{
+    struct sp_read_opts read;
+    spaa_status st = cli_read_opts(c, &read) ? SPAA_OK : SPAA_ERR_USAGE;
+    for (size_t i = 0; !st && i < c->files.n; i++) {
+        st = cli_read(c, c->files.v[i], &read, &c->profile);
+        if (!st)
+            st = cli_regroup(c);
+        if (!st)
+            st = sp_callees_split(c->profile, &c->diags);
+        if (!st && !sp_vec_push(&in->each, c->profile))
+            st = sp_nomem(&c->diags);
+        if (!st)
+            c->profile = NULL;
+    }
+    return st;
+}
+
+static void ask_free_each(struct inputs *in)
+{
+    for (size_t i = 0; i < in->each.n; i++)
+        sp_profile_free(in->each.v[i]);
+    sp_vec_free(&in->each);
+}
+
+/* The question's profiles, read with what it needs of them. */
+static int ask_read(struct cli *c, struct sp_ask *q, struct inputs *in)
+{
+    bool each = q->question->apart && c->files.n > 1;
+    spaa_status st = each ? ask_read_each(c, in) : SPAA_OK;
+    int rc = st ? cli_exit_of(st) : each ? cli_check_own(c, NULL) : cli_open_default(c);
+    q->profiles = each ? in->each.v : &c->profile;
+    q->nprofiles = each ? in->each.n : 1;
+    q->names = c->files.v;
+    q->nnames = c->files.n;
+    return rc;
+}
+
+/* What is asked for, before anything is read: the needs, the argument. */
+static int ask_begin(struct cli *c, struct sp_ask *q)
 {
     const struct sp_question *x = q->question;
     struct sp_needs needs = {0};
@@ -29,8 +75,37 @@ static int ask_open(struct cli *c, struct sp_ask *q)
     c->needs_windows = needs.windows;
     c->no_ids = needs.no_ids;
     c->no_lines = needs.no_lines;
-    return cli_open_default(c);
+    return EXIT_FINE;
 }
+
+/* ---- -o: the profile that the question changed ---- */
+
+static int ask_check_output(struct cli *c, const struct sp_question *x)
+{
+    if (!x->writes || !c->v.output)
+        return EXIT_FINE;
+    if (sp_output_format(c->v.output, strcmp(c->v.output, "-") == 0 ? x->writes : NULL, &c->diags, &c->to))
+        return EXIT_USAGE;
+    if (strcmp(c->to->name, x->writes) != 0)
+        return cli_usage(c, "name a file .spaa or .spaa.zst", "only SPAA holds windows, not %s", c->to->name);
+    if (strcmp(c->v.output, "-") == 0)
+        return cli_usage(c, "the answer stands there; name a file", "-o - is taken");
+    return EXIT_FINE;
+}
+
+/* The whole profile. What was read with samples only for this goes without them again. */
+static int ask_write(struct cli *c)
+{
+    const struct sp_write_opts how = {
+        .event = SP_NONE, .metric = SP_NONE, .jobs = cli_jobs(c), .own = c->own.v, .nown = c->own.n};
+    if (c->input != c->to) {
+        sp_samples_free(c->profile->samples);
+        c->profile->samples = NULL;
+    }
+    return cli_exit_of(cli_write(c, c->to, &how));
+}
+
+/* ---- the answer ---- */
 
 static int ask_show(struct cli *c, const struct sp_answer *a, long budget, bool full_names)
 {
@@ -55,10 +130,10 @@ static int ask_show(struct cli *c, const struct sp_answer *a, long budget, bool 
 int cli_ask(struct cli *c)
 {
     struct sp_answer answer;
+    struct inputs in = {0};
     struct sp_ask q = {.question = c->command->question,
                        .options = &c->v,
                        .diags = &c->diags,
-                       .nprofiles = 1,
                        .brief = c->format == FORMAT_TABLE || c->format == FORMAT_MARKDOWN};
     static const char *const names[] = {"short", "full", NULL};
     long budget, limit;
@@ -67,18 +142,24 @@ int cli_ask(struct cli *c)
         !cli_number(c, "limit", c->v.limit, 0, LONG_MAX, 0, &limit) ||
         !cli_choice(c, "names", c->v.names, names, 0, &full_names))
         return EXIT_USAGE;
-    int rc = ask_open(c, &q);
-    if (rc)
+    int rc = ask_begin(c, &q);
+    if (!rc)
+        rc = ask_check_output(c, q.question);
+    if (!rc)
+        rc = ask_read(c, &q, &in);
+    if (rc) {
+        ask_free_each(&in);
         return rc;
-    q.profiles = &c->profile;
-    q.names = c->files.v;
-    q.nnames = c->files.n;
+    }
     sp_answer_init(&answer, q.question->schema, &c->diags);
     rc = cli_exit_of(sp_ask(&q, &answer));
     if (!rc)
         rc = ask_show(c, &answer, budget, full_names == 1);
     if (!rc)
         rc = answer.verdict;
+    if (!rc && c->to)
+        rc = ask_write(c);
     sp_answer_free(&answer);
+    ask_free_each(&in);
     return rc;
 }

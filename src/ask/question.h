@@ -39,7 +39,10 @@ struct sp_question {
     const char *title;    /* what it answers */
     const char *examples; /* lines of "command # what for", each runs */
     bool argument;        /* the last word is none of the inputs, but q->argument */
-    const char *schema;   /* "spaa.top/3" */
+    bool apart;           /* several inputs are a profile each, not one */
+    const char
+        *writes; /* -o: ask() changes the profile, which is written there in this format; NULL: no -o */
+    const char *schema; /* "spaa.top/3" */
     const struct sp_answer_column
         *facts; /* beside the common ones (ask/common.h), name NULL ends; NULL: none */
     const struct sp_table_decl *const

@@ -58,8 +58,9 @@ bool sp_more_line(const struct sp_drawing *g, const struct sp_answer_table *t, s
     if (!n)
         return false;
     sp_buf_printf(b, "%zu more%s%s", n, *noun ? " " : "", noun);
-    if (column != SIZE_MAX && t->columns.v[column].title && !t->row_measure.n) {
-        const struct sp_measure *m = sp_cell_measure(g->answer, t, 0, column);
+    const struct sp_measure *m = sp_cell_measure(g->answer, t, 0, column == SIZE_MAX ? 0 : column);
+    if (column != SIZE_MAX && t->columns.v[column].title && !t->row_measure.n &&
+        (m->whole || m->cannot_add)) {
         const char *name = t->columns.v[column].name;
         sp_buf_puts(b, " with ");
         if (m->cannot_add)

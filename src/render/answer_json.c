@@ -71,6 +71,12 @@ static const char *json_path(struct writing *x, const char *path, size_t base)
     return p;
 }
 
+/* Items of a list have no key. */
+static const char *json_key(const struct writing *x, const char *key)
+{
+    return x->n && x->levels[x->n - 1].bracket == '[' ? NULL : key;
+}
+
 /* Where the answer's own members begin: behind what it opened last. */
 static size_t json_base(const struct writing *x)
 {
@@ -143,7 +149,7 @@ static void json_fact(struct writing *x, const struct sp_item *item)
     static const struct sp_measure none;
     const struct sp_answer *a = x->g->answer;
     const struct sp_measure *m = item->measure < a->measures.n ? &a->measures.v[item->measure] : &none;
-    const char *key = json_path(x, item->name, json_base(x));
+    const char *key = json_key(x, json_path(x, item->name, json_base(x)));
     json_value(&x->w, key, item->type, &item->value, m);
     if (item->type == SP_COL_NAME && item->value.kind == SP_VALUE_TEXT) {
         sp_buf_clear(&x->b);
@@ -169,7 +175,7 @@ static void json_cell(struct writing *x, const struct sp_answer_table *t, size_t
         (c->flags & SP_COL_OPTIONAL && cell->kind == SP_VALUE_NONE))
         return;
     bool path = !(c->flags & SP_COL_WHOLE_NAME);
-    const char *key = json_path(x, path ? c->name : "", base);
+    const char *key = json_key(x, json_path(x, path ? c->name : "", base));
     key = path ? key : c->name;
     json_value(&x->w, key, c->type, cell, sp_cell_measure(x->g->answer, t, row, column));
     if (shorts && cell->kind == SP_VALUE_TEXT)

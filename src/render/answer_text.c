@@ -21,9 +21,12 @@ static void text_line(const struct sp_drawing *g, const char *p, size_t n, struc
     sp_puts(g->out, "\n");
 }
 
+/* What stands above the next item. */
+enum text_above { ABOVE_NOTHING, ABOVE_LINE, ABOVE_TABLE };
+
 /* An empty table is shown where it is the answer. */
 static spaa_status text_table(const struct sp_drawing *g, const struct sp_answer_table *t, bool first,
-                              bool *above)
+                              enum text_above *above)
 {
     struct sp_table table;
     struct sp_table_column *titles = NULL;
@@ -31,12 +34,12 @@ static spaa_status text_table(const struct sp_drawing *g, const struct sp_answer
     sp_buf_init(&more, 0);
     spaa_status st = sp_draw_table(g, t, &table, &titles);
     if (!st && table.ncolumns && (t->rows || first)) {
-        sp_puts(g->out, is_markdown(g) && *above ? "\n" : "");
+        sp_puts(g->out, *above == ABOVE_TABLE || (is_markdown(g) && *above) ? "\n" : "");
         st = sp_table_write(&table, is_markdown(g) ? SP_TABLE_MARKDOWN : SP_TABLE_TEXT, g->opts->width,
                             g->out);
         if (sp_more_line(g, t, &more))
             sp_printf(g->out, "%s%s\n", is_markdown(g) ? "\n" : "", sp_buf_cstr(&more));
-        *above = true;
+        *above = ABOVE_TABLE;
     }
     sp_buf_free(&more);
     sp_table_free(&table);
@@ -76,13 +79,14 @@ spaa_status sp_draw_text(const struct sp_drawing *g)
 {
     spaa_status st = SPAA_OK;
     struct sp_buf b;
-    bool first = true, above = false;
+    bool first = true;
+    enum text_above above = ABOVE_NOTHING;
     sp_buf_init(&b, 0);
     for (size_t i = 0; !st && i < g->answer->items.n; i++) {
         const struct sp_item *item = &g->answer->items.v[i];
         if (item->kind == SP_ITEM_LINE) {
             text_line(g, item->value.text, item->value.n, &b);
-            above = true;
+            above = ABOVE_LINE;
         } else if (item->kind == SP_ITEM_TABLE) {
             st = text_table(g, item->table, first, &above);
             first = false;

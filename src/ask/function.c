@@ -1,0 +1,348 @@
+/* function: one function: its weight, callers, callees, lines and threads. */
+#include "ask/common.h"
+
+#include "analysis/function.h"
+#include "model/edges.h"
+
+#include <stdio.h>
+
+static const struct sp_answer_column function_facts[] = {
+    {"asked", SP_COL_TEXT, .doc = "the name as it was given"},
+    {"function.id", SP_COL_HANDLE, .doc = "handle of the function, of the first of several"},
+    {"function.function", SP_COL_NAME, .doc = "its name"},
+    {"function.dso", SP_COL_DSO, .doc = "the binary it is in"},
+    {"function.build_id", SP_COL_TEXT, .doc = "of its binary, where the profile has another of that name"},
+    {"function.own", SP_COL_BOOL, .doc = "it is the program's own, of no library"},
+    {"function.own_by", SP_COL_TEXT, .doc = "why: declaration, namespace, binary, option; null: all are own"},
+    {"function.matches", SP_COL_COUNT,
+     .doc = "how many functions the name fits; all of them are taken as one"},
+    {"tags", SP_COL_TEXTS, .doc = "unresolved, idle, wait, kernel, inlined, irq-enable"},
+    {"self", SP_COL_WEIGHT, .doc = "weight of stacks whose leaf it is"},
+    {"self_percent", SP_COL_PERCENT, .doc = "its share of the whole"},
+    {"total", SP_COL_WEIGHT, .doc = "weight of stacks it is in, each once"},
+    {"total_percent", SP_COL_PERCENT, .doc = "its share of the whole"},
+    {"total_at_most", SP_COL_WEIGHT,
+     .doc = "where callers are missing: what the total can be; else left out"},
+    {"total_at_most_percent", SP_COL_PERCENT, .doc = "its share of the whole"},
+    {"samples", SP_COL_COUNT, .doc = "samples of self"},
+    {"total_samples", SP_COL_COUNT, .doc = "samples of total"},
+    {"recursion.weight", SP_COL_WEIGHT, .doc = "weight of stacks in which it stands more than once"},
+    {"recursion.percent", SP_COL_PERCENT, .doc = "its share of the whole"},
+    {"recursion.most_in_a_stack", SP_COL_COUNT, .doc = "how often it stands in one stack, at most"},
+    {"recursion.by_name_only", SP_COL_BOOL, .doc = "nothing but its name shows that it recurs"},
+    {0},
+};
+
+struct function {
+    struct sp_asked *x;
+    struct sp_function_lookup lookup;
+    struct sp_function_view v;
+    size_t limit;
+    char handle[32]; /* of the function, where it is one */
+};
+
+/* ---- columns ---- */
+
+#define WEIGHTS(at)                                                                                          \
+    [at] = {"self", SP_COL_WEIGHT, "self", .doc = "weight of stacks whose leaf it is"},                      \
+    [at + 1] = {"self_percent", SP_COL_PERCENT, "self%", "self", .doc = "its share of the whole"},           \
+    [at + 2] = {"total", SP_COL_WEIGHT, "total", .doc = "weight of stacks it is in"},                        \
+    [at + 3] = {"total_percent", SP_COL_PERCENT, "total%", "total", .doc = "its share of the whole"},        \
+    [at + 4] = {"samples", SP_COL_COUNT, "samples", .doc = "samples of the total"}
+enum { SELF, TOTAL = 2, SAMPLES = 4, PART };
+
+static const struct sp_answer_column function_match_columns[] = {
+    WEIGHTS(SELF),
+    SP_FUNCTION_COLUMNS(PART, "function", "dso"),
+};
+enum { WEIGHT, NEXT_SAMPLES = 2, INFERRED, IN_PART, NEIGHBOUR };
+#define NEIGHBOURS(title)                                                                                    \
+    [WEIGHT] = {"weight", SP_COL_WEIGHT, "weight",                                                           \
+                .doc = "weight of stacks in which it stands next to the function"},                          \
+    {"percent", SP_COL_PERCENT, "%", "weight", .doc = "its share of the whole"},                             \
+    [NEXT_SAMPLES] = {"samples", SP_COL_COUNT, "samples", .doc = "samples of that"},                         \
+    [INFERRED] = {"inferred", SP_COL_BOOL, .flags = SP_COL_OPTIONAL, .doc = "no stack recorded it here"},    \
+    [IN_PART] = {"inferred_in_part", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,                                  \
+                 .doc = "some stacks did not record it here"},                                               \
+    SP_FUNCTION_COLUMNS(NEIGHBOUR, title, "dso")
+static const struct sp_answer_column function_caller_columns[] = {NEIGHBOURS("caller")};
+static const struct sp_answer_column function_callee_columns[] = {NEIGHBOURS("callee")};
+static const struct sp_answer_column function_line_columns[] = {
+    WEIGHTS(SELF),
+    [PART] = {"name", SP_COL_TEXT, "line", .flags = SP_COL_FLEXIBLE,
+              .doc = "file:line; null where it is not known"},
+};
+enum { POOL = PART + 1 };
+static const struct sp_answer_column function_thread_columns[] = {
+    WEIGHTS(SELF),
+    [PART] = {"name", SP_COL_TEXT, "thread", .flags = SP_COL_FLEXIBLE,
+              .doc = "the thread, or the pool with the number of its threads"},
+    SP_POOL_COLUMNS(POOL),
+};
+#define TABLE(columns) columns, sizeof columns / sizeof *columns
+static const struct sp_table_decl
+    matches = {"matches", TABLE(function_match_columns), .doc = "the functions that were asked about"},
+    callers = {"callers", TABLE(function_caller_columns), .doc = "who calls it; null: stacks begin there"},
+    callees = {"callees", TABLE(function_callee_columns), .doc = "what it calls"},
+    lines = {"lines", TABLE(function_line_columns), .doc = "where in it the weight is"},
+    threads = {"threads", TABLE(function_thread_columns), .doc = "whose weight it is"};
+
+/* ---- rows ---- */
+
+static struct sp_answer_table *function_table(struct function *x, const struct sp_table_decl *decl)
+{
+    struct sp_answer_table *t = sp_answer_table(x->x->out, decl);
+    if (t)
+        t->limit = x->limit;
+    return t;
+}
+
+static void put_weights(struct sp_answer_table *t, int64_t self, int64_t total, int64_t samples)
+{
+    sp_put_int(t, SELF, self);
+    sp_put_int(t, TOTAL, total);
+    sp_put_int(t, SAMPLES, samples);
+}
+
+/* The name of a line or a thread; NULL in p: not known. */
+static struct sp_str part_name(const struct function *x, const struct sp_part *y)
+{
+    return y->name          ? sp_str_at(&x->v.names, y->name)
+           : x->x->q->brief ? (struct sp_str){"?", 1}
+                            : (struct sp_str){NULL, 0};
+}
+
+static void put_matches(struct function *x)
+{
+    struct sp_answer_table *t = function_table(x, &matches);
+    if (t && x->v.matches.n < 2)
+        t->quiet = true; /* its weights stand above */
+    for (size_t i = 0; i < x->v.matches.n; i++) {
+        const struct sp_part *y = &x->v.matches.v[i];
+        sp_table_row(x->x->out, t);
+        put_weights(t, y->self, y->total, y->total_samples);
+        sp_put_function(x->x, t, PART, y->function);
+    }
+}
+
+static void put_neighbour(struct function *x, struct sp_answer_table *t, const struct sp_neighbour *y)
+{
+    const struct sp_profile *p = x->x->s.profile;
+    enum sp_inferred inferred = !y->inferred               ? SP_RECORDED
+                                : y->inferred == y->weight ? SP_INFERRED
+                                                           : SP_INFERRED_IN_PART;
+    sp_table_row(x->x->out, t);
+    sp_put_int(t, WEIGHT, y->weight);
+    sp_put_int(t, NEXT_SAMPLES, y->samples);
+    if (inferred)
+        sp_put_int(t, inferred == SP_INFERRED ? INFERRED : IN_PART, 1);
+    sp_put_function(x->x, t, NEIGHBOUR, y->function);
+    if (y->function == SP_NONE && x->x->q->brief)
+        sp_put_text(x->x->out, t, NEIGHBOUR + SP_FUNCTION_NAME, "[root]", 6);
+    const char *mark = sp_inferred_mark(p, y->function, inferred);
+    sp_put_text(x->x->out, t, NEIGHBOUR + SP_FUNCTION_MARKS, *mark ? mark : NULL, strlen(mark));
+}
+
+static void put_lines(struct function *x)
+{
+    struct sp_answer_table *t = function_table(x, &lines);
+    if (t && (!x->v.lines.n || (x->v.lines.n == 1 && !x->v.lines.v[0].name)))
+        t->quiet = true; /* nothing is known of them */
+    for (size_t i = 0; i < x->v.lines.n; i++) {
+        const struct sp_part *y = &x->v.lines.v[i];
+        struct sp_str name = part_name(x, y);
+        sp_table_row(x->x->out, t);
+        put_weights(t, y->self, y->total, y->total_samples);
+        sp_put_text(x->x->out, t, PART, name.p, name.n);
+    }
+}
+
+static void put_threads(struct function *x)
+{
+    struct sp_answer_table *t = function_table(x, &threads);
+    const struct sp_pools *pools = &x->x->s.pools;
+    for (size_t i = 0; i < x->v.threads.n; i++) {
+        const struct sp_part *y = &x->v.threads.v[i];
+        struct sp_str name = part_name(x, y);
+        sp_table_row(x->x->out, t);
+        put_weights(t, y->self, y->total, y->total_samples);
+        sp_put_text(x->x->out, t, PART, name.p, name.n);
+        sp_put_pool(x->x, t, POOL, y->pool == SP_NONE ? NULL : &pools->pools.v[y->pool]);
+    }
+}
+
+/* ---- facts ---- */
+
+static unsigned tags_of(const struct function *x)
+{
+    return sp_function_tags(x->x->s.profile, x->x->s.event, x->lookup.first);
+}
+
+static void put_facts(struct function *x)
+{
+    struct sp_answer *a = x->x->out;
+    const struct sp_function_view *v = &x->v;
+    sp_fact_cstr(a, "asked", x->x->q->argument);
+    sp_fact_function(x->x, "function", x->lookup.first);
+    sp_fact_count(a, "function.matches", (int64_t)v->matches.n);
+    sp_answer_open(a, "tags", '[');
+    for (unsigned i = 0, tags = tags_of(x); sp_tag_words[i]; i++)
+        if (tags >> i & 1)
+            sp_fact_cstr(a, "", sp_tag_words[i]);
+    sp_answer_close(a);
+    sp_fact_weight(a, "self", 0, v->self);
+    sp_fact_percent(a, "self_percent", 0, v->self);
+    sp_fact_weight(a, "total", 0, v->total);
+    sp_fact_percent(a, "total_percent", 0, v->total);
+    if (sp_chains_tell(&x->x->s)) {
+        sp_fact_weight(a, "total_at_most", 0, v->at_most);
+        sp_fact_percent(a, "total_at_most_percent", 0, v->at_most);
+    }
+    sp_fact_count(a, "samples", v->samples);
+    sp_fact_count(a, "total_samples", v->total_samples);
+    sp_fact_weight(a, "recursion.weight", 0, v->recursive);
+    sp_fact_percent(a, "recursion.percent", 0, v->recursive);
+    sp_fact_count(a, "recursion.most_in_a_stack", v->deepest);
+    sp_fact_bool(a, "recursion.by_name_only", v->deepest > 1 && !v->proven);
+}
+
+/* ---- words ---- */
+
+static void say_weight(struct function *x, const char *before, int64_t v)
+{
+    sp_buf_puts(&x->x->b, before);
+    sp_text_weight_of(&x->x->b, &x->x->s, v);
+}
+
+static void say_name(struct function *x)
+{
+    const struct sp_profile *p = x->x->s.profile;
+    const struct sp_function *f = &p->functions.v[x->lookup.first];
+    struct sp_buf *b = &x->x->b;
+    struct sp_str name = sp_pstr(p, f->name), dso = sp_dso_name(p, f->dso);
+    sp_buf_clear(b);
+    if (x->v.matches.n > 1) {
+        sp_buf_puts(b, x->x->q->argument);
+        sp_buf_printf(b, ": %zu functions as one", x->v.matches.n);
+    } else {
+        sp_buf_add(b, name.p, name.n);
+        sp_buf_puts(b, " in ");
+        sp_buf_add(b, dso.p, dso.n);
+        sp_buf_printf(b, " (%s)", x->handle);
+    }
+    sp_answer_line_buf(x->x->out, b);
+}
+
+static void say_weights(struct function *x)
+{
+    struct sp_buf *b = &x->x->b;
+    const struct sp_function_view *v = &x->v;
+    sp_buf_clear(b);
+    say_weight(x, "self ", v->self);
+    say_weight(x, ", total ", v->total);
+    if (sp_chains_tell(&x->x->s)) {
+        sp_buf_puts(b, " at least");
+        if (v->at_most != SP_ABSENT) {
+            say_weight(x, ", ", v->at_most);
+            sp_buf_puts(b, " at most");
+        }
+    }
+    if (v->deepest > 1) {
+        say_weight(x, v->proven ? ", recursive " : ", with its name again ", v->recursive);
+        sp_buf_printf(b, ", up to %u times in one stack", v->deepest);
+    }
+    sp_answer_line_buf(x->x->out, b);
+    if (!(tags_of(x) & SP_TAG_IRQ))
+        return;
+    sp_answer_line(x->x->out,
+                   "[irq-enable] an artefact of software clocks, whose timer waits while interrupts are off: "
+                   "most of its self weight is");
+    sp_answer_line(
+        x->x->out,
+        "time of its callers (`perf record -e cycles` shows where, with the processor's counters)");
+}
+
+static void put_rows(struct function *x)
+{
+    struct sp_answer_table *t;
+    put_matches(x);
+    t = function_table(x, &callers);
+    for (size_t i = 0; i < x->v.callers.n; i++)
+        put_neighbour(x, t, &x->v.callers.v[i]);
+    t = function_table(x, &callees);
+    for (size_t i = 0; i < x->v.callees.n; i++)
+        put_neighbour(x, t, &x->v.callees.v[i]);
+    put_lines(x);
+    put_threads(x);
+}
+
+static void put_next(struct function *x)
+{
+    char tail[64];
+    if (x->x->q->options->root_at)
+        return;
+    snprintf(tail, sizeof tail, "--root-at %s", x->handle);
+    sp_answer_next(x->x->out, "tree", NULL, tail);
+    sp_answer_next(x->x->out, "stacks", NULL, tail);
+}
+
+/* ---- the question ---- */
+
+static spaa_status function_answer(struct function *x)
+{
+    struct sp_asked *asked = x->x;
+    spaa_status st = sp_function_build(&asked->s, &x->lookup, asked->q->diags, &x->v);
+    if (st)
+        return st;
+    sp_handle_text(&asked->handles, x->lookup.first, x->handle);
+    put_facts(x);
+    say_name(x);
+    say_weights(x);
+    put_rows(x);
+    put_next(x);
+    sp_function_free(&x->v);
+    return sp_asked_end(asked);
+}
+
+static spaa_status function_ask(struct sp_ask *q, struct sp_answer *out)
+{
+    struct sp_asked asked;
+    struct function x = {.x = &asked};
+    if (!sp_ask_limit(q, 10, &x.limit))
+        return SPAA_ERR_USAGE;
+    spaa_status st = sp_lookup_functions(q->profiles[0], q->argument, q->diags, &x.lookup);
+    if (st)
+        return st;
+    st = sp_asked_begin(q, out, &asked);
+    if (!st)
+        st = function_answer(&x);
+    sp_asked_free(&asked);
+    sp_function_lookup_free(&x.lookup);
+    return st;
+}
+
+static spaa_status function_needs(const struct sp_options *o, struct sp_diags *d, struct sp_needs *out)
+{
+    (void)o;
+    (void)d;
+    out->no_ids = true;
+    return SPAA_OK;
+}
+
+static const struct sp_table_decl *const function_tables[] = {&callers, &callees, &matches,
+                                                              &lines,   &threads, NULL};
+
+const struct sp_question sp_question_function = {
+    .name = "function",
+    .args = "[FILE…] NAME",
+    .groups = G_READ | G_EVENT | G_SELECT | G_THREADS | G_ROWS | G_OWN | G_ANSWER | G_BUDGET,
+    .title = "one function: its weight, callers, callees, lines, threads (NAME, /RE/ or f:…)",
+    .examples = "spaa function stacks.folded malloc\n"
+                "spaa function stacks.folded '/^(malloc|free)/' # all that match, as one",
+    .argument = true,
+    .schema = "spaa.function/3",
+    .facts = function_facts,
+    .tables = function_tables,
+    .needs = function_needs,
+    .ask = function_ask,
+};

@@ -1,0 +1,300 @@
+/* timeline: weight over time, and what was hot when. */
+#include "ask/common.h"
+
+#include "analysis/short_name.h"
+#include "analysis/timeline.h"
+#include "base/num.h"
+#include "model/callees.h"
+#include "json/json.h"
+
+#include <stdio.h>
+
+enum { BUCKETS = 20, BUCKETS_MAX = 100000, HOT = 3, NS = 9 };
+
+enum { START, END, FROM, TO, WINDOW, WEIGHT, PERCENT, SAMPLES, NAMES };
+static const struct sp_answer_column timeline_columns[] = {
+    [START] = {"start", SP_COL_NUMBER, .flags = SP_COL_CSV, .doc = "seconds from the start of the profile"},
+    [END] = {"end", SP_COL_NUMBER, .flags = SP_COL_CSV,
+             .doc = "where it ends, likewise; that is not part of it"},
+    [FROM] = {"from", SP_COL_NUMBER, "from s", .flags = SP_COL_NO_JSON,
+              .doc = "start, as exact as rows differ"},
+    [TO] = {"to", SP_COL_NUMBER, "to s", .flags = SP_COL_NO_JSON, .doc = "end likewise"},
+    [WINDOW] = {"window", SP_COL_TEXT, .flags = SP_COL_OPTIONAL, .doc = "of windows: its id in SPAA"},
+    [WEIGHT] = {"weight", SP_COL_WEIGHT, "weight", .doc = "what was recorded in this time"},
+    [PERCENT] = {"percent", SP_COL_PERCENT, "%", "weight", .doc = "its share of the whole"},
+    [SAMPLES] = {"samples", SP_COL_COUNT, "samples",
+                 .doc = "how many samples; null where they are not counted"},
+    [NAMES] = {"names", SP_COL_TEXT, "hot, by self weight", .flags = SP_COL_NO_JSON | SP_COL_FLEXIBLE,
+               .doc = "the functions of most self weight, each with its share of this time"},
+};
+static const struct sp_table_decl timeline_rows = {
+    "rows", timeline_columns, sizeof timeline_columns / sizeof *timeline_columns,
+    .doc = "equal stretches of time in order, or the profile's windows"};
+
+enum { HOT_FUNCTION, HOT_SELF = HOT_FUNCTION + SP_FUNCTION_NCOLUMNS, HOT_PERCENT };
+static const struct sp_answer_column timeline_hot_columns[] = {
+    SP_FUNCTION_COLUMNS(HOT_FUNCTION, NULL, NULL),
+    [HOT_SELF] = {"self", SP_COL_WEIGHT, .doc = "its self weight in this time"},
+    [HOT_PERCENT] = {"percent_of_bucket", SP_COL_NUMBER, .doc = "that as a share of this time's weight"},
+};
+static const struct sp_table_decl timeline_hot = {
+    "hot", timeline_hot_columns, sizeof timeline_hot_columns / sizeof *timeline_hot_columns,
+    .doc = "the functions of most self weight in this time, heaviest first"};
+
+static const struct sp_table_decl *const timeline_tables[] = {&timeline_rows, &timeline_hot, NULL};
+static const struct sp_answer_column timeline_facts[] = {
+    {"from", SP_COL_TEXT, .doc = "what tells when: samples or windows"},
+    {"time.profile_start", SP_COL_NUMBER, .doc = "seconds of the profile's clock; all others are from there"},
+    {"time.start", SP_COL_NUMBER, .doc = "where the first row begins"},
+    {"time.end", SP_COL_NUMBER, .doc = "where the last row ends"},
+    {"time.untimed", SP_COL_COUNT, .doc = "samples without a time, which are in no row"},
+    {"covered", SP_COL_WEIGHT, .doc = "weight of all rows"},
+    {"covered_percent", SP_COL_PERCENT, .doc = "its share of the whole"},
+    {"sparkline", SP_COL_TEXT, .doc = "a block character for each row, by its weight"},
+    {0},
+};
+
+struct timeline {
+    struct sp_asked *x;
+    size_t buckets, limit;
+    struct sp_sample_times times;
+    struct sp_timeline t;
+};
+
+/* One block character a bucket: its weight as a part of the heaviest. */
+static void sparkline(const struct sp_timeline *t, struct sp_buf *b)
+{
+    static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    int64_t most = 0;
+    for (size_t i = 0; i < t->buckets.n; i++)
+        most = t->buckets.v[i].weight > most ? t->buckets.v[i].weight : most;
+    for (size_t i = 0; i < t->buckets.n; i++) {
+        int64_t v = t->buckets.v[i].weight;
+        if (v <= 0 || !most)
+            sp_buf_ch(b, ' ');
+        else
+            sp_buf_puts(b, blocks[(size_t)(((__int128)v * 8 - 1) / most)]);
+    }
+}
+
+/* A JSON string is decoded; a number stays as it is written. */
+static void put_window(struct timeline *x, struct sp_answer_table *t, uint32_t raw)
+{
+    struct sp_str text = sp_pstr(x->x->s.profile, raw);
+    struct sp_json j;
+    struct sp_span decoded;
+    if (!text.n)
+        return;
+    sp_json_init(&j, text.p, text.n);
+    if (sp_json_type(&j) == SP_JSON_STRING && sp_json_string_value(&j, &decoded))
+        sp_put_text(x->x->out, t, WINDOW, decoded.p, decoded.n);
+    else if (!j.error)
+        sp_put_text(x->x->out, t, WINDOW, text.p, text.n);
+    else
+        x->x->out->failed = true; /* it was read as JSON before */
+    sp_json_free(&j);
+}
+
+/* "parse 61.20%, read 12.00%" */
+static void put_names(struct timeline *x, struct sp_answer_table *t, const struct sp_bucket *y)
+{
+    const struct sp_profile *p = x->x->s.profile;
+    struct sp_buf *b = &x->x->b;
+    sp_buf_clear(b);
+    for (size_t i = 0; i < y->nhot; i++) {
+        const struct sp_hot *h = &x->t.hot.v[y->hot + i];
+        struct sp_str name = sp_pstr(p, p->functions.v[h->function].name);
+        sp_buf_puts(b, i ? ", " : "");
+        sp_short_name(b, name.p, name.n, x->x->q->brief ? SP_SHORTEST : SP_WHOLE_NAME);
+        if (!x->x->s.cannot_add) {
+            sp_buf_ch(b, ' ');
+            sp_text_percent(b, h->self, y->weight);
+            sp_buf_ch(b, '%');
+        }
+    }
+    sp_put_buf(x->x->out, t, NAMES, b);
+}
+
+/* The functions of most self weight in a bucket, beside its row. */
+static void put_hot(struct timeline *x, struct sp_answer_table *t, const struct sp_bucket *y)
+{
+    bool adds = !x->x->s.cannot_add;
+    for (size_t i = 0; i < y->nhot; i++) {
+        const struct sp_hot *h = &x->t.hot.v[y->hot + i];
+        sp_table_row(x->x->out, t);
+        sp_put_function(x->x, t, HOT_FUNCTION, h->function);
+        sp_put_int(t, HOT_SELF, h->self);
+        if (adds && y->weight)
+            sp_put_scaled(t, HOT_PERCENT, (int64_t)sp_ratio(h->self, y->weight, 10000), 2);
+    }
+}
+
+/* Seconds with the digits that tell the buckets apart: *unit is the last one's, in ns. */
+static unsigned digits_of(const struct sp_timeline *t, int64_t *unit)
+{
+    int64_t width = t->buckets.n ? t->buckets.v[0].hi - t->buckets.v[0].lo : 1;
+    unsigned digits = NS;
+    for (*unit = 1; digits > 1 && width >= *unit * 100; *unit *= 10)
+        digits--;
+    return digits;
+}
+
+static void put_times(struct timeline *x, struct sp_answer_table *t, const struct sp_bucket *y)
+{
+    int64_t lo = y->lo - x->t.zero, hi = y->hi - x->t.zero, unit;
+    unsigned digits = digits_of(&x->t, &unit);
+    sp_put_scaled(t, START, lo, NS);
+    sp_put_scaled(t, END, hi, NS);
+    if (!x->x->q->brief)
+        return;
+    sp_put_scaled(t, FROM, (int64_t)sp_ratio(lo, unit, 1), digits);
+    sp_put_scaled(t, TO, (int64_t)sp_ratio(hi, unit, 1), digits);
+}
+
+static void put_rows(struct timeline *x)
+{
+    struct sp_answer *a = x->x->out;
+    struct sp_answer_table *t = sp_answer_table(a, &timeline_rows);
+    struct sp_answer_table *hot = sp_answer_detail(a, &timeline_hot, t);
+    if (t)
+        t->limit = x->limit;
+    if (!x->x->q->brief) {
+        sp_table_without(t, FROM);
+        sp_table_without(t, TO);
+    }
+    for (size_t i = 0; i < x->t.buckets.n; i++) {
+        const struct sp_bucket *y = &x->t.buckets.v[i];
+        sp_table_row(a, t);
+        put_times(x, t, y);
+        if (y->window != SP_NONE)
+            put_window(x, t, x->x->s.profile->windows.v[y->window].id);
+        sp_put_int(t, WEIGHT, y->weight);
+        sp_put_int(t, SAMPLES, y->samples);
+        put_names(x, t, y);
+        put_hot(x, hot, y);
+    }
+}
+
+static void put_facts(struct timeline *x)
+{
+    struct sp_answer *a = x->x->out;
+    const struct sp_timeline *t = &x->t;
+    struct sp_buf *b = &x->x->b;
+    sp_fact_cstr(a, "from", x->times.rows ? "samples" : "windows");
+    sp_fact_scaled(a, "time.profile_start", t->zero, NS);
+    sp_fact_scaled(a, "time.start", t->start - t->zero, NS);
+    sp_fact_scaled(a, "time.end", t->end - t->zero, NS);
+    sp_fact_count(a, "time.untimed", (int64_t)x->times.untimed);
+    sp_fact_weight(a, "covered", 0, t->covered);
+    sp_fact_percent(a, "covered_percent", 0, t->covered);
+    sp_buf_clear(b);
+    sparkline(t, b);
+    sp_fact_text(a, "sparkline", sp_buf_cstr(b), b->len);
+}
+
+static void say_all(struct timeline *x)
+{
+    const struct sp_selection *s = &x->x->s;
+    struct sp_buf *b = &x->x->b;
+    sp_buf_clear(b);
+    sp_buf_puts(b, "|");
+    sparkline(&x->t, b);
+    sp_buf_printf(b, "| %zu %s, covering ", x->t.buckets.n, x->times.rows ? "buckets" : "windows");
+    sp_text_share_of(b, s, x->t.covered);
+    sp_buf_puts(b, "% of the weight");
+    sp_answer_line_buf(x->x->out, b);
+}
+
+/* What stood out most: the functions of the heaviest bucket. */
+static void put_next(struct timeline *x)
+{
+    const struct sp_bucket *best = NULL;
+    char from[64], to[64], tail[160];
+    for (size_t i = 0; i < x->t.buckets.n; i++)
+        if (!best || x->t.buckets.v[i].weight > best->weight)
+            best = &x->t.buckets.v[i];
+    if (!best || x->x->q->options->time)
+        return;
+    sp_scaled_text((__int128)best->lo - x->t.zero, NS, from);
+    sp_scaled_text((__int128)best->hi - x->t.zero, NS, to);
+    snprintf(tail, sizeof tail, "--time %s..%s", from, to);
+    sp_answer_next(x->x->out, "top", NULL, tail);
+}
+
+/* ---- the question ---- */
+
+static spaa_status timeline_begin(struct timeline *x, struct sp_ask *q, struct sp_answer *out)
+{
+    long buckets;
+    if (!sp_option_number(q->diags, "buckets", q->options->buckets, 1, BUCKETS_MAX, BUCKETS, &buckets) ||
+        !sp_ask_limit(q, SIZE_MAX, &x->limit))
+        return SPAA_ERR_USAGE;
+    spaa_status st = sp_sample_times_of(q->profiles[0], q->diags, &x->times);
+    if (!st)
+        st = sp_asked_begin(q, out, x->x);
+    if (!st)
+        st = sp_timeline_build(&x->x->s, &x->times, (size_t)buckets, HOT, q->diags, &x->t);
+    return st;
+}
+
+/* -o: the whole profile gets a window for each row. */
+static spaa_status make_windows(struct timeline *x)
+{
+    struct sp_ask *q = x->x->q;
+    if (x->x->s.filters.len)
+        sp_emit(q->diags, SP_I616, SP_AT_NOTHING, " ");
+    spaa_status st = sp_callees_join(q->profiles[0]); /* windows are of the records that are written */
+    return st ? st : sp_timeline_windows(q->profiles[0], &x->times, &x->t, q->diags);
+}
+
+static spaa_status timeline_answer(struct timeline *x)
+{
+    struct sp_ask *q = x->x->q;
+    if (q->options->output && !x->times.rows) {
+        sp_emit_hint(q->diags, SP_E600, SP_AT_NOTHING, NULL,
+                     "windows are made of samples, and there are none");
+        return SPAA_ERR_USAGE;
+    }
+    put_facts(x);
+    say_all(x);
+    put_rows(x);
+    put_next(x);
+    spaa_status st = sp_asked_end(x->x);
+    return !st && q->options->output ? make_windows(x) : st;
+}
+
+static spaa_status timeline_ask(struct sp_ask *q, struct sp_answer *out)
+{
+    struct sp_asked asked = {0};
+    struct timeline x = {.x = &asked};
+    spaa_status st = timeline_begin(&x, q, out);
+    if (!st)
+        st = timeline_answer(&x);
+    sp_timeline_free(&x.t);
+    sp_sample_times_free(&x.times);
+    sp_asked_free(&asked);
+    return st;
+}
+
+static spaa_status timeline_needs(const struct sp_options *o, struct sp_diags *d, struct sp_needs *out)
+{
+    long buckets;
+    out->samples = true;
+    return sp_option_number(d, "buckets", o->buckets, 1, BUCKETS_MAX, BUCKETS, &buckets) ? SPAA_OK
+                                                                                         : SPAA_ERR_USAGE;
+}
+
+const struct sp_question sp_question_timeline = {
+    .name = "timeline",
+    .args = "FILE",
+    .groups = G_READ | G_EVENT | G_SELECT | G_TIMELINE | G_ROWS | G_OWN | G_ANSWER | G_BUDGET | G_OUT,
+    .title = "weight over time, and what was hot when",
+    .examples = "spaa timeline perf.data --buckets 10\n"
+                "spaa timeline perf.data -o windows.spaa # the profile with a window for each bucket",
+    .writes = "spaa",
+    .schema = "spaa.timeline/3",
+    .facts = timeline_facts,
+    .tables = timeline_tables,
+    .needs = timeline_needs,
+    .ask = timeline_ask,
+};
