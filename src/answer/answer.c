@@ -29,6 +29,9 @@ void sp_answer_free(struct sp_answer *a)
         sp_vec_free(&t->depth);
         sp_vec_free(&t->owner);
     }
+    for (size_t i = 0; i < a->kept.n; i++)
+        a->kept.v[i].free(a->kept.v[i].p);
+    sp_vec_free(&a->kept);
     sp_vec_free(&a->items);
     sp_vec_free(&a->measures);
     sp_vec_free(&a->next);
@@ -308,6 +311,37 @@ void sp_put_texts(struct sp_answer *a, struct sp_answer_table *t, size_t column,
     if (!a->failed)
         *answer_last_cell(t, column) =
             (struct sp_cell){.kind = SP_VALUE_TEXTS, .n = (uint32_t)n, .texts = copy};
+}
+
+bool sp_answer_keep(struct sp_answer *a, void *p, void (*free)(void *p))
+{
+    bool ok = sp_vec_push(&a->kept, ((struct sp_kept){p, free}));
+    if (!ok)
+        free(p);
+    a->failed |= !ok;
+    return ok;
+}
+
+void sp_table_made(struct sp_answer *a, struct sp_answer_table *t, const struct sp_row_maker *maker,
+                   size_t rows)
+{
+    if (t)
+        t->made = sp_arena_zalloc(&a->arena, sizeof *t->made);
+    if (!t || !t->made || !sp_vec_reserve(&t->cells, t->columns.n)) {
+        a->failed = true;
+        return;
+    }
+    t->maker = maker;
+    t->rows = rows;
+}
+
+void sp_row_make(const struct sp_answer_table *t, size_t row)
+{
+    if (*t->made == row + 1)
+        return;
+    memset(t->cells.v, 0, t->columns.n * sizeof *t->cells.v);
+    t->maker->make(t->maker->arg, row, t->cells.v);
+    *t->made = row + 1;
 }
 
 const struct sp_answer_table *sp_answer_find(const struct sp_answer *a, const char *name)

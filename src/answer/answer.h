@@ -48,6 +48,20 @@ struct sp_cell {
     };
 };
 
+/*
+ * Rows that are made when they are looked at, for tables of millions: there is room for one. What `arg` is of
+ * has to live as long as the answer (sp_answer_keep).
+ */
+struct sp_answer_table;
+struct sp_row_maker {
+    void *arg;
+    /* Fills nulls; texts are lent, of names as long as the answer, others until the next row is made. */
+    void (*make)(void *arg, size_t row, struct sp_cell *cells);
+    /* The answer is to show at most so many rows (SIZE_MAX: any): which, how many, and what is left out of
+     * it. */
+    void (*cut)(void *arg, struct sp_answer_table *t, size_t most);
+};
+
 /* A table of the answer: its declaration, with what this answer adds to it. */
 struct sp_answer_table {
     const struct sp_table_decl *decl;
@@ -60,6 +74,9 @@ struct sp_answer_table {
     size_t rows;
     const struct sp_answer_table *of; /* of details (sp_answer_detail): the table whose rows they are of */
     SP_VEC(size_t) owner;             /* of details, per row: the row that it is of, ascending; else empty */
+    const struct sp_row_maker *maker; /* lent; NULL: all rows are there */
+    size_t *made;                     /* 1 + the row that is there; 0: none */
+    size_t json_rows;                 /* so many first rows are in JSON only: the root of a tree */
     bool quiet;                       /* not shown to people: what it says stands elsewhere, too */
     size_t limit;    /* rows to show (--limit); SIZE_MAX: all. More may be there, to be told as omitted. */
     size_t left_out; /* rows that are not even here, told as omitted too */
@@ -85,13 +102,19 @@ struct sp_next {
     const char *command;                    /* all of it, as a shell takes it; made by ask/next.c */
 };
 
+struct sp_kept {
+    void *p;
+    void (*free)(void *p);
+};
+
 struct sp_answer {
     const char *schema; /* "spaa.top/3" */
     struct sp_arena arena;
     SP_VEC(struct sp_measure) measures;
     SP_VEC(struct sp_item) items;
     SP_VEC(struct sp_next) next;
-    struct sp_diags *diags; /* lent; notes of the answer are what it holds */
+    SP_VEC(struct sp_kept) kept; /* what rows that are made are made of */
+    struct sp_diags *diags;      /* lent; notes of the answer are what it holds */
     struct sp_buf scratch;
     int verdict; /* exit code of a question that judges (diff --fail-on); 0 */
     bool failed;
@@ -153,11 +176,19 @@ void sp_put_int(struct sp_answer_table *t, size_t column,
 void sp_put_real(struct sp_answer_table *t, size_t column, double v);
 void sp_put_scaled(struct sp_answer_table *t, size_t column, int64_t v, unsigned scale);
 void sp_put_text(struct sp_answer *a, struct sp_answer_table *t, size_t column, const char *p, size_t n);
+/* Instead of rows: `rows` of them, made by the maker. */
+void sp_table_made(struct sp_answer *a, struct sp_answer_table *t, const struct sp_row_maker *maker,
+                   size_t rows);
+/* To be freed with the answer; at once where memory is exhausted, then false. */
+bool sp_answer_keep(struct sp_answer *a, void *p, void (*free)(void *p));
+void sp_row_make(const struct sp_answer_table *t, size_t row); /* of a table with a maker */
 void sp_put_texts(struct sp_answer *a, struct sp_answer_table *t, size_t column,
                   const struct sp_value_text *v, size_t n);
 static inline const struct sp_cell *sp_cell_at(const struct sp_answer_table *t, size_t row, size_t column)
 {
-    return &t->cells.v[row * t->columns.n + column];
+    if (t->maker)
+        sp_row_make(t, row);
+    return &t->cells.v[(t->maker ? 0 : row * t->columns.n) + column];
 }
 
 /* The table of this name, or NULL: of what is named "rows", "threads", … */

@@ -8,6 +8,8 @@
 
 size_t sp_drawn_rows(const struct sp_drawing *g, const struct sp_answer_table *t)
 {
+    if (t->maker)
+        return t->rows;
     size_t n = t->rows < t->limit ? t->rows : t->limit;
     return t->fixed || n < g->rows ? n : g->rows;
 }
@@ -69,7 +71,7 @@ bool sp_more_line(const struct sp_drawing *g, const struct sp_answer_table *t, s
             sp_text_percent(b, sum, m->whole);
         sp_buf_printf(b, "%% of %s%s", name, strcmp(name, "weight") == 0 ? "" : " weight");
     }
-    sp_buf_printf(b, "; %s", g->opts->more);
+    sp_buf_printf(b, "; %s", t->decl->more && !g->opts->budget ? t->decl->more : g->opts->more);
     return true;
 }
 
@@ -232,7 +234,7 @@ static void fill(struct filling *f, struct sp_table_column *titles)
     }
     sp_table_init(f->out, titles, f->n);
     fill_names(f, rows);
-    for (size_t r = 0; r < rows && !f->out->failed; r++)
+    for (size_t r = f->t->json_rows; r < rows && !f->out->failed; r++)
         for (size_t i = 0; i < f->n; i++)
             fill_cell(f, r, f->order[i]);
 }

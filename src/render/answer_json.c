@@ -274,7 +274,8 @@ static void json_omitted(struct writing *x)
         int64_t sum;
         if (!t || t->fixed || t->of)
             continue;
-        sp_jw_u64(&x->w, t->decl->name, sp_omitted_rows(x->g, t, &column, &sum));
+        const char *key = t->maker && t->decl->noun ? t->decl->noun : t->decl->name;
+        sp_jw_u64(&x->w, key, sp_omitted_rows(x->g, t, &column, &sum));
         if (column == SIZE_MAX)
             continue;
         const struct sp_measure *m = sp_cell_measure(a, t, 0, column);

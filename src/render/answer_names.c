@@ -50,8 +50,8 @@ static int names_cmp(const void *va, const void *vb, void *arg)
 
 static bool names_same_whole(const struct naming *x, uint32_t a, uint32_t b)
 {
-    const struct sp_cell *p = sp_cell_at(x->t, a, x->column), *q = sp_cell_at(x->t, b, x->column);
-    return p->kind == q->kind && p->n == q->n && (!p->n || memcmp(p->text, q->text, p->n) == 0);
+    const struct sp_cell p = *sp_cell_at(x->t, a, x->column), q = *sp_cell_at(x->t, b, x->column);
+    return p.kind == q.kind && p.n == q.n && (!p.n || memcmp(p.text, q.text, p.n) == 0);
 }
 
 /* Rows that share a short name and are something else get a longer one. */

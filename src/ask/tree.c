@@ -1,0 +1,335 @@
+/* tree: the call tree, heaviest first. */
+#include "ask/common.h"
+
+#include "analysis/own_fold.h"
+#include "analysis/top.h"
+#include "analysis/tree.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- columns ---- */
+
+enum {
+    TOTAL_PERCENT,
+    SELF_PERCENT,
+    TOTAL,
+    SELF,
+    NAME,
+    MARKS,
+    DSO,
+    FUNCTION,
+    OWN,
+    KIND,
+    IRQ,
+    SAMPLES,
+    INFERRED,
+    IN_PART,
+    ID,
+    PARENT,
+    DEPTH,
+    ELIDED,
+    ELIDED_CHILDREN,
+};
+static const struct sp_answer_column tree_columns[] = {
+    [TOTAL_PERCENT] = {"total_percent", SP_COL_PERCENT, "total%", "total", .doc = "its share of the whole"},
+    [SELF_PERCENT] = {"self_percent", SP_COL_PERCENT, "self%", "self", .doc = "its share of the whole"},
+    [TOTAL] = {"total", SP_COL_WEIGHT, "total", .flags = SP_COL_OMITTED,
+               .doc = "weight of stacks that pass here"},
+    [SELF] = {"self", SP_COL_WEIGHT, .doc = "weight of stacks that end here"},
+    [NAME] = {"name", SP_COL_NAME, "function", .flags = SP_COL_FLEXIBLE,
+              .doc = "the function; of the root: all"},
+    [MARKS] = {"marks", SP_COL_TEXT, "marks", .flags = SP_COL_NO_JSON | SP_COL_SUFFIX,
+               .doc = "what else is known of it, and the children that are not shown"},
+    [DSO] = {"dso", SP_COL_DSO, .doc = "the binary it is in"},
+    [FUNCTION] = {"function", SP_COL_HANDLE, .doc = "its handle"},
+    [OWN] = {"own", SP_COL_BOOL, .doc = "it is the program's own"},
+    [KIND] = {"kind", SP_COL_TEXT, .doc = "user, kernel or unknown"},
+    [IRQ] = {"irq_enable", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,
+             .doc = "it only lets interrupts in again: its self weight is that of its callers"},
+    [SAMPLES] = {"samples", SP_COL_COUNT, .doc = "samples of the total"},
+    [INFERRED] = {"inferred", SP_COL_BOOL, .flags = SP_COL_OPTIONAL, .doc = "no stack recorded it here"},
+    [IN_PART] = {"inferred_in_part", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,
+                 .doc = "some stacks did not record it here"},
+    [ID] = {"id", SP_COL_COUNT, .doc = "number in this answer; 0: the root"},
+    [PARENT] = {"parent", SP_COL_COUNT, .doc = "id of the caller's node; null of the root"},
+    [DEPTH] = {"depth", SP_COL_COUNT, .flags = SP_COL_CSV, .doc = "0: the root"},
+    [ELIDED] = {"elided", SP_COL_WEIGHT, .flags = SP_COL_OPTIONAL | SP_COL_CSV,
+                .doc = "weight of its children that are not shown, with all below them"},
+    [ELIDED_CHILDREN] = {"elided_children", SP_COL_COUNT, .flags = SP_COL_OPTIONAL,
+                         .doc = "how many these are"},
+};
+static const struct sp_table_decl tree_nodes = {
+    "nodes",
+    tree_columns,
+    sizeof tree_columns / sizeof *tree_columns,
+    .noun = "subtrees",
+    .more = "--min-percent 0 -n 0 shows all, --root-at FUNCTION one of them",
+    .doc = "depth first, the heaviest child first; what is left out is told where it is missing"};
+
+static const struct sp_table_decl *const tree_tables[] = {&tree_nodes, NULL};
+
+/* ---- what is shown ---- */
+
+struct tree {
+    struct sp_asked asked;
+    struct sp_tree t;
+    struct sp_row_maker maker;
+    uint32_t *rows;          /* per row: its node */
+    int64_t *elided;         /* per node: weight of the children not shown */
+    uint32_t *missing;       /* per node: how many these are */
+    uint32_t *number;        /* per node: its row */
+    SP_VEC(unsigned) indent; /* by depth: of the last node there */
+    char handle[32];
+    struct sp_buf marks;
+};
+
+static void tree_free(void *p)
+{
+    struct tree *x = p;
+    sp_tree_free(&x->t);
+    free(x->rows);
+    free(x->elided);
+    free(x->missing);
+    free(x->number);
+    sp_vec_free(&x->indent);
+    sp_buf_free(&x->marks);
+    sp_asked_free(&x->asked);
+    free(x);
+}
+
+/*
+ * One child goes on in its parent's column, so that straight chains do not run off the screen. Of nodes in
+ * depth-first order: the last one of the depth above is the parent.
+ */
+static unsigned tree_indent(struct tree *x, const struct sp_tree_node *n)
+{
+    unsigned indent = n->depth < 2 ? 0 : x->indent.v[n->depth - 1] + !n->alone;
+    x->indent.v[n->depth] = indent;
+    return indent;
+}
+
+/* Room for what cut() finds. */
+static bool tree_room(struct tree *x, struct sp_answer_table *t)
+{
+    size_t n = x->t.nodes.n;
+    uint32_t deepest = 0;
+    for (uint32_t i = 0; i < n; i++)
+        deepest = x->t.nodes.v[i].depth > deepest ? x->t.nodes.v[i].depth : deepest;
+    x->rows = malloc((n + 1) * sizeof *x->rows);
+    x->elided = malloc((n + 1) * sizeof *x->elided);
+    x->missing = malloc((n + 1) * sizeof *x->missing);
+    x->number = malloc((n + 1) * sizeof *x->number);
+    return x->rows && x->elided && x->missing && x->number && t && sp_vec_reserve(&t->depth, n) &&
+           sp_vec_reserve(&x->indent, deepest + 1);
+}
+
+/* The heaviest nodes, and what they leave out. */
+static void tree_cut(void *arg, struct sp_answer_table *t, size_t most)
+{
+    struct tree *x = arg;
+    const struct sp_tree_node *v = x->t.nodes.v;
+    size_t shown = most ? most : 1; /* the root is always there */
+    uint32_t rows = 0;
+    *t->made = 0;
+    t->left_out = shown < x->t.nodes.n ? 0 : x->t.pruned;
+    t->left_out_sum = shown < x->t.nodes.n ? 0 : x->t.pruned_total;
+    for (uint32_t i = 0; i < x->t.nodes.n; i++) {
+        bool all = shown >= x->t.nodes.n;
+        x->elided[i] = v[i].elided;
+        x->missing[i] = v[i].elided_children;
+        if (all || v[i].order < shown) {
+            x->rows[rows] = i;
+            t->depth.v[rows] = tree_indent(x, &v[i]);
+            x->number[i] = rows++;
+        } else if (v[v[i].parent].order < shown) {
+            x->elided[v[i].parent] += v[i].total;
+            x->missing[v[i].parent]++;
+        }
+    }
+    t->rows = t->depth.n = rows;
+    for (uint32_t r = 0; r < rows && shown < x->t.nodes.n; r++) {
+        t->left_out += x->missing[x->rows[r]];
+        t->left_out_sum += x->elided[x->rows[r]];
+    }
+}
+
+/* ---- rows ---- */
+
+static struct sp_cell int_cell(int64_t v)
+{
+    return v == SP_ABSENT ? (struct sp_cell){0} : (struct sp_cell){.kind = SP_VALUE_INT, .i = v};
+}
+
+static struct sp_cell text_cell(const char *p, size_t n)
+{
+    return (struct sp_cell){.kind = SP_VALUE_TEXT, .n = (uint32_t)n, .text = p};
+}
+
+/* What people see behind a node's name. */
+static void make_marks(struct tree *x, uint32_t i, bool irq, struct sp_cell *cells)
+{
+    const struct sp_tree_node *n = &x->t.nodes.v[i];
+    struct sp_buf *b = &x->marks;
+    sp_buf_clear(b);
+    sp_buf_puts(b, n->kind == SP_KERNEL ? " [k]" : "");
+    sp_buf_puts(b, n->inlined ? " [inlined]" : "");
+    sp_buf_puts(b, irq ? " [irq-enable]" : "");
+    sp_buf_puts(b, sp_inferred_mark(x->t.profile, n->function, n->inferred));
+    if (x->missing[i] && x->asked.q->brief) {
+        sp_buf_printf(b, " (+%u: ", x->missing[i]);
+        sp_text_share_of(b, &x->asked.s, x->elided[i]);
+        sp_buf_puts(b, "%)");
+    }
+    if (b->len && !b->failed)
+        cells[MARKS] = text_cell(b->data, b->len);
+}
+
+static void make_function(struct tree *x, const struct sp_tree_node *n, struct sp_cell *cells)
+{
+    const struct sp_profile *p = x->t.profile;
+    const char *kind = sp_frame_kind_names[n->kind];
+    struct sp_str dso = sp_dso_name(p, p->functions.v[n->function].dso);
+    cells[DSO] = text_cell(dso.p, dso.n);
+    cells[FUNCTION] = text_cell(x->handle, sp_handle_text(&x->asked.handles, n->function, x->handle));
+    cells[KIND] = text_cell(kind, strlen(kind));
+    if (x->asked.has_own)
+        cells[OWN] = int_cell(sp_is_own(&x->asked.own, n->function));
+}
+
+static void tree_make(void *arg, size_t row, struct sp_cell *cells)
+{
+    struct tree *x = arg;
+    uint32_t i = x->rows[row];
+    const struct sp_tree_node *n = &x->t.nodes.v[i];
+    struct sp_str name = sp_tree_name(&x->t, i);
+    const struct sp_function *f = n->function == SP_NONE ? NULL : &x->t.profile->functions.v[n->function];
+    bool irq = n->self && f && x->t.profile->dsos.v[f->dso].is_kernel &&
+               sp_function_tags(x->t.profile, x->asked.s.event, n->function) & SP_TAG_IRQ;
+    cells[TOTAL] = int_cell(n->total);
+    cells[SELF] = int_cell(n->self);
+    cells[NAME] = text_cell(name.p, name.n);
+    if (n->function != SP_NONE)
+        make_function(x, n, cells);
+    if (irq)
+        cells[IRQ] = int_cell(1);
+    cells[SAMPLES] = int_cell(n->samples);
+    if (n->inferred)
+        cells[n->inferred == SP_INFERRED ? INFERRED : IN_PART] = int_cell(1);
+    cells[ID] = int_cell((int64_t)row);
+    cells[PARENT] = int_cell(n->parent == SP_NONE ? SP_ABSENT : (int64_t)x->number[n->parent]);
+    cells[DEPTH] = int_cell(n->depth);
+    make_marks(x, i, irq, cells);
+    if (x->missing[i]) {
+        cells[ELIDED] = int_cell(x->elided[i]);
+        cells[ELIDED_CHILDREN] = int_cell(x->missing[i]);
+    }
+}
+
+/* ---- the question ---- */
+
+/* Where the heaviest path of the program's own functions ends. */
+static spaa_status put_next(struct tree *x)
+{
+    struct sp_asked *asked = &x->asked;
+    struct sp_own_fold f;
+    char handle[32];
+    if (!asked->has_own)
+        return SPAA_OK;
+    spaa_status st = sp_own_fold(&asked->s, &asked->own, asked->q->diags, &f);
+    if (st)
+        return st;
+    sp_answer_next(asked->out, "flamegraph", NULL, NULL);
+    sp_answer_next(asked->out, "top", NULL, "--sort total");
+    if (f.nsteps && sp_handle_text(&asked->handles, f.steps[f.nsteps - 1].function, handle))
+        sp_answer_next(asked->out, "function", handle, NULL);
+    sp_own_fold_free(&f);
+    return SPAA_OK;
+}
+
+static bool tree_options(const struct sp_options *o, struct sp_diags *d, struct sp_tree_opts *how,
+                         double *percent)
+{
+    long depth;
+    char *end = NULL;
+    *percent = o->min_percent ? strtod(o->min_percent, &end) : 0.5;
+    if (o->min_percent && (!*o->min_percent || *end || !(*percent >= 0 && *percent <= 100))) {
+        sp_usage(d, NULL, "--min-percent needs a number from 0 to 100, not \"%s\"", o->min_percent);
+        return false;
+    }
+    if (!sp_option_number(d, "depth", o->depth, 1, 1000000, 0, &depth))
+        return false;
+    *how = (struct sp_tree_opts){
+        .inverted = o->inverted != NULL, .sort = SP_TREE_BY_WEIGHT, .max_depth = (uint32_t)depth};
+    return true;
+}
+
+/* Nodes beyond the limit are never built: the root is one more. */
+static bool tree_limit(const struct sp_ask *q, size_t *most)
+{
+    long budget;
+    size_t limit;
+    if (!sp_option_number(q->diags, "budget", q->options->budget, 1, LONG_MAX / 4, 0, &budget) ||
+        !sp_ask_limit(q, budget ? SIZE_MAX : 22, &limit))
+        return false;
+    size_t fit = budget ? (size_t)budget / 2 + 2 : SIZE_MAX; /* a row takes more than 6 characters */
+    *most = limit < fit ? limit + 1 : fit == SIZE_MAX ? 0 : fit;
+    return true;
+}
+
+static spaa_status tree_answer(struct tree *x)
+{
+    struct sp_asked *asked = &x->asked;
+    struct sp_tree_opts how;
+    double percent;
+    if (!tree_options(asked->q->options, asked->q->diags, &how, &percent) ||
+        !tree_limit(asked->q, &how.max_nodes))
+        return SPAA_ERR_USAGE;
+    how.min_total = (int64_t)fmin(fabs((double)asked->s.whole) * percent / 100, 9e18);
+    spaa_status st = sp_tree_build(&asked->s, &how, asked->q->diags, &x->t);
+    if (st)
+        return st;
+    struct sp_answer_table *t = sp_answer_table(asked->out, &tree_nodes);
+    if (!tree_room(x, t))
+        return sp_nomem(asked->q->diags);
+    x->maker = (struct sp_row_maker){x, tree_make, tree_cut};
+    sp_table_made(asked->out, t, &x->maker, x->t.nodes.n);
+    if (t->made)
+        tree_cut(x, t, SIZE_MAX);
+    t->json_rows = 1; /* the root */
+    st = put_next(x);
+    return st ? st : sp_asked_end(asked);
+}
+
+static spaa_status tree_ask(struct sp_ask *q, struct sp_answer *out)
+{
+    struct tree *x = calloc(1, sizeof *x);
+    if (!x || !sp_answer_keep(out, x, tree_free))
+        return sp_nomem(q->diags);
+    sp_buf_init(&x->marks, 0);
+    spaa_status st = sp_asked_begin(q, out, &x->asked);
+    return st ? st : tree_answer(x);
+}
+
+static spaa_status tree_needs(const struct sp_options *o, struct sp_diags *d, struct sp_needs *out)
+{
+    struct sp_tree_opts how;
+    double percent;
+    out->no_ids = true;
+    return tree_options(o, d, &how, &percent) ? SPAA_OK : SPAA_ERR_USAGE;
+}
+
+const struct sp_question sp_question_tree = {
+    .name = "tree",
+    .args = "FILE…",
+    .groups = G_READ | G_EVENT | G_SELECT | G_TREE | G_ROWS | G_OWN | G_ANSWER | G_BUDGET,
+    .title = "the call tree, heaviest first",
+    .examples = "spaa tree perf.data\n"
+                "spaa tree perf.data --inverted --depth 4 # who calls the hot leaves\n"
+                "spaa tree perf.data --min-percent 0 --json",
+    .schema = "spaa.tree/3",
+    .tables = tree_tables,
+    .needs = tree_needs,
+    .ask = tree_ask,
+};
