@@ -125,6 +125,15 @@ static void put_matches(struct function *x)
     }
 }
 
+/* What was inferred is marked in CSV, too. */
+static struct sp_answer_table *neighbours_table(struct function *x, const struct sp_table_decl *decl)
+{
+    struct sp_answer_table *t = function_table(x, decl);
+    if (t)
+        t->columns.v[NEIGHBOUR + SP_FUNCTION_MARKS].flags |= SP_COL_CSV;
+    return t;
+}
+
 static void put_neighbour(struct function *x, struct sp_answer_table *t, const struct sp_neighbour *y)
 {
     const struct sp_profile *p = x->x->s.profile;
@@ -266,10 +275,10 @@ static void put_rows(struct function *x)
 {
     struct sp_answer_table *t;
     put_matches(x);
-    t = function_table(x, &callers);
+    t = neighbours_table(x, &callers);
     for (size_t i = 0; i < x->v.callers.n; i++)
         put_neighbour(x, t, &x->v.callers.v[i]);
-    t = function_table(x, &callees);
+    t = neighbours_table(x, &callees);
     for (size_t i = 0; i < x->v.callees.n; i++)
         put_neighbour(x, t, &x->v.callees.v[i]);
     put_lines(x);

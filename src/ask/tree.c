@@ -22,7 +22,7 @@ enum {
     FUNCTION,
     OWN,
     KIND,
-    IRQ,
+    TAGS,
     SAMPLES,
     INFERRED,
     IN_PART,
@@ -40,14 +40,14 @@ static const struct sp_answer_column tree_columns[] = {
     [SELF] = {"self", SP_COL_WEIGHT, .doc = "weight of stacks that end here"},
     [NAME] = {"name", SP_COL_NAME, "function", .flags = SP_COL_FLEXIBLE,
               .doc = "the function; of the root: all"},
-    [MARKS] = {"marks", SP_COL_TEXT, "marks", .flags = SP_COL_NO_JSON | SP_COL_SUFFIX,
+    [MARKS] = {"marks", SP_COL_TEXT, "marks", .flags = SP_COL_NO_JSON | SP_COL_SUFFIX | SP_COL_CSV,
                .doc = "what else is known of it, and the children that are not shown"},
     [DSO] = {"dso", SP_COL_DSO, .doc = "the binary it is in"},
     [FUNCTION] = {"function", SP_COL_HANDLE, .doc = "its handle"},
     [OWN] = {"own", SP_COL_BOOL, .doc = "it is the program's own"},
     [KIND] = {"kind", SP_COL_TEXT, .doc = "user, kernel or unknown"},
-    [IRQ] = {"irq_enable", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,
-             .doc = "it only lets interrupts in again: its self weight is that of its callers"},
+    [TAGS] = {"tags", SP_COL_TEXTS, .flags = SP_COL_OPTIONAL,
+              .doc = "irq-enable: it only lets interrupts in again, its self weight is that of its callers"},
     [SAMPLES] = {"samples", SP_COL_COUNT, .doc = "samples of the total"},
     [INFERRED] = {"inferred", SP_COL_BOOL, .flags = SP_COL_OPTIONAL, .doc = "no stack recorded it here"},
     [IN_PART] = {"inferred_in_part", SP_COL_BOOL, .flags = SP_COL_OPTIONAL,
@@ -65,7 +65,7 @@ static const struct sp_table_decl tree_nodes = {
     tree_columns,
     sizeof tree_columns / sizeof *tree_columns,
     .noun = "subtrees",
-    .more = "--min-percent 0 -n 0 shows all, --root-at FUNCTION one of them",
+    .more = "marked (+children: weight); --min-percent 0 -n 0 shows all, --root-at FUNCTION one of them",
     .doc = "depth first, the heaviest child first; what is left out is told where it is missing"};
 
 static const struct sp_table_decl *const tree_tables[] = {&tree_nodes, NULL};
@@ -198,29 +198,35 @@ static void make_function(struct tree *x, const struct sp_tree_node *n, struct s
         cells[OWN] = int_cell(sp_is_own(&x->asked.own, n->function));
 }
 
+static bool enables_irqs(const struct tree *x, uint32_t function)
+{
+    const struct sp_profile *p = x->t.profile;
+    return function != SP_NONE && p->dsos.v[p->functions.v[function].dso].is_kernel &&
+           sp_function_tags(p, x->asked.s.event, function) & SP_TAG_IRQ;
+}
+
 static void tree_make(void *arg, size_t row, struct sp_cell *cells)
 {
     struct tree *x = arg;
     uint32_t i = x->rows[row];
     const struct sp_tree_node *n = &x->t.nodes.v[i];
+    static const struct sp_value_text irq_enable = {"irq-enable", 10};
     struct sp_str name = sp_tree_name(&x->t, i);
-    const struct sp_function *f = n->function == SP_NONE ? NULL : &x->t.profile->functions.v[n->function];
-    bool irq = n->self && f && x->t.profile->dsos.v[f->dso].is_kernel &&
-               sp_function_tags(x->t.profile, x->asked.s.event, n->function) & SP_TAG_IRQ;
+    bool irq = enables_irqs(x, n->function);
     cells[TOTAL] = int_cell(n->total);
     cells[SELF] = int_cell(n->self);
     cells[NAME] = text_cell(name.p, name.n);
     if (n->function != SP_NONE)
         make_function(x, n, cells);
     if (irq)
-        cells[IRQ] = int_cell(1);
+        cells[TAGS] = (struct sp_cell){.kind = SP_VALUE_TEXTS, .n = 1, .texts = &irq_enable};
     cells[SAMPLES] = int_cell(n->samples);
     if (n->inferred)
         cells[n->inferred == SP_INFERRED ? INFERRED : IN_PART] = int_cell(1);
     cells[ID] = int_cell((int64_t)row);
     cells[PARENT] = int_cell(n->parent == SP_NONE ? SP_ABSENT : (int64_t)x->number[n->parent]);
     cells[DEPTH] = int_cell(n->depth);
-    make_marks(x, i, irq, cells);
+    make_marks(x, i, irq && n->self, cells);
     if (x->missing[i]) {
         cells[ELIDED] = int_cell(x->elided[i]);
         cells[ELIDED_CHILDREN] = int_cell(x->missing[i]);

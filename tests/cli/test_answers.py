@@ -55,15 +55,15 @@ def test_top_json(by, spaa):
 def test_ids_of_functions_are_the_same_in_every_answer_and_file(spaa, tmp_path):
     ids = {r["function"]: r["id"] for r in ask("top", spaa, "--view", "all")["rows"]}
     assert len(set(ids.values())) == 3
-    assert {n["name"]: n["function"] for n in ask("tree", spaa, "--view", "all", "--min-percent", 0)["nodes"][1:]} == ids
+    assert {n["name"]: n["function"] for n in ask("tree", spaa, "--view", "all", "--min-percent", 0, "-n", 0)["nodes"][1:]} == ids
     other = tmp_path / "other.spaa"
     other.write_text(profiles.text([(["main"], 1)]))
     assert ask("top", other)["rows"][0]["id"] == ids["main"]
 
 
 def test_tree_json(spaa):
-    answer = ask("tree", spaa, "--view", "all", "--min-percent", 0)
-    assert answer["schema"] == "spaa.tree/2" and PROFILE <= set(answer["profile"])
+    answer = ask("tree", spaa, "--view", "all", "--min-percent", 0, "-n", 0)
+    assert answer["schema"] == "spaa.tree/3" and PROFILE <= set(answer["profile"])
     assert {"nodes", "whole", "omitted", "quality", "diagnostics"} <= set(answer)
     for n in answer["nodes"]:
         assert {"id", "parent", "depth", "name", "dso", "self", "total"} <= set(n)
@@ -74,7 +74,7 @@ def test_tree_json(spaa):
 def test_deep_trees_do_not_nest(tmp_path):
     path = tmp_path / "deep.folded"
     path.write_text(";".join("f%d" % i for i in range(5000)) + " 1\n")
-    nodes = ask("tree", path)["nodes"]
+    nodes = ask("tree", path, "-n", 0)["nodes"]
     assert len(nodes) == 5001 and nodes[-1]["depth"] == 5000
     assert run("flamegraph", path, "-o", "-", code=0).out
 
@@ -177,7 +177,7 @@ def test_csv_has_no_words_for_machines_to_trip_over(tmp_path):
     path.write_text(profiles.text([(["f"], {"alloc_bytes": 8000000, "peak_bytes": 5})],
                                   [profiles.event("malloc", "alloc_bytes", "allocation", "event")]))
     rows = list(csv.DictReader(io.StringIO(run("tree", path, "--format", "csv").out)))
-    assert [(r["total%"], r["total"], r["function"], r["elided"]) for r in rows] == [("100.00", "8000000", "f", "0")]
+    assert [(r["total%"], r["total"], r["function"], r["elided"]) for r in rows] == [("100.00", "8000000", "f", "")]
     rows = list(csv.DictReader(io.StringIO(run("info", path, "--format", "csv").out)))
     assert [(r["samples"], r["whole"]) for r in rows] == [("", "8000000")]
     for command in ("top", "tree"):
@@ -201,7 +201,7 @@ def test_tables_say_what_was_left_out(folded):
     assert len(out) == 5 and re.match(r"5 more rows with \d+\.\d\d% of self weight; -n 0 shows all", out[-1])
     assert "more" not in run("top", folded, "-n", 0).out
     out = run("tree", folded, "-n", 3, code=0).out.splitlines()
-    assert len(out) == 6 and re.match(r"\d more subtrees with \d+\.\d\d%, marked ", out[-1])
+    assert len(out) == 6 and re.match(r"\d more subtrees with \d+\.\d\d% of total weight; marked ", out[-1])
 
 
 def test_tables_align(folded):

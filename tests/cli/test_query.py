@@ -197,7 +197,7 @@ def test_functions_are_those_of_top(files):
 def test_nodes_are_those_of_tree(files):
     for path, _ in files:
         for inverted in (0, 1):
-            tree = ask("tree", path, "--min-percent", 0, *(["--inverted"] if inverted else []))
+            tree = ask("tree", path, "--min-percent", 0, "-n", 0, *(["--inverted"] if inverted else []))
             rows = query(path, "SELECT id, parent, depth, name, self, total, samples FROM nodes(NULL, NULL, %d) "
                                "ORDER BY id" % inverted)
             assert rows == [[n[k] for k in ("id", "parent", "depth", "name", "self", "total", "samples")]

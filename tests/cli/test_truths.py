@@ -52,7 +52,7 @@ def check_top(path, selection, by="function"):
 
 
 def check_tree(path, selection, *options, inverted=False, depth=None):
-    answer = ask("tree", path, "--min-percent", 0, *selection.options(), *options)
+    answer = ask("tree", path, "--min-percent", 0, "-n", 0, *selection.options(), *options)
     nodes = answer["nodes"]
     paths, found, last = {}, {}, {}
     assert nodes[0]["parent"] is None and nodes[0]["depth"] == 0
@@ -171,20 +171,20 @@ def test_tree_depth_and_pruning(files):
     for depth in (1, 3):
         answer = check_tree(path, selection, "--depth", depth, depth=depth)
         assert answer["omitted"] == elided(selection.tree(), selection.tree(depth=depth))
-    answer = ask("tree", path, "--min-percent", 10)
+    answer = ask("tree", path, "--min-percent", 10, "-n", 0)
     kept = {k: v for k, v in selection.tree().items() if 10 * v[1] >= selection.base or not k}
     assert len(answer["nodes"]) == len(kept)
     assert answer["omitted"] == elided(selection.tree(), kept)
     for n in answer["nodes"]:
         assert ("elided" in n) == ("elided_children" in n)
     assert sum(n.get("elided_children", 0) for n in answer["nodes"]) == answer["omitted"]["subtrees"]
-    assert sum(n.get("elided", 0) for n in answer["nodes"]) == answer["omitted"]["weight"]
+    assert sum(n.get("elided", 0) for n in answer["nodes"]) == answer["omitted"]["total"]
 
 
 def elided(tree, kept):
     """The topmost nodes that are not kept."""
     tops = [v[1] for k, v in tree.items() if k not in kept and k[:-1] in kept]
-    return {"subtrees": len(tops), "weight": sum(tops)}
+    return {"subtrees": len(tops), "total": sum(tops)}
 
 
 def test_a_limited_tree_is_the_heaviest_part_of_the_whole(files):
@@ -196,7 +196,7 @@ def test_a_limited_tree_is_the_heaviest_part_of_the_whole(files):
         for x in answer["nodes"]:
             paths[x["id"]] = () if x["parent"] is None else paths[x["parent"]] + ((x["name"], x["dso"]),)
         kept = set(paths.values())
-        assert len(kept) == len(answer["nodes"]) == min(n, len(tree))
+        assert len(kept) == len(answer["nodes"]) == min(n + 1, len(tree)), "the root is one more"
         assert answer["omitted"] == elided(tree, kept)
         rest = [v[1] for k, v in tree.items() if k not in kept and k[:-1] in kept]
         assert not rest or max(rest) <= min(tree[k][1] for k in kept)
@@ -335,7 +335,7 @@ def test_metrics_that_do_not_add_are_not_added(tmp_path):
     answer = ask("top", path, "--metric", "peak_bytes")
     assert answer["whole"] is None and answer["kept"] is None and answer["omitted"]["self"] is None
     assert {(r["self"], r["total"], r["self_percent"]) for r in answer["rows"]} == {(None, None, None)}
-    tree = ask("tree", path, "--metric", "peak_bytes", "--min-percent", 0)
+    tree = ask("tree", path, "--metric", "peak_bytes", "--min-percent", 0, "-n", 0)
     assert {(n["self"], n["total"], n["total_percent"]) for n in tree["nodes"]} == {(None, None, None)}
     assert {r["self"] for r in ask("summary", path, "--metric", "peak_bytes")["hot"]} == {None}
     assert "must not be added" in run("top", path, "--metric", "peak_bytes", code=0).out
@@ -360,7 +360,7 @@ def test_negative_weights_are_shown(tmp_path):
     path = tmp_path / "n.spaa"
     path.write_text(profiles.text([(["f", "main"], 10), (["g", "main"], -4)]))
     check_top(path, Profile(path.read_text()).select())
-    assert {n["name"]: n["total"] for n in ask("tree", path, "--min-percent", 0)["nodes"]} == \
+    assert {n["name"]: n["total"] for n in ask("tree", path, "--min-percent", 0, "-n", 0)["nodes"]} == \
         {"all": 6, "main": 6, "f": 10, "g": -4}
     run("flamegraph", path, "-o", tmp_path / "n.svg", code=0)
 

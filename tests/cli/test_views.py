@@ -48,7 +48,7 @@ def test_weights_of_a_range_of_time(file, span, more):
                 (selection.base, selection.total, sum(r.samples for r in selection.rows))
             assert answer["profile"]["event_whole"] == selection.all
             assert answer["kept_percent"] == percent(selection.total, selection.all)
-            nodes = ask("tree", path, "--min-percent", 0, *selection.options())["nodes"]
+            nodes = ask("tree", path, "--min-percent", 0, "-n", 0, *selection.options())["nodes"]
             assert nodes[0]["total"] == selection.total
 
 
@@ -118,7 +118,7 @@ def test_merge_inlined_everywhere(file):
     path, profile = file
     selection = profile.select(**{"merge-inlined": ""})
     assert top_rows(ask("top", path, "-n", 0, *selection.options())) == selection.top()
-    nodes = ask("tree", path, "--min-percent", 0, *selection.options())["nodes"]
+    nodes = ask("tree", path, "--min-percent", 0, "-n", 0, *selection.options())["nodes"]
     assert len(nodes) == len(selection.tree())
 
 
@@ -181,7 +181,7 @@ def test_functions_that_are_not_there(folded, tmp_path):
 
 
 def test_root_at_takes_expressions(folded):
-    answer = ask("tree", folded, "--root-at", "/^(parse|compute)$/", "--min-percent", 0)
+    answer = ask("tree", folded, "--root-at", "/^(parse|compute)$/", "--min-percent", 0, "-n", 0)
     assert {n["name"]: n["total"] for n in answer["nodes"] if n["depth"] == 1} == {"parse": 50, "compute": 40}
     assert "compute" in answer["profile"]["filters"], "the resolved name is echoed"
 
@@ -266,7 +266,7 @@ def test_windows_hold_what_the_samples_in_them_do(file, tmp_path):
         assert got == want
     again = tmp_path / "again.spaa"
     answer = run("timeline", out, "--buckets", 6, "-o", again, code=0)
-    assert "I615" in answer.err and again.read_bytes() == out.read_bytes()
+    assert "I615" in answer.out and again.read_bytes() == out.read_bytes()
 
 
 def test_where_windows_go(folded, tmp_path):
@@ -275,7 +275,7 @@ def test_where_windows_go(folded, tmp_path):
     run("timeline", path, "-o", tmp_path / "x.folded", code=2)
     run("timeline", path, "-o", "-", code=2)
     run("timeline", path, "--buckets", 0, code=2)
-    assert "I616" in run("timeline", path, "--pid", 10, "-o", tmp_path / "x.spaa", code=0).err
+    assert "I616" in run("timeline", path, "--pid", 10, "-o", tmp_path / "x.spaa", code=0).out
 
 
 # --with

@@ -56,7 +56,7 @@ def test_views_of_every_command(options, tmp_path):
         assert answer["profile"]["view"] == ("custom" if "state" in options else options.get("view", "cpu"))
         assert answer["profile"]["event_whole"] == sum(int(v) for v in gen.cells(top).values())
         assert {r.get("function", r.get("name")): (r["self"], r["total"]) for r in answer["rows"]} == {n: (flat[n], cum[n]) for n in cum}
-        assert ask("tree", file, "--min-percent", "0", *flags)["nodes"][0]["total"] == sum(want.values())
+        assert ask("tree", file, "--min-percent", "0", "-n", 0, *flags)["nodes"][0]["total"] == sum(want.values())
         assert ask("summary", file, *flags)["whole"] == sum(want.values())
         svg = run("flamegraph", file, "-o", "-", *flags, code=0).out
         assert "{:,}".format(sum(want.values())) in svg

@@ -303,7 +303,7 @@ def test_events_and_frames(tmp_path):
     top = ask("top", path)
     assert top["profile"]["event"] == "etw_callstack" and top["rows"][0]["function"] == "0x1010"
     assert ask("top", path, "--event", "lbr")["whole"] == 2
-    tree = ask("tree", path, "--min-percent", "0")
+    tree = ask("tree", path, "--min-percent", "0", "-n", 0)
     assert [(n["name"], n["total"]) for n in tree["nodes"]] [1:3] == [("0x3000", 10), ("0x2000", 10)]
     run("flamegraph", path, "-o", tmp_path / "x.svg", code=0)
     assert "0x1010" in (tmp_path / "x.svg").read_text()
