@@ -14,16 +14,17 @@
 
 static void print_file(const struct sp_dwarf_frame *f)
 {
-    const char *dir = f->dir ? f->dir : "", *comp = f->comp_dir ? f->comp_dir : "";
-    if (!f->file) {
+    const char *dir = f->file.dir ? f->file.dir : "", *comp = f->file.comp_dir ? f->file.comp_dir : "";
+    const char *name = f->file.name;
+    if (!name) {
         printf("??:%s\n", "0");
         return;
     }
-    if (f->file[0] == '/')
+    if (name[0] == '/')
         comp = dir = "";
     else if (dir[0] == '/')
         comp = "";
-    printf("%s%s%s%s%s:", comp, *comp ? "/" : "", dir, *dir ? "/" : "", f->file);
+    printf("%s%s%s%s%s:", comp, *comp ? "/" : "", dir, *dir ? "/" : "", name);
     printf(f->line ? "%" PRIu32 "\n" : "?\n", f->line);
 }
 

@@ -1,7 +1,6 @@
-/* Opening, and the questions: address to frames, entry to name. */
+/* Opening, and the question: address to frames. */
 #include "dwarf/dwarf.h"
 
-#include "base/hash.h"
 #include "dwarf/private.h"
 
 #include <stdlib.h>
@@ -27,6 +26,7 @@ spaa_status sp_dwarf_open(const char *path, const struct sp_dwarf_places *places
         return SPAA_ERR_NOMEM;
     bool ok = true;
     d->diags = diags;
+    sp_arena_init(&d->arena, 0);
     pthread_mutex_init(&d->lock, NULL);
     d->root = dup_text(places ? places->root : NULL, &ok);
     d->debug_dir = dup_text(places ? places->debug_dir : NULL, &ok);
@@ -54,8 +54,9 @@ void sp_dwarf_free(struct sp_dwarf *d)
     sp_dw_file_free(d->dwp);
     sp_dw_abbrevs_free(d);
     sp_vec_free(&d->covers);
-    sp_vec_free(&d->names);
-    sp_map_free(&d->name_map);
+    sp_vec_free(&d->functions);
+    sp_map_free(&d->function_map);
+    sp_arena_free(&d->arena);
     pthread_mutex_destroy(&d->lock);
     free(d->root);
     free(d->debug_dir);
@@ -98,68 +99,11 @@ static size_t covers_upto(const struct sp_dwarf *d, uint64_t addr)
     return lo;
 }
 
-/* The name an entry states, else where to ask on in (*u, *die); false: nowhere. */
-static bool ask_entry(struct sp_dwarf *d, const struct sp_dw_unit **u, uint64_t *die, const char **linkage,
-                      const char **name)
-{
-    const struct sp_dw_unit *from = *u;
-    const struct sp_dw_abbrevs *t = sp_dw_abbrevs_of(d, from);
-    struct sp_dw_cursor c = sp_dw_at(from->f, DW_INFO, *die, from->end);
-    const struct sp_dw_abbrev *a = t ? sp_dw_abbrev_find(t, sp_dw_uleb(&c)) : NULL;
-    struct sp_dw_value v, next = {0};
-    for (uint32_t i = 0; a && i < a->n; i++) {
-        const struct sp_dw_spec *s = &t->specs.v[a->first + i];
-        sp_dw_value(d, from, &c, s->form, s->implicit, &v);
-        if (s->at == AT_linkage_name || s->at == AT_MIPS_linkage_name)
-            *linkage = sp_dw_text(from, &v);
-        else if (s->at == AT_name && !*name)
-            *name = sp_dw_text(from, &v);
-        else if (s->at == AT_abstract_origin || (s->at == AT_specification && !next.is))
-            next = v;
-    }
-    if (*linkage || (next.is != DW_REF && next.is != DW_REF_ALT))
-        return false;
-    struct sp_dw_file *f = next.is == DW_REF ? from->f : sp_dw_alt(d, from->f);
-    *die = next.u;
-    if (f == from->f && next.u >= from->die && next.u < from->end)
-        return true;
-    *u = f ? sp_dw_unit_at(f, next.u) : NULL;
-    return *u;
-}
-
-static const char *dwarf_name_of(struct sp_dwarf *d, const struct sp_dw_unit *u, uint64_t die)
-{
-    uint64_t hash = sp_hash_mix(die, (uintptr_t)u);
-    struct sp_probe at = sp_map_probe(&d->name_map, hash);
-    for (uint32_t i; (i = sp_map_next(&d->name_map, &at)) != SP_MAP_NONE;)
-        if (d->names.v[i].u == u && d->names.v[i].die == die)
-            return d->names.v[i].func;
-    const char *linkage = NULL, *name = NULL;
-    struct sp_dw_name found = {.u = u, .die = die};
-    for (unsigned hops = 0; hops < DW_HOPS_MAX && ask_entry(d, &u, &die, &linkage, &name); hops++)
-        ;
-    found.func = linkage ? linkage : name;
-    if (d->names.n < UINT32_MAX - 1) {
-        if (!sp_vec_push(&d->names, found) || !sp_map_add(&d->name_map, hash, (uint32_t)d->names.n - 1))
-            sp_dw_fail(d, SPAA_ERR_NOMEM);
-    }
-    return found.func;
-}
-
-static void put_file(const struct sp_dw_lines *l, uint32_t file, struct sp_dwarf_frame *f)
-{
-    if (file >= l->files.n || !l->files.v[file].name)
-        return;
-    f->file = l->files.v[file].name;
-    f->dir = l->files.v[file].dir;
-    f->comp_dir = l->comp_dir;
-}
-
 /* The frames of a node of a unit, innermost first. */
-static size_t frames_of(struct sp_dwarf *d, const struct sp_dw_unit *u, uint32_t node, uint64_t addr,
+static size_t frames_of(struct sp_dwarf *d, struct sp_dw_unit *u, uint32_t node, uint64_t addr,
                         struct sp_dwarf_frame *out, size_t max)
 {
-    const struct sp_dw_unit *code = u->split ? u->split : u;
+    struct sp_dw_unit *code = u->split ? u->split : u;
     const struct sp_dw_inlines *in = &code->inlines;
     const struct sp_dw_line_row *row = u->lines.built ? sp_dw_lines_find(&u->lines, addr) : NULL;
     size_t depth = 0, n = 0;
@@ -167,23 +111,27 @@ static size_t frames_of(struct sp_dwarf *d, const struct sp_dw_unit *u, uint32_t
         depth++;
     struct sp_dwarf_frame place = {0};
     if (row) {
-        put_file(&u->lines, row->file, &place);
+        sp_dw_file_of(&u->lines, row->file, &place.file);
         place.line = row->line;
         place.column = row->column;
     }
     if (!depth) {
         out[0] = place;
-        return place.file != NULL;
+        return place.file.name != NULL;
     }
     for (uint32_t i = node; i != DW_NO_NODE; depth--) {
         const struct sp_dw_node *k = &in->nodes.v[i];
         if (depth <= max) {
-            out[n] = place;
-            out[n].func = dwarf_name_of(d, code, k->die);
+            out[n] = sp_dw_function_of(d, code, k->die);
+            out[n].file = place.file;
+            out[n].line = place.line;
+            out[n].column = place.column;
+            out[n].copy = k->parent == DW_NO_NODE ? 0 : sp_dw_inlines_copy(in, k->die);
             out[n++].entry = k->entry;
         }
         place = (struct sp_dwarf_frame){.line = k->call_line, .column = k->call_column};
-        put_file(&u->lines, k->call_file, &place);
+        if (u->lines.built)
+            sp_dw_file_of(&u->lines, k->call_file, &place.file);
         i = k->parent;
     }
     return n;

@@ -27,12 +27,25 @@
 
 struct sp_dwarf;
 
+/* A file as the compiler was told: dir (NULL: none) and name; comp_dir is where it ran. */
+struct sp_dwarf_file {
+    const char *comp_dir, *dir, *name; /* name NULL: not known */
+};
+
 struct sp_dwarf_frame {
     const char *func; /* as linked (mangled) where that is stated, else the plain name; NULL: not known */
-    /* The file as the compiler was told: dir (NULL: none) and name; comp_dir is where it ran. */
-    const char *comp_dir, *dir, *file; /* file NULL: not known */
-    uint32_t line, column;             /* 0: not known */
-    uint64_t entry;                    /* lowest address of the physical function; 0: not known */
+    struct sp_dwarf_file file;
+    uint32_t line, column; /* 0: not known */
+    uint64_t entry;        /* lowest address of the physical function; 0: not known */
+    /* Of the function, however often it is inlined. */
+    struct sp_dwarf_file decl; /* where it is declared; without lines asked for, too */
+    uint32_t decl_line;        /* 0: not known */
+    uint64_t copy;             /* inlined: lowest address of code of its own in the same unit; 0: none */
+    const char *scoped; /* the name with its scopes, in C++ with parameters, as demanglers write it; NULL:
+                           func says it */
+    bool linked; /* func is the name as linked: stated, or that of a language where names are linked as they
+                    are */
+    bool local;  /* not visible to other units, which may have another one of this name */
 };
 
 enum sp_dwarf_want {

@@ -230,6 +230,29 @@ static enum sp_bind elf_bind_of(const GElf_Sym *s)
     return b == STB_WEAK ? SP_BIND_WEAK : b == STB_GLOBAL ? SP_BIND_GLOBAL : SP_BIND_LOCAL;
 }
 
+/*
+ * The number of the file that the local symbols after a symbol are of: a name that says which source it was,
+ * in every build. Those of Rust's units have a hash in them, go.go and <artificial> (of link time) stand for
+ * any.
+ */
+static bool elf_symbol_file(struct sp_symtab *out, const char *name, uint32_t *number)
+{
+    const char *base = strrchr(name, '/');
+    base = base ? base + 1 : name;
+    *number = 0;
+    if (!*base || *base == '<' || strstr(base, "-cgu.") || !strcmp(base, "go.go") ||
+        !strcmp(base, "ld-temp.o"))
+        return true;
+    *number = (uint32_t)out->files.n + 1;
+    return sp_vec_push(&out->files, name);
+}
+
+/* Others see a hidden function where it is linked: linkers make it local. */
+static bool elf_has_file(const GElf_Sym *s)
+{
+    return GELF_ST_BIND(s->st_info) == STB_LOCAL && GELF_ST_VISIBILITY(s->st_other) == STV_DEFAULT;
+}
+
 static bool elf_read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_symtab *out)
 {
     Elf_Data *d = table ? elf_getdata(table, NULL) : NULL;
@@ -240,10 +263,14 @@ static bool elf_read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_sy
     if (!elf_strings(f, table, out, &strings, &usable))
         return false;
     GElf_Sym s;
+    uint32_t file = 0;
     size_t n = d->d_size / size;
     if (!sp_vec_reserve(&out->syms, out->syms.n + (n < SP_SYMS_MAX ? n : SP_SYMS_MAX)))
         return false;
     for (size_t i = 1; i < n && i < SP_SYMS_MAX && gelf_getsym(d, (int)i, &s); i++) {
+        if (GELF_ST_TYPE(s.st_info) == STT_FILE &&
+            !elf_symbol_file(out, s.st_name < usable ? strings + s.st_name : "", &file))
+            return false;
         if (!s.st_name || s.st_name >= usable || !wanted(f, &s, strings + s.st_name))
             continue;
         /* The lowest bit of an ARM function says Thumb. */
@@ -251,6 +278,8 @@ static bool elf_read_symbols(struct sp_elf_file *f, Elf_Scn *table, struct sp_sy
             s.st_value &= ~(GElf_Addr)1;
         if (!sp_symtab_add(out, s.st_value, s.st_size, elf_bind_of(&s), strings + s.st_name))
             return false;
+        if (elf_has_file(&s) && out->syms.n)
+            out->syms.v[out->syms.n - 1].file = file;
     }
     return true;
 }

@@ -270,6 +270,8 @@ static void free_unit(struct sp_dw_unit *u)
     sp_vec_free(&u->lines.sequences);
     sp_vec_free(&u->lines.files);
     sp_vec_free(&u->inlines.nodes);
+    sp_vec_free(&u->inlines.copies);
+    sp_vec_free(&u->inlines.scopes);
     sp_vec_free(&u->inlines.seg);
     sp_vec_free(&u->inlines.seg_node);
 }

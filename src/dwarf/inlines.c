@@ -23,12 +23,13 @@ struct walk {
     SP_VEC(struct span) spans;
     sp_dw_ranges ranges;
     uint32_t inside[DW_DEPTH_MAX]; /* by nesting: the node whose entry it is in */
+    uint32_t scope[DW_DEPTH_MAX];  /* and the scope */
     size_t depth;
 };
 
 /* What is taken of a function's entry. */
 struct entry {
-    struct sp_dw_value low, high, ranges;
+    struct sp_dw_value low, high, ranges, origin;
     uint32_t call_file, call_line, call_column;
     uint64_t sibling;
 };
@@ -63,6 +64,9 @@ static void read_entry(struct walk *w, const struct sp_dw_abbrev *a, struct entr
             break;
         case AT_call_column:
             e->call_column = small(v.u);
+            break;
+        case AT_abstract_origin:
+            e->origin = v;
             break;
         case AT_sibling:
             e->sibling = v.is == DW_REF ? v.u : 0;
@@ -99,7 +103,9 @@ static bool add_node(struct walk *w, uint64_t die, const struct sp_dw_abbrev *a,
     if (!w->ranges.n || w->out->nodes.n >= DW_NO_NODE || w->spans.n > DW_RANGES_MAX)
         return true;
     struct sp_dw_node n = {.die = die, .parent = DW_NO_NODE, .entry = UINT64_MAX};
+    const bool known = e->origin.is == DW_REF && e->origin.u;
     if (a->tag == TAG_inlined_subroutine) {
+        n.die = known ? e->origin.u : die;
         n.parent = parent;
         n.call_file = e->call_file;
         n.call_line = e->call_line;
@@ -113,6 +119,9 @@ static bool add_node(struct walk *w, uint64_t die, const struct sp_dw_abbrev *a,
         if (!sp_vec_push(&w->spans, s))
             return false;
     }
+    struct sp_dw_copy copy = {e->origin.u, n.entry};
+    if (known && a->tag == TAG_subprogram && !sp_vec_push(&w->out->copies, copy))
+        return false;
     return sp_vec_push(&w->out->nodes, n);
 }
 
@@ -121,6 +130,41 @@ static bool is_barren(uint16_t tag)
 {
     return tag == TAG_enumeration_type || tag == TAG_array_type || tag == TAG_subroutine_type ||
            tag == TAG_call_site || tag == TAG_GNU_call_site;
+}
+
+static bool is_scope(uint16_t tag)
+{
+    return tag == TAG_namespace || tag == TAG_structure_type || tag == TAG_class_type ||
+           tag == TAG_union_type || tag == TAG_subprogram;
+}
+
+/* Goes down to what is in an entry. False: out of memory. */
+static bool enter(struct walk *w, uint64_t die, uint16_t tag, uint32_t inside)
+{
+    uint32_t scope = w->scope[w->depth];
+    struct sp_dw_scope s = {die, w->u->end, scope, tag};
+    if (w->depth + 1 >= DW_DEPTH_MAX) {
+        w->c.bad = true;
+        return true;
+    }
+    if (is_scope(tag) && w->out->scopes.n < DW_RANGES_MAX) {
+        scope = (uint32_t)w->out->scopes.n;
+        if (!sp_vec_push(&w->out->scopes, s))
+            return false;
+    }
+    w->scope[++w->depth] = scope;
+    w->inside[w->depth] = inside;
+    return true;
+}
+
+/* Comes up again behind the last of what is in an entry. */
+static void leave(struct walk *w)
+{
+    if (!w->depth)
+        return;
+    uint32_t scope = w->scope[w->depth--];
+    if (scope != w->scope[w->depth])
+        w->out->scopes.v[scope].end = (uint64_t)(w->c.p - w->u->f->sec[DW_INFO].p);
 }
 
 /* The entry at the cursor, whose code was read. False: out of memory. */
@@ -147,26 +191,19 @@ static bool walk_entry(struct walk *w, uint64_t die, const struct sp_dw_abbrev *
     } else {
         sp_dw_skip_attributes(w->u, w->t, a, &w->c);
     }
-    if (!a->children)
-        return true;
-    if (w->depth + 1 >= DW_DEPTH_MAX) {
-        w->c.bad = true;
-        return true;
-    }
-    w->inside[++w->depth] = inside;
-    return true;
+    w->out->typed |= a->tag == TAG_formal_parameter;
+    return !a->children || enter(w, die, a->tag, inside);
 }
 
 static bool walk(struct walk *w)
 {
     const unsigned char *base = w->u->f->sec[DW_INFO].p;
     bool ok = true;
-    w->inside[0] = DW_NO_NODE;
+    w->inside[0] = w->scope[0] = DW_NO_NODE;
     while (ok && w->c.p < w->c.end) {
         uint64_t die = (uint64_t)(w->c.p - base), code = sp_dw_uleb(&w->c);
         if (!code) {
-            if (w->depth)
-                w->depth--;
+            leave(w);
             continue;
         }
         const struct sp_dw_abbrev *a = sp_dw_abbrev_find(w->t, code);
@@ -233,6 +270,14 @@ static bool cut(struct walk *w)
     return ok;
 }
 
+static int copy_by_die(const void *a, const void *b)
+{
+    const struct sp_dw_copy *x = a, *y = b;
+    if (x->die != y->die)
+        return x->die < y->die ? -1 : 1;
+    return x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
 bool sp_dw_inlines_build(struct sp_dwarf *d, struct sp_dw_unit *u)
 {
     if (u->inlines.built)
@@ -251,6 +296,8 @@ bool sp_dw_inlines_build(struct sp_dwarf *d, struct sp_dw_unit *u)
     memset(&w->spans, 0, sizeof w->spans);
     memset(&w->ranges, 0, sizeof w->ranges);
     bool ok = walk(w) && cut(w);
+    if (u->inlines.copies.n)
+        qsort(u->inlines.copies.v, u->inlines.copies.n, sizeof *u->inlines.copies.v, copy_by_die);
     if (w->c.bad)
         d->damaged++;
     sp_vec_free(&w->spans);
@@ -270,4 +317,33 @@ uint32_t sp_dw_inlines_find(const struct sp_dw_inlines *in, uint64_t addr)
             hi = mid;
     }
     return lo ? in->seg_node.v[lo - 1] : DW_NO_NODE;
+}
+
+uint64_t sp_dw_inlines_copy(const struct sp_dw_inlines *in, uint64_t die)
+{
+    size_t lo = 0, hi = in->copies.n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (in->copies.v[mid].die < die)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < in->copies.n && in->copies.v[lo].die == die ? in->copies.v[lo].entry : 0;
+}
+
+uint32_t sp_dw_scope_of(const struct sp_dw_inlines *in, uint64_t die)
+{
+    size_t lo = 0, hi = in->scopes.n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (in->scopes.v[mid].die < die)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    uint32_t i = lo ? (uint32_t)lo - 1 : DW_NO_NODE;
+    while (i != DW_NO_NODE && in->scopes.v[i].end <= die)
+        i = in->scopes.v[i].parent;
+    return i;
 }

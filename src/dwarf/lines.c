@@ -1,5 +1,6 @@
 /*
- * Line number programs: run once per unit into sorted rows.
+ * Line number programs: run once per unit into sorted rows; and the files that their headers name, which
+ * alone is what declarations need.
  *
  * Of several rows at one address the last one counts, as in addr2line. Rows that change nothing but
  * flags are left out. Sequences at addresses that no code has are of functions the linker threw away.
@@ -313,20 +314,46 @@ static int dwarf_lines_by_lo(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
+/* The header, which names the files; with rows the program too. */
+static bool dwarf_lines_read(struct sp_dwarf *d, struct sp_dw_unit *u, bool rows)
+{
+    struct sp_dw_lines *l = &u->lines;
+    l->named = true;
+    l->comp_dir = u->comp_dir;
+    l->files.n = 0;
+    if (!u->has_lines || !u->f->sec[DW_LINE].n)
+        return true;
+    struct program g = {.d = d, .unit = *u, .out = l};
+    g.c = sp_dw_at(u->f, DW_LINE, u->line_off, UINT64_MAX);
+    bool ok = dwarf_lines_read_header(&g) && (g.c.bad || !rows || dwarf_lines_run(&g));
+    d->damaged += !l->damaged && (g.c.bad || g.unit.damaged);
+    l->damaged |= g.c.bad || g.unit.damaged;
+    sp_vec_free(&g.dirs);
+    return ok;
+}
+
+bool sp_dw_files_build(struct sp_dwarf *d, struct sp_dw_unit *u)
+{
+    if (!u->rooted)
+        sp_dw_unit_root(d, u);
+    return u->lines.named || dwarf_lines_read(d, u, false);
+}
+
+bool sp_dw_file_of(const struct sp_dw_lines *l, uint64_t file, struct sp_dwarf_file *out)
+{
+    if (file >= l->files.n || !l->files.v[file].name)
+        return false;
+    *out = (struct sp_dwarf_file){l->comp_dir, l->files.v[file].dir, l->files.v[file].name};
+    return true;
+}
+
 bool sp_dw_lines_build(struct sp_dwarf *d, struct sp_dw_unit *u)
 {
     struct sp_dw_lines *l = &u->lines;
     if (l->built)
         return true;
     l->built = true;
-    l->comp_dir = u->comp_dir;
-    if (!u->has_lines || !u->f->sec[DW_LINE].n)
-        return true;
-    struct program g = {.d = d, .unit = *u, .out = l};
-    g.c = sp_dw_at(u->f, DW_LINE, u->line_off, UINT64_MAX);
-    bool ok = dwarf_lines_read_header(&g) && (g.c.bad || dwarf_lines_run(&g));
-    d->damaged += g.c.bad || g.unit.damaged;
-    sp_vec_free(&g.dirs);
+    bool ok = dwarf_lines_read(d, u, true);
     if (l->sequences.n)
         qsort(l->sequences.v, l->sequences.n, sizeof *l->sequences.v, dwarf_lines_by_lo);
     uint64_t max = 0;

@@ -12,7 +12,10 @@
  *   ranges.c  lists of address ranges
  *   lines.c   line number programs
  *   inlines.c one walk over a unit's entries: its functions and what is inlined into them
- *   dwarf.c   the questions
+ *   entry.c   what an entry says, and those that stand in it
+ *   functions.c  what entries say of a function
+ *   names.c   the names of functions that are linked by none
+ *   dwarf.c   the question
  *
  * Every offset from the file is checked where it is used: a cursor that would leave its section becomes
  * bad and gives zeros from then on.
@@ -20,6 +23,7 @@
 #ifndef SP_DWARF_PRIVATE_H
 #define SP_DWARF_PRIVATE_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -94,12 +98,14 @@ struct sp_dw_lines {
     SP_VEC(struct sp_dw_sequence) sequences; /* by lo */
     SP_VEC(struct sp_dw_file_name) files;    /* by the numbers that rows and call_file have */
     const char *comp_dir;
-    bool built;
+    bool named; /* files are there */
+    bool built; /* and rows */
+    bool damaged;
 };
 
 /* A function, or one inlined at a place. */
 struct sp_dw_node {
-    uint64_t die;    /* its entry in the unit's file */
+    uint64_t die; /* its entry in the unit's file; of one inlined the function's, where that is in the file */
     uint64_t entry;  /* lowest address */
     uint32_t parent; /* what it is inlined into; DW_NO_NODE: nothing, it is a function of its own */
     uint32_t call_line;
@@ -107,10 +113,26 @@ struct sp_dw_node {
 };
 #define DW_NO_NODE UINT32_MAX
 
+/* Code of its own of a function that is inlined elsewhere. */
+struct sp_dw_copy {
+    uint64_t die;   /* the function's entry, which both refer to */
+    uint64_t entry; /* lowest address of the code */
+};
+
+/* An entry that what stands in it is named by: a namespace, a class, a function. */
+struct sp_dw_scope {
+    uint64_t die, end; /* where its entry begins, and what is in it ends */
+    uint32_t parent;   /* DW_NO_NODE: none */
+    uint16_t tag;
+};
+
 struct sp_dw_inlines {
     SP_VEC(struct sp_dw_node) nodes;
-    SP_VEC(uint64_t) seg;      /* starts of disjoint stretches of addresses, ascending */
-    SP_VEC(uint32_t) seg_node; /* the innermost node of each, or DW_NO_NODE */
+    SP_VEC(struct sp_dw_scope) scopes; /* by die */
+    bool typed;                        /* functions have parameters */
+    SP_VEC(struct sp_dw_copy) copies;  /* by die and entry */
+    SP_VEC(uint64_t) seg;              /* starts of disjoint stretches of addresses, ascending */
+    SP_VEC(uint32_t) seg_node;         /* the innermost node of each, or DW_NO_NODE */
     bool built;
 };
 
@@ -119,8 +141,9 @@ struct sp_dw_unit {
     uint64_t off, end, die; /* in .debug_info: header, end, first entry */
     uint64_t abbrev_off;    /* absolute */
     uint8_t version, addr_size, off_size, type;
-    uint16_t tag;
-    bool has_lines, has_ranges, damaged;
+    uint16_t tag, language;
+    bool old_lambdas; /* numbered one after the other, whatever their parameters */
+    bool has_lines, has_ranges, damaged, rooted;
     /* Absolute offsets into their sections. */
     uint64_t str_base, addr_base, rng_base, ranges_base, line_off;
     uint64_t low_pc, high_pc; /* low_pc is the base of its ranges */
@@ -196,11 +219,11 @@ struct sp_dw_cover {
     uint32_t unit;
 };
 
-/* What an entry is called. */
-struct sp_dw_name {
+/* What is said of the function of an entry. */
+struct sp_dw_function {
     const struct sp_dw_unit *u;
     uint64_t die;
-    const char *func;
+    struct sp_dwarf_frame says; /* what does not depend on the address */
 };
 
 struct sp_dwarf {
@@ -218,13 +241,19 @@ struct sp_dwarf {
     atomic_size_t missing;
     _Atomic(const char *) missing_name;
     atomic_size_t damaged;
-    SP_VEC(struct sp_dw_name) names; /* found so far, by entry */
-    struct sp_map name_map;
+    SP_VEC(struct sp_dw_function) functions; /* asked about so far */
+    struct sp_map function_map;              /* by entry */
+    struct sp_arena arena;                   /* of names that were put together */
+    size_t name_work;                        /* entries read for them */
 };
 
 /* Caps on what a damaged file may ask for. */
 #define DW_DEPTH_MAX    4096u               /* nesting of entries */
 #define DW_HOPS_MAX     32u                 /* from an entry to the one that names it */
+#define DW_NAME_DEPTH   24u                 /* types in types of a name */
+#define DW_NAME_WORK    ((size_t)1 << 14)   /* entries read for a name */
+#define DW_NAMES_WORK   ((size_t)1 << 26)   /* and for all of them */
+#define DW_NAME_TEXT    ((size_t)4 << 10)   /* bytes of a name */
 #define DW_RANGES_MAX   ((size_t)1 << 22)   /* address ranges of one unit */
 #define DW_ABBREVS_MAX  ((size_t)1 << 24)   /* abbreviations and their attributes, in all */
 #define DW_INFLATED_MAX ((uint64_t)8 << 30) /* bytes of one section */
@@ -294,9 +323,53 @@ bool sp_dw_range_add(const struct sp_dw_unit *u, sp_dw_ranges *out, uint64_t lo,
 
 /* lines.c, inlines.c: false: out of memory. */
 bool sp_dw_lines_build(struct sp_dwarf *d, struct sp_dw_unit *u);
+bool sp_dw_files_build(struct sp_dwarf *d, struct sp_dw_unit *u); /* the names of files alone */
 const struct sp_dw_line_row *sp_dw_lines_find(const struct sp_dw_lines *l, uint64_t addr);
 bool sp_dw_inlines_build(struct sp_dwarf *d, struct sp_dw_unit *u);
 uint32_t sp_dw_inlines_find(const struct sp_dw_inlines *in, uint64_t addr);
+/* The lowest address of code of its own that the function of an entry has in the unit; 0: none. */
+uint64_t sp_dw_inlines_copy(const struct sp_dw_inlines *in, uint64_t die);
+
+/* The innermost scope that an entry stands in; DW_NO_NODE: none. */
+uint32_t sp_dw_scope_of(const struct sp_dw_inlines *in, uint64_t die);
+
+/* What names are made of. */
+struct sp_dw_entry {
+    struct sp_dw_unit *u;
+    uint64_t off;
+    uint16_t tag;
+    bool children, artificial, external, object, lref, rref, has_value;
+    bool elsewhere; /* a class that another unit describes, known by a signature */
+    const char *name, *linkage;
+    struct sp_dw_value type, origin, decl_file; /* origin: abstract origin or specification */
+    uint32_t decl_line;
+    uint64_t value, sibling; /* value: of a constant, or how many elements an array has */
+    struct sp_dw_cursor after;
+};
+/* The entries right below one. */
+struct sp_dw_children {
+    struct sp_dw_unit *u;
+    struct sp_dw_cursor c;
+    bool over;
+};
+
+/* entry.c: what an entry of u says. Reading is counted in *work; false: there is none, or too many were read.
+ */
+bool sp_dw_entry_read(struct sp_dwarf *d, struct sp_dw_unit *u, uint64_t off, size_t *work,
+                      struct sp_dw_entry *e);
+struct sp_dw_children sp_dw_children_of(const struct sp_dw_entry *e);
+bool sp_dw_child_next(struct sp_dwarf *d, struct sp_dw_children *it, size_t *work, struct sp_dw_entry *e);
+/* The unit that a reference of an entry leads to, made ready to be read; NULL: nowhere. */
+struct sp_dw_unit *sp_dw_referred(struct sp_dwarf *d, struct sp_dw_unit *u, const struct sp_dw_value *ref);
+
+/* names.c: the name with its scopes of the function of an entry of u that states no linkage name; NULL: there
+ * is no saying. */
+const char *sp_dw_scoped_name(struct sp_dwarf *d, struct sp_dw_unit *u, uint64_t die, bool parameters);
+
+/* functions.c: what is said of the function of an entry of u, strings as long as d; memory: sp_dw_fail. */
+struct sp_dwarf_frame sp_dw_function_of(struct sp_dwarf *d, struct sp_dw_unit *u, uint64_t die);
+/* lines.c: a file by its number in the unit's table; false: there is none. */
+bool sp_dw_file_of(const struct sp_dw_lines *l, uint64_t file, struct sp_dwarf_file *out);
 
 /* From the standard; elf.h-like names with fewer letters. */
 enum {
@@ -305,8 +378,23 @@ enum {
     AT_stmt_list = 0x10,
     AT_low_pc = 0x11,
     AT_high_pc = 0x12,
+    AT_language = 0x13,
+    AT_const_value = 0x1c,
+    AT_producer = 0x25,
+    AT_upper_bound = 0x2f,
+    AT_artificial = 0x34,
+    AT_count = 0x37,
+    AT_type = 0x49,
+    AT_object_pointer = 0x64,
+    AT_signature = 0x69,
+    AT_reference = 0x77,
+    AT_rvalue_reference = 0x78,
+    AT_GNU_template_name = 0x2110,
     AT_comp_dir = 0x1b,
     AT_abstract_origin = 0x31,
+    AT_decl_file = 0x3a,
+    AT_decl_line = 0x3b,
+    AT_external = 0x3f,
     AT_specification = 0x47,
     AT_entry_pc = 0x52,
     AT_ranges = 0x55,
@@ -324,6 +412,27 @@ enum {
     AT_GNU_ranges_base = 0x2132,
     AT_GNU_addr_base = 0x2133,
     TAG_array_type = 0x01,
+    TAG_class_type = 0x02,
+    TAG_formal_parameter = 0x05,
+    TAG_pointer_type = 0x0f,
+    TAG_reference_type = 0x10,
+    TAG_structure_type = 0x13,
+    TAG_typedef = 0x16,
+    TAG_union_type = 0x17,
+    TAG_unspecified_parameters = 0x18,
+    TAG_subrange_type = 0x21,
+    TAG_base_type = 0x24,
+    TAG_const_type = 0x26,
+    TAG_template_type_parameter = 0x2f,
+    TAG_template_value_parameter = 0x30,
+    TAG_volatile_type = 0x35,
+    TAG_restrict_type = 0x37,
+    TAG_namespace = 0x39,
+    TAG_unspecified_type = 0x3b,
+    TAG_rvalue_reference_type = 0x42,
+    TAG_GNU_template_template_param = 0x4106,
+    TAG_GNU_template_parameter_pack = 0x4107,
+    TAG_GNU_formal_parameter_pack = 0x4108,
     TAG_enumeration_type = 0x04,
     TAG_compile_unit = 0x11,
     TAG_subroutine_type = 0x15,
@@ -334,6 +443,22 @@ enum {
     TAG_call_site = 0x48,
     TAG_skeleton_unit = 0x4a,
     TAG_GNU_call_site = 0x4109,
+    LANG_C_plus_plus = 0x04,
+    LANG_ObjC_plus_plus = 0x11,
+    LANG_C_plus_plus_03 = 0x19,
+    LANG_C_plus_plus_11 = 0x1a,
+    LANG_C_plus_plus_14 = 0x21,
+    LANG_C_plus_plus_17 = 0x2a,
+    LANG_C_plus_plus_20 = 0x2b,
+    LANG_C_plus_plus_23 = 0x3a,
+    LANG_C89 = 0x01,
+    LANG_C = 0x02,
+    LANG_C99 = 0x0c,
+    LANG_Go = 0x16,
+    LANG_Rust = 0x1c,
+    LANG_C11 = 0x1d,
+    LANG_C17 = 0x2c,
+    LANG_Mips_Assembler = 0x8001,
     UT_compile = 1,
     UT_type = 2,
     UT_partial = 3,

@@ -15,6 +15,8 @@
  */
 #include "dwarf/symtab.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 #define PAGE 4096u
@@ -33,8 +35,10 @@ void sp_symtab_free(struct sp_symtab *t)
     for (size_t i = 0; i < t->kept.n; i++)
         free(t->kept.v[i]);
     sp_vec_free(&t->kept);
+    sp_vec_free(&t->files);
+    sp_map_free(&t->by_name);
     sp_arena_free(&t->arena);
-    t->finished = false;
+    t->finished = t->named = false;
 }
 
 bool sp_symtab_keep(struct sp_symtab *t, void *block)
@@ -258,6 +262,7 @@ static bool cut_latest(struct sp_symtab *t)
 
 bool sp_symtab_finish(struct sp_symtab *t, enum sp_symtab_rules rules)
 {
+    t->rules = rules;
     for (size_t i = 0; rules == SP_RULES_JIT && i < t->syms.n; i++)
         t->syms.v[i].order = (uint32_t)i;
     if (!sort_by_start(t))
@@ -280,4 +285,50 @@ const struct sp_sym *sp_symtab_find(const struct sp_symtab *t, uint64_t addr)
     }
     uint32_t sym = lo ? t->seg_sym.v[lo - 1] : SP_SYM_NONE;
     return sym == SP_SYM_NONE ? NULL : &t->syms.v[sym];
+}
+
+static bool symtab_index_names(struct sp_symtab *t)
+{
+    for (uint32_t i = 0; !t->named && i < t->syms.n; i++)
+        if (!sp_map_add(&t->by_name, sp_hash64(t->syms.v[i].name, strlen(t->syms.v[i].name)), i))
+            return false;
+    return t->named = true;
+}
+
+/* Whether a symbol stands where another one does: in its file, or in the kernel or its module. */
+static bool is_beside(const struct sp_symtab *t, const struct sp_sym *a, const struct sp_sym *b)
+{
+    return t->rules == SP_RULES_KALLSYMS ? same_module(a, b) : a->file == b->file;
+}
+
+/* The one symbol of a name that may be meant by one that stands beside it; NULL: none, or several. */
+static const struct sp_sym *symtab_named(const struct sp_symtab *t, const char *name, size_t n,
+                                         const struct sp_sym *from)
+{
+    const struct sp_sym *seen = NULL, *local = NULL;
+    unsigned locals = 0;
+    struct sp_probe at = sp_map_probe(&t->by_name, sp_hash64(name, n));
+    for (uint32_t i; (i = sp_map_next(&t->by_name, &at)) != SP_MAP_NONE;) {
+        const struct sp_sym *s = &t->syms.v[i];
+        if (strncmp(s->name, name, n) != 0 || s->name[n])
+            continue;
+        if (s->bind != SP_BIND_LOCAL)
+            seen = s;
+        else if (from->bind == SP_BIND_LOCAL && is_beside(t, s, from) && ++locals)
+            local = s;
+    }
+    return locals == 1 ? local : locals ? NULL : seen;
+}
+
+const struct sp_sym *sp_symtab_whole(struct sp_symtab *t, const struct sp_sym *part)
+{
+    const char *name = part->name, *dot = *name ? strchr(name + 1, '.') : NULL;
+    if (dot && !symtab_index_names(t))
+        return NULL;
+    for (; dot; dot = strchr(dot + 1, '.')) {
+        const struct sp_sym *whole = symtab_named(t, name, (size_t)(dot - name), part);
+        if (whole)
+            return whole;
+    }
+    return part;
 }

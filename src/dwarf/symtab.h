@@ -9,6 +9,7 @@
 #define SP_SYMTAB_H
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -22,6 +23,7 @@ struct sp_sym {
     union {
         uint32_t module; /* kallsyms: where the module's name stands, counted from name; 0: the kernel */
         uint32_t order;  /* JIT: how many were added before */
+        uint32_t file;   /* ELF: of a local one 1 + number in files; 0: not known */
     };
     uint8_t bind;
 };
@@ -38,8 +40,11 @@ struct sp_symtab {
     SP_VEC(uint64_t) seg;       /* starts of disjoint stretches of addresses, ascending */
     SP_VEC(uint32_t) seg_sym;   /* the symbol of each stretch, or SP_SYM_NONE */
     SP_VEC(void *) kept;        /* malloced blocks that names point into */
+    SP_VEC(const char *) files; /* that local symbols stand under */
+    struct sp_map by_name;      /* once it is asked for */
     struct sp_arena arena;
-    bool finished;
+    enum sp_symtab_rules rules;
+    bool finished, named;
 };
 
 #define SP_SYM_NONE UINT32_MAX
@@ -54,5 +59,11 @@ bool sp_symtab_keep(struct sp_symtab *t, void *block);
 bool sp_symtab_finish(struct sp_symtab *t, enum sp_symtab_rules rules);
 /* The symbol that covers addr; of nested ones the innermost. NULL: none. */
 const struct sp_sym *sp_symtab_find(const struct sp_symtab *t, uint64_t addr);
+/*
+ * The function that a symbol is a part or another form of, as foo is of foo.cold and foo.isra.0: that of its
+ * file, if it is local, else the one that all see. The symbol itself where there is none, or several may be
+ * meant. NULL: out of memory. Not for SP_RULES_JIT.
+ */
+const struct sp_sym *sp_symtab_whole(struct sp_symtab *t, const struct sp_sym *part);
 
 #endif

@@ -8,7 +8,7 @@
 
 /* Raw values of a first entry; strings and addresses of some need bases that stand in others. */
 struct root {
-    struct sp_dw_value name, comp_dir, dwo_name, low, high, ranges;
+    struct sp_dw_value name, comp_dir, dwo_name, producer, low, high, ranges;
 };
 
 static void take_root(struct sp_dw_unit *u, struct root *r, uint16_t at, const struct sp_dw_value *v)
@@ -16,6 +16,9 @@ static void take_root(struct sp_dw_unit *u, struct root *r, uint16_t at, const s
     switch (at) {
     case AT_name:
         r->name = *v;
+        break;
+    case AT_producer:
+        r->producer = *v;
         break;
     case AT_comp_dir:
         r->comp_dir = *v;
@@ -32,6 +35,9 @@ static void take_root(struct sp_dw_unit *u, struct root *r, uint16_t at, const s
         break;
     case AT_ranges:
         r->ranges = *v;
+        break;
+    case AT_language:
+        u->language = v->u <= UINT16_MAX ? (uint16_t)v->u : 0;
         break;
     case AT_stmt_list:
         u->has_lines = true;
@@ -103,10 +109,18 @@ static void default_bases(struct sp_dw_unit *u)
     }
 }
 
+/* As GCC does before 13: "GNU C++17 12.2.0 …". */
+static bool numbers_lambdas_alike(const char *producer)
+{
+    const char *digits = producer && !strncmp(producer, "GNU C++", 7) ? strchr(producer + 7, ' ') : NULL;
+    return digits && strtoul(digits + 1, NULL, 10) < 13;
+}
+
 static void take_values(struct sp_dw_unit *u, const struct root *r)
 {
     u->comp_dir = sp_dw_text(u, &r->comp_dir);
     u->name = sp_dw_text(u, &r->name);
+    u->old_lambdas = numbers_lambdas_alike(sp_dw_text(u, &r->producer));
     u->dwo_name = sp_dw_text(u, &r->dwo_name);
     if (r->low.is && !sp_dw_address(u, &r->low, &u->low_pc))
         u->low_pc = 0;
@@ -119,6 +133,7 @@ static void take_values(struct sp_dw_unit *u, const struct root *r)
 void sp_dw_unit_root(struct sp_dwarf *d, struct sp_dw_unit *u)
 {
     struct root r;
+    u->rooted = true;
     default_bases(u);
     if (!u->damaged && read_root(d, u, &r))
         take_values(u, &r);
@@ -130,6 +145,7 @@ static bool cover_unit(struct sp_dwarf *d, struct sp_dw_unit *u, sp_dw_ranges *r
     ranges->n = 0;
     if (u->damaged || u->type == UT_type)
         return true;
+    u->rooted = true;
     default_bases(u);
     if (!read_root(d, u, &r)) {
         u->damaged = true;

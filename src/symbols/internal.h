@@ -104,6 +104,13 @@ static inline bool sp_symbols_nomem(struct sp_symbols *s)
     return sp_symbols_fail(s, SPAA_ERR_NOMEM);
 }
 
+/* known.c: what tells functions of one name apart; false: out of memory. */
+/* Of the physical frame: where its symbol says more, or something else, than DWARF. */
+bool sp_module_known(struct sp_module *m, const struct sp_sym *sym, struct sp_resolved *physical);
+/* Of an inlined function that has code of its own at this address: where that starts, and its name as linked,
+ * if DWARF has but a plain one (else NULL). */
+bool sp_module_copy(struct sp_module *m, uint64_t copy, const char *plain, struct sp_resolved *inlined);
+
 /* find.c */
 const char *sp_module_keep(struct sp_module *m, const char *s); /* a copy, or NULL */
 /* A file name, "" when it would be too long for one; the text is valid until the next use of b. */

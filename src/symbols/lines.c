@@ -81,44 +81,55 @@ static size_t slot_of(const void *a, const void *b, uint64_t n)
     return sp_hash_mix((uintptr_t)a ^ n << 32, (uintptr_t)b) & (CACHE - 1);
 }
 
-/* "file:line" in the symbolizer's strings; false: out of memory. */
-static bool srcline_of(struct sp_module *m, const struct sp_dwarf_frame *f, const char **out)
+/* The file as it is shown; the text stays in b. */
+static const char *path_of(const struct sp_dwarf_file *f, struct sp_buf *b)
 {
-    struct sp_symbols *s = m->owner;
-    *out = NULL;
-    if (!f->file || !f->line || s->opts.no_lines)
-        return true;
-    size_t slot = slot_of(f->file, f->dir, f->line);
-    if (m->cache->srcline[slot].file == f->file && m->cache->srcline[slot].dir == f->dir &&
-        m->cache->srcline[slot].line == f->line) {
-        *out = m->cache->srcline[slot].text;
-        return true;
-    }
-    struct sp_buf b;
-    sp_buf_init(&b, 64 << 10);
-    if (is_download(f->comp_dir) && f->file[0] != '/' && !(f->dir && f->dir[0] == '/'))
-        sp_buf_printf(&b, "%s/", f->comp_dir);
-    if (f->dir && f->file[0] != '/') {
-        sp_buf_puts(&b, f->dir);
+    if (is_download(f->comp_dir) && f->name[0] != '/' && !(f->dir && f->dir[0] == '/'))
+        sp_buf_printf(b, "%s/", f->comp_dir);
+    if (f->dir && f->name[0] != '/') {
+        sp_buf_puts(b, f->dir);
         if (!f->dir[0] || f->dir[strlen(f->dir) - 1] != '/')
-            sp_buf_ch(&b, '/');
+            sp_buf_ch(b, '/');
     }
-    sp_buf_puts(&b, f->file);
-    sp_buf_ch(&b, ':');
-    sp_buf_u64(&b, f->line);
-    const char *text = sp_buf_cstr(&b), *rest = is_download(f->comp_dir) ? NULL : below(text, f->comp_dir);
+    sp_buf_puts(b, f->name);
+    const char *text = sp_buf_cstr(b), *rest = is_download(f->comp_dir) ? NULL : below(text, f->comp_dir);
     if (rest)
         text = rest;
     while (text[0] == '.' && text[1] == '/' && text[2])
         text += 2;
-    uint32_t id = b.failed ? SP_STR_FAIL : sp_intern_cstr(&s->names, text);
+    return text;
+}
+
+/* "file:line", without line "file", in the symbolizer's strings; false: out of memory. */
+static bool place_text(struct sp_module *m, const struct sp_dwarf_file *f, uint32_t line, const char **out)
+{
+    struct sp_symbols *s = m->owner;
+    *out = NULL;
+    if (!f->name)
+        return true;
+    size_t slot = slot_of(f->name, f->dir, line);
+    if (m->cache->srcline[slot].file == f->name && m->cache->srcline[slot].dir == f->dir &&
+        m->cache->srcline[slot].line == line) {
+        *out = m->cache->srcline[slot].text;
+        return true;
+    }
+    struct sp_buf b, whole;
+    sp_buf_init(&b, 64 << 10);
+    sp_buf_init(&whole, 64 << 10);
+    sp_buf_puts(&whole, path_of(f, &b));
+    if (line) {
+        sp_buf_ch(&whole, ':');
+        sp_buf_u64(&whole, line);
+    }
+    uint32_t id = b.failed || whole.failed ? SP_STR_FAIL : sp_intern(&s->names, whole.data, whole.len);
     sp_buf_free(&b);
+    sp_buf_free(&whole);
     if (id == SP_STR_FAIL)
         return sp_symbols_nomem(s);
     *out = sp_str_cstr(&s->names, id);
-    m->cache->srcline[slot].file = f->file;
+    m->cache->srcline[slot].file = f->name;
     m->cache->srcline[slot].dir = f->dir;
-    m->cache->srcline[slot].line = f->line;
+    m->cache->srcline[slot].line = line;
     m->cache->srcline[slot].text = *out;
     return true;
 }
@@ -135,7 +146,26 @@ static bool names_of(struct sp_module *m, const char *linkage, struct sp_resolve
     }
     r->func = m->cache->name[slot].func;
     r->raw = m->cache->name[slot].raw;
+    r->linkage = r->raw ? r->raw : r->func;
     return true;
+}
+
+/* What DWARF says of the function of a frame; false: out of memory. */
+static bool describe(struct sp_module *m, const struct sp_dwarf_frame *f, bool inlined, struct sp_resolved *r)
+{
+    const char *name = f->scoped ? f->scoped : f->func;
+    if (name && !names_of(m, name, r))
+        return false;
+    if (!f->linked)
+        r->linkage = NULL;
+    r->local = f->local;
+    r->line = f->decl_line;
+    if (!inlined) {
+        r->start = f->entry + m->shift;
+        r->has_start = f->entry;
+    }
+    return place_text(m, &f->decl, 0, &r->file) &&
+           (!inlined || !f->copy || sp_module_copy(m, f->copy, f->linked ? NULL : f->func, r));
 }
 
 bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out, size_t max, size_t *n)
@@ -155,7 +185,9 @@ bool sp_module_lines(struct sp_module *m, uint64_t addr, struct sp_resolved *out
         return sp_symbols_fail(s, sp_dwarf_failed(d));
     for (size_t i = 0; i < found; i++) {
         struct sp_resolved r = {.inline_depth = (uint32_t)(found - 1 - i)};
-        if (!srcline_of(m, &f[i], &r.srcline) || (f[i].func && !names_of(m, f[i].func, &r)))
+        if (f[i].line && lines && !place_text(m, &f[i].file, f[i].line, &r.srcline))
+            return false;
+        if (!describe(m, &f[i], i + 1 < found, &r))
             return false;
         if (!f[i].func && i + 1 < found)
             r.func = "[unknown]";

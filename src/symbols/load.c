@@ -17,12 +17,12 @@
 static spaa_status add_elf(struct sp_module *m, const char *file)
 {
     struct sp_elf e = {0};
-    size_t before = m->tab.syms.n;
+    size_t before = m->tab.syms.n, files = m->tab.files.n;
     spaa_status st = sp_elf_read(file, m->owner->d, &e, &m->tab);
     const char *id = m->elf.build_id[0] ? m->elf.build_id : m->key.build_id;
     /* The file may have been replaced since it was found. */
     if (st != SPAA_OK || (id && !sp_same_build_id(id, e.build_id)))
-        m->tab.syms.n = before;
+        m->tab.syms.n = before, m->tab.files.n = files;
     sp_elf_free(&e);
     return sp_file_fatal(st);
 }

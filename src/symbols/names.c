@@ -52,6 +52,7 @@ bool sp_symbols_names(struct sp_symbols *s, const char *name, struct sp_resolved
     bool mangled = plain != SP_STR_FAIL && plain != raw;
     name = sp_str_cstr(&s->names, raw);
     out->func = mangled ? sp_str_cstr(&s->names, plain) : name;
+    out->linkage = name;
     out->raw = mangled ? name : NULL;
     return true;
 }

@@ -323,7 +323,7 @@ size_t sp_module_resolve_code(struct sp_module *m, uint32_t code, uint64_t addr,
         if (!n)
             *physical = (struct sp_resolved){0};
         n += !n;
-        if (!sp_symbols_names(s, sym->name, physical))
+        if (!sp_symbols_names(s, sym->name, physical) || !sp_module_known(m, sym, physical))
             return 0;
         for (size_t i = 0; i < n; i++)
             out[i].symoff = addr - m->shift - sym->start;

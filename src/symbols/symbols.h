@@ -70,7 +70,22 @@ struct sp_module_key {
     const char *kernel_ref; /* the symbol there, "_text" or "_stext", if the recording says so; a literal */
 };
 
-/* One frame at an address: the function and, for inlined ones, how deep. Strings live in the symbolizer. */
+/*
+ * One frame at an address: the function and, for inlined ones, how deep. Strings live in the symbolizer.
+ *
+ * What tells functions of one name apart is to be the same wherever it is asked for: of an inlined copy and
+ * of code of its own, with DWARF and from a symbol table alone. So
+ * - `local` says whether other files may have a function of this linkage name: not external by DWARF, else a
+ * local symbol. Inlined functions are what they are elsewhere. Parts (foo.cold, foo.isra.0) are what foo is,
+ * hidden functions, which linkers make local, Rust's, whose names have their crate in them, and what stands
+ * in a function that is not local (a lambda, a local class) are not local.
+ * - `file` is that which declares the function (DWARF), else the one under which a local symbol stands
+ * (STT_FILE, a base name as a rule). A static function of a .c file has the same base name from both. One in
+ * a header has the header's by DWARF alone, and is one function then; symbols have it once for each .c file
+ * that includes it.
+ * - `start` is that of the function that a part belongs to; of a local inlined function that of its code of
+ * its own in that unit, if it has any.
+ */
 struct sp_resolved {
     const char *func;      /* demangled */
     const char *raw;       /* as in the symbol table, NULL when equal to func */
@@ -78,11 +93,12 @@ struct sp_resolved {
     uint64_t symoff;       /* address - start of the symbol */
     uint32_t inline_depth; /* 0 for the physical frame, which is the last one */
     /* What tells it from other functions of its name; NULL and 0 where it is not known. */
-    const char *linkage;   /* the symbol as it stands in the file, with parts like .cold */
-    const char *file;      /* where it is declared, else the file of its symbol */
-    uint32_t line;         /* of the declaration */
-    uint64_t start;        /* where it starts, as addresses that are looked up */
-    bool has_start, local; /* local: static or inlined; another file may have one of this linkage name */
+    const char
+        *linkage;     /* the symbol as it stands in the file, with parts like .cold; what DWARF has of it */
+    const char *file; /* where it is declared, written as in srcline; else the file of its symbol */
+    uint32_t line;    /* of the declaration */
+    uint64_t start;   /* where it starts, as addresses that are looked up */
+    bool has_start, local;
 };
 
 spaa_status sp_symbols_new(const struct sp_symbol_opts *opts, struct sp_diags *d, struct sp_symbols **out);
