@@ -5,6 +5,7 @@
  * ahead.
  */
 #include "model/merge_private.h"
+#include "model/labels.h"
 
 #include "base/decimal.h"
 #include "base/hash.h"
@@ -277,6 +278,29 @@ static bool stands_apart(const struct sp_profile *p, uint32_t stack)
     return false;
 }
 
+/* The labels that are kept, as a set of the whole. */
+static uint32_t merge_labels(struct sp_absorber *a, uint32_t set)
+{
+    struct sp_label_list list = {0};
+    size_t n;
+    const struct sp_label *l = sp_labels_of(a->from, set, &n);
+    const struct sp_label_keys *keep = a->m->opts.labels;
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        struct sp_label x = l[i];
+        if (keep && !(x.flags & SP_LABEL_FIELD) && !sp_label_keys_have(keep, sp_pstr(a->from, x.key)))
+            continue;
+        x.key = sp_absorb_text(a, x.key);
+        x.value = sp_absorb_str(a, x.value);
+        x.unit = sp_absorb_str(a, x.unit);
+        ok = sp_vec_push(&list.list, x);
+    }
+    uint32_t out = ok ? sp_labels_intern(a->to, list.list.v, list.list.n) : SP_NONE;
+    sp_vec_free(&list.list);
+    a->nomem = a->nomem || out == SP_NONE;
+    return out == SP_NONE ? 0 : out;
+}
+
 static uint32_t context(struct sp_absorber *a, uint32_t number, bool apart)
 {
     struct sp_context c = a->from->contexts.v[number];
@@ -288,6 +312,7 @@ static uint32_t context(struct sp_absorber *a, uint32_t number, bool apart)
     if (a->m->opts.by_source || (apart && !c.source))
         c.source = a->source;
     c.extra_json = sp_absorb_str(a, c.extra_json);
+    c.labels = merge_labels(a, c.labels);
     c.pid = keep & SP_BY_PID ? c.pid : SP_ABSENT;
     c.tid = keep & SP_BY_TID ? c.tid : SP_ABSENT;
     c.cpu = keep & SP_BY_CPU ? c.cpu : SP_ABSENT;

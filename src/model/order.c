@@ -1,3 +1,4 @@
+#include "model/labels.h"
 #include "model/order.h"
 
 #include "base/num.h"
@@ -179,6 +180,23 @@ void sp_order_free(struct sp_order *o)
     *o = (struct sp_order){0};
 }
 
+static int order_cmp_labels(const struct sp_profile *p, uint32_t a, uint32_t b)
+{
+    size_t na, nb;
+    const struct sp_label *x = sp_labels_of(p, a, &na), *y = sp_labels_of(p, b, &nb);
+    int c = 0;
+    for (size_t i = 0; !c && i < na && i < nb; i++) {
+        c = cmp_str(p, x[i].key, y[i].key);
+        if (!c)
+            c = (int)x[i].flags - (int)y[i].flags;
+        if (!c)
+            c = cmp_str(p, x[i].value, y[i].value);
+        if (!c)
+            c = cmp_str(p, x[i].unit, y[i].unit);
+    }
+    return c ? c : (na > nb) - (na < nb);
+}
+
 static int cmp_context(const struct sp_profile *p, const struct sp_context *a, const struct sp_context *b)
 {
     struct sp_str none = {"", 0};
@@ -197,7 +215,9 @@ static int cmp_context(const struct sp_profile *p, const struct sp_context *a, c
         c = order_cmp_i64(a->cpu, b->cpu);
     if (!c)
         c = cmp_str(p, a->source, b->source);
-    return c ? c : cmp_str(p, a->extra_json, b->extra_json);
+    if (!c)
+        c = cmp_str(p, a->extra_json, b->extra_json);
+    return c ? c : order_cmp_labels(p, a->labels, b->labels);
 }
 
 /* Weights by name of the metric's place in the record, which says the same of both in canonical profiles. */

@@ -58,6 +58,11 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->frames);
     sp_vec_free(&p->threads);
     sp_vec_free(&p->contexts);
+    sp_vec_free(&p->labels);
+    sp_vec_free(&p->label_sets);
+    sp_vec_free(&p->sample_labels);
+    sp_vec_free(&p->label_frames);
+    sp_vec_free(&p->label_frame_numbers);
     sp_vec_free(&p->layouts);
     sp_vec_free(&p->layout_fields);
     sp_vec_free(&p->stacks);
@@ -83,7 +88,7 @@ void sp_profile_free(struct sp_profile *p)
     sp_originals_free(p->originals);
     struct sp_map *maps[] = {&p->dso_map,     &p->function_map, &p->info_map,   &p->frame_map,
                              &p->thread_map,  &p->context_map,  &p->layout_map, &p->stack_map,
-                             &p->decimal_map, &p->edge_map};
+                             &p->decimal_map, &p->edge_map, &p->label_map, &p->sample_label_map};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         sp_map_free(maps[i]);
     free(p);
@@ -237,14 +242,12 @@ static uint64_t profile_context_hash(const struct sp_context *c)
 {
     uint64_t h = sp_hash_mix((uint64_t)c->pid ^ (uint64_t)c->cpu << 32, (uint64_t)c->tid);
     h = sp_hash_mix(h ^ c->event, (uint64_t)c->comm << 32 | c->state);
-    return sp_hash_mix(h, (uint64_t)c->source << 32 | c->extra_json);
+    return sp_hash_mix(h ^ c->labels, (uint64_t)c->source << 32 | c->extra_json);
 }
 
 uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c)
 {
-    struct sp_context key = *c;
-    key.zero = 0;
-    INTERN(&p->context_map, &p->contexts, &key, profile_context_hash(&key));
+    INTERN(&p->context_map, &p->contexts, c, profile_context_hash(c));
 }
 
 uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32_t comm)

@@ -105,7 +105,29 @@ struct sp_context {
     uint32_t comm, state;  /* state: x_state */
     uint32_t source;       /* x_source: the file it came from, where several are one profile */
     uint32_t extra_json;
-    uint32_t zero; /* padding, kept zero so that contexts hash as bytes */
+    uint32_t labels; /* 1 + number in label_sets (model/labels.h); 0: none */
+};
+
+/* A pair of a set of labels: model/labels.h. */
+enum sp_label_flag {
+    SP_LABEL_NUMBER = 1, /* value is a number text */
+    SP_LABEL_FIELD = 2,  /* of trace_fields: extra_json has it, too */
+};
+struct sp_label {
+    uint32_t key, value;
+    uint32_t unit; /* of a number; SP_STR_NONE: not known */
+    uint8_t flags;
+    uint8_t zero[3]; /* padding, kept zero so that labels hash as bytes */
+};
+struct sp_label_set {
+    uint32_t first, n; /* slice of labels */
+};
+struct sp_sample_labels {
+    uint32_t context, set; /* what samples with this text of a context have */
+};
+struct sp_label_frames {
+    uint32_t key;   /* a text */
+    uint32_t first; /* slice of label_frame_numbers, by context */
 };
 
 /* Why frames of a DSO lack something, of the symbolizer that named them; not written to files. */
@@ -257,6 +279,11 @@ struct sp_profile {
     SP_VEC(struct sp_frame) frames;
     SP_VEC(struct sp_thread) threads;
     SP_VEC(struct sp_context) contexts;
+    SP_VEC(struct sp_label) labels;
+    SP_VEC(struct sp_label_set) label_sets;
+    SP_VEC(struct sp_sample_labels) sample_labels;
+    SP_VEC(struct sp_label_frames) label_frames;
+    SP_VEC(uint32_t) label_frame_numbers;
     SP_VEC(struct sp_layout) layouts;
     SP_VEC(struct sp_weight_field) layout_fields;
 
@@ -283,7 +310,7 @@ struct sp_profile {
     bool holds_memory; /* the input has copies of what the process had in memory: its recorded stacks */
 
     struct sp_map dso_map, function_map, info_map, frame_map, thread_map, context_map, layout_map, stack_map,
-        decimal_map, edge_map;
+        decimal_map, edge_map, label_map, sample_label_map;
 };
 
 /* Short forms for reading. */

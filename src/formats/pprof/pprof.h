@@ -192,7 +192,8 @@ struct sp_pprof_key {
 struct sp_pprof_label_set {
     size_t at, n; /* its bytes in label_text */
     int64_t pid, tid, cpu;
-    uint32_t comm, state, source, more;
+    uint32_t comm, state, source;
+    uint32_t labels; /* the others: a set */
 };
 
 /* A function as its frames need it. */

@@ -13,6 +13,7 @@
 #include "base/num.h"
 #include "model/edges.h"
 #include "model/identity.h"
+#include "model/labels.h"
 #include "model/originals.h"
 #include "model/samples.h"
 #include "json/find.h"
@@ -130,6 +131,10 @@ static void context_object(struct writer *w, const struct sp_context *c)
     sp_write_opt_str(w, ",\"comm\":", "comm", c->comm);
     sp_write_raw(w, ",", c->extra_json);
     sp_write_raw_hex(w);
+    if (sp_labels_any(w->p, c->labels)) {
+        sp_buf_puts(b, ",\"x_labels\":");
+        sp_labels_json(w->p, c->labels, b);
+    }
     sp_write_opt_str(w, ",\"x_source\":", "x_source", c->source);
     sp_write_opt_str(w, ",\"x_state\":", "x_state", c->state);
     if (b->len > from && !b->failed) {
