@@ -166,6 +166,8 @@ static spaa_status take_run(struct diff_answer *a, size_t i)
     if (!st)
         st = sp_callees_split(c->profile, &c->diags);
     if (!st)
+        st = cli_tag_stacks(c);
+    if (!st)
         st = select_run(a, &s);
     if (!st) {
         st = select_whole(a, &a->where[side], &whole, &narrowed);

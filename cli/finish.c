@@ -131,6 +131,8 @@ int cli_finish(struct cli *c, int code)
     sp_vec_free(&c->files);
     sp_vec_free(&c->own);
     sp_options_free(&c->v);
+    cli_label_keys_free(&c->grouping);
+    cli_label_keys_free(&c->needed);
     sp_diags_free(&c->diags);
     return code;
 }

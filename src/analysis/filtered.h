@@ -6,7 +6,8 @@
 
 struct sp_filtered_opts {
     unsigned group_by; /* keys to keep, once the filters are done (enum sp_group bits) */
-    bool samples;      /* keep raw samples */
+    const struct sp_label_keys *labels; /* likewise; NULL: all */
+    bool samples;                       /* keep raw samples */
 };
 
 /*

@@ -143,7 +143,8 @@ static bool labels_number(struct sp_profile *p, struct sp_span raw, struct sp_la
     return true;
 }
 
-static bool labels_value(struct sp_profile *p, struct sp_span raw, struct sp_label l, struct sp_label_list *out)
+static bool labels_value(struct sp_profile *p, struct sp_span raw, struct sp_label l,
+                         struct sp_label_list *out)
 {
     char first = raw.n ? *raw.p : ' ';
     struct sp_buf t;
@@ -302,59 +303,7 @@ bool sp_context_label(const struct sp_profile *p, uint32_t context, struct sp_st
     return found;
 }
 
-/* ---- as frames ---- */
-
-static uint32_t label_frame(struct sp_profile *p, uint32_t dso, uint32_t context, struct sp_str key,
-                            struct sp_buf *b)
-{
-    sp_buf_clear(b);
-    sp_buf_add(b, key.p, key.n);
-    sp_buf_ch(b, ':');
-    if (!sp_context_label(p, context, key, b)) {
-        sp_buf_clear(b);
-        sp_buf_printf(b, "[no %.*s]", (int)key.n, key.p);
-    }
-    uint32_t name = b->failed ? SP_STR_FAIL : sp_profile_str(p, b->data, b->len);
-    struct sp_frame f = {.kind = SP_UNKNOWN};
-    f.function = name == SP_STR_FAIL ? SP_NONE : sp_function_intern(p, name, dso);
-    return f.function == SP_NONE ? SP_NONE : sp_frame_intern(p, &f);
-}
-
-static bool label_frames_of_key(struct sp_profile *p, struct sp_str key)
-{
-    struct sp_dso d = {.name = sp_profile_cstr(p, "[label]")};
-    struct sp_label_frames made = {sp_profile_str(p, key.p, key.n), (uint32_t)p->label_frame_numbers.n};
-    uint32_t dso = d.name == SP_STR_FAIL || made.key == SP_STR_FAIL ? SP_NONE : sp_dso_intern(p, &d);
-    struct sp_buf b;
-    sp_buf_init(&b, 0);
-    bool ok = dso != SP_NONE;
-    for (uint32_t i = 0; ok && i < p->contexts.n; i++) {
-        uint32_t frame = label_frame(p, dso, i, key, &b);
-        ok = frame != SP_NONE && sp_vec_push(&p->label_frame_numbers, frame);
-    }
-    sp_buf_free(&b);
-    return ok && sp_vec_push(&p->label_frames, made);
-}
-
-bool sp_label_frames_make(struct sp_profile *p, const char *keys)
-{
-    while (*keys) {
-        struct sp_str key = {keys, (uint32_t)strcspn(keys, ",")};
-        if (key.n && !sp_label_frames_of(p, key) && !label_frames_of_key(p, key))
-            return false;
-        keys += key.n;
-        keys += *keys == ',';
-    }
-    return true;
-}
-
-const uint32_t *sp_label_frames_of(const struct sp_profile *p, struct sp_str key)
-{
-    for (size_t i = 0; i < p->label_frames.n; i++)
-        if (sp_str_cmp(sp_pstr(p, p->label_frames.v[i].key), key) == 0)
-            return p->label_frame_numbers.v + p->label_frames.v[i].first;
-    return NULL;
-}
+/* ---- keys ---- */
 
 bool sp_labels_keys(const struct sp_profile *p, struct sp_label_list *out)
 {

@@ -61,8 +61,6 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->labels);
     sp_vec_free(&p->label_sets);
     sp_vec_free(&p->sample_labels);
-    sp_vec_free(&p->label_frames);
-    sp_vec_free(&p->label_frame_numbers);
     sp_vec_free(&p->layouts);
     sp_vec_free(&p->layout_fields);
     sp_vec_free(&p->stacks);

@@ -125,10 +125,6 @@ struct sp_label_set {
 struct sp_sample_labels {
     uint32_t context, set; /* what samples with this text of a context have */
 };
-struct sp_label_frames {
-    uint32_t key;   /* a text */
-    uint32_t first; /* slice of label_frame_numbers, by context */
-};
 
 /* Why frames of a DSO lack something, of the symbolizer that named them; not written to files. */
 enum sp_note_of { SP_NOTE_NAMES, SP_NOTE_LINES };
@@ -282,8 +278,6 @@ struct sp_profile {
     SP_VEC(struct sp_label) labels;
     SP_VEC(struct sp_label_set) label_sets;
     SP_VEC(struct sp_sample_labels) sample_labels;
-    SP_VEC(struct sp_label_frames) label_frames;
-    SP_VEC(uint32_t) label_frame_numbers;
     SP_VEC(struct sp_layout) layouts;
     SP_VEC(struct sp_weight_field) layout_fields;
 

@@ -2,8 +2,8 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "formats/gperftools/gperftools.h"
-#include "json/json.h"
 #include "model/labels.h"
+#include "json/json.h"
 
 #include <stdio.h>
 

@@ -9,8 +9,8 @@
  */
 #include "base/num.h"
 #include "formats/gperftools/gperftools.h"
-#include "json/json.h"
 #include "model/labels.h"
+#include "json/json.h"
 
 /* "0x4a1e24 main.work+0x44 /src/main.go:12", in columns that tabs separate. */
 static spaa_status gperftools_named_frame(struct sp_gp *gp, const char *p, const char *end, bool *known)

@@ -8,9 +8,9 @@
  *
  * State, CPU and source are lifted only where the mark of a writer of ours says so: see pprof.h.
  */
+#include "model/labels.h"
 #include "base/num.h"
 #include "formats/pprof/pprof.h"
-#include "model/labels.h"
 
 #include <stdio.h>
 
@@ -171,8 +171,7 @@ static bool pprof_read_set(struct sp_pprof *pp, const struct sp_pprof_list *labe
         s->tid = SP_ABSENT;
     if (!(by & SP_BY_STATE) && s->state != SP_STR_FAIL)
         s->state = SP_STR_NONE;
-    if (s->comm == SP_STR_FAIL || s->state == SP_STR_FAIL || s->source == SP_STR_FAIL ||
-        s->labels == SP_NONE)
+    if (s->comm == SP_STR_FAIL || s->state == SP_STR_FAIL || s->source == SP_STR_FAIL || s->labels == SP_NONE)
         return false;
     if (s->pid != SP_ABSENT && s->tid != SP_ABSENT &&
         sp_thread_intern(pp->p, s->pid, s->tid, s->comm) == SP_NONE)

@@ -8,9 +8,9 @@
 
 #include "base/hash.h"
 #include "base/num.h"
-#include "json/find.h"
 #include "model/edges.h"
 #include "model/labels.h"
+#include "json/find.h"
 
 static struct sp_span stack_keep_text(struct reader *r, struct sp_span s)
 {
