@@ -459,7 +459,7 @@ static int cmd_query_ask(struct cli *c, struct sp_sql *q, const struct sp_buf *s
         rc = EXIT_USAGE;
     if (rc)
         return rc;
-    if (sp_sql_uses(q, "samples"))
+    if (sp_sql_uses(q, "samples") || sp_sql_uses(q, "labels"))
         c->v.samples = "";
     struct deadline *until = deadline_start(c, seconds);
     rc = cli_open_default(c);

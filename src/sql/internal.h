@@ -93,6 +93,11 @@ struct sql_runs {
 
 struct sql_index; /* index.c */
 
+struct sql_label {
+    uint32_t stack, sample; /* sample SP_NONE: of the stack */
+    uint32_t label;         /* number in labels of the profile */
+};
+
 struct sp_sql {
     struct sp_diags *diags;
     sqlite3 *db;
@@ -124,6 +129,8 @@ struct sp_sql {
     uint32_t *window_of; /* row of a window -> window */
     struct sp_sample *samples;
     size_t nsamples;
+    SP_VEC(struct sql_label) labels; /* rows of that table */
+    bool have_labels;
     bool have_handles, have_samples, have_pools;
 };
 

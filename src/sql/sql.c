@@ -50,6 +50,7 @@ void sp_sql_close(struct sp_sql *q)
     sp_pools_free(&q->pools);
     free(q->frame_runs.start);
     free(q->weight_runs.start);
+    sp_vec_free(&q->labels);
     free(q->window_runs.start);
     free(q->window_of);
     free(q->text);
