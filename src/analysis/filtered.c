@@ -314,9 +314,11 @@ static spaa_status within_time(struct filter *x, const struct sp_filtered_opts *
 /* Equal stacks become one, and what no stack needs goes. */
 static spaa_status rebuild(struct filter *x, const struct sp_filtered_opts *opts, struct sp_profile **p)
 {
-    struct sp_merge_opts how = {
-        .frames = SP_FRAMES_FOREIGN, .group_by = opts->group_by, .labels = opts->labels, .samples = true,
-        .leave = x->leave};
+    struct sp_merge_opts how = {.frames = SP_FRAMES_FOREIGN,
+                                .group_by = opts->group_by,
+                                .labels = opts->labels,
+                                .samples = true,
+                                .leave = x->leave};
     struct sp_profile *kept = NULL;
     struct sp_merger *m = NULL;
     spaa_status st = sp_merger_new(&how, x->d, &m);

@@ -33,8 +33,7 @@ static bool label_stacks(struct reporter *x, const struct sp_selection *s)
 {
     const struct sp_profile *p = x->p;
     for (size_t i = 0; i < s->rows.n; i++) {
-        struct carried *c =
-            label_carried(x, p->contexts.v[p->stacks.v[s->rows.v[i].stack].context].labels);
+        struct carried *c = label_carried(x, p->contexts.v[p->stacks.v[s->rows.v[i].stack].context].labels);
         if (!c)
             return false;
         c->weight += s->rows.v[i].weight;

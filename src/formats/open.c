@@ -221,7 +221,8 @@ spaa_status sp_coarsen(struct sp_profile **p, const struct spaa_format *f, const
 {
     const struct sp_header *h = &(*p)->header;
     struct sp_profile *coarse = NULL;
-    struct sp_merge_opts how = {.frames = grain->frames, .group_by = grain->group ? grain->group_by : ~0u,
+    struct sp_merge_opts how = {.frames = grain->frames,
+                                .group_by = grain->group ? grain->group_by : ~0u,
                                 .labels = grain->group ? grain->labels : NULL};
     struct sp_merger *m = NULL;
     if (strcmp(f->name, "spaa") != 0 || (!grain->frames && !grain->group))

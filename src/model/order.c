@@ -1,5 +1,5 @@
-#include "model/labels.h"
 #include "model/order.h"
+#include "model/labels.h"
 
 #include "base/num.h"
 #include "model/identity.h"

@@ -86,7 +86,7 @@ void sp_profile_free(struct sp_profile *p)
     sp_originals_free(p->originals);
     struct sp_map *maps[] = {&p->dso_map,     &p->function_map, &p->info_map,   &p->frame_map,
                              &p->thread_map,  &p->context_map,  &p->layout_map, &p->stack_map,
-                             &p->decimal_map, &p->edge_map, &p->label_map, &p->sample_label_map};
+                             &p->decimal_map, &p->edge_map,     &p->label_map,  &p->sample_label_map};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         sp_map_free(maps[i]);
     free(p);

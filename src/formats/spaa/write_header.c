@@ -2,8 +2,8 @@
 #include "formats/spaa/spaa.h"
 #include "formats/spaa/write.h"
 
-#include "json/json.h"
 #include "model/labels.h"
+#include "json/json.h"
 
 static void write_event(struct writer *w, const struct sp_event *e)
 {

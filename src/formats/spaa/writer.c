@@ -29,7 +29,7 @@ static spaa_status end_record(struct writer *w, uint32_t more)
     sp_write_raw(w, ",", more);
     sp_write_raw_hex(w);
     sp_buf_add(&w->b, "}\n", 2);
-    if (w->b.failed)
+    if (w->b.failed || (w->plain && !sp_plain_record(w->plain, &w->b)))
         return sp_nomem(w->p->diags);
     sp_write(w->out, w->b.data, w->b.len);
     sp_buf_clear(&w->b);
@@ -242,7 +242,11 @@ static void write_weights(struct writer *w, uint32_t layout, uint32_t stack, con
 static void write_this_id(struct writer *w, const struct sp_stack_id *id)
 {
     char t[34];
-    if (id->text == SP_STR_NONE) {
+    bool quoted = w->plain && id->flags & SP_ID_NUMBER; /* some readers know no numbers here */
+    if (quoted) {
+        sp_write_raw(w, "\"", id->text);
+        sp_buf_ch(&w->b, '"');
+    } else if (id->text == SP_STR_NONE) {
         t[0] = '"';
         size_t n = sp_stack_id_text(id, t + 1);
         t[n + 1] = '"';
@@ -257,8 +261,9 @@ static void write_this_id(struct writer *w, const struct sp_stack_id *id)
 
 static void write_id(struct writer *w, uint32_t stack)
 {
+    const char *quote = w->plain ? "\"" : "";
     if (w->local)
-        sp_buf_u64(&w->b, w->local[stack]);
+        sp_buf_printf(&w->b, "%s%u%s", quote, w->local[stack], quote);
     else
         write_this_id(w, &w->p->ids.v[stack]);
 }
@@ -394,7 +399,10 @@ static spaa_status write_window(struct writer *w, const struct sp_window *x)
 {
     const struct sp_profile *p = w->p;
     sp_buf_puts(&w->b, "{\"type\":\"window\"");
-    sp_write_raw(w, ",\"id\":", x->id);
+    bool quoted = w->plain && *sp_pstr(p, x->id).p != '"';
+    sp_write_raw(w, quoted ? ",\"id\":\"" : ",\"id\":", x->id);
+    if (quoted)
+        sp_buf_ch(&w->b, '"');
     sp_write_raw(w, ",\"start\":", x->start);
     sp_write_raw(w, ",\"end\":", x->end);
     sp_write_opt_str(w, ",\"unit\":", "unit", x->unit);
@@ -443,7 +451,7 @@ static spaa_status write_rest(struct writer *w)
         w->b.len -= w->b.len > 0; /* end_record closes the object */
         st = end_record(w, SP_STR_NONE);
     }
-    return st ? st : sp_originals_write(w->p->originals, w->out);
+    return st || w->plain ? st : sp_originals_write(w->p->originals, w->out);
 }
 
 /*
@@ -480,10 +488,16 @@ spaa_status sp_spaa_write(struct sp_profile *p, const struct sp_write_opts *opts
 {
     bool local = false;
     struct writer w = {.p = p, .out = out};
+    struct sp_plain plain;
+    bool is_plain = sp_own_opt(opts->own, opts->nown, "plain") != NULL;
     sp_buf_init(&w.b, 0);
     sp_buf_init(&w.raw_hex, 0);
     sp_arena_init(&w.pieces, 0);
-    spaa_status st = sp_order_dictionaries(p, &w.order);
+    spaa_status st = is_plain && !sp_plain_init(&plain) ? sp_nomem(d) : SPAA_OK;
+    is_plain = is_plain && !st;
+    w.plain = is_plain ? &plain : NULL;
+    if (!st)
+        st = sp_order_dictionaries(p, &w.order);
     if (!st)
         st = choose_ids(&w, opts, &local);
     if (!st)
@@ -498,6 +512,10 @@ spaa_status sp_spaa_write(struct sp_profile *p, const struct sp_write_opts *opts
         st = write_stack(&w, w.order.stacks[i]);
     if (!st)
         st = write_rest(&w);
+    if (!st && is_plain)
+        sp_plain_report(&plain, d);
+    if (is_plain)
+        sp_plain_free(&plain);
     sp_order_free(&w.order);
     sp_buf_free(&w.b);
     sp_buf_free(&w.raw_hex);
