@@ -1,29 +1,46 @@
 #include "analysis/tags.h"
 
+#include "analysis/label_filters.h"
 #include "base/nearest.h"
 #include "model/edges.h"
 #include "model/labels.h"
 
-#include <stdlib.h>
+#include <string.h>
+
+#define SP_TAG_KEYS 256 /* that are named as near */
+
+/* Every key once, of contexts and of samples that were looked at. */
+static size_t tag_known_keys(const struct sp_profile *p, struct sp_str *names)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->labels.n; i++) {
+        struct sp_str key = sp_pstr(p, p->labels.v[i].key);
+        size_t k = 0;
+        while (k < n && sp_str_cmp(names[k], key) != 0)
+            k++;
+        if (k == n && n < SP_TAG_KEYS)
+            names[n++] = key;
+    }
+    return n;
+}
 
 spaa_status sp_no_label(const struct sp_profile *p, const char *option, const char *asked, struct sp_diags *d)
 {
-    struct sp_label_list keys = {0};
-    struct sp_str *names = NULL;
-    struct sp_buf hint;
+    struct sp_str names[SP_TAG_KEYS];
+    struct sp_str word = sp_label_filter_key(asked);
+    size_t n = tag_known_keys(p, names);
+    struct sp_buf hint, key;
     sp_buf_init(&hint, 4096);
-    if (sp_labels_keys(p, &keys) && (names = calloc(keys.list.n + 1, sizeof *names)))
-        for (size_t i = 0; i < keys.list.n; i++)
-            names[i] = sp_pstr(p, keys.list.v[i].key);
-    if (names && keys.list.n)
-        sp_nearest_words(&hint, asked, names, keys.list.n);
+    sp_buf_init(&key, 4096);
+    sp_buf_add(&key, asked, word.n ? word.n : strlen(asked));
+    if (n)
+        sp_nearest_words(&hint, sp_buf_cstr(&key), names, n);
     else
         sp_buf_puts(&hint,
                     "nothing in the profile has labels; recordings have them on their samples: ask the "
                     "recording itself, or convert it with --samples");
     sp_emit_hint(d, SP_E032, SP_AT_NOTHING, sp_buf_cstr(&hint), "--%s %s", option, asked);
-    free(names);
-    sp_vec_free(&keys.list);
+    sp_buf_free(&key);
     sp_buf_free(&hint);
     return SPAA_ERR_NOT_FOUND;
 }
@@ -55,7 +72,7 @@ static uint32_t tag_frame(struct sp_profile *p, uint32_t dso, uint32_t context, 
 static spaa_status tag_key(struct sp_profile *p, const char *option, struct sp_str key,
                            struct tag_frames *out, struct sp_diags *d)
 {
-    struct sp_dso label = {.name = sp_profile_cstr(p, "[label]")};
+    struct sp_dso label = {.name = sp_profile_cstr(p, SP_TAG_DSO)};
     struct sp_buf b;
     sp_buf_init(&b, 0);
     if (!sp_labels_have(p, key)) {

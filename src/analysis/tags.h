@@ -4,6 +4,8 @@
 
 #include "model/profile.h"
 
+#define SP_TAG_DSO "[label]"
+
 /*
  * Puts frames of the DSO [label], named KEY:VALUE ([no KEY] where a stack has none), at the root and at the
  * leaf of every stack, by keys joined by commas (NULL: none), the first nearest to the root. Ids that were
