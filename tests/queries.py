@@ -5,7 +5,7 @@ import pytest
 import profiles
 from conftest import ask, parse, run
 
-TABLES = ["diagnostics", "dsos", "events", "frames", "functions", "header", "nodes", "samples", "selection",
+TABLES = ["diagnostics", "dsos", "events", "frames", "functions", "header", "labels", "nodes", "samples", "selection",
           "stack_frames", "stacks", "threads", "weights", "window_weights", "windows"]
 
 

@@ -1,6 +1,7 @@
 """Labels: as filters, as what tells stacks apart, as frames, in info and in SQL; on contexts and on samples."""
 
 import json
+import os
 import shutil
 import subprocess
 
@@ -203,7 +204,7 @@ def test_go_agrees(labelled):
     run("convert", "-q", labelled, "-o", labelled.parent / "a.spaa", code=0)
     run("convert", "-q", labelled.parent / "a.spaa", "--to", "pprof", "-o", pb, code=0)
     ask = lambda *a: subprocess.run([go, "tool", "pprof", "-sample_index=samples", *a, str(pb)], capture_output=True, text=True,
-                                    env={"PATH": "/usr/bin:/bin", "HOME": str(labelled.parent), "PPROF_TMPDIR": str(labelled.parent)})
+                                    timeout=60, env={**os.environ, "PPROF_TMPDIR": str(labelled.parent)})
     got = ask("-tags")
     if got.returncode:
         pytest.skip("go has no pprof: " + got.stderr.splitlines()[-1])

@@ -294,7 +294,7 @@ KEYS = {"dsos": ["name"], "events": ["name"], "frames": ["function", "func", "ds
         "samples": ["pid", "tid", "cpu", "event", "stack"], "stack_frames": ["stack", "frame", "function"],
         "stacks": ["event", "pid", "tid", "cpu", "comm", "state", "source", "leaf"], "threads": ["pid", "tid", "comm"],
         "weights": ["stack", "metric"], "window_weights": ["window", "stack"], "windows": [], "diagnostics": [],
-        "header": [], "selection": []}
+        "header": [], "labels": ["stack", "sample", "key", "text"], "selection": []}
 
 
 @pytest.mark.parametrize("table", TABLES)
