@@ -139,7 +139,7 @@ static bool pprof_push_label(struct sp_pprof *pp, const struct label *l, struct 
     } else {
         x.flags = SP_LABEL_NUMBER;
         x.value = sp_profile_str(pp->p, t, (size_t)snprintf(t, sizeof t, "%lld", (long long)l->m.num));
-        x.unit = l->m.unit ? sp_profile_str(pp->p, unit.p, unit.n) : SP_STR_NONE;
+        x.unit = unit.n ? sp_profile_str(pp->p, unit.p, unit.n) : SP_STR_NONE;
     }
     return x.key != SP_STR_FAIL && x.value != SP_STR_FAIL && x.unit != SP_STR_FAIL &&
            sp_vec_push(&out->list, x);
