@@ -159,6 +159,8 @@ spaa_status sp_read_profile(struct sp_input *in, const struct spaa_format *f, co
         sp_keeper_begin(opts->keeper, f);
     if (!st)
         st = f->read(in, opts, d, p);
+    if (!st && !sp_functions_settle(p))
+        st = sp_nomem(d);
     if (!st && opts->keeper)
         st = sp_keeper_end(opts->keeper, in, f, opts, p);
     if (!st && sp_input_failed(in) == SPAA_ERR_IO) /* what was read is not what is there */

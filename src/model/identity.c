@@ -30,6 +30,19 @@ static void hex_field(struct sp_buf *b, char mark, uint64_t v)
     sp_buf_add(b, t, sp_hex_text(v, t));
 }
 
+/* Where in its function: in which part of it, and where there; else the address. */
+static void place_field(const struct sp_profile *p, uint32_t frame, struct sp_buf *b)
+{
+    const struct sp_frame *f = &p->frames.v[frame];
+    if (f->flags & SP_FRAME_SYMOFF) {
+        struct sp_str part = f->info ? sp_linkage_parts(sp_frame_symbol(p, frame)) : (struct sp_str){"", 0};
+        sp_buf_add(b, part.p, part.n);
+        hex_field(b, '+', f->symoff);
+    } else if (f->flags & SP_FRAME_IP) {
+        hex_field(b, '@', f->ip);
+    }
+}
+
 static bool frame_hash(const struct sp_profile *p, uint32_t frame, struct sp_buf *b, uint64_t *out)
 {
     const struct sp_frame *f = &p->frames.v[frame];
@@ -39,13 +52,10 @@ static bool frame_hash(const struct sp_profile *p, uint32_t frame, struct sp_buf
     sp_buf_clear(b);
     field(b, nowhere ? (struct sp_str){"", 0} : sp_pstr(p, fn->name));
     field(b, sp_base_name(dso));
+    field(b, sp_pstr(p, fn->tells));
     field(b, sp_pstr(p, f->srcline));
-    if (nowhere)
-        ;
-    else if (f->flags & SP_FRAME_SYMOFF)
-        hex_field(b, '+', f->symoff);
-    else if (f->flags & SP_FRAME_IP)
-        hex_field(b, '@', f->ip);
+    if (!nowhere)
+        place_field(p, frame, b);
     sp_buf_ch(b, '\0');
     sp_buf_u64(b, f->inline_depth);
     sp_buf_ch(b, '\0');
@@ -57,8 +67,9 @@ uint64_t sp_function_hash(const struct sp_profile *p, uint32_t function)
 {
     const struct sp_function *fn = &p->functions.v[function];
     struct sp_str name = sp_pstr(p, fn->name), dso = sp_base_name(sp_pstr(p, p->dsos.v[fn->dso].name));
-    uint64_t parts[2] = {sp_hash64(name.p, name.n), sp_hash64(dso.p, dso.n)};
-    return sp_hash64(parts, sizeof parts);
+    struct sp_str tells = sp_pstr(p, fn->tells);
+    uint64_t parts[3] = {sp_hash64(name.p, name.n), sp_hash64(dso.p, dso.n), sp_hash64(tells.p, tells.n)};
+    return sp_hash64(parts, fn->tells ? sizeof parts : sizeof *parts * 2);
 }
 
 /* Numbers of labels belong to one run; fields of tracepoints are no keys. */
@@ -234,6 +245,8 @@ spaa_status sp_profile_identify(struct sp_profile *p, const struct sp_order *o)
         pairs(p, base, k);
     qsort_r(k, n, sizeof *k, cmp_keyed, &x);
     p->ids.n = n;
+    p->header.id_name = sp_profile_cstr(p, SP_IDENTITY_NAME);
+    st = p->header.id_name == SP_STR_FAIL ? SPAA_ERR_NOMEM : SPAA_OK;
     for (size_t i = 0; i < n; i++) {
         bool same_run = i && k[i].has_suffix == k[i - 1].has_suffix && k[i].suffix == k[i - 1].suffix;
         if (same_run && k[i].hash <= k[i - 1].hash)

@@ -50,7 +50,11 @@ static int cmp_function(const void *va, const void *vb, void *arg)
     uint32_t na = *(const uint32_t *)va, nb = *(const uint32_t *)vb;
     const struct sp_function *a = &x->p->functions.v[na], *b = &x->p->functions.v[nb];
     int c = cmp_str(x->p, a->name, b->name);
-    return c ? c : order_cmp_u64(x->o->dso_rank[a->dso], x->o->dso_rank[b->dso]);
+    if (!c)
+        c = order_cmp_u64(x->o->dso_rank[a->dso], x->o->dso_rank[b->dso]);
+    if (!c)
+        c = cmp_str(x->p, a->tells, b->tells);
+    return c ? c : sp_func_info_cmp(x->p, a->info, b->info);
 }
 
 static int cmp_frame(const void *va, const void *vb, void *arg)
@@ -75,6 +79,8 @@ static int cmp_frame(const void *va, const void *vb, void *arg)
         c = order_cmp_u64(a->flags, b->flags);
     if (!c)
         c = cmp_str(p, a->extra_json, b->extra_json);
+    if (!c)
+        c = sp_func_info_cmp(p, a->info, b->info);
     return c ? c : order_cmp_u64(na, nb);
 }
 

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/num.h"
-#include "model/functions.h"
 #include "model/originals.h"
 #include "model/samples.h"
 #include "json/json.h"
@@ -199,33 +198,6 @@ uint32_t sp_dso_intern(struct sp_profile *p, const struct sp_dso *d)
 {
     struct sp_dso key = {d->name, d->build_id, d->extra_json, d->is_kernel, {0}};
     INTERN(&p->dso_map, &p->dsos, &key, sp_hash64(&key, sizeof key));
-}
-
-uint32_t sp_function_intern(struct sp_profile *p, uint32_t name, uint32_t dso)
-{
-    return sp_function_known(p, name, dso, 0);
-}
-
-uint32_t sp_function_known(struct sp_profile *p, uint32_t name, uint32_t dso, uint32_t info)
-{
-    struct sp_function key = {name, dso, sp_function_tells(p, info)};
-    if (key.tells == SP_STR_FAIL)
-        return SP_NONE;
-    INTERN(&p->function_map, &p->functions, &key, sp_hash_mix(name, (uint64_t)key.tells << 32 | dso));
-}
-
-static uint32_t func_info_number(struct sp_profile *p, const struct sp_func_info *key)
-{
-    INTERN(&p->info_map, &p->func_infos, key, sp_hash64(key, sizeof *key));
-}
-
-uint32_t sp_func_info_intern(struct sp_profile *p, const struct sp_func_info *info)
-{
-    static const struct sp_func_info nothing;
-    if (memcmp(info, &nothing, sizeof nothing) == 0)
-        return 0;
-    uint32_t number = func_info_number(p, info);
-    return number == SP_NONE ? SP_NONE : number + 1;
 }
 
 uint32_t sp_frame_intern(struct sp_profile *p, const struct sp_frame *f)

@@ -57,6 +57,7 @@ struct sp_function {
     uint32_t name;  /* as shown: demangled, without parts like .cold */
     uint32_t dso;   /* number in dsos */
     uint32_t tells; /* a text; SP_STR_NONE: name and DSO are all that is known */
+    uint32_t info;  /* what is known of it, 1 + number in func_infos; 0: nothing more than the name */
 };
 
 /* What is known of the function of a frame beside its name (x_func). */
@@ -90,7 +91,7 @@ struct sp_frame {
     uint8_t kind;  /* enum sp_frame_kind */
     uint8_t flags; /* enum sp_frame_flag */
     uint16_t zero; /* padding, kept zero so that frames hash as bytes */
-    uint32_t info; /* 1 + number in func_infos; 0: nothing known */
+    uint32_t info; /* 1 + number in func_infos; 0: nothing more than of its function (sp_function.info) */
 };
 
 struct sp_thread {
@@ -250,6 +251,7 @@ struct sp_header {
     bool has_x_spaa;
     enum sp_granularity frames;
     enum sp_ips ips;
+    uint32_t id_name;         /* how the stacks' ids were made (model/identity.h); NONE: it is not known */
     uint32_t default_event;   /* by name, where the file says which; NONE: that with most samples */
     unsigned group_by;        /* enum sp_group bits */
     uint32_t clock, duration; /* duration: seconds, number text */
@@ -301,6 +303,7 @@ struct sp_profile {
     SP_VEC(struct sp_dso_note) notes; /* by DSO and lack, see sp_profile_note_of; may end early */
     struct sp_samples *samples;       /* NULL: none */
     struct sp_originals *originals;   /* NULL: none */
+    bool twins;                       /* some functions are told apart by their start alone */
     bool holds_memory; /* the input has copies of what the process had in memory: its recorded stacks */
 
     struct sp_map dso_map, function_map, info_map, frame_map, thread_map, context_map, layout_map, stack_map,

@@ -182,7 +182,9 @@ void sql_text(sqlite3_context *out, const char *s);                         /* a
 void sql_copy(sqlite3_context *out, const char *p, size_t n);               /* copied */
 void sql_i64(sqlite3_context *out, int64_t v);                              /* SP_ABSENT: NULL */
 void sql_number(sqlite3_context *out, uint32_t n);                          /* SP_NONE: NULL */
-void sql_hex(sqlite3_context *out, uint64_t v);                             /* "0x1f" */
+/* linkage, file, line and start (which: 0 to 3) of a function; x NULL, or not known: NULL. */
+void sql_func_info(sqlite3_context *out, const struct sp_profile *p, const struct sp_func_info *x, int which);
+void sql_hex(sqlite3_context *out, uint64_t v); /* "0x1f" */
 void sql_scaled(sqlite3_context *out, int64_t v, unsigned scale);
 void sql_decimal(sqlite3_context *out, struct sp_str text); /* a number's text; empty: NULL */
 void sql_number_text(sqlite3_context *out, const struct sp_profile *p, uint32_t s);

@@ -83,6 +83,18 @@ void sql_number_text(sqlite3_context *out, const struct sp_profile *p, uint32_t 
     sql_decimal(out, sp_pstr(p, s));
 }
 
+void sql_func_info(sqlite3_context *out, const struct sp_profile *p, const struct sp_func_info *x, int which)
+{
+    if (!x)
+        return;
+    if (which < 2)
+        sql_str(out, p, which ? x->file : x->linkage);
+    else if (which == 2 && x->line)
+        sqlite3_result_int64(out, x->line);
+    else if (which == 3 && x->flags & SP_FUNC_START)
+        sql_hex(out, x->start);
+}
+
 void sql_members(sqlite3_context *out, const struct sp_profile *p, uint32_t more)
 {
     struct sp_str t = sp_pstr(p, more);

@@ -53,9 +53,9 @@ struct symbolizer {
     const char *kernel_ref; /* the symbol there; NULL: not known */
     SP_VEC(struct place) places;
     struct sp_map place_map;
-    SP_VEC(uint32_t) stack_places;  /* beside stack_frames */
-    SP_VEC(uint32_t) run; /* numbers in the new frame table */
-    SP_VEC(struct sp_dso) dsos;     /* the old tables */
+    SP_VEC(uint32_t) stack_places; /* beside stack_frames */
+    SP_VEC(uint32_t) run;          /* numbers in the new frame table */
+    SP_VEC(struct sp_dso) dsos;    /* the old tables */
     SP_VEC(struct sp_function) functions;
     SP_VEC(struct sp_frame) frames;
     uint32_t *moved; /* old frame to new, for those kept; SP_NONE: not yet */
@@ -177,6 +177,13 @@ static spaa_status symbolize_open_module(struct symbolizer *z, const struct sp_d
     return st;
 }
 
+/* Whether a function is shown under that name. */
+static bool is_shown(struct sp_str name, const char *demangled)
+{
+    struct sp_str s = {demangled, (uint32_t)strlen(demangled)};
+    return sp_str_cmp(name, sp_function_shown(s)) == 0;
+}
+
 static bool has_name(const struct sp_frame *f)
 {
     return !(f->flags & SP_FRAME_UNRESOLVED);
@@ -296,7 +303,7 @@ static bool symbolize_put(struct symbolizer *z, const struct sp_frame *f, uint32
     struct sp_frame row = *f;
     if (dso == SP_NONE || name == SP_STR_FAIL || row.srcline == SP_STR_FAIL || row.extra_json == SP_STR_FAIL)
         return false;
-    row.function = sp_function_intern(z->p, name, dso);
+    row.function = sp_function_known(z->p, name, dso, row.info);
     uint32_t number = row.function == SP_NONE ? SP_NONE : sp_frame_intern(z->p, &row);
     return number != SP_NONE && sp_vec_push(&z->run, number);
 }
@@ -307,7 +314,10 @@ static bool put_old(struct symbolizer *z, uint32_t frame)
     const struct sp_dso *dso = old_dso(z, frame, &o);
     const struct sp_frame *f = &z->frames.v[frame];
     if (z->moved[frame] == SP_NONE) {
-        if (!symbolize_put(z, f, z->functions.v[f->function].name, new_dso(z, dso, o)))
+        const struct sp_function *had = &z->functions.v[f->function];
+        struct sp_frame row = *f;
+        row.info = z->p->header.frames >= SP_FRAMES_FUNCTION ? had->info : f->info;
+        if (!symbolize_put(z, &row, had->name, new_dso(z, dso, o)))
             return false;
         z->moved[frame] = z->run.v[z->run.n - 1];
         return true;
@@ -330,22 +340,16 @@ static void addresses(const struct symbolizer *z, const struct place *pl, const 
     *look -= pl->caller && *look;
 }
 
-/* A text of the symbolizer in the profile, as it is or as the member x_raw_func. */
-static uint32_t text_in(struct symbolizer *z, const char *text, bool member)
+/* A text of the symbolizer in the profile, as it is or as functions are shown. */
+static uint32_t text_in(struct symbolizer *z, const char *text, bool shown)
 {
-    size_t slot = sp_hash_mix((uintptr_t)text, member) & (KNOWN - 1);
-    if (z->known[slot].text == text + member)
+    size_t slot = sp_hash_mix((uintptr_t)text, shown) & (KNOWN - 1);
+    if (z->known[slot].text == text + shown)
         return z->known[slot].id;
-    uint32_t id;
-    if (member) {
-        sp_buf_clear(&z->text);
-        sp_buf_puts(&z->text, "\"x_raw_func\":");
-        sp_json_string(&z->text, text, strlen(text));
-        id = z->text.failed ? SP_STR_FAIL : sp_profile_str(z->p, z->text.data, z->text.len);
-    } else {
-        id = sp_profile_cstr(z->p, text);
-    }
-    z->known[slot].text = text + member; /* texts are longer than a byte */
+    struct sp_str s = {text, (uint32_t)strlen(text)};
+    s = shown ? sp_function_shown(s) : s;
+    uint32_t id = sp_profile_str(z->p, s.p, s.n);
+    z->known[slot].text = text + shown; /* texts are longer than a byte */
     z->known[slot].id = id;
     return id;
 }
@@ -363,9 +367,12 @@ static bool put_found(struct symbolizer *z, const struct place *pl, uint64_t ip,
         row.flags |= SP_FRAME_INLINED;
     if (r->srcline)
         row.srcline = text_in(z, r->srcline, false);
-    if (r->raw && !old->extra_json)
-        row.extra_json = text_in(z, r->raw, true);
-    return symbolize_put(z, &row, text_in(z, r->func, false), dso);
+    uint32_t name = text_in(z, r->func, true), all = text_in(z, r->func, false);
+    struct sp_func_info info = {.linkage = r->raw        ? text_in(z, r->raw, false)
+                                           : name != all ? all
+                                                         : SP_STR_NONE};
+    row.info = info.linkage == SP_STR_FAIL ? SP_NONE : sp_func_info_intern(z->p, &info);
+    return row.info != SP_NONE && symbolize_put(z, &row, name, dso);
 }
 
 /* A frame without a name, at its address as linked. */
@@ -416,7 +423,7 @@ static spaa_status resolve_place(struct symbolizer *z, struct place *pl)
         sp_module_missed(module);
     z->count->asked++;
     struct sp_str had = symbolize_text_of(z, z->functions.v[old->function].name);
-    if (has_name(old) && (!n || !is_text(had, found[n - 1].func))) {
+    if (has_name(old) && (!n || !is_shown(had, found[n - 1].func))) {
         n = 0;
         pl->kept = true;
     }

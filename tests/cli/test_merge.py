@@ -257,7 +257,7 @@ def test_links_that_are_no_pairs_count_their_user_side(tmp_path):
 # What is said of the whole
 
 def spaa_header(**more):
-    return {"x_spaa": {"frames": "address", "group_by": [], "id": "xxh3-64/1", **more}}
+    return {"x_spaa": {"frames": "address", "group_by": [], "id": "xxh3-64/2", **more}}
 
 
 def test_header_attributes_that_differ_become_absent_and_stay_so(tmp_path):

@@ -184,7 +184,7 @@ def parse_frame(m):
 
 def plain_names(frames):
     """Ours, without parameters and clone suffixes as perf prints them, by what stands in the symbol table."""
-    raw = sorted({f["x_raw_func"] for f in frames.values() if "x_raw_func" in f})
+    raw = sorted({f["x_func"]["linkage"] for f in frames.values() if "x_func" in f})
     r = subprocess.run(["c++filt", "-p"], input="\n".join(raw), capture_output=True, text=True, check=True)
     return {a: re.sub(r" \[clone [^\]]*\]", "", b) for a, b in zip(raw, r.stdout.split("\n"))}
 
@@ -224,7 +224,8 @@ def test_stacks_equal_those_of_perf_script(name, tmp_path):
 
     def named(number):
         f, (name, off, dso) = profile.frames[number], profile.frame(number)
-        return plain.get(f.get("x_raw_func"), name), off, dso
+        linkage = f.get("x_func", {}).get("linkage")
+        return plain.get(linkage, linkage or name), off, dso
 
     for k, frames in theirs:
         assert ours[k], f"no sample {k}"

@@ -421,7 +421,7 @@ def test_symbols_in_gnu_debugdata_are_used(tmp_path):
     one_frame_profile(tmp_path / "in.spaa", str(prog), functions)
     done = run("symbolize", tmp_path / "in.spaa", "-o", tmp_path / "out.spaa", code=0)
     found = frames_of(tmp_path / "out.spaa")
-    assert {at: f.get("x_raw_func", f["func"]) for at, f in found.items()} == functions
+    assert {at: f.get("x_func", {}).get("linkage", f["func"]) for at, f in found.items()} == functions
     assert "SPAA-W835" not in done.err and "SPAA-I320" not in done.err
 
 

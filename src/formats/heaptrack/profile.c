@@ -22,8 +22,11 @@ static uint32_t heaptrack_frames_unknown_dso(struct sp_ht *ht)
     return ht->unknown_dso;
 }
 
+static const struct sp_func_info heaptrack_frames_nothing;
+
 /* A frame at an address, interned at the granularity asked for, behind `numbers`. */
-static spaa_status heaptrack_frames_add(struct sp_ht *ht, struct sp_frame *f, uint32_t name, uint32_t dso)
+static spaa_status heaptrack_frames_add(struct sp_ht *ht, struct sp_frame *f, uint32_t name, uint32_t dso,
+                                        const struct sp_func_info *info)
 {
     enum sp_granularity keep = ht->opts->frames;
     if (keep == SP_FRAMES_LINE || keep == SP_FRAMES_FUNCTION) {
@@ -34,8 +37,8 @@ static spaa_status heaptrack_frames_add(struct sp_ht *ht, struct sp_frame *f, ui
     }
     if (keep == SP_FRAMES_FUNCTION)
         f->srcline = SP_STR_NONE;
-    f->function = dso == SP_NONE ? SP_NONE : sp_function_intern(ht->p, name, dso);
-    uint32_t number = f->function == SP_NONE ? SP_NONE : sp_frame_intern(ht->p, f);
+    bool ok = dso != SP_NONE && sp_frame_set_function(ht->p, f, name, dso, info, keep);
+    uint32_t number = ok ? sp_frame_intern(ht->p, f) : SP_NONE;
     return number == SP_NONE || !sp_vec_push(&ht->numbers, number) ? sp_nomem(ht->d) : SPAA_OK;
 }
 
@@ -80,7 +83,7 @@ static spaa_status heaptrack_frames_interpreted(struct sp_ht *ht, const struct s
         return sp_nomem(ht->d);
     if (!ip->n) {
         struct sp_frame f = {.kind = SP_USER, .flags = SP_FRAME_UNRESOLVED};
-        return heaptrack_frames_add(ht, &f, hex, dso);
+        return heaptrack_frames_add(ht, &f, hex, dso, &heaptrack_frames_nothing);
     }
     spaa_status st = SPAA_OK;
     for (uint32_t i = 0; !st && i < ip->n; i++) {
@@ -89,8 +92,9 @@ static spaa_status heaptrack_frames_interpreted(struct sp_ht *ht, const struct s
         bool named = x->function != SP_STR_NONE && sp_pstr(ht->p, x->function).n;
         f.flags = (uint8_t)((f.inline_depth ? SP_FRAME_INLINED : 0) | (named ? 0 : SP_FRAME_UNRESOLVED));
         f.srcline = heaptrack_frames_srcline(ht, x);
-        st = f.srcline == SP_STR_FAIL ? sp_nomem(ht->d)
-                                      : heaptrack_frames_add(ht, &f, named ? x->function : hex, dso);
+        st = f.srcline == SP_STR_FAIL
+                 ? sp_nomem(ht->d)
+                 : heaptrack_frames_add(ht, &f, named ? x->function : hex, dso, &heaptrack_frames_nothing);
     }
     return st;
 }
@@ -119,8 +123,9 @@ static spaa_status heaptrack_frames_open_module(struct sp_ht *ht, struct sp_ht_m
 static spaa_status heaptrack_frames_add_named(struct sp_ht *ht, const struct sp_resolved *r,
                                               struct sp_frame *f, uint32_t dso)
 {
-    struct sp_buf b;
-    uint32_t name = sp_profile_cstr(ht->p, r->func);
+    struct sp_func_info info = {0};
+    struct sp_str shown = sp_function_shown((struct sp_str){r->func, (uint32_t)strlen(r->func)});
+    uint32_t name = sp_profile_str(ht->p, shown.p, shown.n);
     f->symoff = r->symoff;
     f->flags |= SP_FRAME_SYMOFF;
     f->inline_depth = r->inline_depth;
@@ -128,16 +133,11 @@ static spaa_status heaptrack_frames_add_named(struct sp_ht *ht, const struct sp_
         f->flags |= SP_FRAME_INLINED;
     if (r->srcline)
         f->srcline = sp_profile_cstr(ht->p, r->srcline);
-    if (r->raw) {
-        sp_buf_init(&b, 0);
-        sp_buf_puts(&b, "\"x_raw_func\":");
-        sp_json_string(&b, r->raw, strlen(r->raw));
-        f->extra_json = b.failed ? SP_STR_FAIL : sp_profile_str(ht->p, b.data, b.len);
-        sp_buf_free(&b);
-    }
-    if (name == SP_STR_FAIL || f->srcline == SP_STR_FAIL || f->extra_json == SP_STR_FAIL)
+    if (r->raw || shown.n < strlen(r->func))
+        info.linkage = sp_profile_cstr(ht->p, r->raw ? r->raw : r->func);
+    if (name == SP_STR_FAIL || f->srcline == SP_STR_FAIL || info.linkage == SP_STR_FAIL)
         return sp_nomem(ht->d);
-    return heaptrack_frames_add(ht, f, name, dso);
+    return heaptrack_frames_add(ht, f, name, dso, &info);
 }
 
 static spaa_status heaptrack_frames_raw(struct sp_ht *ht, struct sp_ht_ip *ip)
@@ -163,7 +163,9 @@ static spaa_status heaptrack_frames_raw(struct sp_ht *ht, struct sp_ht_ip *ip)
         return st;
     f.flags |= SP_FRAME_UNRESOLVED;
     uint32_t name = sp_profile_str(ht->p, hex, 2 + sp_hex_text(f.ip, hex + 2));
-    return name == SP_STR_FAIL || dso == SP_NONE ? sp_nomem(ht->d) : heaptrack_frames_add(ht, &f, name, dso);
+    return name == SP_STR_FAIL || dso == SP_NONE
+               ? sp_nomem(ht->d)
+               : heaptrack_frames_add(ht, &f, name, dso, &heaptrack_frames_nothing);
 }
 
 static spaa_status heaptrack_frames(struct sp_ht *ht, struct sp_ht_ip *ip)

@@ -498,9 +498,13 @@ static spaa_status pd_frames_add_frame(struct sp_pd_frames *f, struct sp_frame *
 {
     struct sp_profile *p = f->pd->p;
     enum sp_granularity keep = f->pd->opts->frames;
+    struct sp_func_info info = {0};
     uint32_t name;
     if (r) {
-        name = sp_profile_cstr(p, r->func);
+        struct sp_str shown = sp_function_shown((struct sp_str){r->func, (uint32_t)strlen(r->func)});
+        name = sp_profile_str(p, shown.p, shown.n);
+        if (r->raw || shown.n < strlen(r->func))
+            info.linkage = sp_profile_cstr(p, r->raw ? r->raw : r->func);
         row->symoff = r->symoff + caller;
         row->flags |= SP_FRAME_SYMOFF;
         row->inline_depth = r->inline_depth;
@@ -508,12 +512,6 @@ static spaa_status pd_frames_add_frame(struct sp_pd_frames *f, struct sp_frame *
             row->flags |= SP_FRAME_INLINED;
         if (r->srcline && keep != SP_FRAMES_FUNCTION)
             row->srcline = sp_profile_cstr(p, r->srcline);
-        if (r->raw) {
-            sp_buf_clear(&f->text);
-            sp_buf_puts(&f->text, "\"x_raw_func\":");
-            sp_json_string(&f->text, r->raw, strlen(r->raw));
-            row->extra_json = f->text.failed ? SP_STR_FAIL : sp_profile_str(p, f->text.data, f->text.len);
-        }
     } else {
         char hex[2 + 16] = "0x";
         name = sp_profile_str(p, hex, 2 + sp_hex_text(row->ip, hex + 2));
@@ -523,10 +521,10 @@ static spaa_status pd_frames_add_frame(struct sp_pd_frames *f, struct sp_frame *
         row->ip = row->symoff = 0;
         row->flags &= (uint8_t) ~(SP_FRAME_IP | SP_FRAME_SYMOFF);
     }
-    if (name == SP_STR_FAIL || row->srcline == SP_STR_FAIL || row->extra_json == SP_STR_FAIL)
+    if (name == SP_STR_FAIL || row->srcline == SP_STR_FAIL || info.linkage == SP_STR_FAIL ||
+        !sp_frame_set_function(p, row, name, dso, &info, keep))
         return sp_nomem(f->pd->d);
-    row->function = sp_function_intern(p, name, dso);
-    uint32_t number = row->function == SP_NONE ? SP_NONE : sp_frame_intern(p, row);
+    uint32_t number = sp_frame_intern(p, row);
     if (number == SP_NONE || !sp_vec_push(&f->numbers, number))
         return sp_nomem(f->pd->d);
     return SPAA_OK;

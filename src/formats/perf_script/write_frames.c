@@ -121,6 +121,21 @@ static void perf_script_put_dso(struct sp_buf *b, const struct sp_profile *p, co
     }
 }
 
+/* As it was printed, else as demanglers write it. */
+static void perf_script_put_symbol(struct sp_ps_printer *w, struct sp_buf *b, uint32_t frame)
+{
+    struct sp_str symbol = sp_frame_symbol(w->p, frame);
+    struct sp_buf shown;
+    sp_buf_init(&shown, 0);
+    if (!w->printed) {
+        sp_put_symbol_shown(&shown, w->p, frame);
+        symbol = (struct sp_str){shown.data, (uint32_t)shown.len};
+    }
+    b->failed |= shown.failed;
+    sp_ps_put_text(b, symbol.p, symbol.n);
+    sp_buf_free(&shown);
+}
+
 static bool perf_script_make_frame_text(struct sp_ps_printer *w, uint32_t frame, struct sp_ps_printed *out)
 {
     const struct sp_profile *p = w->p;
@@ -132,8 +147,8 @@ static bool perf_script_make_frame_text(struct sp_ps_printer *w, uint32_t frame,
     sp_buf_printf(b, "\t%16llx ", (unsigned long long)ip);
     if (f->flags & SP_FRAME_UNRESOLVED || !func.n)
         sp_buf_puts(b, "[unknown]");
-    else if (!w->printed || !perf_script_put_member(b, p, f->extra_json, "x_raw_func"))
-        sp_ps_put_text(b, func.p, func.n);
+    else
+        perf_script_put_symbol(w, b, frame);
     if (f->flags & SP_FRAME_SYMOFF && !(f->flags & SP_FRAME_UNRESOLVED))
         sp_buf_printf(b, "+0x%llx", (unsigned long long)f->symoff);
     sp_buf_puts(b, " (");

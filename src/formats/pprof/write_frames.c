@@ -45,28 +45,24 @@ static void pprof_read_extra(struct sp_pw *w, struct sp_json *j, struct sp_span 
 static void pprof_extra_of(struct sp_pw *w, uint32_t frame, struct sp_pw_extra *x)
 {
     uint32_t more = w->p->frames.v[frame].extra_json;
+    const struct sp_func_info *known = sp_frame_known(w->p, frame);
     *x = (struct sp_pw_extra){0};
+    if (known && known->linkage) {
+        struct sp_str linkage = sp_pstr(w->p, known->linkage);
+        x->system_name = sp_pw_keep(w, (struct sp_span){linkage.p, linkage.n});
+    }
     if (!more)
         return;
     struct sp_json j;
-    struct sp_span key, s;
+    struct sp_span key;
     struct sp_buf *b = &w->scratch;
     sp_pw_member(w, more, b);
-    if (b->len) {
-        sp_json_init(&j, b->data, b->len);
-        if (sp_json_object(&j))
-            while (sp_json_key(&j, &key))
-                pprof_read_extra(w, &j, key, x);
-        sp_json_free(&j);
+    if (!b->len)
         return;
-    }
-    struct sp_str text = sp_pstr(w->p, more); /* the mangled name, as readers of other formats keep it */
-    static const char raw_func[] = "\"x_raw_func\":";
-    if (text.n < sizeof raw_func || memcmp(text.p, raw_func, sizeof raw_func - 1) != 0)
-        return;
-    sp_json_init(&j, text.p + sizeof raw_func - 1, text.n - (sizeof raw_func - 1));
-    if (sp_json_type(&j) == SP_JSON_STRING && sp_json_string_value(&j, &s))
-        x->system_name = sp_pw_keep(w, s);
+    sp_json_init(&j, b->data, b->len);
+    if (sp_json_object(&j))
+        while (sp_json_key(&j, &key))
+            pprof_read_extra(w, &j, key, x);
     sp_json_free(&j);
 }
 

@@ -87,7 +87,8 @@ static void write_x_spaa(struct writer *w)
         comma = ",";
     }
     write_label_keys(w, comma);
-    sp_buf_puts(b, "],\"id\":\"" SP_IDENTITY_NAME "\"");
+    sp_buf_puts(b, "]");
+    sp_write_opt_str(w, ",\"id\":", "id", h->id_name);
     if (h->ips)
         sp_buf_printf(b, ",\"ip\":\"%s\"", sp_ips_names[h->ips]);
     sp_write_opt_str(w, ",\"default_event\":", "default_event", h->default_event);

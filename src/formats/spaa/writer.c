@@ -54,6 +54,35 @@ static void hex_member(struct writer *w, const char *key, uint64_t v)
     sp_buf_ch(&w->b, '"');
 }
 
+/* What is known of the function: of the frame itself, or where functions make frames, of that. */
+static void write_func(struct writer *w, const struct sp_frame *f)
+{
+    const struct sp_profile *p = w->p;
+    bool by_function = p->header.frames >= SP_FRAMES_FUNCTION;
+    uint32_t info = f->info || !by_function ? f->info : p->functions.v[f->function].info;
+    struct sp_buf *b = &w->b;
+    if (!info)
+        return;
+    const struct sp_func_info *x = &p->func_infos.v[info - 1];
+    sp_buf_puts(b, ",\"x_func\":{");
+    size_t from = b->len;
+    sp_write_opt_str(w, ",\"linkage\":", "x_func.linkage", x->linkage);
+    sp_write_opt_str(w, ",\"file\":", "x_func.file", x->file);
+    if (x->line) {
+        sp_buf_puts(b, ",\"line\":");
+        sp_buf_u64(b, x->line);
+    }
+    if (x->flags & SP_FUNC_START)
+        hex_member(w, ",\"start\":\"0x", x->start);
+    if (x->flags & SP_FUNC_LOCAL)
+        sp_buf_puts(b, ",\"local\":true");
+    if (b->len > from && !b->failed) {
+        memmove(b->data + from, b->data + from + 1, b->len - from - 1);
+        b->len--;
+    }
+    sp_buf_ch(b, '}');
+}
+
 static spaa_status write_frame(struct writer *w, uint32_t n)
 {
     const struct sp_frame *f = &w->p->frames.v[n];
@@ -82,6 +111,7 @@ static spaa_status write_frame(struct writer *w, uint32_t n)
     sp_buf_puts(b, ",\"kind\":\"");
     sp_buf_puts(b, sp_frame_kind_names[f->kind]);
     sp_buf_ch(b, '"');
+    write_func(w, f);
     if (!(f->flags & SP_FRAME_INFERRED))
         return end_record(w, f->extra_json);
     sp_write_raw(w, ",", f->extra_json);

@@ -16,6 +16,7 @@ struct mapped_frame {
     bool has_symoff, unresolved;
     uint32_t depth;
     uint8_t kind;
+    struct sp_func_info info;
 };
 
 static bool mapped_add_frame(struct sp_mapped *m, const struct mapped_frame *x)
@@ -38,8 +39,9 @@ static bool mapped_add_frame(struct sp_mapped *m, const struct mapped_frame *x)
             f.symoff = x->symoff;
         }
     }
-    f.function = sp_function_intern(m->p, x->func, x->dso);
-    uint32_t number = f.function == SP_NONE ? SP_NONE : sp_frame_intern(m->p, &f);
+    if (x->info.linkage == SP_STR_FAIL || !sp_frame_set_function(m->p, &f, x->func, x->dso, &x->info, keep))
+        return false;
+    uint32_t number = sp_frame_intern(m->p, &f);
     return number != SP_NONE && sp_vec_push(&m->numbers, number);
 }
 
@@ -119,15 +121,13 @@ static bool mapped_resolved(struct sp_mapped *m, struct sp_module *module, uint6
     *any = n;
     for (size_t i = 0; i < n; i++) {
         struct mapped_frame x = *base;
-        x.func = sp_profile_cstr(m->p, found[i].func);
+        size_t all = strlen(found[i].func);
+        struct sp_str shown = sp_function_shown((struct sp_str){found[i].func, (uint32_t)all});
+        x.func = sp_profile_str(m->p, shown.p, shown.n);
         if (found[i].srcline)
             x.srcline = sp_profile_cstr(m->p, found[i].srcline);
-        if (found[i].raw) {
-            sp_buf_clear(&m->text);
-            sp_buf_puts(&m->text, "\"x_raw_func\":");
-            sp_json_string(&m->text, found[i].raw, strlen(found[i].raw));
-            x.more = m->text.failed ? SP_STR_FAIL : sp_profile_str(m->p, m->text.data, m->text.len);
-        }
+        if (found[i].raw || shown.n < all)
+            x.info.linkage = sp_profile_cstr(m->p, found[i].raw ? found[i].raw : found[i].func);
         x.depth = found[i].inline_depth;
         x.symoff = found[i].symoff + caller;
         x.has_symoff = true;
