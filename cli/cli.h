@@ -47,7 +47,7 @@ struct cli {
     SP_VEC(struct sp_own_opt) own; /* options of formats */
     struct sp_diags diags;
     size_t said; /* of them, on standard error already */
-    bool told;   /* notes and warnings are in the answer */
+    size_t told; /* of them, notes and warnings that the answer has told */
     enum cli_format format;
     unsigned needs_groups; /* enum sp_group bits that a command's own options need, set before too */
     bool no_lines;         /* likewise: no source lines are shown */

@@ -123,7 +123,7 @@ static int ask_show(struct cli *c, const struct sp_answer *a, long budget, bool 
                                        .budget = (size_t)budget * 3, /* characters of a token */
                                        .more = budget ? "a larger --budget shows more" : "-n 0 shows all"};
     int rc = cli_stdout(c);
-    c->told = c->format != FORMAT_CSV && !c->v.verbose;
+    c->told = c->format != FORMAT_CSV && !c->v.verbose ? c->diags.list.n : 0;
     return rc ? rc : cli_exit_of(sp_render(a, &how, &c->diags, c->out));
 }
 

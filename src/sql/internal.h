@@ -15,6 +15,7 @@
 #include "analysis/fold.h"
 #include "analysis/function_handle.h"
 #include "analysis/tree.h"
+#include "ask/question.h"
 #include "sql/sql.h"
 
 #include <sqlite3.h>
@@ -108,6 +109,7 @@ struct sp_sql {
     /* guard.c */
     bool guarded;
     uint64_t used; /* bit per table */
+    uint64_t asks; /* bit per question */
     bool used_selected;
     const struct sql_column *old[8]; /* columns that were named as they used to be, each said once */
     char denied[128];
@@ -119,6 +121,7 @@ struct sp_sql {
     uint64_t bound;     /* bit per parameter */
 
     struct sp_profile *profile;
+    const struct sp_options *options; /* of the query; NULL: none */
     struct sp_select_opts filters;
     SP_VEC(struct sql_view *) views;
     SP_VEC(struct sql_index *) indexes;
@@ -144,6 +147,12 @@ int sql_tables_create(struct sp_sql *q);
 const char *sql_type_name(enum sql_type t);
 /* The table's number by name; -1: none. */
 int sql_table_find(const char *name);
+
+/* questions.c */
+int sql_questions_create(struct sp_sql *q);
+int sql_question_find(const char *name); /* "ask_top": its number; -1: none */
+/* Entry *i of the tables of questions and their columns; false: *i is less by how many there are. */
+bool sql_question_about(size_t *i, struct sp_sql_about *out);
 
 /* guard.c */
 int sql_guard(struct sp_sql *q);
