@@ -398,7 +398,7 @@ def test_what_there_is_instead(tmp_path):
         assert words in said["hint"] and said["code"] == "SPAA-E032", (args, said)
     for option in ("--hide", "--ignore"):
         answer = run("top", path, option, "prase", code=0)
-        assert "W611" in answer.err and "parse" in answer.err
+        assert "W611" in answer.out and "parse" in answer.out
 
 
 def test_ids_of_rows_narrow_down_to_them(file):

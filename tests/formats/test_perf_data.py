@@ -729,6 +729,6 @@ def test_builds_of_one_path_are_told_apart(tmp_path):
         r.sample([CONTEXT["user"], 0x400010], pid=pid, tid=pid, time=2000, period=period)
     path = write(tmp_path, r)
     out = conftest.run("top", path, "-q", "--by", "dso", "--no-symbols", code=0).out
-    assert "/opt/prog (01020304)" in out and "/opt/prog (15161718)" in out
+    assert "  prog (01020304)" in out and "  prog (15161718)" in out
     rows = conftest.ask("top", path, "--by", "dso", "--no-symbols")["rows"]
     assert {(r["self"], r["build_id"][:8]) for r in rows} == {(5, "01020304"), (7, "15161718")}
