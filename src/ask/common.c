@@ -208,6 +208,7 @@ static void common_bounds(struct sp_asked *x)
     sp_buf_init(&hint, 0);
     sp_chains_words(&x->s, &words);
     sp_chains_hint(&x->s, &hint);
+    x->out->failed |= words.failed || hint.failed;
     if (x->q->brief) {
         sp_buf_printf(&words, "; %s", sp_buf_cstr(&hint));
         sp_answer_line_buf(x->out, &words);

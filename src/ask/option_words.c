@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* The next word in the arena; *at goes behind it. NULL: there is none, or *failed. */
-static const char *option_word(const char **at, struct sp_arena *arena, bool *failed)
+/* The next word in the arena; *at goes behind it. NULL: there is none, or *st says why. */
+static const char *option_word(const char **at, struct sp_arena *arena, struct sp_diags *d, spaa_status *st)
 {
     const char *p = *at + strspn(*at, " \t\n");
     struct sp_buf word;
@@ -21,10 +21,13 @@ static const char *option_word(const char **at, struct sp_arena *arena, bool *fa
             sp_buf_ch(&word, *p);
     }
     *at = p;
-    const char *text = quote || word.failed ? NULL : sp_arena_dup(arena, sp_buf_cstr(&word), word.len + 1);
-    *failed = !text;
+    const char *text = word.failed ? NULL : sp_arena_dup(arena, sp_buf_cstr(&word), word.len + 1);
+    if (quote)
+        *st = sp_usage(d, NULL, "a quote of the options is not closed");
+    else if (!text)
+        *st = sp_nomem(d);
     sp_buf_free(&word);
-    return text;
+    return *st ? NULL : text;
 }
 
 static const struct sp_option *option_find(const char *word, unsigned groups)
@@ -51,8 +54,8 @@ static const char *option_inside(const char *word)
 spaa_status sp_options_parse(struct sp_options *o, const char *text, unsigned groups, struct sp_arena *arena,
                              struct sp_diags *d)
 {
-    bool failed = false;
-    for (const char *word; (word = option_word(&text, arena, &failed));) {
+    spaa_status st = SPAA_OK;
+    for (const char *word; !st && (word = option_word(&text, arena, d, &st));) {
         const struct sp_option *option = option_find(word, groups);
         if (!option)
             return sp_usage(d, "options stand as on the command line: '--by dso'", "there is no option %s",
@@ -61,11 +64,11 @@ spaa_status sp_options_parse(struct sp_options *o, const char *text, unsigned gr
         if (!option->value && value)
             return sp_usage(d, NULL, "--%s takes no value", option->name);
         if (option->value && !value)
-            value = option_word(&text, arena, &failed);
-        if (option->value && !value && !failed)
+            value = option_word(&text, arena, d, &st);
+        if (option->value && !value && !st)
             return sp_usage(d, NULL, "--%s needs a value: %s", option->name, option->value);
-        if (failed || !sp_option_set(o, option, value ? value : ""))
-            break;
+        if (!st && !sp_option_set(o, option, value ? value : ""))
+            st = sp_nomem(d);
     }
-    return failed ? sp_usage(d, NULL, "a quote of the options is not closed") : SPAA_OK;
+    return st;
 }

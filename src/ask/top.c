@@ -342,6 +342,7 @@ static void top_with_columns(struct top *x, struct sp_answer_table *t)
             c.name = name;
             c.of = c.of ? of : NULL;
             c.title = c.title ? sp_buf_cstr(&x->a.b) : NULL;
+            x->a.out->failed |= x->a.b.failed;
             sp_table_add_column(x->a.out, t, &c, measure);
         }
     }

@@ -71,8 +71,10 @@ static void emit(struct sp_diags *d, enum sp_code code, struct sp_where where, c
                         hint ? copy(d, hint) : infos[code].hint};
     if (!g.message)
         g.message = infos[code].title;
-    if (!g.hint)
+    if (!g.hint) {
         g.hint = infos[code].hint;
+        d->lost++;
+    }
     if (text.failed || !sp_vec_push(&d->list, g))
         d->lost++;
     sp_buf_free(&text);
