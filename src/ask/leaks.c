@@ -505,7 +505,8 @@ static spaa_status leaks_answer(struct leaks *x, const struct sp_leaks_opts *o)
         st = sp_leaks_of(s, o, asked->q->diags, &x->l);
     if (st)
         return st;
-    asked->out->measures.v[asked->measure].whole = s->whole;
+    if (!asked->out->failed)
+        asked->out->measures.v[asked->measure].whole = s->whole; /* of the later one */
     sp_asked_facts(asked);
     sp_asked_heading(asked);
     leaks_measures(x);
