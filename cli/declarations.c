@@ -3,6 +3,8 @@
 #include "ask/common.h"
 #include "json/json.h"
 
+#include <stdio.h>
+
 static const char *type_name(enum sp_column_type type)
 {
     static const char *const names[] = {[SP_COL_NAME] = "text",          [SP_COL_DSO] = "text",
@@ -22,7 +24,8 @@ static void declared(struct sp_jw *w, const struct sp_answer_column *c)
     sp_jw_cstr(w, "name", c->name);
     sp_jw_cstr(w, "type", type_name(c->type));
     sp_jw_bool(w, "optional", c->flags & SP_COL_OPTIONAL);
-    sp_jw_bool(w, "short", c->type == SP_COL_NAME && strcmp(c->name, "function") == 0);
+    const char *dot = strrchr(c->name, '.');
+    sp_jw_bool(w, "short", c->type == SP_COL_NAME && strcmp(dot ? dot + 1 : c->name, "function") == 0);
     sp_jw_cstr(w, "doc", c->doc);
     sp_jw_close(w, '}');
 }
@@ -40,7 +43,10 @@ static void declared_tables(struct sp_jw *w, const struct sp_table_decl *const *
     sp_jw_open(w, "tables", '[');
     for (; *tables; tables++) {
         sp_jw_open(w, NULL, '{');
-        sp_jw_cstr(w, "name", (*tables)->name);
+        char path[64];
+        const char *of = (*tables)->of;
+        snprintf(path, sizeof path, "%s%s%s", of ? of : "", of ? "." : "", (*tables)->name);
+        sp_jw_cstr(w, "name", path);
         sp_jw_cstr(w, "doc", (*tables)->doc);
         sp_jw_open(w, "columns", '[');
         for (size_t i = 0; i < (*tables)->ncolumns; i++)

@@ -1,6 +1,7 @@
 """What answers are made of, as `spaa help --json` declares it, and what of an answer is not declared."""
 
 import decimal
+import re
 
 NUMBER = (int, decimal.Decimal)
 TYPES = {"text": str, "handle": str, "weight": NUMBER, "percent": NUMBER, "count": int, "ns": int, "number": NUMBER,
@@ -13,7 +14,7 @@ def members(part):
     found = {}
     for prefix, columns in [("", part["facts"])] + [(t["name"] + ".", t["columns"]) for t in part["tables"]]:
         for c in columns:
-            found[prefix + c["name"]] = TYPES[c["type"]]
+            found[re.sub(r"\.\d+", "", prefix + c["name"])] = TYPES[c["type"]]
             if c["short"]:
                 found[prefix + c["name"].rpartition("function")[0] + "short"] = str
     return found

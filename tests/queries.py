@@ -6,7 +6,7 @@ import profiles
 from conftest import ask, parse, run
 
 TABLES = ["diagnostics", "dsos", "events", "frames", "functions", "header", "labels", "nodes", "samples", "selection",
-          "stack_frames", "stacks", "threads", "weights", "window_weights", "windows", "ask_top"]
+          "stack_frames", "stacks", "threads", "weights", "window_weights", "windows", "ask_top", "ask_tree", "ask_function", "ask_timeline", "ask_leaks"]
 
 
 def query(path, sql, *options, **more):

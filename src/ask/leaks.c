@@ -80,9 +80,9 @@ static const struct sp_answer_column leaks_frame_columns[] = {
     [FRAME_DSO] = {"dso", SP_COL_NAME, .doc = "the binary it is in"},
     [FRAME_LINE] = {"srcline", SP_COL_TEXT, .doc = "file:line"},
 };
-static const struct sp_table_decl leaks_frames = {"frames", leaks_frame_columns,
-                                                  sizeof leaks_frame_columns / sizeof *leaks_frame_columns,
-                                                  .doc = "the frames of that call stack, leaf first"};
+static const struct sp_table_decl leaks_frames = {
+    "frames", leaks_frame_columns, sizeof leaks_frame_columns / sizeof *leaks_frame_columns, .of = "rows",
+    .doc = "the frames of that call stack, leaf first"};
 
 #define FACT_SUMS(path, words)                                                                               \
     {path "live_bytes", SP_COL_WEIGHT, .doc = "bytes that are live" words},                                  \

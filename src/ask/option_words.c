@@ -52,10 +52,14 @@ static const char *option_inside(const char *word)
 }
 
 spaa_status sp_options_parse(struct sp_options *o, const char *text, unsigned groups, struct sp_arena *arena,
-                             struct sp_diags *d)
+                             const char **argument, struct sp_diags *d)
 {
     spaa_status st = SPAA_OK;
     for (const char *word; !st && (word = option_word(&text, arena, d, &st));) {
+        if (argument && *word != '-') {
+            *argument = word;
+            continue;
+        }
         const struct sp_option *option = option_find(word, groups);
         if (!option)
             return sp_usage(d, "options stand as on the command line: '--by dso'", "there is no option %s",

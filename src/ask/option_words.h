@@ -7,10 +7,10 @@
 #include "base/diag.h"
 
 /*
- * Sets what the text says, of the options of these groups; texts are copied into the arena. Bad usage is
- * reported.
+ * Sets what the text says, of the options of these groups; texts are copied into the arena. A word that is no
+ * option is *argument, the last one counts (argument NULL: none is taken). Bad usage is reported.
  */
 spaa_status sp_options_parse(struct sp_options *o, const char *text, unsigned groups, struct sp_arena *arena,
-                             struct sp_diags *d);
+                             const char **argument, struct sp_diags *d);
 
 #endif

@@ -203,7 +203,8 @@ static int question_close(sqlite3_vtab_cursor *base)
 }
 
 /* The options of the query that the question takes, then those of the text. */
-static spaa_status question_options(struct asked_cursor *c, const struct asked_table *t, const char *text)
+static spaa_status question_options(struct asked_cursor *c, const struct asked_table *t, const char *text,
+                                    const char **argument)
 {
     unsigned groups = t->question->groups & ~(unsigned)G_READ;
     for (const struct sp_option *o = sp_option_table; o->name; o++) {
@@ -214,7 +215,8 @@ static spaa_status question_options(struct asked_cursor *c, const struct asked_t
             return sp_nomem(t->q->diags);
     }
     c->options.limit = "0";
-    return sp_options_parse(&c->options, text, groups, &c->words, t->q->diags);
+    return sp_options_parse(&c->options, text, groups, &c->words, t->question->argument ? argument : NULL,
+                            t->q->diags);
 }
 
 static spaa_status question_ask(struct asked_cursor *c, const struct asked_table *t, const char *text)
@@ -225,7 +227,7 @@ static spaa_status question_ask(struct asked_cursor *c, const struct asked_table
                          .profiles = &t->q->profile,
                          .nprofiles = 1};
     struct sp_needs needs;
-    spaa_status st = question_options(c, t, text);
+    spaa_status st = question_options(c, t, text, &ask.argument);
     if (!st && t->question->needs)
         st = t->question->needs(&c->options, t->q->diags, &needs);
     if (st)
