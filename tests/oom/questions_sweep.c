@@ -55,7 +55,7 @@ static spaa_status run(struct sp_profile *p, size_t which, enum sp_answer_form f
         .form = form, .width = 80, .notes = true, .budget = budget, .more = "-n 0"};
     sp_arena_init(&words, 0);
     sp_answer_init(&answer, q.question->schema, d);
-    spaa_status st = sp_options_parse(&options, asked[which].options, q.question->groups, &words, d);
+    spaa_status st = sp_options_parse(&options, asked[which].options, q.question->groups, &words, NULL, d);
     if (!st)
         st = sp_ask(&q, &answer);
     if (!st)
