@@ -30,9 +30,16 @@ static const char text[] =
 
 static const struct {
     const char *question, *options;
-} asked[] = {{"top", ""},         {"top", "--by thread -n 1"},    {"top", "--by event"},
-             {"top", "--by dso"}, {"top", "--with samples -n 1"}, {"top", "--sum f"},
-             {"top", "--by line"}};
+} asked[] = {{"top", ""},
+             {"top", "--by thread -n 1"},
+             {"top", "--by event"},
+             {"top", "--by dso"},
+             {"top", "--with samples -n 1"},
+             {"top", "--sum f"},
+             {"top", "--by line"},
+             {"tree", "-n 2"},
+             {"tree", "--min-percent 0 -n 0"},
+             {"function", "/./"}};
 
 /* Asks and shows; *hash is of the bytes. */
 static spaa_status run(struct sp_profile *p, size_t which, enum sp_answer_form form, size_t budget,
@@ -55,7 +62,8 @@ static spaa_status run(struct sp_profile *p, size_t which, enum sp_answer_form f
         .form = form, .width = 80, .notes = true, .budget = budget, .more = "-n 0"};
     sp_arena_init(&words, 0);
     sp_answer_init(&answer, q.question->schema, d);
-    spaa_status st = sp_options_parse(&options, asked[which].options, q.question->groups, &words, NULL, d);
+    spaa_status st =
+        sp_options_parse(&options, asked[which].options, q.question->groups, &words, &q.argument, d);
     if (!st)
         st = sp_ask(&q, &answer);
     if (!st)
