@@ -40,8 +40,8 @@ struct judge {
 static enum rule rule_of(const struct sp_profile *p)
 {
     static const char *const native[] = {"perf", "dtrace", "bpftrace", NULL};
-    struct sp_str tool = sp_pstr(p, p->header.source_tool), more = sp_pstr(p, p->header.x_spaa_extra_json);
-    if (memmem(more.p, more.n, SP_FRAMES_FILTERED, sizeof SP_FRAMES_FILTERED - 1))
+    struct sp_str tool = sp_pstr(p, p->header.source_tool);
+    if (p->header.frames_filtered)
         return BY_MARKS;
     if (!tool.n || sp_str_is(tool, "spaa")) /* several inputs, of which some may be those */
         return BY_ENTRIES;

@@ -214,11 +214,11 @@ static void top_put_who(struct top *x, struct sp_answer_table *t, const struct s
     sp_put_int(t, SP_TOP_CYCLES, known_or_null(who.cpu.cycles));
     sp_put_int(t, SP_TOP_INSTRUCTIONS, known_or_null(who.cpu.instructions));
     if (who.thread) {
-        sp_put_str(x->a.out, t, SP_TOP_THREAD_NAME, sp_str_at(&f->strs, who.thread->name));
-        sp_put_str(x->a.out, t, SP_TOP_QUEUE, sp_str_at(&f->strs, who.thread->queue));
+        sp_put_str(x->a.out, t, SP_TOP_THREAD_NAME, sp_pstr(f->profile, who.thread->name));
+        sp_put_str(x->a.out, t, SP_TOP_QUEUE, sp_pstr(f->profile, who.thread->queue));
     }
     sp_put_str(x->a.out, t, SP_TOP_PROCESS_NAME,
-               who.process && who.process->name ? sp_str_at(&f->strs, who.process->name) : who.name);
+               who.process && who.process->name ? sp_pstr(f->profile, who.process->name) : who.name);
     if (!known.n)
         return;
     sp_buf_ch(&x->a.b, ' ');

@@ -226,6 +226,7 @@ static spaa_status threads(struct sp_absorber *a)
             continue;
         t.comm = sp_absorb_text(a, t.comm);
         t.extra_json = sp_absorb_str(a, t.extra_json);
+        sp_absorb_facts(a, sp_thread_facts, &t);
         size_t before = p->threads.n;
         uint32_t n = sp_thread_intern(p, t.pid, t.tid, SP_STR_NONE);
         ok = n != SP_NONE;
@@ -238,6 +239,8 @@ static spaa_status threads(struct sp_absorber *a)
                                      : (t.comm != SP_STR_NONE) - (have->comm != SP_STR_NONE);
         if (!c)
             c = sp_merge_text_cmp(p, have->extra_json, t.extra_json);
+        if (!c)
+            c = sp_facts_cmp(p, sp_thread_facts, have, &t);
         if (c > 0)
             *have = t;
     }

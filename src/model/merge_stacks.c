@@ -301,6 +301,17 @@ static uint32_t merge_labels(struct sp_absorber *a, uint32_t set)
     return out == SP_NONE ? 0 : out;
 }
 
+/* What the whole calls a wait of the input; SP_NONE: no memory. */
+static uint32_t merge_wait(struct sp_absorber *a, uint32_t wait)
+{
+    if (!wait)
+        return 0;
+    struct sp_wait_fact x = a->from->waits.v[wait - 1];
+    sp_absorb_facts(a, sp_wait_facts, &x);
+    x.extra_json = sp_absorb_str(a, x.extra_json);
+    return sp_wait_intern(a->to, &x);
+}
+
 static uint32_t context(struct sp_absorber *a, uint32_t number, bool apart)
 {
     struct sp_context c = a->from->contexts.v[number];
@@ -313,6 +324,9 @@ static uint32_t context(struct sp_absorber *a, uint32_t number, bool apart)
         c.source = a->source;
     c.extra_json = sp_absorb_str(a, c.extra_json);
     c.labels = merge_labels(a, c.labels);
+    c.wait = keep & SP_BY_STATE ? merge_wait(a, c.wait) : 0;
+    if (c.wait == SP_NONE)
+        return SP_NONE;
     c.pid = keep & SP_BY_PID ? c.pid : SP_ABSENT;
     c.tid = keep & SP_BY_TID ? c.tid : SP_ABSENT;
     c.cpu = keep & SP_BY_CPU ? c.cpu : SP_ABSENT;

@@ -2,6 +2,7 @@
 #include "model/labels.h"
 
 #include "base/num.h"
+#include "model/facts.h"
 #include "model/identity.h"
 
 #include <math.h>
@@ -203,6 +204,15 @@ static int order_cmp_labels(const struct sp_profile *p, uint32_t a, uint32_t b)
     return c ? c : (na > nb) - (na < nb);
 }
 
+static int order_cmp_waits(const struct sp_profile *p, const struct sp_context *a, const struct sp_context *b)
+{
+    if (a->wait == b->wait || !a->wait || !b->wait)
+        return (a->wait != 0) - (b->wait != 0);
+    const struct sp_wait_fact *x = sp_context_wait(p, a), *y = sp_context_wait(p, b);
+    int c = sp_facts_cmp(p, sp_wait_facts, x, y);
+    return c ? c : cmp_str(p, x->extra_json, y->extra_json);
+}
+
 static int cmp_context(const struct sp_profile *p, const struct sp_context *a, const struct sp_context *b)
 {
     struct sp_str none = {"", 0};
@@ -223,7 +233,9 @@ static int cmp_context(const struct sp_profile *p, const struct sp_context *a, c
         c = cmp_str(p, a->source, b->source);
     if (!c)
         c = cmp_str(p, a->extra_json, b->extra_json);
-    return c ? c : order_cmp_labels(p, a->labels, b->labels);
+    if (!c)
+        c = order_cmp_labels(p, a->labels, b->labels);
+    return c ? c : order_cmp_waits(p, a, b);
 }
 
 /* Weights by name of the metric's place in the record, which says the same of both in canonical profiles. */

@@ -80,12 +80,17 @@ void sp_profile_free(struct sp_profile *p)
     sp_vec_free(&p->windows);
     sp_vec_free(&p->window_rows);
     sp_vec_free(&p->extensions);
+    sp_vec_free(&p->processes);
+    sp_vec_free(&p->images);
+    sp_vec_free(&p->process_images);
+    sp_vec_free(&p->waits);
     sp_vec_free(&p->notes);
     sp_samples_free(p->samples);
     sp_originals_free(p->originals);
-    struct sp_map *maps[] = {&p->dso_map,     &p->function_map, &p->info_map,   &p->frame_map,
-                             &p->thread_map,  &p->context_map,  &p->layout_map, &p->stack_map,
-                             &p->decimal_map, &p->edge_map,     &p->label_map,  &p->sample_label_map};
+    struct sp_map *maps[] = {&p->dso_map,         &p->function_map, &p->info_map,   &p->frame_map,
+                             &p->thread_map,      &p->context_map,  &p->layout_map, &p->stack_map,
+                             &p->decimal_map,     &p->edge_map,     &p->wait_map,   &p->label_map,
+                             &p->sample_label_map};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         sp_map_free(maps[i]);
     free(p);
@@ -212,12 +217,14 @@ static uint64_t profile_context_hash(const struct sp_context *c)
 {
     uint64_t h = sp_hash_mix((uint64_t)c->pid ^ (uint64_t)c->cpu << 32, (uint64_t)c->tid);
     h = sp_hash_mix(h ^ c->event, (uint64_t)c->comm << 32 | c->state);
-    return sp_hash_mix(h ^ c->labels, (uint64_t)c->source << 32 | c->extra_json);
+    return sp_hash_mix(h ^ ((uint64_t)c->wait << 32 | c->labels), (uint64_t)c->source << 32 | c->extra_json);
 }
 
 uint32_t sp_context_intern(struct sp_profile *p, const struct sp_context *c)
 {
-    INTERN(&p->context_map, &p->contexts, c, profile_context_hash(c));
+    struct sp_context key = *c;
+    key.zero = 0;
+    INTERN(&p->context_map, &p->contexts, &key, profile_context_hash(&key));
 }
 
 uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32_t comm)
@@ -232,7 +239,12 @@ uint32_t sp_thread_intern(struct sp_profile *p, int64_t pid, int64_t tid, uint32
             t->comm = comm;
         return i;
     }
-    struct sp_thread t = {.pid = pid, .tid = tid, .comm = comm};
+    struct sp_thread t = {.pid = pid,
+                          .tid = tid,
+                          .comm = comm,
+                          .cpu_time_ns = SP_ABSENT,
+                          .cycles = SP_ABSENT,
+                          .instructions = SP_ABSENT};
     uint32_t n = (uint32_t)p->threads.n;
     if (p->threads.n >= SP_NONE - 1 || !sp_vec_reserve(&p->threads, p->threads.n + 1) ||
         !sp_map_add_at(&p->thread_map, &at, n))

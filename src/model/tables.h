@@ -94,9 +94,53 @@ struct sp_frame {
     uint32_t info; /* 1 + number in func_infos; 0: nothing more than of its function (sp_function.info) */
 };
 
+/*
+ * What profilers say beside the samples (model/facts.h names the fields): texts are UTF-8; SP_STR_NONE and
+ * SP_ABSENT where nothing is said.
+ */
 struct sp_thread {
     int64_t pid, tid;
     uint32_t comm, extra_json;
+    uint32_t name, queue, priority;            /* priority as it is stated: "31", "4-31" */
+    int64_t cpu_time_ns, cycles, instructions; /* spent while it was watched */
+};
+
+enum sp_fact_flag {
+    SP_FACT_FRONTMOST = 1, /* a process: it was what the user looked at */
+    SP_FACT_SUSPENDED = 2, /* a process */
+    SP_FACT_KERNEL = 4,    /* an image */
+    SP_FACT_LOCK = 8, /* a wait: for something that one thread holds, so that a ring of them is a deadlock */
+};
+
+/* As often as they were reported: a pid may be used again. */
+struct sp_process_fact {
+    int64_t pid, parent_pid;
+    int64_t start_ns, exit_ns; /* on the clock of the timestamps */
+    int64_t cpu_time_ns, cycles, instructions;
+    int64_t footprint_bytes, rss_bytes;
+    uint32_t name, path, extra_json;
+    uint32_t flags;         /* enum sp_fact_flag */
+    uint32_t first, images; /* slice of process_images */
+};
+
+/* A binary where it was loaded; the DSO of the same path or build-id says what frames are of it. */
+#define SP_NO_ADDRESS UINT64_MAX
+struct sp_image {
+    uint64_t start, end; /* the last byte's; SP_NO_ADDRESS: not known */
+    uint32_t name, path, build_id, extra_json;
+    uint32_t flags;
+    uint32_t zero; /* padding */
+};
+
+/* What the samples of a context waited for, and who held it. */
+struct sp_wait_fact {
+    int64_t holder_pid, holder_tid;
+    uint32_t text;        /* as the profiler says it */
+    uint32_t on;          /* "turnstile", "unfair lock", "wait4", … */
+    uint32_t holder_name; /* of its process */
+    uint32_t flags;
+    uint32_t extra_json;
+    uint32_t zero; /* padding, kept zero so that waits hash as bytes */
 };
 
 /* What a stack record is grouped by. */
@@ -107,6 +151,8 @@ struct sp_context {
     uint32_t source;       /* x_source: the file it came from, where several are one profile */
     uint32_t extra_json;
     uint32_t labels; /* 1 + number in label_sets (model/labels.h); 0: none */
+    uint32_t wait;   /* 1 + number in waits; 0: none is stated */
+    uint32_t zero;   /* padding, kept zero so that contexts hash as bytes */
 };
 
 /* A pair of a set of labels: model/labels.h. */
@@ -260,6 +306,7 @@ struct sp_header {
     uint64_t truncated;    /* stacks the profiler cut off */
     uint64_t unfinished;   /* stacks that end early because their callers could not be found */
     uint64_t throttled_ns; /* how long the kernel kept events from sampling */
+    bool frames_filtered;  /* frames were left out: where stacks begin says nothing about their recording */
     uint32_t x_spaa_extra_json;
 };
 
@@ -276,6 +323,10 @@ struct sp_profile {
     SP_VEC(struct sp_func_info) func_infos;
     SP_VEC(struct sp_frame) frames;
     SP_VEC(struct sp_thread) threads;
+    SP_VEC(struct sp_process_fact) processes;
+    SP_VEC(struct sp_image) images;
+    SP_VEC(uint32_t) process_images; /* numbers of images */
+    SP_VEC(struct sp_wait_fact) waits;
     SP_VEC(struct sp_context) contexts;
     SP_VEC(struct sp_label) labels;
     SP_VEC(struct sp_label_set) label_sets;
@@ -307,7 +358,7 @@ struct sp_profile {
     bool holds_memory; /* the input has copies of what the process had in memory: its recorded stacks */
 
     struct sp_map dso_map, function_map, info_map, frame_map, thread_map, context_map, layout_map, stack_map,
-        decimal_map, edge_map, label_map, sample_label_map;
+        decimal_map, edge_map, wait_map, label_map, sample_label_map;
 };
 
 /* Short forms for reading. */

@@ -1,5 +1,5 @@
 /* The dictionary records of a SPAA file: dso, frame, thread. */
-#include "formats/spaa/read.h"
+#include "formats/spaa/facts.h"
 
 #include "base/num.h"
 
@@ -355,6 +355,16 @@ spaa_status sp_take_frame(struct reader *r, const struct sp_rec_FRAME *in)
 
 /* ---- thread ---- */
 
+/* Its facts, and what is no fact. */
+static bool dict_thread_more(struct reader *r, uint32_t number, uint32_t more)
+{
+    struct sp_thread t = r->p->threads.v[number];
+    t.extra_json = more;
+    bool ok = sp_facts_of_thread(r, &t);
+    r->p->threads.v[number] = t;
+    return ok;
+}
+
 spaa_status sp_take_thread(struct reader *r, const struct sp_rec_THREAD *x)
 {
     int64_t pid = SP_ABSENT, tid = SP_ABSENT;
@@ -377,6 +387,6 @@ spaa_status sp_take_thread(struct reader *r, const struct sp_rec_THREAD *x)
     if (r->p->threads.n == before)
         sp_emit(r->d, SP_W311, sp_here(r, "tid"), "a second thread record for one tid; the first is used");
     else
-        r->p->threads.v[n].extra_json = more;
+        return dict_thread_more(r, n, more) ? SPAA_OK : r->st;
     return SPAA_OK;
 }

@@ -338,6 +338,8 @@ static bool own_x_spaa(struct reader *r)
             ok = own_counter(r, key, &h->unfinished);
         } else if (sp_span_is(key, "throttled_ns")) {
             ok = own_counter(r, key, &h->throttled_ns);
+        } else if (sp_span_is(key, "frames_filtered") && sp_json_type(&r->j) == SP_JSON_TRUE) {
+            ok = sp_json_bool(&r->j, &h->frames_filtered);
         } else {
             ok = own_keep(r, key);
         }

@@ -86,7 +86,9 @@ struct reader {
     bool header_seen, deferred_pass;
     bool unended; /* at the last line, which has no newline */
     struct idmap dsos, frames;
-    uint32_t last_function; /* of the frame record before: they mostly come in groups */
+    struct idmap images[3];              /* facts.h: enum sp_image_numbers */
+    SP_VEC(unsigned char) image_numbers; /* by process: which of these its images are numbers of */
+    uint32_t last_function;              /* of the frame record before: they mostly come in groups */
     SP_VEC(struct kept) kept;
     struct sp_buf more, more_x; /* extra.c, header.c: members without x_, and with */
     struct sp_buf text, clean;

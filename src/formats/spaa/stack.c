@@ -4,7 +4,7 @@
  * What their contexts say, and what their weights are called, repeats from record to record: texts that were
  * seen before are known again instead of being looked at member by member.
  */
-#include "formats/spaa/read.h"
+#include "formats/spaa/facts.h"
 
 #include "base/hash.h"
 #include "base/num.h"
@@ -108,7 +108,7 @@ static bool stack_new_context(struct reader *r, const struct sp_rec_CONTEXT *x, 
         !sp_take_own_str(r, &x->h, "x_state", &c.state) ||
         !sp_take_own_str(r, &x->h, "x_source", &c.source) ||
         !sp_take_raw_hex(r, &x->h, &(struct raw_field){"comm", &c.comm}, 1) ||
-        !stack_labels(r, &x->h, &c, kept))
+        !stack_labels(r, &x->h, &c, kept) || !sp_facts_of_context(r, &c))
         return false;
     if (c.event == SP_NONE) {
         sp_emit(r->d, SP_E109, sp_here(r, "context.event"), "taken as [unknown]");

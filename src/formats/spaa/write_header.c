@@ -103,6 +103,8 @@ static void write_x_spaa(struct writer *w)
         sp_buf_printf(b, ",\"unfinished\":%llu", (unsigned long long)h->unfinished);
     if (h->throttled_ns)
         sp_buf_printf(b, ",\"throttled_ns\":%llu", (unsigned long long)h->throttled_ns);
+    if (h->frames_filtered)
+        sp_buf_puts(b, ",\"frames_filtered\":true");
     write_sources(w);
     sp_write_raw(w, ",", h->x_spaa_extra_json);
     sp_buf_ch(b, '}');

@@ -7,8 +7,8 @@
  * Stacks are most of a file, so their texts are assembled from prepared pieces: one per frame number,
  * per context, per field of a layout.
  */
+#include "formats/spaa/facts.h"
 #include "formats/spaa/spaa.h"
-#include "formats/spaa/write.h"
 
 #include "base/num.h"
 #include "model/edges.h"
@@ -144,7 +144,8 @@ static spaa_status write_thread(struct writer *w, uint32_t n)
     i64_member(w, ",\"pid\":", thread_number(w, t, "pid", t->pid));
     i64_member(w, ",\"tid\":", thread_number(w, t, "tid", t->tid));
     sp_write_opt_str(w, ",\"comm\":", "comm", t->comm);
-    return end_record(w, t->extra_json);
+    sp_write_thread_facts(w, t);
+    return end_record(w, SP_STR_NONE);
 }
 
 /* {"pid":…} of a context. */
@@ -167,6 +168,8 @@ static void context_object(struct writer *w, const struct sp_context *c)
     }
     sp_write_opt_str(w, ",\"x_source\":", "x_source", c->source);
     sp_write_opt_str(w, ",\"x_state\":", "x_state", c->state);
+    if (c->wait)
+        sp_write_wait(w, sp_context_wait(w->p, c));
     if (b->len > from && !b->failed) {
         memmove(b->data + from, b->data + from + 1, b->len - from - 1);
         b->len--;
@@ -476,6 +479,14 @@ static spaa_status write_rest(struct writer *w)
             st = write_sample(w, &rows[i]);
     for (size_t i = 0; !st && i < w->p->windows.n; i++)
         st = write_window(w, &w->p->windows.v[i]);
+    for (uint32_t i = 0; !st && i < w->p->images.n; i++) {
+        sp_write_image(w, i);
+        st = end_record(w, SP_STR_NONE);
+    }
+    for (size_t i = 0; !st && i < w->p->processes.n; i++) {
+        sp_write_process(w, &w->p->processes.v[i]);
+        st = end_record(w, SP_STR_NONE);
+    }
     for (size_t i = 0; !st && i < w->p->extensions.n; i++) {
         sp_write_raw(w, "", w->p->extensions.v[i].json);
         w->b.len -= w->b.len > 0; /* end_record closes the object */

@@ -1,0 +1,406 @@
+#include "formats/spaa/facts.h"
+
+#include "base/num.h"
+#include "json/find.h"
+
+/* ---- members ---- */
+
+bool sp_facts_str(struct reader *r, const struct sp_buf *b, uint32_t *out)
+{
+    if (b->failed)
+        return sp_no_memory(r);
+    *out = b->len ? sp_profile_str(r->p, b->data, b->len) : SP_STR_NONE;
+    return *out != SP_STR_FAIL || sp_no_memory(r);
+}
+
+static bool facts_number(struct sp_span raw, int64_t *out)
+{
+    int64_t v;
+    if (sp_parse_i64(raw.p, raw.p + raw.n, &v) != raw.n || v <= SP_DECIMAL || sp_span_is(raw, "-0"))
+        return false;
+    *out = v;
+    return true;
+}
+
+/* Written as it would be written again. */
+static bool facts_address(struct sp_span text, uint64_t *out)
+{
+    char t[16];
+    uint64_t v;
+    if (text.n < 3 || !sp_parse_0x(text.p, text.n, &v) || v == SP_NO_ADDRESS)
+        return false;
+    size_t n = sp_hex_text(v, t);
+    if (text.n != n + 2 || text.p[1] != 'x' || memcmp(text.p + 2, t, n) != 0)
+        return false;
+    *out = v;
+    return true;
+}
+
+/* Whether the value is one of the field, which has it then; *ok false: no memory. */
+static bool facts_set(struct reader *r, const struct sp_fact *f, void *row, struct sp_span raw, bool *ok)
+{
+    void *to = sp_fact_place(f, row);
+    struct sp_buf b;
+    if (f->type == SP_FACT_NUMBER)
+        return facts_number(raw, to);
+    if (f->type == SP_FACT_FLAG) {
+        if (!sp_span_is(raw, "true"))
+            return false;
+        *(uint32_t *)to |= f->flag;
+        return true;
+    }
+    if (!raw.n || *raw.p != '"')
+        return false;
+    sp_buf_init(&b, 0);
+    bool set = sp_json_text_to(&b, raw);
+    *ok = set || !b.failed;
+    if (set && f->type == SP_FACT_ADDRESS) {
+        set = facts_address((struct sp_span){sp_buf_cstr(&b), b.len}, to);
+    } else if (set) {
+        uint32_t s = sp_profile_str(r->p, sp_buf_cstr(&b), b.len);
+        *ok = s != SP_STR_FAIL;
+        *(uint32_t *)to = *ok ? s : SP_STR_NONE;
+    }
+    sp_buf_free(&b);
+    return set;
+}
+
+static const struct sp_fact *facts_of_key(const struct sp_fact *facts, struct sp_span key)
+{
+    for (const struct sp_fact *f = facts; f->key; f++)
+        if (sp_span_is(key, f->key))
+            return f;
+    return NULL;
+}
+
+static bool facts_is_one_of(struct sp_span key, const char *const *names)
+{
+    for (; names && *names; names++)
+        if (sp_span_is(key, *names))
+            return true;
+    return false;
+}
+
+static void facts_begin(struct sp_json *j, struct sp_span text)
+{
+    sp_json_init(j, text.p, text.n);
+    if (text.n && *text.p == '{')
+        sp_json_object(j);
+    else
+        j->first = true; /* members without their braces */
+}
+
+bool sp_facts_take(struct reader *r, struct sp_span text, const struct sp_fact *facts, void *row,
+                   const char *const *leave, bool ours, struct sp_buf *rest)
+{
+    struct sp_json j;
+    struct sp_span key, raw;
+    bool ok = true;
+    facts_begin(&j, text);
+    while (ok && sp_json_key(&j, &key)) {
+        const struct sp_fact *f = facts_of_key(facts, key);
+        bool drop = facts_is_one_of(key, leave);
+        size_t before = rest->len;
+        if (before)
+            sp_buf_ch(rest, ',');
+        ok = sp_json_string(rest, key.p, key.n) && sp_buf_ch(rest, ':') && sp_json_skip(&j, &raw);
+        if (!ok)
+            break;
+        bool set = f && facts_set(r, f, row, raw, &ok);
+        if (set || drop)
+            rest->len = before;
+        else
+            sp_buf_add(rest, raw.p, raw.n);
+        if (f && !set && ok && ours)
+            sp_emit(r->d, SP_W203, sp_here(r, f->key), "it is kept as it is");
+    }
+    sp_json_free(&j);
+    return (ok && !rest->failed) || sp_no_memory(r);
+}
+
+bool sp_facts_split(struct reader *r, struct sp_span text, const char *name, struct sp_span *object,
+                    struct sp_buf *others)
+{
+    static const struct sp_fact none[] = {{0}};
+    const char *const names[] = {name, NULL};
+    struct sp_span raw;
+    *object = (struct sp_span){NULL, 0};
+    if (!sp_json_find(text, name, &raw) || !raw.n || *raw.p != '{')
+        return true;
+    *object = raw;
+    return sp_facts_take(r, text, none, NULL, names, false, others);
+}
+
+/* ---- threads and contexts ---- */
+
+static struct sp_span facts_span(struct sp_str s)
+{
+    return (struct sp_span){s.p, s.n};
+}
+
+/* What x_spaa has beside the facts stays there. */
+static bool facts_thread(struct reader *r, struct sp_thread *t, struct sp_buf *others, struct sp_buf *rest)
+{
+    struct sp_span object;
+    if (!sp_facts_split(r, facts_span(sp_pstr(r->p, t->extra_json)), "x_spaa", &object, others))
+        return false;
+    if (!object.n)
+        return sp_old_thread(r, t);
+    if (!sp_facts_take(r, object, sp_thread_facts, t, NULL, true, rest))
+        return false;
+    if (rest->len) {
+        sp_buf_puts(others, others->len ? ",\"x_spaa\":{" : "\"x_spaa\":{");
+        sp_buf_add(others, rest->data, rest->len);
+        sp_buf_ch(others, '}');
+    }
+    return sp_facts_str(r, others, &t->extra_json);
+}
+
+bool sp_facts_of_thread(struct reader *r, struct sp_thread *t)
+{
+    struct sp_buf others, rest;
+    if (!t->extra_json)
+        return true;
+    sp_buf_init(&others, 0);
+    sp_buf_init(&rest, 0);
+    bool ok = facts_thread(r, t, &others, &rest);
+    sp_buf_free(&others);
+    sp_buf_free(&rest);
+    return ok;
+}
+
+static bool facts_context(struct reader *r, struct sp_context *c, struct sp_buf *others, struct sp_buf *rest)
+{
+    struct sp_wait_fact x = {0};
+    struct sp_span object;
+    if (!sp_facts_split(r, facts_span(sp_pstr(r->p, c->extra_json)), "x_wait", &object, others))
+        return false;
+    if (!object.n)
+        return sp_old_context(r, c);
+    sp_facts_clear(sp_wait_facts, &x);
+    if (!sp_facts_take(r, object, sp_wait_facts, &x, NULL, true, rest) ||
+        !sp_facts_str(r, rest, &x.extra_json) || !sp_facts_str(r, others, &c->extra_json))
+        return false;
+    c->wait = sp_wait_intern(r->p, &x);
+    return c->wait != SP_NONE || sp_no_memory(r);
+}
+
+bool sp_facts_of_context(struct reader *r, struct sp_context *c)
+{
+    struct sp_buf others, rest;
+    if (!c->extra_json)
+        return true;
+    sp_buf_init(&others, 0);
+    sp_buf_init(&rest, 0);
+    bool ok = facts_context(r, c, &others, &rest);
+    sp_buf_free(&others);
+    sp_buf_free(&rest);
+    return ok;
+}
+
+/* ---- processes and images ---- */
+
+enum sp_fact_record sp_fact_record(struct sp_span type)
+{
+    static const char *const types[] = {"x_spaa_process",   "x_spaa_image",     "x_spindump_process",
+                                        "x_spindump_image", "x_sample_process", "x_sample_image"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (sp_span_is(type, types[i]))
+            return (enum sp_fact_record)(SP_PROCESS_FACT + i);
+    return SP_NO_FACT;
+}
+
+bool sp_facts_add_process(struct reader *r, const struct sp_process_fact *x, struct sp_span images,
+                          enum sp_image_numbers numbers)
+{
+    struct sp_profile *p = r->p;
+    size_t first = p->process_images.n;
+    for (struct sp_span item; sp_json_next(&images, &item);) { /* texts, until all images are there */
+        uint32_t s = sp_profile_str(p, item.p, item.n);
+        if (s == SP_STR_FAIL || !sp_vec_push(&p->process_images, s))
+            return sp_no_memory(r);
+    }
+    struct sp_process_fact row = *x;
+    if (p->process_images.n >= SP_NONE - 1 || p->processes.n >= SP_NONE - 1)
+        return sp_no_memory(r);
+    row.first = (uint32_t)first;
+    row.images = (uint32_t)(p->process_images.n - first);
+    return (sp_vec_push(&r->image_numbers, (unsigned char)numbers) && sp_vec_push(&p->processes, row)) ||
+           sp_no_memory(r);
+}
+
+bool sp_facts_add_image(struct reader *r, const struct sp_image *x, struct sp_span id,
+                        enum sp_image_numbers numbers)
+{
+    bool twice = false;
+    if (!sp_image_add(r->p, x) ||
+        (id.n && !sp_idmap_add(r, &r->images[numbers], id, (uint32_t)r->p->images.n - 1, &twice)))
+        return sp_no_memory(r);
+    if (twice)
+        sp_emit(r->d, SP_W311, sp_here(r, "id"), "a second image with the id %.*s; the first is used",
+                (int)(id.n < 80 ? id.n : 80), id.p);
+    return true;
+}
+
+static bool facts_process(struct reader *r, struct sp_span json, struct sp_buf *rest)
+{
+    static const char *const leave[] = {"type", "images", NULL};
+    struct sp_process_fact x = {0};
+    struct sp_span images = {NULL, 0};
+    sp_facts_clear(sp_process_facts, &x);
+    sp_json_find(json, "images", &images);
+    return sp_facts_take(r, json, sp_process_facts, &x, leave, true, rest) &&
+           sp_facts_str(r, rest, &x.extra_json) && sp_facts_add_process(r, &x, images, SP_IMAGES_OURS);
+}
+
+static bool facts_image(struct reader *r, struct sp_span json, struct sp_buf *rest)
+{
+    static const char *const leave[] = {"type", "id", NULL};
+    struct sp_image x = {0};
+    struct sp_span id = {NULL, 0};
+    sp_facts_clear(sp_image_facts, &x);
+    sp_json_find(json, "id", &id);
+    return sp_facts_take(r, json, sp_image_facts, &x, leave, true, rest) &&
+           sp_facts_str(r, rest, &x.extra_json) && sp_facts_add_image(r, &x, id, SP_IMAGES_OURS);
+}
+
+bool sp_take_fact(struct reader *r, enum sp_fact_record kind, struct sp_span json)
+{
+    struct sp_buf rest;
+    sp_buf_init(&rest, 0);
+    bool ok = kind == SP_PROCESS_FACT ? facts_process(r, json, &rest)
+              : kind == SP_IMAGE_FACT ? facts_image(r, json, &rest)
+                                      : sp_old_fact(r, kind, json);
+    sp_buf_free(&rest);
+    return ok;
+}
+
+spaa_status sp_settle_images(struct reader *r)
+{
+    struct sp_profile *p = r->p;
+    size_t kept = 0;
+    uint64_t missing = 0;
+    for (size_t i = 0; i < p->processes.n; i++) {
+        struct sp_process_fact *x = &p->processes.v[i];
+        uint32_t first = x->first, n = x->images;
+        x->first = (uint32_t)kept;
+        for (uint32_t k = 0; k < n; k++) {
+            struct sp_str id = sp_pstr(p, p->process_images.v[first + k]);
+            uint32_t image = sp_idmap_find(r, &r->images[r->image_numbers.v[i]], facts_span(id));
+            missing += image == SP_NONE;
+            if (image != SP_NONE)
+                p->process_images.v[kept++] = image;
+        }
+        x->images = (uint32_t)kept - x->first;
+    }
+    p->process_images.n = kept;
+    if (missing)
+        sp_emit(r->d, SP_W203, SP_AT_NOTHING,
+                "%llu images that processes name are not in the file; they are left out",
+                (unsigned long long)missing);
+    return SPAA_OK;
+}
+
+/* ---- writing ---- */
+
+static void facts_write(struct writer *w, const struct sp_fact *facts, const void *row, const char *comma)
+{
+    struct sp_buf *b = &w->b;
+    for (const struct sp_fact *f = facts; f->key; f++) {
+        size_t before = b->len;
+        sp_buf_printf(b, "%s\"%s\":", comma, f->key);
+        if (f->type == SP_FACT_NUMBER && sp_fact_number(f, row) != SP_ABSENT) {
+            sp_buf_i64(b, sp_fact_number(f, row));
+        } else if (f->type == SP_FACT_TEXT && sp_fact_text(f, row)) {
+            struct sp_str s = sp_pstr(w->p, sp_fact_text(f, row));
+            sp_json_string(b, s.p, s.n);
+        } else if (f->type == SP_FACT_ADDRESS && sp_fact_address(f, row) != SP_NO_ADDRESS) {
+            sp_buf_printf(b, "\"0x%llx\"", (unsigned long long)sp_fact_address(f, row));
+        } else if (f->type == SP_FACT_FLAG && sp_fact_flag(f, row)) {
+            sp_buf_puts(b, "true");
+        } else {
+            b->len = b->failed ? b->len : before;
+            continue;
+        }
+        comma = ",";
+    }
+}
+
+/* The members of an object, without its braces. */
+static void facts_write_inside(struct writer *w, struct sp_span object)
+{
+    if (object.n > 2) {
+        sp_buf_ch(&w->b, ',');
+        sp_buf_add(&w->b, object.p + 1, object.n - 2);
+    }
+}
+
+static void facts_write_others(struct writer *w, struct sp_span members, const char *without)
+{
+    struct sp_json j;
+    struct sp_span key, raw;
+    facts_begin(&j, members);
+    while (sp_json_key(&j, &key)) {
+        size_t before = w->b.len;
+        bool drop = sp_span_is(key, without);
+        sp_buf_ch(&w->b, ',');
+        sp_json_string(&w->b, key.p, key.n);
+        sp_buf_ch(&w->b, ':');
+        if (!sp_json_skip(&j, &raw))
+            break;
+        sp_buf_add(&w->b, raw.p, raw.n);
+        if (drop && !w->b.failed)
+            w->b.len = before;
+    }
+    sp_json_free(&j);
+}
+
+void sp_write_thread_facts(struct writer *w, const struct sp_thread *t)
+{
+    struct sp_span more = facts_span(sp_pstr(w->p, t->extra_json)), object = {NULL, 0};
+    if (!sp_facts_any(sp_thread_facts, t)) {
+        sp_write_raw(w, ",", t->extra_json);
+        return;
+    }
+    if (!sp_json_find(more, "x_spaa", &object) || *object.p != '{')
+        object.n = 0;
+    sp_buf_puts(&w->b, ",\"x_spaa\":{");
+    facts_write(w, sp_thread_facts, t, "");
+    facts_write_inside(w, object);
+    sp_buf_ch(&w->b, '}');
+    if (object.n)
+        facts_write_others(w, more, "x_spaa");
+    else
+        sp_write_raw(w, ",", t->extra_json);
+}
+
+void sp_write_wait(struct writer *w, const struct sp_wait_fact *x)
+{
+    sp_buf_puts(&w->b, ",\"x_wait\":{");
+    facts_write(w, sp_wait_facts, x, "");
+    if (x->extra_json)
+        sp_write_raw(w, sp_facts_any(sp_wait_facts, x) ? "," : "", x->extra_json);
+    sp_buf_ch(&w->b, '}');
+}
+
+void sp_write_image(struct writer *w, uint32_t number)
+{
+    const struct sp_image *x = &w->p->images.v[number];
+    sp_buf_printf(&w->b, "{\"type\":\"x_spaa_image\",\"id\":%llu", (unsigned long long)number + 1);
+    facts_write(w, sp_image_facts, x, ",");
+    sp_write_raw(w, ",", x->extra_json);
+}
+
+void sp_write_process(struct writer *w, const struct sp_process_fact *x)
+{
+    sp_buf_puts(&w->b, "{\"type\":\"x_spaa_process\"");
+    facts_write(w, sp_process_facts, x, ",");
+    if (x->images)
+        sp_buf_puts(&w->b, ",\"images\":[");
+    for (uint32_t i = 0; i < x->images; i++)
+        sp_buf_printf(&w->b, "%s%llu", i ? "," : "",
+                      (unsigned long long)w->p->process_images.v[x->first + i] + 1);
+    if (x->images)
+        sp_buf_ch(&w->b, ']');
+    sp_write_raw(w, ",", x->extra_json);
+}
