@@ -16,6 +16,7 @@
 #include "analysis/function_handle.h"
 #include "analysis/tree.h"
 #include "ask/question.h"
+#include "model/facts.h"
 #include "sql/sql.h"
 
 #include <sqlite3.h>
@@ -126,8 +127,9 @@ struct sp_sql {
     SP_VEC(struct sql_view *) views;
     SP_VEC(struct sql_index *) indexes;
     struct sp_handles handles;
-    struct sp_pools pools;                                /* of all threads, whatever is selected */
-    struct sql_runs frame_runs, weight_runs, window_runs; /* per stack; per row of a window */
+    struct sp_pools pools; /* of all threads, whatever is selected */
+    struct sql_runs frame_runs, weight_runs, window_runs,
+        image_runs;      /* per stack; per row of a window; per process */
     bool frames_apart;   /* stacks do not stand one after another in the stack_frames of the profile */
     uint32_t *window_of; /* row of a window -> window */
     struct sp_sample *samples;
@@ -198,6 +200,8 @@ void sql_scaled(sqlite3_context *out, int64_t v, unsigned scale);
 void sql_decimal(sqlite3_context *out, struct sp_str text); /* a number's text; empty: NULL */
 void sql_number_text(sqlite3_context *out, const struct sp_profile *p, uint32_t s);
 void sql_members(sqlite3_context *out, const struct sp_profile *p, uint32_t more); /* "{…}"; NULL: none */
+/* A field; nothing: NULL. Flags are 0 and 1, addresses hex. */
+void sql_fact(sqlite3_context *out, const struct sp_profile *p, const struct sp_fact *f, const void *row);
 /* The pattern of a thread's pool, or NULL: by a context, or by a thread record; the other one is SP_NONE. */
 int sql_pool(struct sp_sql *q, sqlite3_context *out, uint32_t context, uint32_t record);
 

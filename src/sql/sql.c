@@ -54,6 +54,7 @@ void sp_sql_close(struct sp_sql *q)
     free(q->weight_runs.start);
     sp_vec_free(&q->labels);
     free(q->window_runs.start);
+    free(q->image_runs.start);
     free(q->window_of);
     free(q->text);
     free(q);

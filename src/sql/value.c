@@ -10,6 +10,25 @@ void sql_str(sqlite3_context *out, const struct sp_profile *p, uint32_t s)
         sqlite3_result_text64(out, t.p, t.n, SQLITE_STATIC, SQLITE_UTF8);
 }
 
+void sql_fact(sqlite3_context *out, const struct sp_profile *p, const struct sp_fact *f, const void *row)
+{
+    switch (f->type) {
+    case SP_FACT_NUMBER:
+        sql_i64(out, sp_fact_number(f, row));
+        break;
+    case SP_FACT_TEXT:
+        sql_str(out, p, sp_fact_text(f, row));
+        break;
+    case SP_FACT_ADDRESS:
+        if (sp_fact_address(f, row) != SP_NO_ADDRESS)
+            sql_hex(out, sp_fact_address(f, row));
+        break;
+    case SP_FACT_FLAG:
+        sqlite3_result_int(out, sp_fact_flag(f, row));
+        break;
+    }
+}
+
 int sql_pool(struct sp_sql *q, sqlite3_context *out, uint32_t context, uint32_t record)
 {
     if (!q->have_pools) {

@@ -128,3 +128,20 @@ def test_merged(tmp_path):
     for p in of_type(heavy, "x_spaa_process"):
         same = [m for m in of_type(merged, "x_spaa_process") if dict(m, images=0) == dict(p, images=0)]
         assert len(same) >= 2 and all(images(merged, m) == images(heavy, p) for m in same)
+
+
+def test_tables_of_sql():
+    """The same facts, joined; waits are those of `spaa waits`."""
+    path = text_of("spindump", "heavy")
+
+    def rows(sql, *options):
+        return ask("query", path, sql, *options)["rows"]
+
+    assert rows("SELECT kind, lock, holder_name, holder_tid, sum(weight) FROM stacks JOIN waits w ON w.id = stacks.wait",
+                "--view", "all") == [["turnstile", 1, "Finder (x)", 1911, ask("waits", path)["waiting"]]]
+    assert rows("SELECT pid, parent_pid, footprint_bytes, suspended, extra_json ->> '$.x_spindump.bundle' FROM processes "
+                "WHERE name LIKE 'My%'") == [[412, 1, 12006195, 1, "com.example.editor"]]
+    assert rows("SELECT name, priority, cycles FROM threads WHERE tid = 4183300") == [[None, "31", 3200000000]]
+    got = rows("SELECT i.start, i.kernel, d.name FROM processes p JOIN process_images x ON x.process = p.id "
+               "JOIN images i ON i.id = x.image LEFT JOIN dsos d ON d.build_id = i.build_id WHERE p.pid = 412")
+    assert ["0x19df71000", 0, "dyld"] in got and ["0xfffffe0008860000", 1, "kernel.release.t6041"] in got

@@ -1,142 +1,13 @@
 #include "formats/spaa/facts.h"
 
-#include "base/num.h"
 #include "json/find.h"
-
-/* ---- members ---- */
-
-bool sp_facts_str(struct reader *r, const struct sp_buf *b, uint32_t *out)
-{
-    if (b->failed)
-        return sp_no_memory(r);
-    *out = b->len ? sp_profile_str(r->p, b->data, b->len) : SP_STR_NONE;
-    return *out != SP_STR_FAIL || sp_no_memory(r);
-}
-
-static bool facts_number(struct sp_span raw, int64_t *out)
-{
-    int64_t v;
-    if (sp_parse_i64(raw.p, raw.p + raw.n, &v) != raw.n || v <= SP_DECIMAL || sp_span_is(raw, "-0"))
-        return false;
-    *out = v;
-    return true;
-}
-
-/* Written as it would be written again. */
-static bool facts_address(struct sp_span text, uint64_t *out)
-{
-    char t[16];
-    uint64_t v;
-    if (text.n < 3 || !sp_parse_0x(text.p, text.n, &v) || v == SP_NO_ADDRESS)
-        return false;
-    size_t n = sp_hex_text(v, t);
-    if (text.n != n + 2 || text.p[1] != 'x' || memcmp(text.p + 2, t, n) != 0)
-        return false;
-    *out = v;
-    return true;
-}
-
-/* Whether the value is one of the field, which has it then; *ok false: no memory. */
-static bool facts_set(struct reader *r, const struct sp_fact *f, void *row, struct sp_span raw, bool *ok)
-{
-    void *to = sp_fact_place(f, row);
-    struct sp_buf b;
-    if (f->type == SP_FACT_NUMBER)
-        return facts_number(raw, to);
-    if (f->type == SP_FACT_FLAG) {
-        if (!sp_span_is(raw, "true"))
-            return false;
-        *(uint32_t *)to |= f->flag;
-        return true;
-    }
-    if (!raw.n || *raw.p != '"')
-        return false;
-    sp_buf_init(&b, 0);
-    bool set = sp_json_text_to(&b, raw);
-    *ok = set || !b.failed;
-    if (set && f->type == SP_FACT_ADDRESS) {
-        set = facts_address((struct sp_span){sp_buf_cstr(&b), b.len}, to);
-    } else if (set) {
-        uint32_t s = sp_profile_str(r->p, sp_buf_cstr(&b), b.len);
-        *ok = s != SP_STR_FAIL;
-        *(uint32_t *)to = *ok ? s : SP_STR_NONE;
-    }
-    sp_buf_free(&b);
-    return set;
-}
-
-static const struct sp_fact *facts_of_key(const struct sp_fact *facts, struct sp_span key)
-{
-    for (const struct sp_fact *f = facts; f->key; f++)
-        if (sp_span_is(key, f->key))
-            return f;
-    return NULL;
-}
-
-static bool facts_is_one_of(struct sp_span key, const char *const *names)
-{
-    for (; names && *names; names++)
-        if (sp_span_is(key, *names))
-            return true;
-    return false;
-}
-
-static void facts_begin(struct sp_json *j, struct sp_span text)
-{
-    sp_json_init(j, text.p, text.n);
-    if (text.n && *text.p == '{')
-        sp_json_object(j);
-    else
-        j->first = true; /* members without their braces */
-}
-
-bool sp_facts_take(struct reader *r, struct sp_span text, const struct sp_fact *facts, void *row,
-                   const char *const *leave, bool ours, struct sp_buf *rest)
-{
-    struct sp_json j;
-    struct sp_span key, raw;
-    bool ok = true;
-    facts_begin(&j, text);
-    while (ok && sp_json_key(&j, &key)) {
-        const struct sp_fact *f = facts_of_key(facts, key);
-        bool drop = facts_is_one_of(key, leave);
-        size_t before = rest->len;
-        if (before)
-            sp_buf_ch(rest, ',');
-        ok = sp_json_string(rest, key.p, key.n) && sp_buf_ch(rest, ':') && sp_json_skip(&j, &raw);
-        if (!ok)
-            break;
-        bool set = f && facts_set(r, f, row, raw, &ok);
-        if (set || drop)
-            rest->len = before;
-        else
-            sp_buf_add(rest, raw.p, raw.n);
-        if (f && !set && ok && ours)
-            sp_emit(r->d, SP_W203, sp_here(r, f->key), "it is kept as it is");
-    }
-    sp_json_free(&j);
-    return (ok && !rest->failed) || sp_no_memory(r);
-}
-
-bool sp_facts_split(struct reader *r, struct sp_span text, const char *name, struct sp_span *object,
-                    struct sp_buf *others)
-{
-    static const struct sp_fact none[] = {{0}};
-    const char *const names[] = {name, NULL};
-    struct sp_span raw;
-    *object = (struct sp_span){NULL, 0};
-    if (!sp_json_find(text, name, &raw) || !raw.n || *raw.p != '{')
-        return true;
-    *object = raw;
-    return sp_facts_take(r, text, none, NULL, names, false, others);
-}
-
-/* ---- threads and contexts ---- */
 
 static struct sp_span facts_span(struct sp_str s)
 {
     return (struct sp_span){s.p, s.n};
 }
+
+/* ---- threads and contexts ---- */
 
 /* What x_spaa has beside the facts stays there. */
 static bool facts_thread(struct reader *r, struct sp_thread *t, struct sp_buf *others, struct sp_buf *rest)
@@ -208,38 +79,6 @@ enum sp_fact_record sp_fact_record(struct sp_span type)
         if (sp_span_is(type, types[i]))
             return (enum sp_fact_record)(SP_PROCESS_FACT + i);
     return SP_NO_FACT;
-}
-
-bool sp_facts_add_process(struct reader *r, const struct sp_process_fact *x, struct sp_span images,
-                          enum sp_image_numbers numbers)
-{
-    struct sp_profile *p = r->p;
-    size_t first = p->process_images.n;
-    for (struct sp_span item; sp_json_next(&images, &item);) { /* texts, until all images are there */
-        uint32_t s = sp_profile_str(p, item.p, item.n);
-        if (s == SP_STR_FAIL || !sp_vec_push(&p->process_images, s))
-            return sp_no_memory(r);
-    }
-    struct sp_process_fact row = *x;
-    if (p->process_images.n >= SP_NONE - 1 || p->processes.n >= SP_NONE - 1)
-        return sp_no_memory(r);
-    row.first = (uint32_t)first;
-    row.images = (uint32_t)(p->process_images.n - first);
-    return (sp_vec_push(&r->image_numbers, (unsigned char)numbers) && sp_vec_push(&p->processes, row)) ||
-           sp_no_memory(r);
-}
-
-bool sp_facts_add_image(struct reader *r, const struct sp_image *x, struct sp_span id,
-                        enum sp_image_numbers numbers)
-{
-    bool twice = false;
-    if (!sp_image_add(r->p, x) ||
-        (id.n && !sp_idmap_add(r, &r->images[numbers], id, (uint32_t)r->p->images.n - 1, &twice)))
-        return sp_no_memory(r);
-    if (twice)
-        sp_emit(r->d, SP_W311, sp_here(r, "id"), "a second image with the id %.*s; the first is used",
-                (int)(id.n < 80 ? id.n : 80), id.p);
-    return true;
 }
 
 static bool facts_process(struct reader *r, struct sp_span json, struct sp_buf *rest)
@@ -339,7 +178,7 @@ static void facts_write_others(struct writer *w, struct sp_span members, const c
 {
     struct sp_json j;
     struct sp_span key, raw;
-    facts_begin(&j, members);
+    sp_facts_begin(&j, members);
     while (sp_json_key(&j, &key)) {
         size_t before = w->b.len;
         bool drop = sp_span_is(key, without);

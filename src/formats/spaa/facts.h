@@ -1,8 +1,8 @@
 /*
  * Facts in SPAA files (model/facts.h; docs/spaa.md says what stands where): `x_spaa_process` and
- * `x_spaa_image` records, `x_spaa` of thread records, `x_wait` of contexts. facts.c takes and writes them;
- * old_facts.c takes what files had before there were these: the objects and records of hang reports,
- * `x_spindump` and `x_sample`.
+ * `x_spaa_image` records, `x_spaa` of thread records, `x_wait` of contexts. facts.c takes and writes them,
+ * fact_members.c is how; old_facts.c takes what files had before there were these: the objects and records of
+ * hang reports, `x_spindump` and `x_sample`.
  */
 #ifndef SP_SPAA_FACTS_H
 #define SP_SPAA_FACTS_H
@@ -35,6 +35,8 @@ bool sp_take_fact(struct reader *r, enum sp_fact_record kind, struct sp_span jso
 spaa_status sp_settle_images(struct reader *r);
 
 /* What the two files share. */
+void sp_facts_begin(struct sp_json *j,
+                    struct sp_span text); /* at an object, or members without their braces */
 /*
  * The members of an object (or members without braces) that are facts become fields of the row, the others
  * are appended to `rest`, as members. `ours`: values that are none of the field are reported. `leave`:
