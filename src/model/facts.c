@@ -1,6 +1,7 @@
 #include "model/facts.h"
 
 #include "base/hash.h"
+#include "json/find.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -173,6 +174,13 @@ uint32_t sp_wait_intern(struct sp_profile *p, const struct sp_wait_fact *x)
         return SP_NONE;
     p->waits.v[p->waits.n++] = *x;
     return n + 1;
+}
+
+bool sp_stack_suppressed(const struct sp_profile *p, uint32_t stack)
+{
+    struct sp_str more = sp_pstr(p, p->stacks.v[stack].extra_json);
+    struct sp_span raw;
+    return more.n && sp_json_find2((struct sp_span){more.p, more.n}, "x_heaptrack", "suppressed", &raw);
 }
 
 /* ---- order ---- */
