@@ -8,27 +8,8 @@
 #ifndef SP_MODEL_FACTS_H
 #define SP_MODEL_FACTS_H
 
+#include "model/fact_fields.h"
 #include "model/profile.h"
-
-enum sp_fact_type {
-    SP_FACT_NUMBER,  /* int64_t; SP_ABSENT */
-    SP_FACT_TEXT,    /* string of the profile; SP_STR_NONE */
-    SP_FACT_ADDRESS, /* uint64_t; SP_NO_ADDRESS */
-    SP_FACT_FLAG,    /* a bit of a uint32_t; false is left out of files */
-};
-
-struct sp_fact {
-    const char *key;
-    enum sp_fact_type type;
-    unsigned offset;
-    uint32_t flag;
-};
-
-/* The fields of a row, in the order they are written in, up to key NULL. */
-extern const struct sp_fact sp_process_facts[]; /* struct sp_process_fact */
-extern const struct sp_fact sp_thread_facts[];  /* struct sp_thread: what is no member of the specification */
-extern const struct sp_fact sp_image_facts[];   /* struct sp_image */
-extern const struct sp_fact sp_wait_facts[];    /* struct sp_wait_fact */
 
 /* No field says anything. */
 void sp_facts_clear(const struct sp_fact *facts, void *row);
@@ -70,7 +51,8 @@ static inline const struct sp_wait_fact *sp_context_wait(const struct sp_profile
     return c->wait ? &p->waits.v[c->wait - 1] : NULL;
 }
 
-/* What is live of it is known and meant: its profiler suppresses it as a leak (`suppressed` of x_heaptrack). */
+/* What is live of it is known and meant: its profiler suppresses it as a leak (`suppressed` of x_heaptrack).
+ */
 bool sp_stack_suppressed(const struct sp_profile *p, uint32_t stack);
 
 /* Sorts images and processes by what they say, equal images as one. */

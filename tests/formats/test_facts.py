@@ -93,6 +93,20 @@ def test_what_is_no_fact_is_kept_and_told():
     assert again.out == answer.out
 
 
+def test_the_validator_looks_at_records_of_facts(tmp_path):
+    path = tmp_path / "x.spaa"
+    good = ['{"type":"x_spaa_process","pid":1,"name":"p","frontmost":false,"images":[1]}',
+            '{"type":"x_spaa_image","id":1,"start":"0x10","kernel":true}']
+    bad = ['{"type":"x_spaa_process","pid":"1","name":7,"frontmost":1,"x_mine":[1]}', '{"type":"x_spaa_image","id":2,"start":16}']
+    path.write_text(of(*good))
+    before = ask("validate", path)["findings"]
+    assert "SPAA-W203" not in [f["code"] for f in before]
+    path.write_text(of(*good, *bad))
+    answer = ask("validate", path)
+    assert answer["valid"] and [(f["code"], f["path"]) for f in answer["findings"] if f["code"] == "SPAA-W203"] == [
+        ("SPAA-W203", name) for name in ("pid", "name", "frontmost", "start")]
+
+
 def test_waits_of_any_origin():
     """No hang report: a ring of locks told by members alone."""
     ring = ',"x_wait":{"text":"futex","on":"futex","lock":true,"holder_pid":1,"holder_tid":%d}'

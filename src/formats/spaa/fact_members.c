@@ -1,17 +1,7 @@
 /* Facts out of the members of JSON objects, and rows of the tables they go to. */
 #include "formats/spaa/facts.h"
 
-#include "base/num.h"
 #include "json/find.h"
-
-void sp_facts_begin(struct sp_json *j, struct sp_span text)
-{
-    sp_json_init(j, text.p, text.n);
-    if (text.n && *text.p == '{')
-        sp_json_object(j);
-    else
-        j->first = true; /* members without their braces */
-}
 
 bool sp_facts_str(struct reader *r, const struct sp_buf *b, uint32_t *out)
 {
@@ -21,36 +11,13 @@ bool sp_facts_str(struct reader *r, const struct sp_buf *b, uint32_t *out)
     return *out != SP_STR_FAIL || sp_no_memory(r);
 }
 
-static bool facts_number(struct sp_span raw, int64_t *out)
-{
-    int64_t v;
-    if (sp_parse_i64(raw.p, raw.p + raw.n, &v) != raw.n || v <= SP_DECIMAL || sp_span_is(raw, "-0"))
-        return false;
-    *out = v;
-    return true;
-}
-
-/* Written as it would be written again. */
-static bool facts_address(struct sp_span text, uint64_t *out)
-{
-    char t[16];
-    uint64_t v;
-    if (text.n < 3 || !sp_parse_0x(text.p, text.n, &v) || v == SP_NO_ADDRESS)
-        return false;
-    size_t n = sp_hex_text(v, t);
-    if (text.n != n + 2 || text.p[1] != 'x' || memcmp(text.p + 2, t, n) != 0)
-        return false;
-    *out = v;
-    return true;
-}
-
 /* Whether the value is one of the field, which has it then; *ok false: no memory. */
 static bool facts_set(struct reader *r, const struct sp_fact *f, void *row, struct sp_span raw, bool *ok)
 {
     void *to = sp_fact_place(f, row);
     struct sp_buf b;
     if (f->type == SP_FACT_NUMBER)
-        return facts_number(raw, to);
+        return sp_fact_number_of(raw, to);
     if (f->type == SP_FACT_FLAG) {
         if (!sp_span_is(raw, "true"))
             return false;
@@ -63,7 +30,7 @@ static bool facts_set(struct reader *r, const struct sp_fact *f, void *row, stru
     bool set = sp_json_text_to(&b, raw);
     *ok = set || !b.failed;
     if (set && f->type == SP_FACT_ADDRESS) {
-        set = facts_address((struct sp_span){sp_buf_cstr(&b), b.len}, to);
+        set = sp_fact_address_of((struct sp_span){sp_buf_cstr(&b), b.len}, to);
     } else if (set) {
         uint32_t s = sp_profile_str(r->p, sp_buf_cstr(&b), b.len);
         *ok = s != SP_STR_FAIL;
@@ -71,14 +38,6 @@ static bool facts_set(struct reader *r, const struct sp_fact *f, void *row, stru
     }
     sp_buf_free(&b);
     return set;
-}
-
-static const struct sp_fact *facts_of_key(const struct sp_fact *facts, struct sp_span key)
-{
-    for (const struct sp_fact *f = facts; f->key; f++)
-        if (sp_span_is(key, f->key))
-            return f;
-    return NULL;
 }
 
 static bool facts_is_one_of(struct sp_span key, const char *const *names)
@@ -97,7 +56,7 @@ bool sp_facts_take(struct reader *r, struct sp_span text, const struct sp_fact *
     bool ok = true;
     sp_facts_begin(&j, text);
     while (ok && sp_json_key(&j, &key)) {
-        const struct sp_fact *f = facts_of_key(facts, key);
+        const struct sp_fact *f = sp_fact_of_key(facts, key);
         bool drop = facts_is_one_of(key, leave);
         size_t before = rest->len;
         if (before)
@@ -110,8 +69,9 @@ bool sp_facts_take(struct reader *r, struct sp_span text, const struct sp_fact *
             rest->len = before;
         else
             sp_buf_add(rest, raw.p, raw.n);
-        if (f && !set && ok && ours)
-            sp_emit(r->d, SP_W203, sp_here(r, f->key), "it is kept as it is");
+        const char *wanted = f && !set && ok && ours ? sp_fact_wanted(f, raw) : NULL;
+        if (wanted)
+            sp_emit(r->d, SP_W203, sp_here(r, f->key), "expected %s; it is kept as it is", wanted);
     }
     sp_json_free(&j);
     return (ok && !rest->failed) || sp_no_memory(r);

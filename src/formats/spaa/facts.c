@@ -71,16 +71,6 @@ bool sp_facts_of_context(struct reader *r, struct sp_context *c)
 
 /* ---- processes and images ---- */
 
-enum sp_fact_record sp_fact_record(struct sp_span type)
-{
-    static const char *const types[] = {"x_spaa_process",   "x_spaa_image",     "x_spindump_process",
-                                        "x_spindump_image", "x_sample_process", "x_sample_image"};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (sp_span_is(type, types[i]))
-            return (enum sp_fact_record)(SP_PROCESS_FACT + i);
-    return SP_NO_FACT;
-}
-
 static bool facts_process(struct reader *r, struct sp_span json, struct sp_buf *rest)
 {
     static const char *const leave[] = {"type", "images", NULL};

@@ -7,6 +7,7 @@
 #ifndef SP_SPAA_FACTS_H
 #define SP_SPAA_FACTS_H
 
+#include "formats/spaa/fact_values.h"
 #include "formats/spaa/read.h"
 #include "formats/spaa/write.h"
 #include "model/facts.h"
@@ -20,23 +21,11 @@ bool sp_facts_of_context(struct reader *r, struct sp_context *c);
 /* Whose numbers the images of a process are. */
 enum sp_image_numbers { SP_IMAGES_OURS, SP_IMAGES_SPINDUMP, SP_IMAGES_SAMPLE };
 
-enum sp_fact_record {
-    SP_NO_FACT,
-    SP_PROCESS_FACT,
-    SP_IMAGE_FACT,
-    SP_OLD_SPINDUMP_PROCESS,
-    SP_OLD_SPINDUMP_IMAGE,
-    SP_OLD_SAMPLE_PROCESS,
-    SP_OLD_SAMPLE_IMAGE
-};
-enum sp_fact_record sp_fact_record(struct sp_span type);
 bool sp_take_fact(struct reader *r, enum sp_fact_record kind, struct sp_span json);
 /* After the last record: images of processes from what files call them to numbers of the table. */
 spaa_status sp_settle_images(struct reader *r);
 
-/* What the two files share. */
-void sp_facts_begin(struct sp_json *j,
-                    struct sp_span text); /* at an object, or members without their braces */
+/* What the files share. */
 /*
  * The members of an object (or members without braces) that are facts become fields of the row, the others
  * are appended to `rest`, as members. `ours`: values that are none of the field are reported. `leave`:
