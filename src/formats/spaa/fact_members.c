@@ -27,8 +27,8 @@ static bool facts_set(struct reader *r, const struct sp_fact *f, void *row, stru
     if (!raw.n || *raw.p != '"')
         return false;
     sp_buf_init(&b, 0);
-    bool set = sp_json_text_to(&b, raw);
-    *ok = set || !b.failed;
+    bool nomem = false, set = sp_fact_decode(&b, raw, &nomem);
+    *ok = !nomem;
     if (set && f->type == SP_FACT_ADDRESS) {
         set = sp_fact_address_of((struct sp_span){sp_buf_cstr(&b), b.len}, to);
     } else if (set) {
@@ -73,6 +73,7 @@ bool sp_facts_take(struct reader *r, struct sp_span text, const struct sp_fact *
         if (wanted)
             sp_emit(r->d, SP_W203, sp_here(r, f->key), "expected %s; it is kept as it is", wanted);
     }
+    ok = ok && !sp_facts_nomem(&j);
     sp_json_free(&j);
     return (ok && !rest->failed) || sp_no_memory(r);
 }
@@ -83,9 +84,10 @@ bool sp_facts_split(struct reader *r, struct sp_span text, const char *name, str
     static const struct sp_fact none[] = {{0}};
     const char *const names[] = {name, NULL};
     struct sp_span raw;
+    bool nomem = false;
     *object = (struct sp_span){NULL, 0};
-    if (!sp_json_find(text, name, &raw) || !raw.n || *raw.p != '{')
-        return true;
+    if (!sp_fact_find(text, name, &raw, &nomem) || !raw.n || *raw.p != '{')
+        return !nomem || sp_no_memory(r);
     *object = raw;
     return sp_facts_take(r, text, none, NULL, names, false, others);
 }
@@ -95,13 +97,14 @@ bool sp_facts_add_process(struct reader *r, const struct sp_process_fact *x, str
 {
     struct sp_profile *p = r->p;
     size_t first = p->process_images.n;
-    for (struct sp_span item; sp_json_next(&images, &item);) { /* texts, until all images are there */
+    bool nomem = false;
+    for (struct sp_span item; sp_fact_next(&images, &item, &nomem);) { /* texts, until all images are there */
         uint32_t s = sp_profile_str(p, item.p, item.n);
         if (s == SP_STR_FAIL || !sp_vec_push(&p->process_images, s))
             return sp_no_memory(r);
     }
     struct sp_process_fact row = *x;
-    if (p->process_images.n >= SP_NONE - 1 || p->processes.n >= SP_NONE - 1)
+    if (nomem || p->process_images.n >= SP_NONE - 1 || p->processes.n >= SP_NONE - 1)
         return sp_no_memory(r);
     row.first = (uint32_t)first;
     row.images = (uint32_t)(p->process_images.n - first);

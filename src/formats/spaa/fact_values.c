@@ -22,6 +22,58 @@ void sp_facts_begin(struct sp_json *j, struct sp_span text)
         j->first = true; /* members without their braces */
 }
 
+bool sp_facts_nomem(const struct sp_json *j)
+{
+    return j->error && strcmp(j->error, "out of memory") == 0;
+}
+
+bool sp_fact_find(struct sp_span text, const char *key, struct sp_span *raw, bool *nomem)
+{
+    struct sp_json j;
+    struct sp_span k, value;
+    bool found = false;
+    sp_facts_begin(&j, text);
+    while (!found && sp_json_key(&j, &k)) {
+        found = sp_span_is(k, key);
+        if (!sp_json_skip(&j, &value))
+            found = false;
+    }
+    if (found)
+        *raw = value;
+    if (sp_facts_nomem(&j))
+        *nomem = true;
+    sp_json_free(&j);
+    return found;
+}
+
+bool sp_fact_next(struct sp_span *rest, struct sp_span *item, bool *nomem)
+{
+    struct sp_json j;
+    sp_json_init(&j, rest->p, rest->n);
+    if (rest->n && *rest->p == '[')
+        sp_json_array(&j);
+    else
+        j.first = false;
+    bool ok = rest->n && !j.error && sp_json_item(&j) && sp_json_skip(&j, item);
+    *rest = (struct sp_span){ok ? j.p : rest->p, ok ? (size_t)(rest->p + rest->n - j.p) : 0};
+    if (sp_facts_nomem(&j))
+        *nomem = true;
+    sp_json_free(&j);
+    return ok;
+}
+
+bool sp_fact_decode(struct sp_buf *out, struct sp_span raw, bool *nomem)
+{
+    struct sp_json j;
+    struct sp_span s;
+    sp_json_init(&j, raw.p, raw.n);
+    bool ok = sp_json_type(&j) == SP_JSON_STRING && sp_json_string_value(&j, &s) && sp_buf_add(out, s.p, s.n);
+    if (out->failed || sp_facts_nomem(&j))
+        *nomem = true;
+    sp_json_free(&j);
+    return ok;
+}
+
 bool sp_fact_number_of(struct sp_span raw, int64_t *out)
 {
     int64_t v;

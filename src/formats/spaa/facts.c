@@ -1,7 +1,5 @@
 #include "formats/spaa/facts.h"
 
-#include "json/find.h"
-
 static struct sp_span facts_span(struct sp_str s)
 {
     return (struct sp_span){s.p, s.n};
@@ -77,8 +75,9 @@ static bool facts_process(struct reader *r, struct sp_span json, struct sp_buf *
     struct sp_process_fact x = {0};
     struct sp_span images = {NULL, 0};
     sp_facts_clear(sp_process_facts, &x);
-    sp_json_find(json, "images", &images);
-    return sp_facts_take(r, json, sp_process_facts, &x, leave, true, rest) &&
+    bool nomem = false;
+    sp_fact_find(json, "images", &images, &nomem);
+    return (!nomem || sp_no_memory(r)) && sp_facts_take(r, json, sp_process_facts, &x, leave, true, rest) &&
            sp_facts_str(r, rest, &x.extra_json) && sp_facts_add_process(r, &x, images, SP_IMAGES_OURS);
 }
 
@@ -88,8 +87,9 @@ static bool facts_image(struct reader *r, struct sp_span json, struct sp_buf *re
     struct sp_image x = {0};
     struct sp_span id = {NULL, 0};
     sp_facts_clear(sp_image_facts, &x);
-    sp_json_find(json, "id", &id);
-    return sp_facts_take(r, json, sp_image_facts, &x, leave, true, rest) &&
+    bool nomem = false;
+    sp_fact_find(json, "id", &id, &nomem);
+    return (!nomem || sp_no_memory(r)) && sp_facts_take(r, json, sp_image_facts, &x, leave, true, rest) &&
            sp_facts_str(r, rest, &x.extra_json) && sp_facts_add_image(r, &x, id, SP_IMAGES_OURS);
 }
 
@@ -181,6 +181,7 @@ static void facts_write_others(struct writer *w, struct sp_span members, const c
         if (drop && !w->b.failed)
             w->b.len = before;
     }
+    w->b.failed |= sp_facts_nomem(&j);
     sp_json_free(&j);
 }
 
@@ -191,8 +192,10 @@ void sp_write_thread_facts(struct writer *w, const struct sp_thread *t)
         sp_write_raw(w, ",", t->extra_json);
         return;
     }
-    if (!sp_json_find(more, "x_spaa", &object) || *object.p != '{')
+    bool nomem = false;
+    if (!sp_fact_find(more, "x_spaa", &object, &nomem) || *object.p != '{')
         object.n = 0;
+    w->b.failed |= nomem;
     sp_buf_puts(&w->b, ",\"x_spaa\":{");
     facts_write(w, sp_thread_facts, t, "");
     facts_write_inside(w, object);

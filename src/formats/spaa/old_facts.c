@@ -7,7 +7,6 @@
 #include "formats/common/hang/images.h"
 #include "formats/common/hang/wait.h"
 #include "formats/spaa/facts.h"
-#include "json/find.h"
 
 static struct sp_span old_span(struct sp_str s)
 {
@@ -54,15 +53,16 @@ bool sp_old_context(struct reader *r, struct sp_context *c)
     static const struct sp_fact none[] = {{0}};
     struct sp_span object, raw;
     struct sp_buf text, others, rest;
-    if (!sp_json_find2(old_span(sp_pstr(r->p, c->extra_json)), "x_spindump", "state", &raw))
-        return true;
+    bool ok, nomem = false;
+    if (!sp_fact_find(old_span(sp_pstr(r->p, c->extra_json)), "x_spindump", &object, &nomem) ||
+        *object.p != '{' || !sp_fact_find(object, "state", &raw, &nomem))
+        return !nomem || sp_no_memory(r);
     sp_buf_init(&text, 0);
     sp_buf_init(&others, 0);
     sp_buf_init(&rest, 0);
-    bool ok = true;
-    if (sp_json_text_to(&text, raw))
+    if (sp_fact_decode(&text, raw, &nomem))
         c->wait = sp_hang_wait(r->p, sp_pstr(r->p, c->state), (struct sp_span){sp_buf_cstr(&text), text.len});
-    ok = !text.failed && c->wait != SP_NONE;
+    ok = !nomem && c->wait != SP_NONE;
     if (ok && c->wait) {
         ok = sp_facts_split(r, old_span(sp_pstr(r->p, c->extra_json)), "x_spindump", &object, &others) &&
              sp_facts_take(r, object, none, NULL, state, false, &rest);
@@ -84,16 +84,16 @@ static bool old_path(struct reader *r, struct sp_span json, uint32_t *path)
 {
     struct sp_span fields, pair, key, value;
     struct sp_buf b;
-    bool found = false;
-    if (!sp_json_find(json, "fields", &fields))
-        return true;
+    bool found = false, nomem = false;
+    if (!sp_fact_find(json, "fields", &fields, &nomem))
+        return !nomem || sp_no_memory(r);
     sp_buf_init(&b, 0);
-    while (!found && sp_json_next(&fields, &pair)) {
+    while (!found && sp_fact_next(&fields, &pair, &nomem)) {
         sp_buf_clear(&b);
-        found = sp_json_next(&pair, &key) && sp_span_is(key, "\"Path\"") && sp_json_next(&pair, &value) &&
-                sp_json_text_to(&b, value) && b.len;
+        found = sp_fact_next(&pair, &key, &nomem) && sp_span_is(key, "\"Path\"") &&
+                sp_fact_next(&pair, &value, &nomem) && sp_fact_decode(&b, value, &nomem) && b.len;
     }
-    bool ok = !b.failed && (!found || sp_facts_str(r, &b, path));
+    bool ok = !nomem && (!found || sp_facts_str(r, &b, path));
     sp_buf_free(&b);
     return ok || sp_no_memory(r);
 }
@@ -107,8 +107,10 @@ static bool old_process(struct reader *r, struct sp_span json, const char *key, 
     sp_buf_init(&rest, 0);
     sp_buf_init(&extra, 0);
     sp_facts_clear(sp_process_facts, &x);
-    sp_json_find(json, "images", &images);
-    bool ok = sp_facts_take(r, json, sp_process_facts, &x, leave, false, &rest) && old_path(r, json, &x.path);
+    bool nomem = false;
+    sp_fact_find(json, "images", &images, &nomem);
+    bool ok = (!nomem || sp_no_memory(r)) &&
+              sp_facts_take(r, json, sp_process_facts, &x, leave, false, &rest) && old_path(r, json, &x.path);
     sp_buf_printf(&extra, "\"%s\":{", key);
     sp_buf_add(&extra, rest.data, rest.len);
     sp_buf_ch(&extra, '}');
@@ -122,24 +124,26 @@ static bool old_process(struct reader *r, struct sp_span json, const char *key, 
 static bool old_image(struct reader *r, struct sp_span json, const char *key, enum sp_image_numbers numbers)
 {
     static const char *const keys[] = {"start", "end", "name", "version", "uuid", "suffix", "path"};
-    struct sp_hang_image i = {.kernel = sp_json_find_true(json, "kernel"),
-                              .plus = sp_json_find_true(json, "plus")};
+    struct sp_hang_image i = {0};
     struct sp_span *to[] = {&i.start_text, &i.end_text, &i.name, &i.version, &i.uuid, &i.suffix, &i.path},
                    raw;
     struct sp_image x;
     struct sp_buf b;
     size_t at[8];
     char place[20];
+    bool nomem = false;
+    i.kernel = sp_fact_find(json, "kernel", &raw, &nomem) && sp_span_is(raw, "true");
+    i.plus = sp_fact_find(json, "plus", &raw, &nomem) && sp_span_is(raw, "true");
     sp_buf_init(&b, 0);
     for (size_t k = 0; k < 7; k++) {
         at[k] = b.len;
-        if (sp_json_find(json, keys[k], &raw))
-            sp_json_text_to(&b, raw);
+        if (sp_fact_find(json, keys[k], &raw, &nomem))
+            sp_fact_decode(&b, raw, &nomem);
     }
     at[7] = b.len;
     for (size_t k = 0; k < 7; k++)
         *to[k] = (struct sp_span){sp_buf_cstr(&b) + at[k], at[k + 1] - at[k]};
-    bool ok = !b.failed && sp_hang_image_fact(r->p, &i, key, &x);
+    bool ok = !nomem && sp_hang_image_fact(r->p, &i, key, &x);
     size_t n = sp_u64_text(r->images[numbers].count, place);
     ok = (ok || sp_no_memory(r)) && sp_facts_add_image(r, &x, (struct sp_span){place, n}, numbers);
     sp_buf_free(&b);
