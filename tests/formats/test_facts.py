@@ -17,7 +17,7 @@ def text_of(kind, name):
 
 def earlier(kind, name):
     """What the version before made of the same report."""
-    return os.path.join(FIXTURES, "spaa", "earlier-%s-%s.spaa" % (kind, name))
+    return os.path.join(ROOT, "tests", "earlier", "%s-%s.spaa" % (kind, name))
 
 
 def records(*args, **kwargs):
