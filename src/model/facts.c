@@ -87,15 +87,15 @@ static bool fact_is_there(const struct sp_fact *f, const void *row)
 {
     switch (f->type) {
     case SP_FACT_NUMBER:
-        return sp_fact_number(f, row) != SP_ABSENT;
+        return sp_fact_get_number(f, row) != SP_ABSENT;
     case SP_FACT_ADDRESS:
-        return sp_fact_address(f, row) != SP_NO_ADDRESS;
+        return sp_fact_get_address(f, row) != SP_NO_ADDRESS;
     case SP_FACT_TEXT:
-        return sp_fact_text(f, row) != SP_STR_NONE;
+        return sp_fact_get_text(f, row) != SP_STR_NONE;
     case SP_FACT_FLAG:
         break;
     }
-    return sp_fact_flag(f, row);
+    return sp_fact_get_flag(f, row);
 }
 
 bool sp_facts_any(const struct sp_fact *facts, const void *row)
@@ -119,17 +119,17 @@ static int fact_cmp(const struct sp_profile *p, const struct sp_fact *f, const v
     uint64_t u, v;
     switch (f->type) {
     case SP_FACT_NUMBER: /* SP_ABSENT is the smallest */
-        x = sp_fact_number(f, a), y = sp_fact_number(f, b);
+        x = sp_fact_get_number(f, a), y = sp_fact_get_number(f, b);
         return (x > y) - (x < y);
     case SP_FACT_ADDRESS:
-        u = sp_fact_address(f, a) + 1, v = sp_fact_address(f, b) + 1; /* none is 0 */
+        u = sp_fact_get_address(f, a) + 1, v = sp_fact_get_address(f, b) + 1; /* none is 0 */
         return (u > v) - (u < v);
     case SP_FACT_TEXT:
-        return fact_text_cmp(p, sp_fact_text(f, a), sp_fact_text(f, b));
+        return fact_text_cmp(p, sp_fact_get_text(f, a), sp_fact_get_text(f, b));
     case SP_FACT_FLAG:
         break;
     }
-    return sp_fact_flag(f, a) - sp_fact_flag(f, b);
+    return sp_fact_get_flag(f, a) - sp_fact_get_flag(f, b);
 }
 
 int sp_facts_cmp(const struct sp_profile *p, const struct sp_fact *facts, const void *a, const void *b)

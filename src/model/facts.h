@@ -17,19 +17,19 @@ bool sp_facts_any(const struct sp_fact *facts, const void *row);
 /* Total order of what the fields of two rows of a profile say, nothing first. */
 int sp_facts_cmp(const struct sp_profile *p, const struct sp_fact *facts, const void *a, const void *b);
 
-static inline int64_t sp_fact_number(const struct sp_fact *f, const void *row)
+static inline int64_t sp_fact_get_number(const struct sp_fact *f, const void *row)
 {
     return *(const int64_t *)(const void *)((const char *)row + f->offset);
 }
-static inline uint64_t sp_fact_address(const struct sp_fact *f, const void *row)
+static inline uint64_t sp_fact_get_address(const struct sp_fact *f, const void *row)
 {
     return *(const uint64_t *)(const void *)((const char *)row + f->offset);
 }
-static inline uint32_t sp_fact_text(const struct sp_fact *f, const void *row)
+static inline uint32_t sp_fact_get_text(const struct sp_fact *f, const void *row)
 {
     return *(const uint32_t *)(const void *)((const char *)row + f->offset);
 }
-static inline bool sp_fact_flag(const struct sp_fact *f, const void *row)
+static inline bool sp_fact_get_flag(const struct sp_fact *f, const void *row)
 {
     return *(const uint32_t *)(const void *)((const char *)row + f->offset) & f->flag;
 }

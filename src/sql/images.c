@@ -35,7 +35,7 @@ static int sql_images_value(struct sql_at *at, int column, sqlite3_context *out)
 
 static int64_t sql_images_key(struct sql_at *at, int column)
 {
-    uint32_t s = sp_fact_text(&sp_image_facts[column - FACTS], &at->q->profile->images.v[at->row]);
+    uint32_t s = sp_fact_get_text(&sp_image_facts[column - FACTS], &at->q->profile->images.v[at->row]);
     return s == SP_STR_NONE ? SP_ABSENT : s;
 }
 

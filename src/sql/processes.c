@@ -42,7 +42,7 @@ static int sql_processes_value(struct sql_at *at, int column, sqlite3_context *o
 
 static int64_t sql_processes_key(struct sql_at *at, int column)
 {
-    return sp_fact_number(&sp_process_facts[column - FACTS], &at->q->profile->processes.v[at->row]);
+    return sp_fact_get_number(&sp_process_facts[column - FACTS], &at->q->profile->processes.v[at->row]);
 }
 
 const struct sql_table sql_processes = {"processes",

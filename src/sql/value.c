@@ -14,17 +14,17 @@ void sql_fact(sqlite3_context *out, const struct sp_profile *p, const struct sp_
 {
     switch (f->type) {
     case SP_FACT_NUMBER:
-        sql_i64(out, sp_fact_number(f, row));
+        sql_i64(out, sp_fact_get_number(f, row));
         break;
     case SP_FACT_TEXT:
-        sql_str(out, p, sp_fact_text(f, row));
+        sql_str(out, p, sp_fact_get_text(f, row));
         break;
     case SP_FACT_ADDRESS:
-        if (sp_fact_address(f, row) != SP_NO_ADDRESS)
-            sql_hex(out, sp_fact_address(f, row));
+        if (sp_fact_get_address(f, row) != SP_NO_ADDRESS)
+            sql_hex(out, sp_fact_get_address(f, row));
         break;
     case SP_FACT_FLAG:
-        sqlite3_result_int(out, sp_fact_flag(f, row));
+        sqlite3_result_int(out, sp_fact_get_flag(f, row));
         break;
     }
 }

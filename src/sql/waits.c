@@ -38,8 +38,8 @@ static int64_t sql_waits_key(struct sql_at *at, int column)
     const struct sp_fact *f = &sp_wait_facts[column - FACTS];
     const struct sp_wait_fact *x = &at->q->profile->waits.v[at->row];
     if (f->type == SP_FACT_NUMBER)
-        return sp_fact_number(f, x);
-    return sp_fact_text(f, x) == SP_STR_NONE ? SP_ABSENT : sp_fact_text(f, x);
+        return sp_fact_get_number(f, x);
+    return sp_fact_get_text(f, x) == SP_STR_NONE ? SP_ABSENT : sp_fact_get_text(f, x);
 }
 
 const struct sql_table sql_waits = {"waits",

@@ -267,7 +267,7 @@ struct sp_span sp_hang_thread_text(struct sp_hang_writer *w, const struct sp_han
     struct sp_span raw;
     for (const struct sp_fact *f = sp_thread_facts; t->row && f->key; f++)
         if (f->type == SP_FACT_TEXT && strcmp(f->key, key) == 0) {
-            uint32_t text = sp_fact_text(f, t->row);
+            uint32_t text = sp_fact_get_text(f, t->row);
             return text ? sp_hang_span(sp_pstr(w->p, text)) : (struct sp_span){NULL, 0};
         }
     if (!sp_json_find(t->members, key, &raw))
