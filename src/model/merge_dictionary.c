@@ -34,6 +34,8 @@ static uint32_t dso(struct sp_absorber *a, const struct sp_dso *x)
             continue;
         sp_meet(&t->build_id, x->build_id);
         sp_meet(&t->extra_json, x->extra_json);
+        if (memcmp(&t->place, &x->place, sizeof t->place) != 0)
+            t->place = (struct sp_dso_place){0};
         return i;
     }
     uint32_t n = (uint32_t)p->dsos.n;

@@ -30,6 +30,16 @@ static int cmp_str(const struct sp_profile *p, uint32_t a, uint32_t b)
     return a == b ? 0 : sp_str_cmp(sp_pstr(p, a), sp_pstr(p, b));
 }
 
+static int cmp_place(const struct sp_dso_place *a, const struct sp_dso_place *b)
+{
+    const uint64_t x[] = {a->ips, a->base, a->text, a->symbol, a->map_offset, a->map_size},
+                   y[] = {b->ips, b->base, b->text, b->symbol, b->map_offset, b->map_size};
+    int c = 0;
+    for (size_t i = 0; !c && i < sizeof x / sizeof *x; i++)
+        c = order_cmp_u64(x[i], y[i]);
+    return c;
+}
+
 static int cmp_dso(const void *va, const void *vb, void *arg)
 {
     const struct sp_profile *p = ((struct ctx *)arg)->p;
@@ -42,6 +52,8 @@ static int cmp_dso(const void *va, const void *vb, void *arg)
         c = cmp_str(p, a->build_id, b->build_id);
     if (!c)
         c = cmp_str(p, a->extra_json, b->extra_json);
+    if (!c)
+        c = cmp_place(&a->place, &b->place);
     return c ? c : order_cmp_u64(na, nb);
 }
 

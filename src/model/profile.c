@@ -201,7 +201,8 @@ uint32_t sp_metric_intern(struct sp_profile *p, const char *name, size_t n)
 
 uint32_t sp_dso_intern(struct sp_profile *p, const struct sp_dso *d)
 {
-    struct sp_dso key = {d->name, d->build_id, d->extra_json, d->is_kernel, {0}};
+    struct sp_dso key = *d;
+    memset(key.zero, 0, sizeof key.zero);
     INTERN(&p->dso_map, &p->dsos, &key, sp_hash64(&key, sizeof key));
 }
 

@@ -43,10 +43,29 @@ struct sp_metric {
     const struct sp_metric_info *info; /* how it adds; never NULL (unknown metrics sum) */
 };
 
+/*
+ * What the ips of a DSO count from, and where it stood in the recording: for who looks names up later, and
+ * for who writes addresses as they were. All zero: ips are addresses as linked, and nothing more is known.
+ */
+struct sp_dso_place {
+    uint64_t
+        base; /* of the kernel where its _text stood, of its modules and memfds their start; 0: not known */
+    uint64_t text;                 /* of modules of the kernel: where its _text stood; 0: not known */
+    uint64_t map_offset, map_size; /* FILE_OFFSET: what of the file was mapped as code; size 0: not known */
+    uint32_t ips;                  /* enum sp_dso_ips */
+    uint32_t symbol;               /* enum sp_text_symbol */
+};
+enum sp_dso_ips {
+    SP_DSO_LINKED,
+    SP_DSO_FILE_OFFSET /* offsets in the file, which was not there to say more */
+};
+enum sp_text_symbol { SP_TEXT_UNTOLD, SP_TEXT_TEXT, SP_TEXT_STEXT }; /* what of the kernel stood at `_text` */
+
 struct sp_dso {
     uint32_t name, build_id, extra_json;
     bool is_kernel;
     uint8_t zero[3]; /* padding, kept zero so that DSOs hash as bytes */
+    struct sp_dso_place place;
 };
 
 /*

@@ -264,7 +264,7 @@ def test_fixtures_read_the_same_in_every_form(name):
     ]
     prog = next(d for d in profile.dsos.values() if d["name"] == "/opt/app/prog")
     assert prog["build_id"] == bytes(range(1, 21)).hex()
-    assert prog["x_perf"] == {"ip": "file_offset", "map": {"offset": "0x0", "size": "0x1000"}}
+    assert prog["x_spaa"] == {"ip": "file_offset", "map": {"offset": "0x0", "size": "0x1000"}}
     assert profile.header["time_range"]["start"] == 0.000002
     assert profile.header["x_spaa"]["lost"] == 3
     if name != "pipe":
@@ -462,7 +462,7 @@ def test_code_that_a_process_writes_into_a_memfd(tmp_path, later):
     assert later or "memfd:doublemapper: 1 address without a name: it was in memory only" in said
     (stack,) = profile.stacks
     assert profile.names(stack) == ["jitted+0x20", "memfd:doublemapper:0x2020"]
-    assert {d["name"]: d.get("x_perf") for d in profile.dsos.values()} == {
+    assert {d["name"]: d.get("x_spaa") for d in profile.dsos.values()} == {
         "[jit]": None, "memfd:doublemapper": {"ip": "file_offset"}}
 
 
@@ -480,7 +480,7 @@ def test_a_program_run_from_a_memfd_is_found_by_its_build_id(tmp_path):
     subprocess.run(["perf", "buildid-cache", "-a", "/usr/bin/dd"], check=True, env=environment, capture_output=True)
     named = subprocess.run([SPAA, "convert", path, "--to", "spaa", "-o", "-"], capture_output=True, check=True, env=environment)
     dso = next(d for d in Profile(named.stdout.decode()).dsos.values() if d["name"] == "memfd:my exe")
-    assert dso["build_id"] and "x_perf" not in dso
+    assert dso["build_id"] and "x_spaa" not in dso
 
 
 LOST_RECORDS = {

@@ -55,7 +55,6 @@ enum {
 /* Frames of all stacks that are always accepted; 16 per byte of the input beyond. */
 #define PPROF_FRAMES_MIN ((size_t)1 << 24)
 /* What DSOs say whose ips are offsets in the file. */
-#define PPROF_FILE_OFFSETS "\"x_pprof\":{\"ip\":\"file_offset\"}"
 
 /* ---- decode.c: the messages as they stand in the file ---- */
 

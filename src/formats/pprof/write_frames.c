@@ -269,33 +269,19 @@ bool sp_pw_locations(struct sp_pw *w, struct sp_returns how, const uint32_t *fra
     return !w->nomem;
 }
 
-/* "x_FORMAT":{…,"map":{"offset":"0x…","size":"0x…"}} of a DSO. */
-static void pprof_code_mapping(struct sp_str more, struct sp_pw_range *r)
-{
-    struct sp_span text = {more.p, more.n}, map, offset, size;
-    static const char *const formats[] = {"x_perf", "x_gperftools", "x_jemalloc"};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (!sp_json_find2(text, formats[i], "map", &map))
-            continue;
-        if (!sp_json_find(map, "offset", &offset) || !sp_json_find(map, "size", &size) || offset.n < 5 ||
-            size.n < 5 || !sp_parse_0x(offset.p + 1, offset.n - 2, &r->offset) ||
-            !sp_parse_0x(size.p + 1, size.n - 2, &r->size) || r->offset > INT64_MAX || r->size > INT64_MAX)
-            r->size = 0;
-    }
-}
-
 static bool pprof_find_ranges(struct sp_pw *w)
 {
-    static const char offsets[] = "\"ip\":\"file_offset\"";
     const struct sp_profile *p = w->p;
     w->ranges = calloc(p->dsos.n + 1, sizeof *w->ranges);
     if (!w->ranges)
         return false;
     for (uint32_t i = 0; i < p->dsos.n; i++) {
-        struct sp_str more = sp_pstr(p, p->dsos.v[i].extra_json);
-        w->ranges[i].offsets = memmem(more.p, more.n, offsets, sizeof offsets - 1);
-        if (w->ranges[i].offsets)
-            pprof_code_mapping(more, &w->ranges[i]);
+        const struct sp_dso_place *at = &p->dsos.v[i].place;
+        w->ranges[i].offsets = at->ips == SP_DSO_FILE_OFFSET;
+        if (w->ranges[i].offsets && at->map_offset <= INT64_MAX && at->map_size <= INT64_MAX) {
+            w->ranges[i].offset = at->map_offset;
+            w->ranges[i].size = at->map_size;
+        }
     }
     for (uint32_t i = 0; i < p->frames.n; i++) {
         const struct sp_frame *f = &p->frames.v[i];

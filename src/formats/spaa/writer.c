@@ -36,6 +36,54 @@ static spaa_status end_record(struct writer *w, uint32_t more)
     return w->out->status;
 }
 
+static void hex_member(struct writer *w, const char *key, uint64_t v)
+{
+    char t[16];
+    sp_buf_puts(&w->b, key);
+    sp_buf_add(&w->b, t, sp_hex_text(v, t));
+    sp_buf_ch(&w->b, '"');
+}
+
+/* Behind another member of an object. */
+static void separate(struct sp_buf *b)
+{
+    if (b->len && b->data[b->len - 1] != '{')
+        sp_buf_ch(b, ',');
+}
+
+static void place_member(struct writer *w, const char *key, uint64_t v)
+{
+    if (!v)
+        return;
+    separate(&w->b);
+    hex_member(w, key, v);
+}
+
+/* What is known of where it stood: formats/spaa/place.c reads it. */
+static void write_place(struct writer *w, const struct sp_dso_place *at)
+{
+    static const struct sp_dso_place nothing;
+    struct sp_buf *b = &w->b;
+    if (memcmp(at, &nothing, sizeof nothing) == 0)
+        return;
+    sp_buf_puts(b, ",\"x_spaa\":{");
+    if (at->ips == SP_DSO_FILE_OFFSET)
+        sp_buf_puts(b, "\"ip\":\"file_offset\"");
+    place_member(w, "\"base\":\"0x", at->base);
+    place_member(w, "\"text\":\"0x", at->text);
+    if (at->symbol) {
+        separate(b);
+        sp_buf_printf(b, "\"symbol\":\"%s\"", sp_text_symbol_names[at->symbol]);
+    }
+    if (at->map_size) {
+        separate(b);
+        hex_member(w, "\"map\":{\"offset\":\"0x", at->map_offset);
+        hex_member(w, ",\"size\":\"0x", at->map_size);
+        sp_buf_ch(b, '}');
+    }
+    sp_buf_ch(b, '}');
+}
+
 static spaa_status write_dso(struct writer *w, uint32_t n)
 {
     const struct sp_dso *d = &w->p->dsos.v[n];
@@ -43,15 +91,8 @@ static spaa_status write_dso(struct writer *w, uint32_t n)
     sp_write_str(w, ",\"name\":", "name", d->name);
     sp_write_opt_str(w, ",\"build_id\":", "build_id", d->build_id);
     sp_buf_puts(&w->b, d->is_kernel ? ",\"is_kernel\":true" : ",\"is_kernel\":false");
+    write_place(w, &d->place);
     return end_record(w, d->extra_json);
-}
-
-static void hex_member(struct writer *w, const char *key, uint64_t v)
-{
-    char t[16];
-    sp_buf_puts(&w->b, key);
-    sp_buf_add(&w->b, t, sp_hex_text(v, t));
-    sp_buf_ch(&w->b, '"');
 }
 
 /* What is known of the function: of the frame itself, or where functions make frames, of that. */
