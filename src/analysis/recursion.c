@@ -13,8 +13,17 @@ static bool is_nameless(struct sp_str name)
     return name.n == 0 || sp_str_is(name, "[unknown]") || sp_str_is(name, "operator");
 }
 
+/* Where its function is declared by debug information; n 0: not known. */
+static struct sp_str declaring_file(const struct sp_profile *p, const struct sp_frame *f)
+{
+    const struct sp_func_info *info = f->info ? &p->func_infos.v[f->info - 1] : NULL;
+    return sp_pstr(p, info && info->line ? info->file : SP_STR_NONE);
+}
+
 struct sp_str sp_frame_file(const struct sp_profile *p, const struct sp_frame *f)
 {
+    if (!f->srcline)
+        return declaring_file(p, f);
     struct sp_str s = sp_pstr(p, f->srcline);
     const char *colon = s.n ? memchr(s.p, ':', s.n) : NULL;
     for (const char *next = colon; next; next = memchr(next + 1, ':', (size_t)(s.p + s.n - next - 1)))

@@ -509,7 +509,8 @@ static spaa_status top_needs(const struct sp_options *o, struct sp_diags *d, str
     bool by_total;
     if (sp_by_parse(o->by, d, &by) || !sp_option_sort(d, o->sort, &by_total))
         return SPAA_ERR_USAGE;
-    *out = (struct sp_needs){.groups = sp_by_groups(&by), .no_ids = true};
+    bool lines = sp_by_has(&by, SP_TOP_LINE) || sp_by_has(&by, SP_TOP_ADDRESS);
+    *out = (struct sp_needs){.groups = sp_by_groups(&by), .no_ids = true, .no_lines = !lines};
     return SPAA_OK;
 }
 

@@ -554,3 +554,14 @@ def test_where_a_dso_stood_is_written_alike_whoever_told_it(key, told):
 def test_what_else_stands_there_is_kept_as_it_is(odd):
     assert places({"x_perf": odd}) == [{"x_perf": odd}]
     assert places({"x_spaa": odd}) == [{"x_spaa": odd}]
+
+@pytest.mark.parametrize("name", ["fp", "period"])
+def test_top_reads_no_line_tables_and_knows_what_is_own_all_the_same(tmp_path, name):
+    recording, symfs = os.path.join(MADE, name + ".perf.data.zst"), ["--symfs", os.path.join(MADE, "symfs")]
+    subprocess.run([SPAA, "convert", "-q", recording, *symfs, "-o", tmp_path / "lines.spaa"], check=True)
+    assert '"srcline":"' in (tmp_path / "lines.spaa").read_text()
+    rows = [json.loads(subprocess.run([SPAA, "top", "--json", "-n", "0", *x], check=True, capture_output=True).stdout)["rows"]
+            for x in ([recording, *symfs], [str(tmp_path / "lines.spaa")])]
+    keep = ("function", "dso", "own", "own_by", "self", "total")
+    assert [[r[k] for k in keep] for r in rows[0]] == [[r[k] for k in keep] for r in rows[1]]
+    assert "declaration" in {r["own_by"] for r in rows[0]}
