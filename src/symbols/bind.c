@@ -491,7 +491,8 @@ static bool put_named(struct sp_binder *b, const struct sp_place *place, const s
         row.flags |= SP_FRAME_INLINED;
     if (r->srcline)
         row.srcline = text_in(b, r->srcline, false);
-    if (r->raw && !r->linkage && !extra_json)
+    /* The same as info.linkage: goes once that is written to files. */
+    if (r->raw && !extra_json)
         row.extra_json = text_in(b, r->raw, true);
     uint32_t n = sp_binder_frame(b, &row, text_in(b, r->func, false), dso_of(b, place->object, true));
     return n != SP_NONE && sp_vec_push(out, n);
