@@ -52,7 +52,6 @@ struct cli {
     unsigned needs_groups; /* enum sp_group bits that a command's own options need, set before too */
     bool no_lines;         /* likewise: no source lines are shown */
     bool no_ids;           /* set by a command before it opens its inputs: ids of stacks are not asked for */
-    bool no_lines;         /* likewise: neither source lines nor what follows from them is shown */
     bool states_own;       /* what is written says what of a stack is its leaf's own (model/callees.h) */
     bool names_asked;   /* set by a command that adds names: an original without them is not what is wanted */
     bool needs_samples; /* set by a command before it opens its inputs: read with raw samples */

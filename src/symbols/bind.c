@@ -421,32 +421,27 @@ uint32_t sp_binder_frame(struct sp_binder *b, const struct sp_frame *frame, uint
     if (name == SP_STR_FAIL || dso == SP_NONE || row.srcline == SP_STR_FAIL ||
         row.extra_json == SP_STR_FAIL || row.info == SP_NONE)
         return SP_NONE;
+    struct sp_func_info info = row.info ? b->p->func_infos.v[row.info - 1] : (struct sp_func_info){0};
     if (b->keep == SP_FRAMES_LINE || b->keep == SP_FRAMES_FUNCTION) {
         row.ip = row.symoff = 0;
         row.flags &= (uint8_t) ~(SP_FRAME_IP | SP_FRAME_SYMOFF);
     }
     if (b->keep == SP_FRAMES_FUNCTION)
         row.srcline = SP_STR_NONE;
-    row.function = sp_function_known(b->p, name, dso, row.info);
-    return row.function == SP_NONE ? SP_NONE : sp_frame_intern(b->p, &row);
+    bool ok = sp_frame_set_function(b->p, &row, name, dso, &info, b->keep);
+    return ok ? sp_frame_intern(b->p, &row) : SP_NONE;
 }
 
-/* A text of the symbolizer in the profile, as it is or as the member x_raw_func. */
-static uint32_t text_in(struct sp_binder *b, const char *text, bool member)
+/* A text of the symbolizer in the profile, as it is or as functions are shown. */
+static uint32_t text_in(struct sp_binder *b, const char *text, bool shown)
 {
-    size_t slot = sp_hash_mix((uintptr_t)text, member) & (KNOWN - 1);
-    if (b->known[slot].text == text + member)
+    size_t slot = sp_hash_mix((uintptr_t)text, shown) & (KNOWN - 1);
+    if (b->known[slot].text == text + shown)
         return b->known[slot].id;
-    uint32_t id;
-    if (member) {
-        sp_buf_clear(&b->text);
-        sp_buf_puts(&b->text, "\"x_raw_func\":");
-        sp_json_string(&b->text, text, strlen(text));
-        id = b->text.failed ? SP_STR_FAIL : sp_profile_str(b->p, b->text.data, b->text.len);
-    } else {
-        id = sp_profile_cstr(b->p, text);
-    }
-    b->known[slot].text = text + member; /* texts are longer than a byte */
+    struct sp_str s = {text, (uint32_t)strlen(text)};
+    s = shown ? sp_function_shown(s) : s;
+    uint32_t id = sp_profile_str(b->p, s.p, s.n);
+    b->known[slot].text = text + shown; /* texts are longer than a byte */
     b->known[slot].id = id;
     return id;
 }
@@ -470,7 +465,8 @@ static uint32_t info_of(struct sp_profile *p, const struct sp_resolved *r, uint6
 uint32_t sp_bind_function(struct sp_profile *p, const struct sp_resolved *r, uint64_t moved, uint32_t dso,
                           uint32_t *info)
 {
-    uint32_t name = sp_profile_cstr(p, r->func);
+    struct sp_str shown = sp_function_shown((struct sp_str){r->func, (uint32_t)strlen(r->func)});
+    uint32_t name = sp_profile_str(p, shown.p, shown.n);
     *info = info_of(p, r, moved);
     return name == SP_STR_FAIL || dso == SP_NONE || *info == SP_NONE ? SP_NONE
                                                                      : sp_function_known(p, name, dso, *info);
@@ -491,10 +487,7 @@ static bool put_named(struct sp_binder *b, const struct sp_place *place, const s
         row.flags |= SP_FRAME_INLINED;
     if (r->srcline)
         row.srcline = text_in(b, r->srcline, false);
-    /* The same as info.linkage: goes once that is written to files. */
-    if (r->raw && !extra_json)
-        row.extra_json = text_in(b, r->raw, true);
-    uint32_t n = sp_binder_frame(b, &row, text_in(b, r->func, false), dso_of(b, place->object, true));
+    uint32_t n = sp_binder_frame(b, &row, text_in(b, r->func, true), dso_of(b, place->object, true));
     return n != SP_NONE && sp_vec_push(out, n);
 }
 

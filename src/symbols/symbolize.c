@@ -200,6 +200,8 @@ static bool put_old(struct symbolizer *z, uint32_t frame)
     struct sp_frame row = z->frames.v[frame];
     uint32_t object = object_of(z, dso_of_frame(z, frame), 0);
     uint32_t name = z->functions.v[row.function].name;
+    if (z->p->header.frames >= SP_FRAMES_FUNCTION)
+        row.info = z->functions.v[row.function].info;
     if (object == SP_NONE)
         return false;
     if (z->moved[frame] == SP_NONE)
@@ -238,6 +240,13 @@ static spaa_status memfd_place(struct symbolizer *z, const struct place *pl, str
     return st;
 }
 
+/* Whether a function is shown under that name. */
+static bool is_shown(struct sp_str name, const char *demangled)
+{
+    struct sp_str s = {demangled, (uint32_t)strlen(demangled)};
+    return sp_str_cmp(name, sp_function_shown(s)) == 0;
+}
+
 static spaa_status resolve_place(struct symbolizer *z, struct place *pl)
 {
     const struct sp_frame *old = &z->frames.v[pl->frame];
@@ -252,7 +261,7 @@ static spaa_status resolve_place(struct symbolizer *z, struct place *pl)
         return st;
     z->count->asked++;
     struct sp_str had = symbolize_text_of(z, z->functions.v[old->function].name);
-    if (has_name(old) && (!named.n || !sp_str_is(had, named.frames[named.n - 1].func))) {
+    if (has_name(old) && (!named.n || !is_shown(had, named.frames[named.n - 1].func))) {
         pl->kept = true;
         return put_old(z, pl->frame) ? SPAA_OK : sp_nomem(z->d);
     }
@@ -515,6 +524,8 @@ spaa_status sp_symbolize(struct sp_profile *p, const struct sp_symbol_opts *opts
         sp_symbols_report(sp_binder_symbols(z.binder));
     if (!st)
         sp_symbols_report_lines(sp_binder_symbols(z.binder));
+    if (!st && !sp_functions_settle(p))
+        st = sp_nomem(d);
     sp_binder_free(z.binder);
     sp_vec_free(&z.places);
     sp_map_free(&z.place_map);
