@@ -181,14 +181,36 @@ static struct sp_str last_part(struct sp_str path)
     return slash ? (struct sp_str){slash + 1, (uint32_t)(path.p + path.n - slash) - 1} : path;
 }
 
+/*
+ * Whether a demangled name shows its parameters: then a mangled name says nothing more. Inlined copies, of
+ * which debug information may have no linkage name, agree with the function itself, and so do constructors of
+ * one class (C1, C2), which are one function.
+ */
+static bool shows_parameters(struct sp_str s)
+{
+    static const char anonymous[] = "(anonymous namespace)", call[] = "operator()";
+    for (uint32_t i = 0; i < s.n; i++) {
+        if (s.p[i] != '(')
+            continue;
+        struct sp_str rest = {s.p + i, s.n - i};
+        bool is_call = i >= 8 && s.n - i > 1 && memcmp(s.p + i - 8, call, sizeof call - 1) == 0;
+        if (!is_call && !functions_begins(rest, anonymous))
+            return true;
+        i += is_call;
+    }
+    return false;
+}
+
 uint32_t sp_function_tells(struct sp_profile *p, uint32_t name, uint32_t info)
 {
     if (!info)
         return SP_STR_NONE;
     const struct sp_func_info *x = &p->func_infos.v[info - 1];
     struct sp_str linkage = sp_linkage_whole(sp_pstr(p, x->linkage)), file = last_part(sp_pstr(p, x->file));
-    bool says_more = linkage.n && (functions_uniq(linkage) ||
-                                   sp_str_cmp(sp_function_shown(linkage), sp_pstr(p, name)) != 0);
+    struct sp_str shown = sp_pstr(p, name);
+    bool says_more =
+        linkage.n && (functions_uniq(linkage) || (sp_str_cmp(sp_function_shown(linkage), shown) != 0 &&
+                                                  !(is_mangled(linkage) && shows_parameters(shown))));
     bool local = x->flags & SP_FUNC_LOCAL && file.n && (!is_mangled(linkage) || says_internal(linkage));
     struct sp_buf b;
     if (!says_more && !local)

@@ -2,9 +2,11 @@
  * What makes a function one function: its name, its DSO, and what tells it from others of that name there in
  * every build of the program (`tells`):
  *
- *   the linkage name, where it says more than the name: `_Z4hashi` of `hash`, but not `hash` of `hash`;
+ *   the linkage name, where it says more than the name: `_Z4hashi` of `hash`, but not `hash` of `hash`, and
+ * not
+ *   `_Z4hashi` of `hash(int)`, which shows its parameters;
  *   of a function that other files may have too (static, in an anonymous namespace), `@` and the base name of
- *   the file that declares it: `@table.c`, `_ZL4hashi@table.cpp`.
+ *   the file that declares it: `@table.c`, `_ZL4hashi@table.cpp` of `hash`.
  *
  * Never a line or an address; nothing where nothing more than the name is known. Parts of a function that
  * compilers set aside (`.cold`, `.isra.0`) and tiers of just-in-time compilers are that function: linkage
