@@ -445,6 +445,24 @@ def test_no_other_file_of_the_corpus_is_a_pprof():
             assert p.code != 0 or parse(p.out)["format"] != "pprof", name
 
 
+def test_functions_of_one_name_stay_as_many_as_they_are(tmp_path):
+    """By file, by system name; at any granularity, as often as they are written."""
+    told = [("hash", "hash", "src/one.c", 3), ("hash", "hash", "src/two.c", 3), ("hash", "_Z4hashi", "three.cpp", 7), ("hash", "_Z4hashl", "three.cpp", 9)]
+    p = g.random_profile(3)
+    p.update(types=[("samples", "count")], mappings=[],
+             functions=[{"id": i + 1, "name": n, "system_name": s, "file": f, "start_line": k} for i, (n, s, f, k) in enumerate(told)],
+             locations=[{"id": i + 1, "mapping": 0, "address": 0, "lines": [(i + 1, k + 1, 0)], "folded": 0} for i, (_, _, _, k) in enumerate(told)],
+             samples=[{"locations": [i + 1], "values": [1 + i], "labels": []} for i in range(len(told))])
+    data = g.encode(p)
+    path = tmp_path / "x.spaa"
+    for frames in ("address", "line", "function"):
+        run("convert", "-q", "--frames", frames, "-", "-o", path, stdin=data, code=0)
+        once = g.decode(run("convert", "-q", path, "--to", "pprof", "-o", "-", code=0).raw)
+        assert sorted((f["name"], f["system_name"], f["file"], f["start_line"]) for f in once["functions"]) == sorted(told), frames
+        rows = parse(run("top", path, "--json", code=0).out)["rows"]
+        assert sorted(r["self"] for r in rows) == [1, 2, 3, 4], frames
+
+
 # go tool pprof
 
 def go(path, *args):

@@ -108,25 +108,51 @@ static void pprof_note_has(struct sp_pw *w, uint64_t mapping, const struct sp_fr
         m->has |= (uint8_t)has;
 }
 
+/* A function as it goes out. */
+struct function_out {
+    struct sp_str name, system, file;
+    int64_t start_line;
+};
+
+static struct function_out pprof_function_of(const struct sp_pw *w, uint32_t frame,
+                                             const struct sp_pw_extra *x, struct sp_str file)
+{
+    static const struct sp_func_info nothing;
+    const struct sp_func_info *known = sp_frame_known(w->p, frame);
+    known = known ? known : &nothing;
+    struct function_out f = {.name = sp_pstr(w->p, sp_frame_function(w->p, frame)->name), .file = file};
+    f.system = known->linkage ? sp_pstr(w->p, known->linkage) : f.name;
+    if (x->name.p && w->p->frames.v[frame].flags & SP_FRAME_UNRESOLVED) /* neither name, but an address */
+        f.system = x->name;
+    if (!file.n)
+        f.file = sp_pstr(w->p, known->file);
+    f.name = x->name.p ? x->name : f.name;
+    f.system = x->system_name.p ? x->system_name : f.system;
+    f.file = x->file.p ? x->file : f.file;
+    /* pprof has one file for lines and where the function begins: what is included into it is in another one.
+     */
+    if (!known->file || sp_pprof_same(f.file, sp_pstr(w->p, known->file)))
+        f.start_line = known->line;
+    f.start_line = x->start_line ? x->start_line : f.start_line;
+    return f;
+}
+
 static void pprof_put_line(struct sp_pw *w, struct sp_buf *b, uint32_t frame, const struct sp_pw_extra *x,
                            uint64_t mapping)
 {
     const struct sp_frame *f = &w->p->frames.v[frame];
-    struct sp_str name = sp_pstr(w->p, sp_frame_function(w->p, frame)->name), file = {"", 0};
+    struct sp_str file = {"", 0};
     int64_t line = 0, column = 0;
     if (f->srcline) {
         file = sp_pstr(w->p, f->srcline);
         file.n = (uint32_t)sp_pprof_srcline(file, &line, &column);
     }
-    if (x->name.p)
-        name = x->name;
-    if (x->file.p)
-        file = x->file;
+    const struct function_out fn = pprof_function_of(w, frame, x, file);
     pprof_note_has(w, mapping, f,
-                   (name.n ? HAS_FUNCTIONS : 0u) | (file.n ? HAS_FILENAMES : 0u) |
+                   (fn.name.n ? HAS_FUNCTIONS : 0u) | (fn.file.n ? HAS_FILENAMES : 0u) |
                        ((x->has_line ? x->line : line) ? HAS_LINES : 0u));
-    uint64_t key[5] = {sp_pw_str(w, name), sp_pw_str(w, x->system_name.p ? x->system_name : name),
-                       sp_pw_str(w, file), (uint64_t)x->start_line, 0};
+    uint64_t key[5] = {sp_pw_str(w, fn.name), sp_pw_str(w, fn.system), sp_pw_str(w, fn.file),
+                       (uint64_t)fn.start_line, 0};
     struct sp_buf *l = &w->line;
     sp_buf_clear(l);
     sp_wire_put_number(l, 1, pprof_function_id(w, key));
