@@ -100,11 +100,7 @@ def test_layers_point_one_way():
 TAKES_APART = re.compile(r'"json/(?:find|unique)\.h"|\bsp_json_(?:init|reset|find\w*|next|object|array|key|item|skip|text_to|'
                          r'type|string_value|number|u64|bool)\s*\(')
 SEARCHES = re.compile(r"\bmem(?:mem|chr)\s*\(|\bstrstr\s*\(")
-READS_JSON = {  # may only get shorter
-    "src/analysis/diff_names.c": "linkage names of functions, until they are in func_infos",
-    "src/analysis/recursion.c": "lines where functions start, until they are in func_infos",
-    "src/symbols/symbolize.c": "what formats say of names and addresses, until readers hand it over typed",
-}
+READS_JSON = {}  # may only get shorter: {path: why}
 
 
 def readers_of_json():

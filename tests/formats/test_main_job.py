@@ -48,9 +48,9 @@ def our_rows(path, symbols, total):
     rows = {}
     comms = {r["name"] for r in answer("top", path, *symbols, "--by", "comm", "-n", 0)["rows"]}
     for comm in comms:
-        for r in answer("top", path, *symbols, "--comm", comm, "-n", 0)["rows"]:
+        for r in answer("top", path, *symbols, "--comm", comm, "-n", 0, "--by", "symbol")["rows"]:  # perf has rows of parts
             dso = os.path.basename(r["dso"])
-            key = comm, "[kernel.kallsyms]" if dso == "[kernel]" else dso, r["function"]
+            key = comm, "[kernel.kallsyms]" if dso == "[kernel]" else dso, r["name"]
             flat, cum = rows.get(key, (0, 0))
             rows[key] = flat + r["self"], cum + r["total"]
     return {k: ("%.2f%%" % (100 * c / total), "%.2f%%" % (100 * f / total)) for k, (f, c) in rows.items()}

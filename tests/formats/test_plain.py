@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -63,7 +64,7 @@ def test_only_what_the_specification_names(name, tmp_path):
         assert record["type"] in ("header", "dso", "frame", "thread", "stack", "sample", "window")
         strict(record, record["type"])
         assert not isinstance(record.get("stack_id", ""), int)
-    assert "x_spaa (1)" in said
+    assert re.search(r"x_spaa \(\d\)", said)
     out = tmp_path / "p.spaa"
     out.write_text(text)
     run("validate", out, code=0)

@@ -28,8 +28,11 @@ static bool plain_count(struct sp_plain *x, struct sp_span name)
     return true;
 }
 
+/* A field of the specification; those of ours begin with x_. NULL: it is none. */
 static const struct sp_field_info *plain_field(unsigned table, struct sp_span name)
 {
+    if (name.n > 2 && memcmp(name.p, "x_", 2) == 0)
+        return NULL;
     for (unsigned i = sp_first_field[table]; i < sp_first_field[table + 1]; i++)
         if (sp_field_infos[i].length == name.n && memcmp(sp_field_infos[i].quoted + 1, name.p, name.n) == 0)
             return &sp_field_infos[i];
