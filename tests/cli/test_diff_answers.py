@@ -128,14 +128,16 @@ def test_csv_has_every_list(tmp_path):
 
 def test_json_is_short_by_default(tmp_path):
     """The heaviest changes in 3 KB; -n has all rows and numbers, --budget as many rows as fit."""
-    stacks = [(["function_with_quite_a_long_name_%03d" % i, "main"], {"period": 1000 + i, "samples": 100 + i})
+    stacks = [(["f%03d" % i, "main"], {"period": 1000 + i, "samples": 100 + i})
               for i in range(200)]
     more = [(["fresh%d" % i, "main"], {"period": 50, "samples": 50}) for i in range(30)]
-    a = [write(tmp_path, "a%d.spaa" % i, profiles.text(stacks)) for i in range(3)]
-    b = [write(tmp_path, "b%d.spaa" % i, profiles.text(stacks[1:] + more)) for i in range(3)]
-    text = run("diff", *a, "--", *b, "--json", code=0).out
+    for i in range(3):
+        write(tmp_path, "a%d.spaa" % i, profiles.text(stacks))
+        write(tmp_path, "b%d.spaa" % i, profiles.text(stacks[1:] + more))
+    sides = ["a0.spaa", "a1.spaa", "a2.spaa", "--", "b0.spaa", "b1.spaa", "b2.spaa"]
+    text = run("diff", *sides, "--json", code=0, cwd=tmp_path).out
     assert len(text.encode()) <= 3000
-    short, full = conftest.ask("diff", *a, "--", *b), ask("diff", *a, "--", *b, "-n", 0)
+    short, full = conftest.ask("diff", *sides, cwd=tmp_path), ask("diff", *sides, "-n", 0, cwd=tmp_path)
     for name in ("rows", "new_functions", "vanished_functions"):
         assert 1 <= len(short[name]) and len(short[name]) + short["omitted"][name] == len(full[name])
         assert [r["id"] for r in short[name]] == [r["id"] for r in full[name]][:len(short[name])]
@@ -146,9 +148,9 @@ def test_json_is_short_by_default(tmp_path):
     assert abs(float(row["base_share"]) - whole["base_share"]) < 1e-5
     change = row["cost"]["change_percent"]
     assert change == round(change, 2)
-    wide = run("diff", *a, "--", *b, "--json", "--budget", 4000, code=0).out
+    wide = run("diff", *sides, "--json", "--budget", 4000, code=0, cwd=tmp_path).out
     assert len(text) < len(wide) <= 12000 and len(json.loads(wide)["new_functions"]) > 1
-    table = run("diff", *a, "--", *b, "--budget", 1000, code=0).out
+    table = run("diff", *sides, "--budget", 1000, code=0, cwd=tmp_path).out
     assert len(table) <= 3000 and "a larger --budget shows more" in table
 
 
