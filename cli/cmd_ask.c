@@ -198,6 +198,7 @@ static int ask_show(struct cli *c, const struct sp_answer *a, long budget, bool 
                                        /* of a gate that fails they are on standard error: who reads that */
                                        .notes = !c->v.verbose && !c->v.quiet && !a->verdict,
                                        .budget = own ? own : (size_t)budget * 3, /* characters of a token */
+                                       .lean = own > 0,
                                        .least = own ? 1 : 0,
                                        .more = budget ? "a larger --budget shows more" : "-n 0 shows all"};
     int rc = cli_stdout(c);

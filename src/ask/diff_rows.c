@@ -232,13 +232,21 @@ static void put_test(const struct putting *x, const struct sp_diff_test *t)
         sp_put_int(x->t, x->at + DEPENDENT, 1);
 }
 
-/* Exact where 64 bits hold it. */
+/* The weight with as few decimals as it needs: exact where 64 bits hold that. */
+static bool rows_exact(__int128 *v, unsigned *scale)
+{
+    for (; *scale && *v % 10 == 0; --*scale)
+        *v /= 10;
+    return *v > INT64_MIN && *v <= INT64_MAX;
+}
+
 static void put_weight(const struct putting *x, size_t column, __int128 v)
 {
-    if (v >= INT64_MIN + 1 && v <= INT64_MAX)
-        sp_put_scaled(x->t, x->at + column, (int64_t)v, x->a->d.scale);
+    unsigned scale = x->a->d.scale;
+    if (rows_exact(&v, &scale))
+        sp_put_scaled(x->t, x->at + column, (int64_t)v, scale);
     else
-        put_real(x, column, (double)v / pow(10, x->a->d.scale));
+        put_real(x, column, (double)v / pow(10, scale));
 }
 
 static void put_amounts(const struct putting *x, const struct sp_diff_row *r, unsigned family)
@@ -373,10 +381,11 @@ static void fact_number(const struct diff_answer *a, const char *name, double v)
 
 static void fact_weight(const struct diff_answer *a, const char *name, __int128 v)
 {
-    if (v >= INT64_MIN + 1 && v <= INT64_MAX)
-        sp_fact_scaled(a->out, name, (int64_t)v, a->d.scale);
+    unsigned scale = a->d.scale;
+    if (rows_exact(&v, &scale))
+        sp_fact_scaled(a->out, name, (int64_t)v, scale);
     else
-        sp_fact_real(a->out, name, (double)v / pow(10, a->d.scale));
+        sp_fact_real(a->out, name, (double)v / pow(10, scale));
 }
 
 static void fact_pair(const struct diff_answer *a, const char *name, double lo, double hi)

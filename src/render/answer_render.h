@@ -17,6 +17,7 @@ struct sp_render_opts {
     bool full_names;  /* people see names as they are */
     size_t budget;    /* bytes that it may take, for which rows are dropped; 0: any */
     size_t least;     /* rows that are not dropped for it */
+    bool lean;        /* JSON has one diagnostic of a kind, and how many it leaves out */
     bool notes;       /* people are told notes and warnings beneath the answer, those of a kind once */
     const char *more; /* what shows more rows: "-n 0 shows all" */
 };
