@@ -252,6 +252,8 @@ static spaa_status diff_options(struct diff_answer *a, struct sp_diff_opts *how,
     const struct sp_options *v = a->q->options;
     struct sp_diags *d = a->q->diags;
     int method;
+    if (!a->q->split || a->q->split >= a->q->nnames)
+        return sp_usage(d, NULL, "diff needs a base and a new profile");
     if (!sp_option_sort(d, v->sort, &how->sort_total) ||
         !sp_option_choice(d, "method", v->method, methods, 0, &method) ||
         !sp_ask_limit(a->q, 22, &a->limit) || !diff_share(a->q, min_share) || !diff_work(a->q, how->work))

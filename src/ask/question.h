@@ -26,7 +26,7 @@ struct sp_ask {
     struct sp_diags *diags;
     struct sp_profile *const *profiles; /* sp_callees_split was done; questions of two sides: base first */
     size_t nprofiles, split;            /* split: how many are the base; 0: no sides */
-    const char *const *names;           /* of the inputs as they were named, for next questions */
+    const char *const *names;           /* of the inputs as they were named; of sides, one for each profile */
     size_t nnames;
     const char *argument; /* FUNCTION of `spaa function FILE FUNCTION`; NULL: none */
     /*
